@@ -40,7 +40,7 @@ ENGINES = {"abut": "abut, all cores", "abut-one": "abut, one core", "mujoco": "M
            "mjx": "MJX"}
 OURS = {"mujoco": "abut", "mujoco-one": "abut-one", "mjx": "abut"}
 # What of `abut bench --json` a row takes over, where it is told.
-COUNTED = ("items", "entries", "contacts", "islands", "panel_numbers", "launches", "bytes_per_world", "contact_bytes_per_world")
+COUNTED = ("items", "entries", "contacts", "islands", "panel_numbers", "launches", "bytes_per_world")
 NUMBERS = ("steps_per_s", "cpu_us", "contacts", "iterations", "first_call_s", "peak_MB")
 
 
@@ -70,15 +70,12 @@ def counters(options, folder, scene, batch):
     """Means a world that the command counts, where it does; {} where it fails."""
     done = subprocess.run([str(word) for word in (
         options.build / "src" / "cli" / "abut", "bench", folder / f"{scene}.scene.json", "--states", folder / f"{scene}.npz", "--batch", batch,
-        "--what", "step,list", "--device", options.device, "--json", "--quiet")], capture_output=True, text=True,
+        "--what", "step", "--device", options.device, "--json", "--quiet")], capture_output=True, text=True,
         env=os.environ | run.ENVIRONMENT, timeout=options.limit)
     if done.returncode:
         return {}
-    entries = {entry["what"]: entry for entry in json.loads(done.stdout)}
-    found = {name: entries["step"][name] for name in COUNTED if name in entries["step"] and name != "contacts"}
-    if "entries_per_world" in entries.get("list", {}):
-        found["contacts"] = entries["list"]["entries_per_world"]
-    return found
+    entry, = json.loads(done.stdout)
+    return {name: entry[name] for name in COUNTED if name in entry}
 
 
 def measure(options, folder, python):
@@ -99,7 +96,7 @@ def measure(options, folder, python):
                         replies[name].append(reply)
                     else:
                         ended[name] = result
-            counted = counters(options, folder, scene, batch) if replies["abut"] and batch == options.batches[0] else {}
+            counted = counters(options, folder, scene, batch) if replies["abut"] else {}
             for name in ENGINES:
                 row = {"scene": scene, "batch": batch, "engine": name, "result": ended.get(name, "ok")}
                 if replies[name]:
@@ -129,14 +126,14 @@ def digits(x):
 
 def table(rows):
     """A line for each scene, batch and engine; those of an engine that did not run say why."""
-    names = ["scene", "worlds", "engine", "steps/s", "us of a core a step", "abut's steps/s over it", "a core each", "contacts",
-             "iterations", "launches", "kB a world"]
+    names = ["scene", "worlds", "engine", "steps/s", "us of a core a step", "abut's steps/s over it", "a core each", "items",
+             "entries", "contacts", "iterations", "launches", "kB a world"]
     lines = [names, ["---"] * len(names)]
     for r in rows:
         size = r.get("bytes_per_world")
         lines.append([r["scene"], f"{r['batch']:,}", ENGINES[r["engine"]],
                       digits(r["steps_per_s"]) if "steps_per_s" in r else r["result"],
-                      *(digits(r.get(key)) for key in ("cpu_us", "abut_over", "abut_over_a_core_each", "contacts", "iterations", "launches")),
+                      *(digits(r.get(key)) for key in ("cpu_us", "abut_over", "abut_over_a_core_each", "items", "entries", "contacts", "iterations", "launches")),
                       digits(size / 1e3 if size else None)])
     return ["| " + " | ".join(line) + " |" for line in lines]
 

@@ -265,6 +265,16 @@ typedef struct world_sizes {
 #define PANEL_UNIT 16
 #define ORDER_SUM_MOST 0x7fffffff
 
+// How much a world has asked of its solves so far: how many they were, and the sums over them of items, entries,
+// contacts, islands at work and numbers of panels.
+#define COUNT_SOLVES 0
+#define COUNT_ITEMS 1
+#define COUNT_ENTRIES 2
+#define COUNT_CONTACTS 3
+#define COUNT_ISLANDS 4
+#define COUNT_PANEL_NUMBERS 5
+#define WORLD_COUNTS 6
+
 // A world's energy and momentum: kinetic, potential, linear (3), angular about the world's origin
 // (3).
 #define ENERGY_REALS 8

@@ -231,6 +231,17 @@ typedef struct abut_given_contacts {
   const void *p, *d, *n, *activity;
 } abut_given_contacts;
 
+/* How much a world has asked of a call, over all its solves: one a step, four of rk4. Numbers stay at 2^32 - 1. */
+typedef enum abut_world_count {
+  ABUT_COUNT_SOLVES = 0,
+  ABUT_COUNT_ITEMS = 1,        /* pairs that were looked at: abut_find_items */
+  ABUT_COUNT_ENTRIES = 2,      /* of these, pairs with contacts */
+  ABUT_COUNT_CONTACTS = 3,     /* those that a step takes, of any activity above 0 */
+  ABUT_COUNT_ISLANDS = 4,      /* of bodies that touch, with soft contacts: what the solver takes by itself */
+  ABUT_COUNT_PANEL_NUMBERS = 5 /* of Newton's matrix, with soft contacts, with what fills them up to the device's lanes */
+} abut_world_count;
+#define ABUT_WORLD_COUNTS 6
+
 /* A batch of worlds. All reals are in the context's precision, rows of worlds. */
 typedef struct abut_worlds {
   size_t count;
@@ -292,6 +303,10 @@ typedef struct abut_worlds {
                                 at the beginning of the last step, that they accelerate so: M a + c -
                                 springs, dampers and friction in joints - contacts; exact, without a solve */
   size_t failures;           /* out: devices that failed on the way */
+  uint32_t *counts;          /* (count, ABUT_WORLD_COUNTS) sums over all solves, by abut_world_count; 0 of springs, whose
+                                pairs are not found so, and of calls with derivatives; host memory */
+  double bytes;              /* out: device memory that a world has taken, the most of all chunks; without the scratch
+                                in which pairs go through the manifold, which all worlds of a device share */
   uint32_t cookie;
 } abut_worlds;
 

@@ -20,7 +20,7 @@ Array = Any  # np.ndarray, or what NumPy takes without a copy
 PARAMETERS = ("mass_scale", "friction", "stiffness", "gravity")
 SPRING_WIDTH = 6  # k, mu, v_d, v_s, eps2, eps3: numbers of a pair, which have gradients and no tangents
 ON_REQUEST = ("mass", "bias", "smooth", "acceleration", "constraint", "multipliers", "energy", "momentum",
-              "energy_record", "status_step")
+              "energy_record", "status_step", "counts")
 # In the order of python/worlds.h.
 BARS = ("q", "v", "q_record", "v_record", "acceleration")
 SLOPES = ("q", "v", "u", *PARAMETERS, "springs", "p", "d", "n", "activity")
@@ -98,6 +98,8 @@ class Step(NamedTuple):
     status        (...) uint32, bits of WorldStatus, or-ed over all steps
     status_step   (..., 11) uint32, the first step, from 0, of each of these bits, the lowest first;
                   2**32 - 1: none
+    counts        (..., 6) uint32, sums over all solves (one a step, four of rk4): solves, pairs that were looked at,
+                  of these pairs with contacts, contacts, islands, numbers of Newton's matrix; 0 of springs
     iterations    (...) uint32, of the solver in the last solve: that of the last step, with rk4 that of its
                   last stage; of hard contacts how they were solved, as abut.solve_lcp's `how`
     q_record, v_record
@@ -134,6 +136,7 @@ class Step(NamedTuple):
     momentum: np.ndarray[Any, Any] | None = None
     energy_record: np.ndarray[Any, Any] | None = None
     status_step: np.ndarray[Any, Any] | None = None
+    counts: np.ndarray[Any, Any] | None = None
 
 
 class GivenContacts(NamedTuple):
@@ -345,8 +348,9 @@ class Call:
         slots = self.given.count if self.given else scene.contacts
         tails = {"mass": (scene.nv, scene.nv), "multipliers": (slots, 3), "energy": (2,), "momentum": (6,),
                  "energy_record": (self.steps // (self.record or 1), 2)}
+        counted = {"status_step": (11,), "counts": (6,)}
         for name in want:
-            made[name] = (self.counts(name, (11,)) if name == "status_step" else
+            made[name] = (self.counts(name, counted[name]) if name in counted else
                           self.output(name, tails.get(name, (scene.nv,))))
         return Step(**made)
 

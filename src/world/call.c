@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COOKIE 0xab071501u
+#define COOKIE 0xab071502u
 #define CHUNK_WORLDS 65535 /* the most worlds of a chunk, as of poses in manifold/call_chunk.c */
 #define ALIGNED_WORLDS 128 /* Chunks begin at multiples of this in arrays that lie on a device. */
 
@@ -192,11 +192,20 @@ void worlds_leave(batch_on *on)
   }
 }
 
+static void add_bytes(batch_on *on, chunk c)
+{
+  steps_call *call = (steps_call *)on->call;
+  const steps_on *at = on->user;
+  (void)c;
+  call->world_bytes = at->world_bytes > call->world_bytes ? at->world_bytes : call->world_bytes;
+}
+
 static const operation steps_operation = {.module = MODULE_WORLD,
                                           .test = test,
                                           .place = worlds_place,
                                           .enter = worlds_enter,
                                           .launch = steps_launch,
+                                          .add = add_bytes,
                                           .leave = worlds_leave};
 
 static const operation gradients_operation = {.module = MODULE_WORLD,
@@ -204,6 +213,7 @@ static const operation gradients_operation = {.module = MODULE_WORLD,
                                               .place = worlds_place,
                                               .enter = worlds_enter,
                                               .launch = gradients_launch,
+                                              .add = add_bytes,
                                               .leave = worlds_leave};
 
 static const operation tangent_operation = {.module = MODULE_WORLD,
@@ -211,6 +221,7 @@ static const operation tangent_operation = {.module = MODULE_WORLD,
                                             .place = worlds_place,
                                             .enter = worlds_enter,
                                             .launch = tangent_launch,
+                                            .add = add_bytes,
                                             .leave = worlds_leave};
 
 /* ---- calls ---- */
@@ -328,6 +339,7 @@ static void add_arrays(steps_call *c)
   add_counts(c, "status", OUT_STATUS, 1, w->status);
   add_counts(c, "status_step", OUT_STATUS_STEP, WORLD_STATUSES, w->status_step);
   add_counts(c, "iterations", OUT_ITERATIONS, 1, w->iterations);
+  add_counts(c, "counts", OUT_COUNTS, WORLD_COUNTS, w->counts);
 }
 
 /* Refuses a row of a world that has `each` numbers for each of `count` steps where kernels cannot count them
@@ -433,6 +445,7 @@ static abut_status run_kinds(steps_call *c, abut_worlds *w)
   }
   status = batch_run(&c->base);
   w->failures = c->base.failures;
+  w->bytes = c->world_bytes;
 done:
   if (w->contacts) {
     free(own.groups);

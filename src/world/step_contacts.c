@@ -219,6 +219,7 @@ static void note_load(const stepping *s, size_t contacts)
 
 static abut_status list_entries(const stepping *s)
 {
+  note_bytes(s);
   return LAUNCH(s->device, KERNEL_WORLD_ENTRIES, s->count, 1, OF(s, WORLD_ITEM_COUNTS), OF(s, WORLD_ITEM_FIRSTS),
                 ARG_INT(kind_count_of(s)), ARG_INT(s->call->worlds->contacts ? 0 : s->kind->scene->def.most_contacts),
                 OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),

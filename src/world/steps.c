@@ -158,6 +158,23 @@ abut_status step_tree(const stepping *s, world_buffer q, world_buffer v)
   return find_contacts(s);
 }
 
+bool counts_work(const stepping *s)
+{
+  return s->call->worlds->counts && finds_items(s->call) && !is_differentiated(s->call);
+}
+
+abut_status count_contacts_of(const stepping *s)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_COUNT_CONTACTS, s->count, 1, OF(s, WORLD_ITEM_COUNTS), ARG_INT(kind_count_of(s)),
+                OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES), OF(s, OUT_COUNTS), ARG_INT(s->count));
+}
+
+abut_status count_islands_of(const stepping *s)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_COUNT_ISLANDS, s->count, 1, MODEL(s), OF(s, WORLD_ORDER), OF(s, OUT_COUNTS),
+                ARG_INT(s->count));
+}
+
 bool is_implicit(const steps_call *c)
 {
   return c->scene->def.integrator == INTEGRATOR_IMPLICIT;
@@ -171,6 +188,7 @@ bool is_rk4(const steps_call *c)
 abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
 {
   TRY(step_tree(s, q, v));
+  TRY(counts_work(s) ? count_contacts_of(s) : ABUT_SUCCESS);
   return law_of(s->call)->solve(s, q, v, start);
 }
 
@@ -306,6 +324,10 @@ abut_status steps_start(const stepping *s)
   const int given = given_parameters(s->call->worlds);
   ((steps_on *)s->on->user)->paced = device_counters(s->device)->launches;
   TRY(waves_start(s));
+  note_bytes(s);
+  if (s->call->worlds->counts) { /* zeros of ints are those of reals */
+    TRY(clear_rows(s, OUT_COUNTS, WORLD_COUNTS * sizeof(int) / device_real_bytes(s->device)));
+  }
   TRY(take(s, IN_Q, nq, 0, OUT_Q, nq, 0, nq));
   TRY(take(s, IN_V, nv, 0, OUT_V, nv, 0, nv));
   TRY(take(s, IN_W, nv, 0, OUT_W, nv, 0, nv));

@@ -182,6 +182,7 @@ enum {
   BROAD_MASKS,    /* (runs) ints, a bit for each candidate that is kept */
   BROAD_SUMS,     /* (kinds + 1, blocks of ITEM_BLOCK worlds) ints: items before each block */
   BROAD_TOTALS,   /* (kinds) ints */
+  OUT_COUNTS,     /* (WORLD_COUNTS) ints */
   WORLD_BUFFERS   /* Each law numbers its own buffers from here on: a call has one law. */
 };
 
@@ -205,6 +206,7 @@ typedef struct steps_call {
   const abut_worlds_gradients *gradients; /* of a VJP, else NULL */
   const abut_worlds_tangents *tangents;   /* of a JVP, else NULL */
   const abut_worlds_transition *transition;
+  double world_bytes;  /* abut_worlds.bytes, once chunks are whole */
   int *places; /* which of the given contacts are those of the first group, then of the next; else NULL */
 } steps_call;
 
@@ -232,6 +234,7 @@ typedef struct steps_on {
   int *totals; /* memory: how many items of each kind the broad phase has kept */
   item_part *found[DEVICE_SLOTS]; /* of a call that asks for items alone: those of a chunk until it is whole */
   ccd_scratch sweep[DEVICE_SLOTS]; /* of the kernel ccd_bodies, where scenes sweep */
+  double world_bytes; /* the most memory that a world of a chunk has taken so far */
   uint64_t paced;     /* how many launches the device had counted when keep_pace last waited */
 } steps_on;
 
@@ -276,6 +279,12 @@ const world_sizes *sizes_of(const stepping *s);
 
 /* How many blocks of LANES worlds the chunk makes; the last one need not be full. */
 size_t world_blocks(const stepping *s);
+
+/* Adds up what the caller wants to know of the solves of a call: whether it does, items and contacts, and islands, of which
+ * only laws know that have an order of elimination. */
+bool counts_work(const stepping *s);
+abut_status count_contacts_of(const stepping *s);
+abut_status count_islands_of(const stepping *s);
 
 /* Is called wherever launches repeat. After so many of them it sends them off and waits for those before,
  * because the device's time-out bounds what is under way, and that would grow with a call's steps, pairs
@@ -355,6 +364,12 @@ abut_status waves_start(const stepping *s);
 /* Makes room for items and, of the pool, for contacts. Buffers must not grow while kernels run, since what waits for these
  * then tells nobody of a failure: it is called before the first one is launched, or after a read. */
 abut_status grow_pool(const stepping *s, size_t items, size_t contacts);
+
+/* How many bytes of the worlds' pool a chunk takes that has so many items and contacts, and panels of so many bytes. */
+uint64_t chunk_bytes(const stepping *s, size_t items, size_t contacts);
+
+/* Notes what a world of the chunk takes of the memory that it has now (abut_worlds.bytes). */
+void note_bytes(const stepping *s);
 
 /* Makes the waves of items of which each kind has totals[kind], and counts them. */
 abut_status list_waves(const stepping *s, const int *totals);

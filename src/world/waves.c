@@ -180,6 +180,42 @@ abut_status grow_pool(const stepping *s, size_t items, size_t contacts)
   return ABUT_SUCCESS;
 }
 
+uint64_t chunk_bytes(const stepping *s, size_t items, size_t contacts)
+{
+  const size_t *each = s->on->bytes[POOL_OF_WORLDS], real = device_real_bytes(s->device);
+  size_t one[POOL_BUFFERS] = {0};
+  uint64_t sum = 0;
+  for (size_t i = 0; i < POOL_BUFFERS; ++i) {
+    sum += (uint64_t)each[i] * s->count;
+  }
+  for (size_t i = 0; i < COUNT_OF(item_buffers); ++i) {
+    sum -= (uint64_t)each[item_buffers[i]] * s->count;
+  }
+  for (size_t i = 0; i < COUNT_OF(contact_buffers); ++i) {
+    sum -= (uint64_t)each[contact_buffers[i]] * s->count;
+  }
+  bytes_of_item(s->call, sizes_of(s), real, one);
+  bytes_of_contact(s->call, real, one);
+  for (size_t i = 0; i < COUNT_OF(item_buffers); ++i) {
+    sum += (uint64_t)items * one[item_buffers[i]];
+  }
+  for (size_t i = 0; i < COUNT_OF(contact_buffers); ++i) {
+    sum += (uint64_t)contacts * one[contact_buffers[i]];
+  }
+  return sum;
+}
+
+void note_bytes(const stepping *s)
+{
+  steps_on *at = s->on->user;
+  const slot_items *own = items_of(s);
+  const buffer *panels = finds_items(s->call) ? s->on->memory[s->slot][0].pool->buffers[PANEL_POOL] : NULL;
+  const uint64_t sum = chunk_bytes(s, finds_items(s->call) ? own->item_room : 0, finds_items(s->call) ? own->pool_room : 0) +
+                       (panels ? buffer_bytes(panels) : 0);
+  const double each = (double)sum / (double)s->count;
+  at->world_bytes = each > at->world_bytes ? each : at->world_bytes;
+}
+
 /* How many contacts a group of a kind has at most, filled up to whole lanes. */
 static size_t slots_of_kind(const stepping *s, size_t kind)
 {

@@ -346,7 +346,7 @@ if [ -z "$(ls -A untouched)" ]; then pass; else fail 'something was written'; fi
 # ---- bench ----
 
 run 0 bench rest.scene.json --batch 1,2 --steps 2 --states rest.npz --precision $wide --device "$device"
-has stdout '^what +batch +steps +contacts +median \[s\] +least \[s\] +steps/s +x step$'
+has stdout '^what +batch +steps +slots +median \[s\] +least \[s\] +steps/s +x step$'
 has stdout '^step +1 +2 +[0-9]+ +[0-9.e+-]+ +[0-9.e+-]+ +[0-9.]+ +1\.00$'
 has stdout '^step +2 +2 '
 run 0 bench fall.scene.json --batch 1 --json --device "$device"
@@ -364,6 +364,15 @@ run 0 bench rest.scene.json --batch 2 --states rest.npz --what step,contacts,lis
 json_is_valid stdout
 has stdout '"iterations": [1-9]'
 has stdout '"entries_per_world": [1-9][0-9]'
+has stdout '"contacts": [1-9][0-9]'
+has stdout '"items": 1\.0'
+has stdout '"entries": 1\.0'
+has stdout '"islands": 1\.0'
+has stdout '"panel_numbers": [1-9][0-9]'
+has stdout '"launches": [1-9]'
+has stdout '"bytes_per_world": [1-9][0-9]{3}'
+run 0 bench automatic.scene.json --batch 2 --steps 2 --device "$device"
+has stdout '^ +3 items and [23] entries a world; [0-9.]+ launches a step, [0-9.]+ kB a world$'
 sed 's/"timestep"/"contact_model": "lcp", "timestep"/' rest.scene.json > hard.scene.json
 run 0 bench hard.scene.json --batch 3 --states rest.npz --what step,transition,list --device "$device"
 has stdout '^ +3 (warm|pivoted)$'

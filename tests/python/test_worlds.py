@@ -608,6 +608,8 @@ def test_automatic_pairs(tmp_path):
         slow = scene.step(q, v, steps=50)
         same = scene.step(q, v, steps=50, friction=[0.9, 0.2, 0.4, 0.6], stiffness=np.ones(4))
         fast = scene.step(q, v, steps=50, friction=[0.9, 0.2, 0.4, 0.1])
+        counts = scene.step(q, v, steps=50, want=("counts",)).counts
+        assert counts.shape == (6,) and counts[0] == 50 and counts[1] >= counts[2] >= 100 and counts[4] == 100
         assert np.array_equal(slow.q, same.q) and fast.q[7] > slow.q[7] + 1e-3
         gradients = scene.vjp(q, v, steps=50, v_bar=np.ones(scene.nv), wrt=("friction", "stiffness"))
         assert gradients.friction.shape == gradients.stiffness.shape == (4,)

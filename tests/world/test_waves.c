@@ -11,7 +11,7 @@ enum { WORLDS = 6, BOXES = 3, LINKS = BOXES + 4, STEPS = 10 };
 
 typedef struct answers {
   char *q, *v, *q_bar, *v_bar, *mass, *friction, *A;
-  uint32_t status[WORLDS];
+  uint32_t status[WORLDS], counts[WORLDS][ABUT_WORLD_COUNTS];
 } answers;
 
 typedef struct trial {
@@ -52,7 +52,7 @@ static answers answers_of(const trial *t)
   const size_t size = real_size(t->precision), nv = t->nv;
   answers a = {calloc(WORLDS * t->nq, size), calloc(WORLDS * nv, size),       calloc(WORLDS * nv, size),
                calloc(WORLDS * nv, size),    calloc(WORLDS * t->links, size), calloc(WORLDS * t->pairs, size),
-               calloc(WORLDS * 4 * nv * nv, size), {0}};
+               calloc(WORLDS * 4 * nv * nv, size), {0}, {{0}}};
   REQUIRE(a.q && a.v && a.q_bar && a.v_bar && a.mass && a.friction && a.A);
   return a;
 }
@@ -90,6 +90,10 @@ static answers ask(trial *t, abut_context context, abut_scene scene)
   const uint64_t before = launches_of(context);
   CHECK_OK(abut_step_worlds(scene, &w));
   t->launches = (launches_of(context) - before) / STEPS;
+  w.counts = &a.counts[0][0];
+  CHECK_OK(abut_step_worlds(scene, &w));
+  CHECK(w.bytes > 0.0);
+  w.counts = NULL;
   /* Derivatives are those from the end on, where bodies touch. */
   w.q = a.q;
   w.v = a.v;
@@ -119,6 +123,24 @@ static void compare(const trial *t, const answers *a, const answers *b, const ch
           !memcmp(a->mass, b->mass, WORLDS * t->links * size) && !memcmp(a->friction, b->friction, WORLDS * t->pairs * size),
         "%s, %s: gradients differ", t->law, what);
   check(!memcmp(a->A, b->A, WORLDS * 4 * nv * nv * size), "%s, %s: matrices differ", t->law, what);
+}
+
+/* A broad phase counts fewer pairs, and no other contacts; each island has a body that moves, and panels hold at least
+ * its own matrix. Hard contacts have no islands. */
+static void compare_counts(const trial *t, const answers *all, const answers *kept)
+{
+  const bool cone = !strcmp(t->law, "cone");
+  for (size_t i = 0; i < WORLDS; ++i) {
+    const uint32_t *a = all->counts[i], *b = kept->counts[i];
+    CHECK(a[ABUT_COUNT_SOLVES] == STEPS && b[ABUT_COUNT_SOLVES] == STEPS);
+    CHECK_EQUAL(a[ABUT_COUNT_ITEMS], STEPS * t->pairs);
+    CHECK(b[ABUT_COUNT_ITEMS] < a[ABUT_COUNT_ITEMS] && b[ABUT_COUNT_ITEMS] >= b[ABUT_COUNT_ENTRIES]);
+    CHECK(!memcmp(a + ABUT_COUNT_ENTRIES, b + ABUT_COUNT_ENTRIES, 4 * sizeof *a));
+    CHECK(b[ABUT_COUNT_ENTRIES] > 0 && b[ABUT_COUNT_CONTACTS] >= b[ABUT_COUNT_ENTRIES]);
+    CHECK(cone ? b[ABUT_COUNT_ISLANDS] > 0 && b[ABUT_COUNT_ISLANDS] <= STEPS * (BOXES + 3) &&
+                   b[ABUT_COUNT_PANEL_NUMBERS] >= STEPS * (36 * (BOXES + 2) + 1)
+               : !b[ABUT_COUNT_ISLANDS] && !b[ABUT_COUNT_PANEL_NUMBERS]);
+  }
 }
 
 /* Bodies lie low and beside each other, each world's otherwise. */
@@ -203,6 +225,7 @@ static void test_law(abut_precision precision, const char *law)
   CHECK(memcmp(all.q, t.q, WORLDS * t.nq * real_size(precision))); /* something has moved */
   compare(&t, &all, &kept, "with and without a broad phase");
   compare(&t, &all, &small, "in short waves");
+  compare_counts(&t, &all, &kept);
   /* A kind of pairs is launched once, however many pairs it has: boxes meet boxes, the floor, the bar, the ball and the
    * capsule, and of the other four each meets each. */
   const uint64_t kinds = 5 + 6;

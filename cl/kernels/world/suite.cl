@@ -40,6 +40,7 @@
 #include "kernels/world/watch.cl"
 #include "kernels/world/sweep.cl"
 #include "kernels/world/broad.cl"
+#include "kernels/world/counts.cl"
 #include "kernels/spring/curves.cl"
 #include "kernels/world/spring.cl"
 #include "kernels/world/contacts_adjoint.cl"

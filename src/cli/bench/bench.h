@@ -30,6 +30,14 @@ extern const char *const bench_names[BENCH_WHATS];
 
 #define SOLVED_WAYS 6 /* of abut_lcp_how */
 
+/* What a scene's steps ask of a device: means over worlds and solves, by abut_world_count without the first. */
+typedef struct step_counts {
+  bool some;                /* they were counted: of contacts that a step finds */
+  double of[ABUT_WORLD_COUNTS - 1];
+  double launches;          /* of kernels, a step of the whole batch */
+  double bytes;             /* a world */
+} step_counts;
+
 typedef struct bench_result {
   double median, least; /* [s] a call */
   double ratio;         /* to forward, or a step, of the same round, median; 0 where that was not
@@ -39,6 +47,7 @@ typedef struct bench_result {
   double iterations;    /* a world's, of the solver in the last step; below 0 of what has none */
   size_t solved[SOLVED_WAYS]; /* of hard contacts in place of these: worlds, by how it was solved */
   double threshold;     /* of these, their least activity */
+  step_counts counts;   /* of steps of a scene alone */
 } bench_result;
 
 /* The caller's arrays of calls with `poses.count` poses. */

@@ -280,6 +280,41 @@ static void say_means(const world_calls *c, bench_result *out)
   }
 }
 
+/* Steps the worlds once more, outside of what is timed, to count what that asks of the devices. */
+static exit_code count_steps(const world_calls *c, step_counts *out)
+{
+  abut_worlds w = c->worlds;
+  abut_counters before, after;
+  double sums[ABUT_WORLD_COUNTS] = {0};
+  exit_code code;
+  CLI_TRY(report_status(abut_get_counters(c->context, &before)));
+  CLI_TRY(report_status(abut_step_worlds(c->links, &w)));
+  CLI_TRY(report_status(abut_get_counters(c->context, &after)));
+  out->launches = (double)(after.launches - before.launches) / (double)w.steps;
+  out->bytes = w.bytes;
+  w.counts = calloc(c->count * ABUT_WORLD_COUNTS + 1, sizeof *w.counts);
+  code = w.counts ? report_status(abut_step_worlds(c->links, &w)) : report(EXIT_RUN, "no memory for %zu worlds", c->count);
+  for (size_t i = 0; code == EXIT_GOOD && i < c->count * ABUT_WORLD_COUNTS; ++i) {
+    sums[i % ABUT_WORLD_COUNTS] += w.counts[i];
+  }
+  out->some = sums[ABUT_COUNT_SOLVES] > 0.0;
+  for (size_t i = 1; out->some && i < ABUT_WORLD_COUNTS; ++i) {
+    out->of[i - 1] = sums[i] / sums[ABUT_COUNT_SOLVES];
+  }
+  free(w.counts);
+  return code;
+}
+
+static exit_code count_all(const world_calls *c, bench_result *out)
+{
+  for (size_t i = 0; i < c->what_count; ++i) {
+    if (c->whats[i] == WORLD_STEP_CALL) {
+      CLI_TRY(count_steps(c, &out[i].counts));
+    }
+  }
+  return EXIT_GOOD;
+}
+
 static exit_code take_all(world_calls *c, const scene *s, const options *o, size_t steps)
 {
   CLI_TRY(repeat_states(s, o, c->links, c->info, c->count, &c->q, &c->v));
@@ -303,6 +338,7 @@ exit_code time_worlds(const scene *s, const options *o, abut_scene links,
   }
   exit_code code = take_all(&c, s, o, steps);
   code = code == EXIT_GOOD ? time_rounds(call_worlds, &c, count, base, out) : code;
+  code = code == EXIT_GOOD ? count_all(&c, out) : code;
   if (code == EXIT_GOOD) {
     say_means(&c, out);
     warn_worlds(c.status, batch);

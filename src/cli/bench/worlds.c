@@ -55,6 +55,18 @@ static bool add_solved(json_t *entry, const bench_result *r)
   return json_object_set_new(entry, "solved", solved) == 0 && good;
 }
 
+static const char *const count_names[ABUT_WORLD_COUNTS - 1] = {"items", "entries", "contacts", "islands", "panel_numbers"};
+
+static bool add_counts(json_t *entry, const step_counts *c)
+{
+  bool good = true;
+  for (size_t i = 0; c->some && i < ABUT_WORLD_COUNTS - 1; ++i) {
+    good = json_object_set_new(entry, count_names[i], json_real(c->of[i])) == 0 && good;
+  }
+  good = json_object_set_new(entry, "launches", json_real(c->launches)) == 0 && good;
+  return json_object_set_new(entry, "bytes_per_world", json_real(c->bytes)) == 0 && good;
+}
+
 static void print_solved(const bench_result *r)
 {
   const char *between = "";
@@ -74,7 +86,7 @@ static exit_code add_json(const plan *p, const stage *s, size_t what, size_t bat
     json_pack("{s:o, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:f}", "device",
               json_text(s->scene.devices), "precision", precision_name(s->scene.precision),
               "what", world_call_names[what], "batch",
-              (json_int_t)batch, "steps", (json_int_t)p->steps, "contacts",
+              (json_int_t)batch, "steps", (json_int_t)p->steps, "slots",
               (json_int_t)s->info.contacts, "seconds_median", r.median, "seconds_min", r.least,
               "steps_per_s", (double)batch * (double)p->steps / r.median);
   bool good = entry != NULL;
@@ -89,6 +101,7 @@ static exit_code add_json(const plan *p, const stage *s, size_t what, size_t bat
     good = good && json_object_set_new(entry, "iterations", json_real(r.iterations)) == 0;
   }
   good = good && (!is_solved(&r) || add_solved(entry, &r));
+  good = good && (what != WORLD_STEP_CALL || add_counts(entry, &r.counts));
   return json_array_append_new(p->list, entry) == 0 && good
            ? EXIT_GOOD : report(EXIT_RUN, "no memory for a result");
 }
@@ -97,7 +110,7 @@ static void print_title(const stage *s)
 {
   printf("%s (%s), %s\n%-10s %8s %8s %9s %12s %12s %13s %9s\n", s->scene.devices,
          s->scene.device.platform, precision_name(s->scene.precision), "what", "batch", "steps",
-         "contacts", "median [s]", "least [s]", "steps/s", "x step");
+         "slots", "median [s]", "least [s]", "steps/s", "x step");
   fflush(stdout);
 }
 
@@ -114,6 +127,11 @@ static void print_result(const plan *p, const stage *s, size_t what, size_t batc
   }
   if (is_solved(&r)) {
     print_solved(&r);
+  }
+  if (r.counts.some) {
+    printf("%29s%.4g items and %.4g entries a world; %.4g launches a step, %.4g kB a world\n", "",
+           r.counts.of[ABUT_COUNT_ITEMS - 1], r.counts.of[ABUT_COUNT_ENTRIES - 1], r.counts.launches,
+           1e-3 * r.counts.bytes);
   }
   fflush(stdout);
 }

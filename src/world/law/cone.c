@@ -109,6 +109,7 @@ static abut_status find_order(const stepping *s)
 {
   TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER, s->count, 1, MODEL(s), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),
              OF(s, WORLD_ENTRIES), OF(s, WORLD_ORDER), ARG_INT(s->count)));
+  TRY(counts_work(s) ? count_islands_of(s) : ABUT_SUCCESS);
   return sizes_of(s)->pooled ? grow_panels(s) : ABUT_SUCCESS;
 }
 

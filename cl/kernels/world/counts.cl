@@ -1,0 +1,56 @@
+// How much worlds ask of a step: COUNT_... of geometry/world.h, which are added up over solves for callers who want them.
+
+// Adds to a count, which stays at the largest number that there is.
+static void count_more(GLOBAL int *count, int more)
+{
+  const unsigned int sum = (unsigned int)*count + (unsigned int)more;
+  *count = sum < (unsigned int)more ? -1 : (int)sum;
+}
+
+// One work-item adds a solve of one world, and its items, entries and contacts, to sums (worlds, WORLD_COUNTS). `list` and
+// `entries` are those of world_entries, counts (kinds + 1, worlds) those of items.
+KERNEL void world_count_contacts(GLOBAL const int *counts, int kinds, GLOBAL const int *items, GLOBAL const int *list,
+                                 GLOBAL const int *entries, GLOBAL int *sums, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  GLOBAL const int *own = ROW(entries, world, ENTRIES_INTS);
+  GLOBAL int *to = ROW(sums, world, WORLD_COUNTS);
+  int kept = 0, contacts = 0;
+  for (int kind = 0; kind < kinds; ++kind) {
+    kept += ROW(counts, kind, worlds)[world];
+  }
+  for (int entry = 0; entry < own[ENTRIES_COUNT]; ++entry) {
+    contacts += ROW(items, list[own[ENTRIES_AT] + entry], ITEM_INTS)[ITEM_END];
+  }
+  count_more(&to[COUNT_SOLVES], 1);
+  count_more(&to[COUNT_ITEMS], kept);
+  count_more(&to[COUNT_ENTRIES], own[ENTRIES_COUNT]);
+  count_more(&to[COUNT_CONTACTS], contacts);
+}
+
+// One work-item adds the islands of one world that are to be solved, and the numbers of all its panels, to sums
+// (worlds, WORLD_COUNTS). `order` is that of world_order, of which no island has ended yet.
+KERNEL void world_count_islands(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL int *order, GLOBAL int *sums,
+                                int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  panels p;
+  p.n = n;
+  p.tables = ints;
+  p.ints = ROW(order, world, ORDER_INTS(n->trees));
+  p.numbers = (GLOBAL real *)0;
+  GLOBAL int *to = ROW(sums, world, WORLD_COUNTS);
+  int islands = 0, numbers = 0;
+  for (int tree = 0; tree < n->trees; ++tree) {
+    islands += order_array(&p, ORDER_ISLAND)[tree] == tree && order_array(&p, ORDER_STATE)[tree];
+    numbers += tree_dofs(&p, tree) * PANEL_STRIDE(order_array(&p, ORDER_ROWS)[tree], LANES);
+  }
+  count_more(&to[COUNT_ISLANDS], islands);
+  count_more(&to[COUNT_PANEL_NUMBERS], numbers);
+}
