@@ -340,6 +340,11 @@ bool is_memory_error(abut_status status)
          status == CL_OUT_OF_HOST_MEMORY || status == CL_INVALID_BUFFER_SIZE;
 }
 
+abut_status too_many_elements(void)
+{
+  return CL_OUT_OF_RESOURCES;
+}
+
 void context_fail(context *c, size_t i, abut_status status)
 {
   member *m = &c->members[i];

@@ -112,6 +112,10 @@ bool is_device_error(abut_status status);
  * late, a command that uses it. A smaller chunk may fit. */
 bool is_memory_error(abut_status status);
 
+/* The memory error of an operation that finds a chunk of several elements too large by its own count. A chunk of one must
+ * fail otherwise, since this would cost the device. */
+abut_status too_many_elements(void);
+
 /* Marks a member as failed, with the last error text. */
 void context_fail(context *c, size_t place, abut_status status);
 

@@ -243,6 +243,7 @@ static abut_status fill_pool(const stepping *s)
     if (total <= own->pool_room) {
       return list_entries(s);
     }
+    TRY(check_budget(s, total));
     TRY(grow_pool(s, own->item_room, total + total / 4));
   }
 }

@@ -234,6 +234,7 @@ typedef struct steps_on {
   int *totals; /* memory: how many items of each kind the broad phase has kept */
   item_part *found[DEVICE_SLOTS]; /* of a call that asks for items alone: those of a chunk until it is whole */
   ccd_scratch sweep[DEVICE_SLOTS]; /* of the kernel ccd_bodies, where scenes sweep */
+  bool guessed;       /* Of some scene it was not known how many contacts its worlds have. */
   double world_bytes; /* the most memory that a world of a chunk has taken so far */
   uint64_t paced;     /* how many launches the device had counted when keep_pace last waited */
 } steps_on;
@@ -367,6 +368,11 @@ abut_status grow_pool(const stepping *s, size_t items, size_t contacts);
 
 /* How many bytes of the worlds' pool a chunk takes that has so many items and contacts, and panels of so many bytes. */
 uint64_t chunk_bytes(const stepping *s, size_t items, size_t contacts);
+
+/* Refuses, as want of memory, a pool of so many contacts, where the chunk was sized by a guess, has several worlds and
+ * would take more than is meant for it: it is done again smaller then. One that was sized by what its worlds have had is
+ * let grow, since a long call would lose its steps. */
+abut_status check_budget(const stepping *s, size_t contacts);
 
 /* Notes what a world of the chunk takes of the memory that it has now (abut_worlds.bytes). */
 void note_bytes(const stepping *s);

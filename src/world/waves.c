@@ -66,6 +66,13 @@ static abut_status prepare(const stepping *s, size_t which, size_t id, size_t by
   return buffer_pool_prepare(s->on->memory[s->slot][which].pool, s->device, id, bytes);
 }
 
+/* What a chunk fails with that has more than can be counted, or than is meant for it: several worlds are done again in
+ * smaller chunks, one cannot be helped. */
+static abut_status chunk_error(const stepping *s)
+{
+  return s->count > 1 ? too_many_elements() : ABUT_ERROR_MEMORY;
+}
+
 /* ---- the pool ---- */
 
 bool finds_items(const steps_call *c)
@@ -164,8 +171,8 @@ abut_status grow_pool(const stepping *s, size_t items, size_t contacts)
   size_t one[POOL_BUFFERS] = {0};
   slot_items *own = items_of(s);
   if (contacts > INT_MAX - lanes || items > INT_MAX / ITEM_INTS) {
-    return fail(ABUT_ERROR_MEMORY, "%zu contacts of %zu pairs in %zu worlds are more than kernels count", contacts,
-                items, s->count);
+    return fail(chunk_error(s), "%zu contacts of %zu pairs in %zu worlds, %llu bytes, are more than kernels count",
+                contacts, items, s->count, (unsigned long long)chunk_bytes(s, items, contacts));
   }
   bytes_of_item(s->call, sizes_of(s), real, one);
   bytes_of_contact(s->call, real, one);
@@ -203,6 +210,19 @@ uint64_t chunk_bytes(const stepping *s, size_t items, size_t contacts)
     sum += (uint64_t)contacts * one[contact_buffers[i]];
   }
   return sum;
+}
+
+abut_status check_budget(const stepping *s, size_t contacts)
+{
+  const steps_on *at = s->on->user;
+  const uint64_t own = s->call->base.context->def.scratch_bytes;
+  const uint64_t all = (own ? own : device_scratch_bytes(s->device, MODULE_WORLD)) - wave_bytes(s->on);
+  const uint64_t budget = s->count < s->call->base.count ? all / device_slots(s->device) : all;
+  const uint64_t needed = chunk_bytes(s, items_of(s)->item_room, contacts);
+  return s->count < 2 || !at->guessed || needed <= budget
+           ? ABUT_SUCCESS
+           : fail(chunk_error(s), "%zu contacts in %zu worlds take %llu bytes, of %llu for a chunk", contacts, s->count,
+                  (unsigned long long)needed, (unsigned long long)budget);
 }
 
 void note_bytes(const stepping *s)
@@ -328,13 +348,14 @@ abut_status waves_start(const stepping *s)
   for (size_t kind = 0; kind < kinds; ++kind) {
     const size_t count = s->count * members_of(s, kind).count;
     if (count > INT_MAX - all) {
-      return fail(ABUT_ERROR_MEMORY, "%zu pairs in %zu worlds are more than kernels count", count, s->count);
+      return fail(chunk_error(s), "%zu pairs in %zu worlds are more than kernels count", count, s->count);
     }
     totals[kind] = (int)count;
     all += count;
   }
   TRY(prepare_sums(s, totals));
   expect(s->kind->scene, s->on->place, sizes_of(s), &items, &contacts);
+  ((steps_on *)s->on->user)->guessed |= !s->kind->scene->loads[s->on->place].contacts;
   items = s->model->broad ? at_most(items * s->count, all) : all;
   const size_t most = items_of(s)->most;
   contacts = pool_is_small(s, most) ? most : at_most(contacts * s->count, most);

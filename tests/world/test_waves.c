@@ -241,6 +241,7 @@ static void test_law(abut_precision precision, const char *law)
 /* ---- the pool ---- */
 
 enum { CROWD = 48, BALLS = 8, CROWD_STEPS = 2 };
+#define BUDGET ((size_t)8 << 20) /* reals: enough for a crowd's guess, and not for its contacts */
 
 /* A block with many balls on one link well inside of it: far more contacts than a link is expected to have. */
 static void write_crowd(int most, char *text, size_t room)
@@ -346,6 +347,38 @@ static void test_pool(abut_precision precision, int most)
   crowd_free(&all);
 }
 
+/* A chunk that was sized by a guess, and finds more contacts than its memory is meant for, is done again in smaller ones,
+ * with the same results. Else far more would lie on the device. */
+static void test_budget(abut_precision precision)
+{
+  const size_t size = real_size(precision);
+  crowd whole = crowd_of(precision), parts = crowd_of(precision);
+  char text[4096];
+  uint64_t chunks[2] = {0}, resident = 0;
+  write_crowd(0, text, sizeof text);
+  for (int small = 0; small < 2; ++small) {
+    const abut_context context = context_with(precision, (uint64_t)(small ? BUDGET * size : (size_t)1 << 31));
+    abut_counters before, first;
+    play p;
+    play_open_text(&p, context, precision, text, 1);
+    REQUIRE_OK(abut_get_counters(context, &before));
+    run_crowd(p.scene, precision, small ? &parts : &whole, 0, CROWD);
+    REQUIRE_OK(abut_get_counters(context, &first));
+    chunks[small] = first.chunks - before.chunks;
+    resident = first.resident;
+    play_close(&p);
+    CHECK_OK(abut_destroy_context(context));
+  }
+  check(chunks[0] == 2 && chunks[1] > 2, "%llu chunks of a large budget, %llu of a small one", (unsigned long long)chunks[0],
+        (unsigned long long)chunks[1]);
+  check(4 * resident < 5 * BUDGET * size, "%llu bytes lie on the device, of %zu", (unsigned long long)resident, BUDGET * size);
+  check(!memcmp(whole.next, parts.next, CROWD * 7 * size) && !memcmp(whole.bar, parts.bar, CROWD * 6 * size) &&
+          !memcmp(whole.status, parts.status, sizeof whole.status),
+        "chunks that are done again give other results");
+  crowd_free(&whole);
+  crowd_free(&parts);
+}
+
 int main(int argc, char **argv)
 {
   REQUIRE(argc > 1);
@@ -359,5 +392,6 @@ int main(int argc, char **argv)
   test_law(precision, "lcp");
   test_pool(precision, 0);
   test_pool(precision, 100);
+  test_budget(precision);
   return check_finish();
 }
