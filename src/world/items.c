@@ -270,7 +270,8 @@ abut_status abut_find_items(abut_scene handle_, const void *q, size_t count, abu
 /* A batch of items. Pairs of a kind have equal bodies and smoothings, so that the first stands for all. */
 typedef struct item_batch {
   abut_batch batch;
-  abut_pair *pairs; /* (kinds) */
+  abut_pair *pairs; /* (kind_count) */
+  size_t kind_count;
   uint32_t *kinds;  /* (candidates) */
   uint32_t *of;     /* (items) */
   reals poses[2];   /* (items, PLACE) */
@@ -298,14 +299,21 @@ static abut_status take_room(item_batch *b, const loaded_scene *s, size_t items)
   return ABUT_SUCCESS;
 }
 
+/* Numbers the kinds of whole pairs. Groups behind those of all pairs are of tiles. */
 static void name_kinds(item_batch *b, const loaded_scene *s)
 {
   for (size_t kind = 0; kind < s->pair_kind_count; ++kind) {
     const pair_kind *k = &s->pair_kinds[kind];
-    b->pairs[kind] = s->pairs[s->pair_order[k->first]];
+    bool any = false;
     for (size_t i = k->first; i < k->first + k->count; ++i) {
-      b->kinds[s->pair_order[i]] = (uint32_t)kind;
+      const size_t group = (size_t)s->pair_order[i];
+      if (group < s->def.pair_count) {
+        b->pairs[b->kind_count] = any ? b->pairs[b->kind_count] : s->pairs[group];
+        b->kinds[group] = (uint32_t)b->kind_count;
+        any = true;
+      }
     }
+    b->kind_count += any;
   }
 }
 
@@ -343,7 +351,7 @@ static abut_status list_contacts(const loaded_scene *s, const void *q, const abu
   b.batch.pose1 = b.poses[0].data;
   b.batch.pose2 = b.poses[1].data;
   b.batch.pairs = b.pairs;
-  b.batch.pair_count = s->pair_kind_count;
+  b.batch.pair_count = b.kind_count;
   b.batch.pair = b.of;
   b.batch.compact = list;
   status = abut_contacts(ABUT_BATCH_PAIRS, &b.batch);
