@@ -6,7 +6,10 @@
 
 #define ALL_ARRAYS (WANT_P | WANT_D | WANT_N | WANT_ACTIVITY)
 #define WAVE_ROWS 65535 /* the most items of a wave, as of poses in manifold/call_chunk.c */
-#define WAVE_SHARE 4    /* of a chunk's memory all but one part in so many is for waves */
+/* Of a chunk's memory all but one part in so many is for waves: on CPUs, for whose drivers a launch costs much, few and
+ * long waves count; without lanes, as on GPUs, many worlds do, which solve side by side. */
+#define WAVE_SHARE_LANES 4
+#define WAVE_SHARE_ITEMS 2
 
 /* What is expected of a world of which nothing is known yet: so many items and contacts a link. */
 #define LINK_ITEMS 8
@@ -42,7 +45,7 @@ uint64_t wave_bytes(const batch_on *on)
 {
   const uint64_t budget = on->call->context->def.scratch_bytes;
   const uint64_t all = budget ? budget : device_scratch_bytes(on->device, MODULE_WORLD);
-  return all - all / WAVE_SHARE;
+  return all - all / (device_lanes(on->device) > 1 ? WAVE_SHARE_LANES : WAVE_SHARE_ITEMS);
 }
 
 /* How many items of a kind a wave has, of `all` that there are. Where there are several waves they are whole
