@@ -32,6 +32,11 @@ body *body_get(abut_body b)
   return pool_get(&body_pool, (handle){b.index, b.generation});
 }
 
+bool same_body(abut_body a, abut_body b)
+{
+  return a.index == b.index && a.generation == b.generation;
+}
+
 static void resident_free(resident_body *r)
 {
   if (!r) {

@@ -61,6 +61,8 @@ abut_status body_on(body *b, size_t place, const resident_body **out);
 /* Returns the body of a handle, or NULL with an error text. */
 body *body_get(abut_body b);
 
+bool same_body(abut_body a, abut_body b);
+
 /* Brings a new body to the devices of its context, which then owns it. Where that fails the body is freed. */
 abut_status body_adopt(body *b, abut_body *out);
 void body_free(void *object);

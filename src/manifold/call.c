@@ -179,11 +179,6 @@ static bool same_slots(const pair *a, const pair *b)
          !memcmp(a->selected_edges, b->selected_edges, sizeof a->selected_edges);
 }
 
-static bool same_body(abut_body a, abut_body b)
-{
-  return a.index == b.index && a.generation == b.generation;
-}
-
 static abut_status check_second(const pair *r, const pair *values)
 {
   if (!same_body(r->bodies[0], values->bodies[0]) || !same_body(r->bodies[1], values->bodies[1])) {

@@ -24,7 +24,7 @@ bool pair_is_like(const pair *a, const pair *b)
 {
   bool same = smoothing_is_like(&a->smoothing, &b->smoothing);
   for (int k = 0; k < 2; ++k) {
-    same = same && a->bodies[k].index == b->bodies[k].index && a->bodies[k].generation == b->bodies[k].generation;
+    same = same && same_body(a->bodies[k], b->bodies[k]);
   }
   return same;
 }

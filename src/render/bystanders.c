@@ -34,11 +34,6 @@ static abut_status place_of(const context *c, const double pose[7], size_t which
   return ABUT_SUCCESS;
 }
 
-static bool is_same(abut_body a, abut_body b)
-{
-  return a.index == b.index && a.generation == b.generation;
-}
-
 /* A pair of the body with itself, for its smoothing. */
 static abut_status lend_pair(abut_body of, abut_pair *lent, pair **out)
 {
@@ -57,14 +52,14 @@ static abut_status find_pair(bystanders *o, const pair *around, const abut_place
   part *to = &o->parts[which];
   const abut_body of = bodies[which].body;
   for (int side = 0; side < 2; ++side) {
-    if (is_same(of, around->bodies[side])) {
+    if (same_body(of, around->bodies[side])) {
       to->pair = pair_get((abut_pair){around->base.self.index, around->base.self.generation});
       to->side = side;
       return to->pair ? ABUT_SUCCESS : ABUT_ERROR_HANDLE;
     }
   }
   for (size_t i = 0; i < which; ++i) {
-    if (is_same(of, bodies[i].body)) {
+    if (same_body(of, bodies[i].body)) {
       to->pair = o->parts[i].pair;
       return ABUT_SUCCESS;
     }

@@ -139,7 +139,7 @@ abut_status scene_on(loaded_scene *s, size_t place, const resident_model **out)
 static void forget_body(loaded_scene *s, abut_body b)
 {
   for (size_t i = 0; i < s->body_count; ++i) {
-    if (s->bodies[i].index == b.index && s->bodies[i].generation == b.generation) {
+    if (same_body(s->bodies[i], b)) {
       s->bodies[i] = (abut_body){0, 0};
     }
   }

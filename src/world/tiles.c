@@ -14,11 +14,6 @@
 #define TILE_NEAR 40.0
 #define CUT_PAYS 2.0 /* Tiles must be expected to save one part in so many of the work. */
 
-static bool same_body(abut_body a, abut_body b)
-{
-  return a.index == b.index && a.generation == b.generation;
-}
-
 /* ---- what is cut ---- */
 
 /* Whether it pays to cut a body: each tile that the other body is near looks at the edges of that one anew, and a kind of
@@ -52,13 +47,20 @@ static abut_status side_that_is_cut(const loaded_scene *s, const pair *p, int *s
 
 /* ---- parts of bodies ---- */
 
-/* Returns the entry of a body among those that are cut, where it is put if it is not there yet. */
-static body_cut *find_body_cut(loaded_scene *s, abut_body whole)
+/* Returns the place of a body among those that are cut, behind all of them where it is none. */
+static size_t place_of_cut(const loaded_scene *s, abut_body whole)
 {
   size_t i = 0;
   while (i < s->body_cut_count && !same_body(s->body_cuts[i].whole, whole)) {
     ++i;
   }
+  return i;
+}
+
+/* Returns the entry of a body among those that are cut, where it is put if it is not there yet. */
+static body_cut *find_body_cut(loaded_scene *s, abut_body whole)
+{
+  const size_t i = place_of_cut(s, whole);
   if (i == s->body_cut_count) {
     s->body_cuts[s->body_cut_count++] = (body_cut){.whole = whole};
   }
@@ -262,10 +264,7 @@ done:
 
 size_t tiles_of(const loaded_scene *s, size_t number)
 {
-  size_t i = 0;
-  while (i < s->body_cut_count && !same_body(s->body_cuts[i].whole, s->bodies[number])) {
-    ++i;
-  }
+  const size_t i = place_of_cut(s, s->bodies[number]);
   return i < s->body_cut_count ? s->body_cuts[i].tile_count : 0;
 }
 
