@@ -366,9 +366,6 @@ abut_status waves_start(const stepping *s);
  * then tells nobody of a failure: it is called before the first one is launched, or after a read. */
 abut_status grow_pool(const stepping *s, size_t items, size_t contacts);
 
-/* How many bytes of the worlds' pool a chunk takes that has so many items and contacts, and panels of so many bytes. */
-uint64_t chunk_bytes(const stepping *s, size_t items, size_t contacts);
-
 /* Refuses, as want of memory, a pool of so many contacts, where the chunk was sized by a guess, has several worlds and
  * would take more than is meant for it: it is done again smaller then. One that was sized by what its worlds have had is
  * let grow, since a long call would lose its steps. */

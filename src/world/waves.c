@@ -41,10 +41,16 @@ static size_t item_bytes(const steps_call *c, const run *r, size_t bytes[SCRATCH
   return sum;
 }
 
-uint64_t wave_bytes(const batch_on *on)
+/* What a chunk's worlds and waves may take together. */
+static uint64_t budget_of(const batch_on *on)
 {
   const uint64_t budget = on->call->context->def.scratch_bytes;
-  const uint64_t all = budget ? budget : device_scratch_bytes(on->device, MODULE_WORLD);
+  return budget ? budget : device_scratch_bytes(on->device, MODULE_WORLD);
+}
+
+uint64_t wave_bytes(const batch_on *on)
+{
+  const uint64_t all = budget_of(on);
   return all - all / (device_lanes(on->device) > 1 ? WAVE_SHARE_LANES : WAVE_SHARE_ITEMS);
 }
 
@@ -168,6 +174,26 @@ void pool_bytes(const steps_call *c, const steps_kind *k, size_t place, const wo
   bytes[WORLD_ENTRIES] = ENTRIES_INTS * sizeof(int);
 }
 
+/* How many bytes of the worlds' pool a chunk takes that has so many items and contacts. */
+static uint64_t chunk_bytes(const stepping *s, size_t items, size_t contacts)
+{
+  const size_t *each = s->on->bytes[POOL_OF_WORLDS], real = device_real_bytes(s->device);
+  size_t one[POOL_BUFFERS] = {0};
+  uint64_t sum = 0;
+  for (size_t i = 0; i < POOL_BUFFERS; ++i) {
+    sum += (uint64_t)each[i] * s->count;
+  }
+  bytes_of_item(s->call, sizes_of(s), real, one);
+  bytes_of_contact(s->call, real, one);
+  for (size_t i = 0; i < COUNT_OF(item_buffers); ++i) {
+    sum += (uint64_t)items * one[item_buffers[i]] - (uint64_t)each[item_buffers[i]] * s->count;
+  }
+  for (size_t i = 0; i < COUNT_OF(contact_buffers); ++i) {
+    sum += (uint64_t)contacts * one[contact_buffers[i]] - (uint64_t)each[contact_buffers[i]] * s->count;
+  }
+  return sum;
+}
+
 abut_status grow_pool(const stepping *s, size_t items, size_t contacts)
 {
   const size_t real = device_real_bytes(s->device), lanes = device_lanes(s->device);
@@ -190,36 +216,10 @@ abut_status grow_pool(const stepping *s, size_t items, size_t contacts)
   return ABUT_SUCCESS;
 }
 
-uint64_t chunk_bytes(const stepping *s, size_t items, size_t contacts)
-{
-  const size_t *each = s->on->bytes[POOL_OF_WORLDS], real = device_real_bytes(s->device);
-  size_t one[POOL_BUFFERS] = {0};
-  uint64_t sum = 0;
-  for (size_t i = 0; i < POOL_BUFFERS; ++i) {
-    sum += (uint64_t)each[i] * s->count;
-  }
-  for (size_t i = 0; i < COUNT_OF(item_buffers); ++i) {
-    sum -= (uint64_t)each[item_buffers[i]] * s->count;
-  }
-  for (size_t i = 0; i < COUNT_OF(contact_buffers); ++i) {
-    sum -= (uint64_t)each[contact_buffers[i]] * s->count;
-  }
-  bytes_of_item(s->call, sizes_of(s), real, one);
-  bytes_of_contact(s->call, real, one);
-  for (size_t i = 0; i < COUNT_OF(item_buffers); ++i) {
-    sum += (uint64_t)items * one[item_buffers[i]];
-  }
-  for (size_t i = 0; i < COUNT_OF(contact_buffers); ++i) {
-    sum += (uint64_t)contacts * one[contact_buffers[i]];
-  }
-  return sum;
-}
-
 abut_status check_budget(const stepping *s, size_t contacts)
 {
   const steps_on *at = s->on->user;
-  const uint64_t own = s->call->base.context->def.scratch_bytes;
-  const uint64_t all = (own ? own : device_scratch_bytes(s->device, MODULE_WORLD)) - wave_bytes(s->on);
+  const uint64_t all = budget_of(s->on) - wave_bytes(s->on);
   const uint64_t budget = s->count < s->call->base.count ? all / device_slots(s->device) : all;
   const uint64_t needed = chunk_bytes(s, items_of(s)->item_room, contacts);
   return s->count < 2 || !at->guessed || needed <= budget
@@ -232,9 +232,9 @@ void note_bytes(const stepping *s)
 {
   steps_on *at = s->on->user;
   const slot_items *own = items_of(s);
-  const buffer *panels = finds_items(s->call) ? s->on->memory[s->slot][0].pool->buffers[PANEL_POOL] : NULL;
-  const uint64_t sum = chunk_bytes(s, finds_items(s->call) ? own->item_room : 0, finds_items(s->call) ? own->pool_room : 0) +
-                       (panels ? buffer_bytes(panels) : 0);
+  const bool finds = finds_items(s->call);
+  const buffer *panels = finds ? s->on->memory[s->slot][0].pool->buffers[PANEL_POOL] : NULL;
+  const uint64_t sum = chunk_bytes(s, finds ? own->item_room : 0, finds ? own->pool_room : 0) + (panels ? buffer_bytes(panels) : 0);
   const double each = (double)sum / (double)s->count;
   at->world_bytes = each > at->world_bytes ? each : at->world_bytes;
 }
