@@ -60,6 +60,7 @@ static abut_status collect(batch_on *on, size_t slot, chunk c)
     free(part);
     return status;
   }
+  free(at->found[slot]); /* of a chunk that failed after this, and is done again */
   at->found[slot] = part;
   return ABUT_SUCCESS;
 }
@@ -70,7 +71,7 @@ static void add(batch_on *on, chunk c)
   steps_on *at = on->user;
   for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
     item_part *found = at->found[slot];
-    if (found && found->first == c.first) {
+    if (found && found->first == c.first && found->worlds == c.count) {
       found->next = call->parts;
       call->parts = found;
       at->found[slot] = NULL;
