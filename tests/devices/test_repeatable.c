@@ -174,13 +174,7 @@ static abut_scene open_on(const variant *v, const way *a, abut_context *context)
   write_scene(text, sizeof text);
   play_open_text(&p, *context, precision, text, 1);
   REQUIRE(p.info.nq == NQ && p.info.nv == NV);
-  const abut_scene scene = p.scene;
-  free(p.q);
-  free(p.v);
-  free(p.w);
-  free(p.mass);
-  free(p.status);
-  return scene;
+  return play_keep_scene(&p);
 }
 
 static void close_scene(abut_scene scene, abut_context context)

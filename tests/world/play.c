@@ -45,9 +45,8 @@ void play_open_text(play *p, abut_context context, abut_precision precision, con
   remove(path);
 }
 
-void play_close(play *p)
+abut_scene play_keep_scene(play *p)
 {
-  CHECK_OK(abut_destroy_scene(p->scene));
   free(p->q);
   free(p->v);
   free(p->w);
@@ -55,6 +54,25 @@ void play_close(play *p)
   free(p->status);
   free(p->friction);
   free(p->gravity);
+  return p->scene;
+}
+
+void play_close(play *p)
+{
+  CHECK_OK(abut_destroy_scene(play_keep_scene(p)));
+}
+
+abut_context play_context(abut_precision precision, uint64_t scratch)
+{
+  const char *wanted = getenv("ABUT_TEST_DEVICE");
+  abut_context_def def = abut_default_context_def();
+  abut_context context;
+  REQUIRE_OK(abut_find_device(wanted && *wanted ? wanted : "host", &def.device));
+  def.precision = precision;
+  def.fallback = ABUT_FALLBACK_NONE;
+  def.scratch_bytes = scratch;
+  REQUIRE_OK(abut_create_context(&def, &context));
+  return context;
 }
 
 static abut_worlds call_of(const play *p)

@@ -26,6 +26,12 @@ void play_open_text(play *p, abut_context context, abut_precision precision, con
                     size_t worlds);
 void play_close(play *p);
 
+/* Frees all but the scene, which it returns. */
+abut_scene play_keep_scene(play *p);
+
+/* A context on the device of ABUT_TEST_DEVICE, the host by default, alone, with so much scratch memory; 0: the device's. */
+abut_context play_context(abut_precision precision, uint64_t scratch);
+
 /* So many steps in one call. */
 void play_step(play *p, size_t steps);
 

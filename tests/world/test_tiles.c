@@ -311,19 +311,6 @@ static void compare(const play *p, const answers *a, const answers *b, const cha
         "%s: gradients differ", what);
 }
 
-static abut_context context_with(uint64_t scratch)
-{
-  const char *wanted = getenv("ABUT_TEST_DEVICE");
-  abut_context_def def = abut_default_context_def();
-  abut_context context;
-  REQUIRE_OK(abut_find_device(wanted && *wanted ? wanted : "host", &def.device));
-  def.precision = precision;
-  def.fallback = ABUT_FALLBACK_NONE;
-  def.scratch_bytes = scratch;
-  REQUIRE_OK(abut_create_context(&def, &context));
-  return context;
-}
-
 static void test_bits(void)
 {
   static const struct {
@@ -338,7 +325,7 @@ static void test_bits(void)
   answers first = {0};
   crowd_loads(loads);
   for (int i = -1; i < 4; ++i) {
-    const abut_context context = context_with(i < 0 ? 0 : ways[i].scratch);
+    const abut_context context = play_context(precision, i < 0 ? 0 : ways[i].scratch);
     play p;
     open_scene(&p, context, loads, BOXES, AUTOMATIC, i < 0 ? "" : ways[i].settings, WORLDS);
     scatter(&p);
@@ -446,7 +433,7 @@ static void test_derivatives(abut_context context)
 static uint64_t bytes_of(const char *settings)
 {
   load loads[BODIES_MOST];
-  const abut_context context = context_with((uint64_t)1 << 30);
+  const abut_context context = play_context(precision, (uint64_t)1 << 30);
   abut_counters before, after;
   play p;
   for (int i = 0; i < BODIES_MOST; ++i) {

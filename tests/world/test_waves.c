@@ -181,31 +181,12 @@ static abut_scene open_scene(trial *t, abut_context context, bool broad)
   t->nv = p.info.nv;
   t->pairs = p.info.pairs;
   t->links = p.info.links;
-  const abut_scene scene = p.scene;
-  free(p.q);
-  free(p.v);
-  free(p.w);
-  free(p.mass);
-  free(p.status);
-  return scene;
-}
-
-static abut_context context_with(abut_precision precision, uint64_t scratch)
-{
-  const char *wanted = getenv("ABUT_TEST_DEVICE");
-  abut_context_def def = abut_default_context_def();
-  abut_context context;
-  REQUIRE_OK(abut_find_device(wanted && *wanted ? wanted : "host", &def.device));
-  def.precision = precision;
-  def.fallback = ABUT_FALLBACK_NONE;
-  def.scratch_bytes = scratch;
-  REQUIRE_OK(abut_create_context(&def, &context));
-  return context;
+  return play_keep_scene(&p);
 }
 
 static answers ask_with(trial *t, uint64_t scratch, bool broad)
 {
-  const abut_context context = context_with(t->precision, scratch);
+  const abut_context context = play_context(t->precision, scratch);
   const abut_scene scene = open_scene(t, context, broad);
   if (!t->q) {
     fill_states(t, scene);
@@ -319,7 +300,7 @@ static void test_pool(abut_precision precision, int most)
 {
   const size_t size = real_size(precision);
   crowd one = crowd_of(precision), all = crowd_of(precision);
-  const abut_context context = context_with(precision, (uint64_t)1 << 31); /* one chunk has all worlds */
+  const abut_context context = play_context(precision, (uint64_t)1 << 31); /* one chunk has all worlds */
   char text[4096];
   play p;
   write_crowd(most, text, sizeof text);
@@ -357,7 +338,7 @@ static void test_budget(abut_precision precision)
   uint64_t chunks[2] = {0}, resident = 0;
   write_crowd(0, text, sizeof text);
   for (int small = 0; small < 2; ++small) {
-    const abut_context context = context_with(precision, (uint64_t)(small ? BUDGET * size : (size_t)1 << 31));
+    const abut_context context = play_context(precision, (uint64_t)(small ? BUDGET * size : (size_t)1 << 31));
     abut_counters before, first;
     play p;
     play_open_text(&p, context, precision, text, 1);
