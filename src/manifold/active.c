@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "geometry/layout.h"
+#include "manifold/apart.h"
 #include "manifold/pair_head.h"
 #include <math.h>
 
@@ -179,7 +180,9 @@ static abut_status touch(const run *r, size_t poses)
                     BOTH(r, longest_edges), BUFFERS(r, SCRATCH_BALL_BOUNDS_1),
                     ARG_REAL(bound_reach(r)), ARG_REAL(block_reach(r, 0)),
                     ARG_REAL(block_reach(r, 1)), BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r),
-                    BUFFER(r, SCRATCH_TOUCH));
+                    BOTH(r, edge_ends), ARG_REAL(edges_apart(r->pair, 0, r->wanted.cutoff)),
+                    ARG_REAL(edges_apart(r->pair, 1, r->wanted.cutoff)),
+                    ARG_REAL(edge_overshoot(&r->pair->smoothing, 0.0)), BUFFER(r, SCRATCH_TOUCH));
 }
 
 /* Decides for each pose whether edges matter, and below which distances the fields must be exact.

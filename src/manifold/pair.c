@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
+#include "manifold/apart.h"
 #include "manifold/pair_head.h"
 #include "smoothing/smoothing.h"
 #include <math.h>
@@ -82,6 +83,7 @@ static abut_status lay_out(pair *p, const body *const bodies[2])
     l->edges[i] = s->edge_edge ? kept(s->edges[i], bodies[i]->info.edges) : 0;
     p->selected_vertices[i] = vertices && s->vertices[i] > 0;
     p->selected_edges[i] = l->edges[i] && s->edges[i] > 0;
+    p->least_slope[i] = least_slope(bodies[i], s);
   }
   const size_t rows = l->edges[0] ? l->edges[0] : 1;
   if (rows > CONTACTS_MOST || l->edges[1] > CONTACTS_MOST / rows) {

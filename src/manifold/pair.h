@@ -77,6 +77,7 @@ typedef struct pair {
   abut_smoothing smoothing;
   abut_layout layout;
   bool selected_vertices[2], selected_edges[2];
+  double least_slope[2]; /* of either body's field along its edges, 0: not known; see manifold/apart.h */
   size_t slot[4]; /* what worlds call the first contact of either body's vertices, and of edges by points on either: as in
                      the layout, but of a pair of parts of bodies as in that of the whole ones */
   resident_pair *on[MEMBERS]; /* by the context's members; NULL: not there yet */

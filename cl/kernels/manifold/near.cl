@@ -58,6 +58,34 @@ KERNEL void near_bounds(GLOBAL const real *balls1, GLOBAL const real *balls2,
              ROW(bounds, pose, padded) + first);
 }
 
+#define EDGE_PIECES 8 // that an edge is looked at in
+
+// Tells of one work-item's edges of a body, ends (ENDS_PLANES, padded), whether one comes within `reach` of the
+// other body (head, shape), into whose frame `frame` leads. An edge reaches beyond either end by `over` of its length.
+static int edge_within(GLOBAL const real *ends, int count, int padded, real over, real reach,
+                       GLOBAL const real *frame, GLOBAL const int *head, GLOBAL const real *shape,
+                       GLOBAL const coefficients *c, int item)
+{
+  const real piece = (R(1.0) + R(2.0) * over) / (real)EDGE_PIECES;
+  for (int first = item * LANES; first < count; first += WG * LANES) {
+    const vec3_r end = make_r(lane_load(ends + first), lane_load(ends + padded + first),
+                              lane_load(ends + 2 * padded + first));
+    const vec3_r along = sub3_r(make_r(lane_load(ends + 3 * padded + first),
+                                       lane_load(ends + 4 * padded + first),
+                                       lane_load(ends + 5 * padded + first)), end);
+    const lane radius = lane_sqrt(dot3_r(along, along)) * (R(0.5) * piece);
+    for (int i = 0; i < EDGE_PIECES; ++i) {
+      const lane middle = lane_lit(((real)i + R(0.5)) * piece - over);
+      const vec3_r x = transform_r(frame, mad3_r(along, middle, end));
+      const vec3_r near = limit3_r(x, R(2.0) * SEPARATION_LIMIT);
+      if (lane_least(body_bound_r(head, shape, c, near, radius)) <= reach) {
+        return 1;
+      }
+    }
+  }
+  return 0;
+}
+
 #if WITH_FORWARD // only a kernel may declare local memory
 // One work-group finds whether an edge of a body may touch in one pose, touch (poses); it is asked
 // of body 1, and then of body 2 where none of body 1 may. An edge may where, at one of its
@@ -65,20 +93,39 @@ KERNEL void near_bounds(GLOBAL const real *balls1, GLOBAL const real *balls2,
 // (PAIR_EDGE_PART of the longest edge there) is at most `reach`. Blocks of vertices are passed over
 // whose own bound, that of all their vertices less what the body's longest edge reaches, is beyond
 // block_reach. Inside a primitive's hull there is no bound, and nothing is looked at: the edge may
-// touch.
+// touch. No edge may where none of a body's comes within apart1 or apart2 of the other body, which are 0 where
+// that says nothing (src/manifold/apart.h).
 KERNEL void near_touch(GLOBAL const real *points1, GLOBAL const real *points2,
                        GLOBAL const real *longest1, GLOBAL const real *longest2,
                        GLOBAL const real *bounds1, GLOBAL const real *bounds2, real reach,
                        real block_reach1, real block_reach2, GLOBAL const real *frames,
                        GLOBAL const int *head1, GLOBAL const int *head2,
                        GLOBAL const real *shape1, GLOBAL const real *shape2,
-                       GLOBAL const pair_head *pair, GLOBAL int *touch)
+                       GLOBAL const pair_head *pair, GLOBAL const real *ends1,
+                       GLOBAL const real *ends2, real apart1, real apart2, real over,
+                       GLOBAL int *touch)
 {
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
-  int may = 0;
-  for (int side = 0; !may && side < 2; ++side) {
+  int near = 0, may = 0;
+  for (int side = 0; side < 2; ++side) {
+    const real apart = OF_BODY(side, apart1, apart2);
+    GLOBAL const pair_elements *edges = &pair->n.elements[EDGES_OF(side)];
+    const int within =
+      apart == R(0.0) ||
+      edge_within(OF_BODY(side, ends1, ends2), edges->count, edges->padded, over, apart,
+                  NUMS(frames, pose, FRAME_STRIDE) + FRAME_ACROSS(side),
+                  OF_BODY(!side, head1, head2), OF_BODY(!side, shape1, shape2), &pair->c, item);
+    near |= within << side;
+  }
+  part[item] = near;
+  BARRIER_GLOBAL;
+  for (int i = 0; i < WG; ++i) {
+    near |= part[i];
+  }
+  BARRIER_GLOBAL;
+  for (int side = 0; near == 3 && !may && side < 2; ++side) {
     const int padded = pair->n.elements[VERTICES_OF(side)].padded, balls = pair->n.balls[side];
     GLOBAL const real *points = OF_BODY(side, points1, points2);
     GLOBAL const real *longest = OF_BODY(side, longest1, longest2);
