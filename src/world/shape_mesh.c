@@ -13,9 +13,9 @@
 #define FEW_CELLS_LEAST 4
 #define FEW_CELLS_MOST 16
 
-/* With many points, about how many square cells all six sides have together, which makes 8 by 8 a side of a
+/* With many points, about how many square cells all six sides have together, which makes 7 by 7 a side of a
  * cube, and how many there are along a side at most. */
-#define MANY_CELLS 384.0
+#define MANY_CELLS 294.0
 #define MANY_CELLS_MOST 64
 
 #define CELLS_LEAST 2 /* along any side, in either case */

@@ -30,7 +30,7 @@ typedef struct shape_case {
 } shape_case;
 
 static const shape_case cases[] = {
-  {SHAPE_BOX, {0.3, 0.2, 0.5}, POINTS_MANY, 420, 12, 0.24, 0.0, 0.03, 0.0},
+  {SHAPE_BOX, {0.3, 0.2, 0.5}, POINTS_MANY, 336, 12, 0.24, 0.0, 0.03, 0.0},
   {SHAPE_BOX, {0.3, 0.2, 0.5}, POINTS_FEW, 54, 12, 0.24, 0.0, 0.03, 0.0},
   {SHAPE_PLANE, {2, 3, 0}, POINTS_MANY, 8, 12, 48, 0.0, 0.03, 0.0},
   {SHAPE_SPHERE, {0.25, 0, 0}, POINTS_MANY, 642, 1920, 4.0 / 3 * PI / 64, 0.01, 1e-6, 1e-6},

@@ -22,9 +22,8 @@ static void open_towers(play *p, abut_context context, int towers)
 {
   static char text[65536];
   size_t at = (size_t)snprintf(text, sizeof text,
-                               "{\"timestep\": 0.004, \"tolerance\": %g, \"links\": [{\"bodies\": [{\"box\": [9, 2, 0.1]}], "
-                               "\"position\": [0, 0, -0.1]}",
-                               by(1e-11, 1e-5));
+                               "{\"timestep\": 0.004, \"tolerance\": %g, \"links\": [{\"bodies\": [{\"plane\": [9, 2]}]}",
+                               by(1e-11, 1e-5)); /* without points, which would lie elsewhere under each tower */
   for (int level = 0; level < HIGH; ++level) {
     for (int i = 0; i < towers; ++i) {
       at += (size_t)snprintf(text + at, sizeof text - at,
