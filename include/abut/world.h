@@ -153,10 +153,11 @@ ABUT_API void abut_free_items(abut_items *items); /* NULL is allowed */
 ABUT_API abut_status abut_find_contacts(abut_scene scene, const void *q, size_t count, abut_items *items,
                                         abut_compact *list);
 
-/* Looks for what is suspicious in a scene with automatic pairs: that there are none; kinds of pairs that no step can leave
- * out, with the reason; bodies that overlap by more than a tenth of the smaller one's diagonal as the scene starts, the
+/* Looks for what is suspicious in a scene: dampers and springs of joints and actuators with which speeds grow from step to
+ * step, and the longest step that holds; and where pairs are automatic, that there are none; kinds of pairs that no step can
+ * leave out, with the reason; bodies that overlap by more than a tenth of the smaller one's diagonal as the scene starts, the
  * worst ten. For these it computes contacts, on the devices of its context; of springs overlaps are not looked for. *count
- * becomes how many texts there are. Other scenes have none. Errors: those of abut_contacts. */
+ * becomes how many texts there are. Errors: those of abut_contacts. */
 ABUT_API abut_status abut_check_scene(abut_scene scene, size_t *count);
 
 /* A text that the last abut_check_scene has found. It is the scene's, and gone with it or with the next check. Errors:

@@ -116,7 +116,7 @@ class Scene(_Owner):
         return " and ".join(places)
 
     def _check(self, name: str) -> None:
-        """Warns of what is suspicious in automatic pairs."""
+        """Warns of joints that steps do not hold, and of what is suspicious in automatic pairs."""
         count, text = ffi.new("size_t *"), ffi.new("const char **")
         check(lib.abut_check_scene(self._handle, count))
         for i in range(count[0]):

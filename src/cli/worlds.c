@@ -352,8 +352,7 @@ void warn_diagnostics(const char *path, const abut_scene_info *info)
   }
 }
 
-/* Tells what is suspicious in a scene with automatic pairs. */
-static exit_code warn_automatic(const char *path, abut_scene links)
+exit_code warn_suspicions(const char *path, abut_scene links)
 {
   size_t count;
   CLI_TRY(report_status(abut_check_scene(links, &count)));
@@ -376,7 +375,7 @@ exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_s
   warn_coarse(o->operands[0], info);
   warn_diagnostics(o->operands[0], info);
   CLI_TRY(warn_sinking(o->operands[0], *links, info));
-  return warn_automatic(o->operands[0], *links);
+  return warn_suspicions(o->operands[0], *links);
 }
 
 exit_code need_listed(const char *what, const options *o, const abut_scene_info *info)

@@ -67,6 +67,9 @@ void warn_diagnostics(const char *path, const abut_scene_info *info);
 /* Where springs at rest give way by more than 1 % of the smaller body. */
 exit_code warn_sinking(const char *path, abut_scene links, const abut_scene_info *info);
 
+/* Tells what abut_check_scene finds. */
+exit_code warn_suspicions(const char *path, abut_scene links);
+
 exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_scene_info *info);
 /* What is of lists of contacts, such as an option, is not of a scene of springs. */
 exit_code need_contacts(const char *what, const options *o, const abut_scene_info *info);

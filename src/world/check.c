@@ -1,10 +1,11 @@
-/* What is suspicious in a scene with automatic pairs, as texts. */
+/* What is suspicious in a scene, as texts: drives that its steps do not hold, and much of automatic pairs. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
 #include "manifold/active.h"
 #include "world/boxes.h"
 #include "world/broad.h"
+#include "world/drives.h"
 #include "world/law/law.h"
 #include "world/place.h"
 #include <float.h>
@@ -253,6 +254,29 @@ static abut_status warn_of_overlaps(overlaps *o)
            : ABUT_SUCCESS;
 }
 
+/* ---- drives ---- */
+
+static abut_status warn_of_drives(loaded_scene *s)
+{
+  drive_limit l;
+  char of[96], others[64] = "";
+  TRY(drives_limit(&s->def, &s->constants, &l));
+  if (!l.trees) {
+    return ABUT_SUCCESS;
+  }
+  if (l.actuator < 0) {
+    snprintf(of, sizeof of, "links[%zu].joint: its damping and stiffness are", l.link);
+  } else {
+    snprintf(of, sizeof of, "actuators[%d], on links[%zu]: its kp and kv are", l.actuator, l.link);
+  }
+  if (l.trees > 1) {
+    snprintf(others, sizeof others, "; %zu more trees of links are like that", l.trees - 1);
+  }
+  return warn_of(s,
+                 "%s too much for steps of %.4g ms, in which speeds swing up; steps of up to %.4g ms hold near the start%s",
+                 of, 1e3 * s->def.timestep, 1e3 * l.step, others);
+}
+
 /* ---- all of it ---- */
 
 static abut_status check_kinds(loaded_scene *s)
@@ -277,6 +301,7 @@ static abut_status check_scene(loaded_scene *s)
 {
   overlaps o = {.s = s};
   scene_forget_warnings(s);
+  TRY(warn_of_drives(s));
   if (!s->def.automatic) {
     return ABUT_SUCCESS;
   }

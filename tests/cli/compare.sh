@@ -35,6 +35,14 @@ near() { # FILE ARRAY FILE ARRAY LIMIT
   fi
 }
 
+# ---- what is warned about ----
+
+# Hard contacts alone take a joint's damping as it is before the step.
+sed 's/"slide", /"slide", "damping": 500, /' fall.scene.json > damped.scene.json
+compare damped.scene.json --steps 2
+has stderr '^abut: warning: damped\.scene\.json by "lcp": links\[1\]\.joint: its damping and stiffness are too much for steps of 10 ms, in which speeds swing up; steps of up to 8 ms hold near the start$'
+if [ "$(grep -c 'swing up' stderr)" = 1 ]; then pass; else fail 'soft contacts take damping in, and are warned about'; fi
+
 # ---- what nothing touches ----
 
 # A coordinate of the end moves with its velocity by the time that is left.

@@ -174,6 +174,10 @@ by_slot='it is of listed pairs alone, and the scene has automatic ones (docs/sce
 run 0 simulate automatic.scene.json -o automatic.npz --steps 3 --device "$device"
 has stdout ', 3 pairs of 3 bodies that may touch, of 2 kinds, '
 has stderr "^abut: warning: automatic\\.scene\\.json: links\\[1\\]\\.bodies\\[0\\] and links\\[2\\]\\.bodies\\[0\\] overlap by [0-9.]+ mm at the start"
+sed 's/"automatic": true/"actuators": [{"kind": "velocity", "joint": 3, "kv": 500}]/; s/}]}],$/}]},\
+ {"joint": {"type": "slide"}, "mass": 0.2, "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}],/' automatic.scene.json > driven.scene.json
+run 0 simulate driven.scene.json -o driven.npz --steps 3 --device "$device"
+has stderr '^abut: warning: driven\.scene\.json: actuators\[0\], on links\[3\]: its kp and kv are too much for steps of 2 ms, in which speeds swing up; steps of up to 0\.8 ms hold'
 run 0 transition automatic.scene.json -o automatic-t.npz --parameters --device "$device"
 run 0 film automatic.scene.json automatic.npz -o automatic.png --contacts --frames 2 --width 40 --height 30 --device "$device"
 run 0 simulate automatic.scene.json -o touching.npz --steps 3 --contacts --device "$device"

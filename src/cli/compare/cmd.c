@@ -128,7 +128,9 @@ static exit_code load_law(comparison *c, const law *l)
       warn_diagnostics(c->worlds.o->operands[0], &info);
     }
     CLI_TRY(warn_sinking(c->worlds.o->operands[0], r->links, &info));
-    return EXIT_GOOD;
+    char path[512];
+    snprintf(path, sizeof path, "%s by \"%s\"", c->worlds.o->operands[0], l->name);
+    return warn_suspicions(path, r->links);
   }
   if (status_exit_code(status) != EXIT_INPUT) {
     return report_status(status);

@@ -215,6 +215,7 @@ const contact_law cone_law = {
   .integrators = INTEGRATOR_BIT(INTEGRATOR_EULER) | INTEGRATOR_BIT(INTEGRATOR_RK4),
   .usual = INTEGRATOR_EULER,
   .dofs_most = SCENE_DOFS_MOST,
+  .dampers_within = true,
   .takes_capacity = true,
   .settle = settle,
   .settle_pair = settle_pair,

@@ -211,6 +211,7 @@ const contact_law spring_law = {
                  INTEGRATOR_BIT(INTEGRATOR_IMPLICIT),
   .usual = INTEGRATOR_IMPLICIT,
   .dofs_most = DENSE_DOFS_MOST,
+  .dampers_within = true,
   .read_pair = spring_read_pair,
   .settle = spring_settle,
   .settle_pair = spring_settle_pair,

@@ -1,0 +1,159 @@
+/* Near the start a tree moves by M a = -K x - (X + I) v, with the stiffness K, the dampers X that a step takes as they
+ * are at its beginning, and those I at its end. Speeds of Euler's steps begin to grow, their signs turning round in each
+ * step, where M - (h / 2) (X - I) - (h^2 / 4) K is no longer positive definite: v' = -v, x' = -x solves the step at its
+ * edge. Of rk4, which multiplies what decays at the rate s by 1 - h s + (h s)^2 / 2 - (h s)^3 / 6 + (h s)^4 / 24, that
+ * is M - (h / r) X + (h / r)^2 K with r the h s at which this is 1; fast oscillations of springs without dampers are not
+ * told there. */
+#include "world/drives.h"
+
+#include "base/memory.h"
+#include "world/law/law.h"
+#include <math.h>
+
+#define RATE_OF_RK4 2.785293563405282 /* h s at which a decay no longer decays */
+#define HALVINGS 50
+
+/* Of each degree of freedom; both matrices are diagonal. */
+typedef struct drives {
+  const scene_def *s;
+  const scene_constants *c;
+  double *damping, *stiffness; /* (nv) X - I or X; K */
+  double *room;                /* (trees.blocks) */
+} drives;
+
+static double damping_of(const actuator *a)
+{
+  return a->kind == ACTUATOR_MOTOR ? 0.0 : a->gear * a->gear * a->kv;
+}
+
+static double stiffness_of(const actuator *a)
+{
+  return a->kind == ACTUATOR_POSITION ? a->gear * a->gear * a->kp : 0.0;
+}
+
+static void add_up(const drives *d)
+{
+  const bool implicit = d->s->integrator == INTEGRATOR_IMPLICIT;
+  const bool within = implicit || (d->s->integrator == INTEGRATOR_EULER && d->s->law->dampers_within);
+  for (size_t i = 0; i < d->s->link_count; ++i) {
+    const joint *j = &d->s->links[i].joint;
+    for (int k = d->c->vadr[i]; k < d->c->vadr[i] + joint_dofs(j->type); ++k) {
+      d->damping[k] = within ? -j->damping : j->damping;
+      d->stiffness[k] = j->stiffness;
+    }
+  }
+  for (size_t i = 0; i < d->s->actuator_count; ++i) {
+    const actuator *a = &d->s->actuators[i];
+    const int k = d->c->vadr[a->link] + a->dof;
+    d->damping[k] += implicit ? -damping_of(a) : damping_of(a);
+    d->stiffness[k] += stiffness_of(a);
+  }
+}
+
+/* Returns what damping and stiffness take from M's diagonal at steps of h. */
+static double taken(const drives *d, double damping, double stiffness, double h)
+{
+  const bool rk4 = d->s->integrator == INTEGRATOR_RK4;
+  return rk4 ? h / RATE_OF_RK4 * (damping - h / RATE_OF_RK4 * stiffness)
+             : h / 2.0 * (damping + h / 2.0 * stiffness);
+}
+
+/* Whether what is left of M is positive definite: it has a Cholesky factor. */
+static bool holds(const drives *d, const scene_tree *tree, double h)
+{
+  const double *m = d->c->mass_matrix + tree->block;
+  double *l = d->room + tree->block;
+  const int n = tree->count;
+  for (int a = 0; a < n; ++a) {
+    const int dof = d->c->trees.dofs[tree->first + a];
+    for (int b = 0; b <= a; ++b) {
+      double sum = m[a * n + b] - (a == b ? taken(d, d->damping[dof], d->stiffness[dof], h) : 0.0);
+      for (int k = 0; k < b; ++k) {
+        sum -= l[a * n + k] * l[b * n + k];
+      }
+      l[a * n + b] = a == b ? sqrt(sum) : sum / l[b * n + b];
+      if (a == b && !(sum > 0.0)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/* Returns the longest step with which a tree holds, of which none as long as the scene's does. */
+static double longest(const drives *d, const scene_tree *tree)
+{
+  double low = 0.0, high = d->s->timestep;
+  for (int i = 0; i < HALVINGS; ++i) {
+    const double half = low + (high - low) / 2.0;
+    *(holds(d, tree, half) ? &low : &high) = half;
+  }
+  return low;
+}
+
+static size_t link_of(const drives *d, int dof)
+{
+  size_t i = d->s->link_count - 1;
+  while (d->c->vadr[i] > dof || !joint_dofs(d->s->links[i].joint.type)) {
+    --i;
+  }
+  return i;
+}
+
+/* Names what drives a tree the hardest, by what it takes of what its degree of freedom moves. */
+static void name_hardest(const drives *d, const scene_tree *tree, drive_limit *out)
+{
+  const double h = d->s->timestep;
+  double most = -1.0;
+  int of = 0;
+  for (int a = 0; a < tree->count; ++a) {
+    const int dof = d->c->trees.dofs[tree->first + a];
+    const double share = taken(d, d->damping[dof], d->stiffness[dof], h) * d->c->dof_invweight[dof];
+    of = share > most ? dof : of;
+    most = fmax(share, most);
+  }
+  out->link = link_of(d, of);
+  out->actuator = -1;
+  most = 0.0;
+  double left = taken(d, d->damping[of], d->stiffness[of], h);
+  for (size_t i = 0; i < d->s->actuator_count; ++i) {
+    const actuator *a = &d->s->actuators[i];
+    if (d->c->vadr[a->link] + a->dof == of) {
+      const double own = taken(d, damping_of(a), stiffness_of(a), h);
+      out->actuator = own > most ? (int)i : out->actuator;
+      most = fmax(own, most);
+      left -= own;
+    }
+  }
+  out->actuator = left > most ? -1 : out->actuator;
+}
+
+abut_status drives_limit(const scene_def *s, const scene_constants *c, drive_limit *out)
+{
+  drives d = {.s = s, .c = c};
+  arena memory = {0};
+  void *at;
+  abut_status status = ABUT_SUCCESS;
+  *out = (drive_limit){.step = s->timestep, .actuator = -1};
+  TRY_DONE(arena_allocate(&memory, &at, (size_t)c->nv, sizeof *d.damping));
+  d.damping = at;
+  TRY_DONE(arena_allocate(&memory, &at, (size_t)c->nv, sizeof *d.stiffness));
+  d.stiffness = at;
+  TRY_DONE(arena_allocate(&memory, &at, (size_t)c->trees.blocks, sizeof *d.room));
+  d.room = at;
+  add_up(&d);
+  for (int i = 0; i < c->trees.count; ++i) {
+    const scene_tree *tree = &c->trees.at[i];
+    if (!holds(&d, tree, s->timestep)) {
+      const double step = longest(&d, tree);
+      ++out->trees;
+      if (step < out->step) {
+        out->step = step;
+        name_hardest(&d, tree, out);
+      }
+    }
+  }
+done:
+  arena_free(&memory);
+  return status;
+}
