@@ -81,7 +81,7 @@ abut_status derive_load(const char *folder, const char *assets, const derive_sce
 static void widths(derive *d)
 {
   const abut_scene_info *i = &d->info;
-  const size_t width[] = {i->nq, i->nv, i->nu, i->links, i->pairs, i->pairs, 3};
+  const size_t width[] = {i->nq, i->nv, i->nu, i->links, i->parameters, i->parameters, 3};
   for (int k = 0; k < BY_ALL; ++k) {
     d->width[k] = width[k];
     d->columns[k] = k == BY_Q ? i->nv : width[k];
@@ -114,8 +114,8 @@ abut_worlds derive_call(const derive *d)
   w.v = d->at[BY_V];
   w.u = d->info.nu ? d->at[BY_U] : NULL;
   w.mass_scale = d->at[BY_MASS_SCALE];
-  w.friction = d->info.pairs ? d->at[BY_FRICTION] : NULL;
-  w.stiffness = d->info.pairs ? d->at[BY_STIFFNESS] : NULL;
+  w.friction = d->info.parameters ? d->at[BY_FRICTION] : NULL;
+  w.stiffness = d->info.parameters ? d->at[BY_STIFFNESS] : NULL;
   w.gravity = d->at[BY_GRAVITY];
   return w;
 }
@@ -127,8 +127,8 @@ abut_worlds_gradients derive_gradients(const abut_scene_info *info, void *const 
   g.v = to[BY_V];
   g.u = info->nu ? to[BY_U] : NULL;
   g.mass_scale = to[BY_MASS_SCALE];
-  g.friction = info->pairs ? to[BY_FRICTION] : NULL;
-  g.stiffness = info->pairs ? to[BY_STIFFNESS] : NULL;
+  g.friction = info->parameters ? to[BY_FRICTION] : NULL;
+  g.stiffness = info->parameters ? to[BY_STIFFNESS] : NULL;
   g.gravity = to[BY_GRAVITY];
   return g;
 }

@@ -66,8 +66,8 @@ static void check_steps(const derive_trial *trial, const derive *d, const double
   of.A = A;
   of.B = got[BY_U];
   of.mass_scale = got[BY_MASS_SCALE];
-  of.friction = d->info.pairs ? got[BY_FRICTION] : NULL;
-  of.stiffness = d->info.pairs ? got[BY_STIFFNESS] : NULL;
+  of.friction = d->info.parameters ? got[BY_FRICTION] : NULL;
+  of.stiffness = d->info.parameters ? got[BY_STIFFNESS] : NULL;
   of.gravity = got[BY_GRAVITY];
   CHECK_OK(abut_transition_worlds(d->scene, &w, &of));
   for (size_t i = 0; i < d->count; ++i) {
@@ -132,8 +132,8 @@ static void differentiate(const derive *d, directions *to)
   along.v = to->tangent[BY_V];
   along.u = d->info.nu ? to->tangent[BY_U] : NULL;
   along.mass_scale = to->tangent[BY_MASS_SCALE];
-  along.friction = d->info.pairs ? to->tangent[BY_FRICTION] : NULL;
-  along.stiffness = d->info.pairs ? to->tangent[BY_STIFFNESS] : NULL;
+  along.friction = d->info.parameters ? to->tangent[BY_FRICTION] : NULL;
+  along.stiffness = d->info.parameters ? to->tangent[BY_STIFFNESS] : NULL;
   along.gravity = to->tangent[BY_GRAVITY];
   along.q_next = to->ahead;
   along.v_next = to->ahead + half;
@@ -225,7 +225,7 @@ static void report(const derive_trial *of, const derive *d, const tally *t, doub
 void derive_compare(const derive_trial *of, const derive *d, uint64_t *random)
 {
   directions to;
-  tally t = {.compared = 0};
+  tally t = {.compared = 0}, gradients = {.compared = 0};
   double tangent = 0.0, off = 0.0;
   double *want = zeros(d->count * d->all * 2 * d->info.nv, sizeof *want);
   bool *border = zeros(d->count * d->all, sizeof *border);
@@ -236,12 +236,14 @@ void derive_compare(const derive_trial *of, const derive *d, uint64_t *random)
     check_steps(of, d, want, border, &t);
   }
   for (size_t i = 0; i < d->count; ++i) {
-    tally gradients = {.compared = 0};
     compare_roll(of, d, &to, i, want, border, d->steps == 1 ? &gradients : &t, &tangent);
     off = fmax(off, pairing(d, &to, i));
   }
   const double limit = d->steps == 1 ? of->step_limit : of->roll_limit;
   report(of, d, &t, limit);
+  for (int k = 0; k < BY_ALL; ++k) {
+    check(gradients.worst[k] <= limit, "%s: gradients by %s of a step are off by %.2e", of->name, derive_names[k], gradients.worst[k]);
+  }
   printf("  tangents %.1e, both ways %.1e\n", tangent, off);
   check(tangent <= limit, "%s: tangents are off by %.2e", of->name, tangent);
   check(off <= PAIRING_LIMIT, "%s: VJP and JVP differ by %.2e", of->name, off);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define STEP_LIMIT 1e-5
+#define HEAP_LIMIT 1e-6 /* of heaps */
 #define ROLL_LIMIT 1e-4
 #define ROLL_STEPS 20
 #define FAINT 1e-4
@@ -54,6 +55,23 @@ static const struct trial {
   {{"derive-assets", "\"integrator\": \"rk4\"", 1}, {0.01, 0.2}, false, false},
 };
 
+/* Piles and what lies on terrain, whose pairs are automatic: a step of a world in which they land, some sticking, some sliding. */
+static const derive_scene heaps[] = {{"derive-pile", "", 3}, {"derive-terrain", "", 3}};
+static const double heap_scatter[2] = {0.005, 0.1};
+
+static void run_heap(const derive_scene *of, uint64_t *random)
+{
+  abut_scene scene;
+  derive d;
+  derive_trial named = {.step_limit = HEAP_LIMIT, .faint = FAINT, .left_out = 0.1};
+  snprintf(named.name, sizeof named.name, "%s", of->file);
+  REQUIRE_OK(derive_load(scenes, assets, of, context, &scene));
+  derive_open(&d, scene, 1, 1, 40, heap_scatter, random);
+  derive_compare(&named, &d, random);
+  derive_close(&d);
+  CHECK_OK(abut_destroy_scene(scene));
+}
+
 static void run_trial(const struct trial *of, uint64_t *random)
 {
   abut_scene scene;
@@ -93,6 +111,11 @@ int main(int argc, char **argv)
   for (size_t i = 0; i < sizeof trials / sizeof *trials; ++i) {
     if (argc > 4 ? strstr(trials[i].scene.file, argv[4]) != NULL : full || trials[i].quick) {
       run_trial(&trials[i], &random);
+    }
+  }
+  for (size_t i = 0; i < sizeof heaps / sizeof *heaps; ++i) {
+    if (argc <= 4 || strstr(heaps[i].file, argv[4])) {
+      run_heap(&heaps[i], &random);
     }
   }
   CHECK_OK(abut_destroy_context(context));
