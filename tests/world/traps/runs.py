@@ -81,12 +81,12 @@ class Run:
     def __init__(self, path, scene):
         kept = read_npz(path)
         self.solids = [link for link in scene["links"] if link.get("joint", {}).get("type") == "free"]
-        self.pairs = len(scene["pairs"])
         self.kept, self.worlds, self.nq = kept["q"][0]
         self.nv = kept["v"][0][2]
         self.times, self.status = list(kept["time"][1]), list(kept["status"][1])
         self.q_of, self.v_of = kept["q"][1], kept["v"][1]
-        counts, self.d = kept["contact_count"][1], kept["contact_d"][1]
+        (_, _, *pairs), counts = kept["contact_count"]  # of scenes with automatic pairs a world's contacts are counted together
+        self.counts, self.d = math.prod(pairs), kept["contact_d"][1]
         self.ends = [0]
         for count in counts:
             self.ends.append(self.ends[-1] + count)
@@ -107,10 +107,14 @@ class Run:
     def since(self, time):
         return range(self.at(time), self.kept)
 
+    def distances(self, k, world=0):
+        """Of all contacts that are kept [m], of listed and of automatic pairs."""
+        first = (k * self.worlds + world) * self.counts
+        return self.d[self.ends[first]:self.ends[first + self.counts]]
+
     def deepest(self, k, world=0):
         """Of all contacts that are kept [m], 0 if none is in the other body."""
-        first = (k * self.worlds + world) * self.pairs
-        return max([-d for d in self.d[self.ends[first]:self.ends[first + self.pairs]]] + [0.0])
+        return max([-d for d in self.distances(k, world)] + [0.0])
 
     def speed(self, k, link, world=0):
         return math.hypot(*self.v(k, world)[6 * link:6 * link + 3])

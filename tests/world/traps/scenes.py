@@ -167,12 +167,17 @@ def ground(x, y):
 
 
 def terrain(folder, full):
-    shapes.write_obj(folder / "terrain.obj", shapes.terrain(ground, 1.0, 40, 0.2))
-    half = [0.1, 0.08, 0.06]
-    links = [{"bodies": [{"file": "terrain.obj"}]}]
-    for x, y in ((-0.5, -0.4), (0.45, -0.5), (-0.4, 0.5), (0.5, 0.45)):
-        links.append(free({"box": half}, shapes.weigh_box(half, 1000), [x, y, 0.25, *about([1, 2, 3], x + y)]))
-    return Trap("terrain", scene_of(links, every_pair(links, friction=0.8)), 5.0, view="40,35", about={"half": half})
+    """The same ground twice, as a mesh and beside it as a height field, and the same boxes above either."""
+    cells, depth, half, aside = 40, 0.2, [0.1, 0.08, 0.06], 2.5
+    shapes.write_obj(folder / "terrain.obj", shapes.terrain(ground, 1.0, cells, depth))
+    at = [2 * i / cells - 1 for i in range(cells + 1)]
+    field = {"heights": [[ground(x, y) for x in at] for y in at], "size": [1.0, 1.0], "base": depth}
+    links = [{"bodies": [{"file": "terrain.obj"}, {"height_field": field, "position": [aside, 0, 0]}]}]
+    for middle in (0.0, aside):
+        for x, y in ((-0.5, -0.4), (0.45, -0.5), (-0.4, 0.5), (0.5, 0.45)):
+            links.append(free({"box": half}, shapes.weigh_box(half, 1000), [middle + x, y, 0.25, *about([1, 2, 3], x + y)]))
+    return Trap("terrain", scene_of(links, [], automatic={"friction": 0.8}), 5.0, view="40,35",
+                about={"half": half, "middles": [0.0] * 4 + [aside] * 4})
 
 
 def gripper(folder, full, shared):
