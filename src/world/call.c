@@ -172,7 +172,8 @@ abut_status worlds_enter(batch_on *on, size_t slot, size_t group)
   if (finds_items(c)) {
     pool_bytes(c, &c->kinds[group], on->place, n, real, on->bytes[POOL_OF_WORLDS]);
   }
-  return bound_chunk(on);
+  TRY(bound_chunk(on));
+  return finds_items(c) ? bound_by_waves(on, slot, group) : ABUT_SUCCESS;
 }
 
 void worlds_leave(batch_on *on)

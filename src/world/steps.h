@@ -359,6 +359,10 @@ uint64_t wave_bytes(const batch_on *on);
 void pool_bytes(const steps_call *c, const steps_kind *k, size_t place, const world_sizes *n, size_t real,
                 size_t bytes[POOL_BUFFERS]);
 
+/* Bounds the worlds of a chunk that is differentiated to as many as one wave has, where that is all of a step's items: what the
+ * reverse pass needs is then there still, and no wave is run again. */
+abut_status bound_by_waves(batch_on *on, size_t slot, size_t group);
+
 /* Makes room for the waves of a chunk, and lists the items where none are left out. */
 abut_status waves_start(const stepping *s);
 

@@ -10,6 +10,8 @@
  * long waves count; without lanes, as on GPUs, many worlds do, which solve side by side. */
 #define WAVE_SHARE_LANES 4
 #define WAVE_SHARE_ITEMS 2
+/* A wave with fewer worlds does not bound a chunk: launches would cost more than they save. */
+#define WAVE_WORLDS_LEAST 64
 
 /* What is expected of a world of which nothing is known yet: so many items and contacts a link. */
 #define LINK_ITEMS 8
@@ -56,14 +58,14 @@ uint64_t wave_bytes(const batch_on *on)
 
 /* How many items of a kind a wave has, of `all` that there are. Where there are several waves they are whole
  * blocks of lanes. */
-static size_t rows_of(const stepping *s, const run *r, size_t all)
+static size_t rows_of(const batch_on *on, const run *r, size_t all)
 {
   size_t bytes[SCRATCH_BUFFERS];
-  const size_t lanes = device_lanes(s->device), one = item_bytes(s->call, r, bytes);
-  const uint64_t fit = wave_bytes(s->on) / device_slots(s->device) / (one ? one : 1);
+  const size_t lanes = device_lanes(on->device), one = item_bytes((const steps_call *)on->call, r, bytes);
+  const uint64_t fit = wave_bytes(on) / device_slots(on->device) / (one ? one : 1);
   size_t rows = fit < WAVE_ROWS ? (size_t)fit : WAVE_ROWS;
   for (size_t i = 0; i < SCRATCH_BUFFERS; ++i) { /* each in one allocation */
-    const uint64_t most = bytes[i] ? device_info(s->device)->allocation_bytes / bytes[i] : rows;
+    const uint64_t most = bytes[i] ? device_info(on->device)->allocation_bytes / bytes[i] : rows;
     rows = most < rows ? (size_t)most : rows;
   }
   rows = rows < lanes ? lanes : rows / lanes * lanes;
@@ -285,7 +287,7 @@ abut_status list_waves(const stepping *s, const int *totals)
     if (all && !s->call->worlds->contacts) {
       run r;
       TRY(run_of(s->call, s->kind, kind, s->on, s->slot, &r));
-      rows = rows_of(s, &r, all);
+      rows = rows_of(s->on, &r, all);
     }
     for (size_t i = 0; i < all; i += rows) {
       TRY(add_wave(own, kind, own->count + i, at_most(rows, all - i)));
@@ -303,7 +305,7 @@ static abut_status prepare_manifolds(const stepping *s)
     size_t bytes[SCRATCH_BUFFERS];
     run r;
     TRY(run_of(s->call, s->kind, kind, s->on, s->slot, &r));
-    const size_t rows = rows_of(s, &r, s->count * members_of(s, kind).count);
+    const size_t rows = rows_of(s->on, &r, s->count * members_of(s, kind).count);
     item_bytes(s->call, &r, bytes);
     for (size_t i = 0; i < SCRATCH_BUFFERS; ++i) {
       TRY(prepare(s, 0, i, bytes[i] * padded(rows, device_lanes(s->device))));
@@ -376,6 +378,22 @@ abut_status manifold_bytes(batch_on *on, size_t slot, size_t group)
     TRY(check_scratch(&r));
   }
   on->fixed = c->worlds->contacts || !s->pair_kind_count ? 0 : wave_bytes(on) / device_slots(on->device);
+  return ABUT_SUCCESS;
+}
+
+abut_status bound_by_waves(batch_on *on, size_t slot, size_t group)
+{
+  const steps_call *c = (const steps_call *)on->call;
+  const steps_kind *k = &c->kinds[group];
+  size_t items, contacts;
+  run r;
+  if (!is_differentiated(c) || kinds_in(c, k) != 1 || c->worlds->contacts) {
+    return ABUT_SUCCESS;
+  }
+  TRY(run_of(c, k, 0, on, slot, &r));
+  expect(k->scene, on->place, &((const steps_on *)on->user)->models[group]->sizes, &items, &contacts);
+  const size_t worlds = rows_of(on, &r, SIZE_MAX) / (items ? items : 1);
+  on->most = worlds < WAVE_WORLDS_LEAST ? on->most : at_most(on->most, worlds);
   return ABUT_SUCCESS;
 }
 
