@@ -7,7 +7,8 @@
 Scenes are piles of 2, 10, 50 and 200 boxes and one of 10 figures of 18 superquadrics, which are 18 convex hulls each for MuJoCo. Prints a
 line for each engine, scene and batch. --environment: a folder with the peers from PyPI, made where it is not there; else those of the Python
 that runs this. --seconds is what an engine may measure for a turn; --limit ends an engine that takes longer for one, its
-compilation included: that is its result. --write keeps bench/results/many.json and renews docs/benchmarks/many.md and its
+compilation included: that is its result. A case that an engine's rate at the batch before says to take longer is not begun, and called
+"not run" with the seconds that were expected. --write keeps bench/results/many.json and renews docs/benchmarks/many.md and its
 picture; --page does the latter alone. --quick: the small piles, a tenth of a second a turn, one round. The whole takes about
 an hour, most of it compilation by MJX. abut is the Python package of the build (-Dpython=...).
 """
@@ -35,6 +36,8 @@ BEGIN, END = "<!-- many: begin -->", "<!-- many: end -->"
 CORES = len(os.sched_getaffinity(0))
 SCENES = ("boxes-2", "boxes-10", "boxes-50", "boxes-200", "figures-10")
 QUICK = ("boxes-2", "boxes-10")
+SETTLED = 20  # steps of its own that an engine makes before it is timed
+CALLS_BEFORE = 2  # of one step each, before a peer times any
 MJX_SCENES = ("boxes-2", "boxes-10")  # more pairs than these take it too long to compile
 ENGINES = {"abut": "abut, all cores", "abut-one": "abut, one core", "mujoco": "MuJoCo C, all cores", "mujoco-one": "MuJoCo C, one core",
            "mjx": "MJX"}
@@ -46,12 +49,19 @@ NUMBERS = ("steps_per_s", "cpu_us", "contacts", "iterations", "first_call_s", "p
 
 def request_of(options, folder, engine, scene, batch):
     """What a peer is asked, but for the time."""
-    states = {"states": str(folder / f"{scene}.npz"), "size": batch}
+    states = {"states": str(folder / f"{scene}.npz"), "size": batch, "settled": SETTLED}
     if engine.startswith("abut"):
         device = options.device if engine == "abut" else f"{options.device}/1.0"
         return {"engine": "abut", "build": str(options.build), "device": device, "model": str(folder / f"{scene}.scene.json"), **states}
     more = {"threads": 1 if engine == "mujoco-one" else CORES} if engine != "mjx" else {}
     return {"engine": engine.removesuffix("-one"), "model": str(folder / f"{scene}.xml"), **more, **states}
+
+
+def expected(request, before, seconds):
+    """How long a request will take [s] by the answer at a smaller batch: what came first there, calls of a step until it is known how
+    many fit into `seconds`, and by MJX all worlds' settling."""
+    steps = CALLS_BEFORE + 1 + (SETTLED if request["engine"] == "mjx" else 0)
+    return before["first_call_s"] + seconds + steps * request["size"] / before["steps_per_s"]
 
 
 def refused(text):
@@ -68,10 +78,13 @@ def result_of(reply, limit):
 
 def counters(options, folder, scene, batch):
     """Means a world that the command counts, where it does; {} where it fails."""
-    done = subprocess.run([str(word) for word in (
-        options.build / "src" / "cli" / "abut", "bench", folder / f"{scene}.scene.json", "--states", folder / f"{scene}.npz", "--batch", batch,
-        "--what", "step", "--device", options.device, "--json", "--quiet")], capture_output=True, text=True,
-        env=os.environ | run.ENVIRONMENT, timeout=options.limit)
+    try:
+        done = subprocess.run([str(word) for word in (
+            options.build / "src" / "cli" / "abut", "bench", folder / f"{scene}.scene.json", "--states", folder / f"{scene}.npz", "--batch", batch,
+            "--what", "step", "--device", options.device, "--json", "--quiet")], capture_output=True, text=True,
+            env=os.environ | run.ENVIRONMENT, timeout=options.limit)
+    except subprocess.TimeoutExpired:
+        return {}
     if done.returncode:
         return {}
     entry, = json.loads(done.stdout)
@@ -84,8 +97,14 @@ def measure(options, folder, python):
     peers, rows = {name: run.Peer(python, "many") for name in ENGINES}, []
     for scene in options.only:
         ended = {} if scene in MJX_SCENES else {"mjx": "not run: too many pairs to compile"}
+        before = {}  # an engine's first answer at the batch before, with what it compiled
         for batch in options.batches:
             replies = {name: [] for name in ENGINES}
+            for name in before:
+                request = request_of(options, folder, name, scene, batch)
+                seconds = expected(request, before[name], options.seconds)
+                if name not in ended and seconds > options.limit:
+                    ended[name] = f"not run: it would take {seconds:,.0f} s, longer than --limit {options.limit:g}"
             for _ in range(options.rounds):
                 for name in ENGINES:
                     if name in ended:
@@ -96,6 +115,7 @@ def measure(options, folder, python):
                         replies[name].append(reply)
                     else:
                         ended[name] = result
+            before |= {name: answers[0] for name, answers in replies.items() if answers}
             counted = counters(options, folder, scene, batch) if replies["abut"] else {}
             for name in ENGINES:
                 row = {"scene": scene, "batch": batch, "engine": name, "result": ended.get(name, "ok")}

@@ -1,7 +1,7 @@
 """Steps of worlds of many bodies by abut, MuJoCo's C engine and MJX: what many.py asks for, within a time that it states.
 
-A request has "engine", "model" (the scene, or the MJCF file), "states" (settled starts), "size" worlds, "seconds" and, of
-MuJoCo, "threads", of abut, "device" and "build". Each engine first goes on by SETTLED steps of its own. Then as many steps a
+A request has "engine", "model" (the scene, or the MJCF file), "states" (settled starts), "size" worlds, "settled" steps, "seconds" and, of
+MuJoCo, "threads", of abut, "device" and "build". Each engine first goes on by that many settled steps of its own, of the starts that differ. Then as many steps a
 call as last about a third of `seconds`, and calls until that is over. Times are from host memory to host memory.
 """
 import os
@@ -17,13 +17,17 @@ try:
 except ImportError as error:
     ABSENT = error.name
 
-SETTLED = 20
 KEPT = {}  # engine and model -> stepper: steps -> nothing; what is counted: () -> dict
 
 
 def begin(request):
+    """The starts that differ, of which a batch is made by `repeated`."""
     with np.load(request["states"]) as file:
-        return [np.resize(file[name], (request["size"], file[name].shape[1])) for name in "qv"]
+        return [file[name][:request["size"]] for name in "qv"]
+
+
+def repeated(request, x):
+    return np.resize(x, (request["size"], x.shape[1]))
 
 
 def of_abut(request):
@@ -31,8 +35,8 @@ def of_abut(request):
     import abut
     scene = abut.Context(request["device"], precision="f32").scene(request["model"])
     q, v = (x.astype(np.float32) for x in begin(request))
-    at = scene.step(q, v, steps=SETTLED)
-    start = {"q": at.q, "v": at.v, "w": at.w}
+    at = scene.step(q, v, steps=request["settled"])
+    start = {name: repeated(request, getattr(at, name)) for name in "qvw"}
     seen = [at]
 
     def steps(count):
@@ -50,7 +54,7 @@ def of_mujoco(request):
     full = mujoco.mjtState.mjSTATE_FULLPHYSICS
     states = np.zeros((len(q), mujoco.mj_stateSize(model, full)))
     states[:, 1:1 + model.nq], states[:, 1 + model.nq:1 + model.nq + model.nv] = q, v
-    states = pool.rollout(model, data, states, nstep=SETTLED)[0][:, -1]
+    states = repeated(request, pool.rollout(model, data, states, nstep=request["settled"])[0][:, -1])
 
     def steps(count):
         pool.rollout(model, data, states, nstep=count, skip_checks=False)
@@ -77,14 +81,14 @@ def of_mjx(request):
         raise ImportError(name="mujoco-mjx") from error
     model = mujoco.MjModel.from_xml_path(request["model"])
     put, data = mjx.put_model(model), mjx.make_data(model)
-    q, v = (x.astype(np.float32) for x in begin(request))
+    q, v = (repeated(request, x).astype(np.float32) for x in begin(request))  # another size would be compiled anew
 
     @jax.jit
     def roll(q, v, count):
         one = jax.vmap(lambda q, v: jax.lax.fori_loop(0, count, lambda _, d: mjx.step(put, d), data.replace(qpos=q, qvel=v)))
         d = one(q, v)
         return d.qpos, d.qvel
-    q, v = (np.asarray(x) for x in roll(q, v, SETTLED))
+    q, v = (np.asarray(x) for x in roll(q, v, request["settled"]))
 
     def steps(count):
         [np.asarray(x) for x in roll(q, v, count)]

@@ -69,6 +69,15 @@ class Many(unittest.TestCase):
         self.assertEqual([r["result"] for r in rows if r["engine"] == "mujoco"], ["ok"] * 2)
         self.assertTrue(all("pairs" in r["result"] for r in rows if r["engine"] == "mjx"))
 
+    def test_what_would_take_too_long_is_not_begun(self):
+        rows = self.rows("--only", "boxes-10", "--batches", "1,1024", "--rounds", "2", "--limit", "10", "--seconds", "1")
+        late = {r["engine"]: r["result"] for r in rows if r["batch"] == 1024}
+        # Three steps of 1,024 worlds at the 200 (abut) and the 1,000 steps/s (MuJoCo) of the first round.
+        self.assertEqual(late["abut"], "not run: it would take 16 s, longer than --limit 10")
+        self.assertEqual(late["mujoco"], "ok")
+        self.assertFalse(any(r["size"] == 1024 for r in Made.asked if r["engine"] == "abut"))
+        self.assertEqual(sum(r["size"] == 1024 for r in Made.asked), 4)
+
     def test_the_page(self):
         kept = {"about": ABOUT, "rows": self.rows("--only", "boxes-2,boxes-200", "--batches", "1,1024", "--rounds", "1")}
         with tempfile.TemporaryDirectory() as folder:
