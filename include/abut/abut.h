@@ -18,6 +18,7 @@
 #include <abut/device.h>
 #include <abut/field.h>
 #include <abut/files.h>
+#include <abut/inspect.h>
 #include <abut/lcp.h>
 #include <abut/manifold.h>
 #include <abut/pose.h>

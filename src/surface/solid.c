@@ -129,8 +129,7 @@ static bool follows(double distance, double beside, double spacing)
   return distance + fabs(beside) > spacing * (1.0 + 1e-6);
 }
 
-/* Whether signs follow around x, nodes being so far apart. */
-static bool is_clear(const solid *s, const double x[3], double spacing)
+bool solid_is_clear(const solid *s, const double x[3], double spacing)
 {
   const double reach = s->blur_radius + spacing;
   double sum = 0.0;
@@ -156,7 +155,7 @@ void solid_lattice(solid *s, const double origin[3], double spacing, const size_
         const double distance = sqrt(found.distance2);
         before = found.at;
         row = k ? row : before;
-        const bool clear = is_clear(s, x, spacing);
+        const bool clear = solid_is_clear(s, x, spacing);
         int known = -1;
         for (int a = 0; a < 3 && known < 0 && clear; ++a) {
           known = place[a] && follows(distance, out[at - step[a]], spacing) ? a : -1;

@@ -7,6 +7,7 @@
 
 #include "surface/tree.h"
 #include <stdatomic.h>
+#include <stdbool.h>
 
 typedef struct solid {
   tree all;            /* every triangle: winding numbers */
@@ -32,5 +33,9 @@ void solid_lattice(solid *s, const double origin[3], double spacing, const size_
                    double *out);
 
 double solid_distance(solid *s, const double x[3]);
+
+/* Whether inside and outside are apart by the surface alone around x, where places that are compared are
+ * `spacing` [m] apart. */
+bool solid_is_clear(const solid *s, const double x[3], double spacing);
 
 #endif

@@ -1,0 +1,238 @@
+/* How well fields stand for meshes: against closed forms, more of them with `more`, and with `scans` against
+ * the figures of bodies fitted to scans, where ABUT_SHARED names the folder that holds them. */
+#include "inspect/measure.h"
+
+#include "format/mesh.h"
+#include "support/check.h"
+#include "surface/shapes.h"
+#include "surface/solid.h"
+#include "surface/tree.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNION 1e-5 /* a hard union [m] */
+#define PLANE 1e-3
+
+static abut_context context;
+
+/* A body of superquadrics; its mesh is of no account here. */
+static abut_body body_of(const abut_superquadric *quadrics, size_t count)
+{
+  static const double vertices[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+  static const uint32_t sizes[] = {3}, indices[] = {0, 1, 2};
+  abut_body_def def = abut_default_body_def();
+  abut_body body;
+  def.vertices = vertices;
+  def.vertex_count = 3;
+  def.face_sizes = sizes;
+  def.face_indices = indices;
+  def.face_count = 1;
+  def.superquadrics = quadrics;
+  def.superquadric_count = count;
+  REQUIRE_OK(abut_create_body(context, &def, &body));
+  return body;
+}
+
+static abut_superquadric ball_at(double x, double radius)
+{
+  return (abut_superquadric){.axes = {radius, radius, radius}, .exponents = {1, 1},
+                             .position = {x, 0, 0}, .quaternion = {1, 0, 0, 0}};
+}
+
+static abut_fit fit_of(const abut_superquadric *quadrics, size_t count, shape *of)
+{
+  abut_fit fit;
+  const abut_body body = body_of(quadrics, count);
+  const abut_body_def def = shape_def(of);
+  REQUIRE_OK(abut_measure_fit(body, UNION, PLANE, &def, &fit));
+  CHECK_OK(abut_destroy_body(body));
+  shape_free(of);
+  return fit;
+}
+
+static void expect(const char *name, const char *what, double got, double wanted, double within)
+{
+  check(fabs(got - wanted) <= within, "%s: %s is %.6g, not %.6g within %g", name, what, got, wanted,
+        within);
+}
+
+/* A ball of radius 1.05 about the unit sphere. */
+static void balls(void)
+{
+  shape sphere = {0};
+  const abut_superquadric larger = ball_at(0.0, 1.05);
+  shape_sphere(&sphere, 4);
+  const abut_fit fit = fit_of(&larger, 1, &sphere);
+  const double share = 1.0 / (1.05 * 1.05 * 1.05), apart = 100.0 * 0.05 / sqrt(12.0);
+  expect("balls", "IoU", fit.iou, share, 2e-3);
+  expect("balls", "coverage", fit.coverage, 1.0, 0.0);
+  expect("balls", "precision", fit.precision, share, 2e-3);
+  expect("balls", "Chamfer", fit.chamfer_percent, apart, 0.03);
+  expect("balls", "Hausdorff", fit.hausdorff_percent, apart, 0.15);
+  expect("balls", "uncovered", fit.largest_uncovered, 0.0, 0.0);
+  expect("balls", "beyond", fit.surface_beyond_1_percent, 1.0, 0.0);
+}
+
+/* Of two balls that are one mesh the field has one, so that the other is uncovered in one piece. */
+static void two_balls(void)
+{
+  static const double at[2][3] = {{-2, 0, 0}, {2, 0, 0}};
+  shape both = {0};
+  const abut_superquadric one = ball_at(-2.0, 1.0);
+  shape_ball(&both, at[0], 1.0, 4);
+  shape_ball(&both, at[1], 1.0, 4);
+  const abut_fit fit = fit_of(&one, 1, &both);
+  expect("two balls", "IoU", fit.iou, 0.5, 3e-3);
+  expect("two balls", "coverage", fit.coverage, 0.5, 1e-3);
+  expect("two balls", "precision", fit.precision, 1.0, 5e-3);
+  expect("two balls", "uncovered", fit.largest_uncovered, 0.5, 1e-3);
+  expect("two balls", "beyond", fit.surface_beyond_1_percent, 0.5, 0.01);
+  expect("two balls", "Hausdorff", fit.hausdorff_percent, 100.0 * 4.0 / sqrt(36.0 + 4.0 + 4.0), 0.5);
+}
+
+/* Half of a box, which is itself almost a superquadric; turned faces and doubled ones do not matter. */
+static void half_a_box(void)
+{
+  static const double low[3] = {-1, -1, -1}, high[3] = {1, 1, 1};
+  shape box = {0};
+  const abut_superquadric half = {.axes = {0.5, 1, 1}, .exponents = {0.02, 0.02},
+                                  .position = {-0.5, 0, 0}, .quaternion = {1, 0, 0, 0}};
+  shape_box(&box, low, high, 3);
+  for (size_t i = 0; i < box.face_count; ++i) {
+    shape_turn(&box, i);
+  }
+  const abut_fit fit = fit_of(&half, 1, &box);
+  expect("half a box", "IoU", fit.iou, 0.5, 0.01);
+  expect("half a box", "uncovered", fit.largest_uncovered, 0.5, 0.01);
+}
+
+/* The cells of a rough closed surface are those where the winding number says so, each by itself. */
+static void cells_one_by_one(void)
+{
+  shape rough = {0};
+  const abut_superquadric ball = ball_at(0.0, 0.5);
+  const field_of field = {body_of(&ball, 1), UNION, PLANE};
+  shape_rough_box(&rough, 12, 0.2);
+  surface s = shape_surface(&rough);
+  solid inside;
+  unsigned char *cells = malloc((size_t)MEASURE_SIDE * MEASURE_SIDE * MEASURE_SIDE);
+  REQUIRE(cells);
+  REQUIRE_OK(measure_cells(&field, &s, cells));
+  REQUIRE_OK(solid_create(&inside, &s));
+  size_t wrong = 0, looked = 0;
+  for (size_t at = 0; at < (size_t)MEASURE_SIDE * MEASURE_SIDE * MEASURE_SIDE; at += 37, ++looked) {
+    const size_t place[3] = {at / MEASURE_SIDE / MEASURE_SIDE, at / MEASURE_SIDE % MEASURE_SIDE,
+                             at % MEASURE_SIDE};
+    double x[3];
+    for (int k = 0; k < 3; ++k) {
+      x[k] = s.lower[k] + (s.upper[k] - s.lower[k]) / MEASURE_CELLS *
+             ((double)place[k] - MEASURE_PAD + 0.5);
+    }
+    const bool in_mesh = tree_winding(&inside.all, x) > 0.5;
+    const double out = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) - 0.5;
+    wrong += in_mesh != ((cells[at] & CELL_OF_MESH) != 0) ||
+             (fabs(out) > 1e-5 && (out < 0.0) != ((cells[at] & CELL_OF_FIELD) != 0));
+  }
+  check(!wrong && looked > 80000, "%zu of %zu cells are wrong", wrong, looked);
+  solid_free(&inside);
+  surface_free(&s);
+  free(cells);
+  CHECK_OK(abut_destroy_body(field.body));
+}
+
+static void repeats(void)
+{
+  abut_fit fit[2];
+  for (int i = 0; i < 2; ++i) {
+    shape sphere = {0};
+    const abut_superquadric ball = ball_at(0.1, 0.9);
+    shape_sphere(&sphere, 2);
+    fit[i] = fit_of(&ball, 1, &sphere);
+  }
+  check(!memcmp(&fit[0], &fit[1], sizeof *fit), "another call gives another answer");
+}
+
+static void refusals(void)
+{
+  shape sphere = {0};
+  const abut_superquadric far_off = ball_at(50.0, 1.0);
+  const abut_body body = body_of(&far_off, 1);
+  abut_fit fit;
+  shape_sphere(&sphere, 1);
+  abut_body_def def = shape_def(&sphere);
+  CHECK(abut_measure_fit(body, UNION, PLANE, &def, &fit) == ABUT_ERROR_BODY);
+  CHECK(strstr(abut_last_error(), "no surface within the mesh's box"));
+  CHECK(abut_measure_fit(body, UNION, PLANE, NULL, &fit) == ABUT_ERROR_ARGUMENT);
+  CHECK(abut_measure_fit(body, UNION, PLANE, &def, NULL) == ABUT_ERROR_ARGUMENT);
+  CHECK(abut_measure_fit(body, 0.0, PLANE, &def, &fit) == ABUT_ERROR_ARGUMENT);
+  def.face_count = 1;
+  CHECK(abut_measure_fit(body, UNION, PLANE, &def, &fit) == ABUT_ERROR_BODY);
+  def.face_count = sphere.face_count;
+  CHECK_OK(abut_destroy_body(body));
+  CHECK(abut_measure_fit(body, UNION, PLANE, &def, &fit) == ABUT_ERROR_HANDLE);
+  shape_free(&sphere);
+}
+
+/* Bodies that were fitted by Marching-Primitives, with the figures that their fitting was measured with
+ * by a program of its own. */
+static void scans(const char *folder)
+{
+  static const struct {
+    const char *body, *mesh;
+    double iou, chamfer;
+  } known[] = {{"armadillo", "armadillo.obj", 0.883, 0.40},
+               {"airplane", "ycb_a_toy_airplane.obj", 0.835, 0.46},
+               {"drill", "ycb_power_drill.obj", 0.938, 0.28},
+               {"screwdriver", "ycb_flat_screwdriver.obj", 0.889, 0.34}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
+    char path[4096];
+    abut_body body;
+    mesh m;
+    abut_fit fit;
+    snprintf(path, sizeof path, "%s/data/bodies/%s.body.json", folder, known[i].body);
+    REQUIRE_OK(abut_load_body(context, path, &body));
+    snprintf(path, sizeof path, "%s/data/meshes/%s", folder, known[i].mesh);
+    REQUIRE_OK(mesh_read(path, &m));
+    abut_body_def def = abut_default_body_def();
+    def.vertices = m.vertices;
+    def.vertex_count = m.vertex_count;
+    def.face_sizes = m.face_sizes;
+    def.face_indices = m.face_indices;
+    def.face_count = m.face_count;
+    REQUIRE_OK(abut_measure_fit(body, UNION, PLANE, &def, &fit));
+    printf("%s: IoU %.4f, coverage %.4f, precision %.4f, Chamfer %.4f %%, Hausdorff %.3f %%, "
+           "uncovered %.4f, beyond %.4f\n", known[i].body, fit.iou, fit.coverage, fit.precision,
+           fit.chamfer_percent, fit.hausdorff_percent, fit.largest_uncovered,
+           fit.surface_beyond_1_percent);
+    /* The figures have three and two decimals. */
+    expect(known[i].body, "IoU", fit.iou, known[i].iou, 0.002);
+    expect(known[i].body, "Chamfer", fit.chamfer_percent, known[i].chamfer, 0.012);
+    mesh_free(&m);
+    CHECK_OK(abut_destroy_body(body));
+  }
+}
+
+int main(int count, char **arguments)
+{
+  if (!test_context(ABUT_FLOAT32, &context)) {
+    return 77;
+  }
+  if (count > 1 && !strcmp(arguments[1], "scans")) {
+    if (!getenv("ABUT_SHARED")) {
+      printf("not run: ABUT_SHARED names no folder\n");
+      return 77;
+    }
+    scans(getenv("ABUT_SHARED"));
+  } else if (count > 1) {
+    two_balls();
+    half_a_box();
+    repeats();
+  } else {
+    balls();
+    cells_one_by_one();
+    refusals();
+  }
+  CHECK_OK(abut_destroy_context(context));
+  return check_finish();
+}
