@@ -34,7 +34,7 @@ abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds
                               const void *const *tangents, void *const *made);
 """
 
-ORDER = ["status", "device", "body", "manifold", "derivatives", "ccd", "closest", "field", "files", "inspect", "lcp", "pose",
+ORDER = ["status", "device", "body", "manifold", "derivatives", "ccd", "closest", "contact_mesh", "field", "files", "inspect", "lcp", "pose",
          "render", "spring", "state", "tuning", "world"]
 
 

@@ -14,6 +14,7 @@
 #include <abut/body.h>
 #include <abut/ccd.h>
 #include <abut/closest.h>
+#include <abut/contact_mesh.h>
 #include <abut/derivatives.h>
 #include <abut/device.h>
 #include <abut/field.h>

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "inspect/scatter.h"
+#include "inspect/apart.h"
 #include "surface/mesh_check.h"
 #include "surface/solid.h"
 #include "surface/vector.h"
@@ -18,11 +18,6 @@
 #define ROUNDED 1e-6    /* shares of a cell by which a triangle may miss it and yet count */
 #define FINE 220.0      /* cells of the field's surface along the diagonal */
 #define MARGIN 8        /* of them around the mesh's box */
-#define POINTS 200000   /* on each surface, of which the first */
-#define QUERIES 30000   /* ask for the nearest one of the other's */
-#define QUERY_PIECE 500 /* queries a piece of work */
-#define MESH_SEED 1
-#define FIELD_SEED 3
 #define FAR 0.01        /* of the diagonal */
 
 /* ---- cells ---- */
@@ -193,72 +188,6 @@ done:
 
 /* ---- surfaces ---- */
 
-typedef struct cloud {
-  double *points; /* (POINTS, 3) */
-  tree at;
-} cloud;
-
-typedef struct queries {
-  const cloud *from, *to;
-  double *distance; /* (QUERIES) */
-} queries;
-
-static void cloud_free(cloud *c)
-{
-  tree_free(&c->at);
-  free(c->points);
-}
-
-static abut_status cloud_create(const surface *s, size_t triangles, uint64_t seed, cloud *out)
-{
-  void *corners = NULL, *points = NULL;
-  abut_status status = ABUT_SUCCESS;
-  TRY_DONE(allocate(&points, POINTS, 3 * sizeof(double)));
-  out->points = points;
-  TRY_DONE(scatter(s, triangles, seed, POINTS, points));
-  TRY_DONE(allocate(&corners, POINTS, 9 * sizeof(double)));
-  for (size_t i = 0; i < POINTS; ++i) {
-    for (size_t k = 0; k < 3; ++k) {
-      memcpy((double *)corners + 9 * i + 3 * k, out->points + 3 * i, 3 * sizeof(double));
-    }
-  }
-  TRY_DONE(tree_of_corners(corners, POINTS, &out->at));
-done:
-  free(corners);
-  return status;
-}
-
-static void ask(void *user, size_t piece)
-{
-  const queries *q = user;
-  uint32_t guess = UINT32_MAX;
-  for (size_t i = piece * QUERY_PIECE; i < (piece + 1) * QUERY_PIECE; ++i) {
-    const nearest found = tree_nearest_from(&q->to->at, q->from->points + 3 * i, guess);
-    guess = found.at;
-    q->distance[i] = sqrt(found.distance2);
-  }
-}
-
-/* Finds the mean and the largest distance, and the share of them beyond `limit`. */
-static abut_status compare_points(const cloud *from, const cloud *to, double limit, double *mean,
-                                  double *most, double *beyond)
-{
-  void *memory;
-  TRY(allocate(&memory, QUERIES, sizeof(double)));
-  queries q = {from, to, memory};
-  parallel_for(QUERIES / QUERY_PIECE, ask, &q);
-  size_t far = 0;
-  *mean = *most = 0.0;
-  for (size_t i = 0; i < QUERIES; ++i) {
-    *mean += q.distance[i] / QUERIES;
-    *most = fmax(*most, q.distance[i]);
-    far += q.distance[i] > limit;
-  }
-  *beyond = (double)far / QUERIES;
-  free(memory);
-  return ABUT_SUCCESS;
-}
-
 /* Makes the field's surface around the mesh's box. */
 static abut_status zero_set(const field_of *f, const surface *s, surface *out)
 {
@@ -285,21 +214,14 @@ done:
 static abut_status compare_surfaces(const field_of *f, const surface *s, abut_fit *out)
 {
   surface zero = {0};
-  cloud mesh = {0}, field = {0};
-  double there, back, most[2], beyond;
+  distances apart;
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(zero_set(f, s, &zero));
-  TRY_DONE(cloud_create(&zero, zero.triangle_count, FIELD_SEED, &field));
-  TRY_DONE(cloud_create(s, s->triangle_count - s->closing_count, MESH_SEED, &mesh));
-  const double limit = FAR * s->diagonal;
-  TRY_DONE(compare_points(&field, &mesh, limit, &back, &most[1], &beyond));
-  TRY_DONE(compare_points(&mesh, &field, limit, &there, &most[0], &beyond));
-  out->chamfer_percent = 50.0 * (there + back) / s->diagonal;
-  out->hausdorff_percent = 100.0 * fmax(most[0], most[1]) / s->diagonal;
-  out->surface_beyond_1_percent = beyond;
+  TRY_DONE(surfaces_apart(s, &zero, FAR * s->diagonal, &apart));
+  out->chamfer_percent = 50.0 * (apart.mean[0] + apart.mean[1]) / s->diagonal;
+  out->hausdorff_percent = 100.0 * fmax(apart.most[0], apart.most[1]) / s->diagonal;
+  out->surface_beyond_1_percent = apart.beyond;
 done:
-  cloud_free(&mesh);
-  cloud_free(&field);
   surface_free(&zero);
   return status;
 }

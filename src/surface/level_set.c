@@ -172,10 +172,18 @@ static abut_status cut_layer(marcher *m, size_t i)
   return ABUT_SUCCESS;
 }
 
-/* Finds the box, area and volume. */
-static void measure(surface *s)
+double level_set_volume(const surface *s, size_t triangle)
+{
+  double area[3], off[3];
+  triangle_area(s, triangle, area);
+  difference(s->points + 3 * (size_t)s->triangles[3 * triangle], s->lower, off);
+  return dot(area, off) / 3.0;
+}
+
+void level_set_measure(surface *s)
 {
   double d[3] = {0.0, 0.0, 0.0};
+  s->area = s->volume = 0.0;
   for (size_t i = 0; i < s->point_count; ++i) {
     for (size_t k = 0; k < 3; ++k) {
       const double x = s->points[3 * i + k];
@@ -186,11 +194,10 @@ static void measure(surface *s)
   }
   s->diagonal = sqrt(dot(d, d));
   for (size_t t = 0; t < s->triangle_count; ++t) {
-    double area[3], off[3];
+    double area[3];
     triangle_area(s, t, area);
-    difference(s->points + 3 * (size_t)s->triangles[3 * t], s->lower, off);
     s->area += sqrt(dot(area, area));
-    s->volume += dot(area, off) / 3.0;
+    s->volume += level_set_volume(s, t);
   }
 }
 
@@ -212,7 +219,7 @@ abut_status level_set_create(const lattice *l, const float *values, surface *out
       TRY_DONE(cut_layer(&m, i - 1));
     }
   }
-  measure(out);
+  level_set_measure(out);
 done:
   arena_free(&memory);
   if (status != ABUT_SUCCESS) {
