@@ -38,6 +38,26 @@ ABUT_API abut_status abut_write_field(const char *path, const abut_field *field)
  * a body file names none, since its height field is its mesh. */
 ABUT_API abut_status abut_find_mesh(const char *path, char **mesh_path);
 
+/* The vertices, faces and edges of a mesh file, as they are written; def points into `memory`. */
+typedef struct abut_mesh_file {
+  abut_body_def def;
+  void *memory;
+} abut_mesh_file;
+
+/* Reads a mesh file (.obj .stl .ply .off, and by Assimp .glb .gltf .dae), in metres where its unit is
+ * `scale` [m]. Free it with abut_free_mesh. */
+ABUT_API abut_status abut_load_mesh(const char *path, double scale, abut_mesh_file *mesh);
+ABUT_API void abut_free_mesh(abut_mesh_file *mesh);
+
+/* Writes a mesh as an .obj, to `path`. */
+ABUT_API abut_status abut_write_mesh(const char *path, const abut_body_def *mesh);
+
+/* Writes NAME.body.json, and beside it NAME.contact.obj: the body file `from` with another mesh.
+ * union_: the temperature that the file then tells its primitives were fitted with [m]; 0: as it was.
+ * Other files that `from` names must lie in the folder that is written to. */
+ABUT_API abut_status abut_write_remeshed(const char *path, const char *from, const abut_body_def *mesh,
+                                         double union_);
+
 /* Reads smoothing.json. Every key must be there but near, reach, ends, agree and floor, which are 0
  * without; and no other. */
 ABUT_API abut_status abut_load_smoothing(const char *path, abut_smoothing *smoothing);

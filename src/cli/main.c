@@ -19,6 +19,13 @@ const command commands[] = {
    "themselves; fields are kept on disk and made once.",
    "NAME.body.json, with NAME.grid.npz and NAME.contact.obj beside it",
    "abut field assets/ring.obj -o ring.body.json", cmd_field},
+  {"remesh", COMMAND_REMESH, " BODY", " -o NAME.body.json|NAME.obj",
+   "give a body of primitives another contact mesh",
+   "Makes a contact mesh of the surface of a body's field: closed, of even triangles, of as many\n"
+   "vertices as wanted, each on the surface. Prints how even the triangles are and how far the mesh is\n"
+   "off. Writes the body with this mesh, as NAME.body.json and NAME.contact.obj, or the mesh alone.",
+   "NAME.body.json, with NAME.contact.obj beside it; or .obj, the mesh alone",
+   "abut remesh assets/figure.body.json --vertices 200 -o figure.body.json", cmd_remesh},
   {"import", COMMAND_IMPORT, " MODEL", " -o NAME.scene.json", "make a scene of a MuJoCo or URDF model",
    "Makes a scene of a model that MuJoCo reads, MJCF or URDF: links, joints, actuators, and which\n"
    "bodies may touch. Shapes become bodies by a word; meshes are written beside the scene as\n"
@@ -231,7 +238,7 @@ static exit_code dispatch(const options *o)
     return EXIT_GOOD;
   }
   if (!o->command) {
-    return usage_error(NULL, "which command? devices, field, import, simulate, transition, "
+    return usage_error(NULL, "which command? devices, field, remesh, import, simulate, transition, "
                        "rollout-gradient, compare, film, contacts, gradient, jvp, jacobian, gradcheck, closest, "
                        "ccd, ccd-queries, render, bench or tune");
   }

@@ -15,6 +15,8 @@
 #define PAIR_COMMANDS (KERNEL_COMMANDS | COMMAND_RENDER | COMMAND_TUNE)
 /* Commands that make fields of bare meshes. */
 #define MESH_COMMANDS (PAIR_COMMANDS | COMMAND_FIELD)
+/* Commands that look at one body. */
+#define BODY_COMMANDS (COMMAND_REMESH)
 /* Commands that step many worlds; that begin where --states says; that take a scene of links and
  * compute on devices. */
 #define BATCH_COMMANDS (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT)
@@ -72,7 +74,7 @@ static const struct {
                          "(R, N, 2 nv)"},
   [OPTION_CUTOFF] = {"cutoff", "M", 0, COMMAND_CLOSEST,
                      "end a pose as soon as its distance is certainly above M [m] (never)"},
-  [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS | SCENE_COMMANDS | QUERY_COMMANDS,
+  [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS | SCENE_COMMANDS | QUERY_COMMANDS | BODY_COMMANDS,
                      "index, cpu, gpu, host, all, or part of a name (a GPU, else PoCL); /U for\n"
                      "                             parts of U compute units, /U.I for one of them; "
                      "repeatable"},
@@ -101,7 +103,8 @@ static const struct {
   [OPTION_JACOBIAN] = {"jacobian", "METHOD", 0, COMMAND_CLOSEST,
                        "also Jacobians by twists of both bodies: exact, gumbel, gaussian, zeroth, or\n"
                        "                             finite in f64"},
-  [OPTION_JSON] = {"json", NULL, 0, COMMAND_DEVICES | COMMAND_BENCH | COMMAND_COMPARE | COMMAND_CCD_QUERIES,
+  [OPTION_JSON] = {"json", NULL, 0, COMMAND_DEVICES | COMMAND_BENCH | COMMAND_COMPARE | COMMAND_CCD_QUERIES
+                   | BODY_COMMANDS,
                    "print JSON"},
   [OPTION_KEEP] = {"keep", "S", 0, COMMAND_CCD,
                    "share of the distance at time 0, above the separation, that is to be kept; 0.1\n"
@@ -123,7 +126,7 @@ static const struct {
                        "make the field anew, and keep nothing of it"},
   [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
   [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_TUNE | COMMAND_FIELD
-                     | COMMAND_IMPORT | SCENE_COMMANDS | QUERY_COMMANDS,
+                     | COMMAND_IMPORT | SCENE_COMMANDS | QUERY_COMMANDS | BODY_COMMANDS,
                      "file to write: "},
   [OPTION_PAIRS] = {"pairs", "FILE.csv", 0, COMMAND_CONTACTS,
                     "many pairs, two body files a line; poses tell theirs by `pair`"},
@@ -168,7 +171,7 @@ static const struct {
                      "                             are meant (the file's two)"},
   [OPTION_SHOW_SMOOTHING] = {"show-smoothing", NULL, 0, KERNEL_COMMANDS | COMMAND_RENDER,
                              "print the smoothing coefficients on standard error, as JSON"},
-  [OPTION_SMOOTHING] = {"smoothing", "S.json", 0, PAIR_COMMANDS,
+  [OPTION_SMOOTHING] = {"smoothing", "S.json", 0, PAIR_COMMANDS | BODY_COMMANDS,
                         "smoothing coefficients (fitted to the bodies' size)"},
   [OPTION_SOFT] = {"soft", "S.json", 0, SOFT_COMMANDS,
                    "another smoothing, for derivatives alone"},
@@ -197,7 +200,7 @@ static const struct {
   [OPTION_TIMELINE] = {"timeline", "NAME", 0, ARRAY_COMMANDS | COMMAND_CLOSEST | COMMAND_CCD,
                        "write what each device did when: NAME.json (a trace), NAME.png;\n"
                        "                             an ending .json or .png of NAME is left out"},
-  [OPTION_TIMEOUT] = {"timeout", "S", 0, PAIR_COMMANDS | SCENE_COMMANDS | QUERY_COMMANDS,
+  [OPTION_TIMEOUT] = {"timeout", "S", 0, PAIR_COMMANDS | SCENE_COMMANDS | QUERY_COMMANDS | BODY_COMMANDS,
                       "a device that takes longer for one chunk, or a part of it, has failed [s] (300)"},
   [OPTION_TO] = {"to", "P1", 0, COMMAND_CCD, "the same poses at time 1, as many and of the same kind"},
   [OPTION_TOLERANCE] = {"tolerance", "T", 0, COMMAND_FIELD | COMMAND_CCD,
@@ -208,9 +211,9 @@ static const struct {
   [OPTION_VARIANT] = {"variant", "V,V,...", 0, COMMAND_BENCH,
                       "full, vertices-only, one-sided (full)"},
   [OPTION_VERSION] = {"version", NULL, 0, COMMAND_ALL, "print the version"},
-  [OPTION_VERTICES] = {"vertices", "N", 0, MESH_COMMANDS,
+  [OPTION_VERTICES] = {"vertices", "N", 0, MESH_COMMANDS | COMMAND_REMESH,
                        "of a bare mesh: vertices that make contacts, about, or `all` of its own\n"
-                       "                             (1000)"},
+                       "                             (1000); of remesh, 8 to 65536 (300)"},
   [OPTION_VIEW] = {"view", "AZ,EL,...", 0, COMMAND_FILM,
                    "camera's azimuth and elevation [degrees]; of several such pairs all are\n"
                    "                             shown side by side (34.4,20.1)"},
@@ -649,7 +652,7 @@ exit_code need_option(const options *o, option_id id)
     return id == OPTION_OUTPUT
              ? usage_error(o->command, "%s needs -o %s", o->command->name,
                            o->command->bit == COMMAND_RENDER  ? "OUT.png"
-                           : o->command->bit == COMMAND_FIELD ? "NAME.body.json"
+                           : o->command->bit & (COMMAND_FIELD | COMMAND_REMESH) ? "NAME.body.json"
                            : o->command->bit == COMMAND_IMPORT ? "NAME.scene.json"
                            : o->command->bit == COMMAND_FILM ? "FILM.mp4, FRAMES/ or SHEET.png"
                                                               : "OUT.npz")

@@ -1,11 +1,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/reals.h"
-#include "format/text.h"
 #include "format/whole_file.h"
+#include "io/obj_text.h"
 #include <abut/files.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,71 +52,6 @@ static abut_status make_names(const char *path, names *n)
   n->grid_beside = n->grid + folder;
   n->contact_beside = n->contact + folder;
   return ABUT_SUCCESS;
-}
-
-/* ---- the contact mesh ---- */
-
-typedef struct text {
-  void *bytes;
-  size_t count, room;
-} text;
-
-static abut_status add(text *t, const char *words)
-{
-  const size_t length = strlen(words);
-  TRY(grow(&t->bytes, &t->room, t->count + length, 1));
-  memcpy((char *)t->bytes + t->count, words, length);
-  t->count += length;
-  return ABUT_SUCCESS;
-}
-
-static abut_status add_vertex(text *t, const double v[3])
-{
-  char number[3][32], line[128];
-  for (int k = 0; k < 3; ++k) {
-    if (!isfinite(v[k])) {
-      return fail(ABUT_ERROR_ARGUMENT, "a vertex of the field is not finite");
-    }
-    number_format(v[k], number[k]);
-  }
-  snprintf(line, sizeof line, "v %s %s %s\n", number[0], number[1], number[2]);
-  return add(t, line);
-}
-
-/* A face or an edge; OBJ counts from 1. */
-static abut_status add_element(text *t, const char *letter, const uint32_t *corners, size_t count)
-{
-  TRY(add(t, letter));
-  for (size_t i = 0; i < count; ++i) {
-    char number[32];
-    snprintf(number, sizeof number, " %llu", (unsigned long long)corners[i] + 1);
-    TRY(add(t, number));
-  }
-  return add(t, "\n");
-}
-
-static abut_status add_mesh(text *t, const abut_body_def *def)
-{
-  size_t at = 0;
-  for (size_t i = 0; i < def->vertex_count; ++i) {
-    TRY(add_vertex(t, def->vertices + 3 * i));
-  }
-  for (size_t i = 0; i < def->face_count; at += def->face_sizes[i], ++i) {
-    TRY(add_element(t, "f", def->face_indices + at, def->face_sizes[i]));
-  }
-  for (size_t i = 0; i < def->edge_count; ++i) {
-    TRY(add_element(t, "l", def->edges + 2 * i, 2));
-  }
-  return ABUT_SUCCESS;
-}
-
-static abut_status make_contact(const abut_body_def *def, text *t)
-{
-  number_locale locale = {0};
-  TRY(number_locale_enter(&locale));
-  const abut_status status = add_mesh(t, def);
-  number_locale_leave(&locale);
-  return status;
 }
 
 /* ---- the body file ---- */
@@ -218,7 +152,7 @@ static abut_status make_arrays(const abut_grid *g, arrays *a)
 
 /* ---- all of it ---- */
 
-static abut_status put_files(const names *n, const arrays *a, const text *contact,
+static abut_status put_files(const names *n, const arrays *a, const obj_text *contact,
                              const char *body)
 {
   whole_file files[2];
@@ -237,7 +171,7 @@ done:
 }
 
 /* What was there before a failure stays, be it old or new. */
-static abut_status write_files(const names *n, const arrays *a, const text *contact,
+static abut_status write_files(const names *n, const arrays *a, const obj_text *contact,
                                const char *body)
 {
   const bool had_grid = access(n->grid, F_OK) == 0, had_contact = access(n->contact, F_OK) == 0;
@@ -269,13 +203,13 @@ abut_status abut_write_field(const char *path, const abut_field *field)
   }
   names n = {0};
   arrays a = {.count = 0};
-  text contact = {0};
+  obj_text contact = {0};
   char *body = NULL;
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(check_field(field));
   TRY_DONE(make_names(path, &n));
   TRY_DONE(make_body(&n, &body));
-  TRY_DONE(make_contact(&field->def, &contact));
+  TRY_DONE(obj_text_make(&field->def, &contact));
   TRY_DONE(make_arrays(field->def.grids, &a));
   TRY_DONE(write_files(&n, &a, &contact, body));
 done:

@@ -1,0 +1,146 @@
+/* A mesh as a file, and a body file with another mesh. */
+#include "base/error.h"
+#include "format/json.h"
+#include "format/whole_file.h"
+#include "io/obj_text.h"
+#include <abut/files.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define ENDING ".body.json"
+#define MESH_ENDING ".contact.obj"
+#define DIGITS 17 /* by which a double is read back to the bit */
+
+abut_status abut_write_mesh(const char *path, const abut_body_def *mesh)
+{
+  obj_text text = {0};
+  if (!path || !mesh) {
+    return fail(ABUT_ERROR_ARGUMENT, "path or mesh is NULL");
+  }
+  abut_status status = obj_text_make(mesh, &text);
+  if (status == ABUT_SUCCESS) {
+    status = whole_file_write(path, text.bytes, text.count);
+  }
+  free(text.bytes);
+  return status;
+}
+
+/* Returns how long the folder of a path is, with its last slash. */
+static size_t folder_of(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* Whether two files lie in one folder. */
+static bool same_folder(const char *a, const char *b)
+{
+  const char *const paths[2] = {a, b};
+  struct stat of[2];
+  for (int i = 0; i < 2; ++i) {
+    char folder[PATH_MAX];
+    const size_t length = folder_of(paths[i]);
+    if (length >= sizeof folder) {
+      return false;
+    }
+    snprintf(folder, sizeof folder, "%.*s", (int)length, paths[i]);
+    if (stat(length ? folder : ".", &of[i]) != 0) {
+      return false;
+    }
+  }
+  return of[0].st_dev == of[1].st_dev && of[0].st_ino == of[1].st_ino;
+}
+
+/* Whether a body file names files beside its mesh. */
+static bool names_files(json_t *root)
+{
+  static const char *const lists[] = {"grids", "height_fields"};
+  for (size_t l = 0; l < sizeof lists / sizeof *lists; ++l) {
+    json_t *list = json_object_get(root, lists[l]);
+    for (size_t i = 0; i < json_array_size(list); ++i) {
+      if (json_object_get(json_array_get(list, i), "file")) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+static abut_status set_values(json_t *root, const char *mesh_name, double union_)
+{
+  if (json_object_set_new(root, "mesh", json_string(mesh_name)) != 0 ||
+      (union_ > 0.0 && json_object_set_new(root, "union", json_real(union_)) != 0)) {
+    return fail(ABUT_ERROR_ARGUMENT, "no memory for '%s', or its name is not UTF-8", mesh_name);
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status put_both(const char *path, const char *mesh_path, const char *body, const obj_text *mesh)
+{
+  whole_file files[2];
+  TRY(whole_file_begin(mesh_path, &files[0]));
+  abut_status status = whole_file_begin(path, &files[1]);
+  if (status != ABUT_SUCCESS) {
+    return whole_file_end(&files[0], status);
+  }
+  TRY_DONE(whole_file_put(&files[0], mesh->bytes, mesh->count));
+  TRY_DONE(whole_file_put(&files[1], body, strlen(body)));
+  TRY_DONE(whole_file_put(&files[1], "\n", 1));
+done:
+  status = whole_file_end(&files[0], status);
+  return whole_file_end(&files[1], status);
+}
+
+static abut_status write_remeshed(const char *path, const char *from, const json_file *f,
+                                  const abut_body_def *mesh, double union_)
+{
+  const size_t length = strlen(path), tail = strlen(ENDING), folder = folder_of(path);
+  char mesh_path[PATH_MAX];
+  char *body = NULL;
+  obj_text text = {0};
+  abut_status status = ABUT_SUCCESS;
+  if (length <= folder + tail || strcmp(path + length - tail, ENDING) != 0 ||
+      length + sizeof MESH_ENDING > sizeof mesh_path) {
+    return fail_at(ABUT_ERROR_ARGUMENT, path, 0, "a body file's name ends with %s", ENDING);
+  }
+  if (names_files(f->root) && !same_folder(path, from)) {
+    return fail_at(ABUT_ERROR_ARGUMENT, path, 0, "%s names files beside it: write into its folder", from);
+  }
+  snprintf(mesh_path, sizeof mesh_path, "%.*s%s", (int)(length - tail), path, MESH_ENDING);
+  TRY_DONE(set_values(f->root, mesh_path + folder, union_));
+  TRY_DONE(obj_text_make(mesh, &text));
+  body = json_dumps(f->root, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(DIGITS));
+  if (!body) {
+    status = fail(ABUT_ERROR_MEMORY, "no memory for '%s'", path);
+    goto done;
+  }
+  status = put_both(path, mesh_path, body, &text);
+done:
+  free(body);
+  free(text.bytes);
+  return status;
+}
+
+abut_status abut_write_remeshed(const char *path, const char *from, const abut_body_def *mesh,
+                                double union_)
+{
+  char *bytes = NULL;
+  size_t count = 0;
+  json_file f = {0};
+  json_at root;
+  if (!path || !from || !mesh || !(union_ >= 0.0)) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_write_remeshed needs two paths, a mesh, and a temperature of 0 or "
+                "more");
+  }
+  TRY(whole_file_read(from, &bytes, &count));
+  abut_status status = json_file_open(&f, from, bytes, count, &root);
+  if (status == ABUT_SUCCESS) {
+    status = write_remeshed(path, from, &f, mesh, union_);
+  }
+  json_file_close(&f);
+  free(bytes);
+  return status;
+}
