@@ -10,7 +10,7 @@ _abut()
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      help | devices | field | remesh | import | simulate | transition | rollout-gradient | compare | film | contacts | gradient | jvp | jacobian | gradcheck | closest | ccd | ccd-queries | render | bench | tune)
+      help | devices | field | remesh | inspect | import | simulate | transition | rollout-gradient | compare | film | contacts | gradient | jvp | jacobian | gradcheck | closest | ccd | ccd-queries | render | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -22,7 +22,7 @@ _abut()
     --pairs) _abut_files csv; return ;;
     --shapes | --smoothing | --soft) _abut_files json; return ;;
     --cotangents | --hessian | --tangents | --states | --controls | --series) _abut_files npz; return ;;
-    -o | --output) _abut_files npz png mp4 json obj; return ;;
+    -o | --output) _abut_files npz png mp4 json obj html; return ;;
     --timeline) _abut_files json png; return ;;
     --precision) word='f32 f64' ;;
     --variant) word='full vertices-only one-sided' ;;
@@ -49,11 +49,14 @@ _abut()
 
   pair+=" $meshes"
   case $command in
-    help) options='devices field remesh import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
-    '') options+=' help devices field remesh import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
+    help) options='devices field remesh inspect import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
+    '') options+=' help devices field remesh inspect import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
     devices) options+=' --json' ;;
     field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
     remesh) options+=' --device --json --output --smoothing --timeout --vertices' ;;
+    inspect)
+      options+=" $meshes --azimuth --device --elevation --json --output --smoothing --timeout"
+      ;;
     import) options+=' --list-pairs --output' ;;
     simulate)
       options+=' --contacts --controls --device --output --precision --record --states --steps'

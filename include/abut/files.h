@@ -138,6 +138,10 @@ ABUT_API void abut_free_npz(abut_npz *npz);
 ABUT_API abut_status abut_write_png(const char *path, uint32_t width, uint32_t height,
                                     const uint8_t *rgb);
 
+/* Gives such a picture's file in memory. Free *bytes with abut_free. */
+ABUT_API abut_status abut_format_png(uint32_t width, uint32_t height, const uint8_t *rgb, uint8_t **bytes,
+                                     size_t *count);
+
 /* Writes bytes as they are. */
 ABUT_API abut_status abut_write_file(const char *path, const void *bytes, size_t count);
 

@@ -37,6 +37,52 @@ typedef struct abut_fit {
 ABUT_API abut_status abut_measure_fit(abut_body body, double union_tau, double plane_tau,
                                       const abut_body_def *mesh, abut_fit *fit);
 
+/* The mesh that makes a body's contacts, beside its field. */
+typedef struct abut_mesh_quality {
+  size_t triangles;           /* of its faces, of which larger ones are cut into fans */
+  double quality_mean, quality_least; /* of these, twice the radius of the circle within over that around:
+                                 1 if equal sided; 0 where there are none */
+  double off_mean, off_most;  /* size of the field at the vertices, of the diagonal of their box [%] */
+  double edges_leaving;       /* share of the edges along which the field rises above 1 % of the diagonal:
+                                 they make contacts outside of the body */
+} abut_mesh_quality;
+
+/* Measures it. Errors: ABUT_ERROR_ARGUMENT, ABUT_ERROR_HANDLE, ABUT_ERROR_MEMORY, those of the devices. */
+ABUT_API abut_status abut_measure_mesh(abut_body body, double union_tau, double plane_tau,
+                                       abut_mesh_quality *quality);
+
+/* What abut_draw_fit draws, in this order. */
+typedef enum abut_fit_picture {
+  ABUT_PICTURE_MESH = 0,
+  ABUT_PICTURE_PRIMITIVES = 1, /* added superquadrics, each in a colour of its own; of a body without any
+                                  the field's surface */
+  ABUT_PICTURE_FIELD = 2,      /* the field's surface */
+  ABUT_PICTURE_MESH_OFF = 3,   /* the mesh by its distance to the field's surface: red where it lies
+                                  outside of the field, blue where inside, in full from 2 % of the
+                                  diagonal of the mesh's box */
+  ABUT_PICTURE_FIELD_OFF = 4,  /* the field's surface by its distance to the mesh: red where it lies
+                                  inside of the mesh, blue where outside */
+  ABUT_FIT_PICTURES = 5
+} abut_fit_picture;
+
+typedef struct abut_fit_view {
+  uint32_t width, height;     /* pixels, 16 to 4096 each */
+  double azimuth, elevation;  /* [rad], as of abut_view; the projection is parallel */
+  bool dark;                  /* on a dark ground */
+  uint32_t cookie;            /* set by abut_default_fit_view */
+} abut_fit_view;
+
+/* 480 x 400 pixels from azimuth 0.6 and elevation 0.35, on white. */
+ABUT_API abut_fit_view abut_default_fit_view(void);
+
+/* Draws a body's field beside a mesh, as of abut_measure_fit, on the host.
+ *
+ * rgb  uint8 (ABUT_FIT_PICTURES, height, width, 3), rows from the top
+ * Errors: as abut_measure_fit.
+ */
+ABUT_API abut_status abut_draw_fit(abut_body body, double union_tau, double plane_tau,
+                                   const abut_body_def *mesh, const abut_fit_view *view, uint8_t *rgb);
+
 #ifdef __cplusplus
 }
 #endif

@@ -140,6 +140,7 @@ typedef enum command_bit {
   COMMAND_CCD = 131072,
   COMMAND_CCD_QUERIES = 262144,
   COMMAND_REMESH = 524288,
+  COMMAND_INSPECT = 1048576,
   COMMAND_ALL = INT_MAX /* also of those to come */
 } command_bit;
 
@@ -198,6 +199,7 @@ exit_code cmd_closest(const options *o);
 exit_code cmd_ccd(const options *o);
 exit_code cmd_ccd_queries(const options *o);
 exit_code cmd_remesh(const options *o);
+exit_code cmd_inspect(const options *o);
 
 /* ---- options.c ---- */
 

@@ -26,6 +26,15 @@ const command commands[] = {
    "off. Writes the body with this mesh, as NAME.body.json and NAME.contact.obj, or the mesh alone.",
    "NAME.body.json, with NAME.contact.obj beside it; or .obj, the mesh alone",
    "abut remesh assets/figure.body.json --vertices 200 -o figure.body.json", cmd_remesh},
+  {"inspect", COMMAND_INSPECT, " BODY [MESH]", " -o REPORT.html",
+   "tell how well a body stands for its mesh",
+   "Compares a body's field with a mesh, the body's own if none is named: shared volume, distances\n"
+   "between the surfaces, the largest part that is uncovered; looks at the mesh that makes contacts:\n"
+   "how even its triangles are, how far it is off the field, how many edges leave it; and times a\n"
+   "contact query. Prints it, and draws it on a page that stands by itself. With --json the page may\n"
+   "be left out.",
+   ".html: a page with pictures",
+   "abut inspect assets/figure.body.json -o figure.html", cmd_inspect},
   {"import", COMMAND_IMPORT, " MODEL", " -o NAME.scene.json", "make a scene of a MuJoCo or URDF model",
    "Makes a scene of a model that MuJoCo reads, MJCF or URDF: links, joints, actuators, and which\n"
    "bodies may touch. Shapes become bodies by a word; meshes are written beside the scene as\n"
@@ -238,7 +247,7 @@ static exit_code dispatch(const options *o)
     return EXIT_GOOD;
   }
   if (!o->command) {
-    return usage_error(NULL, "which command? devices, field, remesh, import, simulate, transition, "
+    return usage_error(NULL, "which command? devices, field, remesh, inspect, import, simulate, transition, "
                        "rollout-gradient, compare, film, contacts, gradient, jvp, jacobian, gradcheck, closest, "
                        "ccd, ccd-queries, render, bench or tune");
   }

@@ -14,9 +14,9 @@
 #define KERNEL_COMMANDS (ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_GRADCHECK)
 #define PAIR_COMMANDS (KERNEL_COMMANDS | COMMAND_RENDER | COMMAND_TUNE)
 /* Commands that make fields of bare meshes. */
-#define MESH_COMMANDS (PAIR_COMMANDS | COMMAND_FIELD)
+#define MESH_COMMANDS (PAIR_COMMANDS | COMMAND_FIELD | COMMAND_INSPECT)
 /* Commands that look at one body. */
-#define BODY_COMMANDS (COMMAND_REMESH)
+#define BODY_COMMANDS (COMMAND_REMESH | COMMAND_INSPECT)
 /* Commands that step many worlds; that begin where --states says; that take a scene of links and
  * compute on devices. */
 #define BATCH_COMMANDS (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT)
@@ -47,7 +47,7 @@ static const struct {
   [OPTION_AS] = {"as", "WHAT", 0, COMMAND_CLOSEST,
                  "what of the bodies is taken as shapes: hull, of the mesh, superquadrics or\n"
                  "                             polyhedra (hull)"},
-  [OPTION_AZIMUTH] = {"azimuth", "DEG", 0, COMMAND_RENDER,
+  [OPTION_AZIMUTH] = {"azimuth", "DEG", 0, COMMAND_RENDER | COMMAND_INSPECT,
                       "camera's angle around the vertical axis [degrees] (34.4)"},
   [OPTION_BATCH] = {"batch", "N,N,...", 0, COMMAND_BENCH, "batch sizes (1,64,1024)"},
   [OPTION_CELLS] = {"cells", "N", 0, MESH_COMMANDS,
@@ -78,7 +78,7 @@ static const struct {
                      "index, cpu, gpu, host, all, or part of a name (a GPU, else PoCL); /U for\n"
                      "                             parts of U compute units, /U.I for one of them; "
                      "repeatable"},
-  [OPTION_ELEVATION] = {"elevation", "DEG", 0, COMMAND_RENDER,
+  [OPTION_ELEVATION] = {"elevation", "DEG", 0, COMMAND_RENDER | COMMAND_INSPECT,
                         "camera's angle above the horizon [degrees] (20.1)"},
   [OPTION_EPSILON] = {"epsilon", "E", 0, COMMAND_CLOSEST,
                       "of --jacobian gaussian (0.3), of zeroth (0.02) and finite (1e-6) the steps: rad,\n"
@@ -653,6 +653,7 @@ exit_code need_option(const options *o, option_id id)
              ? usage_error(o->command, "%s needs -o %s", o->command->name,
                            o->command->bit == COMMAND_RENDER  ? "OUT.png"
                            : o->command->bit & (COMMAND_FIELD | COMMAND_REMESH) ? "NAME.body.json"
+                           : o->command->bit == COMMAND_INSPECT ? "REPORT.html"
                            : o->command->bit == COMMAND_IMPORT ? "NAME.scene.json"
                            : o->command->bit == COMMAND_FILM ? "FILM.mp4, FRAMES/ or SHEET.png"
                                                               : "OUT.npz")

@@ -6,6 +6,7 @@
 #include "contact_mesh/relax.h"
 #include "contact_mesh/zero_set.h"
 #include "inspect/apart.h"
+#include "inspect/quality.h"
 #include "surface/thin.h"
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "inspect/quality.h"
 #include "surface/sides.h"
 #include "surface/tree.h"
 #include "surface/vector.h"
@@ -64,17 +65,6 @@ static double *point(const relaxer *r, uint32_t vertex)
 static double length_of(const double v[3])
 {
   return sqrt(dot(v, v));
-}
-
-double triangle_quality(const double a[3], const double b[3], const double c[3])
-{
-  double u[3], v[3], w[3], n[3];
-  difference(b, a, u);
-  difference(c, b, v);
-  difference(a, c, w);
-  cross(u, v, n);
-  const double x = length_of(u), y = length_of(v), z = length_of(w), product = x * y * z * (x + y + z);
-  return product > 0.0 ? 4.0 * dot(n, n) / product : 0.0;
 }
 
 /* ---- the cost ---- */

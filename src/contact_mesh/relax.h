@@ -9,7 +9,4 @@
  * the mesh are left as they were. */
 abut_status relax(probe *p, const surface *fine, size_t sweeps, surface *mesh);
 
-/* Returns twice the radius of the circle within a triangle over that of the one around it. */
-double triangle_quality(const double a[3], const double b[3], const double c[3]);
-
 #endif

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <setjmp.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* stb goes on, or asserts, where memory runs out. Its blocks therefore hang on a list, and the
  * first failure jumps back here, where all are freed. */
@@ -74,34 +75,53 @@ static void stb_free(void *memory)
 #define BYTE_LIMIT (INT_MAX / 4) /* stb counts in int, and its buffer doubles */
 
 /* Not inlined: a jump leaves the variables of the frame that called setjmp undefined. */
-__attribute__((noinline)) static abut_status encode(const char *path, uint32_t width,
-                                                    uint32_t height, const uint8_t *rgb)
+__attribute__((noinline)) static abut_status encode(uint32_t width, uint32_t height, const uint8_t *rgb,
+                                                    uint8_t **bytes, size_t *count)
 {
-  int bytes = 0;
-  unsigned char *png = stbi_write_png_to_mem(rgb, 3 * (int)width, (int)width, (int)height, 3,
-                                             &bytes);
-  return png ? whole_file_write(path, png, (size_t)bytes)
-             : fail(ABUT_ERROR_MEMORY, "no memory for a picture");
+  int length = 0;
+  unsigned char *png = stbi_write_png_to_mem(rgb, 3 * (int)width, (int)width, (int)height, 3, &length);
+  *bytes = png ? malloc((size_t)length) : NULL;
+  if (!*bytes) {
+    return fail(ABUT_ERROR_MEMORY, "no memory for a picture");
+  }
+  memcpy(*bytes, png, (size_t)length);
+  *count = (size_t)length;
+  return ABUT_SUCCESS;
 }
 
-abut_status abut_write_png(const char *path, uint32_t width, uint32_t height, const uint8_t *rgb)
+abut_status abut_format_png(uint32_t width, uint32_t height, const uint8_t *rgb, uint8_t **bytes,
+                            size_t *count)
 {
-  if (!path || !rgb) {
-    return fail(ABUT_ERROR_ARGUMENT, "path or rgb is NULL");
+  if (!rgb || !bytes || !count) {
+    return fail(ABUT_ERROR_ARGUMENT, "rgb is NULL, or there is no place for the answer");
   }
   uint64_t row = 3 * (uint64_t)width + 1; /* a filter byte before each */
   if (width == 0 || height == 0 || row > BYTE_LIMIT / height) {
     return fail(ABUT_ERROR_ARGUMENT, "a picture of %u x %u pixels", width, height);
   }
+  *bytes = NULL;
   blocks = NULL;
   abut_status status;
   if (setjmp(no_memory) != 0) { /* the comparison and the statement that C allows */
     status = fail(ABUT_ERROR_MEMORY, "no memory for a picture");
   } else {
-    status = encode(path, width, height, rgb);
+    status = encode(width, height, rgb, bytes, count);
   }
   while (blocks) {
     stb_free(blocks + 1);
   }
+  return status;
+}
+
+abut_status abut_write_png(const char *path, uint32_t width, uint32_t height, const uint8_t *rgb)
+{
+  uint8_t *bytes = NULL;
+  size_t count = 0;
+  if (!path || !rgb) {
+    return fail(ABUT_ERROR_ARGUMENT, "path or rgb is NULL");
+  }
+  TRY(abut_format_png(width, height, rgb, &bytes, &count));
+  const abut_status status = whole_file_write(path, bytes, count);
+  abut_free(bytes);
   return status;
 }

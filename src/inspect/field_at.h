@@ -16,4 +16,7 @@ typedef struct field_of {
 abut_status field_at_nodes(const field_of *f, const double origin[3], const double spacing[3],
                            const size_t size[3], float *value);
 
+/* Gives the field [m] at points (count, 3). value: (count). */
+abut_status field_at_places(const field_of *f, const double *points, size_t count, float *value);
+
 #endif

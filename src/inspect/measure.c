@@ -188,8 +188,7 @@ done:
 
 /* ---- surfaces ---- */
 
-/* Makes the field's surface around the mesh's box. */
-static abut_status zero_set(const field_of *f, const surface *s, surface *out)
+abut_status measure_zero_set(const field_of *f, const surface *s, surface *out)
 {
   lattice l = {.spacing = s->diagonal / FINE};
   const double step[3] = {l.spacing, l.spacing, l.spacing};
@@ -216,7 +215,7 @@ static abut_status compare_surfaces(const field_of *f, const surface *s, abut_fi
   surface zero = {0};
   distances apart;
   abut_status status = ABUT_SUCCESS;
-  TRY_DONE(zero_set(f, s, &zero));
+  TRY_DONE(measure_zero_set(f, s, &zero));
   TRY_DONE(surfaces_apart(s, &zero, FAR * s->diagonal, &apart));
   out->chamfer_percent = 50.0 * (apart.mean[0] + apart.mean[1]) / s->diagonal;
   out->hausdorff_percent = 100.0 * fmax(apart.most[0], apart.most[1]) / s->diagonal;

@@ -20,4 +20,8 @@ enum { CELL_OF_MESH = 1, CELL_OF_FIELD = 2 }; /* bits */
 /* Tells of each cell whether its middle lies in the mesh and in the field. cells: (MEASURE_SIDE^3) */
 abut_status measure_cells(const field_of *f, const surface *s, unsigned char *cells);
 
+/* Makes the field's surface around a surface's box, with cells of 1/220 of its diagonal. Fails with
+ * ABUT_ERROR_BODY where there is none. */
+abut_status measure_zero_set(const field_of *f, const surface *s, surface *out);
+
 #endif

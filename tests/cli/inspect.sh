@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the command makes of bodies of primitives, by `remesh`: inspect.sh ABUT ARRAYS GOLDEN, see support.sh.
+# What the command makes and tells of bodies of primitives, by `remesh` and `inspect`: inspect.sh ABUT ARRAYS GOLDEN, see support.sh.
 # shellcheck source=tests/cli/support.sh
 . "$(dirname "$0")/support.sh"
 
@@ -39,5 +39,35 @@ usage '--vertices: 7 is not in 8 to 65536' remesh ball.body.json --vertices 7 -o
 run 2 remesh none.body.json -o x.obj
 wrong 'ball.body.json: is an input of this command too' remesh ball.body.json -o ball.body.json
 wrong 'ball.obj: is the mesh of ball.body.json, an input of this command' remesh ball.body.json -o ball.obj
+
+# ---- inspect ----
+
+run 0 inspect new.body.json -o report.html --device "$device"
+has stdout '^new\.body\.json beside \./?new\.contact\.obj:$|^new\.body\.json beside new\.contact\.obj:$'
+has stdout '^IoU 0\.[89][0-9]+, coverage (1\.0000|0\.9[0-9]+), precision 0\.[89][0-9]+; largest part uncovered 0\.[0-9]+ % of the volume$'
+has stdout '^Chamfer [0-9.]+ %, Hausdorff [0-9.]+ % of the diagonal; [0-9.]+ % of the surface is farther off than 1 %$'
+has stdout '^contact mesh: 40 vertices, 114 edges, of which 0\.0 % leave the field; mean quality of 76 triangles 0\.9[0-9]+$'
+has stdout '^1 primitives; a contact query [0-9.e-]+ ms, in batches of 256 on .+$'
+empty stderr 'inspect'
+if [ "$(grep -o 'data:image/png;base64,iVBORw0KGgo' report.html | wc -l)" -eq 10 ]; then pass; else fail 'not 10 pictures'; fi
+if grep -qiE '<script|src="[^d]|href=|url\(|@import' report.html; then fail 'the page needs more'; else pass; fi
+has report.html '<tr><td>Superquadrics</td><td>1</td></tr>'
+run 0 inspect ball.body.json small.obj --json --smoothing sharp.json --device "$device"
+json_is_valid stdout
+has stdout '"mesh": "small\.obj",$'
+has stdout '"quality_mean": 0\.'
+usage 'inspect needs a body, and takes a mesh to compare it with' inspect -o x.html
+usage 'inspect needs -o REPORT.html' inspect ball.body.json
+usage '-o x.png: inspect writes files that end with .html' inspect ball.body.json -o x.png
+usage 'new.body.json: is no mesh; inspect compares with .obj, .stl, .ply or .off, and by Assimp .glb, .gltf or .dae' \
+  inspect ball.body.json new.body.json -o x.html
+wrong 'poses.csv: a mesh ends with .obj, .stl, .ply or .off, or by Assimp with .glb, .gltf or .dae' \
+  inspect ball.body.json poses.csv -o x.html
+wrong 'none.obj: No such file or directory' inspect ball.body.json none.obj -o x.html
+run 2 inspect ball.body.json -o x.html
+has stderr 'encloses nothing'
+printf 'v 0 0 0\nv 1 0 0\nl 1 2\n' > line.obj
+wrong 'line.obj: has no faces to compare with: name a mesh behind the body' inspect ball.body.json line.obj -o x.html
+absent x.html
 
 finish

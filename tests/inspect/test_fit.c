@@ -153,6 +153,68 @@ static void repeats(void)
   check(!memcmp(&fit[0], &fit[1], sizeof *fit), "another call gives another answer");
 }
 
+/* Pictures of a ball in a larger one: grounds, what is drawn, and that what sticks out is blue. */
+static void pictures(void)
+{
+  enum { WIDTH = 40, HEIGHT = 30, BYTES = 3 * WIDTH * HEIGHT };
+  static uint8_t rgb[ABUT_FIT_PICTURES * BYTES];
+  shape sphere = {0};
+  const abut_superquadric larger = ball_at(0.0, 1.2);
+  const abut_body body = body_of(&larger, 1);
+  abut_fit_view view = abut_default_fit_view();
+  shape_sphere(&sphere, 3);
+  abut_body_def def = shape_def(&sphere);
+  view.width = WIDTH;
+  view.height = HEIGHT;
+  for (int dark = 0; dark < 2; ++dark) {
+    view.dark = dark;
+    REQUIRE_OK(abut_draw_fit(body, UNION, PLANE, &def, &view, rgb));
+    for (int i = 0; i < ABUT_FIT_PICTURES; ++i) {
+      const uint8_t *corner = rgb + i * BYTES, *middle = corner + 3 * (HEIGHT / 2 * WIDTH + WIDTH / 2);
+      CHECK(dark ? corner[0] < 40 && corner[1] < 40 && corner[2] < 40 : corner[0] == 255 && corner[1] == 255);
+      CHECK(middle[0] != corner[0]);
+      if (i == ABUT_PICTURE_MESH_OFF || i == ABUT_PICTURE_FIELD_OFF) {
+        CHECK(middle[2] > 2 * middle[0]);
+      }
+    }
+  }
+  view.width = 15;
+  CHECK(abut_draw_fit(body, UNION, PLANE, &def, &view, rgb) == ABUT_ERROR_ARGUMENT);
+  view = (abut_fit_view){.width = WIDTH, .height = HEIGHT};
+  CHECK(abut_draw_fit(body, UNION, PLANE, &def, &view, rgb) == ABUT_ERROR_ARGUMENT);
+  shape_free(&sphere);
+  CHECK_OK(abut_destroy_body(body));
+}
+
+/* A mesh of a tetrahedron of equal sides around a ball, whose edges are outside of it. */
+static void qualities(void)
+{
+  static const double vertices[] = {1, 1, 1, -1, -1, 1, -1, 1, -1, 1, -1, -1};
+  static const uint32_t sizes[] = {3, 3, 3, 3}, indices[] = {0, 1, 3, 0, 2, 1, 0, 3, 2, 1, 2, 3};
+  const abut_superquadric ball = ball_at(0.0, 0.8);
+  abut_body_def def = abut_default_body_def();
+  abut_body body;
+  abut_mesh_quality q;
+  def.vertices = vertices;
+  def.vertex_count = 4;
+  def.face_sizes = sizes;
+  def.face_indices = indices;
+  def.face_count = 4;
+  def.superquadrics = &ball;
+  def.superquadric_count = 1;
+  REQUIRE_OK(abut_create_body(context, &def, &body));
+  REQUIRE_OK(abut_measure_mesh(body, UNION, PLANE, &q));
+  CHECK_EQUAL(q.triangles, 4);
+  expect("tetrahedron", "quality", q.quality_mean, 1.0, 1e-12);
+  expect("tetrahedron", "least quality", q.quality_least, 1.0, 1e-12);
+  expect("tetrahedron", "off", q.off_mean, 100.0 * (sqrt(3.0) - 0.8) / sqrt(12.0), 1e-3);
+  expect("tetrahedron", "most off", q.off_most, q.off_mean, 1e-3);
+  expect("tetrahedron", "edges that leave", q.edges_leaving, 1.0, 0.0);
+  CHECK(abut_measure_mesh(body, UNION, PLANE, NULL) == ABUT_ERROR_ARGUMENT);
+  CHECK_OK(abut_destroy_body(body));
+  CHECK(abut_measure_mesh(body, UNION, PLANE, &q) == ABUT_ERROR_HANDLE);
+}
+
 static void refusals(void)
 {
   shape sphere = {0};
@@ -228,9 +290,11 @@ int main(int count, char **arguments)
     two_balls();
     half_a_box();
     repeats();
+    pictures();
   } else {
     balls();
     cells_one_by_one();
+    qualities();
     refusals();
   }
   CHECK_OK(abut_destroy_context(context));
