@@ -10,7 +10,7 @@ _abut()
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      help | devices | field | remesh | inspect | import | simulate | transition | rollout-gradient | compare | film | contacts | gradient | jvp | jacobian | gradcheck | closest | ccd | ccd-queries | render | bench | tune)
+      help | devices | field | remesh | inspect | import | simulate | transition | rollout-gradient | compare | film | contacts | suggest | gradient | jvp | jacobian | gradcheck | closest | ccd | ccd-queries | render | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -38,6 +38,7 @@ _abut()
     --lanes) word='1 4 8 16' ;;
     --device) word='all cpu gpu host pocl' ;;
     --vertices) word='all' ;;
+    --edges) word='auto' ;;
     --azimuth | --batch | --cells | --center1 | --center2 | --chunk | --compact | --coordinate | --cutoff | --elevation | --epsilon | --frames | --height | --index | \
       --iterations | --keep | --level | --memory | --rate | --record | --samples | --scale | --seconds | --seed | --separation | --step | --steps | --temperature | --threshold | --timeout | \
       --tolerance | --view | --width | --world | --worlds | --zoom) return ;;
@@ -49,8 +50,8 @@ _abut()
 
   pair+=" $meshes"
   case $command in
-    help) options='devices field remesh inspect import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
-    '') options+=' help devices field remesh inspect import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
+    help) options='devices field remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
+    '') options+=' help devices field remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
     devices) options+=' --json' ;;
     field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
     remesh) options+=' --device --json --output --smoothing --timeout --vertices' ;;
@@ -75,7 +76,10 @@ _abut()
       options+=' --contacts --device --follow --frames --height --output --rate --threshold'
       options+=' --timeout --view --width --world --zoom'
       ;;
-    contacts) options+=" $pair $arrays $kernels --compact --pairs --temperature" ;;
+    contacts) options+=" $pair $arrays $kernels --compact --edges --pairs --temperature" ;;
+    suggest)
+      options+=" $meshes --device --json --output --samples --seed --smoothing --timeout"
+      ;;
     gradient)
       options+=" $pair $arrays $kernels --reduce --mean-distance --cotangents --hessian"
       options+=' --full-hessian --soft --temperature'

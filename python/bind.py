@@ -35,7 +35,7 @@ abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds
 """
 
 ORDER = ["status", "device", "body", "manifold", "derivatives", "ccd", "closest", "contact_mesh", "field", "files", "inspect", "lcp", "pose",
-         "render", "spring", "state", "tuning", "world"]
+         "render", "spring", "state", "suggest", "tuning", "world"]
 
 
 def declarations(headers):

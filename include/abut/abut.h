@@ -27,6 +27,7 @@
 #include <abut/spring.h>
 #include <abut/state.h>
 #include <abut/status.h>
+#include <abut/suggest.h>
 #include <abut/tuning.h>
 #include <abut/world.h>
 

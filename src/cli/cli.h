@@ -50,6 +50,7 @@ typedef enum option_id {
   OPTION_COTANGENTS,
   OPTION_CUTOFF,
   OPTION_DEVICE,
+  OPTION_EDGES,
   OPTION_ELEVATION,
   OPTION_EPSILON,
   OPTION_FOLLOW,
@@ -141,6 +142,7 @@ typedef enum command_bit {
   COMMAND_CCD_QUERIES = 262144,
   COMMAND_REMESH = 524288,
   COMMAND_INSPECT = 1048576,
+  COMMAND_SUGGEST = 2097152,
   COMMAND_ALL = INT_MAX /* also of those to come */
 } command_bit;
 
@@ -200,6 +202,7 @@ exit_code cmd_ccd(const options *o);
 exit_code cmd_ccd_queries(const options *o);
 exit_code cmd_remesh(const options *o);
 exit_code cmd_inspect(const options *o);
+exit_code cmd_suggest(const options *o);
 
 /* ---- options.c ---- */
 
@@ -314,6 +317,8 @@ exit_code scene_bodies(scene *s, const options *o);
 exit_code scene_smoothing(scene *s, const options *o, bool tell);
 /* Says that coefficients were fitted, and where to see them, or shows them; `how` ends the line. */
 void tell_fitted(const options *o, const char *how, const char *text);
+/* --edges as a number, 0 for auto and where it is absent. */
+exit_code option_edges(const options *o, size_t *edges);
 /* The pair of --soft, if it was given. */
 exit_code scene_soft(scene *s, const options *o);
 /* The devices that did what was computed, by name: of batches those that had a share, else the

@@ -88,6 +88,7 @@ static exit_code run(contacts_store *c, scene *s, const options *o, const abut_p
 static exit_code check_usage(contacts_store *c, const options *o)
 {
   abut_precision precision;
+  size_t edges;
   const bool list = o->value[OPTION_PAIRS] != NULL;
   CLI_TRY(need_operands(o, list ? 0 : 2, "two bodies, A and B"));
   CLI_TRY(need_option(o, OPTION_POSES));
@@ -96,6 +97,10 @@ static exit_code check_usage(contacts_store *c, const options *o)
   CLI_TRY(option_real(o, OPTION_COMPACT, 0.0, 1.0, &c->compact.threshold));
   CLI_TRY(option_real(o, OPTION_THRESHOLD, 0.0, 1.0, &c->compact.threshold));
   CLI_TRY(option_temperature(o, &c->batch));
+  CLI_TRY(option_edges(o, &edges));
+  if (list && o->value[OPTION_EDGES]) {
+    return usage_error(o->command, "--edges is of one pair, not of --pairs");
+  }
   CLI_TRY(check_inputs(o));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   CLI_TRY(timeline_check(o));

@@ -14,9 +14,9 @@
 #define KERNEL_COMMANDS (ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_GRADCHECK)
 #define PAIR_COMMANDS (KERNEL_COMMANDS | COMMAND_RENDER | COMMAND_TUNE)
 /* Commands that make fields of bare meshes. */
-#define MESH_COMMANDS (PAIR_COMMANDS | COMMAND_FIELD | COMMAND_INSPECT)
-/* Commands that look at one body. */
-#define BODY_COMMANDS (COMMAND_REMESH | COMMAND_INSPECT)
+#define MESH_COMMANDS (PAIR_COMMANDS | COMMAND_FIELD | COMMAND_INSPECT | COMMAND_SUGGEST)
+/* Commands that look at bodies without poses. */
+#define BODY_COMMANDS (COMMAND_REMESH | COMMAND_INSPECT | COMMAND_SUGGEST)
 /* Commands that step many worlds; that begin where --states says; that take a scene of links and
  * compute on devices. */
 #define BATCH_COMMANDS (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT)
@@ -78,6 +78,9 @@ static const struct {
                      "index, cpu, gpu, host, all, or part of a name (a GPU, else PoCL); /U for\n"
                      "                             parts of U compute units, /U.I for one of them; "
                      "repeatable"},
+  [OPTION_EDGES] = {"edges", "K|auto", 0, COMMAND_CONTACTS,
+                    "edges that are kept of each body, 1 to 65536; auto: as many as `suggest` finds\n"
+                    "                             (the smoothing's)"},
   [OPTION_ELEVATION] = {"elevation", "DEG", 0, COMMAND_RENDER | COMMAND_INSPECT,
                         "camera's angle above the horizon [degrees] (20.1)"},
   [OPTION_EPSILON] = {"epsilon", "E", 0, COMMAND_CLOSEST,
@@ -148,8 +151,9 @@ static const struct {
   [OPTION_REDUCE] = {"reduce", "NAME", 0, COMMAND_GRADIENT,
                      "gradient of distance, soft-distance, mean-distance, activity, energy or\n"
                      "                             soft-minimum"},
-  [OPTION_SAMPLES] = {"samples", "M", 0, COMMAND_CLOSEST,
-                      "of --jacobian gaussian and zeroth: random samples of a pose (20)"},
+  [OPTION_SAMPLES] = {"samples", "M", 0, COMMAND_CLOSEST | COMMAND_SUGGEST,
+                      "of --jacobian gaussian and zeroth: random samples of a pose (20); of suggest:\n"
+                      "                             random poses, 1 to 65536 (256)"},
   [OPTION_SCALE] = {"scale", "S", 0, MESH_COMMANDS | COMMAND_CLOSEST | COMMAND_CCD,
                     "of a bare mesh: the file's unit of length [m], 0.001 for millimetres (1)"},
   [OPTION_MODELS] = {"models", "M,M,...", 0, COMMAND_COMPARE,
@@ -161,8 +165,8 @@ static const struct {
                      "                             straight (linear)"},
   [OPTION_SECONDS] = {"seconds", "S", 0, COMMAND_TUNE,
                       "about how long to measure each device [s] (120)"},
-  [OPTION_SEED] = {"seed", "S", 0, COMMAND_CLOSEST,
-                   "of --jacobian gaussian and zeroth: of the random numbers (0)"},
+  [OPTION_SEED] = {"seed", "S", 0, COMMAND_CLOSEST | COMMAND_SUGGEST,
+                   "of the random numbers, of closest with --jacobian gaussian and zeroth (0)"},
   [OPTION_SEPARATION] = {"separation", "XI", 0, COMMAND_CCD, "distance that counts as a touch [m] (0)"},
   [OPTION_SERIES] = {"series", "S.npz", 0, COMMAND_COMPARE,
                      "also write what is drawn, and states and whole gradients"},

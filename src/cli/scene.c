@@ -16,6 +16,7 @@
 /* What is worth a word before it begins: contacts a pose, and bytes to write. */
 #define LARGE_CONTACTS ((size_t)1 << 24)
 #define LARGE_BYTES 4e9
+#define EDGES_MOST 65536
 
 bool multiply(size_t a, size_t b, size_t c, size_t *out)
 {
@@ -196,7 +197,7 @@ exit_code check_own_output(const options *o)
                        : import                           ? ".scene.json"
                        : tune                             ? ".json"
                        : o->command->bit == COMMAND_INSPECT ? ".html"
-                       : o->command->bit & (COMMAND_RENDER | COMMAND_COMPARE) ? ".png"
+                       : o->command->bit & (COMMAND_RENDER | COMMAND_COMPARE | COMMAND_SUGGEST) ? ".png"
                                                                               : ".npz";
   /* `tune` reads the file first, and what the others write beside it is named after it. */
   return check_ending(o, OPTION_OUTPUT, ending, !tune && !field && !import);
@@ -505,6 +506,43 @@ static exit_code tell_smoothing(const scene *s, const options *o)
   return EXIT_GOOD;
 }
 
+exit_code option_edges(const options *o, size_t *edges)
+{
+  const char *word = o->value[OPTION_EDGES];
+  *edges = 0;
+  return word && strcmp(word, "auto") != 0 ? option_whole(o, OPTION_EDGES, 1, EDGES_MOST, edges) : EXIT_GOOD;
+}
+
+/* Keeps as many edges as --edges says. */
+static exit_code keep_edges(scene *s, const options *o)
+{
+  size_t edges = 0;
+  if (!o->value[OPTION_EDGES]) {
+    return EXIT_GOOD;
+  }
+  CLI_TRY(option_edges(o, &edges));
+  s->smoothing.edges[0] = s->smoothing.edges[1] = (uint32_t)edges;
+  if (edges) {
+    return EXIT_GOOD;
+  }
+  const abut_suggest_options settings = abut_default_suggest_options();
+  abut_suggestion found;
+  progress p = progress_begin(o, "");
+  progress_say(&p, "counting edges in random poses");
+  const abut_status status = abut_suggest_kept(s->bodies[0], s->bodies[1], &s->smoothing, &settings, &found);
+  progress_end(&p);
+  CLI_TRY(report_status(status));
+  for (int i = 0; i < 2; ++i) {
+    s->smoothing.edges[i] = found.edges[i];
+  }
+  if (!o->value[OPTION_QUIET]) {
+    fprintf(stderr, "abut: keeps %u and %u edges, by %zu random poses\n", found.edges[0], found.edges[1],
+            found.poses);
+  }
+  abut_free_suggestion(&found);
+  return EXIT_GOOD;
+}
+
 exit_code scene_smoothing(scene *s, const options *o, bool tell)
 {
   const char *path = o->value[OPTION_SMOOTHING];
@@ -517,6 +555,7 @@ exit_code scene_smoothing(scene *s, const options *o, bool tell)
                     abut_last_error());
     }
   }
+  CLI_TRY(keep_edges(s, o));
   if (tell) {
     warn_clearance(o, s->smoothing.penetration);
   }

@@ -2,18 +2,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "inspect/random.h"
 #include "surface/vector.h"
 #include <math.h>
 #include <stdlib.h>
-
-/* Gives number `at` of a sequence, in [0, 1) (splitmix64). */
-static double drawn(uint64_t seed, uint64_t at)
-{
-  uint64_t z = (seed << 40) + (at + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
 
 /* Returns the first triangle up to whose end there is more than `area`. sum: (count), rising. */
 static size_t triangle_at(const double *sum, size_t count, double area)
@@ -43,10 +35,10 @@ abut_status scatter(const surface *s, size_t triangles, uint64_t seed, size_t co
     sum[t] = whole;
   }
   for (size_t i = 0; i < count; ++i) {
-    const uint32_t *t = s->triangles + 3 * triangle_at(sum, triangles, whole * drawn(seed, 3 * i));
+    const uint32_t *t = s->triangles + 3 * triangle_at(sum, triangles, whole * random_number(seed, 3 * i));
     const double *a = s->points + 3 * (size_t)t[0], *b = s->points + 3 * (size_t)t[1],
                  *c = s->points + 3 * (size_t)t[2];
-    double u = drawn(seed, 3 * i + 1), v = drawn(seed, 3 * i + 2);
+    double u = random_number(seed, 3 * i + 1), v = random_number(seed, 3 * i + 2);
     if (u + v > 1.0) { /* the other half of the parallelogram */
       u = 1.0 - u;
       v = 1.0 - v;

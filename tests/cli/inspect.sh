@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the command makes and tells of bodies of primitives, by `remesh` and `inspect`: inspect.sh ABUT ARRAYS GOLDEN, see support.sh.
+# What the command makes and tells of bodies of primitives, by `remesh`, `inspect` and `suggest`: inspect.sh ABUT ARRAYS GOLDEN, see support.sh.
 # shellcheck source=tests/cli/support.sh
 . "$(dirname "$0")/support.sh"
 
@@ -69,5 +69,24 @@ has stderr 'encloses nothing'
 printf 'v 0 0 0\nv 1 0 0\nl 1 2\n' > line.obj
 wrong 'line.obj: has no faces to compare with: name a mesh behind the body' inspect ball.body.json line.obj -o x.html
 absent x.html
+
+# ---- suggest ----
+
+run 0 suggest new.body.json cube.body.json --samples 30 -o suggest.png --device "$device"
+has stdout '^(30|2[0-9]) random poses in collision: [0-9.e-]+ pairs of edges each, of which [0-9.]+ % have both edges kept by$'
+has stdout '^  "edges": \[[0-9]+, [0-9]+\]$'
+has stdout '^  "vertices": \[[0-9]+, [0-9]+\]$'
+has stdout '^a query: [0-9]+ contacts, [0-9.e-]+ ms; as the smoothing is: [0-9]+ contacts, [0-9.e-]+ ms$'
+there suggest.png
+run 0 suggest new.body.json cube.body.json --samples 30 --seed 3 --json --device "$device"
+json_is_valid stdout
+run 0 contacts new.body.json cube.body.json --poses poses.csv --edges auto -o auto.npz --device "$device"
+has stderr '^abut: keeps [0-9]+ and [0-9]+ edges, by [0-9]+ random poses$'
+run 0 contacts new.body.json cube.body.json --poses poses.csv --edges 2 -o two.npz --show-smoothing --device "$device"
+has stderr '"edges": \[2, 2\]|"edges":\[2,2\]|^ *2,?$'
+usage '--edges: 0 is not in 1 to 65536' contacts new.body.json cube.body.json --poses poses.csv --edges 0 -o x.npz
+usage 'suggest needs two bodies, A and B' suggest new.body.json
+usage '-o x.npz: suggest writes files that end with .png' suggest new.body.json cube.body.json -o x.npz
+usage '--samples: 0 is not in 1 to 65536' suggest new.body.json cube.body.json --samples 0
 
 finish
