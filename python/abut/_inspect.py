@@ -1,0 +1,116 @@
+"""How well bodies of primitives stand for meshes, their contact meshes, and how many edges a pair needs."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from abut._native import check, ffi, lib
+from abut._objects import Body, _fill_smoothing, _fit, _mesh
+
+__all__ = ["ContactMesh", "Suggestion", "contact_mesh", "measure_fit", "measure_mesh", "suggest"]
+
+
+class ContactMesh(NamedTuple):
+    """A closed mesh on the surface of a field: vertices (V, 3) [m] in float64, faces (F, 3) in uint32, and what
+    was made, by the names of the C API's abut_contact_mesh_report."""
+
+    vertices: np.ndarray[Any, Any]
+    faces: np.ndarray[Any, Any]
+    report: dict[str, Any]
+
+
+class Suggestion(NamedTuple):
+    """How many edges and vertices of both bodies to keep, of how many of the pairs found both edges are kept so,
+    and the counts: pairs (poses,) and vertices of both bodies (2, poses), in uint32."""
+
+    edges: tuple[int, int]
+    vertices: tuple[int, int]
+    pairs_held: float
+    pairs: np.ndarray[Any, Any]
+    deepest: np.ndarray[Any, Any]
+
+
+def _fields(struct: Any, kind: str) -> dict[str, Any]:
+    return {name: getattr(struct, name) for name, _ in ffi.typeof(kind).fields}
+
+
+def _temperatures(body: Body, union: float | None, plane: float | None) -> tuple[float, float]:
+    fitted = _fit(body, body)
+    return fitted.union_ if union is None else union, fitted.plane if plane is None else plane
+
+
+def measure_fit(body: Body, vertices: Any, faces: Any, *, union: float | None = None,
+                plane: float | None = None) -> dict[str, float]:
+    """How well a body's field stands for a mesh (docs/inspect.md), by the names of the C API's abut_fit.
+
+    vertices (V, 3) [m], faces (F, 3) or a sequence of polygons, indices from 0
+    union, plane   temperatures [m]; None: as of Body.evaluate
+    Errors: abut.Error where the mesh encloses nothing, or the field has no surface near it.
+    """
+    definition, kept = _mesh(vertices, faces)
+    fit = ffi.new("abut_fit *")
+    check(lib.abut_measure_fit(body.handle, *_temperatures(body, union, plane), definition, fit))
+    del kept
+    return _fields(fit, "abut_fit")
+
+
+def measure_mesh(body: Body, *, union: float | None = None, plane: float | None = None) -> dict[str, Any]:
+    """How even the triangles of a body's own mesh are and how far it is off the field (docs/inspect.md), by the
+    names of the C API's abut_mesh_quality."""
+    quality = ffi.new("abut_mesh_quality *")
+    check(lib.abut_measure_mesh(body.handle, *_temperatures(body, union, plane), quality))
+    return _fields(quality, "abut_mesh_quality")
+
+
+def contact_mesh(body: Body, vertices: int = 300, *, sweeps: int = 12, union: float | None = None,
+                 plane: float | None = None) -> ContactMesh:
+    """A contact mesh of so many vertices, on the surface of a body's field (docs/inspect.md, Contact meshes).
+
+    vertices       8 to 65,536
+    sweeps         of the search for better triangles, 1 to 100
+    union, plane   temperatures [m]; None: as of Body.evaluate
+    Errors: abut.Error where the field has no surface, or one without an end.
+    """
+    if vertices < 1 or sweeps < 1:
+        raise ValueError(f"vertices is {vertices!r} and sweeps {sweeps!r}: both are above 0")
+    options = ffi.new("abut_contact_mesh_options *", lib.abut_default_contact_mesh_options())
+    options.vertices, options.sweeps = vertices, sweeps
+    made = ffi.new("abut_contact_mesh *")
+    check(lib.abut_make_contact_mesh(body.handle, *_temperatures(body, union, plane), options, made))
+    try:
+        mesh = getattr(made, "def")
+        points = np.frombuffer(ffi.buffer(mesh.vertices, 24 * mesh.vertex_count), np.float64).reshape(-1, 3).copy()
+        faces = np.frombuffer(ffi.buffer(mesh.face_indices, 12 * mesh.face_count), np.uint32).reshape(-1, 3).copy()
+        return ContactMesh(points, faces, _fields(made.report, "abut_contact_mesh_report"))
+    finally:
+        lib.abut_free_contact_mesh(made)
+
+
+def suggest(a: Body, b: Body, smoothing: Mapping[str, Any] | None = None, *, poses: int = 256, seed: int = 0,
+            depth: float = 0.03, quantile: float = 0.95) -> Suggestion:
+    """How many edges and vertices of two bodies to keep, by random poses in collision (docs/suggest.md).
+
+    smoothing   coefficients that differ from the fitted ones, as of Pair
+    poses       1 to 65,536
+    depth       most by which they overlap, as a share of the smaller body's diagonal, 1e-4 to 0.5
+    quantile    share of poses, and of pairs, that is to be served, 0.5 to 1
+    Errors: abut.Error where no pose in collision is found.
+    """
+    if poses < 1 or not depth > 0.0 or not quantile > 0.0:
+        raise ValueError(f"poses is {poses!r}, depth {depth!r} and quantile {quantile!r}: all are above 0")
+    fitted = _fit(a, b)
+    _fill_smoothing(fitted, smoothing or {})
+    options = ffi.new("abut_suggest_options *", lib.abut_default_suggest_options())
+    options.poses, options.seed, options.depth, options.quantile = poses, seed, depth, quantile
+    found = ffi.new("abut_suggestion *")
+    check(lib.abut_suggest_kept(a.handle, b.handle, fitted, options, found))
+    try:
+        def counts(of: Any) -> np.ndarray[Any, Any]:
+            return np.frombuffer(ffi.buffer(of, 4 * found.poses), np.uint32).copy()
+        return Suggestion((found.edges[0], found.edges[1]), (found.vertices[0], found.vertices[1]),
+                          found.pairs_held, counts(found.pairs),
+                          np.stack([counts(found.deepest[0]), counts(found.deepest[1])]))
+    finally:
+        lib.abut_free_suggestion(found)
