@@ -108,7 +108,8 @@ def suggest(a: Body, b: Body, smoothing: Mapping[str, Any] | None = None, *, pos
     check(lib.abut_suggest_kept(a.handle, b.handle, fitted, options, found))
     try:
         def counts(of: Any) -> np.ndarray[Any, Any]:
-            return np.frombuffer(ffi.buffer(of, 4 * found.poses), np.uint32).copy()
+            out: np.ndarray[Any, Any] = np.frombuffer(ffi.buffer(of, 4 * found.poses), np.uint32).copy()
+            return out
         return Suggestion((found.edges[0], found.edges[1]), (found.vertices[0], found.vertices[1]),
                           found.pairs_held, counts(found.pairs),
                           np.stack([counts(found.deepest[0]), counts(found.deepest[1])]))
