@@ -27,16 +27,17 @@ typedef struct abut_suggestion {
   const uint32_t *deepest[2]; /* (poses) vertices of body 1, 2 inside the other body and deeper than their
                                 neighbours */
   uint32_t edges[2];         /* to keep of each body: as many as the quantile of poses has such pairs, or
-                                more, so that the same share of all pairs is among the kept edges; at least 1 */
+                                more, so that the same share of all pairs is among the kept edges; at
+                                least 1 */
   uint32_t vertices[2];      /* to keep: as the quantile of poses has such vertices, at least 1 */
   double pairs_held;         /* share of pairs of which both edges are kept so; 1 where there are none */
   void *memory;
 } abut_suggestion;
 
 /* Counts what touches in random poses in collision (Monte Carlo, as Beker et al. choose K and N): random
- * rotations, a random direction, along which the second body is moved until a vertex or an edge of either lies
- * at a random depth below `depth` in the other's field, which has the smoothing's temperatures; of an edge
- * that is told by its ends and three points between. The same arguments give the same answer on devices
+ * rotations, a random direction, along which the second body is moved until a vertex or an edge of
+ * either lies at a random depth below `depth` in the other's field, which has the smoothing's
+ * temperatures; of an edge that is told by its ends and three points between. The same arguments give the same answer on devices
  * of one kind. abut_free_suggestion frees it.
  *
  * Errors: ABUT_ERROR_BODY (no pose in collision was found), ABUT_ERROR_ARGUMENT, ABUT_ERROR_HANDLE,

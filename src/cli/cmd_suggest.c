@@ -124,8 +124,8 @@ static exit_code draw(const options *o, const advice *a, double quantile)
   snprintf(sets[0].title, sizeof sets[0].title, "pairs of edges a pose: %.3g %% held by %u and %u edges",
            100.0 * f->pairs_held, f->edges[0], f->edges[1]);
   for (int i = 0; i < 2; ++i) {
-    snprintf(sets[1 + i].title, sizeof sets[0].title, "vertices of %s deeper than their neighbours, a pose: %u for "
-             "%.0f %% of poses", i ? "B" : "A", f->vertices[i], 100.0 * quantile);
+    snprintf(sets[1 + i].title, sizeof sets[0].title, "vertices of %s deeper than their neighbours, a pose: "
+             "%u for %.0f %% of poses", i ? "B" : "A", f->vertices[i], 100.0 * quantile);
   }
   snprintf(head, sizeof head, "%zu random poses in collision", f->poses);
   CLI_TRY_DONE(chart_open(&c, WIDTH, HEAD + SETS * each));
@@ -166,8 +166,8 @@ static exit_code print_json(const advice *a, double quantile)
 {
   const abut_suggestion *f = &a->found;
   json_t *root = json_pack(
-    "{s:I, s:f, s:[I,I], s:[I,I], s:f, s:o, s:[o,o], s:{s:I, s:f}, s:{s:I, s:f}}", "poses", (json_int_t)f->poses,
-    "quantile", quantile, "edges", (json_int_t)f->edges[0], (json_int_t)f->edges[1], "vertices",
+    "{s:I, s:f, s:[I,I], s:[I,I], s:f, s:o, s:[o,o], s:{s:I, s:f}, s:{s:I, s:f}}", "poses",
+    (json_int_t)f->poses, "quantile", quantile, "edges", (json_int_t)f->edges[0], (json_int_t)f->edges[1], "vertices",
     (json_int_t)f->vertices[0], (json_int_t)f->vertices[1], "pairs_held", f->pairs_held, "pairs_histogram",
     bars_of(f->pairs, f->poses), "vertices_histograms", bars_of(f->deepest[0], f->poses),
     bars_of(f->deepest[1], f->poses), "as_it_is", "contacts", (json_int_t)a->contacts[0], "seconds_a_pose",

@@ -91,7 +91,8 @@ static abut_status compare(const field_of *f, copied *c, abut_mesh_quality *out)
   return ABUT_SUCCESS;
 }
 
-abut_status abut_measure_mesh(abut_body handle_, double union_tau, double plane_tau, abut_mesh_quality *quality)
+abut_status abut_measure_mesh(abut_body handle_, double union_tau, double plane_tau,
+                              abut_mesh_quality *quality)
 {
   const field_of field = {handle_, union_tau, plane_tau};
   copied c = {0};

@@ -24,7 +24,8 @@
 #define QUERIES 256              /* a piece of work */
 
 static const colour stone = {0.80f, 0.79f, 0.76f}, steel = {0.62f, 0.70f, 0.80f};
-static const colour red = {0.86f, 0.20f, 0.16f}, blue = {0.16f, 0.40f, 0.86f}, neutral = {0.88f, 0.87f, 0.84f};
+static const colour red = {0.86f, 0.20f, 0.16f}, blue = {0.16f, 0.40f, 0.86f};
+static const colour neutral = {0.88f, 0.87f, 0.84f};
 
 abut_fit_view abut_default_fit_view(void)
 {
@@ -278,8 +279,8 @@ abut_status abut_draw_fit(abut_body handle_, double union_tau, double plane_tau,
   surface s;
   surface_report report;
   if (!mesh || !view || !rgb || view->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_draw_fit needs a mesh, a view of abut_default_fit_view, and a place "
-                "for its pictures");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_draw_fit needs a mesh, a view of abut_default_fit_view, and a "
+                "place for its pictures");
   }
   if (view->width < SIDE_LEAST || view->height < SIDE_LEAST || view->width > SIDE_MOST ||
       view->height > SIDE_MOST || !isfinite(view->azimuth) || !isfinite(view->elevation)) {

@@ -32,7 +32,8 @@ static void set_camera(raster *r, const abut_fit_view *v, const double lower[3],
                            0.5 * (double)r->height / extent(r->up, half));
 }
 
-abut_status raster_create(const abut_fit_view *v, const double lower[3], const double upper[3], raster *out)
+abut_status raster_create(const abut_fit_view *v, const double lower[3], const double upper[3],
+                          raster *out)
 {
   void *memory;
   *out = (raster){.width = RASTER_FINE * v->width, .height = RASTER_FINE * v->height,

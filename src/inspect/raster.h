@@ -21,7 +21,8 @@ typedef struct raster {
 #define RASTER_FINE 2
 
 /* Begins pictures of a box, which fills them. */
-abut_status raster_create(const abut_fit_view *view, const double lower[3], const double upper[3], raster *out);
+abut_status raster_create(const abut_fit_view *view, const double lower[3], const double upper[3],
+                          raster *out);
 void raster_free(raster *r);
 
 /* Forgets what was drawn. */

@@ -261,8 +261,8 @@ static void ends_of(const finder *f, int which, const pose *p, uint32_t edge, do
   }
 }
 
-/* Returns the squared distance of two segments, each of two points one behind the other, and gives where on each
- * they are nearest, from 0 to 1 (Ericson 2005, Real-Time Collision Detection, 5.1.9). */
+/* Returns the squared distance of two segments, each of two points one behind the other, and gives
+ * where on each they are nearest, from 0 to 1 (Ericson 2005, Real-Time Collision Detection, 5.1.9). */
 static double segments_apart(const double *p, const double *q, double share[2])
 {
   double u[3], v[3], w[3], gap[3];
@@ -317,7 +317,8 @@ static void other_frame(int which, const pose *p, const double ends[6], double s
   turned_back(p->turn[1 - which], x, out);
 }
 
-/* Lists pairs of edges that are each other's nearest and cross. listed: of each side so many; best: likewise. */
+/* Lists pairs of edges that are each other's nearest and cross. listed: of each side so many; best:
+ * likewise. */
 static abut_status meet(finder *f, const pose *p, size_t which_pose, const float *const field[2],
                         uint32_t *const listed[2], const size_t count[2], buddy *const best[2])
 {
@@ -340,7 +341,8 @@ static abut_status meet(finder *f, const pose *p, size_t which_pose, const float
   }
   for (size_t i = 0; i < count[0]; ++i) {
     const buddy *b = &best[0][i];
-    if (b->of == UINT32_MAX || best[1][b->of].of != i || !is_between(b->share[0]) || !is_between(b->share[1])) {
+    if (b->of == UINT32_MAX || best[1][b->of].of != i || !is_between(b->share[0]) ||
+        !is_between(b->share[1])) {
       continue;
     }
     TRY(grow((void **)&f->meetings, &f->meeting_room, f->meeting_count + 1, sizeof(meeting)));
@@ -433,7 +435,8 @@ static int compare_counts(const void *a, const void *b)
 }
 
 /* Finds the least number that a share of some numbers does not exceed. sorted: room for them. */
-static uint32_t quantile_of(const uint32_t *numbers, size_t count, size_t step, double share, uint32_t *sorted)
+static uint32_t quantile_of(const uint32_t *numbers, size_t count, size_t step, double share,
+                            uint32_t *sorted)
 {
   if (!count) {
     return 0;
@@ -511,8 +514,8 @@ static abut_status look(finder *f, size_t *found)
     TRY(count_piece(f, f->poses, now, found));
   }
   return *found ? ABUT_SUCCESS
-                : fail(ABUT_ERROR_BODY, "in none of %u random poses do the bodies overlap: do their meshes lie on "
-                       "their fields?", f->o.poses);
+                : fail(ABUT_ERROR_BODY, "in none of %u random poses do the bodies overlap: do their meshes lie "
+                       "on their fields?", f->o.poses);
 }
 
 static abut_status check_options(const abut_suggest_options *given, abut_suggest_options *o)

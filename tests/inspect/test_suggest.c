@@ -1,4 +1,4 @@
-/* How many edges and vertices contacts need: what boxes and balls must come to, and that seeds and shares count. */
+/* How many edges and vertices contacts need: what boxes must come to, and that seeds and shares count. */
 #include "support/check.h"
 
 #include <math.h>
@@ -61,8 +61,8 @@ static uint32_t most(const uint32_t *counts, size_t count)
   return out;
 }
 
-/* Boxes that touch at random do so with one corner or with two edges that cross. Of the latter some have an edge
- * that is nearer to another one, which it does not cross in both bodies: they are not counted. */
+/* Boxes that touch at random do so with one corner or with two edges that cross. Of the latter some
+ * have an edge that is nearer to another one, which it does not cross: they are not counted. */
 static void boxes(void)
 {
   enum { POSES = 400 };
@@ -76,8 +76,8 @@ static void boxes(void)
     edges += s.pairs[i] > 0;
     neither += !corner && !s.pairs[i];
   }
-  check(corners > s.poses / 4 && edges > s.poses / 10, "%zu corners and %zu edges of %zu poses", corners, edges,
-        s.poses);
+  check(corners > s.poses / 4 && edges > s.poses / 10, "%zu corners and %zu edges of %zu poses", corners,
+        edges, s.poses);
   check(neither < s.poses / 5, "%zu of %zu poses have neither", neither, s.poses);
   for (int i = 0; i < 2; ++i) {
     CHECK(s.edges[i] >= most(s.pairs, s.poses) && s.edges[i] <= 12);

@@ -160,12 +160,13 @@ static exit_code print_json(const findings *f)
 static void summarise(const findings *f)
 {
   printf("%s beside %s:\n", f->body, f->mesh);
-  printf("IoU %.4f, coverage %.4f, precision %.4f; largest part uncovered %.2f %% of the volume\n", f->fit.iou,
-         f->fit.coverage, f->fit.precision, 100.0 * f->fit.largest_uncovered);
-  printf("Chamfer %.3f %%, Hausdorff %.2f %% of the diagonal; %.1f %% of the surface is farther off than 1 %%\n",
+  printf("IoU %.4f, coverage %.4f, precision %.4f; largest part uncovered %.2f %% of the volume\n",
+         f->fit.iou, f->fit.coverage, f->fit.precision, 100.0 * f->fit.largest_uncovered);
+  printf("Chamfer %.3f %%, Hausdorff %.2f %% of the diagonal; %.1f %% of the surface is farther off than "
+         "1 %%\n",
          f->fit.chamfer_percent, f->fit.hausdorff_percent, 100.0 * f->fit.surface_beyond_1_percent);
-  printf("contact mesh: %zu vertices, %zu edges, of which %.1f %% leave the field; mean quality of %zu triangles "
-         "%.3f\n", f->info.vertices, f->info.edges, 100.0 * f->quality.edges_leaving, f->quality.triangles,
+  printf("contact mesh: %zu vertices, %zu edges, of which %.1f %% leave the field; mean quality of %zu "
+         "triangles %.3f\n", f->info.vertices, f->info.edges, 100.0 * f->quality.edges_leaving, f->quality.triangles,
          f->quality.quality_mean);
   printf("%zu primitives; a contact query %.3g ms, in batches of %zu on %s\n", f->info.primitives,
          1e3 * f->cost.seconds, f->cost.poses, f->cost.devices);

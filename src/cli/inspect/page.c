@@ -11,16 +11,18 @@ static const char head[] =
   ":root { --ground: #fff; --ink: #1e1e22; --grey: #5c5c66; --line: #dcdce2; --neutral: #e0ded6; }\n"
   "@media (prefers-color-scheme: dark) {\n"
   "  :root { --ground: #16181d; --ink: #e8e8ec; --grey: #a2a4ae; --line: #363a44; }\n}\n"
-  "body { background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto;\n"
-  "  max-width: 62rem; padding: 0 1rem; }\n"
+  "body { background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif;\n"
+  "  margin: 2rem auto; max-width: 62rem; padding: 0 1rem; }\n"
   "h1 { font-size: 1.5rem; margin-bottom: 0; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; }\n"
   "p.of { color: var(--grey); margin-top: .2rem; overflow-wrap: anywhere; }\n"
   ".pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: 1rem; }\n"
   "figure { border: 1px solid var(--line); border-radius: 6px; margin: 0; overflow: hidden; }\n"
   "figure img { display: block; width: 100%; height: auto; }\n"
-  "figcaption { border-top: 1px solid var(--line); color: var(--grey); font-size: .85rem; padding: .4rem .7rem; }\n"
+  "figcaption { border-top: 1px solid var(--line); color: var(--grey); font-size: .85rem;\n"
+  "  padding: .4rem .7rem; }\n"
   ".tables { display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr)); gap: 0 2rem; }\n"
-  "table { border-collapse: collapse; width: 100%; } td { border-bottom: 1px solid var(--line); padding: .25rem 0; }\n"
+  "table { border-collapse: collapse; width: 100%; }\n"
+  "td { border-bottom: 1px solid var(--line); padding: .25rem 0; }\n"
   "td:last-child { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }\n"
   ".scale { background: linear-gradient(to right, #2966db, var(--neutral), #db3329); border-radius: 3px;\n"
   "  height: .6rem; margin: .3rem 0; }\n"
@@ -171,8 +173,9 @@ exit_code write_page(FILE *to, const findings *f)
   CLI_TRY(put_figure(to, f, ABUT_PICTURE_FIELD, "The field's surface"));
   CLI_TRY(put_figure(to, f, ABUT_PICTURE_MESH_OFF, "The mesh, by its distance to the field's surface"));
   CLI_TRY(put_figure(to, f, ABUT_PICTURE_FIELD_OFF, "The field's surface, by its distance to the mesh"));
-  fputs("<div><h2>Distances</h2><div class=\"scale\"></div><div class=\"ends\"><span>the field sticks out by 2 % of "
-        "the diagonal</span><span>the mesh is uncovered</span></div></div>\n</div>\n<div class=\"tables\">\n", to);
+  fputs("<div><h2>Distances</h2><div class=\"scale\"></div><div class=\"ends\"><span>the field sticks out by "
+        "2 % of the diagonal</span><span>the mesh is uncovered</span></div></div>\n</div>\n"
+        "<div class=\"tables\">\n", to);
   put_fit(to, &f->fit);
   put_mesh(to, &f->info, &f->quality);
   put_counts(to, &f->info, &f->cost);
@@ -192,8 +195,8 @@ json_t *findings_json(const findings *f)
     "body", json_text(f->body), "mesh", json_text(f->mesh), "union", f->union_tau, "other_union",
     (int)f->other_union, "fit", "iou", fit->iou, "coverage", fit->coverage, "precision", fit->precision,
     "chamfer_percent", fit->chamfer_percent, "hausdorff_percent", fit->hausdorff_percent, "largest_uncovered",
-    fit->largest_uncovered, "surface_beyond_1_percent", fit->surface_beyond_1_percent, "contact_mesh", "vertices",
-    (json_int_t)info->vertices, "edges", (json_int_t)info->edges, "triangles", (json_int_t)q->triangles,
+    fit->largest_uncovered, "surface_beyond_1_percent", fit->surface_beyond_1_percent, "contact_mesh",
+    "vertices", (json_int_t)info->vertices, "edges", (json_int_t)info->edges, "triangles", (json_int_t)q->triangles,
     "quality_mean", q->quality_mean, "quality_least", q->quality_least, "off_mean_percent", q->off_mean,
     "off_most_percent", q->off_most, "edges_leaving", q->edges_leaving, "primitives", "all",
     (json_int_t)info->primitives, "superquadrics", (json_int_t)info->superquadrics, "polyhedra",
