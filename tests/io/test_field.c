@@ -541,9 +541,75 @@ static void empty_folder(const char *folder)
   }
 }
 
+/* Meshes are read back to the bit, and a body file gets another one. */
+static void remeshed(void)
+{
+  char from[512], with_grid[512], path[512], obj[512];
+  abut_body_def def = abut_default_body_def();
+  abut_mesh_file m, scaled;
+  def.vertices = vertices;
+  def.vertex_count = 5;
+  def.face_sizes = sizes;
+  def.face_indices = corners;
+  def.face_count = 2;
+  def.edges = edges;
+  def.edge_count = 3;
+  snprintf(obj, sizeof obj, "%s", in_folder("new.contact.obj"));
+  snprintf(path, sizeof path, "%s", in_folder("new.body.json"));
+  snprintf(with_grid, sizeof with_grid, "%s", write_text("grid.body.json", "{\"grids\": [{\"file\": \"a.npz\"}]}"));
+  snprintf(from, sizeof from, "%s", write_text("old.body.json", "{\"mesh\": \"old.obj\", \"union\": 0.25,"
+    " \"superquadrics\": [{\"axes\": [0.1, 0.2, 0.30000000000000004], \"exponents\": [1, 1],"
+    " \"position\": [0, 0, 0], \"quaternion\": [1, 0, 0, 0]}]}"));
+  CHECK_OK(abut_write_mesh(obj, &def));
+  REQUIRE_OK(abut_load_mesh(obj, 1.0, &m));
+  REQUIRE_OK(abut_load_mesh(obj, 0.5, &scaled));
+  CHECK_EQUAL(m.def.vertex_count, 5);
+  CHECK_EQUAL(m.def.face_count, 2);
+  CHECK_EQUAL(m.def.edge_count, 3);
+  CHECK(!memcmp(m.def.vertices, vertices, sizeof vertices));
+  CHECK(!memcmp(m.def.face_indices, corners, sizeof corners));
+  CHECK(scaled.def.vertices[2] == 0.5 / 3.0);
+  abut_free_mesh(&m);
+  abut_free_mesh(&scaled);
+  abut_free_mesh(NULL);
+  unlink(obj);
+  CHECK_OK(abut_write_remeshed(path, from, &def, 0.0));
+  CHECK_EQUAL(access(obj, F_OK), 0);
+  char *named = NULL;
+  CHECK_OK(abut_find_mesh(path, &named));
+  CHECK(named && !strcmp(named, obj));
+  abut_free(named);
+  CHECK_OK(abut_write_remeshed(path, path, &def, 0.125)); /* over itself */
+  CHECK_OK(abut_write_remeshed(in_folder("grid2.body.json"), with_grid, &def, 0.0));
+  unlink(in_folder("grid2.body.json"));
+  unlink(in_folder("grid2.contact.obj"));
+  const size_t entries = folder_entries();
+  expect_failure(abut_load_mesh(NULL, 1.0, &m), ABUT_ERROR_ARGUMENT, "", "needs a path");
+  expect_failure(abut_load_mesh(obj, 0.0, &m), ABUT_ERROR_ARGUMENT, "", "unit of length");
+  expect_failure(abut_load_mesh(in_folder("none.obj"), 1.0, &m), ABUT_ERROR_READ, "/", "No such file");
+  expect_failure(abut_write_mesh(NULL, &def), ABUT_ERROR_ARGUMENT, "", "NULL");
+  expect_failure(abut_write_mesh(in_folder("no/a.obj"), &def), ABUT_ERROR_WRITE, "/", "No such file");
+  expect_failure(abut_write_remeshed(path, NULL, &def, 0.0), ABUT_ERROR_ARGUMENT, "", "two paths");
+  expect_failure(abut_write_remeshed(path, from, &def, -1.0), ABUT_ERROR_ARGUMENT, "", "0 or more");
+  expect_failure(abut_write_remeshed(in_folder("a.json"), from, &def, 0.0), ABUT_ERROR_ARGUMENT, "/", "ends with");
+  expect_failure(abut_write_remeshed(path, obj, &def, 0.0), ABUT_ERROR_FORMAT, "/", "");
+  expect_failure(abut_write_remeshed("/tmp/a.body.json", with_grid, &def, 0.0), ABUT_ERROR_ARGUMENT,
+                 "/tmp/a.body.json: ", "write into its folder");
+  def.vertices = (const double[]){0, 1.0 / 0.0, 0};
+  def.vertex_count = 1;
+  def.face_count = def.edge_count = 0;
+  expect_failure(abut_write_remeshed(path, from, &def, 0.0), ABUT_ERROR_ARGUMENT, "", "not finite");
+  CHECK_EQUAL(folder_entries(), entries);
+  unlink(from);
+  unlink(with_grid);
+  unlink(path);
+  unlink(obj);
+}
+
 int main(void)
 {
   folder_make();
+  remeshed();
   not_written();
   partly_written();
   written();

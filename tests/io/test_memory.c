@@ -125,6 +125,24 @@ static abut_status write_once(void)
   return status;
 }
 
+static abut_status remesh_once(void)
+{
+  const abut_status status = abut_write_remeshed(in_folder("r.body.json"), in_folder("old.body.json"), &written.def,
+                                                 0.25);
+  unlink(in_folder("r.body.json"));
+  unlink(in_folder("r.contact.obj"));
+  return status;
+}
+
+static abut_status load_mesh_once(void)
+{
+  abut_mesh_file m;
+  const abut_status status = abut_load_mesh(in_folder("t.obj"), 2.0, &m);
+  CHECK(status == ABUT_SUCCESS || !m.memory);
+  abut_free_mesh(&m);
+  return status;
+}
+
 /* Until nothing fails any more. */
 static void each_failure(abut_status (*once)(void), const char *what, long least)
 {
@@ -153,6 +171,10 @@ static void each_field(void)
   REQUIRE_OK(load(false, &written)); /* and keeps it */
   each_failure(take_once, "taking a field", 8);
   each_failure(write_once, "writing a field", 8);
+  write_text("old.body.json", "{\"mesh\": \"t.obj\"}");
+  each_failure(remesh_once, "writing a body with another mesh", 4);
+  each_failure(load_mesh_once, "reading a mesh", 4);
+  unlink(in_folder("old.body.json"));
   abut_free_field(&written);
   snprintf(command, sizeof command, "rm -r '%s'", cache);
   CHECK_EQUAL(system(command), 0);
