@@ -15,6 +15,7 @@
 #include <abut/ccd.h>
 #include <abut/closest.h>
 #include <abut/contact_mesh.h>
+#include <abut/decompose.h>
 #include <abut/derivatives.h>
 #include <abut/device.h>
 #include <abut/field.h>

@@ -43,12 +43,13 @@ typedef struct member {
  * preference. */
 #define MEMBERS (ABUT_DEVICES_MOST + 1)
 
-#define QUERY_KINDS 18 /* of queries that need no body, each of which takes its own time */
+#define QUERY_KINDS 19 /* of queries that need no body, each of which takes its own time */
 #define QUERY_LCP 6         /* boxed problems */
 #define QUERY_SPRING 7      /* pairs of clouds */
 #define QUERY_SPRING_BACK 8 /* with derivatives */
 #define QUERY_CLOUD 9       /* points in the field of a cloud */
 #define QUERY_CCD 10        /* by kind of features, without and with the gradient */
+#define QUERY_DECOMPOSE 18  /* whole decompositions */
 
 #define SHAPE_LISTS_MOST 8 /* are kept for the calls to come */
 

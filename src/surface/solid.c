@@ -139,6 +139,21 @@ bool solid_is_clear(const solid *s, const double x[3], double spacing)
   return s->blur_radius < 0.0 || sum > reach * reach;
 }
 
+void solid_measure(solid *s, const solid_place *beside, solid_place *out)
+{
+  const nearest found = tree_nearest_from(s->near, out->x, beside ? beside->nearest : UINT32_MAX);
+  const double distance = sqrt(found.distance2);
+  double d[3] = {0.0};
+  for (int k = 0; k < 3 && beside; ++k) {
+    d[k] = out->x[k] - beside->x[k];
+  }
+  const double apart = sqrt(dot(d, d));
+  const bool known = beside && is_clear(s, out->x, apart) && follows(distance, beside->distance, apart);
+  const bool inside = known ? beside->distance < 0.0 : is_inside(s, out->x, distance);
+  out->distance = inside ? -distance : distance;
+  out->nearest = found.at;
+}
+
 void solid_lattice(solid *s, const double origin[3], double spacing, const size_t size[3],
                    double *out)
 {

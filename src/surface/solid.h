@@ -37,5 +37,14 @@ double solid_distance(solid *s, const double x[3]);
 /* Whether inside and outside are apart by the surface alone around x, where places that are compared are
  * `spacing` [m] apart. */
 bool solid_is_clear(const solid *s, const double x[3], double spacing);
+/* A place whose signed distance is known, and the triangle of `near` that is nearest there. */
+typedef struct solid_place {
+  double x[3], distance;
+  uint32_t nearest;
+} solid_place;
+
+/* Finds the signed distance at out->x, sooner where that of a place beside it is known; else
+ * `beside` is NULL. */
+void solid_measure(solid *s, const solid_place *beside, solid_place *out);
 
 #endif

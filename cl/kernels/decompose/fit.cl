@@ -1,0 +1,168 @@
+// The objective of a fit, sum v (T(phi) - T(d))^2 with T(z) = tanh(z / s), and the normal equations of
+// its derivatives. A work-group has an item: a block of samples, and a set of primitives.
+
+#define DECOMPOSE_FAR R(12.0) // temperatures of the union beyond which a primitive adds nothing
+#define DECOMPOSE_SLOPE R(1e-4) // derivatives below this share of the steepest are left out
+
+static vec3_r sample_at(GLOBAL const real *block, int i)
+{
+  return make_r(lane_load(block + i), lane_load(block + DECOMPOSE_BLOCK + i),
+                lane_load(block + 2 * DECOMPOSE_BLOCK + i));
+}
+
+// Beyond what bound a primitive has no say in a block in which the union is nowhere above `worst`: T
+// is 1 there to within rounding, or another primitive is nearer by far.
+static real decompose_limit(real worst, real s, real tau)
+{
+  return real_max(R(8.0) * s, real_min(worst, R(8.0) * s) + DECOMPOSE_FAR * tau);
+}
+
+// Writes an item's fields (most, DECOMPOSE_BLOCK) of the primitives that have a say, its union and its
+// terms of the objective (DECOMPOSE_BLOCK), and its lists. frozen: rows of DECOMPOSE_BLOCK.
+KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *balls,
+                             GLOBAL const real *primitives, GLOBAL const int *items,
+                             GLOBAL const real *frozen, real s, real tau, int most, GLOBAL real *fields,
+                             GLOBAL real *unions, GLOBAL real *terms, GLOBAL int *lists)
+{
+  LOCAL_ARRAY(real, bounds, DECOMPOSE_MOST);
+  LOCAL_ARRAY(real, part, WG);
+  LOCAL_ARRAY(int, kept, DECOMPOSE_MOST);
+  const int at = (int)get_group_id(0), item = (int)get_local_id(0);
+  GLOBAL const int *own = items + (size_t)FIT_INTS * at;
+  GLOBAL const real *block = samples + (size_t)SAMPLE_PLANES * DECOMPOSE_BLOCK * own[FIT_BLOCK];
+  GLOBAL const real *ball = balls + (size_t)DECOMPOSE_BALL * own[FIT_BLOCK];
+  GLOBAL const real *set = primitives + (size_t)SUPERQUADRIC_STRIDE * own[FIT_FIRST];
+  GLOBAL const real *back = frozen + (size_t)DECOMPOSE_BLOCK * MAX_INT(own[FIT_FROZEN], 0);
+  GLOBAL real *phi = fields + (size_t)most * DECOMPOSE_BLOCK * at;
+  GLOBAL real *joined = unions + (size_t)DECOMPOSE_BLOCK * at;
+  GLOBAL real *term = terms + (size_t)DECOMPOSE_BLOCK * at;
+  GLOBAL int *list = lists + (size_t)LIST_INTS(most) * at;
+  const int count = own[FIT_COUNT], has_back = own[FIT_FROZEN] >= 0;
+  for (int l = item; l < count; l += WG) {
+    bounds[l] = decompose_bound(set + SUPERQUADRIC_STRIDE * l, ball);
+  }
+  for (int i = LANES * item; i < DECOMPOSE_BLOCK; i += LANES * WG) {
+    lane_store(has_back ? lane_load(back + i) : lane_lit(REAL_BIG), joined + i);
+  }
+  BARRIER_GLOBAL;
+  // The nearest one comes first, so that it tells which of the others are far.
+  int used = 0, next = 0, first = 0;
+  for (int l = 1; l < count; ++l) {
+    first = bounds[l] < bounds[first] ? l : first;
+  }
+  int l = first;
+  do {
+    GLOBAL const real *one = set + SUPERQUADRIC_STRIDE * l;
+    real worst = -REAL_BIG;
+    for (int i = LANES * item; i < DECOMPOSE_BLOCK; i += LANES * WG) {
+      const lane value = decompose_field(one, sample_at(block, i));
+      const lane least = lane_min(lane_load(joined + i), value);
+      lane_store(value, phi + DECOMPOSE_BLOCK * used + i);
+      lane_store(least, joined + i);
+      worst = real_max(worst, lane_most(least));
+    }
+    part[item] = worst;
+    if (item == 0) {
+      kept[used] = l;
+    }
+    ++used;
+    BARRIER;
+    for (int i = 0; i < WG; ++i) {
+      worst = real_max(worst, part[i]);
+    }
+    const real limit = decompose_limit(worst, s, tau);
+    for (; next < count && (next == first || bounds[next] > limit); ++next) {
+    }
+    l = next++;
+    BARRIER;
+  } while (l < count);
+  const real sharp = LOG2E / tau;
+  for (int i = LANES * item; i < DECOMPOSE_BLOCK; i += LANES * WG) {
+    const lane least = lane_load(joined + i);
+    lane sum = has_back ? lane_exp2((least - lane_load(back + i)) * sharp) : lane_lit(R(0.0));
+    for (int k = 0; k < used; ++k) {
+      sum += lane_exp2((least - lane_load(phi + DECOMPOSE_BLOCK * k + i)) * sharp);
+    }
+    const lane value = least - lane_log2(sum) / sharp;
+    const lane root = lane_load(block + SAMPLE_ROOT * DECOMPOSE_BLOCK + i);
+    const lane off = root * (decompose_tanh(value / s) -
+                             decompose_tanh(lane_load(block + SAMPLE_DISTANCE * DECOMPOSE_BLOCK + i) / s));
+    lane_store(value, joined + i);
+    lane_store(off * off, term + i);
+  }
+  BARRIER_GLOBAL;
+  for (int k = item; k < used; k += WG) {
+    lane steepest = lane_lit(R(0.0));
+    for (int i = 0; i < DECOMPOSE_BLOCK; i += LANES) {
+      const lane value = lane_load(joined + i), t = decompose_tanh(value / s);
+      const lane weight = lane_exp2((value - lane_load(phi + DECOMPOSE_BLOCK * k + i)) * sharp);
+      steepest = lane_max(steepest, weight * (R(1.0) - t * t));
+    }
+    bounds[k] = lane_most(steepest);
+  }
+  BARRIER;
+  if (item == 0) {
+    int active = 0;
+    for (int k = 0; k < used; ++k) {
+      list[LIST_AT + k] = kept[k];
+      if (bounds[k] > DECOMPOSE_SLOPE) {
+        list[LIST_AT + most + active++] = k;
+      }
+    }
+    list[LIST_KEPT] = used;
+    list[LIST_ACTIVE] = active;
+  }
+}
+
+// Writes the lower triangle of the products of an item's rows: of its n active primitives' 11 n
+// columns of the Jacobian, and of the residual, which comes last. It has rows (11 n + 1,
+// DECOMPOSE_BLOCK) for that. `items` to `lists` are what decompose_values had and has left.
+KERNEL void decompose_products(GLOBAL const real *samples, GLOBAL const real *primitives,
+                               GLOBAL const int *items, real s, real tau, int most,
+                               GLOBAL const real *unions, GLOBAL const int *lists, GLOBAL const int *wanted,
+                               GLOBAL real *rows, GLOBAL real *products)
+{
+  const int item = (int)get_local_id(0);
+  GLOBAL const int *want = wanted + (size_t)PRODUCT_INTS * get_group_id(0);
+  const int at = want[PRODUCT_ITEM];
+  GLOBAL const int *own = items + (size_t)FIT_INTS * at;
+  GLOBAL const real *block = samples + (size_t)SAMPLE_PLANES * DECOMPOSE_BLOCK * own[FIT_BLOCK];
+  GLOBAL const real *set = primitives + (size_t)SUPERQUADRIC_STRIDE * own[FIT_FIRST];
+  GLOBAL const real *joined = unions + (size_t)DECOMPOSE_BLOCK * at;
+  GLOBAL const int *list = lists + (size_t)LIST_INTS(most) * at;
+  GLOBAL real *row = rows + (size_t)DECOMPOSE_BLOCK * want[PRODUCT_ROW];
+  GLOBAL real *out = products + want[PRODUCT_AT];
+  const int active = list[LIST_ACTIVE], count = DECOMPOSE_PARAMETERS * active + 1;
+  const real sharp = LOG2E / tau;
+  for (int k = 0; k < active; ++k) {
+    GLOBAL const real *one = set + SUPERQUADRIC_STRIDE * list[LIST_AT + list[LIST_AT + most + k]];
+    for (int i = LANES * item; i < DECOMPOSE_BLOCK; i += LANES * WG) {
+      decompose_jet jet;
+      decompose_derive(one, sample_at(block, i), &jet);
+      const lane value = lane_load(joined + i), t = decompose_tanh(value / s);
+      const lane weight = lane_exp2((value - jet.phi) * sharp) * (R(1.0) - t * t) / s *
+                          lane_load(block + SAMPLE_ROOT * DECOMPOSE_BLOCK + i);
+      const lane scale = lane_select(weight > lane_lit(R(0.0)), weight, lane_lit(R(0.0)));
+      for (int j = 0; j < DECOMPOSE_PARAMETERS; ++j) {
+        lane_store(jet.by[j] * scale, row + DECOMPOSE_BLOCK * (DECOMPOSE_PARAMETERS * k + j) + i);
+      }
+    }
+  }
+  for (int i = LANES * item; i < DECOMPOSE_BLOCK; i += LANES * WG) {
+    const lane off = decompose_tanh(lane_load(joined + i) / s) -
+                     decompose_tanh(lane_load(block + SAMPLE_DISTANCE * DECOMPOSE_BLOCK + i) / s);
+    lane_store(off * lane_load(block + SAMPLE_ROOT * DECOMPOSE_BLOCK + i), row + DECOMPOSE_BLOCK * (count - 1) + i);
+  }
+  BARRIER_GLOBAL;
+  for (int i = item; i < count; i += WG) {
+    GLOBAL const real *left = row + DECOMPOSE_BLOCK * i;
+    for (int j = 0; j <= i; ++j) {
+      GLOBAL const real *right = row + DECOMPOSE_BLOCK * j;
+      lane sum = lane_load(left) * lane_load(right);
+      for (int k = LANES; k < DECOMPOSE_BLOCK; k += LANES) {
+        sum += lane_load(left + k) * lane_load(right + k);
+      }
+      out[DECOMPOSE_PRODUCTS(i) + j] = lane_sum(sum);
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/* Decomposition: a mesh becomes a body of few superquadrics, whose union lies on it.
+ *
+ * Twice too many ellipsoids are fitted together to the volume where the signs of mesh and union
+ * differ, merged and removed down to the count asked for, and improved by moves that are kept only
+ * where that volume falls (docs/decompose.md). All fits run on a device of the context. Nothing is
+ * printed; what a caller should know is in abut_decompose_report.
+ */
+#ifndef ABUT_DECOMPOSE_H
+#define ABUT_DECOMPOSE_H
+
+#include <abut/body.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ABUT_DECOMPOSE_MOST 64 /* primitives of a body that is made here */
+
+typedef struct abut_decompose_options {
+  uint32_t primitives;      /* so many, 1 to 64; 0: as few as the error allows */
+  double error;             /* 1 - IoU that is allowed where `primitives` is 0, 1e-3 to 0.9; 0: 0.05 */
+  uint32_t most_primitives; /* of which an error is tried, 1 to 64; 0: 32, or 64 where `error` is
+                               given */
+  double union_;            /* temperature of the union that the primitives are fitted with, as a share
+                               of the mesh's diagonal, 0.001 to 0.05; 0: 0.008 */
+  uint64_t seed;            /* of samples and of the first cluster */
+  /* Told between steps what is done and which share of the whole; false ends it there with
+     ABUT_ERROR_CANCELLED. Called by the thread that drives the device. May be NULL. */
+  bool (*progress)(void *user, const char *what, double share);
+  void *user;
+  uint32_t cookie;          /* set by abut_default_decompose_options */
+} abut_decompose_options;
+
+ABUT_API abut_decompose_options abut_default_decompose_options(void);
+
+typedef enum abut_decompose_end {
+  ABUT_DECOMPOSED = 0,            /* as asked for */
+  ABUT_DECOMPOSE_FEWER = 1,       /* of fewer primitives: the shape has too few cells inside for more */
+  ABUT_DECOMPOSE_ERROR_NOT_REACHED = 2, /* of the most primitives, with a larger error than asked for */
+  ABUT_DECOMPOSE_STALLED = 3      /* the last fit could not take a step; what was before it is given */
+} abut_decompose_end;
+
+/* Shares and figures of samples of the space about the mesh, weighted by volume. */
+typedef struct abut_decompose_report {
+  abut_decompose_end end;
+  size_t faces;                 /* of the mesh as read */
+  size_t shells_turned;         /* that were inside out */
+  size_t holes;                 /* closed */
+  double diagonal;              /* of the mesh's box [m] */
+  double volume;                /* of the mesh [m^3] */
+  double sampled_volume;        /* the same by the samples [m^3] */
+  size_t samples;               /* of the last fits */
+  size_t primitives;
+  double union_;                /* temperature that it was fitted with [m] */
+  double iou;                   /* intersection over union of mesh and body */
+  double coverage, precision;   /* share of the mesh that the body covers, and the other way round */
+  size_t exponents_at_bound;    /* at 0.1 or at 1.9 */
+  double smallest_axis;         /* [m] */
+  size_t moves_kept, moves_undone; /* rounds of them */
+  uint64_t evaluations;         /* of a primitive's field at a sample, in fits */
+  double seconds_sampling, seconds_start, seconds_moves, seconds_final;
+  size_t failures;              /* devices that failed, whose work another one did anew */
+} abut_decompose_report;
+
+/* A body and what it was made with. `def` points into it. */
+typedef struct abut_decomposition {
+  abut_body_def def;            /* superquadrics, their union's temperature, a contact mesh of about
+                                   1,000 vertices on the given mesh, and that mesh's surface */
+  abut_decompose_report report;
+  void *memory;
+} abut_decomposition;
+
+/* Decomposes the vertices and faces of `mesh`; all else in it is left aside. Vertices at one place are
+ * welded, holes closed and shells that are inside out turned, as by abut_make_field.
+ *
+ * The same mesh, options and kind of device give the same body to the bit; devices differ by
+ * rounding, which may turn a move.
+ *
+ * Errors: ABUT_ERROR_BODY (out of range, not finite, no face of any area, encloses nothing or too
+ * little, an inside that is not defined: the text says what to try), ABUT_ERROR_ARGUMENT,
+ * ABUT_ERROR_MEMORY, ABUT_ERROR_CANCELLED.
+ */
+ABUT_API abut_status abut_decompose(abut_context context, const abut_body_def *mesh,
+                                    const abut_decompose_options *options, abut_decomposition *out);
+ABUT_API void abut_free_decomposition(abut_decomposition *decomposition);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,207 @@
+/* A mesh becomes a body of few superquadrics: the parts of abut_decompose (docs/decompose.md).
+ *
+ * Inside, every length is a share of the diagonal of the mesh's bounding box, and places are seen
+ * from that box's middle. */
+#ifndef ABUT_DECOMPOSE_DECOMPOSE_H
+#define ABUT_DECOMPOSE_DECOMPOSE_H
+
+#include "base/reals.h"
+#include "device/device.h"
+#include "geometry/decompose.h"
+#include "surface/solid.h"
+#include <abut/decompose.h>
+
+#define PARAMETERS DECOMPOSE_PARAMETERS
+#define EXPONENT_LOW 0.1
+#define EXPONENT_HIGH 1.9
+#define AXIS_LOW 0.002
+#define AXIS_HIGH 0.7
+#define CELLS 64           /* of the grid along the box's longest side */
+#define CELLS_FEWEST 64    /* inside: fewer are no solid */
+#define CLUSTER_CELLS 8    /* a primitive is started from so many, at least */
+#define BARE_LEAST 4       /* an uncovered component of fewer cells is left alone */
+#define MOVE_WIDTH 0.01    /* s of all moves */
+
+/* ---- primitives ---- */
+
+typedef struct primitive {
+  double axes[3], exponents[2], centre[3];
+  double turn[9];            /* its axes are the columns */
+} primitive;
+
+typedef struct primitives {
+  primitive at[DECOMPOSE_MOST];
+  size_t count;
+} primitives;
+
+/* Moves a primitive by a step of its parameters, clipped, and brings it back within bounds. */
+primitive primitive_moved(const primitive *p, const double step[PARAMETERS]);
+double primitive_volume(const primitive *p);
+void primitive_quaternion(const primitive *p, double q[4]);
+
+/* Its field at x, by the formula in double. */
+double primitive_field(const primitive *p, const double x[3]);
+
+/* Whether x lies in the box of the axes, scaled and widened. */
+bool primitive_near(const primitive *p, const double x[3], double scale, double widened);
+
+/* Moments of a piece of the solid: its weight, mean and covariance. */
+typedef struct moments {
+  double weight, mean[3], covariance[9];
+} moments;
+
+moments primitive_moments(const primitive *p);
+moments moments_joined(const moments *a, const moments *b);
+
+/* Makes the ellipsoid that has these moments. */
+primitive primitive_of_moments(const moments *m);
+
+/* ---- samples ---- */
+
+/* Samples of the space about the mesh, in Morton order, in blocks; the last one is filled up by
+ * samples without volume. */
+typedef struct sample_set {
+  size_t count, blocks;
+  double *x;                 /* (blocks, DECOMPOSE_BLOCK, 3) */
+  double *volume, *distance; /* (blocks, DECOMPOSE_BLOCK) */
+  double *balls;             /* (blocks, DECOMPOSE_BALL) */
+  buffer *on, *balls_on;     /* the device's */
+} sample_set;
+
+/* Centres of the grid's cells that lie inside, each as a sample of no volume. */
+typedef struct cell_set {
+  sample_set samples;
+  size_t size[3];
+  double spacing;
+  uint32_t *number;          /* (size) of the sample at a cell; UINT32_MAX: outside */
+  uint32_t *cell;            /* (samples.count) */
+} cell_set;
+
+/* Samples by an octree: cells of edge `finest` where the surface is nearer than about `band`. */
+abut_status samples_by_octree(solid *inside, const surface *s, double finest, double band,
+                              uint64_t seed, sample_set *out);
+abut_status cells_inside(solid *inside, const surface *s, cell_set *out);
+void samples_free(sample_set *s);
+void cells_free(cell_set *c);
+
+/* A number in [0, 1) that follows from these alone. */
+double uniform_at(uint64_t seed, uint64_t at, uint64_t which);
+
+/* ---- fits on a device ---- */
+
+enum {
+  ROOM_PRIMITIVES, ROOM_ITEMS, ROOM_FIELDS, ROOM_UNIONS, ROOM_TERMS, ROOM_LISTS, ROOM_WANTED,
+  ROOM_ROWS, ROOM_PRODUCTS, ROOM_NEAREST, ROOM_COSTS, ROOM_FROZEN, ROOMS
+};
+
+typedef struct fitter {
+  device *device;
+  double tau;                /* of the union */
+  buffer *room[ROOMS];
+  size_t room_bytes[ROOMS];
+  reals terms, numbers;      /* brought down: terms of the last fields; what else */
+  int *lists, *ints;
+  size_t terms_room, numbers_room, lists_room, ints_room; /* bytes */
+  size_t most;               /* of the lists */
+  uint64_t evaluations;      /* fields of a primitive at a sample, in fits */
+  bool stalled;              /* a fit of a whole set could not take its very first step */
+} fitter;
+
+abut_status fitter_upload(fitter *f, sample_set *s);
+void fitter_free(fitter *f);
+
+/* A set that is fitted to some blocks of samples. */
+typedef struct problem {
+  primitive *set;            /* (count), replaced by what is found */
+  size_t count;
+  const uint32_t *blocks;    /* (block_count); NULL: all */
+  size_t block_count;
+  int frozen;                /* the row of its first block among the frozen ones, or -1 */
+  double loss;               /* out */
+} problem;
+
+/* Fits sets side by side by Levenberg-Marquardt: at most `steps`, until the loss falls by less than
+ * `tolerance` of itself. */
+abut_status fit_sets(fitter *f, const sample_set *s, problem *problems, size_t count, double width,
+                     size_t steps, double tolerance);
+
+/* Does the same with one set and all samples. *loss may be NULL. */
+abut_status fit_whole(fitter *f, const sample_set *s, primitives *p, double width, size_t steps,
+                      double *loss);
+
+/* Finds the fields of a set over all blocks, and what is left of them on the device and in f->terms
+ * and f->lists until the next fit. */
+abut_status fit_look(fitter *f, const sample_set *s, const primitives *p, double width);
+
+/* Finds what the removal of each of that set's primitives costs, and leaves what NEAREST_* says of the
+ * samples on the device. */
+abut_status fit_costs(fitter *f, const sample_set *s, double width, double *costs);
+
+/* Finds half the derivatives of the loss by all parameters of a set, (count, PARAMETERS). */
+abut_status fit_slopes(fitter *f, const sample_set *s, primitive *set, size_t count, double width, double *loss,
+                       double *slopes);
+
+/* Brings down the union at all samples (f->numbers) after fit_look. */
+abut_status fit_unions(fitter *f, const sample_set *s);
+
+/* Returns the intersection of mesh and union over their union after fit_unions. */
+double fit_iou(const fitter *f, const sample_set *s);
+
+/* Makes room in one of the device's buffers; copies `from` there if it is not NULL. */
+abut_status fit_room(fitter *f, size_t which, size_t bytes, const void *from);
+abut_status fit_numbers(fitter *f, size_t count);
+abut_status fit_ints(fitter *f, size_t count);
+
+/* ---- equations ---- */
+
+/* A block-sparse symmetric matrix of blocks of PARAMETERS: the lower triangle, and which blocks are
+ * not zero. */
+typedef struct equations {
+  size_t count;              /* blocks a side */
+  double *blocks;            /* (count, count, PARAMETERS, PARAMETERS) */
+  double *right;             /* (count, PARAMETERS) */
+  unsigned char *there;      /* (count, count) */
+  double *factor;            /* room for as many blocks */
+  unsigned char *filled;
+  uint32_t *order;           /* of elimination */
+  bool *free;                /* (count, PARAMETERS) */
+} equations;
+
+abut_status equations_create(equations *e, size_t count);
+void equations_free(equations *e);
+void equations_clear(equations *e);
+
+/* Finds an order of elimination that fills in little. */
+void equations_order(equations *e);
+
+/* Solves (A + lambda diag A + 1e-9 max diag) x = -right over what is free. Returns whether the
+ * matrix is positive. */
+bool equations_solve(const equations *e, double lambda, double *x);
+
+/* ---- moves ---- */
+
+/* Everything that a decomposition works with. */
+typedef struct decomposition {
+  const abut_decompose_options *options;
+  solid *inside;
+  surface *of;
+  sample_set search, fine;
+  cell_set cells;
+  fitter fit;
+  abut_decompose_report *report;
+} decomposition;
+
+/* Ends with ABUT_ERROR_CANCELLED where the caller wants that. */
+abut_status decompose_tell(const decomposition *d, const char *what, double share);
+
+/* Starts from clusters of the cells inside. */
+abut_status start_clusters(const decomposition *d, size_t count, primitives *out);
+
+/* Adds up to `count` primitives. *added: how many. */
+abut_status move_up(decomposition *d, primitives *p, size_t count, size_t *added);
+
+/* Removes and merges down to `count`; `visit` is told each set that was passed, or NULL. */
+typedef abut_status (*move_visit)(void *user, const primitives *p);
+abut_status move_down(decomposition *d, primitives *p, size_t count, move_visit visit, void *user);
+
+#endif

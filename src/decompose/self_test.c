@@ -1,0 +1,139 @@
+/* The self-test of decompositions: the objective of three primitives that meet, its derivatives by all
+ * parameters, and what it costs to remove each, against the formulas in double. */
+#include "base/error.h"
+#include "decompose/decompose.h"
+#include "self_test/runner.h"
+#include <math.h>
+
+#define PARTS 3
+#define SAMPLES (3 * DECOMPOSE_BLOCK - 17)
+#define WIDTH 0.03
+#define TAU 0.008
+#define STEP 1e-5
+
+static const primitive parts[PARTS] = {
+  {{0.2, 0.1, 0.15}, {0.3, 1.4}, {0.05, 0.0, 0.0}, {0.8, -0.6, 0.0, 0.6, 0.8, 0.0, 0.0, 0.0, 1.0}},
+  {{0.1, 0.1, 0.2}, {1.0, 1.0}, {-0.15, 0.05, 0.0}, {1.0, 0.0, 0.0, 0.0, 0.6, -0.8, 0.0, 0.8, 0.6}},
+  {{0.05, 0.12, 0.08}, {1.8, 0.2}, {0.0, 0.15, 0.1}, {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}}};
+
+/* Returns the objective, without one of the primitives; `without` PARTS: with all. */
+static double objective(const sample_set *s, const primitive *p, size_t without)
+{
+  double sum = 0.0;
+  for (size_t i = 0; i < s->count; ++i) {
+    double field[PARTS], least = HUGE_VAL, all = 0.0;
+    for (size_t l = 0; l < PARTS; ++l) {
+      field[l] = primitive_field(&p[l], s->x + 3 * i);
+      least = l == without ? least : fmin(least, field[l]);
+    }
+    for (size_t l = 0; l < PARTS; ++l) {
+      all += l == without ? 0.0 : exp((least - field[l]) / TAU);
+    }
+    const double off = tanh((least - TAU * log(all)) / WIDTH) - tanh(s->distance[i] / WIDTH);
+    sum += s->volume[i] * off * off;
+  }
+  return sum;
+}
+
+/* Samples at random within the unit's box; their distances are those to a ball. */
+static abut_status make_samples(sample_set *s)
+{
+  void *memory;
+  s->count = SAMPLES;
+  s->blocks = (SAMPLES + DECOMPOSE_BLOCK - 1) / DECOMPOSE_BLOCK;
+  TRY(allocate(&memory, s->blocks * DECOMPOSE_BLOCK, 3 * sizeof(double)));
+  s->x = memory;
+  TRY(allocate(&memory, s->blocks * DECOMPOSE_BLOCK, sizeof(double)));
+  s->volume = memory;
+  TRY(allocate(&memory, s->blocks * DECOMPOSE_BLOCK, sizeof(double)));
+  s->distance = memory;
+  TRY(allocate(&memory, s->blocks, DECOMPOSE_BALL * sizeof(double)));
+  s->balls = memory;
+  for (size_t i = 0; i < s->count; ++i) {
+    double square = 0.0;
+    for (size_t k = 0; k < 3; ++k) {
+      s->x[3 * i + k] = 0.6 * (uniform_at(1, i, k) - 0.5);
+      square += s->x[3 * i + k] * s->x[3 * i + k];
+    }
+    s->volume[i] = 1e-3;
+    s->distance[i] = sqrt(square) - 0.2;
+  }
+  for (size_t b = 0; b < s->blocks; ++b) {
+    s->balls[DECOMPOSE_BALL * b + 3] = 0.6;
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status compare(const device *d, const char *what, double got, double expected, double scale)
+{
+  const double allowed = (device_real_bytes(d) == sizeof(double) ? 1e-7 : 1e-4) * scale;
+  return fabs(got - expected) <= allowed
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_SELF_TEST, "device %s fails its self-test: %s is %.9g, not %.9g", device_info(d)->name,
+                  what, got, expected);
+}
+
+/* The derivative of the objective along each parameter, by differences. */
+static abut_status compare_slopes(fitter *f, const sample_set *s, const double *right)
+{
+  double slopes[PARTS * PARAMETERS], most = 0.0;
+  for (size_t i = 0; i < PARTS * PARAMETERS; ++i) {
+    double value[2];
+    for (int side = 0; side < 2; ++side) {
+      primitive moved[PARTS];
+      double step[PARAMETERS] = {0.0};
+      memcpy(moved, parts, sizeof moved);
+      step[i % PARAMETERS] = side ? STEP : -STEP;
+      moved[i / PARAMETERS] = primitive_moved(&parts[i / PARAMETERS], step);
+      value[side] = objective(s, moved, PARTS);
+    }
+    slopes[i] = 0.5 * (value[1] - value[0]) / (2.0 * STEP);
+    most = fmax(most, fabs(slopes[i]));
+  }
+  for (size_t i = 0; i < PARTS * PARAMETERS; ++i) {
+    TRY(compare(f->device, "a derivative of the fit", right[i], slopes[i], most));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status compare_costs(fitter *f, const sample_set *s, double whole)
+{
+  double cost[DECOMPOSE_MOST];
+  TRY(fit_costs(f, s, WIDTH, cost));
+  for (size_t l = 0; l < PARTS; ++l) {
+    TRY(compare(f->device, "what it costs to remove a primitive", cost[l], objective(s, parts, l) - whole, whole));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status run(fitter *f, sample_set *s)
+{
+  const double whole = objective(s, parts, PARTS);
+  double right[PARTS * PARAMETERS], loss;
+  primitives p = {.count = PARTS};
+  memcpy(p.at, parts, sizeof parts);
+  TRY(fitter_upload(f, s));
+  TRY(fit_slopes(f, s, p.at, PARTS, WIDTH, &loss, right));
+  TRY(compare(f->device, "the objective of the fit", loss, whole, whole));
+  TRY(compare_slopes(f, s, right));
+  TRY(fit_look(f, s, &p, WIDTH));
+  return compare_costs(f, s, whole);
+}
+
+static abut_status test(context *one)
+{
+  fitter f = {.device = one->members[0].device, .tau = TAU};
+  sample_set s = {0};
+  abut_status status = ABUT_SUCCESS;
+  device_select(f.device, 0);
+  TRY_DONE(make_samples(&s));
+  TRY_DONE(run(&f, &s));
+done:
+  samples_free(&s);
+  fitter_free(&f);
+  return status;
+}
+
+const module_self_tests decompose_self_tests = {{[SELF_TEST_MAIN] = {
+  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test,
+}}};

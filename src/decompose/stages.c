@@ -1,0 +1,206 @@
+/* The order in which sets are started, brought to a count, improved and finished. */
+#include "decompose/stages.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include <stdlib.h>
+
+#define ROUNDS 6
+#define FAILURES 3          /* in a row end the rounds */
+#define FELL 1e-3           /* of itself: by less a loss has not fallen */
+#define TRIES 6             /* of counts, where an error is given */
+
+/* ---- start ---- */
+
+static abut_status first_fits(decomposition *d, size_t clusters, primitives *p)
+{
+  static const double widths[] = {0.03, 0.015, MOVE_WIDTH};
+  TRY(start_clusters(d, clusters, p));
+  for (size_t i = 0; i < sizeof widths / sizeof *widths; ++i) {
+    TRY(decompose_tell(d, "start", 0.15 + 0.03 * (double)i));
+    TRY(fit_whole(&d->fit, &d->search, p, widths[i], 8, NULL));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Adds primitives until there are as many, or none is of use. */
+static abut_status fill_up(decomposition *d, primitives *p, size_t count)
+{
+  while (p->count < count) {
+    size_t added = 0;
+    TRY(move_up(d, p, count - p->count, &added));
+    if (!added) {
+      break;
+    }
+    TRY(fit_whole(&d->fit, &d->search, p, MOVE_WIDTH, 5, NULL));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* ---- rounds, and the final samples ---- */
+
+static size_t at_least(size_t least, size_t x)
+{
+  return x > least ? x : least;
+}
+
+static abut_status improve(decomposition *d, primitives *p)
+{
+  abut_status status = ABUT_SUCCESS;
+  const size_t count = p->count;
+  const size_t steps[] = {at_least(1, count / 3), at_least(1, count / 6), at_least(2, count / 2), 1};
+  double loss = 0.0;
+  size_t failed = 0, added = 1;
+  void *memory = NULL;
+  TRY(allocate(&memory, 1, sizeof(primitives)));
+  primitives *other = memory;
+  TRY_DONE(fit_whole(&d->fit, &d->search, p, MOVE_WIDTH, 15, &loss));
+  for (size_t round = 0; round < ROUNDS && failed < FAILURES; ++round) {
+    double then = 0.0;
+    TRY_DONE(decompose_tell(d, "moves", 0.4 + 0.06 * (double)round));
+    *other = *p;
+    TRY_DONE(move_up(d, other, steps[round % 4], &added));
+    if (!added) {
+      break;
+    }
+    TRY_DONE(fit_whole(&d->fit, &d->search, other, MOVE_WIDTH, 5, NULL));
+    TRY_DONE(move_down(d, other, count, NULL, NULL));
+    TRY_DONE(fit_whole(&d->fit, &d->search, other, MOVE_WIDTH, 10, &then));
+    if (then < loss * (1.0 - FELL)) {
+      *p = *other;
+      loss = then;
+      failed = 0;
+      ++d->report->moves_kept;
+    } else {
+      ++failed;
+      ++d->report->moves_undone;
+    }
+  }
+done:
+  free(memory);
+  return status;
+}
+
+static abut_status finish(decomposition *d, primitives *p, double *iou)
+{
+  static const double widths[] = {0.006, 0.004};
+  bool stalled = false;
+  for (size_t i = 0; i < sizeof widths / sizeof *widths; ++i) {
+    TRY(decompose_tell(d, "final samples", 0.8 + 0.1 * (double)i));
+    TRY(fit_whole(&d->fit, &d->fine, p, widths[i], 15, NULL));
+    stalled = stalled || d->fit.stalled;
+  }
+  TRY(fit_look(&d->fit, &d->fine, p, widths[1]));
+  TRY(fit_unions(&d->fit, &d->fine));
+  *iou = fit_iou(&d->fit, &d->fine);
+  d->report->end = stalled ? ABUT_DECOMPOSE_STALLED : ABUT_DECOMPOSED;
+  return ABUT_SUCCESS;
+}
+
+static abut_status improve_and_finish(decomposition *d, primitives *p, double *iou)
+{
+  const double begun = now();
+  TRY(improve(d, p));
+  const double improved = now();
+  TRY(finish(d, p, iou));
+  d->report->seconds_moves += improved - begun;
+  d->report->seconds_final += now() - improved;
+  return ABUT_SUCCESS;
+}
+
+/* ---- by count ---- */
+
+abut_status stages_by_count(decomposition *d, primitives *p)
+{
+  const size_t count = d->options->primitives;
+  const double begun = now();
+  double iou;
+  TRY(first_fits(d, 2 * count, p));
+  TRY(fill_up(d, p, count));
+  TRY(decompose_tell(d, "merging", 0.25));
+  TRY(move_down(d, p, count, NULL, NULL));
+  d->report->seconds_start += now() - begun;
+  TRY(improve_and_finish(d, p, &iou));
+  if (p->count < count && d->report->end == ABUT_DECOMPOSED) {
+    d->report->end = ABUT_DECOMPOSE_FEWER;
+  }
+  return ABUT_SUCCESS;
+}
+
+/* ---- by error ---- */
+
+/* The sets of all counts on the way down, and what they reach on the search's samples. */
+typedef struct path {
+  decomposition *d;
+  primitives *sets;          /* by count */
+  double *iou;
+} path;
+
+static abut_status keep(void *user, const primitives *p)
+{
+  path *w = user;
+  TRY(fit_look(&w->d->fit, &w->d->search, p, MOVE_WIDTH));
+  TRY(fit_unions(&w->d->fit, &w->d->search));
+  w->sets[p->count] = *p;
+  w->iou[p->count] = fit_iou(&w->d->fit, &w->d->search);
+  return ABUT_SUCCESS;
+}
+
+/* Tries counts around the guess; *out is the smallest that meets the error, or the largest tried. */
+static abut_status try_counts(decomposition *d, path *w, size_t guess, size_t most, primitives *out)
+{
+  abut_status status = ABUT_SUCCESS;
+  void *memory = NULL;
+  bool met = false;
+  const double wanted = 1.0 - d->options->error;
+  abut_decompose_end ended = ABUT_DECOMPOSED;
+  size_t count = guess;
+  TRY(allocate(&memory, 1, sizeof(primitives)));
+  primitives *p = memory;
+  for (size_t turn = 0; turn < TRIES; ++turn) {
+    double iou = 0.0;
+    *p = w->sets[count];
+    TRY_DONE(improve_and_finish(d, p, &iou));
+    const bool meets = iou >= wanted;
+    if (meets || !met) {
+      *out = *p;
+      ended = d->report->end;
+    }
+    const bool turns = turn > 0 && meets != met;
+    met = met || meets;
+    if (turns || (meets ? count == 1 || !w->sets[count - 1].count : count == most)) {
+      break;
+    }
+    count = meets ? count - 1 : count + 1;
+  }
+  d->report->end = met ? ended : ABUT_DECOMPOSE_ERROR_NOT_REACHED;
+done:
+  free(memory);
+  return status;
+}
+
+abut_status stages_by_error(decomposition *d, primitives *p)
+{
+  abut_status status = ABUT_SUCCESS;
+  void *sets = NULL, *iou = NULL;
+  const double begun = now();
+  TRY_DONE(allocate(&sets, DECOMPOSE_MOST, sizeof(primitives)));
+  TRY_DONE(allocate(&iou, DECOMPOSE_MOST, sizeof(double)));
+  path w = {.d = d, .sets = sets, .iou = iou};
+  TRY_DONE(first_fits(d, d->options->most_primitives, p));
+  TRY_DONE(fill_up(d, p, 1));
+  const size_t most = p->count;
+  TRY_DONE(keep(&w, p));
+  TRY_DONE(decompose_tell(d, "merging", 0.25));
+  TRY_DONE(move_down(d, p, 1, keep, &w));
+  d->report->seconds_start += now() - begun;
+  size_t guess = most;
+  for (size_t count = most; count >= 1; --count) {
+    guess = w.sets[count].count && w.iou[count] >= 1.0 - d->options->error ? count : guess;
+  }
+  TRY_DONE(try_counts(d, &w, guess, most, p));
+done:
+  free(sets);
+  free(iou);
+  return status;
+}
