@@ -7,6 +7,8 @@
 
 #define TILE ((size_t)PARAMETERS * PARAMETERS)
 #define STILL 1e-9 /* of the largest diagonal, added to all */
+#define COUPLED 1e-3 /* a pair that is coupled by less is left out of the equations */
+#define WIDE (PARAMETERS + 1) /* a row of a tile, where an even number is faster */
 
 abut_status equations_create(equations *e, size_t count)
 {
@@ -52,11 +54,33 @@ void equations_clear(equations *e)
   memset(e->right, 0, e->count * PARAMETERS * sizeof(double));
 }
 
+/* Whether a pair is coupled by more than a little, in units of the square roots of both diagonals. */
+static bool is_coupled(const equations *e, size_t i, size_t j)
+{
+  const double *pair = e->blocks + TILE * (i * e->count + j);
+  const double *one = e->blocks + TILE * (i * e->count + i), *other = e->blocks + TILE * (j * e->count + j);
+  for (size_t k = 0; k < TILE; ++k) {
+    const size_t r = k / PARAMETERS, c = k % PARAMETERS;
+    if (pair[k] * pair[k] > COUPLED * COUPLED * one[(PARAMETERS + 1) * r] * other[(PARAMETERS + 1) * c]) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Takes out the one with the fewest neighbours, again and again, and joins these. */
 void equations_order(equations *e)
 {
   const size_t n = e->count;
   unsigned char *meets = e->filled; /* symmetric here; 2: taken out, on the diagonal */
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (e->there[i * n + j] && !is_coupled(e, i, j)) {
+        e->there[i * n + j] = 0;
+        memset(e->blocks + TILE * (i * n + j), 0, TILE * sizeof(double));
+      }
+    }
+  }
   for (size_t i = 0; i < n; ++i) {
     for (size_t j = 0; j <= i; ++j) {
       meets[i * n + j] = meets[j * n + i] = i != j && e->there[i * n + j];
@@ -168,21 +192,28 @@ static void solve_tile(const double *l, double *x)
   }
 }
 
-/* Takes a b' off c. */
-static void subtract_product(const double *a, const double *b, double *c)
+/* Takes a b' off c. turned: b', its rows WIDE apart. */
+static void subtract_product(const double *a, const double *turned, double *c)
 {
-  double turned[PARAMETERS][PARAMETERS];
   for (size_t r = 0; r < PARAMETERS; ++r) {
+    double sum[WIDE] = {0.0};
     for (size_t k = 0; k < PARAMETERS; ++k) {
-      turned[k][r] = b[PARAMETERS * r + k];
+      const double x = a[PARAMETERS * r + k], *from = turned + WIDE * k;
+      for (size_t j = 0; j < WIDE; ++j) {
+        sum[j] += x * from[j];
+      }
+    }
+    for (size_t j = 0; j < PARAMETERS; ++j) {
+      c[PARAMETERS * r + j] -= sum[j];
     }
   }
+}
+
+static void turn_tile(const double *b, double *turned)
+{
   for (size_t r = 0; r < PARAMETERS; ++r) {
     for (size_t k = 0; k < PARAMETERS; ++k) {
-      const double x = a[PARAMETERS * r + k];
-      for (size_t j = 0; j < PARAMETERS; ++j) {
-        c[PARAMETERS * r + j] -= x * turned[k][j];
-      }
+      turned[WIDE * k + r] = b[PARAMETERS * r + k];
     }
   }
 }
@@ -200,11 +231,14 @@ static bool factor(const equations *e)
         solve_tile(own, e->factor + TILE * (i * n + k));
       }
     }
-    for (size_t i = k + 1; i < n; ++i) {
-      for (size_t j = k + 1; j <= i && e->filled[i * n + k]; ++j) {
-        if (e->filled[j * n + k]) {
-          subtract_product(e->factor + TILE * (i * n + k), e->factor + TILE * (j * n + k),
-                           e->factor + TILE * (i * n + j));
+    for (size_t j = k + 1; j < n; ++j) {
+      double turned[WIDE * PARAMETERS] = {0.0};
+      if (e->filled[j * n + k]) {
+        turn_tile(e->factor + TILE * (j * n + k), turned);
+      }
+      for (size_t i = j; i < n && e->filled[j * n + k]; ++i) {
+        if (e->filled[i * n + k]) {
+          subtract_product(e->factor + TILE * (i * n + k), turned, e->factor + TILE * (i * n + j));
         }
       }
     }
