@@ -24,6 +24,8 @@ typedef struct abut_decompose_options {
   double union_;            /* temperature of the union that the primitives are fitted with, as a share
                                of the mesh's diagonal, 0.001 to 0.05; 0: 0.008 */
   uint64_t seed;            /* of samples and of the first cluster */
+  double scale;             /* of abut_load_decomposition alone: the file's unit of length [m], 1e-9 to
+                               1e9; 0: 1 */
   /* Told between steps what is done and which share of the whole; false ends it there with
      ABUT_ERROR_CANCELLED. Called by the thread that drives the device. May be NULL. */
   bool (*progress)(void *user, const char *what, double share);

@@ -8,6 +8,7 @@
 #ifndef ABUT_FILES_H
 #define ABUT_FILES_H
 
+#include <abut/decompose.h>
 #include <abut/field.h>
 #include <abut/manifold.h>
 
@@ -32,6 +33,17 @@ ABUT_API abut_status abut_load_field(const char *path, const abut_field_options 
  * abut_load_body reads as the same body to the bit. `path` must end with .body.json. The body file
  * comes into place last; where one cannot be written, none is left that was not there. */
 ABUT_API abut_status abut_write_field(const char *path, const abut_field *field);
+
+/* Reads a mesh file, scales it, and decomposes it. Free it with abut_free_decomposition. Errors: those of
+ * abut_decompose, with the file's name, and of reading. */
+ABUT_API abut_status abut_load_decomposition(abut_context context, const char *path,
+                                             const abut_decompose_options *options,
+                                             abut_decomposition *decomposition);
+
+/* Writes NAME.body.json, with the primitives and the temperature of their union, and beside it
+ * NAME.contact.obj, which it names. `path` must end with .body.json. The body file comes into place
+ * last; where one cannot be written, none is left that was not there. */
+ABUT_API abut_status abut_write_decomposition(const char *path, const abut_decomposition *decomposition);
 
 /* The file that abut_load_body takes a body's mesh from: the one that a NAME.body.json names, found
  * from that file's folder, else `path`. It is not opened. Free it with abut_free. ABUT_ERROR_FORMAT where

@@ -53,6 +53,7 @@ typedef enum option_id {
   OPTION_EDGES,
   OPTION_ELEVATION,
   OPTION_EPSILON,
+  OPTION_ERROR,
   OPTION_FOLLOW,
   OPTION_FRAMES,
   OPTION_FROM,
@@ -70,6 +71,7 @@ typedef enum option_id {
   OPTION_LANES,
   OPTION_LEVEL,
   OPTION_LIST_PAIRS,
+  OPTION_MAX_PRIMITIVES,
   OPTION_MEAN_DISTANCE,
   OPTION_MEMORY,
   OPTION_METHOD,
@@ -83,6 +85,7 @@ typedef enum option_id {
   OPTION_PARAMETERS,
   OPTION_POSES,
   OPTION_PRECISION,
+  OPTION_PRIMITIVES,
   OPTION_QUIET,
   OPTION_RATE,
   OPTION_RECORD,
@@ -107,6 +110,7 @@ typedef enum option_id {
   OPTION_TIMEOUT,
   OPTION_TO,
   OPTION_TOLERANCE,
+  OPTION_UNION,
   OPTION_VARIANT,
   OPTION_VERSION,
   OPTION_VERTICES,
@@ -143,6 +147,7 @@ typedef enum command_bit {
   COMMAND_REMESH = 524288,
   COMMAND_INSPECT = 1048576,
   COMMAND_SUGGEST = 2097152,
+  COMMAND_DECOMPOSE = 524288,
   COMMAND_ALL = INT_MAX /* also of those to come */
 } command_bit;
 
@@ -185,6 +190,7 @@ exit_code cmd_render(const options *o);
 exit_code cmd_bench(const options *o);
 exit_code cmd_tune(const options *o);
 exit_code cmd_field(const options *o);
+exit_code cmd_decompose(const options *o);
 exit_code cmd_import(const options *o);
 
 /* What reads models: a version of MuJoCo, or a text that says that there is none. */

@@ -35,6 +35,13 @@ const command commands[] = {
    "be left out.",
    ".html: a page with pictures",
    "abut inspect assets/figure.body.json -o figure.html", cmd_inspect},
+  {"decompose", COMMAND_DECOMPOSE, " MESH", " -o NAME.body.json", "make a body of few superquadrics of a mesh file",
+   "Fits superquadrics to a mesh (.obj .stl .ply .off; by Assimp .glb .gltf .dae): as many as\n"
+   "--primitives says, or as few as keep to --error. Their union lies on the mesh, and stays smooth\n"
+   "and small where a field's grid takes megabytes. Writes NAME.body.json and NAME.contact.obj, and\n"
+   "prints how well the body stands for the mesh.",
+   "NAME.body.json, with NAME.contact.obj beside it",
+   "abut decompose assets/ring.obj --primitives 12 -o ring.body.json", cmd_decompose},
   {"import", COMMAND_IMPORT, " MODEL", " -o NAME.scene.json", "make a scene of a MuJoCo or URDF model",
    "Makes a scene of a model that MuJoCo reads, MJCF or URDF: links, joints, actuators, and which\n"
    "bodies may touch. Shapes become bodies by a word; meshes are written beside the scene as\n"
@@ -256,6 +263,8 @@ static exit_code dispatch(const options *o)
   if (!o->command) {
     return usage_error(NULL, "which command? devices, field, remesh, inspect, import, simulate, transition, "
                        "rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, gradcheck, closest, "
+    return usage_error(NULL, "which command? devices, field, decompose, import, simulate, transition, "
+                       "rollout-gradient, compare, film, contacts, gradient, jvp, jacobian, gradcheck, closest, "
                        "ccd, ccd-queries, render, bench or tune");
   }
   return o->command->run(o);

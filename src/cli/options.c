@@ -74,7 +74,7 @@ static const struct {
                          "(R, N, 2 nv)"},
   [OPTION_CUTOFF] = {"cutoff", "M", 0, COMMAND_CLOSEST,
                      "end a pose as soon as its distance is certainly above M [m] (never)"},
-  [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS | SCENE_COMMANDS | QUERY_COMMANDS | BODY_COMMANDS,
+  [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS | SCENE_COMMANDS | QUERY_COMMANDS | BODY_COMMANDS | COMMAND_DECOMPOSE,
                      "index, cpu, gpu, host, all, or part of a name (a GPU, else PoCL); /U for\n"
                      "                             parts of U compute units, /U.I for one of them; "
                      "repeatable"},
@@ -86,6 +86,8 @@ static const struct {
   [OPTION_EPSILON] = {"epsilon", "E", 0, COMMAND_CLOSEST,
                       "of --jacobian gaussian (0.3), of zeroth (0.02) and finite (1e-6) the steps: rad,\n"
                       "                             and shares of both shapes' size"},
+  [OPTION_ERROR] = {"error", "E", 0, COMMAND_DECOMPOSE,
+                    "take as few primitives as keep 1 - IoU at most at E (0.05, where --primitives is not given)"},
   [OPTION_FOLLOW] = {"follow", NULL, 0, COMMAND_FILM,
                      "hold in view what each picture shows, not the whole way"},
   [OPTION_FRAMES] = {"frames", "N", 0, COMMAND_FILM, "pictures on a sheet (12)"},
@@ -107,7 +109,7 @@ static const struct {
                        "also Jacobians by twists of both bodies: exact, gumbel, gaussian, zeroth, or\n"
                        "                             finite in f64"},
   [OPTION_JSON] = {"json", NULL, 0, COMMAND_DEVICES | COMMAND_BENCH | COMMAND_COMPARE | COMMAND_CCD_QUERIES
-                   | BODY_COMMANDS,
+                   | BODY_COMMANDS | COMMAND_DECOMPOSE,
                    "print JSON"},
   [OPTION_KEEP] = {"keep", "S", 0, COMMAND_CCD,
                    "share of the distance at time 0, above the separation, that is to be kept; 0.1\n"
@@ -120,6 +122,8 @@ static const struct {
                     "of --jacobian gumbel: how often neighbouring vertices are added (1)"},
   [OPTION_LIST_PAIRS] = {"list-pairs", NULL, 0, COMMAND_IMPORT,
                          "list all pairs, rather than have the scene find them by itself"},
+  [OPTION_MAX_PRIMITIVES] = {"max-primitives", "N", 0, COMMAND_DECOMPOSE,
+                             "of --error: most primitives that are tried, 1 to 64 (64; 32 by the default error)"},
   [OPTION_MEAN_DISTANCE] = {"mean-distance", NULL, 0, COMMAND_GRADIENT,
                             "the same as --reduce mean-distance"},
   [OPTION_MEMORY] = {"memory", "MIB", 0, COMMAND_FIELD, "most memory of the field [MiB] (256)"},
@@ -129,7 +133,7 @@ static const struct {
                        "make the field anew, and keep nothing of it"},
   [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
   [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_TUNE | COMMAND_FIELD
-                     | COMMAND_IMPORT | SCENE_COMMANDS | QUERY_COMMANDS | BODY_COMMANDS,
+                     | COMMAND_IMPORT | SCENE_COMMANDS | QUERY_COMMANDS | BODY_COMMANDS | COMMAND_DECOMPOSE,
                      "file to write: "},
   [OPTION_PAIRS] = {"pairs", "FILE.csv", 0, COMMAND_CONTACTS,
                     "many pairs, two body files a line; poses tell theirs by `pair`"},
@@ -139,9 +143,10 @@ static const struct {
                     "poses: .npz with s1, s2 or pose1, pose2; or .csv, a header and 12\n"
                     "                             columns (twists) or 14 (x y z qw qx qy qz, twice)"},
   [OPTION_PRECISION] = {"precision", "f32|f64", 0,
-                        ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_TUNE | WORLD_COMMANDS
+                        ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_TUNE | WORLD_COMMANDS | COMMAND_DECOMPOSE
                           | QUERY_COMMANDS,
                         "floating-point numbers to compute with (f32)"},
+  [OPTION_PRIMITIVES] = {"primitives", "N", 0, COMMAND_DECOMPOSE, "take N primitives, 1 to 64"},
   [OPTION_QUIET] = {"quiet", NULL, 'q', COMMAND_ALL,
                     "print errors, warnings and results that were asked for alone"},
   [OPTION_RATE] = {"rate", "R", 0, COMMAND_FILM, "pictures of a second of the worlds' time (30)"},
@@ -154,7 +159,7 @@ static const struct {
   [OPTION_SAMPLES] = {"samples", "M", 0, COMMAND_CLOSEST | COMMAND_SUGGEST,
                       "of --jacobian gaussian and zeroth: random samples of a pose (20); of suggest:\n"
                       "                             random poses, 1 to 65536 (256)"},
-  [OPTION_SCALE] = {"scale", "S", 0, MESH_COMMANDS | COMMAND_CLOSEST | COMMAND_CCD,
+  [OPTION_SCALE] = {"scale", "S", 0, MESH_COMMANDS | COMMAND_CLOSEST | COMMAND_CCD | COMMAND_DECOMPOSE,
                     "of a bare mesh: the file's unit of length [m], 0.001 for millimetres (1)"},
   [OPTION_MODELS] = {"models", "M,M,...", 0, COMMAND_COMPARE,
                      "contact laws: cone, lcp, spring (all that there are)"},
@@ -165,8 +170,8 @@ static const struct {
                      "                             straight (linear)"},
   [OPTION_SECONDS] = {"seconds", "S", 0, COMMAND_TUNE,
                       "about how long to measure each device [s] (120)"},
-  [OPTION_SEED] = {"seed", "S", 0, COMMAND_CLOSEST | COMMAND_SUGGEST,
-                   "of the random numbers, of closest with --jacobian gaussian and zeroth (0)"},
+  [OPTION_SEED] = {"seed", "S", 0, COMMAND_CLOSEST | COMMAND_SUGGEST | COMMAND_DECOMPOSE,
+                   "of the random numbers (0); of closest those of --jacobian gaussian and zeroth"},
   [OPTION_SEPARATION] = {"separation", "XI", 0, COMMAND_CCD, "distance that counts as a touch [m] (0)"},
   [OPTION_SERIES] = {"series", "S.npz", 0, COMMAND_COMPARE,
                      "also write what is drawn, and states and whole gradients"},
@@ -204,7 +209,7 @@ static const struct {
   [OPTION_TIMELINE] = {"timeline", "NAME", 0, ARRAY_COMMANDS | COMMAND_CLOSEST | COMMAND_CCD,
                        "write what each device did when: NAME.json (a trace), NAME.png;\n"
                        "                             an ending .json or .png of NAME is left out"},
-  [OPTION_TIMEOUT] = {"timeout", "S", 0, PAIR_COMMANDS | SCENE_COMMANDS | QUERY_COMMANDS | BODY_COMMANDS,
+  [OPTION_TIMEOUT] = {"timeout", "S", 0, PAIR_COMMANDS | SCENE_COMMANDS | QUERY_COMMANDS | BODY_COMMANDS | COMMAND_DECOMPOSE,
                       "a device that takes longer for one chunk, or a part of it, has failed [s] (300)"},
   [OPTION_TO] = {"to", "P1", 0, COMMAND_CCD, "the same poses at time 1, as many and of the same kind"},
   [OPTION_TOLERANCE] = {"tolerance", "T", 0, COMMAND_FIELD | COMMAND_CCD,
@@ -212,6 +217,8 @@ static const struct {
                         "                             (0.0015); ccd: how much farther apart than asked a "
                         "hit may end [m]\n"
                         "                             (1e-9 of both sizes in f64, 1e-6 in f32)"},
+  [OPTION_UNION] = {"union", "TAU", 0, COMMAND_DECOMPOSE,
+                    "temperature of the union that is fitted, as a share of the diagonal (0.008)"},
   [OPTION_VARIANT] = {"variant", "V,V,...", 0, COMMAND_BENCH,
                       "full, vertices-only, one-sided (full)"},
   [OPTION_VERSION] = {"version", NULL, 0, COMMAND_ALL, "print the version"},
@@ -656,7 +663,7 @@ exit_code need_option(const options *o, option_id id)
     return id == OPTION_OUTPUT
              ? usage_error(o->command, "%s needs -o %s", o->command->name,
                            o->command->bit == COMMAND_RENDER  ? "OUT.png"
-                           : o->command->bit & (COMMAND_FIELD | COMMAND_REMESH) ? "NAME.body.json"
+                           : o->command->bit & (COMMAND_FIELD | COMMAND_DECOMPOSE | COMMAND_REMESH) ? "NAME.body.json"
                            : o->command->bit == COMMAND_INSPECT ? "REPORT.html"
                            : o->command->bit == COMMAND_IMPORT ? "NAME.scene.json"
                            : o->command->bit == COMMAND_FILM ? "FILM.mp4, FRAMES/ or SHEET.png"

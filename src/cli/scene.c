@@ -192,7 +192,7 @@ exit_code check_series(const options *o)
 exit_code check_own_output(const options *o)
 {
   const bool import = o->command->bit == COMMAND_IMPORT;
-  const bool field = o->command->bit == COMMAND_FIELD, tune = o->command->bit == COMMAND_TUNE;
+  const bool field = (o->command->bit & (COMMAND_FIELD | COMMAND_DECOMPOSE)) != 0, tune = o->command->bit == COMMAND_TUNE;
   const char *ending = field                              ? ".body.json"
                        : import                           ? ".scene.json"
                        : tune                             ? ".json"

@@ -77,6 +77,45 @@ static abut_status make_body(const names *n, char **out)
   return *out ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for '%s'", n->body);
 }
 
+static json_t *numbers_of(const double *x, size_t count)
+{
+  json_t *out = json_array();
+  for (size_t i = 0; out && i < count; ++i) {
+    if (json_array_append_new(out, json_real(x[i])) != 0) {
+      json_decref(out);
+      out = NULL;
+    }
+  }
+  return out;
+}
+
+static json_t *superquadric_of(const abut_superquadric *s)
+{
+  return json_pack("{s:o, s:o, s:o, s:o}", "axes", numbers_of(s->axes, 3), "exponents",
+                   numbers_of(s->exponents, 2), "position", numbers_of(s->position, 3),
+                   "quaternion", numbers_of(s->quaternion, 4));
+}
+
+/* A body of superquadrics, with the temperature of their union. */
+static abut_status make_superquadrics(const names *n, const abut_body_def *def, char **out)
+{
+  json_t *list = json_array();
+  for (size_t i = 0; list && i < def->superquadric_count; ++i) {
+    if (json_array_append_new(list, superquadric_of(&def->superquadrics[i])) != 0) {
+      json_decref(list);
+      list = NULL;
+    }
+  }
+  json_t *root = list ? json_pack("{s:s, s:s, s:f, s:o}", "name", n->name, "mesh", n->contact_beside,
+                                  "union", def->union_, "superquadrics", list) : NULL;
+  if (!root) {
+    return fail_name(n->body);
+  }
+  *out = json_dumps(root, JSON_INDENT(1) | JSON_ENSURE_ASCII);
+  json_decref(root);
+  return *out ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for '%s'", n->body);
+}
+
 /* ---- the grid ---- */
 
 typedef struct arrays {
@@ -152,6 +191,7 @@ static abut_status make_arrays(const abut_grid *g, arrays *a)
 
 /* ---- all of it ---- */
 
+/* a: NULL for a body without a grid. */
 static abut_status put_files(const names *n, const arrays *a, const obj_text *contact,
                              const char *body)
 {
@@ -164,7 +204,7 @@ static abut_status put_files(const names *n, const arrays *a, const obj_text *co
   TRY_DONE(whole_file_put(&files[0], contact->bytes, contact->count));
   TRY_DONE(whole_file_put(&files[1], body, strlen(body)));
   TRY_DONE(whole_file_put(&files[1], "\n", 1));
-  TRY_DONE(abut_write_npz(n->grid, a->at, a->count));
+  TRY_DONE(a ? abut_write_npz(n->grid, a->at, a->count) : ABUT_SUCCESS);
 done:
   status = whole_file_end(&files[0], status);
   return whole_file_end(&files[1], status);
@@ -176,7 +216,7 @@ static abut_status write_files(const names *n, const arrays *a, const obj_text *
 {
   const bool had_grid = access(n->grid, F_OK) == 0, had_contact = access(n->contact, F_OK) == 0;
   const abut_status status = put_files(n, a, contact, body);
-  if (status != ABUT_SUCCESS && !had_grid) {
+  if (status != ABUT_SUCCESS && a && !had_grid) {
     unlink(n->grid);
   }
   if (status != ABUT_SUCCESS && !had_contact) {
@@ -216,6 +256,27 @@ done:
   free(body);
   free(contact.bytes);
   arena_free(&a.memory);
+  arena_free(&n.memory);
+  return status;
+}
+
+abut_status abut_write_decomposition(const char *path, const abut_decomposition *decomposition)
+{
+  if (!path || !decomposition || !decomposition->def.superquadric_count || !decomposition->def.vertex_count) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_write_decomposition needs a path, and a decomposition as abut_decompose "
+                "gives it");
+  }
+  names n = {0};
+  obj_text contact = {0};
+  char *body = NULL;
+  abut_status status = ABUT_SUCCESS;
+  TRY_DONE(make_names(path, &n));
+  TRY_DONE(make_superquadrics(&n, &decomposition->def, &body));
+  TRY_DONE(obj_text_make(&decomposition->def, &contact));
+  TRY_DONE(write_files(&n, NULL, &contact, body));
+done:
+  free(body);
+  free(contact.bytes);
   arena_free(&n.memory);
   return status;
 }

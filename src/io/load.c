@@ -70,16 +70,19 @@ static abut_status make_field(const char *path, const mesh *m, const abut_field_
   return ABUT_SUCCESS;
 }
 
+static abut_status check_scale(double scale)
+{
+  return scale == 0.0 || (scale >= SCALE_LEAST && scale <= SCALE_MOST)
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT, "scale: %g is not in %g to %g", scale, SCALE_LEAST, SCALE_MOST);
+}
+
 static abut_status check_options(const abut_field_options *options)
 {
   if (options->cookie != abut_default_field_options().cookie) {
     return fail(ABUT_ERROR_ARGUMENT, "options must be made by abut_default_field_options");
   }
-  if (options->scale != 0.0 && !(options->scale >= SCALE_LEAST && options->scale <= SCALE_MOST)) {
-    return fail(ABUT_ERROR_ARGUMENT, "scale: %g is not in %g to %g", options->scale, SCALE_LEAST,
-                SCALE_MOST);
-  }
-  return ABUT_SUCCESS;
+  return check_scale(options->scale);
 }
 
 abut_status abut_load_field(const char *path, const abut_field_options *options, abut_field *field)
@@ -93,6 +96,27 @@ abut_status abut_load_field(const char *path, const abut_field_options *options,
   TRY(mesh_read(path, &m));
   scale_mesh(&m, options->scale != 0.0 ? options->scale : 1.0);
   const abut_status status = make_field(path, &m, options, field);
+  mesh_free(&m);
+  return status;
+}
+
+abut_status abut_load_decomposition(abut_context context, const char *path, const abut_decompose_options *options,
+                                    abut_decomposition *out)
+{
+  mesh m;
+  if (!path || !options || !out) {
+    return fail(ABUT_ERROR_ARGUMENT, "path, options or decomposition is NULL");
+  }
+  *out = (abut_decomposition){0};
+  if (options->cookie != abut_default_decompose_options().cookie) {
+    return fail(ABUT_ERROR_ARGUMENT, "options must be made by abut_default_decompose_options");
+  }
+  TRY(check_scale(options->scale));
+  TRY(mesh_read(path, &m));
+  scale_mesh(&m, options->scale != 0.0 ? options->scale : 1.0);
+  abut_body_def def = abut_default_body_def();
+  set_mesh(&def, &m);
+  const abut_status status = of_file(path, abut_decompose(context, &def, options, out));
   mesh_free(&m);
   return status;
 }

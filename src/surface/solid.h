@@ -47,4 +47,8 @@ typedef struct solid_place {
  * `beside` is NULL. */
 void solid_measure(solid *s, const solid_place *beside, solid_place *out);
 
+/* Whether inside and outside are apart by the surface alone around x, where places that are compared are
+ * `spacing` [m] apart. */
+bool solid_is_clear(const solid *s, const double x[3], double spacing);
+
 #endif
