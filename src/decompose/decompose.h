@@ -94,6 +94,8 @@ enum {
   ROOM_ROWS, ROOM_PRODUCTS, ROOM_NEAREST, ROOM_COSTS, ROOM_FROZEN, ROOMS
 };
 
+typedef struct equations equations;
+
 typedef struct fitter {
   device *device;
   double tau;                /* of the union */
@@ -137,9 +139,14 @@ abut_status fit_look(fitter *f, const sample_set *s, const primitives *p, double
  * samples on the device. */
 abut_status fit_costs(fitter *f, const sample_set *s, double width, double *costs);
 
-/* Finds half the derivatives of the loss by all parameters of a set, (count, PARAMETERS). */
-abut_status fit_slopes(fitter *f, const sample_set *s, primitive *set, size_t count, double width, double *loss,
-                       double *slopes);
+/* Makes rows of frozen fields after fit_look. wanted: (rows, 3) a block, and two primitives, or -1, without
+ * which the union is meant. */
+abut_status fit_freeze(fitter *f, const int *wanted, size_t rows);
+
+/* Makes the equations of a set at all samples: J'J and J'r, which is half the slope of the loss. *e is
+ * the caller's to free. */
+abut_status fit_equations(fitter *f, const sample_set *s, primitive *set, size_t count, double width,
+                          double *loss, equations *e);
 
 /* Brings down the union at all samples (f->numbers) after fit_look. */
 abut_status fit_unions(fitter *f, const sample_set *s);
@@ -156,7 +163,7 @@ abut_status fit_ints(fitter *f, size_t count);
 
 /* A block-sparse symmetric matrix of blocks of PARAMETERS: the lower triangle, and which blocks are
  * not zero. */
-typedef struct equations {
+struct equations {
   size_t count;              /* blocks a side */
   double *blocks;            /* (count, count, PARAMETERS, PARAMETERS) */
   double *right;             /* (count, PARAMETERS) */
@@ -165,7 +172,7 @@ typedef struct equations {
   unsigned char *filled;
   uint32_t *order;           /* of elimination */
   bool *free;                /* (count, PARAMETERS) */
-} equations;
+};
 
 abut_status equations_create(equations *e, size_t count);
 void equations_free(equations *e);

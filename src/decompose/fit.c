@@ -186,6 +186,15 @@ abut_status fit_costs(fitter *f, const sample_set *s, double width, double *cost
   return ABUT_SUCCESS;
 }
 
+abut_status fit_freeze(fitter *f, const int *wanted, size_t rows)
+{
+  TRY(fit_room(f, ROOM_WANTED, 3 * rows * sizeof(int), wanted));
+  TRY(fit_room(f, ROOM_FROZEN, rows * DECOMPOSE_BLOCK * device_real_bytes(f->device), NULL));
+  return LAUNCH(f->device, KERNEL_DECOMPOSE_FREEZE, rows, 1, ARG_REAL(f->tau), ARG_INT(f->most),
+                ARG_BUFFER(f->room[ROOM_FIELDS]), ARG_BUFFER(f->room[ROOM_LISTS]),
+                ARG_BUFFER(f->room[ROOM_WANTED]), ARG_BUFFER(f->room[ROOM_FROZEN]));
+}
+
 abut_status fit_unions(fitter *f, const sample_set *s)
 {
   const size_t samples = s->blocks * DECOMPOSE_BLOCK;
@@ -501,19 +510,21 @@ abut_status fit_whole(fitter *f, const sample_set *s, primitives *p, double widt
   return ABUT_SUCCESS;
 }
 
-abut_status fit_slopes(fitter *f, const sample_set *s, primitive *set, size_t count, double width, double *loss,
-                       double *slopes)
+abut_status fit_equations(fitter *f, const sample_set *s, primitive *set, size_t count, double width, double *loss,
+                          equations *e)
 {
   abut_status status = ABUT_SUCCESS;
   problem whole = {.set = set, .count = count, .frozen = -1};
   fit one = {0};
   size_t live;
+  memset(e, 0, sizeof *e);
   TRY_DONE(begin(&one, &whole));
   TRY_DONE(try_all(f, s, &one, 1, width, &live));
   *loss = sum_terms(f, 0, s->blocks);
   one.hungry = true;
   TRY_DONE(make_equations(f, s, &one, 1, width));
-  memcpy(slopes, one.e.right, count * PARAMETERS * sizeof *slopes);
+  *e = one.e;
+  memset(&one.e, 0, sizeof one.e);
 done:
   fit_end(&one);
   return status;

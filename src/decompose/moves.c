@@ -139,11 +139,7 @@ static abut_status fit_candidates(decomposition *d, const primitives *p, const v
       want[2] = all[i].gone[1];
     }
   }
-  TRY(fit_room(f, ROOM_WANTED, 3 * rows * sizeof(int), f->ints));
-  TRY(fit_room(f, ROOM_FROZEN, rows * DECOMPOSE_BLOCK * device_real_bytes(f->device), NULL));
-  TRY(LAUNCH(f->device, KERNEL_DECOMPOSE_FREEZE, rows, 1, ARG_REAL(f->tau), ARG_INT(f->most),
-             ARG_BUFFER(f->room[ROOM_FIELDS]), ARG_BUFFER(f->room[ROOM_LISTS]),
-             ARG_BUFFER(f->room[ROOM_WANTED]), ARG_BUFFER(f->room[ROOM_FROZEN])));
+  TRY(fit_freeze(f, f->ints, rows));
   TRY(fit_sets(f, s, problems, count, MOVE_WIDTH, STEPS, TOLERANCE));
   for (size_t i = 0; i < count; ++i) {
     all[i].change = problems[i].loss;

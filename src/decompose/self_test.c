@@ -109,15 +109,20 @@ static abut_status compare_costs(fitter *f, const sample_set *s, double whole)
 static abut_status run(fitter *f, sample_set *s)
 {
   const double whole = objective(s, parts, PARTS);
-  double right[PARTS * PARAMETERS], loss;
+  abut_status status = ABUT_SUCCESS;
+  equations e;
+  double loss;
   primitives p = {.count = PARTS};
   memcpy(p.at, parts, sizeof parts);
   TRY(fitter_upload(f, s));
-  TRY(fit_slopes(f, s, p.at, PARTS, WIDTH, &loss, right));
-  TRY(compare(f->device, "the objective of the fit", loss, whole, whole));
-  TRY(compare_slopes(f, s, right));
-  TRY(fit_look(f, s, &p, WIDTH));
-  return compare_costs(f, s, whole);
+  TRY_DONE(fit_equations(f, s, p.at, PARTS, WIDTH, &loss, &e));
+  TRY_DONE(compare(f->device, "the objective of the fit", loss, whole, whole));
+  TRY_DONE(compare_slopes(f, s, e.right));
+  TRY_DONE(fit_look(f, s, &p, WIDTH));
+  TRY_DONE(compare_costs(f, s, whole));
+done:
+  equations_free(&e);
+  return status;
 }
 
 static abut_status test(context *one)

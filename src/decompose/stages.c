@@ -12,6 +12,11 @@
 
 /* ---- start ---- */
 
+static size_t at_least(size_t least, size_t x)
+{
+  return x > least ? x : least;
+}
+
 static abut_status first_fits(decomposition *d, size_t clusters, primitives *p)
 {
   static const double widths[] = {0.03, 0.015, MOVE_WIDTH};
@@ -38,11 +43,6 @@ static abut_status fill_up(decomposition *d, primitives *p, size_t count)
 }
 
 /* ---- rounds, and the final samples ---- */
-
-static size_t at_least(size_t least, size_t x)
-{
-  return x > least ? x : least;
-}
 
 static abut_status improve(decomposition *d, primitives *p)
 {
@@ -112,7 +112,8 @@ static abut_status improve_and_finish(decomposition *d, primitives *p, double *i
 
 abut_status stages_by_count(decomposition *d, primitives *p)
 {
-  const size_t count = d->options->primitives;
+  const size_t wanted = d->options->primitives, room = at_least(1, d->cells.samples.count / CLUSTER_CELLS);
+  const size_t count = wanted < room ? wanted : room;
   const double begun = now();
   double iou;
   TRY(first_fits(d, 2 * count, p));
@@ -121,7 +122,7 @@ abut_status stages_by_count(decomposition *d, primitives *p)
   TRY(move_down(d, p, count, NULL, NULL));
   d->report->seconds_start += now() - begun;
   TRY(improve_and_finish(d, p, &iou));
-  if (p->count < count && d->report->end == ABUT_DECOMPOSED) {
+  if (p->count < wanted && d->report->end == ABUT_DECOMPOSED) {
     d->report->end = ABUT_DECOMPOSE_FEWER;
   }
   return ABUT_SUCCESS;

@@ -154,15 +154,25 @@ KERNEL void decompose_products(GLOBAL const real *samples, GLOBAL const real *pr
     lane_store(off * lane_load(block + SAMPLE_ROOT * DECOMPOSE_BLOCK + i), row + DECOMPOSE_BLOCK * (count - 1) + i);
   }
   BARRIER_GLOBAL;
+  // Four columns at once, so that a row is loaded for all of them; those behind the last one repeat it.
   for (int i = item; i < count; i += WG) {
     GLOBAL const real *left = row + DECOMPOSE_BLOCK * i;
-    for (int j = 0; j <= i; ++j) {
-      GLOBAL const real *right = row + DECOMPOSE_BLOCK * j;
-      lane sum = lane_load(left) * lane_load(right);
-      for (int k = LANES; k < DECOMPOSE_BLOCK; k += LANES) {
-        sum += lane_load(left + k) * lane_load(right + k);
+    for (int j = 0; j <= i; j += 4) {
+      GLOBAL const real *right[4];
+      lane sum[4];
+      for (int c = 0; c < 4; ++c) {
+        right[c] = row + DECOMPOSE_BLOCK * MIN_INT(j + c, i);
+        sum[c] = lane_lit(R(0.0));
       }
-      out[DECOMPOSE_PRODUCTS(i) + j] = lane_sum(sum);
+      for (int k = 0; k < DECOMPOSE_BLOCK; k += LANES) {
+        const lane one = lane_load(left + k);
+        for (int c = 0; c < 4; ++c) {
+          sum[c] += one * lane_load(right[c] + k);
+        }
+      }
+      for (int c = 0; c < 4 && j + c <= i; ++c) {
+        out[DECOMPOSE_PRODUCTS(i) + j + c] = lane_sum(sum[c]);
+      }
     }
   }
 }

@@ -1,0 +1,355 @@
+/* Whole decompositions: test_decompose WHAT FOLDER. WHAT is `small`: meshes of closed form, what is promised of
+ * any, and refusals; `more` of these; or MESH:K, of the folder ABUT_SHARED, against the floors of
+ * docs/decompose.md: 77 without it. FOLDER is for files. */
+#include "support/check.h"
+#include "surface/shapes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static abut_context device;
+static const char *folder;
+
+static abut_decompose_options options_for(uint32_t primitives)
+{
+  abut_decompose_options o = abut_default_decompose_options();
+  o.primitives = primitives;
+  return o;
+}
+
+static abut_decomposition of_shape(shape *s, const abut_decompose_options *o)
+{
+  abut_decomposition d;
+  const abut_body_def def = shape_def(s);
+  REQUIRE_OK(abut_decompose(device, &def, o, &d));
+  return d;
+}
+
+static abut_fit fit_of(const abut_decomposition *d, const abut_body_def *mesh)
+{
+  abut_body body;
+  abut_fit fit = {0};
+  REQUIRE_OK(abut_create_body(device, &d->def, &body));
+  REQUIRE_OK(abut_measure_fit(body, d->def.union_, 1e-3, mesh, &fit));
+  CHECK_OK(abut_destroy_body(body));
+  return fit;
+}
+
+/* ---- shapes ---- */
+
+/* A box with a ball at one end and a rod at the other, turned out of the axes. */
+static void make_tool(shape *s, double scale, double angle, double away)
+{
+  static const double low[2][3] = {{-0.5, -0.2, -0.1}, {0.45, -0.05, -0.05}}, high[2][3] = {{0.5, 0.2, 0.1}, {1.2, 0.05, 0.05}};
+  static const double centre[3] = {-0.6, 0.0, 0.0};
+  memset(s, 0, sizeof *s);
+  shape_box(s, low[0], high[0], 4);
+  shape_box(s, low[1], high[1], 2);
+  shape_ball(s, centre, 0.25, 3);
+  for (size_t i = 0; i < s->vertex_count; ++i) {
+    double *v = s->vertices + 3 * i;
+    const double x = cos(angle) * v[0] - sin(angle) * v[1], y = sin(angle) * v[0] + cos(angle) * v[1];
+    v[0] = scale * (x + away);
+    v[1] = scale * y;
+    v[2] *= scale;
+  }
+}
+
+/* ---- what is promised ---- */
+
+static void one_box(void)
+{
+  static const double low[3] = {-1, -2, -3}, high[3] = {1, 2, 3};
+  shape box = {0};
+  shape_box(&box, low, high, 4);
+  const abut_decompose_options o = options_for(1);
+  abut_decomposition d = of_shape(&box, &o);
+  const abut_decompose_report *r = &d.report;
+  check(r->end == ABUT_DECOMPOSED && r->primitives == 1 && d.def.superquadric_count == 1, "a box is of %zu primitives",
+        r->primitives);
+  check(r->iou > 0.98, "a box has an IoU of %g", r->iou);
+  check(fabs(r->sampled_volume - 48.0) < 0.005 * 48.0 && fabs(r->volume - 48.0) < 1e-9, "its volume is %g, by samples %g",
+        r->volume, r->sampled_volume);
+  check(fabs(r->union_ - 0.008 * sqrt(56.0)) < 1e-12, "its union is %g", r->union_);
+  check(d.def.vertex_count >= 8 && d.def.surface.face_count == box.face_count, "its meshes have %zu vertices, %zu faces",
+        d.def.vertex_count, d.def.surface.face_count);
+  abut_free_decomposition(&d);
+  CHECK(!d.memory && !d.def.superquadrics);
+  shape_free(&box);
+}
+
+static bool same_body(const abut_decomposition *a, const abut_decomposition *b)
+{
+  return a->def.superquadric_count == b->def.superquadric_count &&
+         !memcmp(a->def.superquadrics, b->def.superquadrics, a->def.superquadric_count * sizeof(abut_superquadric));
+}
+
+/* The same to the bit again, and with work-groups of another size. */
+static void again(void)
+{
+  shape tool;
+  make_tool(&tool, 1.0, 0.3, 0.0);
+  const abut_decompose_options o = options_for(3);
+  abut_decomposition one = of_shape(&tool, &o), two = of_shape(&tool, &o);
+  check(one.report.iou > 0.93 && one.report.primitives == 3, "a tool of %zu primitives has an IoU of %g",
+        one.report.primitives, one.report.iou);
+  CHECK(same_body(&one, &two));
+  abut_free_decomposition(&two);
+  abut_context other = device;
+  setenv("ABUT_TEST_GROUP", "4", 1);
+  if (test_context(ABUT_FLOAT32, &device)) {
+    two = of_shape(&tool, &o);
+    CHECK(same_body(&one, &two));
+    abut_free_decomposition(&two);
+    CHECK_OK(abut_destroy_context(device));
+  }
+  unsetenv("ABUT_TEST_GROUP");
+  device = other;
+  abut_free_decomposition(&one);
+  shape_free(&tool);
+}
+
+/* Counts are exact; where the shape has no room for as many, it says so. */
+static void counts(const uint32_t *of, size_t count)
+{
+  shape tool;
+  make_tool(&tool, 1.0, 0.3, 0.0);
+  for (size_t i = 0; i < count; ++i) {
+    const abut_decompose_options o = options_for(of[i]);
+    abut_decomposition d = of_shape(&tool, &o);
+    check(d.report.primitives == of[i] && d.report.end == ABUT_DECOMPOSED, "%u primitives are %zu, end %d", of[i],
+          d.report.primitives, (int)d.report.end);
+    abut_free_decomposition(&d);
+  }
+  shape_free(&tool);
+}
+
+static void few_cells(void)
+{
+  static const double low[3] = {0, 0, 0}, high[3] = {1, 0.035, 0.035};
+  shape rod = {0};
+  shape_box(&rod, low, high, 2);
+  const abut_decompose_options o = options_for(64);
+  abut_decomposition d = of_shape(&rod, &o);
+  check(d.report.end == ABUT_DECOMPOSE_FEWER && d.report.primitives >= 1 && d.report.primitives < 64,
+        "a rod is of %zu primitives, end %d", d.report.primitives, (int)d.report.end);
+  abut_free_decomposition(&d);
+  shape_free(&rod);
+}
+
+/* Neither unit, place nor direction of a mesh matter much. */
+static void moved(void)
+{
+  static const double scales[] = {1.0, 1e-3, 1e3}, angles[] = {0.3, 1.7, -0.4}, away[] = {0.0, 0.5, -20.0};
+  double first = 0.0;
+  const abut_decompose_options o = options_for(3);
+  for (int i = 0; i < 3; ++i) {
+    shape tool;
+    make_tool(&tool, scales[i], angles[i], away[i]);
+    abut_decomposition d = of_shape(&tool, &o);
+    first = i ? first : d.report.iou;
+    check(fabs(d.report.iou - first) < 0.01, "scaled by %g the IoU is %g, not %g", scales[i], d.report.iou, first);
+    abut_free_decomposition(&d);
+    shape_free(&tool);
+  }
+}
+
+static void by_error(void)
+{
+  shape tool;
+  make_tool(&tool, 1.0, 0.3, 0.0);
+  abut_decompose_options o = options_for(0);
+  o.error = 0.06;
+  o.most_primitives = 8;
+  abut_decomposition d = of_shape(&tool, &o);
+  check(d.report.end == ABUT_DECOMPOSED && d.report.iou >= 0.94 && d.report.primitives <= 4,
+        "an error of 0.06 takes %zu primitives, IoU %g, end %d", d.report.primitives, d.report.iou, (int)d.report.end);
+  abut_free_decomposition(&d);
+  o.error = 0.001;
+  o.most_primitives = 2;
+  d = of_shape(&tool, &o);
+  check(d.report.end == ABUT_DECOMPOSE_ERROR_NOT_REACHED && d.report.primitives == 2,
+        "an error of 0.001 by two primitives: %zu, end %d", d.report.primitives, (int)d.report.end);
+  abut_free_decomposition(&d);
+  shape_free(&tool);
+}
+
+/* What is written is read as the same body. */
+static void written(void)
+{
+  shape tool;
+  char path[1024];
+  abut_body body;
+  abut_body_info info;
+  make_tool(&tool, 1.0, 0.3, 0.0);
+  const abut_decompose_options o = options_for(3);
+  abut_decomposition d = of_shape(&tool, &o);
+  snprintf(path, sizeof path, "%s/tool.body.json", folder);
+  REQUIRE_OK(abut_write_decomposition(path, &d));
+  REQUIRE_OK(abut_load_body(device, path, &body));
+  CHECK_OK(abut_get_body_info(body, &info));
+  CHECK(info.superquadrics == 3 && info.union_ == d.def.union_ && info.vertices == d.def.vertex_count);
+  check(info.misfit < 0.01 * info.diagonal && !info.suspicions, "its mesh is %g off its field", info.misfit);
+  const abut_body_def mesh = shape_def(&tool);
+  const abut_fit fit = fit_of(&d, &mesh);
+  check(fabs(fit.iou - d.report.iou) < 0.01, "its IoU is %g, by samples %g", fit.iou, d.report.iou);
+  CHECK_OK(abut_destroy_body(body));
+  CHECK_EQUAL(abut_write_decomposition("tool.obj", &d), ABUT_ERROR_ARGUMENT);
+  abut_free_decomposition(&d);
+  CHECK_EQUAL(abut_write_decomposition(path, &d), ABUT_ERROR_ARGUMENT);
+  shape_free(&tool);
+}
+
+/* ---- refusals ---- */
+
+static void refused(shape *s, const abut_decompose_options *o, abut_status wanted, const char *words)
+{
+  abut_decomposition d;
+  const abut_body_def def = shape_def(s);
+  CHECK_EQUAL(abut_decompose(device, &def, o, &d), wanted);
+  check(strstr(abut_last_error(), words) != NULL, "'%s' does not say '%s'", abut_last_error(), words);
+  CHECK(!d.memory && !d.def.superquadrics);
+}
+
+static bool stop(void *user, const char *what, double share)
+{
+  (void)user;
+  return !strcmp(what, "surface") || share < 0.2;
+}
+
+static void refusals(void)
+{
+  static const double low[3] = {0, 0, 0}, high[3] = {1, 1, 1}, thin[3] = {1, 1, 1e-3};
+  shape box = {0}, plate = {0}, sheet = {0}, none = {0};
+  abut_decompose_options o = options_for(1);
+  abut_decomposition d;
+  shape_box(&box, low, high, 2);
+  shape_box(&plate, low, thin, 2);
+  const abut_body_def def = shape_def(&box);
+  CHECK_EQUAL(abut_decompose((abut_context){0, 0}, &def, &o, &d), ABUT_ERROR_HANDLE);
+  CHECK_EQUAL(abut_decompose(device, NULL, &o, &d), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_decompose(device, &def, NULL, &d), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_decompose(device, &def, &o, NULL), ABUT_ERROR_ARGUMENT);
+  refused(&plate, &o, ABUT_ERROR_BODY, "make a grid of it");
+  shape_face(&none, shape_vertex(&none, 1, 1, 1), shape_vertex(&none, 1, 1, 1), shape_vertex(&none, 1, 1, 1));
+  refused(&none, &o, ABUT_ERROR_BODY, "no face of any area");
+  shape_quad(&sheet, shape_vertex(&sheet, 0, 0, 0), shape_vertex(&sheet, 1, 0, 0), shape_vertex(&sheet, 1, 1, 0),
+             shape_vertex(&sheet, 0, 1, 0));
+  refused(&sheet, &o, ABUT_ERROR_BODY, "enclose");
+  o.primitives = 65;
+  refused(&box, &o, ABUT_ERROR_ARGUMENT, "not 1 to 64");
+  o = options_for(0);
+  o.most_primitives = 65;
+  refused(&box, &o, ABUT_ERROR_ARGUMENT, "at most 65");
+  o = options_for(0);
+  o.error = 1.0;
+  refused(&box, &o, ABUT_ERROR_ARGUMENT, "an error of 1");
+  o = options_for(1);
+  o.union_ = 0.1;
+  refused(&box, &o, ABUT_ERROR_ARGUMENT, "a union of 0.1");
+  o = options_for(1);
+  o.progress = stop;
+  refused(&box, &o, ABUT_ERROR_CANCELLED, "cancelled");
+  o = options_for(1);
+  o.cookie = 0;
+  refused(&box, &o, ABUT_ERROR_ARGUMENT, "abut_default_decompose_options");
+  box.vertices[4] = NAN;
+  o = options_for(1);
+  refused(&box, &o, ABUT_ERROR_BODY, "vertex");
+  CHECK_EQUAL(abut_load_decomposition(device, "nothing.stl", &o, &d), ABUT_ERROR_READ);
+  o.scale = -1.0;
+  CHECK_EQUAL(abut_load_decomposition(device, "nothing.stl", &o, &d), ABUT_ERROR_ARGUMENT);
+  abut_free_decomposition(NULL);
+  shape_free(&box);
+  shape_free(&plate);
+  shape_free(&sheet);
+  shape_free(&none);
+}
+
+/* ---- floors ---- */
+
+static const struct {
+  const char *name, *file;
+  uint32_t primitives;
+  double iou, chamfer, tau;
+} floors[] = {
+  {"armadillo:18", "armadillo.obj", 18, 0.90, 0.34, 0.0},
+  {"armadillo:40", "armadillo.obj", 40, 0.938, 0.23, 0.0},
+  {"airplane:32", "ycb_a_toy_airplane.obj", 32, 0.895, 0.34, 0.0},
+  {"airplane:64", "ycb_a_toy_airplane.obj", 64, 0.92, 0.25, 0.0},
+  {"drill:17", "ycb_power_drill.obj", 17, 0.957, 0.21, 0.0},
+  {"screwdriver:5", "ycb_flat_screwdriver.obj", 5, 0.93, 0.24, 0.0},
+  {"screwdriver:12", "ycb_flat_screwdriver.obj", 12, 0.955, 0.14, 0.0},
+  {"spot:22", "spot.obj", 22, 0.975, 0.17, 0.0},
+  {"bunny:16", "bunny.off", 16, 0.945, HUGE_VAL, 0.0},
+  {"3holes:24", "3holes.off", 24, 0.98, HUGE_VAL, 0.0},
+  {"cylinder:1", "cylinder.stl", 1, 0.985, HUGE_VAL, 0.0},
+  {"plate_holes:24", "plate_holes.STL", 24, 0.96, HUGE_VAL, 0.004}};
+
+static int keep_to_floor(const char *what)
+{
+  const char *shared = getenv("ABUT_SHARED");
+  char path[1024];
+  if (!shared) {
+    printf("ABUT_SHARED names no folder of reference data\n");
+    return 77;
+  }
+  for (size_t i = 0; i < sizeof floors / sizeof *floors; ++i) {
+    if (strcmp(floors[i].name, what) != 0) {
+      continue;
+    }
+    abut_decomposition d;
+    abut_decompose_options o = options_for(floors[i].primitives);
+    o.union_ = floors[i].tau;
+    snprintf(path, sizeof path, "%s/data/meshes/%s", shared, floors[i].file);
+    REQUIRE_OK(abut_load_decomposition(device, path, &o, &d));
+    abut_body_def mesh = abut_default_body_def();
+    mesh.vertices = d.def.surface.vertices;
+    mesh.vertex_count = d.def.surface.vertex_count;
+    mesh.face_sizes = d.def.surface.face_sizes;
+    mesh.face_indices = d.def.surface.face_indices;
+    mesh.face_count = d.def.surface.face_count;
+    const abut_fit fit = fit_of(&d, &mesh);
+    printf("%s: IoU %.4f, by samples %.4f, Chamfer %.4f %%\n", what, fit.iou, d.report.iou, fit.chamfer_percent);
+    check(fit.iou >= floors[i].iou, "%s: IoU is %g, below %g", what, fit.iou, floors[i].iou);
+    check(fit.chamfer_percent <= floors[i].chamfer, "%s: Chamfer is %g %%, above %g", what, fit.chamfer_percent,
+          floors[i].chamfer);
+    check(d.report.primitives == floors[i].primitives && d.report.end == ABUT_DECOMPOSED, "%s: %zu primitives, end %d",
+          what, d.report.primitives, (int)d.report.end);
+    check(fabs(d.report.sampled_volume - d.report.volume) < 0.005 * d.report.volume, "%s: volume %g, by samples %g", what,
+          d.report.volume, d.report.sampled_volume);
+    abut_free_decomposition(&d);
+  }
+  return check_finish();
+}
+
+int main(int argc, char **argv)
+{
+  static const uint32_t few[] = {1, 2, 5}, many[] = {4, 11, 64};
+  if (argc != 3) {
+    fprintf(stderr, "usage: test_decompose WHAT FOLDER\n");
+    return 2;
+  }
+  folder = argv[2];
+  if (!test_context(ABUT_FLOAT32, &device)) {
+    return 77;
+  }
+  if (strchr(argv[1], ':')) {
+    return keep_to_floor(argv[1]);
+  }
+  if (!strcmp(argv[1], "small")) {
+    refusals();
+    one_box();
+    again();
+    counts(few, sizeof few / sizeof *few);
+    written();
+  } else {
+    few_cells();
+    moved();
+    by_error();
+    counts(many, sizeof many / sizeof *many);
+  }
+  CHECK_OK(abut_destroy_context(device));
+  return check_finish();
+}

@@ -1,0 +1,329 @@
+/* The parts of decompositions on a device: test_fits PRECISION. Derivatives against differences, products
+ * against dense ones, equations against their residual, frozen fields against whole ones, samples against
+ * volumes. */
+#include "decompose/decompose.h"
+
+#include "device/context.h"
+#include "support/check.h"
+#include "surface/shapes.h"
+#include "surface/vector.h"
+#include <math.h>
+#include <string.h>
+
+enum { PARTS = 4, SAMPLES = 300 };
+#define TAU 0.008
+#define WIDTH 0.05
+#define STEP 1e-6
+
+static device *on;
+static double rounding; /* of sums of a fit */
+
+static primitive random_primitive(uint64_t *seed)
+{
+  primitive p;
+  double step[PARAMETERS] = {0.0};
+  for (int k = 0; k < 3; ++k) {
+    p.axes[k] = 0.05 + 0.15 * random_uniform(seed);
+    p.centre[k] = 0.2 * (random_uniform(seed) - 0.5);
+    step[8 + k] = 3.0 * (random_uniform(seed) - 0.5);
+  }
+  for (int k = 0; k < 2; ++k) {
+    p.exponents[k] = EXPONENT_LOW + (EXPONENT_HIGH - EXPONENT_LOW) * random_uniform(seed);
+  }
+  for (int k = 0; k < 9; ++k) {
+    p.turn[k] = k % 4 == 0;
+  }
+  return primitive_moved(&p, step);
+}
+
+static void *zeros(size_t count, size_t size)
+{
+  void *memory = NULL;
+  REQUIRE_OK(allocate(&memory, count, size));
+  return memory;
+}
+
+/* Random samples about the origin, with random distances. */
+static sample_set random_samples(fitter *f, uint64_t *seed)
+{
+  sample_set s = {.count = SAMPLES, .blocks = (SAMPLES + DECOMPOSE_BLOCK - 1) / DECOMPOSE_BLOCK};
+  const size_t room = s.blocks * DECOMPOSE_BLOCK;
+  s.x = zeros(room, 3 * sizeof(double));
+  s.volume = zeros(room, sizeof(double));
+  s.distance = zeros(room, sizeof(double));
+  s.balls = zeros(s.blocks, DECOMPOSE_BALL * sizeof(double));
+  for (size_t i = 0; i < s.count; ++i) {
+    for (size_t k = 0; k < 3; ++k) {
+      s.x[3 * i + k] = (double)(float)(0.5 * (random_uniform(seed) - 0.5));
+    }
+    s.volume[i] = 1.0;
+    s.distance[i] = 0.1 * (random_uniform(seed) - 0.5);
+  }
+  for (size_t b = 0; b < s.blocks; ++b) {
+    s.balls[DECOMPOSE_BALL * b + 3] = 0.5;
+  }
+  REQUIRE_OK(fitter_upload(f, &s));
+  return s;
+}
+
+static double union_at(const primitive *p, size_t count, const double x[3])
+{
+  double field[PARTS], least = HUGE_VAL, sum = 0.0;
+  for (size_t l = 0; l < count; ++l) {
+    field[l] = primitive_field(&p[l], x);
+    least = fmin(least, field[l]);
+  }
+  for (size_t l = 0; l < count; ++l) {
+    sum += exp((least - field[l]) / TAU);
+  }
+  return least - TAU * log(sum);
+}
+
+static double off_at(const sample_set *s, const primitive *p, size_t count, size_t i)
+{
+  return sqrt(s->volume[i]) * (tanh(union_at(p, count, s->x + 3 * i) / WIDTH) - tanh(s->distance[i] / WIDTH));
+}
+
+/* A column of the Jacobian, by differences. */
+static void column_of(const sample_set *s, const primitive *p, size_t column, double out[SAMPLES])
+{
+  primitive moved[2][PARTS];
+  for (int side = 0; side < 2; ++side) {
+    double step[PARAMETERS] = {0.0};
+    memcpy(moved[side], p, sizeof moved[side]);
+    step[column % PARAMETERS] = side ? STEP : -STEP;
+    moved[side][column / PARAMETERS] = primitive_moved(&p[column / PARAMETERS], step);
+  }
+  for (size_t i = 0; i < SAMPLES; ++i) {
+    out[i] = (off_at(s, moved[1], PARTS, i) - off_at(s, moved[0], PARTS, i)) / (2.0 * STEP);
+  }
+}
+
+/* J'J by blocks against the dense product of differences, J'r likewise. */
+static void products(void)
+{
+  static double jacobian[PARTS * PARAMETERS][SAMPLES];
+  uint64_t seed = 11;
+  for (int turn = 0; turn < 5; ++turn) {
+    fitter f = {.device = on, .tau = TAU};
+    primitive set[PARTS];
+    equations e;
+    double loss, wanted = 0.0, most = 0.0, steepest = 0.0, worst = 0.0, worst_right = 0.0;
+    for (int l = 0; l < PARTS; ++l) {
+      set[l] = random_primitive(&seed);
+    }
+    sample_set s = random_samples(&f, &seed);
+    REQUIRE_OK(fit_equations(&f, &s, set, PARTS, WIDTH, &loss, &e));
+    for (size_t i = 0; i < PARTS * PARAMETERS; ++i) {
+      column_of(&s, set, i, jacobian[i]);
+    }
+    for (size_t i = 0; i < SAMPLES; ++i) {
+      wanted += off_at(&s, set, PARTS, i) * off_at(&s, set, PARTS, i);
+    }
+    check(fabs(loss - wanted) < rounding * wanted, "turn %d: the loss is %.9g, not %.9g", turn, loss, wanted);
+    for (size_t i = 0; i < PARTS * PARAMETERS; ++i) {
+      double right = 0.0;
+      for (size_t k = 0; k < SAMPLES; ++k) {
+        right += jacobian[i][k] * off_at(&s, set, PARTS, k);
+      }
+      steepest = fmax(steepest, fabs(right));
+      worst_right = fmax(worst_right, fabs(right - e.right[i]));
+      for (size_t j = 0; j <= i; ++j) {
+        const size_t l = i / PARAMETERS, m = j / PARAMETERS;
+        double sum = 0.0;
+        for (size_t k = 0; k < SAMPLES; ++k) {
+          sum += jacobian[i][k] * jacobian[j][k];
+        }
+        const double got = e.blocks[((l * PARTS + m) * PARAMETERS + i % PARAMETERS) * PARAMETERS + j % PARAMETERS];
+        most = fmax(most, fabs(sum));
+        worst = fmax(worst, fabs(sum - got));
+      }
+    }
+    check(worst < rounding * most, "turn %d: products are off by %.3g of the largest", turn, worst / most);
+    check(worst_right < rounding * steepest, "turn %d: slopes are off by %.3g of the largest", turn,
+          worst_right / steepest);
+    equations_free(&e);
+    samples_free(&s);
+    fitter_free(&f);
+  }
+}
+
+/* The answer of equations of many blocks, some pairs of which meet, solves them; what is held stays. */
+static void solving(void)
+{
+  enum { COUNT = 9, N = COUNT * PARAMETERS, TILE = PARAMETERS * PARAMETERS };
+  static double dense[N][N], x[N];
+  uint64_t seed = 5;
+  equations e = {0};
+  memset(dense, 0, sizeof dense);
+  REQUIRE_OK(equations_create(&e, COUNT));
+  /* Sums of products of rows that have entries in a pair of blocks each. */
+  for (int row = 0; row < 400; ++row) {
+    const size_t l = (size_t)(random_uniform(&seed) * COUNT), m = l % 3 ? l - 1 : l;
+    double entry[N] = {0.0};
+    for (size_t r = 0; r < PARAMETERS; ++r) {
+      entry[PARAMETERS * l + r] = random_normal(&seed);
+      entry[PARAMETERS * m + r] = random_normal(&seed);
+    }
+    for (size_t i = 0; i < N; ++i) {
+      for (size_t j = 0; j < N; ++j) {
+        dense[i][j] += entry[i] * entry[j];
+      }
+    }
+  }
+  for (size_t i = 0; i < N; ++i) {
+    e.right[i] = random_normal(&seed);
+    e.free[i] = i % 7 != 3;
+    for (size_t j = 0; j <= i; ++j) {
+      const size_t block = i / PARAMETERS * COUNT + j / PARAMETERS;
+      e.blocks[TILE * block + PARAMETERS * (i % PARAMETERS) + j % PARAMETERS] = dense[i][j];
+      e.there[block] = e.there[block] || dense[i][j] != 0.0;
+    }
+  }
+  equations_order(&e);
+  CHECK(equations_solve(&e, 1e-3, x));
+  for (size_t i = 0; i < N; ++i) {
+    double off = e.right[i] + 1e-3 * dense[i][i] * x[i];
+    for (size_t j = 0; j < N; ++j) {
+      off += dense[i][j] * x[j];
+    }
+    check(e.free[i] ? fabs(off) < 1e-5 : x[i] == 0.0, "row %zu is off by %g", i, off);
+  }
+  equations_free(&e);
+}
+
+/* Two primitives before frozen fields of the others are worth what all are. */
+static void freezing(void)
+{
+  uint64_t seed = 23;
+  fitter f = {.device = on, .tau = TAU};
+  primitives p = {.count = PARTS};
+  for (size_t l = 0; l < PARTS; ++l) {
+    p.at[l] = random_primitive(&seed);
+  }
+  sample_set s = random_samples(&f, &seed);
+  double whole, costs[DECOMPOSE_MOST];
+  REQUIRE_OK(fit_whole(&f, &s, &p, WIDTH, 0, &whole));
+  REQUIRE_OK(fit_look(&f, &s, &p, WIDTH));
+  REQUIRE_OK(fit_costs(&f, &s, WIDTH, costs));
+  const uint32_t blocks[] = {0, 1, 2};
+  static const int wanted[] = {0, 1, 3, 1, 1, 3, 2, 1, 3};
+  REQUIRE_OK(fit_freeze(&f, wanted, 3));
+  primitive some[2] = {p.at[1], p.at[3]};
+  problem part = {.set = some, .count = 2, .blocks = blocks, .block_count = 3, .frozen = 0};
+  REQUIRE_OK(fit_sets(&f, &s, &part, 1, WIDTH, 0, 1e-3));
+  check(fabs(part.loss - whole) < rounding * whole, "beside frozen fields the loss is %.9g, not %.9g", part.loss,
+        whole);
+  for (size_t l = 0; l < PARTS; ++l) {
+    primitive rest[PARTS];
+    double without = 0.0;
+    for (size_t m = 0, at = 0; m < PARTS; ++m) {
+      if (m != l) {
+        rest[at++] = p.at[m];
+      }
+    }
+    for (size_t i = 0; i < SAMPLES; ++i) {
+      without += off_at(&s, rest, PARTS - 1, i) * off_at(&s, rest, PARTS - 1, i);
+    }
+    check(fabs(costs[l] - (without - whole)) < 10.0 * rounding * whole, "removal of %zu costs %.9g, not %.9g", l,
+          costs[l], without - whole);
+  }
+  /* Fitted to all blocks, with nothing frozen, a part is the whole. */
+  primitives same = p;
+  REQUIRE_OK(fit_whole(&f, &s, &same, WIDTH, 5, &whole));
+  part = (problem){.set = p.at, .count = PARTS, .blocks = blocks, .block_count = 3, .frozen = -1};
+  REQUIRE_OK(fit_sets(&f, &s, &part, 1, WIDTH, 5, 1e-3));
+  CHECK(part.loss == whole && !memcmp(same.at, p.at, PARTS * sizeof *p.at));
+  samples_free(&s);
+  fitter_free(&f);
+}
+
+/* ---- on the host ---- */
+
+static void check_samples(const char *name, shape *of)
+{
+  surface s = shape_surface(of);
+  solid inside;
+  sample_set one = {0}, again = {0};
+  cell_set cells = {0};
+  double volume = 0.0, all = 0.0;
+  REQUIRE_OK(solid_create(&inside, &s));
+  REQUIRE_OK(samples_by_octree(&inside, &s, 1.0 / 64.0, 0.008, 3, &one));
+  REQUIRE_OK(samples_by_octree(&inside, &s, 1.0 / 64.0, 0.008, 3, &again));
+  REQUIRE_OK(cells_inside(&inside, &s, &cells));
+  for (size_t i = 0; i < one.count; ++i) {
+    volume += one.distance[i] < 0.0 ? one.volume[i] : 0.0;
+    all += one.volume[i];
+  }
+  check(fabs(volume - s.volume) < 0.005 * s.volume, "%s: samples have a volume of %g, not %g", name, volume,
+        s.volume);
+  check(all > s.volume, "%s: samples cover %g", name, all);
+  CHECK(one.count == again.count && !memcmp(one.x, again.x, one.count * 3 * sizeof *one.x) &&
+        !memcmp(one.distance, again.distance, one.count * sizeof *one.distance));
+  const double cube = cells.spacing * cells.spacing * cells.spacing * (double)cells.samples.count;
+  check(fabs(cube - s.volume) < 0.02 * s.volume, "%s: cells inside have a volume of %g, not %g", name, cube, s.volume);
+  size_t wrong = 0;
+  for (size_t i = 0; i < one.count; i += 97) {
+    wrong += fabs(one.distance[i] - solid_distance(&inside, one.x + 3 * i)) > 1e-12;
+  }
+  check(!wrong, "%s: %zu samples have another distance", name, wrong);
+  samples_free(&one);
+  samples_free(&again);
+  cells_free(&cells);
+  solid_free(&inside);
+  surface_free(&s);
+}
+
+static void samples(void)
+{
+  shape of = {0};
+  static const double origin[3] = {0.0, 0.0, 0.0}, low[3] = {-0.3, -0.2, -0.1}, high[3] = {0.4, 0.2, 0.1};
+  shape_ball(&of, origin, 0.3, 4);
+  check_samples("a ball", &of);
+  shape_box(&of, low, high, 3);
+  check_samples("a box", &of);
+}
+
+/* An ellipsoid that is cut in two is joined to itself again. */
+static void joining(void)
+{
+  uint64_t seed = 3;
+  for (int turn = 0; turn < 20; ++turn) {
+    primitive p = random_primitive(&seed);
+    p.exponents[0] = p.exponents[1] = 1.0;
+    const moments m = primitive_moments(&p), both = moments_joined(&m, &m);
+    const primitive joined = primitive_of_moments(&both);
+    const double volume = primitive_volume(&p), wanted = 4.0 / 3.0 * 3.14159265358979 * p.axes[0] * p.axes[1] * p.axes[2];
+    check(fabs(volume - wanted) < 1e-12, "the volume of an ellipsoid is %g, not %g", volume, wanted);
+    for (int i = 0; i < 50; ++i) {
+      const double x[3] = {random_uniform(&seed) - 0.5, random_uniform(&seed) - 0.5, random_uniform(&seed) - 0.5};
+      check(fabs(primitive_field(&p, x) - primitive_field(&joined, x)) < 1e-4, "a field is %g, not %g",
+            primitive_field(&joined, x), primitive_field(&p, x));
+    }
+    double q[4];
+    primitive_quaternion(&p, q);
+    const double back[3] = {1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]), 2.0 * (q[1] * q[2] + q[0] * q[3]),
+                            2.0 * (q[1] * q[3] - q[0] * q[2])};
+    check(fabs(back[0] - p.turn[0]) + fabs(back[1] - p.turn[3]) + fabs(back[2] - p.turn[6]) < 1e-12,
+          "a quaternion turns to %g %g %g", back[0], back[1], back[2]);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  const abut_precision precision = argc > 1 && !strcmp(argv[1], "f64") ? ABUT_FLOAT64 : ABUT_FLOAT32;
+  abut_context c;
+  if (!test_context(precision, &c)) {
+    return 77;
+  }
+  on = context_get(c)->members[0].device;
+  device_select(on, 0);
+  rounding = precision == ABUT_FLOAT64 ? 1e-6 : 1e-5;
+  products();
+  solving();
+  freezing();
+  samples();
+  joining();
+  CHECK_OK(abut_destroy_context(c));
+  return check_finish();
+}
