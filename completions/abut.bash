@@ -11,6 +11,7 @@ _abut()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       help | devices | field | remesh | inspect | import | simulate | transition | rollout-gradient | compare | film | contacts | suggest | gradient | jvp | jacobian | gradcheck | closest | ccd | ccd-queries | render | bench | tune)
+      help | devices | field | decompose | import | simulate | transition | rollout-gradient | compare | film | contacts | gradient | jvp | jacobian | gradcheck | closest | ccd | ccd-queries | render | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -42,6 +43,9 @@ _abut()
     --azimuth | --batch | --cells | --center1 | --center2 | --chunk | --compact | --coordinate | --cutoff | --elevation | --epsilon | --frames | --height | --index | \
       --iterations | --keep | --level | --memory | --rate | --record | --samples | --scale | --seconds | --seed | --separation | --step | --steps | --temperature | --threshold | --timeout | \
       --tolerance | --view | --width | --world | --worlds | --zoom) return ;;
+    --azimuth | --batch | --cells | --center1 | --center2 | --chunk | --compact | --coordinate | --cutoff | --elevation | --epsilon | --error | --frames | --height | --index | \
+      --iterations | --keep | --level | --max-primitives | --memory | --primitives | --rate | --record | --samples | --scale | --seconds | --seed | --separation | --step | --steps | --temperature | --threshold | --timeout | \
+      --tolerance | --union | --view | --width | --world | --worlds | --zoom) return ;;
   esac
   if [[ -n $word ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$word" -- "$cur")
@@ -57,6 +61,13 @@ _abut()
     remesh) options+=' --device --json --output --smoothing --timeout --vertices' ;;
     inspect)
       options+=" $meshes --azimuth --device --elevation --json --output --smoothing --timeout"
+    help) options='devices field decompose import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
+    '') options+=' help devices field decompose import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
+    devices) options+=' --json' ;;
+    field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
+    decompose)
+      options+=' --device --error --json --max-primitives --output --precision --primitives --scale --seed'
+      options+=' --timeout --union'
       ;;
     import) options+=' --list-pairs --output' ;;
     simulate)
@@ -107,7 +118,7 @@ _abut()
   esac
   if [[ $cur == -* || -z $command || $command == help ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
-  elif [[ $command == field ]]; then
+  elif [[ $command == field || $command == decompose ]]; then
     _abut_files obj stl ply off glb gltf dae
   elif [[ $command == remesh ]]; then
     _abut_files body.json

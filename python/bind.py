@@ -20,6 +20,7 @@ abut_status abutpy_contacts(abut_pair pair, size_t count, abut_pose_kind kind, c
                             void *status);
 bool abutpy_is_inside(void);
 void abutpy_watch(abut_field_options *options);
+void abutpy_watch_decompose(abut_decompose_options *options);
 void abutpy_watch_ccd(abut_ccd_batch *batch);
 void abutpy_watch_ccd_queries(abut_ccd_queries *queries);
 void abutpy_watch_closest(abut_closest_batch *batch);
@@ -34,7 +35,7 @@ abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds
                               const void *const *tangents, void *const *made);
 """
 
-ORDER = ["status", "device", "body", "manifold", "derivatives", "ccd", "closest", "contact_mesh", "field", "files", "inspect",
+ORDER = ["status", "device", "body", "manifold", "derivatives", "ccd", "closest", "contact_mesh", "decompose", "field", "files", "inspect",
          "lcp", "pose", "render", "spring", "state", "suggest", "tuning", "world"]
 
 

@@ -40,7 +40,7 @@ static bool abutpy_go_on(size_t done, size_t total, void *user)
   return done >= total || go_on();
 }
 
-/* The same between the steps of making a field. */
+/* The same between the steps of making a field, or of a decomposition. */
 static bool abutpy_field_goes_on(void *user, const char *what, double share)
 {
   (void)user;
@@ -50,6 +50,11 @@ static bool abutpy_field_goes_on(void *user, const char *what, double share)
 }
 
 static void abutpy_watch(abut_field_options *options)
+{
+  options->progress = abutpy_field_goes_on;
+}
+
+static void abutpy_watch_decompose(abut_decompose_options *options)
 {
   options->progress = abutpy_field_goes_on;
 }

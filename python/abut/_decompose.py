@@ -1,0 +1,90 @@
+"""A mesh made into a body of few superquadrics."""
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from abut._native import check, ffi, lib
+from abut._objects import Body, Context, _mesh, default_context
+
+_ENDS = ("done", "fewer", "error not reached", "stalled")
+
+
+class Decomposition(NamedTuple):
+    """What abut.decompose makes of a mesh.
+
+    body         the body on its context's devices, with about 1,000 contact vertices on the mesh
+    axes         (K, 3) half axes [m], float64 as all of them
+    exponents    (K, 2) e1 along z, e2 around z
+    positions    (K, 3) centres [m]
+    quaternions  (K, 4) w, x, y, z
+    union        temperature of the union that they were fitted with [m]; fitted smoothing takes it
+    report       figures by the names of the C API's abut_decompose_report: `end` is "done", "fewer", "error not
+                 reached" or "stalled"; `iou`, `coverage` and `precision` are those of samples
+    """
+
+    body: Body
+    axes: np.ndarray[Any, Any]
+    exponents: np.ndarray[Any, Any]
+    positions: np.ndarray[Any, Any]
+    quaternions: np.ndarray[Any, Any]
+    union: float
+    report: dict[str, Any]
+
+
+def _options(**given: Any) -> Any:
+    options = ffi.new("abut_decompose_options *", lib.abut_default_decompose_options())
+    for name, value in given.items():
+        try:
+            setattr(options, name, value)
+        except (TypeError, OverflowError) as error:
+            raise ValueError(f"{name.rstrip('_')} cannot be {value!r}: {error}") from None
+    lib.abutpy_watch_decompose(options)
+    return options
+
+
+def _rows(quadrics: Any, count: int, name: str, width: int) -> np.ndarray[Any, Any]:
+    return np.array([list(getattr(quadrics[i], name)) for i in range(count)], np.float64).reshape(count, width)
+
+
+def decompose(mesh: Any, primitives: int = 0, *, error: float = 0.0, max_primitives: int = 0, seed: int = 0,
+              union: float = 0.0, scale: float = 1.0, output: str | os.PathLike[str] | None = None,
+              context: Context | None = None) -> Decomposition:
+    """Fits superquadrics to a mesh, so that their union lies on it: docs/decompose.md.
+
+    mesh            a mesh file's path, or vertices (V, 3) [m] and faces (F, 3) or polygons, as a pair
+    primitives      so many, 1 to 64; 0: as few as keep 1 - IoU at most at `error` (0.05), of at most `max_primitives`
+    union           temperature of the union, as a share of the mesh's diagonal (0.008)
+    scale           of a file: its unit of length [m]
+    output          NAME.body.json to write, and NAME.contact.obj beside it
+    Errors: abut.Error of meshes that enclose nothing or too little, with what to try; ValueError.
+    """
+    place = context or default_context()
+    if not scale > 0.0:
+        raise ValueError(f"scale is {scale!r}, not above 0")
+    options = _options(primitives=primitives, error=error, most_primitives=max_primitives, seed=seed, union_=union,
+                       scale=scale)
+    made = ffi.new("abut_decomposition *")
+    if isinstance(mesh, (str, os.PathLike)):
+        check(lib.abut_load_decomposition(place.handle, os.fsencode(mesh), options, made))
+    else:
+        vertices, faces = mesh
+        definition, kept = _mesh(vertices, faces)
+        check(lib.abut_decompose(place.handle, definition, options, made))
+        del kept
+    try:
+        if output is not None:
+            check(lib.abut_write_decomposition(os.fsencode(output), made))
+        body = ffi.new("abut_body *")
+        definition = ffi.addressof(made, "def")
+        check(lib.abut_create_body(place.handle, definition, body))
+        report = {key: getattr(made.report, key) for key, _ in ffi.typeof("abut_decompose_report").fields}
+        report["union"], report["end"] = report.pop("union_"), _ENDS[report["end"]]
+        quadrics, count = definition.superquadrics, definition.superquadric_count
+        return Decomposition(Body(place, body[0]), _rows(quadrics, count, "axes", 3),
+                             _rows(quadrics, count, "exponents", 2), _rows(quadrics, count, "position", 3),
+                             _rows(quadrics, count, "quaternion", 4), definition.union_, report)
+    finally:
+        lib.abut_free_decomposition(made)
