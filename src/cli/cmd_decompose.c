@@ -142,13 +142,14 @@ static void warn_end(const options *o, const abut_decompose_options *settings, c
 
 static exit_code decompose(const options *o, const scene *s, abut_decompose_options *settings, abut_decomposition *d)
 {
+  const bool tells = o->value[OPTION_JSON] || !o->value[OPTION_QUIET];
   abut_fit fit;
   progress p = progress_begin(o, o->operands[0]);
   settings->progress = progress_share;
   settings->user = &p;
   progress_say(&p, "reading %s", o->operands[0]);
   abut_status status = abut_load_decomposition(s->context, o->operands[0], settings, d);
-  if (status == ABUT_SUCCESS) {
+  if (status == ABUT_SUCCESS && tells) {
     progress_say(&p, "measuring");
     status = measure(s, d, &fit);
   }
@@ -162,7 +163,7 @@ static exit_code decompose(const options *o, const scene *s, abut_decompose_opti
   if (o->value[OPTION_JSON]) {
     return print_json(&d->report, &fit);
   }
-  if (!o->value[OPTION_QUIET]) {
+  if (tells) {
     summarise(o, s, &d->report, &fit);
   }
   return EXIT_GOOD;

@@ -515,6 +515,32 @@ static abut_status run_lists(const world *w, answer *out)
   return status;
 }
 
+/* A box as one superquadric, of which figures are compared: devices round fits in their own ways. */
+static abut_status run_decompose(const world *w, answer *out)
+{
+  static const double corners[] = {0, 0, 0, 1, 0, 0, 0, 2, 0, 1, 2, 0, 0, 0, 3, 1, 0, 3, 0, 2, 3, 1, 2, 3};
+  static const uint32_t sizes[] = {4, 4, 4, 4, 4, 4};
+  static const uint32_t faces[] = {0, 2, 3, 1, 4, 5, 7, 6, 0, 1, 5, 4, 2, 6, 7, 3, 0, 4, 6, 2, 1, 3, 7, 5};
+  abut_decompose_options options = abut_default_decompose_options();
+  abut_body_def def = abut_default_body_def();
+  abut_decomposition d;
+  start_answer(out);
+  options.primitives = 1;
+  def.vertices = corners;
+  def.vertex_count = 8;
+  def.face_sizes = sizes;
+  def.face_indices = faces;
+  def.face_count = 6;
+  double *iou = room(out, 1, sizeof(double), 1e-2);
+  const abut_status status = abut_decompose(w->context, &def, &options, &d);
+  if (status == ABUT_SUCCESS) {
+    *iou = d.report.iou;
+    out->failures = d.report.failures;
+    abut_free_decomposition(&d);
+  }
+  return status;
+}
+
 /* Two devices with a pose each make twice the calls of a Jacobian; pictures take long. */
 const task tasks[TASKS] = {
   {"contacts", run_contacts, POSES, 1, 2, 20},
@@ -528,6 +554,7 @@ const task tasks[TASKS] = {
   {"field", run_field, QUERIES, 1, 1, 3},
   {"witness", run_witness, QUERIES, 1, 1, 3},
   {"lcp", run_lcp, QUERIES, 1, 1, 3},
+  {"decompose", run_decompose, 0, 499, 3, 60},
   {"spring", run_spring, 37, 1, 3, 8},
   {"closest", run_closest, POSES, 1, 3, 6},
   {"closest-vjp", run_closest_vjp, POSES, 3, 2, 10},

@@ -177,6 +177,27 @@ static abut_status collide_back(fixture *f) { return collision(f, true); }
 static abut_status collide_meshes(fixture *f) { return meshes(f, false); }
 static abut_status collide_meshes_back(fixture *f) { return meshes(f, true); }
 
+/* A tetrahedron as one superquadric. */
+static abut_status decompose(fixture *f)
+{
+  static const double corners[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+  static const uint32_t sizes[] = {3, 3, 3, 3}, faces[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+  abut_body_def def = abut_default_body_def();
+  abut_decompose_options options = abut_default_decompose_options();
+  abut_decomposition d;
+  def.vertices = corners;
+  def.vertex_count = 4;
+  def.face_sizes = sizes;
+  def.face_indices = faces;
+  def.face_count = 4;
+  options.primitives = 1;
+  const abut_status status = abut_decompose(f->context, &def, &options, &d);
+  if (status == ABUT_SUCCESS) {
+    abut_free_decomposition(&d);
+  }
+  return status;
+}
+
 static void test_builds(abut_precision precision)
 {
   const struct {
@@ -188,7 +209,8 @@ static void test_builds(abut_precision precision)
                {"contacts", contacts, 5}, {"a picture", picture, 6}, {"closest points", closest, 7},
                {"their Jacobians", closest_by_poses, 8}, {"collision", collide, 9},
                {"its gradient", collide_back, 10}, {"collision of meshes", collide_meshes, 10},
-               {"their gradient", collide_meshes_back, 10}, {"edges again", edges, 10}};
+               {"their gradient", collide_meshes_back, 10}, {"a decomposition", decompose, 11},
+               {"edges again", edges, 11}};
   fixture f;
   if (!make_fixture(precision, &f)) {
     return;

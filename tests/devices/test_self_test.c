@@ -334,6 +334,30 @@ static abut_status meshes_by_poses(abut_batch *b)
   return fall(b, true);
 }
 
+/* A box as one superquadric, of which the figures are all that is compared. */
+static abut_status decompose(abut_batch *b)
+{
+  static const double corners[] = {0, 0, 0, 1, 0, 0, 0, 2, 0, 1, 2, 0, 0, 0, 3, 1, 0, 3, 0, 2, 3, 1, 2, 3};
+  static const uint32_t sizes[] = {4, 4, 4, 4, 4, 4};
+  static const uint32_t faces[] = {0, 2, 3, 1, 4, 5, 7, 6, 0, 1, 5, 4, 2, 6, 7, 3, 0, 4, 6, 2, 1, 3, 7, 5};
+  abut_decompose_options options = abut_default_decompose_options();
+  abut_body_def def = abut_default_body_def();
+  abut_decomposition d;
+  options.primitives = 1;
+  def.vertices = corners;
+  def.vertex_count = 8;
+  def.face_sizes = sizes;
+  def.face_indices = faces;
+  def.face_count = 6;
+  const abut_status status = abut_decompose(s.context, &def, &options, &d);
+  if (status == ABUT_SUCCESS) {
+    s.real[0][0] = (float)d.report.iou;
+    b->failures = d.report.failures;
+    abut_free_decomposition(&d);
+  }
+  return status;
+}
+
 static bool says(const char *text, const char *part)
 {
   return check(strstr(text, part) != NULL, "\"%s\" does not say %s", text, part);
@@ -355,9 +379,10 @@ static const struct {
   {"collision", "wrongly: collision of edges", collision},
   {"its gradient", "times of impact by vertices", collision_by_vertices},
   {"meshes", "wrongly: collision of meshes", meshes},
-  {"their gradient", "times of impact by the poses", meshes_by_poses}};
+  {"their gradient", "times of impact by the poses", meshes_by_poses},
+  {"decomposition", "a derivative of the fit", decompose}};
 enum { CONTACTS, GRADIENT, JVP, HESSIAN, WITNESS, FIELD, PICTURE, LIST, LIST_VJP, VJP_TANGENT, WEIGHTS,
-       CLOSEST, CLOSEST_BY_POSES, COLLISION, COLLISION_BY_VERTICES, MESHES, MESHES_BY_POSES };
+       CLOSEST, CLOSEST_BY_POSES, COLLISION, COLLISION_BY_VERTICES, MESHES, MESHES_BY_POSES, DECOMPOSITION };
 
 static bool has_answer(int which, float expected[2][REALS])
 {
@@ -514,6 +539,13 @@ static void collide_wrongly(char path[PATH])
   }
 }
 
+static void decompose_wrongly(char path[PATH])
+{
+  if (write_suite("derivatives_of_fits", "jet.cl", "R(0.5) * across", "R(0.4) * across", path)) {
+    taken_over(path, DECOMPOSITION, false);
+  }
+}
+
 int main(int argc, char **argv)
 {
   static char forward[PATH], reverse[PATH], broken[PATH], dual[PATH], points[PATH], rays[PATH];
@@ -582,5 +614,6 @@ int main(int argc, char **argv)
   }
   round_wrongly(points);
   collide_wrongly(points);
+  decompose_wrongly(points);
   return check_finish();
 }

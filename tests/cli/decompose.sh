@@ -1,0 +1,78 @@
+#!/bin/sh
+# Bodies of few superquadrics, by `decompose`: decompose.sh ABUT ARRAYS GOLDEN, see support.sh.
+# shellcheck source=tests/cli/support.sh
+. "$(dirname "$0")/support.sh"
+export ABUT_CACHE_DIR="$folder/cache"
+
+# ---- a box of 0.3 x 0.2 x 0.1 m; the same inside out; a sheet; one with a number that is none ----
+
+box='v 0 0 0
+v 0.3 0 0
+v 0 0.2 0
+v 0.3 0.2 0
+v 0 0 0.1
+v 0.3 0 0.1
+v 0 0.2 0.1
+v 0.3 0.2 0.1'
+printf '%s\nf 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n' "$box" > box.obj
+printf '%s\nf 2 4 3 1\nf 7 8 6 5\nf 5 6 2 1\nf 4 8 7 3\nf 3 7 5 1\nf 6 8 4 2\n' "$box" > inside-out.obj
+printf '%s\nf 1 3 4 2\n' "$box" > sheet.obj
+printf 'v 0 0 0\nv 1 0 0\nv 0 nan 0\nf 1 2 3\n' > nan.obj
+printf 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 0.001\nv 1 0 0.001\nv 1 1 0.001\nv 0 1 0.001\nf 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n' > thin.obj
+
+# ---- the command ----
+
+device="--device ${ABUT_TEST_DEVICE:-host}"
+# shellcheck disable=SC2086
+{
+run 0 decompose box.obj --primitives 1 -o box.body.json $device
+has stdout '^box\.obj: 6 faces: 1 superquadric, union 0\.00299[0-9]* m \(0\.8 % of the diagonal\), [0-9.e-]+ s on .+$'
+has stdout '^IoU 0\.9[0-9]+, coverage [01]\.[0-9]+, precision [01]\.[0-9]+; Chamfer [0-9.]+ %, Hausdorff [0-9.]+ % of the diagonal$'
+has stdout '^largest uncovered part [0-9.e-]+ % of the volume, [0-9.e-]+ % of the surface beyond 1 %; smallest axis 0\.0[0-9]+ m, [0-9] exponents? at a bound$'
+empty stderr 'decompose'
+for file in box.body.json box.contact.obj; do there $file; done
+json_is_valid box.body.json
+has box.body.json '"union": 0\.00299'
+run 0 decompose box.obj --primitives 1 -q -o again.body.json $device
+empty stdout 'decompose -q'
+if cmp -s box.contact.obj again.contact.obj; then pass; else fail 'again.contact.obj differs'; fi
+if [ "$(grep -v '"name"\|"mesh"' box.body.json)" = "$(grep -v '"name"\|"mesh"' again.body.json)" ]; then pass; else fail 'again.body.json differs'; fi
+run 0 decompose box.obj --error 0.1 --max-primitives 2 --scale 1000 --json -o large.body.json $device
+json_is_valid stdout
+has stdout '"end": "done"'
+has stdout '"primitives": 1'
+has stdout '"diagonal": 374\.'
+run 0 decompose inside-out.obj --primitives 1 -q -o turned.body.json $device
+has stderr 'inside-out\.obj: inside out: 1 shell was turned'
+run 0 decompose box.obj --error 0.001 --max-primitives 1 -q -o one.body.json $device
+has stderr 'box\.obj: error not reached: 1 - IoU is 0\.0[0-9]+ of the samples with 1 primitives'
+
+# ---- what is refused ----
+
+run 2 decompose sheet.obj --primitives 1 -o no.body.json $device
+has stderr 'sheet\.obj: .*enclose'
+run 2 decompose thin.obj --primitives 1 -o no.body.json $device
+has stderr 'thin\.obj: the mesh encloses [0-9]+ of the [0-9]+ cells .*make a grid of it by abut field'
+run 2 decompose nan.obj --primitives 1 -o no.body.json $device
+has stderr 'nan\.obj:3: '
+}
+run 2 decompose box.body.json --primitives 1 -o no.body.json
+has stderr 'box\.body\.json: is no mesh; decompose takes \.obj, \.stl, \.ply or \.off'
+run 2 decompose box.obj
+has stderr 'decompose needs -o NAME\.body\.json'
+run 2 decompose box.obj -o no.npz
+has stderr 'decompose writes files that end with \.body\.json'
+run 2 decompose box.obj --primitives 65 -o no.body.json
+has stderr '\-\-primitives'
+run 2 decompose box.obj --primitives 3 --error 0.1 -o no.body.json
+has stderr '\-\-error and --max-primitives do not go with it'
+run 2 decompose box.obj --union 1 -o no.body.json
+has stderr '\-\-union'
+cp box.obj no.contact.obj
+run 2 decompose no.contact.obj --primitives 1 -o no.body.json
+has stderr 'no\.contact\.obj: is an input of this command too'
+for file in no.body.json; do if [ -e $file ]; then fail "$file was written"; else pass; fi; done
+run 2 decompose missing.obj -o no.body.json
+has stderr 'missing\.obj: No such file'
+
+finish

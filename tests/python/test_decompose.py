@@ -1,0 +1,44 @@
+"""Meshes made into few superquadrics: arrays, files, options, what is refused."""
+import numpy as np
+import pytest
+
+import abut
+
+BOX = np.array([[x, y, z] for z in (0, 0.1) for y in (0, 0.2) for x in (0, 0.3)], float)
+FACES = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]
+
+
+def test_box(tmp_path):
+    path = tmp_path / "box.body.json"
+    d = abut.decompose((BOX, FACES), 1, output=path)
+    assert d.report["end"] == "done" and d.report["primitives"] == 1 and d.report["iou"] > 0.97
+    assert d.axes.shape == (1, 3) and d.exponents.shape == (1, 2) and d.quaternions.shape == (1, 4)
+    assert np.allclose(d.positions, BOX.mean(0), atol=2e-3)
+    assert np.allclose(np.linalg.norm(d.quaternions, axis=1), 1.0)
+    assert d.union == pytest.approx(0.008 * np.linalg.norm([0.3, 0.2, 0.1])) == d.report["union"] == d.body.union
+    with abut.load(path) as again:
+        assert again.primitive_count == 1 and again.union == d.union and again.vertex_count == d.body.vertex_count
+
+
+def test_file_and_error(tmp_path):
+    path = tmp_path / "box.obj"
+    lines = [f"v {x} {y} {z}" for x, y, z in 1000 * BOX] + ["f " + " ".join(str(i + 1) for i in f) for f in FACES]
+    path.write_text("\n".join(lines) + "\n")
+    d = abut.decompose(path, error=0.1, max_primitives=2, scale=0.001, seed=5, union=0.01)
+    assert d.report["primitives"] == 1 and d.report["diagonal"] == pytest.approx(np.linalg.norm([0.3, 0.2, 0.1]))
+    assert d.union == pytest.approx(0.01 * d.report["diagonal"])
+
+
+def test_refused(tmp_path):
+    with pytest.raises(abut.Error, match="enclose"):
+        abut.decompose((BOX, FACES[:1]), 1)
+    with pytest.raises(abut.Error, match="not 1 to 64"):
+        abut.decompose((BOX, FACES), 65)
+    with pytest.raises(ValueError, match="primitives cannot be -1"):
+        abut.decompose((BOX, FACES), -1)
+    with pytest.raises(ValueError, match="scale"):
+        abut.decompose((BOX, FACES), 1, scale=0.0)
+    with pytest.raises(abut.Error, match="body.json"):
+        abut.decompose((BOX, FACES), 1, output=tmp_path / "box.obj")
+    with pytest.raises(abut.Error, match="missing.stl"):
+        abut.decompose(tmp_path / "missing.stl", 1)
