@@ -554,7 +554,7 @@ const task tasks[TASKS] = {
   {"field", run_field, QUERIES, 1, 1, 3},
   {"witness", run_witness, QUERIES, 1, 1, 3},
   {"lcp", run_lcp, QUERIES, 1, 1, 3},
-  {"decompose", run_decompose, 0, 499, 3, 60},
+  {"decompose", run_decompose, 0, 2003, 3, 60},
   {"spring", run_spring, 37, 1, 3, 8},
   {"closest", run_closest, POSES, 1, 3, 6},
   {"closest-vjp", run_closest_vjp, POSES, 3, 2, 10},
