@@ -3,12 +3,14 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include <math.h>
 #include <stdlib.h>
 
 #define ROUNDS 6
 #define FAILURES 3          /* in a row end the rounds */
 #define FELL 1e-3           /* of itself: by less a loss has not fallen */
 #define TRIES 6             /* of counts, where an error is given */
+#define FEW 8               /* primitives, of which two starts are made */
 
 /* ---- start ---- */
 
@@ -110,22 +112,55 @@ static abut_status improve_and_finish(decomposition *d, primitives *p, double *i
 
 /* ---- by count ---- */
 
-abut_status stages_by_count(decomposition *d, primitives *p)
+/* How deep mesh and union differ, after fit_unions: a limb that is lost counts for more than as much volume
+ * all over the surface, which IoU does not tell apart. */
+static double depth_of_errors(const decomposition *d)
 {
-  const size_t wanted = d->options->primitives, room = at_least(1, d->cells.samples.count / CLUSTER_CELLS);
-  const size_t count = wanted < room ? wanted : room;
+  double sum = 0.0;
+  for (size_t i = 0; i < d->fine.count; ++i) {
+    const bool differs = (d->fine.distance[i] <= 0.0) != (reals_get(&d->fit.numbers, i) <= 0.0);
+    sum += differs ? d->fine.volume[i] * fabs(d->fine.distance[i]) : 0.0;
+  }
+  return sum;
+}
+
+static abut_status count_from(decomposition *d, size_t clusters, size_t count, primitives *p)
+{
   const double begun = now();
   double iou;
-  TRY(first_fits(d, 2 * count, p));
+  TRY(first_fits(d, clusters, p));
   TRY(fill_up(d, p, count));
   TRY(decompose_tell(d, "merging", 0.25));
   TRY(move_down(d, p, count, NULL, NULL));
   d->report->seconds_start += now() - begun;
-  TRY(improve_and_finish(d, p, &iou));
-  if (p->count < wanted && d->report->end == ABUT_DECOMPOSED) {
-    d->report->end = ABUT_DECOMPOSE_FEWER;
+  return improve_and_finish(d, p, &iou);
+}
+
+/* Few primitives are cheap, and their starts differ much: a second one begins with more clusters. */
+abut_status stages_by_count(decomposition *d, primitives *p)
+{
+  abut_status status = ABUT_SUCCESS;
+  const size_t wanted = d->options->primitives, room = at_least(1, d->cells.samples.count / CLUSTER_CELLS);
+  const size_t count = wanted < room ? wanted : room, starts = count > 1 && count <= FEW ? 2 : 1;
+  double least = HUGE_VAL;
+  abut_decompose_end ended = ABUT_DECOMPOSED;
+  void *memory = NULL;
+  TRY(allocate(&memory, 1, sizeof(primitives)));
+  primitives *other = memory;
+  for (size_t start = 0; start < starts; ++start) {
+    TRY_DONE(count_from(d, (2 + start) * count, count, other));
+    const double depth = depth_of_errors(d);
+    /* One that has as many as wanted goes before one that has not. */
+    if (start == 0 || other->count > p->count || (other->count == p->count && depth < least)) {
+      *p = *other;
+      least = depth;
+      ended = d->report->end;
+    }
   }
-  return ABUT_SUCCESS;
+  d->report->end = ended == ABUT_DECOMPOSED && p->count < wanted ? ABUT_DECOMPOSE_FEWER : ended;
+done:
+  free(memory);
+  return status;
 }
 
 /* ---- by error ---- */
