@@ -7,7 +7,7 @@
 
 #define TILE ((size_t)PARAMETERS * PARAMETERS)
 #define STILL 1e-9 /* of the largest diagonal, added to all */
-#define COUPLED 1e-3 /* a pair that is coupled by less is left out of the equations */
+#define COUPLED 2e-4 /* a pair that is coupled by less is left out of the equations */
 #define WIDE (PARAMETERS + 1) /* a row of a tile, where an even number is faster */
 
 abut_status equations_create(equations *e, size_t count)
