@@ -87,7 +87,8 @@ static const struct {
                       "of --jacobian gaussian (0.3), of zeroth (0.02) and finite (1e-6) the steps: rad,\n"
                       "                             and shares of both shapes' size"},
   [OPTION_ERROR] = {"error", "E", 0, COMMAND_DECOMPOSE,
-                    "take as few primitives as keep 1 - IoU at most at E (0.05, where --primitives is not given)"},
+                    "as few primitives as keep 1 - IoU at most at E, 0.001 to 0.9 (0.05, unless\n"
+                    "                             --primitives is given)"},
   [OPTION_FOLLOW] = {"follow", NULL, 0, COMMAND_FILM,
                      "hold in view what each picture shows, not the whole way"},
   [OPTION_FRAMES] = {"frames", "N", 0, COMMAND_FILM, "pictures on a sheet (12)"},
@@ -123,7 +124,8 @@ static const struct {
   [OPTION_LIST_PAIRS] = {"list-pairs", NULL, 0, COMMAND_IMPORT,
                          "list all pairs, rather than have the scene find them by itself"},
   [OPTION_MAX_PRIMITIVES] = {"max-primitives", "N", 0, COMMAND_DECOMPOSE,
-                             "of --error: most primitives that are tried, 1 to 64 (64; 32 by the default error)"},
+                             "of --error: most primitives that are tried, 1 to 64 (64; 32 by the\n"
+                             "                             default error)"},
   [OPTION_MEAN_DISTANCE] = {"mean-distance", NULL, 0, COMMAND_GRADIENT,
                             "the same as --reduce mean-distance"},
   [OPTION_MEMORY] = {"memory", "MIB", 0, COMMAND_FIELD, "most memory of the field [MiB] (256)"},
@@ -171,7 +173,8 @@ static const struct {
   [OPTION_SECONDS] = {"seconds", "S", 0, COMMAND_TUNE,
                       "about how long to measure each device [s] (120)"},
   [OPTION_SEED] = {"seed", "S", 0, COMMAND_CLOSEST | COMMAND_SUGGEST | COMMAND_DECOMPOSE,
-                   "of the random numbers (0); of closest those of --jacobian gaussian and zeroth"},
+                   "of the random numbers (0); of closest those of --jacobian gaussian and\n"
+                   "                             zeroth"},
   [OPTION_SEPARATION] = {"separation", "XI", 0, COMMAND_CCD, "distance that counts as a touch [m] (0)"},
   [OPTION_SERIES] = {"series", "S.npz", 0, COMMAND_COMPARE,
                      "also write what is drawn, and states and whole gradients"},
