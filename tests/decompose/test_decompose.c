@@ -1,9 +1,10 @@
 /* Whole decompositions: test_decompose WHAT FOLDER. WHAT is `small`: meshes of closed form, what is promised of
- * any, and refusals; `more` of these; or MESH:K, of the folder ABUT_SHARED, against the floors of
+ * any, and refusals; `more` of these; `files` of others, some of them damaged; or MESH:K, of the folder ABUT_SHARED, against the floors of
  * docs/decompose.md: 77 without it. FOLDER is for files. */
 #include "support/check.h"
 #include "surface/shapes.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -324,6 +325,43 @@ static int keep_to_floor(const char *what)
   return check_finish();
 }
 
+/* Each file ends in a body that holds, or is refused with its name. */
+static int take_all_files(void)
+{
+  const char *shared = getenv("ABUT_SHARED");
+  char path[2048];
+  size_t bodies = 0, refusals_seen = 0;
+  snprintf(path, sizeof path, "%s/data/malformed", shared ? shared : "");
+  DIR *directory = shared ? opendir(path) : NULL;
+  if (!directory) {
+    printf("ABUT_SHARED names no folder of damaged files\n");
+    return 77;
+  }
+  for (struct dirent *e; (e = readdir(directory)) != NULL;) {
+    abut_decomposition d;
+    const abut_decompose_options o = options_for(3);
+    if (e->d_name[0] == '.') {
+      continue;
+    }
+    snprintf(path, sizeof path, "%s/data/malformed/%s", shared, e->d_name);
+    if (abut_load_decomposition(device, path, &o, &d) == ABUT_SUCCESS) {
+      abut_body body;
+      check(d.report.primitives >= 1 && d.report.primitives <= 3 && isfinite(d.report.iou), "%s: %zu primitives, IoU %g",
+            e->d_name, d.report.primitives, d.report.iou);
+      CHECK_OK(abut_create_body(device, &d.def, &body));
+      CHECK_OK(abut_destroy_body(body));
+      abut_free_decomposition(&d);
+      ++bodies;
+    } else {
+      check(strstr(abut_last_error(), e->d_name) != NULL, "'%s' does not name %s", abut_last_error(), e->d_name);
+      ++refusals_seen;
+    }
+  }
+  closedir(directory);
+  check(bodies > 4 && refusals_seen > 4, "%zu bodies, %zu refusals", bodies, refusals_seen);
+  return check_finish();
+}
+
 int main(int argc, char **argv)
 {
   static const uint32_t few[] = {1, 2, 5}, many[] = {4, 11, 64};
@@ -337,6 +375,9 @@ int main(int argc, char **argv)
   }
   if (strchr(argv[1], ':')) {
     return keep_to_floor(argv[1]);
+  }
+  if (!strcmp(argv[1], "files")) {
+    return take_all_files();
   }
   if (!strcmp(argv[1], "small")) {
     refusals();
