@@ -127,8 +127,9 @@ static uint64_t morton(const uint32_t at[3])
   return out;
 }
 
+/* centre: of the leaf; beside: a place that is known near it, or NULL. */
 static abut_status add_leaf(const octree *o, branch *b, unsigned level, const uint32_t at[3], double edge,
-                            const solid_place *centre)
+                            const double centre[3], const solid_place *beside)
 {
   const uint64_t cell = morton(at) << 4 | level;
   solid_place place;
@@ -136,9 +137,9 @@ static abut_status add_leaf(const octree *o, branch *b, unsigned level, const ui
   TRY(grow(&memory, &b->room, b->count + 1, sizeof(leaf)));
   b->leaves = memory;
   for (int k = 0; k < 3; ++k) {
-    place.x[k] = centre->x[k] + edge * (uniform_at(o->seed, cell, (uint64_t)k) - 0.5);
+    place.x[k] = centre[k] + edge * (uniform_at(o->seed, cell, (uint64_t)k) - 0.5);
   }
-  solid_measure(o->inside, centre, &place);
+  solid_measure(o->inside, beside, &place);
   uint32_t low[3];
   for (int k = 0; k < 3; ++k) {
     low[k] = at[k] << (o->levels - level);
@@ -157,9 +158,12 @@ static abut_status divide(const octree *o, branch *b, unsigned level, const uint
   for (int k = 0; k < 3; ++k) {
     centre.x[k] = o->lower[k] + edge * ((double)at[k] + 0.5);
   }
+  if (level == o->levels) {
+    return add_leaf(o, b, level, at, edge, centre.x, above);
+  }
   solid_measure(o->inside, above, &centre);
-  if (level == o->levels || !(fabs(centre.distance) < HALF_DIAGONAL * edge + o->band)) {
-    return add_leaf(o, b, level, at, edge, &centre);
+  if (!(fabs(centre.distance) < HALF_DIAGONAL * edge + o->band)) {
+    return add_leaf(o, b, level, at, edge, centre.x, &centre);
   }
   for (uint32_t child = 0; child < 8; ++child) {
     const uint32_t below[3] = {2 * at[0] + (child & 1), 2 * at[1] + (child >> 1 & 1), 2 * at[2] + (child >> 2)};
