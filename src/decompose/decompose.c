@@ -368,6 +368,9 @@ abut_status abut_decompose(abut_context handle_, const abut_body_def *mesh, cons
   ENTER(context_pool, handle_);
   abut_decompose_options o;
   void *memory = NULL;
+  if (out) {
+    memset(out, 0, sizeof *out);
+  }
   context *owner = context_get(handle_);
   if (!owner) {
     return ABUT_ERROR_HANDLE;
@@ -376,7 +379,6 @@ abut_status abut_decompose(abut_context handle_, const abut_body_def *mesh, cons
     return fail(ABUT_ERROR_ARGUMENT, "abut_decompose needs a mesh, a place for its answer, and options made by "
                 "abut_default_decompose_options");
   }
-  memset(out, 0, sizeof *out);
   TRY(check_options(options, &o));
   TRY(check_mesh(mesh));
   TRY(allocate(&memory, 1, sizeof(arena)));
