@@ -35,7 +35,7 @@ abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds
                               const void *const *tangents, void *const *made);
 """
 
-ORDER = ["status", "device", "body", "manifold", "derivatives", "ccd", "closest", "contact_mesh", "decompose", "field", "files", "inspect",
+ORDER = ["status", "device", "body", "manifold", "derivatives", "shape", "ccd", "closest", "contact_mesh", "decompose", "field", "files", "inspect",
          "lcp", "pose", "render", "spring", "state", "suggest", "tuning", "world"]
 
 

@@ -10,6 +10,8 @@ Writes below SRC (the library's, unless named)
                                   Hessian-vector product of the mean distance
   manifold/self_test_lists.inl    active contacts of the same poses where a gate selects, products
                                   of derivatives of these alone
+  manifold/self_test_shapes.inl   a vector-Jacobian product by all numbers of both bodies, of the
+                                  same poses together
   query/self_test_answers.inl     witness points of edges and faces, with derivatives; both fields
   render/self_test_answers.inl    where rays enter the first body, and its field
 
@@ -27,7 +29,7 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
-from manifold_reference import (Smoothing, distance, ee_witness, level_nodes, manifold,  # noqa: E402
+from manifold_reference import (Smoothing, distance, ee_witness, exp_se3, level_nodes, manifold,  # noqa: E402
                                 natural_coefficients, sdf, soft_distance, vf_project)  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
@@ -117,6 +119,7 @@ RAYS = ((2, 0.25, 0.125), (0, 0.0625, 0)), ((-1.5, -1, 0.75), (0, 0, 0.0625)), \
        ((0.25, 2, -0.5), (0.125, 0, 0)), ((0.5, 0.25, 2), (0.25, 0.125, 0)), \
        ((2, 2, 2), (2, -2, 1.5))
 RAY_LENGTH = 4.0
+GRID_PATTERNS = 6  # of whole numbers, which derivatives by a grid's many coefficients are multiplied with
 
 
 def units(v):
@@ -205,6 +208,58 @@ def list_answers():
         for name, value in found.items():
             results.setdefault(name, []).append(np.ravel(value))
     return poses, slots, {name: np.concatenate(rows) for name, rows in results.items()}
+
+
+def numbers_of(of):
+    """What derivatives by shapes are by, a flat dict of arrays; rotations as twists."""
+    q = of["sq"]
+    found = {"vertices": of["V"], "axes": q["a"], "exponents": q["eps"], "position": q["t"],
+             "rotation": jnp.zeros_like(q["t"])}
+    for c in of.get("cp", []):
+        found |= {"plane_normals": c["n"], "plane_points": c["p"]}
+    for c in of.get("opc", []):
+        found |= {"cloud_points": c["p"], "cloud_normals": c["n"], "cloud_widths": c["width"]}
+    for g in of.get("grid", []):
+        found |= {"coefficients": g["coefficients"], "nodes": g["levels"][0]}
+    return found
+
+
+def with_numbers(of, x):
+    turn = jax.vmap(lambda w: exp_se3(jnp.concatenate([jnp.zeros(3), w]))[0])(x["rotation"])
+    out = dict(of, V=x["vertices"], sq=dict(of["sq"], a=x["axes"], eps=x["exponents"], t=x["position"],
+                                            R=of["sq"]["R"] @ turn))
+    out["cp"] = [dict(c, n=x["plane_normals"], p=x["plane_points"]) for c in of.get("cp", [])]
+    out["opc"] = [dict(c, p=x["cloud_points"], n=x["cloud_normals"], width=x["cloud_widths"])
+                  for c in of.get("opc", [])]
+    out["grid"] = [dict(g, coefficients=x["coefficients"], levels=[x["nodes"]]) for g in of.get("grid", [])]
+    return out
+
+
+def shape_answers():
+    """How many contacts a pose has, and derivatives of the sum over all poses, by body; of a grid's products with GRID_PATTERNS patterns."""
+    bodies = shape(0), shape(1)
+
+    def total(*x):
+        made = [with_numbers(body, numbers) for body, numbers in zip(bodies, x)]
+        sum_of = 0.0
+        for pose in zip(*POSES):
+            values = manifold(*map(jnp.asarray, pose), *made, SMOOTHING, *EDGES_KEPT, *VERTICES_KEPT)
+            bars = cotangents(values)
+            sum_of += sum(jnp.sum(values[name] * bars[name]) for name in OUTPUTS)
+        return sum_of
+    found = {}
+    contacts = jax.eval_shape(lambda: manifold(*(jnp.asarray(p[0]) for p in POSES), *bodies, SMOOTHING,
+                                               *EDGES_KEPT, *VERTICES_KEPT))["d"].size
+    for i, by in enumerate(jax.jit(jax.grad(total, argnums=(0, 1)))(*map(numbers_of, bodies))):
+        if "nodes" in by:
+            nodes, at = by.pop("nodes"), tuple(slice(8 * k + 2, 8 * k + 10) for k in GRID_BLOCK)
+            place = np.mgrid[[slice(8)] * 3]
+            inner = np.all((place > 1) & (place < 7), axis=0)  # others may not vary
+            grid = np.concatenate([np.ravel(by.pop("coefficients")), np.ravel(np.where(inner, nodes[at], 0))])
+            place = np.arange(grid.size)
+            by["grid"] = [grid @ ((place * 7 + k) % 11 - 5) for k in range(GRID_PATTERNS)]
+        found |= {f"by_{name}_{i + 1}": value for name, value in by.items()}
+    return contacts, found
 
 
 def witness_answers():
@@ -344,6 +399,14 @@ def lists_text():
                               for name, value in found.items()])
 
 
+def shapes_text():
+    contacts, found = shape_answers()
+    parts = [MADE + f"#define SELF_TEST_PATTERNS {GRID_PATTERNS}\n#define SELF_TEST_SHAPE_POSES {len(POSES[0])}\n"
+             f"#define SELF_TEST_SHAPE_CONTACTS {contacts}\n"]
+    parts += [c_array(f"shape_pose_{i + 1}", POSES[i]) for i in range(2)]
+    return "\n".join(parts + [c_array("expected_" + name, value, "{:.12g}") for name, value in found.items()])
+
+
 def points_text():
     parts = [MADE + f"#define SELF_TEST_QUERIES {len(POINTS)}\n"]
     for i in range(2):
@@ -380,6 +443,7 @@ def main():
     for name, made in (("self_test/bodies.inl", bodies_text),
                        ("manifold/self_test_answers.inl", manifold_text),
                        ("manifold/self_test_lists.inl", lists_text),
+                       ("manifold/self_test_shapes.inl", shapes_text),
                        ("query/self_test_answers.inl", points_text),
                        ("render/self_test_answers.inl", render_text)):
         (folder / name).write_text(made())

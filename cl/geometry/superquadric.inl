@@ -16,6 +16,7 @@ typedef struct FN(shares) {
   ilane x_leads;        // in the inner sum, whose terms are 1 and xy_e relative to the larger
   ilane m_leads;        // in the outer sum, of 1 and share
   num xy_e, xy_sum, share, sum;
+  num xy_gap, gap;      // the logarithms of xy_e and of share, times the exponents
   num h_inv;
 } FN(shares);
 
@@ -33,15 +34,15 @@ static void FN(superquadric_shares)(GLOBAL const real *s, vec y, FN(shares) *t)
 
   t->x_leads = n_value(lx) > n_value(ly);
   const num xy_hi = n_select(t->x_leads, lx, ly);
-  const num xy_gap = n_sub(n_select(t->x_leads, ly, lx), xy_hi);
-  t->xy_e = n_exp2(n_scale(xy_gap, s[SUPERQUADRIC_E2_INV]));
+  t->xy_gap = n_sub(n_select(t->x_leads, ly, lx), xy_hi);
+  t->xy_e = n_exp2(n_scale(t->xy_gap, s[SUPERQUADRIC_E2_INV]));
   t->xy_sum = n_shift(t->xy_e, R(1.0));
   const num m = n_smad(n_log2_1p(t->xy_e), s[SUPERQUADRIC_E2], xy_hi);
 
   t->m_leads = n_value(m) > n_value(lz);
   const num most = n_select(t->m_leads, m, lz);
-  const num gap = n_sub(n_select(t->m_leads, lz, m), most);
-  t->share = n_exp2(n_scale(gap, s[SUPERQUADRIC_E1_INV]));
+  t->gap = n_sub(n_select(t->m_leads, lz, m), most);
+  t->share = n_exp2(n_scale(t->gap, s[SUPERQUADRIC_E1_INV]));
   t->sum = n_shift(t->share, R(1.0));
   const num f = n_smad(n_log2_1p(t->share), s[SUPERQUADRIC_E1], most);
   t->h_inv = n_exp2(n_scale(f, R(-0.5)));

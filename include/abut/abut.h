@@ -25,6 +25,7 @@
 #include <abut/manifold.h>
 #include <abut/pose.h>
 #include <abut/render.h>
+#include <abut/shape.h>
 #include <abut/spring.h>
 #include <abut/state.h>
 #include <abut/status.h>

@@ -176,6 +176,7 @@ static abut_status pack(body *b, const abut_body_def *given)
   TRY_DONE(pack_primitives(&def, context_real_bytes(b->context), &b->head, &b->head_count,
                            &b->shape));
   set_info(&b->info, &def);
+  TRY_DONE(keep_outlines(&def, &b->parts));
 done:
   free(points);
   free(clouds);

@@ -59,8 +59,57 @@ abut_status keep_parts(const abut_body_def *def, body_parts *out)
   return keep_surface(&def->surface, out);
 }
 
+static abut_status keep_levels(abut_grid *g)
+{
+  void *memory = NULL;
+  const abut_grid_level *from = g->levels;
+  g->coefficients = NULL;
+  g->levels = NULL;
+  TRY(allocate(&memory, g->level_count, sizeof *from));
+  abut_grid_level *levels = memory;
+  g->levels = levels;
+  for (size_t i = 0; i < g->level_count; ++i) {
+    levels[i].block_count = from[i].block_count;
+    TRY(copy(&memory, from[i].blocks, from[i].block_count, 3 * sizeof *from[i].blocks));
+    levels[i].blocks = memory;
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status keep_outlines(const abut_body_def *def, body_parts *out)
+{
+  void *memory = NULL;
+  TRY(copy(&memory, def->pointclouds, def->pointcloud_count, sizeof *out->pointclouds));
+  out->pointclouds = memory;
+  out->pointcloud_count = def->pointcloud_count;
+  for (size_t i = 0; i < def->pointcloud_count; ++i) {
+    out->pointclouds[i].points = NULL;
+  }
+  TRY(allocate(&memory, def->grid_count, sizeof *out->grids));
+  out->grids = memory;
+  for (; out->grid_count < def->grid_count; ++out->grid_count) {
+    abut_grid *g = &out->grids[out->grid_count];
+    *g = def->grids[out->grid_count];
+    const abut_status status = keep_levels(g);
+    if (status != ABUT_SUCCESS) {
+      ++out->grid_count; /* what it has is freed */
+      return status;
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
 void free_parts(body_parts *p)
 {
+  for (size_t i = 0; i < p->grid_count; ++i) {
+    const abut_grid *g = &p->grids[i];
+    for (size_t l = 0; g->levels && l < g->level_count; ++l) {
+      free((void *)(uintptr_t)g->levels[l].blocks);
+    }
+    free((void *)(uintptr_t)g->levels);
+  }
+  free(p->grids);
+  free(p->pointclouds);
   free(p->superquadrics);
   free(p->polyhedra);
   free(p->planes);

@@ -34,21 +34,27 @@ void sort_in_space(const double *vertices, size_t count, size_t block, uint32_t 
 abut_status pack_primitives(const abut_body_def *def, size_t real_size, int **head,
                             size_t *head_count, reals *shape);
 
-/* What a body keeps as it was given, since more is made of a body than its field: primitives of both operations, and
- * the surface. */
+/* What a body keeps as it was given, since more is made of a body than its field: primitives of both operations, by
+ * which derivatives by its shape are told, too, and the surface. */
 typedef struct body_parts {
   abut_superquadric *superquadrics;
   size_t superquadric_count;
   abut_polyhedron *polyhedra; /* whose planes are these: */
   size_t polyhedron_count;
   double *planes;             /* (all of them, 6) */
+  abut_pointcloud *pointclouds; /* without their points; with the one of the mesh */
+  size_t pointcloud_count;
+  abut_grid *grids;           /* without their coefficients */
+  size_t grid_count;
   double *surface_vertices;   /* of the definition's surface, or NULL */
   uint32_t *surface_sizes, *surface_indices;
   size_t surface_vertex_count, surface_face_count;
 } body_parts;
 
-/* Copies them. free_parts frees what there is, on failure, too. */
+/* Copies them; keep_outlines the clouds and grids, of which a definition has all that are packed.
+ * free_parts frees what there is, on failure, too. */
 abut_status keep_parts(const abut_body_def *def, body_parts *out);
+abut_status keep_outlines(const abut_body_def *def, body_parts *out);
 void free_parts(body_parts *p);
 
 #endif

@@ -113,6 +113,31 @@ void grid_tree_free(grid_tree *t)
   *t = (grid_tree){0};
 }
 
+grid_around grid_blocks_around(const grid_tree *t, size_t level, const int32_t *at)
+{
+  grid_around a;
+  for (int n = 0; n < 27; ++n) {
+    const int32_t place[3] = {at[0] + n / 9 - 1, at[1] + n / 3 % 3 - 1, at[2] + n % 3 - 1};
+    a.number[n] = grid_tree_find(t, level, place);
+  }
+  return a;
+}
+
+bool grid_node_is_inner(const grid_around *a, const int node[3])
+{
+  for (int n = 0; n < 27; ++n) {
+    const int by[3] = {n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
+    bool reached = true;
+    for (int k = 0; k < 3; ++k) {
+      reached = reached && (by[k] == 0 || (by[k] < 0 ? node[k] < 2 : node[k] > ABUT_GRID_BLOCK - 2));
+    }
+    if (reached && a->number[n] < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 const double *grid_block(const abut_grid *g, size_t number)
 {
   size_t l = 0;

@@ -23,6 +23,17 @@ void grid_tree_free(grid_tree *t);
 /* The number of a block of `level`, from 1, or -1. */
 int32_t grid_tree_find(const grid_tree *t, size_t level, const int32_t at[3]);
 
+/* The numbers of the 27 blocks around one of `level` at a place, its own among them, -1 where there is
+ * none: x slowest. */
+typedef struct grid_around {
+  int32_t number[27];
+} grid_around;
+
+grid_around grid_blocks_around(const grid_tree *t, size_t level, const int32_t *at);
+
+/* Whether the four cells along each axis around a node all lie in blocks: others are 0. */
+bool grid_node_is_inner(const grid_around *a, const int node[3]);
+
 /* The coefficients of the block with a number. */
 const double *grid_block(const abut_grid *g, size_t number);
 

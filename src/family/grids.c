@@ -97,50 +97,19 @@ static abut_status check_levels(const abut_grid *g, size_t i)
                   ELEMENT_LIMIT);
 }
 
-/* The numbers of the 27 blocks around one, -1 where there is none: x slowest. */
-typedef struct around {
-  int32_t number[27];
-} around;
-
-static around blocks_around(const grid_tree *t, size_t level, const int32_t *at)
-{
-  around a;
-  for (int n = 0; n < 27; ++n) {
-    const int32_t place[3] = {at[0] + n / 9 - 1, at[1] + n / 3 % 3 - 1, at[2] + n % 3 - 1};
-    a.number[n] = grid_tree_find(t, level, place);
-  }
-  return a;
-}
-
-/* Whether the four cells along each axis around a node all lie in blocks. */
-static bool is_inner(const around *a, const int node[3])
-{
-  for (int n = 0; n < 27; ++n) {
-    const int by[3] = {n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
-    bool reached = true;
-    for (int k = 0; k < 3; ++k) {
-      reached = reached && (by[k] == 0 || (by[k] < 0 ? node[k] < 2 : node[k] > SIDE - 2));
-    }
-    if (reached && a->number[n] < 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
 static abut_status check_block(const abut_grid *g, size_t i, size_t level, size_t block,
                                const grid_tree *t)
 {
   const abut_grid_level *l = &g->levels[level - 1];
   const double *c = l->coefficients + block * NODES;
-  const around a = blocks_around(t, level, l->blocks + 3 * block);
+  const grid_around a = grid_blocks_around(t, level, l->blocks + 3 * block);
   for (int n = 0; n < NODES; ++n) {
     const int node[3] = {n / (SIDE * SIDE), n / SIDE % SIDE, n % SIDE};
     if (!(fabs(c[n]) <= GRID_DISTANCE_MOST)) {
       return fail(ABUT_ERROR_BODY, "grid %zu, level %zu, block %zu: coefficient %d %d %d is not "
                   "within +-%g", i, level, block, node[0], node[1], node[2], GRID_DISTANCE_MOST);
     }
-    if (c[n] != 0.0 && !is_inner(&a, node)) {
+    if (c[n] != 0.0 && !grid_node_is_inner(&a, node)) {
       return fail(ABUT_ERROR_BODY, "grid %zu, level %zu, block %zu: coefficient %d %d %d is %g; it "
                   "must be 0 where less than two cells inside the level's blocks", i, level, block,
                   node[0], node[1], node[2], c[n]);
@@ -265,7 +234,7 @@ static void pack_coarse(packer *p, const abut_grid *g, const grid_tree *t, const
 }
 
 /* Nodes -1 to 9, of the block and of those around it. */
-static void pack_nodes(packer *p, const abut_grid *g, const around *a)
+static void pack_nodes(packer *p, const abut_grid *g, const grid_around *a)
 {
   const double *c[27];
   for (int n = 0; n < 27; ++n) {
@@ -290,7 +259,7 @@ static void pack_blocks(packer *p, const abut_grid *g, const grid_tree *t)
   for (size_t level = 1; level <= g->level_count; ++level) {
     const abut_grid_level *l = &g->levels[level - 1];
     for (size_t b = 0; b < l->block_count; ++b, ++number, p->at += GRID_BLOCK_STRIDE) {
-      const around a = blocks_around(t, level, l->blocks + 3 * b);
+      const grid_around a = grid_blocks_around(t, level, l->blocks + 3 * b);
       for (size_t k = 0; k < GRID_CHILDREN; ++k) {
         reals_set(p->shape, p->at + k, t->children[GRID_CHILDREN * number + k]);
       }

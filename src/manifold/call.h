@@ -9,6 +9,7 @@
 #include "manifold/mixed.h"
 #include "manifold/outputs.h"
 #include "manifold/run.h"
+#include "manifold/shape_sums.h"
 #include <abut/derivatives.h>
 
 typedef struct call call;
@@ -24,6 +25,7 @@ typedef struct call_on {
   size_t room;    /* poses for which these have room */
   size_t rejected; /* how many poses of the chunk have been rejected */
   piece *piece;   /* the chunk's part of the compact list, while it is read */
+  shape_piece *shapes; /* its part of sums of derivatives by shapes, likewise */
 } call_on;
 
 /* What a call does with a chunk beside its values: a step that brings up, launches, or reads. */
@@ -41,6 +43,8 @@ struct call {
   abut_batch *batch;
   size_t real_bytes;
   call_step upload, launch, collect; /* or NULL */
+  void (*add)(call *c, call_on *on); /* adds what `collect` has left to the call's answer; or NULL */
+  void (*empty)(call *c);            /* takes it back; or NULL */
   const void *user;
   const abut_pose_tangents *along; /* tangents of the poses, for a run on duals; NULL: zero */
   compact_list list;               /* where the batch wants one */

@@ -192,6 +192,9 @@ static void add_chunk(batch_on *b, chunk c)
     compact_list_add(&all->list, on->piece);
     on->piece = NULL;
   }
+  if (all->add) {
+    all->add(all, on);
+  }
 }
 
 /* ---- a device ---- */
@@ -267,6 +270,9 @@ static void find_parts(const call *c, int which, bool parts[SELF_TEST_PARTS])
 
 static abut_status test_run(const run *r, context *c, size_t place, self_test_part part)
 {
+  if (r->wanted.shaped[0] || r->wanted.shaped[1]) {
+    TRY(test_member(c, place, MODULE_SHAPE, PROGRAM_PLAIN, false, SELF_TEST_MAIN));
+  }
   TRY(test_member(c, place, MODULE_MANIFOLD, r->program, false, part));
   return r->wanted.cotangents ? test_member(c, place, MODULE_MANIFOLD, r->program, true, part)
                               : ABUT_SUCCESS;
@@ -319,6 +325,7 @@ static void leave(batch_on *b)
     free(on->status);
     free(on->values);
     piece_free(on->piece);
+    shape_pieces_free(on->shapes);
     free(on);
   }
 }
@@ -326,6 +333,9 @@ static void leave(batch_on *b)
 void call_empty(call *c)
 {
   c->batch->rejected = 0;
+  if (c->empty) {
+    c->empty(c);
+  }
   compact_list_free(&c->list);
   c->list.poses = 0;
   if (c->list.out) {

@@ -6,6 +6,7 @@
 #include "manifold/active.h"
 #include "manifold/call.h"
 #include "manifold/outputs.h"
+#include "manifold/reductions.h"
 #include <stdlib.h>
 
 /* Makes the derivatives' run. It is the values' own, unless derivatives have another smoothing, or
@@ -44,8 +45,7 @@ static abut_status vjp_launch(call_on *on, size_t slot, chunk c)
   return run_reverse(derivatives_on(on, slot), c.count);
 }
 
-/* Adds cotangents and their own tangents, either of which may be NULL. */
-static void add_cotangents(call *c, const abut_cotangents *bars, const abut_cotangents *tangents)
+void call_add_cotangents(call *c, const abut_cotangents *bars, const abut_cotangents *tangents)
 {
   for (size_t i = 0; i < OUTPUTS; ++i) {
     const contact_output *o = &contact_outputs[i];
@@ -66,7 +66,7 @@ abut_status abut_vjp(abut_pair handle_, abut_pair derivatives, abut_batch *batch
   TRY(call_start(&c, handle_, batch));
   TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_PLAIN));
   derivatives_run(&c)->wanted.cotangents = given;
-  add_cotangents(&c, cotangents, NULL);
+  call_add_cotangents(&c, cotangents, NULL);
   call_add_gradients(&c, 0, gradients);
   c.launch = vjp_launch;
   return call_finish(&c);
@@ -93,7 +93,7 @@ abut_status abut_vjp_tangent(abut_pair handle_, abut_batch *batch,
   }
   TRY(add_derivatives(&c, handle_, ABUT_SAME_PAIR, PROGRAM_DUAL));
   derivatives_run(&c)->wanted.cotangents = given;
-  add_cotangents(&c, cotangents, cotangent_tangents);
+  call_add_cotangents(&c, cotangents, cotangent_tangents);
   c.along = along;
   if (gradients) {
     call_add_gradients(&c, 0, gradients);
@@ -149,9 +149,7 @@ static abut_status make_shared_bar(const run *r, double value, buffer **out)
   return status;
 }
 
-/* Sets what the reduction reads, in `values`, and which cotangents it gives, in `r`. On duals the
- * reduction reads values of the run itself. */
-static void prepare_reduction(run *values, run *r, abut_reduction reduction)
+void prepare_reduction(run *values, run *r, abut_reduction reduction)
 {
   static const int bars[] = {WANT_D, WANT_ACTIVITY, WANT_D | WANT_ACTIVITY, WANT_D, WANT_D,
                              WANT_D | WANT_WEIGHT};
@@ -173,7 +171,7 @@ static run *reduced_run(call *c)
   return r->program == PROGRAM_DUAL ? r : values_run(c);
 }
 
-static abut_status reduction_upload(call_on *on, size_t slot, chunk c)
+abut_status reduction_upload(call_on *on, size_t slot, chunk c)
 {
   (void)c;
   const run *r = derivatives_on(on, slot);
@@ -186,7 +184,7 @@ static abut_status reduction_upload(call_on *on, size_t slot, chunk c)
   return r->wanted.shared_activity ? make_shared_bar(r, 1.0, &r->on->one_bar) : ABUT_SUCCESS;
 }
 
-static abut_status reduction_cotangents(call_on *on, size_t slot, size_t count)
+abut_status reduction_cotangents(call_on *on, size_t slot, size_t count)
 {
   const abut_reduction reduction = *(const abut_reduction *)on->call->user;
   const run *r = derivatives_on(on, slot);
@@ -229,7 +227,7 @@ static abut_status reduction_launch(call_on *on, size_t slot, chunk c)
   return run_reverse(derivatives_on(on, slot), c.count);
 }
 
-static abut_status check_reduction(abut_reduction reduction)
+abut_status check_reduction(abut_reduction reduction)
 {
   return (int)reduction >= ABUT_REDUCE_MEAN_DISTANCE && reduction <= ABUT_REDUCE_SOFT_DISTANCE
            ? ABUT_SUCCESS

@@ -47,6 +47,13 @@ typedef enum scratch_id {
   SCRATCH_KEPT_BAR, SCRATCH_WEIGHTS_BAR,
   SCRATCH_RANKED_PARTS, SCRATCH_RANKED_BAR, SCRATCH_SCORES_BAR,
   SCRATCH_FIELD_BAR_1, SCRATCH_FIELD_BAR_2,       /* of phi at all vertices, from selections */
+  /* derivatives by shapes (manifold/shape.h): of each body's field, and of its vertices */
+  SCRATCH_SITES_1, SCRATCH_SITES_2,
+  SCRATCH_VERTEX_BAR_1, SCRATCH_VERTEX_BAR_2,     /* of all vertices as they are sorted */
+  SCRATCH_KEPT_SPREAD_1, SCRATCH_KEPT_SPREAD_2,   /* of all in mesh order, from kept ones */
+  SCRATCH_ENDS_SPREAD_1, SCRATCH_ENDS_SPREAD_2,   /* of the ends of all edges */
+  SCRATCH_SITE_SHARES, SCRATCH_SITE_PARTS,
+  SCRATCH_SHAPE_1, SCRATCH_SHAPE_2,               /* rows */
   SCRATCH_WRENCHES,
   SCRATCH_GRADIENT_1, SCRATCH_GRADIENT_2,
   SCRATCH_STEPS, SCRATCH_JACOBIAN, /* for Jacobian blocks */

@@ -10,6 +10,7 @@
  * fields have got cotangents from a selection. */
 typedef struct reverse_pass {
   const run *run;
+  field_sites sites;
   size_t poses, next_block, blocks;
   bool scored[2];
 } reverse_pass;
@@ -65,6 +66,19 @@ static launch_argument activity_bar(const run *r)
   return r->wanted.shared_activity ? shared : own;
 }
 
+/* A body's sites, as kernels are told: where they lie, how many a pose has, and where those of the
+ * kernel begin. */
+#define SITES(pass, body, first)                                                    \
+  BUFFER((pass)->run, OF_SIDE(SCRATCH_SITES_1, body)), ARG_INT((pass)->sites.count[body]), \
+    ARG_INT(first)
+
+/* Tells whether the cotangents of edges' ends are wanted: where SoftSort moves them, or by shapes. */
+static bool ends_back(const run *r)
+{
+  const bool selected = r->pair->selected_edges[0] || r->pair->selected_edges[1];
+  return (!gated(r) && selected) || r->wanted.shaped[0] || r->wanted.shaped[1];
+}
+
 /* ---- edges ---- */
 
 static abut_status neighbours_back(const reverse_pass *pass)
@@ -93,8 +107,9 @@ static abut_status edge_contacts_back(reverse_pass *pass)
                     BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(r->wanted.cotangents), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
                     ARG_INT(r->wanted.shared_d), BUFFER(r, SCRATCH_N_BAR),
                     BUFFER(r, SCRATCH_FACTORS_BAR), BUFFER(r, SCRATCH_WITNESS_BAR),
-                    BUFFER(r, SCRATCH_PAIR_ENDS_BAR), BUFFER(r, SCRATCH_WRENCHES),
-                    ARG_INT(wrench_stride(pass)),
+                    ARG_INT(ends_back(r)), BUFFER(r, SCRATCH_PAIR_ENDS_BAR), ARG_STRUCT(pass->sites),
+                    BUFFER(r, SCRATCH_SITES_1), BUFFER(r, SCRATCH_SITES_2),
+                    BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
                     ARG_INT(take_blocks(pass, blocks)));
 }
 
@@ -109,9 +124,10 @@ static abut_status probes_back(reverse_pass *pass, scratch_id list, scratch_id d
                    ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, depth), BUFFER(r, list),
                    ARG_BUFFER(edge_ends(r, side)),
                    BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
-                   HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_WITNESS_BAR),
-                   BUFFER(r, SCRATCH_PAIR_ENDS_BAR), BUFFER(r, SCRATCH_WRENCHES),
-                   ARG_INT(wrench_stride(pass)), ARG_INT(take_blocks(pass, blocks))));
+                   HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_WITNESS_BAR), ARG_INT(ends_back(r)),
+                   BUFFER(r, SCRATCH_PAIR_ENDS_BAR), SITES(pass, !side, pass->sites.probes[!side]),
+                   BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
+                   ARG_INT(take_blocks(pass, blocks))));
   }
   return ABUT_SUCCESS;
 }
@@ -155,6 +171,7 @@ static abut_status trace_back(reverse_pass *pass)
       TRY(LAUNCH_RUN(r, KERNEL_TRACE_ADJOINT, blocks, pass->poses, ARG_BUFFER(at.memory),
                      ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_FRAMES),
                      BUFFER(r, own), BUFFER(r, SCRATCH_WITNESS_BAR), HEAD(r), ARG_INT(side),
+                     SITES(pass, side, (size_t)pass->sites.own[side] + (step + 1) * pair_slots(r)),
                      BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
                      ARG_INT(take_blocks(pass, blocks))));
     }
@@ -169,7 +186,7 @@ static abut_status witness_points_back(reverse_pass *pass)
   return LAUNCH_RUN(r, KERNEL_EDGE_WITNESSES_ADJOINT, blocks, pass->poses,
                     ARG_BUFFER(edge_ends(r, 0)), ARG_BUFFER(edge_ends(r, 1)),
                     BUFFER(r, SCRATCH_FRAMES), HEAD(r), BUFFER(r, SCRATCH_WITNESS_BAR),
-                    ARG_INT(agreement_back(r) || weights_back(r)),
+                    ARG_INT(ends_back(r)), ARG_INT(agreement_back(r) || weights_back(r)),
                     BUFFER(r, SCRATCH_PAIR_ENDS_BAR),
                     BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
                     ARG_INT(take_blocks(pass, blocks)));
@@ -181,9 +198,15 @@ static abut_status witness_points_back(reverse_pass *pass)
 typedef struct ranked {
   int of, side;
   buffer *source;
-  scratch_id index, top, mean, weights, bars;
+  scratch_id index, top, mean, weights, bars, spread;
   kernel_id softsort;
 } ranked;
+
+/* Tells whether a selection's scores have cotangents. */
+static bool weighed(const run *r)
+{
+  return !gated(r) || (r->wanted.cotangents & (WANT_ACTIVITY | WANT_WEIGHT));
+}
 
 /* Takes the cotangents of the means (bars), or those of the gate weights, back to
  * SCRATCH_SCORES_BAR. */
@@ -192,6 +215,14 @@ static abut_status select_back(const reverse_pass *pass, const ranked *s)
   const run *r = pass->run;
   const pair_elements *e = elements(r, s->of);
   const size_t blocks = lane_blocks(r, (size_t)e->padded);
+  if (r->wanted.shaped[s->side]) {
+    TRY(LAUNCH_RUN(r, KERNEL_SPREAD_KEPT, blocks, pass->poses, BUFFER(r, SCRATCH_SCORES),
+                   BUFFER(r, s->top), BUFFER(r, s->weights), BUFFER(r, s->index),
+                   BUFFER(r, s->bars), HEAD(r), ARG_INT(s->of), BUFFER(r, s->spread)));
+  }
+  if (!weighed(r)) { /* gates keep true elements: only activities and weights depend on the scores */
+    return ABUT_SUCCESS;
+  }
   if (gated(r)) {
     TRY(LAUNCH_RUN(r, KERNEL_GATE_ADJOINT, pass->poses, 1, BUFFER(r, s->top), HEAD(r),
                    ARG_INT(s->of), BUFFER(r, SCRATCH_WEIGHTS_BAR),
@@ -210,16 +241,20 @@ static abut_status select_back(const reverse_pass *pass, const ranked *s)
                     BUFFER(r, SCRATCH_SCORES_BAR));
 }
 
-/* Adds up the cotangents of a body's kept edges: of their ends or, with gates, of their weights
- * alone. */
+/* Adds up the cotangents of a body's kept edges: of their ends where those are wanted, and with gates
+ * of their weights. */
 static abut_status kept_edges_back(const reverse_pass *pass, int side)
 {
   const run *r = pass->run;
   const size_t blocks = lane_blocks(r, r->pair->layout.edges[side]);
-  if (!gated(r)) {
-    return LAUNCH_RUN(r, KERNEL_ENDS_ADJOINT, blocks, pass->poses,
-                      BUFFER(r, SCRATCH_PAIR_ENDS_BAR), HEAD(r), ARG_INT(side),
-                      BUFFER(r, SCRATCH_ENDS_BAR));
+  const bool selected = r->pair->selected_edges[side];
+  if (r->wanted.shaped[side] || (!gated(r) && selected)) {
+    const scratch_id to = selected ? SCRATCH_ENDS_BAR : OF_SIDE(SCRATCH_ENDS_SPREAD_1, side);
+    TRY(LAUNCH_RUN(r, KERNEL_ENDS_ADJOINT, blocks, pass->poses, BUFFER(r, SCRATCH_PAIR_ENDS_BAR),
+                   HEAD(r), ARG_INT(side), BUFFER(r, to)));
+  }
+  if (!gated(r) || !selected) {
+    return ABUT_SUCCESS;
   }
   const bool active = (r->wanted.cotangents & WANT_ACTIVITY) != 0;
   if (active) {
@@ -237,18 +272,22 @@ static abut_status select_edges_back(reverse_pass *pass, int side)
 {
   const run *r = pass->run;
   const resident_body *b = r->bodies[side];
-  const int weighed = WANT_ACTIVITY | WANT_WEIGHT;
-  /* Gates keep true edges, so that only activities and weights depend on the scores. */
-  if (!r->pair->selected_edges[side] || (gated(r) && !(r->wanted.cotangents & weighed))) {
+  if (!r->pair->selected_edges[side]) {
+    return kept_edges_back(pass, side);
+  }
+  if (!weighed(r) && !r->wanted.shaped[side]) {
     return ABUT_SUCCESS;
   }
   const ranked s = {EDGES_OF(side), side, b->edge_ends, OF_SIDE(SCRATCH_EDGE_INDEX_1, side),
                     OF_SIDE(SCRATCH_EDGE_TOP_1, side), OF_SIDE(SCRATCH_ENDS_1, side),
                     OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side), SCRATCH_ENDS_BAR,
-                    KERNEL_SOFTSORT_EDGES_ADJOINT};
+                    OF_SIDE(SCRATCH_ENDS_SPREAD_1, side), KERNEL_SOFTSORT_EDGES_ADJOINT};
   TRY(kept_edges_back(pass, side));
   TRY(edge_score_kernel(r, pass->poses, side));
   TRY(select_back(pass, &s));
+  if (!weighed(r)) {
+    return ABUT_SUCCESS;
+  }
   pass->scored[side] = true;
   return LAUNCH_RUN(r, KERNEL_EDGE_SCORES_ADJOINT, b->vertex_padded, pass->poses,
                     BUFFER(r, SCRATCH_SCORES_BAR), ARG_BUFFER(b->edge_starts),
@@ -286,6 +325,9 @@ static abut_status vertices_back(reverse_pass *pass, int side, const vertex_set 
 {
   const run *r = pass->run;
   const size_t slots = v->points.padded, blocks = lane_blocks(r, slots);
+  const bool shaped = r->wanted.shaped[side];
+  const scratch_id bar = v->kept ? SCRATCH_KEPT_BAR : OF_SIDE(SCRATCH_VERTEX_BAR_1, side);
+  const int *first = v->kept ? pass->sites.kept : pass->sites.vertices;
   return LAUNCH_RUN(r, KERNEL_VERTEX_ADJOINT, blocks, pass->poses, ARG_BUFFER(v->points.memory),
                     ARG_BUFFER(r->bodies[side]->order), BUFFER(r, v->field),
                     ARG_INT(field_planes(v->kind) * slots),
@@ -293,10 +335,10 @@ static abut_status vertices_back(reverse_pass *pass, int side, const vertex_set 
                     BUFFER(r, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side)),
                     BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side)), ARG_INT(scored),
                     BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(side), ARG_INT(v->kept),
-                    ARG_INT(have), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
+                    ARG_INT(v->kept || shaped), ARG_INT(have), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
                     ARG_INT(r->wanted.shared_d), BUFFER(r, SCRATCH_N_BAR), activity_bar(r),
-                    ARG_INT(r->wanted.shared_activity), BUFFER(r, SCRATCH_KEPT_BAR),
-                    BUFFER(r, SCRATCH_WEIGHTS_BAR),
+                    ARG_INT(r->wanted.shared_activity), BUFFER(r, bar),
+                    BUFFER(r, SCRATCH_WEIGHTS_BAR), SITES(pass, !side, first[!side]),
                     BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
                     ARG_INT(take_blocks(pass, blocks)));
 }
@@ -312,12 +354,16 @@ static abut_status select_vertices_back(reverse_pass *pass, int side)
                     OF_SIDE(SCRATCH_VERTEX_INDEX_1, side), OF_SIDE(SCRATCH_VERTEX_TOP_1, side),
                     OF_SIDE(SCRATCH_KEPT_VERTICES_1, side),
                     OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side), SCRATCH_KEPT_BAR,
-                    KERNEL_SOFTSORT_VERTICES_ADJOINT};
-  if (gated(r) && !(r->wanted.cotangents & WANT_ACTIVITY)) {
+                    OF_SIDE(SCRATCH_KEPT_SPREAD_1, side), KERNEL_SOFTSORT_VERTICES_ADJOINT};
+  const bool scores = !gated(r) || (r->wanted.cotangents & WANT_ACTIVITY);
+  if (!scores && !r->wanted.shaped[side]) {
     return ABUT_SUCCESS;
   }
   TRY(vertex_score_kernel(r, pass->poses, side));
   TRY(select_back(pass, &s));
+  if (!scores) {
+    return ABUT_SUCCESS;
+  }
   TRY(LAUNCH_RUN(r, KERNEL_VERTEX_SCORES_ADJOINT, b->vertex_padded, pass->poses,
                  BUFFER(r, SCRATCH_SCORES_BAR), ARG_BUFFER(b->order), HEAD(r), ARG_INT(side),
                  ARG_INT(pass->scored[side]), BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side))));
@@ -344,7 +390,7 @@ static abut_status side_back(reverse_pass *pass, int side)
 
 abut_status run_wrenches(const run *r, size_t poses)
 {
-  reverse_pass pass = {r, poses, 0, wrench_blocks(r), {false, false}};
+  reverse_pass pass = {r, run_sites(r), poses, 0, wrench_blocks(r), {false, false}};
   if (edges_run(r)) {
     TRY(edges_back(&pass));
   }

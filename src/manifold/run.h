@@ -3,6 +3,7 @@
 #define ABUT_MANIFOLD_RUN_H
 
 #include "batch/batch.h"
+#include "geometry/sites.h"
 #include "manifold/pair.h"
 
 /* What a run must compute. `arrays` and `cotangents` are made of the bits WANT_* of
@@ -18,6 +19,7 @@ typedef struct wanted {
   bool listed;   /* with a cutoff: only contacts that the caller has listed are computed */
   bool active;   /* nothing but active contacts is asked for */
   bool sum;      /* the gradient of a sum over them is asked for */
+  bool shaped[2]; /* derivatives by the shape of this body are, too */
   double cutoff; /* of a pair's run: only contacts that can reach this activity are computed; 0:
                     all, as where its bounds cannot tell */
 } wanted;
@@ -35,6 +37,9 @@ typedef struct run {
   const resident_body *bodies[2];
   const chunk_memory *memory; /* its scratch, in the device's slot */
 } run;
+
+/* Says where the sites of both bodies' fields lie, of those whose derivatives by shape are wanted. */
+field_sites run_sites(const run *r);
 
 /* How many numbers, reals and ints each scratch buffer has for a pose, before they become bytes. On
  * duals a number is several reals. */
@@ -67,6 +72,9 @@ abut_status run_compact(const run *r, size_t count, double threshold, size_t cap
  * or rows that poses share, to SCRATCH_WRENCHES, and run_reverse on to SCRATCH_GRADIENT_*. */
 abut_status run_wrenches(const run *r, size_t count);
 abut_status run_reverse(const run *r, size_t count);
+
+/* Goes on after run_wrenches to SCRATCH_SHAPE_*, where wanted.shaped says so. */
+abut_status run_shapes(const run *r, size_t count);
 
 /* ---- shared by the two passes ---- */
 static inline buffer *run_buffer(const run *r, scratch_id id)

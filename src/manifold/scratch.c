@@ -2,6 +2,7 @@
 #include "geometry/layout.h"
 #include "manifold/active.h"
 #include "manifold/outputs.h"
+#include "manifold/shape_rows.h"
 #include <limits.h>
 
 /* Makes room for the largest of what shares a buffer. */
@@ -116,6 +117,32 @@ static void reverse_sizes(const run *r, uint32_t lanes, sizes *s)
   }
 }
 
+/* Sets what derivatives by a body's shape need: sites of its field, cotangents of its vertices and edges,
+ * and its row. */
+static void shape_sizes(const run *r, int side, sizes *s)
+{
+  const resident_body *b = r->bodies[side];
+  const field_sites sites = run_sites(r);
+  const size_t count = (size_t)sites.count[side];
+  if (!r->wanted.shaped[side]) {
+    return;
+  }
+  s->real[SCRATCH_SITES_1 + side] = SITE_PLANES * count;
+  at_least(&s->real[SCRATCH_SITE_SHARES], SHARE_PLANES * count);
+  at_least(&s->real[SCRATCH_SITE_PARTS], PART_PLANES * count);
+  s->real[SCRATCH_SHAPE_1 + side] = shape_row_width(body_get(r->pair->bodies[side]), count, true);
+  s->real[SCRATCH_VERTEX_BAR_1 + side] = POINT_PLANES * b->vertex_padded;
+  if (r->pair->selected_vertices[side]) {
+    s->real[SCRATCH_KEPT_SPREAD_1 + side] = POINT_PLANES * b->vertex_padded;
+  }
+  if (edges_run(r)) {
+    s->real[SCRATCH_ENDS_SPREAD_1 + side] = ENDS_PLANES * b->edge_padded;
+    at_least(&s->number[SCRATCH_ENDS_BAR],
+             ENDS_PLANES * padded(r->pair->layout.edges[side], device_lanes(r->device)));
+    s->number[SCRATCH_PAIR_ENDS_BAR] = PAIR_ENDS_PLANES * pair_slots(r);
+  }
+}
+
 static void output_sizes(const run *r, sizes *s)
 {
   const size_t contacts = r->pair->layout.contacts;
@@ -179,6 +206,8 @@ static void sizes_of(const run *r, sizes *s)
   output_sizes(r, s);
   if (r->wanted.cotangents) {
     reverse_sizes(r, lanes, s);
+    shape_sizes(r, 0, s);
+    shape_sizes(r, 1, s);
   }
 }
 

@@ -13,6 +13,7 @@ static const module_self_tests *const self_tests[MODULE_COUNT] = {
   [MODULE_CLOSEST] = &closest_self_tests,
   [MODULE_CCD] = &ccd_self_tests,
   [MODULE_DECOMPOSE] = &decompose_self_tests,
+  [MODULE_SHAPE] = &shape_self_tests,
 };
 
 /* A device that fails on the way says so by its own words. */

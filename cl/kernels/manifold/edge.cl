@@ -95,11 +95,11 @@ static int ends_move(GLOBAL const pair_sizes *n)
 
 // The adjoint of edge_witnesses. `bars` has the cotangents of e1, e2, con and the parameters in the
 // first of WITNESS_BAR_PLANES planes of pair_slots, 0 past the last pair. The kernel writes
-// wrenches and, where ends move, ends_bar (poses, 12, pair_slots), the cotangents of each pair's
+// wrenches and, where `ends` is set, ends_bar (poses, 12, pair_slots), the cotangents of each pair's
 // ends in their own frames; where `probed` is set it adds to what the probes have left there.
 ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, GLOBAL const real *ends2,
                                            GLOBAL const real *frames, GLOBAL const pair_head *pair,
-                                           GLOBAL const real *bars, int probed,
+                                           GLOBAL const real *bars, int ends, int probed,
                                            GLOBAL real *ends_bar, GLOBAL real *wrenches,
                                            int wrench_stride, int wrench_block)
 {
@@ -128,7 +128,7 @@ ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, GLOBAL cons
   push_at(&relative, q0, bar[2]);
   push_at(&relative, q1, bar[3]);
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + block, relative, no_wrench());
-  if (ends_move(&pair->n)) {
+  if (ends) {
     const int to_stride = PAIR_ENDS_PLANES * pair_padded;
     GLOBAL real *to = NUMS(ends_bar, pose, to_stride) + block * LANES;
     for (int i = 0; i < 4; ++i) {
@@ -408,12 +408,30 @@ static void store_pair_bars(GLOBAL real *bars, int pair_padded, int first, int p
         bounded(r->at.depth2, COTANGENT_LIMIT));
 }
 
+// Writes the sites of a block of pairs: each body's own field at its own point, and at the other's.
+static void store_pair_sites(const field_sites *at, GLOBAL real *sites1, GLOBAL real *sites2,
+                             int first, int pose, int active, const pair_inputs *in,
+                             GLOBAL const real *to_2, const FN(edge_pair_bar) *r)
+{
+  const num zero = n_lit(R(0.0));
+  store_sites(sites1, at->count[0], at->own[0] + first, pose, in->e1, active ? r->at.own1 : zero,
+              r->m1);
+  store_sites(sites2, at->count[1], at->own[1] + first, pose, place(to_2, in->e2),
+              active ? r->at.own2 : zero, turn(to_2, r->m2));
+  if (active) {
+    store_sites(sites1, at->count[0], at->opposing[0] + first, pose, in->e2, r->at.opposing2,
+                no_bar());
+    store_sites(sites2, at->count[1], at->opposing[1] + first, pose, place(to_2, in->e1),
+                r->at.opposing1, no_bar());
+  }
+}
+
 // The adjoint of edge_contacts and of the fields under it. own1 and own2 have the planes of
 // field_jet; where activities have cotangents, opposing1 and opposing2 have those of
 // field_gradient, and there is `depth`. `have` and the rows ..._bar are as in vertex_adjoint;
 // factors_bar has the cotangents of factors. The kernel writes `bars` (see edge_witnesses_adjoint)
-// and behind them the cotangents of depth, wrenches and, where probes follow and ends move, zeros
-// to ends_bar.
+// and behind them the cotangents of depth, wrenches, where probes follow and `ends` is set zeros to
+// ends_bar, and sites of both bodies' fields, as `at` says.
 ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, int witness_stride,
                                           GLOBAL const real *own1, GLOBAL const real *own2,
                                           GLOBAL const real *opposing1,
@@ -423,8 +441,10 @@ ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, 
                                           GLOBAL const real *d_bar, int d_shared,
                                           GLOBAL const real *n_bar,
                                           GLOBAL const real *factors_bar, GLOBAL real *bars,
-                                          GLOBAL real *ends_bar, GLOBAL real *wrenches,
-                                          int wrench_stride, int wrench_block)
+                                          int ends, GLOBAL real *ends_bar, field_sites at,
+                                          GLOBAL real *sites1, GLOBAL real *sites2,
+                                          GLOBAL real *wrenches, int wrench_stride,
+                                          int wrench_block)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -465,6 +485,7 @@ ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, 
     opposing_fields_adjoint(&in, NUMS(opposing1, pose, flat) + first,
                             NUMS(opposing2, pose, flat) + first, to_2, pair_padded, &r, &relative);
   }
+  store_pair_sites(&at, sites1, sites2, first, pose, active, &in, to_2, &r);
   if (have & WANT_P) {
     const vec push1 = world_bar(&out, p_bar, slot1), push2 = world_bar(&out, p_bar, slot2);
     push_at(&carried, in.e1, push1);
@@ -473,7 +494,7 @@ ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, 
     r.e2 = FN(add3)(r.e2, push2);
   }
   store_pair_bars(bars, pair_padded, first, pose, &r);
-  if (active && c->agree > R(0.0) && ends_move(&pair->n)) {
+  if (active && c->agree > R(0.0) && ends) {
     clear_ends(ends_bar, pair_padded, first, pose);
   }
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + block, relative, carried);

@@ -102,6 +102,39 @@ static vec adjoint_normal(GLOBAL const real *jet, int padded, vec bar)
   return r;
 }
 
+// ---- sites: where the field of a body is asked for, for derivatives by its shape ----
+
+// Writes a block of sites of body `body`, from first on: places and cotangents of phi and of the
+// normal there, in the body's frame. Calls whose derivatives are not by shapes have no sites; neither
+// have duals.
+static void store_sites(GLOBAL real *sites, int count, int first, int pose, vec x, num phi_bar,
+                        vec normal_bar)
+{
+#if TANGENTS
+  (void)sites;
+  (void)count;
+  (void)first;
+  (void)pose;
+  (void)x;
+  (void)phi_bar;
+  (void)normal_bar;
+#else
+  if (count) {
+    const int stride = SITE_PLANES * count;
+    GLOBAL real *row = NUMS(sites, pose, stride) + first;
+    store3(row, stride, count, x);
+    store(row + SITE_PHI * count, stride, bounded(phi_bar, COTANGENT_LIMIT));
+    store3(row + SITE_NORMAL * count, stride, count, bounded3(normal_bar, COTANGENT_LIMIT));
+  }
+#endif
+}
+
+static vec no_bar(void)
+{
+  const num zero = n_lit(R(0.0));
+  return FN(make)(zero, zero, zero);
+}
+
 // ---- wrenches: the derivative of a scalar along rigid motions of one frame against another, as a
 // force and a moment about the origin of the frame that they are written in ----
 typedef struct wrench {
@@ -168,10 +201,12 @@ KERNEL void trace_step(GLOBAL real *points, int from_base, int to_base, int poin
 }
 
 // The adjoint of trace_step: the cotangent of e' in `bars` (see edge_witnesses_adjoint) becomes
-// that of e. `own` holds the planes of field_jet at e; the cotangents of padded lanes are 0.
+// that of e. `own` holds the planes of field_jet at e; the cotangents of padded lanes are 0. Where there
+// are sites, it writes those of the own field at e.
 ADJOINT_KERNEL void trace_adjoint(GLOBAL const real *points, int from_base, int point_stride,
                                   GLOBAL const real *frames, GLOBAL const real *own,
                                   GLOBAL real *bars, GLOBAL const pair_head *pair, int side,
+                                  GLOBAL real *sites, int site_count, int site_first,
                                   GLOBAL real *wrenches, int wrench_stride, int wrench_block)
 {
   const int block = (int)get_global_id(0);
@@ -194,6 +229,8 @@ ADJOINT_KERNEL void trace_adjoint(GLOBAL const real *points, int from_base, int 
   const vec gradient = load3(jet + JET_PLANE_GRADIENT * padded, stride, padded);
   const vec pulled = adjoint_normal(jet, padded, inside);
   const num along = FN(dot3)(inside, n);
+  store_sites(sites, site_count, site_first + block * LANES, pose, side ? place(to_2, e) : e,
+              n_neg(along), FN(scale3)(inside, n_neg(phi)));
   vec change = FN(mad3)(gradient, n_neg(along), FN(scale3)(pulled, n_neg(phi)));
   wrench relative = no_wrench();
   if (side) {

@@ -322,6 +322,7 @@ ADJOINT_KERNEL void listed_probes_adjoint(GLOBAL const real *pairs, GLOBAL const
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL real *bars = NUMS(pair_bars, pose, bar_stride);
   const int count = listed[0];
+  const probe_sites no_sites = {0, 0, 0, 0, pose};
   wrench relative = no_wrench();
   for (int first = item * LANES; first < count; first += WG * LANES) {
     const listed_edge edge = listed_edge_of(ends, &pair->n, side, at, first, count, frame, pose);
@@ -334,7 +335,8 @@ ADJOINT_KERNEL void listed_probes_adjoint(GLOBAL const real *pairs, GLOBAL const
     num a_bar = zero, dbar_bar = zero;
     vec bar[2] = {FN(make)(zero, zero, zero), FN(make)(zero, zero, zero)};
     edge_depth_adjoint(&edge, witness_parameters(&from, side, at, first, count), claim.dbar, lies,
-                       depth_bar, side, frame, head, shape, c, &a_bar, &dbar_bar, bar, &relative);
+                       depth_bar, side, frame, head, shape, c, &a_bar, &dbar_bar, bar, &no_sites,
+                       &relative);
     const vec apart = claim_adjoint(&claim, dbar_bar);
     add_listed3(bars + PAIR_BAR_E1 * plane, bar_stride, plane, at, first, count, apart);
     add_listed3(bars + PAIR_BAR_E2 * plane, bar_stride, plane, at, first, count,

@@ -3,6 +3,7 @@
 #define KERNELS_MANIFOLD_PAIR_H
 
 #include "geometry/pair.h"
+#include "geometry/sites.h"
 
 typedef struct pair_head {
   coefficients c; // the first, as kernels that need nothing else take the head for them

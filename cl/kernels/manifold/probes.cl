@@ -293,13 +293,20 @@ KERNEL void edge_probes(GLOBAL const real *witness, int base, int witness_stride
 
 // ---- adjoints ----
 
+// Where the sites of a block's probes lie: those of the first one, and how far behind those of the
+// second. count is 0 where there are none.
+typedef struct probe_sites {
+  GLOBAL real *row;
+  int count, first, step, pose;
+} probe_sites;
+
 // The adjoint of a block's probes, without the witness points' own distances: adds to the
 // cotangents of the parameters a, of dbar and of the edges' two ends, in body 1's frame, and to the
 // wrench.
 static void edge_depth_adjoint(const listed_edge *edge, num a, num dbar, num depth, num depth_bar,
                                int side, GLOBAL const real *frame, GLOBAL const int *head,
                                GLOBAL const real *shape, GLOBAL const coefficients *c, num *a_bar,
-                               num *dbar_bar, vec bar[2], wrench *relative)
+                               num *dbar_bar, vec bar[2], const probe_sites *sites, wrench *relative)
 {
   for (int k = 0; k < 2; ++k) {
     const num reach = k ? dbar : n_neg(dbar);
@@ -309,6 +316,8 @@ static void edge_depth_adjoint(const listed_edge *edge, num a, num dbar, num dep
     FN(jet) jet;
     FN(body_jet)(head, shape, c, x, JET_GRADIENT, REAL_BIG, &jet);
     const num phi_bar = n_mul(depth_bar, FN(least_share)(depth, jet.phi, c));
+    store_sites(sites->row, sites->count, sites->first + k * sites->step, sites->pose, x, phi_bar,
+                no_bar());
     vec push = FN(scale3)(steady3(jet.gradient, COTANGENT_LIMIT), phi_bar);
     if (!side) {
       push = turn_back(frame + FRAME_1_TO_2, push);
@@ -361,13 +370,15 @@ static num listed_bar(GLOBAL const real *plane, int stride, GLOBAL const int *at
 }
 
 // The adjoint of edge_probes: from the cotangents of depth in `bars` to those of e1, e2 and the
-// parameters there, to wrenches of what moves the edges and, where ends move, to ends_bar.
+// parameters there, to wrenches of what moves the edges, where `moves` is set to ends_bar and, where
+// there are sites, to those of both probes by their places in the list, without cotangents past its end.
 ADJOINT_KERNEL void edge_probes_adjoint(GLOBAL const real *witness, int base, int witness_stride,
                                         GLOBAL const real *depth, GLOBAL const int *list,
                                         GLOBAL const real *ends, GLOBAL const real *frames,
                                         GLOBAL const int *head, GLOBAL const real *shape,
                                         GLOBAL const pair_head *pair, int side, GLOBAL real *bars,
-                                        GLOBAL real *ends_bar, GLOBAL real *wrenches,
+                                        int moves, GLOBAL real *ends_bar, GLOBAL real *sites,
+                                        int site_count, int site_first, GLOBAL real *wrenches,
                                         int wrench_stride, int wrench_block)
 {
   const int block = (int)get_global_id(0), first = block * LANES;
@@ -381,6 +392,10 @@ ADJOINT_KERNEL void edge_probes_adjoint(GLOBAL const real *witness, int base, in
     return;
   }
   wrench relative = no_wrench();
+  const probe_sites into = {sites, site_count, site_first + first, plane, pose};
+  for (int k = 0; k < 2 && first >= count; ++k) {
+    store_sites(sites, site_count, into.first + k * plane, pose, no_bar(), n_lit(R(0.0)), no_bar());
+  }
   if (first < count) {
     GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
     GLOBAL real *row = NUMS(bars, pose, bar_stride);
@@ -394,12 +409,13 @@ ADJOINT_KERNEL void edge_probes_adjoint(GLOBAL const real *witness, int base, in
     num a_bar = zero, dbar_bar = zero;
     vec bar[2] = {FN(make)(zero, zero, zero), FN(make)(zero, zero, zero)};
     edge_depth_adjoint(&edge, witness_parameters(&from, side, at, first, count), claim.dbar, lies,
-                       depth_bar, side, frame, head, shape, c, &a_bar, &dbar_bar, bar, &relative);
+                       depth_bar, side, frame, head, shape, c, &a_bar, &dbar_bar, bar, &into,
+                       &relative);
     const vec apart = claim_adjoint(&claim, dbar_bar);
     add_listed3(row, bar_stride, plane, at, first, count, apart);
     add_listed3(row + WITNESS_E2 * plane, bar_stride, plane, at, first, count, FN(neg3)(apart));
     add_listed(row + (WITNESS_A + side) * plane, bar_stride, at, first, count, a_bar);
-    if (ends_move(&pair->n)) {
+    if (moves) {
       const int to_stride = PAIR_ENDS_PLANES * plane;
       GLOBAL real *to = NUMS(ends_bar, pose, to_stride) + side * ENDS_PLANES * plane;
       for (int i = 0; i < 2; ++i) {

@@ -143,16 +143,18 @@ static num add_activity_bar(num phi_bar, num phi, num bar, int weighted, num wei
 // WANT_* bits of the cotangents that there are, p_bar to activity_bar, rows of the manifold; those
 // of d and of the activity may be one row for all poses (d_shared, a_shared). Where `scored` is set
 // scores_bar has a plane of cotangents of phi at the points, from a selection. The kernel writes
-// each block's wrenches and, where `kept` is set, points_bar (poses, 3, padded) in the points' own
-// frame and, with gates, weights_bar (poses, padded).
+// each block's wrenches and, where `leaves` is set, points_bar (poses, 3, padded) in the points' own
+// frame, with gates weights_bar (poses, padded), and sites of the opposing field, where there are any.
 ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *order,
                                    GLOBAL const real *field, int field_stride, int gradient_plane,
                                    GLOBAL const real *weights, GLOBAL const real *scores_bar,
                                    int scored, GLOBAL const real *frames,
-                                   GLOBAL const pair_head *pair, int side, int kept, int have,
+                                   GLOBAL const pair_head *pair, int side, int kept, int leaves,
+                                   int have,
                                    GLOBAL const real *p_bar, GLOBAL const real *d_bar, int d_shared,
                                    GLOBAL const real *n_bar, GLOBAL const real *activity_bar,
                                    int a_shared, GLOBAL real *points_bar, GLOBAL real *weights_bar,
+                                   GLOBAL real *sites, int site_count, int site_first,
                                    GLOBAL real *wrenches, int wrench_stride, int wrench_block)
 {
   const int block = (int)get_global_id(0), pose = (int)get_global_id(1), first = block * LANES;
@@ -189,16 +191,20 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   // frame.
   vec bar = FN(scale3)(load3(at + gradient_plane * padded, field_stride, padded), phi_bar);
   wrench relative = no_wrench(), carried = relative;
+  vec normal_bar = no_bar();
   if (have & WANT_N) {
     const vec pull = vertex_bar3(&rows, n_bar, frame);
-    bar = FN(add3)(bar, adjoint_normal(at, padded, side ? pull : turn(frame + FRAME_1_TO_2, pull)));
+    normal_bar = side ? pull : turn(frame + FRAME_1_TO_2, pull);
+    bar = FN(add3)(bar, adjoint_normal(at, padded, normal_bar));
     twist_normal(frame, side, load3(at + JET_PLANE_NORMAL * padded, field_stride, padded), pull,
                  &relative, &carried);
   }
   const vec own = load3(NUMS(points, pose, point_stride) + first, point_stride, padded);
+  store_sites(sites, site_count, site_first + first, pose, place(frame + FRAME_ACROSS(side), own),
+              phi_bar, normal_bar);
   const vec push = have & WANT_P ? vertex_bar3(&rows, p_bar, frame) : bar;
   bar = push_vertex(frame, side, own, bar, have & WANT_P, push, &relative, &carried);
-  if (kept) {
+  if (leaves) {
     store3(NUMS(points_bar, pose, POINT_PLANES * padded) + first, POINT_PLANES * padded, padded,
            side ? turn(frame + FRAME_1_TO_2, bar) : bar);
   }

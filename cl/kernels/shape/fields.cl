@@ -1,0 +1,177 @@
+// The cotangents of a field's distances and normals at its sites (geometry/sites.h), taken to each
+// operation's union and to single primitives: the reverse of compose.inl.
+
+// A block of sites of one pose.
+typedef struct site_block {
+  vec x;
+  num phi_bar;
+  vec normal_bar;
+  ilane there; // where there is any cotangent
+} site_block;
+
+static site_block load_sites(GLOBAL const real *sites, int count, int first, int pose)
+{
+  GLOBAL const real *row = ROW(sites, pose, SITE_PLANES * count) + first;
+  const num none = n_lit(R(0.0));
+  site_block s;
+  s.x = load3(row, 0, count);
+  s.phi_bar = load(row + SITE_PHI * count, 0);
+  s.normal_bar = load3(row + SITE_NORMAL * count, 0, count);
+  s.there = (s.phi_bar != none) | (s.normal_bar.x != none) | (s.normal_bar.y != none) |
+            (s.normal_bar.z != none);
+  return s;
+}
+
+// Returns x where the mask holds, else 0, within what sums can take. NaN, where a derivative has
+// overflowed against itself, counts as 0, unless a cotangent is NaN, which must show: poison is 0 or
+// NaN.
+static lane counted(ilane mask, lane x, lane poison)
+{
+  const lane known = lane_select(x == x, bounded_part(x, COTANGENT_LIMIT), lane_lit(R(0.0)));
+  return lane_select(mask, known + poison, lane_lit(R(0.0)));
+}
+
+// Returns 0 where cotangents are finite, else NaN.
+static lane poison_of(lane phi_bar, vec normal_bar)
+{
+  const lane sum = phi_bar + normal_bar.x + normal_bar.y + normal_bar.z;
+  return lane_select(sum == sum, lane_lit(R(0.0)), sum);
+}
+
+// One work-item takes a block of sites of a body's field to its shares, out (poses, SHARE_PLANES,
+// count).
+KERNEL void site_shares(GLOBAL const real *sites, int count, GLOBAL const int *head,
+                        GLOBAL const real *shape, GLOBAL const coefficients *c, GLOBAL real *out)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  const int pose = (int)get_global_id(1);
+  if (first >= count) {
+    return;
+  }
+  const num zero = n_lit(R(0.0));
+  const vec zero3 = FN(make)(zero, zero, zero);
+  GLOBAL real *to = ROW(out, pose, SHARE_PLANES * count) + first;
+  const site_block s = load_sites(sites, count, first, pose);
+  if (!lane_any(s.there)) {
+    for (int i = 0; i < SHARE_PLANES; ++i) {
+      store(to + i * count, 0, zero);
+    }
+    return;
+  }
+  const int subtracted = head[HEAD_SUBTRACTED];
+  FN(mixture) of[2];
+  of[0].phi = of[1].phi = zero;
+  of[0].raw = of[1].raw = zero3;
+  for (int operation = 0; operation <= (subtracted > 0); ++operation) {
+    const FN(blend) b =
+      FN(blend_all)(head, shape, operation, c, s.x, JET_NORMAL, REAL_BIG);
+    FN(blend_means)(&b, c, JET_NORMAL, &of[operation]);
+  }
+  num share[2] = {n_lit(R(1.0)), zero}, flow = zero;
+  vec mixed = of[0].raw;
+  if (subtracted) {
+    // v = softmax of (phi+, -phi-) / union; n = v1 n+ - v2 n-.
+    const num apart = n_scale(n_add(of[0].phi, of[1].phi), c->union_log2e * LN2);
+    share[0] = FN(sigmoid)(apart);
+    share[1] = FN(sigmoid)(n_neg(apart));
+    mixed = FN(sub3)(FN(scale3)(of[0].raw, share[0]), FN(scale3)(of[1].raw, share[1]));
+  }
+  const vec mixed_bar = FN(unit_adjoint)(mixed, c->normal, s.normal_bar);
+  if (subtracted) {
+    flow = n_scale(n_mul(n_mul(share[0], share[1]),
+                         FN(dot3)(mixed_bar, FN(add3)(of[0].raw, of[1].raw))),
+                   c->union_log2e * LN2);
+  }
+  for (int operation = 0; operation < 2; ++operation, to += SHARE_OPERATION * count) {
+    const num part = operation ? n_neg(share[1]) : share[0];
+    const vec bar = FN(scale3)(mixed_bar, part);
+    const int used = operation == 0 || subtracted;
+    const num phi_bar = used ? n_mad(part, s.phi_bar, flow) : zero;
+    store(to, 0, of[operation].phi);
+    store(to + SHARE_PHI_BAR * count, 0, n_select(s.there, phi_bar, zero));
+    store3(to + SHARE_NORMAL_BAR * count, 0, count, FN(select3)(s.there, used ? bar : zero3, zero3));
+    store(to + SHARE_ALONG * count, 0, n_select(s.there, FN(dot3)(bar, of[operation].raw), zero));
+  }
+}
+
+// What one operation's union gives a block of sites.
+typedef struct union_block {
+  vec x;
+  num phi, phi_bar, along;
+  vec normal_bar;
+  ilane there;
+  num poison;
+} union_block;
+
+static union_block load_union(GLOBAL const real *sites, GLOBAL const real *shares, int count,
+                              int operation, int first, int pose)
+{
+  GLOBAL const real *row =
+    ROW(shares, pose, SHARE_PLANES * count) + operation * SHARE_OPERATION * count + first;
+  const num none = n_lit(R(0.0));
+  union_block u;
+  u.phi = load(row, 0);
+  u.phi_bar = load(row + SHARE_PHI_BAR * count, 0);
+  u.normal_bar = load3(row + SHARE_NORMAL_BAR * count, 0, count);
+  u.along = load(row + SHARE_ALONG * count, 0);
+  u.there = (u.phi_bar != none) | (u.normal_bar.x != none) | (u.normal_bar.y != none) |
+            (u.normal_bar.z != none);
+  u.x = load3(ROW(sites, pose, SITE_PLANES * count) + first, 0, count);
+  u.poison = poison_of(u.phi_bar, u.normal_bar);
+  return u;
+}
+
+// Returns a primitive's share of its union.
+static num share_of(const union_block *u, num phi, GLOBAL const coefficients *c)
+{
+  return n_exp2(n_scale(n_sub(u->phi, phi), c->union_log2e));
+}
+
+// Writes the cotangents of a primitive's distance and raw normal, where w is its share.
+static void primitive_bars(const union_block *u, const FN(surface) *p, num w,
+                           GLOBAL const coefficients *c, num *phi_bar, vec *g_bar)
+{
+  const vec unit = FN(unit)(p->g, c->normal);
+  const num pull = n_scale(n_sub(FN(dot3)(u->normal_bar, unit), u->along), c->union_log2e * LN2);
+  *phi_bar = n_mul(w, n_sub(u->phi_bar, pull));
+  *g_bar = FN(unit_adjoint)(p->g, c->normal, FN(scale3)(u->normal_bar, w));
+}
+
+// Stores what a block of sites gives to one primitive of a ranged family: PART_PLANES.
+typedef struct part_block {
+  num phi, phi_bar, along, top, top_along;
+  vec v;
+} part_block;
+
+static void store_part_block(GLOBAL real *to, int count, const union_block *u, const part_block *p)
+{
+  const num zero = n_lit(R(0.0));
+  store(to, 0, p->phi);
+  store(to + PART_PHI_BAR * count, 0, counted(u->there, p->phi_bar, u->poison));
+  store(to + PART_V * count, 0, counted(u->there, p->v.x, u->poison));
+  store(to + (PART_V + 1) * count, 0, counted(u->there, p->v.y, u->poison));
+  store(to + (PART_V + 2) * count, 0, counted(u->there, p->v.z, u->poison));
+  store(to + PART_ALONG * count, 0, n_select(u->there, p->along, zero));
+  store(to + PART_TOP * count, 0, p->top);
+  store(to + PART_TOP_ALONG * count, 0, n_select(u->there, p->top_along, zero));
+}
+
+static part_block load_part_block(GLOBAL const real *parts, int count, int first, int pose)
+{
+  GLOBAL const real *row = ROW(parts, pose, PART_PLANES * count) + first;
+  part_block p;
+  p.phi = load(row, 0);
+  p.phi_bar = load(row + PART_PHI_BAR * count, 0);
+  p.v = load3(row + PART_V * count, 0, count);
+  p.along = load(row + PART_ALONG * count, 0);
+  p.top = load(row + PART_TOP * count, 0);
+  p.top_along = load(row + PART_TOP_ALONG * count, 0);
+  return p;
+}
+
+// Says where a block has cotangents for the primitive.
+static ilane part_there(const part_block *p)
+{
+  const num none = n_lit(R(0.0));
+  return (p->phi_bar != none) | (p->v.x != none) | (p->v.y != none) | (p->v.z != none);
+}

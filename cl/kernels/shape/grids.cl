@@ -1,0 +1,54 @@
+// What sites give to a grid: the host takes that to its coefficients, 64 of each level a site.
+
+// One work-item takes a block of sites of one pose to one grid's, to NODE_SITE_PLANES planes of `count`
+// numbers of its row from `base` on. Its record begins at real `first_real`.
+//
+// Where clipping moved the point (grid.inl) it is phi^2 = phi_c^2 + 2 phi_c g.d + |d|^2, or phi_c^2 / 4,
+// and the raw normal (phi_c g + d) / phi.
+KERNEL void grid_sites(GLOBAL const real *sites, GLOBAL const real *shares, int count,
+                       GLOBAL const real *shape, int first_real, int levels,
+                       GLOBAL const coefficients *c, int operation, GLOBAL real *rows,
+                       int row_stride, int base)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  const int pose = (int)get_global_id(1);
+  if (first >= count) {
+    return;
+  }
+  GLOBAL const real *s = shape + first_real;
+  const num zero = n_lit(R(0.0));
+  const union_block u = load_union(sites, shares, count, operation, first, pose);
+  num node_bar = zero;
+  vec slope_bar = FN(make)(zero, zero, zero);
+  const FN(grid_place) p = FN(grid_place_at)(s, u.x);
+  if (lane_any(u.there)) {
+    FN(surface) surface;
+    FN(grid)(s, levels, c, &p, JET_NORMAL, &surface);
+    num phi_bar;
+    vec g_bar;
+    primitive_bars(&u, &surface, share_of(&u, surface.phi, c), c, &phi_bar, &g_bar);
+    node_bar = phi_bar;
+    slope_bar = g_bar;
+    if (p.some_out) {
+      const FN(grid_jet) j = FN(grid_jet_at)(s, levels, p.u, 1);
+      const vec g = FN(scale3)(j.g, n_lit(s[GRID_SPACING_INV]));
+      const num along = FN(dot3)(g, p.moved), over = n_rcp(surface.phi);
+      const num square = n_mad(j.phi, n_add(j.phi, n_add(along, along)), FN(dot3)(p.moved, p.moved));
+      const ilane flat = square < n_shift(n_scale(n_mul(j.phi, j.phi), R(0.25)), REAL_TINY);
+      const num all = n_mul(n_sub(phi_bar, n_mul(FN(dot3)(g_bar, surface.g), over)), over);
+      const num by_phi = n_mul(all, n_select(flat, n_scale(j.phi, R(0.25)), n_add(j.phi, along)));
+      const num by_g = n_select(flat, zero, n_mul(all, j.phi));
+      const num out_bar = n_mad(FN(dot3)(g_bar, g), over, by_phi);
+      const vec out_slope = FN(mad3)(p.moved, by_g, FN(scale3)(g_bar, n_mul(j.phi, over)));
+      node_bar = n_select(p.out, out_bar, node_bar);
+      slope_bar = FN(select3)(p.out, out_slope, slope_bar);
+    }
+    slope_bar = FN(scale3)(slope_bar, n_lit(s[GRID_SPACING_INV]));
+  }
+  GLOBAL real *to = ROW(rows, pose, row_stride) + base + first;
+  store3(to, 0, count, p.u);
+  store(to + NODE_SITE_PHI * count, 0, counted(u.there, node_bar, u.poison));
+  store(to + NODE_SITE_SLOPE * count, 0, counted(u.there, slope_bar.x, u.poison));
+  store(to + (NODE_SITE_SLOPE + 1) * count, 0, counted(u.there, slope_bar.y, u.poison));
+  store(to + (NODE_SITE_SLOPE + 2) * count, 0, counted(u.there, slope_bar.z, u.poison));
+}

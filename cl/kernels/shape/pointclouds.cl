@@ -1,0 +1,94 @@
+// The derivatives by the points of clouds (pointcloud.inl): of phi times its cotangent, and of the raw
+// normal, its gradient, times v, which is the derivative of phi along v.
+
+// One work-item takes a block of sites of one pose to one cloud's parts, out (poses, PART_PLANES, count).
+// Its record begins at real `first_real`. Logarithms are to the base 2.
+KERNEL void pointcloud_parts(GLOBAL const real *sites, GLOBAL const real *shares, int count,
+                             GLOBAL const real *shape, int first_real, int points,
+                             GLOBAL const coefficients *c, int operation, GLOBAL real *out)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  const int pose = (int)get_global_id(1);
+  if (first >= count) {
+    return;
+  }
+  const num zero = n_lit(R(0.0));
+  const union_block u = load_union(sites, shares, count, operation, first, pose);
+  part_block p = {zero, zero, zero, zero, zero, {zero, zero, zero}};
+  if (lane_any(u.there)) {
+    GLOBAL const real *cloud = shape + first_real;
+    FN(surface) surface;
+    FN(pointcloud)(cloud, points, c, u.x, JET_NORMAL, &surface);
+    primitive_bars(&u, &surface, share_of(&u, surface.phi, c), c, &p.phi_bar, &p.v);
+    p.phi = surface.phi;
+    p.along = FN(dot3)(surface.g, p.v);
+    const FN(outlook) o = FN(cloud_outlook)(cloud, u.x);
+    num top = n_lit(-REAL_MOST), sum = zero, rise = zero;
+    for (int i = 1; i <= points; ++i) {
+      GLOBAL const real *q = cloud + i * POINT_STRIDE;
+      const vec d = FN(cloud_way)(q, u.x);
+      const num exponent = FN(cloud_exponent)(cloud, &o, q, d);
+      const ilane leads = exponent > top;
+      const num hi = n_select(leads, exponent, top);
+      const num e = n_exp2(n_sub(n_select(leads, top, exponent), hi));
+      const num keep = n_select(leads, e, n_lit(R(1.0))), take = n_select(leads, n_lit(R(1.0)), e);
+      sum = n_mad(sum, keep, take);
+      rise = n_mad(rise, keep, n_mul(take, n_scale(FN(dot3)(d, p.v), R(-2.0) * q[7])));
+      top = hi;
+    }
+    p.top = n_add(top, n_log2(sum));
+    p.top_along = n_div(rise, sum);
+  }
+  store_part_block(ROW(out, pose, PART_PLANES * count) + first, count, &u, &p);
+}
+
+// One work-item sums the derivatives by one point over all sites of one pose, to BY_CLOUD_POINT numbers
+// of its row from `base` on.
+KERNEL void points_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, int count,
+                            GLOBAL const real *shape, int first_real, int points,
+                            GLOBAL real *rows, int row_stride, int base)
+{
+  const int i = (int)get_global_id(0);
+  const int pose = (int)get_global_id(1);
+  if (i >= points) {
+    return;
+  }
+  GLOBAL const real *cloud = shape + first_real, *q = cloud + (i + 1) * POINT_STRIDE;
+  const lane zero = lane_lit(R(0.0));
+  lane sum[BY_CLOUD_POINT] = {zero, zero, zero, zero, zero, zero, zero};
+  for (int first = 0; first < count; first += LANES) {
+    const part_block p = load_part_block(parts, count, first, pose);
+    const ilane there = part_there(&p);
+    if (!lane_any(there)) {
+      continue;
+    }
+    const vec x = load3(ROW(sites, pose, SITE_PLANES * count) + first, 0, count);
+    const FN(outlook) o = FN(cloud_outlook)(cloud, x);
+    const vec d = FN(cloud_way)(q, x), normal = FN(make)(lane_lit(q[3]), lane_lit(q[4]), lane_lit(q[5]));
+    const num w = n_exp2(n_sub(FN(cloud_exponent)(cloud, &o, q, d), p.top));
+    if (!lane_any(there & (w > zero))) {
+      continue;
+    }
+    // The weight's, the offset's and the distance's own growth along v.
+    const num rise = n_scale(n_sub(n_scale(FN(dot3)(d, p.v), R(-2.0) * q[7]), p.top_along), LN2);
+    const num w_along = n_mul(w, rise);
+    const num offset = n_sub(FN(cloud_distance)(q, d), p.phi);
+    const num offset_along = n_sub(FN(dot3)(normal, p.v), p.along);
+    const num flat = n_mad(p.phi_bar, w, w_along);                     // of n . (x - p), by its factor
+    const num tilt = n_scale(n_mad(flat, offset, n_mul(w, offset_along)), q[6]);
+    const num steep = n_scale(n_mul(w, offset), q[6]);
+    const vec by_normal = FN(mad3)(d, flat, FN(scale3)(p.v, w));
+    const vec by_place = FN(sub3)(FN(mad3)(d, tilt, FN(scale3)(p.v, steep)), FN(scale3)(normal, flat));
+    const num by_width = n_mad(FN(dot3)(d, d), tilt, n_scale(n_mul(FN(dot3)(d, p.v), steep), R(2.0)));
+    const lane by[BY_CLOUD_POINT] = {by_place.x, by_place.y, by_place.z, by_normal.x, by_normal.y,
+                                     by_normal.z, by_width};
+    const lane poison = poison_of(p.phi_bar, p.v);
+    for (int k = 0; k < BY_CLOUD_POINT; ++k) {
+      sum[k] = sum[k] + counted(there & (w > zero), by[k], poison);
+    }
+  }
+  GLOBAL real *to = ROW(rows, pose, row_stride) + base + i * BY_CLOUD_POINT;
+  for (int k = 0; k < BY_CLOUD_POINT; ++k) {
+    to[k] = lane_sum(sum[k]);
+  }
+}

@@ -1,0 +1,32 @@
+// Derivatives of contacts by the shapes of their bodies: from the cotangents of places of meshes and of
+// fields, which kernels of the manifold's reverse pass leave, to those of vertices and primitives. On
+// plain numbers alone.
+#include "kernels/begin.h"
+
+#if !TANGENTS
+// Derivatives of normals are derivatives, along a direction of the place, of those of distances.
+#define DUAL_TANGENTS 1
+#include "num/dual.h"
+#define NUM_DUAL 1
+#include "num/num_on.h"
+#include "geometry/vec.inl"
+#include "geometry/smooth.inl"
+#include "geometry/blend.inl"
+#include "geometry/superquadric.inl"
+#include "geometry/superquadric_slopes.inl"
+#include "num/num_off.h"
+#undef NUM_DUAL
+
+#define NUM_DUAL 0
+#include "num/num_on.h"
+#include "kernels/access.h"
+#include "kernels/manifold/pair.h"
+#include "kernels/shape/vertices.cl"
+#include "kernels/shape/fields.cl"
+#include "kernels/shape/superquadrics.cl"
+#include "kernels/shape/polyhedra.cl"
+#include "kernels/shape/pointclouds.cl"
+#include "kernels/shape/grids.cl"
+#include "num/num_off.h"
+#undef NUM_DUAL
+#endif

@@ -1,0 +1,80 @@
+/* Derivatives of contact manifolds with respect to the shapes of their bodies: vertices of meshes, and the
+ * numbers of the primitives that fields are made of.
+ *
+ * What varies is said in docs/derivatives.md, its formulas in docs/spec.md, section 4. A body's mesh and
+ * its field are independent of each other, also where one was made from the other, unless `follow` is
+ * asked for. Which elements a selection ranks and keeps counts as constant, as in derivatives by poses.
+ */
+#ifndef ABUT_SHAPE_H
+#define ABUT_SHAPE_H
+
+#include <abut/derivatives.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Derivatives by the numbers of one body, in its own frame and in the order of its definition
+ * (abut_body_def): all polyhedra's planes lie one behind the other, and so do all clouds' points and all
+ * grids' coefficients. An array of NULL is not wanted. double, in host memory, whatever the context's
+ * precision: per unit of a contact's output and per the unit that stands here. */
+typedef struct abut_shape_gradients {
+  double *vertices;          /* (vertices, 3) [1/m] */
+  double *axes;              /* (superquadrics, 3) [1/m] */
+  double *exponents;         /* (superquadrics, 2) */
+  double *position;          /* (superquadrics, 3) [1/m] */
+  double *rotation;          /* (superquadrics, 3), by the twist w of R exp(hat w) at w = 0, in the
+                                primitive's own axes [1/rad] */
+  double *plane_normals;     /* (planes, 3); a normal is not kept at length 1 */
+  double *plane_points;      /* (planes, 3) [1/m] */
+  double *cloud_points;      /* (points, 3) [1/m] */
+  double *cloud_normals;     /* (points, 3), as plane_normals */
+  double *cloud_widths;      /* (points) [1/m] */
+  double *grid_coefficients; /* (coefficients) [1/m]: of each grid, x slowest, and then of the blocks of its
+                                levels in turn, (8, 8, 8) each, of which those that must be 0 get 0 */
+} abut_shape_gradients;
+
+/* How many numbers these arrays have. The cloud of a mesh (cloud_from_mesh, bodies without primitives)
+ * is the last one. */
+typedef struct abut_shape_sizes {
+  size_t vertices, superquadrics, planes, points, coefficients;
+  size_t polyhedra, pointclouds, grids; /* how many primitives planes, points and coefficients are of */
+} abut_shape_sizes;
+
+/* Says how many numbers describe a body. Error: ABUT_ERROR_ARGUMENT. */
+ABUT_API abut_status abut_get_shape_sizes(abut_body body, abut_shape_sizes *sizes);
+
+/* Says how many of these are of each primitive: planes (polyhedra), points (pointclouds), coefficients
+ * (grids). Any of them may be NULL. */
+ABUT_API abut_status abut_get_shape_counts(abut_body body, size_t *planes, size_t *points,
+                                           size_t *coefficients);
+
+/* Vector-Jacobian product by shapes: of the sum over all poses of all outputs times their cotangents, the
+ * gradients by both bodies' numbers.
+ *
+ * cotangents      as of abut_vjp; of weights there may be none
+ * shape1, shape2  what is wanted of each body; or NULL
+ * each_pose       instead of sums, arrays with a row for each pose of the batch before the axes above
+ *
+ * Sums are made in double, of blocks of 256 poses in the order of the batch, so that they are the same to
+ * the bit whatever the chunks and the devices of one kind. A pose that is not finite is left out of sums
+ * (the batch's statuses tell), and its rows are NaN. A number that no contact depends on gets 0. Every
+ * finite pose gives finite derivatives, as in abut_vjp.
+ *
+ * The batch gives the poses, and takes values and statuses beside; it is of one pair, not on a state, and
+ * without a compact list and a second smoothing. Height fields do not vary.
+ * Errors: ABUT_ERROR_ARGUMENT; ABUT_ERROR_MEMORY. */
+ABUT_API abut_status abut_shape_vjp(abut_pair pair, abut_batch *batch,
+                                    const abut_cotangents *cotangents, const abut_shape_gradients *shape1,
+                                    const abut_shape_gradients *shape2, bool each_pose);
+
+/* The gradient of a reduction, summed over all poses, or each pose's: as abut_shape_vjp otherwise. Of
+ * ABUT_REDUCE_SOFT_DISTANCE, which is made of weights, there is none. */
+ABUT_API abut_status abut_shape_gradient(abut_pair pair, abut_batch *batch, abut_reduction reduction,
+                                         const abut_shape_gradients *shape1, const abut_shape_gradients *shape2,
+                                         bool each_pose);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

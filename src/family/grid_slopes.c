@@ -1,0 +1,177 @@
+#include "family/grid_slopes.h"
+
+#include "base/error.h"
+#include "family/grid_tree.h"
+#include "geometry/layout.h"
+#include <math.h>
+#include <string.h>
+
+#define BLOCK_NODES ((size_t)(ABUT_GRID_BLOCK * ABUT_GRID_BLOCK * ABUT_GRID_BLOCK))
+
+size_t grid_coefficient_count(const abut_grid *g)
+{
+  size_t count = g->size[0] * g->size[1] * g->size[2];
+  for (size_t l = 0; l < g->level_count; ++l) {
+    count += g->levels[l].block_count * BLOCK_NODES;
+  }
+  return count;
+}
+
+/* The four basis functions of a cubic B-spline at t, and their derivatives. */
+static void basis(double t, double value[4], double slope[4])
+{
+  const double s = 1.0 - t;
+  value[0] = s * s * s / 6.0;
+  value[1] = (3.0 * t * t * t - 6.0 * t * t + 4.0) / 6.0;
+  value[2] = (3.0 * s * s * s - 6.0 * s * s + 4.0) / 6.0;
+  value[3] = t * t * t / 6.0;
+  slope[0] = -0.5 * s * s;
+  slope[1] = 1.5 * t * t - 2.0 * t;
+  slope[2] = -1.5 * s * s + 2.0 * s;
+  slope[3] = 0.5 * t * t;
+}
+
+/* A level's cell: where its coefficients begin, and their strides along x and y. */
+typedef struct cell {
+  size_t first, stride_x, stride_y;
+  double t[3];
+} cell;
+
+static void add_cell(const cell *at, double bar, const double slope_bar[3], double scale, double *sum)
+{
+  double value[3][4], slope[3][4];
+  for (int k = 0; k < 3; ++k) {
+    basis(at->t[k], value[k], slope[k]);
+  }
+  for (size_t i = 0; i < 4; ++i) {
+    for (size_t j = 0; j < 4; ++j) {
+      const double flat = value[0][i] * value[1][j];
+      const double along = scale * (slope_bar[0] * slope[0][i] * value[1][j] +
+                                    slope_bar[1] * value[0][i] * slope[1][j]);
+      double *row = sum + at->first + i * at->stride_x + j * at->stride_y;
+      for (size_t k = 0; k < 4; ++k) {
+        row[k] += (bar * flat + along) * value[2][k] + scale * slope_bar[2] * flat * slope[2][k];
+      }
+    }
+  }
+}
+
+/* Returns the whole number below x, from low to high. */
+static double below(double x, double low, double high)
+{
+  return fmax(fmin(floor(x), high), low);
+}
+
+/* It goes through the levels as grid_spline of cl/geometry/grid.inl does. */
+void grid_add_slopes(const reals *shape, size_t first, size_t levels, const double u[3], double bar,
+                     const double slope_bar[3], double *sum)
+{
+  double at[3] = {u[0], u[1], u[2]}, low = 1.0, scale = 1.0, most[3];
+  size_t side[3], map[3];
+  if (bar == 0.0 && slope_bar[0] == 0.0 && slope_bar[1] == 0.0 && slope_bar[2] == 0.0) {
+    return;
+  }
+  for (size_t k = 0; k < 3; ++k) {
+    side[k] = (size_t)reals_get(shape, first + GRID_SIZES + k);
+    map[k] = (size_t)reals_get(shape, first + GRID_MAP + k);
+    most[k] = (double)side[k] - 3.0;
+  }
+  const size_t nodes = side[0] * side[1] * side[2], cells = map[0] * map[1] * map[2];
+  const size_t blocks = GRID_STRIDE + GRID_PADDED(nodes) + GRID_MAPS * GRID_PADDED(cells);
+  size_t links = GRID_STRIDE + GRID_PADDED(nodes);
+  /* The first node is -1 of a block, and 0 of the grid, whose first cell begins at node 1. */
+  size_t begin = GRID_STRIDE;
+  for (size_t level = 0;; ++level) {
+    size_t i[3], before = level ? 0 : 1;
+    cell c = {.stride_x = side[1] * side[2], .stride_y = side[2]};
+    for (size_t k = 0; k < 3; ++k) {
+      const double whole = below(at[k], low, most[k]);
+      i[k] = (size_t)whole - before;
+      c.t[k] = at[k] - whole;
+    }
+    c.first = begin + i[0] * c.stride_x + i[1] * c.stride_y + i[2];
+    add_cell(&c, bar, slope_bar, scale, sum);
+    if (level == levels) {
+      return;
+    }
+    size_t b[3];
+    for (size_t k = 0; k < 3; ++k) {
+      b[k] = (size_t)below(at[k] / GRID_MAP_CELLS, 0.0, (double)map[k] - 1.0);
+    }
+    const double block = reals_get(shape, first + links + (b[0] * map[1] + b[1]) * map[2] + b[2]);
+    if (!(block >= 0.0)) {
+      return;
+    }
+    links = blocks + (size_t)block * GRID_BLOCK_STRIDE;
+    begin = links + GRID_CHILDREN;
+    for (size_t k = 0; k < 3; ++k) {
+      at[k] = 2.0 * (at[k] - (double)(b[k] * GRID_MAP_CELLS));
+      side[k] = GRID_NODES;
+      map[k] = 2;
+      most[k] = GRID_CELLS - 1;
+    }
+    low = 0.0;
+    scale *= 2.0;
+  }
+}
+
+/* Adds the nodes -1 to 9 of a packed block to the coefficients of the blocks that they are of. */
+static void add_block(const grid_around *a, const double *packed, double *blocks)
+{
+  for (size_t i = 0; i < GRID_NODES; ++i) {
+    for (size_t j = 0; j < GRID_NODES; ++j) {
+      for (size_t k = 0; k < GRID_NODES; ++k) {
+        const size_t x = i + ABUT_GRID_BLOCK - 1, y = j + ABUT_GRID_BLOCK - 1, z = k + ABUT_GRID_BLOCK - 1;
+        const int32_t of = a->number[x / ABUT_GRID_BLOCK * 9 + y / ABUT_GRID_BLOCK * 3 + z / ABUT_GRID_BLOCK];
+        const size_t at = (x % ABUT_GRID_BLOCK * ABUT_GRID_BLOCK + y % ABUT_GRID_BLOCK) * ABUT_GRID_BLOCK +
+                          z % ABUT_GRID_BLOCK;
+        if (of >= 0) {
+          blocks[(size_t)of * BLOCK_NODES + at] += packed[(i * GRID_NODES + j) * GRID_NODES + k];
+        }
+      }
+    }
+  }
+}
+
+/* Nodes that must be 0, so that the field has no seams, do not vary. */
+static void clear_outer(const grid_around *a, double *block)
+{
+  for (int n = 0; n < (int)BLOCK_NODES; ++n) {
+    const int node[3] = {n / (ABUT_GRID_BLOCK * ABUT_GRID_BLOCK), n / ABUT_GRID_BLOCK % ABUT_GRID_BLOCK,
+                         n % ABUT_GRID_BLOCK};
+    if (!grid_node_is_inner(a, node)) {
+      block[n] = 0.0;
+    }
+  }
+}
+
+abut_status grid_slopes_write(const abut_grid *g, const double *sum, double *to)
+{
+  const size_t nodes = g->size[0] * g->size[1] * g->size[2];
+  grid_tree tree;
+  memcpy(to, sum + GRID_STRIDE, nodes * sizeof *to);
+  if (!g->level_count) {
+    return ABUT_SUCCESS;
+  }
+  TRY(grid_tree_create(g, 0, &tree));
+  const size_t cells = tree.sides[0] * tree.sides[1] * tree.sides[2];
+  const double *packed = sum + GRID_STRIDE + GRID_PADDED(nodes) + GRID_MAPS * GRID_PADDED(cells);
+  memset(to + nodes, 0, (grid_coefficient_count(g) - nodes) * sizeof *to);
+  for (size_t level = 1; level <= g->level_count; ++level) {
+    const abut_grid_level *l = &g->levels[level - 1];
+    for (size_t b = 0; b < l->block_count; ++b, packed += GRID_BLOCK_STRIDE) {
+      const grid_around a = grid_blocks_around(&tree, level, l->blocks + 3 * b);
+      add_block(&a, packed + GRID_CHILDREN, to + nodes);
+    }
+  }
+  to += nodes;
+  for (size_t level = 1; level <= g->level_count; ++level) {
+    const abut_grid_level *l = &g->levels[level - 1];
+    for (size_t b = 0; b < l->block_count; ++b, to += BLOCK_NODES) {
+      const grid_around a = grid_blocks_around(&tree, level, l->blocks + 3 * b);
+      clear_outer(&a, to);
+    }
+  }
+  grid_tree_free(&tree);
+  return ABUT_SUCCESS;
+}

@@ -1,0 +1,255 @@
+#include "manifold/shape_rows.h"
+
+#include "base/error.h"
+#include "family/grid_slopes.h"
+#include "geometry/layout.h"
+#include "geometry/sites.h"
+#include <math.h>
+
+/* The families' places in the list of geometry/families.h. */
+enum { SUPERQUADRICS, POLYHEDRA, POINTCLOUDS, GRIDS, HEIGHT_FIELDS };
+_Static_assert(HEIGHT_FIELDS + 1 == FAMILY_COUNT, "each family has derivatives by its shape, or says why not");
+
+shape_walk shape_walk_begin(const body *b, size_t sites, bool vertices)
+{
+  const size_t mesh = 3 * b->info.vertices;
+  return (shape_walk){.of = b, .sites = sites, .row = vertices ? mesh : 0, .sum = mesh};
+}
+
+/* The real behind a ranged primitive's last one: where the next begins, or the next entry. */
+static size_t end_of(const shape_walk *w, const int *entry)
+{
+  const int *ranges = w->of->head + entry[ENTRY_RANGES];
+  if (w->one + 1 < (size_t)entry[ENTRY_COUNT]) {
+    return (size_t)(entry[ENTRY_BASE] + ranges[(w->one + 1) * RANGE_INTS]);
+  }
+  const bool last = w->operation == 1 && w->family == FAMILY_COUNT - 1;
+  return last ? w->of->shape.count : (size_t)entry[ENTRY_INTS + ENTRY_BASE];
+}
+
+/* Sets the part of a ranged primitive. */
+static void set_ranged(shape_walk *w, const int *entry, size_t *row, size_t *sum)
+{
+  static const int kinds[] = {SHAPE_SUPERQUADRICS, SHAPE_POLYHEDRON, SHAPE_CLOUD, SHAPE_GRID};
+  const int *range = w->of->head + entry[ENTRY_RANGES] + w->one * RANGE_INTS;
+  shape_part *p = &w->part;
+  p->family = kinds[w->family];
+  p->first = (size_t)(entry[ENTRY_BASE] + range[0]);
+  p->count = (size_t)range[1];
+  p->reals = end_of(w, entry) - p->first;
+  if (p->family == SHAPE_GRID) {
+    *row = NODE_SITE_PLANES * w->sites;
+    *sum = p->reals;
+  } else {
+    *row = *sum = (p->family == SHAPE_CLOUD ? BY_CLOUD_POINT : BY_PLANE) * p->count;
+  }
+}
+
+bool shape_walk_next(shape_walk *w)
+{
+  for (; w->operation < 2; ++w->operation, w->family = 0) {
+    for (; w->family < HEIGHT_FIELDS; ++w->family, w->one = 0) {
+      const int *entry = w->of->head + HEAD_ENTRY(w->operation, w->family);
+      const size_t count = (size_t)entry[ENTRY_COUNT];
+      size_t row = BY_SUPERQUADRIC * count, sum = row;
+      if (w->one >= (w->family == SUPERQUADRICS ? count > 0 : count)) {
+        continue;
+      }
+      w->part = (shape_part){.operation = w->operation, .family = SHAPE_SUPERQUADRICS,
+                             .first = (size_t)entry[ENTRY_BASE], .count = count};
+      if (w->family != SUPERQUADRICS) {
+        set_ranged(w, entry, &row, &sum);
+      }
+      w->part.row = w->row;
+      w->part.sum = w->sum;
+      w->row += row;
+      w->sum += sum;
+      ++w->one;
+      return true;
+    }
+  }
+  return false;
+}
+
+size_t shape_row_width(const body *b, size_t sites, bool vertices)
+{
+  shape_walk w = shape_walk_begin(b, sites, vertices);
+  while (shape_walk_next(&w)) {
+  }
+  return w.row;
+}
+
+size_t shape_sum_width(const body *b)
+{
+  shape_walk w = shape_walk_begin(b, 0, true);
+  while (shape_walk_next(&w)) {
+  }
+  return w.sum;
+}
+
+static double number(const void *row, size_t size, size_t i)
+{
+  return size == sizeof(double) ? ((const double *)row)[i] : (double)((const float *)row)[i];
+}
+
+static void add_numbers(const void *row, size_t size, size_t from, size_t count, double *to)
+{
+  for (size_t i = 0; i < count; ++i) {
+    to[i] += number(row, size, from + i);
+  }
+}
+
+void shape_add_row(const body *b, size_t sites, bool vertices, const void *row, size_t size,
+                   double *sum)
+{
+  shape_walk w = shape_walk_begin(b, sites, vertices);
+  add_numbers(row, size, 0, w.row, sum);
+  for (size_t done = w.row; shape_walk_next(&w); done = w.row) {
+    double *to = sum + w.part.sum;
+    if (w.part.family != SHAPE_GRID) {
+      add_numbers(row, size, done, w.row - done, to);
+      continue;
+    }
+    for (size_t i = 0; i < sites; ++i) {
+      double site[NODE_SITE_PLANES];
+      for (size_t k = 0; k < NODE_SITE_PLANES; ++k) {
+        site[k] = number(row, size, done + k * sites + i);
+      }
+      grid_add_slopes(&b->shape, w.part.first, w.part.count, site, site[NODE_SITE_PHI],
+                      site + NODE_SITE_SLOPE, to);
+    }
+  }
+}
+
+/* ---- the caller's arrays ---- */
+
+static void put(double *to, size_t width, size_t at, size_t i, const double *from)
+{
+  for (size_t k = 0; to && k < width; ++k) {
+    to[at + i * width + k] = from[k];
+  }
+}
+
+static double *row_of(double *array, size_t at, size_t width)
+{
+  return array ? array + at * width : NULL;
+}
+
+static void write_superquadric(const abut_shape_gradients *to, size_t i, const double *from)
+{
+  put(to->axes, 3, 0, i, from + BY_AXES);
+  put(to->exponents, 2, 0, i, from + BY_EXPONENTS);
+  put(to->position, 3, 0, i, from + BY_POSITION);
+  put(to->rotation, 3, 0, i, from + BY_ROTATION);
+}
+
+/* Of a plane kernels hold n . p: with d that number's derivative, it is -d n by p and what they have less
+ * d p by n. */
+static void write_plane(const abut_shape_gradients *to, size_t i, const double *plane, const double *from)
+{
+  const double length = sqrt(plane[0] * plane[0] + plane[1] * plane[1] + plane[2] * plane[2]);
+  double normal[3], point[3];
+  for (int k = 0; k < 3; ++k) {
+    normal[k] = from[k] - from[3] * plane[3 + k];
+    point[k] = -from[3] * plane[k] / length;
+  }
+  put(to->plane_normals, 3, 0, i, normal);
+  put(to->plane_points, 3, 0, i, point);
+}
+
+static void write_point(const abut_shape_gradients *to, size_t i, double width, const double *from)
+{
+  const double by_width = from[BY_CLOUD_WIDTH] / width;
+  put(to->cloud_points, 3, 0, i, from);
+  put(to->cloud_normals, 3, 0, i, from + BY_CLOUD_NORMAL);
+  put(to->cloud_widths, 1, 0, i, &by_width);
+}
+
+/* Where the numbers of each family's primitives begin in the caller's arrays, by their operations: parts
+ * come sorted by these. */
+typedef struct placed {
+  size_t one, first; /* the next primitive of the operation, and its first plane, point or coefficient */
+} placed;
+
+/* Finds the next polyhedron, cloud or grid of an operation from `*at` on. */
+static size_t next_of(const body_parts *p, int family, int operation, placed *at)
+{
+  for (;; ++at->one) {
+    const bool polyhedron = family == SHAPE_POLYHEDRON, cloud = family == SHAPE_CLOUD;
+    const int its = (int)(polyhedron ? p->polyhedra[at->one].operation
+                          : cloud    ? p->pointclouds[at->one].operation
+                                     : p->grids[at->one].operation);
+    const size_t count = polyhedron ? p->polyhedra[at->one].count
+                         : cloud    ? p->pointclouds[at->one].count
+                                    : grid_coefficient_count(&p->grids[at->one]);
+    const size_t first = at->first;
+    at->first += count;
+    if (its == operation) {
+      ++at->one;
+      return first;
+    }
+  }
+}
+
+static abut_status write_part(const body *b, const shape_part *p, const double *from, placed *at,
+                              const abut_shape_gradients *to)
+{
+  const body_parts *of = &b->parts;
+  if (p->family == SHAPE_SUPERQUADRICS) {
+    for (size_t i = 0, next = 0; i < of->superquadric_count; ++i) {
+      if ((int)of->superquadrics[i].operation == p->operation) {
+        write_superquadric(to, i, from + BY_SUPERQUADRIC * next++);
+      }
+    }
+    return ABUT_SUCCESS;
+  }
+  const size_t first = next_of(of, p->family, p->operation, at);
+  if (p->family == SHAPE_GRID) {
+    return to->grid_coefficients
+             ? grid_slopes_write(&of->grids[at->one - 1], from, to->grid_coefficients + first)
+             : ABUT_SUCCESS;
+  }
+  for (size_t i = 0; i < p->count; ++i) {
+    if (p->family == SHAPE_POLYHEDRON) {
+      write_plane(to, first + i, of->planes + 6 * (first + i), from + BY_PLANE * i);
+    } else {
+      const double inverse2 = reals_get(&b->shape, p->first + (i + 1) * POINT_STRIDE + 6);
+      write_point(to, first + i, 1.0 / sqrt(inverse2), from + BY_CLOUD_POINT * i);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status shape_write(const body *b, const double *sum, const abut_shape_gradients *to, size_t at)
+{
+  const abut_body_info *n = &b->info;
+  const size_t coefficients = shape_coefficients(b);
+  const abut_shape_gradients row = {
+    .vertices = row_of(to->vertices, at, 3 * n->vertices),
+    .axes = row_of(to->axes, at, 3 * n->superquadrics),
+    .exponents = row_of(to->exponents, at, 2 * n->superquadrics),
+    .position = row_of(to->position, at, 3 * n->superquadrics),
+    .rotation = row_of(to->rotation, at, 3 * n->superquadrics),
+    .plane_normals = row_of(to->plane_normals, at, 3 * n->planes),
+    .plane_points = row_of(to->plane_points, at, 3 * n->planes),
+    .cloud_points = row_of(to->cloud_points, at, 3 * n->points),
+    .cloud_normals = row_of(to->cloud_normals, at, 3 * n->points),
+    .cloud_widths = row_of(to->cloud_widths, at, n->points),
+    .grid_coefficients = row_of(to->grid_coefficients, at, coefficients)};
+  placed places[2][SHAPE_GRID + 1] = {{{0, 0}}};
+  shape_walk w = shape_walk_begin(b, 0, true);
+  put(row.vertices, 3 * n->vertices, 0, 0, sum);
+  while (shape_walk_next(&w)) {
+    TRY(write_part(b, &w.part, sum + w.part.sum, &places[w.part.operation][w.part.family], &row));
+  }
+  return ABUT_SUCCESS;
+}
+
+size_t shape_coefficients(const body *b)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < b->parts.grid_count; ++i) {
+    count += grid_coefficient_count(&b->parts.grids[i]);
+  }
+  return count;
+}

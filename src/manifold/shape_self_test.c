@@ -1,0 +1,126 @@
+/* The self-test of derivatives by shapes: of two bodies with every kind of primitive, in the poses of the
+ * manifold's self-test. */
+#include "self_test/bodies.h"
+#include "self_test/runner.h"
+#include "self_test/self_test.h"
+#include <abut/shape.h>
+#include <string.h>
+
+#include "manifold/self_test_shapes.inl"
+
+#define POSES SELF_TEST_SHAPE_POSES
+#define POSE_REALS 6
+#define ARRAYS 11 /* of a body */
+#define MOST 2560 /* numbers of an array */
+#define ROOM (2 * POSES * POSE_REALS + POSES * SELF_TEST_SHAPE_CONTACTS * 8 + 2 * ARRAYS * MOST)
+
+/* How many numbers an array of a body has, and what they must be. */
+typedef struct known {
+  const char *name;
+  const double *expected;
+  size_t count;
+} known;
+
+#define KNOWN(name, body) \
+  {"derivatives by " #name " of body " #body, expected_by_##name##_##body, \
+   sizeof expected_by_##name##_##body / sizeof(double)}
+static const known of_both[2][ARRAYS] = {
+  {KNOWN(vertices, 1), KNOWN(axes, 1), KNOWN(exponents, 1), KNOWN(position, 1), KNOWN(rotation, 1),
+   KNOWN(plane_normals, 1), KNOWN(plane_points, 1), KNOWN(grid, 1)},
+  {KNOWN(vertices, 2), KNOWN(axes, 2), KNOWN(exponents, 2), KNOWN(position, 2), KNOWN(rotation, 2),
+   KNOWN(cloud_points, 2), KNOWN(cloud_normals, 2), KNOWN(cloud_widths, 2)}};
+
+/* A body's arrays one behind the other, in that order. */
+typedef struct numbers {
+  double of[ARRAYS][MOST];
+} numbers;
+
+static abut_shape_gradients arrays_of(numbers *n, int which)
+{
+  abut_shape_gradients g = {.vertices = n->of[0], .axes = n->of[1], .exponents = n->of[2],
+                            .position = n->of[3], .rotation = n->of[4]};
+  if (which) {
+    g.cloud_points = n->of[5];
+    g.cloud_normals = n->of[6];
+    g.cloud_widths = n->of[7];
+  } else {
+    g.plane_normals = n->of[5];
+    g.plane_points = n->of[6];
+    g.grid_coefficients = n->of[7];
+  }
+  return g;
+}
+
+/* Writes the products of a grid's derivatives with patterns in their place. */
+static void take_patterns(double *grid, size_t count)
+{
+  double products[SELF_TEST_PATTERNS];
+  for (size_t k = 0; k < SELF_TEST_PATTERNS; ++k) {
+    products[k] = 0.0;
+    for (size_t i = 0; i < count; ++i) {
+      products[k] += grid[i] * (double)((int)((i * 7 + k) % 11) - 5);
+    }
+  }
+  memcpy(grid, products, sizeof products);
+}
+
+static void *put_cotangents(self_test *t, size_t components)
+{
+  double row[SELF_TEST_SHAPE_CONTACTS * 3];
+  const size_t count = SELF_TEST_SHAPE_CONTACTS * components;
+  for (size_t i = 0; i < count; ++i) {
+    row[i] = (double)((int)(i * 7 % 11) - 5) / 4.0;
+  }
+  return self_test_put(t, row, POSES * count, count);
+}
+
+static abut_status compare(self_test *t, int which, const numbers *n)
+{
+  for (int i = 0; i < ARRAYS && of_both[which][i].name; ++i) {
+    const known *k = &of_both[which][i];
+    const answer a = {k->name, k->expected, k->count, 1, OF_SLOPES};
+    TRY(self_test_compare(t, &a, self_test_put(t, n->of[i], k->count, k->count), 1, 1));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status run_shapes_test(self_test *t)
+{
+  abut_smoothing smoothing = self_test_smoothing();
+  abut_body bodies[2];
+  abut_pair pair;
+  numbers *found = NULL;
+  void *memory = NULL;
+  abut_status status = ABUT_SUCCESS;
+  for (int i = 0; i < 2; ++i) {
+    TRY(self_test_body(self_test_context(t), i, &bodies[i]));
+  }
+  TRY(abut_create_pair(bodies[0], bodies[1], &smoothing, &pair));
+  abut_shape_sizes sizes;
+  TRY(abut_get_shape_sizes(bodies[0], &sizes));
+  TRY(allocate(&memory, 2, sizeof *found));
+  found = memory;
+  const abut_shape_gradients to[2] = {arrays_of(&found[0], 0), arrays_of(&found[1], 1)};
+  abut_batch batch = abut_default_batch();
+  batch.count = POSES;
+  batch.pose1 = self_test_put(t, shape_pose_1, POSES * POSE_REALS, POSES * POSE_REALS);
+  batch.pose2 = self_test_put(t, shape_pose_2, POSES * POSE_REALS, POSES * POSE_REALS);
+  const abut_cotangents bars = {.p = put_cotangents(t, 3), .d = put_cotangents(t, 1),
+                                .n = put_cotangents(t, 3), .activity = put_cotangents(t, 1)};
+  TRY_DONE(abut_shape_vjp(pair, &batch, &bars, &to[0], &to[1], false));
+  take_patterns(found[0].of[7], sizes.coefficients);
+  TRY_DONE(compare(t, 0, &found[0]));
+  TRY_DONE(compare(t, 1, &found[1]));
+done:
+  free(memory);
+  return status;
+}
+
+static abut_status test_shapes(context *one)
+{
+  return self_test_run(one, ROOM, run_shapes_test);
+}
+
+const module_self_tests shape_self_tests = {{
+  [SELF_TEST_MAIN] = {[PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_shapes},
+}};

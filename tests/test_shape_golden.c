@@ -1,0 +1,257 @@
+/* Golden derivatives by shapes: test_shape_golden PRECISION CASES ANSWERS...
+ *
+ * Each of ANSWERS is a CASE.npz of derivatives by the bodies of the folder CASE in CASES, of some of its
+ * poses: `pose`, and a_NAME and b_NAME, each pose's rows (docs/spec.md, section 9). Tolerances are those of
+ * pose gradients. The sum over the poses must be that of the rows, and directions of all numbers together
+ * must give the product with the cotangents. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES = 11 };
+enum { PLANE_NORMALS = 5, CLOUD_POINTS = 7, GRID_COEFFICIENTS = 10 };
+
+/* The arrays of a body; those of polyhedra, clouds and grids have their number behind the name. */
+static const struct {
+  const char *name;
+  size_t offset, of, components;
+} arrays[NAMES] = {
+#define ARRAY(name, of, components) \
+  {#name, offsetof(abut_shape_gradients, name), offsetof(abut_shape_sizes, of), components}
+  ARRAY(vertices, vertices, 3),           ARRAY(axes, superquadrics, 3),
+  ARRAY(exponents, superquadrics, 2),     ARRAY(position, superquadrics, 3),
+  ARRAY(rotation, superquadrics, 3),      ARRAY(plane_normals, planes, 3),
+  ARRAY(plane_points, planes, 3),         ARRAY(cloud_points, points, 3),
+  ARRAY(cloud_normals, points, 3),        ARRAY(cloud_widths, points, 1),
+  ARRAY(grid_coefficients, coefficients, 1)};
+
+typedef struct golden {
+  const char *name;
+  abut_precision precision;
+  abut_body bodies[2];
+  abut_pair pair;
+  size_t poses, slots;
+  void *pose[2], *bars[4];
+  abut_npz answers;
+} golden;
+
+static double **array_of(abut_shape_gradients *g, int i)
+{
+  return (double **)((char *)g + arrays[i].offset);
+}
+
+static size_t width_of(const abut_shape_sizes *s, int i)
+{
+  return *(const size_t *)((const char *)s + arrays[i].of) * arrays[i].components;
+}
+
+static void make_room(const abut_shape_sizes *sizes, size_t rows, abut_shape_gradients *out)
+{
+  for (int i = 0; i < NAMES; ++i) {
+    const size_t count = rows * width_of(sizes, i);
+    *array_of(out, i) = count ? malloc(count * sizeof(double)) : NULL;
+  }
+}
+
+static void free_room(abut_shape_gradients *g)
+{
+  for (int i = 0; i < NAMES; ++i) {
+    free(*array_of(g, i));
+  }
+}
+
+static const abut_array *answer_of(const golden *c, const char *kind, int side, const char *name, long one)
+{
+  char text[96];
+  snprintf(text, sizeof text, "%s%c_%s", kind, side ? 'b' : 'a', name);
+  if (one >= 0) {
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%ld", one);
+  }
+  for (size_t i = 0; i < c->answers.count; ++i) {
+    if (!strcmp(c->answers.arrays[i].name, text)) {
+      return &c->answers.arrays[i];
+    }
+  }
+  return NULL;
+}
+
+/* Compares numbers from `first` on of rows that are `width` wide with an answer. */
+static void compare(const golden *c, const abut_array *want, const double *got, size_t width, size_t first)
+{
+  static const double all[] = {1e-2, 1e-7}, most[] = {2e-3, 1e-8};
+  const bool fine = c->precision == ABUT_FLOAT64;
+  const double *expected = want->data;
+  size_t each = 1, above = 0, above_most = 0;
+  for (uint32_t i = 1; i < want->dimensions; ++i) {
+    each *= want->shape[i];
+  }
+  double largest = 0.0, worst = 0.0;
+  for (size_t i = 0; i < each * c->poses; ++i) {
+    largest = fmax(largest, fabs(expected[i]));
+  }
+  for (size_t i = 0; i < each * c->poses; ++i) {
+    const double error = fabs(got[i / each * width + first + i % each] - expected[i]) /
+                         (largest > 0.0 ? largest : 1.0);
+    above += !(error <= all[fine]);
+    above_most += !(error <= most[fine]);
+    worst = error > worst || !(error == error) ? error : worst;
+  }
+  const double share = 100.0 - 100.0 * (double)above_most / (double)(each * c->poses);
+  printf("%s f%d %-22s worst %.2e, within %.0e: %.2f %%\n", c->name, fine ? 64 : 32, want->name, worst,
+         most[fine], share);
+  check(above == 0, "%s %s: %zu of %zu entries are off by more than %g", c->name, want->name, above,
+        each * c->poses, all[fine]);
+  check(share >= 99.0, "%s %s: %.2f %% within %g", c->name, want->name, share, most[fine]);
+}
+
+static void compare_rows(const golden *c, int side, const abut_shape_sizes *sizes,
+                         abut_shape_gradients *rows)
+{
+  size_t counts[3][8] = {{0}};
+  CHECK_OK(abut_get_shape_counts(c->bodies[side], counts[0], counts[1], counts[2]));
+  for (int i = 0; i < NAMES; ++i) {
+    const bool plane = i >= PLANE_NORMALS && i < CLOUD_POINTS, grid = i == GRID_COEFFICIENTS;
+    const size_t *count = counts[plane ? 0 : grid ? 2 : 1];
+    const size_t width = width_of(sizes, i);
+    size_t first = 0;
+    if (i < PLANE_NORMALS) {
+      const abut_array *want = answer_of(c, "", side, arrays[i].name, -1);
+      CHECK(!want == !width);
+      if (want) {
+        compare(c, want, *array_of(rows, i), width, 0);
+      }
+      continue;
+    }
+    for (long one = 0; first < width; first += count[one++] * arrays[i].components) {
+      const abut_array *want = answer_of(c, "", side, arrays[i].name, one);
+      if (CHECK(want)) {
+        compare(c, want, *array_of(rows, i), width, first);
+      }
+    }
+  }
+}
+
+static abut_batch batch_of(const golden *c)
+{
+  abut_batch b = abut_default_batch();
+  b.count = c->poses;
+  b.pose1 = c->pose[0];
+  b.pose2 = c->pose[1];
+  return b;
+}
+
+static void run(const golden *c)
+{
+  const abut_cotangents bars = {.p = c->bars[0], .d = c->bars[1], .n = c->bars[2], .activity = c->bars[3]};
+  abut_shape_sizes sizes[2];
+  abut_shape_gradients rows[2] = {{0}}, sums[2] = {{0}};
+  abut_batch batch = batch_of(c);
+  for (int side = 0; side < 2; ++side) {
+    CHECK_OK(abut_get_shape_sizes(c->bodies[side], &sizes[side]));
+    make_room(&sizes[side], c->poses, &rows[side]);
+    make_room(&sizes[side], 1, &sums[side]);
+  }
+  if (CHECK_OK(abut_shape_vjp(c->pair, &batch, &bars, &rows[0], &rows[1], true)) &&
+      CHECK_OK(abut_shape_vjp(c->pair, &batch, &bars, &sums[0], &sums[1], false))) {
+    for (int side = 0; side < 2; ++side) {
+      compare_rows(c, side, &sizes[side], &rows[side]);
+      for (int i = 0; i < NAMES; ++i) {
+        const size_t width = width_of(&sizes[side], i);
+        size_t wrong = 0;
+        double largest = 0.0;
+        for (size_t k = 0; k < c->poses * width; ++k) {
+          largest = fmax(largest, fabs((*array_of(&rows[side], i))[k]));
+        }
+        for (size_t k = 0; k < width; ++k) {
+          double sum = 0.0;
+          for (size_t pose = 0; pose < c->poses; ++pose) {
+            sum += (*array_of(&rows[side], i))[pose * width + k];
+          }
+          wrong += !(fabs((*array_of(&sums[side], i))[k] - sum) <= 1e-14 * largest);
+        }
+        check(wrong == 0, "%s: %zu sums of %s are not those of rows", c->name, wrong, arrays[i].name);
+      }
+    }
+  }
+  for (int side = 0; side < 2; ++side) {
+    free_room(&rows[side]);
+    free_room(&sums[side]);
+  }
+}
+
+/* Reads rows of an array by the answers' poses. */
+static void *pick(const golden *c, const abut_npz *from, const char *name)
+{
+  const abut_array *a = find_array(from, name), *pose = find_array(&c->answers, "pose");
+  size_t width = 1;
+  for (uint32_t i = 1; a && i < a->dimensions; ++i) {
+    width *= a->shape[i];
+  }
+  void *out = malloc(c->poses * width * real_size(c->precision));
+  for (size_t i = 0; a && pose && i < c->poses * width; ++i) {
+    const size_t at = (size_t)((const int64_t *)pose->data)[i / width];
+    real_put(out, c->precision, i, ((const double *)a->data)[at * width + i % width]);
+  }
+  return out;
+}
+
+static bool load(golden *c, abut_context context, const char *cases, const char *answers)
+{
+  char folder[1024], path[1100];
+  const char *slash = strrchr(answers, '/'), *base = slash ? slash + 1 : answers;
+  c->name = base;
+  snprintf(folder, sizeof folder, "%s/%.*s", cases, (int)(strlen(base) - strlen(".npz")), base);
+  abut_npz poses, bars;
+  abut_smoothing smoothing;
+  for (int i = 0; i < 2; ++i) {
+    snprintf(path, sizeof path, "%s/%c.body.json", folder, i ? 'b' : 'a');
+    REQUIRE_OK(abut_load_body(context, path, &c->bodies[i]));
+  }
+  snprintf(path, sizeof path, "%s/smoothing.json", folder);
+  REQUIRE_OK(abut_load_smoothing(path, &smoothing));
+  REQUIRE_OK(abut_create_pair(c->bodies[0], c->bodies[1], &smoothing, &c->pair));
+  snprintf(path, sizeof path, "%s/poses.npz", folder);
+  REQUIRE_OK(abut_read_npz(path, &poses));
+  snprintf(path, sizeof path, "%s/cotangents.npz", folder);
+  REQUIRE_OK(abut_read_npz(path, &bars));
+  REQUIRE_OK(abut_read_npz(answers, &c->answers));
+  const abut_array *pose = find_array(&c->answers, "pose");
+  c->poses = pose ? pose->shape[0] : 0;
+  static const char *const names[] = {"p_bar", "d_bar", "n_bar", "activity_bar"};
+  c->pose[0] = pick(c, &poses, "s1");
+  c->pose[1] = pick(c, &poses, "s2");
+  for (int i = 0; i < 4; ++i) {
+    c->bars[i] = pick(c, &bars, names[i]);
+  }
+  abut_free_npz(&poses);
+  abut_free_npz(&bars);
+  return pose != NULL;
+}
+
+int main(int count, char **arguments)
+{
+  abut_context context;
+  if (count < 4) {
+    return 2;
+  }
+  const abut_precision precision = strcmp(arguments[1], "f32") ? ABUT_FLOAT64 : ABUT_FLOAT32;
+  if (!test_context(precision, &context)) {
+    return 77;
+  }
+  for (int i = 3; i < count; ++i) {
+    golden c = {.precision = precision};
+    if (CHECK(load(&c, context, arguments[2], arguments[i]))) {
+      run(&c);
+    }
+    for (int k = 0; k < 4; ++k) {
+      free(c.bars[k]);
+    }
+    free(c.pose[0]);
+    free(c.pose[1]);
+    abut_free_npz(&c.answers);
+  }
+  abut_destroy_context(context);
+  return check_finish();
+}
