@@ -1,0 +1,636 @@
+/* Derivatives by shapes: test_shapes PRECISION.
+ *
+ * Moving all numbers of a body along a twist is the derivative by its pose; central differences of bodies
+ * whose numbers are moved; exactly 0 for what nothing touches; no number that is none for awkward bodies;
+ * sums that are the same to the bit whatever the chunks. */
+#include "grids.h"
+#include "scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES = 11, POSE = 6 };
+enum { VERTICES, AXES, EXPONENTS, POSITION, ROTATION, PLANE_NORMALS, PLANE_POINTS, CLOUD_POINTS,
+       CLOUD_NORMALS, CLOUD_WIDTHS, COEFFICIENTS };
+
+/* The arrays of one body, for `rows` poses. */
+typedef struct arrays {
+  size_t rows, counts[NAMES];
+  double *of[NAMES];
+  abut_shape_gradients to;
+} arrays;
+
+static void arrays_make(abut_body body, size_t rows, arrays *a)
+{
+  static const size_t each[NAMES] = {3, 3, 2, 3, 3, 3, 3, 3, 3, 1, 1};
+  abut_shape_sizes s;
+  REQUIRE_OK(abut_get_shape_sizes(body, &s));
+  const size_t counts[NAMES] = {s.vertices, s.superquadrics, s.superquadrics, s.superquadrics,
+                                s.superquadrics, s.planes, s.planes, s.points, s.points, s.points,
+                                s.coefficients};
+  a->rows = rows;
+  for (int i = 0; i < NAMES; ++i) {
+    a->counts[i] = counts[i] * each[i];
+    a->of[i] = malloc((rows * a->counts[i] + 1) * sizeof(double));
+  }
+  a->to = (abut_shape_gradients){a->of[0], a->of[1], a->of[2], a->of[3], a->of[4], a->of[5],
+                                 a->of[6], a->of[7], a->of[8], a->of[9], a->of[10]};
+}
+
+static void arrays_free(arrays *a)
+{
+  for (int i = 0; i < NAMES; ++i) {
+    free(a->of[i]);
+  }
+}
+
+/* A pair with poses near each other, and cotangents of all outputs. */
+typedef struct question {
+  abut_precision precision;
+  abut_body bodies[2];
+  abut_pair pair;
+  size_t poses, contacts;
+  double *numbers[2], *bars[4]; /* as drawn */
+  void *pose[2], *bar[4];       /* in the context's precision */
+} question;
+
+static void question_make(question *q, abut_precision precision, size_t poses, uint64_t *seed)
+{
+  abut_layout layout;
+  REQUIRE_OK(abut_get_layout(q->pair, &layout));
+  q->precision = precision;
+  q->poses = poses;
+  q->contacts = layout.contacts;
+  for (int i = 0; i < 2; ++i) {
+    q->numbers[i] = malloc(POSE * poses * sizeof(double));
+    for (size_t k = 0; k < POSE * poses; ++k) {
+      q->numbers[i][k] = (k % POSE < 3 ? 0.3 : 0.8) * random_normal(seed);
+    }
+    q->pose[i] = to_reals(q->numbers[i], POSE * poses, precision);
+  }
+  for (int i = 0; i < 4; ++i) {
+    const size_t count = poses * q->contacts * (i % 2 ? 1 : 3);
+    q->bars[i] = malloc(count * sizeof(double));
+    for (size_t k = 0; k < count; ++k) {
+      q->bars[i][k] = random_normal(seed);
+    }
+    q->bar[i] = to_reals(q->bars[i], count, precision);
+  }
+}
+
+static void question_free(question *q)
+{
+  for (int i = 0; i < 2; ++i) {
+    free(q->numbers[i]);
+    free(q->pose[i]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    free(q->bars[i]);
+    free(q->bar[i]);
+  }
+}
+
+static abut_batch batch_of(const question *q)
+{
+  abut_batch b = abut_default_batch();
+  b.count = q->poses;
+  b.pose1 = q->pose[0];
+  b.pose2 = q->pose[1];
+  return b;
+}
+
+static abut_cotangents cotangents_of(const question *q)
+{
+  return (abut_cotangents){.p = q->bar[0], .d = q->bar[1], .n = q->bar[2], .activity = q->bar[3]};
+}
+
+/* Smoothing of every way of selection and every option in turn. */
+static abut_smoothing smoothing_of(abut_body a, abut_body b, int way)
+{
+  abut_smoothing s;
+  REQUIRE_OK(abut_fit_smoothing(a, b, &s));
+  s.select = way % 2 ? ABUT_SELECT_GATE : ABUT_SELECT_SOFTSORT;
+  s.edges[0] = way % 3 == 2 ? 0 : 4;
+  s.edges[1] = way % 3 == 1 ? 0 : 3;
+  s.vertices[0] = way % 2 ? 3 : 0;
+  s.vertices[1] = way % 3 ? 0 : 4;
+  s.trace = (uint32_t)(way % 3);
+  s.inside = way % 2;
+  s.agree = way % 3 ? 0.5 : 0.0;
+  s.near = way % 4 == 1 ? 5.0 * s.penetration : 0.0;
+  s.floor = way % 4 == 2 ? 1e-3 : 0.0;
+  return s;
+}
+
+/* ---- rigid motions ---- */
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+  for (int k = 0; k < 3; ++k) {
+    out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+  }
+}
+
+/* Adds what points and directions, with their gradients, give to a wrench. points NULL: directions. */
+static void add_wrench(const double *points, const double *directions, const double *by, size_t count,
+                       double wrench[6])
+{
+  for (size_t i = 0; i < count; ++i) {
+    double moment[3];
+    cross((points ? points : directions) + 3 * i, by + 3 * i, moment);
+    for (int k = 0; k < 3; ++k) {
+      wrench[k] += points ? by[3 * i + (size_t)k] : 0.0;
+      wrench[3 + k] += moment[k];
+    }
+  }
+}
+
+/* Of a box and a polyhedron in a rotated primitive's place: numbers whose motion is known. */
+typedef struct solid {
+  double vertices[24], planes[36], points[42];
+  abut_superquadric superquadric;
+  abut_polyhedron polyhedron;
+  abut_pointcloud cloud;
+  abut_body_def def;
+} solid;
+
+static void normal_of(double *n)
+{
+  const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+  for (int k = 0; k < 3; ++k) {
+    n[k] /= length;
+  }
+}
+
+static void solid_make(solid *s, uint64_t *seed, bool hole)
+{
+  const double half[3] = {0.4, 0.45, 0.5};
+  cube_def(half, s->vertices, &s->def);
+  for (int i = 0; i < 24; ++i) {
+    s->vertices[i] += 0.03 * random_normal(seed);
+  }
+  s->superquadric = (abut_superquadric){{0.42, 0.35, 0.5}, {0.6, 0.9}, {0.05, -0.02, 0.03},
+                                        {0.9, 0.2, -0.3, 0.1}, ABUT_ADD};
+  for (int i = 0; i < 6; ++i) {
+    double *p = s->planes + 6 * i, *q = s->points + 7 * i;
+    for (int k = 0; k < 3; ++k) {
+      p[k] = (k == i / 2 ? (i % 2 ? 1.0 : -1.0) : 0.0) + 0.1 * random_normal(seed);
+      q[3 + k] = p[k] + 0.1 * random_normal(seed);
+    }
+    normal_of(p);
+    normal_of(q + 3);
+    for (int k = 0; k < 3; ++k) {
+      p[3 + k] = (hole ? 0.2 : 0.4) * p[k] + (hole ? 0.3 : 0.0) + 0.02 * random_normal(seed);
+      q[k] = 0.4 * q[3 + k] + 0.02 * random_normal(seed);
+    }
+    q[6] = 0.25 + 0.05 * random_uniform(seed);
+  }
+  s->polyhedron = (abut_polyhedron){s->planes, 6, hole ? ABUT_SUBTRACT : ABUT_ADD};
+  s->cloud = (abut_pointcloud){s->points, 6, ABUT_ADD};
+  s->def.superquadrics = &s->superquadric;
+  s->def.superquadric_count = 1;
+  s->def.polyhedra = &s->polyhedron;
+  s->def.polyhedron_count = 1;
+  s->def.pointclouds = &s->cloud;
+  s->def.pointcloud_count = 1;
+}
+
+/* The rotation of a unit quaternion times v. */
+static void rotate(const double q[4], const double v[3], double out[3])
+{
+  double t[3], u[3];
+  cross(q + 1, v, t);
+  cross(q + 1, t, u);
+  const double n = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+  for (int k = 0; k < 3; ++k) {
+    out[k] = v[k] + 2.0 * (q[0] * t[k] + u[k]) / n;
+  }
+}
+
+static void wrench_of(const solid *s, const arrays *a, double wrench[6])
+{
+  double points[2][18], normals[2][18], turned[3];
+  for (size_t i = 0; i < 18; ++i) {
+    normals[0][i] = s->planes[i / 3 * 6 + i % 3];
+    points[0][i] = s->planes[i / 3 * 6 + 3 + i % 3];
+    points[1][i] = s->points[i / 3 * 7 + i % 3];
+    normals[1][i] = s->points[i / 3 * 7 + 3 + i % 3];
+  }
+  memset(wrench, 0, 6 * sizeof *wrench);
+  add_wrench(s->vertices, NULL, a->of[VERTICES], 8, wrench);
+  add_wrench(s->superquadric.position, NULL, a->of[POSITION], 1, wrench);
+  add_wrench(NULL, normals[0], a->of[PLANE_NORMALS], 6, wrench);
+  add_wrench(points[0], NULL, a->of[PLANE_POINTS], 6, wrench);
+  add_wrench(points[1], NULL, a->of[CLOUD_POINTS], 6, wrench);
+  add_wrench(NULL, normals[1], a->of[CLOUD_NORMALS], 6, wrench);
+  rotate(s->superquadric.quaternion, a->of[ROTATION], turned);
+  for (int k = 0; k < 3; ++k) {
+    wrench[3 + k] += turned[k];
+  }
+}
+
+static void test_motions(abut_context context, abut_precision precision)
+{
+  uint64_t seed = 5;
+  for (int way = 0; way < 6; ++way) {
+    question q = {.precision = precision};
+    solid s[2];
+    arrays a[2];
+    for (int i = 0; i < 2; ++i) {
+      solid_make(&s[i], &seed, way % 2 == i);
+      REQUIRE_OK(abut_create_body(context, &s[i].def, &q.bodies[i]));
+      arrays_make(q.bodies[i], 1, &a[i]);
+    }
+    const abut_smoothing smoothing = smoothing_of(q.bodies[0], q.bodies[1], way);
+    REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
+    question_make(&q, precision, 1, &seed);
+    double along[2][POSE] = {{0}}, gradients[2][POSE];
+    abut_batch batch = batch_of(&q);
+    const abut_cotangents bars = cotangents_of(&q);
+    const abut_gradients to = {gradients[0], gradients[1]};
+    CHECK_OK(abut_vjp(q.pair, ABUT_SAME_PAIR, &batch, &bars, &to));
+    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a[0].to, &a[1].to, false));
+    for (int i = 0; i < 2; ++i) {
+      double wrench[6], worst = 0.0, size = 0.0;
+      CHECK_OK(abut_gradient_to_frame(precision, ABUT_POSE_TWIST, ABUT_FRAME_BODY, 1, q.pose[i],
+                                      gradients[i], along[i]));
+      wrench_of(&s[i], &a[i], wrench);
+      for (size_t k = 0; k < 6; ++k) {
+        const double want = real_at(along[i], precision, k);
+        worst = fmax(worst, fabs(wrench[k] - want));
+        size = fmax(size, fabs(want));
+      }
+      check(worst <= (precision == ABUT_FLOAT64 ? 1e-9 : 5e-3) * size,
+            "way %d, body %d: a motion is off by %g of %g", way, i + 1, worst, size);
+      arrays_free(&a[i]);
+    }
+    question_free(&q);
+    CHECK_OK(abut_destroy_pair(q.pair));
+  }
+}
+
+/* ---- differences ---- */
+
+/* A direction of all numbers of a solid with a grid beside, and the sum of outputs times cotangents with
+ * body 1 moved along it. */
+typedef struct direction {
+  double vertices[24], axes[3], exponents[2], position[3], rotation[3], planes[36], points[42];
+  double coefficients[SAMPLE_NODES], corrections[SAMPLE_BLOCKS * SAMPLE_BLOCK];
+} direction;
+
+static void shift(double *to, const double *from, const double *by, size_t count, double step)
+{
+  for (size_t i = 0; i < count; ++i) {
+    to[i] = from[i] + step * by[i];
+  }
+}
+
+static void moved_solid(const solid *s, const direction *d, double step, solid *out)
+{
+  *out = *s;
+  shift(out->vertices, s->vertices, d->vertices, 24, step);
+  shift(out->superquadric.axes, s->superquadric.axes, d->axes, 3, step);
+  shift(out->superquadric.exponents, s->superquadric.exponents, d->exponents, 2, step);
+  shift(out->superquadric.position, s->superquadric.position, d->position, 3, step);
+  shift(out->planes, s->planes, d->planes, 36, step);
+  shift(out->points, s->points, d->points, 42, step);
+  const double *q = s->superquadric.quaternion;
+  const double w[3] = {0.5 * step * d->rotation[0], 0.5 * step * d->rotation[1], 0.5 * step * d->rotation[2]};
+  double across[3];
+  cross(q + 1, w, across);
+  out->superquadric.quaternion[0] = q[0] - (q[1] * w[0] + q[2] * w[1] + q[3] * w[2]);
+  for (int k = 0; k < 3; ++k) {
+    out->superquadric.quaternion[1 + k] = q[1 + k] + q[0] * w[k] + across[k];
+  }
+  out->def.vertices = out->vertices;
+  out->def.superquadrics = &out->superquadric;
+  out->polyhedron.planes = out->planes;
+  out->def.polyhedra = &out->polyhedron;
+  out->cloud.points = out->points;
+  out->def.pointclouds = &out->cloud;
+}
+
+static double sum_of(const question *q, abut_context context, const solid *s, const abut_smoothing *smoothing)
+{
+  abut_body body;
+  abut_pair pair;
+  const size_t count = q->poses * q->contacts;
+  double *out[4], sum = 0.0;
+  REQUIRE_OK(abut_create_body(context, &s->def, &body));
+  REQUIRE_OK(abut_create_pair(body, q->bodies[1], smoothing, &pair));
+  abut_batch batch = batch_of(q);
+  for (int i = 0; i < 4; ++i) {
+    out[i] = malloc(3 * count * sizeof(double));
+  }
+  batch.p = out[0];
+  batch.d = out[1];
+  batch.n = out[2];
+  batch.activity = out[3];
+  REQUIRE_OK(abut_contacts(pair, &batch));
+  for (int i = 0; i < 4; ++i) {
+    for (size_t k = 0; k < count * (i % 2 ? 1 : 3); ++k) {
+      sum += out[i][k] * q->bars[i][k];
+    }
+    free(out[i]);
+  }
+  CHECK_OK(abut_destroy_pair(pair));
+  CHECK_OK(abut_destroy_body(body));
+  return sum;
+}
+
+static double product(const double *a, const double *b, size_t count)
+{
+  double sum = 0.0;
+  for (size_t i = 0; i < count; ++i) {
+    sum += a[i] * b[i];
+  }
+  return sum;
+}
+
+/* Draws a direction; normals turn, for definitions are read with normals of length 1. */
+static void draw(const solid *s, uint64_t *seed, direction *d)
+{
+  double *const all[] = {d->vertices, d->axes, d->exponents, d->position, d->rotation, d->planes, d->points};
+  static const size_t counts[] = {24, 3, 2, 3, 3, 36, 42};
+  for (int i = 0; i < 7; ++i) {
+    for (size_t k = 0; k < counts[i]; ++k) {
+      all[i][k] = (i == 2 ? 1.0 : 0.3) * random_normal(seed);
+    }
+  }
+  for (size_t i = 0; i < 6; ++i) {
+    double *const turned[2] = {d->planes + 6 * i, d->points + 7 * i + 3};
+    const double *const normals[2] = {s->planes + 6 * i, s->points + 7 * i + 3};
+    for (int j = 0; j < 2; ++j) {
+      const double off = product(turned[j], normals[j], 3);
+      for (int k = 0; k < 3; ++k) {
+        turned[j][k] -= off * normals[j][k];
+      }
+    }
+  }
+}
+
+static double along(const arrays *a, const direction *d)
+{
+  double sum = product(a->of[VERTICES], d->vertices, 24) + product(a->of[AXES], d->axes, 3) +
+               product(a->of[EXPONENTS], d->exponents, 2) + product(a->of[POSITION], d->position, 3) +
+               product(a->of[ROTATION], d->rotation, 3);
+  for (size_t i = 0; i < 6; ++i) {
+    sum += product(a->of[PLANE_NORMALS] + 3 * i, d->planes + 6 * i, 3);
+    sum += product(a->of[PLANE_POINTS] + 3 * i, d->planes + 6 * i + 3, 3);
+    sum += product(a->of[CLOUD_POINTS] + 3 * i, d->points + 7 * i, 3);
+    sum += product(a->of[CLOUD_NORMALS] + 3 * i, d->points + 7 * i + 3, 3);
+    sum += a->of[CLOUD_WIDTHS][i] * d->points[7 * i + 6];
+  }
+  return sum;
+}
+
+/* Moves the coefficients of a grid that may vary: of its blocks those that are not 0. */
+static void move_grid(const grid_sample *from, const direction *d, double step, grid_sample *to)
+{
+  *to = *from;
+  shift(to->coefficients, from->coefficients, d->coefficients, SAMPLE_NODES, step);
+  shift(to->corrections[0], from->corrections[0], d->corrections, from->levels[0].block_count * SAMPLE_BLOCK,
+        step);
+  to->levels[0].coefficients = to->corrections[0];
+  to->levels[0].blocks = to->blocks[0];
+  to->grid.coefficients = to->coefficients;
+  to->grid.levels = to->levels;
+}
+
+static void test_differences(abut_context context)
+{
+  const double step = 1e-5;
+  uint64_t seed = 11;
+  for (int way = 0; way < 4; ++way) {
+    question q = {.precision = ABUT_FLOAT64};
+    static solid s[2], ends[2];
+    static direction d;
+    static grid_sample grid, grids[2];
+    arrays a;
+    solid_make(&s[0], &seed, way % 2);
+    solid_make(&s[1], &seed, false);
+    grid_sample_make(&grid, &seed, 1, 0.9, ABUT_ADD);
+    s[0].def.grids = &grid.grid;
+    s[0].def.grid_count = 1;
+    for (int i = 0; i < 2; ++i) {
+      REQUIRE_OK(abut_create_body(context, &s[i].def, &q.bodies[i]));
+    }
+    const abut_smoothing smoothing = smoothing_of(q.bodies[0], q.bodies[1], way);
+    REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
+    question_make(&q, ABUT_FLOAT64, 2, &seed);
+    arrays_make(q.bodies[0], 1, &a);
+    abut_batch batch = batch_of(&q);
+    const abut_cotangents bars = cotangents_of(&q);
+    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, false));
+    draw(&s[0], &seed, &d);
+    const size_t corrections = grid.levels[0].block_count * SAMPLE_BLOCK;
+    for (size_t i = 0; i < SAMPLE_NODES; ++i) {
+      d.coefficients[i] = 0.1 * random_normal(&seed);
+    }
+    for (size_t i = 0; i < corrections; ++i) {
+      d.corrections[i] = grid.corrections[0][i] == 0.0 ? 0.0 : 0.1 * random_normal(&seed);
+    }
+    for (int i = 0; i < 2; ++i) {
+      moved_solid(&s[0], &d, i ? step : -step, &ends[i]);
+      move_grid(&grid, &d, i ? step : -step, &grids[i]);
+      ends[i].def.grids = &grids[i].grid;
+    }
+    const double slope = (sum_of(&q, context, &ends[1], &smoothing) -
+                          sum_of(&q, context, &ends[0], &smoothing)) / (2.0 * step);
+    const double got = along(&a, &d) + product(a.of[COEFFICIENTS], d.coefficients, SAMPLE_NODES) +
+                       product(a.of[COEFFICIENTS] + SAMPLE_NODES, d.corrections, corrections);
+    check(fabs(got - slope) <= 1e-6 * fmax(fabs(slope), 1.0),
+          "way %d: the derivative along a direction is %.9g, by differences %.9g", way, got, slope);
+    arrays_free(&a);
+    question_free(&q);
+  }
+}
+
+/* ---- zeros, awkward bodies, bits ---- */
+
+static void test_untouched(abut_context context, abut_precision precision)
+{
+  uint64_t seed = 3;
+  question q = {.precision = precision};
+  solid s;
+  arrays a;
+  solid_make(&s, &seed, false);
+  const abut_superquadric both[2] = {
+    s.superquadric, {{0.3, 0.3, 0.3}, {1, 1}, {40.0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD}};
+  s.def.superquadrics = both;
+  s.def.superquadric_count = 2;
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE_OK(abut_create_body(context, &s.def, &q.bodies[i]));
+  }
+  abut_smoothing smoothing = smoothing_of(q.bodies[0], q.bodies[1], 0);
+  smoothing.edge_edge = false;
+  smoothing.vertices[0] = smoothing.vertices[1] = 0;
+  smoothing.union_ = smoothing.plane = 0.01;
+  REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
+  question_make(&q, precision, 1, &seed);
+  arrays_make(q.bodies[0], 1, &a);
+  for (size_t i = 0; i < q.contacts; ++i) { /* of vertex 2 alone */
+    real_put(q.bar[1], precision, i, i == 2);
+  }
+  const abut_cotangents bars = {.d = q.bar[1]};
+  abut_batch batch = batch_of(&q);
+  CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, false));
+  for (size_t i = 0; i < 24; ++i) {
+    CHECK(i / 3 == 2 ? fabs(a.of[VERTICES][i]) <= 1.1 : a.of[VERTICES][i] == 0.0);
+  }
+  for (size_t i = 0; i < 6; ++i) {
+    CHECK(a.of[POSITION][i] == 0.0); /* its field is not asked for */
+  }
+  real_put(q.bar[1], precision, 2, 0.0);
+  real_put(q.bar[1], precision, 10, 1.0); /* a vertex of body 2 */
+  CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, false));
+  double size = 0.0;
+  for (size_t i = 0; i < 24; ++i) {
+    CHECK(a.of[VERTICES][i] == 0.0);
+  }
+  for (size_t k = 0; k < 3; ++k) {
+    size += fabs(a.of[POSITION][k]) + fabs(a.of[PLANE_NORMALS][k]);
+    CHECK(a.of[AXES][3 + k] == 0.0 && a.of[POSITION][3 + k] == 0.0 && a.of[ROTATION][3 + k] == 0.0);
+  }
+  CHECK(size > 0.0);
+  arrays_free(&a);
+  question_free(&q);
+}
+
+static void test_awkward(abut_context context, abut_precision precision)
+{
+  abut_body bodies[AWKWARD];
+  uint64_t seed = 17;
+  if (!CHECK(awkward_bodies(context, bodies))) {
+    return;
+  }
+  for (int way = 0; way < AWKWARD; ++way) {
+    question q = {.precision = precision, .bodies = {bodies[way], bodies[way]}};
+    arrays a[2];
+    abut_smoothing smoothing = smoothing_of(q.bodies[0], q.bodies[1], way % 2 ? 4 : 0);
+    abut_body_info info;
+    CHECK_OK(abut_get_body_info(q.bodies[0], &info));
+    smoothing.length = fmax(smoothing.length, 1e-2 * info.diagonal);
+    REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
+    question_make(&q, precision, 3, &seed);
+    for (size_t k = 0; k < POSE; ++k) { /* in one place, so that vertices lie at centres */
+      real_put(q.pose[0], precision, k, 0.0);
+      real_put(q.pose[1], precision, k, 0.0);
+    }
+    abut_batch batch = batch_of(&q);
+    const abut_cotangents bars = cotangents_of(&q);
+    arrays_make(q.bodies[0], 3, &a[0]);
+    arrays_make(q.bodies[1], 3, &a[1]);
+    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a[0].to, &a[1].to, true));
+    for (int side = 0; side < 2; ++side) {
+      size_t none = 0;
+      for (int i = 0; i < NAMES; ++i) {
+        for (size_t k = 0; k < 3 * a[side].counts[i]; ++k) {
+          none += !isfinite(a[side].of[i][k]);
+        }
+      }
+      check(none == 0, "awkward bodies %d: %zu numbers of body %d are none", way, none, side + 1);
+      arrays_free(&a[side]);
+    }
+    question_free(&q);
+  }
+}
+
+/* Sums of 600 poses, one of them not finite, in chunks of so many. */
+static void sums_in_chunks(abut_precision precision, uint32_t chunk, arrays *a)
+{
+  enum { POSES = 600 };
+  abut_context context;
+  question q = {.precision = precision};
+  solid s[2];
+  uint64_t seed = 23;
+  REQUIRE(open_context(precision, chunk, 0, &context));
+  for (int i = 0; i < 2; ++i) {
+    solid_make(&s[i], &seed, i);
+    REQUIRE_OK(abut_create_body(context, &s[i].def, &q.bodies[i]));
+  }
+  const abut_smoothing smoothing = smoothing_of(q.bodies[0], q.bodies[1], 1);
+  REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
+  question_make(&q, precision, POSES, &seed);
+  real_put(q.pose[0], precision, 300 * POSE + 1, (double)NAN);
+  abut_batch batch = batch_of(&q);
+  arrays_make(q.bodies[0], 1, &a[0]);
+  arrays_make(q.bodies[1], 1, &a[1]);
+  CHECK_OK(abut_shape_gradient(q.pair, &batch, ABUT_REDUCE_ENERGY, &a[0].to, &a[1].to, false));
+  CHECK_EQUAL(batch.rejected, 1);
+  question_free(&q);
+  CHECK_OK(abut_destroy_context(context));
+}
+
+static void test_bits(abut_precision precision)
+{
+  static const uint32_t chunks[] = {0, 37, 300};
+  arrays first[2];
+  sums_in_chunks(precision, chunks[0], first);
+  for (int c = 1; c < 3; ++c) {
+    arrays a[2];
+    sums_in_chunks(precision, chunks[c], a);
+    for (int side = 0; side < 2; ++side) {
+      for (int i = 0; i < NAMES; ++i) {
+        CHECK(!memcmp(a[side].of[i], first[side].of[i], a[side].counts[i] * sizeof(double)));
+      }
+      arrays_free(&a[side]);
+    }
+  }
+  CHECK(fabs(first[0].of[POSITION][0]) > 0.0 && isfinite(first[0].of[POSITION][0]));
+  arrays_free(&first[0]);
+  arrays_free(&first[1]);
+}
+
+static void test_refusals(abut_context context, abut_precision precision)
+{
+  question q = {.precision = precision};
+  uint64_t seed = 1;
+  arrays a;
+  abut_shape_sizes sizes;
+  const abut_shape_gradients none = {0};
+  REQUIRE_OK(make_cubes(context, &q.pair));
+  question_make(&q, precision, 1, &seed);
+  REQUIRE(make_box(context, (const double[3]){1, 1, 1}, &q.bodies[0]));
+  arrays_make(q.bodies[0], 1, &a);
+  abut_batch batch = batch_of(&q);
+  const abut_cotangents bars = cotangents_of(&q), weights = {.weight = q.bar[1]}, nothing = {0};
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, NULL, NULL, false), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, &none, &none, false), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &weights, &a.to, NULL, false), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &nothing, &a.to, NULL, false), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_gradient(q.pair, &batch, ABUT_REDUCE_SOFT_DISTANCE, &a.to, NULL, false),
+              ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_vjp((abut_pair){0, 0}, &batch, &bars, &a.to, NULL, false), ABUT_ERROR_HANDLE);
+  CHECK_EQUAL(abut_get_shape_sizes((abut_body){0, 0}, &sizes), ABUT_ERROR_HANDLE);
+  CHECK_EQUAL(abut_get_shape_sizes(q.bodies[0], NULL), ABUT_ERROR_ARGUMENT);
+  abut_compact list = {.capacity = 0};
+  batch.compact = &list;
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, false), ABUT_ERROR_ARGUMENT);
+  batch = batch_of(&q);
+  batch.count = 0;
+  CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, false));
+  CHECK(a.of[AXES][0] == 0.0);
+  arrays_free(&a);
+  question_free(&q);
+}
+
+int main(int argc, char **argv)
+{
+  const abut_precision precision = precision_of(argc, argv);
+  abut_context context;
+  if (!test_context(precision, &context)) {
+    return 77;
+  }
+  test_motions(context, precision);
+  if (precision == ABUT_FLOAT64) {
+    test_differences(context);
+  }
+  test_untouched(context, precision);
+  test_awkward(context, precision);
+  test_refusals(context, precision);
+  CHECK_OK(abut_destroy_context(context));
+  test_bits(precision);
+  return check_finish();
+}
