@@ -27,6 +27,7 @@ _abut()
     --timeline) _abut_files json png; return ;;
     --precision) word='f32 f64' ;;
     --variant) word='full vertices-only one-sided' ;;
+    --by) word='poses shape' ;;
     --what) word='forward mean-gradient vjp jvp hessian list list-vjp jacobian full-hessian step step-vjp transition contacts' ;;
     --jacobian) word='exact gumbel gaussian zeroth finite' ;;
     --as) word='hull superquadrics polyhedra' ;;
@@ -93,7 +94,7 @@ _abut()
       ;;
     gradient)
       options+=" $pair $arrays $kernels --reduce --mean-distance --cotangents --hessian"
-      options+=' --full-hessian --soft --temperature'
+      options+=' --full-hessian --soft --temperature --by --each-pose'
       ;;
     jvp) options+=" $pair $arrays $kernels --tangents --soft" ;;
     jacobian) options+=" $pair $arrays $kernels --threshold --soft" ;;

@@ -2,6 +2,7 @@
 #include "job.h"
 #include "outputs.h"
 #include "reductions.h"
+#include "shape_arrays.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +19,13 @@ static const struct {
 static const char *const movings[] = {"both", "1", "2"};
 #define MOVINGS (sizeof movings / sizeof *movings)
 
+/* What the gradient is by. */
+static const char *const ways[] = {"poses", "shape"};
+
 typedef struct gradient {
   job job;
+  bool by_shape, each_pose; /* by the numbers of both bodies; of each pose instead of the sum */
+  shape_arrays shape;
   bool reduces;  /* else the gradient is of cotangents */
   abut_reduction reduction;
   inputs bar_file, tangent_file;
@@ -44,6 +50,23 @@ static exit_code read_hessian(gradient *g, const options *o)
     return usage_error(o->command, "--full-hessian excludes --hessian and --soft");
   }
   return EXIT_GOOD;
+}
+
+static exit_code read_way(gradient *g, const options *o)
+{
+  size_t word = 0;
+  CLI_TRY(option_word(o, OPTION_BY, ways, 2, &word));
+  g->by_shape = word == 1;
+  g->each_pose = o->value[OPTION_EACH_POSE] != NULL;
+  if (g->each_pose && !g->by_shape) {
+    return usage_error(o->command, "--each-pose is of --by shape");
+  }
+  if (g->by_shape && (o->value[OPTION_SOFT] || o->value[OPTION_HESSIAN] || o->value[OPTION_FULL_HESSIAN])) {
+    return usage_error(o->command, "--by shape excludes --soft, --hessian and --full-hessian");
+  }
+  return g->by_shape && g->reduces && g->reduction == ABUT_REDUCE_SOFT_DISTANCE
+           ? usage_error(o->command, "the soft distance has no gradient by shape")
+           : EXIT_GOOD;
 }
 
 static exit_code read_reduction(gradient *g, const options *o)
@@ -104,6 +127,9 @@ static exit_code open_files(gradient *g, const options *o)
 
 static exit_code take_files(gradient *g)
 {
+  if (g->by_shape && !g->reduces && inputs_find(&g->bar_file, "weight_bar")) {
+    return report(EXIT_INPUT, "%s: weight_bar has no gradient by shape", g->bar_file.path);
+  }
   const scene *s = &g->job.scene;
   const size_t poses = g->job.poses.count;
   const void **to[BARS] = {&g->cotangents.p, &g->cotangents.d, &g->cotangents.n,
@@ -120,7 +146,10 @@ static exit_code take_files(gradient *g)
 static exit_code take_memory(gradient *g)
 {
   const size_t poses = g->job.poses.count;
-  for (int i = 0; i < 2; ++i) {
+  if (g->by_shape) {
+    CLI_TRY(shape_room(&g->shape, &g->job.scene, g->each_pose ? poses : 0));
+  }
+  for (int i = 0; i < 2 && !g->by_shape; ++i) {
     CLI_TRY(job_reals(&g->job, poses, g->job.width, &g->g[i]));
     if (g->tangent_file.path) {
       CLI_TRY(job_reals(&g->job, poses, g->job.width, &g->h[i]));
@@ -142,6 +171,13 @@ static exit_code compute(gradient *g)
   job *j = &g->job;
   const abut_gradients to = {g->g[0], g->g[1]}, products = {g->h[0], g->h[1]};
   job_begin(j, "gradients, poses");
+  if (g->by_shape) {
+    const abut_shape_gradients *by = g->shape.to;
+    return job_end(j, g->reduces ? abut_shape_gradient(j->scene.pair, &j->batch, g->reduction, &by[0],
+                                                       &by[1], g->each_pose)
+                                 : abut_shape_vjp(j->scene.pair, &j->batch, &g->cotangents, &by[0],
+                                                  &by[1], g->each_pose));
+  }
   if (!g->reduces) {
     return job_end(j, abut_vjp(j->scene.pair, j->scene.derivatives, &j->batch, &g->cotangents,
                                &to));
@@ -164,7 +200,10 @@ static exit_code write(const gradient *g)
   const scene *s = &g->job.scene;
   const size_t poses = g->job.poses.count;
   outputs l = {0};
-  for (int i = 0; i < 2; ++i) {
+  if (g->by_shape) {
+    shape_add(&g->shape, &l);
+  }
+  for (int i = 0; i < 2 && g->g[0]; ++i) {
     outputs_add(&l, g_names[i], real_type(s), g->g[i], 2, poses, g->job.width, 0);
   }
   for (int i = 0; i < 2 && g->h[0]; ++i) {
@@ -183,13 +222,14 @@ static exit_code write(const gradient *g)
 static void summarise(const gradient *g)
 {
   const size_t numbers = g->job.poses.count * g->job.width;
-  double largest = 0.0;
-  for (size_t i = 0; i < 2 * numbers; ++i) {
+  double largest = shape_largest(&g->shape);
+  for (size_t i = 0; i < 2 * numbers && g->g[0]; ++i) {
     const void *of = g->g[i / numbers];
     largest = fmax(largest, fabs(real_at(of, g->job.scene.precision, i % numbers)));
   }
-  printf("%zu pose%s, %zu contacts a pose, gradient of %s, largest entry %.4g",
+  printf("%zu pose%s, %zu contacts a pose, gradient of %s%s, largest entry %.4g",
          g->job.poses.count, g->job.poses.count == 1 ? "" : "s", g->job.scene.layout.contacts, g->reduces ? reduction_names[g->reduction] : "cotangents",
+         g->by_shape ? " by shape" : "",
          largest);
   job_print_end(&g->job);
 }
@@ -199,6 +239,7 @@ static exit_code run(gradient *g, const options *o)
   abut_precision precision = ABUT_FLOAT32;
   CLI_TRY(read_reduction(g, o));
   CLI_TRY(read_hessian(g, o));
+  CLI_TRY(read_way(g, o));
   CLI_TRY(job_check(o));
   CLI_TRY(option_precision(o, &precision));
   CLI_TRY(open_files(g, o));
@@ -208,7 +249,8 @@ static exit_code run(gradient *g, const options *o)
   CLI_TRY(option_temperature(o, &g->job.batch));
   CLI_TRY(take_memory(g));
   CLI_TRY(compute(g));
-  warn_rejected(&g->job.batch, "Their rows are NaN.");
+  warn_rejected(&g->job.batch, g->by_shape && !g->each_pose ? "They are left out of the sums."
+                                                            : "Their rows are NaN.");
   CLI_TRY(write(g));
   if (sums_up(o)) {
     summarise(g);
@@ -224,6 +266,7 @@ exit_code cmd_gradient(const options *o)
     free(g.g[i]);
     free(g.h[i]);
   }
+  shape_free(&g.shape);
   free(g.value);
   free(g.hessian);
   inputs_close(&g.bar_file);

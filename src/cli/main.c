@@ -111,11 +111,13 @@ const command commands[] = {
    ".png: histograms",
    "abut suggest assets/figure.body.json assets/part.body.json -o suggest.png", cmd_suggest},
   {"gradient", COMMAND_GRADIENT, " A B", " --poses P --reduce NAME -o OUT.npz",
-   "compute gradients with respect to the poses",
+   "compute gradients with respect to poses or shapes",
    "Computes at every pose the gradient of one number with respect to both bodies' poses: of a\n"
    "reduction of the contacts (--reduce distance, soft-distance, mean-distance, activity, energy\n"
    "or soft-minimum), or of all outputs times cotangents (--cotangents C.npz with p_bar, d_bar,\n"
-   "n_bar, activity_bar, weight_bar, of which any may be missing). One of --reduce, --mean-distance and --cotangents is needed.",
+   "n_bar, activity_bar, weight_bar, of which any may be missing). One of --reduce, --mean-distance and --cotangents is needed.\n"
+   "With --by shape it is with respect to what describes both bodies instead, vertices and primitives,\n"
+   "summed over all poses.",
    ".npz: arrays, a row a pose",
    "abut gradient assets/figure.body.json assets/part.body.json --poses assets/poses.npz --reduce distance -o g.npz",
    cmd_gradient},

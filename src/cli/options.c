@@ -50,6 +50,8 @@ static const struct {
   [OPTION_AZIMUTH] = {"azimuth", "DEG", 0, COMMAND_RENDER | COMMAND_INSPECT,
                       "camera's angle around the vertical axis [degrees] (34.4)"},
   [OPTION_BATCH] = {"batch", "N,N,...", 0, COMMAND_BENCH, "batch sizes (1,64,1024)"},
+  [OPTION_BY] = {"by", "poses|shape", 0, COMMAND_GRADIENT,
+                 "what it is by: both poses, or the numbers that describe both bodies (poses)"},
   [OPTION_CELLS] = {"cells", "N", 0, MESH_COMMANDS,
                     "of a bare mesh: cells of its field along the longest side, 8 to 128\n"
                     "                             (32 or 64, as its shape needs)"},
@@ -78,6 +80,8 @@ static const struct {
                      "index, cpu, gpu, host, all, or part of a name (a GPU, else PoCL); /U for\n"
                      "                             parts of U compute units, /U.I for one of them; "
                      "repeatable"},
+  [OPTION_EACH_POSE] = {"each-pose", NULL, 0, COMMAND_GRADIENT,
+                        "of --by shape: each pose's instead of the sum over all"},
   [OPTION_EDGES] = {"edges", "K|auto", 0, COMMAND_CONTACTS,
                     "edges that are kept of each body, 1 to 65536; auto: as many as `suggest` finds\n"
                     "                             (the smoothing's)"},

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-#define OUTPUTS_MOST 20
+#define OUTPUTS_MOST 32
 
 typedef struct outputs {
   abut_array arrays[OUTPUTS_MOST];

@@ -125,6 +125,40 @@ else
   fail 'cotangents of 1 are not 304 means'
 fi
 
+# By shape: sums in double, each pose's, and what is refused.
+# shellcheck disable=SC2086 # several words
+{
+  run 0 gradient $pair $on --reduce mean-distance --by shape -o shape.npz
+  has stdout '^3 poses, 304 contacts a pose, gradient of mean-distance by shape, largest entry [0-9.e-]+, '
+  "$arrays" show shape.npz > stdout
+  for line in 'a_vertices float64 8 3' 'b_vertices float64 8 3' 'value float32 3' 'status uint8 3'; do
+    says stdout "$line"
+  done
+  if grep -q '^g1' stdout; then fail 'g1 by shape'; else pass; fi
+  run 0 gradient $pair $on --reduce mean-distance --by shape --each-pose -o rows.npz -q
+  run 0 gradient $pair $on --cotangents d_bar.npz --by shape -o shape_sum.npz -q
+  usage '--each-pose is of --by shape' gradient $pair --reduce energy --each-pose -o no.npz
+  usage '--by shape excludes --soft, --hessian and --full-hessian' \
+    gradient $pair --reduce energy --by shape --hessian h.npz -o no.npz
+  usage 'the soft distance has no gradient by shape' \
+    gradient $pair --reduce soft-distance --by shape -o no.npz
+  "$arrays" fill weight_bar.npz weight_bar=3x304:1
+  run 2 gradient $pair $on --cotangents weight_bar.npz --by shape -o no.npz
+  says stderr 'abut: weight_bar.npz: weight_bar has no gradient by shape'
+}
+"$arrays" show shape.npz a_vertices > first
+"$arrays" show rows.npz a_vertices > second
+"$arrays" show shape_sum.npz a_vertices > third
+if paste -d ' ' first third | awk '{ e = $1 - $2 / 304; all += e * e; big += $1 * $1 }
+    END { exit !(big > 0 && all < 1e-10 * big) || NR != 24 }' &&
+  awk 'FILENAME == "second" { s[n++ % 24] += $1; next }
+    { e = s[m++] - $1; all += e * e; big += $1 * $1 }
+    END { exit !(all < 1e-20 * big) || n != 72 || m != 24 }' second first; then
+  pass
+else
+  fail 'sums by shape are not those of rows, or of cotangents of 1'
+fi
+
 # Tangents for each pose, for all poses, of one body alone, and in one array.
 "$arrays" fill each.npz tangent1=3x6:0.5 tangent2=3x6:0
 "$arrays" fill one.npz tangent1=6:0.5

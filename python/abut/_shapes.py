@@ -1,0 +1,120 @@
+"""Derivatives of contacts by the shapes of their bodies, of NumPy arrays."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from abut._calls import Array, Batch, _reduction
+from abut._native import check, ffi, lib
+from abut._objects import Pair
+
+__all__ = ["ShapeGradients", "shape_gradient", "shape_vjp"]
+
+Arrays = np.ndarray[Any, Any]
+
+
+class ShapeGradients(NamedTuple):
+    """Derivatives by what describes one body, in its own frame, in float64. Of each pose they have the
+    batch's leading axes (...); sums have none. Tuples have an array for each primitive of the body.
+
+    vertices           (..., V, 3) of the mesh [1/m]
+    axes               (..., B, 3) of the superquadrics [1/m]
+    exponents          (..., B, 2)
+    position           (..., B, 3) [1/m]
+    rotation           (..., B, 3) by the twist w of R exp(hat w) at w = 0: turns in their own axes
+    plane_normals      of each polyhedron (..., N, 3); a normal is not kept at length 1
+    plane_points       of each polyhedron (..., N, 3) [1/m]
+    cloud_points       of each point cloud (..., M, 3) [1/m]; the cloud of a bare mesh is the last
+    cloud_normals      of each point cloud (..., M, 3)
+    cloud_widths       of each point cloud (..., M) [1/m]
+    grid_coefficients  of each grid (..., K) [1/m]: its own, x slowest, then those of its levels' blocks
+    """
+
+    vertices: Arrays
+    axes: Arrays
+    exponents: Arrays
+    position: Arrays
+    rotation: Arrays
+    plane_normals: tuple[Arrays, ...]
+    plane_points: tuple[Arrays, ...]
+    cloud_points: tuple[Arrays, ...]
+    cloud_normals: tuple[Arrays, ...]
+    cloud_widths: tuple[Arrays, ...]
+    grid_coefficients: tuple[Arrays, ...]
+
+
+# What each array has rows of, their numbers, and of which primitives they are.
+_KINDS = {"vertices": ("vertices", (3,), None), "axes": ("superquadrics", (3,), None),
+          "exponents": ("superquadrics", (2,), None), "position": ("superquadrics", (3,), None),
+          "rotation": ("superquadrics", (3,), None), "plane_normals": ("planes", (3,), "polyhedra"),
+          "plane_points": ("planes", (3,), "polyhedra"), "cloud_points": ("points", (3,), "pointclouds"),
+          "cloud_normals": ("points", (3,), "pointclouds"), "cloud_widths": ("points", (), "pointclouds"),
+          "grid_coefficients": ("coefficients", (), "grids")}
+
+
+class _Room:
+    """A body's arrays, and the C struct that names them."""
+
+    def __init__(self, body: Any, lead: tuple[int, ...]) -> None:
+        sizes = ffi.new("abut_shape_sizes *")
+        check(lib.abut_get_shape_sizes(body.handle, sizes))
+        counts = {name: ffi.new("size_t[]", int(getattr(sizes, name)) or 1)
+                  for name in ("polyhedra", "pointclouds", "grids")}
+        check(lib.abut_get_shape_counts(body.handle, counts["polyhedra"], counts["pointclouds"],
+                                        counts["grids"]))
+        self.counts = {name: list(of)[:int(getattr(sizes, name))] for name, of in counts.items()}
+        self.axis = len(lead)
+        self.arrays = {name: np.zeros((*lead, int(getattr(sizes, of)), *tail))
+                       for name, (of, tail, _) in _KINDS.items()}
+        self.struct = ffi.new("abut_shape_gradients *")
+        self.kept = []
+        for name, array in self.arrays.items():
+            if getattr(sizes, _KINDS[name][0]):
+                place = ffi.from_buffer("double[]", array if array.size else np.zeros(1))
+                self.kept.append(place)
+                setattr(self.struct, name, place)
+
+    def answer(self) -> ShapeGradients:
+        made: dict[str, Any] = {}
+        for name, array in self.arrays.items():
+            primitives = _KINDS[name][2]
+            if primitives is None:
+                made[name] = array
+            else:
+                ends = np.cumsum(self.counts[primitives], dtype=int)[:-1]
+                parts = np.split(array, ends, axis=self.axis) if self.counts[primitives] else ()
+                made[name] = tuple(parts)
+        return ShapeGradients(**made)
+
+
+def _batch(pair: Pair, pose1: Array, pose2: Array, each_pose: bool) -> tuple[Batch, list[_Room]]:
+    if not isinstance(pair, Pair):
+        raise ValueError("derivatives by shapes are of one abut.Pair")
+    b = Batch(pair, pose1, pose2, None)
+    lead = b.rows.lead if each_pose else ()
+    return b, [_Room(body, lead) for body in pair.bodies]
+
+
+def shape_vjp(pair: Pair, pose1: Array, pose2: Array, *, p: Array | None = None, d: Array | None = None,
+              n: Array | None = None, activity: Array | None = None,
+              each_pose: bool = False) -> tuple[ShapeGradients, ShapeGradients]:
+    """Gradients by both bodies' numbers of the sum, over all poses, of all outputs times these cotangents,
+    which have the outputs' shapes; None is zero. With each_pose each pose's own.
+
+    Poses that are not finite are left out of sums, and give NaN with each_pose. Sums are the same to the
+    bit whatever the chunks and the devices of one kind."""
+    b, rooms = _batch(pair, pose1, pose2, each_pose)
+    bars = b.cotangents({"p": p, "d": d, "n": n, "activity": activity}, needed=True)
+    b.done(lib.abut_shape_vjp(b.owner, b.batch, bars, rooms[0].struct, rooms[1].struct, each_pose))
+    return rooms[0].answer(), rooms[1].answer()
+
+
+def shape_gradient(pair: Pair, pose1: Array, pose2: Array, kind: str, *,
+                   each_pose: bool = False) -> tuple[ShapeGradients, ShapeGradients]:
+    """The same of a reduction (reduce), summed over all poses, or each pose's: "distance",
+    "mean_distance", "activity", "energy" or "soft_minimum"."""
+    number = _reduction(kind)
+    b, rooms = _batch(pair, pose1, pose2, each_pose)
+    b.done(lib.abut_shape_gradient(b.owner, b.batch, number, rooms[0].struct, rooms[1].struct, each_pose))
+    return rooms[0].answer(), rooms[1].answer()

@@ -1,0 +1,77 @@
+#include "shape_arrays.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* In the order of abut_shape_gradients; components 1: the rows are numbers. */
+static const struct {
+  const char *names[2];
+  size_t of, components;
+} kinds[SHAPE_NAMES] = {
+#define KIND(name, of, components) {{"a_" #name, "b_" #name}, offsetof(abut_shape_sizes, of), components}
+  KIND(vertices, vertices, 3),      KIND(axes, superquadrics, 3),   KIND(exponents, superquadrics, 2),
+  KIND(position, superquadrics, 3), KIND(rotation, superquadrics, 3), KIND(plane_normals, planes, 3),
+  KIND(plane_points, planes, 3),    KIND(cloud_points, points, 3),  KIND(cloud_normals, points, 3),
+  KIND(cloud_widths, points, 1),    KIND(grid_coefficients, coefficients, 1)};
+
+exit_code shape_room(shape_arrays *a, const scene *s, size_t rows)
+{
+  a->rows = rows;
+  for (int side = 0; side < 2; ++side) {
+    abut_shape_sizes sizes;
+    CLI_TRY(report_status(abut_get_shape_sizes(s->bodies[side], &sizes)));
+    double **n = a->numbers[side];
+    for (size_t i = 0; i < SHAPE_NAMES; ++i) {
+      const size_t count = *(const size_t *)((const char *)&sizes + kinds[i].of);
+      size_t bytes = 0;
+      a->counts[side][i] = count;
+      if (count) {
+        n[i] = multiply(rows ? rows : 1, count, kinds[i].components * sizeof(double), &bytes)
+                 ? calloc(bytes ? bytes : 1, 1) : NULL;
+        CLI_TRY(n[i] ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu times %zu numbers", rows, count));
+      }
+    }
+    a->to[side] = (abut_shape_gradients){n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10]};
+  }
+  return EXIT_GOOD;
+}
+
+void shape_free(shape_arrays *a)
+{
+  for (int side = 0; side < 2; ++side) {
+    for (size_t i = 0; i < SHAPE_NAMES; ++i) {
+      free(a->numbers[side][i]);
+    }
+  }
+}
+
+void shape_add(const shape_arrays *a, outputs *l)
+{
+  for (int side = 0; side < 2; ++side) {
+    for (size_t i = 0; i < SHAPE_NAMES; ++i) {
+      const size_t count = a->counts[side][i], components = kinds[i].components;
+      const uint32_t dimensions = components > 1 ? 2 : 1;
+      if (count && a->rows) {
+        outputs_add(l, kinds[i].names[side], ABUT_ARRAY_FLOAT64, a->numbers[side][i], dimensions + 1,
+                    a->rows, count, components);
+      } else if (count) {
+        outputs_add(l, kinds[i].names[side], ABUT_ARRAY_FLOAT64, a->numbers[side][i], dimensions, count,
+                    components, 0);
+      }
+    }
+  }
+}
+
+double shape_largest(const shape_arrays *a)
+{
+  double largest = 0.0;
+  for (int side = 0; side < 2; ++side) {
+    for (size_t i = 0; i < SHAPE_NAMES; ++i) {
+      const size_t count = (a->rows ? a->rows : 1) * a->counts[side][i] * kinds[i].components;
+      for (size_t k = 0; k < count; ++k) {
+        largest = fmax(largest, fabs(a->numbers[side][i][k]));
+      }
+    }
+  }
+  return largest;
+}
