@@ -130,6 +130,24 @@ static abut_status run_jvp(const world *w, answer *out)
   return end_batch(out, &batch, abut_jvp(w->pair, ABUT_SAME_PAIR, &batch, &tangents, &wanted));
 }
 
+/* By the superquadrics and vertices of body 1. */
+static abut_status run_shapes(const world *w, answer *out)
+{
+  double poses[2][POSES * 7];
+  abut_batch batch;
+  abut_shape_sizes sizes;
+  start_batch(out, &batch, poses);
+  const abut_status status = abut_get_shape_sizes(w->bodies[0], &sizes);
+  if (status != ABUT_SUCCESS) {
+    return status;
+  }
+  const abut_shape_gradients to = {
+    .vertices = room(out, 3 * sizes.vertices, sizeof(double), 1e-7),
+    .axes = room(out, 3 * sizes.superquadrics, sizeof(double), 1e-7)};
+  return end_batch(out, &batch,
+                   abut_shape_gradient(w->pair, &batch, ABUT_REDUCE_MEAN_DISTANCE, &to, NULL, false));
+}
+
 /* Normals bend so much that second derivatives reach 1e7. */
 static abut_status run_vjp_tangent(const world *w, answer *out)
 {
@@ -550,6 +568,7 @@ const task tasks[TASKS] = {
   {"jacobians", run_jacobians, BLOCK_POSES, 29, 1, 20},
   {"hessian", run_hessian, POSES, 29, 2, 20},
   {"vjp-tangent", run_vjp_tangent, POSES, 5, 3, 20},
+  {"shapes", run_shapes, POSES, 5, 2, 20},
   {"growing", run_growing, BLOCK_POSES, 3, 1, 20},
   {"field", run_field, QUERIES, 1, 1, 3},
   {"witness", run_witness, QUERIES, 1, 1, 3},

@@ -91,6 +91,17 @@ static abut_status contacts(fixture *f)
   return abut_contacts(f->pair, &batch);
 }
 
+static abut_status by_shape(fixture *f)
+{
+  static double vertices[3 * 16];
+  const abut_shape_gradients to = {.vertices = vertices};
+  abut_batch batch = abut_default_batch();
+  batch.count = 1;
+  batch.pose1 = f->reals[0];
+  batch.pose2 = f->reals[1];
+  return abut_shape_gradient(f->pair, &batch, ABUT_REDUCE_MEAN_DISTANCE, &to, NULL, false);
+}
+
 static abut_status picture(fixture *f)
 {
   static const double here[6] = {0}, there[6] = {0.75, 0.25, 0.5};
@@ -210,7 +221,7 @@ static void test_builds(abut_precision precision)
                {"their Jacobians", closest_by_poses, 8}, {"collision", collide, 9},
                {"its gradient", collide_back, 10}, {"collision of meshes", collide_meshes, 10},
                {"their gradient", collide_meshes_back, 10}, {"a decomposition", decompose, 11},
-               {"edges again", edges, 11}};
+               {"a gradient by shape", by_shape, 13}, {"edges again", edges, 13}};
   fixture f;
   if (!make_fixture(precision, &f)) {
     return;

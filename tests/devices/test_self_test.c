@@ -186,6 +186,19 @@ static abut_status vjp_tangent(abut_batch *b)
   return abut_vjp_tangent(s.pair, b, &cotangents, NULL, &along, NULL, &tangents);
 }
 
+/* By body 1's superquadrics. */
+static abut_status by_shape(abut_batch *b)
+{
+  static double numbers[REALS];
+  const abut_shape_gradients to = {.position = numbers};
+  const abut_status status =
+    abut_shape_gradient(s.pair, b, ABUT_REDUCE_MEAN_DISTANCE, &to, NULL, false);
+  for (size_t i = 0; i < REALS; ++i) {
+    s.real[0][i] = (float)numbers[i];
+  }
+  return status;
+}
+
 static abut_status witness(abut_batch *b)
 {
   (void)b;
@@ -380,9 +393,10 @@ static const struct {
   {"its gradient", "times of impact by vertices", collision_by_vertices},
   {"meshes", "wrongly: collision of meshes", meshes},
   {"their gradient", "times of impact by the poses", meshes_by_poses},
-  {"decomposition", "a derivative of the fit", decompose}};
+  {"decomposition", "a derivative of the fit", decompose},
+  {"shapes", "derivatives by position of body 1", by_shape}};
 enum { CONTACTS, GRADIENT, JVP, HESSIAN, WITNESS, FIELD, PICTURE, LIST, LIST_VJP, VJP_TANGENT, WEIGHTS,
-       CLOSEST, CLOSEST_BY_POSES, COLLISION, COLLISION_BY_VERTICES, MESHES, MESHES_BY_POSES, DECOMPOSITION };
+       CLOSEST, CLOSEST_BY_POSES, COLLISION, COLLISION_BY_VERTICES, MESHES, MESHES_BY_POSES, DECOMPOSITION, SHAPES };
 
 static bool has_answer(int which, float expected[2][REALS])
 {
@@ -611,6 +625,9 @@ int main(int argc, char **argv)
   }
   if (write_suite("rays", "render.cl", "BIG), entry,", "BIG), R(1.1) * entry,", rays)) {
     taken_over(rays, PICTURE, false);
+  }
+  if (write_suite("shapes", "shape/superquadrics.cl", "-moved.x,", "moved.x,", points)) {
+    taken_over(points, SHAPES, true);
   }
   round_wrongly(points);
   collide_wrongly(points);

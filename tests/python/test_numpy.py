@@ -54,6 +54,31 @@ def test_golden(double, name):
         within(mean.grad2, wanted["mean_g2"], 1e-7)
 
 
+def test_golden_shapes(double):
+    answers = np.load(conftest.ROOT / "tests" / "golden-shape" / "composed.npz")
+    pair, poses, bars, _ = conftest.golden(double, "composed")
+    s1, s2 = (poses[name][answers["pose"]] for name in ("s1", "s2"))
+    given = {o: bars[o + "_bar"][answers["pose"]] for o in OUTPUTS}
+    rows = abut.shape_vjp(pair, s1, s2, **given, each_pose=True)
+    sums = abut.shape_vjp(pair, s1, s2, **given)
+    for side, row, total in zip("ab", rows, sums):
+        for name, value in row._asdict().items():
+            primitives = isinstance(value, tuple)
+            for i, array in enumerate(value if primitives else (value,)):
+                wanted = answers[f"{side}_{name}{i if primitives else ''}"] if array.size else array
+                scale = max(np.abs(wanted).max(initial=0.0), 1e-300)
+                within(array / scale, wanted / scale, 1e-7)
+                one = getattr(total, name)[i] if primitives else getattr(total, name)
+                within(one / scale, array.sum(axis=0) / scale, 1e-12)
+    mean = abut.shape_gradient(pair, s1, s2, "mean_distance")[0]
+    slots = np.full((len(s1), pair.C), 1 / pair.C)
+    within(mean.axes, abut.shape_vjp(pair, s1, s2, d=slots)[0].axes, 1e-12)
+    with pytest.raises(ValueError, match="one abut.Pair"):
+        abut.shape_vjp([pair], s1, s2, **given)
+    with pytest.raises(abut.Error, match="soft distance"):
+        abut.shape_gradient(pair, s1, s2, "soft_distance")
+
+
 def test_products_agree(double_pair):
     rng = np.random.default_rng(3)
     for width in (6, 7):
