@@ -94,7 +94,7 @@ _abut()
       ;;
     gradient)
       options+=" $pair $arrays $kernels --reduce --mean-distance --cotangents --hessian"
-      options+=' --full-hessian --soft --temperature --by --each-pose'
+      options+=' --full-hessian --soft --temperature --by --each-pose --follow'
       ;;
     jvp) options+=" $pair $arrays $kernels --tangents --soft" ;;
     jacobian) options+=" $pair $arrays $kernels --threshold --soft" ;;

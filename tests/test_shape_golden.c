@@ -153,8 +153,8 @@ static void run(const golden *c)
     make_room(&sizes[side], c->poses, &rows[side]);
     make_room(&sizes[side], 1, &sums[side]);
   }
-  if (CHECK_OK(abut_shape_vjp(c->pair, &batch, &bars, &rows[0], &rows[1], true)) &&
-      CHECK_OK(abut_shape_vjp(c->pair, &batch, &bars, &sums[0], &sums[1], false))) {
+  if (CHECK_OK(abut_shape_vjp(c->pair, &batch, &bars, &rows[0], &rows[1], ABUT_SHAPE_EACH_POSE)) &&
+      CHECK_OK(abut_shape_vjp(c->pair, &batch, &bars, &sums[0], &sums[1], ABUT_SHAPE_SUMS))) {
     for (int side = 0; side < 2; ++side) {
       compare_rows(c, side, &sizes[side], &rows[side]);
       for (int i = 0; i < NAMES; ++i) {

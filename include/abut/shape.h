@@ -49,12 +49,23 @@ ABUT_API abut_status abut_get_shape_sizes(abut_body body, abut_shape_sizes *size
 ABUT_API abut_status abut_get_shape_counts(abut_body body, size_t *planes, size_t *points,
                                            size_t *coefficients);
 
+/* How derivatives by shapes are wanted: bits. */
+typedef enum abut_shape_want {
+  ABUT_SHAPE_SUMS = 0,      /* summed over the poses of the batch */
+  ABUT_SHAPE_EACH_POSE = 1, /* arrays with a row for each pose before the axes above, instead */
+  ABUT_SHAPE_FOLLOW = 2     /* meshes move along with the zero sets of their fields: to first order, a
+                               change that changes the distance phi at a vertex by dphi moves it by
+                               -g dphi / |g|^2, with g the gradient of phi there. The derivatives by the
+                               primitives get what those by vertices give through this. Meant for meshes
+                               that lie on their fields */
+} abut_shape_want;
+
 /* Vector-Jacobian product by shapes: of the sum over all poses of all outputs times their cotangents, the
  * gradients by both bodies' numbers.
  *
  * cotangents      as of abut_vjp; of weights there may be none
  * shape1, shape2  what is wanted of each body; or NULL
- * each_pose       instead of sums, arrays with a row for each pose of the batch before the axes above
+ * want            bits of abut_shape_want
  *
  * Sums are made in double, of blocks of 256 poses in the order of the batch, so that they are the same to
  * the bit whatever the chunks and the devices of one kind. A pose that is not finite is left out of sums
@@ -66,13 +77,13 @@ ABUT_API abut_status abut_get_shape_counts(abut_body body, size_t *planes, size_
  * Errors: ABUT_ERROR_ARGUMENT; ABUT_ERROR_MEMORY. */
 ABUT_API abut_status abut_shape_vjp(abut_pair pair, abut_batch *batch,
                                     const abut_cotangents *cotangents, const abut_shape_gradients *shape1,
-                                    const abut_shape_gradients *shape2, bool each_pose);
+                                    const abut_shape_gradients *shape2, uint32_t want);
 
 /* The gradient of a reduction, summed over all poses, or each pose's: as abut_shape_vjp otherwise. Of
  * ABUT_REDUCE_SOFT_DISTANCE, which is made of weights, there is none. */
 ABUT_API abut_status abut_shape_gradient(abut_pair pair, abut_batch *batch, abut_reduction reduction,
                                          const abut_shape_gradients *shape1, const abut_shape_gradients *shape2,
-                                         bool each_pose);
+                                         uint32_t want);
 
 #ifdef __cplusplus
 }

@@ -96,25 +96,32 @@ def _batch(pair: Pair, pose1: Array, pose2: Array, each_pose: bool) -> tuple[Bat
     return b, [_Room(body, lead) for body in pair.bodies]
 
 
+def _want(each_pose: bool, follow: bool) -> int:
+    return (lib.ABUT_SHAPE_EACH_POSE if each_pose else 0) | (lib.ABUT_SHAPE_FOLLOW if follow else 0)
+
+
 def shape_vjp(pair: Pair, pose1: Array, pose2: Array, *, p: Array | None = None, d: Array | None = None,
               n: Array | None = None, activity: Array | None = None,
-              each_pose: bool = False) -> tuple[ShapeGradients, ShapeGradients]:
+              each_pose: bool = False, follow: bool = False) -> tuple[ShapeGradients, ShapeGradients]:
     """Gradients by both bodies' numbers of the sum, over all poses, of all outputs times these cotangents,
     which have the outputs' shapes; None is zero. With each_pose each pose's own.
+
+    With `follow` meshes, which must lie on their bodies' fields, move along with these: the derivatives by
+    primitives get what those by vertices give through it.
 
     Poses that are not finite are left out of sums, and give NaN with each_pose. Sums are the same to the
     bit whatever the chunks and the devices of one kind."""
     b, rooms = _batch(pair, pose1, pose2, each_pose)
     bars = b.cotangents({"p": p, "d": d, "n": n, "activity": activity}, needed=True)
-    b.done(lib.abut_shape_vjp(b.owner, b.batch, bars, rooms[0].struct, rooms[1].struct, each_pose))
+    b.done(lib.abut_shape_vjp(b.owner, b.batch, bars, rooms[0].struct, rooms[1].struct, _want(each_pose, follow)))
     return rooms[0].answer(), rooms[1].answer()
 
 
 def shape_gradient(pair: Pair, pose1: Array, pose2: Array, kind: str, *,
-                   each_pose: bool = False) -> tuple[ShapeGradients, ShapeGradients]:
+                   each_pose: bool = False, follow: bool = False) -> tuple[ShapeGradients, ShapeGradients]:
     """The same of a reduction (reduce), summed over all poses, or each pose's: "distance",
     "mean_distance", "activity", "energy" or "soft_minimum"."""
     number = _reduction(kind)
     b, rooms = _batch(pair, pose1, pose2, each_pose)
-    b.done(lib.abut_shape_gradient(b.owner, b.batch, number, rooms[0].struct, rooms[1].struct, each_pose))
+    b.done(lib.abut_shape_gradient(b.owner, b.batch, number, rooms[0].struct, rooms[1].struct, _want(each_pose, follow)))
     return rooms[0].answer(), rooms[1].answer()

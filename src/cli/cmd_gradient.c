@@ -25,6 +25,7 @@ static const char *const ways[] = {"poses", "shape"};
 typedef struct gradient {
   job job;
   bool by_shape, each_pose; /* by the numbers of both bodies; of each pose instead of the sum */
+  uint32_t want;            /* how, of abut_shape_want */
   shape_arrays shape;
   bool reduces;  /* else the gradient is of cotangents */
   abut_reduction reduction;
@@ -58,8 +59,9 @@ static exit_code read_way(gradient *g, const options *o)
   CLI_TRY(option_word(o, OPTION_BY, ways, 2, &word));
   g->by_shape = word == 1;
   g->each_pose = o->value[OPTION_EACH_POSE] != NULL;
-  if (g->each_pose && !g->by_shape) {
-    return usage_error(o->command, "--each-pose is of --by shape");
+  g->want = (g->each_pose ? ABUT_SHAPE_EACH_POSE : 0) | (o->value[OPTION_FOLLOW] ? ABUT_SHAPE_FOLLOW : 0);
+  if (g->want && !g->by_shape) {
+    return usage_error(o->command, "%s is of --by shape", g->each_pose ? "--each-pose" : "--follow");
   }
   if (g->by_shape && (o->value[OPTION_SOFT] || o->value[OPTION_HESSIAN] || o->value[OPTION_FULL_HESSIAN])) {
     return usage_error(o->command, "--by shape excludes --soft, --hessian and --full-hessian");
@@ -174,9 +176,9 @@ static exit_code compute(gradient *g)
   if (g->by_shape) {
     const abut_shape_gradients *by = g->shape.to;
     return job_end(j, g->reduces ? abut_shape_gradient(j->scene.pair, &j->batch, g->reduction, &by[0],
-                                                       &by[1], g->each_pose)
+                                                       &by[1], g->want)
                                  : abut_shape_vjp(j->scene.pair, &j->batch, &g->cotangents, &by[0],
-                                                  &by[1], g->each_pose));
+                                                  &by[1], g->want));
   }
   if (!g->reduces) {
     return job_end(j, abut_vjp(j->scene.pair, j->scene.derivatives, &j->batch, &g->cotangents,

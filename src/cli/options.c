@@ -93,8 +93,9 @@ static const struct {
   [OPTION_ERROR] = {"error", "E", 0, COMMAND_DECOMPOSE,
                     "as few primitives as keep 1 - IoU at most at E, 0.001 to 0.9 (0.05, unless\n"
                     "                             --primitives is given)"},
-  [OPTION_FOLLOW] = {"follow", NULL, 0, COMMAND_FILM,
-                     "hold in view what each picture shows, not the whole way"},
+  [OPTION_FOLLOW] = {"follow", NULL, 0, COMMAND_FILM | COMMAND_GRADIENT,
+                     "hold in view what each picture shows, not the whole way; of --by shape: meshes\n"
+                     "                             move along with their fields"},
   [OPTION_FRAMES] = {"frames", "N", 0, COMMAND_FILM, "pictures on a sheet (12)"},
   [OPTION_FROM] = {"from", "P0", 0, COMMAND_CCD, "poses of both bodies at time 0, as --poses of contacts"},
   [OPTION_FULL_HESSIAN] = {"full-hessian", "1|2|both", 0, COMMAND_GRADIENT,

@@ -7,6 +7,7 @@
 #include "family/grid_slopes.h"
 #include "geometry/layout.h"
 #include "manifold/reductions.h"
+#include "manifold/shape_follow.h"
 #include "manifold/shape_rows.h"
 #include "manifold/shape_sums.h"
 #include <math.h>
@@ -55,10 +56,11 @@ abut_status abut_get_shape_counts(abut_body handle_, size_t *planes, size_t *poi
 
 typedef struct shape_call {
   abut_reduction reduction; /* first, for the steps of reductions read it there */
-  bool reduces, each_pose;
+  bool reduces, each_pose, follow;
   const abut_shape_gradients *to[2];
   const body *bodies[2];    /* NULL where nothing of a body is wanted */
   shape_sums *sums;
+  const abut_smoothing *smoothing;
   size_t real_bytes;
 } shape_call;
 
@@ -101,7 +103,10 @@ static abut_status write_rows(const shape_call *s, int side, chunk c, const char
     if (!rejected[i]) {
       shape_add_row(b, sites, true, rows + i * width * s->real_bytes, s->real_bytes, sum);
     }
-    status = shape_write(b, sum, s->to[side], c.first + i);
+    status = s->follow && !rejected[i] ? shape_follow(b, s->smoothing, sum) : ABUT_SUCCESS;
+    if (status == ABUT_SUCCESS) {
+      status = shape_write(b, sum, s->to[side], c.first + i);
+    }
   }
   free(sum);
   return status;
@@ -180,6 +185,8 @@ static abut_status finish(call *c, shape_call *s)
                              c->batch->count, s->real_bytes, &sums));
   TRY_DONE(call_finish(c));
   for (int side = 0; side < 2; ++side) {
+    TRY_DONE(s->bodies[side] && !s->each_pose && s->follow
+               ? shape_follow(s->bodies[side], s->smoothing, sums.total[side]) : ABUT_SUCCESS);
     TRY_DONE(s->bodies[side] && !s->each_pose
                ? shape_write(s->bodies[side], sums.total[side], s->to[side], 0) : ABUT_SUCCESS);
   }
@@ -189,14 +196,20 @@ done:
 }
 
 /* Starts a call whose derivatives are by shapes. */
-static abut_status start(call *c, abut_pair pair_, abut_batch *batch, shape_call *s)
+static abut_status start(call *c, abut_pair pair_, abut_batch *batch, uint32_t want, shape_call *s)
 {
   TRY(call_start(c, pair_, batch));
+  if (want & ~(uint32_t)(ABUT_SHAPE_EACH_POSE | ABUT_SHAPE_FOLLOW)) {
+    return fail(ABUT_ERROR_ARGUMENT, "there is no way %u of derivatives by shapes", (unsigned)want);
+  }
+  s->each_pose = (want & ABUT_SHAPE_EACH_POSE) != 0;
+  s->follow = (want & ABUT_SHAPE_FOLLOW) != 0;
   if (c->lists[0] || batch->memory == ABUT_MEMORY_STATE || batch->compact || batch->derivatives) {
     return fail(ABUT_ERROR_ARGUMENT, "derivatives by shapes take a batch of one pair that is not on a "
                 "state, without a compact list and a second smoothing");
   }
   run *r = &c->runs[0];
+  s->smoothing = &r->pair->smoothing;
   r->wanted.active = false; /* the derivatives are of all contacts */
   for (int side = 0; side < 2; ++side) {
     r->wanted.shaped[side] = wants_shape(s->to[side]);
@@ -208,35 +221,34 @@ static abut_status start(call *c, abut_pair pair_, abut_batch *batch, shape_call
 }
 
 abut_status abut_shape_vjp(abut_pair handle_, abut_batch *batch, const abut_cotangents *cotangents,
-                           const abut_shape_gradients *shape1, const abut_shape_gradients *shape2, bool each_pose)
+                           const abut_shape_gradients *shape1, const abut_shape_gradients *shape2, uint32_t want)
 {
   ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
-  shape_call s = {.to = {shape1, shape2}, .each_pose = each_pose};
+  shape_call s = {.to = {shape1, shape2}};
   const int given = outputs_given(OUTPUT_COTANGENTS, cotangents);
   if (!given || given & WANT_WEIGHT) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_shape_vjp needs cotangents of outputs, and takes none of "
                 "weights");
   }
-  TRY(start(&c, handle_, batch, &s));
+  TRY(start(&c, handle_, batch, want, &s));
   c.runs[0].wanted.cotangents = given;
   call_add_cotangents(&c, cotangents, NULL);
   return finish(&c, &s);
 }
 
 abut_status abut_shape_gradient(abut_pair handle_, abut_batch *batch, abut_reduction reduction,
-                                const abut_shape_gradients *shape1, const abut_shape_gradients *shape2, bool each_pose)
+                                const abut_shape_gradients *shape1, const abut_shape_gradients *shape2, uint32_t want)
 {
   ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
-  shape_call s = {.reduction = reduction, .reduces = true, .to = {shape1, shape2},
-                  .each_pose = each_pose};
+  shape_call s = {.reduction = reduction, .reduces = true, .to = {shape1, shape2}};
   TRY(check_reduction(reduction));
   if (reduction == ABUT_REDUCE_SOFT_DISTANCE) {
     return fail(ABUT_ERROR_ARGUMENT, "the soft distance, which is made of weights, has no gradient by "
                 "shapes");
   }
-  TRY(start(&c, handle_, batch, &s));
+  TRY(start(&c, handle_, batch, want, &s));
   prepare_reduction(&c.runs[0], &c.runs[0], reduction);
   return finish(&c, &s);
 }

@@ -103,7 +103,7 @@ void shape_add_row(const body *b, size_t sites, bool vertices, const void *row, 
                    double *sum)
 {
   shape_walk w = shape_walk_begin(b, sites, vertices);
-  add_numbers(row, size, 0, w.row, sum);
+  add_numbers(row, size, 0, w.row, sum); /* of vertices, where rows have them */
   for (size_t done = w.row; shape_walk_next(&w); done = w.row) {
     double *to = sum + w.part.sum;
     if (w.part.family != SHAPE_GRID) {

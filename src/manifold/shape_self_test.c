@@ -107,7 +107,7 @@ static abut_status run_shapes_test(self_test *t)
   batch.pose2 = self_test_put(t, shape_pose_2, POSES * POSE_REALS, POSES * POSE_REALS);
   const abut_cotangents bars = {.p = put_cotangents(t, 3), .d = put_cotangents(t, 1),
                                 .n = put_cotangents(t, 3), .activity = put_cotangents(t, 1)};
-  TRY_DONE(abut_shape_vjp(pair, &batch, &bars, &to[0], &to[1], false));
+  TRY_DONE(abut_shape_vjp(pair, &batch, &bars, &to[0], &to[1], ABUT_SHAPE_SUMS));
   take_patterns(found[0].of[7], sizes.coefficients);
   TRY_DONE(compare(t, 0, &found[0]));
   TRY_DONE(compare(t, 1, &found[1]));

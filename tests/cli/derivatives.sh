@@ -138,6 +138,8 @@ fi
   run 0 gradient $pair $on --reduce mean-distance --by shape --each-pose -o rows.npz -q
   run 0 gradient $pair $on --cotangents d_bar.npz --by shape -o shape_sum.npz -q
   usage '--each-pose is of --by shape' gradient $pair --reduce energy --each-pose -o no.npz
+  usage '--follow is of --by shape' gradient $pair --reduce energy --follow -o no.npz
+  run 0 gradient $pair $on --reduce mean-distance --by shape --follow -o follow.npz -q
   usage '--by shape excludes --soft, --hessian and --full-hessian' \
     gradient $pair --reduce energy --by shape --hessian h.npz -o no.npz
   usage 'the soft distance has no gradient by shape' \

@@ -1,7 +1,7 @@
 /* Derivatives by shapes: test_shapes PRECISION.
  *
  * Moving all numbers of a body along a twist is the derivative by its pose; central differences of bodies
- * whose numbers are moved; exactly 0 for what nothing touches; no number that is none for awkward bodies;
+ * whose numbers are moved, also with meshes that follow; exactly 0 for what nothing touches; no number that is none for awkward bodies;
  * sums that are the same to the bit whatever the chunks. */
 #include "grids.h"
 #include "scene.h"
@@ -250,7 +250,7 @@ static void test_motions(abut_context context, abut_precision precision)
     const abut_cotangents bars = cotangents_of(&q);
     const abut_gradients to = {gradients[0], gradients[1]};
     CHECK_OK(abut_vjp(q.pair, ABUT_SAME_PAIR, &batch, &bars, &to));
-    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a[0].to, &a[1].to, false));
+    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a[0].to, &a[1].to, ABUT_SHAPE_SUMS));
     for (int i = 0; i < 2; ++i) {
       double wrench[6], worst = 0.0, size = 0.0;
       CHECK_OK(abut_gradient_to_frame(precision, ABUT_POSE_TWIST, ABUT_FRAME_BODY, 1, q.pose[i],
@@ -422,7 +422,7 @@ static void test_differences(abut_context context)
     arrays_make(q.bodies[0], 1, &a);
     abut_batch batch = batch_of(&q);
     const abut_cotangents bars = cotangents_of(&q);
-    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, false));
+    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS));
     draw(&s[0], &seed, &d);
     const size_t corrections = grid.levels[0].block_count * SAMPLE_BLOCK;
     for (size_t i = 0; i < SAMPLE_NODES; ++i) {
@@ -443,6 +443,90 @@ static void test_differences(abut_context context)
     check(fabs(got - slope) <= 1e-6 * fmax(fabs(slope), 1.0),
           "way %d: the derivative along a direction is %.9g, by differences %.9g", way, got, slope);
     arrays_free(&a);
+    question_free(&q);
+  }
+}
+
+/* ---- meshes that follow ---- */
+
+/* Puts vertices on the zero set of their body's field: by Newton's method along the gradient where they
+ * are first. Returns how far off they stay. */
+static double put_back(abut_context context, solid *s, const abut_smoothing *smoothing)
+{
+  const double h = 1e-5;
+  double g[24], points[24 * 6], phi[48], at[8];
+  abut_body body;
+  REQUIRE_OK(abut_create_body(context, &s->def, &body));
+  for (size_t i = 0; i < 48; ++i) {
+    for (size_t k = 0; k < 3; ++k) {
+      points[3 * i + k] = s->vertices[i / 6 * 3 + k] + (i % 6 / 2 == k ? (i % 2 ? h : -h) : 0.0);
+    }
+  }
+  CHECK_OK(abut_evaluate_body(body, smoothing->union_, smoothing->plane, 48, points, phi, NULL));
+  for (size_t i = 0; i < 24; ++i) {
+    g[i] = (phi[2 * i + 1] - phi[2 * i]) / (2.0 * h);
+  }
+  for (int turn = 0; turn < 12; ++turn) {
+    CHECK_OK(abut_evaluate_body(body, smoothing->union_, smoothing->plane, 8, s->vertices, at, NULL));
+    for (size_t i = 0; i < 24; ++i) {
+      const double *n = g + i / 3 * 3;
+      s->vertices[i] -= at[i / 3] * g[i] / (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    }
+  }
+  double worst = 0.0;
+  for (size_t i = 0; i < 8; ++i) {
+    worst = fmax(worst, fabs(at[i]));
+  }
+  CHECK_OK(abut_destroy_body(body));
+  return worst;
+}
+
+static void test_follow(abut_context context)
+{
+  const double step = 1e-6;
+  uint64_t seed = 29;
+  for (int way = 0; way < 2; ++way) {
+    question q = {.precision = ABUT_FLOAT64};
+    solid s[2], ends[2];
+    direction d;
+    arrays a, each;
+    for (int i = 0; i < 2; ++i) {
+      solid_make(&s[i], &seed, false);
+      REQUIRE_OK(abut_create_body(context, &s[i].def, &q.bodies[i]));
+    }
+    const abut_smoothing smoothing = smoothing_of(q.bodies[0], q.bodies[1], way);
+    double off = 1.0;
+    for (int turn = 0; turn < 20 && off > 1e-12; ++turn) {
+      off = put_back(context, &s[0], &smoothing);
+    }
+    CHECK(off <= 1e-12);
+    CHECK_OK(abut_destroy_body(q.bodies[0]));
+    REQUIRE_OK(abut_create_body(context, &s[0].def, &q.bodies[0]));
+    REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
+    question_make(&q, ABUT_FLOAT64, 1, &seed);
+    arrays_make(q.bodies[0], 1, &a);
+    arrays_make(q.bodies[0], 1, &each);
+    abut_batch batch = batch_of(&q);
+    const abut_cotangents bars = cotangents_of(&q);
+    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_FOLLOW));
+    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &each.to, NULL,
+                            ABUT_SHAPE_FOLLOW | ABUT_SHAPE_EACH_POSE));
+    for (int i = 0; i < NAMES; ++i) {
+      CHECK(!memcmp(a.of[i], each.of[i], a.counts[i] * sizeof(double)));
+    }
+    draw(&s[0], &seed, &d);
+    memset(d.vertices, 0, sizeof d.vertices);
+    for (int i = 0; i < 2; ++i) {
+      moved_solid(&s[0], &d, i ? step : -step, &ends[i]);
+      CHECK(put_back(context, &ends[i], &smoothing) <= 1e-12);
+    }
+    const double slope = (sum_of(&q, context, &ends[1], &smoothing) -
+                          sum_of(&q, context, &ends[0], &smoothing)) / (2.0 * step);
+    const double got = along(&a, &d);
+    check(fabs(got - slope) <= 1e-6 * fmax(fabs(slope), 1.0),
+          "way %d: with the mesh the derivative is %.9g, by differences %.9g", way, got, slope);
+    arrays_free(&a);
+    arrays_free(&each);
     question_free(&q);
   }
 }
@@ -475,7 +559,7 @@ static void test_untouched(abut_context context, abut_precision precision)
   }
   const abut_cotangents bars = {.d = q.bar[1]};
   abut_batch batch = batch_of(&q);
-  CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, false));
+  CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS));
   for (size_t i = 0; i < 24; ++i) {
     CHECK(i / 3 == 2 ? fabs(a.of[VERTICES][i]) <= 1.1 : a.of[VERTICES][i] == 0.0);
   }
@@ -484,7 +568,7 @@ static void test_untouched(abut_context context, abut_precision precision)
   }
   real_put(q.bar[1], precision, 2, 0.0);
   real_put(q.bar[1], precision, 10, 1.0); /* a vertex of body 2 */
-  CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, false));
+  CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS));
   double size = 0.0;
   for (size_t i = 0; i < 24; ++i) {
     CHECK(a.of[VERTICES][i] == 0.0);
@@ -522,7 +606,7 @@ static void test_awkward(abut_context context, abut_precision precision)
     const abut_cotangents bars = cotangents_of(&q);
     arrays_make(q.bodies[0], 3, &a[0]);
     arrays_make(q.bodies[1], 3, &a[1]);
-    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a[0].to, &a[1].to, true));
+    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a[0].to, &a[1].to, ABUT_SHAPE_EACH_POSE));
     for (int side = 0; side < 2; ++side) {
       size_t none = 0;
       for (int i = 0; i < NAMES; ++i) {
@@ -557,7 +641,7 @@ static void sums_in_chunks(abut_precision precision, uint32_t chunk, arrays *a)
   abut_batch batch = batch_of(&q);
   arrays_make(q.bodies[0], 1, &a[0]);
   arrays_make(q.bodies[1], 1, &a[1]);
-  CHECK_OK(abut_shape_gradient(q.pair, &batch, ABUT_REDUCE_ENERGY, &a[0].to, &a[1].to, false));
+  CHECK_OK(abut_shape_gradient(q.pair, &batch, ABUT_REDUCE_ENERGY, &a[0].to, &a[1].to, ABUT_SHAPE_SUMS));
   CHECK_EQUAL(batch.rejected, 1);
   question_free(&q);
   CHECK_OK(abut_destroy_context(context));
@@ -596,21 +680,22 @@ static void test_refusals(abut_context context, abut_precision precision)
   arrays_make(q.bodies[0], 1, &a);
   abut_batch batch = batch_of(&q);
   const abut_cotangents bars = cotangents_of(&q), weights = {.weight = q.bar[1]}, nothing = {0};
-  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, NULL, NULL, false), ABUT_ERROR_ARGUMENT);
-  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, &none, &none, false), ABUT_ERROR_ARGUMENT);
-  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &weights, &a.to, NULL, false), ABUT_ERROR_ARGUMENT);
-  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &nothing, &a.to, NULL, false), ABUT_ERROR_ARGUMENT);
-  CHECK_EQUAL(abut_shape_gradient(q.pair, &batch, ABUT_REDUCE_SOFT_DISTANCE, &a.to, NULL, false),
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, NULL, NULL, ABUT_SHAPE_SUMS), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, &none, &none, ABUT_SHAPE_SUMS), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &weights, &a.to, NULL, ABUT_SHAPE_SUMS), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &nothing, &a.to, NULL, ABUT_SHAPE_SUMS), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_gradient(q.pair, &batch, ABUT_REDUCE_SOFT_DISTANCE, &a.to, NULL, ABUT_SHAPE_SUMS),
               ABUT_ERROR_ARGUMENT);
-  CHECK_EQUAL(abut_shape_vjp((abut_pair){0, 0}, &batch, &bars, &a.to, NULL, false), ABUT_ERROR_HANDLE);
+  CHECK_EQUAL(abut_shape_vjp((abut_pair){0, 0}, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS), ABUT_ERROR_HANDLE);
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, 4), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_get_shape_sizes((abut_body){0, 0}, &sizes), ABUT_ERROR_HANDLE);
   CHECK_EQUAL(abut_get_shape_sizes(q.bodies[0], NULL), ABUT_ERROR_ARGUMENT);
   abut_compact list = {.capacity = 0};
   batch.compact = &list;
-  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, false), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS), ABUT_ERROR_ARGUMENT);
   batch = batch_of(&q);
   batch.count = 0;
-  CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, false));
+  CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS));
   CHECK(a.of[AXES][0] == 0.0);
   arrays_free(&a);
   question_free(&q);
@@ -626,6 +711,7 @@ int main(int argc, char **argv)
   test_motions(context, precision);
   if (precision == ABUT_FLOAT64) {
     test_differences(context);
+    test_follow(context);
   }
   test_untouched(context, precision);
   test_awkward(context, precision);

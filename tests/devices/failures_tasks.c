@@ -145,7 +145,7 @@ static abut_status run_shapes(const world *w, answer *out)
     .vertices = room(out, 3 * sizes.vertices, sizeof(double), 1e-7),
     .axes = room(out, 3 * sizes.superquadrics, sizeof(double), 1e-7)};
   return end_batch(out, &batch,
-                   abut_shape_gradient(w->pair, &batch, ABUT_REDUCE_MEAN_DISTANCE, &to, NULL, false));
+                   abut_shape_gradient(w->pair, &batch, ABUT_REDUCE_MEAN_DISTANCE, &to, NULL, ABUT_SHAPE_SUMS));
 }
 
 /* Normals bend so much that second derivatives reach 1e7. */

@@ -99,7 +99,7 @@ static abut_status by_shape(fixture *f)
   batch.count = 1;
   batch.pose1 = f->reals[0];
   batch.pose2 = f->reals[1];
-  return abut_shape_gradient(f->pair, &batch, ABUT_REDUCE_MEAN_DISTANCE, &to, NULL, false);
+  return abut_shape_gradient(f->pair, &batch, ABUT_REDUCE_MEAN_DISTANCE, &to, NULL, ABUT_SHAPE_SUMS);
 }
 
 static abut_status picture(fixture *f)

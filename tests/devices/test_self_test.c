@@ -192,7 +192,7 @@ static abut_status by_shape(abut_batch *b)
   static double numbers[REALS];
   const abut_shape_gradients to = {.position = numbers};
   const abut_status status =
-    abut_shape_gradient(s.pair, b, ABUT_REDUCE_MEAN_DISTANCE, &to, NULL, false);
+    abut_shape_gradient(s.pair, b, ABUT_REDUCE_MEAN_DISTANCE, &to, NULL, ABUT_SHAPE_SUMS);
   for (size_t i = 0; i < REALS; ++i) {
     s.real[0][i] = (float)numbers[i];
   }

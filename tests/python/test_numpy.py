@@ -73,6 +73,9 @@ def test_golden_shapes(double):
     mean = abut.shape_gradient(pair, s1, s2, "mean_distance")[0]
     slots = np.full((len(s1), pair.C), 1 / pair.C)
     within(mean.axes, abut.shape_vjp(pair, s1, s2, d=slots)[0].axes, 1e-12)
+    follows = abut.shape_vjp(pair, s1, s2, **given, follow=True)
+    assert np.array_equal(follows[0].vertices, sums[0].vertices)
+    assert not np.allclose(follows[0].axes, sums[0].axes)
     with pytest.raises(ValueError, match="one abut.Pair"):
         abut.shape_vjp([pair], s1, s2, **given)
     with pytest.raises(abut.Error, match="soft distance"):
