@@ -121,6 +121,12 @@ static union_block load_union(GLOBAL const real *sites, GLOBAL const real *share
   return u;
 }
 
+// Says where a primitive has a share in its union that is not below rounding, as bounds of cull.inl do.
+static ilane has_share(const union_block *u, num phi, GLOBAL const coefficients *c)
+{
+  return u->there & (phi < u->phi + c->union_ln2 * CULL_BITS);
+}
+
 // Returns a primitive's share of its union.
 static num share_of(const union_block *u, num phi, GLOBAL const coefficients *c)
 {

@@ -17,13 +17,14 @@ KERNEL void grid_sites(GLOBAL const real *sites, GLOBAL const real *shares, int 
   }
   GLOBAL const real *s = shape + first_real;
   const num zero = n_lit(R(0.0));
-  const union_block u = load_union(sites, shares, count, operation, first, pose);
+  union_block u = load_union(sites, shares, count, operation, first, pose);
   num node_bar = zero;
   vec slope_bar = FN(make)(zero, zero, zero);
   const FN(grid_place) p = FN(grid_place_at)(s, u.x);
   if (lane_any(u.there)) {
     FN(surface) surface;
     FN(grid)(s, levels, c, &p, JET_NORMAL, &surface);
+    u.there = has_share(&u, surface.phi, c);
     num phi_bar;
     vec g_bar;
     primitive_bars(&u, &surface, share_of(&u, surface.phi, c), c, &phi_bar, &g_bar);

@@ -13,12 +13,13 @@ KERNEL void pointcloud_parts(GLOBAL const real *sites, GLOBAL const real *shares
     return;
   }
   const num zero = n_lit(R(0.0));
-  const union_block u = load_union(sites, shares, count, operation, first, pose);
+  union_block u = load_union(sites, shares, count, operation, first, pose);
   part_block p = {zero, zero, zero, zero, zero, {zero, zero, zero}};
   if (lane_any(u.there)) {
     GLOBAL const real *cloud = shape + first_real;
     FN(surface) surface;
     FN(pointcloud)(cloud, points, c, u.x, JET_NORMAL, &surface);
+    u.there = has_share(&u, surface.phi, c);
     primitive_bars(&u, &surface, share_of(&u, surface.phi, c), c, &p.phi_bar, &p.v);
     p.phi = surface.phi;
     p.along = FN(dot3)(surface.g, p.v);
@@ -65,10 +66,12 @@ KERNEL void points_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, 
     const vec x = load3(ROW(sites, pose, SITE_PLANES * count) + first, 0, count);
     const FN(outlook) o = FN(cloud_outlook)(cloud, x);
     const vec d = FN(cloud_way)(q, x), normal = FN(make)(lane_lit(q[3]), lane_lit(q[4]), lane_lit(q[5]));
-    const num w = n_exp2(n_sub(FN(cloud_exponent)(cloud, &o, q, d), p.top));
-    if (!lane_any(there & (w > zero))) {
+    const num share = n_sub(FN(cloud_exponent)(cloud, &o, q, d), p.top);
+    const ilane counts = there & (share > lane_lit(-CULL_BITS));
+    if (!lane_any(counts)) {
       continue;
     }
+    const num w = n_exp2(share);
     // The weight's, the offset's and the distance's own growth along v.
     const num rise = n_scale(n_sub(n_scale(FN(dot3)(d, p.v), R(-2.0) * q[7]), p.top_along), LN2);
     const num w_along = n_mul(w, rise);
@@ -84,7 +87,7 @@ KERNEL void points_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, 
                                      by_normal.z, by_width};
     const lane poison = poison_of(p.phi_bar, p.v);
     for (int k = 0; k < BY_CLOUD_POINT; ++k) {
-      sum[k] = sum[k] + counted(there & (w > zero), by[k], poison);
+      sum[k] = sum[k] + counted(counts, by[k], poison);
     }
   }
   GLOBAL real *to = ROW(rows, pose, row_stride) + base + i * BY_CLOUD_POINT;

@@ -13,11 +13,12 @@ KERNEL void polyhedron_parts(GLOBAL const real *sites, GLOBAL const real *shares
     return;
   }
   const num zero = n_lit(R(0.0));
-  const union_block u = load_union(sites, shares, count, operation, first, pose);
+  union_block u = load_union(sites, shares, count, operation, first, pose);
   part_block p = {zero, zero, zero, zero, zero, {zero, zero, zero}};
   if (lane_any(u.there)) {
     FN(surface) surface;
     FN(polyhedron)(shape + first_real, planes, c, u.x, JET_NORMAL, &surface);
+    u.there = has_share(&u, surface.phi, c);
     primitive_bars(&u, &surface, share_of(&u, surface.phi, c), c, &p.phi_bar, &p.v);
     p.phi = surface.phi;
     p.along = FN(dot3)(surface.g, p.v);
@@ -47,14 +48,19 @@ KERNEL void planes_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, 
       continue;
     }
     const vec x = load3(ROW(sites, pose, SITE_PLANES * count) + first, 0, count);
-    const num w = n_exp2(n_scale(n_sub(FN(plane_distance)(plane, x), p.phi), c->plane_log2e));
+    const num share = n_scale(n_sub(FN(plane_distance)(plane, x), p.phi), c->plane_log2e);
+    const ilane counts = there & (share > lane_lit(-CULL_BITS));
+    if (!lane_any(counts)) {
+      continue;
+    }
+    const num w = n_exp2(share);
     const num rise = p.v.x * plane[0] + (p.v.y * plane[1] + p.v.z * plane[2]) - p.along;
     const num all = n_mul(w, n_smad(rise, c->plane_log2e * LN2, p.phi_bar));
     const lane by[BY_PLANE] = {all * x.x + w * p.v.x, all * x.y + w * p.v.y,
                                all * x.z + w * p.v.z, all};
     const lane poison = poison_of(p.phi_bar, p.v);
     for (int k = 0; k < BY_PLANE; ++k) {
-      sum[k] = sum[k] + counted(there & (w > zero), by[k], poison);
+      sum[k] = sum[k] + counted(counts, by[k], poison);
     }
   }
   GLOBAL real *to = ROW(rows, pose, row_stride) + base + i * BY_PLANE;

@@ -13,12 +13,13 @@ static void add_superquadric(GLOBAL const real *s, GLOBAL const coefficients *c,
                              const union_block *u, lane sum[BY_SUPERQUADRIC])
 {
   FN(surface) p;
-  FN(superquadric)(s, c, u->x, JET_NORMAL, &p);
-  const num w = share_of(u, p.phi, c);
-  const ilane there = u->there & (w > n_lit(R(0.0)));
+  FN(superquadric)(s, c, u->x, 0, &p);
+  const ilane there = has_share(u, p.phi, c);
   if (!lane_any(there)) {
     return;
   }
+  FN(superquadric)(s, c, u->x, JET_NORMAL, &p);
+  const num w = share_of(u, p.phi, c);
   num phi_bar;
   vec g_bar;
   primitive_bars(u, &p, w, c, &phi_bar, &g_bar);
