@@ -31,6 +31,13 @@ static lane counted(ilane mask, lane x, lane poison)
   return lane_select(mask, known + poison, lane_lit(R(0.0)));
 }
 
+// Says whether any lane has a cotangent of a vector.
+static int has_bar(vec bar)
+{
+  const num none = n_lit(R(0.0));
+  return lane_any((bar.x != none) | (bar.y != none) | (bar.z != none));
+}
+
 // Returns 0 where cotangents are finite, else NaN.
 static lane poison_of(lane phi_bar, vec normal_bar)
 {
@@ -63,9 +70,16 @@ KERNEL void site_shares(GLOBAL const real *sites, int count, GLOBAL const int *h
   of[0].phi = of[1].phi = zero;
   of[0].raw = of[1].raw = zero3;
   for (int operation = 0; operation <= (subtracted > 0); ++operation) {
-    const FN(blend) b =
-      FN(blend_all)(head, shape, operation, c, s.x, JET_NORMAL, REAL_BIG);
-    FN(blend_means)(&b, c, JET_NORMAL, &of[operation]);
+    // Where normals have no cotangents the normals themselves are not looked at.
+    if (has_bar(s.normal_bar)) {
+      const FN(blend) b = FN(blend_all)(head, shape, operation, c, s.x, JET_NORMAL, REAL_BIG);
+      FN(blend_means)(&b, c, JET_NORMAL, &of[operation]);
+    } else {
+      const FN(blend) b = FN(blend_all)(head, shape, operation, c, s.x, 0, REAL_BIG);
+      FN(mixture) flat;
+      FN(blend_means)(&b, c, 0, &flat);
+      of[operation].phi = flat.phi;
+    }
   }
   num share[2] = {n_lit(R(1.0)), zero}, flow = zero;
   vec mixed = of[0].raw;

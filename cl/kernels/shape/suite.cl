@@ -21,6 +21,7 @@
 #include "num/num_on.h"
 #include "kernels/access.h"
 #include "kernels/manifold/pair.h"
+#include "geometry/superquadric_slopes.inl"
 #include "kernels/shape/vertices.cl"
 #include "kernels/shape/fields.cl"
 #include "kernels/shape/superquadrics.cl"
