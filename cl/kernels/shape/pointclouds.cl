@@ -18,11 +18,17 @@ KERNEL void pointcloud_parts(GLOBAL const real *sites, GLOBAL const real *shares
   if (lane_any(u.there)) {
     GLOBAL const real *cloud = shape + first_real;
     FN(surface) surface;
-    FN(pointcloud)(cloud, points, c, u.x, JET_NORMAL, &surface);
+    const int bends = has_bar(u.normal_bar);
+    if (bends) {
+      FN(pointcloud)(cloud, points, c, u.x, JET_NORMAL, &surface);
+      primitive_bars(&u, &surface, share_of(&u, surface.phi, c), c, &p.phi_bar, &p.v);
+      p.along = FN(dot3)(surface.g, p.v);
+    } else {
+      FN(pointcloud)(cloud, points, c, u.x, 0, &surface);
+      p.phi_bar = n_mul(share_of(&u, surface.phi, c), u.phi_bar);
+    }
     u.there = has_share(&u, surface.phi, c);
-    primitive_bars(&u, &surface, share_of(&u, surface.phi, c), c, &p.phi_bar, &p.v);
     p.phi = surface.phi;
-    p.along = FN(dot3)(surface.g, p.v);
     const FN(outlook) o = FN(cloud_outlook)(cloud, u.x);
     num top = n_lit(-REAL_MOST), sum = zero, rise = zero;
     for (int i = 1; i <= points; ++i) {
@@ -34,8 +40,10 @@ KERNEL void pointcloud_parts(GLOBAL const real *sites, GLOBAL const real *shares
       const num e = n_exp2(n_sub(n_select(leads, top, exponent), hi));
       const num keep = n_select(leads, e, n_lit(R(1.0))), take = n_select(leads, n_lit(R(1.0)), e);
       sum = n_mad(sum, keep, take);
-      rise = n_mad(rise, keep, n_mul(take, n_scale(FN(dot3)(d, p.v), R(-2.0) * q[7])));
       top = hi;
+      if (bends) {
+        rise = n_mad(rise, keep, n_mul(take, n_scale(FN(dot3)(d, p.v), R(-2.0) * q[7])));
+      }
     }
     p.top = n_add(top, n_log2(sum));
     p.top_along = n_div(rise, sum);

@@ -17,11 +17,16 @@ KERNEL void polyhedron_parts(GLOBAL const real *sites, GLOBAL const real *shares
   part_block p = {zero, zero, zero, zero, zero, {zero, zero, zero}};
   if (lane_any(u.there)) {
     FN(surface) surface;
-    FN(polyhedron)(shape + first_real, planes, c, u.x, JET_NORMAL, &surface);
+    if (has_bar(u.normal_bar)) {
+      FN(polyhedron)(shape + first_real, planes, c, u.x, JET_NORMAL, &surface);
+      primitive_bars(&u, &surface, share_of(&u, surface.phi, c), c, &p.phi_bar, &p.v);
+      p.along = FN(dot3)(surface.g, p.v);
+    } else {
+      FN(polyhedron)(shape + first_real, planes, c, u.x, 0, &surface);
+      p.phi_bar = n_mul(share_of(&u, surface.phi, c), u.phi_bar);
+    }
     u.there = has_share(&u, surface.phi, c);
-    primitive_bars(&u, &surface, share_of(&u, surface.phi, c), c, &p.phi_bar, &p.v);
     p.phi = surface.phi;
-    p.along = FN(dot3)(surface.g, p.v);
   }
   store_part_block(ROW(out, pose, PART_PLANES * count) + first, count, &u, &p);
 }
