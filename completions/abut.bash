@@ -10,8 +10,7 @@ _abut()
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      help | devices | field | remesh | inspect | import | simulate | transition | rollout-gradient | compare | film | contacts | suggest | gradient | jvp | jacobian | gradcheck | closest | ccd | ccd-queries | render | bench | tune)
-      help | devices | field | decompose | import | simulate | transition | rollout-gradient | compare | film | contacts | gradient | jvp | jacobian | gradcheck | closest | ccd | ccd-queries | render | bench | tune)
+      help | devices | field | decompose | remesh | inspect | import | simulate | transition | rollout-gradient | compare | film | contacts | suggest | gradient | jvp | jacobian | gradcheck | closest | ccd | ccd-queries | render | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -41,9 +40,6 @@ _abut()
     --device) word='all cpu gpu host pocl' ;;
     --vertices) word='all' ;;
     --edges) word='auto' ;;
-    --azimuth | --batch | --cells | --center1 | --center2 | --chunk | --compact | --coordinate | --cutoff | --elevation | --epsilon | --frames | --height | --index | \
-      --iterations | --keep | --level | --memory | --rate | --record | --samples | --scale | --seconds | --seed | --separation | --step | --steps | --temperature | --threshold | --timeout | \
-      --tolerance | --view | --width | --world | --worlds | --zoom) return ;;
     --azimuth | --batch | --cells | --center1 | --center2 | --chunk | --compact | --coordinate | --cutoff | --elevation | --epsilon | --error | --frames | --height | --index | \
       --iterations | --keep | --level | --max-primitives | --memory | --primitives | --rate | --record | --samples | --scale | --seconds | --seed | --separation | --step | --steps | --temperature | --threshold | --timeout | \
       --tolerance | --union | --view | --width | --world | --worlds | --zoom) return ;;
@@ -55,17 +51,14 @@ _abut()
 
   pair+=" $meshes"
   case $command in
-    help) options='devices field remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
-    '') options+=' help devices field remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
+    help) options='devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
+    '') options+=' help devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
     devices) options+=' --json' ;;
     field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
     remesh) options+=' --device --json --output --smoothing --timeout --vertices' ;;
     inspect)
       options+=" $meshes --azimuth --device --elevation --json --output --smoothing --timeout"
-    help) options='devices field decompose import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
-    '') options+=' help devices field decompose import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
-    devices) options+=' --json' ;;
-    field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
+      ;;
     decompose)
       options+=' --device --error --json --max-primitives --output --precision --primitives --scale --seed'
       options+=' --timeout --union'

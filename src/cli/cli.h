@@ -149,7 +149,7 @@ typedef enum command_bit {
   COMMAND_REMESH = 524288,
   COMMAND_INSPECT = 1048576,
   COMMAND_SUGGEST = 2097152,
-  COMMAND_DECOMPOSE = 524288,
+  COMMAND_DECOMPOSE = 4194304,
   COMMAND_ALL = INT_MAX /* also of those to come */
 } command_bit;
 

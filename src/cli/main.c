@@ -263,10 +263,8 @@ static exit_code dispatch(const options *o)
     return EXIT_GOOD;
   }
   if (!o->command) {
-    return usage_error(NULL, "which command? devices, field, remesh, inspect, import, simulate, transition, "
+    return usage_error(NULL, "which command? devices, field, decompose, remesh, inspect, import, simulate, transition, "
                        "rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, gradcheck, closest, "
-    return usage_error(NULL, "which command? devices, field, decompose, import, simulate, transition, "
-                       "rollout-gradient, compare, film, contacts, gradient, jvp, jacobian, gradcheck, closest, "
                        "ccd, ccd-queries, render, bench or tune");
   }
   return o->command->run(o);

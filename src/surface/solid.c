@@ -148,7 +148,7 @@ void solid_measure(solid *s, const solid_place *beside, solid_place *out)
     d[k] = out->x[k] - beside->x[k];
   }
   const double apart = sqrt(dot(d, d));
-  const bool known = beside && is_clear(s, out->x, apart) && follows(distance, beside->distance, apart);
+  const bool known = beside && solid_is_clear(s, out->x, apart) && follows(distance, beside->distance, apart);
   const bool inside = known ? beside->distance < 0.0 : is_inside(s, out->x, distance);
   out->distance = inside ? -distance : distance;
   out->nearest = found.at;

@@ -34,9 +34,6 @@ void solid_lattice(solid *s, const double origin[3], double spacing, const size_
 
 double solid_distance(solid *s, const double x[3]);
 
-/* Whether inside and outside are apart by the surface alone around x, where places that are compared are
- * `spacing` [m] apart. */
-bool solid_is_clear(const solid *s, const double x[3], double spacing);
 /* A place whose signed distance is known, and the triangle of `near` that is nearest there. */
 typedef struct solid_place {
   double x[3], distance;
