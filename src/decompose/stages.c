@@ -9,6 +9,7 @@
 #define ROUNDS 6
 #define FAILURES 3          /* in a row end the rounds */
 #define FELL 1e-3           /* of itself: by less a loss has not fallen */
+#define FEWEST 4            /* primitives up to which every count is fitted by itself, where an error is given */
 #define TRIES 6             /* of counts, where an error is given */
 #define FEW 8               /* primitives, of which two starts are made */
 
@@ -124,16 +125,15 @@ static double depth_of_errors(const decomposition *d)
   return sum;
 }
 
-static abut_status count_from(decomposition *d, size_t clusters, size_t count, primitives *p)
+static abut_status count_from(decomposition *d, size_t clusters, size_t count, primitives *p, double *iou)
 {
   const double begun = now();
-  double iou;
   TRY(first_fits(d, clusters, p));
   TRY(fill_up(d, p, count));
   TRY(decompose_tell(d, "merging", 0.25));
   TRY(move_down(d, p, count, NULL, NULL));
   d->report->seconds_start += now() - begun;
-  return improve_and_finish(d, p, &iou);
+  return improve_and_finish(d, p, iou);
 }
 
 /* Few primitives are cheap, and their starts differ much: a second one begins with more clusters. */
@@ -148,7 +148,8 @@ abut_status stages_by_count(decomposition *d, primitives *p)
   TRY(allocate(&memory, 1, sizeof(primitives)));
   primitives *other = memory;
   for (size_t start = 0; start < starts; ++start) {
-    TRY_DONE(count_from(d, (2 + start) * count, count, other));
+    double iou;
+    TRY_DONE(count_from(d, (2 + start) * count, count, other, &iou));
     const double depth = depth_of_errors(d);
     /* One that has as many as wanted goes before one that has not. */
     if (start == 0 || other->count > p->count || (other->count == p->count && depth < least)) {
@@ -182,8 +183,35 @@ static abut_status keep(void *user, const primitives *p)
   return ABUT_SUCCESS;
 }
 
-/* Tries counts around the guess; *out is the smallest that meets the error, or the largest tried. */
-static abut_status try_counts(decomposition *d, path *w, size_t guess, size_t most, primitives *out)
+/* Bodies of few primitives are cheap to fit, each from clusters of its own: a plate, of which many clusters make many
+ * pieces, is one of them. *out is the smallest that meets the error, if `met`, or the one of the largest IoU, in any
+ * case *iou. */
+static abut_status try_few(decomposition *d, primitives *out, double *iou, bool *met)
+{
+  abut_status status = ABUT_SUCCESS;
+  void *memory = NULL;
+  const double wanted = 1.0 - d->options->error;
+  *iou = -1.0;
+  *met = false;
+  TRY(allocate(&memory, 1, sizeof(primitives)));
+  primitives *p = memory;
+  for (size_t count = 1; count <= FEWEST && count <= d->options->most_primitives && !*met; ++count) {
+    double reached;
+    TRY_DONE(count_from(d, 2 * count, count, p, &reached));
+    *met = reached >= wanted;
+    if (*met || reached > *iou) {
+      *out = *p;
+      *iou = reached;
+    }
+  }
+done:
+  free(memory);
+  return status;
+}
+
+/* Tries counts around the guess; *out is the smallest that meets the error, or the one of the largest IoU, where that
+ * is above `least`. */
+static abut_status try_counts(decomposition *d, path *w, size_t guess, size_t most, double least, primitives *out)
 {
   abut_status status = ABUT_SUCCESS;
   void *memory = NULL;
@@ -198,9 +226,10 @@ static abut_status try_counts(decomposition *d, path *w, size_t guess, size_t mo
     *p = w->sets[count];
     TRY_DONE(improve_and_finish(d, p, &iou));
     const bool meets = iou >= wanted;
-    if (meets || !met) {
+    if (meets || (!met && iou > least)) {
       *out = *p;
       ended = d->report->end;
+      least = iou;
     }
     const bool turns = turn > 0 && meets != met;
     met = met || meets;
@@ -223,6 +252,13 @@ abut_status stages_by_error(decomposition *d, primitives *p)
   TRY_DONE(allocate(&sets, DECOMPOSE_MOST, sizeof(primitives)));
   TRY_DONE(allocate(&iou, DECOMPOSE_MOST, sizeof(double)));
   path w = {.d = d, .sets = sets, .iou = iou};
+  bool met;
+  double least;
+  TRY_DONE(try_few(d, p, &least, &met));
+  if (met) {
+    goto done;
+  }
+  w.sets[0] = *p; /* there is no set without primitives */
   TRY_DONE(first_fits(d, d->options->most_primitives, p));
   TRY_DONE(fill_up(d, p, 1));
   const size_t most = p->count;
@@ -234,7 +270,8 @@ abut_status stages_by_error(decomposition *d, primitives *p)
   for (size_t count = most; count >= 1; --count) {
     guess = w.sets[count].count && w.iou[count] >= 1.0 - d->options->error ? count : guess;
   }
-  TRY_DONE(try_counts(d, &w, guess, most, p));
+  *p = w.sets[0];
+  TRY_DONE(try_counts(d, &w, guess, most, least, p));
 done:
   free(sets);
   free(iou);
