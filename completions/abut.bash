@@ -61,7 +61,7 @@ _abut()
       ;;
     decompose)
       options+=' --device --error --json --max-primitives --output --precision --primitives --scale --seed'
-      options+=' --timeout --union'
+      options+=' --timeout --union --vertices'
       ;;
     import) options+=' --list-pairs --output' ;;
     simulate)

@@ -41,8 +41,9 @@ ABUT_API abut_status abut_load_decomposition(abut_context context, const char *p
                                              abut_decomposition *decomposition);
 
 /* Writes NAME.body.json, with the primitives and the temperature of their union, and beside it
- * NAME.contact.obj, which it names. `path` must end with .body.json. The body file comes into place
- * last; where one cannot be written, none is left that was not there. */
+ * NAME.contact.obj, which it names. That has the vertices, faces and edges of the decomposition's `def`,
+ * where a caller may have put those of abut_make_contact_mesh. `path` must end with .body.json. The body
+ * file comes into place last; where one cannot be written, none is left that was not there. */
 ABUT_API abut_status abut_write_decomposition(const char *path, const abut_decomposition *decomposition);
 
 /* The file that abut_load_body takes a body's mesh from: the one that a NAME.body.json names, found

@@ -6,16 +6,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from abut._drivers import warn
+from abut._inspect import _fields
 from abut._native import check, ffi, lib
 from abut._objects import Body, Context, _mesh, default_context
 
+# Of the volume in pieces beside the largest: a contact mesh of that alone would let others touch them unseen.
+_PARTS_MOST = 0.01
 _ENDS = ("done", "fewer", "error not reached", "stalled")
 
 
 class Decomposition(NamedTuple):
     """What abut.decompose makes of a mesh.
 
-    body         the body on its context's devices, with about 1,000 contact vertices on the mesh
+    body         the body on its context's devices, with a contact mesh on its surface, or about 1,000 contact vertices
+                 on the mesh
     axes         (K, 3) half axes [m], float64 as all of them
     exponents    (K, 2) e1 along z, e2 around z
     positions    (K, 3) centres [m]
@@ -23,6 +28,8 @@ class Decomposition(NamedTuple):
     union        temperature of the union that they were fitted with [m]; fitted smoothing takes it
     report       figures by the names of the C API's abut_decompose_report: `end` is "done", "fewer", "error not
                  reached" or "stalled"; `iou`, `coverage` and `precision` are those of samples
+    mesh_report  figures of the contact mesh by the names of the C API's abut_contact_mesh_report; None where the
+                 contact vertices are on the mesh
     """
 
     body: Body
@@ -32,6 +39,7 @@ class Decomposition(NamedTuple):
     quaternions: np.ndarray[Any, Any]
     union: float
     report: dict[str, Any]
+    mesh_report: dict[str, Any] | None
 
 
 def _options(**given: Any) -> Any:
@@ -49,42 +57,80 @@ def _rows(quadrics: Any, count: int, name: str, width: int) -> np.ndarray[Any, A
     return np.array([list(getattr(quadrics[i], name)) for i in range(count)], np.float64).reshape(count, width)
 
 
+def _why_not(status: int, of: Any) -> str | None:
+    """Why there is no contact mesh on a body's surface, or None where there is one."""
+    if status == lib.ABUT_ERROR_BODY:
+        return str(ffi.string(lib.abut_last_error()).decode())
+    check(status)
+    if of.left_out > _PARTS_MOST:
+        return f"{100.0 * of.left_out:.2g} % of the volume is in pieces of it beside the largest ({of.parts_left_out})"
+    return None
+
+
+def _put_mesh(body: Any, definition: Any, vertices: int, made: Any) -> dict[str, Any] | None:
+    """Makes a contact mesh on a body's surface and lets the definition have it, or warns why there is none."""
+    options = ffi.new("abut_contact_mesh_options *", lib.abut_default_contact_mesh_options())
+    options.vertices = vertices
+    why = _why_not(lib.abut_make_contact_mesh(body, definition.union_, lib.abut_default_smoothing().plane, options,
+                                              made), made.report)
+    if why is not None:
+        warn(f"no contact mesh on the body's surface: {why}; it has the input's skin of about 1,000 vertices")
+        return None
+    of = getattr(made, "def")
+    for name in ("vertices", "vertex_count", "face_sizes", "face_indices", "face_count", "edges", "edge_count"):
+        setattr(definition, name, getattr(of, name))
+    return _fields(made.report, "abut_contact_mesh_report")
+
+
 def decompose(mesh: Any, primitives: int = 0, *, error: float = 0.0, max_primitives: int = 0, seed: int = 0,
-              union: float = 0.0, scale: float = 1.0, output: str | os.PathLike[str] | None = None,
-              context: Context | None = None) -> Decomposition:
+              union: float = 0.0, scale: float = 1.0, vertices: int | None = None,
+              output: str | os.PathLike[str] | None = None, context: Context | None = None) -> Decomposition:
     """Fits superquadrics to a mesh, so that their union lies on it: docs/decompose.md.
 
     mesh            a mesh file's path, or vertices (V, 3) [m] and faces (F, 3) or polygons, as a pair
     primitives      so many, 1 to 64; 0: as few as keep 1 - IoU at most at `error` (0.05), of at most `max_primitives`
     union           temperature of the union, as a share of the mesh's diagonal (0.008)
     scale           of a file: its unit of length [m]
+    vertices        of a contact mesh on the body's surface, 8 to 65,536, as `abut decompose` makes one (of 300);
+                    where there is none, which is warned about, and with None contacts are made by some 1,000
+                    vertices on the mesh
     output          NAME.body.json to write, and NAME.contact.obj beside it
     Errors: abut.Error of meshes that enclose nothing or too little, with what to try; ValueError.
     """
     place = context or default_context()
     if not scale > 0.0:
         raise ValueError(f"scale is {scale!r}, not above 0")
+    if vertices is not None and not 8 <= vertices <= 65536:
+        raise ValueError(f"vertices is {vertices!r}, not 8 to 65,536")
     options = _options(primitives=primitives, error=error, most_primitives=max_primitives, seed=seed, union_=union,
                        scale=scale)
     made = ffi.new("abut_decomposition *")
     if isinstance(mesh, (str, os.PathLike)):
         check(lib.abut_load_decomposition(place.handle, os.fsencode(mesh), options, made))
     else:
-        vertices, faces = mesh
-        definition, kept = _mesh(vertices, faces)
+        definition, kept = _mesh(*mesh)
         check(lib.abut_decompose(place.handle, definition, options, made))
         del kept
+    contact = ffi.new("abut_contact_mesh *")
+    mesh_report = None
     try:
-        if output is not None:
-            check(lib.abut_write_decomposition(os.fsencode(output), made))
         body = ffi.new("abut_body *")
         definition = ffi.addressof(made, "def")
+        if vertices is not None:
+            check(lib.abut_create_body(place.handle, definition, body))
+            try:
+                mesh_report = _put_mesh(body[0], definition, vertices, contact)
+            finally:
+                lib.abut_destroy_body(body[0])
+        if output is not None:
+            check(lib.abut_write_decomposition(os.fsencode(output), made))
         check(lib.abut_create_body(place.handle, definition, body))
         report = {key: getattr(made.report, key) for key, _ in ffi.typeof("abut_decompose_report").fields}
         report["union"], report["end"] = report.pop("union_"), _ENDS[report["end"]]
         quadrics, count = definition.superquadrics, definition.superquadric_count
         return Decomposition(Body(place, body[0]), _rows(quadrics, count, "axes", 3),
                              _rows(quadrics, count, "exponents", 2), _rows(quadrics, count, "position", 3),
-                             _rows(quadrics, count, "quaternion", 4), definition.union_, report)
+                             _rows(quadrics, count, "quaternion", 4), definition.union_, report, mesh_report)
     finally:
+        lib.abut_free_contact_mesh(contact)
         lib.abut_free_decomposition(made)

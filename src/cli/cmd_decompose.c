@@ -1,30 +1,13 @@
+#include "contact_meshes.h"
 #include "fields.h"
 
-#include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ENDING ".body.json"
-#define CONTACT ".contact.obj" /* of what is written beside the body file */
-
-/* NAME.contact.obj must not be what is read. */
-static exit_code check_outputs(const options *o)
-{
-  const char *path = o->value[OPTION_OUTPUT];
-  CLI_TRY(check_not_input(o, path));
-  CLI_TRY(check_own_output(o));
-  const size_t length = strlen(path) - strlen(ENDING);
-  char *other = malloc(length + sizeof CONTACT);
-  if (!other) {
-    return report(EXIT_RUN, "no memory");
-  }
-  memcpy(other, path, length);
-  memcpy(other + length, CONTACT, sizeof CONTACT);
-  exit_code code = check_not_input(o, other);
-  code = code == EXIT_GOOD ? check_output(other) : code;
-  free(other);
-  return code;
-}
+/* Of the volume: where more of it lies in pieces beside the largest, a mesh of that alone would let others
+ * touch them unseen. */
+#define PARTS_MOST 0.01
 
 static exit_code read_settings(const options *o, abut_decompose_options *out)
 {
@@ -46,7 +29,18 @@ static exit_code read_settings(const options *o, abut_decompose_options *out)
   return EXIT_GOOD;
 }
 
-static exit_code check_usage(const options *o, abut_decompose_options *settings, abut_precision *precision)
+/* What is asked for, and what becomes of it. */
+typedef struct work {
+  abut_decompose_options settings;
+  abut_contact_mesh_options mesh_settings;
+  abut_precision precision;
+  abut_decomposition made;
+  abut_body body;          /* with the skin of the input */
+  abut_fit fit;
+  abut_contact_mesh mesh;  /* without vertices where it cannot be made */
+} work;
+
+static exit_code check_usage(const options *o, work *w)
 {
   CLI_TRY(need_operands(o, 1, "a mesh"));
   CLI_TRY(need_option(o, OPTION_OUTPUT));
@@ -55,34 +49,80 @@ static exit_code check_usage(const options *o, abut_decompose_options *settings,
                        ".gltf or .dae",
                        o->operands[0]);
   }
-  CLI_TRY(read_settings(o, settings));
-  CLI_TRY(option_precision(o, precision));
+  CLI_TRY(read_settings(o, &w->settings));
+  CLI_TRY(contact_mesh_options(o, &w->mesh_settings));
+  CLI_TRY(option_precision(o, &w->precision));
   CLI_TRY(check_inputs(o));
-  return check_outputs(o);
+  CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
+  CLI_TRY(check_own_output(o));
+  return check_beside(o);
 }
 
-/* How well the body that was written stands for the mesh's surface. */
-static abut_status measure(const scene *s, const abut_decomposition *d, abut_fit *fit)
+/* How well the body that is written stands for the mesh's surface. */
+static abut_status measure(work *w)
 {
-  abut_body body;
-  abut_status status = abut_create_body(s->context, &d->def, &body);
-  if (status == ABUT_SUCCESS) {
-    abut_body_def mesh = abut_default_body_def();
-    mesh.vertices = d->def.surface.vertices;
-    mesh.vertex_count = d->def.surface.vertex_count;
-    mesh.face_sizes = d->def.surface.face_sizes;
-    mesh.face_indices = d->def.surface.face_indices;
-    mesh.face_count = d->def.surface.face_count;
-    status = abut_measure_fit(body, d->def.union_, abut_default_smoothing().plane, &mesh, fit);
-    abut_destroy_body(body);
+  const abut_surface *of = &w->made.def.surface;
+  abut_body_def mesh = abut_default_body_def();
+  mesh.vertices = of->vertices;
+  mesh.vertex_count = of->vertex_count;
+  mesh.face_sizes = of->face_sizes;
+  mesh.face_indices = of->face_indices;
+  mesh.face_count = of->face_count;
+  return abut_measure_fit(w->body, w->made.def.union_, abut_default_smoothing().plane, &mesh, &w->fit);
+}
+
+/* Warns why the input's skin makes the contacts. */
+static void warn_skin(const options *o, const char *why)
+{
+  warn("%s: no contact mesh on the body's surface: %s; the input's skin of about 1,000 vertices is "
+       "written", o->operands[0], why);
+}
+
+static abut_status make_mesh(const options *o, work *w, progress *p)
+{
+  progress_say(p, "making a contact mesh");
+  const double plane = abut_default_smoothing().plane;
+  const abut_status status = abut_make_contact_mesh(w->body, w->made.def.union_, plane, &w->mesh_settings,
+                                                    &w->mesh);
+  const abut_contact_mesh_report *r = &w->mesh.report;
+  if (status == ABUT_ERROR_BODY) {
+    progress_end(p);
+    warn_skin(o, abut_last_error());
+    return ABUT_SUCCESS;
+  }
+  if (status == ABUT_SUCCESS && r->left_out > PARTS_MOST) {
+    char why[128];
+    snprintf(why, sizeof why, "%.2g %% of the volume is in pieces of it beside the largest (%zu)",
+             100.0 * r->left_out, r->parts_left_out);
+    progress_end(p);
+    warn_skin(o, why);
+    abut_free_contact_mesh(&w->mesh);
   }
   return status;
 }
 
+/* Writes the body, with the skin of the input where there is no contact mesh on its surface. */
+static abut_status write_body(const options *o, const work *w)
+{
+  abut_decomposition written = w->made;
+  if (w->mesh.def.vertex_count) {
+    written.def.vertices = w->mesh.def.vertices;
+    written.def.vertex_count = w->mesh.def.vertex_count;
+    written.def.face_sizes = w->mesh.def.face_sizes;
+    written.def.face_indices = w->mesh.def.face_indices;
+    written.def.face_count = w->mesh.def.face_count;
+    written.def.edges = NULL;
+    written.def.edge_count = 0;
+  }
+  return abut_write_decomposition(o->value[OPTION_OUTPUT], &written);
+}
+
 static const char *const ends[] = {"done", "fewer", "error not reached", "stalled"};
 
-static exit_code print_json(const abut_decompose_report *r, const abut_fit *fit)
+static exit_code print_json(const work *w)
 {
+  const abut_decompose_report *r = &w->made.report;
+  const abut_fit *fit = &w->fit;
   json_t *root = json_pack(
     "{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:{s:f, "
     "s:f, s:f, s:f}}",
@@ -95,7 +135,9 @@ static exit_code print_json(const abut_decompose_report *r, const abut_fit *fit)
     (json_int_t)r->moves_kept, "moves_undone", (json_int_t)r->moves_undone, "evaluations",
     (json_int_t)r->evaluations, "seconds", "sampling", r->seconds_sampling, "start", r->seconds_start, "moves",
     r->seconds_moves, "final", r->seconds_final);
-  char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
+  json_t *mesh = w->mesh.def.vertex_count ? contact_mesh_json(&w->mesh.report) : json_null();
+  const bool whole = root && mesh && json_object_set_new(root, "contact_mesh", mesh) == 0;
+  char *text = whole ? json_dumps(root, JSON_INDENT(1)) : NULL;
   json_decref(root);
   if (!text) {
     return report(EXIT_RUN, "no memory");
@@ -140,47 +182,56 @@ static void warn_end(const options *o, const abut_decompose_options *settings, c
   }
 }
 
-static exit_code decompose(const options *o, const scene *s, abut_decompose_options *settings, abut_decomposition *d)
+static exit_code decompose(const options *o, const scene *s, work *w)
 {
   const bool tells = o->value[OPTION_JSON] || !o->value[OPTION_QUIET];
-  abut_fit fit;
   progress p = progress_begin(o, o->operands[0]);
-  settings->progress = progress_share;
-  settings->user = &p;
+  w->settings.progress = progress_share;
+  w->settings.user = &p;
   progress_say(&p, "reading %s", o->operands[0]);
-  abut_status status = abut_load_decomposition(s->context, o->operands[0], settings, d);
+  abut_status status = abut_load_decomposition(s->context, o->operands[0], &w->settings, &w->made);
+  if (status == ABUT_SUCCESS) {
+    status = abut_create_body(s->context, &w->made.def, &w->body);
+  }
   if (status == ABUT_SUCCESS && tells) {
     progress_say(&p, "measuring");
-    status = measure(s, d, &fit);
+    status = measure(w);
+  }
+  if (status == ABUT_SUCCESS) {
+    status = make_mesh(o, w, &p);
   }
   if (status == ABUT_SUCCESS) {
     progress_say(&p, "writing %s", o->value[OPTION_OUTPUT]);
-    status = abut_write_decomposition(o->value[OPTION_OUTPUT], d);
+    status = write_body(o, w);
   }
   progress_end(&p);
   CLI_TRY(report_status(status));
-  warn_end(o, settings, &d->report);
+  warn_end(o, &w->settings, &w->made.report);
+  warn_parts(o->operands[0], &w->mesh.report);
   if (o->value[OPTION_JSON]) {
-    return print_json(&d->report, &fit);
+    return print_json(w);
   }
   if (tells) {
-    summarise(o, s, &d->report, &fit);
+    summarise(o, s, &w->made.report, &w->fit);
+  }
+  if (tells && w->mesh.def.vertex_count) {
+    tell_contact_mesh(o->value[OPTION_OUTPUT], &w->mesh.report);
   }
   return EXIT_GOOD;
 }
 
 exit_code cmd_decompose(const options *o)
 {
-  abut_decompose_options settings;
-  abut_decomposition d = {0};
-  abut_precision precision = ABUT_FLOAT32;
+  work w = {0};
   scene s = {0};
   exit_code code = EXIT_GOOD;
-  CLI_TRY(check_usage(o, &settings, &precision));
-  CLI_TRY_DONE(scene_open(&s, o, precision));
-  CLI_TRY_DONE(decompose(o, &s, &settings, &d));
+  CLI_TRY(check_usage(o, &w));
+  CLI_TRY_DONE(scene_open(&s, o, w.precision));
+  CLI_TRY_DONE(decompose(o, &s, &w));
 done:
-  abut_free_decomposition(&d);
+  abut_free_contact_mesh(&w.mesh);
+  abut_destroy_body(w.body);
+  abut_free_decomposition(&w.made);
   scene_close(&s);
   return code;
 }

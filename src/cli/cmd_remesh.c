@@ -1,14 +1,11 @@
+#include "contact_meshes.h"
 #include "fields.h"
 
-#include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #define BODY_ENDING ".body.json"
-#define VERTICES_LEAST 8
-#define VERTICES_MOST 65536
 
 static bool ends_with(const char *path, const char *ending)
 {
@@ -16,26 +13,8 @@ static bool ends_with(const char *path, const char *ending)
   return length > tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
-/* What is written beside NAME.body.json must not be read. */
-static exit_code check_beside(const options *o)
-{
-  const char *path = o->value[OPTION_OUTPUT];
-  const size_t stem = strlen(path) - strlen(BODY_ENDING);
-  char *mesh = malloc(stem + sizeof ".contact.obj");
-  if (!mesh) {
-    return report(EXIT_RUN, "no memory");
-  }
-  memcpy(mesh, path, stem);
-  memcpy(mesh + stem, ".contact.obj", sizeof ".contact.obj");
-  exit_code code = check_not_input(o, mesh);
-  code = code == EXIT_GOOD ? check_output(mesh) : code;
-  free(mesh);
-  return code;
-}
-
 static exit_code check_usage(const options *o, abut_contact_mesh_options *settings)
 {
-  size_t vertices = 0;
   CLI_TRY(need_operands(o, 1, "a body"));
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   const char *path = o->value[OPTION_OUTPUT];
@@ -46,9 +25,7 @@ static exit_code check_usage(const options *o, abut_contact_mesh_options *settin
   if (!ends_with(path, BODY_ENDING) && !ends_with(path, ".obj")) {
     return usage_error(o->command, "-o %s: remesh writes files that end with .body.json or .obj", path);
   }
-  CLI_TRY(option_whole(o, OPTION_VERTICES, VERTICES_LEAST, VERTICES_MOST, &vertices));
-  *settings = abut_default_contact_mesh_options();
-  settings->vertices = (uint32_t)vertices;
+  CLI_TRY(contact_mesh_options(o, settings));
   CLI_TRY(check_readable(o->operands[0]));
   if (o->value[OPTION_SMOOTHING]) {
     CLI_TRY(check_readable(o->value[OPTION_SMOOTHING]));
@@ -60,13 +37,7 @@ static exit_code check_usage(const options *o, abut_contact_mesh_options *settin
 
 static exit_code print_json(const abut_contact_mesh_report *r)
 {
-  json_t *root = json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
-                           "vertices", (json_int_t)r->vertices, "faces", (json_int_t)r->faces, "edges",
-                           (json_int_t)r->edges, "genus", (json_int_t)r->genus, "parts_left_out",
-                           (json_int_t)r->parts_left_out, "left_out", r->left_out, "diagonal", r->diagonal,
-                           "quality_mean", r->quality_mean, "quality_least", r->quality_least,
-                           "chamfer_percent", r->chamfer_percent, "hausdorff_percent", r->hausdorff_percent,
-                           "volume_kept", r->volume_kept, "off", r->off);
+  json_t *root = contact_mesh_json(r);
   if (!root) {
     return report(EXIT_RUN, "no memory");
   }
@@ -74,15 +45,6 @@ static exit_code print_json(const abut_contact_mesh_report *r)
   puts("");
   json_decref(root);
   return EXIT_GOOD;
-}
-
-static void summarise(const char *path, const abut_contact_mesh_report *r)
-{
-  printf("%s: %zu vertices, %zu faces, %zu edges; genus %lld\n", path, r->vertices, r->faces, r->edges,
-         (long long)r->genus);
-  printf("triangles: mean quality %.3f, least %.3f\n", r->quality_mean, r->quality_least);
-  printf("off the field's surface, %% of the diagonal of %.4g m: %.3f on average, %.2f at most; volume kept "
-         "%.3f\n", r->diagonal, r->chamfer_percent, r->hausdorff_percent, r->volume_kept);
 }
 
 static exit_code write_mesh(const options *o, const abut_contact_mesh *m, double union_tau)
@@ -112,16 +74,13 @@ exit_code cmd_remesh(const options *o)
                                                     &settings, &m);
   progress_end(&p);
   CLI_TRY_DONE(report_status(status));
-  if (m.report.parts_left_out) {
-    warn("%s: %zu pieces of the field's surface beside the largest, of %.2g %% of the volume, are left out",
-         o->operands[0], m.report.parts_left_out, 100.0 * m.report.left_out);
-  }
+  warn_parts(o->operands[0], &m.report);
   /* A body that tells the temperature of its fit goes on telling it. */
   CLI_TRY_DONE(write_mesh(o, &m, info.union_ > 0.0 ? 0.0 : s.smoothing.union_));
   if (o->value[OPTION_JSON]) {
     code = print_json(&m.report);
   } else if (sums_up(o)) {
-    summarise(o->value[OPTION_OUTPUT], &m.report);
+    tell_contact_mesh(o->value[OPTION_OUTPUT], &m.report);
   }
 done:
   abut_free_contact_mesh(&m);

@@ -38,8 +38,9 @@ const command commands[] = {
   {"decompose", COMMAND_DECOMPOSE, " MESH", " -o NAME.body.json", "make a body of few superquadrics of a mesh file",
    "Fits superquadrics to a mesh (.obj .stl .ply .off; by Assimp .glb .gltf .dae): as many as\n"
    "--primitives says, or as few as keep to --error. Their union lies on the mesh, and stays smooth\n"
-   "and small where a field's grid takes megabytes. Writes NAME.body.json and NAME.contact.obj, and\n"
-   "prints how well the body stands for the mesh.",
+   "and small where a field's grid takes megabytes. Writes NAME.body.json, and NAME.contact.obj, a\n"
+   "contact mesh on the body's surface, and prints how well the body stands for the mesh, and the\n"
+   "contact mesh for the body.",
    "NAME.body.json, with NAME.contact.obj beside it",
    "abut decompose assets/ring.obj --primitives 12 -o ring.body.json", cmd_decompose},
   {"import", COMMAND_IMPORT, " MODEL", " -o NAME.scene.json", "make a scene of a MuJoCo or URDF model",

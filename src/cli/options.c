@@ -230,9 +230,10 @@ static const struct {
   [OPTION_VARIANT] = {"variant", "V,V,...", 0, COMMAND_BENCH,
                       "full, vertices-only, one-sided (full)"},
   [OPTION_VERSION] = {"version", NULL, 0, COMMAND_ALL, "print the version"},
-  [OPTION_VERTICES] = {"vertices", "N", 0, MESH_COMMANDS | COMMAND_REMESH,
+  [OPTION_VERTICES] = {"vertices", "N", 0, MESH_COMMANDS | COMMAND_REMESH | COMMAND_DECOMPOSE,
                        "of a bare mesh: vertices that make contacts, about, or `all` of its own\n"
-                       "                             (1000); of remesh, 8 to 65536 (300)"},
+                       "                             (1000); of decompose and remesh, 8 to 65536, on the body's\n"
+                       "                             surface (300)"},
   [OPTION_VIEW] = {"view", "AZ,EL,...", 0, COMMAND_FILM,
                    "camera's azimuth and elevation [degrees]; of several such pairs all are\n"
                    "                             shown side by side (34.4,20.1)"},

@@ -29,6 +29,9 @@ run 0 decompose box.obj --primitives 1 -o box.body.json $device
 has stdout '^box\.obj: 6 faces: 1 superquadric, union 0\.00299[0-9]* m \(0\.8 % of the diagonal\), [0-9.e-]+ s on .+$'
 has stdout '^IoU 0\.9[0-9]+, coverage [01]\.[0-9]+, precision [01]\.[0-9]+; Chamfer [0-9.]+ %, Hausdorff [0-9.]+ % of the diagonal$'
 has stdout '^largest uncovered part [0-9.e-]+ % of the volume, [0-9.e-]+ % of the surface beyond 1 %; smallest axis 0\.0[0-9]+ m, [0-9] exponents? at a bound$'
+has stdout '^box\.body\.json: 300 vertices, 596 faces, 894 edges; genus 0$'
+has stdout '^triangles: mean quality 0\.[89][0-9]+, least 0\.[0-9]+$'
+has stdout "^off the field's surface, % of the diagonal of 0\.3[0-9]+ m: 0\.[0-9]+ on average, [0-9.]+ at most; volume kept 0\.9[0-9]+$"
 empty stderr 'decompose'
 for file in box.body.json box.contact.obj; do there $file; done
 json_is_valid box.body.json
@@ -42,6 +45,22 @@ json_is_valid stdout
 has stdout '"end": "done"'
 has stdout '"primitives": 1'
 has stdout '"diagonal": 374\.'
+has stdout '"contact_mesh": \{'
+has stdout '"hausdorff_percent": [0-9.]+,'
+has stdout '"volume_kept": 0\.9'
+# The vertices lie on the surface of the body.
+run 0 decompose box.obj --primitives 1 --vertices 40 -q -o few.body.json $device
+if [ "$(grep -c '^v ' few.contact.obj)" -eq 40 ] && [ "$(grep -c '^f ' few.contact.obj)" -eq 76 ]; then pass; else fail 'few.contact.obj is another mesh'; fi
+run 0 inspect few.body.json --json $device
+has stdout '"vertices": 40'
+has stdout '"off_most_percent": [0-9.]+e-'
+# One closed mesh cannot cover two boxes.
+{ printf '%s\n' "$box"; printf '%s\n' "$box" | sed 's/^v 0 /v 0.6 /; s/^v 0\.3 /v 0.9 /'; grep '^f ' box.obj
+  sed -n 's/^f //p' box.obj | while read -r a b c d; do echo "f $((a + 8)) $((b + 8)) $((c + 8)) $((d + 8))"; done; } > two.obj
+run 0 decompose two.obj --primitives 2 --json -o two.body.json $device
+has stderr "two\.obj: no contact mesh on the body's surface: 50 % of the volume is in pieces of it beside the largest \(1\); the input's skin of about 1,000 vertices is written"
+has stdout '"contact_mesh": null'
+if grep -q '^v 0\.[6-9]' two.contact.obj && grep -q '^v 0\.[0-3]' two.contact.obj; then pass; else fail 'two.contact.obj has one box'; fi
 run 0 decompose inside-out.obj --primitives 1 -q -o turned.body.json $device
 has stderr 'inside-out\.obj: inside out: 1 shell was turned'
 run 0 decompose box.obj --error 0.001 --max-primitives 1 -q -o one.body.json $device
@@ -62,6 +81,8 @@ run 2 decompose box.obj
 has stderr 'decompose needs -o NAME\.body\.json'
 run 2 decompose box.obj -o no.npz
 has stderr 'decompose writes files that end with \.body\.json'
+run 2 decompose box.obj --primitives 1 --vertices 7 -o no.body.json
+has stderr '\-\-vertices: 7 is not in 8 to 65536'
 run 2 decompose box.obj --primitives 65 -o no.body.json
 has stderr '\-\-primitives'
 run 2 decompose box.obj --primitives 3 --error 0.1 -o no.body.json

@@ -29,7 +29,26 @@ def test_file_and_error(tmp_path):
     assert d.union == pytest.approx(0.01 * d.report["diagonal"])
 
 
+def test_contact_mesh(tmp_path):
+    path = tmp_path / "box.body.json"
+    d = abut.decompose((BOX, FACES), 1, vertices=100, output=path)
+    assert d.body.vertex_count == d.mesh_report["vertices"] == 100 and d.body.edge_count == d.mesh_report["edges"] == 294
+    assert d.mesh_report["volume_kept"] > 0.9 and d.mesh_report["hausdorff_percent"] < 5.0
+    vertices, edges = d.body.mesh()
+    values, _ = d.body.evaluate(vertices)
+    assert np.abs(values).max() < 1e-6
+    with abut.load(path) as again:
+        assert np.array_equal(again.mesh()[0], vertices) and np.array_equal(again.mesh()[1], edges)
+    two = np.concatenate([BOX, BOX + [0.6, 0.0, 0.0]]), FACES + [[i + 8 for i in f] for f in FACES]
+    with pytest.warns(UserWarning, match="no contact mesh .*: 50 % of the volume is in pieces of it beside the largest"):
+        d = abut.decompose(two, 2, vertices=100)
+    assert d.mesh_report is None and d.body.mesh()[0][:, 0].max() > 0.8
+    assert abut.decompose((BOX, FACES), 1).mesh_report is None
+
+
 def test_refused(tmp_path):
+    with pytest.raises(ValueError, match="vertices is 7"):
+        abut.decompose((BOX, FACES), 1, vertices=7)
     with pytest.raises(abut.Error, match="enclose"):
         abut.decompose((BOX, FACES[:1]), 1)
     with pytest.raises(abut.Error, match="not 1 to 64"):

@@ -1,0 +1,63 @@
+#include "contact_meshes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BODY_ENDING ".body.json"
+#define MESH_ENDING ".contact.obj"
+#define VERTICES_LEAST 8
+#define VERTICES_MOST 65536
+
+exit_code contact_mesh_options(const options *o, abut_contact_mesh_options *out)
+{
+  size_t vertices = 0;
+  *out = abut_default_contact_mesh_options();
+  CLI_TRY(option_whole(o, OPTION_VERTICES, VERTICES_LEAST, VERTICES_MOST, &vertices));
+  out->vertices = (uint32_t)vertices;
+  return EXIT_GOOD;
+}
+
+exit_code check_beside(const options *o)
+{
+  const char *path = o->value[OPTION_OUTPUT];
+  const size_t stem = strlen(path) - strlen(BODY_ENDING);
+  char *mesh = malloc(stem + sizeof MESH_ENDING);
+  if (!mesh) {
+    return report(EXIT_RUN, "no memory");
+  }
+  memcpy(mesh, path, stem);
+  memcpy(mesh + stem, MESH_ENDING, sizeof MESH_ENDING);
+  exit_code code = check_not_input(o, mesh);
+  code = code == EXIT_GOOD ? check_output(mesh) : code;
+  free(mesh);
+  return code;
+}
+
+json_t *contact_mesh_json(const abut_contact_mesh_report *r)
+{
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+                   "vertices", (json_int_t)r->vertices, "faces", (json_int_t)r->faces, "edges",
+                   (json_int_t)r->edges, "genus", (json_int_t)r->genus, "parts_left_out",
+                   (json_int_t)r->parts_left_out, "left_out", r->left_out, "diagonal", r->diagonal,
+                   "quality_mean", r->quality_mean, "quality_least", r->quality_least,
+                   "chamfer_percent", r->chamfer_percent, "hausdorff_percent", r->hausdorff_percent,
+                   "volume_kept", r->volume_kept, "off", r->off);
+}
+
+void tell_contact_mesh(const char *path, const abut_contact_mesh_report *r)
+{
+  printf("%s: %zu vertices, %zu faces, %zu edges; genus %lld\n", path, r->vertices, r->faces, r->edges,
+         (long long)r->genus);
+  printf("triangles: mean quality %.3f, least %.3f\n", r->quality_mean, r->quality_least);
+  printf("off the field's surface, %% of the diagonal of %.4g m: %.3f on average, %.2f at most; volume kept "
+         "%.3f\n", r->diagonal, r->chamfer_percent, r->hausdorff_percent, r->volume_kept);
+}
+
+void warn_parts(const char *path, const abut_contact_mesh_report *r)
+{
+  if (r->parts_left_out) {
+    warn("%s: %zu pieces of the field's surface beside the largest, of %.2g %% of the volume, are left out",
+         path, r->parts_left_out, 100.0 * r->left_out);
+  }
+}
