@@ -97,5 +97,5 @@ double edges_apart(const pair *p, int side, double cutoff)
     return 0.0;
   }
   const double steps = log(1.0 / cutoff), claims = s->agree / (slope * s->sign); /* agree d is claims u at most */
-  return s->penetration * (1.5 + 0.25 * log(3.0) + (claims + 0.5) * steps);
+  return s->penetration * fmax(steps, 1.5 + 0.25 * log(3.0) + (claims + 0.5) * steps);
 }

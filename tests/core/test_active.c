@@ -313,7 +313,7 @@ static void try_far_edges(abut_context context)
         return;
       }
       s.penetration = 1e-3;
-      s.agree = k % 2 ? 0.6 : 0.2;
+      s.agree = k % 3 ? (k % 2 ? 0.6 : 0.2) : 0.01;
       s.edges[0] = s.edges[1] = 0;
       s.select = ABUT_SELECT_GATE;
       snprintf(what, sizeof what, "small body %zu, way %zu", i, k);
