@@ -46,6 +46,10 @@ static const drive_case cases[] = {
    SPEED(0, 8) ", {\"kind\": \"position\", \"joint\": 1, \"kp\": 2500, \"kv\": 5}", "actuators[1], on links[1]: ", 20, 0},
   {"an arm by rk4", "\"integrator\": \"rk4\",", ARM(-1, "") "," ARM(0, ", \"damping\": 9") "," ARM(1, ""),
    SPEED(0, 20) "," SPEED(2, 25), "actuators[1], on links[2]: ", 10, 0},
+  {"critical damping by rk4", "\"integrator\": \"rk4\",", SLIDE(1, ", \"stiffness\": 1e5, \"damping\": 632.4555"), "", "links[0].joint: ",
+   10, 8.80787},
+  {"and steps far beyond both rates", "\"integrator\": \"rk4\",", SLIDE(1, ", \"stiffness\": 1e5, \"damping\": 1000"), "",
+   "links[0].joint: ", 30, 0},
 };
 
 static void open_case(play *p, abut_context context, const drive_case *c, double step)
