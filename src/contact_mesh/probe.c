@@ -55,7 +55,11 @@ static abut_status fill(const body *of, const field_of *f, probe *out, box *b)
   }
   for (size_t i = 0; i < FAMILY_COUNT; ++i) {
     const packed p = packed_of(out->head, &out->shape, ABUT_ADD, i);
+    const box before = *b;
     families[i]->cover(&p, b);
+    if (p.count && memcmp(&before, b, sizeof before) == 0) {
+      families[i]->enclose(&p, 0.0, b); /* planes bound no box by themselves */
+    }
   }
   return ABUT_SUCCESS;
 }

@@ -76,7 +76,7 @@ static abut_status compare(const field_of *f, copied *c, abut_mesh_quality *out)
   TRY(field_at_places(f, c->vertices, c->vertex_count, at_vertex));
   TRY(field_at_places(f, c->places, places, along));
   for (size_t i = 0; i < c->vertex_count; ++i) {
-    const double off = 100.0 * fabs((double)at_vertex[i]) / c->diagonal;
+    const double off = c->diagonal > 0.0 ? 100.0 * fabs((double)at_vertex[i]) / c->diagonal : 0.0; /* of one point: none */
     out->off_mean += off / (double)c->vertex_count;
     out->off_most = fmax(out->off_most, off);
   }

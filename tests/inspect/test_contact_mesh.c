@@ -159,6 +159,41 @@ static void balls(void)
   abut_free_contact_mesh(&m);
 }
 
+/* Planes have a box of their own; beside a small ball it is the larger piece. */
+static void block(void)
+{
+  static const double planes[] = {1, 0, 0, 2, 0, 0, -1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0.4, 0,
+                                  0, -1, 0, 0, -0.4, 0, 0, 0, 1, 0, 0, 0.3, 0, 0, -1, 0, 0, -0.3};
+  static const double vertices[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+  const abut_polyhedron solid = {planes, 6, ABUT_ADD};
+  const abut_superquadric ball = {.axes = {0.1, 0.1, 0.1}, .exponents = {1, 1}, .quaternion = {1, 0, 0, 0}};
+  for (size_t beside = 0; beside < 2; ++beside) {
+    abut_contact_mesh_options options = abut_default_contact_mesh_options();
+    abut_contact_mesh m;
+    abut_body body;
+    abut_body_def def = abut_default_body_def();
+    def.vertices = vertices;
+    def.vertex_count = 3;
+    def.polyhedra = &solid;
+    def.polyhedron_count = 1;
+    def.superquadrics = &ball;
+    def.superquadric_count = beside;
+    options.vertices = 200;
+    REQUIRE_OK(abut_create_body(context, &def, &body));
+    REQUIRE_OK(abut_make_contact_mesh(body, TAU, TAU, &options, &m));
+    check_mesh(beside ? "block beside a ball" : "block", &m);
+    double least[3] = {9, 9, 9}, most[3] = {-9, -9, -9};
+    for (size_t i = 0; i < 3 * m.def.vertex_count; ++i) {
+      least[i % 3] = fmin(least[i % 3], m.def.vertices[i]);
+      most[i % 3] = fmax(most[i % 3], m.def.vertices[i]);
+    }
+    check(m.report.volume_kept > 0.9 && fabs(least[0] - 1.0) < 0.1 && fabs(most[0] - 2.0) < 0.1 && most[1] - least[1] > 0.7 &&
+            most[2] - least[2] > 0.5, "a block from %g to %g keeps %g", least[0], most[0], m.report.volume_kept);
+    abut_free_contact_mesh(&m);
+    CHECK_OK(abut_destroy_body(body));
+  }
+}
+
 static void refusals(void)
 {
   const abut_superquadric ball = {.axes = {1, 1, 1}, .exponents = {1, 1}, .quaternion = {1, 0, 0, 0}};
@@ -252,6 +287,7 @@ int main(int count, char **arguments)
     }
   } else {
     ring();
+    block();
     refusals();
     snprintf(path, sizeof path, "%s/airplane-drill/b.body.json", arguments[2]);
     scan(path, "drill", 276, 0.86, 0.29, 0.97);
