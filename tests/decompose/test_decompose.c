@@ -80,6 +80,21 @@ static void one_box(void)
   shape_free(&box);
 }
 
+/* Of many clusters in a plate come many pieces; one primitive is what an error asks for. */
+static void thin_plate(void)
+{
+  static const double low[3] = {-0.1, -0.075, -0.004}, high[3] = {0.1, 0.075, 0.004};
+  shape plate = {0};
+  shape_box(&plate, low, high, 2);
+  abut_decompose_options o = options_for(0);
+  o.error = 0.05;
+  abut_decomposition d = of_shape(&plate, &o);
+  check(d.report.end == ABUT_DECOMPOSED && d.report.primitives == 1 && d.report.iou >= 0.95,
+        "a plate is of %zu primitives, IoU %g", d.report.primitives, d.report.iou);
+  abut_free_decomposition(&d);
+  shape_free(&plate);
+}
+
 static bool same_body(const abut_decomposition *a, const abut_decomposition *b)
 {
   return a->def.superquadric_count == b->def.superquadric_count &&
@@ -382,6 +397,7 @@ int main(int argc, char **argv)
   if (!strcmp(argv[1], "small")) {
     refusals();
     one_box();
+    thin_plate();
     again();
     counts(few, sizeof few / sizeof *few);
     written();
