@@ -8,6 +8,9 @@
 extern "C" {
 #endif
 
+#define ABUT_CONTACT_MESH_LEAST 8     /* vertices of a mesh that is made here */
+#define ABUT_CONTACT_MESH_MOST 65536
+
 typedef struct abut_contact_mesh_options {
   uint32_t vertices;  /* wanted, 8 to 65,536; 0: 300 */
   uint32_t sweeps;    /* of the search for better triangles, at most 100; 0: 12 */

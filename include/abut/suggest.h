@@ -8,6 +8,8 @@
 extern "C" {
 #endif
 
+#define ABUT_SUGGEST_POSES_MOST 65536 /* poses that are looked at */
+
 typedef struct abut_suggest_options {
   uint32_t poses;     /* to look at, 1 to 65,536; 0: 256 */
   uint64_t seed;      /* of the random poses */

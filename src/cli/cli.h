@@ -363,6 +363,10 @@ exit_code check_readable(const char *path);
 exit_code check_output(const char *path);
 /* The same of -o, which must also end as what the command writes does, unless it is a device. */
 exit_code check_own_output(const options *o);
+/* Whether a path is more than this ending, whatever its case. */
+bool ends_with(const char *path, const char *ending);
+/* -o NAME.body.json: NAME and another ending, which is written beside it, must be writable, and nothing that is read. */
+exit_code check_beside(const options *o, const char *ending);
 /* The same of --series. */
 exit_code check_series(const options *o);
 /* Whether a command sums up on stdout: not with --quiet, nor where its output goes there. */

@@ -1,5 +1,6 @@
 #include "contact_meshes.h"
 #include "fields.h"
+#include "json_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static exit_code check_usage(const options *o, work *w)
   CLI_TRY(check_inputs(o));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   CLI_TRY(check_own_output(o));
-  return check_beside(o);
+  return check_beside(o, ".contact.obj");
 }
 
 /* How well the body that is written stands for the mesh's surface. */
@@ -119,7 +120,7 @@ static abut_status write_body(const options *o, const work *w)
 
 static const char *const ends[] = {"done", "fewer", "error not reached", "stalled"};
 
-static exit_code print_json(const work *w)
+static json_t *work_json(const work *w)
 {
   const abut_decompose_report *r = &w->made.report;
   const abut_fit *fit = &w->fit;
@@ -137,14 +138,10 @@ static exit_code print_json(const work *w)
     r->seconds_moves, "final", r->seconds_final);
   json_t *mesh = w->mesh.def.vertex_count ? contact_mesh_json(&w->mesh.report) : json_null();
   const bool whole = root && mesh && json_object_set_new(root, "contact_mesh", mesh) == 0;
-  char *text = whole ? json_dumps(root, JSON_INDENT(1)) : NULL;
-  json_decref(root);
-  if (!text) {
-    return report(EXIT_RUN, "no memory");
+  if (!whole) {
+    json_decref(root);
   }
-  puts(text);
-  free(text);
-  return EXIT_GOOD;
+  return whole ? root : NULL;
 }
 
 static void summarise(const options *o, const scene *s, const abut_decompose_report *r, const abut_fit *fit)
@@ -209,7 +206,7 @@ static exit_code decompose(const options *o, const scene *s, work *w)
   warn_end(o, &w->settings, &w->made.report);
   warn_parts(o->operands[0], &w->mesh.report);
   if (o->value[OPTION_JSON]) {
-    return print_json(w);
+    return print_object(work_json(w), 0);
   }
   if (tells) {
     summarise(o, s, &w->made.report, &w->fit);

@@ -1,40 +1,5 @@
 #include "fields.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#define ENDING ".body.json"
-
-/* What is written beside the body file. */
-static const char *const beside[] = {".grid.npz", ".contact.obj"};
-
-/* NAME and another ending; free it. */
-static char *sibling(const char *path, const char *ending)
-{
-  const size_t length = strlen(path) - strlen(ENDING);
-  char *out = malloc(length + strlen(ending) + 1);
-  if (out) {
-    memcpy(out, path, length);
-    memcpy(out + length, ending, strlen(ending) + 1);
-  }
-  return out;
-}
-
-static exit_code check_outputs(const options *o)
-{
-  const char *path = o->value[OPTION_OUTPUT];
-  CLI_TRY(check_not_input(o, path));
-  CLI_TRY(check_own_output(o));
-  for (size_t i = 0; i < sizeof beside / sizeof *beside; ++i) {
-    char *other = sibling(path, beside[i]);
-    exit_code code = other ? check_not_input(o, other) : report(EXIT_RUN, "no memory");
-    code = code == EXIT_GOOD ? check_output(other) : code;
-    free(other);
-    CLI_TRY(code);
-  }
-  return EXIT_GOOD;
-}
-
 static exit_code check_usage(const options *o, abut_field_options *settings)
 {
   CLI_TRY(need_operands(o, 1, "a mesh"));
@@ -46,7 +11,10 @@ static exit_code check_usage(const options *o, abut_field_options *settings)
   }
   CLI_TRY(field_options(o, settings));
   CLI_TRY(check_inputs(o));
-  return check_outputs(o);
+  CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
+  CLI_TRY(check_own_output(o));
+  CLI_TRY(check_beside(o, ".grid.npz"));
+  return check_beside(o, ".contact.obj");
 }
 
 const char *reader_of_meshes(void)

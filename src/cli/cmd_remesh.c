@@ -1,17 +1,8 @@
 #include "contact_meshes.h"
 #include "fields.h"
-
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
+#include "json_text.h"
 
 #define BODY_ENDING ".body.json"
-
-static bool ends_with(const char *path, const char *ending)
-{
-  const size_t length = strlen(path), tail = strlen(ending);
-  return length > tail && strcasecmp(path + length - tail, ending) == 0;
-}
 
 static exit_code check_usage(const options *o, abut_contact_mesh_options *settings)
 {
@@ -32,19 +23,7 @@ static exit_code check_usage(const options *o, abut_contact_mesh_options *settin
   }
   CLI_TRY(check_not_input(o, path));
   CLI_TRY(check_output(path));
-  return ends_with(path, BODY_ENDING) ? check_beside(o) : EXIT_GOOD;
-}
-
-static exit_code print_json(const abut_contact_mesh_report *r)
-{
-  json_t *root = contact_mesh_json(r);
-  if (!root) {
-    return report(EXIT_RUN, "no memory");
-  }
-  json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-  puts("");
-  json_decref(root);
-  return EXIT_GOOD;
+  return ends_with(path, BODY_ENDING) ? check_beside(o, ".contact.obj") : EXIT_GOOD;
 }
 
 static exit_code write_mesh(const options *o, const abut_contact_mesh *m, double union_tau)
@@ -78,7 +57,7 @@ exit_code cmd_remesh(const options *o)
   /* A body that tells the temperature of its fit goes on telling it. */
   CLI_TRY_DONE(write_mesh(o, &m, info.union_ > 0.0 ? 0.0 : s.smoothing.union_));
   if (o->value[OPTION_JSON]) {
-    code = print_json(&m.report);
+    code = print_object(contact_mesh_json(&m.report), 6);
   } else if (sums_up(o)) {
     tell_contact_mesh(o->value[OPTION_OUTPUT], &m.report);
   }

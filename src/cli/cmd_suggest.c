@@ -1,8 +1,8 @@
 #include "bench/bench.h"
 #include "chart.h"
 #include "fields.h"
+#include "json_text.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static exit_code check_usage(const options *o, abut_suggest_options *settings)
 {
   size_t poses = 0, seed = 0;
   CLI_TRY(need_operands(o, 2, "two bodies, A and B"));
-  CLI_TRY(option_whole(o, OPTION_SAMPLES, 1, 65536, &poses));
+  CLI_TRY(option_whole(o, OPTION_SAMPLES, 1, ABUT_SUGGEST_POSES_MOST, &poses));
   CLI_TRY(option_whole(o, OPTION_SEED, 0, (size_t)-1, &seed));
   *settings = abut_default_suggest_options();
   settings->poses = (uint32_t)poses;
@@ -162,23 +162,16 @@ static json_t *bars_of(const uint32_t *counts, size_t poses)
   return out;
 }
 
-static exit_code print_json(const advice *a, double quantile)
+static json_t *advice_json(const advice *a, double quantile)
 {
   const abut_suggestion *f = &a->found;
-  json_t *root = json_pack(
+  return json_pack(
     "{s:I, s:f, s:[I,I], s:[I,I], s:f, s:o, s:[o,o], s:{s:I, s:f}, s:{s:I, s:f}}", "poses",
     (json_int_t)f->poses, "quantile", quantile, "edges", (json_int_t)f->edges[0], (json_int_t)f->edges[1], "vertices",
     (json_int_t)f->vertices[0], (json_int_t)f->vertices[1], "pairs_held", f->pairs_held, "pairs_histogram",
     bars_of(f->pairs, f->poses), "vertices_histograms", bars_of(f->deepest[0], f->poses),
     bars_of(f->deepest[1], f->poses), "as_it_is", "contacts", (json_int_t)a->contacts[0], "seconds_a_pose",
     a->seconds[0], "suggested", "contacts", (json_int_t)a->contacts[1], "seconds_a_pose", a->seconds[1]);
-  if (!root) {
-    return report(EXIT_RUN, "no memory");
-  }
-  json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-  puts("");
-  json_decref(root);
-  return EXIT_GOOD;
 }
 
 static void summarise(const advice *a, double quantile)
@@ -219,7 +212,7 @@ exit_code cmd_suggest(const options *o)
     CLI_TRY_DONE(draw(o, &a, quantile));
   }
   if (o->value[OPTION_JSON]) {
-    code = print_json(&a, quantile);
+    code = print_object(advice_json(&a, quantile), 6);
   } else if (sums_up(o)) {
     summarise(&a, quantile);
   }

@@ -1,37 +1,14 @@
 #include "contact_meshes.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define BODY_ENDING ".body.json"
-#define MESH_ENDING ".contact.obj"
-#define VERTICES_LEAST 8
-#define VERTICES_MOST 65536
 
 exit_code contact_mesh_options(const options *o, abut_contact_mesh_options *out)
 {
   size_t vertices = 0;
   *out = abut_default_contact_mesh_options();
-  CLI_TRY(option_whole(o, OPTION_VERTICES, VERTICES_LEAST, VERTICES_MOST, &vertices));
+  CLI_TRY(option_whole(o, OPTION_VERTICES, ABUT_CONTACT_MESH_LEAST, ABUT_CONTACT_MESH_MOST, &vertices));
   out->vertices = (uint32_t)vertices;
   return EXIT_GOOD;
-}
-
-exit_code check_beside(const options *o)
-{
-  const char *path = o->value[OPTION_OUTPUT];
-  const size_t stem = strlen(path) - strlen(BODY_ENDING);
-  char *mesh = malloc(stem + sizeof MESH_ENDING);
-  if (!mesh) {
-    return report(EXIT_RUN, "no memory");
-  }
-  memcpy(mesh, path, stem);
-  memcpy(mesh + stem, MESH_ENDING, sizeof MESH_ENDING);
-  exit_code code = check_not_input(o, mesh);
-  code = code == EXIT_GOOD ? check_output(mesh) : code;
-  free(mesh);
-  return code;
 }
 
 json_t *contact_mesh_json(const abut_contact_mesh_report *r)

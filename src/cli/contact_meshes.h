@@ -7,8 +7,6 @@
 
 /* --vertices, over the defaults. */
 exit_code contact_mesh_options(const options *o, abut_contact_mesh_options *out);
-/* NAME.contact.obj, which is written beside the NAME.body.json of -o, must not be what is read. */
-exit_code check_beside(const options *o);
 
 /* The figures of a report as an object, or NULL where there is no memory. */
 json_t *contact_mesh_json(const abut_contact_mesh_report *r);

@@ -167,18 +167,22 @@ static bool is_device(const char *path)
          strncmp(path, "/dev/fd/", 8) == 0 || (stat(path, &info) == 0 && is_in_place(&info));
 }
 
+bool ends_with(const char *path, const char *ending)
+{
+  const size_t length = strlen(path), tail = strlen(ending);
+  return length > tail && strcasecmp(path + length - tail, ending) == 0;
+}
+
 /* devices: whether what is written may go into one. */
 static exit_code check_ending(const options *o, option_id id, const char *ending, bool devices)
 {
   const char *path = o->value[id], *name = id == OPTION_OUTPUT ? "-o" : option_name(id);
-  const size_t length = strlen(path), tail = strlen(ending);
   if (strcmp(path, "-") == 0) {
     return usage_error(o->command, "%s -: name a file%s", name,
                        devices ? "; standard output is /dev/stdout" : "");
   }
   CLI_TRY(check_output(path));
-  return (devices && is_device(path)) ||
-             (length > tail && strcasecmp(path + length - tail, ending) == 0)
+  return (devices && is_device(path)) || ends_with(path, ending)
            ? EXIT_GOOD
            : usage_error(o->command, "%s %s: %s writes files that end with %s", name, path,
                          o->command->name, ending);
@@ -201,6 +205,22 @@ exit_code check_own_output(const options *o)
                                                                               : ".npz";
   /* `tune` reads the file first, and what the others write beside it is named after it. */
   return check_ending(o, OPTION_OUTPUT, ending, !tune && !field && !import);
+}
+
+exit_code check_beside(const options *o, const char *ending)
+{
+  const char *path = o->value[OPTION_OUTPUT];
+  const size_t stem = strlen(path) - strlen(".body.json"), bytes = strlen(ending) + 1;
+  char *other = malloc(stem + bytes);
+  if (!other) {
+    return report(EXIT_RUN, "no memory");
+  }
+  memcpy(other, path, stem);
+  memcpy(other + stem, ending, bytes);
+  exit_code code = check_not_input(o, other);
+  code = code == EXIT_GOOD ? check_output(other) : code;
+  free(other);
+  return code;
 }
 
 static bool is_stdout(const char *path)

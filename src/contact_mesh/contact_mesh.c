@@ -14,8 +14,6 @@
 
 #define COOKIE 0xab07000cu
 #define VERTICES 300
-#define VERTICES_LEAST 8
-#define VERTICES_MOST 65536
 #define SWEEPS 12
 #define SWEEPS_MOST 100
 #define REACH 0.02     /* of the diagonal: the longest step of a vertex towards the surface */
@@ -30,9 +28,9 @@ abut_contact_mesh_options abut_default_contact_mesh_options(void)
 
 static abut_status check_options(abut_contact_mesh_options *o)
 {
-  if (o->vertices && (o->vertices < VERTICES_LEAST || o->vertices > VERTICES_MOST)) {
+  if (o->vertices && (o->vertices < ABUT_CONTACT_MESH_LEAST || o->vertices > ABUT_CONTACT_MESH_MOST)) {
     return fail(ABUT_ERROR_ARGUMENT, "a contact mesh of %u vertices, not %d to %d", o->vertices,
-                VERTICES_LEAST, VERTICES_MOST);
+                ABUT_CONTACT_MESH_LEAST, ABUT_CONTACT_MESH_MOST);
   }
   if (o->sweeps > SWEEPS_MOST) {
     return fail(ABUT_ERROR_ARGUMENT, "%u sweeps of the search; %d are the most", o->sweeps, SWEEPS_MOST);

@@ -12,7 +12,6 @@
 
 #define COOKIE 0xab07000eu
 #define POSES 256
-#define POSES_MOST 65536
 #define DEPTH 0.03
 #define QUANTILE 0.95
 #define BETWEEN 3        /* points of an edge between its ends */
@@ -521,8 +520,8 @@ static abut_status look(finder *f, size_t *found)
 static abut_status check_options(const abut_suggest_options *given, abut_suggest_options *o)
 {
   *o = *given;
-  if (o->poses > POSES_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "%u poses; %d are the most", o->poses, POSES_MOST);
+  if (o->poses > ABUT_SUGGEST_POSES_MOST) {
+    return fail(ABUT_ERROR_ARGUMENT, "%u poses; %d are the most", o->poses, ABUT_SUGGEST_POSES_MOST);
   }
   if (o->depth != 0.0 && !(o->depth >= 1e-4 && o->depth <= 0.5)) {
     return fail(ABUT_ERROR_ARGUMENT, "a depth of %g of the diagonal, not in [1e-4, 0.5]", o->depth);

@@ -28,12 +28,6 @@ static const struct {
   [QUERY_TOLERANCE] = {"tol", 0.0}, [QUERY_END] = {"tmax", 1.0},
   [QUERY_ERROR] = {"ein", 0.0},     [QUERY_RELATIVE_ERROR] = {"eta", 0.0}};
 
-static bool ends_with(const char *path, const char *ending)
-{
-  const size_t length = strlen(path), tail = strlen(ending);
-  return length > tail && strcasecmp(path + length - tail, ending) == 0;
-}
-
 static bool is_csv(const char *path)
 {
   return ends_with(path, ".csv");

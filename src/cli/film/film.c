@@ -13,12 +13,6 @@
 #define SHEET_COLUMNS 4
 #define SIDE_MOST 16384 /* of a picture of several */
 
-static bool ends_with(const char *path, const char *ending)
-{
-  const size_t length = strlen(path), tail = strlen(ending);
-  return length > tail && strcasecmp(path + length - tail, ending) == 0;
-}
-
 film_kind kind_of_film(const char *path)
 {
   return ends_with(path, ".mp4") ? FILM_VIDEO : ends_with(path, ".png") ? FILM_SHEET : FILM_FOLDER;

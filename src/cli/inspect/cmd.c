@@ -1,6 +1,7 @@
 #include "bench/bench.h"
 #include "fields.h"
 #include "inspect/page.h"
+#include "json_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -145,18 +146,6 @@ static exit_code write_html(const char *path, const findings *f)
   return code;
 }
 
-static exit_code print_json(const findings *f)
-{
-  json_t *root = findings_json(f);
-  if (!root) {
-    return report(EXIT_RUN, "no memory");
-  }
-  json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-  puts("");
-  json_decref(root);
-  return EXIT_GOOD;
-}
-
 static void summarise(const findings *f)
 {
   printf("%s beside %s:\n", f->body, f->mesh);
@@ -188,7 +177,7 @@ exit_code cmd_inspect(const options *o)
     CLI_TRY_DONE(write_html(o->value[OPTION_OUTPUT], &f));
   }
   if (o->value[OPTION_JSON]) {
-    code = print_json(&f);
+    code = print_object(findings_json(&f), 6);
   } else if (sums_up(o)) {
     summarise(&f);
   }
