@@ -1,58 +1,16 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/reals.h"
-#include "format/whole_file.h"
-#include "io/obj_text.h"
+#include "io/written_body.h"
 #include <abut/files.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define ENDING ".body.json"
 #define LEVELS_MOST 8
 #define ARRAYS (3 + 2 * LEVELS_MOST)
 #define BLOCK_NODES ((size_t)ABUT_GRID_BLOCK * ABUT_GRID_BLOCK * ABUT_GRID_BLOCK)
-
-/* ---- names ---- */
-
-/* Paths, and how the body file names what lies beside it. */
-typedef struct names {
-  const char *body;
-  char *grid, *contact;
-  char *name;              /* NAME */
-  const char *grid_beside, *contact_beside;
-  arena memory;
-} names;
-
-static abut_status join(arena *a, const char *stem, size_t length, const char *ending, char **out)
-{
-  void *memory;
-  const size_t room = length + strlen(ending) + 1;
-  TRY(arena_allocate(a, &memory, room, 1));
-  *out = memory;
-  memcpy(*out, stem, length);
-  memcpy(*out + length, ending, room - length);
-  return ABUT_SUCCESS;
-}
-
-static abut_status make_names(const char *path, names *n)
-{
-  const size_t length = strlen(path), tail = strlen(ENDING);
-  const char *slash = strrchr(path, '/');
-  const size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
-  if (length <= folder + tail || strcmp(path + length - tail, ENDING) != 0) {
-    return fail_at(ABUT_ERROR_ARGUMENT, path, 0, "a body file's name ends with %s", ENDING);
-  }
-  n->body = path;
-  TRY(join(&n->memory, path, length - tail, ".grid.npz", &n->grid));
-  TRY(join(&n->memory, path, length - tail, ".contact.obj", &n->contact));
-  TRY(join(&n->memory, path + folder, length - tail - folder, "", &n->name));
-  n->grid_beside = n->grid + folder;
-  n->contact_beside = n->contact + folder;
-  return ABUT_SUCCESS;
-}
 
 /* ---- the body file ---- */
 
@@ -65,7 +23,7 @@ static abut_status fail_name(const char *path)
                 : fail_at(ABUT_ERROR_ARGUMENT, path, 0, "a body file's name is UTF-8");
 }
 
-static abut_status make_body(const names *n, char **out)
+static abut_status make_body(const body_names *n, char **out)
 {
   json_t *root = json_pack("{s:s, s:s, s:[{s:s}]}", "name", n->name, "mesh", n->contact_beside,
                            "grids", "file", n->grid_beside);
@@ -97,7 +55,7 @@ static json_t *superquadric_of(const abut_superquadric *s)
 }
 
 /* A body of superquadrics, with the temperature of their union. */
-static abut_status make_superquadrics(const names *n, const abut_body_def *def, char **out)
+static abut_status make_superquadrics(const body_names *n, const abut_body_def *def, char **out)
 {
   json_t *list = json_array();
   for (size_t i = 0; list && i < def->superquadric_count; ++i) {
@@ -191,40 +149,6 @@ static abut_status make_arrays(const abut_grid *g, arrays *a)
 
 /* ---- all of it ---- */
 
-/* a: NULL for a body without a grid. */
-static abut_status put_files(const names *n, const arrays *a, const obj_text *contact,
-                             const char *body)
-{
-  whole_file files[2];
-  TRY(whole_file_begin(n->contact, &files[0]));
-  abut_status status = whole_file_begin(n->body, &files[1]);
-  if (status != ABUT_SUCCESS) {
-    return whole_file_end(&files[0], status);
-  }
-  TRY_DONE(whole_file_put(&files[0], contact->bytes, contact->count));
-  TRY_DONE(whole_file_put(&files[1], body, strlen(body)));
-  TRY_DONE(whole_file_put(&files[1], "\n", 1));
-  TRY_DONE(a ? abut_write_npz(n->grid, a->at, a->count) : ABUT_SUCCESS);
-done:
-  status = whole_file_end(&files[0], status);
-  return whole_file_end(&files[1], status);
-}
-
-/* What was there before a failure stays, be it old or new. */
-static abut_status write_files(const names *n, const arrays *a, const obj_text *contact,
-                               const char *body)
-{
-  const bool had_grid = access(n->grid, F_OK) == 0, had_contact = access(n->contact, F_OK) == 0;
-  const abut_status status = put_files(n, a, contact, body);
-  if (status != ABUT_SUCCESS && a && !had_grid) {
-    unlink(n->grid);
-  }
-  if (status != ABUT_SUCCESS && !had_contact) {
-    unlink(n->contact);
-  }
-  return status;
-}
-
 static abut_status check_field(const abut_field *field)
 {
   const abut_body_def *def = &field->def;
@@ -241,17 +165,17 @@ abut_status abut_write_field(const char *path, const abut_field *field)
   if (!path || !field) {
     return fail(ABUT_ERROR_ARGUMENT, "path or field is NULL");
   }
-  names n = {0};
+  body_names n = {0};
   arrays a = {.count = 0};
   obj_text contact = {0};
   char *body = NULL;
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(check_field(field));
-  TRY_DONE(make_names(path, &n));
+  TRY_DONE(body_names_make(path, &n));
   TRY_DONE(make_body(&n, &body));
   TRY_DONE(obj_text_make(&field->def, &contact));
   TRY_DONE(make_arrays(field->def.grids, &a));
-  TRY_DONE(write_files(&n, &a, &contact, body));
+  TRY_DONE(write_body_files(&n, a.at, a.count, &contact, body));
 done:
   free(body);
   free(contact.bytes);
@@ -266,14 +190,14 @@ abut_status abut_write_decomposition(const char *path, const abut_decomposition 
     return fail(ABUT_ERROR_ARGUMENT, "abut_write_decomposition needs a path, and a decomposition as abut_decompose "
                 "gives it");
   }
-  names n = {0};
+  body_names n = {0};
   obj_text contact = {0};
   char *body = NULL;
   abut_status status = ABUT_SUCCESS;
-  TRY_DONE(make_names(path, &n));
+  TRY_DONE(body_names_make(path, &n));
   TRY_DONE(make_superquadrics(&n, &decomposition->def, &body));
   TRY_DONE(obj_text_make(&decomposition->def, &contact));
-  TRY_DONE(write_files(&n, NULL, &contact, body));
+  TRY_DONE(write_body_files(&n, NULL, 0, &contact, body));
 done:
   free(body);
   free(contact.bytes);

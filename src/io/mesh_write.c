@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "format/json.h"
 #include "format/whole_file.h"
-#include "io/obj_text.h"
+#include "io/written_body.h"
 #include <abut/files.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,8 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define ENDING ".body.json"
-#define MESH_ENDING ".contact.obj"
 #define DIGITS 17 /* by which a double is read back to the bit */
 
 abut_status abut_write_mesh(const char *path, const abut_body_def *mesh)
@@ -78,49 +76,30 @@ static abut_status set_values(json_t *root, const char *mesh_name, double union_
   return ABUT_SUCCESS;
 }
 
-static abut_status put_both(const char *path, const char *mesh_path, const char *body, const obj_text *mesh)
-{
-  whole_file files[2];
-  TRY(whole_file_begin(mesh_path, &files[0]));
-  abut_status status = whole_file_begin(path, &files[1]);
-  if (status != ABUT_SUCCESS) {
-    return whole_file_end(&files[0], status);
-  }
-  TRY_DONE(whole_file_put(&files[0], mesh->bytes, mesh->count));
-  TRY_DONE(whole_file_put(&files[1], body, strlen(body)));
-  TRY_DONE(whole_file_put(&files[1], "\n", 1));
-done:
-  status = whole_file_end(&files[0], status);
-  return whole_file_end(&files[1], status);
-}
-
 static abut_status write_remeshed(const char *path, const char *from, const json_file *f,
                                   const abut_body_def *mesh, double union_)
 {
-  const size_t length = strlen(path), tail = strlen(ENDING), folder = folder_of(path);
-  char mesh_path[PATH_MAX];
+  body_names n = {0};
   char *body = NULL;
   obj_text text = {0};
   abut_status status = ABUT_SUCCESS;
-  if (length <= folder + tail || strcmp(path + length - tail, ENDING) != 0 ||
-      length + sizeof MESH_ENDING > sizeof mesh_path) {
-    return fail_at(ABUT_ERROR_ARGUMENT, path, 0, "a body file's name ends with %s", ENDING);
-  }
+  TRY_DONE(body_names_make(path, &n));
   if (names_files(f->root) && !same_folder(path, from)) {
-    return fail_at(ABUT_ERROR_ARGUMENT, path, 0, "%s names files beside it: write into its folder", from);
+    status = fail_at(ABUT_ERROR_ARGUMENT, path, 0, "%s names files beside it: write into its folder", from);
+    goto done;
   }
-  snprintf(mesh_path, sizeof mesh_path, "%.*s%s", (int)(length - tail), path, MESH_ENDING);
-  TRY_DONE(set_values(f->root, mesh_path + folder, union_));
+  TRY_DONE(set_values(f->root, n.contact_beside, union_));
   TRY_DONE(obj_text_make(mesh, &text));
   body = json_dumps(f->root, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(DIGITS));
   if (!body) {
     status = fail(ABUT_ERROR_MEMORY, "no memory for '%s'", path);
     goto done;
   }
-  status = put_both(path, mesh_path, body, &text);
+  status = write_body_files(&n, NULL, 0, &text, body);
 done:
   free(body);
   free(text.bytes);
+  arena_free(&n.memory);
   return status;
 }
 
