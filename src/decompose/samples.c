@@ -1,6 +1,7 @@
 /* Samples of the space about a mesh: one in each leaf of an octree, and the inside of a grid. */
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/random.h"
 #include "decompose/decompose.h"
 #include "surface/vector.h"
 #include <math.h>
@@ -15,17 +16,9 @@
 
 /* ---- numbers by counting ---- */
 
-static uint64_t mixed(uint64_t x)
-{
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
-
 double uniform_at(uint64_t seed, uint64_t at, uint64_t which)
 {
-  return (double)(mixed(mixed(mixed(seed) ^ at) ^ which) >> 11) * 0x1p-53;
+  return random_share(random_mix(random_mix(random_mix(seed) ^ at) ^ which));
 }
 
 /* ---- sets ---- */

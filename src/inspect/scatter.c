@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "inspect/random.h"
+#include "base/random.h"
 #include "surface/vector.h"
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "inspect/field_at.h"
-#include "inspect/random.h"
 #include "smoothing/smoothing.h"
 #include "surface/vector.h"
 #include <math.h>
