@@ -33,6 +33,16 @@ static inline double reals_get(const reals *r, size_t i)
   return r->size == sizeof(double) ? ((const double *)r->data)[i] : (double)((const float *)r->data)[i];
 }
 
+/* Copies them, in double. */
+static inline abut_status reals_widen(const reals *from, reals *out)
+{
+  const abut_status status = reals_create(out, from->count, sizeof(double));
+  for (size_t i = 0; status == ABUT_SUCCESS && i < from->count; ++i) {
+    reals_set(out, i, reals_get(from, i));
+  }
+  return status;
+}
+
 /* Whether all are floats. They are compared by their bits, so that -0 stays itself. */
 static inline bool reals_are_floats(const double *x, size_t count)
 {

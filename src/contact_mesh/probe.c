@@ -29,11 +29,7 @@ static abut_status pack(const body *b, probe *out)
   TRY(allocate(&memory, b->head_count, sizeof(int)));
   out->head = memory;
   memcpy(out->head, b->head, b->head_count * sizeof(int));
-  TRY(reals_create(&out->shape, b->shape.count, sizeof(double)));
-  for (size_t i = 0; i < b->shape.count; ++i) {
-    reals_set(&out->shape, i, reals_get(&b->shape, i));
-  }
-  return ABUT_SUCCESS;
+  return reals_widen(&b->shape, &out->shape);
 }
 
 static abut_status fill(const body *of, const field_of *f, probe *out, box *b)

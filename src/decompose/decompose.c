@@ -172,16 +172,10 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
 static void report_samples(decomposition *d)
 {
   abut_decompose_report *r = d->report;
-  double mesh = 0.0, body = 0.0, both = 0.0;
-  for (size_t i = 0; i < d->fine.count; ++i) {
-    const bool of_mesh = d->fine.distance[i] <= 0.0, of_body = reals_get(&d->fit.numbers, i) <= 0.0;
-    mesh += of_mesh ? d->fine.volume[i] : 0.0;
-    body += of_body ? d->fine.volume[i] : 0.0;
-    both += of_mesh && of_body ? d->fine.volume[i] : 0.0;
-  }
-  r->iou = both / (mesh + body - both);
-  r->coverage = both / mesh;
-  r->precision = body > 0.0 ? both / body : 0.0;
+  const fit_volumes v = fit_volumes_of(&d->fit, &d->fine);
+  r->iou = v.both / v.either;
+  r->coverage = v.both / v.mesh;
+  r->precision = v.of_union > 0.0 ? v.both / v.of_union : 0.0;
   r->evaluations = d->fit.evaluations;
 }
 

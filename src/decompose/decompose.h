@@ -151,7 +151,14 @@ abut_status fit_equations(fitter *f, const sample_set *s, primitive *set, size_t
 /* Brings down the union at all samples (f->numbers) after fit_look. */
 abut_status fit_unions(fitter *f, const sample_set *s);
 
-/* Returns the intersection of mesh and union over their union after fit_unions. */
+/* Volumes of samples after fit_unions: within the mesh, within the union of primitives, within both, within either. */
+typedef struct fit_volumes {
+  double mesh, of_union, both, either;
+} fit_volumes;
+
+fit_volumes fit_volumes_of(const fitter *f, const sample_set *s);
+
+/* Returns the share of `both` in `either`. */
 double fit_iou(const fitter *f, const sample_set *s);
 
 /* Makes room in one of the device's buffers; copies `from` there if it is not NULL. */

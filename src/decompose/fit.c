@@ -202,15 +202,23 @@ abut_status fit_unions(fitter *f, const sample_set *s)
   return buffer_read(f->room[ROOM_UNIONS], 0, samples * f->numbers.size, f->numbers.data);
 }
 
-double fit_iou(const fitter *f, const sample_set *s)
+fit_volumes fit_volumes_of(const fitter *f, const sample_set *s)
 {
-  double both = 0.0, either = 0.0;
+  fit_volumes v = {0};
   for (size_t i = 0; i < s->count; ++i) {
     const bool of_mesh = s->distance[i] <= 0.0, of_union = reals_get(&f->numbers, i) <= 0.0;
-    both += of_mesh && of_union ? s->volume[i] : 0.0;
-    either += of_mesh || of_union ? s->volume[i] : 0.0;
+    v.mesh += of_mesh ? s->volume[i] : 0.0;
+    v.of_union += of_union ? s->volume[i] : 0.0;
+    v.both += of_mesh && of_union ? s->volume[i] : 0.0;
+    v.either += of_mesh || of_union ? s->volume[i] : 0.0;
   }
-  return either > 0.0 ? both / either : 0.0;
+  return v;
+}
+
+double fit_iou(const fitter *f, const sample_set *s)
+{
+  const fit_volumes v = fit_volumes_of(f, s);
+  return v.either > 0.0 ? v.both / v.either : 0.0;
 }
 
 /* ---- steps ---- */

@@ -24,10 +24,7 @@ static abut_status make(const body *b, const abut_smoothing *smoothing, follower
   const size_t counts[] = {POINT_PLANES * sites, FIELD_PLANES * sites, SITE_PLANES * sites,
                            SHARE_PLANES * sites, PART_PLANES * sites, f->width};
   TRY(coefficients_of(smoothing, sizeof(double), 0, &f->coefficients));
-  TRY(reals_create(&f->shape, b->shape.count, sizeof(double)));
-  for (size_t i = 0; i < b->shape.count; ++i) {
-    reals_set(&f->shape, i, reals_get(&b->shape, i));
-  }
+  TRY(reals_widen(&b->shape, &f->shape));
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
     TRY(allocate(&memory, counts[i], sizeof(double)));
     *arrays[i] = memory;
