@@ -1,6 +1,7 @@
 /* Every kind of call, with its answer. */
 #include "failures.h"
 
+#include "brick.h"
 #include "core/scene.h"
 #include <math.h>
 #include <string.h>
@@ -536,19 +537,11 @@ static abut_status run_lists(const world *w, answer *out)
 /* A box as one superquadric, of which figures are compared: devices round fits in their own ways. */
 static abut_status run_decompose(const world *w, answer *out)
 {
-  static const double corners[] = {0, 0, 0, 1, 0, 0, 0, 2, 0, 1, 2, 0, 0, 0, 3, 1, 0, 3, 0, 2, 3, 1, 2, 3};
-  static const uint32_t sizes[] = {4, 4, 4, 4, 4, 4};
-  static const uint32_t faces[] = {0, 2, 3, 1, 4, 5, 7, 6, 0, 1, 5, 4, 2, 6, 7, 3, 0, 4, 6, 2, 1, 3, 7, 5};
   abut_decompose_options options = abut_default_decompose_options();
-  abut_body_def def = abut_default_body_def();
+  const abut_body_def def = brick_def();
   abut_decomposition d;
   start_answer(out);
   options.primitives = 1;
-  def.vertices = corners;
-  def.vertex_count = 8;
-  def.face_sizes = sizes;
-  def.face_indices = faces;
-  def.face_count = 6;
   double *iou = room(out, 1, sizeof(double), 1e-2);
   const abut_status status = abut_decompose(w->context, &def, &options, &d);
   if (status == ABUT_SUCCESS) {

@@ -2,6 +2,7 @@
  *
  * KERNELS is the kernel suite. Copies of it with one wrong number are written to FOLDER and built
  * by PoCL. 77 where there is no PoCL. */
+#include "brick.h"
 #include "support/check.h"
 
 #include <dirent.h>
@@ -350,18 +351,10 @@ static abut_status meshes_by_poses(abut_batch *b)
 /* A box as one superquadric, of which the figures are all that is compared. */
 static abut_status decompose(abut_batch *b)
 {
-  static const double corners[] = {0, 0, 0, 1, 0, 0, 0, 2, 0, 1, 2, 0, 0, 0, 3, 1, 0, 3, 0, 2, 3, 1, 2, 3};
-  static const uint32_t sizes[] = {4, 4, 4, 4, 4, 4};
-  static const uint32_t faces[] = {0, 2, 3, 1, 4, 5, 7, 6, 0, 1, 5, 4, 2, 6, 7, 3, 0, 4, 6, 2, 1, 3, 7, 5};
   abut_decompose_options options = abut_default_decompose_options();
-  abut_body_def def = abut_default_body_def();
+  const abut_body_def def = brick_def();
   abut_decomposition d;
   options.primitives = 1;
-  def.vertices = corners;
-  def.vertex_count = 8;
-  def.face_sizes = sizes;
-  def.face_indices = faces;
-  def.face_count = 6;
   const abut_status status = abut_decompose(s.context, &def, &options, &d);
   if (status == ABUT_SUCCESS) {
     s.real[0][0] = (float)d.report.iou;

@@ -1,6 +1,6 @@
 /* Contact meshes of bodies of primitives: shapes whose genus and volume are known, and with `scans` bodies
  * fitted to scans, of the folder that is named or of ABUT_SHARED. */
-#include "support/check.h"
+#include "bodies.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,23 +9,6 @@
 #define TAU 1e-3 /* [m] */
 
 static abut_context context;
-
-static abut_body body_of(const abut_superquadric *quadrics, size_t count)
-{
-  static const double vertices[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
-  static const uint32_t sizes[] = {3}, indices[] = {0, 1, 2};
-  abut_body_def def = abut_default_body_def();
-  abut_body body;
-  def.vertices = vertices;
-  def.vertex_count = 3;
-  def.face_sizes = sizes;
-  def.face_indices = indices;
-  def.face_count = 1;
-  def.superquadrics = quadrics;
-  def.superquadric_count = count;
-  REQUIRE_OK(abut_create_body(context, &def, &body));
-  return body;
-}
 
 static void minus(const double *a, const double *b, double out[3])
 {
@@ -114,7 +97,7 @@ static abut_contact_mesh made_of(const abut_superquadric *quadrics, size_t count
 {
   abut_contact_mesh_options options = abut_default_contact_mesh_options();
   abut_contact_mesh m;
-  const abut_body body = body_of(quadrics, count);
+  const abut_body body = body_of(context, quadrics, count);
   options.vertices = vertices;
   REQUIRE_OK(abut_make_contact_mesh(body, TAU, TAU, &options, &m));
   CHECK_OK(abut_destroy_body(body));
@@ -201,7 +184,7 @@ static void refusals(void)
   const abut_polyhedron half_space = {planes, 1, ABUT_ADD};
   abut_contact_mesh_options options = abut_default_contact_mesh_options(), wrong = {0};
   abut_contact_mesh m;
-  const abut_body body = body_of(&ball, 1);
+  const abut_body body = body_of(context, &ball, 1);
   CHECK(abut_make_contact_mesh(body, TAU, TAU, &wrong, &m) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_make_contact_mesh(body, TAU, TAU, &options, NULL) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_make_contact_mesh(body, TAU, TAU, NULL, &m) == ABUT_ERROR_ARGUMENT);

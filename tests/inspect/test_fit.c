@@ -3,6 +3,7 @@
 #include "inspect/measure.h"
 
 #include "format/mesh.h"
+#include "bodies.h"
 #include "support/check.h"
 #include "surface/shapes.h"
 #include "surface/solid.h"
@@ -16,24 +17,6 @@
 
 static abut_context context;
 
-/* A body of superquadrics; its mesh is of no account here. */
-static abut_body body_of(const abut_superquadric *quadrics, size_t count)
-{
-  static const double vertices[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
-  static const uint32_t sizes[] = {3}, indices[] = {0, 1, 2};
-  abut_body_def def = abut_default_body_def();
-  abut_body body;
-  def.vertices = vertices;
-  def.vertex_count = 3;
-  def.face_sizes = sizes;
-  def.face_indices = indices;
-  def.face_count = 1;
-  def.superquadrics = quadrics;
-  def.superquadric_count = count;
-  REQUIRE_OK(abut_create_body(context, &def, &body));
-  return body;
-}
-
 static abut_superquadric ball_at(double x, double radius)
 {
   return (abut_superquadric){.axes = {radius, radius, radius}, .exponents = {1, 1},
@@ -43,7 +26,7 @@ static abut_superquadric ball_at(double x, double radius)
 static abut_fit fit_of(const abut_superquadric *quadrics, size_t count, shape *of)
 {
   abut_fit fit;
-  const abut_body body = body_of(quadrics, count);
+  const abut_body body = body_of(context, quadrics, count);
   const abut_body_def def = shape_def(of);
   REQUIRE_OK(abut_measure_fit(body, UNION, PLANE, &def, &fit));
   CHECK_OK(abut_destroy_body(body));
@@ -112,7 +95,7 @@ static void cells_one_by_one(void)
 {
   shape rough = {0};
   const abut_superquadric ball = ball_at(0.0, 0.5);
-  const field_of field = {body_of(&ball, 1), UNION, PLANE};
+  const field_of field = {body_of(context, &ball, 1), UNION, PLANE};
   shape_rough_box(&rough, 12, 0.2);
   surface s = shape_surface(&rough);
   solid inside;
@@ -160,7 +143,7 @@ static void pictures(void)
   static uint8_t rgb[ABUT_FIT_PICTURES * BYTES];
   shape sphere = {0};
   const abut_superquadric larger = ball_at(0.0, 1.2);
-  const abut_body body = body_of(&larger, 1);
+  const abut_body body = body_of(context, &larger, 1);
   abut_fit_view view = abut_default_fit_view();
   shape_sphere(&sphere, 3);
   abut_body_def def = shape_def(&sphere);
@@ -219,7 +202,7 @@ static void refusals(void)
 {
   shape sphere = {0};
   const abut_superquadric far_off = ball_at(50.0, 1.0);
-  const abut_body body = body_of(&far_off, 1);
+  const abut_body body = body_of(context, &far_off, 1);
   abut_fit fit;
   shape_sphere(&sphere, 1);
   abut_body_def def = shape_def(&sphere);
