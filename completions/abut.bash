@@ -89,7 +89,7 @@ _abut()
       options+=" $pair $arrays $kernels --reduce --mean-distance --cotangents --hessian"
       options+=' --full-hessian --soft --temperature --by --each-pose --follow'
       ;;
-    jvp) options+=" $pair $arrays $kernels --tangents --soft" ;;
+    jvp) options+=" $pair $arrays $kernels --tangents --soft --by --each-pose --follow" ;;
     jacobian) options+=" $pair $arrays $kernels --threshold --soft" ;;
     closest)
       options+=" --device --poses --timeout $arrays --lanes --chunk --as --cutoff --scale --shapes"

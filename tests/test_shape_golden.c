@@ -1,9 +1,10 @@
 /* Golden derivatives by shapes: test_shape_golden PRECISION CASES ANSWERS...
  *
  * Each of ANSWERS is a CASE.npz of derivatives by the bodies of the folder CASE in CASES, of some of its
- * poses: `pose`, and a_NAME and b_NAME, each pose's rows (docs/spec.md, section 9). Tolerances are those of
- * pose gradients. The sum over the poses must be that of the rows, and directions of all numbers together
- * must give the product with the cotangents. */
+ * poses: `pose`, and a_NAME and b_NAME, each pose's rows (docs/spec.md, section 9), and where there are
+ * tangent_a_NAME and tangent_b_NAME the outputs' tangents jvp_NAME along these. Tolerances are those of pose
+ * gradients. The sum over the poses must be that of the rows, and the product of the rows with a direction
+ * that of the cotangents with the outputs' tangents along it. */
 #include "support/check.h"
 
 #include <math.h>
@@ -133,6 +134,36 @@ static void compare_rows(const golden *c, int side, const abut_shape_sizes *size
   }
 }
 
+/* Takes a direction of a body's numbers off the answers, where they have one. */
+static void read_direction(const golden *c, int side, const abut_shape_sizes *sizes, abut_shape_gradients *to)
+{
+  size_t counts[3][8] = {{0}};
+  CHECK_OK(abut_get_shape_counts(c->bodies[side], counts[0], counts[1], counts[2]));
+  for (int i = 0; i < NAMES; ++i) {
+    const bool plane = i >= PLANE_NORMALS && i < CLOUD_POINTS, grid = i == GRID_COEFFICIENTS;
+    const size_t *count = counts[plane ? 0 : grid ? 2 : 1], width = width_of(sizes, i);
+    double *array = *array_of(to, i);
+    size_t first = 0;
+    for (long one = i < PLANE_NORMALS ? -1 : 0; first < width; ++one) {
+      const abut_array *from = answer_of(c, "tangent_", side, arrays[i].name, one);
+      const size_t numbers = one < 0 ? width : count[one] * arrays[i].components;
+      for (size_t k = 0; k < numbers; ++k) {
+        array[first + k] = from ? ((const double *)from->data)[k] : sin((double)k);
+      }
+      first += numbers;
+    }
+  }
+}
+
+static abut_shape_tangents tangents_of(abut_shape_gradients *g)
+{
+  abut_shape_tangents t;
+  for (int i = 0; i < NAMES; ++i) {
+    ((const double **)(void *)&t)[i] = *array_of(g, i);
+  }
+  return t;
+}
+
 static abut_batch batch_of(const golden *c)
 {
   abut_batch b = abut_default_batch();
@@ -140,6 +171,66 @@ static abut_batch batch_of(const golden *c)
   b.pose1 = c->pose[0];
   b.pose2 = c->pose[1];
   return b;
+}
+
+/* The outputs' tangents along a direction, against answers, and against the gradients' products with it.
+ * rows: each pose's gradients. */
+static void run_tangents(const golden *c, const abut_shape_sizes sizes[2], abut_shape_gradients rows[2])
+{
+  static const char *const names[] = {"jvp_p", "jvp_d", "jvp_n", "jvp_activity"};
+  abut_shape_gradients numbers[2] = {{0}};
+  abut_batch batch = batch_of(c);
+  void *out[4];
+  for (int side = 0; side < 2; ++side) {
+    make_room(&sizes[side], 1, &numbers[side]);
+    read_direction(c, side, &sizes[side], &numbers[side]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    out[i] = malloc(c->poses * c->slots * 3 * real_size(c->precision));
+  }
+  const abut_shape_tangents along[2] = {tangents_of(&numbers[0]), tangents_of(&numbers[1])};
+  const abut_tangents to = {.p = out[0], .d = out[1], .n = out[2], .activity = out[3]};
+  if (CHECK_OK(abut_shape_jvp(c->pair, &batch, &along[0], &along[1], NULL, &to, ABUT_SHAPE_SUMS))) {
+    for (size_t pose = 0; pose < c->poses; ++pose) {
+      double pushed = 0.0, pulled = 0.0, size = 0.0;
+      for (int i = 0; i < 4; ++i) {
+        const size_t width = c->slots * (i % 2 ? 1 : 3);
+        for (size_t k = pose * width; k < (pose + 1) * width; ++k) {
+          pushed += real_at(out[i], c->precision, k) * real_at(c->bars[i], c->precision, k);
+        }
+      }
+      for (int side = 0; side < 2; ++side) {
+        for (int i = 0; i < NAMES; ++i) {
+          const size_t width = width_of(&sizes[side], i);
+          for (size_t k = 0; k < width; ++k) {
+            const double term = (*array_of(&rows[side], i))[pose * width + k] * (*array_of(&numbers[side], i))[k];
+            pulled += term;
+            size += fabs(term);
+          }
+        }
+      }
+      const double most = c->precision == ABUT_FLOAT64 ? 1e-9 : 1e-2;
+      check(fabs(pushed - pulled) <= most * size, "%s: products are %.12g along a direction, %.12g by gradients",
+            c->name, pushed, pulled);
+    }
+    for (int i = 0; i < 4; ++i) {
+      const abut_array *want = find_array(&c->answers, names[i]);
+      const size_t width = c->slots * (i % 2 ? 1 : 3);
+      double *got = malloc(c->poses * width * sizeof(double));
+      for (size_t k = 0; k < c->poses * width; ++k) {
+        got[k] = real_at(out[i], c->precision, k);
+      }
+      if (want) {
+        compare(c, want, got, width, 0);
+      }
+      free(got);
+    }
+  }
+  for (int i = 0; i < 4; ++i) {
+    free(out[i]);
+  }
+  free_room(&numbers[0]);
+  free_room(&numbers[1]);
 }
 
 static void run(const golden *c)
@@ -174,6 +265,7 @@ static void run(const golden *c)
         check(wrong == 0, "%s: %zu sums of %s are not those of rows", c->name, wrong, arrays[i].name);
       }
     }
+    run_tangents(c, sizes, rows);
   }
   for (int side = 0; side < 2; ++side) {
     free_room(&rows[side]);
@@ -212,6 +304,9 @@ static bool load(golden *c, abut_context context, const char *cases, const char 
   snprintf(path, sizeof path, "%s/smoothing.json", folder);
   REQUIRE_OK(abut_load_smoothing(path, &smoothing));
   REQUIRE_OK(abut_create_pair(c->bodies[0], c->bodies[1], &smoothing, &c->pair));
+  abut_layout layout;
+  REQUIRE_OK(abut_get_layout(c->pair, &layout));
+  c->slots = layout.contacts;
   snprintf(path, sizeof path, "%s/poses.npz", folder);
   REQUIRE_OK(abut_read_npz(path, &poses));
   snprintf(path, sizeof path, "%s/cotangents.npz", folder);

@@ -12,6 +12,7 @@ typedef struct pair_elements {
   int selected;      // 1 where a selection ranks all and keeps some
   int weighted;      // 1 where the selection is by gates, which weigh them
   int contact;       // the slot of their first contact; of edges, with the point on this body
+  int moving;        // 1 where each pose has the mesh's in a row of its own, with tangents (kernels/shape/moves.cl)
 } pair_elements;
 
 // Which elements are meant: those of body `side`, 0 or 1.

@@ -25,7 +25,8 @@ typedef struct abut_shape_gradients {
   double *position;          /* (superquadrics, 3) [1/m] */
   double *rotation;          /* (superquadrics, 3), by the twist w of R exp(hat w) at w = 0, in the
                                 primitive's own axes [1/rad] */
-  double *plane_normals;     /* (planes, 3); a normal is not kept at length 1 */
+  double *plane_normals;     /* (planes, 3): by the normals of length 1 that the body has, whatever length they
+                                had in its definition, each free to change its length, too */
   double *plane_points;      /* (planes, 3) [1/m] */
   double *cloud_points;      /* (points, 3) [1/m] */
   double *cloud_normals;     /* (points, 3), as plane_normals */
@@ -33,6 +34,15 @@ typedef struct abut_shape_gradients {
   double *grid_coefficients; /* (coefficients) [1/m]: of each grid, x slowest, and then of the blocks of its
                                 levels in turn, (8, 8, 8) each, of which those that must be 0 get 0 */
 } abut_shape_gradients;
+
+/* Directions of the numbers of one body: the arrays of abut_shape_gradients, of one pose or, in sums, of all.
+ * NULL is zero. All numbers are finite. */
+typedef struct abut_shape_tangents {
+  const double *vertices, *axes, *exponents, *position, *rotation; /* [m], [m], none, [m], [rad] */
+  const double *plane_normals, *plane_points;                      /* none, [m] */
+  const double *cloud_points, *cloud_normals, *cloud_widths;       /* [m], none, [m] */
+  const double *grid_coefficients;                                 /* [m] */
+} abut_shape_tangents;
 
 /* How many numbers these arrays have. The cloud of a mesh (cloud_from_mesh, bodies without primitives)
  * is the last one. */
@@ -84,6 +94,26 @@ ABUT_API abut_status abut_shape_vjp(abut_pair pair, abut_batch *batch,
 ABUT_API abut_status abut_shape_gradient(abut_pair pair, abut_batch *batch, abut_reduction reduction,
                                          const abut_shape_gradients *shape1, const abut_shape_gradients *shape2,
                                          uint32_t want);
+
+/* Jacobian-vector product by shapes: of each pose, the outputs' derivatives along a direction of both
+ * bodies' numbers, and of the poses'.
+ *
+ * shape1, shape2  the direction of each body's numbers; or NULL for zero
+ * along           tangents of the poses, as of abut_jvp; or NULL for zero
+ * tangents        take the outputs' tangents, as of abut_jvp
+ * want            bits of abut_shape_want: with ABUT_SHAPE_EACH_POSE directions have a row for each pose, else
+ *                 all poses have the same; with ABUT_SHAPE_FOLLOW a mesh moves along with its field beside the
+ *                 direction of its own vertices
+ *
+ * It is the transpose of abut_shape_vjp, to rounding. A pose's tangents that are not finite spoil its own
+ * outputs' tangents. Of grids' blocks the coefficients that must be 0 do not move.
+ *
+ * The batch is as of abut_shape_vjp; it may lie in OpenCL memory, directions lie in host memory.
+ * Errors: ABUT_ERROR_ARGUMENT, also for a direction that is not finite; ABUT_ERROR_MEMORY;
+ * ABUT_ERROR_TOO_LARGE. */
+ABUT_API abut_status abut_shape_jvp(abut_pair pair, abut_batch *batch, const abut_shape_tangents *shape1,
+                                    const abut_shape_tangents *shape2, const abut_pose_tangents *along,
+                                    const abut_tangents *tangents, uint32_t want);
 
 #ifdef __cplusplus
 }

@@ -26,7 +26,7 @@ from abut._lcp import Lcp, LcpClass, LcpEnd, solve_lcp
 from abut._native import Error, ffi as _ffi, lib as _lib
 from abut._objects import (Body, Context, Device, DeviceReport, Layout, Pair, default_context,
                            devices, fit_smoothing, load, load_smoothing)
-from abut._shapes import ShapeGradients, shape_gradient, shape_vjp
+from abut._shapes import ShapeGradients, shape_gradient, shape_jvp, shape_vjp
 from abut._spring import (Cloud, SpringGradients, Springs, evaluate_cloud, load_cloud, soft_points, springs,
                           springs_vjp)
 from abut._worlds import (GivenContacts, Gradients, Scene, Step, Tangents, Transition,
@@ -63,5 +63,5 @@ __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Ccd", "CcdFeature", "CcdGrad
            "closest", "closest_jacobian", "closest_jvp", "closest_vjp", "contact_mesh", "contacts", "decompose", "default_context",
            "devices", "evaluate_cloud", "fit_smoothing", "from_mujoco", "hessian", "hvp", "jacobian", "jvp",
            "load", "load_cloud", "load_hull", "load_shapes", "load_smoothing", "measure_fit", "measure_mesh", "pose", "reduce",
-           "shape_gradient", "shape_vjp", "soft_points",
+           "shape_gradient", "shape_jvp", "shape_vjp", "soft_points",
            "solve_lcp", "springs", "springs_vjp", "step_filter", "suggest", "vjp", "vjp_tangent"]

@@ -1,15 +1,17 @@
 """Derivatives of contacts by the shapes of their bodies, of NumPy arrays."""
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from abut._calls import Array, Batch, _reduction
+from abut._arrays import check_names
+from abut._calls import ALL_OUTPUTS, OUTPUTS, Array, Batch, Contacts, _reduction, contact_shape
 from abut._native import check, ffi, lib
 from abut._objects import Pair
 
-__all__ = ["ShapeGradients", "shape_gradient", "shape_vjp"]
+__all__ = ["ShapeGradients", "shape_gradient", "shape_jvp", "shape_vjp"]
 
 Arrays = np.ndarray[Any, Any]
 
@@ -23,7 +25,7 @@ class ShapeGradients(NamedTuple):
     exponents          (..., B, 2)
     position           (..., B, 3) [1/m]
     rotation           (..., B, 3) by the twist w of R exp(hat w) at w = 0: turns in their own axes
-    plane_normals      of each polyhedron (..., N, 3); a normal is not kept at length 1
+    plane_normals      of each polyhedron (..., N, 3): by the normals of length 1 that the body has, whose length varies, too
     plane_points       of each polyhedron (..., N, 3) [1/m]
     cloud_points       of each point cloud (..., M, 3) [1/m]; the cloud of a bare mesh is the last
     cloud_normals      of each point cloud (..., M, 3)
@@ -75,6 +77,34 @@ class _Room:
                 self.kept.append(place)
                 setattr(self.struct, name, place)
 
+    def take(self, given: ShapeGradients | Mapping[str, Any], name: str) -> Any:
+        """A direction's C struct, of a body's numbers as ShapeGradients has them; what is None or missing is zero."""
+        numbers = given._asdict() if isinstance(given, ShapeGradients) else dict(given)
+        check_names(numbers, _KINDS, name)
+        made = ffi.new("abut_shape_tangents *")
+        for kind, value in numbers.items():
+            primitives, array = _KINDS[kind][2], self.arrays[kind]
+            if value is None:
+                continue
+            if primitives is not None:
+                counts = self.counts[primitives]
+                if not isinstance(value, (tuple, list)) or len(value) != len(counts):
+                    raise ValueError(f"{name}.{kind} has an array for each of {len(counts)} {primitives}")
+                parts = [np.asarray(part, dtype=float) for part in value]
+                for i, (part, count) in enumerate(zip(parts, counts)):
+                    wanted = (*array.shape[:self.axis], count, *array.shape[self.axis + 1:])
+                    if part.shape != wanted:
+                        raise ValueError(f"{name}.{kind}[{i}] has the shape {part.shape}, not {wanted}")
+                value = np.concatenate(parts, axis=self.axis) if parts else array
+            value = np.ascontiguousarray(value, dtype=float)
+            if value.shape != array.shape:
+                raise ValueError(f"{name}.{kind} has the shape {value.shape}, not {array.shape}")
+            if value.size:
+                self.kept.append(ffi.from_buffer("double[]", value))
+                setattr(made, kind, self.kept[-1])
+        self.kept.append(made)
+        return made
+
     def answer(self) -> ShapeGradients:
         made: dict[str, Any] = {}
         for name, array in self.arrays.items():
@@ -125,3 +155,30 @@ def shape_gradient(pair: Pair, pose1: Array, pose2: Array, kind: str, *,
     b, rooms = _batch(pair, pose1, pose2, each_pose)
     b.done(lib.abut_shape_gradient(b.owner, b.batch, number, rooms[0].struct, rooms[1].struct, _want(each_pose, follow)))
     return rooms[0].answer(), rooms[1].answer()
+
+
+def shape_jvp(pair: Pair, pose1: Array, pose2: Array,
+              tangents1: ShapeGradients | Mapping[str, Any] | None = None,
+              tangents2: ShapeGradients | Mapping[str, Any] | None = None, *,
+              along1: Array | None = None, along2: Array | None = None, want: Sequence[str] = OUTPUTS,
+              each_pose: bool = False, follow: bool = False) -> Contacts:
+    """Derivatives of the contacts along a direction of both bodies' numbers, by the names and shapes of
+    ShapeGradients: one of these, or a mapping of some of its names; what is None or missing is zero. The
+    direction is the same for all poses, or with each_pose has the batch's leading axes. along1 and along2 are
+    tangents (..., P) of the poses beside it.
+
+    With `follow` meshes, which must lie on their bodies' fields, move along with these, beside the direction of
+    their own vertices. Directions that are not finite are refused."""
+    check_names(want, ALL_OUTPUTS, "want")
+    b, rooms = _batch(pair, pose1, pose2, each_pose)
+    if tangents1 is None and tangents2 is None:
+        raise ValueError("tangents1 or tangents2 is needed")
+    moves = [ffi.NULL if given is None else room.take(given, name)
+             for room, given, name in zip(rooms, (tangents1, tangents2), ("tangents1", "tangents2"))]
+    along = ffi.NULL if along1 is None and along2 is None else b.tangents(along1, along2)
+    made = {name: b.output(contact_shape(name, b.C)) for name in want}
+    status = b.output((), None, "", np.uint8)
+    b.batch.status = ffi.from_buffer("uint8_t[]", status) if status.size else ffi.NULL
+    b.done(lib.abut_shape_jvp(b.owner, b.batch, moves[0], moves[1], along, b.struct("abut_tangents *", **made),
+                              _want(each_pose, follow)))
+    return Contacts(**made, status=status)

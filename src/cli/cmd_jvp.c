@@ -1,16 +1,77 @@
 #include "inputs.h"
 #include "job.h"
 #include "outputs.h"
+#include "shape_arrays.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* What the tangents are along. */
+static const char *const ways[] = {"poses", "shape"};
 
 typedef struct jvp {
   job job;
+  bool by_shape;  /* along the numbers of both bodies, too */
+  uint32_t want;  /* how, of abut_shape_want */
   inputs tangent_file;
   abut_pose_tangents along;
+  abut_shape_tangents shape[2];
   abut_tangents tangents;
 } jvp;
+
+static exit_code read_way(jvp *v, const options *o)
+{
+  size_t word = 0;
+  CLI_TRY(option_word(o, OPTION_BY, ways, 2, &word));
+  v->by_shape = word == 1;
+  v->want = (o->value[OPTION_EACH_POSE] ? ABUT_SHAPE_EACH_POSE : 0) |
+            (o->value[OPTION_FOLLOW] ? ABUT_SHAPE_FOLLOW : 0);
+  if (v->want && !v->by_shape) {
+    return usage_error(o->command, "%s is of --by shape",
+                       o->value[OPTION_EACH_POSE] ? "--each-pose" : "--follow");
+  }
+  return v->by_shape && o->value[OPTION_SOFT] ? usage_error(o->command, "--by shape excludes --soft")
+                                              : EXIT_GOOD;
+}
+
+/* Reads the directions: of shapes, and beside or instead of these of poses. */
+static exit_code take_directions(jvp *v)
+{
+  inputs *f = &v->tangent_file;
+  const job *j = &v->job;
+  const bool poses = inputs_find(f, "tangent") || inputs_find(f, "tangent1") || inputs_find(f, "tangent2");
+  const size_t rows = v->want & ABUT_SHAPE_EACH_POSE ? j->poses.count : 0;
+  bool found = false;
+  if (v->by_shape) {
+    CLI_TRY(shape_read(f, &j->scene, rows, v->shape, &found));
+  }
+  if (v->by_shape && !found) {
+    return report(EXIT_INPUT, "%s: holds no direction of a body's numbers, such as a_vertices or b_axes", f->path);
+  }
+  for (size_t i = 0; v->by_shape && i < f->npz.count; ++i) {
+    /* What `gradient --by shape` writes beside them is no mistake, but a name that is misspelt would be a direction lost without
+     * a word. */
+    const char *name = f->npz.arrays[i].name;
+    if (!shape_is_name(name) && strncmp(name, "tangent", 7) != 0 && strcmp(name, "value") != 0 &&
+        strcmp(name, "status") != 0 && strcmp(name, "smoothing") != 0) {
+      warn("%s: array '%s' is no direction; it is left out", f->path, name);
+    }
+  }
+  return poses || !v->by_shape
+           ? inputs_tangents(f, j->poses.count, j->width, j->scene.precision, &v->along)
+           : EXIT_GOOD;
+}
+
+static exit_code compute(jvp *v)
+{
+  job *j = &v->job;
+  job_begin(j, "tangents, poses");
+  return job_end(j, v->by_shape
+                      ? abut_shape_jvp(j->scene.pair, &j->batch, &v->shape[0], &v->shape[1], &v->along,
+                                       &v->tangents, v->want)
+                      : abut_jvp(j->scene.pair, j->scene.derivatives, &j->batch, &v->along, &v->tangents));
+}
 
 static exit_code take_memory(jvp *v)
 {
@@ -48,21 +109,20 @@ static exit_code run(jvp *v, const options *o)
   CLI_TRY(need_operands(o, 2, "two bodies, A and B"));
   CLI_TRY(need_option(o, OPTION_POSES));
   CLI_TRY(need_option(o, OPTION_TANGENTS));
+  CLI_TRY(read_way(v, o));
   CLI_TRY(job_check(o));
   CLI_TRY(option_precision(o, &precision));
   CLI_TRY(inputs_open(&v->tangent_file, o->value[OPTION_TANGENTS]));
   CLI_TRY(job_open(j, o, precision));
   job_forget_poses(j);
-  CLI_TRY(inputs_tangents(&v->tangent_file, j->poses.count, j->width, precision, &v->along));
+  CLI_TRY(take_directions(v));
   CLI_TRY(take_memory(v));
-  job_begin(j, "tangents, poses");
-  CLI_TRY(job_end(j, abut_jvp(j->scene.pair, j->scene.derivatives, &j->batch, &v->along,
-                              &v->tangents)));
+  CLI_TRY(compute(v));
   warn_rejected(&j->batch, "Their rows are NaN.");
   CLI_TRY(write(v));
   if (sums_up(o)) {
-    printf("%zu pose%s, %zu contacts a pose, derivatives along tangents", j->poses.count,
-           j->poses.count == 1 ? "" : "s", j->scene.layout.contacts);
+    printf("%zu pose%s, %zu contacts a pose, derivatives along tangents%s", j->poses.count,
+           j->poses.count == 1 ? "" : "s", j->scene.layout.contacts, v->by_shape ? " by shape" : "");
     job_print_end(j);
   }
   return EXIT_GOOD;

@@ -5,7 +5,7 @@
 #include "cli.h"
 
 /* Most arrays that are taken from one file. */
-#define INPUTS_MOST 12
+#define INPUTS_MOST 24
 
 typedef struct inputs {
   const char *path;

@@ -126,7 +126,8 @@ const command commands[] = {
    "compute how contacts move along tangents of the poses",
    "Computes the contacts' derivatives along tangents of the poses. T.npz holds tangent1 and\n"
    "tangent2, of shape (N, P) or, the same for all poses, (P), where P is 6 or 7 as the poses\n"
-   "are; or tangent of shape (2, P).",
+   "are; or tangent of shape (2, P). With --by shape it holds a direction of what describes both\n"
+   "bodies, by the names that gradient --by shape writes, and may hold tangents of the poses beside.",
    ".npz: arrays, a row a pose",
    "abut jvp assets/figure.body.json assets/part.body.json --poses assets/poses.npz --tangents t.npz -o jvp.npz",
    cmd_jvp},

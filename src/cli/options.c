@@ -50,7 +50,7 @@ static const struct {
   [OPTION_AZIMUTH] = {"azimuth", "DEG", 0, COMMAND_RENDER | COMMAND_INSPECT,
                       "camera's angle around the vertical axis [degrees] (34.4)"},
   [OPTION_BATCH] = {"batch", "N,N,...", 0, COMMAND_BENCH, "batch sizes (1,64,1024)"},
-  [OPTION_BY] = {"by", "poses|shape", 0, COMMAND_GRADIENT,
+  [OPTION_BY] = {"by", "poses|shape", 0, COMMAND_GRADIENT | COMMAND_JVP,
                  "what it is by: both poses, or the numbers that describe both bodies (poses)"},
   [OPTION_CELLS] = {"cells", "N", 0, MESH_COMMANDS,
                     "of a bare mesh: cells of its field along the longest side, 8 to 128\n"
@@ -80,8 +80,9 @@ static const struct {
                      "index, cpu, gpu, host, all, or part of a name (a GPU, else PoCL); /U for\n"
                      "                             parts of U compute units, /U.I for one of them; "
                      "repeatable"},
-  [OPTION_EACH_POSE] = {"each-pose", NULL, 0, COMMAND_GRADIENT,
-                        "of --by shape: each pose's instead of the sum over all"},
+  [OPTION_EACH_POSE] = {"each-pose", NULL, 0, COMMAND_GRADIENT | COMMAND_JVP,
+                        "of --by shape: each pose's instead of the sum over all, or of one direction for\n"
+                        "                             all"},
   [OPTION_EDGES] = {"edges", "K|auto", 0, COMMAND_CONTACTS,
                     "edges that are kept of each body, 1 to 65536; auto: as many as `suggest` finds\n"
                     "                             (the smoothing's)"},
@@ -93,7 +94,7 @@ static const struct {
   [OPTION_ERROR] = {"error", "E", 0, COMMAND_DECOMPOSE,
                     "as few primitives as keep 1 - IoU at most at E, 0.001 to 0.9 (0.05, unless\n"
                     "                             --primitives is given)"},
-  [OPTION_FOLLOW] = {"follow", NULL, 0, COMMAND_FILM | COMMAND_GRADIENT,
+  [OPTION_FOLLOW] = {"follow", NULL, 0, COMMAND_FILM | COMMAND_GRADIENT | COMMAND_JVP,
                      "hold in view what each picture shows, not the whole way; of --by shape: meshes\n"
                      "                             move along with their fields"},
   [OPTION_FRAMES] = {"frames", "N", 0, COMMAND_FILM, "pictures on a sheet (12)"},
@@ -205,7 +206,8 @@ static const struct {
                    "largest step of the differences [m] (follows the smoothing; of scenes\n"
                    "                             1e-4)"},
   [OPTION_TANGENTS] = {"tangents", "T.npz", 0, COMMAND_JVP,
-                       "tangents of the poses: tangent1, tangent2, or tangent"},
+                       "tangents of the poses: tangent1, tangent2, or tangent; with --by shape a\n"
+                       "                             direction: what gradient --by shape writes"},
   [OPTION_TEMPERATURE] = {"temperature", "T", 0,
                           COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_CLOSEST,
                           "temperature of the soft distance [m] (a 16th of penetration); of closest\n"

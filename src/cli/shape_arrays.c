@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* In the order of abut_shape_gradients; components 1: the rows are numbers. */
 static const struct {
@@ -60,6 +61,36 @@ void shape_add(const shape_arrays *a, outputs *l)
       }
     }
   }
+}
+
+exit_code shape_read(inputs *f, const scene *s, size_t rows, abut_shape_tangents to[2], bool *found)
+{
+  *found = false;
+  for (int side = 0; side < 2; ++side) {
+    abut_shape_sizes sizes;
+    const void *n[SHAPE_NAMES];
+    CLI_TRY(report_status(abut_get_shape_sizes(s->bodies[side], &sizes)));
+    for (size_t i = 0; i < SHAPE_NAMES; ++i) {
+      const size_t count = *(const size_t *)((const char *)&sizes + kinds[i].of);
+      const size_t shape[3] = {rows, count, kinds[i].components};
+      const uint32_t rank = kinds[i].components > 1 ? 2 : 1;
+      CLI_TRY(inputs_finite(f, kinds[i].names[side], rows ? rank + 1 : rank, rows ? shape : shape + 1,
+                            rows ? "the body's numbers, a row a pose" : "the body's numbers", ABUT_FLOAT64, &n[i]));
+      *found = *found || n[i];
+    }
+    to[side] = (abut_shape_tangents){n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10]};
+  }
+  return EXIT_GOOD;
+}
+
+bool shape_is_name(const char *name)
+{
+  for (size_t i = 0; i < SHAPE_NAMES; ++i) {
+    if (!strcmp(name, kinds[i].names[0]) || !strcmp(name, kinds[i].names[1])) {
+      return true;
+    }
+  }
+  return false;
 }
 
 double shape_largest(const shape_arrays *a)

@@ -1,9 +1,11 @@
 #include "family/grid_slopes.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "family/grid_tree.h"
 #include "geometry/layout.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BLOCK_NODES ((size_t)(ABUT_GRID_BLOCK * ABUT_GRID_BLOCK * ABUT_GRID_BLOCK))
@@ -115,22 +117,18 @@ void grid_add_slopes(const reals *shape, size_t first, size_t levels, const doub
   }
 }
 
-/* Adds the nodes -1 to 9 of a packed block to the coefficients of the blocks that they are of. */
-static void add_block(const grid_around *a, const double *packed, double *blocks)
+#define PACKED_NODES ((size_t)GRID_NODES * GRID_NODES * GRID_NODES)
+
+/* Returns where, among the coefficients of all blocks, the n-th number of a packed block lies, which has
+ * the nodes -1 to 9; or SIZE_MAX where no block has it. */
+static size_t node_of(const grid_around *a, size_t n)
 {
-  for (size_t i = 0; i < GRID_NODES; ++i) {
-    for (size_t j = 0; j < GRID_NODES; ++j) {
-      for (size_t k = 0; k < GRID_NODES; ++k) {
-        const size_t x = i + ABUT_GRID_BLOCK - 1, y = j + ABUT_GRID_BLOCK - 1, z = k + ABUT_GRID_BLOCK - 1;
-        const int32_t of = a->number[x / ABUT_GRID_BLOCK * 9 + y / ABUT_GRID_BLOCK * 3 + z / ABUT_GRID_BLOCK];
-        const size_t at = (x % ABUT_GRID_BLOCK * ABUT_GRID_BLOCK + y % ABUT_GRID_BLOCK) * ABUT_GRID_BLOCK +
-                          z % ABUT_GRID_BLOCK;
-        if (of >= 0) {
-          blocks[(size_t)of * BLOCK_NODES + at] += packed[(i * GRID_NODES + j) * GRID_NODES + k];
-        }
-      }
-    }
-  }
+  const size_t x = n / (GRID_NODES * GRID_NODES) + ABUT_GRID_BLOCK - 1;
+  const size_t y = n / GRID_NODES % GRID_NODES + ABUT_GRID_BLOCK - 1, z = n % GRID_NODES + ABUT_GRID_BLOCK - 1;
+  const int32_t of = a->number[x / ABUT_GRID_BLOCK * 9 + y / ABUT_GRID_BLOCK * 3 + z / ABUT_GRID_BLOCK];
+  const size_t at = (x % ABUT_GRID_BLOCK * ABUT_GRID_BLOCK + y % ABUT_GRID_BLOCK) * ABUT_GRID_BLOCK +
+                    z % ABUT_GRID_BLOCK;
+  return of >= 0 ? (size_t)of * BLOCK_NODES + at : SIZE_MAX;
 }
 
 /* Nodes that must be 0, so that the field has no seams, do not vary. */
@@ -145,6 +143,23 @@ static void clear_outer(const grid_around *a, double *block)
   }
 }
 
+static void clear_blocks(const abut_grid *g, const grid_tree *tree, double *blocks)
+{
+  for (size_t level = 1; level <= g->level_count; ++level) {
+    const abut_grid_level *l = &g->levels[level - 1];
+    for (size_t b = 0; b < l->block_count; ++b, blocks += BLOCK_NODES) {
+      const grid_around a = grid_blocks_around(tree, level, l->blocks + 3 * b);
+      clear_outer(&a, blocks);
+    }
+  }
+}
+
+static size_t first_block(const abut_grid *g, const grid_tree *tree)
+{
+  const size_t cells = tree->sides[0] * tree->sides[1] * tree->sides[2];
+  return GRID_STRIDE + GRID_PADDED(g->size[0] * g->size[1] * g->size[2]) + GRID_MAPS * GRID_PADDED(cells);
+}
+
 abut_status grid_slopes_write(const abut_grid *g, const double *sum, double *to)
 {
   const size_t nodes = g->size[0] * g->size[1] * g->size[2];
@@ -154,24 +169,62 @@ abut_status grid_slopes_write(const abut_grid *g, const double *sum, double *to)
     return ABUT_SUCCESS;
   }
   TRY(grid_tree_create(g, 0, &tree));
-  const size_t cells = tree.sides[0] * tree.sides[1] * tree.sides[2];
-  const double *packed = sum + GRID_STRIDE + GRID_PADDED(nodes) + GRID_MAPS * GRID_PADDED(cells);
   memset(to + nodes, 0, (grid_coefficient_count(g) - nodes) * sizeof *to);
+  const double *packed = sum + first_block(g, &tree) + GRID_CHILDREN;
   for (size_t level = 1; level <= g->level_count; ++level) {
     const abut_grid_level *l = &g->levels[level - 1];
     for (size_t b = 0; b < l->block_count; ++b, packed += GRID_BLOCK_STRIDE) {
       const grid_around a = grid_blocks_around(&tree, level, l->blocks + 3 * b);
-      add_block(&a, packed + GRID_CHILDREN, to + nodes);
+      for (size_t n = 0; n < PACKED_NODES; ++n) {
+        const size_t at = node_of(&a, n);
+        if (at != SIZE_MAX) {
+          to[nodes + at] += packed[n];
+        }
+      }
     }
   }
-  to += nodes;
-  for (size_t level = 1; level <= g->level_count; ++level) {
-    const abut_grid_level *l = &g->levels[level - 1];
-    for (size_t b = 0; b < l->block_count; ++b, to += BLOCK_NODES) {
-      const grid_around a = grid_blocks_around(&tree, level, l->blocks + 3 * b);
-      clear_outer(&a, to);
-    }
-  }
+  clear_blocks(g, &tree, to + nodes);
   grid_tree_free(&tree);
   return ABUT_SUCCESS;
+}
+
+/* Reads the packed blocks' nodes off the coefficients of all blocks; `from` NULL: they are 0. */
+static void read_blocks(const abut_grid *g, const grid_tree *tree, const double *from, double *packed)
+{
+  packed += first_block(g, tree) + GRID_CHILDREN;
+  for (size_t level = 1; level <= g->level_count; ++level) {
+    const abut_grid_level *l = &g->levels[level - 1];
+    for (size_t b = 0; b < l->block_count; ++b, packed += GRID_BLOCK_STRIDE) {
+      const grid_around a = grid_blocks_around(tree, level, l->blocks + 3 * b);
+      for (size_t n = 0; n < PACKED_NODES; ++n) {
+        const size_t at = from ? node_of(&a, n) : SIZE_MAX;
+        packed[n] = at == SIZE_MAX ? 0.0 : from[at];
+      }
+    }
+  }
+}
+
+abut_status grid_moves_pack(const abut_grid *g, const double *by, double *packed)
+{
+  const size_t nodes = g->size[0] * g->size[1] * g->size[2], blocks = grid_coefficient_count(g) - nodes;
+  abut_status status = ABUT_SUCCESS;
+  void *memory = NULL;
+  grid_tree tree;
+  for (size_t i = 0; i < nodes; ++i) {
+    packed[GRID_STRIDE + i] = by ? by[i] : 0.0;
+  }
+  if (!g->level_count) {
+    return ABUT_SUCCESS;
+  }
+  TRY(grid_tree_create(g, 0, &tree));
+  if (by) {
+    TRY_DONE(allocate(&memory, blocks, sizeof *by));
+    memcpy(memory, by + nodes, blocks * sizeof *by);
+    clear_blocks(g, &tree, memory);
+  }
+  read_blocks(g, &tree, memory, packed);
+done:
+  free(memory);
+  grid_tree_free(&tree);
+  return status;
 }

@@ -18,4 +18,8 @@ void grid_add_slopes(const reals *shape, size_t first, size_t levels, const doub
  * Those of blocks that must be 0 get 0. Of the grid sizes and blocks are read, no coefficients. */
 abut_status grid_slopes_write(const abut_grid *g, const double *sum, double *to);
 
+/* Puts changes of these coefficients, or none where `by` is NULL, in the places of a packed grid's own; those
+ * that must be 0 do not change. */
+abut_status grid_moves_pack(const abut_grid *g, const double *by, double *packed);
+
 #endif

@@ -26,6 +26,8 @@ typedef struct call_on {
   size_t rejected; /* how many poses of the chunk have been rejected */
   piece *piece;   /* the chunk's part of the compact list, while it is read */
   shape_piece *shapes; /* its part of sums of derivatives by shapes, likewise */
+  buffer *moves[DEVICE_SLOTS][2]; /* directions of bodies' numbers, in each slot; or NULL */
+  resident_pair moving; /* of the pair whose meshes move along them; without a head, none */
 } call_on;
 
 /* What a call does with a chunk beside its values: a step that brings up, launches, or reads. */
@@ -88,6 +90,13 @@ static inline run *derivatives_on(call_on *on, size_t slot)
  * only one of the two is given, zeros stand in for the other. */
 void call_add_bars(call *c, const contact_output *o, const void *array, const void *tangents);
 void call_add_tangents(call *c, const contact_output *o, void *array);
+
+/* Adds the tangents of all outputs that are wanted. */
+void call_add_output_tangents(call *c, const abut_tangents *t);
+
+/* Makes the derivatives' run. It is the values' own, unless derivatives have another smoothing, or
+ * are on duals while the batch wants what only the plain program computes. */
+abut_status call_add_derivatives(call *c, abut_pair handle_, abut_pair derivatives, program_id program);
 
 /* Adds rows of `width` reals that the derivatives' run leaves, which are plain whatever numbers it
  * computes with. */

@@ -273,6 +273,10 @@ static abut_status test_run(const run *r, context *c, size_t place, self_test_pa
   if (r->wanted.shaped[0] || r->wanted.shaped[1]) {
     TRY(test_member(c, place, MODULE_SHAPE, PROGRAM_PLAIN, false, SELF_TEST_MAIN));
   }
+  const wanted *w = &r->wanted;
+  if (w->mesh_moves[0] || w->mesh_moves[1] || w->field_moves[0] || w->field_moves[1]) {
+    TRY(test_member(c, place, MODULE_SHAPE, PROGRAM_DUAL, false, SELF_TEST_MAIN));
+  }
   TRY(test_member(c, place, MODULE_MANIFOLD, r->program, false, part));
   return r->wanted.cotangents ? test_member(c, place, MODULE_MANIFOLD, r->program, true, part)
                               : ABUT_SUCCESS;
@@ -326,6 +330,11 @@ static void leave(batch_on *b)
     free(on->values);
     piece_free(on->piece);
     shape_pieces_free(on->shapes);
+    for (size_t i = 0; i < DEVICE_SLOTS; ++i) {
+      buffer_destroy(on->moves[i][0]);
+      buffer_destroy(on->moves[i][1]);
+    }
+    buffer_destroy(on->moving.head);
     free(on);
   }
 }

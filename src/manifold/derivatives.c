@@ -9,10 +9,7 @@
 #include "manifold/reductions.h"
 #include <stdlib.h>
 
-/* Makes the derivatives' run. It is the values' own, unless derivatives have another smoothing, or
- * are on duals while the batch wants what only the plain program computes. */
-static abut_status add_derivatives(call *c, abut_pair handle_, abut_pair derivatives,
-                                   program_id program)
+abut_status call_add_derivatives(call *c, abut_pair handle_, abut_pair derivatives, program_id program)
 {
   const wanted *w = &c->runs[0].wanted;
   const abut_pair *own = c->lists[0] ? c->lists[0] : &handle_;
@@ -64,7 +61,7 @@ abut_status abut_vjp(abut_pair handle_, abut_pair derivatives, abut_batch *batch
     return fail(ABUT_ERROR_ARGUMENT, "abut_vjp needs cotangents of an output, and gradients");
   }
   TRY(call_start(&c, handle_, batch));
-  TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_PLAIN));
+  TRY(call_add_derivatives(&c, handle_, derivatives, PROGRAM_PLAIN));
   derivatives_run(&c)->wanted.cotangents = given;
   call_add_cotangents(&c, cotangents, NULL);
   call_add_gradients(&c, 0, gradients);
@@ -91,7 +88,7 @@ abut_status abut_vjp_tangent(abut_pair handle_, abut_batch *batch,
   if (batch->derivatives) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_vjp_tangent takes no second smoothing");
   }
-  TRY(add_derivatives(&c, handle_, ABUT_SAME_PAIR, PROGRAM_DUAL));
+  TRY(call_add_derivatives(&c, handle_, ABUT_SAME_PAIR, PROGRAM_DUAL));
   derivatives_run(&c)->wanted.cotangents = given;
   call_add_cotangents(&c, cotangents, cotangent_tangents);
   c.along = along;
@@ -105,7 +102,7 @@ abut_status abut_vjp_tangent(abut_pair handle_, abut_batch *batch,
 
 /* ---- JVP ---- */
 
-static void add_tangents(call *c, const abut_tangents *t)
+void call_add_output_tangents(call *c, const abut_tangents *t)
 {
   for (size_t i = 0; i < OUTPUTS; ++i) {
     const contact_output *o = &contact_outputs[i];
@@ -122,9 +119,9 @@ abut_status abut_jvp(abut_pair handle_, abut_pair derivatives, abut_batch *batch
     return fail(ABUT_ERROR_ARGUMENT, "abut_jvp needs tangents of the poses and of the outputs");
   }
   TRY(call_start(&c, handle_, batch));
-  TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL));
+  TRY(call_add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL));
   derivatives_run(&c)->wanted.arrays |= outputs_given(OUTPUT_TANGENTS, tangents);
-  add_tangents(&c, tangents);
+  call_add_output_tangents(&c, tangents);
   c.along = along;
   c.launch = forward_derivatives;
   return call_finish(&c);
@@ -262,7 +259,7 @@ abut_status abut_gradient(abut_pair handle_, abut_pair derivatives, abut_batch *
   }
   TRY(check_reduction(reduction));
   TRY(call_start(&c, handle_, batch));
-  TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_PLAIN));
+  TRY(call_add_derivatives(&c, handle_, derivatives, PROGRAM_PLAIN));
   c.runs[0].wanted.active = c.runs[0].wanted.sum = sums_active(&c, derivatives, reduction);
   call_add_gradients(&c, 0, gradients);
   return run_reduction(&c, &reduction);
@@ -282,7 +279,7 @@ abut_status abut_hessian_product(abut_pair handle_, abut_batch *batch, abut_redu
   if (batch->derivatives) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_hessian_product takes no second smoothing");
   }
-  TRY(add_derivatives(&c, handle_, ABUT_SAME_PAIR, PROGRAM_DUAL));
+  TRY(call_add_derivatives(&c, handle_, ABUT_SAME_PAIR, PROGRAM_DUAL));
   c.along = along;
   if (gradients) {
     call_add_gradients(&c, 0, gradients);
@@ -436,7 +433,7 @@ abut_status abut_jacobian(abut_pair handle_, abut_pair derivatives, abut_batch *
                 "NULL");
   }
   TRY(call_start(&c, handle_, batch));
-  TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL6));
+  TRY(call_add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL6));
   derivatives_run(&c)->wanted = (wanted){.arrays = WANT_P | WANT_D | WANT_N | WANT_ACTIVITY,
                                          .blocks = true, .motions = true};
   c.list.blocks = blocks;

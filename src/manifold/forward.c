@@ -75,6 +75,18 @@ field_kind vertex_field_kind(const run *r, int side)
   return r->wanted.cotangents ? FIELD_GRADIENT : FIELD_DISTANCE; /* only scores read it */
 }
 
+/* Adds to a field's tangents what the direction of its body's primitives gives. */
+static abut_status field_along(const run *r, size_t poses, field_kind kind, point_set at, int frame, int of,
+                               scratch_id out)
+{
+  const resident_body *b = r->bodies[of];
+  return LAUNCH_RUN(r, KERNEL_FIELD_ALONG_SHAPE, lane_blocks(r, at.padded), poses, ARG_BUFFER(at.memory),
+                    ARG_INT(at.base), ARG_INT(at.stride), ARG_INT(at.padded),
+                    BUFFER(r, SCRATCH_FRAMES), ARG_INT(frame), ARG_BUFFER(b->head), ARG_BUFFER(b->shape),
+                    ARG_BUFFER(r->on->head), ARG_BUFFER(r->moves[of].numbers), ARG_INT(r->moves[of].stride),
+                    ARG_INT(kind != FIELD_DISTANCE), BUFFER(r, out));
+}
+
 /* Evaluates the field of body `of` at points. `frame` is the place of the transformation from the
  * points' frame to that body's, or -1 where the two are the same. */
 abut_status field_at(const run *r, size_t poses, field_kind kind, point_set at, int frame, int of,
@@ -83,21 +95,71 @@ abut_status field_at(const run *r, size_t poses, field_kind kind, point_set at, 
   static const kernel_id kernels[] = {KERNEL_FIELD_DISTANCE, KERNEL_FIELD, KERNEL_FIELD_GRADIENT,
                                       KERNEL_FIELD_JET};
   const resident_body *b = r->bodies[of];
-  return LAUNCH_RUN(r, kernels[kind], lane_blocks(r, at.padded), poses, ARG_BUFFER(at.memory),
-                    ARG_INT(at.base), ARG_INT(at.stride), ARG_INT(at.padded),
-                    BUFFER(r, SCRATCH_FRAMES), ARG_INT(frame), ARG_BUFFER(b->head),
-                    ARG_BUFFER(b->shape), ARG_BUFFER(r->on->head), BUFFER(r, out));
+  TRY(LAUNCH_RUN(r, kernels[kind], lane_blocks(r, at.padded), poses, ARG_BUFFER(at.memory),
+                 ARG_INT(at.base), ARG_INT(at.stride), ARG_INT(at.padded),
+                 BUFFER(r, SCRATCH_FRAMES), ARG_INT(frame), ARG_BUFFER(b->head),
+                 ARG_BUFFER(b->shape), ARG_BUFFER(r->on->head), BUFFER(r, out)));
+  return r->wanted.field_moves[of] ? field_along(r, poses, kind, at, frame, of, out) : ABUT_SUCCESS;
+}
+
+/* ---- meshes, which all poses share unless they move ---- */
+
+/* Moves a body's mesh along its direction in every pose. */
+static abut_status move_mesh(const run *r, size_t poses, int side)
+{
+  const resident_body *b = r->bodies[side];
+  const run_moves *m = &r->moves[side];
+  if (!r->wanted.mesh_moves[side]) {
+    return ABUT_SUCCESS;
+  }
+  TRY(LAUNCH_RUN(r, KERNEL_MOVED_VERTICES, b->vertex_padded, poses, ARG_BUFFER(b->sorted_planes),
+                 ARG_BUFFER(b->order), ARG_INT(1), ARG_INT(b->info->vertices), ARG_INT(b->vertex_padded),
+                 ARG_BUFFER(m->numbers), ARG_INT(m->stride), ARG_INT(m->mesh),
+                 BUFFER(r, OF_SIDE(SCRATCH_MOVED_SORTED_1, side))));
+  if (r->pair->selected_vertices[side]) {
+    TRY(LAUNCH_RUN(r, KERNEL_MOVED_VERTICES, b->vertex_padded, poses, ARG_BUFFER(b->vertex_planes),
+                   ARG_BUFFER(b->order), ARG_INT(0), ARG_INT(b->info->vertices), ARG_INT(b->vertex_padded),
+                   ARG_BUFFER(m->numbers), ARG_INT(m->stride), ARG_INT(m->mesh),
+                   BUFFER(r, OF_SIDE(SCRATCH_MOVED_MESH_1, side))));
+  }
+  if (!edges_run(r)) {
+    return ABUT_SUCCESS;
+  }
+  return LAUNCH_RUN(r, KERNEL_MOVED_ENDS, b->edge_padded, poses, ARG_BUFFER(b->edge_ends),
+                    ARG_BUFFER(b->edge_index), ARG_BUFFER(b->order), ARG_INT(b->info->edges),
+                    ARG_INT(b->edge_padded), ARG_BUFFER(m->numbers), ARG_INT(m->stride), ARG_INT(m->mesh),
+                    BUFFER(r, OF_SIDE(SCRATCH_MOVED_ENDS_1, side)));
+}
+
+/* Returns all vertices as they are sorted. */
+static point_set sorted_vertices(const run *r, int side)
+{
+  const resident_body *b = r->bodies[side];
+  return r->wanted.mesh_moves[side]
+           ? (point_set){run_buffer(r, OF_SIDE(SCRATCH_MOVED_SORTED_1, side)), 0,
+                         POINT_PLANES * b->vertex_padded, b->vertex_padded}
+           : (point_set){b->sorted_planes, 0, 0, b->vertex_padded};
+}
+
+static buffer *mesh_vertices(const run *r, int side)
+{
+  return r->wanted.mesh_moves[side] ? run_buffer(r, OF_SIDE(SCRATCH_MOVED_MESH_1, side))
+                                    : r->bodies[side]->vertex_planes;
+}
+
+static buffer *mesh_ends(const run *r, int side)
+{
+  return r->wanted.mesh_moves[side] ? run_buffer(r, OF_SIDE(SCRATCH_MOVED_ENDS_1, side))
+                                    : r->bodies[side]->edge_ends;
 }
 
 /* Evaluates the opposing field at all vertices of one body, where contacts or scores need it. */
 static abut_status vertex_field(const run *r, size_t poses, int side)
 {
-  const resident_body *b = r->bodies[side];
-  const point_set vertices = {b->sorted_planes, 0, 0, b->vertex_padded};
   if (!r->pair->layout.vertices[side] && !side_scored(r, side)) {
     return ABUT_SUCCESS;
   }
-  return field_at(r, poses, vertex_field_kind(r, side), vertices, FRAME_ACROSS(side), !side,
+  return field_at(r, poses, vertex_field_kind(r, side), sorted_vertices(r, side), FRAME_ACROSS(side), !side,
                   OF_SIDE(SCRATCH_FIELD_1, side));
 }
 
@@ -155,13 +217,13 @@ point_set kept_vertices(const run *r, int side)
   const size_t plane = (size_t)e->plane;
   return e->selected ? (point_set){run_buffer(r, OF_SIDE(SCRATCH_KEPT_VERTICES_1, side)), 0,
                                    POINT_PLANES * plane, plane}
-                     : (point_set){r->bodies[side]->sorted_planes, 0, 0, plane};
+                     : sorted_vertices(r, side);
 }
 
 /* Selects the kept vertices of one body, and evaluates the opposing field there. */
 static abut_status select_vertices(const run *r, size_t poses, int side)
 {
-  const selection s = {VERTICES_OF(side), side, r->bodies[side]->vertex_planes,
+  const selection s = {VERTICES_OF(side), side, mesh_vertices(r, side),
                        OF_SIDE(SCRATCH_VERTEX_INDEX_1, side), OF_SIDE(SCRATCH_VERTEX_TOP_1, side),
                        OF_SIDE(SCRATCH_KEPT_VERTICES_1, side),
                        OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side), KERNEL_SOFTSORT_VERTICES};
@@ -202,7 +264,7 @@ static abut_status select_edges(const run *r, size_t poses, int side)
   if (!r->pair->selected_edges[side]) {
     return ABUT_SUCCESS;
   }
-  const selection s = {EDGES_OF(side), side, r->bodies[side]->edge_ends,
+  const selection s = {EDGES_OF(side), side, mesh_ends(r, side),
                        OF_SIDE(SCRATCH_EDGE_INDEX_1, side), OF_SIDE(SCRATCH_EDGE_TOP_1, side),
                        OF_SIDE(SCRATCH_ENDS_1, side), OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side),
                        KERNEL_SOFTSORT_EDGES};
@@ -215,7 +277,7 @@ static abut_status select_edges(const run *r, size_t poses, int side)
 buffer *edge_ends(const run *r, int side)
 {
   return r->pair->selected_edges[side] ? run_buffer(r, OF_SIDE(SCRATCH_ENDS_1, side))
-                                       : r->bodies[side]->edge_ends;
+                                       : mesh_ends(r, side);
 }
 
 size_t pair_slots(const run *r)
@@ -315,6 +377,14 @@ static abut_status edge_depths(const run *r, size_t poses, scratch_id list, scra
                    BUFFER(r, list), ARG_BUFFER(edge_ends(r, side)),
                    BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
                    HEAD(r), ARG_INT(side), BUFFER(r, depth)));
+    if (r->wanted.field_moves[!side]) {
+      TRY(LAUNCH_RUN(r, KERNEL_PROBES_ALONG_SHAPE, lane_blocks(r, pair_slots(r)), poses,
+                     ARG_BUFFER(at.memory), ARG_INT(at.base), ARG_INT(at.stride),
+                     BUFFER(r, OF_SIDE(SCRATCH_OPPOSING_1, side)), opposing_stride, BUFFER(r, list),
+                     ARG_BUFFER(edge_ends(r, side)), BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head),
+                     ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side), ARG_BUFFER(r->moves[!side].numbers),
+                     ARG_INT(r->moves[!side].stride), BUFFER(r, depth)));
+    }
   }
   return ABUT_SUCCESS;
 }
@@ -451,6 +521,9 @@ abut_status run_forward(const run *r, size_t poses)
   TRY(run_frames(r, poses));
   if (!r->wanted.arrays && !r->wanted.cotangents) {
     return ABUT_SUCCESS; /* nothing but the poses' statuses is asked for */
+  }
+  for (int side = 0; side < 2; ++side) {
+    TRY(move_mesh(r, poses, side));
   }
   for (int side = 0; side < 2; ++side) {
     TRY(vertex_field(r, poses, side));

@@ -107,7 +107,7 @@ static abut_status lay_out(pair *p, const body *const bodies[2])
   return ABUT_SUCCESS;
 }
 
-static abut_status make_head(const pair *p, size_t place, resident_pair *r)
+static abut_status make_head(const pair *p, size_t place, const bool moving[2], resident_pair *r)
 {
   const resident_body *bodies[2];
   device *d = p->context->members[place].device;
@@ -123,6 +123,9 @@ static abut_status make_head(const pair *p, size_t place, resident_pair *r)
     }
   }
   r->sizes = pair_sizes_of(p, bodies, device_lanes(d));
+  for (int i = 0; i < 2; ++i) {
+    r->sizes.elements[VERTICES_OF(i)].moving = r->sizes.elements[EDGES_OF(i)].moving = moving[i];
+  }
   return upload_head(d, &p->smoothing, numbers, &r->sizes, &r->head);
 }
 
@@ -134,7 +137,7 @@ abut_status pair_on(pair *p, size_t place, resident_pair **out)
     void *memory = NULL;
     TRY(allocate(&memory, 1, sizeof(resident_pair)));
     r = memory;
-    TRY_DONE(make_head(p, place, r));
+    TRY_DONE(make_head(p, place, (const bool[2]){false, false}, r));
     p->on[place] = r;
     r = NULL;
   }
@@ -142,6 +145,12 @@ abut_status pair_on(pair *p, size_t place, resident_pair **out)
 done:
   resident_free(r);
   return status;
+}
+
+abut_status pair_moving(const pair *p, size_t place, const bool moving[2], resident_pair *out)
+{
+  *out = (resident_pair){.head = NULL};
+  return make_head(p, place, moving, out);
 }
 
 static abut_status bring(context *c, size_t place, void *user)

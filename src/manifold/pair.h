@@ -54,6 +54,9 @@ typedef enum scratch_id {
   SCRATCH_ENDS_SPREAD_1, SCRATCH_ENDS_SPREAD_2,   /* of the ends of all edges */
   SCRATCH_SITE_SHARES, SCRATCH_SITE_PARTS,
   SCRATCH_SHAPE_1, SCRATCH_SHAPE_2,               /* rows */
+  SCRATCH_MOVED_SORTED_1, SCRATCH_MOVED_SORTED_2, /* meshes that move: vertices as they are sorted */
+  SCRATCH_MOVED_MESH_1, SCRATCH_MOVED_MESH_2,     /* in mesh order */
+  SCRATCH_MOVED_ENDS_1, SCRATCH_MOVED_ENDS_2,     /* ends of all edges */
   SCRATCH_WRENCHES,
   SCRATCH_GRADIENT_1, SCRATCH_GRADIENT_2,
   SCRATCH_STEPS, SCRATCH_JACOBIAN, /* for Jacobian blocks */
@@ -90,6 +93,10 @@ typedef struct pair {
   resident_pair *on[MEMBERS]; /* by the context's members; NULL: not there yet */
   double rates[RATE_KINDS][MEMBERS]; /* poses a second, see job.rates; by kind of work */
 } pair;
+
+/* Makes a twin of a pair on a member, for calls in which the meshes of these bodies move; buffer_destroy
+ * takes its head, all else is shared. */
+abut_status pair_moving(const pair *p, size_t place, const bool moving[2], resident_pair *out);
 
 /* Finds the pair on a member of its context, and brings it there when it is first asked for. */
 abut_status pair_on(pair *p, size_t place, resident_pair **out);

@@ -20,9 +20,18 @@ typedef struct wanted {
   bool active;   /* nothing but active contacts is asked for */
   bool sum;      /* the gradient of a sum over them is asked for */
   bool shaped[2]; /* derivatives by the shape of this body are, too */
+  bool mesh_moves[2], field_moves[2]; /* tangents are also along a direction of this body's vertices, primitives */
   double cutoff; /* of a pair's run: only contacts that can reach this activity are computed; 0:
                     all, as where its bounds cannot tell */
 } wanted;
+
+/* A direction of one body's numbers on a device: its packed numbers (kernels/shape/along.cl), and behind
+ * them its vertices. */
+typedef struct run_moves {
+  buffer *numbers;
+  size_t stride; /* reals from one pose's to the next's; 0 where all have the same */
+  size_t mesh;   /* where the vertices begin */
+} run_moves;
 
 /* One run of a call: a pair, the program (on plain numbers or on duals), what is wanted, and then,
  * on a device, what lies there. */
@@ -36,6 +45,7 @@ typedef struct run {
   resident_pair *on;
   const resident_body *bodies[2];
   const chunk_memory *memory; /* its scratch, in the device's slot */
+  run_moves moves[2];
 } run;
 
 /* Says where the sites of both bodies' fields lie, of those whose derivatives by shape are wanted. */

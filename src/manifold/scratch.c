@@ -143,6 +143,22 @@ static void shape_sizes(const run *r, int side, sizes *s)
   }
 }
 
+/* Sets what a mesh that moves needs. */
+static void moving_sizes(const run *r, int side, sizes *s)
+{
+  const resident_body *b = r->bodies[side];
+  if (!r->wanted.mesh_moves[side]) {
+    return;
+  }
+  s->number[SCRATCH_MOVED_SORTED_1 + side] = POINT_PLANES * b->vertex_padded;
+  if (r->pair->selected_vertices[side]) {
+    s->number[SCRATCH_MOVED_MESH_1 + side] = POINT_PLANES * b->vertex_padded;
+  }
+  if (edges_run(r)) {
+    s->number[SCRATCH_MOVED_ENDS_1 + side] = ENDS_PLANES * b->edge_padded;
+  }
+}
+
 static void output_sizes(const run *r, sizes *s)
 {
   const size_t contacts = r->pair->layout.contacts;
@@ -200,6 +216,8 @@ static void sizes_of(const run *r, sizes *s)
   }
   vertex_sizes(r, 0, lanes, s);
   vertex_sizes(r, 1, lanes, s);
+  moving_sizes(r, 0, s);
+  moving_sizes(r, 1, s);
   if (edges_run(r)) {
     edge_sizes(r, s);
   }

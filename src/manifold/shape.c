@@ -7,6 +7,7 @@
 #include "family/grid_slopes.h"
 #include "geometry/layout.h"
 #include "manifold/reductions.h"
+#include "manifold/shape_call.h"
 #include "manifold/shape_follow.h"
 #include "manifold/shape_rows.h"
 #include "manifold/shape_sums.h"
@@ -25,10 +26,7 @@ abut_status abut_get_shape_sizes(abut_body handle_, abut_shape_sizes *out)
   if (!out) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_get_shape_sizes needs room for its answer");
   }
-  *out = (abut_shape_sizes){.vertices = b->info.vertices, .superquadrics = b->info.superquadrics,
-                            .planes = b->info.planes, .points = b->info.points,
-                            .coefficients = shape_coefficients(b), .polyhedra = b->info.polyhedra,
-                            .pointclouds = b->info.pointclouds, .grids = b->info.grids};
+  *out = shape_sizes_of(b);
   return ABUT_SUCCESS;
 }
 
@@ -195,19 +193,25 @@ done:
   return status;
 }
 
+abut_status shape_call_check(const call *c, uint32_t want)
+{
+  const abut_batch *batch = c->batch;
+  if (want & ~(uint32_t)(ABUT_SHAPE_EACH_POSE | ABUT_SHAPE_FOLLOW)) {
+    return fail(ABUT_ERROR_ARGUMENT, "there is no way %u of derivatives by shapes", (unsigned)want);
+  }
+  return c->lists[0] || batch->memory == ABUT_MEMORY_STATE || batch->compact || batch->derivatives
+           ? fail(ABUT_ERROR_ARGUMENT, "derivatives by shapes take a batch of one pair that is not on a "
+                  "state, without a compact list and a second smoothing")
+           : ABUT_SUCCESS;
+}
+
 /* Starts a call whose derivatives are by shapes. */
 static abut_status start(call *c, abut_pair pair_, abut_batch *batch, uint32_t want, shape_call *s)
 {
   TRY(call_start(c, pair_, batch));
-  if (want & ~(uint32_t)(ABUT_SHAPE_EACH_POSE | ABUT_SHAPE_FOLLOW)) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no way %u of derivatives by shapes", (unsigned)want);
-  }
+  TRY(shape_call_check(c, want));
   s->each_pose = (want & ABUT_SHAPE_EACH_POSE) != 0;
   s->follow = (want & ABUT_SHAPE_FOLLOW) != 0;
-  if (c->lists[0] || batch->memory == ABUT_MEMORY_STATE || batch->compact || batch->derivatives) {
-    return fail(ABUT_ERROR_ARGUMENT, "derivatives by shapes take a batch of one pair that is not on a "
-                "state, without a compact list and a second smoothing");
-  }
   run *r = &c->runs[0];
   s->smoothing = &r->pair->smoothing;
   r->wanted.active = false; /* the derivatives are of all contacts */

@@ -4,6 +4,7 @@
 #include "device/host_path.h"
 #include "geometry/layout.h"
 #include "geometry/sites.h"
+#include "manifold/shape_moves.h"
 #include "manifold/shape_rows.h"
 #include "smoothing/smoothing.h"
 
@@ -13,16 +14,23 @@ typedef struct follower {
   size_t sites, width;
   reals shape, coefficients; /* in double */
   double *points, *field, *at, *shares, *parts, *row;
+  double *change; /* of the field, on duals */
 } follower;
 
-static abut_status make(const body *b, const abut_smoothing *smoothing, follower *f)
+/* Makes what a pass needs: back to the primitives, or along a direction of these. */
+static abut_status make(const body *b, const abut_smoothing *smoothing, bool back, follower *f)
 {
   void *memory = NULL;
   const size_t sites = b->info.vertices;
   *f = (follower){.of = b, .sites = sites, .width = shape_row_width(b, sites, false)};
-  double **const arrays[] = {&f->points, &f->field, &f->at, &f->shares, &f->parts, &f->row};
-  const size_t counts[] = {POINT_PLANES * sites, FIELD_PLANES * sites, SITE_PLANES * sites,
-                           SHARE_PLANES * sites, PART_PLANES * sites, f->width};
+  double **const arrays[] = {&f->points, &f->field, &f->at, &f->shares, &f->parts, &f->row, &f->change};
+  const size_t counts[] = {POINT_PLANES * sites,
+                           FIELD_PLANES * sites,
+                           back ? SITE_PLANES * sites : 0,
+                           back ? SHARE_PLANES * sites : 0,
+                           back ? PART_PLANES * sites : 0,
+                           back ? f->width : 0,
+                           back ? 0 : 2 * sites};
   TRY(coefficients_of(smoothing, sizeof(double), 0, &f->coefficients));
   TRY(reals_widen(&b->shape, &f->shape));
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
@@ -42,10 +50,11 @@ static void unmake(follower *f)
   free(f->shares);
   free(f->parts);
   free(f->row);
+  free(f->change);
 }
 
-/* Writes the sites: each vertex, with the cotangent of the distance there. */
-static void make_sites(follower *f, const double *bars)
+/* Finds the field's distance and gradient at all vertices. */
+static void find_gradients(follower *f)
 {
   const size_t n = f->sites;
   for (size_t i = 0; i < 3 * n; ++i) {
@@ -56,16 +65,31 @@ static void make_sites(follower *f, const double *bars)
     {.pointer = NULL}, {.integer = -1}, {.pointer = f->of->head}, {.pointer = f->shape.data},
     {.pointer = f->coefficients.data}, {.pointer = f->field}};
   host_launch_f64(KERNEL_FIELD_GRADIENT, n, 1, a);
+}
+
+/* Returns -g / |g|^2 . v at vertex i, 0 where there is no gradient g: how much the distance changes against v. */
+static double against(const follower *f, size_t i, const double v[3])
+{
+  double along = 0.0, square = 0.0;
+  for (size_t k = 0; k < 3; ++k) {
+    const double g = f->field[(1 + k) * f->sites + i];
+    along += g * v[k];
+    square += g * g;
+  }
+  return square > 0.0 ? -along / square : 0.0;
+}
+
+/* Writes the sites: each vertex, with the cotangent of the distance there. */
+static void make_sites(follower *f, const double *bars)
+{
+  const size_t n = f->sites;
+  find_gradients(f);
   for (size_t i = 0; i < n; ++i) {
-    double along = 0.0, square = 0.0;
     for (size_t k = 0; k < 3; ++k) {
-      const double g = f->field[(1 + k) * n + i];
       f->at[k * n + i] = f->points[k * n + i];
       f->at[(SITE_NORMAL + k) * n + i] = 0.0;
-      along += g * bars[3 * i + k];
-      square += g * g;
     }
-    f->at[SITE_PHI * n + i] = square > 0.0 ? -along / square : 0.0;
+    f->at[SITE_PHI * n + i] = against(f, i, bars + 3 * i);
   }
 }
 
@@ -104,7 +128,7 @@ abut_status shape_follow(const body *b, const abut_smoothing *smoothing, double 
 {
   abut_status status = ABUT_SUCCESS;
   follower f = {0};
-  TRY_DONE(make(b, smoothing, &f));
+  TRY_DONE(make(b, smoothing, true, &f));
   make_sites(&f, sum);
   const host_argument a[] = {{.pointer = f.at}, {.integer = (int)f.sites}, {.pointer = b->head},
                              {.pointer = f.shape.data}, {.pointer = f.coefficients.data},
@@ -115,6 +139,29 @@ abut_status shape_follow(const body *b, const abut_smoothing *smoothing, double 
     add_part(&f, &w.part);
   }
   shape_add_row(b, f.sites, false, f.row, sizeof(double), sum);
+done:
+  unmake(&f);
+  return status;
+}
+
+abut_status shape_follow_moves(const body *b, const abut_smoothing *smoothing, double *moves)
+{
+  abut_status status = ABUT_SUCCESS;
+  follower f = {0};
+  double *mesh = moves + shape_moves_mesh_at(b);
+  TRY_DONE(make(b, smoothing, false, &f));
+  find_gradients(&f);
+  const host_argument a[] = {
+    {.pointer = f.points}, {.integer = 0}, {.integer = 0}, {.integer = (int)f.sites},
+    {.pointer = NULL}, {.integer = -1}, {.pointer = b->head}, {.pointer = f.shape.data},
+    {.pointer = f.coefficients.data}, {.pointer = moves}, {.integer = 0}, {.integer = 0}, {.pointer = f.change}};
+  host_launch_f64_dual(KERNEL_FIELD_ALONG_SHAPE, f.sites, 1, a);
+  for (size_t i = 0; i < f.sites; ++i) {
+    for (size_t k = 0; k < 3; ++k) {
+      const double axis[3] = {k == 0, k == 1, k == 2};
+      mesh[3 * i + k] += against(&f, i, axis) * f.change[f.sites + i];
+    }
+  }
 done:
   unmake(&f);
   return status;

@@ -10,4 +10,7 @@
  * of the distance phi there. It is done on the host in double. */
 abut_status shape_follow(const body *b, const abut_smoothing *smoothing, double *sum);
 
+/* Adds to the vertices of a direction (shape_moves.h) how its primitives' change moves them so. */
+abut_status shape_follow_moves(const body *b, const abut_smoothing *smoothing, double *moves);
+
 #endif

@@ -5,6 +5,7 @@
 #include "geometry/layout.h"
 #include "geometry/sites.h"
 #include <math.h>
+#include <string.h>
 
 /* The families' places in the list of geometry/families.h. */
 enum { SUPERQUADRICS, POLYHEDRA, POINTCLOUDS, GRIDS, HEIGHT_FIELDS };
@@ -14,6 +15,28 @@ shape_walk shape_walk_begin(const body *b, size_t sites, bool vertices)
 {
   const size_t mesh = 3 * b->info.vertices;
   return (shape_walk){.of = b, .sites = sites, .row = vertices ? mesh : 0, .sum = mesh};
+}
+
+/* Finds the next polyhedron, cloud or grid of the walk's operation in the caller's order. */
+static void find_place(shape_walk *w, shape_part *p)
+{
+  const body_parts *of = &w->of->parts;
+  for (shape_place *at = &w->next[p->family];; ++at->one) {
+    const bool polyhedron = p->family == SHAPE_POLYHEDRON, cloud = p->family == SHAPE_CLOUD;
+    const int its = (int)(polyhedron ? of->polyhedra[at->one].operation
+                          : cloud    ? of->pointclouds[at->one].operation
+                                     : of->grids[at->one].operation);
+    const size_t count = polyhedron ? of->polyhedra[at->one].count
+                         : cloud    ? of->pointclouds[at->one].count
+                                    : grid_coefficient_count(&of->grids[at->one]);
+    const size_t first = at->number;
+    at->number += count;
+    if (its == w->operation) {
+      p->number = first;
+      p->one = at->one++;
+      return;
+    }
+  }
 }
 
 /* The real behind a ranged primitive's last one: where the next begins, or the next entry. */
@@ -37,6 +60,7 @@ static void set_ranged(shape_walk *w, const int *entry, size_t *row, size_t *sum
   p->first = (size_t)(entry[ENTRY_BASE] + range[0]);
   p->count = (size_t)range[1];
   p->reals = end_of(w, entry) - p->first;
+  find_place(w, p);
   if (p->family == SHAPE_GRID) {
     *row = NODE_SITE_PLANES * w->sites;
     *sum = p->reals;
@@ -47,7 +71,7 @@ static void set_ranged(shape_walk *w, const int *entry, size_t *row, size_t *sum
 
 bool shape_walk_next(shape_walk *w)
 {
-  for (; w->operation < 2; ++w->operation, w->family = 0) {
+  for (; w->operation < 2; ++w->operation, w->family = 0, memset(w->next, 0, sizeof w->next)) {
     for (; w->family < HEIGHT_FIELDS; ++w->family, w->one = 0) {
       const int *entry = w->of->head + HEAD_ENTRY(w->operation, w->family);
       const size_t count = (size_t)entry[ENTRY_COUNT];
@@ -123,6 +147,17 @@ void shape_add_row(const body *b, size_t sites, bool vertices, const void *row, 
 
 /* ---- the caller's arrays ---- */
 
+abut_shape_sizes shape_sizes_of(const body *b)
+{
+  abut_shape_sizes s = {.vertices = b->info.vertices, .superquadrics = b->info.superquadrics,
+                        .planes = b->info.planes, .points = b->info.points, .polyhedra = b->info.polyhedra,
+                        .pointclouds = b->info.pointclouds, .grids = b->info.grids};
+  for (size_t i = 0; i < b->parts.grid_count; ++i) {
+    s.coefficients += grid_coefficient_count(&b->parts.grids[i]);
+  }
+  return s;
+}
+
 static void put(double *to, size_t width, size_t at, size_t i, const double *from)
 {
   for (size_t k = 0; to && k < width; ++k) {
@@ -165,33 +200,7 @@ static void write_point(const abut_shape_gradients *to, size_t i, double width, 
   put(to->cloud_widths, 1, 0, i, &by_width);
 }
 
-/* Where the numbers of each family's primitives begin in the caller's arrays, by their operations: parts
- * come sorted by these. */
-typedef struct placed {
-  size_t one, first; /* the next primitive of the operation, and its first plane, point or coefficient */
-} placed;
-
-/* Finds the next polyhedron, cloud or grid of an operation from `*at` on. */
-static size_t next_of(const body_parts *p, int family, int operation, placed *at)
-{
-  for (;; ++at->one) {
-    const bool polyhedron = family == SHAPE_POLYHEDRON, cloud = family == SHAPE_CLOUD;
-    const int its = (int)(polyhedron ? p->polyhedra[at->one].operation
-                          : cloud    ? p->pointclouds[at->one].operation
-                                     : p->grids[at->one].operation);
-    const size_t count = polyhedron ? p->polyhedra[at->one].count
-                         : cloud    ? p->pointclouds[at->one].count
-                                    : grid_coefficient_count(&p->grids[at->one]);
-    const size_t first = at->first;
-    at->first += count;
-    if (its == operation) {
-      ++at->one;
-      return first;
-    }
-  }
-}
-
-static abut_status write_part(const body *b, const shape_part *p, const double *from, placed *at,
+static abut_status write_part(const body *b, const shape_part *p, const double *from,
                               const abut_shape_gradients *to)
 {
   const body_parts *of = &b->parts;
@@ -203,10 +212,10 @@ static abut_status write_part(const body *b, const shape_part *p, const double *
     }
     return ABUT_SUCCESS;
   }
-  const size_t first = next_of(of, p->family, p->operation, at);
+  const size_t first = p->number;
   if (p->family == SHAPE_GRID) {
     return to->grid_coefficients
-             ? grid_slopes_write(&of->grids[at->one - 1], from, to->grid_coefficients + first)
+             ? grid_slopes_write(&of->grids[p->one], from, to->grid_coefficients + first)
              : ABUT_SUCCESS;
   }
   for (size_t i = 0; i < p->count; ++i) {
@@ -222,8 +231,7 @@ static abut_status write_part(const body *b, const shape_part *p, const double *
 
 abut_status shape_write(const body *b, const double *sum, const abut_shape_gradients *to, size_t at)
 {
-  const abut_body_info *n = &b->info;
-  const size_t coefficients = shape_coefficients(b);
+  const abut_shape_sizes sizes = shape_sizes_of(b), *n = &sizes;
   const abut_shape_gradients row = {
     .vertices = row_of(to->vertices, at, 3 * n->vertices),
     .axes = row_of(to->axes, at, 3 * n->superquadrics),
@@ -235,21 +243,11 @@ abut_status shape_write(const body *b, const double *sum, const abut_shape_gradi
     .cloud_points = row_of(to->cloud_points, at, 3 * n->points),
     .cloud_normals = row_of(to->cloud_normals, at, 3 * n->points),
     .cloud_widths = row_of(to->cloud_widths, at, n->points),
-    .grid_coefficients = row_of(to->grid_coefficients, at, coefficients)};
-  placed places[2][SHAPE_GRID + 1] = {{{0, 0}}};
+    .grid_coefficients = row_of(to->grid_coefficients, at, n->coefficients)};
   shape_walk w = shape_walk_begin(b, 0, true);
   put(row.vertices, 3 * n->vertices, 0, 0, sum);
   while (shape_walk_next(&w)) {
-    TRY(write_part(b, &w.part, sum + w.part.sum, &places[w.part.operation][w.part.family], &row));
+    TRY(write_part(b, &w.part, sum + w.part.sum, &row));
   }
   return ABUT_SUCCESS;
-}
-
-size_t shape_coefficients(const body *b)
-{
-  size_t count = 0;
-  for (size_t i = 0; i < b->parts.grid_count; ++i) {
-    count += grid_coefficient_count(&b->parts.grids[i]);
-  }
-  return count;
 }

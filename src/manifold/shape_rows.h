@@ -15,9 +15,16 @@ typedef struct shape_part {
   size_t count;    /* superquadrics, planes, points, levels */
   size_t row, sum;
   size_t reals;    /* of a grid, its packed numbers; a sum has as many */
+  size_t one, number; /* of a ranged primitive: which of its family the body's definition has it as, and where its planes,
+                         points or coefficients begin among the family's */
 } shape_part;
 
 enum { SHAPE_SUPERQUADRICS, SHAPE_POLYHEDRON, SHAPE_CLOUD, SHAPE_GRID };
+
+/* The next primitive of a family and an operation, and its first number in the caller's arrays. */
+typedef struct shape_place {
+  size_t one, number;
+} shape_place;
 
 /* Goes through the parts of a body in the order in which they are packed. `sites` is how many sites its
  * field has. */
@@ -27,6 +34,7 @@ typedef struct shape_walk {
   int operation, family;
   size_t one;
   shape_part part;
+  shape_place next[SHAPE_GRID + 1];
   size_t row, sum; /* of what has been passed; at the end the widths */
 } shape_walk;
 
@@ -38,8 +46,8 @@ bool shape_walk_next(shape_walk *w);
 size_t shape_row_width(const body *b, size_t sites, bool vertices);
 size_t shape_sum_width(const body *b);
 
-/* How many coefficients its grids have, those of their blocks among them. */
-size_t shape_coefficients(const body *b);
+/* How many numbers describe it. */
+abut_shape_sizes shape_sizes_of(const body *b);
 
 /* Adds a row of kernels' to a sum. The row has reals of `size` bytes. */
 void shape_add_row(const body *b, size_t sites, bool vertices, const void *row, size_t size,

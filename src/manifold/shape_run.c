@@ -4,6 +4,7 @@
 #include "geometry/layout.h"
 #include "manifold/run.h"
 #include "manifold/shape_rows.h"
+#include <limits.h>
 
 /* As kernels/shape/vertices.cl has them. */
 enum { VERTEX_OWN = 1, VERTEX_KEPT = 2, VERTEX_ENDS = 4 };
@@ -15,11 +16,12 @@ static bool all_vertices_back(const run *r, int side)
          side_scored(r, side);
 }
 
-/* Takes the next `count` of the sites of a body's field. */
+/* Takes the next `count` of the sites of a body's field. More than kernels can count stay as many as an int
+ * can say, which check_scratch refuses. */
 static int take_sites(field_sites *s, int side, size_t count)
 {
   const int first = s->count[side];
-  s->count[side] += (int)count;
+  s->count[side] = count < (size_t)(INT_MAX - first) ? first + (int)count : INT_MAX;
   return first;
 }
 

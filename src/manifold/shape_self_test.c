@@ -11,6 +11,7 @@
 #define POSES SELF_TEST_SHAPE_POSES
 #define POSE_REALS 6
 #define ARRAYS 11 /* of a body */
+#define ARRAYS_USED 8 /* of those that one of the bodies has */
 #define MOST 2560 /* numbers of an array */
 #define ROOM (2 * POSES * POSE_REALS + POSES * SELF_TEST_SHAPE_CONTACTS * 8 + 2 * ARRAYS * MOST)
 
@@ -116,11 +117,109 @@ done:
   return status;
 }
 
+/* ---- along directions: the transpose, whose products with cotangents follow from the same answers ---- */
+
+/* A direction of one array: the first pattern of take_patterns. */
+static double pattern_at(size_t i)
+{
+  return (double)((int)(i * 7 % 11) - 5);
+}
+
+static double expected_along(int which, int array)
+{
+  const known *k = &of_both[which][array];
+  const bool patterns = which == 0 && array == ARRAYS_USED - 1; /* a grid's answers are products already */
+  double sum = 0.0;
+  for (size_t i = 0; i < k->count && !patterns; ++i) {
+    sum += k->expected[i] * pattern_at(i);
+  }
+  return patterns ? k->expected[0] : sum;
+}
+
+static abut_shape_tangents direction_of(double *const of[ARRAYS_USED], int which, int array)
+{
+  const double *one[ARRAYS_USED] = {NULL};
+  one[array] = of[array];
+  abut_shape_tangents t = {.vertices = one[0], .axes = one[1], .exponents = one[2], .position = one[3],
+                           .rotation = one[4]};
+  if (which) {
+    t.cloud_points = one[5];
+    t.cloud_normals = one[6];
+    t.cloud_widths = one[7];
+  } else {
+    t.plane_normals = one[5];
+    t.plane_points = one[6];
+    t.grid_coefficients = one[7];
+  }
+  return t;
+}
+
+/* Returns the sum over poses of the outputs' tangents times the cotangents of put_cotangents. */
+static double product_with_bars(const self_test *t, const abut_tangents *found)
+{
+  const void *const of[] = {found->p, found->d, found->n, found->activity};
+  double sum = 0.0;
+  for (size_t k = 0; k < 4; ++k) {
+    const size_t row = SELF_TEST_SHAPE_CONTACTS * (k % 2 ? 1 : 3);
+    for (size_t i = 0; i < POSES * row; ++i) {
+      sum += self_test_number(t, of[k], i) * pattern_at(i % row) / 4.0;
+    }
+  }
+  return sum;
+}
+
+static abut_status run_directions_test(self_test *t)
+{
+  double pattern[MOST];
+  abut_smoothing smoothing = self_test_smoothing();
+  abut_body bodies[2];
+  abut_pair pair;
+  double *all[ARRAYS_USED];
+  for (size_t i = 0; i < MOST; ++i) {
+    pattern[i] = pattern_at(i);
+  }
+  for (int i = 0; i < ARRAYS_USED; ++i) {
+    all[i] = pattern;
+  }
+  for (int i = 0; i < 2; ++i) {
+    TRY(self_test_body(self_test_context(t), i, &bodies[i]));
+  }
+  TRY(abut_create_pair(bodies[0], bodies[1], &smoothing, &pair));
+  abut_batch batch = abut_default_batch();
+  batch.count = POSES;
+  batch.pose1 = self_test_put(t, shape_pose_1, POSES * POSE_REALS, POSES * POSE_REALS);
+  batch.pose2 = self_test_put(t, shape_pose_2, POSES * POSE_REALS, POSES * POSE_REALS);
+  const abut_tangents found = {.p = self_test_room(t, POSES * SELF_TEST_SHAPE_CONTACTS * 3),
+                               .d = self_test_room(t, POSES * SELF_TEST_SHAPE_CONTACTS),
+                               .n = self_test_room(t, POSES * SELF_TEST_SHAPE_CONTACTS * 3),
+                               .activity = self_test_room(t, POSES * SELF_TEST_SHAPE_CONTACTS)};
+  for (int which = 0; which < 2; ++which) {
+    double expected[ARRAYS_USED], got[ARRAYS_USED];
+    for (int i = 0; i < ARRAYS_USED; ++i) {
+      const abut_shape_tangents along = direction_of(all, which, i);
+      TRY(abut_shape_jvp(pair, &batch, which ? NULL : &along, which ? &along : NULL, NULL, &found,
+                         ABUT_SHAPE_SUMS));
+      expected[i] = expected_along(which, i);
+      got[i] = product_with_bars(t, &found);
+    }
+    const answer a = {which ? "products along directions of body 2" : "products along directions of body 1",
+                      expected, ARRAYS_USED, 1, OF_SLOPES};
+    TRY(self_test_compare(t, &a, self_test_put(t, got, ARRAYS_USED, ARRAYS_USED), 1, 1));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status test_directions(context *one)
+{
+  return self_test_run(one, ROOM, run_directions_test);
+}
+
 static abut_status test_shapes(context *one)
 {
   return self_test_run(one, ROOM, run_shapes_test);
 }
 
 const module_self_tests shape_self_tests = {{
-  [SELF_TEST_MAIN] = {[PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_shapes},
+  [SELF_TEST_MAIN] = {[PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_shapes,
+                      [PROGRAM_KIND(PROGRAM_DUAL, false)] = test_directions},
 }};

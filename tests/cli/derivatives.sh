@@ -161,6 +161,42 @@ else
   fail 'sums by shape are not those of rows, or of cotangents of 1'
 fi
 
+# Along shapes: a gradient as a direction, of all poses or of each, is the gradient times itself.
+# shellcheck disable=SC2086 # several words
+{
+  run 0 gradient $pair $on --reduce mean-distance --by shape --each-pose -o rows64.npz -q --precision $wide
+  run 0 gradient $pair $on --reduce mean-distance --by shape -o shape64.npz -q --precision $wide
+  run 0 jvp $pair $on --tangents shape64.npz --by shape -o jvp_shape.npz --precision $wide
+  has stdout '^3 poses, 304 contacts a pose, derivatives along tangents by shape, '
+  if [ -s stderr ]; then fail "jvp by shape warns: $(cat stderr)"; else pass; fi
+  run 0 jvp $pair $on --tangents rows64.npz --by shape --each-pose --follow -o jvp_rows.npz -q --precision $wide
+  "$arrays" fill shape_and_pose.npz a_vertices=8x3:0.5 tangent1=6:0.5
+  run 0 jvp $pair $on --tangents shape_and_pose.npz --by shape -o jvp_both.npz -q --precision $wide
+  usage '--each-pose is of --by shape' jvp $pair --tangents one.npz --each-pose -o no.npz
+  usage '--follow is of --by shape' jvp $pair --tangents one.npz --follow -o no.npz
+  usage '--by shape excludes --soft' jvp $pair --tangents one.npz --by shape --soft s.json -o no.npz
+  "$arrays" fill bad.npz a_vertices=8x2:1
+  run 2 jvp $pair $on --tangents bad.npz --by shape -o no.npz
+  says stderr "abut: bad.npz: array 'a_vertices': shape (8, 2), not (8, 3): the body's numbers"
+  "$arrays" fill bad.npz a_vertices=8x3:nan
+  run 2 jvp $pair $on --tangents bad.npz --by shape -o no.npz
+  says stderr "abut: bad.npz: array 'a_vertices': number 0, counted from 0, is nan"
+  "$arrays" fill bad.npz tangent1=6:1
+  run 2 jvp $pair $on --tangents bad.npz --by shape -o no.npz
+  says stderr "abut: bad.npz: holds no direction of a body's numbers, such as a_vertices or b_axes"
+  "$arrays" fill bad.npz a_vertices=8x3:1 a_vertexes=8x3:1
+  run 0 jvp $pair $on --tangents bad.npz --by shape -o some.npz -q
+  says stderr "abut: bad.npz: array 'a_vertexes' is no direction; it is left out"
+}
+"$arrays" show jvp_shape.npz jvp_d > first
+for name in a_vertices b_vertices; do "$arrays" show shape64.npz $name; done > second
+if awk 'FILENAME == "first" { pushed += $1 / 304; next }
+    { pulled += $1 * $1 } END { e = pushed - pulled; exit !(pulled > 0 && e * e < 1e-8 * pulled * pulled) }' first second; then
+  pass
+else
+  fail 'mean distances do not change along their gradient by its square'
+fi
+
 # Tangents for each pose, for all poses, of one body alone, and in one array.
 "$arrays" fill each.npz tangent1=3x6:0.5 tangent2=3x6:0
 "$arrays" fill one.npz tangent1=6:0.5

@@ -270,6 +270,48 @@ static void test_motions(abut_context context, abut_precision precision)
   }
 }
 
+/* ---- along directions ---- */
+
+static abut_shape_tangents tangents_of(const arrays *a)
+{
+  return (abut_shape_tangents){a->of[0], a->of[1], a->of[2], a->of[3], a->of[4], a->of[5],
+                               a->of[6], a->of[7], a->of[8], a->of[9], a->of[10]};
+}
+
+/* The outputs' tangents: p, d, n, activity. */
+typedef struct outcome {
+  void *of[4];
+  abut_tangents to;
+} outcome;
+
+static void outcome_make(const question *q, outcome *o)
+{
+  for (int i = 0; i < 4; ++i) {
+    o->of[i] = malloc(q->poses * q->contacts * 3 * real_size(q->precision));
+  }
+  o->to = (abut_tangents){.p = o->of[0], .d = o->of[1], .n = o->of[2], .activity = o->of[3]};
+}
+
+static void outcome_free(outcome *o)
+{
+  for (int i = 0; i < 4; ++i) {
+    free(o->of[i]);
+  }
+}
+
+/* Returns the product of one pose's, or all poses', with the cotangents. */
+static double pushed(const question *q, const outcome *o, size_t first, size_t poses)
+{
+  double sum = 0.0;
+  for (int i = 0; i < 4; ++i) {
+    const size_t width = q->contacts * (i % 2 ? 1 : 3);
+    for (size_t k = first * width; k < (first + poses) * width; ++k) {
+      sum += real_at(o->of[i], q->precision, k) * real_at(q->bar[i], q->precision, k);
+    }
+  }
+  return sum;
+}
+
 /* ---- differences ---- */
 
 /* A direction of all numbers of a solid with a grid beside, and the sum of outputs times cotangents with
@@ -385,6 +427,28 @@ static double along(const arrays *a, const direction *d)
   return sum;
 }
 
+/* Writes a direction of a solid, with so many corrections of a grid's beside, to arrays. */
+static void write_direction(arrays *a, const direction *d, size_t corrections)
+{
+  memcpy(a->of[VERTICES], d->vertices, sizeof d->vertices);
+  memcpy(a->of[AXES], d->axes, sizeof d->axes);
+  memcpy(a->of[EXPONENTS], d->exponents, sizeof d->exponents);
+  memcpy(a->of[POSITION], d->position, sizeof d->position);
+  memcpy(a->of[ROTATION], d->rotation, sizeof d->rotation);
+  for (size_t i = 0; i < 18; ++i) {
+    const size_t one = i / 3, k = i % 3;
+    a->of[PLANE_NORMALS][i] = d->planes[6 * one + k];
+    a->of[PLANE_POINTS][i] = d->planes[6 * one + 3 + k];
+    a->of[CLOUD_POINTS][i] = d->points[7 * one + k];
+    a->of[CLOUD_NORMALS][i] = d->points[7 * one + 3 + k];
+    a->of[CLOUD_WIDTHS][one] = d->points[7 * one + 6];
+  }
+  if (a->counts[COEFFICIENTS]) {
+    memcpy(a->of[COEFFICIENTS], d->coefficients, sizeof d->coefficients);
+    memcpy(a->of[COEFFICIENTS] + SAMPLE_NODES, d->corrections, corrections * sizeof *d->corrections);
+  }
+}
+
 /* Moves the coefficients of a grid that may vary: of its blocks those that are not 0. */
 static void move_grid(const grid_sample *from, const direction *d, double step, grid_sample *to)
 {
@@ -442,6 +506,15 @@ static void test_differences(abut_context context)
                        product(a.of[COEFFICIENTS] + SAMPLE_NODES, d.corrections, corrections);
     check(fabs(got - slope) <= 1e-6 * fmax(fabs(slope), 1.0),
           "way %d: the derivative along a direction is %.9g, by differences %.9g", way, got, slope);
+    outcome o;
+    outcome_make(&q, &o);
+    write_direction(&a, &d, corrections);
+    const abut_shape_tangents all = tangents_of(&a);
+    CHECK_OK(abut_shape_jvp(q.pair, &batch, &all, NULL, NULL, &o.to, ABUT_SHAPE_SUMS));
+    const double ahead = pushed(&q, &o, 0, q.poses);
+    check(fabs(ahead - slope) <= 1e-6 * fmax(fabs(slope), 1.0),
+          "way %d: along a direction outputs change by %.9g, by differences %.9g", way, ahead, slope);
+    outcome_free(&o);
     arrays_free(&a);
     question_free(&q);
   }
@@ -525,9 +598,196 @@ static void test_follow(abut_context context)
     const double got = along(&a, &d);
     check(fabs(got - slope) <= 1e-6 * fmax(fabs(slope), 1.0),
           "way %d: with the mesh the derivative is %.9g, by differences %.9g", way, got, slope);
+    outcome o;
+    outcome_make(&q, &o);
+    write_direction(&a, &d, 0);
+    abut_shape_tangents field = tangents_of(&a);
+    field.vertices = NULL;
+    CHECK_OK(abut_shape_jvp(q.pair, &batch, &field, NULL, NULL, &o.to, ABUT_SHAPE_FOLLOW));
+    const double ahead = pushed(&q, &o, 0, q.poses);
+    check(fabs(ahead - slope) <= 1e-6 * fmax(fabs(slope), 1.0),
+          "way %d: with the mesh outputs change by %.9g, by differences %.9g", way, ahead, slope);
+    outcome_free(&o);
     arrays_free(&a);
     arrays_free(&each);
     question_free(&q);
+  }
+}
+
+/* ---- transposes, and motions once more ---- */
+
+/* Adds the product of a body's gradients with its direction, of one row each, and how large its terms are. */
+static void pull(const arrays *gradients, size_t row, const arrays *along, double *sum, double *size)
+{
+  for (int i = 0; i < NAMES; ++i) {
+    for (size_t k = 0; k < along->counts[i]; ++k) {
+      const double term = gradients->of[i][row * along->counts[i] + k] *
+                          along->of[i][(row % along->rows) * along->counts[i] + k];
+      *sum += term;
+      *size += fabs(term);
+    }
+  }
+}
+
+static void draw_all(arrays *a, uint64_t *seed)
+{
+  for (int i = 0; i < NAMES; ++i) {
+    for (size_t k = 0; k < a->rows * a->counts[i]; ++k) {
+      a->of[i][k] = (i == COEFFICIENTS ? 0.1 : 0.3) * random_normal(seed);
+    }
+  }
+}
+
+/* The product of the cotangents with the outputs' tangents is that of the gradients with the direction: of
+ * shapes and poses together, one direction for all poses or one each, with meshes that follow or not. */
+static void test_transposes(abut_context context, abut_precision precision)
+{
+  enum { POSES = 3 };
+  uint64_t seed = 41;
+  for (int way = 0; way < 6; ++way) {
+    question q = {.precision = precision};
+    static solid s[2];
+    static grid_sample grid;
+    arrays gradients[2], along[2];
+    solid_make(&s[0], &seed, way % 2);
+    solid_make(&s[1], &seed, false);
+    grid_sample_make(&grid, &seed, 1, 0.9, ABUT_ADD);
+    s[1].def.grids = &grid.grid;
+    s[1].def.grid_count = 1;
+    const bool each = way % 2;
+    const uint32_t want = (each ? ABUT_SHAPE_EACH_POSE : 0) | (way / 2 % 2 ? ABUT_SHAPE_FOLLOW : 0);
+    for (int i = 0; i < 2; ++i) {
+      REQUIRE_OK(abut_create_body(context, &s[i].def, &q.bodies[i]));
+      arrays_make(q.bodies[i], POSES, &gradients[i]);
+      arrays_make(q.bodies[i], each ? POSES : 1, &along[i]);
+      draw_all(&along[i], &seed);
+    }
+    const abut_smoothing smoothing = smoothing_of(q.bodies[0], q.bodies[1], way);
+    REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
+    question_make(&q, precision, POSES, &seed);
+    void *g[2], *turns[2];
+    double numbers[POSES * POSE];
+    for (int i = 0; i < 2; ++i) {
+      for (size_t k = 0; k < POSES * POSE; ++k) {
+        numbers[k] = 0.3 * random_normal(&seed);
+      }
+      turns[i] = to_reals(numbers, POSES * POSE, precision);
+      g[i] = malloc(sizeof numbers);
+    }
+    outcome o;
+    outcome_make(&q, &o);
+    abut_batch batch = batch_of(&q);
+    const abut_cotangents bars = cotangents_of(&q);
+    const abut_gradients to = {g[0], g[1]};
+    const abut_pose_tangents by = {turns[0], turns[1]};
+    const abut_shape_tangents of[2] = {tangents_of(&along[0]), tangents_of(&along[1])};
+    CHECK_OK(abut_vjp(q.pair, ABUT_SAME_PAIR, &batch, &bars, &to));
+    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &gradients[0].to, &gradients[1].to,
+                            want | ABUT_SHAPE_EACH_POSE));
+    CHECK_OK(abut_shape_jvp(q.pair, &batch, &of[0], &of[1], &by, &o.to, want));
+    for (size_t pose = 0; pose < POSES; ++pose) {
+      double pulled = 0.0, size = 0.0;
+      for (int i = 0; i < 2; ++i) {
+        pull(&gradients[i], pose, &along[i], &pulled, &size);
+        for (size_t k = pose * POSE; k < (pose + 1) * POSE; ++k) {
+          const double term = real_at(g[i], precision, k) * real_at(turns[i], precision, k);
+          pulled += term;
+          size += fabs(term);
+        }
+      }
+      const double got = pushed(&q, &o, pose, 1);
+      check(fabs(got - pulled) <= (precision == ABUT_FLOAT64 ? 1e-9 : 5e-3) * size,
+            "way %d, pose %zu: the product along a direction is %.12g, by gradients %.12g of %g", way, pose, got,
+            pulled, size);
+    }
+    for (int i = 0; i < 2; ++i) {
+      free(g[i]);
+      free(turns[i]);
+      arrays_free(&gradients[i]);
+      arrays_free(&along[i]);
+    }
+    outcome_free(&o);
+    question_free(&q);
+    CHECK_OK(abut_destroy_pair(q.pair));
+  }
+}
+
+/* Writes what a twist (v, w) of a solid's own frame does to points, or directions, `from`, `stride` apart. */
+static void carry(const double twist[6], const double *from, size_t count, size_t stride, bool points, double *to)
+{
+  for (size_t i = 0; i < count; ++i) {
+    cross(twist + 3, from + i * stride, to + 3 * i);
+    for (int k = 0; k < 3; ++k) {
+      to[3 * i + (size_t)k] += points ? twist[k] : 0.0;
+    }
+  }
+}
+
+/* Moving all numbers of a body along a twist is the derivative along its pose. */
+static void test_carried(abut_context context, abut_precision precision)
+{
+  uint64_t seed = 47;
+  for (int way = 0; way < 4; ++way) {
+    const int moved = way % 2;
+    question q = {.precision = precision};
+    solid s[2];
+    arrays along;
+    for (int i = 0; i < 2; ++i) {
+      solid_make(&s[i], &seed, i != moved);
+      REQUIRE_OK(abut_create_body(context, &s[i].def, &q.bodies[i]));
+    }
+    const abut_smoothing smoothing = smoothing_of(q.bodies[0], q.bodies[1], way + 1);
+    REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
+    question_make(&q, precision, 1, &seed);
+    double twist[6], tangent[6];
+    for (size_t k = 0; k < 6; ++k) {
+      twist[k] = random_normal(&seed);
+      if (k > 2) {
+        real_put(q.pose[moved], precision, k, 0.0); /* where exp(s) = (rho, 1) and its derivative is simple */
+        q.numbers[moved][k] = 0.0;
+      }
+    }
+    cross(twist + 3, q.numbers[moved], tangent);
+    for (int k = 0; k < 3; ++k) {
+      tangent[k] = twist[k] - 0.5 * tangent[k];
+      tangent[3 + k] = twist[3 + k];
+    }
+    arrays_make(q.bodies[moved], 1, &along);
+    const solid *m = &s[moved];
+    const double *u = m->superquadric.quaternion, back[4] = {u[0], -u[1], -u[2], -u[3]};
+    carry(twist, m->vertices, 8, 3, true, along.of[VERTICES]);
+    carry(twist, m->superquadric.position, 1, 3, true, along.of[POSITION]);
+    carry(twist, m->planes, 6, 6, false, along.of[PLANE_NORMALS]);
+    carry(twist, m->planes + 3, 6, 6, true, along.of[PLANE_POINTS]);
+    carry(twist, m->points, 6, 7, true, along.of[CLOUD_POINTS]);
+    carry(twist, m->points + 3, 6, 7, false, along.of[CLOUD_NORMALS]);
+    rotate(back, twist + 3, along.of[ROTATION]);
+    abut_shape_tangents t = tangents_of(&along);
+    t.axes = t.exponents = t.cloud_widths = NULL;
+    void *by = to_reals(tangent, 6, precision);
+    outcome o[2];
+    outcome_make(&q, &o[0]);
+    outcome_make(&q, &o[1]);
+    abut_batch batch = batch_of(&q);
+    const abut_pose_tangents poses = {moved ? NULL : by, moved ? by : NULL};
+    CHECK_OK(abut_shape_jvp(q.pair, &batch, moved ? NULL : &t, moved ? &t : NULL, NULL, &o[0].to, 0));
+    CHECK_OK(abut_jvp(q.pair, ABUT_SAME_PAIR, &batch, &poses, &o[1].to));
+    for (int i = 0; i < 4; ++i) {
+      double worst = 0.0, size = 0.0;
+      for (size_t k = 0; k < q.contacts * (i % 2 ? 1 : 3); ++k) {
+        const double want = real_at(o[1].of[i], precision, k);
+        worst = fmax(worst, fabs(real_at(o[0].of[i], precision, k) - want));
+        size = fmax(size, fabs(want));
+      }
+      check(size > 0.0 && worst <= (precision == ABUT_FLOAT64 ? 1e-9 : 5e-3) * size,
+            "way %d, output %d: a motion is off by %g of %g", way, i, worst, size);
+    }
+    free(by);
+    arrays_free(&along);
+    outcome_free(&o[0]);
+    outcome_free(&o[1]);
+    question_free(&q);
+    CHECK_OK(abut_destroy_pair(q.pair));
   }
 }
 
@@ -615,8 +875,22 @@ static void test_awkward(abut_context context, abut_precision precision)
         }
       }
       check(none == 0, "awkward bodies %d: %zu numbers of body %d are none", way, none, side + 1);
-      arrays_free(&a[side]);
+      draw_all(&a[side], &seed);
     }
+    outcome o;
+    outcome_make(&q, &o);
+    const abut_shape_tangents along[2] = {tangents_of(&a[0]), tangents_of(&a[1])};
+    CHECK_OK(abut_shape_jvp(q.pair, &batch, &along[0], &along[1], NULL, &o.to, ABUT_SHAPE_EACH_POSE));
+    size_t wrong = 0;
+    for (int i = 0; i < 4; ++i) {
+      for (size_t k = 0; k < q.poses * q.contacts * (i % 2 ? 1 : 3); ++k) {
+        wrong += !isfinite(real_at(o.of[i], precision, k));
+      }
+    }
+    check(wrong == 0, "awkward bodies %d: %zu tangents are none", way, wrong);
+    outcome_free(&o);
+    arrays_free(&a[0]);
+    arrays_free(&a[1]);
     question_free(&q);
   }
 }
@@ -690,9 +964,24 @@ static void test_refusals(abut_context context, abut_precision precision)
   CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, 4), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_get_shape_sizes((abut_body){0, 0}, &sizes), ABUT_ERROR_HANDLE);
   CHECK_EQUAL(abut_get_shape_sizes(q.bodies[0], NULL), ABUT_ERROR_ARGUMENT);
+  outcome o;
+  outcome_make(&q, &o);
+  draw_all(&a, &seed);
+  abut_shape_tangents along = tangents_of(&a);
+  CHECK_EQUAL(abut_shape_jvp(q.pair, &batch, NULL, NULL, NULL, &o.to, 0), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_jvp(q.pair, &batch, &along, NULL, NULL, NULL, 0), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_jvp(q.pair, &batch, &along, NULL, NULL, &o.to, 4), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_jvp((abut_pair){0, 0}, &batch, &along, NULL, NULL, &o.to, 0), ABUT_ERROR_HANDLE);
+  a.of[AXES][1] = (double)NAN;
+  CHECK_EQUAL(abut_shape_jvp(q.pair, &batch, NULL, &along, NULL, &o.to, 0), ABUT_ERROR_ARGUMENT);
+  CHECK(strstr(abut_last_error(), "body 2's axes: number 1 is not finite"));
+  a.of[AXES][1] = 0.0;
+  CHECK_OK(abut_shape_jvp(q.pair, &batch, &along, NULL, NULL, &o.to, 0));
   abut_compact list = {.capacity = 0};
   batch.compact = &list;
   CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_jvp(q.pair, &batch, &along, NULL, NULL, &o.to, 0), ABUT_ERROR_ARGUMENT);
+  outcome_free(&o);
   batch = batch_of(&q);
   batch.count = 0;
   CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS));
@@ -709,6 +998,8 @@ int main(int argc, char **argv)
     return 77;
   }
   test_motions(context, precision);
+  test_transposes(context, precision);
+  test_carried(context, precision);
   if (precision == ABUT_FLOAT64) {
     test_differences(context);
     test_follow(context);

@@ -149,6 +149,29 @@ static abut_status run_shapes(const world *w, answer *out)
                    abut_shape_gradient(w->pair, &batch, ABUT_REDUCE_MEAN_DISTANCE, &to, NULL, ABUT_SHAPE_SUMS));
 }
 
+/* Along a direction of the same numbers, of each pose; the mesh follows. */
+static abut_status run_shapes_along(const world *w, answer *out)
+{
+  enum { MOST = 400 };
+  static double numbers[2][MOST];
+  double poses[2][POSES * 7];
+  abut_batch batch;
+  abut_layout layout;
+  start_batch(out, &batch, poses);
+  const abut_status status = abut_get_layout(w->pair, &layout);
+  if (status != ABUT_SUCCESS) {
+    return status;
+  }
+  for (size_t i = 0; i < MOST; ++i) {
+    numbers[0][i] = sin((double)i);
+    numbers[1][i] = cos((double)i);
+  }
+  const abut_shape_tangents along = {.vertices = numbers[0], .axes = numbers[1]};
+  const abut_tangents wanted = {.d = room(out, POSES * layout.contacts, sizeof(double), 1e-7)};
+  return end_batch(out, &batch, abut_shape_jvp(w->pair, &batch, &along, NULL, NULL, &wanted,
+                                               ABUT_SHAPE_EACH_POSE | ABUT_SHAPE_FOLLOW));
+}
+
 /* Normals bend so much that second derivatives reach 1e7. */
 static abut_status run_vjp_tangent(const world *w, answer *out)
 {
@@ -562,6 +585,7 @@ const task tasks[TASKS] = {
   {"hessian", run_hessian, POSES, 29, 2, 20},
   {"vjp-tangent", run_vjp_tangent, POSES, 5, 3, 20},
   {"shapes", run_shapes, POSES, 5, 2, 20},
+  {"shapes-along", run_shapes_along, POSES, 4, 2, 20},
   {"growing", run_growing, BLOCK_POSES, 3, 1, 20},
   {"field", run_field, QUERIES, 1, 1, 3},
   {"witness", run_witness, QUERIES, 1, 1, 3},

@@ -102,6 +102,18 @@ static abut_status by_shape(fixture *f)
   return abut_shape_gradient(f->pair, &batch, ABUT_REDUCE_MEAN_DISTANCE, &to, NULL, ABUT_SHAPE_SUMS);
 }
 
+static abut_status along_shape(fixture *f)
+{
+  static double vertices[3 * 16];
+  const abut_shape_tangents along = {.vertices = vertices};
+  const abut_tangents to = {.d = f->reals[2]};
+  abut_batch batch = abut_default_batch();
+  batch.count = 1;
+  batch.pose1 = f->reals[0];
+  batch.pose2 = f->reals[1];
+  return abut_shape_jvp(f->pair, &batch, &along, NULL, NULL, &to, ABUT_SHAPE_SUMS);
+}
+
 static abut_status picture(fixture *f)
 {
   static const double here[6] = {0}, there[6] = {0.75, 0.25, 0.5};
@@ -221,7 +233,8 @@ static void test_builds(abut_precision precision)
                {"their Jacobians", closest_by_poses, 8}, {"collision", collide, 9},
                {"its gradient", collide_back, 10}, {"collision of meshes", collide_meshes, 10},
                {"their gradient", collide_meshes_back, 10}, {"a decomposition", decompose, 11},
-               {"a gradient by shape", by_shape, 13}, {"edges again", edges, 13}};
+               {"a gradient by shape", by_shape, 13}, {"along a shape", along_shape, 15},
+               {"edges again", edges, 15}};
   fixture f;
   if (!make_fixture(precision, &f)) {
     return;
@@ -490,6 +503,8 @@ static void test_self_tests(abut_precision precision)
                   {MODULE_FIELD, PROGRAM_DUAL, false, false},
                   {MODULE_CLOSEST, PROGRAM_PLAIN, true, true},
                   {MODULE_CLOSEST, PROGRAM_DUAL, false, false},
+                  {MODULE_SHAPE, PROGRAM_DUAL, false, true},
+                  {MODULE_SHAPE, PROGRAM_DUAL, true, false},
                   {MODULE_WORLD, PROGRAM_DUAL, true, true},
                   {MODULE_WORLD, PROGRAM_DUAL, false, false},
                   {MODULE_RENDER, PROGRAM_DUAL, false, false}};

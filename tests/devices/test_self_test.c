@@ -200,6 +200,18 @@ static abut_status by_shape(abut_batch *b)
   return status;
 }
 
+/* Along a direction of their axes. */
+static abut_status along_shape(abut_batch *b)
+{
+  static double numbers[REALS];
+  for (size_t i = 0; i < REALS; ++i) {
+    numbers[i] = (double)(i % 5);
+  }
+  const abut_shape_tangents along = {.axes = numbers};
+  const abut_tangents to = {.d = s.real[0]};
+  return abut_shape_jvp(s.pair, b, &along, NULL, NULL, &to, ABUT_SHAPE_SUMS);
+}
+
 static abut_status witness(abut_batch *b)
 {
   (void)b;
@@ -387,9 +399,10 @@ static const struct {
   {"meshes", "wrongly: collision of meshes", meshes},
   {"their gradient", "times of impact by the poses", meshes_by_poses},
   {"decomposition", "a derivative of the fit", decompose},
-  {"shapes", "derivatives by position of body 1", by_shape}};
+  {"shapes", "derivatives by position of body 1", by_shape},
+  {"along shapes", "products along directions of body 1", along_shape}};
 enum { CONTACTS, GRADIENT, JVP, HESSIAN, WITNESS, FIELD, PICTURE, LIST, LIST_VJP, VJP_TANGENT, WEIGHTS,
-       CLOSEST, CLOSEST_BY_POSES, COLLISION, COLLISION_BY_VERTICES, MESHES, MESHES_BY_POSES, DECOMPOSITION, SHAPES };
+       CLOSEST, CLOSEST_BY_POSES, COLLISION, COLLISION_BY_VERTICES, MESHES, MESHES_BY_POSES, DECOMPOSITION, SHAPES, ALONG_SHAPES };
 
 static bool has_answer(int which, float expected[2][REALS])
 {
@@ -621,6 +634,9 @@ int main(int argc, char **argv)
   }
   if (write_suite("shapes", "shape/superquadrics.cl", "-moved.x,", "moved.x,", points)) {
     taken_over(points, SHAPES, true);
+  }
+  if (write_suite("along_shapes", "shape/along.cl", "rise * (r * h_inv * h_inv)", "rise * (r * h_inv)", points)) {
+    taken_over(points, ALONG_SHAPES, false);
   }
   round_wrongly(points);
   collide_wrongly(points);

@@ -54,6 +54,13 @@ def test_golden(double, name):
         within(mean.grad2, wanted["mean_g2"], 1e-7)
 
 
+def direction_of(answers, side, like):
+    named = {name: answers.get(f"tangent_{side}_{name}") if not isinstance(value, tuple) else
+             tuple(answers[f"tangent_{side}_{name}{i}"] for i in range(len(value)))
+             for name, value in like._asdict().items()}
+    return abut.ShapeGradients(**named)
+
+
 def test_golden_shapes(double):
     answers = np.load(conftest.ROOT / "tests" / "golden-shape" / "composed.npz")
     pair, poses, bars, _ = conftest.golden(double, "composed")
@@ -76,10 +83,37 @@ def test_golden_shapes(double):
     follows = abut.shape_vjp(pair, s1, s2, **given, follow=True)
     assert np.array_equal(follows[0].vertices, sums[0].vertices)
     assert not np.allclose(follows[0].axes, sums[0].axes)
+    directions = [direction_of(answers, side, row) for side, row in zip("ab", sums)]
+    along = abut.shape_jvp(pair, s1, s2, *directions)
+    for output in OUTPUTS:
+        scale = np.abs(answers["jvp_" + output]).max()
+        within(getattr(along, output) / scale, answers["jvp_" + output] / scale, 1e-7)
     with pytest.raises(ValueError, match="one abut.Pair"):
         abut.shape_vjp([pair], s1, s2, **given)
     with pytest.raises(abut.Error, match="soft distance"):
         abut.shape_gradient(pair, s1, s2, "soft_distance")
+
+
+def test_directions_of_shapes(double_pair):
+    p1, p2 = (conftest.random_poses(5, np.float64, seed) for seed in (1, 2))
+    like, other = abut.shape_gradient(double_pair, p1, p2, "activity")
+    by = {"vertices": np.sin(np.arange(like.vertices.size)).reshape(-1, 3)}
+    turns = np.ones((5, 6))
+    one = abut.shape_jvp(double_pair, p1, p2, by)
+    rows = abut.shape_jvp(double_pair, p1, p2, {"vertices": np.broadcast_to(by["vertices"], (5, *by["vertices"].shape))},
+                          each_pose=True)
+    both = abut.shape_jvp(double_pair, p1, p2, by, along2=turns, want=("d",))
+    np.testing.assert_array_equal(one.d, rows.d)
+    within(both.d, one.d + abut.jvp(double_pair, p1, p2, tangent2=turns).d, 1e-12)
+    assert np.abs(one.p).max() > 0
+    for wrong, text in (({"vertices": np.ones(3)}, "tangents1.vertices has the shape"), ({"edges": 1}, "edges"),
+                        ({"plane_normals": np.ones((1, 3))}, "an array for each of")):
+        with pytest.raises(ValueError, match=text):
+            abut.shape_jvp(double_pair, p1, p2, wrong)
+    with pytest.raises(ValueError, match="tangents1 or tangents2 is needed"):
+        abut.shape_jvp(double_pair, p1, p2)
+    with pytest.raises(abut.Error, match="body 2's vertices: number 0 is not finite"):
+        abut.shape_jvp(double_pair, p1, p2, None, {"vertices": np.full_like(other.vertices, np.nan)})
 
 
 def test_products_agree(double_pair):

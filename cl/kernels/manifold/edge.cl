@@ -11,13 +11,6 @@ typedef struct edge_ends {
   vec p0, p1, q0, q1; // p in body 1's frame, q in body 2's
 } edge_ends;
 
-// Returns a pose's row of the ends of one body's kept edges.
-static GLOBAL const real *kept_row(GLOBAL const real *ends, GLOBAL const pair_sizes *n, int side,
-                                   int pose)
-{
-  return NUMS(ends, pose, kept_stride(&n->elements[EDGES_OF(side)], ENDS_PLANES));
-}
-
 // Reads the ends of a block of pairs, six planes a body, in its own frame.
 static edge_ends load_ends(GLOBAL const real *ends1, GLOBAL const real *ends2,
                            GLOBAL const pair_head *pair, int block, int pose)

@@ -15,7 +15,20 @@ typedef struct pair_head {
 // selected and all poses share the mesh's own.
 static int kept_stride(GLOBAL const pair_elements *e, int planes)
 {
-  return e->selected ? planes * e->plane : 0;
+  return e->selected || e->moving ? planes * e->plane : 0;
+}
+
+// Returns how many a pose has of all of the mesh's elements: 0 where all poses share them.
+static int mesh_stride(GLOBAL const pair_elements *e, int planes)
+{
+  return e->moving ? planes * e->padded : 0;
+}
+
+// Returns a pose's row of the ends of one body's kept edges.
+static GLOBAL const real *kept_row(GLOBAL const real *ends, GLOBAL const pair_sizes *n, int side,
+                                   int pose)
+{
+  return NUMS(ends, pose, kept_stride(&n->elements[EDGES_OF(side)], ENDS_PLANES));
 }
 
 // Returns which of the mesh's elements is kept as the i-th. index (poses, kept + 1) holds the

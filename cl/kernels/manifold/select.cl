@@ -223,6 +223,20 @@ static num sort_weight(num gap, lane x, GLOBAL const coefficients *c)
   return n_with_value(n_times(gap, slope), weight);
 }
 
+// Adds w times a block of a mesh's numbers to a sum. `stride` is that of these (mesh_stride): 0 where they
+// are constants.
+static num add_weighed(num sum, num w, GLOBAL const real *p, int stride)
+{
+  num r = n_tmad(w, lane_load(p), sum);
+  TANGENT_DO(i, {
+    if (stride) {
+      r = n_with_part(r, i, n_value(w) * lane_load(p + i * stride) + n_get_part(r, i));
+    }
+  })
+  (void)stride;
+  return r;
+}
+
 // Makes row k of SoftSort (docs/spec.md, section 1), by one work-group: with the weights
 // softmax_i(-|s_(k) - s_i| / sort) the mean of `columns` source planes goes to out (poses, columns,
 // slots), and one over the sum of the exponentials to sums (poses, slots), for the adjoint. s_(k)
@@ -237,6 +251,8 @@ static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top,
   const int pose = (int)get_global_id(1);
   const int item = (int)get_local_id(0);
   const int kept = e->kept, padded = e->padded, out_padded = e->slots;
+  const int source_stride = mesh_stride(e, columns);
+  GLOBAL const real *from = NUMS(source, pose, source_stride);
   const num ranked = load_one(NUMS(top, pose, kept + 1) + k, kept + 1);
   GLOBAL const real *s = NUMS(scores, pose, padded);
   const num zero = n_lit(R(0.0));
@@ -254,7 +270,7 @@ static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top,
       const num w = sort_weight(gap, x, c);
       part[0] = n_add(part[0], w);
       for (int j = 0; j < columns; ++j) {
-        part[1 + j] = n_tmad(w, lane_load(source + j * padded + i), part[1 + j]);
+        part[1 + j] = add_weighed(part[1 + j], w, from + j * padded + i, source_stride);
       }
     }
     for (int j = 0; j <= columns; ++j) {
@@ -417,17 +433,18 @@ static num gate_gap(GLOBAL const real *top, GLOBAL const pair_elements *e, int k
 }
 
 // Writes the true element of rank k and its weight 1 - exp(-x^2); padding repeats the last one.
-// index, top, out and weights are rows of a pose.
+// index, top, source, out and weights are rows of a pose.
 static void gate_row(GLOBAL const int *index, GLOBAL const real *top, int row,
                      GLOBAL const real *source, int columns, GLOBAL const pair_elements *e,
                      GLOBAL const coefficients *c, GLOBAL real *out, GLOBAL real *weights)
 {
   const int k = MIN_INT(row, e->kept - 1), padded = e->padded, out_padded = e->slots;
-  const int from = index[k];
+  const int from = index[k], stride = mesh_stride(e, columns);
   for (int j = 0; j < columns; ++j) {
     GLOBAL real *to = out + j * out_padded + row;
     EACH_PART(part) {
-      to[part * columns * out_padded] = part ? R(0.0) : source[j * padded + from];
+      to[part * columns * out_padded] =
+        part && !stride ? R(0.0) : source[part * stride + j * padded + from];
     }
   }
   const num x = gate_gap(top, e, k, c);
@@ -445,8 +462,9 @@ KERNEL void gate(GLOBAL const int *index, GLOBAL const real *top, GLOBAL const r
   GLOBAL const pair_elements *e = &pair->n.elements[of];
   const int columns = of < EDGES_OF(0) ? POINT_PLANES : ENDS_PLANES;
   if (row < e->slots) {
-    gate_row(ROW(index, pose, e->kept + 1), NUMS(top, pose, e->kept + 1), row, source, columns, e,
-             &pair->c, NUMS(out, pose, columns * e->slots), NUMS(weights, pose, e->slots));
+    gate_row(ROW(index, pose, e->kept + 1), NUMS(top, pose, e->kept + 1), row,
+             NUMS(source, pose, mesh_stride(e, columns)), columns, e, &pair->c,
+             NUMS(out, pose, columns * e->slots), NUMS(weights, pose, e->slots));
   }
 }
 

@@ -1,7 +1,21 @@
-// Derivatives of contacts by the shapes of their bodies: from the cotangents of places of meshes and of
-// fields, which kernels of the manifold's reverse pass leave, to those of vertices and primitives. On
-// plain numbers alone.
+// Derivatives of contacts by the shapes of their bodies. On duals: what a direction of the shapes' numbers
+// adds to the tangents of the manifold's forward pass. On plain numbers: from the cotangents of places of
+// meshes and of fields, which kernels of the manifold's reverse pass leave, to those of vertices and
+// primitives.
 #include "kernels/begin.h"
+
+#if TANGENTS == 1
+#define NUM_DUAL 1
+#include "num/num_on.h"
+#include "kernels/access.h"
+#include "kernels/field.h"
+#include "kernels/manifold/probes.h"
+#include "geometry/superquadric_slopes.inl"
+#include "kernels/shape/moves.cl"
+#include "kernels/shape/along.cl"
+#include "num/num_off.h"
+#undef NUM_DUAL
+#endif
 
 #if !TANGENTS
 // Derivatives of normals are derivatives, along a direction of the place, of those of distances.

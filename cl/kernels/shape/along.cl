@@ -1,0 +1,343 @@
+// How fields change along a direction of their bodies' numbers, at places that stay: what the forward pass
+// on duals adds to the tangents of distances and normals, which it has from the places' own motion.
+//
+// `moves` are laid out as the numbers that they are of (geometry/layout.h). A superquadric has its twist in
+// the place of its rotation's first three numbers, changes of position, of axes in the place of 1 / axes,
+// and of exponents; a plane has those of normal and of normal . point; a cloud's point those of place and
+// normal, and of its width's logarithm in the place of 1 / width^2. A grid's record and links are copied,
+// and its coefficients are the changes. On duals of one tangent.
+
+// Returns x where it is a number, within what sums can take; a derivative that has overflowed against
+// itself counts as 0.
+static lane known_change(lane x)
+{
+  return lane_select(x == x, bounded_part(x, COTANGENT_LIMIT), lane_lit(R(0.0)));
+}
+
+// Returns v as a number that changes by d.
+static num changing(lane v, lane d)
+{
+  return n_with_part(n_of(v), 1, known_change(d));
+}
+
+static vec changing3(vec3_r v, vec3_r d)
+{
+  return FN(make)(changing(v.x, d.x), changing(v.y, d.y), changing(v.z, d.z));
+}
+
+static vec staying3(vec3_r v)
+{
+  return FN(make)(n_of(v.x), n_of(v.y), n_of(v.z));
+}
+
+// Adds a slope times the change that it is by. A slope that is not known has none, as in the reverse pass.
+static num add_change(num sum, num slope, real by)
+{
+  const num known = changing(known_change(n_value(slope)), n_get_part(slope, 1));
+  return n_smad(known, by, sum);
+}
+
+// ---- single primitives: p gets the distance and the raw normal of `at`, with their changes ----
+
+// Distance and normal follow from h, whose change is one number; the normal's is that number's derivative
+// by the place, along each axis in turn.
+static void superquadric_change(GLOBAL const real *s, GLOBAL const real *m, vec3_r x, const surface_r *at,
+                                FN(surface) *p)
+{
+  GLOBAL const real *place_at = s + SUPERQUADRIC_POSITION, *axes_inv = s + SUPERQUADRIC_AXES_INV;
+  GLOBAL const real *move = m + SUPERQUADRIC_POSITION, *axes = m + SUPERQUADRIC_AXES_INV;
+  const vec3_r from = make_r(x.x - place_at[0], x.y - place_at[1], x.z - place_at[2]);
+  const vec twist = FN(make)(n_lit(m[0]), n_lit(m[1]), n_lit(m[2]));
+  const vec shift = FN(rotate_back)(s, FN(make)(n_lit(move[0]), n_lit(move[1]), n_lit(move[2])));
+  const lane none = lane_lit(R(0.0)), one = lane_lit(R(1.0));
+  lane slope[3], rise = none, h_inv = one, squares = none;
+  for (int k = 0; k < 3; ++k) {
+    const vec y = FN(rotate_back)(s, FN(make)(n_with_part(n_of(from.x), 1, k == 0 ? one : none),
+                                              n_with_part(n_of(from.y), 1, k == 1 ? one : none),
+                                              n_with_part(n_of(from.z), 1, k == 2 ? one : none)));
+    const vec dy = FN(sub3)(FN(cross3)(y, twist), shift);
+    const FN(superquadric_slopes) h = FN(superquadric_slopes_at)(s, y);
+    num change = FN(dot3)(h.place, dy);
+    change = add_change(change, h.axes.x, axes[0]);
+    change = add_change(change, h.axes.y, axes[1]);
+    change = add_change(change, h.axes.z, axes[2]);
+    change = add_change(change, h.exponents[0], m[SUPERQUADRIC_E1]);
+    change = add_change(change, h.exponents[1], m[SUPERQUADRIC_E2]);
+    slope[k] = n_get_part(change, 1);
+    rise = n_value(change);
+    h_inv = n_value(h.h_inv);
+    squares = n_value(FN(dot3)(y, dy));
+  }
+  const real soft = SUPERQUADRIC_SOFT * (axes[0] / axes_inv[0] + axes[1] / axes_inv[1] + axes[2] / axes_inv[2]);
+  const lane r = lane_sqrt(dot3_r(from, from) + s[SUPERQUADRIC_FLOOR]);
+  p->phi = changing(at->phi, (squares + soft) * ((one - h_inv) / r) + rise * (r * h_inv * h_inv));
+  p->g = changing3(at->g, make_r(slope[0], slope[1], slope[2]));
+}
+
+static void polyhedron_change(GLOBAL const real *planes, GLOBAL const real *m, int count,
+                              GLOBAL const coefficients *c, vec3_r x, const surface_r *at, FN(surface) *p)
+{
+  lane phi = lane_lit(R(0.0));
+  vec3_r g = make_r(phi, phi, phi);
+  for (int i = 0; i < count; ++i, planes += PLANE_STRIDE, m += PLANE_STRIDE) {
+    const lane w = lane_exp2((plane_distance_r(planes, x) - at->phi) * c->plane_log2e);
+    const lane change = w * plane_distance_r(m, x), tilt = change * (c->plane_log2e * LN2);
+    phi = phi + change;
+    g.x = g.x + (w * m[0] + tilt * (planes[0] - at->g.x));
+    g.y = g.y + (w * m[1] + tilt * (planes[1] - at->g.y));
+    g.z = g.z + (w * m[2] + tilt * (planes[2] - at->g.z));
+  }
+  p->phi = changing(at->phi, phi);
+  p->g = changing3(at->g, g);
+}
+
+// With E_i a point's exponent, to the base e, and phi_i = n_i . (x - p_i) the distance changes by
+//   sum w_i [dphi_i + (phi_i - phi) dE_i],
+// and g by the derivative of that by the place; that of w_i is w_i (u_i - sum w u), u_i = -(x - p_i) /
+// width_i^2.
+static void pointcloud_change(GLOBAL const real *cloud, GLOBAL const real *m, int count, vec3_r x,
+                              const surface_r *at, FN(surface) *p)
+{
+  const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0));
+  const outlook_r o = cloud_outlook_r(cloud, x);
+  lane top = lane_lit(-REAL_MOST), sum = zero, phi = zero;
+  vec3_r pull = make_r(zero, zero, zero), g = pull;
+  for (int i = 1; i <= count; ++i) {
+    GLOBAL const real *q = cloud + i * POINT_STRIDE;
+    const vec3_r d = cloud_way_r(q, x);
+    const lane exponent = cloud_exponent_r(cloud, &o, q, d);
+    const ilane leads = exponent > top;
+    const lane hi = lane_select(leads, exponent, top), e = lane_exp2(lane_select(leads, top, exponent) - hi);
+    const lane keep = lane_select(leads, e, one), take = lane_select(leads, one, e);
+    pull = mad3_r(d, take * -q[6], scale3_r(pull, keep));
+    sum = sum * keep + take;
+    top = hi;
+  }
+  pull = scale3_r(pull, one / sum);
+  top = top + lane_log2(sum);
+  for (int i = 1; i <= count; ++i) {
+    GLOBAL const real *q = cloud + i * POINT_STRIDE, *by = m + i * POINT_STRIDE;
+    const vec3_r d = cloud_way_r(q, x);
+    const lane w = lane_exp2(cloud_exponent_r(cloud, &o, q, d) - top);
+    const lane offset = cloud_distance_r(q, d) - at->phi;
+    const lane along = d.x * by[0] + (d.y * by[1] + d.z * by[2]);
+    const lane rise = (along + dot3_r(d, d) * by[6]) * q[6];
+    const lane straight = cloud_distance_r(by, d) - (q[3] * by[0] + (q[4] * by[1] + q[5] * by[2]));
+    const lane change = w * (straight + offset * rise);
+    const lane tilt = w * offset * q[6], spread = tilt * (R(2.0) * by[6]), turned = w * rise;
+    phi = phi + change;
+    g.x = g.x + (change * (d.x * -q[6] - pull.x) + w * by[3] + turned * (q[3] - at->g.x) + tilt * by[0] +
+                 spread * d.x);
+    g.y = g.y + (change * (d.y * -q[6] - pull.y) + w * by[4] + turned * (q[4] - at->g.y) + tilt * by[1] +
+                 spread * d.y);
+    g.z = g.z + (change * (d.z * -q[6] - pull.z) + w * by[5] + turned * (q[5] - at->g.z) + tilt * by[2] +
+                 spread * d.z);
+  }
+  p->phi = changing(at->phi, phi);
+  p->g = changing3(at->g, g);
+}
+
+// A spline's change is the spline of its coefficients' changes.
+static void grid_change(GLOBAL const real *s, GLOBAL const real *m, int levels, vec3_r x, FN(surface) *p)
+{
+  const FN(grid_place) there = FN(grid_place_at)(s, staying3(x));
+  const vec3_r u = make_r(n_value(there.u.x), n_value(there.u.y), n_value(there.u.z));
+  const grid_jet_r of = grid_jet_at_r(s, levels, u, 1), by = grid_jet_at_r(m, levels, u, 1);
+  const num none = n_lit(R(0.0));
+  FN(grid_jet) j;
+  FN(mat3) h;
+  j.phi = changing(of.phi, by.phi);
+  j.g = changing3(of.g, by.g);
+  j.h.xx = j.h.yy = j.h.zz = j.h.xy = j.h.xz = j.h.yz = none;
+  FN(grid_inside)(s, &j, p, &h);
+  if (there.some_out) {
+    FN(grid_outside)(&there, JET_NORMAL, &h, p);
+  }
+}
+
+// ---- unions: those of an operation that lie below `most` at any place have a share ----
+
+static void superquadrics_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
+                                GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most)
+{
+  (void)ranges;
+  for (int i = 0; i < count; ++i, numbers += SUPERQUADRIC_STRIDE, m += SUPERQUADRIC_STRIDE) {
+    surface_r at;
+    FN(surface) p;
+    superquadric_r(numbers, c, x, 0, &at);
+    if (lane_any(at.phi < most)) {
+      superquadric_r(numbers, c, x, JET_NORMAL, &at);
+      superquadric_change(numbers, m, x, &at, &p);
+      FN(blend_add)(b, c, &p, JET_NORMAL);
+    }
+  }
+}
+
+static void polyhedra_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
+                            GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most)
+{
+  for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {
+    surface_r at;
+    FN(surface) p;
+    polyhedron_r(numbers + ranges[0], ranges[1], c, x, JET_NORMAL, &at);
+    if (lane_any(at.phi < most)) {
+      polyhedron_change(numbers + ranges[0], m + ranges[0], ranges[1], c, x, &at, &p);
+      FN(blend_add)(b, c, &p, JET_NORMAL);
+    }
+  }
+}
+
+static void pointclouds_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
+                              GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most)
+{
+  for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {
+    surface_r at;
+    FN(surface) p;
+    pointcloud_r(numbers + ranges[0], ranges[1], c, x, JET_NORMAL, &at);
+    if (lane_any(at.phi < most)) {
+      pointcloud_change(numbers + ranges[0], m + ranges[0], ranges[1], x, &at, &p);
+      FN(blend_add)(b, c, &p, JET_NORMAL);
+    }
+  }
+}
+
+static void grids_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
+                        GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most)
+{
+  for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {
+    FN(surface) p;
+    grid_change(numbers + ranges[0], m + ranges[0], ranges[1], x, &p);
+    if (lane_any(n_value(p.phi) < most)) {
+      FN(blend_add)(b, c, &p, JET_NORMAL);
+    }
+  }
+}
+
+// Height fields do not vary.
+static void height_fields_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
+                                GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most)
+{
+  (void)m;
+  (void)most;
+  FN(height_fields_add)(b, count, ranges, numbers, c, staying3(x), JET_NORMAL, REAL_BIG);
+}
+
+static FN(blend) blend_along(GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const real *moves,
+                             int operation, GLOBAL const coefficients *c, vec3_r x)
+{
+  const blend_r all = blend_all_r(head, shape, operation, c, x, 0, REAL_BIG);
+  mixture_r flat;
+  blend_means_r(&all, c, 0, &flat);
+  const lane most = flat.phi + c->union_ln2 * CULL_BITS;
+  FN(blend) b = FN(blend_start)();
+  GLOBAL const int *entry = head + HEAD_ENTRY(operation, 0);
+#define ADD_FAMILY_ALONG(name)                                                              \
+  name##_along(&b, entry[ENTRY_COUNT], head + entry[ENTRY_RANGES], shape + entry[ENTRY_BASE], \
+               moves + entry[ENTRY_BASE], c, x, most);                                      \
+  entry += ENTRY_INTS;
+  FAMILIES(ADD_FAMILY_ALONG)
+#undef ADD_FAMILY_ALONG
+  return b;
+}
+
+// Returns the distance at x, a place of the body's frame, and its normal, as they change along `moves`: the
+// union and the subtraction of compose.inl on these.
+static num body_along(GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const real *moves,
+                      GLOBAL const coefficients *c, vec3_r x, vec *normal)
+{
+  const int subtracted = head[HEAD_SUBTRACTED];
+  FN(blend) b = FN(blend_start)(), plus = b;
+  for (int operation = 0; operation <= (subtracted > 0); ++operation) {
+    plus = b;
+    b = blend_along(head, shape, moves, operation, c, x);
+  }
+  plus = subtracted ? plus : b;
+  FN(mixture) m;
+  FN(blend_means)(&plus, c, JET_NORMAL, &m);
+  if (subtracted) {
+    FN(subtract)(&b, c, JET_NORMAL, &m);
+  }
+  *normal = FN(unit)(m.raw, c->normal);
+  return m.phi;
+}
+
+static vec3_r plain_place(vec v)
+{
+  return make_r(n_value(v.x), n_value(v.y), n_value(v.z));
+}
+
+// ---- kernels ----
+
+// Adds a change to the tangents of a block of a plane.
+static void add_tangents(GLOBAL real *plane, int stride, num change)
+{
+  const lane sum = lane_load(plane + stride) + known_change(n_get_part(change, 1));
+  lane_store(bounded_part(sum, COTANGENT_LIMIT), plane + stride);
+}
+
+// One work-item adds to the tangents of a body's field at a block of places of one pose what the direction
+// `moves` of its numbers gives, move_stride numbers a pose or 0; the field itself, in `out`, has been
+// asked for at the same places before: the plane phi, and, where `normals`, those of normals (3). points,
+// frames and frame are as in kernels/field.h.
+KERNEL void field_along_shape(GLOBAL const real *points, int point_base, int point_stride, int padded,
+                              GLOBAL const real *frames, int frame, GLOBAL const int *head,
+                              GLOBAL const real *shape, GLOBAL const coefficients *c,
+                              GLOBAL const real *moves, int move_stride, int normals, GLOBAL real *out)
+{
+  const int block = (int)get_global_id(0);
+  const int pose = (int)get_global_id(1);
+  if (block * LANES >= padded) {
+    return;
+  }
+  const vec x = field_point(points, point_base, point_stride, padded, frames, frame, block, pose);
+  vec normal;
+  const num phi = body_along(head, shape, ROW(moves, pose, move_stride), c, plain_place(x), &normal);
+  const int stride = (normals ? FIELD_PLANES : 1) * padded;
+  GLOBAL real *row = NUMS(out, pose, stride) + block * LANES;
+  add_tangents(row, stride, phi);
+  if (normals) {
+    add_tangents(row + padded, stride, normal.x);
+    add_tangents(row + 2 * padded, stride, normal.y);
+    add_tangents(row + 3 * padded, stride, normal.z);
+  }
+}
+
+// One work-item adds to the tangents of how deep the edges of body `side` lie, for a block of one pose's
+// listed pairs, what the direction of the other body's numbers gives at their probes. All else is as in
+// edge_probes, which has been there before.
+KERNEL void probes_along_shape(GLOBAL const real *witness, int base, int witness_stride,
+                               GLOBAL const real *opposing, int opposing_stride, GLOBAL const int *list,
+                               GLOBAL const real *ends, GLOBAL const real *frames,
+                               GLOBAL const int *head, GLOBAL const real *shape,
+                               GLOBAL const pair_head *pair, int side, GLOBAL const real *moves,
+                               int move_stride, GLOBAL real *depth)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  const int pose = (int)get_global_id(1);
+  GLOBAL const coefficients *c = &pair->c;
+  const int plane = pair->n.pair_slots, stride = DEPTH_PLANES * plane;
+  GLOBAL const int *listed = ROW(list, pose, plane + 1), *at = listed + 1;
+  const int count = listed[0];
+  if (first >= count) {
+    return;
+  }
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
+  const pair_planes from = witness_planes(witness, base, witness_stride, &pair->n, pose);
+  const listed_edge edge = listed_edge_of(ends, &pair->n, side, at, first, count, frame, pose);
+  const pair_claim claim = claim_of(&from, at, first, count, c);
+  const num a = witness_parameters(&from, side, at, first, count);
+  const num phi =
+    gather_at(NUMS(opposing, pose, opposing_stride), opposing_stride, at, first, count);
+  FN(least) least = FN(least_of)(n_of(n_value(phi))); // that distance's own tangent is there already
+  for (int k = 0; k < 2; ++k) {
+    const FN(probe) probe = FN(probe_of)(edge.along, a, k ? claim.dbar : n_neg(claim.dbar), c);
+    vec normal;
+    const num there = body_along(head, shape, ROW(moves, pose, move_stride), c,
+                                 plain_place(probe_point(&edge, probe.at, side, frame)), &normal);
+    FN(least_add)(&least, steady(there, COTANGENT_LIMIT), c);
+  }
+  GLOBAL real *row = NUMS(depth, pose, stride) + side * plane;
+  const num told = gather_at(row, stride, at, first, count);
+  const lane change = n_get_part(told, 1) + known_change(n_get_part(FN(least_value)(&least, c), 1));
+  store_row(row, stride, at, 1, first, count, steady(n_with_part(told, 1, change), COTANGENT_LIMIT));
+}

@@ -1,0 +1,44 @@
+// Meshes that move along a direction of their vertices: rows of each pose, on duals, in place of those that
+// all poses share. `moves` has move_stride numbers a pose, or 0 where all poses have the same direction;
+// its vertices (count, 3) in the order of the mesh begin at move_base.
+
+// One work-item moves one vertex of a mesh in one pose: of `planes`, in their order, or in the mesh's own
+// where not `ordered`, to out (poses, POINT_PLANES, padded). Padding repeats the last one.
+KERNEL void moved_vertices(GLOBAL const real *planes, GLOBAL const int *order, int ordered, int count,
+                           int padded, GLOBAL const real *moves, int move_stride, int move_base,
+                           GLOBAL real *out)
+{
+  const int i = (int)get_global_id(0);
+  const int pose = (int)get_global_id(1);
+  if (i >= padded) {
+    return;
+  }
+  const int at = MIN_INT(i, count - 1);
+  GLOBAL const real *move = ROW(moves, pose, move_stride) + move_base + 3 * (ordered ? order[at] : at);
+  GLOBAL real *to = NUMS(out, pose, POINT_PLANES * padded) + i;
+  for (int k = 0; k < POINT_PLANES; ++k) {
+    to[k * padded] = planes[k * padded + i];
+    to[(POINT_PLANES + k) * padded] = move[k];
+  }
+}
+
+// One work-item does the same with the ends of one edge: of `ends`, whose vertices are `edges`, by places
+// of the sorted mesh, which `order` names, to out (poses, ENDS_PLANES, padded).
+KERNEL void moved_ends(GLOBAL const real *ends, GLOBAL const int *edges, GLOBAL const int *order, int count,
+                       int padded, GLOBAL const real *moves, int move_stride, int move_base,
+                       GLOBAL real *out)
+{
+  const int i = (int)get_global_id(0);
+  const int pose = (int)get_global_id(1);
+  if (i >= padded) {
+    return;
+  }
+  const int at = MIN_INT(i, count - 1);
+  GLOBAL const real *row = ROW(moves, pose, move_stride) + move_base;
+  GLOBAL real *to = NUMS(out, pose, ENDS_PLANES * padded) + i;
+  for (int k = 0; k < ENDS_PLANES; ++k) {
+    const int vertex = order[edges[k / POINT_PLANES * padded + at]];
+    to[k * padded] = ends[k * padded + i];
+    to[(ENDS_PLANES + k) * padded] = row[3 * vertex + k % POINT_PLANES];
+  }
+}
