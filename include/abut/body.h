@@ -172,6 +172,20 @@ ABUT_API abut_status abut_get_body_info(abut_body body, abut_body_info *info);
 /* Copies the mesh out: vertices (vertices, 3), edges (edges, 2). Either may be NULL. */
 ABUT_API abut_status abut_get_body_mesh(abut_body body, double *vertices, uint32_t *edges);
 
+/* What a body is made of; def points into `memory`. */
+typedef struct abut_body_copy {
+  abut_body_def def;
+  void *memory;
+} abut_body_copy;
+
+/* Copies the definition of a body out, of which abut_create_body makes the same body, to the bit in a context
+ * of the same precision: the mesh with all its edges, primitives in the order of the body's own definition and
+ * as it gave them, and the surface. The cloud of a mesh (cloud_from_mesh) is the last of the clouds, and
+ * coefficients of grids are those of the context's precision. Free it with abut_free_body_copy. Errors:
+ * ABUT_ERROR_ARGUMENT, also for a body with a height field; ABUT_ERROR_MEMORY. */
+ABUT_API abut_status abut_copy_body(abut_body body, abut_body_copy *copy);
+ABUT_API void abut_free_body_copy(abut_body_copy *copy);
+
 /* Distance and normal of a body's field at points of its frame (Beker et al., eq. 3 to 8).
  *
  * union_tau, plane_tau   temperatures [m]

@@ -79,11 +79,12 @@ static abut_status keep_levels(abut_grid *g)
 abut_status keep_outlines(const abut_body_def *def, body_parts *out)
 {
   void *memory = NULL;
-  TRY(copy(&memory, def->pointclouds, def->pointcloud_count, sizeof *out->pointclouds));
+  TRY(allocate(&memory, def->pointcloud_count, sizeof *out->pointclouds));
   out->pointclouds = memory;
-  out->pointcloud_count = def->pointcloud_count;
-  for (size_t i = 0; i < def->pointcloud_count; ++i) {
-    out->pointclouds[i].points = NULL;
+  for (; out->pointcloud_count < def->pointcloud_count; ++out->pointcloud_count) {
+    const abut_pointcloud *from = &def->pointclouds[out->pointcloud_count];
+    TRY(copy(&memory, from->points, from->count, 7 * sizeof *from->points));
+    out->pointclouds[out->pointcloud_count] = (abut_pointcloud){memory, from->count, from->operation};
   }
   TRY(allocate(&memory, def->grid_count, sizeof *out->grids));
   out->grids = memory;
@@ -109,6 +110,9 @@ void free_parts(body_parts *p)
     free((void *)(uintptr_t)g->levels);
   }
   free(p->grids);
+  for (size_t i = 0; i < p->pointcloud_count; ++i) {
+    free((void *)(uintptr_t)p->pointclouds[i].points);
+  }
   free(p->pointclouds);
   free(p->superquadrics);
   free(p->polyhedra);

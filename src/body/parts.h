@@ -42,7 +42,7 @@ typedef struct body_parts {
   abut_polyhedron *polyhedra; /* whose planes are these: */
   size_t polyhedron_count;
   double *planes;             /* (all of them, 6) */
-  abut_pointcloud *pointclouds; /* without their points; with the one of the mesh */
+  abut_pointcloud *pointclouds; /* with the one of the mesh */
   size_t pointcloud_count;
   abut_grid *grids;           /* without their coefficients */
   size_t grid_count;

@@ -329,6 +329,92 @@ static void test_edges(abut_context context)
         abut_status_name(status));
 }
 
+/* ---- definitions copied out ---- */
+
+static double rounded(double x)
+{
+  return precision == ABUT_FLOAT64 ? x : (double)(float)x;
+}
+
+static void check_grid(const abut_grid *got, const abut_grid *given)
+{
+  size_t wrong = 0;
+  for (size_t i = 0; i < SAMPLE_NODES; ++i) {
+    wrong += got->coefficients[i] != rounded(given->coefficients[i]);
+  }
+  CHECK_EQUAL(got->level_count, given->level_count);
+  for (size_t l = 0; l < given->level_count; ++l) {
+    const size_t count = given->levels[l].block_count;
+    CHECK_EQUAL(got->levels[l].block_count, count);
+    CHECK(memcmp(got->levels[l].blocks, given->levels[l].blocks, count * 3 * sizeof(int32_t)) == 0);
+    for (size_t i = 0; i < count * SAMPLE_BLOCK; ++i) {
+      wrong += got->levels[l].coefficients[i] != rounded(given->levels[l].coefficients[i]);
+    }
+  }
+  CHECK_EQUAL(wrong, 0);
+  CHECK(got->spacing == given->spacing && got->operation == given->operation &&
+        memcmp(got->origin, given->origin, sizeof got->origin) == 0);
+}
+
+/* A body of primitives of which some are taken away, in another order than they are packed in: its copy is
+ * what it was made of, and makes the same body. */
+static void test_copies(abut_context context)
+{
+  static grid_sample samples[2];
+  static const double planes[24] = {1, 0, 0, 0.2, 0, 0, -2, 0.1, 0, -0.2, 0, 0, 0, 1, 1, 0, 0.2, 0, 0, -1, -1, 0, -0.2, 0};
+  static const double points[14] = {0.3, 0, 0, 2, 0, 0.1, 0.05, -0.3, 0, 0, -1, 0, 0, 0.07};
+  static const abut_superquadric quadrics[2] = {
+    {{0.4, 0.3, 0.2}, {0.5, 0.9}, {0.1, 0, 0}, {2, 0.3, 0, 0.1}, ABUT_SUBTRACT},
+    {{0.5, 0.3, 0.3}, {1.0, 0.7}, {0, 0.1, 0}, {1, 0, 0, 0}, ABUT_ADD}};
+  static const abut_polyhedron polyhedron = {planes, 4, ABUT_ADD};
+  static const abut_pointcloud cloud = {points, 2, ABUT_ADD};
+  uint64_t seed = 5;
+  abut_body body, again;
+  abut_body_copy copy;
+  grid_sample_make(&samples[0], &seed, 2, 0.5, ABUT_SUBTRACT);
+  grid_sample_make(&samples[1], &seed, SAMPLE_LEVELS, 1.0, ABUT_ADD);
+  const abut_grid grids[2] = {samples[0].grid, samples[1].grid};
+  abut_body_def def = def_of(grids, 2);
+  def.superquadrics = quadrics;
+  def.superquadric_count = 2;
+  def.polyhedra = &polyhedron;
+  def.polyhedron_count = 1;
+  def.pointclouds = &cloud;
+  def.pointcloud_count = 1;
+  def.union_ = 0.01;
+  def.surface = (abut_surface){def.vertices, 3, def.face_sizes, def.face_indices, 1};
+  REQUIRE_OK(abut_create_body(context, &def, &body));
+  CHECK_EQUAL(abut_copy_body(body, NULL), ABUT_ERROR_ARGUMENT);
+  REQUIRE_OK(abut_copy_body(body, &copy));
+  const abut_body_def *got = &copy.def;
+  CHECK_EQUAL(got->vertex_count, 3);
+  CHECK_EQUAL(got->edge_count, 3);
+  CHECK_EQUAL(got->surface.face_count, 1);
+  CHECK(memcmp(got->vertices, def.vertices, 9 * sizeof(double)) == 0 && got->union_ == 0.01);
+  CHECK(memcmp(got->face_indices, def.face_indices, 3 * sizeof(uint32_t)) == 0);
+  CHECK(memcmp(got->superquadrics, quadrics, sizeof quadrics) == 0);
+  CHECK(memcmp(got->polyhedra[0].planes, planes, sizeof planes) == 0);
+  CHECK(memcmp(got->pointclouds[0].points, points, sizeof points) == 0);
+  for (int i = 0; i < 2; ++i) {
+    check_grid(&got->grids[i], &grids[i]);
+  }
+  REQUIRE_OK(abut_create_body(context, got, &again));
+  abut_free_body_copy(&copy);
+  abut_free_body_copy(&copy);
+  abut_free_body_copy(NULL);
+  double places[30], of[2][10] = {{0}};
+  for (int i = 0; i < 30; ++i) {
+    places[i] = 0.3 * random_normal(&seed);
+  }
+  void *reals = to_reals(places, 30, precision);
+  CHECK_OK(abut_evaluate_body(body, 0.01, 0.01, 10, reals, of[0], NULL));
+  CHECK_OK(abut_evaluate_body(again, 0.01, 0.01, 10, reals, of[1], NULL));
+  CHECK(memcmp(of[0], of[1], sizeof of[0]) == 0);
+  free(reals);
+  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK(abut_destroy_body(again));
+}
+
 int main(int argc, char **argv)
 {
   precision = precision_of(argc, argv);
@@ -345,6 +431,7 @@ int main(int argc, char **argv)
   test_refused_grids(context);
   test_refused_levels(context);
   test_edges(context);
+  test_copies(context);
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }
