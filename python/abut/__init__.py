@@ -13,6 +13,7 @@ a device, abut.pose for poses as numbers, abut.mujoco for scenes of MuJoCo's mod
 from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from abut import pose
+from abut._bodies import ShapeNumbers
 from abut._calls import (ActiveContacts, Contacts, Reduction, active, contacts, hessian, hvp,
                          jacobian, jvp, reduce, vjp, vjp_tangent)
 from abut._ccd import (Ccd, CcdFeature, CcdGradients, CcdMesh, CcdQueries, CcdQueryGradients, CcdStatus, StepFilter, ccd,
@@ -24,7 +25,7 @@ from abut._decompose import Decomposition, decompose
 from abut._inspect import ContactMesh, Suggestion, contact_mesh, measure_fit, measure_mesh, suggest
 from abut._lcp import Lcp, LcpClass, LcpEnd, solve_lcp
 from abut._native import Error, ffi as _ffi, lib as _lib
-from abut._objects import (Body, Context, Device, DeviceReport, Layout, Pair, default_context,
+from abut._objects import (Body, Context, Device, DeviceReport, Layout, Pair, body, default_context,
                            devices, fit_smoothing, load, load_smoothing)
 from abut._shapes import ShapeGradients, shape_gradient, shape_jvp, shape_vjp
 from abut._spring import (Cloud, SpringGradients, Springs, evaluate_cloud, load_cloud, soft_points, springs,
@@ -58,8 +59,8 @@ __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Ccd", "CcdFeature", "CcdGrad
            "CcdQueryGradients", "CcdStatus", "Closest", "ClosestGradients", "ClosestJacobian", "ClosestStatus",
            "ClosestTangents", "Cloud", "ContactMesh", "Contacts", "Context", "Decomposition", "Device", "DeviceReport", "Error",
            "GivenContacts", "Gradients", "Layout", "Lcp", "LcpClass", "LcpEnd", "Pair",
-           "Reduction", "Scene", "Shape", "ShapeGradients", "SpringGradients", "Springs", "Step", "StepFilter", "Suggestion", "Tangents",
-           "Transition", "WorldContacts", "WorldStatus", "active", "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient",
+           "Reduction", "Scene", "Shape", "ShapeGradients", "ShapeNumbers", "SpringGradients", "Springs", "Step", "StepFilter", "Suggestion", "Tangents",
+           "Transition", "WorldContacts", "WorldStatus", "active", "body", "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient",
            "closest", "closest_jacobian", "closest_jvp", "closest_vjp", "contact_mesh", "contacts", "decompose", "default_context",
            "devices", "evaluate_cloud", "fit_smoothing", "from_mujoco", "hessian", "hvp", "jacobian", "jvp",
            "load", "load_cloud", "load_hull", "load_shapes", "load_smoothing", "measure_fit", "measure_mesh", "pose", "reduce",

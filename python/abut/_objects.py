@@ -17,10 +17,11 @@ from abut import _drivers
 from abut._native import Error, check, ffi, lib
 
 if TYPE_CHECKING:
+    from abut._bodies import ShapeNumbers
     from abut._ccd import CcdMesh
     from abut._worlds import Scene
 
-__all__ = ["Body", "Context", "Device", "DeviceReport", "Layout", "Pair", "default_context",
+__all__ = ["Body", "Context", "Device", "DeviceReport", "Layout", "Pair", "body", "default_context",
            "devices", "fit_smoothing", "load", "load_smoothing"]
 
 _PRECISIONS = {"f32": 0, "float32": 0, "f64": 1, "float64": 1}
@@ -246,12 +247,56 @@ class Context(_Owner):
             cells, vertices, tolerance, scale, cache), field))
         return self._of_field(field, name)
 
-    def body(self, vertices: Any, faces: Any, *, cells: int = 0, vertices_kept: int | str = 0,
-             tolerance: float = 0.0) -> Body:
-        """A body of a mesh in arrays, as of a bare mesh's file.
+    def body(self, vertices: Any = None, faces: Any = None, *, edges: Any = None, axes: Any = None, exponents: Any = None,
+             position: Any = None, rotation: Any = None, plane_normals: Any = None, plane_points: Any = None,
+             cloud_points: Any = None, cloud_normals: Any = None, cloud_widths: Any = None, grid_coefficients: Any = None,
+             grid_origin: Any = None, grid_spacing: Any = None, operation: Any = None, union: float | None = None,
+             cells: int = 0, vertices_kept: int | str = 0, tolerance: float = 0.0) -> Body:
+        """A body of arrays: of the ShapeNumbers of another; of a mesh and primitives; of a mesh alone, of which a field
+        is made as of a bare mesh's file; or of primitives alone, on whose field a contact mesh is made.
 
-        vertices (V, 3) [m], faces (F, 3) or a sequence of polygons, indices from 0.
+        vertices       (V, 3) [m] of the mesh that makes contacts; ShapeNumbers, and nothing else; or how many vertices
+                       the contact mesh is to have, of which None makes 300
+        faces          (F, 3) or a sequence of polygons, indices from 0
+        edges          (E, 2) beside those of faces
+        axes           (B, 3) half lengths of superquadrics [m], in [1e-6, 1e6]; (3,) of one
+        exponents      (B, 2) along z, then around z, in (0, 2]: 1, 1 an ellipsoid, 0.1, 0.1 nearly a box
+        position       (B, 3) [m]; None: the origin. A row alone is that of all, here and below
+        rotation       (B, 4) quaternions w, x, y, z, normalised on reading; None: as the body's axes
+        plane_normals, plane_points   of each polyhedron (N, 3): outward normals, normalised on reading, and points of
+                       its planes [m]; an array alone is that of one polyhedron, here and below
+        cloud_points, cloud_normals, cloud_widths   of each oriented point cloud (M, 3) [m], (M, 3), (M) [m]
+        grid_coefficients   of each grid (nx, ny, nz) of a cubic B-spline [m], above 0 in the outer four layers
+        grid_origin, grid_spacing   (G, 3) and (G) [m], where node 0 0 0 is, and how far it is to the next
+        operation      "add" or "subtract" of all, or of each primitive: superquadrics, then polyhedra, clouds, grids
+        union          temperature that the primitives were fitted with [m]; None: none is known
+        cells, vertices_kept, tolerance   of a mesh alone: those of `load`
+        Errors: ValueError for shapes and what does not go together; abut.Error for numbers out of range, by the
+        primitive's number.
         """
+        from abut import _bodies
+        given = {"edges": edges, "axes": axes, "exponents": exponents, "position": position, "rotation": rotation,
+                 "plane_normals": plane_normals, "plane_points": plane_points, "cloud_points": cloud_points,
+                 "cloud_normals": cloud_normals, "cloud_widths": cloud_widths, "grid_coefficients": grid_coefficients,
+                 "grid_origin": grid_origin, "grid_spacing": grid_spacing, "operation": operation, "union": union}
+        named = [name for name, value in given.items() if value is not None]
+        of_bare_meshes = bool(cells or vertices_kept or tolerance)
+        if isinstance(vertices, _bodies.ShapeNumbers):
+            if faces is not None or named or of_bare_meshes:
+                raise ValueError("numbers of a body are a whole one: change them, and give nothing beside")
+            return Body(self, _bodies.create(self, vertices))
+        if named:
+            if of_bare_meshes:
+                raise ValueError("cells, vertices_kept and tolerance are of a mesh alone, without primitives")
+            made = vertices is None or isinstance(vertices, numbers.Integral)
+            if made and (faces is not None or edges is not None):
+                raise ValueError("faces and edges are of vertices, which are missing")
+            found = _bodies.numbers_from(None if made else vertices, faces, given)
+            if made:
+                found = _bodies.with_contact_mesh(self, found, _bodies.MESH_VERTICES if vertices is None else vertices)
+            return Body(self, _bodies.create(self, found))
+        if vertices is None or faces is None:
+            raise ValueError("a body is made of vertices and faces, or of primitives: axes and exponents, for example")
         definition, kept = _mesh(vertices, faces)
         field = ffi.new("abut_field *")
         check(lib.abut_make_field(definition, _field_options(cells, vertices_kept, tolerance, 1.0,
@@ -346,6 +391,9 @@ def polygons_of(vertices: Any, faces: Any) -> tuple[Any, Any, Any]:
     points = np.ascontiguousarray(vertices, np.float64)
     if points.ndim != 2 or points.shape[1] != 3:
         raise ValueError(f"vertices has shape {points.shape}, not (V, 3)")
+    if isinstance(faces, np.ndarray) and faces.ndim == 2 and faces.shape[1] >= 3 and faces.dtype.kind in "iu" and (
+            not faces.size or (faces.min() >= 0 and faces.max() < len(points))):  # many, that are all right
+        return points, np.full(len(faces), faces.shape[1], np.uint32), faces.astype(np.uint32).ravel()
     polygons = [np.asarray(face) for face in faces]
     for i, polygon in enumerate(polygons):
         if polygon.size and polygon.dtype.kind not in "iu":
@@ -409,6 +457,37 @@ class Body(_Owner):
         check(lib.abut_get_body_mesh(self.handle, ffi.from_buffer("double[]", vertices),
                                      ffi.from_buffer("uint32_t[]", edges)))
         return vertices, edges
+
+    def shape(self) -> ShapeNumbers:
+        """What the body is made of, as arrays that may be changed: abut.body(numbers) makes a body of them.
+
+        Numbers are those of the body's file, or as they were given; coefficients of grids in the context's precision. A
+        cloud that was made of the mesh is the last. Errors: abut.Error for a body with a height field.
+        """
+        from abut._bodies import numbers_of
+        return numbers_of(self)
+
+    def project(self, points: Any, *, union: float | None = None, plane: float | None = None,
+                steps: int = 12) -> np.ndarray[Any, Any]:
+        """Points (..., 3) of the body's frame put onto its surface, each along the field's normals there, in the
+        context's precision: where a mesh that lay on the field belongs after the field has been changed.
+
+        union, plane   temperatures [m], as of `evaluate`: those of a pair's smoothing for its contacts
+        steps          of Newton's method, at most
+        """
+        x = np.array(points, np.float64)
+        scale = max(self.diagonal, 1e-9)
+        enough = (1e-13 if self.context.precision == "f64" else 1e-6) * scale
+        for _ in range(steps):
+            d, n = (a.astype(np.float64) for a in self.evaluate(x.astype(self.context.dtype), union=union, plane=plane))
+            if not (np.abs(d) > enough).any():
+                break
+            # The distance's slope along its own normal, which is not 1 of all primitives.
+            h = 1e-4 * scale
+            ahead = self.evaluate((x + h * n).astype(self.context.dtype), union=union, plane=plane)[0]
+            slope = np.maximum((ahead - d) / h, 0.1)
+            x = x - (d / slope)[..., None] * n
+        return x.astype(self.context.dtype)
 
     def evaluate(self, points: Any, *, union: float | None = None,
                  plane: float | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -586,6 +665,11 @@ def default_context() -> Context:
         if context is None or context._handle is None:
             _default[process] = context = Context()
         return context
+
+
+def body(vertices: Any = None, faces: Any = None, **options: Any) -> Body:
+    """Context.body of the default context."""
+    return default_context().body(vertices, faces, **options)
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> Body:

@@ -1,0 +1,398 @@
+"""Bodies of arrays, and the arrays of bodies."""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abut._native import check, ffi, lib
+
+if TYPE_CHECKING:
+    from abut._objects import Body
+
+__all__ = ["ShapeNumbers"]
+
+Array = Any  # np.ndarray, or what NumPy takes
+Arrays = np.ndarray[Any, Any]
+OPERATIONS = ("add", "subtract")
+MESH_VERTICES = 300  # of a contact mesh that is made where none is given
+
+
+def _record(kind: str, size: int) -> np.dtype[Any]:
+    """A C struct of doubles, and of an operation, as NumPy reads rows of it."""
+    fields = [(name, field.offset, np.dtype((np.float64, (ffi.sizeof(field.type) // 8,))))
+              for name, field in ffi.typeof(kind).fields if name != "operation"]
+    return np.dtype({"names": [name for name, _, _ in fields] + ["operation"],
+                     "formats": [form for _, _, form in fields] + [np.int32],
+                     "offsets": [offset for _, offset, _ in fields] + [ffi.offsetof(kind, "operation")],
+                     "itemsize": size})
+
+
+SUPERQUADRIC = _record("abut_superquadric", ffi.sizeof("abut_superquadric"))
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class ShapeNumbers:
+    """What a body is made of, in its own frame [m], by the names of ShapeGradients. Lists have an array for each
+    primitive. Arrays are in float64 and may be changed: abut.body(numbers) makes a body of them.
+
+    vertices           (V, 3) of the mesh
+    faces              (F, 3), or a list of polygons, indices of vertices from 0
+    edges              (E, 2) of the mesh, all of them
+    axes               (B, 3) half lengths of the superquadrics, in [1e-6, 1e6]
+    exponents          (B, 2) along z, then around z, in (0, 2]
+    position           (B, 3)
+    rotation           (B, 4) quaternions w, x, y, z, whose length counts for nothing; `turn` turns them
+    plane_normals      of each polyhedron (N, 3), outward; their length counts for nothing
+    plane_points       of each polyhedron (N, 3), on its planes
+    cloud_points       of each point cloud (M, 3)
+    cloud_normals      of each point cloud (M, 3), outward; their length counts for nothing
+    cloud_widths       of each point cloud (M)
+    grid_coefficients  of each grid (nx ny nz), x slowest, and then of the blocks of its levels, (8, 8, 8) each
+    grid_sizes         (G, 3) nx, ny, nz
+    grid_origin        (G, 3)
+    grid_spacing       (G)
+    grid_blocks        of each grid a list of its levels' blocks (n, 3)
+    operation          of each primitive "add" or "subtract": superquadrics, then polyhedra, clouds, grids
+    union              temperature that the primitives were fitted with; 0: none is known
+    surface            vertices and faces of what collides in time in place of the mesh, or None
+    """
+
+    vertices: Arrays
+    faces: Any
+    edges: Arrays
+    axes: Arrays
+    exponents: Arrays
+    position: Arrays
+    rotation: Arrays
+    plane_normals: list[Arrays]
+    plane_points: list[Arrays]
+    cloud_points: list[Arrays]
+    cloud_normals: list[Arrays]
+    cloud_widths: list[Arrays]
+    grid_coefficients: list[Arrays]
+    grid_sizes: Arrays
+    grid_origin: Arrays
+    grid_spacing: Arrays
+    grid_blocks: list[list[Arrays]]
+    operation: list[str]
+    union: float
+    surface: tuple[Arrays, Any] | None
+
+    def turn(self, twists: Array) -> None:
+        """Turns the superquadrics by twists (B, 3) in their own axes [rad], by which the gradients `rotation` are:
+        R becomes R exp(hat w)."""
+        w = np.broadcast_to(np.asarray(twists, np.float64), self.position.shape)
+        angle = np.linalg.norm(w, axis=1, keepdims=True)
+        turned = np.concatenate([np.cos(angle / 2), 0.5 * np.sinc(angle / (2 * np.pi)) * w], 1)
+        self.rotation = times(self.rotation, turned)
+
+    def __repr__(self) -> str:
+        primitives = (len(self.axes), len(self.plane_points), len(self.cloud_points), len(self.grid_coefficients))
+        parts = ", ".join(f"{n} {family}s" for n, family in zip(primitives, ("superquadric", "polyhedron", "point cloud",
+                                                                             "grid")) if n)
+        return f"<abut.ShapeNumbers of {len(self.vertices)} vertices, {parts or 'no primitives'}>"
+
+
+# The arrays that vary, those of primitives' lists, and how many numbers are in their rows.
+ROWS = {"vertices": (3,), "axes": (3,), "exponents": (2,), "position": (3,), "rotation": (4,), "plane_normals": (3,),
+        "plane_points": (3,), "cloud_points": (3,), "cloud_normals": (3,), "cloud_widths": (), "grid_coefficients": ()}
+LISTS = tuple(name for name in ROWS if name.startswith(("plane", "cloud", "grid")))
+
+
+def times(a: Arrays, b: Arrays) -> Arrays:
+    """Products of quaternions w, x, y, z."""
+    w, v, x, u = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
+    return np.concatenate([w * x - (v * u).sum(-1, keepdims=True), w * u + x * v + np.cross(v, u)], -1)
+
+
+def turned(q: Arrays, x: Arrays) -> Arrays:
+    """Vectors turned by quaternions, whose length counts for nothing."""
+    unit = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    w, v = unit[..., :1], unit[..., 1:]
+    across = 2.0 * np.cross(v, x)
+    return np.asarray(x + w * across + np.cross(v, across))
+
+
+# ---- out of a body ----
+
+def _copied(where: Any, count: int, tail: tuple[int, ...], dtype: Any = np.float64) -> Arrays:
+    shape = (count, *tail)
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    return np.frombuffer(ffi.buffer(where, size), dtype).reshape(shape).copy() if size else np.zeros(shape, dtype)
+
+
+def _faces(sizes: Any, indices: Any, count: int) -> Any:
+    """An array where all faces have as many corners, else a list."""
+    corners = _copied(sizes, count, (), np.uint32)
+    flat = _copied(indices, int(corners.sum()), (), np.uint32)
+    if count and (corners == corners[0]).all():
+        return flat.reshape(count, -1)
+    return np.split(flat, np.cumsum(corners, dtype=int)[:-1]) if count else np.zeros((0, 3), np.uint32)
+
+
+def numbers_of(body: Body) -> ShapeNumbers:
+    """What a body is made of."""
+    copy = ffi.new("abut_body_copy *")
+    check(lib.abut_copy_body(body.handle, copy))
+    try:
+        return _read(getattr(copy, "def"))
+    finally:
+        lib.abut_free_body_copy(copy)
+
+
+def _read(d: Any) -> ShapeNumbers:
+    rows = np.frombuffer(ffi.buffer(d.superquadrics, SUPERQUADRIC.itemsize * d.superquadric_count), SUPERQUADRIC) \
+        if d.superquadric_count else np.zeros(0, SUPERQUADRIC)
+    polyhedra = [d.polyhedra[i] for i in range(d.polyhedron_count)]
+    clouds = [d.pointclouds[i] for i in range(d.pointcloud_count)]
+    grids = [d.grids[i] for i in range(d.grid_count)]
+    planes = [_copied(p.planes, p.count, (6,)) for p in polyhedra]
+    points = [_copied(c.points, c.count, (7,)) for c in clouds]
+    levels = [[g.levels[i] for i in range(g.level_count)] for g in grids]
+    coefficients = [np.concatenate([_copied(g.coefficients, g.size[0] * g.size[1] * g.size[2], ()),
+                                    *(_copied(level.coefficients, 512 * level.block_count, ()) for level in of)])
+                    for g, of in zip(grids, levels)]
+    operations = [*rows["operation"].tolist(), *(one.operation for one in (*polyhedra, *clouds, *grids))]
+    s = d.surface
+    return ShapeNumbers(
+        vertices=_copied(d.vertices, d.vertex_count, (3,)), faces=_faces(d.face_sizes, d.face_indices, d.face_count),
+        edges=_copied(d.edges, d.edge_count, (2,), np.uint32),
+        axes=rows["axes"].copy(), exponents=rows["exponents"].copy(), position=rows["position"].copy(),
+        rotation=rows["quaternion"].copy(),
+        plane_normals=[p[:, :3].copy() for p in planes], plane_points=[p[:, 3:].copy() for p in planes],
+        cloud_points=[p[:, :3].copy() for p in points], cloud_normals=[p[:, 3:6].copy() for p in points],
+        cloud_widths=[p[:, 6].copy() for p in points], grid_coefficients=coefficients,
+        grid_sizes=np.array([list(g.size) for g in grids], int).reshape(-1, 3),
+        grid_origin=np.array([list(g.origin) for g in grids], np.float64).reshape(-1, 3),
+        grid_spacing=np.array([g.spacing for g in grids], np.float64),
+        grid_blocks=[[_copied(level.blocks, level.block_count, (3,), np.int32) for level in of] for of in levels],
+        operation=[OPERATIONS[int(o)] for o in operations], union=d.union_,
+        surface=(_copied(s.vertices, s.vertex_count, (3,)), _faces(s.face_sizes, s.face_indices, s.face_count))
+        if s.face_count else None)
+
+
+# ---- what a caller gives ----
+
+def _rows(value: Array | None, name: str, count: int | None, default: Sequence[float] | None = None) -> Arrays:
+    """Rows of an array that is given for all superquadrics, or of one for each."""
+    width = ROWS[name][0]
+    if value is None:
+        if default is None:
+            raise ValueError(f"{name} is missing: a superquadric has axes and exponents")
+        value = [default]
+    rows = np.asarray(value)
+    if rows.dtype.kind not in "iuf" or rows.ndim not in (1, 2) or rows.shape[-1] != width:
+        raise ValueError(f"{name} has shape {rows.shape} of {rows.dtype.name}, not (B, {width}) of numbers")
+    rows = np.array(rows, np.float64, ndmin=2)
+    if count is not None and len(rows) not in (1, count):
+        raise ValueError(f"{name} has shape {rows.shape}, not ({count}, {width}) as axes has")
+    return rows if count is None else np.broadcast_to(rows, (count, width)).copy()
+
+
+def _list(value: Any, name: str) -> list[Arrays]:
+    """An array for each primitive; a single array is that of one."""
+    tail = ROWS[name]
+    single = isinstance(value, np.ndarray) and value.ndim == (3 if name == "grid_coefficients" else 1 + len(tail))
+    made = []
+    for i, one in enumerate([value] if single else list(value)):
+        rows = np.asarray(one)
+        if rows.dtype.kind not in "iuf":
+            raise ValueError(f"{name}[{i}] holds {rows.dtype.name}, not numbers")
+        if name != "grid_coefficients" and (rows.ndim != 1 + len(tail) or rows.shape[1:] != tail):
+            raise ValueError(f"{name}[{i}] has shape {rows.shape}, not {'(M, 3)' if tail else '(M,)'}")
+        made.append(np.array(rows, np.float64))
+    return made
+
+
+def _same_lengths(given: dict[str, list[Arrays]], what: str) -> None:
+    """Of each primitive all arrays have as many rows."""
+    counts = {name: [len(one) for one in of] for name, of in given.items()}
+    first, *rest = counts
+    for name in rest:
+        if counts[name] != counts[first]:
+            raise ValueError(f"{what} have {counts[first]} rows in {first} and {counts[name]} in {name}")
+
+
+def _operations(given: Any, count: int) -> list[str]:
+    named = ["add"] * count if given is None else [given] * count if isinstance(given, str) else list(given)
+    if len(named) != count:
+        raise ValueError(f"operation has {len(named)} entries, and there are {count} primitives")
+    for i, word in enumerate(named):
+        if word not in OPERATIONS:
+            raise ValueError(f"operation {i} is {word!r}, not 'add' or 'subtract'")
+    return named
+
+
+def numbers_from(vertices: Array, faces: Any, given: dict[str, Any]) -> ShapeNumbers:
+    """What abut.body's arguments say, checked for shapes."""
+    one = {name: given.get(name) for name in ("axes", "exponents", "position", "rotation")}
+    if any(value is not None for value in one.values()):
+        axes = _rows(one["axes"], "axes", None)
+        made: dict[str, Any] = {"axes": axes, "exponents": _rows(one["exponents"], "exponents", len(axes)),
+                "position": _rows(one["position"], "position", len(axes), (0.0, 0.0, 0.0)),
+                "rotation": _rows(one["rotation"], "rotation", len(axes), (1.0, 0.0, 0.0, 0.0))}
+    else:
+        made = {name: np.zeros((0, ROWS[name][0])) for name in one}
+    many: dict[str, Any] = {name: _list(() if given.get(name) is None else given[name], name) for name in LISTS}
+    _same_lengths({name: many[name] for name in ("plane_normals", "plane_points")}, "polyhedra")
+    _same_lengths({name: many[name] for name in ("cloud_points", "cloud_normals", "cloud_widths")}, "point clouds")
+    grids = many["grid_coefficients"]
+    for i, grid in enumerate(grids):
+        if grid.ndim != 3:
+            raise ValueError(f"grid_coefficients[{i}] has shape {grid.shape}, not (nx, ny, nz)")
+    places: dict[str, Any] = {}
+    for name, width in (("grid_origin", 3), ("grid_spacing", 1)):
+        value = given.get(name)
+        if grids and value is None:
+            raise ValueError(f"{name} is missing: a grid has an origin and a spacing")
+        rows = np.array([] if value is None else value, np.float64)
+        if rows.size != width * len(grids):
+            raise ValueError(f"{name} has shape {rows.shape}, and there are {len(grids)} grids")
+        places[name] = rows.reshape((len(grids), 3) if width == 3 else (len(grids),))
+    count = len(made["axes"]) + len(many["plane_points"]) + len(many["cloud_points"]) + len(grids)
+    edges = given.get("edges")
+    union = given.get("union")
+    return ShapeNumbers(
+        vertices=np.zeros((0, 3)) if vertices is None else vertices, faces=() if faces is None else faces,
+        edges=np.zeros((0, 2), np.uint32) if edges is None else edges,
+        **made, **{**many, "grid_coefficients": [grid.ravel() for grid in grids]},
+        grid_sizes=np.array([grid.shape for grid in grids], int).reshape(-1, 3), **places,
+        grid_blocks=[[] for _ in grids], operation=_operations(given.get("operation"), count),
+        union=0.0 if union is None else float(union), surface=None)
+
+
+# ---- into a definition ----
+
+class _Kept:
+    """What a definition points to."""
+
+    def __init__(self) -> None:
+        self.all: list[Any] = []
+
+    def array(self, value: Any, kind: str, dtype: Any = np.float64) -> Any:
+        """An array's place; NULL of none."""
+        array = np.ascontiguousarray(value, dtype)
+        where = ffi.from_buffer(kind, array) if array.size else ffi.NULL
+        self.all.append(where)
+        return where
+
+    def new(self, kind: str, rows: Any) -> Any:
+        made = ffi.new(kind, rows)
+        self.all.append(made)
+        return made
+
+
+def _check_rows(value: Any, name: str, count: int) -> Arrays:
+    array = np.asarray(value, np.float64)
+    wanted = (count, *ROWS[name])
+    if array.shape != wanted:
+        raise ValueError(f"{name} has shape {array.shape}, not {wanted}")
+    return array
+
+
+def _edges(value: Any, count: int) -> Arrays:
+    edges = np.asarray(value)
+    if edges.size and (edges.dtype.kind not in "iu" or edges.ndim != 2 or edges.shape[1] != 2):
+        raise ValueError(f"edges has shape {edges.shape} of {edges.dtype.name}, not (E, 2) of whole numbers")
+    if edges.size and (edges.min() < 0 or edges.max() >= count):
+        raise ValueError(f"edges names a vertex that is not among the {count}")
+    return edges
+
+
+def _together(name: str, columns: Sequence[tuple[str, Any]]) -> Arrays:
+    """One primitive's rows as the library has them, all columns side by side."""
+    count = len(columns[0][1])
+    return np.concatenate([_check_rows(value, f"{column}", count).reshape(count, -1) for column, value in columns], 1)
+
+
+def _set_grids(s: ShapeNumbers, d: Any, kept: _Kept, operation: Sequence[int]) -> None:
+    grids = kept.new("abut_grid[]", max(len(s.grid_coefficients), 1))
+    for i, flat in enumerate(s.grid_coefficients):
+        sizes, blocks = [int(n) for n in s.grid_sizes[i]], s.grid_blocks[i]
+        nodes = sizes[0] * sizes[1] * sizes[2]
+        numbers = np.ascontiguousarray(flat, np.float64).ravel()
+        wanted = nodes + 512 * sum(len(level) for level in blocks)
+        if len(numbers) != wanted:
+            raise ValueError(f"grid_coefficients[{i}] has {len(numbers)} numbers, not {wanted}")
+        g = grids[i]
+        g.coefficients, g.size, g.origin = kept.array(numbers[:nodes], "double[]"), sizes, list(s.grid_origin[i])
+        g.spacing, g.operation = float(s.grid_spacing[i]), operation[i]
+        if blocks:
+            levels, at = kept.new("abut_grid_level[]", len(blocks)), nodes
+            for level, places in zip(levels, blocks):
+                level.blocks, level.block_count = kept.array(places, "int32_t[]", np.int32), len(places)
+                level.coefficients = kept.array(numbers[at:at + 512 * len(places)], "double[]")
+                at += 512 * len(places)
+            g.levels, g.level_count = levels, len(blocks)
+    d.grids, d.grid_count = grids, len(s.grid_coefficients)
+
+
+def definition_of(s: ShapeNumbers) -> tuple[Any, _Kept]:
+    """A definition of the C API's, and what it points to."""
+    from abut._objects import polygons_of
+    kept, d = _Kept(), ffi.new("abut_body_def *", lib.abut_default_body_def())
+    points, corners, indices = polygons_of(s.vertices, s.faces)
+    d.vertices, d.vertex_count = kept.array(points, "double[]"), len(points)
+    d.face_sizes, d.face_count = kept.array(corners, "uint32_t[]", np.uint32), len(corners)
+    d.face_indices = kept.array(indices, "uint32_t[]", np.uint32)
+    edges = _edges(s.edges, len(points))
+    d.edges, d.edge_count, d.union_ = kept.array(edges, "uint32_t[]", np.uint32), len(edges), s.union
+    if s.surface is not None:
+        points, corners, indices = polygons_of(*s.surface)
+        d.surface.vertices, d.surface.vertex_count = kept.array(points, "double[]"), len(points)
+        d.surface.face_sizes, d.surface.face_count = kept.array(corners, "uint32_t[]", np.uint32), len(corners)
+        d.surface.face_indices = kept.array(indices, "uint32_t[]", np.uint32)
+
+    counts = [len(s.axes), len(s.plane_points), len(s.cloud_points), len(s.grid_coefficients)]
+    named = [OPERATIONS.index(word) for word in _operations(s.operation, sum(counts))]
+    ends = np.cumsum([0, *counts])
+    operation = [named[ends[i]:ends[i + 1]] for i in range(len(counts))]
+    rows = np.zeros(counts[0], SUPERQUADRIC)
+    for column, name in (("axes", "axes"), ("exponents", "exponents"), ("position", "position"), ("quaternion", "rotation")):
+        rows[column] = _check_rows(getattr(s, name), name, counts[0])
+    rows["operation"] = operation[0]
+    if counts[0]:
+        d.superquadrics = ffi.cast("abut_superquadric *", kept.array(rows.view(np.uint8), "uint8_t[]", np.uint8))
+    d.superquadric_count = counts[0]
+    polyhedra = kept.new("abut_polyhedron[]", max(counts[1], 1))
+    for i, (normals, places) in enumerate(zip(s.plane_normals, s.plane_points)):
+        planes = _together("polyhedron", (("plane_normals", normals), ("plane_points", places)))
+        polyhedra[i] = (kept.array(planes, "double[]"), len(planes), operation[1][i])
+    d.polyhedra, d.polyhedron_count = polyhedra, counts[1]
+    clouds = kept.new("abut_pointcloud[]", max(counts[2], 1))
+    for i, (places, normals, widths) in enumerate(zip(s.cloud_points, s.cloud_normals, s.cloud_widths)):
+        cloud = _together("point cloud", (("cloud_points", places), ("cloud_normals", normals), ("cloud_widths", widths)))
+        clouds[i] = (kept.array(cloud, "double[]"), len(cloud), operation[2][i])
+    d.pointclouds, d.pointcloud_count = clouds, counts[2]
+    _set_grids(s, d, kept, operation[3])
+    return d, kept
+
+
+def create(context: Any, s: ShapeNumbers) -> Any:
+    """The handle of a body of these numbers."""
+    d, kept = definition_of(s)
+    handle = ffi.new("abut_body *")
+    check(lib.abut_create_body(context.handle, d, handle))
+    del kept
+    return handle[0]
+
+
+def _around(s: ShapeNumbers) -> Arrays:
+    """Points (..., 3) around a body's primitives, which say how large it is."""
+    signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+    corners = s.position[:, None] + turned(s.rotation[:, None], signs * s.axes[:, None])
+    nodes = [s.grid_origin[i] + s.grid_spacing[i] * 0.5 * (signs + 1) * (s.grid_sizes[i] - 1)
+             for i in range(len(s.grid_sizes))]
+    return np.concatenate([corners.reshape(-1, 3), *s.plane_points, *s.cloud_points, *nodes])
+
+
+def with_contact_mesh(context: Any, s: ShapeNumbers, vertices: int) -> ShapeNumbers:
+    """The same with a contact mesh on the surface of its field."""
+    from abut._inspect import contact_mesh
+    from abut._objects import Body
+    with Body(context, create(context, dataclasses.replace(s, vertices=_around(s)))) as bare:
+        mesh = contact_mesh(bare, vertices)
+    return dataclasses.replace(s, vertices=mesh.vertices, faces=mesh.faces)

@@ -1,0 +1,198 @@
+"""Bodies of arrays, and the arrays of bodies."""
+import copy
+import json
+import pickle
+
+import conftest
+import numpy as np
+import pytest
+
+import abut
+
+
+def same(a, b):
+    """Contacts and fields of two bodies, to the bit."""
+    pair = [abut.Pair(body, a) for body in (a, b)]
+    poses = conftest.random_poses(4, a.context.dtype)
+    c, other = (abut.contacts(p, poses, None) for p in pair)
+    for name in ("p", "d", "n", "activity"):
+        assert np.array_equal(getattr(c, name), getattr(other, name)), name
+
+
+def two(**changed):
+    """Two superquadrics, the second taken away, with a mesh of its own."""
+    rng = np.random.default_rng(0)
+    return {"vertices": rng.normal(size=(20, 3)) * 0.1, "faces": np.arange(18).reshape(6, 3),
+            "axes": [[0.2, 0.1, 0.1], [0.05, 0.05, 0.3]], "exponents": [[0.3, 0.8], [0.2, 1.0]],
+            "position": [[0, 0, 0], [0.1, 0, 0]], "rotation": [[1, 0, 0, 0], [0.9, 0.1, -0.3, 0.2]],
+            "operation": ["add", "subtract"], "union": 0.004, **changed}
+
+
+def grid(nodes=9, spacing=0.1, radius=0.2):
+    """Coefficients that are the distance to a ball."""
+    x = spacing * (np.arange(nodes) - (nodes - 1) / 2)
+    return np.sqrt(sum(c ** 2 for c in np.meshgrid(x, x, x, indexing="ij"))) - radius
+
+
+def test_superquadrics_are_those_of_a_file(context, tmp_path):
+    given = two()
+    (tmp_path / "two.obj").write_text(
+        "".join("v %r %r %r\n" % tuple(v) for v in given["vertices"].tolist()) +
+        "".join("f %d %d %d\n" % tuple(f + 1) for f in given["faces"]))
+    parts = [{"axes": a, "exponents": e, "position": p, "quaternion": q, "operation": o} for a, e, p, q, o in
+             zip(*(given[name] for name in ("axes", "exponents", "position", "rotation", "operation")))]
+    (tmp_path / "two.body.json").write_text(json.dumps(
+        {"name": "two", "mesh": "two.obj", "union": 0.004, "superquadrics": parts}))
+    made = context.body(**given)
+    same(made, context.load(tmp_path / "two.body.json"))
+    assert made.union == 0.004 and made.primitive_count == 2
+    # A row alone is that of all.
+    broadcast = context.body(**two(exponents=(0.3, 0.8), position=None, rotation=None, operation=None)).shape()
+    assert np.array_equal(broadcast.exponents, [[0.3, 0.8]] * 2) and not broadcast.position.any()
+    assert np.array_equal(broadcast.rotation, [[1, 0, 0, 0]] * 2) and broadcast.operation == ["add", "add"]
+
+
+@pytest.mark.parametrize("name", ["composed", "grids-fine"])
+def test_round_trip(context, name):
+    for side in "ab":
+        body = context.load(conftest.GOLDEN / name / f"{side}.body.json")
+        numbers = body.shape()
+        same(body, context.body(numbers))
+        assert len(numbers.vertices) == body.vertex_count and len(numbers.edges) == body.edge_count
+        assert len(numbers.operation) == body.primitive_count and numbers.union == body.union
+        again = pickle.loads(pickle.dumps(numbers))
+        same(body, context.body(copy.deepcopy(again)))
+        pair = abut.Pair(body, body)
+        g = abut.shape_vjp(pair, None, np.zeros((1, 6)), d=np.ones((1, pair.C)))[0]
+        for field, value in g._asdict().items():  # the names and shapes of gradients
+            mine = getattr(numbers, field)
+            if field == "rotation":
+                assert mine.shape == (len(value), 4)
+            elif isinstance(value, tuple):
+                assert [x.shape for x in mine] == [x.shape for x in value], field
+            else:
+                assert mine.shape == value.shape, field
+
+
+def test_clouds_of_meshes_and_surfaces_return(context):
+    vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
+    wedge = context.body(vertices, [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], cells=16)
+    numbers = wedge.shape()
+    assert numbers.surface is not None and len(numbers.grid_coefficients) == 1
+    same(wedge, context.body(numbers))
+    ground = context.height_field(np.zeros((4, 4)), (1.0, 1.0), 0.5)
+    with pytest.raises(abut.Error, match="height field"):
+        ground.shape()
+
+
+def ball_mesh(radius, count=40):
+    """Points of a sphere, which lie on the field of a ball."""
+    z = 1 - (2 * np.arange(count) + 1) / count
+    angle = np.pi * (1 + 5 ** 0.5) * np.arange(count)
+    return radius * np.stack([np.sqrt(1 - z * z) * np.cos(angle), np.sqrt(1 - z * z) * np.sin(angle), z], 1)
+
+
+def test_other_families(double):
+    cube = np.concatenate([np.eye(3), -np.eye(3)])
+    box = double.body(0.1 * cube, plane_normals=3 * cube, plane_points=0.1 * cube)
+    assert abs(box.evaluate([0.0, 0, 0.3])[0] - 0.2) < 1e-3
+    directions = np.random.default_rng(1).normal(size=(300, 3))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    cloud = double.body(directions, cloud_points=[0.2 * directions], cloud_normals=[directions],
+                        cloud_widths=[np.full(300, 0.02)])
+    assert abs(cloud.evaluate([0.0, 0, 0.25])[0] - 0.05) < 5e-3
+    hollow = double.body(ball_mesh(0.3), axes=(0.3, 0.3, 0.3), exponents=(1, 1), grid_coefficients=[grid(13)],
+                         grid_origin=[[-0.6, -0.6, -0.6]], grid_spacing=[0.1], operation=["add", "subtract"], union=1e-3)
+    assert hollow.evaluate([0.0, 0, 0])[0] > 0.1 and np.abs(hollow.evaluate(ball_mesh(0.3))[0]).max() < 1e-3
+
+
+def test_contact_meshes_are_made(double):
+    ball = double.body(12, axes=(0.1, 0.1, 0.1), exponents=(1, 1), position=(1, 2, 3))
+    assert ball.vertex_count == 12 and ball.face_count == 20  # closed
+    np.testing.assert_allclose(np.linalg.norm(ball.mesh()[0] - [1, 2, 3], axis=1), 0.1, atol=1e-4)
+
+
+def test_a_loop_goes_down(double):
+    ball = double.body(ball_mesh(0.1), axes=(0.1, 0.1, 0.1), exponents=(1, 1))
+    poses = np.array([[0.19, 0.02, 0.01, 0, 0, 0], [0, 0.17, 0.05, 0.1, 0, 0]])
+    body, energies = ball, []
+    for _ in range(4):
+        pair = abut.Pair(body, ball)
+        energies.append(abut.reduce(pair, None, poses, "energy").value.sum())
+        g = abut.shape_gradient(pair, None, poses, "energy", follow=True)[0]
+        shape = body.shape()
+        shape.axes -= 4e-3 * g.axes / np.abs(g.axes).max()
+        body = double.body(shape)
+        shape.vertices = body.project(shape.vertices)
+        body = double.body(shape)
+        assert np.abs(body.evaluate(shape.vertices)[0]).max() < 1e-9
+    assert np.all(np.diff(energies) < 0)
+
+
+def test_turns(double):
+    body = double.body(ball_mesh(0.1), axes=(0.2, 0.1, 0.05), exponents=(0.5, 0.7), rotation=(2, 1, 0, 0.4))
+    shape, w = body.shape(), np.array([[0.3, -0.2, 0.5]])
+    shape.turn(w)
+    pair, poses = abut.Pair(body, body), np.array([[0.2, 0.05, 0.02, 0.3, 0, 0.1]])
+    g = abut.shape_gradient(pair, None, poses, "mean_distance")[0].rotation
+    values = []
+    for sign in (1, -1):
+        moved = body.shape()
+        moved.turn(sign * 1e-5 * w)
+        values.append(abut.reduce(abut.Pair(double.body(moved), body, pair.smoothing), None, poses, "mean_distance").value[0])
+    np.testing.assert_allclose((values[0] - values[1]) / 2e-5, (g * w).sum(), rtol=1e-7)
+    # R exp(hat w) by matrices.
+    before, after = (abut.pose.to_matrix(np.concatenate([np.zeros(3), q[0]]))[:3, :3]
+                     for q in (body.shape().rotation, shape.rotation))
+    step = abut.pose.to_matrix(abut.pose.exp(np.concatenate([np.zeros(3), w[0]])))[:3, :3]
+    np.testing.assert_allclose(after, before @ step, atol=1e-12)
+
+
+@pytest.mark.parametrize("changed, what", [
+    ({"axes": [[0.1, 0.1]]}, r"axes has shape \(1, 2\)"),
+    ({"axes": None}, "axes is missing"),
+    ({"exponents": None}, "exponents is missing"),
+    ({"exponents": np.ones((3, 2))}, r"exponents has shape \(3, 2\), not \(2, 2\)"),
+    ({"rotation": [["x"] * 4]}, "rotation has shape"),
+    ({"operation": ["add"]}, "operation has 1 entries, and there are 2"),
+    ({"operation": "cut"}, "operation 0 is 'cut'"),
+    ({"edges": [[0, 20]]}, "edges names a vertex"),
+    ({"edges": [0.5]}, "edges has shape"),
+    ({"cells": 8}, "of a mesh alone"),
+    ({"plane_points": [np.eye(3)]}, r"polyhedra have \[\] rows in plane_normals and \[3\]"),
+    ({"cloud_points": [np.eye(3)], "cloud_normals": [np.eye(3)], "cloud_widths": [np.ones((3, 1))]},
+     r"cloud_widths\[0\] has shape \(3, 1\)"),
+    ({"grid_coefficients": [np.ones((6, 6))]}, r"grid_coefficients\[0\] has shape \(6, 6\)"),
+    ({"grid_coefficients": np.ones((6, 6, 6))}, "grid_origin is missing"),
+    ({"grid_coefficients": np.ones((6, 6, 6)), "grid_origin": np.zeros(2)}, r"grid_origin has shape \(2,\)"),
+    ({"vertices": 30}, "faces and edges are of vertices"),
+    ({"vertices": np.ones((4, 2))}, r"vertices has shape \(4, 2\)"),
+])
+def test_refusals(contexts, changed, what):
+    with pytest.raises(ValueError, match=what):
+        contexts["f64"].body(**two(**changed))
+
+
+def test_the_librarys_refusals(contexts):
+    context = contexts["f64"]
+    for changed, what in (({"axes": [[0.1, 0.1, 0.1], [0.1, -1, 0.1]]}, "superquadric 1: axis 1 is -1"),
+                          ({"exponents": (0.5, 3)}, "superquadric 0: exponent 1 is 3"),
+                          ({"operation": "subtract"}, "no added primitive")):
+        with pytest.raises(abut.Error, match=what):
+            context.body(**two(**changed))
+    numbers = context.body(**two()).shape()
+    with pytest.raises(ValueError, match="a whole one"):
+        context.body(numbers, axes=np.ones((2, 3)))
+    numbers.axes = numbers.axes[:1]
+    with pytest.raises(ValueError, match="operation has 2 entries, and there are 1"):
+        context.body(numbers)
+    numbers.operation = ["add"]
+    with pytest.raises(ValueError, match=r"exponents has shape \(2, 2\), not \(1, 2\)"):
+        context.body(numbers)
+    with pytest.raises(ValueError, match="vertices and faces, or of primitives"):
+        context.body()
+    grids = context.body(ball_mesh(0.2), grid_coefficients=grid(13), grid_origin=(-0.6, -0.6, -0.6), grid_spacing=0.1).shape()
+    grids.grid_coefficients[0] = np.ones(7)
+    with pytest.raises(ValueError, match=r"grid_coefficients\[0\] has 7 numbers, not 2197"):
+        context.body(grids)
+    assert "13" not in repr(numbers) and "1 superquadrics" in repr(numbers)
