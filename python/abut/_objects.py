@@ -607,6 +607,7 @@ class Pair(_Owner):
 
     _destroy = lib.abut_destroy_pair
     _ccd_meshes: tuple[CcdMesh, CcdMesh] | None = None
+    _varied: Any = None  # of derivatives by shapes in frameworks
 
     def __init__(self, a: Body, b: Body, smoothing: Mapping[str, Any] | None = None) -> None:
         for name, body in (("a", a), ("b", b)):
@@ -647,6 +648,7 @@ class Pair(_Owner):
     def close(self) -> None:
         super().close()
         self._ccd_meshes = None  # answers and programs may still be of them
+        self._varied = None
 
     def __repr__(self) -> str:
         return f"<abut.Pair of {self.C} contact slots{'' if self._handle else ', closed'}>"

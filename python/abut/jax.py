@@ -15,8 +15,8 @@ jax.errors.JaxRuntimeError, whichever JAX makes of it.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional
 
 import jax
 import jax.numpy as jnp
@@ -29,10 +29,13 @@ from abut._calls import ALL_OUTPUTS, OUTPUTS, REDUCTIONS, VALUES, Contacts, Pair
 from abut._objects import Pair
 from abut._jax_ccd import Ccd, CcdQueries, ccd, ccd_queries
 from abut._jax_closest import Closest, closest
+from abut._jax_shapes import shaped
 from abut._jax_worlds import rollout, step
 from abut._xla import bit_count, bits_of, check_precision, make, names, real_of
 
 __all__ = ["Ccd", "CcdQueries", "Closest", "ccd", "ccd_queries", "closest", "contacts", "reduce", "rollout", "step"]
+
+Shapes = Optional[Mapping[str, Any]]
 
 _contacts = make("contacts", "want")
 _jvp = make("jvp", "want")
@@ -347,8 +350,15 @@ def _index(index: Any, lead: tuple[int, ...], count: int) -> jax.Array:
 
 
 def contacts(pair: Pairs, pose1: Any, pose2: Any, *, want: Sequence[str] = OUTPUTS,
-             index: Any = None) -> Contacts:
+             index: Any = None, shape1: Shapes = None, shape2: Shapes = None, follow: bool = False) -> Contacts:
     """All contacts of every pose, as abut.contacts has them: the same words, and arrays of JAX.
+
+    shape1, shape2  arrays in place of body 1's and body 2's numbers, by the names of abut.ShapeNumbers: vertices, axes,
+                  exponents, position, rotation (quaternions w, x, y, z, whose length counts for nothing), and lists of
+                  arrays plane_normals, plane_points, cloud_points, cloud_normals, cloud_widths, grid_coefficients. Of
+                  one Pair, whose smoothing stays. Derivatives by them are sums over the poses, once, in reverse mode;
+                  under vmap there is a call for each entry, which leading axes of the poses need not
+    follow        meshes, which must lie on their fields, move along with these in derivatives (shape_vjp)
 
     What `want` leaves out is None; under jit, what nobody uses is not computed either. A pose that
     is not finite gives NaN, and its `status`. An index that is out of range makes the program fail.
@@ -356,6 +366,9 @@ def contacts(pair: Pairs, pose1: Any, pose2: Any, *, want: Sequence[str] = OUTPU
     program.
     """
     check_names(want, ALL_OUTPUTS, "want")
+    if shape1 is not None or shape2 is not None or follow:
+        plan, values = shaped(pair, pose1, pose2, (shape1, shape2), index, want=want, follow=follow)
+        return Contacts(**dict(zip(plan.want, values)), status=values[-1])
     operands, shared = _operands(pair, pose1, pose2, index)
     bits = bits_of([name in want for name in ALL_OUTPUTS])
     *found, status = _contacts.bind(*operands, want=bits, **shared)
@@ -363,12 +376,16 @@ def contacts(pair: Pairs, pose1: Any, pose2: Any, *, want: Sequence[str] = OUTPU
 
 
 def reduce(pair: Pairs, pose1: Any, pose2: Any, kind: str, *, nearest: bool = False,
-           index: Any = None) -> Any:
+           index: Any = None, shape1: Shapes = None, shape2: Shapes = None, follow: bool = False) -> Any:
     """One smooth number a pose (...), as abut.reduce has it, with first and second derivatives;
     "minimum_distance" has none. With `nearest` a pair of arrays: that, and the least distance of
-    a vertex [m], which counts as constant."""
+    a vertex [m], which counts as constant. shape1, shape2 and follow are as of contacts; "soft_distance" and
+    "minimum_distance" have no derivatives by these."""
     if kind not in VALUES:
         raise ValueError(f"a reduction {kind!r} is not among {', '.join(VALUES)}")
+    if shape1 is not None or shape2 is not None or follow:
+        found = shaped(pair, pose1, pose2, (shape1, shape2), index, kind=kind, nearest=nearest, follow=follow)[1]
+        return (found[0], jax.lax.stop_gradient(found[1])) if nearest else found[0]
     if nearest and kind == "minimum_distance":
         least = reduce(pair, pose1, pose2, kind, index=index)
         return least, least

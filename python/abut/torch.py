@@ -11,6 +11,8 @@ torch.compile (backward mode and vmap there; not torch.func's derivatives). Pose
 CPU, read without a copy where they are contiguous, float32 or float64 as the pair's context; others
 are refused. A pose that is not finite gives NaN, as do its gradients, and its status tells.
 
+With shape1 and shape2 contacts and reductions are functions of the bodies' numbers, too: see contacts.
+
 Of large outputs that are gone up to 256 MB stay for the next ones. The vectorize and
 is_grads_batched of torch.autograd do not know such functions: torch.func's vmap does.
 
@@ -19,8 +21,8 @@ apart.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Optional, Union
 
 import torch
 from torch import Tensor
@@ -33,10 +35,14 @@ from abut._torch import CONTACTS, REDUCE, Plan
 from abut._torch_arrays import check_poses
 from abut._torch_ccd import Ccd, CcdQueries, ccd, ccd_queries
 from abut._torch_closest import Closest, closest
+from abut._torch_shapes import shaped
 from abut._torch_worlds import Step, rollout, step
 
 __all__ = ["Ccd", "CcdQueries", "Closest", "Contacts", "Step", "WeighedContacts", "ccd", "ccd_queries", "closest", "contacts",
            "reduce", "rollout", "step"]
+
+
+Shapes = Optional[Mapping[str, Union[Tensor, Sequence[Tensor]]]]
 
 
 class Contacts(NamedTuple):
@@ -111,7 +117,8 @@ def _batch(plan: Plan, pairs: tuple[Pair, ...], pose1: Tensor | None, pose2: Ten
 
 
 def contacts(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, *, want: Sequence[str] = OUTPUTS,
-             index: Any = None) -> Contacts | WeighedContacts:
+             index: Any = None, shape1: Shapes = None, shape2: Shapes = None,
+             follow: bool = False) -> Contacts | WeighedContacts:
     """All contacts of every pose.
 
     pair          a Pair; or several of one context, of which index (...) says which each pose's is.
@@ -121,10 +128,18 @@ def contacts(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, *, want: S
                   axes are broadcast, and are those of the answer
     want          of "p", "d", "n", "activity", and "weight", which is not there unless it is
                   named: the rest is neither computed nor kept
+    shape1, shape2  tensors in place of body 1's and body 2's numbers, by the names of abut.ShapeNumbers: vertices, axes,
+                  exponents, position, rotation (quaternions w, x, y, z, whose length counts for nothing), and lists of
+                  tensors plane_normals, plane_points, cloud_points, cloud_normals, cloud_widths, grid_coefficients. Of
+                  one Pair, whose smoothing stays. Derivatives by them are sums over the poses, once, in reverse mode
+    follow        meshes, which must lie on their fields, move along with these in derivatives (shape_vjp)
     Errors: ValueError for shapes, dtypes and devices; abut.Error.
     """
     check_names(want, ALL_OUTPUTS, "want")
     names = [name for name in ALL_OUTPUTS if name in want]
+    if shape1 is not None or shape2 is not None or follow:
+        varied, values = shaped(pair, pose1, pose2, (shape1, shape2), index, want=want, follow=follow)
+        return Contacts(**dict(zip(varied.want, values)), status=values[-1])
     plan, pairs = _plan(pair, ",".join(names), index)
     made = CONTACTS(plan, *_batch(plan, pairs, pose1, pose2, index))
     kind = WeighedContacts if "weight" in names else Contacts
@@ -132,7 +147,7 @@ def contacts(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, *, want: S
 
 
 def reduce(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, kind: str, *, nearest: bool = False,
-           index: Any = None) -> Any:
+           index: Any = None, shape1: Shapes = None, shape2: Shapes = None, follow: bool = False) -> Any:
     """One number a pose (...); no manifold is kept in memory. With `nearest` a pair of
     tensors: that, and the least distance of a vertex [m], which counts as constant.
 
@@ -140,8 +155,12 @@ def reduce(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, kind: str, *
            of; "soft_distance", its smooth form [m]; "mean_distance" [m]; "activity" (their sum);
            "energy", the sum of activity max(-d, 0)^2 [m^2]; "soft_minimum" of the vertices'
            distances [m]; or, without derivatives, "minimum_distance" of these [m]
+    shape1, shape2, follow   as of contacts; "soft_distance" and "minimum_distance" have none by these
     """
     check_names((kind,), VALUES, "a reduction")
+    if shape1 is not None or shape2 is not None or follow:
+        values = shaped(pair, pose1, pose2, (shape1, shape2), index, kind=kind, nearest=nearest, follow=follow)[1]
+        return (values[0], values[1].detach()) if nearest else values[0]
     plan, pairs = _plan(pair, kind + ",nearest" if nearest else kind, index)
     made = REDUCE(plan, *_batch(plan, pairs, pose1, pose2, index))
     return (made[0], made[1].detach()) if nearest else made[0]
