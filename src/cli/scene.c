@@ -533,14 +533,27 @@ exit_code option_edges(const options *o, size_t *edges)
   return word && strcmp(word, "auto") != 0 ? option_whole(o, OPTION_EDGES, 1, EDGES_MOST, edges) : EXIT_GOOD;
 }
 
+/* Contacts of a pose with the present smoothing, of which a query's cost is about a multiple. */
+static exit_code count_contacts(const scene *s, size_t *contacts)
+{
+  abut_pair pair;
+  abut_layout layout;
+  CLI_TRY(report_status(abut_create_pair(s->bodies[0], s->bodies[1], &s->smoothing, &pair)));
+  const abut_status status = abut_get_layout(pair, &layout);
+  *contacts = status == ABUT_SUCCESS ? layout.contacts : 0;
+  CLI_TRY(report_status(status));
+  return report_status(abut_destroy_pair(pair));
+}
+
 /* Keeps as many edges as --edges says. */
 static exit_code keep_edges(scene *s, const options *o)
 {
-  size_t edges = 0;
+  size_t edges = 0, fitted, kept;
   if (!o->value[OPTION_EDGES]) {
     return EXIT_GOOD;
   }
   CLI_TRY(option_edges(o, &edges));
+  const abut_smoothing before = s->smoothing;
   s->smoothing.edges[0] = s->smoothing.edges[1] = (uint32_t)edges;
   if (edges) {
     return EXIT_GOOD;
@@ -552,14 +565,18 @@ static exit_code keep_edges(scene *s, const options *o)
   const abut_status status = abut_suggest_kept(s->bodies[0], s->bodies[1], &s->smoothing, &settings, &found);
   progress_end(&p);
   CLI_TRY(report_status(status));
-  for (int i = 0; i < 2; ++i) {
-    s->smoothing.edges[i] = found.edges[i];
-  }
-  if (!o->value[OPTION_QUIET]) {
-    fprintf(stderr, "abut: keeps %u and %u edges, by %zu random poses\n", found.edges[0], found.edges[1],
-            found.poses);
-  }
+  const size_t poses = found.poses;
+  const uint32_t wanted[2] = {found.edges[0], found.edges[1]};
   abut_free_suggestion(&found);
+  s->smoothing = before;
+  CLI_TRY(count_contacts(s, &fitted));
+  s->smoothing.edges[0] = wanted[0];
+  s->smoothing.edges[1] = wanted[1];
+  CLI_TRY(count_contacts(s, &kept));
+  if (!o->value[OPTION_QUIET]) {
+    fprintf(stderr, "abut: keeps %u and %u edges, by %zu random poses: %zu contacts a pose, not %zu, at about %.2g times "
+            "the cost\n", wanted[0], wanted[1], poses, kept, fitted, (double)kept / fmax((double)fitted, 1.0));
+  }
   return EXIT_GOOD;
 }
 
