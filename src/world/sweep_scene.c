@@ -84,18 +84,32 @@ static abut_status widen_ball(const loaded_scene *s, scene_pair *p, int side)
   return ABUT_SUCCESS;
 }
 
-static abut_status load_pair(loaded_scene *s, scene_pair *p)
+/* Makes the mesh of a body of a pair; an error names that body's place. */
+static abut_status load_side(loaded_scene *s, const scene_pair *p, int side)
 {
-  measure(&s->def, p);
-  if (!is_swept(p)) {
-    return ABUT_SUCCESS;
-  }
-  TRY(make_mesh(s, p, 0));
-  TRY(make_mesh(s, p, 1));
+  const bool file = scene_side(&s->def, p, side)->shape == SHAPE_FILE;
+  const scene_place place = {"links", (size_t)p->link[side], "bodies", true, (size_t)p->body[side]};
+  return scene_blame(&s->def, place, file ? "its file, " : "", make_mesh(s, p, side));
+}
+
+static abut_status fit_pair(const loaded_scene *s, scene_pair *p)
+{
   TRY(widen_ball(s, p, 0));
   TRY(widen_ball(s, p, 1));
   const ccd_room room = ccd_room_of(sweep_mesh(s, p, 0), sweep_mesh(s, p, 1));
   return ccd_check_room(&room);
+}
+
+static abut_status load_pair(loaded_scene *s, size_t i)
+{
+  scene_pair *p = &s->def.pairs[i];
+  measure(&s->def, p);
+  if (!is_swept(p)) {
+    return ABUT_SUCCESS;
+  }
+  TRY(load_side(s, p, 0));
+  TRY(load_side(s, p, 1));
+  return scene_blame(&s->def, scene_pair_place(&s->def, i), "", fit_pair(s, p));
 }
 
 abut_status sweep_load(loaded_scene *s)
@@ -105,7 +119,7 @@ abut_status sweep_load(loaded_scene *s)
   TRY(allocate(&memory, s->body_count + 1, sizeof *s->meshes));
   s->meshes = memory;
   for (size_t i = 0; i < s->def.pair_count; ++i) {
-    TRY(scene_blame(&s->def, scene_pair_place(&s->def, i), "", load_pair(s, &s->def.pairs[i])));
+    TRY(load_pair(s, i));
   }
   return ABUT_SUCCESS;
 }
