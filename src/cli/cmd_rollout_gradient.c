@@ -235,7 +235,7 @@ static exit_code run(rollout *r, const options *o)
   CLI_TRY(take_cotangents(r));
   CLI_TRY(take_memory(r));
   CLI_TRY(compute(r));
-  warn_worlds(r->status, r->worlds.count);
+  warn_worlds(r->status, NULL, r->worlds.count);
   add_start(r);
   CLI_TRY(turn_gradient(r));
   CLI_TRY(write(r));

@@ -87,7 +87,7 @@ static exit_code run(transition *t, const options *o)
   CLI_TRY(worlds_open(&t->worlds, o));
   CLI_TRY(take_memory(t));
   CLI_TRY(compute(t));
-  warn_worlds(t->status, t->worlds.count);
+  warn_worlds(t->status, NULL, t->worlds.count);
   CLI_TRY(write(t));
   if (sums_up(o)) {
     summarise(t);

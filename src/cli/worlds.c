@@ -478,18 +478,35 @@ static const struct {
    "had more impacts in a step than are looked at, and lost what was left of it"},
 };
 
-void warn_worlds(const uint32_t *status, size_t count)
+/* Returns a bit's number among those of a status. */
+static size_t place_of_bit(uint32_t bit)
+{
+  size_t place = 0;
+  while (bit >> (place + 1)) {
+    ++place;
+  }
+  return place;
+}
+
+void warn_worlds(const uint32_t *status, const uint32_t *status_step, size_t count)
 {
   for (size_t k = 0; k < sizeof meanings / sizeof *meanings; ++k) {
+    const size_t place = place_of_bit(meanings[k].bit);
     named_worlds n = {0};
+    uint32_t first = ABUT_WORLD_NEVER;
+    char when[48] = "";
     for (size_t i = 0; i < count; ++i) {
       if (status[i] & meanings[k].bit) {
         name_world(&n, i);
+        first = status_step && status_step[WORLD_STATUSES * i + place] < first ? status_step[WORLD_STATUSES * i + place]
+                                                                                : first;
       }
     }
+    if (first != ABUT_WORLD_NEVER) {
+      snprintf(when, sizeof when, ", first in step %u", first);
+    }
     if (n.found) {
-      warn("%s %s", print_worlds(&n, count).text,
-           n.found == 1 ? meanings[k].one : meanings[k].many);
+      warn("%s %s%s", print_worlds(&n, count).text, n.found == 1 ? meanings[k].one : meanings[k].many, when);
     }
   }
 }

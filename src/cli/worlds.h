@@ -82,7 +82,10 @@ exit_code need_listed(const char *what, const options *o, const abut_scene_info 
   ((uint32_t)ABUT_WORLD_NOT_FINITE | (uint32_t)ABUT_WORLD_DIVERGED | (uint32_t)ABUT_WORLD_SINGULAR | \
    (uint32_t)ABUT_WORLD_BAD_INPUT)
 
-/* One line a bit: how many worlds have it, the first of them, and what it means. */
-void warn_worlds(const uint32_t *status, size_t count);
+#define WORLD_STATUSES 11 /* bits of a world's status */
+
+/* One line a bit: how many worlds have it, the first of them, what it means, and in which step it first came.
+ * status_step: (count, WORLD_STATUSES), or NULL. */
+void warn_worlds(const uint32_t *status, const uint32_t *status_step, size_t count);
 
 #endif

@@ -9,7 +9,6 @@
 #define CALL_SECONDS 0.3
 #define CALL_BYTES ((size_t)64 << 20)
 
-#define STATUSES 11 /* bits of a world's status */
 
 /* How many states of a call are kept beside, and how many steps it makes. */
 typedef struct call_size {
@@ -37,13 +36,13 @@ static exit_code take_memory(simulation *s)
   }
   s->status = calloc(w->count ? w->count : 1, sizeof *s->status);
   s->call_status = calloc(w->count ? w->count : 1, sizeof *s->call_status);
-  s->status_step = calloc(w->count ? w->count : 1, STATUSES * sizeof *s->status_step);
-  s->call_step = calloc(w->count ? w->count : 1, STATUSES * sizeof *s->call_step);
+  s->status_step = calloc(w->count ? w->count : 1, WORLD_STATUSES * sizeof *s->status_step);
+  s->call_step = calloc(w->count ? w->count : 1, WORLD_STATUSES * sizeof *s->call_step);
   s->time = calloc(s->rows, sizeof *s->time);
   if (!s->status || !s->call_status || !s->status_step || !s->call_step || !s->time) {
     return report(EXIT_RUN, "no memory for the status of %zu worlds", w->count);
   }
-  for (size_t i = 0; i < STATUSES * w->count; ++i) {
+  for (size_t i = 0; i < WORLD_STATUSES * w->count; ++i) {
     s->status_step[i] = ABUT_WORLD_NEVER;
   }
   memcpy(s->at[0].q, w->q, w->count * row_of(s, nq));
@@ -196,7 +195,7 @@ static abut_worlds describe(const simulation *s, const call_size *c, const call_
 
 static void take_steps(simulation *s, size_t world, size_t done)
 {
-  for (size_t k = STATUSES * world; k < STATUSES * (world + 1); ++k) {
+  for (size_t k = WORLD_STATUSES * world; k < WORLD_STATUSES * (world + 1); ++k) {
     if (s->status_step[k] == ABUT_WORLD_NEVER && s->call_step[k] != ABUT_WORLD_NEVER) {
       const size_t step = done + s->call_step[k];
       s->status_step[k] = step < ABUT_WORLD_NEVER ? (uint32_t)step : ABUT_WORLD_NEVER - 1;
@@ -296,7 +295,7 @@ static exit_code write(const simulation *s)
   outputs_add(&l, "time", ABUT_ARRAY_FLOAT64, s->time, 1, s->rows, 0, 0);
   outputs_add(&l, "energy", real, s->energy, 3, s->rows, w->count, 2);
   outputs_add(&l, "status", ABUT_ARRAY_UINT32, s->status, 1, w->count, 0, 0);
-  outputs_add(&l, "status_step", ABUT_ARRAY_UINT32, s->status_step, 2, w->count, STATUSES, 0);
+  outputs_add(&l, "status_step", ABUT_ARRAY_UINT32, s->status_step, 2, w->count, WORLD_STATUSES, 0);
   if (s->contacts) {
     add_contacts(&l, s->contacts, s);
   }
@@ -336,7 +335,7 @@ static exit_code run(simulation *s, const options *o, kept_contacts *contacts)
   s->rows = count_rows(s);
   CLI_TRY(take_memory(s));
   CLI_TRY(step_all(s));
-  warn_worlds(s->status, s->worlds.count);
+  warn_worlds(s->status, s->status_step, s->worlds.count);
   if (o->value[OPTION_CONTACTS]) {
     s->contacts = contacts;
     CLI_TRY(find_contacts(contacts, s));
