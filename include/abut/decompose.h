@@ -55,7 +55,11 @@ typedef struct abut_decompose_report {
   size_t primitives;
   double union_;                /* temperature that it was fitted with [m] */
   double iou;                   /* intersection over union of mesh and body */
-  double coverage, precision;   /* share of the mesh that the body covers, and the other way round */
+  double coverage, precision;   /* share of the mesh that the body covers, and the other way round; here
+                                   and in `iou` all of the body counts, wherever it lies */
+  /* As of abut_fit, by these samples: depth by the body's field over that in the mesh. */
+  double depth_ratio_median, depth_ratio_95, depth_ratio_most;
+  double depth_ratio_most_at[3]; /* [m] */
   size_t exponents_at_bound;    /* at 0.1 or at 1.9 */
   double smallest_axis;         /* [m] */
   size_t moves_kept, moves_undone; /* rounds of them */

@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* Solids are compared on 148^3 cells, 128^3 of them over the mesh's box, surfaces by random points on
- * them; docs/inspect.md has the definitions. */
+/* Solids are compared on 148^3 cells, 128^3 of them over the mesh's box, and beyond them on more as far as the
+ * field reaches; surfaces by random points on them. docs/inspect.md has the definitions. */
 typedef struct abut_fit {
   double iou;                 /* volume in both, of the volume in either */
   double coverage;            /* volume in both, of the mesh's */
@@ -23,6 +23,16 @@ typedef struct abut_fit {
                                  across faces of cells, of the mesh's volume */
   double surface_beyond_1_percent; /* share of the mesh's surface that is farther from the field's than
                                       1 % of the diagonal */
+  double largest_surplus;     /* volume of the largest part of the field outside the mesh, in one piece across
+                                 faces of cells, of the mesh's volume */
+  /* At places in both that lie 0.5 % of the diagonal or more within the mesh, the depth by the field over the distance
+     from the mesh's surface: 1 of a field that is exact. 0 where there are no such places. */
+  double depth_ratio_median;  /* half of them have less */
+  double depth_ratio_95;      /* 95 % of them have less */
+  double depth_ratio_most;
+  double depth_ratio_most_at[3]; /* where that is [m] */
+  bool endless;               /* a primitive's field has no end: of it counts what lies in the mesh's box and 8 %
+                                 beyond */
 } abut_fit;
 
 /* Compares a body's field with a mesh: the vertices and faces of `mesh`, made into a closed surface

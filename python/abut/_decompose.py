@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,10 +10,12 @@ import numpy as np
 from abut._drivers import warn
 from abut._inspect import _fields
 from abut._native import check, ffi, lib
-from abut._objects import Body, Context, _mesh, default_context
+from abut._objects import Body, Context, _mesh, _set_options, default_context
 
 # Of the volume in pieces beside the largest: a contact mesh of that alone would let others touch them unseen.
 _PARTS_MOST = 0.01
+# As the command has it: docs/decompose.md, Depths.
+_RATIO_MOST = 2.0
 _ENDS = ("done", "fewer", "error not reached", "stalled")
 
 
@@ -27,9 +30,10 @@ class Decomposition(NamedTuple):
     quaternions  (K, 4) w, x, y, z
     union        temperature of the union that they were fitted with [m]; fitted smoothing takes it
     report       figures by the names of the C API's abut_decompose_report: `end` is "done", "fewer", "error not
-                 reached" or "stalled"; `iou`, `coverage` and `precision` are those of samples
+                 reached" or "stalled"; `iou`, `coverage`, `precision` and depths are those of samples
     mesh_report  figures of the contact mesh by the names of the C API's abut_contact_mesh_report; None where the
                  contact vertices are on the mesh
+    fit          with measure=True the figures of abut.measure_fit, which no fit has seen; else None
     """
 
     body: Body
@@ -40,15 +44,12 @@ class Decomposition(NamedTuple):
     union: float
     report: dict[str, Any]
     mesh_report: dict[str, Any] | None
+    fit: dict[str, Any] | None = None
 
 
 def _options(**given: Any) -> Any:
     options = ffi.new("abut_decompose_options *", lib.abut_default_decompose_options())
-    for name, value in given.items():
-        try:
-            setattr(options, name, value)
-        except (TypeError, OverflowError) as error:
-            raise ValueError(f"{name.rstrip('_')} cannot be {value!r}: {error}") from None
+    _set_options(options, given)
     lib.abutpy_watch_decompose(options)
     return options
 
@@ -82,9 +83,28 @@ def _put_mesh(body: Any, definition: Any, vertices: int, made: Any) -> dict[str,
     return _fields(made.report, "abut_contact_mesh_report")
 
 
+def _warn_depths(report: Mapping[str, Any]) -> None:
+    if report["depth_ratio_median"] > _RATIO_MOST:
+        x, y, z = report["depth_ratio_most_at"]
+        warn(f"depths within the body are {report['depth_ratio_median']:.3g} times those in the mesh in the median, "
+             f"{report['depth_ratio_most']:.3g} times at ({x:.4g}, {y:.4g}, {z:.4g}): thin parts push too hard where "
+             "bodies sink in (a grid by `abut field` has the depths of the mesh)")
+
+
+def _measure(body: Body, definition: Any) -> dict[str, Any]:
+    """How well the body stands for the surface of the mesh that it was made of."""
+    mesh = ffi.new("abut_body_def *", lib.abut_default_body_def())
+    for name in ("vertices", "vertex_count", "face_sizes", "face_indices", "face_count"):
+        setattr(mesh, name, getattr(definition.surface, name))
+    fit = ffi.new("abut_fit *")
+    check(lib.abut_measure_fit(body.handle, definition.union_, lib.abut_default_smoothing().plane, mesh, fit))
+    return _fields(fit, "abut_fit")
+
+
 def decompose(mesh: Any, primitives: int = 0, *, error: float = 0.0, max_primitives: int = 0, seed: int = 0,
               union: float = 0.0, scale: float = 1.0, vertices: int | None = None,
-              output: str | os.PathLike[str] | None = None, context: Context | None = None) -> Decomposition:
+              measure: bool = False, output: str | os.PathLike[str] | None = None,
+              context: Context | None = None) -> Decomposition:
     """Fits superquadrics to a mesh, so that their union lies on it: docs/decompose.md.
 
     mesh            a mesh file's path, or vertices (V, 3) [m] and faces (F, 3) or polygons, as a pair
@@ -94,7 +114,9 @@ def decompose(mesh: Any, primitives: int = 0, *, error: float = 0.0, max_primiti
     vertices        of a contact mesh on the body's surface, 8 to 65,536, as `abut decompose` makes one (of 300);
                     where there is none, which is warned about, and with None contacts are made by some 1,000
                     vertices on the mesh
+    measure         also by figures that no fit has seen, as `abut decompose` does, which takes about a second
     output          NAME.body.json to write, and NAME.contact.obj beside it
+    Warns where depths within the body are far from those in the mesh (docs/decompose.md, Depths).
     Errors: abut.Error of meshes that enclose nothing or too little, with what to try; ValueError.
     """
     place = context or default_context()
@@ -125,12 +147,15 @@ def decompose(mesh: Any, primitives: int = 0, *, error: float = 0.0, max_primiti
         if output is not None:
             check(lib.abut_write_decomposition(os.fsencode(output), made))
         check(lib.abut_create_body(place.handle, definition, body))
-        report = {key: getattr(made.report, key) for key, _ in ffi.typeof("abut_decompose_report").fields}
+        report = _fields(made.report, "abut_decompose_report")
         report["union"], report["end"] = report.pop("union_"), _ENDS[report["end"]]
         quadrics, count = definition.superquadrics, definition.superquadric_count
-        return Decomposition(Body(place, body[0]), _rows(quadrics, count, "axes", 3),
+        own = Body(place, body[0])
+        fit = _measure(own, definition) if measure else None
+        _warn_depths(report)
+        return Decomposition(own, _rows(quadrics, count, "axes", 3),
                              _rows(quadrics, count, "exponents", 2), _rows(quadrics, count, "position", 3),
-                             _rows(quadrics, count, "quaternion", 4), definition.union_, report, mesh_report)
+                             _rows(quadrics, count, "quaternion", 4), definition.union_, report, mesh_report, fit)
     finally:
         lib.abut_free_contact_mesh(contact)
         lib.abut_free_decomposition(made)

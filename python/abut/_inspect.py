@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abut._native import check, ffi, lib
-from abut._objects import Body, _fill_smoothing, _fit, _mesh
+from abut._objects import Body, _fill_smoothing, _fit, _mesh, _set_options
 
 __all__ = ["ContactMesh", "Suggestion", "contact_mesh", "measure_fit", "measure_mesh", "suggest"]
 
@@ -33,17 +33,23 @@ class Suggestion(NamedTuple):
 
 
 def _fields(struct: Any, kind: str) -> dict[str, Any]:
-    return {name: getattr(struct, name) for name, _ in ffi.typeof(kind).fields}
+    """A C struct's members by name, arrays as tuples."""
+    def value(name: str, of: Any) -> Any:
+        member = getattr(struct, name)
+        return tuple(member) if of.type.kind == "array" else member
+    return {name: value(name, of) for name, of in ffi.typeof(kind).fields}
 
 
 def _temperatures(body: Body, union: float | None, plane: float | None) -> tuple[float, float]:
     fitted = _fit(body, body)
-    return fitted.union_ if union is None else union, fitted.plane if plane is None else plane
+    _set_options(fitted, {name: value for name, value in (("union_", union), ("plane", plane)) if value is not None})
+    return fitted.union_, fitted.plane
 
 
 def measure_fit(body: Body, vertices: Any, faces: Any, *, union: float | None = None,
-                plane: float | None = None) -> dict[str, float]:
-    """How well a body's field stands for a mesh (docs/inspect.md), by the names of the C API's abut_fit.
+                plane: float | None = None) -> dict[str, Any]:
+    """How well a body's field stands for a mesh (docs/inspect.md), by the names of the C API's abut_fit: volumes,
+    distances, depths by the field over those in the mesh, and whether the field has no end.
 
     vertices (V, 3) [m], faces (F, 3) or a sequence of polygons, indices from 0
     union, plane   temperatures [m]; None: as of Body.evaluate
@@ -76,7 +82,7 @@ def contact_mesh(body: Body, vertices: int = 300, *, sweeps: int = 12, union: fl
     if vertices < 1 or sweeps < 1:
         raise ValueError(f"vertices is {vertices!r} and sweeps {sweeps!r}: both are above 0")
     options = ffi.new("abut_contact_mesh_options *", lib.abut_default_contact_mesh_options())
-    options.vertices, options.sweeps = vertices, sweeps
+    _set_options(options, {"vertices": vertices, "sweeps": sweeps})
     made = ffi.new("abut_contact_mesh *")
     check(lib.abut_make_contact_mesh(body.handle, *_temperatures(body, union, plane), options, made))
     try:
@@ -103,7 +109,7 @@ def suggest(a: Body, b: Body, smoothing: Mapping[str, Any] | None = None, *, pos
     fitted = _fit(a, b)
     _fill_smoothing(fitted, smoothing or {})
     options = ffi.new("abut_suggest_options *", lib.abut_default_suggest_options())
-    options.poses, options.seed, options.depth, options.quantile = poses, seed, depth, quantile
+    _set_options(options, {"poses": poses, "seed": seed, "depth": depth, "quantile": quantile})
     found = ffi.new("abut_suggestion *")
     check(lib.abut_suggest_kept(a.handle, b.handle, fitted, options, found))
     try:

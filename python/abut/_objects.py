@@ -362,16 +362,20 @@ class Context(_Owner):
             "<abut.Context, closed>"
 
 
-def _field_options(cells: int, vertices: int | str, tolerance: float, scale: float,
-                   cache: bool) -> Any:
-    options = ffi.new("abut_field_options *", lib.abut_default_field_options())
-    given = {"cells": cells, "tolerance": tolerance, "scale": scale,
-             "vertices": 0xffffffff if vertices == "all" else vertices}
+def _set_options(options: Any, given: Mapping[str, Any]) -> None:
+    """Lets a C struct have members by name; ValueError where one does not hold what is given."""
     for name, value in given.items():
         try:
             setattr(options, name, value)
         except (TypeError, OverflowError) as error:
-            raise ValueError(f"{name} cannot be {value!r}: {error}") from None
+            raise ValueError(f"{name.rstrip('_')} cannot be {value!r}: {error}") from None
+
+
+def _field_options(cells: int, vertices: int | str, tolerance: float, scale: float,
+                   cache: bool) -> Any:
+    options = ffi.new("abut_field_options *", lib.abut_default_field_options())
+    _set_options(options, {"cells": cells, "tolerance": tolerance, "scale": scale,
+                           "vertices": 0xffffffff if vertices == "all" else vertices})
     if not scale > 0.0:
         raise ValueError(f"scale is {scale!r}, not above 0")
     options.no_cache = not cache

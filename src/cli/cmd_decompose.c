@@ -1,4 +1,5 @@
 #include "contact_meshes.h"
+#include "depths.h"
 #include "fields.h"
 #include "json_text.h"
 
@@ -125,12 +126,15 @@ static json_t *work_json(const work *w)
   const abut_decompose_report *r = &w->made.report;
   const abut_fit *fit = &w->fit;
   json_t *root = json_pack(
-    "{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:{s:f, "
+    "{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:[f,f,f], s:f, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:{s:f, "
     "s:f, s:f, s:f}}",
     "end", ends[r->end], "primitives", (json_int_t)r->primitives, "iou", fit->iou, "coverage", fit->coverage,
     "precision", fit->precision, "chamfer_percent", fit->chamfer_percent, "hausdorff_percent",
     fit->hausdorff_percent, "largest_uncovered", fit->largest_uncovered, "surface_beyond_1_percent",
-    fit->surface_beyond_1_percent, "sampled_iou", r->iou, "exponents_at_bound", (json_int_t)r->exponents_at_bound,
+    fit->surface_beyond_1_percent, "largest_surplus", fit->largest_surplus, "depth_ratio_median",
+    fit->depth_ratio_median, "depth_ratio_95", fit->depth_ratio_95, "depth_ratio_most", fit->depth_ratio_most,
+    "depth_ratio_most_at", fit->depth_ratio_most_at[0], fit->depth_ratio_most_at[1], fit->depth_ratio_most_at[2],
+    "sampled_iou", r->iou, "exponents_at_bound", (json_int_t)r->exponents_at_bound,
     "smallest_axis", r->smallest_axis, "union", r->union_, "diagonal", r->diagonal, "volume", r->volume,
     "sampled_volume", r->sampled_volume, "samples", (json_int_t)r->samples, "moves_kept",
     (json_int_t)r->moves_kept, "moves_undone", (json_int_t)r->moves_undone, "evaluations",
@@ -152,10 +156,11 @@ static void summarise(const options *o, const scene *s, const abut_decompose_rep
          r->seconds_sampling + r->seconds_start + r->seconds_moves + r->seconds_final, scene_workers(s).text);
   printf("IoU %.4f, coverage %.4f, precision %.4f; Chamfer %.3f %%, Hausdorff %.3g %% of the diagonal\n", fit->iou,
          fit->coverage, fit->precision, fit->chamfer_percent, fit->hausdorff_percent);
-  printf("largest uncovered part %.3g %% of the volume, %.3g %% of the surface beyond 1 %%; smallest axis %.3g m, "
-         "%zu exponent%s at a bound\n",
-         percent * fit->largest_uncovered, percent * fit->surface_beyond_1_percent, r->smallest_axis,
+  printf("largest uncovered part %.3g %% of the volume, surplus %.3g %%, %.3g %% of the surface beyond 1 %%; smallest axis "
+         "%.3g m, %zu exponent%s at a bound\n",
+         percent * fit->largest_uncovered, percent * fit->largest_surplus, percent * fit->surface_beyond_1_percent, r->smallest_axis,
          r->exponents_at_bound, r->exponents_at_bound == 1 ? "" : "s");
+  tell_depths(fit);
 }
 
 /* What a caller should know of a body that is not quite what was asked for. */
@@ -204,6 +209,7 @@ static exit_code decompose(const options *o, const scene *s, work *w)
   progress_end(&p);
   CLI_TRY(report_status(status));
   warn_end(o, &w->settings, &w->made.report);
+  warn_depths(o->operands[0], &w->made.report);
   warn_parts(o->operands[0], &w->mesh.report);
   if (o->value[OPTION_JSON]) {
     return print_object(work_json(w), 0);

@@ -168,17 +168,6 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   return ABUT_SUCCESS;
 }
 
-/* Figures of the body on the final samples, whose union lies in fit->numbers. */
-static void report_samples(decomposition *d)
-{
-  abut_decompose_report *r = d->report;
-  const fit_volumes v = fit_volumes_of(&d->fit, &d->fine);
-  r->iou = v.both / v.either;
-  r->coverage = v.both / v.mesh;
-  r->precision = v.of_union > 0.0 ? v.both / v.of_union : 0.0;
-  r->evaluations = d->fit.evaluations;
-}
-
 static abut_status fit_on(decomposition *d, primitives *found)
 {
   TRY(fitter_upload(&d->fit, &d->search));
@@ -187,8 +176,7 @@ static abut_status fit_on(decomposition *d, primitives *found)
   TRY(d->options->primitives ? stages_by_count(d, found) : stages_by_error(d, found));
   TRY(fit_look(&d->fit, &d->fine, found, 0.004));
   TRY(fit_unions(&d->fit, &d->fine));
-  report_samples(d);
-  return ABUT_SUCCESS;
+  return report_samples(d, found);
 }
 
 static void take_off_device(sample_set *s)
@@ -278,6 +266,9 @@ static void report_body(abut_decompose_report *r, const primitives *found, const
   }
   for (size_t i = 0; i < d->fine.count; ++i) {
     r->sampled_volume += d->fine.distance[i] < 0.0 ? d->fine.volume[i] * cube : 0.0;
+  }
+  for (int k = 0; k < 3; ++k) { /* of samples, in shares of the diagonal */
+    r->depth_ratio_most_at[k] = r->depth_ratio_most_at[k] * m->diagonal + m->middle[k];
   }
   r->samples = d->fine.count;
   r->diagonal = m->diagonal;

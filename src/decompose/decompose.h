@@ -80,12 +80,17 @@ typedef struct cell_set {
 /* Samples by an octree: cells of edge `finest` where the surface is nearer than about `band`. */
 abut_status samples_by_octree(solid *inside, const surface *s, double finest, double band,
                               uint64_t seed, sample_set *out);
+/* The box that these samples fill. */
+void samples_box(const surface *s, double lower[3], double upper[3]);
 abut_status cells_inside(solid *inside, const surface *s, cell_set *out);
 void samples_free(sample_set *s);
 void cells_free(cell_set *c);
 
 /* A number in [0, 1) that follows from these alone. */
 double uniform_at(uint64_t seed, uint64_t at, uint64_t which);
+
+/* Volume of the primitives beyond a box, each place counted once; where they blend adds nothing. */
+double volume_beyond(const primitives *p, const double lower[3], const double upper[3]);
 
 /* ---- fits on a device ---- */
 
@@ -217,5 +222,10 @@ abut_status move_up(decomposition *d, primitives *p, size_t count, size_t *added
 /* Removes and merges down to `count`; `visit` is told each set that was passed, or NULL. */
 typedef abut_status (*move_visit)(void *user, const primitives *p);
 abut_status move_down(decomposition *d, primitives *p, size_t count, move_visit visit, void *user);
+
+/* ---- figures ---- */
+
+/* Reports figures of a set on the final samples, whose union lies in fit.numbers, and beyond them. */
+abut_status report_samples(decomposition *d, const primitives *found);
 
 #endif

@@ -210,17 +210,26 @@ done:
   return status;
 }
 
+void samples_box(const surface *s, double lower[3], double upper[3])
+{
+  for (int k = 0; k < 3; ++k) {
+    lower[k] = s->lower[k] - MARGIN;
+    upper[k] = lower[k] + ROOT * ceil((s->upper[k] + MARGIN - lower[k]) / ROOT);
+  }
+}
+
 abut_status samples_by_octree(solid *inside, const surface *s, double finest, double band, uint64_t seed,
                               sample_set *out)
 {
   octree o = {.inside = inside, .band = band, .seed = seed};
+  double upper[3];
   size_t count = 1;
   void *memory = NULL;
+  samples_box(s, o.lower, upper);
   while (ldexp(ROOT, -(int)o.levels) > 1.01 * finest) {
     ++o.levels;
   }
   for (int k = 0; k < 3; ++k) {
-    o.lower[k] = s->lower[k] - MARGIN;
     o.size[k] = (size_t)ceil((s->upper[k] + MARGIN - o.lower[k]) / ROOT);
     count *= o.size[k];
   }

@@ -80,6 +80,18 @@ packed packed_of(const int *head, const reals *shape, abut_operation operation, 
                   (size_t)entry[ENTRY_BASE], shape->data, shape->size};
 }
 
+packed packed_one(const packed *p, size_t which, size_t i)
+{
+  packed one = *p;
+  one.count = 1;
+  if (families[which]->ranged) {
+    one.ranges = p->ranges + i * RANGE_INTS;
+  } else {
+    one.base = p->base + i * families[which]->stride;
+  }
+  return one;
+}
+
 double packed_number(const packed *p, size_t i)
 {
   return p->real_bytes == sizeof(double) ? ((const double *)p->shape)[p->base + i]

@@ -45,7 +45,8 @@ typedef struct family {
   size_t operation;   /* where its operation lies in it */
   size_t array;       /* where abut_body_def has their array, */
   size_t count;       /* and how many there are */
-  bool ranged;        /* each has a range in the head */
+  bool ranged;        /* each has a range in the head; else */
+  size_t stride;      /* each has so many reals */
   bool loose;         /* they may reach beyond their box */
   /* Reads a primitive of a body file, all but its operation. What it points to is of `memory`. */
   abut_status (*read)(const json_file *f, const json_at *at, arena *memory, void *one);
@@ -86,6 +87,9 @@ bool family_any_added(const abut_body_def *def);
 
 /* The primitives of a body's head and reals. which: an index of `families`. */
 packed packed_of(const int *head, const reals *shape, abut_operation operation, size_t which);
+
+/* Primitive i of these alone. which: their family's index. */
+packed packed_one(const packed *p, size_t which, size_t i);
 
 /* Real i behind the base. */
 double packed_number(const packed *p, size_t i);

@@ -259,6 +259,7 @@ const family superquadrics_family = {
   .operation = offsetof(abut_superquadric, operation),
   .array = offsetof(abut_body_def, superquadrics),
   .count = offsetof(abut_body_def, superquadric_count),
+  .stride = SUPERQUADRIC_STRIDE,
   .read = read,
   .check = check,
   .room = room,

@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "inspect/apart.h"
+#include "inspect/depth.h"
 #include "surface/mesh_check.h"
-#include "surface/solid.h"
 #include "surface/vector.h"
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 
 typedef struct cutter {
   const surface *s;
-  solid inside;
+  const solid *inside;
   double first[3], step[3]; /* the middle of cell (0, 0, 0), and on to the next ones [m] */
   unsigned char *cells;
 } cutter;
@@ -82,9 +82,9 @@ static void fill_slab(void *user, size_t i)
     unsigned char *row = c->cells + (i * SIDE + j) * SIDE, before = TOUCHED;
     for (size_t k = 0; k < SIDE; ++k) {
       const double x[3] = {middle_of(c, 0, i), middle_of(c, 1, j), middle_of(c, 2, k)};
-      const bool follows = !((before | row[k]) & TOUCHED) && solid_is_clear(&c->inside, x, widest);
+      const bool follows = !((before | row[k]) & TOUCHED) && solid_is_clear(c->inside, x, widest);
       const unsigned char is_in = follows ? before & CELL_OF_MESH
-                                          : tree_winding(&c->inside.all, x) > INSIDE ? CELL_OF_MESH : 0;
+                                          : tree_winding(&c->inside->all, x) > INSIDE ? CELL_OF_MESH : 0;
       before = row[k] | is_in;
       row[k] = is_in;
     }
@@ -105,117 +105,137 @@ static abut_status add_field(const field_of *f, const cutter *c)
   return status;
 }
 
-abut_status measure_cells(const field_of *f, const surface *s, unsigned char *cells)
+abut_status measure_cells(const field_of *f, const surface *s, const solid *inside, unsigned char *cells)
 {
-  cutter c = {.s = s, .cells = cells};
-  abut_status status = ABUT_SUCCESS;
+  cutter c = {.s = s, .inside = inside, .cells = cells};
   for (int k = 0; k < 3; ++k) {
     c.step[k] = (s->upper[k] - s->lower[k]) / MEASURE_CELLS;
     c.first[k] = s->lower[k] + (0.5 - MEASURE_PAD) * c.step[k];
   }
   memset(cells, 0, CELLS);
-  TRY_DONE(solid_create(&c.inside, s));
   for (size_t t = 0; t < s->triangle_count; ++t) {
     touch(&c, t);
   }
   parallel_for(SIDE, fill_slab, &c);
-  TRY_DONE(add_field(f, &c));
-done:
-  solid_free(&c.inside);
-  return status;
+  return add_field(f, &c);
 }
 
-/* ---- volumes ---- */
-
-/* Returns how many cells of the mesh alone hang together with cell `at`, and takes them out of the
- * mesh. waiting: room for all of them. */
-static size_t take_part(unsigned char *cells, size_t at, uint32_t *waiting)
+static abut_status compare_solids(const field_of *f, const surface *s, const extent *e, abut_fit *out)
 {
-  static const size_t step[3] = {SIDE * SIDE, SIDE, 1};
-  size_t count = 0, size = 0;
-  cells[at] = 0;
-  waiting[count++] = (uint32_t)at;
-  while (count) {
-    const size_t one = waiting[--count], place[3] = {one / step[0], one / SIDE % SIDE, one % SIDE};
-    ++size;
-    for (int a = 0; a < 6; ++a) {
-      const int k = a / 2;
-      if (place[k] == (a & 1 ? SIDE - 1 : 0)) {
-        continue;
-      }
-      const size_t beside = a & 1 ? one + step[k] : one - step[k];
-      if (cells[beside] == CELL_OF_MESH) {
-        cells[beside] = 0;
-        waiting[count++] = (uint32_t)beside;
-      }
-    }
-  }
-  return size;
-}
-
-static abut_status compare_solids(const field_of *f, const surface *s, abut_fit *out)
-{
-  size_t count[4] = {0, 0, 0, 0}, largest = 0;
-  void *cells = NULL, *waiting = NULL;
+  solid inside = {0};
+  volumes v = {0};
   abut_status status = ABUT_SUCCESS;
-  TRY_DONE(allocate(&cells, CELLS, 1));
-  TRY_DONE(measure_cells(f, s, cells));
-  unsigned char *cell = cells;
-  for (size_t i = 0; i < CELLS; ++i) {
-    ++count[cell[i]];
-  }
-  TRY_DONE(allocate(&waiting, count[CELL_OF_MESH], sizeof(uint32_t)));
-  for (size_t i = 0; i < CELLS; ++i) {
-    const size_t size = cell[i] == CELL_OF_MESH ? take_part(cell, i, waiting) : 0;
-    largest = size > largest ? size : largest;
-  }
-  const double both = (double)count[CELL_OF_MESH | CELL_OF_FIELD];
-  const double mesh = both + (double)count[CELL_OF_MESH], field = both + (double)count[CELL_OF_FIELD];
-  if (!(mesh > 0.0)) {
-    status = fail(ABUT_ERROR_BODY, "the mesh is so thin that no cell of %d along each side of its box "
-                  "has its middle inside", MEASURE_CELLS);
-    goto done;
-  }
-  out->iou = both / (mesh + field - both);
-  out->coverage = both / mesh;
-  out->precision = field > 0.0 ? both / field : 0.0;
-  out->largest_uncovered = (double)largest / mesh;
+  TRY_DONE(solid_create(&inside, s));
+  TRY_DONE(volumes_create(f, s, &inside, e, &v));
+  TRY_DONE(volumes_compare(&v, out));
+  TRY_DONE(measure_depth(f, s, &inside, &v, out));
 done:
-  free(cells);
-  free(waiting);
+  volumes_free(&v);
+  solid_free(&inside);
   return status;
 }
 
 /* ---- surfaces ---- */
 
-abut_status measure_zero_set(const field_of *f, const surface *s, surface *out)
+/* Adds the triangles of another surface, but for those whose middles lie in a box. */
+static abut_status add_surface(surface *s, const surface *other, const double lower[3], const double upper[3])
 {
-  lattice l = {.spacing = s->diagonal / FINE};
-  const double step[3] = {l.spacing, l.spacing, l.spacing};
-  void *value = NULL;
-  abut_status status = ABUT_SUCCESS;
-  for (int k = 0; k < 3; ++k) {
-    l.origin[k] = s->lower[k] - MARGIN * l.spacing;
-    l.size[k] = (size_t)ceil((s->upper[k] - s->lower[k]) / l.spacing) + 2 * MARGIN + 1;
+  const size_t first = s->point_count;
+  size_t point_room = first, triangle_room = s->triangle_count;
+  TRY(grow((void **)&s->points, &point_room, first + other->point_count, 3 * sizeof(double)));
+  TRY(grow((void **)&s->triangles, &triangle_room, s->triangle_count + other->triangle_count, 3 * sizeof(uint32_t)));
+  memcpy(s->points + 3 * first, other->points, other->point_count * 3 * sizeof(double));
+  s->point_count += other->point_count;
+  for (size_t t = 0; t < other->triangle_count; ++t) {
+    const uint32_t *c = other->triangles + 3 * t;
+    bool is_within = true;
+    for (size_t k = 0; k < 3; ++k) {
+      const double middle = (other->points[3 * (size_t)c[0] + k] + other->points[3 * (size_t)c[1] + k] +
+                             other->points[3 * (size_t)c[2] + k]) / 3.0;
+      is_within = is_within && middle >= lower[k] && middle <= upper[k];
+    }
+    for (size_t k = 0; k < 3 && !is_within; ++k) {
+      s->triangles[3 * s->triangle_count + k] = (uint32_t)(first + c[k]);
+    }
+    s->triangle_count += !is_within;
   }
-  TRY_DONE(allocate(&value, lattice_count(&l), sizeof(float)));
-  TRY_DONE(field_at_nodes(f, l.origin, step, l.size, value));
-  TRY_DONE(level_set_create(&l, value, out));
-  if (!out->triangle_count) {
-    status = fail(ABUT_ERROR_BODY, "the field has no surface within the mesh's box: are both in one "
-                  "unit and in one place?");
+  return ABUT_SUCCESS;
+}
+
+static abut_status march(const field_of *f, const lattice *l, surface *out)
+{
+  const double step[3] = {l->spacing, l->spacing, l->spacing};
+  void *value;
+  TRY(allocate(&value, lattice_count(l), sizeof(float)));
+  abut_status status = field_at_nodes(f, l->origin, step, l->size, value);
+  if (status == ABUT_SUCCESS) {
+    status = level_set_create(l, value, out);
   }
-done:
   free(value);
   return status;
 }
 
-static abut_status compare_surfaces(const field_of *f, const surface *s, abut_fit *out)
+/* Adds what lies beyond the lattice. */
+static abut_status march_around(const field_of *f, const lattice *within, const extent *e, surface *out)
+{
+  outskirts o = {.level = 0};
+  double upper[3];
+  abut_status status = ABUT_SUCCESS;
+  for (int k = 0; k < 3; ++k) {
+    o.origin[k] = within->origin[k];
+    o.step[k] = within->spacing;
+    o.cells[k] = (within->size[k] - 1) / INNER_BLOCKS;
+    upper[k] = within->origin[k] + within->spacing * (double)(within->size[k] - 1);
+  }
+  TRY_DONE(outskirts_create(e, &o));
+  for (size_t block = 0; block < o.count; ++block) {
+    lattice l;
+    double step[3];
+    surface part;
+    outskirts_place(&o, block, l.origin, step);
+    l.spacing = step[0];
+    for (int k = 0; k < 3; ++k) {
+      l.size[k] = o.cells[k] + 1;
+    }
+    TRY_DONE(march(f, &l, &part));
+    status = part.triangle_count ? add_surface(out, &part, within->origin, upper) : ABUT_SUCCESS;
+    surface_free(&part);
+    TRY_DONE(status);
+  }
+  level_set_measure(out);
+done:
+  outskirts_free(&o);
+  return status;
+}
+
+abut_status measure_zero_set(const field_of *f, const surface *s, const extent *e, surface *out)
+{
+  lattice l = {.spacing = s->diagonal / FINE};
+  *out = (surface){0};
+  for (int k = 0; k < 3; ++k) {
+    const size_t cells = (size_t)ceil((s->upper[k] - s->lower[k]) / l.spacing) + 2 * MARGIN;
+    l.origin[k] = s->lower[k] - MARGIN * l.spacing;
+    l.size[k] = (cells + INNER_BLOCKS - 1) / INNER_BLOCKS * INNER_BLOCKS + 1;
+  }
+  TRY(march(f, &l, out));
+  if (!out->triangle_count) {
+    return fail(ABUT_ERROR_BODY, "the field has no surface within the mesh's box: are both in one "
+                "unit and in one place?");
+  }
+  const abut_status status = march_around(f, &l, e, out);
+  if (status != ABUT_SUCCESS) {
+    surface_free(out);
+    *out = (surface){0};
+  }
+  return status;
+}
+
+static abut_status compare_surfaces(const field_of *f, const surface *s, const extent *e, abut_fit *out)
 {
   surface zero = {0};
   distances apart;
   abut_status status = ABUT_SUCCESS;
-  TRY_DONE(measure_zero_set(f, s, &zero));
+  TRY_DONE(measure_zero_set(f, s, e, &zero));
   TRY_DONE(surfaces_apart(s, &zero, FAR * s->diagonal, &apart));
   out->chamfer_percent = 50.0 * (apart.mean[0] + apart.mean[1]) / s->diagonal;
   out->hausdorff_percent = 100.0 * fmax(apart.most[0], apart.most[1]) / s->diagonal;
@@ -225,11 +245,18 @@ done:
   return status;
 }
 
-abut_status measure_fit(const field_of *f, const surface *s, abut_fit *out)
+static abut_status measure_fit(const field_of *f, const surface *s, abut_fit *out)
 {
-  *out = (abut_fit){0};
-  TRY(compare_surfaces(f, s, out));
-  return compare_solids(f, s, out);
+  extent e;
+  TRY(extent_create(f, &e));
+  memset(out, 0, sizeof *out);
+  out->endless = e.endless;
+  abut_status status = compare_surfaces(f, s, &e, out);
+  if (status == ABUT_SUCCESS) {
+    status = compare_solids(f, s, &e, out);
+  }
+  extent_free(&e);
+  return status;
 }
 
 abut_status abut_measure_fit(abut_body body, double union_tau, double plane_tau,

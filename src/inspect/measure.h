@@ -3,11 +3,9 @@
 #ifndef ABUT_INSPECT_MEASURE_H
 #define ABUT_INSPECT_MEASURE_H
 
-#include "inspect/field_at.h"
+#include "inspect/extent.h"
+#include "surface/solid.h"
 #include <abut/inspect.h>
-
-/* Compares a field with a surface of surface_create, as abut_measure_fit says. */
-abut_status measure_fit(const field_of *f, const surface *s, abut_fit *out);
 
 /* This is where a field and a mesh differ: cells over the mesh's box and MEASURE_PAD more on each side,
  * the last index fastest. */
@@ -17,11 +15,13 @@ abut_status measure_fit(const field_of *f, const surface *s, abut_fit *out);
 
 enum { CELL_OF_MESH = 1, CELL_OF_FIELD = 2 }; /* bits */
 
-/* Tells of each cell whether its middle lies in the mesh and in the field. cells: (MEASURE_SIDE^3) */
-abut_status measure_cells(const field_of *f, const surface *s, unsigned char *cells);
+/* Tells of each cell whether its middle lies in the mesh and in the field. inside: the surface's.
+ * cells: (MEASURE_SIDE^3) */
+abut_status measure_cells(const field_of *f, const surface *s, const solid *inside, unsigned char *cells);
 
-/* Makes the field's surface around a surface's box, with cells of 1/220 of its diagonal. Fails with
- * ABUT_ERROR_BODY where there is none. */
-abut_status measure_zero_set(const field_of *f, const surface *s, surface *out);
+/* Makes the field's surface around a surface's box, with cells of 1/220 of its diagonal, and beyond as far as the
+ * field reaches, where that is far with longer ones. Its parts are not joined. Fails with ABUT_ERROR_BODY where none
+ * of it is around the box. */
+abut_status measure_zero_set(const field_of *f, const surface *s, const extent *e, surface *out);
 
 #endif

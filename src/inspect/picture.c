@@ -240,17 +240,19 @@ static abut_status draw(const field_of *f, const surface *s, const abut_fit_view
   sheet mesh = {0}, field = {0}, primitives = {0};
   tree of_mesh = {0}, of_field = {0};
   raster r = {0};
+  extent reach = {0};
   double lower[3], upper[3];
   const double most = PIECE_SIDE * s->diagonal, full = FULL * s->diagonal;
   abut_status status = ABUT_SUCCESS;
-  TRY_DONE(measure_zero_set(f, s, &zero));
-  for (int k = 0; k < 3; ++k) {
-    lower[k] = fmin(s->lower[k], zero.lower[k]);
-    upper[k] = fmax(s->upper[k], zero.upper[k]);
+  TRY_DONE(extent_create(f, &reach));
+  TRY_DONE(measure_zero_set(f, s, &reach, &zero));
+  for (int k = 0; k < 3; ++k) { /* of a field that goes far beyond, a part */
+    lower[k] = fmin(s->lower[k], fmax(zero.lower[k], s->lower[k] - s->diagonal));
+    upper[k] = fmax(s->upper[k], fmin(zero.upper[k], s->upper[k] + s->diagonal));
   }
   TRY_DONE(raster_create(v, lower, upper, &r));
   TRY_DONE(add_surface(&mesh, s, s->triangle_count - s->closing_count, most, stone));
-  TRY_DONE(add_surface(&field, &zero, zero.triangle_count, most, steel));
+  TRY_DONE(add_surface(&field, &zero, zero.triangle_count, HUGE_VAL, steel)); /* it is fine enough */
   TRY_DONE(add_primitives(&primitives, f->body));
   put(&r, &mesh, v, ABUT_PICTURE_MESH, rgb);
   put(&r, primitives.count ? &primitives : &field, v, ABUT_PICTURE_PRIMITIVES, rgb);
@@ -262,6 +264,7 @@ static abut_status draw(const field_of *f, const surface *s, const abut_fit_view
   put(&r, &mesh, v, ABUT_PICTURE_MESH_OFF, rgb);
   put(&r, &field, v, ABUT_PICTURE_FIELD_OFF, rgb);
 done:
+  extent_free(&reach);
   surface_free(&zero);
   sheet_free(&mesh);
   sheet_free(&field);

@@ -28,7 +28,8 @@ device="--device ${ABUT_TEST_DEVICE:-host}"
 run 0 decompose box.obj --primitives 1 -o box.body.json $device
 has stdout '^box\.obj: 6 faces: 1 superquadric, union 0\.00299[0-9]* m \(0\.8 % of the diagonal\), [0-9.e-]+ s on .+$'
 has stdout '^IoU 0\.9[0-9]+, coverage [01]\.[0-9]+, precision [01]\.[0-9]+; Chamfer [0-9.]+ %, Hausdorff [0-9.]+ % of the diagonal$'
-has stdout '^largest uncovered part [0-9.e-]+ % of the volume, [0-9.e-]+ % of the surface beyond 1 %; smallest axis 0\.0[0-9]+ m, [0-9] exponents? at a bound$'
+has stdout '^largest uncovered part [0-9.e-]+ % of the volume, surplus [0-9.e-]+ %, [0-9.e-]+ % of the surface beyond 1 %; smallest axis 0\.0[0-9]+ m, [0-9] exponents? at a bound$'
+has stdout '^depth by the field over that in the mesh: 1\.[0-9]+ in the median, 95 % below [0-9.]+, at most [0-9.]+ at \(0\.[0-9]+, 0\.[0-9]+, 0\.[0-9]+\)$'
 has stdout '^box\.body\.json: 300 vertices, 596 faces, 894 edges; genus 0$'
 has stdout '^triangles: mean quality 0\.[89][0-9]+, least 0\.[0-9]+$'
 has stdout "^off the field's surface, % of the diagonal of 0\.3[0-9]+ m: 0\.[0-9]+ on average, [0-9.]+ at most; volume kept 0\.9[0-9]+$"
@@ -48,6 +49,9 @@ has stdout '"diagonal": 374\.'
 has stdout '"contact_mesh": \{'
 has stdout '"hausdorff_percent": [0-9.]+,'
 has stdout '"volume_kept": 0\.9'
+has stdout '"largest_surplus": [0-9.e-]+,'
+has stdout '"depth_ratio_median": [0-9.]+,'
+has stdout '"depth_ratio_most_at": \['
 # The vertices lie on the surface of the body.
 run 0 decompose box.obj --primitives 1 --vertices 40 -q -o few.body.json $device
 if [ "$(grep -c '^v ' few.contact.obj)" -eq 40 ] && [ "$(grep -c '^f ' few.contact.obj)" -eq 76 ]; then pass; else fail 'few.contact.obj is another mesh'; fi

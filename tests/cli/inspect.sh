@@ -44,18 +44,31 @@ wrong 'ball.obj: is the mesh of ball.body.json, an input of this command' remesh
 
 run 0 inspect new.body.json -o report.html --device "$device"
 has stdout '^new\.body\.json beside \./?new\.contact\.obj:$|^new\.body\.json beside new\.contact\.obj:$'
-has stdout '^IoU 0\.[89][0-9]+, coverage (1\.0000|0\.9[0-9]+), precision 0\.[89][0-9]+; largest part uncovered 0\.[0-9]+ % of the volume$'
+has stdout '^IoU 0\.[89][0-9]+, coverage (1\.0000|0\.9[0-9]+), precision 0\.[89][0-9]+; largest part uncovered 0\.[0-9]+ %, surplus [0-9.]+ % of the volume$'
 has stdout '^Chamfer [0-9.]+ %, Hausdorff [0-9.]+ % of the diagonal; [0-9.]+ % of the surface is farther off than 1 %$'
+has stdout '^depth by the field over that in the mesh: [0-9.]+ in the median, 95 % below [0-9.]+, at most [0-9.]+ at \(-?[0-9.e-]+, -?[0-9.e-]+, -?[0-9.e-]+\)$'
 has stdout '^contact mesh: 40 vertices, 114 edges, of which 0\.0 % leave the field; mean quality of 76 triangles 0\.9[0-9]+$'
 has stdout '^1 primitives; a contact query [0-9.e-]+ ms, in batches of 256 on .+$'
 empty stderr 'inspect'
 if [ "$(grep -o 'data:image/png;base64,iVBORw0KGgo' report.html | wc -l)" -eq 10 ]; then pass; else fail 'not 10 pictures'; fi
 if grep -qiE '<script|src="[^d]|href=|url\(|@import' report.html; then fail 'the page needs more'; else pass; fi
 has report.html '<tr><td>Superquadrics</td><td>1</td></tr>'
+has report.html '<tr><td>Largest part of the field outside</td><td>[0-9.]+ %</td></tr>'
+has report.html '<tr><td>Depth by the field over that in the mesh, median</td><td>[0-9.]+</td></tr>'
 run 0 inspect ball.body.json small.obj --json --smoothing sharp.json --device "$device"
 json_is_valid stdout
 has stdout '"mesh": "small\.obj",$'
+has stdout '"endless": false'
 has stdout '"quality_mean": 0\.'
+# A primitive far from the mesh counts; a field without an end is named.
+sed 's/}\]}/}, {"axes": [0.5, 0.4, 0.3], "exponents": [1, 1], "position": [9, 0, 0], "quaternion": [1, 0, 0, 0]}]}/' ball.body.json > stray.body.json
+run 0 inspect stray.body.json small.obj --json --device "$device"
+has stdout '"precision": 0\.2[0-9]+'
+has stdout '"largest_surplus": 1\.[0-9]'
+printf '{"mesh": "ball.obj", "polyhedra": [{"planes": [[0, 0, 1, 0, 0, 0]]}]}' > half.body.json
+run 0 inspect half.body.json small.obj -o half.html --device "$device"
+has stderr "^abut: warning: half\.body\.json: its field has no end: of it counts what lies in the mesh's box and 8 % beyond$"
+has half.html 'The field has no end'
 usage 'inspect needs a body, and takes a mesh to compare it with' inspect -o x.html
 usage 'inspect needs -o REPORT.html' inspect ball.body.json
 usage '-o x.png: inspect writes files that end with .html' inspect ball.body.json -o x.png

@@ -309,6 +309,23 @@ static void joining(void)
   }
 }
 
+/* Beyond a box balls count by what lies there, and two at one place once. */
+static void beyond(void)
+{
+  static const double lower[3] = {-0.5, -0.5, -0.5}, upper[3] = {0.5, 0.5, 0.5};
+  static const primitive ball = {.axes = {0.1, 0.1, 0.1}, .exponents = {1, 1}, .turn = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  static primitives p;
+  const double volume = primitive_volume(&ball);
+  p.count = 4;
+  for (size_t i = 0; i < 4; ++i) {
+    p.at[i] = ball;
+  }
+  p.at[1].centre[0] = 0.5;  /* half of it */
+  p.at[2].centre[1] = p.at[3].centre[1] = -3.0;
+  const double sum = volume_beyond(&p, lower, upper);
+  check(fabs(sum - 1.5 * volume) < 0.02 * volume, "beyond the box lie %g balls", sum / volume);
+}
+
 int main(int argc, char **argv)
 {
   const abut_precision precision = argc > 1 && !strcmp(argv[1], "f64") ? ABUT_FLOAT64 : ABUT_FLOAT32;
@@ -324,6 +341,7 @@ int main(int argc, char **argv)
   freezing();
   samples();
   joining();
+  beyond();
   CHECK_OK(abut_destroy_context(c));
   return check_finish();
 }

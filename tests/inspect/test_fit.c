@@ -55,6 +55,54 @@ static void balls(void)
   expect("balls", "Hausdorff", fit.hausdorff_percent, apart, 0.15);
   expect("balls", "uncovered", fit.largest_uncovered, 0.0, 0.0);
   expect("balls", "beyond", fit.surface_beyond_1_percent, 1.0, 0.0);
+  expect("balls", "surplus", fit.largest_surplus, 1.05 * 1.05 * 1.05 - 1.0, 5e-3);
+  /* At a distance r from the middle it is (1.05 - r)/(1 - r), and places are those with r below 1 - 0.005 sqrt(12): the
+     median is at 0.780, 5 % lie above 0.966. */
+  expect("balls", "depth, median", fit.depth_ratio_median, 0.270 / 0.220, 0.02);
+  expect("balls", "depth, 95 %", fit.depth_ratio_95, 0.084 / 0.034, 0.2);
+  CHECK(!fit.endless);
+}
+
+/* What lies far from the mesh counts, and is a part of its own; also where it is so large that cells are longer. */
+static void stray(double away, double radius)
+{
+  shape sphere = {0};
+  const abut_superquadric both[2] = {ball_at(0.0, 1.0), ball_at(away, radius)};
+  const double surplus = radius * radius * radius;
+  shape_sphere(&sphere, 4);
+  const abut_fit fit = fit_of(both, 2, &sphere);
+  expect("stray", "IoU", fit.iou * (1.0 + surplus), 1.0, 0.01);
+  expect("stray", "precision", fit.precision * (1.0 + surplus), 1.0, 0.01);
+  expect("stray", "coverage", fit.coverage, 1.0, 5e-3);
+  expect("stray", "surplus", fit.largest_surplus / surplus, 1.0, 0.01);
+  CHECK(fit.hausdorff_percent > 100.0 * (away - 1.0) / sqrt(12.0));
+}
+
+/* A rod that sticks out of the box by far is one part, across all blocks of cells. */
+static void long_rod(void)
+{
+  shape sphere = {0};
+  const abut_superquadric both[2] = {ball_at(0.0, 1.0),
+                                     {.axes = {6, 0.25, 0.25}, .exponents = {0.1, 0.1}, .quaternion = {1, 0, 0, 0}}};
+  shape_sphere(&sphere, 4);
+  const abut_fit fit = fit_of(both, 2, &sphere);
+  /* Each end is about 5 by 0.5 by 0.5. */
+  expect("rod", "surplus", fit.largest_surplus, 1.25 / (4.0 / 3.0 * 3.14159265), 0.02);
+  expect("rod", "precision", fit.precision, 1.0 / (1.0 + 2.0 * fit.largest_surplus), 0.01);
+}
+
+/* In the middle of a plate the depth along the ray from its centre is that to its side. */
+static void thin_plate(void)
+{
+  static const double low[3] = {-1, -1, -0.1}, high[3] = {1, 1, 0.1};
+  shape plate = {0};
+  const abut_superquadric one = {.axes = {1, 1, 0.1}, .exponents = {0.1, 0.1}, .quaternion = {1, 0, 0, 0}};
+  shape_box(&plate, low, high, 2);
+  const abut_fit fit = fit_of(&one, 1, &plate);
+  check(fit.depth_ratio_median > 2.5 && fit.depth_ratio_median < 8.0 && fit.depth_ratio_95 > fit.depth_ratio_median &&
+          fit.depth_ratio_most >= fit.depth_ratio_95,
+        "plate: depths are %g, %g, %g times too large", fit.depth_ratio_median, fit.depth_ratio_95, fit.depth_ratio_most);
+  CHECK(fabs(fit.depth_ratio_most_at[0]) <= 1.0 && fabs(fit.depth_ratio_most_at[2]) <= 0.1);
 }
 
 /* Of two balls that are one mesh the field has one, so that the other is uncovered in one piece. */
@@ -78,14 +126,14 @@ static void two_balls(void)
 static void half_a_box(void)
 {
   static const double low[3] = {-1, -1, -1}, high[3] = {1, 1, 1};
-  shape box = {0};
+  shape cube = {0};
   const abut_superquadric half = {.axes = {0.5, 1, 1}, .exponents = {0.02, 0.02},
                                   .position = {-0.5, 0, 0}, .quaternion = {1, 0, 0, 0}};
-  shape_box(&box, low, high, 3);
-  for (size_t i = 0; i < box.face_count; ++i) {
-    shape_turn(&box, i);
+  shape_box(&cube, low, high, 3);
+  for (size_t i = 0; i < cube.face_count; ++i) {
+    shape_turn(&cube, i);
   }
-  const abut_fit fit = fit_of(&half, 1, &box);
+  const abut_fit fit = fit_of(&half, 1, &cube);
   expect("half a box", "IoU", fit.iou, 0.5, 0.01);
   expect("half a box", "uncovered", fit.largest_uncovered, 0.5, 0.01);
 }
@@ -101,8 +149,8 @@ static void cells_one_by_one(void)
   solid inside;
   unsigned char *cells = malloc((size_t)MEASURE_SIDE * MEASURE_SIDE * MEASURE_SIDE);
   REQUIRE(cells);
-  REQUIRE_OK(measure_cells(&field, &s, cells));
   REQUIRE_OK(solid_create(&inside, &s));
+  REQUIRE_OK(measure_cells(&field, &s, &inside, cells));
   size_t wrong = 0, looked = 0;
   for (size_t at = 0; at < (size_t)MEASURE_SIDE * MEASURE_SIDE * MEASURE_SIDE; at += 37, ++looked) {
     const size_t place[3] = {at / MEASURE_SIDE / MEASURE_SIDE, at / MEASURE_SIDE % MEASURE_SIDE,
@@ -122,6 +170,34 @@ static void cells_one_by_one(void)
   surface_free(&s);
   free(cells);
   CHECK_OK(abut_destroy_body(field.body));
+}
+
+/* Of a half space what lies around the mesh counts. */
+static void endless(void)
+{
+  static const double vertices[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+  static const uint32_t sizes[] = {3}, indices[] = {0, 1, 2};
+  static const double plane[] = {0, 0, 1, 0, 0, 0};
+  const abut_polyhedron half = {.planes = plane, .count = 1};
+  shape sphere = {0};
+  abut_body_def def = abut_default_body_def();
+  abut_body body;
+  abut_fit fit;
+  shape_sphere(&sphere, 3);
+  const abut_body_def ball = shape_def(&sphere);
+  def.vertices = vertices;
+  def.vertex_count = 3;
+  def.face_sizes = sizes;
+  def.face_indices = indices;
+  def.face_count = 1;
+  def.polyhedra = &half;
+  def.polyhedron_count = 1;
+  REQUIRE_OK(abut_create_body(context, &def, &body));
+  REQUIRE_OK(abut_measure_fit(body, UNION, PLANE, &ball, &fit));
+  CHECK(fit.endless);
+  expect("half space", "coverage", fit.coverage, 0.5, 0.01);
+  CHECK_OK(abut_destroy_body(body));
+  shape_free(&sphere);
 }
 
 static void repeats(void)
@@ -272,10 +348,16 @@ int main(int count, char **arguments)
   } else if (count > 1) {
     two_balls();
     half_a_box();
+    stray(40.0, 0.5);
+    stray(100.0, 60.0);
+    long_rod();
+    thin_plate();
+    endless();
     repeats();
     pictures();
   } else {
     balls();
+    stray(3.0, 0.5);
     cells_one_by_one();
     qualities();
     refusals();

@@ -10,12 +10,15 @@ FACES = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [
 
 def test_box(tmp_path):
     path = tmp_path / "box.body.json"
-    d = abut.decompose((BOX, FACES), 1, output=path)
+    d = abut.decompose((BOX, FACES), 1, measure=True, output=path)
     assert d.report["end"] == "done" and d.report["primitives"] == 1 and d.report["iou"] > 0.97
     assert d.axes.shape == (1, 3) and d.exponents.shape == (1, 2) and d.quaternions.shape == (1, 4)
     assert np.allclose(d.positions, BOX.mean(0), atol=2e-3)
     assert np.allclose(np.linalg.norm(d.quaternions, axis=1), 1.0)
     assert d.union == pytest.approx(0.008 * np.linalg.norm([0.3, 0.2, 0.1])) == d.report["union"] == d.body.union
+    assert d.fit["iou"] == pytest.approx(d.report["iou"], abs=0.01) and d.fit["largest_surplus"] < 0.01
+    assert 0.8 < d.report["depth_ratio_median"] < 2.0 and len(d.report["depth_ratio_most_at"]) == 3
+    assert d.fit["depth_ratio_median"] == pytest.approx(d.report["depth_ratio_median"], rel=0.1)
     with abut.load(path) as again:
         assert again.primitive_count == 1 and again.union == d.union and again.vertex_count == d.body.vertex_count
 
@@ -44,6 +47,13 @@ def test_contact_mesh(tmp_path):
         d = abut.decompose(two, 2, vertices=100)
     assert d.mesh_report is None and d.body.mesh()[0][:, 0].max() > 0.8
     assert abut.decompose((BOX, FACES), 1).mesh_report is None
+
+
+def test_depths_of_a_plate():
+    plate = BOX * [1.0, 1.0, 0.2]
+    with pytest.warns(UserWarning, match="depths within the body are .* times those in the mesh in the median"):
+        d = abut.decompose((plate, FACES), 1)
+    assert d.fit is None and d.report["depth_ratio_median"] > 2.0
 
 
 def test_refused(tmp_path):

@@ -25,8 +25,15 @@ def test_contact_mesh(ball):
     assert np.allclose(on, 1.0, atol=1e-6)
     fit = abut.measure_fit(ball, mesh.vertices, mesh.faces)
     assert fit["coverage"] > 0.999 and abs(fit["iou"] - mesh.report["volume_kept"]) < 0.01
+    assert fit["largest_surplus"] < 0.15 and 0.9 < fit["depth_ratio_median"] < fit["depth_ratio_95"] < 2.0
+    assert len(fit["depth_ratio_most_at"]) == 3 and fit["endless"] is False
     with pytest.raises(ValueError):
         abut.contact_mesh(ball, 0)
+    for name in ("vertices", "sweeps"):
+        with pytest.raises(ValueError, match=f"{name} cannot be {2**40}"):
+            abut.contact_mesh(ball, **{name: 2**40})
+    with pytest.raises(ValueError, match="union cannot be"):
+        abut.measure_fit(ball, mesh.vertices, mesh.faces, union=10**400)
     with pytest.raises(abut.Error, match="not 8 to 65536"):
         abut.contact_mesh(ball, 7)
     with pytest.raises(abut.Error, match="encloses nothing"):
@@ -50,3 +57,6 @@ def test_suggest(ball):
     assert np.array_equal(found.pairs, again.pairs)
     with pytest.raises(ValueError):
         abut.suggest(box, box, poses=0)
+    for given in ({"poses": 2**40}, {"seed": 2**70}, {"seed": -1}, {"quantile": 10**400}):
+        with pytest.raises(ValueError, match=f"{next(iter(given))} cannot be"):
+            abut.suggest(box, box, **given)

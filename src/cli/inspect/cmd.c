@@ -1,4 +1,5 @@
 #include "bench/bench.h"
+#include "depths.h"
 #include "fields.h"
 #include "inspect/page.h"
 #include "json_text.h"
@@ -126,6 +127,9 @@ static exit_code find(const scene *s, const options *o, const abut_body_def *mes
     code = draw(s, mesh, f);
   }
   progress_end(&p);
+  if (f->fit.endless) {
+    warn("%s: its field has no end: of it counts what lies in the mesh's box and 8 %% beyond", f->body);
+  }
   return status == ABUT_SUCCESS ? code : report_status(status);
 }
 
@@ -149,11 +153,13 @@ static exit_code write_html(const char *path, const findings *f)
 static void summarise(const findings *f)
 {
   printf("%s beside %s:\n", f->body, f->mesh);
-  printf("IoU %.4f, coverage %.4f, precision %.4f; largest part uncovered %.2f %% of the volume\n",
-         f->fit.iou, f->fit.coverage, f->fit.precision, 100.0 * f->fit.largest_uncovered);
+  printf("IoU %.4f, coverage %.4f, precision %.4f; largest part uncovered %.2f %%, surplus %.2f %% of the volume\n",
+         f->fit.iou, f->fit.coverage, f->fit.precision, 100.0 * f->fit.largest_uncovered,
+         100.0 * f->fit.largest_surplus);
   printf("Chamfer %.3f %%, Hausdorff %.2f %% of the diagonal; %.1f %% of the surface is farther off than "
          "1 %%\n",
          f->fit.chamfer_percent, f->fit.hausdorff_percent, 100.0 * f->fit.surface_beyond_1_percent);
+  tell_depths(&f->fit);
   printf("contact mesh: %zu vertices, %zu edges, of which %.1f %% leave the field; mean quality of %zu "
          "triangles %.3f\n", f->info.vertices, f->info.edges, 100.0 * f->quality.edges_leaving, f->quality.triangles,
          f->quality.quality_mean);

@@ -110,9 +110,15 @@ static void put_fit(FILE *to, const abut_fit *fit)
   put_row(to, "of the mesh's (coverage)", "%.4f", fit->coverage);
   put_row(to, "of the field's (precision)", "%.4f", fit->precision);
   put_row(to, "Largest part uncovered, of the volume", "%.2f %%", 100.0 * fit->largest_uncovered);
+  put_row(to, "Largest part of the field outside", "%.2f %%", 100.0 * fit->largest_surplus);
   put_row(to, "Chamfer distance, of the diagonal", "%.3f %%", fit->chamfer_percent);
   put_row(to, "Hausdorff distance, of the diagonal", "%.2f %%", fit->hausdorff_percent);
   put_row(to, "Surface farther off than 1 % of it", "%.1f %%", 100.0 * fit->surface_beyond_1_percent);
+  put_row(to, "Depth by the field over that in the mesh, median", "%.3g", fit->depth_ratio_median);
+  put_row(to, "95 % of the places have less than", "%.3g", fit->depth_ratio_95);
+  put_row(to, "most", "%.3g", fit->depth_ratio_most);
+  put_row(to, "at", "%.4g %.4g %.4g m", fit->depth_ratio_most_at[0], fit->depth_ratio_most_at[1],
+          fit->depth_ratio_most_at[2]);
   fputs("</table></section>\n", to);
 }
 
@@ -167,6 +173,9 @@ exit_code write_page(FILE *to, const findings *f)
     fprintf(to, "<p class=\"warn\">The body was fitted with a union of %.4g m: with another one its surface "
             "lies elsewhere.</p>\n", f->info.union_);
   }
+  if (f->fit.endless) {
+    fputs("<p class=\"warn\">The field has no end: of it counts what lies in the mesh's box and 8 % beyond.</p>\n", to);
+  }
   fputs("<div class=\"pictures\">\n", to);
   CLI_TRY(put_figure(to, f, ABUT_PICTURE_MESH, "The mesh"));
   CLI_TRY(put_figure(to, f, ABUT_PICTURE_PRIMITIVES, "The primitives"));
@@ -190,13 +199,15 @@ json_t *findings_json(const findings *f)
   const abut_body_info *info = &f->info;
   const query_cost *c = &f->cost;
   return json_pack(
-    "{s:o, s:o, s:f, s:b, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f}, s:{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f},"
+    "{s:o, s:o, s:f, s:b, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:[f,f,f], s:b}, s:{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f},"
     " s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, s:I, s:f, s:o}}",
     "body", json_text(f->body), "mesh", json_text(f->mesh), "union", f->union_tau, "other_union",
     (int)f->other_union, "fit", "iou", fit->iou, "coverage", fit->coverage, "precision", fit->precision,
     "chamfer_percent", fit->chamfer_percent, "hausdorff_percent", fit->hausdorff_percent, "largest_uncovered",
-    fit->largest_uncovered, "surface_beyond_1_percent", fit->surface_beyond_1_percent, "contact_mesh",
-    "vertices", (json_int_t)info->vertices, "edges", (json_int_t)info->edges, "triangles", (json_int_t)q->triangles,
+    fit->largest_uncovered, "surface_beyond_1_percent", fit->surface_beyond_1_percent, "largest_surplus", fit->largest_surplus, "depth_ratio_median",
+    fit->depth_ratio_median, "depth_ratio_95", fit->depth_ratio_95, "depth_ratio_most", fit->depth_ratio_most,
+    "depth_ratio_most_at", fit->depth_ratio_most_at[0], fit->depth_ratio_most_at[1], fit->depth_ratio_most_at[2],
+    "endless", (int)fit->endless, "contact_mesh", "vertices", (json_int_t)info->vertices, "edges", (json_int_t)info->edges, "triangles", (json_int_t)q->triangles,
     "quality_mean", q->quality_mean, "quality_least", q->quality_least, "off_mean_percent", q->off_mean,
     "off_most_percent", q->off_most, "edges_leaving", q->edges_leaving, "primitives", "all",
     (json_int_t)info->primitives, "superquadrics", (json_int_t)info->superquadrics, "polyhedra",
