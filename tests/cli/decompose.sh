@@ -58,6 +58,13 @@ if [ "$(grep -c '^v ' few.contact.obj)" -eq 40 ] && [ "$(grep -c '^f ' few.conta
 run 0 inspect few.body.json --json $device
 has stdout '"vertices": 40'
 has stdout '"off_most_percent": [0-9.]+e-'
+# Its closed contact mesh is filled by a density, and swept.
+cat > few.scene.json << 'END'
+{"timestep": 0.005, "sweep": true, "links": [{"bodies": [{"box": [1, 1, 0.1]}]},
+  {"position": [0, 0, 0.4], "joint": {"type": "free"}, "density": 500, "bodies": [{"file": "few.body.json"}]}],
+ "pairs": [{"a": 1, "b": 0}]}
+END
+run 0 simulate few.scene.json --steps 2 -o few.npz --device host
 # One closed mesh cannot cover two boxes.
 { printf '%s\n' "$box"; printf '%s\n' "$box" | sed 's/^v 0 /v 0.6 /; s/^v 0\.3 /v 0.9 /'; grep '^f ' box.obj
   sed -n 's/^f //p' box.obj | while read -r a b c d; do echo "f $((a + 8)) $((b + 8)) $((c + 8)) $((d + 8))"; done; } > two.obj
