@@ -20,6 +20,7 @@ _abut()
   case $prev in
     --poses | --from | --to) _abut_files npz csv; return ;;
     --pairs) _abut_files csv; return ;;
+    --import | --export) _abut_files csv txt npy body.json; return ;;
     --shapes | --smoothing | --soft) _abut_files json; return ;;
     --cotangents | --hessian | --tangents | --states | --controls | --series) _abut_files npz; return ;;
     -o | --output) _abut_files npz png mp4 json obj html; return ;;
@@ -60,8 +61,8 @@ _abut()
       options+=" $meshes --azimuth --device --elevation --json --output --smoothing --timeout"
       ;;
     decompose)
-      options+=' --device --error --json --max-primitives --output --precision --primitives --scale --seed'
-      options+=' --timeout --union --vertices'
+      options+=' --device --error --export --import --json --max-primitives --output --precision --primitives --scale'
+      options+=' --seed --timeout --union --vertices'
       ;;
     import) options+=' --list-pairs --output' ;;
     simulate)

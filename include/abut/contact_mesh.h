@@ -24,6 +24,7 @@ typedef struct abut_contact_mesh_report {
   size_t vertices, faces, edges;
   size_t parts_left_out;    /* of the field's surface: pieces beside the largest */
   double left_out;          /* their volume, of that of the whole */
+  bool covers;              /* that is at most 0.01: with more, bodies would touch those pieces unseen */
   int64_t genus;            /* handles and tunnels: 0 of a ball, 1 of a ring */
   double diagonal;          /* of the box of the field's surface [m] */
   double quality_mean, quality_least; /* of triangles: twice the radius within over that around, 1 if equal

@@ -15,6 +15,7 @@ extern "C" {
 #endif
 
 #define ABUT_DECOMPOSE_MOST 64 /* primitives of a body that is made here */
+#define ABUT_TABLE_COLUMNS 11  /* numbers of a superquadric in tables of other programs */
 
 typedef struct abut_decompose_options {
   uint32_t primitives;      /* so many, 1 to 64; 0: as few as the error allows */
@@ -39,7 +40,7 @@ typedef enum abut_decompose_end {
   ABUT_DECOMPOSED = 0,            /* as asked for */
   ABUT_DECOMPOSE_FEWER = 1,       /* of fewer primitives: the shape has too few cells inside for more */
   ABUT_DECOMPOSE_ERROR_NOT_REACHED = 2, /* of the most primitives, with a larger error than asked for */
-  ABUT_DECOMPOSE_STALLED = 3      /* the last fit could not take a step; what was before it is given */
+  ABUT_DECOMPOSE_STALLED = 3      /* the equations of the last fit had no answer; what was before it is given */
 } abut_decompose_end;
 
 /* Shares and figures of samples of the space about the mesh, weighted by volume. */
@@ -64,7 +65,9 @@ typedef struct abut_decompose_report {
   double smallest_axis;         /* [m] */
   size_t moves_kept, moves_undone; /* rounds of them */
   uint64_t evaluations;         /* of a primitive's field at a sample, in fits */
+  double seconds;               /* of the whole call */
   double seconds_sampling, seconds_start, seconds_moves, seconds_final;
+  uint32_t suspicions;          /* bits of abut_suspicion, ABUT_SUSPECT_UNIT and ABUT_SUSPECT_SMALL alone */
   size_t failures;              /* devices that failed, whose work another one did anew */
 } abut_decompose_report;
 
@@ -89,6 +92,40 @@ typedef struct abut_decomposition {
 ABUT_API abut_status abut_decompose(abut_context context, const abut_body_def *mesh,
                                     const abut_decompose_options *options, abut_decomposition *out);
 ABUT_API void abut_free_decomposition(abut_decomposition *decomposition);
+
+/* Superquadrics that are there already. */
+typedef struct abut_superquadrics {
+  abut_superquadric *superquadrics; /* (count) */
+  size_t count;
+  double union_;  /* temperature of the union that they were fitted with [m]; 0 where nothing tells it */
+} abut_superquadrics;
+
+/* Makes superquadrics of rows of numbers, as programs that fit them write these (Marching-Primitives of Liu and
+ * others, CVPR 2023, and their EMS before it): e1 e2, half axes x y z [m], angles [rad] about z, y and x, and
+ * the centre x y z [m]. A primitive's axes are the columns of Rz Ry Rx.
+ *
+ * rows (count, ABUT_TABLE_COLUMNS)
+ * Errors: ABUT_ERROR_BODY, with row and column, counted from 1 (not finite, an axis that is not in
+ * [1e-6, 1e6], an exponent that is not in (0, 2]); ABUT_ERROR_ARGUMENT. */
+ABUT_API abut_status abut_superquadrics_from_rows(const double *rows, size_t count, abut_superquadric *out);
+
+/* Makes such rows of superquadrics; the second angle is in [-pi/2, pi/2], and where it is at an end the third
+ * is 0. Errors: ABUT_ERROR_BODY (one that is subtracted, which a row cannot say), ABUT_ERROR_ARGUMENT. */
+ABUT_API abut_status abut_superquadrics_to_rows(const abut_superquadric *superquadrics, size_t count,
+                                                double *rows);
+
+/* Makes a decomposition of superquadrics that are there already, as if it had been fitted: abut_create_body
+ * takes its `def`, and abut_write_decomposition writes it. As contact mesh it has 42 vertices and faces
+ * between them on each primitive by itself, closed, some of which lie within others; a caller puts the mesh
+ * of abut_make_contact_mesh in their place. Of the report end, primitives, diagonal (of the box of all
+ * primitives), union_, exponents_at_bound, smallest_axis and suspicions are filled in; all else is 0.
+ *
+ * union_  temperature of the union, as a share of that diagonal, 0.001 to 0.05; 0: the one of `from`, and
+ *         where that has none 0.004
+ * Errors: ABUT_ERROR_BODY (one is out of range, or subtracted; there is none), ABUT_ERROR_ARGUMENT,
+ * ABUT_ERROR_MEMORY. */
+ABUT_API abut_status abut_import_superquadrics(const abut_superquadrics *from, double union_,
+                                               abut_decomposition *out);
 
 #ifdef __cplusplus
 }

@@ -46,6 +46,21 @@ ABUT_API abut_status abut_load_decomposition(abut_context context, const char *p
  * file comes into place last; where one cannot be written, none is left that was not there. */
 ABUT_API abut_status abut_write_decomposition(const char *path, const abut_decomposition *decomposition);
 
+/* Reads superquadrics of a table, text or .npy, whose rows are those of abut_superquadrics_from_rows, or of a
+ * NAME.body.json that has nothing else. In text columns stand between commas, or between blanks; what follows a
+ * '#' counts for nothing, and so does a first line without a number, which names columns. An .npy has the shape
+ * (K, 11), or (11) for one superquadric.
+ *
+ * scale  the file's unit of length [m], 1e-9 to 1e9; 0: 1
+ * Errors: ABUT_ERROR_FORMAT, with the line of a text; of reading. Free it with abut_free_superquadrics. */
+ABUT_API abut_status abut_load_superquadrics(const char *path, double scale, abut_superquadrics *superquadrics);
+ABUT_API void abut_free_superquadrics(abut_superquadrics *superquadrics);
+
+/* Writes such a table, of (count) superquadrics that all add: .csv, .txt (between blanks) or .npy (float64), by
+ * the path's end. Text has as many digits as tell the numbers to the bit, and no header. */
+ABUT_API abut_status abut_write_superquadrics(const char *path, const abut_superquadric *superquadrics,
+                                              size_t count);
+
 /* The file that abut_load_body takes a body's mesh from: the one that a NAME.body.json names, found
  * from that file's folder, else `path`. It is not opened. Free it with abut_free. ABUT_ERROR_FORMAT where
  * a body file names none, since its height field is its mesh. */

@@ -21,7 +21,7 @@ from abut._ccd import (Ccd, CcdFeature, CcdGradients, CcdMesh, CcdQueries, CcdQu
 from abut._closest import (Closest, ClosestGradients, ClosestJacobian, ClosestStatus, ClosestTangents, Shape,
                            closest, closest_jacobian, closest_jvp, closest_vjp, load_hull,
                            load_shapes)
-from abut._decompose import Decomposition, decompose
+from abut._decompose import Decomposition, decompose, import_superquadrics
 from abut._inspect import ContactMesh, Suggestion, contact_mesh, measure_fit, measure_mesh, suggest
 from abut._lcp import Lcp, LcpClass, LcpEnd, solve_lcp
 from abut._native import Error, ffi as _ffi, lib as _lib
@@ -62,7 +62,7 @@ __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Ccd", "CcdFeature", "CcdGrad
            "Reduction", "Scene", "Shape", "ShapeGradients", "ShapeNumbers", "SpringGradients", "Springs", "Step", "StepFilter", "Suggestion", "Tangents",
            "Transition", "WorldContacts", "WorldStatus", "active", "body", "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient",
            "closest", "closest_jacobian", "closest_jvp", "closest_vjp", "contact_mesh", "contacts", "decompose", "default_context",
-           "devices", "evaluate_cloud", "fit_smoothing", "from_mujoco", "hessian", "hvp", "jacobian", "jvp",
+           "devices", "evaluate_cloud", "fit_smoothing", "from_mujoco", "hessian", "hvp", "import_superquadrics", "jacobian", "jvp",
            "load", "load_cloud", "load_hull", "load_shapes", "load_smoothing", "measure_fit", "measure_mesh", "pose", "reduce",
            "shape_gradient", "shape_jvp", "shape_vjp", "soft_points",
            "solve_lcp", "springs", "springs_vjp", "step_filter", "suggest", "vjp", "vjp_tangent"]

@@ -10,17 +10,15 @@ import numpy as np
 from abut._drivers import warn
 from abut._inspect import _fields
 from abut._native import check, ffi, lib
-from abut._objects import Body, Context, _mesh, _set_options, default_context
+from abut._objects import Body, Context, _mesh, _set_options, default_context, diagnostic_texts
 
-# Of the volume in pieces beside the largest: a contact mesh of that alone would let others touch them unseen.
-_PARTS_MOST = 0.01
 # As the command has it: docs/decompose.md, Depths.
 _RATIO_MOST = 2.0
 _ENDS = ("done", "fewer", "error not reached", "stalled")
 
 
 class Decomposition(NamedTuple):
-    """What abut.decompose makes of a mesh.
+    """What abut.decompose makes of a mesh, and abut.import_superquadrics of a table.
 
     body         the body on its context's devices, with a contact mesh on its surface, or about 1,000 contact vertices
                  on the mesh
@@ -46,6 +44,19 @@ class Decomposition(NamedTuple):
     mesh_report: dict[str, Any] | None
     fit: dict[str, Any] | None = None
 
+    @property
+    def table(self) -> np.ndarray[Any, Any]:
+        """Rows (K, 11) as other programs have them: e1 e2, half axes [m], angles [rad] about z, y and x, of which the
+        axes are the columns of Rz Ry Rx, and centres [m]. numpy.save and numpy.savetxt write them."""
+        quadrics = ffi.new("abut_superquadric[]", len(self.axes))
+        names = ("axes", "exponents", "position", "quaternion")
+        for name, rows in zip(names, (self.axes, self.exponents, self.positions, self.quaternions)):
+            for quadric, row in zip(quadrics, rows.tolist()):
+                setattr(quadric, name, row)
+        out = np.empty((len(self.axes), lib.ABUT_TABLE_COLUMNS))
+        check(lib.abut_superquadrics_to_rows(quadrics, len(out), ffi.from_buffer("double[]", out)))
+        return out
+
 
 def _options(**given: Any) -> Any:
     options = ffi.new("abut_decompose_options *", lib.abut_default_decompose_options())
@@ -63,24 +74,38 @@ def _why_not(status: int, of: Any) -> str | None:
     if status == lib.ABUT_ERROR_BODY:
         return str(ffi.string(lib.abut_last_error()).decode())
     check(status)
-    if of.left_out > _PARTS_MOST:
+    if not of.covers:
         return f"{100.0 * of.left_out:.2g} % of the volume is in pieces of it beside the largest ({of.parts_left_out})"
     return None
 
 
-def _put_mesh(body: Any, definition: Any, vertices: int, made: Any) -> dict[str, Any] | None:
+def _put_mesh(body: Any, definition: Any, vertices: int, made: Any, instead: str) -> dict[str, Any] | None:
     """Makes a contact mesh on a body's surface and lets the definition have it, or warns why there is none."""
     options = ffi.new("abut_contact_mesh_options *", lib.abut_default_contact_mesh_options())
     options.vertices = vertices
     why = _why_not(lib.abut_make_contact_mesh(body, definition.union_, lib.abut_default_smoothing().plane, options,
                                               made), made.report)
     if why is not None:
-        warn(f"no contact mesh on the body's surface: {why}; it has the input's skin of about 1,000 vertices")
+        warn(f"no contact mesh on the body's surface: {why}; it has {instead}")
         return None
     of = getattr(made, "def")
     for name in ("vertices", "vertex_count", "face_sizes", "face_indices", "face_count", "edges", "edge_count"):
         setattr(definition, name, getattr(of, name))
     return _fields(made.report, "abut_contact_mesh_report")
+
+
+def _warn_of(report: Any, wanted: int) -> None:
+    """Warns of a body that is not quite what was asked for, and of a mesh in another unit."""
+    count = f"{report.primitives} primitive{'' if report.primitives == 1 else 's'}"
+    if report.end == lib.ABUT_DECOMPOSE_FEWER:
+        warn(f"fewer: the shape has room for {count}, not {wanted}")
+    elif report.end == lib.ABUT_DECOMPOSE_ERROR_NOT_REACHED:
+        warn(f"error not reached: 1 - IoU is {1.0 - report.iou:.3g} of the samples with {count}")
+    elif report.end == lib.ABUT_DECOMPOSE_STALLED:
+        warn("stalled: the equations of the last fit had no answer (another seed)")
+    field = ffi.new("abut_field_report *", {"suspicions": report.suspicions, "diagonal": report.diagonal})
+    for text in diagnostic_texts(field[0]):
+        warn(text)
 
 
 def _warn_depths(report: Mapping[str, Any]) -> None:
@@ -101,6 +126,41 @@ def _measure(body: Body, definition: Any) -> dict[str, Any]:
     return _fields(fit, "abut_fit")
 
 
+def _finish(place: Context, made: Any, vertices: int | None, output: str | os.PathLike[str] | None,
+            instead: str, measure: bool = False) -> Decomposition:
+    """Makes a body of what was made, with a contact mesh, and writes it."""
+    body, contact, mesh_report = ffi.new("abut_body *"), ffi.new("abut_contact_mesh *"), None
+    definition = ffi.addressof(made, "def")
+    try:
+        if vertices is not None:
+            check(lib.abut_create_body(place.handle, definition, body))
+            try:
+                mesh_report = _put_mesh(body[0], definition, vertices, contact, instead)
+            finally:
+                lib.abut_destroy_body(body[0])
+        if output is not None:
+            check(lib.abut_write_decomposition(os.fsencode(output), made))
+        check(lib.abut_create_body(place.handle, definition, body))
+    finally:
+        lib.abut_free_contact_mesh(contact)
+    report = _fields(made.report, "abut_decompose_report")
+    report["union"], report["end"] = report.pop("union_"), _ENDS[report["end"]]
+    quadrics, count = definition.superquadrics, definition.superquadric_count
+    own = Body(place, body[0])
+    fit = _measure(own, definition) if measure else None
+    _warn_depths(report)
+    return Decomposition(own, _rows(quadrics, count, "axes", 3),
+                         _rows(quadrics, count, "exponents", 2), _rows(quadrics, count, "position", 3),
+                         _rows(quadrics, count, "quaternion", 4), definition.union_, report, mesh_report, fit)
+
+
+def _check_numbers(scale: float, vertices: int | None) -> None:
+    if not scale > 0.0:
+        raise ValueError(f"scale is {scale!r}, not above 0")
+    if vertices is not None and not 8 <= vertices <= 65536:
+        raise ValueError(f"vertices is {vertices!r}, not 8 to 65,536")
+
+
 def decompose(mesh: Any, primitives: int = 0, *, error: float = 0.0, max_primitives: int = 0, seed: int = 0,
               union: float = 0.0, scale: float = 1.0, vertices: int | None = None,
               measure: bool = False, output: str | os.PathLike[str] | None = None,
@@ -116,14 +176,16 @@ def decompose(mesh: Any, primitives: int = 0, *, error: float = 0.0, max_primiti
                     vertices on the mesh
     measure         also by figures that no fit has seen, as `abut decompose` does, which takes about a second
     output          NAME.body.json to write, and NAME.contact.obj beside it
-    Warns where depths within the body are far from those in the mesh (docs/decompose.md, Depths).
-    Errors: abut.Error of meshes that enclose nothing or too little, with what to try; ValueError.
+    Warns of fewer primitives than asked for, of an error that was not reached, of a last fit that stalled, of a
+    mesh whose size looks like another unit, and where depths within the body are far from those in the mesh
+    (docs/decompose.md, Depths).
+    Errors: abut.Error of meshes that enclose nothing or too little, with what to try; ValueError, also of
+    `primitives` with `error` or `max_primitives`.
     """
     place = context or default_context()
-    if not scale > 0.0:
-        raise ValueError(f"scale is {scale!r}, not above 0")
-    if vertices is not None and not 8 <= vertices <= 65536:
-        raise ValueError(f"vertices is {vertices!r}, not 8 to 65,536")
+    if primitives and (error or max_primitives):
+        raise ValueError("primitives says how many there are: error and max_primitives do not go with it")
+    _check_numbers(scale, vertices)
     options = _options(primitives=primitives, error=error, most_primitives=max_primitives, seed=seed, union_=union,
                        scale=scale)
     made = ffi.new("abut_decomposition *")
@@ -133,29 +195,53 @@ def decompose(mesh: Any, primitives: int = 0, *, error: float = 0.0, max_primiti
         definition, kept = _mesh(*mesh)
         check(lib.abut_decompose(place.handle, definition, options, made))
         del kept
-    contact = ffi.new("abut_contact_mesh *")
-    mesh_report = None
     try:
-        body = ffi.new("abut_body *")
-        definition = ffi.addressof(made, "def")
-        if vertices is not None:
-            check(lib.abut_create_body(place.handle, definition, body))
-            try:
-                mesh_report = _put_mesh(body[0], definition, vertices, contact)
-            finally:
-                lib.abut_destroy_body(body[0])
-        if output is not None:
-            check(lib.abut_write_decomposition(os.fsencode(output), made))
-        check(lib.abut_create_body(place.handle, definition, body))
-        report = _fields(made.report, "abut_decompose_report")
-        report["union"], report["end"] = report.pop("union_"), _ENDS[report["end"]]
-        quadrics, count = definition.superquadrics, definition.superquadric_count
-        own = Body(place, body[0])
-        fit = _measure(own, definition) if measure else None
-        _warn_depths(report)
-        return Decomposition(own, _rows(quadrics, count, "axes", 3),
-                             _rows(quadrics, count, "exponents", 2), _rows(quadrics, count, "position", 3),
-                             _rows(quadrics, count, "quaternion", 4), definition.union_, report, mesh_report, fit)
+        _warn_of(made.report, primitives)
+        return _finish(place, made, vertices, output, "the input's skin of about 1,000 vertices", measure)
     finally:
-        lib.abut_free_contact_mesh(contact)
+        lib.abut_free_decomposition(made)
+
+
+def import_superquadrics(table: Any, *, union: float = 0.0, scale: float = 1.0, vertices: int = 300,
+                         output: str | os.PathLike[str] | None = None,
+                         context: Context | None = None) -> Decomposition:
+    """Makes a body of superquadrics that another program has fitted: docs/decompose.md.
+
+    table           a file's path (text with commas or blanks, .npy, or a .body.json of superquadrics alone), or rows
+                    (K, 11) as Decomposition.table has them
+    union           temperature of their union, as a share of the diagonal of their box (0.004, or what a .body.json
+                    tells)
+    scale           the table's unit of length [m]
+    vertices        of the contact mesh on the body's surface, 8 to 65,536; where there is none, which is warned
+                    about, 42 on each primitive
+    output          NAME.body.json to write, and NAME.contact.obj beside it
+    Of the report, end, primitives, diagonal, union, exponents_at_bound and smallest_axis tell something.
+    Errors: abut.Error of rows that are not of 11 numbers, not finite or out of range, with line, or row and column;
+    ValueError.
+    """
+    place = context or default_context()
+    _check_numbers(scale, vertices)
+    read, made = ffi.new("abut_superquadrics *"), ffi.new("abut_decomposition *")
+    owned = isinstance(table, (str, os.PathLike))
+    kept = None
+    if owned:
+        check(lib.abut_load_superquadrics(os.fsencode(table), scale, read))
+    else:
+        rows = np.array(table, np.float64, ndmin=2)
+        if rows.ndim != 2 or rows.shape[1] != lib.ABUT_TABLE_COLUMNS:
+            raise ValueError(f"a table has the shape (K, 11), not {rows.shape}")
+        rows[:, 2:5] *= scale
+        rows[:, 8:] *= scale
+        kept = ffi.new("abut_superquadric[]", len(rows))
+        check(lib.abut_superquadrics_from_rows(ffi.from_buffer("double[]", rows), len(rows), kept))
+        read.superquadrics, read.count = kept, len(rows)
+    try:
+        check(lib.abut_import_superquadrics(read, union, made))
+    finally:
+        if owned:
+            lib.abut_free_superquadrics(read)
+    try:
+        _warn_of(made.report, 0)
+        return _finish(place, made, vertices, output, "a mesh of each primitive by itself")
+    finally:
         lib.abut_free_decomposition(made)

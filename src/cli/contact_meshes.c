@@ -34,7 +34,8 @@ void tell_contact_mesh(const char *path, const abut_contact_mesh_report *r)
 void warn_parts(const char *path, const abut_contact_mesh_report *r)
 {
   if (r->parts_left_out) {
-    warn("%s: %zu pieces of the field's surface beside the largest, of %.2g %% of the volume, are left out",
-         path, r->parts_left_out, 100.0 * r->left_out);
+    const bool one = r->parts_left_out == 1;
+    warn("%s: %zu piece%s of the field's surface beside the largest, of %.2g %% of the volume, %s left out", path,
+         r->parts_left_out, one ? "" : "s", 100.0 * r->left_out, one ? "is" : "are");
   }
 }

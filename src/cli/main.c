@@ -35,12 +35,13 @@ const command commands[] = {
    "be left out.",
    ".html: a page with pictures",
    "abut inspect assets/figure.body.json -o figure.html", cmd_inspect},
-  {"decompose", COMMAND_DECOMPOSE, " MESH", " -o NAME.body.json", "make a body of few superquadrics of a mesh file",
+  {"decompose", COMMAND_DECOMPOSE, " [MESH]", " -o NAME.body.json", "make a body of few superquadrics of a mesh file",
    "Fits superquadrics to a mesh (.obj .stl .ply .off; by Assimp .glb .gltf .dae): as many as\n"
    "--primitives says, or as few as keep to --error. Their union lies on the mesh, and stays smooth\n"
    "and small where a field's grid takes megabytes. Writes NAME.body.json, and NAME.contact.obj, a\n"
    "contact mesh on the body's surface, and prints how well the body stands for the mesh, and the\n"
-   "contact mesh for the body.",
+   "contact mesh for the body. With --import the superquadrics are those of a table of another\n"
+   "program, and MESH is what they are compared with, or none; -o may then be left out.",
    "NAME.body.json, with NAME.contact.obj beside it",
    "abut decompose assets/ring.obj --primitives 12 -o ring.body.json", cmd_decompose},
   {"import", COMMAND_IMPORT, " MODEL", " -o NAME.scene.json", "make a scene of a MuJoCo or URDF model",

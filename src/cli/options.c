@@ -94,6 +94,9 @@ static const struct {
   [OPTION_ERROR] = {"error", "E", 0, COMMAND_DECOMPOSE,
                     "as few primitives as keep 1 - IoU at most at E, 0.001 to 0.9 (0.05, unless\n"
                     "                             --primitives is given)"},
+  [OPTION_EXPORT] = {"export", "TABLE", 0, COMMAND_DECOMPOSE,
+                     "also write the superquadrics as a table: .csv, .txt or .npy, a row each of\n"
+                     "                             e1 e2, half axes, angles about z y x, centre"},
   [OPTION_FOLLOW] = {"follow", NULL, 0, COMMAND_FILM | COMMAND_GRADIENT | COMMAND_JVP,
                      "hold in view what each picture shows, not the whole way; of --by shape: meshes\n"
                      "                             move along with their fields"},
@@ -109,6 +112,8 @@ static const struct {
   [OPTION_HELP] = {"help", NULL, 'h', COMMAND_ALL, "print this help"},
   [OPTION_HESSIAN] = {"hessian", "T.npz", 0, COMMAND_GRADIENT,
                       "also the Hessian times these tangents of the poses"},
+  [OPTION_IMPORT] = {"import", "TABLE", 0, COMMAND_DECOMPOSE,
+                     "fit nothing, and take the superquadrics of such a table, or of a .body.json"},
   [OPTION_INDEX] = {"index", "I", 0, COMMAND_RENDER, "which pose to draw, from 0 (0)"},
   [OPTION_ITERATIONS] = {"iterations", "N", 0, CCD_COMMANDS,
                          "most iterations of each stage of a query, up to 1000000 (32)"},
@@ -168,7 +173,8 @@ static const struct {
                       "of --jacobian gaussian and zeroth: random samples of a pose (20); of suggest:\n"
                       "                             random poses, 1 to 65536 (256)"},
   [OPTION_SCALE] = {"scale", "S", 0, MESH_COMMANDS | COMMAND_CLOSEST | COMMAND_CCD | COMMAND_DECOMPOSE,
-                    "of a bare mesh: the file's unit of length [m], 0.001 for millimetres (1)"},
+                    "of a bare mesh, and of --import: the file's unit of length [m], 0.001 for\n"
+                    "                             millimetres (1)"},
   [OPTION_MODELS] = {"models", "M,M,...", 0, COMMAND_COMPARE,
                      "contact laws: cone, lcp, spring (all that there are)"},
   [OPTION_MODULE] = {"module", "NAME", 0, COMMAND_TUNE,
@@ -228,7 +234,8 @@ static const struct {
                         "hit may end [m]\n"
                         "                             (1e-9 of both sizes in f64, 1e-6 in f32)"},
   [OPTION_UNION] = {"union", "TAU", 0, COMMAND_DECOMPOSE,
-                    "temperature of the union that is fitted, as a share of the diagonal (0.008)"},
+                    "temperature of the union that is fitted, as a share of the diagonal (0.008; of\n"
+                    "                             --import 0.004, or what a .body.json tells)"},
   [OPTION_VARIANT] = {"variant", "V,V,...", 0, COMMAND_BENCH,
                       "full, vertices-only, one-sided (full)"},
   [OPTION_VERSION] = {"version", NULL, 0, COMMAND_ALL, "print the version"},

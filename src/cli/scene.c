@@ -77,7 +77,7 @@ exit_code check_readable(const char *path)
 static const option_id file_options[] = {OPTION_PAIRS, OPTION_POSES, OPTION_SMOOTHING,
                                          OPTION_SOFT, OPTION_COTANGENTS, OPTION_HESSIAN,
                                          OPTION_TANGENTS, OPTION_STATES, OPTION_CONTROLS,
-                                         OPTION_SHAPES, OPTION_FROM, OPTION_TO};
+                                         OPTION_SHAPES, OPTION_FROM, OPTION_TO, OPTION_IMPORT};
 #define FILE_OPTIONS (sizeof file_options / sizeof *file_options)
 
 exit_code check_inputs(const options *o)

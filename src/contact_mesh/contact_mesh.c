@@ -16,6 +16,7 @@
 #define VERTICES 300
 #define SWEEPS 12
 #define SWEEPS_MOST 100
+#define LEFT_OUT_MOST 0.01 /* of the volume, in pieces beside the largest */
 #define REACH 0.02     /* of the diagonal: the longest step of a vertex towards the surface */
 
 abut_contact_mesh_options abut_default_contact_mesh_options(void)
@@ -61,7 +62,8 @@ static abut_status report_of(probe *p, const zero_set *z, surface *mesh, abut_co
   level_set_measure(mesh);
   *r = (abut_contact_mesh_report){.vertices = mesh->point_count, .faces = mesh->triangle_count,
                                   .edges = mesh->triangle_count / 2 * 3, .parts_left_out = z->others,
-                                  .left_out = z->others_share, .diagonal = z->fine.diagonal};
+                                  .left_out = z->others_share, .covers = z->others_share <= LEFT_OUT_MOST,
+                                  .diagonal = z->fine.diagonal};
   r->genus = 1 - ((int64_t)mesh->point_count - (int64_t)mesh->triangle_count / 2) / 2;
   r->volume_kept = mesh->volume / z->fine.volume;
   r->quality_least = 1.0;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "batch/batch.h"
 #include "self_test/runner.h"
+#include "surface/diagnostics.h"
 #include "surface/field_surface.h"
 #include "surface/mesh_check.h"
 #include "surface/skin.h"
@@ -250,20 +251,23 @@ done:
   return status;
 }
 
-static void report_body(abut_decompose_report *r, const primitives *found, const decomposition *d, const scaled *m)
+void report_superquadrics(abut_decompose_report *r, const abut_superquadric *s, size_t count)
 {
-  const double cube = m->diagonal * m->diagonal * m->diagonal;
-  r->primitives = found->count;
+  r->primitives = count;
   r->smallest_axis = HUGE_VAL;
-  for (size_t l = 0; l < found->count; ++l) {
+  for (size_t l = 0; l < count; ++l) {
     for (int k = 0; k < 3; ++k) {
-      r->smallest_axis = fmin(r->smallest_axis, found->at[l].axes[k] * m->diagonal);
+      r->smallest_axis = fmin(r->smallest_axis, s[l].axes[k]);
     }
     for (int k = 0; k < 2; ++k) {
-      const double e = found->at[l].exponents[k];
-      r->exponents_at_bound += e <= EXPONENT_LOW || e >= EXPONENT_HIGH;
+      r->exponents_at_bound += s[l].exponents[k] <= EXPONENT_LOW || s[l].exponents[k] >= EXPONENT_HIGH;
     }
   }
+}
+
+static void report_mesh(abut_decompose_report *r, const decomposition *d, const scaled *m)
+{
+  const double cube = m->diagonal * m->diagonal * m->diagonal;
   for (size_t i = 0; i < d->fine.count; ++i) {
     r->sampled_volume += d->fine.distance[i] < 0.0 ? d->fine.volume[i] * cube : 0.0;
   }
@@ -274,6 +278,7 @@ static void report_body(abut_decompose_report *r, const primitives *found, const
   r->diagonal = m->diagonal;
   r->volume = d->of->volume * cube;
   r->union_ = d->options->union_ * m->diagonal;
+  r->suspicions = diagonal_suspicions(m->diagonal);
 }
 
 /* ---- all of it ---- */
@@ -329,12 +334,14 @@ static abut_status make(context *owner, const abut_body_def *mesh, const abut_de
   TRY_DONE(field_hold_surface(memory, mesh, &out->def));
   abut_decompose_report *r = &out->report;
   *r = call->report;
-  report_body(r, &call->found, &d, &m);
+  report_superquadrics(r, out->def.superquadrics, out->def.superquadric_count);
+  report_mesh(r, &d, &m);
   out->def.union_ = r->union_;
   r->faces = mesh->face_count;
   r->shells_turned = made.shells_turned;
   r->holes = made.holes;
   r->seconds_sampling = sampled - begun;
+  r->seconds = now() - begun;
   r->failures = call->base.failures;
 done:
   samples_free(&d.search);

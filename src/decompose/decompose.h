@@ -39,6 +39,9 @@ primitive primitive_moved(const primitive *p, const double step[PARAMETERS]);
 double primitive_volume(const primitive *p);
 void primitive_quaternion(const primitive *p, double q[4]);
 
+/* How many times farther from its centre than its surface the place u lies, in units of its axes. */
+double primitive_beyond(const primitive *p, const double u[3]);
+
 /* Its field at x, by the formula in double. */
 double primitive_field(const primitive *p, const double x[3]);
 
@@ -111,7 +114,8 @@ typedef struct fitter {
   size_t terms_room, numbers_room, lists_room, ints_room; /* bytes */
   size_t most;               /* of the lists */
   uint64_t evaluations;      /* fields of a primitive at a sample, in fits */
-  bool stalled;              /* a fit of a whole set could not take its very first step */
+  bool stalled;              /* the last fit of a whole set found no step at all to take: its equations had no
+                                answer, however damped */
 } fitter;
 
 abut_status fitter_upload(fitter *f, sample_set *s);
@@ -209,6 +213,9 @@ typedef struct decomposition {
   fitter fit;
   abut_decompose_report *report;
 } decomposition;
+
+/* Fills in what a report says of superquadrics alone. */
+void report_superquadrics(abut_decompose_report *r, const abut_superquadric *s, size_t count);
 
 /* Ends with ABUT_ERROR_CANCELLED where the caller wants that. */
 abut_status decompose_tell(const decomposition *d, const char *what, double share);

@@ -232,6 +232,7 @@ typedef struct fit {
   double damping;
   size_t steps, tries, first; /* of its items */
   bool begun, done, hungry;  /* hungry: for new equations */
+  bool unsolvable;           /* no damping gave its very first equations an answer */
 } fit;
 
 static size_t blocks_of(const fit *t, const sample_set *s)
@@ -248,9 +249,12 @@ static void end(fit *t)
 /* Solves for a step; where the matrix is not positive, with more and more damping. */
 static void propose(fit *t)
 {
+  size_t unsolved = 0;
   while (!equations_solve(&t->e, t->damping, t->step)) {
     t->damping *= STIFFENED;
+    ++unsolved;
     if (++t->tries >= TRIES) {
+      t->unsolvable = !t->steps && unsolved == TRIES;
       end(t);
       return;
     }
@@ -499,7 +503,7 @@ abut_status fit_sets(fitter *f, const sample_set *s, problem *problems, size_t c
       }
     }
   }
-  f->stalled = count == 1 && !problems[0].blocks && steps && !fits[0].steps && fits[0].tries >= TRIES;
+  f->stalled = count == 1 && !problems[0].blocks && fits[0].unsolvable;
 done:
   for (size_t i = 0; i < count; ++i) {
     fit_end(&fits[i]);

@@ -92,19 +92,28 @@ void primitive_quaternion(const primitive *p, double q[4])
   }
 }
 
-double primitive_field(const primitive *p, const double x[3])
+double primitive_beyond(const primitive *p, const double u[3])
 {
-  const double d[3] = {x[0] - p->centre[0], x[1] - p->centre[1], x[2] - p->centre[2]};
   const double e1 = p->exponents[0], e2 = p->exponents[1];
-  double l[3], square = 1e-12 * dot(p->axes, p->axes);
+  double l[3];
   for (int k = 0; k < 3; ++k) {
-    const double y = p->turn[k] * d[0] + p->turn[3 + k] * d[1] + p->turn[6 + k] * d[2];
-    l[k] = log(y / p->axes[k] * (y / p->axes[k]) + 1e-12);
-    square += y * y;
+    l[k] = log(u[k] * u[k] + 1e-12);
   }
   const double across = fmax(l[0], l[1]) + e2 * log1p(exp(-fabs(l[0] - l[1]) / e2));
   const double all = fmax(across, l[2]) + e1 * log1p(exp(-fabs(across - l[2]) / e1));
-  return sqrt(square) * (1.0 - exp(-0.5 * all));
+  return exp(0.5 * all);
+}
+
+double primitive_field(const primitive *p, const double x[3])
+{
+  const double d[3] = {x[0] - p->centre[0], x[1] - p->centre[1], x[2] - p->centre[2]};
+  double u[3], square = 1e-12 * dot(p->axes, p->axes);
+  for (int k = 0; k < 3; ++k) {
+    const double y = p->turn[k] * d[0] + p->turn[3 + k] * d[1] + p->turn[6 + k] * d[2];
+    u[k] = y / p->axes[k];
+    square += y * y;
+  }
+  return sqrt(square) * (1.0 - 1.0 / primitive_beyond(p, u));
 }
 
 /* ---- moments ---- */

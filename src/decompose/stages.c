@@ -20,6 +20,13 @@ static size_t at_least(size_t least, size_t x)
   return x > least ? x : least;
 }
 
+/* Returns how many primitives of `wanted` the shape has room for. */
+static size_t with_room(const decomposition *d, size_t wanted)
+{
+  const size_t room = at_least(1, d->cells.samples.count / CLUSTER_CELLS);
+  return wanted < room ? wanted : room;
+}
+
 static abut_status first_fits(decomposition *d, size_t clusters, primitives *p)
 {
   static const double widths[] = {0.03, 0.015, MOVE_WIDTH};
@@ -140,8 +147,8 @@ static abut_status count_from(decomposition *d, size_t clusters, size_t count, p
 abut_status stages_by_count(decomposition *d, primitives *p)
 {
   abut_status status = ABUT_SUCCESS;
-  const size_t wanted = d->options->primitives, room = at_least(1, d->cells.samples.count / CLUSTER_CELLS);
-  const size_t count = wanted < room ? wanted : room, starts = count > 1 && count <= FEW ? 2 : 1;
+  const size_t wanted = d->options->primitives, count = with_room(d, wanted);
+  const size_t starts = count > 1 && count <= FEW ? 2 : 1;
   double least = HUGE_VAL;
   abut_decompose_end ended = ABUT_DECOMPOSED;
   void *memory = NULL;
@@ -209,36 +216,60 @@ done:
   return status;
 }
 
-/* Tries counts around the guess; *out is the smallest that meets the error, or the one of the largest IoU, where that
- * is above `least`. */
-static abut_status try_counts(decomposition *d, path *w, size_t guess, size_t most, double least, primitives *out)
+/* Which counts were tried by themselves, while one is looked for. */
+typedef struct bracket {
+  size_t missed;             /* the largest count that missed; 0: none */
+  size_t met;                /* the smallest that met; 0: none */
+  size_t fewest, most;
+  size_t stride;             /* by which the next one is larger, where none has met */
+} bracket;
+
+/* Returns the count that is tried next, or 0 where nothing is left. Upwards strides double, and the last try that is
+ * left is of the most, so that an error counts as not reached only where that has missed, too. Downwards, and between
+ * one that missed and one that met, the next smaller one is tried, or the one in the middle. */
+static size_t next_count(bracket *b, size_t left)
+{
+  if (!left || (!b->met && b->missed == b->most)) {
+    return 0;
+  }
+  if (!b->met) {
+    const size_t next = b->missed + b->stride;
+    b->stride *= 2;
+    return left == 1 || next > b->most ? b->most : next;
+  }
+  if (b->missed >= b->met) {
+    return 0; /* counts are not in order of their errors: the smallest that met is taken */
+  }
+  const size_t next = b->missed ? b->missed + (b->met - b->missed) / 2 : b->met - 1;
+  return next < b->fewest || next == b->missed ? 0 : next;
+}
+
+/* Tries counts around the guess, of which the path has those from `fewest` on; *out is the smallest that meets the
+ * error, or the one of the largest IoU, where that is above `least`. */
+static abut_status try_counts(decomposition *d, path *w, size_t guess, size_t fewest, size_t most, double least,
+                              primitives *out)
 {
   abut_status status = ABUT_SUCCESS;
   void *memory = NULL;
-  bool met = false;
+  bracket b = {.fewest = fewest, .most = most, .stride = 1};
   const double wanted = 1.0 - d->options->error;
   abut_decompose_end ended = ABUT_DECOMPOSED;
-  size_t count = guess;
   TRY(allocate(&memory, 1, sizeof(primitives)));
   primitives *p = memory;
-  for (size_t turn = 0; turn < TRIES; ++turn) {
+  for (size_t count = guess, left = TRIES; count; count = next_count(&b, --left)) {
     double iou = 0.0;
     *p = w->sets[count];
     TRY_DONE(improve_and_finish(d, p, &iou));
     const bool meets = iou >= wanted;
-    if (meets || (!met && iou > least)) {
+    if (meets || (!b.met && iou > least)) {
       *out = *p;
       ended = d->report->end;
       least = iou;
     }
-    const bool turns = turn > 0 && meets != met;
-    met = met || meets;
-    if (turns || (meets ? count == 1 || !w->sets[count - 1].count : count == most)) {
-      break;
-    }
-    count = meets ? count - 1 : count + 1;
+    b.met = meets ? count : b.met;
+    b.missed = meets || count < b.missed ? b.missed : count;
   }
-  d->report->end = met ? ended : ABUT_DECOMPOSE_ERROR_NOT_REACHED;
+  d->report->end = b.met ? ended : ABUT_DECOMPOSE_ERROR_NOT_REACHED;
 done:
   free(memory);
   return status;
@@ -248,30 +279,36 @@ abut_status stages_by_error(decomposition *d, primitives *p)
 {
   abut_status status = ABUT_SUCCESS;
   void *sets = NULL, *iou = NULL;
+  bool met;
+  double least;
+  TRY(try_few(d, p, &least, &met));
+  if (met || d->options->most_primitives <= FEWEST) {
+    d->report->end = met ? d->report->end : ABUT_DECOMPOSE_ERROR_NOT_REACHED;
+    return ABUT_SUCCESS;
+  }
   const double begun = now();
   TRY_DONE(allocate(&sets, DECOMPOSE_MOST, sizeof(primitives)));
   TRY_DONE(allocate(&iou, DECOMPOSE_MOST, sizeof(double)));
   path w = {.d = d, .sets = sets, .iou = iou};
-  bool met;
-  double least;
-  TRY_DONE(try_few(d, p, &least, &met));
-  if (met) {
-    goto done;
-  }
   w.sets[0] = *p; /* there is no set without primitives */
   TRY_DONE(first_fits(d, d->options->most_primitives, p));
-  TRY_DONE(fill_up(d, p, 1));
+  TRY_DONE(fill_up(d, p, with_room(d, d->options->most_primitives)));
   const size_t most = p->count;
+  if (most <= FEWEST) { /* the shape has room for no more, and these have been fitted by themselves */
+    *p = w.sets[0];
+    d->report->end = ABUT_DECOMPOSE_ERROR_NOT_REACHED;
+    goto done;
+  }
   TRY_DONE(keep(&w, p));
   TRY_DONE(decompose_tell(d, "merging", 0.25));
-  TRY_DONE(move_down(d, p, 1, keep, &w));
+  TRY_DONE(move_down(d, p, FEWEST + 1, keep, &w));
   d->report->seconds_start += now() - begun;
   size_t guess = most;
-  for (size_t count = most; count >= 1; --count) {
-    guess = w.sets[count].count && w.iou[count] >= 1.0 - d->options->error ? count : guess;
+  for (size_t count = most; count > FEWEST; --count) {
+    guess = w.iou[count] >= 1.0 - d->options->error ? count : guess;
   }
   *p = w.sets[0];
-  TRY_DONE(try_counts(d, &w, guess, most, least, p));
+  TRY_DONE(try_counts(d, &w, guess, FEWEST + 1, most, least, p));
 done:
   free(sets);
   free(iou);

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "family/superquadric_row.h"
 #include "geometry/layout.h"
 #include <math.h>
 
@@ -77,7 +78,7 @@ static size_t room(const void *const *ones, size_t count)
   return count * SUPERQUADRIC_STRIDE + BALL_PLANES * PADDED_BALLS(count);
 }
 
-static void rotation_of(const double q[4], double m[9])
+void superquadric_rotation(const double q[4], double m[9])
 {
   const double scale = fmax(fmax(fabs(q[0]), fabs(q[1])), fmax(fabs(q[2]), fabs(q[3])));
   double w = q[0] / scale, x = q[1] / scale, y = q[2] / scale, z = q[3] / scale;
@@ -121,7 +122,7 @@ static double extreme2(const abut_superquadric *s, const double a[3], bool large
 static void pack_superquadric(packer *p, const abut_superquadric *s)
 {
   double m[9], size2 = 0.0;
-  rotation_of(s->quaternion, m);
+  superquadric_rotation(s->quaternion, m);
   for (size_t i = 0; i < 9; ++i) {
     reals_set(p->shape, p->at + i, m[i]);
   }

@@ -1,6 +1,18 @@
 /* Each diagnostic of a mesh and its field has a sentence. */
+#include "surface/diagnostics.h"
+
+#include "base/limits.h"
 #include <abut/field.h>
 #include <stdio.h>
+
+#define UNIT_MOST 20.0 /* [m]: a larger diagonal looks like millimetres */
+#define FITTED 0.004   /* of the diagonal: the union's temperature that is fitted to a body */
+
+uint32_t diagonal_suspicions(double diagonal)
+{
+  return (diagonal > UNIT_MOST ? ABUT_SUSPECT_UNIT : 0u) |
+         (FITTED * diagonal < SMOOTHING_LENGTH_LEAST ? ABUT_SUSPECT_SMALL : 0u);
+}
 
 /* Returns "s" of more than one, or of none. */
 static const char *s(size_t count)

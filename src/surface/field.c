@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "surface/diagnostics.h"
 #include "surface/field_surface.h"
 #include "surface/grid.h"
 #include "surface/mesh_check.h"
@@ -15,8 +16,6 @@
 #define TOLERANCE 0.0015
 #define VERTICES 1000
 #define MEMORY ((size_t)256 << 20)
-#define UNIT_MOST 20.0      /* [m]: a larger diagonal looks like millimetres */
-#define FITTED 0.004        /* of the diagonal: the union's temperature that is fitted to a body */
 #define LOST_MOST 0.001     /* of the area: thin parts that may be lost in silence */
 
 abut_field_options abut_default_field_options(void)
@@ -119,8 +118,7 @@ static void diagnose(abut_field_report *r, double tolerance)
                   (r->shells_turned ? ABUT_SUSPECT_INSIDE_OUT : 0u) |
                   (r->turned ? ABUT_SUSPECT_TURNED : 0u) |
                   (r->tangled_edges ? ABUT_SUSPECT_TANGLED : 0u) |
-                  (r->diagonal > UNIT_MOST ? ABUT_SUSPECT_UNIT : 0u) |
-                  (FITTED * r->diagonal < SMOOTHING_LENGTH_LEAST ? ABUT_SUSPECT_SMALL : 0u) |
+                  diagonal_suspicions(r->diagonal) |
                   (coarse ? ABUT_SUSPECT_COARSE : 0u) |
                   (r->thin_lost > LOST_MOST ? ABUT_SUSPECT_THIN : 0u) |
                   (r->shells_nested ? ABUT_SUSPECT_NESTED : 0u) |

@@ -25,7 +25,7 @@ printf 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 0.001\nv 1 0 0.001\nv 1 1 0.00
 device="--device ${ABUT_TEST_DEVICE:-host}"
 # shellcheck disable=SC2086
 {
-run 0 decompose box.obj --primitives 1 -o box.body.json $device
+run 0 decompose box.obj --primitives 1 --export box.csv -o box.body.json $device
 has stdout '^box\.obj: 6 faces: 1 superquadric, union 0\.00299[0-9]* m \(0\.8 % of the diagonal\), [0-9.e-]+ s on .+$'
 has stdout '^IoU 0\.9[0-9]+, coverage [01]\.[0-9]+, precision [01]\.[0-9]+; Chamfer [0-9.]+ %, Hausdorff [0-9.]+ % of the diagonal$'
 has stdout '^largest uncovered part [0-9.e-]+ % of the volume, surplus [0-9.e-]+ %, [0-9.e-]+ % of the surface beyond 1 %; smallest axis 0\.0[0-9]+ m, [0-9] exponents? at a bound$'
@@ -33,6 +33,7 @@ has stdout '^depth by the field over that in the mesh: 1\.[0-9]+ in the median, 
 has stdout '^box\.body\.json: 300 vertices, 596 faces, 894 edges; genus 0$'
 has stdout '^triangles: mean quality 0\.[89][0-9]+, least 0\.[0-9]+$'
 has stdout "^off the field's surface, % of the diagonal of 0\.3[0-9]+ m: 0\.[0-9]+ on average, [0-9.]+ at most; volume kept 0\.9[0-9]+$"
+has stdout '^box\.csv: 1 row of 11 numbers; they are to be joined with --union 0\.008, which tables do not tell$'
 empty stderr 'decompose'
 for file in box.body.json box.contact.obj; do there $file; done
 json_is_valid box.body.json
@@ -42,12 +43,14 @@ empty stdout 'decompose -q'
 if cmp -s box.contact.obj again.contact.obj; then pass; else fail 'again.contact.obj differs'; fi
 if [ "$(grep -v '"name"\|"mesh"' box.body.json)" = "$(grep -v '"name"\|"mesh"' again.body.json)" ]; then pass; else fail 'again.body.json differs'; fi
 run 0 decompose box.obj --error 0.1 --max-primitives 2 --scale 1000 --json -o large.body.json $device
+has stderr 'box\.obj: unit: the box.s diagonal is 374\.[0-9] m; if the file is in millimetres, scale it by 0\.001 \(--scale 0\.001\)'
 json_is_valid stdout
 has stdout '"end": "done"'
 has stdout '"primitives": 1'
 has stdout '"diagonal": 374\.'
 has stdout '"contact_mesh": \{'
 has stdout '"hausdorff_percent": [0-9.]+,'
+for key in decomposing measuring whole; do has stdout "\"$key\": [0-9.]+"; done
 has stdout '"volume_kept": 0\.9'
 has stdout '"largest_surplus": [0-9.e-]+,'
 has stdout '"depth_ratio_median": [0-9.]+,'
@@ -75,7 +78,33 @@ if grep -q '^v 0\.[6-9]' two.contact.obj && grep -q '^v 0\.[0-3]' two.contact.ob
 run 0 decompose inside-out.obj --primitives 1 -q -o turned.body.json $device
 has stderr 'inside-out\.obj: inside out: 1 shell was turned'
 run 0 decompose box.obj --error 0.001 --max-primitives 1 -q -o one.body.json $device
-has stderr 'box\.obj: error not reached: 1 - IoU is 0\.0[0-9]+ of the samples with 1 primitives'
+has stderr 'box\.obj: error not reached: 1 - IoU is 0\.0[0-9]+ of the samples with 1 primitive \('
+
+# ---- tables of other programs ----
+
+if [ "$(tr -cd ',\n' < box.csv)" = ',,,,,,,,,,' ]; then pass; else fail 'box.csv has other columns'; fi
+run 0 decompose --import box.csv --union 0.008 box.obj $device
+has stdout '^box\.csv: 1 superquadric, union 0\.003[0-9]* m \(0\.8 % of the diagonal\)$'
+has stdout '^IoU 0\.9[0-9]+, coverage [01]\.[0-9]+, precision [01]\.[0-9]+; Chamfer [0-9.]+ %, Hausdorff [0-9.]+ % of the diagonal$'
+empty stderr 'decompose --import'
+# Two balls, as text of blanks, in millimetres: a table of what has no mesh, and is in two pieces.
+printf '# e1 e2 a (3) angles (3) t (3)\n1 1 100 100 100 0 0 0 0 0 0\n1 1 100 100 100 0.5 0 0 %s 0 0\n' 150 > near.txt
+sed 's/ 150 / 900 /' near.txt > far.txt
+run 0 decompose --import near.txt --scale 0.001 --export near.npy --vertices 20 --json -o near.body.json $device
+json_is_valid stdout
+has stdout '"primitives": 2'
+has stdout '"union": 0\.00[0-9]+'
+has stdout '"contact_mesh": \{'
+if grep -q '"iou"' stdout; then fail 'a table without a mesh has an IoU'; else pass; fi
+run 0 decompose --import near.npy --export near.csv
+has near.csv '^1,1,0\.1,0\.1,0\.1,0\.(5|49999|50000)[0-9]*,-?0,0,0\.15,0,0$'
+run 0 decompose --import near.body.json --export again.txt
+has again.txt '^1 1 0\.1 0\.1 0\.1 0\.(5|49999|50000)[0-9]* -?0 0 0\.15 0 0$'
+run 0 decompose --import far.txt --scale 0.001 --vertices 60 -o far.body.json $device
+has stderr "far\.txt: no contact mesh on the body's surface: 50 % of the volume is in pieces of it beside the largest \(1\); a mesh of each primitive by itself is written"
+if [ "$(grep -c '^v ' far.contact.obj)" -eq 84 ]; then pass; else fail 'far.contact.obj is another mesh'; fi
+run 0 decompose --import far.txt --export far.csv -q
+has stderr 'far\.txt: unit: .*\(--scale 0\.001\)'
 
 # ---- what is refused ----
 
@@ -100,6 +129,24 @@ run 2 decompose box.obj --primitives 3 --error 0.1 -o no.body.json
 has stderr '\-\-error and --max-primitives do not go with it'
 run 2 decompose box.obj --union 1 -o no.body.json
 has stderr '\-\-union'
+printf '1,1,1,1,1,0,0,0,0,0,0\n1,1,1,0,1,0,0,0,0,0,0\n' > flat.csv
+run 2 decompose --import flat.csv -o no.body.json
+has stderr 'flat\.csv:2: column 4: half axis y is 0 m, not in \[1e-06, 1e\+06\]'
+printf '1 1 1 1 1 0 0 0 0 0\n' > short.txt
+run 2 decompose --import short.txt -o no.body.json
+has stderr 'short\.txt:1: 10 columns, not the 11 of a superquadric'
+run 2 decompose --import near.txt --primitives 3 -o no.body.json
+has stderr '\-\-primitives is for meshes that are fitted'
+run 2 decompose --import near.txt
+has stderr 'needs -o NAME\.body\.json, --export TABLE or a mesh'
+run 2 decompose --import near.txt box.obj again.obj -o no.body.json
+has stderr 'again\.obj. is one word too many'
+run 2 decompose --import missing.csv -o no.body.json
+has stderr 'missing\.csv: No such file'
+run 2 decompose box.obj --primitives 1 --export no.mat -o no.body.json
+has stderr '\-\-export no\.mat: tables end with \.csv, \.txt or \.npy'
+run 2 decompose --import near.txt --export near.txt
+has stderr 'near\.txt: is an input of this command too'
 cp box.obj no.contact.obj
 run 2 decompose no.contact.obj --primitives 1 -o no.body.json
 has stderr 'no\.contact\.obj: is an input of this command too'

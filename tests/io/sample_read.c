@@ -10,6 +10,7 @@
 #include "io/pairs.h"
 #include "io/poses.h"
 #include "io/shapes_file.h"
+#include "io/superquadric_table.h"
 #include "world/scene_file.h"
 #include "io/smoothing_file.h"
 #include "sound_mesh.h"
@@ -40,6 +41,7 @@ abut_status sample_read(sample_kind kind, const char *bytes, size_t count)
   tuning_file t;
   scene_def d;
   shapes_file h;
+  abut_superquadrics q;
   abut_npz n;
   abut_poses p;
   abut_status status;
@@ -53,6 +55,10 @@ abut_status sample_read(sample_kind kind, const char *bytes, size_t count)
   case SAMPLE_TUNING:
     status = tuning_file_parse("t", bytes, count, &t);
     tuning_file_free(&t);
+    return status;
+  case SAMPLE_TABLE:
+    status = superquadric_table_parse("t", bytes, count, 1.0, &q);
+    abut_free_superquadrics(&q);
     return status;
   case SAMPLE_PAIRS:
     status = pairs_parse("t", bytes, count, &f);

@@ -255,6 +255,18 @@ static const char pairs[] =
   "\n"
   "\t/tmp/cube.obj ,cube.obj\r\n";
 
+/* Two superquadrics in all three forms, of another unit. */
+static const char table_of_commas[] =
+  "e1,e2,ax,ay,az,z,y,x,tx,ty,tz\n"
+  "# by hand\n"
+  "0.25, 1, 1, 2, 3, 0, 0, 0, 1, 0.5, -2\r\n"
+  "2,0.1,0.5,0.5,.25,0.5,0,0,0,0,0 # behind\n";
+static const char table_of_blanks[] =
+  "\n"
+  "2.5e-1 1 1 2 3 0 0 0 1 0.5 -2\n"
+  "\t2 0.1  0.5 0.5 .25 5e-1 0 -0 0 0 0\n";
+static const double table_of_numbers[22] = {0.25, 1, 1, 2, 3, 0, 0, 0, 1, 0.5, -2, 2, 0.1, 0.5, 0.5, 0.25, 0.5};
+
 /* Two queries of a vertex and a face. */
 static const char queries[] =
   "0,1,1,3,-1,2,1\n1,1,0,1,-1,1,1\n-1,1,1,1,-1,1,1\n0,1,-1,1,-1,1,1\n"
@@ -460,6 +472,13 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
     break;
   case SAMPLE_PAIRS:
     buffer_text(&b[0], "%s", pairs);
+    break;
+  case SAMPLE_TABLE:
+    buffer_text(&b[0], "%s", table_of_commas);
+    buffer_text(&b[1], "%s", table_of_blanks);
+    put_npy(&b[2], "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 11), }", table_of_numbers,
+            sizeof table_of_numbers);
+    count = 3;
     break;
   case SAMPLE_SCENE:
     buffer_text(&b[0], "%s%s}]}\n", scene, smoothing);

@@ -33,6 +33,8 @@ static size_t loss_allowed(sample_kind kind, size_t number)
   case SAMPLE_CSV:
   case SAMPLE_PAIRS:
     return SIZE_MAX;
+  case SAMPLE_TABLE:
+    return number < 2 ? SIZE_MAX : 0;
   case SAMPLE_STL:
     return number == 0 ? strlen(" tetra\n") : 0;
   case SAMPLE_PLY:

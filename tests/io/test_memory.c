@@ -1,6 +1,7 @@
 /* Every allocation fails once: an error, no crash, and nothing left behind (a sanitizer looks). */
 #include "io/poses.h"
 #include "io/shape_rows.h"
+#include "io/superquadric_table.h"
 #include "sample_read.h"
 #include "support.h"
 #include "support/allocations.h"
@@ -8,10 +9,30 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* A table becomes a body, and a table again. */
+static abut_status take_table(const char *bytes, size_t count)
+{
+  abut_superquadrics s;
+  abut_decomposition d = {0};
+  abut_status status = superquadric_table_parse("t", bytes, count, 1.0, &s);
+  status = status == ABUT_SUCCESS ? abut_import_superquadrics(&s, 0.0, &d) : status;
+  status = status == ABUT_SUCCESS
+             ? abut_write_superquadrics(in_folder(*bytes == '\x93' ? "t.npy" : "t.csv"), s.superquadrics, s.count)
+             : status;
+  unlink(in_folder("t.npy"));
+  unlink(in_folder("t.csv"));
+  abut_free_decomposition(&d);
+  abut_free_superquadrics(&s);
+  return status;
+}
+
 /* A sample of arrays is read as poses, and as rows of shapes, too. */
 static abut_status read_sample(sample_kind kind, const char *bytes, size_t count)
 {
   abut_status status = sample_read(kind, bytes, count);
+  if (status == ABUT_SUCCESS && kind == SAMPLE_TABLE) {
+    status = take_table(bytes, count);
+  }
   if (status == ABUT_SUCCESS && kind == SAMPLE_NPZ) {
     abut_poses p;
     status = poses_parse_npz("t", bytes, count, &p);

@@ -30,6 +30,9 @@ def test_file_and_error(tmp_path):
     d = abut.decompose(path, error=0.1, max_primitives=2, scale=0.001, seed=5, union=0.01)
     assert d.report["primitives"] == 1 and d.report["diagonal"] == pytest.approx(np.linalg.norm([0.3, 0.2, 0.1]))
     assert d.union == pytest.approx(0.01 * d.report["diagonal"])
+    assert 0.0 < d.report["seconds_sampling"] < d.report["seconds"]
+    with pytest.warns(UserWarning, match="error not reached: 1 - IoU is 0.0.* with 1 primitive$"):
+        assert abut.decompose(path, error=0.001, max_primitives=1, scale=0.001).report["end"] == "error not reached"
 
 
 def test_contact_mesh(tmp_path):
@@ -54,9 +57,55 @@ def test_depths_of_a_plate():
     with pytest.warns(UserWarning, match="depths within the body are .* times those in the mesh in the median"):
         d = abut.decompose((plate, FACES), 1)
     assert d.fit is None and d.report["depth_ratio_median"] > 2.0
+ROWS = [[1.0, 0.5, 0.1, 0.2, 0.3, 0.4, -0.5, 0.6, 0.0, 0.0, 0.0], [1.0, 1.0, 0.2, 0.2, 0.2, 0.0, 0.0, 0.0, 0.0, 0.1, 0.2]]
+
+
+def test_tables(tmp_path):
+    path = tmp_path / "two.body.json"
+    d = abut.import_superquadrics(ROWS, vertices=60, output=path)
+    assert np.allclose(d.table, ROWS, atol=1e-14) and d.report["primitives"] == 2 and d.report["end"] == "done"
+    assert d.union == pytest.approx(0.004 * d.report["diagonal"]) == d.body.union
+    assert d.body.vertex_count == d.mesh_report["vertices"] == 60
+    assert np.abs(d.body.evaluate(d.body.mesh()[0])[0]).max() < 1e-6
+    cos, sin = np.cos(ROWS[0][5:8]), np.sin(ROWS[0][5:8])
+    first = np.array([cos[0] * cos[1], sin[0] * cos[1], -sin[1]])  # of Rz Ry Rx the first column: where x goes
+    w, x, y, z = d.quaternions[0]
+    assert np.allclose([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], first)
+    np.save(tmp_path / "two.npy", np.asfortranarray(d.table, np.float32))
+    np.savetxt(tmp_path / "two.txt", d.table, header="e1 e2 ...")
+    np.savetxt(tmp_path / "two.csv", d.table, delimiter=",")
+    for name, off in (("two.npy", 1e-7), ("two.txt", 1e-14), ("two.csv", 1e-14), ("two.body.json", 1e-14)):
+        again = abut.import_superquadrics(tmp_path / name, scale=2.0, vertices=12)
+        assert np.allclose(again.axes, 2.0 * d.axes, atol=off) and np.allclose(again.positions, 2.0 * d.positions, atol=off)
+    assert again.union == 2.0 * d.union  # which the body file tells
+    assert np.allclose(abut.import_superquadrics(np.array(ROWS), scale=2.0, vertices=12).axes, 2.0 * d.axes)
+    with pytest.warns(UserWarning, match="no contact mesh .*; it has a mesh of each primitive by itself"):
+        far = np.array(ROWS)
+        far[1, 8] = 5.0
+        assert abut.import_superquadrics(far, vertices=12).body.vertex_count == 84
+    with pytest.warns(UserWarning, match="unit: "):
+        abut.import_superquadrics(ROWS, scale=100.0, vertices=12)
+
+
+def test_tables_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"\(K, 11\), not \(1, 3\)"):
+        abut.import_superquadrics([1, 2, 3])
+    with pytest.raises(abut.Error, match="row 2, column 3: half axis x is -1 m"):
+        abut.import_superquadrics([ROWS[0], [1, 1, -1] + ROWS[1][3:]])
+    with pytest.raises(abut.Error, match="a union of 1 "):
+        abut.import_superquadrics(ROWS, union=1.0)
+    with pytest.raises(abut.Error, match="no superquadric"):
+        abut.import_superquadrics(np.empty((0, 11)))
+    (tmp_path / "bad.csv").write_text("1,1,1,1,1,0,0,nan,0,0,0\n")
+    with pytest.raises(abut.Error, match="bad.csv:1: column 8: angle about x is nan"):
+        abut.import_superquadrics(tmp_path / "bad.csv")
+    with pytest.raises(ValueError, match="vertices is 7"):
+        abut.import_superquadrics(ROWS, vertices=7)
 
 
 def test_refused(tmp_path):
+    with pytest.raises(ValueError, match="error and max_primitives do not go with it"):
+        abut.decompose((BOX, FACES), 3, error=0.1)
     with pytest.raises(ValueError, match="vertices is 7"):
         abut.decompose((BOX, FACES), 1, vertices=7)
     with pytest.raises(abut.Error, match="enclose"):
