@@ -202,7 +202,7 @@ def decompose(mesh: Any, primitives: int = 0, *, error: float = 0.0, max_primiti
         lib.abut_free_decomposition(made)
 
 
-def import_superquadrics(table: Any, *, union: float = 0.0, scale: float = 1.0, vertices: int = 300,
+def import_superquadrics(table: Any, *, union: float = 0.0, scale: float = 1.0, vertices: int | None = 300,
                          output: str | os.PathLike[str] | None = None,
                          context: Context | None = None) -> Decomposition:
     """Makes a body of superquadrics that another program has fitted: docs/decompose.md.
@@ -213,7 +213,7 @@ def import_superquadrics(table: Any, *, union: float = 0.0, scale: float = 1.0, 
                     tells)
     scale           the table's unit of length [m]
     vertices        of the contact mesh on the body's surface, 8 to 65,536; where there is none, which is warned
-                    about, 42 on each primitive
+                    about, and with None contacts are made by 42 vertices on each primitive by itself
     output          NAME.body.json to write, and NAME.contact.obj beside it
     Of the report, end, primitives, diagonal, union, exponents_at_bound and smallest_axis tell something.
     Errors: abut.Error of rows that are not of 11 numbers, not finite or out of range, with line, or row and column;
