@@ -104,12 +104,38 @@ typedef struct abut_poses {
 } abut_poses;
 
 /* Reads .npz (s1, s2 of shape (N, 6), or pose1, pose2 of shape (N, 7), reals or integers; and pair,
- * integers from 0 to 2^32 - 1 of shape (N,), if it is there) or .csv: a header, and 12 columns
+ * integers from 0 to 2^32 - 1 of shape (N,), if it is there), .npy (one array of shape (N, 12) or
+ * (N, 14)) or .csv: a header, and 12 columns
  * s1, s2, or 14, x y z qw qx qy qz of body 1 and then of body 2, which it names so; and one more that
- * it calls pair. Numbers that are not finite are kept: they are the pose's own
- * fault. */
+ * it calls pair. Columns of .npy are as those of .csv, without one of pairs. Numbers that are not finite
+ * are kept: they are the pose's own fault. */
 ABUT_API abut_status abut_load_poses(const char *path, abut_poses *poses);
 ABUT_API void abut_free_poses(abut_poses *poses);
+
+/* A file of poses that is read by ranges, by one thread at a time. */
+typedef struct abut_pose_file abut_pose_file;
+
+typedef struct abut_pose_file_info {
+  size_t count;        /* of all poses */
+  abut_pose_kind kind;
+  bool pairs;          /* it tells which of a list of pairs each pose is of */
+  bool by_range;       /* memory holds what is read alone; else the file is compressed or a text, and
+                          memory holds all of it */
+} abut_pose_file_info;
+
+/* Opens what abut_load_poses reads. Of .npy, and of .npz whose members are stored (as numpy.savez has
+ * them), no poses are read yet, and files may be larger than memory. Those that are compressed, and .csv,
+ * are read whole, and refused (ABUT_ERROR_FORMAT) beyond 1e7 poses, with a line that converts them.
+ * Close it with abut_close_poses. *file is NULL on failure. */
+ABUT_API abut_status abut_open_poses(const char *path, abut_pose_file **file, abut_pose_file_info *info);
+
+/* Reads poses first .. first + count - 1, which must be there. Free them with abut_free_poses. The
+ * checksum of an .npz is of whole members, and is not looked at where they are read by ranges. A file
+ * that has become shorter is ABUT_ERROR_READ or ABUT_ERROR_FORMAT. */
+ABUT_API abut_status abut_read_poses(abut_pose_file *file, size_t first, size_t count, abut_poses *poses);
+
+/* Closes it; NULL is no file. */
+ABUT_API void abut_close_poses(abut_pose_file *file);
 
 /* The bodies of a list of pairs, by their files. Free it with abut_free_pairs. */
 typedef struct abut_pair_files {
@@ -141,6 +167,11 @@ typedef struct abut_array {
   size_t shape[4];
   const void *data;
 } abut_array;
+
+/* The header of a .npy of an array of this type and shape, whose data, in C order, stands behind it; its
+ * name and its data are not looked at. Free *bytes with abut_free. ABUT_ERROR_ARGUMENT for texts, and for
+ * shapes of more bytes than there are. */
+ABUT_API abut_status abut_format_npy_header(const abut_array *array, char **bytes, size_t *count);
 
 /* Writes arrays as .npz, readable by numpy.load without pickle. A text is stored as a
  * zero-dimensional unicode string. */

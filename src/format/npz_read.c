@@ -18,25 +18,35 @@ static abut_status fail_zip(const char *name, zip_error_t *error)
   return fail_at(status, name, 0, "not an .npz archive: %s", zip_error_strerror(error));
 }
 
+/* Takes the source over, and the error, which is set where there is none. */
+static abut_status open_source(const char *name, zip_source_t *source, zip_error_t *error, zip_t **out)
+{
+  abut_status status = ABUT_SUCCESS;
+  *out = source ? zip_open_from_source(source, ZIP_RDONLY, error) : NULL;
+  if (!*out) {
+    zip_source_free(source);
+    status = fail_zip(name, error);
+  }
+  zip_error_fini(error);
+  return status;
+}
+
 abut_status npz_open(const char *name, const char *bytes, size_t count, zip_t **out)
 {
   zip_error_t error;
-  abut_status status = ABUT_SUCCESS;
   *out = NULL;
   if (count == 0) { /* libzip takes it for an archive of nothing */
     return fail_at(ABUT_ERROR_FORMAT, name, 0, "not an .npz archive: the file is empty");
   }
   zip_error_init(&error);
-  zip_source_t *source = zip_source_buffer_create(bytes, count, 0, &error);
-  if (source) {
-    *out = zip_open_from_source(source, ZIP_RDONLY, &error);
-  }
-  if (!*out) {
-    zip_source_free(source);
-    status = fail_zip(name, &error);
-  }
-  zip_error_fini(&error);
-  return status;
+  return open_source(name, zip_source_buffer_create(bytes, count, 0, &error), &error, out);
+}
+
+abut_status npz_open_file(const char *path, zip_t **out)
+{
+  zip_error_t error;
+  zip_error_init(&error);
+  return open_source(path, zip_source_file_create(path, 0, 0, &error), &error, out);
 }
 
 static abut_status read_exactly(npy_where where, void *from, void *out, size_t count)
@@ -92,26 +102,38 @@ static abut_status check_member(npy_where where, const zip_stat_t *info)
   return ABUT_SUCCESS;
 }
 
+/* Leaves *member open behind its header, unless it fails. */
+static abut_status open_member(npy_where where, zip_t *archive, zip_uint64_t index, const zip_stat_t *info,
+                               npy *header, size_t *header_bytes, zip_file_t **member)
+{
+  abut_status status = ABUT_SUCCESS;
+  TRY(check_member(where, info));
+  *member = zip_fopen_index(archive, index, 0);
+  if (!*member) {
+    return npy_fail(where, "cannot be unpacked: %s", zip_strerror(archive));
+  }
+  const npy_source source = {read_exactly, *member};
+  TRY_DONE(npy_read_header(where, &source, header, header_bytes));
+  if (info->size < *header_bytes || info->size - *header_bytes != header->data_bytes) {
+    status = npy_fail(where, "%llu bytes of data, but its shape needs %zu",
+                      (unsigned long long)info->size - *header_bytes, header->data_bytes);
+  }
+done:
+  if (status != ABUT_SUCCESS) {
+    zip_fclose(*member);
+    *member = NULL;
+  }
+  return status;
+}
+
 static abut_status read_member(npy_where where, zip_t *archive, zip_uint64_t index,
                                const zip_stat_t *info, abut_array *out)
 {
   npy header;
   size_t header_bytes = 0;
-  TRY(check_member(where, info));
-  zip_file_t *member = zip_fopen_index(archive, index, 0);
-  if (!member) {
-    return npy_fail(where, "cannot be unpacked: %s", zip_strerror(archive));
-  }
-  abut_status status = ABUT_SUCCESS;
-  const npy_source source = {read_exactly, member};
-  TRY_DONE(npy_read_header(where, &source, &header, &header_bytes));
-  if (info->size < header_bytes || info->size - header_bytes != header.data_bytes) {
-    status = npy_fail(where, "%llu bytes of data, but its shape needs %zu",
-                      (unsigned long long)info->size - header_bytes, header.data_bytes);
-    goto done;
-  }
-  status = read_data(where, member, &header, out);
-done:
+  zip_file_t *member = NULL;
+  TRY(open_member(where, archive, index, info, &header, &header_bytes, &member));
+  const abut_status status = read_data(where, member, &header, out);
   zip_fclose(member);
   return status;
 }
@@ -131,15 +153,34 @@ static abut_status copy_name(const char *file, const char *member, char **out)
   return ABUT_SUCCESS;
 }
 
+static abut_status find_member(const char *name, zip_t *archive, zip_uint64_t index, zip_stat_t *info)
+{
+  zip_stat_init(info);
+  return zip_stat_index(archive, index, 0, info) == 0 && (info->valid & ZIP_STAT_NAME)
+           ? ABUT_SUCCESS
+           : fail_at(ABUT_ERROR_FORMAT, name, 0, "%s", zip_strerror(archive));
+}
+
+abut_status npz_open_array(const char *name, zip_t *archive, zip_uint64_t index, npy *header, size_t *header_bytes,
+                           bool *stored, zip_file_t **member)
+{
+  zip_stat_t info;
+  char *array = NULL;
+  *member = NULL;
+  TRY(find_member(name, archive, index, &info));
+  TRY(copy_name(name, info.name, &array));
+  const abut_status status = open_member((npy_where){name, array}, archive, index, &info, header, header_bytes, member);
+  free(array);
+  *stored = status == ABUT_SUCCESS && info.comp_method == ZIP_CM_STORE;
+  return status;
+}
+
 abut_status npz_read_array(const char *name, zip_t *archive, zip_uint64_t index, abut_array *out)
 {
   zip_stat_t info;
   char *array = NULL;
   *out = (abut_array){0};
-  zip_stat_init(&info);
-  if (zip_stat_index(archive, index, 0, &info) != 0 || !(info.valid & ZIP_STAT_NAME)) {
-    return fail_at(ABUT_ERROR_FORMAT, name, 0, "%s", zip_strerror(archive));
-  }
+  TRY(find_member(name, archive, index, &info));
   TRY(copy_name(name, info.name, &array));
   out->name = array;
   abut_status status = read_member((npy_where){name, array}, archive, index, &info, out);

@@ -11,13 +11,11 @@
 
 #define FIRST_DAY (1 << 5 | 1) /* 1 January 1980: equal results give equal files */
 
-static abut_status check_array(const abut_array *a, size_t *bytes)
+/* Of anything but its name and its data. */
+static abut_status check_shape(const abut_array *a, size_t *bytes)
 {
   static const size_t sizes[] = {4, 8, 1, 4, 1, 4, 8};
   size_t count;
-  if (!a->name || !*a->name || strchr(a->name, '/')) {
-    return fail(ABUT_ERROR_ARGUMENT, "an array's name is missing, empty or has a '/'");
-  }
   if ((unsigned)a->type > ABUT_ARRAY_INT64 || a->dimensions > NPY_DIMENSIONS
       || (a->type == ABUT_ARRAY_TEXT && a->dimensions != 1)) {
     return fail(ABUT_ERROR_ARGUMENT, "array '%s': type or dimensions are out of range", a->name);
@@ -25,11 +23,32 @@ static abut_status check_array(const abut_array *a, size_t *bytes)
   if (!npy_count(a->dimensions, a->shape, &count) || count > SIZE_MAX / sizes[a->type]) {
     return fail(ABUT_ERROR_ARGUMENT, "array '%s': the shape is too large", a->name);
   }
-  if (count && !a->data) {
-    return fail(ABUT_ERROR_ARGUMENT, "array '%s': data is NULL", a->name);
-  }
   *bytes = count * sizes[a->type];
   return ABUT_SUCCESS;
+}
+
+static abut_status check_array(const abut_array *a, size_t *bytes)
+{
+  if (!a->name || !*a->name || strchr(a->name, '/')) {
+    return fail(ABUT_ERROR_ARGUMENT, "an array's name is missing, empty or has a '/'");
+  }
+  TRY(check_shape(a, bytes));
+  return *bytes && !a->data ? fail(ABUT_ERROR_ARGUMENT, "array '%s': data is NULL", a->name) : ABUT_SUCCESS;
+}
+
+abut_status abut_format_npy_header(const abut_array *array, char **bytes, size_t *count)
+{
+  size_t unused;
+  if (!array || !bytes || !count) {
+    return fail(ABUT_ERROR_ARGUMENT, "array, bytes or count is NULL");
+  }
+  *bytes = NULL;
+  *count = 0;
+  abut_array named = *array;
+  named.name = array->name ? array->name : "";
+  TRY(check_shape(&named, &unused));
+  return array->type == ABUT_ARRAY_TEXT ? fail(ABUT_ERROR_ARGUMENT, "a text has no header of its own")
+                                        : npy_format(array, 0, bytes, count);
 }
 
 static abut_status check_arguments(const char *path, const abut_array *arrays, size_t count)

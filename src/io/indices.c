@@ -20,7 +20,7 @@ static int64_t index_at(const abut_array *a, size_t i)
   }
 }
 
-static abut_status check(npy_where where, const abut_array *a, const char *what, size_t poses)
+static abut_status check(npy_where where, const abut_array *a, const char *what, size_t first, size_t poses)
 {
   if (a->type <= ABUT_ARRAY_FLOAT64 || a->type == ABUT_ARRAY_TEXT) {
     return npy_fail(where, "dtype %s, not uint8, uint32, int32 or int64", npy_type_name(a->type));
@@ -31,7 +31,7 @@ static abut_status check(npy_where where, const abut_array *a, const char *what,
   for (size_t i = 0; i < poses; i++) {
     const int64_t index = index_at(a, i);
     if (index < 0 || index > UINT32_MAX) {
-      return npy_fail(where, "row %zu, counted from 0: %lld is no index of %s", i, (long long)index,
+      return npy_fail(where, "row %zu, counted from 0: %lld is no index of %s", first + i, (long long)index,
                       what);
     }
   }
@@ -49,6 +49,14 @@ static abut_status convert(const abut_array *a, size_t count, uint32_t **out)
   return ABUT_SUCCESS;
 }
 
+abut_status indices_of(npy_where where, const abut_array *a, const char *what, size_t first, size_t count,
+                       uint32_t **out)
+{
+  *out = NULL;
+  TRY(check(where, a, what, first, count));
+  return convert(a, count, out);
+}
+
 abut_status indices_find(const char *name, zip_t *archive, const char *array, const char *what,
                          size_t count, uint32_t **out)
 {
@@ -61,8 +69,7 @@ abut_status indices_find(const char *name, zip_t *archive, const char *array, co
     return ABUT_SUCCESS;
   }
   TRY(npz_read_array(name, archive, (zip_uint64_t)member, &a));
-  abut_status status = check((npy_where){name, a.name}, &a, what, count);
-  status = status == ABUT_SUCCESS ? convert(&a, count, out) : status;
+  const abut_status status = indices_of((npy_where){name, a.name}, &a, what, 0, count, out);
   npy_free(&a);
   return status;
 }

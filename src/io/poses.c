@@ -7,6 +7,7 @@
 #include "format/text.h"
 #include "format/whole_file.h"
 #include "io/indices.h"
+#include "io/pose_file.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,8 +245,7 @@ static abut_status fail_mixed(const char *name, const zip_int64_t at[4])
 }
 
 /* Which of the two pairs of names the archive has. */
-static abut_status find_pair(const char *name, zip_t *archive, abut_pose_kind *kind,
-                             zip_int64_t found[2])
+abut_status poses_find_members(const char *name, zip_t *archive, abut_pose_kind *kind, zip_int64_t found[2])
 {
   zip_int64_t at[4];
   for (int i = 0; i < 4; i++) {
@@ -301,7 +301,7 @@ static abut_status read_pair(const char *name, zip_t *archive, abut_poses *out)
   zip_int64_t members[2];
   double **poses[2] = {&out->pose1, &out->pose2};
   size_t counts[2];
-  TRY(find_pair(name, archive, &out->kind, members));
+  TRY(poses_find_members(name, archive, &out->kind, members));
   for (int i = 0; i < 2; i++) {
     abut_array array;
     TRY(npz_read_array(name, archive, (zip_uint64_t)members[i], &array));
@@ -336,9 +336,12 @@ abut_status abut_load_poses(const char *path, abut_poses *poses)
     return fail(ABUT_ERROR_ARGUMENT, "path or poses is NULL");
   }
   *poses = (abut_poses){0};
+  if (has_extension(path, ".npy")) {
+    return pose_file_load(path, poses);
+  }
   bool is_csv = has_extension(path, ".csv");
   if (!is_csv && !has_extension(path, ".npz")) {
-    return fail_at(ABUT_ERROR_FORMAT, path, 0, "poses end with .npz or .csv");
+    return fail_at(ABUT_ERROR_FORMAT, path, 0, "poses end with .npz, .npy or .csv");
   }
   char *bytes = NULL;
   size_t count = 0;

@@ -2,10 +2,13 @@
 #ifndef ABUT_IO_POSES_H
 #define ABUT_IO_POSES_H
 
-#include <abut/files.h>
+#include "format/npz.h"
 
 /* *out is empty on failure. */
 abut_status poses_parse_csv(const char *name, const char *bytes, size_t count, abut_poses *out);
 abut_status poses_parse_npz(const char *name, const char *bytes, size_t count, abut_poses *out);
+
+/* Which members of an archive are the poses of both bodies, and of which kind these are. */
+abut_status poses_find_members(const char *name, zip_t *archive, abut_pose_kind *kind, zip_int64_t found[2]);
 
 #endif

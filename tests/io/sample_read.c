@@ -8,6 +8,7 @@
 #include "format/mesh.h"
 #include "format/npz.h"
 #include "io/pairs.h"
+#include "io/pose_file.h"
 #include "io/poses.h"
 #include "io/shapes_file.h"
 #include "io/superquadric_table.h"
@@ -27,6 +28,21 @@ static abut_status read_mesh(sample_kind kind, const char *bytes, size_t count)
     }
   }
   mesh_free(&m);
+  return status;
+}
+
+/* One pose after the other. */
+static abut_status read_ranges(const char *bytes, size_t count)
+{
+  abut_pose_file *file;
+  abut_pose_file_info info;
+  abut_poses p;
+  abut_status status = pose_file_open_npy("t", (pose_bytes){bytes, count, -1}, &file, &info);
+  for (size_t i = 0; status == ABUT_SUCCESS && i < info.count; i++) {
+    status = abut_read_poses(file, i, 1, &p);
+    abut_free_poses(&p);
+  }
+  abut_close_poses(file);
   return status;
 }
 
@@ -88,6 +104,8 @@ abut_status sample_read(sample_kind kind, const char *bytes, size_t count)
     status = poses_parse_csv("t", bytes, count, &p);
     abut_free_poses(&p);
     return status;
+  case SAMPLE_POSES:
+    return read_ranges(bytes, count);
   default:
     return read_mesh(kind, bytes, count);
   }

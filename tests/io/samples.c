@@ -417,11 +417,24 @@ static void npz_of_others(buffer *b)
   zip_source_free(all);
 }
 
+/* Both kinds of poses, in both orders. */
+static void npy_poses(buffer b[2])
+{
+  static const double twists[24] = {1, 2, 3, 4, 5, 6, -7};
+  static const float quaternions[28] = {1, -2};
+  put_npy(&b[0], "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 12), }", twists, sizeof twists);
+  put_npy(&b[1], "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 14), }", quaternions, sizeof quaternions);
+}
+
 size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
 {
   buffer b[SAMPLE_LIMIT] = {{0}};
   size_t count = 1;
   switch (kind) {
+  case SAMPLE_POSES:
+    npy_poses(b);
+    count = 2;
+    break;
   case SAMPLE_OBJ:
     buffer_text(&b[0], "%s", obj_cube);
     break;

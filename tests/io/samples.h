@@ -13,6 +13,7 @@ typedef enum sample_kind {
   SAMPLE_SMOOTHING,
   SAMPLE_NPZ,
   SAMPLE_CSV,
+  SAMPLE_POSES, /* .npy, read by ranges */
   SAMPLE_TUNING,
   SAMPLE_PAIRS,
   SAMPLE_GRID,

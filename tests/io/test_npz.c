@@ -517,7 +517,7 @@ static void csv_poses(void)
     CHECK(!p.pose1 && !p.pose2 && !p.pair);
   }
   const char *path = write_text("p.txt", HEAD);
-  expect_failure(abut_load_poses(path, &p), ABUT_ERROR_FORMAT, path, ".npz or .csv");
+  expect_failure(abut_load_poses(path, &p), ABUT_ERROR_FORMAT, path, ".npz, .npy or .csv");
   expect_failure(abut_load_poses(NULL, &p), ABUT_ERROR_ARGUMENT, "", "NULL");
 }
 
