@@ -13,6 +13,7 @@ a device, abut.pose for poses as numbers, abut.mujoco for scenes of MuJoCo's mod
 from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from abut import pose
+from abut._batches import shard
 from abut._bodies import ShapeNumbers
 from abut._calls import (ActiveContacts, Contacts, Reduction, active, contacts, hessian, hvp,
                          jacobian, jvp, reduce, vjp, vjp_tangent)
@@ -64,5 +65,5 @@ __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Ccd", "CcdFeature", "CcdGrad
            "closest", "closest_jacobian", "closest_jvp", "closest_vjp", "contact_mesh", "contacts", "decompose", "default_context",
            "devices", "evaluate_cloud", "fit_smoothing", "from_mujoco", "hessian", "hvp", "import_superquadrics", "jacobian", "jvp",
            "load", "load_cloud", "load_hull", "load_shapes", "load_smoothing", "measure_fit", "measure_mesh", "pose", "reduce",
-           "shape_gradient", "shape_jvp", "shape_vjp", "soft_points",
+           "shape_gradient", "shape_jvp", "shape_vjp", "shard", "soft_points",
            "solve_lcp", "springs", "springs_vjp", "step_filter", "suggest", "vjp", "vjp_tangent"]
