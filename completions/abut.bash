@@ -6,11 +6,12 @@ _abut()
   local options='--help --quiet --version' pair='--device --poses --smoothing --timeout'
   local meshes='--cells --scale --vertices'
   local kernels='--lanes --chunk --show-smoothing' arrays='--output --precision --timeline'
+  local folders='--block --resume --shard --yes'
   local i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      help | devices | field | decompose | remesh | inspect | import | simulate | transition | rollout-gradient | compare | film | contacts | suggest | gradient | jvp | jacobian | gradcheck | closest | ccd | ccd-queries | render | bench | tune)
+      help | devices | field | decompose | remesh | inspect | import | simulate | transition | rollout-gradient | compare | film | contacts | suggest | gradient | jvp | jacobian | merge | gradcheck | closest | ccd | ccd-queries | render | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -18,7 +19,7 @@ _abut()
   done
 
   case $prev in
-    --poses | --from | --to) _abut_files npz csv; return ;;
+    --poses | --from | --to) _abut_files npz npy csv; return ;;
     --pairs) _abut_files csv; return ;;
     --import | --export) _abut_files csv txt npy body.json; return ;;
     --shapes | --smoothing | --soft) _abut_files json; return ;;
@@ -41,8 +42,8 @@ _abut()
     --device) word='all cpu gpu host pocl' ;;
     --vertices) word='all' ;;
     --edges) word='auto' ;;
-    --azimuth | --batch | --cells | --center1 | --center2 | --chunk | --compact | --coordinate | --cutoff | --elevation | --epsilon | --error | --frames | --height | --index | \
-      --iterations | --keep | --level | --max-primitives | --memory | --primitives | --rate | --record | --samples | --scale | --seconds | --seed | --separation | --step | --steps | --temperature | --threshold | --timeout | \
+    --azimuth | --batch | --block | --cells | --center1 | --center2 | --chunk | --compact | --coordinate | --cutoff | --elevation | --epsilon | --error | --frames | --height | --index | \
+      --iterations | --keep | --level | --max-primitives | --memory | --primitives | --rate | --record | --samples | --scale | --seconds | --seed | --separation | --shard | --step | --steps | --temperature | --threshold | --timeout | \
       --tolerance | --union | --view | --width | --world | --worlds | --zoom) return ;;
   esac
   if [[ -n $word ]]; then
@@ -52,8 +53,8 @@ _abut()
 
   pair+=" $meshes"
   case $command in
-    help) options='devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
-    '') options+=' help devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
+    help) options='devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian merge gradcheck closest ccd ccd-queries render bench tune' ;;
+    '') options+=' help devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian merge gradcheck closest ccd ccd-queries render bench tune' ;;
     devices) options+=' --json' ;;
     field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
     remesh) options+=' --device --json --output --smoothing --timeout --vertices' ;;
@@ -82,16 +83,16 @@ _abut()
       options+=' --contacts --device --follow --frames --height --output --rate --threshold'
       options+=' --timeout --view --width --world --zoom'
       ;;
-    contacts) options+=" $pair $arrays $kernels --compact --edges --pairs --temperature" ;;
+    contacts) options+=" $pair $arrays $folders $kernels --compact --edges --pairs --temperature" ;;
     suggest)
       options+=" $meshes --device --json --output --samples --seed --smoothing --timeout"
       ;;
     gradient)
-      options+=" $pair $arrays $kernels --reduce --mean-distance --cotangents --hessian"
+      options+=" $pair $arrays $folders $kernels --reduce --mean-distance --cotangents --hessian"
       options+=' --full-hessian --soft --temperature --by --each-pose --follow'
       ;;
-    jvp) options+=" $pair $arrays $kernels --tangents --soft --by --each-pose --follow" ;;
-    jacobian) options+=" $pair $arrays $kernels --threshold --soft" ;;
+    jvp) options+=" $pair $arrays $folders $kernels --tangents --soft --by --each-pose --follow" ;;
+    jacobian) options+=" $pair $arrays $folders $kernels --threshold --soft" ;;
     closest)
       options+=" --device --poses --timeout $arrays --lanes --chunk --as --cutoff --scale --shapes"
       options+=' --jacobian --temperature --level --epsilon --samples --seed'
@@ -125,6 +126,8 @@ _abut()
     _abut_files scene.json npz
   elif [[ $command == ccd-queries ]]; then
     _abut_files csv npz
+  elif [[ $command == merge ]]; then
+    _abut_files
   elif [[ $command != devices ]]; then
     _abut_files json obj stl ply off glb gltf dae
   fi

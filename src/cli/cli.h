@@ -39,6 +39,7 @@ typedef enum option_id {
   OPTION_AS,
   OPTION_AZIMUTH,
   OPTION_BATCH,
+  OPTION_BLOCK,
   OPTION_BY,
   OPTION_CELLS,
   OPTION_CENTER1,
@@ -94,6 +95,7 @@ typedef enum option_id {
   OPTION_RATE,
   OPTION_RECORD,
   OPTION_REDUCE,
+  OPTION_RESUME,
   OPTION_SAMPLES,
   OPTION_SCALE,
   OPTION_SECONDS,
@@ -101,6 +103,7 @@ typedef enum option_id {
   OPTION_SEPARATION,
   OPTION_SERIES,
   OPTION_SHAPES,
+  OPTION_SHARD,
   OPTION_SHOW_SMOOTHING,
   OPTION_SMOOTHING,
   OPTION_SOFT,
@@ -123,6 +126,7 @@ typedef enum option_id {
   OPTION_WIDTH,
   OPTION_WORLD,
   OPTION_WORLDS,
+  OPTION_YES,
   OPTION_ZOOM,
   OPTION_COUNT
 } option_id;
@@ -152,8 +156,12 @@ typedef enum command_bit {
   COMMAND_INSPECT = 1048576,
   COMMAND_SUGGEST = 2097152,
   COMMAND_DECOMPOSE = 4194304,
+  COMMAND_MERGE = 8388608,
   COMMAND_ALL = INT_MAX /* also of those to come */
 } command_bit;
+
+/* Commands that write folders of results, in parts. */
+#define SHARD_COMMANDS (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN)
 
 struct options;
 
@@ -187,6 +195,7 @@ extern const size_t command_count;
 exit_code cmd_devices(const options *o);
 exit_code cmd_contacts(const options *o);
 exit_code cmd_gradient(const options *o);
+exit_code cmd_merge(const options *o);
 exit_code cmd_jvp(const options *o);
 exit_code cmd_jacobian(const options *o);
 exit_code cmd_gradcheck(const options *o);
@@ -272,6 +281,7 @@ typedef struct progress {
   double bytes;    /* that will be written; 0: few */
   double measured; /* since when steps are measured; those before it prepared, too */
   size_t before;   /* how many there were */
+  size_t of_all, earlier; /* of calls of blocks: how many steps all have, and those before this one; 0: one call */
   bool foreseen;
 } progress;
 
@@ -350,7 +360,19 @@ typedef struct pose_arrays {
 exit_code pose_arrays_open(pose_arrays *a, abut_batch *batch, const scene *s,
                            const abut_poses *poses);
 void pose_arrays_close(pose_arrays *a);
+/* Says that poses' pairs are left aside. */
+void warn_pairs(void);
+/* Poses that were refused, by why. */
+#define REJECTED_KINDS (ABUT_POSE_NO_QUATERNION + 1)
+typedef struct rejected {
+  size_t poses, counts[REJECTED_KINDS], first[REJECTED_KINDS];
+} rejected;
+
+/* Adds the statuses of poses that follow those before. */
+void rejected_add(rejected *r, const uint8_t *status, size_t count);
 /* One line a kind of refusal, which ends with what became of such poses. */
+void rejected_warn(const rejected *r, const char *effect);
+/* The same of one batch. */
 void warn_rejected(const abut_batch *batch, const char *effect);
 
 /* Poses of --poses as the context wants them. Numbers beyond float's range saturate, so that a

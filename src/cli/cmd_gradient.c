@@ -1,3 +1,4 @@
+#include "folder/run.h"
 #include "inputs.h"
 #include "job.h"
 #include "outputs.h"
@@ -21,6 +22,8 @@ static const char *const movings[] = {"both", "1", "2"};
 
 /* What the gradient is by. */
 static const char *const ways[] = {"poses", "shape"};
+
+#define WHAT "gradients, poses"
 
 typedef struct gradient {
   job job;
@@ -172,7 +175,6 @@ static exit_code compute(gradient *g)
 {
   job *j = &g->job;
   const abut_gradients to = {g->g[0], g->g[1]}, products = {g->h[0], g->h[1]};
-  job_begin(j, "gradients, poses");
   if (g->by_shape) {
     const abut_shape_gradients *by = g->shape.to;
     return job_end(j, g->reduces ? abut_shape_gradient(j->scene.pair, &j->batch, g->reduction, &by[0],
@@ -196,29 +198,34 @@ static exit_code compute(gradient *g)
                                   &to));
 }
 
-static exit_code write(const gradient *g)
+static void add_outputs(const gradient *g, outputs *l)
 {
   static const char *const g_names[] = {"g1", "g2"}, *const h_names[] = {"h1", "h2"};
   const scene *s = &g->job.scene;
   const size_t poses = g->job.poses.count;
-  outputs l = {0};
   if (g->by_shape) {
-    shape_add(&g->shape, &l);
+    shape_add(&g->shape, l);
   }
   for (int i = 0; i < 2 && g->g[0]; ++i) {
-    outputs_add(&l, g_names[i], real_type(s), g->g[i], 2, poses, g->job.width, 0);
+    outputs_add(l, g_names[i], real_type(s), g->g[i], 2, poses, g->job.width, 0);
   }
   for (int i = 0; i < 2 && g->h[0]; ++i) {
-    outputs_add(&l, h_names[i], real_type(s), g->h[i], 2, poses, g->job.width, 0);
+    outputs_add(l, h_names[i], real_type(s), g->h[i], 2, poses, g->job.width, 0);
   }
   if (g->whole) {
-    outputs_add(&l, "hessian", real_type(s), g->hessian, 3, poses, g->columns, g->columns);
+    outputs_add(l, "hessian", real_type(s), g->hessian, 3, poses, g->columns, g->columns);
   }
   if (g->reduces) {
-    outputs_add(&l, "value", real_type(s), g->value, 1, poses, 0, 0);
+    outputs_add(l, "value", real_type(s), g->value, 1, poses, 0, 0);
   }
-  outputs_add(&l, "status", ABUT_ARRAY_UINT8, g->job.batch.status, 1, poses, 0, 0);
-  return outputs_write(&l, s, g->job.o);
+  outputs_add(l, "status", ABUT_ARRAY_UINT8, g->job.batch.status, 1, poses, 0, 0);
+}
+
+static exit_code write(const gradient *g)
+{
+  outputs l = {0};
+  add_outputs(g, &l);
+  return outputs_write(&l, &g->job.scene, g->job.o);
 }
 
 static void summarise(const gradient *g)
@@ -236,6 +243,54 @@ static void summarise(const gradient *g)
   job_print_end(&g->job);
 }
 
+/* ---- a folder of results ---- */
+
+static void free_rows(gradient *g)
+{
+  for (int i = 0; i < 2; ++i) {
+    free(g->g[i]);
+    free(g->h[i]);
+    g->g[i] = g->h[i] = NULL;
+  }
+  free(g->value);
+  free(g->hessian);
+  g->value = g->hessian = NULL;
+}
+
+static exit_code compute_block(void *user, const abut_poses *poses, size_t first, progress *p, outputs *l)
+{
+  gradient *g = user;
+  (void)first;
+  free_rows(g);
+  CLI_TRY(job_take(&g->job, poses));
+  CLI_TRY(take_memory(g));
+  if (poses->count) {
+    job_begin_block(&g->job, p);
+    CLI_TRY(compute(g));
+  }
+  add_outputs(g, l);
+  return EXIT_GOOD;
+}
+
+static exit_code run_in_folder(gradient *g, const options *o, folder_run *r)
+{
+  abut_precision precision = ABUT_FLOAT32;
+  if (!g->reduces || g->by_shape || o->value[OPTION_HESSIAN]) {
+    return usage_error(o->command, "a folder of results takes --reduce or --mean-distance, perhaps --full-hessian; "
+                       "--cotangents, --hessian and --by shape write an .npz");
+  }
+  CLI_TRY(folder_run_open(r, o));
+  CLI_TRY(option_precision(o, &precision));
+  CLI_TRY(job_open_scene(&g->job, o, precision, r->info.kind));
+  CLI_TRY(option_temperature(o, &g->job.batch));
+  r->scene = &g->job.scene;
+  r->compute = compute_block;
+  r->user = g;
+  r->what = WHAT;
+  r->effect = "Their rows are NaN.";
+  return folder_run_blocks(r);
+}
+
 static exit_code run(gradient *g, const options *o)
 {
   abut_precision precision = ABUT_FLOAT32;
@@ -243,6 +298,12 @@ static exit_code run(gradient *g, const options *o)
   CLI_TRY(read_hessian(g, o));
   CLI_TRY(read_way(g, o));
   CLI_TRY(job_check(o));
+  if (folder_is_named(o)) {
+    folder_run r = {0};
+    const exit_code code = run_in_folder(g, o, &r);
+    folder_run_close(&r);
+    return code;
+  }
   CLI_TRY(option_precision(o, &precision));
   CLI_TRY(open_files(g, o));
   CLI_TRY(job_open(&g->job, o, precision));
@@ -250,6 +311,7 @@ static exit_code run(gradient *g, const options *o)
   CLI_TRY(take_files(g));
   CLI_TRY(option_temperature(o, &g->job.batch));
   CLI_TRY(take_memory(g));
+  job_begin(&g->job, WHAT);
   CLI_TRY(compute(g));
   warn_rejected(&g->job.batch, g->by_shape && !g->each_pose ? "They are left out of the sums."
                                                             : "Their rows are NaN.");
@@ -264,13 +326,8 @@ exit_code cmd_gradient(const options *o)
 {
   gradient g = {0};
   const exit_code code = run(&g, o);
-  for (int i = 0; i < 2; ++i) {
-    free(g.g[i]);
-    free(g.h[i]);
-  }
+  free_rows(&g);
   shape_free(&g.shape);
-  free(g.value);
-  free(g.hessian);
   inputs_close(&g.bar_file);
   inputs_close(&g.tangent_file);
   job_close(&g.job);

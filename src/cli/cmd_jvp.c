@@ -1,3 +1,4 @@
+#include "folder/run.h"
 #include "inputs.h"
 #include "job.h"
 #include "outputs.h"
@@ -9,6 +10,8 @@
 
 /* What the tangents are along. */
 static const char *const ways[] = {"poses", "shape"};
+
+#define WHAT "tangents, poses"
 
 typedef struct jvp {
   job job;
@@ -49,24 +52,28 @@ static exit_code take_directions(jvp *v)
   if (v->by_shape && !found) {
     return report(EXIT_INPUT, "%s: holds no direction of a body's numbers, such as a_vertices or b_axes", f->path);
   }
+  return poses || !v->by_shape
+           ? inputs_tangents(f, j->poses.count, j->width, j->scene.precision, &v->along)
+           : EXIT_GOOD;
+}
+
+/* Warns of arrays that are left out. What `gradient --by shape` writes beside directions is no mistake, but a name
+ * that is misspelt would be a direction lost without a word. */
+static void warn_left_out(const jvp *v)
+{
+  const inputs *f = &v->tangent_file;
   for (size_t i = 0; v->by_shape && i < f->npz.count; ++i) {
-    /* What `gradient --by shape` writes beside them is no mistake, but a name that is misspelt would be a direction lost without
-     * a word. */
     const char *name = f->npz.arrays[i].name;
     if (!shape_is_name(name) && strncmp(name, "tangent", 7) != 0 && strcmp(name, "value") != 0 &&
         strcmp(name, "status") != 0 && strcmp(name, "smoothing") != 0) {
       warn("%s: array '%s' is no direction; it is left out", f->path, name);
     }
   }
-  return poses || !v->by_shape
-           ? inputs_tangents(f, j->poses.count, j->width, j->scene.precision, &v->along)
-           : EXIT_GOOD;
 }
 
 static exit_code compute(jvp *v)
 {
   job *j = &v->job;
-  job_begin(j, "tangents, poses");
   return job_end(j, v->by_shape
                       ? abut_shape_jvp(j->scene.pair, &j->batch, &v->shape[0], &v->shape[1], &v->along,
                                        &v->tangents, v->want)
@@ -87,19 +94,79 @@ static exit_code take_memory(jvp *v)
   return job_reals(&v->job, poses, contacts, &v->tangents.weight);
 }
 
-static exit_code write(const jvp *v)
+static void free_memory(jvp *v)
+{
+  free(v->tangents.p);
+  free(v->tangents.d);
+  free(v->tangents.n);
+  free(v->tangents.activity);
+  free(v->tangents.weight);
+  v->tangents = (abut_tangents){0};
+}
+
+static void add_outputs(const jvp *v, outputs *l)
 {
   const scene *s = &v->job.scene;
   const size_t poses = v->job.poses.count, contacts = s->layout.contacts;
   const abut_tangents *t = &v->tangents;
-  outputs l = {0};
-  outputs_add(&l, "jvp_p", real_type(s), t->p, 3, poses, contacts, 3);
-  outputs_add(&l, "jvp_d", real_type(s), t->d, 2, poses, contacts, 0);
-  outputs_add(&l, "jvp_n", real_type(s), t->n, 3, poses, contacts, 3);
-  outputs_add(&l, "jvp_activity", real_type(s), t->activity, 2, poses, contacts, 0);
-  outputs_add(&l, "jvp_weight", real_type(s), t->weight, 2, poses, contacts, 0);
-  outputs_add(&l, "status", ABUT_ARRAY_UINT8, v->job.batch.status, 1, poses, 0, 0);
-  return outputs_write(&l, s, v->job.o);
+  outputs_add(l, "jvp_p", real_type(s), t->p, 3, poses, contacts, 3);
+  outputs_add(l, "jvp_d", real_type(s), t->d, 2, poses, contacts, 0);
+  outputs_add(l, "jvp_n", real_type(s), t->n, 3, poses, contacts, 3);
+  outputs_add(l, "jvp_activity", real_type(s), t->activity, 2, poses, contacts, 0);
+  outputs_add(l, "jvp_weight", real_type(s), t->weight, 2, poses, contacts, 0);
+  outputs_add(l, "status", ABUT_ARRAY_UINT8, v->job.batch.status, 1, poses, 0, 0);
+}
+
+/* ---- a folder of results ---- */
+
+/* Of each pose its own would be as long as the batch. */
+static exit_code check_same(const inputs *f)
+{
+  static const char *const names[] = {"tangent1", "tangent2"};
+  for (int i = 0; i < 2; ++i) {
+    const abut_array *a = inputs_find(f, names[i]);
+    if (a && a->dimensions > 1) {
+      return report(EXIT_INPUT, "%s: array '%s' has a row a pose; a folder of results takes tangents that are the same for "
+                    "all, of shape (P)", f->path, names[i]);
+    }
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code compute_block(void *user, const abut_poses *poses, size_t first, progress *p, outputs *l)
+{
+  jvp *v = user;
+  job *j = &v->job;
+  (void)first;
+  free_memory(v);
+  inputs_close(&v->tangent_file);
+  CLI_TRY(job_take(j, poses));
+  CLI_TRY(inputs_open(&v->tangent_file, j->o->value[OPTION_TANGENTS]));
+  CLI_TRY(check_same(&v->tangent_file));
+  CLI_TRY(take_directions(v));
+  CLI_TRY(take_memory(v));
+  if (poses->count) {
+    job_begin_block(j, p);
+    CLI_TRY(compute(v));
+  } else {
+    warn_left_out(v); /* once, before the first block */
+  }
+  add_outputs(v, l);
+  return EXIT_GOOD;
+}
+
+static exit_code run_in_folder(jvp *v, const options *o, folder_run *r)
+{
+  abut_precision precision = ABUT_FLOAT32;
+  CLI_TRY(folder_run_open(r, o));
+  CLI_TRY(option_precision(o, &precision));
+  CLI_TRY(job_open_scene(&v->job, o, precision, r->info.kind));
+  r->scene = &v->job.scene;
+  r->compute = compute_block;
+  r->user = v;
+  r->what = WHAT;
+  r->effect = "Their rows are NaN.";
+  return folder_run_blocks(r);
 }
 
 static exit_code run(jvp *v, const options *o)
@@ -111,15 +178,28 @@ static exit_code run(jvp *v, const options *o)
   CLI_TRY(need_option(o, OPTION_TANGENTS));
   CLI_TRY(read_way(v, o));
   CLI_TRY(job_check(o));
+  if (folder_is_named(o)) {
+    if (v->want & ABUT_SHAPE_EACH_POSE) {
+      return usage_error(o->command, "a folder of results takes directions that are the same for all: no --each-pose");
+    }
+    folder_run r = {0};
+    const exit_code code = run_in_folder(v, o, &r);
+    folder_run_close(&r);
+    return code;
+  }
   CLI_TRY(option_precision(o, &precision));
   CLI_TRY(inputs_open(&v->tangent_file, o->value[OPTION_TANGENTS]));
   CLI_TRY(job_open(j, o, precision));
   job_forget_poses(j);
   CLI_TRY(take_directions(v));
+  warn_left_out(v);
   CLI_TRY(take_memory(v));
+  job_begin(j, WHAT);
   CLI_TRY(compute(v));
   warn_rejected(&j->batch, "Their rows are NaN.");
-  CLI_TRY(write(v));
+  outputs l = {0};
+  add_outputs(v, &l);
+  CLI_TRY(outputs_write(&l, &j->scene, o));
   if (sums_up(o)) {
     printf("%zu pose%s, %zu contacts a pose, derivatives along tangents%s", j->poses.count,
            j->poses.count == 1 ? "" : "s", j->scene.layout.contacts, v->by_shape ? " by shape" : "");
@@ -132,11 +212,7 @@ exit_code cmd_jvp(const options *o)
 {
   jvp v = {0};
   const exit_code code = run(&v, o);
-  free(v.tangents.p);
-  free(v.tangents.d);
-  free(v.tangents.n);
-  free(v.tangents.activity);
-  free(v.tangents.weight);
+  free_memory(&v);
   inputs_close(&v.tangent_file);
   job_close(&v.job);
   return code;

@@ -1,7 +1,5 @@
 #include "contacts_store.h"
 
-#include "outputs.h"
-
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -154,16 +152,16 @@ static void add_compact(outputs *l, const contacts_store *c, const scene *s)
 {
   const abut_array_type real = real_type(s);
   const abut_compact *list = &c->compact;
-  outputs_add(l, "compact_pose", ABUT_ARRAY_UINT32, list->pose, 1, list->count, 0, 0);
-  outputs_add(l, "compact_slot", ABUT_ARRAY_UINT32, list->slot, 1, list->count, 0, 0);
-  outputs_add(l, "compact_feature", ABUT_ARRAY_UINT32, list->feature, 2, list->count, 2, 0);
+  outputs_add_of(l, OUTPUT_OF_ENTRIES, "compact_pose", ABUT_ARRAY_UINT32, list->pose, 1, list->count, 0, 0);
+  outputs_add_of(l, OUTPUT_OF_ENTRIES, "compact_slot", ABUT_ARRAY_UINT32, list->slot, 1, list->count, 0, 0);
+  outputs_add_of(l, OUTPUT_OF_ENTRIES, "compact_feature", ABUT_ARRAY_UINT32, list->feature, 2, list->count, 2, 0);
   for (size_t i = 0; i < OUTPUTS; ++i) {
     const output *o = &all_outputs[i];
     const bool vector = o->components > 1;
-    outputs_add(l, o->compact_name, real, array_in(list, o, IN_LIST), vector ? 2 : 1, list->count,
+    outputs_add_of(l, OUTPUT_OF_ENTRIES, o->compact_name, real, array_in(list, o, IN_LIST), vector ? 2 : 1, list->count,
                 vector ? o->components : 0, 0);
   }
-  outputs_add(l, "compact_threshold", ABUT_ARRAY_FLOAT64, &list->threshold, 1, 1, 0, 0);
+  outputs_add_of(l, OUTPUT_ONCE, "compact_threshold", ABUT_ARRAY_FLOAT64, &list->threshold, 1, 1, 0, 0);
 }
 
 #define LAYOUT_NUMBERS 9
@@ -192,43 +190,47 @@ static exit_code add_layouts(outputs *l, const contacts_store *c, const scene *s
                   numbers + i * LAYOUT_NUMBERS);
   }
   if (!c->batch.pairs) {
-    outputs_add(l, "layout", ABUT_ARRAY_UINT32, numbers, 1, LAYOUT_NUMBERS, 0, 0);
+    outputs_add_of(l, OUTPUT_ONCE, "layout", ABUT_ARRAY_UINT32, numbers, 1, LAYOUT_NUMBERS, 0, 0);
     return EXIT_GOOD;
   }
-  outputs_add(l, "layout", ABUT_ARRAY_UINT32, numbers, 2, pairs, LAYOUT_NUMBERS, 0);
+  outputs_add_of(l, OUTPUT_ONCE, "layout", ABUT_ARRAY_UINT32, numbers, 2, pairs, LAYOUT_NUMBERS, 0);
   outputs_add(l, "pair", ABUT_ARRAY_UINT32, c->batch.pair, 1, c->batch.count, 0, 0);
   outputs_add(l, "count", ABUT_ARRAY_UINT32, c->own, 1, c->batch.count, 0, 0);
   return EXIT_GOOD;
 }
 
-exit_code store_write(const contacts_store *c, const scene *s, const options *o)
+exit_code store_outputs(contacts_store *c, const scene *s, outputs *l)
 {
-  outputs l = {0};
-  uint32_t *layouts = NULL;
   if (c->is_compact) {
-    add_compact(&l, c, s);
+    add_compact(l, c, s);
   } else {
-    add_dense(&l, c, s);
+    add_dense(l, c, s);
   }
   if (c->columns) {
-    outputs_add(&l, "jacobian", real_type(s), c->compact.blocks, 3, c->compact.count, 8,
-                c->columns);
+    outputs_add_of(l, OUTPUT_OF_ENTRIES, "jacobian", real_type(s), c->compact.blocks, 3, c->compact.count, 8,
+                   c->columns);
   }
-  add_reductions(&l, c, s);
-  outputs_add(&l, "status", ABUT_ARRAY_UINT8, c->batch.status, 1, c->batch.count, 0, 0);
-  exit_code code = add_layouts(&l, c, s, &layouts);
-  code = code == EXIT_GOOD ? outputs_write(&l, s, o) : code;
-  free(layouts);
-  return code;
+  add_reductions(l, c, s);
+  outputs_add(l, "status", ABUT_ARRAY_UINT8, c->batch.status, 1, c->batch.count, 0, 0);
+  free(c->numbers);
+  return add_layouts(l, c, s, &c->numbers);
+}
+
+void store_empty(contacts_store *c)
+{
+  free(c->block);
+  free(c->reduced);
+  free(c->own);
+  pose_arrays_close(&c->poses);
+  c->block = c->reduced = NULL;
+  c->own = NULL;
 }
 
 void store_free(contacts_store *c)
 {
-  free(c->block);
+  store_empty(c);
   abut_free_compact(&c->compact);
-  free(c->reduced);
-  free(c->own);
+  free(c->numbers);
   pair_list_free(&c->pairs);
-  pose_arrays_close(&c->poses);
   *c = (contacts_store){0};
 }

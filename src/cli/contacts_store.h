@@ -2,6 +2,7 @@
 #ifndef ABUT_CLI_CONTACTS_STORE_H
 #define ABUT_CLI_CONTACTS_STORE_H
 
+#include "outputs.h"
 #include "pair_list.h"
 
 typedef struct contacts_store {
@@ -13,6 +14,7 @@ typedef struct contacts_store {
   pose_arrays poses;
   pair_list pairs;      /* of --pairs */
   uint32_t *own;        /* with them: each pose's number of contacts */
+  uint32_t *numbers;    /* of layouts, as arrays have them */
   void *reduced;        /* REDUCTIONS numbers a pose, one array after the other */
 } contacts_store;
 
@@ -34,8 +36,10 @@ exit_code store_reductions(contacts_store *c, const scene *s);
 bool least_distance(const contacts_store *c, const scene *s, double *least);
 /* Contacts of at least this activity. */
 size_t count_active(const contacts_store *c, const scene *s, double threshold);
-/* Everything in one .npz; what each array holds stands in docs/abut.1. */
-exit_code store_write(const contacts_store *c, const scene *s, const options *o);
+/* Everything as arrays, which are the store's; what each holds stands in docs/abut.1. */
+exit_code store_outputs(contacts_store *c, const scene *s, outputs *l);
+/* Frees what is of the batch's poses, so that others may take their place. */
+void store_empty(contacts_store *c);
 void store_free(contacts_store *c);
 
 #endif

@@ -1,5 +1,7 @@
 #include "job.h"
 
+#include "folder/folder.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,7 +18,7 @@ exit_code job_check(const options *o)
   CLI_TRY(check_inputs(o));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   CLI_TRY(timeline_check(o));
-  return check_own_output(o);
+  return folder_check_output(o);
 }
 
 /* Other commands of this kind write a few numbers a pose. */
@@ -25,21 +27,34 @@ static double bytes_of(const job *j)
   return j->o->command->bit == COMMAND_JVP ? dense_bytes(&j->scene, j->poses.count) : 0.0;
 }
 
-exit_code job_open(job *j, const options *o, abut_precision precision)
+exit_code job_open_scene(job *j, const options *o, abut_precision precision, abut_pose_kind kind)
 {
   j->o = o;
   j->batch = abut_default_batch();
+  j->width = pose_width(kind);
+  CLI_TRY(scene_open(&j->scene, o, precision));
+  CLI_TRY(scene_load(&j->scene, o));
+  return scene_soft(&j->scene, o);
+}
+
+exit_code job_open(job *j, const options *o, abut_precision precision)
+{
   CLI_TRY(report_status(abut_load_poses(o->value[OPTION_POSES], &j->poses)));
   if (o->command->bit != COMMAND_GRADCHECK) { /* which takes that for an error */
     warn_empty(o, &j->poses);
   }
-  j->width = pose_width(j->poses.kind);
-  CLI_TRY(scene_open(&j->scene, o, precision));
-  CLI_TRY(scene_load(&j->scene, o));
-  CLI_TRY(scene_soft(&j->scene, o));
+  CLI_TRY(job_open_scene(j, o, precision, j->poses.kind));
   warn_large(&j->scene, j->poses.count, bytes_of(j));
   CLI_TRY(timeline_start(&j->scene, o));
   return pose_arrays_open(&j->arrays, &j->batch, &j->scene, &j->poses);
+}
+
+exit_code job_take(job *j, const abut_poses *poses)
+{
+  pose_arrays_close(&j->arrays);
+  j->poses.count = poses->count;
+  j->poses.kind = poses->kind;
+  return pose_arrays_open(&j->arrays, &j->batch, &j->scene, poses);
 }
 
 void job_forget_poses(job *j)
@@ -62,15 +77,22 @@ void job_begin(job *j, const char *what)
   j->progress = progress_begin(j->o, what);
   j->progress.contacts = j->scene.layout.contacts;
   j->progress.bytes = bytes_of(j);
+  job_begin_block(j, &j->progress);
+}
+
+void job_begin_block(job *j, progress *p)
+{
   j->batch.progress = progress_step;
-  j->batch.user = &j->progress;
+  j->batch.user = p;
   j->start = now();
 }
 
 exit_code job_end(job *j, abut_status status)
 {
   j->seconds = now() - j->start;
-  progress_end(&j->progress);
+  if (j->batch.user == &j->progress) {
+    progress_end(&j->progress);
+  }
   return report_status(status);
 }
 

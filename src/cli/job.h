@@ -21,10 +21,15 @@ exit_code job_check(const options *o);
 /* Reads the poses, and opens device, bodies and smoothing. Close it after a failure, too. */
 exit_code job_open(job *j, const options *o, abut_precision precision);
 void job_close(job *j);
+/* Of a batch that comes in blocks: device, bodies and smoothing; and each block's poses, in place of those before. */
+exit_code job_open_scene(job *j, const options *o, abut_precision precision, abut_pose_kind kind);
+exit_code job_take(job *j, const abut_poses *poses);
 /* Frees the poses as they were read, once the batch has its own; their count stays. */
 void job_forget_poses(job *j);
 /* Around a call of the library on `batch`: shows its progress and takes its time. */
 void job_begin(job *j, const char *what);
+/* The same where somebody else shows the progress of all blocks. */
+void job_begin_block(job *j, progress *p);
 exit_code job_end(job *j, abut_status status);
 /* Zeros. */
 exit_code job_reals(const job *j, size_t a, size_t b, void **out);

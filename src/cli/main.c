@@ -1,5 +1,5 @@
-#include "cli.h"
 #include "film/video.h"
+#include "folder/launcher.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -102,7 +102,7 @@ const command commands[] = {
    "(.body.json) or meshes (.obj .stl .ply .off; by Assimp .glb .gltf .dae). A pose that is not\n"
    "finite gets NaN and its `status`; the others are computed. With --pairs FILE.csv instead of A and B, poses of many\n"
    "pairs are computed at once: each tells its own by an array or a last column `pair`.",
-   ".npz: arrays, a row a pose",
+   ".npz: arrays, a row a pose; or a folder of .npy, FOLDER/",
    "abut contacts assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o contacts.npz",
    cmd_contacts},
   {"suggest", COMMAND_SUGGEST, " A B", "", "tell how many edges and vertices contacts need",
@@ -120,7 +120,7 @@ const command commands[] = {
    "n_bar, activity_bar, weight_bar, of which any may be missing). One of --reduce, --mean-distance and --cotangents is needed.\n"
    "With --by shape it is with respect to what describes both bodies instead, vertices and primitives,\n"
    "summed over all poses.",
-   ".npz: arrays, a row a pose",
+   ".npz: arrays, a row a pose; or a folder of .npy, FOLDER/",
    "abut gradient assets/figure.body.json assets/part.body.json --poses assets/poses.npz --reduce distance -o g.npz",
    cmd_gradient},
   {"jvp", COMMAND_JVP, " A B", " --poses P --tangents T.npz -o OUT.npz",
@@ -129,16 +129,23 @@ const command commands[] = {
    "tangent2, of shape (N, P) or, the same for all poses, (P), where P is 6 or 7 as the poses\n"
    "are; or tangent of shape (2, P). With --by shape it holds a direction of what describes both\n"
    "bodies, by the names that gradient --by shape writes, and may hold tangents of the poses beside.",
-   ".npz: arrays, a row a pose",
+   ".npz: arrays, a row a pose; or a folder of .npy, FOLDER/",
    "abut jvp assets/figure.body.json assets/part.body.json --poses assets/poses.npz --tangents t.npz -o jvp.npz",
    cmd_jvp},
   {"jacobian", COMMAND_JACOBIAN, " A B", " --poses P -o OUT.npz",
    "compute Jacobian blocks of the active contacts",
    "Computes a list of the contacts of at least --threshold activity, as contacts --compact does,\n"
    "and of each its Jacobian: p, d, n and activity by both bodies' pose parameters.",
-   ".npz: arrays, a row a contact",
+   ".npz: arrays, a row a contact; or a folder of .npy, FOLDER/",
    "abut jacobian assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o jacobian.npz",
    cmd_jacobian},
+  {"merge", COMMAND_MERGE, " FOLDER/", "", "check and join the parts of a folder of results",
+   "Checks that the parts that --shard computed into a folder are whole, of the same inputs and by the same\n"
+   "version, and that the arrays are in place; joins lists; and marks the folder complete. What is missing,\n"
+   "twice there or of something else is named, and nothing is joined. A folder that is complete stays as it is.",
+   NULL,
+   "abut merge gradients/",
+   cmd_merge},
   {"gradcheck", COMMAND_GRADCHECK, " A B --poses P | SCENE", "",
    "check derivatives against differences",
    "Compares every derivative with central differences, or with another derivative that must say\n"
@@ -267,9 +274,10 @@ static exit_code dispatch(const options *o)
   }
   if (!o->command) {
     return usage_error(NULL, "which command? devices, field, decompose, remesh, inspect, import, simulate, transition, "
-                       "rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, gradcheck, closest, "
-                       "ccd, ccd-queries, render, bench or tune");
+                       "rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, merge, gradcheck, "
+                       "closest, ccd, ccd-queries, render, bench or tune");
   }
+  CLI_TRY(launcher_check(o));
   return o->command->run(o);
 }
 

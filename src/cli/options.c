@@ -50,6 +50,8 @@ static const struct {
   [OPTION_AZIMUTH] = {"azimuth", "DEG", 0, COMMAND_RENDER | COMMAND_INSPECT,
                       "camera's angle around the vertical axis [degrees] (34.4)"},
   [OPTION_BATCH] = {"batch", "N,N,...", 0, COMMAND_BENCH, "batch sizes (1,64,1024)"},
+  [OPTION_BLOCK] = {"block", "N", 0, SHARD_COMMANDS,
+                    "of a folder: poses that are computed, and written, at once (what 64 MB hold)"},
   [OPTION_BY] = {"by", "poses|shape", 0, COMMAND_GRADIENT | COMMAND_JVP,
                  "what it is by: both poses, or the numbers that describe both bodies (poses)"},
   [OPTION_CELLS] = {"cells", "N", 0, MESH_COMMANDS,
@@ -153,8 +155,8 @@ static const struct {
   [OPTION_PARAMETERS] = {"parameters", NULL, 0, COMMAND_TRANSITION,
                          "also the matrices by mass_scale, friction, stiffness and gravity"},
   [OPTION_POSES] = {"poses", "P", 0, PAIR_COMMANDS | COMMAND_CLOSEST,
-                    "poses: .npz with s1, s2 or pose1, pose2; or .csv, a header and 12\n"
-                    "                             columns (twists) or 14 (x y z qw qx qy qz, twice)"},
+                    "poses: .npz with s1, s2 or pose1, pose2; .npy (N, 12) or (N, 14); or .csv,\n"
+                    "                             a header and 12 columns (twists) or 14 (x y z qw qx qy qz, twice)"},
   [OPTION_PRECISION] = {"precision", "f32|f64", 0,
                         ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_TUNE | WORLD_COMMANDS | COMMAND_DECOMPOSE
                           | QUERY_COMMANDS,
@@ -169,6 +171,8 @@ static const struct {
   [OPTION_REDUCE] = {"reduce", "NAME", 0, COMMAND_GRADIENT,
                      "gradient of distance, soft-distance, mean-distance, activity, energy or\n"
                      "                             soft-minimum"},
+  [OPTION_RESUME] = {"resume", NULL, 0, SHARD_COMMANDS,
+                     "of a folder: compute what an earlier run has not finished, alone"},
   [OPTION_SAMPLES] = {"samples", "M", 0, COMMAND_CLOSEST | COMMAND_SUGGEST,
                       "of --jacobian gaussian and zeroth: random samples of a pose (20); of suggest:\n"
                       "                             random poses, 1 to 65536 (256)"},
@@ -193,6 +197,9 @@ static const struct {
   [OPTION_SHAPES] = {"shapes", "S.json", 0, COMMAND_CLOSEST,
                      "shapes in place of A and B; arrays one and two beside the poses say which\n"
                      "                             are meant (the file's two)"},
+  [OPTION_SHARD] = {"shard", "I/N", 0, SHARD_COMMANDS,
+                    "of a folder: part I of the N parts 0 to N - 1 of the poses alone; `merge` checks\n"
+                    "                             and joins them"},
   [OPTION_SHOW_SMOOTHING] = {"show-smoothing", NULL, 0, KERNEL_COMMANDS | COMMAND_RENDER,
                              "print the smoothing coefficients on standard error, as JSON"},
   [OPTION_SMOOTHING] = {"smoothing", "S.json", 0, PAIR_COMMANDS | BODY_COMMANDS,
@@ -257,6 +264,8 @@ static const struct {
   [OPTION_WORLDS] = {"worlds", "N", 0, BATCH_COMMANDS | COMMAND_GRADCHECK,
                      "without --states: how many worlds begin alike (1), or of gradcheck near\n"
                      "                             the start (4)"},
+  [OPTION_YES] = {"yes", NULL, 0, SHARD_COMMANDS,
+                  "of a folder: take more than a tenth of the disk that is free"},
   [OPTION_ZOOM] = {"zoom", "Z", 0, COMMAND_RENDER | COMMAND_FILM, "1 shows all bodies whole (1)"},
 };
 

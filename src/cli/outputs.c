@@ -13,6 +13,22 @@ void outputs_add(outputs *l, const char *name, abut_array_type type, const void 
   l->arrays[l->count++] = (abut_array){name, type, dimensions, {rows, columns, depth, 0}, data};
 }
 
+void outputs_add_of(outputs *l, output_of of, const char *name, abut_array_type type, const void *data,
+                    uint32_t dimensions, size_t rows, size_t columns, size_t depth)
+{
+  outputs_add(l, name, type, data, dimensions, rows, columns, depth);
+  l->of[l->count - 1] = of;
+}
+
+size_t outputs_find(const outputs *l, const char *name)
+{
+  size_t i = 0;
+  while (i < l->count && strcmp(l->arrays[i].name, name) != 0) {
+    ++i;
+  }
+  return i;
+}
+
 static void add_text(outputs *l, const char *name, const char *text)
 {
   outputs_add(l, name, ABUT_ARRAY_TEXT, text, 1, strlen(text), 0, 0);

@@ -6,8 +6,12 @@
 
 #define OUTPUTS_MOST 32
 
+/* What the rows of an array are of: a pose each, an entry of a list each, or neither. */
+typedef enum output_of { OUTPUT_OF_POSES, OUTPUT_OF_ENTRIES, OUTPUT_ONCE } output_of;
+
 typedef struct outputs {
   abut_array arrays[OUTPUTS_MOST];
+  output_of of[OUTPUTS_MOST]; /* what a folder of results asks; else not looked at */
   size_t count;
 } outputs;
 
@@ -17,6 +21,11 @@ abut_array_type real_type(const scene *s);
  * caller's. */
 void outputs_add(outputs *l, const char *name, abut_array_type type, const void *data,
                  uint32_t dimensions, size_t rows, size_t columns, size_t depth);
+/* The same of rows that are no poses'. */
+void outputs_add_of(outputs *l, output_of of, const char *name, abut_array_type type, const void *data,
+                    uint32_t dimensions, size_t rows, size_t columns, size_t depth);
+/* The place of an array of this name, or the count. */
+size_t outputs_find(const outputs *l, const char *name);
 /* Writes all, with `smoothing`, unless of a scene, and of --soft `soft` as JSON behind. */
 exit_code outputs_write(outputs *l, const scene *s, const options *o);
 

@@ -33,17 +33,17 @@ exit_code pair_list_read(pair_list *l, const options *o)
   return EXIT_GOOD;
 }
 
-static exit_code wrong_pair(const pair_list *l, const char *path, const abut_poses *poses, size_t i)
+static exit_code wrong_pair(const pair_list *l, const char *path, const abut_poses *poses, size_t i, size_t first)
 {
   if (poses->lines) {
     return report(EXIT_INPUT, "%s:%zu: pair %u, counted from 0; %s names %zu", path,
                   poses->lines[i], poses->pair[i], l->path, l->files.count);
   }
   return report(EXIT_INPUT, "%s: array 'pair', row %zu: pair %u, both counted from 0; %s names %zu",
-                path, i, poses->pair[i], l->path, l->files.count);
+                path, first + i, poses->pair[i], l->path, l->files.count);
 }
 
-exit_code pair_list_check(const pair_list *l, const options *o, const abut_poses *poses)
+exit_code pair_list_check(const pair_list *l, const options *o, const abut_poses *poses, size_t first)
 {
   const char *path = o->value[OPTION_POSES];
   if (!poses->pair) {
@@ -52,7 +52,7 @@ exit_code pair_list_check(const pair_list *l, const options *o, const abut_poses
   }
   for (size_t i = 0; i < poses->count; ++i) {
     if (poses->pair[i] >= l->files.count) {
-      return wrong_pair(l, path, poses, i);
+      return wrong_pair(l, path, poses, i, first);
     }
   }
   return EXIT_GOOD;

@@ -15,8 +15,8 @@ typedef struct pair_list {
 /* Reads the list, and finds its files readable and none of them the output; nothing is opened. */
 exit_code pair_list_read(pair_list *l, const options *o);
 
-/* Every pose must be of a pair of the list. */
-exit_code pair_list_check(const pair_list *l, const options *o, const abut_poses *poses);
+/* Every pose must be of a pair of the list. The file has `first` poses before these. */
+exit_code pair_list_check(const pair_list *l, const options *o, const abut_poses *poses, size_t first);
 
 /* Bodies, smoothing and pairs on the scene's device; the scene's layout is the widest one then. */
 exit_code pair_list_open(pair_list *l, scene *s, const options *o);

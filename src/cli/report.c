@@ -165,6 +165,8 @@ bool progress_step(size_t done, size_t total, void *user)
 {
   progress *p = user;
   const double time = now();
+  done += p->earlier;
+  total = p->of_all ? p->of_all : total;
   progress_foresee(p, done, total);
   if (p->enabled && time - p->start > PROGRESS_AFTER && time - p->last > PROGRESS_EVERY) {
     p->last = time;

@@ -272,6 +272,11 @@ exit_code poses_to_reals(const double *poses, size_t count, abut_precision preci
   return EXIT_GOOD;
 }
 
+void warn_pairs(void)
+{
+  warn("the poses name pairs, which `contacts --pairs` takes: all are of the same two bodies here");
+}
+
 exit_code pose_arrays_open(pose_arrays *a, abut_batch *batch, const scene *s,
                            const abut_poses *poses)
 {
@@ -288,8 +293,7 @@ exit_code pose_arrays_open(pose_arrays *a, abut_batch *batch, const scene *s,
   batch->pose2 = a->pose2;
   batch->status = a->status;
   if (poses->pair && !batch->pairs) {
-    warn("the poses name pairs, which `contacts --pairs` takes: all are of the same two bodies "
-         "here");
+    warn_pairs();
   }
   return EXIT_GOOD;
 }
@@ -302,24 +306,35 @@ void pose_arrays_close(pose_arrays *a)
   *a = (pose_arrays){0};
 }
 
-void warn_rejected(const abut_batch *batch, const char *effect)
+void rejected_add(rejected *r, const uint8_t *status, size_t count)
 {
-  static const char *const reasons[] = {
-    [ABUT_POSE_OK] = "", [ABUT_POSE_NOT_FINITE] = "that are not finite",
-    [ABUT_POSE_NO_QUATERNION] = "with a quaternion of length 0"};
-  for (int kind = ABUT_POSE_NOT_FINITE; kind <= ABUT_POSE_NO_QUATERNION; ++kind) {
-    size_t count = 0, first = 0;
-    for (size_t i = batch->count; i-- > 0;) {
-      if (batch->status[i] == kind) {
-        ++count;
-        first = i;
-      }
-    }
-    if (count) {
-      warn("poses %s: %zu of %zu, the first has index %zu. %s", reasons[kind], count,
-           batch->count, first, effect);
+  for (size_t i = 0; i < count; ++i) {
+    const int kind = status[i];
+    if (kind > ABUT_POSE_OK && kind < REJECTED_KINDS && !r->counts[kind]++) {
+      r->first[kind] = r->poses + i;
     }
   }
+  r->poses += count;
+}
+
+void rejected_warn(const rejected *r, const char *effect)
+{
+  static const char *const reasons[REJECTED_KINDS] = {
+    [ABUT_POSE_OK] = "", [ABUT_POSE_NOT_FINITE] = "that are not finite",
+    [ABUT_POSE_NO_QUATERNION] = "with a quaternion of length 0"};
+  for (int kind = ABUT_POSE_NOT_FINITE; kind < REJECTED_KINDS; ++kind) {
+    if (r->counts[kind]) {
+      warn("poses %s: %zu of %zu, the first has index %zu. %s", reasons[kind], r->counts[kind],
+           r->poses, r->first[kind], effect);
+    }
+  }
+}
+
+void warn_rejected(const abut_batch *batch, const char *effect)
+{
+  rejected r = {0};
+  rejected_add(&r, batch->status, batch->count);
+  rejected_warn(&r, effect);
 }
 
 /* ---- device, bodies, smoothing ---- */

@@ -1,0 +1,485 @@
+#include "folder/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOCK_NAME "abut.lock"
+#define LISTS_NAME "lists"
+#define LOCK_WAIT 60.0      /* [s] */
+#define LOCK_EVERY 20000000 /* [ns] */
+/* Of the free disk that is taken without being asked for by name. */
+#define SHARE_MOST 0.1
+
+/* ---- options ---- */
+
+bool folder_is_named(const options *o)
+{
+  const char *path = o->value[OPTION_OUTPUT];
+  const size_t length = path ? strlen(path) : 0;
+  return length && path[length - 1] == '/';
+}
+
+exit_code folder_part(const options *o, uint64_t *shard, uint64_t *shards)
+{
+  const char *text = o->value[OPTION_SHARD];
+  int length = 0;
+  *shard = 0;
+  *shards = 1;
+  if (!text) {
+    return EXIT_GOOD;
+  }
+  const bool digits = *text >= '0' && *text <= '9' && strchr(text, '/') && strchr(text, '/')[1] >= '0' &&
+                      strchr(text, '/')[1] <= '9' && strlen(text) < 24;
+  return digits && sscanf(text, "%" SCNu64 "/%" SCNu64 "%n", shard, shards, &length) == 2 && !text[length] &&
+             *shards >= 1 && *shards <= SHARDS_MOST && *shard < *shards
+           ? EXIT_GOOD
+           : usage_error(o->command, "--shard: `%s` is not I/N, part I of the N parts 0 to N - 1, at most %d", text,
+                         SHARDS_MOST);
+}
+
+static exit_code check_folder(const options *o)
+{
+  uint64_t shard, shards;
+  size_t block = 1;
+  struct stat about;
+  const char *path = o->value[OPTION_OUTPUT];
+  CLI_TRY(folder_part(o, &shard, &shards));
+  CLI_TRY(option_whole(o, OPTION_BLOCK, 1, UINT32_MAX, &block));
+  if (o->value[OPTION_TIMELINE]) {
+    return usage_error(o->command, "--timeline is of one file of results, not of a folder");
+  }
+  errno = 0;
+  return (stat(path, &about) == 0 && !S_ISDIR(about.st_mode)) || errno == ENOTDIR
+           ? report(EXIT_INPUT, "%s: is there, and is no folder", path)
+           : EXIT_GOOD;
+}
+
+exit_code folder_check_output(const options *o)
+{
+  static const option_id of_folders[] = {OPTION_SHARD, OPTION_RESUME, OPTION_BLOCK, OPTION_YES};
+  if (((int)o->command->bit & SHARD_COMMANDS) && folder_is_named(o)) {
+    return check_folder(o);
+  }
+  for (size_t i = 0; i < sizeof of_folders / sizeof *of_folders; ++i) {
+    if (o->value[of_folders[i]]) {
+      return usage_error(o->command, "%s is of a folder of results, -o FOLDER/, whose name ends with /",
+                         option_name(of_folders[i]));
+    }
+  }
+  return check_own_output(o);
+}
+
+/* ---- files ---- */
+
+char *folder_file(const folder *f, const char *name, const char *ending)
+{
+  const size_t room = strlen(f->path) + strlen(name) + strlen(ending) + 1;
+  char *path = malloc(room);
+  if (path) {
+    snprintf(path, room, "%s%s%s", f->path, name, ending);
+  }
+  return path;
+}
+
+char *folder_list_path(const folder *f, range block)
+{
+  char name[80];
+  snprintf(name, sizeof name, LISTS_NAME "/%020" PRIu64 "-%020" PRIu64, block.first, block.end);
+  return folder_file(f, name, ".npz");
+}
+
+/* What is wrong with the folder that was given: a disk that is full, too. What is on it stays. */
+exit_code folder_fail(const char *path)
+{
+  const int error = errno;
+  const bool full = error == ENOSPC || error == EFBIG || error == EDQUOT;
+  return report(EXIT_INPUT, "%s: %s%s", path, strerror(error),
+                full ? "; blocks that are done stay, and --resume goes on once there is room" : "");
+}
+
+exit_code folder_write_at(const char *path, int file, const void *bytes, size_t count, uint64_t at)
+{
+  const char *from = bytes;
+  while (count) {
+    const ssize_t put = pwrite(file, from, count, (off_t)at);
+    if (put < 0 && errno != EINTR) {
+      return folder_fail(path);
+    }
+    from += put < 0 ? 0 : put;
+    at += (uint64_t)(put < 0 ? 0 : put);
+    count -= (size_t)(put < 0 ? 0 : put);
+  }
+  return EXIT_GOOD;
+}
+
+/* Names reach the disk with the folder that they are in; not every file system can say so. */
+static void sync_folder(const char *path)
+{
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    fsync(file);
+    close(file);
+  }
+}
+
+/* ---- arrays ---- */
+
+static size_t type_bytes(abut_array_type type)
+{
+  static const size_t sizes[] = {4, 8, 1, 4, 1, 4, 8};
+  return sizes[type];
+}
+
+/* Shapes as the whole folder has them. */
+static exit_code take_arrays(folder *f, const outputs *l)
+{
+  for (size_t i = 0; i < l->count; ++i) {
+    folder_array *a = &f->arrays[f->count];
+    *a = (folder_array){.about = l->arrays[i], .of = l->of[i], .file = -1};
+    f->lists = f->lists || a->of == OUTPUT_OF_ENTRIES;
+    if (a->of == OUTPUT_OF_POSES) {
+      a->about.shape[0] = (size_t)f->poses;
+    }
+    a->row_bytes = type_bytes(a->about.type);
+    for (uint32_t k = 1; k < a->about.dimensions; ++k) {
+      if (!multiply(a->row_bytes, a->about.shape[k], 1, &a->row_bytes)) {
+        return report(EXIT_INPUT, "%s: array '%s' is too large", f->path, a->about.name);
+      }
+    }
+    ++f->count;
+    CLI_TRY(report_status(abut_format_npy_header(&a->about, &a->header, &a->header_bytes)));
+  }
+  return EXIT_GOOD;
+}
+
+exit_code folder_describe(folder *f)
+{
+  outputs l = {0};
+  CLI_TRY(manifest_arrays(f->path, f->manifest, &l));
+  return take_arrays(f, &l);
+}
+
+/* All of an array that does not grow with the poses, else its header and room for its rows. */
+static exit_code make_array(const folder *f, const folder_array *a, const void *data)
+{
+  char *path = folder_file(f, a->about.name, ".npy");
+  const int file = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+  const uint64_t bytes = (uint64_t)a->row_bytes * a->about.shape[0];
+  exit_code code = !path ? report(EXIT_RUN, "no memory") : file < 0 ? folder_fail(path) : EXIT_GOOD;
+  code = code == EXIT_GOOD ? folder_write_at(path, file, a->header, a->header_bytes, 0) : code;
+  if (code == EXIT_GOOD && a->of == OUTPUT_ONCE) {
+    code = folder_write_at(path, file, data, (size_t)bytes, a->header_bytes);
+  }
+  if (code == EXIT_GOOD && (ftruncate(file, (off_t)(a->header_bytes + bytes)) != 0 || fsync(file) != 0)) {
+    code = folder_fail(path);
+  }
+  if (file >= 0) {
+    close(file);
+  }
+  free(path);
+  return code;
+}
+
+/* Before it is made: what all of it will take. */
+static exit_code check_room(const folder *f, const options *o)
+{
+  struct statvfs disk;
+  double bytes = 0.0;
+  for (size_t i = 0; i < f->count; ++i) {
+    bytes += f->arrays[i].of == OUTPUT_OF_POSES ? (double)f->poses * (double)f->arrays[i].row_bytes : 0.0;
+  }
+  if (o->value[OPTION_YES] || statvfs(f->path, &disk) != 0) {
+    return EXIT_GOOD;
+  }
+  const double room = (double)disk.f_bavail * (double)disk.f_frsize;
+  return bytes <= SHARE_MOST * room
+           ? EXIT_GOOD
+           : report(EXIT_INPUT, "%s: %.3g GB to write, of %.3g GB that are free there; --yes takes them%s", f->path,
+                    1e-9 * bytes, 1e-9 * room,
+                    o->command->bit == COMMAND_CONTACTS ? ", --compact T keeps the active contacts alone" : "");
+}
+
+static exit_code make_lists(const folder *f)
+{
+  char *path = folder_file(f, LISTS_NAME, "");
+  exit_code code = path ? EXIT_GOOD : report(EXIT_RUN, "no memory");
+  if (code == EXIT_GOOD && f->lists && mkdir(path, 0777) != 0 && errno != EEXIST) {
+    code = folder_fail(path);
+  }
+  free(path);
+  return code;
+}
+
+/* The manifest comes last: a folder without one has not begun. */
+static exit_code make(const folder *f, const outputs *described)
+{
+  for (size_t i = 0; i < f->count; ++i) {
+    if (f->arrays[i].of != OUTPUT_OF_ENTRIES) {
+      CLI_TRY(make_array(f, &f->arrays[i], described->arrays[i].data));
+    }
+  }
+  CLI_TRY(make_lists(f));
+  sync_folder(f->path);
+  return manifest_write(f->path, f->manifest);
+}
+
+/* That a file is as its array says: it was not cut short, nor is it another's. */
+static exit_code check_array(const folder_array *a, const char *path)
+{
+  struct stat about;
+  char *header = malloc(a->header_bytes);
+  const uint64_t bytes = a->header_bytes + (uint64_t)a->row_bytes * a->about.shape[0];
+  exit_code code = header ? EXIT_GOOD : report(EXIT_RUN, "no memory");
+  if (code == EXIT_GOOD && fstat(a->file, &about) != 0) {
+    code = folder_fail(path);
+  } else if (code == EXIT_GOOD && ((uint64_t)about.st_size != bytes ||
+                                   pread(a->file, header, a->header_bytes, 0) != (ssize_t)a->header_bytes ||
+                                   memcmp(header, a->header, a->header_bytes) != 0)) {
+    code = report(EXIT_INPUT, "%s: is not the array that the manifest describes", path);
+  }
+  free(header);
+  return code;
+}
+
+exit_code folder_open_arrays(folder *f)
+{
+  for (size_t i = 0; i < f->count; ++i) {
+    folder_array *a = &f->arrays[i];
+    if (a->of == OUTPUT_OF_ENTRIES) {
+      continue;
+    }
+    char *path = folder_file(f, a->about.name, ".npy");
+    a->file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    const exit_code code = !path           ? report(EXIT_RUN, "no memory")
+                           : a->file < 0 ? folder_fail(path)
+                                           : check_array(a, path);
+    free(path);
+    CLI_TRY(code);
+  }
+  return EXIT_GOOD;
+}
+
+/* ---- opening ---- */
+
+exit_code folder_lock(folder *f)
+{
+  char *path = folder_file(f, LOCK_NAME, "");
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  const double start = now();
+  f->lock = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+  exit_code code = !path ? report(EXIT_RUN, "no memory") : f->lock < 0 ? folder_fail(path) : EXIT_GOOD;
+  while (code == EXIT_GOOD && fcntl(f->lock, F_SETLK, &whole) != 0) {
+    if (errno != EACCES && errno != EAGAIN) {
+      code = folder_fail(path);
+    } else if (now() - start > LOCK_WAIT) {
+      code = report(EXIT_INPUT, "%s: another process has held it for a minute", path);
+    } else {
+      nanosleep(&(struct timespec){0, LOCK_EVERY}, NULL);
+    }
+  }
+  free(path);
+  return code;
+}
+
+static void unlock(folder *f)
+{
+  if (f->lock >= 0) {
+    close(f->lock);
+    f->lock = -1;
+  }
+}
+
+/* What is not abut's stays alone. The lock is made before all else, so that whoever sees another file of a folder that is
+ * being made finds it, too. */
+static exit_code check_empty(const folder *f)
+{
+  DIR *d = opendir(f->path);
+  bool empty = true;
+  if (!d) {
+    return folder_fail(f->path);
+  }
+  for (const struct dirent *e; empty && (e = readdir(d));) {
+    empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+  }
+  closedir(d);
+  char *lock = folder_file(f, LOCK_NAME, "");
+  const bool ours = lock && access(lock, F_OK) == 0;
+  free(lock);
+  return empty || ours ? EXIT_GOOD
+                       : report(EXIT_INPUT, "%s: has other files, and no manifest.json of abut's", f->path);
+}
+
+/* Another number of parts would cut otherwise. */
+static exit_code check_parts(const folder *f, uint64_t shards)
+{
+  uint64_t(*parts)[2] = NULL;
+  size_t count = 0;
+  exit_code code = journal_list(f->path, &parts, &count);
+  for (size_t i = 0; i < count && code == EXIT_GOOD; ++i) {
+    if (parts[i][1] != shards) {
+      code = report(EXIT_INPUT, "%s: was begun in %" PRIu64 " part%s, not in %" PRIu64, f->path, parts[i][1],
+                    parts[i][1] == 1 ? "" : "s", shards);
+    }
+  }
+  free(parts);
+  return code;
+}
+
+static exit_code open_journal(folder *f, const options *o, const char *device, uint64_t shard, uint64_t shards)
+{
+  journal *j = &f->journal;
+  CLI_TRY(journal_open(j, f->path, shard, shards, true));
+  if (j->begun && !o->value[OPTION_RESUME]) {
+    return report(EXIT_INPUT, "%s: was begun already; --resume goes on, with what is missing alone", j->path);
+  }
+  if (j->begun && j->inputs != manifest_inputs(f->manifest)) {
+    return report(EXIT_INPUT, "%s: was begun with other inputs than %smanifest.json says", j->path, f->path);
+  }
+  CLI_TRY(journal_begin(j, manifest_inputs(f->manifest), device));
+  sync_folder(f->path);
+  return EXIT_GOOD;
+}
+
+/* With the lock: who comes first makes the folder, the others find it made. */
+static exit_code join(folder *f, const options *o, const outputs *described, const char *device, bool *complete)
+{
+  json_t *there = NULL;
+  uint64_t shard, shards;
+  CLI_TRY(folder_part(o, &shard, &shards));
+  CLI_TRY(manifest_read(f->path, &there));
+  exit_code code = EXIT_GOOD;
+  if (there) {
+    code = manifest_compare(f->path, there, f->manifest);
+    *complete = code == EXIT_GOOD && manifest_is_complete(there);
+    json_decref(there);
+  } else {
+    code = make(f, described);
+  }
+  CLI_TRY(code);
+  if (*complete) {
+    return o->value[OPTION_RESUME] ? EXIT_GOOD
+                                   : report(EXIT_INPUT, "%s: is complete already; name another folder", f->path);
+  }
+  CLI_TRY(check_parts(f, shards));
+  CLI_TRY(open_journal(f, o, device, shard, shards));
+  return folder_open_arrays(f);
+}
+
+/* A folder that is complete has no lock, and gets none; one that is not there yet must be able to become one. */
+static exit_code look_first(const folder *f, const options *o, bool *complete)
+{
+  json_t *there = NULL;
+  CLI_TRY(manifest_read(f->path, &there));
+  exit_code code = EXIT_GOOD;
+  if (!there) {
+    code = check_empty(f);
+    code = code == EXIT_GOOD ? check_room(f, o) : code;
+  } else if (manifest_is_complete(there)) {
+    code = manifest_compare(f->path, there, f->manifest);
+    *complete = code == EXIT_GOOD;
+    code = code == EXIT_GOOD && !o->value[OPTION_RESUME]
+             ? report(EXIT_INPUT, "%s: is complete already; name another folder", f->path)
+             : code;
+  }
+  json_decref(there);
+  return code;
+}
+
+exit_code folder_open(folder *f, const options *o, json_t *manifest, const outputs *described, const char *device,
+                      bool *complete)
+{
+  *f = (folder){.path = o->value[OPTION_OUTPUT], .manifest = manifest, .poses = manifest_poses(manifest), .lock = -1};
+  f->journal.file = -1;
+  *complete = false;
+  CLI_TRY(take_arrays(f, described));
+  const bool made = mkdir(f->path, 0777) == 0;
+  if (!made && errno != EEXIST) {
+    return folder_fail(f->path);
+  }
+  exit_code code = look_first(f, o, complete);
+  if (code != EXIT_GOOD && made) {
+    rmdir(f->path);
+  }
+  if (code != EXIT_GOOD || *complete) {
+    return code;
+  }
+  CLI_TRY(folder_lock(f));
+  code = join(f, o, described, device, complete);
+  unlock(f);
+  return code;
+}
+
+void folder_close(folder *f)
+{
+  for (size_t i = 0; i < f->count; ++i) {
+    if (f->arrays[i].file >= 0) {
+      close(f->arrays[i].file);
+    }
+    abut_free(f->arrays[i].header);
+  }
+  journal_close(&f->journal);
+  unlock(f);
+  json_decref(f->manifest);
+  *f = (folder){.lock = -1, .journal = {.file = -1}};
+}
+
+/* ---- blocks ---- */
+
+static exit_code put_rows(const folder *f, const folder_array *a, range block, const abut_array *from)
+{
+  const uint64_t rows = block.end - block.first;
+  if (from->shape[0] != rows) {
+    return report(EXIT_RUN, "array '%s' has %zu rows of a block of %" PRIu64, a->about.name, from->shape[0], rows);
+  }
+  char *path = folder_file(f, a->about.name, ".npy");
+  if (!path) {
+    return report(EXIT_RUN, "no memory");
+  }
+  exit_code code = folder_write_at(path, a->file, from->data, (size_t)rows * a->row_bytes,
+                            a->header_bytes + block.first * a->row_bytes);
+  if (code == EXIT_GOOD && fdatasync(a->file) != 0) {
+    code = folder_fail(path);
+  }
+  free(path);
+  return code;
+}
+
+static exit_code put_lists(const folder *f, range block, const outputs *l)
+{
+  outputs lists = {0};
+  for (size_t i = 0; i < l->count; ++i) {
+    if (l->of[i] == OUTPUT_OF_ENTRIES) {
+      lists.arrays[lists.count++] = l->arrays[i];
+    }
+  }
+  char *path = folder_list_path(f, block);
+  if (!path) {
+    return report(EXIT_RUN, "no memory");
+  }
+  const abut_status status = abut_write_npz(path, lists.arrays, lists.count);
+  free(path);
+  report_status(status);
+  return status == ABUT_SUCCESS ? EXIT_GOOD : EXIT_INPUT; /* as all of a folder that takes no more */
+}
+
+exit_code folder_put(folder *f, range block, const outputs *l)
+{
+  for (size_t i = 0; i < f->count; ++i) {
+    if (f->arrays[i].of == OUTPUT_OF_POSES) {
+      CLI_TRY(put_rows(f, &f->arrays[i], block, &l->arrays[i]));
+    }
+  }
+  if (f->lists) {
+    CLI_TRY(put_lists(f, block, l));
+  }
+  return journal_add(&f->journal, block);
+}

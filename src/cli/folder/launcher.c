@@ -1,0 +1,83 @@
+#include "folder/launcher.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Commands whose batch is long, and which write one file of it. */
+#define LONG_COMMANDS                                                                            \
+  (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN | COMMAND_SIMULATE |     \
+   COMMAND_ROLLOUT | COMMAND_TRANSITION | COMMAND_CLOSEST | COMMAND_CCD)
+
+/* What a launcher says by variables. */
+typedef struct launch {
+  const char *by;         /* the variable that tells; NULL: nobody launched this */
+  const char *rank, *size; /* variables of them, for --shard */
+  size_t ranks;
+} launch;
+
+/* A whole number, or 0. */
+static size_t number_of(const char *name)
+{
+  const char *text = getenv(name);
+  char *end = NULL;
+  const unsigned long long value = text && *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+  return end && !*end ? (size_t)value : 0;
+}
+
+/* Of steps of SLURM, the step's own number counts: SLURM_NTASKS is there in the script of a job, too,
+ * which is one process, however many tasks the job may start. Only where a launcher's PMI has been set up
+ * in this very process is it that of the ranks. */
+static launch of_slurm(void)
+{
+  static const char *const pmi[] = {"PMIX_RANK", "PMI_RANK", "PMI_FD"};
+  launch l = {.rank = "SLURM_PROCID", .size = "SLURM_STEP_NUM_TASKS", .ranks = number_of("SLURM_STEP_NUM_TASKS")};
+  if (getenv("SLURM_PTY_PORT")) { /* a shell that somebody types into is one process */
+    return (launch){0};
+  }
+  for (size_t i = 0; i < sizeof pmi / sizeof *pmi && !l.ranks; ++i) {
+    if (getenv(pmi[i])) {
+      l.size = "SLURM_NTASKS";
+      l.ranks = number_of(l.size);
+    }
+  }
+  l.by = l.ranks ? l.size : NULL;
+  return l;
+}
+
+/* The first that knows. */
+static launch find_launch(void)
+{
+  static const launch known[] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", 0},
+    {"PMI_SIZE", "PMI_RANK", "PMI_SIZE", 0}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
+    launch l = known[i];
+    l.ranks = number_of(l.by);
+    if (l.ranks) {
+      return l;
+    }
+  }
+  launch l = of_slurm();
+  if (!l.by && number_of("PMIX_RANK")) { /* PMIx tells no size by variables; who is not the first is not alone */
+    l = (launch){"PMIX_RANK", "PMIX_RANK", "N", 2};
+  }
+  return l;
+}
+
+exit_code launcher_check(const options *o)
+{
+  const launch l = find_launch();
+  if (!o->command || !((int)o->command->bit & LONG_COMMANDS) || l.ranks < 2 || o->value[OPTION_SHARD]) {
+    return EXIT_GOOD;
+  }
+  const char *value = getenv(l.by);
+  if (!((int)o->command->bit & SHARD_COMMANDS)) {
+    return report(EXIT_INPUT, "%s=%s: started as one of several ranks, each of which would compute everything and write "
+                  "over the others' files; %s has no parts: give each process inputs and a file of its own, and unset "
+                  "%s for it", l.by, value, o->command->name, l.by);
+  }
+  return report(EXIT_INPUT, "%s=%s: started as one of several ranks, without MPI, each of which would compute everything "
+                "and write over the others' files; give each its part: -o FOLDER/ --shard $%s/%s%s, in a shell that the "
+                "launcher starts (sh -c '...'), and then abut merge FOLDER/", l.by, value, l.rank,
+                strcmp(l.size, "N") == 0 ? "" : "$", l.size);
+}

@@ -1,0 +1,26 @@
+/* A long batch of poses, block by block, into a folder of results. */
+#ifndef ABUT_CLI_FOLDER_RUN_H
+#define ABUT_CLI_FOLDER_RUN_H
+
+#include "folder/folder.h"
+
+typedef struct folder_run {
+  const options *o;
+  const scene *scene;
+  abut_pose_file *file;
+  abut_pose_file_info info;
+  /* Computes a block's poses, of which the batch has `first` before, and gives all arrays, the same ones each time, valid until the next call. Of no poses,
+   * nothing is computed, and the arrays say what there will be. */
+  exit_code (*compute)(void *user, const abut_poses *poses, size_t first, progress *p, outputs *l);
+  void *user;
+  const char *what;   /* what progress calls it */
+  const char *effect; /* what becomes of poses that are refused */
+} folder_run;
+
+/* Opens the poses. */
+exit_code folder_run_open(folder_run *r, const options *o);
+/* Computes what is missing of this process's part. Without --shard the folder is complete then. */
+exit_code folder_run_blocks(const folder_run *r);
+void folder_run_close(folder_run *r);
+
+#endif

@@ -1,0 +1,406 @@
+#!/usr/bin/env python3
+"""Folders of results, parts, --resume and merge as a user meets them: folder.py ABUT [killed]
+
+Computes on $ABUT_TEST_DEVICE, else the host. With `killed`, runs that are killed at moments by a seed and go on alone.
+"""
+import array
+import json
+import os
+import pathlib
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+
+ABUT = os.path.abspath(sys.argv[1])
+DEVICE = os.environ.get("ABUT_TEST_DEVICE", "host")
+LAUNCHERS = re.compile("^(OMPI|PMI|PMIX|SLURM)_")
+passed = failed = 0
+
+CUBE = """{"name": "cube", "mesh": "cube.obj",
+ "polyhedra": [{"planes": [[1, 0, 0, %(x)g, 0, 0], [-1, 0, 0, -%(x)g, 0, 0], [0, 1, 0, 0, %(x)g, 0], [0, -1, 0, 0, -%(x)g, 0],
+                           [0, 0, 1, 0, 0, 0.5], [0, 0, -1, 0, 0, -0.5]]}]}
+"""
+
+
+def check(good, text):
+    global passed, failed
+    passed += bool(good)
+    failed += not good
+    if not good:
+        print("FAILED:", text)
+
+
+def environment(**more):
+    env = {k: v for k, v in os.environ.items() if not LAUNCHERS.match(k)}
+    env["ABUT_TUNING"] = ""
+    if DEVICE == "host":
+        env["OCL_ICD_VENDORS"] = "/nonexistent"
+    return {**env, **more}
+
+
+def start(*words, env=None, **more):
+    return subprocess.Popen([ABUT, *map(str, words)], env=env or environment(), stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+def run(status, *words, says="", **more):
+    """Runs abut; its exit status, and what its last line on stderr must match."""
+    process = start(*words, **more)
+    out, err = process.communicate()
+    check(process.returncode == status, f"status {process.returncode}, not {status}: {' '.join(map(str, words))}: {err}")
+    last = err.strip().splitlines()[-1] if err.strip() else ""
+    if "--help` says more" in last:
+        last = err.strip().splitlines()[-2]
+    check(re.search(says, last), f"{last!r} does not match {says!r}: {' '.join(map(str, words))}")
+    return out
+
+
+def write_npy(path, shape, numbers, kind="d"):
+    text = repr({"descr": {"d": "<f8", "f": "<f4", "I": "<u4"}[kind], "fortran_order": False, "shape": shape})
+    text += " " * (-(len(text) + 11) % 64) + "\n"
+    header = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+    pathlib.Path(path).write_bytes(header + array.array(kind, numbers).tobytes())
+
+
+def tree(folder):
+    """Every file of a folder and its bytes."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in pathlib.Path(folder).rglob("*") if p.is_file()}
+
+
+def same_tree(a, b, text):
+    a, b = tree(a), tree(b)
+    different = sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k))
+    check(not different, f"{text}: {different} differ")
+
+
+def same_as_npz(folder, npz, extra=()):
+    """A folder's arrays are the archive's members to the byte; texts of the archive stand in the manifest."""
+    with zipfile.ZipFile(npz) as archive:
+        members = {name: archive.read(name) for name in archive.namelist() if name not in ("smoothing.npy", "soft.npy")}
+    have = {k: v for k, v in tree(folder).items() if k.endswith(".npy") and k not in extra}
+    different = sorted(k for k in have.keys() | members.keys() if have.get(k) != members.get(k))
+    check(not different, f"{folder} and {npz}: {different} differ")
+    manifest = json.loads((pathlib.Path(folder) / "manifest.json").read_text())
+    check(manifest["complete"] and manifest["devices"], f"{folder} is not complete")
+    check(set(manifest["arrays"]) == {k[:-4] for k in tree(folder) if k.endswith(".npy")}, f"{folder}: arrays of the manifest")
+
+
+def make_inputs(poses):
+    for name, x in (("cube", 0.5), ("slab", 2.0)):
+        lines = [f"v {x if i % 2 else -x} {x if i // 2 % 2 else -x} {0.5 if i > 3 else -0.5}" for i in range(8)]
+        lines += ["f 1 3 4 2", "f 5 6 8 7", "f 1 2 6 5", "f 3 7 8 4", "f 1 5 7 3", "f 2 4 8 6"]
+        pathlib.Path(name + ".obj").write_text("\n".join(lines) + "\n")
+        pathlib.Path(name + ".body.json").write_text(CUBE.replace("cube", name) % {"x": x})
+    rng = random.Random(1)
+    rows = [0.0] * (12 * poses)
+    for i in range(poses):
+        rows[12 * i + 6 : 12 * i + 12] = [rng.uniform(-1, 1), rng.uniform(-1, 1), rng.uniform(0.9, 1.1), *(rng.gauss(0, 0.2) for _ in range(3))]
+    rows[12 * 7 + 6] = float("nan")
+    write_npy("p.npy", (poses, 12), rows)
+    write_tangents("t.npz", tangent1=((6,), [1, 0, 0, 0, 0, 0]), tangent2=((6,), [0, 0.5, 1, 0, 0, 0.25]))
+    return rows
+
+
+def write_tangents(path, **tangents):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, (shape, numbers) in tangents.items():
+            write_npy("tangent.npy", shape, numbers)
+            archive.write("tangent.npy", name + ".npy")
+
+
+GIVEN = ["cube.body.json", "slab.body.json", "--device", DEVICE]
+ON = [*GIVEN, "--poses", "p.npy", "-q"]
+KINDS = {"gradient": ["gradient", *ON, "--reduce", "energy"],
+         "hessian": ["gradient", *ON, "--reduce", "soft-minimum", "--full-hessian", "2"],
+         "dense": ["contacts", *ON],
+         "compact": ["contacts", *ON, "--compact", "0.1"],
+         "jacobian": ["jacobian", *ON],
+         "jvp": ["jvp", *ON, "--tangents", "t.npz"]}
+
+
+def answers(poses):
+    """The same as one file has, however the folder was cut, and whoever came first."""
+    for name, words in KINDS.items():
+        extra = ["compact_count.npy"] if name in ("compact", "jacobian") else []
+        run(0, *words, "-o", f"{name}.npz", says="poses that are not finite: 1 of 100, the first has index 7")
+        run(0, *words, "-o", f"{name}/", "--block", 41, "--yes", says="poses that are not finite: 1 of 100, the first has index 7")
+        same_as_npz(name, f"{name}.npz", extra)
+        parts = [start(*words, "-o", f"{name}-parts/", "--shard", f"{i}/3", "--block", 20, "--yes") for i in (2, 0, 1)]
+        for part in parts:
+            check(part.wait() == 0, part.stderr.read())
+            part.communicate()
+        run(0, "merge", f"{name}-parts", "-q")
+        same_tree(name, f"{name}-parts", "three parts at once")
+    entries = array.array("I", (pathlib.Path("compact") / "compact_count.npy").read_bytes()[-4 * poses :])
+    pose = (pathlib.Path("compact") / "compact_pose.npy").read_bytes()
+    pose = array.array("I", pose[pose.index(b"\n") + 1 :])
+    check(list(entries) == [pose.count(i) for i in range(poses)] and sum(entries) > 0, "counts of entries")
+
+
+def pairs_of_bodies(rows, poses):
+    pathlib.Path("pairs.csv").write_text("cube.body.json, slab.body.json\nslab.body.json, slab.body.json\n")
+    for body in 1, 2:
+        write_npy(f"s{body}.npy", (poses, 6), [x for i in range(poses) for x in rows[12 * i + 6 * body - 6 : 12 * i + 6 * body]])
+    write_npy("pair.npy", (poses,), [i % 2 for i in range(poses)], "I")
+    with zipfile.ZipFile("p.npz", "w") as archive:
+        for name in ("s1.npy", "s2.npy", "pair.npy"):
+            archive.write(name)
+    for name, more in (("pairs", []), ("pairs-compact", ["--compact", "0.1"])):
+        words = ["contacts", "--pairs", "pairs.csv", "--poses", "p.npz", "--device", DEVICE, "-q", *more]
+        run(0, *words, "-o", f"{name}.npz", says="not finite")
+        run(0, *words, "-o", f"{name}/", "--block", 51, "--yes", says="not finite")
+        same_as_npz(name, f"{name}.npz", ["compact_count.npy"])
+    write_npy("pair.npy", (poses,), [2 * (i == 60) for i in range(poses)], "I")
+    with zipfile.ZipFile("wrong.npz", "w") as archive:
+        for name in ("s1.npy", "s2.npy", "pair.npy"):
+            archive.write(name)
+    run(2, "contacts", "--pairs", "pairs.csv", "--poses", "wrong.npz", "--device", DEVICE, "-q", "-o", "wrong/", "--block", 51,
+        "--yes", says="wrong.npz: array 'pair', row 60: pair 2")
+    run(2, "contacts", "--pairs", "pairs.csv", "--poses", "p.npy", "--device", DEVICE, "-q", "-o", "w2/", says="does not tell the pair")
+    write_npy("none.npy", (0, 12), [])
+    run(0, "contacts", *GIVEN, "--poses", "none.npy", "-o", "none/", "--compact", 0.1, "-q", says="holds no poses")
+    check(json.loads(pathlib.Path("none/manifest.json").read_text())["complete"], "a folder of no poses")
+
+
+def refused(poses):
+    words = KINDS["compact"]
+    part = [*words, "-o", "r/", "--block", 10, "--yes", "--shard"]
+    for wrong in ("3/3", "1", "-1/3", "1/0", "1/3x", "a/3", "0/1000001", ""):
+        run(2, *part, wrong, says="is not I/N, part I of the N parts")
+    run(2, *words, "-o", "r.npz", "--shard", "0/1", says="--shard is of a folder of results, -o FOLDER/")
+    run(2, *words, "-o", "r.npz", "--resume", says="--resume is of a folder")
+    run(2, *words, "-o", "cube.obj/", says="^abut: cube.obj/: ")
+    run(2, *words, "-o", "r/", "--timeline", "t", says="--timeline is of one file")
+    run(2, *words, "-o", "not/there/", says="not/there/: No such file")
+    run(2, "gradient", *ON, "--by", "shape", "--reduce", "energy", "-o", "r/", says="--by shape write an .npz")
+    run(1, "closest", *ON, "-o", "r/", says="names no file to write")
+    write_tangents("each.npz", tangent2=((poses, 6), [0.5] * 6 * poses))
+    run(2, "jvp", *ON, "--tangents", "each.npz", "-o", "r/", says="array 'tangent2' has a row a pose; a folder")
+    check(not os.path.exists("r"), "a folder of what was refused")
+    os.mkdir("other")
+    pathlib.Path("other/file").write_text("not abut's")
+    run(2, *words, "-o", "other/", says="other/: has other files")
+    run(2, "merge", "other", says="other/: has no manifest.json")
+    run(2, "merge", "nowhere", says="has no manifest.json")
+    check(tree("other") == {"file": b"not abut's"}, "another's folder was changed")
+
+    run(0, *part, "1/3", says="^$")
+    run(2, "merge", "r", says="r/: of 3 parts, 2 have not begun: 0, 2$")
+    run(2, *part, "1/3", says="part-00001-of-00003.journal: was begun already; --resume goes on")
+    before = tree("r")
+    run(0, *part, "1/3", "--resume", says="^$")
+    check(tree("r") == before, "a part that was whole was computed again")
+    run(2, *part, "1/4", says="r/: was begun in 3 parts, not in 4")
+    run(2, *words, "-o", "r/", "--resume", says="r/: was begun in 3 parts, not in 1")
+    run(0, *part, "0/3", says="not finite")
+    run(0, *part, "2/3", says="^$")
+    # Other inputs, by name.
+    for other, says in ((["--compact", "0.2"], "another set of options"), (["--precision", "f64"], "another list of arrays"),
+                        (["--smoothing", "s.json"], "another smoothing")):
+        if other[0] == "--smoothing":
+            shown = start("contacts", *ON, "--show-smoothing", "-o", "shown.npz").communicate()[1]
+            given = json.loads(shown[shown.index("{") : shown.rindex("}") + 1])
+            pathlib.Path("s.json").write_text(json.dumps({**given, "penetration": 2 * given["penetration"]}))
+        run(2, *(words[:-2] if other[0] == "--compact" else words), *other, "-o", "r/", "--shard", "1/3", "--resume",
+            says="r/: was begun with " + says)
+    run(2, *KINDS["gradient"], "-o", "r/", "--shard", "0/3", says="r/: was begun with another command: \"contacts\" there, \"gradient\" here")
+    write_tangents("other.npz", tangent2=((6,), [0, 0, 2, 0, 0, 0]))
+    run(0, *KINDS["jvp"], "-o", "j/", "--shard", "0/9", "--yes", says="not finite")
+    run(2, *KINDS["jvp"][:-1], "other.npz", "-o", "j/", "--shard", "1/9", says="j/: was begun with another file of tangents")
+    obj, npy = pathlib.Path("slab.obj").read_bytes(), pathlib.Path("p.npy").read_bytes()
+    pathlib.Path("slab.obj").write_bytes(obj + b"# another mesh\n")
+    run(2, *part, "0/3", "--resume", says="r/: was begun with another pair of bodies")
+    pathlib.Path("slab.obj").write_bytes(obj)
+    pathlib.Path("p.npy").write_bytes(npy[:-1] + b"\x01")
+    run(2, *part, "0/3", "--resume", says="r/: was begun with another file of poses")
+    pathlib.Path("p.npy").write_bytes(npy)
+
+    # Journals that are damaged, of another abut or of other inputs, and parts that overlap or are missing.
+    journal = pathlib.Path("r/part-00001-of-00003.journal")
+    good = journal.read_text()
+    version = json.loads(pathlib.Path("r/manifest.json").read_text())["abut"]
+    lines = good.splitlines()
+    for text, says in (
+            (good.replace(f"abut {version}", "abut 0.0.1"), f"is of abut 0.0.1, and the folder of abut {version}"),
+            (re.sub("inputs .*", "inputs 0123456789abcdef", good), "is of other inputs"),
+            (good.replace("done 43", "gone 43"), "part-00001-of-00003.journal:[0-9]+: is no line of a journal"),
+            ("\n".join(lines[:2] + lines[3:]) + "\n", "part 1 of 3 is not whole: poses 33 to before 43 are missing"),
+            ("\n".join(lines[:-1]) + "\n", "part 1 of 3 is not whole: poses 63 to before 66 are missing"),
+            (good.replace("done 33", "done 32"), "parts 0 and 1 of 3 both have poses 32 to before 33"),
+            ("", "part 1 of 3 has done nothing yet")):
+        journal.write_text(text)
+        before = tree("r")
+        run(2, "merge", "r", says=says)
+        check({**tree("r"), "abut.lock": b""} == {**before, "abut.lock": b""}, f"merge that was refused ({says}) left something")
+    journal.write_text(good)
+    lists = sorted(pathlib.Path("r/lists").iterdir())
+    kept = lists[3].read_bytes()
+    for damage, says in ((lambda: lists[3].unlink(), "No such file"),
+                         (lambda: shutil.copy(lists[2], lists[3]), "lacks array 'compact_pose' of [0-9]+ entries"),
+                         (lambda: lists[3].write_bytes(kept[:-30]), "not an .npz archive")):
+        damage()
+        run(2, "merge", "r", says=says)
+        check(not [p for p in tree("r") if "joining" in p or p == "compact_pose.npy"], "a list is half joined")
+        lists[3].write_bytes(kept)
+    status = pathlib.Path("r/status.npy")
+    kept = status.read_bytes()
+    status.write_bytes(kept[:-1])
+    run(2, "merge", "r", says="r/status.npy: is not the array that the manifest describes")
+    status.write_bytes(kept)
+
+    # Half a line at the end, as a power failure leaves it, is done again.
+    last = good.splitlines()[-1]
+    journal.write_text(good[: -len(last) // 2])
+    run(2, "merge", "r", says="part 1 of 3 is not whole")
+    run(0, *part, "1/3", "--resume", says="^$")
+    check(run(0, "merge", "r/") == "r/: 100 poses, complete\n", "what merge says")
+    same_tree("r", "compact", "after all that")
+    check(run(0, "merge", "r/") == "r/: 100 poses, complete\n", "merged again")
+    run(2, *part, "1/3", says="r/: is complete already; name another folder")
+    out = run(0, *[w for w in part if w != "-q"], "1/3", "--resume")
+    check(out == "r/: complete already\n", out)
+    same_tree("r", "compact", "a complete folder")
+
+    # Two processes at one part: the first is stopped while it computes.
+    slow = [*KINDS["dense"], "-o", "two/", "--block", 12, "--yes"]
+    first = start(*slow)
+    journal = pathlib.Path("two/part-00000-of-00001.journal")
+    while first.poll() is None and not (journal.exists() and "done" in journal.read_text()):
+        time.sleep(0.002)
+    first.send_signal(signal.SIGSTOP)
+    if first.poll() is None and journal.exists():
+        run(2, *slow, "--resume", says="another process is computing part 0 of 1")
+        run(2, "merge", "two", says="another process is computing part 0 of 1")
+    first.send_signal(signal.SIGCONT)
+    check(first.wait() == 0, first.stderr.read())
+    first.communicate()
+    same_tree("two", "dense", "two processes at one part")
+
+
+def limit(size):
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def disk_full():
+    """By the largest file that a process may write: while arrays are made, and among blocks."""
+    words = [*KINDS["jacobian"], "-o", "full/", "--block", "20", "--yes"]
+    run(2, *words, preexec_fn=limit(100), says="full/.*: File too large")
+    run(2, *words, preexec_fn=limit(3000), says="full/lists/.*File too large")
+    journal = pathlib.Path("full/part-00000-of-00001.journal").read_text()
+    check("done" not in journal, "a block whose list was not written is in the journal")
+    run(0, *words, "--resume", says="not finite")
+    same_tree("full", "jacobian", "after a full disk")
+    words = [*KINDS["dense"], "-o", "large/"]
+    disk = os.statvfs(".")
+    write_npy("zero.npy", (1, 12), [0.0] * 12)
+    count = disk.f_bavail * disk.f_frsize // 1000
+    header = repr({"descr": "|i1", "fortran_order": False, "shape": (count, 12)})
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open("large.npy", "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+        file.truncate(10 + len(header) + 12 * count)
+    words[words.index("p.npy")] = "large.npy"
+    run(2, *words, says=r"large/: .* GB to write, of .* GB that are free there; --yes takes them, --compact T")
+    check(not os.path.exists("large"), "a folder that was refused is there")
+    os.unlink("large.npy")
+
+
+def far():
+    """Poses and results beyond 2^31 bytes: the last hundred of 1e8."""
+    count, rows = 100000000, array.array("d")
+    rows.frombytes(pathlib.Path("p.npy").read_bytes()[-8 * 12 * 100 :])
+    header = repr({"descr": "<f8", "fortran_order": False, "shape": (count, 12)})
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open("far.npy", "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+        file.seek(96 * (count - 100), 1)
+        file.write(rows.tobytes())
+    words = [w if w != "p.npy" else "far.npy" for w in KINDS["gradient"]]
+    run(0, *words, "-o", "far/", "--shard", "999999/1000000", "--yes", says="not finite: 1 of 100, the first has index 7")
+    with open("far/g2.npy", "rb") as file:
+        file.seek(-100 * 24, 2)
+        check(file.tell() > 2**31, "the results are not beyond 2^31 bytes")
+        have = file.read()
+    check(have == pathlib.Path("gradient/g2.npy").read_bytes()[-100 * 24 :] and any(have), "the last poses of 1e8")
+    shutil.rmtree("far")
+    os.unlink("far.npy")
+
+
+def launchers():
+    """One of several ranks is refused, unless it says which part it is; the script of a job is not."""
+    words = [*KINDS["gradient"]]
+    several = [{"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}, {"PMI_SIZE": "16", "PMI_RANK": "3"},
+               {"PMIX_RANK": "1"}, {"PMIX_RANK": "0", "SLURM_NTASKS": "4"}, {"PMI_RANK": "0", "SLURM_NTASKS": "4"},
+               {"SLURM_STEP_NUM_TASKS": "8", "SLURM_NTASKS": "8", "SLURM_PROCID": "0"}]
+    alone = [{"OMPI_COMM_WORLD_SIZE": "1"}, {"PMI_SIZE": "1"}, {"PMIX_RANK": "0"}, {"SLURM_NTASKS": "16", "SLURM_PROCID": "0"},
+             {"SLURM_NTASKS": "16", "SLURM_JOB_ID": "7", "SLURM_PROCID": "0", "SLURM_NODEID": "0"},
+             {"SLURM_STEP_NUM_TASKS": "1", "SLURM_NTASKS": "16", "PMIX_RANK": "0"}, {"PMI_SIZE": ""}, {"OMPI_COMM_WORLD_SIZE": "x"},
+             {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PTY_PORT": "1234"}]
+    write_npy("one.npy", (1, 12), [0.0] * 12)
+    short = [w if w != "p.npy" else "one.npy" for w in words]
+    for i, variables in enumerate(several):
+        run(2, *words, "-o", "launched.npz", env=environment(**variables), says=r"started as one of several ranks.*--shard \$")
+        check(not os.path.exists("launched.npz"), f"{variables}: something was written")
+    run(2, "simulate", "s.scene.json", "--steps", "1", "-o", "s.npz", env=environment(**several[0]),
+        says="OMPI_COMM_WORLD_SIZE=2: .* simulate has no parts")
+    run(0, "devices", env=environment(**several[0]))
+    run(0, *words, "-o", "launched/", "--shard", "0/2", env=environment(**several[0]), says="not finite")
+    run(0, *words, "-o", "launched/", "--shard", "1/2", env=environment(**several[0]), says="^$")
+    run(0, "merge", "launched", "-q")
+    same_tree("launched", "gradient", "two ranks")
+    for variables in alone:
+        run(0, *short, "-o", "launched.npz", env=environment(**variables), says="^$")
+        os.unlink("launched.npz")
+
+
+def killed(poses):
+    """Ten runs that are killed at moments by a seed; each goes on, none does a block twice, and what is whole is the same."""
+    words = [*KINDS["compact"], "--block", 25]
+    begin = time.monotonic()
+    run(0, *words, "-o", "whole/", "--yes", says="not finite")
+    whole = time.monotonic() - begin
+    rng = random.Random(7)
+    kills = 0
+    for i in range(10):
+        process = start(*words, "-o", "killed/", "--yes", "--resume")
+        time.sleep(rng.uniform(0, 0.3 * whole))
+        process.kill()
+        kills += process.wait() == -signal.SIGKILL
+        process.communicate()
+    check(kills >= 8, f"{kills} of 10 runs were killed before they ended")
+    run(0, *words, "-o", "killed/", "--yes", "--resume")
+    same_tree("whole", "killed", f"after {kills} kills")
+
+
+def main():
+    global failed
+    folder = tempfile.mkdtemp()
+    os.chdir(folder)
+    try:
+        if sys.argv[2:] == ["killed"]:
+            make_inputs(4000)
+            killed(4000)
+        else:
+            rows = make_inputs(100)
+            answers(100)
+            pairs_of_bodies(rows, 100)
+            refused(100)
+            disk_full()
+            launchers()
+            far()
+    finally:
+        os.chdir("/")
+        shutil.rmtree(folder)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
