@@ -37,7 +37,8 @@ def main():
     part = abut.shard(len(poses), rank, ranks)
     for first in range(part.start, part.stop, BLOCK):
         rows = slice(first, min(first + BLOCK, part.stop))
-        out[rows] = abut.reduce(pair, poses[rows, :6], poses[rows, 6:], "distance", grad=True).grad2
+        block = poses[rows].astype(np.float32)
+        out[rows] = abut.reduce(pair, block[:, :6], block[:, 6:], "distance", grad=True).grad2
     out.flush()
 
 

@@ -471,7 +471,7 @@ wrong 'none.csv: holds no poses' bench --poses none.csv
 # ---- usage ----
 
 pair='cube.body.json slab.body.json --poses poses.csv'
-usage 'which command? devices, field, decompose, remesh, inspect, import, simulate, transition, rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, gradcheck, closest, ccd, ccd-queries, render, bench or tune'
+usage 'which command? devices, field, decompose, remesh, inspect, import, simulate, transition, rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, merge, gradcheck, closest, ccd, ccd-queries, render, bench or tune'
 usage 'there is no command `contact`' contact cube.obj slab.obj
 usage 'option --frobnicate is unknown or ambiguous' contacts --frobnicate
 usage 'option --p is unknown or ambiguous' contacts --p
@@ -562,7 +562,7 @@ mkdir full
   run 1 render $pair -o nowhere/out.png
   run 1 contacts $pair -o full
   says stderr 'abut: full: exists and is not a regular file'
-  run 1 contacts $pair -o full/
+  run 1 render $pair -o full/
   run 1 contacts $pair -o ''
   # A file size of 0 stands for a full disk.
   for command in 'contacts -o full/out.npz' 'render --width 64 --height 48 -o full/out.png'; do

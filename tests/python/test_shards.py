@@ -43,7 +43,7 @@ def inputs(tmp_path):
     poses = np.zeros((41, 12))
     poses[:, 6:] = np.random.default_rng(0).normal(scale=0.3, size=(41, 6))
     np.save(tmp_path / "poses.npy", poses)
-    return tmp_path, poses
+    return tmp_path, poses.astype(np.float32)
 
 
 def test_processes_of_a_launcher(inputs):
