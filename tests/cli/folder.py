@@ -360,22 +360,29 @@ def launchers():
         os.unlink("launched.npz")
 
 
-def killed(poses):
-    """Ten runs that are killed at moments by a seed; each goes on, none does a block twice, and what is whole is the same."""
+def kill_after(seconds, *words):
+    """Whether a run was killed before it ended."""
+    process = start(*words)
+    time.sleep(seconds)
+    process.kill()
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
+
+
+def killed():
+    """Runs, and merges, that are killed at moments by a seed: each goes on, none does a block twice, and the end is the same."""
     words = [*KINDS["compact"], "--block", 25]
     begin = time.monotonic()
     run(0, *words, "-o", "whole/", "--yes", says="not finite")
     whole = time.monotonic() - begin
     rng = random.Random(7)
-    kills = 0
-    for i in range(10):
-        process = start(*words, "-o", "killed/", "--yes", "--resume")
-        time.sleep(rng.uniform(0, 0.3 * whole))
-        process.kill()
-        kills += process.wait() == -signal.SIGKILL
-        process.communicate()
+    part = ["-o", "killed/", "--yes", "--resume", "--shard"]
+    kills = sum(kill_after(rng.uniform(0, 0.16 * whole), *words, *part, "0/1") for _ in range(10))
     check(kills >= 8, f"{kills} of 10 runs were killed before they ended")
-    run(0, *words, "-o", "killed/", "--yes", "--resume")
+    run(0, *words, *part, "0/1")
+    for _ in range(10):
+        kill_after(rng.uniform(0, 0.1), "merge", "killed")
+    run(0, "merge", "killed", "-q")
     same_tree("whole", "killed", f"after {kills} kills")
 
 
@@ -385,8 +392,8 @@ def main():
     os.chdir(folder)
     try:
         if sys.argv[2:] == ["killed"]:
-            make_inputs(4000)
-            killed(4000)
+            make_inputs(1000)
+            killed()
         else:
             rows = make_inputs(100)
             answers(100)
