@@ -291,12 +291,13 @@ def limit(size):
 def disk_full():
     """By the largest file that a process may write: while arrays are made, and among blocks."""
     words = [*KINDS["jacobian"], "-o", "full/", "--block", "20", "--yes"]
-    run(2, *words, preexec_fn=limit(100), says="full/.*: File too large")
-    run(2, *words, preexec_fn=limit(3000), says="full/lists/.*File too large")
-    journal = pathlib.Path("full/part-00000-of-00001.journal").read_text()
-    check("done" not in journal, "a block whose list was not written is in the journal")
-    run(0, *words, "--resume", says="not finite")
-    same_tree("full", "jacobian", "after a full disk")
+    if DEVICE == "host":  # compilers of drivers write files, too
+        run(2, *words, preexec_fn=limit(100), says="full/.*: File too large")
+        run(2, *words, preexec_fn=limit(3000), says="full/lists/.*File too large")
+        journal = pathlib.Path("full/part-00000-of-00001.journal").read_text()
+        check("done" not in journal, "a block whose list was not written is in the journal")
+        run(0, *words, "--resume", says="not finite")
+        same_tree("full", "jacobian", "after a full disk")
     words = [*KINDS["dense"], "-o", "large/"]
     disk = os.statvfs(".")
     write_npy("zero.npy", (1, 12), [0.0] * 12)
