@@ -368,8 +368,8 @@ typedef struct rejected {
   size_t poses, counts[REJECTED_KINDS], first[REJECTED_KINDS];
 } rejected;
 
-/* Adds the statuses of poses that follow those before. */
-void rejected_add(rejected *r, const uint8_t *status, size_t count);
+/* Adds the statuses of further poses, of which the first has this index. */
+void rejected_add(rejected *r, const uint8_t *status, size_t count, size_t index);
 /* One line a kind of refusal, which ends with what became of such poses. */
 void rejected_warn(const rejected *r, const char *effect);
 /* The same of one batch. */

@@ -306,12 +306,12 @@ void pose_arrays_close(pose_arrays *a)
   *a = (pose_arrays){0};
 }
 
-void rejected_add(rejected *r, const uint8_t *status, size_t count)
+void rejected_add(rejected *r, const uint8_t *status, size_t count, size_t index)
 {
   for (size_t i = 0; i < count; ++i) {
     const int kind = status[i];
     if (kind > ABUT_POSE_OK && kind < REJECTED_KINDS && !r->counts[kind]++) {
-      r->first[kind] = r->poses + i;
+      r->first[kind] = index + i;
     }
   }
   r->poses += count;
@@ -333,7 +333,7 @@ void rejected_warn(const rejected *r, const char *effect)
 void warn_rejected(const abut_batch *batch, const char *effect)
 {
   rejected r = {0};
-  rejected_add(&r, batch->status, batch->count);
+  rejected_add(&r, batch->status, batch->count, 0);
   rejected_warn(&r, effect);
 }
 

@@ -415,6 +415,13 @@ exit_code folder_open(folder *f, const options *o, json_t *manifest, const outpu
   CLI_TRY(folder_lock(f));
   code = join(f, o, described, device, complete);
   unlock(f);
+  if (*complete) { /* since it was looked at first: a complete folder has no lock */
+    char *lock = folder_file(f, LOCK_NAME, "");
+    if (lock) {
+      unlink(lock);
+    }
+    free(lock);
+  }
   return code;
 }
 

@@ -120,7 +120,7 @@ static exit_code do_block(running *w, range block)
   CLI_TRY(compute(w, &block, &l));
   const size_t status = outputs_find(&l, "status");
   if (status < l.count) {
-    rejected_add(&w->rejected, l.arrays[status].data, l.arrays[status].shape[0]);
+    rejected_add(&w->rejected, l.arrays[status].data, l.arrays[status].shape[0], (size_t)block.first);
   }
   w->done += block.end - block.first;
   return folder_put(&w->folder, block, &l);

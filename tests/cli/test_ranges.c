@@ -1,0 +1,56 @@
+/* Parts of poses and what is left of them, beyond 2^32 and to the end of what a file may have. */
+#include "folder/journal.h"
+#include "support/check.h"
+
+static void parts(void)
+{
+  static const uint64_t counts[] = {0, 1, 7, 1000, UINT64_C(1) << 33, (uint64_t)INT64_MAX, UINT64_MAX};
+  static const uint64_t pieces[] = {1, 2, 3, 16, 17, SHARDS_MOST};
+  for (size_t n = 0; n < sizeof counts / sizeof *counts; ++n) {
+    for (size_t k = 0; k < sizeof pieces / sizeof *pieces; ++k) {
+      const uint64_t count = counts[n], of = pieces[k], step = of > 100 ? of / 50 : 1;
+      CHECK(range_of_part(count, 0, of).first == 0 && range_of_part(count, of - 1, of).end == count);
+      for (uint64_t i = 0; i + 1 < of; i += step) {
+        const range one = range_of_part(count, i, of);
+        CHECK(one.end == range_of_part(count, i + 1, of).first);
+        CHECK(one.end - one.first - count / of <= 1); /* as long as any other, or one longer */
+      }
+    }
+  }
+  const range third = range_of_part(UINT64_C(1000000000), 3, 16); /* as abut.shard has it */
+  CHECK(third.first == 187500000 && third.end == 250000000);
+}
+
+static void gaps(void)
+{
+  const range whole = {10, 100, 0};
+  ranges done = {0}, left = {0};
+  CHECK(ranges_gaps(&done, whole, &left) == EXIT_GOOD && left.count == 1);
+  CHECK(left.at[0].first == 10 && left.at[0].end == 100 && ranges_total(&left) == 90);
+  ranges_free(&left);
+  static const range some[] = {{90, 95, 0}, {20, 30, 5}, {30, 40, 0}, {10, 12, 1}, {25, 28, 0}, {99, 120, 0}, {0, 11, 0}};
+  for (size_t i = 0; i < sizeof some / sizeof *some; ++i) {
+    CHECK(ranges_add(&done, some[i]) == EXIT_GOOD);
+  }
+  ranges_sort(&done);
+  CHECK(done.at[0].first == 0 && done.at[1].first == 10 && done.at[6].first == 99 && done.at[2].entries == 5);
+  CHECK(ranges_gaps(&done, whole, &left) == EXIT_GOOD);
+  static const range wanted[] = {{12, 20, 0}, {40, 90, 0}, {95, 99, 0}};
+  require(CHECK_EQUAL(left.count, 3));
+  for (size_t i = 0; i < 3; ++i) {
+    CHECK(left.at[i].first == wanted[i].first && left.at[i].end == wanted[i].end);
+  }
+  CHECK(ranges_total(&left) == 62);
+  ranges_free(&left);
+  CHECK(ranges_gaps(&done, (range){20, 40, 0}, &left) == EXIT_GOOD && left.count == 0);
+  CHECK(ranges_gaps(&done, (range){50, 50, 0}, &left) == EXIT_GOOD && left.count == 0);
+  ranges_free(&left);
+  ranges_free(&done);
+}
+
+int main(void)
+{
+  parts();
+  gaps();
+  return check_finish();
+}
