@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "family/grid_tree.h"
 #include "geometry/layout.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,10 +57,10 @@ static void add_cell(const cell *at, double bar, const double slope_bar[3], doub
   }
 }
 
-/* Returns the whole number below x, from low to high. */
+/* Returns the whole number below x, from low to high, which are whole and not negative. */
 static double below(double x, double low, double high)
 {
-  return fmax(fmin(floor(x), high), low);
+  return x >= high ? high : x > low ? (double)(long)x : low;
 }
 
 /* It goes through the levels as grid_spline of cl/geometry/grid.inl does. */

@@ -30,11 +30,14 @@ static vec staying3(vec3_r v)
   return FN(make)(n_of(v.x), n_of(v.y), n_of(v.z));
 }
 
-// Adds a slope times the change that it is by. A slope that is not known has none, as in the reverse pass.
-static num add_change(num sum, num slope, real by)
+// Returns what the changes m of axes and exponents give, by the slopes by these. A slope that is not known
+// has none, as in the reverse pass.
+static lane change_of_h(GLOBAL const real *m, vec3_r by_axes, const lane by_exponents[2])
 {
-  const num known = changing(known_change(n_value(slope)), n_get_part(slope, 1));
-  return n_smad(known, by, sum);
+  GLOBAL const real *axes = m + SUPERQUADRIC_AXES_INV;
+  return known_change(by_axes.x) * axes[0] + known_change(by_axes.y) * axes[1] +
+         (known_change(by_axes.z) * axes[2] + known_change(by_exponents[0]) * m[SUPERQUADRIC_E1] +
+          known_change(by_exponents[1]) * m[SUPERQUADRIC_E2]);
 }
 
 // ---- single primitives: p gets the distance and the raw normal of `at`, with their changes ----
@@ -46,32 +49,27 @@ static void superquadric_change(GLOBAL const real *s, GLOBAL const real *m, vec3
 {
   GLOBAL const real *place_at = s + SUPERQUADRIC_POSITION, *axes_inv = s + SUPERQUADRIC_AXES_INV;
   GLOBAL const real *move = m + SUPERQUADRIC_POSITION, *axes = m + SUPERQUADRIC_AXES_INV;
-  const vec3_r from = make_r(x.x - place_at[0], x.y - place_at[1], x.z - place_at[2]);
-  const vec twist = FN(make)(n_lit(m[0]), n_lit(m[1]), n_lit(m[2]));
-  const vec shift = FN(rotate_back)(s, FN(make)(n_lit(move[0]), n_lit(move[1]), n_lit(move[2])));
-  const lane none = lane_lit(R(0.0)), one = lane_lit(R(1.0));
-  lane slope[3], rise = none, h_inv = one, squares = none;
+  const lane one = lane_lit(R(1.0)), none = lane_lit(R(0.0));
+  const vec3_r y = rotate_back_r(s, make_r(x.x - place_at[0], x.y - place_at[1], x.z - place_at[2]));
+  const vec3_r twist = make_r(lane_lit(m[0]), lane_lit(m[1]), lane_lit(m[2]));
+  const vec3_r shift = rotate_back_r(s, make_r(lane_lit(move[0]), lane_lit(move[1]), lane_lit(move[2])));
+  const vec3_r dy = sub3_r(cross3_r(y, twist), shift);
+  shares_r t;
+  superquadric_shares_r(s, y, &t);
+  const superquadric_slopes_r h = superquadric_slopes_of_r(s, &t);
+  const lane rise = change_of_h(m, h.axes, h.exponents) + dot3_r(h.place, dy);
+  lane slope[3];
   for (int k = 0; k < 3; ++k) {
-    const vec y = FN(rotate_back)(s, FN(make)(n_with_part(n_of(from.x), 1, k == 0 ? one : none),
-                                              n_with_part(n_of(from.y), 1, k == 1 ? one : none),
-                                              n_with_part(n_of(from.z), 1, k == 2 ? one : none)));
-    const vec dy = FN(sub3)(FN(cross3)(y, twist), shift);
-    const FN(superquadric_slopes) h = FN(superquadric_slopes_at)(s, y);
-    num change = FN(dot3)(h.place, dy);
-    change = add_change(change, h.axes.x, axes[0]);
-    change = add_change(change, h.axes.y, axes[1]);
-    change = add_change(change, h.axes.z, axes[2]);
-    change = add_change(change, h.exponents[0], m[SUPERQUADRIC_E1]);
-    change = add_change(change, h.exponents[1], m[SUPERQUADRIC_E2]);
-    slope[k] = n_get_part(change, 1);
-    rise = n_value(change);
-    h_inv = n_value(h.h_inv);
-    squares = n_value(FN(dot3)(y, dy));
+    const vec3_r axis = make_r(k == 0 ? one : none, k == 1 ? one : none, k == 2 ? one : none);
+    const superquadric_changes_r along = superquadric_changes_along_r(s, &t, &h, axis);
+    slope[k] = change_of_h(m, along.axes, along.exponents) + dot3_r(along.place, dy);
   }
+  const vec3_r turned = cross3_r(twist, h.place); // dy turns with the place
+  const vec3_r g = add3_r(make_r(slope[0], slope[1], slope[2]), turned);
   const real soft = SUPERQUADRIC_SOFT * (axes[0] / axes_inv[0] + axes[1] / axes_inv[1] + axes[2] / axes_inv[2]);
-  const lane r = lane_sqrt(dot3_r(from, from) + s[SUPERQUADRIC_FLOOR]);
-  p->phi = changing(at->phi, (squares + soft) * ((one - h_inv) / r) + rise * (r * h_inv * h_inv));
-  p->g = changing3(at->g, make_r(slope[0], slope[1], slope[2]));
+  const lane r = lane_sqrt(dot3_r(y, y) + s[SUPERQUADRIC_FLOOR]);
+  p->phi = changing(at->phi, (dot3_r(y, dy) + soft) * ((one - t.h_inv) / r) + rise * (r * t.h_inv * t.h_inv));
+  p->g = changing3(at->g, rotate_r(s, g));
 }
 
 static void polyhedron_change(GLOBAL const real *planes, GLOBAL const real *m, int count,

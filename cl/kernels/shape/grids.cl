@@ -23,7 +23,12 @@ KERNEL void grid_sites(GLOBAL const real *sites, GLOBAL const real *shares, int 
   const FN(grid_place) p = FN(grid_place_at)(s, u.x);
   if (lane_any(u.there)) {
     FN(surface) surface;
-    FN(grid)(s, levels, c, &p, JET_NORMAL, &surface);
+    FN(mat3) bend;
+    const FN(grid_jet) j = FN(grid_jet_at)(s, levels, p.u, 1);
+    FN(grid_inside)(s, &j, &surface, &bend);
+    if (p.some_out) {
+      FN(grid_outside)(&p, JET_NORMAL, &bend, &surface);
+    }
     u.there = has_share(&u, surface.phi, c);
     num phi_bar;
     vec g_bar;
@@ -31,7 +36,6 @@ KERNEL void grid_sites(GLOBAL const real *sites, GLOBAL const real *shares, int 
     node_bar = phi_bar;
     slope_bar = g_bar;
     if (p.some_out) {
-      const FN(grid_jet) j = FN(grid_jet_at)(s, levels, p.u, 1);
       const vec g = FN(scale3)(j.g, n_lit(s[GRID_SPACING_INV]));
       const num along = FN(dot3)(g, p.moved), over = n_rcp(surface.phi);
       const num square = n_mad(j.phi, n_add(j.phi, n_add(along, along)), FN(dot3)(p.moved, p.moved));

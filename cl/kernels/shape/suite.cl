@@ -5,12 +5,17 @@
 #include "kernels/begin.h"
 
 #if TANGENTS == 1
+#define NUM_DUAL 0
+#include "num/num_on.h"
+#include "geometry/superquadric_slopes.inl"
+#include "num/num_off.h"
+#undef NUM_DUAL
+
 #define NUM_DUAL 1
 #include "num/num_on.h"
 #include "kernels/access.h"
 #include "kernels/field.h"
 #include "kernels/manifold/probes.h"
-#include "geometry/superquadric_slopes.inl"
 #include "kernels/shape/moves.cl"
 #include "kernels/shape/along.cl"
 #include "num/num_off.h"
@@ -18,19 +23,6 @@
 #endif
 
 #if !TANGENTS
-// Derivatives of normals are derivatives, along a direction of the place, of those of distances.
-#define DUAL_TANGENTS 1
-#include "num/dual.h"
-#define NUM_DUAL 1
-#include "num/num_on.h"
-#include "geometry/vec.inl"
-#include "geometry/smooth.inl"
-#include "geometry/blend.inl"
-#include "geometry/superquadric.inl"
-#include "geometry/superquadric_slopes.inl"
-#include "num/num_off.h"
-#undef NUM_DUAL
-
 #define NUM_DUAL 0
 #include "num/num_on.h"
 #include "kernels/access.h"

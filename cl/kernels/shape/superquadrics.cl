@@ -1,90 +1,46 @@
 // The derivatives by superquadrics: of phi = r (1 - 1/h) times its cotangent, and of the raw normal
 // grad h times its own, v, which is the derivative of h along v.
 
-// The slopes of h at a block's places, and how these grow along v.
-typedef struct slopes_along {
-  lane h_inv;
-  vec place, axes, place_along, axes_along;
-  lane exponents[2], exponents_along[2];
-} slopes_along;
-
-static slopes_along slopes_with(GLOBAL const real *s, vec y, vec v)
-{
-  vec3_d moving;
-  moving.x.v = y.x;
-  moving.y.v = y.y;
-  moving.z.v = y.z;
-  moving.x.d[0] = v.x;
-  moving.y.d[0] = v.y;
-  moving.z.d[0] = v.z;
-  const superquadric_slopes_d h = superquadric_slopes_at_d(s, moving);
-  slopes_along r;
-  r.h_inv = h.h_inv.v;
-  r.place = FN(make)(h.place.x.v, h.place.y.v, h.place.z.v);
-  r.axes = FN(make)(h.axes.x.v, h.axes.y.v, h.axes.z.v);
-  r.place_along = FN(make)(h.place.x.d[0], h.place.y.d[0], h.place.z.d[0]);
-  r.axes_along = FN(make)(h.axes.x.d[0], h.axes.y.d[0], h.axes.z.d[0]);
-  for (int i = 0; i < 2; ++i) {
-    r.exponents[i] = h.exponents[i].v;
-    r.exponents_along[i] = h.exponents[i].d[0];
-  }
-  return r;
-}
-
-// Does the same where v is 0.
-static slopes_along slopes_alone(GLOBAL const real *s, vec y)
-{
-  const lane zero = lane_lit(R(0.0));
-  const FN(superquadric_slopes) h = FN(superquadric_slopes_at)(s, y);
-  slopes_along r;
-  r.h_inv = h.h_inv;
-  r.place = h.place;
-  r.axes = h.axes;
-  r.place_along = r.axes_along = FN(make)(zero, zero, zero);
-  for (int i = 0; i < 2; ++i) {
-    r.exponents[i] = h.exponents[i];
-    r.exponents_along[i] = zero;
-  }
-  return r;
-}
-
 // Adds a block's derivatives by superquadric s to sum (BY_SUPERQUADRIC).
 static void add_superquadric(GLOBAL const real *s, GLOBAL const coefficients *c,
                              const union_block *u, lane sum[BY_SUPERQUADRIC])
 {
-  const lane zero = lane_lit(R(0.0));
-  FN(surface) p;
-  FN(superquadric)(s, c, u->x, 0, &p);
-  const ilane there = has_share(u, p.phi, c);
+  const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0));
+  GLOBAL const real *at = s + SUPERQUADRIC_POSITION, *axes_inv = s + SUPERQUADRIC_AXES_INV;
+  const vec y = FN(rotate_back)(s, FN(make)(u->x.x - at[0], u->x.y - at[1], u->x.z - at[2]));
+  const lane r = lane_sqrt(FN(dot3)(y, y) + s[SUPERQUADRIC_FLOOR]);
+  FN(shares) t;
+  FN(superquadric_shares)(s, y, &t);
+  const lane phi = r - r * t.h_inv;
+  const ilane there = has_share(u, phi, c);
   if (!lane_any(there)) {
     return;
   }
-  const num w = share_of(u, p.phi, c);
-  GLOBAL const real *at = s + SUPERQUADRIC_POSITION, *axes_inv = s + SUPERQUADRIC_AXES_INV;
-  const vec y = FN(rotate_back)(s, FN(make)(u->x.x - at[0], u->x.y - at[1], u->x.z - at[2]));
+  const FN(superquadric_slopes) h = FN(superquadric_slopes_of)(s, &t);
+  FN(superquadric_changes) along;
+  along.place = along.axes = FN(make)(zero, zero, zero);
+  along.exponents[0] = along.exponents[1] = zero;
+  const num w = share_of(u, phi, c);
   num phi_bar = n_mul(w, u->phi_bar);
-  vec v = FN(make)(zero, zero, zero);
-  slopes_along h;
+  vec v = along.place;
   if (has_bar(u->normal_bar)) {
+    FN(surface) p;
     vec g_bar;
-    FN(superquadric)(s, c, u->x, JET_NORMAL, &p);
+    p.g = FN(rotate)(s, h.place);
     primitive_bars(u, &p, w, c, &phi_bar, &g_bar);
     v = FN(rotate_back)(s, g_bar);
-    h = slopes_with(s, y, v);
-  } else {
-    h = slopes_alone(s, y);
+    along = FN(superquadric_changes_along)(s, &t, &h, v);
   }
-  const lane r = lane_sqrt(FN(dot3)(y, y) + s[SUPERQUADRIC_FLOOR]);
-  const lane radial = phi_bar * ((R(1.0) - h.h_inv) / r), steep = phi_bar * (r * h.h_inv * h.h_inv);
+  const lane radial = phi_bar * ((one - t.h_inv) / r), steep = phi_bar * (r * t.h_inv * t.h_inv);
   const lane soft = radial * SUPERQUADRIC_SOFT;
-  const vec place = FN(mad3)(y, radial, FN(mad3)(h.place, steep, h.place_along));
-  const vec axes = FN(mad3)(h.axes, steep, h.axes_along);
+  const vec place = FN(mad3)(y, radial, FN(mad3)(h.place, steep, along.place));
+  const vec axes = FN(mad3)(h.axes, steep, along.axes);
   // Position and rotation move y and turn y and v: dy = -R'dt, dy = y x w, dv = v x w.
   const vec moved = FN(rotate)(s, place);
   const vec turned = FN(add3)(FN(cross3)(place, y), FN(cross3)(h.place, v));
   const lane by[BY_SUPERQUADRIC] = {
     axes.x + soft / axes_inv[0], axes.y + soft / axes_inv[1], axes.z + soft / axes_inv[2],
-    steep * h.exponents[0] + h.exponents_along[0], steep * h.exponents[1] + h.exponents_along[1],
+    steep * h.exponents[0] + along.exponents[0], steep * h.exponents[1] + along.exponents[1],
     -moved.x, -moved.y, -moved.z, turned.x, turned.y, turned.z};
   for (int i = 0; i < BY_SUPERQUADRIC; ++i) {
     sum[i] = sum[i] + counted(there, by[i], u->poison);
