@@ -80,7 +80,7 @@ class _Room:
     def take(self, given: ShapeGradients | Mapping[str, Any], name: str) -> Any:
         """A direction's C struct, of a body's numbers as ShapeGradients has them; what is None or missing is zero."""
         numbers = given._asdict() if isinstance(given, ShapeGradients) else dict(given)
-        check_names(numbers, _KINDS, name)
+        check_names(numbers, tuple(_KINDS), name)
         made = ffi.new("abut_shape_tangents *")
         for kind, value in numbers.items():
             primitives, array = _KINDS[kind][2], self.arrays[kind]
