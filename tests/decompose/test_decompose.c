@@ -1,6 +1,8 @@
 /* Whole decompositions: test_decompose WHAT FOLDER. WHAT is `small`: meshes of closed form, what is promised of
- * any, and refusals; `more` of these; `files` of others, some of them damaged; or MESH:K, of the folder ABUT_SHARED, against the floors of
- * docs/decompose.md: 77 without it. FOLDER is for files. */
+ * any, and refusals; `more` of these. Of the folder ABUT_SHARED, and 77 without it: `files`, some of them damaged; MESH:K
+ * against the floors of docs/decompose.md; `again:MESH:K`, the decomposed body's surface decomposed once more;
+ * `counts:MESH:K,K,...`; and `tables`, its bodies by way of tables. FOLDER is for files. */
+#include "contact_mesh/zero_set.h"
 #include "support/check.h"
 #include "surface/shapes.h"
 
@@ -62,10 +64,10 @@ static void make_tool(shape *s, double scale, double angle, double away)
 static void one_box(void)
 {
   static const double low[3] = {-1, -2, -3}, high[3] = {1, 2, 3};
-  shape box = {0};
-  shape_box(&box, low, high, 4);
+  shape block = {0};
+  shape_box(&block, low, high, 4);
   const abut_decompose_options o = options_for(1);
-  abut_decomposition d = of_shape(&box, &o);
+  abut_decomposition d = of_shape(&block, &o);
   const abut_decompose_report *r = &d.report;
   check(r->end == ABUT_DECOMPOSED && r->primitives == 1 && d.def.superquadric_count == 1, "a box is of %zu primitives",
         r->primitives);
@@ -73,11 +75,11 @@ static void one_box(void)
   check(fabs(r->sampled_volume - 48.0) < 0.005 * 48.0 && fabs(r->volume - 48.0) < 1e-9, "its volume is %g, by samples %g",
         r->volume, r->sampled_volume);
   check(fabs(r->union_ - 0.008 * sqrt(56.0)) < 1e-12, "its union is %g", r->union_);
-  check(d.def.vertex_count >= 8 && d.def.surface.face_count == box.face_count, "its meshes have %zu vertices, %zu faces",
+  check(d.def.vertex_count >= 8 && d.def.surface.face_count == block.face_count, "its meshes have %zu vertices, %zu faces",
         d.def.vertex_count, d.def.surface.face_count);
   abut_free_decomposition(&d);
   CHECK(!d.memory && !d.def.superquadrics);
-  shape_free(&box);
+  shape_free(&block);
 }
 
 /* Of many clusters in a plate come many pieces; one primitive is what an error asks for. */
@@ -171,8 +173,37 @@ static void moved(void)
   }
 }
 
+/* What is found in float64 is no other body by its figures. */
+static void precisions(void)
+{
+  shape tool;
+  make_tool(&tool, 1.0, 0.3, 0.0);
+  const abut_decompose_options o = options_for(5);
+  abut_decomposition narrow = of_shape(&tool, &o);
+  const abut_context other = device;
+  if (test_context(ABUT_FLOAT64, &device)) {
+    abut_decomposition wide = of_shape(&tool, &o);
+    check(fabs(wide.report.iou - narrow.report.iou) < 0.01 && wide.report.primitives == narrow.report.primitives,
+          "in float64 the IoU is %g, in float32 %g", wide.report.iou, narrow.report.iou);
+    printf("IoU %.4f in float32, %.4f in float64\n", narrow.report.iou, wide.report.iou);
+    abut_free_decomposition(&wide);
+    CHECK_OK(abut_destroy_context(device));
+  }
+  device = other;
+  abut_free_decomposition(&narrow);
+  shape_free(&tool);
+}
+
+static bool count_ends(void *user, const char *what, double share)
+{
+  (void)share;
+  *(size_t *)user += !strcmp(what, "final samples");
+  return true;
+}
+
 static void by_error(void)
 {
+  size_t ends = 0;
   shape tool;
   make_tool(&tool, 1.0, 0.3, 0.0);
   abut_decompose_options o = options_for(0);
@@ -182,11 +213,23 @@ static void by_error(void)
   check(d.report.end == ABUT_DECOMPOSED && d.report.iou >= 0.94 && d.report.primitives <= 4,
         "an error of 0.06 takes %zu primitives, IoU %g, end %d", d.report.primitives, d.report.iou, (int)d.report.end);
   abut_free_decomposition(&d);
+  /* Each count is fitted by itself, at two widths in the end, and none again on a way down. */
   o.error = 0.001;
   o.most_primitives = 2;
+  o.progress = count_ends;
+  o.user = &ends;
   d = of_shape(&tool, &o);
+  CHECK_EQUAL(ends, 2 * 2);
   check(d.report.end == ABUT_DECOMPOSE_ERROR_NOT_REACHED && d.report.primitives == 2,
         "an error of 0.001 by two primitives: %zu, end %d", d.report.primitives, (int)d.report.end);
+  abut_free_decomposition(&d);
+  /* Beyond that the most is tried before an error counts as not reached. */
+  ends = 0;
+  o.most_primitives = 7;
+  d = of_shape(&tool, &o);
+  CHECK_EQUAL(ends, 2 * (4 + 1));
+  check(d.report.end == ABUT_DECOMPOSE_ERROR_NOT_REACHED && d.report.primitives <= 7,
+        "an error of 0.001 by seven primitives: %zu, end %d", d.report.primitives, (int)d.report.end);
   abut_free_decomposition(&d);
   shape_free(&tool);
 }
@@ -237,12 +280,12 @@ static bool stop(void *user, const char *what, double share)
 static void refusals(void)
 {
   static const double low[3] = {0, 0, 0}, high[3] = {1, 1, 1}, thin[3] = {1, 1, 1e-3};
-  shape box = {0}, plate = {0}, sheet = {0}, none = {0};
+  shape block = {0}, plate = {0}, sheet = {0}, none = {0};
   abut_decompose_options o = options_for(1);
   abut_decomposition d;
-  shape_box(&box, low, high, 2);
+  shape_box(&block, low, high, 2);
   shape_box(&plate, low, thin, 2);
-  const abut_body_def def = shape_def(&box);
+  const abut_body_def def = shape_def(&block);
   CHECK_EQUAL(abut_decompose((abut_context){0, 0}, &def, &o, &d), ABUT_ERROR_HANDLE);
   CHECK_EQUAL(abut_decompose(device, NULL, &o, &d), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_decompose(device, &def, NULL, &d), ABUT_ERROR_ARGUMENT);
@@ -254,30 +297,30 @@ static void refusals(void)
              shape_vertex(&sheet, 0, 1, 0));
   refused(&sheet, &o, ABUT_ERROR_BODY, "enclose");
   o.primitives = 65;
-  refused(&box, &o, ABUT_ERROR_ARGUMENT, "not 1 to 64");
+  refused(&block, &o, ABUT_ERROR_ARGUMENT, "not 1 to 64");
   o = options_for(0);
   o.most_primitives = 65;
-  refused(&box, &o, ABUT_ERROR_ARGUMENT, "at most 65");
+  refused(&block, &o, ABUT_ERROR_ARGUMENT, "at most 65");
   o = options_for(0);
   o.error = 1.0;
-  refused(&box, &o, ABUT_ERROR_ARGUMENT, "an error of 1");
+  refused(&block, &o, ABUT_ERROR_ARGUMENT, "an error of 1");
   o = options_for(1);
   o.union_ = 0.1;
-  refused(&box, &o, ABUT_ERROR_ARGUMENT, "a union of 0.1");
+  refused(&block, &o, ABUT_ERROR_ARGUMENT, "a union of 0.1");
   o = options_for(1);
   o.progress = stop;
-  refused(&box, &o, ABUT_ERROR_CANCELLED, "cancelled");
+  refused(&block, &o, ABUT_ERROR_CANCELLED, "cancelled");
   o = options_for(1);
   o.cookie = 0;
-  refused(&box, &o, ABUT_ERROR_ARGUMENT, "abut_default_decompose_options");
-  box.vertices[4] = NAN;
+  refused(&block, &o, ABUT_ERROR_ARGUMENT, "abut_default_decompose_options");
+  block.vertices[4] = NAN;
   o = options_for(1);
-  refused(&box, &o, ABUT_ERROR_BODY, "vertex");
+  refused(&block, &o, ABUT_ERROR_BODY, "vertex");
   CHECK_EQUAL(abut_load_decomposition(device, "nothing.stl", &o, &d), ABUT_ERROR_READ);
   o.scale = -1.0;
   CHECK_EQUAL(abut_load_decomposition(device, "nothing.stl", &o, &d), ABUT_ERROR_ARGUMENT);
   abut_free_decomposition(NULL);
-  shape_free(&box);
+  shape_free(&block);
   shape_free(&plate);
   shape_free(&sheet);
   shape_free(&none);
@@ -340,6 +383,152 @@ static int keep_to_floor(const char *what)
   return check_finish();
 }
 
+/* The path of a mesh of the shared folder, or NULL. */
+static const char *shared_path(const char *folder_name, const char *name, size_t length, const char *ending)
+{
+  static char path[2048];
+  const char *shared = getenv("ABUT_SHARED");
+  if (!shared) {
+    printf("ABUT_SHARED names no folder of reference data\n");
+    return NULL;
+  }
+  snprintf(path, sizeof path, "%s/data/%s/%.*s%s", shared, folder_name, (int)length, name, ending);
+  return path;
+}
+
+static const char *mesh_file(const char *what, size_t length)
+{
+  for (size_t i = 0; i < sizeof floors / sizeof *floors; ++i) {
+    if (strlen(floors[i].name) > length && floors[i].name[length] == ':' && !strncmp(floors[i].name, what, length)) {
+      return floors[i].file;
+    }
+  }
+  check(false, "no mesh '%.*s'", (int)length, what);
+  return NULL;
+}
+
+static abut_body_def def_of(const surface *s)
+{
+  abut_body_def def = abut_default_body_def();
+  uint32_t *sizes = malloc(s->triangle_count * sizeof *sizes);
+  REQUIRE(sizes);
+  for (size_t i = 0; i < s->triangle_count; ++i) {
+    sizes[i] = 3;
+  }
+  def.vertices = s->points;
+  def.vertex_count = s->point_count;
+  def.face_sizes = sizes;
+  def.face_indices = s->triangles;
+  def.face_count = s->triangle_count;
+  return def;
+}
+
+/* The zero set of a decomposed body, decomposed into as many, is found again. */
+static int recover(const char *what)
+{
+  const char *colon = strchr(what, ':'), *file = colon ? mesh_file(what, (size_t)(colon - what)) : NULL;
+  const char *path = file ? shared_path("meshes", file, strlen(file), "") : NULL;
+  if (!path) {
+    return file ? 77 : check_finish();
+  }
+  abut_decomposition d, again;
+  abut_body body;
+  probe p;
+  box b;
+  zero_set z = {0};
+  const abut_decompose_options o = options_for((uint32_t)strtoul(colon + 1, NULL, 10));
+  REQUIRE_OK(abut_load_decomposition(device, path, &o, &d));
+  REQUIRE_OK(abut_create_body(device, &d.def, &body));
+  const field_of field = {body, d.def.union_, 1e-3};
+  REQUIRE_OK(probe_create(&field, &p, &b));
+  REQUIRE_OK(zero_set_create(&field, &b, &z));
+  const abut_body_def mesh = def_of(&z.fine);
+  REQUIRE_OK(abut_decompose(device, &mesh, &o, &again));
+  const abut_fit fit = fit_of(&again, &mesh);
+  printf("%s: found again with an IoU of %.4f, Chamfer %.4f %%\n", what, fit.iou, fit.chamfer_percent);
+  check(fit.iou > 0.98, "%s: found again with an IoU of %g", what, fit.iou);
+  free((void *)(uintptr_t)mesh.face_sizes);
+  zero_set_free(&z);
+  probe_free(&p);
+  CHECK_OK(abut_destroy_body(body));
+  abut_free_decomposition(&d);
+  abut_free_decomposition(&again);
+  return check_finish();
+}
+
+/* Each count that is asked for is kept to. */
+static int keep_to_counts(const char *what)
+{
+  const char *colon = strchr(what, ':'), *file = colon ? mesh_file(what, (size_t)(colon - what)) : NULL;
+  const char *path = file ? shared_path("meshes", file, strlen(file), "") : NULL;
+  abut_mesh_file mesh;
+  if (!path) {
+    return file ? 77 : check_finish();
+  }
+  REQUIRE_OK(abut_load_mesh(path, 1.0, &mesh));
+  for (const char *at = colon; at; at = strchr(at + 1, ',')) {
+    const abut_decompose_options o = options_for((uint32_t)strtoul(at + 1, NULL, 10));
+    abut_decomposition d;
+    REQUIRE_OK(abut_decompose(device, &mesh.def, &o, &d));
+    check(d.report.primitives == o.primitives && d.report.end == ABUT_DECOMPOSED, "%u primitives are %zu, end %d",
+          o.primitives, d.report.primitives, (int)d.report.end);
+    abut_free_decomposition(&d);
+  }
+  abut_free_mesh(&mesh);
+  return check_finish();
+}
+
+/* A body that went through a table has the figures that it had. */
+static void by_table(const char *name, const char *ending)
+{
+  abut_superquadrics given, read;
+  abut_decomposition d;
+  abut_body body;
+  char table[2048];
+  static const char *const meshes[][2] = {{"armadillo", "armadillo.obj"}, {"airplane", "ycb_a_toy_airplane.obj"},
+                                          {"drill", "ycb_power_drill.obj"}, {"screwdriver", "ycb_flat_screwdriver.obj"}};
+  snprintf(table, sizeof table, "%s/%s%s", folder, name, ending);
+  const char *path = shared_path("bodies", name, strlen(name), ".body.json");
+  REQUIRE_OK(abut_load_superquadrics(path, 1.0, &given));
+  REQUIRE_OK(abut_load_body(device, path, &body));
+  REQUIRE_OK(abut_write_superquadrics(table, given.superquadrics, given.count));
+  REQUIRE_OK(abut_load_superquadrics(table, 1.0, &read));
+  REQUIRE_OK(abut_import_superquadrics(&read, 0.0, &d));
+  CHECK(d.def.superquadric_count == given.count && given.count >= 4);
+  for (size_t i = 0; i < 4; ++i) {
+    if (strcmp(meshes[i][0], name) != 0) {
+      continue;
+    }
+    abut_mesh_file mesh;
+    abut_fit was;
+    REQUIRE_OK(abut_load_mesh(shared_path("meshes", meshes[i][1], strlen(meshes[i][1]), ""), 1.0, &mesh));
+    REQUIRE_OK(abut_measure_fit(body, d.def.union_, 1e-3, &mesh.def, &was));
+    const abut_fit fit = fit_of(&d, &mesh.def);
+    printf("%s: IoU %.5f, by a table %.5f; Chamfer %.4f %%, %.4f %%\n", name, was.iou, fit.iou, was.chamfer_percent,
+           fit.chamfer_percent);
+    check(fabs(fit.iou - was.iou) < 1e-5 && fabs(fit.chamfer_percent - was.chamfer_percent) < 1e-3 && was.iou > 0.8,
+          "%s: by a table the IoU is %g, not %g, Chamfer %g %%, not %g %%", name, fit.iou, was.iou, fit.chamfer_percent,
+          was.chamfer_percent);
+    abut_free_mesh(&mesh);
+  }
+  CHECK_OK(abut_destroy_body(body));
+  abut_free_decomposition(&d);
+  abut_free_superquadrics(&given);
+  abut_free_superquadrics(&read);
+}
+
+static int keep_to_tables(void)
+{
+  if (!shared_path("bodies", "", 0, "")) {
+    return 77;
+  }
+  by_table("screwdriver", ".csv");
+  by_table("armadillo", ".npy");
+  by_table("airplane", ".txt");
+  by_table("drill", ".csv");
+  return check_finish();
+}
+
 /* Each file ends in a body that holds, or is refused with its name. */
 static int take_all_files(void)
 {
@@ -388,8 +577,17 @@ int main(int argc, char **argv)
   if (!test_context(ABUT_FLOAT32, &device)) {
     return 77;
   }
+  if (!strncmp(argv[1], "again:", 6)) {
+    return recover(argv[1] + 6);
+  }
+  if (!strncmp(argv[1], "counts:", 7)) {
+    return keep_to_counts(argv[1] + 7);
+  }
   if (strchr(argv[1], ':')) {
     return keep_to_floor(argv[1]);
+  }
+  if (!strcmp(argv[1], "tables")) {
+    return keep_to_tables();
   }
   if (!strcmp(argv[1], "files")) {
     return take_all_files();
@@ -404,6 +602,7 @@ int main(int argc, char **argv)
   } else {
     few_cells();
     moved();
+    precisions();
     by_error();
     counts(many, sizeof many / sizeof *many);
   }

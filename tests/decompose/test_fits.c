@@ -1,4 +1,5 @@
-/* The parts of decompositions on a device: test_fits PRECISION. Derivatives against differences, products
+/* The parts of decompositions on a device: test_fits PRECISION. Derivatives against differences and against those of
+ * JAX (make_derivatives.py), products
  * against dense ones, equations against their residual, frozen fields against whole ones, samples against
  * volumes. */
 #include "decompose/decompose.h"
@@ -17,6 +18,7 @@ enum { PARTS = 4, SAMPLES = 300 };
 
 static device *on;
 static double rounding; /* of sums of a fit */
+static double slack;    /* of derivatives at one sample, of which boxes have steep ones */
 
 static primitive random_primitive(uint64_t *seed)
 {
@@ -146,6 +148,103 @@ static void products(void)
     samples_free(&s);
     fitter_free(&f);
   }
+}
+
+/* A sample without blocks beside it. */
+static sample_set one_sample(fitter *f, const double x[3], double volume, double distance)
+{
+  sample_set s = {.count = 1, .blocks = 1};
+  s.x = zeros(DECOMPOSE_BLOCK, 3 * sizeof(double));
+  s.volume = zeros(DECOMPOSE_BLOCK, sizeof(double));
+  s.distance = zeros(DECOMPOSE_BLOCK, sizeof(double));
+  s.balls = zeros(1, DECOMPOSE_BALL * sizeof(double));
+  for (size_t i = 0; i < DECOMPOSE_BLOCK; ++i) {
+    memcpy(s.x + 3 * i, x, 3 * sizeof *x);
+  }
+  s.volume[0] = volume;
+  s.distance[0] = distance;
+  memcpy(s.balls, x, 3 * sizeof *x);
+  s.balls[3] = 1e-3;
+  REQUIRE_OK(fitter_upload(f, &s));
+  return s;
+}
+
+/* One primitive and one sample: the equations are the field's derivatives, times what is known. */
+static void derivatives(void)
+{
+  enum { AXES = 0, EXPONENTS = 3, TURN = 5, CENTRE = 8, PLACE = 11, FIELD = 14, SLOPES = 15, NUMBERS = 26 };
+  static const double rows[][NUMBERS] = {
+#include "derivatives.inl"
+  };
+  static const double off = -0.2;
+  double worst = 0.0, worst_product = 0.0;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    const double *row = rows[i], *slopes = row + SLOPES;
+    fitter f = {.device = on, .tau = TAU};
+    primitive p = {.turn = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
+    double step[PARAMETERS] = {0.0}, loss, most = 0.0;
+    equations e;
+    memcpy(step + 8, row + TURN, 3 * sizeof *step);
+    memcpy(p.axes, row + AXES, sizeof p.axes);
+    memcpy(p.exponents, row + EXPONENTS, sizeof p.exponents);
+    memcpy(p.centre, row + CENTRE, sizeof p.centre);
+    p = primitive_moved(&p, step);
+    check(fabs(primitive_field(&p, row + PLACE) - row[FIELD]) < 1e-14, "row %zu: the field is %.17g, not %.17g", i,
+          primitive_field(&p, row + PLACE), row[FIELD]);
+    sample_set s = one_sample(&f, row + PLACE, 1.0, off);
+    REQUIRE_OK(fit_equations(&f, &s, &p, 1, WIDTH, &loss, &e));
+    const double t = tanh(row[FIELD] / WIDTH), steep = (1.0 - t * t) / WIDTH, residual = t - tanh(off / WIDTH);
+    for (int k = 0; k < PARAMETERS; ++k) {
+      most = fmax(most, fabs(slopes[k]));
+    }
+    for (int k = 0; k < PARAMETERS; ++k) {
+      worst = fmax(worst, fabs(e.right[k] / (steep * residual) - slopes[k]) / most);
+      for (int l = 0; l <= k; ++l) {
+        const double product = e.blocks[PARAMETERS * k + l] / (steep * steep);
+        worst_product = fmax(worst_product, fabs(product - slopes[k] * slopes[l]) / (most * most));
+      }
+    }
+    equations_free(&e);
+    samples_free(&s);
+    fitter_free(&f);
+  }
+  printf("derivatives are off by %.2g, their products by %.2g\n", worst, worst_product);
+  check(worst < slack, "derivatives are off by %.3g of the largest", worst);
+  check(worst_product < 2.0 * slack, "products of derivatives are off by %.3g of the largest", worst_product);
+}
+
+/* A fit whose equations overflow stalls; one that is at its end, where no step is any better, does not. */
+static void stalling(void)
+{
+  uint64_t seed = 31;
+  const double huge = device_real_bytes(on) == sizeof(double) ? 1e304 : 1e35;
+  fitter f = {.device = on, .tau = TAU};
+  primitives p = {.count = 1};
+  p.at[0] = random_primitive(&seed);
+  double x[3] = {p.at[0].centre[0], p.at[0].centre[1], p.at[0].centre[2]}, loss;
+  for (int k = 0; k < 3; ++k) {
+    x[k] += p.at[0].turn[3 * k] * p.at[0].axes[0]; /* on its surface */
+  }
+  const primitives before = p;
+  sample_set s = one_sample(&f, x, huge, 0.01);
+  REQUIRE_OK(fit_whole(&f, &s, &p, 1e-4, 5, &loss));
+  CHECK(f.stalled && isfinite(loss) && !memcmp(&before, &p, sizeof p));
+  samples_free(&s);
+  fitter_free(&f);
+  f = (fitter){.device = on, .tau = TAU};
+  s = random_samples(&f, &seed);
+  double last = HUGE_VAL;
+  for (int turn = 0; turn < 60; ++turn) {
+    REQUIRE_OK(fit_whole(&f, &s, &p, WIDTH, 40, &loss));
+    CHECK(!f.stalled);
+    if (loss == last) {
+      break;
+    }
+    last = loss;
+  }
+  check(loss == last, "a fit goes on falling, to %.17g", loss);
+  samples_free(&s);
+  fitter_free(&f);
 }
 
 /* The answer of equations of many blocks, some pairs of which meet, solves them; what is held stays. */
@@ -336,7 +435,10 @@ int main(int argc, char **argv)
   on = context_get(c)->members[0].device;
   device_select(on, 0);
   rounding = precision == ABUT_FLOAT64 ? 1e-6 : 1e-5;
+  slack = precision == ABUT_FLOAT64 ? 1e-12 : 3e-5;
   products();
+  derivatives();
+  stalling();
   solving();
   freezing();
   samples();
