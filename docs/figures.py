@@ -3,6 +3,7 @@
 
   python3 docs/figures.py CURVES.csv [OUT.png]                       fig3.png
   python3 docs/figures.py separate BUILD [A B STARTS INDEX [OUT.png]]   separate.png
+  python3 docs/figures.py decomposed BUILD DATA [MESH:COUNT ...]     decomposed.png, and the tables in decompose.md and bodies.md
 
 fig3: the curves come from the test program that checks them:
   build/tests/core/test_core_figures f64 curves.csv
@@ -12,10 +13,17 @@ about its middle, past parallel at angle 0.
 
 separate: runs examples/separate.c of a build and draws one start, its middle and its end by
 `abut render`, which frames every picture anew; here the three are brought to one camera.
+
+decomposed: makes bodies of scans of DATA/meshes by `abut decompose`, puts what it reports of them into
+the tables between marks in decompose.md and bodies.md, and draws four of them by `abut inspect`; of some rows alone the others stay as they are, and the picture
+is drawn where its four are among them.
 """
+import base64
 import csv
+import io
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -135,10 +143,100 @@ def draw_separate(build, *pair):
     pyplot.imsave(out, np.concatenate(shown, axis=1))
 
 
+# ---- decomposed --------------------------------------------------------------------------------
+# A name, the file, how many primitives, more options, and IoU and Chamfer [%] of as many by Marching-Primitives, where
+# they are known: of published bodies by `abut inspect` with a hard union.
+DECOMPOSED = [("armadillo", "armadillo.obj", 18, [], (0.883, 0.40)), ("armadillo", "armadillo.obj", 40, [], (0.917, 0.29)),
+              ("toy airplane", "ycb_a_toy_airplane.obj", 32, [], (0.835, 0.46)),
+              ("toy airplane", "ycb_a_toy_airplane.obj", 64, [], (0.889, 0.30)),
+              ("drill", "ycb_power_drill.obj", 17, [], (0.938, 0.28)),
+              ("screwdriver", "ycb_flat_screwdriver.obj", 5, [], (0.889, 0.34)),
+              ("screwdriver", "ycb_flat_screwdriver.obj", 12, [], (0.920, 0.23)),
+              ("spot", "spot.obj", 22, [], (0.957, 0.25)), ("bunny", "bunny.off", 16, [], None),
+              ("three holes", "3holes.off", 24, [], None), ("a cylinder", "cylinder.stl", 1, [], None),
+              ("a plate with holes", "plate_holes.STL", 24, ["--union", "0.004"], None)]
+HEAD = ("| mesh, primitives | IoU | Chamfer % | Hausdorff % | largest part uncovered % | largest surplus % | surface beyond 1 % "
+        "| depth ratio, median and 95 % | evaluations, 1e8 |\n|" + "---|" * 9 + "\n")
+SHORT_HEAD = "| mesh, primitives | IoU | Chamfer % | Hausdorff % |\n|" + "---|" * 4 + "\n"
+BEGIN, END = "<!-- by docs/figures.py decomposed -->\n", "<!-- end -->\n"
+DRAWN = {("armadillo", 18): ("0", "10"), ("toy airplane", 32): ("40", "35"), ("drill", 17): ("20", "25"),
+         ("screwdriver", 5): ("50", "35")}  # azimuth, elevation
+CAPTION = 40  # [pixels]
+
+
+def decompose(abut, path, count, options, body):
+    """What the command reports."""
+    run = subprocess.run([abut, "decompose", path, "--primitives", str(count), *options, "--json", "-o", body], check=True,
+                         capture_output=True, text=True)
+    return json.loads(run.stdout)
+
+
+def put_row(page, head, row):
+    """Puts a row in the place of the one that begins like it, or behind all."""
+    before, rest = page.read_text(encoding="utf-8").split(BEGIN)
+    table, after = rest.split(END)
+    rows = [head] + table.splitlines(keepends=True)[2:]
+    name = row.split("|")[1]
+    places = [i for i, old in enumerate(rows) if old.split("|")[1] == name]
+    rows[places[0] if places else len(rows):len(rows) if not places else places[0] + 1] = [row]
+    page.write_text(before + BEGIN + "".join(rows) + END + after, encoding="utf-8")
+
+
+def row_of(name, count, options, peer, r):
+    def with_peer(text, i, digits):
+        return text + (f" ({peer[i]:.{digits}f})" if peer else "")
+    what = f"{name}, {count}" + (f", `{' '.join(options)}`" if options else "")
+    return (f"| {what} | {with_peer(format(r['iou'], '.3f'), 0, 3)} | {with_peer(format(r['chamfer_percent'], '.3f'), 1, 2)} | "
+            f"{r['hausdorff_percent']:.1f} | {100 * r['largest_uncovered']:.2f} | {100 * r['largest_surplus']:.2f} | "
+            f"{100 * r['surface_beyond_1_percent']:.1f} % | {r['depth_ratio_median']:.2f}, {r['depth_ratio_95']:.2f} | "
+            f"{r['evaluations'] / 1e8:.1f} |\n")
+
+
+def pictures_of(abut, body, mesh, view, folder):
+    """The mesh and its primitives, as `abut inspect` draws them on white."""
+    page = folder / "page.html"
+    subprocess.run([abut, "inspect", body, mesh, "--azimuth", view[0], "--elevation", view[1], "-q", "-o", page], check=True)
+    light = re.findall(r'<img src="data:image/png;base64,([^"]+)"', page.read_text(encoding="utf-8"))
+    return [pyplot.imread(io.BytesIO(base64.b64decode(text)))[..., :3] for text in light[:2]]
+
+
+def draw_columns(columns):
+    height, width = columns[0][1][0].shape[:2]
+    whole = (len(columns) * width, 2 * height + CAPTION)
+    figure = pyplot.figure(figsize=(whole[0] / 100, whole[1] / 100), dpi=60)
+    for i, (caption, images) in enumerate(columns):
+        for k, image in enumerate(images):
+            axes = figure.add_axes((i / len(columns), (1 - k) * height / whole[1], 1 / len(columns), height / whole[1]))
+            axes.imshow(image)
+            axes.axis("off")
+        figure.text((i + 0.5) / len(columns), 1 - 0.5 * CAPTION / whole[1], caption, ha="center", va="center", fontsize=16)
+    figure.savefig(HERE / "decomposed.png")
+
+
+def draw_decomposed(build, data, *wanted):
+    abut, columns = f"{build}/src/cli/abut", []
+    with tempfile.TemporaryDirectory() as folder:
+        body = pathlib.Path(folder) / "made.body.json"
+        for name, file, count, options, peer in DECOMPOSED:
+            if wanted and f"{name}:{count}" not in wanted:
+                continue
+            mesh = f"{data}/meshes/{file}"
+            row = row_of(name, count, options, peer, decompose(abut, mesh, count, options, body))
+            put_row(HERE / "decompose.md", HEAD, row)
+            if (name, count) in DRAWN:
+                short = "|".join(re.sub(r" \([^)]*\)", "", row).split("|")[:5]) + "|\n"
+                put_row(HERE / "bodies.md", SHORT_HEAD, short)
+                columns.append((f"{name}, {count}", pictures_of(abut, body, mesh, DRAWN[name, count], pathlib.Path(folder))))
+    if len(columns) == len(DRAWN):
+        draw_columns(columns)
+
+
 if __name__ == "__main__":
-    if sys.argv[1:] in ([], ["separate"]):
+    if sys.argv[1:] in ([], ["separate"], ["decomposed"]):
         sys.exit(__doc__)
     if sys.argv[1] == "separate":
         draw_separate(*sys.argv[2:])
+    elif sys.argv[1] == "decomposed":
+        draw_decomposed(*sys.argv[2:])
     else:
         draw_curves(*sys.argv[1:])
