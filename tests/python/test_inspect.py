@@ -25,7 +25,7 @@ def test_contact_mesh(ball):
     assert np.allclose(on, 1.0, atol=1e-6)
     fit = abut.measure_fit(ball, mesh.vertices, mesh.faces)
     assert fit["coverage"] > 0.999 and abs(fit["iou"] - mesh.report["volume_kept"]) < 0.01
-    assert fit["largest_surplus"] < 0.15 and 0.9 < fit["depth_ratio_median"] < fit["depth_ratio_95"] < 2.0
+    assert fit["largest_surplus"] < 0.15 and 0.9 < fit["depth_ratio_median"] < fit["depth_ratio_95"] < 4.0
     assert len(fit["depth_ratio_most_at"]) == 3 and fit["endless"] is False
     with pytest.raises(ValueError):
         abut.contact_mesh(ball, 0)
