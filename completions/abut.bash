@@ -11,7 +11,7 @@ _abut()
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      help | devices | field | decompose | remesh | inspect | import | simulate | transition | rollout-gradient | compare | film | contacts | suggest | gradient | jvp | jacobian | merge | gradcheck | closest | ccd | ccd-queries | render | bench | tune)
+      help | devices | field | decompose | remesh | inspect | import | simulate | transition | rollout-gradient | compare | film | contacts | suggest | gradient | jvp | jacobian | merge | gradcheck | closest | ccd | ccd-queries | render | view | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -53,8 +53,8 @@ _abut()
 
   pair+=" $meshes"
   case $command in
-    help) options='devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian merge gradcheck closest ccd ccd-queries render bench tune' ;;
-    '') options+=' help devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian merge gradcheck closest ccd ccd-queries render bench tune' ;;
+    help) options='devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian merge gradcheck closest ccd ccd-queries render view bench tune' ;;
+    '') options+=' help devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian merge gradcheck closest ccd ccd-queries render view bench tune' ;;
     devices) options+=' --json' ;;
     field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
     remesh) options+=' --device --json --output --smoothing --timeout --vertices' ;;
@@ -109,6 +109,7 @@ _abut()
       options+=" $pair --also --output --index --azimuth --elevation --width --height --zoom"
       options+=' --no-contacts --show-smoothing --threshold'
       ;;
+    view) options+=" $pair --output --index --show-smoothing --threshold --world" ;;
     tune) options+=" $pair --module --output --precision --seconds" ;;
     bench) options+=" $pair $kernels --apart --batch --what --variant --precision --json --states --steps" ;;
   esac
@@ -124,6 +125,8 @@ _abut()
     _abut_files scene.json
   elif [[ $command == film ]]; then
     _abut_files scene.json npz
+  elif [[ $command == view ]]; then
+    _abut_files body.json scene.json npz obj stl ply off glb gltf dae
   elif [[ $command == ccd-queries ]]; then
     _abut_files csv npz
   elif [[ $command == merge ]]; then

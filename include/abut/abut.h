@@ -23,6 +23,7 @@
 #include <abut/inspect.h>
 #include <abut/lcp.h>
 #include <abut/manifold.h>
+#include <abut/page.h>
 #include <abut/pose.h>
 #include <abut/render.h>
 #include <abut/shape.h>

@@ -157,6 +157,7 @@ typedef enum command_bit {
   COMMAND_SUGGEST = 2097152,
   COMMAND_DECOMPOSE = 4194304,
   COMMAND_MERGE = 8388608,
+  COMMAND_VIEW = 16777216,
   COMMAND_ALL = INT_MAX /* also of those to come */
 } command_bit;
 
@@ -213,6 +214,7 @@ const char *reader_of_models(void);
 const char *reader_of_meshes(void);
 exit_code cmd_simulate(const options *o);
 exit_code cmd_film(const options *o);
+exit_code cmd_view(const options *o);
 exit_code cmd_transition(const options *o);
 exit_code cmd_rollout_gradient(const options *o);
 exit_code cmd_compare(const options *o);

@@ -203,6 +203,13 @@ const command commands[] = {
    ".png: the picture",
    "abut render assets/figure.body.json assets/part.body.json --poses assets/poses.npz --index 3 -o picture.png",
    cmd_render},
+  {"view", COMMAND_VIEW, " A B|SCENE OUT.npz", " -o PAGE.html", "make a page to look at contacts in a browser",
+   "Makes one page that stands by itself: two bodies at all poses of --poses, or a world of a scene that\n"
+   "simulate wrote, with the contacts of every frame. It turns, zooms and plays; a contact that is\n"
+   "clicked on tells its slot, features, position, distance, normal and activity, and their course.\n"
+   "It asks no host for anything, and needs a browser with WebGL 2.",
+   ".html: the page",
+   "abut view assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o view.html", cmd_view},
   {"bench", COMMAND_BENCH, " [A B|SCENE]", "", "measure poses, or steps, a second",
    "Times batches end to end, from the caller's poses to results in its memory, after one warm-up\n"
    "call. Without A and B: two built-in figures of 18 superquadrics each. Without --poses: random\n"
@@ -275,7 +282,7 @@ static exit_code dispatch(const options *o)
   if (!o->command) {
     return usage_error(NULL, "which command? devices, field, decompose, remesh, inspect, import, simulate, transition, "
                        "rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, merge, gradcheck, "
-                       "closest, ccd, ccd-queries, render, bench or tune");
+                       "closest, ccd, ccd-queries, render, view, bench or tune");
   }
   CLI_TRY(launcher_check(o));
   return o->command->run(o);

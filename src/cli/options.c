@@ -12,7 +12,7 @@
 /* Commands that write arrays; that take --chunk and --lanes; that take two bodies. */
 #define ARRAY_COMMANDS (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN)
 #define KERNEL_COMMANDS (ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_GRADCHECK)
-#define PAIR_COMMANDS (KERNEL_COMMANDS | COMMAND_RENDER | COMMAND_TUNE)
+#define PAIR_COMMANDS (KERNEL_COMMANDS | COMMAND_RENDER | COMMAND_TUNE | COMMAND_VIEW)
 /* Commands that make fields of bare meshes. */
 #define MESH_COMMANDS (PAIR_COMMANDS | COMMAND_FIELD | COMMAND_INSPECT | COMMAND_SUGGEST)
 /* Commands that look at bodies without poses. */
@@ -116,7 +116,7 @@ static const struct {
                       "also the Hessian times these tangents of the poses"},
   [OPTION_IMPORT] = {"import", "TABLE", 0, COMMAND_DECOMPOSE,
                      "fit nothing, and take the superquadrics of such a table, or of a .body.json"},
-  [OPTION_INDEX] = {"index", "I", 0, COMMAND_RENDER, "which pose to draw, from 0 (0)"},
+  [OPTION_INDEX] = {"index", "I", 0, COMMAND_RENDER | COMMAND_VIEW, "which pose to draw, or to show first, from 0 (0)"},
   [OPTION_ITERATIONS] = {"iterations", "N", 0, CCD_COMMANDS,
                          "most iterations of each stage of a query, up to 1000000 (32)"},
   [OPTION_JACOBIAN] = {"jacobian", "METHOD", 0, COMMAND_CLOSEST,
@@ -147,7 +147,7 @@ static const struct {
   [OPTION_NO_CACHE] = {"no-cache", NULL, 0, COMMAND_FIELD,
                        "make the field anew, and keep nothing of it"},
   [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
-  [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_TUNE | COMMAND_FIELD
+  [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_VIEW | COMMAND_TUNE | COMMAND_FIELD
                      | COMMAND_IMPORT | SCENE_COMMANDS | QUERY_COMMANDS | BODY_COMMANDS | COMMAND_DECOMPOSE,
                      "file to write: "},
   [OPTION_PAIRS] = {"pairs", "FILE.csv", 0, COMMAND_CONTACTS,
@@ -200,7 +200,7 @@ static const struct {
   [OPTION_SHARD] = {"shard", "I/N", 0, SHARD_COMMANDS,
                     "of a folder: part I of the N parts 0 to N - 1 of the poses alone; `merge` checks\n"
                     "                             and joins them"},
-  [OPTION_SHOW_SMOOTHING] = {"show-smoothing", NULL, 0, KERNEL_COMMANDS | COMMAND_RENDER,
+  [OPTION_SHOW_SMOOTHING] = {"show-smoothing", NULL, 0, KERNEL_COMMANDS | COMMAND_RENDER | COMMAND_VIEW,
                              "print the smoothing coefficients on standard error, as JSON"},
   [OPTION_SMOOTHING] = {"smoothing", "S.json", 0, PAIR_COMMANDS | BODY_COMMANDS,
                         "smoothing coefficients (fitted to the bodies' size)"},
@@ -227,7 +227,7 @@ static const struct {
                           "                             --jacobian gumbel, as a share of a shape's "
                           "size (0.05)"},
   [OPTION_THRESHOLD] = {"threshold", "T", 0,
-                        COMMAND_RENDER | COMMAND_JACOBIAN | CONTACT_COMMANDS,
+                        COMMAND_RENDER | COMMAND_VIEW | COMMAND_JACOBIAN | CONTACT_COMMANDS,
                         "take contacts of activity >= T alone (jacobian 0.1, others 0.05)"},
   [OPTION_TIMELINE] = {"timeline", "NAME", 0, ARRAY_COMMANDS | COMMAND_CLOSEST | COMMAND_CCD,
                        "write what each device did when: NAME.json (a trace), NAME.png;\n"
@@ -259,7 +259,7 @@ static const struct {
                    "                             step-vjp, transition, contacts, list (step)"},
   [OPTION_WIDTH] = {"width", "PIXELS", 0, COMMAND_RENDER | COMMAND_FILM,
                     "picture's width (render 900, film 640, on a sheet 320)"},
-  [OPTION_WORLD] = {"world", "I", 0, COMMAND_FILM | COMMAND_COMPARE,
+  [OPTION_WORLD] = {"world", "I", 0, COMMAND_FILM | COMMAND_VIEW | COMMAND_COMPARE,
                     "which world to show, from 0 (0)"},
   [OPTION_WORLDS] = {"worlds", "N", 0, BATCH_COMMANDS | COMMAND_GRADCHECK,
                      "without --states: how many worlds begin alike (1), or of gradcheck near\n"
@@ -692,6 +692,7 @@ exit_code need_option(const options *o, option_id id)
                            o->command->bit == COMMAND_RENDER  ? "OUT.png"
                            : o->command->bit & (COMMAND_FIELD | COMMAND_DECOMPOSE | COMMAND_REMESH) ? "NAME.body.json"
                            : o->command->bit == COMMAND_INSPECT ? "REPORT.html"
+                           : o->command->bit == COMMAND_VIEW ? "PAGE.html"
                            : o->command->bit == COMMAND_IMPORT ? "NAME.scene.json"
                            : o->command->bit == COMMAND_FILM ? "FILM.mp4, FRAMES/ or SHEET.png"
                                                               : "OUT.npz")

@@ -200,7 +200,7 @@ exit_code check_own_output(const options *o)
   const char *ending = field                              ? ".body.json"
                        : import                           ? ".scene.json"
                        : tune                             ? ".json"
-                       : o->command->bit == COMMAND_INSPECT ? ".html"
+                       : o->command->bit & (COMMAND_INSPECT | COMMAND_VIEW) ? ".html"
                        : o->command->bit & (COMMAND_RENDER | COMMAND_COMPARE | COMMAND_SUGGEST) ? ".png"
                                                                               : ".npz";
   /* `tune` reads the file first, and what the others write beside it is named after it. */

@@ -1,0 +1,185 @@
+#include "inputs.h"
+#include "worlds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENDING ".scene.json"
+#define LEAST_THRESHOLD (1.0 / 255.0) /* abut_page_options.threshold */
+
+/* What a page is made of. */
+typedef struct view {
+  const options *o;
+  bool of_scene;
+  size_t index, world;
+  abut_page_options page;
+  scene scene;
+  abut_poses poses;        /* of a pair */
+  abut_scene links;        /* of a scene, and all that follows */
+  abut_scene_info info;
+  inputs states;
+  double *q, *energy;      /* (rows, nq), (rows, 2) of the world that is shown */
+  size_t rows;
+  char *html;
+  size_t bytes;
+} view;
+
+static bool is_scene(const char *path)
+{
+  return ends_with(path, ENDING);
+}
+
+static exit_code check_usage(view *v, const options *o)
+{
+  v->o = o;
+  v->page = abut_default_page_options();
+  CLI_TRY(need_operands(o, 2, "two bodies, A and B, or a scene and what simulate wrote of it"));
+  v->of_scene = is_scene(o->operands[0]);
+  if (v->of_scene && o->value[OPTION_POSES]) {
+    return usage_error(o->command, "--poses is of two bodies; of a scene the states are the second word");
+  }
+  CLI_TRY(v->of_scene ? EXIT_GOOD : need_option(o, OPTION_POSES));
+  if (!v->of_scene && o->value[OPTION_WORLD]) {
+    return usage_error(o->command, "--world is of a scene");
+  }
+  CLI_TRY(need_option(o, OPTION_OUTPUT));
+  CLI_TRY(option_real(o, OPTION_THRESHOLD, LEAST_THRESHOLD, 1.0, &v->page.threshold));
+  CLI_TRY(option_whole(o, OPTION_INDEX, 0, (size_t)-1, &v->index));
+  CLI_TRY(option_whole(o, OPTION_WORLD, 0, (size_t)-1, &v->world));
+  CLI_TRY(check_inputs(o));
+  CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
+  return check_own_output(o);
+}
+
+static exit_code check_index(const view *v, const char *path, const char *what, size_t count)
+{
+  if (!count) {
+    return report(EXIT_INPUT, "%s: holds no %ss", path, what);
+  }
+  return v->index < count ? EXIT_GOOD : report(EXIT_INPUT, "%s: there is no %s %zu; it holds %zu, from 0 on", path, what,
+                                               v->index, count);
+}
+
+/* ---- a pair ---- */
+
+static const char *short_name(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static exit_code make_pair_page(view *v)
+{
+  const options *o = v->o;
+  CLI_TRY(report_status(abut_load_poses(o->value[OPTION_POSES], &v->poses)));
+  CLI_TRY(check_index(v, o->value[OPTION_POSES], "pose", v->poses.count));
+  CLI_TRY(scene_open(&v->scene, o, ABUT_FLOAT32));
+  CLI_TRY(scene_load(&v->scene, o));
+  v->page.first = v->index;
+  v->page.names[0] = short_name(o->operands[0]); /* a bare mesh's body does not know its file */
+  v->page.names[1] = short_name(o->operands[1]);
+  v->rows = v->poses.count;
+  progress p = progress_begin(o, "");
+  progress_say(&p, "contacts of %zu poses", v->rows);
+  const abut_status status = abut_format_pair_page(v->scene.pair, v->poses.kind, v->rows, v->poses.pose1,
+                                                   v->poses.pose2, &v->page, &v->html, &v->bytes);
+  progress_end(&p);
+  return report_status(status);
+}
+
+/* ---- a scene ---- */
+
+/* Rows (states, worlds, width) of an array become those of one world. */
+static exit_code take_world(view *v, const char *name, size_t count, size_t width, const char *what, double **out)
+{
+  const size_t shape[3] = {v->rows, count, width};
+  const void *all = NULL;
+  size_t numbers = 0;
+  CLI_TRY(inputs_numbers(&v->states, name, 3, shape, what, ABUT_FLOAT64, &all));
+  if (!all) {
+    return EXIT_GOOD;
+  }
+  *out = multiply(v->rows, width, 1, &numbers) ? calloc(numbers + 1, sizeof **out) : NULL;
+  if (!*out) {
+    return report(EXIT_RUN, "no memory for %zu states", v->rows);
+  }
+  for (size_t i = 0; i < v->rows; ++i) {
+    memcpy(*out + i * width, (const double *)all + (i * count + v->world) * width, width * sizeof **out);
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code check_times(const view *v, const double *time)
+{
+  for (size_t i = 0; i < v->rows; ++i) {
+    if (!isfinite(time[i]) || (i && !(time[i] > time[i - 1]))) {
+      return report(EXIT_INPUT, "%s: array 'time': number %zu, counted from 0, does not come after the one before",
+                    v->states.path, i);
+    }
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code read_states(view *v)
+{
+  const void *time = NULL;
+  char what[96];
+  CLI_TRY(inputs_open(&v->states, v->o->operands[1]));
+  const abut_array *q = inputs_find(&v->states, "q");
+  if (!q || !inputs_find(&v->states, "time") || q->dimensions != 3) {
+    return report(EXIT_INPUT, "%s: holds no q of shape (states, worlds, nq) and time (states), which simulate writes",
+                  v->states.path);
+  }
+  const size_t count = q->shape[1];
+  v->rows = q->shape[0];
+  CLI_TRY(check_index(v, v->states.path, "state", v->rows));
+  if (v->world >= count) {
+    return report(EXIT_INPUT, "%s: there is no world %zu; it holds %zu, from 0 on", v->states.path, v->world, count);
+  }
+  snprintf(what, sizeof what, "the scene has %zu positions a world", v->info.nq);
+  CLI_TRY(take_world(v, "q", count, v->info.nq, what, &v->q));
+  CLI_TRY(take_world(v, "energy", count, 2, "kinetic and potential of each state", &v->energy));
+  CLI_TRY(inputs_numbers(&v->states, "time", 1, &v->rows, "one of each state", ABUT_FLOAT64, &time));
+  CLI_TRY(check_times(v, time));
+  v->page.time = time;
+  v->page.energy = v->energy;
+  return EXIT_GOOD;
+}
+
+static exit_code make_scene_page(view *v)
+{
+  const options *o = v->o;
+  CLI_TRY(scene_open(&v->scene, o, ABUT_FLOAT32));
+  CLI_TRY(load_scene(&v->scene, o, &v->links, &v->info));
+  CLI_TRY(read_states(v));
+  v->page.first = v->index;
+  progress p = progress_begin(o, "");
+  progress_say(&p, "contacts of %zu states", v->rows);
+  const abut_status status = abut_format_scene_page(v->links, v->rows, v->q, &v->page, &v->html, &v->bytes);
+  progress_end(&p);
+  return report_status(status);
+}
+
+exit_code cmd_view(const options *o)
+{
+  view v = {0};
+  exit_code code = EXIT_GOOD;
+  CLI_TRY_DONE(check_usage(&v, o));
+  const double start = now();
+  CLI_TRY_DONE(v.of_scene ? make_scene_page(&v) : make_pair_page(&v));
+  CLI_TRY_DONE(report_status(abut_write_file(o->value[OPTION_OUTPUT], v.html, v.bytes)));
+  if (sums_up(o)) {
+    printf("%zu %s%s, a page of %.3g MB, %.3g s on %s\n", v.rows, v.of_scene ? "state" : "pose",
+           v.rows == 1 ? "" : "s", 1e-6 * (double)v.bytes, now() - start, scene_workers(&v.scene).text);
+  }
+done:
+  abut_free(v.html);
+  abut_free_poses(&v.poses);
+  inputs_close(&v.states);
+  free(v.q);
+  free(v.energy);
+  scene_close(&v.scene);
+  return code;
+}

@@ -1,0 +1,186 @@
+#include "view/parts.h"
+
+#include "base/error.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COOKIE 0xab073501u
+#define THRESHOLD_LEAST (1.0 / 255.0) /* activities are eight bits in a page */
+#define PIXELS_MOST 4096
+#define SHORT_MOST 32767.0
+
+abut_page_options abut_default_page_options(void)
+{
+  abut_page_options o;
+  memset(&o, 0, sizeof o);
+  o.threshold = 0.05;
+  o.picture_width = 640;
+  o.picture_height = 480;
+  o.cookie = COOKIE;
+  return o;
+}
+
+abut_status check_page_options(const abut_page_options *o, size_t count)
+{
+  if (o->cookie != COOKIE) {
+    return fail(ABUT_ERROR_ARGUMENT, "a page's options are not made by abut_default_page_options");
+  }
+  if (!count || count > UINT32_MAX) {
+    return fail(ABUT_ERROR_ARGUMENT, "a page of %zu frames", count);
+  }
+  if (!(o->threshold >= THRESHOLD_LEAST && o->threshold <= 1.0)) {
+    return fail(ABUT_ERROR_ARGUMENT, "a page's threshold is %g, not within 1/255 and 1", o->threshold);
+  }
+  if (o->first >= count) {
+    return fail(ABUT_ERROR_ARGUMENT, "a page cannot begin with frame %zu of %zu, counted from 0", o->first, count);
+  }
+  if (o->picture_width > PIXELS_MOST || o->picture_height > PIXELS_MOST) {
+    return fail(ABUT_ERROR_ARGUMENT, "a page's picture of %u x %u pixels is not within %d a side", o->picture_width,
+                o->picture_height, PIXELS_MOST);
+  }
+  for (size_t i = 0; o->time && i < count; ++i) {
+    if (!isfinite(o->time[i]) || (i && o->time[i] < o->time[i - 1])) {
+      return fail(ABUT_ERROR_ARGUMENT, "the time of frame %zu does not come after the one before", i);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+json_t *page_layout(const abut_layout *l)
+{
+  const size_t numbers[9] = {l->contacts,         l->vertices[0],      l->vertices[1],    l->edges[0],      l->edges[1],
+                             l->vertex_offset[0], l->vertex_offset[1], l->edge_offset[0], l->edge_offset[1]};
+  json_t *list = json_array();
+  for (int i = 0; list && i < 9; ++i) {
+    if (json_array_append_new(list, page_count(numbers[i])) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+abut_status page_add_options(page *p, const abut_page_options *o, size_t frames)
+{
+  TRY(page_set(p->root, "abut", json_string(abut_version())));
+  TRY(page_set(p->root, "frames", page_count(frames)));
+  TRY(page_set(p->root, "first", page_count(o->first)));
+  TRY(page_set(p->root, "threshold", json_real(o->threshold)));
+  if (!o->time) {
+    return ABUT_SUCCESS;
+  }
+  void *memory = NULL;
+  TRY(allocate(&memory, frames, sizeof(float)));
+  for (size_t i = 0; i < frames; ++i) {
+    ((float *)memory)[i] = (float)o->time[i];
+  }
+  const abut_status status = page_add(p, "time", PAGE_F32, frames, 1, memory);
+  free(memory);
+  return status;
+}
+
+abut_status page_add_curve(page *p, json_t *curves, const char *name, const char *unit, size_t frames,
+                           const float *values)
+{
+  json_t *curve = json_pack("{s:s, s:s}", "name", name, "unit", unit);
+  if (!curve || json_array_append_new(curves, curve) != 0) {
+    return fail(ABUT_ERROR_MEMORY, "no memory for a page");
+  }
+  return page_add(p, name, PAGE_F32, frames, 1, values);
+}
+
+static double real_of(const void *reals_, size_t i, abut_precision precision)
+{
+  return precision == ABUT_FLOAT64 ? ((const double *)reals_)[i] : (double)((const float *)reals_)[i];
+}
+
+/* Numbers of a list as 16-bit shares of `most`, or 8-bit ones of 1. */
+static abut_status add_shares(page *p, const char *name, size_t rows, size_t columns, const void *from, double most,
+                              abut_precision precision)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, rows * columns, sizeof(int16_t)));
+  for (size_t i = 0; i < rows * columns; ++i) {
+    const double share = fmin(fmax(real_of(from, i, precision) / most, -1.0), 1.0);
+    ((int16_t *)memory)[i] = (int16_t)lround(SHORT_MOST * share);
+  }
+  const abut_status status = page_add(p, name, PAGE_I16, rows, columns, memory);
+  free(memory);
+  return status;
+}
+
+static abut_status add_activities(page *p, const abut_compact *list, abut_precision precision)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, list->count, 1));
+  for (size_t i = 0; i < list->count; ++i) {
+    ((uint8_t *)memory)[i] = (uint8_t)lround(255.0 * fmin(real_of(list->activity, i, precision), 1.0));
+  }
+  const abut_status status = page_add(p, "activity", PAGE_U8, list->count, 1, memory);
+  free(memory);
+  return status;
+}
+
+static abut_status add_positions(page *p, const abut_compact *list, abut_precision precision)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, 3 * list->count, sizeof(float)));
+  for (size_t i = 0; i < 3 * list->count; ++i) {
+    ((float *)memory)[i] = (float)real_of(list->p, i, precision);
+  }
+  const abut_status status = page_add(p, "p", PAGE_F32, list->count, 3, memory);
+  free(memory);
+  return status;
+}
+
+/* Where each frame's contacts begin. */
+static abut_status add_starts(page *p, size_t frames, const uint32_t *frame, size_t count)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, frames + 1, sizeof(uint32_t)));
+  uint32_t *starts = memory;
+  for (size_t i = 0; i < count; ++i) {
+    ++starts[frame[i] + 1];
+  }
+  for (size_t i = 0; i < frames; ++i) {
+    starts[i + 1] += starts[i];
+  }
+  const abut_status status = page_add(p, "starts", PAGE_U32, frames + 1, 1, starts);
+  free(memory);
+  return status;
+}
+
+/* Indices with one past the largest of them that is one. */
+static abut_status add_list_indices(page *p, const char *name, size_t rows, size_t columns, const uint32_t *data)
+{
+  uint32_t end = 0;
+  for (size_t i = 0; i < rows * columns; ++i) {
+    end = data[i] != ABUT_NO_FEATURE && data[i] >= end ? data[i] + 1 : end;
+  }
+  return page_add_indices(p, name, rows, columns, end, data);
+}
+
+abut_status page_add_contacts(page *p, size_t frames, const abut_compact *list, const uint32_t *frame,
+                              const uint32_t *pair, size_t pairs, abut_precision precision)
+{
+  double deepest = 0.0;
+  if (list->count > UINT32_MAX) {
+    return fail(ABUT_ERROR_ARGUMENT, "%zu contacts are too many for a page", list->count);
+  }
+  for (size_t i = 0; i < list->count; ++i) {
+    deepest = fmax(deepest, fabs(real_of(list->d, i, precision)));
+  }
+  deepest = deepest > 0.0 ? deepest : 1.0;
+  TRY(page_set(p->root, "deepest", json_real(deepest)));
+  TRY(add_starts(p, frames, frame, list->count));
+  if (pairs > 1) {
+    TRY(page_add_indices(p, "pair", list->count, 1, pairs, pair));
+  }
+  TRY(add_list_indices(p, "slot", list->count, 1, list->slot));
+  TRY(add_list_indices(p, "feature", list->count, 2, list->feature));
+  TRY(add_positions(p, list, precision));
+  TRY(add_shares(p, "d", list->count, 1, list->d, deepest, precision));
+  TRY(add_shares(p, "n", list->count, 3, list->n, 1.0, precision));
+  return add_activities(p, list, precision);
+}

@@ -1,0 +1,40 @@
+/* What a page holds: an object of JSON that says what there is, and arrays behind it, packed. */
+#ifndef ABUT_VIEW_PAGE_H
+#define ABUT_VIEW_PAGE_H
+
+#include <abut/page.h>
+#include <jansson.h>
+#include <stdbool.h>
+
+typedef enum page_type { PAGE_F32, PAGE_I16, PAGE_U8, PAGE_U16, PAGE_U32 } page_type;
+
+typedef struct page {
+  json_t *root, *arrays; /* `arrays` is in `root` */
+  uint8_t *bytes;        /* all arrays, each as planes of the bytes of its rows */
+  size_t used, room;
+  uint8_t *picture;      /* of a PNG, or NULL */
+  size_t picture_bytes;
+} page;
+
+abut_status page_begin(page *p);
+void page_free(page *p);
+
+/* Adds (rows, columns) elements of host memory under a name. */
+abut_status page_add(page *p, const char *name, page_type type, size_t rows, size_t columns, const void *data);
+/* The same of indices below `end`, or UINT32_MAX for none, as 16 bits where these hold them. */
+abut_status page_add_indices(page *p, const char *name, size_t rows, size_t columns, size_t end, const uint32_t *data);
+
+/* Sets a member of an object, whose reference is taken; NULL is a lack of memory. */
+abut_status page_set(json_t *object, const char *name, json_t *value);
+/* A text of any bytes as JSON: what is not UTF-8 becomes '?'. */
+json_t *page_text(const char *text);
+json_t *page_numbers(const double *numbers, size_t count);
+json_t *page_count(size_t count);
+
+/* Makes the page. *html is the caller's. */
+abut_status page_format(page *p, char **html, size_t *bytes);
+
+/* Deflates bytes (RFC 1951). *out is the caller's to free. */
+abut_status deflate_bytes(const uint8_t *bytes, size_t count, uint8_t **out, size_t *out_count);
+
+#endif

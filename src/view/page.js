@@ -1,0 +1,1267 @@
+'use strict';
+/* The page of `abut view`. Its data is an object of JSON and arrays behind it (src/view/page.h); it makes no request.
+ * Lengths are metres, matrices and vectors are arrays, a place is x, y, z, qw, qx, qy, qz. */
+(() => {
+const at = id => document.getElementById(id);
+const page = JSON.parse(at('object').textContent);
+
+/* ---- arrays ---- */
+
+async function inflate(text) {
+  const packed = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+const TYPES = {f4: Float32Array, i2: Int16Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array};
+
+/* Rows come as planes of their bytes. */
+function arrayOf(bytes, name) {
+  const a = page.arrays[name];
+  if (!a) return null;
+  const type = TYPES[a.type], width = a.columns * type.BYTES_PER_ELEMENT, out = new Uint8Array(a.rows * width);
+  for (let k = 0; k < width; ++k)
+    for (let i = 0, from = a.at + k * a.rows; i < a.rows; ++i) out[i * width + k] = bytes[from + i];
+  return new type(out.buffer);
+}
+
+/* ---- vectors ---- */
+
+const add = (a, b) => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
+const sub = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+const scaled = (a, s) => [a[0] * s, a[1] * s, a[2] * s];
+const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+const length = a => Math.hypot(a[0], a[1], a[2]);
+const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
+
+function turn(place, v) {
+  const w = place[3], q = [place[4], place[5], place[6]], c = scaled(cross(q, v), 2);
+  return add(add(v, scaled(c, w)), cross(q, c));
+}
+const apply = (place, v) => add(turn(place, v), [place[0], place[1], place[2]]);
+
+function behind(a, b) { // the place b, given in the axes of a, in the world
+  const [w, x, y, z] = a.slice(3), [s, i, j, k] = b.slice(3);
+  return [...apply(a, b), w * s - x * i - y * j - z * k, w * i + x * s + y * k - z * j, w * j - x * k + y * s + z * i,
+    w * k + x * j - y * i + z * s];
+}
+
+/* ---- colours, in linear light as src/render has them ---- */
+
+const RAMP = [[0.90, 0.76, 0.16], [0.86, 0.38, 0.04], [0.72, 0.09, 0.05], [0.36, 0.015, 0.13], [0.10, 0.005, 0.13]];
+const PAINTS = [[0.17, 0.35, 0.58], [0.66, 0.58, 0.45], [0.30, 0.48, 0.26], [0.60, 0.22, 0.17], [0.40, 0.30, 0.55],
+  [0.16, 0.47, 0.49], [0.70, 0.44, 0.12], [0.45, 0.45, 0.47]];
+const FLOOR = [0.72, 0.73, 0.75], MARKED = [0.0, 0.75, 0.2];
+
+function ramp(activity) {
+  const x = clamp(activity, 0, 1) * 4, i = Math.min(Math.floor(x), 3);
+  return RAMP[i].map((c, k) => c + (RAMP[i + 1][k] - c) * (x - i));
+}
+const shown = c => c <= 0.0031308 ? 12.92 * c : 1.055 * c ** (1 / 2.4) - 0.055;
+const css = c => `rgb(${c.map(x => Math.round(255 * shown(clamp(x, 0, 1)))).join(' ')})`;
+
+/* ---- shaders ---- */
+
+/* sRGB by roots, within 0.002 of what it is from 0.003 on: powers take three times as long without a GPU. */
+const ENCODE = `
+vec4 encode(vec3 c, float alpha) {
+  c = clamp(c, 0.0, 1.0);
+  vec3 a = sqrt(c), b = sqrt(a), d = sqrt(b);
+  return vec4(clamp(0.662002687 * a + 0.684122060 * b - 0.323583601 * d - 0.0225411470 * c, 0.0, 1.0) * alpha, alpha);
+}`;
+const HEAD = '#version 300 es\nprecision highp float;\nprecision highp int;\n';
+
+const MESH_VERTEX = HEAD + `
+uniform mat4 model, camera;
+in vec3 position, normal;
+out vec3 world, facing, local;
+void main() {
+  local = position;
+  world = (model * vec4(position, 1.0)).xyz;
+  facing = mat3(model) * normal;
+  gl_Position = camera * vec4(world, 1.0);
+}`;
+const MESH_FRAGMENT = HEAD + ENCODE + `
+uniform vec3 eye, key, up, paint;
+uniform float alpha, tile;
+in vec3 world, facing, local;
+out vec4 colour;
+void main() {
+  vec3 ray = normalize(world - eye), n = normalize(facing);
+  n = dot(n, ray) > 0.0 ? -n : n;
+  vec3 of = paint;
+  if (tile > 0.0) {
+    vec2 cell = floor(local.xy / tile);
+    of *= mod(cell.x + cell.y, 2.0) > 0.5 ? 0.82 : 1.0;
+  }
+  float sky = 0.5 + 0.5 * dot(n, up), edge = 1.0 - min(max(-dot(n, ray), 0.0), 1.0);
+  float half_way = max(dot(n, normalize(key - ray)), 0.0), p2 = half_way * half_way, p4 = p2 * p2, p8 = p4 * p4, p32 = p8 * p8 * p8 * p8;
+  float gloss = 0.05 * p32 * p8;
+  float lit = 0.92 * max(dot(n, key), 0.0) + 0.28 * (0.5 + 0.5 * sky);
+  colour = encode(of * lit + gloss + 0.06 * edge * edge * edge, alpha);
+}`;
+const LINE_VERTEX = HEAD + `
+uniform mat4 model, camera;
+in vec3 position;
+void main() {
+  gl_Position = camera * model * vec4(position, 1.0);
+  gl_Position.z -= 1e-4 * gl_Position.w;
+}`;
+const LINE_FRAGMENT = HEAD + ENCODE + `
+uniform vec3 paint;
+uniform float alpha;
+out vec4 colour;
+void main() { colour = encode(paint, alpha); }`;
+
+const COLOURS = `
+uniform vec3 stops[5];
+vec3 of_activity(float a) {
+  float x = clamp(a, 0.0, 1.0) * 4.0;
+  int i = min(int(x), 3);
+  return mix(stops[i], stops[i + 1], x - float(i));
+}`;
+const BALL_VERTEX = HEAD + COLOURS + `
+uniform mat4 camera;
+uniform float radius, least, most, focal;
+in vec3 position;
+in float activity;
+in uint number;
+out vec3 paint;
+flat out uint id;
+void main() {
+  vec4 c = camera * vec4(position, 1.0);
+  float r = clamp(radius * focal / c.w, least, most);
+  gl_PointSize = 2.0 * r;
+  c.z -= 0.5 * r / focal * c.w * 0.02;
+  gl_Position = camera * vec4(position, 1.0);
+  gl_Position.z = c.z;
+  paint = of_activity(activity);
+  id = number;
+}`;
+const BALL_FRAGMENT = HEAD + ENCODE + `
+uniform float alpha, rim;
+uniform bool picking;
+in vec3 paint;
+flat in uint id;
+out vec4 colour;
+void main() {
+  vec2 at = 2.0 * gl_PointCoord - 1.0;
+  float r2 = dot(at, at);
+  if (r2 > 1.0) discard;
+  if (picking) {
+    colour = vec4(float(id & 255u), float(id >> 8 & 255u), float(id >> 16 & 255u), 255.0) / 255.0;
+    return;
+  }
+  float front = sqrt(1.0 - r2);
+  colour = encode(mix(paint * (0.45 + 0.55 * front), vec3(1.0), rim * smoothstep(0.62, 0.72, r2)), alpha);
+}`;
+/* An arrow, or a bar without a head, of some pixels' width. */
+const ARROW_VERTEX = HEAD + COLOURS + `
+uniform mat4 camera;
+uniform vec2 size;
+uniform float reach, width;
+uniform vec4 paint_all;
+in vec3 corner;
+in vec3 position, direction;
+in float activity;
+out vec3 paint;
+void main() {
+  vec4 a = camera * vec4(position, 1.0), b = camera * vec4(position + reach * direction, 1.0);
+  a.w = max(a.w, 1e-6);
+  b.w = max(b.w, 1e-6);
+  vec2 way = (b.xy / b.w - a.xy / a.w) * size;
+  float l = length(way);
+  vec2 side = l > 1e-3 ? vec2(-way.y, way.x) / l : vec2(1.0, 0.0);
+  float head = min(3.2 * width, 0.6 * l) / max(l, 1e-3);
+  float along = corner.z > 0.5 ? 1.0 - head * (1.0 - corner.x) : corner.z < -0.5 ? corner.x : corner.x * (1.0 - head);
+  vec4 c = mix(a, b, along);
+  c.xy += side * corner.y * width * (corner.z > 0.5 ? 1.7 : 0.5) / size * c.w * 2.0;
+  gl_Position = c;
+  paint = paint_all.w > 0.5 ? paint_all.rgb : of_activity(activity);
+}`;
+const ARROW_FRAGMENT = HEAD + ENCODE + `
+uniform float alpha, pale;
+in vec3 paint;
+out vec4 colour;
+void main() { colour = encode(mix(paint, vec3(1.0), pale), alpha); }`;
+
+/* ---- drawing ---- */
+
+const canvas = at('canvas'), overlay = at('overlay');
+const gl = canvas.getContext('webgl2', {antialias: false, alpha: true, premultipliedAlpha: true, powerPreference: 'low-power'});
+
+function fallBack(why) {
+  const p = document.createElement('p');
+  p.className = 'plain';
+  p.textContent = why + (at('picture') ? ' Below is one frame, as abut render draws it.' : '');
+  document.body.prepend(p);
+  document.documentElement.classList.remove('live');
+}
+
+function programOf(vertex, fragment) {
+  const program = gl.createProgram();
+  for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+    const shader = gl.createShader(kind);
+    gl.shaderSource(shader, text);
+    gl.compileShader(shader);
+    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader));
+    gl.attachShader(program, shader);
+  }
+  gl.linkProgram(program);
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
+  const found = {program, at: {}, attribute: {}};
+  for (let i = gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS); i--;) {
+    const name = gl.getActiveUniform(program, i).name.replace('[0]', '');
+    found.at[name] = gl.getUniformLocation(program, name);
+  }
+  for (let i = gl.getProgramParameter(program, gl.ACTIVE_ATTRIBUTES); i--;) {
+    const name = gl.getActiveAttrib(program, i).name;
+    found.attribute[name] = gl.getAttribLocation(program, name);
+  }
+  return found;
+}
+
+function bufferOf(data, usage) {
+  const buffer = gl.createBuffer();
+  gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+  if (data) gl.bufferData(gl.ARRAY_BUFFER, data, usage || gl.STATIC_DRAW);
+  return buffer;
+}
+
+/* Lets attributes read a buffer: [name, components, offset] of rows of `stride` bytes. */
+function attach(program, buffer, stride, fields) {
+  gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+  for (const [name, count, offset, whole] of fields) {
+    const place = program.attribute[name];
+    if (place === undefined) continue;
+    gl.enableVertexAttribArray(place);
+    if (whole) gl.vertexAttribIPointer(place, count, gl.UNSIGNED_INT, stride, offset);
+    else gl.vertexAttribPointer(place, count, gl.FLOAT, false, stride, offset);
+  }
+}
+
+/* Corners of triangles with normals that are smooth but over edges of more than 35 degrees: position, normal. */
+function corners(vertices, triangles) {
+  const faces = triangles.length / 3, normals = new Float32Array(3 * faces), out = new Float32Array(18 * faces);
+  const around = new Uint32Array(vertices.length / 3 + 1), of = new Uint32Array(triangles.length);
+  const point = i => [vertices[3 * i], vertices[3 * i + 1], vertices[3 * i + 2]];
+  for (let f = 0; f < faces; ++f) {
+    const a = point(triangles[3 * f]);
+    const n = cross(sub(point(triangles[3 * f + 1]), a), sub(point(triangles[3 * f + 2]), a));
+    normals.set(n, 3 * f);
+    for (let k = 0; k < 3; ++k) ++around[triangles[3 * f + k] + 1];
+  }
+  for (let i = 1; i < around.length; ++i) around[i] += around[i - 1];
+  const next = around.slice();
+  triangles.forEach((v, i) => { of[next[v]++] = Math.floor(i / 3); });
+  for (let i = 0; i < triangles.length; ++i) {
+    const v = triangles[i], f = Math.floor(i / 3), own = normals.subarray(3 * f, 3 * f + 3), size = length(own);
+    let sum = [0, 0, 0];
+    for (let k = around[v]; k < around[v + 1]; ++k) {
+      const other = normals.subarray(3 * of[k], 3 * of[k] + 3);
+      if (dot(own, other) > 0.82 * size * length(other)) sum = add(sum, other);
+    }
+    const l = length(sum);
+    out.set(point(v), 6 * i);
+    out.set(l > 0 ? scaled(sum, 1 / l) : [0, 0, 1], 6 * i + 3);
+  }
+  return out;
+}
+
+/* ---- what the page knows ---- */
+
+let data, meshes, bodies, draw, frame = -1, camera, home;
+const state = {threshold: page.threshold, marks: 0, balls: true, normals: true, wires: false, picked: null, playing: false,
+  speed: 1, loop: true, theme: ''};
+
+function read(bytes) {
+  data = {places: arrayOf(bytes, 'places'), time: arrayOf(bytes, 'time'), starts: arrayOf(bytes, 'starts'),
+    pair: arrayOf(bytes, 'pair'), slot: arrayOf(bytes, 'slot'), feature: arrayOf(bytes, 'feature'), p: arrayOf(bytes, 'p'),
+    d: arrayOf(bytes, 'd'), n: arrayOf(bytes, 'n'), activity: arrayOf(bytes, 'activity'),
+    curves: page.curves.map(c => ({...c, values: arrayOf(bytes, c.name)}))};
+  data.none = page.arrays.feature.type === 'u2' ? 0xffff : 0xffffffff;
+  meshes = page.meshes.map((m, i) => {
+    const vertices = arrayOf(bytes, `m${i}.vertices`), surface = arrayOf(bytes, `m${i}.surface`) || vertices;
+    return {...m, vertices, edges: arrayOf(bytes, `m${i}.edges`), corners: corners(surface, arrayOf(bytes, `m${i}.triangles`))};
+  });
+  bodies = page.bodies.map(b => ({...b, file: b.name, name: b.name.replace(/\.body\.json$/, ''), visible: true, alpha: 1}));
+}
+
+const pairOf = i => data.pair ? data.pair[i] : 0;
+const nameOf = b => b.link ? `${b.link} (${b.name})` : b.name;
+
+/* Where a body is, or null where its pose is none. */
+function placeOf(b, f) {
+  const first = (f * page.movers + b.mover) * 7, place = Array.from(data.places.subarray(first, first + 7));
+  if (!place.every(Number.isFinite)) return null;
+  return b.at ? behind(place, b.at) : place;
+}
+
+/* A contact's numbers, as `abut contacts` has them but for rounding to 16 and 8 bits. */
+function contactOf(i) {
+  const slot = data.slot[i], pair = pairOf(i), [, v1, v2, , , first1, first2, edges1, edges2] = page.pairs[pair].layout;
+  const [a, b] = page.pairs[pair].bodies.map(k => bodies[k]);
+  const kind = slot >= edges2 ? 3 : slot >= edges1 ? 2 : slot >= first2 && v2 ? 1 : 0;
+  const words = [`vertex of ${a.name} in the field of ${b.name}`, `vertex of ${b.name} in the field of ${a.name}`,
+    `two edges, point on ${a.name}`, `two edges, point on ${b.name}`];
+  const features = [0, 1].map(k => data.feature[2 * i + k]).map(x => x === data.none ? null : x);
+  return {pair, slot, kind, words: words[kind], features, p: Array.from(data.p.subarray(3 * i, 3 * i + 3)),
+    d: data.d[i] / 32767 * page.deepest, n: [0, 1, 2].map(k => data.n[3 * i + k] / 32767), activity: data.activity[i] / 255};
+}
+
+const active = i => data.activity[i] >= Math.round(255 * state.threshold);
+function contactsOf(f) {
+  const out = [];
+  for (let i = data.starts[f]; i < data.starts[f + 1]; ++i) if (active(i)) out.push(i);
+  return out;
+}
+/* The picked slot among a frame's contacts, whatever their activity; -1: it is not there. */
+function pickedIn(f) {
+  for (let i = data.starts[f]; state.picked && i < data.starts[f + 1]; ++i)
+    if (data.slot[i] === state.picked.slot && pairOf(i) === state.picked.pair) return i;
+  return -1;
+}
+
+/* ---- the camera ---- */
+
+const HALF = Math.tan(Math.PI / 12); // of the shorter side
+const axes = c => {
+  const ca = Math.cos(c.azimuth), sa = Math.sin(c.azimuth), ce = Math.cos(c.elevation), se = Math.sin(c.elevation);
+  const forward = [-ce * ca, -ce * sa, -se], right = [-sa, ca, 0];
+  return {forward, right, up: cross(right, forward)};
+};
+const eyeOf = c => sub(c.target, scaled(axes(c).forward, c.distance));
+const halves = () => {
+  const w = canvas.clientWidth || 1, h = canvas.clientHeight || 1, shorter = Math.min(w, h);
+  return [HALF * w / shorter, HALF * h / shorter];
+};
+
+function cameraMatrix() {
+  const {forward, right, up} = axes(camera), eye = eyeOf(camera), [hx, hy] = halves();
+  const far = 4 * (camera.distance + 4 * home.size), near = Math.max(camera.distance - 4 * home.size, 0.002 * camera.distance);
+  const a = (far + near) / (far - near), b = -2 * far * near / (far - near), rows = [scaled(right, 1 / hx), scaled(up, 1 / hy), forward];
+  const m = [];
+  for (let k = 0; k < 3; ++k) m.push(rows[0][k], rows[1][k], a * forward[k], forward[k]);
+  m.push(-dot(rows[0], eye), -dot(rows[1], eye), -a * dot(forward, eye) + b, -dot(forward, eye));
+  return new Float32Array(m);
+}
+
+/* Pixels of the page's picture, from its left upper corner, and the depth. */
+function project(point) {
+  const {forward, right, up} = axes(camera), v = sub(point, eyeOf(camera)), depth = dot(v, forward), [hx, hy] = halves();
+  return {x: canvas.clientWidth / 2 * (1 + dot(v, right) / (depth * hx)), y: canvas.clientHeight / 2 * (1 - dot(v, up) / (depth * hy)), depth};
+}
+
+/* Corners of boxes of bodies over the frames, which the camera is to hold in view: floors are not looked at, nor what
+ * does not move and is more than four times as large as all that does. */
+function framedPoints() {
+  const step = Math.max(1, Math.floor(page.frames / 64)), moving = [], still = [], all = [];
+  const diagonal = points => points.length ? length([0, 1, 2].map(k =>
+    Math.max(...points.map(p => p[k])) - Math.min(...points.map(p => p[k])))) : 0;
+  for (const b of bodies) {
+    const {lower, upper} = meshes[b.mesh], own = [];
+    for (let f = 0; f < page.frames; f += step) {
+      const place = placeOf(b, f);
+      for (let c = 0; place && c < 8; ++c) own.push(apply(place, [0, 1, 2].map(k => c >> k & 1 ? upper[k] : lower[k])));
+    }
+    const moves = !page.scene || own.some((p, i) => i >= 8 && length(sub(p, own[i % 8])) > 1e-9);
+    all.push(...own.slice(0, 8));
+    if (!b.floor) (moves ? moving : still).push(moves ? own : own.slice(0, 8));
+  }
+  const points = moving.flat(), size = diagonal(points);
+  for (const own of still) if (!size || diagonal(own) <= 4 * size) points.push(...own);
+  return points.length ? points : all.length ? all : [[0, 0, 0], [1, 1, 1]];
+}
+
+function fitCamera(azimuth, elevation) {
+  const points = home.points, c = {azimuth, elevation, distance: 1, target: [0, 0, 0]}, {forward, right, up} = axes(c);
+  const seen = points.map(p => [dot(p, right), dot(p, up), dot(p, forward)]), half = halves().map(h => 0.9 * h);
+  const middle = k => (Math.max(...seen.map(p => p[k])) + Math.min(...seen.map(p => p[k]))) / 2;
+  let centre = [middle(0), middle(1), middle(2)], distance = 0;
+  for (let turns = 0; turns < 6; ++turns) {
+    distance = 1.01 * home.size;
+    for (const p of seen)
+      for (let k = 0; k < 2; ++k) distance = Math.max(distance, Math.abs(p[k] - centre[k]) / half[k] - (p[2] - centre[2]));
+    const low = [Infinity, Infinity], high = [-Infinity, -Infinity];
+    for (const p of seen)
+      for (let k = 0; k < 2; ++k) {
+        const x = (p[k] - centre[k]) * distance / (distance + p[2] - centre[2]);
+        low[k] = Math.min(low[k], x);
+        high[k] = Math.max(high[k], x);
+      }
+    centre = [centre[0] + (low[0] + high[0]) / 2, centre[1] + (low[1] + high[1]) / 2, centre[2]];
+  }
+  c.distance = distance;
+  c.target = add(add(scaled(right, centre[0]), scaled(up, centre[1])), scaled(forward, centre[2]));
+  return c;
+}
+
+const VIEWS = {iso: [0.6, 0.35], x: [0, 0], y: [Math.PI / 2, 0], z: [-Math.PI / 2, Math.PI / 2]};
+function look(name, back) {
+  const [azimuth, elevation] = VIEWS[name];
+  if (name === 'z') camera = fitCamera(azimuth, back ? -elevation : elevation);
+  else camera = fitCamera(azimuth + (back ? Math.PI : 0), elevation);
+  moved();
+}
+
+/* ---- pictures ---- */
+
+function makeDrawing() {
+  const mesh = programOf(MESH_VERTEX, MESH_FRAGMENT), line = programOf(LINE_VERTEX, LINE_FRAGMENT);
+  const ball = programOf(BALL_VERTEX, BALL_FRAGMENT), arrow = programOf(ARROW_VERTEX, ARROW_FRAGMENT);
+  const vao = () => { const v = gl.createVertexArray(); gl.bindVertexArray(v); return v; };
+  for (const m of meshes) {
+    m.solid = vao();
+    attach(mesh, bufferOf(m.corners), 24, [['position', 3, 0], ['normal', 3, 12]]);
+    m.wire = vao();
+    attach(line, bufferOf(m.vertices), 12, [['position', 3, 0]]);
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, new Uint32Array(m.edges), gl.STATIC_DRAW);
+    m.count = m.corners.length / 6;
+    m.lines = m.edges.length;
+    delete m.corners;
+  }
+  const fields = [['position', 3, 0], ['direction', 3, 12], ['activity', 1, 24], ['number', 1, 28, true]];
+  const list = shape => {
+    const buffer = gl.createBuffer(), points = vao();
+    attach(ball, buffer, 32, fields);
+    const along = gl.createBuffer(), arrows = vao();
+    attach(arrow, along, 40, [['position', 3, 0], ['direction', 3, 12], ['activity', 1, 24], ['corner', 3, 28]]);
+    return {buffer, points, along, arrows, corners: shape, count: 0};
+  };
+  const most = gl.getParameter(gl.ALIASED_POINT_SIZE_RANGE)[1] / 2;
+  return {mesh, line, ball, arrow, contacts: list(ARROW), marked: list(BAR), most, samples: Math.min(4, gl.getParameter(gl.MAX_SAMPLES)),
+    smooth: null, pick: null, crowd: 1};
+}
+
+/* Corners of an arrow, a shaft and a head, and of a bar: (along, side, 1 of a head, -1 of a bar). */
+const ARROW = [0, -1, 0, 1, -1, 0, 1, 1, 0, 0, -1, 0, 1, 1, 0, 0, 1, 0, 0, -1, 1, 1, 0, 1, 0, 1, 1];
+const BAR = [0, -1, -1, 1, -1, -1, 1, 1, -1, 0, -1, -1, 1, 1, -1, 0, 1, -1];
+
+/* Puts rows [position, direction, activity, number] into a list. Each arrow gets corners of its own: instances take
+ * ten times as long without a GPU. */
+function fill(list, rows) {
+  const each = list.corners.length / 3, spread = new Float32Array(10 * each * rows.length);
+  rows.forEach(([p, n, activity], i) => {
+    for (let k = 0, to = 10 * each * i; k < each; ++k, to += 10)
+      spread.set([p[0], p[1], p[2], n[0], n[1], n[2], activity, list.corners[3 * k], list.corners[3 * k + 1], list.corners[3 * k + 2]], to);
+  });
+  gl.bindBuffer(gl.ARRAY_BUFFER, list.along);
+  gl.bufferData(gl.ARRAY_BUFFER, spread, gl.DYNAMIC_DRAW);
+  const bytes = new ArrayBuffer(32 * rows.length), reals = new Float32Array(bytes), whole = new Uint32Array(bytes);
+  rows.forEach(([p, n, activity, number], i) => {
+    reals.set(p, 8 * i);
+    reals.set(n, 8 * i + 3);
+    reals[8 * i + 6] = activity;
+    whole[8 * i + 7] = number;
+  });
+  gl.bindBuffer(gl.ARRAY_BUFFER, list.buffer);
+  gl.bufferData(gl.ARRAY_BUFFER, bytes, gl.DYNAMIC_DRAW);
+  list.count = rows.length;
+}
+
+/* The features of the picked contact in the world, as rows: vertices are points, edges bars. */
+function featureRows(contact) {
+  const points = [], bars = [];
+  contact.features.forEach((feature, side) => {
+    const b = bodies[page.pairs[contact.pair].bodies[side]], m = meshes[b.mesh], place = placeOf(b, frame);
+    const vertex = i => apply(place, m.vertices.subarray(3 * i, 3 * i + 3));
+    if (feature === null || !place) return;
+    if (contact.kind < 2) points.push([vertex(feature), [0, 0, 0], 0, 0]);
+    else {
+      const [from, to] = [0, 1].map(k => vertex(m.edges[2 * feature + k]));
+      bars.push([from, sub(to, from), 0, 0]);
+    }
+  });
+  return {points, bars};
+}
+
+function uploadContacts() {
+  const rows = contactsOf(frame).map(i => {
+    const c = [0, 1, 2].map(k => data.n[3 * i + k] / 32767);
+    return [[data.p[3 * i], data.p[3 * i + 1], data.p[3 * i + 2]], c, data.activity[i] / 255, i - data.starts[frame] + 1];
+  });
+  fill(draw.contacts, rows);
+}
+
+function target(samples) { // a framebuffer of the canvas's size
+  const colour = gl.createRenderbuffer(), depth = gl.createRenderbuffer(), made = gl.createFramebuffer();
+  gl.bindFramebuffer(gl.FRAMEBUFFER, made);
+  for (const [buffer, format, place] of [[colour, gl.RGBA8, gl.COLOR_ATTACHMENT0], [depth, gl.DEPTH_COMPONENT24, gl.DEPTH_ATTACHMENT]]) {
+    gl.bindRenderbuffer(gl.RENDERBUFFER, buffer);
+    gl.renderbufferStorageMultisample(gl.RENDERBUFFER, samples, format, canvas.width, canvas.height);
+    gl.framebufferRenderbuffer(gl.FRAMEBUFFER, place, gl.RENDERBUFFER, buffer);
+  }
+  return {made, colour, depth};
+}
+function forget(t) {
+  if (!t) return;
+  gl.deleteFramebuffer(t.made);
+  gl.deleteRenderbuffer(t.colour);
+  gl.deleteRenderbuffer(t.depth);
+}
+
+function resize() {
+  const ratio = Math.min(devicePixelRatio || 1, 2), w = Math.round(canvas.clientWidth * ratio), h = Math.round(canvas.clientHeight * ratio);
+  if (canvas.width === w && canvas.height === h) return;
+  canvas.width = overlay.width = w;
+  canvas.height = overlay.height = h;
+  forget(draw.smooth);
+  forget(draw.pick);
+  draw.smooth = draw.pick = null;
+}
+
+function modelOf(p) {
+  const [w, x, y, z] = p.slice(3);
+  return new Float32Array([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y), 0, 2 * (x * y - w * z),
+    1 - 2 * (x * x + z * z), 2 * (y * z + w * x), 0, 2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y), 0, p[0], p[1], p[2], 1]);
+}
+
+function drawBodies(matrix, picking) {
+  const {forward, right, up} = axes(camera), eye = eyeOf(camera), u = draw.mesh.at;
+  const lamp = add(add(scaled(forward, -0.75), scaled(right, -0.45)), scaled(up, 0.75)), key = scaled(lamp, 1 / length(lamp));
+  const seen = bodies.filter(b => b.visible && (!picking || b.alpha === 1)).map(b => ({b, place: placeOf(b, frame)})).filter(s => s.place);
+  const depth = s => dot(sub(apply(s.place, scaled(add(meshes[s.b.mesh].lower, meshes[s.b.mesh].upper), 0.5)), eye), forward);
+  seen.sort((s, t) => t.b.alpha - s.b.alpha || (s.b.alpha === 1 ? depth(s) - depth(t) : depth(t) - depth(s))); // solid ones first, the nearest first
+  gl.useProgram(draw.mesh.program);
+  gl.uniformMatrix4fv(u.camera, false, matrix);
+  gl.uniform3fv(u.eye, eye);
+  gl.uniform3fv(u.key, key);
+  gl.uniform3fv(u.up, up);
+  gl.enable(gl.POLYGON_OFFSET_FILL);
+  gl.polygonOffset(1, 1);
+  for (const {b, place} of seen) {
+    const m = meshes[b.mesh], paint = b.floor ? FLOOR : PAINTS[b.paint % PAINTS.length];
+    gl.uniformMatrix4fv(u.model, false, modelOf(place));
+    gl.uniform3fv(u.paint, paint);
+    gl.uniform1f(u.alpha, b.alpha);
+    gl.uniform1f(u.tile, b.floor ? home.tile : 0);
+    gl.bindVertexArray(m.solid);
+    if (b.alpha < 1 || picking) { // first its nearest depth alone, so that it shows one layer
+      gl.colorMask(false, false, false, false);
+      gl.drawArrays(gl.TRIANGLES, 0, m.count);
+      gl.colorMask(true, true, true, true);
+    }
+    if (!picking) gl.drawArrays(gl.TRIANGLES, 0, m.count);
+  }
+  gl.disable(gl.POLYGON_OFFSET_FILL);
+  if (!state.wires || picking) return;
+  gl.useProgram(draw.line.program);
+  gl.uniformMatrix4fv(draw.line.at.camera, false, matrix);
+  for (const {b, place} of seen) {
+    gl.uniformMatrix4fv(draw.line.at.model, false, modelOf(place));
+    gl.uniform3fv(draw.line.at.paint, [0, 0, 0]);
+    gl.uniform1f(draw.line.at.alpha, 0.45);
+    gl.bindVertexArray(meshes[b.mesh].wire);
+    gl.drawElements(gl.LINES, meshes[b.mesh].lines, gl.UNSIGNED_INT, 0);
+  }
+}
+
+/* Lengths of marks: those of abut render, at any zoom as at its zoom 1. */
+function markSizes() {
+  const reach = Math.max(0.16 * draw.crowd, 0.05) * camera.distance * HALF * 2 ** state.marks, ratio = canvas.width / (canvas.clientWidth || 1);
+  return {reach, radius: 0.12 * reach, least: 3.2 * ratio * 2 ** (state.marks / 2), ratio};
+}
+
+function useBalls(matrix, picking, alpha) {
+  const {radius, least} = markSizes(), u = draw.ball.at;
+  gl.useProgram(draw.ball.program);
+  gl.uniformMatrix4fv(u.camera, false, matrix);
+  gl.uniform3fv(u.stops, RAMP.flat());
+  gl.uniform1f(u.radius, radius);
+  gl.uniform1f(u.least, least);
+  gl.uniform1f(u.most, draw.most);
+  gl.uniform1f(u.focal, canvas.height / 2 / halves()[1]);
+  gl.uniform1f(u.rim, isDark() ? 0.8 : 0);
+  gl.uniform1i(u.picking, picking ? 1 : 0);
+  gl.uniform1f(u.alpha, alpha);
+}
+
+function drawMarks(matrix, alpha) {
+  const {reach, ratio} = markSizes(), u = draw.arrow.at, list = draw.contacts;
+  if (state.normals) {
+    gl.useProgram(draw.arrow.program);
+    gl.uniformMatrix4fv(u.camera, false, matrix);
+    gl.uniform3fv(u.stops, RAMP.flat());
+    gl.uniform2f(u.size, canvas.width, canvas.height);
+    gl.uniform1f(u.reach, reach);
+    gl.uniform1f(u.width, (list.count > 300 ? 1.2 : 1.8) * ratio * 2 ** (state.marks / 2));
+    gl.uniform1f(u.pale, isDark() ? 0.2 : 0); // dark lines on a dark ground would not be seen
+    gl.uniform4f(u.paint_all, 0, 0, 0, 0);
+    gl.uniform1f(u.alpha, alpha);
+    gl.bindVertexArray(list.arrows);
+    gl.drawArrays(gl.TRIANGLES, 0, 9 * list.count);
+  }
+  if (state.balls) {
+    useBalls(matrix, false, alpha);
+    gl.bindVertexArray(list.points);
+    gl.drawArrays(gl.POINTS, 0, list.count);
+  }
+}
+
+/* The features of what is picked, over all. */
+function drawPicked(matrix) {
+  const i = pickedIn(frame);
+  if (i < 0) return;
+  const {points, bars} = featureRows(contactOf(i)), u = draw.arrow.at, {ratio} = markSizes();
+  gl.disable(gl.DEPTH_TEST);
+  fill(draw.marked, bars.length ? bars : points);
+  if (bars.length) {
+    gl.useProgram(draw.arrow.program);
+    gl.uniformMatrix4fv(u.camera, false, matrix);
+    gl.uniform2f(u.size, canvas.width, canvas.height);
+    gl.uniform1f(u.reach, 1);
+    gl.uniform1f(u.width, 2.5 * ratio);
+    gl.uniform1f(u.pale, 0);
+    gl.uniform4f(u.paint_all, ...MARKED, 1);
+    gl.uniform1f(u.alpha, 1);
+    gl.bindVertexArray(draw.marked.arrows);
+    gl.drawArrays(gl.TRIANGLES, 0, 6 * bars.length);
+  }
+  gl.enable(gl.DEPTH_TEST);
+}
+
+function drawScene(fast) {
+  resize();
+  if (!canvas.width || !canvas.height) return;
+  const smooth = !fast && draw.samples > 1, matrix = cameraMatrix();
+  if (smooth && !draw.smooth) draw.smooth = target(draw.samples);
+  gl.bindFramebuffer(gl.FRAMEBUFFER, smooth ? draw.smooth.made : null);
+  gl.viewport(0, 0, canvas.width, canvas.height);
+  gl.clearColor(0, 0, 0, 0);
+  gl.enable(gl.DEPTH_TEST);
+  gl.depthFunc(gl.LEQUAL);
+  gl.depthMask(true);
+  gl.enable(gl.BLEND);
+  gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+  gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+  drawBodies(matrix, false);
+  gl.depthFunc(gl.GREATER); // what a body hides is fainter
+  gl.depthMask(false);
+  drawMarks(matrix, 0.5);
+  gl.depthFunc(gl.LEQUAL);
+  gl.depthMask(true);
+  drawMarks(matrix, 1);
+  drawPicked(matrix);
+  if (smooth) {
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, draw.smooth.made);
+    gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
+    gl.blitFramebuffer(0, 0, canvas.width, canvas.height, 0, 0, canvas.width, canvas.height, gl.COLOR_BUFFER_BIT, gl.NEAREST);
+  }
+  drawOverlay();
+}
+
+/* A ring around what is picked, its vertices, and the axes. */
+function drawOverlay() {
+  const c = overlay.getContext('2d'), ratio = canvas.width / (canvas.clientWidth || 1), style = getComputedStyle(document.documentElement);
+  c.setTransform(ratio, 0, 0, ratio, 0, 0);
+  c.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+  const i = pickedIn(frame);
+  if (i >= 0) {
+    const contact = contactOf(i), ring = (p, r, width) => {
+      const s = project(p);
+      if (s.depth <= 0) return;
+      for (const [paint, w] of [[style.getPropertyValue('--ground'), width + 2], [css(MARKED), width]]) {
+        c.strokeStyle = paint;
+        c.lineWidth = w;
+        c.beginPath();
+        c.arc(s.x, s.y, r, 0, 2 * Math.PI);
+        c.stroke();
+      }
+    };
+    featureRows(contact).points.forEach(([p]) => ring(p, 4, 2));
+    ring(contact.p, 12, 2.5);
+  }
+  const {right, up, forward} = axes(camera), x0 = 42, y0 = canvas.clientHeight - (innerWidth > 700 ? 42 : 86); // above the buttons, where these are below
+  const tips = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map((a, k) => ({k, x: dot(a, right), y: dot(a, up), z: dot(a, forward)}));
+  c.font = '600 12px system-ui, sans-serif';
+  c.textAlign = 'center';
+  c.textBaseline = 'middle';
+  c.lineWidth = 2;
+  for (const t of tips.sort((s, r) => r.z - s.z)) {
+    c.strokeStyle = c.fillStyle = ['#d83a2e', '#2c9a3c', '#3a6fe0'][t.k];
+    c.beginPath();
+    c.moveTo(x0, y0);
+    c.lineTo(x0 + 26 * t.x, y0 - 26 * t.y);
+    c.stroke();
+    c.fillText('xyz'[t.k], x0 + 35 * t.x, y0 - 35 * t.y);
+  }
+}
+
+let wanted = 0, rest = 0;
+function redraw(fast) {
+  clearTimeout(rest);
+  rest = fast ? setTimeout(() => redraw(false), 150) : 0;
+  if (wanted) cancelAnimationFrame(wanted);
+  wanted = requestAnimationFrame(() => { wanted = 0; drawScene(fast); });
+}
+function moved() { redraw(true); remember(); }
+
+/* ---- picking ---- */
+
+/* The contact under a place of the page, by a picture of numbers: those that no body hides first. -1: none. */
+function pickAt(x, y) {
+  resize();
+  const ratio = canvas.width / (canvas.clientWidth || 1), reach = Math.ceil(5 * ratio), side = 2 * reach + 1, matrix = cameraMatrix();
+  const left = Math.round(x * ratio) - reach, low = canvas.height - Math.round(y * ratio) - reach - 1, found = new Uint8Array(4 * side * side);
+  if (!draw.pick) draw.pick = target(0);
+  gl.bindFramebuffer(gl.FRAMEBUFFER, draw.pick.made);
+  gl.viewport(0, 0, canvas.width, canvas.height);
+  gl.enable(gl.SCISSOR_TEST);
+  gl.scissor(left, low, side, side);
+  gl.disable(gl.BLEND);
+  gl.enable(gl.DEPTH_TEST);
+  gl.depthFunc(gl.LEQUAL);
+  gl.depthMask(true);
+  gl.clearColor(0, 0, 0, 0);
+  let best = 0;
+  for (const hidden of [true, false]) {
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    if (hidden) drawBodies(matrix, true);
+    useBalls(matrix, true, 1);
+    gl.bindVertexArray(draw.contacts.points);
+    gl.drawArrays(gl.POINTS, 0, state.balls ? draw.contacts.count : 0);
+    gl.readPixels(left, low, side, side, gl.RGBA, gl.UNSIGNED_BYTE, found);
+    let nearest = Infinity;
+    for (let i = 0; i < side * side; ++i) {
+      const number = found[4 * i] + 256 * found[4 * i + 1] + 65536 * found[4 * i + 2];
+      const off = (i % side - reach) ** 2 + (Math.floor(i / side) - reach) ** 2;
+      if (number && off < nearest) { nearest = off; best = number; }
+    }
+    if (best) break;
+  }
+  gl.disable(gl.SCISSOR_TEST);
+  gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+  return best ? data.starts[frame] + best - 1 : -1;
+}
+
+function pick(i) {
+  state.picked = i < 0 ? null : {pair: pairOf(i), slot: data.slot[i]};
+  course = null;
+  at('copied').hidden = true;
+  showContact();
+  const pressed = showList();
+  if (pressed) pressed.scrollIntoView({block: 'nearest'});
+  redraw(false);
+  remember();
+}
+
+/* ---- words and numbers ---- */
+
+const digits = (x, n) => Number.isFinite(x) ? x === 0 ? '0' : String(+x.toPrecision(n)) : '–';
+const vector = (v, n) => v.map(x => digits(x, n)).join(', ');
+
+function featureWords(contact, side) {
+  const b = bodies[page.pairs[contact.pair].bodies[side]], feature = contact.features[side];
+  if (feature === null) return '–';
+  if (contact.kind < 2) return `vertex ${feature}`;
+  const edges = meshes[b.mesh].edges;
+  return `edge ${feature} (${edges[2 * feature]}–${edges[2 * feature + 1]})`;
+}
+
+function showContact() {
+  const table = at('picked').querySelector('tbody'), i = pickedIn(frame);
+  at('hint').hidden = !!state.picked;
+  at('picked').hidden = !state.picked;
+  if (!state.picked) return;
+  const two = page.pairs[state.picked.pair].bodies.map(k => bodies[k]);
+  const rows = [['slot', state.picked.slot]];
+  if (page.pairs.length > 1) rows.push(['pair', two.map(nameOf).join(' – ')]);
+  if (i < 0) rows.push(['', `below ${digits(page.threshold, 3)} of activity in this frame`]);
+  else {
+    const c = contactOf(i);
+    rows.push(['kind', c.words]);
+    two.forEach((b, side) => rows.push([`of ${b.name}`, featureWords(c, side)]));
+    rows.push(['p [m]', vector(c.p, 7)], ['d [m]', digits(c.d, 5)], ['n', c.n.map(x => x.toFixed(4)).join(', ')], ['activity', digits(c.activity, 3)]);
+  }
+  table.replaceChildren(...rows.map(([name, value]) => {
+    const row = document.createElement('tr');
+    for (const text of [name, value]) row.insertCell().textContent = text;
+    return row;
+  }));
+  at('copy').disabled = at('center').disabled = i < 0;
+  drawCourse();
+}
+
+function contactJson() {
+  const i = pickedIn(frame), c = contactOf(i), two = page.pairs[c.pair].bodies.map(k => bodies[k]);
+  return JSON.stringify({frame, time: data.time ? data.time[frame] : undefined, bodies: two.map(nameOf),
+    pose1: placeOf(two[0], frame), pose2: placeOf(two[1], frame), slot: c.slot, kind: ['vertex1', 'vertex2', 'edges1', 'edges2'][c.kind],
+    feature: c.features, p: c.p, d: c.d, n: c.n, activity: c.activity}, null, 1);
+}
+
+async function copyJson() {
+  if (pickedIn(frame) < 0) return;
+  const box = at('copied'), text = contactJson();
+  box.value = text;
+  box.hidden = false;
+  try {
+    await navigator.clipboard.writeText(text);
+    say('Copied');
+  } catch { // a page without that right: the text can be copied by hand
+    box.focus();
+    box.select();
+    say('Press Ctrl+C to copy');
+  }
+}
+
+let quiet = 0;
+function say(text) {
+  at('message').textContent = text;
+  at('message').classList.add('shown');
+  clearTimeout(quiet);
+  quiet = setTimeout(() => at('message').classList.remove('shown'), 1500);
+}
+
+const LISTED = 200;
+function showList() {
+  const all = contactsOf(frame), more = page.pairs.length > 1;
+  at('count').textContent = all.length > LISTED ? `(${all.length}, the ${LISTED} most active)` : `(${all.length})`;
+  all.sort((i, k) => data.activity[k] - data.activity[i] || i - k);
+  const focused = at('list').contains(document.activeElement);
+  at('list').replaceChildren(...all.slice(0, LISTED).map(i => {
+    const c = contactOf(i), button = document.createElement('button'), dotted = document.createElement('i');
+    const picked = state.picked && state.picked.slot === c.slot && state.picked.pair === c.pair;
+    dotted.style.background = css(ramp(c.activity));
+    button.append(dotted);
+    const name = more ? page.pairs[c.pair].bodies.map(k => bodies[k].link || bodies[k].name).join('–') + ` ${c.slot}` : `slot ${c.slot}`;
+    for (const text of [name, digits(c.d, 3), c.activity.toFixed(2)]) button.appendChild(document.createElement('span')).textContent = text;
+    button.title = c.words;
+    button.setAttribute('aria-pressed', picked);
+    button.onclick = () => pick(i);
+    return button;
+  }));
+  const pressed = at('list').querySelector('[aria-pressed="true"]');
+  if (pressed && focused) pressed.focus();
+  return pressed;
+}
+
+/* ---- curves ---- */
+
+function sized(c, height) {
+  const ratio = devicePixelRatio || 1, w = c.clientWidth || 1;
+  c.style.height = `${height}px`;
+  c.width = Math.round(w * ratio);
+  c.height = Math.round(height * ratio);
+  const to = c.getContext('2d');
+  to.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return {to, w};
+}
+function extent(values) {
+  let low = Infinity, high = -Infinity;
+  for (const v of values) if (Number.isFinite(v)) { low = Math.min(low, v); high = Math.max(high, v); }
+  return low > high ? [NaN, NaN] : [low, high];
+}
+const inset = 7; // of the slider's ends, under which the curves lie
+const across = (f, w) => inset + (w - 2 * inset) * (page.frames > 1 ? f / (page.frames - 1) : 0.5);
+
+/* A label that stays legible over a curve. */
+function label(to, text, x, y, ink, ground) {
+  to.save();
+  to.lineWidth = 4;
+  to.lineJoin = 'round';
+  to.strokeStyle = ground;
+  to.strokeText(text, x, y);
+  to.fillStyle = ink;
+  to.fillText(text, x, y);
+  to.restore();
+}
+
+/* A polyline over the frames, with gaps where there is no number. */
+function plot(to, values, x, top, height) {
+  const [low, high] = extent(values), span = high - low, place = v => top + height * (span > 0 ? 1 - (v - low) / span : 0.5);
+  to.beginPath();
+  let open = false;
+  for (let f = 0; f < page.frames; ++f) {
+    const v = values[f];
+    if (!Number.isFinite(v)) { open = false; continue; }
+    if (open) to.lineTo(x(f), place(v)); else to.moveTo(x(f), place(v));
+    if (!open && !Number.isFinite(values[f + 1])) to.rect(x(f) - 1, place(v) - 1, 2, 2); // alone
+    open = true;
+  }
+  to.stroke();
+  if (low < 0 && high > 0) {
+    to.save();
+    to.setLineDash([2, 3]);
+    to.globalAlpha = 0.5;
+    to.beginPath();
+    to.moveTo(x(0), place(0));
+    to.lineTo(x(page.frames - 1), place(0));
+    to.stroke();
+    to.restore();
+  }
+  return {low, high};
+}
+
+const ROW_HEIGHT = 30;
+function drawCurves() {
+  if (page.frames < 2 || !data.curves.length) return;
+  const {to, w} = sized(at('curves'), ROW_HEIGHT * data.curves.length), style = getComputedStyle(document.documentElement);
+  const ink = style.getPropertyValue('--ink'), grey = style.getPropertyValue('--grey'), accent = style.getPropertyValue('--accent'), ground = style.getPropertyValue('--ground');
+  to.font = '11px system-ui, sans-serif';
+  data.curves.forEach((curve, k) => {
+    const top = k * ROW_HEIGHT;
+    to.strokeStyle = accent;
+    to.lineWidth = 1.3;
+    plot(to, curve.values, f => across(f, w), top + 14, ROW_HEIGHT - 17);
+    to.textAlign = 'left';
+    label(to, curve.name, inset, top + 10, grey, ground);
+    to.textAlign = 'right';
+    label(to, `${digits(curve.values[frame], 4)} ${curve.unit}`, w - inset, top + 10, ink, ground);
+  });
+  to.strokeStyle = ink;
+  to.lineWidth = 1;
+  to.beginPath();
+  to.moveTo(Math.round(across(frame, w)) + 0.5, 0);
+  to.lineTo(Math.round(across(frame, w)) + 0.5, ROW_HEIGHT * data.curves.length);
+  to.stroke();
+}
+
+/* What the picked slot does over the frames: gaps where it is not in the page. */
+let course = null;
+function drawCourse() {
+  at('course').hidden = page.frames < 2;
+  if (page.frames < 2) return;
+  if (!course) {
+    course = {activity: new Float32Array(page.frames).fill(NaN), d: new Float32Array(page.frames).fill(NaN)};
+    for (let f = 0; f < page.frames; ++f) {
+      const i = pickedIn(f);
+      if (i >= 0) { course.activity[f] = data.activity[i] / 255; course.d[f] = data.d[i] / 32767 * page.deepest; }
+    }
+  }
+  const {to, w} = sized(at('course'), 110), style = getComputedStyle(document.documentElement);
+  to.font = '11px system-ui, sans-serif';
+  [['activity', course.activity, ''], ['d', course.d, ' m']].forEach(([name, values, unit], k) => {
+    const top = 55 * k;
+    to.strokeStyle = style.getPropertyValue('--accent');
+    to.lineWidth = 1.3;
+    const {low, high} = plot(to, values, f => across(f, w), top + 16, 33);
+    to.textAlign = 'left';
+    label(to, name, inset, top + 11, style.getPropertyValue('--grey'), style.getPropertyValue('--panel'));
+    to.textAlign = 'right';
+    label(to, `${digits(low, 3)} to ${digits(high, 3)}${unit}`, w - inset, top + 11, style.getPropertyValue('--grey'), style.getPropertyValue('--panel'));
+  });
+  to.strokeStyle = style.getPropertyValue('--ink');
+  to.lineWidth = 1;
+  to.beginPath();
+  to.moveTo(Math.round(across(frame, w)) + 0.5, 0);
+  to.lineTo(Math.round(across(frame, w)) + 0.5, 110);
+  to.stroke();
+}
+
+/* ---- time ---- */
+
+function go(f, fast) {
+  f = clamp(Math.round(f), 0, page.frames - 1);
+  if (f === frame || Number.isNaN(f)) return;
+  frame = f;
+  at('scrub').value = f;
+  at('frame').value = f;
+  at('of').textContent = `of ${page.frames - 1}` + (data.time ? `, ${data.time[f].toFixed(4)} s` : '');
+  uploadContacts();
+  drawCurves();
+  showContact();
+  if (!fast) showList();
+  redraw(fast);
+  if (!fast) remember();
+}
+
+let clock = 0, since = 0, listedAt = 0;
+function play(on) {
+  state.playing = on && page.frames > 1;
+  at('play').textContent = state.playing ? '\u275A\u275A' : '\u25B6\uFE0E';
+  at('play').setAttribute('aria-pressed', state.playing);
+  if (!state.playing) { showList(); redraw(false); remember(); return; }
+  if (frame === page.frames - 1) go(0, true);
+  clock = data.time ? data.time[frame] : frame / 30;
+  since = 0;
+  requestAnimationFrame(tick);
+}
+function tick(now) {
+  if (!state.playing) return;
+  const first = data.time ? data.time[0] : 0, last = data.time ? data.time[page.frames - 1] : (page.frames - 1) / 30;
+  clock += since ? Math.min((now - since) / 1000, 0.25) * state.speed : 0;
+  since = now;
+  if (clock > last) {
+    if (!state.loop) { go(page.frames - 1, true); play(false); return; }
+    clock = first;
+  }
+  let f = data.time ? frame : Math.floor(clock * 30 + 1e-6);
+  if (data.time) {
+    if (clock < data.time[f]) f = 0;
+    while (f + 1 < page.frames && data.time[f + 1] <= clock) ++f;
+  }
+  go(f, true);
+  if (now - listedAt > 400) { listedAt = now; showList(); }
+  requestAnimationFrame(tick);
+}
+
+/* ---- the address ---- */
+
+let known = '', later = 0;
+function remember() {
+  clearTimeout(later);
+  later = setTimeout(() => {
+    const c = [camera.azimuth, camera.elevation, camera.distance, ...camera.target].map(x => digits(x, 6)).join(',');
+    known = `#frame=${frame}&camera=${c}&threshold=${digits(state.threshold, 3)}` +
+      (state.picked ? `&contact=${state.picked.pair}.${state.picked.slot}` : '');
+    try { history.replaceState(null, '', known); } catch { /* a page within another has no address of its own */ }
+  }, 200);
+}
+function recall() {
+  if (location.hash === known) return;
+  const words = new URLSearchParams(location.hash.slice(1)), numbers = (words.get('camera') || '').split(',').map(Number);
+  if (numbers.length === 6 && numbers.every(Number.isFinite) && numbers[2] > 0)
+    camera = {azimuth: numbers[0], elevation: clamp(numbers[1], -Math.PI / 2, Math.PI / 2), distance: numbers[2], target: numbers.slice(3)};
+  if (words.has('threshold')) setThreshold(Number(words.get('threshold')));
+  const picked = /^(\d+)\.(\d+)$/.exec(words.get('contact') || '');
+  if (picked && +picked[1] < page.pairs.length) state.picked = {pair: +picked[1], slot: +picked[2]};
+  course = null;
+  if (/^\d+$/.test(words.get('frame') || '')) go(+words.get('frame'));
+  showContact();
+  showList();
+  redraw(false);
+}
+
+/* ---- controls ---- */
+
+function setThreshold(x) {
+  state.threshold = clamp(Number.isFinite(x) ? x : page.threshold, page.threshold, 1);
+  at('threshold').value = state.threshold;
+  at('threshold').parentElement.querySelector('output').textContent = state.threshold.toFixed(3);
+  if (frame >= 0) { uploadContacts(); showList(); moved(); }
+}
+
+const isDark = () => document.documentElement.dataset.theme === 'dark';
+function setTheme(name) {
+  state.theme = name;
+  const dark = name ? name === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+  at('theme').title = `Light, dark, or as the system has it (T): ${name || 'system'}`;
+  if (frame >= 0) { drawCurves(); showContact(); redraw(false); }
+}
+const nextTheme = () => setTheme({'': 'light', light: 'dark', dark: ''}[state.theme]);
+
+function bodyRow(b) {
+  const row = document.createElement('div'), check = document.createElement('input'), swatch = document.createElement('i');
+  const name = document.createElement('span'), alpha = document.createElement('input');
+  row.className = 'body';
+  check.type = 'checkbox';
+  check.checked = true;
+  check.setAttribute('aria-label', `show ${nameOf(b)}`);
+  check.onchange = () => { b.visible = check.checked; redraw(false); };
+  swatch.style.background = css(b.floor ? FLOOR : PAINTS[b.paint % PAINTS.length]);
+  name.textContent = name.title = nameOf(b) + (meshes[b.mesh].zero_set ? ' (surface of its field)' : '');
+  Object.assign(alpha, {type: 'range', min: 0.1, max: 1, step: 0.05, value: 1, title: 'opacity'});
+  alpha.setAttribute('aria-label', `opacity of ${nameOf(b)}`);
+  alpha.oninput = () => { b.alpha = +alpha.value; redraw(true); };
+  row.append(check, swatch, name, alpha);
+  b.controls = {check, alpha};
+  return row;
+}
+
+/* X: all bodies solid, glassy, gone. */
+function nextBodies() {
+  const to = !bodies[0].visible ? [true, 1] : bodies[0].alpha === 1 ? [true, 0.35] : [false, 1];
+  for (const b of bodies) {
+    [b.visible, b.alpha] = to;
+    b.controls.check.checked = to[0];
+    b.controls.alpha.value = to[1];
+  }
+  redraw(false);
+}
+
+function step(list, by) {
+  const sorted = contactsOf(frame).sort((i, k) => data.activity[k] - data.activity[i] || i - k), now = sorted.indexOf(pickedIn(frame));
+  if (sorted.length) pick(sorted[now < 0 ? 0 : (now + by + sorted.length) % sorted.length]);
+}
+
+const rotate = (dx, dy) => {
+  camera.azimuth = (camera.azimuth - dx) % (2 * Math.PI);
+  camera.elevation = clamp(camera.elevation + dy, -Math.PI / 2, Math.PI / 2);
+  moved();
+};
+function pan(dx, dy) { // pixels
+  const {right, up} = axes(camera), pixel = 2 * halves()[1] * camera.distance / (canvas.clientHeight || 1);
+  camera.target = add(camera.target, add(scaled(right, -dx * pixel), scaled(up, dy * pixel)));
+  moved();
+}
+function zoom(factor, x, y) { // towards a place of the page
+  const before = camera.distance, {right, up} = axes(camera), [hx, hy] = halves();
+  camera.distance = clamp(before * factor, 1e-3 * home.size, 100 * home.size);
+  const change = before - camera.distance, u = (2 * x / (canvas.clientWidth || 1) - 1) * hx, v = (1 - 2 * y / (canvas.clientHeight || 1)) * hy;
+  camera.target = add(camera.target, add(scaled(right, u * change), scaled(up, v * change)));
+  moved();
+}
+function centerPicked() {
+  const i = pickedIn(frame);
+  if (i < 0) return;
+  camera.target = contactOf(i).p;
+  camera.distance = Math.min(camera.distance, 0.9 * home.size);
+  moved();
+}
+
+const KEYS = [['space', 'play, stop'], ['left, right; with Shift', 'one frame; ten'], ['Home, End', 'first, last frame'],
+  ['[ ]', 'slower, faster'], ['L', 'loop'], ['N, P', 'next, previous contact by activity'], ['Escape', 'deselect'], ['C', 'copy the contact as JSON'],
+  ['.', 'look at the contact'], ['0, 1, 2, 3; with Shift', 'view from a corner, along x, y, z; from behind'], ['F', 'show everything'],
+  ['W A S D', 'turn'], ['arrows with Ctrl', 'move the view'], ['+ −', 'zoom'], ['X', 'bodies solid, glassy, hidden'], ['M', 'contact meshes'],
+  ['B, V', 'contacts, normals'], ['T', 'light, dark, system'], ['drag; with Shift or the right button', 'turn; move the view'], ['wheel, two fingers', 'zoom, move']];
+
+const speedBy = by => {
+  const s = at('speed');
+  s.selectedIndex = clamp(s.selectedIndex + by, 0, s.options.length - 1);
+  state.speed = +s.value;
+};
+const toggle = name => { at(name).checked = state[name] = !state[name]; redraw(false); };
+const press = {
+  ' ': () => play(!state.playing), Home: () => go(0), End: () => go(page.frames - 1),
+  ArrowLeft: e => e.ctrlKey ? pan(30, 0) : go(frame - (e.shiftKey ? 10 : 1)), ArrowRight: e => e.ctrlKey ? pan(-30, 0) : go(frame + (e.shiftKey ? 10 : 1)),
+  ArrowUp: e => e.ctrlKey && pan(0, 30), ArrowDown: e => e.ctrlKey && pan(0, -30),
+  '[': () => speedBy(-1), ']': () => speedBy(1), l: () => { at('loop').checked = state.loop = !state.loop; },
+  n: () => step(null, 1), p: () => step(null, -1), Escape: () => pick(-1), c: copyJson, '.': centerPicked,
+  f: () => { camera = fitCamera(camera.azimuth, camera.elevation); moved(); }, x: nextBodies, m: () => toggle('wires'), b: () => toggle('balls'),
+  v: () => toggle('normals'), t: nextTheme, '?': () => at('help').showModal(), w: () => rotate(0, 0.08), s: () => rotate(0, -0.08),
+  a: () => rotate(-0.08, 0), d: () => rotate(0.08, 0), '+': () => zoom(0.9, canvas.clientWidth / 2, canvas.clientHeight / 2),
+  '=': () => zoom(0.9, canvas.clientWidth / 2, canvas.clientHeight / 2), '-': () => zoom(1 / 0.9, canvas.clientWidth / 2, canvas.clientHeight / 2)};
+
+function onKey(e) {
+  const tag = e.target.tagName, kind = e.target.type;
+  const typing = tag === 'TEXTAREA' || tag === 'SELECT' || (tag === 'INPUT' && kind === 'number'), digit = /^Digit([0-3])$/.exec(e.code);
+  if (e.altKey || e.metaKey || (e.ctrlKey && !e.key.startsWith('Arrow')) || typing || at('help').open) return;
+  if (tag === 'INPUT' && kind === 'range' && /^(Arrow|Home|End)/.test(e.key) && e.target.id !== 'scrub') return;
+  if ((tag === 'BUTTON' || kind === 'checkbox') && e.key === ' ') return;
+  const action = digit ? () => look(['iso', 'x', 'y', 'z'][digit[1]], e.shiftKey) : press[e.key] || press[e.key.toLowerCase()];
+  if (!action) return;
+  action(e);
+  e.preventDefault();
+}
+
+function listenToPointers() {
+  const down = new Map();
+  let start = null, travelled = 0, gap = 0, middle = null;
+  const both = () => {
+    const [a, b] = [...down.values()];
+    return {gap: Math.hypot(a.x - b.x, a.y - b.y), middle: {x: (a.x + b.x) / 2, y: (a.y + b.y) / 2}};
+  };
+  const place = e => { const r = canvas.getBoundingClientRect(); return {x: e.clientX - r.left, y: e.clientY - r.top}; };
+  canvas.addEventListener('pointerdown', e => {
+    canvas.focus({preventScroll: true});
+    canvas.setPointerCapture(e.pointerId);
+    down.set(e.pointerId, place(e));
+    if (down.size === 1) { start = place(e); travelled = 0; }
+    if (down.size === 2) ({gap, middle} = both());
+  });
+  canvas.addEventListener('pointermove', e => {
+    const before = down.get(e.pointerId), now = place(e);
+    if (!before) return;
+    const dx = now.x - before.x, dy = now.y - before.y;
+    down.set(e.pointerId, now);
+    travelled = Math.max(travelled, Math.hypot(now.x - start.x, now.y - start.y), down.size > 1 ? 9 : 0);
+    if (down.size === 2) {
+      const next = both();
+      pan(next.middle.x - middle.x, next.middle.y - middle.y);
+      if (gap > 0 && next.gap > 0) zoom(gap / next.gap, next.middle.x, next.middle.y);
+      ({gap, middle} = next);
+    } else if (travelled > 4) {
+      if (e.shiftKey || e.buttons & 6) pan(dx, dy); else rotate(dx * 0.008, dy * 0.008);
+    }
+  });
+  const up = e => {
+    if (down.delete(e.pointerId) && e.type === 'pointerup' && !down.size && travelled <= 4 && e.button === 0) pick(pickAt(start.x, start.y));
+  };
+  canvas.addEventListener('pointerup', up);
+  canvas.addEventListener('pointercancel', up);
+  canvas.addEventListener('contextmenu', e => e.preventDefault());
+  canvas.addEventListener('wheel', e => {
+    e.preventDefault();
+    const now = place(e);
+    zoom(Math.exp(clamp(e.deltaY * (e.deltaMode ? 16 : 1), -200, 200) * 0.0015), now.x, now.y);
+  }, {passive: false});
+  canvas.addEventListener('dblclick', () => { const i = pickedIn(frame); if (i >= 0) centerPicked(); });
+  const curves = at('curves'), to = e => go((e.offsetX - inset) / ((curves.clientWidth || 1) - 2 * inset) * (page.frames - 1), e.type === 'pointermove');
+  curves.addEventListener('pointerdown', e => { curves.setPointerCapture(e.pointerId); play(false); to(e); });
+  curves.addEventListener('pointermove', e => { if (e.buttons) to(e); });
+  curves.addEventListener('pointerup', () => { showList(); remember(); });
+}
+
+function listen() {
+  for (const button of document.querySelectorAll('[data-view]')) button.onclick = e => look(button.dataset.view, e.shiftKey);
+  at('fit').onclick = () => press.f();
+  at('theme').onclick = nextTheme;
+  at('about').onclick = () => at('help').showModal();
+  at('play').onclick = () => play(!state.playing);
+  at('first').onclick = () => go(0);
+  at('last').onclick = () => go(page.frames - 1);
+  at('back').onclick = () => go(frame - 1);
+  at('next').onclick = () => go(frame + 1);
+  at('loop').onchange = () => { state.loop = at('loop').checked; };
+  at('speed').onchange = () => { state.speed = +at('speed').value; };
+  at('scrub').oninput = () => go(+at('scrub').value, true);
+  at('scrub').onchange = () => { showList(); remember(); };
+  at('frame').onchange = () => { if (at('frame').value !== '') go(+at('frame').value); at('frame').value = frame; };
+  at('threshold').oninput = () => setThreshold(+at('threshold').value);
+  at('marks').oninput = () => { state.marks = +at('marks').value; showMarks(); redraw(true); };
+  for (const name of ['balls', 'normals', 'wires']) at(name).onchange = () => { state[name] = at(name).checked; redraw(false); };
+  at('copy').onclick = copyJson;
+  at('center').onclick = centerPicked;
+  at('drop').onclick = () => pick(-1);
+  at('help').querySelector('tbody').replaceChildren(...KEYS.map(pair => {
+    const row = document.createElement('tr');
+    for (const text of pair) row.insertCell().textContent = text;
+    return row;
+  }));
+  document.addEventListener('keydown', onKey);
+  addEventListener('hashchange', recall);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => state.theme || setTheme(''));
+  new ResizeObserver(() => { drawCurves(); if (state.picked) drawCourse(); redraw(false); }).observe(at('stage'));
+  canvas.addEventListener('webglcontextlost', e => { e.preventDefault(); say('The browser has taken the picture away; reload the page'); });
+  listenToPointers();
+}
+const showMarks = () => { at('marks').parentElement.querySelector('output').textContent = `×${(2 ** state.marks).toFixed(1)}`; };
+
+function describe() {
+  const names = page.scene ? [...new Set(bodies.filter(b => !b.floor).map(b => b.link))] : bodies.map(b => b.name);
+  const title = names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(page.scene ? ', ' : ' and ');
+  document.title = `${title} – abut view`;
+  at('title').querySelector('h1').textContent = title;
+  const slots = page.pairs.length === 1 ? `, ${page.pairs[0].layout[0]} slots` : '';
+  at('title').querySelector('p').textContent = `${page.frames} frame${page.frames === 1 ? '' : 's'}${slots}, contacts from ${digits(page.threshold, 3)}; abut ${page.abut}`;
+  at('ramp').style.background = `linear-gradient(to right, ${Array.from({length: 17}, (_, i) => css(ramp(i / 16))).join(', ')})`;
+  at('bodies').replaceChildren(...bodies.map(bodyRow));
+  at('time').hidden = page.frames < 2;
+  at('scrub').max = at('frame').max = page.frames - 1;
+  at('threshold').min = page.threshold;
+  showMarks();
+}
+
+async function begin() {
+  if (!gl) { fallBack('This browser has no WebGL 2, by which the page would draw.'); return; }
+  read(await inflate(at('arrays').textContent));
+  document.documentElement.classList.add('live');
+  setTheme('');
+  draw = makeDrawing();
+  let most = 1;
+  for (let f = 0; f < page.frames; ++f) most = Math.max(most, data.starts[f + 1] - data.starts[f]);
+  draw.crowd = Math.sqrt(Math.min(1, 48 / most));
+  const points = framedPoints(), span = [0, 1, 2].map(k => Math.max(...points.map(p => p[k])) - Math.min(...points.map(p => p[k])));
+  const size = Math.max(length(span) / 2, 1e-9), unit = 10 ** Math.floor(Math.log10(size / 2));
+  home = {points, size, tile: unit * (size / 2 / unit < 2 ? 1 : size / 2 / unit < 5 ? 2 : 5)};
+  describe();
+  camera = fitCamera(...VIEWS.iso);
+  setThreshold(page.threshold);
+  listen();
+  go(page.first);
+  if (location.hash.length > 1) recall();
+  drawScene(false);
+  document.documentElement.dataset.ready = Math.round(performance.now());
+}
+
+/* For tests and for whoever has the page in hand: what it shows, as it shows it. */
+window.abutView = {state, frame: () => frame, contacts: () => contactsOf(frame).map(contactOf), project, ramp: a => ramp(a).map(shown),
+  camera: () => camera, radius: () => { const {radius, least, ratio} = markSizes(); return {radius, least: least / ratio}; },
+  draw: fast => { const start = performance.now(); drawScene(fast); gl.bindFramebuffer(gl.FRAMEBUFFER, null); gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); return performance.now() - start; },
+  turn: rotate, json: contactJson, solid: () => bodies.every(b => b.visible && b.alpha === 1)};
+
+begin().catch(error => { fallBack(`The page cannot be shown: ${error.message}.`); console.error(error); });
+})();

@@ -1,0 +1,292 @@
+#include "base/call_lock.h"
+#include "base/error.h"
+#include "manifold/pair.h"
+#include "view/parts.h"
+#include "world/law/law.h"
+#include "world/loaded.h"
+#include "world/place.h"
+#include <abut/files.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define FRAMED_MOST 64 /* states that the picture's camera is placed by */
+
+/* What a scene's page is made of, beside the page. */
+typedef struct scene_page {
+  loaded_scene *scene;
+  abut_scene handle;
+  size_t count, nq;
+  const double *q; /* (count, nq) */
+  const abut_page_options *options;
+  double *links;   /* (links, PLACE) of one frame */
+  float *places;   /* (count, links, PLACE) */
+  reals positions; /* q in the context's precision */
+  abut_items items;
+  abut_compact list;
+  uint32_t *frame, *pair; /* (list.count) */
+  uint32_t *number;       /* (candidates) a candidate's place among the pairs of the page, from 1; 0: it has none */
+  float *curve;           /* (count) */
+  double *framed;
+  uint8_t *rgb;
+} scene_page;
+
+static abut_status append(json_t *list, json_t *one)
+{
+  return one && json_array_append_new(list, one) == 0 ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a page");
+}
+
+/* ---- bodies ---- */
+
+static abut_status add_body(page *p, const scene_page *s, page_meshes *meshes, json_t *bodies, size_t link, size_t place,
+                            size_t paint)
+{
+  const scene_link *l = &s->scene->def.links[link];
+  const scene_body *def = &l->bodies[place];
+  const abut_body handle_ = s->scene->bodies[l->first_body + place];
+  const body *b = body_get(handle_);
+  const char *name = b ? body_short_name(b) : NULL;
+  abut_smoothing fitted;
+  size_t which = 0;
+  double at[PLACE];
+  TRY(b ? ABUT_SUCCESS : ABUT_ERROR_HANDLE);
+  TRY(abut_fit_smoothing(handle_, handle_, &fitted));
+  TRY(page_meshes_add(p, meshes, handle_, &fitted, &which));
+  memcpy(at, def->position, 3 * sizeof *at);
+  memcpy(at + 3, def->quaternion, 4 * sizeof *at);
+  char nameless[40];
+  snprintf(nameless, sizeof nameless, "link %zu", link);
+  json_t *one = json_pack("{s:o, s:o, s:I, s:I, s:I, s:b, s:o}", "link", page_text(l->name ? l->name : nameless), "name",
+                          page_text(name ? name : body_shape_words[def->shape]), "mesh", (json_int_t)which, "mover",
+                          (json_int_t)link, "paint", (json_int_t)paint, "floor", (int)(def->shape == SHAPE_PLANE), "at",
+                          page_numbers(at, PLACE));
+  return append(bodies, one);
+}
+
+/* Bodies of a link look alike, as in pictures; floors have their own look. */
+static abut_status add_bodies(page *p, const scene_page *s)
+{
+  const scene_def *def = &s->scene->def;
+  json_t *bodies = json_array();
+  page_meshes meshes;
+  size_t paint = 0;
+  TRY(page_set(p->root, "bodies", bodies));
+  abut_status status = page_meshes_begin(p, &meshes);
+  for (size_t i = 0; i < def->link_count && status == ABUT_SUCCESS; ++i) {
+    bool floor = true;
+    for (size_t k = 0; k < def->links[i].body_count && status == ABUT_SUCCESS; ++k) {
+      status = add_body(p, s, &meshes, bodies, i, k, paint);
+      floor = floor && def->links[i].bodies[k].shape == SHAPE_PLANE;
+    }
+    paint += !floor;
+  }
+  page_meshes_free(&meshes);
+  return status;
+}
+
+static abut_status add_places(page *p, scene_page *s)
+{
+  const size_t links = s->scene->def.link_count;
+  void *memory = NULL;
+  TRY(allocate(&memory, links, PLACE * sizeof *s->links));
+  s->links = memory;
+  if (links && s->count > SIZE_MAX / links / PLACE) {
+    return fail(ABUT_ERROR_MEMORY, "no memory for a page");
+  }
+  TRY(allocate(&memory, s->count * links * PLACE, sizeof *s->places));
+  s->places = memory;
+  for (size_t i = 0; i < s->count; ++i) {
+    const bool placed = abut_place_links(s->handle, s->q + i * s->nq, s->links) == ABUT_SUCCESS;
+    for (size_t k = 0; k < links * PLACE; ++k) {
+      s->places[i * links * PLACE + k] = placed ? (float)s->links[k] : NAN;
+    }
+  }
+  TRY(page_set(p->root, "movers", page_count(links)));
+  return page_add(p, "places", PAGE_F32, s->count, links * PLACE, s->places);
+}
+
+/* ---- contacts ---- */
+
+/* The contacts of the frames that have places, whose order is kept; `frame` tells them apart afterwards. */
+static abut_status list_contacts(scene_page *s)
+{
+  const size_t size = context_real_bytes(s->scene->context), links = s->scene->def.link_count;
+  void *memory = NULL;
+  TRY(reals_create(&s->positions, s->count * s->nq, size));
+  TRY(allocate(&memory, s->count, sizeof(uint32_t)));
+  uint32_t *of = memory;
+  size_t placed = 0;
+  for (size_t i = 0; i < s->count; ++i) {
+    if (links && isnan(s->places[i * links * PLACE])) {
+      continue;
+    }
+    for (size_t k = 0; k < s->nq; ++k) {
+      reals_set(&s->positions, placed * s->nq + k, s->q[i * s->nq + k]);
+    }
+    of[placed++] = (uint32_t)i;
+  }
+  s->list = (abut_compact){.threshold = s->options->threshold, .grows = true};
+  abut_status status = abut_find_contacts(s->handle, s->positions.data, placed, &s->items, &s->list);
+  if (status == ABUT_SUCCESS) {
+    status = allocate(&memory, s->list.count, sizeof *s->frame);
+    s->frame = memory;
+  }
+  for (size_t i = 0; i < s->list.count && status == ABUT_SUCCESS; ++i) {
+    s->frame[i] = of[s->items.items[3 * s->list.pose[i]]];
+  }
+  free(of);
+  return status;
+}
+
+/* The pairs that have contacts, in the order in which they come. */
+static abut_status add_pairs(scene_page *s, json_t *pairs, size_t *count)
+{
+  const scene_def *def = &s->scene->def;
+  void *memory = NULL;
+  TRY(allocate(&memory, s->list.count, sizeof *s->pair));
+  s->pair = memory;
+  TRY(allocate(&memory, def->pair_count, sizeof *s->number));
+  s->number = memory;
+  for (size_t i = 0; i < s->list.count; ++i) {
+    const size_t candidate = s->items.candidates[s->list.pose[i]];
+    const scene_pair *of = &def->pairs[candidate];
+    if (!s->number[candidate]) {
+      const pair *made = pair_get(s->scene->pairs[of->alike]);
+      TRY(made ? ABUT_SUCCESS : ABUT_ERROR_HANDLE);
+      s->number[candidate] = (uint32_t)++*count;
+      TRY(append(pairs, json_pack("{s:[I, I], s:o}", "bodies", (json_int_t)scene_pair_body(def, of, 0),
+                                  (json_int_t)scene_pair_body(def, of, 1), "layout", page_layout(&made->layout))));
+    }
+    s->pair[i] = s->number[candidate] - 1;
+  }
+  return ABUT_SUCCESS;
+}
+
+static double real_of(const scene_page *s, const void *from, size_t i)
+{
+  return s->positions.size == sizeof(double) ? ((const double *)from)[i] : (double)((const float *)from)[i];
+}
+
+/* What the contacts in the page say of each frame. */
+static abut_status add_contact_curves(page *p, scene_page *s, json_t *curves)
+{
+  for (size_t i = 0; i < s->count; ++i) {
+    s->curve[i] = NAN;
+  }
+  for (size_t i = 0; i < s->list.count; ++i) {
+    const float d = (float)real_of(s, s->list.d, i);
+    float *to = &s->curve[s->frame[i]];
+    *to = d > *to ? *to : d;
+  }
+  TRY(page_add_curve(p, curves, "least_distance", "m", s->count, s->curve));
+  for (size_t i = 0; i < s->count; ++i) {
+    s->curve[i] = 0.0f;
+  }
+  for (size_t i = 0; i < s->list.count; ++i) {
+    s->curve[s->frame[i]] += (float)real_of(s, s->list.activity, i);
+  }
+  return page_add_curve(p, curves, "activity_sum", "", s->count, s->curve);
+}
+
+static abut_status add_curves(page *p, scene_page *s, bool contacts)
+{
+  const double *energy = s->options->energy;
+  json_t *curves = json_array();
+  void *memory = NULL;
+  TRY(page_set(p->root, "curves", curves));
+  TRY(allocate(&memory, s->count, sizeof *s->curve));
+  s->curve = memory;
+  TRY(contacts ? add_contact_curves(p, s, curves) : ABUT_SUCCESS);
+  if (!energy) {
+    return ABUT_SUCCESS;
+  }
+  for (size_t i = 0; i < s->count; ++i) {
+    s->curve[i] = (float)(energy[2 * i] + energy[2 * i + 1]);
+  }
+  TRY(page_add_curve(p, curves, "energy", "J", s->count, s->curve));
+  for (size_t i = 0; i < s->count; ++i) {
+    s->curve[i] = (float)energy[2 * i];
+  }
+  return page_add_curve(p, curves, "kinetic", "J", s->count, s->curve);
+}
+
+/* ---- the whole ---- */
+
+/* The camera of the picture holds some of the frames in view. Frames without a place have no picture. */
+static abut_status add_picture(page *p, scene_page *s)
+{
+  const abut_page_options *o = s->options;
+  const size_t links = s->scene->def.link_count;
+  abut_view view = abut_default_view();
+  view.width = o->picture_width;
+  view.height = o->picture_height;
+  view.threshold = o->threshold;
+  view.contacts = s->scene->def.law->drawable && !s->scene->given;
+  if (!view.width || !view.height || !s->scene->body_count || (links && isnan(s->places[o->first * links * PLACE]))) {
+    return ABUT_SUCCESS;
+  }
+  void *memory = NULL;
+  TRY(allocate(&memory, (FRAMED_MOST + 1) * s->nq, sizeof *s->framed));
+  s->framed = memory;
+  size_t framed = 0;
+  const size_t step = 1 + (s->count - 1) / FRAMED_MOST;
+  for (size_t i = 0; i < s->count; i += step) {
+    if (!links || !isnan(s->places[i * links * PLACE])) {
+      memcpy(s->framed + framed++ * s->nq, s->q + i * s->nq, s->nq * sizeof *s->framed);
+    }
+  }
+  TRY(allocate(&memory, (size_t)view.width * view.height, 3));
+  s->rgb = memory;
+  TRY(abut_render_scene(s->handle, s->q + o->first * s->nq, s->framed, framed, &view, s->rgb));
+  return abut_format_png(view.width, view.height, s->rgb, &p->picture, &p->picture_bytes);
+}
+
+static abut_status make(page *p, scene_page *s)
+{
+  const bool contacts = s->scene->def.law->drawable && !s->scene->given && s->scene->def.pair_count;
+  size_t pair_count = 0;
+  TRY(page_begin(p));
+  json_t *pairs = json_array();
+  TRY(page_set(p->root, "pairs", pairs));
+  TRY(page_set(p->root, "scene", json_true()));
+  TRY(page_add_options(p, s->options, s->count));
+  TRY(scene_need_bodies(s->scene));
+  TRY(add_bodies(p, s));
+  TRY(add_places(p, s));
+  TRY(contacts ? list_contacts(s) : ABUT_SUCCESS);
+  TRY(contacts ? add_pairs(s, pairs, &pair_count) : ABUT_SUCCESS);
+  TRY(page_add_contacts(p, s->count, &s->list, s->frame, s->pair, pair_count, s->scene->context->def.precision));
+  TRY(add_curves(p, s, contacts));
+  return add_picture(p, s);
+}
+
+abut_status abut_format_scene_page(abut_scene handle_, size_t count, const double *q, const abut_page_options *options,
+                                   char **html, size_t *bytes)
+{
+  ENTER(scene_pool, handle_);
+  page p = {0};
+  scene_page s = {.scene = scene_get(handle_), .handle = handle_, .count = count, .q = q, .options = options};
+  if (!s.scene) {
+    return ABUT_ERROR_HANDLE;
+  }
+  s.nq = (size_t)s.scene->constants.nq;
+  if ((!q && s.nq) || !options || !html || !bytes) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_format_scene_page needs positions, options, and a place for the page");
+  }
+  *html = NULL;
+  TRY(check_page_options(options, count));
+  abut_status status = make(&p, &s);
+  status = status == ABUT_SUCCESS ? page_format(&p, html, bytes) : status;
+  abut_free_items(&s.items);
+  abut_free_compact(&s.list);
+  free(s.links);
+  free(s.places);
+  free(s.positions.data);
+  free(s.frame);
+  free(s.pair);
+  free(s.number);
+  free(s.curve);
+  free(s.framed);
+  free(s.rgb);
+  page_free(&p);
+  return status;
+}

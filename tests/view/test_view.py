@@ -1,0 +1,380 @@
+"""What the pages of `abut view` show and do, in a browser without a network. Numbers are compared with those of
+`abut contacts` and `abut simulate` of the same poses."""
+import gzip
+import io
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from playwright.sync_api import sync_playwright
+
+ROOT = pathlib.Path(__file__).parents[2]
+ASSETS = ROOT / "assets"
+COMMAND = os.environ["ABUT_TEST_COMMAND"]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+if CHROMIUM is None:
+    pytest.skip("Chromium is not there", allow_module_level=True)
+
+NAME = "<img src=x onerror=alert(1)>&amp;"  # a body's
+FRAMES, WIDTH, HEIGHT = 24, 1000, 700
+
+
+def abut(*words, cwd):
+    done = subprocess.run([COMMAND, *map(str, words)], cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A folder with pages: pair.html of two bodies at FRAMES poses, drop.html of a scene, and what they are of."""
+    folder = tmp_path_factory.mktemp("view")
+    for ending in ("body.json", "obj"):
+        shutil.copy(ASSETS / f"part.{ending}", folder)
+    shutil.copy(ASSETS / "part.body.json", folder / f"{NAME}.body.json")
+    t = np.linspace(0.0, 1.0, FRAMES)
+    s2 = np.zeros((FRAMES, 6))
+    s2[:, 0], s2[:, 2] = 0.1 * np.sin(6.0 * t), 0.2 + 0.04 * np.cos(6.0 * t)
+    s2[:, 3], s2[:, 5] = 0.5 * t, 2.0 * t
+    np.savez(folder / "poses.npz", s1=np.zeros((FRAMES, 6)), s2=s2)
+    pair = (f"{NAME}.body.json", "part.body.json", "--poses", "poses.npz", "--device", "host")
+    abut("view", *pair, "--index", 5, "-o", "pair.html", cwd=folder)
+    abut("contacts", *pair, "-o", "pair.npz", cwd=folder)
+    shutil.copy(ASSETS / "drop.scene.json", folder)
+    abut("simulate", "drop.scene.json", "--steps", 300, "--record", 20, "--contacts", "--device", "host", "-o", "drop.npz", cwd=folder)
+    abut("view", "drop.scene.json", "drop.npz", "--device", "host", "-o", "drop.html", cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=CHROMIUM,
+                                          args=["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"])
+        yield made
+        made.close()
+
+
+class Opener:
+    """Opens pages, each in a context of its own, and notes what they should not do: errors on the console, requests."""
+
+    def __init__(self, browser, files):
+        self.browser, self.files, self.contexts, self.wrong = browser, files, [], []
+
+    def __call__(self, name, *, address="", script=None, ready="html[data-ready]", **settings):
+        context = self.browser.new_context(offline=True, **({"viewport": {"width": WIDTH, "height": HEIGHT}} | settings))
+        self.contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda m: self.wrong.append(m.text) if m.type in ("error", "warning") else None)
+        page.on("pageerror", lambda e: self.wrong.append(str(e)))
+        page.on("dialog", lambda d: (self.wrong.append("a dialog"), d.dismiss()))
+        page.on("request", lambda r: None if r.url.startswith(("data:", "blob:")) or r.is_navigation_request()
+                else self.wrong.append(r.url))
+        if script:
+            page.add_init_script(script)
+        page.goto((self.files / name).as_uri() + address)
+        page.wait_for_selector(ready, state="attached")
+        return page
+
+    def close(self):
+        for context in self.contexts:
+            context.close()
+        assert self.wrong == []
+
+
+@pytest.fixture
+def open_page(browser, files):
+    opener = Opener(browser, files)
+    yield opener
+    opener.close()
+
+
+@pytest.fixture(scope="module")
+def opened(browser, files):
+    opener = Opener(browser, files)
+    yield opener("pair.html")
+    opener.close()
+
+
+@pytest.fixture
+def pair_page(opened):
+    """The page of the pair as it begins, at frame 5; tests share it, since a browser takes its time to open one."""
+    page = opened
+    page.locator("#canvas").focus()
+    page.keyboard.press("Escape")
+    for key, name in (("m", "wires"), ("b", "balls"), ("v", "normals")):
+        if state(page, f"state.{name}") != (name != "wires"):
+            page.keyboard.press(key)
+    while not state(page, "solid()"):
+        page.keyboard.press("x")
+    page.locator("#threshold").fill("0.05")
+    page.locator("#frame").fill("5")
+    page.locator("#canvas").focus()
+    page.keyboard.press("0")
+    return page
+
+
+def state(page, what):
+    return page.evaluate(f"abutView.{what}")
+
+
+def wait(page, what):
+    """Until an expression of the page is true. Playwright's own way is one that the page's policy forbids."""
+    end = time.monotonic() + 20
+    while not page.evaluate(f"() => {what}"):
+        assert time.monotonic() < end, what
+        time.sleep(0.02)
+
+
+def picked(page):
+    return json.loads(state(page, "json()"))
+
+
+def settle(page):
+    """Until what is wanted is drawn, at rest."""
+    page.evaluate("() => new Promise(done => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 200))")
+
+
+def hidden_bodies(page):
+    page.locator("#canvas").focus()
+    for key in "xx":
+        page.keyboard.press(key)
+
+
+def pixels(page):
+    from PIL import Image  # which matplotlib brings
+    return np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB")).astype(int)
+
+
+def test_names_are_text_and_nothing_is_asked_for(open_page):
+    page = open_page("pair.html")
+    assert page.locator("h1").text_content() == f"{NAME} and part"
+    assert page.locator("h1 img").count() == 0
+    assert page.title().startswith(NAME)
+    page.evaluate("() => { const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.body.append(s); setTimeout('window.ran = 2'); }")
+    assert page.evaluate("fetch('https://example.com').then(() => 'asked', () => 'refused')") == "refused"
+    assert page.evaluate("window.ran") is None
+    assert open_page.wrong and all("Content Security Policy" in text for text in open_page.wrong)
+    open_page.wrong.clear()  # the refusals that were asked for
+
+
+def test_a_contact_is_what_contacts_computes(pair_page, files):
+    page, all_contacts = pair_page, np.load(files / "pair.npz")
+    frame = state(page, "frame()")
+    assert frame == 5
+    shown = state(page, "contacts()")
+    activity, d = all_contacts["activity"][frame], all_contacts["d"][frame]
+    assert {c["slot"] for c in shown} == set(np.flatnonzero(activity >= 0.05))
+    assert len(shown) > 5
+    hidden_bodies(page)
+    for number, c in enumerate(shown):
+        slot, at = c["slot"], page.evaluate("p => abutView.project(p)", c["p"])
+        assert np.allclose(c["p"], all_contacts["p"][frame, slot], atol=1e-7)
+        assert np.allclose(c["n"], all_contacts["n"][frame, slot], atol=2e-5)
+        assert abs(c["activity"] - activity[slot]) <= 0.5 / 255 + 1e-6
+        assert abs(c["d"] - d[slot]) <= np.abs(d).max() / 32767
+        if number < 6:
+            page.mouse.click(at["x"], at["y"])
+            now = picked(page)
+            assert np.hypot(*(page.evaluate("p => { const s = abutView.project(p); return [s.x, s.y]; }", now["p"])
+                              - np.array([at["x"], at["y"]]))) < 5  # another may lie before it
+            table = page.locator("#picked").text_content()
+            assert f"slot{now['slot']}" in table and str(now["frame"]) == str(frame)
+
+
+def test_colours_at_the_centres(pair_page):
+    page = pair_page
+    hidden_bodies(page)
+    page.keyboard.press("v")  # no normals
+    settle(page)
+    picture, shown = pixels(page), state(page, "contacts()")
+    at = [page.evaluate("p => abutView.project(p)", c["p"]) for c in shown]
+    least, compared = state(page, "radius()")["least"], 0
+    for i, c in enumerate(shown):
+        nearer = [k for k, other in enumerate(at) if k != i and np.hypot(other["x"] - at[i]["x"], other["y"] - at[i]["y"]) < 2 * least]
+        if nearer:
+            continue
+        wanted = 255 * np.array(page.evaluate("a => abutView.ramp(a)", c["activity"]))
+        assert np.abs(picture[int(at[i]["y"]), int(at[i]["x"])] - wanted).max() <= 12, c
+        compared += 1
+    assert compared >= 3
+
+
+def test_keys(pair_page):
+    page = pair_page
+    page.locator("#canvas").focus()
+    for key, frame in (("ArrowRight", 6), ("ArrowLeft", 5), ("Shift+ArrowRight", 15), ("End", FRAMES - 1), ("Home", 0)):
+        page.keyboard.press(key)
+        assert state(page, "frame()") == frame, key
+    before = state(page, "camera().azimuth")
+    page.keyboard.press("a")
+    assert state(page, "camera().azimuth") != before
+    for key, (azimuth, elevation) in {"1": (0.0, 0.0), "2": (np.pi / 2, 0.0), "Shift+1": (np.pi, 0.0), "3": (-np.pi / 2, np.pi / 2)}.items():
+        page.keyboard.press(key)
+        assert np.allclose([state(page, "camera().azimuth"), state(page, "camera().elevation")], [azimuth, elevation]), key
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("n")
+    first = state(page, "state.picked.slot")
+    page.keyboard.press("n")
+    assert state(page, "state.picked.slot") != first
+    page.keyboard.press("p")
+    assert state(page, "state.picked.slot") == first
+    page.keyboard.press("Escape")
+    assert state(page, "state.picked") is None
+    for key, name in (("m", "wires"), ("b", "balls"), ("v", "normals")):
+        before = state(page, f"state.{name}")
+        page.keyboard.press(key)
+        assert state(page, f"state.{name}") is not before
+    page.keyboard.press("?")
+    assert page.locator("#help").is_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("]")
+    assert state(page, "state.speed") == 2
+    page.keyboard.press("Home")
+    page.keyboard.press(" ")
+    wait(page, "abutView.frame() > 3")
+    page.keyboard.press(" ")
+    assert state(page, "state.playing") is False
+
+
+def test_mouse(pair_page):
+    page = pair_page
+    box = page.locator("#canvas").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    before = state(page, "camera()")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y + 20, steps=3)
+    page.mouse.up()
+    turned = state(page, "camera()")
+    assert turned["azimuth"] != before["azimuth"] and turned["elevation"] > before["elevation"]
+    assert turned["target"] == before["target"]
+    page.mouse.down(button="right")
+    page.mouse.move(x, y, steps=3)
+    page.mouse.up(button="right")
+    assert state(page, "camera()")["target"] != before["target"]
+    page.mouse.wheel(0, -300)
+    wait(page, f"abutView.camera().distance < {turned['distance']}")
+    page.locator("#fit").click()
+    curves = page.locator("#curves").bounding_box()
+    page.mouse.click(curves["x"] + curves["width"] / 2, curves["y"] + 10)
+    assert abs(state(page, "frame()") - (FRAMES - 1) / 2) <= 1
+    page.locator("#threshold").fill("0.5")
+    assert all(c["activity"] >= 0.5 - 1 / 255 for c in state(page, "contacts()"))
+    assert page.locator("#list button").count() == len(state(page, "contacts()"))
+    page.locator("#threshold").fill("0.05")
+    page.locator("#frame").fill("3")
+    page.locator("#frame").press("Enter")
+    assert state(page, "frame()") == 3
+    page.locator("#last").click()
+    page.locator("#back").click()
+    assert state(page, "frame()") == FRAMES - 2
+    page.locator("#scrub").fill("5")
+    page.locator("#list button").first.click()
+    page.locator("#copy").click()
+    copied = json.loads(page.locator("#copied").input_value())
+    assert copied == picked(page) and copied["frame"] == 5 and len(copied["pose2"]) == 7
+
+
+def test_two_fingers(open_page):
+    page = open_page("pair.html", has_touch=True)
+    before = state(page, "camera().distance")
+    session = page.context.new_cdp_session(page)
+
+    def touch(kind, *points):
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(points)]})
+
+    touch("touchStart", (300, 300), (400, 300))
+    touch("touchMove", (250, 300), (450, 300))
+    touch("touchEnd")
+    wait(page, f"abutView.camera().distance < {0.7 * before}")
+
+
+def test_the_address_keeps_the_view(open_page):
+    page = open_page("pair.html")
+    page.locator("#canvas").focus()
+    for key in ("ArrowRight", "2", "n"):
+        page.keyboard.press(key)
+    wait(page, "location.hash.includes('frame=6') && location.hash.includes('contact=')")
+    kept, slot = page.evaluate("location.hash"), state(page, "state.picked.slot")
+    again = open_page("pair.html", address=kept)
+    assert state(again, "frame()") == 6 and state(again, "state.picked.slot") == slot
+    assert np.allclose(state(again, "camera().azimuth"), np.pi / 2, atol=1e-5)
+    broken = open_page("pair.html", address="#frame=99999&camera=1,2&contact=7.&threshold=x")
+    assert state(broken, "frame()") == FRAMES - 1
+
+
+def test_dark_and_small(open_page):
+    page = open_page("pair.html", color_scheme="dark", viewport={"width": 380, "height": 640})
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 380
+    assert page.locator("#canvas").bounding_box()["height"] > 150
+    settle(page)
+    assert pixels(page)[5, 375].max() < 60
+    page.locator("#theme").click()
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+
+
+def test_without_webgl(open_page):
+    page = open_page("pair.html", ready="p.plain", script="HTMLCanvasElement.prototype.getContext = () => null")
+    assert "no WebGL 2" in page.locator("p.plain").first.text_content()
+    assert page.locator("#picture").is_visible() and page.evaluate("document.getElementById('picture').naturalWidth") == 640
+    assert not page.locator("#app").is_visible()
+
+
+def test_a_scene(open_page, files):
+    page, kept = open_page("drop.html"), np.load(files / "drop.npz")
+    counts = kept["contact_count"][:, 0].sum(axis=1)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    frame = int(np.argmax(counts))
+    page.locator("#frame").fill(str(frame))
+    page.locator("#frame").press("Enter")
+    assert f"{kept['time'][frame]:.4f} s" in page.locator("#of").text_content()
+    shown, rows = state(page, "contacts()"), slice(int(starts[frame]), int(starts[frame + 1]))
+    assert len(shown) == counts[frame] > 3
+    assert np.allclose([c["p"] for c in shown], kept["contact_p"][rows], atol=1e-7)
+    assert [c["slot"] for c in shown] == list(kept["contact_slot"][rows])
+    assert page.locator("#bodies .body").count() == 5
+
+
+def test_sizes(files):
+    text = (files / "pair.html").read_text()
+    parts = {name: re.search(rf'id="{name}">(.*?)</script>', text, re.S)[1] for name in ("object", "arrays")}
+    picture = re.search(r'src="data:image/png;base64,([^"]*)"', text)[1]
+    page = text.replace(parts["arrays"], "").replace(picture, "")
+    assert len(gzip.compress(page.encode())) < 60_000
+    made = json.loads(parts["object"])
+    # 300 frames of 100 contacts, if each contact takes what one takes here, with all that is there beside them.
+    bodies = sum(a["rows"] * a["columns"] * int(a["type"][1]) for name, a in made["arrays"].items() if name.startswith("m"))
+    contacts = made["arrays"]["p"]["rows"]
+    assert contacts > 300
+    assert (len(parts["arrays"]) - 0.4 * bodies) / contacts * 30_000 + 1.4 * bodies + len(page) + len(picture) < 1_000_000
+
+
+def test_turning_is_quick(pair_page):
+    page = pair_page
+    times = page.evaluate("() => { const t = []; for (let i = 0; i < 30; ++i) { abutView.turn(0.05, 0); t.push(abutView.draw(true)); } return t; }")
+    assert np.median(times) < 1000 / 30 * 4  # a machine that is shared
+
+
+@pytest.mark.parametrize("words, error", [
+    (("part.body.json", "part.body.json", "--poses", "poses.npz"), "view needs -o PAGE.html"),
+    (("part.body.json", "part.body.json", "-o", "x.html"), "view needs --poses"),
+    (("part.body.json", "part.body.json", "--poses", "poses.npz", "-o", "x.png"), "x.png"),
+    (("part.body.json", "part.body.json", "--poses", "poses.npz", "--index", "99", "-o", "x.html"), "there is no pose 99; it holds 24"),
+    (("part.body.json", "part.body.json", "--poses", "poses.npz", "--threshold", "0", "-o", "x.html"), "--threshold"),
+    (("drop.scene.json", "drop.npz", "--poses", "poses.npz", "-o", "x.html"), "--poses is of two bodies"),
+    (("drop.scene.json", "poses.npz", "-o", "x.html"), "poses.npz: holds no q"),
+    (("drop.scene.json", "drop.npz", "--world", "3", "-o", "x.html"), "drop.npz: there is no world 3; it holds 1"),
+])
+def test_refusals(files, words, error):
+    done = subprocess.run([COMMAND, "view", *words, "--device", "host"] if "-o" in words else [COMMAND, "view", *words],
+                          cwd=files, capture_output=True, text=True)
+    assert done.returncode == 2 and error in done.stderr, done.stderr
+    assert not (files / "x.html").exists()

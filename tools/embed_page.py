@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Embeds the page of `abut view`: embed_page.py PAGE.html PAGE.css PAGE.js OUT.h
+
+PAGE.html has the marks @STYLE@, @SCRIPT@, @POLICY@, @OBJECT@, @ARRAYS@ and @PICTURE@. The first two are replaced by the
+files, the third by a Content-Security-Policy that lets these two run by their hashes and nothing else, and no request
+be made. At the others the text is cut into the parts that OUT.h has, as bytes.
+"""
+import base64
+import hashlib
+import pathlib
+import re
+import sys
+
+PARTS = ("page_head", "page_before_arrays", "page_before_picture", "page_tail")
+
+
+def source_of(text):
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def policy_of(style, script):
+    return (f"default-src 'none'; script-src {source_of(script)}; style-src {source_of(style)}; img-src data: blob:; "
+            "base-uri 'none'; form-action 'none'")
+
+
+def bytes_of(name, text):
+    rows = [", ".join(str(b) for b in text.encode()[i:i + 24]) for i in range(0, len(text.encode()), 24)]
+    return f"static const unsigned char {name}[] = {{\n  " + ",\n  ".join(rows) + "};\n"
+
+
+def main(page, style, script, out):
+    html, css, js = (pathlib.Path(path).read_text() for path in (page, style, script))
+    if "</" in js.replace("<\\/", ""):
+        sys.exit(f"{script}: it must not hold '</', which would end its element")
+    marks = {"STYLE": css, "SCRIPT": js, "POLICY": policy_of(css, js)}
+    html = re.sub("@(STYLE|SCRIPT|POLICY)@", lambda mark: marks[mark[1]], html)
+    parts = re.split("@OBJECT@|@ARRAYS@|@PICTURE@", html)
+    if len(parts) != len(PARTS):
+        sys.exit(f"{page}: it needs one each of @OBJECT@, @ARRAYS@ and @PICTURE@, in this order")
+    text = "/* Made by tools/embed_page.py. */\n" + "".join(map(bytes_of, PARTS, parts))
+    pathlib.Path(out).write_text(text)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
