@@ -36,7 +36,7 @@ abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds
 """
 
 ORDER = ["status", "device", "body", "manifold", "derivatives", "shape", "ccd", "closest", "contact_mesh", "decompose", "field", "files", "inspect",
-         "lcp", "pose", "render", "spring", "state", "suggest", "tuning", "world"]
+         "lcp", "pose", "render", "spring", "state", "suggest", "tuning", "world", "page"]
 
 
 def declarations(headers):

@@ -31,6 +31,7 @@ from abut._objects import (Body, Context, Device, DeviceReport, Layout, Pair, bo
 from abut._shapes import ShapeGradients, shape_gradient, shape_jvp, shape_vjp
 from abut._spring import (Cloud, SpringGradients, Springs, evaluate_cloud, load_cloud, soft_points, springs,
                           springs_vjp)
+from abut._view import View, view
 from abut._worlds import (GivenContacts, Gradients, Scene, Step, Tangents, Transition,
                           WorldContacts, WorldStatus)
 
@@ -61,9 +62,9 @@ __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Ccd", "CcdFeature", "CcdGrad
            "ClosestTangents", "Cloud", "ContactMesh", "Contacts", "Context", "Decomposition", "Device", "DeviceReport", "Error",
            "GivenContacts", "Gradients", "Layout", "Lcp", "LcpClass", "LcpEnd", "Pair",
            "Reduction", "Scene", "Shape", "ShapeGradients", "ShapeNumbers", "SpringGradients", "Springs", "Step", "StepFilter", "Suggestion", "Tangents",
-           "Transition", "WorldContacts", "WorldStatus", "active", "body", "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient",
+           "Transition", "View", "WorldContacts", "WorldStatus", "active", "body", "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient",
            "closest", "closest_jacobian", "closest_jvp", "closest_vjp", "contact_mesh", "contacts", "decompose", "default_context",
            "devices", "evaluate_cloud", "fit_smoothing", "from_mujoco", "hessian", "hvp", "import_superquadrics", "jacobian", "jvp",
            "load", "load_cloud", "load_hull", "load_shapes", "load_smoothing", "measure_fit", "measure_mesh", "pose", "reduce",
            "shape_gradient", "shape_jvp", "shape_vjp", "shard", "soft_points",
-           "solve_lcp", "springs", "springs_vjp", "step_filter", "suggest", "vjp", "vjp_tangent"]
+           "solve_lcp", "springs", "springs_vjp", "step_filter", "suggest", "view", "vjp", "vjp_tangent"]

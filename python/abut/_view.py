@@ -1,0 +1,122 @@
+"""Pages on which contacts are looked at in a browser, and in notebooks."""
+from __future__ import annotations
+
+import html
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from abut._arrays import pointer
+from abut._forms import check_matrix, is_matrix, of_one_kind
+from abut._native import check, ffi, lib
+from abut._objects import Pair
+from abut._worlds import Scene
+
+__all__ = ["View", "view"]
+
+
+class View:
+    """A page that stands by itself (docs/view.md). A notebook shows it where it is a cell's value.
+
+    html     the page
+    height   [pixels] of the frame that a notebook gives it
+    """
+
+    def __init__(self, text: str, height: int) -> None:
+        self.html = text
+        self.height = height
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page, as NAME.html."""
+        pathlib.Path(path).write_text(self.html, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        return (f'<iframe srcdoc="{html.escape(self.html)}" style="border: 0; width: 100%; height: {self.height}px" '
+                'sandbox="allow-scripts"></iframe>')
+
+    def __repr__(self) -> str:
+        return f"<abut.View, a page of {len(self.html):,} characters>"
+
+
+def _poses(pose1: Any, pose2: Any) -> tuple[int, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The kind, and both as (N, 6) or (N, 7) in double."""
+    given = [None if pose is None else np.asarray(pose, np.float64) for pose in (pose1, pose2)]
+    for pose, name in zip(given, ("pose1", "pose2")):
+        if pose is not None and is_matrix(pose):
+            check_matrix(pose, name)
+    one, two = of_one_kind(np, *given)
+    width = one.shape[-1] if one.ndim else 0
+    if width not in (6, 7) or two.ndim < 1 or two.shape[-1] != width or max(one.ndim, two.ndim) > 2:
+        raise ValueError(f"pose1 has shape {one.shape} and pose2 {two.shape}: (6), (7) or (4, 4), or N of these")
+    try:
+        lead = np.broadcast_shapes(one.shape[:-1], two.shape[:-1]) or (1,)
+    except ValueError:
+        raise ValueError(f"pose1 has shape {one.shape} and pose2 {two.shape}, of different lengths") from None
+    kind = lib.ABUT_POSE_TWIST if width == 6 else lib.ABUT_POSE_QUATERNION
+    return kind, *(np.ascontiguousarray(np.broadcast_to(pose, (*lead, width))) for pose in (one, two))
+
+
+def _frames(array: Any, name: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    out = np.ascontiguousarray(array, dtype=np.float64)
+    if out.shape != shape:
+        raise ValueError(f"{name} has shape {out.shape}, not {shape}")
+    return out
+
+
+def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any = None, energy: Any = None,
+         threshold: float = 0.05, first: int = 0, names: Sequence[str] = (), picture: tuple[int, int] = (640, 480),
+         height: int = 640) -> View:
+    """A page of a pair at N poses, or of a world of a scene, which turns, plays and tells of each contact.
+
+    abut.view(pair, pose1, pose2)   as abut.contacts takes them: (6), (7) or (4, 4), or N of these
+    abut.view(scene, q)             positions (N, nq), such as Step.q_record of one world
+    time        (N) of each frame [s], not before the one before; None: frames have numbers alone
+    energy      (N, 2) of a scene, kinetic and potential [J], such as Step.energy_record of one world
+    threshold   contacts of at least this activity are in the page, 1/255 to 1
+    first       the frame that is shown first, and that the picture is of
+    names       of a pair's two bodies, in place of their files' names
+    picture     width and height of a picture for browsers that draw nothing; (0, 0): none
+    height      [pixels] of the frame in a notebook
+    Errors: abut.Error, and ValueError for shapes.
+    """
+    if not isinstance(what, (Pair, Scene)):
+        raise ValueError(f"what is a {type(what).__name__}, not an abut.Pair or an abut.Scene")
+    options = ffi.new("abut_page_options *", lib.abut_default_page_options())
+    options.threshold, options.first = threshold, first
+    options.picture_width, options.picture_height = picture
+    text, count = ffi.new("char **"), ffi.new("size_t *")
+    kept: list[Any] = []
+    if isinstance(what, Pair):
+        if energy is not None:
+            raise ValueError("energy is of a scene: a pair's page has the energy of its contacts")
+        kind, one, two = _poses(pose1, pose2)
+        frames = len(one)
+        if len(names) not in (0, 2):
+            raise ValueError(f"names are {len(names)}, not two")
+        kept += [ffi.new("char[]", name.encode()) for name in names]
+        for i, name in enumerate(kept):
+            options.names[i] = name
+    else:
+        if pose2 is not None or len(names):
+            raise ValueError("pose2 and names are of a pair")
+        q = np.asarray(pose1, np.float64)
+        q = _frames(q, "q", (len(q) if q.ndim else 0, what.nq))
+        frames = len(q)
+    if time is not None:
+        kept.append(_frames(time, "time", (frames,)))
+        options.time = ffi.cast("double *", pointer(kept[-1]))
+    if energy is not None:
+        kept.append(_frames(energy, "energy", (frames, 2)))
+        options.energy = ffi.cast("double *", pointer(kept[-1]))
+    if isinstance(what, Pair):
+        check(lib.abut_format_pair_page(what.handle, kind, frames, ffi.cast("double *", pointer(one)),
+                                        ffi.cast("double *", pointer(two)), options, text, count))
+    else:
+        check(lib.abut_format_scene_page(what.handle, frames, ffi.cast("double *", pointer(q)), options, text, count))
+    try:
+        return View(ffi.buffer(text[0], count[0])[:].decode(), height)
+    finally:
+        lib.abut_free(text[0])

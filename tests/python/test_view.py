@@ -1,0 +1,73 @@
+"""Pages from Python: what they hold, how notebooks show them, and what is refused. tests/view has them in a browser."""
+import json
+import pathlib
+import re
+
+import numpy as np
+import pytest
+
+import abut
+
+ASSETS = pathlib.Path(__file__).parents[2] / "assets"
+
+
+@pytest.fixture(scope="module")
+def pair():
+    box = abut.load(ASSETS / "box.body.json")
+    return abut.Pair(box, box)
+
+
+def held(page):
+    return json.loads(re.search(r'id="object">(.*?)</script>', page.html, re.S)[1])
+
+
+def test_a_pair(pair, tmp_path):
+    poses = np.zeros((3, 6))
+    poses[:, 2] = [0.17, 0.3, np.nan]
+    page = abut.view(pair, None, poses, first=1, names=["</script><b>", "B"], time=[0.0, 0.1, 0.2], picture=(0, 0))
+    said = held(page)
+    assert [b["name"] for b in said["bodies"]] == ["</script><b>", "B"] and "</script><b>" not in page.html
+    assert said["frames"] == 3 and said["first"] == 1 and said["arrays"]["time"]["rows"] == 3
+    active = abut.active(pair, None, poses, threshold=0.05)
+    assert said["arrays"]["p"]["rows"] == len(active) > 3
+    assert np.isclose(said["deepest"], np.abs(active.d).max())
+    assert 'id="picture" alt' not in page.html
+    page.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page.html
+    frame = page._repr_html_()
+    assert frame.startswith("<iframe srcdoc=") and "<script" not in frame
+
+
+def test_forms_of_poses(pair):
+    twist = np.array([0.0, 0.0, 0.17, 0.0, 0.0, 0.5])
+    pose, matrix = abut.pose.exp(twist), np.eye(4)
+    matrix[:2, :2] = [[np.cos(0.5), -np.sin(0.5)], [np.sin(0.5), np.cos(0.5)]]
+    matrix[2, 3] = 0.17
+    rows = [held(abut.view(pair, None, p, picture=(0, 0)))["arrays"]["p"]["rows"] for p in (twist, pose, matrix)]
+    assert rows[0] == rows[1] == rows[2] > 0
+
+
+def test_a_scene():
+    scene = abut.Scene(ASSETS / "plate.scene.json")
+    start = scene.start()
+    page = abut.view(scene, np.stack([start, start]), time=[0.0, 0.1], energy=np.ones((2, 2)), picture=(0, 0))
+    said = held(page)
+    assert said["scene"] and said["frames"] == 2 and len(said["bodies"]) == len(scene.bodies)
+    assert "energy" in {c["name"] for c in said["curves"]}
+
+
+@pytest.mark.parametrize("given, error", [
+    (dict(pose2=np.zeros((2, 5))), ValueError), (dict(pose1=np.zeros((3, 6)), pose2=np.zeros((2, 6))), ValueError),
+    (dict(), ValueError), (dict(pose2=np.zeros(6), names=["a"]), ValueError), (dict(pose2=np.zeros(6), time=[0.0, 1.0]), ValueError),
+    (dict(pose2=np.zeros((2, 6)), time=[1.0, 0.0]), abut.Error), (dict(pose2=np.zeros(6), first=1), abut.Error),
+    (dict(pose2=np.zeros(6), threshold=0.0), abut.Error), (dict(pose2=np.zeros(6), picture=(9999, 1)), abut.Error),
+    (dict(pose2=np.zeros(6), energy=[[0.0, 0.0]]), ValueError), (dict(pose2=np.zeros((0, 6))), abut.Error),
+])
+def test_refusals(pair, given, error):
+    with pytest.raises(error):
+        abut.view(pair, **given)
+
+
+def test_what_is_no_pair():
+    with pytest.raises(ValueError, match="not an abut.Pair"):
+        abut.view("pair")
