@@ -894,17 +894,34 @@ function plot(to, values, x, top, height) {
   return {low, high};
 }
 
+/* Lays curves that do not change with the frame under what does: they are drawn anew for another size or theme alone. */
+const layers = {};
+function underlay(name, to, w, height, draw_) {
+  const key = `${w} ${to.canvas.width} ${isDark()}`;
+  if (!layers[name] || layers[name].key !== key) {
+    const picture = document.createElement('canvas'), on = picture.getContext('2d');
+    picture.width = to.canvas.width;
+    picture.height = to.canvas.height;
+    on.setTransform(to.getTransform());
+    draw_(on);
+    layers[name] = {key, picture};
+  }
+  to.drawImage(layers[name].picture, 0, 0, w, height);
+}
+
 const ROW_HEIGHT = 30;
 function drawCurves() {
   if (page.frames < 2 || !data.curves.length) return;
   const {to, w} = sized(at('curves'), ROW_HEIGHT * data.curves.length), style = getComputedStyle(document.documentElement);
   const ink = style.getPropertyValue('--ink'), grey = style.getPropertyValue('--grey'), accent = style.getPropertyValue('--accent'), ground = style.getPropertyValue('--ground');
   to.font = '11px system-ui, sans-serif';
+  underlay('curves', to, w, ROW_HEIGHT * data.curves.length, on => data.curves.forEach((curve, k) => {
+    on.strokeStyle = accent;
+    on.lineWidth = 1.3;
+    plot(on, curve.values, f => across(f, w), k * ROW_HEIGHT + 14, ROW_HEIGHT - 17);
+  }));
   data.curves.forEach((curve, k) => {
     const top = k * ROW_HEIGHT;
-    to.strokeStyle = accent;
-    to.lineWidth = 1.3;
-    plot(to, curve.values, f => across(f, w), top + 14, ROW_HEIGHT - 17);
     to.textAlign = 'left';
     label(to, curve.name, inset, top + 10, grey, ground);
     to.textAlign = 'right';
@@ -924,6 +941,7 @@ function drawCourse() {
   at('course').hidden = page.frames < 2;
   if (page.frames < 2) return;
   if (!course) {
+    delete layers.course;
     course = {activity: new Float32Array(page.frames).fill(NaN), d: new Float32Array(page.frames).fill(NaN)};
     for (let f = 0; f < page.frames; ++f) {
       const i = pickedIn(f);
@@ -932,16 +950,17 @@ function drawCourse() {
   }
   const {to, w} = sized(at('course'), 110), style = getComputedStyle(document.documentElement);
   to.font = '11px system-ui, sans-serif';
-  [['activity', course.activity, ''], ['d', course.d, ' m']].forEach(([name, values, unit], k) => {
+  underlay('course', to, w, 110, on => [['activity', course.activity, ''], ['d', course.d, ' m']].forEach(([name, values, unit], k) => {
     const top = 55 * k;
-    to.strokeStyle = style.getPropertyValue('--accent');
-    to.lineWidth = 1.3;
-    const {low, high} = plot(to, values, f => across(f, w), top + 16, 33);
-    to.textAlign = 'left';
-    label(to, name, inset, top + 11, style.getPropertyValue('--grey'), style.getPropertyValue('--panel'));
-    to.textAlign = 'right';
-    label(to, `${digits(low, 3)} to ${digits(high, 3)}${unit}`, w - inset, top + 11, style.getPropertyValue('--grey'), style.getPropertyValue('--panel'));
-  });
+    on.font = to.font;
+    on.strokeStyle = style.getPropertyValue('--accent');
+    on.lineWidth = 1.3;
+    const {low, high} = plot(on, values, f => across(f, w), top + 16, 33);
+    on.textAlign = 'left';
+    label(on, name, inset, top + 11, style.getPropertyValue('--grey'), style.getPropertyValue('--panel'));
+    on.textAlign = 'right';
+    label(on, `${digits(low, 3)} to ${digits(high, 3)}${unit}`, w - inset, top + 11, style.getPropertyValue('--grey'), style.getPropertyValue('--panel'));
+  }));
   to.strokeStyle = style.getPropertyValue('--ink');
   to.lineWidth = 1;
   to.beginPath();
