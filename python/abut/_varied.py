@@ -159,6 +159,13 @@ def _by_quaternion(q: Arrays, by_twist: Arrays) -> Arrays:
     return np.asarray(2.0 / length * _bodies.times(q / length, unit))
 
 
+def _by_normal(n: Arrays, by_unit: Arrays) -> Arrays:
+    """Of a function of n / |n| the derivative by n."""
+    length = np.linalg.norm(n, axis=-1, keepdims=True)
+    unit = n / length
+    return np.asarray((by_unit - (by_unit * unit).sum(-1, keepdims=True) * unit) / length)
+
+
 def _weighed_gradient(plan: Plan, made: Pair, pose1: Arrays, pose2: Arrays, bar: Arrays) -> Any:
     """Gradients by shapes of the sum of a reduction times a number a pose."""
     assert plan.kind is not None
@@ -224,5 +231,7 @@ def backward(plan: Plan, pose1: Arrays, pose2: Arrays, arrays: Sequence[Arrays],
                 found = found if slot.one < 0 else found[slot.one]
                 if slot.name == "rotation":
                     found = _by_quaternion(np.asarray(array, np.float64), found)
+                elif slot.name in ("plane_normals", "cloud_normals"):
+                    found = _by_normal(np.asarray(array, np.float64), found)
                 out[2 + k] = np.asarray(found, dtype)
     return out

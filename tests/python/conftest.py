@@ -34,6 +34,15 @@ def double(contexts):
     return contexts["f64"]
 
 
+def by_given(name, given, exact):
+    """What a derivative by numbers that a body has is by those that were given: a normal's length counts for nothing."""
+    if not name.endswith("normals"):
+        return exact
+    length = np.linalg.norm(given, axis=-1, keepdims=True)
+    unit = np.asarray(given) / length
+    return (exact - (exact * unit).sum(-1, keepdims=True) * unit) / length
+
+
 def figure_and_part(context):
     return (context.load(ROOT / "assets" / "figure.body.json"),
             context.load(ROOT / "assets" / "part.body.json"))

@@ -42,11 +42,12 @@ def test_golden(contexts):
     a, b = map(arrays, pair.bodies)
     by_pose, by_a, by_b = jax.jit(jax.grad(total, (0, 1, 2)))(s2, a, b)
     wanted = abut.shape_vjp(pair, given["s1"][:2], given["s2"][:2], **cut)
-    for mine, exact in zip((by_a, by_b), wanted):
+    for given_, mine, exact in zip((a, b), (by_a, by_b), wanted):
         for name in ALONE + LISTS:
+            of = [x[name] if name in LISTS else [x[name]] for x in (given_, mine)]
             value = getattr(exact, name)
-            for x, y in zip(mine[name], value) if name in LISTS else [(mine[name], value)]:
-                np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-300)
+            for numbers, x, y in zip(*of, value if name in LISTS else [value]):
+                np.testing.assert_allclose(x, conftest.by_given(name, numbers, y), rtol=1e-12, atol=1e-300)
     np.testing.assert_allclose(by_pose, abut.vjp(pair, given["s1"][:2], given["s2"][:2], **cut)[1], rtol=1e-12)
 
 
@@ -63,6 +64,30 @@ def test_differences(contexts):
         way = jnp.asarray(np.random.default_rng(0).normal(size=value.shape))
         ends = [f({**a, name: value + sign * 1e-6 * way}) for sign in (1, -1)]
         np.testing.assert_allclose((ends[0] - ends[1]) / 2e-6, (g[name] * way).sum(), rtol=1e-6)
+
+
+def test_lengths_of_normals_count_for_nothing(contexts):
+    rng = np.random.default_rng(3)
+    cube, ball = np.concatenate([np.eye(3), -np.eye(3)]), rng.normal(size=(40, 3))
+    ball /= np.linalg.norm(ball, axis=1, keepdims=True)
+    mesh = 0.13 * rng.normal(size=(10, 3))
+    a = contexts["f64"].body(mesh, plane_normals=2 * cube, plane_points=0.1 * cube + 0.02 * np.roll(cube, 1, 1),
+                             cloud_points=0.1 * ball, cloud_normals=rng.uniform(0.5, 3, size=(40, 1)) * ball,
+                             cloud_widths=[np.full(40, 0.05)])
+    b = contexts["f64"].body(mesh[::-1], axes=(0.12, 0.1, 0.15), exponents=(1, 0.9))
+    pair = abut.Pair(a, b, {"penetration": 0.02, "near": 0.0, "reach": 0.0, "edge_edge": False})
+    pose1, pose2 = poses(2)
+    given = arrays(a, ("plane_normals", "cloud_normals"))
+
+    def energy(given):
+        c = aj.contacts(pair, pose1, pose2, shape1=given)
+        return (c.activity * c.d ** 2).sum() + c.d.sum()
+    g, f = jax.grad(energy)(given), jax.jit(energy)
+    for name, (n,) in given.items():
+        way = jnp.asarray(rng.normal(size=n.shape))
+        ends = [f({**given, name: [n + sign * 1e-6 * way]}) for sign in (1, -1)]
+        np.testing.assert_allclose((ends[0] - ends[1]) / 2e-6, (g[name][0] * way).sum(), rtol=1e-6)
+        assert abs((g[name][0] * n).sum(1)).max() < 1e-12 * abs(g[name][0]).max()
 
 
 def test_reductions_and_what_is_not_asked_for(contexts):
