@@ -193,6 +193,11 @@ def refused(poses):
 
     run(0, *part, "1/3", says="^$")
     run(2, "merge", "r", says="r/: of 3 parts, 2 have not begun: 0, 2$")
+    for name in ("part-1-of-3", "part-00000-of-99999999999", "part-00002-of-00002", "part--0001-of-00003"):  # none of abut's
+        stray = pathlib.Path(f"r/{name}.journal")
+        stray.touch()
+        run(2, "merge", "r", says="r/: of 3 parts, 2 have not begun: 0, 2$")
+        stray.unlink()
     run(2, *part, "1/3", says="part-00001-of-00003.journal: was begun already; --resume goes on")
     before = tree("r")
     run(0, *part, "1/3", "--resume", says="^$")
@@ -263,6 +268,11 @@ def refused(poses):
     check(run(0, "merge", "r/") == "r/: 100 poses, complete\n", "what merge says")
     same_tree("r", "compact", "after all that")
     check(run(0, "merge", "r/") == "r/: 100 poses, complete\n", "merged again")
+    os.mkdir("r/lists")
+    pathlib.Path("r/lists/mine.npz").write_bytes(b"not abut's")
+    run(0, "merge", "r/")
+    check(tree("r").get("lists/mine.npz") == b"not abut's", "another's file was removed")
+    shutil.rmtree("r/lists")
     run(2, *part, "1/3", says="r/: is complete already; name another folder")
     out = run(0, *[w for w in part if w != "-q"], "1/3", "--resume")
     check(out == "r/: complete already\n", out)

@@ -16,21 +16,28 @@
 /* ---- names ---- */
 
 /* part-00003-of-00016.journal, of parts counted from 0 */
+#define NAME "part-%05" PRIu64 "-of-%05" PRIu64 ".journal"
+#define NAME_BYTES 64
+
 static char *journal_path(const char *folder, uint64_t shard, uint64_t shards)
 {
-  const size_t room = strlen(folder) + 64;
+  const size_t room = strlen(folder) + NAME_BYTES;
   char *path = malloc(room);
   if (path) {
-    snprintf(path, room, "%spart-%05" PRIu64 "-of-%05" PRIu64 ".journal", folder, shard, shards);
+    snprintf(path, room, "%s" NAME, folder, shard, shards);
   }
   return path;
 }
 
+/* Names that abut gives, and no others that read alike. */
 static bool parse_name(const char *name, uint64_t out[2])
 {
-  int length = 0;
-  return sscanf(name, "part-%" SCNu64 "-of-%" SCNu64 ".journal%n", &out[0], &out[1], &length) == 2 && length > 0 &&
-         !name[length];
+  char given[NAME_BYTES];
+  if (sscanf(name, "part-%7" SCNu64 "-of-%7" SCNu64, &out[0], &out[1]) != 2) {
+    return false;
+  }
+  snprintf(given, sizeof given, NAME, out[0], out[1]);
+  return strcmp(name, given) == 0 && out[0] < out[1] && out[1] <= SHARDS_MOST;
 }
 
 static int compare_parts(const void *a, const void *b)

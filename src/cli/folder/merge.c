@@ -283,7 +283,18 @@ static void remove_file(const folder *f, const char *name)
   free(path);
 }
 
-/* What the folder needed until it was complete. The lock goes last. */
+/* Whether a file's name is that of a block's entries, or of such a file that was being written. */
+static bool is_list(const char *name)
+{
+  uint64_t block[2];
+  char ending[8] = "";
+  int length = 0;
+  const bool listed = sscanf(name, "%20" SCNu64 "-%20" SCNu64 ".%3s%n", &block[0], &block[1], ending, &length) == 3 &&
+                      length == 45 && !name[length] && strcmp(ending, "npz") == 0;
+  return listed || (strncmp(name, ".abut-", 6) == 0 && ends_with(name, ".tmp"));
+}
+
+/* What the folder needed until it was complete. What is not abut's stays alone. The lock goes last. */
 static void clear(const folder *f)
 {
   uint64_t(*parts)[2] = NULL;
@@ -292,7 +303,7 @@ static void clear(const folder *f)
   DIR *d = lists ? opendir(lists) : NULL;
   for (const struct dirent *e; d && (e = readdir(d));) {
     at = folder_file(&(folder){.path = lists}, e->d_name, "");
-    if (at && e->d_name[0] != '.') {
+    if (at && is_list(e->d_name)) {
       unlink(at);
     }
     free(at);
