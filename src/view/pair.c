@@ -162,6 +162,9 @@ static abut_status make(page *p, pair_page *s)
 abut_status abut_format_pair_page(abut_pair handle_, abut_pose_kind kind, size_t count, const double *pose1,
                                   const double *pose2, const abut_page_options *options, char **html, size_t *bytes)
 {
+  if (html) {
+    *html = NULL;
+  }
   ENTER(pair_pool, handle_);
   page p = {0};
   pair_page s = {.pair = pair_get(handle_), .handle = handle_, .kind = kind, .count = count, .poses = {pose1, pose2},
@@ -172,7 +175,6 @@ abut_status abut_format_pair_page(abut_pair handle_, abut_pose_kind kind, size_t
   if (!pose1 || !pose2 || !options || !html || !bytes || (unsigned)kind > ABUT_POSE_QUATERNION) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_format_pair_page needs poses of a kind, options, and a place for the page");
   }
-  *html = NULL;
   TRY(check_page_options(options, count));
   abut_status status = make(&p, &s);
   status = status == ABUT_SUCCESS ? page_format(&p, html, bytes) : status;

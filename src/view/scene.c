@@ -262,6 +262,9 @@ static abut_status make(page *p, scene_page *s)
 abut_status abut_format_scene_page(abut_scene handle_, size_t count, const double *q, const abut_page_options *options,
                                    char **html, size_t *bytes)
 {
+  if (html) {
+    *html = NULL;
+  }
   ENTER(scene_pool, handle_);
   page p = {0};
   scene_page s = {.scene = scene_get(handle_), .handle = handle_, .count = count, .q = q, .options = options};
@@ -272,7 +275,6 @@ abut_status abut_format_scene_page(abut_scene handle_, size_t count, const doubl
   if ((!q && s.nq) || !options || !html || !bytes) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_format_scene_page needs positions, options, and a place for the page");
   }
-  *html = NULL;
   TRY(check_page_options(options, count));
   abut_status status = make(&p, &s);
   status = status == ABUT_SUCCESS ? page_format(&p, html, bytes) : status;

@@ -76,7 +76,9 @@ static void test_pair(abut_pair pair)
   CHECK(asked > 0 && !html);
   o.cookie = 0;
   REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, here, there, &o, &html, &bytes), "abut_default_page_options");
+  html = (char *)&o;
   CHECK(abut_format_pair_page((abut_pair){0, 0}, ABUT_POSE_TWIST, 1, here, there, &o, &html, &bytes) == ABUT_ERROR_HANDLE);
+  CHECK(!html);
 }
 
 static void test_scene(abut_context context, const char *path)
