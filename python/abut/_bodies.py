@@ -311,7 +311,11 @@ def _together(name: str, columns: Sequence[tuple[str, Any]]) -> Arrays:
 def _set_grids(s: ShapeNumbers, d: Any, kept: _Kept, operation: Sequence[int]) -> None:
     grids = kept.new("abut_grid[]", max(len(s.grid_coefficients), 1))
     for i, flat in enumerate(s.grid_coefficients):
-        sizes, blocks = [int(n) for n in s.grid_sizes[i]], s.grid_blocks[i]
+        sizes, blocks = [int(n) for n in s.grid_sizes[i]], [np.asarray(level) for level in s.grid_blocks[i]]
+        for k, places in enumerate(blocks):
+            if places.dtype.kind not in "iu" or places.ndim != 2 or places.shape[1] != 3:
+                raise ValueError(f"grid_blocks[{i}][{k}] has shape {places.shape} of {places.dtype.name}, not (n, 3) of whole "
+                                 "numbers")
         nodes = sizes[0] * sizes[1] * sizes[2]
         numbers = np.ascontiguousarray(flat, np.float64).ravel()
         wanted = nodes + 512 * sum(len(level) for level in blocks)

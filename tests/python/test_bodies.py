@@ -52,6 +52,14 @@ def test_superquadrics_are_those_of_a_file(context, tmp_path):
     assert np.array_equal(broadcast.rotation, [[1, 0, 0, 0]] * 2) and broadcast.operation == ["add", "add"]
 
 
+@pytest.mark.parametrize("wrong", [lambda x: x[:, :2], lambda x: x.ravel(), lambda x: x + 0.5])
+def test_blocks_of_grids_are_rows_of_whole_numbers(context, wrong):
+    numbers = context.load(conftest.GOLDEN / "grids-fine" / "a.body.json").shape()
+    numbers.grid_blocks[0][0] = wrong(numbers.grid_blocks[0][0])
+    with pytest.raises(ValueError, match=r"grid_blocks\[0\]\[0\] has shape .*, not \(n, 3\) of whole numbers"):
+        context.body(numbers)
+
+
 @pytest.mark.parametrize("name", ["composed", "grids-fine"])
 def test_round_trip(context, name):
     for side in "ab":
