@@ -75,6 +75,9 @@ static exit_code make_pair_page(view *v)
   const options *o = v->o;
   CLI_TRY(report_status(abut_load_poses(o->value[OPTION_POSES], &v->poses)));
   CLI_TRY(check_index(v, o->value[OPTION_POSES], "pose", v->poses.count));
+  if (v->poses.pair) {
+    warn_pairs();
+  }
   CLI_TRY(scene_open(&v->scene, o, ABUT_FLOAT32));
   CLI_TRY(scene_load(&v->scene, o));
   v->page.first = v->index;
