@@ -110,7 +110,8 @@ typedef struct abut_superquadrics {
 ABUT_API abut_status abut_superquadrics_from_rows(const double *rows, size_t count, abut_superquadric *out);
 
 /* Makes such rows of superquadrics; the second angle is in [-pi/2, pi/2], and where it is at an end the third
- * is 0. Errors: ABUT_ERROR_BODY (one that is subtracted, which a row cannot say), ABUT_ERROR_ARGUMENT. */
+ * is 0. Errors: ABUT_ERROR_BODY (one that is subtracted, which a row cannot say, or whose row
+ * abut_superquadrics_from_rows would refuse), ABUT_ERROR_ARGUMENT. */
 ABUT_API abut_status abut_superquadrics_to_rows(const abut_superquadric *superquadrics, size_t count,
                                                 double *rows);
 

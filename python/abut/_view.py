@@ -30,8 +30,14 @@ class View:
         self.height = height
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page, as NAME.html."""
-        pathlib.Path(path).write_text(self.html, encoding="utf-8")
+        """Writes the page, as NAME.html, whole or not at all."""
+        place = pathlib.Path(path)
+        part = place.with_name(f".{place.name}.{os.getpid()}.tmp")
+        try:
+            part.write_text(self.html, encoding="utf-8")
+            part.replace(place)
+        finally:
+            part.unlink(missing_ok=True)
 
     def _repr_html_(self) -> str:
         return (f'<iframe srcdoc="{html.escape(self.html)}" style="border: 0; width: 100%; height: {self.height}px" '

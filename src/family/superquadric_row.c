@@ -33,12 +33,18 @@ static abut_status check_number(size_t column, double x, double scale)
   return ABUT_SUCCESS;
 }
 
-abut_status superquadric_from_row(const double row[ABUT_TABLE_COLUMNS], double scale, abut_superquadric *out)
+static abut_status check_row(const double row[ABUT_TABLE_COLUMNS], double scale)
 {
-  double c[3], s[3];
   for (size_t i = 0; i < ABUT_TABLE_COLUMNS; ++i) {
     TRY(check_number(i, row[i], scale));
   }
+  return ABUT_SUCCESS;
+}
+
+abut_status superquadric_from_row(const double row[ABUT_TABLE_COLUMNS], double scale, abut_superquadric *out)
+{
+  double c[3], s[3];
+  TRY(check_row(row, scale));
   *out = (abut_superquadric){.exponents = {row[0], row[1]}};
   for (int k = 0; k < 3; ++k) {
     out->axes[k] = row[FIRST_AXIS + k] * scale;
@@ -71,6 +77,14 @@ void superquadric_to_row(const abut_superquadric *q, double row[ABUT_TABLE_COLUM
   row[1] = q->exponents[1];
 }
 
+/* Fails with the cause of the failure before, and the row, from 0, that it is of. */
+static abut_status fail_row(size_t row)
+{
+  char cause[256];
+  snprintf(cause, sizeof cause, "%s", abut_last_error());
+  return fail(ABUT_ERROR_BODY, "row %zu, %s", row + 1, cause);
+}
+
 abut_status abut_superquadrics_from_rows(const double *rows, size_t count, abut_superquadric *out)
 {
   if (!rows || !out) {
@@ -78,9 +92,7 @@ abut_status abut_superquadrics_from_rows(const double *rows, size_t count, abut_
   }
   for (size_t i = 0; i < count; ++i) {
     if (superquadric_from_row(rows + ABUT_TABLE_COLUMNS * i, 1.0, &out[i]) != ABUT_SUCCESS) {
-      char cause[256];
-      snprintf(cause, sizeof cause, "%s", abut_last_error());
-      return fail(ABUT_ERROR_BODY, "row %zu, %s", i + 1, cause);
+      return fail_row(i);
     }
   }
   return ABUT_SUCCESS;
@@ -100,6 +112,9 @@ abut_status abut_superquadrics_to_rows(const abut_superquadric *superquadrics, s
       return fail(ABUT_ERROR_BODY, "superquadric %zu: quaternion has no length", i);
     }
     superquadric_to_row(&superquadrics[i], rows + ABUT_TABLE_COLUMNS * i);
+    if (check_row(rows + ABUT_TABLE_COLUMNS * i, 1.0) != ABUT_SUCCESS) {
+      return fail_row(i);
+    }
   }
   return ABUT_SUCCESS;
 }

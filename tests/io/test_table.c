@@ -213,6 +213,12 @@ static void other_files(void)
   expect_failure(abut_load_superquadrics(NULL, 1.0, &got), ABUT_ERROR_ARGUMENT, "", "NULL");
   expect_failure(abut_superquadrics_from_rows(NULL, 1, NULL), ABUT_ERROR_ARGUMENT, "", "NULL");
   expect_failure(abut_superquadrics_to_rows(NULL, 1, NULL), ABUT_ERROR_ARGUMENT, "", "NULL");
+  double row[ABUT_TABLE_COLUMNS];
+  abut_superquadric odd = {.exponents = {5.0, 1.0}, .axes = {1.0, 1.0, 1.0}, .quaternion = {1.0, 0.0, 0.0, 0.0}};
+  expect_failure(abut_superquadrics_to_rows(&odd, 1, row), ABUT_ERROR_BODY, "", "row 1, column 1: e1 is 5");
+  odd.exponents[0] = 1.0;
+  odd.axes[2] = NAN;
+  expect_failure(abut_superquadrics_to_rows(&odd, 1, row), ABUT_ERROR_BODY, "", "row 1, column 5: half axis z is nan");
   abut_free_superquadrics(NULL);
 }
 

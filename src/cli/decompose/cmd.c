@@ -188,7 +188,7 @@ static abut_status write_body(const options *o, const decompose_work *w)
   return abut_write_decomposition(o->value[OPTION_OUTPUT], &written);
 }
 
-/* The body comes last, so that nothing is written of a command that fails before. */
+/* The body comes last, so that of a command that fails before there is none. A table is whole by itself, and stays. */
 static abut_status write_all(const options *o, const decompose_work *w, progress *p)
 {
   const char *table = o->value[OPTION_EXPORT], *body = o->value[OPTION_OUTPUT];
