@@ -271,6 +271,12 @@ __attribute__((format(printf, 2, 3))) exit_code report(exit_code code, const cha
 exit_code report_status(abut_status status);
 exit_code status_exit_code(abut_status status);
 __attribute__((format(printf, 1, 2))) void warn(const char *format, ...);
+/* Of one of several ranks: errors are kept from here on, and warnings are the first rank's. */
+void report_as_rank(int rank);
+/* Says errors that were kept. */
+void report_kept(void);
+/* Whether warnings are of this rank alone, which says them then, whichever it is. */
+void warn_of_rank(bool own);
 
 /* A line on a terminal that says what takes long; the next one rewrites it. */
 typedef struct progress {

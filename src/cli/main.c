@@ -1,5 +1,6 @@
 #include "film/video.h"
 #include "folder/launcher.h"
+#include "folder/ranks.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -264,7 +265,7 @@ static void print_help(const command *c)
   printf("\nexample, from the root of a checkout:\n  %s\n", c->example);
 }
 
-static exit_code dispatch(const options *o)
+static exit_code dispatch(options *o)
 {
   if (o->value[OPTION_HELP]) {
     if (o->command) {
@@ -327,7 +328,7 @@ int main(int argc, char **argv)
   signal(SIGXFSZ, SIG_IGN); /* a file too large is an error of write, not the end */
   exit_code code = read_options(argc, argv, &o);
   if (code == EXIT_GOOD) {
-    code = flush_stdout(dispatch(&o));
+    code = flush_stdout(ranks_end(dispatch(&o)));
   }
   free(o.operands);
   free(o.also);

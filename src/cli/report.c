@@ -17,14 +17,63 @@
 #define MEASURED 1.0
 #define LONG 60.0
 
-exit_code usage_error(const command *c, const char *format, ...)
+/* Of a process that is one of several: its number, and errors that wait until it is known who says them. */
+static struct {
+  int rank; /* -1: it is alone */
+  bool aloud; /* what is said concerns this rank alone */
+  size_t used;
+  char text[4096];
+} kept = {.rank = -1};
+
+void report_as_rank(int rank)
+{
+  kept.rank = rank;
+}
+
+void report_kept(void)
+{
+  fputs(kept.text, stderr);
+  kept.used = 0;
+  *kept.text = '\0';
+}
+
+void warn_of_rank(bool own)
+{
+  kept.aloud = own;
+}
+
+__attribute__((format(printf, 1, 2))) static void keep(const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
-  fputs("abut: ", stderr);
-  vfprintf(stderr, format, arguments);
+  const int length = vsnprintf(kept.text + kept.used, sizeof kept.text - kept.used, format, arguments);
   va_end(arguments);
-  fprintf(stderr, "\n`abut %s%s--help` says more.\n", c ? c->name : "", c ? " " : "");
+  kept.used += length > 0 ? (size_t)length : 0;
+  kept.used = kept.used < sizeof kept.text ? kept.used : sizeof kept.text - 1;
+}
+
+/* An error and what stands in the line below. */
+static void say(const char *below, const char *format, va_list arguments)
+{
+  char text[2048];
+  if (kept.rank < 0) {
+    fputs("abut: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\n%s", below);
+    return;
+  }
+  vsnprintf(text, sizeof text, format, arguments);
+  keep("abut: rank %d: %s\n%s", kept.rank, text, below);
+}
+
+exit_code usage_error(const command *c, const char *format, ...)
+{
+  char below[128];
+  va_list arguments;
+  snprintf(below, sizeof below, "`abut %s%s--help` says more.\n", c ? c->name : "", c ? " " : "");
+  va_start(arguments, format);
+  say(below, format, arguments);
+  va_end(arguments);
   return EXIT_INPUT;
 }
 
@@ -32,9 +81,7 @@ exit_code report(exit_code code, const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
-  fputs("abut: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
+  say("", format, arguments);
   va_end(arguments);
   return code;
 }
@@ -68,8 +115,15 @@ exit_code report_status(abut_status status)
 void warn(const char *format, ...)
 {
   va_list arguments;
+  if (kept.rank > 0 && !kept.aloud) {
+    return; /* the first rank says the same */
+  }
   va_start(arguments, format);
-  fputs("abut: warning: ", stderr);
+  if (kept.rank >= 0 && kept.aloud) {
+    fprintf(stderr, "abut: rank %d: warning: ", kept.rank);
+  } else {
+    fputs("abut: warning: ", stderr);
+  }
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);
   va_end(arguments);

@@ -492,11 +492,13 @@ static void warn_failures(const scene *s)
     return;
   }
   const size_t named = join_names(reports, count, does_the_rest, others, sizeof others);
+  warn_of_rank(true);
   for (size_t i = 0; i < count; ++i) {
     if (reports[i].status != ABUT_SUCCESS) {
       (s->named ? warn_failure : warn_passed_over)(&reports[i], others, named > 1);
     }
   }
+  warn_of_rank(false);
 }
 
 /* Only where nobody asked for the host path; once, of however many precisions. */

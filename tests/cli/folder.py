@@ -40,6 +40,7 @@ def check(good, text):
 def environment(**more):
     env = {k: v for k, v in os.environ.items() if not LAUNCHERS.match(k)}
     env["ABUT_TUNING"] = ""
+    env["ABUT_MPI_PLUGIN"] = "/nonexistent"  # ranks by MPI are ranks.py's
     if DEVICE == "host":
         env["OCL_ICD_VENDORS"] = "/nonexistent"
     return {**env, **more}

@@ -1,5 +1,6 @@
 /* Parts of poses and what is left of them, beyond 2^32 and to the end of what a file may have. */
 #include "folder/journal.h"
+#include "folder/shares.h"
 #include "support/check.h"
 
 static void parts(void)
@@ -48,9 +49,61 @@ static void gaps(void)
   ranges_free(&done);
 }
 
+/* Ranks of unlike speeds take blocks, whoever gets free first: each pose once, no block beyond the bound, the end at nearly
+ * the same time. A rank of unknown speed begins small. */
+static void handing(void)
+{
+  static const double speeds[] = {1000.0, 100.0, 5000.0, 1000.0};
+  enum { RANKS = sizeof speeds / sizeof *speeds };
+  const uint64_t total = 1000000, most = 200000;
+  double free_at[RANKS] = {0.0}, known[RANKS] = {0.0}, first = 1e30, last = 0.0;
+  uint64_t at = 0, of[2], blocks = 0;
+  shares s;
+  CHECK(shares_begin(&s, total, most, RANKS) == EXIT_GOOD);
+  for (;;) {
+    size_t next = 0;
+    for (size_t i = 1; i < RANKS; ++i) {
+      next = free_at[i] < free_at[next] ? i : next;
+    }
+    shares_next(&s, next, known[next], of);
+    if (!of[1]) {
+      break;
+    }
+    CHECK(of[0] == at && of[1] <= most && (known[next] > 0.0 || of[1] <= total / 256 / RANKS));
+    at += of[1];
+    free_at[next] += (double)of[1] / speeds[next];
+    known[next] = speeds[next];
+    ++blocks;
+  }
+  for (size_t i = 0; i < RANKS; ++i) {
+    first = free_at[i] < first ? free_at[i] : first;
+    last = free_at[i] > last ? free_at[i] : last;
+  }
+  const double ideal = (double)total / 7100.0;
+  CHECK(at == total && blocks < 200);
+  CHECK(last < 1.02 * ideal && last - first < 0.1 * ideal);
+  shares_end(&s);
+
+  CHECK(shares_begin(&s, 10, 1, 2) == EXIT_GOOD);
+  shares_next(&s, 0, 0.0, of);
+  CHECK(of[0] == 0 && of[1] == 1);
+  shares_next(&s, 1, 1e9, of); /* as many as are worth a block, but for the bound */
+  CHECK(of[0] == 1 && of[1] == 1);
+  shares_next(&s, 1, -1.0, of); /* it has failed */
+  CHECK(of[1] == 0);
+  shares_next(&s, 0, 1.0, of);
+  CHECK(of[1] == 0);
+  shares_end(&s);
+  CHECK(shares_begin(&s, 0, 8, 1) == EXIT_GOOD);
+  shares_next(&s, 0, 0.0, of);
+  CHECK(of[1] == 0);
+  shares_end(&s);
+}
+
 int main(void)
 {
   parts();
   gaps();
+  handing();
   return check_finish();
 }

@@ -1,5 +1,7 @@
 #include "folder/folder.h"
 
+#include "folder/ranks.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -318,47 +320,96 @@ static exit_code check_empty(const folder *f)
                        : report(EXIT_INPUT, "%s: has other files, and no manifest.json of abut's", f->path);
 }
 
-/* Another number of parts would cut otherwise. */
-static exit_code check_parts(const folder *f, uint64_t shards)
+/* Whether any journal is of a rank; else that all parts are of one number: another would cut otherwise. */
+static exit_code check_parts(const folder *f, const journal_of *parts, size_t count, uint64_t shards, bool sharded,
+                             bool *ranks)
 {
-  uint64_t(*parts)[2] = NULL;
-  size_t count = 0;
-  exit_code code = journal_list(f->path, &parts, &count);
-  for (size_t i = 0; i < count && code == EXIT_GOOD; ++i) {
-    if (parts[i][1] != shards) {
-      code = report(EXIT_INPUT, "%s: was begun in %" PRIu64 " part%s, not in %" PRIu64, f->path, parts[i][1],
-                    parts[i][1] == 1 ? "" : "s", shards);
+  *ranks = count && parts[count - 1].rank;
+  if (*ranks && sharded) {
+    return report(EXIT_INPUT, "%s: was begun by ranks of MPI; --resume without --shard goes on, by one process or by any "
+                  "number of ranks", f->path);
+  }
+  for (size_t i = 0; i < count && !*ranks; ++i) {
+    if (parts[i].shards != shards) {
+      return report(EXIT_INPUT, "%s: was begun in %" PRIu64 " part%s, not in %" PRIu64, f->path, parts[i].shards,
+                    parts[i].shards == 1 ? "" : "s", shards);
     }
   }
-  free(parts);
-  return code;
+  return EXIT_GOOD;
 }
 
-static exit_code open_journal(folder *f, const options *o, const char *device, uint64_t shard, uint64_t shards)
+static exit_code check_begun(const folder *f, const journal *j, const options *o)
 {
-  journal *j = &f->journal;
-  CLI_TRY(journal_open(j, f->path, shard, shards, true));
   if (j->begun && !o->value[OPTION_RESUME]) {
     return report(EXIT_INPUT, "%s: was begun already; --resume goes on, with what is missing alone", j->path);
   }
-  if (j->begun && j->inputs != manifest_inputs(f->manifest)) {
-    return report(EXIT_INPUT, "%s: was begun with other inputs than %smanifest.json says", j->path, f->path);
+  return !j->begun || j->inputs == manifest_inputs(f->manifest)
+           ? EXIT_GOOD
+           : report(EXIT_INPUT, "%s: was begun with other inputs than %smanifest.json says", j->path, f->path);
+}
+
+/* What others have done, none of whom may be at work: a lock is asked for, and given back. */
+static exit_code add_done(const folder *f, const options *o, journal_of of, ranges *done)
+{
+  journal j;
+  exit_code code = journal_open(&j, f->path, of, false);
+  code = code == EXIT_GOOD ? check_begun(f, &j, o) : code;
+  for (size_t i = 0; i < j.done.count && code == EXIT_GOOD; ++i) {
+    code = ranges_add(done, j.done.at[i]);
   }
-  CLI_TRY(journal_begin(j, manifest_inputs(f->manifest), device));
+  journal_close(&j);
+  return code;
+}
+
+static exit_code open_journal(folder *f, const options *o, const char *device, journal_of of)
+{
+  CLI_TRY(journal_open(&f->journal, f->path, of, true));
+  CLI_TRY(of.rank ? EXIT_GOOD : check_begun(f, &f->journal, o)); /* of ranks the first has looked at all */
+  CLI_TRY(journal_begin(&f->journal, manifest_inputs(f->manifest), device));
   sync_folder(f->path);
   return EXIT_GOOD;
+}
+
+/* What is missing of a part, of whose poses ranks may have done some. */
+static exit_code find_gaps(folder *f, ranges *done, range whole)
+{
+  for (size_t i = 0; i < f->journal.done.count; ++i) {
+    CLI_TRY(ranges_add(done, f->journal.done.at[i]));
+  }
+  ranges_sort(done);
+  return ranges_gaps(done, whole, &f->gaps);
+}
+
+/* Journals: this process's own, and what others have done. A rank opens its own later. */
+static exit_code join_part(folder *f, const options *o, const char *device, const journal_of *parts, size_t count)
+{
+  const bool several = ranks_started();
+  journal_of own = {.rank = false};
+  ranges done = {0};
+  bool ranks = several;
+  CLI_TRY(folder_part(o, &own.shard, &own.shards));
+  CLI_TRY(several ? EXIT_GOOD : check_parts(f, parts, count, own.shards, o->value[OPTION_SHARD] != NULL, &ranks));
+  exit_code code = EXIT_GOOD;
+  for (size_t i = 0; i < count && ranks && code == EXIT_GOOD; ++i) {
+    const bool is_own = !several && !parts[i].rank && parts[i].shard == own.shard && parts[i].shards == own.shards;
+    code = is_own ? EXIT_GOOD : add_done(f, o, parts[i], &done);
+  }
+  code = code == EXIT_GOOD && !several ? open_journal(f, o, device, own) : code;
+  code = code == EXIT_GOOD ? find_gaps(f, &done, range_of_part(f->poses, own.shard, own.shards)) : code;
+  ranges_free(&done);
+  return code;
 }
 
 /* With the lock: who comes first makes the folder, the others find it made. */
 static exit_code join(folder *f, const options *o, const outputs *described, const char *device, bool *complete)
 {
   json_t *there = NULL;
-  uint64_t shard, shards;
-  CLI_TRY(folder_part(o, &shard, &shards));
+  journal_of *parts = NULL;
+  size_t count = 0;
   CLI_TRY(manifest_read(f->path, &there));
   exit_code code = EXIT_GOOD;
   if (there) {
-    code = manifest_compare(f->path, there, f->manifest);
+    code = manifest_compare_folder(f->path, there, f->manifest);
     *complete = code == EXIT_GOOD && manifest_is_complete(there);
     json_decref(there);
   } else {
@@ -369,9 +420,11 @@ static exit_code join(folder *f, const options *o, const outputs *described, con
     return o->value[OPTION_RESUME] ? EXIT_GOOD
                                    : report(EXIT_INPUT, "%s: is complete already; name another folder", f->path);
   }
-  CLI_TRY(check_parts(f, shards));
-  CLI_TRY(open_journal(f, o, device, shard, shards));
-  return folder_open_arrays(f);
+  code = journal_list(f->path, &parts, &count);
+  code = code == EXIT_GOOD ? join_part(f, o, device, parts, count) : code;
+  free(parts);
+  CLI_TRY(code);
+  return ranks_started() ? EXIT_GOOD : folder_open_arrays(f);
 }
 
 /* A folder that is complete has no lock, and gets none; one that is not there yet must be able to become one. */
@@ -384,7 +437,7 @@ static exit_code look_first(const folder *f, const options *o, bool *complete)
     code = check_empty(f);
     code = code == EXIT_GOOD ? check_room(f, o) : code;
   } else if (manifest_is_complete(there)) {
-    code = manifest_compare(f->path, there, f->manifest);
+    code = manifest_compare_folder(f->path, there, f->manifest);
     *complete = code == EXIT_GOOD;
     code = code == EXIT_GOOD && !o->value[OPTION_RESUME]
              ? report(EXIT_INPUT, "%s: is complete already; name another folder", f->path)
@@ -394,13 +447,9 @@ static exit_code look_first(const folder *f, const options *o, bool *complete)
   return code;
 }
 
-exit_code folder_open(folder *f, const options *o, json_t *manifest, const outputs *described, const char *device,
-                      bool *complete)
+/* Makes it, or finds it made; the lock stays. */
+static exit_code make_or_join(folder *f, const options *o, const outputs *described, const char *device, bool *complete)
 {
-  *f = (folder){.path = o->value[OPTION_OUTPUT], .manifest = manifest, .poses = manifest_poses(manifest), .lock = -1};
-  f->journal.file = -1;
-  *complete = false;
-  CLI_TRY(take_arrays(f, described));
   const bool made = mkdir(f->path, 0777) == 0;
   if (!made && errno != EEXIST) {
     return folder_fail(f->path);
@@ -414,14 +463,77 @@ exit_code folder_open(folder *f, const options *o, json_t *manifest, const outpu
   }
   CLI_TRY(folder_lock(f));
   code = join(f, o, described, device, complete);
-  unlock(f);
   if (*complete) { /* since it was looked at first: a complete folder has no lock */
+    unlock(f);
     char *lock = folder_file(f, LOCK_NAME, "");
     if (lock) {
       unlink(lock);
     }
     free(lock);
   }
+  return code;
+}
+
+/* ---- ranks ---- */
+
+/* That all are of one version of abut and have the same inputs, wherever each has read them. */
+static exit_code compare_ranks(const folder *f)
+{
+  char *text = NULL;
+  size_t bytes = 0;
+  if (ranks_own() == 0) {
+    text = json_dumps(f->manifest, JSON_COMPACT);
+    bytes = text ? strlen(text) + 1 : 0;
+  }
+  void *first = text;
+  exit_code code = ranks_broadcast(&first, &bytes);
+  json_t *there = code == EXIT_GOOD ? json_loads(first, 0, NULL) : NULL;
+  free(first);
+  CLI_TRY(code);
+  code = there ? manifest_compare("rank 0 has", there, f->manifest) : report(EXIT_RUN, "no memory for a manifest");
+  json_decref(there);
+  return ranks_agree(code);
+}
+
+static exit_code share_gaps(folder *f)
+{
+  size_t bytes = f->gaps.count * sizeof *f->gaps.at;
+  if (ranks_own() == 0 && !bytes) {
+    CLI_TRY(ranges_add(&f->gaps, (range){0})); /* memory to point to; without poses */
+    bytes = sizeof *f->gaps.at;
+  }
+  void *at = f->gaps.at;
+  const exit_code code = ranks_broadcast(&at, &bytes);
+  f->gaps.at = at;
+  f->gaps.count = f->gaps.room = bytes / sizeof *f->gaps.at;
+  return code;
+}
+
+/* The first makes the folder and finds what is missing, which is the same for all; then each opens its own journal. */
+static exit_code open_by_ranks(folder *f, const options *o, const outputs *described, const char *device, bool *complete)
+{
+  const journal_of own = {ranks_own(), ranks_count(), true};
+  CLI_TRY(compare_ranks(f));
+  CLI_TRY(ranks_agree(ranks_own() == 0 ? make_or_join(f, o, described, device, complete) : EXIT_GOOD));
+  *complete = ranks_from_first(*complete) != 0;
+  if (*complete) {
+    return EXIT_GOOD;
+  }
+  CLI_TRY(share_gaps(f));
+  exit_code code = open_journal(f, o, device, own);
+  return ranks_agree(code == EXIT_GOOD ? folder_open_arrays(f) : code);
+}
+
+exit_code folder_open(folder *f, const options *o, json_t *manifest, const outputs *described, const char *device,
+                      bool *complete)
+{
+  *f = (folder){.path = o->value[OPTION_OUTPUT], .manifest = manifest, .poses = manifest_poses(manifest), .lock = -1};
+  f->journal.file = -1;
+  *complete = false;
+  CLI_TRY(ranks_agree(take_arrays(f, described)));
+  const exit_code code = ranks_started() ? open_by_ranks(f, o, described, device, complete)
+                                         : make_or_join(f, o, described, device, complete);
+  unlock(f);
   return code;
 }
 
@@ -434,6 +546,7 @@ void folder_close(folder *f)
     abut_free(f->arrays[i].header);
   }
   journal_close(&f->journal);
+  ranges_free(&f->gaps);
   unlock(f);
   json_decref(f->manifest);
   *f = (folder){.lock = -1, .journal = {.file = -1}};

@@ -4,7 +4,7 @@
  *   manifest.json           what the results are of, and which arrays there are
  *   NAME.npy                an array with a row a pose, or one that is the same for all
  *   lists/FIRST-END.npz     a block's entries of lists, which `merge` joins to an .npy each
- *   part-I-of-N.journal     which blocks of a part are on disk
+ *   part-I-of-N.journal     which blocks of a part are on disk; of ranks by MPI rank-I-of-N.journal
  *   abut.lock               held while the folder is made, joined or joined in
  *
  * The last three are gone from a folder that is complete. */
@@ -32,6 +32,7 @@ typedef struct folder {
   size_t count;
   int lock;
   journal journal;
+  ranges gaps;        /* what is missing of this process's part, or of what all ranks do, since it was opened */
 } folder;
 
 /* Whether -o names a folder: it ends with '/'. */
@@ -43,7 +44,8 @@ exit_code folder_check_output(const options *o);
 exit_code folder_part(const options *o, uint64_t *shard, uint64_t *shards);
 
 /* Opens -o, makes it where it is not there, and begins or goes on with this process's part. `manifest` is taken over.
- * *complete: nothing is left to do, and only the manifest is open. Close it after a failure, too. */
+ * *complete: nothing is left to do, and only the manifest is open. Close it after a failure, too. Of ranks the first
+ * makes it, once all are seen to be of one version of abut and of the same inputs. */
 exit_code folder_open(folder *f, const options *o, json_t *manifest, const outputs *described, const char *device,
                       bool *complete);
 /* Takes the arrays as the manifest of a folder that is there describes them. */

@@ -15,39 +15,55 @@
 
 /* ---- names ---- */
 
-/* part-00003-of-00016.journal, of parts counted from 0 */
-#define NAME "part-%05" PRIu64 "-of-%05" PRIu64 ".journal"
-#define NAME_BYTES 64
-
-static char *journal_path(const char *folder, uint64_t shard, uint64_t shards)
+static const char *word_of(bool rank)
 {
-  const size_t room = strlen(folder) + NAME_BYTES;
+  return rank ? "rank" : "part";
+}
+
+/* part-00003-of-00016.journal, of parts counted from 0 */
+journal_name journal_name_of(journal_of of)
+{
+  journal_name name;
+  snprintf(name.text, sizeof name.text, "%s-%05" PRIu64 "-of-%05" PRIu64 ".journal", word_of(of.rank), of.shard,
+           of.shards);
+  return name;
+}
+
+static char *journal_path(const char *folder, journal_of of)
+{
+  const journal_name name = journal_name_of(of);
+  const size_t room = strlen(folder) + strlen(name.text) + 1;
   char *path = malloc(room);
   if (path) {
-    snprintf(path, room, "%s" NAME, folder, shard, shards);
+    snprintf(path, room, "%s%s", folder, name.text);
   }
   return path;
 }
 
 /* Names that abut gives, and no others that read alike. */
-static bool parse_name(const char *name, uint64_t out[2])
+static bool parse_name(const char *name, journal_of *of)
 {
-  char given[NAME_BYTES];
-  if (sscanf(name, "part-%7" SCNu64 "-of-%7" SCNu64, &out[0], &out[1]) != 2) {
+  of->rank = strncmp(name, "rank-", 5) == 0;
+  if (!of->rank && strncmp(name, "part-", 5) != 0) {
     return false;
   }
-  snprintf(given, sizeof given, NAME, out[0], out[1]);
-  return strcmp(name, given) == 0 && out[0] < out[1] && out[1] <= SHARDS_MOST;
+  return sscanf(name + 5, "%7" SCNu64 "-of-%7" SCNu64, &of->shard, &of->shards) == 2 &&
+         strcmp(name, journal_name_of(*of).text) == 0 && of->shard < of->shards && of->shards <= SHARDS_MOST;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+  return (a > b) - (a < b);
 }
 
 static int compare_parts(const void *a, const void *b)
 {
-  const uint64_t *x = a, *y = b;
-  const int of = (x[1] > y[1]) - (x[1] < y[1]);
-  return of ? of : (x[0] > y[0]) - (x[0] < y[0]);
+  const journal_of *x = a, *y = b;
+  const int kind = compare_numbers(x->rank, y->rank), of = compare_numbers(x->shards, y->shards);
+  return kind ? kind : of ? of : compare_numbers(x->shard, y->shard);
 }
 
-exit_code journal_list(const char *folder, uint64_t (**out)[2], size_t *count)
+exit_code journal_list(const char *folder, journal_of **out, size_t *count)
 {
   DIR *d = opendir(folder);
   size_t room = 0;
@@ -58,18 +74,18 @@ exit_code journal_list(const char *folder, uint64_t (**out)[2], size_t *count)
     return report(EXIT_INPUT, "%s: %s", folder, strerror(errno));
   }
   for (const struct dirent *e; code == EXIT_GOOD && (e = readdir(d));) {
-    uint64_t part[2];
-    if (!parse_name(e->d_name, part)) {
+    journal_of part;
+    if (!parse_name(e->d_name, &part)) {
       continue;
     }
     if (*count == room) {
       room = room ? 2 * room : 64;
-      uint64_t(*more)[2] = realloc(*out, room * sizeof *more);
+      journal_of *more = realloc(*out, room * sizeof *more);
       code = more ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu parts", room);
       *out = more ? more : *out;
     }
     if (code == EXIT_GOOD) {
-      memcpy((*out)[(*count)++], part, sizeof part);
+      (*out)[(*count)++] = part;
     }
   }
   closedir(d);
@@ -109,7 +125,7 @@ static exit_code parse_line(journal *j, const char *line, size_t number)
   int length = 0;
   if (number == 1) {
     j->begun = sscanf(line, FIRST_LINE, &part[0], &part[1], j->version, &j->inputs, &length) == 4 && length &&
-               !line[length] && part[0] == j->shard && part[1] == j->shards;
+               !line[length] && part[0] == j->of.shard && part[1] == j->of.shards;
     return j->begun ? EXIT_GOOD : damaged(j, number);
   }
   if (strncmp(line, "device ", 7) == 0) {
@@ -174,15 +190,15 @@ static exit_code lock(const journal *j)
     return EXIT_GOOD;
   }
   return errno == EACCES || errno == EAGAIN
-           ? report(EXIT_INPUT, "%s: another process is computing part %" PRIu64 " of %" PRIu64, j->path, j->shard,
-                    j->shards)
+           ? report(EXIT_INPUT, "%s: another process is computing %s %" PRIu64 " of %" PRIu64, j->path,
+                    j->of.rank ? "as rank" : "part", j->of.shard, j->of.shards)
            : fail_file(j);
 }
 
-exit_code journal_open(journal *j, const char *folder, uint64_t shard, uint64_t shards, bool create)
+exit_code journal_open(journal *j, const char *folder, journal_of of, bool create)
 {
-  *j = (journal){.file = -1, .shard = shard, .shards = shards};
-  j->path = journal_path(folder, shard, shards);
+  *j = (journal){.file = -1, .of = of};
+  j->path = journal_path(folder, of);
   if (!j->path) {
     return report(EXIT_RUN, "no memory");
   }
@@ -221,7 +237,7 @@ exit_code journal_begin(journal *j, uint64_t inputs, const char *device)
     snprintf(j->version, sizeof j->version, "%s", abut_version());
     j->inputs = inputs;
     snprintf(line, sizeof line, "abut journal 1 part %" PRIu64 " of %" PRIu64 " abut %s inputs %016" PRIx64 "\n",
-             j->shard, j->shards, j->version, inputs);
+             j->of.shard, j->of.shards, j->version, inputs);
     CLI_TRY(put(j, line));
     j->begun = true;
   }

@@ -1,4 +1,4 @@
-/* The journal of a part: which blocks of poses lie in the folder, on disk. */
+/* The journal of a part, or of a rank: which blocks of poses lie in the folder, on disk. */
 #ifndef ABUT_CLI_JOURNAL_H
 #define ABUT_CLI_JOURNAL_H
 
@@ -6,10 +6,16 @@
 
 #define SHARDS_MOST 1000000
 
+/* Whose a journal is: part I of N, which are ranges of poses, or rank I of N of a start by MPI, which does any. */
+typedef struct journal_of {
+  uint64_t shard, shards;
+  bool rank;
+} journal_of;
+
 typedef struct journal {
   char *path;
   int file;                /* open and locked, so that one process alone computes the part */
-  uint64_t shard, shards;
+  journal_of of;
   bool begun;              /* it has its first line */
   char version[64];        /* of the abut that began it */
   uint64_t inputs;         /* see manifest.h */
@@ -18,12 +24,17 @@ typedef struct journal {
   ranges done;
 } journal;
 
-/* The parts whose journals a folder has, in their order: *out, pairs of part and number of parts, is to be freed. */
-exit_code journal_list(const char *folder, uint64_t (**out)[2], size_t *count);
+/* Whose journals a folder has, in their order, ranks behind parts: *out is to be freed. */
+exit_code journal_list(const char *folder, journal_of **out, size_t *count);
+/* The name of the file in the folder. */
+typedef struct journal_name {
+  char text[80];
+} journal_name;
+journal_name journal_name_of(journal_of of);
 
 /* Opens and locks a journal, which must be there unless `create`, and reads it. Refuses one that another process has, and
  * one that is damaged other than at its end, where a process that ended has left half a line. */
-exit_code journal_open(journal *j, const char *folder, uint64_t shard, uint64_t shards, bool create);
+exit_code journal_open(journal *j, const char *folder, journal_of of, bool create);
 /* Writes the first line, unless it is there, and the device of what follows. */
 exit_code journal_begin(journal *j, uint64_t inputs, const char *device);
 /* A block is done; all of it must have reached the disk. */

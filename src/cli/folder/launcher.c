@@ -1,5 +1,8 @@
 #include "folder/launcher.h"
 
+#include "folder/folder.h"
+#include "folder/ranks.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,9 +67,26 @@ static launch find_launch(void)
   return l;
 }
 
-exit_code launcher_check(const options *o)
+/* By MPI, if there is the plug-in. */
+static exit_code begin_ranks(options *o, const launch *l, bool *there, char *why, size_t room)
+{
+  const bool says = strcmp(l->size, "N") != 0;
+  CLI_TRY(ranks_begin(l->by, says ? l->ranks : 0, there, why, room));
+  if (!*there) {
+    return EXIT_GOOD;
+  }
+  if (!folder_is_named(o)) {
+    return report(EXIT_INPUT, "%s=%s: ranks write into one folder of results, -o FOLDER/, whose name ends with /; one file "
+                  "is written by one process", l->by, getenv(l->by));
+  }
+  return ranks_set_options(o);
+}
+
+exit_code launcher_check(options *o)
 {
   const launch l = find_launch();
+  char why[512] = "";
+  bool there = false;
   if (!o->command || !((int)o->command->bit & LONG_COMMANDS) || l.ranks < 2 || o->value[OPTION_SHARD]) {
     return EXIT_GOOD;
   }
@@ -76,8 +96,12 @@ exit_code launcher_check(const options *o)
                   "over the others' files; %s has no parts: give each process inputs and a file of its own, and unset "
                   "%s for it", l.by, value, o->command->name, l.by);
   }
+  CLI_TRY(begin_ranks(o, &l, &there, why, sizeof why));
+  if (there) {
+    return EXIT_GOOD;
+  }
   return report(EXIT_INPUT, "%s=%s: started as one of several ranks, without MPI, each of which would compute everything "
                 "and write over the others' files; give each its part: -o FOLDER/ --shard $%s/%s%s, in a shell that the "
-                "launcher starts (sh -c '...'), and then abut merge FOLDER/", l.by, value, l.rank,
-                strcmp(l.size, "N") == 0 ? "" : "$", l.size);
+                "launcher starts (sh -c '...'), and then abut merge FOLDER/%s", l.by, value, l.rank,
+                strcmp(l.size, "N") == 0 ? "" : "$", l.size, why);
 }

@@ -4,8 +4,8 @@
 
 #include "cli.h"
 
-/* Refuses to be one of several ranks, each of which would compute everything and write it over what the
- * others write, unless --shard says which part this one is. */
-exit_code launcher_check(const options *o);
+/* One of several ranks, each of which would compute everything and write it over what the others write: --shard says which
+ * part this one is; or they work together by MPI, see ranks.h, which sets options; or it is refused. */
+exit_code launcher_check(options *o);
 
 #endif

@@ -382,29 +382,43 @@ static json_t *counted_value(const json_t *manifest, const char *key)
   return value;
 }
 
-static exit_code differ(const char *folder, size_t i, const json_t *there, const json_t *here)
+static exit_code differ(const char *begun, size_t i, const json_t *there, const json_t *here)
 {
   const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS;
   char *a = there ? json_dumps(there, flags) : NULL, *b = here ? json_dumps(here, flags) : NULL;
   const exit_code code =
-    report(EXIT_INPUT, "%s: was begun with another %s: %.200s there, %.200s here", folder, identity[i].what,
+    report(EXIT_INPUT, "%s another %s: %.200s there, %.200s here", begun, identity[i].what,
            a ? a : "none", b ? b : "none");
   free(a);
   free(b);
   return code;
 }
 
-exit_code manifest_compare(const char *folder, const json_t *there, const json_t *here)
+exit_code manifest_compare(const char *begun, const json_t *there, const json_t *here)
 {
   for (size_t i = 0; i < IDENTITY; ++i) {
     json_t *a = counted_value(there, identity[i].key), *b = counted_value(here, identity[i].key);
     const bool same = (!a && !b) || json_equal(a, b);
-    const exit_code code = same ? EXIT_GOOD : differ(folder, i, a, b);
+    const exit_code code = same ? EXIT_GOOD : differ(begun, i, a, b);
     json_decref(a);
     json_decref(b);
     CLI_TRY(code);
   }
   return EXIT_GOOD;
+}
+
+exit_code manifest_compare_folder(const char *folder, const json_t *there, const json_t *here)
+{
+  static const char words[] = ": was begun with";
+  char *begun = malloc(strlen(folder) + sizeof words);
+  if (!begun) {
+    return report(EXIT_RUN, "no memory");
+  }
+  memcpy(begun, folder, strlen(folder));
+  memcpy(begun + strlen(folder), words, sizeof words);
+  const exit_code code = manifest_compare(begun, there, here);
+  free(begun);
+  return code;
 }
 
 uint64_t manifest_inputs(const json_t *manifest)

@@ -14,8 +14,10 @@ exit_code manifest_read(const char *folder, json_t **out);
 /* Writes it, whole or not at all. */
 exit_code manifest_write(const char *folder, const json_t *manifest);
 
-/* Refuses to go on in a folder that was begun otherwise, and says what differs. */
-exit_code manifest_compare(const char *folder, const json_t *there, const json_t *here);
+/* Refuses to go on where it was begun otherwise, and says what differs. `begun`: "FOLDER/: was begun with". */
+exit_code manifest_compare(const char *begun, const json_t *there, const json_t *here);
+/* The same of a folder. */
+exit_code manifest_compare_folder(const char *folder, const json_t *there, const json_t *here);
 /* A number of what must not differ. */
 uint64_t manifest_inputs(const json_t *manifest);
 

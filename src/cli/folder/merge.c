@@ -15,15 +15,16 @@
 /* A block, and whose it is. */
 typedef struct part_block {
   range block;
-  uint64_t part;
+  journal_of of;
 } part_block;
 
 typedef struct merging {
   folder *f;
   bool quiet;
   uint64_t parts;
-  uint64_t (*found)[2]; /* parts that have a journal */
+  journal_of *found; /* who has a journal */
   size_t found_count;
+  bool ranks;        /* some are of ranks, which do any poses: that each is done is all that counts */
   part_block *blocks;
   size_t block_count, block_room;
   uint64_t entries;
@@ -43,7 +44,7 @@ static exit_code add_blocks(merging *m, const journal *j)
       }
       m->blocks = more;
     }
-    m->blocks[m->block_count++] = (part_block){j->done.at[i], j->shard};
+    m->blocks[m->block_count++] = (part_block){j->done.at[i], j->of};
     m->entries += j->done.at[i].entries;
   }
   return EXIT_GOOD;
@@ -70,8 +71,12 @@ static exit_code add_devices(merging *m, const journal *j)
 static exit_code check_journal(const merging *m, const journal *j)
 {
   const char *version = manifest_version(m->f->manifest);
+  if (!j->begun && m->ranks) {
+    return EXIT_GOOD;
+  }
   if (!j->begun) {
-    return report(EXIT_INPUT, "%s: part %" PRIu64 " of %" PRIu64 " has done nothing yet", m->f->path, j->shard, j->shards);
+    return report(EXIT_INPUT, "%s: part %" PRIu64 " of %" PRIu64 " has done nothing yet", m->f->path, j->of.shard,
+                  j->of.shards);
   }
   if (strcmp(j->version, version) != 0) {
     return report(EXIT_INPUT, "%s: is of abut %s, and the folder of abut %s", j->path, j->version, version);
@@ -88,7 +93,7 @@ static exit_code read_journals(merging *m)
 {
   for (size_t i = 0; i < m->found_count; ++i) {
     journal j;
-    exit_code code = journal_open(&j, m->f->path, m->found[i][0], m->found[i][1], false);
+    exit_code code = journal_open(&j, m->f->path, m->found[i], false);
     code = code == EXIT_GOOD ? check_journal(m, &j) : code;
     code = code == EXIT_GOOD ? add_blocks(m, &j) : code;
     code = code == EXIT_GOOD ? add_devices(m, &j) : code;
@@ -107,13 +112,17 @@ static exit_code find_parts(merging *m)
   if (!m->found_count) {
     return report(EXIT_INPUT, "%s: no part has begun", m->f->path);
   }
-  m->parts = m->found[0][1];
-  if (m->found[m->found_count - 1][1] != m->parts) {
+  m->parts = m->found[0].shards;
+  m->ranks = m->found[m->found_count - 1].rank;
+  if (m->ranks) {
+    return EXIT_GOOD;
+  }
+  if (m->found[m->found_count - 1].shards != m->parts) {
     return report(EXIT_INPUT, "%s: has parts of %" PRIu64 " and of %" PRIu64, m->f->path, m->parts,
-                  m->found[m->found_count - 1][1]);
+                  m->found[m->found_count - 1].shards);
   }
   for (uint64_t part = 0, at = 0; part < m->parts; ++part) {
-    if (at < m->found_count && m->found[at][0] == part) {
+    if (at < m->found_count && m->found[at].shard == part) {
       ++at;
     } else if (++missing <= NAMES_MOST) {
       used += (size_t)snprintf(names + used, sizeof names - used, "%s%" PRIu64, missing == 1 ? "" : ", ", part);
@@ -149,9 +158,23 @@ static uint64_t part_of(const merging *m, uint64_t pose)
 
 static exit_code fail_gap(const merging *m, uint64_t first, uint64_t end)
 {
+  if (m->ranks) {
+    return report(EXIT_INPUT, "%s: poses %" PRIu64 " to before %" PRIu64 " are missing; the command with --resume does "
+                  "them, with any number of ranks", m->f->path, first, end);
+  }
   return report(EXIT_INPUT, "%s: part %" PRIu64 " of %" PRIu64 " is not whole: poses %" PRIu64 " to before %" PRIu64
                 " are missing; the part's command with --resume does them", m->f->path, part_of(m, first), m->parts, first,
                 end);
+}
+
+static exit_code fail_twice(const merging *m, journal_of a, journal_of b, uint64_t first, uint64_t end)
+{
+  if (m->ranks) {
+    return report(EXIT_INPUT, "%s: %s and %s both have poses %" PRIu64 " to before %" PRIu64, m->f->path,
+                  journal_name_of(a).text, journal_name_of(b).text, first, end);
+  }
+  return report(EXIT_INPUT, "%s: parts %" PRIu64 " and %" PRIu64 " of %" PRIu64 " both have poses %" PRIu64
+                " to before %" PRIu64, m->f->path, a.shard, b.shard, m->parts, first, end);
 }
 
 static exit_code check_blocks(merging *m)
@@ -166,15 +189,13 @@ static exit_code check_blocks(merging *m)
       return fail_gap(m, at, b->block.first);
     }
     if (b->block.first < at) {
-      return report(EXIT_INPUT, "%s: parts %" PRIu64 " and %" PRIu64 " of %" PRIu64 " both have poses %" PRIu64
-                    " to before %" PRIu64, m->f->path, m->blocks[i - 1].part, b->part, m->parts, b->block.first,
-                    at < b->block.end ? at : b->block.end);
+      return fail_twice(m, m->blocks[i - 1].of, b->of, b->block.first, at < b->block.end ? at : b->block.end);
     }
     at = b->block.end;
   }
   if (at > m->f->poses) {
-    return report(EXIT_INPUT, "%s: part %" PRIu64 " has poses up to before %" PRIu64 " of %" PRIu64, m->f->path,
-                  m->blocks[m->block_count - 1].part, at, m->f->poses);
+    return report(EXIT_INPUT, "%s: %s has poses up to before %" PRIu64 " of %" PRIu64, m->f->path,
+                  journal_name_of(m->blocks[m->block_count - 1].of).text, at, m->f->poses);
   }
   return at < m->f->poses ? fail_gap(m, at, m->f->poses) : EXIT_GOOD;
 }
@@ -297,7 +318,7 @@ static bool is_list(const char *name)
 /* What the folder needed until it was complete. What is not abut's stays alone. The lock goes last. */
 static void clear(const folder *f)
 {
-  uint64_t(*parts)[2] = NULL;
+  journal_of *parts = NULL;
   size_t count = 0;
   char *lists = folder_file(f, "lists/", ""), *at = NULL;
   DIR *d = lists ? opendir(lists) : NULL;
@@ -315,9 +336,7 @@ static void clear(const folder *f)
   free(lists);
   if (journal_list(f->path, &parts, &count) == EXIT_GOOD) {
     for (size_t i = 0; i < count; ++i) {
-      char name[80];
-      snprintf(name, sizeof name, "part-%05" PRIu64 "-of-%05" PRIu64 ".journal", parts[i][0], parts[i][1]);
-      remove_file(f, name);
+      remove_file(f, journal_name_of(parts[i]).text);
     }
   }
   free(parts);

@@ -1,5 +1,7 @@
 #include "folder/run.h"
 
+#include "folder/ranks.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +22,7 @@ typedef struct running {
   progress progress;
   rejected rejected;
   uint64_t done;    /* poses, of this process */
+  uint64_t before;  /* poses that were begun before a block, by all ranks */
 } running;
 
 exit_code folder_run_open(folder_run *r, const options *o)
@@ -116,13 +119,14 @@ static exit_code compute(running *w, range *block, outputs *l)
 static exit_code do_block(running *w, range block)
 {
   outputs l = {0};
-  w->progress.earlier = (size_t)w->done;
+  w->progress.earlier = (size_t)w->before;
   CLI_TRY(compute(w, &block, &l));
   const size_t status = outputs_find(&l, "status");
   if (status < l.count) {
     rejected_add(&w->rejected, l.arrays[status].data, l.arrays[status].shape[0], (size_t)block.first);
   }
   w->done += block.end - block.first;
+  w->before += block.end - block.first;
   return folder_put(&w->folder, block, &l);
 }
 
@@ -134,24 +138,93 @@ static exit_code do_gap(running *w, range gap, size_t block)
   return EXIT_GOOD;
 }
 
+static exit_code do_gaps(running *w, size_t block)
+{
+  const ranges *gaps = &w->folder.gaps;
+  for (size_t i = 0; i < gaps->count; ++i) {
+    CLI_TRY(do_gap(w, gaps->at[i], block));
+  }
+  return EXIT_GOOD;
+}
+
+/* Of all that is missing, poses of[0] to before of[0] + of[1], which may lie in several gaps. */
+static exit_code do_stretch(running *w, const uint64_t of[2], size_t block)
+{
+  const ranges *gaps = &w->folder.gaps;
+  const uint64_t end = of[0] + of[1];
+  uint64_t at = 0;
+  w->before = of[0];
+  for (size_t i = 0; i < gaps->count && at < end; ++i) {
+    const range gap = gaps->at[i];
+    const uint64_t length = gap.end - gap.first, first = of[0] > at ? of[0] - at : 0;
+    const uint64_t last = end - at < length ? end - at : length;
+    if (first < last) {
+      CLI_TRY(do_gap(w, (range){gap.first + first, gap.first + last, 0}, block));
+    }
+    at += length;
+  }
+  return EXIT_GOOD;
+}
+
+/* A rank of each node compiles what is not kept yet, by a pose that it computes for nothing; the others find it kept. */
+static exit_code compile_first(running *w)
+{
+  exit_code code = EXIT_GOOD;
+  if (ranks_first_of_node() && ranges_total(&w->folder.gaps)) {
+    outputs l = {0};
+    range one = w->folder.gaps.at[0];
+    one.end = one.first + 1;
+    code = compute(w, &one, &l);
+  }
+  return ranks_agree(code);
+}
+
+/* What all ranks do together, as each gets free. */
+static exit_code do_handed(running *w, size_t block)
+{
+  uint64_t of[2];
+  double speed = 0.0;
+  exit_code code = EXIT_GOOD;
+  CLI_TRY(compile_first(w));
+  CLI_TRY(ranks_handing_begin(ranges_total(&w->folder.gaps), block));
+  while (code == EXIT_GOOD && (ranks_take(speed, of), of[1])) {
+    const double start = now();
+    code = do_stretch(w, of, block);
+    speed = (double)of[1] / (now() - start);
+  }
+  ranks_handing_end(code != EXIT_GOOD);
+  return ranks_agree(code);
+}
+
 static exit_code do_part(running *w)
 {
-  ranges gaps = {0};
-  uint64_t shard, shards;
   size_t block = 0;
-  CLI_TRY(folder_part(w->run->o, &shard, &shards));
-  CLI_TRY(block_poses(w, &block));
-  ranges_sort(&w->folder.journal.done);
-  exit_code code = ranges_gaps(&w->folder.journal.done, range_of_part(w->folder.poses, shard, shards), &gaps);
+  CLI_TRY(ranks_agree(block_poses(w, &block)));
   w->progress = progress_begin(w->run->o, w->run->what);
   w->progress.contacts = w->run->scene->layout.contacts;
-  w->progress.of_all = (size_t)ranges_total(&gaps);
-  for (size_t i = 0; i < gaps.count && code == EXIT_GOOD; ++i) {
-    code = do_gap(w, gaps.at[i], block);
-  }
+  w->progress.of_all = (size_t)ranges_total(&w->folder.gaps);
+  const exit_code code = ranks_started() ? do_handed(w, block) : do_gaps(w, block);
   progress_end(&w->progress);
-  ranges_free(&gaps);
   return code;
+}
+
+/* What all ranks have done. */
+static void add_ranks(running *w)
+{
+  rejected *r = &w->rejected;
+  uint64_t sums[REJECTED_KINDS + 2] = {w->done, r->poses}, first[REJECTED_KINDS];
+  for (int i = 0; i < REJECTED_KINDS; ++i) {
+    sums[2 + i] = r->counts[i];
+    first[i] = r->counts[i] ? r->first[i] : RANKS_MOST;
+  }
+  ranks_sum(sums, REJECTED_KINDS + 2);
+  ranks_least(first, REJECTED_KINDS);
+  w->done = sums[0];
+  r->poses = (size_t)sums[1];
+  for (int i = 0; i < REJECTED_KINDS; ++i) {
+    r->counts[i] = (size_t)sums[2 + i];
+    r->first[i] = (size_t)first[i];
+  }
 }
 
 /* ---- all of it ---- */
@@ -166,6 +239,12 @@ static void sum_up(const running *w, bool complete, double seconds)
   const range part = range_of_part(w->run->info.count, shard, shards);
   if (complete) {
     printf("%s: complete already\n", o->value[OPTION_OUTPUT]);
+    return;
+  }
+  if (ranks_started()) {
+    printf("%s: %" PRIu64 " of %zu poses now, by %zu ranks, %zu contacts a pose, %.3g s on %s by the first, %s\n",
+           o->value[OPTION_OUTPUT], w->done, w->run->info.count, ranks_count(), w->run->scene->layout.contacts, seconds,
+           scene_workers(w->run->scene).text, precision_name(w->run->scene->precision));
     return;
   }
   printf("%s: part %" PRIu64 " of %" PRIu64 ", poses %" PRIu64 " to before %" PRIu64 " of %zu, %" PRIu64
@@ -191,7 +270,11 @@ static exit_code run(running *w, bool *complete)
   if (*complete) {
     return EXIT_GOOD;
   }
+  ranks_check_cores(r->scene);
   CLI_TRY(do_part(w));
+  if (ranks_started()) {
+    add_ranks(w);
+  }
   rejected_warn(&w->rejected, r->effect);
   return EXIT_GOOD;
 }
@@ -204,9 +287,13 @@ exit_code folder_run_blocks(const folder_run *r)
   exit_code code = run(&w, &complete);
   const double seconds = now() - start;
   folder_close(&w.folder); /* and with it the journal's lock */
-  if (code == EXIT_GOOD && !complete && !r->o->value[OPTION_SHARD]) {
+  if (code == EXIT_GOOD && !complete && ranks_started()) {
+    ranks_wait(); /* for all journals to be closed */
+  }
+  if (code == EXIT_GOOD && !complete && !r->o->value[OPTION_SHARD] && ranks_own() == 0) {
     code = folder_merge(r->o->value[OPTION_OUTPUT], true);
   }
+  code = ranks_agree(code);
   if (code == EXIT_GOOD) {
     sum_up(&w, complete, seconds);
   }

@@ -1,0 +1,50 @@
+#include "folder/shares.h"
+
+#include <stdlib.h>
+
+/* What a rank of unknown speed is given of an equal share of what is left, and one of known speed of its expected share. */
+#define FIRST (1.0 / 256.0)
+#define OF_EXPECTED 0.5
+/* A block is worth asking and writing for from here on [s]. */
+#define LEAST_SECONDS 0.03
+
+exit_code shares_begin(shares *s, uint64_t total, uint64_t most, size_t ranks)
+{
+  *s = (shares){.total = total, .most = most, .ranks = ranks, .speed = calloc(ranks, sizeof *s->speed)};
+  return s->speed ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu ranks", ranks);
+}
+
+/* Ranks whose speed is not known are taken to be as the others. */
+static double expected(const shares *s, size_t rank)
+{
+  double sum = 0.0;
+  size_t known = 0;
+  for (size_t i = 0; i < s->ranks; ++i) {
+    sum += s->speed[i];
+    known += s->speed[i] > 0.0;
+  }
+  if (!(s->speed[rank] > 0.0)) {
+    return FIRST / (double)s->ranks;
+  }
+  return OF_EXPECTED * s->speed[rank] / (sum * (double)s->ranks / (double)known);
+}
+
+void shares_next(shares *s, size_t rank, double speed, uint64_t of[2])
+{
+  s->stopped = s->stopped || speed < 0.0;
+  s->speed[rank] = speed > 0.0 ? speed : s->speed[rank];
+  const uint64_t left = s->stopped ? 0 : s->total - s->given;
+  const double least = s->speed[rank] * LEAST_SECONDS, share = expected(s, rank) * (double)left;
+  const double wanted = share > least ? share : least;
+  uint64_t count = wanted < (double)s->most ? (uint64_t)wanted : s->most;
+  count = count ? count : 1;
+  of[0] = s->given;
+  of[1] = count < left ? count : left;
+  s->given += of[1];
+}
+
+void shares_end(shares *s)
+{
+  free(s->speed);
+  *s = (shares){0};
+}

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""Ranks by MPI, by mpirun as a user starts them: ranks.py ABUT MPIRUN PLUGIN [long|pocl]
+
+Computes on $ABUT_TEST_DEVICE, else the host; `auto` there is the device that each rank takes by itself. Open MPI and MPICH.
+"""
+import json
+import os
+import pathlib
+import random
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+DEVICE = os.environ.get("ABUT_TEST_DEVICE", "host")
+if DEVICE == "auto":
+    os.environ["ABUT_TEST_DEVICE"] = "pocl"
+import folder as f  # pylint: disable=wrong-import-position
+
+MPIRUN, PLUGIN = sys.argv[2], os.path.abspath(sys.argv[3])
+OPEN = "Open MPI" in subprocess.run([MPIRUN, "--version"], capture_output=True, text=True, check=True).stdout
+START = [MPIRUN, "--oversubscribe", "--allow-run-as-root", "--bind-to", "none"] if OPEN else [MPIRUN]
+# Each rank notes its process, so that it can be stopped or killed.
+NOTE = 'p=pid.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; echo $$ > $p.new; mv $p.new $p; exec "$0" "$@"'
+KINDS = {name: [w for w in words if DEVICE != "auto" or w not in ("--device", "pocl")] for name, words in f.KINDS.items()}
+
+
+def begin(ranks, *words, plugin=PLUGIN, note=False):
+    for old in pathlib.Path(".").glob("pid.*"):
+        old.unlink()
+    noted = ["sh", "-c", NOTE] if note else []
+    return subprocess.Popen([*START, "-n", str(ranks), *noted, f.ABUT, *map(str, words)], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=f.environment(ABUT_MPI_PLUGIN=plugin))
+
+
+def unlike(ranks, one, words, others, before=""):
+    """Ranks of which one is given other words."""
+    shell = f'if test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = {one}; then {before}exec {shlex.join([f.ABUT, *others])}; fi; '
+    return subprocess.Popen([*START, "-n", str(ranks), "sh", "-c", shell + "exec " + shlex.join([f.ABUT, *words])], text=True,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env=f.environment(ABUT_MPI_PLUGIN=PLUGIN))
+
+
+def end(process, status, says=()):
+    """That it ends with this status and that abut says these lines on stderr, each once and nothing else."""
+    out, err = process.communicate(timeout=120)
+    lines = [line for line in err.splitlines() if line.startswith("abut: ")]
+    f.check(process.returncode == status, f"status {process.returncode}, not {status}: {process.args}: {err}")
+    f.check(len(lines) == len(says) and all(re.search(s, line) for s, line in zip(says, lines)),
+            f"{lines} are not {says}: {process.args}")
+    return out
+
+
+def run(ranks, status, *words, says=(), **more):
+    return end(begin(ranks, *words, **more), status, says)
+
+
+def arrays(folder):
+    """Devices, of which parts have other names, are not compared."""
+    manifest = json.loads((pathlib.Path(folder) / "manifest.json").read_text())
+    f.check(manifest["complete"] and manifest.pop("devices"), f"{folder} is not complete")
+    return manifest, {k: v for k, v in f.tree(folder).items() if k != "manifest.json"}
+
+
+def same(a, b, text):
+    (about_a, a), (about_b, b) = arrays(a), arrays(b)
+    different = sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k))
+    f.check(not different and about_a == about_b, f"{text}: {different} differ")
+
+
+def alone(name, *more):
+    """By one process."""
+    f.run(0, *f.KINDS[name], *more, "--yes")
+
+
+def process_of(rank):
+    path = pathlib.Path(f"pid.{rank}")
+    while not path.exists():
+        time.sleep(0.001)
+    return int(path.read_text())
+
+
+def done(folder, rank, ranks):
+    """Poses that a rank has done."""
+    path = pathlib.Path(folder) / f"rank-{rank:05}-of-{ranks:05}.journal"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return sum(int(w[2]) - int(w[1]) for w in map(str.split, lines) if w[0] == "done" and w[-1] == ".")
+
+
+NOT_FINITE = ["poses that are not finite: 1 of 100, the first has index 7"]
+
+
+def quick():
+    """Two ranks as one; what is refused."""
+    alone("gradient", "-o", "alone/")
+    out = run(2, 0, *[w for w in KINDS["gradient"] if w != "-q"], "-o", "two/", "--block", 9,
+              says=["no --smoothing", *NOT_FINITE])
+    f.check(re.search("^two/: 100 of 100 poses now, by 2 ranks, 304 contacts a pose, .* s on .* by the first, f32\n$", out), out)
+    same("alone", "two", "two ranks")
+    run(2, 2, *KINDS["gradient"], "-o", "two/", says=[r"rank 0: two/: is complete already; name another folder"])
+    run(2, 0, *KINDS["gradient"], "-o", "two/", "--resume")
+    words = [*KINDS["gradient"], "-o", "not/"]
+    end(unlike(3, 1, words, ["none.body.json" if w == "slab.body.json" else w for w in words]), 2,
+        ["rank 1: none.body.json: No such file"])
+    f.check(not os.path.exists("not"), "a folder was made though a rank failed")
+    run(2, 2, *KINDS["gradient"], "-o", "two.npz", says=["rank 0: .*: ranks write into one folder of results, -o FOLDER/"])
+    process = begin(2, *KINDS["gradient"], "-o", "none/", plugin="/nonexistent")
+    err = process.communicate(timeout=60)[1]
+    f.check(process.returncode == 2 and re.search(r"without MPI, each of which would compute everything.*--shard \$", err), err)
+    f.check(not os.path.exists("none") and not os.path.exists("two.npz"), "what was refused has written")
+
+
+def answers():
+    """Any number of ranks gives what one process gives."""
+    for name in ("gradient", "dense", "compact"):
+        alone(name, "-o", f"{name}/")
+    for ranks, name in ((1, "gradient"), (2, "dense"), (3, "compact"), (5, "gradient")):
+        run(ranks, 0, *KINDS[name], "-o", f"{name}-{ranks}/", "--block", 8, "--yes", says=NOT_FINITE)
+        same(name, f"{name}-{ranks}", f"{name}, {ranks} ranks")
+    rows = f.make_inputs(100)
+    for count in (0, 1, 2, 9):  # none, fewer than ranks, one more than a block
+        f.write_npy("few.npy", (count, 12), rows[: 12 * count])
+        words = [w if w != "p.npy" else "few.npy" for w in KINDS["compact"]]
+        own = [w if w != "p.npy" else "few.npy" for w in f.KINDS["compact"]]
+        f.run(0, *own, "-o", f"few-{count}/", "--block", 8)
+        run(3, 0, *words, "-o", f"few-{count}-ranks/", "--block", 8,
+            says=["holds no poses"] if count == 0 else ["poses that are not finite: 1 of 9"] if count == 9 else [])
+        same(f"few-{count}", f"few-{count}-ranks", f"{count} poses of 3 ranks")
+
+
+def refused():
+    """Inputs that differ between ranks; a folder that a part has begun; a rank that fails while it computes."""
+    os.mkdir("x")
+    shutil.copy("slab.obj", "x")
+    pathlib.Path("x/slab.body.json").write_text(pathlib.Path("slab.body.json").read_text() + " ")
+    words = [*KINDS["gradient"], "-o", "differ/"]
+    end(unlike(3, 2, words, ["x/slab.body.json" if w == "slab.body.json" else w for w in words]), 2,
+        ["rank 2: rank 0 has another pair of bodies: .* there, .* here"])
+    f.check(not os.path.exists("differ"), "a folder was made though ranks differ")
+    f.run(0, *f.KINDS["gradient"], "-o", "mixed/", "--shard", "1/3", says="")
+    run(2, 2, *KINDS["gradient"], "-o", "mixed/", says=["was begun already; --resume goes on"])
+    run(2, 0, *KINDS["gradient"], "-o", "mixed/", "--resume", says=["poses that are not finite: 1 of 67"])
+    same("gradient", "mixed", "a folder that a part had begun")
+    run(2, 2, *KINDS["gradient"], "-o", "bad/", "--block", "0", says=["rank 0: --block"])
+    if DEVICE == "host" and OPEN:  # a rank that fails while it computes: a disk that is full for it alone; MPICH needs one, too
+        words = [*KINDS["dense"], "-o", "full/", "--yes", "--block", "8"]
+        end(unlike(3, 1, words, words, "ulimit -f 8; "), 2, ["rank 1: full/.*: File too large; blocks that are done stay"])
+        f.run(2, "merge", "full", says="are missing; the command with --resume does them, with any number of ranks")
+        f.run(0, *f.KINDS["dense"], "-o", "full/", "--resume", "--yes", says="")
+        same("dense", "full", "after a rank that failed, by one process")
+
+
+KILLS = 4
+
+
+def killed(poses):
+    """A rank killed when so many poses are done, by a seed, ends all; any number of ranks goes on, and the end is the same."""
+    words = [*KINDS["compact"], "--block", 20]
+    run(2, 0, *words, "-o", "whole/", "--yes", says=[f"1 of {poses}"])
+    alone("compact", "-o", "whole-alone/")
+    same("whole-alone", "whole", "two ranks of many blocks")
+    rng = random.Random(5)
+    kills = 0
+    for i in range(KILLS):
+        ranks, at = rng.choice((2, 3)), poses * (i + rng.random()) / (KILLS + 1)
+        process = begin(ranks, *words, "-o", "killed/", "--yes", "--resume", note=True)
+        victim = process_of(rng.randrange(ranks))
+        while process.poll() is None and len(poses_done("killed")) < at:
+            time.sleep(0.002)
+        if process.poll() is None:
+            os.kill(victim, signal.SIGKILL)
+        process.communicate(timeout=60)
+        kills += process.returncode != 0
+    f.check(kills >= KILLS - 1, f"{kills} of {KILLS} runs were killed before they ended")
+    ended = os.path.exists("killed/manifest.json") and json.loads(pathlib.Path("killed/manifest.json").read_text())["complete"]
+    if not ended:
+        f.run(2, *f.KINDS["compact"], "-o", "killed/", "--shard", "0/2", "--resume", says="was begun by ranks of MPI; --resume without --shard")
+    run(3, 0, *words, "-o", "killed/", "--yes", "--resume", says=[] if ended else ["poses that are not finite"] * (
+        7 not in poses_done("killed")))
+    same("whole", "killed", f"after {kills} kills")
+
+
+def poses_done(folder):
+    lines = [line.split() for path in pathlib.Path(folder).glob("rank-*.journal") for line in path.read_text().splitlines()]
+    return {i for w in lines if w[0] == "done" and w[-1] == "." for i in range(int(w[1]), int(w[2]))}
+
+
+def stop(process):
+    """Whether it stands still: it may have ended."""
+    try:
+        os.kill(process, signal.SIGSTOP)
+        while (state := pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]) not in "TZX":
+            time.sleep(0.001)
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return state == "T"
+
+
+def slowed(poses):
+    """A rank that stands still keeps the block that it has, and the others take the rest, whichever rank it is but the
+    first; the first slowed tenfold does less than its share, and still answers."""
+    words = [*KINDS["compact"], "--block", 20]
+    for _ in range(5):  # where others leave this process no time, a run may end before it is seen to begin
+        process = begin(3, *words, "-o", "stopped/", "--yes", note=True)
+        victim = process_of(1)
+        while process.poll() is None and not done("stopped", 1, 3):
+            time.sleep(0.002)
+        if stop(victim):
+            break
+        process.communicate()
+        shutil.rmtree("stopped")
+    have = done("stopped", 1, 3)
+    limit = time.monotonic() + 60
+    while done("stopped", 0, 3) + done("stopped", 2, 3) + have < poses - 20 and time.monotonic() < limit:
+        time.sleep(0.01)
+    left = poses - done("stopped", 0, 3) - done("stopped", 2, 3) - have
+    f.check(left <= 20, f"{left} poses are left while a rank stands still")
+    os.kill(victim, signal.SIGCONT)
+    end(process, 0, [f"1 of {poses}"])
+    same("whole", "stopped", "a rank that stood still")
+    process = begin(2, *words, "-o", "slow/", "--yes", note=True)
+    victim, shares = process_of(0), (0, 1)
+    while process.poll() is None and not done("slow", 0, 2):
+        time.sleep(0.002)
+    while process.poll() is None:
+        shares = max(shares, (done("slow", 0, 2), done("slow", 1, 2)), key=sum)
+        if stop(victim):
+            time.sleep(0.045)
+            os.kill(victim, signal.SIGCONT)
+        time.sleep(0.005)
+    end(process, 0, [f"1 of {poses}"])
+    f.check(2 * shares[0] < shares[1], f"the first rank, slowed tenfold, has done {shares[0]}, the other one {shares[1]}")
+    same("whole", "slow", "the first rank slowed")
+
+
+def main():
+    folder = tempfile.mkdtemp()
+    os.chdir(folder)
+    try:
+        f.make_inputs(100)
+        if sys.argv[4:] == ["long"]:
+            answers()
+            refused()
+            f.make_inputs(4000)
+            killed(4000)
+            slowed(4000)
+        elif sys.argv[4:] == ["pocl"]:
+            answers()
+        else:
+            quick()
+    finally:
+        os.chdir("/")
+        shutil.rmtree(folder)
+    print(f"{f.passed} passed, {f.failed} failed")
+    sys.exit(f.failed > 0)
+
+
+if __name__ == "__main__":
+    main()
