@@ -22,10 +22,11 @@ size_t grid_coefficient_count(const abut_grid *g)
 static void basis(double t, double value[4], double slope[4])
 {
   const double s = 1.0 - t;
-  value[0] = s * s * s / 6.0;
-  value[1] = (3.0 * t * t * t - 6.0 * t * t + 4.0) / 6.0;
-  value[2] = (3.0 * s * s * s - 6.0 * s * s + 4.0) / 6.0;
-  value[3] = t * t * t / 6.0;
+  const double sixth = 1.0 / 6.0;
+  value[0] = s * s * s * sixth;
+  value[1] = (3.0 * t * t * t - 6.0 * t * t + 4.0) * sixth;
+  value[2] = (3.0 * s * s * s - 6.0 * s * s + 4.0) * sixth;
+  value[3] = t * t * t * sixth;
   slope[0] = -0.5 * s * s;
   slope[1] = 1.5 * t * t - 2.0 * t;
   slope[2] = -1.5 * s * s + 2.0 * s;
@@ -38,21 +39,32 @@ typedef struct cell {
   double t[3];
 } cell;
 
+/* Adds flat along + rest plain to a row of coefficients. */
+static void add_row(const double *restrict along, const double *restrict plain, double flat, double rest,
+                    double *restrict row)
+{
+  for (size_t k = 0; k < 4; ++k) {
+    row[k] += flat * along[k] + rest * plain[k];
+  }
+}
+
 static void add_cell(const cell *at, double bar, const double slope_bar[3], double scale, double *sum)
 {
   double value[3][4], slope[3][4];
   for (int k = 0; k < 3; ++k) {
     basis(at->t[k], value[k], slope[k]);
   }
+  const double steep[3] = {scale * slope_bar[0], scale * slope_bar[1], scale * slope_bar[2]};
+  /* Along z each row of four is a sum of these two, so that a coefficient takes two products. */
+  double along[4];
+  for (size_t k = 0; k < 4; ++k) {
+    along[k] = bar * value[2][k] + steep[2] * slope[2][k];
+  }
   for (size_t i = 0; i < 4; ++i) {
     for (size_t j = 0; j < 4; ++j) {
       const double flat = value[0][i] * value[1][j];
-      const double along = scale * (slope_bar[0] * slope[0][i] * value[1][j] +
-                                    slope_bar[1] * value[0][i] * slope[1][j]);
-      double *row = sum + at->first + i * at->stride_x + j * at->stride_y;
-      for (size_t k = 0; k < 4; ++k) {
-        row[k] += (bar * flat + along) * value[2][k] + scale * slope_bar[2] * flat * slope[2][k];
-      }
+      const double rest = steep[0] * slope[0][i] * value[1][j] + steep[1] * value[0][i] * slope[1][j];
+      add_row(along, value[2], flat, rest, sum + at->first + i * at->stride_x + j * at->stride_y);
     }
   }
 }

@@ -141,8 +141,7 @@ static abut_status shape_collect(call_on *on, size_t slot, chunk c)
   shape_pieces_free(on->shapes);
   on->shapes = NULL;
   if (!s->each_pose) {
-    const void *const from[2] = {rows[0], rows[1]};
-    status = shape_pieces_create(s->sums, c.first, c.count, from, sites, rejected, &on->shapes);
+    status = shape_pieces_create(s->sums, c.first, c.count, rows, sites, rejected, &on->shapes);
   }
 done:
   free(memory);

@@ -77,9 +77,9 @@ static void add_rows(const shape_sums *s, int side, const shape_piece *p, const 
   }
 }
 
-/* Fills a piece, from its poses' rows. */
+/* Fills a piece, from its poses' rows, or those of the chunk where it is all of that: it keeps them then. */
 static abut_status fill(const shape_sums *s, shape_piece *p, bool whole, const void *const rows[2],
-                        const bool *rejected)
+                        void **chunk_rows, const bool *rejected)
 {
   void *memory = NULL;
   TRY(allocate(&memory, p->count, sizeof *p->rejected));
@@ -90,6 +90,9 @@ static abut_status fill(const shape_sums *s, shape_piece *p, bool whole, const v
     if (s->bodies[side] && whole) {
       TRY(make_numbers(s->width[side], &p->sum[side]));
       add_rows(s, side, p, rows[side], p->sum[side]);
+    } else if (s->bodies[side] && chunk_rows) {
+      p->rows[side] = chunk_rows[side];
+      chunk_rows[side] = NULL;
     } else if (s->bodies[side]) {
       TRY(allocate(&memory, p->count, bytes));
       p->rows[side] = memory;
@@ -100,8 +103,8 @@ static abut_status fill(const shape_sums *s, shape_piece *p, bool whole, const v
 }
 
 abut_status shape_pieces_create(const shape_sums *s, size_t first, size_t count,
-                                const void *const rows[2], const size_t sites[2],
-                                const bool *rejected, shape_piece **out)
+                                void *rows[2], const size_t sites[2], const bool *rejected,
+                                shape_piece **out)
 {
   *out = NULL;
   for (size_t at = first, end = first + count; at < end;) {
@@ -121,7 +124,8 @@ abut_status shape_pieces_create(const shape_sums *s, size_t first, size_t count,
         of[side] = (const char *)rows[side] + (at - first) * p->width[side] * s->real_bytes;
       }
     }
-    TRY(fill(s, p, at == block && last <= end, of, rejected + (at - first)));
+    TRY(fill(s, p, at == block && last <= end, of, p->count == count ? rows : NULL,
+             rejected + (at - first)));
     at += p->count;
   }
   return ABUT_SUCCESS;

@@ -36,10 +36,10 @@ abut_status shape_sums_create(const body *const bodies[2], size_t poses, size_t 
 void shape_sums_free(shape_sums *s);
 void shape_sums_empty(shape_sums *s);
 
-/* Makes pieces of a chunk's rows, (count, width) of each body that is wanted. rejected: (count). */
-abut_status shape_pieces_create(const shape_sums *s, size_t first, size_t count,
-                                const void *const rows[2], const size_t sites[2],
-                                const bool *rejected, shape_piece **out);
+/* Makes pieces of a chunk's rows, (count, width) of each body that is wanted. rows[i] is NULL behind it where a
+ * piece has kept them; all else stays the caller's. rejected: (count). */
+abut_status shape_pieces_create(const shape_sums *s, size_t first, size_t count, void *rows[2],
+                                const size_t sites[2], const bool *rejected, shape_piece **out);
 
 /* Adds pieces, which are then the sums', as soon as all poses before them have been added. */
 void shape_sums_add(shape_sums *s, shape_piece *pieces);
