@@ -55,9 +55,10 @@ static num FN(cloud_distance)(GLOBAL const real *p, vec d)
   return n_smad(d.x, p[3], n_smad(d.y, p[4], n_scale(d.z, p[5])));
 }
 
-// What the first pass leaves to the second.
+// What the first pass leaves to the second. What is not wanted is left alone.
 typedef struct FN(cloud_means) {
-  num top, scale;         // of the exponents; of the weights
+  num top, sum;           // of the exponents, to the base 2; of the weights, relative to it
+  num scale;              // of the weights
   num pivot, from_pivot;  // phi = pivot + from_pivot
   vec pull;               // sum w u
 } FN(cloud_means);
@@ -92,8 +93,9 @@ static void FN(cloud_bend)(GLOBAL const real *cloud, int count, const FN(outlook
   *out = FN(rows_of)(h);
 }
 
-static void FN(pointcloud)(GLOBAL const real *cloud, int count, GLOBAL const coefficients *c,
-                           vec x, const int want, FN(surface) *out)
+// Leaves in *m what the points' sums give beside the surface.
+static void FN(cloud_surface)(GLOBAL const real *cloud, int count, GLOBAL const coefficients *c,
+                              vec x, const int want, FN(cloud_means) *m, FN(surface) *out)
 {
   const num zero = n_lit(R(0.0));
   const FN(outlook) o = FN(cloud_outlook)(cloud, x);
@@ -136,12 +138,23 @@ static void FN(pointcloud)(GLOBAL const real *cloud, int count, GLOBAL const coe
     out->g = FN(scale3)(FN(make)(n_add(normals.x, pulled.x), n_add(normals.y, pulled.y),
                                  n_add(normals.z, pulled.z)), sum_inv);
     out->gradient = out->g;
+    m->pull = FN(scale3)(pulls, sum_inv);
   }
+  m->top = top;
+  m->sum = sum;
+  m->pivot = pivot;
+  m->from_pivot = from_pivot;
   if (want & JET_JACOBIAN) {
-    const num scale = n_mul(sum_inv, FN(unit_scale)(out->g, c->normal));
-    const FN(cloud_means) m = {top, scale, pivot, from_pivot, FN(scale3)(pulls, sum_inv)};
-    FN(cloud_bend)(cloud, count, &o, x, m, &out->bend);
+    m->scale = n_mul(sum_inv, FN(unit_scale)(out->g, c->normal));
+    FN(cloud_bend)(cloud, count, &o, x, *m, &out->bend);
   }
+}
+
+static void FN(pointcloud)(GLOBAL const real *cloud, int count, GLOBAL const coefficients *c,
+                           vec x, const int want, FN(surface) *out)
+{
+  FN(cloud_means) m;
+  FN(cloud_surface)(cloud, count, c, x, want, &m, out);
 }
 
 // Adds the clouds; ranges has for each of them where its record begins and how many points follow.

@@ -29,7 +29,7 @@ typedef struct field_sites {
 // What a site gives to one polyhedron or cloud: its distance, the cotangents of that (v = g_bar in what
 // follows: a raw normal is a gradient, so that its cotangent is a direction) and of its raw normal, and
 // how fast the distance grows along v. Of a cloud also log2 of the sum of its weights, and how fast that
-// grows along v.
+// sum's natural logarithm grows along v.
 #define PART_PHI 0
 #define PART_PHI_BAR 1
 #define PART_V 2

@@ -31,6 +31,28 @@ static lane counted(ilane mask, lane x, lane poison)
   return lane_select(mask, known + poison, lane_lit(R(0.0)));
 }
 
+// Adds what is counted of each of `count` derivatives to its sum. Where all of a block's are within limits,
+// as nearly always, that is all of it.
+static void add_counted(ilane mask, const lane *by, const int count, lane poison, lane *sum)
+{
+  const lane none = lane_lit(R(0.0));
+  lane size = none;
+  for (int k = 0; k < count; ++k) {
+    size = size + lane_select(mask, lane_abs(by[k]), none);
+  }
+  size = size + lane_select(mask, poison, none);
+  // The size is NaN, and not within limits, where a derivative or a cotangent is.
+  if (lane_all(size < lane_lit(COTANGENT_LIMIT))) {
+    for (int k = 0; k < count; ++k) {
+      sum[k] = sum[k] + lane_select(mask, by[k], none);
+    }
+    return;
+  }
+  for (int k = 0; k < count; ++k) {
+    sum[k] = sum[k] + counted(mask, by[k], poison);
+  }
+}
+
 // Says whether any lane has a cotangent of a vector.
 static int has_bar(vec bar)
 {
@@ -163,35 +185,25 @@ typedef struct part_block {
   vec v;
 } part_block;
 
+// Where there is none, the distance and the logarithm of weights are so large that nothing has a share.
 static void store_part_block(GLOBAL real *to, int count, const union_block *u, const part_block *p)
 {
-  const num zero = n_lit(R(0.0));
-  store(to, 0, p->phi);
+  const num zero = n_lit(R(0.0)), none = n_lit(REAL_BIG);
+  store(to, 0, n_select(u->there, p->phi, none));
   store(to + PART_PHI_BAR * count, 0, counted(u->there, p->phi_bar, u->poison));
   store(to + PART_V * count, 0, counted(u->there, p->v.x, u->poison));
   store(to + (PART_V + 1) * count, 0, counted(u->there, p->v.y, u->poison));
   store(to + (PART_V + 2) * count, 0, counted(u->there, p->v.z, u->poison));
   store(to + PART_ALONG * count, 0, n_select(u->there, p->along, zero));
-  store(to + PART_TOP * count, 0, p->top);
+  store(to + PART_TOP * count, 0, n_select(u->there, p->top, none));
   store(to + PART_TOP_ALONG * count, 0, n_select(u->there, p->top_along, zero));
 }
 
-static part_block load_part_block(GLOBAL const real *parts, int count, int first, int pose)
+// Reads all of it but what tells where anything has a share: the distance and the logarithm of weights.
+static void load_part_bars(GLOBAL const real *row, int count, part_block *p)
 {
-  GLOBAL const real *row = ROW(parts, pose, PART_PLANES * count) + first;
-  part_block p;
-  p.phi = load(row, 0);
-  p.phi_bar = load(row + PART_PHI_BAR * count, 0);
-  p.v = load3(row + PART_V * count, 0, count);
-  p.along = load(row + PART_ALONG * count, 0);
-  p.top = load(row + PART_TOP * count, 0);
-  p.top_along = load(row + PART_TOP_ALONG * count, 0);
-  return p;
-}
-
-// Says where a block has cotangents for the primitive.
-static ilane part_there(const part_block *p)
-{
-  const num none = n_lit(R(0.0));
-  return (p->phi_bar != none) | (p->v.x != none) | (p->v.y != none) | (p->v.z != none);
+  p->phi_bar = load(row + PART_PHI_BAR * count, 0);
+  p->v = load3(row + PART_V * count, 0, count);
+  p->along = load(row + PART_ALONG * count, 0);
+  p->top_along = load(row + PART_TOP_ALONG * count, 0);
 }

@@ -18,35 +18,19 @@ KERNEL void pointcloud_parts(GLOBAL const real *sites, GLOBAL const real *shares
   if (lane_any(u.there)) {
     GLOBAL const real *cloud = shape + first_real;
     FN(surface) surface;
-    const int bends = has_bar(u.normal_bar);
-    if (bends) {
-      FN(pointcloud)(cloud, points, c, u.x, JET_NORMAL, &surface);
+    FN(cloud_means) m;
+    if (has_bar(u.normal_bar)) {
+      FN(cloud_surface)(cloud, points, c, u.x, JET_NORMAL, &m, &surface);
       primitive_bars(&u, &surface, share_of(&u, surface.phi, c), c, &p.phi_bar, &p.v);
       p.along = FN(dot3)(surface.g, p.v);
+      p.top_along = FN(dot3)(m.pull, p.v);
     } else {
-      FN(pointcloud)(cloud, points, c, u.x, 0, &surface);
+      FN(cloud_surface)(cloud, points, c, u.x, 0, &m, &surface);
       p.phi_bar = n_mul(share_of(&u, surface.phi, c), u.phi_bar);
     }
     u.there = has_share(&u, surface.phi, c);
     p.phi = surface.phi;
-    const FN(outlook) o = FN(cloud_outlook)(cloud, u.x);
-    num top = n_lit(-REAL_MOST), sum = zero, rise = zero;
-    for (int i = 1; i <= points; ++i) {
-      GLOBAL const real *q = cloud + i * POINT_STRIDE;
-      const vec d = FN(cloud_way)(q, u.x);
-      const num exponent = FN(cloud_exponent)(cloud, &o, q, d);
-      const ilane leads = exponent > top;
-      const num hi = n_select(leads, exponent, top);
-      const num e = n_exp2(n_sub(n_select(leads, top, exponent), hi));
-      const num keep = n_select(leads, e, n_lit(R(1.0))), take = n_select(leads, n_lit(R(1.0)), e);
-      sum = n_mad(sum, keep, take);
-      top = hi;
-      if (bends) {
-        rise = n_mad(rise, keep, n_mul(take, n_scale(FN(dot3)(d, p.v), R(-2.0) * q[7])));
-      }
-    }
-    p.top = n_add(top, n_log2(sum));
-    p.top_along = n_div(rise, sum);
+    p.top = n_add(m.top, n_log2(m.sum));
   }
   store_part_block(ROW(out, pose, PART_PLANES * count) + first, count, &u, &p);
 }
@@ -65,23 +49,23 @@ KERNEL void points_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, 
   GLOBAL const real *cloud = shape + first_real, *q = cloud + (i + 1) * POINT_STRIDE;
   const lane zero = lane_lit(R(0.0));
   lane sum[BY_CLOUD_POINT] = {zero, zero, zero, zero, zero, zero, zero};
+  GLOBAL const real *at = ROW(sites, pose, SITE_PLANES * count), *part = ROW(parts, pose, PART_PLANES * count);
   for (int first = 0; first < count; first += LANES) {
-    const part_block p = load_part_block(parts, count, first, pose);
-    const ilane there = part_there(&p);
-    if (!lane_any(there)) {
-      continue;
-    }
-    const vec x = load3(ROW(sites, pose, SITE_PLANES * count) + first, 0, count);
+    const vec x = load3(at + first, 0, count);
     const FN(outlook) o = FN(cloud_outlook)(cloud, x);
     const vec d = FN(cloud_way)(q, x), normal = FN(make)(lane_lit(q[3]), lane_lit(q[4]), lane_lit(q[5]));
+    part_block p;
+    p.top = load(part + first + PART_TOP * count, 0);
     const num share = n_sub(FN(cloud_exponent)(cloud, &o, q, d), p.top);
-    const ilane counts = there & (share > lane_lit(-CULL_BITS));
+    const ilane counts = share > lane_lit(-CULL_BITS);
     if (!lane_any(counts)) {
       continue;
     }
+    p.phi = load(part + first, 0);
+    load_part_bars(part + first, count, &p);
     const num w = n_exp2(share);
     // The weight's, the offset's and the distance's own growth along v.
-    const num rise = n_scale(n_sub(n_scale(FN(dot3)(d, p.v), R(-2.0) * q[7]), p.top_along), LN2);
+    const num rise = n_sub(FN(dot3)(FN(scale3)(d, n_lit(-q[6])), p.v), p.top_along);
     const num w_along = n_mul(w, rise);
     const num offset = n_sub(FN(cloud_distance)(q, d), p.phi);
     const num offset_along = n_sub(FN(dot3)(normal, p.v), p.along);
@@ -94,9 +78,7 @@ KERNEL void points_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, 
     const lane by[BY_CLOUD_POINT] = {by_place.x, by_place.y, by_place.z, by_normal.x, by_normal.y,
                                      by_normal.z, by_width};
     const lane poison = poison_of(p.phi_bar, p.v);
-    for (int k = 0; k < BY_CLOUD_POINT; ++k) {
-      sum[k] = sum[k] + counted(counts, by[k], poison);
-    }
+    add_counted(counts, by, BY_CLOUD_POINT, poison, sum);
   }
   GLOBAL real *to = ROW(rows, pose, row_stride) + base + i * BY_CLOUD_POINT;
   for (int k = 0; k < BY_CLOUD_POINT; ++k) {

@@ -46,27 +46,24 @@ KERNEL void planes_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, 
   GLOBAL const real *plane = shape + first_real + i * PLANE_STRIDE;
   const lane zero = lane_lit(R(0.0));
   lane sum[BY_PLANE] = {zero, zero, zero, zero};
+  GLOBAL const real *at = ROW(sites, pose, SITE_PLANES * count), *part = ROW(parts, pose, PART_PLANES * count);
   for (int first = 0; first < count; first += LANES) {
-    const part_block p = load_part_block(parts, count, first, pose);
-    const ilane there = part_there(&p);
-    if (!lane_any(there)) {
-      continue;
-    }
-    const vec x = load3(ROW(sites, pose, SITE_PLANES * count) + first, 0, count);
+    const vec x = load3(at + first, 0, count);
+    part_block p;
+    p.phi = load(part + first, 0);
     const num share = n_scale(n_sub(FN(plane_distance)(plane, x), p.phi), c->plane_log2e);
-    const ilane counts = there & (share > lane_lit(-CULL_BITS));
+    const ilane counts = share > lane_lit(-CULL_BITS);
     if (!lane_any(counts)) {
       continue;
     }
+    load_part_bars(part + first, count, &p);
     const num w = n_exp2(share);
     const num rise = p.v.x * plane[0] + (p.v.y * plane[1] + p.v.z * plane[2]) - p.along;
     const num all = n_mul(w, n_smad(rise, c->plane_log2e * LN2, p.phi_bar));
     const lane by[BY_PLANE] = {all * x.x + w * p.v.x, all * x.y + w * p.v.y,
                                all * x.z + w * p.v.z, all};
     const lane poison = poison_of(p.phi_bar, p.v);
-    for (int k = 0; k < BY_PLANE; ++k) {
-      sum[k] = sum[k] + counted(counts, by[k], poison);
-    }
+    add_counted(counts, by, BY_PLANE, poison, sum);
   }
   GLOBAL real *to = ROW(rows, pose, row_stride) + base + i * BY_PLANE;
   for (int k = 0; k < BY_PLANE; ++k) {

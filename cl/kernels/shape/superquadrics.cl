@@ -42,9 +42,7 @@ static void add_superquadric(GLOBAL const real *s, GLOBAL const coefficients *c,
     axes.x + soft / axes_inv[0], axes.y + soft / axes_inv[1], axes.z + soft / axes_inv[2],
     steep * h.exponents[0] + along.exponents[0], steep * h.exponents[1] + along.exponents[1],
     -moved.x, -moved.y, -moved.z, turned.x, turned.y, turned.z};
-  for (int i = 0; i < BY_SUPERQUADRIC; ++i) {
-    sum[i] = sum[i] + counted(there, by[i], u->poison);
-  }
+  add_counted(there, by, BY_SUPERQUADRIC, u->poison, sum);
 }
 
 // Says whether a block of sites lies so far beyond a superquadric's sphere that it has no share.
