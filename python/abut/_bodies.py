@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abut._drivers import warn
 from abut._native import check, ffi, lib
 
 if TYPE_CHECKING:
@@ -399,4 +400,8 @@ def with_contact_mesh(context: Any, s: ShapeNumbers, vertices: int) -> ShapeNumb
     from abut._objects import Body
     with Body(context, create(context, dataclasses.replace(s, vertices=_around(s)))) as bare:
         mesh = contact_mesh(bare, vertices)
+    if not mesh.report["covers"]:
+        warn(f"the contact mesh leaves out {100.0 * mesh.report['left_out']:.2g} % of the volume, in pieces beside the "
+             f"largest ({mesh.report['parts_left_out']}): others would touch these unseen (a body for each piece, or "
+             "vertices of your own)")
     return dataclasses.replace(s, vertices=mesh.vertices, faces=mesh.faces)

@@ -204,3 +204,8 @@ def test_the_librarys_refusals(contexts):
     with pytest.raises(ValueError, match=r"grid_coefficients\[0\] has 7 numbers, not 2197"):
         context.body(grids)
     assert "13" not in repr(numbers) and "1 superquadrics" in repr(numbers)
+
+
+def test_pieces_beside_the_largest_are_named():
+    with pytest.warns(UserWarning, match="the contact mesh leaves out 50 % of the volume, in pieces beside the largest"):
+        abut.body(80, axes=[[0.05] * 3] * 2, exponents=(1, 1), position=[[0, 0, 0], [1, 0, 0]])
