@@ -388,7 +388,7 @@ def test_bodies_without_faces_are_refused(double, tmp_path):
                  lambda: abut.CcdMesh.load(name, double)):
         with pytest.raises(abut.Error, match="b.body.json: its mesh has no faces"):
             call()
-    with pytest.raises(abut.Error, match=r"s.scene.json:4: pairs\[0\].*b.body.json: its mesh has no faces"):
+    with pytest.raises(abut.Error, match=r"s.scene.json:2: links\[0\].bodies\[0\]: its file, .*b.body.json: its mesh has no faces"):
         scene_of(tmp_path, double, name)
 
 
