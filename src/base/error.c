@@ -1,6 +1,7 @@
 #include "base/error.h"
 
 #include <abut/abut.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,16 @@ abut_status fail_at(abut_status status, const char *file, size_t line, const cha
   vsnprintf(last_text + used, sizeof last_text - (size_t)used, format, arguments);
   va_end(arguments);
   return status;
+}
+
+abut_status fail_errno(abut_status status, const char *file)
+{
+  char cause[128];
+  const int error = errno;
+  if (strerror_r(error, cause, sizeof cause) != 0) {
+    snprintf(cause, sizeof cause, "error %d", error);
+  }
+  return fail_at(status, file, 0, "%s", cause);
 }
 
 void keep_error_text(char text[ERROR_TEXT_BYTES])

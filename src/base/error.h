@@ -15,6 +15,9 @@ __attribute__((format(printf, 2, 3))) abut_status fail(abut_status status, const
 __attribute__((format(printf, 4, 5))) abut_status fail_at(abut_status status, const char *file,
                                                          size_t line, const char *format, ...);
 
+/* Stores "FILE: what errno says" likewise. */
+abut_status fail_errno(abut_status status, const char *file);
+
 /* Copies the text of the calling thread's last failure, whole. */
 void keep_error_text(char text[ERROR_TEXT_BYTES]);
 

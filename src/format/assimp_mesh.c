@@ -73,12 +73,7 @@ static abut_status check_file(const char *path)
 {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) {
-    char cause[128];
-    const int error = errno;
-    if (strerror_r(error, cause, sizeof cause) != 0) {
-      snprintf(cause, sizeof cause, "error %d", error);
-    }
-    return fail_at(ABUT_ERROR_READ, path, 0, "%s", cause);
+    return fail_errno(ABUT_ERROR_READ, path);
   }
   struct stat info;
   const bool is_empty = fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;

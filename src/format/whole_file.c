@@ -23,16 +23,6 @@
 #define NAME_ROOM 96 /* of a name behind its folder */
 #define COPY_BYTES 65536
 
-static abut_status fail_errno(abut_status status, const char *path)
-{
-  char cause[128];
-  int error = errno;
-  if (strerror_r(error, cause, sizeof cause) != 0) {
-    snprintf(cause, sizeof cause, "error %d", error);
-  }
-  return fail_at(status, path, 0, "%s", cause);
-}
-
 static abut_status read_all(const char *path, int file, char **bytes, size_t *count)
 {
   struct stat info;

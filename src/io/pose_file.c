@@ -101,16 +101,6 @@ static size_t width_of(abut_pose_kind kind)
 
 /* ---- .npy ---- */
 
-static abut_status fail_errno(const char *name)
-{
-  char cause[128];
-  const int error = errno;
-  if (strerror_r(error, cause, sizeof cause) != 0) {
-    snprintf(cause, sizeof cause, "error %d", error);
-  }
-  return fail_at(ABUT_ERROR_READ, name, 0, "%s", cause);
-}
-
 static abut_status read_bytes(npy_where where, const pose_bytes *from, uint64_t at, void *out, size_t count)
 {
   char *to = out;
@@ -124,7 +114,7 @@ static abut_status read_bytes(npy_where where, const pose_bytes *from, uint64_t 
   while (count) {
     const ssize_t got = pread(from->file, to, count, (off_t)at);
     if (got < 0 && errno != EINTR) {
-      return fail_errno(where.file);
+      return fail_errno(ABUT_ERROR_READ, where.file);
     }
     if (got == 0) {
       return npy_fail(where, "truncated");
@@ -290,7 +280,7 @@ static abut_status check_lines(const char *path)
   size_t lines = 0;
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) {
-    return fail_errno(path);
+    return fail_errno(ABUT_ERROR_READ, path);
   }
   for (ssize_t got; lines <= WHOLE_MOST + 1 && (got = read(file, text, sizeof text)) != 0;) {
     for (const char *at = text; got > 0 && (at = memchr(at, '\n', (size_t)(text + got - at))); at++) {
@@ -319,9 +309,9 @@ static abut_status open_npy(const char *path, abut_pose_file **file, abut_pose_f
   struct stat about;
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
-    return fail_errno(path);
+    return fail_errno(ABUT_ERROR_READ, path);
   }
-  abut_status status = fstat(fd, &about) != 0   ? fail_errno(path)
+  abut_status status = fstat(fd, &about) != 0   ? fail_errno(ABUT_ERROR_READ, path)
                        : !S_ISREG(about.st_mode) ? fail_at(ABUT_ERROR_READ, path, 0, "not a regular file")
                                                  : ABUT_SUCCESS;
   if (status == ABUT_SUCCESS) {
@@ -339,7 +329,7 @@ static abut_status open_archive(abut_pose_file *f)
   struct stat about;
   bool whole = false;
   if (stat(f->name, &about) != 0 || access(f->name, R_OK) != 0) {
-    return fail_errno(f->name);
+    return fail_errno(ABUT_ERROR_READ, f->name);
   }
   if (!S_ISREG(about.st_mode)) { /* a pipe has no ranges */
     return read_whole(f);
