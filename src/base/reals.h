@@ -28,9 +28,15 @@ static inline void reals_set(reals *r, size_t i, double value)
   }
 }
 
+/* Number i of an array whose elements have so many bytes. */
+static inline double real_of(const void *data, size_t size, size_t i)
+{
+  return size == sizeof(double) ? ((const double *)data)[i] : (double)((const float *)data)[i];
+}
+
 static inline double reals_get(const reals *r, size_t i)
 {
-  return r->size == sizeof(double) ? ((const double *)r->data)[i] : (double)((const float *)r->data)[i];
+  return real_of(r->data, r->size, i);
 }
 
 /* Copies them, in double. */

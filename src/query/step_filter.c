@@ -47,11 +47,6 @@ typedef struct filter {
   uint8_t *status;
 } filter;
 
-static double real_of(const void *array, size_t size, size_t i)
-{
-  return size == sizeof(double) ? ((const double *)array)[i] : (double)((const float *)array)[i];
-}
-
 static double start_of(const filter *f, size_t i)
 {
   return real_of(f->def->x, f->size, i);

@@ -1,6 +1,7 @@
 #include "view/parts.h"
 
 #include "base/error.h"
+#include "base/reals.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,19 +91,14 @@ abut_status page_add_curve(page *p, json_t *curves, const char *name, const char
   return page_add(p, name, PAGE_F32, frames, 1, values);
 }
 
-static double real_of(const void *reals_, size_t i, abut_precision precision)
-{
-  return precision == ABUT_FLOAT64 ? ((const double *)reals_)[i] : (double)((const float *)reals_)[i];
-}
-
 /* Numbers of a list as 16-bit shares of `most`, or 8-bit ones of 1. */
 static abut_status add_shares(page *p, const char *name, size_t rows, size_t columns, const void *from, double most,
-                              abut_precision precision)
+                              size_t real_bytes)
 {
   void *memory = NULL;
   TRY(allocate(&memory, rows * columns, sizeof(int16_t)));
   for (size_t i = 0; i < rows * columns; ++i) {
-    const double share = fmin(fmax(real_of(from, i, precision) / most, -1.0), 1.0);
+    const double share = fmin(fmax(real_of(from, real_bytes, i) / most, -1.0), 1.0);
     ((int16_t *)memory)[i] = (int16_t)lround(SHORT_MOST * share);
   }
   const abut_status status = page_add(p, name, PAGE_I16, rows, columns, memory);
@@ -110,24 +106,24 @@ static abut_status add_shares(page *p, const char *name, size_t rows, size_t col
   return status;
 }
 
-static abut_status add_activities(page *p, const abut_compact *list, abut_precision precision)
+static abut_status add_activities(page *p, const abut_compact *list, size_t real_bytes)
 {
   void *memory = NULL;
   TRY(allocate(&memory, list->count, 1));
   for (size_t i = 0; i < list->count; ++i) {
-    ((uint8_t *)memory)[i] = (uint8_t)lround(255.0 * fmin(real_of(list->activity, i, precision), 1.0));
+    ((uint8_t *)memory)[i] = (uint8_t)lround(255.0 * fmin(real_of(list->activity, real_bytes, i), 1.0));
   }
   const abut_status status = page_add(p, "activity", PAGE_U8, list->count, 1, memory);
   free(memory);
   return status;
 }
 
-static abut_status add_positions(page *p, const abut_compact *list, abut_precision precision)
+static abut_status add_positions(page *p, const abut_compact *list, size_t real_bytes)
 {
   void *memory = NULL;
   TRY(allocate(&memory, 3 * list->count, sizeof(float)));
   for (size_t i = 0; i < 3 * list->count; ++i) {
-    ((float *)memory)[i] = (float)real_of(list->p, i, precision);
+    ((float *)memory)[i] = (float)real_of(list->p, real_bytes, i);
   }
   const abut_status status = page_add(p, "p", PAGE_F32, list->count, 3, memory);
   free(memory);
@@ -162,14 +158,14 @@ static abut_status add_list_indices(page *p, const char *name, size_t rows, size
 }
 
 abut_status page_add_contacts(page *p, size_t frames, const abut_compact *list, const uint32_t *frame,
-                              const uint32_t *pair, size_t pairs, abut_precision precision)
+                              const uint32_t *pair, size_t pairs, size_t real_bytes)
 {
   double deepest = 0.0;
   if (list->count > UINT32_MAX) {
     return fail(ABUT_ERROR_ARGUMENT, "%zu contacts are too many for a page", list->count);
   }
   for (size_t i = 0; i < list->count; ++i) {
-    deepest = fmax(deepest, fabs(real_of(list->d, i, precision)));
+    deepest = fmax(deepest, fabs(real_of(list->d, real_bytes, i)));
   }
   deepest = deepest > 0.0 ? deepest : 1.0;
   TRY(page_set(p->root, "deepest", json_real(deepest)));
@@ -179,8 +175,8 @@ abut_status page_add_contacts(page *p, size_t frames, const abut_compact *list, 
   }
   TRY(add_list_indices(p, "slot", list->count, 1, list->slot));
   TRY(add_list_indices(p, "feature", list->count, 2, list->feature));
-  TRY(add_positions(p, list, precision));
-  TRY(add_shares(p, "d", list->count, 1, list->d, deepest, precision));
-  TRY(add_shares(p, "n", list->count, 3, list->n, 1.0, precision));
-  return add_activities(p, list, precision);
+  TRY(add_positions(p, list, real_bytes));
+  TRY(add_shares(p, "d", list->count, 1, list->d, deepest, real_bytes));
+  TRY(add_shares(p, "n", list->count, 3, list->n, 1.0, real_bytes));
+  return add_activities(p, list, real_bytes);
 }

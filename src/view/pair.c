@@ -154,7 +154,7 @@ static abut_status make(page *p, pair_page *s)
   TRY(add_pair(p, s));
   TRY(add_places(p, s));
   TRY(find_contacts(s));
-  TRY(page_add_contacts(p, s->count, &s->list, s->list.pose, NULL, 1, s->pair->context->def.precision));
+  TRY(page_add_contacts(p, s->count, &s->list, s->list.pose, NULL, 1, context_real_bytes(s->pair->context)));
   TRY(add_curves(p, s));
   return add_picture(p, s);
 }

@@ -25,7 +25,7 @@ const char *body_short_name(const body *b);
 
 /* Contacts of all frames, frame by frame. `frame` and `pair` are (list->count). */
 abut_status page_add_contacts(page *p, size_t frames, const abut_compact *list, const uint32_t *frame,
-                              const uint32_t *pair, size_t pairs, abut_precision precision);
+                              const uint32_t *pair, size_t pairs, size_t real_bytes);
 
 /* Adds a curve over the frames, which may have gaps of NaN. */
 abut_status page_add_curve(page *p, json_t *curves, const char *name, const char *unit, size_t frames,

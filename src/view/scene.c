@@ -1,5 +1,6 @@
 #include "base/call_lock.h"
 #include "base/error.h"
+#include "base/reals.h"
 #include "manifold/pair.h"
 #include "view/parts.h"
 #include "world/law/law.h"
@@ -161,11 +162,6 @@ static abut_status add_pairs(scene_page *s, json_t *pairs, size_t *count)
   return ABUT_SUCCESS;
 }
 
-static double real_of(const scene_page *s, const void *from, size_t i)
-{
-  return s->positions.size == sizeof(double) ? ((const double *)from)[i] : (double)((const float *)from)[i];
-}
-
 /* What the contacts in the page say of each frame. */
 static abut_status add_contact_curves(page *p, scene_page *s, json_t *curves)
 {
@@ -173,7 +169,7 @@ static abut_status add_contact_curves(page *p, scene_page *s, json_t *curves)
     s->curve[i] = NAN;
   }
   for (size_t i = 0; i < s->list.count; ++i) {
-    const float d = (float)real_of(s, s->list.d, i);
+    const float d = (float)real_of(s->list.d, s->positions.size, i);
     float *to = &s->curve[s->frame[i]];
     *to = d > *to ? *to : d;
   }
@@ -182,7 +178,7 @@ static abut_status add_contact_curves(page *p, scene_page *s, json_t *curves)
     s->curve[i] = 0.0f;
   }
   for (size_t i = 0; i < s->list.count; ++i) {
-    s->curve[s->frame[i]] += (float)real_of(s, s->list.activity, i);
+    s->curve[s->frame[i]] += (float)real_of(s->list.activity, s->positions.size, i);
   }
   return page_add_curve(p, curves, "activity_sum", "", s->count, s->curve);
 }
@@ -254,7 +250,7 @@ static abut_status make(page *p, scene_page *s)
   TRY(add_places(p, s));
   TRY(contacts ? list_contacts(s) : ABUT_SUCCESS);
   TRY(contacts ? add_pairs(s, pairs, &pair_count) : ABUT_SUCCESS);
-  TRY(page_add_contacts(p, s->count, &s->list, s->frame, s->pair, pair_count, s->scene->context->def.precision));
+  TRY(page_add_contacts(p, s->count, &s->list, s->frame, s->pair, pair_count, context_real_bytes(s->scene->context)));
   TRY(add_curves(p, s, contacts));
   return add_picture(p, s);
 }
