@@ -1,3 +1,4 @@
+#include "base/array_type.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/npy.h"
@@ -14,16 +15,15 @@
 /* Of anything but its name and its data. */
 static abut_status check_shape(const abut_array *a, size_t *bytes)
 {
-  static const size_t sizes[] = {4, 8, 1, 4, 1, 4, 8};
   size_t count;
   if ((unsigned)a->type > ABUT_ARRAY_INT64 || a->dimensions > NPY_DIMENSIONS
       || (a->type == ABUT_ARRAY_TEXT && a->dimensions != 1)) {
     return fail(ABUT_ERROR_ARGUMENT, "array '%s': type or dimensions are out of range", a->name);
   }
-  if (!npy_count(a->dimensions, a->shape, &count) || count > SIZE_MAX / sizes[a->type]) {
+  if (!npy_count(a->dimensions, a->shape, &count) || count > SIZE_MAX / array_type_bytes(a->type)) {
     return fail(ABUT_ERROR_ARGUMENT, "array '%s': the shape is too large", a->name);
   }
-  *bytes = count * sizes[a->type];
+  *bytes = count * array_type_bytes(a->type);
   return ABUT_SUCCESS;
 }
 

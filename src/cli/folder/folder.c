@@ -1,5 +1,6 @@
 #include "folder/folder.h"
 
+#include "base/array_type.h"
 #include "folder/ranks.h"
 
 #include <dirent.h>
@@ -135,12 +136,6 @@ static void sync_folder(const char *path)
 
 /* ---- arrays ---- */
 
-static size_t type_bytes(abut_array_type type)
-{
-  static const size_t sizes[] = {4, 8, 1, 4, 1, 4, 8};
-  return sizes[type];
-}
-
 /* Shapes as the whole folder has them. */
 static exit_code take_arrays(folder *f, const outputs *l)
 {
@@ -151,7 +146,7 @@ static exit_code take_arrays(folder *f, const outputs *l)
     if (a->of == OUTPUT_OF_POSES) {
       a->about.shape[0] = (size_t)f->poses;
     }
-    a->row_bytes = type_bytes(a->about.type);
+    a->row_bytes = array_type_bytes(a->about.type);
     for (uint32_t k = 1; k < a->about.dimensions; ++k) {
       if (!multiply(a->row_bytes, a->about.shape[k], 1, &a->row_bytes)) {
         return report(EXIT_INPUT, "%s: array '%s' is too large", f->path, a->about.name);
