@@ -397,6 +397,8 @@ exit_code check_output(const char *path);
 exit_code check_own_output(const options *o);
 /* Whether a path is more than this ending, whatever its case. */
 bool ends_with(const char *path, const char *ending);
+/* What a path names, without its folder. */
+const char *base_name(const char *path);
 /* -o NAME.body.json: NAME and another ending, which is written beside it, must be writable, and nothing that is read. */
 exit_code check_beside(const options *o, const char *ending);
 /* The same of --series. */

@@ -173,6 +173,12 @@ bool ends_with(const char *path, const char *ending)
   return length > tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
+const char *base_name(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 /* devices: whether what is written may go into one. */
 static exit_code check_ending(const options *o, option_id id, const char *ending, bool devices)
 {

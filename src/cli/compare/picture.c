@@ -165,10 +165,10 @@ static exit_code draw_panel(picture *q, panel *p)
 static exit_code draw_head(picture *q)
 {
   const comparison *c = q->c;
-  const char *path = c->worlds.o->operands[0], *slash = strrchr(path, '/');
+  const char *path = c->worlds.o->operands[0];
   char text[TEXT_LENGTH];
   double x = MARGIN;
-  snprintf(text, sizeof text, "%.48s, %zu steps of %g s, over time [s]", slash ? slash + 1 : path,
+  snprintf(text, sizeof text, "%.48s, %zu steps of %g s, over time [s]", base_name(path),
            c->worlds.steps, c->worlds.info.timestep);
   CLI_TRY(chart_text(&q->chart, MARGIN, MARGIN, text, chart_ink));
   for (size_t k = 0; k < c->run_count; ++k) {

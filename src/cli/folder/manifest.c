@@ -178,12 +178,6 @@ static void put_options(json_t *m, const options *o)
   json_object_set_new(m, "options", given);
 }
 
-static const char *base_name(const char *path)
-{
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 static json_t *name_json(const char *path)
 {
   json_t *name = json_string(base_name(path));

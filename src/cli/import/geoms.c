@@ -225,10 +225,9 @@ static char *mesh_file(const import *im, int mesh)
 static void put_mesh(import *im, int mesh)
 {
   char *path = mesh_file(im, mesh);
-  const char *slash = path ? strrchr(path, '/') : NULL;
   im->json.bad = im->json.bad || !path;
   if (path) {
-    json_put_text(&im->json, "file", slash ? slash + 1 : path);
+    json_put_text(&im->json, "file", base_name(path));
   }
   free(path);
 }

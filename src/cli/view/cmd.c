@@ -64,12 +64,6 @@ static exit_code check_index(const view *v, const char *path, const char *what, 
 
 /* ---- a pair ---- */
 
-static const char *short_name(const char *path)
-{
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 static exit_code make_pair_page(view *v)
 {
   const options *o = v->o;
@@ -81,8 +75,8 @@ static exit_code make_pair_page(view *v)
   CLI_TRY(scene_open(&v->scene, o, ABUT_FLOAT32));
   CLI_TRY(scene_load(&v->scene, o));
   v->page.first = v->index;
-  v->page.names[0] = short_name(o->operands[0]); /* a bare mesh's body does not know its file */
-  v->page.names[1] = short_name(o->operands[1]);
+  v->page.names[0] = base_name(o->operands[0]); /* a bare mesh's body does not know its file */
+  v->page.names[1] = base_name(o->operands[1]);
   v->rows = v->poses.count;
   progress p = progress_begin(o, "");
   progress_say(&p, "contacts of %zu poses", v->rows);
