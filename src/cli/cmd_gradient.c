@@ -1,4 +1,3 @@
-#include "folder/run.h"
 #include "inputs.h"
 #include "job.h"
 #include "outputs.h"
@@ -272,23 +271,13 @@ static exit_code compute_block(void *user, const abut_poses *poses, size_t first
   return EXIT_GOOD;
 }
 
-static exit_code run_in_folder(gradient *g, const options *o, folder_run *r)
+static exit_code run_in_folder(gradient *g, const options *o)
 {
-  abut_precision precision = ABUT_FLOAT32;
   if (!g->reduces || g->by_shape || o->value[OPTION_HESSIAN]) {
     return usage_error(o->command, "a folder of results takes --reduce or --mean-distance, perhaps --full-hessian; "
                        "--cotangents, --hessian and --by shape write an .npz");
   }
-  CLI_TRY(folder_run_open(r, o));
-  CLI_TRY(option_precision(o, &precision));
-  CLI_TRY(job_open_scene(&g->job, o, precision, r->info.kind));
-  CLI_TRY(option_temperature(o, &g->job.batch));
-  r->scene = &g->job.scene;
-  r->compute = compute_block;
-  r->user = g;
-  r->what = WHAT;
-  r->effect = "Their rows are NaN.";
-  return folder_run_blocks(r);
+  return job_run_in_folder(&g->job, o, compute_block, g, WHAT);
 }
 
 static exit_code run(gradient *g, const options *o)
@@ -299,17 +288,13 @@ static exit_code run(gradient *g, const options *o)
   CLI_TRY(read_way(g, o));
   CLI_TRY(job_check(o));
   if (folder_is_named(o)) {
-    folder_run r = {0};
-    const exit_code code = run_in_folder(g, o, &r);
-    folder_run_close(&r);
-    return code;
+    return run_in_folder(g, o);
   }
   CLI_TRY(option_precision(o, &precision));
   CLI_TRY(open_files(g, o));
   CLI_TRY(job_open(&g->job, o, precision));
   job_forget_poses(&g->job);
   CLI_TRY(take_files(g));
-  CLI_TRY(option_temperature(o, &g->job.batch));
   CLI_TRY(take_memory(g));
   job_begin(&g->job, WHAT);
   CLI_TRY(compute(g));

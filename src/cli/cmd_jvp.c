@@ -1,4 +1,3 @@
-#include "folder/run.h"
 #include "inputs.h"
 #include "job.h"
 #include "outputs.h"
@@ -18,6 +17,7 @@ typedef struct jvp {
   bool by_shape;  /* along the numbers of both bodies, too */
   uint32_t want;  /* how, of abut_shape_want */
   inputs tangent_file;
+  size_t rows;    /* which `along` has, of a folder's block */
   abut_pose_tangents along;
   abut_shape_tangents shape[2];
   abut_tangents tangents;
@@ -133,17 +133,27 @@ static exit_code check_same(const inputs *f)
   return EXIT_GOOD;
 }
 
+/* Tangents of poses are repeated for each row, so that the file is read again where a block has another length. */
+static exit_code take_directions_of_block(jvp *v, size_t rows)
+{
+  if (v->tangent_file.path && v->rows == rows) {
+    return EXIT_GOOD;
+  }
+  inputs_close(&v->tangent_file);
+  CLI_TRY(inputs_open(&v->tangent_file, v->job.o->value[OPTION_TANGENTS]));
+  CLI_TRY(check_same(&v->tangent_file));
+  v->rows = rows;
+  return take_directions(v);
+}
+
 static exit_code compute_block(void *user, const abut_poses *poses, size_t first, progress *p, outputs *l)
 {
   jvp *v = user;
   job *j = &v->job;
   (void)first;
   free_memory(v);
-  inputs_close(&v->tangent_file);
   CLI_TRY(job_take(j, poses));
-  CLI_TRY(inputs_open(&v->tangent_file, j->o->value[OPTION_TANGENTS]));
-  CLI_TRY(check_same(&v->tangent_file));
-  CLI_TRY(take_directions(v));
+  CLI_TRY(take_directions_of_block(v, poses->count));
   CLI_TRY(take_memory(v));
   if (poses->count) {
     job_begin_block(j, p);
@@ -153,20 +163,6 @@ static exit_code compute_block(void *user, const abut_poses *poses, size_t first
   }
   add_outputs(v, l);
   return EXIT_GOOD;
-}
-
-static exit_code run_in_folder(jvp *v, const options *o, folder_run *r)
-{
-  abut_precision precision = ABUT_FLOAT32;
-  CLI_TRY(folder_run_open(r, o));
-  CLI_TRY(option_precision(o, &precision));
-  CLI_TRY(job_open_scene(&v->job, o, precision, r->info.kind));
-  r->scene = &v->job.scene;
-  r->compute = compute_block;
-  r->user = v;
-  r->what = WHAT;
-  r->effect = "Their rows are NaN.";
-  return folder_run_blocks(r);
 }
 
 static exit_code run(jvp *v, const options *o)
@@ -182,10 +178,7 @@ static exit_code run(jvp *v, const options *o)
     if (v->want & ABUT_SHAPE_EACH_POSE) {
       return usage_error(o->command, "a folder of results takes directions that are the same for all: no --each-pose");
     }
-    folder_run r = {0};
-    const exit_code code = run_in_folder(v, o, &r);
-    folder_run_close(&r);
-    return code;
+    return job_run_in_folder(j, o, compute_block, v, WHAT);
   }
   CLI_TRY(option_precision(o, &precision));
   CLI_TRY(inputs_open(&v->tangent_file, o->value[OPTION_TANGENTS]));

@@ -19,9 +19,9 @@ exit_code inputs_open(inputs *f, const char *path);
 exit_code inputs_open_named(inputs *f, const char *path, const char *const *names, size_t count);
 void inputs_close(inputs *f);
 /* NULL where there is none of this name. */
-/* That an array holds numbers, whatever its shape. */
-exit_code inputs_check_type(const inputs *f, const abut_array *a);
 const abut_array *inputs_find(const inputs *f, const char *name);
+/* Refuses an array that does not hold numbers, whatever its shape. */
+exit_code inputs_check_type(const inputs *f, const abut_array *a);
 
 /* An array of cotangents of the given rank (2 or 3): (N, C) or (N, C, 3), finite, as reals of a
  * precision. *out is NULL where the file lacks it, and valid until inputs_close. */

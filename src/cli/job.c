@@ -1,7 +1,5 @@
 #include "job.h"
 
-#include "folder/folder.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,6 +30,7 @@ exit_code job_open_scene(job *j, const options *o, abut_precision precision, abu
   j->o = o;
   j->batch = abut_default_batch();
   j->width = pose_width(kind);
+  CLI_TRY(option_temperature(o, &j->batch));
   CLI_TRY(scene_open(&j->scene, o, precision));
   CLI_TRY(scene_load(&j->scene, o));
   return scene_soft(&j->scene, o);
@@ -55,6 +54,26 @@ exit_code job_take(job *j, const abut_poses *poses)
   j->poses.count = poses->count;
   j->poses.kind = poses->kind;
   return pose_arrays_open(&j->arrays, &j->batch, &j->scene, poses);
+}
+
+static exit_code run_in_folder(job *j, folder_run *r)
+{
+  abut_precision precision = ABUT_FLOAT32;
+  CLI_TRY(option_precision(r->o, &precision));
+  CLI_TRY(job_open_scene(j, r->o, precision, r->info.kind));
+  r->scene = &j->scene;
+  return folder_run_blocks(r);
+}
+
+exit_code job_run_in_folder(job *j, const options *o, folder_compute compute, void *user, const char *what)
+{
+  folder_run r = {.compute = compute, .user = user, .what = what, .effect = "Their rows are NaN."};
+  exit_code code = folder_run_open(&r, o);
+  if (code == EXIT_GOOD) {
+    code = run_in_folder(j, &r);
+  }
+  folder_run_close(&r);
+  return code;
 }
 
 void job_forget_poses(job *j)

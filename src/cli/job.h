@@ -2,7 +2,7 @@
 #ifndef ABUT_CLI_JOB_H
 #define ABUT_CLI_JOB_H
 
-#include "cli.h"
+#include "folder/run.h"
 
 typedef struct job {
   const options *o;
@@ -24,6 +24,8 @@ void job_close(job *j);
 /* Of a batch that comes in blocks: device, bodies and smoothing; and each block's poses, in place of those before. */
 exit_code job_open_scene(job *j, const options *o, abut_precision precision, abut_pose_kind kind);
 exit_code job_take(job *j, const abut_poses *poses);
+/* The whole of a call into a folder of results, block by block. `what` is what progress calls it. */
+exit_code job_run_in_folder(job *j, const options *o, folder_compute compute, void *user, const char *what);
 /* Frees the poses as they were read, once the batch has its own; their count stays. */
 void job_forget_poses(job *j);
 /* Around a call of the library on `batch`: shows its progress and takes its time. */

@@ -106,6 +106,7 @@ def make_inputs(poses):
     rows[12 * 7 + 6] = float("nan")
     write_npy("p.npy", (poses, 12), rows)
     write_tangents("t.npz", tangent1=((6,), [1, 0, 0, 0, 0, 0]), tangent2=((6,), [0, 0.5, 1, 0, 0, 0.25]))
+    write_tangents("along.npz", tangent2=((6,), [0, 0, 1, 0, 0, 0]), b_vertices=((8, 3), [0.01 * i for i in range(24)]))
     return rows
 
 
@@ -123,7 +124,8 @@ KINDS = {"gradient": ["gradient", *ON, "--reduce", "energy"],
          "dense": ["contacts", *ON],
          "compact": ["contacts", *ON, "--compact", "0.1"],
          "jacobian": ["jacobian", *ON],
-         "jvp": ["jvp", *ON, "--tangents", "t.npz"]}
+         "jvp": ["jvp", *ON, "--tangents", "t.npz"],
+         "shape": ["jvp", *ON, "--tangents", "along.npz", "--by", "shape"]}
 
 
 def answers(poses):
@@ -184,6 +186,7 @@ def refused(poses):
     run(1, "closest", *ON, "-o", "r/", says="names no file to write")
     write_tangents("each.npz", tangent2=((poses, 6), [0.5] * 6 * poses))
     run(2, "jvp", *ON, "--tangents", "each.npz", "-o", "r/", says="array 'tangent2' has a row a pose; a folder")
+    run(2, *KINDS["shape"], "--each-pose", "-o", "r/", says="directions that are the same for all: no --each-pose")
     check(not os.path.exists("r"), "a folder of what was refused")
     os.mkdir("other")
     pathlib.Path("other/file").write_text("not abut's")
@@ -220,6 +223,7 @@ def refused(poses):
     write_tangents("other.npz", tangent2=((6,), [0, 0, 2, 0, 0, 0]))
     run(0, *KINDS["jvp"], "-o", "j/", "--shard", "0/9", "--yes", says="not finite")
     run(2, *KINDS["jvp"][:-1], "other.npz", "-o", "j/", "--shard", "1/9", says="j/: was begun with another file of tangents")
+    run(2, *KINDS["jvp"][:-1], "along.npz", "--by", "shape", "-o", "j/", "--shard", "1/9", says="j/: was begun with ")
     obj, npy = pathlib.Path("slab.obj").read_bytes(), pathlib.Path("p.npy").read_bytes()
     pathlib.Path("slab.obj").write_bytes(obj + b"# another mesh\n")
     run(2, *part, "0/3", "--resume", says="r/: was begun with another pair of bodies")

@@ -4,14 +4,16 @@
 
 #include "folder/folder.h"
 
+/* Computes a block's poses, of which the batch has `first` before, and gives all arrays, the same ones each time, valid
+ * until the next call. Of no poses nothing is computed, and the arrays say what there will be. */
+typedef exit_code (*folder_compute)(void *user, const abut_poses *poses, size_t first, progress *p, outputs *l);
+
 typedef struct folder_run {
   const options *o;
   const scene *scene;
   abut_pose_file *file;
   abut_pose_file_info info;
-  /* Computes a block's poses, of which the batch has `first` before, and gives all arrays, the same ones each time, valid
-   * until the next call. Of no poses, nothing is computed, and the arrays say what there will be. */
-  exit_code (*compute)(void *user, const abut_poses *poses, size_t first, progress *p, outputs *l);
+  folder_compute compute;
   void *user;
   const char *what;   /* what progress calls it */
   const char *effect; /* what becomes of poses that are refused */
