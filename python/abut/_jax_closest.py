@@ -20,7 +20,7 @@ from abut import _closest, _forms
 from abut._closest import (ANSWERS, METHODS, SETTINGS, SMOOTHING, TAILS, TWISTS, Query, Shapes, check_rows, context_of,
                            listed, set_members, smoothing_of)
 from abut._native import ffi, lib
-from abut._xla import batched, bits_of, check_precision, eager, handle_of, real_of, register
+from abut._xla import batched, bits_of, check_precision, eager, handle_of, poses_of, register
 
 __all__ = ["Closest", "closest"]
 
@@ -202,22 +202,6 @@ ad.primitive_transposes[_vjp] = _vjp_transposed
 
 # ---- what is called ----
 
-def _poses(pose1: Any, pose2: Any, dtype: np.dtype[Any]) -> list[Any]:
-    """Both of one kind, of one batch."""
-    arrays = [None if pose is None else real_of(pose, dtype, name) for name, pose in (("pose1", pose1), ("pose2", pose2))]
-    poses = [jnp.asarray(pose, dtype) for pose in _forms.of_one_kind(jnp, *arrays)]
-    for name, pose in zip(("pose1", "pose2"), poses):
-        if not pose.ndim or pose.shape[-1] not in (6, 7):
-            raise ValueError(f"{name} has shape {pose.shape}: its last axis is a twist's 6 numbers, or position and "
-                             "quaternion, 7; or its last two are a matrix, 4 x 4")
-    try:
-        lead = jnp.broadcast_shapes(*(pose.shape[:-1] for pose in poses))
-    except ValueError:
-        raise ValueError(f"pose1 has shape {poses[0].shape} and pose2 {poses[1].shape}, which are not of one "
-                         "batch") from None
-    return [jnp.broadcast_to(pose, lead + pose.shape[-1:]) for pose in poses]
-
-
 def _row(row: Any, lead: tuple[int, ...], count: int, shift: int, name: str) -> jax.Array:
     """Rows in the list of all shapes; of what names none a number that the library refuses."""
     which = jnp.asarray(0 if row is None else row)
@@ -264,7 +248,7 @@ def closest(shape1: Shapes, shape2: Shapes, pose1: Any, pose2: Any, method: str 
     check_rows(shape2, two, 1)
     check_precision(context.dtype)
     settings, smoothing = numbers_of(method, options)
-    operands = _poses(pose1, pose2, context.dtype)
+    operands = poses_of(pose1, pose2, context.dtype)
     first, second = listed(shape1, "shape1"), listed(shape2, "shape2")
     indexed, lead = one is not None or two is not None, operands[0].shape[:-1]
     if indexed:

@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
-from abut import _forms, _varied
-from abut._xla import check_precision, real_of
+from abut import _varied
+from abut._xla import check_precision, poses_of, real_of
 
 
 __all__ = ["shaped"]
@@ -77,16 +77,6 @@ def shaped(pair: Any, pose1: Any, pose2: Any, shapes: tuple[Any, Any], index: An
     plan, given = _varied.plan_of(pair, shapes, index, kind, want, nearest, follow,
                                   lambda value, name: tuple(real_of(value, dtype, name).shape))
     check_precision(dtype)
-    poses = _forms.of_one_kind(jnp, *(None if pose is None else real_of(pose, dtype, name)
-                                      for name, pose in (("pose1", pose1), ("pose2", pose2))))
-    for name, pose in zip(("pose1", "pose2"), poses):
-        if not pose.ndim or pose.shape[-1] not in (6, 7):
-            raise ValueError(f"{name} has shape {pose.shape}: its last axis is a twist's 6 numbers, or position and "
-                             "quaternion, 7; or its last two are a matrix, 4 x 4")
-    try:
-        one, two = jnp.broadcast_arrays(*poses)
-    except ValueError:
-        raise ValueError(f"pose1 has shape {poses[0].shape} and pose2 {poses[1].shape}, which are not of one "
-                         "batch") from None
+    one, two = poses_of(pose1, pose2, dtype)
     made = _shapes(plan, one, two, *(jnp.asarray(real_of(x, dtype, "shape")) for x in given))
     return plan, tuple(made)

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from abut import _forms
 from abut._ccd import CcdMesh
 from abut._closest import Shape
 from abut._forms import is_matrix
@@ -45,6 +46,18 @@ def check_poses(pairs: Sequence[Pair | Shape], pose1: Any, pose2: Any) -> None:
     """The same of both poses."""
     for name, pose in (("pose1", pose1), ("pose2", pose2)):
         check_pose(pairs[0], pose, name)
+
+
+def of_one_batch(pose1: Any, pose2: Any) -> tuple[Tensor, Tensor]:
+    """Both of one kind, and of one shape."""
+    pose1, pose2 = _forms.of_one_kind(torch, pose1, pose2)
+    if pose1.shape != pose2.shape:
+        try:
+            pose1, pose2 = torch.broadcast_tensors(pose1, pose2)
+        except RuntimeError:
+            raise ValueError(f"pose1 has shape {tuple(pose1.shape)} and pose2 {tuple(pose2.shape)}, which are not of "
+                             "one batch") from None
+    return pose1, pose2
 
 
 def array(tensor: Tensor | None) -> Any:

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from abut import _closest, _forms
+from abut import _closest
 from abut._closest import ANSWERS, SETTINGS, Query, Shapes, check_rows, listed, smoothing_of, twists_of
 from abut._torch import folded
-from abut._torch_arrays import array, check_poses, tensors_of
+from abut._torch_arrays import array, check_poses, of_one_batch, tensors_of
 
 __all__ = ["Closest", "closest"]
 
@@ -184,12 +184,7 @@ def closest(shape1: Shapes, shape2: Shapes, pose1: Tensor | None, pose2: Tensor 
     smoothing = {name: value for name, value in options.items() if name not in SETTINGS}
     smoothing_of(method, smoothing)
     check_poses(shapes, pose1, pose2)
-    pose1, pose2 = _forms.of_one_kind(torch, pose1, pose2)
-    try:
-        pose1, pose2 = torch.broadcast_tensors(pose1, pose2)  # type: ignore[no-untyped-call]
-    except RuntimeError:
-        raise ValueError(f"pose1 has shape {tuple(pose1.shape)} and pose2 {tuple(pose2.shape)}, which are not of one "
-                         "batch") from None
+    pose1, pose2 = of_one_batch(pose1, pose2)
     lead = pose1.shape[:-1]
     made = AbutClosest.apply(Plan(shape1, shape2, method, smoothing, settings), _row(one, lead, "one"),
                              _row(two, lead, "two"), pose1, pose2)

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from abut import _forms, _varied
-from abut._torch_arrays import array, check_numbers, check_poses, tensors_of
+from abut import _varied
+from abut._torch_arrays import array, check_numbers, check_poses, of_one_batch, tensors_of
 
 __all__ = ["shaped"]
 
@@ -83,12 +83,7 @@ def shaped(pair: Any, pose1: Tensor | None, pose2: Tensor | None, shapes: tuple[
     precision = getattr(getattr(pair, "context", None), "precision", "f32")
     plan, numbers = _varied.plan_of(pair, shapes, index, kind, want, nearest, follow, _shape_of(precision))
     check_poses((pair,), pose1, pose2)
-    pose1, pose2 = _forms.of_one_kind(torch, pose1, pose2)
-    try:
-        pose1, pose2 = torch.broadcast_tensors(pose1, pose2)  # type: ignore[no-untyped-call]
-    except RuntimeError:
-        raise ValueError(f"pose1 has shape {tuple(pose1.shape)} and pose2 {tuple(pose2.shape)}, which are not of "
-                         "one batch") from None
+    pose1, pose2 = of_one_batch(pose1, pose2)
     made: tuple[Tensor, ...] = AbutShapes.apply(plan, pose1, pose2, *numbers)
     return plan, made
 

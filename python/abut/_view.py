@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import html
 import os
-import pathlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,13 +30,8 @@ class View:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the page, as NAME.html, whole or not at all."""
-        place = pathlib.Path(path)
-        part = place.with_name(f".{place.name}.{os.getpid()}.tmp")
-        try:
-            part.write_text(self.html, encoding="utf-8")
-            part.replace(place)
-        finally:
-            part.unlink(missing_ok=True)
+        page = self.html.encode()
+        check(lib.abut_write_file(os.fsencode(path), page, len(page)))
 
     def _repr_html_(self) -> str:
         return (f'<iframe srcdoc="{html.escape(self.html)}" style="border: 0; width: 100%; height: {self.height}px" '

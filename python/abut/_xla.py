@@ -18,7 +18,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
 from jax.interpreters import partial_eval as pe
 
-from abut import _calls
+from abut import _calls, _forms
 from abut._calls import ALL_OUTPUTS, VALUES, contact_shape
 from abut._native import lib
 
@@ -62,6 +62,22 @@ def real_of(value: Any, dtype: np.dtype[Any], name: str) -> jax.Array:
         raise ValueError(f"{name} is {value.dtype.name}, and the context computes in {dtype.name}: "
                          "convert it, or open a context of that precision")
     return value
+
+
+def poses_of(pose1: Any, pose2: Any, dtype: np.dtype[Any]) -> list[Any]:
+    """Both of one kind, of one batch."""
+    arrays = [None if pose is None else real_of(pose, dtype, name) for name, pose in (("pose1", pose1), ("pose2", pose2))]
+    poses = [jnp.asarray(pose, dtype) for pose in _forms.of_one_kind(jnp, *arrays)]
+    for name, pose in zip(("pose1", "pose2"), poses):
+        if not pose.ndim or pose.shape[-1] not in (6, 7):
+            raise ValueError(f"{name} has shape {pose.shape}: its last axis is a twist's 6 numbers, or position and "
+                             "quaternion, 7; or its last two are a matrix, 4 x 4")
+    try:
+        lead = jnp.broadcast_shapes(*(pose.shape[:-1] for pose in poses))
+    except ValueError:
+        raise ValueError(f"pose1 has shape {poses[0].shape} and pose2 {poses[1].shape}, which are not of one "
+                         "batch") from None
+    return [jnp.broadcast_to(pose, lead + pose.shape[-1:]) for pose in poses]
 
 
 def check_precision(dtype: np.dtype[Any]) -> None:

@@ -27,12 +27,11 @@ from typing import Any, NamedTuple, Optional, Union
 import torch
 from torch import Tensor
 
-from abut import _forms
 from abut._arrays import check_names
 from abut._calls import ALL_OUTPUTS, OUTPUTS, VALUES, Pairs, _list_of
 from abut._objects import Pair
 from abut._torch import CONTACTS, REDUCE, Plan
-from abut._torch_arrays import check_poses
+from abut._torch_arrays import check_poses, of_one_batch
 from abut._torch_ccd import Ccd, CcdQueries, ccd, ccd_queries
 from abut._torch_closest import Closest, closest
 from abut._torch_shapes import shaped
@@ -97,13 +96,7 @@ def _batch(plan: Plan, pairs: tuple[Pair, ...], pose1: Tensor | None, pose2: Ten
     """Poses, and index, of one shape."""
     if not plan.compiled:
         check_poses(pairs, pose1, pose2)
-    pose1, pose2 = _forms.of_one_kind(torch, pose1, pose2)
-    if pose1.shape != pose2.shape:
-        try:
-            pose1, pose2 = torch.broadcast_tensors(pose1, pose2)  # type: ignore[no-untyped-call]
-        except RuntimeError:
-            raise ValueError(f"pose1 has shape {tuple(pose1.shape)} and pose2 "
-                             f"{tuple(pose2.shape)}, which are not of one batch") from None
+    pose1, pose2 = of_one_batch(pose1, pose2)
     if index is None:
         return None, pose1, pose2
     which = torch.as_tensor(index)
