@@ -5,13 +5,14 @@
  * are a (kept x edges) by (edges x 6) product, and as all poses share the edges, those of a batch
  * are one (batch kept x edges) by (edges x 6) product, too. CLBlast wants the weights in memory: a
  * kernel in the suite's own words makes them. All take turns; prints medians in JSON. */
+#include "support.h"
+
 #include <abut/abut.h>
 #include <clblast_c.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "kernel_source.h"
 typedef float real;
@@ -62,35 +63,6 @@ typedef struct bench {
   cl_kernel softsort, weigh;
   cl_mem scores_on, top_on, ends_on, coefficients_on, out_on, sums_on, weights_on, product_on;
 } bench;
-
-static void stop(const char *what, long code)
-{
-  fprintf(stderr, "%s: %ld %s\n", what, code, abut_last_error());
-  exit(1);
-}
-
-static void good(const char *what, long code)
-{
-  if (code) {
-    stop(what, code);
-  }
-}
-
-static void *room(size_t count, size_t size)
-{
-  void *memory = calloc(count, size);
-  if (!memory) {
-    stop("memory", 0);
-  }
-  return memory;
-}
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- the case: scores, the largest of them, and edge ends ---- */
 

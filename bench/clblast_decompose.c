@@ -10,13 +10,13 @@
 #include "decompose/decompose.h"
 
 #include "device/context.h"
+#include "support.h"
 #include <abut/files.h>
 #include <clblast_c.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define WIDTH 0.004  /* of the last fit, and its union */
 #define UNION 0.008
@@ -44,35 +44,6 @@ typedef struct bench {
   cl_command_queue queue;
   cl_mem matrix, product, batch;
 } bench;
-
-static void stop(const char *what, long code)
-{
-  fprintf(stderr, "%s: %ld %s\n", what, code, abut_last_error());
-  exit(1);
-}
-
-static void good(const char *what, long code)
-{
-  if (code) {
-    stop(what, code);
-  }
-}
-
-static void *room(size_t count, size_t size)
-{
-  void *memory = calloc(count, size);
-  if (!memory) {
-    stop("memory", 0);
-  }
-  return memory;
-}
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- samples, and a set ---- */
 

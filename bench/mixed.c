@@ -8,12 +8,13 @@
  * % K and i / K % K of the K that are given, float32; entries and poses are random, bodies about as
  * far apart as they are large. Sorting is not timed. */
 #define _POSIX_C_SOURCE 200809L
+#include "support.h"
+
 #include <abut/abut.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { CONTACTS, LIST, GRADIENT, WHATS };
@@ -43,13 +44,6 @@ static int fail_with(const char *what)
 {
   fprintf(stderr, "mixed: %s: %s\n", what, abut_last_error());
   return 1;
-}
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Knuth's 64-bit congruence, its upper bits as a number in [-1, 1). */
