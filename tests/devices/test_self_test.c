@@ -635,7 +635,8 @@ int main(int argc, char **argv)
   if (write_suite("shapes", "shape/superquadrics.cl", "-moved.x,", "moved.x,", points)) {
     taken_over(points, SHAPES, true);
   }
-  if (write_suite("along_shapes", "shape/along.cl", "rise * (r * h_inv * h_inv)", "rise * (r * h_inv)", points)) {
+  if (write_suite("along_shapes", "shape/along.cl", "rise * (r * t.h_inv * t.h_inv)",
+                  "rise * (r * t.h_inv)", points)) {
     taken_over(points, ALONG_SHAPES, false);
   }
   round_wrongly(points);
