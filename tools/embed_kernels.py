@@ -162,19 +162,26 @@ def embedded(name, source):
     return f"static const char {name}[] = {{\n" + ",\n".join(rows) + "\n};\n"
 
 
-def write_sources(root, out, sources):
-    """All suites include kernels/begin.h first, which is a good part of each: it is embedded once."""
+def pieces_of(source):
+    """The text cut where an included file begins or ends, so that what suites share is embedded once."""
+    return [piece for piece in re.split(r"^(?=#line )", bare(source), flags=re.M) if piece]
+
+
+def write_sources(out, sources):
+    names = {}
     text = '/* Made by tools/embed_kernels.py. */\n#include "kernel_ids.h"\n'
-    begin = bare("\n".join(flatten(root / "kernels/begin.h", root)))
-    text += embedded("kernel_begin", begin)
+    suites = ""
     for module, source in sources.items():
-        head, found, tail = bare(source).partition(begin)
-        if not found:
-            sys.exit(f"suite {module} does not include kernels/begin.h")
-        text += embedded(f"kernel_head_{module}", head) + embedded(f"kernel_tail_{module}", tail)
-    text += "/* A suite's text is its head, kernel_begin, and its tail. */\n"
-    text += "static const char *const kernel_sources[MODULE_COUNT][3] = {\n"
-    text += "".join(f"  {{kernel_head_{m}, kernel_begin, kernel_tail_{m}}},\n" for m in sources) + "};\n"
+        pieces = pieces_of(source)
+        for piece in pieces:
+            if piece not in names:
+                names[piece] = f"kernel_piece_{len(names)}"
+                text += embedded(names[piece], piece)
+        suites += f"static const char *const kernel_suite_{module}[] = {{\n"
+        suites += "".join(f"  {names[piece]},\n" for piece in pieces) + "  NULL};\n"
+    text += suites + "/* A suite's text is its pieces, one behind the other. */\n"
+    text += "static const char *const *const kernel_sources[MODULE_COUNT] = {\n"
+    text += "".join(f"  kernel_suite_{m},\n" for m in sources) + "};\n"
     (out / "kernel_source.h").write_text(text)
 
 
@@ -184,7 +191,7 @@ def main():
     sources = {module: source_of(root, module) for module in modules}
     kernels = [k for module in modules for k in kernels_of(module, sources[module])]
     check_once(kernels)
-    write_sources(root, out, sources)
+    write_sources(out, sources)
     write_ids(out, modules, kernels)
     write_table(out, modules, kernels)
     write_shims(out, modules, kernels)

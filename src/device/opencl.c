@@ -60,17 +60,26 @@ static abut_status write_options(const opencl *o, int program, char *text, size_
 
 /* Builds a module's embedded text, or its suite of a directory with that directory to include from.
  * The former is kept on disk. */
-/* Joins the parts of a suite's text, which the caller frees. With a folder of kernels the suite is read from there. */
+/* Joins the pieces of a suite's text, which the caller frees. With a folder of kernels the suite is read from there. */
 static abut_status source_of(const opencl *o, module_id module, char **out)
 {
   char loaded[128];
   snprintf(loaded, sizeof loaded, "#include \"kernels/%s/suite.cl\"\n", module_name(module));
-  const char *const read[3] = {loaded, "", ""}, *const *parts = o->kernel_directory ? read : kernel_sources[module];
-  const size_t bytes = strlen(parts[0]) + strlen(parts[1]) + strlen(parts[2]) + 1;
+  const char *const read[2] = {loaded, NULL}, *const *pieces = o->kernel_directory ? read : kernel_sources[module];
+  size_t bytes = 1, used = 0;
   void *memory = NULL;
+  for (size_t i = 0; pieces[i]; ++i) {
+    bytes += strlen(pieces[i]);
+  }
   TRY(allocate(&memory, bytes, 1));
-  snprintf(memory, bytes, "%s%s%s", parts[0], parts[1], parts[2]);
-  *out = memory;
+  char *text = memory;
+  for (size_t i = 0; pieces[i]; ++i) {
+    const size_t length = strlen(pieces[i]);
+    memcpy(text + used, pieces[i], length);
+    used += length;
+  }
+  text[used] = '\0';
+  *out = text;
   return ABUT_SUCCESS;
 }
 
