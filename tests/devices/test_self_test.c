@@ -76,12 +76,12 @@ static bool copy_folder(const char *from, const char *to, const char *file, cons
   return written;
 }
 
-/* The kernels called `name`. */
-static bool write_suite(const char *name, const char *file, const char *right, const char *wrong,
-                        char path[PATH])
+/* The kernels, where in `file` the first text `right` is `wrong`. They always lie in one folder: PoCL compiles a program
+ * once that has the same text and the same options, of which the folder is one. */
+static bool write_suite(const char *file, const char *right, const char *wrong, char path[PATH])
 {
   static const char *const parts[] = {"num", "geometry", "kernels"};
-  snprintf(path, PATH, "%s/%s", folder, name);
+  snprintf(path, PATH, "%s/spoilt", folder);
   mkdir(folder, 0777);
   mkdir(path, 0777);
   bool written = true;
@@ -526,16 +526,17 @@ static void leaves_nothing(const char *device)
 static void round_wrongly(char path[PATH])
 {
   static const struct {
-    const char *name, *file, *right, *wrong;
+    const char *file, *right, *wrong;
   } parts[] = {
-    {"sums", "doubled.h", "r.lo = (a - (r.hi - other)) + (b - other);", "r.lo = lane_lit(R(0.0));"},
-    {"products", "doubled.h", "#ifdef LANE_FMA", "r.lo = lane_lit(R(0.0));\n  return r;\n#ifdef LANE_FMA"},
-    {"differences", "front.inl", "doubled_sum(exact.hi, exact.lo + low)", "doubled_sum(exact.hi, low)"},
-    {"not_numbers", "front.inl", "all += c * R(0.0);", "all += R(0.0);"},
-    {"late", "front.inl", "s->at[CCD_AT_T_LOW][l] < R(0.0) ? t - t * (2 * CCD_U)", "s->at[CCD_AT_T_LOW][l] < R(0.0) ? t"}};
+    /* sums, products, differences, what is no number, late times */
+    {"doubled.h", "r.lo = (a - (r.hi - other)) + (b - other);", "r.lo = lane_lit(R(0.0));"},
+    {"doubled.h", "#ifdef LANE_FMA", "r.lo = lane_lit(R(0.0));\n  return r;\n#ifdef LANE_FMA"},
+    {"front.inl", "doubled_sum(exact.hi, exact.lo + low)", "doubled_sum(exact.hi, low)"},
+    {"front.inl", "all += c * R(0.0);", "all += R(0.0);"},
+    {"front.inl", "s->at[CCD_AT_T_LOW][l] < R(0.0) ? t - t * (2 * CCD_U)", "s->at[CCD_AT_T_LOW][l] < R(0.0) ? t"}};
   static const char *const options[] = {"-cl-fast-relaxed-math", "-cl-unsafe-math-optimizations"};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
-    if (write_suite(parts[i].name, parts[i].file, parts[i].right, parts[i].wrong, path)) {
+    if (write_suite(parts[i].file, parts[i].right, parts[i].wrong, path)) {
       taken_over(path, COLLISION, false);
     }
   }
@@ -548,20 +549,20 @@ static void round_wrongly(char path[PATH])
 
 static void collide_wrongly(char path[PATH])
 {
-  if (write_suite("slopes_of_times", "ccd/gradient.cl", "-sign * touch.n", "sign * touch.n", path)) {
+  if (write_suite("ccd/gradient.cl", "-sign * touch.n", "sign * touch.n", path)) {
     taken_over(path, COLLISION_BY_VERTICES, true);
   }
-  if (write_suite("windows", "windows.inl", "at[CCD_END][l] = arc ? R(1.0) : last;", "at[CCD_END][l] = R(0.25);", path)) {
+  if (write_suite("windows.inl", "at[CCD_END][l] = arc ? R(1.0) : last;", "at[CCD_END][l] = R(0.25);", path)) {
     taken_over(path, MESHES, false);
   }
-  if (write_suite("slopes_of_meshes", "ccd/slopes.cl", "(wide)-1 / rate", "(wide)1 / rate", path)) {
+  if (write_suite("ccd/slopes.cl", "(wide)-1 / rate", "(wide)1 / rate", path)) {
     taken_over(path, MESHES_BY_POSES, false);
   }
 }
 
 static void decompose_wrongly(char path[PATH])
 {
-  if (write_suite("derivatives_of_fits", "jet.cl", "R(0.5) * across", "R(0.4) * across", path)) {
+  if (write_suite("jet.cl", "R(0.5) * across", "R(0.4) * across", path)) {
     taken_over(path, DECOMPOSITION, false);
   }
 }
@@ -578,64 +579,64 @@ int main(int argc, char **argv)
     return 77;
   }
   leaves_nothing("pocl");
-  if (write_suite("forward", "superquadric.inl", "R(-0.5)", "R(-0.499)", forward)) {
+  if (write_suite("superquadric.inl", "R(-0.5)", "R(-0.499)", forward)) {
     taken_over(forward, CONTACTS, true);
     taken_over(forward, CONTACTS, false);
     taken_over(forward, FIELD, false);
     no_fallback(forward, CONTACTS);
   }
   /* the sign of distances' cotangents, which are of the adjoint alone */
-  if (write_suite("reverse", "vertex.cl", "n_add(phi_bar, vertex_bar(",
+  if (write_suite("vertex.cl", "n_add(phi_bar, vertex_bar(",
                   "n_sub(phi_bar, vertex_bar(", reverse)) {
     taken_over(reverse, GRADIENT, true);
     taken_over(reverse, HESSIAN, false);
     taken_over(reverse, VJP_TANGENT, false);
     no_fallback(reverse, GRADIENT);
   }
-  if (write_suite("broken", "reduce.cl", "#if WITH_ADJOINT",
+  if (write_suite("reduce.cl", "#if WITH_ADJOINT",
                   "#if WITH_ADJOINT\nstatic real broken(real x)\n{\n  return x " UNKNOWN "1 "
                   UNKNOWN "2 " UNKNOWN "3 " UNKNOWN "4 + " LAST_UNKNOWN ";\n}\n#endif\n"
                   "#if WITH_ADJOINT", broken)) {
     says_why(broken);
   }
-  if (write_suite("dual", "dual.inl", "DN(chain)(a, v, R(0.5) / v)", "DN(chain)(a, v, R(0.49) / v)",
+  if (write_suite("dual.inl", "DN(chain)(a, v, R(0.5) / v)", "DN(chain)(a, v, R(0.49) / v)",
                   dual)) {
     taken_over(dual, JVP, true);
   }
   /* the normal's Jacobian, with which fields go on to duals' tangents */
-  if (write_suite("slopes", "superquadric.inl", "R(2.0) * s[SUPERQUADRIC_E1_INV]",
+  if (write_suite("superquadric.inl", "R(2.0) * s[SUPERQUADRIC_E1_INV]",
                   "R(1.97) * s[SUPERQUADRIC_E1_INV]", dual)) {
     taken_over(dual, JVP, false);
   }
-  if (write_suite("listed", "listed.cl", "FN(edge_pair)(e1, e2, n_lit(R(1.0))",
+  if (write_suite("listed.cl", "FN(edge_pair)(e1, e2, n_lit(R(1.0))",
                   "FN(edge_pair)(e1, e2, n_lit(R(0.99))", dual)) {
     taken_over(dual, LIST, false);
   }
-  if (write_suite("listed_back", "listed_adjoint.cl", "phi_bar = bar_of(&in, VALUE_D);",
+  if (write_suite("listed_adjoint.cl", "phi_bar = bar_of(&in, VALUE_D);",
                   "phi_bar = n_neg(bar_of(&in, VALUE_D));", dual)) {
     taken_over(dual, LIST_VJP, true);
   }
-  if (write_suite("weights", "edge_weight.inl", "R(1.25)", "R(1.24)", dual)) {
+  if (write_suite("edge_weight.inl", "R(1.25)", "R(1.24)", dual)) {
     taken_over(dual, WEIGHTS, false);
   }
-  if (write_suite("points", "witness/witness.cl", "count, bar + 2)", "count, bar + 1)", points)) {
+  if (write_suite("witness/witness.cl", "count, bar + 2)", "count, bar + 1)", points)) {
     taken_over(points, WITNESS, false);
   }
-  if (write_suite("supports", "support.cl", "closest_signed(size[k], u[k])",
+  if (write_suite("support.cl", "closest_signed(size[k], u[k])",
                   "closest_signed(R(0.99) * size[k], u[k])", points)) {
     taken_over(points, CLOSEST, true);
     no_fallback(points, CLOSEST);
   }
-  if (write_suite("slopes_of_shapes", "derivatives.cl", "s.d = -dot3_r", "s.d = dot3_r", points)) {
+  if (write_suite("derivatives.cl", "s.d = -dot3_r", "s.d = dot3_r", points)) {
     taken_over(points, CLOSEST_BY_POSES, false);
   }
-  if (write_suite("rays", "render.cl", "BIG), entry,", "BIG), R(1.1) * entry,", rays)) {
+  if (write_suite("render.cl", "BIG), entry,", "BIG), R(1.1) * entry,", rays)) {
     taken_over(rays, PICTURE, false);
   }
-  if (write_suite("shapes", "shape/superquadrics.cl", "-moved.x,", "moved.x,", points)) {
+  if (write_suite("shape/superquadrics.cl", "-moved.x,", "moved.x,", points)) {
     taken_over(points, SHAPES, true);
   }
-  if (write_suite("along_shapes", "shape/along.cl", "rise * (r * t.h_inv * t.h_inv)",
+  if (write_suite("shape/along.cl", "rise * (r * t.h_inv * t.h_inv)",
                   "rise * (r * t.h_inv)", points)) {
     taken_over(points, ALONG_SHAPES, false);
   }
