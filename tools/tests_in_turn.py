@@ -6,8 +6,10 @@ commits (`./bootstrap test all` takes every one). Tests that share programs of a
 take longer to compile than to run, are in the same part:
 
   0  devices of OpenCL in double
-  1  the other tests of devices: lane widths and work-groups, self-tests, the command, derivatives
+  1  the other tests of devices: lane widths and work-groups, the command, derivatives
   2  what asks no device by name: the host path in float, examples, Python, bodies, worlds at length
+
+and one of the three self-tests, which take longest, is in each.
 
 Prints one name a line. Failures of devices are not among them: `.ci/run` tries them by itself.
 """
@@ -16,12 +18,15 @@ import subprocess
 import sys
 
 TURNS = 3
+APART = {"self-test of contacts": 0, "self-test of derivatives": 1, "self-test of others": 2}
 
 
 def turn_of(name, suites):
     """The part in which a test is, or None where it is not one of the long tier."""
     if "long" not in suites or "failures" in suites or "unshared" in suites:
         return None
+    if name in APART:
+        return APART[name]
     if not {"pocl", "devices"} & suites:
         return 2
     return 0 if "f64" in name else 1

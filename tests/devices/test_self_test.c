@@ -1,7 +1,7 @@
-/* Devices that compute wrongly are refused by name: test_self_test KERNELS FOLDER.
+/* Devices that compute wrongly are refused by name: test_self_test KERNELS FOLDER [contacts | derivatives | others].
  *
  * KERNELS is the kernel suite. Copies of it with one wrong number are written to FOLDER and built
- * by PoCL. 77 where there is no PoCL. */
+ * by PoCL: those that contacts, their derivatives or other families notice, or all. 77 where there is no PoCL. */
 #include "brick.h"
 #include "support/check.h"
 
@@ -567,9 +567,76 @@ static void decompose_wrongly(char path[PATH])
   }
 }
 
+static void contacts_wrongly(char path[PATH])
+{
+  if (write_suite("superquadric.inl", "R(-0.5)", "R(-0.499)", path)) {
+    taken_over(path, CONTACTS, true);
+    taken_over(path, CONTACTS, false);
+    taken_over(path, FIELD, false);
+    no_fallback(path, CONTACTS);
+  }
+  if (write_suite("reduce.cl", "#if WITH_ADJOINT",
+                  "#if WITH_ADJOINT\nstatic real broken(real x)\n{\n  return x " UNKNOWN "1 "
+                  UNKNOWN "2 " UNKNOWN "3 " UNKNOWN "4 + " LAST_UNKNOWN ";\n}\n#endif\n"
+                  "#if WITH_ADJOINT", path)) {
+    says_why(path);
+  }
+  if (write_suite("listed.cl", "FN(edge_pair)(e1, e2, n_lit(R(1.0))", "FN(edge_pair)(e1, e2, n_lit(R(0.99))", path)) {
+    taken_over(path, LIST, false);
+  }
+  if (write_suite("edge_weight.inl", "R(1.25)", "R(1.24)", path)) {
+    taken_over(path, WEIGHTS, false);
+  }
+  if (write_suite("witness/witness.cl", "count, bar + 2)", "count, bar + 1)", path)) {
+    taken_over(path, WITNESS, false);
+  }
+  if (write_suite("render.cl", "BIG), entry,", "BIG), R(1.1) * entry,", path)) {
+    taken_over(path, PICTURE, false);
+  }
+}
+
+static void derive_wrongly(char path[PATH])
+{
+  /* the sign of distances' cotangents, which are of the adjoint alone */
+  if (write_suite("vertex.cl", "n_add(phi_bar, vertex_bar(", "n_sub(phi_bar, vertex_bar(", path)) {
+    taken_over(path, GRADIENT, true);
+    taken_over(path, HESSIAN, false);
+    taken_over(path, VJP_TANGENT, false);
+    no_fallback(path, GRADIENT);
+  }
+  if (write_suite("dual.inl", "DN(chain)(a, v, R(0.5) / v)", "DN(chain)(a, v, R(0.49) / v)", path)) {
+    taken_over(path, JVP, true);
+  }
+  /* the normal's Jacobian, with which fields go on to duals' tangents */
+  if (write_suite("superquadric.inl", "R(2.0) * s[SUPERQUADRIC_E1_INV]", "R(1.97) * s[SUPERQUADRIC_E1_INV]", path)) {
+    taken_over(path, JVP, false);
+  }
+  if (write_suite("listed_adjoint.cl", "phi_bar = bar_of(&in, VALUE_D);", "phi_bar = n_neg(bar_of(&in, VALUE_D));", path)) {
+    taken_over(path, LIST_VJP, true);
+  }
+  if (write_suite("shape/superquadrics.cl", "-moved.x,", "moved.x,", path)) {
+    taken_over(path, SHAPES, true);
+  }
+  if (write_suite("shape/along.cl", "rise * (r * t.h_inv * t.h_inv)", "rise * (r * t.h_inv)", path)) {
+    taken_over(path, ALONG_SHAPES, false);
+  }
+}
+
+static void find_points_wrongly(char path[PATH])
+{
+  if (write_suite("support.cl", "closest_signed(size[k], u[k])", "closest_signed(R(0.99) * size[k], u[k])", path)) {
+    taken_over(path, CLOSEST, true);
+    no_fallback(path, CLOSEST);
+  }
+  if (write_suite("derivatives.cl", "s.d = -dot3_r", "s.d = dot3_r", path)) {
+    taken_over(path, CLOSEST_BY_POSES, false);
+  }
+}
+
 int main(int argc, char **argv)
 {
-  static char forward[PATH], reverse[PATH], broken[PATH], dual[PATH], points[PATH], rays[PATH];
+  static char path[PATH];
+  const char *which = argc > 3 ? argv[3] : "";
   uint32_t index;
   kernels = argc > 2 ? argv[1] : "cl";
   folder = argc > 2 ? argv[2] : "suites";
@@ -579,69 +646,17 @@ int main(int argc, char **argv)
     return 77;
   }
   leaves_nothing("pocl");
-  if (write_suite("superquadric.inl", "R(-0.5)", "R(-0.499)", forward)) {
-    taken_over(forward, CONTACTS, true);
-    taken_over(forward, CONTACTS, false);
-    taken_over(forward, FIELD, false);
-    no_fallback(forward, CONTACTS);
+  if (!*which || strcmp(which, "contacts") == 0) {
+    contacts_wrongly(path);
   }
-  /* the sign of distances' cotangents, which are of the adjoint alone */
-  if (write_suite("vertex.cl", "n_add(phi_bar, vertex_bar(",
-                  "n_sub(phi_bar, vertex_bar(", reverse)) {
-    taken_over(reverse, GRADIENT, true);
-    taken_over(reverse, HESSIAN, false);
-    taken_over(reverse, VJP_TANGENT, false);
-    no_fallback(reverse, GRADIENT);
+  if (!*which || strcmp(which, "derivatives") == 0) {
+    derive_wrongly(path);
   }
-  if (write_suite("reduce.cl", "#if WITH_ADJOINT",
-                  "#if WITH_ADJOINT\nstatic real broken(real x)\n{\n  return x " UNKNOWN "1 "
-                  UNKNOWN "2 " UNKNOWN "3 " UNKNOWN "4 + " LAST_UNKNOWN ";\n}\n#endif\n"
-                  "#if WITH_ADJOINT", broken)) {
-    says_why(broken);
+  if (!*which || strcmp(which, "others") == 0) {
+    find_points_wrongly(path);
+    round_wrongly(path);
+    collide_wrongly(path);
+    decompose_wrongly(path);
   }
-  if (write_suite("dual.inl", "DN(chain)(a, v, R(0.5) / v)", "DN(chain)(a, v, R(0.49) / v)",
-                  dual)) {
-    taken_over(dual, JVP, true);
-  }
-  /* the normal's Jacobian, with which fields go on to duals' tangents */
-  if (write_suite("superquadric.inl", "R(2.0) * s[SUPERQUADRIC_E1_INV]",
-                  "R(1.97) * s[SUPERQUADRIC_E1_INV]", dual)) {
-    taken_over(dual, JVP, false);
-  }
-  if (write_suite("listed.cl", "FN(edge_pair)(e1, e2, n_lit(R(1.0))",
-                  "FN(edge_pair)(e1, e2, n_lit(R(0.99))", dual)) {
-    taken_over(dual, LIST, false);
-  }
-  if (write_suite("listed_adjoint.cl", "phi_bar = bar_of(&in, VALUE_D);",
-                  "phi_bar = n_neg(bar_of(&in, VALUE_D));", dual)) {
-    taken_over(dual, LIST_VJP, true);
-  }
-  if (write_suite("edge_weight.inl", "R(1.25)", "R(1.24)", dual)) {
-    taken_over(dual, WEIGHTS, false);
-  }
-  if (write_suite("witness/witness.cl", "count, bar + 2)", "count, bar + 1)", points)) {
-    taken_over(points, WITNESS, false);
-  }
-  if (write_suite("support.cl", "closest_signed(size[k], u[k])",
-                  "closest_signed(R(0.99) * size[k], u[k])", points)) {
-    taken_over(points, CLOSEST, true);
-    no_fallback(points, CLOSEST);
-  }
-  if (write_suite("derivatives.cl", "s.d = -dot3_r", "s.d = dot3_r", points)) {
-    taken_over(points, CLOSEST_BY_POSES, false);
-  }
-  if (write_suite("render.cl", "BIG), entry,", "BIG), R(1.1) * entry,", rays)) {
-    taken_over(rays, PICTURE, false);
-  }
-  if (write_suite("shape/superquadrics.cl", "-moved.x,", "moved.x,", points)) {
-    taken_over(points, SHAPES, true);
-  }
-  if (write_suite("shape/along.cl", "rise * (r * t.h_inv * t.h_inv)",
-                  "rise * (r * t.h_inv)", points)) {
-    taken_over(points, ALONG_SHAPES, false);
-  }
-  round_wrongly(points);
-  collide_wrongly(points);
-  decompose_wrongly(points);
   return check_finish();
 }
