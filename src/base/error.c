@@ -51,6 +51,16 @@ const char *abut_last_error(void)
   return last_text;
 }
 
+abut_status abut_set_error(abut_status status, const char *text)
+{
+  const size_t length = text ? strnlen(text, sizeof last_text - 1) : 0;
+  if (length) {
+    memmove(last_text, text, length);
+  }
+  last_text[length] = '\0';
+  return status;
+}
+
 const char *abut_version(void)
 {
   return ABUT_VERSION;

@@ -1,9 +1,6 @@
 /* What libabut-mpi.so gives the command: the few things that it needs of MPI, as a table of functions. The command opens
  * the file when a launcher has started it as one of several ranks, so that neither it nor the library is linked to MPI.
- * Whatever fails inside MPI ends all ranks, as MPI does by default.
- *
- * MPI is started for MPI_THREAD_SERIALIZED. Calls wait by testing and sleeping, so that a rank that waits takes no
- * processor from those that compute. */
+ * Whatever fails inside MPI ends all ranks. MPI is started for MPI_THREAD_SERIALIZED; team.h says how ranks wait. */
 #ifndef ABUT_MPI_PLUGIN_H
 #define ABUT_MPI_PLUGIN_H
 

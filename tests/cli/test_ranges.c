@@ -1,6 +1,7 @@
 /* Parts of poses and what is left of them, beyond 2^32 and to the end of what a file may have. */
 #include "folder/journal.h"
-#include "folder/shares.h"
+#include "mpi/own_device.h"
+#include "mpi/shares.h"
 #include "support/check.h"
 
 static void parts(void)
@@ -59,7 +60,7 @@ static void handing(void)
   double free_at[RANKS] = {0.0}, known[RANKS] = {0.0}, first = 1e30, last = 0.0;
   uint64_t at = 0, of[2], blocks = 0;
   shares s;
-  CHECK(shares_begin(&s, total, most, RANKS) == EXIT_GOOD);
+  CHECK(shares_begin(&s, total, most, RANKS));
   for (;;) {
     size_t next = 0;
     for (size_t i = 1; i < RANKS; ++i) {
@@ -84,7 +85,7 @@ static void handing(void)
   CHECK(last < 1.02 * ideal && last - first < 0.1 * ideal);
   shares_end(&s);
 
-  CHECK(shares_begin(&s, 10, 1, 2) == EXIT_GOOD);
+  CHECK(shares_begin(&s, 10, 1, 2));
   shares_next(&s, 0, 0.0, of);
   CHECK(of[0] == 0 && of[1] == 1);
   shares_next(&s, 1, 1e9, of); /* as many as are worth a block, but for the bound */
@@ -94,10 +95,28 @@ static void handing(void)
   shares_next(&s, 0, 1.0, of);
   CHECK(of[1] == 0);
   shares_end(&s);
-  CHECK(shares_begin(&s, 0, 8, 1) == EXIT_GOOD);
+  CHECK(shares_begin(&s, 0, 8, 1));
   shares_next(&s, 0, 0.0, of);
   CHECK(of[1] == 0);
   shares_end(&s);
+}
+
+/* A part each, no larger than the cores that a launcher lets a rank run on. */
+static void own_parts(void)
+{
+  static const struct {
+    uint32_t units;
+    size_t cores, rank, ranks;
+    uint32_t of, part, idle;
+  } cases[] = {{16, 16, 3, 4, 4, 3, 0}, {16, 1, 3, 4, 1, 3, 3}, {16, 0, 1, 2, 8, 1, 0}, {2, 1, 1, 2, 1, 1, 0},
+               {2, 2, 4, 5, 1, 0, 0},   {7, 7, 2, 3, 2, 2, 0},  {1, 1, 6, 8, 1, 0, 0},  {16, 3, 0, 1, 3, 0, 13}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    uint32_t idle = 99;
+    const abut_device_choice c = own_part(5, cases[i].units, cases[i].cores, cases[i].rank, cases[i].ranks, &idle);
+    check(c.device == 5 && c.units == cases[i].of && c.part == cases[i].part && idle == cases[i].idle,
+          "case %zu: part %u of %u units, %u idle", i, c.part, c.units, idle);
+  }
+  CHECK(own_cores() > 0);
 }
 
 int main(void)
@@ -105,5 +124,6 @@ int main(void)
   parts();
   gaps();
   handing();
+  own_parts();
   return check_finish();
 }

@@ -1,18 +1,14 @@
-/* sched_getaffinity, where the system has it */
-#define _GNU_SOURCE
 #include "folder/ranks.h"
 
-#include "folder/shares.h"
+#include "mpi/own_device.h"
 #include "mpi/plugin.h"
+#include "mpi/shares.h"
 
 #include <dlfcn.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define DEVICES_LISTED 256
 
 static struct {
   const mpi_plugin *mpi; /* NULL: no ranks */
@@ -187,7 +183,8 @@ static void answer(void *user, int rank, double asked, uint64_t out[2])
 
 exit_code ranks_handing_begin(uint64_t total, uint64_t most)
 {
-  CLI_TRY(ranks_agree(shares_begin(&team.shares, total, most, ranks_count())));
+  CLI_TRY(ranks_agree(shares_begin(&team.shares, total, most, ranks_count())
+                        ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu ranks", ranks_count())));
   team.mpi->asking_begin(answer, &team.shares);
   return EXIT_GOOD;
 }
@@ -209,70 +206,29 @@ void ranks_handing_end(bool failed)
 
 /* ---- devices ---- */
 
-/* Cores that this process may run on; 0: not known. */
-static size_t own_cores(void)
-{
-#ifdef __linux__
-  cpu_set_t mask;
-  return sched_getaffinity(0, sizeof mask, &mask) == 0 ? (size_t)CPU_COUNT(&mask) : 0;
-#else
-  return 0;
-#endif
-}
-
-/* As mpirun binds each rank to a core of its own unless it is told otherwise, and a driver's threads are as many as
- * the machine has cores, a rank takes no larger part of the device than its cores are. */
-static void name_part(const abut_device_info *d, size_t rank, size_t ranks, char *name, size_t room)
-{
-  const size_t cores = own_cores();
-  size_t units = d->compute_units / ranks;
-  units = cores && cores < units ? cores : units;
-  units = units ? units : 1;
-  snprintf(name, room, "%u/%zu.%zu", d->index, units, rank % (d->compute_units / units));
-}
-
-static void choose_device(const abut_device_info *list, size_t count, uint32_t first, char *name, size_t room)
-{
-  const size_t rank = (size_t)team.mpi->node_rank(), ranks = (size_t)team.mpi->node_size();
-  size_t alike = 0;
-  for (size_t i = 0; i < count; ++i) {
-    alike += list[i].type == list[first].type;
-  }
-  if (list[first].type == ABUT_DEVICE_CPU && list[first].compute_units) {
-    name_part(&list[first], rank, ranks, name, room);
-    abut_device_choice part[1];
-    size_t parts;
-    if (abut_find_devices(name, part, 1, &parts) != ABUT_SUCCESS) { /* a driver that divides none */
-      *name = '\0';
-    }
-  }
-  for (size_t i = 0, at = 0; i < count && list[first].type == ABUT_DEVICE_GPU; ++i) {
-    if (list[i].type == ABUT_DEVICE_GPU && at++ == rank % alike) {
-      snprintf(name, room, "%u", list[i].index);
-    }
-  }
-}
-
 exit_code ranks_set_options(options *o)
 {
   static char name[64];
-  abut_device_info list[DEVICES_LISTED];
-  size_t count = 0;
-  uint32_t first = 0;
+  own_device own;
   if (ranks_own() != 0) {
     o->value[OPTION_QUIET] = "";
   }
   if (o->device_count) {
     return EXIT_GOOD;
   }
-  CLI_TRY(report_status(abut_list_devices(list, DEVICES_LISTED, &count)));
-  CLI_TRY(report_status(abut_find_device(NULL, &first)));
-  count = count < DEVICES_LISTED ? count : DEVICES_LISTED;
-  if (first < count) {
-    choose_device(list, count, first, name, sizeof name);
+  CLI_TRY(report_status(find_own_device((size_t)team.mpi->node_rank(), (size_t)team.mpi->node_size(), &own)));
+  if (!own.chosen) {
+    return EXIT_GOOD;
   }
-  if (*name) {
-    o->devices[o->device_count++] = name;
+  if (own.choice.units) {
+    snprintf(name, sizeof name, "%u/%u.%u", own.choice.device, own.choice.units, own.choice.part);
+  } else {
+    snprintf(name, sizeof name, "%u", own.choice.device);
+  }
+  o->devices[o->device_count++] = name;
+  if (own.idle) {
+    warn("a rank may run on %u core%s, and takes so much of the %u that would be its part of the device: mpirun --bind-to none "
+         "gives it more", own.choice.units, own.choice.units == 1 ? "" : "s", own.choice.units + own.idle);
   }
   return EXIT_GOOD;
 }

@@ -1,4 +1,4 @@
-#include "folder/shares.h"
+#include "mpi/shares.h"
 
 #include <stdlib.h>
 
@@ -8,10 +8,10 @@
 /* A block is worth asking and writing for from here on [s]. */
 #define LEAST_SECONDS 0.03
 
-exit_code shares_begin(shares *s, uint64_t total, uint64_t most, size_t ranks)
+bool shares_begin(shares *s, uint64_t total, uint64_t most, size_t ranks)
 {
   *s = (shares){.total = total, .most = most, .ranks = ranks, .speed = calloc(ranks, sizeof *s->speed)};
-  return s->speed ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu ranks", ranks);
+  return s->speed != NULL;
 }
 
 /* Ranks whose speed is not known are taken to be as the others. */
