@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "functions.md"
-MODULES = {"abut": "__init__", "abut.pose": "pose", "abut.torch": "torch", "abut.jax": "jax", "abut.mujoco": "mujoco", "abut.opencl": "opencl"}
+MODULES = {"abut": "__init__", "abut.pose": "pose", "abut.torch": "torch", "abut.jax": "jax", "abut.mpi": "mpi", "abut.mujoco": "mujoco", "abut.opencl": "opencl"}
 # A comment that stands right before a function is its own.
 FUNCTION = re.compile(r"(?:/\*(?P<comment>(?:(?!\*/).)*)\*/\s*)?^(?P<head>ABUT_API\b[^;{]*?)\b(?P<name>abut_\w+)\s*\(", re.S | re.M)
 

@@ -8,7 +8,8 @@
     t = abut.ccd(pair, None, None, poses, poses + step)  # t.toi, t.status, t.p1, t.p2, t.n
 
 abut.torch and abut.jax are the same for tensors and traced arrays, abut.opencl for arrays that stay on
-a device, abut.pose for poses as numbers, abut.mujoco for scenes of MuJoCo's models. The page is docs/python.md.
+a device, abut.mpi for batches that ranks of MPI share, abut.pose for poses as numbers, abut.mujoco for scenes of
+MuJoCo's models. The page is docs/python.md.
 """
 from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 

@@ -1,0 +1,374 @@
+"""Batches that ranks of MPI share, by mpi4py: blocks are handed out as ranks get free.
+
+    # mpirun -n 16 python program.py
+    import abut, abut.mpi, numpy as np
+    context = abut.mpi.context()             # on a device that the rank has for itself
+    pair = context.pair(context.load("A.body.json"), context.load("B.body.json"))
+    g2 = abut.mpi.open_output("g2.npy", (len(np.load("poses.npy", mmap_mode="r")), 6))
+    abut.mpi.reduce(pair, "poses.npy", "energy", {"grad2": g2}, grad=True)
+
+All ranks make the same call, each with a context and pairs of its own; rank 0 computes, too. Nothing is sent but counts, and
+errors, which all ranks raise as RankError. A pose gives the same to the bit whichever rank computes it, on devices of one kind.
+"""
+from __future__ import annotations
+
+import os
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Union
+
+import numpy as np
+
+from abut import _calls
+from abut._native import Error, check as _check, ffi as _ffi, lib as _lib
+from abut._objects import Context, devices as _devices
+
+try:
+    from mpi4py import MPI
+except (ImportError, RuntimeError) as _error:
+    raise ImportError("abut.mpi needs mpi4py and the MPI whose mpirun starts the ranks: pip install mpi4py, and of Debian "
+                      f"openmpi-bin: {_error}") from _error
+
+__all__ = ["RankError", "contacts", "context", "open_output", "reduce", "run", "share"]
+
+Array = Any
+Poses = Union[str, "os.PathLike[str]", Array, Callable[[int, int], tuple[Any, ...]]]
+Sink = Union[Callable[[int, Any], Any], Mapping[str, Any]]
+
+_ASK, _ANSWER, _END = 1, 2, 3  # tags
+_SERVE_EVERY = 0.001  # [s]
+_BLOCK_BYTES, _BLOCK_MOST = 64 << 20, 1 << 18
+# As src/mpi/shares.c: what a rank of unknown speed is given of an equal share, one of known speed of its expected share, and
+# from how long on a block is worth asking for [s].
+_FIRST, _OF_EXPECTED, _LEAST = 1 / 256, 0.5, 0.03
+
+
+class RankError(RuntimeError):
+    """What a rank has failed with, raised on all of them; on that one `__cause__` is the exception itself.
+
+    rank  the first that failed, of the communicator
+    """
+
+    def __init__(self, rank: int, text: str) -> None:
+        super().__init__(f"rank {rank}: {text}")
+        self.rank = rank
+
+
+def _wait(request: Any) -> None:
+    """Without taking the processor from those that compute."""
+    pause = 2e-5
+    while not request.Test():
+        time.sleep(pause)
+        pause = min(2 * pause, 1e-3)
+
+
+class _Shares:
+    """How many elements a rank is given at once: the policy of src/mpi/shares.c."""
+
+    def __init__(self, total: int, most: int, ranks: int) -> None:
+        self.total, self.most, self.given, self.stopped = total, most, 0, False
+        self.speed = [0.0] * ranks
+        self.turn = threading.Lock()
+
+    def next(self, rank: int, speed: float) -> tuple[int, int]:
+        with self.turn:
+            self.stopped = self.stopped or speed < 0.0
+            self.speed[rank] = speed if speed > 0.0 else self.speed[rank]
+            own, known = self.speed[rank], [s for s in self.speed if s > 0.0]
+            part = _OF_EXPECTED * own * len(known) / sum(known) if own else _FIRST
+            left = 0 if self.stopped else self.total - self.given
+            wanted = max(own * _LEAST, part / len(self.speed) * left)
+            count = min(left, max(1, self.most if wanted >= self.most else int(wanted)))
+            first = self.given
+            self.given += count
+            return first, count
+
+
+class _Team:
+    """The ranks of a communicator, during one call."""
+
+    def __init__(self, comm: Any) -> None:
+        given = MPI.COMM_WORLD if comm is None else comm
+        if given == MPI.COMM_NULL or given.Is_inter():
+            raise ValueError("comm is no communicator of one group of ranks")
+        self.comm = given.Dup()
+        self.node = self.comm.Split_type(MPI.COMM_TYPE_SHARED)
+        self.rank, self.size = self.comm.Get_rank(), self.comm.Get_size()
+
+    def __enter__(self) -> _Team:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.node.Free()
+        self.comm.Free()
+
+    def least(self, *numbers: int) -> list[int]:
+        array = np.array(numbers, np.int64)
+        _wait(self.comm.Iallreduce(MPI.IN_PLACE, array, MPI.MIN))
+        return [int(n) for n in array]
+
+    def agree(self, error: BaseException | None) -> None:
+        """Raises on all ranks where one has failed; the first of them says why."""
+        failed = self.least(self.size if error is None else self.rank)[0]
+        if failed == self.size:
+            return
+        text = np.frombuffer(_text_of(error).encode() if failed == self.rank else b"", np.uint8).copy()
+        length = np.array([text.size], np.int64)
+        _wait(self.comm.Ibcast(length, failed))
+        text = text if failed == self.rank else np.empty(int(length[0]), np.uint8)
+        _wait(self.comm.Ibcast(text, failed))
+        if error is not None and not isinstance(error, Exception):
+            raise error  # KeyboardInterrupt and the like
+        raise RankError(failed, text.tobytes().decode(errors="replace")) from error
+
+    def attempt(self, function: Callable[[], Any]) -> Any:
+        """What a function that calls nothing of MPI answers; all ranks raise where it fails on one."""
+        answer, error = None, None
+        try:
+            answer = function()
+        except BaseException as raised:
+            error = raised
+        self.agree(error)
+        return answer
+
+    def serve(self, shares: _Shares) -> None:
+        """Rank 0's answers, by a thread of its own, until all others have ended."""
+        status, asked, answer = MPI.Status(), np.empty(1), np.empty(2, np.int64)
+        others = self.size - 1
+        while others:
+            if not self.comm.Iprobe(MPI.ANY_SOURCE, MPI.ANY_TAG, status):
+                time.sleep(_SERVE_EVERY)
+                continue
+            rank, tag = status.Get_source(), status.Get_tag()
+            self.comm.Recv(asked, rank, tag)
+            if tag == _END:
+                others -= 1
+                continue
+            answer[:] = shares.next(rank, float(asked[0]))
+            self.comm.Send(answer, rank, _ANSWER)
+
+    def ask(self, shares: _Shares, speed: float) -> tuple[int, int]:
+        if self.rank == 0:
+            return shares.next(0, speed)
+        answer = np.empty(2, np.int64)
+        request = self.comm.Irecv(answer, 0, _ANSWER)
+        self.comm.Send(np.array([speed]), 0, _ASK)
+        _wait(request)
+        return int(answer[0]), int(answer[1])
+
+    def hand_out(self, count: int, most: int, work: Callable[[int, int], Any]) -> BaseException | None:
+        """Works on what this rank gets; what it has failed with."""
+        shares, thread, speed, error = _Shares(count, most, self.size), None, 0.0, None
+        if self.rank == 0 and self.size > 1:
+            thread = threading.Thread(target=self.serve, args=(shares,), name="abut.mpi")
+            thread.start()
+        try:
+            first, length = self.ask(shares, speed)
+            while length:
+                begun = time.monotonic()
+                work(first, first + length)
+                speed = length / max(time.monotonic() - begun, 1e-9)
+                first, length = self.ask(shares, speed)
+        except BaseException as raised:
+            error = raised
+            self.ask(shares, -1.0)  # the others end with the blocks that they have
+        if thread is not None:
+            thread.join()
+        elif self.rank:
+            self.comm.Send(np.zeros(1), 0, _END)
+        return error
+
+
+def _text_of(error: BaseException | None) -> str:
+    return str(error) if isinstance(error, (Error, ValueError)) and str(error) else f"{type(error).__name__}: {error}"
+
+
+class _Job(NamedTuple):
+    """What a rank has been given: elements 0 .. total - 1 for `work`; `first`, or None, is called by a rank of each node before
+    all begin."""
+
+    work: Callable[[int, int], Any]
+    total: int
+    first: Callable[[], Any] | None = None
+
+
+def _share(name: str, comm: Any, block: int, prepare: Callable[[], _Job]) -> None:
+    """All calls come here: they exchange the same numbers, so that ranks which have made different ones notice."""
+    def checked() -> _Job:
+        job = prepare()
+        if MPI.Query_thread() < MPI.THREAD_SERIALIZED and team.size > 1:
+            raise RuntimeError("MPI has no MPI_THREAD_SERIALIZED: let mpi4py start it, whose default is more (mpi4py.rc.thread_level)")
+        if job.total < 0 or block < 1:
+            raise ValueError(f"{job.total} elements in blocks of {block}: there are 0 or more, in blocks of at least 1")
+        return job
+
+    with _Team(comm) as team:
+        job: _Job = team.attempt(checked)
+        call = int.from_bytes(name.encode()[-7:], "big")
+        least = team.least(job.total, -job.total, call, -call, block)
+        if least[2] != -least[3]:
+            raise ValueError(f"abut.mpi.{name}: other ranks have called another function")
+        if least[0] != -least[1]:
+            raise ValueError(f"abut.mpi.{name}: ranks have batches of {least[0]} and of {-least[1]} elements")
+        if not job.total:
+            return
+        if job.first is not None and team.size > 1:
+            team.attempt(job.first if team.node.Get_rank() == 0 else lambda: None)
+        team.agree(team.hand_out(job.total, least[4], job.work))
+
+
+def share(work: Callable[[int, int], Any], count: int, *, block: int = 65536, comm: Any = None) -> None:
+    """Hands out elements 0 .. count - 1 of anything: work(first, stop) is called for blocks of at most `block`, on the rank
+    that gets them.
+
+    comm  a communicator of mpi4py; None: MPI.COMM_WORLD. Its ranks all make this call
+    Errors: RankError on all ranks where work raises on one; ValueError where counts or calls differ between ranks.
+    """
+    _share("share", comm, block, lambda: _Job(work, count))
+
+
+def _read(poses: Poses, count: int | None) -> tuple[Callable[[int, int], tuple[Any, ...]], int]:
+    """A function that gives arrays of rows first .. stop - 1, and how many rows there are."""
+    if callable(poses):
+        if count is None:
+            raise ValueError("count is needed: how many poses there are that `poses` gives by ranges")
+        # Of a memory map it would not be converted to the context's precision.
+        return (lambda first, stop: tuple(np.asarray(a) if isinstance(a, np.ndarray) else a for a in poses(first, stop))), int(count)
+    array = np.load(poses, mmap_mode="r") if isinstance(poses, (str, os.PathLike)) else poses
+    if isinstance(array, tuple):
+        one, two = array
+        if len(one) != len(two):
+            raise ValueError(f"there are {len(one)} poses of body 1 and {len(two)} of body 2")
+        return (lambda first, stop: (np.asarray(one[first:stop]), np.asarray(two[first:stop]))), len(one)
+    if np.ndim(array) != 2 or np.shape(array)[1] not in (12, 14):
+        raise ValueError(f"poses have shape {np.shape(array)}, not (N, 12) or (N, 14)")
+    width = np.shape(array)[1] // 2
+    if count is not None and count != len(array):
+        raise ValueError(f"count is {count}, and there are {len(array)} poses")
+
+    def read(first: int, stop: int) -> tuple[Any, ...]:
+        rows = np.asarray(array[first:stop])
+        return rows[:, :width], rows[:, width:]
+
+    return read, len(array)
+
+
+def _write(sink: Sink) -> Callable[[int, Any], Any]:
+    if callable(sink):
+        return sink
+    if not sink:
+        raise ValueError("sink is an empty mapping: arrays by the names of what is computed, or a function")
+
+    def write(first: int, result: Any) -> None:
+        for name, array in sink.items():
+            rows = getattr(result, name, None)
+            if rows is None:
+                raise ValueError(f"sink names {name!r}, which is not computed")
+            array[first:first + len(rows)] = rows
+
+    return write
+
+
+def _run(name: str, function: Callable[..., Any], poses: Poses, sink: Sink, count: int | None, block: int, comm: Any) -> None:
+    def prepare() -> _Job:
+        read, rows = _read(poses, count)
+        write = _write(sink)
+        return _Job(lambda first, stop: write(first, function(*read(first, stop))), rows, lambda: function(*read(0, 1)))
+
+    _share(name, comm, block, prepare)
+
+
+def run(function: Callable[..., Any], poses: Poses, sink: Sink, *, count: int | None = None, block: int = 65536,
+        comm: Any = None) -> None:
+    """Any call by blocks of poses: sink(first, function(*arrays)), on the rank that computes them.
+
+    function  such as lambda a, b: abut.hvp(pair, a, b, "energy", tangent2=along); it has the first row once more before
+              all begin, by a rank of each node, so that kernels are compiled once
+    poses     the name of a .npy of shape (N, 12), twists of both bodies, or (N, 14), positions and quaternions, which is
+              read where it is needed; such an array; a tuple of one for each body; or a function (first, stop) that gives a
+              tuple of arrays, which are `function`'s arguments: cotangents and the like may be among them
+    sink      a function of the first pose's index and the result; or arrays (N, ...), such as open_output's, by the names
+              of a result's members, whose rows are set
+    count     how many poses there are, where `poses` is a function
+    block     most poses at once, on any rank
+    comm      as of share. Errors are, too
+    """
+    _run("run", function, poses, sink, count, block, comm)
+
+
+def contacts(pair: _calls.Pairs, poses: Poses, sink: Sink, *, want: Sequence[str] = _calls.OUTPUTS, count: int | None = None,
+             block: int | None = None, comm: Any = None) -> None:
+    """abut.contacts of all poses, by all ranks: results go to the sink block by block.
+
+    want   as of abut.contacts
+    block  None: as many poses as 64 MB hold
+    The rest is as of run; a list of pairs goes by run.
+    """
+    if block is None:
+        numbers = getattr(pair, "C", 1) * sum(3 if _calls.TAILS.get(name) else 1 for name in want)
+        block = min(_BLOCK_MOST, max(1, _BLOCK_BYTES // (8 * max(1, numbers))))
+    _run("contacts", lambda a, b: _calls.contacts(pair, a, b, want=want), poses, sink, count, block, comm)
+
+
+def reduce(pair: _calls.Pairs, poses: Poses, kind: str, sink: Sink, *, grad: bool = False, nearest: bool = False,
+           temperature: float | None = None, count: int | None = None, block: int = 65536, comm: Any = None) -> None:
+    """abut.reduce of all poses, by all ranks, with gradients where `grad` asks for them.
+
+    kind, nearest, temperature  as of abut.reduce
+    The rest is as of run.
+    """
+    _run("reduce", lambda a, b: _calls.reduce(pair, a, b, kind, grad=grad, nearest=nearest, temperature=temperature), poses, sink,
+         count, block, comm)
+
+
+def open_output(path: str | os.PathLike[str], shape: Sequence[int], dtype: Any = np.float32, *, comm: Any = None) -> Any:
+    """A new .npy of zeros that all ranks map into memory, each to write its own rows.
+
+    Rank 0 makes it, in the place of one that is there. It must be on a file system that all see. Call .flush() before
+    others read it.
+    """
+    with _Team(comm) as team:
+        team.attempt(lambda: np.lib.format.open_memmap(path, "w+", dtype, tuple(shape)).flush() if team.rank == 0 else None)
+        return team.attempt(lambda: np.lib.format.open_memmap(path, "r+"))
+
+
+def _own_device(rank: int, ranks: int) -> tuple[str | None, int]:
+    """GPUs by turns; of a CPU a part each, no larger than the cores of this process. And how many units that leaves."""
+    first = _ffi.new("uint32_t *")
+    there = _devices()
+    _check(_lib.abut_find_device(_ffi.NULL, first))
+    best = there[first[0]]
+    if best.type == "gpu":
+        gpus = [d.index for d in there if d.type == "gpu"]
+        return str(gpus[rank % len(gpus)]), 0
+    if best.type != "cpu" or not best.compute_units:
+        return None, 0
+    part = max(1, best.compute_units // ranks)
+    units = min(part, len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else part
+    return f"{best.index}/{units}.{rank % (best.compute_units // units)}", part - units
+
+
+def context(precision: str = "f32", *, comm: Any = None, **more: Any) -> Context:
+    """A context on the device that a rank takes for itself where the ranks of a node share what it has: GPUs by turns; of a
+    CPU an equal part each, no larger than the cores that the launcher lets the rank run on, with a warning where these are
+    fewer. `more` is as of abut.Context; with `device` it is that one."""
+    with _Team(comm) as team:
+        rank, ranks = team.node.Get_rank(), team.node.Get_size()
+        if "device" in more:
+            return team.attempt(lambda: Context(precision=precision, **more))
+        device, idle = team.attempt(lambda: _own_device(rank, ranks))
+        if idle and rank == 0:
+            warnings.warn(f"ranks leave {idle} compute units of their part of the device, being bound to fewer cores: mpirun "
+                          "--bind-to none", stacklevel=2)
+
+        def make() -> Context:
+            try:
+                return Context(device, precision, **more)
+            except Error as error:  # a driver that divides none
+                if device is None or "/" not in device or error.status != _lib.ABUT_ERROR_DEVICE:
+                    raise
+                return Context(None, precision, **more)
+
+        return team.attempt(make)

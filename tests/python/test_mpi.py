@@ -1,0 +1,162 @@
+"""abut.mpi by real ranks: this file is the program that mpirun starts, too. mpirun and its words are ABUT_TEST_MPIRUN."""
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import abut
+
+BODY = "v 0.5 0 0\nv -0.5 0.4 0\nv 0 -0.5 0\nv 0 0 0.4\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+COUNT = 151
+
+
+def ranks(count, folder, what, **more):
+    """What the ranks of `what` below have said, on both streams."""
+    words = shlex.split(os.environ.get("ABUT_TEST_MPIRUN", ""))
+    if not words:
+        pytest.skip("ABUT_TEST_MPIRUN is not set: no MPI, or no mpirun")
+    started = subprocess.run([*words, "-n", str(count), sys.executable, __file__, what], cwd=folder, stdin=subprocess.DEVNULL,
+                             capture_output=True, text=True, timeout=100, env={**os.environ, **more})
+    assert started.returncode == 0, started.stdout + started.stderr
+    return started.stdout + started.stderr
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, z in (("low", 0.0), ("high", 0.1)):
+        (tmp_path / f"{name}.obj").write_text(BODY)
+        (tmp_path / f"{name}.body.json").write_text(json.dumps({
+            "mesh": f"{name}.obj", "superquadrics": [{"axes": [0.4, 0.4, 0.3], "exponents": [1, 1],
+                                                      "position": [0, 0, z], "quaternion": [1, 0, 0, 0]}]}))
+    poses = np.zeros((COUNT, 12))
+    poses[:, 6:] = np.random.default_rng(0).normal(scale=0.3, size=(COUNT, 6))
+    poses[7, 7] = np.nan
+    np.save(tmp_path / "poses.npy", poses)
+    return tmp_path
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_any_number_of_ranks_gives_what_one_call_gives(folder, count):
+    assert ranks(count, folder, "answers").count("rank 0 is well") == 1
+    poses = np.load(folder / "poses.npy").astype(np.float32)
+    context = abut.Context("host")
+    pair = context.pair(context.load(folder / "low.body.json"), context.load(folder / "high.body.json"))
+    c = abut.contacts(pair, poses[:, :6], poses[:, 6:], want=("d",))
+    r = abut.reduce(pair, poses[:, :6], poses[:, 6:], "energy", grad=True)
+    h = abut.hvp(pair, poses[:, :6], poses[:, 6:], "energy", tangent2=np.ones(6, np.float32))[1]
+    for name, one in (("d", c.d), ("status", c.status), ("value", r.value), ("g2", r.grad2), ("hvp", h)):
+        many = np.load(folder / f"{name}.npy")
+        assert many.dtype == one.dtype and many.tobytes() == one.tobytes(), name
+    assert c.status[7] == 1 and np.abs(r.value[:7]).max() > 0
+
+
+def test_what_fails_on_one_rank_is_raised_on_all(folder):
+    said = ranks(2, folder, "failures")
+    assert said.count("is well") == 2
+
+
+def test_two_ranks_share_a_device(folder):
+    if not any(d.type == "cpu" for d in abut.devices()):
+        pytest.skip("no OpenCL device of a processor")
+    assert ranks(2, folder, "devices").count("is well") == 2
+
+
+def test_without_mpi4py(tmp_path):
+    """The import says what to install."""
+    (tmp_path / "mpi4py.py").write_text("raise ImportError('No module named mpi4py')\n")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run([sys.executable, "-c", "import abut; abut.shard(1, 0, 1); import abut.mpi"], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": path})
+    assert "abut.mpi needs mpi4py" in done.stderr and "pip install mpi4py" in done.stderr
+
+
+# ---- what ranks do
+
+
+def load_pair(context):
+    return context.pair(context.load("low.body.json"), context.load("high.body.json"))
+
+
+def answers(rank, _):
+    pair = load_pair(am.context(device="host"))
+    out = am.open_output("d.npy", (COUNT, pair.C))
+    status = am.open_output("status.npy", (COUNT,), np.uint8)
+    am.contacts(pair, "poses.npy", {"d": out, "status": status}, want=("d",), block=13)
+    poses = np.load("poses.npy", mmap_mode="r")
+    value, g2 = am.open_output("value.npy", (COUNT,)), am.open_output("g2.npy", (COUNT, 6))
+    am.reduce(pair, lambda i, j: (poses[i:j, :6], poses[i:j, 6:]), "energy", {"value": value, "grad2": g2}, grad=True, count=COUNT)
+    hvp, seen = am.open_output("hvp.npy", (COUNT, 6)), []
+    tangents = np.ones((COUNT, 6), np.float32)
+
+    def sink(first, result):
+        hvp[first:first + len(result[1])] = result[1]
+        seen.append(first)
+
+    am.run(lambda a, b, t: abut.hvp(pair, a, b, "energy", tangent2=t),
+           lambda i, j: (poses[i:j, :6], poses[i:j, 6:], tangents[i:j]), sink, count=COUNT, block=10)
+    assert len(seen) == len(set(seen))
+    am.run(None, poses[:0], sink)  # nothing to do
+    for array in (out, status, value, g2, hvp):
+        array.flush()
+
+
+def failures(rank, size):
+    def fails(first, stop):
+        if first <= 50 < stop:
+            raise OSError("no room on the disk")
+
+    try:
+        am.share(fails, 100, block=4)
+        assert False, "nothing was raised"
+    except am.RankError as error:
+        assert str(error) == f"rank {error.rank}: OSError: no room on the disk", error
+        assert (error.rank == rank) == isinstance(error.__cause__, OSError)
+    done = []
+    slow = size - 1
+
+    def slowly(first, stop):
+        done.extend(range(first, stop))
+        time.sleep(0.02 * (rank == slow))
+
+    am.share(slowly, 1000, block=7)
+    assert rank != slow or len(done) < 250
+    for call, text in ((lambda: am.share(fails, 100 + rank), "share: ranks have batches of 100 and of 101 elements"),
+                       (lambda: am.share(fails, 10, block=0), "rank 0: 10 elements in blocks of 0"),
+                       (lambda: am.run(None, np.zeros((3, 5)), fails), r"rank 0: poses have shape \(3, 5\)"),
+                       (lambda: am.run(None, fails, fails), "rank 0: count is needed"),
+                       (lambda: am.run(None, np.zeros((3, 12)), {}), "rank 0: sink is an empty mapping"),
+                       (lambda: am.run(lambda a, b: a, np.zeros((3, 12)), {"d": None}), "sink names 'd', which is not computed"),
+                       (lambda: am.context("f16"), "rank 0: precision is 'f16'"),
+                       (lambda: am.open_output("no/file.npy", (3,)), "rank 0: FileNotFoundError"),
+                       (lambda: (am.share if rank else am.run)(*((fails, 3) if rank else (None, np.zeros((3, 12)), fails))),
+                        "other ranks have called another function")):
+        with pytest.raises((am.RankError, ValueError), match=text):
+            call()
+
+
+def devices(rank, size):
+    from mpi4py import MPI
+    own = am.context()
+    units = {d.index: d.compute_units for d in abut.devices()}[own.device.index]
+    assert own.device.type != "cpu" or units == 1 or own.device.compute_units <= units // size, own.device
+    assert am._own_device(0, 1000)[0] != am._own_device(1, 1000)[0] or units == 1
+    assert MPI.COMM_WORLD.allreduce(1) == size
+
+
+if __name__ == "__main__":
+    import abut.mpi as am
+    from mpi4py import MPI as _MPI
+    own_rank, all_ranks = _MPI.COMM_WORLD.Get_rank(), _MPI.COMM_WORLD.Get_size()
+    try:
+        globals()[sys.argv[1]](own_rank, all_ranks)
+    except BaseException:
+        import traceback
+        traceback.print_exc()
+        _MPI.COMM_WORLD.Abort(1)
+    print(f"rank {own_rank} is well", flush=True)
