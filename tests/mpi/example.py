@@ -8,6 +8,7 @@ import tempfile
 
 COUNT = 300
 root, program, *mpirun = sys.argv[1:]
+program = os.path.abspath(program)
 passed = failed = 0
 
 

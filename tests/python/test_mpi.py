@@ -41,9 +41,8 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("count", [1, 3])
-def test_any_number_of_ranks_gives_what_one_call_gives(folder, count):
-    assert ranks(count, folder, "answers").count("rank 0 is well") == 1
+def test_ranks_give_what_one_call_gives(folder):
+    assert ranks(3, folder, "answers").count("is well") == 3
     poses = np.load(folder / "poses.npy").astype(np.float32)
     context = abut.Context("host")
     pair = context.pair(context.load(folder / "low.body.json"), context.load(folder / "high.body.json"))
