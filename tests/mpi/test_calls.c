@@ -362,6 +362,19 @@ static void devices(void)
   CHECK_EQUAL(abut_mpi_find_device(MPI_COMM_WORLD, NULL, &idle), ABUT_ERROR_ARGUMENT);
 }
 
+static void texts(void)
+{
+  static char lengthy[20000];
+  memset(lengthy, 'x', sizeof lengthy - 1);
+  CHECK_EQUAL(abut_set_error(ABUT_ERROR_READ, lengthy), ABUT_ERROR_READ);
+  CHECK_EQUAL(strlen(abut_last_error()), 16383);
+  CHECK_EQUAL(abut_set_error(3, "short"), 3);
+  CHECK_EQUAL(abut_set_error(4, abut_last_error()), 4);
+  CHECK_TEXT(abut_last_error(), "short");
+  abut_set_error(ABUT_SUCCESS, NULL);
+  CHECK_TEXT(abut_last_error(), "");
+}
+
 static void without_threads(void)
 {
   sharing s = {0};
@@ -429,6 +442,7 @@ int main(int argc, char **argv)
       unlike();
     }
     devices();
+    texts();
   }
   const int good = check_finish() == 0;
   int all = 0;
