@@ -179,6 +179,8 @@ def refused(poses):
         run(2, *part, wrong, says="is not I/N, part I of the N parts")
     run(2, *words, "-o", "r.npz", "--shard", "0/1", says="--shard is of a folder of results, -o FOLDER/")
     run(2, *words, "-o", "r.npz", "--resume", says="--resume is of a folder")
+    run(2, *words, "-o", "out1", "--shard", "0/2", says="--shard is of a folder of results, -o out1/, whose name ends with /")
+    run(2, *words, "-o", "out1", "--resume", says="--resume is of a folder of results, -o out1/")
     run(2, *words, "-o", "cube.obj/", says="^abut: cube.obj/: ")
     run(2, *words, "-o", "r/", "--timeline", "t", says="--timeline is of one file")
     run(2, *words, "-o", "not/there/", says="not/there/: No such file")
@@ -193,6 +195,7 @@ def refused(poses):
     run(2, *words, "-o", "other/", says="other/: has other files")
     run(2, "merge", "other", says="other/: has no manifest.json")
     run(2, "merge", "nowhere", says="has no manifest.json")
+    run(2, "merge", "cube.obj", says="^abut: cube.obj: is a file; merge takes a folder of results, as -o FOLDER/ writes it$")
     check(tree("other") == {"file": b"not abut's"}, "another's folder was changed")
 
     run(0, *part, "1/3", says="^$")
@@ -206,7 +209,8 @@ def refused(poses):
     before = tree("r")
     run(0, *part, "1/3", "--resume", says="^$")
     check(tree("r") == before, "a part that was whole was computed again")
-    run(2, *part, "1/4", says="r/: was begun in 3 parts, not in 4")
+    run(2, *part, "1/4", says="r/: was begun in 3 parts, not in 4, as r/part-00001-of-00003.journal says; go on with "
+        "--shard I/3, or, to cut it otherwise, remove the folder or name another$")
     run(2, *words, "-o", "r/", "--resume", says="r/: was begun in 3 parts, not in 1")
     run(0, *part, "0/3", says="not finite")
     run(0, *part, "2/3", says="^$")
@@ -231,6 +235,14 @@ def refused(poses):
     pathlib.Path("p.npy").write_bytes(npy[:-1] + b"\x01")
     run(2, *part, "0/3", "--resume", says="r/: was begun with another file of poses")
     pathlib.Path("p.npy").write_bytes(npy)
+
+    # A folder that another version of abut has made.
+    manifest = pathlib.Path("r/manifest.json")
+    whole = manifest.read_text()
+    manifest.write_text(re.sub('"abut": "[^"]*"', '"abut": "0.0.1"', whole))
+    run(2, *part, "0/3", "--resume", says='r/: was begun with another version of abut: "0.0.1" there, "[^"]*" here')
+    run(2, "merge", "r", says="r/part-00000-of-00003.journal: is of abut [^,]*, and the folder of abut 0.0.1$")
+    manifest.write_text(whole)
 
     # Journals that are damaged, of another abut or of other inputs, and parts that overlap or are missing.
     journal = pathlib.Path("r/part-00001-of-00003.journal")

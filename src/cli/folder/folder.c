@@ -66,16 +66,24 @@ static exit_code check_folder(const options *o)
            : EXIT_GOOD;
 }
 
+bool folder_is_meant(const options *o)
+{
+  struct stat about;
+  const char *path = o->value[OPTION_OUTPUT];
+  return path && *path && (stat(path, &about) == 0 ? S_ISDIR(about.st_mode) : strchr(base_name(path), '.') == NULL);
+}
+
 exit_code folder_check_output(const options *o)
 {
   static const option_id of_folders[] = {OPTION_SHARD, OPTION_RESUME, OPTION_BLOCK, OPTION_YES};
-  if (((int)o->command->bit & SHARD_COMMANDS) && folder_is_named(o)) {
+  const char *path = o->value[OPTION_OUTPUT];
+  if (folder_is_named(o)) {
     return check_folder(o);
   }
   for (size_t i = 0; i < sizeof of_folders / sizeof *of_folders; ++i) {
     if (o->value[of_folders[i]]) {
-      return usage_error(o->command, "%s is of a folder of results, -o FOLDER/, whose name ends with /",
-                         option_name(of_folders[i]));
+      return usage_error(o->command, "%s is of a folder of results, -o %s/, whose name ends with /",
+                         option_name(of_folders[i]), folder_is_meant(o) ? path : "FOLDER");
     }
   }
   return check_own_output(o);
@@ -326,8 +334,10 @@ static exit_code check_parts(const folder *f, const journal_of *parts, size_t co
   }
   for (size_t i = 0; i < count && !*ranks; ++i) {
     if (parts[i].shards != shards) {
-      return report(EXIT_INPUT, "%s: was begun in %" PRIu64 " part%s, not in %" PRIu64, f->path, parts[i].shards,
-                    parts[i].shards == 1 ? "" : "s", shards);
+      return report(EXIT_INPUT, "%s: was begun in %" PRIu64 " part%s, not in %" PRIu64 ", as %s%s says; go on with %s%" PRIu64
+                    ", or, to cut it otherwise, remove the folder or name another", f->path, parts[i].shards,
+                    parts[i].shards == 1 ? "" : "s", shards, f->path, journal_name_of(parts[i]).text,
+                    parts[i].shards == 1 ? "--shard 0/" : "--shard I/", parts[i].shards);
     }
   }
   return EXIT_GOOD;

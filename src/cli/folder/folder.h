@@ -37,6 +37,8 @@ typedef struct folder {
 
 /* Whether -o names a folder: it ends with '/'. */
 bool folder_is_named(const options *o);
+/* Whether -o, which does not end so, may have been meant as a folder: it is one, or has no ending as files have. */
+bool folder_is_meant(const options *o);
 /* check_own_output, of commands that also take folders; that options of folders are given with one alone; and --shard's
  * numbers. */
 exit_code folder_check_output(const options *o);

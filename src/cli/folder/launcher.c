@@ -76,8 +76,9 @@ static exit_code begin_ranks(options *o, const launch *l, bool *there, char *why
     return EXIT_GOOD;
   }
   if (!folder_is_named(o)) {
-    return report(EXIT_INPUT, "%s=%s: ranks write into one folder of results, -o FOLDER/, whose name ends with /; one file "
-                  "is written by one process", l->by, getenv(l->by));
+    return report(EXIT_INPUT, "%s=%s: ranks write into one folder of results, -o %s/, whose name ends with /; one file "
+                  "is written by one process", l->by, getenv(l->by),
+                  folder_is_meant(o) ? o->value[OPTION_OUTPUT] : "FOLDER");
   }
   return ranks_set_options(o);
 }

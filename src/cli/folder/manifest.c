@@ -307,10 +307,13 @@ static char *manifest_path(const char *folder)
 static exit_code read_at(const char *path, json_t **out)
 {
   json_error_t error;
-  if (access(path, F_OK) != 0 && errno == ENOENT) {
-    return EXIT_GOOD;
+  if (access(path, R_OK) != 0) {
+    return errno == ENOENT ? EXIT_GOOD : report(EXIT_INPUT, "%s: %s", path, strerror(errno));
   }
   *out = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+  if (!*out && error.line < 1) { /* it could not be read at all */
+    return report(EXIT_INPUT, "%s: %s", path, error.text);
+  }
   if (!*out) {
     return report(EXIT_INPUT, "%s:%d: %s", path, error.line, error.text);
   }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define JOINING ".npy.joining"
@@ -408,8 +409,12 @@ exit_code folder_merge(const char *path, bool quiet)
 
 exit_code cmd_merge(const options *o)
 {
+  struct stat about;
   CLI_TRY(need_operands(o, 1, "a folder of results"));
   const char *path = o->operands[0];
+  if (stat(path, &about) == 0 && !S_ISDIR(about.st_mode)) {
+    return report(EXIT_INPUT, "%s: is a file; merge takes a folder of results, as -o FOLDER/ writes it", path);
+  }
   const size_t length = strlen(path);
   char *folder_path = malloc(length + 2);
   if (!folder_path) {
