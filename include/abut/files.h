@@ -134,6 +134,11 @@ ABUT_API abut_status abut_open_poses(const char *path, abut_pose_file **file, ab
  * that has become shorter is ABUT_ERROR_READ or ABUT_ERROR_FORMAT. */
 ABUT_API abut_status abut_read_poses(abut_pose_file *file, size_t first, size_t count, abut_poses *poses);
 
+/* Reads which shapes such poses are of, as abut_load_shape_rows does: `one` and `two`, of shape (count,), to be freed with
+ * abut_free; both NULL where the file has neither. */
+ABUT_API abut_status abut_read_shape_rows(abut_pose_file *file, size_t first, size_t count, uint32_t **one,
+                                          uint32_t **two);
+
 /* Closes it; NULL is no file. */
 ABUT_API void abut_close_poses(abut_pose_file *file);
 
@@ -192,6 +197,27 @@ ABUT_API abut_status abut_read_npz(const char *path, abut_npz *npz);
 ABUT_API abut_status abut_read_npz_arrays(const char *path, const char *const *names, size_t name_count,
                                           abut_npz *npz);
 ABUT_API void abut_free_npz(abut_npz *npz);
+
+/* A file of arrays that are read by ranges, by one thread at a time. */
+typedef struct abut_array_file abut_array_file;
+
+/* Opens an .npz, or a .npy, whose one array has the name "". Headers alone are read: files may be larger than memory.
+ * Close it with abut_close_arrays. *file is NULL on failure. */
+ABUT_API abut_status abut_open_arrays(const char *path, abut_array_file **file);
+
+/* Gives the arrays of a file in its order, their names, types and shapes as abut_read_npz has them, and no data; of a
+ * text no length. They belong to the file. */
+ABUT_API abut_status abut_list_arrays(const abut_array_file *file, const abut_array **arrays, size_t *count);
+
+/* Reads of array `index` of the list elements first[k] .. first[k] + count[k] - 1 of each of its dimensions, which must
+ * be there, in C order. Free *data with abut_free. Nothing else is read, and checksums are not looked at; a compressed
+ * member is unpacked whole when it is first asked for, and stays in memory. ABUT_ERROR_FORMAT of a text, and of a file
+ * that has become shorter. */
+ABUT_API abut_status abut_read_array(abut_array_file *file, size_t index, const size_t *first, const size_t *count,
+                                     void **data);
+
+/* Closes it; NULL is no file. */
+ABUT_API void abut_close_arrays(abut_array_file *file);
 
 /* Writes an RGB picture, 8 bits a channel, rows from the top. */
 ABUT_API abut_status abut_write_png(const char *path, uint32_t width, uint32_t height,

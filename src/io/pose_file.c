@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "format/npy_range.h"
 #include "format/npy_read.h"
 #include "format/npz.h"
 #include "format/text.h"
@@ -15,21 +16,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(off_t) == 8, "files of poses may be longer than 2^31 bytes");
-
 /* What is read whole at most. */
 #define WHOLE_MOST ((size_t)10000000)
 #define TEXT_BYTES 65536
 
 /* An array whose rows are read by range. */
 typedef struct rows_of {
-  npy header;
-  uint64_t data;      /* where its numbers begin */
-  zip_file_t *member; /* NULL of a file that is one array */
-  char name[8];       /* "" likewise */
+  npy_stored stored;
+  char name[8]; /* "" of a file that is one array */
 } rows_of;
 
-enum { POSE1, POSE2, PAIR, ARRAYS };
+enum { POSE1, POSE2, PAIR, ONE, TWO, ARRAYS };
 
 struct abut_pose_file {
   char *name;
@@ -39,7 +36,17 @@ struct abut_pose_file {
   rows_of arrays[ARRAYS]; /* of a .npy the first alone, which has the columns of both bodies */
   bool has_whole;
   abut_poses whole;      /* what cannot be read by ranges */
+  bool has_shapes;       /* ONE and TWO have been looked for */
+  uint32_t *shapes[2];   /* of them what cannot be read by ranges */
 };
+
+static void close_member(rows_of *a)
+{
+  if (a->stored.member) {
+    zip_fclose(a->stored.member);
+    a->stored.member = NULL;
+  }
+}
 
 void abut_close_poses(abut_pose_file *f)
 {
@@ -47,9 +54,7 @@ void abut_close_poses(abut_pose_file *f)
     return;
   }
   for (int i = 0; i < ARRAYS; i++) {
-    if (f->arrays[i].member) {
-      zip_fclose(f->arrays[i].member);
-    }
+    close_member(&f->arrays[i]);
   }
   if (f->archive) {
     zip_discard(f->archive);
@@ -58,6 +63,8 @@ void abut_close_poses(abut_pose_file *f)
     close(f->from.file);
   }
   abut_free_poses(&f->whole);
+  free(f->shapes[0]);
+  free(f->shapes[1]);
   free(f->name);
   free(f);
 }
@@ -101,64 +108,19 @@ static size_t width_of(abut_pose_kind kind)
 
 /* ---- .npy ---- */
 
-static abut_status read_bytes(npy_where where, const pose_bytes *from, uint64_t at, void *out, size_t count)
-{
-  char *to = out;
-  if (from->bytes) {
-    if (at > from->count || count > from->count - at) {
-      return npy_fail(where, "truncated");
-    }
-    memcpy(out, from->bytes + at, count);
-    return ABUT_SUCCESS;
-  }
-  while (count) {
-    const ssize_t got = pread(from->file, to, count, (off_t)at);
-    if (got < 0 && errno != EINTR) {
-      return fail_errno(ABUT_ERROR_READ, where.file);
-    }
-    if (got == 0) {
-      return npy_fail(where, "truncated");
-    }
-    to += got < 0 ? 0 : got;
-    at += (uint64_t)(got < 0 ? 0 : got);
-    count -= (size_t)(got < 0 ? 0 : got);
-  }
-  return ABUT_SUCCESS;
-}
-
-/* A header is read from the file's beginning on. */
-typedef struct reading {
-  const pose_bytes *from;
-  uint64_t at;
-} reading;
-
-static abut_status read_next(npy_where where, void *from, void *out, size_t count)
-{
-  reading *r = from;
-  TRY(read_bytes(where, r->from, r->at, out, count));
-  r->at += count;
-  return ABUT_SUCCESS;
-}
-
 static abut_status find_npy(abut_pose_file *f)
 {
   const npy_where where = {f->name, NULL};
   rows_of *a = &f->arrays[POSE1];
-  const npy *h = &a->header;
-  reading r = {&f->from, 0};
-  size_t header_bytes = 0;
-  TRY(npy_read_header(where, &(npy_source){read_next, &r}, &a->header, &header_bytes));
+  const npy *h = &a->stored.header;
+  TRY(npy_find(where, f->from, &a->stored));
   if (h->type == ABUT_ARRAY_TEXT) {
     return npy_fail(where, "a text, not numbers");
   }
   if (h->dimensions != 2 || (h->shape[1] != 12 && h->shape[1] != 14)) {
     return npy_fail(where, "not of shape (N, 12) (twists s1, s2) or (N, 14) (x y z qw qx qy qz, twice)");
   }
-  if (f->from.count - header_bytes != h->data_bytes) {
-    return npy_fail(where, "%llu bytes of data, but its shape needs %zu",
-                    (unsigned long long)(f->from.count - header_bytes), h->data_bytes);
-  }
-  a->data = header_bytes;
+  TRY(npy_check_bytes(where, &a->stored));
   f->info = (abut_pose_file_info){.count = h->shape[0], .by_range = true,
                                   .kind = h->shape[1] == 12 ? ABUT_POSE_TWIST : ABUT_POSE_QUATERNION};
   return ABUT_SUCCESS;
@@ -175,18 +137,19 @@ abut_status pose_file_open_npy(const char *name, pose_bytes from, abut_pose_file
 
 /* ---- .npz ---- */
 
-static const char *const member_names[][ARRAYS] = {[ABUT_POSE_TWIST] = {"s1", "s2", "pair"},
-                                                   [ABUT_POSE_QUATERNION] = {"pose1", "pose2", "pair"}};
+static const char *const member_names[][ARRAYS] = {[ABUT_POSE_TWIST] = {"s1", "s2", "pair", "one", "two"},
+                                                   [ABUT_POSE_QUATERNION] = {"pose1", "pose2", "pair", "one", "two"}};
 
 /* *whole: a member is compressed. */
 static abut_status open_rows(abut_pose_file *f, int which, zip_int64_t member, bool *whole)
 {
   rows_of *a = &f->arrays[which];
+  npy_stored *to = &a->stored;
   size_t header_bytes = 0;
   bool stored = false;
   snprintf(a->name, sizeof a->name, "%s", member_names[f->info.kind][which]);
-  TRY(npz_open_array(f->name, f->archive, (zip_uint64_t)member, &a->header, &header_bytes, &stored, &a->member));
-  a->data = header_bytes;
+  TRY(npz_open_array(f->name, f->archive, (zip_uint64_t)member, &to->header, &header_bytes, &stored, &to->member));
+  to->data = header_bytes;
   *whole = *whole || !stored;
   return ABUT_SUCCESS;
 }
@@ -195,7 +158,7 @@ static abut_status check_rows(const abut_pose_file *f)
 {
   const size_t width = width_of(f->info.kind);
   for (int i = POSE1; i <= POSE2; i++) {
-    const npy *h = &f->arrays[i].header;
+    const npy *h = &f->arrays[i].stored.header;
     const npy_where where = {f->name, f->arrays[i].name};
     if (h->type == ABUT_ARRAY_TEXT) {
       return npy_fail(where, "a text, not numbers");
@@ -204,11 +167,11 @@ static abut_status check_rows(const abut_pose_file *f)
       return npy_fail(where, "not of shape (N, %zu)", width);
     }
   }
-  const size_t counts[2] = {f->arrays[POSE1].header.shape[0], f->arrays[POSE2].header.shape[0]};
+  const size_t counts[2] = {f->arrays[POSE1].stored.header.shape[0], f->arrays[POSE2].stored.header.shape[0]};
   if (counts[0] != counts[1]) {
     return fail_at(ABUT_ERROR_FORMAT, f->name, 0, "%zu poses of body 1, but %zu of body 2", counts[0], counts[1]);
   }
-  const npy *pair = &f->arrays[PAIR].header;
+  const npy *pair = &f->arrays[PAIR].stored.header;
   if (f->info.pairs && (pair->type == ABUT_ARRAY_TEXT || pair->dimensions != 1 || pair->shape[0] != counts[0])) {
     return npy_fail((npy_where){f->name, "pair"}, "not of shape (N,) of the %zu poses", counts[0]);
   }
@@ -228,7 +191,7 @@ static abut_status find_npz(abut_pose_file *f, bool *whole)
     TRY(open_rows(f, PAIR, pair, whole));
   }
   TRY(check_rows(f));
-  f->info.count = f->arrays[POSE1].header.shape[0];
+  f->info.count = f->arrays[POSE1].stored.header.shape[0];
   f->info.by_range = !*whole;
   return ABUT_SUCCESS;
 }
@@ -378,55 +341,14 @@ static npy_where where_of(const abut_pose_file *f, const rows_of *a)
   return (npy_where){f->name, a->name[0] ? a->name : NULL};
 }
 
-static abut_status read_at(const abut_pose_file *f, const rows_of *a, uint64_t at, void *out, size_t count)
-{
-  const npy_where where = where_of(f, a);
-  char *to = out;
-  if (!a->member) {
-    return read_bytes(where, &f->from, at, out, count);
-  }
-  if (count && (at > INT64_MAX || zip_fseek(a->member, (zip_int64_t)at, SEEK_SET) != 0)) {
-    return npy_fail(where, "cannot be read at byte %llu: %s", (unsigned long long)at,
-                    zip_error_strerror(zip_file_get_error(a->member)));
-  }
-  while (count) {
-    const zip_int64_t got = zip_fread(a->member, to, count);
-    if (got < 0) {
-      return npy_fail(where, "cannot be unpacked: %s", zip_error_strerror(zip_file_get_error(a->member)));
-    }
-    if (got == 0) {
-      return npy_fail(where, "truncated");
-    }
-    to += got;
-    count -= (size_t)got;
-  }
-  return ABUT_SUCCESS;
-}
-
-/* Rows first .. first + count - 1 as an array of their own. In Fortran order, columns lie apart. */
+/* Rows first .. first + count - 1 as an array of their own. */
 static abut_status read_rows(const abut_pose_file *f, const rows_of *a, size_t first, size_t count, abut_array *out)
 {
-  const npy_where where = where_of(f, a);
-  const size_t item = a->header.item_bytes, width = a->header.dimensions == 2 ? a->header.shape[1] : 1;
-  npy part = a->header;
-  void *data;
-  abut_status status = ABUT_SUCCESS;
-  *out = (abut_array){0};
-  part.shape[0] = count;
-  part.data_bytes = count * width * item; /* not more than the file has, whose shape was checked */
-  TRY(allocate(&data, part.data_bytes, 1));
-  if (!part.fortran || width == 1) {
-    status = read_at(f, a, a->data + (uint64_t)first * width * item, data, part.data_bytes);
-  }
-  for (size_t k = 0; k < width && part.fortran && width > 1 && status == ABUT_SUCCESS; k++) {
-    status = read_at(f, a, a->data + ((uint64_t)k * a->header.shape[0] + first) * item,
-                     (char *)data + k * count * item, count * item);
-  }
-  if (status != ABUT_SUCCESS) {
-    free(data);
-    return status;
-  }
-  return npy_store(where, &part, data, out);
+  const size_t from[NPY_DIMENSIONS] = {first};
+  size_t counts[NPY_DIMENSIONS];
+  memcpy(counts, a->stored.header.shape, sizeof counts);
+  counts[0] = count;
+  return npy_read_range(where_of(f, a), &a->stored, from, counts, out);
 }
 
 /* Columns from `column` on, of a row each. */
@@ -497,15 +419,20 @@ static abut_status make_room(const abut_pose_file *f, size_t count, abut_poses *
   return ABUT_SUCCESS;
 }
 
+static abut_status check_range(const abut_pose_file *f, size_t first, size_t count)
+{
+  return first > f->info.count || count > f->info.count - first
+           ? fail(ABUT_ERROR_ARGUMENT, "%s: poses %zu to %zu of %zu", f->name, first, first + count, f->info.count)
+           : ABUT_SUCCESS;
+}
+
 abut_status abut_read_poses(abut_pose_file *f, size_t first, size_t count, abut_poses *poses)
 {
   if (!f || !poses) {
     return fail(ABUT_ERROR_ARGUMENT, "file or poses is NULL");
   }
   *poses = (abut_poses){0};
-  if (first > f->info.count || count > f->info.count - first) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s: poses %zu to %zu of %zu", f->name, first, first + count, f->info.count);
-  }
+  TRY(check_range(f, first, count));
   poses->kind = f->info.kind;
   poses->count = count;
   abut_status status = make_room(f, count, poses);
@@ -516,6 +443,79 @@ abut_status abut_read_poses(abut_pose_file *f, size_t first, size_t count, abut_
   }
   if (status != ABUT_SUCCESS) {
     abut_free_poses(poses);
+  }
+  return status;
+}
+
+/* ---- which shapes poses are of ---- */
+
+static abut_status open_shapes(abut_pose_file *f, const zip_int64_t members[2])
+{
+  bool whole = false;
+  for (int i = 0; i < 2; i++) {
+    rows_of *a = &f->arrays[ONE + i];
+    TRY(open_rows(f, ONE + i, members[i], &whole));
+    if (a->stored.header.dimensions != 1 || a->stored.header.shape[0] != f->info.count) {
+      return npy_fail(where_of(f, a), "not of shape (N,) of the %zu poses", f->info.count);
+    }
+  }
+  for (int i = 0; i < 2 && whole; i++) {
+    TRY(indices_find(f->name, f->archive, f->arrays[ONE + i].name, "a shape", f->info.count, &f->shapes[i]));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status find_shapes(abut_pose_file *f)
+{
+  if (f->has_shapes) {
+    return ABUT_SUCCESS;
+  }
+  const zip_int64_t members[2] = {zip_name_locate(f->archive, "one.npy", 0), zip_name_locate(f->archive, "two.npy", 0)};
+  if ((members[0] < 0) != (members[1] < 0)) {
+    return fail_at(ABUT_ERROR_FORMAT, f->name, 0, "array '%s' is missing", members[0] < 0 ? "one" : "two");
+  }
+  const abut_status status = members[0] < 0 ? ABUT_SUCCESS : open_shapes(f, members);
+  for (int i = ONE; i <= TWO && status != ABUT_SUCCESS; i++) {
+    close_member(&f->arrays[i]);
+  }
+  f->has_shapes = status == ABUT_SUCCESS;
+  return status;
+}
+
+static abut_status read_shapes(const abut_pose_file *f, int which, size_t first, size_t count, uint32_t **out)
+{
+  const uint32_t *whole = f->shapes[which - ONE];
+  abut_array a;
+  void *copy;
+  if (whole) {
+    TRY(allocate(&copy, count, sizeof *whole));
+    *out = copy;
+    memcpy(copy, whole + first, count * sizeof *whole);
+    return ABUT_SUCCESS;
+  }
+  TRY(read_rows(f, &f->arrays[which], first, count, &a));
+  const abut_status status = indices_of(where_of(f, &f->arrays[which]), &a, "a shape", first, count, out);
+  npy_free(&a);
+  return status;
+}
+
+abut_status abut_read_shape_rows(abut_pose_file *f, size_t first, size_t count, uint32_t **one, uint32_t **two)
+{
+  if (!f || !one || !two) {
+    return fail(ABUT_ERROR_ARGUMENT, "file, one or two is NULL");
+  }
+  *one = *two = NULL;
+  TRY(check_range(f, first, count));
+  TRY(f->archive ? find_shapes(f) : ABUT_SUCCESS);
+  if (!f->archive || !f->arrays[ONE].stored.member) {
+    return ABUT_SUCCESS;
+  }
+  abut_status status = read_shapes(f, ONE, first, count, one);
+  status = status == ABUT_SUCCESS ? read_shapes(f, TWO, first, count, two) : status;
+  if (status != ABUT_SUCCESS) {
+    free(*one);
+    free(*two);
+    *one = *two = NULL;
   }
   return status;
 }

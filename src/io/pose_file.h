@@ -2,14 +2,10 @@
 #ifndef ABUT_IO_POSE_FILE_H
 #define ABUT_IO_POSE_FILE_H
 
-#include <abut/files.h>
+#include "format/npy_range.h"
 
-/* Where a file's bytes are: on disk, or in memory. */
-typedef struct pose_bytes {
-  const char *bytes; /* or NULL */
-  uint64_t count;
-  int file;          /* without bytes; the pose file closes it, and where it fails the caller */
-} pose_bytes;
+/* A file on disk is closed by the pose file, and where that fails by the caller. */
+typedef npy_bytes pose_bytes;
 
 /* Opens a .npy, or the .npz of these bytes, which must outlive it. *file is NULL on failure. */
 abut_status pose_file_open_npy(const char *name, pose_bytes from, abut_pose_file **file, abut_pose_file_info *info);
