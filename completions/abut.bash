@@ -94,11 +94,11 @@ _abut()
     jvp) options+=" $pair $arrays $folders $kernels --tangents --soft --by --each-pose --follow" ;;
     jacobian) options+=" $pair $arrays $folders $kernels --threshold --soft" ;;
     closest)
-      options+=" --device --poses --timeout $arrays --lanes --chunk --as --cutoff --scale --shapes"
+      options+=" --device --poses --timeout $arrays $folders --lanes --chunk --as --cutoff --scale --shapes"
       options+=' --jacobian --temperature --level --epsilon --samples --seed'
       ;;
     ccd)
-      options+=" --device --timeout $arrays --lanes --chunk --scale --from --to --motion --center1 --center2"
+      options+=" --device --timeout $arrays $folders --lanes --chunk --scale --from --to --motion --center1 --center2"
       options+=' --separation --keep --tolerance --iterations --gradient'
       ;;
     ccd-queries)

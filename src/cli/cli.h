@@ -162,7 +162,12 @@ typedef enum command_bit {
 } command_bit;
 
 /* Commands that write folders of results, in parts. */
-#define SHARD_COMMANDS (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN)
+#define SHARD_COMMANDS \
+  (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN | COMMAND_CLOSEST | COMMAND_CCD)
+/* Commands whose results have no smoothing beside: each pair of a scene has its own, and shapes have none. */
+#define UNSMOOTHED_COMMANDS                                                                      \
+  (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT | COMMAND_CLOSEST | COMMAND_CCD |     \
+   COMMAND_CCD_QUERIES)
 
 struct options;
 
@@ -370,17 +375,29 @@ exit_code pose_arrays_open(pose_arrays *a, abut_batch *batch, const scene *s,
 void pose_arrays_close(pose_arrays *a);
 /* Says that poses' pairs are left aside. */
 void warn_pairs(void);
-/* Poses that were refused, by why. */
-#define REJECTED_KINDS (ABUT_POSE_NO_QUATERNION + 1)
-typedef struct rejected {
-  size_t poses, counts[REJECTED_KINDS], first[REJECTED_KINDS];
-} rejected;
+/* Rows of which something is said: those whose status has these bits of the mask. Lists end without `what`. */
+typedef struct status_note {
+  uint8_t mask, bits;
+  const char *what;   /* the rows, in the plural */
+  const char *effect; /* what became of them; NULL: as the caller says */
+} status_note;
 
-/* Adds the statuses of further poses, of which the first has this index. */
-void rejected_add(rejected *r, const uint8_t *status, size_t count, size_t index);
-/* One line a kind of refusal, which ends with what became of such poses. */
-void rejected_warn(const rejected *r, const char *effect);
-/* The same of one batch. */
+#define NOTES_MOST 8
+
+/* How many rows a list's notes are of. */
+typedef struct noted {
+  size_t rows, counts[NOTES_MOST], first[NOTES_MOST];
+} noted;
+
+/* Poses that were refused, by why. */
+extern const status_note pose_notes[];
+
+/* Adds the statuses of further rows, of which the first has this index. */
+void noted_add(noted *n, const status_note *of, const uint8_t *status, size_t count, size_t index);
+/* One line a note that is of any. */
+void noted_warn(const noted *n, const status_note *of, const char *effect);
+/* Both of one batch, and of one batch of poses. */
+void warn_noted(const status_note *of, const uint8_t *status, size_t count, const char *effect);
 void warn_rejected(const abut_batch *batch, const char *effect);
 
 /* Poses of --poses as the context wants them. Numbers beyond float's range saturate, so that a
@@ -407,8 +424,8 @@ exit_code check_series(const options *o);
 bool sums_up(const options *o);
 /* That nothing that a command writes goes to stdout. */
 bool keeps_stdout(const options *o);
-/* Says that a batch holds no poses. */
-void warn_empty(const options *o, const abut_poses *poses);
+/* Says that a file of so many poses holds none. */
+void warn_empty(const char *path, size_t poses);
 /* The inputs of a command: its operands, and the files that options name. */
 exit_code check_inputs(const options *o);
 /* Refuses an output that is one of those inputs. */

@@ -154,7 +154,7 @@ static exit_code run_in_folder(contacts_store *c, scene *s, const options *o, fo
 {
   abut_precision precision = ABUT_FLOAT32;
   blocks b = {c, s, o};
-  CLI_TRY(folder_run_open(r, o));
+  CLI_TRY(folder_run_open(r, o, OPTION_POSES));
   c->columns = c->columns ? 2 * pose_width(r->info.kind) : 0;
   CLI_TRY(option_precision(o, &precision));
   CLI_TRY(scene_open(s, o, precision));
@@ -163,6 +163,7 @@ static exit_code run_in_folder(contacts_store *c, scene *s, const options *o, fo
   r->compute = compute_block;
   r->user = &b;
   r->what = what_of(c);
+  r->notes = pose_notes;
   r->effect = effect_of(c);
   return folder_run_blocks(r);
 }
@@ -180,7 +181,7 @@ static exit_code compute_and_write(contacts_store *c, const options *o, bool jac
     goto done;
   }
   CLI_TRY_DONE(report_status(abut_load_poses(o->value[OPTION_POSES], &poses)));
-  warn_empty(o, &poses);
+  warn_empty(o->value[OPTION_POSES], poses.count);
   if (c->pairs.path) {
     CLI_TRY_DONE(pair_list_check(&c->pairs, o, &poses, 0));
   }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* In the order of abut_cotangents. */
 static const struct {
@@ -256,12 +257,35 @@ static void free_rows(gradient *g)
   g->value = g->hessian = NULL;
 }
 
+/* Tangents of the shape (P) or (2, P) are the same for all poses. */
+static int tangent_axis(const abut_array *a)
+{
+  return a->dimensions == 2 && strcmp(a->name, "tangent") != 0 ? 0 : -1;
+}
+
+/* A block's rows of what there is beside the poses. */
+static exit_code read_files(gradient *g, size_t first, size_t count)
+{
+  const options *o = g->job.o;
+  if (o->value[OPTION_COTANGENTS] && !g->bar_file.path) {
+    CLI_TRY(inputs_open_rows(&g->bar_file, o->value[OPTION_COTANGENTS], inputs_rows_first, g->job.all));
+    CLI_TRY(check_names(&g->bar_file));
+  }
+  if (o->value[OPTION_HESSIAN] && !g->tangent_file.path) {
+    CLI_TRY(inputs_open_rows(&g->tangent_file, o->value[OPTION_HESSIAN], tangent_axis, g->job.all));
+  }
+  CLI_TRY(g->bar_file.path ? inputs_read_rows(&g->bar_file, first, count) : EXIT_GOOD);
+  CLI_TRY(g->tangent_file.path ? inputs_read_rows(&g->tangent_file, first, count) : EXIT_GOOD);
+  return take_files(g);
+}
+
 static exit_code compute_block(void *user, const abut_poses *poses, size_t first, progress *p, outputs *l)
 {
   gradient *g = user;
-  (void)first;
   free_rows(g);
   CLI_TRY(job_take(&g->job, poses));
+  CLI_TRY(read_files(g, first, poses->count));
+  l->input_bytes = inputs_row_bytes(&g->bar_file) + inputs_row_bytes(&g->tangent_file);
   CLI_TRY(take_memory(g));
   if (poses->count) {
     job_begin_block(&g->job, p);
@@ -273,9 +297,8 @@ static exit_code compute_block(void *user, const abut_poses *poses, size_t first
 
 static exit_code run_in_folder(gradient *g, const options *o)
 {
-  if (!g->reduces || g->by_shape || o->value[OPTION_HESSIAN]) {
-    return usage_error(o->command, "a folder of results takes --reduce or --mean-distance, perhaps --full-hessian; "
-                       "--cotangents, --hessian and --by shape write an .npz");
+  if (g->by_shape) {
+    return usage_error(o->command, "a folder of results takes gradients by poses; --by shape write an .npz");
   }
   return job_run_in_folder(&g->job, o, compute_block, g, WHAT);
 }

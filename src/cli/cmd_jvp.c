@@ -17,7 +17,6 @@ typedef struct jvp {
   bool by_shape;  /* along the numbers of both bodies, too */
   uint32_t want;  /* how, of abut_shape_want */
   inputs tangent_file;
-  size_t rows;    /* which `along` has, of a folder's block */
   abut_pose_tangents along;
   abut_shape_tangents shape[2];
   abut_tangents tangents;
@@ -119,30 +118,17 @@ static void add_outputs(const jvp *v, outputs *l)
 
 /* ---- a folder of results ---- */
 
-/* Of each pose its own would be as long as the batch. */
-static exit_code check_same(const inputs *f)
+/* Of each pose its own, or the same for all. Directions of shapes are one for all. */
+static int direction_axis(const abut_array *a)
 {
-  static const char *const names[] = {"tangent1", "tangent2"};
-  for (int i = 0; i < 2; ++i) {
-    const abut_array *a = inputs_find(f, names[i]);
-    if (a && a->dimensions > 1) {
-      return report(EXIT_INPUT, "%s: array '%s' has a row a pose; a folder of results takes tangents that are the same for "
-                    "all, of shape (P)", f->path, names[i]);
-    }
-  }
-  return EXIT_GOOD;
+  return a->dimensions == 2 && (strcmp(a->name, "tangent1") == 0 || strcmp(a->name, "tangent2") == 0) ? 0 : -1;
 }
 
-/* Tangents of poses are repeated for each row, so that the file is read again where a block has another length. */
-static exit_code take_directions_of_block(jvp *v, size_t rows)
+static exit_code take_directions_of_block(jvp *v, size_t first, size_t count)
 {
-  if (v->tangent_file.path && v->rows == rows) {
-    return EXIT_GOOD;
-  }
-  inputs_close(&v->tangent_file);
-  CLI_TRY(inputs_open(&v->tangent_file, v->job.o->value[OPTION_TANGENTS]));
-  CLI_TRY(check_same(&v->tangent_file));
-  v->rows = rows;
+  inputs *f = &v->tangent_file;
+  CLI_TRY(f->path ? EXIT_GOOD : inputs_open_rows(f, v->job.o->value[OPTION_TANGENTS], direction_axis, v->job.all));
+  CLI_TRY(inputs_read_rows(f, first, count));
   return take_directions(v);
 }
 
@@ -150,10 +136,10 @@ static exit_code compute_block(void *user, const abut_poses *poses, size_t first
 {
   jvp *v = user;
   job *j = &v->job;
-  (void)first;
   free_memory(v);
   CLI_TRY(job_take(j, poses));
-  CLI_TRY(take_directions_of_block(v, poses->count));
+  CLI_TRY(take_directions_of_block(v, first, poses->count));
+  l->input_bytes = inputs_row_bytes(&v->tangent_file);
   CLI_TRY(take_memory(v));
   if (poses->count) {
     job_begin_block(j, p);

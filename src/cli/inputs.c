@@ -18,12 +18,115 @@ exit_code inputs_open_named(inputs *f, const char *path, const char *const *name
   return report_status(abut_read_npz_arrays(path, names, count, &f->npz));
 }
 
-void inputs_close(inputs *f)
+/* ---- by rows ---- */
+
+int inputs_rows_first(const abut_array *a)
+{
+  return a->dimensions ? 0 : -1;
+}
+
+exit_code inputs_open_rows(inputs *f, const char *path, inputs_axis axis, size_t all)
+{
+  const abut_array *there;
+  size_t count;
+  *f = (inputs){.path = path, .axis = axis, .all = all};
+  CLI_TRY(report_status(abut_open_arrays(path, &f->file)));
+  CLI_TRY(report_status(abut_list_arrays(f->file, &there, &count)));
+  f->npz.arrays = calloc(count ? count : 1, sizeof *f->npz.arrays);
+  if (!f->npz.arrays) {
+    return report(EXIT_RUN, "%s: no memory for %zu arrays", path, count);
+  }
+  memcpy(f->npz.arrays, there, count * sizeof *there);
+  f->npz.count = count;
+  return EXIT_GOOD;
+}
+
+static void free_owned(inputs *f)
 {
   for (size_t i = 0; i < f->owned_count; ++i) {
     free(f->owned[i]);
   }
-  abut_free_npz(&f->npz);
+  f->owned_count = 0;
+}
+
+static void free_data(abut_array *a)
+{
+  abut_free((void *)(uintptr_t)a->data);
+  a->data = NULL;
+}
+
+/* Of a file by rows its array as the file has it. */
+static const abut_array *whole_of(const inputs *f, const abut_array *a)
+{
+  const abut_array *there = NULL;
+  size_t count;
+  return f->file && abut_list_arrays(f->file, &there, &count) == ABUT_SUCCESS ? there + (a - f->npz.arrays) : a;
+}
+
+static exit_code read_rows(inputs *f, size_t i, size_t first, size_t count)
+{
+  abut_array *a = &f->npz.arrays[i];
+  const abut_array *whole = whole_of(f, a);
+  const int axis = f->axis(whole);
+  size_t from[4] = {0};
+  void *data = NULL;
+  if (axis < 0 && a->data) {
+    return EXIT_GOOD;
+  }
+  free_data(a);
+  *a = *whole;
+  if (a->type == ABUT_ARRAY_TEXT) { /* which is refused where it is wanted */
+    return EXIT_GOOD;
+  }
+  if (axis >= 0 && whole->shape[axis] != f->all) { /* the same */
+    return EXIT_GOOD;
+  }
+  if (axis >= 0) {
+    from[axis] = first;
+    a->shape[axis] = count;
+  }
+  CLI_TRY(report_status(abut_read_array(f->file, i, from, a->shape, &data)));
+  a->data = data;
+  return EXIT_GOOD;
+}
+
+exit_code inputs_read_rows(inputs *f, size_t first, size_t count)
+{
+  free_owned(f);
+  f->first = first;
+  for (size_t i = 0; i < f->npz.count; ++i) {
+    CLI_TRY(read_rows(f, i, first, count));
+  }
+  return EXIT_GOOD;
+}
+
+size_t inputs_row_bytes(const inputs *f)
+{
+  size_t bytes = 0;
+  for (size_t i = 0; i < f->npz.count; ++i) {
+    const abut_array *a = &f->npz.arrays[i];
+    const int axis = f->axis(a);
+    size_t numbers = axis >= 0;
+    for (int k = 0; k < (int)a->dimensions; ++k) {
+      numbers *= k == axis ? 1 : a->shape[k];
+    }
+    bytes += 2 * sizeof(double) * numbers;
+  }
+  return bytes;
+}
+
+void inputs_close(inputs *f)
+{
+  free_owned(f);
+  if (f->file) { /* names are its own */
+    for (size_t i = 0; i < f->npz.count; ++i) {
+      free_data(&f->npz.arrays[i]);
+    }
+    free(f->npz.arrays);
+    abut_close_arrays(f->file);
+  } else {
+    abut_free_npz(&f->npz);
+  }
   *f = (inputs){0};
 }
 
@@ -55,9 +158,30 @@ static shape_text print_shape(uint32_t dimensions, const size_t *shape)
   return s;
 }
 
-static bool has_shape(const abut_array *a, uint32_t dimensions, const size_t *shape)
+/* Of the whole file, where rows of it are looked at. */
+static shape_text print_found(const inputs *f, const abut_array *a)
 {
-  return a->dimensions == dimensions && memcmp(a->shape, shape, dimensions * sizeof *shape) == 0;
+  const abut_array *whole = whole_of(f, a);
+  return print_shape(whole->dimensions, whole->shape);
+}
+
+static shape_text print_wanted(const inputs *f, const abut_array *a, uint32_t dimensions, const size_t *shape)
+{
+  size_t whole[4];
+  const int axis = f->file ? f->axis(whole_of(f, a)) : -1;
+  memcpy(whole, shape, dimensions * sizeof *shape);
+  if (axis >= 0 && axis < (int)dimensions) {
+    whole[axis] = f->all;
+  }
+  return print_shape(dimensions, whole);
+}
+
+static bool has_shape(const inputs *f, const abut_array *a, uint32_t dimensions, const size_t *shape)
+{
+  const abut_array *whole = whole_of(f, a);
+  const int axis = f->file ? f->axis(whole) : -1;
+  return a->dimensions == dimensions && memcmp(a->shape, shape, dimensions * sizeof *shape) == 0 &&
+         (axis < 0 || whole->shape[axis] == f->all);
 }
 
 exit_code inputs_check_type(const inputs *f, const abut_array *a)
@@ -88,12 +212,13 @@ static double number_at(const abut_array *a, size_t i)
 static exit_code check_numbers(const inputs *f, const abut_array *a, size_t count,
                                abut_precision precision)
 {
-  const bool narrow = precision == ABUT_FLOAT32;
+  const bool narrow = precision == ABUT_FLOAT32, cut = f->file && f->axis(a) == 0 && a->shape[0];
+  const size_t before = cut ? f->first * (count / a->shape[0]) : 0;
   for (size_t i = 0; i < count; ++i) {
     const double x = number_at(a, i);
     if (!isfinite(x)) {
       return report(EXIT_INPUT, "%s: array '%s': number %zu, counted from 0, is %g", f->path,
-                    a->name, i, x);
+                    a->name, before + i, x);
     }
     if (narrow && fabs(x) > (double)FLT_MAX) {
       return report(EXIT_INPUT, "%s: array '%s': %g is beyond float32; --precision f64 takes it",
@@ -151,10 +276,9 @@ exit_code inputs_cotangent(inputs *f, const char *name, uint32_t rank, size_t po
     return EXIT_GOOD;
   }
   CLI_TRY(inputs_check_type(f, a));
-  if (!has_shape(a, rank, shape)) {
-    return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s: %zu poses of %zu contacts",
-                  f->path, name, print_shape(a->dimensions, a->shape).text,
-                  print_shape(rank, shape).text, poses, contacts);
+  if (!has_shape(f, a, rank, shape)) {
+    return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s: %zu poses of %zu contacts", f->path, name,
+                  print_found(f, a).text, print_wanted(f, a, rank, shape).text, f->file ? f->all : poses, contacts);
   }
   CLI_TRY(check_numbers(f, a, count, precision));
   return take(f, a, 0, count, 1, precision, out);
@@ -170,9 +294,9 @@ exit_code inputs_numbers(inputs *f, const char *name, uint32_t rank, const size_
     return EXIT_GOOD;
   }
   CLI_TRY(inputs_check_type(f, a));
-  if (!has_shape(a, rank, shape)) {
-    return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s: %s", f->path, name,
-                  print_shape(a->dimensions, a->shape).text, print_shape(rank, shape).text, what);
+  if (!has_shape(f, a, rank, shape)) {
+    return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s: %s", f->path, name, print_found(f, a).text,
+                  print_wanted(f, a, rank, shape).text, what);
   }
   for (uint32_t i = 0; i < rank; ++i) {
     count *= shape[i]; /* as many as are in memory */
@@ -195,12 +319,11 @@ static exit_code tangent_of_one(inputs *f, const abut_array *a, size_t poses, si
                                 abut_precision precision, const void **out)
 {
   const size_t shape[2] = {poses, width};
-  const bool each = has_shape(a, 2, shape), same = has_shape(a, 1, shape + 1);
+  const bool each = has_shape(f, a, 2, shape), same = has_shape(f, a, 1, shape + 1);
   CLI_TRY(inputs_check_type(f, a));
   if (!each && !same) {
-    return report(EXIT_INPUT, "%s: array '%s': shape %s, neither %s nor %s", f->path, a->name,
-                  print_shape(a->dimensions, a->shape).text, print_shape(2, shape).text,
-                  print_shape(1, shape + 1).text);
+    return report(EXIT_INPUT, "%s: array '%s': shape %s, neither %s nor %s", f->path, a->name, print_found(f, a).text,
+                  print_wanted(f, a, 2, shape).text, print_shape(1, shape + 1).text);
   }
   CLI_TRY(check_numbers(f, a, each ? poses * width : width, precision));
   return each ? take(f, a, 0, poses * width, 1, precision, out)
@@ -212,7 +335,7 @@ static exit_code tangent_of_both(inputs *f, const abut_array *a, size_t poses, s
 {
   const size_t shape[2] = {2, width};
   CLI_TRY(inputs_check_type(f, a));
-  if (!has_shape(a, 2, shape)) {
+  if (!has_shape(f, a, 2, shape)) {
     return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s", f->path, a->name,
                   print_shape(a->dimensions, a->shape).text, print_shape(2, shape).text);
   }

@@ -7,16 +7,31 @@
 /* Most arrays that are taken from one file. */
 #define INPUTS_MOST 24
 
+/* Which dimension of an array has the rows of a batch; below 0: it has none, and is the same for all rows. */
+typedef int (*inputs_axis)(const abut_array *a);
+
 typedef struct inputs {
   const char *path;
   abut_npz npz;
   void *owned[INPUTS_MOST]; /* what was converted or repeated */
   size_t owned_count;
+  abut_array_file *file;    /* of which npz has some rows alone; NULL: npz has all of it */
+  inputs_axis axis;
+  size_t all, first;        /* rows of the batch, and the first of those that are here */
 } inputs;
 
 exit_code inputs_open(inputs *f, const char *path);
 /* The same of arrays of these names alone. */
 exit_code inputs_open_named(inputs *f, const char *path, const char *const *names, size_t count);
+/* Opens a file of which the rows of a block are read at a time, of a batch of so many. Arrays have shapes, and no data
+ * before inputs_read_rows. */
+exit_code inputs_open_rows(inputs *f, const char *path, inputs_axis axis, size_t all);
+/* Rows first .. first + count - 1 in place of those before, and what is the same for all. */
+exit_code inputs_read_rows(inputs *f, size_t first, size_t count);
+/* Bytes that a row of the batch takes among them, in the file's numbers and as reals. */
+size_t inputs_row_bytes(const inputs *f);
+/* The axis of arrays that all have a row for each row of the batch. */
+int inputs_rows_first(const abut_array *a);
 void inputs_close(inputs *f);
 /* NULL where there is none of this name. */
 const abut_array *inputs_find(const inputs *f, const char *name);

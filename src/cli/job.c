@@ -40,7 +40,7 @@ exit_code job_open(job *j, const options *o, abut_precision precision)
 {
   CLI_TRY(report_status(abut_load_poses(o->value[OPTION_POSES], &j->poses)));
   if (o->command->bit != COMMAND_GRADCHECK) { /* which takes that for an error */
-    warn_empty(o, &j->poses);
+    warn_empty(o->value[OPTION_POSES], j->poses.count);
   }
   CLI_TRY(job_open_scene(j, o, precision, j->poses.kind));
   warn_large(&j->scene, j->poses.count, bytes_of(j));
@@ -62,13 +62,14 @@ static exit_code run_in_folder(job *j, folder_run *r)
   CLI_TRY(option_precision(r->o, &precision));
   CLI_TRY(job_open_scene(j, r->o, precision, r->info.kind));
   r->scene = &j->scene;
+  j->all = r->info.count;
   return folder_run_blocks(r);
 }
 
 exit_code job_run_in_folder(job *j, const options *o, folder_compute compute, void *user, const char *what)
 {
-  folder_run r = {.compute = compute, .user = user, .what = what, .effect = "Their rows are NaN."};
-  exit_code code = folder_run_open(&r, o);
+  folder_run r = {.compute = compute, .user = user, .what = what, .notes = pose_notes, .effect = "Their rows are NaN."};
+  exit_code code = folder_run_open(&r, o, OPTION_POSES);
   if (code == EXIT_GOOD) {
     code = run_in_folder(j, &r);
   }

@@ -11,6 +11,7 @@ typedef struct job {
   pose_arrays arrays;
   abut_batch batch;
   size_t width;  /* of a pose */
+  size_t all;    /* poses of the whole batch, of which a folder's blocks are parts */
   double start;  /* of the step in progress */
   double seconds; /* of the last step */
   progress progress;

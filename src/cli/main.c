@@ -168,7 +168,7 @@ const command commands[] = {
    "the poses say which. With --jacobian also how p1, p2, n and d change with world twists of both\n"
    "bodies, by a method that smooths flat faces and corners or not. A pose that is not finite gets 0\n"
    "and its `status`.",
-   ".npz: arrays, a row a pose",
+   ".npz: arrays, a row a pose; or a folder of .npy, FOLDER/",
    "abut closest assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o closest.npz",
    cmd_closest},
   {"ccd", COMMAND_CCD, " A B", " --from P0 --to P1 -o OUT.npz",
@@ -180,7 +180,7 @@ const command commands[] = {
    "along which normal, out of B; and candidates (N), how many pairs of features came near. A and B\n"
    "are mesh files, taken as they are, or body files (.body.json), whose meshes are meant. A row whose\n"
    "poses are not finite gets its `status`; the others are computed.",
-   ".npz: arrays, a row a pose",
+   ".npz: arrays, a row a pose; or a folder of .npy, FOLDER/",
    "abut ccd assets/figure.body.json assets/part.body.json --from assets/poses.npz --to assets/poses.npz -o toi.npz",
    cmd_ccd},
   {"ccd-queries", COMMAND_CCD_QUERIES, " FILE", "", "answer and time queries of two moving features",

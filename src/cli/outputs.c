@@ -40,9 +40,7 @@ exit_code outputs_write(outputs *l, const scene *s, const options *o)
   exit_code code = EXIT_GOOD;
   progress p = progress_begin(o, "");
   progress_say(&p, "writing %s", o->value[OPTION_OUTPUT]);
-  const bool none = o->command->bit & (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT |
-                                    COMMAND_CLOSEST | COMMAND_CCD | COMMAND_CCD_QUERIES);
-  /* Each pair of a scene has its own, and shapes have none. */
+  const bool none = ((int)o->command->bit & UNSMOOTHED_COMMANDS) != 0;
   abut_status status = s->smoothing_text || none ? ABUT_SUCCESS
                                                  : abut_format_smoothing(&s->smoothing, &smoothing);
   if (status == ABUT_SUCCESS && !none) {

@@ -13,6 +13,7 @@ typedef struct outputs {
   abut_array arrays[OUTPUTS_MOST];
   output_of of[OUTPUTS_MOST]; /* what a folder of results asks; else not looked at */
   size_t count;
+  size_t input_bytes; /* that a row has among inputs beside its pose; likewise */
 } outputs;
 
 /* The type of the context's reals. */

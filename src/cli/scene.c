@@ -248,10 +248,10 @@ bool keeps_stdout(const options *o)
 
 /* ---- poses ---- */
 
-void warn_empty(const options *o, const abut_poses *poses)
+void warn_empty(const char *path, size_t poses)
 {
-  if (!poses->count) {
-    warn("%s: holds no poses; what is written holds none either", o->value[OPTION_POSES]);
+  if (!poses) {
+    warn("%s: holds no poses; what is written holds none either", path);
   }
 }
 
@@ -312,35 +312,42 @@ void pose_arrays_close(pose_arrays *a)
   *a = (pose_arrays){0};
 }
 
-void rejected_add(rejected *r, const uint8_t *status, size_t count, size_t index)
+const status_note pose_notes[] = {{0xff, ABUT_POSE_NOT_FINITE, "poses that are not finite", NULL},
+                                  {0xff, ABUT_POSE_NO_QUATERNION, "poses with a quaternion of length 0", NULL},
+                                  {0}};
+
+void noted_add(noted *n, const status_note *of, const uint8_t *status, size_t count, size_t index)
 {
   for (size_t i = 0; i < count; ++i) {
-    const int kind = status[i];
-    if (kind > ABUT_POSE_OK && kind < REJECTED_KINDS && !r->counts[kind]++) {
-      r->first[kind] = index + i;
+    for (size_t k = 0; of[k].what; ++k) {
+      if ((status[i] & of[k].mask) == of[k].bits && !n->counts[k]++) {
+        n->first[k] = index + i;
+      }
     }
   }
-  r->poses += count;
+  n->rows += count;
 }
 
-void rejected_warn(const rejected *r, const char *effect)
+void noted_warn(const noted *n, const status_note *of, const char *effect)
 {
-  static const char *const reasons[REJECTED_KINDS] = {
-    [ABUT_POSE_OK] = "", [ABUT_POSE_NOT_FINITE] = "that are not finite",
-    [ABUT_POSE_NO_QUATERNION] = "with a quaternion of length 0"};
-  for (int kind = ABUT_POSE_NOT_FINITE; kind < REJECTED_KINDS; ++kind) {
-    if (r->counts[kind]) {
-      warn("poses %s: %zu of %zu, the first has index %zu. %s", reasons[kind], r->counts[kind],
-           r->poses, r->first[kind], effect);
+  for (size_t k = 0; of[k].what; ++k) {
+    if (n->counts[k]) {
+      warn("%s: %zu of %zu, the first has index %zu. %s", of[k].what, n->counts[k], n->rows, n->first[k],
+           of[k].effect ? of[k].effect : effect);
     }
   }
+}
+
+void warn_noted(const status_note *of, const uint8_t *status, size_t count, const char *effect)
+{
+  noted n = {0};
+  noted_add(&n, of, status, count, 0);
+  noted_warn(&n, of, effect);
 }
 
 void warn_rejected(const abut_batch *batch, const char *effect)
 {
-  rejected r = {0};
-  rejected_add(&r, batch->status, batch->count, 0);
-  rejected_warn(&r, effect);
+  warn_noted(pose_notes, batch->status, batch->count, effect);
 }
 
 /* ---- device, bodies, smoothing ---- */

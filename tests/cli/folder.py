@@ -81,6 +81,12 @@ def same_tree(a, b, text):
     check(not different, f"{text}: {different} differ")
 
 
+def same_tree_but(a, b, text):
+    """The arrays alone."""
+    a, b = ({k: v for k, v in tree(f).items() if k != "manifest.json"} for f in (a, b))
+    check(a == b, f"{text}: arrays differ")
+
+
 def same_as_npz(folder, npz, extra=()):
     """A folder's arrays are the archive's members to the byte; texts of the archive stand in the manifest."""
     with zipfile.ZipFile(npz) as archive:
@@ -105,16 +111,17 @@ def make_inputs(poses):
         rows[12 * i + 6 : 12 * i + 12] = [rng.uniform(-1, 1), rng.uniform(-1, 1), rng.uniform(0.9, 1.1), *(rng.gauss(0, 0.2) for _ in range(3))]
     rows[12 * 7 + 6] = float("nan")
     write_npy("p.npy", (poses, 12), rows)
-    write_tangents("t.npz", tangent1=((6,), [1, 0, 0, 0, 0, 0]), tangent2=((6,), [0, 0.5, 1, 0, 0, 0.25]))
-    write_tangents("along.npz", tangent2=((6,), [0, 0, 1, 0, 0, 0]), b_vertices=((8, 3), [0.01 * i for i in range(24)]))
+    write_npy("q.npy", (poses, 12), [x - 0.5 * (k % 12 == 8) for k, x in enumerate(rows)])
+    write_arrays("t.npz", tangent1=((6,), [1, 0, 0, 0, 0, 0]), tangent2=((6,), [0, 0.5, 1, 0, 0, 0.25]))
+    write_arrays("along.npz", tangent2=((6,), [0, 0, 1, 0, 0, 0]), b_vertices=((8, 3), [0.01 * i for i in range(24)]))
     return rows
 
 
-def write_tangents(path, **tangents):
+def write_arrays(path, **arrays):
     with zipfile.ZipFile(path, "w") as archive:
-        for name, (shape, numbers) in tangents.items():
-            write_npy("tangent.npy", shape, numbers)
-            archive.write("tangent.npy", name + ".npy")
+        for name, (shape, numbers) in arrays.items():
+            write_npy("array.npy", shape, numbers)
+            archive.write("array.npy", name + ".npy")
 
 
 GIVEN = ["cube.body.json", "slab.body.json", "--device", DEVICE]
@@ -125,15 +132,19 @@ KINDS = {"gradient": ["gradient", *ON, "--reduce", "energy"],
          "compact": ["contacts", *ON, "--compact", "0.1"],
          "jacobian": ["jacobian", *ON],
          "jvp": ["jvp", *ON, "--tangents", "t.npz"],
-         "shape": ["jvp", *ON, "--tangents", "along.npz", "--by", "shape"]}
+         "shape": ["jvp", *ON, "--tangents", "along.npz", "--by", "shape"],
+         "closest": ["closest", *ON, "--as", "polyhedra", "--jacobian", "gaussian", "--samples", "4"],
+         "ccd": ["ccd", *GIVEN, "--from", "p.npy", "--to", "q.npy", "-q", "--gradient"]}
+NOT_FINITE = "poses that are not finite.*: 1 of 100, the first has index 7"
+SAYS = {"closest": "poses at which curvature does not hold the normal: [0-9]+ of 100, the first has index 3"}
 
 
 def answers(poses):
     """The same as one file has, however the folder was cut, and whoever came first."""
     for name, words in KINDS.items():
         extra = ["compact_count.npy"] if name in ("compact", "jacobian") else []
-        run(0, *words, "-o", f"{name}.npz", says="poses that are not finite: 1 of 100, the first has index 7")
-        run(0, *words, "-o", f"{name}/", "--block", 41, "--yes", says="poses that are not finite: 1 of 100, the first has index 7")
+        run(0, *words, "-o", f"{name}.npz", says=SAYS.get(name, NOT_FINITE))
+        run(0, *words, "-o", f"{name}/", "--block", 41, "--yes", says=SAYS.get(name, NOT_FINITE))
         same_as_npz(name, f"{name}.npz", extra)
         parts = [start(*words, "-o", f"{name}-parts/", "--shard", f"{i}/3", "--block", 20, "--yes") for i in (2, 0, 1)]
         for part in parts:
@@ -145,6 +156,58 @@ def answers(poses):
     pose = (pathlib.Path("compact") / "compact_pose.npy").read_bytes()
     pose = array.array("I", pose[pose.index(b"\n") + 1 :])
     check(list(entries) == [pose.count(i) for i in range(poses)] and sum(entries) > 0, "counts of entries")
+
+
+def beside_the_poses(rows, poses):
+    """What is read beside the poses by ranges: cotangents, tangents of each pose, which shapes, poses at time 1."""
+    rng = random.Random(3)
+    some = {"d_bar": ((poses, 304), [rng.gauss(0, 1) for _ in range(304 * poses)]),
+            "n_bar": ((poses, 304, 3), [rng.gauss(0, 1) for _ in range(912 * poses)])}
+    write_arrays("c.npz", **some)
+    write_arrays("short.npz", d_bar=((5, 304), some["d_bar"][1][: 5 * 304]))
+    write_arrays("nan.npz", d_bar=((poses, 304), [float("nan") if i == 304 * 60 + 1 else 0.0 for i in range(304 * poses)]))
+    write_arrays("each.npz", tangent2=((poses, 6), [rng.gauss(0, 1) for _ in range(6 * poses)]))
+    pathlib.Path("shapes.json").write_text('[{"kind": "sphere", "numbers": [0.5]}, {"kind": "box", "numbers": [[0.5, 0.5, 0.5]]},'
+                                           ' {"kind": "sphere", "numbers": [0.1]}]')
+    write_npy("one.npy", (poses,), [i % 3 for i in range(poses)], "I")
+    write_npy("two.npy", (poses,), [i % 2 + 1 for i in range(poses)], "I")
+    for body in 1, 2:
+        write_npy(f"s{body}.npy", (poses, 6), [x for i in range(poses) for x in rows[12 * i + 6 * body - 6 : 12 * i + 6 * body]])
+    for path, how in (("shapes.npz", zipfile.ZIP_STORED), ("small.npz", zipfile.ZIP_DEFLATED)):
+        with zipfile.ZipFile(path, "w", how) as archive:
+            for name in ("s1.npy", "s2.npy", "one.npy", "two.npy"):
+                archive.write(name)
+    shapes = ["closest", "--shapes", "shapes.json", "--device", DEVICE, "-q", "--poses"]
+    for name, words in {"vjp": ["gradient", *ON, "--cotangents", "c.npz"],
+                        "product": ["gradient", *ON, "--reduce", "energy", "--hessian", "each.npz"],
+                        "of-each": ["jvp", *ON, "--tangents", "each.npz"],
+                        "of-shapes": [*shapes, "shapes.npz"], "unpacked": [*shapes, "small.npz"]}.items():
+        run(0, *words, "-o", f"{name}.npz", says=NOT_FINITE)
+        for part in (1, 0):
+            run(0, *words, "-o", f"{name}/", "--block", 41, "--yes", "--shard", f"{part}/2", says="^$" if part else "not finite")
+        run(0, "merge", name, "-q")
+        same_as_npz(name, f"{name}.npz")
+    same_tree_but("of-shapes", "unpacked", "a compressed file of shapes")
+    vjp = ["gradient", *ON, "-o", "w/", "--block", 41, "--cotangents"]
+    run(2, *vjp, "short.npz", says=r"short.npz: array 'd_bar': shape \(5, 304\), not \(100, 304\): 100 poses of 304 contacts")
+    run(2, *vjp, "each.npz", says="each.npz: holds none of p_bar")
+    check(not os.path.exists("w"), "a folder of what was refused")
+    run(2, *vjp, "nan.npz", says=r"nan.npz: array 'd_bar': number 18241, counted from 0, is nan")
+    run(2, *vjp, "c.npz", "--resume", says="w/: was begun with another file of cotangents")
+    write_npy("two.npy", (poses,), [3 * (i == 60) for i in range(poses)], "I")
+    with zipfile.ZipFile("wrong.npz", "w") as archive:
+        for name in ("s1.npy", "s2.npy", "one.npy", "two.npy"):
+            archive.write(name)
+    run(2, *shapes, "wrong.npz", "-o", "w2/", "--block", 41, says="wrong.npz: array 'two': row 60, counted from 0: there is no shape 3")
+    run(2, *shapes, "p.npy", "-o", "w3/", says="p.npy: holds neither one nor two")
+    write_npy("few.npy", (9, 12), rows[: 9 * 12])
+    run(2, "ccd", *GIVEN, "--from", "p.npy", "--to", "few.npy", "-o", "w3/", says="few.npy: holds 9 poses, but p.npy 100")
+    run(0, *KINDS["ccd"], "-o", "c2/", "--shard", "0/9", says="not finite")
+    q = pathlib.Path("q.npy").read_bytes()
+    pathlib.Path("q.npy").write_bytes(q[:-1] + b"\x01")
+    run(2, *KINDS["ccd"], "-o", "c2/", "--shard", "1/9", says="c2/: was begun with another file of poses at time 1")
+    pathlib.Path("q.npy").write_bytes(q)
+    run(2, *KINDS["closest"], "--seed", 2, "-o", "closest/", "--resume", says="closest/: was begun with another set of options")
 
 
 def pairs_of_bodies(rows, poses):
@@ -185,9 +248,7 @@ def refused(poses):
     run(2, *words, "-o", "r/", "--timeline", "t", says="--timeline is of one file")
     run(2, *words, "-o", "not/there/", says="not/there/: No such file")
     run(2, "gradient", *ON, "--by", "shape", "--reduce", "energy", "-o", "r/", says="--by shape write an .npz")
-    run(1, "closest", *ON, "-o", "r/", says="names no file to write")
-    write_tangents("each.npz", tangent2=((poses, 6), [0.5] * 6 * poses))
-    run(2, "jvp", *ON, "--tangents", "each.npz", "-o", "r/", says="array 'tangent2' has a row a pose; a folder")
+    run(1, "render", *ON, "-o", "r/", says="names no file to write")
     run(2, *KINDS["shape"], "--each-pose", "-o", "r/", says="directions that are the same for all: no --each-pose")
     check(not os.path.exists("r"), "a folder of what was refused")
     os.mkdir("other")
@@ -224,7 +285,7 @@ def refused(poses):
         run(2, *(words[:-2] if other[0] == "--compact" else words), *other, "-o", "r/", "--shard", "1/3", "--resume",
             says="r/: was begun with " + says)
     run(2, *KINDS["gradient"], "-o", "r/", "--shard", "0/3", says="r/: was begun with another command: \"contacts\" there, \"gradient\" here")
-    write_tangents("other.npz", tangent2=((6,), [0, 0, 2, 0, 0, 0]))
+    write_arrays("other.npz", tangent2=((6,), [0, 0, 2, 0, 0, 0]))
     run(0, *KINDS["jvp"], "-o", "j/", "--shard", "0/9", "--yes", says="not finite")
     run(2, *KINDS["jvp"][:-1], "other.npz", "-o", "j/", "--shard", "1/9", says="j/: was begun with another file of tangents")
     run(2, *KINDS["jvp"][:-1], "along.npz", "--by", "shape", "-o", "j/", "--shard", "1/9", says="j/: was begun with ")
@@ -425,6 +486,7 @@ def main():
         else:
             rows = make_inputs(100)
             answers(100)
+            beside_the_poses(rows, 100)
             pairs_of_bodies(rows, 100)
             refused(100)
             disk_full()

@@ -9,18 +9,18 @@
 static exit_code reals(const ccd *c, size_t width, void **out)
 {
   size_t count = 0;
-  *out = multiply(c->from.count, width, 1, &count)
+  *out = multiply(c->count, width, 1, &count)
            ? calloc(count ? count : 1, real_bytes(c->scene.precision))
            : NULL;
   return *out
            ? EXIT_GOOD
-           : report(EXIT_RUN, "no memory for %zu numbers of %zu poses each", width, c->from.count);
+           : report(EXIT_RUN, "no memory for %zu numbers of %zu poses each", width, c->count);
 }
 
 exit_code ccd_take_memory(ccd *c)
 {
   abut_ccd_batch *b = &c->batch;
-  const size_t rows = c->from.count ? c->from.count : 1;
+  const size_t rows = c->count ? c->count : 1;
   CLI_TRY(reals(c, 1, &b->toi));
   CLI_TRY(reals(c, 3, &b->p1));
   CLI_TRY(reals(c, 3, &b->p2));
@@ -36,7 +36,7 @@ exit_code ccd_take_memory(ccd *c)
   b->candidates = calloc(rows, sizeof *b->candidates);
   return b->status && b->kind && b->feature1 && b->feature2 && b->candidates
            ? EXIT_GOOD
-           : report(EXIT_RUN, "no memory for the features of %zu poses", c->from.count);
+           : report(EXIT_RUN, "no memory for the features of %zu poses", c->count);
 }
 
 void ccd_free_answers(ccd *c)
@@ -53,19 +53,22 @@ void ccd_free_answers(ccd *c)
   free(b->candidates);
   free(c->gradients.by1);
   free(c->gradients.by2);
+  b->toi = b->p1 = b->p2 = b->n = NULL;
+  b->status = NULL;
+  b->kind = NULL;
+  b->feature1 = b->feature2 = b->candidates = NULL;
+  c->gradients.by1 = c->gradients.by2 = NULL;
 }
 
-exit_code ccd_compute(ccd *c)
+exit_code ccd_compute(ccd *c, progress *p)
 {
-  progress p = progress_begin(c->o, "collision in time, poses");
   c->batch.progress = progress_step;
-  c->batch.user = &p;
+  c->batch.user = p;
   const double start = now();
   const abut_status status =
     c->derives ? abut_ccd_gradient(c->meshes[0], c->meshes[1], &c->batch, &c->gradients)
                : abut_ccd(c->meshes[0], c->meshes[1], &c->batch);
   c->seconds += now() - start;
-  progress_end(&p);
   return report_status(status);
 }
 
@@ -76,54 +79,30 @@ static abut_ccd_status end_of(const ccd *c, size_t row)
   return (abut_ccd_status)(c->batch.status[row] & ABUT_CCD_END);
 }
 
-/* Of the bit, whether it was added; of an end, whether it is the row's. */
-static bool is_so(const ccd *c, size_t row, abut_ccd_status what)
-{
-  return what == ABUT_CCD_ROUGH ? (c->batch.status[row] & what) != 0 : end_of(c, row) == what;
-}
-
-static size_t count_rows(const ccd *c, abut_ccd_status what, size_t *first)
+static size_t count_rows(const ccd *c, abut_ccd_status end)
 {
   size_t count = 0;
-  *first = 0;
-  for (size_t i = c->from.count; i-- > 0;) {
-    if (is_so(c, i, what)) {
-      ++count;
-      *first = i;
-    }
+  for (size_t i = 0; i < c->count; ++i) {
+    count += end_of(c, i) == end;
   }
   return count;
 }
 
-static void warn_rows(const ccd *c, abut_ccd_status of, const char *what, const char *effect)
-{
-  size_t first;
-  const size_t count = count_rows(c, of, &first);
-  if (count) {
-    warn("%s: %zu of %zu, the first has index %zu. %s", what, count, c->from.count, first, effect);
-  }
-}
-
-void ccd_warn(const ccd *c)
-{
-  warn_rows(c, ABUT_CCD_BAD_INPUT,
-            "poses that are not finite, or too far out, or with a quaternion of length 0",
-            "Their times are 0.");
-  warn_rows(c, ABUT_CCD_LIMIT, "poses at which the bound of iterations was reached",
-            "Their times are safe, but not the latest; a larger --tolerance may decide them.");
-  if (c->derives) {
-    warn_rows(
-      c, ABUT_CCD_ROUGH,
-      "poses at which features graze, touch at distance 0, or a body turns by half a circle",
-      "Derivatives are 0 there; a --separation above 0 gives touching features a normal.");
-  }
-}
+const status_note ccd_notes[] = {
+  {ABUT_CCD_END, ABUT_CCD_BAD_INPUT, "poses that are not finite, or too far out, or with a quaternion of length 0",
+   "Their times are 0."},
+  {ABUT_CCD_END, ABUT_CCD_LIMIT, "poses at which the bound of iterations was reached",
+   "Their times are safe, but not the latest; a larger --tolerance may decide them."},
+  {ABUT_CCD_ROUGH, ABUT_CCD_ROUGH,
+   "poses at which features graze, touch at distance 0, or a body turns by half a circle",
+   "Derivatives are 0 there; a --separation above 0 gives touching features a normal."},
+  {0}};
 
 /* Of the rows that end before their time; false where there are none. */
 static bool least_time(const ccd *c, double *out)
 {
   *out = INFINITY;
-  for (size_t i = 0; i < c->from.count; ++i) {
+  for (size_t i = 0; i < c->count; ++i) {
     if (end_of(c, i) != ABUT_CCD_FREE && end_of(c, i) != ABUT_CCD_BAD_INPUT) {
       *out = fmin(*out, real_at(c->batch.toi, c->scene.precision, i));
     }
@@ -142,10 +121,9 @@ void ccd_summarise(const ccd *c)
               {ABUT_CCD_WITHIN, "within"},
               {ABUT_CCD_BAD_INPUT, "rejected"}};
   double least = 0.0;
-  size_t unused;
-  printf("%zu pose%s: ", c->from.count, c->from.count == 1 ? "" : "s");
+  printf("%zu pose%s: ", c->count, c->count == 1 ? "" : "s");
   for (size_t i = 0; i < sizeof ends / sizeof *ends; ++i) {
-    printf("%zu %s, ", count_rows(c, ends[i].end, &unused), ends[i].word);
+    printf("%zu %s, ", count_rows(c, ends[i].end), ends[i].word);
   }
   if (least_time(c, &least)) {
     printf("least time %.6g, ", least);
@@ -154,26 +132,24 @@ void ccd_summarise(const ccd *c)
          precision_name(c->scene.precision));
 }
 
-/* ---- the file ---- */
+/* ---- arrays ---- */
 
-exit_code ccd_write(const ccd *c)
+void ccd_add(const ccd *c, outputs *l)
 {
   const abut_ccd_batch *b = &c->batch;
   const abut_array_type real = real_type(&c->scene);
-  const size_t count = c->from.count;
-  outputs l = {0};
-  outputs_add(&l, "toi", real, b->toi, 1, count, 0, 0);
-  outputs_add(&l, "status", ABUT_ARRAY_UINT8, b->status, 1, count, 0, 0);
-  outputs_add(&l, "kind", ABUT_ARRAY_INT32, b->kind, 1, count, 0, 0);
-  outputs_add(&l, "feature_a", ABUT_ARRAY_UINT32, b->feature1, 1, count, 0, 0);
-  outputs_add(&l, "feature_b", ABUT_ARRAY_UINT32, b->feature2, 1, count, 0, 0);
-  outputs_add(&l, "p_a", real, b->p1, 2, count, 3, 0);
-  outputs_add(&l, "p_b", real, b->p2, 2, count, 3, 0);
-  outputs_add(&l, "n", real, b->n, 2, count, 3, 0);
-  outputs_add(&l, "candidates", ABUT_ARRAY_UINT32, b->candidates, 1, count, 0, 0);
+  const size_t count = c->count;
+  outputs_add(l, "toi", real, b->toi, 1, count, 0, 0);
+  outputs_add(l, "status", ABUT_ARRAY_UINT8, b->status, 1, count, 0, 0);
+  outputs_add(l, "kind", ABUT_ARRAY_INT32, b->kind, 1, count, 0, 0);
+  outputs_add(l, "feature_a", ABUT_ARRAY_UINT32, b->feature1, 1, count, 0, 0);
+  outputs_add(l, "feature_b", ABUT_ARRAY_UINT32, b->feature2, 1, count, 0, 0);
+  outputs_add(l, "p_a", real, b->p1, 2, count, 3, 0);
+  outputs_add(l, "p_b", real, b->p2, 2, count, 3, 0);
+  outputs_add(l, "n", real, b->n, 2, count, 3, 0);
+  outputs_add(l, "candidates", ABUT_ARRAY_UINT32, b->candidates, 1, count, 0, 0);
   if (c->derives) {
-    outputs_add(&l, "dtoi_a", real, c->gradients.by1, 2, count, 12, 0);
-    outputs_add(&l, "dtoi_b", real, c->gradients.by2, 2, count, 12, 0);
+    outputs_add(l, "dtoi_a", real, c->gradients.by1, 2, count, 12, 0);
+    outputs_add(l, "dtoi_b", real, c->gradients.by2, 2, count, 12, 0);
   }
-  return outputs_write(&l, &c->scene, c->o);
 }

@@ -15,16 +15,16 @@ static const char *kind_name(abut_pose_kind kind)
   return kind == ABUT_POSE_QUATERNION ? "positions and quaternions" : "twists";
 }
 
-static exit_code check_poses(const ccd *c)
+static exit_code check_poses(const ccd *c, size_t from_count, abut_pose_kind from_kind, size_t to_count,
+                             abut_pose_kind to_kind)
 {
   const char *from = c->o->value[OPTION_FROM], *to = c->o->value[OPTION_TO];
-  if (c->from.count != c->to.count) {
-    return report(EXIT_INPUT, "%s: holds %zu pose%s, but %s %zu", to, c->to.count,
-                  c->to.count == 1 ? "" : "s", from, c->from.count);
+  if (from_count != to_count) {
+    return report(EXIT_INPUT, "%s: holds %zu pose%s, but %s %zu", to, to_count, to_count == 1 ? "" : "s", from,
+                  from_count);
   }
-  if (c->from.kind != c->to.kind) {
-    return report(EXIT_INPUT, "%s: holds %s, but %s %s", to, kind_name(c->to.kind), from,
-                  kind_name(c->from.kind));
+  if (from_kind != to_kind) {
+    return report(EXIT_INPUT, "%s: holds %s, but %s %s", to, kind_name(to_kind), from, kind_name(from_kind));
   }
   return EXIT_GOOD;
 }
@@ -34,26 +34,44 @@ exit_code ccd_read_poses(ccd *c)
   const options *o = c->o;
   CLI_TRY(report_status(abut_load_poses(o->value[OPTION_FROM], &c->from)));
   CLI_TRY(report_status(abut_load_poses(o->value[OPTION_TO], &c->to)));
-  CLI_TRY(check_poses(c));
-  if (!c->from.count) {
-    warn("%s: holds no poses; what is written holds none either", o->value[OPTION_FROM]);
-  }
+  CLI_TRY(check_poses(c, c->from.count, c->from.kind, c->to.count, c->to.kind));
+  warn_empty(o->value[OPTION_FROM], c->from.count);
   if (c->from.pair || c->to.pair) {
-    warn(
-      "the poses name pairs, which `contacts --pairs` takes: all are of the same two bodies here");
+    warn_pairs();
   }
   return EXIT_GOOD;
 }
 
-exit_code ccd_take_poses(ccd *c)
+exit_code ccd_open_poses(ccd *c, const abut_pose_file_info *from)
 {
-  const size_t numbers = c->from.count * pose_width(c->from.kind);
-  const double *const all[4] = {c->from.pose1, c->to.pose1, c->from.pose2, c->to.pose2};
+  abut_pose_file_info to;
+  CLI_TRY(report_status(abut_open_poses(c->o->value[OPTION_TO], &c->to_file, &to)));
+  CLI_TRY(check_poses(c, from->count, from->kind, to.count, to.kind));
+  if (to.pairs && !from->pairs) { /* which was warned about */
+    warn_pairs();
+  }
+  return EXIT_GOOD;
+}
+
+static void free_poses(ccd *c)
+{
+  for (int i = 0; i < 4; ++i) {
+    free(c->poses[i]);
+    c->poses[i] = NULL;
+  }
+}
+
+exit_code ccd_take_poses(ccd *c, const abut_poses *from, const abut_poses *to)
+{
+  const size_t numbers = from->count * pose_width(from->kind);
+  const double *const all[4] = {from->pose1, to->pose1, from->pose2, to->pose2};
+  free_poses(c);
   for (int i = 0; i < 4; ++i) {
     CLI_TRY(poses_to_reals(all[i], numbers, c->scene.precision, &c->poses[i]));
   }
-  c->batch.count = c->from.count;
-  c->batch.poses = c->from.kind;
+  c->count = from->count;
+  c->batch.count = from->count;
+  c->batch.poses = from->kind;
   c->batch.from1 = c->poses[0];
   c->batch.to1 = c->poses[1];
   c->batch.from2 = c->poses[2];
@@ -63,11 +81,10 @@ exit_code ccd_take_poses(ccd *c)
 
 void ccd_free_inputs(ccd *c)
 {
-  for (int i = 0; i < 4; ++i) {
-    free(c->poses[i]);
-  }
+  free_poses(c);
   abut_free_poses(&c->from);
   abut_free_poses(&c->to);
+  abut_close_poses(c->to_file);
 }
 
 /* ---- meshes ---- */

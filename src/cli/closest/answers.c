@@ -53,67 +53,46 @@ void closest_free_answers(closest *c)
   free(c->jacobians.p2);
   free(c->jacobians.n);
   free(c->jacobians.d);
+  b->d = b->n = b->p1 = b->p2 = b->gap = NULL;
+  b->iterations = NULL;
+  b->simplex = NULL;
+  c->jacobians = (abut_closest_jacobians){0};
 }
 
-exit_code closest_compute(closest *c)
+exit_code closest_compute(closest *c, progress *p)
 {
-  progress p = progress_begin(c->o, "closest points, poses");
   c->batch.progress = progress_step;
-  c->batch.user = &p;
+  c->batch.user = p;
   const double start = now();
   const abut_status status =
     c->derives ? abut_closest_jacobian(c->scene.context, &c->batch, &c->smoothing, &c->jacobians)
                : abut_closest(c->scene.context, &c->batch);
   c->seconds += now() - start;
-  progress_end(&p);
   return report_status(status);
 }
 
 /* ---- what is said of them ---- */
 
+#define END ((uint8_t)~((unsigned)ABUT_CLOSEST_FLAT | (unsigned)ABUT_CLOSEST_STEEP))
+
 static abut_closest_status end_of(const closest *c, size_t row)
 {
-  return (abut_closest_status)(c->batch.status[row] & ~(ABUT_CLOSEST_FLAT | ABUT_CLOSEST_STEEP));
+  return (abut_closest_status)(c->batch.status[row] & END);
 }
 
-/* Of a bit, whether it was added; of an end, whether it is the row's. */
-static bool is_so(const closest *c, size_t row, abut_closest_status what)
-{
-  return what == ABUT_CLOSEST_FLAT || what == ABUT_CLOSEST_STEEP
-           ? (c->batch.status[row] & what) != 0
-           : end_of(c, row) == what;
-}
-
-/* Of rows that ended so, or have the bit. */
-static void warn_rows(const closest *c, abut_closest_status end, const char *what, const char *effect)
-{
-  size_t count = 0, first = 0;
-  for (size_t i = c->poses.count; i-- > 0;) {
-    if (is_so(c, i, end)) {
-      ++count;
-      first = i;
-    }
-  }
-  if (count) {
-    warn("%s: %zu of %zu, the first has index %zu. %s", what, count, c->poses.count, first, effect);
-  }
-}
-
-void closest_warn(const closest *c)
-{
-  warn_rows(c, ABUT_CLOSEST_BAD_INPUT, "poses that are not finite, or with a quaternion of length 0",
-            "Their rows are 0.");
-  warn_rows(c, ABUT_CLOSEST_ITERATION_LIMIT, "poses at which the bound of iterations was reached",
-            "Their answers stand within their gap.");
-  warn_rows(c, ABUT_CLOSEST_DEGENERATE,
-            "poses at which both shapes lie in a plane, or rounding ends short of the tolerance",
-            "Their answers stand within their gap.");
-  warn_rows(c, ABUT_CLOSEST_FLAT, "poses at which a face or an edge is touched, which has no curvature",
-            "It counts as 0; --jacobian gumbel and gaussian smooth it.");
-  warn_rows(c, ABUT_CLOSEST_STEEP, "poses at which curvature does not hold the normal",
-            "Jacobians of n, p1 and p2 may be as large as 1e6 there; that of d is right. --jacobian "
-            "gaussian, or a higher --temperature, may hold it.");
-}
+const status_note closest_notes[] = {
+  {END, ABUT_CLOSEST_BAD_INPUT, "poses that are not finite, or with a quaternion of length 0", "Their rows are 0."},
+  {END, ABUT_CLOSEST_ITERATION_LIMIT, "poses at which the bound of iterations was reached",
+   "Their answers stand within their gap."},
+  {END, ABUT_CLOSEST_DEGENERATE,
+   "poses at which both shapes lie in a plane, or rounding ends short of the tolerance",
+   "Their answers stand within their gap."},
+  {ABUT_CLOSEST_FLAT, ABUT_CLOSEST_FLAT, "poses at which a face or an edge is touched, which has no curvature",
+   "It counts as 0; --jacobian gumbel and gaussian smooth it."},
+  {ABUT_CLOSEST_STEEP, ABUT_CLOSEST_STEEP, "poses at which curvature does not hold the normal",
+   "Jacobians of n, p1 and p2 may be as large as 1e6 there; that of d is right. --jacobian "
+   "gaussian, or a higher --temperature, may hold it."},
+  {0}};
 
 static size_t count_beyond(const closest *c)
 {
@@ -160,7 +139,7 @@ void closest_summarise(const closest *c)
          precision_name(c->scene.precision));
 }
 
-/* ---- the file ---- */
+/* ---- arrays ---- */
 
 /* Of body 2, whose shapes stand behind body 1's. */
 static void count_from_own(const closest *c)
@@ -170,30 +149,28 @@ static void count_from_own(const closest *c)
   }
 }
 
-exit_code closest_write(const closest *c)
+void closest_add(const closest *c, outputs *l)
 {
   const abut_closest_batch *b = &c->batch;
   const abut_array_type real = real_type(&c->scene);
   const size_t count = c->poses.count;
-  outputs l = {0};
-  outputs_add(&l, "d", real, b->d, 1, count, 0, 0);
-  outputs_add(&l, "n", real, b->n, 2, count, 3, 0);
-  outputs_add(&l, "p1", real, b->p1, 2, count, 3, 0);
-  outputs_add(&l, "p2", real, b->p2, 2, count, 3, 0);
-  outputs_add(&l, "gap", real, b->gap, 1, count, 0, 0);
-  outputs_add(&l, "status", ABUT_ARRAY_UINT8, b->status, 1, count, 0, 0);
-  outputs_add(&l, "iterations", ABUT_ARRAY_UINT32, b->iterations, 1, count, 0, 0);
-  outputs_add(&l, "simplex", ABUT_ARRAY_INT32, b->simplex, 3, count, 4, 2);
+  outputs_add(l, "d", real, b->d, 1, count, 0, 0);
+  outputs_add(l, "n", real, b->n, 2, count, 3, 0);
+  outputs_add(l, "p1", real, b->p1, 2, count, 3, 0);
+  outputs_add(l, "p2", real, b->p2, 2, count, 3, 0);
+  outputs_add(l, "gap", real, b->gap, 1, count, 0, 0);
+  outputs_add(l, "status", ABUT_ARRAY_UINT8, b->status, 1, count, 0, 0);
+  outputs_add(l, "iterations", ABUT_ARRAY_UINT32, b->iterations, 1, count, 0, 0);
+  outputs_add(l, "simplex", ABUT_ARRAY_INT32, b->simplex, 3, count, 4, 2);
   if (c->derives) {
-    outputs_add(&l, "jacobian_p1", real, c->jacobians.p1, 3, count, 3, 12);
-    outputs_add(&l, "jacobian_p2", real, c->jacobians.p2, 3, count, 3, 12);
-    outputs_add(&l, "jacobian_n", real, c->jacobians.n, 3, count, 3, 12);
-    outputs_add(&l, "jacobian_d", real, c->jacobians.d, 2, count, 12, 0);
+    outputs_add(l, "jacobian_p1", real, c->jacobians.p1, 3, count, 3, 12);
+    outputs_add(l, "jacobian_p2", real, c->jacobians.p2, 3, count, 3, 12);
+    outputs_add(l, "jacobian_n", real, c->jacobians.n, 3, count, 3, 12);
+    outputs_add(l, "jacobian_d", real, c->jacobians.d, 2, count, 12, 0);
   }
   if (closest_tells_rows(c)) {
     count_from_own(c);
-    outputs_add(&l, "one", ABUT_ARRAY_UINT32, c->one, 1, count, 0, 0);
-    outputs_add(&l, "two", ABUT_ARRAY_UINT32, c->two, 1, count, 0, 0);
+    outputs_add(l, "one", ABUT_ARRAY_UINT32, c->one, 1, count, 0, 0);
+    outputs_add(l, "two", ABUT_ARRAY_UINT32, c->two, 1, count, 0, 0);
   }
-  return outputs_write(&l, &c->scene, c->o);
 }

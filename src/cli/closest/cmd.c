@@ -1,4 +1,5 @@
 #include "closest/closest.h"
+#include "folder/run.h"
 
 #include <stdlib.h>
 
@@ -24,38 +25,88 @@ static exit_code check_usage(closest *c, abut_precision *precision)
   CLI_TRY(check_inputs(o));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   CLI_TRY(timeline_check(o));
-  return check_own_output(o);
+  return folder_check_output(o);
 }
 
-static exit_code load_poses(closest *c)
+#define WHAT "closest points, poses"
+
+static exit_code take_poses(closest *c, const abut_poses *poses)
 {
   abut_batch batch = abut_default_batch(); /* of which the poses alone are of use */
-  CLI_TRY(pose_arrays_open(&c->arrays, &batch, &c->scene, &c->poses));
-  c->width = pose_width(c->poses.kind);
-  c->batch.count = c->poses.count;
-  c->batch.poses = c->poses.kind;
+  pose_arrays_close(&c->arrays);
+  CLI_TRY(pose_arrays_open(&c->arrays, &batch, &c->scene, poses));
+  c->width = pose_width(poses->kind);
+  c->batch.count = poses->count;
+  c->batch.poses = poses->kind;
   c->batch.pose1 = c->arrays.pose1;
   c->batch.pose2 = c->arrays.pose2;
   c->batch.status = c->arrays.status;
   return EXIT_GOOD;
 }
 
-static exit_code run(closest *c)
+/* ---- a folder of results ---- */
+
+static exit_code compute_block(void *user, const abut_poses *poses, size_t first, progress *p, outputs *l)
+{
+  closest *c = user;
+  closest_free_answers(c);
+  c->poses = (abut_poses){.count = poses->count, .kind = poses->kind}; /* the block's own are somebody else's */
+  c->smoothing.first = first;
+  CLI_TRY(take_poses(c, poses));
+  CLI_TRY(closest_take_memory(c));
+  CLI_TRY(closest_find_rows(c, first));
+  if (poses->count) {
+    CLI_TRY(closest_compute(c, p));
+  }
+  closest_add(c, l);
+  return EXIT_GOOD;
+}
+
+static exit_code run_in_folder(closest *c, abut_precision precision, folder_run *r)
+{
+  CLI_TRY(folder_run_open(r, c->o, OPTION_POSES));
+  CLI_TRY(scene_open(&c->scene, c->o, precision));
+  CLI_TRY(closest_load_shapes(c));
+  c->file = r->file;
+  r->scene = &c->scene;
+  r->compute = compute_block;
+  r->user = c;
+  r->what = WHAT;
+  r->notes = closest_notes;
+  return folder_run_blocks(r);
+}
+
+/* ---- one file ---- */
+
+static exit_code compute(closest *c)
+{
+  progress p = progress_begin(c->o, WHAT);
+  const exit_code code = closest_compute(c, &p);
+  progress_end(&p);
+  return code;
+}
+
+static exit_code run(closest *c, folder_run *r)
 {
   const options *o = c->o;
   abut_precision precision = ABUT_FLOAT32;
+  outputs l = {0};
   CLI_TRY(check_usage(c, &precision));
+  if (folder_is_named(o)) {
+    return run_in_folder(c, precision, r);
+  }
   CLI_TRY(report_status(abut_load_poses(o->value[OPTION_POSES], &c->poses)));
-  warn_empty(o, &c->poses);
+  warn_empty(o->value[OPTION_POSES], c->poses.count);
   CLI_TRY(scene_open(&c->scene, o, precision));
   CLI_TRY(closest_load_shapes(c));
-  CLI_TRY(load_poses(c));
+  CLI_TRY(take_poses(c, &c->poses));
   CLI_TRY(closest_take_memory(c));
   CLI_TRY(timeline_start(&c->scene, o));
-  CLI_TRY(closest_find_rows(c));
-  CLI_TRY(closest_compute(c));
-  closest_warn(c);
-  CLI_TRY(closest_write(c));
+  CLI_TRY(closest_find_rows(c, 0));
+  CLI_TRY(compute(c));
+  warn_noted(closest_notes, c->batch.status, c->poses.count, "");
+  closest_add(c, &l);
+  CLI_TRY(outputs_write(&l, &c->scene, o));
   if (sums_up(o)) {
     closest_summarise(c);
   }
@@ -66,8 +117,11 @@ exit_code cmd_closest(const options *o)
 {
   closest c = {.o = o, .batch = abut_default_closest_batch(),
                .smoothing = abut_default_closest_smoothing()};
-  const exit_code code = run(&c);
+  folder_run r = {0};
+  const exit_code code = run(&c, &r);
+  folder_run_close(&r);
   closest_free_answers(&c);
+  closest_free_rows(&c);
   closest_free_shapes(&c);
   pose_arrays_close(&c.arrays);
   abut_free_poses(&c.poses);

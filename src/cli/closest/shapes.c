@@ -28,13 +28,17 @@ bool closest_tells_rows(const closest *c)
   return c->counts[0] && c->part != ABUT_PART_HULL;
 }
 
+void closest_free_rows(closest *c)
+{
+  (c->o->value[OPTION_SHAPES] ? abut_free : free)(c->one);
+  (c->o->value[OPTION_SHAPES] ? abut_free : free)(c->two);
+  c->one = c->two = NULL;
+}
+
 void closest_free_shapes(closest *c)
 {
   (c->o->value[OPTION_SHAPES] ? abut_free : free)(c->shapes); /* the shapes go with their context */
-  (c->o->value[OPTION_SHAPES] ? abut_free : free)(c->one);
-  (c->o->value[OPTION_SHAPES] ? abut_free : free)(c->two);
   c->shapes = NULL;
-  c->one = c->two = NULL;
 }
 
 /* Makes room for the shapes of both bodies. */
@@ -149,42 +153,41 @@ static exit_code load_parts(closest *c)
 
 /* ---- shapes of a file ---- */
 
-static exit_code check_rows(const closest *c, const char *name, const uint32_t *rows)
+static exit_code check_rows(const closest *c, const char *name, const uint32_t *rows, size_t first)
 {
   for (size_t i = 0; i < c->poses.count; ++i) {
     if (rows[i] >= c->shape_count) {
       return report(EXIT_INPUT, "%s: array '%s': row %zu, counted from 0: there is no shape %u; %s "
-                    "holds %zu, from 0 on", c->o->value[OPTION_POSES], name, i, rows[i],
+                    "holds %zu, from 0 on", c->o->value[OPTION_POSES], name, first + i, rows[i],
                     c->o->value[OPTION_SHAPES], c->shape_count);
     }
   }
   return EXIT_GOOD;
 }
 
-static exit_code shapes_of_file(closest *c)
+static exit_code rows_of_file(closest *c, size_t first)
 {
   const char *path = c->o->value[OPTION_SHAPES], *poses = c->o->value[OPTION_POSES];
-  CLI_TRY(report_status(abut_load_shape_rows(poses, c->poses.count, &c->one, &c->two)));
-  CLI_TRY(report_status(abut_load_shapes(c->scene.context, path, &c->shape_count, &c->shapes)));
+  CLI_TRY(report_status(c->file ? abut_read_shape_rows(c->file, first, c->poses.count, &c->one, &c->two)
+                                : abut_load_shape_rows(poses, c->poses.count, &c->one, &c->two)));
   if (!c->one) {
     return c->shape_count == 2
              ? EXIT_GOOD
              : report(EXIT_INPUT, "%s: holds neither one nor two, which say which shapes its poses are "
                       "of, and %s holds %zu shapes, not two", poses, path, c->shape_count);
   }
-  CLI_TRY(check_rows(c, "one", c->one));
-  return check_rows(c, "two", c->two);
+  CLI_TRY(check_rows(c, "one", c->one, first));
+  return check_rows(c, "two", c->two, first);
 }
 
 exit_code closest_load_shapes(closest *c)
 {
-  CLI_TRY(c->o->value[OPTION_SHAPES]     ? shapes_of_file(c)
+  const char *file = c->o->value[OPTION_SHAPES];
+  CLI_TRY(file ? report_status(abut_load_shapes(c->scene.context, file, &c->shape_count, &c->shapes))
           : c->part == ABUT_PART_HULL ? load_hulls(c)
                                       : load_parts(c));
   c->batch.shapes = c->shapes;
   c->batch.shape_count = c->shape_count;
-  c->batch.one = c->one;
-  c->batch.two = c->two;
   return EXIT_GOOD;
 }
 
@@ -262,7 +265,10 @@ static void take_nearest(closest *c, const pairs *p, size_t first, size_t count)
 
 static exit_code compute_pairs(closest *c, pairs *p)
 {
-  progress shown = progress_begin(c->o, "nearest shapes, poses");
+  progress shown = {0};
+  if (!c->file) {
+    shown = progress_begin(c->o, "nearest shapes, poses");
+  }
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(pairs_open(p, c));
   for (size_t first = 0, count; first < c->poses.count; first += count) {
@@ -288,12 +294,9 @@ done:
   return code;
 }
 
-exit_code closest_find_rows(closest *c)
+static exit_code find_nearest(closest *c)
 {
   pairs p = {0};
-  if (!closest_tells_rows(c)) {
-    return EXIT_GOOD;
-  }
   c->one = take(c->poses.count, 1, sizeof *c->one);
   c->two = take(c->poses.count, 1, sizeof *c->two);
   if (!c->one || !c->two) {
@@ -303,7 +306,18 @@ exit_code closest_find_rows(closest *c)
   const exit_code code = compute_pairs(c, &p);
   c->seconds += now() - start;
   pairs_close(&p);
+  return code;
+}
+
+exit_code closest_find_rows(closest *c, size_t first)
+{
+  closest_free_rows(c);
+  if (c->o->value[OPTION_SHAPES]) {
+    CLI_TRY(rows_of_file(c, first));
+  } else if (closest_tells_rows(c)) {
+    CLI_TRY(find_nearest(c));
+  }
   c->batch.one = c->one;
   c->batch.two = c->two;
-  return code;
+  return EXIT_GOOD;
 }

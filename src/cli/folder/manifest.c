@@ -163,9 +163,20 @@ static exit_code put_bodies(json_t *m, const options *o)
 /* ---- the rest of it ---- */
 
 /* Options that change what is computed. Files are told by what is in them. */
-static const option_id counted[] = {OPTION_BY, OPTION_CELLS, OPTION_COMPACT, OPTION_EDGES, OPTION_FOLLOW, OPTION_FULL_HESSIAN,
-                                    OPTION_MEAN_DISTANCE, OPTION_REDUCE, OPTION_SCALE,
-                                    OPTION_TEMPERATURE, OPTION_THRESHOLD, OPTION_VERTICES};
+static const option_id counted[] = {OPTION_AS, OPTION_BY, OPTION_CELLS, OPTION_CENTER1, OPTION_CENTER2, OPTION_COMPACT,
+                                    OPTION_CUTOFF, OPTION_EDGES, OPTION_EPSILON, OPTION_FOLLOW, OPTION_FULL_HESSIAN,
+                                    OPTION_GRADIENT, OPTION_ITERATIONS, OPTION_JACOBIAN, OPTION_KEEP, OPTION_LEVEL,
+                                    OPTION_MEAN_DISTANCE, OPTION_MOTION, OPTION_REDUCE, OPTION_SAMPLES, OPTION_SCALE,
+                                    OPTION_SEED, OPTION_SEPARATION, OPTION_TEMPERATURE, OPTION_THRESHOLD,
+                                    OPTION_TOLERANCE, OPTION_VERTICES};
+
+/* Files beside the bodies and the poses that change it. */
+static const struct {
+  option_id id;
+  const char *key;
+} files[] = {{OPTION_COTANGENTS, "cotangents"}, {OPTION_HESSIAN, "hessian"}, {OPTION_SHAPES, "shapes"},
+             {OPTION_TANGENTS, "tangents"},     {OPTION_TO, "to"}};
+#define FILES (sizeof files / sizeof *files)
 
 static void put_options(json_t *m, const options *o)
 {
@@ -184,19 +195,23 @@ static json_t *name_json(const char *path)
   return name ? name : json_string("?"); /* not of UTF-8 */
 }
 
-static exit_code put_tangents(json_t *m, const options *o)
+static exit_code put_files(json_t *m, const options *o)
 {
-  uint64_t hash = HASH_BEGIN, bytes;
-  CLI_TRY(hash_file(o->value[OPTION_TANGENTS], false, &hash, &bytes));
-  json_object_set_new(m, "tangents", hash_text(hash));
+  for (size_t i = 0; i < FILES; ++i) {
+    uint64_t hash = HASH_BEGIN, bytes;
+    if (o->value[files[i].id]) {
+      CLI_TRY(hash_file(o->value[files[i].id], true, &hash, &bytes));
+      json_object_set_new(m, files[i].key, hash_text(hash));
+    }
+  }
   return EXIT_GOOD;
 }
 
 /* For people: names may differ from one machine to another. */
-static void put_names(json_t *m, const options *o)
+static void put_names(json_t *m, const options *o, option_id input)
 {
   json_t *names = json_object(), *bodies = json_array();
-  json_object_set_new(names, "poses", name_json(o->value[OPTION_POSES]));
+  json_object_set_new(names, "poses", name_json(o->value[input]));
   for (int i = 0; i < o->operand_count; ++i) {
     json_array_append_new(bodies, name_json(o->operands[i]));
   }
@@ -204,13 +219,18 @@ static void put_names(json_t *m, const options *o)
     json_array_append_new(bodies, name_json(o->value[OPTION_PAIRS]));
   }
   json_object_set_new(names, "bodies", bodies);
+  for (size_t i = 0; i < FILES; ++i) {
+    if (o->value[files[i].id]) {
+      json_object_set_new(names, files[i].key, name_json(o->value[files[i].id]));
+    }
+  }
   json_object_set_new(m, "names", names);
 }
 
-static exit_code put_poses(json_t *m, const options *o, const abut_pose_file_info *info)
+static exit_code put_poses(json_t *m, const char *path, const abut_pose_file_info *info)
 {
   uint64_t hash = HASH_BEGIN, bytes = 0;
-  CLI_TRY(hash_file(o->value[OPTION_POSES], true, &hash, &bytes));
+  CLI_TRY(hash_file(path, true, &hash, &bytes));
   json_t *poses = json_object();
   json_object_set_new(poses, "count", json_integer((json_int_t)info->count));
   json_object_set_new(poses, "kind", json_string(info->kind == ABUT_POSE_TWIST ? "twist" : "quaternion"));
@@ -260,8 +280,8 @@ static void put_arrays(json_t *m, const outputs *l, size_t poses)
   json_object_set_new(m, "arrays", arrays);
 }
 
-exit_code manifest_make(const options *o, const scene *s, const abut_pose_file_info *poses, const outputs *described,
-                        json_t **out)
+exit_code manifest_make(const options *o, const scene *s, option_id input, const abut_pose_file_info *poses,
+                        const outputs *described, json_t **out)
 {
   json_t *m = json_object();
   exit_code code = EXIT_GOOD;
@@ -270,17 +290,17 @@ exit_code manifest_make(const options *o, const scene *s, const abut_pose_file_i
   json_object_set_new(m, "abut", json_string(abut_version()));
   json_object_set_new(m, "command", json_string(o->command->name));
   put_options(m, o);
-  CLI_TRY_DONE(put_poses(m, o, poses));
+  CLI_TRY_DONE(put_poses(m, o->value[input], poses));
   CLI_TRY_DONE(put_bodies(m, o));
-  CLI_TRY_DONE(put_smoothing(m, "smoothing", &s->smoothing, s->smoothing_text));
+  if (!((int)o->command->bit & UNSMOOTHED_COMMANDS)) {
+    CLI_TRY_DONE(put_smoothing(m, "smoothing", &s->smoothing, s->smoothing_text));
+  }
   if (o->value[OPTION_SOFT]) {
     CLI_TRY_DONE(put_smoothing(m, "soft", &s->soft_smoothing, NULL));
   }
-  if (o->value[OPTION_TANGENTS]) {
-    CLI_TRY_DONE(put_tangents(m, o));
-  }
+  CLI_TRY_DONE(put_files(m, o));
   put_arrays(m, described, poses->count);
-  put_names(m, o);
+  put_names(m, o, input);
   json_object_set_new(m, "complete", json_false());
   code = m ? EXIT_GOOD : report(EXIT_RUN, "no memory for a manifest");
 done:
@@ -359,6 +379,8 @@ static const struct {
 } identity[] = {{"abut", "version of abut"}, {"command", "command"},     {"options", "set of options"},
                 {"poses", "file of poses"},  {"bodies", "pair of bodies"}, {"smoothing", "smoothing"},
                 {"soft", "soft smoothing"},  {"tangents", "file of tangents"},
+                {"shapes", "file of shapes"}, {"to", "file of poses at time 1"},
+                {"cotangents", "file of cotangents"}, {"hessian", "file of tangents"},
                 {"arrays", "list of arrays"}};
 #define IDENTITY (sizeof identity / sizeof *identity)
 

@@ -5,9 +5,10 @@
 #include "outputs.h"
 #include <jansson.h>
 
-/* The manifest of a call that is about to begin. `described` has the arrays, of no poses. *out is to be released. */
-exit_code manifest_make(const options *o, const scene *s, const abut_pose_file_info *poses, const outputs *described,
-                        json_t **out);
+/* The manifest of a call that is about to begin. `input` names the poses; `described` has the arrays, of no poses. *out is
+ * to be released. */
+exit_code manifest_make(const options *o, const scene *s, option_id input, const abut_pose_file_info *poses,
+                        const outputs *described, json_t **out);
 
 /* Reads folder/manifest.json. *out is NULL where there is none. */
 exit_code manifest_read(const char *folder, json_t **out);

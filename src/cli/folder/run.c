@@ -20,22 +20,24 @@ typedef struct running {
   uint32_t *counts; /* entries of each pose, where there are lists */
   uint32_t *poses;  /* and each entry's pose */
   progress progress;
-  rejected rejected;
+  noted noted;
   uint64_t done;    /* poses, of this process */
   uint64_t before;  /* poses that were begun before a block, by all ranks */
+  size_t input_bytes; /* of a pose, beside the pose itself */
 } running;
 
-exit_code folder_run_open(folder_run *r, const options *o)
+exit_code folder_run_open(folder_run *r, const options *o, option_id input)
 {
   r->o = o;
-  CLI_TRY(report_status(abut_open_poses(o->value[OPTION_POSES], &r->file, &r->info)));
-  warn_empty(o, &(abut_poses){.count = r->info.count});
+  r->input = input;
+  CLI_TRY(report_status(abut_open_poses(o->value[input], &r->file, &r->info)));
+  warn_empty(o->value[input], r->info.count);
   if (r->info.pairs && !o->value[OPTION_PAIRS]) {
     warn_pairs();
   }
   if (o->value[OPTION_PAIRS] && !r->info.pairs) {
     return report(EXIT_INPUT, "%s: does not tell the pair of each pose, as an array or a last column `pair`",
-                  o->value[OPTION_POSES]);
+                  o->value[input]);
   }
   return EXIT_GOOD;
 }
@@ -59,7 +61,7 @@ static exit_code block_poses(const running *w, size_t *block)
   const folder_run *r = w->run;
   const size_t width = pose_width(r->info.kind), contacts = r->scene->layout.contacts;
   const size_t active = contacts < ACTIVE_FORESEEN ? contacts : ACTIVE_FORESEEN;
-  size_t bytes = 2 * width * (2 * sizeof(double) + real_bytes(r->scene->precision));
+  size_t bytes = 2 * width * (2 * sizeof(double) + real_bytes(r->scene->precision)) + w->input_bytes;
   for (size_t i = 0; i < w->folder.count; ++i) {
     const folder_array *a = &w->folder.arrays[i];
     bytes += row_bytes(a) * (a->of == OUTPUT_OF_ENTRIES ? active : 1);
@@ -123,7 +125,7 @@ static exit_code do_block(running *w, range block)
   CLI_TRY(compute(w, &block, &l));
   const size_t status = outputs_find(&l, "status");
   if (status < l.count) {
-    rejected_add(&w->rejected, l.arrays[status].data, l.arrays[status].shape[0], (size_t)block.first);
+    noted_add(&w->noted, w->run->notes, l.arrays[status].data, l.arrays[status].shape[0], (size_t)block.first);
   }
   w->done += block.end - block.first;
   w->before += block.end - block.first;
@@ -211,19 +213,19 @@ static exit_code do_part(running *w)
 /* What all ranks have done. */
 static void add_ranks(running *w)
 {
-  rejected *r = &w->rejected;
-  uint64_t sums[REJECTED_KINDS + 2] = {w->done, r->poses}, first[REJECTED_KINDS];
-  for (int i = 0; i < REJECTED_KINDS; ++i) {
-    sums[2 + i] = r->counts[i];
-    first[i] = r->counts[i] ? r->first[i] : RANKS_MOST;
+  noted *n = &w->noted;
+  uint64_t sums[NOTES_MOST + 2] = {w->done, n->rows}, first[NOTES_MOST];
+  for (int i = 0; i < NOTES_MOST; ++i) {
+    sums[2 + i] = n->counts[i];
+    first[i] = n->counts[i] ? n->first[i] : RANKS_MOST;
   }
-  ranks_sum(sums, REJECTED_KINDS + 2);
-  ranks_least(first, REJECTED_KINDS);
+  ranks_sum(sums, NOTES_MOST + 2);
+  ranks_least(first, NOTES_MOST);
   w->done = sums[0];
-  r->poses = (size_t)sums[1];
-  for (int i = 0; i < REJECTED_KINDS; ++i) {
-    r->counts[i] = (size_t)sums[2 + i];
-    r->first[i] = (size_t)first[i];
+  n->rows = (size_t)sums[1];
+  for (int i = 0; i < NOTES_MOST; ++i) {
+    n->counts[i] = (size_t)sums[2 + i];
+    n->first[i] = (size_t)first[i];
   }
 }
 
@@ -232,26 +234,30 @@ static void add_ranks(running *w)
 static void sum_up(const running *w, bool complete, double seconds)
 {
   const options *o = w->run->o;
+  const size_t count = w->run->info.count, contacts = w->run->scene->layout.contacts;
+  char each[64] = "";
   uint64_t shard, shards;
   if (!sums_up(o) || folder_part(o, &shard, &shards) != EXIT_GOOD) {
     return;
   }
-  const range part = range_of_part(w->run->info.count, shard, shards);
+  const range part = range_of_part(count, shard, shards);
   if (complete) {
     printf("%s: complete already\n", o->value[OPTION_OUTPUT]);
     return;
   }
+  if (contacts) {
+    snprintf(each, sizeof each, ", %zu contacts a pose", contacts);
+  }
   if (ranks_started()) {
-    printf("%s: %" PRIu64 " of %zu poses now, by %zu ranks, %zu contacts a pose, %.3g s on %s by the first, %s\n",
-           o->value[OPTION_OUTPUT], w->done, w->run->info.count, ranks_count(), w->run->scene->layout.contacts, seconds,
-           scene_workers(w->run->scene).text, precision_name(w->run->scene->precision));
+    printf("%s: %" PRIu64 " of %zu poses now, by %zu ranks%s, %.3g s on %s by the first, %s\n", o->value[OPTION_OUTPUT],
+           w->done, count, ranks_count(), each, seconds, scene_workers(w->run->scene).text,
+           precision_name(w->run->scene->precision));
     return;
   }
   printf("%s: part %" PRIu64 " of %" PRIu64 ", poses %" PRIu64 " to before %" PRIu64 " of %zu, %" PRIu64
-         " of them now, %zu contacts a pose, %.3g s on %s, %s\n",
-         o->value[OPTION_OUTPUT], shard, shards, part.first, part.end, w->run->info.count, w->done,
-         w->run->scene->layout.contacts, seconds, scene_workers(w->run->scene).text,
-         precision_name(w->run->scene->precision));
+         " of them now%s, %.3g s on %s, %s\n",
+         o->value[OPTION_OUTPUT], shard, shards, part.first, part.end, count, w->done, each, seconds,
+         scene_workers(w->run->scene).text, precision_name(w->run->scene->precision));
 }
 
 static exit_code run(running *w, bool *complete)
@@ -261,11 +267,12 @@ static exit_code run(running *w, bool *complete)
   range none = {0};
   json_t *manifest = NULL;
   CLI_TRY(compute(w, &none, &described));
+  w->input_bytes = described.input_bytes;
   if (outputs_find(&described, "compact_pose") < described.count && r->info.count > UINT32_MAX) {
-    return report(EXIT_INPUT, "%s: %zu poses; lists are of at most %" PRIu32, r->o->value[OPTION_POSES], r->info.count,
+    return report(EXIT_INPUT, "%s: %zu poses; lists are of at most %" PRIu32, r->o->value[r->input], r->info.count,
                   UINT32_MAX);
   }
-  CLI_TRY(manifest_make(r->o, r->scene, &r->info, &described, &manifest));
+  CLI_TRY(manifest_make(r->o, r->scene, r->input, &r->info, &described, &manifest));
   CLI_TRY(folder_open(&w->folder, r->o, manifest, &described, r->scene->devices, complete));
   if (*complete) {
     return EXIT_GOOD;
@@ -275,7 +282,7 @@ static exit_code run(running *w, bool *complete)
   if (ranks_started()) {
     add_ranks(w);
   }
-  rejected_warn(&w->rejected, r->effect);
+  noted_warn(&w->noted, r->notes, r->effect);
   return EXIT_GOOD;
 }
 

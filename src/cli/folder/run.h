@@ -11,16 +11,18 @@ typedef exit_code (*folder_compute)(void *user, const abut_poses *poses, size_t 
 typedef struct folder_run {
   const options *o;
   const scene *scene;
+  option_id input;          /* which option names the poses */
   abut_pose_file *file;
   abut_pose_file_info info;
   folder_compute compute;
   void *user;
-  const char *what;   /* what progress calls it */
-  const char *effect; /* what becomes of poses that are refused */
+  const char *what;         /* what progress calls it */
+  const status_note *notes; /* what is said of the array `status` */
+  const char *effect;       /* what becomes of rows whose note does not tell */
 } folder_run;
 
-/* Opens the poses. */
-exit_code folder_run_open(folder_run *r, const options *o);
+/* Opens the poses, which this option names. */
+exit_code folder_run_open(folder_run *r, const options *o, option_id input);
 /* Computes what is missing of this process's part. Without --shard the folder is complete then. */
 exit_code folder_run_blocks(const folder_run *r);
 void folder_run_close(folder_run *r);
