@@ -67,11 +67,13 @@ _abut()
       ;;
     import) options+=' --list-pairs --output' ;;
     simulate)
+      options+=" $folders"
       options+=' --contacts --controls --device --output --precision --record --states --steps'
       options+=' --threshold --timeout --worlds'
       ;;
     transition) options+=' --controls --device --output --parameters --precision --states --timeout --worlds' ;;
     rollout-gradient)
+      options+=" $folders"
       options+=' --controls --cotangents --device --output --precision --record --states --steps'
       options+=' --timeout --worlds'
       ;;

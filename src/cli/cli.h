@@ -163,7 +163,8 @@ typedef enum command_bit {
 
 /* Commands that write folders of results, in parts. */
 #define SHARD_COMMANDS \
-  (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN | COMMAND_CLOSEST | COMMAND_CCD)
+  (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN | COMMAND_CLOSEST | COMMAND_CCD | \
+   COMMAND_SIMULATE | COMMAND_ROLLOUT)
 /* Commands whose results have no smoothing beside: each pair of a scene has its own, and shapes have none. */
 #define UNSMOOTHED_COMMANDS                                                                      \
   (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT | COMMAND_CLOSEST | COMMAND_CCD |     \
@@ -377,12 +378,12 @@ void pose_arrays_close(pose_arrays *a);
 void warn_pairs(void);
 /* Rows of which something is said: those whose status has these bits of the mask. Lists end without `what`. */
 typedef struct status_note {
-  uint8_t mask, bits;
+  uint32_t mask, bits;
   const char *what;   /* the rows, in the plural */
   const char *effect; /* what became of them; NULL: as the caller says */
 } status_note;
 
-#define NOTES_MOST 8
+#define NOTES_MOST 12
 
 /* How many rows a list's notes are of. */
 typedef struct noted {
@@ -392,8 +393,8 @@ typedef struct noted {
 /* Poses that were refused, by why. */
 extern const status_note pose_notes[];
 
-/* Adds the statuses of further rows, of which the first has this index. */
-void noted_add(noted *n, const status_note *of, const uint8_t *status, size_t count, size_t index);
+/* Adds the statuses of further rows, uint8 or uint32, of which the first has this index. */
+void noted_add(noted *n, const status_note *of, const abut_array *status, size_t index);
 /* One line a note that is of any. */
 void noted_warn(const noted *n, const status_note *of, const char *effect);
 /* Both of one batch, and of one batch of poses. */

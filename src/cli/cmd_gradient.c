@@ -260,7 +260,7 @@ static void free_rows(gradient *g)
 /* Tangents of the shape (P) or (2, P) are the same for all poses. */
 static int tangent_axis(const abut_array *a)
 {
-  return a->dimensions == 2 && strcmp(a->name, "tangent") != 0 ? 0 : -1;
+  return a->dimensions == 2 && strcmp(a->name, "tangent") != 0 ? 0 : SAME_FOR_ALL;
 }
 
 /* A block's rows of what there is beside the poses. */

@@ -121,7 +121,7 @@ static void add_outputs(const jvp *v, outputs *l)
 /* Of each pose its own, or the same for all. Directions of shapes are one for all. */
 static int direction_axis(const abut_array *a)
 {
-  return a->dimensions == 2 && (strcmp(a->name, "tangent1") == 0 || strcmp(a->name, "tangent2") == 0) ? 0 : -1;
+  return a->dimensions == 2 && (strcmp(a->name, "tangent1") == 0 || strcmp(a->name, "tangent2") == 0) ? 0 : SAME_FOR_ALL;
 }
 
 static exit_code take_directions_of_block(jvp *v, size_t first, size_t count)

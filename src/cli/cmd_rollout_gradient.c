@@ -1,4 +1,4 @@
-#include "outputs.h"
+#include "folder/run.h"
 #include "world_inputs.h"
 
 #include <stdio.h>
@@ -73,7 +73,7 @@ static exit_code take_cotangents(rollout *r)
   const size_t records[3] = {r->kept + 1, w->count, 2 * nv};
   const void *q = NULL, *v = NULL;
   char ends[96], all[256];
-  snprintf(ends, sizeof ends, "%zu world%s of %zu velocities", w->count, w->count == 1 ? "" : "s",
+  snprintf(ends, sizeof ends, "%zu world%s of %zu velocities", w->all, w->all == 1 ? "" : "s",
            nv);
   snprintf(all, sizeof all, "the start and every state of --record %zu in %zu steps, %s", r->record,
            w->steps, ends);
@@ -128,12 +128,9 @@ static exit_code compute(rollout *r)
   g.state = r->state;
   g.record = r->kept ? r->turned : NULL;
   g.springs = w->info.springs ? r->g[BY_SPRINGS] : NULL;
-  progress p = progress_begin(w->o, "");
-  progress_say(&p, "gradients of %zu worlds by %zu steps", w->count, w->steps);
   const double start = now();
   const abut_status status = abut_vjp_worlds(w->links, &a, &g);
-  r->seconds = now() - start;
-  progress_end(&p);
+  r->seconds += now() - start;
   return report_status(status);
 }
 
@@ -177,23 +174,35 @@ static exit_code turn_gradient(rollout *r)
   return EXIT_GOOD;
 }
 
-static exit_code write(const rollout *r)
+static void add_outputs(const rollout *r, outputs *l)
 {
   const worlds *w = &r->worlds;
   const abut_array_type real = real_type(&w->scene);
-  outputs l = {0};
   for (int i = 0; i < WORLD_INPUTS; ++i) {
     const char *name = world_input_names[i];
     if (i == BY_U && w->each) {
-      outputs_add(&l, name, real, r->g[i], 3, w->steps, w->count, w->info.nu);
+      outputs_add_of(l, OUTPUT_OF_STATES, name, real, r->g[i], 3, w->steps, w->count, w->info.nu);
     } else if (i == BY_SPRINGS && w->info.springs) {
-      outputs_add(&l, name, real, r->g[i], 3, w->count, w->info.springs, SPRING_WIDTH);
+      outputs_add(l, name, real, r->g[i], 3, w->count, w->info.springs, SPRING_WIDTH);
     } else if (i != BY_SPRINGS) {
-      outputs_add(&l, name, real, r->g[i], 2, w->count, world_input_width(&w->info, i), 0);
+      outputs_add(l, name, real, r->g[i], 2, w->count, world_input_width(&w->info, i), 0);
     }
   }
-  outputs_add(&l, "status", ABUT_ARRAY_UINT32, r->status, 1, w->count, 0, 0);
-  return outputs_write(&l, &w->scene, w->o);
+  outputs_add(l, "status", ABUT_ARRAY_UINT32, r->status, 1, w->count, 0, 0);
+}
+
+static void free_memory(rollout *r)
+{
+  for (int i = 0; i < WORLD_INPUTS; ++i) {
+    free(r->g[i]);
+    r->g[i] = NULL;
+  }
+  free(r->joined);
+  free(r->turned);
+  free(r->turned_u);
+  free(r->status);
+  r->joined = r->turned = r->turned_u = NULL;
+  r->status = NULL;
 }
 
 static void summarise(const rollout *r)
@@ -219,14 +228,71 @@ static exit_code count_steps(rollout *r)
   return EXIT_GOOD;
 }
 
+/* ---- a folder of results ---- */
+
+static int cotangent_axis(const abut_array *a)
+{
+  return strcmp(a->name, "record") == 0 ? 1
+         : strcmp(a->name, "state") == 0 || strcmp(a->name, "q") == 0 || strcmp(a->name, "v") == 0 ? 0
+                                                                                                  : NOT_WANTED;
+}
+
+static exit_code compute_block(void *user, const abut_poses *block, size_t first, progress *p, outputs *l)
+{
+  rollout *r = user;
+  worlds *w = &r->worlds;
+  free_memory(r);
+  CLI_TRY(worlds_read_block(w, first, block->count));
+  CLI_TRY(count_steps(r));
+  CLI_TRY(inputs_read_rows(&r->file, first, block->count));
+  CLI_TRY(take_cotangents(r));
+  CLI_TRY(take_memory(r));
+  if (block->count) {
+    CLI_TRY(compute(r));
+    add_start(r);
+    progress_step(block->count, block->count, p);
+  }
+  CLI_TRY(turn_gradient(r));
+  l->input_bytes = inputs_row_bytes(&w->states) + inputs_row_bytes(&w->controls) + inputs_row_bytes(&r->file);
+  add_outputs(r, l);
+  return EXIT_GOOD;
+}
+
+static exit_code run_in_folder(rollout *r, const options *o)
+{
+  folder_run run = {.scene = &r->worlds.scene, .compute = compute_block, .user = r, .what = "gradients, worlds",
+                    .notes = world_notes(), .effect = "Gradients of those that stop are 0."};
+  CLI_TRY(worlds_open_blocks(&r->worlds, o));
+  CLI_TRY(inputs_open_rows(&r->file, o->value[OPTION_COTANGENTS], cotangent_axis, r->worlds.all));
+  CLI_TRY(check_names(&r->file));
+  folder_run_worlds(&run, o, r->worlds.all);
+  return folder_run_blocks(&run);
+}
+
+/* ---- one file ---- */
+
+static exit_code compute_shown(rollout *r)
+{
+  progress p = progress_begin(r->worlds.o, "");
+  progress_say(&p, "gradients of %zu worlds by %zu steps", r->worlds.count, r->worlds.steps);
+  const exit_code code = compute(r);
+  progress_end(&p);
+  return code;
+}
+
 static exit_code run(rollout *r, const options *o)
 {
   CLI_TRY(worlds_check(&r->worlds, o, STEPS_OF_CONTROLS));
   CLI_TRY(need_option(o, OPTION_COTANGENTS));
-  CLI_TRY(worlds_check_output(o));
+  CLI_TRY(need_option(o, OPTION_OUTPUT));
+  CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
+  CLI_TRY(folder_check_output(o));
   CLI_TRY(option_whole(o, OPTION_RECORD, 1, SIZE_MAX / 2, &r->record));
   if (!o->value[OPTION_CONTROLS]) {
     CLI_TRY(count_steps(r));
+  }
+  if (folder_is_named(o)) {
+    return run_in_folder(r, o);
   }
   CLI_TRY(inputs_open(&r->file, o->value[OPTION_COTANGENTS]));
   CLI_TRY(check_names(&r->file));
@@ -234,11 +300,13 @@ static exit_code run(rollout *r, const options *o)
   CLI_TRY(count_steps(r));
   CLI_TRY(take_cotangents(r));
   CLI_TRY(take_memory(r));
-  CLI_TRY(compute(r));
+  CLI_TRY(compute_shown(r));
   warn_worlds(r->status, NULL, r->worlds.count);
   add_start(r);
   CLI_TRY(turn_gradient(r));
-  CLI_TRY(write(r));
+  outputs l = {0};
+  add_outputs(r, &l);
+  CLI_TRY(outputs_write(&l, &r->worlds.scene, o));
   if (sums_up(o)) {
     summarise(r);
   }
@@ -249,13 +317,7 @@ exit_code cmd_rollout_gradient(const options *o)
 {
   rollout r = {0};
   const exit_code code = run(&r, o);
-  for (int i = 0; i < WORLD_INPUTS; ++i) {
-    free(r.g[i]);
-  }
-  free(r.joined);
-  free(r.turned);
-  free(r.turned_u);
-  free(r.status);
+  free_memory(&r);
   inputs_close(&r.file);
   worlds_close(&r.worlds);
   return code;

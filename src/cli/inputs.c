@@ -22,7 +22,7 @@ exit_code inputs_open_named(inputs *f, const char *path, const char *const *name
 
 int inputs_rows_first(const abut_array *a)
 {
-  return a->dimensions ? 0 : -1;
+  return a->dimensions ? 0 : SAME_FOR_ALL;
 }
 
 exit_code inputs_open_rows(inputs *f, const char *path, inputs_axis axis, size_t all)
@@ -78,8 +78,12 @@ static exit_code read_rows(inputs *f, size_t i, size_t first, size_t count)
   if (a->type == ABUT_ARRAY_TEXT) { /* which is refused where it is wanted */
     return EXIT_GOOD;
   }
-  if (axis >= 0 && whole->shape[axis] != f->all) { /* the same */
+  if (axis == NOT_WANTED || (axis >= 0 && whole->shape[axis] != f->all)) { /* the same */
     return EXIT_GOOD;
+  }
+  if (axis == 1 && f->last && whole->shape[0]) {
+    from[0] = whole->shape[0] - 1;
+    a->shape[0] = 1;
   }
   if (axis >= 0) {
     from[axis] = first;

@@ -7,7 +7,9 @@
 /* Most arrays that are taken from one file. */
 #define INPUTS_MOST 24
 
-/* Which dimension of an array has the rows of a batch; below 0: it has none, and is the same for all rows. */
+/* Which dimension of an array has the rows of a batch, or one of these. */
+#define SAME_FOR_ALL (-1) /* it has none, and is taken whole */
+#define NOT_WANTED (-2)   /* it is not looked at */
 typedef int (*inputs_axis)(const abut_array *a);
 
 typedef struct inputs {
@@ -17,6 +19,7 @@ typedef struct inputs {
   size_t owned_count;
   abut_array_file *file;    /* of which npz has some rows alone; NULL: npz has all of it */
   inputs_axis axis;
+  bool last;                /* of states of rows, the last one alone */
   size_t all, first;        /* rows of the batch, and the first of those that are here */
 } inputs;
 

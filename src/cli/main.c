@@ -59,7 +59,7 @@ const command commands[] = {
    "A world that diverges or is not finite stops alone, keeps its last state, and is warned\n"
    "about. S.npz may also hold mass_scale (N, links), friction and stiffness (N, pairs), gravity\n"
    "(N, 3) and, where contacts are springs, springs (N, pairs, 6) of each world.",
-   ".npz: states",
+   ".npz: states; or a folder of .npy, FOLDER/",
    "abut simulate assets/drop.scene.json --steps 500 --record 5 -o drop.npz", cmd_simulate},
   {"transition", COMMAND_TRANSITION, " SCENE", " -o AB.npz",
    "compute the linear model of a step of worlds",
@@ -76,7 +76,7 @@ const command commands[] = {
    "gravity and those of springs; and status (N). With --record K the start and every K-th state have cotangents, too.\n"
    "Gradients of a world that stops are 0. It is one call of the library: how far it is is not\n"
    "shown.",
-   ".npz: gradients",
+   ".npz: gradients; or a folder of .npy, FOLDER/",
    "abut rollout-gradient assets/drop.scene.json --steps 100 --cotangents c.npz -o g.npz",
    cmd_rollout_gradient},
   {"compare", COMMAND_COMPARE, " SCENE", " --steps T", "show contact laws beside each other",

@@ -51,7 +51,8 @@ static const struct {
                       "camera's angle around the vertical axis [degrees] (34.4)"},
   [OPTION_BATCH] = {"batch", "N,N,...", 0, COMMAND_BENCH, "batch sizes (1,64,1024)"},
   [OPTION_BLOCK] = {"block", "N", 0, SHARD_COMMANDS,
-                    "of a folder: poses that are computed, and written, at once (what 64 MB hold)"},
+                    "of a folder: poses, or worlds, that are computed, and written, at once (what 64 MB\n"
+                    "                             hold)"},
   [OPTION_BY] = {"by", "poses|shape", 0, COMMAND_GRADIENT | COMMAND_JVP,
                  "what it is by: both poses, or the numbers that describe both bodies (poses)"},
   [OPTION_CELLS] = {"cells", "N", 0, MESH_COMMANDS,
@@ -198,8 +199,8 @@ static const struct {
                      "shapes in place of A and B; arrays one and two beside the poses say which\n"
                      "                             are meant (the file's two)"},
   [OPTION_SHARD] = {"shard", "I/N", 0, SHARD_COMMANDS,
-                    "of a folder: part I of the N parts 0 to N - 1 of the poses alone; `merge` checks\n"
-                    "                             and joins them"},
+                    "of a folder: part I of the N parts 0 to N - 1 of the poses, or worlds, alone; `merge`\n"
+                    "                             checks and joins them"},
   [OPTION_SHOW_SMOOTHING] = {"show-smoothing", NULL, 0, KERNEL_COMMANDS | COMMAND_RENDER | COMMAND_VIEW,
                              "print the smoothing coefficients on standard error, as JSON"},
   [OPTION_SMOOTHING] = {"smoothing", "S.json", 0, PAIR_COMMANDS | BODY_COMMANDS,

@@ -6,8 +6,9 @@
 
 #define OUTPUTS_MOST 32
 
-/* What the rows of an array are of: a pose each, an entry of a list each, or neither. */
-typedef enum output_of { OUTPUT_OF_POSES, OUTPUT_OF_ENTRIES, OUTPUT_ONCE } output_of;
+/* What the rows of an array are of: a pose each, an entry of a list each, neither, or a state each, within which there is
+ * one for each pose, which is a world then. */
+typedef enum output_of { OUTPUT_OF_POSES, OUTPUT_OF_ENTRIES, OUTPUT_ONCE, OUTPUT_OF_STATES } output_of;
 
 typedef struct outputs {
   abut_array arrays[OUTPUTS_MOST];

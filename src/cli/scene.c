@@ -316,11 +316,14 @@ const status_note pose_notes[] = {{0xff, ABUT_POSE_NOT_FINITE, "poses that are n
                                   {0xff, ABUT_POSE_NO_QUATERNION, "poses with a quaternion of length 0", NULL},
                                   {0}};
 
-void noted_add(noted *n, const status_note *of, const uint8_t *status, size_t count, size_t index)
+void noted_add(noted *n, const status_note *of, const abut_array *status, size_t index)
 {
+  const size_t count = status->shape[0];
   for (size_t i = 0; i < count; ++i) {
+    const uint32_t here = status->type == ABUT_ARRAY_UINT8 ? ((const uint8_t *)status->data)[i]
+                                                           : ((const uint32_t *)status->data)[i];
     for (size_t k = 0; of[k].what; ++k) {
-      if ((status[i] & of[k].mask) == of[k].bits && !n->counts[k]++) {
+      if ((here & of[k].mask) == of[k].bits && !n->counts[k]++) {
         n->first[k] = index + i;
       }
     }
@@ -341,7 +344,7 @@ void noted_warn(const noted *n, const status_note *of, const char *effect)
 void warn_noted(const status_note *of, const uint8_t *status, size_t count, const char *effect)
 {
   noted n = {0};
-  noted_add(&n, of, status, count, 0);
+  noted_add(&n, of, &(abut_array){"status", ABUT_ARRAY_UINT8, 1, {count}, status}, 0);
   noted_warn(&n, of, effect);
 }
 

@@ -112,7 +112,7 @@ static exit_code take_state(worlds *w, const char *name, size_t width, const voi
   const bool rows = a && a->dimensions == 3 && a->shape[0] > 0;
   const size_t shape[3] = {rows ? a->shape[0] : w->count, rows ? w->count : width, width};
   char what[96];
-  snprintf(what, sizeof what, "%zu worlds of %s, whose %s has %zu numbers", w->count,
+  snprintf(what, sizeof what, "%zu worlds of %s, whose %s has %zu numbers", w->all,
            "the scene", name, width);
   CLI_TRY(inputs_numbers(f, name, rows ? 3 : 2, shape, what, w->scene.precision, out));
   if (rows) {
@@ -156,7 +156,7 @@ static exit_code take_springs(worlds *w)
   return EXIT_GOOD;
 }
 
-static void warn_negative(const worlds *w, const char *name, const void *numbers, size_t width,
+static void warn_negative(worlds *w, const char *name, const void *numbers, size_t width,
                           const char *least)
 {
   named_worlds n = {0};
@@ -166,17 +166,18 @@ static void warn_negative(const worlds *w, const char *name, const void *numbers
       negative = negative || real_at(numbers, w->scene.precision, i * width + k) < 0.0;
     }
     if (negative) {
-      name_world(&n, i);
+      name_world(&n, w->first + i);
     }
   }
   if (n.found) {
     warn("%s: array '%s': %s %s negative numbers, which count as %s", w->states.path, name,
          print_worlds(&n, w->count).text, n.found == 1 ? "has" : "have", least);
+    w->warned = w->in_blocks;
   }
 }
 
 /* All are above 0 but mu, which may be 0; a world with others comes to no finite step. */
-static void warn_springs(const worlds *w)
+static void warn_springs(worlds *w)
 {
   named_worlds n = {0};
   const size_t width = SPRING_WIDTH * w->info.pairs;
@@ -187,17 +188,21 @@ static void warn_springs(const worlds *w)
       good = good && (x > 0.0 || (k % SPRING_WIDTH == SPRING_MU && x >= 0.0));
     }
     if (!good) {
-      name_world(&n, i);
+      name_world(&n, w->first + i);
     }
   }
   if (n.found) {
     warn("%s: array 'springs': %s %s numbers that are not above 0 (mu: below 0)", w->states.path,
          print_worlds(&n, w->count).text, n.found == 1 ? "has" : "have");
+    w->warned = w->in_blocks;
   }
 }
 
-static void warn_parameters(const worlds *w)
+static void warn_parameters(worlds *w)
 {
+  if (w->warned) {
+    return;
+  }
   warn_springs(w);
   warn_negative(w, "friction", w->friction, w->info.parameters, "1e-5");
   warn_negative(w, "stiffness", w->stiffness, w->info.parameters, "1e-6");
@@ -210,10 +215,27 @@ static exit_code start_at_rest(worlds *w, void **out)
   return EXIT_GOOD;
 }
 
-static exit_code read_states(worlds *w)
+/* States, of which the file has the last ones of these worlds. */
+static int state_axis(const abut_array *a)
+{
+  static const char *const of_worlds[] = {"mass_scale", "friction", "stiffness", "gravity", "springs"};
+  if (strlen(a->name) == 1 && strchr("qvw", *a->name)) {
+    return a->dimensions == 3 ? 1 : 0;
+  }
+  for (size_t i = 0; i < sizeof of_worlds / sizeof *of_worlds; ++i) {
+    if (strcmp(a->name, of_worlds[i]) == 0) {
+      return 0;
+    }
+  }
+  return NOT_WANTED;
+}
+
+/* How many worlds there are. */
+static exit_code open_states(worlds *w)
 {
   inputs *f = &w->states;
-  CLI_TRY(inputs_open(f, w->o->value[OPTION_STATES]));
+  const char *path = w->o->value[OPTION_STATES];
+  CLI_TRY(w->in_blocks ? inputs_open_rows(f, path, state_axis, 0) : inputs_open(f, path));
   const abut_array *q = inputs_find(f, "q");
   CLI_TRY(q ? inputs_check_type(f, q) : EXIT_GOOD);
   if (!q || (q->dimensions != 2 && q->dimensions != 3)) {
@@ -221,8 +243,14 @@ static exit_code read_states(worlds *w)
                                                      "(states, worlds, nq)"
                                                    : "holds no q, where worlds begin");
   }
-  w->count = q->shape[q->dimensions - 2];
+  w->count = w->all = f->all = q->shape[q->dimensions - 2];
+  f->last = true;
   warn_names(f);
+  return EXIT_GOOD;
+}
+
+static exit_code take_states(worlds *w)
+{
   CLI_TRY(take_state(w, "q", w->info.nq, &w->q));
   CLI_TRY(take_state(w, "v", w->info.nv, &w->v));
   CLI_TRY(take_state(w, "w", w->info.nv, &w->w));
@@ -264,11 +292,21 @@ done:
   return code;
 }
 
-static exit_code read_controls(worlds *w)
+static int control_axis(const abut_array *a)
 {
-  inputs *f = &w->controls;
+  return strcmp(a->name, "u") != 0 ? NOT_WANTED : a->dimensions == 3 ? 1 : 0;
+}
+
+static exit_code open_controls(worlds *w)
+{
+  const char *path = w->o->value[OPTION_CONTROLS];
+  return w->in_blocks ? inputs_open_rows(&w->controls, path, control_axis, w->all) : inputs_open(&w->controls, path);
+}
+
+static exit_code take_controls(worlds *w)
+{
+  const inputs *const f = &w->controls;
   char what[128];
-  CLI_TRY(inputs_open(f, w->o->value[OPTION_CONTROLS]));
   const abut_array *u = inputs_find(f, "u");
   if (!u) {
     return report(EXIT_INPUT, "%s: holds no u, the controls", f->path);
@@ -282,11 +320,11 @@ static exit_code read_controls(worlds *w)
   }
   const size_t held[2] = {w->count, w->info.nu}, each[3] = {w->steps, w->count, w->info.nu};
   snprintf(what, sizeof what, "%zu step%s of %zu world%s, and %zu actuator%s", w->steps,
-           w->steps == 1 ? "" : "s", w->count, w->count == 1 ? "" : "s", w->info.nu,
+           w->steps == 1 ? "" : "s", w->all, w->all == 1 ? "" : "s", w->info.nu,
            w->info.nu == 1 ? "" : "s");
-  CLI_TRY(inputs_numbers(f, "u", w->each ? 3 : 2, w->each ? each : held, what, w->scene.precision,
+  CLI_TRY(inputs_numbers(&w->controls, "u", w->each ? 3 : 2, w->each ? each : held, what, w->scene.precision,
                          &w->u));
-  if (!w->info.nu) {
+  if (!w->info.nu && (!w->in_blocks || !w->count)) { /* of blocks once, where they are described */
     warn("%s: the scene has no actuators; its controls are left out", f->path);
   }
   return EXIT_GOOD;
@@ -394,8 +432,48 @@ exit_code worlds_open(worlds *w, const options *o)
 
 exit_code worlds_read(worlds *w)
 {
-  CLI_TRY(w->o->value[OPTION_STATES] ? read_states(w) : start_worlds(w));
-  return w->o->value[OPTION_CONTROLS] ? read_controls(w) : EXIT_GOOD;
+  w->all = w->count;
+  if (w->o->value[OPTION_STATES]) {
+    CLI_TRY(open_states(w));
+    CLI_TRY(take_states(w));
+  } else {
+    CLI_TRY(start_worlds(w));
+  }
+  if (!w->o->value[OPTION_CONTROLS]) {
+    return EXIT_GOOD;
+  }
+  CLI_TRY(open_controls(w));
+  return take_controls(w);
+}
+
+exit_code worlds_open_blocks(worlds *w, const options *o)
+{
+  w->in_blocks = true;
+  CLI_TRY(scene_open(&w->scene, o, w->precision));
+  CLI_TRY(load_scene(&w->scene, o, &w->links, &w->info));
+  w->all = w->count;
+  CLI_TRY(o->value[OPTION_STATES] ? open_states(w) : EXIT_GOOD);
+  return o->value[OPTION_CONTROLS] ? open_controls(w) : EXIT_GOOD;
+}
+
+exit_code worlds_read_block(worlds *w, size_t first, size_t count)
+{
+  free(w->start_q);
+  free(w->start_v);
+  w->start_q = w->start_v = NULL;
+  w->first = first;
+  w->count = count;
+  if (w->states.path) {
+    CLI_TRY(inputs_read_rows(&w->states, first, count));
+    CLI_TRY(take_states(w));
+  } else {
+    CLI_TRY(start_worlds(w));
+  }
+  if (!w->controls.path) {
+    return EXIT_GOOD;
+  }
+  CLI_TRY(inputs_read_rows(&w->controls, first, count));
+  return take_controls(w);
 }
 
 exit_code need_contacts(const char *what, const options *o, const abut_scene_info *info)
@@ -488,9 +566,22 @@ static size_t place_of_bit(uint32_t bit)
   return place;
 }
 
+#define MEANINGS (sizeof meanings / sizeof *meanings)
+
+const status_note *world_notes(void)
+{
+  static status_note notes[MEANINGS + 1];
+  static char words[MEANINGS][256];
+  for (size_t k = 0; k < MEANINGS; ++k) {
+    snprintf(words[k], sizeof words[k], "worlds that %s", meanings[k].many);
+    notes[k] = (status_note){meanings[k].bit, meanings[k].bit, words[k], NULL};
+  }
+  return notes;
+}
+
 void warn_worlds(const uint32_t *status, const uint32_t *status_step, size_t count)
 {
-  for (size_t k = 0; k < sizeof meanings / sizeof *meanings; ++k) {
+  for (size_t k = 0; k < MEANINGS; ++k) {
     const size_t place = place_of_bit(meanings[k].bit);
     named_worlds n = {0};
     uint32_t first = ABUT_WORLD_NEVER;

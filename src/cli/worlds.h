@@ -24,6 +24,9 @@ typedef struct worlds {
   abut_scene links;
   abut_scene_info info;
   size_t count, steps;
+  bool in_blocks;          /* of worlds that are read by ranges, those from `first` on, of `all` */
+  bool warned;             /* of what is wrong with them, once */
+  size_t all, first;
   inputs states, controls;
   const void *q, *v, *w; /* (count, ...) where they begin; w may be NULL */
   const void *u;         /* (count, nu), or (steps, count, nu) with `each`; NULL: 0 */
@@ -42,7 +45,11 @@ exit_code worlds_need_steps(const worlds *w);
 exit_code worlds_check_output(const options *o);
 /* Opens device and scene, and reads the files. Close it after a failure, too. */
 exit_code worlds_open(worlds *w, const options *o);
-/* The last of these: states and controls, of a scene that is there. */
+/* The same of worlds that are computed in blocks: no more is read than how many there are. */
+exit_code worlds_open_blocks(worlds *w, const options *o);
+/* Worlds first .. first + count - 1 in place of those before. */
+exit_code worlds_read_block(worlds *w, size_t first, size_t count);
+/* The last of worlds_open: states and controls, of a scene that is there. */
 exit_code worlds_read(worlds *w);
 void worlds_close(worlds *w);
 /* All of them with their parameters, at the start: for calls of the library; without controls. */
@@ -83,6 +90,9 @@ exit_code need_listed(const char *what, const options *o, const abut_scene_info 
    (uint32_t)ABUT_WORLD_BAD_INPUT)
 
 #define WORLD_STATUSES 11 /* bits of a world's status */
+
+/* What is said of worlds of a folder by their status. */
+const status_note *world_notes(void);
 
 /* One line a bit: how many worlds have it, the first of them, what it means, and in which step it first came.
  * status_step: (count, WORLD_STATUSES), or NULL. */

@@ -235,6 +235,56 @@ def pairs_of_bodies(rows, poses):
     check(json.loads(pathlib.Path("none/manifest.json").read_text())["complete"], "a folder of no poses")
 
 
+def write_scene():
+    pathlib.Path("s.scene.json").write_text("""{"timestep": 0.01, "links": [{"name": "floor", "bodies": [{"plane": [2, 2]}]},
+      {"name": "box", "joint": {"type": "free"}, "density": 500, "bodies": [{"box": [0.15, 0.1, 0.1]}]},
+      {"name": "cart", "joint": {"type": "slide", "axis": [1, 0, 0]}, "mass": 2, "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}],
+      "actuators": [{"kind": "motor", "joint": "cart"}], "pairs": [{"a": "box", "b": "floor"}]}""")
+
+
+def worlds():
+    """States of worlds, which lie within each kept state, from states and controls that are read by ranges."""
+    count, rng = 10, random.Random(4)
+    write_scene()
+    q = [x for _ in range(2 * count) for x in (rng.gauss(0, 1), 0, rng.uniform(0.09, 0.2), 1, rng.gauss(0, 0.1), 0, 0, 0)]
+    q[8 * (count + 3)] = float("nan")
+    states = {"q": ((2, count, 8), q), "v": ((2, count, 7), [rng.gauss(0, 1) for _ in range(14 * count)]),
+              "friction": ((count, 1), [rng.uniform(0.2, 1) for _ in range(count)])}
+    write_arrays("states.npz", **states)
+    write_arrays("u.npz", u=((12, count, 1), [rng.gauss(0, 5) for _ in range(12 * count)]))
+    words = ["simulate", "s.scene.json", "--states", "states.npz", "--controls", "u.npz", "--record", 5, "--device", DEVICE, "-q"]
+    run(0, *words, "-o", "worlds.npz", says="1 of 10 worlds \\(3\\) has numbers that are not finite")
+    for part in (1, 0):
+        run(0, *words, "-o", "worlds/", "--shard", f"{part}/2", "--block", 3, "--yes",
+            says="^$" if part else "worlds that have numbers that are not finite.*: 1 of 5, the first has index 3. status_step says when.$")
+    check(run(0, "merge", "worlds") == "worlds/: 10 worlds, complete\n", "what merge says of worlds")
+    same_as_npz("worlds", "worlds.npz")
+    alike = [w for w in words if w not in ("--states", "states.npz", "--controls", "u.npz")] + ["--steps", 7, "--worlds", 5]
+    run(0, *alike, "-o", "alike.npz", says="^$")
+    run(0, *alike, "-o", "alike/", "--block", 2, says="^$")
+    same_as_npz("alike", "alike.npz")
+    run(2, *alike, "--contacts", "-o", "w4/", says="a folder of results has states: --contacts writes an .npz")
+    write_arrays("short.npz", u=((12, 4, 1), [0.0] * 48))
+    run(2, *words[:5], "short.npz", *words[6:], "-o", "w4/", says="short.npz: array 'u': shape \\(12, 4, 1\\), not \\(12, 10, 1\\)")
+    check(not os.path.exists("w4"), "a folder of what was refused")
+    run(0, *words, "-o", "w5/", "--shard", "0/9", says="^$")
+    run(2, *words, "--steps", 3, "-o", "w5/", "--shard", "1/9", says="w5/: was begun with another set of options|shape")
+    write_arrays("states.npz", **{**states, "v": ((2, count, 7), [0.0] * 14 * count)})
+    run(2, *words, "-o", "w5/", "--shard", "1/9", says="w5/: was begun with another file of poses or states")
+    write_arrays("cs.npz", q=((count, 7), [rng.gauss(0, 1) for _ in range(7 * count)]),
+                 record=((3, count, 14), [rng.gauss(0, 1) for _ in range(42 * count)]))
+    gradients = ["rollout-gradient", *words[1:], "--cotangents", "cs.npz"]
+    run(0, *gradients, "-o", "rollout.npz", says="1 of 10 worlds")
+    for part in (0, 1):
+        run(0, *gradients, "-o", "rollout/", "--shard", f"{part}/2", "--block", 3,
+            says="^$" if part else "1 of 5, the first has index 3. Gradients of those that stop are 0.$")
+    run(0, "merge", "rollout", "-q")
+    same_as_npz("rollout", "rollout.npz")
+    write_arrays("few.npz", q=((4, 7), [0.0] * 28))
+    run(2, *gradients[:-1], "few.npz", "-o", "w6/", says=r"few.npz: array 'q': shape \(4, 7\), not \(10, 7\): 10 worlds of 7 velocities|record")
+    check(not os.path.exists("w6"), "a folder of what was refused")
+
+
 def refused(poses):
     words = KINDS["compact"]
     part = [*words, "-o", "r/", "--block", 10, "--yes", "--shard"]
@@ -437,8 +487,8 @@ def launchers():
     for i, variables in enumerate(several):
         run(2, *words, "-o", "launched.npz", env=environment(**variables), says=r"started as one of several ranks.*--shard \$")
         check(not os.path.exists("launched.npz"), f"{variables}: something was written")
-    run(2, "simulate", "s.scene.json", "--steps", "1", "-o", "s.npz", env=environment(**several[0]),
-        says="OMPI_COMM_WORLD_SIZE=2: .* simulate has no parts")
+    run(2, "transition", "s.scene.json", "-o", "s.npz", env=environment(**several[0]),
+        says="OMPI_COMM_WORLD_SIZE=2: .* transition has no parts")
     run(0, "devices", env=environment(**several[0]))
     run(0, *words, "-o", "launched/", "--shard", "0/2", env=environment(**several[0]), says="not finite")
     run(0, *words, "-o", "launched/", "--shard", "1/2", env=environment(**several[0]), says="^$")
@@ -487,6 +537,7 @@ def main():
             rows = make_inputs(100)
             answers(100)
             beside_the_poses(rows, 100)
+            worlds()
             pairs_of_bodies(rows, 100)
             refused(100)
             disk_full()

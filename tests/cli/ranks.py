@@ -92,6 +92,7 @@ def done(folder, rank, ranks):
 
 
 NOT_FINITE = ["poses that are not finite: 1 of 100, the first has index 7"]
+NOT_FINITE_TOO = ["poses that are not finite, or with a quaternion of length 0: 1 of 100, the first has index 7"]
 
 
 def quick():
@@ -108,6 +109,15 @@ def quick():
         ["rank 1: none.body.json: No such file"])
     f.check(not os.path.exists("not"), "a folder was made though a rank failed")
     run(2, 2, *KINDS["gradient"], "-o", "two.npz", says=["rank 0: .*: ranks write into one folder of results, -o FOLDER/"])
+    alone("closest", "-o", "closest-alone/")
+    run(2, 0, *KINDS["closest"], "-o", "closest/", "--block", 9, says=[*NOT_FINITE_TOO, "curvature does not hold the normal: [0-9]+ of 100"])
+    same("closest-alone", "closest", "closest points of two ranks")
+    f.write_scene()
+    worlds = ["simulate", "s.scene.json", "--worlds", 9, "--steps", 3, "-q", "-o"]
+    device = [] if DEVICE == "auto" else ["--device", DEVICE]
+    f.run(0, *worlds, "worlds-alone/", "--device", f.DEVICE)
+    run(2, 0, *worlds, "worlds/", "--block", 2, *device)
+    same("worlds-alone", "worlds", "worlds of two ranks")
     process = begin(2, *KINDS["gradient"], "-o", "none/", plugin="/nonexistent")
     err = process.communicate(timeout=60)[1]
     f.check(process.returncode == 2 and re.search(r"without MPI, each of which would compute everything.*--shard \$", err), err)

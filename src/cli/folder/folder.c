@@ -144,18 +144,40 @@ static void sync_folder(const char *path)
 
 /* ---- arrays ---- */
 
+/* Which dimension the poses, or entries, are. */
+static uint32_t folder_axis(output_of of)
+{
+  return of == OUTPUT_OF_STATES ? 1 : 0;
+}
+
+/* Whether it has a row for each pose. */
+static bool folder_has_rows(const folder_array *a)
+{
+  return a->of == OUTPUT_OF_POSES || a->of == OUTPUT_OF_STATES;
+}
+
+/* Of all of it, behind the header. */
+static uint64_t data_bytes(const folder_array *a)
+{
+  return (uint64_t)a->row_bytes * a->about.shape[folder_axis(a->of)] * a->states;
+}
+
 /* Shapes as the whole folder has them. */
 static exit_code take_arrays(folder *f, const outputs *l)
 {
   for (size_t i = 0; i < l->count; ++i) {
     folder_array *a = &f->arrays[f->count];
-    *a = (folder_array){.about = l->arrays[i], .of = l->of[i], .file = -1};
+    *a = (folder_array){.about = l->arrays[i], .of = l->of[i], .states = 1, .file = -1};
+    const uint32_t axis = folder_axis(a->of);
     f->lists = f->lists || a->of == OUTPUT_OF_ENTRIES;
-    if (a->of == OUTPUT_OF_POSES) {
-      a->about.shape[0] = (size_t)f->poses;
+    if (axis) {
+      a->states = a->about.shape[0];
+    }
+    if (folder_has_rows(a)) {
+      a->about.shape[axis] = (size_t)f->poses;
     }
     a->row_bytes = array_type_bytes(a->about.type);
-    for (uint32_t k = 1; k < a->about.dimensions; ++k) {
+    for (uint32_t k = axis + 1; k < a->about.dimensions; ++k) {
       if (!multiply(a->row_bytes, a->about.shape[k], 1, &a->row_bytes)) {
         return report(EXIT_INPUT, "%s: array '%s' is too large", f->path, a->about.name);
       }
@@ -178,7 +200,7 @@ static exit_code make_array(const folder *f, const folder_array *a, const void *
 {
   char *path = folder_file(f, a->about.name, ".npy");
   const int file = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
-  const uint64_t bytes = (uint64_t)a->row_bytes * a->about.shape[0];
+  const uint64_t bytes = data_bytes(a);
   exit_code code = !path ? report(EXIT_RUN, "no memory") : file < 0 ? folder_fail(path) : EXIT_GOOD;
   code = code == EXIT_GOOD ? folder_write_at(path, file, a->header, a->header_bytes, 0) : code;
   if (code == EXIT_GOOD && a->of == OUTPUT_ONCE) {
@@ -200,7 +222,7 @@ static exit_code check_room(const folder *f, const options *o)
   struct statvfs disk;
   double bytes = 0.0;
   for (size_t i = 0; i < f->count; ++i) {
-    bytes += f->arrays[i].of == OUTPUT_OF_POSES ? (double)f->poses * (double)f->arrays[i].row_bytes : 0.0;
+    bytes += folder_has_rows(&f->arrays[i]) ? (double)data_bytes(&f->arrays[i]) : 0.0;
   }
   if (o->value[OPTION_YES] || statvfs(f->path, &disk) != 0) {
     return EXIT_GOOD;
@@ -242,7 +264,7 @@ static exit_code check_array(const folder_array *a, const char *path)
 {
   struct stat about;
   char *header = malloc(a->header_bytes);
-  const uint64_t bytes = a->header_bytes + (uint64_t)a->row_bytes * a->about.shape[0];
+  const uint64_t bytes = a->header_bytes + data_bytes(a);
   exit_code code = header ? EXIT_GOOD : report(EXIT_RUN, "no memory");
   if (code == EXIT_GOOD && fstat(a->file, &about) != 0) {
     code = folder_fail(path);
@@ -562,15 +584,19 @@ void folder_close(folder *f)
 static exit_code put_rows(const folder *f, const folder_array *a, range block, const abut_array *from)
 {
   const uint64_t rows = block.end - block.first;
-  if (from->shape[0] != rows) {
-    return report(EXIT_RUN, "array '%s' has %zu rows of a block of %" PRIu64, a->about.name, from->shape[0], rows);
+  const size_t there = from->shape[folder_axis(a->of)], bytes = (size_t)rows * a->row_bytes;
+  exit_code code = EXIT_GOOD;
+  if (there != rows) {
+    return report(EXIT_RUN, "array '%s' has %zu rows of a block of %" PRIu64, a->about.name, there, rows);
   }
   char *path = folder_file(f, a->about.name, ".npy");
   if (!path) {
     return report(EXIT_RUN, "no memory");
   }
-  exit_code code = folder_write_at(path, a->file, from->data, (size_t)rows * a->row_bytes,
-                            a->header_bytes + block.first * a->row_bytes);
+  for (size_t i = 0; i < a->states && code == EXIT_GOOD; ++i) {
+    code = folder_write_at(path, a->file, (const char *)from->data + i * bytes, bytes,
+                           a->header_bytes + (i * f->poses + block.first) * a->row_bytes);
+  }
   if (code == EXIT_GOOD && fdatasync(a->file) != 0) {
     code = folder_fail(path);
   }
@@ -599,7 +625,7 @@ static exit_code put_lists(const folder *f, range block, const outputs *l)
 exit_code folder_put(folder *f, range block, const outputs *l)
 {
   for (size_t i = 0; i < f->count; ++i) {
-    if (f->arrays[i].of == OUTPUT_OF_POSES) {
+    if (folder_has_rows(&f->arrays[i])) {
       CLI_TRY(put_rows(f, &f->arrays[i], block, &l->arrays[i]));
     }
   }

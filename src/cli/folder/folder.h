@@ -20,6 +20,7 @@ typedef struct folder_array {
   output_of of;
   char *header;
   size_t header_bytes, row_bytes;
+  size_t states;    /* how many rows each pose has, those of a state side by side; 1 unless they are of states */
   int file;         /* of a row a pose; -1 while it is not open */
 } folder_array;
 

@@ -81,31 +81,34 @@ static json_t *hash_text(uint64_t hash)
 
 /* ---- bodies: a file, and the files that it names ---- */
 
-static exit_code hash_named(const char *path, const json_t *value, uint64_t *hash);
+/* How deep files name files: a scene a body, and that a mesh. */
+#define NAMED_DEPTH 3
 
-static exit_code hash_members(const char *path, const json_t *value, uint64_t *hash)
+static exit_code hash_named(const char *path, const json_t *value, int depth, uint64_t *hash);
+static exit_code hash_body(const char *path, int depth, uint64_t *hash);
+
+static exit_code hash_members(const char *path, const json_t *value, int depth, uint64_t *hash)
 {
   const char *key;
   json_t *member;
   size_t i;
   json_object_foreach((json_t *)(uintptr_t)value, key, member) {
-    CLI_TRY(hash_named(path, member, hash));
+    CLI_TRY(hash_named(path, member, depth, hash));
   }
   json_array_foreach((json_t *)(uintptr_t)value, i, member) {
-    CLI_TRY(hash_named(path, member, hash));
+    CLI_TRY(hash_named(path, member, depth, hash));
   }
   return EXIT_GOOD;
 }
 
 /* Every text that is the name of a file beside the body file. */
-static exit_code hash_named(const char *path, const json_t *value, uint64_t *hash)
+static exit_code hash_named(const char *path, const json_t *value, int depth, uint64_t *hash)
 {
   const char *name = json_string_value(value), *slash = strrchr(path, '/');
   const size_t folder = slash && name && *name != '/' ? (size_t)(slash - path) + 1 : 0;
   struct stat about;
-  uint64_t bytes;
   if (!name) {
-    return hash_members(path, value, hash);
+    return hash_members(path, value, depth, hash);
   }
   char *file = malloc(folder + strlen(name) + 1);
   if (!file) {
@@ -114,20 +117,20 @@ static exit_code hash_named(const char *path, const json_t *value, uint64_t *has
   memcpy(file, path, folder);
   memcpy(file + folder, name, strlen(name) + 1);
   const bool is_file = *name && stat(file, &about) == 0 && S_ISREG(about.st_mode);
-  const exit_code code = is_file ? hash_file(file, false, hash, &bytes) : EXIT_GOOD;
+  const exit_code code = is_file ? hash_body(file, depth + 1, hash) : EXIT_GOOD;
   free(file);
   return code;
 }
 
-static exit_code hash_body(const char *path, uint64_t *hash)
+static exit_code hash_body(const char *path, int depth, uint64_t *hash)
 {
   uint64_t bytes;
   CLI_TRY(hash_file(path, false, hash, &bytes));
-  if (!ends_with(path, ".body.json")) {
+  if ((!ends_with(path, ".body.json") && !ends_with(path, ".scene.json")) || depth == NAMED_DEPTH) {
     return EXIT_GOOD;
   }
   json_t *body = json_load_file(path, JSON_REJECT_DUPLICATES, NULL); /* what is wrong is said where it is read */
-  const exit_code code = hash_named(path, body, hash);
+  const exit_code code = hash_named(path, body, depth, hash);
   json_decref(body);
   return code;
 }
@@ -140,7 +143,7 @@ static exit_code hash_list(const char *path, uint64_t *hash)
   CLI_TRY(hash_file(path, false, hash, &bytes));
   exit_code code = report_status(abut_load_pairs(path, &files));
   for (size_t i = 0; i < 2 * files.count && code == EXIT_GOOD; ++i) {
-    code = hash_body(files.bodies[i], hash);
+    code = hash_body(files.bodies[i], 0, hash);
   }
   abut_free_pairs(&files);
   return code;
@@ -153,7 +156,7 @@ static exit_code put_bodies(json_t *m, const options *o)
   const bool list = o->value[OPTION_PAIRS] != NULL;
   for (int i = 0; i < (list ? 1 : o->operand_count) && code == EXIT_GOOD; ++i) {
     uint64_t hash = HASH_BEGIN;
-    code = list ? hash_list(o->value[OPTION_PAIRS], &hash) : hash_body(o->operands[i], &hash);
+    code = list ? hash_list(o->value[OPTION_PAIRS], &hash) : hash_body(o->operands[i], 0, &hash);
     json_array_append_new(hashes, hash_text(hash));
   }
   json_object_set_new(m, "bodies", hashes);
@@ -166,15 +169,15 @@ static exit_code put_bodies(json_t *m, const options *o)
 static const option_id counted[] = {OPTION_AS, OPTION_BY, OPTION_CELLS, OPTION_CENTER1, OPTION_CENTER2, OPTION_COMPACT,
                                     OPTION_CUTOFF, OPTION_EDGES, OPTION_EPSILON, OPTION_FOLLOW, OPTION_FULL_HESSIAN,
                                     OPTION_GRADIENT, OPTION_ITERATIONS, OPTION_JACOBIAN, OPTION_KEEP, OPTION_LEVEL,
-                                    OPTION_MEAN_DISTANCE, OPTION_MOTION, OPTION_REDUCE, OPTION_SAMPLES, OPTION_SCALE,
-                                    OPTION_SEED, OPTION_SEPARATION, OPTION_TEMPERATURE, OPTION_THRESHOLD,
+                                    OPTION_MEAN_DISTANCE, OPTION_MOTION, OPTION_RECORD, OPTION_REDUCE, OPTION_SAMPLES, OPTION_SCALE,
+                                    OPTION_SEED, OPTION_SEPARATION, OPTION_STEPS, OPTION_TEMPERATURE, OPTION_THRESHOLD,
                                     OPTION_TOLERANCE, OPTION_VERTICES};
 
 /* Files beside the bodies and the poses that change it. */
 static const struct {
   option_id id;
   const char *key;
-} files[] = {{OPTION_COTANGENTS, "cotangents"}, {OPTION_HESSIAN, "hessian"}, {OPTION_SHAPES, "shapes"},
+} files[] = {{OPTION_CONTROLS, "controls"}, {OPTION_COTANGENTS, "cotangents"}, {OPTION_HESSIAN, "hessian"}, {OPTION_SHAPES, "shapes"},
              {OPTION_TANGENTS, "tangents"},     {OPTION_TO, "to"}};
 #define FILES (sizeof files / sizeof *files)
 
@@ -211,7 +214,9 @@ static exit_code put_files(json_t *m, const options *o)
 static void put_names(json_t *m, const options *o, option_id input)
 {
   json_t *names = json_object(), *bodies = json_array();
-  json_object_set_new(names, "poses", name_json(o->value[input]));
+  if (o->value[input]) {
+    json_object_set_new(names, "poses", name_json(o->value[input]));
+  }
   for (int i = 0; i < o->operand_count; ++i) {
     json_array_append_new(bodies, name_json(o->operands[i]));
   }
@@ -227,13 +232,17 @@ static void put_names(json_t *m, const options *o, option_id input)
   json_object_set_new(m, "names", names);
 }
 
-static exit_code put_poses(json_t *m, const char *path, const abut_pose_file_info *info)
+/* Worlds begin alike where no file tells otherwise. */
+static exit_code put_poses(json_t *m, const options *o, option_id input, const abut_pose_file_info *info)
 {
+  const char *kind = input == OPTION_STATES          ? "world"
+                     : info->kind == ABUT_POSE_TWIST ? "twist"
+                                                     : "quaternion";
   uint64_t hash = HASH_BEGIN, bytes = 0;
-  CLI_TRY(hash_file(path, true, &hash, &bytes));
+  CLI_TRY(o->value[input] ? hash_file(o->value[input], true, &hash, &bytes) : EXIT_GOOD);
   json_t *poses = json_object();
   json_object_set_new(poses, "count", json_integer((json_int_t)info->count));
-  json_object_set_new(poses, "kind", json_string(info->kind == ABUT_POSE_TWIST ? "twist" : "quaternion"));
+  json_object_set_new(poses, "kind", json_string(kind));
   json_object_set_new(poses, "bytes", json_integer((json_int_t)bytes));
   json_object_set_new(poses, "hash", hash_text(hash));
   json_object_set_new(m, "poses", poses);
@@ -250,7 +259,7 @@ static exit_code put_smoothing(json_t *m, const char *key, const abut_smoothing 
 }
 
 static const char *const row_words[] = {[OUTPUT_OF_POSES] = "poses", [OUTPUT_OF_ENTRIES] = "entries",
-                                        [OUTPUT_ONCE] = "once"};
+                                        [OUTPUT_ONCE] = "once", [OUTPUT_OF_STATES] = "states"};
 static const struct {
   abut_array_type type;
   const char *name;
@@ -270,8 +279,8 @@ static void put_arrays(json_t *m, const outputs *l, size_t poses)
       }
     }
     for (uint32_t k = 0; k < a->dimensions; ++k) {
-      json_array_append_new(shape, json_integer((json_int_t)(k == 0 && l->of[i] == OUTPUT_OF_POSES ? poses
-                                                                                                  : a->shape[k])));
+      const bool rows = (k == 0 && l->of[i] == OUTPUT_OF_POSES) || (k == 1 && l->of[i] == OUTPUT_OF_STATES);
+      json_array_append_new(shape, json_integer((json_int_t)(rows ? poses : a->shape[k])));
     }
     json_object_set_new(one, "rows", json_string(row_words[l->of[i]]));
     json_object_set_new(one, "shape", shape);
@@ -290,7 +299,7 @@ exit_code manifest_make(const options *o, const scene *s, option_id input, const
   json_object_set_new(m, "abut", json_string(abut_version()));
   json_object_set_new(m, "command", json_string(o->command->name));
   put_options(m, o);
-  CLI_TRY_DONE(put_poses(m, o->value[input], poses));
+  CLI_TRY_DONE(put_poses(m, o, input, poses));
   CLI_TRY_DONE(put_bodies(m, o));
   if (!((int)o->command->bit & UNSMOOTHED_COMMANDS)) {
     CLI_TRY_DONE(put_smoothing(m, "smoothing", &s->smoothing, s->smoothing_text));
@@ -377,10 +386,10 @@ exit_code manifest_write(const char *folder, const json_t *manifest)
 static const struct {
   const char *key, *what;
 } identity[] = {{"abut", "version of abut"}, {"command", "command"},     {"options", "set of options"},
-                {"poses", "file of poses"},  {"bodies", "pair of bodies"}, {"smoothing", "smoothing"},
+                {"poses", "file of poses or states"},  {"bodies", "pair of bodies"}, {"smoothing", "smoothing"},
                 {"soft", "soft smoothing"},  {"tangents", "file of tangents"},
                 {"shapes", "file of shapes"}, {"to", "file of poses at time 1"},
-                {"cotangents", "file of cotangents"}, {"hessian", "file of tangents"},
+                {"controls", "file of controls"}, {"cotangents", "file of cotangents"}, {"hessian", "file of tangents"},
                 {"arrays", "list of arrays"}};
 #define IDENTITY (sizeof identity / sizeof *identity)
 
@@ -466,6 +475,12 @@ const char *manifest_version(const json_t *manifest)
   return version ? version : "?";
 }
 
+const char *manifest_rows(const json_t *manifest)
+{
+  const char *kind = json_string_value(json_object_get(json_object_get(manifest, "poses"), "kind"));
+  return kind && strcmp(kind, "world") == 0 ? "worlds" : "poses";
+}
+
 uint64_t manifest_poses(const json_t *manifest)
 {
   return (uint64_t)json_integer_value(json_object_get(json_object_get(manifest, "poses"), "count"));
@@ -483,9 +498,9 @@ static bool read_array(const char *name, const json_t *described, outputs *out)
   }
   for (; type < DTYPES && strcmp(dtypes[type].name, dtype) != 0; ++type) {
   }
-  for (; of <= OUTPUT_ONCE && strcmp(row_words[of], rows) != 0; ++of) {
+  for (; of <= OUTPUT_OF_STATES && strcmp(row_words[of], rows) != 0; ++of) {
   }
-  if (type == DTYPES || of > OUTPUT_ONCE) {
+  if (type == DTYPES || of > OUTPUT_OF_STATES) {
     return false;
   }
   abut_array a = {.name = name, .type = dtypes[type].type, .dimensions = (uint32_t)json_array_size(shape)};

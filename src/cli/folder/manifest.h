@@ -25,6 +25,8 @@ uint64_t manifest_inputs(const json_t *manifest);
 bool manifest_is_complete(const json_t *manifest);
 const char *manifest_version(const json_t *manifest);
 uint64_t manifest_poses(const json_t *manifest);
+/* What they are: "poses" or "worlds". */
+const char *manifest_rows(const json_t *manifest);
 /* The arrays' descriptions, with names that belong to the manifest; shapes as that has them. */
 exit_code manifest_arrays(const char *folder, const json_t *manifest, outputs *out);
 /* Marks it complete: lists of so many entries, and the devices that computed, a sorted array. */

@@ -160,22 +160,22 @@ static uint64_t part_of(const merging *m, uint64_t pose)
 static exit_code fail_gap(const merging *m, uint64_t first, uint64_t end)
 {
   if (m->ranks) {
-    return report(EXIT_INPUT, "%s: poses %" PRIu64 " to before %" PRIu64 " are missing; the command with --resume does "
-                  "them, with any number of ranks", m->f->path, first, end);
+    return report(EXIT_INPUT, "%s: %s %" PRIu64 " to before %" PRIu64 " are missing; the command with --resume does "
+                  "them, with any number of ranks", m->f->path, manifest_rows(m->f->manifest), first, end);
   }
-  return report(EXIT_INPUT, "%s: part %" PRIu64 " of %" PRIu64 " is not whole: poses %" PRIu64 " to before %" PRIu64
-                " are missing; the part's command with --resume does them", m->f->path, part_of(m, first), m->parts, first,
-                end);
+  return report(EXIT_INPUT, "%s: part %" PRIu64 " of %" PRIu64 " is not whole: %s %" PRIu64 " to before %" PRIu64
+                " are missing; the part's command with --resume does them", m->f->path, part_of(m, first), m->parts,
+                manifest_rows(m->f->manifest), first, end);
 }
 
 static exit_code fail_twice(const merging *m, journal_of a, journal_of b, uint64_t first, uint64_t end)
 {
   if (m->ranks) {
-    return report(EXIT_INPUT, "%s: %s and %s both have poses %" PRIu64 " to before %" PRIu64, m->f->path,
-                  journal_name_of(a).text, journal_name_of(b).text, first, end);
+    return report(EXIT_INPUT, "%s: %s and %s both have %s %" PRIu64 " to before %" PRIu64, m->f->path,
+                  journal_name_of(a).text, journal_name_of(b).text, manifest_rows(m->f->manifest), first, end);
   }
-  return report(EXIT_INPUT, "%s: parts %" PRIu64 " and %" PRIu64 " of %" PRIu64 " both have poses %" PRIu64
-                " to before %" PRIu64, m->f->path, a.shard, b.shard, m->parts, first, end);
+  return report(EXIT_INPUT, "%s: parts %" PRIu64 " and %" PRIu64 " of %" PRIu64 " both have %s %" PRIu64
+                " to before %" PRIu64, m->f->path, a.shard, b.shard, m->parts, manifest_rows(m->f->manifest), first, end);
 }
 
 static exit_code check_blocks(merging *m)
@@ -195,8 +195,8 @@ static exit_code check_blocks(merging *m)
     at = b->block.end;
   }
   if (at > m->f->poses) {
-    return report(EXIT_INPUT, "%s: %s has poses up to before %" PRIu64 " of %" PRIu64, m->f->path,
-                  journal_name_of(m->blocks[m->block_count - 1].of).text, at, m->f->poses);
+    return report(EXIT_INPUT, "%s: %s has %s up to before %" PRIu64 " of %" PRIu64, m->f->path,
+                  journal_name_of(m->blocks[m->block_count - 1].of).text, manifest_rows(m->f->manifest), at, m->f->poses);
   }
   return at < m->f->poses ? fail_gap(m, at, m->f->poses) : EXIT_GOOD;
 }
@@ -347,7 +347,8 @@ static void clear(const folder *f)
 static exit_code say_complete(const folder *f, bool quiet)
 {
   if (!quiet) {
-    printf("%s: %" PRIu64 " pose%s, complete\n", f->path, f->poses, f->poses == 1 ? "" : "s");
+    const char *rows = manifest_rows(f->manifest);
+    printf("%s: %" PRIu64 " %.*s, complete\n", f->path, f->poses, (int)strlen(rows) - (f->poses == 1), rows);
   }
   return EXIT_GOOD;
 }

@@ -42,6 +42,13 @@ exit_code folder_run_open(folder_run *r, const options *o, option_id input)
   return EXIT_GOOD;
 }
 
+void folder_run_worlds(folder_run *r, const options *o, size_t count)
+{
+  r->o = o;
+  r->input = OPTION_STATES;
+  r->info = (abut_pose_file_info){.count = count};
+}
+
 void folder_run_close(folder_run *r)
 {
   abut_close_poses(r->file);
@@ -52,7 +59,7 @@ void folder_run_close(folder_run *r)
 
 static size_t row_bytes(const folder_array *a)
 {
-  return a->of == OUTPUT_ONCE ? 0 : a->row_bytes;
+  return a->of == OUTPUT_ONCE ? 0 : a->row_bytes * a->states;
 }
 
 /* Enough that memory is bounded, and little enough that an interruption loses little. */
@@ -107,7 +114,8 @@ static exit_code compute(running *w, range *block, outputs *l)
   const size_t count = (size_t)(block->end - block->first);
   abut_free_poses(&w->block);
   w->block.kind = r->info.kind;
-  if (count) {
+  w->block.count = r->file ? 0 : count;
+  if (count && r->file) {
     CLI_TRY(report_status(abut_read_poses(r->file, (size_t)block->first, count, &w->block)));
   }
   if (!r->o->value[OPTION_PAIRS]) { /* which was warned about once */
@@ -125,7 +133,7 @@ static exit_code do_block(running *w, range block)
   CLI_TRY(compute(w, &block, &l));
   const size_t status = outputs_find(&l, "status");
   if (status < l.count) {
-    noted_add(&w->noted, w->run->notes, l.arrays[status].data, l.arrays[status].shape[0], (size_t)block.first);
+    noted_add(&w->noted, w->run->notes, &l.arrays[status], (size_t)block.first);
   }
   w->done += block.end - block.first;
   w->before += block.end - block.first;
@@ -235,6 +243,7 @@ static void sum_up(const running *w, bool complete, double seconds)
 {
   const options *o = w->run->o;
   const size_t count = w->run->info.count, contacts = w->run->scene->layout.contacts;
+  const char *rows = w->run->file ? "poses" : "worlds";
   char each[64] = "";
   uint64_t shard, shards;
   if (!sums_up(o) || folder_part(o, &shard, &shards) != EXIT_GOOD) {
@@ -249,14 +258,14 @@ static void sum_up(const running *w, bool complete, double seconds)
     snprintf(each, sizeof each, ", %zu contacts a pose", contacts);
   }
   if (ranks_started()) {
-    printf("%s: %" PRIu64 " of %zu poses now, by %zu ranks%s, %.3g s on %s by the first, %s\n", o->value[OPTION_OUTPUT],
-           w->done, count, ranks_count(), each, seconds, scene_workers(w->run->scene).text,
+    printf("%s: %" PRIu64 " of %zu %s now, by %zu ranks%s, %.3g s on %s by the first, %s\n", o->value[OPTION_OUTPUT],
+           w->done, count, rows, ranks_count(), each, seconds, scene_workers(w->run->scene).text,
            precision_name(w->run->scene->precision));
     return;
   }
-  printf("%s: part %" PRIu64 " of %" PRIu64 ", poses %" PRIu64 " to before %" PRIu64 " of %zu, %" PRIu64
+  printf("%s: part %" PRIu64 " of %" PRIu64 ", %s %" PRIu64 " to before %" PRIu64 " of %zu, %" PRIu64
          " of them now%s, %.3g s on %s, %s\n",
-         o->value[OPTION_OUTPUT], shard, shards, part.first, part.end, count, w->done, each, seconds,
+         o->value[OPTION_OUTPUT], shard, shards, rows, part.first, part.end, count, w->done, each, seconds,
          scene_workers(w->run->scene).text, precision_name(w->run->scene->precision));
 }
 

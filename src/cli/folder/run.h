@@ -23,6 +23,8 @@ typedef struct folder_run {
 
 /* Opens the poses, which this option names. */
 exit_code folder_run_open(folder_run *r, const options *o, option_id input);
+/* Instead of it: a batch of so many worlds, which whoever computes them reads; blocks have a count alone. */
+void folder_run_worlds(folder_run *r, const options *o, size_t count);
 /* Computes what is missing of this process's part. Without --shard the folder is complete then. */
 exit_code folder_run_blocks(const folder_run *r);
 void folder_run_close(folder_run *r);

@@ -1,5 +1,7 @@
 #include "simulate/simulate.h"
 
+#include "folder/run.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,52 +256,86 @@ done:
   return code;
 }
 
+/* Of a block of worlds, how many are done: as many as their share of the steps. */
+static void tell_progress(const simulation *s, size_t done, progress *p)
+{
+  const size_t steps = s->worlds.steps, count = s->worlds.count;
+  if (s->worlds.in_blocks) {
+    progress_step((size_t)((double)count * (double)done / (double)steps), count, p);
+  } else {
+    progress_step(done, steps, p);
+  }
+}
+
 /* Later calls become longer until each takes a while. */
-static exit_code step_all(simulation *s)
+static exit_code step_all(simulation *s, progress *p)
 {
   const size_t most = most_steps(s);
-  progress p = progress_begin(s->worlds.o, "steps");
-  exit_code code = EXIT_GOOD;
   size_t done = 0, wanted = 1;
   const double start = now();
-  CLI_TRY_DONE(measure(s, s->energy));
+  CLI_TRY(measure(s, s->energy));
   while (done < s->worlds.steps) {
     const call_size c = size_of_call(s, done, wanted < most ? wanted : most);
     const double before = now();
-    CLI_TRY_DONE(step_once(s, &c, done));
+    CLI_TRY(step_once(s, &c, done));
     const double seconds = now() - before;
     done += c.steps;
-    progress_step(done, s->worlds.steps, &p);
+    tell_progress(s, done, p);
     if (seconds < CALL_SECONDS && wanted < SIZE_MAX / 2) {
       wanted *= 2;
     } else if (seconds > 4.0 * CALL_SECONDS && wanted > 1) {
       wanted /= 2;
     }
   }
-done:
-  progress_end(&p);
-  s->seconds = now() - start;
-  return code;
+  s->seconds += now() - start;
+  return EXIT_GOOD;
 }
 
 /* ---- the whole ---- */
 
-static exit_code write(const simulation *s)
+static void free_memory(simulation *s)
+{
+  for (int i = 0; i < 2; ++i) {
+    free(s->at[i].q);
+    free(s->at[i].v);
+    free(s->at[i].w);
+    s->at[i] = (state){NULL, NULL, NULL};
+  }
+  free(s->q);
+  free(s->v);
+  free(s->status);
+  free(s->call_status);
+  free(s->status_step);
+  free(s->call_step);
+  free(s->time);
+  free(s->energy);
+  free(s->held_energy);
+  s->q = s->v = s->energy = s->held_energy = NULL;
+  s->status = s->call_status = s->status_step = s->call_step = NULL;
+  s->time = NULL;
+}
+
+static void add_outputs(const simulation *s, outputs *l)
 {
   const worlds *w = &s->worlds;
   const abut_array_type real = real_type(&w->scene);
+  outputs_add_of(l, OUTPUT_OF_STATES, "q", real, s->q, 3, s->rows, w->count, w->info.nq);
+  outputs_add_of(l, OUTPUT_OF_STATES, "v", real, s->v, 3, s->rows, w->count, w->info.nv);
+  outputs_add(l, "w", real, s->at[0].w, 2, w->count, w->info.nv, 0);
+  outputs_add_of(l, OUTPUT_ONCE, "time", ABUT_ARRAY_FLOAT64, s->time, 1, s->rows, 0, 0);
+  outputs_add_of(l, OUTPUT_OF_STATES, "energy", real, s->energy, 3, s->rows, w->count, 2);
+  outputs_add(l, "status", ABUT_ARRAY_UINT32, s->status, 1, w->count, 0, 0);
+  outputs_add(l, "status_step", ABUT_ARRAY_UINT32, s->status_step, 2, w->count, WORLD_STATUSES, 0);
+}
+
+static exit_code write(const simulation *s)
+{
   outputs l = {0};
-  outputs_add(&l, "q", real, s->q, 3, s->rows, w->count, w->info.nq);
-  outputs_add(&l, "v", real, s->v, 3, s->rows, w->count, w->info.nv);
-  outputs_add(&l, "w", real, s->at[0].w, 2, w->count, w->info.nv, 0);
-  outputs_add(&l, "time", ABUT_ARRAY_FLOAT64, s->time, 1, s->rows, 0, 0);
-  outputs_add(&l, "energy", real, s->energy, 3, s->rows, w->count, 2);
-  outputs_add(&l, "status", ABUT_ARRAY_UINT32, s->status, 1, w->count, 0, 0);
-  outputs_add(&l, "status_step", ABUT_ARRAY_UINT32, s->status_step, 2, w->count, WORLD_STATUSES, 0);
+  add_outputs(s, &l);
   if (s->contacts) {
     add_contacts(&l, s->contacts, s);
   }
-  return outputs_write(&l, &w->scene, w->o);
+  return outputs_write(&l, &s->worlds.scene, s->worlds.o);
 }
 
 static void summarise(const simulation *s)
@@ -319,22 +355,68 @@ static void summarise(const simulation *s)
          precision_name(w->scene.precision));
 }
 
+/* ---- a folder of results ---- */
+
+static exit_code compute_block(void *user, const abut_poses *block, size_t first, progress *p, outputs *l)
+{
+  simulation *s = user;
+  worlds *w = &s->worlds;
+  free_memory(s);
+  CLI_TRY(worlds_read_block(w, first, block->count));
+  CLI_TRY(worlds_need_steps(w));
+  s->rows = count_rows(s);
+  CLI_TRY(take_memory(s));
+  if (block->count) {
+    CLI_TRY(step_all(s, p));
+  }
+  l->input_bytes = inputs_row_bytes(&w->states) + inputs_row_bytes(&w->controls);
+  add_outputs(s, l);
+  return EXIT_GOOD;
+}
+
+static exit_code run_in_folder(simulation *s, const options *o)
+{
+  folder_run r = {.scene = &s->worlds.scene, .compute = compute_block, .user = s, .what = "worlds",
+                  .notes = world_notes(), .effect = "status_step says when."};
+  if (o->value[OPTION_CONTACTS]) {
+    return usage_error(o->command, "a folder of results has states: --contacts writes an .npz");
+  }
+  CLI_TRY(worlds_open_blocks(&s->worlds, o));
+  folder_run_worlds(&r, o, s->worlds.all);
+  return folder_run_blocks(&r);
+}
+
+/* ---- one file ---- */
+
+static exit_code step_shown(simulation *s)
+{
+  progress p = progress_begin(s->worlds.o, "steps");
+  const exit_code code = step_all(s, &p);
+  progress_end(&p);
+  return code;
+}
+
 static exit_code run(simulation *s, const options *o, kept_contacts *contacts)
 {
   CLI_TRY(worlds_check(&s->worlds, o, STEPS_OR_NONE));
   CLI_TRY(o->value[OPTION_CONTROLS] ? EXIT_GOOD : worlds_need_steps(&s->worlds));
-  CLI_TRY(worlds_check_output(o));
+  CLI_TRY(need_option(o, OPTION_OUTPUT));
+  CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
+  CLI_TRY(folder_check_output(o));
   CLI_TRY(option_whole(o, OPTION_RECORD, 1, SIZE_MAX / 2, &s->record));
   CLI_TRY(option_real(o, OPTION_THRESHOLD, 0.0, 1.0, &contacts->list.threshold));
   if (o->value[OPTION_THRESHOLD] && !o->value[OPTION_CONTACTS]) {
     return usage_error(o->command, "--threshold is of --contacts");
+  }
+  if (folder_is_named(o)) {
+    return run_in_folder(s, o);
   }
   CLI_TRY(worlds_open(&s->worlds, o));
   CLI_TRY(worlds_need_steps(&s->worlds));
   CLI_TRY(o->value[OPTION_CONTACTS] ? need_contacts("--contacts", o, &s->worlds.info) : EXIT_GOOD);
   s->rows = count_rows(s);
   CLI_TRY(take_memory(s));
-  CLI_TRY(step_all(s));
+  CLI_TRY(step_shown(s));
   warn_worlds(s->status, s->status_step, s->worlds.count);
   if (o->value[OPTION_CONTACTS]) {
     s->contacts = contacts;
@@ -352,20 +434,7 @@ exit_code cmd_simulate(const options *o)
   simulation s = {.record = 1};
   kept_contacts contacts = {.list = {.threshold = 0.05, .grows = true}};
   const exit_code code = run(&s, o, &contacts);
-  for (int i = 0; i < 2; ++i) {
-    free(s.at[i].q);
-    free(s.at[i].v);
-    free(s.at[i].w);
-  }
-  free(s.q);
-  free(s.v);
-  free(s.status);
-  free(s.call_status);
-  free(s.status_step);
-  free(s.call_step);
-  free(s.time);
-  free(s.energy);
-  free(s.held_energy);
+  free_memory(&s);
   free_contacts(&contacts);
   worlds_close(&s.worlds);
   return code;
