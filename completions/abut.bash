@@ -71,7 +71,7 @@ _abut()
       options+=' --contacts --controls --device --output --precision --record --states --steps'
       options+=' --threshold --timeout --worlds'
       ;;
-    transition) options+=' --controls --device --output --parameters --precision --states --timeout --worlds' ;;
+    transition) options+=" $folders --controls --device --output --parameters --precision --states --timeout --worlds" ;;
     rollout-gradient)
       options+=" $folders"
       options+=' --controls --cotangents --device --output --precision --record --states --steps'

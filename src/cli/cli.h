@@ -164,7 +164,7 @@ typedef enum command_bit {
 /* Commands that write folders of results, in parts. */
 #define SHARD_COMMANDS \
   (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN | COMMAND_CLOSEST | COMMAND_CCD | \
-   COMMAND_SIMULATE | COMMAND_ROLLOUT)
+   COMMAND_SIMULATE | COMMAND_ROLLOUT | COMMAND_TRANSITION)
 /* Commands whose results have no smoothing beside: each pair of a scene has its own, and shapes have none. */
 #define UNSMOOTHED_COMMANDS                                                                      \
   (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT | COMMAND_CLOSEST | COMMAND_CCD |     \

@@ -284,9 +284,7 @@ static exit_code run(rollout *r, const options *o)
 {
   CLI_TRY(worlds_check(&r->worlds, o, STEPS_OF_CONTROLS));
   CLI_TRY(need_option(o, OPTION_COTANGENTS));
-  CLI_TRY(need_option(o, OPTION_OUTPUT));
-  CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
-  CLI_TRY(folder_check_output(o));
+  CLI_TRY(worlds_check_output(o));
   CLI_TRY(option_whole(o, OPTION_RECORD, 1, SIZE_MAX / 2, &r->record));
   if (!o->value[OPTION_CONTROLS]) {
     CLI_TRY(count_steps(r));

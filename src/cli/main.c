@@ -67,7 +67,7 @@ const command commands[] = {
    "state and B (N, 2 nv, nu) by the controls, in the tangent space of q, then v; with --parameters\n"
    "also P_mass_scale, P_friction, P_stiffness and P_gravity; and status (N). Matrices of a world\n"
    "that stops are 0.",
-   ".npz: matrices",
+   ".npz: matrices; or a folder of .npy, FOLDER/",
    "abut transition assets/drop.scene.json -o ab.npz", cmd_transition},
   {"rollout-gradient", COMMAND_ROLLOUT, " SCENE", " --cotangents C.npz -o G.npz",
    "compute gradients of a rollout of worlds",

@@ -1,5 +1,7 @@
 #include "worlds.h"
 
+#include "folder/folder.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +51,7 @@ exit_code worlds_check_output(const options *o)
 {
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
-  return check_own_output(o);
+  return folder_check_output(o);
 }
 
 /* ---- worlds by number ---- */

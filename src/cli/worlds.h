@@ -41,7 +41,7 @@ typedef struct worlds {
 exit_code worlds_check(worlds *w, const options *o, worlds_steps rule);
 /* That something tells how many steps there are; controls do once they are read. */
 exit_code worlds_need_steps(const worlds *w);
-/* -o of an .npz. */
+/* -o of an .npz or a folder. */
 exit_code worlds_check_output(const options *o);
 /* Opens device and scene, and reads the files. Close it after a failure, too. */
 exit_code worlds_open(worlds *w, const options *o);

@@ -280,6 +280,10 @@ def worlds():
             says="^$" if part else "1 of 5, the first has index 3. Gradients of those that stop are 0.$")
     run(0, "merge", "rollout", "-q")
     same_as_npz("rollout", "rollout.npz")
+    model = ["transition", *words[1:4], "--device", DEVICE, "-q", "--parameters"]
+    run(0, *model, "-o", "model.npz", says="1 of 10 worlds")
+    run(0, *model, "-o", "model/", "--block", 3, says="1 of 10, the first has index 3. Matrices of those that stop are 0.$")
+    same_as_npz("model", "model.npz")
     write_arrays("few.npz", q=((4, 7), [0.0] * 28))
     run(2, *gradients[:-1], "few.npz", "-o", "w6/", says=r"few.npz: array 'q': shape \(4, 7\), not \(10, 7\): 10 worlds of 7 velocities|record")
     check(not os.path.exists("w6"), "a folder of what was refused")
@@ -487,8 +491,6 @@ def launchers():
     for i, variables in enumerate(several):
         run(2, *words, "-o", "launched.npz", env=environment(**variables), says=r"started as one of several ranks.*--shard \$")
         check(not os.path.exists("launched.npz"), f"{variables}: something was written")
-    run(2, "transition", "s.scene.json", "-o", "s.npz", env=environment(**several[0]),
-        says="OMPI_COMM_WORLD_SIZE=2: .* transition has no parts")
     run(0, "devices", env=environment(**several[0]))
     run(0, *words, "-o", "launched/", "--shard", "0/2", env=environment(**several[0]), says="not finite")
     run(0, *words, "-o", "launched/", "--shard", "1/2", env=environment(**several[0]), says="^$")

@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Commands whose batch is long, and which write one file of it. */
-#define LONG_COMMANDS                                                                            \
-  (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN | COMMAND_SIMULATE |     \
-   COMMAND_ROLLOUT | COMMAND_TRANSITION | COMMAND_CLOSEST | COMMAND_CCD)
-
 /* What a launcher says by variables. */
 typedef struct launch {
   const char *by;         /* the variable that tells; NULL: nobody launched this */
@@ -88,15 +83,10 @@ exit_code launcher_check(options *o)
   const launch l = find_launch();
   char why[512] = "";
   bool there = false;
-  if (!o->command || !((int)o->command->bit & LONG_COMMANDS) || l.ranks < 2 || o->value[OPTION_SHARD]) {
+  if (!o->command || !((int)o->command->bit & SHARD_COMMANDS) || l.ranks < 2 || o->value[OPTION_SHARD]) {
     return EXIT_GOOD;
   }
   const char *value = getenv(l.by);
-  if (!((int)o->command->bit & SHARD_COMMANDS)) {
-    return report(EXIT_INPUT, "%s=%s: started as one of several ranks, each of which would compute everything and write "
-                  "over the others' files; %s has no parts: give each process inputs and a file of its own, and unset "
-                  "%s for it", l.by, value, o->command->name, l.by);
-  }
   CLI_TRY(begin_ranks(o, &l, &there, why, sizeof why));
   if (there) {
     return EXIT_GOOD;

@@ -400,9 +400,7 @@ static exit_code run(simulation *s, const options *o, kept_contacts *contacts)
 {
   CLI_TRY(worlds_check(&s->worlds, o, STEPS_OR_NONE));
   CLI_TRY(o->value[OPTION_CONTROLS] ? EXIT_GOOD : worlds_need_steps(&s->worlds));
-  CLI_TRY(need_option(o, OPTION_OUTPUT));
-  CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
-  CLI_TRY(folder_check_output(o));
+  CLI_TRY(worlds_check_output(o));
   CLI_TRY(option_whole(o, OPTION_RECORD, 1, SIZE_MAX / 2, &s->record));
   CLI_TRY(option_real(o, OPTION_THRESHOLD, 0.0, 1.0, &contacts->list.threshold));
   if (o->value[OPTION_THRESHOLD] && !o->value[OPTION_CONTACTS]) {
