@@ -25,6 +25,9 @@ typedef struct abut_fit {
                                       1 % of the diagonal */
   double largest_surplus;     /* volume of the largest part of the field outside the mesh, in one piece across
                                  faces of cells, of the mesh's volume */
+  double over_holes;          /* share of the field's surface that is nearest to faces which close holes of the mesh:
+                                 it counts for no distance, as these faces do. Volumes and depths are of the mesh
+                                 as it was closed */
   /* At places in both that lie 0.5 % of the diagonal or more within the mesh, the depth by the field over the distance
      from the mesh's surface: 1 of a field that is exact. 0 where there are no such places. */
   double depth_ratio_median;  /* half of them have less */

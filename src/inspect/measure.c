@@ -240,6 +240,7 @@ static abut_status compare_surfaces(const field_of *f, const surface *s, const e
   out->chamfer_percent = 50.0 * (apart.mean[0] + apart.mean[1]) / s->diagonal;
   out->hausdorff_percent = 100.0 * fmax(apart.most[0], apart.most[1]) / s->diagonal;
   out->surface_beyond_1_percent = apart.beyond;
+  out->over_holes = apart.over_holes;
 done:
   surface_free(&zero);
   return status;
