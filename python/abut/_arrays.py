@@ -45,6 +45,17 @@ def real_array(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, A
     return np.asarray(array, order="C")
 
 
+def double_array(value: Any, name: str) -> np.ndarray[Any, Any]:
+    """Numbers as an array in double. Errors: ValueError, which names what is no array of numbers."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} is ragged: not all of its rows have the same length") from None
+    if array.dtype.kind not in "iuf":
+        raise ValueError(f"{name} holds {array.dtype.name}, not numbers")
+    return np.ascontiguousarray(array, np.float64).reshape(array.shape)
+
+
 class Rows:
     """Arrays of one batch: leading axes, which are broadcast and folded into N."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abut._arrays import double_array
 from abut._drivers import warn
 from abut._native import check, ffi, lib
 
@@ -92,8 +93,9 @@ class ShapeNumbers:
 
     def __repr__(self) -> str:
         primitives = (len(self.axes), len(self.plane_points), len(self.cloud_points), len(self.grid_coefficients))
-        parts = ", ".join(f"{n} {family}s" for n, family in zip(primitives, ("superquadric", "polyhedron", "point cloud",
-                                                                             "grid")) if n)
+        families = (("superquadric", "superquadrics"), ("polyhedron", "polyhedra"), ("point cloud", "point clouds"),
+                    ("grid", "grids"))
+        parts = ", ".join(f"{n} {words[n != 1]}" for n, words in zip(primitives, families) if n)
         return f"<abut.ShapeNumbers of {len(self.vertices)} vertices, {parts or 'no primitives'}>"
 
 
@@ -111,7 +113,8 @@ def times(a: Arrays, b: Arrays) -> Arrays:
 
 def turned(q: Arrays, x: Arrays) -> Arrays:
     """Vectors turned by quaternions, whose length counts for nothing."""
-    unit = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):  # what has no length is told by the library
+        unit = q / np.linalg.norm(q, axis=-1, keepdims=True)
     w, v = unit[..., :1], unit[..., 1:]
     across = 2.0 * np.cross(v, x)
     return np.asarray(x + w * across + np.cross(v, across))
@@ -184,10 +187,10 @@ def _rows(value: Array | None, name: str, count: int | None, default: Sequence[f
         if default is None:
             raise ValueError(f"{name} is missing: a superquadric has axes and exponents")
         value = [default]
-    rows = np.asarray(value)
-    if rows.dtype.kind not in "iuf" or rows.ndim not in (1, 2) or rows.shape[-1] != width:
-        raise ValueError(f"{name} has shape {rows.shape} of {rows.dtype.name}, not (B, {width}) of numbers")
-    rows = np.array(rows, np.float64, ndmin=2)
+    rows = double_array(value, name)
+    if rows.ndim not in (1, 2) or rows.shape[-1] != width:
+        raise ValueError(f"{name} has shape {rows.shape}, not (B, {width})")
+    rows = np.array(rows, ndmin=2)
     if count is not None and len(rows) not in (1, count):
         raise ValueError(f"{name} has shape {rows.shape}, not ({count}, {width}) as axes has")
     return rows if count is None else np.broadcast_to(rows, (count, width)).copy()
@@ -199,12 +202,10 @@ def _list(value: Any, name: str) -> list[Arrays]:
     single = isinstance(value, np.ndarray) and value.ndim == (3 if name == "grid_coefficients" else 1 + len(tail))
     made = []
     for i, one in enumerate([value] if single else list(value)):
-        rows = np.asarray(one)
-        if rows.dtype.kind not in "iuf":
-            raise ValueError(f"{name}[{i}] holds {rows.dtype.name}, not numbers")
+        rows = double_array(one, f"{name}[{i}]")
         if name != "grid_coefficients" and (rows.ndim != 1 + len(tail) or rows.shape[1:] != tail):
             raise ValueError(f"{name}[{i}] has shape {rows.shape}, not {'(M, 3)' if tail else '(M,)'}")
-        made.append(np.array(rows, np.float64))
+        made.append(np.array(rows))
     return made
 
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from abut._arrays import check_names
+from abut._arrays import check_names, double_array
+from abut._bodies import ShapeNumbers
 from abut._calls import ALL_OUTPUTS, OUTPUTS, Array, Batch, Contacts, _reduction, contact_shape
 from abut._native import check, ffi, lib
 from abut._objects import Pair
@@ -79,6 +80,9 @@ class _Room:
 
     def take(self, given: ShapeGradients | Mapping[str, Any], name: str) -> Any:
         """A direction's C struct, of a body's numbers as ShapeGradients has them; what is None or missing is zero."""
+        if isinstance(given, ShapeNumbers) or not isinstance(given, (ShapeGradients, Mapping)):
+            raise ValueError(f"{name} is a {type(given).__name__}, not an abut.ShapeGradients or a mapping of its names to "
+                             "directions")
         numbers = given._asdict() if isinstance(given, ShapeGradients) else dict(given)
         check_names(numbers, tuple(_KINDS), name)
         made = ffi.new("abut_shape_tangents *")
@@ -89,14 +93,16 @@ class _Room:
             if primitives is not None:
                 counts = self.counts[primitives]
                 if not isinstance(value, (tuple, list)) or len(value) != len(counts):
-                    raise ValueError(f"{name}.{kind} has an array for each of {len(counts)} {primitives}")
-                parts = [np.asarray(part, dtype=float) for part in value]
+                    held = f"a list of {len(value)}" if isinstance(value, (tuple, list)) else f"a {type(value).__name__}"
+                    raise ValueError(f"{name}.{kind} is {held}, not a list with an array for each of the body's "
+                                     f"{len(counts)} {primitives}")
+                parts = [double_array(part, f"{name}.{kind}[{i}]") for i, part in enumerate(value)]
                 for i, (part, count) in enumerate(zip(parts, counts)):
                     wanted = (*array.shape[:self.axis], count, *array.shape[self.axis + 1:])
                     if part.shape != wanted:
                         raise ValueError(f"{name}.{kind}[{i}] has the shape {part.shape}, not {wanted}")
                 value = np.concatenate(parts, axis=self.axis) if parts else array
-            value = np.ascontiguousarray(value, dtype=float)
+            value = double_array(value, f"{name}.{kind}")
             if value.shape != array.shape:
                 raise ValueError(f"{name}.{kind} has the shape {value.shape}, not {array.shape}")
             if value.size:

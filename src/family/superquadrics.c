@@ -25,12 +25,14 @@ static abut_status check(const void *one, size_t i)
                   s->exponents[k]);
     }
   }
-  if (!all_within(s->position, 3, COORDINATE_MOST)) {
-    return fail(ABUT_ERROR_BODY, "superquadric %zu: position is not within +-%g", i,
+  const double *x = s->position, *q = s->quaternion;
+  if (!all_within(x, 3, COORDINATE_MOST)) {
+    return fail(ABUT_ERROR_BODY, "superquadric %zu: position is %g %g %g, not within +-%g", i, x[0], x[1], x[2],
                 COORDINATE_MOST);
   }
-  if (!has_length(s->quaternion, 4)) {
-    return fail(ABUT_ERROR_BODY, "superquadric %zu: quaternion has no length", i);
+  if (!has_length(q, 4)) {
+    return fail(ABUT_ERROR_BODY, "superquadric %zu: rotation is the quaternion %g %g %g %g, whose length is 0 or not "
+                "finite", i, q[0], q[1], q[2], q[3]);
   }
   return ABUT_SUCCESS;
 }

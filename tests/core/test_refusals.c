@@ -226,10 +226,15 @@ static void test_bodies(abut_context context)
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "exponent 0", "an exponent");
   s = good;
   s.position[2] = NAN;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "position", "a position");
+  vertices[0] = NAN; /* as of a mesh that was made about it */
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "superquadric 0: position is 0 0 nan", "a position");
+  vertices[0] = -1.0;
   s = good;
   s.quaternion[0] = 0.0;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "quaternion", "no quaternion");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "superquadric 0: rotation is the quaternion 0 0 0 0",
+          "no quaternion");
+  s.quaternion[0] = INFINITY;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "rotation is the quaternion inf 0 0 0", "no rotation");
   s = good;
   def.union_ = -1e-3;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "union", "a union below 0");

@@ -161,7 +161,10 @@ def test_turns(double):
     ({"axes": None}, "axes is missing"),
     ({"exponents": None}, "exponents is missing"),
     ({"exponents": np.ones((3, 2))}, r"exponents has shape \(3, 2\), not \(2, 2\)"),
-    ({"rotation": [["x"] * 4]}, "rotation has shape"),
+    ({"rotation": [["x"] * 4]}, "rotation holds str"),
+    ({"axes": []}, r"axes has shape \(0,\), not \(B, 3\)"),
+    ({"axes": [[0.1, 0.1, 0.1], [0.1, 0.1]]}, "axes is ragged"),
+    ({"plane_points": [[[0, 0, 0], [1]]]}, r"plane_points\[0\] is ragged"),
     ({"operation": ["add"]}, "operation has 1 entries, and there are 2"),
     ({"operation": "cut"}, "operation 0 is 'cut'"),
     ({"edges": [[0, 20]]}, "edges names a vertex"),
@@ -185,6 +188,13 @@ def test_the_librarys_refusals(contexts):
     context = contexts["f64"]
     for changed, what in (({"axes": [[0.1, 0.1, 0.1], [0.1, -1, 0.1]]}, "superquadric 1: axis 1 is -1"),
                           ({"exponents": (0.5, 3)}, "superquadric 0: exponent 1 is 3"),
+                          # Of primitives alone, about which a mesh is made, too.
+                          ({"vertices": None, "faces": None, "axes": [[0.1] * 3, [0.1, np.nan, 0.1]]},
+                           "superquadric 1: axis 1 is nan"),
+                          ({"vertices": None, "faces": None, "position": [[0, 0, 0], [0, np.inf, 0]]},
+                           "superquadric 1: position is 0 inf 0"),
+                          ({"vertices": None, "faces": None, "rotation": [[1, 0, 0, 0], [0, 0, 0, 0]]},
+                           "superquadric 1: rotation is the quaternion 0 0 0 0, whose length is 0 or not finite"),
                           ({"operation": "subtract"}, "no added primitive")):
         with pytest.raises(abut.Error, match=what):
             context.body(**two(**changed))
@@ -203,7 +213,7 @@ def test_the_librarys_refusals(contexts):
     grids.grid_coefficients[0] = np.ones(7)
     with pytest.raises(ValueError, match=r"grid_coefficients\[0\] has 7 numbers, not 2197"):
         context.body(grids)
-    assert "13" not in repr(numbers) and "1 superquadrics" in repr(numbers)
+    assert "13" not in repr(numbers) and "1 superquadric>" in repr(numbers)
 
 
 def test_pieces_beside_the_largest_are_named():

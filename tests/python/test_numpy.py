@@ -107,7 +107,11 @@ def test_directions_of_shapes(double_pair):
     within(both.d, one.d + abut.jvp(double_pair, p1, p2, tangent2=turns).d, 1e-12)
     assert np.abs(one.p).max() > 0
     for wrong, text in (({"vertices": np.ones(3)}, "tangents1.vertices has the shape"), ({"edges": 1}, "edges"),
-                        ({"plane_normals": np.ones((1, 3))}, "an array for each of")):
+                        ({"plane_normals": np.ones((1, 3))}, "plane_normals is a ndarray, not a list with an array for each of"),
+                        ({"vertices": [[0, 0, 0], [1]]}, "tangents1.vertices is ragged"),
+                        ({"vertices": "x"}, "tangents1.vertices holds str"),
+                        (double_pair.bodies[0].shape(), "tangents1 is a ShapeNumbers, not an abut.ShapeGradients"),
+                        (like.vertices, "tangents1 is a ndarray, not an abut.ShapeGradients")):
         with pytest.raises(ValueError, match=text):
             abut.shape_jvp(double_pair, p1, p2, wrong)
     with pytest.raises(ValueError, match="tangents1 or tangents2 is needed"):
