@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from abut._arrays import pointer
+from abut._arrays import double_array, pointer
+from abut._drivers import warn
 from abut._forms import check_matrix, is_matrix, of_one_kind
 from abut._native import check, ffi, lib
 from abut._objects import Pair
@@ -43,24 +44,36 @@ class View:
 
 def _poses(pose1: Any, pose2: Any) -> tuple[int, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """The kind, and both as (N, 6) or (N, 7) in double."""
-    given = [None if pose is None else np.asarray(pose, np.float64) for pose in (pose1, pose2)]
-    for pose, name in zip(given, ("pose1", "pose2")):
-        if pose is not None and is_matrix(pose):
+    names = ("pose1", "pose2")
+    given = [None if pose is None else double_array(pose, name) for pose, name in zip((pose1, pose2), names)]
+    for pose, name in zip(given, names):
+        if pose is None:
+            continue
+        axes = 2 if is_matrix(pose) else 1
+        if pose.ndim < axes or (axes == 1 and pose.shape[-1] not in (6, 7)):
+            raise ValueError(f"{name} has shape {pose.shape}, not (6,), (7,) or (4, 4), or (N, ...) of these")
+        if pose.ndim > axes + 1:
+            flat = (-1, *pose.shape[pose.ndim - axes:])
+            raise ValueError(f"{name} has shape {pose.shape}, and a page has one axis of frames: {name}.reshape{flat} has one")
+        if axes == 2:
             check_matrix(pose, name)
     one, two = of_one_kind(np, *given)
-    width = one.shape[-1] if one.ndim else 0
-    if width not in (6, 7) or two.ndim < 1 or two.shape[-1] != width or max(one.ndim, two.ndim) > 2:
-        raise ValueError(f"pose1 has shape {one.shape} and pose2 {two.shape}: (6), (7) or (4, 4), or N of these")
+    width = one.shape[-1]
     try:
         lead = np.broadcast_shapes(one.shape[:-1], two.shape[:-1]) or (1,)
     except ValueError:
-        raise ValueError(f"pose1 has shape {one.shape} and pose2 {two.shape}, of different lengths") from None
+        raise ValueError(f"pose1 is of {len(one)} frames and pose2 of {len(two)}") from None
     kind = lib.ABUT_POSE_TWIST if width == 6 else lib.ABUT_POSE_QUATERNION
     return kind, *(np.ascontiguousarray(np.broadcast_to(pose, (*lead, width))) for pose in (one, two))
 
 
+def _warn_of_frames(what: str, bad: np.ndarray[Any, Any], shown: str) -> None:
+    if bad.any():
+        warn(f"{what} of {bad.sum()} of {len(bad)} frames ({np.flatnonzero(bad)[0]} first) {shown}")
+
+
 def _frames(array: Any, name: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    out = np.ascontiguousarray(array, dtype=np.float64)
+    out = double_array(array, name)
     if out.shape != shape:
         raise ValueError(f"{name} has shape {out.shape}, not {shape}")
     return out
@@ -80,7 +93,7 @@ def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any 
     names       of a pair's two bodies, in place of their files' names
     picture     width and height of a picture for browsers that draw nothing; (0, 0): none
     height      [pixels] of the frame in a notebook
-    Errors: abut.Error, and ValueError for shapes.
+    Warns of frames whose poses are not finite. Errors: abut.Error, and ValueError for shapes.
     """
     if not isinstance(what, (Pair, Scene)):
         raise ValueError(f"what is a {type(what).__name__}, not an abut.Pair or an abut.Scene")
@@ -94,6 +107,9 @@ def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any 
             raise ValueError("energy is of a scene: a pair's page has the energy of its contacts")
         kind, one, two = _poses(pose1, pose2)
         frames = len(one)
+        good = [np.isfinite(pose).all(1) & (pose[:, 3:].any(1) if pose.shape[1] == 7 else True) for pose in (one, two)]
+        _warn_of_frames("poses", ~(good[0] & good[1]), "are not finite, or have a quaternion of length 0: a body is not shown "
+                        "there")
         if len(names) not in (0, 2):
             raise ValueError(f"names are {len(names)}, not two")
         kept += [ffi.new("char[]", name.encode()) for name in names]
@@ -102,9 +118,13 @@ def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any 
     else:
         if pose2 is not None or len(names):
             raise ValueError("pose2 and names are of a pair")
-        q = np.asarray(pose1, np.float64)
-        q = _frames(q, "q", (len(q) if q.ndim else 0, what.nq))
+        if pose1 is None:
+            raise ValueError("q is missing: positions (N, nq) of a scene")
+        q = double_array(pose1, "q")
+        if q.ndim != 2 or q.shape[1] != what.nq:
+            raise ValueError(f"q has shape {q.shape}, not (N, {what.nq}): N frames of one world")
         frames = len(q)
+        _warn_of_frames("positions", ~np.isfinite(q).all(1), "are not finite: nothing is shown there")
     if time is not None:
         kept.append(_frames(time, "time", (frames,)))
         options.time = ffi.cast("double *", pointer(kept[-1]))

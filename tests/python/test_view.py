@@ -24,7 +24,8 @@ def held(page):
 def test_a_pair(pair, tmp_path):
     poses = np.zeros((3, 6))
     poses[:, 2] = [0.17, 0.3, np.nan]
-    page = abut.view(pair, None, poses, first=1, names=["</script><b>", "B"], time=[0.0, 0.1, 0.2], picture=(0, 0))
+    with pytest.warns(UserWarning, match=r"poses of 1 of 3 frames \(2 first\) are not finite"):
+        page = abut.view(pair, None, poses, first=1, names=["</script><b>", "B"], time=[0.0, 0.1, 0.2], picture=(0, 0))
     said = held(page)
     assert [b["name"] for b in said["bodies"]] == ["</script><b>", "B"] and "</script><b>" not in page.html
     assert said["frames"] == 3 and said["first"] == 1 and said["arrays"]["time"]["rows"] == 3
@@ -54,6 +55,10 @@ def test_a_scene():
     said = held(page)
     assert said["scene"] and said["frames"] == 2 and len(said["bodies"]) == len(scene.bodies)
     assert "energy" in {c["name"] for c in said["curves"]}
+    with pytest.raises(ValueError, match=rf"q has shape \({len(start)},\), not \(N, {len(start)}\)"):
+        abut.view(scene, start)
+    with pytest.warns(UserWarning, match=r"positions of 1 of 2 frames \(1 first\) are not finite"):
+        abut.view(scene, np.stack([start, np.full_like(start, np.nan)]), picture=(0, 0))
 
 
 @pytest.mark.parametrize("given, error", [
@@ -66,6 +71,16 @@ def test_a_scene():
 def test_refusals(pair, given, error):
     with pytest.raises(error):
         abut.view(pair, **given)
+
+
+@pytest.mark.parametrize("pose, text", [
+    (np.zeros((2, 3, 6)), r"pose2 has shape \(2, 3, 6\), and a page has one axis of frames: pose2.reshape\(-1, 6\) has one"),
+    (np.zeros((2, 3, 4, 4)), r"pose2.reshape\(-1, 4, 4\)"), (np.zeros((2, 5)), r"pose2 has shape \(2, 5\), not \(6,\)"),
+    (1.0, r"pose2 has shape \(\), not"), ([[0.0] * 6, [0.0]], "pose2 is ragged"), ("x", "pose2 holds str"),
+])
+def test_poses_that_are_none(pair, pose, text):
+    with pytest.raises(ValueError, match=text):
+        abut.view(pair, None, pose)
 
 
 def test_what_is_no_pair():

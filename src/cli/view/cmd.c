@@ -64,6 +64,38 @@ static exit_code check_index(const view *v, const char *path, const char *what, 
 
 /* ---- a pair ---- */
 
+static bool are_finite(const double *numbers, size_t count)
+{
+  for (size_t i = 0; i < count; ++i) {
+    if (!isfinite(numbers[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static uint8_t status_of(const double *pose, size_t width)
+{
+  if (!are_finite(pose, width)) {
+    return ABUT_POSE_NOT_FINITE;
+  }
+  const bool empty = width == 7 && pose[3] == 0.0 && pose[4] == 0.0 && pose[5] == 0.0 && pose[6] == 0.0;
+  return empty ? ABUT_POSE_NO_QUATERNION : ABUT_POSE_OK;
+}
+
+/* A page has no place for what says of its poses how they are. */
+static void warn_poses(const abut_poses *poses)
+{
+  const size_t width = pose_width(poses->kind);
+  rejected r = {0};
+  for (size_t i = 0; i < poses->count; ++i) {
+    const uint8_t one = status_of(poses->pose1 + i * width, width), two = status_of(poses->pose2 + i * width, width);
+    const uint8_t both = one == ABUT_POSE_OK || two == ABUT_POSE_NOT_FINITE ? two : one;
+    rejected_add(&r, &both, 1, i);
+  }
+  rejected_warn(&r, "Their frames lack a body, and have no contacts.");
+}
+
 static exit_code make_pair_page(view *v)
 {
   const options *o = v->o;
@@ -72,6 +104,7 @@ static exit_code make_pair_page(view *v)
   if (v->poses.pair) {
     warn_pairs();
   }
+  warn_poses(&v->poses);
   CLI_TRY(scene_open(&v->scene, o, ABUT_FLOAT32));
   CLI_TRY(scene_load(&v->scene, o));
   v->page.first = v->index;
@@ -119,6 +152,21 @@ static exit_code check_times(const view *v, const double *time)
   return EXIT_GOOD;
 }
 
+static void warn_states(const view *v)
+{
+  size_t bad = 0, first = 0;
+  for (size_t i = v->rows; i-- > 0;) {
+    if (!are_finite(v->q + i * v->info.nq, v->info.nq)) {
+      ++bad;
+      first = i;
+    }
+  }
+  if (bad) {
+    warn("%s: positions that are not finite: %zu of %zu states, the first has index %zu. Their frames are empty.",
+         v->states.path, bad, v->rows, first);
+  }
+}
+
 static exit_code read_states(view *v)
 {
   const void *time = NULL;
@@ -140,6 +188,7 @@ static exit_code read_states(view *v)
   CLI_TRY(take_world(v, "energy", count, 2, "kinetic and potential of each state", &v->energy));
   CLI_TRY(inputs_numbers(&v->states, "time", 1, &v->rows, "one of each state", ABUT_FLOAT64, &time));
   CLI_TRY(check_times(v, time));
+  warn_states(v);
   v->page.time = time;
   v->page.energy = v->energy;
   return EXIT_GOOD;
