@@ -12,8 +12,9 @@ from abut._inspect import _fields
 from abut._native import check, ffi, lib
 from abut._objects import Body, Context, _mesh, _set_options, default_context, diagnostic_texts
 
-# As the command has it: docs/decompose.md, Depths.
+# As the command has them: docs/decompose.md, Depths, What is refused and warned about.
 _RATIO_MOST = 2.0
+_IOU_LEAST = 0.8
 _ENDS = ("done", "fewer", "error not reached", "stalled")
 
 
@@ -103,6 +104,10 @@ def _warn_of(report: Any, wanted: int) -> None:
         warn(f"error not reached: 1 - IoU is {1.0 - report.iou:.3g} of the samples with {count}")
     elif report.end == lib.ABUT_DECOMPOSE_STALLED:
         warn("stalled: the equations of the last fit had no answer (another seed)")
+    if wanted and report.iou < _IOU_LEAST:
+        warn(f"poor fit: with {count} the IoU is {report.iou:.2f}, below {_IOU_LEAST}, and {100.0 * report.coverage:.0f} % of "
+             "the mesh is covered (more primitives, or error=E for as many as an IoU of 1 - E takes, or a grid by "
+             "`abut field`)")
     field = ffi.new("abut_field_report *", {"suspicions": report.suspicions, "diagonal": report.diagonal})
     for text in diagnostic_texts(field[0]):
         warn(text)
@@ -161,14 +166,14 @@ def _check_numbers(scale: float, vertices: int | None) -> None:
         raise ValueError(f"vertices is {vertices!r}, not 8 to 65,536")
 
 
-def decompose(mesh: Any, primitives: int = 0, *, error: float = 0.0, max_primitives: int = 0, seed: int = 0,
+def decompose(mesh: Any, primitives: int | None = None, *, error: float = 0.0, max_primitives: int = 0, seed: int = 0,
               union: float = 0.0, scale: float = 1.0, vertices: int | None = None,
               measure: bool = False, output: str | os.PathLike[str] | None = None,
               context: Context | None = None) -> Decomposition:
     """Fits superquadrics to a mesh, so that their union lies on it: docs/decompose.md.
 
     mesh            a mesh file's path, or vertices (V, 3) [m] and faces (F, 3) or polygons, as a pair
-    primitives      so many, 1 to 64; 0: as few as keep 1 - IoU at most at `error` (0.05), of at most `max_primitives`
+    primitives      so many, 1 to 64; None: as few as keep 1 - IoU at most at `error` (0.05), of at most `max_primitives`
     union           temperature of the union, as a share of the mesh's diagonal (0.008)
     scale           of a file: its unit of length [m]
     vertices        of a contact mesh on the body's surface, 8 to 65,536, as `abut decompose` makes one (of 300);
@@ -176,17 +181,19 @@ def decompose(mesh: Any, primitives: int = 0, *, error: float = 0.0, max_primiti
                     vertices on the mesh
     measure         also by figures that no fit has seen, as `abut decompose` does, which takes about a second
     output          NAME.body.json to write, and NAME.contact.obj beside it
-    Warns of fewer primitives than asked for, of an error that was not reached, of a last fit that stalled, of a
+    Warns of fewer primitives than asked for, of an IoU below 0.8 with these, of an error that was not reached, of a last fit that stalled, of a
     mesh whose size looks like another unit, and where depths within the body are far from those in the mesh
     (docs/decompose.md, Depths).
     Errors: abut.Error of meshes that enclose nothing or too little, with what to try; ValueError, also of
     `primitives` with `error` or `max_primitives`.
     """
     place = context or default_context()
-    if primitives and (error or max_primitives):
+    if primitives == 0:
+        raise ValueError("primitives is 0, not 1 to 64; where it is left out there are as few as `error` allows")
+    if primitives is not None and (error or max_primitives):
         raise ValueError("primitives says how many there are: error and max_primitives do not go with it")
     _check_numbers(scale, vertices)
-    options = _options(primitives=primitives, error=error, most_primitives=max_primitives, seed=seed, union_=union,
+    options = _options(primitives=primitives or 0, error=error, most_primitives=max_primitives, seed=seed, union_=union,
                        scale=scale)
     made = ffi.new("abut_decomposition *")
     if isinstance(mesh, (str, os.PathLike)):
@@ -196,7 +203,7 @@ def decompose(mesh: Any, primitives: int = 0, *, error: float = 0.0, max_primiti
         check(lib.abut_decompose(place.handle, definition, options, made))
         del kept
     try:
-        _warn_of(made.report, primitives)
+        _warn_of(made.report, primitives or 0)
         return _finish(place, made, vertices, output, "the input's skin of about 1,000 vertices", measure)
     finally:
         lib.abut_free_decomposition(made)

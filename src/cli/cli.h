@@ -277,6 +277,9 @@ __attribute__((format(printf, 2, 3))) exit_code report(exit_code code, const cha
 exit_code report_status(abut_status status);
 exit_code status_exit_code(abut_status status);
 __attribute__((format(printf, 1, 2))) void warn(const char *format, ...);
+
+/* Returns what a word ends with that so many are of: nothing of one, else "s". */
+const char *plural(size_t count);
 /* Of one of several ranks: errors are kept from here on, and warnings are the first rank's. */
 void report_as_rank(int rank);
 /* Says errors that were kept. */

@@ -106,11 +106,6 @@ void warn_field(const options *o, const char *path, const abut_field_report *r)
   }
 }
 
-static const char *plural(size_t count)
-{
-  return count == 1 ? "" : "s";
-}
-
 void tell_field(FILE *to, const char *path, const abut_field_report *r)
 {
   fprintf(to, "%s: %zu face%s", path, r->faces, plural(r->faces));

@@ -112,6 +112,11 @@ exit_code report_status(abut_status status)
   return report(status_exit_code(status), "%s", *text ? text : abut_status_name(status));
 }
 
+const char *plural(size_t count)
+{
+  return count == 1 ? "" : "s";
+}
+
 void warn(const char *format, ...)
 {
   va_list arguments;

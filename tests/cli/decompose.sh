@@ -75,6 +75,29 @@ run 0 decompose two.obj --primitives 2 --json -o two.body.json $device
 has stderr "two\.obj: no contact mesh on the body's surface: 50 % of the volume is in pieces of it beside the largest \(1\); the input's skin of about 1,000 vertices is written"
 has stdout '"contact_mesh": null'
 if grep -q '^v 0\.[6-9]' two.contact.obj && grep -q '^v 0\.[0-3]' two.contact.obj; then pass; else fail 'two.contact.obj has one box'; fi
+# One primitive for two bodies, and a table of such a one: what is far from its mesh is warned about.
+run 0 decompose two.obj --primitives 1 --export poor.csv -q -o poor.body.json $device
+has stderr 'two\.obj: poor fit: with 1 primitive the IoU is 0\.[0-7][0-9], below 0\.8, and [0-9]+ % of the mesh is covered \(more --primitives, or --error E '
+run 0 decompose --import poor.csv two.obj -q $device
+has stderr 'poor\.csv: poor fit: with 1 primitive the IoU is 0\.[0-7][0-9], below 0\.8'
+empty stdout 'decompose --import -q'
+# Of a plate depths are wrong, by a fit, by a table, and for inspect, which tells how many primitives there are.
+sed 's/^v \(.*\) 0\.1$/v \1 0.02/' box.obj > plate.obj
+run 0 decompose plate.obj --primitives 1 --export plate.csv -q -o plate.body.json $device
+has stderr 'plate\.obj: depths within the body are [0-9.]+ times those in the mesh in the median'
+run 0 decompose --import plate.csv --union 0.008 plate.obj $device
+has stderr 'plate\.csv: depths within the body are [0-9.]+ times those in the mesh in the median'
+run 0 inspect plate.body.json plate.obj -o plate.html $device
+has stderr 'plate\.body\.json: depths within the body are [0-9.]+ times those in the mesh in the median'
+has stdout '^1 primitive; '
+has plate.html 'class="warn">Depths within the body are [0-9.]+ times'
+# Without its lid: what is over the hole counts for no distance.
+sed '/^f 5 6 8 7$/d' box.obj > open.obj
+run 0 decompose open.obj --primitives 1 -o open.body.json $device
+has stderr 'open\.obj: open: 1 hole was closed'
+has stdout "^[0-9.]+ % of the field's surface is over holes of the mesh that were closed, and counts for no distance\$"
+run 0 inspect open.body.json open.obj --json $device
+has stdout '"over_holes": 0\.[2-3]'
 run 0 decompose inside-out.obj --primitives 1 -q -o turned.body.json $device
 has stderr 'inside-out\.obj: inside out: 1 shell was turned'
 run 0 decompose box.obj --error 0.001 --max-primitives 1 -q -o one.body.json $device

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the command makes and tells of bodies of primitives, by `remesh`, `inspect` and `suggest`: inspect.sh ABUT ARRAYS GOLDEN, see support.sh.
+# What the command makes and tells of bodies of primitives, by `remesh`, `inspect`, `suggest` and `view`: inspect.sh ABUT ARRAYS GOLDEN, see support.sh.
 # shellcheck source=tests/cli/support.sh
 . "$(dirname "$0")/support.sh"
 
@@ -48,7 +48,7 @@ has stdout '^IoU 0\.[89][0-9]+, coverage (1\.0000|0\.9[0-9]+), precision 0\.[89]
 has stdout '^Chamfer [0-9.]+ %, Hausdorff [0-9.]+ % of the diagonal; [0-9.]+ % of the surface is farther off than 1 %$'
 has stdout '^depth by the field over that in the mesh: [0-9.]+ in the median, 95 % below [0-9.]+, at most [0-9.]+ at \(-?[0-9.e-]+, -?[0-9.e-]+, -?[0-9.e-]+\)$'
 has stdout '^contact mesh: 40 vertices, 114 edges, of which 0\.0 % leave the field; mean quality of 76 triangles 0\.9[0-9]+$'
-has stdout '^1 primitives; a contact query [0-9.e-]+ ms, in batches of 256 on .+$'
+has stdout '^1 primitive; a contact query [0-9.e-]+ ms, in batches of 256 on .+$'
 empty stderr 'inspect'
 if [ "$(grep -o 'data:image/png;base64,iVBORw0KGgo' report.html | wc -l)" -eq 10 ]; then pass; else fail 'not 10 pictures'; fi
 if grep -qiE '<script|src="[^d]|href=|url\(|@import' report.html; then fail 'the page needs more'; else pass; fi
@@ -60,6 +60,12 @@ json_is_valid stdout
 has stdout '"mesh": "small\.obj",$'
 has stdout '"endless": false'
 has stdout '"quality_mean": 0\.'
+has stdout '"over_holes": 0\.0,'
+# A contact mesh without faces has no triangles to speak of.
+printf 'v 0.5 0 0\nv 0 0.4 0\n' > points.obj
+sed 's/ball\.obj/points.obj/' ball.body.json > points.body.json
+run 0 inspect points.body.json small.obj -o points.html --device "$device"
+says stdout 'contact mesh: 2 vertices, 0 edges'
 # A primitive far from the mesh counts; a field without an end is named.
 sed 's/}\]}/}, {"axes": [0.5, 0.4, 0.3], "exponents": [1, 1], "position": [9, 0, 0], "quaternion": [1, 0, 0, 0]}]}/' ball.body.json > stray.body.json
 run 0 inspect stray.body.json small.obj --json --device "$device"
@@ -101,5 +107,17 @@ usage '--edges: 0 is not in 1 to 65536' contacts new.body.json cube.body.json --
 usage 'suggest needs two bodies, A and B' suggest new.body.json
 usage '-o x.npz: suggest writes files that end with .png' suggest new.body.json cube.body.json -o x.npz
 usage '--samples: 0 is not in 1 to 65536' suggest new.body.json cube.body.json --samples 0
+
+# ---- view: what has no place is told, for a page does not ----
+
+run 0 view cube.body.json slab.body.json --poses not-finite.csv -o view.html --device "$device"
+says stderr 'abut: warning: poses that are not finite: 2 of 4, the first has index 1. Their frames lack a body, and have no contacts.'
+cat > one.scene.json << 'END'
+{"timestep": 0.005, "links": [{"bodies": [{"box": [1, 1, 0.1]}]},
+  {"position": [0, 0, 1], "joint": {"type": "free"}, "density": 500, "bodies": [{"sphere": 0.1}]}], "pairs": [{"a": 1, "b": 0}]}
+END
+"$arrays" fill states.npz q=2x1x7:0,0,1,1,0,0,0,nan,0,1,1,0,0,0 time=2:0,1
+run 0 view one.scene.json states.npz -o view.html --device "$device"
+says stderr 'abut: warning: states.npz: positions that are not finite: 1 of 2 states, the first has index 1. Their frames are empty.'
 
 finish

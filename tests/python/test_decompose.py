@@ -57,6 +57,14 @@ def test_depths_of_a_plate():
     with pytest.warns(UserWarning, match="depths within the body are .* times those in the mesh in the median"):
         d = abut.decompose((plate, FACES), 1)
     assert d.fit is None and d.report["depth_ratio_median"] > 2.0
+
+
+def test_a_poor_fit():
+    two = np.concatenate([BOX, BOX + [0.6, 0.0, 0.0]]), FACES + [[i + 8 for i in f] for f in FACES]
+    with pytest.warns(UserWarning, match="poor fit: with 1 primitive the IoU is 0.[0-7][0-9], below 0.8, and [0-9]+ % of the mesh"):
+        assert abut.decompose(two, 1).report["iou"] < 0.8
+
+
 ROWS = [[1.0, 0.5, 0.1, 0.2, 0.3, 0.4, -0.5, 0.6, 0.0, 0.0, 0.0], [1.0, 1.0, 0.2, 0.2, 0.2, 0.0, 0.0, 0.0, 0.0, 0.1, 0.2]]
 
 
@@ -106,6 +114,8 @@ def test_tables_refused(tmp_path):
 def test_refused(tmp_path):
     with pytest.raises(ValueError, match="error and max_primitives do not go with it"):
         abut.decompose((BOX, FACES), 3, error=0.1)
+    with pytest.raises(ValueError, match="primitives is 0, not 1 to 64; where it is left out"):
+        abut.decompose((BOX, FACES), 0)
     with pytest.raises(ValueError, match="vertices is 7"):
         abut.decompose((BOX, FACES), 1, vertices=7)
     with pytest.raises(abut.Error, match="enclose"):

@@ -217,7 +217,7 @@ static exit_code decompose(const options *o, const scene *s, decompose_work *w)
   if (status == ABUT_SUCCESS && (body || o->operand_count)) {
     status = abut_create_body(s->context, &w->made.def, &w->body);
   }
-  if (status == ABUT_SUCCESS && tells && o->operand_count) {
+  if (status == ABUT_SUCCESS && (tells || imports) && o->operand_count) { /* a table is warned about by that alone */
     progress_say(&p, "measuring");
     status = measure(w);
   }

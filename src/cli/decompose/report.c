@@ -1,17 +1,12 @@
 #include "decompose/work.h"
 
-#include "depths.h"
 #include "fields.h"
+#include "fits.h"
 #include "json_text.h"
 
 #include <stdio.h>
 
 static const char *const ends[] = {"done", "fewer", "error not reached", "stalled"};
-
-static const char *plural(size_t count)
-{
-  return count == 1 ? "" : "s";
-}
 
 /* ---- JSON ---- */
 
@@ -26,11 +21,11 @@ static json_t *primitives_json(const decompose_work *w)
 static json_t *fit_json(const abut_fit *fit)
 {
   const double *at = fit->depth_ratio_most_at;
-  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:[f,f,f]}", "iou", fit->iou, "coverage",
-                   fit->coverage, "precision", fit->precision, "chamfer_percent", fit->chamfer_percent,
+  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:[f,f,f]}", "iou", fit->iou,
+                   "coverage", fit->coverage, "precision", fit->precision, "chamfer_percent", fit->chamfer_percent,
                    "hausdorff_percent", fit->hausdorff_percent, "largest_uncovered", fit->largest_uncovered,
                    "surface_beyond_1_percent", fit->surface_beyond_1_percent, "largest_surplus", fit->largest_surplus,
-                   "depth_ratio_median", fit->depth_ratio_median, "depth_ratio_95", fit->depth_ratio_95,
+                   "over_holes", fit->over_holes, "depth_ratio_median", fit->depth_ratio_median, "depth_ratio_95", fit->depth_ratio_95,
                    "depth_ratio_most", fit->depth_ratio_most, "depth_ratio_most_at", at[0], at[1], at[2]);
 }
 
@@ -102,6 +97,7 @@ static void summarise(const options *o, const scene *s, const decompose_work *w)
          plural(r->exponents_at_bound));
   if (w->measured) {
     tell_depths(fit);
+    tell_holes(fit);
   }
   if (o->value[OPTION_EXPORT]) {
     printf("%s: %zu row%s of 11 numbers; they are to be joined with --union %.4g, which tables do not tell\n",
@@ -139,6 +135,23 @@ static void warn_end(const options *o, const decompose_work *w)
   }
 }
 
+/* Warns of a body that is far from its mesh, by what measures it beside its samples where it was not fitted here. */
+static void warn_fit(const options *o, const decompose_work *w)
+{
+  const abut_decompose_report *r = &w->made.report;
+  const abut_fit *fit = &w->fit;
+  const char *path = decompose_source(o);
+  if (!o->value[OPTION_IMPORT]) {
+    if (w->settings.primitives) { /* what errs by more than --error allows is warned about as such */
+      warn_poor(path, r->iou, r->coverage, r->primitives);
+    }
+    warn_depths(path, r->depth_ratio_median, r->depth_ratio_most, r->depth_ratio_most_at);
+  } else if (w->measured) {
+    warn_poor(path, fit->iou, fit->coverage, r->primitives);
+    warn_depths(path, fit->depth_ratio_median, fit->depth_ratio_most, fit->depth_ratio_most_at);
+  }
+}
+
 void decompose_warn(const options *o, const decompose_work *w)
 {
   const abut_decompose_report *r = &w->made.report;
@@ -151,6 +164,6 @@ void decompose_warn(const options *o, const decompose_work *w)
   if (r->holes) {
     warn("%s: open: %zu hole%s closed by faces across", path, r->holes, r->holes == 1 ? " was" : "s were");
   }
-  warn_depths(path, r);
+  warn_fit(o, w);
   warn_parts(path, &w->mesh.report);
 }

@@ -1,6 +1,6 @@
 #include "bench/bench.h"
-#include "depths.h"
 #include "fields.h"
+#include "fits.h"
 #include "inspect/page.h"
 #include "json_text.h"
 
@@ -130,6 +130,9 @@ static exit_code find(const scene *s, const options *o, const abut_body_def *mes
   if (f->fit.endless) {
     warn("%s: its field has no end: of it counts what lies in the mesh's box and 8 %% beyond", f->body);
   }
+  if (status == ABUT_SUCCESS) {
+    warn_depths(f->body, f->fit.depth_ratio_median, f->fit.depth_ratio_most, f->fit.depth_ratio_most_at);
+  }
   return status == ABUT_SUCCESS ? code : report_status(status);
 }
 
@@ -160,10 +163,17 @@ static void summarise(const findings *f)
          "1 %%\n",
          f->fit.chamfer_percent, f->fit.hausdorff_percent, 100.0 * f->fit.surface_beyond_1_percent);
   tell_depths(&f->fit);
-  printf("contact mesh: %zu vertices, %zu edges, of which %.1f %% leave the field; mean quality of %zu "
-         "triangles %.3f\n", f->info.vertices, f->info.edges, 100.0 * f->quality.edges_leaving, f->quality.triangles,
-         f->quality.quality_mean);
-  printf("%zu primitives; a contact query %.3g ms, in batches of %zu on %s\n", f->info.primitives,
+  tell_holes(&f->fit);
+  printf("contact mesh: %zu vert%s, %zu edge%s", f->info.vertices, f->info.vertices == 1 ? "ex" : "ices",
+         f->info.edges, plural(f->info.edges));
+  if (f->info.edges) {
+    printf(", of which %.1f %% leave the field", 100.0 * f->quality.edges_leaving);
+  }
+  if (f->quality.triangles) {
+    printf("; mean quality of %zu triangle%s %.3f", f->quality.triangles, plural(f->quality.triangles),
+           f->quality.quality_mean);
+  }
+  printf("\n%zu primitive%s; a contact query %.3g ms, in batches of %zu on %s\n", f->info.primitives, plural(f->info.primitives),
          1e3 * f->cost.seconds, f->cost.poses, f->cost.devices);
 }
 

@@ -1,5 +1,6 @@
 #include "inspect/page.h"
 
+#include "fits.h"
 #include "json_text.h"
 #include <stdarg.h>
 
@@ -114,6 +115,9 @@ static void put_fit(FILE *to, const abut_fit *fit)
   put_row(to, "Chamfer distance, of the diagonal", "%.3f %%", fit->chamfer_percent);
   put_row(to, "Hausdorff distance, of the diagonal", "%.2f %%", fit->hausdorff_percent);
   put_row(to, "Surface farther off than 1 % of it", "%.1f %%", 100.0 * fit->surface_beyond_1_percent);
+  if (fit->over_holes > 0.0) {
+    put_row(to, "Field's surface over closed holes, which counts for no distance", "%.1f %%", 100.0 * fit->over_holes);
+  }
   put_row(to, "Depth by the field over that in the mesh, median", "%.3g", fit->depth_ratio_median);
   put_row(to, "95 % of the places have less than", "%.3g", fit->depth_ratio_95);
   put_row(to, "most", "%.3g", fit->depth_ratio_most);
@@ -127,10 +131,14 @@ static void put_mesh(FILE *to, const abut_body_info *info, const abut_mesh_quali
   fputs("<section><h2>Contact mesh</h2><table>\n", to);
   put_row(to, "Vertices", "%zu", info->vertices);
   put_row(to, "Edges", "%zu", info->edges);
-  put_row(to, "Edges leaving the field", "%.1f %%", 100.0 * q->edges_leaving);
+  if (info->edges) {
+    put_row(to, "Edges leaving the field", "%.1f %%", 100.0 * q->edges_leaving);
+  }
   put_row(to, "Triangles", "%zu", q->triangles);
-  put_row(to, "Quality of triangles, mean", "%.3f", q->quality_mean);
-  put_row(to, "least", "%.3f", q->quality_least);
+  if (q->triangles) {
+    put_row(to, "Quality of triangles, mean", "%.3f", q->quality_mean);
+    put_row(to, "least", "%.3f", q->quality_least);
+  }
   put_row(to, "Vertices off the field, mean, of the diagonal", "%.3f %%", q->off_mean);
   put_row(to, "most", "%.2f %%", q->off_most);
   fputs("</table></section>\n", to);
@@ -176,6 +184,10 @@ exit_code write_page(FILE *to, const findings *f)
   if (f->fit.endless) {
     fputs("<p class=\"warn\">The field has no end: of it counts what lies in the mesh's box and 8 % beyond.</p>\n", to);
   }
+  if (depths_are_off(f->fit.depth_ratio_median)) {
+    fprintf(to, "<p class=\"warn\">Depths within the body are %.3g times those in the mesh in the median: thin parts push "
+            "too hard where bodies sink in.</p>\n", f->fit.depth_ratio_median);
+  }
   fputs("<div class=\"pictures\">\n", to);
   CLI_TRY(put_figure(to, f, ABUT_PICTURE_MESH, "The mesh"));
   CLI_TRY(put_figure(to, f, ABUT_PICTURE_PRIMITIVES, "The primitives"));
@@ -199,13 +211,13 @@ json_t *findings_json(const findings *f)
   const abut_body_info *info = &f->info;
   const query_cost *c = &f->cost;
   return json_pack(
-    "{s:o, s:o, s:f, s:b, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:[f,f,f], s:b}, s:{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f},"
-    " s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, s:I, s:f, s:o}}",
+    "{s:o, s:o, s:f, s:b, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:[f,f,f], s:b},"
+    " s:{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}, s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, s:I, s:f, s:o}}",
     "body", json_text(f->body), "mesh", json_text(f->mesh), "union", f->union_tau, "other_union",
     (int)f->other_union, "fit", "iou", fit->iou, "coverage", fit->coverage, "precision", fit->precision,
     "chamfer_percent", fit->chamfer_percent, "hausdorff_percent", fit->hausdorff_percent, "largest_uncovered",
-    fit->largest_uncovered, "surface_beyond_1_percent", fit->surface_beyond_1_percent, "largest_surplus", fit->largest_surplus, "depth_ratio_median",
-    fit->depth_ratio_median, "depth_ratio_95", fit->depth_ratio_95, "depth_ratio_most", fit->depth_ratio_most,
+    fit->largest_uncovered, "surface_beyond_1_percent", fit->surface_beyond_1_percent, "largest_surplus",
+    fit->largest_surplus, "over_holes", fit->over_holes, "depth_ratio_median", fit->depth_ratio_median, "depth_ratio_95", fit->depth_ratio_95, "depth_ratio_most", fit->depth_ratio_most,
     "depth_ratio_most_at", fit->depth_ratio_most_at[0], fit->depth_ratio_most_at[1], fit->depth_ratio_most_at[2],
     "endless", (int)fit->endless, "contact_mesh", "vertices", (json_int_t)info->vertices, "edges", (json_int_t)info->edges, "triangles", (json_int_t)q->triangles,
     "quality_mean", q->quality_mean, "quality_least", q->quality_least, "off_mean_percent", q->off_mean,
