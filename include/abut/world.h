@@ -308,6 +308,8 @@ typedef struct abut_worlds {
                                 pairs are not found so, and of calls with derivatives; host memory */
   double bytes;              /* out: device memory that a world has taken, the most of all chunks; without the scratch
                                 in which pairs go through the manifold, which all worlds of a device share */
+  uint32_t *fast_links;      /* (count, 2) of which two bodies ABUT_WORLD_FAST was said first, by 1 more than their links'
+                                numbers, and 0 for the world; both 0: of none; host memory */
   uint32_t cookie;
 } abut_worlds;
 

@@ -20,7 +20,7 @@ Array = Any  # np.ndarray, or what NumPy takes without a copy
 PARAMETERS = ("mass_scale", "friction", "stiffness", "gravity")
 SPRING_WIDTH = 6  # k, mu, v_d, v_s, eps2, eps3: numbers of a pair, which have gradients and no tangents
 ON_REQUEST = ("mass", "bias", "smooth", "acceleration", "constraint", "multipliers", "energy", "momentum",
-              "energy_record", "status_step", "counts")
+              "energy_record", "status_step", "counts", "fast_links")
 # In the order of python/worlds.h.
 BARS = ("q", "v", "q_record", "v_record", "acceleration")
 SLOPES = ("q", "v", "u", *PARAMETERS, "springs", "p", "d", "n", "activity")
@@ -78,14 +78,22 @@ _TOLD = {
     WorldStatus.SWEEP_LIMIT: "had more impacts in a step than are looked at, and lost what was left of it"}
 
 
-def warn_of_status(status: np.ndarray[Any, Any]) -> None:
+def _whose(fast_links: np.ndarray[Any, Any] | None, world: int) -> str:
+    if fast_links is None:
+        return '; want=("fast_links",) tells of which links'
+    of = [f"link {link - 1}" if link else "the world" for link in fast_links.reshape(-1, 2)[world].tolist()]
+    return f": {of[0]} and {of[1]}"
+
+
+def warn_of_status(status: np.ndarray[Any, Any], fast_links: np.ndarray[Any, Any] | None = None) -> None:
     """A Python warning for each thing that has become of a world."""
     if not status.any():
         return
     for bit, text in _TOLD.items():
         worlds = np.flatnonzero(status & int(bit))
         if len(worlds):
-            _drivers.warn(f"{len(worlds)} of {status.size} worlds ({worlds[0]} first) {text} "
+            of = _whose(fast_links, worlds[0]) if bit == WorldStatus.FAST else ""
+            _drivers.warn(f"{len(worlds)} of {status.size} worlds ({worlds[0]} first) {text}{of} "
                           f"(abut.WorldStatus.{bit.name})")
 
 
@@ -98,6 +106,8 @@ class Step(NamedTuple):
     status        (...) uint32, bits of WorldStatus, or-ed over all steps
     status_step   (..., 11) uint32, the first step, from 0, of each of these bits, the lowest first;
                   2**32 - 1: none
+    fast_links    (..., 2) uint32, of which two bodies FAST was said first, by 1 more than their links' numbers, and 0 for
+                  the world; both 0: of none
     counts        (..., 6) uint32, sums over all solves (one a step, four of rk4): solves, pairs that were looked at,
                   of these pairs with contacts, contacts, islands, numbers of Newton's matrix; 0 of springs
     iterations    (...) uint32, of the solver in the last solve: that of the last step, with rk4 that of its
@@ -137,6 +147,7 @@ class Step(NamedTuple):
     energy_record: np.ndarray[Any, Any] | None = None
     status_step: np.ndarray[Any, Any] | None = None
     counts: np.ndarray[Any, Any] | None = None
+    fast_links: np.ndarray[Any, Any] | None = None
 
 
 class GivenContacts(NamedTuple):
@@ -348,7 +359,7 @@ class Call:
         slots = self.given.count if self.given else scene.contacts
         tails = {"mass": (scene.nv, scene.nv), "multipliers": (slots, 3), "energy": (2,), "momentum": (6,),
                  "energy_record": (self.steps // (self.record or 1), 2)}
-        counted = {"status_step": (11,), "counts": (6,)}
+        counted = {"status_step": (11,), "counts": (6,), "fast_links": (2,)}
         for name in want:
             made[name] = (self.counts(name, counted[name]) if name in counted else
                           self.output(name, tails.get(name, (scene.nv,))))
@@ -357,7 +368,7 @@ class Call:
     def step(self, want: Sequence[str] = ()) -> Step:
         made = self.results(want)
         self.done(lib.abut_step_worlds(self.scene.handle, self.worlds))
-        warn_of_status(made.status)
+        warn_of_status(made.status, made.fast_links)
         return made
 
     def input(self, value: Array, tail: Shape, name: str) -> Any:

@@ -232,7 +232,7 @@ class Scene(_Owner):
                     the place of its own and of friction; None: the scene's
         contacts    GivenContacts in place of the bodies'
         want        of "mass", "bias", "smooth", "acceleration", "constraint", "multipliers", "energy",
-                    "momentum", "status_step", "counts" and, of kept states, "energy_record"; they cost a copy each
+                    "momentum", "status_step", "counts", "fast_links" and, of kept states, "energy_record"; they cost a copy each
         Errors: ValueError for shapes and dtypes; abut.Error. What becomes of a world is told by its
         status.
         """

@@ -299,7 +299,7 @@ static exit_code run(rollout *r, const options *o)
   CLI_TRY(take_cotangents(r));
   CLI_TRY(take_memory(r));
   CLI_TRY(compute_shown(r));
-  warn_worlds(r->status, NULL, r->worlds.count);
+  warn_worlds(r->status, NULL, NULL, r->worlds.count);
   add_start(r);
   CLI_TRY(turn_gradient(r));
   outputs l = {0};

@@ -135,7 +135,7 @@ static exit_code run(transition *t, const options *o)
   CLI_TRY(worlds_open(&t->worlds, o));
   CLI_TRY(take_memory(t));
   CLI_TRY(compute_shown(t));
-  warn_worlds(t->status, NULL, t->worlds.count);
+  warn_worlds(t->status, NULL, NULL, t->worlds.count);
   outputs l = {0};
   add_outputs(t, &l);
   CLI_TRY(outputs_write(&l, &t->worlds.scene, o));

@@ -581,25 +581,51 @@ const status_note *world_notes(void)
   return notes;
 }
 
-void warn_worlds(const uint32_t *status, const uint32_t *status_step, size_t count)
+static void print_link(char *text, size_t room, uint32_t link)
+{
+  if (link) {
+    snprintf(text, room, "link %u", link - 1);
+  } else {
+    snprintf(text, room, "the world");
+  }
+}
+
+/* As ", of link 1 and link 0": whose it is in the first world that has any. */
+static void print_fast(const uint32_t *fast_links, size_t world, char *text, size_t room)
+{
+  char of[2][24];
+  if (fast_links && (fast_links[2 * world] || fast_links[2 * world + 1])) {
+    print_link(of[0], sizeof of[0], fast_links[2 * world]);
+    print_link(of[1], sizeof of[1], fast_links[2 * world + 1]);
+    snprintf(text, room, ", of %s and %s", of[0], of[1]);
+  }
+}
+
+void warn_worlds(const uint32_t *status, const uint32_t *status_step, const uint32_t *fast_links, size_t count)
 {
   for (size_t k = 0; k < MEANINGS; ++k) {
     const size_t place = place_of_bit(meanings[k].bit);
     named_worlds n = {0};
     uint32_t first = ABUT_WORLD_NEVER;
-    char when[48] = "";
+    size_t whose = 0;
+    char when[48] = "", of[64] = "";
     for (size_t i = 0; i < count; ++i) {
       if (status[i] & meanings[k].bit) {
         name_world(&n, i);
-        first = status_step && status_step[WORLD_STATUSES * i + place] < first ? status_step[WORLD_STATUSES * i + place]
-                                                                                : first;
+        if (status_step && status_step[WORLD_STATUSES * i + place] < first) {
+          first = status_step[WORLD_STATUSES * i + place];
+          whose = i;
+        }
       }
+    }
+    if (meanings[k].bit == ABUT_WORLD_FAST && n.found) {
+      print_fast(fast_links, whose, of, sizeof of);
     }
     if (first != ABUT_WORLD_NEVER) {
       snprintf(when, sizeof when, ", first in step %u", first);
     }
     if (n.found) {
-      warn("%s %s%s", print_worlds(&n, count).text, n.found == 1 ? meanings[k].one : meanings[k].many, when);
+      warn("%s %s%s%s", print_worlds(&n, count).text, n.found == 1 ? meanings[k].one : meanings[k].many, when, of);
     }
   }
 }

@@ -94,8 +94,8 @@ exit_code need_listed(const char *what, const options *o, const abut_scene_info 
 /* What is said of worlds of a folder by their status. */
 const status_note *world_notes(void);
 
-/* One line a bit: how many worlds have it, the first of them, what it means, and in which step it first came.
- * status_step: (count, WORLD_STATUSES), or NULL. */
-void warn_worlds(const uint32_t *status, const uint32_t *status_step, size_t count);
+/* One line a bit: how many worlds have it, the first of them, what it means, in which step it first came, and whose
+ * ABUT_WORLD_FAST is. status_step: (count, WORLD_STATUSES), or NULL; fast_links: (count, 2), or NULL. */
+void warn_worlds(const uint32_t *status, const uint32_t *status_step, const uint32_t *fast_links, size_t count);
 
 #endif

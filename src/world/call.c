@@ -341,6 +341,7 @@ static void add_arrays(steps_call *c)
   add_counts(c, "status_step", OUT_STATUS_STEP, WORLD_STATUSES, w->status_step);
   add_counts(c, "iterations", OUT_ITERATIONS, 1, w->iterations);
   add_counts(c, "counts", OUT_COUNTS, WORLD_COUNTS, w->counts);
+  add_counts(c, "fast_links", OUT_FAST_LINKS, 2, w->fast_links);
 }
 
 /* Refuses a row of a world that has `each` numbers for each of `count` steps where kernels cannot count them

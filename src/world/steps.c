@@ -263,7 +263,7 @@ static abut_status watch(const stepping *s)
                 OF(s, OUT_V), OF(s, WORLD_NEXT_V), OF(s, WORLD_CONSTRAINT_FORCE), OF(s, IN_SPRINGS),
                 ARG_INT(s->call->worlds->springs != NULL), ARG_INT(gains), ARG_INT(s->model->sweep != NULL),
                 OF(s, WORLD_SCRATCH),
-                OF(s, OUT_STATUS), ARG_INT(s->count));
+                OF(s, OUT_STATUS), FAST_LINKS(s), ARG_INT(s->count));
 }
 
 abut_status one_step(const stepping *s, size_t step)
@@ -330,6 +330,9 @@ abut_status steps_start(const stepping *s)
   note_bytes(s);
   if (s->call->worlds->counts) { /* zeros of ints are those of reals */
     TRY(clear_rows(s, OUT_COUNTS, WORLD_COUNTS * sizeof(int) / device_real_bytes(s->device)));
+  }
+  if (s->call->worlds->fast_links) {
+    TRY(clear_rows(s, OUT_FAST_LINKS, 2 * sizeof(int) / device_real_bytes(s->device)));
   }
   TRY(take(s, IN_Q, nq, 0, OUT_Q, nq, 0, nq));
   TRY(take(s, IN_V, nv, 0, OUT_V, nv, 0, nv));

@@ -183,6 +183,7 @@ enum {
   BROAD_SUMS,     /* (kinds + 1, blocks of ITEM_BLOCK worlds) ints: items before each block */
   BROAD_TOTALS,   /* (kinds) ints */
   OUT_COUNTS,     /* (WORLD_COUNTS) ints */
+  OUT_FAST_LINKS, /* (2) ints */
   WORLD_BUFFERS   /* Each law numbers its own buffers from here on: a call has one law. */
 };
 
@@ -265,6 +266,8 @@ buffer *world_buffer_of(const stepping *s, world_buffer id);
 #define OF(s, id) ARG_BUFFER(world_buffer_of(s, id))
 #define MODEL(s) ARG_BUFFER((s)->model->head), ARG_BUFFER((s)->model->ints)
 #define REALS(s) ARG_BUFFER((s)->model->reals)
+/* What kernels note of whose WORLD_FAST is, and whether they do. */
+#define FAST_LINKS(s) OF(s, OUT_FAST_LINKS), ARG_INT(!(s)->again && (s)->call->worlds->fast_links)
 #define PARAMETERS_OF(s)                                                      \
   ARG_BUFFER(shares_parameters(s) ? (s)->model->parameters                    \
                                   : world_buffer_of(s, WORLD_PARAMETERS_OF)), \

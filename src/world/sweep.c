@@ -122,7 +122,7 @@ static abut_status look_at_pair(const stepping *s, size_t i, int event)
                 OF(s, SWEEP_P1), OF(s, SWEEP_P2), OF(s, SWEEP_NORMAL), OF(s, SWEEP_KIND), OF(s, SWEEP_FEATURE_1),
                 OF(s, SWEEP_FEATURE_2), MESH(s, i, &rows, 0), MESH(s, i, &rows, 1), OF(s, SWEEP_PLACES),
                 OF(s, WORLD_SCRATCH), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->keeps_impacts ? event : -1),
-                OF(s, SWEEP_KEPT), OF(s, SWEEP_KEPT_ROWS), OF(s, OUT_STATUS), ARG_INT(s->count));
+                OF(s, SWEEP_KEPT), OF(s, SWEEP_KEPT_ROWS), OF(s, OUT_STATUS), FAST_LINKS(s), ARG_INT(s->count));
 }
 
 static abut_status place_links(const stepping *s, world_buffer q, world_buffer tree)

@@ -251,7 +251,7 @@ cat > fast.scene.json << 'END'
 END
 "$arrays" fill fast-start.npz q=1x7:0,0,0.2,1,0,0,0 v=1x6:0,0,-20,0,0,0
 simulate fast.scene.json fast.npz --states fast-start.npz --steps 10
-has stderr '^abut: warning: 1 of 1 world \(0\) had bodies that went farther in a step than half of the thinner one, and may have passed through each other, first in step [0-9]+$'
+has stderr '^abut: warning: 1 of 1 world \(0\) had bodies that went farther in a step than half of the thinner one, and may have passed through each other, first in step [0-9]+, of link 1 and link 0$'
 
 # What cannot be swept is named by its own place, not by that of the body that it meets.
 printf 'v 0.1 0 0\nv 0 0.1 0\nv 0 0 0.1\nl 1 2\nl 2 3\n' > bare.obj

@@ -147,6 +147,19 @@ def test_statuses(context, tmp_path):
     assert got.status_step.tolist() == [[never, 2] + [never] * 9] * 3 + [[never] * 11]
 
 
+def test_what_is_too_fast_is_named(context, tmp_path):
+    (tmp_path / "fast.scene.json").write_text(
+        '{"gravity": [0, 0, 0], "links": [{"bodies": [{"box": [1, 1, 0.005]}]}, {"position": [0, 0, 0.2], '
+        '"joint": {"type": "free"}, "density": 1000, "bodies": [{"sphere": 0.05}]}], "pairs": [{"a": 1, "b": 0}]}')
+    scene = abut.Scene(tmp_path / "fast.scene.json", context)
+    q, v = np.tile(scene.start(), (2, 1)), np.zeros((2, 6))
+    v[1, 2] = -20.0
+    with pytest.warns(UserWarning, match=r"1 of 2 worlds \(1 first\) had bodies that .*: link 1 and link 0 \(abut.WorldSt"):
+        assert scene.step(q, v, steps=10, want=("fast_links",)).fast_links.tolist() == [[0, 0], [2, 1]]
+    with pytest.warns(UserWarning, match="fast_links"):
+        assert scene.step(q, v, steps=10).fast_links is None
+
+
 # ---- shapes and kinds ----
 
 def test_leading_axes(context, tmp_path):

@@ -27,7 +27,8 @@ void play_open(play *p, abut_context context, abut_precision precision, const ch
   p->w = zeros(worlds * nv, precision);
   p->mass = zeros(worlds * nv * nv, precision);
   p->status = calloc(worlds, sizeof *p->status);
-  REQUIRE(p->status != NULL);
+  p->fast_links = calloc(2 * worlds, sizeof *p->fast_links);
+  REQUIRE(p->status != NULL && p->fast_links != NULL);
   for (size_t i = 0; i < worlds * nq; ++i) {
     real_put(p->q, precision, i, start[i % nq]);
   }
@@ -52,6 +53,7 @@ abut_scene play_keep_scene(play *p)
   free(p->w);
   free(p->mass);
   free(p->status);
+  free(p->fast_links);
   free(p->friction);
   free(p->gravity);
   return p->scene;
@@ -96,6 +98,7 @@ void play_step(play *p, size_t steps)
   w.v_next = p->v;
   w.w_next = p->w;
   w.status = status;
+  w.fast_links = p->fast_links;
   if (steps) {
     REQUIRE_OK(abut_step_worlds(p->scene, &w));
   }

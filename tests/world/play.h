@@ -13,6 +13,7 @@ typedef struct play {
   size_t worlds;
   void *q, *v, *w, *mass;
   uint32_t *status;               /* or-ed since the beginning */
+  uint32_t *fast_links;           /* (worlds, 2) of the last call */
   void *friction, *gravity;       /* or NULL: the scene's */
   double time;                    /* [s] since the beginning */
 } play;

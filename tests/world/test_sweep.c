@@ -90,6 +90,7 @@ static void test_overlapping(const char *law)
   for (size_t i = 0; i < WORLDS; ++i) {
     check(play_q(&p, i, 0) < 0.0 || (p.status[i] & ABUT_WORLD_FAST), "%s: world %zu is at %g, with status %u", law, i,
           play_q(&p, i, 0), p.status[i]);
+    CHECK_EQUAL(p.fast_links[2 * i] + p.fast_links[2 * i + 1] != 0, (p.status[i] & ABUT_WORLD_FAST) != 0);
   }
   play_close(&p);
 }

@@ -25,6 +25,9 @@ static uint32_t flight(const char *law, double half, double speed, double aside)
   play_set_v(&p, 0, 2, -speed);
   play_for(&p, 2.0 * away / speed);
   const uint32_t status = p.status[0];
+  const bool fast = status & ABUT_WORLD_FAST; /* then it is the ball's, of link 1, and the plate's, of link 0 */
+  CHECK_EQUAL(p.fast_links[0], fast ? 2 : 0);
+  CHECK_EQUAL(p.fast_links[1], fast ? 1 : 0);
   play_close(&p);
   return status;
 }

@@ -456,7 +456,8 @@ static void sweep_keep_features(const sweep_mesh mesh[2], int kind, const int co
 // One work-item looks at what ccd_bodies says of a group in one world, and keeps it where it is the first
 // impact until now and bodies would come far into each other after it. from1 and from2 are the poses it began with.
 // Meshes are those of ccd_bodies. Where the bodies are too near to each other for an answer, or meet from within each
-// other, so that they overlapped, WORLD_FAST is added if they are fast; `scratch` has the tree of the step's beginning.
+// other, so that they overlapped, WORLD_FAST is added if they are fast, and fast_links (worlds, 2) gets whose it is first
+// where it is `noted`; `scratch` has the tree of the step's beginning.
 // Where `event` is not negative, it is the place of the impact among those that are kept for derivatives.
 KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals, int group,
                               GLOBAL const real *begin, GLOBAL const real *end, GLOBAL const real *from1,
@@ -467,7 +468,8 @@ KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *int
                               int edges1, GLOBAL const int *ints2, GLOBAL const real *numbers2,
                               GLOBAL const real *outward2, int edges2, GLOBAL const int *places,
                               GLOBAL const real *scratch, GLOBAL int *marks, GLOBAL real *state, int event,
-                              GLOBAL real *kept, GLOBAL int *kept_ints, GLOBAL int *status, int worlds)
+                              GLOBAL real *kept, GLOBAL int *kept_ints, GLOBAL int *status,
+                              GLOBAL int *fast_links, int noted, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -496,7 +498,12 @@ KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *int
   if (!meets || sweep_is_inside(&mesh[0], corners1, feature1[world], back) ||
       sweep_is_inside(&mesh[1], corners2, feature2[world], unit)) {
     const world_one o = one_at(scratch, n, world);
-    status[world] |= group_is_fast(n, ints, reals, &o, group) ? WORLD_FAST : 0;
+    if (group_is_fast(n, ints, reals, &o, group)) {
+      status[world] |= WORLD_FAST;
+      if (noted) {
+        note_fast(n, ints, group, fast_links, world);
+      }
+    }
     return;
   }
   if (!(time < own[SWEEP_TOI])) {

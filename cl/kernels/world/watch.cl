@@ -106,6 +106,17 @@ static int group_is_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints, GL
   return way > of[GROUP_HALF] && apart < radius[0] + radius[1] + way;
 }
 
+// Notes the links of a group, each by its number and 1, for a world of which none was noted: links (worlds, 2).
+static void note_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints, int group, GLOBAL int *links, int world)
+{
+  GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
+  GLOBAL int *own = ROW(links, world, 2);
+  if (!own[0] && !own[1]) {
+    own[0] = g[GROUP_A] + 1;
+    own[1] = g[GROUP_B] + 1;
+  }
+}
+
 // Returns the mass of those links of a world that can move; `scales` is its row of mass_scale.
 static real moving_mass(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *scales)
@@ -151,12 +162,12 @@ static int world_gains(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOB
 // before the next state, whose velocities are v1 (worlds, nv), is taken. `constraint_force` (worlds, nv) is the
 // constraint force; with_gain says that it is that of springs, whose parameters are `springs`
 // (worlds, listed pairs, SPRING_PARAMETER_COUNT) where they are `given`, else the scene's. Where the scene
-// `sweeps`, WORLD_FAST is for world_sweep_least to add.
+// `sweeps`, WORLD_FAST is for world_sweep_least to add. Where it is `noted`, fast_links (worlds, 2) gets whose it is first.
 KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *parameters, int shared, GLOBAL const real *v,
                         GLOBAL const real *v1, GLOBAL const real *constraint_force, GLOBAL const real *springs,
                         int given, int with_gain, int sweeps, GLOBAL const real *scratch, GLOBAL int *status,
-                        int worlds)
+                        GLOBAL int *fast_links, int noted, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds || (status[world] & WORLD_STOPPED)) {
@@ -174,8 +185,12 @@ KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   const int slow = none_is_fast(&speeds, reals[WORLD_STEP], reals[WORLD_REACH_MOST], reals[WORLD_HALF_LEAST]);
   for (int i = 0; !sweeps && !slow && i < n->groups; ++i) {
     GLOBAL const real *of = reals + n->at_group_reals + GROUP_REALS * i;
-    if (!none_is_fast(&speeds, reals[WORLD_STEP], group_reach(of), of[GROUP_HALF])) {
-      found |= group_is_fast(n, ints, reals, &o, i) ? WORLD_FAST : 0;
+    if (!none_is_fast(&speeds, reals[WORLD_STEP], group_reach(of), of[GROUP_HALF]) &&
+        group_is_fast(n, ints, reals, &o, i)) {
+      found |= WORLD_FAST;
+      if (noted) {
+        note_fast(n, ints, i, fast_links, world);
+      }
     }
   }
   if (with_gain && n->pairs > 0) {

@@ -341,7 +341,7 @@ exit_code time_worlds(const scene *s, const options *o, abut_scene links,
   code = code == EXIT_GOOD ? count_all(&c, out) : code;
   if (code == EXIT_GOOD) {
     say_means(&c, out);
-    warn_worlds(c.status, NULL, batch);
+    warn_worlds(c.status, NULL, NULL, batch);
   }
   world_calls_close(&c);
   return code;

@@ -128,7 +128,7 @@ static exit_code choose_worlds(worlds_check_up *g, uint32_t *status)
   const size_t most = w->o->value[OPTION_ALL] ? w->count : WORLDS_FIRST;
   size_t left_out = 0;
   CLI_TRY(try_worlds(g, status));
-  warn_worlds(status, NULL, w->count);
+  warn_worlds(status, NULL, NULL, w->count);
   for (size_t i = 0; i < w->count; ++i) {
     left_out += status[i] != 0;
     if (!status[i] && g->chosen_count < most) {

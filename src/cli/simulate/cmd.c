@@ -40,8 +40,10 @@ static exit_code take_memory(simulation *s)
   s->call_status = calloc(w->count ? w->count : 1, sizeof *s->call_status);
   s->status_step = calloc(w->count ? w->count : 1, WORLD_STATUSES * sizeof *s->status_step);
   s->call_step = calloc(w->count ? w->count : 1, WORLD_STATUSES * sizeof *s->call_step);
+  s->fast_links = calloc(w->count ? w->count : 1, 2 * sizeof *s->fast_links);
+  s->call_links = calloc(w->count ? w->count : 1, 2 * sizeof *s->call_links);
   s->time = calloc(s->rows, sizeof *s->time);
-  if (!s->status || !s->call_status || !s->status_step || !s->call_step || !s->time) {
+  if (!s->status || !s->call_status || !s->status_step || !s->call_step || !s->fast_links || !s->call_links || !s->time) {
     return report(EXIT_RUN, "no memory for the status of %zu worlds", w->count);
   }
   for (size_t i = 0; i < WORLD_STATUSES * w->count; ++i) {
@@ -192,6 +194,7 @@ static abut_worlds describe(const simulation *s, const call_size *c, const call_
   a.energy_record = c->kept ? m->energy : NULL;
   a.status = s->call_status;
   a.status_step = s->call_step;
+  a.fast_links = s->call_links;
   return a;
 }
 
@@ -211,6 +214,9 @@ static bool take_status(simulation *s, size_t done)
   bool stops = false;
   for (size_t i = 0; i < s->worlds.count; ++i) {
     if (!(s->status[i] & WORLD_STOPS)) {
+      if (s->call_status[i] & ~s->status[i] & ABUT_WORLD_FAST) {
+        memcpy(s->fast_links + 2 * i, s->call_links + 2 * i, 2 * sizeof *s->fast_links);
+      }
       s->status[i] |= s->call_status[i];
       take_steps(s, i, done);
       stops = stops || (s->status[i] & WORLD_STOPS);
@@ -306,12 +312,14 @@ static void free_memory(simulation *s)
   free(s->status);
   free(s->call_status);
   free(s->status_step);
+  free(s->fast_links);
+  free(s->call_links);
   free(s->call_step);
   free(s->time);
   free(s->energy);
   free(s->held_energy);
   s->q = s->v = s->energy = s->held_energy = NULL;
-  s->status = s->call_status = s->status_step = s->call_step = NULL;
+  s->status = s->call_status = s->status_step = s->call_step = s->fast_links = s->call_links = NULL;
   s->time = NULL;
 }
 
@@ -415,7 +423,7 @@ static exit_code run(simulation *s, const options *o, kept_contacts *contacts)
   s->rows = count_rows(s);
   CLI_TRY(take_memory(s));
   CLI_TRY(step_shown(s));
-  warn_worlds(s->status, s->status_step, s->worlds.count);
+  warn_worlds(s->status, s->status_step, s->fast_links, s->worlds.count);
   if (o->value[OPTION_CONTACTS]) {
     s->contacts = contacts;
     CLI_TRY(find_contacts(contacts, s));
