@@ -90,6 +90,9 @@ ABUT_API abut_status abut_write_remeshed(const char *path, const char *from, con
  * without; and no other. */
 ABUT_API abut_status abut_load_smoothing(const char *path, abut_smoothing *smoothing);
 
+/* The same of such a file's text, of `count` bytes, in memory. `name` stands for the file in errors. */
+ABUT_API abut_status abut_parse_smoothing(const char *name, const char *text, size_t count, abut_smoothing *smoothing);
+
 /* The JSON text of a smoothing set, all keys. Free it with abut_free. */
 ABUT_API abut_status abut_format_smoothing(const abut_smoothing *smoothing, char **text);
 

@@ -318,3 +318,12 @@ abut_status abut_load_smoothing(const char *path, abut_smoothing *smoothing)
   free(bytes);
   return status;
 }
+
+abut_status abut_parse_smoothing(const char *name, const char *text, size_t count, abut_smoothing *smoothing)
+{
+  if (!name || !text || !smoothing) {
+    return fail(ABUT_ERROR_ARGUMENT, "name, text or smoothing is NULL");
+  }
+  *smoothing = abut_default_smoothing();
+  return smoothing_parse(name, text, count, smoothing);
+}
