@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Embeds the page of `abut view`: embed_page.py PAGE.html PAGE.css PAGE.js OUT.h
 
-PAGE.html has the marks @STYLE@, @SCRIPT@, @POLICY@, @OBJECT@, @ARRAYS@ and @PICTURE@. The first two are replaced by the
+PAGE.html has the marks @STYLE@, @SCRIPT@, @POLICY@, @LIVE@, @OBJECT@, @ARRAYS@ and @PICTURE@. The first two are replaced by the
 files, the third by a Content-Security-Policy that lets these two run by their hashes and nothing else, and no request
 be made. At the others the text is cut into the parts that OUT.h has, as bytes.
 """
@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-PARTS = ("page_head", "page_before_arrays", "page_before_picture", "page_tail")
+PARTS = ("page_head", "page_before_object", "page_before_arrays", "page_before_picture", "page_tail")
 
 
 def source_of(text):
@@ -34,9 +34,9 @@ def main(page, style, script, out):
         sys.exit(f"{script}: it must not hold '</', which would end its element")
     marks = {"STYLE": css, "SCRIPT": js, "POLICY": policy_of(css, js)}
     html = re.sub("@(STYLE|SCRIPT|POLICY)@", lambda mark: marks[mark[1]], html)
-    parts = re.split("@OBJECT@|@ARRAYS@|@PICTURE@", html)
+    parts = re.split("@LIVE@|@OBJECT@|@ARRAYS@|@PICTURE@", html)
     if len(parts) != len(PARTS):
-        sys.exit(f"{page}: it needs one each of @OBJECT@, @ARRAYS@ and @PICTURE@, in this order")
+        sys.exit(f"{page}: it needs one each of @LIVE@, @OBJECT@, @ARRAYS@ and @PICTURE@, in this order")
     text = "/* Made by tools/embed_page.py. */\n" + "".join(map(bytes_of, PARTS, parts))
     pathlib.Path(out).write_text(text)
 

@@ -2,7 +2,7 @@
  *
  * A page holds the bodies' meshes, the poses, and of every pose the contacts of some activity; it turns, plays,
  * and tells of each contact what abut_contacts gave. docs/view.md says how it is used and what it holds. It asks
- * no host for anything.
+ * no host for anything, unless it is made for a server.
  */
 #ifndef ABUT_PAGE_H
 #define ABUT_PAGE_H
@@ -25,6 +25,8 @@ typedef struct abut_page_options {
   abut_progress progress; /* of a pair: told how many frames have their contacts; false ends the call with
                              ABUT_ERROR_CANCELLED. NULL: not told */
   void *user;
+  bool live;             /* of a pair: for a server, which docs/view.md describes. The page asks the address that it
+                            was loaded from for contacts of other poses and smoothing */
   uint32_t cookie;       /* set by abut_default_page_options */
 } abut_page_options;
 

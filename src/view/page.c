@@ -158,6 +158,8 @@ static abut_status put_page(FILE *to, const page *p)
   uint8_t *packed = NULL;
   size_t count = 0;
   fwrite(page_head, 1, sizeof page_head, to);
+  fputs(p->live ? "; connect-src 'self'" : "", to);
+  fwrite(page_before_object, 1, sizeof page_before_object, to);
   TRY(put_object(to, p->root));
   fwrite(page_before_arrays, 1, sizeof page_before_arrays, to);
   TRY(deflate_bytes(p->bytes, p->used, &packed, &count));

@@ -13,6 +13,7 @@ typedef struct page {
   uint8_t *bytes;        /* all arrays, each as planes of the bytes of its rows */
   size_t used, room;
   uint8_t *picture;      /* of a PNG, or NULL */
+  bool live;             /* may ask the host that it is from */
   size_t picture_bytes;
 } page;
 

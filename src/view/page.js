@@ -1,5 +1,6 @@
 'use strict';
-/* The page of `abut view`. Its data is an object of JSON and arrays behind it (src/view/page.h); it makes no request.
+/* The page of `abut view`. Its data is an object of JSON and arrays behind it (src/view/page.h); it makes no request,
+ * unless it is made for a server (docs/view.md).
  * Lengths are metres, matrices and vectors are arrays, a place is x, y, z, qw, qx, qy, qz. */
 (() => {
 const at = id => document.getElementById(id);
@@ -271,7 +272,7 @@ function corners(vertices, triangles) {
 
 /* ---- what the page knows ---- */
 
-let data, meshes, bodies, draw, frame = -1, camera, home;
+let data, meshes, bodies, draw, live = null, frame = -1, camera, home;
 const state = {threshold: page.threshold, marks: 0, balls: true, normals: true, wires: false, picked: null, playing: false,
   speed: 1, loop: true, theme: ''};
 
@@ -281,6 +282,8 @@ function read(bytes) {
     d: arrayOf(bytes, 'd'), n: arrayOf(bytes, 'n'), activity: arrayOf(bytes, 'activity'),
     curves: page.curves.map(c => ({...c, values: arrayOf(bytes, c.name)}))};
   data.none = page.arrays.feature.type === 'u2' ? 0xffff : 0xffffffff;
+  data.share = {d: page.deepest / 32767, n: 1 / 32767, activity: 1 / 255};
+  data.least = activity => Math.round(255 * activity);
   meshes = page.meshes.map((m, i) => {
     const vertices = arrayOf(bytes, `m${i}.vertices`), surface = arrayOf(bytes, `m${i}.surface`) || vertices;
     return {...m, vertices, edges: arrayOf(bytes, `m${i}.edges`), corners: corners(surface, arrayOf(bytes, `m${i}.triangles`))};
@@ -288,40 +291,51 @@ function read(bytes) {
   bodies = page.bodies.map(b => ({...b, file: b.name, name: b.name.replace(/\.body\.json$/, ''), visible: true, alpha: 1}));
 }
 
+/* What the contacts of a frame are read from: the page's own, or what its server computed for the frame that is shown. */
+const from = f => live && live.shown && f === frame ? live.shown : data;
+const range = f => from(f) === data ? [data.starts[f], data.starts[f + 1]] : [0, live.shown.slot.length];
 const pairOf = i => data.pair ? data.pair[i] : 0;
 const nameOf = b => b.link ? `${b.link} (${b.name})` : b.name;
 
-/* Where a body is, or null where its pose is none. */
+/* The place of a mover in the page, or null where its pose is none. */
+function loadedPlace(mover, f) {
+  const first = (f * page.movers + mover) * 7, place = Array.from(data.places.subarray(first, first + 7));
+  return place.every(Number.isFinite) ? place : null;
+}
+
+/* Where a body is, likewise. */
 function placeOf(b, f) {
-  const first = (f * page.movers + b.mover) * 7, place = Array.from(data.places.subarray(first, first + 7));
-  if (!place.every(Number.isFinite)) return null;
+  const place = from(f) === data ? loadedPlace(b.mover, f) : live.shown.places[b.mover];
+  if (!place) return null;
   return b.at ? behind(place, b.at) : place;
 }
 
 /* A contact's numbers, as `abut contacts` has them but for rounding to 16 and 8 bits. */
 function contactOf(i) {
-  const slot = data.slot[i], pair = pairOf(i), [, v1, v2, , , first1, first2, edges1, edges2] = page.pairs[pair].layout;
+  const s = from(frame), slot = s.slot[i], pair = pairOf(i), [, , v2, , , , first2, edges1, edges2] = s.layout || page.pairs[pair].layout;
   const [a, b] = page.pairs[pair].bodies.map(k => bodies[k]);
   const kind = slot >= edges2 ? 3 : slot >= edges1 ? 2 : slot >= first2 && v2 ? 1 : 0;
   const words = [`vertex of ${a.name} in the field of ${b.name}`, `vertex of ${b.name} in the field of ${a.name}`,
     `two edges, point on ${a.name}`, `two edges, point on ${b.name}`];
-  const features = [0, 1].map(k => data.feature[2 * i + k]).map(x => x === data.none ? null : x);
-  return {pair, slot, kind, words: words[kind], features, p: Array.from(data.p.subarray(3 * i, 3 * i + 3)),
-    d: data.d[i] / 32767 * page.deepest, n: [0, 1, 2].map(k => data.n[3 * i + k] / 32767), activity: data.activity[i] / 255};
+  const features = [0, 1].map(k => s.feature[2 * i + k]).map(x => x === s.none ? null : x);
+  return {pair, slot, kind, words: words[kind], features, p: Array.from(s.p.subarray(3 * i, 3 * i + 3)),
+    d: s.d[i] * s.share.d, n: [0, 1, 2].map(k => s.n[3 * i + k] * s.share.n), activity: s.activity[i] * s.share.activity};
 }
 
-const active = i => data.activity[i] >= Math.round(255 * state.threshold);
-function contactsOf(f) {
-  const out = [];
-  for (let i = data.starts[f]; i < data.starts[f + 1]; ++i) if (active(i)) out.push(i);
+/* Contacts of the frame that is shown. */
+function contactsNow() {
+  const out = [], s = from(frame), least = s.least(state.threshold), [first, end] = range(frame);
+  for (let i = first; i < end; ++i) if (s.activity[i] >= least) out.push(i);
   return out;
 }
-/* The picked slot among a frame's contacts, whatever their activity; -1: it is not there. */
-function pickedIn(f) {
-  for (let i = data.starts[f]; state.picked && i < data.starts[f + 1]; ++i)
-    if (data.slot[i] === state.picked.slot && pairOf(i) === state.picked.pair) return i;
+const byActivity = list => { const {activity} = from(frame); return list.sort((i, k) => activity[k] - activity[i] || i - k); };
+/* The picked slot among contacts from one up to another, whatever their activity; -1: it is not there. */
+function pickedAmong(s, first, end) {
+  for (let i = first; state.picked && i < end; ++i)
+    if (s.slot[i] === state.picked.slot && pairOf(i) === state.picked.pair) return i;
   return -1;
 }
+const pickedNow = () => pickedAmong(from(frame), ...range(frame));
 
 /* ---- the camera ---- */
 
@@ -431,7 +445,7 @@ function makeDrawing() {
     return {buffer, points, along, arrows, corners: shape, count: 0};
   };
   const most = gl.getParameter(gl.ALIASED_POINT_SIZE_RANGE)[1] / 2;
-  return {mesh, line, ball, arrow, contacts: list(ARROW), marked: list(BAR), most, samples: Math.min(4, gl.getParameter(gl.MAX_SAMPLES)),
+  return {mesh, line, ball, arrow, contacts: list(ARROW), marked: list(BAR), force: list(ARROW), most, samples: Math.min(4, gl.getParameter(gl.MAX_SAMPLES)),
     smooth: null, pick: null, crowd: 1};
 }
 
@@ -478,9 +492,9 @@ function featureRows(contact) {
 }
 
 function uploadContacts() {
-  const rows = contactsOf(frame).map(i => {
-    const c = [0, 1, 2].map(k => data.n[3 * i + k] / 32767);
-    return [[data.p[3 * i], data.p[3 * i + 1], data.p[3 * i + 2]], c, data.activity[i] / 255, i - data.starts[frame] + 1];
+  const s = from(frame), [first] = range(frame), rows = contactsNow().map(i => {
+    const c = [0, 1, 2].map(k => s.n[3 * i + k] * s.share.n);
+    return [[s.p[3 * i], s.p[3 * i + 1], s.p[3 * i + 2]], c, s.activity[i] * s.share.activity, i - first + 1];
   });
   fill(draw.contacts, rows);
 }
@@ -602,7 +616,7 @@ function drawMarks(matrix, alpha) {
 
 /* The features of what is picked, over all. */
 function drawPicked(matrix) {
-  const i = pickedIn(frame);
+  const i = pickedNow();
   if (i < 0) return;
   const {points, bars} = featureRows(contactOf(i)), u = draw.arrow.at, {ratio} = markSizes();
   gl.disable(gl.DEPTH_TEST);
@@ -644,6 +658,7 @@ function drawScene(fast) {
   gl.depthMask(true);
   drawMarks(matrix, 1);
   drawPicked(matrix);
+  drawForce(matrix);
   if (smooth) {
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, draw.smooth.made);
     gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
@@ -657,7 +672,7 @@ function drawOverlay() {
   const c = overlay.getContext('2d'), ratio = canvas.width / (canvas.clientWidth || 1), style = getComputedStyle(document.documentElement);
   c.setTransform(ratio, 0, 0, ratio, 0, 0);
   c.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
-  const i = pickedIn(frame);
+  const i = pickedNow();
   if (i >= 0) {
     const contact = contactOf(i), ring = (p, r, width) => {
       const s = project(p);
@@ -733,11 +748,11 @@ function pickAt(x, y) {
   }
   gl.disable(gl.SCISSOR_TEST);
   gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-  return best ? data.starts[frame] + best - 1 : -1;
+  return best ? range(frame)[0] + best - 1 : -1;
 }
 
 function pick(i) {
-  state.picked = i < 0 ? null : {pair: pairOf(i), slot: data.slot[i]};
+  state.picked = i < 0 ? null : {pair: pairOf(i), slot: from(frame).slot[i]};
   course = null;
   at('copied').hidden = true;
   showContact();
@@ -761,7 +776,7 @@ function featureWords(contact, side) {
 }
 
 function showContact() {
-  const table = at('picked').querySelector('tbody'), i = pickedIn(frame);
+  const table = at('picked').querySelector('tbody'), i = pickedNow();
   at('hint').hidden = !!state.picked;
   at('picked').hidden = !state.picked;
   if (!state.picked) return;
@@ -785,19 +800,21 @@ function showContact() {
 }
 
 function contactJson() {
-  const i = pickedIn(frame), c = contactOf(i), two = page.pairs[c.pair].bodies.map(k => bodies[k]);
+  const i = pickedNow(), c = contactOf(i), two = page.pairs[c.pair].bodies.map(k => bodies[k]);
   return JSON.stringify({frame, time: data.time ? data.time[frame] : undefined, bodies: two.map(nameOf),
     pose1: placeOf(two[0], frame), pose2: placeOf(two[1], frame), slot: c.slot, kind: ['vertex1', 'vertex2', 'edges1', 'edges2'][c.kind],
     feature: c.features, p: c.p, d: c.d, n: c.n, activity: c.activity}, null, 1);
 }
 
-async function copyJson() {
-  if (pickedIn(frame) < 0) return;
-  const box = at('copied'), text = contactJson();
-  box.value = text;
-  box.hidden = false;
+function copyJson() {
+  if (pickedNow() < 0) return;
+  at('copied').value = contactJson();
+  at('copied').hidden = false;
+  copyFrom(at('copied'));
+}
+async function copyFrom(box) {
   try {
-    await navigator.clipboard.writeText(text);
+    await navigator.clipboard.writeText(box.value);
     say('Copied');
   } catch { // a page without that right: the text can be copied by hand
     box.focus();
@@ -816,9 +833,8 @@ function say(text) {
 
 const LISTED = 200;
 function showList() {
-  const all = contactsOf(frame), more = page.pairs.length > 1;
+  const all = byActivity(contactsNow()), more = page.pairs.length > 1;
   at('count').textContent = all.length > LISTED ? `(${all.length}, the ${LISTED} most active)` : `(${all.length})`;
-  all.sort((i, k) => data.activity[k] - data.activity[i] || i - k);
   const focused = at('list').contains(document.activeElement);
   at('list').replaceChildren(...all.slice(0, LISTED).map(i => {
     const c = contactOf(i), button = document.createElement('button'), dotted = document.createElement('i');
@@ -944,8 +960,8 @@ function drawCourse() {
     delete layers.course;
     course = {activity: new Float32Array(page.frames).fill(NaN), d: new Float32Array(page.frames).fill(NaN)};
     for (let f = 0; f < page.frames; ++f) {
-      const i = pickedIn(f);
-      if (i >= 0) { course.activity[f] = data.activity[i] / 255; course.d[f] = data.d[i] / 32767 * page.deepest; }
+      const i = pickedAmong(data, data.starts[f], data.starts[f + 1]);
+      if (i >= 0) { course.activity[f] = data.activity[i] * data.share.activity; course.d[f] = data.d[i] * data.share.d; }
     }
   }
   const {to, w} = sized(at('course'), 110), style = getComputedStyle(document.documentElement);
@@ -978,6 +994,11 @@ function go(f, fast) {
   at('scrub').value = f;
   at('frame').value = f;
   at('of').textContent = `of ${page.frames - 1}` + (data.time ? `, ${data.time[f].toFixed(4)} s` : '');
+  if (live) {
+    live.pose = null; // it was of the frame before
+    if (live.gone || !changed()) live.shown = null;
+    ask();
+  }
   uploadContacts();
   drawCurves();
   showContact();
@@ -1014,6 +1035,218 @@ function tick(now) {
   go(f, true);
   if (now - listedAt > 400) { listedAt = now; showList(); }
   requestAnimationFrame(tick);
+}
+
+/* ---- live: what the page's server computes ---- */
+
+/* live.given      coefficients that the page was made with
+ * live.smoothing  those of the sliders
+ * live.pose       of body 2, where it was moved or typed: 7 numbers; null: the frame's
+ * live.shown      the last good answer, which is drawn in place of the page's own contacts; null: it is not
+ * live.wanted     the newest request, which is not sent yet; older ones are forgotten
+ * live.gone       no server answers */
+const changed = () => live.pose !== null || at('reduction').value !== '' || JSON.stringify(live.smoothing) !== JSON.stringify(live.given);
+
+function ask() {
+  if (!live) return;
+  const pose1 = loadedPlace(0, frame), pose2 = live.pose || loadedPlace(1, frame);
+  at('pose').value = pose2 ? pose2.map(x => digits(x, 7)).join(', ') : '';
+  live.wanted = null;
+  if (live.gone || !changed() || !pose1 || !pose2) { refuse(''); show(null); return; }
+  live.wanted = {frame, body: {pose1, pose2, threshold: page.threshold, smoothing: live.smoothing, reduction: at('reduction').value || undefined}};
+  if (!live.busy) send();
+}
+
+async function send() {
+  live.busy = true;
+  while (live.wanted && !live.gone) {
+    const asked = live.wanted;
+    live.wanted = null;
+    try {
+      const response = await fetch('contacts', {method: 'POST', body: JSON.stringify(asked.body)});
+      if (response.ok) take(asked, await response.arrayBuffer());
+      else if (response.status === 409) live.wanted = live.wanted || asked; // another page of this server was newer
+      else if (!live.wanted) refuse(await response.text());
+    } catch { leave(); }
+  }
+  live.busy = false;
+}
+
+/* Reads an answer (docs/view.md). */
+function take(asked, buffer) {
+  const whole = new DataView(buffer), count = whole.getUint32(8, true), numbers = Array.from({length: 10}, (_, i) => whole.getFloat64(56 + 8 * i, true));
+  if (!changed() || asked.frame !== frame) return; // what was asked for is not wanted any more
+  let next = 136;
+  const array = (type, columns) => { const a = new type(buffer, next, columns * count); next += 4 * columns * count; return a; };
+  const places = [asked.body.pose1, asked.body.pose2].map(p => { const l = Math.hypot(...p.slice(3)); return p.map((x, i) => i < 3 ? x : x / l); });
+  const made = {places, layout: Array.from({length: 9}, (_, i) => whole.getUint32(12 + 4 * i, true)), none: 0xffffffff, share: {d: 1, n: 1, activity: 1},
+    least: activity => activity, numbers: numbers.slice(0, 4), force: asked.body.reduction ? numbers.slice(4).map(x => -x) : null, reduction: asked.body.reduction};
+  made.slot = array(Uint32Array, 1);
+  made.feature = array(Uint32Array, 2);
+  made.p = array(Float32Array, 3);
+  made.d = array(Float32Array, 1);
+  made.n = array(Float32Array, 3);
+  made.activity = array(Float32Array, 1);
+  ++live.answers;
+  refuse('');
+  show(made);
+}
+
+/* Draws an answer, or the page's own contacts. Other slots than before have other meanings. */
+function show(made) {
+  const layout = () => String(from(frame).layout || page.pairs[0].layout), before = layout();
+  if (!made && !live.shown) return;
+  live.shown = made;
+  if (layout() !== before) state.picked = null;
+  showNumbers();
+  showSubtitle();
+  uploadContacts();
+  showContact();
+  showList();
+  redraw(true);
+}
+
+function refuse(text) {
+  at('refused').textContent = text;
+  at('refused').hidden = !text;
+}
+
+function leave() {
+  live.gone = true;
+  at('gone').hidden = false;
+  for (const control of at('live').querySelectorAll('input, select, #reset')) control.disabled = true;
+  show(null);
+}
+
+function showNumbers() {
+  const s = live.shown, rows = s ? [['minimum_distance', `${digits(s.numbers[0], 5)} m`], ['activity_sum', digits(s.numbers[1], 5)],
+    ['energy', `${digits(s.numbers[2], 5)} m²`]] : [];
+  if (s && s.force) rows.push([s.reduction, digits(s.numbers[3], 5)], ['−gradient', vector(s.force.slice(0, 3), 4)], ['its moment', vector(s.force.slice(3), 4)]);
+  at('numbers').replaceChildren(...rows.map(([name, value]) => {
+    const row = document.createElement('tr');
+    for (const text of [name, value]) row.insertCell().textContent = text;
+    return row;
+  }));
+}
+
+/* Minus the gradient by body 2's place as an arrow, and by its turns as another, from its origin. */
+function drawForce(matrix) {
+  if (!live || !live.shown || !live.shown.force) return;
+  const {force, places} = live.shown, u = draw.arrow.at, {ratio} = markSizes();
+  const ways = [force.slice(0, 3), force.slice(3)].map(v => scaled(v, length(v) > 0 ? 0.6 * home.size / length(v) : 0));
+  fill(draw.force, ways.map(way => [places[1], way, 0, 0]));
+  gl.disable(gl.DEPTH_TEST);
+  gl.useProgram(draw.arrow.program);
+  gl.uniformMatrix4fv(u.camera, false, matrix);
+  gl.uniform2f(u.size, canvas.width, canvas.height);
+  gl.uniform1f(u.reach, 1);
+  gl.uniform1f(u.width, 3 * ratio);
+  gl.uniform1f(u.pale, 0);
+  gl.uniform1f(u.alpha, 1);
+  gl.bindVertexArray(draw.force.arrows);
+  ways.forEach((way, k) => {
+    if (!length(way)) return;
+    gl.uniform4f(u.paint_all, ...FORCES[k], 1);
+    gl.drawArrays(gl.TRIANGLES, 9 * k, 9);
+  });
+  gl.enable(gl.DEPTH_TEST);
+}
+const FORCES = [[0.02, 0.2, 0.8], [0.5, 0.05, 0.5]];
+
+/* Moves body 2 with the pointer, by pixels, in the plane of the picture, or turns it about its origin. */
+function moveBody(dx, dy, turns) {
+  const typed = live.pose && live.pose.length === 7 && live.pose.every(Number.isFinite) && live.pose.slice(3).some(x => x);
+  const now = typed ? live.pose : loadedPlace(1, frame);
+  if (!now || live.gone) return;
+  const {right, up} = axes(camera), pixel = 2 * halves()[1] * Math.max(project(now).depth, 0) / (canvas.clientHeight || 1);
+  let next = now;
+  if (turns) {
+    const w = add(scaled(up, 0.008 * dx), scaled(right, 0.008 * dy)), angle = length(w) / 2, q = scaled(w, angle > 0 ? Math.sin(angle) / (2 * angle) : 0);
+    next = [...now.slice(0, 3), ...behind([0, 0, 0, Math.cos(angle), ...q], [0, 0, 0, ...now.slice(3)]).slice(3)];
+  } else next = [...add(now, add(scaled(right, dx * pixel), scaled(up, -dy * pixel))), ...now.slice(3)];
+  live.pose = next.map(x => +x.toPrecision(7)); // as it is shown, and copied
+  ask();
+}
+
+function copyText(text) {
+  at('copiedLive').value = text;
+  at('copiedLive').hidden = false;
+  copyFrom(at('copiedLive'));
+}
+
+/* Coefficients that may be 0, which is off; those that lie between 0 and a bound; whole ones. */
+const OFF = ['near', 'reach', 'ends'], UP_TO = {agree: 1, floor: 0.5, trace: 64};
+
+function sliderOf(key) {
+  const label = document.createElement('label'), name = document.createElement('span'), slider = document.createElement('input'), output = document.createElement('output');
+  const most = UP_TO[key], base = live.given[key] || live.given.penetration, middle = Math.log10(base), steps = 200;
+  const off = OFF.includes(key), valueAt = x => x <= -steps && off ? 0 : x === 0 ? base : +(10 ** (middle + x / 100)).toPrecision(4);
+  label.className = 'slide number';
+  name.textContent = name.title = key;
+  slider.type = 'range';
+  if (most) Object.assign(slider, {min: 0, max: most, step: key === 'trace' ? 1 : 0.01});
+  else Object.assign(slider, {min: -steps, max: steps, step: 1});
+  slider.setAttribute('data-key', key);
+  const put = () => {
+    const x = live.smoothing[key];
+    slider.value = most ? x : x > 0 ? 100 * (Math.log10(x) - middle) : -steps;
+    output.textContent = off && x === 0 ? 'off' : digits(x, 4);
+  };
+  slider.oninput = () => {
+    live.smoothing[key] = most ? +slider.value : valueAt(+slider.value);
+    output.textContent = off && live.smoothing[key] === 0 ? 'off' : digits(live.smoothing[key], 4);
+    ask();
+  };
+  label.append(name, slider, output);
+  return {label, put};
+}
+
+function choiceOf(key) {
+  const label = document.createElement('label'), flag = typeof live.given[key] === 'boolean', box = document.createElement(flag ? 'input' : 'select');
+  if (flag) box.type = 'checkbox';
+  else box.append(...['softsort', 'gate'].map(word => new Option(word, word)));
+  box.setAttribute('data-key', key);
+  box.onchange = () => { live.smoothing[key] = flag ? box.checked : box.value; ask(); };
+  label.append(...flag ? [box, ` ${key}`] : [`${key} `, box]);
+  return {label, put: () => { if (flag) box.checked = live.smoothing[key]; else box.value = live.smoothing[key]; }};
+}
+
+/* How many edges or vertices of each body are kept; 0: all. */
+function countsOf(key) {
+  const label = document.createElement('div');
+  label.append(`kept ${key} `);
+  const boxes = [0, 1].map(side => {
+    const box = document.createElement('input');
+    Object.assign(box, {type: 'number', min: 0, step: 1, title: 'a whole number; 0: all'});
+    box.setAttribute('data-key', `${key}${side + 1}`);
+    box.setAttribute('aria-label', `kept ${key} of ${bodies[side].name}`);
+    box.onchange = () => { live.smoothing[key][side] = box.value === '' ? 0 : +box.value; ask(); };
+    label.append(box, ' ');
+    return box;
+  });
+  return {label, put: () => boxes.forEach((box, side) => { box.value = live.smoothing[key][side]; })};
+}
+
+function makeLive() {
+  const given = JSON.parse(page.live.smoothing), copyOf = x => JSON.parse(JSON.stringify(x));
+  live = {given, smoothing: copyOf(given), pose: null, shown: null, wanted: null, busy: false, gone: false, answers: 0};
+  const rows = Object.keys(given).map(key => Array.isArray(given[key]) ? countsOf(key) : typeof given[key] === 'number' ? sliderOf(key) : choiceOf(key));
+  const put = () => { for (const row of rows) row.put(); };
+  at('coefficients').replaceChildren(...rows.map(row => row.label));
+  put();
+  at('live').hidden = false;
+  at('posed').textContent = `pose of ${bodies[1].name}: x, y, z, qw, qx, qy, qz`;
+  at('pose').onchange = () => { live.pose = at('pose').value.trim().split(/[\s,]+/).map(Number); ask(); };
+  at('reduction').onchange = ask;
+  at('reset').onclick = () => { live.smoothing = copyOf(given); live.pose = null; at('reduction').value = ''; put(); ask(); };
+  at('copySmoothing').onclick = () => copyText(JSON.stringify(live.smoothing, null, 1));
+  at('copyPose').onclick = () => copyText(JSON.stringify({pose1: loadedPlace(0, frame), pose2: live.pose || loadedPlace(1, frame)}, null, 1));
+  KEYS.push(['G', `drags move ${bodies[1].name}; with Shift or the right button they turn it`]);
+  press.g = () => { at('move').checked = !at('move').checked; };
+  setInterval(async () => {
+    if (live.gone || live.busy || document.hidden) return;
+    try { if (!(await fetch('alive')).ok) leave(); } catch { leave(); }
+  }, 2000);
 }
 
 /* ---- the address ---- */
@@ -1092,7 +1325,7 @@ function nextBodies() {
 }
 
 function step(list, by) {
-  const sorted = contactsOf(frame).sort((i, k) => data.activity[k] - data.activity[i] || i - k), now = sorted.indexOf(pickedIn(frame));
+  const sorted = byActivity(contactsNow()), now = sorted.indexOf(pickedNow());
   if (sorted.length) pick(sorted[now < 0 ? 0 : (now + by + sorted.length) % sorted.length]);
 }
 
@@ -1114,7 +1347,7 @@ function zoom(factor, x, y) { // towards a place of the page
   moved();
 }
 function centerPicked() {
-  const i = pickedIn(frame);
+  const i = pickedNow();
   if (i < 0) return;
   camera.target = contactOf(i).p;
   camera.distance = Math.min(camera.distance, 0.9 * home.size);
@@ -1146,10 +1379,10 @@ const press = {
 
 function onKey(e) {
   const tag = e.target.tagName, kind = e.target.type;
-  const typing = tag === 'TEXTAREA' || tag === 'SELECT' || (tag === 'INPUT' && kind === 'number'), digit = /^Digit([0-3])$/.exec(e.code);
+  const typing = tag === 'TEXTAREA' || tag === 'SELECT' || (tag === 'INPUT' && (kind === 'number' || kind === 'text')), digit = /^Digit([0-3])$/.exec(e.code);
   if (e.altKey || e.metaKey || (e.ctrlKey && !e.key.startsWith('Arrow')) || typing || at('help').open) return;
   if (tag === 'INPUT' && kind === 'range' && /^(Arrow|Home|End)/.test(e.key) && e.target.id !== 'scrub') return;
-  if ((tag === 'BUTTON' || kind === 'checkbox') && e.key === ' ') return;
+  if ((tag === 'BUTTON' || tag === 'SUMMARY' || kind === 'checkbox') && e.key === ' ') return;
   const action = digit ? () => look(['iso', 'x', 'y', 'z'][digit[1]], e.shiftKey) : press[e.key] || press[e.key.toLowerCase()];
   if (!action) return;
   action(e);
@@ -1183,7 +1416,9 @@ function listenToPointers() {
       if (gap > 0 && next.gap > 0) zoom(gap / next.gap, next.middle.x, next.middle.y);
       ({gap, middle} = next);
     } else if (travelled > 4) {
-      if (e.shiftKey || e.buttons & 6) pan(dx, dy); else rotate(dx * 0.008, dy * 0.008);
+      if (live && at('move').checked) moveBody(dx, dy, e.shiftKey || e.buttons & 6);
+      else if (e.shiftKey || e.buttons & 6) pan(dx, dy);
+      else rotate(dx * 0.008, dy * 0.008);
     }
   });
   const up = e => {
@@ -1197,7 +1432,7 @@ function listenToPointers() {
     const now = place(e);
     zoom(Math.exp(clamp(e.deltaY * (e.deltaMode ? 16 : 1), -200, 200) * 0.0015), now.x, now.y);
   }, {passive: false});
-  canvas.addEventListener('dblclick', () => { const i = pickedIn(frame); if (i >= 0) centerPicked(); });
+  canvas.addEventListener('dblclick', () => { const i = pickedNow(); if (i >= 0) centerPicked(); });
   const curves = at('curves'), to = e => go((e.offsetX - inset) / ((curves.clientWidth || 1) - 2 * inset) * (page.frames - 1), e.type === 'pointermove');
   curves.addEventListener('pointerdown', e => { curves.setPointerCapture(e.pointerId); play(false); to(e); });
   curves.addEventListener('pointermove', e => { if (e.buttons) to(e); });
@@ -1239,13 +1474,17 @@ function listen() {
 }
 const showMarks = () => { at('marks').parentElement.querySelector('output').textContent = `×${(2 ** state.marks).toFixed(1)}`; };
 
+function showSubtitle() {
+  const slots = page.pairs.length === 1 ? `, ${(from(frame).layout || page.pairs[0].layout)[0]} slots` : '';
+  at('title').querySelector('p').textContent = `${page.frames} frame${page.frames === 1 ? '' : 's'}${slots}, contacts from ${digits(page.threshold, 3)}; abut ${page.abut}`;
+}
+
 function describe() {
   const names = page.scene ? [...new Set(bodies.filter(b => !b.floor).map(b => b.link))] : bodies.map(b => b.name);
   const title = names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(page.scene ? ', ' : ' and ');
   document.title = `${title} – abut view`;
   at('title').querySelector('h1').textContent = title;
-  const slots = page.pairs.length === 1 ? `, ${page.pairs[0].layout[0]} slots` : '';
-  at('title').querySelector('p').textContent = `${page.frames} frame${page.frames === 1 ? '' : 's'}${slots}, contacts from ${digits(page.threshold, 3)}; abut ${page.abut}`;
+  showSubtitle();
   at('ramp').style.background = `linear-gradient(to right, ${Array.from({length: 17}, (_, i) => css(ramp(i / 16))).join(', ')})`;
   at('bodies').replaceChildren(...bodies.map(bodyRow));
   at('time').hidden = page.frames < 2;
@@ -1269,6 +1508,7 @@ async function begin() {
   describe();
   camera = fitCamera(...VIEWS.iso);
   setThreshold(page.threshold);
+  if (page.live) makeLive();
   listen();
   go(page.first);
   if (location.hash.length > 1) recall();
@@ -1277,9 +1517,10 @@ async function begin() {
 }
 
 /* For tests and for whoever has the page in hand: what it shows, as it shows it. */
-window.abutView = {state, frame: () => frame, contacts: () => contactsOf(frame).map(contactOf), project, ramp: a => ramp(a).map(shown),
+window.abutView = {state, frame: () => frame, contacts: () => contactsNow().map(i => contactOf(i)), project, ramp: a => ramp(a).map(shown),
   camera: () => camera, radius: () => { const {radius, least, ratio} = markSizes(); return {radius, least: least / ratio}; },
   draw: fast => { const start = performance.now(); drawScene(fast); gl.bindFramebuffer(gl.FRAMEBUFFER, null); gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); return performance.now() - start; },
+  live: () => live && {smoothing: live.smoothing, answers: live.answers, busy: live.busy, gone: live.gone, shown: live.shown && {places: live.shown.places, force: live.shown.force}},
   turn: rotate, json: contactJson, solid: () => bodies.every(b => b.visible && b.alpha === 1)};
 
 begin().catch(error => { fallBack(`The page cannot be shown: ${error.message}.`); console.error(error); });

@@ -62,6 +62,20 @@ static abut_status add_pair(page *p, const pair_page *s)
   return one && json_array_append_new(pairs, one) == 0 ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a page");
 }
 
+/* What a page that asks a server begins with: the pair's coefficients, as the text of their file, since numbers of the
+ * object are rounded. */
+static abut_status add_live(page *p, const pair_page *s)
+{
+  char *text = NULL;
+  json_t *live = json_object();
+  p->live = true;
+  TRY(page_set(p->root, "live", live));
+  TRY(abut_format_smoothing(&s->pair->smoothing, &text));
+  const abut_status status = page_set(live, "smoothing", json_string(text));
+  abut_free(text);
+  return status;
+}
+
 /* Poses as places in float. Where a pose is none its place is NaN. */
 static abut_status add_places(page *p, pair_page *s)
 {
@@ -152,6 +166,7 @@ static abut_status make(page *p, pair_page *s)
   TRY(page_add_options(p, s->options, s->count));
   TRY(add_bodies(p, s));
   TRY(add_pair(p, s));
+  TRY(s->options->live ? add_live(p, s) : ABUT_SUCCESS);
   TRY(add_places(p, s));
   TRY(find_contacts(s));
   TRY(page_add_contacts(p, s->count, &s->list, s->list.pose, NULL, 1, context_real_bytes(s->pair->context)));

@@ -272,6 +272,9 @@ abut_status abut_format_scene_page(abut_scene handle_, size_t count, const doubl
     return fail(ABUT_ERROR_ARGUMENT, "abut_format_scene_page needs positions, options, and a place for the page");
   }
   TRY(check_page_options(options, count));
+  if (options->live) {
+    return fail(ABUT_ERROR_ARGUMENT, "a page of a scene asks no server: `live` is of a pair");
+  }
   abut_status status = make(&p, &s);
   status = status == ABUT_SUCCESS ? page_format(&p, html, bytes) : status;
   abut_free_items(&s.items);

@@ -81,6 +81,31 @@ static void test_pair(abut_pair pair)
   CHECK(!html);
 }
 
+/* A page that asks its server may ask that one alone, and has the pair's coefficients to the last digit. */
+static void test_live(abut_pair pair, abut_smoothing smoothing)
+{
+  static const double here[6] = {0}, there[6] = {0, 0, 0.17, 0, 0, 0};
+  abut_page_options o = abut_default_page_options();
+  char *html = NULL, *text = NULL;
+  size_t bytes = 0;
+  o.picture_width = 0;
+  REQUIRE_OK(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, here, there, &o, &html, &bytes));
+  CHECK(!strstr(html, "\"live\":") && !strstr(html, "connect-src"));
+  abut_free(html);
+  o.live = true;
+  REQUIRE_OK(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, here, there, &o, &html, &bytes));
+  CHECK(strstr(html, "\"live\":{\"smoothing\":\"{\\n") && count_of(html, "form-action 'none'; connect-src 'self'\"") == 1);
+  CHECK(!strstr(html, "://") && !strstr(html, "@LIVE@"));
+  abut_free(html);
+  abut_smoothing read;
+  REQUIRE_OK(abut_format_smoothing(&smoothing, &text));
+  REQUIRE_OK(abut_parse_smoothing("here", text, strlen(text), &read));
+  CHECK(read.distance == smoothing.distance && read.penetration == smoothing.penetration && read.cookie == smoothing.cookie);
+  CHECK(abut_parse_smoothing("here", text, strlen(text) / 2, &read) == ABUT_ERROR_FORMAT && strncmp(abut_last_error(), "here:", 5) == 0);
+  CHECK(abut_parse_smoothing("here", NULL, 0, &read) == ABUT_ERROR_ARGUMENT);
+  abut_free(text);
+}
+
 static void test_scene(abut_context context, const char *path)
 {
   abut_page_options o = abut_default_page_options();
@@ -102,6 +127,9 @@ static void test_scene(abut_context context, const char *path)
   abut_free(html);
   REFUSED(abut_format_scene_page(scene, 1, NULL, &o, &html, &bytes), "needs positions");
   REFUSED(abut_format_scene_page(scene, 0, q, &o, &html, &bytes), "a page of 0 frames");
+  o.live = true;
+  REFUSED(abut_format_scene_page(scene, 1, q, &o, &html, &bytes), "`live` is of a pair");
+  o.live = false;
   CHECK_OK(abut_destroy_scene(scene));
   CHECK(abut_format_scene_page(scene, 1, q, &o, &html, &bytes) == ABUT_ERROR_HANDLE);
   free(q);
@@ -121,6 +149,7 @@ int main(int argc, char **argv)
   REQUIRE_OK(abut_fit_smoothing(box, box, &smoothing));
   REQUIRE_OK(abut_create_pair(box, box, &smoothing, &pair));
   test_pair(pair);
+  test_live(pair, smoothing);
   test_scene(context, argv[2]);
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
