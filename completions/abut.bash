@@ -43,7 +43,7 @@ _abut()
     --vertices) word='all' ;;
     --edges) word='auto' ;;
     --azimuth | --batch | --block | --cells | --center1 | --center2 | --chunk | --compact | --coordinate | --cutoff | --elevation | --epsilon | --error | --frames | --height | --index | \
-      --iterations | --keep | --level | --max-primitives | --memory | --primitives | --rate | --record | --samples | --scale | --seconds | --seed | --separation | --shard | --step | --steps | --temperature | --threshold | --timeout | \
+      --iterations | --keep | --level | --listen | --max-primitives | --memory | --port | --primitives | --rate | --record | --samples | --scale | --seconds | --seed | --separation | --shard | --step | --steps | --temperature | --threshold | --timeout | \
       --tolerance | --union | --view | --width | --world | --worlds | --zoom) return ;;
   esac
   if [[ -n $word ]]; then
@@ -111,7 +111,7 @@ _abut()
       options+=" $pair --also --output --index --azimuth --elevation --width --height --zoom"
       options+=' --no-contacts --show-smoothing --threshold'
       ;;
-    view) options+=" $pair --output --index --show-smoothing --threshold --world" ;;
+    view) options+=" $pair --output --index --listen --open --port --show-smoothing --threshold --world" ;;
     tune) options+=" $pair --module --output --precision --seconds" ;;
     bench) options+=" $pair $kernels --apart --batch --what --variant --precision --json --states --steps" ;;
   esac

@@ -204,11 +204,13 @@ const command commands[] = {
    ".png: the picture",
    "abut render assets/figure.body.json assets/part.body.json --poses assets/poses.npz --index 3 -o picture.png",
    cmd_render},
-  {"view", COMMAND_VIEW, " A B|SCENE OUT.npz", " -o PAGE.html", "make a page to look at contacts in a browser",
-   "Makes one page that stands by itself: two bodies at all poses of --poses, or a world of a scene that\n"
-   "simulate wrote, with the contacts of every frame. It turns, zooms and plays; a contact that is\n"
-   "clicked on tells its slot, features, position, distance, normal and activity, and their course.\n"
-   "It asks no host for anything, and needs a browser with WebGL 2.",
+  {"view", COMMAND_VIEW, " A B|SCENE OUT.npz", " [-o PAGE.html]", "look at contacts in a browser, live or on a page",
+   "Makes a page of two bodies at all poses of --poses, or of a world of a scene that simulate wrote, with\n"
+   "the contacts of every frame. It turns, zooms and plays; a contact that is clicked on tells its slot,\n"
+   "features, position, distance, normal and activity, and their course. It needs a browser with WebGL 2.\n"
+   "With -o the page is a file that stands by itself and asks no host for anything. Without, it is\n"
+   "served on 127.0.0.1 until Ctrl+C: its address is printed, and the page of two bodies has sliders for\n"
+   "the smoothing, moves body 2, and shows how a reduction changes with that. --poses may be left out then.",
    ".html: the page",
    "abut view assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o view.html", cmd_view},
   {"bench", COMMAND_BENCH, " [A B|SCENE]", "", "measure poses, or steps, a second",

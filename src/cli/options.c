@@ -137,6 +137,9 @@ static const struct {
                     "of --jacobian gumbel: how often neighbouring vertices are added (1)"},
   [OPTION_LIST_PAIRS] = {"list-pairs", NULL, 0, COMMAND_IMPORT,
                          "list all pairs, rather than have the scene find them by itself"},
+  [OPTION_LISTEN] = {"listen", "ADDRESS", 0, COMMAND_VIEW,
+                     "without -o: the IPv4 address to serve the page on, 0.0.0.0 for all of this\n"
+                     "                             machine's (127.0.0.1, which others cannot reach)"},
   [OPTION_MAX_PRIMITIVES] = {"max-primitives", "N", 0, COMMAND_DECOMPOSE,
                              "of --error: most primitives that are tried, 1 to 64 (64; 32 by the\n"
                              "                             default error)"},
@@ -148,6 +151,7 @@ static const struct {
   [OPTION_NO_CACHE] = {"no-cache", NULL, 0, COMMAND_FIELD,
                        "make the field anew, and keep nothing of it"},
   [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
+  [OPTION_OPEN] = {"open", NULL, 0, COMMAND_VIEW, "without -o: open the page's address in the browser"},
   [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_VIEW | COMMAND_TUNE | COMMAND_FIELD
                      | COMMAND_IMPORT | SCENE_COMMANDS | QUERY_COMMANDS | BODY_COMMANDS | COMMAND_DECOMPOSE,
                      "file to write: "},
@@ -155,6 +159,8 @@ static const struct {
                     "many pairs, two body files a line; poses tell theirs by `pair`"},
   [OPTION_PARAMETERS] = {"parameters", NULL, 0, COMMAND_TRANSITION,
                          "also the matrices by mass_scale, friction, stiffness and gravity"},
+  [OPTION_PORT] = {"port", "N", 0, COMMAND_VIEW,
+                   "without -o: the port to serve the page on, or the next one that is free (8420)"},
   [OPTION_POSES] = {"poses", "P", 0, PAIR_COMMANDS | COMMAND_CLOSEST,
                     "poses: .npz with s1, s2 or pose1, pose2; .npy (N, 12) or (N, 14); or .csv,\n"
                     "                             a header and 12 columns (twists) or 14 (x y z qw qx qy qz, twice)"},
@@ -693,7 +699,6 @@ exit_code need_option(const options *o, option_id id)
                            o->command->bit == COMMAND_RENDER  ? "OUT.png"
                            : o->command->bit & (COMMAND_FIELD | COMMAND_DECOMPOSE | COMMAND_REMESH) ? "NAME.body.json"
                            : o->command->bit == COMMAND_INSPECT ? "REPORT.html"
-                           : o->command->bit == COMMAND_VIEW ? "PAGE.html"
                            : o->command->bit == COMMAND_IMPORT ? "NAME.scene.json"
                            : o->command->bit == COMMAND_FILM ? "FILM.mp4, FRAMES/ or SHEET.png"
                                                               : "OUT.npz")

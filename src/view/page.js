@@ -1102,9 +1102,11 @@ function show(made) {
   showSubtitle();
   uploadContacts();
   showContact();
-  showList();
+  clearTimeout(listing);
+  listing = setTimeout(showList, 80); // many answers a second have one list
   redraw(true);
 }
+let listing = 0;
 
 function refuse(text) {
   at('refused').textContent = text;
@@ -1121,7 +1123,10 @@ function leave() {
 function showNumbers() {
   const s = live.shown, rows = s ? [['minimum_distance', `${digits(s.numbers[0], 5)} m`], ['activity_sum', digits(s.numbers[1], 5)],
     ['energy', `${digits(s.numbers[2], 5)} m²`]] : [];
-  if (s && s.force) rows.push([s.reduction, digits(s.numbers[3], 5)], ['−gradient', vector(s.force.slice(0, 3), 4)], ['its moment', vector(s.force.slice(3), 4)]);
+  if (s && s.force) {
+    if (!['activity', 'energy'].includes(s.reduction)) rows.push([s.reduction, `${digits(s.numbers[3], 5)} m`]);
+    rows.push(['−gradient', vector(s.force.slice(0, 3), 3)], ['its moment', vector(s.force.slice(3), 3)]);
+  }
   at('numbers').replaceChildren(...rows.map(([name, value]) => {
     const row = document.createElement('tr');
     for (const text of [name, value]) row.insertCell().textContent = text;
@@ -1133,7 +1138,7 @@ function showNumbers() {
 function drawForce(matrix) {
   if (!live || !live.shown || !live.shown.force) return;
   const {force, places} = live.shown, u = draw.arrow.at, {ratio} = markSizes();
-  const ways = [force.slice(0, 3), force.slice(3)].map(v => scaled(v, length(v) > 0 ? 0.6 * home.size / length(v) : 0));
+  const ways = [force.slice(0, 3), force.slice(3)].map(v => scaled(v, length(v) > 0 ? 0.4 * home.size / length(v) : 0));
   fill(draw.force, ways.map(way => [places[1], way, 0, 0]));
   gl.disable(gl.DEPTH_TEST);
   gl.useProgram(draw.arrow.program);

@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import time
 
@@ -343,6 +344,88 @@ def test_a_scene(open_page, files):
     assert page.locator("#bodies .body").count() == 5
 
 
+@pytest.fixture
+def served(files):
+    """The address of a server of the pair, begun at frame 5; None where the command has none."""
+    process = subprocess.Popen([COMMAND, "view", "part.body.json", "part.body.json", "--poses", "poses.npz", "--index", "5", "--device", "host"],
+                               cwd=files, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    address = process.stdout.readline().strip()
+    if not address and "libmicrohttpd" in process.stderr.read():
+        pytest.skip("the command has no server")
+    yield address, process
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 0
+
+
+def test_live(browser, served, files):
+    address, process = served
+    context, asked, wrong = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}), [], []
+    page = context.new_page()
+    page.on("request", lambda r: asked.append(r.url))
+    page.on("console", lambda m: wrong.append(m.text) if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda e: wrong.append(str(e)))
+    page.goto(address)
+    page.wait_for_selector("html[data-ready]", state="attached")
+    before = state(page, "contacts()")
+
+    def computed():
+        """After the answer to what was asked last."""
+        wait(page, "!abutView.live().busy")
+        assert page.locator("#refused").is_hidden(), page.locator("#refused").text_content()
+
+    def copied(button):
+        page.locator(button).click()
+        return json.loads(page.locator("#copiedLive").input_value())
+
+    slider = page.locator('[data-key="penetration"]')
+    slider.focus()
+    for _ in range(30):
+        page.keyboard.press("ArrowRight")
+    page.locator('[data-key="edges1"]').fill("9")
+    page.locator('[data-key="edges1"]').press("Enter")
+    page.locator("#reduction").select_option("energy")
+    page.locator("#move").check()
+    page.mouse.move(400, 300)
+    page.mouse.down()
+    page.mouse.move(400, 304, steps=2)
+    page.mouse.move(403, 309, steps=3)
+    page.mouse.up()
+    page.locator("#move").uncheck()
+    computed()
+    smoothing, poses = copied("#copySmoothing"), copied("#copyPose")
+    assert smoothing["edges"][0] == 9
+    (files / "live.json").write_text(json.dumps(smoothing))
+    np.savez(files / "live.npz", **{key: np.array([poses[key]]) for key in ("pose1", "pose2")})
+    abut("contacts", "part.body.json", "part.body.json", "--poses", "live.npz", "--smoothing", "live.json", "--device", "host", "-o", "there.npz", cwd=files)
+    there, shown = np.load(files / "there.npz"), state(page, "contacts()")
+    assert shown != before and [c["slot"] for c in shown] == list(np.flatnonzero(there["activity"][0] >= 0.05)) != []
+    for c in shown:
+        for key in ("p", "d", "n", "activity"):
+            assert np.array_equal(np.float32(c[key]), there[key][0, c["slot"]]), key
+    numbers = dict(row.split("\t") for row in page.locator("#numbers").inner_text().splitlines())
+    assert np.isclose(float(numbers["−gradient"].split(",")[0]), state(page, "live().shown.force")[0], rtol=1e-2)
+    assert len(state(page, "live().shown.force")) == 6
+
+    page.locator("#pose").fill("0, 0, 1, 0, 0, 0, 0")  # a quaternion of length 0
+    page.locator("#pose").press("Enter")
+    wait(page, "!document.getElementById('refused').hidden")
+    assert "length 0" in page.locator("#refused").text_content()
+    assert state(page, "contacts()") == shown  # the last good picture stays
+    page.locator("#reset").click()
+    assert state(page, "contacts()") == before and page.locator("#refused").is_hidden()
+    assert all(url.startswith(address) for url in asked) and any(url.endswith("/contacts") for url in asked)
+    assert [text for text in wrong if "400" not in text] == []
+
+    process.send_signal(signal.SIGTERM)
+    process.wait(timeout=30)
+    page.locator("#reduction").select_option("activity")
+    wait(page, "!document.getElementById('gone').hidden")
+    page.locator("#canvas").focus()
+    page.keyboard.press("ArrowRight")
+    assert state(page, "frame()") == 6 and state(page, "contacts()") != []
+    context.close()
+
+
 def test_sizes(files):
     text = (files / "pair.html").read_text()
     parts = {name: re.search(rf'id="{name}">(.*?)</script>', text, re.S)[1] for name in ("object", "arrays")}
@@ -358,7 +441,6 @@ def test_sizes(files):
 
 
 @pytest.mark.parametrize("words, error", [
-    (("part.body.json", "part.body.json", "--poses", "poses.npz"), "view needs -o PAGE.html"),
     (("part.body.json", "part.body.json", "-o", "x.html"), "view needs --poses"),
     (("part.body.json", "part.body.json", "--poses", "poses.npz", "-o", "x.png"), "x.png"),
     (("part.body.json", "part.body.json", "--poses", "poses.npz", "--index", "99", "-o", "x.html"), "there is no pose 99; it holds 24"),

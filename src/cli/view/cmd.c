@@ -1,4 +1,5 @@
 #include "inputs.h"
+#include "view/live.h"
 #include "worlds.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 /* What a page is made of. */
 typedef struct view {
   const options *o;
-  bool of_scene;
+  bool of_scene, serves;
   size_t index, world;
   abut_page_options page;
   scene scene;
@@ -31,6 +32,18 @@ static bool is_scene(const char *path)
   return ends_with(path, ENDING);
 }
 
+static exit_code check_no_server(const options *o)
+{
+  static const option_id of_servers[] = {OPTION_LISTEN, OPTION_OPEN, OPTION_PORT};
+  for (size_t i = 0; i < sizeof of_servers / sizeof *of_servers; ++i) {
+    if (o->value[of_servers[i]]) {
+      return usage_error(o->command, "%s is of a server: with -o a page is written and nothing served",
+                         option_name(of_servers[i]));
+    }
+  }
+  return EXIT_GOOD;
+}
+
 static exit_code check_usage(view *v, const options *o)
 {
   v->o = o;
@@ -40,15 +53,22 @@ static exit_code check_usage(view *v, const options *o)
   if (v->of_scene && o->value[OPTION_POSES]) {
     return usage_error(o->command, "--poses is of two bodies; of a scene the states are the second word");
   }
-  CLI_TRY(v->of_scene ? EXIT_GOOD : need_option(o, OPTION_POSES));
+  v->serves = !o->value[OPTION_OUTPUT];
+  if (v->serves) { /* who has the server has WebGL, or `render` */
+    v->page.picture_width = v->page.picture_height = 0;
+  }
+  CLI_TRY(v->of_scene || v->serves ? EXIT_GOOD : need_option(o, OPTION_POSES));
   if (!v->of_scene && o->value[OPTION_WORLD]) {
     return usage_error(o->command, "--world is of a scene");
   }
-  CLI_TRY(need_option(o, OPTION_OUTPUT));
+  CLI_TRY(v->serves ? server_check(o) : check_no_server(o));
   CLI_TRY(option_real(o, OPTION_THRESHOLD, LEAST_THRESHOLD, 1.0, &v->page.threshold));
   CLI_TRY(option_whole(o, OPTION_INDEX, 0, (size_t)-1, &v->index));
   CLI_TRY(option_whole(o, OPTION_WORLD, 0, (size_t)-1, &v->world));
   CLI_TRY(check_inputs(o));
+  if (v->serves) {
+    return EXIT_GOOD;
+  }
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   return check_own_output(o);
 }
@@ -99,14 +119,17 @@ static void warn_poses(const abut_poses *poses)
 static exit_code make_pair_page(view *v)
 {
   const options *o = v->o;
-  CLI_TRY(report_status(abut_load_poses(o->value[OPTION_POSES], &v->poses)));
-  CLI_TRY(check_index(v, o->value[OPTION_POSES], "pose", v->poses.count));
+  const char *path = o->value[OPTION_POSES];
+  CLI_TRY(path ? report_status(abut_load_poses(path, &v->poses)) : EXIT_GOOD);
+  CLI_TRY(check_index(v, path ? path : "without --poses", "pose", path ? v->poses.count : 1));
   if (v->poses.pair) {
     warn_pairs();
   }
   warn_poses(&v->poses);
   CLI_TRY(scene_open(&v->scene, o, ABUT_FLOAT32));
   CLI_TRY(scene_load(&v->scene, o));
+  CLI_TRY(path ? EXIT_GOOD : live_poses(&v->scene, &v->poses));
+  v->page.live = v->serves;
   v->page.first = v->index;
   v->page.names[0] = base_name(o->operands[0]); /* a bare mesh's body does not know its file */
   v->page.names[1] = base_name(o->operands[1]);
@@ -208,6 +231,18 @@ static exit_code make_scene_page(view *v)
   return report_status(status);
 }
 
+/* Serves the page. That of a pair is answered what it asks. */
+static exit_code serve(const view *v)
+{
+  live l;
+  live_begin(&l, &v->scene);
+  const server_work work = {.page = v->html, .page_bytes = v->bytes, .parse = v->of_scene ? NULL : live_parse,
+                            .compute = live_compute, .user = &l};
+  const exit_code code = server_run(v->o, &work);
+  live_end(&l);
+  return code;
+}
+
 exit_code cmd_view(const options *o)
 {
   view v = {0};
@@ -215,6 +250,10 @@ exit_code cmd_view(const options *o)
   CLI_TRY_DONE(check_usage(&v, o));
   const double start = now();
   CLI_TRY_DONE(v.of_scene ? make_scene_page(&v) : make_pair_page(&v));
+  if (v.serves) {
+    code = serve(&v);
+    goto done;
+  }
   CLI_TRY_DONE(report_status(abut_write_file(o->value[OPTION_OUTPUT], v.html, v.bytes)));
   if (sums_up(o)) {
     printf("%zu %s%s, a page of %.3g MB, %.3g s on %s\n", v.rows, v.of_scene ? "state" : "pose",
