@@ -107,13 +107,13 @@ static uint8_t status_of(const double *pose, size_t width)
 static void warn_poses(const abut_poses *poses)
 {
   const size_t width = pose_width(poses->kind);
-  rejected r = {0};
+  noted n = {0};
   for (size_t i = 0; i < poses->count; ++i) {
     const uint8_t one = status_of(poses->pose1 + i * width, width), two = status_of(poses->pose2 + i * width, width);
     const uint8_t both = one == ABUT_POSE_OK || two == ABUT_POSE_NOT_FINITE ? two : one;
-    rejected_add(&r, &both, 1, i);
+    noted_add(&n, pose_notes, &(abut_array){"status", ABUT_ARRAY_UINT8, 1, {1}, &both}, i);
   }
-  rejected_warn(&r, "Their frames lack a body, and have no contacts.");
+  noted_warn(&n, pose_notes, "Their frames lack a body, and have no contacts.");
 }
 
 static exit_code make_pair_page(view *v)
