@@ -1,7 +1,11 @@
-"""What subtraction and convex polyhedra would gain `abut decompose`: an experiment, of which the library has nothing.
+"""What subtraction gains `abut decompose`, and what convex polyhedra would: an experiment, of which the library has the subtraction.
 
+    python3 bench/decompose_families.py --command ABUT MESHES [--only NAME ...] [--write FILE]
     python3 bench/decompose_families.py PROTOTYPE MESHES [--only NAME ...] [--variants VARIANT ...] [--write FILE]
     python3 bench/decompose_families.py --table FILE ...
+
+The first compares `--family sq` with `--family auto` of the command ABUT, and needs trimesh, and manifold3d for the parts that are made here. The
+second is the prototype:
 
 PROTOTYPE is the NumPy prototype that `abut decompose` was made after (decompose_reference.py), MESHES a folder with the meshes named in CASES. Neither
 is installed with abut, so that this repeats docs/decompose.md's section "Subtraction and polyhedra" only where both are. Samples, moves and tolerances are
@@ -572,7 +576,7 @@ def measure(V, F, P, tau, n=96, pad=8):
     G = np.stack(np.meshgrid(*[np.arange(low[k] - 8 * cell, high[k] + 9 * cell, cell) for k in range(3)], indexing="ij"), -1)
     v, f, _, _ = marching_cubes(value(P, G.reshape(-1, 3), tau).reshape(G.shape[:3]), 0., spacing=(cell,) * 3)
     A, B = R.surface(V, F, 200000, 1), R.surface(v + low - 8 * cell, f, 200000, 3)
-    a, b = cKDTree(B).query(A[:30000])[0], cKDTree(A).query(B[:30000])[0]
+    a, b = (cKDTree(to, balanced_tree=False).query(of[:30000])[0] for to, of in ((B, A), (A, B)))
     of, pieces = genus(v, f)
     return dict(iou=(M & U).sum() / (M | U).sum(), chamfer_percent=50 * (a.mean() + b.mean()), hausdorff_percent=100 * max(a.max(), b.max()),
                 largest_uncovered_percent=100 * largest(M & ~U), largest_surplus_percent=100 * largest(U & ~M), genus=of, pieces=pieces)
@@ -625,20 +629,52 @@ def load(name, meshes):
     return (V - (V.min(0) + V.max(0)) / 2) / np.linalg.norm(np.ptp(V, axis=0)), np.asarray(m.faces, np.int64)
 
 
+# ---- the command ----
+def by_command(abut, name, meshes, folder, family):
+    """What the command reports of a part, as a row of the table."""
+    import trimesh
+    file, K, tau = CASES[name]
+    path = meshes / file if file else folder / f"{name}.obj"
+    if not file:
+        part(name).export(path)
+    begin = time.time()
+    run = subprocess.run([abut, "decompose", path, "--primitives", str(K), "--union", str(tau), "--family", family, "--json", "-o",
+                          folder / "made.body.json"], check=True, capture_output=True, text=True)
+    r, mesh = json.loads(run.stdout), trimesh.load(path, force="mesh")
+    return dict(mesh=name, primitives=r["primitives"], variant=family, union=tau, objective=r["objective"], subtracted=r["subtracted"], planes=0,
+                parameters=11 * r["primitives"], mesh_genus=genus(mesh.vertices, mesh.faces)[0], seconds=round(time.time() - begin, 1),
+                largest_uncovered_percent=100 * r["largest_uncovered"], largest_surplus_percent=100 * r["largest_surplus"],
+                genus=r["contact_mesh"]["genus"] if r["contact_mesh"] else None,
+                **{k: r[k] for k in ("iou", "chamfer_percent", "hausdorff_percent")})
+
+
 def table(rows):
     yield "| mesh, primitives | variant | objective, 1e-5 | IoU | Chamfer % | largest surplus % | largest uncovered % | genus (mesh's) | taken away | planes |"
     yield "|---|---|---|---|---|---|---|---|---|---|"
-    base = {r["mesh"]: r["objective"] for r in rows if r["variant"] == "add"}
+    base = {r["mesh"]: r["objective"] for r in rows if r["variant"] in ("add", "sq")}
     for r in rows:
-        change = "" if r["variant"] == "add" or r["mesh"] not in base else f" ({100 * (r['objective'] / base[r['mesh']] - 1):+.0f} %)"
+        change = "" if r["variant"] in ("add", "sq") or r["mesh"] not in base else f" ({100 * (r['objective'] / base[r['mesh']] - 1):+.0f} %)"
         yield (f"| {r['mesh']}, {r['primitives']} | {r['variant']} | {1e5 * r['objective']:.2f}{change} | {r['iou']:.3f} | {r['chamfer_percent']:.3f} | "
                f"{r['largest_surplus_percent']:.2f} | {r['largest_uncovered_percent']:.2f} | {r['genus']} ({r['mesh_genus']}) | {r['subtracted']} | {r['planes']} |")
+
+
+def compare_by_command(abut, meshes, names, write):
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            for family in ("sq", "auto"):
+                rows.append(by_command(abut, name, meshes, pathlib.Path(folder), family))
+                print(json.dumps(rows[-1]), flush=True)
+    if write:
+        write.write_text(json.dumps(rows, indent=1) + "\n")
+    print("\n".join(table(rows)))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("prototype", type=pathlib.Path, nargs="?", help="decompose_reference.py")
     parser.add_argument("meshes", type=pathlib.Path, nargs="?", help="the folder of the meshes in CASES")
+    parser.add_argument("--command", nargs=2, type=pathlib.Path, metavar=("ABUT", "MESHES"), help="the command, and the folder of the meshes in CASES")
     parser.add_argument("--only", nargs="+", choices=list(CASES), default=list(CASES))
     parser.add_argument("--variants", nargs="+", choices=["add", "subtract", "sharp", "polyhedra"], default=["add", "subtract"])
     parser.add_argument("--rounds", type=int, default=3)
@@ -649,6 +685,9 @@ def main():
     if options.table:
         rows = [row for file in options.table for row in json.loads(file.read_text())]
         print("\n".join(table(sorted(rows, key=lambda r: list(CASES).index(r["mesh"])))))
+        return
+    if options.command:
+        compare_by_command(*options.command, options.only, options.write)
         return
     if not options.prototype or not options.meshes:
         parser.error("the prototype and the folder of meshes are needed")

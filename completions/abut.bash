@@ -62,8 +62,8 @@ _abut()
       options+=" $meshes --azimuth --device --elevation --json --output --smoothing --timeout"
       ;;
     decompose)
-      options+=' --device --error --export --import --json --max-primitives --output --precision --primitives --scale'
-      options+=' --seed --timeout --union --vertices'
+      options+=' --device --error --export --family --import --json --max-primitives --output --precision --primitives'
+      options+=' --scale --seed --timeout --union --vertices'
       ;;
     import) options+=' --list-pairs --output' ;;
     simulate)

@@ -11,11 +11,15 @@
 #define SAMPLE_DISTANCE 4
 #define SAMPLE_PLANES 5
 
+// A primitive is packed as those of bodies are, but for what only these need: one that is taken away has -1 here.
+#define DECOMPOSE_SIGN SUPERQUADRIC_OUTER
+
 // The ball around a block: centre (3), radius.
 #define DECOMPOSE_BALL 4
 
 // An item: a block, and the set of primitives that is looked at there: where it begins among all,
-// how many it has, and the row of frozen fields that join its union, or -1.
+// how many it has, and the row of frozen fields that join its union, or -1. Where primitives may be taken away
+// (`mixed`) there are two rows for each: of those that add and of those that are taken away.
 #define FIT_BLOCK 0
 #define FIT_FIRST 1
 #define FIT_COUNT 2

@@ -17,6 +17,13 @@ extern "C" {
 #define ABUT_DECOMPOSE_MOST 64 /* primitives of a body that is made here */
 #define ABUT_TABLE_COLUMNS 11  /* numbers of a superquadric in tables of other programs */
 
+/* What bodies are made of. */
+typedef enum abut_decompose_family {
+  ABUT_DECOMPOSE_SQ = 0,    /* superquadrics that all add */
+  ABUT_DECOMPOSE_AUTO = 1   /* these, or as many of which some are taken away, for bores and hollows, where that lowers
+                               the objective by 5 % and more; takes two to three times as long */
+} abut_decompose_family;
+
 typedef struct abut_decompose_options {
   uint32_t primitives;      /* so many, 1 to 64; 0: as few as the error allows */
   double error;             /* 1 - IoU that is allowed where `primitives` is 0, 1e-3 to 0.9; 0: 0.05 */
@@ -24,6 +31,7 @@ typedef struct abut_decompose_options {
                                given */
   double union_;            /* temperature of the union that the primitives are fitted with, as a share
                                of the mesh's diagonal, 0.001 to 0.05; 0: 0.008 */
+  abut_decompose_family family;
   uint64_t seed;            /* of samples and of the first cluster */
   double scale;             /* of abut_load_decomposition alone: the file's unit of length [m], 1e-9 to
                                1e9; 0: 1 */
@@ -54,7 +62,10 @@ typedef struct abut_decompose_report {
   double sampled_volume;        /* the same by the samples [m^3] */
   size_t samples;               /* of the last fits */
   size_t primitives;
+  size_t subtracted;            /* of them */
   double union_;                /* temperature that it was fitted with [m] */
+  double objective;             /* of the last fit, in cubes of the diagonal: about four times the volume where signs
+                                   of mesh and body differ, less near the surface */
   double iou;                   /* intersection over union of mesh and body */
   double coverage, precision;   /* share of the mesh that the body covers, and the other way round; here
                                    and in `iou` all of the body counts, wherever it lies */
@@ -118,7 +129,7 @@ ABUT_API abut_status abut_superquadrics_to_rows(const abut_superquadric *superqu
 /* Makes a decomposition of superquadrics that are there already, as if it had been fitted: abut_create_body
  * takes its `def`, and abut_write_decomposition writes it. As contact mesh it has 42 vertices and faces
  * between them on each primitive by itself, closed, some of which lie within others; a caller puts the mesh
- * of abut_make_contact_mesh in their place. Of the report end, primitives, diagonal (of the box of all
+ * of abut_make_contact_mesh in their place. Of the report end, primitives, subtracted (0), diagonal (of the box of all
  * primitives), union_, exponents_at_bound, smallest_axis and suspicions are filled in; all else is 0.
  *
  * union_  temperature of the union, as a share of that diagonal, 0.001 to 0.05; 0: the one of `from`, and

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from abut._bodies import OPERATIONS
 from abut._drivers import warn
 from abut._inspect import _fields
 from abut._native import check, ffi, lib
@@ -15,6 +16,7 @@ from abut._objects import Body, Context, _mesh, _set_options, default_context, d
 # As the command has them: docs/decompose.md, Depths, What is refused and warned about.
 _RATIO_MOST = 2.0
 _IOU_LEAST = 0.8
+_FAMILIES = ("sq", "auto")
 _ENDS = ("done", "fewer", "error not reached", "stalled")
 
 
@@ -33,6 +35,7 @@ class Decomposition(NamedTuple):
     mesh_report  figures of the contact mesh by the names of the C API's abut_contact_mesh_report; None where the
                  contact vertices are on the mesh
     fit          with measure=True the figures of abut.measure_fit, which no fit has seen; else None
+    operation    of each primitive "add" or "subtract"
     """
 
     body: Body
@@ -44,16 +47,20 @@ class Decomposition(NamedTuple):
     report: dict[str, Any]
     mesh_report: dict[str, Any] | None
     fit: dict[str, Any] | None = None
+    operation: tuple[str, ...] = ()
 
     @property
     def table(self) -> np.ndarray[Any, Any]:
         """Rows (K, 11) as other programs have them: e1 e2, half axes [m], angles [rad] about z, y and x, of which the
-        axes are the columns of Rz Ry Rx, and centres [m]. numpy.save and numpy.savetxt write them."""
+        axes are the columns of Rz Ry Rx, and centres [m]. numpy.save and numpy.savetxt write them. abut.Error where
+        one is subtracted, which they cannot say."""
         quadrics = ffi.new("abut_superquadric[]", len(self.axes))
         names = ("axes", "exponents", "position", "quaternion")
         for name, rows in zip(names, (self.axes, self.exponents, self.positions, self.quaternions)):
             for quadric, row in zip(quadrics, rows.tolist()):
                 setattr(quadric, name, row)
+        for quadric, word in zip(quadrics, self.operation):
+            quadric.operation = OPERATIONS.index(word)
         out = np.empty((len(self.axes), lib.ABUT_TABLE_COLUMNS))
         check(lib.abut_superquadrics_to_rows(quadrics, len(out), ffi.from_buffer("double[]", out)))
         return out
@@ -156,7 +163,8 @@ def _finish(place: Context, made: Any, vertices: int | None, output: str | os.Pa
     _warn_depths(report)
     return Decomposition(own, _rows(quadrics, count, "axes", 3),
                          _rows(quadrics, count, "exponents", 2), _rows(quadrics, count, "position", 3),
-                         _rows(quadrics, count, "quaternion", 4), definition.union_, report, mesh_report, fit)
+                         _rows(quadrics, count, "quaternion", 4), definition.union_, report, mesh_report, fit,
+                         tuple(OPERATIONS[quadrics[i].operation] for i in range(count)))
 
 
 def _check_numbers(scale: float, vertices: int | None) -> None:
@@ -167,7 +175,7 @@ def _check_numbers(scale: float, vertices: int | None) -> None:
 
 
 def decompose(mesh: Any, primitives: int | None = None, *, error: float = 0.0, max_primitives: int = 0, seed: int = 0,
-              union: float = 0.0, scale: float = 1.0, vertices: int | None = None,
+              union: float = 0.0, scale: float = 1.0, vertices: int | None = None, family: str = "sq",
               measure: bool = False, output: str | os.PathLike[str] | None = None,
               context: Context | None = None) -> Decomposition:
     """Fits superquadrics to a mesh, so that their union lies on it: docs/decompose.md.
@@ -179,6 +187,8 @@ def decompose(mesh: Any, primitives: int | None = None, *, error: float = 0.0, m
     vertices        of a contact mesh on the body's surface, 8 to 65,536, as `abut decompose` makes one (of 300);
                     where there is none, which is warned about, and with None contacts are made by some 1,000
                     vertices on the mesh
+    family          "sq": all primitives add; "auto": also as many of which some are taken away, as for bores, are
+                    fitted, and taken where that lowers the objective by 5 % or more
     measure         also by figures that no fit has seen, as `abut decompose` does, which takes about a second
     output          NAME.body.json to write, and NAME.contact.obj beside it
     Warns of fewer primitives than asked for, of an IoU below 0.8 with these, of an error that was not reached, of a last fit that stalled, of a
@@ -193,8 +203,10 @@ def decompose(mesh: Any, primitives: int | None = None, *, error: float = 0.0, m
     if primitives is not None and (error or max_primitives):
         raise ValueError("primitives says how many there are: error and max_primitives do not go with it")
     _check_numbers(scale, vertices)
-    options = _options(primitives=primitives or 0, error=error, most_primitives=max_primitives, seed=seed, union_=union,
-                       scale=scale)
+    if family not in _FAMILIES:
+        raise ValueError(f"family is {family!r}, not one of {_FAMILIES}")
+    options = _options(family=_FAMILIES.index(family), primitives=primitives or 0, error=error,
+                       most_primitives=max_primitives, seed=seed, union_=union, scale=scale)
     made = ffi.new("abut_decomposition *")
     if isinstance(mesh, (str, os.PathLike)):
         check(lib.abut_load_decomposition(place.handle, os.fsencode(mesh), options, made))

@@ -134,6 +134,9 @@ static abut_status sample(decomposition *d)
     TRY(cells_inside(d->inside, d->of, &d->cells));
   }
   TRY(check_inside(d));
+  if (d->options->family == ABUT_DECOMPOSE_AUTO) {
+    TRY(cells_apart_of(&d->cells, d->of, &d->apart));
+  }
   TRY(samples_by_octree(d->inside, d->of, SEARCH_EDGE, SEARCH_BAND, d->options->seed, &d->search));
   TRY(decompose_tell(d, "samples", 0.05));
   TRY(samples_by_octree(d->inside, d->of, FINE_EDGE, FINE_BAND, d->options->seed, &d->fine));
@@ -175,7 +178,11 @@ static abut_status fit_on(decomposition *d, primitives *found)
   TRY(fitter_upload(&d->fit, &d->fine));
   TRY(fitter_upload(&d->fit, &d->cells.samples));
   TRY(d->options->primitives ? stages_by_count(d, found) : stages_by_error(d, found));
-  TRY(fit_look(&d->fit, &d->fine, found, 0.004));
+  if (d->options->family == ABUT_DECOMPOSE_AUTO && d->apart.outside.samples.count) {
+    TRY(fitter_upload(&d->fit, &d->apart.outside.samples));
+    TRY(stages_take_away(d, found));
+  }
+  TRY(fit_look(&d->fit, &d->fine, found, FINAL_WIDTH));
   TRY(fit_unions(&d->fit, &d->fine));
   return report_samples(d, found);
 }
@@ -201,6 +208,7 @@ static abut_status collect(batch_on *on, size_t slot, chunk c)
   take_off_device(&d->search);
   take_off_device(&d->fine);
   take_off_device(&d->cells.samples);
+  take_off_device(&d->apart.outside.samples);
   return status;
 }
 
@@ -221,6 +229,7 @@ static abut_status hold_primitives(arena *memory, const primitives *found, const
       to[l].position[k] = p->centre[k] * m->diagonal + m->middle[k];
     }
     memcpy(to[l].exponents, p->exponents, sizeof to[l].exponents);
+    to[l].operation = p->away ? ABUT_SUBTRACT : ABUT_ADD;
     primitive_quaternion(p, to[l].quaternion);
   }
   def->superquadrics = to;
@@ -255,7 +264,9 @@ void report_superquadrics(abut_decompose_report *r, const abut_superquadric *s, 
 {
   r->primitives = count;
   r->smallest_axis = HUGE_VAL;
+  r->subtracted = 0;
   for (size_t l = 0; l < count; ++l) {
+    r->subtracted += s[l].operation == ABUT_SUBTRACT;
     for (int k = 0; k < 3; ++k) {
       r->smallest_axis = fmin(r->smallest_axis, s[l].axes[k]);
     }
@@ -298,6 +309,10 @@ static abut_status check_options(const abut_decompose_options *given, abut_decom
   }
   if (o->union_ != 0.0 && !(o->union_ >= 0.001 && o->union_ <= 0.05)) {
     return fail(ABUT_ERROR_ARGUMENT, "a union of %g of the diagonal is not in [0.001, 0.05]", o->union_);
+  }
+  if (o->family != ABUT_DECOMPOSE_SQ && o->family != ABUT_DECOMPOSE_AUTO) {
+    return fail(ABUT_ERROR_ARGUMENT, "a family of %d is neither ABUT_DECOMPOSE_SQ nor ABUT_DECOMPOSE_AUTO",
+                (int)o->family);
   }
   o->most_primitives = o->most_primitives ? o->most_primitives : o->error != 0.0 ? ABUT_DECOMPOSE_MOST : MOST_USUAL;
   o->error = o->error != 0.0 ? o->error : ERROR_USUAL;
@@ -347,6 +362,7 @@ done:
   samples_free(&d.search);
   samples_free(&d.fine);
   cells_free(&d.cells);
+  cells_apart_free(&d.apart);
   solid_free(&inside);
   surface_free(&s);
   free(m.vertices);

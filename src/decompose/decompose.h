@@ -21,12 +21,14 @@
 #define CLUSTER_CELLS 8    /* a primitive is started from so many, at least */
 #define BARE_LEAST 4       /* an uncovered component of fewer cells is left alone */
 #define MOVE_WIDTH 0.01    /* s of all moves */
+#define FINAL_WIDTH 0.004  /* s of the last fit */
 
 /* ---- primitives ---- */
 
 typedef struct primitive {
   double axes[3], exponents[2], centre[3];
   double turn[9];            /* its axes are the columns */
+  bool away;                 /* it is taken away from the union of those that are not */
 } primitive;
 
 typedef struct primitives {
@@ -71,12 +73,12 @@ typedef struct sample_set {
   buffer *on, *balls_on;     /* the device's */
 } sample_set;
 
-/* Centres of the grid's cells that lie inside, each as a sample of no volume. */
+/* Centres of some of the grid's cells, each as a sample of no volume. */
 typedef struct cell_set {
   sample_set samples;
   size_t size[3];
   double spacing;
-  uint32_t *number;          /* (size) of the sample at a cell; UINT32_MAX: outside */
+  uint32_t *number;          /* (size) of the sample at a cell; UINT32_MAX: none of these */
   uint32_t *cell;            /* (samples.count) */
 } cell_set;
 
@@ -86,6 +88,15 @@ abut_status samples_by_octree(solid *inside, const surface *s, double finest, do
 /* The box that these samples fill. */
 void samples_box(const surface *s, double lower[3], double upper[3]);
 abut_status cells_inside(solid *inside, const surface *s, cell_set *out);
+
+/* Lists the cells outside of which primitives may be taken away; of them the pockets, from which at least 4 of 13
+ * lines through their neighbours meet the solid both ways, as in a bore; and the inside with its pockets filled. */
+typedef struct cells_apart {
+  cell_set outside, pockets, filled;
+} cells_apart;
+
+abut_status cells_apart_of(const cell_set *inside, const surface *s, cells_apart *out);
+void cells_apart_free(cells_apart *a);
 void samples_free(sample_set *s);
 void cells_free(cell_set *c);
 
@@ -98,7 +109,7 @@ double volume_beyond(const primitives *p, const double lower[3], const double up
 /* ---- fits on a device ---- */
 
 enum {
-  ROOM_PRIMITIVES, ROOM_ITEMS, ROOM_FIELDS, ROOM_UNIONS, ROOM_TERMS, ROOM_LISTS, ROOM_WANTED,
+  ROOM_PRIMITIVES, ROOM_ITEMS, ROOM_FIELDS, ROOM_UNIONS, ROOM_HALVES, ROOM_TERMS, ROOM_LISTS, ROOM_WANTED,
   ROOM_ROWS, ROOM_PRODUCTS, ROOM_NEAREST, ROOM_COSTS, ROOM_FROZEN, ROOMS
 };
 
@@ -107,6 +118,7 @@ typedef struct equations equations;
 typedef struct fitter {
   device *device;
   double tau;                /* of the union */
+  bool mixed;                /* primitives may be taken away */
   buffer *room[ROOMS];
   size_t room_bytes[ROOMS];
   reals terms, numbers;      /* brought down: terms of the last fields; what else */
@@ -157,7 +169,10 @@ abut_status fit_freeze(fitter *f, const int *wanted, size_t rows);
 abut_status fit_equations(fitter *f, const sample_set *s, primitive *set, size_t count, double width,
                           double *loss, equations *e);
 
-/* Brings down the union at all samples (f->numbers) after fit_look. */
+/* Returns the objective after fit_look. */
+double fit_loss(const fitter *f, const sample_set *s);
+
+/* Brings down the body's field at all samples (f->numbers) after fit_look. */
 abut_status fit_unions(fitter *f, const sample_set *s);
 
 /* Volumes of samples after fit_unions: within the mesh, within the union of primitives, within both, within either. */
@@ -210,6 +225,7 @@ typedef struct decomposition {
   surface *of;
   sample_set search, fine;
   cell_set cells;
+  cells_apart apart;         /* where primitives may be taken away */
   fitter fit;
   abut_decompose_report *report;
 } decomposition;
@@ -220,8 +236,11 @@ void report_superquadrics(abut_decompose_report *r, const abut_superquadric *s, 
 /* Ends with ABUT_ERROR_CANCELLED where the caller wants that. */
 abut_status decompose_tell(const decomposition *d, const char *what, double share);
 
-/* Starts from clusters of the cells inside. */
-abut_status start_clusters(const decomposition *d, size_t count, primitives *out);
+/* Starts from clusters of cells. */
+abut_status start_clusters(const decomposition *d, const cell_set *cells, size_t count, primitives *out);
+
+/* Appends an ellipsoid that is taken away for each of the largest pockets, at most as many. */
+abut_status add_pockets(const decomposition *d, size_t most, primitives *out);
 
 /* Adds up to `count` primitives. *added: how many. */
 abut_status move_up(decomposition *d, primitives *p, size_t count, size_t *added);

@@ -20,10 +20,25 @@ static bool is_beyond(const double x[3], const double lower[3], const double upp
   return false;
 }
 
+static bool is_within(const primitive *p, const double x[3])
+{
+  return primitive_near(p, x, 1.0, 0.0) && primitive_field(p, x) <= 0.0;
+}
+
 static bool is_in_earlier(const primitives *p, size_t l, const double x[3])
 {
   for (size_t i = 0; i < l; ++i) {
-    if (primitive_near(&p->at[i], x, 1.0, 0.0) && primitive_field(&p->at[i], x) <= 0.0) {
+    if (is_within(&p->at[i], x) && !p->at[i].away) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool is_taken_away(const primitives *p, const double x[3])
+{
+  for (size_t i = 0; i < p->count; ++i) {
+    if (p->at[i].away && is_within(&p->at[i], x)) {
       return true;
     }
   }
@@ -44,7 +59,8 @@ static double beyond_of(const primitives *p, size_t l, const double lower[3], co
     for (int k = 0; k < 3; ++k) {
       x[k] = q->centre[k] + dot(q->turn + 3 * k, y);
     }
-    count += is_beyond(x, lower, upper) && primitive_field(q, x) <= 0.0 && !is_in_earlier(p, l, x);
+    count += is_beyond(x, lower, upper) && primitive_field(q, x) <= 0.0 && !is_in_earlier(p, l, x) &&
+             !is_taken_away(p, x);
   }
   const double cell = 8.0 * q->axes[0] * q->axes[1] * q->axes[2] / ((double)SIDE * SIDE * SIDE);
   return cell * (double)count;
@@ -57,6 +73,9 @@ double volume_beyond(const primitives *p, const double lower[3], const double up
     const primitive *q = &p->at[l];
     const double reach = sqrt(dot(q->axes, q->axes));
     bool may_be = false;
+    if (q->away) {
+      continue;
+    }
     for (int k = 0; k < 3; ++k) {
       may_be = may_be || q->centre[k] - reach < lower[k] || q->centre[k] + reach > upper[k];
     }
@@ -91,6 +110,7 @@ abut_status report_samples(decomposition *d, const primitives *found)
   double lower[3], upper[3];
   const fit_volumes v = fit_volumes_of(&d->fit, &d->fine);
   samples_box(d->of, lower, upper);
+  r->objective = fit_loss(&d->fit, &d->fine);
   const double beyond = volume_beyond(found, lower, upper);
   r->iou = v.both / (v.either + beyond);
   r->coverage = v.both / v.mesh;

@@ -106,9 +106,16 @@ static void pack(reals *to, size_t at, const primitive *p)
   reals_set(to, at + SUPERQUADRIC_E2, p->exponents[1]);
   reals_set(to, at + SUPERQUADRIC_E2_INV, 1.0 / p->exponents[1]);
   reals_set(to, at + SUPERQUADRIC_FLOOR, 1e-12 * size2);
+  reals_set(to, at + DECOMPOSE_SIGN, p->away ? -1.0 : 1.0);
 }
 
 /* ---- fields ---- */
+
+/* The unions of what adds and of what is taken away; nothing is written there where all add. */
+static buffer *halves_of(const fitter *f)
+{
+  return f->room[f->mixed ? ROOM_HALVES : ROOM_UNIONS];
+}
 
 /* Finds the fields of items; f->ints holds them. most: of primitives of an item. */
 static abut_status find_values(fitter *f, const sample_set *s, size_t items, size_t most, double width)
@@ -119,12 +126,15 @@ static abut_status find_values(fitter *f, const sample_set *s, size_t items, siz
   TRY(fit_room(f, ROOM_ITEMS, items * FIT_INTS * sizeof(int), f->ints));
   TRY(fit_room(f, ROOM_FIELDS, samples * most * real, NULL));
   TRY(fit_room(f, ROOM_UNIONS, samples * real, NULL));
+  if (f->mixed) {
+    TRY(fit_room(f, ROOM_HALVES, 2 * samples * real, NULL));
+  }
   TRY(fit_room(f, ROOM_TERMS, samples * real, NULL));
   TRY(fit_room(f, ROOM_LISTS, items * LIST_INTS(most) * sizeof(int), NULL));
   TRY(LAUNCH(f->device, KERNEL_DECOMPOSE_VALUES, items, 1, ARG_BUFFER(s->on), ARG_BUFFER(s->balls_on),
              ARG_BUFFER(f->room[ROOM_PRIMITIVES]), ARG_BUFFER(f->room[ROOM_ITEMS]),
-             ARG_BUFFER(f->room[ROOM_FROZEN]), ARG_REAL(width), ARG_REAL(f->tau), ARG_INT(most),
-             ARG_BUFFER(f->room[ROOM_FIELDS]), ARG_BUFFER(f->room[ROOM_UNIONS]),
+             ARG_BUFFER(f->room[ROOM_FROZEN]), ARG_REAL(width), ARG_REAL(f->tau), ARG_INT(most), ARG_INT(f->mixed),
+             ARG_BUFFER(f->room[ROOM_FIELDS]), ARG_BUFFER(f->room[ROOM_UNIONS]), ARG_BUFFER(halves_of(f)),
              ARG_BUFFER(f->room[ROOM_TERMS]), ARG_BUFFER(f->room[ROOM_LISTS])));
   TRY(room_for_reals(f, &f->terms, &f->terms_room, samples));
   TRY(buffer_read(f->room[ROOM_TERMS], 0, samples * real, f->terms.data));
@@ -164,13 +174,19 @@ abut_status fit_look(fitter *f, const sample_set *s, const primitives *p, double
   return find_values(f, s, s->blocks, p->count, width);
 }
 
+double fit_loss(const fitter *f, const sample_set *s)
+{
+  return sum_terms(f, 0, s->blocks);
+}
+
 abut_status fit_costs(fitter *f, const sample_set *s, double width, double *costs)
 {
   const size_t real = device_real_bytes(f->device), count = s->blocks * f->most;
   TRY(fit_room(f, ROOM_NEAREST, s->blocks * NEAREST_PLANES * DECOMPOSE_BLOCK * real, NULL));
   TRY(fit_room(f, ROOM_COSTS, count * real, NULL));
   TRY(LAUNCH(f->device, KERNEL_DECOMPOSE_REMOVALS, s->blocks, 1, ARG_BUFFER(s->on),
-             ARG_BUFFER(f->room[ROOM_ITEMS]), ARG_REAL(width), ARG_REAL(f->tau), ARG_INT(f->most),
+             ARG_BUFFER(f->room[ROOM_PRIMITIVES]), ARG_BUFFER(f->room[ROOM_ITEMS]), ARG_REAL(width),
+             ARG_REAL(f->tau), ARG_INT(f->most), ARG_INT(f->mixed),
              ARG_BUFFER(f->room[ROOM_FIELDS]), ARG_BUFFER(f->room[ROOM_TERMS]),
              ARG_BUFFER(f->room[ROOM_LISTS]), ARG_BUFFER(f->room[ROOM_NEAREST]),
              ARG_BUFFER(f->room[ROOM_COSTS])));
@@ -189,8 +205,10 @@ abut_status fit_costs(fitter *f, const sample_set *s, double width, double *cost
 abut_status fit_freeze(fitter *f, const int *wanted, size_t rows)
 {
   TRY(fit_room(f, ROOM_WANTED, 3 * rows * sizeof(int), wanted));
-  TRY(fit_room(f, ROOM_FROZEN, rows * DECOMPOSE_BLOCK * device_real_bytes(f->device), NULL));
-  return LAUNCH(f->device, KERNEL_DECOMPOSE_FREEZE, rows, 1, ARG_REAL(f->tau), ARG_INT(f->most),
+  const size_t kinds = f->mixed ? 2 : 1;
+  TRY(fit_room(f, ROOM_FROZEN, kinds * rows * DECOMPOSE_BLOCK * device_real_bytes(f->device), NULL));
+  return LAUNCH(f->device, KERNEL_DECOMPOSE_FREEZE, rows, 1, ARG_BUFFER(f->room[ROOM_PRIMITIVES]),
+                ARG_BUFFER(f->room[ROOM_ITEMS]), ARG_REAL(f->tau), ARG_INT(f->most), ARG_INT(f->mixed),
                 ARG_BUFFER(f->room[ROOM_FIELDS]), ARG_BUFFER(f->room[ROOM_LISTS]),
                 ARG_BUFFER(f->room[ROOM_WANTED]), ARG_BUFFER(f->room[ROOM_FROZEN]));
 }
@@ -347,8 +365,9 @@ static abut_status launch_products(fitter *f, const sample_set *s, double width,
   TRY(fit_room(f, ROOM_PRODUCTS, products * real, NULL));
   TRY(LAUNCH(f->device, KERNEL_DECOMPOSE_PRODUCTS, count, 1, ARG_BUFFER(s->on),
              ARG_BUFFER(f->room[ROOM_PRIMITIVES]), ARG_BUFFER(f->room[ROOM_ITEMS]), ARG_REAL(width),
-             ARG_REAL(f->tau), ARG_INT(f->most), ARG_BUFFER(f->room[ROOM_UNIONS]),
-             ARG_BUFFER(f->room[ROOM_LISTS]), ARG_BUFFER(f->room[ROOM_WANTED]), ARG_BUFFER(f->room[ROOM_ROWS]),
+             ARG_REAL(f->tau), ARG_INT(f->most), ARG_INT(f->mixed), ARG_BUFFER(f->room[ROOM_UNIONS]),
+             ARG_BUFFER(halves_of(f)), ARG_BUFFER(f->room[ROOM_LISTS]), ARG_BUFFER(f->room[ROOM_WANTED]),
+             ARG_BUFFER(f->room[ROOM_ROWS]),
              ARG_BUFFER(f->room[ROOM_PRODUCTS])));
   TRY(fit_numbers(f, products));
   return buffer_read(f->room[ROOM_PRODUCTS], 0, products * real, f->numbers.data);

@@ -22,7 +22,7 @@ extern const family superquadrics_family;
 
 static primitive primitive_given(const abut_superquadric *s)
 {
-  primitive p;
+  primitive p = {.away = s->operation == ABUT_SUBTRACT};
   memcpy(p.axes, s->axes, sizeof p.axes);
   memcpy(p.exponents, s->exponents, sizeof p.exponents);
   memcpy(p.centre, s->position, sizeof p.centre);

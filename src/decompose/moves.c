@@ -8,7 +8,7 @@
 #define SPLITS 12          /* primitives with the largest share of the loss are split */
 #define ADDITIONS 12       /* largest components that are added */
 #define MERGES 12          /* pairs that are merged */
-#define CANDIDATES (3 * SPLITS + ADDITIONS)
+#define CANDIDATES (3 * SPLITS + 2 * ADDITIONS)
 #define SPLIT_AXIS 0.012   /* a shorter axis is not split along */
 #define SPLIT_SHARE 0.55   /* of the axis, that each half has */
 #define TOUCHING 0.01      /* where the second nearest field is below it, primitives touch, */
@@ -196,7 +196,7 @@ static size_t add_splits(const primitives *p, const view *v, candidate *all)
   return count;
 }
 
-/* Numbers a component of bare cells, `number` from 1. Returns how many it has. */
+/* Numbers a component of cells that are labelled UINT32_MAX, `number` from 1. Returns how many it has. */
 static size_t fill_component(const cell_set *c, uint32_t *label, uint32_t number, uint32_t from, uint32_t *queue)
 {
   size_t count = 0, done = 0;
@@ -206,7 +206,7 @@ static size_t fill_component(const cell_set *c, uint32_t *label, uint32_t number
   while (done < count) {
     const size_t cell = c->cell[queue[done++]];
     for (int k = 0; k < 6; ++k) {
-      /* Border cells lie outside, so that neighbours are on the grid. */
+      /* Border cells are in no set, so that neighbours are on the grid. */
       const size_t beside = k & 1 ? cell + step[k / 2] : cell - step[k / 2];
       const uint32_t other = c->number[beside];
       if (other != UINT32_MAX && label[other] == UINT32_MAX) {
@@ -239,29 +239,25 @@ static primitive component_ellipsoid(const cell_set *c, const uint32_t *label, u
   return primitive_of_moments(&m);
 }
 
-/* Adds what the union leaves bare: its largest components. */
-static abut_status add_bare(decomposition *d, const primitives *p, candidate *all, size_t *count)
+/* Makes ellipsoids of the largest components of the cells that are labelled UINT32_MAX. */
+static abut_status component_ellipsoids(const cell_set *cells, uint32_t *label, size_t most, primitive *out,
+                                        size_t *count)
 {
   abut_status status = ABUT_SUCCESS;
-  const cell_set *cells = &d->cells;
   const size_t n = cells->samples.count;
-  void *memory = NULL, *sizes_memory = NULL;
+  void *queue_memory = NULL, *sizes_memory = NULL;
   size_t components = 0;
-  TRY_DONE(allocate(&memory, 2 * n, sizeof(uint32_t)));
+  *count = 0;
+  TRY_DONE(allocate(&queue_memory, n, sizeof(uint32_t)));
   TRY_DONE(allocate(&sizes_memory, n, sizeof(uint32_t)));
-  uint32_t *label = memory, *queue = label + n, *sizes = sizes_memory;
-  TRY_DONE(fit_look(&d->fit, &cells->samples, p, MOVE_WIDTH));
-  TRY_DONE(fit_unions(&d->fit, &cells->samples));
-  for (size_t i = 0; i < n; ++i) {
-    label[i] = reals_get(&d->fit.numbers, i) > 0.0 ? UINT32_MAX : 0;
-  }
+  uint32_t *queue = queue_memory, *sizes = sizes_memory;
   for (uint32_t i = 0; i < n; ++i) {
     if (label[i] == UINT32_MAX) {
       sizes[components] = (uint32_t)fill_component(cells, label, (uint32_t)components + 1, i, queue);
       ++components;
     }
   }
-  for (size_t turn = 0; turn < ADDITIONS && components; ++turn) {
+  for (size_t turn = 0; turn < most && components; ++turn) {
     size_t best = 0;
     for (size_t i = 1; i < components; ++i) {
       best = sizes[i] > sizes[best] ? i : best;
@@ -269,13 +265,65 @@ static abut_status add_bare(decomposition *d, const primitives *p, candidate *al
     if (sizes[best] < BARE_LEAST) {
       break;
     }
-    all[*count] = (candidate){.count = 1, .gone = {-1, -1}};
-    all[(*count)++].set[0] = component_ellipsoid(cells, label, (uint32_t)best + 1, sizes[best]);
+    out[(*count)++] = component_ellipsoid(cells, label, (uint32_t)best + 1, sizes[best]);
     sizes[best] = 0;
   }
 done:
-  free(memory);
+  free(queue_memory);
   free(sizes_memory);
+  return status;
+}
+
+/* Adds the largest components of cells that the body leaves bare, or, of cells outside, that it covers: these are
+ * taken away. */
+static abut_status add_components(decomposition *d, const cell_set *cells, const primitives *p, bool away,
+                                  candidate *all, size_t *count)
+{
+  abut_status status = ABUT_SUCCESS;
+  const size_t n = cells->samples.count;
+  primitive found[ADDITIONS];
+  size_t made = 0;
+  void *memory;
+  if (!n) {
+    return ABUT_SUCCESS;
+  }
+  TRY(allocate(&memory, n, sizeof(uint32_t)));
+  uint32_t *label = memory;
+  TRY_DONE(fit_look(&d->fit, &cells->samples, p, MOVE_WIDTH));
+  TRY_DONE(fit_unions(&d->fit, &cells->samples));
+  for (size_t i = 0; i < n; ++i) {
+    const double field = reals_get(&d->fit.numbers, i);
+    label[i] = (away ? field < 0.0 : field > 0.0) ? UINT32_MAX : 0;
+  }
+  TRY_DONE(component_ellipsoids(cells, label, ADDITIONS, found, &made));
+  for (size_t i = 0; i < made; ++i) {
+    candidate *c = &all[(*count)++];
+    *c = (candidate){.count = 1, .gone = {-1, -1}};
+    c->set[0] = found[i];
+    c->set[0].away = away;
+  }
+done:
+  free(memory);
+  return status;
+}
+
+abut_status add_pockets(const decomposition *d, size_t most, primitives *out)
+{
+  const cell_set *cells = &d->apart.pockets;
+  const size_t room = DECOMPOSE_MOST - out->count, n = cells->samples.count;
+  size_t made = 0;
+  void *memory;
+  if (!n) {
+    return ABUT_SUCCESS;
+  }
+  TRY(allocate(&memory, n, sizeof(uint32_t)));
+  memset(memory, 0xff, n * sizeof(uint32_t));
+  const abut_status status =
+    component_ellipsoids(cells, memory, most < room ? most : room, out->at + out->count, &made);
+  free(memory);
+  for (size_t i = 0; i < made; ++i) {
+    out->at[out->count++].away = true;
+  }
   return status;
 }
 
@@ -348,8 +396,11 @@ abut_status move_up(decomposition *d, primitives *p, size_t most, size_t *added)
   size_t count = 0, bare = 0;
   *added = 0;
   /* What is bare is looked for first, since fields of the whole set must be there for the fits. */
-  TRY(add_bare(d, p, all, &bare));
-  candidate parts[ADDITIONS];
+  TRY(add_components(d, &d->cells, p, false, all, &bare));
+  if (d->fit.mixed) {
+    TRY(add_components(d, &d->apart.outside, p, true, all, &bare));
+  }
+  candidate parts[2 * ADDITIONS];
   memcpy(parts, all, bare * sizeof *parts);
   TRY_DONE(look(d, p, &v));
   count = add_splits(p, &v, all);
@@ -390,8 +441,24 @@ static size_t add_merges(const primitives *p, const view *v, candidate *all)
     const moments a = primitive_moments(&p->at[all[i].gone[0]]), b = primitive_moments(&p->at[all[i].gone[1]]);
     const moments both = moments_joined(&a, &b);
     all[i].set[0] = primitive_of_moments(&both);
+    all[i].set[0].away = p->at[all[i].gone[0]].away;
   }
   return count;
+}
+
+/* There is no body without a primitive that adds: of a single one neither removal nor merger is cheap. */
+static void keep_last(const primitives *p, view *v)
+{
+  size_t added = 0, last = 0;
+  for (size_t l = 0; l < p->count; ++l) {
+    if (!p->at[l].away) {
+      ++added;
+      last = l;
+    }
+  }
+  if (added == 1) {
+    v->cost[last] = HUGE_VAL;
+  }
 }
 
 static abut_status down_once(decomposition *d, primitives *p)
@@ -402,6 +469,7 @@ static abut_status down_once(decomposition *d, primitives *p)
   size_t count = 0, cheapest = 0;
   view v;
   TRY_DONE(look(d, p, &v));
+  keep_last(p, &v);
   for (size_t l = 1; l < p->count; ++l) {
     cheapest = v.cost[l] < v.cost[cheapest] ? l : cheapest;
   }

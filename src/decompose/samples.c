@@ -280,7 +280,8 @@ static void cell_place(const size_t size[3], uint32_t cell, uint32_t out[3])
   out[2] = (uint32_t)(cell % size[2]);
 }
 
-static abut_status list_inside(const lattice *l, cell_set *out, ordered *all)
+/* Lists the cells whose distance is negative. */
+static abut_status list_cells(const lattice *l, cell_set *out, ordered *all)
 {
   const size_t total = l->size[0] * l->size[1] * l->size[2];
   size_t count = 0;
@@ -316,28 +317,133 @@ static abut_status list_inside(const lattice *l, cell_set *out, ordered *all)
   return ABUT_SUCCESS;
 }
 
-abut_status cells_inside(solid *inside, const surface *s, cell_set *out)
+/* A lattice about the surface, whose border cells lie outside. */
+static lattice lattice_about(const surface *s)
 {
-  abut_status status = ABUT_SUCCESS;
-  lattice l = {.inside = inside};
-  void *distances = NULL, *all = NULL;
+  lattice l = {.inside = NULL};
   for (int k = 0; k < 3; ++k) {
     l.spacing = fmax(l.spacing, (s->upper[k] - s->lower[k]) / CELLS);
   }
   for (int k = 0; k < 3; ++k) {
     l.size[k] = (size_t)ceil((s->upper[k] - s->lower[k]) / l.spacing) + 2;
     l.origin[k] = s->lower[k] - 0.5 * l.spacing;
-    out->size[k] = l.size[k];
   }
+  return l;
+}
+
+static size_t lattice_cells(const lattice *l)
+{
+  return l->size[0] * l->size[1] * l->size[2];
+}
+
+abut_status cells_inside(solid *inside, const surface *s, cell_set *out)
+{
+  abut_status status = ABUT_SUCCESS;
+  lattice l = lattice_about(s);
+  void *distances = NULL, *all = NULL;
+  l.inside = inside;
+  memcpy(out->size, l.size, sizeof out->size);
   out->spacing = l.spacing;
-  const size_t total = l.size[0] * l.size[1] * l.size[2];
+  const size_t total = lattice_cells(&l);
   TRY_DONE(allocate(&distances, total, sizeof(double)));
   TRY_DONE(allocate(&all, total, sizeof(ordered)));
   l.distances = distances;
   parallel_for(l.size[0], measure_layer, &l);
-  TRY_DONE(list_inside(&l, out, all));
+  TRY_DONE(list_cells(&l, out, all));
 done:
   free(distances);
   free(all);
   return status;
+}
+
+/* ---- cells outside ---- */
+
+typedef struct pocket_search {
+  const cell_set *inside;
+  unsigned char *kind;       /* (size): 0 border or inside, 1 outside, 2 in a pocket */
+} pocket_search;
+
+/* Whether the line from a cell meets the solid. */
+static bool meets(const cell_set *c, const size_t from[3], const int step[3])
+{
+  size_t at[3] = {from[0], from[1], from[2]};
+  while (true) {
+    for (int k = 0; k < 3; ++k) {
+      at[k] += (size_t)step[k]; /* below 0 it is past every size */
+      if (at[k] >= c->size[k]) {
+        return false;
+      }
+    }
+    if (c->number[(at[0] * c->size[1] + at[1]) * c->size[2] + at[2]] != UINT32_MAX) {
+      return true;
+    }
+  }
+}
+
+static bool is_pocket(const cell_set *c, const size_t at[3])
+{
+  int blocked = 0;
+  for (int direction = 14; direction < 27; ++direction) { /* of 27 neighbours those behind the middle one */
+    const int step[3] = {direction / 9 - 1, direction / 3 % 3 - 1, direction % 3 - 1};
+    const int back[3] = {-step[0], -step[1], -step[2]};
+    blocked += meets(c, at, step) && meets(c, at, back);
+  }
+  return blocked >= 4;
+}
+
+static void look_in_layer(void *user, size_t i)
+{
+  const pocket_search *p = user;
+  const cell_set *c = p->inside;
+  for (size_t j = 1; i > 0 && i + 1 < c->size[0] && j + 1 < c->size[1]; ++j) {
+    for (size_t k = 1; k + 1 < c->size[2]; ++k) {
+      const size_t cell = (i * c->size[1] + j) * c->size[2] + k;
+      if (c->number[cell] == UINT32_MAX) {
+        p->kind[cell] = is_pocket(c, (const size_t[3]){i, j, k}) ? 2 : 1;
+      }
+    }
+  }
+}
+
+/* Lists the cells of which a bit of `kinds` says so: 1 outside, 2 in pockets, 4 inside. */
+static abut_status list_kinds(lattice *l, const pocket_search *p, unsigned kinds, ordered *all, cell_set *out)
+{
+  const cell_set *c = p->inside;
+  for (size_t i = 0; i < lattice_cells(l); ++i) {
+    const unsigned is = c->number[i] != UINT32_MAX ? 4u : p->kind[i] == 2 ? 3u : p->kind[i];
+    l->distances[i] = is & kinds ? -1.0 : 1.0;
+  }
+  memcpy(out->size, c->size, sizeof out->size);
+  out->spacing = c->spacing;
+  return list_cells(l, out, all);
+}
+
+abut_status cells_apart_of(const cell_set *inside, const surface *s, cells_apart *out)
+{
+  abut_status status = ABUT_SUCCESS;
+  lattice l = lattice_about(s);
+  pocket_search p = {.inside = inside};
+  const size_t total = lattice_cells(&l);
+  void *kind = NULL, *distances = NULL, *all = NULL;
+  TRY_DONE(allocate(&kind, total, 1));
+  TRY_DONE(allocate(&distances, total, sizeof(double)));
+  TRY_DONE(allocate(&all, total, sizeof(ordered)));
+  p.kind = kind;
+  l.distances = distances;
+  parallel_for(l.size[0], look_in_layer, &p);
+  TRY_DONE(list_kinds(&l, &p, 1u, all, &out->outside));
+  TRY_DONE(list_kinds(&l, &p, 2u, all, &out->pockets));
+  TRY_DONE(list_kinds(&l, &p, 2u | 4u, all, &out->filled));
+done:
+  free(kind);
+  free(distances);
+  free(all);
+  return status;
+}
+
+void cells_apart_free(cells_apart *a)
+{
+  cells_free(&a->outside);
+  cells_free(&a->pockets);
+  cells_free(&a->filled);
 }

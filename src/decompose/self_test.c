@@ -1,5 +1,6 @@
 /* The self-test of decompositions: the objective of three primitives that meet, its derivatives by all
- * parameters, and what it costs to remove each, against the formulas in double. */
+ * parameters, and what it costs to remove each, against the formulas in double; once all add, once one is
+ * taken away. */
 #include "base/error.h"
 #include "decompose/decompose.h"
 #include "self_test/runner.h"
@@ -12,25 +13,28 @@
 #define STEP 1e-5
 
 /* Exponents are at most 1: above it differences see little of where a second derivative has no end. */
-static const primitive parts[PARTS] = {
-  {{0.2, 0.1, 0.15}, {0.3, 0.8}, {0.05, 0.0, 0.0}, {0.8, -0.6, 0.0, 0.6, 0.8, 0.0, 0.0, 0.0, 1.0}},
-  {{0.1, 0.1, 0.2}, {1.0, 1.0}, {-0.15, 0.05, 0.0}, {1.0, 0.0, 0.0, 0.0, 0.6, -0.8, 0.0, 0.8, 0.6}},
-  {{0.05, 0.12, 0.08}, {0.9, 0.4}, {0.0, 0.15, 0.1}, {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}}};
+static const primitive all_add[PARTS] = {
+  {{0.2, 0.1, 0.15}, {0.3, 0.8}, {0.05, 0.0, 0.0}, {0.8, -0.6, 0.0, 0.6, 0.8, 0.0, 0.0, 0.0, 1.0}, false},
+  {{0.1, 0.1, 0.2}, {1.0, 1.0}, {-0.15, 0.05, 0.0}, {1.0, 0.0, 0.0, 0.0, 0.6, -0.8, 0.0, 0.8, 0.6}, false},
+  {{0.05, 0.12, 0.08}, {0.9, 0.4}, {0.0, 0.15, 0.1}, {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, false}};
 
 /* Returns the objective, without one of the primitives; `without` PARTS: with all. */
 static double objective(const sample_set *s, const primitive *p, size_t without)
 {
   double sum = 0.0;
   for (size_t i = 0; i < s->count; ++i) {
-    double field[PARTS], least = HUGE_VAL, all = 0.0;
+    double field[PARTS], least = HUGE_VAL, all = 0.0, away = 0.0;
     for (size_t l = 0; l < PARTS; ++l) {
       field[l] = primitive_field(&p[l], s->x + 3 * i);
-      least = l == without ? least : fmin(least, field[l]);
+      least = l == without || p[l].away ? least : fmin(least, field[l]);
     }
     for (size_t l = 0; l < PARTS; ++l) {
-      all += l == without ? 0.0 : exp((least - field[l]) / TAU);
+      all += l == without || p[l].away ? 0.0 : exp((least - field[l]) / TAU);
+      away += l == without || !p[l].away ? 0.0 : exp(-field[l] / TAU);
     }
-    const double off = tanh((least - TAU * log(all)) / WIDTH) - tanh(s->distance[i] / WIDTH);
+    const double added = least - TAU * log(all);
+    const double phi = added + TAU * log1p(away * exp(-added / TAU));
+    const double off = tanh(phi / WIDTH) - tanh(s->distance[i] / WIDTH);
     sum += s->volume[i] * off * off;
   }
   return sum;
@@ -75,7 +79,7 @@ static abut_status compare(const device *d, const char *what, double got, double
 }
 
 /* The derivative of the objective along each parameter, by differences of fourth order. */
-static abut_status compare_slopes(fitter *f, const sample_set *s, const double *right)
+static abut_status compare_slopes(fitter *f, const sample_set *s, const primitive *parts, const double *right)
 {
   double slopes[PARTS * PARAMETERS], most = 0.0;
   for (size_t i = 0; i < PARTS * PARAMETERS; ++i) {
@@ -97,7 +101,7 @@ static abut_status compare_slopes(fitter *f, const sample_set *s, const double *
   return ABUT_SUCCESS;
 }
 
-static abut_status compare_costs(fitter *f, const sample_set *s, double whole)
+static abut_status compare_costs(fitter *f, const sample_set *s, const primitive *parts, double whole)
 {
   double cost[DECOMPOSE_MOST];
   TRY(fit_costs(f, s, WIDTH, cost));
@@ -107,20 +111,19 @@ static abut_status compare_costs(fitter *f, const sample_set *s, double whole)
   return ABUT_SUCCESS;
 }
 
-static abut_status run(fitter *f, sample_set *s)
+static abut_status run(fitter *f, const sample_set *s, const primitive *parts)
 {
   const double whole = objective(s, parts, PARTS);
   abut_status status = ABUT_SUCCESS;
   equations e;
   double loss;
   primitives p = {.count = PARTS};
-  memcpy(p.at, parts, sizeof parts);
-  TRY(fitter_upload(f, s));
+  memcpy(p.at, parts, PARTS * sizeof *parts);
   TRY_DONE(fit_equations(f, s, p.at, PARTS, WIDTH, &loss, &e));
   TRY_DONE(compare(f->device, "the objective of the fit", loss, whole, whole));
-  TRY_DONE(compare_slopes(f, s, e.right));
+  TRY_DONE(compare_slopes(f, s, parts, e.right));
   TRY_DONE(fit_look(f, s, &p, WIDTH));
-  TRY_DONE(compare_costs(f, s, whole));
+  TRY_DONE(compare_costs(f, s, parts, whole));
 done:
   equations_free(&e);
   return status;
@@ -132,8 +135,14 @@ static abut_status test(context *one)
   sample_set s = {0};
   abut_status status = ABUT_SUCCESS;
   device_select(f.device, 0);
+  primitive mixed[PARTS];
+  memcpy(mixed, all_add, sizeof mixed);
+  mixed[1].away = true;
   TRY_DONE(make_samples(&s));
-  TRY_DONE(run(&f, &s));
+  TRY_DONE(fitter_upload(&f, &s));
+  TRY_DONE(run(&f, &s, all_add));
+  f.mixed = true;
+  TRY_DONE(run(&f, &s, mixed));
 done:
   samples_free(&s);
   fitter_free(&f);

@@ -12,6 +12,7 @@
 #define FEWEST 4            /* primitives up to which every count is fitted by itself, where an error is given */
 #define TRIES 6             /* of counts, where an error is given */
 #define FEW 8               /* primitives, of which two starts are made */
+#define TAKEN_AWAY 0.05     /* of itself, by which the objective has to fall before primitives are taken away */
 
 /* ---- start ---- */
 
@@ -27,10 +28,20 @@ static size_t with_room(const decomposition *d, size_t wanted)
   return wanted < room ? wanted : room;
 }
 
-static abut_status first_fits(decomposition *d, size_t clusters, primitives *p)
+/* What a set is started from: clusters of the cells inside; or of these and the pockets, with an ellipsoid of each
+ * pocket that is taken away. */
+typedef struct beginning {
+  size_t clusters;
+  bool pockets;
+} beginning;
+
+static abut_status first_fits(decomposition *d, beginning from, primitives *p)
 {
   static const double widths[] = {0.03, 0.015, MOVE_WIDTH};
-  TRY(start_clusters(d, clusters, p));
+  TRY(start_clusters(d, from.pockets ? &d->apart.filled : &d->cells, from.clusters, p));
+  if (from.pockets) {
+    TRY(add_pockets(d, from.clusters, p));
+  }
   for (size_t i = 0; i < sizeof widths / sizeof *widths; ++i) {
     TRY(decompose_tell(d, "start", 0.15 + 0.03 * (double)i));
     TRY(fit_whole(&d->fit, &d->search, p, widths[i], 8, NULL));
@@ -93,14 +104,14 @@ done:
 
 static abut_status finish(decomposition *d, primitives *p, double *iou)
 {
-  static const double widths[] = {0.006, 0.004};
+  static const double widths[] = {0.006, FINAL_WIDTH};
   bool stalled = false;
   for (size_t i = 0; i < sizeof widths / sizeof *widths; ++i) {
     TRY(decompose_tell(d, "final samples", 0.8 + 0.1 * (double)i));
     TRY(fit_whole(&d->fit, &d->fine, p, widths[i], 15, NULL));
     stalled = stalled || d->fit.stalled;
   }
-  TRY(fit_look(&d->fit, &d->fine, p, widths[1]));
+  TRY(fit_look(&d->fit, &d->fine, p, FINAL_WIDTH));
   TRY(fit_unions(&d->fit, &d->fine));
   *iou = fit_iou(&d->fit, &d->fine);
   d->report->end = stalled ? ABUT_DECOMPOSE_STALLED : ABUT_DECOMPOSED;
@@ -132,10 +143,10 @@ static double depth_of_errors(const decomposition *d)
   return sum;
 }
 
-static abut_status count_from(decomposition *d, size_t clusters, size_t count, primitives *p, double *iou)
+static abut_status count_from(decomposition *d, beginning from, size_t count, primitives *p, double *iou)
 {
   const double begun = now();
-  TRY(first_fits(d, clusters, p));
+  TRY(first_fits(d, from, p));
   TRY(fill_up(d, p, count));
   TRY(decompose_tell(d, "merging", 0.25));
   TRY(move_down(d, p, count, NULL, NULL));
@@ -156,7 +167,7 @@ abut_status stages_by_count(decomposition *d, primitives *p)
   primitives *other = memory;
   for (size_t start = 0; start < starts; ++start) {
     double iou;
-    TRY_DONE(count_from(d, (2 + start) * count, count, other, &iou));
+    TRY_DONE(count_from(d, (beginning){.clusters = (2 + start) * count}, count, other, &iou));
     const double depth = depth_of_errors(d);
     /* One that has as many as wanted goes before one that has not. */
     if (start == 0 || other->count > p->count || (other->count == p->count && depth < least)) {
@@ -204,7 +215,7 @@ static abut_status try_few(decomposition *d, primitives *out, double *iou, bool 
   primitives *p = memory;
   for (size_t count = 1; count <= FEWEST && count <= d->options->most_primitives && !*met; ++count) {
     double reached;
-    TRY_DONE(count_from(d, 2 * count, count, p, &reached));
+    TRY_DONE(count_from(d, (beginning){.clusters = 2 * count}, count, p, &reached));
     *met = reached >= wanted;
     if (*met || reached > *iou) {
       *out = *p;
@@ -291,7 +302,7 @@ abut_status stages_by_error(decomposition *d, primitives *p)
   TRY_DONE(allocate(&iou, DECOMPOSE_MOST, sizeof(double)));
   path w = {.d = d, .sets = sets, .iou = iou};
   w.sets[0] = *p; /* there is no set without primitives */
-  TRY_DONE(first_fits(d, d->options->most_primitives, p));
+  TRY_DONE(first_fits(d, (beginning){.clusters = d->options->most_primitives}, p));
   TRY_DONE(fill_up(d, p, with_room(d, d->options->most_primitives)));
   const size_t most = p->count;
   if (most <= FEWEST) { /* the shape has room for no more, and these have been fitted by themselves */
@@ -312,5 +323,59 @@ abut_status stages_by_error(decomposition *d, primitives *p)
 done:
   free(sets);
   free(iou);
+  return status;
+}
+
+/* ---- taking away ---- */
+
+static bool any_away(const primitives *p)
+{
+  for (size_t l = 0; l < p->count; ++l) {
+    if (p->at[l].away) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static abut_status final_loss(decomposition *d, const primitives *p, double *loss)
+{
+  TRY(fit_look(&d->fit, &d->fine, p, FINAL_WIDTH));
+  *loss = fit_loss(&d->fit, &d->fine);
+  return ABUT_SUCCESS;
+}
+
+abut_status stages_take_away(decomposition *d, primitives *p)
+{
+  abut_status status = ABUT_SUCCESS;
+  const size_t count = p->count;
+  abut_decompose_end ended = d->report->end;
+  const double wanted = 1.0 - d->options->error;
+  double least;
+  void *memory = NULL;
+  if (count < 2) {
+    return ABUT_SUCCESS; /* one adds */
+  }
+  TRY(final_loss(d, p, &least));
+  least *= 1.0 - TAKEN_AWAY;
+  TRY(allocate(&memory, 1, sizeof(primitives)));
+  primitives *other = memory;
+  d->fit.mixed = true;
+  for (size_t start = 0; start < (count <= FEW ? 2u : 1u); ++start) {
+    const beginning from = {.clusters = (1 + start) * count, .pockets = start == 0};
+    double iou, loss;
+    TRY_DONE(count_from(d, from, count, other, &iou));
+    TRY_DONE(final_loss(d, other, &loss));
+    if (other->count == count && loss < least) {
+      *p = *other;
+      least = loss;
+      /* Of fewer than asked for there are as few as before; an error may be met now. */
+      ended = ended != ABUT_DECOMPOSE_ERROR_NOT_REACHED ? ended : iou >= wanted ? d->report->end : ended;
+    }
+  }
+  d->report->end = ended;
+  d->fit.mixed = any_away(p);
+done:
+  free(memory);
   return status;
 }

@@ -109,13 +109,13 @@ static bool make_primitive(const clusters *c, size_t k, primitive *out)
   return true;
 }
 
-abut_status start_clusters(const decomposition *d, size_t count, primitives *out)
+abut_status start_clusters(const decomposition *d, const cell_set *from, size_t count, primitives *out)
 {
   abut_status status = ABUT_SUCCESS;
   void *all = NULL, *places = NULL, *numbers = NULL, *distances = NULL;
   TRY_DONE(allocate(&all, 1, sizeof(clusters)));
   clusters *c = all;
-  const size_t cells = d->cells.samples.count;
+  const size_t cells = from->samples.count;
   c->count = cells < PLACES_MOST ? cells : PLACES_MOST;
   c->of = count < c->count / CLUSTER_CELLS ? count : c->count / CLUSTER_CELLS;
   c->of = c->of < DECOMPOSE_MOST ? c->of : DECOMPOSE_MOST;
@@ -125,7 +125,7 @@ abut_status start_clusters(const decomposition *d, size_t count, primitives *out
   c->place = places;
   c->nearest = numbers;
   c->distance2 = distances;
-  choose_places(&d->cells, c);
+  choose_places(from, c);
   begin_centres(c, d->options->seed);
   for (int round = 0; round < ROUNDS; ++round) {
     move_centres(c);

@@ -97,6 +97,47 @@ static void thin_plate(void)
   shape_free(&plate);
 }
 
+/* A plate with a hole, by two: what adds cannot have the hole, a plate without a pin can. Of a box nothing is taken. */
+static void plate_with_hole(void)
+{
+  enum { SIDES = 32 };
+  static const double low[3] = {-1, -2, -3}, high[3] = {1, 2, 3};
+  static const double pi = 3.14159265358979323846;
+  shape plate = {0}, block = {0};
+  shape_plate(&plate, SIDES / 8);
+  const double volume = 0.2 * (4.0 - 0.5 * SIDES * 0.25 * sin(2.0 * pi / SIDES));
+  abut_decompose_options o = options_for(2);
+  o.union_ = 0.004;
+  abut_decomposition added = of_shape(&plate, &o);
+  o.family = ABUT_DECOMPOSE_AUTO;
+  abut_decomposition d = of_shape(&plate, &o);
+  const abut_decompose_report *r = &d.report;
+  const double of_body = r->sampled_volume * r->coverage / r->precision;
+  printf("a plate with a hole by 2: IoU %.4f, without taking away %.4f; volume %.4f, not %.4f\n", r->iou, added.report.iou,
+         of_body, volume);
+  check(added.report.subtracted == 0 && r->subtracted == 1 && r->primitives == 2, "of a plate with a hole %zu of %zu are taken away",
+        r->subtracted, r->primitives);
+  check(r->iou > 0.97 && added.report.iou < 0.9, "a plate with a hole has an IoU of %g, without taking away of %g", r->iou,
+        added.report.iou);
+  check(fabs(r->volume - volume) < 1e-9 && fabs(of_body - volume) < 0.01 * volume, "its volume is %g, its body's %g, not %g",
+        r->volume, of_body, volume);
+  double hole = 0.0;
+  for (size_t i = 0; i < d.def.superquadric_count; ++i) {
+    const abut_superquadric *q = &d.def.superquadrics[i];
+    hole = q->operation == ABUT_SUBTRACT ? sqrt(q->position[0] * q->position[0] + q->position[1] * q->position[1]) : hole;
+  }
+  check(hole < 0.01, "the hole is %g m off its place", hole);
+  abut_free_decomposition(&added);
+  abut_free_decomposition(&d);
+  shape_box(&block, low, high, 4);
+  o.primitives = 1;
+  d = of_shape(&block, &o);
+  CHECK(d.report.subtracted == 0 && d.report.iou > 0.98);
+  abut_free_decomposition(&d);
+  shape_free(&plate);
+  shape_free(&block);
+}
+
 static bool same_body(const abut_decomposition *a, const abut_decomposition *b)
 {
   return a->def.superquadric_count == b->def.superquadric_count &&
@@ -596,6 +637,7 @@ int main(int argc, char **argv)
     refusals();
     one_box();
     thin_plate();
+    plate_with_hole();
     again();
     counts(few, sizeof few / sizeof *few);
     written();

@@ -22,7 +22,7 @@ static double slack;    /* of derivatives at one sample, of which boxes have ste
 
 static primitive random_primitive(uint64_t *seed)
 {
-  primitive p;
+  primitive p = {.away = false};
   double step[PARAMETERS] = {0.0};
   for (int k = 0; k < 3; ++k) {
     p.axes[k] = 0.05 + 0.15 * random_uniform(seed);
@@ -68,17 +68,20 @@ static sample_set random_samples(fitter *f, uint64_t *seed)
   return s;
 }
 
+/* The body's field: the union of what adds, without that of what is taken away. */
 static double union_at(const primitive *p, size_t count, const double x[3])
 {
-  double field[PARTS], least = HUGE_VAL, sum = 0.0;
+  double field[PARTS], least[2] = {HUGE_VAL, HUGE_VAL}, sum[2] = {0.0, 0.0};
   for (size_t l = 0; l < count; ++l) {
     field[l] = primitive_field(&p[l], x);
-    least = fmin(least, field[l]);
+    least[p[l].away] = fmin(least[p[l].away], field[l]);
   }
   for (size_t l = 0; l < count; ++l) {
-    sum += exp((least - field[l]) / TAU);
+    sum[p[l].away] += exp((least[p[l].away] - field[l]) / TAU);
   }
-  return least - TAU * log(sum);
+  const double plus = least[0] - TAU * log(sum[0]), minus = least[1] - TAU * log(sum[1]);
+  const double most = sum[1] > 0.0 ? fmax(plus, -minus) : plus;
+  return sum[1] > 0.0 ? most + TAU * log(exp((plus - most) / TAU) + exp((-minus - most) / TAU)) : plus;
 }
 
 static double off_at(const sample_set *s, const primitive *p, size_t count, size_t i)
@@ -101,18 +104,19 @@ static void column_of(const sample_set *s, const primitive *p, size_t column, do
   }
 }
 
-/* J'J by blocks against the dense product of differences, J'r likewise. */
+/* J'J by blocks against the dense product of differences, J'r likewise; in every other turn one or two are taken away. */
 static void products(void)
 {
   static double jacobian[PARTS * PARAMETERS][SAMPLES];
   uint64_t seed = 11;
   for (int turn = 0; turn < 5; ++turn) {
-    fitter f = {.device = on, .tau = TAU};
+    fitter f = {.device = on, .tau = TAU, .mixed = turn % 2 == 1};
     primitive set[PARTS];
     equations e;
     double loss, wanted = 0.0, most = 0.0, steepest = 0.0, worst = 0.0, worst_right = 0.0;
     for (int l = 0; l < PARTS; ++l) {
       set[l] = random_primitive(&seed);
+      set[l].away = f.mixed && (l == 2 || l == turn);
     }
     sample_set s = random_samples(&f, &seed);
     REQUIRE_OK(fit_equations(&f, &s, set, PARTS, WIDTH, &loss, &e));
@@ -291,14 +295,15 @@ static void solving(void)
   equations_free(&e);
 }
 
-/* Two primitives before frozen fields of the others are worth what all are. */
-static void freezing(void)
+/* Two primitives before frozen fields of the others are worth what all are; mixed: of both two, one is taken away. */
+static void freezing(bool mixed)
 {
   uint64_t seed = 23;
-  fitter f = {.device = on, .tau = TAU};
+  fitter f = {.device = on, .tau = TAU, .mixed = mixed};
   primitives p = {.count = PARTS};
   for (size_t l = 0; l < PARTS; ++l) {
     p.at[l] = random_primitive(&seed);
+    p.at[l].away = mixed && l >= 2;
   }
   sample_set s = random_samples(&f, &seed);
   double whole, costs[DECOMPOSE_MOST];
@@ -440,7 +445,8 @@ int main(int argc, char **argv)
   derivatives();
   stalling();
   solving();
-  freezing();
+  freezing(false);
+  freezing(true);
   samples();
   joining();
   beyond();

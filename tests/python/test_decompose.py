@@ -52,6 +52,25 @@ def test_contact_mesh(tmp_path):
     assert abut.decompose((BOX, FACES), 1).mesh_report is None
 
 
+def test_family(tmp_path):
+    """A block with a square bore, by two."""
+    square = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], float)
+    rings = [np.c_[size * square, np.full(4, z)] for z in (0.0, 0.5) for size in (1.0, 0.4)]  # below: outer, inner; above
+    faces = []
+    for i in range(4):
+        j = (i + 1) % 4
+        faces += [[i, 4 + i, 4 + j, j], [8 + i, 8 + j, 12 + j, 12 + i], [i, j, 8 + j, 8 + i], [4 + i, 12 + i, 12 + j, 4 + j]]
+    path = tmp_path / "bore.body.json"
+    d = abut.decompose((np.concatenate(rings), faces), 2, family="auto", union=0.004, vertices=200, output=path)
+    assert sorted(d.operation) == ["add", "subtract"] and d.report["subtracted"] == 1 and d.report["iou"] > 0.95
+    assert d.mesh_report["genus"] == 1
+    values, _ = d.body.evaluate(np.array([[0.0, 0.0, 0.25], [0.7, 0.0, 0.25]]))
+    assert values[0] > 0.1 and values[1] < -0.1
+    with pytest.raises(abut.Error, match="subtract"):
+        d.table
+    assert abut.decompose((BOX, FACES), 1).operation == ("add",)
+
+
 def test_depths_of_a_plate():
     plate = BOX * [1.0, 1.0, 0.2]
     with pytest.warns(UserWarning, match="depths within the body are .* times those in the mesh in the median"):
@@ -124,6 +143,8 @@ def test_refused(tmp_path):
         abut.decompose((BOX, FACES), 65)
     with pytest.raises(ValueError, match="primitives cannot be -1"):
         abut.decompose((BOX, FACES), -1)
+    with pytest.raises(ValueError, match="family is 'both'"):
+        abut.decompose((BOX, FACES), 1, family="both")
     with pytest.raises(ValueError, match="scale"):
         abut.decompose((BOX, FACES), 1, scale=0.0)
     with pytest.raises(abut.Error, match="body.json"):

@@ -4,6 +4,45 @@
 #define DECOMPOSE_FAR R(12.0) // temperatures of the union beyond which a primitive adds nothing
 #define DECOMPOSE_SLOPE R(1e-4) // derivatives below this share of the steepest are left out
 
+static int decompose_is_away(GLOBAL const real *set, int l)
+{
+  return set[SUPERQUADRIC_STRIDE * l + DECOMPOSE_SIGN] < R(0.0);
+}
+
+// Returns the body's field from its two unions: LSE(plus, -minus).
+static lane decompose_take_away(lane plus, lane minus, real sharp)
+{
+  const lane most = lane_max(plus, -minus);
+  return most + lane_log2(lane_exp2((plus - most) * sharp) + lane_exp2((-minus - most) * sharp)) / sharp;
+}
+
+// Returns the union, at lanes i, of a block's primitives that add or that are taken away, but for two places in
+// the set; REAL_BIG where there is none.
+static lane decompose_half(GLOBAL const real *phi, GLOBAL const int *list, GLOBAL const real *set, int away, int a,
+                           int b, int i, real sharp)
+{
+  lane least = lane_lit(REAL_BIG), sum = lane_lit(R(0.0));
+  for (int k = 0; k < list[LIST_KEPT]; ++k) {
+    const int l = list[LIST_AT + k];
+    if (l != a && l != b && decompose_is_away(set, l) == away) {
+      least = lane_min(least, lane_load(phi + DECOMPOSE_BLOCK * k + i));
+    }
+  }
+  for (int k = 0; k < list[LIST_KEPT]; ++k) {
+    const int l = list[LIST_AT + k];
+    if (l != a && l != b && decompose_is_away(set, l) == away) {
+      sum += lane_exp2((least - lane_load(phi + DECOMPOSE_BLOCK * k + i)) * sharp);
+    }
+  }
+  return least - lane_log2(lane_max(sum, lane_lit(R(1.0)))) / sharp;
+}
+
+// Returns the derivative of the body's field by that of a primitive.
+static lane decompose_weight(lane phi, lane plus, lane value, int away, real sharp)
+{
+  return away ? -lane_exp2((-phi - value) * sharp) : lane_exp2(((plus - phi) + (plus - value)) * sharp);
+}
+
 static vec3_r sample_at(GLOBAL const real *block, int i)
 {
   return make_r(lane_load(block + i), lane_load(block + DECOMPOSE_BLOCK + i),
@@ -17,12 +56,13 @@ static real decompose_limit(real worst, real s, real tau)
   return real_max(R(8.0) * s, real_min(worst, R(8.0) * s) + DECOMPOSE_FAR * tau);
 }
 
-// Writes an item's fields (most, DECOMPOSE_BLOCK) of the primitives that have a say, its union and its
-// terms of the objective (DECOMPOSE_BLOCK), and its lists. frozen: rows of DECOMPOSE_BLOCK.
+// Writes an item's fields (most, DECOMPOSE_BLOCK) of the primitives that have a say, its field as a whole and its
+// terms of the objective (DECOMPOSE_BLOCK), and its lists. frozen: rows of DECOMPOSE_BLOCK. Where `mixed` is not 0
+// `halves` (2, DECOMPOSE_BLOCK) has the unions of what adds and of what is taken away.
 KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *balls,
                              GLOBAL const real *primitives, GLOBAL const int *items,
-                             GLOBAL const real *frozen, real s, real tau, int most, GLOBAL real *fields,
-                             GLOBAL real *unions, GLOBAL real *terms, GLOBAL int *lists)
+                             GLOBAL const real *frozen, real s, real tau, int most, int mixed, GLOBAL real *fields,
+                             GLOBAL real *unions, GLOBAL real *halves, GLOBAL real *terms, GLOBAL int *lists)
 {
   LOCAL_ARRAY(real, bounds, DECOMPOSE_MOST);
   LOCAL_ARRAY(real, part, WG);
@@ -32,7 +72,10 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
   GLOBAL const real *block = samples + (size_t)SAMPLE_PLANES * DECOMPOSE_BLOCK * own[FIT_BLOCK];
   GLOBAL const real *ball = balls + (size_t)DECOMPOSE_BALL * own[FIT_BLOCK];
   GLOBAL const real *set = primitives + (size_t)SUPERQUADRIC_STRIDE * own[FIT_FIRST];
-  GLOBAL const real *back = frozen + (size_t)DECOMPOSE_BLOCK * MAX_INT(own[FIT_FROZEN], 0);
+  const size_t rows = mixed ? 2 : 1;
+  GLOBAL const real *back = frozen + DECOMPOSE_BLOCK * rows * (size_t)MAX_INT(own[FIT_FROZEN], 0);
+  GLOBAL const real *back_away = back + DECOMPOSE_BLOCK * (rows - 1);
+  GLOBAL real *plus = halves + (mixed ? (size_t)2 * DECOMPOSE_BLOCK * at : 0), *minus = plus + DECOMPOSE_BLOCK;
   GLOBAL real *phi = fields + (size_t)most * DECOMPOSE_BLOCK * at;
   GLOBAL real *joined = unions + (size_t)DECOMPOSE_BLOCK * at;
   GLOBAL real *term = terms + (size_t)DECOMPOSE_BLOCK * at;
@@ -43,6 +86,9 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
   }
   for (int i = LANES * item; i < DECOMPOSE_BLOCK; i += LANES * WG) {
     lane_store(has_back ? lane_load(back + i) : lane_lit(REAL_BIG), joined + i);
+    if (mixed) {
+      lane_store(has_back ? lane_load(back_away + i) : lane_lit(REAL_BIG), minus + i);
+    }
   }
   BARRIER_GLOBAL;
   // The nearest one comes first, so that it tells which of the others are far.
@@ -53,13 +99,13 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
   int l = first;
   do {
     GLOBAL const real *one = set + SUPERQUADRIC_STRIDE * l;
+    GLOBAL real *least_of = mixed && decompose_is_away(set, l) ? minus : joined;
     real worst = -REAL_BIG;
     for (int i = LANES * item; i < DECOMPOSE_BLOCK; i += LANES * WG) {
       const lane value = decompose_field(one, sample_at(block, i));
-      const lane least = lane_min(lane_load(joined + i), value);
       lane_store(value, phi + DECOMPOSE_BLOCK * used + i);
-      lane_store(least, joined + i);
-      worst = real_max(worst, lane_most(least));
+      lane_store(lane_min(lane_load(least_of + i), value), least_of + i);
+      worst = real_max(worst, lane_most(lane_load(joined + i)));
     }
     part[item] = worst;
     if (item == 0) {
@@ -70,8 +116,10 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
     for (int i = 0; i < WG; ++i) {
       worst = real_max(worst, part[i]);
     }
-    const real limit = decompose_limit(worst, s, tau);
-    for (; next < count && (next == first || bounds[next] > limit); ++next) {
+    // What is taken away has no say where it is far: the body's field is then that of what adds, or beyond T's reach.
+    const real limit = decompose_limit(worst, s, tau), far_away = R(8.0) * s + DECOMPOSE_FAR * tau;
+    for (; next < count &&
+           (next == first || bounds[next] > (mixed && decompose_is_away(set, next) ? far_away : limit)); ++next) {
     }
     l = next++;
     BARRIER;
@@ -80,10 +128,30 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
   for (int i = LANES * item; i < DECOMPOSE_BLOCK; i += LANES * WG) {
     const lane least = lane_load(joined + i);
     lane sum = has_back ? lane_exp2((least - lane_load(back + i)) * sharp) : lane_lit(R(0.0));
-    for (int k = 0; k < used; ++k) {
-      sum += lane_exp2((least - lane_load(phi + DECOMPOSE_BLOCK * k + i)) * sharp);
+    lane value;
+    if (mixed) {
+      const lane nearest = lane_load(minus + i);
+      lane taken = has_back ? lane_exp2((nearest - lane_load(back_away + i)) * sharp) : lane_lit(R(0.0));
+      for (int k = 0; k < used; ++k) {
+        const lane field = lane_load(phi + DECOMPOSE_BLOCK * k + i);
+        if (decompose_is_away(set, kept[k])) {
+          taken += lane_exp2((nearest - field) * sharp);
+        } else {
+          sum += lane_exp2((least - field) * sharp);
+        }
+      }
+      const lane one = lane_lit(R(1.0)); // there may be none of a half
+      const lane added = least - lane_log2(lane_max(sum, one)) / sharp;
+      const lane away = nearest - lane_log2(lane_max(taken, one)) / sharp;
+      lane_store(added, plus + i);
+      lane_store(away, minus + i);
+      value = decompose_take_away(added, away, sharp);
+    } else {
+      for (int k = 0; k < used; ++k) {
+        sum += lane_exp2((least - lane_load(phi + DECOMPOSE_BLOCK * k + i)) * sharp);
+      }
+      value = least - lane_log2(sum) / sharp;
     }
-    const lane value = least - lane_log2(sum) / sharp;
     const lane root = lane_load(block + SAMPLE_ROOT * DECOMPOSE_BLOCK + i);
     const lane off = root * (decompose_tanh(value / s) -
                              decompose_tanh(lane_load(block + SAMPLE_DISTANCE * DECOMPOSE_BLOCK + i) / s));
@@ -95,8 +163,10 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
     lane steepest = lane_lit(R(0.0));
     for (int i = 0; i < DECOMPOSE_BLOCK; i += LANES) {
       const lane value = lane_load(joined + i), t = decompose_tanh(value / s);
-      const lane weight = lane_exp2((value - lane_load(phi + DECOMPOSE_BLOCK * k + i)) * sharp);
-      steepest = lane_max(steepest, weight * (R(1.0) - t * t));
+      const lane added = mixed ? lane_load(plus + i) : value;
+      const lane weight = decompose_weight(lane_load(phi + DECOMPOSE_BLOCK * k + i), added, value,
+                                           mixed && decompose_is_away(set, kept[k]), sharp);
+      steepest = lane_max(steepest, lane_abs(weight) * (R(1.0) - t * t));
     }
     bounds[k] = lane_most(steepest);
   }
@@ -118,8 +188,9 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
 // columns of the Jacobian, and of the residual, which comes last. It has rows (11 n + 1,
 // DECOMPOSE_BLOCK) for that. `items` to `lists` are what decompose_values had and has left.
 KERNEL void decompose_products(GLOBAL const real *samples, GLOBAL const real *primitives,
-                               GLOBAL const int *items, real s, real tau, int most,
-                               GLOBAL const real *unions, GLOBAL const int *lists, GLOBAL const int *wanted,
+                               GLOBAL const int *items, real s, real tau, int most, int mixed,
+                               GLOBAL const real *unions, GLOBAL const real *halves, GLOBAL const int *lists,
+                               GLOBAL const int *wanted,
                                GLOBAL real *rows, GLOBAL real *products)
 {
   const int item = (int)get_local_id(0);
@@ -129,20 +200,23 @@ KERNEL void decompose_products(GLOBAL const real *samples, GLOBAL const real *pr
   GLOBAL const real *block = samples + (size_t)SAMPLE_PLANES * DECOMPOSE_BLOCK * own[FIT_BLOCK];
   GLOBAL const real *set = primitives + (size_t)SUPERQUADRIC_STRIDE * own[FIT_FIRST];
   GLOBAL const real *joined = unions + (size_t)DECOMPOSE_BLOCK * at;
+  GLOBAL const real *plus = mixed ? halves + (size_t)2 * DECOMPOSE_BLOCK * at : joined;
   GLOBAL const int *list = lists + (size_t)LIST_INTS(most) * at;
   GLOBAL real *row = rows + (size_t)DECOMPOSE_BLOCK * want[PRODUCT_ROW];
   GLOBAL real *out = products + want[PRODUCT_AT];
   const int active = list[LIST_ACTIVE], count = DECOMPOSE_PARAMETERS * active + 1;
   const real sharp = LOG2E / tau;
   for (int k = 0; k < active; ++k) {
-    GLOBAL const real *one = set + SUPERQUADRIC_STRIDE * list[LIST_AT + list[LIST_AT + most + k]];
+    const int l = list[LIST_AT + list[LIST_AT + most + k]], away = mixed && decompose_is_away(set, l);
+    GLOBAL const real *one = set + SUPERQUADRIC_STRIDE * l;
     for (int i = LANES * item; i < DECOMPOSE_BLOCK; i += LANES * WG) {
       decompose_jet jet;
       decompose_derive(one, sample_at(block, i), &jet);
       const lane value = lane_load(joined + i), t = decompose_tanh(value / s);
-      const lane weight = lane_exp2((value - jet.phi) * sharp) * (R(1.0) - t * t) / s *
+      const lane weight = decompose_weight(jet.phi, lane_load(plus + i), value, away, sharp) * (R(1.0) - t * t) / s *
                           lane_load(block + SAMPLE_ROOT * DECOMPOSE_BLOCK + i);
-      const lane scale = lane_select(weight > lane_lit(R(0.0)), weight, lane_lit(R(0.0)));
+      // No weight, and none that is no number.
+      const lane scale = lane_select(lane_abs(weight) > lane_lit(R(0.0)), weight, lane_lit(R(0.0)));
       for (int j = 0; j < DECOMPOSE_PARAMETERS; ++j) {
         lane_store(jet.by[j] * scale, row + DECOMPOSE_BLOCK * (DECOMPOSE_PARAMETERS * k + j) + i);
       }

@@ -3,6 +3,7 @@
 #include "fields.h"
 
 #include <stdio.h>
+#include <string.h>
 
 const char *decompose_source(const options *o)
 {
@@ -10,6 +11,20 @@ const char *decompose_source(const options *o)
 }
 
 /* ---- usage ---- */
+
+static exit_code read_family(const options *o, abut_decompose_family *out)
+{
+  const char *text = o->value[OPTION_FAMILY];
+  const bool is_auto = text && strcmp(text, "auto") == 0;
+  if (text && !is_auto && strcmp(text, "sq") != 0) {
+    return usage_error(o->command, "--family: `%s` is neither sq nor auto", text);
+  }
+  if (is_auto && o->value[OPTION_EXPORT]) {
+    return usage_error(o->command, "--export: tables cannot say what is taken away, as by --family auto");
+  }
+  *out = is_auto ? ABUT_DECOMPOSE_AUTO : ABUT_DECOMPOSE_SQ;
+  return EXIT_GOOD;
+}
 
 static exit_code read_settings(const options *o, abut_decompose_options *out)
 {
@@ -19,6 +34,7 @@ static exit_code read_settings(const options *o, abut_decompose_options *out)
     return usage_error(o->command, "--primitives says how many there are: --error and --max-primitives do not go "
                        "with it");
   }
+  CLI_TRY(read_family(o, &out->family));
   CLI_TRY(option_whole(o, OPTION_PRIMITIVES, 1, ABUT_DECOMPOSE_MOST, &primitives));
   CLI_TRY(option_whole(o, OPTION_MAX_PRIMITIVES, 1, ABUT_DECOMPOSE_MOST, &most));
   CLI_TRY(option_whole(o, OPTION_SEED, 0, (size_t)-1, &seed));
@@ -62,7 +78,8 @@ static exit_code check_outputs(const options *o)
 /* Of a table nothing is fitted; the mesh is what it is measured against. */
 static exit_code check_import(const options *o)
 {
-  static const option_id of_fits[] = {OPTION_PRIMITIVES, OPTION_ERROR, OPTION_MAX_PRIMITIVES, OPTION_SEED};
+  static const option_id of_fits[] = {OPTION_PRIMITIVES, OPTION_ERROR, OPTION_MAX_PRIMITIVES, OPTION_SEED,
+                                      OPTION_FAMILY};
   for (size_t i = 0; i < sizeof of_fits / sizeof *of_fits; ++i) {
     if (o->value[of_fits[i]]) {
       return usage_error(o->command, "%s is for meshes that are fitted: --import takes superquadrics as they are",

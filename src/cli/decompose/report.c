@@ -13,7 +13,8 @@ static const char *const ends[] = {"done", "fewer", "error not reached", "stalle
 static json_t *primitives_json(const decompose_work *w)
 {
   const abut_decompose_report *r = &w->made.report;
-  return json_pack("{s:I, s:I, s:f, s:f, s:f}", "primitives", (json_int_t)r->primitives, "exponents_at_bound",
+  return json_pack("{s:I, s:I, s:I, s:f, s:f, s:f}", "primitives", (json_int_t)r->primitives, "subtracted",
+                   (json_int_t)r->subtracted, "exponents_at_bound",
                    (json_int_t)r->exponents_at_bound, "smallest_axis", r->smallest_axis, "union", r->union_,
                    "diagonal", r->diagonal);
 }
@@ -33,8 +34,8 @@ static json_t *search_json(const decompose_work *w)
 {
   const abut_decompose_report *r = &w->made.report;
   return json_pack(
-    "{s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}}", "end", ends[r->end],
-    "sampled_iou", r->iou, "volume", r->volume, "sampled_volume", r->sampled_volume, "samples",
+    "{s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}}", "end", ends[r->end],
+    "sampled_iou", r->iou, "objective", r->objective, "volume", r->volume, "sampled_volume", r->sampled_volume, "samples",
     (json_int_t)r->samples, "moves_kept", (json_int_t)r->moves_kept, "moves_undone", (json_int_t)r->moves_undone,
     "evaluations", (json_int_t)r->evaluations, "seconds", "sampling", r->seconds_sampling, "start",
     r->seconds_start, "moves", r->seconds_moves, "final", r->seconds_final, "decomposing", r->seconds, "measuring",
@@ -73,8 +74,11 @@ static void tell_source(const options *o, const scene *s, const decompose_work *
   if (!o->value[OPTION_IMPORT]) {
     printf("%zu faces: ", r->faces);
   }
-  printf("%zu superquadric%s, union %.4g m (%.3g %% of the diagonal)", r->primitives, plural(r->primitives),
-         r->union_, 100.0 * r->union_ / r->diagonal);
+  printf("%zu superquadric%s, ", r->primitives, plural(r->primitives));
+  if (r->subtracted) {
+    printf("%zu of them taken away, ", r->subtracted);
+  }
+  printf("union %.4g m (%.3g %% of the diagonal)", r->union_, 100.0 * r->union_ / r->diagonal);
   if (!o->value[OPTION_IMPORT]) {
     printf(", %.3g s on %s", w->seconds, scene_workers(s).text);
   }
