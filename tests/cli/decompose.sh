@@ -56,7 +56,7 @@ has stdout '"largest_surplus": [0-9.e-]+,'
 has stdout '"depth_ratio_median": [0-9.]+,'
 has stdout '"depth_ratio_most_at": \['
 # Of a box there is nothing to take away.
-run 0 decompose box.obj --primitives 2 --family auto --json -o auto.body.json $device
+run 0 decompose box.obj --primitives 1 --family auto --json -o auto.body.json $device
 has stdout '"subtracted": 0'
 # The vertices lie on the surface of the body.
 run 0 decompose box.obj --primitives 1 --vertices 40 -q -o few.body.json $device

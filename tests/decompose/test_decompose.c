@@ -637,12 +637,12 @@ int main(int argc, char **argv)
     refusals();
     one_box();
     thin_plate();
-    plate_with_hole();
     again();
     counts(few, sizeof few / sizeof *few);
     written();
   } else {
     few_cells();
+    plate_with_hole();
     moved();
     precisions();
     by_error();
