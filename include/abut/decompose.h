@@ -21,7 +21,7 @@ extern "C" {
 typedef enum abut_decompose_family {
   ABUT_DECOMPOSE_SQ = 0,    /* superquadrics that all add */
   ABUT_DECOMPOSE_AUTO = 1   /* these, or as many of which some are taken away, for bores and hollows, where that lowers
-                               the objective by 5 % and more; takes two to three times as long */
+                               the objective by 5 % and more; takes about twice as long */
 } abut_decompose_family;
 
 typedef struct abut_decompose_options {
