@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Names the long tests whose turn it is: tests_in_turn.py BUILD TURN.
 
-The long tier is dealt into three parts, of which `.ci/run` takes one a change, by the number of
-commits (`./bootstrap test all` takes every one). Tests that share programs of a device, which
+The long tier is dealt into three parts, of which `.ci/run` takes one a change, by the
+commit's name (`./bootstrap test all` takes every one). Tests that share programs of a device, which
 take longer to compile than to run, are in the same part:
 
   0  devices of OpenCL in double
