@@ -19,6 +19,9 @@ typedef struct abut_page_options {
   size_t first;          /* the frame that the page shows first, and that its picture is of */
   const double *time;    /* (count) of each frame [s], not before the one before; NULL: frames have numbers alone */
   const double *energy;  /* (count, 2) of a scene: kinetic and potential [J]; NULL: not shown */
+  const double *v;       /* (count, nv) of a scene without actuators: velocities. The page shows then what contacts push each
+                            link of a free joint with [N], all together, by one step from each frame with the scene's
+                            own parameters; NULL: not shown */
   const char *names[2];  /* of a pair's bodies, in UTF-8; NULL: the name of the file, or "body 1", "body 2" */
   uint32_t picture_width, picture_height; /* pixels of the picture for browsers that draw nothing, at most 4096;
                                              either 0: none */
@@ -51,7 +54,8 @@ ABUT_API abut_status abut_format_pair_page(abut_pair pair, abut_pose_kind kind, 
 /* Makes the page of a scene at positions q (count, nq) in double, a frame each, with the contacts of all its pairs,
  * found as abut_find_contacts does. Where contacts are springs there are none.
  *
- * Errors: as above, and those of abut_find_contacts. */
+ * Errors: as above, and those of abut_find_contacts and abut_step_worlds; ABUT_ERROR_ARGUMENT for velocities of a scene that
+ * has actuators, or whose contacts are given. */
 ABUT_API abut_status abut_format_scene_page(abut_scene scene, size_t count, const double *q,
                                             const abut_page_options *options, char **html, size_t *bytes);
 

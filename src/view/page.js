@@ -273,13 +273,13 @@ function corners(vertices, triangles) {
 /* ---- what the page knows ---- */
 
 let data, meshes, bodies, draw, live = null, frame = -1, camera, home;
-const state = {threshold: page.threshold, marks: 0, balls: true, normals: true, wires: false, picked: null, playing: false,
+const state = {threshold: page.threshold, marks: 0, balls: true, normals: true, wires: false, forces: true, picked: null, playing: false,
   speed: 1, loop: true, theme: ''};
 
 function read(bytes) {
   data = {places: arrayOf(bytes, 'places'), time: arrayOf(bytes, 'time'), starts: arrayOf(bytes, 'starts'),
     pair: arrayOf(bytes, 'pair'), slot: arrayOf(bytes, 'slot'), feature: arrayOf(bytes, 'feature'), p: arrayOf(bytes, 'p'),
-    d: arrayOf(bytes, 'd'), n: arrayOf(bytes, 'n'), activity: arrayOf(bytes, 'activity'),
+    forces: arrayOf(bytes, 'forces'), d: arrayOf(bytes, 'd'), n: arrayOf(bytes, 'n'), activity: arrayOf(bytes, 'activity'),
     curves: page.curves.map(c => ({...c, values: arrayOf(bytes, c.name)}))};
   data.none = page.arrays.feature.type === 'u2' ? 0xffff : 0xffffffff;
   data.share = {d: page.deepest / 32767, n: 1 / 32767, activity: 1 / 255};
@@ -658,7 +658,7 @@ function drawScene(fast) {
   gl.depthMask(true);
   drawMarks(matrix, 1);
   drawPicked(matrix);
-  drawForce(matrix);
+  drawForces(matrix);
   if (smooth) {
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, draw.smooth.made);
     gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
@@ -832,7 +832,21 @@ function say(text) {
 }
 
 const LISTED = 200;
+/* The largest forces of this frame, in numbers. */
+function showForces() {
+  if (!data.forces) return;
+  const all = forcesNow().sort((a, b) => length(b[1]) - length(a[1]));
+  at('pushes').replaceChildren(...all.slice(0, FORCES_LISTED).map(([m, force]) => {
+    const row = document.createElement('tr'), b = bodies.find(x => x.mover === m);
+    for (const text of [b ? b.link || b.name : `link ${m}`, `${digits(length(force), 4)} N`, vector(force, 3)]) row.insertCell().textContent = text;
+    return row;
+  }));
+  at('pushes').parentElement.previousElementSibling.textContent = all.length > FORCES_LISTED ? `Forces of contacts (the ${FORCES_LISTED} largest of ${all.length})` : 'Forces of contacts';
+}
+const FORCES_LISTED = 8;
+
 function showList() {
+  showForces();
   const all = byActivity(contactsNow()), more = page.pairs.length > 1;
   at('count').textContent = all.length > LISTED ? `(${all.length}, the ${LISTED} most active)` : `(${all.length})`;
   const focused = at('list').contains(document.activeElement);
@@ -1134,12 +1148,44 @@ function showNumbers() {
   }));
 }
 
-/* Minus the gradient by body 2's place as an arrow, and by its turns as another, from its origin. */
-function drawForce(matrix) {
-  if (!live || !live.shown || !live.shown.force) return;
-  const {force, places} = live.shown, u = draw.arrow.at, {ratio} = markSizes();
-  const ways = [force.slice(0, 3), force.slice(3)].map(v => scaled(v, length(v) > 0 ? 0.4 * home.size / length(v) : 0));
-  fill(draw.force, ways.map(way => [places[1], way, 0, 0]));
+/* What contacts push links with in this frame, where the page has it: [mover, force]. */
+function forcesNow() {
+  const out = [];
+  for (let m = 0; data.forces && m < page.movers; ++m) {
+    const first = 3 * (frame * page.movers + m), force = Array.from(data.forces.subarray(first, first + 3));
+    if (force.every(Number.isFinite) && length(force) > 0) out.push([m, force]);
+  }
+  return out;
+}
+
+/* A force that is drawn as long as a third of the scene: nine tenths of all that are not 0 are smaller. */
+function usualForce() {
+  const sizes = [];
+  for (let i = 0; data.forces && i < data.forces.length; i += 3) {
+    const size = length(data.forces.subarray(i, i + 3));
+    if (size > 0) sizes.push(size);
+  }
+  return sizes.length ? sizes.sort((a, b) => a - b)[Math.floor(0.9 * (sizes.length - 1))] : 1;
+}
+
+/* Arrows as [from, way, paint]: of a scene forces, from centres of mass; live minus the gradient by body 2's place, and by
+ * its turns, from its origin. */
+function arrowsNow() {
+  if (live && live.shown && live.shown.force) {
+    const {force, places} = live.shown;
+    return [force.slice(0, 3), force.slice(3)].map((v, k) => [places[1], scaled(v, length(v) > 0 ? 0.4 * home.size / length(v) : 0), FORCES[k]]);
+  }
+  if (!state.forces) return [];
+  return forcesNow().map(([m, force]) => {
+    const long = Math.min(length(force) / home.force, 2) * 0.35 * home.size;
+    return [apply(loadedPlace(m, frame), page.centres[m]), scaled(force, long / length(force)), FORCES[0]];
+  });
+}
+
+function drawForces(matrix) {
+  const arrows = arrowsNow(), u = draw.arrow.at, {ratio} = markSizes();
+  if (!arrows.length) return;
+  fill(draw.force, arrows.map(([at, way]) => [at, way, 0, 0]));
   gl.disable(gl.DEPTH_TEST);
   gl.useProgram(draw.arrow.program);
   gl.uniformMatrix4fv(u.camera, false, matrix);
@@ -1149,9 +1195,9 @@ function drawForce(matrix) {
   gl.uniform1f(u.pale, 0);
   gl.uniform1f(u.alpha, 1);
   gl.bindVertexArray(draw.force.arrows);
-  ways.forEach((way, k) => {
+  arrows.forEach(([, way, paint], k) => {
     if (!length(way)) return;
-    gl.uniform4f(u.paint_all, ...FORCES[k], 1);
+    gl.uniform4f(u.paint_all, ...paint, 1);
     gl.drawArrays(gl.TRIANGLES, 9 * k, 9);
   });
   gl.enable(gl.DEPTH_TEST);
@@ -1363,7 +1409,7 @@ const KEYS = [['space', 'play, stop'], ['left, right; with Shift', 'one frame; t
   ['[ ]', 'slower, faster'], ['L', 'loop'], ['N, P', 'next, previous contact by activity'], ['Escape', 'deselect'], ['C', 'copy the contact as JSON'],
   ['.', 'look at the contact'], ['0, 1, 2, 3; with Shift', 'view from a corner, along x, y, z; from behind'], ['F', 'show everything'],
   ['W A S D', 'turn'], ['arrows with Ctrl', 'move the view'], ['+ −', 'zoom'], ['X', 'bodies solid, glassy, hidden'], ['M', 'contact meshes'],
-  ['B, V', 'contacts, normals'], ['T', 'light, dark, system'], ['drag; with Shift or the right button', 'turn; move the view'], ['wheel, two fingers', 'zoom, move']];
+  ['B, V, O', 'contacts, normals, forces'], ['T', 'light, dark, system'], ['drag; with Shift or the right button', 'turn; move the view'], ['wheel, two fingers', 'zoom, move']];
 
 const speedBy = by => {
   const s = at('speed');
@@ -1378,7 +1424,7 @@ const press = {
   '[': () => speedBy(-1), ']': () => speedBy(1), l: () => { at('loop').checked = state.loop = !state.loop; },
   n: () => step(null, 1), p: () => step(null, -1), Escape: () => pick(-1), c: copyJson, '.': centerPicked,
   f: () => { camera = fitCamera(camera.azimuth, camera.elevation); moved(); }, x: nextBodies, m: () => toggle('wires'), b: () => toggle('balls'),
-  v: () => toggle('normals'), t: nextTheme, '?': () => at('help').showModal(), w: () => rotate(0, 0.08), s: () => rotate(0, -0.08),
+  v: () => toggle('normals'), o: () => data.forces && toggle('forces'), t: nextTheme, '?': () => at('help').showModal(), w: () => rotate(0, 0.08), s: () => rotate(0, -0.08),
   a: () => rotate(-0.08, 0), d: () => rotate(0.08, 0), '+': () => zoom(0.9, canvas.clientWidth / 2, canvas.clientHeight / 2),
   '=': () => zoom(0.9, canvas.clientWidth / 2, canvas.clientHeight / 2), '-': () => zoom(1 / 0.9, canvas.clientWidth / 2, canvas.clientHeight / 2)};
 
@@ -1461,7 +1507,7 @@ function listen() {
   at('frame').onchange = () => { if (at('frame').value !== '') go(+at('frame').value); at('frame').value = frame; };
   at('threshold').oninput = () => setThreshold(+at('threshold').value);
   at('marks').oninput = () => { state.marks = +at('marks').value; showMarks(); redraw(true); };
-  for (const name of ['balls', 'normals', 'wires']) at(name).onchange = () => { state[name] = at(name).checked; redraw(false); };
+  for (const name of ['balls', 'normals', 'wires', 'forces']) at(name).onchange = () => { state[name] = at(name).checked; redraw(false); };
   at('copy').onclick = copyJson;
   at('center').onclick = centerPicked;
   at('drop').onclick = () => pick(-1);
@@ -1493,6 +1539,7 @@ function describe() {
   at('ramp').style.background = `linear-gradient(to right, ${Array.from({length: 17}, (_, i) => css(ramp(i / 16))).join(', ')})`;
   at('bodies').replaceChildren(...bodies.map(bodyRow));
   at('time').hidden = page.frames < 2;
+  at('pushed').hidden = at('forces').parentElement.hidden = !data.forces;
   at('scrub').max = at('frame').max = page.frames - 1;
   at('threshold').min = page.threshold;
   showMarks();
@@ -1509,7 +1556,7 @@ async function begin() {
   draw.crowd = Math.sqrt(Math.min(1, 48 / most));
   const points = framedPoints(), span = [0, 1, 2].map(k => Math.max(...points.map(p => p[k])) - Math.min(...points.map(p => p[k])));
   const size = Math.max(length(span) / 2, 1e-9), unit = 10 ** Math.floor(Math.log10(size / 2));
-  home = {points, size, tile: unit * (size / 2 / unit < 2 ? 1 : size / 2 / unit < 5 ? 2 : 5)};
+  home = {points, size, force: usualForce(), tile: unit * (size / 2 / unit < 2 ? 1 : size / 2 / unit < 5 ? 2 : 5)};
   describe();
   camera = fitCamera(...VIEWS.iso);
   setThreshold(page.threshold);
@@ -1522,7 +1569,7 @@ async function begin() {
 }
 
 /* For tests and for whoever has the page in hand: what it shows, as it shows it. */
-window.abutView = {state, frame: () => frame, contacts: () => contactsNow().map(i => contactOf(i)), project, ramp: a => ramp(a).map(shown),
+window.abutView = {state, frame: () => frame, forces: forcesNow, contacts: () => contactsNow().map(i => contactOf(i)), project, ramp: a => ramp(a).map(shown),
   camera: () => camera, radius: () => { const {radius, least, ratio} = markSizes(); return {radius, least: least / ratio}; },
   draw: fast => { const start = performance.now(); drawScene(fast); gl.bindFramebuffer(gl.FRAMEBUFFER, null); gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); return performance.now() - start; },
   live: () => live && {smoothing: live.smoothing, answers: live.answers, busy: live.busy, gone: live.gone, shown: live.shown && {places: live.shown.places, force: live.shown.force}},

@@ -21,7 +21,13 @@ typedef struct scene_page {
   const abut_page_options *options;
   double *links;   /* (links, PLACE) of one frame */
   float *places;   /* (count, links, PLACE) */
-  reals positions; /* q in the context's precision */
+  uint32_t *placed; /* (placed_count) the frames whose links have places */
+  size_t placed_count;
+  reals positions;             /* (placed_count, nq) q of these in the context's precision */
+  reals velocities, after[2];  /* (placed_count, ...) v, and the state a step later */
+  reals pushes;                /* (placed_count, nv) J' lambda */
+  uint32_t *status;            /* (placed_count) */
+  float *forces;               /* (count, links, 3) */
   abut_items items;
   abut_compact list;
   uint32_t *frame, *pair; /* (list.count) */
@@ -107,35 +113,38 @@ static abut_status add_places(page *p, scene_page *s)
 
 /* ---- contacts ---- */
 
-/* The contacts of the frames that have places, whose order is kept; `frame` tells them apart afterwards. */
-static abut_status list_contacts(scene_page *s)
+/* Positions of the frames that have places, whose order is kept. */
+static abut_status take_positions(scene_page *s)
 {
-  const size_t size = context_real_bytes(s->scene->context), links = s->scene->def.link_count;
+  const size_t links = s->scene->def.link_count;
   void *memory = NULL;
-  TRY(reals_create(&s->positions, s->count * s->nq, size));
-  TRY(allocate(&memory, s->count, sizeof(uint32_t)));
-  uint32_t *of = memory;
-  size_t placed = 0;
+  TRY(reals_create(&s->positions, s->count * s->nq, context_real_bytes(s->scene->context)));
+  TRY(allocate(&memory, s->count, sizeof *s->placed));
+  s->placed = memory;
   for (size_t i = 0; i < s->count; ++i) {
     if (links && isnan(s->places[i * links * PLACE])) {
       continue;
     }
     for (size_t k = 0; k < s->nq; ++k) {
-      reals_set(&s->positions, placed * s->nq + k, s->q[i * s->nq + k]);
+      reals_set(&s->positions, s->placed_count * s->nq + k, s->q[i * s->nq + k]);
     }
-    of[placed++] = (uint32_t)i;
+    s->placed[s->placed_count++] = (uint32_t)i;
   }
+  return ABUT_SUCCESS;
+}
+
+/* The contacts of the frames that have places; `frame` tells them apart afterwards. */
+static abut_status list_contacts(scene_page *s)
+{
+  void *memory = NULL;
   s->list = (abut_compact){.threshold = s->options->threshold, .grows = true};
-  abut_status status = abut_find_contacts(s->handle, s->positions.data, placed, &s->items, &s->list);
-  if (status == ABUT_SUCCESS) {
-    status = allocate(&memory, s->list.count, sizeof *s->frame);
-    s->frame = memory;
+  TRY(abut_find_contacts(s->handle, s->positions.data, s->placed_count, &s->items, &s->list));
+  TRY(allocate(&memory, s->list.count, sizeof *s->frame));
+  s->frame = memory;
+  for (size_t i = 0; i < s->list.count; ++i) {
+    s->frame[i] = s->placed[s->items.items[3 * s->list.pose[i]]];
   }
-  for (size_t i = 0; i < s->list.count && status == ABUT_SUCCESS; ++i) {
-    s->frame[i] = of[s->items.items[3 * s->list.pose[i]]];
-  }
-  free(of);
-  return status;
+  return ABUT_SUCCESS;
 }
 
 /* The pairs that have contacts, in the order in which they come. */
@@ -205,6 +214,77 @@ static abut_status add_curves(page *p, scene_page *s, bool contacts)
   return page_add_curve(p, curves, "kinetic", "J", s->count, s->curve);
 }
 
+/* ---- forces ---- */
+
+#define STOPPED (ABUT_WORLD_NOT_FINITE | ABUT_WORLD_DIVERGED | ABUT_WORLD_SINGULAR | ABUT_WORLD_BAD_INPUT)
+
+/* One step from each frame, of which J' lambda is wanted alone. */
+static abut_status step_frames(scene_page *s)
+{
+  const size_t nv = (size_t)s->scene->constants.nv, count = s->placed_count, size = s->positions.size;
+  abut_worlds w = abut_default_worlds();
+  void *memory = NULL;
+  TRY(reals_create(&s->velocities, count * nv, size));
+  TRY(reals_create(&s->after[0], count * s->nq, size));
+  TRY(reals_create(&s->after[1], count * nv, size));
+  TRY(reals_create(&s->pushes, count * nv, size));
+  TRY(allocate(&memory, count, sizeof *s->status));
+  s->status = memory;
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t k = 0; k < nv; ++k) {
+      reals_set(&s->velocities, i * nv + k, s->options->v[s->placed[i] * nv + k]);
+    }
+  }
+  w.count = count;
+  w.q = s->positions.data;
+  w.v = s->velocities.data;
+  w.q_next = s->after[0].data;
+  w.v_next = s->after[1].data;
+  w.constraint = s->pushes.data;
+  w.status = s->status;
+  return abut_step_worlds(s->handle, &w);
+}
+
+/* Where links have their centres of mass, in their own axes: there the page draws forces. */
+static abut_status add_centres(page *p, const scene_page *s)
+{
+  json_t *centres = json_array();
+  TRY(page_set(p->root, "centres", centres));
+  for (size_t i = 0; i < s->scene->def.link_count; ++i) {
+    TRY(append(centres, page_numbers(s->scene->constants.masses[i].com, 3)));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* The first three of J' lambda of a free joint are a force along the world's axes: that of the contacts of the link and of
+ * all that hangs on it. NaN of other links, and of frames from which no step was possible. */
+static abut_status add_forces(page *p, scene_page *s)
+{
+  const scene_def *def = &s->scene->def;
+  const size_t nv = (size_t)s->scene->constants.nv, numbers = 3 * def->link_count;
+  void *memory = NULL;
+  if (!s->options->v || !s->placed_count || !nv) {
+    return ABUT_SUCCESS;
+  }
+  TRY(step_frames(s));
+  TRY(allocate(&memory, s->count * numbers, sizeof *s->forces));
+  s->forces = memory;
+  for (size_t i = 0; i < s->count * numbers; ++i) {
+    s->forces[i] = NAN;
+  }
+  for (size_t i = 0; i < s->placed_count; ++i) {
+    for (size_t link = 0; link < def->link_count && !(s->status[i] & STOPPED); ++link) {
+      const size_t from = i * nv + (size_t)s->scene->constants.vadr[link];
+      float *to = s->forces + s->placed[i] * numbers + 3 * link;
+      for (size_t k = 0; k < 3 && def->links[link].joint.type == JOINT_FREE; ++k) {
+        to[k] = (float)reals_get(&s->pushes, from + k);
+      }
+    }
+  }
+  TRY(add_centres(p, s));
+  return page_add(p, "forces", PAGE_F32, s->count, numbers, s->forces);
+}
+
 /* ---- the whole ---- */
 
 /* The camera of the picture holds some of the frames in view. Frames without a place have no picture. */
@@ -248,10 +328,12 @@ static abut_status make(page *p, scene_page *s)
   TRY(scene_need_bodies(s->scene));
   TRY(add_bodies(p, s));
   TRY(add_places(p, s));
+  TRY(take_positions(s));
   TRY(contacts ? list_contacts(s) : ABUT_SUCCESS);
   TRY(contacts ? add_pairs(s, pairs, &pair_count) : ABUT_SUCCESS);
   TRY(page_add_contacts(p, s->count, &s->list, s->frame, s->pair, pair_count, context_real_bytes(s->scene->context)));
   TRY(add_curves(p, s, contacts));
+  TRY(add_forces(p, s));
   return add_picture(p, s);
 }
 
@@ -275,13 +357,24 @@ abut_status abut_format_scene_page(abut_scene handle_, size_t count, const doubl
   if (options->live) {
     return fail(ABUT_ERROR_ARGUMENT, "a page of a scene asks no server: `live` is of a pair");
   }
+  if (options->v && (s.scene->def.actuator_count || s.scene->given)) {
+    return fail(ABUT_ERROR_ARGUMENT, "a page has no forces of a scene %s, which it does not know",
+                s.scene->given ? "whose contacts are given" : "with actuators: they follow from controls");
+  }
   abut_status status = make(&p, &s);
   status = status == ABUT_SUCCESS ? page_format(&p, html, bytes) : status;
   abut_free_items(&s.items);
   abut_free_compact(&s.list);
   free(s.links);
   free(s.places);
+  free(s.placed);
   free(s.positions.data);
+  free(s.velocities.data);
+  free(s.after[0].data);
+  free(s.after[1].data);
+  free(s.pushes.data);
+  free(s.status);
+  free(s.forces);
   free(s.frame);
   free(s.pair);
   free(s.number);

@@ -1,7 +1,9 @@
 """Pages from Python: what they hold, how notebooks show them, and what is refused. tests/view has them in a browser."""
+import base64
 import json
 import pathlib
 import re
+import zlib
 
 import numpy as np
 import pytest
@@ -19,6 +21,14 @@ def pair():
 
 def held(page):
     return json.loads(re.search(r'id="object">(.*?)</script>', page.html, re.S)[1])
+
+
+def array_of(page, name):
+    """An array of float32 of a page, whose numbers come as planes of their bytes."""
+    of = held(page)["arrays"][name]
+    packed = zlib.decompress(base64.b64decode(re.search(r'id="arrays">(.*?)</script>', page.html, re.S)[1]), -15)
+    planes = np.frombuffer(packed, np.uint8, 4 * of["columns"] * of["rows"], of["at"]).reshape(-1, of["rows"])
+    return np.ascontiguousarray(planes.T).view("<f4")
 
 
 def test_a_pair(pair, tmp_path):
@@ -61,12 +71,40 @@ def test_a_scene():
         abut.view(scene, np.stack([start, np.full_like(start, np.nan)]), picture=(0, 0))
 
 
+def test_forces(tmp_path):
+    """A box on another one is held with its weight, and so is the lower one by both of its neighbours together."""
+    box = {"joint": {"type": "free"}, "density": 500}
+    (tmp_path / "boxes.scene.json").write_text(json.dumps({
+        "timestep": 0.002,
+        "links": [{"name": "floor", "bodies": [{"plane": [1, 1]}]},
+                  {"name": "lower", "position": [0, 0, 0.0996], "bodies": [{"box": [0.15, 0.12, 0.1]}], **box},
+                  {"name": "upper", "position": [0.02, 0.01, 0.2792], "bodies": [{"box": [0.1, 0.08, 0.08]}], **box}],
+        "pairs": [{"a": "lower", "b": "floor"}, {"a": "upper", "b": "lower"}]}))
+    scene = abut.Scene(tmp_path / "boxes.scene.json")
+    rest = scene.step(scene.start(), np.zeros(12), steps=500)
+    above, lost = scene.start(), np.full(14, np.nan)
+    above[[2, 9]] += [1.0, 2.0]
+    with pytest.warns(UserWarning, match="positions of 1 of 3 frames"):
+        page = abut.view(scene, [rest.q, lost, above], v=np.stack([rest.v, rest.v, rest.v]), picture=(0, 0))
+    forces = array_of(page, "forces").reshape(3, 3, 3)
+    weights = 500 * 9.81 * 8 * np.array([0.15 * 0.12 * 0.1, 0.1 * 0.08 * 0.08])
+    assert np.isnan(forces[:, 0]).all() and np.isnan(forces[1]).all()
+    assert np.allclose(forces[0, 1:, 2], weights, rtol=0.02) and np.abs(forces[0, 1:, :2]).max() < 1
+    assert (forces[2, 1:] == 0).all()
+    assert np.allclose(held(page)["centres"][1], 0, atol=1e-9)
+    with pytest.raises(ValueError, match=r"v has shape \(1, 12\), not \(2, 12\)"):
+        abut.view(scene, [rest.q, rest.q], v=rest.v[None])
+    driven = abut.Scene(pathlib.Path(__file__).parents[1] / "world/scenes/two-boxes.scene.json")
+    with pytest.raises(abut.Error, match="a scene with actuators: they follow from controls"):
+        abut.view(driven, driven.start()[None], v=np.zeros((1, driven.nv)))
+
+
 @pytest.mark.parametrize("given, error", [
     (dict(pose2=np.zeros((2, 5))), ValueError), (dict(pose1=np.zeros((3, 6)), pose2=np.zeros((2, 6))), ValueError),
     (dict(), ValueError), (dict(pose2=np.zeros(6), names=["a"]), ValueError), (dict(pose2=np.zeros(6), time=[0.0, 1.0]), ValueError),
     (dict(pose2=np.zeros((2, 6)), time=[1.0, 0.0]), abut.Error), (dict(pose2=np.zeros(6), first=1), abut.Error),
     (dict(pose2=np.zeros(6), threshold=0.0), abut.Error), (dict(pose2=np.zeros(6), picture=(9999, 1)), abut.Error),
-    (dict(pose2=np.zeros(6), energy=[[0.0, 0.0]]), ValueError), (dict(pose2=np.zeros((0, 6))), abut.Error),
+    (dict(pose2=np.zeros(6), energy=[[0.0, 0.0]]), ValueError), (dict(pose2=np.zeros(6), v=[[0.0]]), ValueError), (dict(pose2=np.zeros((0, 6))), abut.Error),
 ])
 def test_refusals(pair, given, error):
     with pytest.raises(error):

@@ -21,7 +21,7 @@ typedef struct view {
   abut_scene links;        /* of a scene, and all that follows */
   abut_scene_info info;
   inputs states;
-  double *q, *energy;      /* (rows, nq), (rows, 2) of the world that is shown */
+  double *q, *energy, *v;  /* (rows, nq), (rows, 2), (rows, nv) of the world that is shown; the latter two may be NULL */
   size_t rows;
   char *html;
   size_t bytes;
@@ -209,11 +209,16 @@ static exit_code read_states(view *v)
   snprintf(what, sizeof what, "the scene has %zu positions a world", v->info.nq);
   CLI_TRY(take_world(v, "q", count, v->info.nq, what, &v->q));
   CLI_TRY(take_world(v, "energy", count, 2, "kinetic and potential of each state", &v->energy));
+  if (!v->info.nu) { /* else forces follow from controls, which states do not hold */
+    snprintf(what, sizeof what, "the scene has %zu velocities a world", v->info.nv);
+    CLI_TRY(take_world(v, "v", count, v->info.nv, what, &v->v));
+  }
   CLI_TRY(inputs_numbers(&v->states, "time", 1, &v->rows, "one of each state", ABUT_FLOAT64, &time));
   CLI_TRY(check_times(v, time));
   warn_states(v);
   v->page.time = time;
   v->page.energy = v->energy;
+  v->page.v = v->v;
   return EXIT_GOOD;
 }
 
@@ -264,6 +269,7 @@ done:
   abut_free_poses(&v.poses);
   inputs_close(&v.states);
   free(v.q);
+  free(v.v);
   free(v.energy);
   scene_close(&v.scene);
   return code;
