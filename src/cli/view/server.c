@@ -69,15 +69,18 @@ static void add_headers(struct MHD_Response *r, const char *type)
   MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
 }
 
-/* Takes the answer's bytes. */
+/* Takes the answer's bytes, also where nothing is sent. */
 static enum MHD_Result send_answer(struct MHD_Connection *c, answer *a)
 {
   struct MHD_Response *r = MHD_create_response_from_buffer(a->count, a->bytes, MHD_RESPMEM_MUST_FREE);
+  const unsigned status = a->status;
+  if (!r) {
+    free(a->bytes); /* which are the response's where there is one */
+  }
+  *a = (answer){0};
   if (!r) {
     return MHD_NO; /* closes the connection */
   }
-  const unsigned status = a->status;
-  *a = (answer){0};
   add_headers(r, status == MHD_HTTP_OK ? "application/octet-stream" : "text/plain; charset=utf-8");
   if (status == MHD_HTTP_METHOD_NOT_ALLOWED) {
     MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, POST");
