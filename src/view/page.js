@@ -291,8 +291,8 @@ function read(bytes) {
   bodies = page.bodies.map(b => ({...b, file: b.name, name: b.name.replace(/\.body\.json$/, ''), visible: true, alpha: 1}));
 }
 
-/* What the contacts of a frame are read from: the page's own, or what its server computed for the frame that is shown. */
-const from = f => live && live.shown && f === frame ? live.shown : data;
+/* What the contacts of a frame are read from: what the page's server computed for that frame, else the page's own. */
+const from = f => live && live.shown && live.shown.frame === f ? live.shown : data;
 const range = f => from(f) === data ? [data.starts[f], data.starts[f + 1]] : [0, live.shown.slot.length];
 const pairOf = i => data.pair ? data.pair[i] : 0;
 const nameOf = b => b.link ? `${b.link} (${b.name})` : b.name;
@@ -329,9 +329,12 @@ function contactsNow() {
   return out;
 }
 const byActivity = list => { const {activity} = from(frame); return list.sort((i, k) => activity[k] - activity[i] || i - k); };
+/* What slots mean, as text: a picked one is that of another pair of bodies' features where this differs. */
+const layoutOf = (s, pair) => String(s.layout || page.pairs[pair].layout);
 /* The picked slot among contacts from one up to another, whatever their activity; -1: it is not there. */
 function pickedAmong(s, first, end) {
-  for (let i = first; state.picked && i < end; ++i)
+  if (!state.picked || layoutOf(s, state.picked.pair) !== state.picked.layout) return -1;
+  for (let i = first; i < end; ++i)
     if (s.slot[i] === state.picked.slot && pairOf(i) === state.picked.pair) return i;
   return -1;
 }
@@ -704,12 +707,13 @@ function drawOverlay() {
   }
 }
 
-let wanted = 0, rest = 0;
+let wanted = 0, rest = 0, quickly = false;
+/* One that is asked for already keeps its turn: put off by each newer one it would never come while a slow browser plays. */
 function redraw(fast) {
   clearTimeout(rest);
   rest = fast ? setTimeout(() => redraw(false), 150) : 0;
-  if (wanted) cancelAnimationFrame(wanted);
-  wanted = requestAnimationFrame(() => { wanted = 0; drawScene(fast); });
+  quickly = fast;
+  if (!wanted) wanted = requestAnimationFrame(() => { wanted = 0; drawScene(quickly); });
 }
 function moved() { redraw(true); remember(); }
 
@@ -752,7 +756,7 @@ function pickAt(x, y) {
 }
 
 function pick(i) {
-  state.picked = i < 0 ? null : {pair: pairOf(i), slot: from(frame).slot[i]};
+  state.picked = i < 0 ? null : {pair: pairOf(i), slot: from(frame).slot[i], layout: layoutOf(from(frame), pairOf(i))};
   course = null;
   at('copied').hidden = true;
   showContact();
@@ -783,7 +787,8 @@ function showContact() {
   const two = page.pairs[state.picked.pair].bodies.map(k => bodies[k]);
   const rows = [['slot', state.picked.slot]];
   if (page.pairs.length > 1) rows.push(['pair', two.map(nameOf).join(' – ')]);
-  if (i < 0) rows.push(['', `below ${digits(page.threshold, 3)} of activity in this frame`]);
+  if (layoutOf(from(frame), state.picked.pair) !== state.picked.layout) rows.push(['', 'not among the slots that the page was loaded with']);
+  else if (i < 0) rows.push(['', `below ${digits(page.threshold, 3)} of activity in this frame`]);
   else {
     const c = contactOf(i);
     rows.push(['kind', c.words]);
@@ -847,18 +852,17 @@ const FORCES_LISTED = 8;
 
 function showList() {
   showForces();
-  const all = byActivity(contactsNow()), more = page.pairs.length > 1;
+  const all = byActivity(contactsNow()), more = page.pairs.length > 1, now = pickedNow();
   at('count').textContent = all.length > LISTED ? `(${all.length}, the ${LISTED} most active)` : `(${all.length})`;
   const focused = at('list').contains(document.activeElement);
   at('list').replaceChildren(...all.slice(0, LISTED).map(i => {
     const c = contactOf(i), button = document.createElement('button'), dotted = document.createElement('i');
-    const picked = state.picked && state.picked.slot === c.slot && state.picked.pair === c.pair;
     dotted.style.background = css(ramp(c.activity));
     button.append(dotted);
     const name = more ? page.pairs[c.pair].bodies.map(k => bodies[k].link || bodies[k].name).join('–') + ` ${c.slot}` : `slot ${c.slot}`;
     for (const text of [name, digits(c.d, 3), c.activity.toFixed(2)]) button.appendChild(document.createElement('span')).textContent = text;
     button.title = c.words;
-    button.setAttribute('aria-pressed', picked);
+    button.setAttribute('aria-pressed', i === now);
     button.onclick = () => pick(i);
     return button;
   }));
@@ -1009,9 +1013,10 @@ function go(f, fast) {
   at('frame').value = f;
   at('of').textContent = `of ${page.frames - 1}` + (data.time ? `, ${data.time[f].toFixed(4)} s` : '');
   if (live) {
-    live.pose = null; // it was of the frame before
-    if (live.gone || !changed()) live.shown = null;
+    const before = live.shown;
+    live.pose = live.shown = null; // they were of the frame before
     ask();
+    if (before) { showNumbers(); showSubtitle(); }
   }
   uploadContacts();
   drawCurves();
@@ -1021,7 +1026,8 @@ function go(f, fast) {
   if (!fast) remember();
 }
 
-let clock = 0, since = 0, listedAt = 0;
+const PATIENCE = 1000; // ms that playing waits for the server's answer to one frame
+let clock = 0, since = 0, wentAt = 0, listedAt = 0;
 function play(on) {
   state.playing = on && page.frames > 1;
   at('play').textContent = state.playing ? '\u275A\u275A' : '\u25B6\uFE0E';
@@ -1037,6 +1043,10 @@ function tick(now) {
   const first = data.time ? data.time[0] : 0, last = data.time ? data.time[page.frames - 1] : (page.frames - 1) / 30;
   clock += since ? Math.min((now - since) / 1000, 0.25) * state.speed : 0;
   since = now;
+  if (live && (wanted || (live.busy && now - wentAt < PATIENCE))) { // the frame's own answer is drawn first; others are skipped
+    requestAnimationFrame(tick);
+    return;
+  }
   if (clock > last) {
     if (!state.loop) { go(page.frames - 1, true); play(false); return; }
     clock = first;
@@ -1046,6 +1056,7 @@ function tick(now) {
     if (clock < data.time[f]) f = 0;
     while (f + 1 < page.frames && data.time[f + 1] <= clock) ++f;
   }
+  if (f !== frame) wentAt = now;
   go(f, true);
   if (now - listedAt > 400) { listedAt = now; showList(); }
   requestAnimationFrame(tick);
@@ -1056,7 +1067,7 @@ function tick(now) {
 /* live.given      coefficients that the page was made with
  * live.smoothing  those of the sliders
  * live.pose       of body 2, where it was moved or typed: 7 numbers; null: the frame's
- * live.shown      the last good answer, which is drawn in place of the page's own contacts; null: it is not
+ * live.shown      the last good answer for the frame, which is drawn in place of the page's own contacts; null: it is not
  * live.wanted     the newest request, which is not sent yet; older ones are forgotten
  * live.gone       no server answers */
 const changed = () => live.pose !== null || at('reduction').value !== '' || JSON.stringify(live.smoothing) !== JSON.stringify(live.given);
@@ -1093,7 +1104,7 @@ function take(asked, buffer) {
   let next = 136;
   const array = (type, columns) => { const a = new type(buffer, next, columns * count); next += 4 * columns * count; return a; };
   const places = [asked.body.pose1, asked.body.pose2].map(p => { const l = Math.hypot(...p.slice(3)); return p.map((x, i) => i < 3 ? x : x / l); });
-  const made = {places, layout: Array.from({length: 9}, (_, i) => whole.getUint32(12 + 4 * i, true)), none: 0xffffffff, share: {d: 1, n: 1, activity: 1},
+  const made = {frame, places, layout: Array.from({length: 9}, (_, i) => whole.getUint32(12 + 4 * i, true)), none: 0xffffffff, share: {d: 1, n: 1, activity: 1},
     least: activity => activity, numbers: numbers.slice(0, 4), force: asked.body.reduction ? numbers.slice(4).map(x => -x) : null, reduction: asked.body.reduction};
   made.slot = array(Uint32Array, 1);
   made.feature = array(Uint32Array, 2);
@@ -1108,11 +1119,11 @@ function take(asked, buffer) {
 
 /* Draws an answer, or the page's own contacts. Other slots than before have other meanings. */
 function show(made) {
-  const layout = () => String(from(frame).layout || page.pairs[0].layout), before = layout();
-  if (!made && !live.shown) return;
+  const before = live.shown;
   live.shown = made;
-  if (layout() !== before) state.picked = null;
   showNumbers();
+  if (!made && !before) return;
+  if (state.picked && layoutOf(from(frame), state.picked.pair) !== state.picked.layout) state.picked = null;
   showSubtitle();
   uploadContacts();
   showContact();
@@ -1135,7 +1146,12 @@ function leave() {
 }
 
 function showNumbers() {
-  const s = live.shown, rows = s ? [['minimum_distance', `${digits(s.numbers[0], 5)} m`], ['activity_sum', digits(s.numbers[1], 5)],
+  const s = live.shown;
+  if (!s && !live.gone && changed()) { // its answer is not there yet, or was refused
+    for (const row of at('numbers').rows) row.cells[1].textContent = '–';
+    return;
+  }
+  const rows = s ? [['minimum_distance', `${digits(s.numbers[0], 5)} m`], ['activity_sum', digits(s.numbers[1], 5)],
     ['energy', `${digits(s.numbers[2], 5)} m²`]] : [];
   if (s && s.force) {
     if (!['activity', 'energy'].includes(s.reduction)) rows.push([s.reduction, `${digits(s.numbers[3], 5)} m`]);
@@ -1319,7 +1335,7 @@ function recall() {
     camera = {azimuth: numbers[0], elevation: clamp(numbers[1], -Math.PI / 2, Math.PI / 2), distance: numbers[2], target: numbers.slice(3)};
   if (words.has('threshold')) setThreshold(Number(words.get('threshold')));
   const picked = /^(\d+)\.(\d+)$/.exec(words.get('contact') || '');
-  if (picked && +picked[1] < page.pairs.length) state.picked = {pair: +picked[1], slot: +picked[2]};
+  if (picked && +picked[1] < page.pairs.length) state.picked = {pair: +picked[1], slot: +picked[2], layout: layoutOf(from(frame), +picked[1])};
   course = null;
   if (/^\d+$/.test(words.get('frame') || '')) go(+words.get('frame'));
   showContact();
@@ -1572,7 +1588,7 @@ async function begin() {
 window.abutView = {state, frame: () => frame, forces: forcesNow, contacts: () => contactsNow().map(i => contactOf(i)), project, ramp: a => ramp(a).map(shown),
   camera: () => camera, radius: () => { const {radius, least, ratio} = markSizes(); return {radius, least: least / ratio}; },
   draw: fast => { const start = performance.now(); drawScene(fast); gl.bindFramebuffer(gl.FRAMEBUFFER, null); gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); return performance.now() - start; },
-  live: () => live && {smoothing: live.smoothing, answers: live.answers, busy: live.busy, gone: live.gone, shown: live.shown && {places: live.shown.places, force: live.shown.force}},
+  live: () => live && {smoothing: live.smoothing, answers: live.answers, busy: live.busy, gone: live.gone, shown: live.shown && {frame: live.shown.frame, places: live.shown.places, force: live.shown.force}},
   turn: rotate, json: contactJson, solid: () => bodies.every(b => b.visible && b.alpha === 1)};
 
 begin().catch(error => { fallBack(`The page cannot be shown: ${error.message}.`); console.error(error); });

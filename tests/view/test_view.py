@@ -357,6 +357,57 @@ def served(files):
     assert process.wait(timeout=30) == 0
 
 
+def check_frames(page, computed):
+    """A frame is shown with contacts of its own, whatever is asked, refused or late: the page's, or what was computed for it."""
+    canvas = page.locator("#canvas")
+    canvas.focus()
+    page.keyboard.press("ArrowRight")
+    own = state(page, "contacts()")
+    page.keyboard.press("ArrowLeft")
+    page.locator('[data-key="penetration"]').fill("30")
+    computed()
+    page.locator('[data-key="reach"]').fill("-199")  # below the penetration
+    wait(page, "!document.getElementById('refused').hidden")
+    last, six = state(page, "contacts()"), state(page, "frame()") + 1
+    canvas.focus()
+    page.keyboard.press("ArrowRight")
+    assert state(page, "frame()") == six and state(page, "contacts()") == own != last
+    page.locator("#list button").first.click()
+    refused = picked(page)
+    page.locator('[data-key="reach"]').fill("0")
+    computed()
+    softer = state(page, "contacts()")
+    assert softer != own and refused["frame"] == six and refused["pose2"] == pytest.approx(picked(page)["pose2"], abs=1e-6)
+
+    # What is drawn while it plays: each frame with its own answer.
+    page.evaluate("""() => {
+      const gl = document.getElementById('canvas').getContext('webgl2'), clear = gl.clear;
+      window.drawn = [];
+      gl.clear = mask => { drawn.push([abutView.frame(), (abutView.live().shown || {frame: null}).frame]); clear.call(gl, mask); };
+    }""")
+    canvas.focus()
+    page.keyboard.press(" ")
+    wait(page, "new Set(drawn.map(d => d[0])).size > 3 && drawn.filter(d => d[1] !== null).length > 2")
+    page.keyboard.press(" ")
+    assert all(shown in (None, frame) for frame, shown in page.evaluate("drawn"))
+
+    held = []
+    page.route("**/contacts", lambda route: held.append(route))  # answers that do not come
+    page.locator("#frame").fill(str(six))
+    page.locator("#frame").press("Enter")
+    wait(page, "abutView.live().busy")
+    assert state(page, "contacts()") == own
+    for route in held:
+        route.continue_()
+    page.unroute("**/contacts")
+    computed()
+    assert state(page, "contacts()") == softer
+    page.locator("#reset").click()
+    canvas.focus()
+    for key in ("Escape", "ArrowLeft"):
+        page.keyboard.press(key)
+
+
 def test_live(browser, served, files):
     address, process = served
     context, asked, wrong = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}), [], []
@@ -413,6 +464,8 @@ def test_live(browser, served, files):
     assert state(page, "contacts()") == shown  # the last good picture stays
     page.locator("#reset").click()
     assert state(page, "contacts()") == before and page.locator("#refused").is_hidden()
+    check_frames(page, computed)
+    assert state(page, "contacts()") == before
     assert all(url.startswith(address) for url in asked) and any(url.endswith("/contacts") for url in asked)
     assert [text for text in wrong if "400" not in text] == []
 
