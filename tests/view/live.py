@@ -209,6 +209,29 @@ def check_newest(server):
     assert set(codes) <= {200, 409} and 200 in codes, codes
 
 
+def check_port_of_http():
+    """On port 80 browsers leave the port out. Where this user may not listen there, or another does, nothing is known."""
+    server = Server(BOX, BOX, "--port", "80", "-q") if may_listen(80) else None
+    if server and server.port == 80:
+        for host in ("127.0.0.1", "localhost", "127.0.0.1:80"):
+            assert server.ask(path="alive", Host=host)[0] == server.ask(path="alive", Host=host, Origin=f"http://{host}")[0] == 204, host
+        for host in ("evil.example", "10.0.0.1", "127.0.0.1:", "127.0.0.1:81", ""):
+            assert server.ask(path="alive", Host=host)[0] == 403, host
+        assert server.ask(path="alive", Host="127.0.0.1", Origin="http://evil.example")[0] == 403
+    if server:
+        server.end(signal.SIGINT)
+
+
+def may_listen(port):
+    with socket.socket() as s:
+        try:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.bind(("127.0.0.1", port))
+            return True
+        except OSError:
+            return False
+
+
 def check_served(folder):
     write_npy(folder / "poses.npy", POSES)
     for words, text in ((("--listen", "nowhere"), "--listen: `nowhere`"), (("--port", "0"), "--port"), (("--port", "70000"), "--port"),
@@ -223,6 +246,7 @@ def check_served(folder):
     check_gradient(server)
     check_newest(server)
     check_garbage(server)
+    check_port_of_http()
     other = Server(BOX, BOX, "--port", str(server.port), "-q")
     assert other.port > server.port and other.token != server.token
     lone = json.loads(re.search(r'<script type="application/json" id="object">(.*?)</script>', other.ask()[2].decode(), re.S)[1])

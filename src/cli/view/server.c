@@ -20,6 +20,7 @@
 #define TOKEN_BYTES 16
 #define TOO_LARGE 413u /* of HTTP; the name that the library has for it changed */
 #define FIRST_PORT 8420
+#define HTTP_PORT 80 /* which browsers leave out of Host and Origin */
 #define PORTS_TRIED 100
 #define CONNECTIONS_MOST 32
 #define IDLE_SECONDS 60u /* after which a connection that says nothing is closed */
@@ -106,10 +107,10 @@ static bool is_host(const server *s, const char *host)
   char name[INET_ADDRSTRLEN + 8];
   struct in_addr other;
   const char *colon = host ? strrchr(host, ':') : NULL;
-  const size_t length = colon ? (size_t)(colon - host) : 0;
+  const size_t length = colon ? (size_t)(colon - host) : host ? strlen(host) : 0;
   char port[8];
   snprintf(port, sizeof port, "%u", s->port);
-  if (!length || length >= sizeof name || strcmp(colon + 1, port) != 0) {
+  if (!length || length >= sizeof name || (colon ? strcmp(colon + 1, port) != 0 : s->port != HTTP_PORT)) {
     return false;
   }
   memcpy(name, host, length);
