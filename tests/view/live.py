@@ -49,8 +49,8 @@ def run(*words, code=0):
 
 
 class Server:
-    def __init__(self, *words):
-        self.process = subprocess.Popen([ABUT, "view", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def __init__(self, *words, **settings):
+        self.process = subprocess.Popen([ABUT, "view", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **settings)
         line = self.process.stdout.readline()
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/\n", line)
         assert found, (line, self.process.stderr.read() if self.process.poll() is not None else "")
@@ -232,6 +232,23 @@ def may_listen(port):
             return False
 
 
+def check_open(folder):
+    """What --open starts has the address, standard error, SIGPIPE as by default and a group of its own; how it ends is told."""
+    opener = folder / ("open" if sys.platform == "darwin" else "xdg-open")
+    opener.write_text('#!/bin/sh\necho "on standard output"\ncd "${0%/*}"\n'
+                      'for word in "$1" "$(cut -d " " -f 5 /proc/$$/stat)" "$$" "$(grep SigIgn /proc/$$/status)"; do echo "$word"; done > told\nexit 3\n')
+    opener.chmod(0o755)
+    server = Server(BOX, BOX, "--open", "-q", env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+    said = [server.process.stderr.readline(), server.process.stderr.readline()]
+    told = (folder / "told").read_text().split("\n")
+    assert told[0] == f"http://{server.host}/{server.token}/"
+    if sys.platform == "linux":
+        assert int(told[1]) == int(told[2]) != os.getpgrp()
+        assert not int(told[3].split()[1], 16) >> (signal.SIGPIPE - 1) & 1
+    assert said[0] == "on standard output\n" and f"{opener.name}: it ended with status 3; the address is for you to open" in said[1], said
+    server.end(signal.SIGINT)
+
+
 def check_served(folder):
     write_npy(folder / "poses.npy", POSES)
     for words, text in ((("--listen", "nowhere"), "--listen: `nowhere`"), (("--port", "0"), "--port"), (("--port", "70000"), "--port"),
@@ -247,6 +264,7 @@ def check_served(folder):
     check_newest(server)
     check_garbage(server)
     check_port_of_http()
+    check_open(folder)
     other = Server(BOX, BOX, "--port", str(server.port), "-q")
     assert other.port > server.port and other.token != server.token
     lone = json.loads(re.search(r'<script type="application/json" id="object">(.*?)</script>', other.ask()[2].decode(), re.S)[1])

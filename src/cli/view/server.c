@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -24,6 +25,7 @@
 #define PORTS_TRIED 100
 #define CONNECTIONS_MOST 32
 #define IDLE_SECONDS 60u /* after which a connection that says nothing is closed */
+#define OPENER_MS 1000   /* between looks at whether --open's program has ended */
 #define QUEUE 16         /* connections that the system holds until they are taken */
 #define FORBIDDEN "this page is of the machine that serves it, by the address that abut view printed"
 
@@ -45,6 +47,7 @@ typedef struct server {
   bool everywhere;       /* other addresses of this machine are the page's, too */
   unsigned port;
   char root[2 * TOKEN_BYTES + 3]; /* "/TOKEN/" */
+  pid_t opener;          /* --open's program; 0: none, or it has ended */
   int sleeper[2];        /* a pipe: who writes wakes the thread that computes */
   pthread_mutex_t lock;  /* of what follows, and of the answers of exchanges that wait */
   exchange *waiting;     /* the newest, which nobody has begun yet */
@@ -401,25 +404,70 @@ static exit_code start(server *s, const options *o)
   return EXIT_GOOD;
 }
 
-static void open_in_browser(const char *address)
-{
 #ifdef __APPLE__
-  static const char opener[] = "open";
+static const char opener[] = "open";
 #else
-  static const char opener[] = "xdg-open";
+static const char opener[] = "xdg-open";
 #endif
-  extern char **environ;
-  char name[sizeof opener], *words[3] = {name, strdup(address), NULL};
-  pid_t child;
-  memcpy(name, opener, sizeof opener);
-  const int error = words[1] ? posix_spawnp(&child, opener, NULL, NULL, words, environ) : ENOMEM;
-  if (error) {
-    warn("--open: %s: %s; the address is for you to open", opener, strerror(error));
-  }
-  free(words[1]);
+
+static void warn_opener(const char *what)
+{
+  warn("--open: %s: %s; the address is for you to open", opener, what);
 }
 
-static exit_code tell(const server *s, const options *o)
+/* What the program is given: it, or the browser that it becomes, is in a group of its own, so that Ctrl+C here does not
+ * end it, takes SIGPIPE as programs do, and writes to standard error, since standard output is the address alone. */
+static int prepare(posix_spawnattr_t *how, posix_spawn_file_actions_t *files)
+{
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE);
+  int error = posix_spawnattr_setsigdefault(how, &signals);
+  error = error ? error : posix_spawnattr_setpgroup(how, 0);
+  error = error ? error : posix_spawnattr_setflags(how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  error = error ? error : posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  return error ? error : posix_spawn_file_actions_adddup2(files, STDERR_FILENO, STDOUT_FILENO);
+}
+
+static void open_in_browser(server *s, char *address)
+{
+  extern char **environ;
+  char name[sizeof opener], *words[3] = {name, address, NULL};
+  posix_spawnattr_t how;
+  posix_spawn_file_actions_t files;
+  memcpy(name, opener, sizeof opener);
+  int error = posix_spawnattr_init(&how);
+  if (!error) {
+    error = posix_spawn_file_actions_init(&files);
+    if (!error) {
+      error = prepare(&how, &files);
+      error = error ? error : posix_spawnp(&s->opener, opener, &files, &how, words, environ);
+      posix_spawn_file_actions_destroy(&files);
+    }
+    posix_spawnattr_destroy(&how);
+  }
+  if (error) {
+    s->opener = 0;
+    warn_opener(strerror(error));
+  }
+}
+
+/* Takes the end of the program, where it has come: it would stay in the machine's list of processes. */
+static void look_at_opener(server *s)
+{
+  int status = 0;
+  if (!s->opener || waitpid(s->opener, &status, WNOHANG) == 0) {
+    return;
+  }
+  s->opener = 0;
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
+    char what[64];
+    snprintf(what, sizeof what, "it ended with status %d", WEXITSTATUS(status));
+    warn_opener(what);
+  }
+}
+
+static exit_code tell(server *s, const options *o)
 {
   char address[64 + sizeof s->root];
   snprintf(address, sizeof address, "http://%s:%u%s", s->everywhere ? "127.0.0.1" : s->address, s->port, s->root);
@@ -432,7 +480,7 @@ static exit_code tell(const server *s, const options *o)
     return report(EXIT_RUN, "standard output: %s", strerror(errno));
   }
   if (o->value[OPTION_OPEN]) {
-    open_in_browser(address);
+    open_in_browser(s, address);
   }
   return EXIT_GOOD;
 }
@@ -442,6 +490,10 @@ static void serve(server *s)
 {
   char bytes[64];
   while (!stopped) {
+    look_at_opener(s);
+    if (s->opener && poll(&(struct pollfd){.fd = s->sleeper[0], .events = POLLIN}, 1, OPENER_MS) <= 0) {
+      continue;
+    }
     if (read(s->sleeper[0], bytes, sizeof bytes) < 0 && errno != EINTR) {
       break;
     }
@@ -487,6 +539,7 @@ exit_code server_run(const options *o, const server_work *work)
   CLI_TRY_DONE(start(&s, o));
   CLI_TRY_DONE(tell(&s, o));
   serve(&s);
+  look_at_opener(&s);
 done:
   end(&s);
   wake_by_signal = -1;
