@@ -1087,14 +1087,43 @@ async function send() {
   while (live.wanted && !live.gone) {
     const asked = live.wanted;
     live.wanted = null;
-    try {
-      const response = await fetch('contacts', {method: 'POST', body: JSON.stringify(asked.body)});
-      if (response.ok) take(asked, await response.arrayBuffer());
-      else if (response.status === 409) live.wanted = live.wanted || asked; // another page of this server was newer
-      else if (!live.wanted) refuse(await response.text());
-    } catch { leave(); }
+    const answer = await post(asked.body);
+    if (!answer) {
+      if (await isGone()) setGone(true);
+      else if (!asked.again) live.wanted = live.wanted || {...asked, again: true};
+      else if (!live.wanted) refuse('The server gave no answer to this.');
+    } else if (answer.status === 409) live.wanted = live.wanted || asked; // another page of this server was newer
+    else if (answer.status !== 200) { if (!live.wanted) refuse(new TextDecoder().decode(answer.bytes)); }
+    else try {
+      take(asked, answer.bytes);
+    } catch (error) { // the page's own, which says nothing of the server
+      refuse(`The answer cannot be shown: ${error.message}.`);
+      console.error(error);
+    }
   }
   live.busy = false;
+}
+
+/* The answer to a request, whole; null: none came. */
+async function post(body) {
+  try {
+    const response = await fetch('contacts', {method: 'POST', body: JSON.stringify(body)});
+    return {status: response.status, bytes: await response.arrayBuffer()};
+  } catch { return null; }
+}
+
+const isAlive = async () => { try { return (await fetch('alive')).ok; } catch { return false; } };
+const pause = ms => new Promise(done => setTimeout(done, ms));
+/* One request may be lost, as where a network changes: a server that is gone does not answer a second one either. */
+const isGone = async () => !await isAlive() && (await pause(500), !await isAlive());
+
+/* Looks every two seconds whether the server answers, or does again. */
+async function watch() {
+  if (!live.busy && !document.hidden) {
+    const gone = live.gone ? !await isAlive() : await isGone();
+    if (gone !== live.gone) setGone(gone);
+  }
+  setTimeout(watch, 2000);
 }
 
 /* Reads an answer (docs/view.md). */
@@ -1138,11 +1167,11 @@ function refuse(text) {
   at('refused').hidden = !text;
 }
 
-function leave() {
-  live.gone = true;
-  at('gone').hidden = false;
-  for (const control of at('live').querySelectorAll('input, select, #reset')) control.disabled = true;
-  show(null);
+function setGone(gone) {
+  live.gone = gone;
+  at('gone').hidden = !gone;
+  for (const control of at('live').querySelectorAll('input, select, #reset')) control.disabled = gone;
+  ask();
 }
 
 function showNumbers() {
@@ -1310,10 +1339,7 @@ function makeLive() {
   at('copyPose').onclick = () => copyText(JSON.stringify({pose1: loadedPlace(0, frame), pose2: live.pose || loadedPlace(1, frame)}, null, 1));
   KEYS.push(['G', `drags move ${bodies[1].name}; with Shift or the right button they turn it`]);
   press.g = () => { at('move').checked = !at('move').checked; };
-  setInterval(async () => {
-    if (live.gone || live.busy || document.hidden) return;
-    try { if (!(await fetch('alive')).ok) leave(); } catch { leave(); }
-  }, 2000);
+  setTimeout(watch, 2000);
 }
 
 /* ---- the address ---- */

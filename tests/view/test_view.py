@@ -408,6 +408,39 @@ def check_frames(page, computed):
         page.keyboard.press(key)
 
 
+def check_lost(page, computed):
+    """A request that is lost is asked again, an error of the page's own is told, and a server that answers again is used again."""
+    softer, lost = page.locator('[data-key="penetration"]'), []
+
+    def lose_one(route):
+        lost.append(route.request.url)
+        if len(lost) == 1:
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/contacts", lose_one)
+    softer.fill("30")
+    computed()
+    page.unroute("**/contacts")
+    assert len(lost) == 2 and state(page, "live().shown") and page.locator("#gone").is_hidden()
+
+    page.route("**/contacts", lambda route: route.fulfill(status=200, body="short"))
+    softer.fill("31")
+    wait(page, "!document.getElementById('refused').hidden")
+    assert "cannot be shown" in page.locator("#refused").text_content() and page.locator("#gone").is_hidden()
+    page.unroute("**/contacts")
+
+    page.route("**/*", lambda route: route.abort())
+    softer.fill("30")
+    wait(page, "!document.getElementById('gone').hidden")
+    assert softer.is_disabled() and state(page, "live().shown") is None
+    page.unroute("**/*")
+    wait(page, "document.getElementById('gone').hidden && !abutView.live().busy")
+    assert softer.is_enabled() and state(page, "live().shown")
+    page.locator("#reset").click()
+
+
 def test_live(browser, served, files):
     address, process = served
     context, asked, wrong = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}), [], []
@@ -468,6 +501,10 @@ def test_live(browser, served, files):
     assert state(page, "contacts()") == before
     assert all(url.startswith(address) for url in asked) and any(url.endswith("/contacts") for url in asked)
     assert [text for text in wrong if "400" not in text] == []
+    wrong.clear()
+
+    check_lost(page, computed)
+    assert state(page, "contacts()") == before
 
     process.send_signal(signal.SIGTERM)
     process.wait(timeout=30)
