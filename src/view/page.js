@@ -1273,6 +1273,8 @@ function copyText(text) {
 /* Coefficients that may be 0, which is off; those that lie between 0 and a bound; whole ones. */
 const OFF = ['near', 'reach', 'ends'], UP_TO = {agree: 1, floor: 0.5, trace: 64};
 
+/* A slider is logarithmic, a hundred steps a factor of ten, and has in its middle the coefficient that the page was made
+ * with (the penetration in place of 0); those of UP_TO are linear from 0 on. */
 function sliderOf(key) {
   const label = document.createElement('label'), name = document.createElement('span'), slider = document.createElement('input'), output = document.createElement('output');
   const most = UP_TO[key], base = live.given[key] || live.given.penetration, middle = Math.log10(base), steps = 200;
