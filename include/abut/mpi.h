@@ -31,7 +31,7 @@ extern "C" {
 
 /* Where poses come from. `read` gives poses first .. first + block->count - 1, and all else that the call reads a row a
  * pose (cotangents, tangents, which pair): it writes them where the batch has them lie, or points the block, which is a
- * copy of the batch, elsewhere. It returns ABUT_SUCCESS, or any other status, whose text it may set by abut_set_error. */
+ * copy of the batch with its `progress` and `user`, elsewhere. It returns ABUT_SUCCESS, or any other status, whose text it may set by abut_set_error. */
 typedef abut_status (*abut_mpi_read)(void *user, uint64_t first, abut_batch *block);
 
 typedef struct abut_mpi_source {

@@ -270,18 +270,26 @@ static bool go_on(size_t done, size_t total, void *user)
   return r->batch->progress((size_t)r->first + done, (size_t)r->source->count, r->batch->user);
 }
 
+/* The source and the sink are given the caller's progress and user, whatever they do with the block. */
 static abut_status read_and_compute(running *r, uint64_t first, size_t count, abut_batch *block)
 {
   *block = *r->batch;
   block->count = count;
   r->first = first;
-  if (r->batch->progress) {
-    block->progress = go_on;
-    block->user = r;
-  }
   abut_set_error(ABUT_SUCCESS, "");
-  const abut_status status = said_of(r->source->read(r->source->user, first, block), "source", first, count);
-  return status ? status : compute(r->call, block);
+  abut_status status = said_of(r->source->read(r->source->user, first, block), "source", first, count);
+  if (status == ABUT_SUCCESS) {
+    abut_batch computed = *block;
+    if (r->batch->progress) {
+      computed.progress = go_on;
+      computed.user = r;
+    }
+    status = compute(r->call, &computed);
+    computed.progress = r->batch->progress;
+    computed.user = r->batch->user;
+    *block = computed;
+  }
+  return status;
 }
 
 /* A driver compiles what is not kept yet; the other ranks of the node find it kept. */
@@ -301,7 +309,6 @@ static abut_status do_poses(void *user, uint64_t first, size_t count)
   }
   r->rejected += block.rejected;
   r->failures += block.failures;
-  block.user = r->batch->user;
   abut_set_error(ABUT_SUCCESS, "");
   return said_of(r->sink->write(r->sink->user, first, &block), "sink", first, count);
 }

@@ -297,6 +297,74 @@ static bool stop(size_t done, size_t total, void *user)
   return total != N; /* of all poses, not of a block */
 }
 
+/* Sources and sinks call abut with a copy of their block, whose progress and user are the caller's. */
+typedef struct watched {
+  job j;
+  size_t own, of_batch; /* what a callback computes, and the batch */
+  bool foreign;         /* the block had another progress or user */
+} watched;
+
+static bool watch(size_t done, size_t total, void *user)
+{
+  watched *w = user;
+  (void)done;
+  w->of_batch += total == N;
+  w->own += total == 1;
+  return true;
+}
+
+static abut_status compute_one(watched *w, const abut_batch *block)
+{
+  double energy;
+  abut_batch one = *block;
+  w->foreign = w->foreign || block->progress != watch || block->user != w;
+  if (w->foreign) {
+    return ABUT_SUCCESS;
+  }
+  one.count = 1;
+  one.d = NULL; /* the block's results are not written over */
+  one.status = NULL;
+  one.reductions.energy = &energy;
+  return abut_contacts(pair, &one);
+}
+
+static abut_status read_and_watch(void *user, uint64_t first, abut_batch *block)
+{
+  read_block(user, first, block);
+  return compute_one(user, block);
+}
+
+static abut_status watch_and_write(void *user, uint64_t first, const abut_batch *block)
+{
+  watched *w = user;
+  const abut_status status = compute_one(w, block);
+  return status ? status : write_block(&w->j, first, block);
+}
+
+static void callbacks(void)
+{
+  watched w = {.own = 0};
+  begin_job(&w.j);
+  abut_batch all = batch_of(&whole, N);
+  all.d = whole.d;
+  w.j.batch.d = block_out.d;
+  w.j.batch.progress = watch;
+  w.j.batch.user = &w;
+  w.j.source = (abut_mpi_source){N, read_and_watch, &w};
+  w.j.sink = (abut_mpi_sink){watch_and_write, &w};
+  REQUIRE_OK(abut_contacts(pair, &all));
+  REQUIRE_OK(abut_mpi_contacts(MPI_COMM_WORLD, pair, &w.j.batch, &w.j.source, &w.j.sink));
+  int seen = 0;
+  for (int i = 0; i < N; ++i) {
+    seen += w.j.seen[i];
+  }
+  check(!w.foreign, "a callback was given another progress or user than the caller's");
+  CHECK(w.j.batch.progress == watch && w.j.batch.user == &w);
+  check(!seen || (w.own && w.of_batch), "progress was called %zu times of a callback's own call, %zu of the batch", w.own,
+        w.of_batch);
+  end_job(&w.j, "callbacks");
+}
+
 static void failures(void)
 {
   job j;
@@ -437,6 +505,7 @@ int main(int argc, char **argv)
     shared(size - 1);
     few();
     halves();
+    callbacks();
     failures();
     if (size > 1) {
       unlike();
