@@ -15,8 +15,9 @@
  * functions or versions of abut differ are refused, ABUT_ERROR_ARGUMENT. A list that is too short is an error as well: it
  * should grow.
  *
- * A call makes communicators of its own, and has one rank of each node compute the first pose once more before all
- * begin, so that kernels that are not kept yet are compiled once. It is for batches that take seconds.
+ * A call makes communicators of its own, and where there is more than one rank it has one of each node compute the first
+ * pose once more before all begin, so that kernels that are not kept yet are compiled once. It is for batches that take
+ * seconds.
  */
 #ifndef ABUT_MPI_H
 #define ABUT_MPI_H
@@ -31,7 +32,8 @@ extern "C" {
 
 /* Where poses come from. `read` gives poses first .. first + block->count - 1, and all else that the call reads a row a
  * pose (cotangents, tangents, which pair): it writes them where the batch has them lie, or points the block, which is a
- * copy of the batch with its `progress` and `user`, elsewhere. It returns ABUT_SUCCESS, or any other status, whose text it may set by abut_set_error. */
+ * copy of the batch with its `progress` and `user`, elsewhere. It returns ABUT_SUCCESS, or any other status, whose text it
+ * may set by abut_set_error. */
 typedef abut_status (*abut_mpi_read)(void *user, uint64_t first, abut_batch *block);
 
 typedef struct abut_mpi_source {

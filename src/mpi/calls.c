@@ -175,7 +175,7 @@ static abut_status hand_out(mpi_team *team, const handing *h)
     return status;
   }
   team_least(team, &most, 1);
-  if (h->first) {
+  if (h->first && team_size(team) > 1) {
     status = agree(team, team_node_rank(team) == 0 ? h->first(h->user) : ABUT_SUCCESS);
   }
   if (status == ABUT_SUCCESS) {

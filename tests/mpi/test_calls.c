@@ -302,6 +302,7 @@ typedef struct watched {
   job j;
   size_t own, of_batch; /* what a callback computes, and the batch */
   bool foreign;         /* the block had another progress or user */
+  int first_reads;      /* of pose 0 */
 } watched;
 
 static bool watch(size_t done, size_t total, void *user)
@@ -330,8 +331,10 @@ static abut_status compute_one(watched *w, const abut_batch *block)
 
 static abut_status read_and_watch(void *user, uint64_t first, abut_batch *block)
 {
+  watched *w = user;
+  w->first_reads += first == 0;
   read_block(user, first, block);
-  return compute_one(user, block);
+  return compute_one(w, block);
 }
 
 static abut_status watch_and_write(void *user, uint64_t first, const abut_batch *block)
@@ -354,7 +357,9 @@ static void callbacks(void)
   w.j.sink = (abut_mpi_sink){watch_and_write, &w};
   REQUIRE_OK(abut_contacts(pair, &all));
   REQUIRE_OK(abut_mpi_contacts(MPI_COMM_WORLD, pair, &w.j.batch, &w.j.source, &w.j.sink));
-  int seen = 0;
+  int seen = 0, reads = 0;
+  MPI_Allreduce(&w.first_reads, &reads, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  CHECK_EQUAL(reads, size > 1 ? 2 : 1); /* once more by a rank of the one node, unless a rank is alone */
   for (int i = 0; i < N; ++i) {
     seen += w.j.seen[i];
   }
