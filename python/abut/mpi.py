@@ -255,18 +255,26 @@ def _read(poses: Poses, count: int | None) -> tuple[Callable[[int, int], tuple[A
     return read, len(array)
 
 
-def _write(sink: Sink) -> Callable[[int, Any], Any]:
+def _write(sink: Sink, total: int) -> Callable[[int, int, Any], Any]:
+    """A function that puts the result of rows first .. stop - 1 of `total` where it belongs."""
     if callable(sink):
-        return sink
+        return lambda first, stop, result: sink(first, result)
     if not sink:
         raise ValueError("sink is an empty mapping: arrays by the names of what is computed, or a function")
+    for name, array in sink.items():
+        if len(array) != total:
+            raise ValueError(f"sink's {name!r} has {len(array)} rows, and there are {total} poses")
 
-    def write(first: int, result: Any) -> None:
+    def write(first: int, stop: int, result: Any) -> None:
         for name, array in sink.items():
             rows = getattr(result, name, None)
             if rows is None:
                 raise ValueError(f"sink names {name!r}, which is not computed")
-            array[first:first + len(rows)] = rows
+            # An array of another shape would take rows that are repeated to fill it.
+            expected = (stop - first, *np.shape(array)[1:])
+            if np.shape(rows) != expected:
+                raise ValueError(f"sink's {name!r} takes {expected} of {stop - first} poses, and the result has {np.shape(rows)}")
+            array[first:stop] = rows
 
     return write
 
@@ -274,8 +282,8 @@ def _write(sink: Sink) -> Callable[[int, Any], Any]:
 def _run(name: str, function: Callable[..., Any], poses: Poses, sink: Sink, count: int | None, block: int, comm: Any) -> None:
     def prepare() -> _Job:
         read, rows = _read(poses, count)
-        write = _write(sink)
-        return _Job(lambda first, stop: write(first, function(*read(first, stop))), rows, lambda: function(*read(0, 1)))
+        write = _write(sink, rows)
+        return _Job(lambda first, stop: write(first, stop, function(*read(first, stop))), rows, lambda: function(*read(0, 1)))
 
     _share(name, comm, block, prepare)
 
@@ -290,7 +298,7 @@ def run(function: Callable[..., Any], poses: Poses, sink: Sink, *, count: int | 
               read where it is needed; such an array; a tuple of one for each body; or a function (first, stop) that gives a
               tuple of arrays, which are `function`'s arguments: cotangents and the like may be among them
     sink      a function of the first pose's index and the result; or arrays (N, ...), such as open_output's, by the names
-              of a result's members, whose rows are set
+              of a result's members, whose rows are set: they have a row for each pose, of the member's shape
     count     how many poses there are, where `poses` is a function
     block     most poses at once, on any rank
     comm      as of share. Errors are, too

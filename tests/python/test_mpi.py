@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -130,7 +131,15 @@ def failures(rank, size):
                        (lambda: am.run(None, np.zeros((3, 5)), fails), r"rank 0: poses have shape \(3, 5\)"),
                        (lambda: am.run(None, fails, fails), "rank 0: count is needed"),
                        (lambda: am.run(None, np.zeros((3, 12)), {}), "rank 0: sink is an empty mapping"),
-                       (lambda: am.run(lambda a, b: a, np.zeros((3, 12)), {"d": None}), "sink names 'd', which is not computed"),
+                       (lambda: am.run(lambda a, b: a, np.zeros((3, 12)), {"d": np.zeros(3)}), "sink names 'd', which is not computed"),
+                       *((lambda array=array: am.run(lambda a, b: SimpleNamespace(d=np.ones((len(a), 2))), np.zeros((3, 12)), {"d": array}),
+                          text) for array, text in ((np.zeros((2, 2)), "rank 0: sink's 'd' has 2 rows, and there are 3 poses"),
+                                                    (np.zeros((0, 2)), "rank 0: sink's 'd' has 0 rows, and there are 3 poses"),
+                                                    (np.zeros((4, 2)), "rank 0: sink's 'd' has 4 rows, and there are 3 poses"),
+                                                    (np.zeros((3, 4, 2)), r"takes \(1, 4, 2\) of 1 poses, and the result has \(1, 2\)"),
+                                                    (np.zeros((3, 3)), r"takes \(1, 3\) of 1 poses, and the result has \(1, 2\)"))),
+                       (lambda: am.run(lambda a, b: SimpleNamespace(d=np.ones(7)), np.zeros((3, 12)), {"d": np.zeros(3)}),
+                        r"takes \(1,\) of 1 poses, and the result has \(7,\)"),
                        (lambda: am.context("f16"), "rank 0: precision is 'f16'"),
                        (lambda: am.open_output("no/file.npy", (3,)), "rank 0: FileNotFoundError"),
                        (lambda: (am.share if rank else am.run)(*((fails, 3) if rank else (None, np.zeros((3, 12)), fails))),
