@@ -76,14 +76,23 @@ class _Shares:
         with self.turn:
             self.stopped = self.stopped or speed < 0.0
             self.speed[rank] = speed if speed > 0.0 else self.speed[rank]
-            own, known = self.speed[rank], [s for s in self.speed if s > 0.0]
-            part = _OF_EXPECTED * own * len(known) / sum(known) if own else _FIRST
             left = 0 if self.stopped else self.total - self.given
-            wanted = max(own * _LEAST, part / len(self.speed) * left)
-            count = min(left, max(1, self.most if wanted >= self.most else int(wanted)))
+            least, share = self.speed[rank] * _LEAST, self._expected(rank) * left
+            wanted = share if share > least else least
+            count = min(left, max(1, int(wanted) if wanted < self.most else self.most))
             first = self.given
             self.given += count
             return first, count
+
+    def _expected(self, rank: int) -> float:
+        """Ranks whose speed is not known are taken to be as the others."""
+        total, known = 0.0, 0
+        for speed in self.speed:  # sum() rounds otherwise from Python 3.12 on
+            total += speed
+            known += speed > 0.0
+        if not self.speed[rank]:
+            return _FIRST / len(self.speed)
+        return _OF_EXPECTED * self.speed[rank] / (total * len(self.speed) / known)
 
 
 class _Team:
@@ -342,8 +351,23 @@ def open_output(path: str | os.PathLike[str], shape: Sequence[int], dtype: Any =
         return team.attempt(lambda: np.lib.format.open_memmap(path, "r+"))
 
 
+def _own_part(units: int, cores: int, rank: int, ranks: int) -> tuple[int, int, int]:
+    """A rank's part of a device: how many units, which of the parts of so many, and how many units that leaves. `cores` that
+    the process may run on, 0 where that is not known."""
+    share = max(1, units // ranks)
+    of = min(share, cores) if cores else share
+    return of, rank % (units // of), share - of
+
+
+def _divides(name: str) -> bool:
+    """Whether the driver makes such a part."""
+    count, choice = _ffi.new("size_t *"), _ffi.new("abut_device_choice *")
+    return bool(_lib.abut_find_devices(name.encode(), choice, 1, count) == _lib.ABUT_SUCCESS and count[0] == 1)
+
+
 def _own_device(rank: int, ranks: int) -> tuple[str | None, int]:
-    """GPUs by turns; of a CPU a part each, no larger than the cores of this process. And how many units that leaves."""
+    """GPUs by turns; of a CPU a part each, no larger than the cores of this process: the policy of src/mpi/own_device.c. And how
+    many units that leaves. None: the default, where no rank can have a device for itself."""
     first = _ffi.new("uint32_t *")
     there = _devices()
     _check(_lib.abut_find_device(_ffi.NULL, first))
@@ -353,9 +377,10 @@ def _own_device(rank: int, ranks: int) -> tuple[str | None, int]:
         return str(gpus[rank % len(gpus)]), 0
     if best.type != "cpu" or not best.compute_units:
         return None, 0
-    part = max(1, best.compute_units // ranks)
-    units = min(part, len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else part
-    return f"{best.index}/{units}.{rank % (best.compute_units // units)}", part - units
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
+    units, part, idle = _own_part(best.compute_units, cores, rank, ranks)
+    name = f"{best.index}/{units}.{part}"
+    return (name, idle) if _divides(name) else (None, 0)
 
 
 def context(precision: str = "f32", *, comm: Any = None, **more: Any) -> Context:
@@ -370,13 +395,4 @@ def context(precision: str = "f32", *, comm: Any = None, **more: Any) -> Context
         if idle and rank == 0:
             warnings.warn(f"ranks leave {idle} compute units of their part of the device, being bound to fewer cores: mpirun "
                           "--bind-to none", stacklevel=2)
-
-        def make() -> Context:
-            try:
-                return Context(device, precision, **more)
-            except Error as error:  # a driver that divides none
-                if device is None or "/" not in device or error.status != _lib.ABUT_ERROR_DEVICE:
-                    raise
-                return Context(None, precision, **more)
-
-        return team.attempt(make)
+        return team.attempt(lambda: Context(device, precision, **more))
