@@ -13,8 +13,11 @@ errors, which all ranks raise as RankError. A pose gives the same to the bit whi
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import threading
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Union
@@ -40,6 +43,7 @@ Sink = Union[Callable[[int, Any], Any], Mapping[str, Any]]
 _ASK, _ANSWER, _END = 1, 2, 3  # tags
 _SERVE_EVERY = 0.001  # [s]
 _BLOCK_BYTES, _BLOCK_MOST = 64 << 20, 1 << 18
+_NUMBER_MOST = (1 << 63) - 1  # of messages
 # As src/mpi/shares.c: what a rank of unknown speed is given of an equal share, one of known speed of its expected share, and
 # from how long on a block is worth asking for [s].
 _FIRST, _OF_EXPECTED, _LEAST = 1 / 256, 0.5, 0.03
@@ -95,23 +99,104 @@ class _Shares:
         return _OF_EXPECTED * self.speed[rank] / (total * len(self.speed) / known)
 
 
+class _Signals:
+    """What handlers of signals raise, such as KeyboardInterrupt, during one call: raised while ranks talk to each other it would
+    leave the others waiting, and so it is kept until this rank is at work, or the call has ended.
+
+    Handlers run in the main thread alone; in others there is nothing to do.
+    """
+
+    def __init__(self) -> None:
+        self.held, self.raised = True, None  # type: bool, BaseException | None
+        self.former: dict[int, Callable[..., Any]] = {}
+        if threading.current_thread() is threading.main_thread():
+            try:
+                self._begin()
+            except BaseException:  # one that came before its handler was another
+                self._restore()
+                raise
+
+    def _begin(self) -> None:
+        for number in signal.valid_signals():
+            former = signal.getsignal(number)
+            if callable(former):
+                self.former[number] = former
+                signal.signal(number, self._handle)
+
+    def _handle(self, number: int, frame: Any) -> None:
+        try:
+            self.former[number](number, frame)
+        except BaseException as error:
+            if not self.held:
+                self.held = True  # what comes behind it waits
+                raise
+            self.raised = self.raised or error
+
+    def _raise(self) -> None:
+        error, self.raised = self.raised, None
+        if error is not None:
+            raise error
+
+    def _restore(self) -> None:
+        for number, former in self.former.items():
+            if signal.getsignal(number) == self._handle:
+                signal.signal(number, former)
+
+    def work(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What the function answers, which they may interrupt."""
+        try:
+            self.held = False
+            self._raise()
+            return function(*arguments)
+        finally:
+            self.held = True
+
+    def end(self) -> None:
+        self._restore()
+        self._raise()
+
+
 class _Team:
-    """The ranks of a communicator, during one call."""
+    """The ranks of a communicator, during one call.
+
+    Whatever fails inside MPI ends all ranks, and so does what is raised on one alone that cannot say so to the others.
+    """
 
     def __init__(self, comm: Any) -> None:
         given = MPI.COMM_WORLD if comm is None else comm
         if given == MPI.COMM_NULL or given.Is_inter():
             raise ValueError("comm is no communicator of one group of ranks")
-        self.comm = given.Dup()
-        self.node = self.comm.Split_type(MPI.COMM_TYPE_SHARED)
-        self.rank, self.size = self.comm.Get_rank(), self.comm.Get_size()
+        self.agreed = False  # what is raised is raised on all
+        self.signals = _Signals()
+        try:
+            self.comm = given.Dup()
+            self.comm.Set_errhandler(MPI.ERRORS_ARE_FATAL)  # mpi4py has set one by which this rank alone would raise
+            self.node = self.comm.Split_type(MPI.COMM_TYPE_SHARED)
+            self.node.Set_errhandler(MPI.ERRORS_ARE_FATAL)
+            self.rank, self.size = self.comm.Get_rank(), self.comm.Get_size()
+        except BaseException:
+            self.signals.end()
+            raise
 
     def __enter__(self) -> _Team:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is not None and not self.agreed and self.size > 1:
+            self.abort(error)
         self.node.Free()
         self.comm.Free()
+        self.signals.end()
+
+    def abort(self, error: BaseException) -> None:
+        traceback.print_exception(type(error), error, error.__traceback__)
+        sys.stderr.flush()
+        self.comm.Abort(1)
+
+    def refuse(self, text: str) -> None:
+        """Raises on all ranks, which have all found the same."""
+        self.agreed = True
+        raise ValueError(text)
 
     def least(self, *numbers: int) -> list[int]:
         array = np.array(numbers, np.int64)
@@ -123,11 +208,13 @@ class _Team:
         failed = self.least(self.size if error is None else self.rank)[0]
         if failed == self.size:
             return
-        text = np.frombuffer(_text_of(error).encode() if failed == self.rank else b"", np.uint8).copy()
+        said = _text_of(error).encode(errors="backslashreplace") if failed == self.rank else b""
+        text = np.frombuffer(said, np.uint8).copy()
         length = np.array([text.size], np.int64)
         _wait(self.comm.Ibcast(length, failed))
         text = text if failed == self.rank else np.empty(int(length[0]), np.uint8)
         _wait(self.comm.Ibcast(text, failed))
+        self.agreed = True
         if error is not None and not isinstance(error, Exception):
             raise error  # KeyboardInterrupt and the like
         raise RankError(failed, text.tobytes().decode(errors="replace")) from error
@@ -136,14 +223,20 @@ class _Team:
         """What a function that calls nothing of MPI answers; all ranks raise where it fails on one."""
         answer, error = None, None
         try:
-            answer = function()
+            answer = self.signals.work(function)
         except BaseException as raised:
             error = raised
         self.agree(error)
         return answer
 
     def serve(self, shares: _Shares) -> None:
-        """Rank 0's answers, by a thread of its own, until all others have ended."""
+        """Rank 0's answers, until all others have ended. Without them these would wait for ever."""
+        try:
+            self._serve(shares)
+        except BaseException as error:
+            self.abort(error)
+
+    def _serve(self, shares: _Shares) -> None:
         status, asked, answer = MPI.Status(), np.empty(1), np.empty(2, np.int64)
         others = self.size - 1
         while others:
@@ -158,6 +251,18 @@ class _Team:
             answer[:] = shares.next(rank, float(asked[0]))
             self.comm.Send(answer, rank, _ANSWER)
 
+    def begin_serving(self, shares: _Shares) -> threading.Thread | None:
+        """By a thread, while rank 0 works. Where there is none to be had it serves the others first, who do it all."""
+        if self.rank or self.size == 1:
+            return None
+        thread = threading.Thread(target=self.serve, args=(shares,), name="abut.mpi")
+        try:
+            thread.start()
+        except (RuntimeError, MemoryError):
+            self.serve(shares)
+            return None
+        return thread
+
     def ask(self, shares: _Shares, speed: float) -> tuple[int, int]:
         if self.rank == 0:
             return shares.next(0, speed)
@@ -169,29 +274,32 @@ class _Team:
 
     def hand_out(self, count: int, most: int, work: Callable[[int, int], Any]) -> BaseException | None:
         """Works on what this rank gets; what it has failed with."""
-        shares, thread, speed, error = _Shares(count, most, self.size), None, 0.0, None
-        if self.rank == 0 and self.size > 1:
-            thread = threading.Thread(target=self.serve, args=(shares,), name="abut.mpi")
-            thread.start()
+        shares, speed, error = _Shares(count, most, self.size), 0.0, None
+        thread = self.begin_serving(shares)
         try:
             first, length = self.ask(shares, speed)
-            while length:
+            while length and error is None:
                 begun = time.monotonic()
-                work(first, first + length)
+                try:
+                    self.signals.work(work, first, first + length)
+                except BaseException as raised:
+                    error = raised
                 speed = length / max(time.monotonic() - begun, 1e-9)
-                first, length = self.ask(shares, speed)
-        except BaseException as raised:
-            error = raised
-            self.ask(shares, -1.0)  # the others end with the blocks that they have
-        if thread is not None:
-            thread.join()
-        elif self.rank:
-            self.comm.Send(np.zeros(1), 0, _END)
+                # Where it has failed the others end with the blocks that they have.
+                first, length = self.ask(shares, speed if error is None else -1.0)
+        finally:
+            if thread is not None:
+                thread.join()
+            elif self.rank:
+                self.comm.Send(np.zeros(1), 0, _END)
         return error
 
 
 def _text_of(error: BaseException | None) -> str:
-    return str(error) if isinstance(error, (Error, ValueError)) and str(error) else f"{type(error).__name__}: {error}"
+    try:
+        return str(error) if isinstance(error, (Error, ValueError)) and str(error) else f"{type(error).__name__}: {error}"
+    except Exception:  # of its own __str__
+        return type(error).__name__
 
 
 class _Job(NamedTuple):
@@ -209,18 +317,18 @@ def _share(name: str, comm: Any, block: int, prepare: Callable[[], _Job]) -> Non
         job = prepare()
         if MPI.Query_thread() < MPI.THREAD_SERIALIZED and team.size > 1:
             raise RuntimeError("MPI has no MPI_THREAD_SERIALIZED: let mpi4py start it, whose default is more (mpi4py.rc.thread_level)")
-        if job.total < 0 or block < 1:
-            raise ValueError(f"{job.total} elements in blocks of {block}: there are 0 or more, in blocks of at least 1")
+        if not 0 <= job.total <= _NUMBER_MOST or block < 1:
+            raise ValueError(f"{job.total} elements in blocks of {block}: there are 0 to 2**63 - 1, in blocks of at least 1")
         return job
 
     with _Team(comm) as team:
         job: _Job = team.attempt(checked)
         call = int.from_bytes(name.encode()[-7:], "big")
-        least = team.least(job.total, -job.total, call, -call, block)
+        least = team.least(job.total, -job.total, call, -call, min(int(block), _NUMBER_MOST))
         if least[2] != -least[3]:
-            raise ValueError(f"abut.mpi.{name}: other ranks have called another function")
+            team.refuse(f"abut.mpi.{name}: other ranks have called another function")
         if least[0] != -least[1]:
-            raise ValueError(f"abut.mpi.{name}: ranks have batches of {least[0]} and of {-least[1]} elements")
+            team.refuse(f"abut.mpi.{name}: ranks have batches of {least[0]} and of {-least[1]} elements")
         if not job.total:
             return
         if job.first is not None and team.size > 1:
@@ -392,7 +500,11 @@ def context(precision: str = "f32", *, comm: Any = None, **more: Any) -> Context
         if "device" in more:
             return team.attempt(lambda: Context(precision=precision, **more))
         device, idle = team.attempt(lambda: _own_device(rank, ranks))
-        if idle and rank == 0:
-            warnings.warn(f"ranks leave {idle} compute units of their part of the device, being bound to fewer cores: mpirun "
-                          "--bind-to none", stacklevel=2)
-        return team.attempt(lambda: Context(device, precision, **more))
+
+        def make() -> Context:
+            if idle and rank == 0:  # which may be an error
+                warnings.warn(f"ranks leave {idle} compute units of their part of the device, being bound to fewer cores: mpirun "
+                              "--bind-to none", stacklevel=5)
+            return Context(device, precision, **more)
+
+        return team.attempt(make)

@@ -3,9 +3,12 @@ import json
 import os
 import pathlib
 import shlex
+import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,14 +20,14 @@ BODY = "v 0.5 0 0\nv -0.5 0.4 0\nv 0 -0.5 0\nv 0 0 0.4\nf 1 3 2\nf 1 2 4\nf 2 3 
 COUNT = 151
 
 
-def ranks(count, folder, what, **more):
-    """What the ranks of `what` below have said, on both streams."""
+def ranks(count, folder, what, good=True, **more):
+    """What the ranks of `what` below have said, on both streams, which end well or, unless they are to, do not."""
     words = shlex.split(os.environ.get("ABUT_TEST_MPIRUN", ""))
     if not words:
         pytest.skip("ABUT_TEST_MPIRUN is not set: no MPI, or no mpirun")
     started = subprocess.run([*words, "-n", str(count), sys.executable, __file__, what], cwd=folder, stdin=subprocess.DEVNULL,
                              capture_output=True, text=True, timeout=100, env={**os.environ, **more})
-    assert started.returncode == 0, started.stdout + started.stderr
+    assert (started.returncode == 0) == good, started.stdout + started.stderr
     return started.stdout + started.stderr
 
 
@@ -59,6 +62,12 @@ def test_ranks_give_what_one_call_gives(folder):
 def test_what_fails_on_one_rank_is_raised_on_all(folder):
     said = ranks(2, folder, "failures")
     assert said.count("is well") == 2
+
+
+def test_ranks_that_cannot_say_so_end_all(folder):
+    """The thread of rank 0 that answers; before, the others waited for ever."""
+    said = ranks(2, folder, "no_answer", good=False)
+    assert "ZeroDivisionError: no answer" in said and "is well" not in said
 
 
 def test_two_ranks_share_a_device(folder):
@@ -146,6 +155,61 @@ def failures(rank, size):
                         "other ranks have called another function")):
         with pytest.raises((am.RankError, ValueError), match=text):
             call()
+
+
+    interrupts(rank)
+    no_thread(rank, size)
+
+
+def interrupts(rank):
+    """Ctrl-C of rank 1, again and again while it talks, while it works, and at the end."""
+    def interrupt(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+
+    def during(function):
+        return lambda *arguments: (interrupt(), function(*arguments))[1]
+
+    def works(first, stop):
+        time.sleep(0.01)
+
+    for work, names in ((works, ["ask"]), (works, ["ask", "agree", "least"]), (interrupt, [])):
+        with pytest.MonkeyPatch.context() as patch:
+            for name in names if rank == 1 else ():
+                patch.setattr(am._Team, name, during(getattr(am._Team, name)))
+            with pytest.raises(KeyboardInterrupt) if rank == 1 else pytest.raises(am.RankError, match="rank 1: KeyboardInterrupt"):
+                am.share(work if rank == 1 else works, 200, block=1)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt) if rank == 1 else nullcontext():
+        if rank == 1:
+            hand_out = am._Team.hand_out
+            patch.setattr(am._Team, "hand_out", lambda *arguments: (hand_out(*arguments), interrupt())[0])
+        am.share(lambda first, stop: None, 5)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def no_thread(rank, size):
+    """Rank 0 serves the others, who do it all."""
+    def start(_):
+        raise RuntimeError("can't start new thread")
+
+    done = []
+    with pytest.MonkeyPatch.context() as patch:
+        if rank == 0:
+            patch.setattr(threading.Thread, "start", start)
+        am.share(lambda first, stop: done.extend(range(first, stop)), 100, block=9)
+    assert done == ([] if rank == 0 else list(range(100))) or size > 2
+
+
+def no_answer(rank, size):
+    def fails(shares, rank, speed):
+        raise ZeroDivisionError("no answer")
+
+    with am._Team(None) as team:
+        assert team.comm.Get_errhandler() == team.node.Get_errhandler() == _MPI.ERRORS_ARE_FATAL
+    if rank == 0:
+        answer = am._Shares.next
+        am._Shares.next = lambda shares, rank, speed: (fails if rank else answer)(shares, rank, speed)
+    am.share(lambda first, stop: time.sleep(0.01), 100, block=1)
 
 
 def devices(rank, size):
