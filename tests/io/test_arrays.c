@@ -12,21 +12,32 @@
 #define B 3
 #define C 5
 
-/* Every range of the (A, B, C) array whose element (a, b, c) is 100 a + 10 b + c. */
-static void check_ranges(abut_array_file *file, size_t index)
+/* Every range of the (A, B, C) array whose element (a, b, c) is 100 a + 10 b + c, those of a whole dimension and of none
+ * among them; how many these are. */
+static size_t check_ranges(abut_array_file *file, size_t index)
 {
-  for (size_t i = 0; i < A * A * B * B * C * C; i++) {
-    const size_t first[3] = {i % A, i / A % B, i / (A * B) % C}, k = i / (A * B * C);
-    const size_t count[3] = {k % A % (A - first[0] + 1), k / A % B % (B - first[1] + 1), k / (A * B) % C % (C - first[2] + 1)};
+  size_t ranges = 0;
+  for (size_t i = 0; i < (A + 1) * (B + 1) * (C + 1) * (A + 1) * (B + 1) * (C + 1); i++) {
+    const size_t k = i / ((A + 1) * (B + 1) * (C + 1));
+    const size_t first[3] = {i % (A + 1), i / (A + 1) % (B + 1), i / ((A + 1) * (B + 1)) % (C + 1)};
+    const size_t count[3] = {k % (A + 1), k / (A + 1) % (B + 1), k / ((A + 1) * (B + 1))};
     void *data;
+    if (first[0] + count[0] > A || first[1] + count[1] > B || first[2] + count[2] > C) {
+      continue;
+    }
     REQUIRE_OK(abut_read_array(file, index, first, count, &data));
+    ranges++;
     for (size_t at = 0; at < count[0] * count[1] * count[2]; at++) {
       const size_t a = first[0] + at / (count[1] * count[2]), b = first[1] + at / count[2] % count[1];
       CHECK_EQUAL(((const int32_t *)data)[at], (int32_t)(100 * a + 10 * b + first[2] + at % count[2]));
     }
     abut_free(data);
   }
+  return ranges;
 }
+
+/* First and count of each dimension, whose sum is at most its length. */
+#define RANGES ((A + 1) * (A + 2) / 2 * ((B + 1) * (B + 2) / 2) * ((C + 1) * (C + 2) / 2))
 
 static const char *npy_file(const char *name, const char *dict, const void *data, size_t bytes)
 {
@@ -77,7 +88,7 @@ static void one_array(void)
     abut_array_file *file;
     REQUIRE_OK(abut_open_arrays(npy_file("a.npy", files[i].dict, files[i].data, files[i].bytes), &file));
     expect_list(file, 1, 0, "", ABUT_ARRAY_INT32);
-    check_ranges(file, 0);
+    CHECK_EQUAL(check_ranges(file, 0), RANGES);
     abut_close_arrays(file);
   }
 }
@@ -107,7 +118,7 @@ static void archives(void)
     REQUIRE_OK(abut_open_arrays(path, &file));
     expect_list(file, 3, 0, "note", ABUT_ARRAY_TEXT);
     expect_list(file, 3, 1, "rows", ABUT_ARRAY_INT32);
-    check_ranges(file, 1);
+    CHECK_EQUAL(check_ranges(file, 1), RANGES);
     REQUIRE_OK(abut_read_array(file, 2, first, count, &data));
     CHECK(*(const double *)data == 2.5);
     abut_free(data);
