@@ -477,6 +477,8 @@ static abut_status find_shapes(abut_pose_file *f)
   const abut_status status = members[0] < 0 ? ABUT_SUCCESS : open_shapes(f, members);
   for (int i = ONE; i <= TWO && status != ABUT_SUCCESS; i++) {
     close_member(&f->arrays[i]);
+    free(f->shapes[i - ONE]); /* what was read of one though the other failed */
+    f->shapes[i - ONE] = NULL;
   }
   f->has_shapes = status == ABUT_SUCCESS;
   return status;

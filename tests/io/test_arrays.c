@@ -150,6 +150,30 @@ static void wrong(void)
   abut_close_arrays(NULL);
 }
 
+/* Compressed shapes of which the second ones are wrong: what was read of the first is freed each time. */
+static void wrong_shape_rows(void)
+{
+  double poses[6 * C] = {0};
+  const uint32_t one[C] = {0, 1, 2, 3, 4};
+  const int32_t two[C] = {4, 3, -2, 1, 0};
+  const abut_array arrays[] = {{"s1", ABUT_ARRAY_FLOAT64, 2, {C, 6}, poses}, {"s2", ABUT_ARRAY_FLOAT64, 2, {C, 6}, poses},
+                               {"one", ABUT_ARRAY_UINT32, 1, {C}, one},      {"two", ABUT_ARRAY_INT32, 1, {C}, two}};
+  const char *path = in_folder("wrong.npz");
+  abut_pose_file *file;
+  uint32_t *a, *b;
+  REQUIRE_OK(abut_write_npz(path, arrays, 4));
+  zip_t *zip = zip_open(path, 0, NULL);
+  REQUIRE(zip);
+  CHECK_EQUAL(zip_set_file_compression(zip, 2, ZIP_CM_DEFLATE, 0), 0);
+  CHECK_EQUAL(zip_close(zip), 0);
+  REQUIRE_OK(abut_open_poses(path, &file, NULL));
+  for (int again = 0; again < 2; again++) {
+    expect_failure(abut_read_shape_rows(file, 0, 1, &a, &b), ABUT_ERROR_FORMAT, path,
+                   "row 2, counted from 0: -2 is no index of a shape");
+  }
+  abut_close_poses(file);
+}
+
 /* Which shapes poses are of, by ranges. */
 static void shape_rows(void)
 {
@@ -184,6 +208,7 @@ int main(void)
   archives();
   wrong();
   shape_rows();
+  wrong_shape_rows();
   folder_remove();
   return check_finish();
 }
