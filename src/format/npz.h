@@ -9,7 +9,8 @@
 /* Opens an archive in memory, which must outlive it. Close with zip_discard. */
 abut_status npz_open(const char *name, const char *bytes, size_t count, zip_t **out);
 
-/* Opens an archive on disk, of which only what is asked for is read. Close with zip_discard. */
+/* Opens an archive on disk, of which only what is asked for is read. *out is NULL where the file is no regular one, such
+ * as a pipe, of which no ranges can be read. Close with zip_discard. */
 abut_status npz_open_file(const char *path, zip_t **out);
 
 /* The header of a member, and the member opened behind it: to be closed with zip_fclose. *stored: whether

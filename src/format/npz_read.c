@@ -7,6 +7,8 @@
 #include "format/whole_file.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define MEMBER_LIMIT 4096
 #define DEFLATE_RATIO 1040 /* deflate shrinks at most by 1032 */
@@ -31,20 +33,37 @@ static abut_status open_source(const char *name, zip_source_t *source, zip_error
   return status;
 }
 
+static abut_status fail_empty(const char *name)
+{
+  return fail_at(ABUT_ERROR_FORMAT, name, 0, "not an .npz archive: the file is empty");
+}
+
 abut_status npz_open(const char *name, const char *bytes, size_t count, zip_t **out)
 {
   zip_error_t error;
   *out = NULL;
   if (count == 0) { /* libzip takes it for an archive of nothing */
-    return fail_at(ABUT_ERROR_FORMAT, name, 0, "not an .npz archive: the file is empty");
+    return fail_empty(name);
   }
   zip_error_init(&error);
   return open_source(name, zip_source_buffer_create(bytes, count, 0, &error), &error, out);
 }
 
+/* libzip tells a file that is not there, and an empty one, otherwise than what they are. */
 abut_status npz_open_file(const char *path, zip_t **out)
 {
+  struct stat about;
   zip_error_t error;
+  *out = NULL;
+  if (stat(path, &about) != 0 || access(path, R_OK) != 0) {
+    return fail_errno(ABUT_ERROR_READ, path);
+  }
+  if (!S_ISREG(about.st_mode)) {
+    return ABUT_SUCCESS;
+  }
+  if (about.st_size == 0) {
+    return fail_empty(path);
+  }
   zip_error_init(&error);
   return open_source(path, zip_source_file_create(path, 0, 0, &error), &error, out);
 }

@@ -135,20 +135,12 @@ static abut_status open_member(abut_array_file *f, zip_uint64_t member)
   return ABUT_SUCCESS;
 }
 
-/* libzip tells a file that is not there as an archive that is none. */
 static abut_status open_archive(abut_array_file *f)
 {
-  struct stat about;
-  if (stat(f->name, &about) != 0 || access(f->name, R_OK) != 0) {
-    return fail_errno(ABUT_ERROR_READ, f->name);
-  }
-  if (!S_ISREG(about.st_mode)) {
+  TRY(npz_open_file(f->name, &f->archive));
+  if (!f->archive) {
     return fail_at(ABUT_ERROR_READ, f->name, 0, "not a regular file");
   }
-  if (about.st_size == 0) {
-    return fail_at(ABUT_ERROR_FORMAT, f->name, 0, "not an .npz archive: the file is empty");
-  }
-  TRY(npz_open_file(f->name, &f->archive));
   const zip_int64_t members = zip_get_num_entries(f->archive, 0);
   if (members < 0 || members > ARRAYS_MOST) {
     return fail_at(ABUT_ERROR_FORMAT, f->name, 0, "more than %d arrays", ARRAYS_MOST);

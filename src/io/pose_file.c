@@ -286,21 +286,13 @@ static abut_status open_npy(const char *path, abut_pose_file **file, abut_pose_f
   return status;
 }
 
-/* libzip tells a file that is not there as an archive that is none. */
 static abut_status open_archive(abut_pose_file *f)
 {
-  struct stat about;
   bool whole = false;
-  if (stat(f->name, &about) != 0 || access(f->name, R_OK) != 0) {
-    return fail_errno(ABUT_ERROR_READ, f->name);
-  }
-  if (!S_ISREG(about.st_mode)) { /* a pipe has no ranges */
+  TRY(npz_open_file(f->name, &f->archive));
+  if (!f->archive) {
     return read_whole(f);
   }
-  if (about.st_size == 0) {
-    return fail_at(ABUT_ERROR_FORMAT, f->name, 0, "not an .npz archive: the file is empty");
-  }
-  TRY(npz_open_file(f->name, &f->archive));
   TRY(find_npz(f, &whole));
   if (!whole) {
     return ABUT_SUCCESS;

@@ -140,6 +140,7 @@ static void wrong(void)
   expect_failure(abut_open_arrays(in_folder("none.npz"), &file), ABUT_ERROR_READ, in_folder("none.npz"), "No such file");
   expect_failure(abut_open_arrays(in_folder("none.npy"), &file), ABUT_ERROR_READ, in_folder("none.npy"), "No such file");
   expect_failure(abut_open_arrays(write_file("e.npz", "", 0), &file), ABUT_ERROR_FORMAT, in_folder("e.npz"), "the file is empty");
+  expect_failure(abut_open_arrays("/dev/null", &file), ABUT_ERROR_READ, "/dev/null", "not a regular file");
   expect_failure(abut_open_arrays(npy_file("s.npy", dict, dict, 8), &file), ABUT_ERROR_FORMAT, in_folder("s.npy"),
                  "8 bytes of data, but its shape needs 12");
   CHECK(!file);
