@@ -265,10 +265,8 @@ static void take_nearest(closest *c, const pairs *p, size_t first, size_t count)
 
 static exit_code compute_pairs(closest *c, pairs *p)
 {
-  progress shown = {0};
-  if (!c->file) {
-    shown = progress_begin(c->o, "nearest shapes, poses");
-  }
+  const bool shows = !c->file; /* in a folder its blocks are what progress is of */
+  progress shown = progress_begin(c->o, "nearest shapes, poses");
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(pairs_open(p, c));
   for (size_t first = 0, count; first < c->poses.count; first += count) {
@@ -287,10 +285,14 @@ static exit_code compute_pairs(closest *c, pairs *p)
     b.d = p->d;
     CLI_TRY_DONE(report_status(abut_closest(c->scene.context, &b)));
     take_nearest(c, p, first, count);
-    progress_step(first + count, c->poses.count, &shown);
+    if (shows) {
+      progress_step(first + count, c->poses.count, &shown);
+    }
   }
 done:
-  progress_end(&shown);
+  if (shows) {
+    progress_end(&shown);
+  }
   return code;
 }
 
