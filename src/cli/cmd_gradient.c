@@ -298,7 +298,7 @@ static exit_code compute_block(void *user, const abut_poses *poses, size_t first
 static exit_code run_in_folder(gradient *g, const options *o)
 {
   if (g->by_shape) {
-    return usage_error(o->command, "a folder of results takes gradients by poses; --by shape write an .npz");
+    return usage_error(o->command, "a folder of results takes gradients by poses; --by shape writes an .npz");
   }
   return job_run_in_folder(&g->job, o, compute_block, g, WHAT);
 }

@@ -303,7 +303,7 @@ def refused(poses):
     run(2, *words, "-o", "cube.obj/", says="^abut: cube.obj/: ")
     run(2, *words, "-o", "r/", "--timeline", "t", says="--timeline is of one file")
     run(2, *words, "-o", "not/there/", says="not/there/: No such file")
-    run(2, "gradient", *ON, "--by", "shape", "--reduce", "energy", "-o", "r/", says="--by shape write an .npz")
+    run(2, "gradient", *ON, "--by", "shape", "--reduce", "energy", "-o", "r/", says="takes gradients by poses; --by shape writes an .npz$")
     run(1, "render", *ON, "-o", "r/", says="names no file to write")
     run(2, *KINDS["shape"], "--each-pose", "-o", "r/", says="directions that are the same for all: no --each-pose")
     check(not os.path.exists("r"), "a folder of what was refused")

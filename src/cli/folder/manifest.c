@@ -79,13 +79,13 @@ static json_t *hash_text(uint64_t hash)
   return json_string(text);
 }
 
-/* ---- bodies: a file, and the files that it names ---- */
+/* ---- bodies, scenes, meshes: a file, and the files that it names ---- */
 
 /* How deep files name files: a scene a body, and that a mesh. */
 #define NAMED_DEPTH 3
 
 static exit_code hash_named(const char *path, const json_t *value, int depth, uint64_t *hash);
-static exit_code hash_body(const char *path, int depth, uint64_t *hash);
+static exit_code hash_file_and_named(const char *path, int depth, uint64_t *hash);
 
 static exit_code hash_members(const char *path, const json_t *value, int depth, uint64_t *hash)
 {
@@ -101,7 +101,7 @@ static exit_code hash_members(const char *path, const json_t *value, int depth, 
   return EXIT_GOOD;
 }
 
-/* Every text that is the name of a file beside the body file. */
+/* Every text that is the name of a file beside the one that has it. */
 static exit_code hash_named(const char *path, const json_t *value, int depth, uint64_t *hash)
 {
   const char *name = json_string_value(value), *slash = strrchr(path, '/');
@@ -117,21 +117,21 @@ static exit_code hash_named(const char *path, const json_t *value, int depth, ui
   memcpy(file, path, folder);
   memcpy(file + folder, name, strlen(name) + 1);
   const bool is_file = *name && stat(file, &about) == 0 && S_ISREG(about.st_mode);
-  const exit_code code = is_file ? hash_body(file, depth + 1, hash) : EXIT_GOOD;
+  const exit_code code = is_file ? hash_file_and_named(file, depth + 1, hash) : EXIT_GOOD;
   free(file);
   return code;
 }
 
-static exit_code hash_body(const char *path, int depth, uint64_t *hash)
+static exit_code hash_file_and_named(const char *path, int depth, uint64_t *hash)
 {
   uint64_t bytes;
   CLI_TRY(hash_file(path, false, hash, &bytes));
   if ((!ends_with(path, ".body.json") && !ends_with(path, ".scene.json")) || depth == NAMED_DEPTH) {
     return EXIT_GOOD;
   }
-  json_t *body = json_load_file(path, JSON_REJECT_DUPLICATES, NULL); /* what is wrong is said where it is read */
-  const exit_code code = hash_named(path, body, depth, hash);
-  json_decref(body);
+  json_t *text = json_load_file(path, JSON_REJECT_DUPLICATES, NULL); /* what is wrong is said where it is read */
+  const exit_code code = hash_named(path, text, depth, hash);
+  json_decref(text);
   return code;
 }
 
@@ -143,7 +143,7 @@ static exit_code hash_list(const char *path, uint64_t *hash)
   CLI_TRY(hash_file(path, false, hash, &bytes));
   exit_code code = report_status(abut_load_pairs(path, &files));
   for (size_t i = 0; i < 2 * files.count && code == EXIT_GOOD; ++i) {
-    code = hash_body(files.bodies[i], 0, hash);
+    code = hash_file_and_named(files.bodies[i], 0, hash);
   }
   abut_free_pairs(&files);
   return code;
@@ -156,7 +156,7 @@ static exit_code put_bodies(json_t *m, const options *o)
   const bool list = o->value[OPTION_PAIRS] != NULL;
   for (int i = 0; i < (list ? 1 : o->operand_count) && code == EXIT_GOOD; ++i) {
     uint64_t hash = HASH_BEGIN;
-    code = list ? hash_list(o->value[OPTION_PAIRS], &hash) : hash_body(o->operands[i], 0, &hash);
+    code = list ? hash_list(o->value[OPTION_PAIRS], &hash) : hash_file_and_named(o->operands[i], 0, &hash);
     json_array_append_new(hashes, hash_text(hash));
   }
   json_object_set_new(m, "bodies", hashes);
