@@ -213,16 +213,34 @@ static double number_at(const abut_array *a, size_t i)
   }
 }
 
+/* The place in the whole array of number i of the rows that are here. */
+static size_t place_in_file(const inputs *f, const abut_array *a, size_t i)
+{
+  const abut_array *whole = whole_of(f, a);
+  const int axis = f->file ? f->axis(whole) : SAME_FOR_ALL;
+  size_t before[4] = {0}, place = 0, step = 1;
+  if (axis >= 0) {
+    before[axis] = f->first;
+  }
+  if (axis == 1 && f->last) {
+    before[0] = whole->shape[0] - a->shape[0];
+  }
+  for (uint32_t k = a->dimensions; k-- > 0; i /= a->shape[k]) {
+    place += (before[k] + i % a->shape[k]) * step;
+    step *= whole->shape[k];
+  }
+  return place;
+}
+
 static exit_code check_numbers(const inputs *f, const abut_array *a, size_t count,
                                abut_precision precision)
 {
-  const bool narrow = precision == ABUT_FLOAT32, cut = f->file && f->axis(a) == 0 && a->shape[0];
-  const size_t before = cut ? f->first * (count / a->shape[0]) : 0;
+  const bool narrow = precision == ABUT_FLOAT32;
   for (size_t i = 0; i < count; ++i) {
     const double x = number_at(a, i);
     if (!isfinite(x)) {
       return report(EXIT_INPUT, "%s: array '%s': number %zu, counted from 0, is %g", f->path,
-                    a->name, before + i, x);
+                    a->name, place_in_file(f, a, i), x);
     }
     if (narrow && fabs(x) > (double)FLT_MAX) {
       return report(EXIT_INPUT, "%s: array '%s': %g is beyond float32; --precision f64 takes it",

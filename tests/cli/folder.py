@@ -286,6 +286,8 @@ def worlds():
     run(0, *model, "-o", "model.npz", says="1 of 10 worlds")
     run(0, *model, "-o", "model/", "--block", 3, says="1 of 10, the first has index 3. Matrices of those that stop are 0.$")
     same_as_npz("model", "model.npz")
+    write_arrays("nan.npz", record=((3, count, 14), [float("nan") if i == 14 * (2 * count + 7) + 5 else 0.0 for i in range(42 * count)]))
+    run(2, *gradients[:-1], "nan.npz", "-o", "w7/", "--block", 3, says="nan.npz: array 'record': number 383, counted from 0, is nan")
     write_arrays("few.npz", q=((4, 7), [0.0] * 28))
     run(2, *gradients[:-1], "few.npz", "-o", "w6/", says=r"few.npz: array 'q': shape \(4, 7\), not \(10, 7\): 10 worlds of 7 velocities|record")
     check(not os.path.exists("w6"), "a folder of what was refused")
