@@ -257,10 +257,14 @@ static void free_rows(gradient *g)
   g->value = g->hessian = NULL;
 }
 
-/* Tangents of the shape (P) or (2, P) are the same for all poses. */
-static int tangent_axis(const abut_array *a)
+static int bar_axis(const abut_array *a)
 {
-  return a->dimensions == 2 && strcmp(a->name, "tangent") != 0 ? 0 : SAME_FOR_ALL;
+  for (size_t i = 0; i < BARS; ++i) {
+    if (strcmp(a->name, bars[i].name) == 0) {
+      return a->dimensions ? 0 : SAME_FOR_ALL;
+    }
+  }
+  return NOT_WANTED;
 }
 
 /* A block's rows of what there is beside the poses. */
@@ -268,11 +272,11 @@ static exit_code read_files(gradient *g, size_t first, size_t count)
 {
   const options *o = g->job.o;
   if (o->value[OPTION_COTANGENTS] && !g->bar_file.path) {
-    CLI_TRY(inputs_open_rows(&g->bar_file, o->value[OPTION_COTANGENTS], inputs_rows_first, g->job.all));
+    CLI_TRY(inputs_open_rows(&g->bar_file, o->value[OPTION_COTANGENTS], bar_axis, g->job.all));
     CLI_TRY(check_names(&g->bar_file));
   }
   if (o->value[OPTION_HESSIAN] && !g->tangent_file.path) {
-    CLI_TRY(inputs_open_rows(&g->tangent_file, o->value[OPTION_HESSIAN], tangent_axis, g->job.all));
+    CLI_TRY(inputs_open_rows(&g->tangent_file, o->value[OPTION_HESSIAN], inputs_tangents_axis, g->job.all));
   }
   CLI_TRY(g->bar_file.path ? inputs_read_rows(&g->bar_file, first, count) : EXIT_GOOD);
   CLI_TRY(g->tangent_file.path ? inputs_read_rows(&g->tangent_file, first, count) : EXIT_GOOD);

@@ -118,16 +118,18 @@ static void add_outputs(const jvp *v, outputs *l)
 
 /* ---- a folder of results ---- */
 
-/* Of each pose its own, or the same for all. Directions of shapes are one for all. */
+/* Directions of shapes are one for all poses. */
 static int direction_axis(const abut_array *a)
 {
-  return a->dimensions == 2 && (strcmp(a->name, "tangent1") == 0 || strcmp(a->name, "tangent2") == 0) ? 0 : SAME_FOR_ALL;
+  return shape_is_name(a->name) ? SAME_FOR_ALL : inputs_tangents_axis(a);
 }
 
 static exit_code take_directions_of_block(jvp *v, size_t first, size_t count)
 {
   inputs *f = &v->tangent_file;
-  CLI_TRY(f->path ? EXIT_GOOD : inputs_open_rows(f, v->job.o->value[OPTION_TANGENTS], direction_axis, v->job.all));
+  CLI_TRY(f->path ? EXIT_GOOD
+                  : inputs_open_rows(f, v->job.o->value[OPTION_TANGENTS],
+                                     v->by_shape ? direction_axis : inputs_tangents_axis, v->job.all));
   CLI_TRY(inputs_read_rows(f, first, count));
   return take_directions(v);
 }

@@ -20,11 +20,6 @@ exit_code inputs_open_named(inputs *f, const char *path, const char *const *name
 
 /* ---- by rows ---- */
 
-int inputs_rows_first(const abut_array *a)
-{
-  return a->dimensions ? 0 : SAME_FOR_ALL;
-}
-
 exit_code inputs_open_rows(inputs *f, const char *path, inputs_axis axis, size_t all)
 {
   const abut_array *there;
@@ -364,6 +359,14 @@ static exit_code tangent_of_both(inputs *f, const abut_array *a, size_t poses, s
   CLI_TRY(check_numbers(f, a, 2 * width, precision));
   CLI_TRY(take(f, a, 0, width, poses, precision, &out->pose1));
   return take(f, a, width, width, poses, precision, &out->pose2);
+}
+
+int inputs_tangents_axis(const abut_array *a)
+{
+  if (strcmp(a->name, "tangent1") == 0 || strcmp(a->name, "tangent2") == 0) {
+    return a->dimensions == 2 ? 0 : SAME_FOR_ALL;
+  }
+  return strcmp(a->name, "tangent") == 0 ? SAME_FOR_ALL : NOT_WANTED;
 }
 
 exit_code inputs_tangents(inputs *f, size_t poses, size_t width, abut_precision precision,

@@ -33,8 +33,6 @@ exit_code inputs_open_rows(inputs *f, const char *path, inputs_axis axis, size_t
 exit_code inputs_read_rows(inputs *f, size_t first, size_t count);
 /* Bytes that a row of the batch takes among them, in the file's numbers and as reals. */
 size_t inputs_row_bytes(const inputs *f);
-/* The axis of arrays that all have a row for each row of the batch. */
-int inputs_rows_first(const abut_array *a);
 void inputs_close(inputs *f);
 /* NULL where there is none of this name. */
 const abut_array *inputs_find(const inputs *f, const char *name);
@@ -61,5 +59,7 @@ exit_code inputs_finite(inputs *f, const char *name, uint32_t rank, const size_t
  * shape (2, width). */
 exit_code inputs_tangents(inputs *f, size_t poses, size_t width, abut_precision precision,
                           abut_pose_tangents *out);
+/* The inputs_axis of a file of them. */
+int inputs_tangents_axis(const abut_array *a);
 
 #endif

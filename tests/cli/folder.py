@@ -124,6 +124,17 @@ def write_arrays(path, **arrays):
             archive.write("array.npy", name + ".npy")
 
 
+def add_broken(like, path):
+    """The arrays of a file, and one behind them that cannot be unpacked."""
+    shutil.copy(like, path)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.write("array.npy", "broken.npy")
+        end = archive.start_dir  # where the central directory begins, behind the last array
+    data = bytearray(pathlib.Path(path).read_bytes())
+    data[end - 40] ^= 255
+    pathlib.Path(path).write_bytes(data)
+
+
 GIVEN = ["cube.body.json", "slab.body.json", "--device", DEVICE]
 ON = [*GIVEN, "--poses", "p.npy", "-q"]
 KINDS = {"gradient": ["gradient", *ON, "--reduce", "energy"],
@@ -190,6 +201,13 @@ def beside_the_poses(rows, poses):
         run(0, "merge", name, "-q")
         same_as_npz(name, f"{name}.npz")
     same_tree_but("of-shapes", "unpacked", "a compressed file of shapes")
+    for name, like, words in (("vjp", "c.npz", ["gradient", *ON, "--cotangents"]),
+                              ("product", "each.npz", ["gradient", *ON, "--reduce", "energy", "--hessian"]),
+                              ("of-each", "each.npz", ["jvp", *ON, "--tangents"]),
+                              ("shape", "along.npz", ["jvp", *ON, "--by", "shape", "--tangents"])):
+        add_broken(like, "broken.npz")
+        run(0, *words, "broken.npz", "-o", f"{name}-broken/", "--yes", says=NOT_FINITE)
+        same_tree_but(name, f"{name}-broken", "beside an array that nobody wants, and that cannot be read")
     vjp = ["gradient", *ON, "-o", "w/", "--block", 41, "--cotangents"]
     run(2, *vjp, "short.npz", says=r"short.npz: array 'd_bar': shape \(5, 304\), not \(100, 304\): 100 poses of 304 contacts")
     run(2, *vjp, "each.npz", says="each.npz: holds none of p_bar")
