@@ -143,6 +143,12 @@ static exit_code take_parameters(worlds *w)
   return EXIT_GOOD;
 }
 
+/* Of worlds in blocks once, where they are described. */
+static bool tells(const worlds *w)
+{
+  return !w->in_blocks || !w->count;
+}
+
 static exit_code take_springs(worlds *w)
 {
   inputs *f = &w->states;
@@ -152,7 +158,7 @@ static exit_code take_springs(worlds *w)
   }
   CLI_TRY(inputs_numbers(f, "springs", 3, shape, "k, mu, v_d, v_s, eps2, eps3 of each pair",
                          w->scene.precision, &w->springs));
-  if (w->springs && w->friction) {
+  if (tells(w) && inputs_find(f, "springs") && inputs_find(f, "friction")) {
     warn("%s: array 'friction' is left out, for 'springs' has every pair's mu", f->path);
   }
   return EXIT_GOOD;
@@ -326,7 +332,7 @@ static exit_code take_controls(worlds *w)
            w->info.nu == 1 ? "" : "s");
   CLI_TRY(inputs_numbers(&w->controls, "u", w->each ? 3 : 2, w->each ? each : held, what, w->scene.precision,
                          &w->u));
-  if (!w->info.nu && (!w->in_blocks || !w->count)) { /* of blocks once, where they are described */
+  if (!w->info.nu && tells(w)) {
     warn("%s: the scene has no actuators; its controls are left out", f->path);
   }
   return EXIT_GOOD;

@@ -262,6 +262,19 @@ def write_scene():
       "actuators": [{"kind": "motor", "joint": "cart"}], "pairs": [{"a": "box", "b": "floor"}]}""")
 
 
+def springs():
+    """What is said of parameters: once, and of worlds of all blocks by their number."""
+    scene = json.loads(pathlib.Path("s.scene.json").read_text())
+    scene["contact_model"] = "spring"
+    pathlib.Path("spring.scene.json").write_text(json.dumps(scene))
+    q = [x for i in range(5) for x in (0, 0, 0.3, 1, 0, 0, 0, 0)]
+    write_arrays("sprung.npz", q=((5, 8), q), friction=((5, 1), [0.5] * 5), springs=((5, 1, 6), [2e3, 0.5, 0.1, 0.1, 1e-3, 1e-3] * 5))
+    process = start("simulate", "spring.scene.json", "--states", "sprung.npz", "--steps", 2, "--device", DEVICE, "-o", "sprung/", "--block", 2)
+    err = process.communicate()[1]
+    said = [line for line in err.splitlines() if "'friction' is left out" in line]
+    check(process.returncode == 0 and len(said) == 1, f"said {len(said)} times: {err}")
+
+
 def worlds():
     """States of worlds, which lie within each kept state, from states and controls that are read by ranges."""
     count, rng = 10, random.Random(4)
@@ -305,6 +318,7 @@ def worlds():
             says="^$" if part else "1 of 5, the first has index 3. Gradients of those that stop are 0.$")
     run(0, "merge", "rollout", "-q")
     same_as_npz("rollout", "rollout.npz")
+    springs()
     model = ["transition", *words[1:4], "--device", DEVICE, "-q", "--parameters"]
     run(0, *model, "-o", "model.npz", says="1 of 10 worlds")
     run(0, *model, "-o", "model/", "--block", 3, says="1 of 10, the first has index 3. Matrices of those that stop are 0.$")
