@@ -253,6 +253,7 @@ static exit_code compute_block(void *user, const abut_poses *block, size_t first
     progress_step(block->count, block->count, p);
   }
   CLI_TRY(turn_gradient(r));
+  l->input_status = w->bad;
   l->input_bytes = inputs_row_bytes(&w->states) + inputs_row_bytes(&w->controls) + inputs_row_bytes(&r->file);
   add_outputs(r, l);
   return EXIT_GOOD;
@@ -261,7 +262,8 @@ static exit_code compute_block(void *user, const abut_poses *block, size_t first
 static exit_code run_in_folder(rollout *r, const options *o)
 {
   folder_run run = {.scene = &r->worlds.scene, .compute = compute_block, .user = r, .what = "gradients, worlds",
-                    .notes = world_notes(), .effect = "Gradients of those that stop are 0."};
+                    .notes = world_notes(), .effect = "Gradients of those that stop are 0.",
+                    .input_notes = parameter_notes};
   CLI_TRY(worlds_open_blocks(&r->worlds, o));
   CLI_TRY(inputs_open_rows(&r->file, o->value[OPTION_COTANGENTS], cotangent_axis, r->worlds.all));
   CLI_TRY(check_names(&r->file));

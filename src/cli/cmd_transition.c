@@ -99,6 +99,7 @@ static exit_code compute_block(void *user, const abut_poses *block, size_t first
     CLI_TRY(compute(t));
     progress_step(block->count, block->count, p);
   }
+  l->input_status = w->bad;
   l->input_bytes = inputs_row_bytes(&w->states) + inputs_row_bytes(&w->controls);
   add_outputs(t, l);
   return EXIT_GOOD;
@@ -107,7 +108,8 @@ static exit_code compute_block(void *user, const abut_poses *block, size_t first
 static exit_code run_in_folder(transition *t, const options *o)
 {
   folder_run r = {.scene = &t->worlds.scene, .compute = compute_block, .user = t, .what = "matrices, worlds",
-                  .notes = world_notes(), .effect = "Matrices of those that stop are 0."};
+                  .notes = world_notes(), .effect = "Matrices of those that stop are 0.",
+                  .input_notes = parameter_notes};
   CLI_TRY(worlds_open_blocks(&t->worlds, o));
   folder_run_worlds(&r, o, t->worlds.all);
   return folder_run_blocks(&r);

@@ -15,6 +15,7 @@ typedef struct outputs {
   output_of of[OUTPUTS_MOST]; /* what a folder of results asks; else not looked at */
   size_t count;
   size_t input_bytes; /* that a row has among inputs beside its pose; likewise */
+  const uint8_t *input_status; /* of each row, what is wrong with its inputs; likewise; or NULL */
 } outputs;
 
 /* The type of the context's reals. */

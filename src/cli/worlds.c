@@ -164,56 +164,74 @@ static exit_code take_springs(worlds *w)
   return EXIT_GOOD;
 }
 
-static void warn_negative(worlds *w, const char *name, const void *numbers, size_t width,
-                          const char *least)
+static bool any_negative(const worlds *w, const void *numbers, size_t width, size_t world)
 {
-  named_worlds n = {0};
-  for (size_t i = 0; numbers && i < w->count; ++i) {
-    bool negative = false;
-    for (size_t k = 0; k < width; ++k) {
-      negative = negative || real_at(numbers, w->scene.precision, i * width + k) < 0.0;
-    }
-    if (negative) {
-      name_world(&n, w->first + i);
-    }
+  bool negative = false;
+  for (size_t k = 0; numbers && k < width; ++k) {
+    negative = negative || real_at(numbers, w->scene.precision, world * width + k) < 0.0;
   }
-  if (n.found) {
-    warn("%s: array '%s': %s %s negative numbers, which count as %s", w->states.path, name,
-         print_worlds(&n, w->count).text, n.found == 1 ? "has" : "have", least);
-    w->warned = w->in_blocks;
-  }
+  return negative;
 }
 
 /* All are above 0 but mu, which may be 0; a world with others comes to no finite step. */
-static void warn_springs(worlds *w)
+static bool has_bad_springs(const worlds *w, size_t world)
 {
-  named_worlds n = {0};
   const size_t width = SPRING_WIDTH * w->info.pairs;
-  for (size_t i = 0; w->springs && i < w->count; ++i) {
-    bool good = true;
-    for (size_t k = 0; k < width; ++k) {
-      const double x = real_at(w->springs, w->scene.precision, i * width + k);
-      good = good && (x > 0.0 || (k % SPRING_WIDTH == SPRING_MU && x >= 0.0));
-    }
-    if (!good) {
-      name_world(&n, w->first + i);
-    }
+  bool good = true;
+  for (size_t k = 0; w->springs && k < width; ++k) {
+    const double x = real_at(w->springs, w->scene.precision, world * width + k);
+    good = good && (x > 0.0 || (k % SPRING_WIDTH == SPRING_MU && x >= 0.0));
   }
-  if (n.found) {
-    warn("%s: array 'springs': %s %s numbers that are not above 0 (mu: below 0)", w->states.path,
-         print_worlds(&n, w->count).text, n.found == 1 ? "has" : "have");
-    w->warned = w->in_blocks;
-  }
+  return !good;
 }
 
-static void warn_parameters(worlds *w)
+enum { BAD_SPRINGS = 1, BAD_FRICTION = 2, BAD_STIFFNESS = 4 };
+
+static const struct {
+  uint8_t bit;
+  const char *name, *what;
+} bad_parameters[] = {{BAD_SPRINGS, "springs", "numbers that are not above 0 (mu: below 0)"},
+                      {BAD_FRICTION, "friction", "negative numbers, which count as 1e-5"},
+                      {BAD_STIFFNESS, "stiffness", "negative numbers, which count as 1e-6"}};
+#define BAD_PARAMETERS (sizeof bad_parameters / sizeof *bad_parameters)
+
+const status_note parameter_notes[] = {
+  {BAD_SPRINGS, BAD_SPRINGS, "worlds whose array 'springs' has numbers that are not above 0 (mu: below 0)",
+   "They stay where they begin."},
+  {BAD_FRICTION, BAD_FRICTION, "worlds whose array 'friction' has negative numbers", "These count as 1e-5."},
+  {BAD_STIFFNESS, BAD_STIFFNESS, "worlds whose array 'stiffness' has negative numbers", "These count as 1e-6."},
+  {0}};
+
+static exit_code judge_parameters(worlds *w)
 {
-  if (w->warned) {
-    return;
+  free(w->bad);
+  w->bad = calloc(w->count ? w->count : 1, sizeof *w->bad);
+  if (!w->bad) {
+    return report(EXIT_RUN, "no memory for %zu worlds", w->count);
   }
-  warn_springs(w);
-  warn_negative(w, "friction", w->friction, w->info.parameters, "1e-5");
-  warn_negative(w, "stiffness", w->stiffness, w->info.parameters, "1e-6");
+  for (size_t i = 0; i < w->count; ++i) {
+    w->bad[i] = (uint8_t)((has_bad_springs(w, i) ? BAD_SPRINGS : 0) |
+                          (any_negative(w, w->friction, w->info.parameters, i) ? BAD_FRICTION : 0) |
+                          (any_negative(w, w->stiffness, w->info.parameters, i) ? BAD_STIFFNESS : 0));
+  }
+  return EXIT_GOOD;
+}
+
+/* Of one file; of worlds in blocks the folder tells, once all are done. */
+static void warn_parameters(const worlds *w)
+{
+  for (size_t k = 0; k < BAD_PARAMETERS; ++k) {
+    named_worlds n = {0};
+    for (size_t i = 0; i < w->count; ++i) {
+      if (w->bad[i] & bad_parameters[k].bit) {
+        name_world(&n, i);
+      }
+    }
+    if (n.found) {
+      warn("%s: array '%s': %s %s %s", w->states.path, bad_parameters[k].name, print_worlds(&n, w->count).text,
+           n.found == 1 ? "has" : "have", bad_parameters[k].what);
+    }
+  }
 }
 
 static exit_code start_at_rest(worlds *w, void **out)
@@ -269,7 +287,10 @@ static exit_code take_states(worlds *w)
   }
   CLI_TRY(take_parameters(w));
   CLI_TRY(take_springs(w));
-  warn_parameters(w);
+  CLI_TRY(judge_parameters(w));
+  if (!w->in_blocks) {
+    warn_parameters(w);
+  }
   return EXIT_GOOD;
 }
 
@@ -469,7 +490,6 @@ exit_code worlds_read_block(worlds *w, size_t first, size_t count)
   free(w->start_q);
   free(w->start_v);
   w->start_q = w->start_v = NULL;
-  w->first = first;
   w->count = count;
   if (w->states.path) {
     CLI_TRY(inputs_read_rows(&w->states, first, count));
@@ -495,6 +515,7 @@ void worlds_close(worlds *w)
 {
   free(w->start_q);
   free(w->start_v);
+  free(w->bad);
   inputs_close(&w->states);
   inputs_close(&w->controls);
   scene_close(&w->scene);

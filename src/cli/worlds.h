@@ -24,9 +24,9 @@ typedef struct worlds {
   abut_scene links;
   abut_scene_info info;
   size_t count, steps;
-  bool in_blocks;          /* of worlds that are read by ranges, those from `first` on, of `all` */
-  bool warned;             /* of what is wrong with them, once */
-  size_t all, first;
+  bool in_blocks;          /* of worlds that are read by ranges, `count` at a time of `all` */
+  size_t all;
+  uint8_t *bad;            /* of each, what parameter_notes tell of; NULL without --states */
   inputs states, controls;
   const void *q, *v, *w; /* (count, ...) where they begin; w may be NULL */
   const void *u;         /* (count, nu), or (steps, count, nu) with `each`; NULL: 0 */
@@ -91,6 +91,8 @@ exit_code need_listed(const char *what, const options *o, const abut_scene_info 
 
 #define WORLD_STATUSES 11 /* bits of a world's status */
 
+/* What is said of worlds of a folder by their parameters, of which `bad` has the bits. */
+extern const status_note parameter_notes[];
 /* What is said of worlds of a folder by their status. */
 const status_note *world_notes(void);
 

@@ -262,17 +262,27 @@ def write_scene():
       "actuators": [{"kind": "motor", "joint": "cart"}], "pairs": [{"a": "box", "b": "floor"}]}""")
 
 
-def springs():
+def parameters():
     """What is said of parameters: once, and of worlds of all blocks by their number."""
     scene = json.loads(pathlib.Path("s.scene.json").read_text())
     scene["contact_model"] = "spring"
     pathlib.Path("spring.scene.json").write_text(json.dumps(scene))
-    q = [x for i in range(5) for x in (0, 0, 0.3, 1, 0, 0, 0, 0)]
-    write_arrays("sprung.npz", q=((5, 8), q), friction=((5, 1), [0.5] * 5), springs=((5, 1, 6), [2e3, 0.5, 0.1, 0.1, 1e-3, 1e-3] * 5))
-    process = start("simulate", "spring.scene.json", "--states", "sprung.npz", "--steps", 2, "--device", DEVICE, "-o", "sprung/", "--block", 2)
-    err = process.communicate()[1]
-    said = [line for line in err.splitlines() if "'friction' is left out" in line]
-    check(process.returncode == 0 and len(said) == 1, f"said {len(said)} times: {err}")
+    bad, start_q = [2e3, 0.5, 0.1, 0.1, 1e-3, 0.0], ((5, 8), [0, 0, 0.3, 1, 0, 0, 0, 0] * 5)
+    write_arrays("sprung.npz", q=start_q, friction=((5, 1), [0.5] * 5), springs=((5, 1, 6), [2e3, 0.5, 0.1, 0.1, 1e-3, 1e-3] * 3 + bad * 2))
+    write_arrays("soft.npz", q=start_q, stiffness=((5, 1), [1, -1, 1, 1, -1]), friction=((5, 1), [0, 0, 0, 0, -1]))
+    says = {("spring", "sprung"): ["sprung.npz: array 'friction' is left out, for 'springs' has every pair's mu",
+                                   "worlds whose array 'springs' has numbers that are not above 0 \\(mu: below 0\\): 2 of 5, the first has "
+                                   "index 3. They stay where they begin."],
+            ("s", "soft"): ["worlds whose array 'friction' has negative numbers: 1 of 5, the first has index 4. These count as 1e-5.",
+                            "worlds whose array 'stiffness' has negative numbers: 2 of 5, the first has index 1. These count as 1e-6."]}
+    for (scene, states), texts in says.items():
+        process = start("simulate", f"{scene}.scene.json", "--states", f"{states}.npz", "--steps", 2, "--device", DEVICE, "-o", f"{states}/",
+                        "--block", 2)
+        err = process.communicate()[1]
+        check(process.returncode == 0, err)
+        for text in texts:
+            said = re.findall(f"^abut: warning: {text}$", err, re.MULTILINE)
+            check(len(said) == 1, f"said {len(said)} times: {text}: {err}")
 
 
 def worlds():
@@ -318,7 +328,7 @@ def worlds():
             says="^$" if part else "1 of 5, the first has index 3. Gradients of those that stop are 0.$")
     run(0, "merge", "rollout", "-q")
     same_as_npz("rollout", "rollout.npz")
-    springs()
+    parameters()
     model = ["transition", *words[1:4], "--device", DEVICE, "-q", "--parameters"]
     run(0, *model, "-o", "model.npz", says="1 of 10 worlds")
     run(0, *model, "-o", "model/", "--block", 3, says="1 of 10, the first has index 3. Matrices of those that stop are 0.$")

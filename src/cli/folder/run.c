@@ -20,7 +20,7 @@ typedef struct running {
   uint32_t *counts; /* entries of each pose, where there are lists */
   uint32_t *poses;  /* and each entry's pose */
   progress progress;
-  noted noted;
+  noted noted, inputs_noted;
   uint64_t done;    /* poses, of this process */
   uint64_t before;  /* poses that were begun before a block, by all ranks */
   size_t input_bytes; /* of a pose, beside the pose itself */
@@ -135,6 +135,11 @@ static exit_code do_block(running *w, range block)
   if (status < l.count) {
     noted_add(&w->noted, w->run->notes, &l.arrays[status], (size_t)block.first);
   }
+  if (l.input_status) {
+    const abut_array inputs = {.type = ABUT_ARRAY_UINT8, .shape = {(size_t)(block.end - block.first)},
+                               .data = l.input_status};
+    noted_add(&w->inputs_noted, w->run->input_notes, &inputs, (size_t)block.first);
+  }
   w->done += block.end - block.first;
   w->before += block.end - block.first;
   return folder_put(&w->folder, block, &l);
@@ -218,23 +223,29 @@ static exit_code do_part(running *w)
   return code;
 }
 
+/* Of all ranks. */
+static void add_noted(noted *n)
+{
+  uint64_t sums[NOTES_MOST + 1] = {n->rows}, first[NOTES_MOST];
+  for (int i = 0; i < NOTES_MOST; ++i) {
+    sums[1 + i] = n->counts[i];
+    first[i] = n->counts[i] ? n->first[i] : RANKS_MOST;
+  }
+  ranks_sum(sums, NOTES_MOST + 1);
+  ranks_least(first, NOTES_MOST);
+  n->rows = (size_t)sums[0];
+  for (int i = 0; i < NOTES_MOST; ++i) {
+    n->counts[i] = (size_t)sums[1 + i];
+    n->first[i] = (size_t)first[i];
+  }
+}
+
 /* What all ranks have done. */
 static void add_ranks(running *w)
 {
-  noted *n = &w->noted;
-  uint64_t sums[NOTES_MOST + 2] = {w->done, n->rows}, first[NOTES_MOST];
-  for (int i = 0; i < NOTES_MOST; ++i) {
-    sums[2 + i] = n->counts[i];
-    first[i] = n->counts[i] ? n->first[i] : RANKS_MOST;
-  }
-  ranks_sum(sums, NOTES_MOST + 2);
-  ranks_least(first, NOTES_MOST);
-  w->done = sums[0];
-  n->rows = (size_t)sums[1];
-  for (int i = 0; i < NOTES_MOST; ++i) {
-    n->counts[i] = (size_t)sums[2 + i];
-    n->first[i] = (size_t)first[i];
-  }
+  ranks_sum(&w->done, 1);
+  add_noted(&w->noted);
+  add_noted(&w->inputs_noted);
 }
 
 /* ---- all of it ---- */
@@ -290,6 +301,9 @@ static exit_code run(running *w, bool *complete)
   CLI_TRY(do_part(w));
   if (ranks_started()) {
     add_ranks(w);
+  }
+  if (r->input_notes) {
+    noted_warn(&w->inputs_noted, r->input_notes, "");
   }
   noted_warn(&w->noted, r->notes, r->effect);
   return EXIT_GOOD;

@@ -19,6 +19,7 @@ typedef struct folder_run {
   const char *what;         /* what progress calls it */
   const status_note *notes; /* what is said of the array `status` */
   const char *effect;       /* what becomes of rows whose note does not tell */
+  const status_note *input_notes; /* what is said of outputs' input_status; or NULL */
 } folder_run;
 
 /* Opens the poses, which this option names. */

@@ -377,6 +377,7 @@ static exit_code compute_block(void *user, const abut_poses *block, size_t first
   if (block->count) {
     CLI_TRY(step_all(s, p));
   }
+  l->input_status = w->bad;
   l->input_bytes = inputs_row_bytes(&w->states) + inputs_row_bytes(&w->controls);
   add_outputs(s, l);
   return EXIT_GOOD;
@@ -385,7 +386,8 @@ static exit_code compute_block(void *user, const abut_poses *block, size_t first
 static exit_code run_in_folder(simulation *s, const options *o)
 {
   folder_run r = {.scene = &s->worlds.scene, .compute = compute_block, .user = s, .what = "worlds",
-                  .notes = world_notes(), .effect = "status_step says when."};
+                  .notes = world_notes(), .effect = "status_step says when.",
+                  .input_notes = parameter_notes};
   if (o->value[OPTION_CONTACTS]) {
     return usage_error(o->command, "a folder of results has states: --contacts writes an .npz");
   }
