@@ -181,15 +181,17 @@ static exit_code do_stretch(running *w, const uint64_t of[2], size_t block)
   return EXIT_GOOD;
 }
 
-/* A rank of each node compiles what is not kept yet, by a pose that it computes for nothing; the others find it kept. */
+/* A rank of each node compiles what is not kept yet, by a pose, or a step of a world, that it computes for nothing; the
+ * others find it kept. */
 static exit_code compile_first(running *w)
 {
+  const folder_run *r = w->run;
   exit_code code = EXIT_GOOD;
   if (ranks_first_of_node() && ranges_total(&w->folder.gaps)) {
     outputs l = {0};
     range one = w->folder.gaps.at[0];
     one.end = one.first + 1;
-    code = compute(w, &one, &l);
+    code = r->compile ? r->compile(r->user, (size_t)one.first) : compute(w, &one, &l);
   }
   return ranks_agree(code);
 }

@@ -365,13 +365,34 @@ static void summarise(const simulation *s)
 
 /* ---- a folder of results ---- */
 
-static exit_code compute_block(void *user, const abut_poses *block, size_t first, progress *p, outputs *l)
+static exit_code read_block(simulation *s, size_t first, size_t count)
+{
+  free_memory(s);
+  CLI_TRY(worlds_read_block(&s->worlds, first, count));
+  return worlds_need_steps(&s->worlds);
+}
+
+/* All steps are of the programs of the first one. */
+static exit_code compile(void *user, size_t world)
 {
   simulation *s = user;
   worlds *w = &s->worlds;
-  free_memory(s);
-  CLI_TRY(worlds_read_block(w, first, block->count));
-  CLI_TRY(worlds_need_steps(w));
+  progress silent = {.foreseen = true};
+  CLI_TRY(read_block(s, world, 1));
+  const size_t steps = w->steps;
+  w->steps = steps ? 1 : 0;
+  s->rows = count_rows(s);
+  exit_code code = take_memory(s);
+  code = code == EXIT_GOOD ? step_all(s, &silent) : code;
+  w->steps = steps; /* of the next block, too */
+  return code;
+}
+
+static exit_code compute_block(void *user, const abut_poses *block, size_t first, progress *p, outputs *l)
+{
+  simulation *s = user;
+  const worlds *w = &s->worlds;
+  CLI_TRY(read_block(s, first, block->count));
   s->rows = count_rows(s);
   CLI_TRY(take_memory(s));
   if (block->count) {
@@ -385,7 +406,7 @@ static exit_code compute_block(void *user, const abut_poses *block, size_t first
 
 static exit_code run_in_folder(simulation *s, const options *o)
 {
-  folder_run r = {.scene = &s->worlds.scene, .compute = compute_block, .user = s, .what = "worlds",
+  folder_run r = {.scene = &s->worlds.scene, .compute = compute_block, .compile = compile, .user = s, .what = "worlds",
                   .notes = world_notes(), .effect = "status_step says when.",
                   .input_notes = parameter_notes};
   if (o->value[OPTION_CONTACTS]) {
