@@ -127,15 +127,15 @@ def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any 
             raise ValueError(f"q has shape {q.shape}, not (N, {what.nq}): N frames of one world")
         frames = len(q)
         _warn_of_frames("positions", ~np.isfinite(q).all(1), "are not finite: nothing is shown there")
+        if v is not None:
+            kept.append(_frames(v, "v", (frames, what.nv)))
+            options.v = ffi.cast("double *", pointer(kept[-1]))
     if time is not None:
         kept.append(_frames(time, "time", (frames,)))
         options.time = ffi.cast("double *", pointer(kept[-1]))
     if energy is not None:
         kept.append(_frames(energy, "energy", (frames, 2)))
         options.energy = ffi.cast("double *", pointer(kept[-1]))
-    if v is not None:
-        kept.append(_frames(v, "v", (frames, what.nv)))
-        options.v = ffi.cast("double *", pointer(kept[-1]))
     if isinstance(what, Pair):
         check(lib.abut_format_pair_page(what.handle, kind, frames, ffi.cast("double *", pointer(one)),
                                         ffi.cast("double *", pointer(two)), options, text, count))
