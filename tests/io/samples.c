@@ -20,7 +20,9 @@ void buffer_put(buffer *b, const void *bytes, size_t count)
       abort();
     }
   }
-  memcpy(b->bytes + b->count, bytes, count);
+  if (count) { /* of none there may be no bytes either */
+    memcpy(b->bytes + b->count, bytes, count);
+  }
   b->count += count;
   b->bytes[b->count] = 0;
 }
