@@ -5,29 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Zeros: so many reals a row. */
-static exit_code reals(const ccd *c, size_t width, void **out)
-{
-  size_t count = 0;
-  *out = multiply(c->count, width, 1, &count)
-           ? calloc(count ? count : 1, real_bytes(c->scene.precision))
-           : NULL;
-  return *out
-           ? EXIT_GOOD
-           : report(EXIT_RUN, "no memory for %zu numbers of %zu poses each", width, c->count);
-}
-
 exit_code ccd_take_memory(ccd *c)
 {
   abut_ccd_batch *b = &c->batch;
   const size_t rows = c->count ? c->count : 1;
-  CLI_TRY(reals(c, 1, &b->toi));
-  CLI_TRY(reals(c, 3, &b->p1));
-  CLI_TRY(reals(c, 3, &b->p2));
-  CLI_TRY(reals(c, 3, &b->n));
+  const abut_precision precision = c->scene.precision;
+  CLI_TRY(reals_of_poses(c->count, 1, precision, &b->toi));
+  CLI_TRY(reals_of_poses(c->count, 3, precision, &b->p1));
+  CLI_TRY(reals_of_poses(c->count, 3, precision, &b->p2));
+  CLI_TRY(reals_of_poses(c->count, 3, precision, &b->n));
   if (c->derives) {
-    CLI_TRY(reals(c, 12, &c->gradients.by1));
-    CLI_TRY(reals(c, 12, &c->gradients.by2));
+    CLI_TRY(reals_of_poses(c->count, 12, precision, &c->gradients.by1));
+    CLI_TRY(reals_of_poses(c->count, 12, precision, &c->gradients.by2));
   }
   b->status = calloc(rows, sizeof *b->status);
   b->kind = calloc(rows, sizeof *b->kind);

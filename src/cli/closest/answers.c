@@ -5,32 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Zeros: so many reals a pose. */
-static exit_code reals(const closest *c, size_t width, void **out)
-{
-  size_t count = 0;
-  *out = multiply(c->poses.count, width, 1, &count)
-           ? calloc(count ? count : 1, real_bytes(c->scene.precision))
-           : NULL;
-  return *out ? EXIT_GOOD
-              : report(EXIT_RUN, "no memory for %zu numbers of %zu poses each", width,
-                       c->poses.count);
-}
-
 exit_code closest_take_memory(closest *c)
 {
   abut_closest_batch *b = &c->batch;
   const size_t rows = c->poses.count ? c->poses.count : 1;
-  CLI_TRY(reals(c, 1, &b->d));
-  CLI_TRY(reals(c, 3, &b->n));
-  CLI_TRY(reals(c, 3, &b->p1));
-  CLI_TRY(reals(c, 3, &b->p2));
-  CLI_TRY(reals(c, 1, &b->gap));
+  const abut_precision precision = c->scene.precision;
+  CLI_TRY(reals_of_poses(c->poses.count, 1, precision, &b->d));
+  CLI_TRY(reals_of_poses(c->poses.count, 3, precision, &b->n));
+  CLI_TRY(reals_of_poses(c->poses.count, 3, precision, &b->p1));
+  CLI_TRY(reals_of_poses(c->poses.count, 3, precision, &b->p2));
+  CLI_TRY(reals_of_poses(c->poses.count, 1, precision, &b->gap));
   if (c->derives) {
-    CLI_TRY(reals(c, 36, &c->jacobians.p1));
-    CLI_TRY(reals(c, 36, &c->jacobians.p2));
-    CLI_TRY(reals(c, 36, &c->jacobians.n));
-    CLI_TRY(reals(c, 12, &c->jacobians.d));
+    CLI_TRY(reals_of_poses(c->poses.count, 36, precision, &c->jacobians.p1));
+    CLI_TRY(reals_of_poses(c->poses.count, 36, precision, &c->jacobians.p2));
+    CLI_TRY(reals_of_poses(c->poses.count, 36, precision, &c->jacobians.n));
+    CLI_TRY(reals_of_poses(c->poses.count, 12, precision, &c->jacobians.d));
   }
   b->iterations = calloc(rows, sizeof *b->iterations);
   b->simplex = calloc(rows, 8 * sizeof *b->simplex);
