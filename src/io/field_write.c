@@ -47,11 +47,23 @@ static json_t *numbers_of(const double *x, size_t count)
   return out;
 }
 
+/* Says of a primitive what only those that are taken away have to say. */
+static json_t *with_operation(json_t *primitive, abut_operation operation)
+{
+  if (primitive && operation == ABUT_SUBTRACT &&
+      json_object_set_new(primitive, "operation", json_string("subtract")) != 0) {
+    json_decref(primitive);
+    primitive = NULL;
+  }
+  return primitive;
+}
+
 static json_t *superquadric_of(const abut_superquadric *s)
 {
-  return json_pack("{s:o, s:o, s:o, s:o}", "axes", numbers_of(s->axes, 3), "exponents",
-                   numbers_of(s->exponents, 2), "position", numbers_of(s->position, 3),
-                   "quaternion", numbers_of(s->quaternion, 4));
+  return with_operation(json_pack("{s:o, s:o, s:o, s:o}", "axes", numbers_of(s->axes, 3), "exponents",
+                                  numbers_of(s->exponents, 2), "position", numbers_of(s->position, 3),
+                                  "quaternion", numbers_of(s->quaternion, 4)),
+                        s->operation);
 }
 
 /* A body of superquadrics, with the temperature of their union. */
