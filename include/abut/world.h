@@ -45,8 +45,10 @@ typedef enum abut_world_status {
                                     long for them, or they are too stiff */
   ABUT_WORLD_SWEPT = 512,        /* in a scene with "sweep" bodies were stopped within a step where they would
                                     have passed through each other */
-  ABUT_WORLD_SWEEP_LIMIT = 1024  /* that happened more than fifteen times in a step: what was left of the
+  ABUT_WORLD_SWEEP_LIMIT = 1024, /* that happened more than fifteen times in a step: what was left of the
                                     step is lost, for the whole world */
+  /* The bits with any of which a world has stopped. */
+  ABUT_WORLD_STOPS = ABUT_WORLD_NOT_FINITE | ABUT_WORLD_DIVERGED | ABUT_WORLD_SINGULAR | ABUT_WORLD_BAD_INPUT
 } abut_world_status;
 
 #define ABUT_WORLD_NEVER UINT32_MAX

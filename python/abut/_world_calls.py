@@ -35,9 +35,9 @@ class WorldStatus(enum.IntFlag):
     """What has become of a world, in all steps of a call; OK is none of them.
 
     A world that is NOT_FINITE, has DIVERGED, is SINGULAR or had BAD_INPUT keeps the last state that it
-    had. With NOT_CONVERGED the solver's last iterate was used; with OVERFLOW a pair had more contacts
-    than the scene's capacity, or a world more hard ones than `most`: some were left out. SQUEEZED: hard
-    contacts pushed against each other, and gave way a little. FAST: bodies of a pair went farther against
+    had; STOPS has all four of these bits. With NOT_CONVERGED the solver's last iterate was used; with OVERFLOW
+    a pair had more contacts than the scene's capacity, or a world more hard ones than `most`: some were left out.
+    SQUEEZED: hard contacts pushed against each other, and gave way a little. FAST: bodies of a pair went farther against
     each other in a step than half of the thinner one, and may have passed through. GAINED: springs gave energy
     that nothing had, for the time step is too long for them. In a scene with "sweep", SWEPT: bodies were stopped
     within a step where they would have passed through each other. SWEEP_LIMIT: that happened so often in a step
@@ -56,6 +56,7 @@ class WorldStatus(enum.IntFlag):
     GAINED = 256
     SWEPT = 512
     SWEEP_LIMIT = 1024
+    STOPS = NOT_FINITE | DIVERGED | SINGULAR | BAD_INPUT
 
 
 WorldStatus.__module__ = "abut"

@@ -150,7 +150,7 @@ static void add_start(const rollout *r)
   const size_t nv = w->info.nv;
   for (size_t i = 0; r->records && i < w->count * nv; ++i) {
     const size_t world = i / nv, k = 2 * world * nv + i % nv;
-    if (!(r->status[world] & WORLD_STOPS)) {
+    if (!(r->status[world] & ABUT_WORLD_STOPS)) {
       add_real(r->g[BY_Q], r->records, w->precision, i, k);
       add_real(r->g[BY_V], r->records, w->precision, i, k + nv);
     }

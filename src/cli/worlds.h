@@ -84,11 +84,6 @@ exit_code need_contacts(const char *what, const options *o, const abut_scene_inf
 /* Fails, naming `what`, for scenes with automatic pairs, of which there are no slots. */
 exit_code need_listed(const char *what, const options *o, const abut_scene_info *info);
 
-/* A world that has one of them does not go on. */
-#define WORLD_STOPS                                                                            \
-  ((uint32_t)ABUT_WORLD_NOT_FINITE | (uint32_t)ABUT_WORLD_DIVERGED | (uint32_t)ABUT_WORLD_SINGULAR | \
-   (uint32_t)ABUT_WORLD_BAD_INPUT)
-
 #define WORLD_STATUSES 11 /* bits of a world's status */
 
 /* What is said of worlds of a folder by their parameters, of which `bad` has the bits. */

@@ -216,8 +216,6 @@ static abut_status add_curves(page *p, scene_page *s, bool contacts)
 
 /* ---- forces ---- */
 
-#define STOPPED (ABUT_WORLD_NOT_FINITE | ABUT_WORLD_DIVERGED | ABUT_WORLD_SINGULAR | ABUT_WORLD_BAD_INPUT)
-
 /* One step from each frame, of which J' lambda is wanted alone. */
 static abut_status step_frames(scene_page *s)
 {
@@ -273,7 +271,7 @@ static abut_status add_forces(page *p, scene_page *s)
     s->forces[i] = NAN;
   }
   for (size_t i = 0; i < s->placed_count; ++i) {
-    for (size_t link = 0; link < def->link_count && !(s->status[i] & STOPPED); ++link) {
+    for (size_t link = 0; link < def->link_count && !(s->status[i] & ABUT_WORLD_STOPS); ++link) {
       const size_t from = i * nv + (size_t)s->scene->constants.vadr[link];
       float *to = s->forces + s->placed[i] * numbers + 3 * link;
       for (size_t k = 0; k < 3 && def->links[link].joint.type == JOINT_FREE; ++k) {

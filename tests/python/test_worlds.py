@@ -137,6 +137,8 @@ def test_statuses(context, tmp_path):
     assert [abut.WorldStatus(int(s)) for s in got.status] == [
         abut.WorldStatus.OK, abut.WorldStatus.BAD_INPUT, abut.WorldStatus.BAD_INPUT,
         abut.WorldStatus.DIVERGED]
+    assert (got.status & abut.WorldStatus.STOPS != 0).tolist() == [False, True, True, True]
+    assert not abut.WorldStatus.FAST & abut.WorldStatus.STOPS
     assert got.status.dtype == np.uint32 and got.iterations.dtype == np.uint32
     np.testing.assert_array_equal(got.q[3], q[3].astype(got.q.dtype))  # as it was
     v[:, 2] = -10 + 2.5 * 5 * scene.timestep  # beyond 10 m/s by the third step

@@ -228,6 +228,7 @@ static void test_stops(void)
     const uint32_t status = stops ? faults[i - 4].status : 0;
     check(whole.status[i] == 0 && spoilt.status[i] == status, "world %zu: status %u, not %u", i,
           spoilt.status[i], status);
+    check(((spoilt.status[i] & ABUT_WORLD_STOPS) != 0) == stops, "world %zu: whether it has stopped", i);
     check(same_row(spoilt.q, stops ? spoilt.in[OF_Q] : whole.q, i, 15), "world %zu: its q", i);
     check(same_row(spoilt.v, stops ? spoilt.in[OF_V] : whole.v, i, 13), "world %zu: its v", i);
     check(same_row(spoilt.by_v, stops ? none : whole.by_v, i, 13), "world %zu: its gradient", i);

@@ -173,7 +173,7 @@ static exit_code draw_head(picture *q)
   CLI_TRY(chart_text(&q->chart, MARGIN, MARGIN, text, chart_ink));
   for (size_t k = 0; k < c->run_count; ++k) {
     const law *l = c->runs[k].law;
-    const bool stopped = c->runs[k].status & WORLD_STOPS;
+    const bool stopped = c->runs[k].status & ABUT_WORLD_STOPS;
     const double y = MARGIN + CHART_LINE + 16;
     const double from[2] = {x, y}, to[2] = {x + SWATCH, y};
     snprintf(text, sizeof text, "%s%s", l->name, stopped ? ", which stopped" : "");

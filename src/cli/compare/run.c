@@ -222,10 +222,10 @@ static exit_code go(const comparison *c, law_run *r)
   CLI_TRY_DONE(worlds_reals(w, info.nv, 1, 1, &next.v));
   CLI_TRY_DONE(worlds_reals(w, info.nv, 1, 1, &next.w));
   CLI_TRY_DONE(worlds_reals(w, info.contacts, 3, 1, &forces));
-  for (size_t row = 0; row < c->rows && !(r->status & WORLD_STOPS); ++row) {
+  for (size_t row = 0; row < c->rows && !(r->status & ABUT_WORLD_STOPS); ++row) {
     CLI_TRY_DONE(look(c, r, row, forces, &next));
     r->kept = row + 1;
-    if (row + 1 < c->rows && !(r->status & WORLD_STOPS)) {
+    if (row + 1 < c->rows && !(r->status & ABUT_WORLD_STOPS)) {
       CLI_TRY_DONE(advance(c, r, row, &next));
     }
     progress_step(row + 1, c->rows, &p);
@@ -378,7 +378,7 @@ exit_code compare_run(const comparison *c, law_run *r)
 {
   CLI_TRY(take_memory(c, r));
   CLI_TRY(go(c, r));
-  if (r->status & WORLD_STOPS) {
+  if (r->status & ABUT_WORLD_STOPS) {
     cut(c, r);
     r->seconds = (double)NAN;
     return EXIT_GOOD;

@@ -119,7 +119,7 @@ static void turn_records(const simulation *s, const call_size *c, size_t row, co
 {
   const size_t count = s->worlds.count;
   for (size_t i = 0; i < count; ++i) {
-    const bool stopped = s->status[i] & WORLD_STOPS;
+    const bool stopped = s->status[i] & ABUT_WORLD_STOPS;
     for (size_t k = 0; k < c->kept; ++k) {
       memcpy(to + (k * count + i) * row,
              stopped ? before + i * row : from + (i * c->kept + k) * row, row);
@@ -130,7 +130,7 @@ static void turn_records(const simulation *s, const call_size *c, size_t row, co
 static void hold_stopped(const simulation *s, size_t row, const char *before, char *after)
 {
   for (size_t i = 0; i < s->worlds.count; ++i) {
-    if (s->status[i] & WORLD_STOPS) {
+    if (s->status[i] & ABUT_WORLD_STOPS) {
       memcpy(after + i * row, before + i * row, row);
     }
   }
@@ -213,13 +213,13 @@ static bool take_status(simulation *s, size_t done)
 {
   bool stops = false;
   for (size_t i = 0; i < s->worlds.count; ++i) {
-    if (!(s->status[i] & WORLD_STOPS)) {
+    if (!(s->status[i] & ABUT_WORLD_STOPS)) {
       if (s->call_status[i] & ~s->status[i] & ABUT_WORLD_FAST) {
         memcpy(s->fast_links + 2 * i, s->call_links + 2 * i, 2 * sizeof *s->fast_links);
       }
       s->status[i] |= s->call_status[i];
       take_steps(s, i, done);
-      stops = stops || (s->status[i] & WORLD_STOPS);
+      stops = stops || (s->status[i] & ABUT_WORLD_STOPS);
     }
   }
   return stops;
