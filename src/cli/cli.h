@@ -414,8 +414,9 @@ exit_code poses_to_reals(const double *poses, size_t count, abut_precision preci
 size_t pose_width(abut_pose_kind kind);
 size_t real_bytes(abut_precision precision);
 double real_at(const void *reals, abut_precision precision, size_t i);
-/* Zeros: so many reals for each of so many poses. Free with free(). */
-exit_code reals_of_poses(size_t count, size_t width, abut_precision precision, void **out);
+/* Zeros: `width` reals for each of `count` of `what`, such as "poses", for what is said where there is no memory. Free
+ * with free(). */
+exit_code reals_of(const char *what, size_t count, size_t width, abut_precision precision, void **out);
 
 /* Missing files, and folders that cannot take the output, are found before anything is built. */
 exit_code check_readable(const char *path);

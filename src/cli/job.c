@@ -118,10 +118,7 @@ exit_code job_end(job *j, abut_status status)
 
 exit_code job_reals(const job *j, size_t a, size_t b, void **out)
 {
-  size_t count = 0;
-  *out = multiply(a, b, 1, &count) ? calloc(count ? count : 1, real_bytes(j->scene.precision))
-                                   : NULL;
-  return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu times %zu numbers", a, b);
+  return reals_of("poses", a, b, j->scene.precision, out);
 }
 
 void job_print_end(const job *j)

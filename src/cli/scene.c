@@ -32,11 +32,11 @@ size_t real_bytes(abut_precision precision)
   return precision == ABUT_FLOAT64 ? sizeof(double) : sizeof(float);
 }
 
-exit_code reals_of_poses(size_t count, size_t width, abut_precision precision, void **out)
+exit_code reals_of(const char *what, size_t count, size_t width, abut_precision precision, void **out)
 {
   size_t numbers = 0;
   *out = multiply(count, width, 1, &numbers) ? calloc(numbers ? numbers : 1, real_bytes(precision)) : NULL;
-  return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu numbers of %zu poses each", width, count);
+  return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu numbers of each of %zu %s", width, count, what);
 }
 
 double real_at(const void *reals, abut_precision precision, size_t i)

@@ -38,7 +38,7 @@ static exit_code pair_contacts(const world_calls *c, size_t i, bool listed, size
   abut_scene_pair pair = {0};
   abut_compact *list = &c->lists[i];
   abut_batch batch = abut_default_batch();
-  const size_t row = QUATERNION_POSE * c->real;
+  const size_t row = QUATERNION_POSE * real_bytes(c->precision);
   CLI_TRY(report_status(abut_get_scene_pair(c->links, i, &pair)));
   if (!pair.pair.index && !pair.pair.generation) {
     return EXIT_GOOD; /* its contacts are for the caller to give */
@@ -126,15 +126,12 @@ static exit_code call_worlds(void *user, size_t i)
 
 static exit_code reals(const world_calls *c, size_t width, void **out)
 {
-  size_t bytes = 0;
-  *out = multiply(c->count, width, c->real, &bytes) && bytes < SIZE_MAX ? calloc(bytes + 1, 1)
-                                                                        : NULL;
-  return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu worlds", c->count);
+  return reals_of("worlds", c->count, width, c->precision, out);
 }
 
 static void set(const world_calls *c, void *to, size_t at, double x)
 {
-  if (c->real == sizeof(double)) {
+  if (c->precision == ABUT_FLOAT64) {
     ((double *)to)[at] = x;
   } else {
     ((float *)to)[at] = (float)x;
@@ -143,7 +140,7 @@ static void set(const world_calls *c, void *to, size_t at, double x)
 
 static double get(const world_calls *c, const void *from, size_t at)
 {
-  return c->real == sizeof(double) ? ((const double *)from)[at] : ((const float *)from)[at];
+  return c->precision == ABUT_FLOAT64 ? ((const double *)from)[at] : ((const float *)from)[at];
 }
 
 /* `both`: room for a world's q and its pairs' poses of body 1, then of body 2. */
@@ -198,7 +195,7 @@ static exit_code take_derivatives(world_calls *c)
   if (!multiply(c->count, 4 * n->nv * n->nv, 1, &reals_of_a)) {
     return report(EXIT_RUN, "no memory for %zu worlds", c->count);
   }
-  c->bytes_of_a = reals_of_a * c->real;
+  c->bytes_of_a = reals_of_a * real_bytes(c->precision);
   return reals(c, 2 * n->nv * (2 * n->nv + n->nu), &c->matrices);
 }
 
@@ -331,7 +328,7 @@ exit_code time_worlds(const scene *s, const options *o, abut_scene links,
                       size_t count, bench_result *out)
 {
   world_calls c = {.links = links, .context = s->context, .info = info, .count = batch,
-                   .whats = whats, .what_count = count, .real = real_bytes(s->precision)};
+                   .whats = whats, .what_count = count, .precision = s->precision};
   size_t base = 0;
   while (base < count && whats[base] != WORLD_STEP_CALL) {
     ++base;

@@ -25,7 +25,8 @@ typedef struct world_calls {
   abut_worlds worlds;
   const size_t *whats;
   abut_context context;
-  size_t count, what_count, real, bytes_of_a;
+  size_t count, what_count, bytes_of_a;
+  abut_precision precision;
   void *q, *v, *q_next, *v_next;
   uint32_t *status;      /* and behind it the solver's iterations */
   void *cotangents, *gradients[3], *matrices;

@@ -10,13 +10,13 @@ exit_code ccd_take_memory(ccd *c)
   abut_ccd_batch *b = &c->batch;
   const size_t rows = c->count ? c->count : 1;
   const abut_precision precision = c->scene.precision;
-  CLI_TRY(reals_of_poses(c->count, 1, precision, &b->toi));
-  CLI_TRY(reals_of_poses(c->count, 3, precision, &b->p1));
-  CLI_TRY(reals_of_poses(c->count, 3, precision, &b->p2));
-  CLI_TRY(reals_of_poses(c->count, 3, precision, &b->n));
+  CLI_TRY(reals_of("poses", c->count, 1, precision, &b->toi));
+  CLI_TRY(reals_of("poses", c->count, 3, precision, &b->p1));
+  CLI_TRY(reals_of("poses", c->count, 3, precision, &b->p2));
+  CLI_TRY(reals_of("poses", c->count, 3, precision, &b->n));
   if (c->derives) {
-    CLI_TRY(reals_of_poses(c->count, 12, precision, &c->gradients.by1));
-    CLI_TRY(reals_of_poses(c->count, 12, precision, &c->gradients.by2));
+    CLI_TRY(reals_of("poses", c->count, 12, precision, &c->gradients.by1));
+    CLI_TRY(reals_of("poses", c->count, 12, precision, &c->gradients.by2));
   }
   b->status = calloc(rows, sizeof *b->status);
   b->kind = calloc(rows, sizeof *b->kind);

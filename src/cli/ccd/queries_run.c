@@ -41,8 +41,7 @@ static void put(void *reals, abut_precision precision, size_t i, double x, bool 
 
 static exit_code reals(const queries *q, size_t rows, size_t width, void **out)
 {
-  *out = calloc(rows ? rows : 1, width * real_bytes(q->scene.precision));
-  return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu queries", rows);
+  return reals_of("queries", rows, width, q->scene.precision, out);
 }
 
 /* Whether a number of the group is another one than the library's own. */

@@ -10,16 +10,16 @@ exit_code closest_take_memory(closest *c)
   abut_closest_batch *b = &c->batch;
   const size_t rows = c->poses.count ? c->poses.count : 1;
   const abut_precision precision = c->scene.precision;
-  CLI_TRY(reals_of_poses(c->poses.count, 1, precision, &b->d));
-  CLI_TRY(reals_of_poses(c->poses.count, 3, precision, &b->n));
-  CLI_TRY(reals_of_poses(c->poses.count, 3, precision, &b->p1));
-  CLI_TRY(reals_of_poses(c->poses.count, 3, precision, &b->p2));
-  CLI_TRY(reals_of_poses(c->poses.count, 1, precision, &b->gap));
+  CLI_TRY(reals_of("poses", c->poses.count, 1, precision, &b->d));
+  CLI_TRY(reals_of("poses", c->poses.count, 3, precision, &b->n));
+  CLI_TRY(reals_of("poses", c->poses.count, 3, precision, &b->p1));
+  CLI_TRY(reals_of("poses", c->poses.count, 3, precision, &b->p2));
+  CLI_TRY(reals_of("poses", c->poses.count, 1, precision, &b->gap));
   if (c->derives) {
-    CLI_TRY(reals_of_poses(c->poses.count, 36, precision, &c->jacobians.p1));
-    CLI_TRY(reals_of_poses(c->poses.count, 36, precision, &c->jacobians.p2));
-    CLI_TRY(reals_of_poses(c->poses.count, 36, precision, &c->jacobians.n));
-    CLI_TRY(reals_of_poses(c->poses.count, 12, precision, &c->jacobians.d));
+    CLI_TRY(reals_of("poses", c->poses.count, 36, precision, &c->jacobians.p1));
+    CLI_TRY(reals_of("poses", c->poses.count, 36, precision, &c->jacobians.p2));
+    CLI_TRY(reals_of("poses", c->poses.count, 36, precision, &c->jacobians.n));
+    CLI_TRY(reals_of("poses", c->poses.count, 12, precision, &c->jacobians.d));
   }
   b->iterations = calloc(rows, sizeof *b->iterations);
   b->simplex = calloc(rows, 8 * sizeof *b->simplex);
