@@ -295,6 +295,15 @@ static void written(void)
   const abut_fit fit = fit_of(&d, &mesh);
   check(fabs(fit.iou - d.report.iou) < 0.01, "its IoU is %g, by samples %g", fit.iou, d.report.iou);
   CHECK_OK(abut_destroy_body(body));
+  abut_superquadric less[3];
+  abut_superquadrics table;
+  abut_decomposition other = d;
+  memcpy(less, d.def.superquadrics, sizeof less);
+  less[2].operation = ABUT_SUBTRACT;
+  other.def.superquadrics = less;
+  REQUIRE_OK(abut_write_decomposition(path, &other));
+  CHECK_EQUAL(abut_load_superquadrics(path, 1.0, &table), ABUT_ERROR_FORMAT);
+  check(strstr(abut_last_error(), "superquadric 2 is subtracted") != NULL, "of what is taken away the file says '%s'", abut_last_error());
   CHECK_EQUAL(abut_write_decomposition("tool.obj", &d), ABUT_ERROR_ARGUMENT);
   abut_free_decomposition(&d);
   CHECK_EQUAL(abut_write_decomposition(path, &d), ABUT_ERROR_ARGUMENT);
