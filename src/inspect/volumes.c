@@ -133,24 +133,59 @@ static double volume_of(const volumes *v, size_t cell)
   return cell < CELLS ? 1.0 : ldexp(1.0, 3 * (int)v->around.level);
 }
 
+/* Cells of a mark whose neighbours have not been looked at. */
+typedef struct flood {
+  unsigned char mark;
+  uint32_t *waiting;         /* room for all of them */
+  size_t count;
+} flood;
+
+static void take_cell(volumes *v, flood *f, uint32_t cell)
+{
+  if (cell != NO_CELL && v->cells[cell] == f->mark) {
+    v->cells[cell] = 0;
+    f->waiting[f->count++] = cell;
+  }
+}
+
+/* Takes what lies across face `side` of a cell; of a wide one all cells of the box within, each of which has the wide one
+ * for its neighbour. */
+static void take_across(volumes *v, flood *f, const cell_place *p, int side)
+{
+  int64_t low[3], high[3], at[3];
+  take_cell(v, f, cell_across(v, p, side));
+  if (p->width == 1) {
+    return;
+  }
+  for (int k = 0; k < 3; ++k) {
+    const int64_t face = side & 1 ? p->low[k] + p->width : p->low[k] - 1;
+    low[k] = k == side / 2 ? face : p->low[k];
+    high[k] = k == side / 2 ? face + 1 : p->low[k] + p->width;
+    low[k] = low[k] > 0 ? low[k] : 0;
+    high[k] = high[k] < (int64_t)SIDE ? high[k] : (int64_t)SIDE;
+  }
+  for (at[0] = low[0]; at[0] < high[0]; ++at[0]) {
+    for (at[1] = low[1]; at[1] < high[1]; ++at[1]) {
+      for (at[2] = low[2]; at[2] < high[2]; ++at[2]) {
+        take_cell(v, f, cell_at(v, at));
+      }
+    }
+  }
+}
+
 /* Returns the volume of the cells of this mark alone that hang together with cell `at`, and clears them.
  * waiting: room for all of them. */
 static double take_part(volumes *v, unsigned char mark, size_t at, uint32_t *waiting)
 {
-  size_t count = 0;
+  flood f = {.mark = mark, .waiting = waiting};
   double volume = 0.0;
-  v->cells[at] = 0;
-  waiting[count++] = (uint32_t)at;
-  while (count) {
-    const size_t one = waiting[--count];
+  take_cell(v, &f, (uint32_t)at);
+  while (f.count) {
+    const size_t one = f.waiting[--f.count];
     const cell_place p = place_of(v, one);
     volume += volume_of(v, one);
     for (int side = 0; side < 6; ++side) {
-      const uint32_t beside = cell_across(v, &p, side);
-      if (beside != NO_CELL && v->cells[beside] == mark) {
-        v->cells[beside] = 0;
-        waiting[count++] = beside;
-      }
+      take_across(v, &f, &p, side);
     }
   }
   return volume;

@@ -1,6 +1,7 @@
 /* How well fields stand for meshes: against closed forms, more of them with `more`, and with `scans` against
  * the figures of bodies fitted to scans, where ABUT_SHARED names the folder that holds them. */
 #include "inspect/measure.h"
+#include "inspect/volumes.h"
 
 #include "format/mesh.h"
 #include "bodies.h"
@@ -38,6 +39,32 @@ static void expect(const char *name, const char *what, double got, double wanted
 {
   check(fabs(got - wanted) <= within, "%s: %s is %.6g, not %.6g within %g", name, what, got, wanted,
         within);
+}
+
+/* Two lines of cells at the far side of the box within meet one wide cell of four, neither at the middle of its face: they
+ * are one part, whichever comes first. */
+static void lines_at_a_wide_cell(void)
+{
+  enum { SIDE = MEASURE_SIDE, INNER = SIDE * SIDE * SIDE, BLOCK = INNER / (INNER_BLOCKS * INNER_BLOCKS * INNER_BLOCKS) };
+  static const int64_t block[1][3] = {{1, 0, 0}};
+  int64_t at[1][3];
+  memcpy(at, block, sizeof at);
+  volumes v = {.count = INNER + BLOCK, .around = {.level = 2, .at = at, .count = 1}};
+  v.cells = calloc(v.count, 1);
+  if (!check(v.cells != NULL, "no memory for cells")) {
+    return;
+  }
+  for (size_t k = 0; k < 2; ++k) {
+    for (size_t i = SIDE - (k ? 20 : 5); i < SIDE; ++i) {
+      v.cells[(i * SIDE + 3 * k) * SIDE + 3 * k] = CELL_OF_FIELD;
+    }
+  }
+  v.cells[INNER] = CELL_OF_FIELD;
+  memset(v.cells + SIDE * SIDE / 2, CELL_OF_MESH | CELL_OF_FIELD, 1000);
+  abut_fit fit = {0};
+  CHECK_OK(volumes_compare(&v, &fit));
+  expect("lines", "surplus", fit.largest_surplus, (5 + 20 + 64) / 1000.0, 1e-12);
+  free(v.cells);
 }
 
 /* A ball of radius 1.05 about the unit sphere. */
@@ -376,6 +403,7 @@ int main(int count, char **arguments)
     repeats();
     pictures();
   } else {
+    lines_at_a_wide_cell();
     balls();
     open_box();
     stray(3.0, 0.5);
