@@ -15,6 +15,9 @@ static const struct {
   KIND(plane_points, planes, 3),    KIND(cloud_points, points, 3),  KIND(cloud_normals, points, 3),
   KIND(cloud_widths, points, 1),    KIND(grid_coefficients, coefficients, 1)};
 
+/* Beside them `gradient` writes two arrays of each body, hessian, value, status, smoothing and soft. */
+_Static_assert(2 * SHAPE_NAMES + 9 <= OUTPUTS_MOST, "there is no room for all arrays of `gradient --by shape`");
+
 exit_code shape_room(shape_arrays *a, const scene *s, size_t rows)
 {
   a->rows = rows;
