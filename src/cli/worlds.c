@@ -164,13 +164,16 @@ static exit_code take_springs(worlds *w)
   return EXIT_GOOD;
 }
 
-static bool any_negative(const worlds *w, const void *numbers, size_t width, size_t world)
+/* Whether one of a world's parameters, from `first` on, is negative, or with `or_zero` not above 0. */
+static bool any_below(const worlds *w, const void *numbers, size_t first, bool or_zero, size_t world)
 {
-  bool negative = false;
-  for (size_t k = 0; numbers && k < width; ++k) {
-    negative = negative || real_at(numbers, w->scene.precision, world * width + k) < 0.0;
+  const size_t width = w->info.parameters;
+  bool below = false;
+  for (size_t k = first; numbers && k < width; ++k) {
+    const double x = real_at(numbers, w->scene.precision, world * width + k);
+    below = below || x < 0.0 || (or_zero && !(x > 0.0));
   }
-  return negative;
+  return below;
 }
 
 /* All are above 0 but mu, which may be 0; a world with others comes to no finite step. */
@@ -185,14 +188,17 @@ static bool has_bad_springs(const worlds *w, size_t world)
   return !good;
 }
 
-enum { BAD_SPRINGS = 1, BAD_FRICTION = 2, BAD_STIFFNESS = 4 };
+/* Contacts raise what is too small, springs do not, and leave mu of `friction` out where `springs` has it. */
+enum { BAD_SPRINGS = 1, BAD_FRICTION = 2, BAD_STIFFNESS = 4, SPRING_FRICTION = 8, SPRING_STIFFNESS = 16 };
 
 static const struct {
   uint8_t bit;
   const char *name, *what;
 } bad_parameters[] = {{BAD_SPRINGS, "springs", "numbers that are not above 0 (mu: below 0)"},
                       {BAD_FRICTION, "friction", "negative numbers, which count as 1e-5"},
-                      {BAD_STIFFNESS, "stiffness", "negative numbers, which count as 1e-6"}};
+                      {BAD_STIFFNESS, "stiffness", "negative numbers, which count as 1e-6"},
+                      {SPRING_FRICTION, "friction", "negative numbers"},
+                      {SPRING_STIFFNESS, "stiffness", "numbers that are not above 0"}};
 #define BAD_PARAMETERS (sizeof bad_parameters / sizeof *bad_parameters)
 
 const status_note parameter_notes[] = {
@@ -200,6 +206,9 @@ const status_note parameter_notes[] = {
    "They stay where they begin."},
   {BAD_FRICTION, BAD_FRICTION, "worlds whose array 'friction' has negative numbers", "These count as 1e-5."},
   {BAD_STIFFNESS, BAD_STIFFNESS, "worlds whose array 'stiffness' has negative numbers", "These count as 1e-6."},
+  {SPRING_FRICTION, SPRING_FRICTION, "worlds whose array 'friction' has negative numbers", "They stay where they begin."},
+  {SPRING_STIFFNESS, SPRING_STIFFNESS, "worlds whose array 'stiffness' has numbers that are not above 0",
+   "They stay where they begin."},
   {0}};
 
 static exit_code judge_parameters(worlds *w)
@@ -209,10 +218,12 @@ static exit_code judge_parameters(worlds *w)
   if (!w->bad) {
     return report(EXIT_RUN, "no memory for %zu worlds", w->count);
   }
+  const bool springs = w->info.by_springs;
+  const uint8_t friction = springs ? SPRING_FRICTION : BAD_FRICTION, stiffness = springs ? SPRING_STIFFNESS : BAD_STIFFNESS;
   for (size_t i = 0; i < w->count; ++i) {
     w->bad[i] = (uint8_t)((has_bad_springs(w, i) ? BAD_SPRINGS : 0) |
-                          (any_negative(w, w->friction, w->info.parameters, i) ? BAD_FRICTION : 0) |
-                          (any_negative(w, w->stiffness, w->info.parameters, i) ? BAD_STIFFNESS : 0));
+                          (any_below(w, w->friction, w->springs ? w->info.pairs : 0, false, i) ? friction : 0) |
+                          (any_below(w, w->stiffness, 0, springs, i) ? stiffness : 0));
   }
   return EXIT_GOOD;
 }
@@ -506,7 +517,7 @@ exit_code worlds_read_block(worlds *w, size_t first, size_t count)
 
 exit_code need_contacts(const char *what, const options *o, const abut_scene_info *info)
 {
-  return info->springs ? report(EXIT_INPUT, "%s: %s: its contacts are springs between whole bodies, of "
+  return info->by_springs ? report(EXIT_INPUT, "%s: %s: its contacts are springs between whole bodies, of "
                                 "which there is no list", o->operands[0], what)
                        : EXIT_GOOD;
 }

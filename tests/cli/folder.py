@@ -269,10 +269,14 @@ def parameters():
     pathlib.Path("spring.scene.json").write_text(json.dumps(scene))
     bad, start_q = [2e3, 0.5, 0.1, 0.1, 1e-3, 0.0], ((5, 8), [0, 0, 0.3, 1, 0, 0, 0, 0] * 5)
     write_arrays("sprung.npz", q=start_q, friction=((5, 1), [0.5] * 5), springs=((5, 1, 6), [2e3, 0.5, 0.1, 0.1, 1e-3, 1e-3] * 3 + bad * 2))
+    write_arrays("scaled.npz", q=start_q, stiffness=((5, 1), [1, 0, 1, 1, -1]), friction=((5, 1), [0, -1, 0, 0, 0]))
     write_arrays("soft.npz", q=start_q, stiffness=((5, 1), [1, -1, 1, 1, -1]), friction=((5, 1), [0, 0, 0, 0, -1]))
     says = {("spring", "sprung"): ["sprung.npz: array 'friction' is left out, for 'springs' has every pair's mu",
                                    "worlds whose array 'springs' has numbers that are not above 0 \\(mu: below 0\\): 2 of 5, the first has "
                                    "index 3. They stay where they begin."],
+            ("spring", "scaled"): ["worlds whose array 'friction' has negative numbers: 1 of 5, the first has index 1. They stay where they begin.",
+                                   "worlds whose array 'stiffness' has numbers that are not above 0: 2 of 5, the first has index 1. They stay "
+                                   "where they begin."],
             ("s", "soft"): ["worlds whose array 'friction' has negative numbers: 1 of 5, the first has index 4. These count as 1e-5.",
                             "worlds whose array 'stiffness' has negative numbers: 2 of 5, the first has index 1. These count as 1e-6."]}
     for (scene, states), texts in says.items():

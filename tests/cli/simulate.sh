@@ -156,6 +156,12 @@ simulate soft.scene.json bad-out.npz --states bad-springs.npz --steps 4
 says stderr "abut: warning: bad-springs.npz: array 'friction' is left out, for 'springs' has every pair's mu"
 says stderr "abut: warning: bad-springs.npz: array 'springs': 1 of 2 worlds (1) has numbers that are not above 0 (mu: below 0)"
 has stderr '^abut: warning: 1 of 2 worlds \(1\) .*, and keeps the state before, first in step [0-9]+$'
+# What the solver raises stops worlds of springs; mu of listed pairs is that of 'springs', where there are some.
+"$arrays" fill below.npz q=3x7:0,0,0.1,1,0,0,0 friction=3x1:0.5,-1,0 stiffness=3x1:1,1,0
+simulate soft.scene.json below-out.npz --states below.npz --steps 5
+says stderr "abut: warning: below.npz: array 'friction': 1 of 3 worlds (1) has negative numbers"
+says stderr "abut: warning: below.npz: array 'stiffness': 1 of 3 worlds (2) has numbers that are not above 0"
+array below-out.npz status 'NR == 1 ? $1 % 64 >= 32 : $1 % 64 < 32 { ++bad } END { exit bad || NR != 3 }'
 "$arrays" fill flat-springs.npz q=2x7:0,0,0.1,1,0,0,0 springs=2x6:1
 wrong "flat-springs.npz: array 'springs': shape (2, 6), not (2, 1, 6): k, mu, v_d, v_s, eps2, eps3 of each pair" \
   simulate soft.scene.json -o x.npz --states flat-springs.npz --steps 1 --device "$device"

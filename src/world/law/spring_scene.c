@@ -181,6 +181,7 @@ void spring_inform(const loaded_scene *s, abut_scene_info *info)
 {
   info->contacts += s->def.listed_count;
   info->springs += s->def.listed_count;
+  info->by_springs = true;
 }
 
 /* ---- tables ---- */
