@@ -366,11 +366,12 @@ abut_status stages_take_away(decomposition *d, primitives *p)
     double iou, loss;
     TRY_DONE(count_from(d, from, count, other, &iou));
     TRY_DONE(final_loss(d, other, &loss));
-    if (other->count == count && loss < least) {
+    const bool missed = !d->options->primitives && iou < wanted;
+    if (other->count == count && loss < least && (!missed || ended == ABUT_DECOMPOSE_ERROR_NOT_REACHED)) {
       *p = *other;
       least = loss;
-      /* Of fewer than asked for there are as few as before; an error may be met now. */
-      ended = ended != ABUT_DECOMPOSE_ERROR_NOT_REACHED ? ended : iou >= wanted ? d->report->end : ended;
+      /* Of fewer than asked for there are as few as before; an error may be met now, and one that was met stays so. */
+      ended = ended == ABUT_DECOMPOSE_FEWER || missed ? ended : d->report->end;
     }
   }
   d->report->end = ended;
