@@ -13,6 +13,7 @@ import numpy as np
 from abut import pose as pose_numbers
 from abut._arrays import Rows, check_names, pointer
 from abut._calls import _common, _width, poses_of
+from abut._drivers import warn
 from abut._native import check, ffi, lib
 from abut._objects import Body, Context, _Owner, default_context, warn_of_failures
 
@@ -172,6 +173,7 @@ class Shape(_Owner):
 
         part   "hull", the hull of its mesh: one Shape; "superquadrics" or "polyhedra": a list of those that add, in
                the order of the body's file. Exponents outside [0.1, 1.9] count as the nearest in it
+        Warns of parts that are taken away: no convex shape is, and what they hollow counts as full.
         Errors: ValueError for a part that there is not; abut.Error for a body without such parts, and for a
         polyhedron that is empty or without bounds.
         """
@@ -181,6 +183,13 @@ class Shape(_Owner):
         handles = ffi.new("abut_shape[]", max(count[0], 1))
         check(lib.abut_create_body_shapes(body.handle, number, count[0], handles))
         made = Shape._made(body.context, handles, count[0])
+        if part != "hull":
+            info = ffi.new("abut_body_info *")
+            check(lib.abut_get_body_info(body.handle, info))
+            every = int(getattr(info, part))
+            if len(made) < every:
+                warn(f"{every - len(made)} of {every} {part} are taken away, which is left out: what they hollow counts as "
+                     "full (contacts take it in)")
         return made[0] if part == "hull" else made
 
     @property

@@ -113,6 +113,19 @@ static exit_code count_shapes(closest *c, int body)
                          part_words[c->part]);
 }
 
+/* No convex shape is what is taken away: the nearest of those that add is found, as if nothing were. */
+static exit_code warn_taken_away(const closest *c, int body)
+{
+  abut_body_info info;
+  CLI_TRY(report_status(abut_get_body_info(c->scene.bodies[body], &info)));
+  const size_t all = c->part == ABUT_PART_SUPERQUADRICS ? info.superquadrics : info.polyhedra;
+  if (c->counts[body] < all) {
+    warn("%s: %zu of %zu %s are taken away, which is left out: what they hollow counts as full (contacts take it in)",
+         c->o->operands[body], all - c->counts[body], all, part_words[c->part]);
+  }
+  return EXIT_GOOD;
+}
+
 static exit_code make_shapes(closest *c, int body, abut_shape *to)
 {
   const abut_status status =
@@ -144,10 +157,12 @@ static exit_code load_parts(closest *c)
   CLI_TRY(count_shapes(c, 1));
   CLI_TRY(take_shapes(c));
   CLI_TRY(make_shapes(c, 0, c->shapes));
+  CLI_TRY(warn_taken_away(c, 0));
   if (same) {
     memcpy(c->shapes + c->counts[0], c->shapes, c->counts[0] * sizeof *c->shapes);
     return EXIT_GOOD;
   }
+  CLI_TRY(warn_taken_away(c, 1));
   return make_shapes(c, 1, c->shapes + c->counts[0]);
 }
 
