@@ -107,6 +107,9 @@ ABUT_API abut_status abut_get_layout(abut_pair pair, abut_layout *layout);
  * states, and what was fitted where it states nothing. */
 ABUT_API abut_status abut_get_smoothing(abut_pair pair, abut_smoothing *smoothing);
 
+/* The bodies that a pair was created with. NULL: not wanted. Error: ABUT_ERROR_ARGUMENT. */
+ABUT_API abut_status abut_get_pair_bodies(abut_pair pair, abut_body *body1, abut_body *body2);
+
 typedef enum abut_pose_kind {
   ABUT_POSE_TWIST = 0,     /* (N, 6): s = (rho, omega), T = exp(s), translation part first */
   ABUT_POSE_QUATERNION = 1 /* (N, 7): x, y, z, qw, qx, qy, qz; normalised inside */

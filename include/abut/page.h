@@ -28,8 +28,9 @@ typedef struct abut_page_options {
   abut_progress progress; /* of a pair: told how many frames have their contacts; false ends the call with
                              ABUT_ERROR_CANCELLED. NULL: not told */
   void *user;
-  bool live;             /* of a pair: for a server, which docs/view.md describes. The page asks the address that it
-                            was loaded from for contacts of other poses and smoothing */
+  bool live;             /* for a server, which docs/view.md describes. The page has no contacts and no picture: it asks
+                            the address that it was loaded from for those of a frame as it comes to be looked at, and of other
+                            poses and smoothing */
   uint32_t cookie;       /* set by abut_default_page_options */
 } abut_page_options;
 

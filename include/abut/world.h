@@ -156,6 +156,22 @@ ABUT_API void abut_free_items(abut_items *items); /* NULL is allowed */
 ABUT_API abut_status abut_find_contacts(abut_scene scene, const void *q, size_t count, abut_items *items,
                                         abut_compact *list);
 
+/* The kinds of a scene's candidates: those of one kind have equal bodies and smoothings. *count becomes how many there
+ * are, at most abut_scene_info.kinds.
+ *
+ * kinds  (candidates) of each its kind, from 0; NULL: not wanted
+ * pairs  (abut_scene_info.kinds) of each kind the pair by which its contacts are found; they are the scene's. NULL: not wanted
+ * Errors: ABUT_ERROR_ARGUMENT, also of scenes whose contacts are given or springs; ABUT_ERROR_MEMORY. */
+ABUT_API abut_status abut_get_kinds(abut_scene scene, uint32_t *kinds, abut_pair *pairs, size_t *count);
+
+/* Finds contacts as abut_find_contacts does, by other pairs: of another smoothing, say.
+ *
+ * pairs   (pair_count) of each of abut_get_kinds one, of the kind's own bodies. Where one is not the scene's own, all candidates
+ *         are looked at: the broad phase knows the scene's smoothing alone
+ * Errors: those of abut_find_contacts; ABUT_ERROR_ARGUMENT for another number of pairs, and for one of other bodies. */
+ABUT_API abut_status abut_find_contacts_by(abut_scene scene, const abut_pair *pairs, size_t pair_count, const void *q,
+                                           size_t count, abut_items *items, abut_compact *list);
+
 /* Looks for what is suspicious in a scene: dampers and springs of joints and actuators with which speeds grow from step to
  * step, and the longest step that holds; and where pairs are automatic, that there are none; kinds of pairs that no step can
  * leave out, with the reason; bodies that overlap by more than a tenth of the smaller one's diagonal as the scene starts, the

@@ -234,3 +234,19 @@ abut_status abut_get_smoothing(abut_pair handle_, abut_smoothing *smoothing)
   *smoothing = p->smoothing;
   return ABUT_SUCCESS;
 }
+
+abut_status abut_get_pair_bodies(abut_pair handle_, abut_body *body1, abut_body *body2)
+{
+  ENTER(pair_pool, handle_);
+  const pair *p = pair_get(handle_);
+  if (!p) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (body1) {
+    *body1 = p->bodies[0];
+  }
+  if (body2) {
+    *body2 = p->bodies[1];
+  }
+  return ABUT_SUCCESS;
+}

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/reals.h"
+#include <abut/files.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,13 +82,38 @@ abut_status page_add_options(page *p, const abut_page_options *o, size_t frames)
   return status;
 }
 
+static abut_status append(json_t *list, json_t *one)
+{
+  return one && json_array_append_new(list, one) == 0 ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a page");
+}
+
+abut_status page_add_live(page *p, json_t **smoothings)
+{
+  json_t *live = json_object();
+  p->live = true;
+  TRY(page_set(p->root, "live", live));
+  *smoothings = json_array();
+  return page_set(live, "smoothing", *smoothings);
+}
+
+abut_status page_add_smoothing(json_t *smoothings, const abut_smoothing *smoothing)
+{
+  char *text = NULL;
+  TRY(abut_format_smoothing(smoothing, &text));
+  const abut_status status = append(smoothings, json_string(text));
+  abut_free(text);
+  return status;
+}
+
+abut_status page_name_curve(json_t *curves, const char *name, const char *unit)
+{
+  return append(curves, json_pack("{s:s, s:s}", "name", name, "unit", unit));
+}
+
 abut_status page_add_curve(page *p, json_t *curves, const char *name, const char *unit, size_t frames,
                            const float *values)
 {
-  json_t *curve = json_pack("{s:s, s:s}", "name", name, "unit", unit);
-  if (!curve || json_array_append_new(curves, curve) != 0) {
-    return fail(ABUT_ERROR_MEMORY, "no memory for a page");
-  }
+  TRY(page_name_curve(curves, name, unit));
   return page_add(p, name, PAGE_F32, frames, 1, values);
 }
 

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <zip.h>
 
-#define SMALLEST 9 /* libzip's level of compression that takes longest */
+#define SMALLEST 9 /* libzip's level of compression that takes longest, */
+#define QUICKEST 1 /* and that which takes least */
 
 static abut_status fail_archive(zip_t *archive, zip_source_t *whole)
 {
@@ -20,7 +21,7 @@ static abut_status fail_archive(zip_t *archive, zip_source_t *whole)
 }
 
 /* Writes an archive of one member into `whole`, which stays the caller's. */
-static abut_status pack(zip_source_t *whole, const uint8_t *bytes, size_t count)
+static abut_status pack(zip_source_t *whole, const uint8_t *bytes, size_t count, bool quickly)
 {
   zip_t *archive = zip_open_from_source(whole, ZIP_CREATE | ZIP_TRUNCATE, NULL);
   if (!archive) {
@@ -33,7 +34,7 @@ static abut_status pack(zip_source_t *whole, const uint8_t *bytes, size_t count)
     zip_source_free(member);
     return fail_archive(archive, whole);
   }
-  if (zip_set_file_compression(archive, (zip_uint64_t)at, ZIP_CM_DEFLATE, SMALLEST) != 0 || zip_close(archive) != 0) {
+  if (zip_set_file_compression(archive, (zip_uint64_t)at, ZIP_CM_DEFLATE, quickly ? QUICKEST : SMALLEST) != 0 || zip_close(archive) != 0) {
     return fail_archive(archive, whole);
   }
   return ABUT_SUCCESS;
@@ -60,13 +61,13 @@ static abut_status unpack(zip_t *archive, uint8_t **out, size_t *out_count)
   return ABUT_SUCCESS;
 }
 
-abut_status deflate_bytes(const uint8_t *bytes, size_t count, uint8_t **out, size_t *out_count)
+abut_status deflate_bytes(const uint8_t *bytes, size_t count, bool quickly, uint8_t **out, size_t *out_count)
 {
   zip_source_t *whole = zip_source_buffer_create(NULL, 0, 0, NULL);
   if (!whole) {
     return fail(ABUT_ERROR_MEMORY, "no memory for a page");
   }
-  TRY(pack(whole, bytes, count));
+  TRY(pack(whole, bytes, count, quickly));
   zip_t *archive = zip_open_from_source(whole, ZIP_RDONLY, NULL);
   if (!archive) {
     return fail_archive(NULL, whole);

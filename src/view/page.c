@@ -162,7 +162,7 @@ static abut_status put_page(FILE *to, const page *p)
   fwrite(page_before_object, 1, sizeof page_before_object, to);
   TRY(put_object(to, p->root));
   fwrite(page_before_arrays, 1, sizeof page_before_arrays, to);
-  TRY(deflate_bytes(p->bytes, p->used, &packed, &count));
+  TRY(deflate_bytes(p->bytes, p->used, p->live, &packed, &count));
   put_base64(to, packed, count);
   free(packed);
   fwrite(page_before_picture, 1, sizeof page_before_picture, to);

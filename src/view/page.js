@@ -5,6 +5,10 @@
 (() => {
 const at = id => document.getElementById(id);
 const page = JSON.parse(at('object').textContent);
+/* The first frame is asked for before anything is unpacked or drawn. */
+const begunAt = () => { const f = /[#&]frame=(\d+)/.exec(location.hash); return Math.min(f ? +f[1] : page.first, page.frames - 1); };
+let early = null;
+if (page.live) { const body = {threshold: page.threshold, frame: begunAt()}; early = {body: JSON.stringify(body), answer: post(body)}; }
 
 /* ---- arrays ---- */
 
@@ -190,7 +194,7 @@ void main() { colour = encode(mix(paint, vec3(1.0), pale), alpha); }`;
 /* ---- drawing ---- */
 
 const canvas = at('canvas'), overlay = at('overlay');
-const gl = canvas.getContext('webgl2', {antialias: false, alpha: true, premultipliedAlpha: true, powerPreference: 'low-power'});
+const gl = canvas.getContext('webgl2', {antialias: false, alpha: false, powerPreference: 'low-power'});
 
 function fallBack(why) {
   const p = document.createElement('p');
@@ -200,16 +204,22 @@ function fallBack(why) {
   document.documentElement.classList.remove('live');
 }
 
-function programOf(vertex, fragment) {
-  const program = gl.createProgram();
-  for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+/* Begins a program, which the browser makes meanwhile; asking how it came out would wait for it. */
+function beginProgram(vertex, fragment) {
+  const program = gl.createProgram(), shaders = [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]].map(([kind, text]) => {
     const shader = gl.createShader(kind);
     gl.shaderSource(shader, text);
     gl.compileShader(shader);
-    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader));
     gl.attachShader(program, shader);
-  }
+    return shader;
+  });
   gl.linkProgram(program);
+  return {program, shaders};
+}
+
+function endProgram({program, shaders}) {
+  for (const shader of shaders)
+    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader));
   if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
   const found = {program, at: {}, attribute: {}};
   for (let i = gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS); i--;) {
@@ -280,21 +290,29 @@ function read(bytes) {
   data = {places: arrayOf(bytes, 'places'), time: arrayOf(bytes, 'time'), starts: arrayOf(bytes, 'starts'),
     pair: arrayOf(bytes, 'pair'), slot: arrayOf(bytes, 'slot'), feature: arrayOf(bytes, 'feature'), p: arrayOf(bytes, 'p'),
     forces: arrayOf(bytes, 'forces'), d: arrayOf(bytes, 'd'), n: arrayOf(bytes, 'n'), activity: arrayOf(bytes, 'activity'),
-    curves: page.curves.map(c => ({...c, values: arrayOf(bytes, c.name)}))};
-  data.none = page.arrays.feature.type === 'u2' ? 0xffff : 0xffffffff;
+    curves: page.curves.map(c => ({...c, values: arrayOf(bytes, c.name) || new Float32Array(page.frames).fill(NaN), asked: !page.arrays[c.name]}))};
+  data.asked = data.curves.filter(c => c.asked); // those that the page's server computes
+  data.none = page.arrays.feature && page.arrays.feature.type === 'u2' ? 0xffff : 0xffffffff;
   data.share = {d: page.deepest / 32767, n: 1 / 32767, activity: 1 / 255};
   data.least = activity => Math.round(255 * activity);
   meshes = page.meshes.map((m, i) => {
     const vertices = arrayOf(bytes, `m${i}.vertices`), surface = arrayOf(bytes, `m${i}.surface`) || vertices;
     return {...m, vertices, edges: arrayOf(bytes, `m${i}.edges`), corners: corners(surface, arrayOf(bytes, `m${i}.triangles`))};
   });
+  const candidates = arrayOf(bytes, 'candidates'); // of a scene whose contacts are not in the page
+  for (let i = 0; candidates && i < candidates.length; i += 3) {
+    const [a, b, kind] = candidates.subarray(i, i + 3);
+    page.pairs.push({bodies: [a, b], kind, layout: page.layouts[kind]});
+  }
   bodies = page.bodies.map(b => ({...b, file: b.name, name: b.name.replace(/\.body\.json$/, ''), visible: true, alpha: 1}));
 }
 
-/* What the contacts of a frame are read from: what the page's server computed for that frame, else the page's own. */
-const from = f => live && live.shown && live.shown.frame === f ? live.shown : data;
-const range = f => from(f) === data ? [data.starts[f], data.starts[f + 1]] : [0, live.shown.slot.length];
-const pairOf = i => data.pair ? data.pair[i] : 0;
+/* What the contacts of a frame are read from: the page itself, or what its server computed for that frame, by what the
+ * sliders say or as it was loaded; nothing until that is there. */
+const NOTHING = {slot: [], feature: [], p: [], d: [], n: [], activity: [], share: {d: 1, n: 1, activity: 1}, least: activity => activity};
+const from = f => !live ? data : live.shown && live.shown.frame === f ? live.shown : live.kept.get(f) || NOTHING;
+const range = f => live ? [0, from(f).slot.length] : [data.starts[f], data.starts[f + 1]];
+const pairOf = i => { const {pair} = from(frame); return pair ? pair[i] : 0; };
 const nameOf = b => b.link ? `${b.link} (${b.name})` : b.name;
 
 /* The place of a mover in the page, or null where its pose is none. */
@@ -305,14 +323,14 @@ function loadedPlace(mover, f) {
 
 /* Where a body is, likewise. */
 function placeOf(b, f) {
-  const place = from(f) === data ? loadedPlace(b.mover, f) : live.shown.places[b.mover];
+  const {moved: by} = from(f), place = by ? by[b.mover] : loadedPlace(b.mover, f);
   if (!place) return null;
   return b.at ? behind(place, b.at) : place;
 }
 
 /* A contact's numbers, as `abut contacts` has them but for rounding to 16 and 8 bits. */
 function contactOf(i) {
-  const s = from(frame), slot = s.slot[i], pair = pairOf(i), [, , v2, , , , first2, edges1, edges2] = s.layout || page.pairs[pair].layout;
+  const s = from(frame), slot = s.slot[i], pair = pairOf(i), [, , v2, , , , first2, edges1, edges2] = layoutIn(s, pair);
   const [a, b] = page.pairs[pair].bodies.map(k => bodies[k]);
   const kind = slot >= edges2 ? 3 : slot >= edges1 ? 2 : slot >= first2 && v2 ? 1 : 0;
   const words = [`vertex of ${a.name} in the field of ${b.name}`, `vertex of ${b.name} in the field of ${a.name}`,
@@ -330,7 +348,8 @@ function contactsNow() {
 }
 const byActivity = list => { const {activity} = from(frame); return list.sort((i, k) => activity[k] - activity[i] || i - k); };
 /* What slots mean, as text: a picked one is that of another pair of bodies' features where this differs. */
-const layoutOf = (s, pair) => String(s.layout || page.pairs[pair].layout);
+const layoutIn = (s, pair) => s.layout || (s.layouts && s.layouts[page.pairs[pair].kind]) || page.pairs[pair].layout;
+const layoutOf = (s, pair) => String(layoutIn(s, pair));
 /* The picked slot among contacts from one up to another, whatever their activity; -1: it is not there. */
 function pickedAmong(s, first, end) {
   if (!state.picked || layoutOf(s, state.picked.pair) !== state.picked.layout) return -1;
@@ -424,9 +443,11 @@ function look(name, back) {
 
 /* ---- pictures ---- */
 
-function makeDrawing() {
-  const mesh = programOf(MESH_VERTEX, MESH_FRAGMENT), line = programOf(LINE_VERTEX, LINE_FRAGMENT);
-  const ball = programOf(BALL_VERTEX, BALL_FRAGMENT), arrow = programOf(ARROW_VERTEX, ARROW_FRAGMENT);
+const beginPrograms = () => [[MESH_VERTEX, MESH_FRAGMENT], [LINE_VERTEX, LINE_FRAGMENT], [BALL_VERTEX, BALL_FRAGMENT], [ARROW_VERTEX, ARROW_FRAGMENT]]
+  .map(texts => beginProgram(...texts));
+
+function makeDrawing(begun) {
+  const [mesh, line, ball, arrow] = begun.map(endProgram);
   const vao = () => { const v = gl.createVertexArray(); gl.bindVertexArray(v); return v; };
   for (const m of meshes) {
     m.solid = vao();
@@ -502,12 +523,12 @@ function uploadContacts() {
   fill(draw.contacts, rows);
 }
 
-function target(samples) { // a framebuffer of the canvas's size
+function target(samples, format) { // a framebuffer of the canvas's size
   const colour = gl.createRenderbuffer(), depth = gl.createRenderbuffer(), made = gl.createFramebuffer();
   gl.bindFramebuffer(gl.FRAMEBUFFER, made);
-  for (const [buffer, format, place] of [[colour, gl.RGBA8, gl.COLOR_ATTACHMENT0], [depth, gl.DEPTH_COMPONENT24, gl.DEPTH_ATTACHMENT]]) {
+  for (const [buffer, kind, place] of [[colour, format, gl.COLOR_ATTACHMENT0], [depth, gl.DEPTH_COMPONENT24, gl.DEPTH_ATTACHMENT]]) {
     gl.bindRenderbuffer(gl.RENDERBUFFER, buffer);
-    gl.renderbufferStorageMultisample(gl.RENDERBUFFER, samples, format, canvas.width, canvas.height);
+    gl.renderbufferStorageMultisample(gl.RENDERBUFFER, samples, kind, canvas.width, canvas.height);
     gl.framebufferRenderbuffer(gl.FRAMEBUFFER, place, gl.RENDERBUFFER, buffer);
   }
   return {made, colour, depth};
@@ -522,8 +543,8 @@ function forget(t) {
 function resize() {
   const ratio = Math.min(devicePixelRatio || 1, 2), w = Math.round(canvas.clientWidth * ratio), h = Math.round(canvas.clientHeight * ratio);
   if (canvas.width === w && canvas.height === h) return;
-  canvas.width = overlay.width = w;
-  canvas.height = overlay.height = h;
+  canvas.width = w;
+  canvas.height = h;
   forget(draw.smooth);
   forget(draw.pick);
   draw.smooth = draw.pick = null;
@@ -643,10 +664,10 @@ function drawScene(fast) {
   resize();
   if (!canvas.width || !canvas.height) return;
   const smooth = !fast && draw.samples > 1, matrix = cameraMatrix();
-  if (smooth && !draw.smooth) draw.smooth = target(draw.samples);
+  if (smooth && !draw.smooth) draw.smooth = target(draw.samples, gl.RGB8);
   gl.bindFramebuffer(gl.FRAMEBUFFER, smooth ? draw.smooth.made : null);
   gl.viewport(0, 0, canvas.width, canvas.height);
-  gl.clearColor(0, 0, 0, 0);
+  gl.clearColor(...(isDark() ? [0x16, 0x18, 0x1d] : [255, 255, 255]).map(x => x / 255), 1); // --ground
   gl.enable(gl.DEPTH_TEST);
   gl.depthFunc(gl.LEQUAL);
   gl.depthMask(true);
@@ -670,13 +691,16 @@ function drawScene(fast) {
   drawOverlay();
 }
 
-/* A ring around what is picked, its vertices, and the axes. */
+/* A ring around what is picked, its vertices, and the axes, which have a canvas of their own: one over the whole picture costs
+ * a browser without a GPU as much as the picture. */
 function drawOverlay() {
-  const c = overlay.getContext('2d'), ratio = canvas.width / (canvas.clientWidth || 1), style = getComputedStyle(document.documentElement);
-  c.setTransform(ratio, 0, 0, ratio, 0, 0);
-  c.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
-  const i = pickedNow();
+  const i = pickedNow(), style = getComputedStyle(document.documentElement);
+  overlay.hidden = i < 0;
   if (i >= 0) {
+    const c = overlay.getContext('2d'), ratio = canvas.width / (canvas.clientWidth || 1);
+    if (overlay.width !== canvas.width || overlay.height !== canvas.height) [overlay.width, overlay.height] = [canvas.width, canvas.height];
+    c.setTransform(ratio, 0, 0, ratio, 0, 0);
+    c.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
     const contact = contactOf(i), ring = (p, r, width) => {
       const s = project(p);
       if (s.depth <= 0) return;
@@ -691,7 +715,18 @@ function drawOverlay() {
     featureRows(contact).points.forEach(([p]) => ring(p, 4, 2));
     ring(contact.p, 12, 2.5);
   }
-  const {right, up, forward} = axes(camera), x0 = 42, y0 = canvas.clientHeight - (innerWidth > 700 ? 42 : 86); // above the buttons, where these are below
+  drawAxes();
+}
+
+const AXES = 84; // pixels
+let axesOf = '';
+function drawAxes() {
+  const ratio = devicePixelRatio || 1, key = `${camera.azimuth} ${camera.elevation} ${ratio}`, box = at('axes');
+  if (key === axesOf) return;
+  axesOf = key;
+  box.width = box.height = Math.round(AXES * ratio);
+  const c = paintOn(box), {right, up, forward} = axes(camera), x0 = AXES / 2, y0 = AXES / 2;
+  c.setTransform(ratio, 0, 0, ratio, 0, 0);
   const tips = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map((a, k) => ({k, x: dot(a, right), y: dot(a, up), z: dot(a, forward)}));
   c.font = '600 12px system-ui, sans-serif';
   c.textAlign = 'center';
@@ -708,12 +743,28 @@ function drawOverlay() {
 }
 
 let wanted = 0, rest = 0, quickly = false;
-/* One that is asked for already keeps its turn: put off by each newer one it would never come while a slow browser plays. */
+/* Draws soon: quickly what moves, and once more with samples where nothing has moved for a while, which is longer where the
+ * browser is slow. One that is asked for already keeps its turn: put off by each newer one it would never come while a slow
+ * browser plays. */
 function redraw(fast) {
+  const began = performance.now();
   clearTimeout(rest);
-  rest = fast ? setTimeout(() => redraw(false), 150) : 0;
+  rest = 0;
   quickly = fast;
-  if (!wanted) wanted = requestAnimationFrame(() => { wanted = 0; drawScene(quickly); });
+  if (live && fast) live.idle = began; // curves wait until it rests
+  if (wanted) return;
+  wanted = requestAnimationFrame(() => {
+    wanted = 0;
+    drawScene(quickly);
+    if (quickly) rest = setTimeout(() => redraw(false), Math.max(150, 3 * (performance.now() - began)));
+    ready();
+    goOn();
+  });
+}
+/* Says that there is a picture of a frame with its contacts, and when it came. */
+function ready() {
+  const {dataset} = document.documentElement;
+  if (!dataset.ready && !awaited()) dataset.ready = Math.round(performance.now());
 }
 function moved() { redraw(true); remember(); }
 
@@ -724,7 +775,7 @@ function pickAt(x, y) {
   resize();
   const ratio = canvas.width / (canvas.clientWidth || 1), reach = Math.ceil(5 * ratio), side = 2 * reach + 1, matrix = cameraMatrix();
   const left = Math.round(x * ratio) - reach, low = canvas.height - Math.round(y * ratio) - reach - 1, found = new Uint8Array(4 * side * side);
-  if (!draw.pick) draw.pick = target(0);
+  if (!draw.pick) draw.pick = target(0, gl.RGBA8);
   gl.bindFramebuffer(gl.FRAMEBUFFER, draw.pick.made);
   gl.viewport(0, 0, canvas.width, canvas.height);
   gl.enable(gl.SCISSOR_TEST);
@@ -788,6 +839,7 @@ function showContact() {
   const rows = [['slot', state.picked.slot]];
   if (page.pairs.length > 1) rows.push(['pair', two.map(nameOf).join(' – ')]);
   if (layoutOf(from(frame), state.picked.pair) !== state.picked.layout) rows.push(['', 'not among the slots that the page was loaded with']);
+  else if (i < 0 && awaited()) rows.push(['', '…']);
   else if (i < 0) rows.push(['', `below ${digits(page.threshold, 3)} of activity in this frame`]);
   else {
     const c = contactOf(i);
@@ -839,7 +891,7 @@ function say(text) {
 const LISTED = 200;
 /* The largest forces of this frame, in numbers. */
 function showForces() {
-  if (!data.forces) return;
+  if (!hasForces()) return;
   const all = forcesNow().sort((a, b) => length(b[1]) - length(a[1]));
   at('pushes').replaceChildren(...all.slice(0, FORCES_LISTED).map(([m, force]) => {
     const row = document.createElement('tr'), b = bodies.find(x => x.mover === m), size = length(force);
@@ -854,7 +906,7 @@ const FORCES_LISTED = 8;
 function showList() {
   showForces();
   const all = byActivity(contactsNow()), more = page.pairs.length > 1, now = pickedNow();
-  at('count').textContent = all.length > LISTED ? `(${all.length}, the ${LISTED} most active)` : `(${all.length})`;
+  at('count').textContent = awaited() && from(frame) === NOTHING ? '(…)' : all.length > LISTED ? `(${all.length}, the ${LISTED} most active)` : `(${all.length})`;
   const focused = at('list').contains(document.activeElement);
   at('list').replaceChildren(...all.slice(0, LISTED).map(i => {
     const c = contactOf(i), button = document.createElement('button'), dotted = document.createElement('i');
@@ -874,12 +926,16 @@ function showList() {
 
 /* ---- curves ---- */
 
+/* Small pictures of lines are painted in memory: without a GPU long lines take a browser that believes in one a hundred times as long. */
+const paintOn = c => c.getContext('2d', {willReadFrequently: true});
+
 function sized(c, height) {
-  const ratio = devicePixelRatio || 1, w = c.clientWidth || 1;
-  c.style.height = `${height}px`;
-  c.width = Math.round(w * ratio);
-  c.height = Math.round(height * ratio);
-  const to = c.getContext('2d');
+  const ratio = devicePixelRatio || 1, w = c.clientWidth || 1, pixels = [Math.round(w * ratio), Math.round(height * ratio)];
+  if (c.style.height !== `${height}px`) c.style.height = `${height}px`;
+  if (c.width !== pixels[0] || c.height !== pixels[1]) [c.width, c.height] = pixels;
+  else paintOn(c).resetTransform();
+  paintOn(c).clearRect(0, 0, ...pixels);
+  const to = paintOn(c);
   to.setTransform(ratio, 0, 0, ratio, 0, 0);
   return {to, w};
 }
@@ -908,7 +964,15 @@ function plot(to, values, x, top, height) {
   const [low, high] = extent(values), span = high - low, place = v => top + height * (span > 0 ? 1 - (v - low) / span : 0.5);
   to.beginPath();
   let open = false;
-  for (let f = 0; f < page.frames; ++f) {
+  const each = Math.max(1, Math.floor(page.frames / 1500)); // frames that share a pixel
+  for (let f = 0; each > 1 && f < page.frames; f += each) {
+    const [least, most] = extent(values.subarray(f, f + each));
+    if (!Number.isFinite(least)) { open = false; continue; }
+    if (open) to.lineTo(x(f), place(most)); else to.moveTo(x(f), place(most));
+    to.lineTo(x(f), place(least) + (least === most ? 0.5 : 0));
+    open = true;
+  }
+  for (let f = 0; each === 1 && f < page.frames; ++f) {
     const v = values[f];
     if (!Number.isFinite(v)) { open = false; continue; }
     if (open) to.lineTo(x(f), place(v)); else to.moveTo(x(f), place(v));
@@ -934,7 +998,7 @@ const layers = {};
 function underlay(name, to, w, height, draw_) {
   const key = `${w} ${to.canvas.width} ${isDark()}`;
   if (!layers[name] || layers[name].key !== key) {
-    const picture = document.createElement('canvas'), on = picture.getContext('2d');
+    const picture = document.createElement('canvas'), on = paintOn(picture);
     picture.width = to.canvas.width;
     picture.height = to.canvas.height;
     on.setTransform(to.getTransform());
@@ -977,8 +1041,9 @@ function drawCourse() {
   if (page.frames < 2) return;
   if (!course) {
     delete layers.course;
-    course = {activity: new Float32Array(page.frames).fill(NaN), d: new Float32Array(page.frames).fill(NaN)};
-    for (let f = 0; f < page.frames; ++f) {
+    course = {activity: new Float32Array(page.frames).fill(NaN), d: new Float32Array(page.frames).fill(NaN), next: 0};
+    if (live) awake();
+    for (let f = 0; !live && f < page.frames; ++f) {
       const i = pickedAmong(data, data.starts[f], data.starts[f + 1]);
       if (i >= 0) { course.activity[f] = data.activity[i] * data.share.activity; course.d[f] = data.d[i] * data.share.d; }
     }
@@ -1010,11 +1075,13 @@ function go(f, fast) {
   f = clamp(Math.round(f), 0, page.frames - 1);
   if (f === frame || Number.isNaN(f)) return;
   frame = f;
-  at('scrub').value = f;
+  if (!live || live.next === null) at('scrub').value = f; // else it is being dragged
   at('frame').value = f;
   at('of').textContent = `of ${page.frames - 1}` + (data.time ? `, ${data.time[f].toFixed(4)} s` : '');
   if (live) {
     const before = live.shown;
+    live.step = f - live.from;
+    live.from = f;
     live.pose = live.shown = null; // they were of the frame before
     ask();
     if (before) { showNumbers(); showSubtitle(); }
@@ -1023,8 +1090,23 @@ function go(f, fast) {
   drawCurves();
   showContact();
   if (!fast) showList();
-  redraw(fast);
+  if (awaited()) { // the picture of the frame before stays for a moment: bodies without contacts would flicker
+    clearTimeout(blank);
+    blank = setTimeout(() => redraw(fast), 200);
+  } else redraw(fast);
   if (!fast) remember();
+}
+let blank = 0;
+
+/* To a frame by dragging. While the server computes one, the newest other waits: so each that is shown has its contacts. */
+function scrub(f) {
+  if (live && (wanted || (awaited() && !live.wanted))) live.next = f;
+  else go(f, true);
+}
+function goOn() {
+  if (!live || live.next === null || wanted || awaited()) return;
+  go(live.next, true);
+  live.next = null;
 }
 
 const PATIENCE = 1000; // ms that playing waits for the server's answer to one frame
@@ -1044,7 +1126,7 @@ function tick(now) {
   const first = data.time ? data.time[0] : 0, last = data.time ? data.time[page.frames - 1] : (page.frames - 1) / 30;
   clock += since ? Math.min((now - since) / 1000, 0.25) * state.speed : 0;
   since = now;
-  if (live && (wanted || (live.busy && now - wentAt < PATIENCE))) { // the frame's own answer is drawn first; others are skipped
+  if (live && (wanted || (awaited() && now - wentAt < PATIENCE))) { // the frame's own answer is drawn first; others are skipped
     requestAnimationFrame(tick);
     return;
   }
@@ -1065,48 +1147,123 @@ function tick(now) {
 
 /* ---- live: what the page's server computes ---- */
 
-/* live.given      coefficients that the page was made with
+/* live.given      coefficients that the page was made with, of each kind of pairs
  * live.smoothing  those of the sliders
+ * live.kind       the kind that the sliders are of; pairs of bodies have one
  * live.pose       of body 2, where it was moved or typed: 7 numbers; null: the frame's
- * live.shown      the last good answer for the frame, which is drawn in place of the page's own contacts; null: it is not
- * live.wanted     the newest request, which is not sent yet; older ones are forgotten
+ * live.shown      the last good answer for the frame by what was changed, which is drawn in place of the loaded one; null
+ * live.kept       answers for frames as they were loaded, by frame, those that were looked at longest ago first
+ * live.held       their bytes, at most live.room and one answer
+ * live.wanted     the newest request for the frame, which is not sent yet; older ones are forgotten
+ * live.asked      that which is being answered; null
+ * live.next       the frame to which scrubbing has gone meanwhile; null
+ * live.from, step the frame, and by how many it came from the one before
+ * live.curve      frames below it have their curves
+ * live.chunk      frames of which curves are asked for at once
  * live.gone       no server answers */
 const changed = () => live.pose !== null || at('reduction').value !== '' || JSON.stringify(live.smoothing) !== JSON.stringify(live.given);
+/* Whether the frame that is shown waits for the server. */
+const awaited = () => !!live && !live.gone && !!(live.wanted || (live.asked && live.asked.frame === frame));
+
+/* What the sliders say, as a request has it: of a scene the kinds alone that were changed. */
+function smoothingNow() {
+  if (!page.scene) return live.smoothing[0];
+  return Object.fromEntries(live.smoothing.map((s, i) => [i, s]).filter(([i, s]) => JSON.stringify(s) !== JSON.stringify(live.given[i])));
+}
 
 function ask() {
   if (!live) return;
-  const pose1 = loadedPlace(0, frame), pose2 = live.pose || loadedPlace(1, frame);
+  const pose2 = page.scene ? null : live.pose || loadedPlace(1, frame), places = page.scene ? true : loadedPlace(0, frame) && pose2;
   at('pose').value = pose2 ? pose2.map(x => digits(x, 7)).join(', ') : '';
-  live.wanted = null;
-  if (live.gone || !changed() || !pose1 || !pose2) { refuse(''); show(null); return; }
-  live.wanted = {frame, body: {pose1, pose2, threshold: page.threshold, smoothing: live.smoothing, reduction: at('reduction').value || undefined}};
-  if (!live.busy) send();
+  live.wanted = live.next = null;
+  live.idle = performance.now();
+  if (live.gone || !changed() || !places) { refuse(''); show(null); }
+  if (live.gone || !places) return;
+  const body = {threshold: page.threshold}; // in the order of the early one
+  if (live.pose) Object.assign(body, {pose1: loadedPlace(0, frame), pose2});
+  else body.frame = frame;
+  if (changed()) live.wanted = {frame, changed: true, body: {...body, smoothing: smoothingNow(), reduction: at('reduction').value || undefined}};
+  else if (!live.kept.has(frame)) live.wanted = {frame, body};
+  else live.kept.set(frame, taken(frame)); // the last one to be forgotten
+  send();
+}
+function taken(f) {
+  const made = live.kept.get(f);
+  live.kept.delete(f);
+  return made;
 }
 
-async function send() {
-  live.busy = true;
-  while (live.wanted && !live.gone) {
-    const asked = live.wanted;
+/* What is asked next: for the frame, for those that come to be shown soon, for curves; null: nothing now. */
+function nextRequest() {
+  if (live.wanted) {
+    live.asked = live.wanted;
     live.wanted = null;
-    const answer = await post(asked.body);
+    return live.asked;
+  }
+  if (document.hidden) return null;
+  for (let k = 1; !changed() && k <= AHEAD && Math.abs(live.step) <= 10; ++k) {
+    const f = frame + k * (live.step || 1);
+    if (f >= 0 && f < page.frames && !live.kept.has(f)) return {frame: f, ahead: true, body: {frame: f, threshold: page.threshold}};
+  }
+  if (!state.playing && performance.now() - live.idle < QUIET) return null;
+  return curvesRequest();
+}
+const AHEAD = 4, QUIET = 250; // frames; ms without a wish, after which curves are computed
+
+/* The course of the contact that is picked, else the curves, from the first frame that has none of them. */
+function curvesRequest() {
+  const follows = course && state.picked && course.next < page.frames, first = follows ? course.next : live.curve;
+  if (first >= page.frames || live.failed) return null;
+  const count = Math.min(live.chunk, page.frames - first), body = {curves: [first, count], threshold: page.threshold};
+  return {first, count, course: follows ? course : null, body: follows ? {...body, contact: [state.picked.pair, state.picked.slot]} : body};
+}
+
+function awake() {
+  clearTimeout(waking);
+  waking = setTimeout(send, QUIET + 10);
+}
+let waking = 0;
+
+async function send() {
+  if (live.busy) return;
+  live.busy = true;
+  for (let asked; !live.gone && (asked = nextRequest());) {
+    const began = performance.now(), answer = await post(asked.body), isOwn = asked === live.asked;
+    const gone = !answer && await isGone();
+    live.asked = null;
     if (!answer) {
-      if (await isGone()) setGone(true);
-      else if (!asked.again) live.wanted = live.wanted || {...asked, again: true};
-      else if (!live.wanted) refuse('The server gave no answer to this.');
-    } else if (answer.status === 409) live.wanted = live.wanted || asked; // another page of this server was newer
-    else if (answer.status !== 200) { if (!live.wanted) refuse(new TextDecoder().decode(answer.bytes)); }
-    else try {
-      take(asked, answer.bytes);
+      if (gone) setGone(true);
+      else if (isOwn && !asked.again) live.wanted = live.wanted || {...asked, again: true};
+      else if (isOwn && !live.wanted) refuse('The server gave no answer to this.');
+    } else if (answer.status === 409) { // another page of this server was newer
+      if (isOwn) live.wanted = live.wanted || asked;
+      else await pause(50);
+    } else if (answer.status !== 200) {
+      if (isOwn && !live.wanted) refuse(new TextDecoder().decode(answer.bytes));
+      if (isOwn) redraw(true);
+      live.step = asked.ahead ? Infinity : live.step; // none is asked for ahead of its time
+      live.failed = live.failed || (!isOwn && !asked.ahead);
+    } else try {
+      if (asked.body.curves) takeCurves(asked, answer.bytes, performance.now() - began);
+      else take(asked, answer.bytes);
     } catch (error) { // the page's own, which says nothing of the server
       refuse(`The answer cannot be shown: ${error.message}.`);
       console.error(error);
+      if (!isOwn) { live.failed = true; live.step = Infinity; }
     }
+    goOn();
   }
   live.busy = false;
+  if (!live.gone && !live.failed && (live.curve < page.frames || (course && state.picked && course.next < page.frames))) awake();
 }
 
 /* The answer to a request, whole; null: none came. */
 async function post(body) {
+  if (early && early.body === JSON.stringify(body)) {
+    const {answer} = early;
+    early = null;
+    return answer;
+  }
   try {
     const response = await fetch('contacts', {method: 'POST', body: JSON.stringify(body)});
     return {status: response.status, bytes: await response.arrayBuffer()};
@@ -1128,34 +1285,93 @@ async function watch() {
 }
 
 /* Reads an answer (docs/view.md). */
-function take(asked, buffer) {
-  const whole = new DataView(buffer), count = whole.getUint32(8, true), numbers = Array.from({length: 10}, (_, i) => whole.getFloat64(56 + 8 * i, true));
-  if (!changed() || asked.frame !== frame) return; // what was asked for is not wanted any more
+function contactsOf(asked, buffer) {
+  const whole = new DataView(buffer), integer = i => whole.getUint32(4 + 4 * i, true), count = integer(1), flags = integer(11), pushes = integer(12);
+  const numbers = Array.from({length: 10}, (_, i) => whole.getFloat64(56 + 8 * i, true)), {pose1, pose2, reduction} = asked.body;
   let next = 136;
-  const array = (type, columns) => { const a = new type(buffer, next, columns * count); next += 4 * columns * count; return a; };
-  const places = [asked.body.pose1, asked.body.pose2].map(p => { const l = Math.hypot(...p.slice(3)); return p.map((x, i) => i < 3 ? x : x / l); });
-  const made = {frame, places, layout: Array.from({length: 9}, (_, i) => whole.getUint32(12 + 4 * i, true)), none: 0xffffffff, share: {d: 1, n: 1, activity: 1},
-    least: activity => activity, numbers: numbers.slice(0, 4), force: asked.body.reduction ? numbers.slice(4).map(x => -x) : null, reduction: asked.body.reduction};
-  made.slot = array(Uint32Array, 1);
-  made.feature = array(Uint32Array, 2);
-  made.p = array(Float32Array, 3);
-  made.d = array(Float32Array, 1);
-  made.n = array(Float32Array, 3);
-  made.activity = array(Float32Array, 1);
-  ++live.answers;
-  refuse('');
-  show(made);
+  const array = (type, length) => { const a = new type(buffer, next, length); next += 4 * length; return a; };
+  const made = {frame: asked.frame, none: 0xffffffff, share: {d: 1, n: 1, activity: 1}, least: activity => activity, bytes: buffer.byteLength,
+    numbers: numbers.slice(0, 4), force: flags & 1 ? numbers.slice(4).map(x => -x) : null, reduction};
+  if (!page.scene) made.layout = Array.from({length: 9}, (_, i) => integer(2 + i));
+  if (pose1) made.moved = [pose1, pose2].map(p => { const l = Math.hypot(...p.slice(3)); return p.map((x, i) => i < 3 ? x : x / l); });
+  made.slot = array(Uint32Array, count);
+  made.feature = array(Uint32Array, 2 * count);
+  made.p = array(Float32Array, 3 * count);
+  made.d = array(Float32Array, count);
+  made.n = array(Float32Array, 3 * count);
+  made.activity = array(Float32Array, count);
+  if (flags & 2) made.pair = array(Uint32Array, count);
+  if (pushes) made.pushes = array(Float32Array, pushes);
+  for (let k = page.scene ? integer(2) : 0; k--;) { // kinds of other slots than the page's
+    const [kind, ...layout] = array(Uint32Array, 10);
+    made.layouts = {...made.layouts, [kind]: layout};
+  }
+  return made;
 }
+
+function take(asked, buffer) {
+  const made = contactsOf(asked, buffer);
+  ++live.answers;
+  draw.crowd = Math.min(draw.crowd, Math.sqrt(Math.min(1, 48 / Math.max(made.slot.length, 1))));
+  if (asked.changed) {
+    if (!changed() || asked.frame !== frame || live.wanted) return; // what was asked for is not wanted any more
+    refuse('');
+    show(made);
+    return;
+  }
+  keep(made);
+  if (asked.frame === frame && !changed()) {
+    refuse('');
+    shownAnew();
+  }
+}
+
+/* Keeps an answer, and forgets those that were looked at longest ago; never that of the frame that is shown. */
+function keep(made) {
+  live.held += made.bytes - (live.kept.has(made.frame) ? taken(made.frame).bytes : 0);
+  live.kept.set(made.frame, made);
+  data.asked.forEach((curve, k) => { curve.values[made.frame] = made.numbers[k]; });
+  for (const f of live.kept.keys()) {
+    if (live.held <= live.room) break;
+    if (f !== frame && f !== made.frame) live.held -= taken(f).bytes;
+  }
+}
+
+function takeCurves(asked, buffer, ms) {
+  const count = new DataView(buffer).getUint32(8, true), rows = new DataView(buffer).getUint32(12, true), all = new Float32Array(buffer, 16, rows * count);
+  const own = rows - (asked.course ? 2 : 0), end = asked.first + count;
+  for (let k = 0; k < data.asked.length; ++k) data.asked[k].values.set(all.subarray(k * count, (k + 1) * count), asked.first);
+  if (asked.course) {
+    asked.course.activity.set(all.subarray(own * count, (own + 1) * count), asked.first);
+    asked.course.d.set(all.subarray((own + 1) * count), asked.first);
+    asked.course.next = end;
+  }
+  if (asked.first <= live.curve) live.curve = Math.max(live.curve, end);
+  live.chunk = clamp(Math.round(live.chunk * (ms < 15 ? 2 : ms > 40 ? 0.5 : 1)), 1, 256); // a frame that is asked for waits for no more
+  if (drawing) return;
+  drawing = setTimeout(() => {
+    drawing = 0;
+    delete layers.curves;
+    delete layers.course;
+    drawCurves();
+    if (state.picked) drawCourse();
+  }, end >= page.frames ? 0 : 500);
+}
+let drawing = 0;
 
 /* Draws an answer, or the page's own contacts. Other slots than before have other meanings. */
 function show(made) {
   const before = live.shown;
   live.shown = made;
   showNumbers();
-  if (!made && !before) return;
-  if (state.picked && layoutOf(from(frame), state.picked.pair) !== state.picked.layout) state.picked = null;
+  if (made || before) shownAnew();
+}
+function shownAnew() {
+  clearTimeout(blank);
+  if (state.picked && from(frame) !== NOTHING && layoutOf(from(frame), state.picked.pair) !== state.picked.layout) state.picked = null;
   showSubtitle();
   uploadContacts();
+  drawCurves();
   showContact();
   clearTimeout(listing);
   listing = setTimeout(showList, 80); // many answers a second have one list
@@ -1181,8 +1397,8 @@ function showNumbers() {
     for (const row of at('numbers').rows) row.cells[1].textContent = '–';
     return;
   }
-  const rows = s ? [['minimum_distance', `${digits(s.numbers[0], 5)} m`], ['activity_sum', digits(s.numbers[1], 5)],
-    ['energy', `${digits(s.numbers[2], 5)} m²`]] : [];
+  const rows = s ? [[page.scene ? 'least_distance' : 'minimum_distance', `${digits(s.numbers[0], 5)} m`], ['activity_sum', digits(s.numbers[1], 5)]] : [];
+  if (s && !page.scene) rows.push(['energy', `${digits(s.numbers[2], 5)} m²`]);
   if (s && s.force) {
     if (!['activity', 'energy'].includes(s.reduction)) rows.push([s.reduction, `${digits(s.numbers[3], 5)} m`]);
     rows.push(['−gradient', vector(s.force.slice(0, 3), 3)], ['its moment', vector(s.force.slice(3), 3)]);
@@ -1196,16 +1412,19 @@ function showNumbers() {
 
 /* What contacts push links with in this frame, where the page has it: [mover, force]. */
 function forcesNow() {
-  const out = [];
-  for (let m = 0; data.forces && m < page.movers; ++m) {
-    const first = 3 * (frame * page.movers + m), force = Array.from(data.forces.subarray(first, first + 3));
+  const out = [], {pushes} = from(frame);
+  for (let m = 0; hasForces() && m < page.movers; ++m) {
+    const first = !page.pushed ? 3 * (frame * page.movers + m) : page.pushed[m], force = Array.from((page.pushed ? pushes || [] : data.forces).slice(first, first + 3));
+    if (force.length < 3 || first < 0) continue;
     if (force.every(Number.isFinite) && length(force) > 0) out.push([m, force]);
   }
   return out;
 }
 
-/* A force that is drawn as long as a third of the scene: nine tenths of all that are not 0 are smaller. */
+const hasForces = () => !!(data.forces || page.pushed);
+/* A force that is drawn as long as a third of the scene: nine tenths of all that are not 0 are smaller; or a weight. */
 function usualForce() {
+  if (page.weight > 0) return page.weight;
   const sizes = [];
   for (let i = 0; data.forces && i < data.forces.length; i += 3) {
     const size = length(data.forces.subarray(i, i + 3));
@@ -1218,8 +1437,8 @@ function usualForce() {
  * its turns, from its origin. */
 function arrowsNow() {
   if (live && live.shown && live.shown.force) {
-    const {force, places} = live.shown;
-    return [force.slice(0, 3), force.slice(3)].map((v, k) => [places[1], scaled(v, length(v) > 0 ? 0.4 * home.size / length(v) : 0), FORCES[k]]);
+    const {force} = live.shown, place = placeOf(bodies[1], frame);
+    return [force.slice(0, 3), force.slice(3)].map((v, k) => [place, scaled(v, length(v) > 0 ? 0.4 * home.size / length(v) : 0), FORCES[k]]);
   }
   if (!state.forces) return [];
   return forcesNow().map(([m, force]) => {
@@ -1278,7 +1497,7 @@ const OFF = ['near', 'reach', 'ends'], UP_TO = {agree: 1, floor: 0.5, trace: 64}
  * with (the penetration in place of 0); those of UP_TO are linear from 0 on. */
 function sliderOf(key) {
   const label = document.createElement('label'), name = document.createElement('span'), slider = document.createElement('input'), output = document.createElement('output');
-  const most = UP_TO[key], base = live.given[key] || live.given.penetration, middle = Math.log10(base), steps = 200;
+  const most = UP_TO[key], base = given()[key] || given().penetration, middle = Math.log10(base), steps = 200;
   const off = OFF.includes(key), valueAt = x => x <= -steps && off ? 0 : x === 0 ? base : +(10 ** (middle + x / 100)).toPrecision(4);
   label.className = 'slide number';
   name.textContent = name.title = key;
@@ -1287,13 +1506,13 @@ function sliderOf(key) {
   else Object.assign(slider, {min: -steps, max: steps, step: 1});
   slider.setAttribute('data-key', key);
   const put = () => {
-    const x = live.smoothing[key];
+    const x = smoothing()[key];
     slider.value = most ? x : x > 0 ? 100 * (Math.log10(x) - middle) : -steps;
     output.textContent = off && x === 0 ? 'off' : digits(x, 4);
   };
   slider.oninput = () => {
-    live.smoothing[key] = most ? +slider.value : valueAt(+slider.value);
-    output.textContent = off && live.smoothing[key] === 0 ? 'off' : digits(live.smoothing[key], 4);
+    smoothing()[key] = most ? +slider.value : valueAt(+slider.value);
+    output.textContent = off && smoothing()[key] === 0 ? 'off' : digits(smoothing()[key], 4);
     ask();
   };
   label.append(name, slider, output);
@@ -1301,13 +1520,13 @@ function sliderOf(key) {
 }
 
 function choiceOf(key) {
-  const label = document.createElement('label'), flag = typeof live.given[key] === 'boolean', box = document.createElement(flag ? 'input' : 'select');
+  const label = document.createElement('label'), flag = typeof given()[key] === 'boolean', box = document.createElement(flag ? 'input' : 'select');
   if (flag) box.type = 'checkbox';
   else box.append(...['softsort', 'gate'].map(word => new Option(word, word)));
   box.setAttribute('data-key', key);
-  box.onchange = () => { live.smoothing[key] = flag ? box.checked : box.value; ask(); };
+  box.onchange = () => { smoothing()[key] = flag ? box.checked : box.value; ask(); };
   label.append(...flag ? [box, ` ${key}`] : [`${key} `, box]);
-  return {label, put: () => { if (flag) box.checked = live.smoothing[key]; else box.value = live.smoothing[key]; }};
+  return {label, put: () => { if (flag) box.checked = smoothing()[key]; else box.value = smoothing()[key]; }};
 }
 
 /* How many edges or vertices of each body are kept; 0: all. */
@@ -1318,31 +1537,55 @@ function countsOf(key) {
     const box = document.createElement('input');
     Object.assign(box, {type: 'number', min: 0, step: 1, title: 'a whole number; 0: all'});
     box.setAttribute('data-key', `${key}${side + 1}`);
-    box.setAttribute('aria-label', `kept ${key} of ${bodies[side].name}`);
-    box.onchange = () => { live.smoothing[key][side] = box.value === '' ? 0 : +box.value; ask(); };
+    box.setAttribute('aria-label', `kept ${key} of ${ofKind(live.kind)[side].name}`);
+    box.onchange = () => { smoothing()[key][side] = box.value === '' ? 0 : +box.value; ask(); };
     label.append(box, ' ');
     return box;
   });
-  return {label, put: () => boxes.forEach((box, side) => { box.value = live.smoothing[key][side]; })};
+  return {label, put: () => boxes.forEach((box, side) => { box.value = smoothing()[key][side]; })};
+}
+
+const given = () => live.given[live.kind], smoothing = () => live.smoothing[live.kind];
+/* The bodies of the first pair of a kind. */
+const ofKind = kind => page.pairs.find(p => (p.kind || 0) === kind).bodies.map(b => bodies[b]);
+
+let putSliders = () => {};
+function makeSliders() {
+  const rows = Object.keys(given()).map(key => Array.isArray(given()[key]) ? countsOf(key) : typeof given()[key] === 'number' ? sliderOf(key) : choiceOf(key));
+  putSliders = () => { for (const row of rows) row.put(); };
+  at('coefficients').replaceChildren(...rows.map(row => row.label));
+  putSliders();
+}
+
+/* Kinds of pairs of a scene, by their first one, and how many more there are. */
+function makeKinds() {
+  at('kinds').hidden = live.given.length < 2;
+  at('kind').replaceChildren(...live.given.map((_, kind) => {
+    const more = page.pairs.filter(p => p.kind === kind).length - 1;
+    return new Option(ofKind(kind).map(nameOf).join(' – ') + (more > 0 ? ` and ${more} more` : ''), kind);
+  }));
+  at('kind').onchange = () => { live.kind = +at('kind').value; makeSliders(); };
 }
 
 function makeLive() {
-  const given = JSON.parse(page.live.smoothing), copyOf = x => JSON.parse(JSON.stringify(x));
-  live = {given, smoothing: copyOf(given), pose: null, shown: null, wanted: null, busy: false, gone: false, answers: 0};
-  const rows = Object.keys(given).map(key => Array.isArray(given[key]) ? countsOf(key) : typeof given[key] === 'number' ? sliderOf(key) : choiceOf(key));
-  const put = () => { for (const row of rows) row.put(); };
-  at('coefficients').replaceChildren(...rows.map(row => row.label));
-  put();
-  at('live').hidden = false;
+  const loaded = page.live.smoothing.map(text => JSON.parse(text)), copyOf = x => JSON.parse(JSON.stringify(x));
+  live = {given: loaded, smoothing: copyOf(loaded), kind: 0, pose: null, shown: null, kept: new Map(), held: 0, room: 32 << 20, wanted: null, asked: null, next: null,
+    from: 0, step: 0, idle: 0, curve: data.asked.length ? 0 : page.frames, chunk: 4, failed: false, busy: false, gone: false, answers: 0};
+  setTimeout(watch, 2000);
+  at('live').hidden = !loaded.length;
+  if (!loaded.length) return; // no contacts, no sliders
+  for (const part of at('live').querySelectorAll('[data-of="pair"]')) part.hidden = !!page.scene;
+  makeKinds();
+  makeSliders();
+  at('reset').onclick = () => { live.smoothing = copyOf(loaded); live.pose = null; at('reduction').value = ''; putSliders(); ask(); };
+  at('copySmoothing').onclick = () => copyText(JSON.stringify(smoothing(), null, 1));
+  if (page.scene) return;
   at('posed').textContent = `pose of ${bodies[1].name}: x, y, z, qw, qx, qy, qz`;
   at('pose').onchange = () => { live.pose = at('pose').value.trim().split(/[\s,]+/).map(Number); ask(); };
   at('reduction').onchange = ask;
-  at('reset').onclick = () => { live.smoothing = copyOf(given); live.pose = null; at('reduction').value = ''; put(); ask(); };
-  at('copySmoothing').onclick = () => copyText(JSON.stringify(live.smoothing, null, 1));
   at('copyPose').onclick = () => copyText(JSON.stringify({pose1: loadedPlace(0, frame), pose2: live.pose || loadedPlace(1, frame)}, null, 1));
   KEYS.push(['G', `drags move ${bodies[1].name}; with Shift or the right button they turn it`]);
   press.g = () => { at('move').checked = !at('move').checked; };
-  setTimeout(watch, 2000);
 }
 
 /* ---- the address ---- */
@@ -1469,7 +1712,7 @@ const press = {
   '[': () => speedBy(-1), ']': () => speedBy(1), l: () => { at('loop').checked = state.loop = !state.loop; },
   n: () => step(null, 1), p: () => step(null, -1), Escape: () => pick(-1), c: copyJson, '.': centerPicked,
   f: () => { camera = fitCamera(camera.azimuth, camera.elevation); moved(); }, x: nextBodies, m: () => toggle('wires'), b: () => toggle('balls'),
-  v: () => toggle('normals'), o: () => data.forces && toggle('forces'), t: nextTheme, '?': () => at('help').showModal(), w: () => rotate(0, 0.08), s: () => rotate(0, -0.08),
+  v: () => toggle('normals'), o: () => hasForces() && toggle('forces'), t: nextTheme, '?': () => at('help').showModal(), w: () => rotate(0, 0.08), s: () => rotate(0, -0.08),
   a: () => rotate(-0.08, 0), d: () => rotate(0.08, 0), '+': () => zoom(0.9, canvas.clientWidth / 2, canvas.clientHeight / 2),
   '=': () => zoom(0.9, canvas.clientWidth / 2, canvas.clientHeight / 2), '-': () => zoom(1 / 0.9, canvas.clientWidth / 2, canvas.clientHeight / 2)};
 
@@ -1529,7 +1772,7 @@ function listenToPointers() {
     zoom(Math.exp(clamp(e.deltaY * (e.deltaMode ? 16 : 1), -200, 200) * 0.0015), now.x, now.y);
   }, {passive: false});
   canvas.addEventListener('dblclick', () => { const i = pickedNow(); if (i >= 0) centerPicked(); });
-  const curves = at('curves'), to = e => go((e.offsetX - inset) / ((curves.clientWidth || 1) - 2 * inset) * (page.frames - 1), e.type === 'pointermove');
+  const curves = at('curves'), to = e => (e.type === 'pointermove' ? scrub : go)((e.offsetX - inset) / ((curves.clientWidth || 1) - 2 * inset) * (page.frames - 1));
   curves.addEventListener('pointerdown', e => { curves.setPointerCapture(e.pointerId); play(false); to(e); });
   curves.addEventListener('pointermove', e => { if (e.buttons) to(e); });
   curves.addEventListener('pointerup', () => { showList(); remember(); });
@@ -1547,7 +1790,7 @@ function listen() {
   at('next').onclick = () => go(frame + 1);
   at('loop').onchange = () => { state.loop = at('loop').checked; };
   at('speed').onchange = () => { state.speed = +at('speed').value; };
-  at('scrub').oninput = () => go(+at('scrub').value, true);
+  at('scrub').oninput = () => scrub(+at('scrub').value);
   at('scrub').onchange = () => { showList(); remember(); };
   at('frame').onchange = () => { if (at('frame').value !== '') go(+at('frame').value); at('frame').value = frame; };
   at('threshold').oninput = () => setThreshold(+at('threshold').value);
@@ -1584,7 +1827,7 @@ function describe() {
   at('ramp').style.background = `linear-gradient(to right, ${Array.from({length: 17}, (_, i) => css(ramp(i / 16))).join(', ')})`;
   at('bodies').replaceChildren(...bodies.map(bodyRow));
   at('time').hidden = page.frames < 2;
-  at('pushed').hidden = at('forces').parentElement.hidden = !data.forces;
+  at('pushed').hidden = at('forces').parentElement.hidden = !hasForces();
   at('scrub').max = at('frame').max = page.frames - 1;
   at('threshold').min = page.threshold;
   showMarks();
@@ -1592,12 +1835,13 @@ function describe() {
 
 async function begin() {
   if (!gl) { fallBack('This browser has no WebGL 2, by which the page would draw.'); return; }
+  const begun = beginPrograms();
   read(await inflate(at('arrays').textContent));
   document.documentElement.classList.add('live');
   setTheme('');
-  draw = makeDrawing();
+  draw = makeDrawing(begun);
   let most = 1;
-  for (let f = 0; f < page.frames; ++f) most = Math.max(most, data.starts[f + 1] - data.starts[f]);
+  for (let f = 0; data.starts && f < page.frames; ++f) most = Math.max(most, data.starts[f + 1] - data.starts[f]);
   draw.crowd = Math.sqrt(Math.min(1, 48 / most));
   const points = framedPoints(), span = [0, 1, 2].map(k => Math.max(...points.map(p => p[k])) - Math.min(...points.map(p => p[k])));
   const size = Math.max(length(span) / 2, 1e-9), unit = 10 ** Math.floor(Math.log10(size / 2));
@@ -1607,18 +1851,20 @@ async function begin() {
   setThreshold(page.threshold);
   if (page.live) makeLive();
   listen();
-  go(page.first);
+  go(begunAt());
   if (location.hash.length > 1) recall();
-  drawScene(false);
-  document.documentElement.dataset.ready = Math.round(performance.now());
+  drawScene(true); // with few samples, which comes sooner; then at rest
+  redraw(true);
+  ready();
 }
 
 /* For tests and for whoever has the page in hand: what it shows, as it shows it. */
 window.abutView = {state, frame: () => frame, forces: forcesNow, contacts: () => contactsNow().map(i => contactOf(i)), project, ramp: a => ramp(a).map(shown),
   camera: () => camera, radius: () => { const {radius, least, ratio} = markSizes(); return {radius, least: least / ratio}; },
   draw: fast => { const start = performance.now(); drawScene(fast); gl.bindFramebuffer(gl.FRAMEBUFFER, null); gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); return performance.now() - start; },
-  live: () => live && {smoothing: live.smoothing, answers: live.answers, busy: live.busy, gone: live.gone, shown: live.shown && {frame: live.shown.frame, places: live.shown.places, force: live.shown.force}},
-  turn: rotate, json: contactJson, solid: () => bodies.every(b => b.visible && b.alpha === 1)};
+  live: () => live && {smoothing: live.smoothing[live.kind], answers: live.answers, busy: !!(live.wanted || live.asked || live.next !== null), gone: live.gone, curve: live.curve,
+    held: live.held, kept: [...live.kept.keys()], room: bytes => { live.room = bytes || live.room; return live.room; }, shown: live.shown && {frame: live.shown.frame, force: live.shown.force}},
+  resting: () => !wanted && !rest, turn: rotate, json: contactJson, solid: () => bodies.every(b => b.visible && b.alpha === 1)};
 
 begin().catch(error => { fallBack(`The page cannot be shown: ${error.message}.`); console.error(error); });
 })();

@@ -62,18 +62,17 @@ static abut_status add_pair(page *p, const pair_page *s)
   return one && json_array_append_new(pairs, one) == 0 ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a page");
 }
 
-/* What a page that asks a server begins with: the pair's coefficients, as the text of their file, since numbers of the
- * object are rounded. */
+/* What a page that asks a server begins with. */
 static abut_status add_live(page *p, const pair_page *s)
 {
-  char *text = NULL;
-  json_t *live = json_object();
-  p->live = true;
-  TRY(page_set(p->root, "live", live));
-  TRY(abut_format_smoothing(&s->pair->smoothing, &text));
-  const abut_status status = page_set(live, "smoothing", json_string(text));
-  abut_free(text);
-  return status;
+  json_t *smoothings = NULL, *curves = json_array();
+  TRY(page_set(p->root, "curves", curves));
+  TRY(page_add_live(p, &smoothings));
+  TRY(page_add_smoothing(smoothings, &s->pair->smoothing));
+  for (size_t i = 0; i < 3; ++i) {
+    TRY(page_name_curve(curves, curve_names[i], curve_units[i]));
+  }
+  return ABUT_SUCCESS;
 }
 
 /* Poses as places in float. Where a pose is none its place is NaN. */
@@ -166,8 +165,10 @@ static abut_status make(page *p, pair_page *s)
   TRY(page_add_options(p, s->options, s->count));
   TRY(add_bodies(p, s));
   TRY(add_pair(p, s));
-  TRY(s->options->live ? add_live(p, s) : ABUT_SUCCESS);
   TRY(add_places(p, s));
+  if (s->options->live) { /* its frames come as they are looked at */
+    return add_live(p, s);
+  }
   TRY(find_contacts(s));
   TRY(page_add_contacts(p, s->count, &s->list, s->list.pose, NULL, 1, context_real_bytes(s->pair->context)));
   TRY(add_curves(p, s));

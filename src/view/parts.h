@@ -31,6 +31,14 @@ abut_status page_add_contacts(page *p, size_t frames, const abut_compact *list, 
 abut_status page_add_curve(page *p, json_t *curves, const char *name, const char *unit, size_t frames,
                            const float *values);
 
+/* The same of one whose values the page asks its server for. */
+abut_status page_name_curve(json_t *curves, const char *name, const char *unit);
+
+/* Makes a page one that asks its server. *smoothings: a list in the page, for one text of each kind of pairs. */
+abut_status page_add_live(page *p, json_t **smoothings);
+/* Adds coefficients as the text of their file: numbers of the page's object are rounded. */
+abut_status page_add_smoothing(json_t *smoothings, const abut_smoothing *smoothing);
+
 /* The nine numbers of a pair's layout. */
 json_t *page_layout(const abut_layout *l);
 

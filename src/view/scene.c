@@ -32,6 +32,8 @@ typedef struct scene_page {
   abut_compact list;
   uint32_t *frame, *pair; /* (list.count) */
   uint32_t *number;       /* (candidates) a candidate's place among the pairs of the page, from 1; 0: it has none */
+  abut_pair *kinds;       /* of candidates, which are the scene's */
+  uint32_t *candidates;   /* (candidates, 3) two bodies and a kind each, and (candidates) the kind alone */
   float *curve;           /* (count) */
   double *framed;
   uint8_t *rgb;
@@ -192,6 +194,12 @@ static abut_status add_contact_curves(page *p, scene_page *s, json_t *curves)
   return page_add_curve(p, curves, "activity_sum", "", s->count, s->curve);
 }
 
+static abut_status name_contact_curves(json_t *curves)
+{
+  TRY(page_name_curve(curves, "least_distance", "m"));
+  return page_name_curve(curves, "activity_sum", "");
+}
+
 static abut_status add_curves(page *p, scene_page *s, bool contacts)
 {
   const double *energy = s->options->energy;
@@ -200,7 +208,9 @@ static abut_status add_curves(page *p, scene_page *s, bool contacts)
   TRY(page_set(p->root, "curves", curves));
   TRY(allocate(&memory, s->count, sizeof *s->curve));
   s->curve = memory;
-  TRY(contacts ? add_contact_curves(p, s, curves) : ABUT_SUCCESS);
+  if (contacts) {
+    TRY(s->options->live ? name_contact_curves(curves) : add_contact_curves(p, s, curves));
+  }
   if (!energy) {
     return ABUT_SUCCESS;
   }
@@ -283,6 +293,73 @@ static abut_status add_forces(page *p, scene_page *s)
   return page_add(p, "forces", PAGE_F32, s->count, numbers, s->forces);
 }
 
+/* ---- a page that asks its server ---- */
+
+/* Which bodies each candidate is of, and which kind: (candidates, 3). */
+static abut_status add_candidates(page *p, scene_page *s, json_t *layouts, json_t *smoothings)
+{
+  const scene_def *def = &s->scene->def;
+  void *memory = NULL;
+  size_t kinds = 0;
+  TRY(allocate(&memory, s->scene->pair_kind_count, sizeof *s->kinds));
+  s->kinds = memory;
+  TRY(allocate(&memory, def->pair_count, 4 * sizeof *s->candidates));
+  s->candidates = memory;
+  uint32_t *kind = s->candidates + 3 * def->pair_count;
+  TRY(abut_get_kinds(s->handle, kind, s->kinds, &kinds));
+  for (size_t i = 0; i < kinds; ++i) {
+    const pair *made = pair_get(s->kinds[i]);
+    TRY(made ? ABUT_SUCCESS : ABUT_ERROR_HANDLE);
+    TRY(append(layouts, page_layout(&made->layout)));
+    TRY(page_add_smoothing(smoothings, &made->smoothing));
+  }
+  for (size_t i = 0; i < def->pair_count; ++i) {
+    const scene_pair *of = &def->pairs[i];
+    s->candidates[3 * i] = (uint32_t)scene_pair_body(def, of, 0);
+    s->candidates[3 * i + 1] = (uint32_t)scene_pair_body(def, of, 1);
+    s->candidates[3 * i + 2] = kind[i];
+  }
+  return page_add(p, "candidates", PAGE_U32, def->pair_count, 3, s->candidates);
+}
+
+/* Where the velocities of links of free joints begin, which are those whose forces are shown; -1 of others. */
+static abut_status add_pushed(page *p, const scene_page *s)
+{
+  const scene_def *def = &s->scene->def;
+  json_t *pushed = json_array();
+  TRY(page_set(p->root, "pushed", pushed));
+  for (size_t i = 0; i < def->link_count; ++i) {
+    const bool is_free = def->links[i].joint.type == JOINT_FREE;
+    TRY(append(pushed, json_integer(is_free ? (json_int_t)s->scene->constants.vadr[i] : -1)));
+  }
+  return add_centres(p, s);
+}
+
+/* A force as it is usual: what the heaviest link of a free joint weighs. */
+static abut_status add_weight(page *p, const scene_page *s)
+{
+  const scene_def *def = &s->scene->def;
+  double most = 0.0;
+  for (size_t i = 0; i < def->link_count; ++i) {
+    most = def->links[i].joint.type == JOINT_FREE ? fmax(most, s->scene->constants.masses[i].mass) : most;
+  }
+  const double *g = def->gravity;
+  return page_set(p->root, "weight", json_real(most * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])));
+}
+
+static abut_status add_live(page *p, scene_page *s, bool contacts)
+{
+  json_t *layouts = json_array(), *smoothings = NULL;
+  TRY(page_set(p->root, "layouts", layouts));
+  TRY(page_add_live(p, &smoothings));
+  TRY(contacts ? add_candidates(p, s, layouts, smoothings) : ABUT_SUCCESS);
+  if (s->options->v && s->scene->constants.nv) {
+    TRY(add_pushed(p, s));
+    TRY(add_weight(p, s));
+  }
+  return add_curves(p, s, contacts);
+}
+
 /* ---- the whole ---- */
 
 /* The camera of the picture holds some of the frames in view. Frames without a place have no picture. */
@@ -326,6 +403,9 @@ static abut_status make(page *p, scene_page *s)
   TRY(scene_need_bodies(s->scene));
   TRY(add_bodies(p, s));
   TRY(add_places(p, s));
+  if (s->options->live) { /* its frames come as they are looked at */
+    return add_live(p, s, contacts);
+  }
   TRY(take_positions(s));
   TRY(contacts ? list_contacts(s) : ABUT_SUCCESS);
   TRY(contacts ? add_pairs(s, pairs, &pair_count) : ABUT_SUCCESS);
@@ -352,9 +432,6 @@ abut_status abut_format_scene_page(abut_scene handle_, size_t count, const doubl
     return fail(ABUT_ERROR_ARGUMENT, "abut_format_scene_page needs positions, options, and a place for the page");
   }
   TRY(check_page_options(options, count));
-  if (options->live) {
-    return fail(ABUT_ERROR_ARGUMENT, "a page of a scene asks no server: `live` is of a pair");
-  }
   if (options->v && (s.scene->def.actuator_count || s.scene->given)) {
     return fail(ABUT_ERROR_ARGUMENT, "a page has no forces of a scene %s, which it does not know",
                 s.scene->given ? "whose contacts are given" : "with actuators: they follow from controls");
@@ -376,6 +453,8 @@ abut_status abut_format_scene_page(abut_scene handle_, size_t count, const doubl
   free(s.frame);
   free(s.pair);
   free(s.number);
+  free(s.kinds);
+  free(s.candidates);
   free(s.curve);
   free(s.framed);
   free(s.rgb);

@@ -300,22 +300,25 @@ static abut_status take_room(item_batch *b, const loaded_scene *s, size_t items)
   return ABUT_SUCCESS;
 }
 
-/* Numbers the kinds of whole pairs. Groups behind those of all pairs are of tiles. */
-static void name_kinds(item_batch *b, const loaded_scene *s)
+/* Numbers the kinds of whole pairs, and returns how many there are. Groups behind those of all pairs are of tiles.
+ * pairs (pair_kind_count), kinds (pair_count) */
+static size_t name_kinds(const loaded_scene *s, abut_pair *pairs, uint32_t *kinds)
 {
+  size_t count = 0;
   for (size_t kind = 0; kind < s->pair_kind_count; ++kind) {
     const pair_kind *k = &s->pair_kinds[kind];
     bool any = false;
     for (size_t i = k->first; i < k->first + k->count; ++i) {
       const size_t group = (size_t)s->pair_order[i];
       if (group < s->def.pair_count) {
-        b->pairs[b->kind_count] = any ? b->pairs[b->kind_count] : s->pairs[group];
-        b->kinds[group] = (uint32_t)b->kind_count;
+        pairs[count] = any ? pairs[count] : s->pairs[group];
+        kinds[group] = (uint32_t)count;
         any = true;
       }
     }
-    b->kind_count += any;
+    count += any;
   }
+  return count;
 }
 
 static abut_status place_items(item_batch *b, const loaded_scene *s, const void *q_, const abut_items *items)
@@ -340,18 +343,20 @@ static abut_status place_items(item_batch *b, const loaded_scene *s, const void 
   return ABUT_SUCCESS;
 }
 
-static abut_status list_contacts(const loaded_scene *s, const void *q, const abut_items *items, abut_compact *list)
+/* by: (kinds) the pairs in place of the scene's; NULL: these. */
+static abut_status list_contacts(const loaded_scene *s, const abut_pair *by, const void *q, const abut_items *items,
+                                 abut_compact *list)
 {
   item_batch b = {.batch = abut_default_batch()};
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(take_room(&b, s, items->count));
-  name_kinds(&b, s);
+  b.kind_count = name_kinds(s, b.pairs, b.kinds);
   TRY_DONE(place_items(&b, s, q, items));
   b.batch.count = items->count;
   b.batch.poses = ABUT_POSE_QUATERNION;
   b.batch.pose1 = b.poses[0].data;
   b.batch.pose2 = b.poses[1].data;
-  b.batch.pairs = b.pairs;
+  b.batch.pairs = by ? by : b.pairs;
   b.batch.pair_count = b.kind_count;
   b.batch.pair = b.of;
   b.batch.compact = list;
@@ -361,28 +366,122 @@ done:
   return status;
 }
 
-abut_status abut_find_contacts(abut_scene handle_, const void *q, size_t count, abut_items *items, abut_compact *list)
+static abut_status find_by(loaded_scene *s, const abut_pair *by, const void *q, size_t count, abut_items *items,
+                           abut_compact *list)
 {
-  ENTER(scene_pool, handle_);
-  loaded_scene *s = scene_get(handle_);
-  if (!s) {
-    return ABUT_ERROR_HANDLE;
-  }
   if (!list || !list->grows || isnan(list->threshold)) {
     return fail(ABUT_ERROR_ARGUMENT, "contacts of worlds need a list that grows, with a threshold");
   }
   if (s->def.law->numbers) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts are springs between whole bodies, of which there is no list");
   }
-  TRY(find(s, q, count, list->threshold <= 0.0, items));
+  TRY(find(s, q, count, by || list->threshold <= 0.0, items));
   if (!items->count) {
     abut_free_compact(list);
     list->count = 0;
     return ABUT_SUCCESS;
   }
-  const abut_status status = list_contacts(s, q, items, list);
+  const abut_status status = list_contacts(s, by, q, items, list);
   if (status != ABUT_SUCCESS) {
     abut_free_items(items);
   }
   return status;
+}
+
+abut_status abut_find_contacts(abut_scene handle_, const void *q, size_t count, abut_items *items, abut_compact *list)
+{
+  ENTER(scene_pool, handle_);
+  loaded_scene *s = scene_get(handle_);
+  return s ? find_by(s, NULL, q, count, items, list) : ABUT_ERROR_HANDLE;
+}
+
+/* ---- by other pairs ---- */
+
+typedef struct named_kinds {
+  abut_pair *pairs; /* (count), of the scene */
+  uint32_t *kinds;  /* (candidates) */
+  size_t count;
+} named_kinds;
+
+/* The caller frees both arrays, also after an error. */
+static abut_status find_kinds(const loaded_scene *s, named_kinds *n)
+{
+  void *memory = NULL;
+  if (s->given || s->def.law->numbers) {
+    return fail(ABUT_ERROR_ARGUMENT, "a scene whose contacts are %s has no kinds of pairs", s->given ? "given" : "springs");
+  }
+  TRY(allocate(&memory, s->pair_kind_count, sizeof *n->pairs));
+  n->pairs = memory;
+  TRY(allocate(&memory, s->def.pair_count, sizeof *n->kinds));
+  n->kinds = memory;
+  n->count = name_kinds(s, n->pairs, n->kinds);
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_get_kinds(abut_scene handle_, uint32_t *kinds, abut_pair *pairs, size_t *count)
+{
+  ENTER(scene_pool, handle_);
+  const loaded_scene *s = scene_get(handle_);
+  named_kinds n = {0};
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (!count) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_get_kinds needs a place for their number");
+  }
+  const abut_status status = find_kinds(s, &n);
+  *count = status == ABUT_SUCCESS ? n.count : 0;
+  if (status == ABUT_SUCCESS && kinds && s->def.pair_count) {
+    memcpy(kinds, n.kinds, s->def.pair_count * sizeof *kinds);
+  }
+  if (status == ABUT_SUCCESS && pairs && n.count) {
+    memcpy(pairs, n.pairs, n.count * sizeof *pairs);
+  }
+  free(n.kinds);
+  free(n.pairs);
+  return status;
+}
+
+static bool same_handle(abut_pair a, abut_pair b)
+{
+  return a.index == b.index && a.generation == b.generation;
+}
+
+/* *others: whether any is not the scene's own. */
+static abut_status check_pairs(const named_kinds *n, const abut_pair *by, size_t count, bool *others)
+{
+  if (!by || count != n->count) {
+    return fail(ABUT_ERROR_ARGUMENT, "%zu pairs for %zu kinds of candidates", by ? count : 0, n->count);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const pair *own = pair_get(n->pairs[i]), *given = pair_get(by[i]);
+    if (!own || !given) {
+      return ABUT_ERROR_HANDLE;
+    }
+    for (int side = 0; side < 2; ++side) {
+      const abut_body a = own->bodies[side], b = given->bodies[side];
+      if (a.index != b.index || a.generation != b.generation) {
+        return fail(ABUT_ERROR_ARGUMENT, "pair %zu is not of the bodies of that kind of candidates", i);
+      }
+    }
+    *others = *others || !same_handle(n->pairs[i], by[i]);
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_find_contacts_by(abut_scene handle_, const abut_pair *pairs, size_t pair_count, const void *q, size_t count,
+                                  abut_items *items, abut_compact *list)
+{
+  ENTER(scene_pool, handle_);
+  loaded_scene *s = scene_get(handle_);
+  named_kinds n = {0};
+  bool others = false;
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  abut_status status = find_kinds(s, &n);
+  status = status == ABUT_SUCCESS ? check_pairs(&n, pairs, pair_count, &others) : status;
+  free(n.kinds);
+  free(n.pairs);
+  return status == ABUT_SUCCESS ? find_by(s, others ? pairs : NULL, q, count, items, list) : status;
 }

@@ -79,16 +79,27 @@ class Server:
 
 
 def answer_of(data):
+    """An answer of contacts; of a world `contacts` are kinds of another smoothing."""
     magic, version, count, *layout = struct.unpack_from("<4sII9I", data)
-    flags, _ = struct.unpack_from("<II", data, 48)
-    assert magic == b"abut" and version == 1
-    assert len(data) == 136 + 44 * count
+    flags, pushes = struct.unpack_from("<II", data, 48)
+    assert magic == b"abut" and version == 2
     at, out = 136, {"count": count, "contacts": layout[0], "flags": flags, "numbers": struct.unpack_from("<4d", data, 56),
                     "gradient": struct.unpack_from("<6d", data, 88)}
-    for name, kind, columns in (("slot", "I", 1), ("feature", "I", 2), ("p", "f", 3), ("d", "f", 1), ("n", "f", 3), ("activity", "f", 1)):
-        out[name] = array.array(kind, data[at:at + 4 * columns * count])
-        at += 4 * columns * count
+    candidates = count if flags & 2 else 0
+    for name, kind, numbers in (("slot", "I", count), ("feature", "I", 2 * count), ("p", "f", 3 * count), ("d", "f", count), ("n", "f", 3 * count),
+                                ("activity", "f", count), ("candidate", "I", candidates), ("pushes", "f", pushes),
+                                ("kinds", "I", 10 * layout[0] if flags & 2 else 0)):
+        out[name] = array.array(kind, data[at:at + 4 * numbers])
+        at += 4 * numbers
+    assert len(data) == at
     return out
+
+
+def curves_of(data):
+    magic, version, count, rows = struct.unpack_from("<4s3I", data)
+    assert magic == b"abut" and version == 2 and len(data) == 16 + 4 * rows * count
+    values = array.array("f", data[16:])
+    return [list(values[k * count:(k + 1) * count]) for k in range(rows)]
 
 
 def request_of(row, **more):
@@ -124,9 +135,13 @@ def check_bad_requests(server, smoothing):
     for request, text in (
             (b"", "line 1"), (b"[]", "an object"), (b"{", "line 1"), (b"\xff\x00", "line 1"), (b"[" * 100_000, "line 1"),
             ({**good, "pose2": [0.0] * 5}, "5 numbers, not 6"), ({**good, "pose2": [0.0] * 6}, "pose1 has 7 numbers and pose2 6"),
-            ({**good, "pose2": [0.0, None, 0, 1, 0, 0, 0]}, "number 1, counted from 0"), ({"pose1": good["pose1"]}, "pose2"),
+            ({**good, "pose2": [0.0, None, 0, 1, 0, 0, 0]}, "number 1, counted from 0"), ({"pose1": good["pose1"]}, "pose2"), ({}, "pose1"),
             (json.dumps({**good, "pose2": [float("nan")] * 7}).encode(), "line 1"), (json.dumps(good).replace("0.17", "1e999").encode(), "line 1"),
             ({**good, "pose2": [0.0] * 7}, "quaternion has length 0"), ({**good, "threshold": 1.5}, "threshold"), ({**good, "threshold": "0"}, "threshold"),
+            ({"frame": 2}, "no 1 frames from 2 on; there are 2"), ({"frame": -1}, "frame: not 1 whole number"), ({"frame": 0.0}, "frame: not 1"),
+            ({**good, "frame": 0}, "poses, or a frame, or curves"), ({"frame": 0, "curves": [0, 1]}, "not for both"), ({"curves": [1, 2]}, "no 2 frames from 1 on"),
+            ({"curves": [0, 0]}, "0 frames are not within 1"), ({"curves": [0, 99999]}, "99999 frames are not"), ({"curves": [0]}, "curves: not 2 whole"),
+            ({"curves": [4294967295, 4096]}, "there are 2"), ({"curves": 3}, "curves: not 2"), ({"frame": 0, "contact": [0, 1]}, "in curves alone"),
             ({**good, "reduction": "depth"}, "reduction"), ({**good, "colour": 1}, "`colour`"), ({**good, "smoothing": 3}, "not an object"),
             ({**good, "smoothing": {**smoothing, "penetration": -1.0}}, "-1 is not within"), ({**good, "smoothing": {**smoothing, "select": "best"}}, "softsort"),
             ({**good, "smoothing": {**smoothing, "reach": 1e-5, "penetration": 1e-3}}, "reach"), ({**good, "smoothing": {}}, "length")):
@@ -185,8 +200,60 @@ def check_contacts(server, folder, smoothing):
             assert server.contacts(request_of(row, **more))[2] == data  # again, by the pair that is there
             few = answer_of(server.contacts(request_of(row, threshold=0.5, **more))[2])
             assert list(few["slot"]) == [k for k in range(slots) if made["activity"][k] >= 0.5]
+    check_frames(server, folder)
     twist = {"pose1": [0.0] * 6, "pose2": [0.02, 0.01, 0.17, 0.0, 0.0, 0.0]}
     assert answer_of(server.contacts(twist)[2])["contacts"] == slots
+
+
+def check_frames(server, folder):
+    """Frames are the poses that were loaded, to the bit, and curves are theirs."""
+    activities, (_, slots) = read_npz(folder / "a.npz", "activity")
+    made = [answer_of(server.contacts({"frame": i, "threshold": 0.05})[2]) for i in range(len(POSES))]
+    for i, row in enumerate(POSES):
+        assert server.contacts({"frame": i})[2] == server.contacts(request_of(row))[2]
+        assert list(made[i]["slot"]) == [k for k in range(slots) if activities[i * slots + k] >= 0.05]
+    slot = made[0]["slot"][0]
+    least, sums, energy, activity, d = curves_of(server.contacts({"curves": [0, 2], "threshold": 0.05, "contact": [0, slot]})[2])
+    for i, answer in enumerate(made):
+        assert (least[i], sums[i], energy[i]) == answer["numbers"][:3]
+        at = list(answer["slot"]).index(slot) if slot in answer["slot"] else None
+        assert (activity[i], d[i]) == (answer["activity"][at], answer["d"][at]) if at is not None else activity[i] != activity[i]
+    assert curves_of(server.contacts({"curves": [1, 1]})[2]) == [[least[1]], [sums[1]], [energy[1]]]
+
+
+def check_world(folder):
+    """Frames of a world: the contacts that `simulate` kept, pushes of free links, and by another smoothing of one kind."""
+    scene = json.loads((ASSETS / "drop.scene.json").read_text())
+    del scene["actuators"]  # with which forces are not known
+    path = folder / "drop.scene.json"
+    path.write_text(json.dumps(scene))
+    run("simulate", path, "--steps", "300", "--record", "100", "--contacts", "-o", folder / "drop.npz", "-q")
+    world = Server(path, folder / "drop.npz")
+    page = json.loads(re.search(r'<script type="application/json" id="object">(.*?)</script>', world.ask()[2].decode(), re.S)[1])
+    assert page["scene"] and page["frames"] == 4 and page["pairs"] == [] and len(page["layouts"]) == len(page["live"]["smoothing"]) > 1
+    frame, kept = 3, read_npz(folder / "drop.npz", "contact_p")[0]
+    data = world.contacts({"frame": frame, "threshold": 0.05})[2]
+    made = answer_of(data)
+    assert made["count"] > 3 and made["p"].tobytes() == kept[-3 * made["count"]:].tobytes() and made["contacts"] == 0
+    assert abs(made["numbers"][0] - min(made["d"])) < 1e-9 and abs(made["numbers"][1] - sum(made["activity"])) < 1e-4
+    free = [at for at in page["pushed"] if at >= 0]
+    assert free and any(abs(made["pushes"][at + 2]) > 1e-3 for at in free)
+    least, sums, activity, d = curves_of(world.contacts({"curves": [0, 4], "threshold": 0.05, "contact": [made["candidate"][0], made["slot"][0]]})[2])
+    assert (least[frame], activity[frame], d[frame]) == (made["numbers"][0], made["activity"][0], made["d"][0])
+    assert abs(sums[frame] - made["numbers"][1]) < 1e-5
+    own = {str(k): json.loads(text) for k, text in enumerate(page["live"]["smoothing"])}
+    assert answer_of(world.contacts({"frame": frame, "threshold": 0.05, "smoothing": own})[2])["p"] == made["p"]
+    softer = {k: {**s, "penetration": 3 * s["penetration"], "reach": 0, "edges": [3, 3]} for k, s in own.items()}
+    other = answer_of(world.contacts({"frame": frame, "threshold": 0.05, "smoothing": softer})[2])
+    assert other["contacts"] == len(own) and list(other["kinds"][::10]) == list(range(len(own))) and other["numbers"][1] > made["numbers"][1]
+    assert all(layout[3] <= 3 and layout[4] <= 3 for layout in (other["kinds"][10 * k + 1:10 * k + 10] for k in range(len(own))))
+    for request, text in (({"frame": 0, "smoothing": {"99": own["0"]}}, "`99` is no kind of pairs"), ({"frame": 0, "smoothing": {"": own["0"]}}, "no kind"),
+                          ({"frame": 0, "smoothing": {"0": 3}}, "is not an object"), ({"frame": 0, "smoothing": {"0": {**own["0"], "penetration": -1}}}, "-1 is not within"),
+                          ({"frame": 4}, "there are 4"), (request_of(POSES[0]), "without poses"), ({"frame": 0, "reduction": "energy"}, "without poses")):
+        status, _, told = world.contacts(request)
+        assert status == 400 and text in told.decode(), (request, told)
+    assert world.contacts({"frame": frame, "threshold": 0.05})[2] == data  # what was refused has left nothing
+    assert "rror" not in world.end(signal.SIGINT)
 
 
 def check_gradient(server):
@@ -258,7 +325,7 @@ def check_served(folder):
         assert text in run("view", BOX, BOX, *words, code=2), words
     server = Server(BOX, BOX, "--poses", folder / "poses.npy", "--index", "1", "--port", "18420")
     page = server.ask()[2].decode()
-    smoothing = json.loads(json.loads(re.search(r'<script type="application/json" id="object">(.*?)</script>', page, re.S)[1])["live"]["smoothing"])
+    smoothing = json.loads(json.loads(re.search(r'<script type="application/json" id="object">(.*?)</script>', page, re.S)[1])["live"]["smoothing"][0])
     check_who_may_ask(server)
     check_bad_requests(server, smoothing)
     check_contacts(server, folder, smoothing)
@@ -275,10 +342,7 @@ def check_served(folder):
     idle = socket.create_connection(("127.0.0.1", server.port), 30)  # which says nothing, and does not keep it
     assert "rror" not in server.end(signal.SIGINT)
     idle.close()
-    run("simulate", ASSETS / "drop.scene.json", "--steps", "2", "-o", folder / "drop.npz", "-q")
-    world = Server(ASSETS / "drop.scene.json", folder / "drop.npz")
-    assert b'"scene":true' in world.ask()[2] and world.ask("POST", "contacts", b"{}")[0] == 404
-    world.end(signal.SIGINT)
+    check_world(folder)
 
 
 def main():

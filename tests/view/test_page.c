@@ -94,7 +94,7 @@ static void test_live(abut_pair pair, abut_smoothing smoothing)
   abut_free(html);
   o.live = true;
   REQUIRE_OK(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, here, there, &o, &html, &bytes));
-  CHECK(strstr(html, "\"live\":{\"smoothing\":\"{\\n") && count_of(html, "form-action 'none'; connect-src 'self'\"") == 1);
+  CHECK(strstr(html, "\"live\":{\"smoothing\":[\"{\\n") && count_of(html, "form-action 'none'; connect-src 'self'\"") == 1);
   CHECK(!strstr(html, "://") && !strstr(html, "@LIVE@"));
   abut_free(html);
   abut_smoothing read;
@@ -104,6 +104,21 @@ static void test_live(abut_pair pair, abut_smoothing smoothing)
   CHECK(abut_parse_smoothing("here", text, strlen(text) / 2, &read) == ABUT_ERROR_FORMAT && strncmp(abut_last_error(), "here:", 5) == 0);
   CHECK(abut_parse_smoothing("here", NULL, 0, &read) == ABUT_ERROR_ARGUMENT);
   abut_free(text);
+}
+
+/* The page that asks its server has no contacts, but what all kinds of pairs are. */
+static void test_live_scene(abut_scene scene, const abut_scene_info *info, const double *q)
+{
+  abut_page_options o = abut_default_page_options();
+  size_t bytes = 0, kinds = 0;
+  char *html = NULL;
+  o.live = true;
+  REQUIRE_OK(abut_format_scene_page(scene, 2, q, &o, &html, &bytes));
+  CHECK(strstr(html, "\"live\":{\"smoothing\":[\"{\\n") && strstr(html, "connect-src 'self'"));
+  CHECK(strstr(html, "\"candidates\":") && !strstr(html, "\"activity\":{") && !strstr(html, "<img id=\"picture\""));
+  REQUIRE_OK(abut_get_kinds(scene, NULL, NULL, &kinds));
+  CHECK(kinds > 1 && kinds <= info->kinds && count_of(html, "\\\"penetration\\\"") == kinds);
+  abut_free(html);
 }
 
 static void test_scene(abut_context context, const char *path)
@@ -127,9 +142,7 @@ static void test_scene(abut_context context, const char *path)
   abut_free(html);
   REFUSED(abut_format_scene_page(scene, 1, NULL, &o, &html, &bytes), "needs positions");
   REFUSED(abut_format_scene_page(scene, 0, q, &o, &html, &bytes), "a page of 0 frames");
-  o.live = true;
-  REFUSED(abut_format_scene_page(scene, 1, q, &o, &html, &bytes), "`live` is of a pair");
-  o.live = false;
+  test_live_scene(scene, &info, q);
   CHECK_OK(abut_destroy_scene(scene));
   CHECK(abut_format_scene_page(scene, 1, q, &o, &html, &bytes) == ABUT_ERROR_HANDLE);
   free(q);

@@ -336,6 +336,72 @@ static void test_chunks(const char *text)
   abut_free_items(&found[1]);
 }
 
+static bool same_lists(const abut_items *a, const abut_items *b, const abut_compact *one, const abut_compact *other)
+{
+  const size_t real = precision == ABUT_FLOAT64 ? sizeof(double) : sizeof(float);
+  return a->count == b->count && one->count == other->count && !memcmp(one->slot, other->slot, one->count * sizeof *one->slot) &&
+         !memcmp(one->d, other->d, one->count * real) && !memcmp(one->activity, other->activity, one->count * real);
+}
+
+/* By the scene's own pairs contacts are those of the scene; by softer ones of one kind that kind's are more, and the others' the same. */
+static void test_by(abut_context c, const char *text)
+{
+  abut_items items[3];
+  abut_compact lists[3];
+  size_t kinds = 0, more[2] = {0, 0};
+  play p;
+  open_scene(&p, c, text);
+  abut_pair *pairs = calloc(p.info.kinds, sizeof *pairs), own;
+  uint32_t *kind = calloc(p.info.candidates, sizeof *kind);
+  REQUIRE(pairs && kind);
+  REQUIRE_OK(abut_get_kinds(p.scene, kind, pairs, &kinds));
+  CHECK(kinds > 1 && kinds <= p.info.kinds);
+  for (int i = 0; i < 3; ++i) {
+    lists[i] = (abut_compact){.threshold = i == 2 ? 0.0 : 0.05, .grows = true};
+  }
+  REQUIRE_OK(abut_find_contacts(p.scene, p.q, 2, &items[0], &lists[0]));
+  REQUIRE_OK(abut_find_contacts_by(p.scene, pairs, kinds, p.q, 2, &items[1], &lists[1]));
+  CHECK(lists[0].count > 0 && same_lists(&items[0], &items[1], &lists[0], &lists[1]));
+  abut_free_items(&items[1]);
+  abut_free_compact(&lists[1]);
+
+  abut_smoothing softer;
+  abut_body bodies[2];
+  own = pairs[0];
+  REQUIRE_OK(abut_get_smoothing(own, &softer));
+  REQUIRE_OK(abut_get_pair_bodies(own, &bodies[0], &bodies[1]));
+  CHECK_OK(abut_get_pair_bodies(own, NULL, NULL));
+  softer.penetration *= 4.0;
+  softer.reach = 0.0;
+  REQUIRE_OK(abut_create_pair(bodies[0], bodies[1], &softer, &pairs[0]));
+  lists[1] = (abut_compact){.threshold = 0.0, .grows = true};
+  REQUIRE_OK(abut_find_contacts(p.scene, p.q, 2, &items[2], &lists[2]));
+  REQUIRE_OK(abut_find_contacts_by(p.scene, pairs, kinds, p.q, 2, &items[1], &lists[1]));
+  CHECK(lists[1].count == lists[2].count);
+  for (size_t i = 0; i < lists[1].count && i < lists[2].count; ++i) {
+    const bool changed = kind[items[1].candidates[lists[1].pose[i]]] == 0;
+    const double apart = real_at(lists[1].activity, precision, i) - real_at(lists[2].activity, precision, i);
+    more[changed] += changed ? apart > 1e-3 : apart != 0.0;
+  }
+  check(!more[0] && more[1], "%zu contacts of other kinds differ; %zu of the kind have more activity", more[0], more[1]);
+  abut_items none;
+  abut_compact list = {.threshold = 0.05, .grows = true};
+  CHECK(abut_find_contacts_by(p.scene, pairs, kinds - 1, p.q, 1, &none, &list) == ABUT_ERROR_ARGUMENT);
+  CHECK(abut_find_contacts_by(p.scene, NULL, kinds, p.q, 1, &none, &list) == ABUT_ERROR_ARGUMENT);
+  CHECK(abut_get_kinds(p.scene, kind, pairs, NULL) == ABUT_ERROR_ARGUMENT);
+  CHECK_OK(abut_destroy_pair(pairs[0]));
+  CHECK(abut_find_contacts_by(p.scene, pairs, kinds, p.q, 1, &none, &list) == ABUT_ERROR_HANDLE);
+  pairs[0] = pairs[1];
+  CHECK(abut_find_contacts_by(p.scene, pairs, kinds, p.q, 1, &none, &list) == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), "of the bodies of that kind"));
+  for (int i = 0; i < 3; ++i) {
+    abut_free_items(&items[i]);
+    abut_free_compact(&lists[i]);
+  }
+  free(pairs);
+  free(kind);
+  play_close(&p);
+}
+
 static void refuse(abut_status status, abut_status as, const char *says)
 {
   check(status == as && strstr(abut_last_error(), says), "%s: %s", says, status ? abut_last_error() : "done");
@@ -384,6 +450,7 @@ int main(int argc, char **argv)
   test_scene(c, listed, true);
   test_all(c, all);
   test_all(c, few);
+  test_by(c, listed);
   test_refused(c, automatic);
   CHECK_OK(abut_destroy_context(c));
   test_chunks(automatic);

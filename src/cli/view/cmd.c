@@ -135,7 +135,7 @@ static exit_code make_pair_page(view *v)
   v->page.names[1] = base_name(o->operands[1]);
   v->rows = v->poses.count;
   progress p = progress_begin(o, "");
-  progress_say(&p, "contacts of %zu poses", v->rows);
+  progress_say(&p, v->serves ? "a page of %zu poses" : "contacts of %zu poses", v->rows);
   const abut_status status = abut_format_pair_page(v->scene.pair, v->poses.kind, v->rows, v->poses.pose1,
                                                    v->poses.pose2, &v->page, &v->html, &v->bytes);
   progress_end(&p);
@@ -228,22 +228,26 @@ static exit_code make_scene_page(view *v)
   CLI_TRY(scene_open(&v->scene, o, ABUT_FLOAT32));
   CLI_TRY(load_scene(&v->scene, o, &v->links, &v->info));
   CLI_TRY(read_states(v));
+  v->page.live = v->serves;
   v->page.first = v->index;
   progress p = progress_begin(o, "");
-  progress_say(&p, "contacts of %zu states", v->rows);
+  progress_say(&p, v->serves ? "a page of %zu states" : "contacts of %zu states", v->rows);
   const abut_status status = abut_format_scene_page(v->links, v->rows, v->q, &v->page, &v->html, &v->bytes);
   progress_end(&p);
   return report_status(status);
 }
 
-/* Serves the page. That of a pair is answered what it asks. */
+/* Serves the page, and answers what it asks. */
 static exit_code serve(const view *v)
 {
-  live l;
-  live_begin(&l, &v->scene);
-  const server_work work = {.page = v->html, .page_bytes = v->bytes, .parse = v->of_scene ? NULL : live_parse,
+  live l = {.rows = v->rows, .first = v->index, .threshold = v->page.threshold, .scene = &v->scene, .poses = &v->poses,
+            .of_world = v->of_scene, .links = v->links, .info = v->info, .q = v->q, .v = v->v};
+  exit_code code = EXIT_GOOD;
+  CLI_TRY_DONE(live_begin(&l));
+  const server_work work = {.page = v->html, .page_bytes = v->bytes, .parse = live_parse, .warm_up = live_warm_up,
                             .compute = live_compute, .user = &l};
-  const exit_code code = server_run(v->o, &work);
+  code = server_run(v->o, &work);
+done:
   live_end(&l);
   return code;
 }

@@ -158,7 +158,7 @@ static unsigned check_head(const server *s, struct MHD_Connection *c, const char
     return MHD_HTTP_NOT_FOUND;
   }
   const char *name = url + strlen(s->root);
-  const bool asks = s->work->parse && strcmp(name, "contacts") == 0;
+  const bool asks = strcmp(name, "contacts") == 0;
   if (*name && strcmp(name, "alive") != 0 && !asks) {
     return MHD_HTTP_NOT_FOUND;
   }
@@ -489,6 +489,9 @@ static exit_code tell(server *s, const options *o)
 static void serve(server *s)
 {
   char bytes[64];
+  if (!stopped) {
+    s->work->warm_up(s->work->user);
+  }
   while (!stopped) {
     look_at_opener(s);
     if (s->opener && poll(&(struct pollfd){.fd = s->sleeper[0], .events = POLLIN}, 1, OPENER_MS) <= 0) {

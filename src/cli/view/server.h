@@ -16,10 +16,11 @@ typedef struct answer {
 typedef struct server_work {
   const char *page; /* UTF-8 */
   size_t page_bytes;
-  /* Makes a request of the bytes of a POST, for free(); NULL with an answer that says what is wrong. NULL: the page
-   * asks nothing. */
+  /* Makes a request of the bytes of a POST, for free(); NULL with an answer that says what is wrong. */
   void *(*parse)(const char *bytes, size_t count, answer *refusal);
   void (*compute)(void *user, const void *request, answer *out);
+  /* Called where `compute` is, once the page's address is printed. */
+  void (*warm_up)(void *user);
   void *user;
 } server_work;
 
