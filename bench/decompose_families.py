@@ -641,7 +641,7 @@ def by_command(abut, name, meshes, folder, family):
     run = subprocess.run([abut, "decompose", path, "--primitives", str(K), "--union", str(tau), "--family", family, "--json", "-o",
                           folder / "made.body.json"], check=True, capture_output=True, text=True)
     r, mesh = json.loads(run.stdout), trimesh.load(path, force="mesh")
-    return dict(mesh=name, primitives=r["primitives"], variant=family, union=tau, objective=r["objective"], subtracted=r["subtracted"], planes=0,
+    return dict(mesh=name, primitives=r["primitives"], variant=family, union=tau, objective=r["objective"], subtracted=r["subtracted"], planes=r["planes"],
                 parameters=11 * r["primitives"], mesh_genus=genus(mesh.vertices, mesh.faces)[0], seconds=round(time.time() - begin, 1),
                 largest_uncovered_percent=100 * r["largest_uncovered"], largest_surplus_percent=100 * r["largest_surplus"],
                 genus=r["contact_mesh"]["genus"] if r["contact_mesh"] else None,

@@ -1,9 +1,9 @@
-// Decomposition of a mesh into superquadrics (docs/decompose.md): what host and kernels both name.
+// Decomposition of a mesh into superquadrics and polyhedra (docs/decompose.md): what host and kernels both name.
 #ifndef GEOMETRY_DECOMPOSE_H
 #define GEOMETRY_DECOMPOSE_H
 
 #define DECOMPOSE_BLOCK 128 // samples of a block
-#define DECOMPOSE_MOST 256  // primitives of a set
+#define DECOMPOSE_MOST 256  // entries of a set
 
 // Planes of a block of samples: position (3), root of the volume that the sample stands for, signed
 // distance to the mesh.
@@ -11,8 +11,27 @@
 #define SAMPLE_DISTANCE 4
 #define SAMPLE_PLANES 5
 
-// A primitive is packed as those of bodies are, but for what only these need: one that is taken away has -1 here.
-#define DECOMPOSE_SIGN SUPERQUADRIC_OUTER
+// A set is of entries. A superquadric is one, packed as those of bodies are, but for what only these need. A polyhedron
+// is one to three entries in a row, its parts, each of three planes and as long as a superquadric, so that equations
+// and lists have blocks of one size. What is taken away has -1 as its sign.
+#define DECOMPOSE_SIGN 30
+#define DECOMPOSE_PART 31 // 0 of a superquadric, else PART_CODE
+
+// A part is told by how many there are and which of them it is, from 0.
+#define PARTS_MOST 3
+#define PART_CODE(parts, part) (4 * (parts) + (part))
+#define PART_COUNT(code) ((code) / 4)
+#define PART_NUMBER(code) ((code) % 4)
+
+// A part: of each of its planes the outward normal (3), the distance from the centre, and a unit vector across the
+// normal (3); and the centre (3), which all parts of a polyhedron share. A plane that is none has no normal and lies
+// PLANE_NONE away.
+#define PLANES_EACH 3
+#define PLANES_STRIDE 7
+#define PLANES_OFFSET 3
+#define PLANES_ACROSS 4
+#define PLANES_CENTRE (PLANES_EACH * PLANES_STRIDE)
+#define PLANE_NONE 1000.0
 
 // The ball around a block: centre (3), radius.
 #define DECOMPOSE_BALL 4
@@ -26,8 +45,8 @@
 #define FIT_FROZEN 3
 #define FIT_INTS 4
 
-// The lists of an item: how many primitives were looked at and how many have a derivative there; the
-// former, by their places in the set; the latter, by their places among the former.
+// The lists of an item: how many primitives were looked at and how many entries have a derivative there; both by their
+// places in the set, a polyhedron that was looked at by that of its first part.
 #define LIST_KEPT 0
 #define LIST_ACTIVE 1
 #define LIST_AT 2
@@ -40,7 +59,9 @@
 #define PRODUCT_AT 2
 #define PRODUCT_INTS 3
 
-// Parameters of a primitive: log axes (3), exponents (2), translation and twist in its own axes (3, 3).
+// Parameters of an entry: of a superquadric log axes (3), exponents (2), translation and twist in its own axes (3, 3); of
+// a part three for each plane, its distance from the centre and what is added to its normal along the vector across
+// it and along their cross product, and two that are none.
 #define DECOMPOSE_PARAMETERS 11
 
 // Planes of a sample's union without one primitive: places in the set of the nearest and of the second

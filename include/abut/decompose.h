@@ -1,4 +1,4 @@
-/* Decomposition: a mesh becomes a body of few superquadrics, whose union lies on it.
+/* Decomposition: a mesh becomes a body of few superquadrics, or polyhedra, whose union lies on it.
  *
  * Twice too many ellipsoids are fitted together to the volume where the signs of mesh and union
  * differ, merged and removed down to the count asked for, and improved by moves that are kept only
@@ -20,8 +20,9 @@ extern "C" {
 /* What bodies are made of. */
 typedef enum abut_decompose_family {
   ABUT_DECOMPOSE_SQ = 0,    /* superquadrics that all add */
-  ABUT_DECOMPOSE_AUTO = 1   /* these, or as many of which some are taken away, for bores and hollows, where that lowers
-                               the objective by 5 % and more; takes about twice as long */
+  ABUT_DECOMPOSE_AUTO = 1   /* these, or as many of which some are taken away, for bores and hollows, or are polyhedra of
+                               at most 8 planes, for sharp edges, where that lowers the objective by 5 % and more; takes
+                               about twice as long */
 } abut_decompose_family;
 
 typedef struct abut_decompose_options {
@@ -63,7 +64,11 @@ typedef struct abut_decompose_report {
   size_t samples;               /* of the last fits */
   size_t primitives;
   size_t subtracted;            /* of them */
+  size_t polyhedra;             /* of them; the others are superquadrics */
+  size_t planes;                /* of all polyhedra */
   double union_;                /* temperature that it was fitted with [m] */
+  double plane;                 /* temperature of a polyhedron's planes that it was fitted with, abut_fit_smoothing's for two
+                                   such bodies [m] */
   double objective;             /* of the last fit, in cubes of the diagonal: about four times the volume where signs
                                    of mesh and body differ, less near the surface */
   double iou;                   /* intersection over union of mesh and body */
@@ -73,19 +78,19 @@ typedef struct abut_decompose_report {
   double depth_ratio_median, depth_ratio_95, depth_ratio_most;
   double depth_ratio_most_at[3]; /* [m] */
   size_t exponents_at_bound;    /* at 0.1 or at 1.9 */
-  double smallest_axis;         /* [m] */
+  double smallest_axis;         /* or half of the least width of a polyhedron across one of its planes [m] */
   size_t moves_kept, moves_undone; /* rounds of them */
   uint64_t evaluations;         /* of a primitive's field at a sample, in fits */
   double seconds;               /* of the whole call */
-  double seconds_sampling, seconds_start, seconds_moves, seconds_final;
+  double seconds_sampling, seconds_start, seconds_moves, seconds_final, seconds_planes;
   uint32_t suspicions;          /* bits of abut_suspicion, ABUT_SUSPECT_UNIT and ABUT_SUSPECT_SMALL alone */
   size_t failures;              /* devices that failed, whose work another one did anew */
 } abut_decompose_report;
 
 /* A body and what it was made with. `def` points into it. */
 typedef struct abut_decomposition {
-  abut_body_def def;            /* superquadrics, their union's temperature, a contact mesh of about
-                                   1,000 vertices on the given mesh, and that mesh's surface */
+  abut_body_def def;            /* superquadrics and polyhedra, their union's temperature, a contact mesh of
+                                   about 1,000 vertices on the given mesh, and that mesh's surface */
   abut_decompose_report report;
   void *memory;
 } abut_decomposition;

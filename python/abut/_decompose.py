@@ -1,4 +1,4 @@
-"""A mesh made into a body of few superquadrics."""
+"""A mesh made into a body of few superquadrics and polyhedra."""
 from __future__ import annotations
 
 import os
@@ -25,7 +25,7 @@ class Decomposition(NamedTuple):
 
     body         the body on its context's devices, with a contact mesh on its surface, or about 1,000 contact vertices
                  on the mesh
-    axes         (K, 3) half axes [m], float64 as all of them
+    axes         (K, 3) half axes of the superquadrics [m], float64 as all of them
     exponents    (K, 2) e1 along z, e2 around z
     positions    (K, 3) centres [m]
     quaternions  (K, 4) w, x, y, z
@@ -35,7 +35,8 @@ class Decomposition(NamedTuple):
     mesh_report  figures of the contact mesh by the names of the C API's abut_contact_mesh_report; None where the
                  contact vertices are on the mesh
     fit          with measure=True the figures of abut.measure_fit, which no fit has seen; else None
-    operation    of each primitive "add" or "subtract"
+    operation    of each primitive "add" or "subtract": superquadrics, then polyhedra
+    planes       of each polyhedron (P, 6): outward normal, and a point of the plane [m]
     """
 
     body: Body
@@ -48,12 +49,15 @@ class Decomposition(NamedTuple):
     mesh_report: dict[str, Any] | None
     fit: dict[str, Any] | None = None
     operation: tuple[str, ...] = ()
+    planes: tuple[np.ndarray[Any, Any], ...] = ()
 
     @property
     def table(self) -> np.ndarray[Any, Any]:
         """Rows (K, 11) as other programs have them: e1 e2, half axes [m], angles [rad] about z, y and x, of which the
         axes are the columns of Rz Ry Rx, and centres [m]. numpy.save and numpy.savetxt write them. abut.Error where
-        one is subtracted, which they cannot say."""
+        one is subtracted, and ValueError where there are polyhedra, which they cannot say."""
+        if self.planes:
+            raise ValueError("tables have no polyhedra")
         quadrics = ffi.new("abut_superquadric[]", len(self.axes))
         names = ("axes", "exponents", "position", "quaternion")
         for name, rows in zip(names, (self.axes, self.exponents, self.positions, self.quaternions)):
@@ -87,12 +91,11 @@ def _why_not(status: int, of: Any) -> str | None:
     return None
 
 
-def _put_mesh(body: Any, definition: Any, vertices: int, made: Any, instead: str) -> dict[str, Any] | None:
+def _put_mesh(body: Any, definition: Any, plane: float, vertices: int, made: Any, instead: str) -> dict[str, Any] | None:
     """Makes a contact mesh on a body's surface and lets the definition have it, or warns why there is none."""
     options = ffi.new("abut_contact_mesh_options *", lib.abut_default_contact_mesh_options())
     options.vertices = vertices
-    why = _why_not(lib.abut_make_contact_mesh(body, definition.union_, lib.abut_default_smoothing().plane, options,
-                                              made), made.report)
+    why = _why_not(lib.abut_make_contact_mesh(body, definition.union_, plane, options, made), made.report)
     if why is not None:
         warn(f"no contact mesh on the body's surface: {why}; it has {instead}")
         return None
@@ -128,13 +131,13 @@ def _warn_depths(report: Mapping[str, Any]) -> None:
              "bodies sink in (a grid by `abut field` has the depths of the mesh)")
 
 
-def _measure(body: Body, definition: Any) -> dict[str, Any]:
+def _measure(body: Body, definition: Any, plane: float) -> dict[str, Any]:
     """How well the body stands for the surface of the mesh that it was made of."""
     mesh = ffi.new("abut_body_def *", lib.abut_default_body_def())
     for name in ("vertices", "vertex_count", "face_sizes", "face_indices", "face_count"):
         setattr(mesh, name, getattr(definition.surface, name))
     fit = ffi.new("abut_fit *")
-    check(lib.abut_measure_fit(body.handle, definition.union_, lib.abut_default_smoothing().plane, mesh, fit))
+    check(lib.abut_measure_fit(body.handle, definition.union_, plane, mesh, fit))
     return _fields(fit, "abut_fit")
 
 
@@ -143,11 +146,12 @@ def _finish(place: Context, made: Any, vertices: int | None, output: str | os.Pa
     """Makes a body of what was made, with a contact mesh, and writes it."""
     body, contact, mesh_report = ffi.new("abut_body *"), ffi.new("abut_contact_mesh *"), None
     definition = ffi.addressof(made, "def")
+    plane = made.report.plane or lib.abut_default_smoothing().plane  # a table has none
     try:
         if vertices is not None:
             check(lib.abut_create_body(place.handle, definition, body))
             try:
-                mesh_report = _put_mesh(body[0], definition, vertices, contact, instead)
+                mesh_report = _put_mesh(body[0], definition, plane, vertices, contact, instead)
             finally:
                 lib.abut_destroy_body(body[0])
         if output is not None:
@@ -158,13 +162,15 @@ def _finish(place: Context, made: Any, vertices: int | None, output: str | os.Pa
     report = _fields(made.report, "abut_decompose_report")
     report["union"], report["end"] = report.pop("union_"), _ENDS[report["end"]]
     quadrics, count = definition.superquadrics, definition.superquadric_count
+    polyhedra = [definition.polyhedra[i] for i in range(definition.polyhedron_count)]
     own = Body(place, body[0])
-    fit = _measure(own, definition) if measure else None
+    fit = _measure(own, definition, plane) if measure else None
     _warn_depths(report)
     return Decomposition(own, _rows(quadrics, count, "axes", 3),
                          _rows(quadrics, count, "exponents", 2), _rows(quadrics, count, "position", 3),
                          _rows(quadrics, count, "quaternion", 4), definition.union_, report, mesh_report, fit,
-                         tuple(OPERATIONS[quadrics[i].operation] for i in range(count)))
+                         tuple(OPERATIONS[one.operation] for one in (*(quadrics[i] for i in range(count)), *polyhedra)),
+                         tuple(np.array(ffi.unpack(one.planes, 6 * one.count)).reshape(-1, 6) for one in polyhedra))
 
 
 def _check_numbers(scale: float, vertices: int | None) -> None:
@@ -187,8 +193,8 @@ def decompose(mesh: Any, primitives: int | None = None, *, error: float = 0.0, m
     vertices        of a contact mesh on the body's surface, 8 to 65,536, as `abut decompose` makes one (of 300);
                     where there is none, which is warned about, and with None contacts are made by some 1,000
                     vertices on the mesh
-    family          "sq": all primitives add; "auto": also as many of which some are taken away, as for bores, are
-                    fitted, and taken where that lowers the objective by 5 % or more
+    family          "sq": superquadrics that all add; "auto": also as many of which some are taken away, as for bores, are
+                    fitted, or are polyhedra of at most 8 planes, and taken where that lowers the objective by 5 % or more
     measure         also by figures that no fit has seen, as `abut decompose` does, which takes about a second
     output          NAME.body.json to write, and NAME.contact.obj beside it
     Warns of fewer primitives than asked for, of an IoU below 0.8 with these, of an error that was not reached, of a last fit that stalled, of a

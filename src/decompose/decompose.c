@@ -24,6 +24,9 @@
 #define SEARCH_BAND 0.008
 #define FINE_EDGE (1.0 / 128.0)
 #define FINE_BAND 0.006
+#define PLANE_SHARE 0.004    /* of the diagonal, or of so many thicknesses, which are twice the greatest depth */
+#define THICKNESSES 8.0
+#define IDLE 12.0            /* temperatures of planes */
 #define UNSURE_MOST 0.02     /* of the samples: where more have no clear side the inside is not defined */
 #define UNSURE_WINDING 0.2   /* a winding number so near to 1/2 tells no side, */
 #define UNSURE_APART 0.01    /* farther from the surface than this */
@@ -172,6 +175,16 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   return ABUT_SUCCESS;
 }
 
+/* The temperature that fitted smoothing has for the body (abut_fit_smoothing), by how deep the mesh is. */
+static double plane_temperature(const decomposition *d)
+{
+  double deepest = 0.0;
+  for (size_t i = 0; i < d->fine.count; ++i) {
+    deepest = fmax(deepest, -d->fine.distance[i]);
+  }
+  return PLANE_SHARE * fmin(1.0, THICKNESSES * 2.0 * deepest);
+}
+
 static abut_status fit_on(decomposition *d, primitives *found)
 {
   TRY(fitter_upload(&d->fit, &d->search));
@@ -181,6 +194,9 @@ static abut_status fit_on(decomposition *d, primitives *found)
   if (d->options->family == ABUT_DECOMPOSE_AUTO && d->apart.outside.samples.count) {
     TRY(fitter_upload(&d->fit, &d->apart.outside.samples));
     TRY(stages_take_away(d, found));
+  }
+  if (d->options->family == ABUT_DECOMPOSE_AUTO) {
+    TRY(stages_convert(d, found));
   }
   TRY(fit_look(&d->fit, &d->fine, found, FINAL_WIDTH));
   TRY(fit_unions(&d->fit, &d->fine));
@@ -202,7 +218,7 @@ static abut_status collect(batch_on *on, size_t slot, chunk c)
   decomposition *d = call->d;
   call->report = (abut_decompose_report){0};
   d->report = &call->report;
-  d->fit = (fitter){.device = on->device, .tau = d->options->union_};
+  d->fit = (fitter){.device = on->device, .tau = d->options->union_, .plane = plane_temperature(d)};
   const abut_status status = fit_on(d, &call->found);
   fitter_free(&d->fit);
   take_off_device(&d->search);
@@ -217,23 +233,71 @@ static const operation decompose_operation = {.module = MODULE_DECOMPOSE, .test 
 
 /* ---- the body ---- */
 
-static abut_status hold_primitives(arena *memory, const primitives *found, const scaled *m, abut_body_def *def)
+static void hold_superquadric(const primitive *p, const scaled *m, abut_superquadric *to)
 {
-  void *all;
-  TRY(arena_allocate(memory, &all, found->count, sizeof(abut_superquadric)));
-  abut_superquadric *to = all;
-  for (size_t l = 0; l < found->count; ++l) {
-    const primitive *p = &found->at[l];
-    for (int k = 0; k < 3; ++k) {
-      to[l].axes[k] = p->axes[k] * m->diagonal;
-      to[l].position[k] = p->centre[k] * m->diagonal + m->middle[k];
-    }
-    memcpy(to[l].exponents, p->exponents, sizeof to[l].exponents);
-    to[l].operation = p->away ? ABUT_SUBTRACT : ABUT_ADD;
-    primitive_quaternion(p, to[l].quaternion);
+  for (int k = 0; k < 3; ++k) {
+    to->axes[k] = p->axes[k] * m->diagonal;
+    to->position[k] = p->centre[k] * m->diagonal + m->middle[k];
   }
-  def->superquadrics = to;
-  def->superquadric_count = found->count;
+  memcpy(to->exponents, p->exponents, sizeof to->exponents);
+  to->operation = p->away ? ABUT_SUBTRACT : ABUT_ADD;
+  primitive_quaternion(p, to->quaternion);
+}
+
+/* Planes that are farther from all corners than IDLE temperatures add nothing, and are left out. */
+static abut_status hold_polyhedron(arena *memory, const primitive *p, const scaled *m, double temperature,
+                                   abut_polyhedron *to, double *half_width)
+{
+  double planes[PARTS_MOST * PLANES_EACH][4], lower[3], upper[3];
+  void *all;
+  to->count = polyhedron_planes(p, IDLE * temperature, planes, lower, upper, half_width);
+  *half_width *= m->diagonal;
+  TRY(arena_allocate(memory, &all, to->count, 6 * sizeof(double)));
+  double *at = all;
+  for (size_t i = 0; i < to->count; ++i, at += 6) {
+    for (size_t k = 0; k < 3; ++k) {
+      at[k] = planes[i][k];
+      at[3 + k] = (p->centre[k] + planes[i][3] * planes[i][k]) * m->diagonal + m->middle[k];
+    }
+  }
+  to->planes = all;
+  to->operation = p->away ? ABUT_SUBTRACT : ABUT_ADD;
+  return ABUT_SUCCESS;
+}
+
+static void report_polyhedron(abut_decompose_report *r, const abut_polyhedron *p, double half_width)
+{
+  ++r->primitives;
+  ++r->polyhedra;
+  r->planes += p->count;
+  r->subtracted += p->operation == ABUT_SUBTRACT;
+  r->smallest_axis = fmin(r->smallest_axis, half_width);
+}
+
+static abut_status hold_primitives(arena *memory, const primitives *found, const scaled *m, double temperature,
+                                   abut_body_def *def, abut_decompose_report *r)
+{
+  void *quadrics, *others;
+  TRY(arena_allocate(memory, &quadrics, found->count, sizeof(abut_superquadric)));
+  TRY(arena_allocate(memory, &others, found->count, sizeof(abut_polyhedron)));
+  abut_superquadric *superquadrics = quadrics;
+  abut_polyhedron *polyhedra = others;
+  for (size_t l = 0; l < found->count; ++l) {
+    if (!found->at[l].parts) {
+      hold_superquadric(&found->at[l], m, &superquadrics[def->superquadric_count++]);
+    }
+  }
+  report_superquadrics(r, superquadrics, def->superquadric_count);
+  for (size_t l = 0; l < found->count; ++l) {
+    if (found->at[l].parts && !found->at[l].part) {
+      double half_width;
+      abut_polyhedron *to = &polyhedra[def->polyhedron_count++];
+      TRY(hold_polyhedron(memory, &found->at[l], m, temperature, to, &half_width));
+      report_polyhedron(r, to, half_width);
+    }
+  }
+  def->superquadrics = def->superquadric_count ? superquadrics : NULL;
+  def->polyhedra = def->polyhedron_count ? polyhedra : NULL;
   return ABUT_SUCCESS;
 }
 
@@ -289,6 +353,7 @@ static void report_mesh(abut_decompose_report *r, const decomposition *d, const 
   r->diagonal = m->diagonal;
   r->volume = d->of->volume * cube;
   r->union_ = d->options->union_ * m->diagonal;
+  r->plane = plane_temperature(d) * m->diagonal;
   r->suspicions = diagonal_suspicions(m->diagonal);
 }
 
@@ -344,12 +409,11 @@ static abut_status make(context *owner, const abut_body_def *mesh, const abut_de
   call->d = &d;
   TRY_DONE(batch_run(&call->base));
   out->def = abut_default_body_def();
-  TRY_DONE(hold_primitives(memory, &call->found, &m, &out->def));
-  TRY_DONE(hold_contact_mesh(memory, &s, &m, &out->def));
-  TRY_DONE(field_hold_surface(memory, mesh, &out->def));
   abut_decompose_report *r = &out->report;
   *r = call->report;
-  report_superquadrics(r, out->def.superquadrics, out->def.superquadric_count);
+  TRY_DONE(hold_primitives(memory, &call->found, &m, plane_temperature(&d), &out->def, r));
+  TRY_DONE(hold_contact_mesh(memory, &s, &m, &out->def));
+  TRY_DONE(field_hold_surface(memory, mesh, &out->def));
   report_mesh(r, &d, &m);
   out->def.union_ = r->union_;
   r->faces = mesh->face_count;

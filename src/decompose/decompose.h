@@ -1,4 +1,4 @@
-/* A mesh becomes a body of few superquadrics: the parts of abut_decompose (docs/decompose.md).
+/* A mesh becomes a body of few superquadrics and polyhedra: the parts of abut_decompose (docs/decompose.md).
  *
  * Inside, every length is a share of the diagonal of the mesh's bounding box, and places are seen
  * from that box's middle. */
@@ -16,6 +16,7 @@
 #define EXPONENT_HIGH 1.9
 #define AXIS_LOW 0.002
 #define AXIS_HIGH 0.7
+#define OFFSET_HIGH 1.5    /* of a plane from its polyhedron's centre; AXIS_LOW at least */
 #define CELLS 64           /* of the grid along the box's longest side */
 #define CELLS_FEWEST 64    /* inside: fewer are no solid */
 #define CLUSTER_CELLS 8    /* a primitive is started from so many, at least */
@@ -25,12 +26,19 @@
 
 /* ---- primitives ---- */
 
+#define PLANES_MOST 8      /* of a polyhedron: so many cost what a superquadric does */
+
+/* A superquadric, or one of the parts of a polyhedron, which come one behind the other in a set: its first part stands
+ * for it wherever a primitive is asked for. */
 typedef struct primitive {
-  double axes[3], exponents[2], centre[3];
+  double axes[3], exponents[2], centre[3]; /* parts have centres alone, all the same one, which lies within */
   double turn[9];            /* its axes are the columns */
   bool away;                 /* it is taken away from the union of those that are not */
+  size_t parts, part;        /* how many there are, and which of them it is; 0 parts: a superquadric */
+  double planes[PLANES_EACH][4]; /* outward normal, distance from the centre; no normal: no plane */
 } primitive;
 
+/* A set of entries, of which a superquadric is one and a polyhedron as many as it has parts. */
 typedef struct primitives {
   primitive at[DECOMPOSE_MOST];
   size_t count;
@@ -49,6 +57,30 @@ double primitive_field(const primitive *p, const double x[3]);
 
 /* Whether x lies in the box of the axes, scaled and widened. */
 bool primitive_near(const primitive *p, const double x[3], double scale, double widened);
+
+/* ---- polyhedra ---- */
+
+/* Makes the parts of a polyhedron of at most PLANES_MOST planes, as primitive.planes has them, seen from its centre.
+ * Returns how many there are. */
+size_t polyhedron_create(const double (*planes)[4], size_t count, const double centre[3], bool away, primitive *parts);
+
+/* Gives a unit vector across a normal, the same on every machine; of no normal none. */
+void plane_across(const double normal[3], double out[3]);
+
+/* Moves the planes of a part by a step of its parameters, so that the centre stays within. */
+void part_move(primitive *part, const double step[PARAMETERS]);
+
+/* Its field at x, by the formula in double; plane: the temperature. */
+double polyhedron_field(const primitive *parts, const double x[3], double plane);
+
+/* How far beyond its planes the place x lies: the field without rounded edges. */
+double polyhedron_beyond(const primitive *parts, const double x[3]);
+
+/* Lists its planes, and the box of its corners; planes that come no nearer to any corner than `idle` are left out.
+ * Returns how many there are, or 0 where it has no end. half_width, unless NULL: half of the least width across a
+ * plane. */
+size_t polyhedron_planes(const primitive *parts, double idle, double (*planes)[4], double lower[3], double upper[3],
+                         double *half_width);
 
 /* Moments of a piece of the solid: its weight, mean and covariance. */
 typedef struct moments {
@@ -118,6 +150,7 @@ typedef struct equations equations;
 typedef struct fitter {
   device *device;
   double tau;                /* of the union */
+  double plane;              /* temperature of a polyhedron's planes */
   bool mixed;                /* primitives may be taken away */
   buffer *room[ROOMS];
   size_t room_bytes[ROOMS];
@@ -230,7 +263,7 @@ typedef struct decomposition {
   abut_decompose_report *report;
 } decomposition;
 
-/* Fills in what a report says of superquadrics alone. */
+/* Fills in what a report says of superquadrics alone, as if there were nothing else. */
 void report_superquadrics(abut_decompose_report *r, const abut_superquadric *s, size_t count);
 
 /* Ends with ABUT_ERROR_CANCELLED where the caller wants that. */
@@ -248,6 +281,33 @@ abut_status move_up(decomposition *d, primitives *p, size_t count, size_t *added
 /* Removes and merges down to `count`; `visit` is told each set that was passed, or NULL. */
 typedef abut_status (*move_visit)(void *user, const primitives *p);
 abut_status move_down(decomposition *d, primitives *p, size_t count, move_visit visit, void *user);
+
+/* A polyhedron in place of a superquadric. */
+typedef struct conversion {
+  primitive parts[PARTS_MOST];
+  size_t count;              /* of parts; 0: none betters it */
+  double change;             /* of the loss, with all else as it is */
+} conversion;
+
+/* Finds for each entry of a set the polyhedron that betters it most, by more than `least`; entries that are parts have
+ * none. */
+abut_status move_to_planes(decomposition *d, const primitives *p, double least, conversion out[DECOMPOSE_MOST]);
+
+/* Places of the mesh's surface, each with the entry whose surface is nearest. */
+typedef struct facets {
+  size_t count;
+  double *x, *normal;        /* (count, 3) */
+  uint32_t *nearest;         /* (count) UINT32_MAX: none is near */
+} facets;
+
+abut_status facets_find(const decomposition *d, const primitives *p, facets *out);
+void facets_free(facets *f);
+
+/* Makes planes of the faces beside superquadric l, and of its box where there is none to one side. Returns how many. */
+size_t facets_planes(const facets *f, const primitives *p, size_t l, double (*planes)[4]);
+
+/* Makes the planes of the box that has the superquadric's axes and volume. */
+size_t box_planes(const primitive *p, double (*planes)[4]);
 
 /* ---- figures ---- */
 

@@ -22,6 +22,9 @@ static bool is_beyond(const double x[3], const double lower[3], const double upp
 
 static bool is_within(const primitive *p, const double x[3])
 {
+  if (p->parts) {
+    return !p->part && polyhedron_beyond(p, x) <= 0.0; /* edges are rounded inwards */
+  }
   return primitive_near(p, x, 1.0, 0.0) && primitive_field(p, x) <= 0.0;
 }
 
@@ -73,8 +76,8 @@ double volume_beyond(const primitives *p, const double lower[3], const double up
     const primitive *q = &p->at[l];
     const double reach = sqrt(dot(q->axes, q->axes));
     bool may_be = false;
-    if (q->away) {
-      continue;
+    if (q->away || q->parts) {
+      continue; /* polyhedra that add lie within (stages_convert) */
     }
     for (int k = 0; k < 3; ++k) {
       may_be = may_be || q->centre[k] - reach < lower[k] || q->centre[k] + reach > upper[k];

@@ -89,10 +89,33 @@ abut_status fitter_upload(fitter *f, sample_set *s)
   return upload_numbers(f, s->blocks * DECOMPOSE_BALL, &s->balls_on);
 }
 
-/* Packs a primitive as bodies are packed (geometry/layout.h), but for what only they need. */
+static void pack_part(reals *to, size_t at, const primitive *p)
+{
+  for (size_t i = 0; i < PLANES_EACH; ++i) {
+    double across[3];
+    plane_across(p->planes[i], across);
+    for (size_t k = 0; k < 3; ++k) {
+      reals_set(to, at + PLANES_STRIDE * i + k, p->planes[i][k]);
+      reals_set(to, at + PLANES_STRIDE * i + PLANES_ACROSS + k, across[k]);
+    }
+    reals_set(to, at + PLANES_STRIDE * i + PLANES_OFFSET, p->planes[i][3]);
+    reals_set(to, at + PLANES_CENTRE + i, p->centre[i]);
+  }
+  for (size_t i = PLANES_CENTRE + 3; i < SUPERQUADRIC_STRIDE; ++i) {
+    reals_set(to, at + i, 0.0);
+  }
+  reals_set(to, at + DECOMPOSE_PART, (double)PART_CODE(p->parts, p->part));
+  reals_set(to, at + DECOMPOSE_SIGN, p->away ? -1.0 : 1.0);
+}
+
+/* Packs an entry of a set: a superquadric as bodies are packed (geometry/layout.h), but for what only they need. */
 static void pack(reals *to, size_t at, const primitive *p)
 {
   double size2 = 0.0;
+  if (p->parts) {
+    pack_part(to, at, p);
+    return;
+  }
   for (size_t i = 0; i < SUPERQUADRIC_STRIDE; ++i) {
     reals_set(to, at + i, i < 9 ? p->turn[i] : 0.0);
   }
@@ -133,8 +156,8 @@ static abut_status find_values(fitter *f, const sample_set *s, size_t items, siz
   TRY(fit_room(f, ROOM_LISTS, items * LIST_INTS(most) * sizeof(int), NULL));
   TRY(LAUNCH(f->device, KERNEL_DECOMPOSE_VALUES, items, 1, ARG_BUFFER(s->on), ARG_BUFFER(s->balls_on),
              ARG_BUFFER(f->room[ROOM_PRIMITIVES]), ARG_BUFFER(f->room[ROOM_ITEMS]),
-             ARG_BUFFER(f->room[ROOM_FROZEN]), ARG_REAL(width), ARG_REAL(f->tau), ARG_INT(most), ARG_INT(f->mixed),
-             ARG_BUFFER(f->room[ROOM_FIELDS]), ARG_BUFFER(f->room[ROOM_UNIONS]), ARG_BUFFER(halves_of(f)),
+             ARG_BUFFER(f->room[ROOM_FROZEN]), ARG_REAL(width), ARG_REAL(f->tau), ARG_REAL(f->plane), ARG_INT(most),
+             ARG_INT(f->mixed), ARG_BUFFER(f->room[ROOM_FIELDS]), ARG_BUFFER(f->room[ROOM_UNIONS]), ARG_BUFFER(halves_of(f)),
              ARG_BUFFER(f->room[ROOM_TERMS]), ARG_BUFFER(f->room[ROOM_LISTS])));
   TRY(room_for_reals(f, &f->terms, &f->terms_room, samples));
   TRY(buffer_read(f->room[ROOM_TERMS], 0, samples * real, f->terms.data));
@@ -310,16 +333,33 @@ static void judge(fit *t, double loss, size_t steps, double tolerance)
   }
 }
 
+/* How far a parameter is from its bounds. */
+static void find_room(const primitive *p, size_t k, double *low, double *high)
+{
+  *low = *high = HUGE_VAL;
+  if (p->parts) {
+    if (k < 3 * PLANES_EACH && k % 3 == 0) {
+      *low = p->planes[k / 3][3] - AXIS_LOW;
+      *high = OFFSET_HIGH - p->planes[k / 3][3];
+    }
+  } else if (k < 3) {
+    *low = log(p->axes[k] / AXIS_LOW);
+    *high = log(AXIS_HIGH / p->axes[k]);
+  } else if (k < 5) {
+    *low = p->exponents[k - 3] - EXPONENT_LOW;
+    *high = EXPONENT_HIGH - p->exponents[k - 3];
+  }
+}
+
 /* Tells which parameters take part: none at a bound that it is pushed against. */
 static bool free_parameters(fit *t)
 {
   bool any = false;
   for (size_t i = 0; i < t->p->count * PARAMETERS; ++i) {
     const size_t l = i / PARAMETERS, k = i % PARAMETERS;
-    const primitive *p = &t->p->set[l];
     const double slope = t->e.right[i];
-    const double low = k < 3 ? log(p->axes[k] / AXIS_LOW) : k < 5 ? p->exponents[k - 3] - EXPONENT_LOW : HUGE_VAL;
-    const double high = k < 3 ? log(AXIS_HIGH / p->axes[k]) : k < 5 ? EXPONENT_HIGH - p->exponents[k - 3] : HUGE_VAL;
+    double low, high;
+    find_room(&t->p->set[l], k, &low, &high);
     t->e.free[i] = t->e.blocks[TILE * (l * t->p->count + l) + PARAMETERS * k + k] > 0.0 &&
                    !(low <= AT_BOUND && slope > 0.0) && !(high <= AT_BOUND && slope < 0.0);
     any = any || t->e.free[i];
@@ -334,9 +374,9 @@ static void add_products(fit *t, const int *list, size_t most, const reals *from
 {
   const size_t n = (size_t)list[LIST_ACTIVE], count = t->p->count;
   for (size_t a = 0; a < n; ++a) {
-    const size_t l = (size_t)list[LIST_AT + list[LIST_AT + most + a]];
+    const size_t l = (size_t)list[LIST_AT + most + a];
     for (size_t b = 0; b <= a; ++b) {
-      const size_t m = (size_t)list[LIST_AT + list[LIST_AT + most + b]];
+      const size_t m = (size_t)list[LIST_AT + most + b];
       const bool turned = l < m;
       const size_t block = turned ? m * count + l : l * count + m;
       double *to = t->e.blocks + TILE * block;
@@ -365,8 +405,8 @@ static abut_status launch_products(fitter *f, const sample_set *s, double width,
   TRY(fit_room(f, ROOM_PRODUCTS, products * real, NULL));
   TRY(LAUNCH(f->device, KERNEL_DECOMPOSE_PRODUCTS, count, 1, ARG_BUFFER(s->on),
              ARG_BUFFER(f->room[ROOM_PRIMITIVES]), ARG_BUFFER(f->room[ROOM_ITEMS]), ARG_REAL(width),
-             ARG_REAL(f->tau), ARG_INT(f->most), ARG_INT(f->mixed), ARG_BUFFER(f->room[ROOM_UNIONS]),
-             ARG_BUFFER(halves_of(f)), ARG_BUFFER(f->room[ROOM_LISTS]), ARG_BUFFER(f->room[ROOM_WANTED]),
+             ARG_REAL(f->tau), ARG_REAL(f->plane), ARG_INT(f->most), ARG_INT(f->mixed),
+             ARG_BUFFER(f->room[ROOM_UNIONS]), ARG_BUFFER(halves_of(f)), ARG_BUFFER(f->room[ROOM_LISTS]), ARG_BUFFER(f->room[ROOM_WANTED]),
              ARG_BUFFER(f->room[ROOM_ROWS]),
              ARG_BUFFER(f->room[ROOM_PRODUCTS])));
   TRY(fit_numbers(f, products));

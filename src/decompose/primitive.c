@@ -29,6 +29,10 @@ primitive primitive_moved(const primitive *p, const double step[PARAMETERS])
 {
   primitive out = *p;
   double by[9];
+  if (p->parts) {
+    part_move(&out, step);
+    return out;
+  }
   for (int k = 0; k < 3; ++k) {
     out.axes[k] = within(p->axes[k] * exp(within(step[k], -0.5, 0.5)), AXIS_LOW, AXIS_HIGH);
     for (int j = 0; j < 3; ++j) {

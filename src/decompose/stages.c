@@ -12,7 +12,10 @@
 #define FEWEST 4            /* primitives up to which every count is fitted by itself, where an error is given */
 #define TRIES 6             /* of counts, where an error is given */
 #define FEW 8               /* primitives, of which two starts are made */
-#define TAKEN_AWAY 0.05     /* of itself, by which the objective has to fall before primitives are taken away */
+#define TAKEN_AWAY 0.05     /* of itself, by which the objective has to fall before primitives are taken away, */
+#define CONVERTED 0.05      /* or are polyhedra */
+#define CONVERTED_ALONE 1e-3 /* of the objective of moves, by which it has to fall by a polyhedron alone */
+#define PASSES 3            /* in which superquadrics become polyhedra */
 
 /* ---- start ---- */
 
@@ -379,4 +382,110 @@ abut_status stages_take_away(decomposition *d, primitives *p)
 done:
   free(memory);
   return status;
+}
+
+/* ---- polyhedra ---- */
+
+/* Lists the entries that polyhedra better, the most gained first. */
+static size_t sort_conversions(const conversion *all, size_t count, size_t order[DECOMPOSE_MOST])
+{
+  size_t found = 0;
+  for (size_t l = 0; l < count; ++l) {
+    if (!all[l].count) {
+      continue;
+    }
+    size_t at = found++;
+    for (; at && all[order[at - 1]].change > all[l].change; --at) {
+      order[at] = order[at - 1];
+    }
+    order[at] = l;
+  }
+  return found;
+}
+
+/* Makes *out a set with the first few of these in place of superquadrics. */
+static void replace(const primitives *p, const conversion *all, const size_t *order, size_t few, primitives *out)
+{
+  out->count = 0;
+  for (size_t l = 0; l < p->count; ++l) {
+    const conversion *c = NULL;
+    for (size_t i = 0; i < few; ++i) {
+      c = order[i] == l ? &all[l] : c;
+    }
+    for (size_t i = 0; i < (c ? c->count : 1); ++i) {
+      out->at[out->count++] = c ? c->parts[i] : p->at[l];
+    }
+  }
+}
+
+/* Whether all polyhedra have an end, and what they add lies where samples are. */
+static bool are_bounded(const decomposition *d, const primitives *p)
+{
+  double lower[3], upper[3], low[3], high[3], planes[PARTS_MOST * PLANES_EACH][4];
+  samples_box(d->of, lower, upper);
+  for (size_t l = 0; l < p->count; ++l) {
+    const primitive *q = &p->at[l];
+    if (!q->parts || q->part) {
+      continue;
+    }
+    if (!polyhedron_planes(q, HUGE_VAL, planes, low, high, NULL)) {
+      return false;
+    }
+    for (int k = 0; k < 3 && !q->away; ++k) {
+      if (low[k] < lower[k] || high[k] > upper[k]) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/* Where polyhedra better several superquadrics but not together, the better half of them is tried, and so on. */
+static abut_status convert(decomposition *d, primitives *p, double *least, bool *fell)
+{
+  abut_status status = ABUT_SUCCESS;
+  void *found = NULL, *memory = NULL;
+  size_t order[DECOMPOSE_MOST];
+  const double wanted = 1.0 - d->options->error;
+  *fell = false;
+  TRY_DONE(allocate(&found, DECOMPOSE_MOST, sizeof(conversion)));
+  TRY_DONE(allocate(&memory, 1, sizeof(primitives)));
+  conversion *all = found;
+  primitives *other = memory;
+  TRY_DONE(fit_look(&d->fit, &d->search, p, MOVE_WIDTH));
+  TRY_DONE(move_to_planes(d, p, CONVERTED_ALONE * fit_loss(&d->fit, &d->search), all));
+  for (size_t few = sort_conversions(all, p->count, order); few && !*fell; few /= 2) {
+    const abut_decompose_end ended = d->report->end;
+    double iou, loss;
+    replace(p, all, order, few, other);
+    TRY_DONE(fit_whole(&d->fit, &d->search, other, MOVE_WIDTH, 15, NULL));
+    TRY_DONE(finish(d, other, &iou));
+    TRY_DONE(final_loss(d, other, &loss));
+    *fell = loss < *least * (1.0 - CONVERTED) && are_bounded(d, other);
+    if (*fell) {
+      *p = *other;
+      *least = loss;
+    }
+    if (!*fell || (ended == ABUT_DECOMPOSE_ERROR_NOT_REACHED && iou < wanted) || ended == ABUT_DECOMPOSE_FEWER) {
+      d->report->end = ended;
+    }
+  }
+done:
+  free(found);
+  free(memory);
+  return status;
+}
+
+abut_status stages_convert(decomposition *d, primitives *p)
+{
+  double least;
+  bool fell = true;
+  const double begun = now();
+  TRY(final_loss(d, p, &least));
+  for (int pass = 0; pass < PASSES && fell; ++pass) {
+    TRY(decompose_tell(d, "polyhedra", 0.9 + 0.03 * (double)pass));
+    TRY(convert(d, p, &least, &fell));
+  }
+  d->report->seconds_planes = now() - begun;
+  return ABUT_SUCCESS;
 }

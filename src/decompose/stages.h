@@ -14,4 +14,7 @@ abut_status stages_by_error(decomposition *d, primitives *out);
  * final samples is lower by a clear share. */
 abut_status stages_take_away(decomposition *d, primitives *p);
 
+/* Replaces superquadrics by polyhedra where the objective of the final samples gets lower by a clear share. */
+abut_status stages_convert(decomposition *d, primitives *p);
+
 #endif

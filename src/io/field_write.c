@@ -66,8 +66,29 @@ static json_t *superquadric_of(const abut_superquadric *s)
                         s->operation);
 }
 
-/* A body of superquadrics, with the temperature of their union. */
-static abut_status make_superquadrics(const body_names *n, const abut_body_def *def, char **out)
+static json_t *polyhedron_of(const abut_polyhedron *p)
+{
+  json_t *planes = json_array();
+  for (size_t i = 0; planes && i < p->count; ++i) {
+    if (json_array_append_new(planes, numbers_of(p->planes + 6 * i, 6)) != 0) {
+      json_decref(planes);
+      planes = NULL;
+    }
+  }
+  return with_operation(planes ? json_pack("{s:o}", "planes", planes) : NULL, p->operation);
+}
+
+/* Appends what a definition has of a kind of primitives to a body, if it has any. Returns whether that went well. */
+static bool add_primitives(json_t *root, const char *kind, json_t *list)
+{
+  if (list && !json_array_size(list)) {
+    json_decref(list);
+    return true;
+  }
+  return json_object_set_new(root, kind, list) == 0;
+}
+
+static json_t *superquadrics_of(const abut_body_def *def)
 {
   json_t *list = json_array();
   for (size_t i = 0; list && i < def->superquadric_count; ++i) {
@@ -76,8 +97,30 @@ static abut_status make_superquadrics(const body_names *n, const abut_body_def *
       list = NULL;
     }
   }
-  json_t *root = list ? json_pack("{s:s, s:s, s:f, s:o}", "name", n->name, "mesh", n->contact_beside,
-                                  "union", def->union_, "superquadrics", list) : NULL;
+  return list;
+}
+
+static json_t *polyhedra_of(const abut_body_def *def)
+{
+  json_t *list = json_array();
+  for (size_t i = 0; list && i < def->polyhedron_count; ++i) {
+    if (json_array_append_new(list, polyhedron_of(&def->polyhedra[i])) != 0) {
+      json_decref(list);
+      list = NULL;
+    }
+  }
+  return list;
+}
+
+/* A body of superquadrics and polyhedra, with the temperature of their union. */
+static abut_status make_primitives(const body_names *n, const abut_body_def *def, char **out)
+{
+  json_t *root = json_pack("{s:s, s:s, s:f}", "name", n->name, "mesh", n->contact_beside, "union", def->union_);
+  if (root && (!add_primitives(root, "superquadrics", superquadrics_of(def)) ||
+               !add_primitives(root, "polyhedra", polyhedra_of(def)))) {
+    json_decref(root);
+    root = NULL;
+  }
   if (!root) {
     return fail_name(n->body);
   }
@@ -198,7 +241,8 @@ done:
 
 abut_status abut_write_decomposition(const char *path, const abut_decomposition *decomposition)
 {
-  if (!path || !decomposition || !decomposition->def.superquadric_count || !decomposition->def.vertex_count) {
+  if (!path || !decomposition || !(decomposition->def.superquadric_count || decomposition->def.polyhedron_count) ||
+      !decomposition->def.vertex_count) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_write_decomposition needs a path, and a decomposition as abut_decompose "
                 "gives it");
   }
@@ -207,7 +251,7 @@ abut_status abut_write_decomposition(const char *path, const abut_decomposition 
   char *body = NULL;
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(body_names_make(path, &n));
-  TRY_DONE(make_superquadrics(&n, &decomposition->def, &body));
+  TRY_DONE(make_primitives(&n, &decomposition->def, &body));
   TRY_DONE(obj_text_make(&decomposition->def, &contact));
   TRY_DONE(write_body_files(&n, NULL, 0, &contact, body));
 done:

@@ -61,8 +61,8 @@ static real decompose_limit(real worst, real s, real tau)
 // `halves` (2, DECOMPOSE_BLOCK) has the unions of what adds and of what is taken away.
 KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *balls,
                              GLOBAL const real *primitives, GLOBAL const int *items,
-                             GLOBAL const real *frozen, real s, real tau, int most, int mixed, GLOBAL real *fields,
-                             GLOBAL real *unions, GLOBAL real *halves, GLOBAL real *terms, GLOBAL int *lists)
+                             GLOBAL const real *frozen, real s, real tau, real plane, int most, int mixed,
+                             GLOBAL real *fields, GLOBAL real *unions, GLOBAL real *halves, GLOBAL real *terms, GLOBAL int *lists)
 {
   LOCAL_ARRAY(real, bounds, DECOMPOSE_MOST);
   LOCAL_ARRAY(real, part, WG);
@@ -102,7 +102,7 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
     GLOBAL real *least_of = mixed && decompose_is_away(set, l) ? minus : joined;
     real worst = -REAL_BIG;
     for (int i = LANES * item; i < DECOMPOSE_BLOCK; i += LANES * WG) {
-      const lane value = decompose_field(one, sample_at(block, i));
+      const lane value = decompose_field(one, sample_at(block, i), LOG2E / plane);
       lane_store(value, phi + DECOMPOSE_BLOCK * used + i);
       lane_store(lane_min(lane_load(least_of + i), value), least_of + i);
       worst = real_max(worst, lane_most(lane_load(joined + i)));
@@ -175,8 +175,9 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
     int active = 0;
     for (int k = 0; k < used; ++k) {
       list[LIST_AT + k] = kept[k];
-      if (bounds[k] > DECOMPOSE_SLOPE) {
-        list[LIST_AT + most + active++] = k;
+      const int parts = MAX_INT(PART_COUNT(decompose_code(set + SUPERQUADRIC_STRIDE * kept[k])), 1);
+      for (int j = 0; j < parts && bounds[k] > DECOMPOSE_SLOPE; ++j) {
+        list[LIST_AT + most + active++] = kept[k] + j;
       }
     }
     list[LIST_KEPT] = used;
@@ -184,11 +185,11 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
   }
 }
 
-// Writes the lower triangle of the products of an item's rows: of its n active primitives' 11 n
+// Writes the lower triangle of the products of an item's rows: of its n active entries' 11 n
 // columns of the Jacobian, and of the residual, which comes last. It has rows (11 n + 1,
 // DECOMPOSE_BLOCK) for that. `items` to `lists` are what decompose_values had and has left.
 KERNEL void decompose_products(GLOBAL const real *samples, GLOBAL const real *primitives,
-                               GLOBAL const int *items, real s, real tau, int most, int mixed,
+                               GLOBAL const int *items, real s, real tau, real plane, int most, int mixed,
                                GLOBAL const real *unions, GLOBAL const real *halves, GLOBAL const int *lists,
                                GLOBAL const int *wanted,
                                GLOBAL real *rows, GLOBAL real *products)
@@ -207,11 +208,15 @@ KERNEL void decompose_products(GLOBAL const real *samples, GLOBAL const real *pr
   const int active = list[LIST_ACTIVE], count = DECOMPOSE_PARAMETERS * active + 1;
   const real sharp = LOG2E / tau;
   for (int k = 0; k < active; ++k) {
-    const int l = list[LIST_AT + list[LIST_AT + most + k]], away = mixed && decompose_is_away(set, l);
+    const int l = list[LIST_AT + most + k], away = mixed && decompose_is_away(set, l);
     GLOBAL const real *one = set + SUPERQUADRIC_STRIDE * l;
     for (int i = LANES * item; i < DECOMPOSE_BLOCK; i += LANES * WG) {
       decompose_jet jet;
-      decompose_derive(one, sample_at(block, i), &jet);
+      if (decompose_code(one)) {
+        decompose_derive_part(one, sample_at(block, i), LOG2E / plane, &jet);
+      } else {
+        decompose_derive(one, sample_at(block, i), &jet);
+      }
       const lane value = lane_load(joined + i), t = decompose_tanh(value / s);
       const lane weight = decompose_weight(jet.phi, lane_load(plus + i), value, away, sharp) * (R(1.0) - t * t) / s *
                           lane_load(block + SAMPLE_ROOT * DECOMPOSE_BLOCK + i);

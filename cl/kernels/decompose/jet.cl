@@ -57,16 +57,90 @@ static void decompose_derive(GLOBAL const real *s, vec3_r x, decompose_jet *out)
   out->by[10] = turn.z;
 }
 
-static lane decompose_field(GLOBAL const real *s, vec3_r x)
+// Which part of how many an entry is.
+static int decompose_code(GLOBAL const real *s)
 {
+  return (int)s[DECOMPOSE_PART];
+}
+
+static vec3_r decompose_from_centre(GLOBAL const real *part, vec3_r x)
+{
+  return make_r(x.x - part[PLANES_CENTRE], x.y - part[PLANES_CENTRE + 1], x.z - part[PLANES_CENTRE + 2]);
+}
+
+// Returns how far beyond plane `i` of a polyhedron, counted over all its parts, a place y from the centre lies.
+static lane decompose_plane(GLOBAL const real *head, int i, vec3_r y)
+{
+  GLOBAL const real *p = head + SUPERQUADRIC_STRIDE * (i / PLANES_EACH) + PLANES_STRIDE * (i % PLANES_EACH);
+  return y.x * p[0] + y.y * p[1] + y.z * p[2] - p[PLANES_OFFSET];
+}
+
+// Returns a polyhedron's field, the soft maximum over the planes of all its parts; plane: log2(e) / temperature.
+static lane decompose_polyhedron(GLOBAL const real *head, vec3_r y, real plane)
+{
+  const int count = PLANES_EACH * PART_COUNT(decompose_code(head));
+  lane most = lane_lit(-REAL_BIG), sum = lane_lit(R(0.0));
+  for (int i = 0; i < count; ++i) {
+    most = lane_max(most, decompose_plane(head, i, y));
+  }
+  for (int i = 0; i < count; ++i) {
+    sum += lane_exp2((decompose_plane(head, i, y) - most) * plane);
+  }
+  return most + lane_log2(sum) / plane;
+}
+
+// A polyhedron's field and its derivatives by the parameters of one of its parts: with the share m of a plane in
+// the sum, - m by its distance from the centre, and m (t . y) where t is added to its normal.
+static void decompose_derive_part(GLOBAL const real *part, vec3_r x, real plane, decompose_jet *out)
+{
+  const int first = PART_NUMBER(decompose_code(part));
+  GLOBAL const real *head = part - SUPERQUADRIC_STRIDE * first;
+  const vec3_r y = decompose_from_centre(part, x);
+  out->phi = decompose_polyhedron(head, y, plane);
+  for (int i = 0; i < PLANES_EACH; ++i) {
+    GLOBAL const real *n = part + PLANES_STRIDE * i, *t = n + PLANES_ACROSS;
+    const lane m = lane_exp2((decompose_plane(head, PLANES_EACH * first + i, y) - out->phi) * plane);
+    const real u[3] = {n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]};
+    out->by[3 * i] = -m;
+    out->by[3 * i + 1] = m * (y.x * t[0] + y.y * t[1] + y.z * t[2]);
+    out->by[3 * i + 2] = m * (y.x * u[0] + y.y * u[1] + y.z * u[2]);
+  }
+  for (int i = 3 * PLANES_EACH; i < DECOMPOSE_PARAMETERS; ++i) {
+    out->by[i] = lane_lit(R(0.0));
+  }
+}
+
+// Returns the field of a superquadric, or of a polyhedron by its first part.
+static lane decompose_field(GLOBAL const real *s, vec3_r x, real plane)
+{
+  if (decompose_code(s)) {
+    return decompose_polyhedron(s, decompose_from_centre(s, x), plane);
+  }
   surface_r out;
   superquadric_r(s, 0, x, 0, &out);
   return out.phi;
 }
 
-// Returns a lower bound of a primitive's field over a ball: h is at least |y_i| / a_i for each i.
+// Returns a lower bound of a polyhedron's field over a ball; of a part that is not the first, whose field is none of
+// its own, what is beyond all bounds.
+static real decompose_bound_planes(GLOBAL const real *s, GLOBAL const real *ball)
+{
+  const int code = decompose_code(s), count = PART_NUMBER(code) ? 0 : PLANES_EACH * PART_COUNT(code);
+  real most = count ? -REAL_BIG : REAL_BIG;
+  const real d[3] = {ball[0] - s[PLANES_CENTRE], ball[1] - s[PLANES_CENTRE + 1], ball[2] - s[PLANES_CENTRE + 2]};
+  for (int i = 0; i < count; ++i) {
+    GLOBAL const real *p = s + SUPERQUADRIC_STRIDE * (i / PLANES_EACH) + PLANES_STRIDE * (i % PLANES_EACH);
+    most = real_max(most, p[0] * d[0] + p[1] * d[1] + p[2] * d[2] - p[PLANES_OFFSET] - ball[3]);
+  }
+  return most;
+}
+
+// Returns a lower bound of a primitive's field over a ball: of a superquadric h is at least |y_i| / a_i for each i.
 static real decompose_bound(GLOBAL const real *s, GLOBAL const real *ball)
 {
+  if (decompose_code(s)) {
+    return decompose_bound_planes(s, ball);
+  }
   real along = R(0.0), square = R(0.0);
   const real d[3] = {ball[0] - s[SUPERQUADRIC_POSITION], ball[1] - s[SUPERQUADRIC_POSITION + 1],
                      ball[2] - s[SUPERQUADRIC_POSITION + 2]};

@@ -1,4 +1,4 @@
-// Superquadrics fitted to a mesh: docs/decompose.md. Derivatives are by hand, compiled for plain
+// Superquadrics and polyhedra fitted to a mesh: docs/decompose.md. Derivatives are by hand, compiled for plain
 // numbers alone.
 #include "kernels/begin.h"
 #include "geometry/decompose.h"

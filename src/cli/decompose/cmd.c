@@ -20,7 +20,7 @@ static exit_code read_family(const options *o, abut_decompose_family *out)
     return usage_error(o->command, "--family: `%s` is neither sq nor auto", text);
   }
   if (is_auto && o->value[OPTION_EXPORT]) {
-    return usage_error(o->command, "--export: tables cannot say what is taken away, as by --family auto");
+    return usage_error(o->command, "--export: tables cannot say what is taken away and what polyhedra there are, as by --family auto");
   }
   *out = is_auto ? ABUT_DECOMPOSE_AUTO : ABUT_DECOMPOSE_SQ;
   return EXIT_GOOD;
@@ -135,6 +135,12 @@ static abut_status take_table(const options *o, decompose_work *w)
   return status;
 }
 
+/* The temperature of planes that a body was fitted with; a table has none. */
+static double plane_of(const decompose_work *w)
+{
+  return w->made.report.plane > 0.0 ? w->made.report.plane : abut_default_smoothing().plane;
+}
+
 /* How well the body that is written stands for the mesh. */
 static abut_status measure(decompose_work *w)
 {
@@ -146,7 +152,7 @@ static abut_status measure(decompose_work *w)
   mesh.face_indices = of->face_indices;
   mesh.face_count = of->face_count;
   const double begun = now();
-  const abut_status status = abut_measure_fit(w->body, w->made.def.union_, abut_default_smoothing().plane,
+  const abut_status status = abut_measure_fit(w->body, w->made.def.union_, plane_of(w),
                                               w->input.memory ? &w->input.def : &mesh, &w->fit);
   w->measured = status == ABUT_SUCCESS;
   w->seconds_measuring = now() - begun;
@@ -168,8 +174,8 @@ static void warn_other_mesh(const options *o, const char *why)
 static abut_status make_mesh(const options *o, decompose_work *w, progress *p)
 {
   progress_say(p, "making a contact mesh");
-  const double plane = abut_default_smoothing().plane, begun = now();
-  const abut_status status = abut_make_contact_mesh(w->body, w->made.def.union_, plane, &w->mesh_settings,
+  const double begun = now();
+  const abut_status status = abut_make_contact_mesh(w->body, w->made.def.union_, plane_of(w), &w->mesh_settings,
                                                     &w->mesh);
   const abut_contact_mesh_report *r = &w->mesh.report;
   w->seconds_mesh = now() - begun;

@@ -13,10 +13,10 @@ static const char *const ends[] = {"done", "fewer", "error not reached", "stalle
 static json_t *primitives_json(const decompose_work *w)
 {
   const abut_decompose_report *r = &w->made.report;
-  return json_pack("{s:I, s:I, s:I, s:f, s:f, s:f}", "primitives", (json_int_t)r->primitives, "subtracted",
-                   (json_int_t)r->subtracted, "exponents_at_bound",
-                   (json_int_t)r->exponents_at_bound, "smallest_axis", r->smallest_axis, "union", r->union_,
-                   "diagonal", r->diagonal);
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f}", "primitives", (json_int_t)r->primitives, "subtracted",
+                   (json_int_t)r->subtracted, "polyhedra", (json_int_t)r->polyhedra, "planes", (json_int_t)r->planes,
+                   "exponents_at_bound", (json_int_t)r->exponents_at_bound, "smallest_axis", r->smallest_axis, "union",
+                   r->union_, "diagonal", r->diagonal);
 }
 
 static json_t *fit_json(const abut_fit *fit)
@@ -34,11 +34,11 @@ static json_t *search_json(const decompose_work *w)
 {
   const abut_decompose_report *r = &w->made.report;
   return json_pack(
-    "{s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}}", "end", ends[r->end],
-    "sampled_iou", r->iou, "objective", r->objective, "volume", r->volume, "sampled_volume", r->sampled_volume, "samples",
+    "{s:s, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}}", "end",
+    ends[r->end], "plane", r->plane, "sampled_iou", r->iou, "objective", r->objective, "volume", r->volume, "sampled_volume", r->sampled_volume, "samples",
     (json_int_t)r->samples, "moves_kept", (json_int_t)r->moves_kept, "moves_undone", (json_int_t)r->moves_undone,
     "evaluations", (json_int_t)r->evaluations, "seconds", "sampling", r->seconds_sampling, "start",
-    r->seconds_start, "moves", r->seconds_moves, "final", r->seconds_final, "decomposing", r->seconds, "measuring",
+    r->seconds_start, "moves", r->seconds_moves, "final", r->seconds_final, "planes", r->seconds_planes, "decomposing", r->seconds, "measuring",
     w->seconds_measuring, "contact_mesh", w->seconds_mesh, "whole", w->seconds);
 }
 
@@ -74,7 +74,13 @@ static void tell_source(const options *o, const scene *s, const decompose_work *
   if (!o->value[OPTION_IMPORT]) {
     printf("%zu faces: ", r->faces);
   }
-  printf("%zu superquadric%s, ", r->primitives, plural(r->primitives));
+  const size_t superquadrics = r->primitives - r->polyhedra;
+  if (superquadrics || !r->polyhedra) {
+    printf("%zu superquadric%s, ", superquadrics, plural(superquadrics));
+  }
+  if (r->polyhedra) {
+    printf("%zu polyhedr%s of %zu planes, ", r->polyhedra, r->polyhedra == 1 ? "on" : "a", r->planes);
+  }
   if (r->subtracted) {
     printf("%zu of them taken away, ", r->subtracted);
   }
