@@ -23,6 +23,7 @@
 #define VIOLATED 1e-11  /* distances that matter, in those of points and planes */
 #define PIVOTS_MOST 200 /* some twenty are needed */
 #define RESIDUAL_MOST 1e-6
+#define ROUNDED (32.0 * DBL_EPSILON) /* of |x| + |d|: n . x - d at the middle of six vertices */
 
 typedef struct plane {
   double n[3], b;
@@ -204,12 +205,13 @@ static double scale_of(const plane_set *p, double reach)
   return fmax(most, FLT_MIN);
 }
 
-/* Whether a point lies below all planes, however the search came to it. */
+/* Whether a point lies below all planes, however the search came to it. Where all that the search found lies in one
+ * plane, as on a ramp's slope, their middle does too, and rounding puts it to either side. */
 static bool is_below(const plane_set *p, double reach, const double x[3])
 {
   for (size_t i = 0; i < p->count; ++i) {
     const plane one = plane_at(p, i, reach);
-    if (!(dot(one.n, x) <= one.b)) {
+    if (!(dot(one.n, x) <= one.b + ROUNDED * (largest(x) + fabs(one.b)))) {
       return false;
     }
   }
@@ -257,10 +259,11 @@ static double corner_of(const box *b)
  * planes' distances, which is convex, x0 a point with f(x0) <= reach, and X the farthest corner of the
  * box of f <= more. A ray from x0 leaves that box at a point x1 with |x1| <= X and f(x1) >= more, and
  * behind it, at x = x0 + t (x1 - x0) with t >= 1, f(x) >= reach + t (more - reach), while |x| <= 3 t X.
- * So what devices find is above the reach if more - reach >= 8 eps (3 X + |d|). */
+ * So what devices find is above the reach if more - reach >= 8 eps (3 X + |d|), and if it is larger by what
+ * f(x0) may be above the reach. */
 bool planes_box(const plane_set *p, double reach, box *out)
 {
-  const double rounding = FIELD_ROUNDINGS / 2.0 * packed_epsilon(p->of);
+  const double rounding = FIELD_ROUNDINGS / 2.0 * packed_epsilon(p->of) + ROUNDED;
   double more = reach;
   box b;
   if (!exact_box(p, reach, &b)) {

@@ -171,6 +171,26 @@ static void needle(void)
   compare_boxes("a needle", &s, sizeof(float), 0.01, 1.0);
 }
 
+/* Ramps: what lies farthest along each axis are corners of the slope, whose middle lies in the slope. */
+static void ramps(void)
+{
+  uint64_t seed = 5;
+  for (int i = 0; i < 300; ++i) {
+    sides s = {0};
+    char what[40];
+    const double height = 0.2 + random_uniform(&seed), off = 1e-3;
+    add_side(&s, height, off * random_normal(&seed), 1.0, 0.5);
+    add_side(&s, -1.0, off * random_normal(&seed), off * random_normal(&seed), 0.3);
+    add_side(&s, off * random_normal(&seed), off * random_normal(&seed), -1.0, 0.3);
+    add_side(&s, -off * random_uniform(&seed), -1.0, -off * random_uniform(&seed), 0.3);
+    add_side(&s, -off * random_uniform(&seed), 1.0, -off * random_uniform(&seed), 0.3);
+    snprintf(what, sizeof what, "ramp %d", i);
+    compare_boxes(what, &s, sizeof(double), 0.0, 1e-9);
+    compare_boxes(what, &s, sizeof(double), 0.01, 1e-9);
+    compare_boxes(what, &s, sizeof(float), 0.0, 1e-3);
+  }
+}
+
 static void no_end(void)
 {
   sides s = {0};
@@ -190,6 +210,7 @@ int main(void)
   random_planes();
   tied_planes();
   needle();
+  ramps();
   no_end();
   return check_finish();
 }
