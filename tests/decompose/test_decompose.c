@@ -138,6 +138,87 @@ static void plate_with_hole(void)
   shape_free(&block);
 }
 
+/* By --family auto what is all of flat faces is exact: IoU, and the volume of closed form; written, it is the same body. */
+static void flat_faces(const char *name, shape *s, uint32_t primitives, double volume)
+{
+  char path[1024];
+  abut_body body;
+  abut_body_info info;
+  abut_decompose_options o = options_for(primitives);
+  o.union_ = 0.004;
+  abut_decomposition added = of_shape(s, &o);
+  o.family = ABUT_DECOMPOSE_AUTO;
+  abut_decomposition d = of_shape(s, &o);
+  const abut_decompose_report *r = &d.report;
+  snprintf(path, sizeof path, "%s/flat.body.json", folder);
+  REQUIRE_OK(abut_write_decomposition(path, &d));
+  REQUIRE_OK(abut_load_body(device, path, &body));
+  CHECK_OK(abut_get_body_info(body, &info));
+  const double of_body = r->precision > 0.0 ? volume * r->coverage / r->precision : 0.0;
+  printf("%s by %u: objective %.3g, IoU %.4f, of superquadrics %.3g, %.4f; volume %.5f, not %.5f\n", name, primitives, r->objective,
+         r->iou, added.report.objective, added.report.iou, of_body, volume);
+  check(r->polyhedra == primitives && d.def.polyhedron_count == primitives && r->primitives == primitives && !added.report.polyhedra,
+        "%s: %zu of %zu are polyhedra", name, r->polyhedra, r->primitives);
+  check(r->objective < 0.2 * added.report.objective, "%s: the objective is %g, of superquadrics %g", name, r->objective,
+        added.report.objective);
+  check(r->iou > 0.99 && fabs(of_body - volume) < 0.005 * volume, "%s: IoU %g, volume %g, not %g", name, r->iou, of_body, volume);
+  CHECK(info.polyhedra == primitives && info.superquadrics == 0 && info.planes == r->planes && info.union_ == d.def.union_);
+  check(r->planes >= 4 * (size_t)primitives && r->planes <= 8 * (size_t)primitives && r->smallest_axis > 0.0 && isfinite(r->smallest_axis),
+        "%s: %zu planes, smallest axis %g", name, r->planes, r->smallest_axis);
+  CHECK_OK(abut_destroy_body(body));
+  abut_free_decomposition(&added);
+  abut_free_decomposition(&d);
+}
+
+static void hexagonal_prism(void)
+{
+  shape prism = {0};
+  shape_prism(&prism, 6, 1.2);
+  flat_faces("a hexagonal prism", &prism, 1, 1.2 * 1.5 * sqrt(3.0));
+  shape_free(&prism);
+}
+
+/* Unions of boxes that overlap. */
+static void bracket_and_stairs(void)
+{
+  static const double low[3][3] = {{-2, -1, -0.25}, {-2, -1, -0.25}, {-1.7, -0.2, -0.25}}, high[3][3] = {{2, 1, 0.25}, {-1.5, 1, 2.75}, {1.3, 0.2, 1.25}};
+  shape bracket = {0}, stairs = {0};
+  for (int i = 0; i < 3; ++i) {
+    shape_box(&bracket, low[i], high[i], 2);
+  }
+  flat_faces("a bracket", &bracket, 3, 4.0 + 2.5 + 2.8 * 0.4);
+  for (int i = 0; i < 4; ++i) {
+    const double from[3] = {i - 2.0, -1.0, 0.5 * i - 0.05}, to[3] = {2.0, 1.0, 0.5 * i + 0.5};
+    shape_box(&stairs, from, to, 2);
+  }
+  flat_faces("stairs", &stairs, 4, 10.0 + 4.0 * 2.0 * 0.05);
+  shape_free(&bracket);
+  shape_free(&stairs);
+}
+
+/* Never is the objective higher than of superquadrics that add. */
+static void no_worse(void)
+{
+  shape tool;
+  make_tool(&tool, 1.0, 0.3, 0.0);
+  abut_decompose_options o = options_for(3);
+  abut_decomposition added = of_shape(&tool, &o);
+  o.family = ABUT_DECOMPOSE_AUTO;
+  abut_decomposition d = of_shape(&tool, &o), again_ = of_shape(&tool, &o);
+  printf("a tool by 3: objective %.4g, of superquadrics %.4g; %zu polyhedra\n", d.report.objective, added.report.objective,
+         d.report.polyhedra);
+  CHECK(d.report.objective <= added.report.objective && d.report.primitives == 3);
+  CHECK(d.report.objective == again_.report.objective && d.report.planes == again_.report.planes);
+  for (size_t i = 0; i < d.def.polyhedron_count; ++i) {
+    const abut_polyhedron *p = &d.def.polyhedra[i], *q = &again_.def.polyhedra[i];
+    CHECK(p->count == q->count && !memcmp(p->planes, q->planes, 6 * p->count * sizeof(double)));
+  }
+  abut_free_decomposition(&added);
+  abut_free_decomposition(&d);
+  abut_free_decomposition(&again_);
+  shape_free(&tool);
+}
+
 static bool same_body(const abut_decomposition *a, const abut_decomposition *b)
 {
   return a->def.superquadric_count == b->def.superquadric_count &&
@@ -645,6 +726,7 @@ int main(int argc, char **argv)
   if (!strcmp(argv[1], "small")) {
     refusals();
     one_box();
+    hexagonal_prism();
     thin_plate();
     again();
     counts(few, sizeof few / sizeof *few);
@@ -652,6 +734,8 @@ int main(int argc, char **argv)
   } else {
     few_cells();
     plate_with_hole();
+    bracket_and_stairs();
+    no_worse();
     moved();
     precisions();
     by_error();

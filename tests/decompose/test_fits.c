@@ -13,6 +13,7 @@
 
 enum { PARTS = 4, SAMPLES = 300 };
 #define TAU 0.008
+#define PLANE 0.01
 #define WIDTH 0.05
 #define STEP 1e-6
 
@@ -36,6 +37,25 @@ static primitive random_primitive(uint64_t *seed)
     p.turn[k] = k % 4 == 0;
   }
   return primitive_moved(&p, step);
+}
+
+/* A polyhedron of two parts: a box whose sides are turned by up to some 10 degrees each. */
+static void random_polyhedron(uint64_t *seed, bool away, primitive parts[2])
+{
+  double planes[6][4], centre[3];
+  for (int i = 0; i < 6; ++i) {
+    double square = 0.0;
+    for (int k = 0; k < 3; ++k) {
+      planes[i][k] = (k == i / 2 ? (i % 2 ? -1.0 : 1.0) : 0.0) + 0.3 * (random_uniform(seed) - 0.5);
+      square += planes[i][k] * planes[i][k];
+    }
+    for (int k = 0; k < 3; ++k) {
+      planes[i][k] /= sqrt(square);
+    }
+    planes[i][3] = 0.05 + 0.1 * random_uniform(seed);
+    centre[i % 3] = 0.2 * (random_uniform(seed) - 0.5);
+  }
+  CHECK_EQUAL(polyhedron_create((const double (*)[4])planes, 6, centre, away, parts), 2);
 }
 
 static void *zeros(size_t count, size_t size)
@@ -73,7 +93,7 @@ static double union_at(const primitive *p, size_t count, const double x[3])
 {
   double field[PARTS], least[2] = {HUGE_VAL, HUGE_VAL}, sum[2] = {0.0, 0.0};
   for (size_t l = 0; l < count; ++l) {
-    field[l] = primitive_field(&p[l], x);
+    field[l] = p[l].part ? HUGE_VAL : p[l].parts ? polyhedron_field(&p[l], x, PLANE) : primitive_field(&p[l], x);
     least[p[l].away] = fmin(least[p[l].away], field[l]);
   }
   for (size_t l = 0; l < count; ++l) {
@@ -104,19 +124,24 @@ static void column_of(const sample_set *s, const primitive *p, size_t column, do
   }
 }
 
-/* J'J by blocks against the dense product of differences, J'r likewise; in every other turn one or two are taken away. */
+/* J'J by blocks against the dense product of differences, J'r likewise; in every other turn one or two are taken away,
+ * and in the last three the last two are the parts of a polyhedron. */
 static void products(void)
 {
   static double jacobian[PARTS * PARAMETERS][SAMPLES];
   uint64_t seed = 11;
-  for (int turn = 0; turn < 5; ++turn) {
-    fitter f = {.device = on, .tau = TAU, .mixed = turn % 2 == 1};
+  for (int turn = 0; turn < 6; ++turn) {
+    fitter f = {.device = on, .tau = TAU, .plane = PLANE, .mixed = turn % 2 == 1};
     primitive set[PARTS];
     equations e;
     double loss, wanted = 0.0, most = 0.0, steepest = 0.0, worst = 0.0, worst_right = 0.0;
     for (int l = 0; l < PARTS; ++l) {
       set[l] = random_primitive(&seed);
       set[l].away = f.mixed && (l == 2 || l == turn);
+    }
+    if (turn >= 3) {
+      random_polyhedron(&seed, turn == 3, set + 2);
+      set[0].away = turn == 5;
     }
     sample_set s = random_samples(&f, &seed);
     REQUIRE_OK(fit_equations(&f, &s, set, PARTS, WIDTH, &loss, &e));
@@ -295,6 +320,34 @@ static void solving(void)
   equations_free(&e);
 }
 
+/* Beside frozen fields of all else a polyhedron is worth what it is in the whole, and so is a fit of it. */
+static void freezing_planes(bool away)
+{
+  uint64_t seed = 29;
+  fitter f = {.device = on, .tau = TAU, .plane = PLANE, .mixed = away};
+  primitives p = {.count = PARTS};
+  double whole;
+  static const uint32_t blocks[] = {0, 1, 2};
+  static const int wanted[] = {0, 2, -1, 1, 2, -1, 2, 2, -1};
+  p.at[0] = random_primitive(&seed);
+  p.at[1] = random_primitive(&seed);
+  random_polyhedron(&seed, away, p.at + 2);
+  sample_set s = random_samples(&f, &seed);
+  REQUIRE_OK(fit_look(&f, &s, &p, WIDTH));
+  whole = fit_loss(&f, &s);
+  REQUIRE_OK(fit_freeze(&f, wanted, 3));
+  problem part = {.set = p.at + 2, .count = 2, .blocks = blocks, .block_count = 3, .frozen = 0};
+  REQUIRE_OK(fit_sets(&f, &s, &part, 1, WIDTH, 0, 1e-3));
+  check(fabs(part.loss - whole) < rounding * whole, "beside frozen fields the loss is %.9g, not %.9g", part.loss, whole);
+  REQUIRE_OK(fit_sets(&f, &s, &part, 1, WIDTH, 5, 1e-3));
+  REQUIRE_OK(fit_look(&f, &s, &p, WIDTH));
+  const double fitted = fit_loss(&f, &s);
+  check(part.loss < 0.99 * whole && fabs(part.loss - fitted) < rounding * whole, "fitted, the loss is %.9g, not %.9g; it was %.9g",
+        part.loss, fitted, whole);
+  samples_free(&s);
+  fitter_free(&f);
+}
+
 /* Two primitives before frozen fields of the others are worth what all are; mixed: of both two, one is taken away. */
 static void freezing(bool mixed)
 {
@@ -413,6 +466,30 @@ static void joining(void)
   }
 }
 
+/* Planes of a wedge that is cut, with one that touches nothing: its corners, widths and what encloses nothing. */
+static void corners(void)
+{
+  static const double root = 0.70710678118654752;
+  const double planes[6][4] = {{-1, 0, 0, 0.1}, {0, -1, 0, 0.1}, {root, root, 0, 0.2 * root}, {0, 0, 1, 0.3}, {0, 0, -1, 0.1}, {0, root, root, 0.6}};
+  const double centre[3] = {0.5, 0.0, -0.5};
+  primitive parts[PARTS_MOST];
+  double kept[PARTS_MOST * PLANES_EACH][4], lower[3], upper[3], half;
+  CHECK_EQUAL(polyhedron_create(planes, 6, centre, false, parts), 2);
+  CHECK_EQUAL(polyhedron_planes(parts, 0.1, kept, lower, upper, &half), 5);
+  for (int k = 0; k < 3; ++k) {
+    const double low[3] = {0.4, -0.1, -0.6}, high[3] = {0.8, 0.3, -0.2};
+    check(fabs(lower[k] - low[k]) < 1e-12 && fabs(upper[k] - high[k]) < 1e-12, "along %d a wedge goes from %g to %g", k, lower[k],
+          upper[k]);
+  }
+  check(fabs(half - 0.2 * root) < 1e-12, "half of its least width is %g", half);
+  const double x[3] = {0.6, 0.0, -0.45};
+  check(fabs(polyhedron_beyond(parts, x) + 0.1 * root) < 1e-12, "a place lies %g within", -polyhedron_beyond(parts, x));
+  CHECK_EQUAL(polyhedron_create(planes, 4, centre, false, parts), 2); /* without a floor */
+  CHECK_EQUAL(polyhedron_planes(parts, 0.1, kept, lower, upper, NULL), 0);
+  CHECK_EQUAL(polyhedron_create(planes, 2, centre, false, parts), 1);
+  CHECK_EQUAL(polyhedron_planes(parts, 0.1, kept, lower, upper, NULL), 0);
+}
+
 /* Beyond a box balls count by what lies there, and two at one place once. */
 static void beyond(void)
 {
@@ -447,9 +524,12 @@ int main(int argc, char **argv)
   solving();
   freezing(false);
   freezing(true);
+  freezing_planes(false);
+  freezing_planes(true);
   samples();
   joining();
   beyond();
+  corners();
   CHECK_OK(abut_destroy_context(c));
   return check_finish();
 }

@@ -557,7 +557,7 @@ static abut_status run_lists(const world *w, answer *out)
   return status;
 }
 
-/* A box as one superquadric, of which figures are compared: devices round fits in their own ways. */
+/* A box as one polyhedron, of which figures are compared: devices round fits in their own ways. */
 static abut_status run_decompose(const world *w, answer *out)
 {
   abut_decompose_options options = abut_default_decompose_options();
@@ -565,6 +565,7 @@ static abut_status run_decompose(const world *w, answer *out)
   abut_decomposition d;
   start_answer(out);
   options.primitives = 1;
+  options.family = ABUT_DECOMPOSE_AUTO;
   double *iou = room(out, 1, sizeof(double), 1e-2);
   const abut_status status = abut_decompose(w->context, &def, &options, &d);
   if (status == ABUT_SUCCESS) {
