@@ -18,6 +18,7 @@
 #define PIECE_SIDE (1.0 / 100.0) /* of the diagonal: triangles are cut to this, to be coloured */
 #define DEEPEST 24               /* cuts of a triangle */
 #define FULL 0.02                /* of the diagonal: from there a colour is full */
+#define WIDE 4.0                 /* of the mesh's diagonal: what of a polyhedron's face is drawn, where it has no end */
 #define ROUND 64                 /* strips of a superquadric around, */
 #define TALL 48                  /* and from pole to pole */
 #define PI 3.14159265358979323846
@@ -209,7 +210,72 @@ static abut_status add_superquadric(sheet *s, const abut_superquadric *q, colour
   return ABUT_SUCCESS;
 }
 
-static abut_status add_primitives(sheet *s, abut_body handle_)
+/* Cuts off what of a polygon lies beyond a plane, a normal and a point. Returns how many corners are left in `to`. */
+static size_t cut(const double (*from)[3], size_t count, const double plane[6], double (*to)[3])
+{
+  size_t left = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const double *a = from[i], *b = from[(i + 1) % count];
+    double from_point[2][3];
+    difference(a, plane + 3, from_point[0]);
+    difference(b, plane + 3, from_point[1]);
+    const double at = dot(plane, from_point[0]), next = dot(plane, from_point[1]);
+    if (at <= 0.0) {
+      memcpy(to[left++], a, sizeof to[0]);
+    }
+    if ((at <= 0.0) != (next <= 0.0)) {
+      for (int k = 0; k < 3; ++k) {
+        to[left][k] = a[k] + at / (at - next) * (b[k] - a[k]);
+      }
+      ++left;
+    }
+  }
+  return left;
+}
+
+/* Adds a face of a polyhedron: a square on its plane, `wide` to each side, without what lies beyond other planes. */
+static abut_status add_face(sheet *s, const abut_polyhedron *p, size_t face, double wide, double (*room)[3], colour in)
+{
+  const double *n = p->planes + 6 * face;
+  const int least = fabs(n[0]) < fabs(n[1]) ? (fabs(n[0]) < fabs(n[2]) ? 0 : 2) : fabs(n[1]) < fabs(n[2]) ? 1 : 2;
+  const double axis[3] = {least == 0, least == 1, least == 2}, size = sqrt(dot(n, n));
+  double along[3], across[3], (*one)[3] = room, (*other)[3] = room + p->count + 4;
+  size_t count = 4;
+  cross(n, axis, along);
+  cross(n, along, across);
+  const double length = sqrt(dot(along, along));
+  for (size_t i = 0; i < 4; ++i) { /* counterclockwise, seen against the normal */
+    for (int k = 0; k < 3; ++k) {
+      one[i][k] = n[3 + k] + wide / length * ((i == 0 || i == 3 ? 1.0 : -1.0) * along[k] + (i < 2 ? 1.0 : -1.0) * across[k] / size);
+    }
+  }
+  for (size_t i = 0; i < p->count && count; ++i) {
+    if (i != face) {
+      double (*spare)[3] = one;
+      count = cut((const double (*)[3])one, count, p->planes + 6 * i, other);
+      one = other;
+      other = spare;
+    }
+  }
+  for (size_t i = 2; i < count; ++i) {
+    TRY(add_triangle(s, one[0], one[i - 1], one[i], in));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status add_polyhedron(sheet *s, const abut_polyhedron *p, double wide, colour in)
+{
+  void *room;
+  abut_status status = ABUT_SUCCESS;
+  TRY(allocate(&room, 2 * (p->count + 4), 3 * sizeof(double)));
+  for (size_t i = 0; i < p->count && status == ABUT_SUCCESS; ++i) {
+    status = add_face(s, p, i, wide, room, in);
+  }
+  free(room);
+  return status;
+}
+
+static abut_status add_primitives(sheet *s, abut_body handle_, double wide)
 {
   ENTER(body_pool, handle_);
   const body *b = body_get(handle_);
@@ -220,6 +286,12 @@ static abut_status add_primitives(sheet *s, abut_body handle_)
     const abut_superquadric *q = &b->parts.superquadrics[i];
     if (q->operation == ABUT_ADD) {
       TRY(add_superquadric(s, q, hue(i)));
+    }
+  }
+  for (size_t i = 0; i < b->parts.polyhedron_count; ++i) {
+    const abut_polyhedron *p = &b->parts.polyhedra[i];
+    if (p->operation == ABUT_ADD) {
+      TRY(add_polyhedron(s, p, wide, hue(b->parts.superquadric_count + i)));
     }
   }
   return ABUT_SUCCESS;
@@ -253,7 +325,7 @@ static abut_status draw(const field_of *f, const surface *s, const abut_fit_view
   TRY_DONE(raster_create(v, lower, upper, &r));
   TRY_DONE(add_surface(&mesh, s, s->triangle_count - s->closing_count, most, stone));
   TRY_DONE(add_surface(&field, &zero, zero.triangle_count, HUGE_VAL, steel)); /* it is fine enough */
-  TRY_DONE(add_primitives(&primitives, f->body));
+  TRY_DONE(add_primitives(&primitives, f->body, WIDE * s->diagonal));
   put(&r, &mesh, v, ABUT_PICTURE_MESH, rgb);
   put(&r, primitives.count ? &primitives : &field, v, ABUT_PICTURE_PRIMITIVES, rgb);
   put(&r, &field, v, ABUT_PICTURE_FIELD, rgb);

@@ -55,9 +55,13 @@ has stdout '"volume_kept": 0\.9'
 has stdout '"largest_surplus": [0-9.e-]+,'
 has stdout '"depth_ratio_median": [0-9.]+,'
 has stdout '"depth_ratio_most_at": \['
-# Of a box there is nothing to take away.
+# Of a box there is nothing to take away; it is a polyhedron.
 run 0 decompose box.obj --primitives 1 --family auto --json -o auto.body.json $device
-has stdout '"subtracted": 0'
+for figure in '"primitives": 1' '"subtracted": 0' '"polyhedra": 1' '"planes": 6'; do has stdout "$figure,"; done
+json_is_valid auto.body.json
+has auto.body.json '"polyhedra": \['
+run 0 inspect auto.body.json --json $device
+has stdout '"polyhedra": 1,'
 # The vertices lie on the surface of the body.
 run 0 decompose box.obj --primitives 1 --vertices 40 -q -o few.body.json $device
 if [ "$(grep -c '^v ' few.contact.obj)" -eq 40 ] && [ "$(grep -c '^f ' few.contact.obj)" -eq 76 ]; then pass; else fail 'few.contact.obj is another mesh'; fi
@@ -153,7 +157,7 @@ has stderr '\-\-error and --max-primitives do not go with it'
 run 2 decompose box.obj --family both -o no.body.json
 has stderr '\-\-family: .both. is neither sq nor auto'
 run 2 decompose box.obj --family auto --export no.csv -o no.body.json
-has stderr '\-\-export: tables cannot say what is taken away'
+has stderr '\-\-export: tables cannot say what is taken away and what polyhedra there are'
 run 2 decompose --import box.csv --family sq -o no.body.json
 has stderr '\-\-family is for meshes that are fitted'
 run 2 decompose box.obj --union 1 -o no.body.json

@@ -68,11 +68,26 @@ def test_family(tmp_path):
     assert values[0] > 0.1 and values[1] < -0.1
     with abut.load(path) as again:  # a file tells what is taken away
         assert np.array_equal(again.evaluate(np.array([[0.0, 0.0, 0.25], [0.7, 0.0, 0.25]]))[0], values)
-    with pytest.raises(abut.Error, match="subtract"):
+    with pytest.raises(ValueError, match="no polyhedra"):
         d.table
     with pytest.warns(UserWarning, match="^1 of 2 superquadrics are taken away, which is left out"):
         assert len(abut.Shape.of(d.body, "superquadrics")) == 1
     assert abut.decompose((BOX, FACES), 1).operation == ("add",)
+
+
+def test_polyhedra(tmp_path):
+    """A box by one is its six planes, in the numbers, in the body, and in the file."""
+    path = tmp_path / "box.body.json"
+    d = abut.decompose((BOX, FACES), 1, family="auto", union=0.004, measure=True, output=path)
+    assert d.operation == ("add",) and d.axes.shape == (0, 3) and len(d.planes) == 1 == d.report["polyhedra"]
+    assert d.planes[0].shape == (6, 6) and d.report["planes"] == 6 and d.report["primitives"] == 1
+    assert np.allclose(np.linalg.norm(d.planes[0][:, :3], axis=1), 1.0)
+    distances = np.sort((d.planes[0][:, :3] * (d.planes[0][:, 3:] - BOX.mean(0))).sum(1))
+    assert np.allclose(distances, [0.05, 0.05, 0.1, 0.1, 0.15, 0.15], atol=5e-4)
+    assert d.fit["iou"] > 0.99 and d.report["smallest_axis"] == pytest.approx(0.05, abs=5e-4)
+    assert d.report["plane"] == pytest.approx(0.004 * d.report["diagonal"])
+    with abut.load(path) as again:
+        assert np.array_equal(again.evaluate(BOX)[0], d.body.evaluate(BOX)[0])
 
 
 def test_depths_of_a_plate():
