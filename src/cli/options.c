@@ -101,8 +101,8 @@ static const struct {
                      "also write the superquadrics as a table: .csv, .txt or .npy, a row each of\n"
                      "                             e1 e2, half axes, angles about z y x, centre"},
   [OPTION_FAMILY] = {"family", "sq|auto", 0, COMMAND_DECOMPOSE,
-                     "superquadrics that all add (sq), or as many of which some are taken away, where\n"
-                     "                             that is clearly nearer, as with bores"},
+                     "superquadrics that all add (sq), or as many of which some are taken away, as with\n"
+                     "                             bores, or are polyhedra, where that is clearly nearer"},
   [OPTION_FOLLOW] = {"follow", NULL, 0, COMMAND_FILM | COMMAND_GRADIENT | COMMAND_JVP,
                      "hold in view what each picture shows, not the whole way; of --by shape: meshes\n"
                      "                             move along with their fields"},
