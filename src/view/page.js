@@ -1864,7 +1864,7 @@ window.abutView = {state, frame: () => frame, forces: forcesNow, contacts: () =>
   draw: fast => { const start = performance.now(); drawScene(fast); gl.bindFramebuffer(gl.FRAMEBUFFER, null); gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); return performance.now() - start; },
   live: () => live && {smoothing: live.smoothing[live.kind], answers: live.answers, busy: !!(live.wanted || live.asked || live.next !== null), gone: live.gone, curve: live.curve,
     held: live.held, kept: [...live.kept.keys()], room: bytes => { live.room = bytes || live.room; return live.room; }, shown: live.shown && {frame: live.shown.frame, force: live.shown.force}},
-  resting: () => !wanted && !rest, turn: rotate, json: contactJson, solid: () => bodies.every(b => b.visible && b.alpha === 1)};
+  resting: () => !wanted && !rest, kindOf: pair => page.pairs[pair].kind, turn: rotate, json: contactJson, solid: () => bodies.every(b => b.visible && b.alpha === 1)};
 
 begin().catch(error => { fallBack(`The page cannot be shown: ${error.message}.`); console.error(error); });
 })();

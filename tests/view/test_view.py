@@ -519,6 +519,116 @@ def test_live(browser, served, files):
     context.close()
 
 
+def resident(process):
+    """Bytes of a process's memory."""
+    return int(pathlib.Path(f"/proc/{process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+MANY = 10_000
+SCRUB = """async frames => {
+  const gl = document.getElementById('canvas').getContext('webgl2'), clear = gl.clear, scrub = document.getElementById('scrub'), drawn = {};
+  gl.clear = mask => { // what is drawn of each frame
+    const s = abutView.contacts();
+    if (s.length) drawn[abutView.frame()] = s.map(c => [c.slot, ...c.p, c.d, ...c.n, c.activity]);
+    clear.call(gl, mask);
+  };
+  for (const f of frames) {
+    scrub.value = f;
+    scrub.dispatchEvent(new Event('input'));
+    await new Promise(done => setTimeout(done, 5));
+  }
+  for (let k = 0; k < 500 && (abutView.frame() !== frames.at(-1) || abutView.live().busy || !abutView.resting()); ++k) await new Promise(done => setTimeout(done, 20));
+  gl.clear = clear;
+  return drawn;
+}"""
+
+
+def test_many_frames(browser, files, tmp_path):
+    """Of 10,000 frames each that is drawn has its own contacts, whichever way they are scrubbed through; the server's memory does
+    not grow, nor that of the page beyond its bound."""
+    t = np.linspace(0.0, 40.0, MANY)
+    s2 = np.zeros((MANY, 6))
+    s2[:, 0], s2[:, 2], s2[:, 5] = 0.1 * np.sin(6.0 * t), 0.2 + 0.04 * np.cos(5.0 * t), 2.0 * t
+    np.savez(tmp_path / "poses.npz", s1=np.zeros((MANY, 6)), s2=s2)
+    words = [str(files / "part.body.json")] * 2 + ["--device", "host", "--poses"]
+    process = subprocess.Popen([COMMAND, "view", *words, "poses.npz", "-q"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    address = process.stdout.readline().strip()
+    if not address and "libmicrohttpd" in process.stderr.read():
+        pytest.skip("the command has no server")
+    context = browser.new_context(viewport={"width": 420, "height": 300})
+    page, wrong = context.new_page(), []
+    page.on("console", lambda m: wrong.append(m.text) if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda e: wrong.append(str(e)))
+    page.goto(address)
+    page.wait_for_selector("html[data-ready]", state="attached")
+    room = 60_000
+    page.evaluate(f"abutView.live().room({room})")  # less than what is scrubbed through
+    frames = np.linspace(0, MANY - 1, 100).astype(int).tolist()
+    drawn = page.evaluate(SCRUB, frames)
+    before = resident(process)
+    for more in (frames[::-1], [f + 7 for f in frames[:-1]]):
+        drawn |= page.evaluate(SCRUB, more)
+    if process.pid and pathlib.Path("/proc").is_dir():
+        assert resident(process) < before + (4 << 20)
+    kept = state(page, "live()")
+    assert len(drawn) > 30 and len(kept["kept"]) < len(drawn) + 20 and kept["held"] <= room + 20_000, (len(drawn), kept)
+
+    some = sorted(map(int, drawn))
+    np.savez(tmp_path / "some.npz", s1=np.zeros((len(some), 6)), s2=s2[some])
+    abut("contacts", *words, "some.npz", "-o", "some.contacts.npz", cwd=tmp_path)
+    there = np.load(tmp_path / "some.contacts.npz")
+    for i, f in enumerate(some):
+        rows = np.array(drawn[str(f)])
+        slots = rows[:, 0].astype(int)
+        assert list(slots) == list(np.flatnonzero(there["activity"][i] >= 0.05)), f
+        for key, columns in (("p", slice(1, 4)), ("d", 4), ("n", slice(5, 8)), ("activity", 8)):
+            assert np.array_equal(np.float32(rows[:, columns]), there[key][i, slots]), (f, key)
+    wait(page, "abutView.live().curve > 500")  # curves come by themselves
+    context.close()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 0 and wrong == []
+
+
+def test_a_live_scene(browser, files):
+    """A world's frames come from its server, by its sliders, too: each kind of pairs has its own."""
+    process = subprocess.Popen([COMMAND, "view", "drop.scene.json", "drop.npz", "--device", "host", "-q"], cwd=files, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    address = process.stdout.readline().strip()
+    if not address and "libmicrohttpd" in process.stderr.read():
+        pytest.skip("the command has no server")
+    context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
+    page, wrong = context.new_page(), []
+    page.on("console", lambda m: wrong.append(m.text) if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda e: wrong.append(str(e)))
+    page.goto(address)
+    page.wait_for_selector("html[data-ready]", state="attached")
+    kept = np.load(files / "drop.npz")
+    counts = kept["contact_count"][:, 0].sum(axis=1)
+    frame, starts = int(np.argmax(counts)), np.concatenate([[0], np.cumsum(counts)])
+    page.locator("#frame").fill(str(frame))
+    page.locator("#frame").press("Enter")
+    wait(page, "!abutView.live().busy")
+    own, rows = state(page, "contacts()"), slice(int(starts[frame]), int(starts[frame + 1]))
+    assert np.array_equal(np.float32([c["p"] for c in own]), kept["contact_p"][rows]) and len(own) == counts[frame] > 3
+    page.locator("#list button").first.click()  # its course is computed by the server
+    wait(page, f"abutView.live().curve === {len(counts)}")
+    assert page.locator("#course").is_visible() and not page.locator("#pose").is_visible()
+    kinds = page.locator("#kind option")
+    assert kinds.count() > 1 and "floor" in kinds.first.text_content()
+    pair = picked(page)
+    page.locator("#kind").select_option(str(state(page, f"kindOf({state(page, 'state.picked.pair')})")))
+    page.locator('[data-key="penetration"]').fill("60")
+    wait(page, "!abutView.live().busy && abutView.live().shown")
+    softer = state(page, "contacts()")
+    assert page.locator("#refused").is_hidden() and softer != own and picked(page)["slot"] == pair["slot"]
+    assert picked(page)["d"] == pair["d"] and picked(page)["activity"] != pair["activity"]
+    page.locator("#reset").click()
+    assert state(page, "contacts()") == own and state(page, "live().shown") is None
+    context.close()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 0 and wrong == []
+
+
 def test_sizes(files):
     text = (files / "pair.html").read_text()
     parts = {name: re.search(rf'id="{name}">(.*?)</script>', text, re.S)[1] for name in ("object", "arrays")}
