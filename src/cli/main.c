@@ -209,8 +209,9 @@ const command commands[] = {
    "the contacts of every frame. It turns, zooms and plays; a contact that is clicked on tells its slot,\n"
    "features, position, distance, normal and activity, and their course. It needs a browser with WebGL 2.\n"
    "With -o the page is a file that stands by itself and asks no host for anything. Without, it is\n"
-   "served on 127.0.0.1 until Ctrl+C: its address is printed, and the page of two bodies has sliders for\n"
-   "the smoothing, moves body 2, and shows how a reduction changes with that. --poses may be left out then.",
+   "served on 127.0.0.1 until Ctrl+C: its address is printed, frames are computed as they are looked at,\n"
+   "and the page has sliders for the smoothing; that of two bodies moves body 2, too, and shows how a\n"
+   "reduction changes with that. --poses may be left out then.",
    ".html: the page",
    "abut view assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o view.html", cmd_view},
   {"bench", COMMAND_BENCH, " [A B|SCENE]", "", "measure poses, or steps, a second",

@@ -194,7 +194,7 @@ void main() { colour = encode(mix(paint, vec3(1.0), pale), alpha); }`;
 /* ---- drawing ---- */
 
 const canvas = at('canvas'), overlay = at('overlay');
-const gl = canvas.getContext('webgl2', {antialias: false, alpha: false, powerPreference: 'low-power'});
+const gl = canvas.getContext('webgl2', {antialias: false, alpha: true, premultipliedAlpha: true, powerPreference: 'low-power'});
 
 function fallBack(why) {
   const p = document.createElement('p');
@@ -523,12 +523,12 @@ function uploadContacts() {
   fill(draw.contacts, rows);
 }
 
-function target(samples, format) { // a framebuffer of the canvas's size
+function target(samples) { // a framebuffer of the canvas's size
   const colour = gl.createRenderbuffer(), depth = gl.createRenderbuffer(), made = gl.createFramebuffer();
   gl.bindFramebuffer(gl.FRAMEBUFFER, made);
-  for (const [buffer, kind, place] of [[colour, format, gl.COLOR_ATTACHMENT0], [depth, gl.DEPTH_COMPONENT24, gl.DEPTH_ATTACHMENT]]) {
+  for (const [buffer, format, place] of [[colour, gl.RGBA8, gl.COLOR_ATTACHMENT0], [depth, gl.DEPTH_COMPONENT24, gl.DEPTH_ATTACHMENT]]) {
     gl.bindRenderbuffer(gl.RENDERBUFFER, buffer);
-    gl.renderbufferStorageMultisample(gl.RENDERBUFFER, samples, kind, canvas.width, canvas.height);
+    gl.renderbufferStorageMultisample(gl.RENDERBUFFER, samples, format, canvas.width, canvas.height);
     gl.framebufferRenderbuffer(gl.FRAMEBUFFER, place, gl.RENDERBUFFER, buffer);
   }
   return {made, colour, depth};
@@ -664,10 +664,10 @@ function drawScene(fast) {
   resize();
   if (!canvas.width || !canvas.height) return;
   const smooth = !fast && draw.samples > 1, matrix = cameraMatrix();
-  if (smooth && !draw.smooth) draw.smooth = target(draw.samples, gl.RGB8);
+  if (smooth && !draw.smooth) draw.smooth = target(draw.samples);
   gl.bindFramebuffer(gl.FRAMEBUFFER, smooth ? draw.smooth.made : null);
   gl.viewport(0, 0, canvas.width, canvas.height);
-  gl.clearColor(...(isDark() ? [0x16, 0x18, 0x1d] : [255, 255, 255]).map(x => x / 255), 1); // --ground
+  gl.clearColor(0, 0, 0, 0);
   gl.enable(gl.DEPTH_TEST);
   gl.depthFunc(gl.LEQUAL);
   gl.depthMask(true);
@@ -724,9 +724,10 @@ function drawAxes() {
   const ratio = devicePixelRatio || 1, key = `${camera.azimuth} ${camera.elevation} ${ratio}`, box = at('axes');
   if (key === axesOf) return;
   axesOf = key;
-  box.width = box.height = Math.round(AXES * ratio);
-  const c = paintOn(box), {right, up, forward} = axes(camera), x0 = AXES / 2, y0 = AXES / 2;
+  if (box.width !== Math.round(AXES * ratio)) box.width = box.height = Math.round(AXES * ratio);
+  const c = box.getContext('2d'), {right, up, forward} = axes(camera), x0 = AXES / 2, y0 = AXES / 2;
   c.setTransform(ratio, 0, 0, ratio, 0, 0);
+  c.clearRect(0, 0, AXES, AXES);
   const tips = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map((a, k) => ({k, x: dot(a, right), y: dot(a, up), z: dot(a, forward)}));
   c.font = '600 12px system-ui, sans-serif';
   c.textAlign = 'center';
@@ -775,7 +776,7 @@ function pickAt(x, y) {
   resize();
   const ratio = canvas.width / (canvas.clientWidth || 1), reach = Math.ceil(5 * ratio), side = 2 * reach + 1, matrix = cameraMatrix();
   const left = Math.round(x * ratio) - reach, low = canvas.height - Math.round(y * ratio) - reach - 1, found = new Uint8Array(4 * side * side);
-  if (!draw.pick) draw.pick = target(0, gl.RGBA8);
+  if (!draw.pick) draw.pick = target(0);
   gl.bindFramebuffer(gl.FRAMEBUFFER, draw.pick.made);
   gl.viewport(0, 0, canvas.width, canvas.height);
   gl.enable(gl.SCISSOR_TEST);
