@@ -82,6 +82,33 @@ static void one_box(void)
   shape_free(&block);
 }
 
+static bool same_body(const abut_decomposition *a, const abut_decomposition *b)
+{
+  const size_t count = a->def.superquadric_count, polyhedra = a->def.polyhedron_count;
+  bool same = count == b->def.superquadric_count && polyhedra == b->def.polyhedron_count &&
+              (!count || !memcmp(a->def.superquadrics, b->def.superquadrics, count * sizeof(abut_superquadric)));
+  for (size_t i = 0; same && i < polyhedra; ++i) {
+    const abut_polyhedron *p = &a->def.polyhedra[i], *q = &b->def.polyhedra[i];
+    same = p->count == q->count && !memcmp(p->planes, q->planes, 6 * p->count * sizeof *p->planes);
+  }
+  return same;
+}
+
+/* Work-groups of another size give the same body to the bit. */
+static void with_small_groups(shape *s, const abut_decompose_options *o, const abut_decomposition *wanted)
+{
+  const abut_context other = device;
+  setenv("ABUT_TEST_GROUP", "4", 1);
+  if (test_context(ABUT_FLOAT32, &device)) {
+    abut_decomposition d = of_shape(s, o);
+    CHECK(same_body(&d, wanted));
+    abut_free_decomposition(&d);
+    CHECK_OK(abut_destroy_context(device));
+  }
+  unsetenv("ABUT_TEST_GROUP");
+  device = other;
+}
+
 /* Of many clusters in a plate come many pieces; one primitive is what an error asks for. */
 static void thin_plate(void)
 {
@@ -128,9 +155,9 @@ static void plate_with_hole(void)
   }
   check(hole < 0.01, "the hole is %g m off its place", hole);
   abut_free_decomposition(&added);
+  with_small_groups(&plate, &o, &d);
   abut_free_decomposition(&d);
   shape_box(&block, low, high, 4);
-  o.primitives = 1;
   d = of_shape(&block, &o);
   CHECK(d.report.subtracted == 0 && d.report.iou > 0.98);
   abut_free_decomposition(&d);
@@ -209,20 +236,11 @@ static void no_worse(void)
          d.report.polyhedra);
   CHECK(d.report.objective <= added.report.objective && d.report.primitives == 3);
   CHECK(d.report.objective == again_.report.objective && d.report.planes == again_.report.planes);
-  for (size_t i = 0; i < d.def.polyhedron_count; ++i) {
-    const abut_polyhedron *p = &d.def.polyhedra[i], *q = &again_.def.polyhedra[i];
-    CHECK(p->count == q->count && !memcmp(p->planes, q->planes, 6 * p->count * sizeof(double)));
-  }
+  CHECK(same_body(&d, &again_));
   abut_free_decomposition(&added);
   abut_free_decomposition(&d);
   abut_free_decomposition(&again_);
   shape_free(&tool);
-}
-
-static bool same_body(const abut_decomposition *a, const abut_decomposition *b)
-{
-  return a->def.superquadric_count == b->def.superquadric_count &&
-         !memcmp(a->def.superquadrics, b->def.superquadrics, a->def.superquadric_count * sizeof(abut_superquadric));
 }
 
 /* The same to the bit again, and with work-groups of another size. */
@@ -236,16 +254,7 @@ static void again(void)
         one.report.primitives, one.report.iou);
   CHECK(same_body(&one, &two));
   abut_free_decomposition(&two);
-  abut_context other = device;
-  setenv("ABUT_TEST_GROUP", "4", 1);
-  if (test_context(ABUT_FLOAT32, &device)) {
-    two = of_shape(&tool, &o);
-    CHECK(same_body(&one, &two));
-    abut_free_decomposition(&two);
-    CHECK_OK(abut_destroy_context(device));
-  }
-  unsetenv("ABUT_TEST_GROUP");
-  device = other;
+  with_small_groups(&tool, &o, &one);
   abut_free_decomposition(&one);
   shape_free(&tool);
 }
@@ -435,6 +444,9 @@ static void refusals(void)
   o = options_for(0);
   o.error = 1.0;
   refused(&block, &o, ABUT_ERROR_ARGUMENT, "an error of 1");
+  o = options_for(1);
+  o.family = (abut_decompose_family)99;
+  refused(&block, &o, ABUT_ERROR_ARGUMENT, "a family of 99");
   o = options_for(1);
   o.union_ = 0.1;
   refused(&block, &o, ABUT_ERROR_ARGUMENT, "a union of 0.1");
