@@ -309,6 +309,10 @@ size_t facets_planes(const facets *f, const primitives *p, size_t l, double (*pl
 /* Makes the planes of the box that has the superquadric's axes and volume. */
 size_t box_planes(const primitive *p, double (*planes)[4]);
 
+/* Lengthens what is taken away, out of the mesh, where that leaves the body's surface where it is, so that its field is not
+ * near 0 where its surface is far. */
+abut_status reach_out(decomposition *d, primitives *p);
+
 /* ---- figures ---- */
 
 /* Reports figures of a set on the final samples, whose union lies in fit.numbers, and beyond them. */

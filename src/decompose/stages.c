@@ -379,6 +379,9 @@ abut_status stages_take_away(decomposition *d, primitives *p)
   }
   d->report->end = ended;
   d->fit.mixed = any_away(p);
+  if (d->fit.mixed) {
+    TRY_DONE(reach_out(d, p));
+  }
 done:
   free(memory);
   return status;

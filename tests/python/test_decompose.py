@@ -66,6 +66,8 @@ def test_family(tmp_path):
     assert d.mesh_report["genus"] == 1
     values, _ = d.body.evaluate(np.array([[0.0, 0.0, 0.25], [0.7, 0.0, 0.25]]))
     assert values[0] > 0.1 and values[1] < -0.1
+    mouths, _ = d.body.evaluate(np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.5]]))
+    assert mouths.min() > 0.2  # 0.4 m off the surface: what is taken away does not end there
     with abut.load(path) as again:  # a file tells what is taken away
         assert np.array_equal(again.evaluate(np.array([[0.0, 0.0, 0.25], [0.7, 0.0, 0.25]]))[0], values)
     with pytest.raises(ValueError, match="no polyhedra"):
