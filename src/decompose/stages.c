@@ -368,7 +368,10 @@ abut_status stages_take_away(decomposition *d, primitives *p)
     const beginning from = {.clusters = (1 + start) * count, .pockets = start == 0};
     double iou, loss;
     TRY_DONE(count_from(d, from, count, other, &iou));
+    TRY_DONE(reach_out(d, other));
     TRY_DONE(final_loss(d, other, &loss));
+    TRY_DONE(fit_unions(&d->fit, &d->fine));
+    iou = fit_iou(&d->fit, &d->fine);
     const bool missed = !d->options->primitives && iou < wanted;
     if (other->count == count && loss < least && (!missed || ended == ABUT_DECOMPOSE_ERROR_NOT_REACHED)) {
       *p = *other;
@@ -379,9 +382,6 @@ abut_status stages_take_away(decomposition *d, primitives *p)
   }
   d->report->end = ended;
   d->fit.mixed = any_away(p);
-  if (d->fit.mixed) {
-    TRY_DONE(reach_out(d, p));
-  }
 done:
   free(memory);
   return status;
