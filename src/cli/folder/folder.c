@@ -566,6 +566,7 @@ exit_code folder_open(folder *f, const options *o, json_t *manifest, const outpu
 
 void folder_close(folder *f)
 {
+  behind_end(f); /* what it fails with was asked for by folder_flush, or something else has failed */
   for (size_t i = 0; i < f->count; ++i) {
     if (f->arrays[i].file >= 0) {
       close(f->arrays[i].file);
@@ -596,9 +597,6 @@ static exit_code put_rows(const folder *f, const folder_array *a, range block, c
   for (size_t i = 0; i < a->states && code == EXIT_GOOD; ++i) {
     code = folder_write_at(path, a->file, (const char *)from->data + i * bytes, bytes,
                            a->header_bytes + (i * f->poses + block.first) * a->row_bytes);
-  }
-  if (code == EXIT_GOOD && fdatasync(a->file) != 0) {
-    code = folder_fail(path);
   }
   free(path);
   return code;
@@ -632,5 +630,10 @@ exit_code folder_put(folder *f, range block, const outputs *l)
   if (f->lists) {
     CLI_TRY(put_lists(f, block, l));
   }
-  return journal_add(&f->journal, block);
+  return behind_put(f, block);
+}
+
+exit_code folder_flush(folder *f)
+{
+  return behind_end(f);
 }

@@ -11,6 +11,7 @@
 #ifndef ABUT_CLI_FOLDER_H
 #define ABUT_CLI_FOLDER_H
 
+#include "folder/behind.h"
 #include "folder/journal.h"
 #include "folder/manifest.h"
 
@@ -33,6 +34,7 @@ typedef struct folder {
   size_t count;
   int lock;
   journal journal;
+  behind behind;
   ranges gaps;        /* what is missing of this process's part, or of what all ranks do, since it was opened */
 } folder;
 
@@ -57,8 +59,10 @@ exit_code folder_describe(folder *f);
 exit_code folder_open_arrays(folder *f);
 /* Waits for the folder's lock, for up to a minute. */
 exit_code folder_lock(folder *f);
-/* Writes what a block of poses has, brings it to the disk, and adds it to the journal. */
+/* Writes what a block of poses has. It reaches the disk, and then the journal, while others are computed: no later than
+ * folder_flush, which waits for it, and folder_close. */
 exit_code folder_put(folder *f, range block, const outputs *l);
+exit_code folder_flush(folder *f);
 /* Where the entries of a block are; to be freed. NULL without memory. */
 char *folder_list_path(const folder *f, range block);
 /* A name in the folder; to be freed. NULL without memory. */

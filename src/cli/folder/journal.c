@@ -211,19 +211,19 @@ exit_code journal_open(journal *j, const char *folder, journal_of of, bool creat
 /* ---- writing ---- */
 
 /* A line that cannot be written whole must not stay: what comes behind it would be none. */
-static exit_code put(const journal *j, const char *line)
+static bool put(const journal *j, const char *line)
 {
   const off_t at = lseek(j->file, 0, SEEK_CUR);
   const size_t length = strlen(line);
   errno = ENOSPC; /* of a write that is short */
   if (write(j->file, line, length) == (ssize_t)length && fsync(j->file) == 0) {
-    return EXIT_GOOD;
+    return true;
   }
-  const exit_code code = fail_file(j);
-  if (at < 0 || ftruncate(j->file, at) != 0) {
-    return code; /* half a line at the end, which the next one to read it leaves out */
-  }
-  return code;
+  const int error = errno;
+  const bool cut = at >= 0 && ftruncate(j->file, at) == 0;
+  (void)cut; /* else half a line is at the end, which the next one to read it leaves out */
+  errno = error;
+  return false;
 }
 
 exit_code journal_begin(journal *j, uint64_t inputs, const char *device)
@@ -238,7 +238,7 @@ exit_code journal_begin(journal *j, uint64_t inputs, const char *device)
     j->inputs = inputs;
     snprintf(line, sizeof line, "abut journal 1 part %" PRIu64 " of %" PRIu64 " abut %s inputs %016" PRIx64 "\n",
              j->of.shard, j->of.shards, j->version, inputs);
-    CLI_TRY(put(j, line));
+    CLI_TRY(put(j, line) ? EXIT_GOOD : fail_file(j));
     j->begun = true;
   }
   const size_t had = j->device_count;
@@ -247,15 +247,14 @@ exit_code journal_begin(journal *j, uint64_t inputs, const char *device)
     return EXIT_GOOD;
   }
   snprintf(line, sizeof line, "device %s\n", name);
-  return put(j, line);
+  return put(j, line) ? EXIT_GOOD : fail_file(j);
 }
 
-exit_code journal_add(journal *j, range block)
+bool journal_write(const journal *j, range block)
 {
   char line[LINE_BYTES];
   snprintf(line, sizeof line, "done %" PRIu64 " %" PRIu64 " %" PRIu64 " .\n", block.first, block.end, block.entries);
-  CLI_TRY(put(j, line));
-  return ranges_add(&j->done, block);
+  return put(j, line);
 }
 
 void journal_close(journal *j)

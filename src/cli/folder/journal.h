@@ -37,8 +37,8 @@ journal_name journal_name_of(journal_of of);
 exit_code journal_open(journal *j, const char *folder, journal_of of, bool create);
 /* Writes the first line, unless it is there, and the device of what follows. */
 exit_code journal_begin(journal *j, uint64_t inputs, const char *device);
-/* A block is done; all of it must have reached the disk. */
-exit_code journal_add(journal *j, range block);
+/* A block is done; all of it must have reached the disk. False: errno tells why not, and nothing was said. */
+bool journal_write(const journal *j, range block);
 void journal_close(journal *j);
 
 #endif

@@ -159,7 +159,7 @@ static exit_code do_gaps(running *w, size_t block)
   for (size_t i = 0; i < gaps->count; ++i) {
     CLI_TRY(do_gap(w, gaps->at[i], block));
   }
-  return EXIT_GOOD;
+  return folder_flush(&w->folder);
 }
 
 /* Of all that is missing, poses of[0] to before of[0] + of[1], which may lie in several gaps. */
@@ -209,6 +209,7 @@ static exit_code do_handed(running *w, size_t block)
     code = do_stretch(w, of, block);
     speed = (double)of[1] / (now() - start);
   }
+  code = code == EXIT_GOOD ? folder_flush(&w->folder) : code;
   ranks_handing_end(code != EXIT_GOOD);
   return ranks_agree(code);
 }
