@@ -5,7 +5,8 @@
 
 A processor with two cores is wanted, which nothing else uses: a machine that is busy gives two processes twice the share of one. One process
 computes on both halves of it (`--device pocl/1`), one on a half (`pocl/1.0`), and two ranks on a half each. All write energies and gradients
-into a folder; 256 poses by the same three tell what the start takes, which the ratios are without. With --write the figures are
+into a folder; 256 poses by the same three tell what the start takes, which the ratios are without. A last run by ranks tells, by its timeline, what part of
+the time each waits for an answer of rank 0 (exchange), and at its end for the others. With --write the figures are
 kept in bench/results/ranks.json, with device and commit. Exit status 77 without mpirun. Needs NumPy.
 """
 import argparse
@@ -36,13 +37,13 @@ def write_poses(folder, count):
     np.save(folder / f"{count}.npy", poses)
 
 
-def command_of(options, folder, way, count):
+def command_of(options, folder, way, count, *more):
     launcher, devices = WAYS[way]
     words = list(launcher)
     for i, device in enumerate(devices):
         words += [":"] * (i > 0) + (["-n", "1"] if launcher else [])
         words += [str(options.build / "src/cli/abut"), "gradient", *map(str, options.bodies), "--poses", str(folder / f"{count}.npy"),
-                  "--reduce", "energy", "-o", f"{folder}/out/", "--device", device, "-q"]
+                  "--reduce", "energy", "-o", f"{folder}/out/", "--device", device, "-q", *more]
     return words
 
 
@@ -62,6 +63,16 @@ def measure(options, folder):
             for count in times[way]:
                 times[way][count].append(seconds_of(options, folder, way, count))
     return times
+
+
+def shares_of(options, folder):
+    """The largest of all ranks, of the time from the first block to the end."""
+    shutil.rmtree(folder / "out", ignore_errors=True)
+    subprocess.run(command_of(options, folder, list(WAYS)[2], options.poses, "--timeline", str(folder / "ranks")), check=True)
+    spans = [e for e in json.loads((folder / "ranks.json").read_text())["traceEvents"] if e["ph"] == "X"]
+    whole = max(e["ts"] + e["dur"] for e in spans)
+    of = lambda kind: max(sum(e["dur"] for e in spans if e["pid"] == rank and e["cat"] == kind) for rank in range(2)) / whole
+    return {"exchange_share": of("ask"), "write_share": of("write"), "end_share": of("end")}
 
 
 def figures_of(times, poses):
@@ -108,6 +119,7 @@ def main():
         for count in (FEW, options.poses):
             write_poses(folder, count)
         figures = figures_of(measure(options, folder), options.poses)
+        figures.update(shares_of(options, folder))
     tell(figures)
     if options.write:
         keep(options, figures)

@@ -457,6 +457,8 @@ bool multiply(size_t a, size_t b, size_t c, size_t *out);
 /* Around the calls that --timeline asks to record: what each device did with each chunk goes to
  * NAME.json, a trace, and NAME.png. Nothing without the option. */
 exit_code timeline_check(const options *o);
+/* A file of --timeline, by its ending; to be freed. NULL without memory. */
+char *timeline_file(const char *name, const char *ending);
 exit_code timeline_start(const scene *s, const options *o);
 exit_code timeline_write(const scene *s, const options *o);
 

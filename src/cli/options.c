@@ -241,7 +241,8 @@ static const struct {
                         "take contacts of activity >= T alone (jacobian 0.1, others 0.05)"},
   [OPTION_TIMELINE] = {"timeline", "NAME", 0, ARRAY_COMMANDS | COMMAND_CLOSEST | COMMAND_CCD,
                        "write what each device did when: NAME.json (a trace), NAME.png;\n"
-                       "                             an ending .json or .png of NAME is left out"},
+                       "                             an ending .json or .png of NAME is left out. Of a folder of results what\n"
+                       "                             each rank did when, NAME.json alone"},
   [OPTION_TIMEOUT] = {"timeout", "S", 0, PAIR_COMMANDS | SCENE_COMMANDS | QUERY_COMMANDS | BODY_COMMANDS | COMMAND_DECOMPOSE,
                       "a device that takes longer for one chunk, or a part of it, has failed [s] (300)"},
   [OPTION_TO] = {"to", "P1", 0, COMMAND_CCD, "the same poses at time 1, as many and of the same kind"},

@@ -354,7 +354,7 @@ def refused(poses):
     run(2, *words, "-o", "out1", "--shard", "0/2", says="--shard is of a folder of results, -o out1/, whose name ends with /")
     run(2, *words, "-o", "out1", "--resume", says="--resume is of a folder of results, -o out1/")
     run(2, *words, "-o", "cube.obj/", says="^abut: cube.obj/: ")
-    run(2, *words, "-o", "r/", "--timeline", "t", says="--timeline is of one file")
+    run(1, *words, "-o", "r/", "--timeline", "no such/t", says="no such/t.json: the folder no such/: No such file")
     run(2, *words, "-o", "not/there/", says="not/there/: No such file")
     run(2, "gradient", *ON, "--by", "shape", "--reduce", "energy", "-o", "r/", says="takes gradients by poses; --by shape writes an .npz$")
     run(1, "render", *ON, "-o", "r/", says="names no file to write")

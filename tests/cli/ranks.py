@@ -91,6 +91,23 @@ def done(folder, rank, ranks):
     return sum(int(w[2]) - int(w[1]) for w in map(str.split, lines) if w[0] == "done" and w[-1] == ".")
 
 
+def timeline(name, tracks, poses):
+    """A track a rank, whose spans follow each other; all poses are computed once, and then written."""
+    events = json.loads(pathlib.Path(name).read_text())["traceEvents"]
+    names = [(e["pid"], e["args"]["name"]) for e in events if e["ph"] == "M"]
+    f.check(names == list(enumerate(tracks)) and not os.path.exists(name[:-4] + "png"), f"{name} has tracks {names}")
+    spans = [e for e in events if e["ph"] == "X"]
+    of = lambda what: [(e["args"]["first"], e["args"]["first"] + e["args"]["count"]) for e in spans if e["cat"] == what]
+    done = sorted(of("compute"))
+    f.check(done[0][0] == 0 and done[-1][1] == poses and all(a[1] == b[0] for a, b in zip(done, done[1:])), f"{name}: computed {done}")
+    f.check(sorted(of("write")) == done, f"{name}: written {of('write')}")
+    for track in range(len(tracks)):
+        own = [e for e in spans if e["pid"] == track]
+        f.check(all(a["ts"] + a["dur"] <= b["ts"] + 0.01 for a, b in zip(own, own[1:])), f"{name}: spans of track {track} overlap")
+        asked = [e["cat"] for e in own]
+        f.check(asked.count("end") == 1 and asked.count("ask") == (len(tracks) > 1) * (asked.count("compute") + 1), f"{name}: {asked}")
+
+
 NOT_FINITE = ["poses that are not finite: 1 of 100, the first has index 7"]
 NOT_FINITE_TOO = ["poses that are not finite, or with a quaternion of length 0: 1 of 100, the first has index 7"]
 
@@ -98,10 +115,13 @@ NOT_FINITE_TOO = ["poses that are not finite, or with a quaternion of length 0: 
 def quick():
     """Two ranks as one; what is refused."""
     alone("gradient", "-o", "alone/")
-    out = run(2, 0, *[w for w in KINDS["gradient"] if w != "-q"], "-o", "two/", "--block", 9,
+    out = run(2, 0, *[w for w in KINDS["gradient"] if w != "-q"], "-o", "two/", "--block", 9, "--timeline", "two",
               says=["no --smoothing", *NOT_FINITE])
     f.check(re.search("^two/: 100 of 100 poses now, by 2 ranks, 304 contacts a pose, .* s on .* by the first, f32\n$", out), out)
     same("alone", "two", "two ranks")
+    timeline("two.json", [f"rank {i}" for i in range(2)], 100)
+    f.run(0, *f.KINDS["gradient"], "-o", "one/", "--block", 30, "--timeline", "one.json")
+    timeline("one.json", ["process"], 100)
     run(2, 2, *KINDS["gradient"], "-o", "two/", says=[r"rank 0: two/: is complete already; name another folder"])
     run(2, 0, *KINDS["gradient"], "-o", "two/", "--resume")
     words = [*KINDS["gradient"], "-o", "not/"]

@@ -57,9 +57,6 @@ static exit_code check_folder(const options *o)
   const char *path = o->value[OPTION_OUTPUT];
   CLI_TRY(folder_part(o, &shard, &shards));
   CLI_TRY(option_whole(o, OPTION_BLOCK, 1, UINT32_MAX, &block));
-  if (o->value[OPTION_TIMELINE]) {
-    return usage_error(o->command, "--timeline is of one file of results, not of a folder");
-  }
   errno = 0;
   return (stat(path, &about) == 0 && !S_ISDIR(about.st_mode)) || errno == ENOTDIR
            ? report(EXIT_INPUT, "%s: is there, and is no folder", path)

@@ -1,6 +1,7 @@
 #include "folder/run.h"
 
 #include "folder/ranks.h"
+#include "folder/trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ typedef struct running {
   progress progress;
   noted noted, inputs_noted;
   uint64_t done;    /* poses, of this process */
+  trace trace;
   uint64_t before;  /* poses that were begun before a block, by all ranks */
   size_t input_bytes; /* of a pose, beside the pose itself */
 } running;
@@ -129,8 +131,10 @@ static exit_code compute(running *w, range *block, outputs *l)
 static exit_code do_block(running *w, range block)
 {
   outputs l = {0};
+  const double start = now();
   w->progress.earlier = (size_t)w->before;
   CLI_TRY(compute(w, &block, &l));
+  const double computed = now();
   const size_t status = outputs_find(&l, "status");
   if (status < l.count) {
     noted_add(&w->noted, w->run->notes, &l.arrays[status], (size_t)block.first);
@@ -142,7 +146,9 @@ static exit_code do_block(running *w, range block)
   }
   w->done += block.end - block.first;
   w->before += block.end - block.first;
-  return folder_put(&w->folder, block, &l);
+  CLI_TRY(folder_put(&w->folder, block, &l));
+  CLI_TRY(trace_add(&w->trace, TRACE_COMPUTE, start, computed, block));
+  return trace_add(&w->trace, TRACE_WRITE, computed, now(), block);
 }
 
 static exit_code do_gap(running *w, range gap, size_t block)
@@ -159,7 +165,9 @@ static exit_code do_gaps(running *w, size_t block)
   for (size_t i = 0; i < gaps->count; ++i) {
     CLI_TRY(do_gap(w, gaps->at[i], block));
   }
-  return folder_flush(&w->folder);
+  const double start = now();
+  CLI_TRY(folder_flush(&w->folder));
+  return trace_add(&w->trace, TRACE_END, start, now(), (range){0});
 }
 
 /* Of all that is missing, poses of[0] to before of[0] + of[1], which may lie in several gaps. */
@@ -196,22 +204,33 @@ static exit_code compile_first(running *w)
   return ranks_agree(code);
 }
 
+static exit_code ask(running *w, double speed, uint64_t of[2])
+{
+  const double start = now();
+  ranks_take(speed, of);
+  return trace_add(&w->trace, TRACE_ASK, start, now(), (range){0});
+}
+
 /* What all ranks do together, as each gets free. */
 static exit_code do_handed(running *w, size_t block)
 {
   uint64_t of[2];
   double speed = 0.0;
-  exit_code code = EXIT_GOOD;
   CLI_TRY(compile_first(w));
+  trace_begin(&w->trace, w->run->o);
   CLI_TRY(ranks_handing_begin(ranges_total(&w->folder.gaps), block));
-  while (code == EXIT_GOOD && (ranks_take(speed, of), of[1])) {
+  exit_code code = ask(w, speed, of);
+  while (code == EXIT_GOOD && of[1]) {
     const double start = now();
     code = do_stretch(w, of, block);
     speed = (double)of[1] / (now() - start);
+    code = code == EXIT_GOOD ? ask(w, speed, of) : code;
   }
+  const double ended = now();
   code = code == EXIT_GOOD ? folder_flush(&w->folder) : code;
   ranks_handing_end(code != EXIT_GOOD);
-  return ranks_agree(code);
+  code = ranks_agree(code);
+  return code == EXIT_GOOD ? trace_add(&w->trace, TRACE_END, ended, now(), (range){0}) : code;
 }
 
 static exit_code do_part(running *w)
@@ -221,9 +240,12 @@ static exit_code do_part(running *w)
   w->progress = progress_begin(w->run->o, w->run->what);
   w->progress.contacts = w->run->scene->layout.contacts;
   w->progress.of_all = (size_t)ranges_total(&w->folder.gaps);
+  if (!ranks_started()) {
+    trace_begin(&w->trace, w->run->o);
+  }
   const exit_code code = ranks_started() ? do_handed(w, block) : do_gaps(w, block);
   progress_end(&w->progress);
-  return code;
+  return ranks_agree(code) == EXIT_GOOD ? trace_write(&w->trace, w->run->o) : code;
 }
 
 /* Of all ranks. */
@@ -331,6 +353,7 @@ exit_code folder_run_blocks(const folder_run *r)
     sum_up(&w, complete, seconds);
   }
   abut_free_poses(&w.block);
+  trace_free(&w.trace);
   free(w.counts);
   free(w.poses);
   return code;

@@ -11,7 +11,7 @@
 const char *const phase_names[PHASES] = {"upload", "compute", "download"};
 
 /* NAME, NAME.json and NAME.png all mean NAME. */
-static char *file_name(const char *name, const char *ending)
+char *timeline_file(const char *name, const char *ending)
 {
   size_t length = strlen(name);
   if (length > 5 && strcmp(name + length - 5, ".json") == 0) {
@@ -31,7 +31,7 @@ exit_code timeline_check(const options *o)
 {
   static const char *const endings[] = {".json", ".png"};
   for (size_t i = 0; o->value[OPTION_TIMELINE] && i < 2; ++i) {
-    char *path = file_name(o->value[OPTION_TIMELINE], endings[i]);
+    char *path = timeline_file(o->value[OPTION_TIMELINE], endings[i]);
     exit_code code = path ? check_not_input(o, path) : report(EXIT_RUN, "no memory");
     if (code == EXIT_GOOD && strcmp(path, o->value[OPTION_OUTPUT]) == 0) {
       code = usage_error(o->command, "-o and --timeline both name %s", path);
@@ -134,8 +134,8 @@ exit_code timeline_write(const scene *s, const options *o)
   if (!name) {
     return EXIT_GOOD;
   }
-  trace = file_name(name, ".json");
-  picture = file_name(name, ".png");
+  trace = timeline_file(name, ".json");
+  picture = timeline_file(name, ".png");
   CLI_TRY_DONE(trace && picture ? EXIT_GOOD : report(EXIT_RUN, "no memory"));
   CLI_TRY_DONE(read_timeline(&t, s));
   CLI_TRY_DONE(write_trace(&t, trace));
