@@ -525,7 +525,7 @@ def resident(process):
 
 
 MANY = 10_000
-SCRUB = """async frames => {
+SCRUB = """async ([frames, each]) => {
   const gl = document.getElementById('canvas').getContext('webgl2'), clear = gl.clear, scrub = document.getElementById('scrub'), drawn = {};
   gl.clear = mask => { // what is drawn of each frame
     const s = abutView.contacts();
@@ -536,6 +536,8 @@ SCRUB = """async frames => {
     scrub.value = f;
     scrub.dispatchEvent(new Event('input'));
     await new Promise(done => setTimeout(done, 5));
+    for (let k = 0; each && k < 500 && !(abutView.frame() === f && !abutView.live().busy && (drawn[f] || !abutView.contacts().length)); ++k)
+      await new Promise(done => setTimeout(done, 10));
   }
   for (let k = 0; k < 500 && (abutView.frame() !== frames.at(-1) || abutView.live().busy || !abutView.resting()); ++k) await new Promise(done => setTimeout(done, 20));
   gl.clear = clear;
@@ -561,28 +563,29 @@ def test_many_frames(browser, files, tmp_path):
     page.on("pageerror", lambda e: wrong.append(str(e)))
     page.goto(address)
     page.wait_for_selector("html[data-ready]", state="attached")
-    room = 60_000
+    room = 30_000
     page.evaluate(f"abutView.live().room({room})")  # less than what is scrubbed through
-    frames = np.linspace(0, MANY - 1, 100).astype(int).tolist()
-    drawn = page.evaluate(SCRUB, frames)
-    before = resident(process)
-    for more in (frames[::-1], [f + 7 for f in frames[:-1]]):
-        drawn |= page.evaluate(SCRUB, more)
-    if process.pid and pathlib.Path("/proc").is_dir():
+    frames = np.linspace(0, MANY - 1, 140).astype(int).tolist()
+    drawn = page.evaluate(SCRUB, [frames, False])  # as fast as the machine draws, which leaves frames out;
+    before, each = resident(process), frames[5::8]
+    drawn |= page.evaluate(SCRUB, [frames[::-1], False])
+    drawn |= page.evaluate(SCRUB, [each, True])  # each one of these
+    if pathlib.Path("/proc").is_dir():
         assert resident(process) < before + (4 << 20)
     kept = state(page, "live()")
-    assert len(drawn) > 30 and len(kept["kept"]) < len(drawn) + 20 and kept["held"] <= room + 20_000, (len(drawn), kept)
+    assert room / 2 < kept["held"] <= room + 20_000 and len(kept["kept"]) < kept["answers"], kept
 
-    some = sorted(map(int, drawn))
+    some = sorted(set(map(int, drawn)) | set(each))
     np.savez(tmp_path / "some.npz", s1=np.zeros((len(some), 6)), s2=s2[some])
     abut("contacts", *words, "some.npz", "-o", "some.contacts.npz", cwd=tmp_path)
     there = np.load(tmp_path / "some.contacts.npz")
     for i, f in enumerate(some):
-        rows = np.array(drawn[str(f)])
+        rows = np.array(drawn.get(str(f), [])).reshape(-1, 9)
         slots = rows[:, 0].astype(int)
         assert list(slots) == list(np.flatnonzero(there["activity"][i] >= 0.05)), f
         for key, columns in (("p", slice(1, 4)), ("d", 4), ("n", slice(5, 8)), ("activity", 8)):
             assert np.array_equal(np.float32(rows[:, columns]), there[key][i, slots]), (f, key)
+    assert len(drawn) > len(each) / 3
     wait(page, "abutView.live().curve > 500")  # curves come by themselves
     context.close()
     process.send_signal(signal.SIGINT)
