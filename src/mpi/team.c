@@ -10,7 +10,7 @@
 #define EAGER_TESTS 100
 #define SLEEP_FIRST 20000
 #define SLEEP_MOST 1000000
-/* Each look costs a wake-up: at 200 microseconds they took 5 % of a core. */
+/* Each look wakes a core that rank 0 computes on; an answer that comes a millisecond later is little of a block. */
 #define SERVE_EVERY 1000000
 #define BROADCAST_MOST ((size_t)1 << 30)
 
