@@ -443,8 +443,10 @@ static bool are_bounded(const decomposition *d, const primitives *p)
   return true;
 }
 
-/* Where polyhedra better several superquadrics but not together, the better half of them is tried, and so on. */
-static abut_status convert(decomposition *d, primitives *p, double *least, bool *fell)
+/* Where polyhedra better several superquadrics but not together, the better half of them is tried, and so on. The
+ * objective hardly sees a thin layer all over a surface, as of a disc with eight sides, which IoU sees: that may not get
+ * smaller. */
+static abut_status convert(decomposition *d, primitives *p, double *least, double *most_iou, bool *fell)
 {
   abut_status status = ABUT_SUCCESS;
   void *found = NULL, *memory = NULL;
@@ -464,10 +466,11 @@ static abut_status convert(decomposition *d, primitives *p, double *least, bool 
     TRY_DONE(fit_whole(&d->fit, &d->search, other, MOVE_WIDTH, 15, NULL));
     TRY_DONE(finish(d, other, &iou));
     TRY_DONE(final_loss(d, other, &loss));
-    *fell = loss < *least * (1.0 - CONVERTED) && are_bounded(d, other);
+    *fell = loss < *least * (1.0 - CONVERTED) && iou >= *most_iou && are_bounded(d, other);
     if (*fell) {
       *p = *other;
       *least = loss;
+      *most_iou = iou;
     }
     if (!*fell || (ended == ABUT_DECOMPOSE_ERROR_NOT_REACHED && iou < wanted) || ended == ABUT_DECOMPOSE_FEWER) {
       d->report->end = ended;
@@ -485,9 +488,11 @@ abut_status stages_convert(decomposition *d, primitives *p)
   bool fell = true;
   const double begun = now();
   TRY(final_loss(d, p, &least));
+  TRY(fit_unions(&d->fit, &d->fine));
+  double iou = fit_iou(&d->fit, &d->fine);
   for (int pass = 0; pass < PASSES && fell; ++pass) {
     TRY(decompose_tell(d, "polyhedra", 0.9 + 0.03 * (double)pass));
-    TRY(convert(d, p, &least, &fell));
+    TRY(convert(d, p, &least, &iou, &fell));
   }
   d->report->seconds_planes = now() - begun;
   return ABUT_SUCCESS;
