@@ -191,6 +191,47 @@ static void ramps(void)
   }
 }
 
+/* Flat pyramids, turned: the farthest corners along all axes are mostly three of one plane, and so is their middle. */
+static void flat_pyramids(void)
+{
+  uint64_t seed = 7;
+  for (int turn = 0; turn < 100; ++turn) {
+    sides s = {0};
+    double n[3], along[3], across[3], square[2] = {0.0, 0.0};
+    char what[40];
+    for (int k = 0; k < 3; ++k) {
+      n[k] = random_normal(&seed);
+      square[0] += n[k] * n[k];
+    }
+    for (int k = 0; k < 3; ++k) {
+      n[k] /= sqrt(square[0]);
+    }
+    along[0] = n[1] - n[2];
+    along[1] = n[2] - n[0];
+    along[2] = n[0] - n[1];
+    for (int k = 0; k < 3; ++k) {
+      square[1] += along[k] * along[k];
+    }
+    for (int k = 0; k < 3; ++k) {
+      across[k] = (n[(k + 1) % 3] * along[(k + 2) % 3] - n[(k + 2) % 3] * along[(k + 1) % 3]) / sqrt(square[1]);
+    }
+    const double place[3] = {0.3, -0.2, 0.5}, height = 0.05;
+    add_side(&s, -n[0], -n[1], -n[2], -n[0] * place[0] - n[1] * place[1] - n[2] * place[2]);
+    for (int i = 0; i < 3; ++i) {
+      const double angle = 2.0943951023931953 * i, length = sqrt(1.0 + height * height);
+      double side[3], distance = height / length;
+      for (int k = 0; k < 3; ++k) {
+        side[k] = (n[k] + height * (cos(angle) * along[k] / sqrt(square[1]) + sin(angle) * across[k])) / length;
+        distance += side[k] * place[k];
+      }
+      add_side(&s, side[0], side[1], side[2], distance);
+    }
+    snprintf(what, sizeof what, "a flat pyramid %d", turn);
+    compare_boxes(what, &s, sizeof(double), 0.0, 1e-9);
+    compare_boxes(what, &s, sizeof(float), 0.0, 5e-3);
+  }
+}
+
 static void no_end(void)
 {
   sides s = {0};
@@ -209,6 +250,7 @@ int main(void)
 {
   random_planes();
   tied_planes();
+  flat_pyramids();
   needle();
   ramps();
   no_end();
