@@ -72,8 +72,9 @@ def test_family(tmp_path):
         assert np.array_equal(again.evaluate(np.array([[0.0, 0.0, 0.25], [0.7, 0.0, 0.25]]))[0], values)
     with pytest.raises(ValueError, match="no polyhedra"):
         d.table
-    with pytest.warns(UserWarning, match="^1 of 2 superquadrics are taken away, which is left out"):
-        assert len(abut.Shape.of(d.body, "superquadrics")) == 1
+    assert len(d.planes) == 2  # the block and its square bore
+    with pytest.warns(UserWarning, match="^1 of 2 polyhedra are taken away, which is left out"):
+        assert len(abut.Shape.of(d.body, "polyhedra")) == 1
     assert abut.decompose((BOX, FACES), 1).operation == ("add",)
 
 

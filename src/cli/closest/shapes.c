@@ -113,8 +113,9 @@ static exit_code count_shapes(closest *c, int body)
                          part_words[c->part]);
 }
 
-/* No convex shape is what is taken away: the nearest of those that add is found, as if nothing were. */
-static exit_code warn_taken_away(const closest *c, int body)
+/* No convex shape is what is taken away: the nearest of those that add is found, as if nothing were. Nor are primitives of
+ * other families among the shapes. */
+static exit_code warn_left_out(const closest *c, int body)
 {
   abut_body_info info;
   CLI_TRY(report_status(abut_get_body_info(c->scene.bodies[body], &info)));
@@ -122,6 +123,10 @@ static exit_code warn_taken_away(const closest *c, int body)
   if (c->counts[body] < all) {
     warn("%s: %zu of %zu %s are taken away, which is left out: what they hollow counts as full (contacts take it in)",
          c->o->operands[body], all - c->counts[body], all, part_words[c->part]);
+  }
+  const size_t every = info.superquadrics + info.polyhedra + info.pointclouds + info.grids + info.height_fields;
+  if (all < every) {
+    warn("%s: %zu of %zu primitives are no %s and are left out", c->o->operands[body], every - all, every, part_words[c->part]);
   }
   return EXIT_GOOD;
 }
@@ -157,12 +162,12 @@ static exit_code load_parts(closest *c)
   CLI_TRY(count_shapes(c, 1));
   CLI_TRY(take_shapes(c));
   CLI_TRY(make_shapes(c, 0, c->shapes));
-  CLI_TRY(warn_taken_away(c, 0));
+  CLI_TRY(warn_left_out(c, 0));
   if (same) {
     memcpy(c->shapes + c->counts[0], c->shapes, c->counts[0] * sizeof *c->shapes);
     return EXIT_GOOD;
   }
-  CLI_TRY(warn_taken_away(c, 1));
+  CLI_TRY(warn_left_out(c, 1));
   return make_shapes(c, 1, c->shapes + c->counts[0]);
 }
 
