@@ -1083,6 +1083,7 @@ function go(f, fast) {
     const before = live.shown;
     live.step = f - live.from;
     live.from = f;
+    live.ahead.clear();
     live.pose = live.shown = null; // they were of the frame before
     ask();
     if (before) { showNumbers(); showSubtitle(); }
@@ -1159,6 +1160,8 @@ function tick(now) {
  * live.asked      that which is being answered; null
  * live.next       the frame to which scrubbing has gone meanwhile; null
  * live.from, step the frame, and by how many it came from the one before
+ * live.ahead      frames that were answered ahead of their time since the page went to its frame: where they cannot all be kept,
+ *                 none is asked for twice
  * live.curve      frames below it have their curves
  * live.chunk      frames of which curves are asked for at once
  * live.gone       no server answers */
@@ -1204,7 +1207,7 @@ function nextRequest() {
   if (document.hidden) return null;
   for (let k = 1; !changed() && k <= AHEAD && Math.abs(live.step) <= 10; ++k) {
     const f = frame + k * (live.step || 1);
-    if (f >= 0 && f < page.frames && !live.kept.has(f)) return {frame: f, ahead: true, body: {frame: f, threshold: page.threshold}};
+    if (f >= 0 && f < page.frames && !live.kept.has(f) && !live.ahead.has(f)) return {frame: f, ahead: true, body: {frame: f, threshold: page.threshold}};
   }
   if (!state.playing && performance.now() - live.idle < QUIET) return null;
   return curvesRequest();
@@ -1320,6 +1323,7 @@ function take(asked, buffer) {
     show(made);
     return;
   }
+  if (asked.ahead) live.ahead.add(asked.frame);
   keep(made);
   if (asked.frame === frame && !changed()) {
     refuse('');
@@ -1571,7 +1575,7 @@ function makeKinds() {
 function makeLive() {
   const loaded = page.live.smoothing.map(text => JSON.parse(text)), copyOf = x => JSON.parse(JSON.stringify(x));
   live = {given: loaded, smoothing: copyOf(loaded), kind: 0, pose: null, shown: null, kept: new Map(), held: 0, room: 32 << 20, wanted: null, asked: null, next: null,
-    from: 0, step: 0, idle: 0, curve: data.asked.length ? 0 : page.frames, chunk: 4, failed: false, busy: false, gone: false, answers: 0};
+    from: 0, step: 0, ahead: new Set(), idle: 0, curve: data.asked.length ? 0 : page.frames, chunk: 4, failed: false, busy: false, gone: false, answers: 0};
   setTimeout(watch, 2000);
   at('live').hidden = !loaded.length;
   if (!loaded.length) return; // no contacts, no sliders

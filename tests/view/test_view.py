@@ -575,6 +575,15 @@ def test_many_frames(browser, files, tmp_path):
     kept = state(page, "live()")
     assert room / 2 < kept["held"] <= room + 20_000 and len(kept["kept"]) < kept["answers"], kept
 
+    # Where the frames ahead cannot be kept together, each is asked for once, and then the page rests.
+    page.evaluate("abutView.live().room(1)")
+    page.locator("#canvas").focus()
+    answers = state(page, "live().answers")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(500)
+    assert 1 <= state(page, "live().answers") - answers <= 5
+    page.evaluate(f"abutView.live().room({room})")
+
     some = sorted(set(map(int, drawn)) | set(each))
     np.savez(tmp_path / "some.npz", s1=np.zeros((len(some), 6)), s2=s2[some])
     abut("contacts", *words, "some.npz", "-o", "some.contacts.npz", cwd=tmp_path)
