@@ -1084,6 +1084,7 @@ function go(f, fast) {
     live.step = f - live.from;
     live.from = f;
     live.ahead.clear();
+    ++live.visit;
     live.pose = live.shown = null; // they were of the frame before
     ask();
     if (before) { showNumbers(); showSubtitle(); }
@@ -1162,6 +1163,7 @@ function tick(now) {
  * live.from, step the frame, and by how many it came from the one before
  * live.ahead      frames that were answered ahead of their time since the page went to its frame: where they cannot all be kept,
  *                 none is asked for twice
+ * live.visit      counts the frames that the page went to, and resets
  * live.curve      frames below it have their curves
  * live.chunk      frames of which curves are asked for at once
  * live.gone       no server answers */
@@ -1186,7 +1188,7 @@ function ask() {
   const body = {threshold: page.threshold}; // in the order of the early one
   if (live.pose) Object.assign(body, {pose1: loadedPlace(0, frame), pose2});
   else body.frame = frame;
-  if (changed()) live.wanted = {frame, changed: true, body: {...body, smoothing: smoothingNow(), reduction: at('reduction').value || undefined}};
+  if (changed()) live.wanted = {frame, visit: live.visit, changed: true, body: {...body, smoothing: smoothingNow(), reduction: at('reduction').value || undefined}};
   else if (!live.kept.has(frame)) live.wanted = {frame, body};
   else live.kept.set(frame, taken(frame)); // the last one to be forgotten
   send();
@@ -1318,7 +1320,7 @@ function take(asked, buffer) {
   ++live.answers;
   draw.crowd = Math.min(draw.crowd, Math.sqrt(Math.min(1, 48 / Math.max(made.slot.length, 1))));
   if (asked.changed) {
-    if (!changed() || asked.frame !== frame || live.wanted) return; // what was asked for is not wanted any more
+    if (!changed() || asked.visit !== live.visit) return; // what was asked for is not wanted any more; while a slider moves all are
     refuse('');
     show(made);
     return;
@@ -1575,14 +1577,14 @@ function makeKinds() {
 function makeLive() {
   const loaded = page.live.smoothing.map(text => JSON.parse(text)), copyOf = x => JSON.parse(JSON.stringify(x));
   live = {given: loaded, smoothing: copyOf(loaded), kind: 0, pose: null, shown: null, kept: new Map(), held: 0, room: 32 << 20, wanted: null, asked: null, next: null,
-    from: 0, step: 0, ahead: new Set(), idle: 0, curve: data.asked.length ? 0 : page.frames, chunk: 4, failed: false, busy: false, gone: false, answers: 0};
+    from: 0, step: 0, ahead: new Set(), visit: 0, idle: 0, curve: data.asked.length ? 0 : page.frames, chunk: 4, failed: false, busy: false, gone: false, answers: 0};
   setTimeout(watch, 2000);
   at('live').hidden = !loaded.length;
   if (!loaded.length) return; // no contacts, no sliders
   for (const part of at('live').querySelectorAll('[data-of="pair"]')) part.hidden = !!page.scene;
   makeKinds();
   makeSliders();
-  at('reset').onclick = () => { live.smoothing = copyOf(loaded); live.pose = null; at('reduction').value = ''; putSliders(); ask(); };
+  at('reset').onclick = () => { ++live.visit; live.smoothing = copyOf(loaded); live.pose = null; at('reduction').value = ''; putSliders(); ask(); };
   at('copySmoothing').onclick = () => copyText(JSON.stringify(smoothing(), null, 1));
   if (page.scene) return;
   at('posed').textContent = `pose of ${bodies[1].name}: x, y, z, qw, qx, qy, qz`;

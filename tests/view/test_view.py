@@ -601,6 +601,18 @@ def test_many_frames(browser, files, tmp_path):
     assert process.wait(timeout=30) == 0 and wrong == []
 
 
+DRAG = """async key => {
+  const slider = document.querySelector(`[data-key="${key}"]`), seen = new Set(), until = performance.now() + 1000;
+  for (let x = 0; performance.now() < until; ++x) {
+    slider.value = 10 + x % 50;
+    slider.dispatchEvent(new Event('input'));
+    await new Promise(done => setTimeout(done, 0));
+    seen.add(JSON.stringify(abutView.contacts().map(c => c.activity)));
+  }
+  return seen.size;
+}"""
+
+
 def test_a_live_scene(browser, files):
     """A world's frames come from its server, by its sliders, too: each kind of pairs has its own."""
     process = subprocess.Popen([COMMAND, "view", "drop.scene.json", "drop.npz", "--device", "host", "-q"], cwd=files, stdout=subprocess.PIPE,
@@ -631,6 +643,9 @@ def test_a_live_scene(browser, files):
     page.locator("#kind").select_option(str(state(page, f"kindOf({state(page, 'state.picked.pair')})")))
     page.locator('[data-key="penetration"]').fill("60")
     wait(page, "!abutView.live().busy && abutView.live().shown")
+    assert page.evaluate(DRAG, "penetration") > 2  # what it says meanwhile is shown, too
+    page.locator('[data-key="penetration"]').fill("60")
+    wait(page, "!abutView.live().busy")
     softer = state(page, "contacts()")
     assert page.locator("#refused").is_hidden() and softer != own and picked(page)["slot"] == pair["slot"]
     assert picked(page)["d"] == pair["d"] and picked(page)["activity"] != pair["activity"]
