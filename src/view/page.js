@@ -1216,9 +1216,12 @@ function nextRequest() {
 }
 const AHEAD = 4, QUIET = 250; // frames; ms without a wish, after which curves are computed
 
+/* Whether the course of the picked contact is wanted: it is of the slots that the page was loaded with, and so must the contact be. */
+const isFollowed = () => !!(course && state.picked && course.next < page.frames && layoutOf(NOTHING, state.picked.pair) === state.picked.layout);
+
 /* The course of the contact that is picked, else the curves, from the first frame that has none of them. */
 function curvesRequest() {
-  const follows = course && state.picked && course.next < page.frames, first = follows ? course.next : live.curve;
+  const follows = isFollowed(), first = follows ? course.next : live.curve;
   if (first >= page.frames || live.failed) return null;
   const count = Math.min(live.chunk, page.frames - first), body = {curves: [first, count], threshold: page.threshold};
   return {first, count, course: follows ? course : null, body: follows ? {...body, contact: [state.picked.pair, state.picked.slot]} : body};
@@ -1260,7 +1263,7 @@ async function send() {
     goOn();
   }
   live.busy = false;
-  if (!live.gone && !live.failed && (live.curve < page.frames || (course && state.picked && course.next < page.frames))) awake();
+  if (!live.gone && !live.failed && (live.curve < page.frames || isFollowed())) awake();
 }
 
 /* The answer to a request, whole; null: none came. */

@@ -492,6 +492,12 @@ def test_live(browser, served, files):
     numbers = dict(row.split("\t") for row in page.locator("#numbers").inner_text().splitlines())
     assert np.isclose(float(numbers["−gradient"].split(",")[0]), state(page, "live().shown.force")[0], rtol=1e-2)
     assert len(state(page, "live().shown.force")) == 6
+    followed = []  # a slot of other features than the page was loaded with has no course
+    page.on("request", lambda r: followed.append(r.post_data) if r.post_data and '"contact"' in r.post_data else None)
+    page.locator("#list button").first.click()
+    page.wait_for_timeout(400)
+    assert state(page, "state.picked.slot") == picked(page)["slot"] and followed == []
+    page.keyboard.press("Escape")
 
     page.locator("#pose").fill("0, 0, 1, 0, 0, 0, 0")  # a quaternion of length 0
     page.locator("#pose").press("Enter")
