@@ -243,9 +243,9 @@ static exit_code do_part(running *w)
   if (!ranks_started()) {
     trace_begin(&w->trace, w->run->o);
   }
-  const exit_code code = ranks_started() ? do_handed(w, block) : do_gaps(w, block);
+  const exit_code code = ranks_agree(ranks_started() ? do_handed(w, block) : do_gaps(w, block));
   progress_end(&w->progress);
-  return ranks_agree(code) == EXIT_GOOD ? trace_write(&w->trace, w->run->o) : code;
+  return code == EXIT_GOOD ? trace_write(&w->trace, w->run->o) : code; /* of all ranks, of which one goes on as all do */
 }
 
 /* Of all ranks. */
