@@ -248,7 +248,7 @@ def check_world(folder):
     assert other["contacts"] == len(own) and list(other["kinds"][::10]) == list(range(len(own))) and other["numbers"][1] > made["numbers"][1]
     assert all(layout[3] <= 3 and layout[4] <= 3 for layout in (other["kinds"][10 * k + 1:10 * k + 10] for k in range(len(own))))
     for request, text in (({"frame": 0, "smoothing": {"99": own["0"]}}, "`99` is no kind of pairs"), ({"frame": 0, "smoothing": {"": own["0"]}}, "no kind"),
-                          ({"frame": 0, "smoothing": {"0": 3}}, "is not an object"), ({"frame": 0, "smoothing": {"0": {**own["0"], "penetration": -1}}}, "-1 is not within"),
+                          ({"frame": 0, "smoothing": {"0": own["0"], "00": own["0"]}}, "kind 0 is named twice"), ({"frame": 0, "smoothing": {"0": 3}}, "is not an object"), ({"frame": 0, "smoothing": {"0": {**own["0"], "penetration": -1}}}, "-1 is not within"),
                           ({"frame": 4}, "there are 4"), (request_of(POSES[0]), "without poses"), ({"frame": 0, "reduction": "energy"}, "without poses")):
         status, _, told = world.contacts(request)
         assert status == 400 and text in told.decode(), (request, told)

@@ -90,6 +90,10 @@ static bool take_smoothing(live *l, const char *text, answer *out)
       answer_text(out, BAD, "smoothing: `%s` is no kind of pairs; there are %zu, from 0 on", key, l->kinds);
       good = false;
     }
+    if (good && !same_pair(next.by[kind], l->own[kind])) { /* "00" is another key than "0" */
+      answer_text(out, BAD, "smoothing: kind %zu is named twice", kind);
+      good = false;
+    }
     good = good && make_pair(l, kind, value, &next.by[kind], out);
   }
   json_decref(root);
