@@ -107,7 +107,7 @@ ABUT_API abut_status abut_get_layout(abut_pair pair, abut_layout *layout);
  * states, and what was fitted where it states nothing. */
 ABUT_API abut_status abut_get_smoothing(abut_pair pair, abut_smoothing *smoothing);
 
-/* The bodies that a pair was created with. NULL: not wanted. Error: ABUT_ERROR_ARGUMENT. */
+/* The bodies that a pair was created with, which may have been destroyed since. NULL: not wanted. Error: ABUT_ERROR_HANDLE. */
 ABUT_API abut_status abut_get_pair_bodies(abut_pair pair, abut_body *body1, abut_body *body2);
 
 typedef enum abut_pose_kind {
