@@ -586,8 +586,9 @@ def test_many_frames(browser, files, tmp_path):
     page.locator("#canvas").focus()
     answers = state(page, "live().answers")
     page.keyboard.press("ArrowLeft")
+    wait(page, f"abutView.live().answers > {answers}")
     page.wait_for_timeout(500)
-    assert 1 <= state(page, "live().answers") - answers <= 5
+    assert state(page, "live().answers") <= answers + 5
     page.evaluate(f"abutView.live().room({room})")
 
     some = sorted(set(map(int, drawn)) | set(each))
@@ -608,8 +609,8 @@ def test_many_frames(browser, files, tmp_path):
 
 
 DRAG = """async key => {
-  const slider = document.querySelector(`[data-key="${key}"]`), seen = new Set(), until = performance.now() + 1000;
-  for (let x = 0; performance.now() < until; ++x) {
+  const slider = document.querySelector(`[data-key="${key}"]`), seen = new Set(), until = performance.now() + 10000;
+  for (let x = 0; seen.size < 4 && performance.now() < until; ++x) {
     slider.value = 10 + x % 50;
     slider.dispatchEvent(new Event('input'));
     await new Promise(done => setTimeout(done, 0));
@@ -649,7 +650,7 @@ def test_a_live_scene(browser, files):
     page.locator("#kind").select_option(str(state(page, f"kindOf({state(page, 'state.picked.pair')})")))
     page.locator('[data-key="penetration"]').fill("60")
     wait(page, "!abutView.live().busy && abutView.live().shown")
-    assert page.evaluate(DRAG, "penetration") > 2  # what it says meanwhile is shown, too
+    assert page.evaluate(DRAG, "penetration") == 4  # what it says meanwhile is shown, too
     page.locator('[data-key="penetration"]').fill("60")
     wait(page, "!abutView.live().busy")
     softer = state(page, "contacts()")
