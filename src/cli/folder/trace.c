@@ -51,14 +51,16 @@ exit_code trace_add(trace *t, trace_kind kind, double begin, double end, range p
   return EXIT_GOOD;
 }
 
-/* Spans of all processes, as many of each: those that one has fewer of are of no length and no kind. */
-static exit_code gather(const trace *t, uint64_t **all, size_t *each)
+/* Spans of all processes, as many of each: those that one has fewer of are of no length and no kind. What is cut of any of
+ * them is cut. */
+static exit_code gather(trace *t, uint64_t **all, size_t *each)
 {
-  uint64_t fewest = RANKS_MOST - (uint64_t)t->count;
+  uint64_t least[2] = {RANKS_MOST - (uint64_t)t->count, !t->cut};
   if (ranks_started()) {
-    ranks_least(&fewest, 1);
+    ranks_least(least, 2);
   }
-  *each = (size_t)(RANKS_MOST - fewest);
+  *each = (size_t)(RANKS_MOST - least[0]);
+  t->cut = !least[1];
   const size_t own = *each * TRACE_NUMBERS, count = ranks_count() * own;
   *all = calloc(count ? count : 1, sizeof **all);
   CLI_TRY(ranks_agree(*all ? EXIT_GOOD : report(EXIT_RUN, "no memory for a timeline")));
