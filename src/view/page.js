@@ -1244,6 +1244,7 @@ async function send() {
       if (gone) setGone(true);
       else if (isOwn && !asked.again) live.wanted = live.wanted || {...asked, again: true};
       else if (isOwn && !live.wanted) refuse('The server gave no answer to this.');
+      else if (!isOwn) await pause(500); // it is asked for again, since the server is there
     } else if (answer.status === 409) { // another page of this server was newer
       if (isOwn) live.wanted = live.wanted || asked;
       else await pause(50);
