@@ -1581,7 +1581,7 @@ function makeKinds() {
 function makeLive() {
   const loaded = page.live.smoothing.map(text => JSON.parse(text)), copyOf = x => JSON.parse(JSON.stringify(x));
   live = {given: loaded, smoothing: copyOf(loaded), kind: 0, pose: null, shown: null, kept: new Map(), held: 0, room: 32 << 20, wanted: null, asked: null, next: null,
-    from: 0, step: 0, ahead: new Set(), visit: 0, idle: 0, curve: data.asked.length ? 0 : page.frames, chunk: 4, failed: false, busy: false, gone: false, answers: 0};
+    from: begunAt(), step: 0, ahead: new Set(), visit: 0, idle: 0, curve: data.asked.length ? 0 : page.frames, chunk: 4, failed: false, busy: false, gone: false, answers: 0};
   setTimeout(watch, 2000);
   at('live').hidden = !loaded.length;
   if (!loaded.length) return; // no contacts, no sliders
