@@ -149,6 +149,12 @@ def check_bad_requests(server, smoothing):
         assert status == 400 and text in told.decode(), (request, status, told)
         assert headers["Content-Type"].startswith("text/plain")
     assert server.contacts(b'{"a": "' + b"x" * (ONE_MB - 9) + b'"}')[0] == 400  # as much as is allowed
+    # Brackets that stand in each other: text of them must not be indented, which would make gigabytes of a request.
+    status, _, told = server.contacts(b'{"frame": 0, "smoothing": {"x": ' + b"[" * 1800 + b"1," * (ONE_MB // 2 - 2000) + b"1" + b"]" * 1800 + b"}}")
+    assert status == 400 and "no such key" in told.decode()
+    if pathlib.Path("/proc").is_dir():
+        most = int(re.search(r"VmHWM:\s*(\d+) kB", pathlib.Path(f"/proc/{server.process.pid}/status").read_text())[1])
+        assert most < 1_000_000, most  # of some 100 MB; a sanitizer takes more
     for head in (f"Content-Length: {ONE_MB + 1}", "Content-Length: 99999999999999"):
         with socket.create_connection(("127.0.0.1", server.port), 30) as s:
             s.sendall(f"POST /{server.token}/contacts HTTP/1.1\r\nHost: {server.host}\r\n{head}\r\n\r\n".encode())

@@ -148,7 +148,7 @@ static request *read_request(const json_t *root, answer *refusal)
     answer_text(refusal, BAD, "smoothing: not an object");
     return NULL;
   }
-  char *text = smoothing ? json_dumps(smoothing, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : strdup("");
+  char *text = smoothing ? json_dumps(smoothing, JSON_COMPACT | JSON_REAL_PRECISION(17)) : strdup("");
   const size_t bytes = text ? strlen(text) + 1 : 0;
   request *out = text ? malloc(sizeof *out + bytes) : NULL;
   if (out) {

@@ -44,7 +44,7 @@ static bool make_pair(const live *l, size_t kind, const json_t *coefficients, ab
 {
   abut_smoothing smoothing;
   abut_body bodies[2];
-  char *text = json_is_object(coefficients) ? json_dumps(coefficients, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
+  char *text = json_is_object(coefficients) ? json_dumps(coefficients, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
   if (!text) {
     answer_text(out, BAD, "smoothing: that of kind %zu is not an object", kind);
     return false;
