@@ -45,26 +45,43 @@ static int open_file(const cache_key *key)
   return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
+/* What was done is told by a byte in the file. */
+static bool is_done(int file)
+{
+  struct stat info;
+  return fstat(file, &info) == 0 && info.st_size > 0;
+}
+
 process_lock process_lock_take(const cache_key *key, double seconds)
 {
   const int file = open_file(key);
   const double until = now() + seconds;
   long pause = PAUSE_FIRST;
   struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  while (file >= 0 && fcntl(file, F_SETLK, &whole) != 0) {
+  bool wanted = file >= 0 && !is_done(file);
+  while (wanted && fcntl(file, F_SETLK, &whole) != 0) {
     if ((errno != EACCES && errno != EAGAIN && errno != EINTR) || now() > until) {
-      close(file);
-      return -1;
+      wanted = false;
+      break;
     }
     nanosleep(&(struct timespec){0, pause}, NULL);
     pause = 2 * pause < PAUSE_MOST ? 2 * pause : PAUSE_MOST;
+    wanted = !is_done(file);
+  }
+  if (file >= 0 && (!wanted || is_done(file))) {
+    close(file); /* which gives the lock back, too */
+    return -1;
   }
   return file;
 }
 
-void process_lock_give_back(process_lock lock)
+void process_lock_give_back(process_lock lock, bool done)
 {
   if (lock >= 0) {
+    const char byte = 1;
+    /* Where it cannot be written the next process locks again, and does what is done already. */
+    const bool written = !done || pwrite(lock, &byte, 1, 0) == 1;
+    (void)written;
     close(lock);
   }
 }

@@ -10,10 +10,11 @@
 /* An open file; -1: no lock is held. */
 typedef int process_lock;
 
-/* Takes the lock of a key, for which it waits no longer than that. It lies in the machine's own folder:
- * abut in XDG_RUNTIME_DIR, else /tmp/abut-UID. */
+/* Takes the lock of a key, for which it waits no longer than that, and none where a process has said that the work is
+ * done. It lies in the machine's own folder: abut in XDG_RUNTIME_DIR, else /tmp/abut-UID. */
 process_lock process_lock_take(const cache_key *key, double seconds);
 
-void process_lock_give_back(process_lock lock);
+/* done: the work is, so that nobody waits for it any more. */
+void process_lock_give_back(process_lock lock, bool done);
 
 #endif

@@ -65,7 +65,8 @@ static cache_key key_of(const context *c, const member *m, int program)
 }
 
 /* Drivers compile a program when it is built, or each kernel when it is first launched, and the self-test launches
- * what the program is used for: of processes that start together one compiles, and the others find it kept. */
+ * what the program is used for: of processes that start together one compiles, and the others find it kept. Later ones
+ * do not wait; where what was kept has been removed meanwhile, they compile side by side. */
 static process_lock wait_for_others(const context *c, const member *m, int program)
 {
   static const cache_kind any = {.folder = NULL};
@@ -96,7 +97,7 @@ abut_status test_member(context *c, size_t place, module_id module, program_id n
   abut_counters *counters = device_counters(m->device), before = *counters;
   const process_lock lock = wait_for_others(c, m, PROGRAM_OF(module, numbers, adjoint));
   const abut_status status = run(c, place, test);
-  process_lock_give_back(lock);
+  process_lock_give_back(lock, status == ABUT_SUCCESS);
   before.builds = counters->builds;
   before.resident = counters->resident;
   *counters = before;

@@ -1,5 +1,5 @@
 /* Locks among processes: one at a time has a key's; a process that is killed has none any more, nor do children of a
- * fork; waiting has a bound, and what cannot be locked is done without. */
+ * fork; waiting has a bound, and an end when the work is done, and what cannot be locked is done without. */
 #define _XOPEN_SOURCE 700
 #include "cache_files.h"
 
@@ -28,7 +28,7 @@ static bool is_free(const char *text, double seconds)
 {
   const cache_key key = key_of(text);
   const process_lock lock = process_lock_take(&key, seconds);
-  process_lock_give_back(lock);
+  process_lock_give_back(lock, false);
   return lock >= 0;
 }
 
@@ -88,6 +88,33 @@ static void inherited(void)
   stop(&h);
 }
 
+/* Whoever waits stops when the work is done, and whoever comes later does not begin to. */
+static void done(void)
+{
+  int ready[2];
+  char byte = 0;
+  REQUIRE(pipe(ready) == 0);
+  const pid_t process = fork();
+  REQUIRE(process >= 0);
+  const cache_key key = key_of("work");
+  if (process == 0) {
+    const process_lock lock = process_lock_take(&key, LONG);
+    const bool said = write(ready[1], &byte, 1) == 1;
+    nanosleep(&(struct timespec){0, 200000000}, NULL);
+    process_lock_give_back(lock, true);
+    _exit(!said || lock < 0);
+  }
+  CHECK(read(ready[0], &byte, 1) == 1);
+  const double start = now();
+  CHECK(!is_free("work", LONG));
+  CHECK(now() - start < LONG);
+  int status = 1;
+  CHECK(waitpid(process, &status, 0) == process && status == 0);
+  CHECK(!is_free("work", 0.0) && is_free("other work", 0.0));
+  close(ready[0]);
+  close(ready[1]);
+}
+
 static void without(void)
 {
   char path[128];
@@ -110,6 +137,7 @@ int main(void)
   held();
   without();
   inherited();
+  done();
   remove_folder(scratch);
   return check_finish();
 }
