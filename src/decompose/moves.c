@@ -41,15 +41,19 @@ static void view_free(view *v)
 
 /* ---- the view ---- */
 
-/* Goes through what decompose_removals has left. */
+/* Goes through what decompose_removals has left. Where all fields are no numbers no primitive is the nearest: -1. */
 static void add_nearest(const fitter *f, const sample_set *s, size_t n, view *v)
 {
   for (size_t i = 0; i < s->blocks * DECOMPOSE_BLOCK; ++i) {
     const size_t at = i / DECOMPOSE_BLOCK * NEAREST_PLANES * DECOMPOSE_BLOCK + i % DECOMPOSE_BLOCK;
-    const size_t first = (size_t)reals_get(&f->numbers, at + NEAREST_FIRST * DECOMPOSE_BLOCK);
+    const double at_first = reals_get(&f->numbers, at + NEAREST_FIRST * DECOMPOSE_BLOCK);
     const double second = reals_get(&f->numbers, at + NEAREST_SECOND * DECOMPOSE_BLOCK);
     const double loss = reals_get(&f->terms, i);
     v->block_loss[i / DECOMPOSE_BLOCK] += loss;
+    if (!(at_first >= 0.0)) {
+      continue;
+    }
+    const size_t first = (size_t)at_first;
     v->share[first] += loss;
     if (second >= 0.0 && i < s->count && reals_get(&f->numbers, at + NEAREST_NEXT * DECOMPOSE_BLOCK) < TOUCHING) {
       const size_t other = (size_t)second;

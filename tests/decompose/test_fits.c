@@ -348,6 +348,23 @@ static void freezing_planes(bool away)
   fitter_free(&f);
 }
 
+/* Fields that are no numbers have no nearest primitive; there are as many primitives in the end all the same. */
+static void removing_no_numbers(bool mixed)
+{
+  uint64_t seed = 37;
+  primitives p = {.count = 2};
+  decomposition d = {.fit = {.device = on, .tau = TAU, .plane = PLANE, .mixed = mixed}};
+  for (size_t l = 0; l < p.count; ++l) {
+    p.at[l] = random_primitive(&seed);
+    p.at[l].centre[0] = NAN;
+  }
+  d.search = random_samples(&d.fit, &seed);
+  CHECK_OK(move_down(&d, &p, 1, NULL, NULL));
+  CHECK_EQUAL(p.count, 1);
+  samples_free(&d.search);
+  fitter_free(&d.fit);
+}
+
 /* Two primitives before frozen fields of the others are worth what all are; mixed: of both two, one is taken away. */
 static void freezing(bool mixed)
 {
@@ -526,6 +543,8 @@ int main(int argc, char **argv)
   freezing(true);
   freezing_planes(false);
   freezing_planes(true);
+  removing_no_numbers(false);
+  removing_no_numbers(true);
   samples();
   joining();
   beyond();
