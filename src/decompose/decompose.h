@@ -310,8 +310,8 @@ size_t facets_planes(const facets *f, const primitives *p, size_t l, double (*pl
 size_t box_planes(const primitive *p, double (*planes)[4]);
 
 /* Lengthens what is taken away, out of the mesh, where that leaves the body's surface where it is, so that its field is not
- * near 0 where its surface is far. */
-abut_status reach_out(decomposition *d, primitives *p);
+ * near 0 where its surface is far. The objective of the final samples gets no larger than most_loss by that. */
+abut_status reach_out(decomposition *d, primitives *p, double most_loss);
 
 /* ---- figures ---- */
 

@@ -3,22 +3,46 @@
  * though its surface is far: a bolt that has room on all sides would touch. */
 #include "base/error.h"
 #include "decompose/decompose.h"
+#include "surface/vector.h"
 #include <stdlib.h>
 
 #define LEVELS 4
 #define REACH (1.0 / 32.0) /* of the diagonal, by which an end is moved in the first level, and in all twice as far in each further one */
 #define CHANGED 0.002      /* of the mesh's volume, that may be on another side of the surface than before */
 
-/* Moves an end of a primitive, of its axis end / 2, and leaves the other one where it is. */
-static primitive stretched(const primitive *p, int end, double by)
+/* How many ends an entry of a set has: a superquadric two of each axis, a part of a polyhedron its planes. */
+static size_t ends_of(const primitive *p)
 {
-  const int k = end / 2;
-  primitive out = *p;
-  out.axes[k] += 0.5 * by;
-  for (int i = 0; i < 3; ++i) {
-    out.centre[i] += (end % 2 ? -0.5 : 0.5) * by * p->turn[3 * i + k];
+  return p->parts ? PLANES_EACH : 6;
+}
+
+/* Moves a plane out. Returns whether there is one, and it may. */
+static bool move_plane(primitive *p, size_t end, double by)
+{
+  double *plane = p->planes[end];
+  if (!(dot(plane, plane) > 0.0) || plane[3] + by > OFFSET_HIGH) {
+    return false;
   }
-  return out;
+  plane[3] += by;
+  return true;
+}
+
+/* Moves an end of an entry out, of a superquadric that of its axis end / 2, and leaves the other one where it is. Returns
+ * whether it may go so far. */
+static bool stretch_end(primitive *p, size_t end, double by)
+{
+  const size_t k = end / 2;
+  if (p->parts) {
+    return move_plane(p, end, by);
+  }
+  if (p->axes[k] + 0.5 * by > AXIS_HIGH) {
+    return false;
+  }
+  p->axes[k] += 0.5 * by;
+  for (size_t i = 0; i < 3; ++i) {
+    p->centre[i] += (end % 2 ? -0.5 : 0.5) * by * p->turn[3 * i + k];
+  }
+  return true;
 }
 
 /* Which samples a body has within. */
@@ -41,8 +65,10 @@ static double changed_volume(const sample_set *s, const unsigned char *before, c
   return sum;
 }
 
-/* Moves all ends as far as they may go, each a little before any goes farther. */
-static abut_status stretch(decomposition *d, primitives *p, const unsigned char *before, unsigned char *after, double most)
+/* Moves all ends as far as they may go, each a little before any goes farther. Neither the volume nor the objective may
+ * change by more than that. */
+static abut_status stretch(decomposition *d, primitives *p, const unsigned char *before, unsigned char *after, double most,
+                           double most_loss)
 {
   bool stopped[DECOMPOSE_MOST][6] = {{false}};
   for (int level = 0; level < LEVELS; ++level) {
@@ -50,12 +76,11 @@ static abut_status stretch(decomposition *d, primitives *p, const unsigned char 
     for (size_t i = 0; i < 6 * p->count; ++i) {
       const size_t l = i / 6, end = i % 6;
       const primitive kept = p->at[l];
-      if (!kept.away || stopped[l][end] || kept.axes[end / 2] + 0.5 * by > AXIS_HIGH) {
+      if (!kept.away || end >= ends_of(&kept) || stopped[l][end] || !stretch_end(&p->at[l], end, by)) {
         continue;
       }
-      p->at[l] = stretched(&kept, (int)end, by);
       TRY(look_within(d, p, after));
-      if (changed_volume(&d->fine, before, after) > most) {
+      if (changed_volume(&d->fine, before, after) > most || fit_loss(&d->fit, &d->fine) > most_loss) {
         p->at[l] = kept;
         stopped[l][end] = true;
       }
@@ -64,7 +89,7 @@ static abut_status stretch(decomposition *d, primitives *p, const unsigned char 
   return ABUT_SUCCESS;
 }
 
-abut_status reach_out(decomposition *d, primitives *p)
+abut_status reach_out(decomposition *d, primitives *p, double most_loss)
 {
   const sample_set *s = &d->fine;
   abut_status status = ABUT_SUCCESS;
@@ -76,7 +101,7 @@ abut_status reach_out(decomposition *d, primitives *p)
     mesh += s->distance[i] <= 0.0 ? s->volume[i] : 0.0;
   }
   TRY_DONE(look_within(d, p, before));
-  TRY_DONE(stretch(d, p, before, before + s->count, CHANGED * mesh));
+  TRY_DONE(stretch(d, p, before, before + s->count, CHANGED * mesh, most_loss));
 done:
   free(memory);
   return status;

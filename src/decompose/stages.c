@@ -368,7 +368,7 @@ abut_status stages_take_away(decomposition *d, primitives *p)
     const beginning from = {.clusters = (1 + start) * count, .pockets = start == 0};
     double iou, loss;
     TRY_DONE(count_from(d, from, count, other, &iou));
-    TRY_DONE(reach_out(d, other));
+    TRY_DONE(reach_out(d, other, HUGE_VAL));
     TRY_DONE(final_loss(d, other, &loss));
     TRY_DONE(fit_unions(&d->fit, &d->fine));
     iou = fit_iou(&d->fit, &d->fine);
@@ -482,7 +482,7 @@ done:
   return status;
 }
 
-abut_status stages_convert(decomposition *d, primitives *p)
+static abut_status convert_all(decomposition *d, primitives *p)
 {
   double least;
   bool fell = true;
@@ -496,4 +496,43 @@ abut_status stages_convert(decomposition *d, primitives *p)
   }
   d->report->seconds_planes = now() - begun;
   return ABUT_SUCCESS;
+}
+
+static bool any_planes(const primitives *p)
+{
+  for (size_t l = 0; l < p->count; ++l) {
+    if (p->at[l].parts) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The fits of polyhedra move all else, too, and do not see where what is taken away ends. The objective stays as much lower
+ * than it was before them as it has to be, and an error that was met stays so. */
+static abut_status reach_out_again(decomposition *d, primitives *p, double before)
+{
+  abut_status status = ABUT_SUCCESS;
+  const double wanted = 1.0 - d->options->error;
+  void *memory;
+  TRY(allocate(&memory, 1, sizeof(primitives)));
+  primitives *kept = memory;
+  *kept = *p;
+  TRY_DONE(reach_out(d, p, before * (1.0 - CONVERTED)));
+  TRY_DONE(fit_look(&d->fit, &d->fine, p, FINAL_WIDTH));
+  TRY_DONE(fit_unions(&d->fit, &d->fine));
+  if (!d->options->primitives && d->report->end == ABUT_DECOMPOSED && fit_iou(&d->fit, &d->fine) < wanted) {
+    *p = *kept;
+  }
+done:
+  free(memory);
+  return status;
+}
+
+abut_status stages_convert(decomposition *d, primitives *p)
+{
+  double before;
+  TRY(final_loss(d, p, &before));
+  TRY(convert_all(d, p));
+  return any_planes(p) && any_away(p) ? reach_out_again(d, p, before) : ABUT_SUCCESS;
 }

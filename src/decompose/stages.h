@@ -14,7 +14,8 @@ abut_status stages_by_error(decomposition *d, primitives *out);
  * final samples is lower by a clear share. */
 abut_status stages_take_away(decomposition *d, primitives *p);
 
-/* Replaces superquadrics by polyhedra where the objective of the final samples gets lower by a clear share. */
+/* Replaces superquadrics by polyhedra where the objective of the final samples gets lower by a clear share. What is taken
+ * away reaches out of the mesh again after that. */
 abut_status stages_convert(decomposition *d, primitives *p);
 
 #endif

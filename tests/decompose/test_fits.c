@@ -348,6 +348,63 @@ static void freezing_planes(bool away)
   fitter_free(&f);
 }
 
+/* A grid of samples, each with the field of a set as its distance. */
+static sample_set grid_samples(fitter *f, const primitives *p)
+{
+  enum { SIDE = 16 };
+  sample_set s = {.count = SIDE * SIDE * SIDE, .blocks = SIDE * SIDE * SIDE / DECOMPOSE_BLOCK};
+  s.x = zeros(s.count, 3 * sizeof(double));
+  s.volume = zeros(s.count, sizeof(double));
+  s.distance = zeros(s.count, sizeof(double));
+  s.balls = zeros(s.blocks, DECOMPOSE_BALL * sizeof(double));
+  for (size_t i = 0; i < s.count; ++i) {
+    const size_t at[3] = {i / SIDE / SIDE, i / SIDE % SIDE, i % SIDE};
+    for (size_t k = 0; k < 3; ++k) {
+      s.x[3 * i + k] = ((double)at[k] + 0.5) / 32.0 - 0.25;
+    }
+    s.volume[i] = 1.0;
+    s.distance[i] = union_at(p->at, p->count, s.x + 3 * i);
+  }
+  for (size_t b = 0; b < s.blocks; ++b) {
+    s.balls[DECOMPOSE_BALL * b + 3] = 0.5;
+  }
+  REQUIRE_OK(fitter_upload(f, &s));
+  return s;
+}
+
+/* A bore through a plate that ends just beyond its mouths gets longer, not wider; not where the objective may not rise. */
+static void reaching(bool planes)
+{
+  static const double plate[3] = {0.2, 0.2, 0.05}, bore[3] = {0.1, 0.1, 0.07}, origin[3] = {0.0, 0.0, 0.0};
+  double sides[2][6][4] = {{{0.0}}};
+  decomposition d = {.fit = {.device = on, .tau = TAU, .plane = PLANE, .mixed = true}};
+  for (int i = 0; i < 6; ++i) {
+    sides[0][i][i / 2] = sides[1][i][i / 2] = i % 2 ? -1.0 : 1.0;
+    sides[0][i][3] = plate[i / 2];
+    sides[1][i][3] = bore[i / 2];
+  }
+  primitives p = {.count = 3};
+  CHECK_EQUAL(polyhedron_create((const double (*)[4])sides[0], 6, origin, false, p.at), 2);
+  if (planes) {
+    p.count = 2 + polyhedron_create((const double (*)[4])sides[1], 6, origin, true, p.at + 2);
+  } else {
+    p.at[2] = (primitive){.axes = {0.1, 0.1, 0.07}, .exponents = {0.1, 0.1}, .turn = {1, 0, 0, 0, 1, 0, 0, 0, 1}, .away = true};
+  }
+  const primitives before = p;
+  d.fine = grid_samples(&d.fit, &p);
+  REQUIRE_OK(reach_out(&d, &p, -1.0));
+  CHECK(!memcmp(&before, &p, sizeof p));
+  REQUIRE_OK(reach_out(&d, &p, HUGE_VAL));
+  const double *parts = p.at[3].planes[0]; /* across y below, z above and z below */
+  const double wide = planes ? fmax(p.at[2].planes[0][3], p.at[2].planes[1][3]) : p.at[2].axes[0];
+  const double below = planes ? parts[4 * 2 + 3] : p.at[2].axes[2] - p.at[2].centre[2];
+  const double above = planes ? parts[4 * 1 + 3] : p.at[2].axes[2] + p.at[2].centre[2];
+  check(wide == 0.1 && below > 0.25 && above > 0.25, "a bore of half a width of 0.1 has %g, and reaches from -%g to %g", wide, below,
+        above);
+  samples_free(&d.fine);
+  fitter_free(&d.fit);
+}
+
 /* Fields that are no numbers have no nearest primitive; there are as many primitives in the end all the same. */
 static void removing_no_numbers(bool mixed)
 {
@@ -543,6 +600,8 @@ int main(int argc, char **argv)
   freezing(true);
   freezing_planes(false);
   freezing_planes(true);
+  reaching(false);
+  reaching(true);
   removing_no_numbers(false);
   removing_no_numbers(true);
   samples();
