@@ -29,6 +29,16 @@ if [ "$(grep -c '^v ' small.obj)" -eq 12 ]; then pass; else fail 'not 12 vertice
 json_is_valid stdout
 has stdout '"genus": 0,'
 run 0 contacts new.body.json slab.body.json --poses poses.csv -o contacts.npz --device "$device"
+# A wedge is of one piece, though cells see splinters at its edge.
+cat > wedge.body.json << 'END'
+{"mesh": "ball.obj", "union": 0.0036, "polyhedra": [{"planes": [
+  [0.58614, -0.61796, -0.524, 0.15101, 0.15415, -0.01307], [-0.71805, 0.33891, 0.6079, 0.10819, 0.18619, 0.02415],
+  [-0.62675, 0.0634, -0.77664, 0.0837, 0.18032, -0.05315], [0.62769, -0.06256, 0.77595, 0.17793, 0.17086, 0.06348],
+  [0.51298, 0.78337, -0.35097, 0.1806, 0.25178, -0.02905], [-0.38235, -0.89467, 0.23103, 0.05037, -0.01239, 0.05363]]}]}
+END
+run 0 remesh wedge.body.json --json --vertices 40 -o wedge.obj --device "$device"
+has stdout '"left_out": [0-9.]+e-[5-9],'
+if grep -q 'piece' stderr; then fail 'splinters are warned about'; else pass; fi
 
 usage 'remesh needs a body' remesh -o x.obj
 usage 'remesh needs -o NAME.body.json' remesh ball.body.json
