@@ -361,6 +361,8 @@ abut_status stages_take_away(decomposition *d, primitives *p)
   }
   TRY(final_loss(d, p, &least));
   least *= 1.0 - TAKEN_AWAY;
+  TRY(fit_unions(&d->fit, &d->fine));
+  const double least_iou = fit_iou(&d->fit, &d->fine);
   TRY(allocate(&memory, 1, sizeof(primitives)));
   primitives *other = memory;
   d->fit.mixed = true;
@@ -373,7 +375,7 @@ abut_status stages_take_away(decomposition *d, primitives *p)
     TRY_DONE(fit_unions(&d->fit, &d->fine));
     iou = fit_iou(&d->fit, &d->fine);
     const bool missed = !d->options->primitives && iou < wanted;
-    if (other->count == count && loss < least && (!missed || ended == ABUT_DECOMPOSE_ERROR_NOT_REACHED)) {
+    if (other->count == count && loss < least && iou >= least_iou && (!missed || ended == ABUT_DECOMPOSE_ERROR_NOT_REACHED)) {
       *p = *other;
       least = loss;
       /* Of fewer than asked for there are as few as before; an error may be met now, and one that was met stays so. */
