@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Ranks by MPI, by mpirun as a user starts them: ranks.py ABUT MPIRUN PLUGIN [long|pocl]
+"""Ranks by MPI, by mpirun as a user starts them: ranks.py ABUT MPIRUN PLUGIN [long [UNSYNCED]|pocl]
 
 Computes on $ABUT_TEST_DEVICE, else the host; `auto` there is the device that each rank takes by itself. Open MPI and MPICH.
+UNSYNCED is unsynced.c.
 """
 import json
 import os
@@ -45,10 +46,13 @@ def unlike(ranks, one, words, others, before=""):
                             env=f.environment(ABUT_MPI_PLUGIN=PLUGIN))
 
 
-def end(process, status, says=()):
-    """That it ends with this status and that abut says these lines on stderr, each once and nothing else."""
+def end(process, status, says=(), in_order=True):
+    """That it ends with this status and that abut says these lines on stderr, each once and nothing else. Lines of several
+    ranks may come in any order."""
     out, err = process.communicate(timeout=120)
     lines = [line for line in err.splitlines() if line.startswith("abut: ")]
+    if not in_order:
+        lines.sort(key=lambda line: [i for i, said in enumerate(says) if re.search(said, line)])
     f.check(process.returncode == status, f"status {process.returncode}, not {status}: {process.args}: {err}")
     f.check(len(lines) == len(says) and all(re.search(s, line) for s, line in zip(says, lines)),
             f"{lines} are not {says}: {process.args}")
@@ -187,11 +191,31 @@ def refused():
     same("gradient", "mixed", "a folder that a part had begun")
     run(2, 2, *KINDS["gradient"], "-o", "bad/", "--block", "0", says=["rank 0: --block"])
     if DEVICE == "host" and OPEN:  # a rank that fails while it computes: a disk that is full for it alone; MPICH needs one, too
-        words = [*KINDS["dense"], "-o", "full/", "--yes", "--block", "8"]
-        end(unlike(3, 1, words, words, "ulimit -f 8; "), 2, ["rank 1: full/.*: File too large; blocks that are done stay"])
-        f.run(2, "merge", "full", says="are missing; the command with --resume does them, with any number of ranks")
-        f.run(0, *f.KINDS["dense"], "-o", "full/", "--resume", "--yes", says="")
-        same("dense", "full", "after a rank that failed, by one process")
+        words = [*KINDS["dense"], "--yes", "--block", "8", "-o"]
+        full = "File too large; blocks that are done stay"
+        own = [*words, "full/"]
+        end(unlike(3, 1, own, own, "ulimit -f 8; "), 0,
+            [f"rank 1: full/.*: {full}", "1 of 3 ranks failed; the others have done", *NOT_FINITE], in_order=False)
+        same("dense", "full", "a rank that failed")
+
+
+def unsynced(library):
+    """Ranks that fail by the disk once a block is written, which nobody else knows: what they had is done by the others, and
+    told of once; where all fail, all end."""
+    words = [*KINDS["dense"], "--yes", "--block", "8", "-o"]
+    loaded = f"export LD_PRELOAD={shlex.quote(os.path.abspath(library))} ABUT_TEST_"
+    for one, ranks, fails, ending in ((1, 3, "DATA_FAILS=1", "npy"), (0, 2, "DATA_FAILS=1", "npy"), (1, 2, "JOURNAL_FAILS=3", "journal")):
+        name = f"unsynced-{one}-{ending}"
+        end(unlike(ranks, one, [*words, f"{name}/"], [*words, f"{name}/"], loaded + fails + "; "), 0,
+            [f"rank {one}: {name}/.*{ending}: Input/output error", f"1 of {ranks} ranks failed; the others have done", *NOT_FINITE], in_order=False)
+        same("dense", name, f"{name}: a rank that failed")
+    own = shlex.join([f.ABUT, *map(str, words), "none/"])
+    process = subprocess.Popen([*START, "-n", "2", "sh", "-c", f"{loaded}DATA_FAILS=1; exec {own}"], text=True, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=f.environment(ABUT_MPI_PLUGIN=PLUGIN))
+    end(process, 2, ["rank 0: none/.*: Input/output error"])
+    f.run(2, "merge", "none", says="are missing; the command with --resume does them, with any number of ranks")
+    f.run(0, *f.KINDS["dense"], "-o", "none/", "--resume", "--yes", says="")
+    same("dense", "none", "after all ranks failed, by one process")
 
 
 KILLS = 4
@@ -282,9 +306,11 @@ def main():
     os.chdir(folder)
     try:
         f.make_inputs(100)
-        if sys.argv[4:] == ["long"]:
+        if sys.argv[4:5] == ["long"]:
             answers()
             refused()
+            if sys.argv[5:]:
+                unsynced(sys.argv[5])
             f.make_inputs(4000)
             killed(4000)
             slowed(4000)

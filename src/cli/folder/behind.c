@@ -38,6 +38,7 @@ static void *work(void *of)
     bring(f, b->block);
     pthread_mutex_lock(&b->turn);
     b->busy = false;
+    b->lost = b->lost || b->error;
     pthread_cond_signal(&b->changed);
   }
   pthread_mutex_unlock(&b->turn);

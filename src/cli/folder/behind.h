@@ -18,6 +18,7 @@ typedef struct behind {
   range block;
   int error;             /* errno of what failed; 0: nothing has */
   size_t failed;         /* the array that it was of; as many as there are: the journal */
+  bool lost;             /* the last block that was taken is not in the journal, and will not be */
 } behind;
 
 /* Takes a block whose data are written, once the one before is done; fails with what that one has failed with. */

@@ -634,3 +634,8 @@ exit_code folder_flush(folder *f)
 {
   return behind_end(f);
 }
+
+bool folder_lost_last(const folder *f)
+{
+  return f->behind.lost;
+}

@@ -63,6 +63,8 @@ exit_code folder_lock(folder *f);
  * folder_flush, which waits for it, and folder_close. */
 exit_code folder_put(folder *f, range block, const outputs *l);
 exit_code folder_flush(folder *f);
+/* After folder_flush: whether the last block that folder_put took did not reach the disk or the journal. */
+bool folder_lost_last(const folder *f);
 /* Where the entries of a block are; to be freed. NULL without memory. */
 char *folder_list_path(const folder *f, range block);
 /* A name in the folder; to be freed. NULL without memory. */

@@ -194,12 +194,8 @@ void ranks_take(double speed, uint64_t of[2])
   team.mpi->ask(speed, of);
 }
 
-void ranks_handing_end(bool failed)
+void ranks_handing_end(void)
 {
-  uint64_t of[2];
-  if (failed) { /* the others end with the blocks that they have */
-    team.mpi->ask(-1.0, of);
-  }
   team.mpi->asking_end();
   shares_end(&team.shares);
 }

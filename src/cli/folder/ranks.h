@@ -1,7 +1,8 @@
 /* The ranks of a start by MPI, of which this process is one.
  *
  * Errors: a rank's own text is kept until all ranks agree, in the places where ranks_agree stands, on whether one has
- * failed. The first of those says its text, and all end with its status. Between two of these places either nothing
+ * failed. The first of those says its text, and all end with its status; but where ranks
+ * fail while blocks are computed, each says its own, and the others go on. Between two of these places either nothing
  * fails, or no rank waits for another. */
 #ifndef ABUT_CLI_RANKS_H
 #define ABUT_CLI_RANKS_H
@@ -43,6 +44,6 @@ void ranks_wait(void);
 exit_code ranks_handing_begin(uint64_t total, uint64_t most);
 /* of[0], and of[1] of them, of which 0 are left at the end. `speed` as of shares_next. */
 void ranks_take(double speed, uint64_t of[2]);
-void ranks_handing_end(bool failed);
+void ranks_handing_end(void);
 
 #endif

@@ -14,6 +14,17 @@
 /* Contacts of a pose that are taken to be active, to foresee how long lists become. */
 #define ACTIVE_FORESEEN 64
 
+/* Of all poses that were missing when blocks began to be handed out, counted as they are handed out. */
+typedef struct stretch {
+  uint64_t first, count;
+} stretch;
+
+/* A block, and what had been noted before it. */
+typedef struct last_block {
+  stretch of;
+  noted noted, inputs_noted;
+} last_block;
+
 typedef struct running {
   const folder_run *run;
   folder folder;
@@ -25,6 +36,8 @@ typedef struct running {
   uint64_t done;    /* poses, of this process */
   trace trace;
   uint64_t before;  /* poses that were begun before a block, by all ranks */
+  last_block last;  /* that was put */
+  bool out;         /* this rank failed, and the others do what it had */
   size_t input_bytes; /* of a pose, beside the pose itself */
 } running;
 
@@ -128,6 +141,20 @@ static exit_code compute(running *w, range *block, outputs *l)
   return count_entries(w, block, l);
 }
 
+/* What the statuses of a block tell. */
+static void add_notes(running *w, range block, const outputs *l)
+{
+  const size_t status = outputs_find(l, "status");
+  if (status < l->count) {
+    noted_add(&w->noted, w->run->notes, &l->arrays[status], (size_t)block.first);
+  }
+  if (l->input_status) {
+    const abut_array inputs = {.type = ABUT_ARRAY_UINT8, .shape = {(size_t)(block.end - block.first)},
+                               .data = l->input_status};
+    noted_add(&w->inputs_noted, w->run->input_notes, &inputs, (size_t)block.first);
+  }
+}
+
 static exit_code do_block(running *w, range block)
 {
   outputs l = {0};
@@ -135,18 +162,11 @@ static exit_code do_block(running *w, range block)
   w->progress.earlier = (size_t)w->before;
   CLI_TRY(compute(w, &block, &l));
   const double computed = now();
-  const size_t status = outputs_find(&l, "status");
-  if (status < l.count) {
-    noted_add(&w->noted, w->run->notes, &l.arrays[status], (size_t)block.first);
-  }
-  if (l.input_status) {
-    const abut_array inputs = {.type = ABUT_ARRAY_UINT8, .shape = {(size_t)(block.end - block.first)},
-                               .data = l.input_status};
-    noted_add(&w->inputs_noted, w->run->input_notes, &inputs, (size_t)block.first);
-  }
-  w->done += block.end - block.first;
-  w->before += block.end - block.first;
   CLI_TRY(folder_put(&w->folder, block, &l));
+  w->last = (last_block){{w->before, block.end - block.first}, w->noted, w->inputs_noted};
+  w->done += w->last.of.count;
+  w->before += w->last.of.count;
+  add_notes(w, block, &l);
   CLI_TRY(trace_add(&w->trace, TRACE_COMPUTE, start, computed, block));
   return trace_add(&w->trace, TRACE_WRITE, computed, now(), block);
 }
@@ -211,26 +231,118 @@ static exit_code ask(running *w, double speed, uint64_t of[2])
   return trace_add(&w->trace, TRACE_ASK, start, now(), (range){0});
 }
 
-/* What all ranks do together, as each gets free. */
+/* What a rank that failed has been given and has not done: of a stretch the rest, and the block before where that did not
+ * reach the disk. */
+typedef struct left {
+  stretch rest, before;
+} left;
+
+/* What all ranks do together, as each gets free. *ended: when this one had no more to compute. */
+static exit_code do_round(running *w, size_t block, left *l, double *ended)
+{
+  uint64_t of[2] = {0, 0};
+  double speed = 0.0;
+  exit_code code = EXIT_GOOD;
+  CLI_TRY(ranks_handing_begin(ranges_total(&w->folder.gaps), block));
+  for (bool more = !w->out; more; more = code == EXIT_GOOD && of[1]) {
+    code = ask(w, speed, of);
+    l->rest = (stretch){of[0], of[1]};
+    if (code == EXIT_GOOD && of[1]) {
+      const double start = now();
+      code = do_stretch(w, of, block);
+      l->rest = (stretch){w->before, of[0] + of[1] - w->before};
+      speed = (double)of[1] / (now() - start);
+    }
+  }
+  *ended = now();
+  const exit_code flushed = folder_flush(&w->folder);
+  if (!w->out && folder_lost_last(&w->folder)) {
+    l->before = w->last.of;
+    w->done -= w->last.of.count;
+    w->noted = w->last.noted;
+    w->inputs_noted = w->last.inputs_noted;
+  }
+  ranks_handing_end();
+  return code == EXIT_GOOD ? flushed : code;
+}
+
+/* Adds the poses of a stretch. */
+static exit_code add_stretch(const ranges *gaps, stretch s, ranges *out)
+{
+  const uint64_t end = s.first + s.count;
+  uint64_t at = 0;
+  for (size_t i = 0; i < gaps->count && at < end; ++i) {
+    const range gap = gaps->at[i];
+    const uint64_t length = gap.end - gap.first, first = s.first > at ? s.first - at : 0;
+    const uint64_t last = end - at < length ? end - at : length;
+    if (first < last) {
+      CLI_TRY(ranges_add(out, (range){gap.first + first, gap.first + last, 0}));
+    }
+    at += length;
+  }
+  return EXIT_GOOD;
+}
+
+/* Makes what ranks that failed have left what is to do, the same on all ranks. */
+static exit_code gather_left(running *w, const left *own)
+{
+  const size_t count = ranks_count();
+  ranges all = {0};
+  left *of = calloc(count, sizeof *of);
+  exit_code code = ranks_agree(of ? EXIT_GOOD : report(EXIT_RUN, "no memory for what %zu ranks have left", count));
+  if (code != EXIT_GOOD) {
+    free(of);
+    return code;
+  }
+  of[ranks_own()] = *own;
+  ranks_sum(&of->rest.first, (int)(count * sizeof *of / sizeof(uint64_t)));
+  for (size_t i = 0; i < count && code == EXIT_GOOD; ++i) {
+    code = add_stretch(&w->folder.gaps, of[i].rest, &all);
+    code = code == EXIT_GOOD ? add_stretch(&w->folder.gaps, of[i].before, &all) : code;
+  }
+  free(of);
+  ranges_sort(&all);
+  ranges_free(&w->folder.gaps);
+  w->folder.gaps = all;
+  return ranks_agree(code);
+}
+
+/* How a round ended, of all ranks. *again: some failed and others did not, for the first time. What fails for another rank,
+ * too, is not the rank's fault. */
+static exit_code judge(running *w, exit_code code, size_t *lost, bool *again)
+{
+  uint64_t counts[2] = {code == EXIT_GOOD && !w->out, code != EXIT_GOOD};
+  ranks_sum(counts, 2);
+  *again = counts[0] && counts[1] && !*lost;
+  if (!*again) {
+    return ranks_agree(code);
+  }
+  *lost = (size_t)counts[1];
+  if (code != EXIT_GOOD) {
+    report_kept();
+    w->out = true;
+  }
+  return EXIT_GOOD;
+}
+
+/* What ranks that fail have left the others do in a second round. */
 static exit_code do_handed(running *w, size_t block)
 {
-  uint64_t of[2];
-  double speed = 0.0;
+  bool again = true;
+  size_t lost = 0;
+  double ended = 0.0;
   CLI_TRY(compile_first(w));
   trace_begin(&w->trace, w->run->o);
-  CLI_TRY(ranks_handing_begin(ranges_total(&w->folder.gaps), block));
-  exit_code code = ask(w, speed, of);
-  while (code == EXIT_GOOD && of[1]) {
-    const double start = now();
-    code = do_stretch(w, of, block);
-    speed = (double)of[1] / (now() - start);
-    code = code == EXIT_GOOD ? ask(w, speed, of) : code;
+  while (again) {
+    left l = {.rest = {0, 0}};
+    const exit_code code = do_round(w, block, &l, &ended);
+    CLI_TRY(judge(w, code, &lost, &again));
+    CLI_TRY(again ? gather_left(w, &l) : EXIT_GOOD);
   }
-  const double ended = now();
-  code = code == EXIT_GOOD ? folder_flush(&w->folder) : code;
-  ranks_handing_end(code != EXIT_GOOD);
-  code = ranks_agree(code);
-  return code == EXIT_GOOD ? trace_add(&w->trace, TRACE_END, ended, now(), (range){0}) : code;
+  if (lost) {
+    warn("%zu of %zu ranks failed; the others have done what these had left", lost, ranks_count());
+  }
+  return trace_add(&w->trace, TRACE_END, ended, now(), (range){0});
 }
 
 static exit_code do_part(running *w)
