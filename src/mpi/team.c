@@ -137,14 +137,17 @@ static void *serve(void *of)
 {
   mpi_team *team = of;
   const int others = team_size(team) - 1;
+  long pause = SLEEP_FIRST;
   for (int ended = 0; ended < others;) {
     int there = 0;
     MPI_Status from;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, team->all, &there, &from);
     if (!there) {
-      sleep_for(SERVE_EVERY);
+      sleep_for(pause);
+      pause = 2 * pause < SERVE_EVERY ? 2 * pause : SERVE_EVERY;
       continue;
     }
+    pause = SLEEP_FIRST; /* whoever has small blocks asks again soon */
     double asked = 0.0;
     uint64_t answer[2];
     MPI_Recv(&asked, 1, MPI_DOUBLE, from.MPI_SOURCE, from.MPI_TAG, team->all, MPI_STATUS_IGNORE);
