@@ -23,6 +23,7 @@ if DEVICE == "auto":
 import folder as f  # pylint: disable=wrong-import-position
 
 MPIRUN, PLUGIN = sys.argv[2], os.path.abspath(sys.argv[3])
+UNSYNCED = os.path.abspath(sys.argv[5]) if sys.argv[5:] else None
 OPEN = "Open MPI" in subprocess.run([MPIRUN, "--version"], capture_output=True, text=True, check=True).stdout
 START = [MPIRUN, "--oversubscribe", "--allow-run-as-root", "--bind-to", "none"] if OPEN else [MPIRUN]
 # Each rank notes its process, so that it can be stopped or killed.
@@ -199,11 +200,11 @@ def refused():
         same("dense", "full", "a rank that failed")
 
 
-def unsynced(library):
+def unsynced():
     """Ranks that fail by the disk once a block is written, which nobody else knows: what they had is done by the others, and
     told of once; where all fail, all end."""
     words = [*KINDS["dense"], "--yes", "--block", "8", "-o"]
-    loaded = f"export LD_PRELOAD={shlex.quote(os.path.abspath(library))} ABUT_TEST_"
+    loaded = f"export LD_PRELOAD={shlex.quote(UNSYNCED)} ABUT_TEST_"
     for one, ranks, fails, ending in ((1, 3, "DATA_FAILS=1", "npy"), (0, 2, "DATA_FAILS=1", "npy"), (1, 2, "JOURNAL_FAILS=3", "journal")):
         name = f"unsynced-{one}-{ending}"
         end(unlike(ranks, one, [*words, f"{name}/"], [*words, f"{name}/"], loaded + fails + "; "), 0,
@@ -286,7 +287,8 @@ def slowed(poses):
     os.kill(victim, signal.SIGCONT)
     end(process, 0, [f"1 of {poses}"])
     same("whole", "stopped", "a rank that stood still")
-    process = begin(2, *words, "-o", "slow/", "--yes", note=True)
+    # In blocks that take longer than the first, which stands still most of the time, takes to answer.
+    process = begin(2, *KINDS["compact"], "--block", 100, "-o", "slow/", "--yes", note=True)
     victim, shares = process_of(0), (0, 1)
     while process.poll() is None and not done("slow", 0, 2):
         time.sleep(0.002)
@@ -309,8 +311,8 @@ def main():
         if sys.argv[4:5] == ["long"]:
             answers()
             refused()
-            if sys.argv[5:]:
-                unsynced(sys.argv[5])
+            if UNSYNCED:
+                unsynced()
             f.make_inputs(4000)
             killed(4000)
             slowed(4000)
