@@ -50,18 +50,27 @@ void layout_numbers(const abut_layout *l, size_t out[9])
   memcpy(out, numbers, sizeof numbers);
 }
 
+/* Begins an answer of so many bytes with what all have first. Returns where it goes on; NULL without memory, which *out says. */
+static uint8_t *begin(answer *out, size_t size, size_t count, const char *what)
+{
+  uint8_t *bytes = malloc(size);
+  if (!bytes) {
+    answer_text(out, FAILED, "no memory for %zu %s", count, what);
+    return NULL;
+  }
+  *out = (answer){OK, (char *)bytes, size};
+  memcpy(bytes, MAGIC, 4);
+  return put_bits(put_bits(bytes + 4, VERSION, 4), count, 4);
+}
+
 void answer_frame(answer *out, const frame_answer *f)
 {
   const size_t count = f->list->count, head = 4 + 4 * INTEGERS + 8 * 10, each = 4 * (1 + 2 + 3 + 1 + 3 + 1 + (f->candidates != NULL));
   const size_t size = head + count * each + 4 * (f->push_count + KIND_WHOLES * f->kind_count);
-  uint8_t *bytes = malloc(size), *to = bytes;
-  if (!bytes) {
-    answer_text(out, FAILED, "no memory for %zu contacts", count);
+  uint8_t *to = begin(out, size, count, "contacts");
+  if (!to) {
     return;
   }
-  memcpy(to, MAGIC, 4);
-  to = put_bits(to + 4, VERSION, 4);
-  to = put_bits(to, count, 4);
   for (int i = 0; i < 9; ++i) {
     to = put_bits(to, f->layout[i], 4);
   }
@@ -79,21 +88,13 @@ void answer_frame(answer *out, const frame_answer *f)
   to = put_wholes(to, f->candidates, f->candidates ? count : 0);
   to = put_floats(to, f->pushes, f->push_count);
   put_wholes(to, f->kinds, KIND_WHOLES * f->kind_count);
-  *out = (answer){OK, (char *)bytes, size};
 }
 
 void answer_curves(answer *out, size_t rows, size_t count, const float *values)
 {
   const size_t size = 4 + 4 * 3 + 4 * rows * count;
-  uint8_t *bytes = malloc(size), *to = bytes;
-  if (!bytes) {
-    answer_text(out, FAILED, "no memory for curves of %zu frames", count);
-    return;
+  uint8_t *to = begin(out, size, count, "frames of curves");
+  if (to) {
+    put_floats(put_bits(to, rows, 4), values, rows * count);
   }
-  memcpy(to, MAGIC, 4);
-  to = put_bits(to + 4, VERSION, 4);
-  to = put_bits(to, count, 4);
-  to = put_bits(to, rows, 4);
-  put_floats(to, values, rows * count);
-  *out = (answer){OK, (char *)bytes, size};
 }
