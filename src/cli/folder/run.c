@@ -190,23 +190,33 @@ static exit_code do_gaps(running *w, size_t block)
   return trace_add(&w->trace, TRACE_END, start, now(), (range){0});
 }
 
-/* Of all that is missing, poses of[0] to before of[0] + of[1], which may lie in several gaps. */
-static exit_code do_stretch(running *w, const uint64_t of[2], size_t block)
+/* Adds the poses of a stretch, which may lie in several gaps. */
+static exit_code add_stretch(const ranges *gaps, stretch s, ranges *out)
 {
-  const ranges *gaps = &w->folder.gaps;
-  const uint64_t end = of[0] + of[1];
+  const uint64_t end = s.first + s.count;
   uint64_t at = 0;
-  w->before = of[0];
   for (size_t i = 0; i < gaps->count && at < end; ++i) {
     const range gap = gaps->at[i];
-    const uint64_t length = gap.end - gap.first, first = of[0] > at ? of[0] - at : 0;
+    const uint64_t length = gap.end - gap.first, first = s.first > at ? s.first - at : 0;
     const uint64_t last = end - at < length ? end - at : length;
     if (first < last) {
-      CLI_TRY(do_gap(w, (range){gap.first + first, gap.first + last, 0}, block));
+      CLI_TRY(ranges_add(out, (range){gap.first + first, gap.first + last, 0}));
     }
     at += length;
   }
   return EXIT_GOOD;
+}
+
+static exit_code do_stretch(running *w, stretch s, size_t block)
+{
+  ranges parts = {0};
+  w->before = s.first;
+  exit_code code = add_stretch(&w->folder.gaps, s, &parts);
+  for (size_t i = 0; i < parts.count && code == EXIT_GOOD; ++i) {
+    code = do_gap(w, parts.at[i], block);
+  }
+  ranges_free(&parts);
+  return code;
 }
 
 /* A rank of each node compiles what is not kept yet, by a pose, or a step of a world, that it computes for nothing; the
@@ -249,7 +259,7 @@ static exit_code do_round(running *w, size_t block, left *l, double *ended)
     l->rest = (stretch){of[0], of[1]};
     if (code == EXIT_GOOD && of[1]) {
       const double start = now();
-      code = do_stretch(w, of, block);
+      code = do_stretch(w, l->rest, block);
       l->rest = (stretch){w->before, of[0] + of[1] - w->before};
       speed = (double)of[1] / (now() - start);
     }
@@ -264,23 +274,6 @@ static exit_code do_round(running *w, size_t block, left *l, double *ended)
   }
   ranks_handing_end();
   return code == EXIT_GOOD ? flushed : code;
-}
-
-/* Adds the poses of a stretch. */
-static exit_code add_stretch(const ranges *gaps, stretch s, ranges *out)
-{
-  const uint64_t end = s.first + s.count;
-  uint64_t at = 0;
-  for (size_t i = 0; i < gaps->count && at < end; ++i) {
-    const range gap = gaps->at[i];
-    const uint64_t length = gap.end - gap.first, first = s.first > at ? s.first - at : 0;
-    const uint64_t last = end - at < length ? end - at : length;
-    if (first < last) {
-      CLI_TRY(ranges_add(out, (range){gap.first + first, gap.first + last, 0}));
-    }
-    at += length;
-  }
-  return EXIT_GOOD;
 }
 
 /* Makes what ranks that failed have left what is to do, the same on all ranks. */
