@@ -348,21 +348,28 @@ static abut_status final_loss(decomposition *d, const primitives *p, double *los
   return ABUT_SUCCESS;
 }
 
+/* The loss of the last fit, and the IoU, by the final samples. */
+static abut_status final_look(decomposition *d, const primitives *p, double *loss, double *iou)
+{
+  TRY(final_loss(d, p, loss));
+  TRY(fit_unions(&d->fit, &d->fine));
+  *iou = fit_iou(&d->fit, &d->fine);
+  return ABUT_SUCCESS;
+}
+
 abut_status stages_take_away(decomposition *d, primitives *p)
 {
   abut_status status = ABUT_SUCCESS;
   const size_t count = p->count;
   abut_decompose_end ended = d->report->end;
   const double wanted = 1.0 - d->options->error;
-  double least;
+  double least, least_iou;
   void *memory = NULL;
   if (count < 2) {
     return ABUT_SUCCESS; /* one adds */
   }
-  TRY(final_loss(d, p, &least));
+  TRY(final_look(d, p, &least, &least_iou));
   least *= 1.0 - TAKEN_AWAY;
-  TRY(fit_unions(&d->fit, &d->fine));
-  const double least_iou = fit_iou(&d->fit, &d->fine);
   TRY(allocate(&memory, 1, sizeof(primitives)));
   primitives *other = memory;
   d->fit.mixed = true;
@@ -371,9 +378,7 @@ abut_status stages_take_away(decomposition *d, primitives *p)
     double iou, loss;
     TRY_DONE(count_from(d, from, count, other, &iou));
     TRY_DONE(reach_out(d, other, HUGE_VAL));
-    TRY_DONE(final_loss(d, other, &loss));
-    TRY_DONE(fit_unions(&d->fit, &d->fine));
-    iou = fit_iou(&d->fit, &d->fine);
+    TRY_DONE(final_look(d, other, &loss, &iou));
     const bool missed = !d->options->primitives && iou < wanted;
     if (other->count == count && loss < least && iou >= least_iou && (!missed || ended == ABUT_DECOMPOSE_ERROR_NOT_REACHED)) {
       *p = *other;
@@ -484,14 +489,14 @@ done:
   return status;
 }
 
-static abut_status convert_all(decomposition *d, primitives *p)
+/* *before: the loss before any. */
+static abut_status convert_all(decomposition *d, primitives *p, double *before)
 {
-  double least;
+  double least, iou;
   bool fell = true;
   const double begun = now();
-  TRY(final_loss(d, p, &least));
-  TRY(fit_unions(&d->fit, &d->fine));
-  double iou = fit_iou(&d->fit, &d->fine);
+  TRY(final_look(d, p, &least, &iou));
+  *before = least;
   for (int pass = 0; pass < PASSES && fell; ++pass) {
     TRY(decompose_tell(d, "polyhedra", 0.9 + 0.03 * (double)pass));
     TRY(convert(d, p, &least, &iou, &fell));
@@ -516,14 +521,14 @@ static abut_status reach_out_again(decomposition *d, primitives *p, double befor
 {
   abut_status status = ABUT_SUCCESS;
   const double wanted = 1.0 - d->options->error;
+  double loss, iou;
   void *memory;
   TRY(allocate(&memory, 1, sizeof(primitives)));
   primitives *kept = memory;
   *kept = *p;
   TRY_DONE(reach_out(d, p, before * (1.0 - CONVERTED)));
-  TRY_DONE(fit_look(&d->fit, &d->fine, p, FINAL_WIDTH));
-  TRY_DONE(fit_unions(&d->fit, &d->fine));
-  if (!d->options->primitives && d->report->end == ABUT_DECOMPOSED && fit_iou(&d->fit, &d->fine) < wanted) {
+  TRY_DONE(final_look(d, p, &loss, &iou));
+  if (!d->options->primitives && d->report->end == ABUT_DECOMPOSED && iou < wanted) {
     *p = *kept;
   }
 done:
@@ -534,7 +539,6 @@ done:
 abut_status stages_convert(decomposition *d, primitives *p)
 {
   double before;
-  TRY(final_loss(d, p, &before));
-  TRY(convert_all(d, p));
+  TRY(convert_all(d, p, &before));
   return any_planes(p) && any_away(p) ? reach_out_again(d, p, before) : ABUT_SUCCESS;
 }
