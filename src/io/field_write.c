@@ -35,14 +35,21 @@ static abut_status make_body(const body_names *n, char **out)
   return *out ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for '%s'", n->body);
 }
 
+/* Appends one to a list, which is taken over: NULL where that cannot be. */
+static json_t *with_one(json_t *list, json_t *one)
+{
+  if (json_array_append_new(list, one) != 0) {
+    json_decref(list);
+    return NULL;
+  }
+  return list;
+}
+
 static json_t *numbers_of(const double *x, size_t count)
 {
   json_t *out = json_array();
   for (size_t i = 0; out && i < count; ++i) {
-    if (json_array_append_new(out, json_real(x[i])) != 0) {
-      json_decref(out);
-      out = NULL;
-    }
+    out = with_one(out, json_real(x[i]));
   }
   return out;
 }
@@ -70,10 +77,7 @@ static json_t *polyhedron_of(const abut_polyhedron *p)
 {
   json_t *planes = json_array();
   for (size_t i = 0; planes && i < p->count; ++i) {
-    if (json_array_append_new(planes, numbers_of(p->planes + 6 * i, 6)) != 0) {
-      json_decref(planes);
-      planes = NULL;
-    }
+    planes = with_one(planes, numbers_of(p->planes + 6 * i, 6));
   }
   return with_operation(planes ? json_pack("{s:o}", "planes", planes) : NULL, p->operation);
 }
@@ -92,10 +96,7 @@ static json_t *superquadrics_of(const abut_body_def *def)
 {
   json_t *list = json_array();
   for (size_t i = 0; list && i < def->superquadric_count; ++i) {
-    if (json_array_append_new(list, superquadric_of(&def->superquadrics[i])) != 0) {
-      json_decref(list);
-      list = NULL;
-    }
+    list = with_one(list, superquadric_of(&def->superquadrics[i]));
   }
   return list;
 }
@@ -104,10 +105,7 @@ static json_t *polyhedra_of(const abut_body_def *def)
 {
   json_t *list = json_array();
   for (size_t i = 0; list && i < def->polyhedron_count; ++i) {
-    if (json_array_append_new(list, polyhedron_of(&def->polyhedra[i])) != 0) {
-      json_decref(list);
-      list = NULL;
-    }
+    list = with_one(list, polyhedron_of(&def->polyhedra[i]));
   }
   return list;
 }
