@@ -142,8 +142,6 @@ static abut_status find_contacts(const live *l, const request *r, world_contacts
   return l->kinds && c->placed ? abut_find_contacts_by(l->links, l->by, l->kinds, c->q, c->placed, &c->items, &c->list) : ABUT_SUCCESS;
 }
 
-#define STOPPED (ABUT_WORLD_NOT_FINITE | ABUT_WORLD_DIVERGED | ABUT_WORLD_SINGULAR | ABUT_WORLD_BAD_INPUT)
-
 /* What contacts push the joints with in a step from the frame. Where there is no step there are no forces. */
 static bool find_pushes(const live *l, const request *r, world_contacts *c, answer *out)
 {
@@ -175,7 +173,7 @@ static bool find_pushes(const live *l, const request *r, world_contacts *c, answ
   }
   c->pushes = memory;
   for (size_t i = 0; i < nv; ++i) {
-    c->pushes[i] = status & STOPPED ? NAN : c->pushes[i];
+    c->pushes[i] = status & ABUT_WORLD_STOPS ? NAN : c->pushes[i];
   }
   return true;
 }
