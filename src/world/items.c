@@ -459,8 +459,7 @@ static abut_status check_pairs(const named_kinds *n, const abut_pair *by, size_t
       return ABUT_ERROR_HANDLE;
     }
     for (int side = 0; side < 2; ++side) {
-      const abut_body a = own->bodies[side], b = given->bodies[side];
-      if (a.index != b.index || a.generation != b.generation) {
+      if (!same_body(own->bodies[side], given->bodies[side])) {
         return fail(ABUT_ERROR_ARGUMENT, "pair %zu is not of the bodies of that kind of candidates", i);
       }
     }
