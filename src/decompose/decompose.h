@@ -64,9 +64,6 @@ bool primitive_near(const primitive *p, const double x[3], double scale, double 
  * Returns how many there are. */
 size_t polyhedron_create(const double (*planes)[4], size_t count, const double centre[3], bool away, primitive *parts);
 
-/* Gives a unit vector across a normal, the same on every machine; of no normal none. */
-void plane_across(const double normal[3], double out[3]);
-
 /* Moves the planes of a part by a step of its parameters, so that the centre stays within. */
 void part_move(primitive *part, const double step[PARAMETERS]);
 

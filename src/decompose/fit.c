@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "decompose/decompose.h"
 #include "geometry/layout.h"
+#include "surface/vector.h"
 #include <math.h>
 #include <string.h>
 
@@ -93,7 +94,7 @@ static void pack_part(reals *to, size_t at, const primitive *p)
 {
   for (size_t i = 0; i < PLANES_EACH; ++i) {
     double across[3];
-    plane_across(p->planes[i], across);
+    unit_across(p->planes[i], across);
     for (size_t k = 0; k < 3; ++k) {
       reals_set(to, at + PLANES_STRIDE * i + k, p->planes[i][k]);
       reals_set(to, at + PLANES_STRIDE * i + PLANES_ACROSS + k, across[k]);

@@ -31,26 +31,11 @@ size_t polyhedron_create(const double (*planes)[4], size_t count, const double c
   return needed;
 }
 
-void plane_across(const double normal[3], double out[3])
-{
-  int least = 0;
-  double axis[3] = {0.0, 0.0, 0.0};
-  for (int k = 1; k < 3; ++k) {
-    least = fabs(normal[k]) < fabs(normal[least]) ? k : least;
-  }
-  axis[least] = 1.0;
-  cross(normal, axis, out);
-  const double length = sqrt(dot(out, out));
-  for (int k = 0; k < 3 && length > 0.0; ++k) {
-    out[k] /= length;
-  }
-}
-
 void part_move(primitive *part, const double step[PARAMETERS])
 {
   for (int i = 0; i < PLANES_EACH; ++i) {
     double *n = part->planes[i], along[3], across[3], square = 0.0;
-    plane_across(n, along);
+    unit_across(n, along);
     cross(n, along, across);
     if (!(dot(along, along) > 0.0)) {
       continue; /* no plane */

@@ -237,16 +237,14 @@ static size_t cut(const double (*from)[3], size_t count, const double plane[6], 
 static abut_status add_face(sheet *s, const abut_polyhedron *p, size_t face, double wide, double (*room)[3], colour in)
 {
   const double *n = p->planes + 6 * face;
-  const int least = fabs(n[0]) < fabs(n[1]) ? (fabs(n[0]) < fabs(n[2]) ? 0 : 2) : fabs(n[1]) < fabs(n[2]) ? 1 : 2;
-  const double axis[3] = {least == 0, least == 1, least == 2}, size = sqrt(dot(n, n));
+  const double size = sqrt(dot(n, n));
   double along[3], across[3], (*one)[3] = room, (*other)[3] = room + p->count + 4;
   size_t count = 4;
-  cross(n, axis, along);
+  unit_across(n, along);
   cross(n, along, across);
-  const double length = sqrt(dot(along, along));
   for (size_t i = 0; i < 4; ++i) { /* counterclockwise, seen against the normal */
     for (int k = 0; k < 3; ++k) {
-      one[i][k] = n[3 + k] + wide / length * ((i == 0 || i == 3 ? 1.0 : -1.0) * along[k] + (i < 2 ? 1.0 : -1.0) * across[k] / size);
+      one[i][k] = n[3 + k] + wide * ((i == 0 || i == 3 ? 1.0 : -1.0) * along[k] + (i < 2 ? 1.0 : -1.0) * across[k] / size);
     }
   }
   for (size_t i = 0; i < p->count && count; ++i) {

@@ -2,6 +2,8 @@
 #ifndef ABUT_SURFACE_VECTOR_H
 #define ABUT_SURFACE_VECTOR_H
 
+#include <math.h>
+
 static inline double dot(const double a[3], const double b[3])
 {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -18,6 +20,22 @@ static inline void difference(const double a[3], const double b[3], double out[3
 {
   for (int k = 0; k < 3; ++k) {
     out[k] = a[k] - b[k];
+  }
+}
+
+/* Gives a direction of length 1 across another, which may have any length; zeros for none. */
+static inline void unit_across(const double n[3], double out[3])
+{
+  int least = 0;
+  double axis[3] = {0.0, 0.0, 0.0};
+  for (int k = 1; k < 3; ++k) {
+    least = fabs(n[k]) < fabs(n[least]) ? k : least;
+  }
+  axis[least] = 1.0;
+  cross(n, axis, out);
+  const double length = sqrt(dot(out, out));
+  for (int k = 0; k < 3 && length > 0.0; ++k) {
+    out[k] /= length;
   }
 }
 
