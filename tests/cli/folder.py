@@ -4,6 +4,7 @@
 Computes on $ABUT_TEST_DEVICE, else the host. With `killed`, runs that are killed at moments by a seed and go on alone.
 """
 import array
+import fcntl
 import json
 import os
 import pathlib
@@ -15,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import zipfile
 
@@ -534,17 +536,18 @@ def far():
 def launchers():
     """One of several ranks is refused, unless it says which part it is; the script of a job is not."""
     words = [*KINDS["gradient"]]
+    in_shell = {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PTY_PORT": "1234"}
     several = [{"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}, {"PMI_SIZE": "16", "PMI_RANK": "3"},
                {"PMIX_RANK": "1"}, {"PMIX_RANK": "0", "SLURM_NTASKS": "4"}, {"PMI_RANK": "0", "SLURM_NTASKS": "4"},
-               {"SLURM_STEP_NUM_TASKS": "8", "SLURM_NTASKS": "8", "SLURM_PROCID": "0"}]
+               {"SLURM_STEP_NUM_TASKS": "8", "SLURM_NTASKS": "8", "SLURM_PROCID": "0"}, in_shell]
     alone = [{"OMPI_COMM_WORLD_SIZE": "1"}, {"PMI_SIZE": "1"}, {"PMIX_RANK": "0"}, {"SLURM_NTASKS": "16", "SLURM_PROCID": "0"},
              {"SLURM_NTASKS": "16", "SLURM_JOB_ID": "7", "SLURM_PROCID": "0", "SLURM_NODEID": "0"},
-             {"SLURM_STEP_NUM_TASKS": "1", "SLURM_NTASKS": "16", "PMIX_RANK": "0"}, {"PMI_SIZE": ""}, {"OMPI_COMM_WORLD_SIZE": "x"},
-             {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PTY_PORT": "1234"}]
+             {"SLURM_STEP_NUM_TASKS": "1", "SLURM_NTASKS": "16", "PMIX_RANK": "0"}, {"PMI_SIZE": ""}, {"OMPI_COMM_WORLD_SIZE": "x"}]
     write_npy("one.npy", (1, 12), [0.0] * 12)
     short = [w if w != "p.npy" else "one.npy" for w in words]
     for i, variables in enumerate(several):
-        run(2, *words, "-o", "launched.npz", env=environment(**variables), says=r"started as one of several ranks.*--shard \$")
+        run(2, *words, "-o", "launched.npz", env=environment(**variables), start_new_session=True,
+            says=r"started as one of several ranks.*--shard \$" + ".*srun needs --mpi=pmix" * (not any(k.startswith(("PMI", "OMPI")) for k in variables)))
         check(not os.path.exists("launched.npz"), f"{variables}: something was written")
     run(0, "devices", env=environment(**several[0]))
     run(0, *words, "-o", "launched/", "--shard", "0/2", env=environment(**several[0]), says="not finite")
@@ -554,6 +557,12 @@ def launchers():
     for variables in alone:
         run(0, *short, "-o", "launched.npz", env=environment(**variables), says="^$")
         os.unlink("launched.npz")
+    # A shell that is typed into is one process, and has a terminal, which steps that it starts have not.
+    ours, terminal = os.openpty()
+    run(0, *short, "-o", "launched.npz", env=environment(**in_shell), says="^$", start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(terminal, termios.TIOCSCTTY, 0))
+    os.close(ours)
+    os.close(terminal)
 
 
 def kill_after(seconds, *words):
