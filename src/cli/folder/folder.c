@@ -1,6 +1,7 @@
 #include "folder/folder.h"
 
 #include "base/array_type.h"
+#include "folder/nfs.h"
 #include "folder/ranks.h"
 
 #include <dirent.h>
@@ -286,6 +287,7 @@ exit_code folder_open_arrays(folder *f)
     const exit_code code = !path           ? report(EXIT_RUN, "no memory")
                            : a->file < 0 ? folder_fail(path)
                                            : check_array(a, path);
+    a->on_nfs = a->file >= 0 && nfs_has(a->file);
     free(path);
     CLI_TRY(code);
   }
@@ -309,6 +311,9 @@ exit_code folder_lock(folder *f)
     } else {
       nanosleep(&(struct timespec){0, LOCK_EVERY}, NULL);
     }
+  }
+  if (code == EXIT_GOOD) { /* at what whoever had it has made */
+    nfs_look_again(f->path);
   }
   free(path);
   return code;
@@ -579,6 +584,19 @@ void folder_close(folder *f)
 
 /* ---- blocks ---- */
 
+/* Beside what processes of other machines write at the same time. */
+static exit_code put_row(const char *path, const folder_array *a, const void *bytes, size_t count, uint64_t at)
+{
+  if (!a->on_nfs || !count) {
+    return folder_write_at(path, a->file, bytes, count, at);
+  }
+  if (!nfs_lock(a->file, count, at)) {
+    return folder_fail(path);
+  }
+  const exit_code code = folder_write_at(path, a->file, bytes, count, at);
+  return nfs_unlock(a->file, count, at) || code != EXIT_GOOD ? code : folder_fail(path);
+}
+
 static exit_code put_rows(const folder *f, const folder_array *a, range block, const abut_array *from)
 {
   const uint64_t rows = block.end - block.first;
@@ -592,8 +610,8 @@ static exit_code put_rows(const folder *f, const folder_array *a, range block, c
     return report(EXIT_RUN, "no memory");
   }
   for (size_t i = 0; i < a->states && code == EXIT_GOOD; ++i) {
-    code = folder_write_at(path, a->file, (const char *)from->data + i * bytes, bytes,
-                           a->header_bytes + (i * f->poses + block.first) * a->row_bytes);
+    code = put_row(path, a, (const char *)from->data + i * bytes, bytes,
+                   a->header_bytes + (i * f->poses + block.first) * a->row_bytes);
   }
   free(path);
   return code;

@@ -23,6 +23,7 @@ typedef struct folder_array {
   size_t header_bytes, row_bytes;
   size_t states;    /* how many rows each pose has, those of a state side by side; 1 unless they are of states */
   int file;         /* of a row a pose; -1 while it is not open */
+  bool on_nfs;      /* where it is open */
 } folder_array;
 
 typedef struct folder {
