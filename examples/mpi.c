@@ -60,7 +60,7 @@ int main(int argc, char **argv)
     batch.pose2 = pose2;
     batch.reductions.distance = distance;
     status = abut_mpi_contacts(MPI_COMM_WORLD, pair, &batch, &(abut_mpi_source){count, read_poses, &count},
-                               &(abut_mpi_sink){write_distances, &file});
+                               &(abut_mpi_sink){write_distances, &file, false});
   }
   if (status != ABUT_SUCCESS && rank == 0) {
     fprintf(stderr, "%s\n", abut_last_error());

@@ -15,6 +15,12 @@
  * functions or versions of abut differ are refused, ABUT_ERROR_ARGUMENT. A list that is too short is an error as well: it
  * should grow.
  *
+ * But what fails while a rank computes is its own where its sink says that it lasts: the other ranks compute what it has been
+ * given and has not done, their sinks take it, each pose once, and they return ABUT_SUCCESS; it returns its own status,
+ * also as "rank 3: ...". This holds for all but abut_mpi_share, a progress function that says stop, ABUT_ERROR_ARGUMENT and
+ * ABUT_ERROR_HANDLE, what fails before the first block, and what fails to be computed by another rank, too. Since
+ * statuses may differ then, what ranks do together next must not depend on their own; abut_mpi_agree makes them one.
+ *
  * A call makes communicators of its own, and where there is more than one rank it has one of each node compute the first
  * pose once more before all begin, so that kernels that are not kept yet are compiled once. It is for batches that take
  * seconds.
@@ -49,6 +55,7 @@ typedef abut_status (*abut_mpi_write)(void *user, uint64_t first, const abut_bat
 typedef struct abut_mpi_sink {
   abut_mpi_write write;
   void *user;
+  bool lasts; /* what it has taken stays, whatever its rank's call returns, as in a file; see Errors */
 } abut_mpi_sink;
 
 /* Computes the contacts of all poses of the source, by all ranks of `comm`.

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -97,7 +98,21 @@ typedef struct handing {
   abut_status (*first)(void *user); /* by a rank of each node, before all begin; or NULL */
   abut_mpi_work work;
   void *user;
+  const bool *leaves; /* whether what `work` has just failed with leaves its block to other ranks; NULL: it never does */
 } handing;
+
+/* Elements of a batch, and what a rank failed to do of it. */
+typedef struct piece {
+  uint64_t first, count;
+} piece;
+
+/* What is handed out in a round, counted through, and how it ended on this rank. */
+typedef struct round_of {
+  const piece *pieces;
+  size_t count;
+  bool last; /* what fails in it fails for all */
+  piece left;
+} round_of;
 
 static abut_status check_comm(MPI_Comm comm, const char *function)
 {
@@ -147,30 +162,108 @@ static abut_status said_of(abut_status status, const char *who, uint64_t first, 
               first + count);
 }
 
-static abut_status do_blocks(mpi_team *team, const handing *h)
+/* Elements that were handed out, which may lie in several pieces. */
+static abut_status do_stretch(const handing *h, round_of *r, const uint64_t of[2])
+{
+  const uint64_t end = of[0] + of[1];
+  uint64_t at = 0;
+  abut_status status = ABUT_SUCCESS;
+  for (size_t i = 0; i < r->count && status == ABUT_SUCCESS; at += r->pieces[i++].count) {
+    const uint64_t behind = at + r->pieces[i].count, first = of[0] > at ? of[0] : at, last = end < behind ? end : behind;
+    if (first < last) {
+      r->left = (piece){r->pieces[i].first + first - at, last - first};
+      abut_set_error(ABUT_SUCCESS, "");
+      status = said_of(h->work(h->user, r->left.first, (size_t)r->left.count), "work", r->left.first, r->left.count);
+    }
+  }
+  return status;
+}
+
+/* *r's `left` is of no elements but where this rank leaves them to the others. */
+static abut_status do_blocks(mpi_team *team, const handing *h, round_of *r)
 {
   uint64_t of[2];
   double speed = 0.0;
   abut_status status = ABUT_SUCCESS;
   while (status == ABUT_SUCCESS && (team_ask(team, speed, of), of[1])) {
     const double start = now(), least = 1e-9;
-    abut_set_error(ABUT_SUCCESS, "");
-    status = said_of(h->work(h->user, of[0], (size_t)of[1]), "work", of[0], of[1]);
+    status = do_stretch(h, r, of);
     const double took = now() - start;
     speed = (double)of[1] / (took > least ? took : least);
   }
-  if (status != ABUT_SUCCESS) { /* the others end with the blocks that they have */
+  const bool leaves = status != ABUT_SUCCESS && !r->last && h->leaves && *h->leaves;
+  if (!leaves) {
+    r->left = (piece){0, 0};
+  }
+  if (status != ABUT_SUCCESS && !leaves) { /* the others end with the blocks that they have */
     team_ask(team, -1.0, of);
   }
   return status;
 }
 
-static abut_status hand_out(mpi_team *team, const handing *h)
+/* `out`: this rank has failed, and does nothing but answer. */
+static abut_status do_round(mpi_team *team, const handing *h, round_of *r, uint64_t most, bool out)
 {
   shares s = {0};
+  uint64_t total = 0;
+  for (size_t i = 0; i < r->count; ++i) {
+    total += r->pieces[i].count;
+  }
+  const bool there = shares_begin(&s, total, most, (size_t)team_size(team));
+  abut_status status = agree(team, there ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for %d ranks", team_size(team)));
+  if (status == ABUT_SUCCESS) {
+    team_asking_begin(team, answer, &s);
+    status = out ? ABUT_SUCCESS : do_blocks(team, h, r);
+    team_asking_end(team);
+  } else {
+    r->last = true; /* all know */
+  }
+  shares_end(&s);
+  return status;
+}
+
+/* What ranks have left, done by the others. What fails once more is not the rank's fault. */
+static abut_status do_left(mpi_team *team, const handing *h, const piece *own, uint64_t most)
+{
+  const size_t ranks = (size_t)team_size(team);
+  piece *all = calloc(ranks, sizeof *all);
+  abut_status status = agree(team, all ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for what %zu ranks have left", ranks));
+  if (status == ABUT_SUCCESS) {
+    all[team_rank(team)] = *own;
+    team_sum(team, &all->first, (int)(ranks * sizeof *all / sizeof(uint64_t)));
+    round_of r = {.pieces = all, .count = ranks, .last = true};
+    status = agree(team, do_round(team, h, &r, most, own->count != 0));
+  }
+  free(all);
+  return status;
+}
+
+/* *done: the batch is, which all ranks know, though this one may have failed. */
+static abut_status do_all(mpi_team *team, const handing *h, uint64_t most, bool *done)
+{
+  char text[TEXT_BYTES];
+  const piece whole = {0, h->count};
+  round_of r = {.pieces = &whole, .count = 1};
+  const abut_status status = do_round(team, h, &r, most, false);
+  uint64_t counts[3] = {status == ABUT_SUCCESS, r.left.count != 0, status != ABUT_SUCCESS && !r.left.count};
+  snprintf(text, sizeof text, "rank %d: %.*s", team_rank(team), TEXT_BYTES - 32, abut_last_error());
+  team_sum(team, counts, 3);
+  if (!counts[0] || !counts[1] || counts[2]) {
+    const abut_status all = agree(team, status);
+    *done = all == ABUT_SUCCESS;
+    return all;
+  }
+  const abut_status rest = do_left(team, h, &r.left, most);
+  *done = rest == ABUT_SUCCESS;
+  return rest == ABUT_SUCCESS && status != ABUT_SUCCESS ? abut_set_error(status, text) : rest;
+}
+
+static abut_status hand_out(mpi_team *team, const handing *h, bool *done)
+{
   uint64_t most = h->most < NUMBER_MOST ? h->most : NUMBER_MOST;
   abut_status status = agree(team, check_handing(team, h));
   status = status ? status : check_alike(team, h->count, h->function);
+  *done = status == ABUT_SUCCESS && h->count == 0;
   if (status != ABUT_SUCCESS || h->count == 0) {
     return status;
   }
@@ -178,18 +271,7 @@ static abut_status hand_out(mpi_team *team, const handing *h)
   if (h->first && team_size(team) > 1) {
     status = agree(team, team_node_rank(team) == 0 ? h->first(h->user) : ABUT_SUCCESS);
   }
-  if (status == ABUT_SUCCESS) {
-    const bool there = shares_begin(&s, h->count, most, (size_t)team_size(team));
-    status = agree(team, there ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for %d ranks", team_size(team)));
-  }
-  if (status == ABUT_SUCCESS) {
-    team_asking_begin(team, answer, &s);
-    status = do_blocks(team, h);
-    team_asking_end(team);
-    status = agree(team, status);
-  }
-  shares_end(&s);
-  return status;
+  return status == ABUT_SUCCESS ? do_all(team, h, most, done) : status;
 }
 
 abut_status abut_mpi_share(MPI_Comm comm, uint64_t count, size_t most, abut_mpi_work work, void *user)
@@ -198,8 +280,9 @@ abut_status abut_mpi_share(MPI_Comm comm, uint64_t count, size_t most, abut_mpi_
   mpi_team team;
   abut_status status = check_comm(comm, h.function);
   if (status == ABUT_SUCCESS) {
+    bool done;
     team_begin(&team, comm);
-    status = hand_out(&team, &h);
+    status = hand_out(&team, &h, &done);
     team_end(&team);
   }
   return status;
@@ -261,6 +344,7 @@ typedef struct running {
   const abut_mpi_source *source;
   const abut_mpi_sink *sink;
   uint64_t first, rejected, failures;
+  bool leaves; /* what failed last left nothing with the sink, and may be done by another rank */
 } running;
 
 static bool go_on(size_t done, size_t total, void *user)
@@ -270,12 +354,19 @@ static bool go_on(size_t done, size_t total, void *user)
   return r->batch->progress((size_t)r->first + done, (size_t)r->source->count, r->batch->user);
 }
 
+/* What another rank may be spared of. The caller's own stop, and arguments that all ranks have, are not of that kind. */
+static bool is_own(abut_status status)
+{
+  return status != ABUT_SUCCESS && status != ABUT_ERROR_CANCELLED && status != ABUT_ERROR_ARGUMENT && status != ABUT_ERROR_HANDLE;
+}
+
 /* The source and the sink are given the caller's progress and user, whatever they do with the block. */
 static abut_status read_and_compute(running *r, uint64_t first, size_t count, abut_batch *block)
 {
   *block = *r->batch;
   block->count = count;
   r->first = first;
+  r->leaves = false;
   abut_set_error(ABUT_SUCCESS, "");
   abut_status status = said_of(r->source->read(r->source->user, first, block), "source", first, count);
   if (status == ABUT_SUCCESS) {
@@ -285,6 +376,7 @@ static abut_status read_and_compute(running *r, uint64_t first, size_t count, ab
       computed.user = r;
     }
     status = compute(r->call, &computed);
+    r->leaves = r->sink->lasts && is_own(status);
     computed.progress = r->batch->progress;
     computed.user = r->batch->user;
     *block = computed;
@@ -323,15 +415,17 @@ static abut_status run(MPI_Comm comm, const pair_call *c, abut_batch *batch, con
                      .most = batch ? batch->count : 0,
                      .first = compute_first,
                      .work = whole ? do_poses : NULL,
-                     .user = &r};
+                     .user = &r,
+                     .leaves = &r.leaves};
   mpi_team team;
+  bool done;
   abut_status status = check_comm(comm, h.function);
   if (status != ABUT_SUCCESS) {
     return status;
   }
   team_begin(&team, comm);
-  status = hand_out(&team, &h);
-  if (status == ABUT_SUCCESS) {
+  status = hand_out(&team, &h, &done);
+  if (done) {
     uint64_t sums[2] = {r.rejected, r.failures};
     team_sum(&team, sums, 2);
     batch->rejected = (size_t)sums[0];

@@ -34,6 +34,8 @@ typedef struct job {
   int seen[N];
   bool differs, failed;
   size_t fails_at;            /* a pose; N: none */
+  bool refuses_left;          /* fails at what comes behind later poses, which others have left */
+  uint64_t latest;
   size_t listed, whole_listed; /* entries of lists */
 } job;
 
@@ -50,10 +52,11 @@ static abut_status write_block(void *user, uint64_t first, const abut_batch *blo
   job *j = user;
   const size_t n = block->count;
   const answers *w = &whole, *b = &block_out;
-  if (j->fails_at >= first && j->fails_at < first + n) {
+  if ((j->fails_at >= first && j->fails_at < first + n) || (j->refuses_left && first < j->latest)) {
     j->failed = true;
     return abut_set_error(ABUT_ERROR_WRITE, "no room on the disk");
   }
+  j->latest = first;
   for (size_t i = 0; i < n; ++i) {
     ++j->seen[first + i];
   }
@@ -82,7 +85,7 @@ static void begin_job(job *j)
 {
   *j = (job){.batch = batch_of(&block_out, ROWS), .fails_at = N};
   j->source = (abut_mpi_source){N, read_block, j};
-  j->sink = (abut_mpi_sink){write_block, j};
+  j->sink = (abut_mpi_sink){write_block, j, false};
   answers *both[] = {&whole, &block_out};
   for (int k = 0; k < 2; ++k) {
     double *d = both[k]->d, *t = both[k]->tangent_d;
@@ -354,7 +357,7 @@ static void callbacks(void)
   w.j.batch.progress = watch;
   w.j.batch.user = &w;
   w.j.source = (abut_mpi_source){N, read_and_watch, &w};
-  w.j.sink = (abut_mpi_sink){watch_and_write, &w};
+  w.j.sink = (abut_mpi_sink){watch_and_write, &w, false};
   REQUIRE_OK(abut_contacts(pair, &all));
   REQUIRE_OK(abut_mpi_contacts(MPI_COMM_WORLD, pair, &w.j.batch, &w.j.source, &w.j.sink));
   int seen = 0, reads = 0;
@@ -403,6 +406,61 @@ static void failures(void)
   expect(status, ABUT_ERROR_READ, rank == size - 1, "no such file");
   CHECK_EQUAL(abut_mpi_agree(MPI_COMM_WORLD, ABUT_SUCCESS), ABUT_SUCCESS);
   CHECK_EQUAL(abut_mpi_share(MPI_COMM_NULL, 1, 1, work, NULL), ABUT_ERROR_ARGUMENT);
+}
+
+/* Ranks whose lists are too short fail while they compute. The others wait for each to have been given a block. */
+static abut_status read_slowly(void *user, uint64_t first, abut_batch *block)
+{
+  nanosleep(&(struct timespec){0, 5000000}, NULL);
+  return read_block(user, first, block);
+}
+
+static abut_status lists_of(job *j, bool short_here, bool lasts, bool refuses_left)
+{
+  abut_compact all_list = {.threshold = 1e-9, .grows = true}, list = all_list; /* of every pose that is finite */
+  begin_job(j);
+  abut_batch all = batch_of(&whole, N);
+  all.compact = &all_list;
+  REQUIRE_OK(abut_contacts(pair, &all));
+  j->whole_listed = all_list.count;
+  if (short_here) {
+    list = (abut_compact){.threshold = 1e-9};
+  } else {
+    j->source.read = read_slowly;
+  }
+  j->batch.compact = &list;
+  j->sink.lasts = lasts;
+  j->refuses_left = refuses_left;
+  const abut_status status = abut_mpi_contacts(MPI_COMM_WORLD, pair, &j->batch, &j->source, &j->sink);
+  abut_free_compact(&all_list);
+  abut_free_compact(&list);
+  return status;
+}
+
+/* A rank that cannot compute leaves its blocks to the others, be it rank 0, which hands them out, or the last one. */
+static void left_to_others(void)
+{
+  job j;
+  const bool last = rank == size - 1;
+  if (size == 1) {
+    CHECK_EQUAL(lists_of(&j, true, true, false), ABUT_ERROR_OVERFLOW);
+    return;
+  }
+  const abut_status status = lists_of(&j, last, true, false);
+  CHECK_EQUAL(status, last ? ABUT_ERROR_OVERFLOW : ABUT_SUCCESS);
+  if (last) {
+    int said = -1;
+    check(sscanf(abut_last_error(), "rank %d: ", &said) == 1 && said == rank, "%s", abut_last_error());
+    for (int i = 0; i < N; ++i) {
+      CHECK(i == NOT_FINITE || !j.seen[i]);
+    }
+  }
+  CHECK_EQUAL(j.batch.rejected, 1);
+  end_job(&j, "left to others");
+  expect(lists_of(&j, last, false, false), ABUT_ERROR_OVERFLOW, last, "");
+  expect(lists_of(&j, true, true, false), ABUT_ERROR_OVERFLOW, true, "");
+  const abut_status late = lists_of(&j, last, true, true);
+  expect(late, ABUT_ERROR_WRITE, j.failed, "no room on the disk"); /* what fails by others, too, ends all */
 }
 
 static void unlike(void)
@@ -512,6 +570,7 @@ int main(int argc, char **argv)
     halves();
     callbacks();
     failures();
+    left_to_others();
     if (size > 1) {
       unlike();
     }
