@@ -1,11 +1,12 @@
-/* <abut/mpi.h>, by as many ranks as mpirun starts: test_calls [single]
+/* <abut/mpi.h>, by as many ranks as mpirun starts: test_calls [single|broken]
  *
  * Each rank computes the whole batch by itself, and its sink holds the blocks that it gets to that, bit for bit. `single`:
- * MPI without threads. */
+ * MPI without threads; `broken`: the last rank's device fails, for which broken.c is loaded. */
 #include "core/scene.h"
 
 #include <abut/mpi.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -463,6 +464,28 @@ static void left_to_others(void)
   expect(late, ABUT_ERROR_WRITE, j.failed, "no room on the disk"); /* what fails by others, too, ends all */
 }
 
+/* A device that fails, without another one in its context. */
+static void broken(void)
+{
+  job j;
+  const bool last = rank == size - 1;
+  begin_job(&j);
+  abut_batch all = batch_of(&whole, N);
+  all.d = whole.d;
+  j.batch.d = block_out.d;
+  j.sink.lasts = true;
+  REQUIRE_OK(abut_contacts(pair, &all));
+  if (last) {
+    setenv("ABUT_TEST_BROKEN", "yes", 1);
+  } else {
+    j.source.read = read_slowly;
+  }
+  const abut_status status = abut_mpi_contacts(MPI_COMM_WORLD, pair, &j.batch, &j.source, &j.sink);
+  check(last ? status != ABUT_SUCCESS && strstr(abut_last_error(), "rank ") : status == ABUT_SUCCESS, "status %d: %s", status,
+        abut_last_error());
+  end_job(&j, "a device that fails");
+}
+
 static void unlike(void)
 {
   job j;
@@ -546,6 +569,7 @@ static void make_inputs(void)
 int main(int argc, char **argv)
 {
   int level = MPI_THREAD_SINGLE;
+  uint32_t device;
   const bool single = argc > 1 && strcmp(argv[1], "single") == 0;
   CHECK_EQUAL(abut_mpi_agree(MPI_COMM_WORLD, ABUT_SUCCESS), ABUT_ERROR_ARGUMENT);
   CHECK(strstr(abut_last_error(), "MPI has not been started"));
@@ -556,8 +580,16 @@ int main(int argc, char **argv)
   }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (argc > 1 && !single && abut_find_device("pocl", &device) != ABUT_SUCCESS) {
+    printf("skipped: %s\n", abut_last_error());
+    MPI_Finalize();
+    return 77;
+  }
   if (single) {
     without_threads();
+  } else if (argc > 1) {
+    make_inputs();
+    broken();
   } else {
     make_inputs();
     plain();
