@@ -451,8 +451,9 @@ def reduce(pair: _calls.Pairs, poses: Poses, kind: str, sink: Sink, *, grad: boo
 def open_output(path: str | os.PathLike[str], shape: Sequence[int], dtype: Any = np.float32, *, comm: Any = None) -> Any:
     """A new .npy of zeros that all ranks map into memory, each to write its own rows.
 
-    Rank 0 makes it, in the place of one that is there. It must be on a file system that all see. Call .flush() before
-    others read it.
+    Rank 0 makes it, in the place of one that is there. It must be on a file system that all see; on NFS by ranks of one
+    machine alone, since clients write whole pages back, over rows that another machine has written beside. Call .flush()
+    before others read it.
     """
     with _Team(comm) as team:
         team.attempt(lambda: np.lib.format.open_memmap(path, "w+", dtype, tuple(shape)).flush() if team.rank == 0 else None)
