@@ -37,6 +37,7 @@ except (ImportError, RuntimeError) as _error:
 __all__ = ["RankError", "contacts", "context", "open_output", "reduce", "run", "share"]
 
 Array = Any
+_Piece = tuple[int, int]  # elements first .. stop - 1
 Poses = Union[str, "os.PathLike[str]", Array, Callable[[int, int], tuple[Any, ...]]]
 Sink = Union[Callable[[int, Any], Any], Mapping[str, Any]]
 
@@ -47,6 +48,8 @@ _NUMBER_MOST = (1 << 63) - 1  # of messages
 # As src/mpi/shares.c: what a rank of unknown speed is given of an equal share, one of known speed of its expected share, and
 # from how long on a block is worth asking for [s].
 _FIRST, _OF_EXPECTED, _LEAST = 1 / 256, 0.5, 0.03
+# What no other rank would be spared of: is_own of src/mpi/calls.c.
+_OF_ALL = ("ABUT_ERROR_CANCELLED", "ABUT_ERROR_ARGUMENT", "ABUT_ERROR_HANDLE")
 
 
 class RankError(RuntimeError):
@@ -272,27 +275,66 @@ class _Team:
         _wait(request)
         return int(answer[0]), int(answer[1])
 
-    def hand_out(self, count: int, most: int, work: Callable[[int, int], Any]) -> BaseException | None:
-        """Works on what this rank gets; what it has failed with."""
-        shares, speed, error = _Shares(count, most, self.size), 0.0, None
+    def hand_out(self, pieces: Sequence[_Piece], most: int, job: _Job, last: bool = False,
+                 out: bool = False) -> tuple[BaseException | None, _Piece]:
+        """Works on what this rank gets of pieces of a batch, or with `out` answers alone; what it has failed with, and what it
+        leaves to others, which it never does in the last round."""
+        shares, speed = _Shares(sum(stop - first for first, stop in pieces), most, self.size), 0.0
+        error: BaseException | None = None
         thread = self.begin_serving(shares)
         try:
-            first, length = self.ask(shares, speed)
-            while length and error is None:
-                begun = time.monotonic()
+            first, length = (0, 0) if out else self.ask(shares, speed)
+            while length:
+                begun, piece = time.monotonic(), (0, 0)
                 try:
-                    self.signals.work(work, first, first + length)
+                    for piece in _within(pieces, first, first + length):
+                        self.signals.work(job.work, *piece)
                 except BaseException as raised:
                     error = raised
+                    if not last and job.leaves(error):
+                        return error, piece
                 speed = length / max(time.monotonic() - begun, 1e-9)
                 # Where it has failed the others end with the blocks that they have.
                 first, length = self.ask(shares, speed if error is None else -1.0)
+                length = length if error is None else 0
         finally:
             if thread is not None:
                 thread.join()
             elif self.rank:
                 self.comm.Send(np.zeros(1), 0, _END)
-        return error
+        return error, (0, 0)
+
+    def sums(self, numbers: Sequence[int]) -> list[int]:
+        array = np.array(numbers, np.int64)
+        _wait(self.comm.Iallreduce(MPI.IN_PLACE, array, MPI.SUM))
+        return [int(n) for n in array]
+
+    def do_all(self, most: int, job: _Job) -> None:
+        """All of a batch; what ranks leave that fail to compute is done by the others, in a second round, once."""
+        error, left = self.hand_out([(0, job.total)], most, job)
+        leaves = left[1] > left[0]
+        well, lost, ended = self.sums((error is None, leaves, error is not None and not leaves))
+        if ended or not lost or not well:
+            self.agree(error)
+            return
+        own = [0] * (2 * self.size)
+        own[2 * self.rank : 2 * self.rank + 2] = left
+        of = self.sums(own)
+        self.agree(self.hand_out(list(zip(of[::2], of[1::2])), most, job, last=True, out=leaves)[0])
+        if error is not None:
+            self.agreed = True  # the others have done it all, and go on
+            raise RankError(self.rank, _text_of(error)) from error
+
+
+def _within(pieces: Sequence[_Piece], first: int, stop: int) -> list[_Piece]:
+    """The pieces of elements first .. stop - 1 of all that the pieces have, counted through."""
+    found, at = [], 0
+    for begin, end in pieces:
+        low, high = max(first, at), min(stop, at + end - begin)
+        if low < high:
+            found.append((begin + low - at, begin + high - at))
+        at += end - begin
+    return found
 
 
 def _text_of(error: BaseException | None) -> str:
@@ -304,11 +346,12 @@ def _text_of(error: BaseException | None) -> str:
 
 class _Job(NamedTuple):
     """What a rank has been given: elements 0 .. total - 1 for `work`; `first`, or None, is called by a rank of each node before
-    all begin."""
+    all begin; `leaves` says whether what `work` has just failed with leaves its elements to other ranks."""
 
     work: Callable[[int, int], Any]
     total: int
     first: Callable[[], Any] | None = None
+    leaves: Callable[[BaseException], bool] = lambda error: False
 
 
 def _share(name: str, comm: Any, block: int, prepare: Callable[[], _Job]) -> None:
@@ -333,7 +376,7 @@ def _share(name: str, comm: Any, block: int, prepare: Callable[[], _Job]) -> Non
             return
         if job.first is not None and team.size > 1:
             team.attempt(job.first if team.node.Get_rank() == 0 else lambda: None)
-        team.agree(team.hand_out(job.total, least[4], job.work))
+        team.do_all(least[4], job)
 
 
 def share(work: Callable[[int, int], Any], count: int, *, block: int = 65536, comm: Any = None) -> None:
@@ -396,17 +439,31 @@ def _write(sink: Sink, total: int) -> Callable[[int, int, Any], Any]:
     return write
 
 
-def _run(name: str, function: Callable[..., Any], poses: Poses, sink: Sink, count: int | None, block: int, comm: Any) -> None:
+def _run(name: str, function: Callable[..., Any], poses: Poses, sink: Sink, count: int | None, block: int, comm: Any, lasts: bool) -> None:
+    computing = False
+
     def prepare() -> _Job:
         read, rows = _read(poses, count)
         write = _write(sink, rows)
-        return _Job(lambda first, stop: write(first, stop, function(*read(first, stop))), rows, lambda: function(*read(0, 1)))
+
+        def work(first: int, stop: int) -> None:
+            nonlocal computing
+            arrays = read(first, stop)
+            computing = True
+            result = function(*arrays)
+            computing = False
+            write(first, stop, result)
+
+        def leaves(error: BaseException) -> bool:
+            return lasts and computing and isinstance(error, Error) and error.name not in _OF_ALL
+
+        return _Job(work, rows, lambda: function(*read(0, 1)), leaves)
 
     _share(name, comm, block, prepare)
 
 
 def run(function: Callable[..., Any], poses: Poses, sink: Sink, *, count: int | None = None, block: int = 65536,
-        comm: Any = None) -> None:
+        lasts: bool = False, comm: Any = None) -> None:
     """Any call by blocks of poses: sink(first, function(*arrays)), on the rank that computes them.
 
     function  such as lambda a, b: abut.hvp(pair, a, b, "energy", tangent2=along); it has the first row once more before
@@ -418,13 +475,17 @@ def run(function: Callable[..., Any], poses: Poses, sink: Sink, *, count: int | 
               of a result's members, whose rows are set: they have a row for each pose, of the member's shape
     count     how many poses there are, where `poses` is a function
     block     most poses at once, on any rank
+    lasts     that what the sink has taken stays, whatever its rank's call raises, as open_output's arrays do: what `function`
+              fails with by an abut.Error (of a device, of memory) is then this rank's own RankError; the other ranks do what
+              it leaves, and raise nothing. Not so arguments, and what another rank, too, fails with: all raise that. What ranks
+              do together next must not depend on whether their own call has raised
     comm      as of share. Errors are, too
     """
-    _run("run", function, poses, sink, count, block, comm)
+    _run("run", function, poses, sink, count, block, comm, lasts)
 
 
 def contacts(pair: _calls.Pairs, poses: Poses, sink: Sink, *, want: Sequence[str] = _calls.OUTPUTS, count: int | None = None,
-             block: int | None = None, comm: Any = None) -> None:
+             block: int | None = None, lasts: bool = False, comm: Any = None) -> None:
     """abut.contacts of all poses, by all ranks: results go to the sink block by block.
 
     want   as of abut.contacts
@@ -434,18 +495,19 @@ def contacts(pair: _calls.Pairs, poses: Poses, sink: Sink, *, want: Sequence[str
     if block is None:
         numbers = getattr(pair, "C", 1) * sum(3 if _calls.TAILS.get(name) else 1 for name in want)
         block = min(_BLOCK_MOST, max(1, _BLOCK_BYTES // (8 * max(1, numbers))))
-    _run("contacts", lambda a, b: _calls.contacts(pair, a, b, want=want), poses, sink, count, block, comm)
+    _run("contacts", lambda a, b: _calls.contacts(pair, a, b, want=want), poses, sink, count, block, comm, lasts)
 
 
 def reduce(pair: _calls.Pairs, poses: Poses, kind: str, sink: Sink, *, grad: bool = False, nearest: bool = False,
-           temperature: float | None = None, count: int | None = None, block: int = 65536, comm: Any = None) -> None:
+           temperature: float | None = None, count: int | None = None, block: int = 65536, lasts: bool = False,
+           comm: Any = None) -> None:
     """abut.reduce of all poses, by all ranks, with gradients where `grad` asks for them.
 
     kind, nearest, temperature  as of abut.reduce
     The rest is as of run.
     """
     _run("reduce", lambda a, b: _calls.reduce(pair, a, b, kind, grad=grad, nearest=nearest, temperature=temperature), poses, sink,
-         count, block, comm)
+         count, block, comm, lasts)
 
 
 def open_output(path: str | os.PathLike[str], shape: Sequence[int], dtype: Any = np.float32, *, comm: Any = None) -> Any:

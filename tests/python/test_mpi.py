@@ -70,6 +70,10 @@ def test_ranks_that_cannot_say_so_end_all(folder):
     assert "ZeroDivisionError: no answer" in said and "is well" not in said
 
 
+def test_what_a_rank_fails_to_compute_is_done_by_others(folder):
+    assert ranks(3, folder, "left").count("is well") == 3
+
+
 def test_two_ranks_share_a_device(folder):
     if not any(d.type == "cpu" for d in abut.devices()):
         pytest.skip("no OpenCL device of a processor")
@@ -113,6 +117,38 @@ def answers(rank, _):
     am.run(None, poses[:0], sink)  # nothing to do
     for array in (out, status, value, g2, hvp):
         array.flush()
+
+
+def left(rank, size):
+    pair = load_pair(am.context(device="host"))
+    out, last, again = am.open_output("left.npy", (COUNT,)), size - 1, []
+
+    def function(a, b):
+        if rank == last:
+            raise abut.Error(-5, "no device")
+        time.sleep(0.005)  # until that one has been given something
+        return abut.reduce(pair, a, b, "energy")
+
+    def fails(match):
+        return pytest.raises(am.RankError, match=match)
+
+    with fails(f"^rank {last}: no device$") if rank == last else nullcontext():
+        am.run(function, "poses.npy", {"value": out}, block=3, lasts=True)
+    out.flush()
+    _MPI.COMM_WORLD.Barrier()
+    poses = np.load("poses.npy").astype(np.float32)
+    one = abut.reduce(pair, poses[:, :6], poses[:, 6:], "energy").value
+    assert np.load("left.npy").tobytes() == one.tobytes() and np.abs(one[:7]).max() > 0
+    with fails(f"^rank {last}: no device$"):
+        am.run(function, "poses.npy", {"value": out}, block=3)
+
+    def sink(first, _):  # what comes behind later rows was left
+        if again and first < again[-1]:
+            raise OSError("no room on the disk")
+        again.append(first)
+
+    with fails("OSError: no room on the disk"):
+        am.run(function, "poses.npy", sink, block=3, lasts=True)
 
 
 def failures(rank, size):
