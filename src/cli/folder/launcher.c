@@ -96,7 +96,7 @@ static exit_code begin_ranks(options *o, const launch *l, bool *there, char *why
 {
   const bool says = strcmp(l->size, "N") != 0;
   if (l->mute) {
-    snprintf(why, room, "; for ranks by MPI srun needs --mpi=pmix, or another of srun --mpi=list");
+    snprintf(why, room, "; for ranks by MPI srun needs --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH)");
     return EXIT_GOOD;
   }
   CLI_TRY(ranks_begin(l->by, says ? l->ranks : 0, there, why, room));
