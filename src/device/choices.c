@@ -53,14 +53,16 @@ static abut_status check_parts(const found_device *found, const abut_device_choi
   return ABUT_SUCCESS;
 }
 
-static void name_part(abut_device_info *info, const abut_device_choice *choice)
+static void name_part(found_device *found, const abut_device_choice *choice)
 {
+  abut_device_info *info = &found->info;
   char text[sizeof info->name];
   const int used = snprintf(text, sizeof text, " [%u of %u units, part %u]", choice->units,
                             info->compute_units, choice->part);
   const size_t room = sizeof info->name - (size_t)used - 1, length = strlen(info->name);
   memcpy(info->name + (length < room ? length : room), text, (size_t)used + 1);
   info->compute_units = choice->units;
+  found->part_text = (size_t)used;
 }
 
 /* This is a device that was divided into parts of so many units. PoCL 3.1 looks at a part once
@@ -119,7 +121,7 @@ abut_status take_part(found_device *found, const abut_device_choice *choice)
                 found->info.index, found->info.name, d->count, choice->part + 1);
   }
   found->device = d->parts[choice->part];
-  name_part(&found->info, choice);
+  name_part(found, choice);
   return ABUT_SUCCESS;
 }
 

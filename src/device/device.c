@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "device/choices.h"
 #include "device/driver_lock.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,6 +206,12 @@ void device_drain(device *d)
 const abut_device_info *device_info(const device *d)
 {
   return &d->found.info;
+}
+
+void device_whole_name(const device *d, char *out, size_t room)
+{
+  const char *name = d->found.info.name;
+  snprintf(out, room, "%.*s", (int)(strlen(name) - d->found.part_text), name);
 }
 
 abut_counters *device_counters(device *d)

@@ -58,6 +58,8 @@ bool device_lost(const device *d);
 void device_drain(device *d);
 
 const abut_device_info *device_info(const device *d);
+/* Writes the name of the device that this is a part of, or its own: parts have its programs. */
+void device_whole_name(const device *d, char *out, size_t room);
 abut_counters *device_counters(device *d);
 uint32_t device_lanes(const device *d);
 uint32_t device_group(const device *d, module_id module); /* work-items of a work-group */

@@ -44,17 +44,19 @@ static abut_status run(context *c, size_t place, module_self_test test)
   return status;
 }
 
-/* A program and where it is kept: processes of which any of that differs have nothing to wait for. */
+/* A program and where it is kept: processes of which any of that differs have nothing to wait for. Ranks that have parts of one device
+ * have its programs in common. */
 static cache_key key_of(const context *c, const member *m, int program)
 {
   static const char *const folders[] = {"ABUT_CACHE_DIR", "POCL_CACHE_DIR", "XDG_CACHE_HOME", "HOME"};
   const abut_device_info *info = device_info(m->device);
   cache_key key = cache_key_begin();
-  char text[64];
+  char text[64], name[sizeof info->name];
+  device_whole_name(m->device, name, sizeof name);
   snprintf(text, sizeof text, "%d of precision %d", program, (int)c->def.precision);
   cache_key_add(&key, ABUT_VERSION);
   cache_key_add(&key, text);
-  cache_key_add(&key, info->name);
+  cache_key_add(&key, name);
   cache_key_add(&key, info->platform);
   cache_key_add(&key, info->driver);
   for (size_t i = 0; i < sizeof folders / sizeof *folders; ++i) {
