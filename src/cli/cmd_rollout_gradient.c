@@ -246,21 +246,6 @@ static exit_code read_block(rollout *r, size_t first, size_t count)
   return take_cotangents(r);
 }
 
-/* All steps are of the programs of the first one, of which no state is kept here. */
-static exit_code compile(void *user, size_t world)
-{
-  rollout *r = user;
-  worlds *w = &r->worlds;
-  CLI_TRY(read_block(r, world, 1));
-  const size_t steps = w->steps;
-  w->steps = 1;
-  r->kept = 0;
-  exit_code code = take_memory(r);
-  code = code == EXIT_GOOD ? compute(r) : code;
-  w->steps = steps; /* of the next block, too */
-  return code;
-}
-
 static exit_code compute_block(void *user, const abut_poses *block, size_t first, progress *p, outputs *l)
 {
   rollout *r = user;
@@ -281,7 +266,7 @@ static exit_code compute_block(void *user, const abut_poses *block, size_t first
 
 static exit_code run_in_folder(rollout *r, const options *o)
 {
-  folder_run run = {.scene = &r->worlds.scene, .compute = compute_block, .compile = compile, .user = r,
+  folder_run run = {.scene = &r->worlds.scene, .compute = compute_block, .user = r,
                     .what = "gradients, worlds", .notes = world_notes(),
                     .effect = "Gradients of those that stop are 0.", .input_notes = parameter_notes};
   CLI_TRY(worlds_open_blocks(&r->worlds, o));

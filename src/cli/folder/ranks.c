@@ -32,11 +32,6 @@ size_t ranks_count(void)
   return team.mpi ? (size_t)team.mpi->size() : 1;
 }
 
-bool ranks_first_of_node(void)
-{
-  return !team.mpi || team.mpi->node_rank() == 0;
-}
-
 /* ---- the plug-in ---- */
 
 /* $ABUT_MPI_PLUGIN; beside the command, as in a build folder; in libdir, from there and as it was configured. */

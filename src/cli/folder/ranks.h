@@ -24,8 +24,6 @@ void ranks_check_cores(const scene *s);
 
 size_t ranks_own(void);
 size_t ranks_count(void);
-/* Whether it is the first one of its node. */
-bool ranks_first_of_node(void);
 /* The status of all ranks; without ranks the one that is given. */
 exit_code ranks_agree(exit_code code);
 /* The last of it: agrees, unless a failure was agreed on, and ends MPI. */

@@ -219,21 +219,6 @@ static exit_code do_stretch(running *w, stretch s, size_t block)
   return code;
 }
 
-/* A rank of each node compiles what is not kept yet, by a pose, or a step of a world, that it computes for nothing; the
- * others find it kept. */
-static exit_code compile_first(running *w)
-{
-  const folder_run *r = w->run;
-  exit_code code = EXIT_GOOD;
-  if (ranks_first_of_node() && ranges_total(&w->folder.gaps)) {
-    outputs l = {0};
-    range one = w->folder.gaps.at[0];
-    one.end = one.first + 1;
-    code = r->compile ? r->compile(r->user, (size_t)one.first) : compute(w, &one, &l);
-  }
-  return ranks_agree(code);
-}
-
 static exit_code ask(running *w, double speed, uint64_t of[2])
 {
   const double start = now();
@@ -324,7 +309,6 @@ static exit_code do_handed(running *w, size_t block)
   bool again = true;
   size_t lost = 0;
   double ended = 0.0;
-  CLI_TRY(compile_first(w));
   trace_begin(&w->trace, w->run->o);
   while (again) {
     left l = {.rest = {0, 0}};

@@ -7,8 +7,6 @@
 /* Computes a block's poses, of which the batch has `first` before, and gives all arrays, the same ones each time, valid
  * until the next call. Of no poses nothing is computed, and the arrays say what there will be. */
 typedef exit_code (*folder_compute)(void *user, const abut_poses *poses, size_t first, progress *p, outputs *l);
-/* Computes as little of a row as needs every program that its block needs, for nothing. */
-typedef exit_code (*folder_compile)(void *user, size_t row);
 
 typedef struct folder_run {
   const options *o;
@@ -17,7 +15,6 @@ typedef struct folder_run {
   abut_pose_file *file;
   abut_pose_file_info info;
   folder_compute compute;
-  folder_compile compile;   /* or NULL where a whole row is little */
   void *user;
   const char *what;         /* what progress calls it */
   const status_note *notes; /* what is said of the array `status` */

@@ -372,22 +372,6 @@ static exit_code read_block(simulation *s, size_t first, size_t count)
   return worlds_need_steps(&s->worlds);
 }
 
-/* All steps are of the programs of the first one. */
-static exit_code compile(void *user, size_t world)
-{
-  simulation *s = user;
-  worlds *w = &s->worlds;
-  progress silent = {.foreseen = true};
-  CLI_TRY(read_block(s, world, 1));
-  const size_t steps = w->steps;
-  w->steps = steps ? 1 : 0;
-  s->rows = count_rows(s);
-  exit_code code = take_memory(s);
-  code = code == EXIT_GOOD ? step_all(s, &silent) : code;
-  w->steps = steps; /* of the next block, too */
-  return code;
-}
-
 static exit_code compute_block(void *user, const abut_poses *block, size_t first, progress *p, outputs *l)
 {
   simulation *s = user;
@@ -406,7 +390,7 @@ static exit_code compute_block(void *user, const abut_poses *block, size_t first
 
 static exit_code run_in_folder(simulation *s, const options *o)
 {
-  folder_run r = {.scene = &s->worlds.scene, .compute = compute_block, .compile = compile, .user = s, .what = "worlds",
+  folder_run r = {.scene = &s->worlds.scene, .compute = compute_block, .user = s, .what = "worlds",
                   .notes = world_notes(), .effect = "status_step says when.",
                   .input_notes = parameter_notes};
   if (o->value[OPTION_CONTACTS]) {
