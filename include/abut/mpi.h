@@ -21,9 +21,8 @@
  * ABUT_ERROR_HANDLE, what fails before the first block, and what fails to be computed by another rank, too. Since
  * statuses may differ then, what ranks do together next must not depend on their own; abut_mpi_agree makes them one.
  *
- * A call makes communicators of its own, and where there is more than one rank it has one of each node compute the first
- * pose once more before all begin, so that kernels that are not kept yet are compiled once. It is for batches that take
- * seconds.
+ * A call makes communicators of its own: it is for batches that take seconds. Kernels that are not kept yet are compiled by
+ * one process of each node, for which the others wait (docs/devices.md).
  */
 #ifndef ABUT_MPI_H
 #define ABUT_MPI_H

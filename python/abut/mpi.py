@@ -345,12 +345,11 @@ def _text_of(error: BaseException | None) -> str:
 
 
 class _Job(NamedTuple):
-    """What a rank has been given: elements 0 .. total - 1 for `work`; `first`, or None, is called by a rank of each node before
-    all begin; `leaves` says whether what `work` has just failed with leaves its elements to other ranks."""
+    """What a rank has been given: elements 0 .. total - 1 for `work`; `leaves` says whether what `work` has just failed with
+    leaves its elements to other ranks."""
 
     work: Callable[[int, int], Any]
     total: int
-    first: Callable[[], Any] | None = None
     leaves: Callable[[BaseException], bool] = lambda error: False
 
 
@@ -374,8 +373,6 @@ def _share(name: str, comm: Any, block: int, prepare: Callable[[], _Job]) -> Non
             team.refuse(f"abut.mpi.{name}: ranks have batches of {least[0]} and of {-least[1]} elements")
         if not job.total:
             return
-        if job.first is not None and team.size > 1:
-            team.attempt(job.first if team.node.Get_rank() == 0 else lambda: None)
         team.do_all(least[4], job)
 
 
@@ -457,7 +454,7 @@ def _run(name: str, function: Callable[..., Any], poses: Poses, sink: Sink, coun
         def leaves(error: BaseException) -> bool:
             return lasts and computing and isinstance(error, Error) and error.name not in _OF_ALL
 
-        return _Job(work, rows, lambda: function(*read(0, 1)), leaves)
+        return _Job(work, rows, leaves)
 
     _share(name, comm, block, prepare)
 
@@ -466,8 +463,7 @@ def run(function: Callable[..., Any], poses: Poses, sink: Sink, *, count: int | 
         lasts: bool = False, comm: Any = None) -> None:
     """Any call by blocks of poses: sink(first, function(*arrays)), on the rank that computes them.
 
-    function  such as lambda a, b: abut.hvp(pair, a, b, "energy", tangent2=along); it has the first row once more before
-              all begin, by a rank of each node, so that kernels are compiled once
+    function  such as lambda a, b: abut.hvp(pair, a, b, "energy", tangent2=along)
     poses     the name of a .npy of shape (N, 12), twists of both bodies, or (N, 14), positions and quaternions, which is
               read where it is needed; such an array; a tuple of one for each body; or a function (first, stop) that gives a
               tuple of arrays, which are `function`'s arguments: cotangents and the like may be among them

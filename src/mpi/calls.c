@@ -95,7 +95,6 @@ typedef struct handing {
   const char *function;
   uint64_t count;
   size_t most;
-  abut_status (*first)(void *user); /* by a rank of each node, before all begin; or NULL */
   abut_mpi_work work;
   void *user;
   const bool *leaves; /* whether what `work` has just failed with leaves its block to other ranks; NULL: it never does */
@@ -268,10 +267,7 @@ static abut_status hand_out(mpi_team *team, const handing *h, bool *done)
     return status;
   }
   team_least(team, &most, 1);
-  if (h->first && team_size(team) > 1) {
-    status = agree(team, team_node_rank(team) == 0 ? h->first(h->user) : ABUT_SUCCESS);
-  }
-  return status == ABUT_SUCCESS ? do_all(team, h, most, done) : status;
+  return do_all(team, h, most, done);
 }
 
 abut_status abut_mpi_share(MPI_Comm comm, uint64_t count, size_t most, abut_mpi_work work, void *user)
@@ -384,13 +380,6 @@ static abut_status read_and_compute(running *r, uint64_t first, size_t count, ab
   return status;
 }
 
-/* A driver compiles what is not kept yet; the other ranks of the node find it kept. */
-static abut_status compute_first(void *user)
-{
-  abut_batch block;
-  return read_and_compute(user, 0, 1, &block);
-}
-
 static abut_status do_poses(void *user, uint64_t first, size_t count)
 {
   abut_batch block;
@@ -413,7 +402,6 @@ static abut_status run(MPI_Comm comm, const pair_call *c, abut_batch *batch, con
   const handing h = {.function = call_names[c->kind],
                      .count = source ? source->count : 0,
                      .most = batch ? batch->count : 0,
-                     .first = compute_first,
                      .work = whole ? do_poses : NULL,
                      .user = &r,
                      .leaves = &r.leaves};
