@@ -172,6 +172,22 @@ ABUT_API abut_status abut_get_kinds(abut_scene scene, uint32_t *kinds, abut_pair
 ABUT_API abut_status abut_find_contacts_by(abut_scene scene, const abut_pair *pairs, size_t pair_count, const void *q,
                                            size_t count, abut_items *items, abut_compact *list);
 
+/* Finds what single contacts push with in one step, automatic pairs among them: of each its normal force and its friction
+ * together. Of hard contacts many have none, since the contact model chooses few of all.
+ *
+ * q, v, u       real (count, nq), (count, nv), (count, nu) host memory, where the step begins, and controls; v or u NULL: 0
+ * items, list   what abut_find_contacts gave for the same q
+ * forces        real (list->count, 3) [N], on the first body of the contact's candidate, along the world's axes; the
+ *               other body has the opposite. NaN where it is not known: in worlds that stop (ABUT_WORLD_STOPS), of edges of
+ *               pairs that steps cut into tiles (docs/dynamics.md), and of all contacts of a scene whose candidates have
+ *               together more than 2^24 slots
+ * constraint    real (count, nv) J' lambda, as abut_worlds has it; NULL: not wanted
+ * status        (count) bits ABUT_WORLD_*; NULL: not wanted
+ * Errors: those of abut_step_worlds; ABUT_ERROR_ARGUMENT, also of scenes whose contacts are given or springs. */
+ABUT_API abut_status abut_find_contact_forces(abut_scene scene, size_t count, const void *q, const void *v, const void *u,
+                                              const abut_items *items, const abut_compact *list, void *forces,
+                                              void *constraint, uint32_t *status);
+
 /* Looks for what is suspicious in a scene: dampers and springs of joints and actuators with which speeds grow from step to
  * step, and the longest step that holds; and where pairs are automatic, that there are none; kinds of pairs that no step can
  * leave out, with the reason; bodies that overlap by more than a tenth of the smaller one's diagonal as the scene starts, the
@@ -314,7 +330,8 @@ typedef struct abut_worlds {
                                 length 1], of hard ones the frame of docs/lcp-formulas.md; of springs the
                                 force on body 1 in the world's axes, of each pair one; C: slots of all pairs, one pair behind the other
                                 (abut_scene_info.contacts), or contacts that are given. Not of a
-                                scene with automatic pairs, whose slots are too many */
+                                scene with automatic pairs, whose slots are too many: abut_find_contact_forces
+                                has these */
   void *energy;              /* (count, 2) kinetic, potential [J], there too */
   void *momentum;            /* (count, 6) linear [kg m/s], then angular about the world's origin */
   void *energy_record;       /* (count, steps / record, 2) of the kept states */

@@ -368,7 +368,8 @@ static abut_status check_steps(const loaded_scene *s, const abut_worlds *w)
   return check_row("states kept", kept, 2 * (size_t)s->constants.nv); /* a gradient's `record` */
 }
 
-static abut_status check(const loaded_scene *s, const abut_worlds *w)
+/* in_world: steps_call.in_world */
+static abut_status check(const loaded_scene *s, const abut_worlds *w, bool in_world)
 {
   if (!w || w->cookie != COOKIE) {
     return fail(ABUT_ERROR_ARGUMENT, "make worlds by abut_default_worlds");
@@ -400,7 +401,7 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w)
                 "forces for given accelerations are of springs alone: other contacts' "
                 "forces follow from the solver");
   }
-  if (w->multipliers && s->def.automatic) {
+  if (w->multipliers && s->def.automatic && !in_world) {
     return fail(ABUT_ERROR_ARGUMENT, "multipliers are by the slots of listed pairs; the scene has automatic ones");
   }
   if (w->multipliers && !s->def.law->forces) {
@@ -474,16 +475,18 @@ static abut_status run_call(steps_call *c, abut_worlds *w)
   return run_kinds(c, w);
 }
 
+abut_status step_worlds(loaded_scene *s, abut_worlds *w, bool in_world)
+{
+  TRY(check(s, w, in_world));
+  steps_call c = {.base.operation = &steps_operation, .scene = s, .worlds = w, .in_world = in_world};
+  return run_call(&c, w);
+}
+
 abut_status abut_step_worlds(abut_scene handle_, abut_worlds *w)
 {
   ENTER(scene_pool, handle_);
   loaded_scene *s = scene_get(handle_);
-  if (!s) {
-    return ABUT_ERROR_HANDLE;
-  }
-  TRY(check(s, w));
-  steps_call c = {.base.operation = &steps_operation, .scene = s, .worlds = w};
-  return run_call(&c, w);
+  return s ? step_worlds(s, w, false) : ABUT_ERROR_HANDLE;
 }
 
 abut_status abut_vjp_worlds(abut_scene handle_, abut_worlds *w, const abut_worlds_gradients *g)
@@ -493,7 +496,7 @@ abut_status abut_vjp_worlds(abut_scene handle_, abut_worlds *w, const abut_world
   if (!s) {
     return ABUT_ERROR_HANDLE;
   }
-  TRY(check(s, w));
+  TRY(check(s, w, false));
   steps_call c = {.base.operation = &gradients_operation, .scene = s, .worlds = w, .gradients = g};
   TRY(check_gradients(&c));
   return run_call(&c, w);
@@ -507,7 +510,7 @@ static abut_status run_tangents(abut_scene handle_, abut_worlds *w, const abut_w
   if (!s) {
     return ABUT_ERROR_HANDLE;
   }
-  TRY(check(s, w));
+  TRY(check(s, w, false));
   steps_call c = {.base.operation = &tangent_operation,
                   .scene = s,
                   .worlds = w,

@@ -208,6 +208,7 @@ typedef struct steps_call {
   const abut_worlds_tangents *tangents;   /* of a JVP, else NULL */
   const abut_worlds_transition *transition;
   double world_bytes;  /* abut_worlds.bytes, once chunks are whole */
+  bool in_world; /* `multipliers` are forces on body 1 along the world's axes, and of automatic pairs, too */
   int *places; /* which of the given contacts are those of the first group, then of the next; else NULL */
 } steps_call;
 
@@ -598,6 +599,9 @@ void tangent_bytes(const steps_call *c, const world_sizes *n, size_t real,
 abut_status tangent_launch(batch_on *on, size_t slot, chunk c);
 
 /* ---- operations ---- */
+
+/* abut_step_worlds; in_world: steps_call.in_world. */
+abut_status step_worlds(loaded_scene *s, abut_worlds *w, bool in_world);
 
 /* What operations of worlds have in common: their `place`, `enter` and `leave` (batch/batch.h). */
 abut_status worlds_place(batch_on *on);

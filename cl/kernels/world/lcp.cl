@@ -117,18 +117,32 @@ typedef struct hard_place {
   GLOBAL const real *row;
 } hard_place;
 
-static hard_place hard_place_of(const hard *h, int k)
+static hard_place hard_place_at(GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *chosen, int k)
 {
   hard_place c;
-  GLOBAL const int *own = h->chosen + HARD_CHOSEN + 2 * k;
+  GLOBAL const int *own = chosen + HARD_CHOSEN + 2 * k;
   c.item = own[0];
   c.at = own[1];
-  c.of = ROW(h->s.items, c.item, ITEM_INTS);
+  c.of = ROW(items, c.item, ITEM_INTS);
   c.plane = c.of[ITEM_PLANE];
-  c.row = h->s.contacts + (size_t)CONTACT_PLANES * c.of[ITEM_AT] + c.at;
+  c.row = contacts + (size_t)CONTACT_PLANES * c.of[ITEM_AT] + c.at;
   GLOBAL const int *mark = c.of + ITEM_MARKS;
   c.side = (c.at >= mark[1] && c.at < mark[2]) || (c.at >= mark[3] && c.at < mark[4]) ? R(-1.0) : R(1.0);
   return c;
+}
+
+static hard_place hard_place_of(const hard *h, int k) { return hard_place_at(h->s.contacts, h->s.items, h->chosen, k); }
+
+// Writes an orthonormal frame of a contact, whose forces are those on the owner of its point.
+static void hard_frame(const hard_place *c, vec3_r f[3])
+{
+  real x[3];
+  for (int i = 0; i < 3; ++i) {
+    x[i] = c->side * c->row[(CONTACT_FRAME + i) * c->plane];
+  }
+  const vec3_r normal = make_r(lane_lit(x[0]), lane_lit(x[1]), lane_lit(x[2]));
+  f[0] = scale3_r(normal, R(1.0) / lane_sqrt(dot3_r(normal, normal)));
+  hard_tangents(f[0], &f[1], &f[2]);
 }
 
 // Chosen contact k: its group and that one's numbers, its side, its point as seen from the group's centre, and
@@ -150,15 +164,12 @@ static hard_contact hard_contact_of(const hard *h, int k)
   c.reals = h->s.reals + h->s.n->at_group_reals + GROUP_REALS * at.of[ITEM_GROUP];
   c.side = at.side;
   c.distance = at.row[CONTACT_DISTANCE * at.plane];
-  real x[6];
+  real x[3];
   for (int i = 0; i < 3; ++i) {
     x[i] = at.row[(CONTACT_POINT + i) * at.plane];
-    x[3 + i] = c.side * at.row[(CONTACT_FRAME + i) * at.plane];
   }
   c.p = make_r(lane_lit(x[0]), lane_lit(x[1]), lane_lit(x[2]));
-  const vec3_r normal = make_r(lane_lit(x[3]), lane_lit(x[4]), lane_lit(x[5]));
-  c.f[0] = scale3_r(normal, R(1.0) / lane_sqrt(dot3_r(normal, normal)));
-  hard_tangents(c.f[0], &c.f[1], &c.f[2]);
+  hard_frame(&at, c.f);
   return c;
 }
 
@@ -439,12 +450,13 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
   }
 }
 
-// One work-item writes the forces of one world's chosen contacts on their owners, along their
-// frames, by slot: out (worlds, width), three numbers a slot. Slots without a contact keep the
-// zeros that were there.
-KERNEL void world_hard_forces(GLOBAL const world_sizes *n, GLOBAL const real *reals, GLOBAL const int *items,
-                              GLOBAL const int *slots, GLOBAL const int *chosen, GLOBAL const real *f,
-                              GLOBAL const int *status, int width, GLOBAL real *out, int worlds)
+// One work-item writes the forces of one world's chosen contacts by slot, out (worlds, width), three
+// numbers a slot: those on owners along their frames, or, where in_world is set, those on body 1
+// along the world's axes. Slots without a contact keep the zeros that were there.
+KERNEL void world_hard_forces(GLOBAL const world_sizes *n, GLOBAL const real *reals, GLOBAL const real *contacts,
+                              GLOBAL const int *items, GLOBAL const int *slots, GLOBAL const int *chosen,
+                              GLOBAL const real *f, GLOBAL const int *status, int width, int in_world,
+                              GLOBAL real *out, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds || (status[world] & WORLD_STOPPED)) {
@@ -452,10 +464,20 @@ KERNEL void world_hard_forces(GLOBAL const world_sizes *n, GLOBAL const real *re
   }
   GLOBAL const int *own = ROW(chosen, world, HARD_INTS(n->hard, n->rows));
   for (int k = 0; k < own[HARD_COUNT]; ++k) {
-    GLOBAL const int *of = own + HARD_CHOSEN + 2 * k;
-    const int slot = slots[ROW(items, of[0], ITEM_INTS)[ITEM_AT] + of[1]];
+    const hard_place c = hard_place_at(contacts, items, own, k);
+    GLOBAL real *to = ROW(out, world, width) + 3 * slots[c.of[ITEM_AT] + c.at];
     for (int i = 0; i < 3; ++i) {
-      ROW(out, world, width)[3 * slot + i] = ROW(f, world, n->hard_rows)[3 * k + i] / reals[WORLD_STEP];
+      to[i] = ROW(f, world, n->hard_rows)[3 * k + i] / reals[WORLD_STEP];
+    }
+    if (in_world) {
+      vec3_r frame[3], force = make_r(lane_lit(R(0.0)), lane_lit(R(0.0)), lane_lit(R(0.0)));
+      hard_frame(&c, frame);
+      for (int i = 0; i < 3; ++i) {
+        force = mad3_r(frame[i], lane_lit(c.side * to[i]), force);
+      }
+      to[0] = lane_first(force.x);
+      to[1] = lane_first(force.y);
+      to[2] = lane_first(force.z);
     }
   }
 }

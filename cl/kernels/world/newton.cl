@@ -600,15 +600,16 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
 }
 #endif
 
-// One work-item writes the forces of one world's contacts along their frames' rows by slot, out
-// (worlds, width) of three numbers a slot, at the accelerations of world_solve. Slots without a
-// contact keep the zeros that were there.
+// One work-item writes the forces of one world's contacts by slot, out (worlds, width) of three
+// numbers a slot, at the accelerations of world_solve: those on owners along their frames' rows, or,
+// where in_world is set, those on body 1 along the world's axes. Slots without a contact keep the
+// zeros that were there.
 KERNEL void world_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                          GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
                          GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
                          GLOBAL const int *entries, GLOBAL const int *slots, GLOBAL real *work,
                          GLOBAL const real *acceleration, GLOBAL const int *status, int width,
-                         GLOBAL real *out, int worlds)
+                         int in_world, GLOBAL real *out, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds || (status[world] & WORLD_STOPPED)) {
@@ -623,9 +624,19 @@ KERNEL void world_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints, GL
     group_twist(&s, &g, ROW(acceleration, world, n->nv), t);
     for (int first = 0; first < g.count; first += LANES) {
       const contact_there at = contact_at(&g, first, t);
+      lane along[3];
+      for (int k = 0; k < 3; ++k) {
+        along[k] = -at.c.d * at.e.g[k];
+      }
+      if (in_world) { // frames of a group's contacts are turned to push body 1
+        const vec3_r f = mad3_r(at.c.f[2], along[2], mad3_r(at.c.f[1], along[1], scale3_r(at.c.f[0], along[0])));
+        along[0] = f.x;
+        along[1] = f.y;
+        along[2] = f.z;
+      }
       for (int k = 0; k < 3; ++k) {
         real force[LANES];
-        lane_store(-at.c.d * at.e.g[k], force);
+        lane_store(along[k], force);
         for (int l = 0; l < LANES && first + l < g.count; ++l) {
           ROW(out, world, width)[3 * own[first + l] + k] = force[l];
         }

@@ -135,7 +135,7 @@ static abut_status put_forces(const stepping *s, size_t width)
   return LAUNCH(s->device, KERNEL_WORLD_FORCES, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
                 OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_SLOTS),
                 OF(s, WORLD_WORK), OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS), ARG_INT(width),
-                OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
+                ARG_INT(s->call->in_world), OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
 }
 
 static abut_status forces(const stepping *s)

@@ -219,8 +219,8 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
 static abut_status put_forces(const stepping *s, size_t width)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_FORCES, s->count, 1, ARG_BUFFER(s->model->head), REALS(s),
-                OF(s, WORLD_ITEMS), OF(s, WORLD_SLOTS), OF(s, HARD_CHOICE), OF(s, HARD_F), OF(s, OUT_STATUS),
-                ARG_INT(width), OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
+                OF(s, WORLD_CONTACTS), OF(s, WORLD_ITEMS), OF(s, WORLD_SLOTS), OF(s, HARD_CHOICE), OF(s, HARD_F),
+                OF(s, OUT_STATUS), ARG_INT(width), ARG_INT(s->call->in_world), OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
 }
 
 static abut_status forces(const stepping *s)

@@ -1,0 +1,155 @@
+/* What single contacts push with: one step from a state, whose multipliers are told contact by contact. */
+#include "base/call_lock.h"
+#include "base/error.h"
+#include "base/reals.h"
+#include "manifold/pair.h"
+#include "world/law/law.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* All slots of a world's candidates have a row of three numbers while its step is made. */
+#define SLOTS_MOST ((size_t)1 << 24)
+#define ROWS_BYTES ((size_t)64 << 20) /* of several worlds together */
+
+typedef struct forces_call {
+  loaded_scene *scene;
+  const void *q, *v, *u;
+  size_t count, size; /* worlds; bytes of a real */
+  size_t slots;       /* of a world; 0: too many */
+  size_t *first;      /* (candidates) where the slots of each begin */
+  const abut_items *items;
+  const abut_compact *list;
+  reals forces;       /* (list->count, 3) */
+  void *constraint;
+  uint32_t *status;   /* (count) */
+} forces_call;
+
+static abut_status check(const loaded_scene *s, const abut_items *items, const abut_compact *list, const void *q,
+                         size_t count, const void *forces)
+{
+  if (!items || !list || (list->count && (!forces || !list->pose || !list->slot))) {
+    return fail(ABUT_ERROR_ARGUMENT, "forces of contacts need the contacts, and a place for the answer");
+  }
+  if (count && s->constants.nq && !q) {
+    return fail(ABUT_ERROR_ARGUMENT, "forces of contacts need positions");
+  }
+  if (s->given || s->def.law->numbers) {
+    return fail(ABUT_ERROR_ARGUMENT, "a scene whose contacts are %s has no list of them", s->given ? "given" : "springs");
+  }
+  for (size_t i = 0; i < list->count; ++i) {
+    const size_t item = list->pose[i];
+    if (item >= items->count || items->items[3 * item] >= count || items->candidates[item] >= s->def.pair_count) {
+      return fail(ABUT_ERROR_ARGUMENT, "contact %zu is of no pair of these worlds", i);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status count_slots(forces_call *c)
+{
+  const loaded_scene *s = c->scene;
+  void *memory = NULL;
+  TRY(allocate(&memory, s->def.pair_count, sizeof *c->first));
+  c->first = memory;
+  c->slots = slots_before(&(steps_kind){.groups = s->groups, .group_count = s->group_count}, s->group_count);
+  c->slots = c->slots > SLOTS_MOST ? 0 : c->slots;
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    c->first[i] = s->groups[i].slot;
+  }
+  return ABUT_SUCCESS;
+}
+
+/* The part of an array that begins with a row. NULL stays so. */
+static const void *row_of(const void *all, size_t row, size_t width, size_t size)
+{
+  return all ? (const char *)all + row * width * size : NULL;
+}
+
+static abut_status step_rows(const forces_call *c, size_t first, size_t count, void *multipliers)
+{
+  const loaded_scene *s = c->scene;
+  const size_t nq = (size_t)s->constants.nq, nv = (size_t)s->constants.nv;
+  reals v = {.size = c->size};
+  abut_worlds w = abut_default_worlds();
+  if (!c->v) {
+    TRY(reals_create(&v, count * nv, c->size));
+  }
+  w.count = count;
+  w.q = row_of(c->q, first, nq, c->size);
+  w.v = c->v ? row_of(c->v, first, nv, c->size) : v.data;
+  w.u = row_of(c->u, first, s->def.actuator_count, c->size);
+  w.multipliers = multipliers;
+  w.constraint = (void *)(uintptr_t)row_of(c->constraint, first, nv, c->size);
+  w.status = c->status + first;
+  const abut_status status = step_worlds(c->scene, &w, true);
+  free(v.data);
+  return status;
+}
+
+/* Edges of a pair that steps take tile by tile have other slots there. */
+static bool has_row(const loaded_scene *s, size_t candidate, size_t slot)
+{
+  const pair *p = pair_get(s->pairs[s->def.pairs[candidate].alike]);
+  const bool cut = s->parts && s->parts[candidate].tile != PART_WHOLE;
+  return p && slot < (cut ? p->layout.edge_offset[0] : p->layout.contacts);
+}
+
+static void take_forces(forces_call *c, size_t first, size_t count, const reals *rows)
+{
+  for (size_t i = 0; i < c->list->count; ++i) {
+    const size_t item = c->list->pose[i], world = c->items->items[3 * item], candidate = c->items->candidates[item];
+    if (world < first || world >= first + count) {
+      continue;
+    }
+    const bool known = rows->data && !(c->status[world] & ABUT_WORLD_STOPS) && has_row(c->scene, candidate, c->list->slot[i]);
+    const size_t from = 3 * ((world - first) * c->slots + c->first[candidate] + c->list->slot[i]);
+    for (size_t k = 0; k < 3; ++k) {
+      reals_set(&c->forces, 3 * i + k, known ? reals_get(rows, from + k) : (double)NAN);
+    }
+  }
+}
+
+static abut_status find_forces(forces_call *c)
+{
+  abut_status status = ABUT_SUCCESS;
+  TRY(count_slots(c));
+  const size_t row = 3 * c->slots * c->size, fit = row ? ROWS_BYTES / row : c->count, most = fit ? fit : 1;
+  reals rows = {.size = c->size};
+  if (c->slots) {
+    TRY(reals_create(&rows, 3 * c->slots * (most < c->count ? most : c->count), c->size));
+  }
+  for (size_t first = 0; first < c->count && status == ABUT_SUCCESS; first += most) {
+    const size_t count = most < c->count - first ? most : c->count - first;
+    status = step_rows(c, first, count, rows.data);
+    if (status == ABUT_SUCCESS) {
+      take_forces(c, first, count, &rows);
+    }
+  }
+  free(rows.data);
+  return status;
+}
+
+abut_status abut_find_contact_forces(abut_scene handle_, size_t count, const void *q, const void *v, const void *u,
+                                     const abut_items *items, const abut_compact *list, void *forces, void *constraint,
+                                     uint32_t *status)
+{
+  ENTER(scene_pool, handle_);
+  loaded_scene *s = scene_get(handle_);
+  void *memory = NULL;
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  TRY(check(s, items, list, q, count, forces));
+  const size_t size = context_real_bytes(s->context);
+  forces_call c = {.scene = s, .q = q, .v = v, .u = u, .count = count, .size = size, .items = items, .list = list,
+                   .forces = {forces, 3 * list->count, size}, .constraint = constraint, .status = status};
+  if (!status) {
+    TRY(allocate(&memory, count, sizeof *status));
+    c.status = memory;
+  }
+  const abut_status done = find_forces(&c);
+  free(c.first);
+  free(memory);
+  return done;
+}
