@@ -52,8 +52,10 @@ static exit_code take_kinds(live *l)
   if (!l->own || !l->by) {
     return report(EXIT_RUN, "no memory for the kinds of pairs");
   }
-  /* Contacts that are springs, or given, have no kinds: the page shows none. */
-  l->kinds = abut_get_kinds(l->links, NULL, l->own, &l->kinds) == ABUT_SUCCESS ? l->kinds : 0;
+  const abut_status status = abut_get_kinds(l->links, NULL, l->own, &l->kinds);
+  if (status != ABUT_SUCCESS && status != ABUT_ERROR_ARGUMENT) { /* of contacts that are springs, or given, there are none to show */
+    return report_status(status);
+  }
   for (size_t i = 0; i < l->kinds; ++i) {
     l->by[i] = l->own[i];
   }
