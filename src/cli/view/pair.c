@@ -20,26 +20,29 @@ typedef struct contacts {
   float *memory;
 } contacts;
 
+/* What a request's contacts are found by. */
+static abut_pair pair_of(const live *l, const request *r)
+{
+  return *r->smoothing ? l->pair : l->scene->pair;
+}
+
 /* Makes the pair that a request's smoothing asks for, unless it is there. One that cannot be made leaves the last. */
 static bool take_smoothing(live *l, const char *text, answer *out)
 {
   abut_smoothing smoothing;
-  abut_pair pair = l->scene->pair;
-  if (strcmp(text, l->smoothing ? l->smoothing : "") == 0) {
-    return true;
+  abut_pair pair;
+  if (!*text || (l->smoothing && strcmp(text, l->smoothing) == 0)) {
+    return true; /* the command's own is there, and that of the sliders stays for their next request */
   }
-  char *kept = NULL;
-  if (*text) {
-    if (answer_error(out, abut_parse_smoothing("smoothing", text, strlen(text), &smoothing)) ||
-        answer_error(out, abut_create_pair(l->scene->bodies[0], l->scene->bodies[1], &smoothing, &pair))) {
-      return false;
-    }
-    kept = strdup(text);
-    if (!kept) {
-      abut_destroy_pair(pair);
-      answer_text(out, FAILED, "no memory");
-      return false;
-    }
+  if (answer_error(out, abut_parse_smoothing("smoothing", text, strlen(text), &smoothing)) ||
+      answer_error(out, abut_create_pair(l->scene->bodies[0], l->scene->bodies[1], &smoothing, &pair))) {
+    return false;
+  }
+  char *kept = strdup(text);
+  if (!kept) {
+    abut_destroy_pair(pair);
+    answer_text(out, FAILED, "no memory");
+    return false;
   }
   pair_end(l);
   l->pair = pair;
@@ -96,7 +99,7 @@ static abut_status find_contacts(const live *l, const request *r, contacts *c)
   if (r->reduction >= 0 && r->what != OF_CURVES) {
     want_reduction(&batch, (abut_reduction)r->reduction, &c->reduced);
   }
-  const abut_status status = abut_contacts(l->pair, &batch);
+  const abut_status status = abut_contacts(pair_of(l, r), &batch);
   *c->activity = r->reduction == ABUT_REDUCE_ACTIVITY && r->what != OF_CURVES ? c->reduced : *c->activity;
   *c->energy = r->reduction == ABUT_REDUCE_ENERGY && r->what != OF_CURVES ? c->reduced : *c->energy;
   return status;
@@ -111,7 +114,7 @@ static abut_status find_gradient(const live *l, const request *r, contacts *c)
   batch.pose1 = c->pose1;
   batch.pose2 = c->pose2;
   const abut_gradients gradients = {NULL, by_pose};
-  abut_status status = abut_gradient(l->pair, ABUT_SAME_PAIR, &batch, (abut_reduction)r->reduction, &gradients);
+  abut_status status = abut_gradient(pair_of(l, r), ABUT_SAME_PAIR, &batch, (abut_reduction)r->reduction, &gradients);
   if (status == ABUT_SUCCESS) {
     status = abut_gradient_to_frame(ABUT_FLOAT32, c->kind, ABUT_FRAME_ALIGNED, 1, c->pose2, by_pose, along);
   }
@@ -129,7 +132,7 @@ static void answer_contacts(const live *l, const request *r, contacts *c, answer
     answer_text(out, BAD, *c->status == ABUT_POSE_NO_QUATERNION ? "a pose's quaternion has length 0" : "a pose's numbers are not finite");
     return;
   }
-  if ((r->reduction >= 0 && has_pose && answer_error(out, find_gradient(l, r, c))) || answer_error(out, abut_get_layout(l->pair, &n))) {
+  if ((r->reduction >= 0 && has_pose && answer_error(out, find_gradient(l, r, c))) || answer_error(out, abut_get_layout(pair_of(l, r), &n))) {
     return;
   }
   frame_answer f = {.has_gradient = r->reduction >= 0 && has_pose,

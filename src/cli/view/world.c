@@ -11,6 +11,7 @@ typedef struct world_contacts {
   size_t count, placed; /* frames, and those whose links have places */
   size_t *of;           /* (placed) which frame each is, from 0 */
   float *q;             /* (placed, nq) */
+  const abut_pair *by;  /* (kinds) what contacts are found by */
   abut_items items;
   abut_compact list;
   float *values;        /* (rows, count) curves */
@@ -71,10 +72,10 @@ static bool take_smoothing(live *l, const char *text, answer *out)
 {
   const char *key;
   json_t *value;
-  if (strcmp(text, l->smoothing ? l->smoothing : "") == 0) {
-    return true;
+  if (!*text || (l->smoothing && strcmp(text, l->smoothing) == 0)) {
+    return true; /* the scene's own are there, and those of the sliders stay for their next request */
   }
-  json_t *root = *text ? json_loads(text, 0, NULL) : json_object();
+  json_t *root = json_loads(text, 0, NULL);
   live next = {.kinds = l->kinds, .own = l->own, .by = calloc(l->kinds + 1, sizeof *next.by), .smoothing = strdup(text)};
   bool good = root && next.by && next.smoothing;
   if (!good) {
@@ -138,8 +139,9 @@ static bool take_frames(const live *l, const request *r, world_contacts *c, answ
 
 static abut_status find_contacts(const live *l, const request *r, world_contacts *c)
 {
+  c->by = *r->smoothing ? l->by : l->own;
   c->list = (abut_compact){.threshold = r->threshold, .grows = true};
-  return l->kinds && c->placed ? abut_find_contacts_by(l->links, l->by, l->kinds, c->q, c->placed, &c->items, &c->list) : ABUT_SUCCESS;
+  return l->kinds && c->placed ? abut_find_contacts_by(l->links, c->by, l->kinds, c->q, c->placed, &c->items, &c->list) : ABUT_SUCCESS;
 }
 
 /* What contacts push the joints with in a step from the frame. Where there is no step there are no forces. */
@@ -216,10 +218,10 @@ static bool take_layouts(const live *l, world_contacts *c, answer *out)
     uint32_t *to = c->kinds + KIND_WHOLES * c->kind_count;
     abut_layout layout;
     size_t numbers[9];
-    if (same_pair(l->by[i], l->own[i])) {
+    if (same_pair(c->by[i], l->own[i])) {
       continue;
     }
-    if (answer_error(out, abut_get_layout(l->by[i], &layout))) {
+    if (answer_error(out, abut_get_layout(c->by[i], &layout))) {
       return false;
     }
     layout_numbers(&layout, numbers);
