@@ -12,6 +12,7 @@
 #define PLACE 7
 #define CURVE_FRAMES_MOST 4096
 #define KIND_WHOLES 10 /* a kind, and the nine numbers of a layout */
+#define CONTACTS_MOST ((size_t)1 << 22) /* slots, or pairs of bodies, that are looked at together: some 200 MB */
 
 typedef enum asked { OF_POSES, OF_FRAME, OF_CURVES } asked;
 

@@ -168,9 +168,27 @@ static void answer_pair_curves(const request *r, const contacts *c, answer *out)
   free(values);
 }
 
+/* Whether a contact's course asks for more contacts than are listed together. */
+static bool is_too_much(const live *l, const request *r, answer *out)
+{
+  abut_layout n;
+  if (!r->follows || answer_error(out, abut_get_layout(pair_of(l, r), &n))) {
+    return r->follows;
+  }
+  if (n.contacts && r->count > CONTACTS_MOST / n.contacts) {
+    answer_text(out, BAD, "curves: with a contact %zu frames of %zu slots are more than the %zu slots that are looked at together",
+                r->count, n.contacts, CONTACTS_MOST);
+    return true;
+  }
+  return false;
+}
+
 void pair_compute(live *l, const request *r, answer *out)
 {
   contacts c = {0};
+  if (is_too_much(l, r, out)) {
+    return;
+  }
   if (take_smoothing(l, r->smoothing, out) && take_poses(l, r, &c, out) && !answer_error(out, find_contacts(l, r, &c))) {
     if (r->what == OF_CURVES) {
       answer_pair_curves(r, &c, out);
