@@ -1166,6 +1166,9 @@ function tick(now) {
  * live.visit      counts the frames that the page went to, and resets
  * live.curve      frames below it have their curves
  * live.chunk      frames of which curves are asked for at once
+ * live.careful    frames below it are asked for one by one: among them is one that was refused
+ * live.gaps       frames whose curves were refused
+ * live.refusals   how many were one after another
  * live.gone       no server answers */
 const changed = () => live.pose !== null || at('reduction').value !== '' || JSON.stringify(live.smoothing) !== JSON.stringify(live.given);
 /* Whether the frame that is shown waits for the server. */
@@ -1222,8 +1225,8 @@ const isFollowed = () => !!(course && state.picked && course.next < page.frames 
 /* The course of the contact that is picked, else the curves, from the first frame that has none of them. */
 function curvesRequest() {
   const follows = isFollowed(), first = follows ? course.next : live.curve;
-  if (first >= page.frames || live.failed) return null;
-  const count = Math.min(live.chunk, page.frames - first), body = {curves: [first, count], threshold: page.threshold};
+  if (first >= page.frames) return null;
+  const count = Math.min(first < live.careful ? 1 : live.chunk, page.frames - first), body = {curves: [first, count], threshold: page.threshold};
   return {first, count, course: follows ? course : null, body: follows ? {...body, contact: [state.picked.pair, state.picked.slot]} : body};
 }
 
@@ -1252,19 +1255,20 @@ async function send() {
       if (isOwn && !live.wanted) refuse(new TextDecoder().decode(answer.bytes));
       if (isOwn) redraw(true);
       live.step = asked.ahead ? Infinity : live.step; // none is asked for ahead of its time
-      live.failed = live.failed || (!isOwn && !asked.ahead);
+      if (asked.body.curves) passOver(asked, new TextDecoder().decode(answer.bytes));
     } else try {
       if (asked.body.curves) takeCurves(asked, answer.bytes, performance.now() - began);
       else take(asked, answer.bytes);
     } catch (error) { // the page's own, which says nothing of the server
       refuse(`The answer cannot be shown: ${error.message}.`);
       console.error(error);
-      if (!isOwn) { live.failed = true; live.step = Infinity; }
+      if (!isOwn) live.step = Infinity;
+      if (asked.body.curves) passOver(asked, error.message);
     }
     goOn();
   }
   live.busy = false;
-  if (!live.gone && !live.failed && (live.curve < page.frames || isFollowed())) awake();
+  if (!live.gone && (live.curve < page.frames || isFollowed())) awake();
 }
 
 /* The answer to a request, whole; null: none came. */
@@ -1357,6 +1361,7 @@ function takeCurves(asked, buffer, ms) {
     asked.course.d.set(all.subarray((own + 1) * count), asked.first);
     asked.course.next = end;
   }
+  live.refusals = 0;
   if (asked.first <= live.curve) live.curve = Math.max(live.curve, end);
   live.chunk = clamp(Math.round(live.chunk * (ms < 15 ? 2 : ms > 40 ? 0.5 : 1)), 1, 256); // a frame that is asked for waits for no more
   if (drawing) return;
@@ -1369,6 +1374,23 @@ function takeCurves(asked, buffer, ms) {
   }, end >= page.frames ? 0 : 500);
 }
 let drawing = 0;
+
+/* After a refusal of curves: their frames are asked for one by one, and one that is refused alone is a gap. Where many in a row
+ * are, so is all that follows. */
+function passOver(asked, why) {
+  if (asked.count > 1) {
+    live.careful = Math.max(live.careful, asked.first + asked.count);
+    return;
+  }
+  const ends = ++live.refusals >= REFUSALS, next = ends ? page.frames : asked.first + 1;
+  if (asked.course) asked.course.next = next;
+  else live.curve = Math.max(live.curve, next);
+  live.gaps.add(asked.first);
+  at('gaps').hidden = false;
+  at('gaps').textContent = `Curves have gaps: ${live.gaps.size} frame${live.gaps.size === 1 ? ' was' : 's were'} refused, the last one ${asked.first}` +
+    `${ends ? ', and those behind it are not asked for' : ''}: ${why}`;
+}
+const REFUSALS = 32;
 
 /* Draws an answer, or the page's own contacts. Other slots than before have other meanings. */
 function show(made) {
@@ -1581,7 +1603,7 @@ function makeKinds() {
 function makeLive() {
   const loaded = page.live.smoothing.map(text => JSON.parse(text)), copyOf = x => JSON.parse(JSON.stringify(x));
   live = {given: loaded, smoothing: copyOf(loaded), kind: 0, pose: null, shown: null, kept: new Map(), held: 0, room: 32 << 20, wanted: null, asked: null, next: null,
-    from: begunAt(), step: 0, ahead: new Set(), visit: 0, idle: 0, curve: data.asked.length ? 0 : page.frames, chunk: 4, failed: false, busy: false, gone: false, answers: 0};
+    from: begunAt(), step: 0, ahead: new Set(), visit: 0, idle: 0, curve: data.asked.length ? 0 : page.frames, chunk: 4, careful: 0, gaps: new Set(), refusals: 0, busy: false, gone: false, answers: 0};
   setTimeout(watch, 2000);
   at('live').hidden = !loaded.length;
   if (!loaded.length) return; // no contacts, no sliders
