@@ -111,7 +111,7 @@ _abut()
       options+=" $pair --also --output --index --azimuth --elevation --width --height --zoom"
       options+=' --no-contacts --show-smoothing --threshold'
       ;;
-    view) options+=" $pair --output --index --listen --open --port --show-smoothing --threshold --world" ;;
+    view) options+=" $pair --controls --output --index --listen --open --port --show-smoothing --threshold --world" ;;
     tune) options+=" $pair --module --output --precision --seconds" ;;
     bench) options+=" $pair $kernels --apart --batch --what --variant --precision --json --states --steps" ;;
   esac

@@ -19,9 +19,10 @@ typedef struct abut_page_options {
   size_t first;          /* the frame that the page shows first, and that its picture is of */
   const double *time;    /* (count) of each frame [s], not before the one before; NULL: frames have numbers alone */
   const double *energy;  /* (count, 2) of a scene: kinetic and potential [J]; NULL: not shown */
-  const double *v;       /* (count, nv) of a scene without actuators: velocities. The page shows then what contacts push each
-                            link of a free joint with [N], all together, by one step from each frame with the scene's
-                            own parameters; NULL: not shown */
+  const double *v;       /* (count, nv) of a scene: velocities. The page shows then what each contact pushes with, and what all
+                            push each link of a free joint with [N], by one step from each frame with the scene's own
+                            parameters; NULL: not shown */
+  const double *u;       /* (count, nu) controls of that step; of a scene with actuators `v` needs them. NULL: not known */
   const char *names[2];  /* of a pair's bodies, in UTF-8; NULL: the name of the file, or "body 1", "body 2" */
   uint32_t picture_width, picture_height; /* pixels of the picture for browsers that draw nothing, at most 4096;
                                              either 0: none */
@@ -53,10 +54,11 @@ ABUT_API abut_status abut_format_pair_page(abut_pair pair, abut_pose_kind kind, 
                                            size_t *bytes);
 
 /* Makes the page of a scene at positions q (count, nq) in double, a frame each, with the contacts of all its pairs,
- * found as abut_find_contacts does. Where contacts are springs there are none.
+ * found as abut_find_contacts does, and their forces as abut_find_contact_forces does. Where contacts are springs there are
+ * none. Where there are no forces the page says why.
  *
- * Errors: as above, and those of abut_find_contacts and abut_step_worlds; ABUT_ERROR_ARGUMENT for velocities of a scene that
- * has actuators, or whose contacts are given. */
+ * Errors: as above, and those of these functions and of abut_step_worlds; ABUT_ERROR_ARGUMENT for velocities of a scene whose
+ * contacts are given, and of one that has actuators without `u`. */
 ABUT_API abut_status abut_format_scene_page(abut_scene scene, size_t count, const double *q,
                                             const abut_page_options *options, char **html, size_t *bytes);
 

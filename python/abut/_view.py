@@ -79,7 +79,7 @@ def _frames(array: Any, name: str, shape: tuple[int, ...]) -> np.ndarray[Any, An
     return out
 
 
-def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any = None, energy: Any = None, v: Any = None,
+def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any = None, energy: Any = None, v: Any = None, u: Any = None,
          threshold: float = 0.05, first: int = 0, names: Sequence[str] = (), picture: tuple[int, int] = (640, 480),
          height: int = 640) -> View:
     """A page of a pair at N poses, or of a world of a scene, which turns, plays and tells of each contact.
@@ -88,8 +88,9 @@ def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any 
     abut.view(scene, q)             positions (N, nq), such as Step.q_record of one world
     time        (N) of each frame [s], not before the one before; None: frames have numbers alone
     energy      (N, 2) of a scene, kinetic and potential [J], such as Step.energy_record of one world
-    v           (N, nv) of a scene without actuators, such as Step.v_record of one world: the page shows then what contacts
-                push each link of a free joint with [N], by one step from each frame with the scene's own parameters
+    v           (N, nv) of a scene, such as Step.v_record of one world: the page shows then what each contact pushes with, and
+                what all push each link of a free joint with [N], by one step from each frame with the scene's own parameters
+    u           (N, nu) controls of that step; a scene with actuators has no forces without
     threshold   contacts of at least this activity are in the page, 1/255 to 1
     first       the frame that is shown first, and that the picture is of
     names       of a pair's two bodies, in place of their files' names
@@ -105,8 +106,8 @@ def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any 
     text, count = ffi.new("char **"), ffi.new("size_t *")
     kept: list[Any] = []
     if isinstance(what, Pair):
-        if energy is not None or v is not None:
-            raise ValueError("energy and v are of a scene: a pair's page has the energy of its contacts")
+        if energy is not None or v is not None or u is not None:
+            raise ValueError("energy, v and u are of a scene: a pair's page has the energy of its contacts")
         kind, one, two = _poses(pose1, pose2)
         frames = len(one)
         good = [np.isfinite(pose).all(1) & (pose[:, 3:].any(1) if pose.shape[1] == 7 else True) for pose in (one, two)]
@@ -130,6 +131,9 @@ def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any 
         if v is not None:
             kept.append(_frames(v, "v", (frames, what.nv)))
             options.v = ffi.cast("double *", pointer(kept[-1]))
+        if u is not None:
+            kept.append(_frames(u, "u", (frames, what.nu)))
+            options.u = ffi.cast("double *", pointer(kept[-1]))
     if time is not None:
         kept.append(_frames(time, "time", (frames,)))
         options.time = ffi.cast("double *", pointer(kept[-1]))

@@ -68,7 +68,7 @@ static const struct {
                       "store contacts of activity >= T alone, as a list"},
   [OPTION_CONTACTS] = {"contacts", NULL, 0, CONTACT_COMMANDS,
                        "also the contacts: of every kept state in the file, or drawn"},
-  [OPTION_CONTROLS] = {"controls", "U.npz", 0, WORLD_COMMANDS | COMMAND_GRADCHECK,
+  [OPTION_CONTROLS] = {"controls", "U.npz", 0, WORLD_COMMANDS | COMMAND_GRADCHECK | COMMAND_VIEW,
                        "u of shape (N, nu), held, or (T, N, nu), one row a step (0)"},
   [OPTION_COORDINATE] = {"coordinate", "I", 0, COMMAND_COMPARE,
                          "which of the nv coordinates of the end has its gradient shown, from 0\n"

@@ -283,13 +283,13 @@ function corners(vertices, triangles) {
 /* ---- what the page knows ---- */
 
 let data, meshes, bodies, draw, live = null, frame = -1, camera, home;
-const state = {threshold: page.threshold, marks: 0, balls: true, normals: true, wires: false, forces: true, picked: null, playing: false,
+const state = {threshold: page.threshold, marks: 0, balls: true, normals: true, wires: false, forces: true, pushes: true, picked: null, playing: false,
   speed: 1, loop: true, theme: ''};
 
 function read(bytes) {
   data = {places: arrayOf(bytes, 'places'), time: arrayOf(bytes, 'time'), starts: arrayOf(bytes, 'starts'),
     pair: arrayOf(bytes, 'pair'), slot: arrayOf(bytes, 'slot'), feature: arrayOf(bytes, 'feature'), p: arrayOf(bytes, 'p'),
-    forces: arrayOf(bytes, 'forces'), d: arrayOf(bytes, 'd'), n: arrayOf(bytes, 'n'), activity: arrayOf(bytes, 'activity'),
+    forces: arrayOf(bytes, 'forces'), force: arrayOf(bytes, 'contact_forces'), d: arrayOf(bytes, 'd'), n: arrayOf(bytes, 'n'), activity: arrayOf(bytes, 'activity'),
     curves: page.curves.map(c => ({...c, values: arrayOf(bytes, c.name) || new Float32Array(page.frames).fill(NaN), asked: !page.arrays[c.name]}))};
   data.asked = data.curves.filter(c => c.asked); // those that the page's server computes
   data.none = page.arrays.feature && page.arrays.feature.type === 'u2' ? 0xffff : 0xffffffff;
@@ -337,7 +337,18 @@ function contactOf(i) {
     `two edges, point on ${a.name}`, `two edges, point on ${b.name}`];
   const features = [0, 1].map(k => s.feature[2 * i + k]).map(x => x === s.none ? null : x);
   return {pair, slot, kind, words: words[kind], features, p: Array.from(s.p.subarray(3 * i, 3 * i + 3)),
-    d: s.d[i] * s.share.d, n: [0, 1, 2].map(k => s.n[3 * i + k] * s.share.n), activity: s.activity[i] * s.share.activity};
+    d: s.d[i] * s.share.d, n: [0, 1, 2].map(k => s.n[3 * i + k] * s.share.n), activity: s.activity[i] * s.share.activity, force: forceOf(s, i)};
+}
+
+/* What a contact pushes with [N], on the first body of its pair, or on the second where the first cannot move; null: not known,
+ * undefined: of no contact of the page. */
+function forceOf(s, i) {
+  if (!s.force) return hasForces() && page.scene ? null : undefined;
+  const two = page.pairs[s.pair ? s.pair[i] : 0].bodies.map(k => bodies[k]), side = two[0].still && !two[1].still ? 1 : 0;
+  const f = [0, 1, 2].map(k => (side ? -1 : 1) * s.force[3 * i + k]), n = [0, 1, 2].map(k => s.n[3 * i + k]), l = length(n);
+  if (!f.every(Number.isFinite)) return null;
+  const along = l > 0 ? dot(f, n) / l : 0;
+  return {on: nameOf(two[side]), vector: f.map(x => x || 0), normal: Math.abs(along), friction: l > 0 ? length(sub(f, scaled(n, along / l))) : length(f)};
 }
 
 /* Contacts of the frame that is shown. */
@@ -469,7 +480,7 @@ function makeDrawing(begun) {
     return {buffer, points, along, arrows, corners: shape, count: 0};
   };
   const most = gl.getParameter(gl.ALIASED_POINT_SIZE_RANGE)[1] / 2;
-  return {mesh, line, ball, arrow, contacts: list(ARROW), marked: list(BAR), force: list(ARROW), most, samples: Math.min(4, gl.getParameter(gl.MAX_SAMPLES)),
+  return {mesh, line, ball, arrow, contacts: list(ARROW), marked: list(BAR), force: list(ARROW), pushes: list(ARROW), most, samples: Math.min(4, gl.getParameter(gl.MAX_SAMPLES)),
     smooth: null, pick: null, crowd: 1};
 }
 
@@ -683,6 +694,7 @@ function drawScene(fast) {
   drawMarks(matrix, 1);
   drawPicked(matrix);
   drawForces(matrix);
+  drawPushes(matrix);
   if (smooth) {
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, draw.smooth.made);
     gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
@@ -847,6 +859,8 @@ function showContact() {
     rows.push(['kind', c.words]);
     two.forEach((b, side) => rows.push([`of ${b.name}`, featureWords(c, side)]));
     rows.push(['p [m]', vector(c.p, 7)], ['d [m]', digits(c.d, 5)], ['n', c.n.map(x => x.toFixed(4)).join(', ')], ['activity', digits(c.activity, 3)]);
+    if (c.force) rows.push([`force on ${c.force.on} [N]`, vector(c.force.vector, 4)], ['normal, friction [N]', vector([c.force.normal, c.force.friction], 4)]);
+    else if (c.force === null) rows.push(['force [N]', live && live.shown ? 'of the scene\u2019s own smoothing alone' : 'not known']);
   }
   table.replaceChildren(...rows.map(([name, value]) => {
     const row = document.createElement('tr');
@@ -861,7 +875,7 @@ function contactJson() {
   const i = pickedNow(), c = contactOf(i), two = page.pairs[c.pair].bodies.map(k => bodies[k]);
   return JSON.stringify({frame, time: data.time ? data.time[frame] : undefined, bodies: two.map(nameOf),
     pose1: placeOf(two[0], frame), pose2: placeOf(two[1], frame), slot: c.slot, kind: ['vertex1', 'vertex2', 'edges1', 'edges2'][c.kind],
-    feature: c.features, p: c.p, d: c.d, n: c.n, activity: c.activity}, null, 1);
+    feature: c.features, p: c.p, d: c.d, n: c.n, activity: c.activity, force: c.force}, null, 1);
 }
 
 function copyJson() {
@@ -893,14 +907,17 @@ const LISTED = 200;
 /* The largest forces of this frame, in numbers. */
 function showForces() {
   if (!hasForces()) return;
-  const all = forcesNow().sort((a, b) => length(b[1]) - length(a[1]));
-  at('pushes').replaceChildren(...all.slice(0, FORCES_LISTED).map(([m, force]) => {
+  const all = forcesNow().sort((a, b) => length(b[1]) - length(a[1])), size = x => `${digits(x, 3)} m`;
+  at('unforced').textContent = `Arrows: ${digits(home.force, 3)} N on a link are ${size(0.35 * home.size)}` +
+    (peaks.size ? `, ${digits(home.push, 3)} N of a contact ${size(pushLength(home.push))}.` : '.') +
+    (page.springs ? ' Springs are between whole clouds of points: there are no single contacts.' : '');
+  at('pushedRows').replaceChildren(...all.slice(0, FORCES_LISTED).map(([m, force]) => {
     const row = document.createElement('tr'), b = bodies.find(x => x.mover === m), size = length(force);
     const along = force.map(x => Math.abs(x) < 1e-4 * size ? 0 : x); // what rounding leaves
     for (const text of [b ? b.link || b.name : `link ${m}`, `${digits(size, 4)} N`, vector(along, 3)]) row.insertCell().textContent = text;
     return row;
   }));
-  at('pushes').parentElement.previousElementSibling.textContent = all.length > FORCES_LISTED ? `Forces of contacts (the ${FORCES_LISTED} largest of ${all.length})` : 'Forces of contacts';
+  at('pushedTitle').textContent = all.length > FORCES_LISTED ? `Forces of contacts (the ${FORCES_LISTED} largest of ${all.length})` : 'Forces of contacts';
 }
 const FORCES_LISTED = 8;
 
@@ -1040,18 +1057,21 @@ let course = null;
 function drawCourse() {
   at('course').hidden = page.frames < 2;
   if (page.frames < 2) return;
+  const height = 55 * (hasForces() ? 4 : 2), row = () => new Float32Array(page.frames).fill(NaN);
   if (!course) {
     delete layers.course;
-    course = {activity: new Float32Array(page.frames).fill(NaN), d: new Float32Array(page.frames).fill(NaN), next: 0};
+    course = {activity: row(), d: row(), normal: row(), friction: row(), next: 0};
     if (live) awake();
     for (let f = 0; !live && f < page.frames; ++f) {
-      const i = pickedAmong(data, data.starts[f], data.starts[f + 1]);
+      const i = pickedAmong(data, data.starts[f], data.starts[f + 1]), force = i < 0 ? null : forceOf(data, i);
       if (i >= 0) { course.activity[f] = data.activity[i] * data.share.activity; course.d[f] = data.d[i] * data.share.d; }
+      if (force) { course.normal[f] = force.normal; course.friction[f] = force.friction; }
     }
   }
-  const {to, w} = sized(at('course'), 110), style = getComputedStyle(document.documentElement);
+  const {to, w} = sized(at('course'), height), style = getComputedStyle(document.documentElement);
   to.font = '11px system-ui, sans-serif';
-  underlay('course', to, w, 110, on => [['activity', course.activity, ''], ['d', course.d, ' m']].forEach(([name, values, unit], k) => {
+  const curves = [['activity', course.activity, ''], ['d', course.d, ' m'], ['normal force', course.normal, ' N'], ['friction', course.friction, ' N']];
+  underlay('course', to, w, height, on => curves.slice(0, height / 55).forEach(([name, values, unit], k) => {
     const top = 55 * k;
     on.font = to.font;
     on.strokeStyle = style.getPropertyValue('--accent');
@@ -1066,7 +1086,7 @@ function drawCourse() {
   to.lineWidth = 1;
   to.beginPath();
   to.moveTo(Math.round(across(frame, w)) + 0.5, 0);
-  to.lineTo(Math.round(across(frame, w)) + 0.5, 110);
+  to.lineTo(Math.round(across(frame, w)) + 0.5, height);
   to.stroke();
 }
 
@@ -1315,6 +1335,7 @@ function contactsOf(asked, buffer) {
   made.n = array(Float32Array, 3 * count);
   made.activity = array(Float32Array, count);
   if (flags & 2) made.pair = array(Uint32Array, count);
+  if (flags & 4) made.force = array(Float32Array, 3 * count);
   if (pushes) made.pushes = array(Float32Array, pushes);
   for (let k = page.scene ? integer(2) : 0; k--;) { // kinds of other slots than the page's
     const [kind, ...layout] = array(Uint32Array, 10);
@@ -1334,6 +1355,7 @@ function take(asked, buffer) {
     return;
   }
   if (asked.ahead) live.ahead.add(asked.frame);
+  scaleAnswer(made);
   keep(made);
   if (asked.frame === frame && !changed()) {
     refuse('');
@@ -1354,11 +1376,10 @@ function keep(made) {
 
 function takeCurves(asked, buffer, ms) {
   const count = new DataView(buffer).getUint32(8, true), rows = new DataView(buffer).getUint32(12, true), all = new Float32Array(buffer, 16, rows * count);
-  const own = rows - (asked.course ? 2 : 0), end = asked.first + count;
-  for (let k = 0; k < data.asked.length; ++k) data.asked[k].values.set(all.subarray(k * count, (k + 1) * count), asked.first);
+  const own = data.asked.length, end = asked.first + count, row = k => all.subarray(k * count, (k + 1) * count);
+  for (let k = 0; k < own; ++k) data.asked[k].values.set(row(k), asked.first);
   if (asked.course) {
-    asked.course.activity.set(all.subarray(own * count, (own + 1) * count), asked.first);
-    asked.course.d.set(all.subarray((own + 1) * count), asked.first);
+    ['activity', 'd', 'normal', 'friction'].slice(0, rows - own).forEach((name, k) => asked.course[name].set(row(own + k), asked.first));
     asked.course.next = end;
   }
   live.refusals = 0;
@@ -1455,15 +1476,35 @@ function forcesNow() {
 }
 
 const hasForces = () => !!(data.forces || page.pushed);
-/* A force that is drawn as long as a third of the scene: nine tenths of all that are not 0 are smaller; or a weight. */
+/* A force that is drawn as long as a third of the scene: nine tenths of all that are not 0 are smaller; or a weight. Where a served
+ * page has no weight it is the largest force of the frames that came. */
 function usualForce() {
   if (page.weight > 0) return page.weight;
-  const sizes = [];
-  for (let i = 0; data.forces && i < data.forces.length; i += 3) {
-    const size = length(data.forces.subarray(i, i + 3));
-    if (size > 0) sizes.push(size);
-  }
-  return sizes.length ? sizes.sort((a, b) => a - b)[Math.floor(0.9 * (sizes.length - 1))] : 1;
+  const sizes = [data.forces, data.force].map(all => {
+    const out = [];
+    for (let i = 0; all && i < all.length; i += 3) out.push(length(all.subarray(i, i + 3)));
+    return out.filter(size => size > 0).sort((a, b) => a - b);
+  }).find(all => all.length);
+  return sizes ? sizes[Math.floor(0.9 * (sizes.length - 1))] : 1e-9;
+}
+/* The largest of vectors behind one another in an array, from one up to another. */
+function largest(all, first, end) {
+  let most = 0;
+  for (let i = 3 * first; i < 3 * end; i += 3) most = Math.max(most, length([all[i], all[i + 1], all[i + 2]]) || 0);
+  return most;
+}
+const peaks = new Map(); // of each frame that came, what its contacts push with most
+function scaleForces(f, force, first, end) {
+  const most = force ? largest(force, first, end) : 0;
+  if (most > 0) peaks.set(f, most);
+  if (peaks.size < 64 || peaks.size % 64 === 0) home.push = [...peaks.values()].sort((a, b) => a - b)[peaks.size >> 1] || 1;
+  return most;
+}
+function scaleAnswer(made) {
+  const most = scaleForces(made.frame, made.force, 0, made.slot.length);
+  if (page.weight > 0) return;
+  for (const first of page.pushed || []) if (first >= 0 && made.pushes) home.force = Math.max(home.force, length(made.pushes.slice(first, first + 3)) || 0);
+  home.force = Math.max(home.force, most);
 }
 
 /* Arrows as [from, way, paint]: of a scene forces, from centres of mass; live minus the gradient by body 2's place, and by
@@ -1500,7 +1541,36 @@ function drawForces(matrix) {
   });
   gl.enable(gl.DEPTH_TEST);
 }
-const FORCES = [[0.02, 0.2, 0.8], [0.5, 0.05, 0.5]];
+const FORCES = [[0.02, 0.2, 0.8], [0.5, 0.05, 0.5]], PUSHES = [0.0, 0.33, 0.3];
+
+/* The length of an arrow of what a contact pushes with: a fifth of the scene stands for the median of frames' largest forces. */
+const pushLength = size => Math.min(size / home.push, 2) * 0.2 * home.size * 2 ** state.marks;
+function pushesNow() {
+  const s = from(frame);
+  if (!state.pushes || !s.force) return [];
+  return contactsNow().flatMap(i => {
+    const force = forceOf(s, i), size = force ? length(force.vector) : 0;
+    return size > 1e-3 * home.push ? [[Array.from(s.p.subarray(3 * i, 3 * i + 3)), scaled(force.vector, pushLength(size) / size), 0, 0]] : [];
+  });
+}
+
+function drawPushes(matrix) {
+  const rows = pushesNow(), u = draw.arrow.at, {ratio} = markSizes();
+  if (!rows.length) return;
+  fill(draw.pushes, rows);
+  gl.disable(gl.DEPTH_TEST);
+  gl.useProgram(draw.arrow.program);
+  gl.uniformMatrix4fv(u.camera, false, matrix);
+  gl.uniform2f(u.size, canvas.width, canvas.height);
+  gl.uniform1f(u.reach, 1);
+  gl.uniform1f(u.width, 2.2 * ratio);
+  gl.uniform1f(u.pale, isDark() ? 0.3 : 0);
+  gl.uniform1f(u.alpha, 1);
+  gl.uniform4f(u.paint_all, ...PUSHES, 1);
+  gl.bindVertexArray(draw.pushes.arrows);
+  gl.drawArrays(gl.TRIANGLES, 0, 9 * rows.length);
+  gl.enable(gl.DEPTH_TEST);
+}
 
 /* Moves body 2 with the pointer, by pixels, in the plane of the picture, or turns it about its origin. */
 function moveBody(dx, dy, turns) {
@@ -1730,7 +1800,7 @@ const KEYS = [['space', 'play, stop'], ['left, right; with Shift', 'one frame; t
   ['[ ]', 'slower, faster'], ['L', 'loop'], ['N, P', 'next, previous contact by activity'], ['Escape', 'deselect'], ['C', 'copy the contact as JSON'],
   ['.', 'look at the contact'], ['0, 1, 2, 3; with Shift', 'view from a corner, along x, y, z; from behind'], ['F', 'show everything'],
   ['W A S D', 'turn'], ['arrows with Ctrl', 'move the view'], ['+ −', 'zoom'], ['X', 'bodies solid, glassy, hidden'], ['M', 'contact meshes'],
-  ['B, V, O', 'contacts, normals, forces'], ['T', 'light, dark, system'], ['drag; with Shift or the right button', 'turn; move the view'], ['wheel, two fingers', 'zoom, move']];
+  ['B, V, O, K', 'contacts, normals, forces on links, of contacts'], ['T', 'light, dark, system'], ['drag; with Shift or the right button', 'turn; move the view'], ['wheel, two fingers', 'zoom, move']];
 
 const speedBy = by => {
   const s = at('speed');
@@ -1745,7 +1815,7 @@ const press = {
   '[': () => speedBy(-1), ']': () => speedBy(1), l: () => { at('loop').checked = state.loop = !state.loop; },
   n: () => step(null, 1), p: () => step(null, -1), Escape: () => pick(-1), c: copyJson, '.': centerPicked,
   f: () => { camera = fitCamera(camera.azimuth, camera.elevation); moved(); }, x: nextBodies, m: () => toggle('wires'), b: () => toggle('balls'),
-  v: () => toggle('normals'), o: () => hasForces() && toggle('forces'), t: nextTheme, '?': () => at('help').showModal(), w: () => rotate(0, 0.08), s: () => rotate(0, -0.08),
+  v: () => toggle('normals'), o: () => hasForces() && toggle('forces'), k: () => hasForces() && toggle('pushes'), t: nextTheme, '?': () => at('help').showModal(), w: () => rotate(0, 0.08), s: () => rotate(0, -0.08),
   a: () => rotate(-0.08, 0), d: () => rotate(0.08, 0), '+': () => zoom(0.9, canvas.clientWidth / 2, canvas.clientHeight / 2),
   '=': () => zoom(0.9, canvas.clientWidth / 2, canvas.clientHeight / 2), '-': () => zoom(1 / 0.9, canvas.clientWidth / 2, canvas.clientHeight / 2)};
 
@@ -1827,8 +1897,8 @@ function listen() {
   at('scrub').onchange = () => { showList(); remember(); };
   at('frame').onchange = () => { if (at('frame').value !== '') go(+at('frame').value); at('frame').value = frame; };
   at('threshold').oninput = () => setThreshold(+at('threshold').value);
-  at('marks').oninput = () => { state.marks = +at('marks').value; showMarks(); redraw(true); };
-  for (const name of ['balls', 'normals', 'wires', 'forces']) at(name).onchange = () => { state[name] = at(name).checked; redraw(false); };
+  at('marks').oninput = () => { state.marks = +at('marks').value; showMarks(); showForces(); redraw(true); };
+  for (const name of ['balls', 'normals', 'wires', 'forces', 'pushes']) at(name).onchange = () => { state[name] = at(name).checked; redraw(false); };
   at('copy').onclick = copyJson;
   at('center').onclick = centerPicked;
   at('drop').onclick = () => pick(-1);
@@ -1860,7 +1930,9 @@ function describe() {
   at('ramp').style.background = `linear-gradient(to right, ${Array.from({length: 17}, (_, i) => css(ramp(i / 16))).join(', ')})`;
   at('bodies').replaceChildren(...bodies.map(bodyRow));
   at('time').hidden = page.frames < 2;
-  at('pushed').hidden = at('forces').parentElement.hidden = !hasForces();
+  at('forces').parentElement.hidden = at('pushes').parentElement.hidden = !hasForces();
+  at('pushed').hidden = !hasForces() && !page.unforced;
+  if (page.unforced) at('unforced').textContent = `Forces are not shown: ${page.unforced}.`;
   at('scrub').max = at('frame').max = page.frames - 1;
   at('threshold').min = page.threshold;
   showMarks();
@@ -1878,7 +1950,8 @@ async function begin() {
   draw.crowd = Math.sqrt(Math.min(1, 48 / most));
   const points = framedPoints(), span = [0, 1, 2].map(k => Math.max(...points.map(p => p[k])) - Math.min(...points.map(p => p[k])));
   const size = Math.max(length(span) / 2, 1e-9), unit = 10 ** Math.floor(Math.log10(size / 2));
-  home = {points, size, force: usualForce(), tile: unit * (size / 2 / unit < 2 ? 1 : size / 2 / unit < 5 ? 2 : 5)};
+  home = {points, size, force: usualForce(), push: 1, tile: unit * (size / 2 / unit < 2 ? 1 : size / 2 / unit < 5 ? 2 : 5)};
+  for (let f = 0; data.force && f < page.frames; ++f) scaleForces(f, data.force, data.starts[f], data.starts[f + 1]);
   describe();
   camera = fitCamera(...VIEWS.iso);
   setThreshold(page.threshold);
@@ -1892,10 +1965,10 @@ async function begin() {
 }
 
 /* For tests and for whoever has the page in hand: what it shows, as it shows it. */
-window.abutView = {state, frame: () => frame, forces: forcesNow, contacts: () => contactsNow().map(i => contactOf(i)), project, ramp: a => ramp(a).map(shown),
+window.abutView = {state, frame: () => frame, forces: forcesNow, pushes: pushesNow, scale: () => home.force, course: () => course && {normal: [...course.normal], d: [...course.d]}, contacts: () => contactsNow().map(i => contactOf(i)), project, ramp: a => ramp(a).map(shown),
   camera: () => camera, radius: () => { const {radius, least, ratio} = markSizes(); return {radius, least: least / ratio}; },
   draw: fast => { const start = performance.now(); drawScene(fast); gl.bindFramebuffer(gl.FRAMEBUFFER, null); gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); return performance.now() - start; },
-  live: () => live && {smoothing: live.smoothing[live.kind], answers: live.answers, busy: !!(live.wanted || live.asked || live.next !== null), gone: live.gone, curve: live.curve,
+  live: () => live && {smoothing: live.smoothing[live.kind], answers: live.answers, busy: !!(live.wanted || live.asked || live.next !== null), gone: live.gone, curve: live.curve, course: course && course.next,
     held: live.held, kept: [...live.kept.keys()], room: bytes => { live.room = bytes || live.room; return live.room; }, shown: live.shown && {frame: live.shown.frame, force: live.shown.force}},
   resting: () => !wanted && !rest, kindOf: pair => page.pairs[pair].kind, turn: rotate, json: contactJson, solid: () => bodies.every(b => b.visible && b.alpha === 1)};
 

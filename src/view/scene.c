@@ -24,8 +24,9 @@ typedef struct scene_page {
   uint32_t *placed; /* (placed_count) the frames whose links have places */
   size_t placed_count;
   reals positions;             /* (placed_count, nq) q of these in the context's precision */
-  reals velocities, after[2];  /* (placed_count, ...) v, and the state a step later */
+  reals velocities, controls;  /* (placed_count, ...) */
   reals pushes;                /* (placed_count, nv) J' lambda */
+  reals single;                /* (list.count, 3) of each contact, on the first body of its pair */
   uint32_t *status;            /* (placed_count) */
   float *forces;               /* (count, links, 3) */
   abut_items items;
@@ -46,6 +47,15 @@ static abut_status append(json_t *list, json_t *one)
 
 /* ---- bodies ---- */
 
+static bool can_move(const scene_def *def, size_t link)
+{
+  int i = (int)link;
+  while (i != WORLD && !joint_dofs(def->links[i].joint.type)) {
+    i = def->links[i].parent;
+  }
+  return i != WORLD;
+}
+
 static abut_status add_body(page *p, const scene_page *s, page_meshes *meshes, json_t *bodies, size_t link, size_t place,
                             size_t paint)
 {
@@ -64,10 +74,10 @@ static abut_status add_body(page *p, const scene_page *s, page_meshes *meshes, j
   memcpy(at + 3, def->quaternion, 4 * sizeof *at);
   char nameless[40];
   snprintf(nameless, sizeof nameless, "link %zu", link);
-  json_t *one = json_pack("{s:o, s:o, s:I, s:I, s:I, s:b, s:o}", "link", page_text(l->name ? l->name : nameless), "name",
+  json_t *one = json_pack("{s:o, s:o, s:I, s:I, s:I, s:b, s:b, s:o}", "link", page_text(l->name ? l->name : nameless), "name",
                           page_text(name ? name : body_shape_words[def->shape]), "mesh", (json_int_t)which, "mover",
-                          (json_int_t)link, "paint", (json_int_t)paint, "floor", (int)(def->shape == SHAPE_PLANE), "at",
-                          page_numbers(at, PLACE));
+                          (json_int_t)link, "paint", (json_int_t)paint, "floor", (int)(def->shape == SHAPE_PLANE), "still",
+                          (int)!can_move(&s->scene->def, link), "at", page_numbers(at, PLACE));
   return append(bodies, one);
 }
 
@@ -226,31 +236,72 @@ static abut_status add_curves(page *p, scene_page *s, bool contacts)
 
 /* ---- forces ---- */
 
-/* One step from each frame, of which J' lambda is wanted alone. */
-static abut_status step_frames(scene_page *s)
+/* Why forces are not known; NULL: they are. */
+static const char *why_unforced(const scene_page *s)
+{
+  return s->scene->given                                          ? "contacts were given with each step, which states do not hold"
+         : !s->options->v && s->scene->def.actuator_count         ? "the scene has actuators, and their controls are not known: --controls "
+                                                                    "(in Python u) tells them"
+         : !s->options->v                                         ? "the states have no velocities"
+                                                                  : NULL;
+}
+
+/* Numbers of the frames that have places, of an array (count, width). */
+static abut_status take_rows(const scene_page *s, const double *from, size_t width, reals *to)
+{
+  TRY(reals_create(to, s->placed_count * width, s->positions.size));
+  for (size_t i = 0; from && i < s->placed_count; ++i) {
+    for (size_t k = 0; k < width; ++k) {
+      reals_set(to, i * width + k, from[s->placed[i] * width + k]);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* One step from each frame, of which forces are wanted alone. */
+static abut_status step_frames(scene_page *s, bool contacts)
 {
   const size_t nv = (size_t)s->scene->constants.nv, count = s->placed_count, size = s->positions.size;
   abut_worlds w = abut_default_worlds();
   void *memory = NULL;
-  TRY(reals_create(&s->velocities, count * nv, size));
-  TRY(reals_create(&s->after[0], count * s->nq, size));
-  TRY(reals_create(&s->after[1], count * nv, size));
+  TRY(take_rows(s, s->options->v, nv, &s->velocities));
+  TRY(take_rows(s, s->options->u, s->scene->def.actuator_count, &s->controls));
   TRY(reals_create(&s->pushes, count * nv, size));
+  TRY(reals_create(&s->single, 3 * s->list.count, size));
   TRY(allocate(&memory, count, sizeof *s->status));
   s->status = memory;
-  for (size_t i = 0; i < count; ++i) {
-    for (size_t k = 0; k < nv; ++k) {
-      reals_set(&s->velocities, i * nv + k, s->options->v[s->placed[i] * nv + k]);
-    }
+  if (contacts) {
+    return abut_find_contact_forces(s->handle, count, s->positions.data, s->velocities.data, s->controls.data, &s->items,
+                                    &s->list, s->single.data, s->pushes.data, s->status);
   }
   w.count = count;
   w.q = s->positions.data;
   w.v = s->velocities.data;
-  w.q_next = s->after[0].data;
-  w.v_next = s->after[1].data;
+  w.u = s->controls.data;
   w.constraint = s->pushes.data;
   w.status = s->status;
   return abut_step_worlds(s->handle, &w);
+}
+
+/* A float of 12 binary digits: the others would not be seen, and make half of what a page takes. */
+static float short_float(double x)
+{
+  int exponent;
+  const double share = frexp(x, &exponent);
+  return isfinite(x) ? (float)ldexp(nearbyint(ldexp(share, 12)), exponent - 12) : (float)x;
+}
+
+/* What each contact pushes the first body of its pair with, along the world's axes. */
+static abut_status add_contact_forces(page *p, const scene_page *s)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, 3 * s->list.count, sizeof(float)));
+  for (size_t i = 0; i < 3 * s->list.count; ++i) {
+    ((float *)memory)[i] = short_float(reals_get(&s->single, i));
+  }
+  const abut_status status = page_add(p, "contact_forces", PAGE_F32, s->list.count, 3, memory);
+  free(memory);
+  return status;
 }
 
 /* Where links have their centres of mass, in their own axes: there the page draws forces. */
@@ -266,7 +317,7 @@ static abut_status add_centres(page *p, const scene_page *s)
 
 /* The first three of J' lambda of a free joint are a force along the world's axes: that of the contacts of the link and of
  * all that hangs on it. NaN of other links, and of frames from which no step was possible. */
-static abut_status add_forces(page *p, scene_page *s)
+static abut_status add_forces(page *p, scene_page *s, bool contacts)
 {
   const scene_def *def = &s->scene->def;
   const size_t nv = (size_t)s->scene->constants.nv, numbers = 3 * def->link_count;
@@ -274,7 +325,8 @@ static abut_status add_forces(page *p, scene_page *s)
   if (!s->options->v || !s->placed_count || !nv) {
     return ABUT_SUCCESS;
   }
-  TRY(step_frames(s));
+  TRY(step_frames(s, contacts));
+  TRY(contacts ? add_contact_forces(p, s) : ABUT_SUCCESS);
   TRY(allocate(&memory, s->count * numbers, sizeof *s->forces));
   s->forces = memory;
   for (size_t i = 0; i < s->count * numbers; ++i) {
@@ -399,6 +451,8 @@ static abut_status make(page *p, scene_page *s)
   json_t *pairs = json_array();
   TRY(page_set(p->root, "pairs", pairs));
   TRY(page_set(p->root, "scene", json_true()));
+  TRY(page_set(p->root, "springs", json_boolean(!s->scene->def.law->drawable)));
+  TRY(why_unforced(s) && s->scene->constants.nv ? page_set(p->root, "unforced", json_string(why_unforced(s))) : ABUT_SUCCESS);
   TRY(page_add_options(p, s->options, s->count));
   TRY(scene_need_bodies(s->scene));
   TRY(add_bodies(p, s));
@@ -411,7 +465,7 @@ static abut_status make(page *p, scene_page *s)
   TRY(contacts ? add_pairs(s, pairs, &pair_count) : ABUT_SUCCESS);
   TRY(page_add_contacts(p, s->count, &s->list, s->frame, s->pair, pair_count, context_real_bytes(s->scene->context)));
   TRY(add_curves(p, s, contacts));
-  TRY(add_forces(p, s));
+  TRY(add_forces(p, s, contacts));
   return add_picture(p, s);
 }
 
@@ -432,9 +486,9 @@ abut_status abut_format_scene_page(abut_scene handle_, size_t count, const doubl
     return fail(ABUT_ERROR_ARGUMENT, "abut_format_scene_page needs positions, options, and a place for the page");
   }
   TRY(check_page_options(options, count));
-  if (options->v && (s.scene->def.actuator_count || s.scene->given)) {
+  if (options->v && (s.scene->given || (s.scene->def.actuator_count && !options->u))) {
     return fail(ABUT_ERROR_ARGUMENT, "a page has no forces of a scene %s, which it does not know",
-                s.scene->given ? "whose contacts are given" : "with actuators: they follow from controls");
+                s.scene->given ? "whose contacts are given" : "with actuators without their controls");
   }
   abut_status status = make(&p, &s);
   status = status == ABUT_SUCCESS ? page_format(&p, html, bytes) : status;
@@ -445,9 +499,9 @@ abut_status abut_format_scene_page(abut_scene handle_, size_t count, const doubl
   free(s.placed);
   free(s.positions.data);
   free(s.velocities.data);
-  free(s.after[0].data);
-  free(s.after[1].data);
+  free(s.controls.data);
   free(s.pushes.data);
+  free(s.single.data);
   free(s.status);
   free(s.forces);
   free(s.frame);

@@ -24,11 +24,11 @@ def held(page):
 
 
 def array_of(page, name):
-    """An array of float32 of a page, whose numbers come as planes of their bytes."""
+    """An array of a page, whose numbers come as planes of their bytes."""
     of = held(page)["arrays"][name]
     packed = zlib.decompress(base64.b64decode(re.search(r'id="arrays">(.*?)</script>', page.html, re.S)[1]), -15)
-    planes = np.frombuffer(packed, np.uint8, 4 * of["columns"] * of["rows"], of["at"]).reshape(-1, of["rows"])
-    return np.ascontiguousarray(planes.T).view("<f4")
+    planes = np.frombuffer(packed, np.uint8, int(of["type"][1]) * of["columns"] * of["rows"], of["at"]).reshape(-1, of["rows"])
+    return np.ascontiguousarray(planes.T).view("<" + of["type"])
 
 
 def test_a_pair(pair, tmp_path):
@@ -85,18 +85,31 @@ def test_forces(tmp_path):
     above, lost = scene.start(), np.full(14, np.nan)
     above[[2, 9]] += [1.0, 2.0]
     with pytest.warns(UserWarning, match="positions of 1 of 3 frames"):
-        page = abut.view(scene, [rest.q, lost, above], v=np.stack([rest.v, rest.v, rest.v]), picture=(0, 0))
+        page = abut.view(scene, [rest.q, lost, above], v=np.stack([rest.v, rest.v, rest.v]), picture=(0, 0), threshold=1 / 255)
     forces = array_of(page, "forces").reshape(3, 3, 3)
     weights = 500 * 9.81 * 8 * np.array([0.15 * 0.12 * 0.1, 0.1 * 0.08 * 0.08])
     assert np.isnan(forces[:, 0]).all() and np.isnan(forces[1]).all()
     assert np.allclose(forces[0, 1:, 2], weights, rtol=0.02) and np.abs(forces[0, 1:, :2]).max() < 1
     assert (forces[2, 1:] == 0).all()
+
+    # Each contact's own, on the first body of its pair, to 12 digits: together they bear what lies on them, and are what each link is pushed with.
+    assert "unforced" not in held(page) and [b["still"] for b in held(page)["bodies"]] == [True, False, False]
+    single, number = array_of(page, "contact_forces"), array_of(page, "pair")[:, 0]
+    sums = {tuple(p["bodies"]): single[number == i].sum(axis=0) for i, p in enumerate(held(page)["pairs"])}
+    assert np.allclose(sums[1, 0], [0, 0, weights.sum()], atol=0.02 * weights[0])
+    assert np.allclose(sums[2, 1], [0, 0, weights[1]], atol=0.02 * weights[0])
+    assert np.allclose(sums[1, 0] - sums[2, 1], forces[0, 1], atol=0.01) and np.allclose(sums[2, 1], forces[0, 2], atol=0.01)
     assert np.allclose(held(page)["centres"][1], 0, atol=1e-9)
     with pytest.raises(ValueError, match=r"v has shape \(1, 12\), not \(2, 12\)"):
         abut.view(scene, [rest.q, rest.q], v=rest.v[None])
     driven = abut.Scene(pathlib.Path(__file__).parents[1] / "world/scenes/two-boxes.scene.json")
-    with pytest.raises(abut.Error, match="a scene with actuators: they follow from controls"):
+    with pytest.raises(abut.Error, match="a scene with actuators without their controls"):
         abut.view(driven, driven.start()[None], v=np.zeros((1, driven.nv)))
+    assert "actuators" in held(abut.view(driven, driven.start()[None], picture=(0, 0)))["unforced"]
+    known = abut.view(driven, driven.start()[None], v=np.zeros((1, driven.nv)), u=np.zeros((1, driven.nu)), picture=(0, 0))
+    assert "unforced" not in held(known) and "forces" in held(known)["arrays"]
+    with pytest.raises(ValueError, match=r"u has shape \(2, 1\)"):
+        abut.view(driven, driven.start()[None], v=np.zeros((1, driven.nv)), u=np.zeros((2, 1)))
 
 
 @pytest.mark.parametrize("given, error", [
@@ -104,7 +117,7 @@ def test_forces(tmp_path):
     (dict(), ValueError), (dict(pose2=np.zeros(6), names=["a"]), ValueError), (dict(pose2=np.zeros(6), time=[0.0, 1.0]), ValueError),
     (dict(pose2=np.zeros((2, 6)), time=[1.0, 0.0]), abut.Error), (dict(pose2=np.zeros(6), first=1), abut.Error),
     (dict(pose2=np.zeros(6), threshold=0.0), abut.Error), (dict(pose2=np.zeros(6), picture=(9999, 1)), abut.Error),
-    (dict(pose2=np.zeros(6), energy=[[0.0, 0.0]]), ValueError), (dict(pose2=np.zeros(6), v=[[0.0]]), ValueError), (dict(pose2=np.zeros((0, 6))), abut.Error),
+    (dict(pose2=np.zeros(6), energy=[[0.0, 0.0]]), ValueError), (dict(pose2=np.zeros(6), v=[[0.0]]), ValueError), (dict(pose2=np.zeros(6), u=[[0.0]]), ValueError), (dict(pose2=np.zeros((0, 6))), abut.Error),
 ])
 def test_refusals(pair, given, error):
     with pytest.raises(error):

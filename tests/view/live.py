@@ -26,11 +26,15 @@ POSES = [[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.02, 0.01, 0.17, 1.0, 0.0, 0.0, 0.
 ONE_MB = 1 << 20
 
 
-def write_npy(path, rows):
-    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({len(rows)}, {len(rows[0])}), }}"
+def npy(rows, shape):
+    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
     head += " " * (63 - (10 + len(head)) % 64) + "\n"
     numbers = array.array("d", [x for row in rows for x in row])
-    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + numbers.tobytes())
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + numbers.tobytes()
+
+
+def write_npy(path, rows):
+    path.write_bytes(npy(rows, (len(rows), len(rows[0]))))
 
 
 def read_npz(path, name):
@@ -82,12 +86,12 @@ def answer_of(data):
     """An answer of contacts; of a world `contacts` are kinds of another smoothing."""
     magic, version, count, *layout = struct.unpack_from("<4sII9I", data)
     flags, pushes = struct.unpack_from("<II", data, 48)
-    assert magic == b"abut" and version == 2
+    assert magic == b"abut" and version == 3
     at, out = 136, {"count": count, "contacts": layout[0], "flags": flags, "numbers": struct.unpack_from("<4d", data, 56),
                     "gradient": struct.unpack_from("<6d", data, 88)}
-    candidates = count if flags & 2 else 0
+    candidates, forces = count if flags & 2 else 0, 3 * count if flags & 4 else 0
     for name, kind, numbers in (("slot", "I", count), ("feature", "I", 2 * count), ("p", "f", 3 * count), ("d", "f", count), ("n", "f", 3 * count),
-                                ("activity", "f", count), ("candidate", "I", candidates), ("pushes", "f", pushes),
+                                ("activity", "f", count), ("candidate", "I", candidates), ("force", "f", forces), ("pushes", "f", pushes),
                                 ("kinds", "I", 10 * layout[0] if flags & 2 else 0)):
         out[name] = array.array(kind, data[at:at + 4 * numbers])
         at += 4 * numbers
@@ -97,7 +101,7 @@ def answer_of(data):
 
 def curves_of(data):
     magic, version, count, rows = struct.unpack_from("<4s3I", data)
-    assert magic == b"abut" and version == 2 and len(data) == 16 + 4 * rows * count
+    assert magic == b"abut" and version == 3 and len(data) == 16 + 4 * rows * count
     values = array.array("f", data[16:])
     return [list(values[k * count:(k + 1) * count]) for k in range(rows)]
 
@@ -227,10 +231,30 @@ def check_frames(server, folder):
     assert curves_of(server.contacts({"curves": [1, 1]})[2]) == [[least[1]], [sums[1]], [energy[1]]]
 
 
+PAIRS = ((1, 0), (2, 0), (2, 1), (4, 1), (4, 2))  # bodies of drop.scene.json's pairs
+
+
+def check_forces(world, page, frame):
+    """Forces of all slots of a frame add up to what each free link is pushed with."""
+    every = answer_of(world.contacts({"frame": frame, "threshold": 0})[2])
+    sums, compared = {}, 0
+    for i, candidate in enumerate(every["candidate"]):
+        force = every["force"][3 * i:3 * i + 3]
+        for side, sign in ((0, 1.0), (1, -1.0)):
+            mover = page["bodies"][PAIRS[candidate][side]]["mover"]
+            before = sums.get(mover, [0.0] * 3)
+            sums[mover] = [before[k] + sign * force[k] for k in range(3)]
+    for mover, at in enumerate(page["pushed"]):
+        if at >= 0:
+            assert all(abs(sums[mover][k] - every["pushes"][at + k]) < 1e-3 for k in range(3)), (mover, sums[mover], every["pushes"])
+            compared += abs(every["pushes"][at + 2]) > 1.0
+    assert compared
+
+
 def check_world(folder):
     """Frames of a world: the contacts that `simulate` kept, pushes of free links, and by another smoothing of one kind."""
     scene = json.loads((ASSETS / "drop.scene.json").read_text())
-    del scene["actuators"]  # with which forces are not known
+    motor = scene.pop("actuators")
     path = folder / "drop.scene.json"
     path.write_text(json.dumps(scene))
     run("simulate", path, "--steps", "300", "--record", "100", "--contacts", "-o", folder / "drop.npz", "-q")
@@ -244,13 +268,17 @@ def check_world(folder):
     assert abs(made["numbers"][0] - min(made["d"])) < 1e-9 and abs(made["numbers"][1] - sum(made["activity"])) < 1e-4
     free = [at for at in page["pushed"] if at >= 0]
     assert free and any(abs(made["pushes"][at + 2]) > 1e-3 for at in free)
-    least, sums, activity, d = curves_of(world.contacts({"curves": [0, 4], "threshold": 0.05, "contact": [made["candidate"][0], made["slot"][0]]})[2])
+    check_forces(world, page, frame)
+    least, sums, activity, d, *pressed = curves_of(world.contacts({"curves": [0, 4], "threshold": 0.05, "contact": [made["candidate"][0], made["slot"][0]]})[2])
     assert (least[frame], activity[frame], d[frame]) == (made["numbers"][0], made["activity"][0], made["d"][0])
-    assert abs(sums[frame] - made["numbers"][1]) < 1e-5
+    assert abs(sums[frame] - made["numbers"][1]) < 1e-5 and [len(row) for row in pressed] == [4, 4]
+    own_force = [made["force"][k] for k in range(3)]
+    assert abs(pressed[0][frame] ** 2 + pressed[1][frame] ** 2 - sum(x * x for x in own_force)) <= 1e-4 * sum(x * x for x in own_force)
     own = {str(k): json.loads(text) for k, text in enumerate(page["live"]["smoothing"])}
     assert answer_of(world.contacts({"frame": frame, "threshold": 0.05, "smoothing": own})[2])["p"] == made["p"]
     softer = {k: {**s, "penetration": 3 * s["penetration"], "reach": 0, "edges": [3, 3]} for k, s in own.items()}
     other = answer_of(world.contacts({"frame": frame, "threshold": 0.05, "smoothing": softer})[2])
+    assert not other["force"] and other["pushes"] == made["pushes"]  # forces are of the scene's own smoothing
     assert other["contacts"] == len(own) and list(other["kinds"][::10]) == list(range(len(own))) and other["numbers"][1] > made["numbers"][1]
     assert all(layout[3] <= 3 and layout[4] <= 3 for layout in (other["kinds"][10 * k + 1:10 * k + 10] for k in range(len(own))))
     for request, text in (({"frame": 0, "smoothing": {"99": own["0"]}}, "`99` is no kind of pairs"), ({"frame": 0, "smoothing": {"": own["0"]}}, "no kind"),
@@ -260,6 +288,37 @@ def check_world(folder):
         assert status == 400 and text in told.decode(), (request, told)
     assert world.contacts({"frame": frame, "threshold": 0.05})[2] == data  # what was refused has left nothing
     assert "rror" not in world.end(signal.SIGINT)
+    check_controls(folder, {**scene, "actuators": motor})
+
+
+def check_controls(folder, scene):
+    """With controls, forces of a scene with actuators are those of its steps: the box gains what they and gravity give it."""
+    path, steps, mass, h = folder / "motor.scene.json", 300, 1.3824, 0.002
+    path.write_text(json.dumps(scene))
+    for name, torque in (("driven", 4.0), ("idle", 0.0)):
+        with zipfile.ZipFile(folder / f"{name}.npz", "w") as z:
+            z.writestr("u.npy", npy([[torque * (k > 100)] for k in range(steps)], (steps, 1, 1)))
+    run("simulate", path, "--controls", folder / "driven.npz", "-o", folder / "motor.npz", "-q")
+    v, (_, _, nv) = read_npz(folder / "motor.npz", "v")
+    alone = Server(path, folder / "motor.npz")  # without controls forces are not known, which the page says
+    page = json.loads(re.search(r'<script type="application/json" id="object">(.*?)</script>', alone.ask()[2].decode(), re.S)[1])
+    made = answer_of(alone.contacts({"frame": 290, "threshold": 0.05})[2])
+    assert "actuators" in page["unforced"] and "pushed" not in page and made["count"] and not made["force"] and not made["pushes"]
+    alone.end(signal.SIGINT)
+    pushes = {}
+    for name in ("driven", "idle"):
+        world = Server(path, folder / "motor.npz", "--controls", folder / f"{name}.npz")
+        pushes[name] = [answer_of(world.contacts({"frame": k, "threshold": 0.05})[2])["pushes"] for k in range(250, steps, 5)]
+        world.end(signal.SIGINT)
+    for k, push in zip(range(250, steps, 5), pushes["driven"]):
+        for i in range(3):
+            gained = (v[(k + 1) * nv + i] - v[k * nv + i]) / h + (9.81 if i == 2 else 0.0)
+            assert abs(push[i] - mass * gained) < 0.02 * max(1.0, abs(push[i])), (k, i, push[i], mass * gained)
+    assert max(abs(a[0] - b[0]) for a, b in zip(pushes["driven"], pushes["idle"])) > 0.5
+    with zipfile.ZipFile(folder / "short.npz", "w") as z:
+        z.writestr("u.npy", npy([[0.0]] * 20, (20, 1, 1)))
+    assert "20 steps, and state 21 of" in run("view", path, folder / "motor.npz", "--controls", folder / "short.npz", code=2)
+    assert "--controls is of a scene" in run("view", BOX, BOX, "--controls", folder / "idle.npz", code=2)
 
 
 def check_gradient(server):

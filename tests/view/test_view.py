@@ -343,6 +343,85 @@ def test_a_scene(open_page, files):
     assert np.allclose([c["p"] for c in shown], kept["contact_p"][rows], atol=1e-7)
     assert [c["slot"] for c in shown] == list(kept["contact_slot"][rows])
     assert page.locator("#bodies .body").count() == 5
+    assert "--controls" in page.locator("#unforced").text_content() and not page.locator("#forces").is_visible()
+    assert "force" not in shown[0] or shown[0]["force"] is None
+
+
+SLIDES = 0.3  # the friction of a box that slides without gravity, and is pressed onto a plane by its speed
+
+
+@pytest.fixture(scope="module")
+def sliding(files):
+    """slide.html of six states, slide.scene.json and slide.npz."""
+    scene = {"gravity": [0, 0, 0], "links": [{"name": "floor", "bodies": [{"plane": [2, 2]}]},
+                                             {"name": "box", "position": [0, 0, 0.059], "density": 500, "joint": {"type": "free"}, "bodies": [{"box": [0.1, 0.08, 0.06]}]}],
+             "pairs": [{"a": "floor", "b": "box", "friction": SLIDES}]}
+    (files / "slide.scene.json").write_text(json.dumps(scene))
+    np.savez(files / "slides.npz", q=[[0, 0, 0.059, 1, 0, 0, 0]], v=[[1.0, 0, -0.2, 0, 0, 0]])
+    abut("simulate", "slide.scene.json", "--states", "slides.npz", "--steps", 5, "--device", "host", "-o", "slide.npz", cwd=files)
+    abut("view", "slide.scene.json", "slide.npz", "--threshold", 0.004, "--device", "host", "-o", "slide.html", cwd=files)
+    return files
+
+
+def check_forces_shown(page):
+    """Each contact is rubbed with its friction times what it is pressed with, and all together push what the box is pushed with."""
+    settle(page)
+    shown, links = [c["force"] for c in state(page, "contacts()")], state(page, "forces()")
+    pressed = [f for f in shown if f["normal"] > 1e-3]
+    assert len(pressed) >= 4 and {f["on"] for f in shown} == {"box (box)"} and len(links) == 1
+    for f in pressed:
+        assert abs(f["friction"] - SLIDES * f["normal"]) < 2e-3 * f["normal"] and f["vector"][2] > 0 > f["vector"][0]
+    total = np.sum([f["vector"] for f in shown], axis=0)
+    assert np.allclose(total, links[0][1], atol=2e-3 * total[2]) and total[2] > 1
+    arrows = state(page, "pushes()")
+    assert 4 <= len(arrows) <= len(pressed) and all(np.dot(way, (-SLIDES, 0, 1)) > 0.99 * np.linalg.norm(way) for _, way, *_ in arrows)
+    page.locator("#list button").first.click()
+    own, text = picked(page)["force"], page.locator("#picked").text_content()
+    assert "force on box (box) [N]" in text and f"{own['normal']:.3g}"[:3] in text
+    assert page.locator("#course").bounding_box()["height"] == 220
+    return total
+
+
+def test_forces_of_contacts(browser, open_page, sliding):
+    """Forces in a file, and served; a frame whose curves are refused is a gap, and told."""
+    page = open_page("slide.html")
+    page.locator("#frame").fill("2")
+    page.locator("#frame").press("Enter")
+    total = check_forces_shown(page)
+    page.keyboard.press("k")
+    assert state(page, "pushes()") == [] and not page.locator("#pushes").is_checked()
+
+    process = subprocess.Popen([COMMAND, "view", "slide.scene.json", "slide.npz", "--threshold", "0.004", "--device", "host", "-q"], cwd=sliding, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    address = process.stdout.readline().strip()
+    if not address and "libmicrohttpd" in process.stderr.read():
+        pytest.skip("the command has no server")
+    context, refused = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}), []
+    live, wrong = context.new_page(), []
+    live.on("pageerror", lambda e: wrong.append(str(e)))
+
+    def refuse(route):
+        first, count = json.loads(route.request.post_data).get("curves", [0, 0])
+        if first <= 3 < first + count:
+            refused.append(count)
+            route.fulfill(status=400, body="not this one")
+        else:
+            route.continue_()
+
+    live.route("**/contacts", refuse)
+    live.goto(address + "#frame=2")
+    live.wait_for_selector("html[data-ready]", state="attached")
+    assert np.allclose(check_forces_shown(live), total, rtol=1e-3)
+    assert state(live, "scale()") >= np.linalg.norm(total) - 0.1  # there is no weight to draw arrows by
+    wait(live, "abutView.live().curve === 6 && abutView.live().course === 6")
+    assert refused[-1] == 1 and "1 frame was refused, the last one 3: not this one" in live.locator("#gaps").text_content()
+    course = state(live, "course()")
+    for values in course.values():
+        assert np.isnan(values).tolist() == [f == 3 for f in range(6)]
+    assert abs(course["normal"][2] - picked(live)["force"]["normal"]) < 1e-4 * course["normal"][2]
+    context.close()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 0 and wrong == []
 
 
 @pytest.fixture

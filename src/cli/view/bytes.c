@@ -5,10 +5,11 @@
 #include <string.h>
 
 #define MAGIC "abut"
-#define VERSION 2u
+#define VERSION 3u
 #define INTEGERS 13 /* version, contacts in the list, a pair's nine numbers, flags, pushes */
 #define HAS_GRADIENT 1u
 #define HAS_CANDIDATES 2u
+#define HAS_FORCES 4u
 
 static uint8_t *put_bits(uint8_t *to, uint64_t bits, int bytes)
 {
@@ -65,7 +66,7 @@ static uint8_t *begin(answer *out, size_t size, size_t count, const char *what)
 
 void answer_frame(answer *out, const frame_answer *f)
 {
-  const size_t count = f->list->count, head = 4 + 4 * INTEGERS + 8 * 10, each = 4 * (1 + 2 + 3 + 1 + 3 + 1 + (f->candidates != NULL));
+  const size_t count = f->list->count, head = 4 + 4 * INTEGERS + 8 * 10, each = 4 * (1 + 2 + 3 + 1 + 3 + 1 + (f->candidates ? 1 : 0) + (f->forces ? 3 : 0));
   const size_t size = head + count * each + 4 * (f->push_count + KIND_WHOLES * f->kind_count);
   uint8_t *to = begin(out, size, count, "contacts");
   if (!to) {
@@ -74,7 +75,7 @@ void answer_frame(answer *out, const frame_answer *f)
   for (int i = 0; i < 9; ++i) {
     to = put_bits(to, f->layout[i], 4);
   }
-  to = put_bits(to, (f->has_gradient ? HAS_GRADIENT : 0) | (f->candidates ? HAS_CANDIDATES : 0), 4);
+  to = put_bits(to, (f->has_gradient ? HAS_GRADIENT : 0) | (f->candidates ? HAS_CANDIDATES : 0) | (f->forces ? HAS_FORCES : 0), 4);
   to = put_bits(to, f->push_count, 4); /* numbers of eight bytes begin at a multiple of eight */
   for (int i = 0; i < 10; ++i) {
     to = put_double(to, f->numbers[i]);
@@ -86,6 +87,7 @@ void answer_frame(answer *out, const frame_answer *f)
   to = put_floats(to, f->list->n, 3 * count);
   to = put_floats(to, f->list->activity, count);
   to = put_wholes(to, f->candidates, f->candidates ? count : 0);
+  to = put_floats(to, f->forces, f->forces ? 3 * count : 0);
   to = put_floats(to, f->pushes, f->push_count);
   put_wholes(to, f->kinds, KIND_WHOLES * f->kind_count);
 }

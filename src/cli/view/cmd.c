@@ -20,8 +20,9 @@ typedef struct view {
   abut_poses poses;        /* of a pair */
   abut_scene links;        /* of a scene, and all that follows */
   abut_scene_info info;
-  inputs states;
+  inputs states, controls;
   double *q, *energy, *v;  /* (rows, nq), (rows, 2), (rows, nv) of the world that is shown; the latter two may be NULL */
+  double *u;               /* (rows, nu) of the step from each state; NULL: not known */
   size_t rows;
   char *html;
   size_t bytes;
@@ -58,8 +59,8 @@ static exit_code check_usage(view *v, const options *o)
     v->page.picture_width = v->page.picture_height = 0;
   }
   CLI_TRY(v->of_scene || v->serves ? EXIT_GOOD : need_option(o, OPTION_POSES));
-  if (!v->of_scene && o->value[OPTION_WORLD]) {
-    return usage_error(o->command, "--world is of a scene");
+  if (!v->of_scene && (o->value[OPTION_WORLD] || o->value[OPTION_CONTROLS])) {
+    return usage_error(o->command, "%s is of a scene", o->value[OPTION_WORLD] ? "--world" : "--controls");
   }
   CLI_TRY(v->serves ? server_check(o) : check_no_server(o));
   CLI_TRY(option_real(o, OPTION_THRESHOLD, LEAST_THRESHOLD, 1.0, &v->page.threshold));
@@ -190,6 +191,49 @@ static void warn_states(const view *v)
   }
 }
 
+/* The row of controls of the step from a state; from the end of the last step on it is that one's. */
+static exit_code find_row(const view *v, const double *time, size_t state, size_t steps, size_t *row)
+{
+  const double step = nearbyint(time[state] / v->info.timestep);
+  if (!(step >= 0.0 && step <= (double)steps)) {
+    return report(EXIT_INPUT, "%s: array 'u': %zu steps, and state %zu of %s, counted from 0, is of step %g", v->controls.path, steps,
+                  state, v->states.path, step);
+  }
+  *row = (size_t)step < steps ? (size_t)step : steps - 1;
+  return EXIT_GOOD;
+}
+
+static exit_code read_controls(view *v, const double *time, size_t count)
+{
+  const size_t nu = v->info.nu;
+  const void *all = NULL;
+  char what[96];
+  CLI_TRY(inputs_open(&v->controls, v->o->value[OPTION_CONTROLS]));
+  const abut_array *u = inputs_find(&v->controls, "u");
+  if (!u || u->dimensions < 2 || u->dimensions > 3 || !u->shape[0]) {
+    return report(EXIT_INPUT, "%s: holds no u of shape (worlds, nu) or (steps, worlds, nu), the controls", v->controls.path);
+  }
+  const bool each = u->dimensions == 3;
+  const size_t steps = each ? u->shape[0] : 1, shape[3] = {steps, count, nu};
+  snprintf(what, sizeof what, "%zu world%s, and %zu actuator%s", count, count == 1 ? "" : "s", nu, nu == 1 ? "" : "s");
+  CLI_TRY(inputs_numbers(&v->controls, "u", each ? 3 : 2, each ? shape : shape + 1, what, ABUT_FLOAT64, &all));
+  if (!nu) {
+    warn("%s: the scene has no actuators; its controls are left out", v->controls.path);
+    return EXIT_GOOD;
+  }
+  size_t numbers = 0;
+  v->u = multiply(v->rows, nu, 1, &numbers) ? calloc(numbers + 1, sizeof *v->u) : NULL;
+  if (!v->u) {
+    return report(EXIT_RUN, "no memory for the controls of %zu states", v->rows);
+  }
+  for (size_t i = 0; i < v->rows; ++i) {
+    size_t row = 0;
+    CLI_TRY(each ? find_row(v, time, i, steps, &row) : EXIT_GOOD);
+    memcpy(v->u + i * nu, (const double *)all + (row * count + v->world) * nu, nu * sizeof *v->u);
+  }
+  return EXIT_GOOD;
+}
+
 static exit_code read_states(view *v)
 {
   const void *time = NULL;
@@ -209,16 +253,18 @@ static exit_code read_states(view *v)
   snprintf(what, sizeof what, "the scene has %zu positions a world", v->info.nq);
   CLI_TRY(take_world(v, "q", count, v->info.nq, what, &v->q));
   CLI_TRY(take_world(v, "energy", count, 2, "kinetic and potential of each state", &v->energy));
-  if (!v->info.nu) { /* else forces follow from controls, which states do not hold */
+  if (!v->info.nu || v->o->value[OPTION_CONTROLS]) { /* else forces are not known: states do not hold controls */
     snprintf(what, sizeof what, "the scene has %zu velocities a world", v->info.nv);
     CLI_TRY(take_world(v, "v", count, v->info.nv, what, &v->v));
   }
   CLI_TRY(inputs_numbers(&v->states, "time", 1, &v->rows, "one of each state", ABUT_FLOAT64, &time));
   CLI_TRY(check_times(v, time));
+  CLI_TRY(v->o->value[OPTION_CONTROLS] ? read_controls(v, time, count) : EXIT_GOOD);
   warn_states(v);
   v->page.time = time;
   v->page.energy = v->energy;
   v->page.v = v->v;
+  v->page.u = v->u;
   return EXIT_GOOD;
 }
 
@@ -241,7 +287,7 @@ static exit_code make_scene_page(view *v)
 static exit_code serve(const view *v)
 {
   live l = {.rows = v->rows, .first = v->index, .threshold = v->page.threshold, .scene = &v->scene, .poses = &v->poses,
-            .of_world = v->of_scene, .links = v->links, .info = v->info, .q = v->q, .v = v->v};
+            .of_world = v->of_scene, .links = v->links, .info = v->info, .q = v->q, .v = v->v, .u = v->u};
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(live_begin(&l));
   const server_work work = {.page = v->html, .page_bytes = v->bytes, .parse = live_parse, .warm_up = live_warm_up,
@@ -272,8 +318,10 @@ done:
   abut_free(v.html);
   abut_free_poses(&v.poses);
   inputs_close(&v.states);
+  inputs_close(&v.controls);
   free(v.q);
   free(v.v);
+  free(v.u);
   free(v.energy);
   scene_close(&v.scene);
   return code;

@@ -45,6 +45,26 @@ void live_warm_up(void *user)
   free(r);
 }
 
+static exit_code count_slots(live *l)
+{
+  uint32_t *kinds = calloc(l->info.candidates + 1, sizeof *kinds);
+  abut_layout layout;
+  size_t count = 0;
+  abut_status status = ABUT_SUCCESS;
+  if (!kinds) {
+    return report(EXIT_RUN, "no memory for %zu pairs", l->info.candidates);
+  }
+  if (l->kinds) {
+    status = abut_get_kinds(l->links, kinds, NULL, &count);
+  }
+  for (size_t i = 0; l->kinds && i < l->info.candidates && status == ABUT_SUCCESS; ++i) {
+    status = abut_get_layout(l->own[kinds[i]], &layout);
+    l->slots += status == ABUT_SUCCESS ? layout.contacts : 0;
+  }
+  free(kinds);
+  return report_status(status);
+}
+
 static exit_code take_kinds(live *l)
 {
   l->own = calloc(l->info.kinds + 1, sizeof *l->own);
@@ -59,7 +79,7 @@ static exit_code take_kinds(live *l)
   for (size_t i = 0; i < l->kinds; ++i) {
     l->by[i] = l->own[i];
   }
-  return EXIT_GOOD;
+  return count_slots(l);
 }
 
 exit_code live_begin(live *l)

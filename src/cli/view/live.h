@@ -16,9 +16,11 @@ typedef struct live {
   bool of_world;           /* and what follows */
   abut_scene links;
   abut_scene_info info;
-  const double *q, *v;     /* (rows, nq), (rows, nv); NULL: forces are not wanted */
+  const double *q, *v;     /* (rows, nq), (rows, nv); NULL: forces are not known */
+  const double *u;         /* (rows, nu), or NULL */
   abut_pair *own, *by;     /* (kinds) of the scene's kinds of candidates, and what contacts are found by */
   size_t kinds;            /* 0: the scene has no contacts to show */
+  size_t slots;            /* of all candidates together */
 } live;
 
 /* Fills what follows from the rest. Release it with live_end, also after a failure. */

@@ -35,6 +35,7 @@ typedef struct frame_answer {
   double numbers[10]; /* minimum_distance, activity_sum, energy, the reduction; its gradient (6) */
   const abut_compact *list;     /* of floats */
   const uint32_t *candidates;   /* (list->count) of a world; NULL */
+  const float *forces;          /* (list->count, 3) of a world, on the first body of each contact's candidate; NULL: not known */
   const float *pushes;          /* (push_count) J' lambda; NULL */
   size_t push_count;
   const uint32_t *kinds;        /* (kind_count, KIND_WHOLES) of a world: kinds of another smoothing, and their pairs' layouts; NULL */

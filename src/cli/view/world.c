@@ -6,23 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Curves are computed by pieces of so many frames, and of so many slots, or pairs of bodies, in all frames of a piece. */
+#define PIECE_FRAMES ((size_t)64)
+#define PIECE_MOST ((size_t)1 << 18)
+
 /* What is computed of `count` frames. */
 typedef struct world_contacts {
-  size_t count, placed; /* frames, and those whose links have places */
+  size_t first, count, placed; /* frames, and how many of them have links with places */
   size_t *of;           /* (placed) which frame each is, from 0 */
-  float *q;             /* (placed, nq) */
+  float *q, *v, *u;     /* (placed, nq), (placed, nv), (placed, nu) */
   const abut_pair *by;  /* (kinds) what contacts are found by */
   abut_items items;
   abut_compact list;
-  float *values;        /* (rows, count) curves */
   uint32_t *candidates; /* (list.count) */
-  float *pushes;        /* (nv) */
+  float *forces, *pushes; /* (list.count, 3), (placed, nv); NULL: not known */
+  uint32_t *status;     /* (placed) of the step that these are of */
   uint32_t *kinds;      /* (kind_count, KIND_WHOLES) */
   size_t kind_count;
 } world_contacts;
 
 /* ---- smoothing ---- */
 
+/* Handles are the caller's to compare: the library has no call for it. */
 static bool same_pair(abut_pair a, abut_pair b)
 {
   return a.index == b.index && a.generation == b.generation;
@@ -112,27 +117,57 @@ static bool take_smoothing(live *l, const char *text, answer *out)
 
 /* ---- frames ---- */
 
-static bool take_frames(const live *l, const request *r, world_contacts *c, answer *out)
+static void forget(world_contacts *c)
 {
-  const size_t nq = l->info.nq;
+  abut_free_items(&c->items);
+  abut_free_compact(&c->list);
+  free(c->of);
+  free(c->q);
+  free(c->candidates);
+  free(c->forces);
+  free(c->pushes);
+  free(c->status);
+  free(c->kinds);
+  *c = (world_contacts){0};
+}
+
+/* Memory for `count` rows of reals, as floats. */
+static float *reals_for(size_t count, size_t width)
+{
+  return width && count > SIZE_MAX / sizeof(float) / width ? NULL : calloc(count * width + 1, sizeof(float));
+}
+
+static void put_row(float *to, const double *from, size_t width)
+{
+  for (size_t k = 0; from && k < width; ++k) {
+    to[k] = to_float(from[k]);
+  }
+}
+
+static bool take_frames(const live *l, size_t first, size_t count, world_contacts *c, answer *out)
+{
+  const size_t nq = l->info.nq, nv = l->info.nv, nu = l->info.nu;
   double *links = calloc(PLACE * l->info.links + 1, sizeof *links);
-  c->count = r->count;
-  c->q = calloc(c->count * nq + 1, sizeof *c->q);
-  c->of = calloc(c->count, sizeof *c->of);
+  c->first = first;
+  c->count = count;
+  c->q = reals_for(count, nq + nv + nu);
+  c->of = calloc(count, sizeof *c->of);
   const bool good = links && c->q && c->of;
-  for (size_t i = 0; good && i < c->count; ++i) {
-    const double *q = l->q + (r->first + i) * nq;
-    if (abut_place_links(l->links, q, links) != ABUT_SUCCESS) {
+  c->v = good ? c->q + count * nq : NULL;
+  c->u = good ? c->v + count * nv : NULL;
+  for (size_t i = 0; good && i < count; ++i) {
+    const size_t row = first + i, to = c->placed;
+    if (abut_place_links(l->links, l->q + row * nq, links) != ABUT_SUCCESS) {
       continue;
     }
-    for (size_t k = 0; k < nq; ++k) {
-      c->q[c->placed * nq + k] = to_float(q[k]);
-    }
+    put_row(c->q + to * nq, l->q + row * nq, nq);
+    put_row(c->v + to * nv, l->v ? l->v + row * nv : NULL, nv);
+    put_row(c->u + to * nu, l->u ? l->u + row * nu : NULL, nu);
     c->of[c->placed++] = i;
   }
   free(links);
   if (!good) {
-    answer_text(out, FAILED, "no memory for %zu frames", r->count);
+    answer_text(out, FAILED, "no memory for %zu frames", count);
   }
   return good;
 }
@@ -144,67 +179,125 @@ static abut_status find_contacts(const live *l, const request *r, world_contacts
   return l->kinds && c->placed ? abut_find_contacts_by(l->links, c->by, l->kinds, c->q, c->placed, &c->items, &c->list) : ABUT_SUCCESS;
 }
 
-/* What contacts push the joints with in a step from the frame. Where there is no step there are no forces. */
-static bool find_pushes(const live *l, const request *r, world_contacts *c, answer *out)
+static bool are_own(const live *l, const world_contacts *c)
 {
-  const size_t nq = l->info.nq, nv = l->info.nv;
-  abut_worlds w = abut_default_worlds();
-  uint32_t status = 0;
-  float *memory = l->v && c->placed && nv ? calloc(3 * nv + nq + 1, sizeof *memory) : NULL;
-  if (!memory) {
-    if (l->v && c->placed && nv) {
-      answer_text(out, FAILED, "no memory for forces");
+  for (size_t i = 0; i < l->kinds; ++i) {
+    if (!same_pair(c->by[i], l->own[i])) {
       return false;
     }
+  }
+  return l->kinds > 0;
+}
+
+/* What contacts push with in a step from each frame: single ones by the scene's own smoothing alone, with which the step is made.
+ * Where there is no step there are no forces. */
+static bool find_forces(const live *l, world_contacts *c, answer *out)
+{
+  const size_t nv = l->info.nv;
+  if (!l->v || !c->placed || !nv) {
     return true;
   }
-  float *v = memory + nv;
-  for (size_t i = 0; i < nv; ++i) {
-    v[i] = to_float(l->v[r->first * nv + i]);
-  }
-  w.count = 1;
-  w.q = c->q;
-  w.v = v;
-  w.v_next = v + nv;
-  w.q_next = v + 2 * nv;
-  w.constraint = memory;
-  w.status = &status;
-  if (answer_error(out, abut_step_worlds(l->links, &w))) {
-    free(memory);
+  const bool single = are_own(l, c);
+  c->pushes = reals_for(c->placed, nv);
+  c->status = calloc(c->placed, sizeof *c->status);
+  c->forces = single ? reals_for(c->list.count, 3) : NULL;
+  if (!c->pushes || !c->status || (single && !c->forces)) {
+    answer_text(out, FAILED, "no memory for forces");
     return false;
   }
-  c->pushes = memory;
-  for (size_t i = 0; i < nv; ++i) {
-    c->pushes[i] = status & ABUT_WORLD_STOPS ? NAN : c->pushes[i];
+  abut_worlds w = abut_default_worlds();
+  w.count = c->placed;
+  w.q = c->q;
+  w.v = c->v;
+  w.u = c->u;
+  w.constraint = c->pushes;
+  w.status = c->status;
+  if (answer_error(out, single ? abut_find_contact_forces(l->links, c->placed, c->q, c->v, c->u, &c->items, &c->list, c->forces,
+                                                          c->pushes, c->status)
+                               : abut_step_worlds(l->links, &w))) {
+    return false;
+  }
+  for (size_t i = 0; i < c->placed * nv; ++i) {
+    c->pushes[i] = c->status[i / nv] & ABUT_WORLD_STOPS ? NAN : c->pushes[i];
   }
   return true;
 }
 
-/* Rows of the least distance of each frame, and of its sum of activity; then of one contact. */
-static bool make_curves(const request *r, world_contacts *c, size_t rows, answer *out)
+/* ---- curves ---- */
+
+enum { LEAST_DISTANCE, ACTIVITY_SUM, OWN_ACTIVITY, OWN_DISTANCE, OWN_NORMAL, OWN_FRICTION, CURVE_ROWS };
+
+/* Writes how strongly a contact is pressed, and rubbed. */
+static void split_force(const float f[3], const float n[3], float *normal, float *friction)
 {
-  const size_t n = c->count;
-  c->values = calloc(rows * n, sizeof *c->values);
-  if (!c->values) {
-    answer_text(out, FAILED, "no memory for curves of %zu frames", n);
-    return false;
+  double along = 0.0, squared = 0.0, across = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    along += (double)f[k] * (double)n[k];
+    squared += (double)n[k] * (double)n[k];
   }
-  for (size_t i = 0; i < rows * n; ++i) {
-    c->values[i] = i / n == 1 ? 0.0f : NAN;
+  for (int k = 0; k < 3; ++k) {
+    const double rest = (double)f[k] - (squared > 0.0 ? along / squared * (double)n[k] : 0.0);
+    across += rest * rest;
+  }
+  *normal = (float)(squared > 0.0 ? fabs(along) / sqrt(squared) : 0.0);
+  *friction = (float)sqrt(across);
+}
+
+/* Puts what contacts say of their frames into rows of `all` numbers, of which those of these frames begin at `at`. */
+static void put_curves(const request *r, const world_contacts *c, size_t rows, size_t all, size_t at, float *values)
+{
+  for (size_t i = 0; i < rows * c->count; ++i) {
+    values[i / c->count * all + at + i % c->count] = i / c->count == ACTIVITY_SUM ? 0.0f : NAN;
   }
   for (size_t i = 0; i < c->list.count; ++i) {
     const uint32_t item = c->list.pose[i];
-    const size_t at = c->of[c->items.items[3 * (size_t)item]];
+    float *to = values + at + c->of[c->items.items[3 * (size_t)item]];
     const float d = ((const float *)c->list.d)[i], activity = ((const float *)c->list.activity)[i];
-    c->values[at] = d > c->values[at] ? c->values[at] : d;
-    c->values[n + at] += activity;
-    if (r->follows && rows > 2 && c->items.candidates[item] == r->contact[0] && c->list.slot[i] == r->contact[1]) {
-      c->values[2 * n + at] = activity;
-      c->values[3 * n + at] = d;
+    to[LEAST_DISTANCE * all] = d > to[LEAST_DISTANCE * all] ? to[LEAST_DISTANCE * all] : d;
+    to[ACTIVITY_SUM * all] += activity;
+    if (rows > OWN_DISTANCE && c->items.candidates[item] == r->contact[0] && c->list.slot[i] == r->contact[1]) {
+      to[OWN_ACTIVITY * all] = activity;
+      to[OWN_DISTANCE * all] = d;
+      if (rows > OWN_FRICTION && c->forces) {
+        split_force(c->forces + 3 * i, (const float *)c->list.n + 3 * i, &to[OWN_NORMAL * all], &to[OWN_FRICTION * all]);
+      }
     }
   }
-  return true;
 }
+
+/* How many slots, or pairs, of a frame are looked at. */
+static size_t weight_of(const live *l, const request *r)
+{
+  return r->threshold > 0.0 ? l->info.candidates : l->slots;
+}
+
+/* Computes curves piece by piece, so that their memory is bounded whatever is asked for. */
+static void answer_all_curves(const live *l, const request *r, answer *out)
+{
+  const bool forces = r->follows && l->v && l->info.nv;
+  const size_t rows = !r->follows ? OWN_ACTIVITY : forces ? CURVE_ROWS : OWN_NORMAL, weight = weight_of(l, r);
+  const size_t fit = PIECE_MOST / (weight ? weight : 1), piece = fit < 1 ? 1 : fit > PIECE_FRAMES ? PIECE_FRAMES : fit;
+  float *values = reals_for(r->count, rows);
+  bool good = values != NULL;
+  if (!good) {
+    answer_text(out, FAILED, "no memory for curves of %zu frames", r->count);
+  }
+  for (size_t at = 0; good && at < r->count; at += piece) {
+    world_contacts c = {0};
+    good = take_frames(l, r->first + at, piece < r->count - at ? piece : r->count - at, &c, out) &&
+           !answer_error(out, find_contacts(l, r, &c)) && (!forces || find_forces(l, &c, out));
+    if (good) {
+      put_curves(r, &c, rows, r->count, at, values);
+    }
+    forget(&c);
+  }
+  if (good) {
+    answer_curves(out, rows, r->count, values);
+  }
+  free(values);
+}
+
+/* ---- one frame ---- */
 
 /* What slots mean of the kinds that have another smoothing than the scene's. */
 static bool take_layouts(const live *l, world_contacts *c, answer *out)
@@ -236,12 +329,14 @@ static bool take_layouts(const live *l, world_contacts *c, answer *out)
 
 static void answer_world_frame(const live *l, const request *r, world_contacts *c, answer *out)
 {
+  float sums[2];
   c->candidates = calloc(c->list.count + 1, sizeof *c->candidates);
   if (!c->candidates) {
     answer_text(out, FAILED, "no memory for %zu contacts", c->list.count);
     return;
   }
-  if (!make_curves(r, c, 2, out) || !find_pushes(l, r, c, out) || !take_layouts(l, c, out)) {
+  put_curves(r, c, 2, 1, 0, sums);
+  if (!find_forces(l, c, out) || !take_layouts(l, c, out)) {
     return;
   }
   for (size_t i = 0; i < c->list.count; ++i) {
@@ -250,9 +345,10 @@ static void answer_world_frame(const live *l, const request *r, world_contacts *
   answer_frame(out, &(frame_answer){.layout = {c->kind_count},
                                     .kinds = c->kinds,
                                     .kind_count = c->kind_count,
-                                    .numbers = {(double)c->values[0], (double)c->values[1]},
+                                    .numbers = {(double)sums[LEAST_DISTANCE], (double)sums[ACTIVITY_SUM]},
                                     .list = &c->list,
                                     .candidates = c->candidates,
+                                    .forces = c->forces,
                                     .pushes = c->pushes,
                                     .push_count = c->pushes ? l->info.nv : 0});
 }
@@ -264,19 +360,20 @@ void world_compute(live *l, const request *r, answer *out)
     answer_text(out, BAD, "a request of a world is for a frame or for curves, without poses and a reduction");
     return;
   }
-  if (take_smoothing(l, r->smoothing, out) && take_frames(l, r, &c, out) && !answer_error(out, find_contacts(l, r, &c))) {
-    if (r->what == OF_FRAME) {
-      answer_world_frame(l, r, &c, out);
-    } else if (make_curves(r, &c, r->follows ? 4 : 2, out)) {
-      answer_curves(out, r->follows ? 4 : 2, c.count, c.values);
-    }
+  if (weight_of(l, r) > CONTACTS_MOST) {
+    answer_text(out, BAD, "%zu %s of a frame are more than the %zu that are looked at together", weight_of(l, r),
+                r->threshold > 0.0 ? "pairs of bodies" : "slots, all of which a threshold of 0 asks for,", CONTACTS_MOST);
+    return;
   }
-  abut_free_items(&c.items);
-  abut_free_compact(&c.list);
-  free(c.of);
-  free(c.q);
-  free(c.values);
-  free(c.candidates);
-  free(c.pushes);
-  free(c.kinds);
+  if (!take_smoothing(l, r->smoothing, out)) {
+    return;
+  }
+  if (r->what == OF_CURVES) {
+    answer_all_curves(l, r, out);
+    return;
+  }
+  if (take_frames(l, r->first, r->count, &c, out) && !answer_error(out, find_contacts(l, r, &c))) {
+    answer_world_frame(l, r, &c, out);
+  }
+  forget(&c);
 }
