@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* Curves are computed by pieces of so many frames, and of so many slots, or pairs of bodies, in all frames of a piece. */
-#define PIECE_FRAMES ((size_t)64)
-#define PIECE_MOST ((size_t)1 << 18)
+#define PIECE_FRAMES ((size_t)256)
+#define PIECE_MOST ((size_t)1 << 20)
 
 /* What is computed of `count` frames. */
 typedef struct world_contacts {
