@@ -145,6 +145,35 @@ static double sum_of(const void *all, size_t first, size_t end)
   return sum;
 }
 
+/* Forces of single contacts are those of the whole pair, and of its edges not known. */
+static void compare_single(const play *whole, const play *cut, size_t vertices, double most)
+{
+  abut_items items[2];
+  abut_compact lists[2] = {{.threshold = 0.0, .grows = true}, {.threshold = 0.0, .grows = true}};
+  void *all[2];
+  size_t some = 0;
+  for (int i = 0; i < 2; ++i) {
+    const play *p = i ? cut : whole;
+    REQUIRE_OK(abut_find_contacts(p->scene, p->q, 1, &items[i], &lists[i]));
+    all[i] = calloc(3 * lists[i].count + 1, real_size(precision));
+    REQUIRE(all[i]);
+    CHECK_OK(abut_find_contact_forces(p->scene, 1, p->q, p->v, NULL, &items[i], &lists[i], all[i], NULL, NULL));
+  }
+  CHECK_EQUAL(lists[0].count, lists[1].count);
+  for (size_t i = 0; i < 3 * lists[0].count && lists[0].count == lists[1].count; ++i) {
+    const double x = real_at(all[0], precision, i), y = real_at(all[1], precision, i);
+    const bool edge = lists[0].slot[i / 3] >= vertices;
+    some += !edge && x != 0.0;
+    check(edge ? isnan(y) && isfinite(x) : fabs(x - y) <= most, "number %zu of single forces is %.12g, whole %.12g", i, y, x);
+  }
+  CHECK(some > 3);
+  for (int i = 0; i < 2; ++i) {
+    abut_free_items(&items[i]);
+    abut_free_compact(&lists[i]);
+    free(all[i]);
+  }
+}
+
 /* Vertices have the slots that they have in the whole pair, one behind the other; edges' slots follow, tile by tile. Returns
  * by what part edges carry the body. */
 static double test_slots(abut_context context, const load *one, list how)
@@ -180,6 +209,7 @@ static double test_slots(abut_context context, const load *one, list how)
     const double of = real_at(a.acceleration, precision, i), own = real_at(b.acceleration, precision, i);
     check(fabs(of - own) <= by(1e-8, 2e-2) * (1.0 + fabs(of)), "%s: acceleration %zu is %.12g, whole %.12g", one->shape, i, own, of);
   }
+  compare_single(&whole, &cut, vertices, by(1e-9, 1e-3) * all);
   forces_free(&a);
   forces_free(&b);
   play_close(&whole);

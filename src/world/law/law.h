@@ -113,8 +113,8 @@ struct contact_law {
    * later; adds to statuses. What is iterated starts at the acceleration `start`. */
   abut_status (*solve)(const stepping *s, world_buffer q, world_buffer v, world_buffer start);
 
-  /* Writes the forces of the contacts of the last `solve` to OUT_MULTIPLIERS. NULL: multipliers
-   * are refused. */
+  /* Writes the forces of the contacts of the last `solve` to OUT_MULTIPLIERS, as steps_call.in_world says. NULL:
+   * multipliers are refused. */
   abut_status (*forces)(const stepping *s);
 
   /* Writes to OUT_INVERSE the forces by which actuators would make the accelerations at IN_A, after `solve`.
