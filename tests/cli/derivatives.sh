@@ -384,10 +384,12 @@ if [ $wide = f64 ]; then
     has stdout "^$name +.* ok *\$"
   done
   if [ "$(grep -c ' ok *$' stdout)" -eq 23 ]; then pass; else fail 'not 23 are right'; fi
-  # Grids whose derivatives are continuous to the second.
-  fine=$golden/grids-fine
-  run 0 gradcheck $fine/a.body.json $fine/b.body.json --poses $fine/poses.npz --smoothing $fine/smoothing.json $on
-  if [ "$(grep -c ' ok *$' stdout)" -eq 23 ]; then pass; else fail 'not 23 are right of grids'; fi
+  # Grids whose derivatives are continuous to the second: the library's numbers, by the command's same steps.
+  if [ -z "$sanitized" ]; then
+    fine=$golden/grids-fine
+    run 0 gradcheck $fine/a.body.json $fine/b.body.json --poses $fine/poses.npz --smoothing $fine/smoothing.json $on
+    if [ "$(grep -c ' ok *$' stdout)" -eq 23 ]; then pass; else fail 'not 23 are right of grids'; fi
+  fi
   # Rows come as they are done: who has read the first ones is gone when the last are written.
   { "$abut" gradcheck $assets/figure.body.json $assets/part.body.json --poses check.csv $on -q \
       2> stderr; echo $? > ended; } | head -n 6 > stdout
@@ -402,7 +404,8 @@ if [ $wide = f64 ]; then
   has stdout '^2 of 3 poses, '
   has stdout 'h = 0\.001 m or '
   # Where nothing is smooth at the scale of the steps, nothing is confirmed.
-  run 1 gradcheck $pair $on --step 10
+  if [ -n "$sanitized" ]; then head -n 2 poses.csv > first.csv; else cp poses.csv first.csv; fi
+  run 1 gradcheck cube.body.json slab.body.json --poses first.csv --smoothing sharp.json $on --step 10
   has stdout ' NOT SMOOTH'
   has stderr '^abut: [0-9]+ of 23 derivatives are not confirmed$'
 else

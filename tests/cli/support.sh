@@ -13,6 +13,7 @@ arrays=$2
 golden=$3
 failing=${4:-}
 device=${ABUT_TEST_DEVICE:-host}
+sanitized=${ABUT_TEST_SANITIZED:-} # not empty under sanitizers: fewer numbers through the same code
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 case $abut in /*) ;; *) abut=$PWD/$abut ;; esac

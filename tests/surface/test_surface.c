@@ -469,7 +469,7 @@ static void open_fin(void)
  * lattice that lie on them take no sign from the last digit of a distance. */
 static void corners_on_edge(void)
 {
-  enum { CORNERS = 4000, SIDE = 41 };
+  enum { CORNERS = UNLESS_SANITIZED(4000, 400), SIDE = 41 };
   static double values[SIDE * SIDE * SIDE];
   static const size_t size[3] = {1, SIDE, SIDE};
   surface_report r;

@@ -238,6 +238,8 @@ static void open_pile(play *p, abut_context context, bool far, bool broad)
   }
 }
 
+enum { PILE_STEPS = UNLESS_SANITIZED(STEPS, STEPS / 4) };
+
 /* Neither a body far away nor pairs that are looked at in vain change a bit of a pile, nor of its derivatives. */
 static void test_islands(abut_context context)
 {
@@ -245,7 +247,7 @@ static void test_islands(abut_context context)
   void *slopes[3];
   for (int k = 0; k < 3; ++k) {
     open_pile(&p[k], context, k == 1, k != 2);
-    play_step(&p[k], STEPS);
+    play_step(&p[k], PILE_STEPS);
     slopes[k] = slopes_of(&p[k], 3, false);
     CHECK_EQUAL(p[k].status[0], 0);
   }
@@ -363,7 +365,7 @@ int main(int argc, char **argv)
   test_towers(context);
   test_between(context);
   test_islands(context);
-  test_wall(context, 20, 10, 0, 20);
+  test_wall(context, 20, 10, 0, UNLESS_SANITIZED(20, 3));
   test_wall(context, 682, 1, 4, 1);
   test_wall(context, 590, 0, 0, 1); /* 174,345 pairs with more slots than kernels count, of which few are looked at */
   test_refused(context);

@@ -256,7 +256,7 @@ static void test_rest(abut_context context)
 
 /* ---- bits ---- */
 
-enum { WORLDS = 6, BOXES = 9, STEPS = 12 };
+enum { WORLDS = UNLESS_SANITIZED(6, 3), BOXES = 9, STEPS = UNLESS_SANITIZED(12, 3) };
 
 static void crowd_loads(load *loads)
 {
