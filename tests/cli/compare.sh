@@ -85,16 +85,20 @@ array rest.npz force 'NR > 58 { e = $1 - 58.86; bad += e > 0.06 || e < -0.06 }
 array rest.npz penetration '{ x[NR] = $1 } END { exit !(x[59] > 3e-5 && x[59] < 1e-3 && x[60] < 1e-6) }'
 array rest.npz energy '{ e[NR] = $1 } END { exit NR != 120 || e[2] - 5.886 > 1e-3 || e[2] - 5.886 < -1e-3 }'
 
-# Springs give way by their force over their stiffness.
-compare rest.scene.json --steps 400 --record 7 --models spring --series rest.npz
-array rest.npz force 'NR > 58 { e = $1 - 58.86; bad += e > 1e-3 || e < -1e-3 } END { exit bad || NR != 59 }'
-array rest.npz penetration 'NR > 58 { e = $1 - 58.86 / 5000; bad += e > 1e-5 || e < -1e-5 }
+# Springs give way by their force over their stiffness. Under sanitizers they are not waited for: to come to rest takes many
+# of the same steps.
+settled() { if [ -z "$sanitized" ]; then array "$@"; fi; }
+steps=400
+if [ -n "$sanitized" ]; then steps=40; fi
+compare rest.scene.json --steps $steps --record 7 --models spring --series rest.npz
+settled rest.npz force 'NR > 58 { e = $1 - 58.86; bad += e > 1e-3 || e < -1e-3 } END { exit bad || NR != 59 }'
+settled rest.npz penetration 'NR > 58 { e = $1 - 58.86 / 5000; bad += e > 1e-5 || e < -1e-5 }
   END { exit bad || NR != 59 }'
 
 # Springs of the world that is chosen, whichever laws are beside it; and a law without derivatives.
 "$arrays" fill weak.npz q=2x7:0,0,0.1,1,0,0,0 springs=2x1x6:5000,0.5,0.1,0.01,5e-4,2e-4,10000,0.5,0.1,0.01,5e-4,2e-4
-compare rest.scene.json --steps 400 --record 7 --models cone,spring --states weak.npz --world 1 --series weak.out.npz
-array weak.out.npz penetration 'NR == 118 { e = $1 - 58.86 / 10000; bad += e > 1e-5 || e < -1e-5 } END { exit bad || NR != 118 }'
+compare rest.scene.json --steps $steps --record 7 --models cone,spring --states weak.npz --world 1 --series weak.out.npz
+settled weak.out.npz penetration 'NR == 118 { e = $1 - 58.86 / 10000; bad += e > 1e-5 || e < -1e-5 } END { exit bad || NR != 118 }'
 sed 's/"timestep"/"integrator": "euler", "timestep"/; s/"friction": 0.5/"contact": {"reaction": "plane"}/' rest.scene.json > plane.scene.json
 compare plane.scene.json --steps 4 --models lcp,spring
 has stderr '^abut: warning: spring has no gradient: '
