@@ -28,6 +28,7 @@ class WorldContacts(NamedTuple):
     candidate    (M) uint32, which of the scene's candidates their pair is
     slot         (M) uint32, of that pair
     p, n         (M, 3) [m]; d, activity (M)
+    force        (M, 3) [N] on the first body, along the world's axes, where it was asked for, else None
     """
 
     world: np.ndarray[Any, Any]
@@ -38,6 +39,7 @@ class WorldContacts(NamedTuple):
     d: np.ndarray[Any, Any]
     n: np.ndarray[Any, Any]
     activity: np.ndarray[Any, Any]
+    force: np.ndarray[Any, Any] | None = None
 
 
 class Scene(_Owner):
@@ -161,20 +163,32 @@ class Scene(_Owner):
         finally:
             lib.abut_free_items(items)
 
-    def find_contacts(self, q: Array, threshold: float = 0.05) -> WorldContacts:
+    def find_contacts(self, q: Array, threshold: float = 0.05, *, forces: bool = False, v: Array | None = None,
+                      u: Array | None = None) -> WorldContacts:
         """Contacts of at least this activity in worlds at positions q (..., nq), also of automatic pairs.
-        Errors: abut.Error, also for positions that are not finite and of springs."""
+
+        forces   what each contact pushes with, too, its normal force and its friction together, in one step from q, v
+                 (..., nv) and controls u (..., nu); None: 0. Of hard contacts many have none, since the contact model
+                 chooses few of all. NaN where it is not known (abut_find_contact_forces)
+        Errors: ValueError for shapes; abut.Error, also for positions that are not finite and of springs.
+        """
         own, count = self._positions(q)
+        batch = Rows(self.context.dtype, own.shape[:-1])
+        given = [None if a is None else batch.read(a, (width,), name) for a, width, name in ((v, self.nv, "v"), (u, self.nu, "u"))]
         items, found = ffi.new("abut_items *"), ffi.new("abut_compact *", {"threshold": threshold, "grows": True})
         check(lib.abut_find_contacts(self.handle, pointer(own), count, items, found))
         try:
             real, size = self.context.dtype, found.count
+            force = np.empty((size, 3), real) if forces else None
+            if force is not None:
+                check(lib.abut_find_contact_forces(self.handle, count, pointer(own), *map(pointer, given), items, found,
+                                                   pointer(force), ffi.NULL, ffi.NULL))
             at = copied(found.pose, (size,), np.uint32)
             rows = copied(items.items, (items.count, 3), np.uint32)[at]
             return WorldContacts(rows[:, 0].copy(), rows[:, 1:].copy(), copied(items.candidates, (items.count,), np.uint32)[at],
                                  copied(found.slot, (size,), np.uint32), copied(found.p, (size, 3), real),
                                  copied(found.d, (size,), real), copied(found.n, (size, 3), real),
-                                 copied(found.activity, (size,), real))
+                                 copied(found.activity, (size,), real), force)
         finally:
             lib.abut_free_items(items)
             lib.abut_free_compact(found)

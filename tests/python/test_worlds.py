@@ -645,6 +645,17 @@ def test_automatic_pairs(tmp_path):
         assert np.all(np.diff(found.world.astype(int)) >= 0) and set(found.world.tolist()) == {0, 1, 2, 3}
         assert found.p.shape == found.n.shape == (len(found.slot), 3) and found.activity.min() >= 0.01
         assert np.array_equal(scene.candidates[found.candidate], found.bodies)
+        pushed = scene.find_contacts(batch, 0, forces=True, v=v)
+        assert found.force is None and pushed.force.shape == pushed.p.shape and not np.isnan(pushed.force).any()
+        held = scene.step(batch, v, want=("constraint",)).constraint.reshape(4, -1)  # of links 1 and 2, each 3 and 3
+        links_of = scene.bodies[pushed.bodies, 0]
+        for link in (1, 2):
+            on_link = ((links_of[:, 0] == link) * 1 - (links_of[:, 1] == link) * 1)[:, None] * pushed.force
+            sums = np.stack([on_link[pushed.world == w].sum(axis=0) for w in range(4)])
+            assert np.allclose(sums, held[:, 6 * link - 6:6 * link - 3], atol=1e-6 * np.abs(held).max())
+            assert sums[0, 2] > 10.0
+        with pytest.raises(ValueError, match="v has shape"):
+            scene.find_contacts(batch, forces=True, v=v[:5])
         with pytest.raises(abut.Error, match="world 1: position 2, counted from 0, is nan"):
             scene.near(np.stack([q, np.r_[0, 0, np.nan, q[3:]]]))
         with pytest.raises(ValueError, match="q has shape"):
