@@ -68,42 +68,48 @@ const css = c => `rgb(${c.map(x => Math.round(255 * shown(clamp(x, 0, 1)))).join
 
 /* ---- shaders ---- */
 
-/* sRGB by roots, within 0.002 of what it is from 0.003 on: powers take three times as long without a GPU. */
+/* Without a GPU a frame costs what its fragments cost, those too that something hides: SwiftShader looks at the depth after it has
+ * shaded. So fragments compute what they must alone, and faces that look away are left out where nothing would be seen of them. */
+
+/* sRGB by roots, within 0.002 of what it is from 0.003 on: powers take three times as long without a GPU. The colour is between 0 and 1. */
 const ENCODE = `
 vec4 encode(vec3 c, float alpha) {
-  c = clamp(c, 0.0, 1.0);
   vec3 a = sqrt(c), b = sqrt(a), d = sqrt(b);
-  return vec4(clamp(0.662002687 * a + 0.684122060 * b - 0.323583601 * d - 0.0225411470 * c, 0.0, 1.0) * alpha, alpha);
+  return vec4((0.662002687 * a + 0.684122060 * b - 0.323583601 * d - 0.0225411470 * c) * alpha, alpha);
 }`;
 const HEAD = '#version 300 es\nprecision highp float;\nprecision highp int;\n';
 
 const MESH_VERTEX = HEAD + `
 uniform mat4 model, camera;
+uniform vec3 eye;
 in vec3 position, normal;
-out vec3 world, facing, local;
+out vec3 ray, facing;
+out vec2 local;
 void main() {
-  local = position;
-  world = (model * vec4(position, 1.0)).xyz;
+  vec3 world = (model * vec4(position, 1.0)).xyz;
+  ray = world - eye;
   facing = mat3(model) * normal;
+  local = position.xy;
   gl_Position = camera * vec4(world, 1.0);
 }`;
-const MESH_FRAGMENT = HEAD + ENCODE + `
-uniform vec3 eye, key, up, paint;
+/* Light from a lamp (key), from above (up) and from around, gloss, and edges that are a little brighter; floors have tiles. */
+const meshFragment = tiled => HEAD + ENCODE + `
+uniform vec3 key, up, paint;
 uniform float alpha, tile;
-in vec3 world, facing, local;
+in vec3 ray, facing;
+in vec2 local;
 out vec4 colour;
 void main() {
-  vec3 ray = normalize(world - eye), n = normalize(facing);
-  n = dot(n, ray) > 0.0 ? -n : n;
-  vec3 of = paint;
-  if (tile > 0.0) {
-    vec2 cell = floor(local.xy / tile);
-    of *= mod(cell.x + cell.y, 2.0) > 0.5 ? 0.82 : 1.0;
-  }
-  float sky = 0.5 + 0.5 * dot(n, up), edge = 1.0 - min(max(-dot(n, ray), 0.0), 1.0);
-  float half_way = max(dot(n, normalize(key - ray)), 0.0), p2 = half_way * half_way, p4 = p2 * p2, p8 = p4 * p4, p32 = p8 * p8 * p8 * p8;
-  float gloss = 0.05 * p32 * p8;
-  float lit = 0.92 * max(dot(n, key), 0.0) + 0.28 * (0.5 + 0.5 * sky);
+  vec3 n = normalize(facing), of = paint;
+  float near = inversesqrt(dot(ray, ray)), towards = dot(n, ray);
+  n = towards > 0.0 ? -n : n;
+  ${tiled ? `vec2 cell = floor(local / tile);
+  of *= mod(cell.x + cell.y, 2.0) > 0.5 ? 0.82 : 1.0;` : ''}
+  float edge = 1.0 - min(abs(towards) * near, 1.0);
+  vec3 middle = key - near * ray;
+  float half_way = max(dot(n, middle), 0.0), p2 = half_way * half_way / dot(middle, middle), p4 = p2 * p2, p8 = p4 * p4, p16 = p8 * p8;
+  float gloss = 0.05 * p16 * p16 * p8;
+  float lit = 0.92 * max(dot(n, key), 0.0) + 0.07 * dot(n, up) + 0.21;
   colour = encode(of * lit + gloss + 0.06 * edge * edge * edge, alpha);
 }`;
 const LINE_VERTEX = HEAD + `
@@ -144,9 +150,9 @@ void main() {
   paint = of_activity(activity);
   id = number;
 }`;
-const BALL_FRAGMENT = HEAD + ENCODE + `
-uniform float alpha, rim;
-uniform bool picking;
+/* Balls with a pale rim on a dark ground, and their numbers for picking. */
+const ballFragment = does => HEAD + ENCODE + `
+uniform float alpha;
 in vec3 paint;
 flat in uint id;
 out vec4 colour;
@@ -154,13 +160,11 @@ void main() {
   vec2 at = 2.0 * gl_PointCoord - 1.0;
   float r2 = dot(at, at);
   if (r2 > 1.0) discard;
-  if (picking) {
-    colour = vec4(float(id & 255u), float(id >> 8 & 255u), float(id >> 16 & 255u), 255.0) / 255.0;
-    return;
-  }
-  float front = sqrt(1.0 - r2);
-  colour = encode(mix(paint * (0.45 + 0.55 * front), vec3(1.0), rim * smoothstep(0.62, 0.72, r2)), alpha);
+  ${does}
 }`;
+const BALL = 'colour = encode(paint * (0.45 + 0.55 * sqrt(1.0 - r2)), alpha);';
+const RIMMED = 'colour = encode(mix(paint * (0.45 + 0.55 * sqrt(1.0 - r2)), vec3(1.0), 0.8 * smoothstep(0.62, 0.72, r2)), alpha);';
+const NUMBER = 'colour = vec4(float(id & 255u), float(id >> 8 & 255u), float(id >> 16 & 255u), 255.0) / 255.0;';
 /* An arrow, or a bar without a head, of some pixels' width. */
 const ARROW_VERTEX = HEAD + COLOURS + `
 uniform mat4 camera;
@@ -194,7 +198,8 @@ void main() { colour = encode(mix(paint, vec3(1.0), pale), alpha); }`;
 /* ---- drawing ---- */
 
 const canvas = at('canvas'), overlay = at('overlay');
-const gl = canvas.getContext('webgl2', {antialias: false, alpha: true, premultipliedAlpha: true, powerPreference: 'low-power'});
+/* An opaque picture, ground and all: without a GPU a quarter of the browser's own work for a frame is to lay a clear one over the page. */
+const gl = canvas.getContext('webgl2', {antialias: false, alpha: false, powerPreference: 'low-power'});
 
 function fallBack(why) {
   const p = document.createElement('p');
@@ -204,31 +209,40 @@ function fallBack(why) {
   document.documentElement.classList.remove('live');
 }
 
+/* Where programs find what they read of a vertex: all have the same places, so that each can draw any list. */
+const INPUTS = {position: 0, normal: 1, direction: 1, activity: 2, number: 3, corner: 4};
+const PROGRAMS = {mesh: [MESH_VERTEX, meshFragment(false)], floor: [MESH_VERTEX, meshFragment(true)], line: [LINE_VERTEX, LINE_FRAGMENT],
+  ball: [BALL_VERTEX, ballFragment(BALL)], rimmed: [BALL_VERTEX, ballFragment(RIMMED)], number: [BALL_VERTEX, ballFragment(NUMBER)],
+  arrow: [ARROW_VERTEX, ARROW_FRAGMENT]};
+
 /* Begins a program, which the browser makes meanwhile; asking how it came out would wait for it. */
-function beginProgram(vertex, fragment) {
-  const program = gl.createProgram(), shaders = [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]].map(([kind, text]) => {
+const begun = {};
+function beginProgram(name) {
+  const program = gl.createProgram(), shaders = [gl.VERTEX_SHADER, gl.FRAGMENT_SHADER].map((kind, k) => {
     const shader = gl.createShader(kind);
-    gl.shaderSource(shader, text);
+    gl.shaderSource(shader, PROGRAMS[name][k]);
     gl.compileShader(shader);
     gl.attachShader(program, shader);
     return shader;
   });
+  for (const input in INPUTS) gl.bindAttribLocation(program, INPUTS[input], input);
   gl.linkProgram(program);
-  return {program, shaders};
+  begun[name] = {program, shaders};
 }
 
-function endProgram({program, shaders}) {
+/* Draws with a program from here on, which is made when it is used first; gives where its uniforms are. */
+function use(name) {
+  if (!begun[name]) beginProgram(name);
+  const {program, shaders, at} = begun[name];
+  gl.useProgram(program);
+  if (at) return at;
   for (const shader of shaders)
     if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader));
   if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
-  const found = {program, at: {}, attribute: {}};
+  const found = begun[name].at = {};
   for (let i = gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS); i--;) {
-    const name = gl.getActiveUniform(program, i).name.replace('[0]', '');
-    found.at[name] = gl.getUniformLocation(program, name);
-  }
-  for (let i = gl.getProgramParameter(program, gl.ACTIVE_ATTRIBUTES); i--;) {
-    const name = gl.getActiveAttrib(program, i).name;
-    found.attribute[name] = gl.getAttribLocation(program, name);
+    const uniform = gl.getActiveUniform(program, i).name.replace('[0]', '');
+    found[uniform] = gl.getUniformLocation(program, uniform);
   }
   return found;
 }
@@ -241,11 +255,10 @@ function bufferOf(data, usage) {
 }
 
 /* Lets attributes read a buffer: [name, components, offset] of rows of `stride` bytes. */
-function attach(program, buffer, stride, fields) {
+function attach(buffer, stride, fields) {
   gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
   for (const [name, count, offset, whole] of fields) {
-    const place = program.attribute[name];
-    if (place === undefined) continue;
+    const place = INPUTS[name];
     gl.enableVertexAttribArray(place);
     if (whole) gl.vertexAttribIPointer(place, count, gl.UNSIGNED_INT, stride, offset);
     else gl.vertexAttribPointer(place, count, gl.FLOAT, false, stride, offset);
@@ -280,6 +293,35 @@ function corners(vertices, triangles) {
   return out;
 }
 
+/* Whether a surface is closed: each edge is run through as often from one end as from the other. Then faces that look away lie
+ * behind others; parts that are inside out are turned for that. */
+function turnOutward(vertices, triangles) {
+  const count = vertices.length / 3, forth = new Float64Array(triangles.length), back = new Float64Array(triangles.length), parent = new Uint32Array(count);
+  const part = v => { while (parent[v] !== v) v = parent[v] = parent[parent[v]]; return v; };
+  for (let v = 0; v < count; ++v) parent[v] = v;
+  for (let i = 0; i < triangles.length; ++i) {
+    const a = triangles[i], b = triangles[i % 3 < 2 ? i + 1 : i - 2];
+    forth[i] = a * count + b;
+    back[i] = b * count + a;
+    parent[part(a)] = part(b);
+  }
+  forth.sort();
+  back.sort();
+  if (forth.some((edge, i) => edge !== back[i])) return false;
+  const volumes = new Float64Array(count), point = i => vertices.subarray(3 * triangles[i], 3 * triangles[i] + 3);
+  for (let i = 0; i < triangles.length; i += 3) volumes[part(triangles[i])] += dot(point(i), cross(point(i + 1), point(i + 2)));
+  for (let i = 0; i < triangles.length; i += 3)
+    if (volumes[part(triangles[i])] < 0) [triangles[i], triangles[i + 1]] = [triangles[i + 1], triangles[i]];
+  return true;
+}
+
+/* The least and the largest coordinate of points along each axis. */
+function boxOf(points) {
+  const box = [0, 1, 2].map(() => [Infinity, -Infinity]);
+  points.forEach((x, i) => { box[i % 3] = [Math.min(box[i % 3][0], x), Math.max(box[i % 3][1], x)]; });
+  return box;
+}
+
 /* ---- what the page knows ---- */
 
 let data, meshes, bodies, draw, live = null, frame = -1, camera, home;
@@ -297,7 +339,8 @@ function read(bytes) {
   data.least = activity => Math.round(255 * activity);
   meshes = page.meshes.map((m, i) => {
     const vertices = arrayOf(bytes, `m${i}.vertices`), surface = arrayOf(bytes, `m${i}.surface`) || vertices;
-    return {...m, vertices, edges: arrayOf(bytes, `m${i}.edges`), corners: corners(surface, arrayOf(bytes, `m${i}.triangles`))};
+    const triangles = arrayOf(bytes, `m${i}.triangles`), closed = turnOutward(surface, triangles);
+    return {...m, vertices, edges: arrayOf(bytes, `m${i}.edges`), closed, box: boxOf(surface), corners: corners(surface, triangles)};
   });
   const candidates = arrayOf(bytes, 'candidates'); // of a scene whose contacts are not in the page
   for (let i = 0; candidates && i < candidates.length; i += 3) {
@@ -384,9 +427,12 @@ const halves = () => {
   return [HALF * w / shorter, HALF * h / shorter];
 };
 
+/* The nearest and the farthest depth that is drawn. */
+const depths = () => [Math.max(camera.distance - 4 * home.size, 0.002 * camera.distance), 4 * (camera.distance + 4 * home.size)];
+
 function cameraMatrix() {
   const {forward, right, up} = axes(camera), eye = eyeOf(camera), [hx, hy] = halves();
-  const far = 4 * (camera.distance + 4 * home.size), near = Math.max(camera.distance - 4 * home.size, 0.002 * camera.distance);
+  const [near, far] = depths();
   const a = (far + near) / (far - near), b = -2 * far * near / (far - near), rows = [scaled(right, 1 / hx), scaled(up, 1 / hy), forward];
   const m = [];
   for (let k = 0; k < 3; ++k) m.push(rows[0][k], rows[1][k], a * forward[k], forward[k]);
@@ -454,17 +500,13 @@ function look(name, back) {
 
 /* ---- pictures ---- */
 
-const beginPrograms = () => [[MESH_VERTEX, MESH_FRAGMENT], [LINE_VERTEX, LINE_FRAGMENT], [BALL_VERTEX, BALL_FRAGMENT], [ARROW_VERTEX, ARROW_FRAGMENT]]
-  .map(texts => beginProgram(...texts));
-
-function makeDrawing(begun) {
-  const [mesh, line, ball, arrow] = begun.map(endProgram);
+function makeDrawing() {
   const vao = () => { const v = gl.createVertexArray(); gl.bindVertexArray(v); return v; };
   for (const m of meshes) {
     m.solid = vao();
-    attach(mesh, bufferOf(m.corners), 24, [['position', 3, 0], ['normal', 3, 12]]);
+    attach(bufferOf(m.corners), 24, [['position', 3, 0], ['normal', 3, 12]]);
     m.wire = vao();
-    attach(line, bufferOf(m.vertices), 12, [['position', 3, 0]]);
+    attach(bufferOf(m.vertices), 12, [['position', 3, 0]]);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, new Uint32Array(m.edges), gl.STATIC_DRAW);
     m.count = m.corners.length / 6;
@@ -474,14 +516,15 @@ function makeDrawing(begun) {
   const fields = [['position', 3, 0], ['direction', 3, 12], ['activity', 1, 24], ['number', 1, 28, true]];
   const list = shape => {
     const buffer = gl.createBuffer(), points = vao();
-    attach(ball, buffer, 32, fields);
+    attach(buffer, 32, fields);
     const along = gl.createBuffer(), arrows = vao();
-    attach(arrow, along, 40, [['position', 3, 0], ['direction', 3, 12], ['activity', 1, 24], ['corner', 3, 28]]);
+    attach(along, 40, [['position', 3, 0], ['direction', 3, 12], ['activity', 1, 24], ['corner', 3, 28]]);
     return {buffer, points, along, arrows, corners: shape, count: 0};
   };
   const most = gl.getParameter(gl.ALIASED_POINT_SIZE_RANGE)[1] / 2;
-  return {mesh, line, ball, arrow, contacts: list(ARROW), marked: list(BAR), force: list(ARROW), pushes: list(ARROW), most, samples: Math.min(4, gl.getParameter(gl.MAX_SAMPLES)),
-    smooth: null, pick: null, crowd: 1};
+  return {contacts: list(ARROW), marked: list(BAR), force: list(ARROW), pushes: list(ARROW), most, samples: Math.min(4, gl.getParameter(gl.MAX_SAMPLES)),
+    smooth: null, pick: null, crowd: 1, ground: [1, 1, 1],
+    format: gl.getParameter(gl.ALPHA_BITS) ? gl.RGBA8 : gl.RGB8}; // samples are laid together into the canvas, whose own it must be
 }
 
 /* Corners of an arrow, a shaft and a head, and of a bar: (along, side, 1 of a head, -1 of a bar). */
@@ -537,7 +580,7 @@ function uploadContacts() {
 function target(samples) { // a framebuffer of the canvas's size
   const colour = gl.createRenderbuffer(), depth = gl.createRenderbuffer(), made = gl.createFramebuffer();
   gl.bindFramebuffer(gl.FRAMEBUFFER, made);
-  for (const [buffer, format, place] of [[colour, gl.RGBA8, gl.COLOR_ATTACHMENT0], [depth, gl.DEPTH_COMPONENT24, gl.DEPTH_ATTACHMENT]]) {
+  for (const [buffer, format, place] of [[colour, draw.format, gl.COLOR_ATTACHMENT0], [depth, gl.DEPTH_COMPONENT24, gl.DEPTH_ATTACHMENT]]) {
     gl.bindRenderbuffer(gl.RENDERBUFFER, buffer);
     gl.renderbufferStorageMultisample(gl.RENDERBUFFER, samples, format, canvas.width, canvas.height);
     gl.framebufferRenderbuffer(gl.FRAMEBUFFER, place, gl.RENDERBUFFER, buffer);
@@ -567,41 +610,56 @@ function modelOf(p) {
     1 - 2 * (x * x + z * z), 2 * (y * z + w * x), 0, 2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y), 0, p[0], p[1], p[2], 1]);
 }
 
+const turnOn = (what, on) => on ? gl.enable(what) : gl.disable(what);
+
+/* Whether all of a body's box lies before the camera, so that nothing cuts into the body. */
+function isWhole(m, place) {
+  const eye = eyeOf(camera), {forward} = axes(camera), [near] = depths();
+  return [0, 1, 2, 3, 4, 5, 6, 7].every(c => dot(sub(apply(place, m.box.map((ends, k) => ends[c >> k & 1])), eye), forward) > near);
+}
+
 function drawBodies(matrix, picking) {
-  const {forward, right, up} = axes(camera), eye = eyeOf(camera), u = draw.mesh.at;
+  const {forward, right, up} = axes(camera), eye = eyeOf(camera);
   const lamp = add(add(scaled(forward, -0.75), scaled(right, -0.45)), scaled(up, 0.75)), key = scaled(lamp, 1 / length(lamp));
   const seen = bodies.filter(b => b.visible && (!picking || b.alpha === 1)).map(b => ({b, place: placeOf(b, frame)})).filter(s => s.place);
   const depth = s => dot(sub(apply(s.place, scaled(add(meshes[s.b.mesh].lower, meshes[s.b.mesh].upper), 0.5)), eye), forward);
   seen.sort((s, t) => t.b.alpha - s.b.alpha || (s.b.alpha === 1 ? depth(s) - depth(t) : depth(t) - depth(s))); // solid ones first, the nearest first
-  gl.useProgram(draw.mesh.program);
-  gl.uniformMatrix4fv(u.camera, false, matrix);
-  gl.uniform3fv(u.eye, eye);
-  gl.uniform3fv(u.key, key);
-  gl.uniform3fv(u.up, up);
   gl.enable(gl.POLYGON_OFFSET_FILL);
   gl.polygonOffset(1, 1);
+  let u = null, last = '';
   for (const {b, place} of seen) {
-    const m = meshes[b.mesh], paint = b.floor ? FLOOR : PAINTS[b.paint % PAINTS.length];
+    const m = meshes[b.mesh], name = b.floor ? 'floor' : 'mesh', shows = flag => gl.colorMask(flag, flag, flag, flag);
+    if (name !== last) {
+      u = use(last = name);
+      gl.uniformMatrix4fv(u.camera, false, matrix);
+      gl.uniform3fv(u.eye, eye);
+      gl.uniform3fv(u.key, key);
+      gl.uniform3fv(u.up, up);
+      if (b.floor) gl.uniform1f(u.tile, home.tile);
+    }
     gl.uniformMatrix4fv(u.model, false, modelOf(place));
-    gl.uniform3fv(u.paint, paint);
+    gl.uniform3fv(u.paint, b.floor ? FLOOR : PAINTS[b.paint % PAINTS.length]);
     gl.uniform1f(u.alpha, b.alpha);
-    gl.uniform1f(u.tile, b.floor ? home.tile : 0);
     gl.bindVertexArray(m.solid);
+    turnOn(gl.CULL_FACE, m.closed && isWhole(m, place));
+    turnOn(gl.BLEND, b.alpha < 1);
     if (b.alpha < 1 || picking) { // first its nearest depth alone, so that it shows one layer
-      gl.colorMask(false, false, false, false);
+      shows(false);
       gl.drawArrays(gl.TRIANGLES, 0, m.count);
-      gl.colorMask(true, true, true, true);
+      shows(true);
     }
     if (!picking) gl.drawArrays(gl.TRIANGLES, 0, m.count);
   }
   gl.disable(gl.POLYGON_OFFSET_FILL);
+  gl.disable(gl.CULL_FACE);
+  turnOn(gl.BLEND, !picking);
   if (!state.wires || picking) return;
-  gl.useProgram(draw.line.program);
-  gl.uniformMatrix4fv(draw.line.at.camera, false, matrix);
+  u = use('line');
+  gl.uniformMatrix4fv(u.camera, false, matrix);
   for (const {b, place} of seen) {
-    gl.uniformMatrix4fv(draw.line.at.model, false, modelOf(place));
-    gl.uniform3fv(draw.line.at.paint, [0, 0, 0]);
-    gl.uniform1f(draw.line.at.alpha, 0.45);
+    gl.uniformMatrix4fv(u.model, false, modelOf(place));
+    gl.uniform3fv(u.paint, [0, 0, 0]);
+    gl.uniform1f(u.alpha, 0.45);
     gl.bindVertexArray(meshes[b.mesh].wire);
     gl.drawElements(gl.LINES, meshes[b.mesh].lines, gl.UNSIGNED_INT, 0);
   }
@@ -614,23 +672,20 @@ function markSizes() {
 }
 
 function useBalls(matrix, picking, alpha) {
-  const {radius, least} = markSizes(), u = draw.ball.at;
-  gl.useProgram(draw.ball.program);
+  const {radius, least} = markSizes(), u = use(picking ? 'number' : isDark() ? 'rimmed' : 'ball');
   gl.uniformMatrix4fv(u.camera, false, matrix);
   gl.uniform3fv(u.stops, RAMP.flat());
   gl.uniform1f(u.radius, radius);
   gl.uniform1f(u.least, least);
   gl.uniform1f(u.most, draw.most);
   gl.uniform1f(u.focal, canvas.height / 2 / halves()[1]);
-  gl.uniform1f(u.rim, isDark() ? 0.8 : 0);
-  gl.uniform1i(u.picking, picking ? 1 : 0);
-  gl.uniform1f(u.alpha, alpha);
+  if (!picking) gl.uniform1f(u.alpha, alpha);
 }
 
 function drawMarks(matrix, alpha) {
-  const {reach, ratio} = markSizes(), u = draw.arrow.at, list = draw.contacts;
+  const {reach, ratio} = markSizes(), list = draw.contacts;
   if (state.normals) {
-    gl.useProgram(draw.arrow.program);
+    const u = use('arrow');
     gl.uniformMatrix4fv(u.camera, false, matrix);
     gl.uniform3fv(u.stops, RAMP.flat());
     gl.uniform2f(u.size, canvas.width, canvas.height);
@@ -653,11 +708,11 @@ function drawMarks(matrix, alpha) {
 function drawPicked(matrix) {
   const i = pickedNow();
   if (i < 0) return;
-  const {points, bars} = featureRows(contactOf(i)), u = draw.arrow.at, {ratio} = markSizes();
+  const {points, bars} = featureRows(contactOf(i)), {ratio} = markSizes();
   gl.disable(gl.DEPTH_TEST);
   fill(draw.marked, bars.length ? bars : points);
   if (bars.length) {
-    gl.useProgram(draw.arrow.program);
+    const u = use('arrow');
     gl.uniformMatrix4fv(u.camera, false, matrix);
     gl.uniform2f(u.size, canvas.width, canvas.height);
     gl.uniform1f(u.reach, 1);
@@ -678,7 +733,7 @@ function drawScene(fast) {
   if (smooth && !draw.smooth) draw.smooth = target(draw.samples);
   gl.bindFramebuffer(gl.FRAMEBUFFER, smooth ? draw.smooth.made : null);
   gl.viewport(0, 0, canvas.width, canvas.height);
-  gl.clearColor(0, 0, 0, 0);
+  gl.clearColor(...draw.ground, 1);
   gl.enable(gl.DEPTH_TEST);
   gl.depthFunc(gl.LEQUAL);
   gl.depthMask(true);
@@ -706,10 +761,10 @@ function drawScene(fast) {
 /* A ring around what is picked, its vertices, and the axes, which have a canvas of their own: one over the whole picture costs
  * a browser without a GPU as much as the picture. */
 function drawOverlay() {
-  const i = pickedNow(), style = getComputedStyle(document.documentElement);
+  const i = pickedNow();
   overlay.hidden = i < 0;
   if (i >= 0) {
-    const c = overlay.getContext('2d'), ratio = canvas.width / (canvas.clientWidth || 1);
+    const style = getComputedStyle(document.documentElement), c = overlay.getContext('2d'), ratio = canvas.width / (canvas.clientWidth || 1);
     if (overlay.width !== canvas.width || overlay.height !== canvas.height) [overlay.width, overlay.height] = [canvas.width, canvas.height];
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
     c.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
@@ -1522,11 +1577,11 @@ function arrowsNow() {
 }
 
 function drawForces(matrix) {
-  const arrows = arrowsNow(), u = draw.arrow.at, {ratio} = markSizes();
+  const arrows = arrowsNow(), {ratio} = markSizes();
   if (!arrows.length) return;
   fill(draw.force, arrows.map(([at, way]) => [at, way, 0, 0]));
+  const u = use('arrow');
   gl.disable(gl.DEPTH_TEST);
-  gl.useProgram(draw.arrow.program);
   gl.uniformMatrix4fv(u.camera, false, matrix);
   gl.uniform2f(u.size, canvas.width, canvas.height);
   gl.uniform1f(u.reach, 1);
@@ -1555,16 +1610,15 @@ function pushesNow() {
 }
 
 function drawPushes(matrix) {
-  const rows = pushesNow(), u = draw.arrow.at, {ratio} = markSizes();
+  const rows = pushesNow(), {ratio} = markSizes();
   if (!rows.length) return;
   fill(draw.pushes, rows);
   gl.disable(gl.DEPTH_TEST);
-  gl.useProgram(draw.arrow.program);
+  const u = use('arrow');
   gl.uniformMatrix4fv(u.camera, false, matrix);
   gl.uniform2f(u.size, canvas.width, canvas.height);
   gl.uniform1f(u.reach, 1);
   gl.uniform1f(u.width, 2.2 * ratio);
-  gl.uniform1f(u.pale, isDark() ? 0.3 : 0);
   gl.uniform1f(u.alpha, 1);
   gl.uniform4f(u.paint_all, ...PUSHES, 1);
   gl.bindVertexArray(draw.pushes.arrows);
@@ -1732,6 +1786,7 @@ function setTheme(name) {
   state.theme = name;
   const dark = name ? name === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
   document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+  draw.ground = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g).slice(0, 3).map(x => x / 255);
   at('theme').title = `Light, dark, or as the system has it (T): ${name || 'system'}`;
   if (frame >= 0) { drawCurves(); showContact(); redraw(false); }
 }
@@ -1940,11 +1995,11 @@ function describe() {
 
 async function begin() {
   if (!gl) { fallBack('This browser has no WebGL 2, by which the page would draw.'); return; }
-  const begun = beginPrograms();
+  for (const name of ['mesh', 'ball', 'arrow']) beginProgram(name);
   read(await inflate(at('arrays').textContent));
   document.documentElement.classList.add('live');
+  draw = makeDrawing();
   setTheme('');
-  draw = makeDrawing(begun);
   let most = 1;
   for (let f = 0; data.starts && f < page.frames; ++f) most = Math.max(most, data.starts[f + 1] - data.starts[f]);
   draw.crowd = Math.sqrt(Math.min(1, 48 / most));
