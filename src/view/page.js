@@ -166,15 +166,15 @@ const BALL = 'colour = encode(paint * (0.45 + 0.55 * sqrt(1.0 - r2)), alpha);';
 const RIMMED = 'colour = encode(mix(paint * (0.45 + 0.55 * sqrt(1.0 - r2)), vec3(1.0), 0.8 * smoothstep(0.62, 0.72, r2)), alpha);';
 const NUMBER = 'colour = vec4(float(id & 255u), float(id >> 8 & 255u), float(id >> 16 & 255u), 255.0) / 255.0;';
 /* An arrow, or a bar without a head, of some pixels' width. */
-const ARROW_VERTEX = HEAD + COLOURS + `
+const ARROW_VERTEX = HEAD + ENCODE + `
 uniform mat4 camera;
 uniform vec2 size;
-uniform float reach, width;
+uniform float reach, width, alpha;
 uniform vec4 paint_all;
 in vec3 corner;
 in vec3 position, direction;
-in float activity;
-out vec3 paint;
+in vec4 shade;
+out vec4 paint;
 void main() {
   vec4 a = camera * vec4(position, 1.0), b = camera * vec4(position + reach * direction, 1.0);
   a.w = max(a.w, 1e-6);
@@ -187,13 +187,12 @@ void main() {
   vec4 c = mix(a, b, along);
   c.xy += side * corner.y * width * (corner.z > 0.5 ? 1.7 : 0.5) / size * c.w * 2.0;
   gl_Position = c;
-  paint = paint_all.w > 0.5 ? paint_all.rgb : of_activity(activity);
+  paint = paint_all.w > 0.5 ? encode(paint_all.rgb, alpha) : shade * alpha;
 }`;
-const ARROW_FRAGMENT = HEAD + ENCODE + `
-uniform float alpha, pale;
-in vec3 paint;
+const ARROW_FRAGMENT = HEAD + `
+in vec4 paint;
 out vec4 colour;
-void main() { colour = encode(mix(paint, vec3(1.0), pale), alpha); }`;
+void main() { colour = paint; }`;
 
 /* ---- drawing ---- */
 
@@ -210,7 +209,7 @@ function fallBack(why) {
 }
 
 /* Where programs find what they read of a vertex: all have the same places, so that each can draw any list. */
-const INPUTS = {position: 0, normal: 1, direction: 1, activity: 2, number: 3, corner: 4};
+const INPUTS = {position: 0, normal: 1, direction: 1, activity: 2, shade: 2, number: 3, corner: 4};
 const PROGRAMS = {mesh: [MESH_VERTEX, meshFragment(false)], floor: [MESH_VERTEX, meshFragment(true)], line: [LINE_VERTEX, LINE_FRAGMENT],
   ball: [BALL_VERTEX, ballFragment(BALL)], rimmed: [BALL_VERTEX, ballFragment(RIMMED)], number: [BALL_VERTEX, ballFragment(NUMBER)],
   arrow: [ARROW_VERTEX, ARROW_FRAGMENT]};
@@ -257,11 +256,11 @@ function bufferOf(data, usage) {
 /* Lets attributes read a buffer: [name, components, offset] of rows of `stride` bytes. */
 function attach(buffer, stride, fields) {
   gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-  for (const [name, count, offset, whole] of fields) {
+  for (const [name, count, offset, type] of fields) {
     const place = INPUTS[name];
     gl.enableVertexAttribArray(place);
-    if (whole) gl.vertexAttribIPointer(place, count, gl.UNSIGNED_INT, stride, offset);
-    else gl.vertexAttribPointer(place, count, gl.FLOAT, false, stride, offset);
+    if (type === gl.UNSIGNED_INT) gl.vertexAttribIPointer(place, count, type, stride, offset);
+    else gl.vertexAttribPointer(place, count, type || gl.FLOAT, !!type, stride, offset);
   }
 }
 
@@ -513,12 +512,12 @@ function makeDrawing() {
     m.lines = m.edges.length;
     delete m.corners;
   }
-  const fields = [['position', 3, 0], ['direction', 3, 12], ['activity', 1, 24], ['number', 1, 28, true]];
+  const fields = [['position', 3, 0], ['direction', 3, 12], ['activity', 1, 24], ['number', 1, 28, gl.UNSIGNED_INT]];
   const list = shape => {
     const buffer = gl.createBuffer(), points = vao();
     attach(buffer, 32, fields);
     const along = gl.createBuffer(), arrows = vao();
-    attach(along, 40, [['position', 3, 0], ['direction', 3, 12], ['activity', 1, 24], ['corner', 3, 28]]);
+    attach(along, 40, [['position', 3, 0], ['direction', 3, 12], ['shade', 4, 24, gl.UNSIGNED_BYTE], ['corner', 3, 28]]);
     return {buffer, points, along, arrows, corners: shape, count: 0};
   };
   const most = gl.getParameter(gl.ALIASED_POINT_SIZE_RANGE)[1] / 2;
@@ -531,27 +530,41 @@ function makeDrawing() {
 const ARROW = [0, -1, 0, 1, -1, 0, 1, 1, 0, 0, -1, 0, 1, 1, 0, 0, 1, 0, 0, -1, 1, 1, 0, 1, 0, 1, 1];
 const BAR = [0, -1, -1, 1, -1, -1, 1, 1, -1, 0, -1, -1, 1, 1, -1, 0, 1, -1];
 
-/* Puts rows [position, direction, activity, number] into a list. Each arrow gets corners of its own: instances take
- * ten times as long without a GPU. */
-function fill(list, rows) {
-  const each = list.corners.length / 3, spread = new Float32Array(10 * each * rows.length);
-  rows.forEach(([p, n, activity], i) => {
-    for (let k = 0, to = 10 * each * i; k < each; ++k, to += 10)
-      spread.set([p[0], p[1], p[2], n[0], n[1], n[2], activity, list.corners[3 * k], list.corners[3 * k + 1], list.corners[3 * k + 2]], to);
-  });
+/* Colours of activities in 256 steps as arrows have them, sRGB in bytes; on a dark ground they are paler, else they would not be seen. */
+const bytesOf = paint => [...paint.map(c => Math.round(255 * shown(clamp(c, 0, 1)))), 255];
+let shades = [], shadesOf = null;
+function shadeOf(activity) {
+  if (shadesOf !== isDark()) {
+    shadesOf = isDark();
+    shades = Array.from({length: 256}, (_, i) => bytesOf(ramp(i / 255).map(c => shadesOf ? c + 0.2 * (1 - c) : c)));
+  }
+  return shades[Math.round(255 * clamp(activity, 0, 1))];
+}
+
+/* Puts marks into a list: p, n of three numbers each one after another, activities, numbers to pick by.
+ * Each arrow gets corners of its own: instances take ten times as long without a GPU. */
+function fillWith(list, p, n, activity, numbers) {
+  const {corners} = list, each = corners.length / 3, count = activity.length, bytes = new ArrayBuffer(40 * each * count), spread = new Float32Array(bytes), paint = new Uint8Array(bytes);
+  const points = new ArrayBuffer(32 * count), reals = new Float32Array(points), whole = new Uint32Array(points);
+  for (let i = 0, to = 0, at = 0; i < count; ++i, at += 8) {
+    const colour = shadeOf(activity[i]);
+    for (let k = 0; k < 3; ++k) { reals[at + k] = p[3 * i + k]; reals[at + 3 + k] = n[3 * i + k]; }
+    reals[at + 6] = activity[i];
+    whole[at + 7] = numbers ? numbers[i] : 0;
+    for (let c = 0; c < each; ++c, to += 10) {
+      for (let k = 0; k < 6; ++k) spread[to + k] = reals[at + k];
+      for (let k = 0; k < 4; ++k) paint[4 * (to + 6) + k] = colour[k];
+      for (let k = 0; k < 3; ++k) spread[to + 7 + k] = corners[3 * c + k];
+    }
+  }
   gl.bindBuffer(gl.ARRAY_BUFFER, list.along);
   gl.bufferData(gl.ARRAY_BUFFER, spread, gl.DYNAMIC_DRAW);
-  const bytes = new ArrayBuffer(32 * rows.length), reals = new Float32Array(bytes), whole = new Uint32Array(bytes);
-  rows.forEach(([p, n, activity, number], i) => {
-    reals.set(p, 8 * i);
-    reals.set(n, 8 * i + 3);
-    reals[8 * i + 6] = activity;
-    whole[8 * i + 7] = number;
-  });
   gl.bindBuffer(gl.ARRAY_BUFFER, list.buffer);
-  gl.bufferData(gl.ARRAY_BUFFER, bytes, gl.DYNAMIC_DRAW);
-  list.count = rows.length;
+  gl.bufferData(gl.ARRAY_BUFFER, points, gl.DYNAMIC_DRAW);
+  list.count = count;
 }
+/* Puts rows [position, direction, activity] into a list. */
+const fill = (list, rows) => fillWith(list, rows.flatMap(([p]) => [p[0], p[1], p[2]]), rows.flatMap(([, n]) => [n[0], n[1], n[2]]), rows.map(row => row[2]));
 
 /* The features of the picked contact in the world, as rows: vertices are points, edges bars. */
 function featureRows(contact) {
@@ -570,11 +583,12 @@ function featureRows(contact) {
 }
 
 function uploadContacts() {
-  const s = from(frame), [first] = range(frame), rows = contactsNow().map(i => {
-    const c = [0, 1, 2].map(k => s.n[3 * i + k] * s.share.n);
-    return [[s.p[3 * i], s.p[3 * i + 1], s.p[3 * i + 2]], c, s.activity[i] * s.share.activity, i - first + 1];
+  const s = from(frame), [first] = range(frame), now = contactsNow(), p = new Float32Array(3 * now.length), n = p.slice(), activity = new Float32Array(now.length);
+  now.forEach((i, to) => {
+    for (let k = 0; k < 3; ++k) { p[3 * to + k] = s.p[3 * i + k]; n[3 * to + k] = s.n[3 * i + k] * s.share.n; }
+    activity[to] = s.activity[i] * s.share.activity;
   });
-  fill(draw.contacts, rows);
+  fillWith(draw.contacts, p, n, activity, now.map(i => i - first + 1));
 }
 
 function target(samples) { // a framebuffer of the canvas's size
@@ -687,11 +701,9 @@ function drawMarks(matrix, alpha) {
   if (state.normals) {
     const u = use('arrow');
     gl.uniformMatrix4fv(u.camera, false, matrix);
-    gl.uniform3fv(u.stops, RAMP.flat());
     gl.uniform2f(u.size, canvas.width, canvas.height);
     gl.uniform1f(u.reach, reach);
     gl.uniform1f(u.width, (list.count > 300 ? 1.2 : 1.8) * ratio * 2 ** (state.marks / 2));
-    gl.uniform1f(u.pale, isDark() ? 0.2 : 0); // dark lines on a dark ground would not be seen
     gl.uniform4f(u.paint_all, 0, 0, 0, 0);
     gl.uniform1f(u.alpha, alpha);
     gl.bindVertexArray(list.arrows);
@@ -717,7 +729,6 @@ function drawPicked(matrix) {
     gl.uniform2f(u.size, canvas.width, canvas.height);
     gl.uniform1f(u.reach, 1);
     gl.uniform1f(u.width, 2.5 * ratio);
-    gl.uniform1f(u.pale, 0);
     gl.uniform4f(u.paint_all, ...MARKED, 1);
     gl.uniform1f(u.alpha, 1);
     gl.bindVertexArray(draw.marked.arrows);
@@ -1586,7 +1597,6 @@ function drawForces(matrix) {
   gl.uniform2f(u.size, canvas.width, canvas.height);
   gl.uniform1f(u.reach, 1);
   gl.uniform1f(u.width, 3 * ratio);
-  gl.uniform1f(u.pale, 0);
   gl.uniform1f(u.alpha, 1);
   gl.bindVertexArray(draw.force.arrows);
   arrows.forEach(([, way, paint], k) => {
@@ -1788,7 +1798,7 @@ function setTheme(name) {
   document.documentElement.dataset.theme = dark ? 'dark' : 'light';
   draw.ground = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g).slice(0, 3).map(x => x / 255);
   at('theme').title = `Light, dark, or as the system has it (T): ${name || 'system'}`;
-  if (frame >= 0) { drawCurves(); showContact(); redraw(false); }
+  if (frame >= 0) { uploadContacts(); drawCurves(); showContact(); redraw(false); }
 }
 const nextTheme = () => setTheme({'': 'light', light: 'dark', dark: ''}[state.theme]);
 
