@@ -1093,29 +1093,26 @@ function underlay(name, to, w, height, draw_) {
 }
 
 const ROW_HEIGHT = 30;
+/* Lines and names are painted for another size, theme or curve alone. What changes with the frame lies over them: a canvas that is painted
+ * anew for each takes a browser without a GPU as long as the contacts. */
 function drawCurves() {
   if (page.frames < 2 || !data.curves.length) return;
-  const {to, w} = sized(at('curves'), ROW_HEIGHT * data.curves.length), style = getComputedStyle(document.documentElement);
-  const ink = style.getPropertyValue('--ink'), grey = style.getPropertyValue('--grey'), accent = style.getPropertyValue('--accent'), ground = style.getPropertyValue('--ground');
-  to.font = '11px system-ui, sans-serif';
-  underlay('curves', to, w, ROW_HEIGHT * data.curves.length, on => data.curves.forEach((curve, k) => {
-    on.strokeStyle = accent;
-    on.lineWidth = 1.3;
-    plot(on, curve.values, f => across(f, w), k * ROW_HEIGHT + 14, ROW_HEIGHT - 17);
-  }));
-  data.curves.forEach((curve, k) => {
-    const top = k * ROW_HEIGHT;
-    to.textAlign = 'left';
-    label(to, curve.name, inset, top + 10, grey, ground);
-    to.textAlign = 'right';
-    label(to, `${digits(curve.values[frame], 4)} ${curve.unit}`, w - inset, top + 10, ink, ground);
-  });
-  to.strokeStyle = ink;
-  to.lineWidth = 1;
-  to.beginPath();
-  to.moveTo(Math.round(across(frame, w)) + 0.5, 0);
-  to.lineTo(Math.round(across(frame, w)) + 0.5, ROW_HEIGHT * data.curves.length);
-  to.stroke();
+  const box = at('curves'), key = `${box.clientWidth} ${devicePixelRatio} ${isDark()}`;
+  if (layers.curves !== key) {
+    const {to, w} = sized(box, ROW_HEIGHT * data.curves.length), style = getComputedStyle(document.documentElement);
+    to.font = '11px system-ui, sans-serif';
+    to.strokeStyle = style.getPropertyValue('--accent');
+    to.lineWidth = 1.3;
+    data.curves.forEach((curve, k) => {
+      plot(to, curve.values, f => across(f, w), k * ROW_HEIGHT + 14, ROW_HEIGHT - 17);
+      label(to, curve.name, inset, k * ROW_HEIGHT + 10, style.getPropertyValue('--grey'), style.getPropertyValue('--ground'));
+    });
+    layers.curves = key;
+    if (at('values').children.length !== data.curves.length)
+      at('values').replaceChildren(...data.curves.map((_, k) => { const value = document.createElement('span'); value.style.top = `${k * ROW_HEIGHT}px`; return value; }));
+  }
+  at('cursor').style.transform = `translateX(${Math.round(across(frame, box.clientWidth))}px)`;
+  data.curves.forEach((curve, k) => { at('values').children[k].textContent = `${digits(curve.values[frame], 4)} ${curve.unit}`; });
 }
 
 /* What the picked slot does over the frames: gaps where it is not in the page. */
