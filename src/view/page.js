@@ -10,10 +10,19 @@ const begunAt = () => { const f = /[#&]frame=(\d+)/.exec(location.hash); return 
 let early = null;
 if (page.live) { const body = {threshold: page.threshold, frame: begunAt()}; early = {body: JSON.stringify(body), answer: post(body)}; }
 
+const unpacked = inflate(at('arrays').textContent); // while the browser makes what draws
+
 /* ---- arrays ---- */
 
+function bytesOfBase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const plain = atob(text), bytes = new Uint8Array(plain.length);
+  for (let i = 0; i < bytes.length; ++i) bytes[i] = plain.charCodeAt(i);
+  return bytes;
+}
+
 async function inflate(text) {
-  const packed = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  const packed = bytesOfBase64(text);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -1045,7 +1054,9 @@ function label(to, text, x, y, ink, ground) {
 
 /* A polyline over the frames, with gaps where there is no number. */
 function plot(to, values, x, top, height) {
-  const [low, high] = extent(values), span = high - low, place = v => top + height * (span > 0 ? 1 - (v - low) / span : 0.5);
+  const [low, high] = extent(values);
+  if (!Number.isFinite(low)) return {low, high}; // nothing is known yet
+  const span = high - low, place = v => top + height * (span > 0 ? 1 - (v - low) / span : 0.5);
   to.beginPath();
   let open = false;
   const each = Math.max(1, Math.floor(page.frames / 1500)); // frames that share a pixel
@@ -2003,7 +2014,7 @@ function describe() {
 async function begin() {
   if (!gl) { fallBack('This browser has no WebGL 2, by which the page would draw.'); return; }
   for (const name of ['mesh', 'ball', 'arrow']) beginProgram(name);
-  read(await inflate(at('arrays').textContent));
+  read(await unpacked);
   document.documentElement.classList.add('live');
   draw = makeDrawing();
   setTheme('');
@@ -2021,6 +2032,7 @@ async function begin() {
   listen();
   go(begunAt());
   if (location.hash.length > 1) recall();
+  if (awaited()) return; // what is drawn first has its contacts, or comes after a moment without
   drawScene(true); // with few samples, which comes sooner; then at rest
   redraw(true);
   ready();
