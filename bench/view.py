@@ -5,7 +5,9 @@
 
 Chromium draws without a GPU (SwiftShader) at 900 x 700; an idle machine is wanted, since the server and the drawing share its
 processors. A picture counts as there when its first pixel can be read, for which the browser has to end its drawing. Each
-slider's step, each turn and each frame is awaited before the next. With --write the figures are kept in bench/results/view.json,
+slider's step, each turn and each frame is awaited before the next. Beside frames a second stands the CPU that all processes of the
+browser take for a frame, which depends less on what else the machine does. `floor` is what the browser itself takes: a page that holds
+nothing but a canvas of WebGL, of the same size, which is cleared. With --write the figures are kept in bench/results/view.json,
 with device and commit. Exit status 77 without Playwright, Chromium or a server. Needs NumPy.
 """
 import argparse
@@ -59,6 +61,22 @@ TURN = "async count => {" + COMMON + """
   }
   return times;
 }"""
+# As many contacts as the pair has: nearly all of its slots.
+CROWD = """async () => {
+  const slider = document.querySelector('[data-key="penetration"]'), {answers} = abutView.live();
+  slider.value = 60;
+  slider.dispatchEvent(new Event('input'));
+  while (abutView.live().answers === answers || abutView.live().busy) await new Promise(done => setTimeout(done, 5));
+  return abutView.contacts().length;
+}"""
+EMPTY = """<!doctype html><body style="margin: 0"><canvas id="canvas" width="596" height="543"></canvas><script>
+  const gl = document.getElementById('canvas').getContext('webgl2', {antialias: false, alpha: false});
+  let shade = 0;
+  const clear = () => { gl.clearColor(shade = (shade + 0.02) % 1, 0.5, 0.5, 1); gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT); };
+  window.abutView = {turn: () => requestAnimationFrame(clear)};
+  clear();
+  document.documentElement.dataset.ready = 1;
+</script>"""
 # Frames a second, where the browser draws one while the page prepares the next.
 TURN_RATE = """async seconds => {
   let count = 0;
@@ -100,6 +118,32 @@ def write_poses(path, frames):
     np.savez(path, s1=np.zeros((frames, 6)), s2=s2)
 
 
+def processes(root):
+    """A process, its children, and theirs."""
+    children = [p.read_text().split() for p in Path(f"/proc/{root}/task").glob("*/children")]
+    return [root, *(q for pids in children for pid in pids for q in processes(int(pid)))]
+
+
+def cpu_seconds():
+    """CPU of the browser's processes, by the scheduler's clock."""
+    total = 0
+    for pid in processes(os.getpid()):
+        try:
+            if b"chromium" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                total += sum(int(t.read_text().split()[0]) for t in Path(f"/proc/{pid}/task").glob("*/schedstat"))
+        except OSError:  # it has ended
+            pass
+    return total / 1e9
+
+
+def turned(page, seconds=3):
+    """Frames a second while the page turns, and CPU a frame."""
+    page.evaluate(TURN_RATE, 0.5)
+    before = cpu_seconds()
+    rate = page.evaluate(TURN_RATE, seconds)
+    return {"frames_a_second": rate, "cpu_ms_a_frame": 1e3 * (cpu_seconds() - before) / (rate * seconds)}
+
+
 class Served:
     """A server of the pair, and when its address was there."""
 
@@ -118,9 +162,11 @@ class Served:
         self.process.wait(timeout=30)
 
 
-def opened(browser, server):
+def opened(browser, address):
     page = browser.new_context(viewport=SIZE).new_page()
-    page.goto(server.address)
+    if address is None:
+        page.route("http://empty.test/", lambda route: route.fulfill(status=200, content_type="text/html", body=EMPTY))
+    page.goto(address or "http://empty.test/")
     page.wait_for_selector("html[data-ready]", state="attached")
     page.evaluate("async () => {" + COMMON + " await drawn(); }")
     return page
@@ -130,30 +176,46 @@ def measure_start(browser, options, poses):
     starts = []
     for _ in range(options.rounds + 1):
         server = Served(options, poses, "0.05")
-        page = opened(browser, server)
+        page = opened(browser, server.address)
         starts.append((server.address_s, time.perf_counter() - server.begun))
         page.context.close()
         server.end()
     address, picture = zip(*starts[1:])  # the first one compiles kernels, and fills the browser's caches
-    return {"start_to_address_s": spread(address), "start_to_picture_s": spread(picture)}
+    return {"start_to_address_s": spread(address), "start_to_picture_s": spread(picture), **measure_floor(browser, options)}
+
+
+def measure_floor(browser, options):
+    opens = []
+    for _ in range(options.rounds + 1):
+        begun = time.perf_counter()
+        page = opened(browser, None)
+        opens.append(time.perf_counter() - begun)
+        if len(opens) > options.rounds:
+            cleared = turned(page)
+        page.context.close()
+    return {"floor_open_to_picture_s": spread(opens[1:]), "floor_turned": cleared}
 
 
 def measure_page(browser, options, poses, deep):
     server = Served(options, deep, "0.004")  # as many contacts as a page takes
-    page = opened(browser, server)
+    page = opened(browser, server.address)
     time.sleep(1.0)
     out = {"contacts": page.evaluate("abutView.contacts().length")}
-    out["turned_frames_a_second"] = page.evaluate(TURN_RATE, 3)
+    out["turned"] = turned(page)
     out["turn_ms"] = spread(page.evaluate(TURN, 100)[10:])
     out["slider_to_picture_ms"] = spread(page.evaluate(SLIDE, 110)[10:])
+    out["crowd_contacts"] = page.evaluate(CROWD)
+    out["crowd_turned"] = turned(page)
     page.context.close()
     server.end()
     server = Served(options, poses, "0.05")
-    page = opened(browser, server)
+    page = opened(browser, server.address)
     page.evaluate(SCRUB, [30, options.frames, True])
     before = server.memory()
-    times, rate = page.evaluate(SCRUB, [300, options.frames, True]), page.evaluate(SCRUB, [310, options.frames, False])
-    out |= {"scrub_ms": spread(times), "scrubbed_frames_a_second": 1e3 / statistics.mean(rate),
+    times, begun = page.evaluate(SCRUB, [300, options.frames, True]), cpu_seconds()
+    rate = page.evaluate(SCRUB, [310, options.frames, False])
+    out |= {"scrub_ms": spread(times),
+            "scrubbed": {"frames_a_second": 1e3 / statistics.mean(rate), "cpu_ms_a_frame": 1e3 * (cpu_seconds() - begun) / len(rate)},
             "server_before_MB": before, "server_after_MB": server.memory()}
     page.context.close()
     server.end()
