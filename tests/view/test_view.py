@@ -208,6 +208,34 @@ def test_colours_at_the_centres(pair_page):
     assert compared >= 3
 
 
+ALL_FACES = """() => {
+  const {enable} = WebGL2RenderingContext.prototype;
+  window.left_out = 0;
+  WebGL2RenderingContext.prototype.enable = function (what) {
+    if (what === this.CULL_FACE) ++window.left_out;
+    else enable.call(this, what);
+  };
+}"""
+
+
+def test_faces_that_are_left_out_are_not_seen(open_page):
+    """Pictures without the faces that look away are those with them but for lines along outlines; from inside none are left out."""
+    small = {"viewport": {"width": 700, "height": 500}}
+    usual, whole = open_page("pair.html", **small), open_page("pair.html", script=f"({ALL_FACES})()", **small)
+    for keys, leaves_out in ((["0"], True), (["Shift+3", "x"], True), (["x", "x", "0"] + 18 * ["+"], False)):
+        seen = []
+        for page in (usual, whole):
+            page.locator("#canvas").focus()
+            for key in keys:
+                page.keyboard.press(key)
+            settle(page)
+            page.evaluate("window.left_out = 0; abutView.draw(false)")
+            seen.append(pixels(page))
+        assert (whole.evaluate("left_out") > 0) is leaves_out, keys
+        assert np.mean(np.abs(seen[0] - seen[1]).max(axis=2) > 12) < 0.005, keys
+        assert len(np.unique(seen[0][100:250, 50:350].reshape(-1, 3), axis=0)) > 50, keys  # there are bodies
+
+
 def test_keys(pair_page):
     page = pair_page
     page.locator("#canvas").focus()
