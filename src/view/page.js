@@ -996,8 +996,17 @@ function showForces() {
 }
 const FORCES_LISTED = 8;
 
+/* Where a contact of another answer is in this one, by its slot; -1: it is not. */
+function placeIn(s, {pair, slot}) {
+  const [first, end] = range(frame);
+  for (let i = first; i < end; ++i)
+    if (s.slot[i] === slot && pairOf(i) === pair) return i;
+  return -1;
+}
+
 function showList() {
   showForces();
+  const s = from(frame);
   const all = byActivity(contactsNow()), more = page.pairs.length > 1, now = pickedNow();
   at('count').textContent = awaited() && from(frame) === NOTHING ? '(…)' : all.length > LISTED ? `(${all.length}, the ${LISTED} most active)` : `(${all.length})`;
   const focused = at('list').contains(document.activeElement);
@@ -1009,7 +1018,7 @@ function showList() {
     for (const text of [name, digits(c.d, 3), c.activity.toFixed(2)]) button.appendChild(document.createElement('span')).textContent = text;
     button.title = c.words;
     button.setAttribute('aria-pressed', i === now);
-    button.onclick = () => pick(i);
+    button.onclick = () => pick(from(frame) === s ? i : placeIn(from(frame), c)); // the list can be that of the answer before
     return button;
   }));
   const pressed = at('list').querySelector('[aria-pressed="true"]');
@@ -1502,7 +1511,7 @@ function shownAnew() {
   drawCurves();
   showContact();
   clearTimeout(listing);
-  listing = setTimeout(showList, 80); // many answers a second have one list
+  listing = setTimeout(showList, 200); // many answers a second have one list, which takes as long as the picture
   redraw(true);
 }
 let listing = 0;
