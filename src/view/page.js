@@ -1408,7 +1408,7 @@ function contactsOf(asked, buffer) {
   let next = 136;
   const array = (type, length) => { const a = new type(buffer, next, length); next += 4 * length; return a; };
   const made = {frame: asked.frame, none: 0xffffffff, share: {d: 1, n: 1, activity: 1}, least: activity => activity, bytes: buffer.byteLength,
-    numbers: numbers.slice(0, 4), force: flags & 1 ? numbers.slice(4).map(x => -x) : null, reduction};
+    numbers: numbers.slice(0, 4), descent: flags & 1 ? numbers.slice(4).map(x => -x) : null, reduction};
   if (!page.scene) made.layout = Array.from({length: 9}, (_, i) => integer(2 + i));
   if (pose1) made.moved = [pose1, pose2].map(p => { const l = Math.hypot(...p.slice(3)); return p.map((x, i) => i < 3 ? x : x / l); });
   made.slot = array(Uint32Array, count);
@@ -1536,9 +1536,9 @@ function showNumbers() {
   }
   const rows = s ? [[page.scene ? 'least_distance' : 'minimum_distance', `${digits(s.numbers[0], 5)} m`], ['activity_sum', digits(s.numbers[1], 5)]] : [];
   if (s && !page.scene) rows.push(['energy', `${digits(s.numbers[2], 5)} m²`]);
-  if (s && s.force) {
+  if (s && s.descent) {
     if (!['activity', 'energy'].includes(s.reduction)) rows.push([s.reduction, `${digits(s.numbers[3], 5)} m`]);
-    rows.push(['−gradient', vector(s.force.slice(0, 3), 3)], ['its moment', vector(s.force.slice(3), 3)]);
+    rows.push(['−gradient', vector(s.descent.slice(0, 3), 3)], ['its moment', vector(s.descent.slice(3), 3)]);
   }
   at('numbers').replaceChildren(...rows.map(([name, value]) => {
     const row = document.createElement('tr');
@@ -1593,9 +1593,9 @@ function scaleAnswer(made) {
 /* Arrows as [from, way, paint]: of a scene forces, from centres of mass; live minus the gradient by body 2's place, and by
  * its turns, from its origin. */
 function arrowsNow() {
-  if (live && live.shown && live.shown.force) {
-    const {force} = live.shown, place = placeOf(bodies[1], frame);
-    return [force.slice(0, 3), force.slice(3)].map((v, k) => [place, scaled(v, length(v) > 0 ? 0.4 * home.size / length(v) : 0), FORCES[k]]);
+  if (live && live.shown && live.shown.descent) {
+    const {descent} = live.shown, place = placeOf(bodies[1], frame);
+    return [descent.slice(0, 3), descent.slice(3)].map((v, k) => [place, scaled(v, length(v) > 0 ? 0.4 * home.size / length(v) : 0), FORCES[k]]);
   }
   if (!state.forces) return [];
   return forcesNow().map(([m, force]) => {
@@ -2052,7 +2052,7 @@ window.abutView = {state, frame: () => frame, forces: forcesNow, pushes: pushesN
   camera: () => camera, radius: () => { const {radius, least, ratio} = markSizes(); return {radius, least: least / ratio}; },
   draw: fast => { const start = performance.now(); drawScene(fast); gl.bindFramebuffer(gl.FRAMEBUFFER, null); gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); return performance.now() - start; },
   live: () => live && {smoothing: live.smoothing[live.kind], answers: live.answers, busy: !!(live.wanted || live.asked || live.next !== null), gone: live.gone, curve: live.curve, course: course && course.next,
-    held: live.held, kept: [...live.kept.keys()], room: bytes => { live.room = bytes || live.room; return live.room; }, shown: live.shown && {frame: live.shown.frame, force: live.shown.force}},
+    held: live.held, kept: [...live.kept.keys()], room: bytes => { live.room = bytes || live.room; return live.room; }, shown: live.shown && {frame: live.shown.frame, descent: live.shown.descent}},
   resting: () => !wanted && !rest, kindOf: pair => page.pairs[pair].kind, turn: rotate, json: contactJson, solid: () => bodies.every(b => b.visible && b.alpha === 1)};
 
 begin().catch(error => { fallBack(`The page cannot be shown: ${error.message}.`); console.error(error); });

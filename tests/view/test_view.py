@@ -597,8 +597,9 @@ def test_live(browser, served, files):
         for key in ("p", "d", "n", "activity"):
             assert np.array_equal(np.float32(c[key]), there[key][0, c["slot"]]), key
     numbers = dict(row.split("\t") for row in page.locator("#numbers").inner_text().splitlines())
-    assert np.isclose(float(numbers["−gradient"].split(",")[0]), state(page, "live().shown.force")[0], rtol=1e-2)
-    assert len(state(page, "live().shown.force")) == 6
+    assert np.isclose(float(numbers["−gradient"].split(",")[0]), state(page, "live().shown.descent")[0], rtol=1e-2)
+    assert len(state(page, "live().shown.descent")) == 6
+    assert state(page, "pushes()") == [] and not any(c.get("force") for c in shown)  # a gradient is no force of contacts
     followed = []  # a slot of other features than the page was loaded with has no course
     page.on("request", lambda r: followed.append(r.post_data) if r.post_data and '"contact"' in r.post_data else None)
     page.locator("#list button").first.click()
