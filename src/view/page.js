@@ -1579,7 +1579,8 @@ function largest(all, first, end) {
 const peaks = new Map(); // of each frame that came, what its contacts push with most
 function scaleForces(f, force, first, end) {
   const most = force ? largest(force, first, end) : 0;
-  if (most > 0) peaks.set(f, most);
+  if (!(most > 0)) return 0;
+  peaks.set(f, most);
   if (peaks.size < 64 || peaks.size % 64 === 0) home.push = [...peaks.values()].sort((a, b) => a - b)[peaks.size >> 1] || 1;
   return most;
 }
