@@ -240,6 +240,7 @@ function beginProgram(name) {
 
 /* Draws with a program from here on, which is made when it is used first; gives where its uniforms are. */
 function use(name) {
+  if (gl.isContextLost()) return {}; // nothing can be made, or drawn
   if (!begun[name]) beginProgram(name);
   const {program, shaders, at} = begun[name];
   gl.useProgram(program);
