@@ -186,10 +186,7 @@ static bool is_too_much(const live *l, const request *r, answer *out)
 void pair_compute(live *l, const request *r, answer *out)
 {
   contacts c = {0};
-  if (is_too_much(l, r, out)) {
-    return;
-  }
-  if (take_smoothing(l, r->smoothing, out) && take_poses(l, r, &c, out) && !answer_error(out, find_contacts(l, r, &c))) {
+  if (take_smoothing(l, r->smoothing, out) && !is_too_much(l, r, out) && take_poses(l, r, &c, out) && !answer_error(out, find_contacts(l, r, &c))) {
     if (r->what == OF_CURVES) {
       answer_pair_curves(r, &c, out);
     } else {
