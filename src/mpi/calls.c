@@ -109,7 +109,8 @@ typedef struct piece {
 typedef struct round_of {
   const piece *pieces;
   size_t count;
-  bool last; /* what fails in it fails for all */
+  bool last;  /* what fails in it fails for all */
+  bool known; /* how it ended is that of all ranks, which know it */
   piece left;
 } round_of;
 
@@ -215,7 +216,7 @@ static abut_status do_round(mpi_team *team, const handing *h, round_of *r, uint6
     status = out ? ABUT_SUCCESS : do_blocks(team, h, r);
     team_asking_end(team);
   } else {
-    r->last = true; /* all know */
+    r->known = true;
   }
   shares_end(&s);
   return status;
@@ -231,7 +232,8 @@ static abut_status do_left(mpi_team *team, const handing *h, const piece *own, u
     all[team_rank(team)] = *own;
     team_sum(team, &all->first, (int)(ranks * sizeof *all / sizeof(uint64_t)));
     round_of r = {.pieces = all, .count = ranks, .last = true};
-    status = agree(team, do_round(team, h, &r, most, own->count != 0));
+    status = do_round(team, h, &r, most, own->count != 0);
+    status = r.known ? status : agree(team, status);
   }
   free(all);
   return status;
@@ -244,6 +246,10 @@ static abut_status do_all(mpi_team *team, const handing *h, uint64_t most, bool 
   const piece whole = {0, h->count};
   round_of r = {.pieces = &whole, .count = 1};
   const abut_status status = do_round(team, h, &r, most, false);
+  if (r.known) {
+    *done = false;
+    return status;
+  }
   uint64_t counts[3] = {status == ABUT_SUCCESS, r.left.count != 0, status != ABUT_SUCCESS && !r.left.count};
   snprintf(text, sizeof text, "rank %d: %.*s", team_rank(team), TEXT_BYTES - 32, abut_last_error());
   team_sum(team, counts, 3);
