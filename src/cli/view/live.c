@@ -45,21 +45,19 @@ void live_warm_up(void *user)
   free(r);
 }
 
-static exit_code count_slots(live *l)
+/* How many candidates each kind has. */
+static exit_code count_candidates(live *l)
 {
   uint32_t *kinds = calloc(l->info.candidates + 1, sizeof *kinds);
-  abut_layout layout;
+  l->candidates = calloc(l->kinds + 1, sizeof *l->candidates);
   size_t count = 0;
-  abut_status status = ABUT_SUCCESS;
-  if (!kinds) {
+  if (!kinds || !l->candidates) {
+    free(kinds);
     return report(EXIT_RUN, "no memory for %zu pairs", l->info.candidates);
   }
-  if (l->kinds) {
-    status = abut_get_kinds(l->links, kinds, NULL, &count);
-  }
-  for (size_t i = 0; l->kinds && i < l->info.candidates && status == ABUT_SUCCESS; ++i) {
-    status = abut_get_layout(l->own[kinds[i]], &layout);
-    l->slots += status == ABUT_SUCCESS ? layout.contacts : 0;
+  const abut_status status = l->kinds ? abut_get_kinds(l->links, kinds, NULL, &count) : ABUT_SUCCESS;
+  for (size_t i = 0; count && i < l->info.candidates && status == ABUT_SUCCESS; ++i) {
+    ++l->candidates[kinds[i]];
   }
   free(kinds);
   return report_status(status);
@@ -79,7 +77,7 @@ static exit_code take_kinds(live *l)
   for (size_t i = 0; i < l->kinds; ++i) {
     l->by[i] = l->own[i];
   }
-  return count_slots(l);
+  return count_candidates(l);
 }
 
 exit_code live_begin(live *l)
@@ -99,6 +97,7 @@ void live_end(live *l)
     pair_end(l);
   }
   free(l->own);
+  free(l->candidates);
   free(l->by);
 }
 

@@ -20,7 +20,7 @@ typedef struct live {
   const double *u;         /* (rows, nu), or NULL */
   abut_pair *own, *by;     /* (kinds) of the scene's kinds of candidates, and what contacts are found by */
   size_t kinds;            /* 0: the scene has no contacts to show */
-  size_t slots;            /* of all candidates together */
+  size_t *candidates;      /* (kinds) how many pairs are of each */
 } live;
 
 /* Fills what follows from the rest. Release it with live_end, also after a failure. */

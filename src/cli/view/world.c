@@ -265,10 +265,16 @@ static void put_curves(const request *r, const world_contacts *c, size_t rows, s
   }
 }
 
-/* How many slots, or pairs, of a frame are looked at. */
+/* How many slots, or pairs, of a frame are looked at, by the smoothing that was asked for. */
 static size_t weight_of(const live *l, const request *r)
 {
-  return r->threshold > 0.0 ? l->info.candidates : l->slots;
+  const abut_pair *by = *r->smoothing ? l->by : l->own;
+  size_t slots = 0;
+  abut_layout layout = {0};
+  for (size_t i = 0; i < l->kinds && r->threshold <= 0.0; ++i) {
+    slots += abut_get_layout(by[i], &layout) == ABUT_SUCCESS ? layout.contacts * l->candidates[i] : 0;
+  }
+  return r->threshold > 0.0 ? l->info.candidates : slots;
 }
 
 /* Computes curves piece by piece, so that their memory is bounded whatever is asked for. */
@@ -360,12 +366,12 @@ void world_compute(live *l, const request *r, answer *out)
     answer_text(out, BAD, "a request of a world is for a frame or for curves, without poses and a reduction");
     return;
   }
+  if (!take_smoothing(l, r->smoothing, out)) {
+    return;
+  }
   if (weight_of(l, r) > CONTACTS_MOST) {
     answer_text(out, BAD, "%zu %s of a frame are more than the %zu that are looked at together", weight_of(l, r),
                 r->threshold > 0.0 ? "pairs of bodies" : "slots, all of which a threshold of 0 asks for,", CONTACTS_MOST);
-    return;
-  }
-  if (!take_smoothing(l, r->smoothing, out)) {
     return;
   }
   if (r->what == OF_CURVES) {
