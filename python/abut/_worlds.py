@@ -167,8 +167,8 @@ class Scene(_Owner):
                       u: Array | None = None) -> WorldContacts:
         """Contacts of at least this activity in worlds at positions q (..., nq), also of automatic pairs.
 
-        forces   what each contact pushes with, too, its normal force and its friction together, in one step from q, v
-                 (..., nv) and controls u (..., nu); None: 0. Of hard contacts many have none, since the contact model
+        forces   what each contact pushes the first of its bodies with, too, its normal force and its friction together, in
+                 one step from q, v (..., nv) and controls u (..., nu); None: 0. Of hard contacts many have none, since the contact model
                  chooses few of all. NaN where it is not known (abut_find_contact_forces)
         Errors: ValueError for shapes; abut.Error, also for positions that are not finite and of springs.
         """

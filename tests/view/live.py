@@ -304,7 +304,7 @@ def check_controls(folder, scene):
     page = json.loads(re.search(r'<script type="application/json" id="object">(.*?)</script>', alone.ask()[2].decode(), re.S)[1])
     made = answer_of(alone.contacts({"frame": 290, "threshold": 0.05})[2])
     assert "actuators" in page["unforced"] and "pushed" not in page and made["count"] and not made["force"] and not made["pushes"]
-    alone.end(signal.SIGINT)
+    assert "does not hold the controls" in alone.end(signal.SIGINT)
     pushes = {}
     for name in ("driven", "idle"):
         world = Server(path, folder / "motor.npz", "--controls", folder / f"{name}.npz")
@@ -318,6 +318,9 @@ def check_controls(folder, scene):
     with zipfile.ZipFile(folder / "short.npz", "w") as z:
         z.writestr("u.npy", npy([[0.0]] * 20, (20, 1, 1)))
     assert "20 steps, and state 21 of" in run("view", path, folder / "motor.npz", "--controls", folder / "short.npz", code=2)
+    with zipfile.ZipFile(folder / "nan.npz", "w") as z:
+        z.writestr("u.npy", npy([[float("nan")]], (1, 1)))
+    assert "nan" in run("view", path, folder / "motor.npz", "--controls", folder / "nan.npz", code=2)
     assert "--controls is of a scene" in run("view", BOX, BOX, "--controls", folder / "idle.npz", code=2)
 
 

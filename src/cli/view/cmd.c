@@ -216,7 +216,7 @@ static exit_code read_controls(view *v, const double *time, size_t count)
   const bool each = u->dimensions == 3;
   const size_t steps = each ? u->shape[0] : 1, shape[3] = {steps, count, nu};
   snprintf(what, sizeof what, "%zu world%s, and %zu actuator%s", count, count == 1 ? "" : "s", nu, nu == 1 ? "" : "s");
-  CLI_TRY(inputs_numbers(&v->controls, "u", each ? 3 : 2, each ? shape : shape + 1, what, ABUT_FLOAT64, &all));
+  CLI_TRY(inputs_finite(&v->controls, "u", each ? 3 : 2, each ? shape : shape + 1, what, ABUT_FLOAT64, &all));
   if (!nu) {
     warn("%s: the scene has no actuators; its controls are left out", v->controls.path);
     return EXIT_GOOD;
@@ -260,6 +260,9 @@ static exit_code read_states(view *v)
   CLI_TRY(inputs_numbers(&v->states, "time", 1, &v->rows, "one of each state", ABUT_FLOAT64, &time));
   CLI_TRY(check_times(v, time));
   CLI_TRY(v->o->value[OPTION_CONTROLS] ? read_controls(v, time, count) : EXIT_GOOD);
+  if (v->info.nu && !v->o->value[OPTION_CONTROLS]) {
+    warn("%s does not hold the controls of the scene's actuators: forces are not shown without --controls", v->states.path);
+  }
   warn_states(v);
   v->page.time = time;
   v->page.energy = v->energy;
