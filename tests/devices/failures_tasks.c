@@ -152,7 +152,7 @@ static abut_status run_shapes(const world *w, answer *out)
 /* Along a direction of the same numbers, of each pose; the mesh follows. */
 static abut_status run_shapes_along(const world *w, answer *out)
 {
-  enum { MOST = 400 };
+  enum { MOST = 24 * POSES }; /* of the eight vertices of the cubes, and more than their axes */
   static double numbers[2][MOST];
   double poses[2][POSES * 7];
   abut_batch batch;
