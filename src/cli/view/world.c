@@ -115,6 +115,12 @@ static bool take_smoothing(live *l, const char *text, answer *out)
   return good;
 }
 
+/* (kinds) What a request's contacts are found by, once its smoothing is taken. */
+static const abut_pair *pairs_of(const live *l, const request *r)
+{
+  return *r->smoothing ? l->by : l->own;
+}
+
 /* ---- frames ---- */
 
 static void forget(world_contacts *c)
@@ -174,7 +180,7 @@ static bool take_frames(const live *l, size_t first, size_t count, world_contact
 
 static abut_status find_contacts(const live *l, const request *r, world_contacts *c)
 {
-  c->by = *r->smoothing ? l->by : l->own;
+  c->by = pairs_of(l, r);
   c->list = (abut_compact){.threshold = r->threshold, .grows = true};
   return l->kinds && c->placed ? abut_find_contacts_by(l->links, c->by, l->kinds, c->q, c->placed, &c->items, &c->list) : ABUT_SUCCESS;
 }
@@ -268,7 +274,7 @@ static void put_curves(const request *r, const world_contacts *c, size_t rows, s
 /* How many slots, or pairs, of a frame are looked at, by the smoothing that was asked for. */
 static size_t weight_of(const live *l, const request *r)
 {
-  const abut_pair *by = *r->smoothing ? l->by : l->own;
+  const abut_pair *by = pairs_of(l, r);
   size_t slots = 0;
   abut_layout layout = {0};
   for (size_t i = 0; i < l->kinds && r->threshold <= 0.0; ++i) {
