@@ -8,6 +8,7 @@
 #define JET_GRADIENT 2 // of the distance
 #define JET_JACOBIAN 4 // of the normal; implies both others
 #define JET_ALL 7
+#define JET_HESSIAN 8 // second derivatives of the distance; wants JET_GRADIENT too
 #endif
 
 typedef struct FN(symmetric) {
@@ -27,12 +28,82 @@ static FN(mat3) FN(rows_of)(FN(symmetric) a)
   return r;
 }
 
+// Returns a times x.
+static vec FN(symmetric_times)(const FN(symmetric) *a, vec x)
+{
+  return FN(make)(n_mad(a->xx, x.x, n_mad(a->xy, x.y, n_mul(a->xz, x.z))),
+                  n_mad(a->xy, x.x, n_mad(a->yy, x.y, n_mul(a->yz, x.z))),
+                  n_mad(a->xz, x.x, n_mad(a->yz, x.y, n_mul(a->zz, x.z))));
+}
+
+// Returns a times s.
+static FN(symmetric) FN(symmetric_scale)(FN(symmetric) a, num s)
+{
+  FN(symmetric) r;
+  r.xx = n_mul(a.xx, s);
+  r.yy = n_mul(a.yy, s);
+  r.zz = n_mul(a.zz, s);
+  r.xy = n_mul(a.xy, s);
+  r.xz = n_mul(a.xz, s);
+  r.yz = n_mul(a.yz, s);
+  return r;
+}
+
+// Returns a + s b.
+static FN(symmetric) FN(symmetric_mad)(FN(symmetric) b, num s, FN(symmetric) a)
+{
+  FN(symmetric) r;
+  r.xx = n_mad(b.xx, s, a.xx);
+  r.yy = n_mad(b.yy, s, a.yy);
+  r.zz = n_mad(b.zz, s, a.zz);
+  r.xy = n_mad(b.xy, s, a.xy);
+  r.xz = n_mad(b.xz, s, a.xz);
+  r.yz = n_mad(b.yz, s, a.yz);
+  return r;
+}
+
+// Returns a + s (u v' + v u') / 2.
+static FN(symmetric) FN(symmetric_add)(FN(symmetric) a, vec u, vec v, num s)
+{
+  const vec w = FN(scale3)(v, s);
+  const num half = n_lit(R(0.5));
+  FN(symmetric) r;
+  r.xx = n_mad(u.x, w.x, a.xx);
+  r.yy = n_mad(u.y, w.y, a.yy);
+  r.zz = n_mad(u.z, w.z, a.zz);
+  r.xy = n_mad(n_mad(u.x, w.y, n_mul(u.y, w.x)), half, a.xy);
+  r.xz = n_mad(n_mad(u.x, w.z, n_mul(u.z, w.x)), half, a.xz);
+  r.yz = n_mad(n_mad(u.y, w.z, n_mul(u.z, w.y)), half, a.yz);
+  return r;
+}
+
+static FN(symmetric) FN(symmetric_zero)(void)
+{
+  const num zero = n_lit(R(0.0));
+  const FN(symmetric) r = {zero, zero, zero, zero, zero, zero};
+  return r;
+}
+
+// Returns the symmetric part of a matrix.
+static FN(symmetric) FN(symmetric_part)(const FN(mat3) *m)
+{
+  FN(symmetric) r;
+  r.xx = m->x.x;
+  r.yy = m->y.y;
+  r.zz = m->z.z;
+  r.xy = n_scale(n_add(m->x.y, m->y.x), R(0.5));
+  r.xz = n_scale(n_add(m->x.z, m->z.x), R(0.5));
+  r.yz = n_scale(n_add(m->y.z, m->z.y), R(0.5));
+  return r;
+}
+
 // A primitive at a point. What is not wanted is left alone.
 typedef struct FN(surface) {
   num phi;
-  vec g;         // unit(g) is the normal
-  vec gradient;  // of phi
-  FN(mat3) bend; // the derivative of g over the length that unit(g) divides by
+  vec g;               // unit(g) is the normal
+  vec gradient;        // of phi
+  FN(mat3) bend;       // the derivative of g over the length that unit(g) divides by
+  FN(symmetric) curve; // second derivatives of phi
 } FN(surface);
 
 // 1 / sqrt(tau + g.g)
@@ -49,6 +120,7 @@ typedef struct FN(blend) {
   vec pivot;
   vec rest;      // sum w (gradient - pivot)
   FN(mat3) bend; // sum w [d unit(g) - unit(g) (gradient - pivot)' / union]
+  FN(symmetric) curve; // sum w [second derivatives - (gradient - pivot) (gradient - pivot)' / union]
 } FN(blend);
 
 static FN(blend) FN(blend_start)(void)
@@ -59,6 +131,7 @@ static FN(blend) FN(blend_start)(void)
   b.normal = FN(make)(b.sum, b.sum, b.sum);
   b.pivot = b.rest = b.normal;
   b.bend.x = b.bend.y = b.bend.z = b.normal;
+  b.curve = FN(symmetric_zero)();
   return b;
 }
 
@@ -96,6 +169,20 @@ static void FN(blend_bend)(FN(blend) *b, GLOBAL const coefficients *c, const FN(
   b->bend.z = FN(mad3)(step, moved.z, FN(mad3)(pull, u.z, FN(mad3)(b->bend.z, keep, row_z)));
 }
 
+// As in blend_gradient, before that moves the pivot by `step`. A new pivot changes the sum of
+// w (gradient - pivot) (gradient - pivot)' by sum (step step') - (rest step' + step rest').
+static void FN(blend_curve)(FN(blend) *b, GLOBAL const coefficients *c, const FN(surface) *p,
+                            ilane leads, num e, num keep, num take)
+{
+  const num rate = n_lit(-c->union_log2e * LN2);
+  const vec step = FN(sub3)(p->gradient, b->pivot);
+  const vec moved = FN(mad3)(step, b->sum, FN(scale3)(b->rest, n_lit(R(-2.0))));
+  const vec by = FN(select3)(leads, moved, step);
+  FN(symmetric) r = FN(symmetric_scale)(b->curve, keep);
+  r = FN(symmetric_mad)(p->curve, take, r);
+  b->curve = FN(symmetric_add)(r, step, by, n_mul(rate, e));
+}
+
 static void FN(blend_add)(FN(blend) *b, GLOBAL const coefficients *c, const FN(surface) *p,
                           const int want)
 {
@@ -106,6 +193,9 @@ static void FN(blend_add)(FN(blend) *b, GLOBAL const coefficients *c, const FN(s
   const num take = n_select(leads, n_lit(R(1.0)), e);
   if (want & JET_JACOBIAN) {
     FN(blend_bend)(b, c, p, leads, e, keep, take);
+  }
+  if (want & JET_HESSIAN) {
+    FN(blend_curve)(b, c, p, leads, e, keep, take);
   }
   if (want & JET_GRADIENT) {
     FN(blend_gradient)(b, p, leads, e, keep);

@@ -24,7 +24,8 @@ static FN(blend) FN(blend_all)(GLOBAL const int *head, GLOBAL const real *shape,
 typedef struct FN(mixture) {
   num phi;
   vec raw, gradient;
-  FN(mat3) bend; // the derivative of raw
+  FN(mat3) bend;       // the derivative of raw
+  FN(symmetric) curve; // second derivatives of phi
 } FN(mixture);
 
 // Makes a union's distance, normal, gradient and Jacobian of its sums: means, and the share of the
@@ -37,6 +38,10 @@ static void FN(blend_means)(const FN(blend) *b, GLOBAL const coefficients *c, co
   m->raw = FN(scale3)(b->normal, sum_inv);
   if (want & JET_GRADIENT) {
     m->gradient = FN(mad3)(b->rest, sum_inv, b->pivot);
+  }
+  if (want & JET_HESSIAN) {
+    const num rate = n_scale(n_mul(sum_inv, sum_inv), c->union_log2e * LN2);
+    m->curve = FN(symmetric_add)(FN(symmetric_scale)(b->curve, sum_inv), b->rest, b->rest, rate);
   }
   if (want & JET_JACOBIAN) {
     const num union_inv = n_lit(c->union_log2e * LN2);
@@ -65,6 +70,12 @@ static void FN(subtract)(const FN(blend) *b, GLOBAL const coefficients *c, const
   const num of_hole = n_select(leads, minor, major);
   const num of_body = n_select(leads, major, minor);
   const num less = n_neg(of_hole);
+  if (want & JET_HESSIAN) {
+    const num rate = n_scale(n_mul(major, minor), c->union_log2e * LN2);
+    const vec both = FN(add3)(m->gradient, h.gradient);
+    const FN(symmetric) mean = FN(symmetric_scale)(m->curve, of_body);
+    m->curve = FN(symmetric_add)(FN(symmetric_mad)(h.curve, less, mean), both, both, rate);
+  }
   if (want & JET_JACOBIAN) {
     const num rate = n_scale(n_mul(major, minor), c->union_log2e * LN2);
     const vec rise = FN(mad3)(m->gradient, rate, FN(scale3)(h.gradient, rate));
@@ -89,6 +100,7 @@ typedef struct FN(jet) {
   num phi;
   vec normal, gradient; // gradient: of phi
   num jacobian[9];      // [3 i + j]: d normal_i / d x_j
+  FN(symmetric) curve;  // second derivatives of phi
 } FN(jet);
 
 // Writes the derivative of unit(raw), of that of raw.
@@ -125,7 +137,7 @@ static void FN(body_jet)(GLOBAL const int *head, GLOBAL const real *shape,
                          GLOBAL const coefficients *c, vec x, const int want, real reach,
                          FN(jet) *out)
 {
-  const int all = want & JET_JACOBIAN ? JET_ALL : want;
+  const int all = want | (want & JET_JACOBIAN ? JET_ALL : want & JET_HESSIAN ? JET_GRADIENT : 0);
   const int subtracted = head[HEAD_SUBTRACTED];
   const real within = FN(term_reach)(reach, head[HEAD_ADDED], c);
   // One loop over both operations, so that the primitives' text is compiled once.
@@ -151,6 +163,9 @@ static void FN(body_jet)(GLOBAL const int *head, GLOBAL const real *shape,
   }
   if (all & JET_JACOBIAN) {
     FN(unit_jacobian)(&m, out->normal, c->normal, out->jacobian);
+  }
+  if (all & JET_HESSIAN) {
+    out->curve = m.curve;
   }
 }
 

@@ -449,7 +449,7 @@ static void FN(grid_outside)(const FN(grid_place) *p, const int want, FN(mat3) *
   const vec part = FN(scale3)(kept, n_scale(phi_c, R(0.25)));
   const vec gradient = FN(scale3)(FN(select3)(flat, part, rise), over);
   out->gradient = FN(select3)(p->out, gradient, g);
-  if (want & JET_JACOBIAN) {
+  if (want & (JET_JACOBIAN | JET_HESSIAN)) {
     vec x = FN(grid_bend_row)(p, g.x, raw.x, kept, h->x, phi_c, gradient, over);
     vec y = FN(grid_bend_row)(p, g.y, raw.y, kept, h->y, phi_c, gradient, over);
     vec z = FN(grid_bend_row)(p, g.z, raw.z, kept, h->z, phi_c, gradient, over);
@@ -466,13 +466,17 @@ static void FN(grid)(GLOBAL const real *s, int levels, GLOBAL const coefficients
                      const FN(grid_place) *p, const int want, FN(surface) *out)
 {
   FN(mat3) h;
-  const int inside = want & JET_JACOBIAN ? 2 : want ? 1 : 0;
-  const int outside = want & (JET_GRADIENT | JET_JACOBIAN) ? 2 : 1;
+  const int twice = JET_JACOBIAN | JET_HESSIAN;
+  const int inside = want & twice ? 2 : want ? 1 : 0;
+  const int outside = want & (JET_GRADIENT | twice) ? 2 : 1;
   const FN(grid_jet) j =
     FN(grid_jet_at)(s, levels, p->u, p->some_out && outside > inside ? outside : inside);
   FN(grid_inside)(s, &j, out, &h);
   if (p->some_out) {
     FN(grid_outside)(p, want, &h, out);
+  }
+  if (want & JET_HESSIAN) { // outside, as the raw normal, nearly
+    out->curve = FN(symmetric_part)(&h);
   }
   if (want & JET_JACOBIAN) {
     const num scale = FN(unit_scale)(out->g, c->normal);

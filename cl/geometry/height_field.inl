@@ -10,14 +10,12 @@
 
 // Height and derivatives, of which those hold that are of the order asked for or less [m].
 typedef struct FN(height_jet) {
-  num h, x, y, xx, xy, yy;
+  num h, x, y, xx, xy, yy, xxx, xxy, xyy, yyy;
 } FN(height_jet);
 
 #if !NUM_DUAL
-// The same with the third derivatives, which duals of second ones need.
 typedef struct height_sum {
   height_jet_r jet;
-  lane xxx, xxy, xyy, yyy;
   ilane out_x, out_y; // where the height is flat along an axis
 } height_sum;
 
@@ -52,10 +50,10 @@ static height_sum height_spline(GLOBAL const real *s, lane x, lane y, int order)
   sum.jet.xx = p.zz * xx;
   sum.jet.xy = p.yz * xy;
   sum.jet.yy = p.yy * yy;
-  sum.xxx = p.zzz * (xx * cells_x);
-  sum.xxy = p.yzz * (xx * cells_y);
-  sum.xyy = p.yyz * (yy * cells_x);
-  sum.yyy = p.yyy * (yy * cells_y);
+  sum.jet.xxx = p.zzz * (xx * cells_x);
+  sum.jet.xxy = p.yzz * (xx * cells_y);
+  sum.jet.xyy = p.yyz * (yy * cells_x);
+  sum.jet.yyy = p.yyy * (yy * cells_y);
   sum.out_x = (u <= lane_lit(-flat)) | (u >= lane_lit(nodes_x + flat - R(1.0)));
   sum.out_y = (v <= lane_lit(-flat)) | (v >= lane_lit(nodes_y + flat - R(1.0)));
   return sum;
@@ -86,9 +84,15 @@ static FN(height_jet) FN(height_jet_at)(GLOBAL const real *s, vec x, int order)
   j.x = FN(height_moves)(sum.jet.x, dx, dy, sum.jet.xx, sum.jet.xy);
   j.y = FN(height_moves)(sum.jet.y, dx, dy, sum.jet.xy, sum.jet.yy);
   if (order > 1) {
-    j.xx = FN(height_moves)(sum.jet.xx, dx, dy, sum.xxx, sum.xxy);
-    j.xy = FN(height_moves)(sum.jet.xy, dx, dy, sum.xxy, sum.xyy);
-    j.yy = FN(height_moves)(sum.jet.yy, dx, dy, sum.xyy, sum.yyy);
+    j.xx = FN(height_moves)(sum.jet.xx, dx, dy, sum.jet.xxx, sum.jet.xxy);
+    j.xy = FN(height_moves)(sum.jet.xy, dx, dy, sum.jet.xxy, sum.jet.xyy);
+    j.yy = FN(height_moves)(sum.jet.yy, dx, dy, sum.jet.xyy, sum.jet.yyy);
+  }
+  if (order > 2) { // they are constant within a cell
+    j.xxx = n_of(sum.jet.xxx);
+    j.xxy = n_of(sum.jet.xxy);
+    j.xyy = n_of(sum.jet.xyy);
+    j.yyy = n_of(sum.jet.yyy);
   }
   return j;
 }
@@ -138,6 +142,27 @@ static FN(mat3) FN(height_bend)(const FN(height_ground) *f)
   m.y = FN(make)(n_mad(j->xy, down, n_mul(j->y, x)), n_mad(j->yy, down, n_mul(j->y, y)), zero);
   m.z = FN(make)(n_neg(x), n_neg(y), zero);
   return m;
+}
+
+// Returns the second derivatives of t w, with t = z - h and w the normal's z:
+//   grad w = -w^3 v, v = H grad h;  w H_t + grad t grad w' + grad w grad t' + t H_w.
+static FN(symmetric) FN(height_curve)(const FN(height_ground) *f, num phi)
+{
+  const FN(height_jet) *j = &f->jet;
+  const num zero = n_lit(R(0.0)), w2 = n_mul(f->w, f->w), down = n_neg(f->w);
+  const num pull = n_neg(n_mul(phi, w2)); // t w^3
+  const vec slope = FN(make)(n_neg(j->x), n_neg(j->y), n_lit(R(1.0)));
+  const vec turn = FN(make)(f->turn_x, f->turn_y, zero);
+  FN(symmetric) a = FN(symmetric_zero)();
+  // the derivatives of v: third ones of h along its gradient, and H H
+  const num xx = n_mad(j->xxx, j->x, n_mad(j->xxy, j->y, n_mad(j->xx, j->xx, n_mul(j->xy, j->xy))));
+  const num xy = n_mad(j->xxy, j->x, n_mad(j->xyy, j->y, n_mul(j->xy, n_add(j->xx, j->yy))));
+  const num yy = n_mad(j->xyy, j->x, n_mad(j->yyy, j->y, n_mad(j->xy, j->xy, n_mul(j->yy, j->yy))));
+  a.xx = n_mad(j->xx, down, n_mul(pull, xx));
+  a.xy = n_mad(j->xy, down, n_mul(pull, xy));
+  a.yy = n_mad(j->yy, down, n_mul(pull, yy));
+  a = FN(symmetric_add)(a, turn, turn, n_scale(n_mul(pull, w2), R(-3.0)));
+  return FN(symmetric_add)(a, slope, turn, n_scale(n_mul(w2, down), R(2.0)));
 }
 
 // ---- with the walls and the base ----
@@ -216,6 +241,30 @@ static void FN(height_field_bend)(const FN(height_ground) *f, num top, vec n, ve
   out->bend.z = FN(scale3)(m.z, scale);
 }
 
+// Finds the second derivatives of the distance, whose arguments are those of height_field_bend.
+static void FN(height_field_curve)(const FN(height_ground) *f, num distance, num top, vec gradient,
+                                   const FN(height_walls) *e, num sum_inv,
+                                   GLOBAL const coefficients *c, FN(surface) *out)
+{
+  const num rate = n_scale(sum_inv, c->plane_log2e * LN2);
+  FN(symmetric) a =
+    FN(symmetric_scale)(FN(height_curve)(f, distance), n_mul(top, sum_inv));
+  const vec off = FN(sub3)(gradient, out->gradient);
+  a = FN(symmetric_add)(a, off, off, n_mul(top, rate));
+#define HEIGHT_WALL(name, x, y, z)                                                           \
+  {                                                                                          \
+    const vec wall = FN(sub3)(FN(height_axis)(R(x), R(y), R(z)), out->gradient);             \
+    a = FN(symmetric_add)(a, wall, wall, n_mul(e->name, rate));                              \
+  }
+  HEIGHT_WALL(low_x, -1.0, 0.0, 0.0)
+  HEIGHT_WALL(high_x, 1.0, 0.0, 0.0)
+  HEIGHT_WALL(low_y, 0.0, -1.0, 0.0)
+  HEIGHT_WALL(high_y, 0.0, 1.0, 0.0)
+  HEIGHT_WALL(base, 0.0, 0.0, -1.0)
+#undef HEIGHT_WALL
+  out->curve = a;
+}
+
 static num FN(height_weight)(num distance, num peak, GLOBAL const coefficients *c)
 {
   return n_exp2(n_scale(n_sub(distance, peak), c->plane_log2e));
@@ -225,7 +274,8 @@ static void FN(height_field)(GLOBAL const real *s, GLOBAL const coefficients *c,
                              const int want, FN(surface) *out)
 {
   const int more = want & (JET_GRADIENT | JET_JACOBIAN);
-  const FN(height_ground) f = FN(height_ground_at)(s, x, more ? 2 : 1);
+  const FN(height_ground) f =
+    FN(height_ground_at)(s, x, want & JET_HESSIAN ? 3 : more ? 2 : 1);
   const num top = n_mul(n_sub(x.z, f.jet.h), f.w);
   const FN(height_walls) d = FN(height_walls_at)(s, x);
   const num peak = FN(height_larger)(FN(height_most_of)(&d), top);
@@ -254,5 +304,8 @@ static void FN(height_field)(GLOBAL const real *s, GLOBAL const coefficients *c,
   out->gradient = FN(mad3)(gradient, share, walls);
   if (want & JET_JACOBIAN) {
     FN(height_field_bend)(&f, e, normal, gradient, &w, sum_inv, c, out);
+  }
+  if (want & JET_HESSIAN) {
+    FN(height_field_curve)(&f, top, e, gradient, &w, sum_inv, c, out);
   }
 }

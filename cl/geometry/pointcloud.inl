@@ -66,10 +66,9 @@ typedef struct FN(cloud_means) {
 // Finds the derivative of g. With v = u - sum w u it is A + A' + B - s I, where
 //   A = sum w v n',  B = sum w (phi_i - phi) v v',  s = sum w (phi_i - phi) / width_i^2.
 static void FN(cloud_bend)(GLOBAL const real *cloud, int count, const FN(outlook) *o, vec x,
-                           FN(cloud_means) m, FN(mat3) *out)
+                           FN(cloud_means) m, FN(symmetric) *out)
 {
-  const num zero = n_lit(R(0.0));
-  FN(symmetric) h = {zero, zero, zero, zero, zero, zero};
+  FN(symmetric) h = FN(symmetric_zero)();
   for (int i = 1; i <= count; ++i) {
     GLOBAL const real *p = cloud + i * POINT_STRIDE;
     const vec d = FN(cloud_way)(p, x);
@@ -90,7 +89,7 @@ static void FN(cloud_bend)(GLOBAL const real *cloud, int count, const FN(outlook
     h.xz = n_mad(b.x, u.z, n_smad(a.x, p[5], n_smad(a.z, p[3], h.xz)));
     h.yz = n_mad(b.y, u.z, n_smad(a.y, p[5], n_smad(a.z, p[4], h.yz)));
   }
-  *out = FN(rows_of)(h);
+  *out = h;
 }
 
 // Leaves in *m what the points' sums give beside the surface.
@@ -144,9 +143,10 @@ static void FN(cloud_surface)(GLOBAL const real *cloud, int count, GLOBAL const 
   m->sum = sum;
   m->pivot = pivot;
   m->from_pivot = from_pivot;
-  if (want & JET_JACOBIAN) {
-    m->scale = n_mul(sum_inv, FN(unit_scale)(out->g, c->normal));
-    FN(cloud_bend)(cloud, count, &o, x, *m, &out->bend);
+  if (want & (JET_JACOBIAN | JET_HESSIAN)) {
+    m->scale = sum_inv;
+    FN(cloud_bend)(cloud, count, &o, x, *m, &out->curve);
+    out->bend = FN(rows_of)(FN(symmetric_scale)(out->curve, FN(unit_scale)(out->g, c->normal)));
   }
 }
 

@@ -13,10 +13,8 @@ static void FN(polyhedron_bend)(GLOBAL const real *planes, int count,
                                 GLOBAL const coefficients *c, vec x, num top, num sum_inv,
                                 FN(surface) *out)
 {
-  const num zero = n_lit(R(0.0));
-  const num scale = n_scale(n_mul(sum_inv, FN(unit_scale)(out->g, c->normal)),
-                            c->plane_log2e * LN2);
-  FN(symmetric) h = {zero, zero, zero, zero, zero, zero};
+  const num scale = n_scale(sum_inv, c->plane_log2e * LN2);
+  FN(symmetric) h = FN(symmetric_zero)();
   for (int i = 0; i < count; ++i) {
     GLOBAL const real *p = planes + i * PLANE_STRIDE;
     const num v = FN(plane_distance)(p, x);
@@ -30,7 +28,8 @@ static void FN(polyhedron_bend)(GLOBAL const real *planes, int count,
     h.xz = n_mad(wn.x, n.z, h.xz);
     h.yz = n_mad(wn.y, n.z, h.yz);
   }
-  out->bend = FN(rows_of)(h);
+  out->curve = h;
+  out->bend = FN(rows_of)(FN(symmetric_scale)(h, FN(unit_scale)(out->g, c->normal)));
 }
 
 static void FN(polyhedron)(GLOBAL const real *planes, int count, GLOBAL const coefficients *c,
@@ -59,7 +58,7 @@ static void FN(polyhedron)(GLOBAL const real *planes, int count, GLOBAL const co
     const num sum_inv = n_rcp(sum);
     out->g = FN(scale3)(mix, sum_inv);
     out->gradient = out->g;
-    if (want & JET_JACOBIAN) {
+    if (want & (JET_JACOBIAN | JET_HESSIAN)) {
       FN(polyhedron_bend)(planes, count, c, x, top, sum_inv, out);
     }
   }

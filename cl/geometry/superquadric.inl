@@ -117,6 +117,26 @@ static FN(symmetric) FN(superquadric_bend)(GLOBAL const real *s, const FN(shares
   return r;
 }
 
+// Returns the second derivatives of phi = r - r / h, with k = 1 / h and y the point seen from the
+// centre:
+//   (1 - k) (I - y y' / r^2) / r + k^2 (y g' + g y') / r + r k^2 H - 2 r k^3 g g',
+// where g and H are the derivatives of h.
+static FN(symmetric) FN(superquadric_curve)(GLOBAL const real *s, const FN(shares) *t, vec from,
+                                            vec hw, vec q_inv, num one_over, num r, vec g)
+{
+  const num r_inv = n_rcp(r), k2 = n_mul(t->h_inv, t->h_inv), rk2 = n_mul(r, k2);
+  const num radial = n_mul(n_sub(n_lit(R(1.0)), t->h_inv), r_inv);
+  const vec u = FN(scale3)(from, r_inv);
+  FN(symmetric) a =
+    FN(rotate_symmetric)(s, FN(superquadric_bend)(s, t, hw, q_inv, one_over, rk2));
+  a.xx = n_add(a.xx, radial);
+  a.yy = n_add(a.yy, radial);
+  a.zz = n_add(a.zz, radial);
+  a = FN(symmetric_add)(a, u, u, n_neg(radial));
+  const vec turn = FN(mad3)(g, n_neg(n_mul(r, t->h_inv)), u);
+  return FN(symmetric_add)(a, turn, g, n_scale(k2, R(2.0)));
+}
+
 static void FN(superquadric)(GLOBAL const real *s, GLOBAL const coefficients *c, vec x,
                              const int want, FN(surface) *out)
 {
@@ -138,7 +158,7 @@ static void FN(superquadric)(GLOBAL const real *s, GLOBAL const coefficients *c,
   // dh/dy_i = h w_i (u_i / a_i) / q_i
   const vec wu = FN(make)(n_mul(hw.x, t.u.x), n_mul(hw.y, t.u.y), n_mul(hw.z, t.u.z));
   const vec q_inv = FN(make)(n_rcp(t.q.x), n_rcp(t.q.y), n_rcp(t.q.z));
-  const vec p = want & JET_JACOBIAN
+  const vec p = want & (JET_JACOBIAN | JET_HESSIAN)
                   ? FN(make)(n_mul(wu.x, q_inv.x), n_mul(wu.y, q_inv.y), n_mul(wu.z, q_inv.z))
                   : FN(make)(n_div(wu.x, t.q.x), n_div(wu.y, t.q.y), n_div(wu.z, t.q.z));
   out->g = FN(rotate)(s, FN(make)(n_scale(p.x, axes_inv[0]), n_scale(p.y, axes_inv[1]),
@@ -153,5 +173,8 @@ static void FN(superquadric)(GLOBAL const real *s, GLOBAL const coefficients *c,
     const num scale = FN(unit_scale)(out->g, c->normal);
     out->bend = FN(rows_of)(
       FN(rotate_symmetric)(s, FN(superquadric_bend)(s, &t, hw, q_inv, one_over, scale)));
+  }
+  if (want & JET_HESSIAN) {
+    out->curve = FN(superquadric_curve)(s, &t, from, hw, q_inv, one_over, r, out->g);
   }
 }

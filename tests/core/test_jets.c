@@ -30,6 +30,7 @@ typedef struct body {
   int *head;
   reals shape;
   coefficients c;
+  bool grids;
 } body;
 
 static coefficients coefficients_of(double sharpness)
@@ -96,7 +97,7 @@ static body make_body(const char *name, double sharpness, const abut_superquadri
   def.grid_count = grid_count;
   def.height_fields = heights;
   def.height_field_count = height_count;
-  body b = {.name = name, .c = coefficients_of(sharpness)};
+  body b = {.name = name, .c = coefficients_of(sharpness), .grids = grid_count > 0};
   size_t count;
   CHECK_OK(pack_primitives(&def, sizeof(real), &b.head, &count, &b.shape));
   return b;
@@ -131,6 +132,24 @@ static void seed_tangents(const real x[3], vec3_d *at)
     seeds[i].d[i] = R(1.0);
   }
   *at = (vec3_d){seeds[0], seeds[1], seeds[2]};
+}
+
+/* Second derivatives of the distance, row by row: those of the jet, and the dual of its gradient. */
+static void hessians_at(const body *b, const real x[3], real own[9], real forward[9])
+{
+  const vec3_r at = {x[0], x[1], x[2]};
+  vec3_d dual_at;
+  jet_r j;
+  jet_d d;
+  body_jet_r(b->head, b->shape.data, &b->c, at, JET_HESSIAN, REAL_BIG, &j);
+  const real all[9] = {j.curve.xx, j.curve.xy, j.curve.xz, j.curve.xy, j.curve.yy,
+                       j.curve.yz, j.curve.xz, j.curve.yz, j.curve.zz};
+  memcpy(own, all, sizeof all);
+  seed_tangents(x, &dual_at);
+  body_jet_d(b->head, b->shape.data, &b->c, dual_at, JET_GRADIENT, REAL_BIG, &d);
+  memcpy(forward, d.gradient.x.d, 3 * sizeof(real));
+  memcpy(forward + 3, d.gradient.y.d, 3 * sizeof(real));
+  memcpy(forward + 6, d.gradient.z.d, 3 * sizeof(real));
 }
 
 /* The same by forward differentiation of the field. */
@@ -192,8 +211,23 @@ static void compare_wants(const body *b, const real x[3], const real all[ENTRIES
 
 /* How closed forms fared against duals over some points. */
 typedef struct worst {
-  double gradient, jacobian;
+  double gradient, jacobian, hessian;
 } worst;
+
+/* Tells whether second derivatives are to be exact: beyond a grid's box they are those of its raw
+ * normal. */
+static bool curves_are_exact(const body *b, const real x[3])
+{
+  for (size_t i = 0; b->grids && i < 2; ++i) {
+    for (size_t k = 0; k < 3; ++k) {
+      const double u = ((double)x[k] - grids[i].origin[k]) / grids[i].spacing;
+      if (u < 2.0 || u > (double)grids[i].size[k] - 3.0) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
 
 /* floor: what the dual's own rounding is measured against where the Jacobian is flat. */
 static void compare_dual(const body *b, const real x[3], const char *where, double floor, worst *w)
@@ -206,14 +240,23 @@ static void compare_dual(const body *b, const real x[3], const char *where, doub
   dual_at(b, x, forward);
   w->gradient = fmax(w->gradient, apart(jet + GRADIENT, forward + GRADIENT, 3, LEAST));
   w->jacobian = fmax(w->jacobian, apart(jet + JACOBIAN, forward + JACOBIAN, 9, floor));
+  real own[9], twice[9];
+  hessians_at(b, x, own, twice);
+  check(all_finite(own, 9), "%s, %s: second derivatives are not finite at %g %g %g", b->name, where,
+        (double)x[0], (double)x[1], (double)x[2]);
+  if (curves_are_exact(b, x)) {
+    w->hessian = fmax(w->hessian, apart(own, twice, 9, floor));
+  }
 }
 
 static void judge_dual(const body *b, const char *where, worst w)
 {
-  printf("%-26s %-16s gradient %.1e, Jacobian %.1e\n", b->name, where, w.gradient, w.jacobian);
+  printf("%-26s %-16s gradient %.1e, Jacobian %.1e, Hessian %.1e\n", b->name, where, w.gradient,
+         w.jacobian, w.hessian);
 #if REAL_DOUBLE
   check(w.gradient < 1e-10, "%s, %s: a gradient is off by %g", b->name, where, w.gradient);
   check(w.jacobian < 1e-10, "%s, %s: a Jacobian is off by %g", b->name, where, w.jacobian);
+  check(w.hessian < 1e-9, "%s, %s: second derivatives are off by %g", b->name, where, w.hessian);
 #endif
 }
 
