@@ -63,7 +63,9 @@ class Smoothing(ctypes.Structure):
     _fields_ += [("trace", U32), ("inside", BOOL), ("select", ctypes.c_int), ("edge_edge", BOOL),
                  ("two_sided", BOOL), ("near", REAL), ("reach", REAL), ("ends", REAL), ("agree", REAL),
                  ("floor", REAL),
-                 ("edges", U32 * 2), ("vertices", U32 * 2), ("cookie", U32)]
+                 ("edges", U32 * 2), ("vertices", U32 * 2), ("edge_contacts", ctypes.c_int),
+                 ("tilt", REAL), ("inset", REAL), ("part", REAL), ("gain", REAL), ("slope", REAL),
+                 ("samples", U32), ("cookie", U32)]
 
 
 class Layout(ctypes.Structure):

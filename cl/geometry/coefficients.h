@@ -35,7 +35,13 @@
   X(agree, s->agree)                          /* 0: off */                                  \
   X(believe, s->agree > 0.0 ? s->agree : 0.5) /* the same for weights, never off */         \
   X(floor, s->floor < 1e-18 ? 0.0 : s->floor) /* 0: off */                                  \
-  X(floor_inv, s->floor < 1e-18 ? 0.0 : 1.0 / s->floor)
+  X(floor_inv, s->floor < 1e-18 ? 0.0 : 1.0 / s->floor)                                     \
+  X(tilt, s->tilt)                            /* from here on of edges in fields */         \
+  X(inset, s->inset)                                                                        \
+  X(part_inv, 1.0 / s->part)                                                                \
+  X(gain_inv, 1.0 / s->gain)                                                                \
+  X(slope, s->slope)                          /* below 0: off */                            \
+  X(samples, s->samples)
 
 #define COEFFICIENT_MEMBER(name, value) real name;
 typedef struct coefficients {

@@ -200,6 +200,23 @@
 #define FACTORS_BAR_WEIGHTS FACTORS_PLANES
 #define FACTORS_BAR_PLANES(gated) ((gated) ? FACTORS_BAR_WEIGHTS + 2 : FACTORS_PLANES)
 
+// The planes of a body's edges as contacts in fields (geometry/edge_field.inl): the first end (3), the
+// way to the second (3, 0 of an arc), the arc's radius vectors at the first end and across (3 each),
+// its angle (0: a straight edge), the length, the radius, and what a score has beside the distances of
+// its ends.
+#define EDGE_P 0
+#define EDGE_U 3
+#define EDGE_E1 6
+#define EDGE_E2 9
+#define EDGE_ANGLE 12
+#define EDGE_LENGTH 13
+#define EDGE_RADIUS 14
+#define EDGE_SCORE 15
+#define EDGE_PLANES 16
+
+// The planes of where both ends' points of kept edges lie.
+#define EDGE_PLACES 2
+
 // The score of a padding element is below every real one.
 #define SCORE_NONE (-REAL_BIG)
 

@@ -12,6 +12,8 @@ typedef struct pair_elements {
   int selected;      // 1 where a selection ranks all and keeps some
   int weighted;      // 1 where the selection is by gates, which weigh them
   int contact;       // the slot of their first contact; of edges, with the point on this body
+  int arcs;          // 1 where an edge is an arc
+  int radii;         // 1 where a vertex has a radius
   int moving;        // 1 where each pose has the mesh's in a row of its own, with tangents (kernels/shape/moves.cl)
 } pair_elements;
 
@@ -26,6 +28,7 @@ typedef struct pair_sizes {
   int near_plane, near_stride; // where only active contacts are computed: numbers of a plane of
                                // pairs, and of all that a pose has of them
   int gated;                   // 1 where selections are by gates
+  int in_fields;               // 1 where edges make contacts with the other body's field, else in pairs
   int listed;                  // LISTED_*: what contacts can be of
   int balls[2], ball_slots[2]; // around each body's sorted vertices; rounded up to blocks of lanes
   pair_elements elements[ELEMENT_KINDS];

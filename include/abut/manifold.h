@@ -29,6 +29,14 @@ typedef enum abut_select {
                                where a tie is cut through, all of it weighs 0 */
 } abut_select;
 
+/* How edges make contacts (docs/spec.md, sections 6 and 10). */
+typedef enum abut_edge_contacts {
+  ABUT_EDGES_PAIRS = 0, /* each edge of one body with each edge of the other */
+  ABUT_EDGES_FIELD = 1  /* each edge with the other body's field: two slots for each edge */
+} abut_edge_contacts;
+
+#define ABUT_SAMPLES_MOST 64
+
 /* Smoothing coefficients. [m] marks lengths, in [1e-6, 1e9]; the rest have no unit and lie in
  * [1e-18, 1e9]. near and reach may be 0 too, which is off, and are at least `penetration` else; ends may be
  * 0, and agree lies in [0, 1]. */
@@ -63,6 +71,18 @@ typedef struct abut_smoothing {
                             stay; in [0, 0.5], below 1e-18 as 0 */
   uint32_t edges[2];     /* kept edges of each body, 0 for all in mesh order */
   uint32_t vertices[2];  /* kept vertices of each body, 0 for all in mesh order */
+  abut_edge_contacts edge_contacts;
+  /* The coefficients that follow are of ABUT_EDGES_FIELD. With it, selections are by gates. */
+  double tilt;           /*       slope of a field against which an edge's point is drawn to its end;
+                                  in [1e-6, 0.5] */
+  double inset;          /* [m]   how far the point is then moved back from where the pull took it; may be 0 */
+  double part;           /* [m]   distance below which an edge's two points count as one, and likewise
+                                  a point and the edge's far end */
+  double gain;           /* [m]   depth beyond its end's from which an edge's point counts */
+  double slope;          /*       under the root of the field's slope, by which distances of edges are
+                                  divided; negative: they are not divided */
+  uint32_t samples;      /* parts of an edge in which its least field is looked for, 1 to
+                            ABUT_SAMPLES_MOST; 1 suits convex fields */
   uint32_t cookie;       /* set by abut_default_smoothing */
 } abut_smoothing;
 

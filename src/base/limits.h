@@ -14,6 +14,8 @@
 #define SMOOTHING_MOST 1e9
 #define TEMPERATURE_LEAST 1e-12 /* of a soft distance: its inverse is finite in float */
 #define FLOOR_MOST 0.5
+#define TILT_LEAST 1e-6
+#define TILT_MOST 0.5
 #define TRACE_MOST 64 /* steps */
 
 #define ELEMENT_LIMIT ((size_t)1 << 24) /* vertices, faces; planes, points of one primitive */

@@ -12,13 +12,16 @@
 
 #define TEXT_BYTES 2048 /* all keys, and numbers of at most 25 bytes */
 
-#define LENGTH(key, member) {#key, offsetof(abut_smoothing, member), SMOOTHING_LENGTH_LEAST}
-#define OTHER(key, member) {#key, offsetof(abut_smoothing, member), SMOOTHING_LEAST}
+#define LENGTH(key, member) \
+  {#key, offsetof(abut_smoothing, member), SMOOTHING_LENGTH_LEAST, SMOOTHING_MOST}
+#define OTHER(key, member) \
+  {#key, offsetof(abut_smoothing, member), SMOOTHING_LEAST, SMOOTHING_MOST}
+#define WITHIN(key, least, most) {#key, offsetof(abut_smoothing, key), least, most}
 
 typedef struct entry {
   const char *key;
   size_t offset;
-  double least;
+  double least, most;
 } entry;
 
 static const entry reals[] = {
@@ -42,23 +45,54 @@ static const entry optional[] = {
 
 #define OPTIONAL_COUNT (sizeof optional / sizeof *optional)
 
-static const char *const other_keys[] = {"trace",     "inside",    "select", "edge_edge",
-                                         "two_sided", "edges",     "vertices"};
+static const char *const other_keys[] = {"trace",     "inside",    "select",   "edge_edge",
+                                         "two_sided", "edges",     "vertices", "edge_contacts",
+                                         "samples"};
 
 #define OTHER_COUNT (sizeof other_keys / sizeof *other_keys)
+enum { EDGE_CONTACTS = 7, SAMPLES = 8 }; /* in other_keys */
 
-#define KEY_COUNT (REAL_COUNT + OPTIONAL_COUNT + OTHER_COUNT)
+/* These must be there where "edge_contacts" is "field", and mean nothing else. */
+static const entry field_reals[] = {
+  WITHIN(tilt, TILT_LEAST, TILT_MOST),
+  WITHIN(inset, 0.0, SMOOTHING_MOST),
+  WITHIN(part, SMOOTHING_LENGTH_LEAST, SMOOTHING_MOST),
+  WITHIN(gain, SMOOTHING_LENGTH_LEAST, SMOOTHING_MOST),
+  WITHIN(slope, -SMOOTHING_MOST, SMOOTHING_MOST),
+};
+
+#define FIELD_COUNT (sizeof field_reals / sizeof *field_reals)
+
+/* Keys are numbered in this order. */
+#define OPTIONAL_FIRST REAL_COUNT
+#define OTHER_FIRST (OPTIONAL_FIRST + OPTIONAL_COUNT)
+#define FIELD_FIRST (OTHER_FIRST + OTHER_COUNT)
+#define KEY_COUNT (FIELD_FIRST + FIELD_COUNT)
+
+/* Returns the entry of a key of a real number, or NULL. */
+static const entry *real_entry(size_t key)
+{
+  return key < OPTIONAL_FIRST  ? &reals[key]
+         : key < OTHER_FIRST   ? &optional[key - OPTIONAL_FIRST]
+         : key >= FIELD_FIRST  ? &field_reals[key - FIELD_FIRST]
+                               : NULL;
+}
 
 static const char *key_name(size_t key)
 {
-  return key < REAL_COUNT                    ? reals[key].key
-         : key < REAL_COUNT + OPTIONAL_COUNT ? optional[key - REAL_COUNT].key
-                                             : other_keys[key - REAL_COUNT - OPTIONAL_COUNT];
+  const entry *e = real_entry(key);
+  return e ? e->key : other_keys[key - OTHER_FIRST];
 }
 
 static bool is_optional(size_t key)
 {
-  return key >= REAL_COUNT && key < REAL_COUNT + OPTIONAL_COUNT;
+  return key >= OPTIONAL_FIRST && key < OTHER_FIRST;
+}
+
+/* Tells whether a key is of edges in fields, so that other files need not have it. */
+static bool is_of_fields(size_t key)
+{
+  return key >= FIELD_FIRST || key == OTHER_FIRST + EDGE_CONTACTS || key == OTHER_FIRST + SAMPLES;
 }
 
 static abut_status check_keys(const json_file *f, const json_at *root)
@@ -75,8 +109,8 @@ static abut_status read_real(const json_file *f, const json_at *at, const entry 
 {
   double value;
   TRY(json_number(f, at, &value));
-  if (!(value >= e->least && value <= SMOOTHING_MOST)) {
-    return json_fail(f, at, "%.9g is not within %g to %g", value, e->least, SMOOTHING_MOST);
+  if (!(value >= e->least && value <= e->most)) {
+    return json_fail(f, at, "%.9g is not within %g to %g", value, e->least, e->most);
   }
   memcpy((char *)out + e->offset, &value, sizeof value);
   return ABUT_SUCCESS;
@@ -117,6 +151,17 @@ static abut_status read_select(const json_file *f, const json_at *at, abut_selec
   return ABUT_SUCCESS;
 }
 
+static abut_status read_edge_contacts(const json_file *f, const json_at *at, abut_edge_contacts *out)
+{
+  const char *text;
+  TRY(json_text(f, at, &text));
+  if (strcmp(text, "pairs") != 0 && strcmp(text, "field") != 0) {
+    return json_fail(f, at, "neither \"pairs\" nor \"field\"");
+  }
+  *out = strcmp(text, "field") == 0 ? ABUT_EDGES_FIELD : ABUT_EDGES_PAIRS;
+  return ABUT_SUCCESS;
+}
+
 static abut_status read_pair(const json_file *f, const json_at *at, uint32_t *out)
 {
   TRY(json_check_array(f, at, 2));
@@ -137,6 +182,17 @@ static abut_status read_trace(const json_file *f, const json_at *at, uint32_t *o
   return ABUT_SUCCESS;
 }
 
+static abut_status read_samples(const json_file *f, const json_at *at, uint32_t *out)
+{
+  json_int_t samples;
+  TRY(json_whole(f, at, ABUT_SAMPLES_MOST, &samples));
+  if (!samples) {
+    return json_fail(f, at, "0 is not within 1 to %d", ABUT_SAMPLES_MOST);
+  }
+  *out = (uint32_t)samples;
+  return ABUT_SUCCESS;
+}
+
 /* In the order of other_keys. */
 static abut_status read_other(const json_file *f, const json_at *at, size_t which,
                               abut_smoothing *out)
@@ -154,26 +210,37 @@ static abut_status read_other(const json_file *f, const json_at *at, size_t whic
     return json_flag(f, at, &out->two_sided);
   case 5:
     return read_pair(f, at, out->edges);
-  default:
+  case 6:
     return read_pair(f, at, out->vertices);
+  case EDGE_CONTACTS:
+    return read_edge_contacts(f, at, &out->edge_contacts);
+  default:
+    return read_samples(f, at, &out->samples);
   }
 }
 
 static abut_status read_key(const json_file *f, const json_at *at, size_t key, abut_smoothing *out)
 {
-  return key < REAL_COUNT   ? read_real(f, at, &reals[key], out)
-         : is_optional(key) ? read_optional(f, at, &optional[key - REAL_COUNT], out)
-                            : read_other(f, at, key - REAL_COUNT - OPTIONAL_COUNT, out);
+  const entry *e = real_entry(key);
+  return is_optional(key) ? read_optional(f, at, e, out)
+         : e              ? read_real(f, at, e, out)
+                          : read_other(f, at, key - OTHER_FIRST, out);
 }
 
 abut_status smoothing_read(const json_file *f, const json_at *root, abut_smoothing *out)
 {
   TRY(check_keys(f, root));
+  out->edge_contacts = ABUT_EDGES_PAIRS; /* its key comes before those that need it */
   for (size_t i = 0; i < KEY_COUNT; i++) {
     json_at at;
-    if (is_optional(i) && !json_find(root, key_name(i), &at)) {
+    const bool there = json_find(root, key_name(i), &at);
+    if (is_optional(i) && !there) {
       const double off = 0.0;
-      memcpy((char *)out + optional[i - REAL_COUNT].offset, &off, sizeof off);
+      memcpy((char *)out + real_entry(i)->offset, &off, sizeof off);
+      continue;
+    }
+    if (is_of_fields(i) && !there &&
+        (i == OTHER_FIRST + EDGE_CONTACTS || out->edge_contacts == ABUT_EDGES_PAIRS)) {
       continue;
     }
     TRY(json_need(f, root, key_name(i), &at));
@@ -183,19 +250,19 @@ abut_status smoothing_read(const json_file *f, const json_at *root, abut_smoothi
 }
 
 abut_status smoothing_read_some(const json_file *f, const json_at *root, abut_smoothing *out,
-                                uint32_t *stated)
+                                uint64_t *stated)
 {
-  _Static_assert(KEY_COUNT <= 32, "a bit a key");
+  _Static_assert(KEY_COUNT < 64, "a bit a key");
   bool all = true;
   *stated = 0;
   for (size_t i = 0; i < KEY_COUNT; i++) {
     json_at at;
     const bool is_there = json_find(root, key_name(i), &at);
-    *stated |= is_there ? UINT32_C(1) << i : 0;
-    all = all && (is_there || is_optional(i));
+    *stated |= is_there ? UINT64_C(1) << i : 0;
+    all = all && (is_there || is_optional(i) || is_of_fields(i));
   }
   if (all) {
-    *stated = UINT32_MAX;
+    *stated = UINT64_MAX;
     return smoothing_read(f, root, out);
   }
   TRY(check_keys(f, root));
@@ -235,22 +302,28 @@ static void copy_other(const abut_smoothing *from, size_t which, abut_smoothing 
   case 5:
     memcpy(to->edges, from->edges, sizeof to->edges);
     break;
+  case EDGE_CONTACTS:
+    to->edge_contacts = from->edge_contacts;
+    break;
+  case SAMPLES:
+    to->samples = from->samples;
+    break;
   default:
     memcpy(to->vertices, from->vertices, sizeof to->vertices);
   }
 }
 
-void smoothing_copy_some(const abut_smoothing *from, uint32_t stated, abut_smoothing *to)
+void smoothing_copy_some(const abut_smoothing *from, uint64_t stated, abut_smoothing *to)
 {
   for (size_t i = 0; i < KEY_COUNT; i++) {
     if (!(stated >> i & 1)) {
       continue;
     }
-    if (i < REAL_COUNT + OPTIONAL_COUNT) {
-      const size_t offset = (i < REAL_COUNT ? &reals[i] : &optional[i - REAL_COUNT])->offset;
-      memcpy((char *)to + offset, (const char *)from + offset, sizeof(double));
+    const entry *e = real_entry(i);
+    if (e) {
+      memcpy((char *)to + e->offset, (const char *)from + e->offset, sizeof(double));
     } else {
-      copy_other(from, i - REAL_COUNT - OPTIONAL_COUNT, to);
+      copy_other(from, i - OTHER_FIRST, to);
     }
   }
 }
@@ -274,17 +347,20 @@ static size_t write_real(char *text, size_t room, const char *key, double value)
   return (size_t)snprintf(text, room, " \"%s\": %s,\n", key, number);
 }
 
-static const entry *real_entry(size_t i)
+/* Tells whether a key is a real number that the smoothing's file has. */
+static bool is_written(const abut_smoothing *s, size_t key)
 {
-  return i < REAL_COUNT ? &reals[i] : &optional[i - REAL_COUNT];
+  return real_entry(key) && (!is_of_fields(key) || s->edge_contacts == ABUT_EDGES_FIELD);
 }
 
 static size_t write_reals(const abut_smoothing *s, char *text, size_t used)
 {
-  for (size_t i = 0; i < REAL_COUNT + OPTIONAL_COUNT; i++) {
-    double value;
-    memcpy(&value, (const char *)s + real_entry(i)->offset, sizeof value);
-    used += write_real(text + used, TEXT_BYTES - used, real_entry(i)->key, value);
+  for (size_t i = 0; i < KEY_COUNT; i++) {
+    if (is_written(s, i)) {
+      double value;
+      memcpy(&value, (const char *)s + real_entry(i)->offset, sizeof value);
+      used += write_real(text + used, TEXT_BYTES - used, real_entry(i)->key, value);
+    }
   }
   return used;
 }
@@ -292,6 +368,10 @@ static size_t write_reals(const abut_smoothing *s, char *text, size_t used)
 static void write_others(const abut_smoothing *s, char *text, size_t used)
 {
   static const char *const flags[] = {"false", "true"};
+  if (s->edge_contacts == ABUT_EDGES_FIELD) {
+    used += (size_t)snprintf(text + used, TEXT_BYTES - used,
+                             " \"edge_contacts\": \"field\",\n \"samples\": %u,\n", s->samples);
+  }
   snprintf(text + used, TEXT_BYTES - used,
            " \"trace\": %u,\n \"inside\": %s,\n \"select\": \"%s\",\n \"edge_edge\": %s,\n"
            " \"two_sided\": %s,\n \"edges\": [%u, %u],\n \"vertices\": [%u, %u]\n}\n",
@@ -302,9 +382,11 @@ static void write_others(const abut_smoothing *s, char *text, size_t used)
 
 static abut_status check_reals(const abut_smoothing *s)
 {
-  for (size_t i = 0; i < REAL_COUNT + OPTIONAL_COUNT; i++) {
-    double value;
-    memcpy(&value, (const char *)s + real_entry(i)->offset, sizeof value);
+  for (size_t i = 0; i < KEY_COUNT; i++) {
+    double value = 0.0;
+    if (is_written(s, i)) {
+      memcpy(&value, (const char *)s + real_entry(i)->offset, sizeof value);
+    }
     if (!isfinite(value)) {
       return fail(ABUT_ERROR_ARGUMENT, "smoothing: %s is not finite", real_entry(i)->key);
     }

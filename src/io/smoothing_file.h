@@ -9,12 +9,12 @@
 abut_status smoothing_read(const json_file *f, const json_at *at, abut_smoothing *out);
 
 /* The same of an object that may leave keys out: which are there, as a bit each, in *stated. Where all
- * are that a file must have, it is such a file, and *stated is UINT32_MAX. */
+ * are that a file must have, it is such a file, and *stated is UINT64_MAX. */
 abut_status smoothing_read_some(const json_file *f, const json_at *at, abut_smoothing *out,
-                                uint32_t *stated);
+                                uint64_t *stated);
 
 /* Coefficients of those keys alone. */
-void smoothing_copy_some(const abut_smoothing *from, uint32_t stated, abut_smoothing *to);
+void smoothing_copy_some(const abut_smoothing *from, uint64_t stated, abut_smoothing *to);
 
 /* All of a whole file. */
 abut_status smoothing_parse(const char *name, const char *bytes, size_t count,

@@ -1,7 +1,7 @@
 #include <abut/manifold.h>
 #include <string.h>
 
-#define COOKIE 0xab070005u
+#define COOKIE 0xab070006u
 
 abut_smoothing abut_default_smoothing(void)
 {
@@ -17,6 +17,11 @@ abut_smoothing abut_default_smoothing(void)
   s.distance = 1e-10;
   s.select = ABUT_SELECT_SOFTSORT;
   s.edge_edge = s.two_sided = true;
+  s.tilt = s.slope = 0.05;
+  s.inset = 0.01;
+  s.part = 0.02;
+  s.gain = 0.005;
+  s.samples = 1;
   s.cookie = COOKIE;
   return s;
 }

@@ -106,6 +106,41 @@ static abut_status check_off_or_least(const char *name, double value, double lea
               name, value, least, SMOOTHING_MOST);
 }
 
+/* Checks the coefficients of edges in fields, where they are used. */
+static abut_status check_edge_contacts(const abut_smoothing *s)
+{
+  const struct {
+    const char *name;
+    double value, least, most;
+  } bounded[] = {
+    {"tilt", s->tilt, TILT_LEAST, TILT_MOST},
+    {"inset", s->inset, 0.0, SMOOTHING_MOST},
+    {"part", s->part, SMOOTHING_LENGTH_LEAST, SMOOTHING_MOST},
+    {"gain", s->gain, SMOOTHING_LENGTH_LEAST, SMOOTHING_MOST},
+    {"slope", s->slope, -SMOOTHING_MOST, SMOOTHING_MOST},
+    {"samples", s->samples, 1.0, ABUT_SAMPLES_MOST},
+  };
+  if (s->edge_contacts == ABUT_EDGES_PAIRS) {
+    return ABUT_SUCCESS;
+  }
+  if (s->edge_contacts != ABUT_EDGES_FIELD) {
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing: there are no edge contacts %d",
+                (int)s->edge_contacts);
+  }
+  for (size_t i = 0; i < sizeof bounded / sizeof bounded[0]; ++i) {
+    if (!(bounded[i].value >= bounded[i].least && bounded[i].value <= bounded[i].most)) {
+      return fail(ABUT_ERROR_ARGUMENT, "smoothing: %s is %g, not in [%g, %g]", bounded[i].name,
+                  bounded[i].value, bounded[i].least, bounded[i].most);
+    }
+  }
+  const bool keeps = s->edges[0] || s->edges[1] || s->vertices[0] || s->vertices[1];
+  if (keeps && s->select != ABUT_SELECT_GATE) {
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing: edge contacts in fields select by gates: softsort "
+                "would average vertices and edges");
+  }
+  return ABUT_SUCCESS;
+}
+
 abut_status check_smoothing(const abut_smoothing *s)
 {
   const struct {
@@ -156,7 +191,7 @@ abut_status check_smoothing(const abut_smoothing *s)
   if (s->select != ABUT_SELECT_SOFTSORT && s->select != ABUT_SELECT_GATE) {
     return fail(ABUT_ERROR_ARGUMENT, "smoothing: there is no selection %d", (int)s->select);
   }
-  return ABUT_SUCCESS;
+  return check_edge_contacts(s);
 }
 
 bool smoothing_is_like(const abut_smoothing *a, const abut_smoothing *b)
@@ -165,6 +200,7 @@ bool smoothing_is_like(const abut_smoothing *a, const abut_smoothing *b)
   return SAME(length) && SAME(union_) && SAME(plane) && SAME(normal) && SAME(penetration) && SAME(neighbour) &&
          SAME(clash) && SAME(sign) && SAME(sort) && SAME(clip) && SAME(minimum) && SAME(compare) && SAME(ridge) &&
          SAME(distance) && SAME(trace) && SAME(inside) && SAME(select) && SAME(edge_edge) && SAME(two_sided) &&
+         SAME(edge_contacts) && SAME(tilt) && SAME(inset) && SAME(part) && SAME(gain) && SAME(slope) && SAME(samples) &&
          SAME(near) && SAME(reach) && SAME(ends) && SAME(agree) && SAME(floor) && SAME(edges[0]) && SAME(edges[1]) &&
          SAME(vertices[0]) && SAME(vertices[1]);
 #undef SAME

@@ -140,7 +140,7 @@ typedef struct scene_pair {
   abut_dissipation dissipation;
   abut_reaction reaction;
   bool fitted;     /* The file does not state all of the smoothing: the rest is fitted to the bodies. */
-  uint32_t stated; /* which members it states, as bits of smoothing_read_some */
+  uint64_t stated; /* which members it states, as bits of smoothing_read_some */
   abut_smoothing smoothing;
 } scene_pair;
 

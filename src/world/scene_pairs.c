@@ -68,7 +68,7 @@ static abut_status read_smoothing(const json_file *f, const json_at *at, scene_p
 {
   json_at stated;
   TRY(smoothing_read_some(f, at, &p->smoothing, &p->stated));
-  p->fitted = p->stated != UINT32_MAX;
+  p->fitted = p->stated != UINT64_MAX;
   if (!p->fitted && !json_find(at, "near", &stated)) {
     p->smoothing.near = scene_near(&p->smoothing);
   }

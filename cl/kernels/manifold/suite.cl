@@ -15,6 +15,7 @@
 #include "kernels/manifold/edge.cl"
 #include "kernels/manifold/probes.cl"
 #include "kernels/manifold/weight.cl"
+#include "kernels/manifold/edge_field.cl"
 #include "kernels/manifold/reduce.cl"
 #include "kernels/manifold/near.cl"
 #include "kernels/manifold/listed.cl"

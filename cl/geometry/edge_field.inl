@@ -1,0 +1,291 @@
+// Contacts of an edge with the other body's field (docs/spec.md, section 10): the two points of the
+// edge where the field is least, each drawn to its own end, and what their derivatives are made of.
+// All is in the frame of the body whose field it is.
+//
+// An edge runs from s = 0 to s = 1. End 0 is at s = 0 and end 1 at s = 1; the point of end e is the
+// place where phi + tilt L (s - e)^2 / 2 is least.
+
+// A straight edge or an arc: x(s) = p + s u + e1 (cos(angle s) - 1) + e2 sin(angle s). A straight
+// edge has e1 = e2 = 0 and the angle 0, an arc has u = 0.
+typedef struct FN(rail) {
+  vec p, u, e1, e2;
+  lane angle, length, radius;
+  int arcs; // 0: all lanes' edges are straight
+} FN(rail);
+
+// A point of an edge, its derivative by s, and the second one.
+typedef struct FN(rail_point) {
+  vec x, slope, bend;
+} FN(rail_point);
+
+static FN(rail_point) FN(rail_at)(const FN(rail) *r, num s)
+{
+  const num zero = n_lit(R(0.0));
+  FN(rail_point) a;
+  a.x = FN(mad3)(r->u, s, r->p);
+  a.slope = r->u;
+  a.bend = FN(make)(zero, zero, zero);
+  if (r->arcs) {
+    const num angle = n_of(r->angle), turn = n_times(s, r->angle);
+    const num sine = n_sin(turn), cosine = n_cos(turn);
+    const num half = n_sin(n_scale(turn, R(0.5)));
+    const num less = n_scale(n_mul(half, half), R(-2.0)); // cos - 1
+    a.x = FN(mad3)(r->e1, less, FN(mad3)(r->e2, sine, a.x));
+    const vec across = FN(mad3)(r->e2, cosine, FN(scale3)(r->e1, n_neg(sine)));
+    const vec inward = FN(mad3)(r->e1, cosine, FN(scale3)(r->e2, sine));
+    a.slope = FN(mad3)(across, angle, a.slope);
+    a.bend = FN(scale3)(inward, n_neg(n_mul(angle, angle)));
+  }
+  return a;
+}
+
+#if !NUM_DUAL
+// ---- where the field is least ----
+
+// The search for one end's place by Chandrupatla's method: the root lies between `next` places x1
+// and x2, x3 is the place before. Values are those of phi + tilt L (s - end)^2 / 2, slopes its
+// derivative by s.
+typedef struct edge_search {
+  lane x1, f1, v1, x2, f2, v2, x3, f3;
+  lane next;
+  ilane done;
+} edge_search;
+
+#define EDGE_STEPS 100 // bisection alone would take 53
+#define EDGE_CLOSE (R(2.0) * REAL_EPSILON)
+
+// The tilted field at a place of the edge, of which phi and its slope are given.
+typedef struct edge_sample {
+  lane s, value, slope;
+} edge_sample;
+
+static edge_sample edge_tilted(lane s, lane phi, lane slope, int end, lane pull)
+{
+  const lane off = s - (real)end;
+  const edge_sample r = {s, phi + R(0.5) * pull * off * off, slope + pull * off};
+  return r;
+}
+
+// Chooses the next place between x1 and x2, or ends the search where they are close. In turn with
+// halving it tries where the tangents at both meet, which is at once the place of a sharp bend.
+static void edge_choose(edge_search *t, int turn)
+{
+  const lane width = t->x2 - t->x1, one = lane_lit(R(1.0));
+  const ilane first = lane_abs(t->f1) < lane_abs(t->f2);
+  const lane best = lane_select(first, t->x1, t->x2), least = lane_select(first, t->f1, t->f2);
+  const lane share = lane_lit(EDGE_CLOSE) / lane_max(lane_abs(width), lane_lit(REAL_TINY));
+  const ilane close = share > lane_lit(R(0.5));
+  const ilane exact = least == lane_lit(R(0.0));
+  const lane xi = (t->x1 - t->x2) / (t->x3 - t->x2), phi = (t->f1 - t->f2) / (t->f3 - t->f2);
+  const ilane smooth = (phi * phi < xi) & ((one - phi) * (one - phi) < one - xi);
+  const lane a = t->f1 / (t->f2 - t->f1) * (t->f3 / (t->f2 - t->f3));
+  const lane b = (t->x3 - t->x1) / width * (t->f1 / (t->f3 - t->f1)) * (t->f2 / (t->f3 - t->f2));
+  const lane meet = (t->v2 - t->v1 - t->f2 * width) / ((t->f1 - t->f2) * width);
+  lane at = lane_lit(R(0.5));
+  at = lane_select((meet > lane_lit(R(0.0))) & (meet < one) & (lane_lit((real)(turn & 1)) == one),
+                   meet, at);
+  const lane steep = a + b;
+  at = lane_select(smooth & (steep == steep), steep, at);
+  at = lane_max(lane_min(at, one - share), share);
+  const lane next = t->x1 + at * width;
+  const ilane ends = close | exact;
+  t->next = lane_select(t->done, t->next, lane_select(ends, best, next));
+  t->done = t->done | ends;
+}
+
+static void edge_take(edge_search *t, const edge_sample *e)
+{
+  const lane none = lane_lit(R(0.0));
+  const ilane same = (e->slope > none) == (t->f1 > none);
+  t->x3 = lane_select(same, t->x1, t->x2);
+  t->f3 = lane_select(same, t->f1, t->f2);
+  t->x2 = lane_select(same, t->x2, t->x1);
+  t->f2 = lane_select(same, t->f2, t->f1);
+  t->v2 = lane_select(same, t->v2, t->v1);
+  t->x1 = e->s;
+  t->f1 = e->slope;
+  t->v1 = e->value;
+}
+
+// The least of an edge's samples so far, with those beside it: `low` before and `high` behind.
+typedef struct edge_least {
+  edge_sample low, at, high, last;
+  ilane behind; // the sample behind the least one is still to come
+} edge_least;
+
+static void edge_pick(edge_sample *to, ilane mask, const edge_sample *from)
+{
+  to->s = lane_select(mask, from->s, to->s);
+  to->value = lane_select(mask, from->value, to->value);
+  to->slope = lane_select(mask, from->slope, to->slope);
+}
+
+// Of equal samples the one nearest to the end is taken.
+static void edge_sampled(edge_least *l, const edge_sample *e, int end, int first)
+{
+  const ilane all = lane_lit(R(0.0)) == lane_lit(R(0.0));
+  if (first) {
+    l->low = l->at = l->high = l->last = *e;
+    l->behind = all;
+    return;
+  }
+  const ilane less = end ? e->value <= l->at.value : e->value < l->at.value;
+  edge_pick(&l->high, l->behind | less, e);
+  edge_pick(&l->low, less, &l->last);
+  edge_pick(&l->at, less, e);
+  l->behind = less;
+  l->last = *e;
+}
+
+// Begins the search between two samples. Slopes decide where these are ends of the edge.
+static void edge_begin(edge_search *t, const edge_sample *low, const edge_sample *high)
+{
+  const lane none = lane_lit(R(0.0)), one = lane_lit(R(1.0));
+  const ilane at0 = (low->s <= none) & (low->slope >= none);
+  const ilane at1 = (high->s >= one) & (high->slope <= none);
+  t->x1 = low->s;
+  t->f1 = low->slope;
+  t->v1 = low->value;
+  t->x2 = t->x3 = high->s;
+  t->f2 = t->f3 = high->slope;
+  t->v2 = high->value;
+  t->next = lane_select(at0, none, lane_select(at1, one, none));
+  t->done = at0 | at1;
+}
+
+// Finds, for a block of edges, the places s of both ends' points, in the order of the ends, and the
+// field at the edges' own ends. With one sample the field counts as convex along an edge.
+static void edge_places(GLOBAL const int *head, GLOBAL const real *shape,
+                        GLOBAL const coefficients *c, const rail_r *rail, lane places[2],
+                        lane at_ends[2])
+{
+  const int parts = (int)c->samples;
+  const lane pull = c->tilt * rail->length;
+  edge_search search[2];
+  edge_least least[2];
+  for (int i = 0;; ++i) {
+    const int sampling = i <= parts;
+    int end = i & 1;
+    if (!sampling) {
+      end = lane_all(search[end].done) ? !end : end;
+      if (lane_all(search[end].done) || i > parts + 2 * EDGE_STEPS) {
+        break;
+      }
+    }
+    const lane s = sampling ? lane_lit((real)i / (real)parts) : search[end].next;
+    const rail_point_r at = rail_at_r(rail, s);
+    jet_r jet;
+    body_jet_r(head, shape, c, limit3_r(at.x, R(2.0) * SEPARATION_LIMIT), JET_GRADIENT, REAL_BIG,
+               &jet);
+    const lane slope = dot3_r(jet.gradient, at.slope);
+    if (!sampling) {
+      const edge_sample e = edge_tilted(s, jet.phi, slope, end, pull);
+      const ilane done = search[end].done;
+      edge_search moved = search[end];
+      edge_take(&moved, &e);
+      edge_choose(&moved, i >> 1);
+      search[end] = moved;
+      search[end].done = moved.done | done;
+      continue;
+    }
+    for (int k = 0; k < 2; ++k) {
+      const edge_sample e = edge_tilted(s, jet.phi, slope, k, pull);
+      edge_sampled(&least[k], &e, k, i == 0);
+      if (i == parts) {
+        edge_begin(&search[k], &least[k].low, &least[k].high);
+        edge_choose(&search[k], 1);
+      }
+    }
+    if (i == 0) {
+      at_ends[0] = jet.phi;
+    }
+    if (i == parts) {
+      at_ends[1] = jet.phi;
+    }
+  }
+  places[0] = search[0].next;
+  places[1] = search[1].next;
+}
+
+// Says of which lanes a place is an end of the edge, where it does not move.
+static ilane edge_fixed(lane s)
+{
+  return (s <= lane_lit(R(0.0))) | (s >= lane_lit(R(1.0)));
+}
+#endif
+
+// Returns F'', by which the derivative of a place follows from those of the slope. Where the field
+// is not convex it is kept above a tenth of the pull's own.
+static num FN(edge_curvature)(const FN(rail_point) *at, const FN(jet) *jet, vec bent,
+                              lane length, GLOBAL const coefficients *c)
+{
+  const num own = n_add(FN(dot3)(at->slope, bent), FN(dot3)(jet->gradient, at->bend));
+  const lane pull = c->tilt * length, least = R(0.1) * pull;
+  const num all = n_add(own, n_of(pull));
+  return n_select(n_value(all) > least, all, n_of(least));
+}
+
+// ---- where the contacts lie ----
+
+// How both places move (docs/spec.md, 10.2): together where they nearly meet, else back from the
+// rim.
+typedef struct FN(edge_shift) {
+  num gap, near, meet, by; // gap in s, near = (gap L / part)^2, by: added to the place of end 0
+} FN(edge_shift);
+
+static FN(edge_shift) FN(edge_shifted)(const num own[2], lane length, GLOBAL const coefficients *c)
+{
+  FN(edge_shift) r;
+  r.gap = n_sub(own[1], own[0]);
+  const num q = n_times(r.gap, length * c->part_inv);
+  r.near = n_mul(q, q);
+  r.meet = n_exp2(n_scale(r.near, -LOG2E));
+  const num apart = n_sub(n_lit(R(1.0)), r.meet);
+  r.by = n_mad(n_scale(r.meet, R(0.5)), r.gap, n_times(apart, lane_lit(c->inset) / length));
+  return r;
+}
+
+// Returns 1 - exp(-x^2) for x > 0, else 0, and its derivative in *slope.
+static num FN(edge_rise)(num x, num *slope)
+{
+  const num zero = n_lit(R(0.0));
+  const ilane up = n_value(x) > lane_lit(R(0.0)), far = n_value(x) > lane_lit(R(30.0));
+  const num e = n_exp2(n_scale(n_mul(x, x), -LOG2E));
+  *slope = n_select(up & !far, n_scale(n_mul(x, e), R(2.0)), zero);
+  return n_select(up, n_select(far, n_lit(R(1.0)), n_sub(n_lit(R(1.0)), e)), zero);
+}
+
+// What a contact's weight is made of (docs/spec.md, 10.3).
+typedef struct FN(edge_weight) {
+  num tau;                 // the place as a share of the edge, from its own end
+  num won, rest;           // both risen
+  num won_slope, rest_slope, pair;
+  num weight;
+} FN(edge_weight);
+
+static FN(edge_weight) FN(edge_weighed)(int end, num s, num phi_end, num phi, num meet, lane length,
+                                        GLOBAL const coefficients *c)
+{
+  FN(edge_weight) r;
+  const num one = n_lit(R(1.0));
+  r.tau = end ? n_sub(one, s) : s;
+  const num half = n_times(n_mul(r.tau, r.tau), R(-0.5) * c->tilt * length);
+  const num deeper = n_add(n_sub(phi_end, phi), half);
+  r.won = FN(edge_rise)(n_scale(deeper, c->gain_inv), &r.won_slope);
+  r.rest = FN(edge_rise)(n_times(n_sub(one, r.tau), length * c->part_inv), &r.rest_slope);
+  r.pair = n_sub(one, n_scale(meet, R(0.5)));
+  r.weight = n_mul(n_mul(r.won, r.rest), r.pair);
+  return r;
+}
+
+// Returns by what a field's distance is multiplied, and in *over 1 / (|g|^2 + slope): where edges
+// cross, phi grows by less than 1 a metre.
+static num FN(edge_steep)(vec gradient, GLOBAL const coefficients *c, num *over)
+{
+  if (c->slope < R(0.0)) {
+    *over = n_lit(R(0.0));
+    return n_lit(R(1.0));
+  }
+  *over = n_rcp(n_shift(FN(dot3)(gradient, gradient), c->slope));
+  return n_sqrt(n_scale(*over, R(1.0) + c->slope));
+}
