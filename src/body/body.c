@@ -11,12 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COOKIE 0xab07000bu
+#define COOKIE 0xab07000cu
+#define SHARP 20.0 /* degrees */
 
 abut_body_def abut_default_body_def(void)
 {
   abut_body_def def;
   memset(&def, 0, sizeof def);
+  def.sharp = SHARP;
   def.cookie = COOKIE;
   return def;
 }
