@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/reals.h"
 #include "body/diagnostics.h"
+#include "body/feature_check.h"
 #include "family/family.h"
 #include "family/height_mesh.h"
 #include "geometry/layout.h"
@@ -492,6 +493,7 @@ static abut_status create(context *c, const abut_body_def *def, abut_body *out)
   abut_status status = ABUT_SUCCESS;
   b->context = c;
   TRY_DONE(copy_mesh(b, def));
+  TRY_DONE(check_edge_cones(def, b->edges, b->info.edges));
   TRY_DONE(keep_parts(def, &b->parts));
   TRY_DONE(pack(b, def));
   b->info.thickness = body_thickness(b);
