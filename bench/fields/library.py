@@ -45,7 +45,11 @@ class BodyDef(ctypes.Structure):
                 ("grids", POINTER), ("grid_count", SIZE),
                 ("height_fields", POINTER), ("height_field_count", SIZE),
                 ("edges", POINTER), ("edge_count", SIZE),
-                ("cloud_from_mesh", BOOL), ("union", REAL), ("surface", SIZE * 5), ("cookie", U32)]
+                ("cloud_from_mesh", BOOL), ("union", REAL), ("surface", SIZE * 5), ("states_features", BOOL),
+                ("feature_vertices", POINTER), ("feature_vertex_count", SIZE),
+                ("feature_edges", POINTER), ("feature_edge_count", SIZE),
+                ("sharp", REAL), ("cones", ctypes.c_int), ("vertex_cones", POINTER), ("vertex_cone_count", SIZE),
+                ("edge_cones", POINTER), ("edge_cone_ends", POINTER), ("edge_cone_count", SIZE), ("cookie", U32)]
 
 
 class BodyInfo(ctypes.Structure):

@@ -96,6 +96,24 @@ typedef struct abut_surface {
   size_t face_count;
 } abut_surface;
 
+/* An edge between two of a body's feature vertices. With `arc` it is the arc of a circle about the axis through
+ * `centre`, from `from` to `to`, right-handed about `axis`, by a quarter turn at most. */
+typedef struct abut_feature_edge {
+  uint32_t from, to;
+  double radius;             /* of the capsule around it [m], at least 0 */
+  bool arc;
+  double centre[3], axis[3]; /* of an arc; the axis need not be of length 1 */
+} abut_feature_edge;
+
+/* Where the normal cones of a body's features come from. A feature makes no contact whose normal lies far outside
+ * its cone, where the smoothing has `cone_outer` (docs/spec.md). */
+typedef enum abut_cone_source {
+  ABUT_CONES_OF_MESH = 0, /* the faces of the mesh, or a height field's ground; where there are none, and with stated
+                             features, every normal is within a cone */
+  ABUT_CONES_GIVEN = 1,   /* vertex_cones and edge_cones */
+  ABUT_CONES_NONE = 2     /* every normal is within a cone */
+} abut_cone_source;
+
 typedef struct abut_body_def {
   const double *vertices;       /* (vertex_count, 3) [m] */
   size_t vertex_count;
@@ -120,6 +138,24 @@ typedef struct abut_body_def {
   abut_surface surface;         /* what collides in time in place of the mesh above
                                    (abut_create_body_ccd_mesh); without faces: that mesh. Fields of
                                    bare meshes have it, since their contact meshes have no faces */
+  bool states_features;         /* The next four members are the body's features. Else these are its mesh's vertices and
+                                   sharp edges, without radii. */
+  const double *feature_vertices; /* (feature_vertex_count, 4), place and radius [m] */
+  size_t feature_vertex_count;
+  const abut_feature_edge *feature_edges; /* between these vertices */
+  size_t feature_edge_count;
+  double sharp;                 /* An edge of the mesh is a feature where its two faces meet convexly and their normals
+                                   differ by more than this [degrees], in [0, 180); 20 by default. Edges that have not
+                                   two faces are features, too. */
+  abut_cone_source cones;
+  const double *vertex_cones;   /* (vertex_cone_count, 4), axis and half angle [degrees], in [0, 180], which at 180 holds
+                                   every normal */
+  size_t vertex_cone_count;     /* that of the feature vertices, which are the mesh's where none are stated; 0: every
+                                   normal is within a vertex's cone */
+  const double *edge_cones;     /* (edge_cone_count, 4) the same of edges; those that have none hold every normal */
+  const uint32_t *edge_cone_ends; /* (edge_cone_count, 2) the feature vertices that these edges join; NULL: they are
+                                     feature_edges in their order */
+  size_t edge_cone_count;
   uint32_t cookie;              /* set by abut_default_body_def */
 } abut_body_def;
 
@@ -129,6 +165,10 @@ ABUT_API abut_body_def abut_default_body_def(void);
  *
  * Edges are the unique boundary pairs i < j of the faces as written and of `edges`, in
  * lexicographic order.
+ *
+ * Features are what contacts of edges in fields have (abut_smoothing, docs/spec.md). An edge with `from` above `to` is
+ * turned, and an arc's axis with it. Refused are edges of one vertex, two edges with the same ends, radii below 0, and
+ * arcs whose ends do not lie on one circle about the axis or are more than a quarter turn apart.
  *
  * With cloud_from_mesh an oriented point cloud is added: the vertices, area-weighted normals of the
  * faces around them, and as width the mean length of a vertex's edges. A face with a side longer

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/reals.h"
 #include "body/diagnostics.h"
+#include "body/feature_check.h"
 #include "family/family.h"
 #include "family/height_mesh.h"
 #include "geometry/layout.h"
@@ -11,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COOKIE 0xab07000bu
+#define COOKIE 0xab07000cu
+#define SHARP 20.0 /* degrees */
 
 abut_body_def abut_default_body_def(void)
 {
   abut_body_def def;
   memset(&def, 0, sizeof def);
+  def.sharp = SHARP;
   def.cookie = COOKIE;
   return def;
 }
@@ -490,6 +493,7 @@ static abut_status create(context *c, const abut_body_def *def, abut_body *out)
   abut_status status = ABUT_SUCCESS;
   b->context = c;
   TRY_DONE(copy_mesh(b, def));
+  TRY_DONE(check_edge_cones(def, b->edges, b->info.edges));
   TRY_DONE(keep_parts(def, &b->parts));
   TRY_DONE(pack(b, def));
   b->info.thickness = body_thickness(b);

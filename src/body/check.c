@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/limits.h"
+#include "body/feature_check.h"
 #include "body/parts.h"
 #include "family/family.h"
 #include "surface/mesh_check.h"
@@ -43,6 +44,7 @@ abut_status check_body_def(const abut_body_def *def)
   TRY(check_primitives(def)); /* first: of a mesh that was made about them they are the cause */
   TRY(check_mesh(def));
   TRY(check_surface(&def->surface));
+  TRY(check_features(def));
   if (def->union_ != 0.0 &&
       !(def->union_ >= SMOOTHING_LENGTH_LEAST && def->union_ <= SMOOTHING_MOST)) {
     return fail(ABUT_ERROR_BODY, "union is %g, neither 0 nor in [%g, %g]", def->union_,

@@ -61,6 +61,36 @@ static abut_status put_surface(const body_parts *p, arena *memory, abut_surface 
   return ABUT_SUCCESS;
 }
 
+/* What a definition leaves out stays out, since a pointer may mean that something is stated. */
+static abut_status put_given(const void *from, size_t count, size_t size, arena *memory, void **out)
+{
+  *out = NULL;
+  return from ? put(memory, from, count, size, out) : ABUT_SUCCESS;
+}
+
+static abut_status put_features(const kept_features *f, arena *memory, abut_body_def *def)
+{
+  void *at;
+  def->states_features = f->stated;
+  def->sharp = f->sharp;
+  def->cones = f->cones;
+  def->feature_vertex_count = f->vertex_count;
+  def->feature_edge_count = f->edge_count;
+  def->vertex_cone_count = f->vertex_cone_count;
+  def->edge_cone_count = f->edge_cone_count;
+  TRY(put_given(f->vertices, f->vertex_count, 4 * sizeof *f->vertices, memory, &at));
+  def->feature_vertices = at;
+  TRY(put_given(f->edges, f->edge_count, sizeof *f->edges, memory, &at));
+  def->feature_edges = at;
+  TRY(put_given(f->vertex_cones, f->vertex_cone_count, 4 * sizeof *f->vertex_cones, memory, &at));
+  def->vertex_cones = at;
+  TRY(put_given(f->edge_cones, f->edge_cone_count, 4 * sizeof *f->edge_cones, memory, &at));
+  def->edge_cones = at;
+  TRY(put_given(f->edge_cone_ends, f->edge_cone_count, 2 * sizeof *f->edge_cone_ends, memory, &at));
+  def->edge_cone_ends = at;
+  return ABUT_SUCCESS;
+}
+
 static abut_status put_parts(const body_parts *p, arena *memory, abut_body_def *def)
 {
   void *at;
@@ -83,6 +113,7 @@ static abut_status put_parts(const body_parts *p, arena *memory, abut_body_def *
     TRY(put(memory, one->points, one->count, 7 * sizeof *one->points, &points));
     one->points = points;
   }
+  TRY(put_features(&p->features, memory, def));
   return put_surface(p, memory, &def->surface);
 }
 

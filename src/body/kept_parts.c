@@ -56,6 +56,7 @@ abut_status keep_parts(const abut_body_def *def, body_parts *out)
     p->planes = out->planes + 6 * next;
     next += p->count;
   }
+  TRY(keep_features(def, &out->features));
   return keep_surface(&def->surface, out);
 }
 
@@ -120,5 +121,6 @@ void free_parts(body_parts *p)
   free(p->surface_vertices);
   free(p->surface_sizes);
   free(p->surface_indices);
+  free_features(&p->features);
   *p = (body_parts){0};
 }

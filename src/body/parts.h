@@ -34,6 +34,26 @@ void sort_in_space(const double *vertices, size_t count, size_t block, uint32_t 
 abut_status pack_primitives(const abut_body_def *def, size_t real_size, int **head,
                             size_t *head_count, reals *shape);
 
+/* Features and cones as a definition has them. */
+typedef struct kept_features {
+  bool stated;
+  double *vertices; /* (vertex_count, 4) */
+  size_t vertex_count;
+  abut_feature_edge *edges;
+  size_t edge_count;
+  double sharp; /* degrees */
+  abut_cone_source cones;
+  double *vertex_cones; /* (vertex_cone_count, 4) */
+  size_t vertex_cone_count;
+  double *edge_cones;       /* (edge_cone_count, 4) */
+  uint32_t *edge_cone_ends; /* (edge_cone_count, 2) or NULL */
+  size_t edge_cone_count;
+} kept_features;
+
+/* Copies them. free_features frees what there is, on failure, too. */
+abut_status keep_features(const abut_body_def *def, kept_features *out);
+void free_features(kept_features *f);
+
 /* What a body keeps as it was given, since more is made of a body than its field: primitives of both operations, by
  * which derivatives by its shape are told, too, and the surface. */
 typedef struct body_parts {
@@ -49,6 +69,7 @@ typedef struct body_parts {
   double *surface_vertices;   /* of the definition's surface, or NULL */
   uint32_t *surface_sizes, *surface_indices;
   size_t surface_vertex_count, surface_face_count;
+  kept_features features;
 } body_parts;
 
 /* Copies them; keep_outlines the clouds and grids, of which a definition has all that are packed.

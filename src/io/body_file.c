@@ -6,6 +6,7 @@
 #include "family/height_mesh.h"
 #include "format/json.h"
 #include "format/whole_file.h"
+#include "io/features_file.h"
 #include <abut/spring.h>
 #include <float.h>
 #include <math.h>
@@ -192,17 +193,19 @@ static abut_status read_union(const json_file *f, const json_at *root, body_file
 
 static abut_status read_root(const json_file *f, const json_at *root, body_file *b)
 {
-  const char *keys[4 + FAMILY_COUNT] = {"name", "mesh", "aopc", "union"};
+  enum { OWN = 7 };
+  const char *keys[OWN + FAMILY_COUNT] = {"name", "mesh", "aopc", "union", "features", "sharp", "cones"};
   for (size_t i = 0; i < FAMILY_COUNT; i++) {
-    keys[4 + i] = families[i]->key;
+    keys[OWN + i] = families[i]->key;
   }
-  TRY(json_check_keys(f, root, keys, 4 + FAMILY_COUNT));
+  TRY(json_check_keys(f, root, keys, OWN + FAMILY_COUNT));
   TRY(read_texts(f, root, b));
   TRY(read_union(f, root, b));
   TRY(read_cloud(f, root, b));
   for (size_t i = 0; i < FAMILY_COUNT; i++) {
     TRY(read_family(f, root, families[i], b));
   }
+  TRY(features_read(f, root, &b->memory, &b->def));
   if (!b->mesh_path) {
     TRY(height_mesh_add(&b->memory, &b->def));
     if (!b->def.vertex_count) {
@@ -218,7 +221,7 @@ abut_status body_file_parse(const char *name, const char *bytes, size_t count, b
 {
   json_file f;
   json_at root;
-  *out = (body_file){0};
+  *out = (body_file){.def.sharp = abut_default_body_def().sharp};
   abut_status status = json_file_open(&f, name, bytes, count, &root);
   if (status == ABUT_SUCCESS) {
     status = read_root(&f, &root, out);

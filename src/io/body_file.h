@@ -23,7 +23,7 @@ typedef struct body_file {
   abut_body_def def; /* its primitives alone, no other mesh and no cookie; none where a cloud
                         is stated, maybe */
   body_cloud cloud;
-  arena memory;     /* of the primitives and the cloud */
+  arena memory;     /* of the primitives, the features and the cloud */
 } body_file;
 
 /* Reads and checks everything but the mesh; `name` is the file's path. *out is empty on failure. */

@@ -1,0 +1,456 @@
+#include "body/features.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "body/cones.h"
+#include "body/feature_check.h"
+#include "surface/vector.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLAT 1.7453292519943295e-2 /* [rad] A vertex with a cone of less than 1 degree makes no contact. */
+#define DEGREE 1.7453292519943295e-2
+#define RIM_SHARE 1e-9 /* of the extent, within which a vertex lies on the border of the ground */
+
+void body_features_free(body_features *f)
+{
+  free(f->vertices);
+  free(f->names);
+  free(f->edges);
+  free(f->edge_names);
+  free(f->vertex_cones);
+  free(f->edge_cones);
+  *f = (body_features){0};
+}
+
+/* Features in the making, by the indices of the mesh or of the stated vertices, none left out. */
+typedef struct draft {
+  size_t vertex_count, edge_count;
+  double *vertices;         /* (vertex_count, 4) */
+  double *vertex_cones;
+  abut_feature_edge *edges; /* (edge_count), from < to */
+  uint32_t *edge_names;
+  double *edge_cones;
+} draft;
+
+static void draft_free(draft *d)
+{
+  free(d->vertices);
+  free(d->vertex_cones);
+  free(d->edges);
+  free(d->edge_names);
+  free(d->edge_cones);
+}
+
+static abut_status draft_vertices(size_t count, draft *d)
+{
+  void *memory = NULL;
+  d->vertex_count = count;
+  TRY(allocate(&memory, count, 4 * sizeof *d->vertices));
+  d->vertices = memory;
+  TRY(allocate(&memory, count, 4 * sizeof *d->vertex_cones));
+  d->vertex_cones = memory;
+  cones_of_every(d->vertex_cones, count);
+  return ABUT_SUCCESS;
+}
+
+static abut_status draft_edges(size_t count, draft *d)
+{
+  void *memory = NULL;
+  d->edge_count = count;
+  TRY(allocate(&memory, count, sizeof *d->edges));
+  d->edges = memory;
+  TRY(allocate(&memory, count, sizeof *d->edge_names));
+  d->edge_names = memory;
+  TRY(allocate(&memory, count, 4 * sizeof *d->edge_cones));
+  d->edge_cones = memory;
+  cones_of_every(d->edge_cones, count);
+  return ABUT_SUCCESS;
+}
+
+/* ---- what is stated ---- */
+
+static abut_status draft_stated(const kept_features *f, draft *d)
+{
+  TRY(draft_vertices(f->vertex_count, d));
+  if (f->vertex_count) {
+    memcpy(d->vertices, f->vertices, f->vertex_count * 4 * sizeof *d->vertices);
+  }
+  TRY(draft_edges(f->edge_count, d));
+  for (size_t i = 0; i < f->edge_count; ++i) {
+    d->edges[i] = feature_edge_settled(&f->edges[i], f->vertices);
+    d->edge_names[i] = (uint32_t)i;
+  }
+  return ABUT_SUCCESS;
+}
+
+static void settle_cone(const double given[4], double out[4])
+{
+  const double most = fmax(fmax(fabs(given[0]), fabs(given[1])), fabs(given[2]));
+  if (most > 0.0) {
+    const double scaled[3] = {given[0] / most, given[1] / most, given[2] / most};
+    const double length = sqrt(dot(scaled, scaled));
+    for (int k = 0; k < 3; ++k) {
+      out[k] = scaled[k] / length;
+    }
+  }
+  out[3] = given[3] >= 180.0 ? CONE_EVERY : given[3] * DEGREE;
+}
+
+/* Gives edges their cones by the ends that these name. */
+static abut_status take_edge_cones(const kept_features *f, draft *d)
+{
+  void *memory = NULL;
+  const size_t count = f->edge_cone_count;
+  TRY(allocate(&memory, count + d->edge_count, sizeof(coded_edge)));
+  coded_edge *given = memory, *wanted = given + count;
+  for (size_t i = 0; i < count; ++i) {
+    given[i] = (coded_edge){edge_code(f->edge_cone_ends[2 * i], f->edge_cone_ends[2 * i + 1]), (uint32_t)i};
+  }
+  for (size_t i = 0; i < d->edge_count; ++i) {
+    wanted[i] = (coded_edge){edge_code(d->edges[i].from, d->edges[i].to), (uint32_t)i};
+  }
+  sort_coded(given, count);
+  sort_coded(wanted, d->edge_count);
+  for (size_t i = 0, k = 0; i < d->edge_count; ++i) {
+    while (k < count && given[k].code < wanted[i].code) {
+      ++k;
+    }
+    if (k < count && given[k].code == wanted[i].code) {
+      settle_cone(f->edge_cones + 4 * (size_t)given[k].index, d->edge_cones + 4 * (size_t)wanted[i].index);
+    }
+  }
+  free(memory);
+  return ABUT_SUCCESS;
+}
+
+static abut_status take_given_cones(const kept_features *f, draft *d)
+{
+  for (size_t i = 0; i < f->vertex_cone_count; ++i) {
+    settle_cone(f->vertex_cones + 4 * i, d->vertex_cones + 4 * i);
+  }
+  if (f->edge_cone_ends) {
+    return take_edge_cones(f, d);
+  }
+  for (size_t i = 0; i < f->edge_cone_count; ++i) {
+    settle_cone(f->edge_cones + 4 * i, d->edge_cones + 4 * i);
+  }
+  return ABUT_SUCCESS;
+}
+
+/* ---- what the mesh gives ---- */
+
+static abut_surface mesh_of(const body *b)
+{
+  return (abut_surface){b->vertices, b->info.vertices, b->face_sizes, b->face_indices, b->info.faces};
+}
+
+static abut_surface surface_of(const body *b)
+{
+  const body_parts *p = &b->parts;
+  return (abut_surface){p->surface_vertices, p->surface_vertex_count, p->surface_sizes, p->surface_indices,
+                        p->surface_face_count};
+}
+
+/* Of the edges that are chosen, leaves out those without a length and, of those at one place, all but the first. */
+static abut_status leave_out_repeated(const body *b, const mesh_faces *m, bool *chosen)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, b->info.edges, sizeof(coded_edge)));
+  coded_edge *at = memory;
+  size_t count = 0;
+  for (size_t i = 0; i < b->info.edges; ++i) {
+    const uint32_t from = m->place[b->edges[2 * i]], to = m->place[b->edges[2 * i + 1]];
+    chosen[i] = chosen[i] && from != to;
+    if (chosen[i]) {
+      at[count++] = (coded_edge){edge_code(from, to), (uint32_t)i};
+    }
+  }
+  sort_coded(at, count);
+  for (size_t i = 1; i < count; ++i) {
+    chosen[at[i].index] = at[i].code != at[i - 1].code;
+  }
+  free(memory);
+  return ABUT_SUCCESS;
+}
+
+static bool is_sharp(const fold *f, double sharp)
+{
+  return f->kind == FOLD_BARE || f->kind == FOLD_OPEN || (f->kind == FOLD_CONVEX && f->angle > sharp);
+}
+
+/* Adds the body's edges that are chosen, with cones of the mesh unless m is NULL. */
+static abut_status draft_chosen(const body *b, const mesh_faces *m, const bool *chosen, draft *d)
+{
+  size_t count = 0, at = 0;
+  for (size_t i = 0; i < b->info.edges; ++i) {
+    count += chosen[i];
+  }
+  TRY(draft_edges(count, d));
+  for (size_t i = 0; i < b->info.edges; ++i) {
+    const uint32_t from = b->edges[2 * i], to = b->edges[2 * i + 1];
+    if (!chosen[i]) {
+      continue;
+    }
+    d->edges[at] = (abut_feature_edge){.from = from, .to = to};
+    d->edge_names[at] = (uint32_t)i;
+    if (m) {
+      const fold f = mesh_fold(m, from, to);
+      memcpy(d->edge_cones + 4 * at, f.cone, sizeof f.cone);
+    }
+    ++at;
+  }
+  return ABUT_SUCCESS;
+}
+
+/* m: NULL where there are no faces. */
+static abut_status choose_edges(const body *b, const mesh_faces *m, bool mesh_cones, draft *d)
+{
+  abut_status status = ABUT_SUCCESS;
+  void *memory = NULL;
+  TRY(allocate(&memory, b->info.edges, sizeof(bool)));
+  bool *chosen = memory;
+  for (size_t i = 0; i < b->info.edges; ++i) {
+    const fold f = m ? mesh_fold(m, b->edges[2 * i], b->edges[2 * i + 1]) : (fold){.kind = FOLD_BARE};
+    chosen[i] = is_sharp(&f, b->parts.features.sharp * DEGREE);
+  }
+  if (m && mesh_cones) {
+    TRY_DONE(leave_out_repeated(b, m, chosen));
+  }
+  TRY_DONE(draft_chosen(b, mesh_cones ? m : NULL, chosen, d));
+done:
+  free(memory);
+  return status;
+}
+
+/* The ends of an edge that no face has hold every normal, too, and so do all points at their places. */
+static void open_bare_ends(const body *b, const mesh_faces *m, double *cones)
+{
+  for (size_t i = 0; i < b->info.edges; ++i) {
+    const uint32_t *ends = b->edges + 2 * i;
+    if (mesh_fold(m, ends[0], ends[1]).kind == FOLD_BARE) {
+      cones_of_every(cones + 4 * (size_t)m->place[ends[0]], 1);
+      cones_of_every(cones + 4 * (size_t)m->place[ends[1]], 1);
+    }
+  }
+  for (size_t i = 0; i < m->point_count; ++i) {
+    if (m->place[i] != i) {
+      memcpy(cones + 4 * i, cones + 4 * (size_t)m->place[i], 4 * sizeof *cones);
+    }
+  }
+}
+
+/* Gives the cones of the draft's vertices, which are the last points of the mesh, or with `own` its vertices. */
+static abut_status take_vertex_cones(const body *b, const mesh_faces *m, bool own, draft *d)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, m->point_count, 4 * sizeof(double)));
+  double *cones = memory;
+  const abut_status status = mesh_vertex_cones(m, cones);
+  if (status == ABUT_SUCCESS && d->vertex_count) {
+    if (b->info.faces) {
+      open_bare_ends(b, m, cones);
+    }
+    memcpy(d->vertex_cones, cones + (own ? 0 : 4 * m->of.vertex_count), d->vertex_count * 4 * sizeof *cones);
+  }
+  free(memory);
+  return status;
+}
+
+static abut_status draft_mesh(const body *b, bool mesh_cones, draft *d)
+{
+  const abut_surface faces = mesh_of(b);
+  mesh_faces m = {0};
+  abut_status status = ABUT_SUCCESS;
+  TRY(draft_vertices(b->info.vertices, d));
+  for (size_t i = 0; i < b->info.vertices; ++i) {
+    memcpy(d->vertices + 4 * i, b->vertices + 3 * i, 3 * sizeof *d->vertices);
+  }
+  if (!b->info.faces) {
+    return choose_edges(b, NULL, false, d);
+  }
+  TRY(mesh_faces_make(&faces, mesh_cones, NULL, 0, 0, &m));
+  TRY_DONE(choose_edges(b, &m, mesh_cones, d));
+  if (mesh_cones) {
+    TRY_DONE(take_vertex_cones(b, &m, true, d));
+  }
+done:
+  mesh_faces_free(&m);
+  return status;
+}
+
+/* Stated features that lie at the mesh's vertices, and on its edges, have the cones of these. */
+static abut_status take_cones_beside(const body *b, draft *d)
+{
+  const abut_surface faces = mesh_of(b);
+  const size_t first = b->info.vertices;
+  mesh_faces m = {0};
+  abut_status status = ABUT_SUCCESS;
+  TRY(mesh_faces_make(&faces, true, d->vertices, 4, d->vertex_count, &m));
+  TRY_DONE(take_vertex_cones(b, &m, false, d));
+  for (size_t i = 0; i < d->edge_count; ++i) {
+    const abut_feature_edge *e = &d->edges[i];
+    if (!e->arc) {
+      const fold f = mesh_fold(&m, (uint32_t)(first + e->from), (uint32_t)(first + e->to));
+      memcpy(d->edge_cones + 4 * i, f.cone, sizeof f.cone);
+    }
+  }
+done:
+  mesh_faces_free(&m);
+  return status;
+}
+
+/* ---- height fields ---- */
+
+/* Opens the vertices at the rim of the ground, where the surface's walls begin, whose faces say nothing of it. */
+static void open_rim(const abut_surface *s, draft *d)
+{
+  double lower[3], upper[3];
+  for (int k = 0; k < 3; ++k) {
+    lower[k] = upper[k] = s->vertices[k];
+    for (size_t i = 1; i < s->vertex_count; ++i) {
+      lower[k] = fmin(lower[k], s->vertices[3 * i + (size_t)k]);
+      upper[k] = fmax(upper[k], s->vertices[3 * i + (size_t)k]);
+    }
+  }
+  const double near = RIM_SHARE * fmax(upper[0] - lower[0], upper[1] - lower[1]);
+  for (size_t i = 0; i < d->vertex_count; ++i) {
+    const double *v = d->vertices + 4 * i;
+    bool at_side = false;
+    for (int k = 0; k < 2; ++k) {
+      at_side = at_side || v[k] <= lower[k] + near || v[k] >= upper[k] - near;
+    }
+    if (at_side && v[2] > lower[2] + RIM_SHARE * (upper[2] - lower[2])) {
+      cones_of_every(d->vertex_cones + 4 * i, 1);
+    }
+  }
+}
+
+/* Takes the cones of a height field's surface, whose vertices are among the contact mesh's; those that are not there
+ * keep every normal. */
+static abut_status take_ground_cones(const body *b, draft *d)
+{
+  const abut_surface ground = surface_of(b);
+  mesh_faces m = {0};
+  TRY(mesh_faces_make(&ground, true, d->vertices, 4, d->vertex_count, &m));
+  const abut_status status = take_vertex_cones(b, &m, false, d);
+  if (status == ABUT_SUCCESS) {
+    open_rim(&ground, d);
+  }
+  mesh_faces_free(&m);
+  return status;
+}
+
+/* ---- all of it ---- */
+
+static abut_status draft_features(const body *b, bool with_cones, draft *d)
+{
+  const kept_features *f = &b->parts.features;
+  const bool mesh_cones = with_cones && f->cones == ABUT_CONES_OF_MESH;
+  TRY(f->stated ? draft_stated(f, d) : draft_mesh(b, mesh_cones, d));
+  if (with_cones && f->cones == ABUT_CONES_GIVEN) {
+    return take_given_cones(f, d);
+  }
+  if (mesh_cones && f->stated && b->info.faces) {
+    return take_cones_beside(b, d);
+  }
+  if (mesh_cones && !f->stated && !b->info.faces && b->info.height_fields && b->parts.surface_face_count) {
+    return take_ground_cones(b, d);
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status make_room(const draft *d, body_features *out)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, d->vertex_count, 4 * sizeof *out->vertices));
+  out->vertices = memory;
+  TRY(allocate(&memory, d->vertex_count, 4 * sizeof *out->vertex_cones));
+  out->vertex_cones = memory;
+  TRY(allocate(&memory, d->vertex_count, sizeof *out->names));
+  out->names = memory;
+  TRY(allocate(&memory, d->edge_count, sizeof *out->edges));
+  out->edges = memory;
+  TRY(allocate(&memory, d->edge_count, sizeof *out->edge_names));
+  out->edge_names = memory;
+  TRY(allocate(&memory, d->edge_count, 4 * sizeof *out->edge_cones));
+  out->edge_cones = memory;
+  return ABUT_SUCCESS;
+}
+
+static void put_vertex(const draft *d, size_t from, body_features *out, uint32_t *place)
+{
+  const size_t to = out->vertex_count++;
+  memcpy(out->vertices + 4 * to, d->vertices + 4 * from, 4 * sizeof *out->vertices);
+  memcpy(out->vertex_cones + 4 * to, d->vertex_cones + 4 * from, 4 * sizeof *out->vertex_cones);
+  out->names[to] = (uint32_t)from;
+  place[from] = (uint32_t)to;
+}
+
+/* Puts the vertices that may be in contact, and behind them those that only edges need. */
+static void put_vertices(const draft *d, body_features *out, uint32_t *place)
+{
+  for (size_t i = 0; i < d->vertex_count; ++i) {
+    place[i] = UINT32_MAX;
+    if (d->vertex_cones[4 * i + 3] >= FLAT) {
+      put_vertex(d, i, out, place);
+    }
+  }
+  out->held = out->vertex_count;
+  for (size_t i = 0; i < 2 * d->edge_count; ++i) {
+    const uint32_t end = i % 2 ? d->edges[i / 2].to : d->edges[i / 2].from;
+    if (place[end] == UINT32_MAX) {
+      put_vertex(d, end, out, place);
+    }
+  }
+}
+
+/* Puts the edges in the order of their new ends. */
+static void put_edges(const draft *d, const uint32_t *place, coded_edge *order, body_features *out)
+{
+  for (size_t i = 0; i < d->edge_count; ++i) {
+    order[i] = (coded_edge){edge_code(place[d->edges[i].from], place[d->edges[i].to]), (uint32_t)i};
+  }
+  sort_coded(order, d->edge_count);
+  out->edge_count = d->edge_count;
+  for (size_t i = 0; i < d->edge_count; ++i) {
+    const size_t from = order[i].index;
+    abut_feature_edge e = d->edges[from];
+    e.from = place[e.from];
+    e.to = place[e.to];
+    out->edges[i] = feature_edge_settled(&e, out->vertices);
+    out->edge_names[i] = d->edge_names[from];
+    memcpy(out->edge_cones + 4 * i, d->edge_cones + 4 * from, 4 * sizeof *out->edge_cones);
+  }
+}
+
+static abut_status finish(const draft *d, body_features *out)
+{
+  abut_status status = ABUT_SUCCESS;
+  void *place = NULL, *order = NULL;
+  TRY_DONE(make_room(d, out));
+  TRY_DONE(allocate(&place, d->vertex_count, sizeof(uint32_t)));
+  TRY_DONE(allocate(&order, d->edge_count, sizeof(coded_edge)));
+  put_vertices(d, out, place);
+  put_edges(d, place, order, out);
+done:
+  free(place);
+  free(order);
+  return status;
+}
+
+abut_status body_features_make(const body *b, bool with_cones, body_features *out)
+{
+  draft d = {0};
+  *out = (body_features){0};
+  abut_status status = draft_features(b->whole ? b->whole : b, with_cones, &d);
+  if (status == ABUT_SUCCESS) {
+    status = finish(&d, out);
+  }
+  draft_free(&d);
+  if (status != ABUT_SUCCESS) {
+    body_features_free(out);
+  }
+  return status;
+}
