@@ -117,7 +117,9 @@ typedef struct abut_layout {
   size_t vertices[2];      /* kept vertices of each body */
   size_t edges[2];         /* kept edges of each body */
   size_t vertex_offset[2]; /* first slot of each body's vertex contacts */
-  size_t edge_offset[2];   /* first slot of the edge pairs with the point on each body */
+  size_t edge_offset[2];   /* first slot of the edge pairs with the point on each body, or of each
+                              body's edges in the other one's field */
+  size_t edge_slots[2];    /* how many slots these have: edges[0] edges[1], or 2 of each edge */
 } abut_layout;
 
 /* Says which slots of a pair are of what. Error: ABUT_ERROR_ARGUMENT. */

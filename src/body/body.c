@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/reals.h"
 #include "body/diagnostics.h"
+#include "body/touching.h"
 #include "body/feature_check.h"
 #include "family/family.h"
 #include "family/height_mesh.h"
@@ -62,6 +63,8 @@ static void resident_free(resident_body *r)
   buffer_destroy(r->edges_at);
   buffer_destroy(r->vertex_balls);
   buffer_destroy(r->longest_edges);
+  buffer_destroy(r->radii);
+  buffer_destroy(r->rails);
   free(r);
 }
 
@@ -73,6 +76,9 @@ void body_free(void *object)
   }
   for (size_t i = 0; i < MEMBERS; ++i) {
     resident_free(b->on[i]);
+  }
+  for (size_t i = 0; i < 2; ++i) {
+    body_touching_free(b->touching[i]);
   }
   free(b->name);
   free(b->vertices);
@@ -413,6 +419,9 @@ static abut_status upload_mesh(const body *b, resident_body *r)
   TRY_DONE(upload_lengths(b, r, rank));
   TRY_DONE(upload_incidence(b, r, edges));
   TRY_DONE(upload_edge_ends(b, r));
+  if (b->touches) {
+    TRY_DONE(upload_touching(b, order, r));
+  }
 done:
   free(order);
   free(rank);

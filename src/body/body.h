@@ -28,6 +28,9 @@ typedef struct resident_body {
   buffer *vertex_balls;   /* VERTEX_BALL_PLANES planes of ball_padded */
   buffer *longest_edges;  /* vertex_padded lengths, each sorted vertex's longest edge's [m] */
   double mean_edge, longest_edge; /* [m] */
+  buffer *radii, *rails;  /* of features (body/touching.h), else NULL: 2 planes of vertex_padded, EDGE_PLANES planes of
+                             edge_padded */
+  bool rounds, arcs;      /* a vertex of theirs has a radius, an edge is an arc */
 } resident_body;
 
 /* Each of these takes its own time a point. */
@@ -53,6 +56,8 @@ struct body {
   size_t held;       /* Its first so many vertices may be in contact, the others are ends of edges alone. */
   body *whole;       /* of a part (body/cut.h): the body whose field it has, else NULL */
   uint32_t *names;   /* of a part (vertices): their indices in the mesh of the whole, else NULL */
+  body *touching[2]; /* its features as parts (body/touching.h), without and with cones; NULL: nobody has asked */
+  struct body_features *touches; /* of such a part: what it was made of, else NULL */
 };
 
 /* Gives the body on a member of its context. It is brought there when it is first asked for. */

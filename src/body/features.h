@@ -8,7 +8,9 @@
 /* Half angle of a cone that every normal is within [rad]. */
 #define CONE_EVERY 3.14159265358979323846
 
-typedef struct body_features {
+typedef struct body_features body_features;
+
+struct body_features {
   size_t vertex_count, edge_count;
   size_t held;           /* The first so many vertices may be in contact, the others are only ends of edges. */
   double *vertices;      /* (vertex_count, 4) place and radius [m] */
@@ -18,7 +20,7 @@ typedef struct body_features {
   uint32_t *edge_names;  /* (edge_count) index of each among the body's edges, or among the stated ones */
   double *vertex_cones;  /* (vertex_count, 4) axis of length 1 and half angle [rad]; CONE_EVERY: every normal */
   double *edge_cones;    /* (edge_count, 4) */
-} body_features;
+};
 
 /* Makes the features of a body; those of a part of a body (body/cut.h) are the whole's.
  *

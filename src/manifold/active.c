@@ -28,7 +28,7 @@ bool pair_can_skip_inactive(const pair *p, double cutoff)
   const bool edges = p->layout.edges[0] && p->layout.edges[1];
   const bool selects = p->selected_edges[0] || p->selected_edges[1];
   const bool gates = p->smoothing.select == ABUT_SELECT_GATE;
-  return cutoff > 0.0 && cutoff < 1.0 && !p->selected_vertices[0] && !p->selected_vertices[1] &&
+  return !is_in_fields(p) && cutoff > 0.0 && cutoff < 1.0 && !p->selected_vertices[0] && !p->selected_vertices[1] &&
          !(edges && (p->smoothing.trace || (selects && !gates)));
 }
 

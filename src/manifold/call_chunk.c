@@ -242,7 +242,7 @@ static abut_status place_run(run *r, const call *c, int which, batch_on *b, size
   }
   TRY(pair_on(r->pair, b->place, &r->on));
   for (int i = 0; i < 2; ++i) {
-    body *of = body_get(r->pair->bodies[i]);
+    body *of = pair_body(r->pair, i);
     if (!of) {
       return ABUT_ERROR_HANDLE;
     }

@@ -19,7 +19,24 @@ bool gated(const run *r)
 
 bool edges_run(const run *r)
 {
-  return r->pair->layout.edges[0] && r->pair->layout.edges[1] && !r->wanted.vertices_alone;
+  return r->pair->layout.edges[0] && r->pair->layout.edges[1] && !r->wanted.vertices_alone && !is_in_fields(r->pair);
+}
+
+bool edges_in_fields(const run *r, int side)
+{
+  return r->pair->layout.edges[side] && !r->wanted.vertices_alone && is_in_fields(r->pair);
+}
+
+launch_argument vertex_radii(const run *r, int side)
+{
+  const launch_argument there = ARG_BUFFER(r->bodies[side]->radii), none = ARG_BUFFER(r->bodies[side]->sorted_planes);
+  return r->bodies[side]->radii ? there : none;
+}
+
+launch_argument edge_rails(const run *r, int side)
+{
+  const launch_argument there = ARG_BUFFER(r->bodies[side]->rails), none = ARG_BUFFER(r->bodies[side]->edge_ends);
+  return r->bodies[side]->rails ? there : none;
 }
 
 bool edge_activity(const run *r)
@@ -49,7 +66,8 @@ bool weights_back(const run *r)
 
 bool side_scored(const run *r, int side)
 {
-  return r->pair->selected_vertices[side] || (edges_run(r) && r->pair->selected_edges[side]);
+  return r->pair->selected_vertices[side] ||
+         ((edges_run(r) || edges_in_fields(r, side)) && r->pair->selected_edges[side]);
 }
 
 size_t field_planes(field_kind kind)
@@ -60,7 +78,9 @@ size_t field_planes(field_kind kind)
 
 field_kind contact_field_kind(const run *r)
 {
-  const bool normals = ((r->wanted.arrays | r->wanted.cotangents) & WANT_N) != 0;
+  const int asked = r->wanted.arrays | r->wanted.cotangents;
+  const bool rounds = r->bodies[0]->rounds || r->bodies[1]->rounds; /* of which points lie off along normals */
+  const bool normals = asked & WANT_N || (rounds && asked & WANT_P);
   if (r->wanted.cotangents) {
     return normals ? FIELD_JET : FIELD_GRADIENT;
   }
@@ -197,8 +217,8 @@ abut_status vertex_score_kernel(const run *r, size_t poses, int side)
   const resident_body *b = r->bodies[side];
   return LAUNCH_RUN(r, KERNEL_VERTEX_SCORES, b->vertex_padded, poses,
                     BUFFER(r, OF_SIDE(SCRATCH_FIELD_1, side)),
-                    ARG_INT(vertex_field_stride(r, side)), ARG_BUFFER(b->rank), HEAD(r),
-                    ARG_INT(side), BUFFER(r, SCRATCH_SCORES));
+                    ARG_INT(vertex_field_stride(r, side)), ARG_BUFFER(b->rank),
+                    vertex_radii(r, side), HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_SCORES));
 }
 
 abut_status edge_score_kernel(const run *r, size_t poses, int side)
@@ -206,8 +226,8 @@ abut_status edge_score_kernel(const run *r, size_t poses, int side)
   const resident_body *b = r->bodies[side];
   return LAUNCH_RUN(r, KERNEL_EDGE_SCORES, lane_blocks(r, b->edge_padded), poses,
                     BUFFER(r, OF_SIDE(SCRATCH_FIELD_1, side)),
-                    ARG_INT(vertex_field_stride(r, side)), ARG_BUFFER(b->edge_index), HEAD(r),
-                    ARG_INT(side), BUFFER(r, SCRATCH_SCORES));
+                    ARG_INT(vertex_field_stride(r, side)), ARG_BUFFER(b->edge_index),
+                    edge_rails(r, side), HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_SCORES));
 }
 
 /* Returns the vertices in contact: those selected, or all of a body, which all poses share. */
@@ -252,7 +272,8 @@ static abut_status vertex_contacts(const run *r, size_t poses, int side)
                     ARG_BUFFER(points.memory), ARG_BUFFER(r->bodies[side]->order),
                     BUFFER(r, OF_SIDE(field, side)),
                     ARG_INT(field_planes(contact_field_kind(r)) * points.padded),
-                    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side)), BUFFER(r, SCRATCH_FRAMES),
+                    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side)), vertex_radii(r, side),
+                    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_INDEX_1, side)), BUFFER(r, SCRATCH_FRAMES),
                     HEAD(r), ARG_INT(side), ARG_INT(r->wanted.arrays), BUFFER(r, SCRATCH_P),
                     BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY),
                     BUFFER(r, SCRATCH_WEIGHT));
@@ -470,6 +491,20 @@ static abut_status edge_contacts(const run *r, size_t poses)
   return r->wanted.arrays & WANT_ACTIVITY ? edge_activities(r, poses) : ABUT_SUCCESS;
 }
 
+/* Writes the contacts of one body's edges with the other body's field. */
+static abut_status edge_field_contacts(const run *r, size_t poses, int side)
+{
+  const resident_body *other = r->bodies[!side];
+  TRY(select_edges(r, poses, side));
+  return LAUNCH_RUN(r, KERNEL_EDGES_IN_FIELD, lane_blocks(r, r->pair->layout.edges[side]), poses,
+                    edge_rails(r, side), BUFFER(r, OF_SIDE(SCRATCH_EDGE_INDEX_1, side)),
+                    BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side)), BUFFER(r, SCRATCH_FRAMES),
+                    ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side),
+                    ARG_INT(r->wanted.arrays), BUFFER(r, OF_SIDE(SCRATCH_PLACES_1, side)),
+                    BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_N),
+                    BUFFER(r, SCRATCH_ACTIVITY), BUFFER(r, SCRATCH_WEIGHT));
+}
+
 abut_status run_reductions(const run *r, size_t poses)
 {
   return LAUNCH_RUN(r, KERNEL_REDUCE, poses, 1, BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_ACTIVITY),
@@ -530,6 +565,9 @@ abut_status run_forward(const run *r, size_t poses)
   }
   for (int side = 0; side < 2; ++side) {
     TRY(vertex_contacts(r, poses, side));
+  }
+  for (int side = 0; side < 2; ++side) {
+    TRY(edges_in_fields(r, side) ? edge_field_contacts(r, poses, side) : ABUT_SUCCESS);
   }
   return edges_run(r) ? edge_contacts(r, poses) : ABUT_SUCCESS;
 }

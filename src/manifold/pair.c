@@ -3,6 +3,7 @@
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "body/touching.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
 #include "manifold/apart.h"
@@ -19,6 +20,12 @@
 pair *pair_get(abut_pair p)
 {
   return pool_get(&pair_pool, (handle){p.index, p.generation});
+}
+
+body *pair_body(const pair *p, int side)
+{
+  body *b = body_get(p->bodies[side]);
+  return b && p->touching[side] ? p->touching[side] : b;
 }
 
 bool pair_is_like(const pair *a, const pair *b)
@@ -63,13 +70,32 @@ static size_t kept(uint32_t asked, size_t there)
  * float. */
 static abut_status check_length(const abut_smoothing *s, const body *const bodies[2])
 {
-  for (int i = 0; s->edge_edge && i < 2; ++i) {
+  const bool pairs = s->edge_edge && s->edge_contacts == ABUT_EDGES_PAIRS;
+  for (int i = 0; pairs && i < 2; ++i) {
     const double edge = bodies[i]->info.diagonal / s->length;
     if (!(edge * edge * edge * fmax(edge, SEPARATION_MOST / s->length) < PRODUCT_MOST)) {
       return fail(ABUT_ERROR_ARGUMENT, "smoothing: length is %g, too short for body %d's "
                   "diagonal of %g", s->length, i + 1, bodies[i]->info.diagonal);
     }
   }
+  return ABUT_SUCCESS;
+}
+
+/* Counts the slots of edges: two of each that is kept, or one for each pair of them by points on either. */
+static abut_status count_edge_slots(const pair *p, size_t slots[2])
+{
+  const abut_layout *l = &p->layout;
+  if (is_in_fields(p)) {
+    slots[0] = 2 * l->edges[0];
+    slots[1] = 2 * l->edges[1];
+    return ABUT_SUCCESS;
+  }
+  const size_t rows = l->edges[0] ? l->edges[0] : 1;
+  if (rows > CONTACTS_MOST || l->edges[1] > CONTACTS_MOST / rows) {
+    return fail(ABUT_ERROR_TOO_LARGE, "%zu x %zu edge pairs are more than %zu: keep fewer edges",
+                l->edges[0], l->edges[1], CONTACTS_MOST);
+  }
+  slots[0] = slots[1] = l->edges[0] * l->edges[1];
   return ABUT_SUCCESS;
 }
 
@@ -80,25 +106,24 @@ static abut_status lay_out(pair *p, const body *const bodies[2])
   for (int i = 0; i < 2; ++i) {
     const bool vertices = i == 0 || s->two_sided;
     l->vertices[i] = vertices ? kept(s->vertices[i], bodies[i]->held) : 0;
-    l->edges[i] = s->edge_edge ? kept(s->edges[i], bodies[i]->info.edges) : 0;
+    const bool edges = s->edge_edge && (vertices || !is_in_fields(p));
+    l->edges[i] = edges ? kept(s->edges[i], bodies[i]->info.edges) : 0;
     p->selected_vertices[i] = vertices && s->vertices[i] > 0;
     p->selected_edges[i] = l->edges[i] && s->edges[i] > 0;
     p->least_slope[i] = least_slope(bodies[i], s);
   }
-  const size_t rows = l->edges[0] ? l->edges[0] : 1;
-  if (rows > CONTACTS_MOST || l->edges[1] > CONTACTS_MOST / rows) {
-    return fail(ABUT_ERROR_TOO_LARGE, "%zu x %zu edge pairs are more than %zu: keep fewer edges",
-                l->edges[0], l->edges[1], CONTACTS_MOST);
-  }
-  const size_t pairs = l->edges[0] * l->edges[1];
+  TRY(count_edge_slots(p, l->edge_slots));
   l->vertex_offset[0] = 0;
   l->vertex_offset[1] = l->vertices[0];
   l->edge_offset[0] = l->vertices[0] + l->vertices[1];
-  l->edge_offset[1] = l->edge_offset[0] + pairs;
-  l->contacts = l->edge_offset[1] + pairs;
+  l->edge_offset[1] = l->edge_offset[0] + l->edge_slots[0];
+  l->contacts = l->edge_offset[1] + l->edge_slots[1];
   for (int i = 0; i < 2; ++i) {
     p->slot[i] = l->vertex_offset[i];
     p->slot[2 + i] = l->edge_offset[i];
+  }
+  if (!l->contacts) {
+    return fail(ABUT_ERROR_ARGUMENT, "neither body has vertices or edges that make contacts");
   }
   if (l->contacts > CONTACTS_MOST) {
     return fail(ABUT_ERROR_TOO_LARGE, "%zu contacts a pose are more than %zu: keep fewer edges",
@@ -113,12 +138,12 @@ static abut_status make_head(const pair *p, size_t place, const bool moving[2], 
   device *d = p->context->members[place].device;
   double numbers[PAIR_REALS] = {[PAIR_EDGE_PART] = edge_part(&p->smoothing)};
   for (int i = 0; i < 2; ++i) {
-    body *of = body_get(p->bodies[i]);
+    body *of = pair_body(p, i);
     if (!of) {
       return ABUT_ERROR_HANDLE;
     }
     TRY(body_on(of, place, &bodies[i]));
-    if (p->selected_edges[i]) {
+    if (p->selected_edges[i] && !is_in_fields(p)) {
       numbers[PAIR_SCORED + i] = scored_reach(bodies[i], p->layout.edges[i]);
     }
   }
@@ -168,7 +193,7 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
   if (other && other != entered) { /* another thread may destroy the other's bodies now */
     return fail(ABUT_ERROR_HANDLE, "the two bodies are of different contexts");
   }
-  const body *bodies[2] = {body_get(body1), NULL};
+  body *bodies[2] = {body_get(body1), NULL};
   bodies[1] = bodies[0] ? body_get(body2) : NULL;
   if (!bodies[0] || !bodies[1]) {
     return ABUT_ERROR_HANDLE;
@@ -177,7 +202,7 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
     return fail(ABUT_ERROR_ARGUMENT, "abut_create_pair needs smoothing and a handle");
   }
   TRY(check_smoothing(smoothing));
-  TRY(check_length(smoothing, bodies));
+  TRY(check_length(smoothing, (const body *const[]){bodies[0], bodies[1]}));
   void *memory = NULL;
   TRY(allocate(&memory, 1, sizeof(pair)));
   pair *p = memory;
@@ -186,7 +211,11 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
   p->bodies[0] = body1;
   p->bodies[1] = body2;
   p->smoothing = *smoothing;
-  TRY_DONE(lay_out(p, bodies));
+  for (int i = 0; i < 2 && is_in_fields(p); ++i) {
+    TRY_DONE(body_touching(bodies[i], false, &p->touching[i]));
+    bodies[i] = p->touching[i];
+  }
+  TRY_DONE(lay_out(p, (const body *const[]){bodies[0], bodies[1]}));
   TRY_DONE(context_on_each(p->context, bring, p));
   TRY_DONE(context_adopt(p->context, &pair_pool, &p->base, pair_free));
   *out = (abut_pair){p->base.self.index, p->base.self.generation};

@@ -25,6 +25,7 @@ typedef enum scratch_id {
   SCRATCH_ENDS_1, SCRATCH_ENDS_2,
   SCRATCH_EDGE_WEIGHTS_1, SCRATCH_EDGE_WEIGHTS_2,
   SCRATCH_WITNESS, SCRATCH_OWN_1, SCRATCH_OWN_2, SCRATCH_OPPOSING_1, SCRATCH_OPPOSING_2,
+  SCRATCH_PLACES_1, SCRATCH_PLACES_2,             /* of edges in fields: where on them their points lie */
   SCRATCH_DEPTH, SCRATCH_PROBED,                  /* of `agree`, and the pairs looked at for it */
   SCRATCH_FACTORS,
   SCRATCH_WEIGHT_DEPTH, SCRATCH_WEIGHED, SCRATCH_WEIGHT_FACTORS, /* the same three, of weights */
@@ -84,6 +85,7 @@ typedef struct pair {
   owned base;
   context *context;
   abut_body bodies[2];
+  body *touching[2]; /* of edges in fields: the bodies' features (body/touching.h), which the bodies own; else NULL */
   abut_smoothing smoothing;
   abut_layout layout;
   bool selected_vertices[2], selected_edges[2];
@@ -109,6 +111,16 @@ static inline bool has_pair(abut_pair p)
 
 /* Returns the pair of a handle, or NULL with an error text. */
 pair *pair_get(abut_pair p);
+
+/* Tells whether a pair's edges make contacts with the other body's field. */
+static inline bool is_in_fields(const pair *p)
+{
+  return p->smoothing.edge_contacts == ABUT_EDGES_FIELD;
+}
+
+/* Returns the body whose vertices and edges a pair's kernels read: its features, or all of its mesh. NULL with an
+ * error text where the body has been destroyed. */
+body *pair_body(const pair *p, int side);
 
 /* Whether two pairs have the same bodies and coefficients, so that one's manifold serves the other. */
 bool pair_is_like(const pair *a, const pair *b);

@@ -18,10 +18,11 @@ static pair_elements elements_of(size_t count, size_t kept, bool selected, bool 
 pair_sizes pair_sizes_of(const pair *p, const resident_body *const bodies[2], uint32_t lanes)
 {
   const abut_layout *l = &p->layout;
-  const size_t pairs = l->edges[0] * l->edges[1], slots = padded(pairs, lanes);
+  const bool in_fields = is_in_fields(p);
+  const size_t pairs = in_fields ? 0 : l->edges[0] * l->edges[1], slots = padded(pairs, lanes);
   const bool gated = p->smoothing.select == ABUT_SELECT_GATE;
   pair_sizes n = {.contacts = (int)l->contacts, .pairs = (int)pairs, .pair_slots = (int)slots,
-                  .gated = gated, .listed = pairs ? LISTED_PAIRS : 0};
+                  .gated = gated, .in_fields = in_fields, .listed = pairs ? LISTED_PAIRS : 0};
   for (int side = 0; side < 2; ++side) {
     const abut_body_info *info = bodies[side]->info;
     n.balls[side] = (int)bodies[side]->balls;
@@ -32,6 +33,8 @@ pair_sizes pair_sizes_of(const pair *p, const resident_body *const bodies[2], ui
                   l->vertex_offset[side], lanes);
     n.elements[EDGES_OF(side)] = elements_of(info->edges, l->edges[side], p->selected_edges[side],
                                              gated, l->edge_offset[side], lanes);
+    n.elements[VERTICES_OF(side)].radii = bodies[side]->rounds;
+    n.elements[EDGES_OF(side)].arcs = bodies[side]->arcs;
   }
   n.near_plane = (int)(slots + lanes); /* rows begin anywhere; blocks may reach beyond */
   n.near_stride = (int)near_stride_of(&n, lanes);

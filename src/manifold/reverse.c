@@ -30,6 +30,9 @@ size_t wrench_blocks(const run *r)
       blocks += all;
     }
   }
+  for (int side = 0; side < 2; ++side) {
+    blocks += edges_in_fields(r, side) ? lane_blocks(r, r->pair->layout.edges[side]) : 0;
+  }
   if (edges_run(r)) {
     const size_t sides =
       (size_t)r->pair->smoothing.trace + agreement_back(r) + weights_back(r);
@@ -246,6 +249,9 @@ static abut_status select_back(const reverse_pass *pass, const ranked *s)
 static abut_status kept_edges_back(const reverse_pass *pass, int side)
 {
   const run *r = pass->run;
+  if (is_in_fields(r->pair)) { /* their kernel has left the cotangents of weights, and ends do not move */
+    return ABUT_SUCCESS;
+  }
   const size_t blocks = lane_blocks(r, r->pair->layout.edges[side]);
   const bool selected = r->pair->selected_edges[side];
   if (r->wanted.shaped[side] || (!gated(r) && selected)) {
@@ -295,6 +301,25 @@ static abut_status select_edges_back(reverse_pass *pass, int side)
                     BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side)));
 }
 
+/* Goes back through the contacts of one body's edges with the other's field. */
+static abut_status edge_field_back(reverse_pass *pass, int side)
+{
+  const run *r = pass->run;
+  const resident_body *other = r->bodies[!side];
+  const size_t blocks = lane_blocks(r, r->pair->layout.edges[side]);
+  TRY(LAUNCH_RUN(r, KERNEL_EDGES_IN_FIELD_ADJOINT, blocks, pass->poses, edge_rails(r, side),
+                 BUFFER(r, OF_SIDE(SCRATCH_EDGE_INDEX_1, side)),
+                 BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side)), BUFFER(r, SCRATCH_FRAMES),
+                 ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side),
+                 BUFFER(r, OF_SIDE(SCRATCH_PLACES_1, side)), ARG_INT(r->wanted.cotangents),
+                 BUFFER(r, SCRATCH_P_BAR), d_bar(r), ARG_INT(r->wanted.shared_d),
+                 BUFFER(r, SCRATCH_N_BAR), activity_bar(r), ARG_INT(r->wanted.shared_activity),
+                 BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, SCRATCH_WEIGHTS_BAR),
+                 BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
+                 ARG_INT(take_blocks(pass, blocks))));
+  return r->pair->selected_edges[side] ? select_edges_back(pass, side) : ABUT_SUCCESS;
+}
+
 static abut_status edges_back(reverse_pass *pass)
 {
   if (pass->run->wanted.cotangents & WANT_ACTIVITY) {
@@ -332,7 +357,8 @@ static abut_status vertices_back(reverse_pass *pass, int side, const vertex_set 
                     ARG_BUFFER(r->bodies[side]->order), BUFFER(r, v->field),
                     ARG_INT(field_planes(v->kind) * slots),
                     ARG_INT(v->kind == FIELD_JET ? JET_PLANE_GRADIENT : 1),
-                    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side)),
+                    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side)), vertex_radii(r, side),
+                    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_INDEX_1, side)),
                     BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side)), ARG_INT(scored),
                     BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(side), ARG_INT(v->kept),
                     ARG_INT(v->kept || shaped), ARG_INT(have), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
@@ -393,6 +419,9 @@ abut_status run_wrenches(const run *r, size_t poses)
   reverse_pass pass = {r, run_sites(r), poses, 0, wrench_blocks(r), {false, false}};
   if (edges_run(r)) {
     TRY(edges_back(&pass));
+  }
+  for (int side = 0; side < 2; ++side) {
+    TRY(edges_in_fields(r, side) ? edge_field_back(&pass, side) : ABUT_SUCCESS);
   }
   TRY(side_back(&pass, 0));
   TRY(side_back(&pass, 1));

@@ -123,7 +123,8 @@ field_kind contact_field_kind(const run *r);               /* at the vertices in
 const pair_elements *elements(const run *r, int of);       /* VERTICES_OF, EDGES_OF a side */
 size_t lane_blocks(const run *r, size_t count);
 bool gated(const run *r);
-bool edges_run(const run *r);                              /* edge-edge contacts are computed */
+bool edges_run(const run *r);                              /* contacts of pairs of edges are computed */
+bool edges_in_fields(const run *r, int side);              /* those of this body's edges with the other's field */
 bool edge_activity(const run *r);                          /* and their activities matter */
 bool edges_agree(const run *r);                            /* and edges are looked at for `agree` */
 bool agreement_back(const run *r);                         /* whose cotangents go back, too */
@@ -141,5 +142,7 @@ abut_status field_at(const run *r, size_t poses, field_kind kind, point_set at, 
 abut_status vertex_score_kernel(const run *r, size_t poses, int side);
 abut_status edge_score_kernel(const run *r, size_t poses, int side);
 size_t wrench_blocks(const run *r);
+launch_argument vertex_radii(const run *r, int side); /* a buffer, which is read where a vertex has a radius */
+launch_argument edge_rails(const run *r, int side);   /* likewise, where edges are in fields */
 
 #endif

@@ -56,6 +56,15 @@ static void selection_bars(const run *r, size_t kept, size_t count, uint32_t lan
   }
 }
 
+/* Sets what contacts of edges in fields need. */
+static void edge_field_sizes(const run *r, int side, uint32_t lanes, sizes *s)
+{
+  const size_t kept = r->pair->layout.edges[side];
+  if (edges_in_fields(r, side)) {
+    s->real[SCRATCH_PLACES_1 + side] = EDGE_PLACES * padded(kept, lanes);
+  }
+}
+
 static void edge_sizes(const run *r, sizes *s)
 {
   const bool reverse = r->wanted.cotangents != 0;
@@ -99,7 +108,7 @@ static void reverse_sizes(const run *r, uint32_t lanes, sizes *s)
       at_least(&s->number[SCRATCH_KEPT_BAR], POINT_PLANES * padded(kept, lanes));
       selection_bars(r, kept, r->bodies[side]->vertex_padded, lanes, s);
     }
-    if (edges_run(r) && r->pair->selected_edges[side]) {
+    if ((edges_run(r) || edges_in_fields(r, side)) && r->pair->selected_edges[side]) {
       const size_t edges = r->pair->layout.edges[side];
       if (!gated(r)) {
         at_least(&s->number[SCRATCH_ENDS_BAR], ENDS_PLANES * padded(edges, lanes));
@@ -207,8 +216,11 @@ static void sizes_of(const run *r, sizes *s)
   }
   s->number[SCRATCH_FRAMES] = FRAME_STRIDE;
   s->integer[SCRATCH_STATUS] = 1;
-  for (int side = 0; side < 2 && edges_run(r); ++side) {
-    selected_edge_sizes(r, side, lanes, s);
+  for (int side = 0; side < 2; ++side) {
+    if (edges_run(r) || edges_in_fields(r, side)) {
+      selected_edge_sizes(r, side, lanes, s);
+    }
+    edge_field_sizes(r, side, lanes, s);
   }
   if (r->wanted.cutoff > 0.0) {
     active_sizes(r, s);

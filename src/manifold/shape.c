@@ -198,6 +198,10 @@ abut_status shape_call_check(const call *c, uint32_t want)
   if (want & ~(uint32_t)(ABUT_SHAPE_EACH_POSE | ABUT_SHAPE_FOLLOW)) {
     return fail(ABUT_ERROR_ARGUMENT, "there is no way %u of derivatives by shapes", (unsigned)want);
   }
+  if (is_in_fields(c->runs[0].pair)) {
+    return fail(ABUT_ERROR_ARGUMENT, "derivatives by shapes are not known of edges in fields: a smoothing with "
+                "\"edge_contacts\": \"pairs\" has them");
+  }
   return c->lists[0] || batch->memory == ABUT_MEMORY_STATE || batch->compact || batch->derivatives
            ? fail(ABUT_ERROR_ARGUMENT, "derivatives by shapes take a batch of one pair that is not on a "
                   "state, without a compact list and a second smoothing")

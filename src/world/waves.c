@@ -412,7 +412,7 @@ abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, ba
   }
   TRY(pair_on(r->pair, on->place, &r->on));
   for (int k = 0; k < 2; ++k) {
-    body *of = body_get(r->pair->bodies[k]);
+    body *of = pair_body(r->pair, k);
     if (!of) {
       return ABUT_ERROR_HANDLE;
     }

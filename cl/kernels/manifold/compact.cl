@@ -178,6 +178,12 @@ KERNEL void compact(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const rea
       f1 = feature_at(vertex_index1, &of[VERTICES_OF(0)], pose, i);
     } else if (i < of[EDGES_OF(0)].contact) {
       f2 = feature_at(vertex_index2, &of[VERTICES_OF(1)], pose, i - of[VERTICES_OF(1)].contact);
+    } else if (pair->n.in_fields) {
+      const int side = i >= of[EDGES_OF(1)].contact;
+      const int edge = feature_at(side ? edge_index2 : edge_index1, &of[EDGES_OF(side)], pose,
+                                  (i - of[EDGES_OF(side)].contact) / 2);
+      f1 = side ? f1 : edge;
+      f2 = side ? edge : f2;
     } else {
       const int side = i >= of[EDGES_OF(1)].contact, kept2 = of[EDGES_OF(1)].kept;
       const int at_pair = i - of[EDGES_OF(side)].contact;

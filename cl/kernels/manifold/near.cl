@@ -328,7 +328,8 @@ static near_edges near_edges_of(GLOBAL const pair_sizes *n, int side, int any,
 static void near_scores(const near_edges *e, int item)
 {
   for (int first = item * LANES; first < e->padded; first += WG * LANES) {
-    score_edges(e->phi, e->field_padded, e->ends, e->padded, e->count, first, e->scores);
+    score_edges(e->phi, e->field_padded, e->ends, e->padded, e->count, first,
+                (GLOBAL const real *)0, e->scores);
   }
 }
 

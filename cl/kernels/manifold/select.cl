@@ -1,11 +1,13 @@
 // The selection of vertices and edges by their scores, soft or gated: top-K of docs/spec.md,
 // section 1. Behind each kernel stands its adjoint.
 
-// One work-item writes the score of one vertex in one pose, -phi, to scores (poses, padded);
-// padding gets SCORE_NONE. rank says where a vertex of the mesh lies in `field`, whose vertices are
+// One work-item writes the score of one vertex in one pose, its radius - phi, to scores (poses, padded);
+// padding gets SCORE_NONE. radii has the vertices' radii as they are sorted and then in the mesh's
+// order, where one has any. rank says where a vertex of the mesh lies in `field`, whose vertices are
 // sorted in space.
 KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, GLOBAL const int *rank,
-                          GLOBAL const pair_head *pair, int side, GLOBAL real *scores)
+                          GLOBAL const real *radii, GLOBAL const pair_head *pair, int side,
+                          GLOBAL real *scores)
 {
   const int i = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -16,22 +18,27 @@ KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, GLOBAL con
   }
   GLOBAL const real *phi = NUMS(field, pose, field_stride);
   GLOBAL real *row = NUMS(scores, pose, padded);
+  const int rounds = pair->n.elements[VERTICES_OF(side)].radii;
   EACH_PART(part) {
     const real none = part ? R(0.0) : SCORE_NONE;
-    row[part * padded + i] = i < count ? -phi[part * field_stride + rank[i]] : none;
+    const real radius = rounds && !part ? radii[padded + i] : R(0.0);
+    row[part * padded + i] = i < count ? radius - phi[part * field_stride + rank[i]] : none;
   }
 }
 
-// Writes the scores of a block of edges, minus the mean phi of their ends. `edges` says where the
+// Writes the scores of a block of edges, minus the mean phi of their ends, and where `more` is there
+// what it has for each edge. `edges` says where the
 // ends lie in phi, two planes of `padded`; phi and scores are rows of a pose.
 static void score_edges(GLOBAL const real *phi, int field_stride, GLOBAL const int *edges,
-                        int padded, int count, int first, GLOBAL real *scores)
+                        int padded, int count, int first, GLOBAL const real *more,
+                        GLOBAL real *scores)
 {
   EACH_PART(part) {
     GLOBAL const real *from = phi + part * field_stride;
     real t[LANES];
     for (int i = 0; i < LANES; ++i) {
       t[i] = R(-0.5) * (from[edges[first + i]] + from[edges[padded + first + i]]);
+      t[i] += more && !part ? more[first + i] : R(0.0);
     }
     const lane none = lane_lit(part ? R(0.0) : SCORE_NONE);
     const ilane there = lane_iota() + (real)first < lane_lit((real)count);
@@ -39,9 +46,10 @@ static void score_edges(GLOBAL const real *phi, int field_stride, GLOBAL const i
   }
 }
 
-// One work-item writes the scores of a block of edges in one pose, to scores (poses, padded).
+// One work-item writes the scores of a block of edges in one pose, to scores (poses, padded). rails
+// has the edges as contacts in fields, where they are that.
 KERNEL void edge_scores(GLOBAL const real *field, int field_stride, GLOBAL const int *edges,
-                        GLOBAL const pair_head *pair, int side, GLOBAL real *scores)
+                        GLOBAL const real *rails, GLOBAL const pair_head *pair, int side, GLOBAL real *scores)
 {
   const int first = (int)get_global_id(0) * LANES;
   const int pose = (int)get_global_id(1);
@@ -49,6 +57,7 @@ KERNEL void edge_scores(GLOBAL const real *field, int field_stride, GLOBAL const
   const int padded = pair->n.elements[EDGES_OF(side)].padded;
   if (first < padded) {
     score_edges(NUMS(field, pose, field_stride), field_stride, edges, padded, count, first,
+                pair->n.in_fields ? rails + EDGE_SCORE * padded : (GLOBAL const real *)0,
                 NUMS(scores, pose, padded));
   }
 }

@@ -1,6 +1,18 @@
 // Vertex-SDF contacts (docs/spec.md, section 5): from kept vertices, and the opposing field there,
 // to rows of the manifold.
 //
+// Returns the radii of a block of vertices of one pose: of all as they are sorted, or of those that a
+// selection has ranked. radii has two planes of e->padded, sorted and in the mesh's order.
+static lane vertex_radius(GLOBAL const real *radii, GLOBAL const int *index,
+                          GLOBAL const pair_elements *e, int kept, int first, int pose)
+{
+  if (!e->radii) {
+    return lane_lit(R(0.0));
+  }
+  return kept ? gather_part_at(radii + e->padded, ROW(index, pose, e->kept + 1), first, e->kept)
+              : lane_load(radii + first);
+}
+
 // One work-item makes the contacts of a block of LANES kept vertices of body `side` in one pose;
 // the global size is (blocks, poses). points has the vertices' planes in their own frame, and order
 // the slot of each where all are kept. field has field_stride numbers a pose, the planes phi and,
@@ -8,7 +20,8 @@
 // d, activity and weight (poses, contacts).
 KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
                             GLOBAL const real *field, int field_stride,
-                            GLOBAL const real *weights, GLOBAL const real *frames,
+                            GLOBAL const real *weights, GLOBAL const real *radii,
+                            GLOBAL const int *index, GLOBAL const real *frames,
                             GLOBAL const pair_head *pair, int side, int want, GLOBAL real *p,
                             GLOBAL real *d, GLOBAL real *n, GLOBAL real *activity,
                             GLOBAL real *weight)
@@ -25,10 +38,15 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
   }
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL const real *at = NUMS(field, pose, field_stride) + first;
-  const num phi = load(at, field_stride);
+  const lane radius = vertex_radius(radii, index, e, e->selected, first, pose);
+  const num phi = n_sub(load(at, field_stride), n_of(radius));
   if (want & WANT_P) {
     const int stride = kept_stride(e, POINT_PLANES);
-    const vec v = load3(NUMS(points, pose, stride) + first, stride, padded);
+    vec v = load3(NUMS(points, pose, stride) + first, stride, padded);
+    if (e->radii) { // the point of the vertex's ball that lies deepest
+      const vec out = turn(frame + FRAME_ACROSS(!side), load3(at + padded, field_stride, padded));
+      v = FN(mad3)(out, n_of(-radius), v);
+    }
     store_row3(NUMS(p, pose, 3 * contacts) + 3 * slot, 3 * contacts, order, ordered, first, count,
                poisoned3(frame, place(frame + FRAME_WORLD(side), v)));
   }
@@ -147,7 +165,8 @@ static num add_activity_bar(num phi_bar, num phi, num bar, int weighted, num wei
 // frame, with gates weights_bar (poses, padded), and sites of the opposing field, where there are any.
 ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *order,
                                    GLOBAL const real *field, int field_stride, int gradient_plane,
-                                   GLOBAL const real *weights, GLOBAL const real *scores_bar,
+                                   GLOBAL const real *weights, GLOBAL const real *radii,
+                                   GLOBAL const int *index, GLOBAL const real *scores_bar,
                                    int scored, GLOBAL const real *frames,
                                    GLOBAL const pair_head *pair, int side, int kept, int leaves,
                                    int have,
@@ -168,6 +187,7 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
                             pair->n.contacts};
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL const real *at = NUMS(field, pose, field_stride) + first;
+  const lane radius = vertex_radius(radii, index, e, kept && e->selected, first, pose);
   num phi_bar = n_lit(R(0.0));
   if (scored) {
     phi_bar = load(NUMS(scores_bar, pose, padded) + first, padded);
@@ -180,9 +200,9 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
     if (weighted) {
       weight = load(NUMS(weights, pose, padded) + first, padded);
     }
-    phi_bar = add_activity_bar(phi_bar, load(at, field_stride),
-                               vertex_bar(&rows, activity_bar, a_shared), weighted, weight,
-                               &weight_bar, &pair->c);
+    const num depth = n_sub(load(at, field_stride), n_of(radius));
+    phi_bar = add_activity_bar(phi_bar, depth, vertex_bar(&rows, activity_bar, a_shared), weighted,
+                               weight, &weight_bar, &pair->c);
     if (weighted) {
       store(NUMS(weights_bar, pose, padded) + first, padded, weight_bar);
     }
@@ -192,8 +212,10 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   vec bar = FN(scale3)(load3(at + gradient_plane * padded, field_stride, padded), phi_bar);
   wrench relative = no_wrench(), carried = relative;
   vec normal_bar = no_bar();
-  if (have & WANT_N) {
-    const vec pull = vertex_bar3(&rows, n_bar, frame);
+  const vec push_out = have & WANT_P ? vertex_bar3(&rows, p_bar, frame) : normal_bar;
+  if (have & WANT_N || (e->radii && have & WANT_P)) {
+    vec pull = have & WANT_N ? vertex_bar3(&rows, n_bar, frame) : normal_bar;
+    pull = FN(mad3)(push_out, n_of(-radius), pull); // of p = v - radius n
     normal_bar = side ? pull : turn(frame + FRAME_1_TO_2, pull);
     bar = FN(add3)(bar, adjoint_normal(at, padded, normal_bar));
     twist_normal(frame, side, load3(at + JET_PLANE_NORMAL * padded, field_stride, padded), pull,
@@ -202,7 +224,7 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   const vec own = load3(NUMS(points, pose, point_stride) + first, point_stride, padded);
   store_sites(sites, site_count, site_first + first, pose, place(frame + FRAME_ACROSS(side), own),
               phi_bar, normal_bar);
-  const vec push = have & WANT_P ? vertex_bar3(&rows, p_bar, frame) : bar;
+  const vec push = have & WANT_P ? push_out : bar;
   bar = push_vertex(frame, side, own, bar, have & WANT_P, push, &relative, &carried);
   if (leaves) {
     store3(NUMS(points_bar, pose, POINT_PLANES * padded) + first, POINT_PLANES * padded, padded,

@@ -1,0 +1,155 @@
+#include "body/touching.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "body/features.h"
+#include "geometry/layout.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The edges of features are sharp or round ones, and few; a body without any vertex has one that is not in contact,
+ * since kernels know no body without. */
+static abut_status fill(body *b, const body_features *f)
+{
+  const size_t vertices = f->vertex_count ? f->vertex_count : 1;
+  void *memory = NULL;
+  TRY(allocate(&memory, vertices, 3 * sizeof(double)));
+  b->vertices = memory;
+  TRY(allocate(&memory, vertices, sizeof *b->names));
+  b->names = memory;
+  TRY(allocate(&memory, f->edge_count, 2 * sizeof *b->edges));
+  b->edges = memory;
+  for (size_t i = 0; i < f->vertex_count; ++i) {
+    memcpy(b->vertices + 3 * i, f->vertices + 4 * i, 3 * sizeof(double));
+    b->names[i] = f->names[i];
+  }
+  for (size_t i = 0; i < f->edge_count; ++i) {
+    b->edges[2 * i] = f->edges[i].from;
+    b->edges[2 * i + 1] = f->edges[i].to;
+  }
+  b->info.vertices = vertices;
+  b->info.edges = f->edge_count;
+  b->info.faces = 0;
+  b->held = f->held;
+  return ABUT_SUCCESS;
+}
+
+static abut_status make(body *whole, bool cones, body **out)
+{
+  abut_status status = ABUT_SUCCESS;
+  void *memory = NULL;
+  TRY(allocate(&memory, 1, sizeof(body)));
+  body *b = memory;
+  TRY_DONE(allocate(&memory, 1, sizeof(body_features)));
+  b->touches = memory;
+  b->context = whole->context;
+  b->whole = whole;
+  b->info = whole->info;
+  b->head = whole->head;
+  b->head_count = whole->head_count;
+  b->shape = whole->shape;
+  TRY_DONE(body_features_make(whole, cones, b->touches));
+  TRY_DONE(fill(b, b->touches));
+  *out = b;
+  b = NULL;
+done:
+  body_touching_free(b);
+  return status;
+}
+
+abut_status body_touching(body *whole, bool cones, body **out)
+{
+  body **kept = &whole->touching[cones];
+  if (!*kept) {
+    TRY(make(whole, cones, kept));
+  }
+  *out = *kept;
+  return ABUT_SUCCESS;
+}
+
+void body_touching_free(body *part)
+{
+  if (part && part->touches) {
+    body_features_free(part->touches);
+    free(part->touches);
+    part->touches = NULL;
+  }
+  body_free(part);
+}
+
+/* ---- on a device ---- */
+
+static abut_status upload_radii(const body *b, const uint32_t *order, resident_body *r)
+{
+  const size_t count = b->touches->vertex_count, padding = r->vertex_padded;
+  reals radii;
+  TRY(reals_create(&radii, 2 * padding, device_real_bytes(r->device)));
+  for (size_t i = 0; i < count; ++i) {
+    reals_set(&radii, i, b->touches->vertices[4 * (size_t)order[i] + 3]);
+    reals_set(&radii, padding + i, b->touches->vertices[4 * i + 3]);
+    r->rounds = r->rounds || b->touches->vertices[4 * i + 3] > 0.0;
+  }
+  const abut_status status = buffer_upload(r->device, radii.count * radii.size, radii.data, &r->radii);
+  free(radii.data);
+  return status;
+}
+
+static double dot(const double a[3], const double b[3])
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Writes the numbers of an edge. An arc turns about its axis, right-handed, from its first end. */
+static void rail_of(const double from[3], const double to[3], const abut_feature_edge *e, double out[EDGE_PLANES])
+{
+  double length2 = 0.0;
+  memset(out, 0, EDGE_PLANES * sizeof *out);
+  for (size_t k = 0; k < 3; ++k) {
+    out[EDGE_P + k] = from[k];
+    out[EDGE_U + k] = to[k] - from[k];
+    length2 += out[EDGE_U + k] * out[EDGE_U + k];
+  }
+  out[EDGE_LENGTH] = sqrt(length2);
+  out[EDGE_RADIUS] = e->radius;
+  if (e->arc) {
+    const double *n = e->axis;
+    double *e1 = out + EDGE_E1, *e2 = out + EDGE_E2, end[3];
+    for (size_t k = 0; k < 3; ++k) {
+      e1[k] = from[k] - e->centre[k];
+      end[k] = to[k] - e->centre[k];
+      out[EDGE_U + k] = 0.0;
+    }
+    e2[0] = n[1] * e1[2] - n[2] * e1[1];
+    e2[1] = n[2] * e1[0] - n[0] * e1[2];
+    e2[2] = n[0] * e1[1] - n[1] * e1[0];
+    out[EDGE_ANGLE] = atan2(dot(end, e2), dot(end, e1));
+    out[EDGE_LENGTH] = out[EDGE_ANGLE] * sqrt(dot(e1, e1));
+  }
+  out[EDGE_SCORE] = 0.5 * out[EDGE_LENGTH] + e->radius;
+}
+
+static abut_status upload_rails(const body *b, resident_body *r)
+{
+  const size_t count = b->touches->edge_count, padding = r->edge_padded;
+  reals rails;
+  TRY(reals_create(&rails, EDGE_PLANES * padding, device_real_bytes(r->device)));
+  for (size_t i = 0; count && i < padding; ++i) {
+    const abut_feature_edge *e = &b->touches->edges[i < count ? i : count - 1];
+    double numbers[EDGE_PLANES];
+    rail_of(b->touches->vertices + 4 * (size_t)e->from, b->touches->vertices + 4 * (size_t)e->to, e, numbers);
+    for (size_t k = 0; k < EDGE_PLANES; ++k) {
+      reals_set(&rails, k * padding + i, numbers[k]);
+    }
+    r->arcs = r->arcs || e->arc;
+  }
+  const abut_status status = buffer_upload(r->device, rails.count * rails.size, rails.data, &r->rails);
+  free(rails.data);
+  return status;
+}
+
+abut_status upload_touching(const body *part, const uint32_t *order, resident_body *r)
+{
+  TRY(upload_radii(part, order, r));
+  return upload_rails(part, r);
+}

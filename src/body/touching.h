@@ -1,0 +1,20 @@
+/* What a body touches fields with, as kernels read it: its features as a part of the body (body/cut.h), whose
+ * vertices and edges have radii and whose edges may be arcs.
+ *
+ * A body makes them when a pair first asks for them, and keeps them. */
+#ifndef ABUT_BODY_TOUCHING_H
+#define ABUT_BODY_TOUCHING_H
+
+#include "body/body.h"
+
+/* Gives the part with a body's features, without those that have no slot where `cones` is set. */
+abut_status body_touching(body *whole, bool cones, body **out);
+
+/* Frees the part with what only it has. */
+void body_touching_free(body *part);
+
+/* Uploads the radii of a part's vertices, in their sorted order and then in its own, and its edges
+ * (EDGE_* of cl/geometry/layout.h). */
+abut_status upload_touching(const body *part, const uint32_t *order, resident_body *r);
+
+#endif
