@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COOKIE 0xab07000bu
+#define COOKIE 0xab07000cu
 
 abut_body_def abut_default_body_def(void)
 {
