@@ -43,7 +43,7 @@ class BodyDef(ctypes.Structure):
                 ("polyhedra", POINTER), ("polyhedron_count", SIZE),
                 ("pointclouds", POINTER), ("pointcloud_count", SIZE),
                 ("grids", POINTER), ("grid_count", SIZE),
-                ("height_fields", POINTER), ("height_field_count", SIZE),
+                ("height_fields", POINTER), ("height_field_count", SIZE), ("cores", POINTER), ("core_count", SIZE),
                 ("edges", POINTER), ("edge_count", SIZE),
                 ("cloud_from_mesh", BOOL), ("union", REAL), ("surface", SIZE * 5), ("states_features", BOOL),
                 ("feature_vertices", POINTER), ("feature_vertex_count", SIZE),
@@ -55,7 +55,7 @@ class BodyDef(ctypes.Structure):
 class BodyInfo(ctypes.Structure):
     _fields_ = [(name, SIZE) for name in
                 ("vertices", "edges", "faces", "superquadrics", "polyhedra", "planes",
-                 "pointclouds", "points", "grids", "blocks", "height_fields", "heights", "primitives")]
+                 "pointclouds", "points", "grids", "blocks", "height_fields", "heights", "cores", "primitives")]
     _fields_ += [("lower", REAL * 3), ("upper", REAL * 3), ("diagonal", REAL),
                  ("suspicions", U32), ("thickness", REAL), ("union", REAL)] + ROOM
 
@@ -182,7 +182,7 @@ class Body:
 
     def kind(self):
         """What the field is made of."""
-        names = [n for n in ("superquadrics", "polyhedra", "pointclouds", "grids", "height_fields")
+        names = [n for n in ("superquadrics", "polyhedra", "pointclouds", "grids", "height_fields", "cores")
                  if getattr(self.info, n)]
         return "+".join(names)
 

@@ -80,7 +80,10 @@ def load_shape(path, kind=np.float32):
     shape["grid"] = [{**load_grid(path.parent / p["file"], real), "sign": sign(p)} for p in body.get("grids", [])]
     shape["height"] = [{"coefficients": real(natural_coefficients(p.get("scale", 1.) * np.asarray(p["heights"], float))),
                         "size": real(p["size"]), "base": p["base"], "sign": sign(p)} for p in body.get("height_fields", [])]
-    shape["subtract"] = any(sign(p) < 0 for key in ("superquadrics", "polyhedra", "pointclouds", "grids", "height_fields")
+    shape["cores"] = [{"kind": "disc" if "disc" in p else "box", "half": real(p.get("disc") or p["box"]), "radius": p["radius"],
+                       "R": real(rotation(p["quaternion"])), "t": real(p["position"]), "sign": sign(p)}
+                      for p in body.get("cores", [])]
+    shape["subtract"] = any(sign(p) < 0 for key in ("superquadrics", "polyhedra", "pointclouds", "grids", "height_fields", "cores")
                             for p in body.get(key, []))
     return shape
 

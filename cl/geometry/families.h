@@ -8,7 +8,8 @@
   FAMILY(polyhedra)      \
   FAMILY(pointclouds)    \
   FAMILY(grids)          \
-  FAMILY(height_fields)
+  FAMILY(height_fields)  \
+  FAMILY(cores)
 
 #define COUNT_FAMILY(name) +1
 #define FAMILY_COUNT (0 FAMILIES(COUNT_FAMILY))

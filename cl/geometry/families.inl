@@ -20,3 +20,5 @@ static lane FN(bound_over)(lane distance, lane radius)
 #include "geometry/grids.inl"
 #include "geometry/height_field.inl"
 #include "geometry/height_fields.inl"
+#include "geometry/core.inl"
+#include "geometry/cores.inl"

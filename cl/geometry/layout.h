@@ -118,6 +118,23 @@
   ((HEIGHT_SPANS(nodes) + HEIGHT_MAP_CELLS - 1) / HEIGHT_MAP_CELLS)
 #define HEIGHT_MAP_NEXT(side) (((side) + 1) / 2)
 
+// The numbers of a core: rotation to the body frame (9), position (3), half lengths (3; of a disc its
+// radius, its half length, 0), the width w = radius / 2 over which it is rounded and 1 / w, the square of
+// radius / 100 under roots, what phi takes off its root, CORE_IS_*, whether it has an inside, and how far
+// rounding may move a distance.
+#define CORE_STRIDE 24
+#define CORE_POSITION 9
+#define CORE_HALF 12
+#define CORE_WIDTH 15
+#define CORE_WIDTH_INV 16
+#define CORE_SOFT 17
+#define CORE_OFFSET 18
+#define CORE_KIND 19
+#define CORE_SOLID 20
+#define CORE_ROUNDING 21
+#define CORE_IS_BOX 0
+#define CORE_IS_DISC 1
+
 // The frames of a pose pair, 12 reals each (rotation, translation), and then what is added to every
 // output of the pose: 0, or NaN for a pose that has none.
 #define FRAME_WORLD_1 0  // body 1 -> world

@@ -87,6 +87,23 @@ typedef struct abut_height_field {
   abut_operation operation;
 } abut_height_field;
 
+typedef enum abut_core_kind {
+  ABUT_CORE_BOX = 0,
+  ABUT_CORE_DISC = 1
+} abut_core_kind;
+
+/* A box or a disc, the core, grown by a radius: boxes and cylinders with rounded edges, capsules, spheres. Outside
+ * its distance is the Euclidean one to 0.9 % of the radius; it is smooth everywhere (docs/spec.md, section 4). */
+typedef struct abut_core {
+  abut_core_kind kind;
+  double half[3];       /* of a box: half lengths along x, y and z [m], in [0, 1e6]; of a disc about z: its radius and
+                           its half length [m], above 0 and at most 1e6, and the third is not read */
+  double radius;        /* by which the core is grown [m], in [1e-6, 1e6] */
+  double position[3];   /* of the centre [m] */
+  double quaternion[4]; /* w, x, y, z; normalised on reading */
+  abut_operation operation;
+} abut_core;
+
 /* A surface: vertices (vertex_count, 3) [m], within +-1e6, and faces as abut_body_def has them. */
 typedef struct abut_surface {
   const double *vertices;
@@ -130,6 +147,8 @@ typedef struct abut_body_def {
   size_t grid_count;
   const abut_height_field *height_fields;
   size_t height_field_count;
+  const abut_core *cores;
+  size_t core_count;
   const uint32_t *edges;        /* (edge_count, 2), edges beside those of faces */
   size_t edge_count;
   bool cloud_from_mesh;         /* add a point cloud made of the mesh, see abut_create_body */
@@ -194,6 +213,7 @@ typedef struct abut_body_info {
   size_t superquadrics, polyhedra, planes, pointclouds, points;
   size_t grids, blocks;          /* blocks: of all levels of all grids */
   size_t height_fields, heights; /* heights: of all height fields */
+  size_t cores;
   size_t primitives;             /* of all families */
   double lower[3], upper[3];     /* bounding box of the vertices [m] */
   double diagonal;               /* of that box [m] */

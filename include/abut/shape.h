@@ -83,7 +83,7 @@ typedef enum abut_shape_want {
  * finite pose gives finite derivatives, as in abut_vjp.
  *
  * The batch gives the poses, and takes values and statuses beside; it is of one pair, not on a state, and
- * without a compact list and a second smoothing. Height fields do not vary.
+ * without a compact list and a second smoothing. Height fields and cores do not vary.
  * Errors: ABUT_ERROR_ARGUMENT; ABUT_ERROR_MEMORY. */
 ABUT_API abut_status abut_shape_vjp(abut_pair pair, abut_batch *batch,
                                     const abut_cotangents *cotangents, const abut_shape_gradients *shape1,

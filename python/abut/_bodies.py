@@ -57,7 +57,12 @@ class ShapeNumbers:
     grid_origin        (G, 3)
     grid_spacing       (G)
     grid_blocks        of each grid a list of its levels' blocks (n, 3)
-    operation          of each primitive "add" or "subtract": superquadrics, then polyhedra, clouds, grids
+    core_kind          of each core "box" or "disc"
+    core_half          (C, 3) half lengths of boxes; of discs radius, half length, 0
+    core_radius        (C)
+    core_position      (C, 3)
+    core_rotation      (C, 4) quaternions as of superquadrics
+    operation          of each primitive "add" or "subtract": superquadrics, then polyhedra, clouds, grids, cores
     union              temperature that the primitives were fitted with; 0: none is known
     surface            vertices and faces of what collides in time in place of the mesh, or None
     """
@@ -79,6 +84,11 @@ class ShapeNumbers:
     grid_origin: Arrays
     grid_spacing: Arrays
     grid_blocks: list[list[Arrays]]
+    core_kind: list[str]
+    core_half: Arrays
+    core_radius: Arrays
+    core_position: Arrays
+    core_rotation: Arrays
     operation: list[str]
     union: float
     surface: tuple[Arrays, Any] | None
@@ -92,9 +102,10 @@ class ShapeNumbers:
         self.rotation = times(self.rotation, turned)
 
     def __repr__(self) -> str:
-        primitives = (len(self.axes), len(self.plane_points), len(self.cloud_points), len(self.grid_coefficients))
+        primitives = (len(self.axes), len(self.plane_points), len(self.cloud_points), len(self.grid_coefficients),
+                      len(self.core_half))
         families = (("superquadric", "superquadrics"), ("polyhedron", "polyhedra"), ("point cloud", "point clouds"),
-                    ("grid", "grids"))
+                    ("grid", "grids"), ("core", "cores"))
         parts = ", ".join(f"{n} {words[n != 1]}" for n, words in zip(primitives, families) if n)
         return f"<abut.ShapeNumbers of {len(self.vertices)} vertices, {parts or 'no primitives'}>"
 
@@ -102,6 +113,8 @@ class ShapeNumbers:
 # The arrays that vary, those of primitives' lists, and how many numbers are in their rows.
 ROWS = {"vertices": (3,), "axes": (3,), "exponents": (2,), "position": (3,), "rotation": (4,), "plane_normals": (3,),
         "plane_points": (3,), "cloud_points": (3,), "cloud_normals": (3,), "cloud_widths": (), "grid_coefficients": ()}
+CORE_ROWS = {"core_half": (3,), "core_radius": (), "core_position": (3,), "core_rotation": (4,)}
+CORE_KINDS = ("box", "disc")
 LISTS = tuple(name for name in ROWS if name.startswith(("plane", "cloud", "grid")))
 
 
@@ -159,7 +172,8 @@ def _read(d: Any) -> ShapeNumbers:
     coefficients = [np.concatenate([_copied(g.coefficients, g.size[0] * g.size[1] * g.size[2], ()),
                                     *(_copied(level.coefficients, 512 * level.block_count, ()) for level in of)])
                     for g, of in zip(grids, levels)]
-    operations = [*rows["operation"].tolist(), *(one.operation for one in (*polyhedra, *clouds, *grids))]
+    cores = [d.cores[i] for i in range(d.core_count)]
+    operations = [*rows["operation"].tolist(), *(one.operation for one in (*polyhedra, *clouds, *grids, *cores))]
     s = d.surface
     return ShapeNumbers(
         vertices=_copied(d.vertices, d.vertex_count, (3,)), faces=_faces(d.face_sizes, d.face_indices, d.face_count),
@@ -173,6 +187,11 @@ def _read(d: Any) -> ShapeNumbers:
         grid_origin=np.array([list(g.origin) for g in grids], np.float64).reshape(-1, 3),
         grid_spacing=np.array([g.spacing for g in grids], np.float64),
         grid_blocks=[[_copied(level.blocks, level.block_count, (3,), np.int32) for level in of] for of in levels],
+        core_kind=[CORE_KINDS[int(c.kind)] for c in cores],
+        core_half=np.array([[*c.half[0:2], 0.0 if c.kind else c.half[2]] for c in cores], np.float64).reshape(-1, 3),
+        core_radius=np.array([c.radius for c in cores], np.float64),
+        core_position=np.array([list(c.position) for c in cores], np.float64).reshape(-1, 3),
+        core_rotation=np.array([list(c.quaternion) for c in cores], np.float64).reshape(-1, 4),
         operation=[OPERATIONS[int(o)] for o in operations], union=d.union_,
         surface=(_copied(s.vertices, s.vertex_count, (3,)), _faces(s.face_sizes, s.face_indices, s.face_count))
         if s.face_count else None)
@@ -228,6 +247,40 @@ def _operations(given: Any, count: int) -> list[str]:
     return named
 
 
+def _core_kinds(given: Any, count: int) -> list[str]:
+    named = ["box"] * count if given is None else [given] * count if isinstance(given, str) else list(given)
+    if len(named) != count:
+        raise ValueError(f"core_kind has {len(named)} entries, and there are {count} cores")
+    for i, word in enumerate(named):
+        if word not in CORE_KINDS:
+            raise ValueError(f"core_kind {i} is {word!r}, not 'box' or 'disc'")
+    return named
+
+
+def _cores(given: dict[str, Any]) -> dict[str, Any]:
+    """The arrays of cores, of which radius, position and rotation may be one for all."""
+    half = given.get("core_half")
+    if half is None:
+        for name in ("core_kind", "core_radius", "core_position", "core_rotation"):
+            if given.get(name) is not None:
+                raise ValueError("core_half is missing: a core has half lengths and a radius")
+        return {"core_kind": [], **{name: np.zeros((0, *tail)) for name, tail in CORE_ROWS.items()}}
+    rows = double_array(half, "core_half")
+    if rows.ndim not in (1, 2) or rows.shape[-1] != 3:
+        raise ValueError(f"core_half has shape {rows.shape}, not (C, 3)")
+    made: dict[str, Any] = {"core_half": np.array(rows, ndmin=2)}
+    count = len(made["core_half"])
+    if given.get("core_radius") is None:
+        raise ValueError("core_radius is missing: a core has half lengths and a radius")
+    for name, default in (("core_radius", None), ("core_position", (0.0, 0.0, 0.0)), ("core_rotation", (1.0, 0.0, 0.0, 0.0))):
+        value, wanted = given.get(name), (count, *CORE_ROWS[name])
+        rows = double_array(default if value is None else value, name)
+        if rows.shape not in (wanted, wanted[1:], (1, *wanted[1:])):
+            raise ValueError(f"{name} has shape {rows.shape}, not {wanted} as core_half has")
+        made[name] = np.broadcast_to(rows, wanted).copy()
+    return {"core_kind": _core_kinds(given.get("core_kind"), count), **made}
+
+
 def numbers_from(vertices: Array, faces: Any, given: dict[str, Any]) -> ShapeNumbers:
     """What abut.body's arguments say, checked for shapes."""
     one = {name: given.get(name) for name in ("axes", "exponents", "position", "rotation")}
@@ -255,6 +308,8 @@ def numbers_from(vertices: Array, faces: Any, given: dict[str, Any]) -> ShapeNum
             raise ValueError(f"{name} has shape {rows.shape}, and there are {len(grids)} grids")
         places[name] = rows.reshape((len(grids), 3) if width == 3 else (len(grids),))
     count = len(made["axes"]) + len(many["plane_points"]) + len(many["cloud_points"]) + len(grids)
+    cores = _cores(given)
+    count += len(cores["core_half"])
     edges = given.get("edges")
     union = given.get("union")
     return ShapeNumbers(
@@ -262,7 +317,7 @@ def numbers_from(vertices: Array, faces: Any, given: dict[str, Any]) -> ShapeNum
         edges=np.zeros((0, 2), np.uint32) if edges is None else edges,
         **made, **{**many, "grid_coefficients": [grid.ravel() for grid in grids]},
         grid_sizes=np.array([grid.shape for grid in grids], int).reshape(-1, 3), **places,
-        grid_blocks=[[] for _ in grids], operation=_operations(given.get("operation"), count),
+        grid_blocks=[[] for _ in grids], **cores, operation=_operations(given.get("operation"), count),
         union=0.0 if union is None else float(union), surface=None)
 
 
@@ -336,6 +391,21 @@ def _set_grids(s: ShapeNumbers, d: Any, kept: _Kept, operation: Sequence[int]) -
     d.grids, d.grid_count = grids, len(s.grid_coefficients)
 
 
+def _set_cores(s: ShapeNumbers, d: Any, kept: _Kept, operation: Sequence[int]) -> None:
+    count = len(s.core_half)
+    kinds = _core_kinds(s.core_kind, count)
+    rows = {}
+    for name, tail in CORE_ROWS.items():
+        rows[name] = np.asarray(getattr(s, name), np.float64)
+        if rows[name].shape != (count, *tail):
+            raise ValueError(f"{name} has shape {rows[name].shape}, not {(count, *tail)}")
+    cores = kept.new("abut_core[]", max(count, 1))
+    for i in range(count):
+        cores[i] = (CORE_KINDS.index(kinds[i]), rows["core_half"][i].tolist(), float(rows["core_radius"][i]),
+                    rows["core_position"][i].tolist(), rows["core_rotation"][i].tolist(), operation[i])
+    d.cores, d.core_count = cores, count
+
+
 def definition_of(s: ShapeNumbers) -> tuple[Any, _Kept]:
     """A definition of the C API's, and what it points to."""
     from abut._objects import polygons_of
@@ -352,7 +422,7 @@ def definition_of(s: ShapeNumbers) -> tuple[Any, _Kept]:
         d.surface.face_sizes, d.surface.face_count = kept.array(corners, "uint32_t[]", np.uint32), len(corners)
         d.surface.face_indices = kept.array(indices, "uint32_t[]", np.uint32)
 
-    counts = [len(s.axes), len(s.plane_points), len(s.cloud_points), len(s.grid_coefficients)]
+    counts = [len(s.axes), len(s.plane_points), len(s.cloud_points), len(s.grid_coefficients), len(s.core_half)]
     named = [OPERATIONS.index(word) for word in _operations(s.operation, sum(counts))]
     ends = np.cumsum([0, *counts])
     operation = [named[ends[i]:ends[i + 1]] for i in range(len(counts))]
@@ -374,6 +444,7 @@ def definition_of(s: ShapeNumbers) -> tuple[Any, _Kept]:
         clouds[i] = (kept.array(cloud, "double[]"), len(cloud), operation[2][i])
     d.pointclouds, d.pointcloud_count = clouds, counts[2]
     _set_grids(s, d, kept, operation[3])
+    _set_cores(s, d, kept, operation[4])
     return d, kept
 
 
@@ -390,9 +461,12 @@ def _around(s: ShapeNumbers) -> Arrays:
     """Points (..., 3) around a body's primitives, which say how large it is."""
     signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
     corners = s.position[:, None] + turned(s.rotation[:, None], signs * s.axes[:, None])
+    ends = s.core_half + s.core_radius[:, None]
+    ends[[kind == "disc" for kind in s.core_kind], 1:] = ends[[kind == "disc" for kind in s.core_kind], :2]
+    cores = s.core_position[:, None] + turned(s.core_rotation[:, None], signs * ends[:, None])
     nodes = [s.grid_origin[i] + s.grid_spacing[i] * 0.5 * (signs + 1) * (s.grid_sizes[i] - 1)
              for i in range(len(s.grid_sizes))]
-    return np.concatenate([corners.reshape(-1, 3), *s.plane_points, *s.cloud_points, *nodes])
+    return np.concatenate([corners.reshape(-1, 3), cores.reshape(-1, 3), *s.plane_points, *s.cloud_points, *nodes])
 
 
 def with_contact_mesh(context: Any, s: ShapeNumbers, vertices: int) -> ShapeNumbers:

@@ -250,7 +250,9 @@ class Context(_Owner):
     def body(self, vertices: Any = None, faces: Any = None, *, edges: Any = None, axes: Any = None, exponents: Any = None,
              position: Any = None, rotation: Any = None, plane_normals: Any = None, plane_points: Any = None,
              cloud_points: Any = None, cloud_normals: Any = None, cloud_widths: Any = None, grid_coefficients: Any = None,
-             grid_origin: Any = None, grid_spacing: Any = None, operation: Any = None, union: float | None = None,
+             grid_origin: Any = None, grid_spacing: Any = None, core_half: Any = None, core_radius: Any = None,
+             core_position: Any = None, core_rotation: Any = None, core_kind: Any = None, operation: Any = None,
+             union: float | None = None,
              cells: int = 0, vertices_kept: int | str = 0, tolerance: float = 0.0) -> Body:
         """A body of arrays: of the ShapeNumbers of another; of a mesh and primitives; of a mesh alone, of which a field
         is made as of a bare mesh's file; or of primitives alone, on whose field a contact mesh is made.
@@ -268,7 +270,11 @@ class Context(_Owner):
         cloud_points, cloud_normals, cloud_widths   of each oriented point cloud (M, 3) [m], (M, 3), (M) [m]
         grid_coefficients   of each grid (nx, ny, nz) of a cubic B-spline [m], above 0 in the outer four layers
         grid_origin, grid_spacing   (G, 3) and (G) [m], where node 0 0 0 is, and how far it is to the next
-        operation      "add" or "subtract" of all, or of each primitive: superquadrics, then polyhedra, clouds, grids
+        core_half      (C, 3) half lengths of cores [m]; of discs radius, half length, and a number that is not read
+        core_radius    (C) by which they are grown [m]
+        core_position, core_rotation   (C, 3) [m] and (C, 4), as those of superquadrics
+        core_kind      "box" or "disc" of all, or of each; None: boxes
+        operation      "add" or "subtract" of all, or of each primitive: superquadrics, then polyhedra, clouds, grids, cores
         union          temperature that the primitives were fitted with [m]; None: none is known
         cells, vertices_kept, tolerance   of a mesh alone: those of `load`
         Errors: ValueError for shapes and what does not go together; abut.Error for numbers out of range, by the
@@ -278,7 +284,9 @@ class Context(_Owner):
         given = {"edges": edges, "axes": axes, "exponents": exponents, "position": position, "rotation": rotation,
                  "plane_normals": plane_normals, "plane_points": plane_points, "cloud_points": cloud_points,
                  "cloud_normals": cloud_normals, "cloud_widths": cloud_widths, "grid_coefficients": grid_coefficients,
-                 "grid_origin": grid_origin, "grid_spacing": grid_spacing, "operation": operation, "union": union}
+                 "grid_origin": grid_origin, "grid_spacing": grid_spacing, "core_half": core_half, "core_radius": core_radius,
+                 "core_position": core_position, "core_rotation": core_rotation, "core_kind": core_kind, "operation": operation,
+                 "union": union}
         named = [name for name, value in given.items() if value is not None]
         of_bare_meshes = bool(cells or vertices_kept or tolerance)
         if isinstance(vertices, _bodies.ShapeNumbers):

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COOKIE 0xab07000cu
+#define COOKIE 0xab07000du
 #define SHARP 20.0 /* degrees */
 
 abut_body_def abut_default_body_def(void)

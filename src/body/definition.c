@@ -105,6 +105,9 @@ static abut_status put_parts(const body_parts *p, arena *memory, abut_body_def *
     TRY(put(memory, one->planes, one->count, 6 * sizeof *one->planes, &planes));
     one->planes = planes;
   }
+  def->core_count = p->core_count;
+  TRY(put(memory, p->cores, def->core_count, sizeof *p->cores, &at));
+  def->cores = at;
   def->pointcloud_count = p->pointcloud_count;
   TRY(put(memory, p->pointclouds, def->pointcloud_count, sizeof *p->pointclouds, &at));
   def->pointclouds = at;

@@ -48,6 +48,9 @@ abut_status keep_parts(const abut_body_def *def, body_parts *out)
   for (size_t i = 0; i < def->polyhedron_count; ++i) {
     planes += def->polyhedra[i].count;
   }
+  TRY(copy(&memory, def->cores, def->core_count, sizeof *out->cores));
+  out->cores = memory;
+  out->core_count = def->core_count;
   TRY(allocate(&memory, planes, 6 * sizeof(double)));
   out->planes = memory;
   for (size_t i = 0, next = 0; i < def->polyhedron_count; ++i) {
@@ -118,6 +121,7 @@ void free_parts(body_parts *p)
   free(p->superquadrics);
   free(p->polyhedra);
   free(p->planes);
+  free(p->cores);
   free(p->surface_vertices);
   free(p->surface_sizes);
   free(p->surface_indices);

@@ -66,6 +66,8 @@ typedef struct body_parts {
   size_t pointcloud_count;
   abut_grid *grids;           /* without their coefficients */
   size_t grid_count;
+  abut_core *cores;
+  size_t core_count;
   double *surface_vertices;   /* of the definition's surface, or NULL */
   uint32_t *surface_sizes, *surface_indices;
   size_t surface_vertex_count, surface_face_count;

@@ -294,7 +294,8 @@ double body_thickness(const body *b)
     return 0.0;
   }
   set_coefficients(&p);
-  const double terms = 4.0 * (double)(b->info.superquadrics + b->info.grids + b->info.height_fields + 1) +
+  const double terms = 4.0 * (double)(b->info.superquadrics + b->info.grids + b->info.height_fields + b->info.cores +
+                                     1) +
                        (double)b->info.planes + 2.0 * (double)b->info.points;
   const double rays = WORK / (terms * RAY_POINTS);
   const size_t places = b->info.edges ? b->info.edges : b->info.vertices;

@@ -20,10 +20,12 @@ static abut_status pack(const body *b, probe *out)
   const abut_body_def def = {.superquadrics = b->parts.superquadrics,
                              .superquadric_count = b->parts.superquadric_count,
                              .polyhedra = b->parts.polyhedra,
-                             .polyhedron_count = b->parts.polyhedron_count};
+                             .polyhedron_count = b->parts.polyhedron_count,
+                             .cores = b->parts.cores,
+                             .core_count = b->parts.core_count};
   size_t count;
   void *memory;
-  if (info->primitives == info->superquadrics + info->polyhedra) {
+  if (info->primitives == info->superquadrics + info->polyhedra + info->cores) {
     return pack_primitives(&def, sizeof(double), &out->head, &count, &out->shape);
   }
   TRY(allocate(&memory, b->head_count, sizeof(int)));

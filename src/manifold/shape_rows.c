@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* The families' places in the list of geometry/families.h. */
-enum { SUPERQUADRICS, POLYHEDRA, POINTCLOUDS, GRIDS, HEIGHT_FIELDS };
-_Static_assert(HEIGHT_FIELDS + 1 == FAMILY_COUNT, "each family has derivatives by its shape, or says why not");
+enum { SUPERQUADRICS, POLYHEDRA, POINTCLOUDS, GRIDS, HEIGHT_FIELDS, CORES };
+_Static_assert(CORES + 1 == FAMILY_COUNT, "each family has derivatives by its shape, or says why not");
 
 shape_walk shape_walk_begin(const body *b, size_t sites, bool vertices)
 {

@@ -237,11 +237,53 @@ static void test_others(void)
   test_body("with a grid", &def, 0.01, 1.0, shares);
 }
 
+/* Cores bound balls inside them, too, which `try_balls` does not look at. */
+static void test_core_inside(const char *what, const abut_body_def *def, double union_tau, double size)
+{
+  body b = make_body(def, union_tau);
+  uint64_t seed = 78;
+  size_t inside = 0;
+  double worst = -HUGE_VAL;
+  for (int i = 0; i < 2000; ++i) {
+    const double radius = size * pow(10.0, 3.0 * random_uniform(&seed) - 3.0);
+    const real x[3] = {(real)(0.2 * size * random_normal(&seed)), (real)(0.2 * size * random_normal(&seed)),
+                       (real)(0.2 * size * random_normal(&seed))};
+    const double low = bound(&b, x, (real)radius);
+    inside += low < 0.0;
+    worst = fmax(worst, low - least_in_ball(&b, x, radius, &seed));
+  }
+  printf("%-28s %zu of 2000 balls inside, above by %.1e\n", what, inside, worst);
+  check(inside > 500 && worst <= 0.0, "%s: a bound is above a distance by %g", what, worst);
+  free_body(&b);
+}
+
+static void test_cores(void)
+{
+  static const double shares[3] = {0.97, 0.97, 0.97};
+  for (int i = 0; i < 3; ++i) {
+    const double s = i == 1 ? 1e-3 : i == 2 ? 1e3 : 1.0;
+    const abut_core cores[] = {
+      {ABUT_CORE_BOX, {0.4 * s, 0.3 * s, 0.2 * s}, 0.1 * s, {0.1 * s, 0, 0}, {0.9, 0.1, 0.3, 0.2}, ABUT_ADD},
+      {ABUT_CORE_DISC, {0.4 * s, 0.3 * s}, 0.02 * s, {0, -0.2 * s, 0}, {0.2, 0.7, 0.3, 0.1}, ABUT_ADD},
+      {ABUT_CORE_BOX, {0, 0, 0.5 * s}, 0.2 * s, {0, 0, 0.2 * s}, {0.5, 0.5, -0.3, 0.1}, ABUT_ADD},
+      {ABUT_CORE_BOX, {0, 0, 0}, 0.3 * s, {0.2 * s, 0, 0}, {1, 0, 0, 0}, ABUT_SUBTRACT},
+    };
+    for (size_t count = 1; count <= 4; ++count) {
+      char what[48];
+      const abut_body_def def = {.cores = cores, .core_count = count};
+      snprintf(what, sizeof what, "cores: %zu, %g m", count, s);
+      test_body(what, &def, 0.01 * s, s, shares);
+      test_core_inside(what, &def, 0.01 * s, s);
+    }
+  }
+}
+
 int main(void)
 {
   test_grids();
   test_wrong_grids();
   test_heights();
   test_others();
+  test_cores();
   return check_finish();
 }

@@ -18,7 +18,7 @@
 #include "body/parts.h" /* behind the kernels' text, which has words of these for its own */
 #include "family/family.h"
 
-enum { SUPERQUADRICS, POLYHEDRA, CLOUDS, GRIDS, HEIGHTS };
+enum { SUPERQUADRICS, POLYHEDRA, CLOUDS, GRIDS, HEIGHTS, CORES };
 enum { STARTS = 12, STEPS = 60 };
 
 typedef struct body {
@@ -267,6 +267,26 @@ static void heights(void)
   }
 }
 
+static void cores(void)
+{
+  uint64_t seed = 37;
+  for (int i = 0; i < 90; ++i) {
+    const double size = i % 3 == 0 ? 1.0 : i % 3 == 1 ? 1e-3 : 1e3;
+    abut_core c = {.kind = i % 2 ? ABUT_CORE_DISC : ABUT_CORE_BOX, .radius = size * (i % 5 ? 0.1 : 0.5)};
+    char what[40];
+    for (int k = 0; k < 3; ++k) {
+      c.half[k] = i % 2 || i % 4 > k ? size * (0.1 + random_uniform(&seed)) : 0.0;
+      c.position[k] = 2.0 * size * random_normal(&seed);
+    }
+    for (int k = 0; k < 4; ++k) {
+      c.quaternion[k] = i % 7 ? random_normal(&seed) : k == 0;
+    }
+    snprintf(what, sizeof what, "core %d", i);
+    const double slack = try_reaches(what, &(abut_body_def){.cores = &c, .core_count = 1}, CORES, size);
+    check(slack < 0.02, "%s: a box is %g too large", what, slack);
+  }
+}
+
 static void clouds(void)
 {
   static const double points[14] = {0, 0, 0.2, 0, 0, 1, 0.1, 0.1, 0, 0.2, 0, 0, 1, 0.1};
@@ -289,6 +309,7 @@ int main(void)
   deep_grids();
   wrong_grids();
   heights();
+  cores();
   clouds();
   return check_finish();
 }

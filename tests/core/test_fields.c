@@ -204,6 +204,154 @@ static void test_closed_forms(abut_context context)
   }
 }
 
+/* ---- cores: in the frame of a core, which lies somewhere in the body's ---- */
+
+static const double core_turn[4] = {0.8, 0.2, -0.4, 0.4}, core_at[3] = {0.3, -0.2, 0.1};
+
+/* Takes a place of the body's frame to the core's. */
+static void to_core(const double *x, double y[3])
+{
+  const double w = core_turn[0], *q = core_turn + 1;
+  double d[3], c[3];
+  for (int k = 0; k < 3; ++k) {
+    d[k] = x[k] - core_at[k];
+  }
+  for (int k = 0; k < 3; ++k) { /* the inverse rotation: with -q */
+    const int i = (k + 1) % 3, j = (k + 2) % 3;
+    c[k] = -(q[i] * d[j] - q[j] * d[i]) + w * d[k];
+  }
+  for (int k = 0; k < 3; ++k) {
+    const int i = (k + 1) % 3, j = (k + 2) % 3;
+    y[k] = d[k] - 2.0 * (q[i] * c[j] - q[j] * c[i]);
+  }
+}
+
+/* The exact distance of a grown core, outside of the core itself; inside how far the nearest plane is. */
+static double grown_distance(const abut_core *c, const double *x)
+{
+  double y[3], beyond2 = 0.0, most = -HUGE_VAL;
+  to_core(x, y);
+  const bool disc = c->kind == ABUT_CORE_DISC;
+  const double over[3] = {disc ? hypot(y[0], y[1]) - c->half[0] : fabs(y[0]) - c->half[0],
+                          disc ? fabs(y[2]) - c->half[1] : fabs(y[1]) - c->half[1],
+                          disc ? -HUGE_VAL : fabs(y[2]) - c->half[2]};
+  for (int k = 0; k < 3; ++k) {
+    most = fmax(most, over[k]);
+    beyond2 += over[k] > 0.0 ? over[k] * over[k] : 0.0;
+  }
+  return (most > 0.0 ? sqrt(beyond2) : most) - c->radius;
+}
+
+/* share: how far a distance may be off outside, in radii; beneath: the same to 0.4 radii below the surface. */
+static void check_core(abut_context context, const char *what, abut_core c, double share, double beneath)
+{
+  static samples s;
+  double outside = 0.0, under = 0.0, inside = 0.0, slope = 0.0;
+  size_t deep = 0, near = 0;
+  abut_body_def def = abut_default_body_def();
+  memcpy(c.position, core_at, sizeof core_at);
+  memcpy(c.quaternion, core_turn, sizeof core_turn);
+  random_samples(&s, 0.7);
+  def.cores = &c;
+  def.core_count = 1;
+  if (!evaluate(context, def, 0.01, 0.01, &s)) {
+    return;
+  }
+  for (size_t i = 0; i < POINTS; ++i) {
+    const double exact = grown_distance(&c, s.points + 3 * i);
+    if (exact > -0.4 * c.radius) {
+      double *worst = exact < 0.0 ? &under : &outside;
+      *worst = fmax(*worst, fabs(s.d[i] - exact) / c.radius);
+      ++near;
+    } else if (exact < -1.5 * c.radius) { /* the soft maximum of six planes: of a temperature of a quarter radius */
+      inside = fmax(inside, fmax(exact - s.d[i], s.d[i] - exact - 0.25 * c.radius * log(6.0)) / c.radius);
+      ++deep;
+    }
+    const double *x = s.points + 3 * i, *other = s.points + 3 * ((i + 1) % POINTS);
+    const double apart = hypot(hypot(x[0] - other[0], x[1] - other[1]), x[2] - other[2]);
+    slope = fmax(slope, fabs(s.d[i] - s.d[(i + 1) % POINTS]) / apart);
+  }
+  printf("%-28s off by %.5f radii, beneath by %.5f, at %zu places, %.5f in the core at %zu; slope %.5f\n", what,
+         outside, under, near, inside, deep, slope);
+  check(outside <= share + sharp / c.radius, "%s: a distance is off by %g radii", what, outside);
+  check(under <= beneath + sharp / c.radius, "%s: beneath the surface a distance is off by %g radii", what, under);
+  check(near > POINTS / 2, "%s: %zu places are outside of the core", what, near);
+  check(inside <= 0.01 + sharp, "%s: in the core a distance is off by %g radii", what, inside);
+  check(slope <= 1.0 + sharp, "%s: the distance has a slope of %g", what, slope);
+}
+
+/* Places, and what the float64 reference has there, of three cores less a fourth: distance and normal. */
+static const double core_answers[][7] = {
+    {-0.722, -1.192, -0.224, 0.816331384727, -0.4664401354061, -0.8843133023164, -0.02058114252592},
+    {0.147, 0.398, 0.038, -0.03639457220109, 0.0196342417484, -0.941525969217, -0.336367872782},
+    {-0.193, -0.275, 0.262, 0.02486194261065, -0.7251988428869, -0.4438200273432, 0.5264127863223},
+    {0.572, 0.095, -0.432, 0.05955602851731, 0.7263157894762, 0.44210526364, -0.5263157890643},
+    {-0.862, 1.44, 0.183, 0.810337483811, -0.5016364102849, 0.8625840137701, 0.06564854197702},
+    {-0.606, -0.029, -0.407, 0.2170343553761, -0.6018619421723, -0.4150635136249, -0.6822642319666},
+    {-0.22, -0.171, -0.25, -0.09693117331106, -0.6104680629093, 0.06219908080378, -0.7895948445336},
+    {0.194, -0.022, -0.206, -0.01587048805476, 0.1246306725901, -0.3058777074635, 0.9438781825668},
+    {0.369, 0.747, -1.479, 0.9844339001177, 0.192128966052, 0.3862240982695, -0.9021737118309},
+    {-0.09, -0.343, -0.061, -0.1143795888472, 0.2893717815571, -0.9101671581153, -0.2964113970916},
+    {-0.451, 0.007, -0.013, -0.07195854035708, -0.7768981262891, -0.5915958213618, 0.2155079708842},
+    {-0.107, -0.367, -0.139, -0.07465014453141, 0.3152198722572, -0.8950534752504, -0.3154611046948},
+    {-0.982, -1.22, 0.202, 1.057812504572, -0.5979244069987, -0.7219357409175, 0.3482745892254},
+    {-0.388, 0.41, 0.251, -0.1069425598661, -0.4128707415648, 0.3492557176341, 0.8411647843667},
+    {-0.699, 0.095, -0.386, 0.2293722264802, -0.810816017878, -0.2247235217407, -0.5404412307809},
+    {0.012, 0.015, -0.696, 0.1251972202586, -0.6105263123997, 0.06315789279004, -0.789473686987},
+    {-0.21, -0.23, 0.866, 0.4082150589181, -0.1335102358822, -0.508099565271, 0.8508876827673},
+    {-0.414, 0.258, -0.385, 0.02586599103869, -0.2346213217641, -0.1496556653181, -0.9604977965674},
+    {-0.116, -0.294, 0.507, 0.1165922030932, -0.5058886218946, -0.4406347329758, 0.7415643831333},
+    {0.199, 0.851, 0.225, 0.2287925621755, 0.668608098887, 0.7433609526816, 0.01943461165114},
+    {0.76, 0.757, -0.546, 0.5534507632563, 0.6834075961243, 0.5457913054458, -0.4848359603603},
+    {-0.025, 0.473, -0.139, -0.1322434489774, 0.475476242376, -0.2927948492635, -0.8295742999753},
+    {0.066, -0.007, 0.213, 0.1221568677261, 0.9509800228961, 0.3081749492918, -0.02579140710616},
+    {-0.128, -0.053, 0.085, -0.07433724594613, 0.9180200495847, 0.3963795555801, 0.0110651017846},
+};
+
+static void test_core_answers(abut_context context)
+{
+  static const abut_core cores[] = {
+    {ABUT_CORE_BOX, {0.4, 0.25, 0.3}, 0.1, {0.1, 0.0, -0.1}, {0.9, 0.1, 0.3, 0.2}, ABUT_ADD},
+    {ABUT_CORE_DISC, {0.3, 0.2}, 0.15, {-0.2, 0.3, 0.1}, {0.2, 0.7, 0.3, 0.1}, ABUT_ADD},
+    {ABUT_CORE_BOX, {0.0, 0.0, 0.3}, 0.2, {0.3, -0.3, 0.2}, {0.5, 0.5, -0.3, 0.1}, ABUT_ADD},
+    {ABUT_CORE_DISC, {0.2, 0.4}, 0.05, {0.2, 0.0, 0.3}, {1.0, 0.2, 0.0, 0.4}, ABUT_SUBTRACT},
+  };
+  enum { PLACES = sizeof core_answers / sizeof core_answers[0] };
+  static samples s;
+  double worst_d = 0.0, worst_n = 0.0;
+  abut_body_def def = abut_default_body_def();
+  def.cores = cores;
+  def.core_count = 4;
+  random_samples(&s, 0.5);
+  for (size_t i = 0; i < PLACES; ++i) {
+    memcpy(s.points + 3 * i, core_answers[i], 3 * sizeof(double));
+  }
+  if (!evaluate(context, def, 0.02, 0.01, &s)) {
+    return;
+  }
+  for (size_t i = 0; i < PLACES; ++i) {
+    worst_d = fmax(worst_d, fabs(s.d[i] - core_answers[i][3]));
+    for (size_t k = 0; k < 3; ++k) {
+      worst_n = fmax(worst_n, fabs(s.n[3 * i + k] - core_answers[i][4 + k]));
+    }
+  }
+  printf("cores, against the reference: distances off by %.1e, normals by %.1e\n", worst_d, worst_n);
+  check(worst_d <= 1e-12 + sharp && worst_n <= 1e-11 + blunt, "cores: off by %g and %g", worst_d, worst_n);
+}
+
+/* How far distances are off is docs/spec.md's, section 4. */
+static void test_cores(abut_context context)
+{
+  check_core(context, "core: a box", (abut_core){.half = {0.5, 0.3, 0.4}, .radius = 0.1}, 0.013, 0.022);
+  check_core(context, "core: a small radius", (abut_core){.half = {0.5, 0.3, 0.4}, .radius = 1e-3}, 0.013, 0.022);
+  check_core(context, "core: a sphere", (abut_core){.radius = 0.6}, 0.00004, 0.00004);
+  check_core(context, "core: a capsule", (abut_core){.half = {0, 0, 0.5}, .radius = 0.3}, 0.0065, 0.011);
+  check_core(context, "core: a sheet", (abut_core){.half = {0, 0.4, 0.5}, .radius = 0.2}, 0.013, 0.022);
+  check_core(context, "core: a cylinder", (abut_core){.kind = ABUT_CORE_DISC, .half = {0.5, 0.3}, .radius = 0.1}, 0.0065,
+             0.011);
+  test_core_answers(context);
+}
+
 /* Normals of polyhedra and clouds are their phi's direction of steepest ascent. A superquadric's is
  * grad h, the surface's normal: there the two agree. */
 static void test_normals(abut_context context)
@@ -532,6 +680,7 @@ int main(int argc, char **argv)
     return 77;
   }
   test_closed_forms(context);
+  test_cores(context);
   test_normals(context);
   test_segments(context);
   test_triangles(context);

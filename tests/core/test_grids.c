@@ -368,6 +368,9 @@ static void test_copies(abut_context context)
     {{0.5, 0.3, 0.3}, {1.0, 0.7}, {0, 0.1, 0}, {1, 0, 0, 0}, ABUT_ADD}};
   static const abut_polyhedron polyhedron = {planes, 4, ABUT_ADD};
   static const abut_pointcloud cloud = {points, 2, ABUT_ADD};
+  static const abut_core cores[2] = {
+    {ABUT_CORE_DISC, {0.1, 0.2, 7}, 0.03, {0.1, 0.2, 0}, {2, 0, 0, 0}, ABUT_SUBTRACT},
+    {ABUT_CORE_BOX, {0.1, 0, 0.3}, 0.1, {0, 0.1, 0}, {1, 1, 0, 0}, ABUT_ADD}};
   uint64_t seed = 5;
   abut_body body, again;
   abut_body_copy copy;
@@ -381,6 +384,8 @@ static void test_copies(abut_context context)
   def.polyhedron_count = 1;
   def.pointclouds = &cloud;
   def.pointcloud_count = 1;
+  def.cores = cores;
+  def.core_count = 2;
   def.union_ = 0.01;
   def.surface = (abut_surface){def.vertices, 3, def.face_sizes, def.face_indices, 1};
   REQUIRE_OK(abut_create_body(context, &def, &body));
@@ -393,6 +398,7 @@ static void test_copies(abut_context context)
   CHECK(memcmp(got->vertices, def.vertices, 9 * sizeof(double)) == 0 && got->union_ == 0.01);
   CHECK(memcmp(got->face_indices, def.face_indices, 3 * sizeof(uint32_t)) == 0);
   CHECK(memcmp(got->superquadrics, quadrics, sizeof quadrics) == 0);
+  CHECK(memcmp(got->cores, cores, sizeof cores) == 0);
   CHECK(memcmp(got->polyhedra[0].planes, planes, sizeof planes) == 0);
   CHECK(memcmp(got->pointclouds[0].points, points, sizeof points) == 0);
   for (int i = 0; i < 2; ++i) {

@@ -60,6 +60,12 @@ static grid_sample samples[2]; /* one added, one subtracted */
 static abut_grid grids[2];
 static height_sample grounds[2]; /* likewise */
 static abut_height_field heights[2];
+static const abut_core cores[] = {
+  {ABUT_CORE_BOX, {0.4, 0.25, 0.3}, 0.1, {0.1, 0.0, -0.1}, {0.9, 0.1, 0.3, 0.2}, ABUT_ADD},
+  {ABUT_CORE_DISC, {0.3, 0.2}, 0.15, {-0.2, 0.3, 0.1}, {0.2, 0.7, 0.3, 0.1}, ABUT_ADD},
+  {ABUT_CORE_BOX, {0.0, 0.0, 0.3}, 0.2, {0.3, -0.3, 0.2}, {0.5, 0.5, -0.3, 0.1}, ABUT_ADD},
+  {ABUT_CORE_DISC, {0.2, 0.4}, 0.05, {0.2, 0.0, 0.3}, {1.0, 0.2, 0.0, 0.4}, ABUT_SUBTRACT},
+};
 
 static void fill_primitives(void)
 {
@@ -84,7 +90,7 @@ static void fill_primitives(void)
 
 static body make_body(const char *name, double sharpness, const abut_superquadric *solid,
                       size_t solid_count, size_t polyhedron_count, size_t cloud_count,
-                      size_t grid_count, size_t height_count)
+                      size_t grid_count, size_t height_count, size_t core_count)
 {
   abut_body_def def = abut_default_body_def();
   def.superquadrics = solid;
@@ -97,6 +103,8 @@ static body make_body(const char *name, double sharpness, const abut_superquadri
   def.grid_count = grid_count;
   def.height_fields = heights;
   def.height_field_count = height_count;
+  def.cores = cores;
+  def.core_count = core_count;
   body b = {.name = name, .c = coefficients_of(sharpness), .grids = grid_count > 0};
   size_t count;
   CHECK_OK(pack_primitives(&def, sizeof(real), &b.head, &count, &b.shape));
@@ -297,24 +305,27 @@ static void test_bodies(void)
   const struct {
     const char *name;
     double sharpness;
-    size_t solids, polyhedra, clouds, grids, heights;
+    size_t solids, polyhedra, clouds, grids, heights, cores;
     double floor;
   } cases[] = {
-    {"a superquadric", 0.05, 1, 0, 0, 0, 0, LEAST},
-    {"superquadrics", 0.05, 4, 0, 0, 0, 0, 1e-3},
-    {"superquadrics, sharp", 1e-6, 4, 0, 0, 0, 0, 1e-3},
-    {"a polyhedron", 0.05, 0, 1, 0, 0, 0, LEAST},
-    {"a cloud", 0.05, 0, 0, 1, 0, 0, 1e-3},
-    {"a grid", 0.05, 0, 0, 0, 1, 0, 1e-3},
-    {"a height field", 0.05, 0, 0, 0, 0, 1, 1e-3},
-    {"a height field, sharp", 1e-3, 0, 0, 0, 0, 1, 1e-3},
-    {"mixed", 0.05, 4, 1, 1, 1, 1, 1e-3},
-    {"mixed, subtracted", 0.05, 5, 2, 2, 2, 2, 1e-3},
-    {"mixed, subtracted, sharp", 1e-3, 5, 2, 2, 2, 2, 1e-3},
+    {"a superquadric", 0.05, 1, 0, 0, 0, 0, 0, LEAST},
+    {"superquadrics", 0.05, 4, 0, 0, 0, 0, 0, 1e-3},
+    {"superquadrics, sharp", 1e-6, 4, 0, 0, 0, 0, 0, 1e-3},
+    {"a polyhedron", 0.05, 0, 1, 0, 0, 0, 0, LEAST},
+    {"a cloud", 0.05, 0, 0, 1, 0, 0, 0, 1e-3},
+    {"a grid", 0.05, 0, 0, 0, 1, 0, 0, 1e-3},
+    {"a height field", 0.05, 0, 0, 0, 0, 1, 0, 1e-3},
+    {"a height field, sharp", 1e-3, 0, 0, 0, 0, 1, 0, 1e-3},
+    {"cores", 0.05, 0, 0, 0, 0, 0, 3, 1e-3},
+    {"cores, sharp", 1e-3, 0, 0, 0, 0, 0, 3, 1e-3},
+    {"mixed", 0.05, 4, 1, 1, 1, 1, 3, 1e-3},
+    {"mixed, subtracted", 0.05, 5, 2, 2, 2, 2, 4, 1e-3},
+    {"mixed, subtracted, sharp", 1e-3, 5, 2, 2, 2, 2, 4, 1e-3},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     body b = make_body(cases[i].name, cases[i].sharpness, solids, cases[i].solids,
-                       cases[i].polyhedra, cases[i].clouds, cases[i].grids, cases[i].heights);
+                       cases[i].polyhedra, cases[i].clouds, cases[i].grids, cases[i].heights,
+                       cases[i].cores);
     compare_body(&b, cases[i].floor);
     free_body(&b);
   }
@@ -332,7 +343,7 @@ static void test_exponents(void)
     const abut_superquadric s = {{0.3, 0.2, 0.5}, {exponents[i / 6], exponents[i % 6]}, {0, 0, 0},
                                  {1, 0, 0, 0}, ABUT_ADD};
     snprintf(name, sizeof name, "exponents %g, %g", exponents[i / 6], exponents[i % 6]);
-    body b = make_body(name, 0.05, &s, 1, 0, 0, 0, 0);
+    body b = make_body(name, 0.05, &s, 1, 0, 0, 0, 0, 0);
     worst w = {0};
     for (size_t k = 0; k < sizeof places / sizeof places[0]; ++k) {
       const real x[3] = {(real)places[k][0], (real)places[k][1], (real)places[k][2]};
@@ -347,7 +358,7 @@ static void test_exponents(void)
 static void test_sphere(void)
 {
   const abut_superquadric ball = {{0.5, 0.5, 0.5}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
-  body b = make_body("a sphere", 0.05, &ball, 1, 0, 0, 0, 0);
+  body b = make_body("a sphere", 0.05, &ball, 1, 0, 0, 0, 0, 0);
   const real x[3] = {R(0.6), R(-0.48), R(0.64)}; /* |x|^2 = 1 */
   real jet[ENTRIES], want[ENTRIES] = {R(0.5), x[0], x[1], x[2], x[0], x[1], x[2]};
   for (int i = 0; i < 9; ++i) {
@@ -362,7 +373,7 @@ static void test_sphere(void)
 /* ---- the ends of what is allowed: every number stays finite ---- */
 
 static void test_finite_body(const abut_superquadric *solid, const abut_pointcloud *cloud,
-                             double sharpness, double normal)
+                             const abut_core *core, double sharpness, double normal)
 {
   static const double steps[] = {0.0, 1e-30, -1e-12, 1e-6, 1.0, -1.0, 1e3, 1e6, -1e9, 1e12};
   enum { STEPS = sizeof steps / sizeof steps[0] };
@@ -371,6 +382,8 @@ static void test_finite_body(const abut_superquadric *solid, const abut_pointclo
   def.superquadric_count = solid ? 2 : 0;
   def.pointclouds = cloud;
   def.pointcloud_count = cloud ? 1 : 0;
+  def.cores = core;
+  def.core_count = core ? 2 : 0;
   body b = {.name = "extremes", .c = coefficients_of(sharpness)};
   b.c.normal = (real)normal;
   size_t count;
@@ -405,14 +418,24 @@ static void test_finite(void)
       {{a[2], a[0], a[1]}, {*e2, *e1}, {1, 0, 0}, {1, 0.5, 0, 0.1},
        i % 2 ? ABUT_ADD : ABUT_SUBTRACT},
     };
-    test_finite_body(pair, NULL, sharpness[i % 3], normal[i / 3 % 3]);
+    test_finite_body(pair, NULL, NULL, sharpness[i % 3], normal[i / 3 % 3]);
   }
   static const double widths[] = {1e-6, 1e-3, 1.0, 1e6};
   for (int i = 0; i < 16; ++i) {
     const double numbers[] = {0, 0, 0, 1, 0, 0, widths[i % 4], 1, 0, 0, 0, 1, 0, widths[i / 4],
                               -1, 2, 0, 0, 0.6, 0.8, widths[i % 4]};
     const abut_pointcloud cloud = {numbers, 3, ABUT_ADD};
-    test_finite_body(NULL, &cloud, 0.01, normal[i % 3]);
+    test_finite_body(NULL, &cloud, NULL, 0.01, normal[i % 3]);
+  }
+  static const double radii[] = {1e-6, 1e-3, 1.0, 1e6}, halves[] = {0.0, 1e-30, 1e-3, 1.0, 1e6};
+  for (int i = 0; i < 4 * 5 * 5 * 3; ++i) {
+    const double a = halves[i / 4 % 5], b = halves[i / 20 % 5], radius = radii[i % 4];
+    const bool disc = a > 0.0 && b > 0.0 && i % 2;
+    const abut_core pair[] = {
+      {disc ? ABUT_CORE_DISC : ABUT_CORE_BOX, {a, b, a}, radius, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD},
+      {ABUT_CORE_BOX, {b, a, b}, radii[(i + 1) % 4], {1, 0, 0}, {1, 0.5, 0, 0.1}, i % 3 ? ABUT_ADD : ABUT_SUBTRACT},
+    };
+    test_finite_body(NULL, NULL, pair, sharpness[i % 3], normal[i / 3 % 3]);
   }
 }
 
@@ -423,7 +446,7 @@ static void test_grid_places(void)
 {
   static const double cells[] = {-30.0, -1.0, 0.0, 0.4, 1.0, 1.3, 2.0, 2.5, 4.0, 5.0, 6.3, 8.0};
   enum { CELLS = sizeof cells / sizeof cells[0] };
-  body b = make_body("a grid", 0.05, solids, 0, 0, 0, 1, 0);
+  body b = make_body("a grid", 0.05, solids, 0, 0, 0, 1, 0, 0);
   worst w = {0};
   for (int i = 0; i < CELLS * CELLS * CELLS; ++i) {
     const double u[3] = {cells[i % CELLS], 11.0 - cells[i / CELLS % CELLS],
@@ -441,7 +464,7 @@ static void test_grid_places(void)
 /* Across borders nothing jumps, up to second derivatives. */
 static void test_grid_seams(void)
 {
-  body b = make_body("a grid", 0.05, solids, 0, 0, 0, 1, 0);
+  body b = make_body("a grid", 0.05, solids, 0, 0, 0, 1, 0, 0);
   uint64_t seed = 63;
   double most[2] = {0.0, 0.0};
   for (int i = 0; i < 2000; ++i) {
@@ -478,7 +501,7 @@ static void test_height_places(void)
   static const double cells[] = {-30.0, -3.0, -2.0, -1.3, -1.0, 0.0, 0.4, 2.0, 6.5, 9.0, 9.7};
   static const double above[] = {-1.0, -0.7, -0.2, 0.0, 0.3, 5.0};
   enum { CELLS = sizeof cells / sizeof cells[0], ABOVE = sizeof above / sizeof above[0] };
-  body b = make_body("a height field", 0.05, solids, 0, 0, 0, 0, 1);
+  body b = make_body("a height field", 0.05, solids, 0, 0, 0, 0, 1, 0);
   worst w = {0};
   for (int i = 0; i < CELLS * CELLS * ABOVE; ++i) {
     const double u = cells[i % CELLS], v = (HEIGHT_ROWS - 1) - cells[i / CELLS % CELLS];
@@ -498,7 +521,7 @@ static void test_height_seams(void)
   height_sample calm;
   height_sample_make(&calm, &seed, 0.0, 1.0, ABUT_ADD);
   heights[0] = calm.field;
-  body b = make_body("a height field", 0.05, solids, 0, 0, 0, 0, 1);
+  body b = make_body("a height field", 0.05, solids, 0, 0, 0, 0, 1, 0);
   heights[0] = grounds[0].field;
   double most[2] = {0.0, 0.0};
   for (int i = 0; i < 2000; ++i) {
@@ -605,15 +628,16 @@ static void test_second_derivatives(void)
 {
   const struct {
     const char *name;
-    size_t solids, polyhedra, clouds, grids, heights;
-  } cases[] = {{"superquadrics", 4, 0, 0, 0, 0}, {"a polyhedron", 0, 1, 0, 0, 0},
-               {"a cloud", 0, 0, 1, 0, 0}, {"mixed, subtracted", 5, 2, 2, 0, 0},
-               {"a grid", 0, 0, 0, 1, 0}, {"grids, subtracted", 1, 0, 0, 2, 0},
-               {"a height field", 0, 0, 0, 0, 1}, {"height fields, subtracted", 1, 1, 0, 0, 2}};
+    size_t solids, polyhedra, clouds, grids, heights, cores;
+  } cases[] = {{"superquadrics", 4, 0, 0, 0, 0, 0}, {"a polyhedron", 0, 1, 0, 0, 0, 0},
+               {"a cloud", 0, 0, 1, 0, 0, 0}, {"mixed, subtracted", 5, 2, 2, 0, 0, 0},
+               {"a grid", 0, 0, 0, 1, 0, 0}, {"grids, subtracted", 1, 0, 0, 2, 0, 0},
+               {"a height field", 0, 0, 0, 0, 1, 0}, {"height fields, subtracted", 1, 1, 0, 0, 2, 0},
+               {"a core", 0, 0, 0, 0, 0, 1}, {"cores, subtracted", 1, 0, 0, 0, 0, 4}};
   uint64_t seed = 62;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     body b = make_body(cases[i].name, 0.05, solids, cases[i].solids, cases[i].polyhedra,
-                       cases[i].clouds, cases[i].grids, cases[i].heights);
+                       cases[i].clouds, cases[i].grids, cases[i].heights, cases[i].cores);
     tally t = {0};
     for (int k = 0; k < 200; ++k) {
       double x[3] = {0.6 * random_normal(&seed), 0.6 * random_normal(&seed),

@@ -202,6 +202,47 @@ static void test_smoothing(abut_context context)
   CHECK_OK(abut_destroy_body(box));
 }
 
+static void test_cores(abut_context context)
+{
+  static const double origin[3] = {0, 0, 0};
+  const abut_core good = {ABUT_CORE_BOX, {1, 0, 1}, 0.1, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+  abut_core c = good;
+  abut_body_def def = abut_default_body_def();
+  abut_body body;
+  def.vertices = origin;
+  def.vertex_count = 1;
+  def.cores = &c;
+  def.core_count = 1;
+  c.half[1] = -1e-6;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "core 0: length 1 of its box is -1e-06",
+          "a length below 0");
+  c.half[1] = NAN;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "length 1 of its box is nan", "no length");
+  c.half[1] = 0.0;
+  c.kind = ABUT_CORE_DISC;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "length 1 of its disc is 0", "a flat disc");
+  c.kind = (abut_core_kind)2;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "there is no kind 2", "a kind");
+  static const double radii[] = {0.0, -1.0, 9e-7, 2e6, INFINITY, NAN};
+  for (size_t i = 0; i < sizeof radii / sizeof *radii; ++i) {
+    c = good;
+    c.radius = radii[i];
+    refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "core 0: radius is", "a radius");
+  }
+  c = good;
+  c.position[0] = 2e6;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "core 0: position is 2e+06 0 0", "a position");
+  c = good;
+  c.quaternion[0] = 0.0;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "core 0: rotation", "no quaternion");
+  c = good;
+  c.operation = ABUT_SUBTRACT;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "no added primitive", "a body of a hole");
+  c = good;
+  def.cores = NULL;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT, "primitives are counted but not given", "no cores");
+}
+
 static void test_bodies(abut_context context)
 {
   double vertices[24];
@@ -488,6 +529,7 @@ int main(int argc, char **argv)
   test_contexts();
   test_smoothing(context);
   test_bodies(context);
+  test_cores(context);
   test_batches(context);
   test_rejected(context, precision);
   test_extremes(context, precision);

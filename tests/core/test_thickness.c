@@ -104,6 +104,14 @@ static void test_boxes(abut_context context)
     def.superquadric_count = 1;
     snprintf(what, sizeof what, "superquadric %zu%s", i / 2, i % 2 ? ", turned" : "");
     expect(context, &def, thick, 0.97, 1.03, what);
+    def.superquadric_count = 0;
+    const double radius = 0.01 * thick;
+    const abut_core core = {ABUT_CORE_BOX, {half[0] - radius, half[1] - radius, half[2] - radius}, radius, {0, 0, 0},
+                            {q[0], q[1], q[2], q[3]}, ABUT_ADD};
+    def.cores = &core;
+    def.core_count = 1;
+    snprintf(what, sizeof what, "core %zu%s", i / 2, i % 2 ? ", turned" : "");
+    expect(context, &def, thick, 0.98, 1.02, what);
   }
 }
 

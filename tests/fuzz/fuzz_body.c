@@ -15,6 +15,16 @@ static void check_superquadric(const abut_superquadric *s)
   }
 }
 
+static void check_core(const abut_core *c)
+{
+  PROMISE(c->kind == ABUT_CORE_BOX || c->kind == ABUT_CORE_DISC);
+  PROMISE(c->radius > 0 && isfinite(c->radius));
+  for (int i = 0; i < 3; i++) {
+    PROMISE(c->half[i] >= 0 && isfinite(c->half[i]) && isfinite(c->position[i]));
+  }
+  PROMISE(c->kind == ABUT_CORE_BOX || (c->half[0] > 0 && c->half[1] > 0));
+}
+
 static void check_finite(const double *x, size_t count)
 {
   PROMISE(count > 0);
@@ -34,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
   PROMISE(b.mesh_path || (def->height_field_count && def->vertex_count && def->surface.face_count));
   PROMISE(b.cloud.source ||
           def->superquadric_count + def->polyhedron_count + def->pointcloud_count +
-              def->height_field_count > 0);
+              def->height_field_count + def->core_count > 0);
   PROMISE(b.cloud.eps1 >= 0.0 && (b.cloud.source == CLOUD_POINTS) == (b.cloud.count > 0));
   if (b.cloud.count) {
     check_finite(b.cloud.points, 7 * b.cloud.count);
@@ -51,6 +61,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
   for (size_t i = 0; i < def->height_field_count; i++) {
     const abut_height_field *h = &def->height_fields[i];
     check_finite(h->heights, h->rows * h->columns);
+  }
+  for (size_t i = 0; i < def->core_count; i++) {
+    check_core(&def->cores[i]);
   }
   body_file_free(&b);
   return 0;

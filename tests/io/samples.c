@@ -169,6 +169,9 @@ static const char body[] =
   "   \"quaternion\": [1, 0, 0, 0], \"operation\": \"subtract\"}],\n"
   " \"polyhedra\": [{\"planes\": [[0, 0, 1, 0, 0, 1], [0, 0, -1, 0, 0, -1]]}],\n"
   " \"pointclouds\": [{\"points\": [[0, 0, 0, 0, 0, 2, 0.1]], \"oper\\u0061tion\": \"add\"}],\n"
+  " \"cores\": [{\"box\": [0.5, 0, 2], \"radius\": 0.25, \"position\": [0, 1, 0], \"quaternion\": [0, 1, 0, 0]},\n"
+  "  {\"disc\": [0.5, 0.125], \"radius\": 0.1, \"position\": [0, 0, 3], \"quaternion\": [1, 0, 0, 1],\n"
+  "   \"operation\": \"subtract\"}],\n"
   " \"aopc\": {\"source\": \"faces\", \"eps1\": 1e-4, \"area_weight\": true}\n}\n";
 
 static const char body_of_points[] =

@@ -30,6 +30,12 @@ static void good_body(void)
   CHECK_EQUAL(b.def.polyhedra[0].operation, ABUT_ADD); /* unless given */
   require(CHECK_EQUAL(b.def.pointcloud_count, 1));
   CHECK(b.def.pointclouds[0].count == 1 && b.def.pointclouds[0].points[6] == 0.1);
+  require(CHECK_EQUAL(b.def.core_count, 2));
+  const abut_core *c = b.def.cores;
+  CHECK(c[0].kind == ABUT_CORE_BOX && c[0].half[1] == 0 && c[0].half[2] == 2 && c[0].radius == 0.25);
+  CHECK(c[0].position[1] == 1 && c[0].quaternion[1] == 1 && c[0].operation == ABUT_ADD);
+  CHECK(c[1].kind == ABUT_CORE_DISC && c[1].half[0] == 0.5 && c[1].half[1] == 0.125 && c[1].radius == 0.1);
+  CHECK(c[1].position[2] == 3 && c[1].quaternion[3] == 1 && c[1].operation == ABUT_SUBTRACT);
   CHECK(b.cloud.source == CLOUD_FACES && b.cloud.eps1 == 1e-4 && b.cloud.area_weight);
   CHECK(!b.cloud.points && !b.cloud.count);
   body_file_free(&b);
@@ -161,6 +167,9 @@ static void mesh_paths(void)
 #define AOPC(what) "{\n\"mesh\": \"a.obj\",\n\"aopc\": " what "}"
 #define AOPC_POINTS(rows) AOPC("{\"source\": \"points\", \"points\":\n" rows "}")
 
+#define CORE(lengths, radius) "{\n\"mesh\": \"a.obj\",\n\"cores\": [\n{" lengths "\n\"radius\": " radius ",\n"\
+                              "\"position\": [0, 0, 0],\n\"quaternion\": [1, 0, 0, 0]}]}"
+
 #define HF(members) "{\"height_fields\": [\n{" members "}]}"
 #define HFS "\"size\": [1, 1], "
 
@@ -226,6 +235,22 @@ static const struct {
   {"{\"mesh\": \"a\", \"polyhedra\": [{}]}", "b:1: ", "the key 'planes' is missing"},
   {"{\"mesh\": \"a\", \"pointclouds\": [{\"points\": [[1,2,3]], \"planes\": 1}]}", "b:1: ",
    "planes: no such key"},
+  {"{\"mesh\": \"a\",\n\"cores\": [{\"box\": [1, 1, 1]}]}", "b:2: ", "cores[0]: the key 'radius' is missing"},
+  {"{\"mesh\": \"a\",\n\"cores\": [{\"box\": [1, 1, 1], \"radius\": 1}]}", "b:2: ",
+   "cores[0]: the key 'position' is missing"},
+  {CORE("", "1"), "b:4: ", "cores[0]: neither a box nor a disc"},
+  {CORE("\"box\": [1, 1, 1], \"disc\": [1, 1],", "1"), "b:4: ", "cores[0]: a box and a disc"},
+  {CORE("\"box\": [1, 1],", "1"), "b:4: ", "cores[0].box: 2 elements, not 3"},
+  {CORE("\"disc\": [1, 1, 1],", "1"), "b:4: ", "cores[0].disc: 3 elements, not 2"},
+  {CORE("\"box\": [1,\n-1e-9, 1],", "1"), "b:5: ", "cores[0].box[1]: -1e-09 is not 0 or above"},
+  {CORE("\"box\": [1, 1,\n2e6],", "1"), "b:5: ", "cores[0].box[2]: 2000000 is not 0 or above and at most 1e+06"},
+  {CORE("\"disc\": [1,\n0],", "1"), "b:5: ", "cores[0].disc[1]: 0 is not above 0"},
+  {CORE("\"disc\": [\n-1, 1],", "1"), "b:5: ", "cores[0].disc[0]: -1 is not above 0"},
+  {CORE("\"box\": [1, 1, 1],", "0"), "b:5: ", "cores[0].radius: 0 is not within 1e-06 to 1e+06"},
+  {CORE("\"box\": [1, 1, 1],", "-2"), "b:5: ", "cores[0].radius: -2 is not within"},
+  {CORE("\"box\": [1, 1, 1],", "1e7"), "b:5: ", "cores[0].radius: 10000000 is not within"},
+  {CORE("\"box\": [1, 1, 1],", "[1]"), "b:5: ", "cores[0].radius: not a number"},
+  {CORE("\"box\": [1, 1, 1],", "1, \"axes\": 1"), "b:5: ", "cores[0].axes: no such key is known"},
   {"{\"name\": \"n\", \"height_fields\": []}", "b:1: ", "no mesh, and no height field is added"},
   {HF("\"heights\": [[0, 1], [0, 1]], \"base\": 1"), "b:2: ", "the key 'size' is missing"},
   {HF("\"heights\": [[0, 1], [0, 1]], \"size\": [1, 1]"), "b:2: ", "the key 'base' is missing"},

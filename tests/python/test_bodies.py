@@ -219,3 +219,56 @@ def test_the_librarys_refusals(contexts):
 def test_pieces_beside_the_largest_are_named():
     with pytest.warns(UserWarning, match="the contact mesh leaves out 50 % of the volume, in pieces beside the largest"):
         abut.body(80, axes=[[0.05] * 3] * 2, exponents=(1, 1), position=[[0, 0, 0], [1, 0, 0]])
+
+
+def test_cores_are_those_of_a_file(context, tmp_path):
+    given = {"core_half": [[0.2, 0.1, 0.15], [0.05, 0.4, 0.0], [0.0, 0.0, 0.2]], "core_radius": [0.05, 0.01, 0.1],
+             "core_position": [[0, 0, 0], [0.1, 0, 0], [0, 0.2, 0]],
+             "core_rotation": [[1, 0, 0, 0], [0.9, 0.1, -0.3, 0.2], [0.5, 0.5, 0, 0]],
+             "core_kind": ["box", "disc", "box"], "operation": ["add", "subtract", "add"]}
+    mesh = two()
+    (tmp_path / "c.obj").write_text("".join("v %r %r %r\n" % tuple(v) for v in mesh["vertices"].tolist()) +
+                                    "".join("f %d %d %d\n" % tuple(f + 1) for f in mesh["faces"]))
+    cores = [{kind: half[:2] if kind == "disc" else half, "radius": r, "position": p, "quaternion": q, "operation": o}
+             for kind, half, r, p, q, o in zip(*(given[name] for name in ("core_kind", "core_half", "core_radius", "core_position",
+                                                                          "core_rotation", "operation")))]
+    (tmp_path / "c.body.json").write_text(json.dumps({"mesh": "c.obj", "cores": cores}))
+    made = context.body(mesh["vertices"], mesh["faces"], **given)
+    same(made, context.load(tmp_path / "c.body.json"))
+    numbers = made.shape()
+    assert numbers.core_kind == given["core_kind"] and numbers.operation == given["operation"]
+    for name in ("core_half", "core_radius", "core_position", "core_rotation"):
+        assert np.array_equal(getattr(numbers, name), given[name]), name
+    same(made, context.body(numbers))
+    assert "3 cores" in repr(numbers)
+    # A radius, a position and a kind alone are those of all.
+    rows = context.body(mesh["vertices"], mesh["faces"], core_half=given["core_half"][:2], core_radius=0.1).shape()
+    assert np.array_equal(rows.core_radius, [0.1, 0.1]) and rows.core_kind == ["box", "box"] and not rows.core_position.any()
+
+
+def test_a_ball_of_a_core(context):
+    ball = context.body(40, core_half=(0, 0, 0), core_radius=0.5, core_position=(1, 0, 0))
+    x = np.array([[2.0, 0, 0], [1, 0.75, 0], [1, 0, -0.4]])
+    distance, normal = ball.evaluate(x)
+    assert np.allclose(distance, [0.5, 0.25, -0.1], atol=5e-5) and np.allclose(normal, np.eye(3) * [1, 1, -1], atol=1e-6)
+    assert ball.vertex_count >= 40
+
+
+@pytest.mark.parametrize("given, text", [
+    ({"core_radius": 1.0}, "core_half is missing"),
+    ({"core_half": [1, 1, 1]}, "core_radius is missing"),
+    ({"core_half": [[1, 1]], "core_radius": 1.0}, r"core_half has shape \(1, 2\), not \(C, 3\)"),
+    ({"core_half": [[1, 1, 1]] * 2, "core_radius": [1, 1, 1]}, r"core_radius has shape \(3,\), not \(2,\)"),
+    ({"core_half": [1, 1, 1], "core_radius": 1.0, "core_kind": "ball"}, "core_kind 0 is 'ball'"),
+    ({"core_half": [1, 1, 1], "core_radius": 1.0, "core_kind": ["box", "box"]}, "core_kind has 2 entries, and there are 1"),
+])
+def test_arrays_of_cores_that_do_not_fit(context, given, text):
+    with pytest.raises(ValueError, match=text):
+        context.body(np.zeros((1, 3)), [], **given)
+
+
+def test_cores_out_of_range(context):
+    with pytest.raises(abut.Error, match="core 0: radius is 0"):
+        context.body(np.zeros((1, 3)), [], core_half=(1, 1, 1), core_radius=0.0)
+    with pytest.raises(abut.Error, match="core 0: length 1 of its disc is 0"):
+        context.body(np.zeros((1, 3)), [], core_half=(1, 0, 1), core_radius=0.1, core_kind="disc")

@@ -211,13 +211,21 @@ static void grids_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBA
   }
 }
 
-// Height fields do not vary.
+// Height fields and cores do not vary.
 static void height_fields_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
                                 GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most)
 {
   (void)m;
   (void)most;
   FN(height_fields_add)(b, count, ranges, numbers, c, staying3(x), JET_NORMAL, REAL_BIG);
+}
+
+static void cores_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
+                        GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most)
+{
+  (void)m;
+  (void)most;
+  FN(cores_add)(b, count, ranges, numbers, c, staying3(x), JET_NORMAL, REAL_BIG);
 }
 
 static FN(blend) blend_along(GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const real *moves,

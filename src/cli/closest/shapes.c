@@ -124,7 +124,8 @@ static exit_code warn_left_out(const closest *c, int body)
     warn("%s: %zu of %zu %s are taken away, which is left out: what they hollow counts as full (contacts take it in)",
          c->o->operands[body], all - c->counts[body], all, part_words[c->part]);
   }
-  const size_t every = info.superquadrics + info.polyhedra + info.pointclouds + info.grids + info.height_fields;
+  const size_t every = info.superquadrics + info.polyhedra + info.pointclouds + info.grids + info.height_fields +
+                       info.cores;
   if (all < every) {
     warn("%s: %zu of %zu primitives are no %s and are left out", c->o->operands[body], every - all, every, part_words[c->part]);
   }

@@ -151,7 +151,7 @@ static void put_counts(FILE *to, const abut_body_info *info, const query_cost *c
     size_t count;
   } families[] = {{"Superquadrics", info->superquadrics}, {"Polyhedra", info->polyhedra},
                   {"Point clouds", info->pointclouds}, {"Grids", info->grids},
-                  {"Height fields", info->height_fields}};
+                  {"Height fields", info->height_fields}, {"Cores", info->cores}};
   fputs("<section><h2>Primitives and cost</h2><table>\n", to);
   for (size_t i = 0; i < sizeof families / sizeof *families; ++i) {
     if (families[i].count) {
@@ -212,7 +212,7 @@ json_t *findings_json(const findings *f)
   const query_cost *c = &f->cost;
   return json_pack(
     "{s:o, s:o, s:f, s:b, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:[f,f,f], s:b},"
-    " s:{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}, s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, s:I, s:f, s:o}}",
+    " s:{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, s:I, s:f, s:o}}",
     "body", json_text(f->body), "mesh", json_text(f->mesh), "union", f->union_tau, "other_union",
     (int)f->other_union, "fit", "iou", fit->iou, "coverage", fit->coverage, "precision", fit->precision,
     "chamfer_percent", fit->chamfer_percent, "hausdorff_percent", fit->hausdorff_percent, "largest_uncovered",
@@ -224,7 +224,7 @@ json_t *findings_json(const findings *f)
     "off_most_percent", q->off_most, "edges_leaving", q->edges_leaving, "primitives", "all",
     (json_int_t)info->primitives, "superquadrics", (json_int_t)info->superquadrics, "polyhedra",
     (json_int_t)info->polyhedra, "pointclouds", (json_int_t)info->pointclouds, "grids",
-    (json_int_t)info->grids, "height_fields", (json_int_t)info->height_fields, "query", "poses",
+    (json_int_t)info->grids, "height_fields", (json_int_t)info->height_fields, "cores", (json_int_t)info->cores, "query", "poses",
     (json_int_t)c->poses, "contacts", (json_int_t)c->contacts, "seconds_a_pose", c->seconds, "devices",
     json_text(c->devices));
 }
