@@ -66,14 +66,14 @@ static FN(symmetric) FN(symmetric_mad)(FN(symmetric) b, num s, FN(symmetric) a)
 static FN(symmetric) FN(symmetric_add)(FN(symmetric) a, vec u, vec v, num s)
 {
   const vec w = FN(scale3)(v, s);
-  const num half = n_lit(R(0.5));
+  const num mid = n_lit(R(0.5));
   FN(symmetric) r;
   r.xx = n_mad(u.x, w.x, a.xx);
   r.yy = n_mad(u.y, w.y, a.yy);
   r.zz = n_mad(u.z, w.z, a.zz);
-  r.xy = n_mad(n_mad(u.x, w.y, n_mul(u.y, w.x)), half, a.xy);
-  r.xz = n_mad(n_mad(u.x, w.z, n_mul(u.z, w.x)), half, a.xz);
-  r.yz = n_mad(n_mad(u.y, w.z, n_mul(u.z, w.y)), half, a.yz);
+  r.xy = n_mad(n_mad(u.x, w.y, n_mul(u.y, w.x)), mid, a.xy);
+  r.xz = n_mad(n_mad(u.x, w.z, n_mul(u.z, w.x)), mid, a.xz);
+  r.yz = n_mad(n_mad(u.y, w.z, n_mul(u.z, w.y)), mid, a.yz);
   return r;
 }
 

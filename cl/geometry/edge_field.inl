@@ -28,8 +28,8 @@ static FN(rail_point) FN(rail_at)(const FN(rail) *r, num s)
   if (r->arcs) {
     const num angle = n_of(r->angle), turn = n_times(s, r->angle);
     const num sine = n_sin(turn), cosine = n_cos(turn);
-    const num half = n_sin(n_scale(turn, R(0.5)));
-    const num less = n_scale(n_mul(half, half), R(-2.0)); // cos - 1
+    const num halved = n_sin(n_scale(turn, R(0.5)));
+    const num less = n_scale(n_mul(halved, halved), R(-2.0)); // cos - 1
     a.x = FN(mad3)(r->e1, less, FN(mad3)(r->e2, sine, a.x));
     const vec across = FN(mad3)(r->e2, cosine, FN(scale3)(r->e1, n_neg(sine)));
     const vec inward = FN(mad3)(r->e1, cosine, FN(scale3)(r->e2, sine));
@@ -137,9 +137,16 @@ static void edge_sampled(edge_least *l, const edge_sample *e, int end, int first
   l->last = *e;
 }
 
-// Begins the search between two samples. Slopes decide where these are ends of the edge.
-static void edge_begin(edge_search *t, const edge_sample *low, const edge_sample *high)
+// Begins the search beside the least sample, on the side to which the field falls. Slopes decide
+// where the search's bounds are ends of the edge.
+static void edge_begin(edge_search *t, edge_least *l)
 {
+  const edge_sample *low = &l->low, *high = &l->high;
+  const ilane between = (l->low.s < l->at.s) & (l->at.s < l->high.s);
+  const ilane rises = l->at.slope > lane_lit(R(0.0));
+  const edge_sample middle = l->at;
+  edge_pick(&l->high, between & rises, &middle);
+  edge_pick(&l->low, between & !rises, &middle);
   const lane none = lane_lit(R(0.0)), one = lane_lit(R(1.0));
   const ilane at0 = (low->s <= none) & (low->slope >= none);
   const ilane at1 = (high->s >= one) & (high->slope <= none);
@@ -192,7 +199,7 @@ static void edge_places(GLOBAL const int *head, GLOBAL const real *shape,
       const edge_sample e = edge_tilted(s, jet.phi, slope, k, pull);
       edge_sampled(&least[k], &e, k, i == 0);
       if (i == parts) {
-        edge_begin(&search[k], &least[k].low, &least[k].high);
+        edge_begin(&search[k], &least[k]);
         edge_choose(&search[k], 1);
       }
     }
@@ -269,8 +276,8 @@ static FN(edge_weight) FN(edge_weighed)(int end, num s, num phi_end, num phi, nu
   FN(edge_weight) r;
   const num one = n_lit(R(1.0));
   r.tau = end ? n_sub(one, s) : s;
-  const num half = n_times(n_mul(r.tau, r.tau), R(-0.5) * c->tilt * length);
-  const num deeper = n_add(n_sub(phi_end, phi), half);
+  const num halved = n_times(n_mul(r.tau, r.tau), R(-0.5) * c->tilt * length);
+  const num deeper = n_add(n_sub(phi_end, phi), halved);
   r.won = FN(edge_rise)(n_scale(deeper, c->gain_inv), &r.won_slope);
   r.rest = FN(edge_rise)(n_times(n_sub(one, r.tau), length * c->part_inv), &r.rest_slope);
   r.pair = n_sub(one, n_scale(meet, R(0.5)));

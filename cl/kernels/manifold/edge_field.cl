@@ -38,7 +38,7 @@ static vec edge_plane3(const edge_block *b, int plane)
 
 // Returns a block's edges in the frame that `frame` leads to.
 static FN(rail) load_rail(const edge_block *b, GLOBAL const pair_elements *e,
-                          GLOBAL const real *frame)
+                          GLOBAL const coefficients *c, GLOBAL const real *frame)
 {
   FN(rail) r;
   const num zero = n_lit(R(0.0));
@@ -51,7 +51,9 @@ static FN(rail) load_rail(const edge_block *b, GLOBAL const pair_elements *e,
     r.e2 = turn(frame, edge_plane3(b, EDGE_E2));
   }
   r.angle = edge_plane(b, EDGE_ANGLE);
-  r.length = edge_plane(b, EDGE_LENGTH);
+  const lane length = edge_plane(b, EDGE_LENGTH);
+  const ilane straight = r.angle == lane_lit(R(0.0));
+  r.length = lane_select(straight, lane_sqrt(length * length + c->distance), length);
   r.radius = edge_plane(b, EDGE_RADIUS);
   return r;
 }
@@ -223,7 +225,7 @@ KERNEL void edges_in_field(GLOBAL const real *edges, GLOBAL const int *index,
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL const real *world = frame + FRAME_WORLD(!side);
   const edge_block block = edge_block_of(edges, index, e, first, pose);
-  const FN(rail) rail = load_rail(&block, e, frame + FRAME_ACROSS(side));
+  const FN(rail) rail = load_rail(&block, e, c, frame + FRAME_ACROSS(side));
   const rail_r still = rail_values(&rail);
   lane found[2], at_ends[2];
   edge_places(head, shape, c, &still, found, at_ends);
@@ -413,8 +415,8 @@ static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shap
   }
   // by = meet gap / 2 + (1 - meet) inset / L, meet = exp(-near), near = (gap L / part)^2
   const num by_bar = n_sub(s_bar[0], s_bar[1]);
-  const num half = n_scale(shift.gap, R(0.5));
-  const num away = n_sub(half, n_of(lane_lit(c->inset) / rail->length));
+  const num halved = n_scale(shift.gap, R(0.5));
+  const num away = n_sub(halved, n_of(lane_lit(c->inset) / rail->length));
   meet_bar = n_mad(by_bar, away, meet_bar);
   const lane steps = rail->length * c->part_inv;
   const num near_slope = n_times(n_mul(shift.meet, shift.gap), R(-2.0) * steps * steps);
@@ -503,7 +505,7 @@ ADJOINT_KERNEL void edges_in_field_adjoint(GLOBAL const real *edges, GLOBAL cons
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL const real *found = ROW(places, pose, EDGE_PLACES * e->slots) + first;
   const edge_block block = edge_block_of(edges, index, e, first, pose);
-  const FN(rail) rail = load_rail(&block, e, frame + FRAME_ACROSS(side));
+  const FN(rail) rail = load_rail(&block, e, &pair->c, frame + FRAME_ACROSS(side));
   const lane s[2] = {lane_load(found), lane_load(found + e->slots)};
   const num zero = n_lit(R(0.0));
   const vec none = FN(make)(zero, zero, zero);
