@@ -135,8 +135,9 @@ static abut_status read_edge_cones(const json_file *f, const json_at *list, size
   def->edge_cones = cones;
   def->edge_cone_ends = ends;
   def->edge_cone_count = count;
-  if (!def->states_features || check_edge_cones(def, NULL, 0) == ABUT_SUCCESS) {
-    return ABUT_SUCCESS;
+  const abut_status status = def->states_features ? check_edge_cones(def, NULL, 0) : ABUT_SUCCESS;
+  if (status != ABUT_ERROR_BODY) {
+    return status;
   }
   snprintf(why, sizeof why, "%s", abut_last_error());
   return json_fail(f, list, "%s", why);
