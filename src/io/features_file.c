@@ -22,7 +22,8 @@ static abut_status find_list(const json_file *f, const json_at *parent, const ch
 
 /* Reads rows of four numbers, each of which `fits`. */
 static abut_status read_rows(const json_file *f, const json_at *list, size_t count,
-                             bool (*fits)(const double row[4], char why[FEATURE_WHY]), arena *memory, const double **out)
+                             bool (*fits)(const double row[4], char why[FEATURE_WHY]), arena *memory,
+                             const double **out)
 {
   void *room;
   char why[FEATURE_WHY];

@@ -1,5 +1,5 @@
-/* Features of bodies and their cones, against closed forms and the reference for cones. Where memory runs out nothing is
- * left behind. */
+/* Features of bodies and their cones, against closed forms and the reference for cones. Where memory runs out nothing
+ * is left behind. */
 #include "body/cut.h"
 #include "body/feature_check.h"
 #include "body/features.h"

@@ -277,7 +277,8 @@ static void test_features(abut_context context)
   def.superquadric_count = 1;
   def.feature_vertices = places;
   def.feature_vertex_count = 3;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT, "states_features", "features that are not stated");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT, "states_features",
+          "features that are not stated");
   def.states_features = true;
   def.feature_edge_count = 2;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT, "counted but not given", "no edges");
