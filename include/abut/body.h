@@ -108,8 +108,9 @@ typedef struct abut_feature_edge {
 /* Where the normal cones of a body's features come from. A feature makes no contact whose normal lies far outside
  * its cone, where cones are asked for (docs/bodies.md). */
 typedef enum abut_cone_source {
-  ABUT_CONES_OF_MESH = 0, /* the faces of the mesh, or a height field's ground; where there are none, and with stated
-                             features, every normal is within a cone */
+  ABUT_CONES_OF_MESH = 0, /* the faces of the mesh, or a height field's ground; stated features have the cones of
+                             the mesh's vertices and edges at their places. Elsewhere, and without faces, every
+                             normal is within a cone */
   ABUT_CONES_GIVEN = 1,   /* vertex_cones and edge_cones */
   ABUT_CONES_NONE = 2     /* every normal is within a cone */
 } abut_cone_source;

@@ -29,6 +29,7 @@ typedef struct body_features {
  *
  * With cones, vertices at one place are one for cones and for which faces an edge has, and of edges at one place the
  * first stays. Vertices whose half angle is below 1 degree are left out, or, where an edge needs them, are not held.
+ * Stated features have the mesh's cones where they lie at its vertices and on its edges, unless cones are given.
  * Without cones every vertex is held and every normal is within each cone.
  *
  * Needs no device. `out` is empty on failure; body_features_free takes it, too. */
