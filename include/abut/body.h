@@ -123,10 +123,11 @@ typedef struct abut_feature_edge {
 } abut_feature_edge;
 
 /* Where the normal cones of a body's features come from. A feature makes no contact whose normal lies far outside
- * its cone, where the smoothing has `cone_outer` (docs/spec.md). */
+ * its cone, where cones are asked for (docs/bodies.md). */
 typedef enum abut_cone_source {
-  ABUT_CONES_OF_MESH = 0, /* the faces of the mesh, or a height field's ground; where there are none, and with stated
-                             features, every normal is within a cone */
+  ABUT_CONES_OF_MESH = 0, /* the faces of the mesh, or a height field's ground; stated features have the cones of
+                             the mesh's vertices and edges at their places. Elsewhere, and without faces, every
+                             normal is within a cone */
   ABUT_CONES_GIVEN = 1,   /* vertex_cones and edge_cones */
   ABUT_CONES_NONE = 2     /* every normal is within a cone */
 } abut_cone_source;
@@ -167,8 +168,8 @@ typedef struct abut_body_def {
                                    differ by more than this [degrees], in [0, 180); 20 by default. Edges that have not
                                    two faces are features, too. */
   abut_cone_source cones;
-  const double *vertex_cones;   /* (vertex_cone_count, 4), axis and half angle [degrees], in [0, 180], which at 180 holds
-                                   every normal */
+  const double *vertex_cones;   /* (vertex_cone_count, 4), axis and half angle [degrees], in [0, 180]; 180: every normal
+                                   is within the cone */
   size_t vertex_cone_count;     /* that of the feature vertices, which are the mesh's where none are stated; 0: every
                                    normal is within a vertex's cone */
   const double *edge_cones;     /* (edge_cone_count, 4) the same of edges; those that have none hold every normal */
@@ -185,9 +186,10 @@ ABUT_API abut_body_def abut_default_body_def(void);
  * Edges are the unique boundary pairs i < j of the faces as written and of `edges`, in
  * lexicographic order.
  *
- * Features are what contacts of edges in fields have (abut_smoothing, docs/spec.md). An edge with `from` above `to` is
- * turned, and an arc's axis with it. Refused are edges of one vertex, two edges with the same ends, radii below 0, and
- * arcs whose ends do not lie on one circle about the axis or are more than a quarter turn apart.
+ * Features are the vertices and edges that are tested against another body's field (docs/bodies.md). An edge with
+ * `from` above `to` is turned, and an arc's axis with it. Refused are edges of one vertex, two edges with the same
+ * ends, radii below 0, and arcs whose ends do not lie on one circle about the axis or are more than a quarter turn
+ * apart.
  *
  * With cloud_from_mesh an oriented point cloud is added: the vertices, area-weighted normals of the
  * faces around them, and as width the mean length of a vertex's edges. A face with a side longer
@@ -218,12 +220,16 @@ typedef struct abut_body_info {
   double lower[3], upper[3];     /* bounding box of the vertices [m] */
   double diagonal;               /* of that box [m] */
   uint32_t suspicions;           /* bits of abut_suspicion (field.h) of a body that was loaded: of a
-                                    bare mesh, or ABUT_SUSPECT_MISFIT of a body file */
+                                    bare mesh, or ABUT_SUSPECT_MISFIT and ABUT_SUSPECT_FEATURES of a
+                                    body file */
   double thickness;              /* twice the greatest depth inside, by the field without blending,
                                     to about a fifth [m]; 0: no inside was found by the mesh */
   double union_;                 /* as in the definition [m] */
   double misfit;                 /* of a body file: median of the field's size at the mesh's vertices,
                                     above 0.15 of the diagonal suspicious [m] */
+  double feature_misfit;         /* of a body file: how far the balls of stated vertices and the capsules of
+                                    stated edges, at their middles, are off the field's surface at most;
+                                    above 0.02 of the diagonal suspicious [m] */
 } abut_body_info;
 
 /* Says what a body holds. Error: ABUT_ERROR_ARGUMENT. */

@@ -48,7 +48,8 @@ typedef enum abut_suspicion {
   ABUT_SUSPECT_THIN = 128,      /* parts are too thin for the field to be negative inside */
   ABUT_SUSPECT_NESTED = 256,    /* shells lie within others, turned as these are: no cavities */
   ABUT_SUSPECT_SHEET = 512,     /* faces without a back, such as a wall inside, enclose nothing */
-  ABUT_SUSPECT_MISFIT = 1024    /* of a body file: its mesh lies nowhere near its field's surface */
+  ABUT_SUSPECT_MISFIT = 1024,   /* of a body file: its mesh lies nowhere near its field's surface */
+  ABUT_SUSPECT_FEATURES = 2048  /* of a body file: a stated feature with its radius is off the field's surface */
 } abut_suspicion;
 
 /* Errors are shares of the diagonal, of the field at points spread over the mesh's faces. */
@@ -82,6 +83,7 @@ typedef struct abut_field_report {
   double lost_thickness, lost_error; /* of the thin parts that are lost: medians by area of their
                                    thickness and of the field's error there [m]; 0: none are */
   double misfit;                /* of abut_body_info; 0 where a field is made of the mesh itself */
+  double feature_misfit;        /* of abut_body_info, likewise */
 } abut_field_report;
 
 /* One suspicion of a report: its name, the figures, and what to do about it, as

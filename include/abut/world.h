@@ -74,8 +74,9 @@ typedef struct abut_scene_info {
   size_t sinking_pair, sinking_pairs; /* which pair, or candidate, that is; how many have a share above 1 % */
   size_t suspicious_bodies;      /* of soft and hard contacts: bodies of files with suspicions (abut_body_info) */
   size_t suspicious_link, suspicious_body; /* the first of them: a link, and which of its bodies; */
-  uint32_t suspicions;           /* its bits, misfit and diagonal, as abut_suspicion_text takes them */
+  uint32_t suspicions;           /* its bits, misfits and diagonal, as abut_suspicion_text takes them */
   double misfit, diagonal;       /* [m] */
+  double feature_misfit;         /* [m] */
   bool automatic;                /* Pairs are also found by themselves: the scene's `automatic` (docs/scenes.md) */
   size_t bodies;                 /* of all links */
   size_t candidates;             /* pairs that may collide: the listed ones, then the automatic ones */

@@ -29,7 +29,7 @@ _TYPES = ("host", "cpu", "gpu", "other")
 _SELECT = ("softsort", "gate")
 _SMOOTHING = {"union": "union_"}  # names that differ from the C API's
 _DIAGNOSTICS = ("OPEN", "INSIDE_OUT", "TURNED", "TANGLED", "UNIT", "SMALL", "COARSE", "THIN",
-                "NESTED", "SHEET", "MISFIT")
+                "NESTED", "SHEET", "MISFIT", "FEATURES")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -458,7 +458,7 @@ class Body(_Owner):
         """The diagnostics of a body file's mesh."""
         info, report = ffi.new("abut_body_info *"), ffi.new("abut_field_report *")
         check(lib.abut_get_body_info(self.handle, info))
-        for name in ("suspicions", "misfit", "diagonal"):
+        for name in ("suspicions", "misfit", "feature_misfit", "diagonal"):
             setattr(report, name, getattr(info, name))
         return diagnostic_texts(report[0])
 

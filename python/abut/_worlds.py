@@ -93,7 +93,7 @@ class Scene(_Owner):
                  f"{100 * info.cloud_gap:.2g} % of its diagonal off, at its faces or in its hollows: "
                  "the mesh is too coarse or too hollow for springs")
         report = ffi.new("abut_field_report *")
-        for key in ("suspicions", "misfit", "diagonal"):
+        for key in ("suspicions", "misfit", "feature_misfit", "diagonal"):
             setattr(report, key, getattr(info, key))
         more = f"; {info.suspicious_bodies - 1} more bodies have suspicions" if info.suspicious_bodies > 1 else ""
         for text in diagnostic_texts(report[0]):

@@ -544,13 +544,14 @@ abut_status abut_destroy_body(abut_body handle_)
   return ABUT_SUCCESS;
 }
 
-void body_set_diagnostics(abut_body handle_, uint32_t diagnostics, double misfit)
+void body_set_diagnostics(abut_body handle_, uint32_t diagnostics, double misfit, double feature_misfit)
 {
   call_lock *entered = NULL;
   if (call_lock_acquire(&body_pool, (handle){handle_.index, handle_.generation}, &entered) ==
       ABUT_SUCCESS) {
     body_get(handle_)->info.suspicions = diagnostics;
     body_get(handle_)->info.misfit = misfit;
+    body_get(handle_)->info.feature_misfit = feature_misfit;
   }
   call_lock_release(&entered);
 }

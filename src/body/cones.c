@@ -10,7 +10,7 @@
 
 #define WELD 1e-7       /* share of the extent within which vertices are at one place */
 #define AREA_LEAST 1e-9 /* of a face, as a share of its longest side squared */
-#define SLIVER 8.7266462599716477e-3 /* Angles at a vertex below this, 0.5 degrees, are of faces whose normals are noise. */
+#define SLIVER 8.7266462599716477e-3 /* At a vertex, faces with less than this angle, 0.5 degrees, do not count. */
 #define WIDE 1.7453292519943295      /* Beyond this half angle, 100 degrees, a cone is every normal. */
 #define AXIS_SUM_LEAST 1e-6 /* share of the weights: below it normals cancel, and there is no axis */
 #define BACK_TO_BACK 1e-6   /* [rad] below a half turn between normals */
@@ -129,8 +129,8 @@ static double face_volume(const abut_surface *s, const uint32_t *corner, uint32_
   return volume;
 }
 
-/* Whether faces enclose a negative volume. Of a mesh with holes the sum is seen from the box's middle; a face across the
- * holes would add at most their area, which is that of all faces' sum, by half of the diagonal. */
+/* Whether faces enclose a negative volume, seen from the middle of the box. The faces that would close holes have an
+ * area vector that cancels the sum of all others; they add at most the volume under it to half of the diagonal. */
 static bool is_inside_out(const abut_surface *s)
 {
   double lower[3], middle[3], open[3] = {0.0, 0.0, 0.0}, volume = 0.0, square = 0.0;
@@ -286,7 +286,8 @@ fold mesh_fold(const mesh_faces *m, uint32_t from, uint32_t to)
 /* ---- vertices ---- */
 
 /* The angle of a face at a corner, up to 2 pi. One that rounding made a little negative stays so. */
-static double corner_angle(const mesh_faces *m, const uint32_t *corner, uint32_t sides, uint32_t k, const double *normal)
+static double corner_angle(const mesh_faces *m, const uint32_t *corner, uint32_t sides, uint32_t k,
+                           const double *normal)
 {
   const double *at = m->of.vertices + 3 * (size_t)corner[k];
   double next[3], last[3], turn[3];

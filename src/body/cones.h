@@ -1,5 +1,5 @@
-/* What the faces of a mesh say of its edges and vertices: how faces meet at an edge, and normal cones
- * (docs/spec.md). */
+/* How the faces of a mesh meet at its edges, and the normal cones of edges and vertices that follow from them
+ * (docs/bodies.md). */
 #ifndef ABUT_BODY_CONES_H
 #define ABUT_BODY_CONES_H
 
@@ -24,8 +24,8 @@ typedef struct mesh_faces {
 } mesh_faces;
 
 /* Makes them. `points` are extra_count rows of `stride` numbers that begin with a place. With `weld` points nearer than
- * about 1e-7 of the extent are at one place. Faces are turned where they enclose a negative volume; a mesh with holes is
- * turned where it is negative however these are closed. `out` is empty on failure. */
+ * about 1e-7 of the extent are at one place. Faces are turned if they enclose a negative volume. A mesh with holes is
+ * turned only if it does so however these are closed. `out` is empty on failure. */
 abut_status mesh_faces_make(const abut_surface *of, bool weld, const double *points, size_t stride, size_t extra_count,
                             mesh_faces *out);
 void mesh_faces_free(mesh_faces *m);

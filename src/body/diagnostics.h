@@ -10,9 +10,9 @@
   "its mesh has no faces, so that others would pass through it: load the bare mesh itself in place of what "      \
   "`abut field` made of it, or name a mesh with faces in the body file"
 
-/* Lets abut_get_body_info tell a body's diagnostics, which are bits of abut_suspicion, and the misfit
- * of its mesh [m]. */
-void body_set_diagnostics(abut_body b, uint32_t diagnostics, double misfit);
+/* Lets abut_get_body_info tell a body's diagnostics, which are bits of abut_suspicion, and the misfits
+ * of its mesh and of its features [m]. */
+void body_set_diagnostics(abut_body b, uint32_t diagnostics, double misfit, double feature_misfit);
 
 /* Lets errors name a body by its file. */
 abut_status body_set_name(abut_body b, const char *path);

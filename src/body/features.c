@@ -303,7 +303,7 @@ done:
 
 /* ---- height fields ---- */
 
-/* Opens the vertices at the rim of the ground, where the surface's walls begin, whose faces say nothing of it. */
+/* Opens the vertices at the rim of the ground. The surface's walls begin there, and their faces do not count. */
 static void open_rim(const abut_surface *s, draft *d)
 {
   double lower[3], upper[3];

@@ -1,5 +1,5 @@
 /* Features of a body: the vertices and edges by which it touches the field of another one, and their normal cones
- * (docs/spec.md). */
+ * (docs/bodies.md). */
 #ifndef ABUT_BODY_FEATURES_H
 #define ABUT_BODY_FEATURES_H
 
@@ -31,6 +31,7 @@ struct body_features {
  *
  * With cones, vertices at one place are one for cones and for which faces an edge has, and of edges at one place the
  * first stays. Vertices whose half angle is below 1 degree are left out, or, where an edge needs them, are not held.
+ * Stated features have the mesh's cones where they lie at its vertices and on its edges, unless cones are given.
  * Without cones every vertex is held and every normal is within each cone.
  *
  * Needs no device. `out` is empty on failure; body_features_free takes it, too. */

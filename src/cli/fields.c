@@ -224,7 +224,7 @@ abut_status load_body(const scene *s, const options *o, const char *path, abut_b
   if (status == ABUT_SUCCESS && abut_get_body_info(*body, &info) == ABUT_SUCCESS &&
       info.suspicions && !is_told(path)) {
     warn_field(o, path, &(abut_field_report){.suspicions = info.suspicions, .misfit = info.misfit,
-                                             .diagonal = info.diagonal});
+                                             .diagonal = info.diagonal, .feature_misfit = info.feature_misfit});
   }
   return status;
 }

@@ -417,7 +417,8 @@ exit_code warn_sinking(const char *path, abut_scene links, const abut_scene_info
 
 void warn_diagnostics(const char *path, const abut_scene_info *info)
 {
-  const abut_field_report r = {.suspicions = info->suspicions, .misfit = info->misfit, .diagonal = info->diagonal};
+  const abut_field_report r = {.suspicions = info->suspicions, .misfit = info->misfit, .diagonal = info->diagonal,
+                               .feature_misfit = info->feature_misfit};
   char others[64] = "";
   if (info->suspicious_bodies > 1) {
     snprintf(others, sizeof others, "; %zu more bodies have suspicions", info->suspicious_bodies - 1);

@@ -22,7 +22,8 @@ static abut_status find_list(const json_file *f, const json_at *parent, const ch
 
 /* Reads rows of four numbers, each of which `fits`. */
 static abut_status read_rows(const json_file *f, const json_at *list, size_t count,
-                             bool (*fits)(const double row[4], char why[FEATURE_WHY]), arena *memory, const double **out)
+                             bool (*fits)(const double row[4], char why[FEATURE_WHY]), arena *memory,
+                             const double **out)
 {
   void *room;
   char why[FEATURE_WHY];
@@ -135,8 +136,9 @@ static abut_status read_edge_cones(const json_file *f, const json_at *list, size
   def->edge_cones = cones;
   def->edge_cone_ends = ends;
   def->edge_cone_count = count;
-  if (!def->states_features || check_edge_cones(def, NULL, 0) == ABUT_SUCCESS) {
-    return ABUT_SUCCESS;
+  const abut_status status = def->states_features ? check_edge_cones(def, NULL, 0) : ABUT_SUCCESS;
+  if (status != ABUT_ERROR_BODY) {
+    return status;
   }
   snprintf(why, sizeof why, "%s", abut_last_error());
   return json_fail(f, list, "%s", why);

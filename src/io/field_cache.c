@@ -214,7 +214,7 @@ static void take_grid(reader *r, const stored *s, abut_body_def *def)
 static bool is_sane(const stored *s, size_t bytes)
 {
   const uint64_t most = bytes; /* each of a count takes a byte or more */
-  bool sane = s->levels <= LEVELS_MOST;
+  bool sane = s->levels <= LEVELS_MOST && s->vertices && s->size[0] && s->size[1] && s->size[2];
   for (size_t i = 0; sane && i < s->levels; ++i) {
     sane = s->blocks[i] <= most;
   }

@@ -128,7 +128,7 @@ static abut_status load_mesh(abut_context context, const char *path, abut_body *
   TRY(abut_load_field(path, &options, &field));
   const abut_status status = of_file(path, abut_create_body(context, &field.def, body));
   if (status == ABUT_SUCCESS) {
-    body_set_diagnostics(*body, field.report.suspicions, 0.0);
+    body_set_diagnostics(*body, field.report.suspicions, 0.0, 0.0);
   }
   abut_free_field(&field);
   return status;
@@ -146,12 +146,14 @@ static abut_status read_named_mesh(const char *path, const char *mesh_path, mesh
   return status;
 }
 
-/* A body whose mesh is in another place or unit than its primitives has that diagnostic. */
+/* A body whose mesh or features are in another place or unit than its primitives has that diagnostic. */
 static abut_status diagnose_misfit(const abut_body_def *def, abut_body body)
 {
-  double median, diagonal;
-  TRY(find_misfit(def, &median, &diagonal));
-  body_set_diagnostics(body, median > MISFIT_MOST * diagonal ? ABUT_SUSPECT_MISFIT : 0u, median);
+  misfit of;
+  TRY(find_misfit(def, &of));
+  const uint32_t bits = (of.median > MISFIT_MOST * of.diagonal ? ABUT_SUSPECT_MISFIT : 0u) |
+                        (of.features > FEATURE_MISFIT_MOST * of.diagonal ? ABUT_SUSPECT_FEATURES : 0u);
+  body_set_diagnostics(body, bits, of.median, of.features);
   return ABUT_SUCCESS;
 }
 

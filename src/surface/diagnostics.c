@@ -157,6 +157,13 @@ static int misfit_text(const abut_field_report *r, char *out, size_t room)
                   "unit, and in one place?", r->misfit, r->diagonal);
 }
 
+static int features_text(const abut_field_report *r, char *out, size_t room)
+{
+  return snprintf(out, room, "features: a stated vertex or edge, with its radius, is %.3g m off the surface of the "
+                  "body's field, and the mesh's diagonal is %.3g m: are features and primitives in one unit, and in "
+                  "one place?", r->feature_misfit, r->diagonal);
+}
+
 size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which, char *text,
                            size_t room)
 {
@@ -169,7 +176,7 @@ size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which
     {ABUT_SUSPECT_UNIT, unit_text},       {ABUT_SUSPECT_SMALL, small_text},
     {ABUT_SUSPECT_COARSE, coarse_text},   {ABUT_SUSPECT_THIN, thin_text},
     {ABUT_SUSPECT_NESTED, nested_text},   {ABUT_SUSPECT_SHEET, sheet_text},
-    {ABUT_SUSPECT_MISFIT, misfit_text},
+    {ABUT_SUSPECT_MISFIT, misfit_text},   {ABUT_SUSPECT_FEATURES, features_text},
   };
   if (text && room) {
     *text = '\0';

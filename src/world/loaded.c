@@ -463,6 +463,7 @@ static void find_diagnostics(const loaded_scene *s, abut_scene_info *info)
         info->suspicious_body = i;
         info->suspicions = of.suspicions;
         info->misfit = of.misfit;
+        info->feature_misfit = of.feature_misfit;
         info->diagonal = of.diagonal;
       }
     }

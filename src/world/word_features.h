@@ -1,4 +1,4 @@
-/* Features and cones of the bodies that scenes describe by a word (docs/spec.md). */
+/* Features and cones of the bodies that scenes describe by a word (docs/bodies.md). */
 #ifndef ABUT_WORLD_WORD_FEATURES_H
 #define ABUT_WORLD_WORD_FEATURES_H
 
@@ -9,7 +9,7 @@
 #define ROUND_LEAST 1e-3
 
 /* Sets the features and cones of a definition: states_features and the members behind it. The lengths must be in range
- * (body_shape_make); `round` is the radius of the corners and edges of a box and of a cylinder's rims, 0 for sharp ones.
+ * (body_shape_make). `round` is the radius of a box's corners and edges and of a cylinder's rims; 0: they are sharp.
  *
  * sphere     1 vertex of the sphere's radius, whose cone is every normal
  * capsule    2 vertices, the one below first, and the edge between them, of the capsule's radius
@@ -17,11 +17,11 @@
  * cylinder   8 vertices on each rim, those below first, and 16 arcs of 45 degrees, of radius `round`
  * plane      none
  *
- * Edges have from < to and are in lexicographic order. Cones are those of the sharp body. An arc's cone holds the normals
- * of all of the arc, so that it is wider than the 45 degrees of a point of the rim.
+ * Edges have from < to and are in lexicographic order. Cones are those of the sharp body. An arc's cone holds the
+ * normals of all of the arc, so that it is wider than the 45 degrees of a point of the rim.
  *
- * Leaves an ellipsoid, a height field and a file as they are: their features are those of their meshes. What *out points
- * to is of `memory`. Fails with ABUT_ERROR_BODY where `round` is out of range, or is given for another word. */
+ * Leaves an ellipsoid, a height field and a file as they are: their features are those of their meshes. What *out
+ * points to is of `memory`. Fails with ABUT_ERROR_BODY if `round` is out of range, or is given for another word. */
 abut_status word_features_make(body_shape shape, const double size[3], double round, arena *memory, abut_body_def *out);
 
 #endif

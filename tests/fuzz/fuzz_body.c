@@ -1,3 +1,4 @@
+#include "body/feature_check.h"
 #include "fuzz.h"
 #include "io/body_file.h"
 #include <math.h>
@@ -33,6 +34,35 @@ static void check_finite(const double *x, size_t count)
   }
 }
 
+static void check_cones(const double *cones, size_t count)
+{
+  for (size_t i = 0; i < count; ++i) {
+    PROMISE(isfinite(cones[4 * i]) && isfinite(cones[4 * i + 1]) && isfinite(cones[4 * i + 2]));
+    PROMISE(cones[4 * i + 3] >= 0.0 && cones[4 * i + 3] <= 180.0);
+  }
+}
+
+/* What is made of features counts on this. */
+static void check_stated(const abut_body_def *def)
+{
+  PROMISE(def->sharp >= 0.0 && def->sharp < 180.0);
+  PROMISE(def->states_features || (!def->feature_vertex_count && !def->feature_edge_count));
+  for (size_t i = 0; i < def->feature_vertex_count; ++i) {
+    PROMISE(def->feature_vertices[4 * i + 3] >= 0.0);
+    check_finite(def->feature_vertices + 4 * i, 4);
+  }
+  for (size_t i = 0; i < def->feature_edge_count; ++i) {
+    const abut_feature_edge *e = &def->feature_edges[i];
+    const abut_feature_edge settled = feature_edge_settled(e, def->feature_vertices);
+    PROMISE(e->from < def->feature_vertex_count && e->to < def->feature_vertex_count && e->from != e->to);
+    PROMISE(e->radius >= 0.0 && settled.from < settled.to);
+    check_finite(settled.centre, 3);
+    PROMISE(!e->arc || fabs(hypot(hypot(settled.axis[0], settled.axis[1]), settled.axis[2]) - 1.0) < 1e-9);
+  }
+  check_cones(def->vertex_cones, def->vertex_cone_count);
+  check_cones(def->edge_cones, def->edge_cone_count);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
   body_file b;
@@ -49,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
   if (b.cloud.count) {
     check_finite(b.cloud.points, 7 * b.cloud.count);
   }
+  check_stated(def);
   for (size_t i = 0; i < def->superquadric_count; i++) {
     check_superquadric(&def->superquadrics[i]);
   }

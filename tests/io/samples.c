@@ -182,6 +182,13 @@ static const char body_of_heights[] =
   "{\"height_fields\": [{\"heights\": [[0, 0.5, -0.25], [1, 2,\n 0.125]], \"size\": [0.75, 0.5],\n"
   " \"scale\": 0.5, \"base\": 0.25, \"step\": 2, \"operation\": \"add\"}]}\n";
 
+static const char body_of_features[] =
+  "{\"mesh\": \"m.obj\", \"polyhedra\": [{\"planes\": [[0, 0, 1, 0, 0, 1]]}], \"sharp\": 12.5,\n"
+  " \"features\": {\"vertices\": [[0, 0, 0, 0.1], [0.5, 0, 0, 0],\n  [0, 0.5, 0, 0.25]], \"edges\": [[1, 0, 0.1]],\n"
+  "  \"arcs\": [[2, 1, 0.2, 0, 0, 3, 0, 0, -2]]},\n"
+  " \"cones\": {\"vertices\": [[0, 0, 1, 45], [0, 0, 0, 180], [3, 0, 0, 0.5]],\n"
+  "  \"edges\": [[1, 2, 0, 0, 1, 60]]}}\n";
+
 static const char tuning[] =
   "{\"devices\": [{\"name\": \"a\", \"platform\": \"p\", \"precision\": \"f32\", \"lanes\": 16,\n"
   "  \"group\": 1, \"items\": 8, \"scratch_bytes\": 16777216, \"driver\": \"1.2\"},\n"
@@ -462,7 +469,8 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
     buffer_text(&b[0], "%s", body);
     buffer_text(&b[1], "%s", body_of_points);
     buffer_text(&b[2], "%s", body_of_heights);
-    count = 3;
+    buffer_text(&b[3], "%s", body_of_features);
+    count = 4;
     break;
   case SAMPLE_SMOOTHING:
     buffer_text(&b[0], "%s", smoothing);

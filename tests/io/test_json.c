@@ -14,7 +14,7 @@ static void good_body(void)
 {
   sample s[SAMPLE_LIMIT];
   body_file b;
-  require(CHECK_EQUAL(samples_make(SAMPLE_BODY, s), 3));
+  require(CHECK_EQUAL(samples_make(SAMPLE_BODY, s), 4));
   REQUIRE_OK(body_file_parse("some/where/x.body.json", s[0].bytes, s[0].count, &b));
   CHECK_TEXT(b.name, "part");
   CHECK_TEXT(b.mesh_path, "some/where/part.obj");
@@ -38,6 +38,7 @@ static void good_body(void)
   CHECK(c[1].position[2] == 3 && c[1].quaternion[3] == 1 && c[1].operation == ABUT_SUBTRACT);
   CHECK(b.cloud.source == CLOUD_FACES && b.cloud.eps1 == 1e-4 && b.cloud.area_weight);
   CHECK(!b.cloud.points && !b.cloud.count);
+  CHECK(!b.def.states_features && b.def.sharp == 20.0 && b.def.cones == ABUT_CONES_OF_MESH);
   body_file_free(&b);
   free(s[0].bytes);
   /* A cloud alone: no field. */
@@ -50,6 +51,38 @@ static void good_body(void)
   body_file_free(&b);
   free(s[1].bytes);
   free(s[2].bytes);
+  free(s[3].bytes);
+}
+
+/* Features are as the file has them: edges first, then arcs. */
+static void good_features(void)
+{
+  static const double vertices[12] = {0, 0, 0, 0.1, 0.5, 0, 0, 0, 0, 0.5, 0, 0.25};
+  static const double cones[12] = {0, 0, 1, 45, 0, 0, 0, 180, 3, 0, 0, 0.5};
+  sample s[SAMPLE_LIMIT];
+  const size_t count = samples_make(SAMPLE_BODY, s);
+  body_file b;
+  REQUIRE_OK(body_file_parse("x.body.json", s[3].bytes, s[3].count, &b));
+  CHECK(b.def.states_features && b.def.sharp == 12.5 && b.def.cones == ABUT_CONES_GIVEN);
+  require(CHECK_EQUAL(b.def.feature_vertex_count, 3) && CHECK_EQUAL(b.def.feature_edge_count, 2));
+  CHECK(!memcmp(b.def.feature_vertices, vertices, sizeof vertices));
+  const abut_feature_edge *e = b.def.feature_edges;
+  CHECK(e[0].from == 1 && e[0].to == 0 && e[0].radius == 0.1 && !e[0].arc);
+  CHECK(e[1].from == 2 && e[1].to == 1 && e[1].radius == 0.2 && e[1].arc);
+  CHECK(e[1].centre[2] == 3 && e[1].axis[2] == -2 && e[1].axis[0] == 0);
+  require(CHECK_EQUAL(b.def.vertex_cone_count, 3) && CHECK_EQUAL(b.def.edge_cone_count, 1));
+  CHECK(!memcmp(b.def.vertex_cones, cones, sizeof cones));
+  CHECK(b.def.edge_cone_ends[0] == 1 && b.def.edge_cone_ends[1] == 2);
+  CHECK(b.def.edge_cones[2] == 1 && b.def.edge_cones[3] == 60);
+  body_file_free(&b);
+  const char *text = "{\"mesh\": \"a\", \"polyhedra\": [{\"planes\": [[0,0,1,0,0,0]]}], \"cones\": false,\n"
+                     "\"features\": {\"vertices\": []}}";
+  REQUIRE_OK(body_file_parse("x.body.json", text, strlen(text), &b));
+  CHECK(b.def.cones == ABUT_CONES_NONE && b.def.states_features && !b.def.feature_vertex_count);
+  body_file_free(&b);
+  for (size_t i = 0; i < count; ++i) {
+    free(s[i].bytes);
+  }
 }
 
 /* Rows begin at the lower end of y; without a mesh the body has the height field's. */
@@ -169,6 +202,11 @@ static void mesh_paths(void)
 
 #define CORE(lengths, radius) "{\n\"mesh\": \"a.obj\",\n\"cores\": [\n{" lengths "\n\"radius\": " radius ",\n"\
                               "\"position\": [0, 0, 0],\n\"quaternion\": [1, 0, 0, 0]}]}"
+#define FE(members) "{\"mesh\": \"a.obj\", \"polyhedra\": [{\"planes\": [[0,0,1,0,0,0]]}],\n" members "}"
+#define FE_ROOM "\"vertices\": [[0,0,0,0], [1,0,0,0], [0,1,0,0]],\n"
+#define FE_EDGES(rows) FE("\"features\": {" FE_ROOM "\"edges\": " rows "}")
+#define FE_ARCS(rows) FE("\"features\": {" FE_ROOM "\"edges\": [[0, 1, 0]], \"arcs\": " rows "}")
+#define FE_CONES(cones) FE("\"features\": {" FE_ROOM "\"edges\": [[0, 1, 0]]}, \"cones\":\n" cones)
 
 #define HF(members) "{\"height_fields\": [\n{" members "}]}"
 #define HFS "\"size\": [1, 1], "
@@ -272,6 +310,50 @@ static const struct {
   {HF("\"size\": [1,\n-1], \"base\": 1, \"heights\": [[0, 1], [0, 1]]"), "b:3: ", "size[1]: -1 is not within"},
   {HF(HFS "\"base\": 1, \"file\": \"h.jpg\""), "b:2: ", "file: neither a .png nor a .npy"},
   {AOPC("1"), "b:3: ", "aopc: not an object"},
+  {FE("\"features\": 1"), "b:2: ", "features: not an object"},
+  {FE("\"features\": {}"), "b:2: ", "features: the key 'vertices' is missing"},
+  {FE("\"features\": {\"vertices\": [],\n\"faces\": []}"), "b:3: ", "features.faces: no such key is known"},
+  {FE("\"features\": {\"vertices\": 1}"), "b:2: ", "features.vertices: not an array"},
+  {FE("\"features\": {\"vertices\": [[0,0,0]]}"), "b:2: ", "features.vertices[0]: 3 elements, not 4"},
+  {FE("\"features\": {\"vertices\": [[0,0,0,0],\n[0,0,0,-1]]}"), "b:3: ", "vertices[1]: its radius is -1, not in [0, "},
+  {FE("\"features\": {\"vertices\": [[0,0,0,1e7]]}"), "b:2: ", "vertices[0]: its radius is 1e+07"},
+  {FE("\"features\": {\"vertices\": [[0,-2e6,0,1]]}"), "b:2: ", "vertices[0]: its place is 0 -2e+06 0, not within"},
+  {FE("\"features\": {\"vertices\": [], \"edges\": [\n[0, 1, 0]]}"), "b:3: ", "edges[0]: there are no vertices"},
+  {FE_EDGES("3"), "b:3: ", "features.edges: not an array"},
+  {FE_EDGES("[[0, 1]]"), "b:3: ", "features.edges[0]: 2 elements, not 3"},
+  {FE_EDGES("[[0, 1, 0],\n[0, 3, 0]]"), "b:4: ", "edges[1][1]: not a whole number from 0 to 2"},
+  {FE_EDGES("[[-1, 1, 0]]"), "b:3: ", "edges[0][0]: not a whole number from 0 to 2"},
+  {FE_EDGES("[[0.5, 1, 0]]"), "b:3: ", "edges[0][0]: not a whole number from 0 to 2"},
+  {FE_EDGES("[[2, 2, 0]]"), "b:3: ", "edges[0]: both of its ends are vertex 2"},
+  {FE_EDGES("[[0, 2, -0.1]]"), "b:3: ", "edges[0]: its radius is -0.1"},
+  {FE_EDGES("[[0, 2, 0],\n[0, 1, 0],\n[2, 0, 1]]"), "b:5: ", "edges[2]: it has the same ends as edge 0"},
+  {FE_ARCS("[[1, 2, 0, 0,0,0, 0,0]]"), "b:3: ", "features.arcs[0]: 8 elements, not 9"},
+  {FE_ARCS("[[1, 2, 0, 0,0,0, 0,0,0]]"), "b:3: ", "arcs[0]: its axis is 0 0 0, not a direction"},
+  {FE_ARCS("[[1, 2, 0, 0,0,2e6, 0,0,1]]"), "b:3: ", "arcs[0]: its centre is 0 0 2e+06, not within"},
+  {FE_ARCS("[[1, 2, 0, 0.1,0,0, 0,0,1]]"), "b:3: ",
+   "arcs[0]: its ends lie 0.9 and 1.00498756 from the axis, not on one circle"},
+  {FE_ARCS("[[1, 2, 0, 0.5,0.5,0, 1,0,1]]"), "b:3: ", "along the axis, not on one circle"},
+  {FE_ARCS("[[2, 1, 0, 0,0,0, 0,0,1]]"), "b:3: ", "arcs[0]: it turns by -1.570796 rad about its axis"},
+  {FE_ARCS("[[1, 2, 0, 0.5,0.5,0, 0,0,1]]"), "b:3: ", "arcs[0]: it turns by "},
+  {FE_ARCS("[[1, 2, 0, 0,0,0, 0,0,1],\n[1, 0, 0, 0.5,-1,0, 0,0,1]]"), "b:4: ",
+   "arcs[1]: it has the same ends as edge 0"},
+  {FE_ARCS("[[1, 2, 0, 0,0,0, 0,0,1],\n[2, 1, 0, 0,0,0, 0,0,-1]]"), "b:4: ",
+   "arcs[1]: it has the same ends as arc 0"},
+  {FE("\"sharp\": -1"), "b:2: ", "sharp: sharp is -1 degrees, not in [0, 180)"},
+  {FE("\"sharp\": 180"), "b:2: ", "sharp: sharp is 180 degrees"},
+  {FE("\"sharp\": true"), "b:2: ", "sharp: not a number"},
+  {FE("\"cones\": true"), "b:2: ", "cones: neither an object nor false"},
+  {FE_CONES("{\"faces\": []}"), "b:4: ", "cones.faces: no such key is known"},
+  {FE_CONES("{\"vertices\": [[0,0,1,1]]}"), "b:4: ", "cones.vertices: 1 cones for 3 vertices"},
+  {FE_CONES("{\"vertices\": [[0,0,1]]}"), "b:4: ", "cones.vertices[0]: 3 elements, not 4"},
+  {FE_CONES("{\"vertices\": [[0,0,1,181]]}"), "b:4: ", "vertices[0]: its half angle is 181 degrees, not in [0, 180]"},
+  {FE_CONES("{\"vertices\": [[0,0,0,90]]}"), "b:4: ", "vertices[0]: its axis is 0 0 0, not a direction"},
+  {FE_CONES("{\"edges\": [[0,1,0,0,1]]}"), "b:4: ", "cones.edges[0]: 5 elements, not 6"},
+  {FE_CONES("{\"edges\": [[0,3,0,0,1,1]]}"), "b:4: ", "cones.edges[0][1]: not a whole number from 0 to 2"},
+  {FE_CONES("{\"edges\": [[0,1,0,0,1,\n-1]]}"), "b:4: ", "cones.edges[0]: its half angle is -1 degrees"},
+  {FE_CONES("{\"edges\": [[0,1,0,0,1,1],[2,0,0,0,1,1]]}"), "b:4: ",
+   "cones.edges: edge cone 1 is of vertices 2 and 0, which no edge joins"},
+  {FE_CONES("{\"edges\": [[0,1,0,0,1,1],[1,0,0,0,1,1]]}"), "b:4: ", "edge cone 1 has the same ends as edge cone 0"},
   {AOPC("{}"), "b:3: ", "aopc: the key 'source' is missing"},
   {AOPC("{\"source\": 1}"), "b:3: ", "aopc.source: not a string"},
   {AOPC("{\n\"source\": \"mesh\"}"), "b:4: ", "aopc.source: neither \"faces\" nor \"points\""},
@@ -537,6 +619,7 @@ int main(void)
 {
   folder_make();
   good_body();
+  good_features();
   good_heights();
   heights_of_files();
   heights_of_16_bits();

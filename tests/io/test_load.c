@@ -83,6 +83,49 @@ static void misfits(void)
   write_text("t.obj", tetrahedron);
 }
 
+/* Features that are off the unit ball's surface by more than 2 % of the mesh's diagonal, sqrt 3, are told. At the
+ * centre the field itself is off by 2e-6. */
+static void features(void)
+{
+  static const struct {
+    const char *stated;
+    double misfit;
+    uint32_t suspicions;
+  } cases[] = {
+    {"[1, 0, 0, 0], [0, 1, 0, 0]], \"arcs\": [[0, 1, 0, 0, 0, 0, 0, 0, 1]]", 0.0, 0},
+    {"[0, 0, 0, 1]]", 0.0, 0},
+    {"[0.5, 0, 0, 0.52], [0, 0.5, 0, 0.5]]", 0.02, 0},
+    {"[0.5, 0, 0, 0.5], [0, 0.5, 0, 0.4]]", 0.1, ABUT_SUSPECT_FEATURES},
+    {"[1, 0, 0, 0], [0, 1, 0, 0]], \"edges\": [[0, 1, 0]]", 0.29289321881345248, ABUT_SUSPECT_FEATURES},
+    {"[1, 0, 0, 0], [0, 1, 0, 0]], \"arcs\": [[1, 0, 0.25, 0, 0, 4, 0, 0, -1]]", 0.25, ABUT_SUSPECT_FEATURES}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    char text[512];
+    abut_body body;
+    abut_body_info info;
+    snprintf(text, sizeof text, "%.*s, \"features\": {\"vertices\": [%s}}", (int)strlen(ball) - 1, ball,
+             cases[i].stated);
+    write_text("f.body.json", text);
+    REQUIRE_OK(abut_load_body(context, in_folder("f.body.json"), &body));
+    REQUIRE_OK(abut_get_body_info(body, &info));
+    check(info.suspicions == cases[i].suspicions && fabs(info.feature_misfit - cases[i].misfit) < 1e-5,
+          "features %zu: suspicions %u, misfit %.9g", i, (unsigned)info.suspicions, info.feature_misfit);
+    const abut_field_report r = {.suspicions = info.suspicions, .diagonal = info.diagonal,
+                                 .feature_misfit = info.feature_misfit};
+    CHECK((abut_suspicion_text(&r, ABUT_SUSPECT_FEATURES, text, sizeof text) > 0) == (cases[i].suspicions != 0));
+    abut_destroy_body(body);
+  }
+}
+
+/* A mesh's cones are counted when it is there. */
+static void cones_of_the_mesh(void)
+{
+  char text[512];
+  abut_body body;
+  snprintf(text, sizeof text, "%.*s, \"cones\": {\"vertices\": [[0, 0, 1, 90]]}}", (int)strlen(ball) - 1, ball);
+  const char *path = write_text("f.body.json", text);
+  expect_failure(abut_load_body(context, path, &body), ABUT_ERROR_BODY, path, "1 cones are given for 4 vertices");
+}
+
 /* The same mesh with all faces the other way. */
 static void diagnostics(void)
 {
@@ -266,6 +309,8 @@ int main(void)
   start();
   good();
   misfits();
+  features();
+  cones_of_the_mesh();
   diagnostics();
   written();
   wrong();
