@@ -138,7 +138,7 @@ contact_source segment_source(const run *r, int segment)
     return listed_segment(r, segment);
   }
   return segment < 2 ? dense_source(r, l->vertex_offset[segment], l->vertices[segment])
-                     : dense_source(r, l->edge_offset[segment - 2], l->edges[0] * l->edges[1]);
+                     : dense_source(r, l->edge_offset[segment - 2], l->edge_slots[segment - 2]);
 }
 
 /* The reverse pass of lists reads cotangents where the values were; that of all slots has arrays for them. */
