@@ -88,8 +88,9 @@ static abut_status upload_radii(const body *b, const uint32_t *order, resident_b
   for (size_t i = 0; i < count; ++i) {
     reals_set(&radii, i, b->touches->vertices[4 * (size_t)order[i] + 3]);
     reals_set(&radii, padding + i, b->touches->vertices[4 * i + 3]);
-    r->rounds = r->rounds || b->touches->vertices[4 * i + 3] > 0.0;
+    r->most_radius = fmax(r->most_radius, b->touches->vertices[4 * i + 3]);
   }
+  r->rounds = r->most_radius > 0.0;
   const abut_status status = buffer_upload(r->device, radii.count * radii.size, radii.data, &r->radii);
   free(radii.data);
   return status;
