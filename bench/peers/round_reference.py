@@ -221,7 +221,7 @@ def coned(n, axis, half, sm):
     one, zero = jnp.cos(jnp.minimum(half + inner, np.pi)), jnp.cos(jnp.minimum(half + outer, np.pi))
     zero = jnp.minimum(zero, one - 1e-3)
     w = jnp.where(half + inner >= np.pi - 1e-9, 1., step(jnp.clip((c - zero) / (one - zero), 0., 1.)))
-    H = jnp.sin(half + hold)
+    H = jnp.maximum(jnp.sin(half + hold), 1e-6)
     p = n + c * axis
     far = p @ p > H * H
     s = jnp.sqrt(jnp.where(far, p @ p, 1.))
