@@ -547,7 +547,8 @@ class Check:
                     spin = mr.exp_se3(jnp.array([0., 0, 0, 0, 0, 1]) * a)[0]
                     c = manifold((jnp.eye(3), jnp.zeros(3)), (side @ spin, jnp.array([0., 0, .051 + R - .0005])), floor, S, sm)
                     depth = jnp.maximum(-c["d"], 0.)
-                    return c["activity"].sum(), (c["activity"] * depth).sum(), (c["activity"] * depth * c["p"][:, 0]).sum() / (c["activity"] * depth).sum()
+                    force = c["activity"] * depth
+                    return c["activity"].sum(), force.sum(), (force * c["p"][:, 0]).sum() / force.sum()
                 a, force, lever = (np.array(z) for z in jax.jit(jax.vmap(at))(jnp.linspace(0, 2 * np.pi, 721)))
                 print(f"     rolling cylinder R {R} round {round} samples {samples}: sum of activities {a.min():.3f} to {a.max():.3f} "
                       f"(spread {(np.ptp(a) / a.mean()) * 100:.0f} %), sum of activity depth {force.min() * 1e3:.3f} to {force.max() * 1e3:.3f} mm, "
