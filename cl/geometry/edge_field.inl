@@ -11,6 +11,7 @@ typedef struct FN(rail) {
   vec p, u, e1, e2;
   lane angle, length, radius;
   int arcs; // 0: all lanes' edges are straight
+  FN(cone) cone; // where cones are on
 } FN(rail);
 
 // A point of an edge, its derivative by s, and the second one.

@@ -55,6 +55,13 @@ static FN(rail) load_rail(const edge_block *b, GLOBAL const pair_elements *e,
   const ilane straight = r.angle == lane_lit(R(0.0));
   r.length = lane_select(straight, lane_sqrt(length * length + c->distance), length);
   r.radius = edge_plane(b, EDGE_RADIUS);
+  r.cone = no_cone();
+  if (c->cones > R(0.0)) {
+    r.cone.axis = turn(frame, edge_plane3(b, EDGE_CONE));
+    r.cone.half = edge_plane(b, EDGE_CONE + CONE_HALF);
+    r.cone.cosine = edge_plane(b, EDGE_CONE + CONE_COSINE);
+    r.cone.sine = edge_plane(b, EDGE_CONE + CONE_SINE);
+  }
   return r;
 }
 
@@ -74,6 +81,10 @@ static rail_r rail_values(const FN(rail) *r)
   v.length = r->length;
   v.radius = r->radius;
   v.arcs = r->arcs;
+  v.cone.axis = vec_values(r->cone.axis);
+  v.cone.half = r->cone.half;
+  v.cone.cosine = r->cone.cosine;
+  v.cone.sine = r->cone.sine;
   return v;
 }
 
@@ -196,6 +207,10 @@ static edge_slots edge_slots_at(GLOBAL const int *head, GLOBAL const real *shape
     r.normal[end] = at.normal;
     r.d[end] = n_sub(n_mul(at.phi, steep), n_of(rail->radius));
     r.weight[end] = w.weight;
+    if (c->cones > R(0.0)) {
+      const num counts = FN(cone_slot)(at.normal, &rail->cone, c, &r.normal[end]);
+      r.weight[end] = n_mul(w.weight, counts);
+    }
   }
   return r;
 }
@@ -269,7 +284,8 @@ KERNEL void edges_in_field(GLOBAL const real *edges, GLOBAL const int *index,
 
 // ---- back ----
 
-// The cotangents of one contact, in the field's frame; that of the normal has the point's share.
+// The cotangents of one contact, in the field's frame; that of the normal, which with cones is the held one,
+// has the point's share.
 typedef struct edge_slot_bar {
   vec p, n;
   num d, activity, weight;
@@ -308,13 +324,15 @@ static vec jet_normal_adjoint(const FN(jet) *jet, vec bar)
 }
 
 // Takes the cotangents of one contact back to its place and to what moves its edge: `moved` gets
-// forces on the edge. own is the field at its point, far that at the edge's end.
+// forces on the edge. own is the field at its point, far that at the edge's end. *held gets the normal that
+// the contact reports.
 static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(jet) *own,
                                   const FN(jet) *far, const FN(rail) *rail,
                                   const edge_slot_bar *bar, GLOBAL const coefficients *c,
-                                  wrench *moved)
+                                  wrench *moved, vec *held)
 {
   edge_bar r;
+  *held = own->normal;
   const FN(rail_point) at = FN(rail_at)(rail, s);
   const FN(edge_weight) w =
     FN(edge_weighed)(end, s, far->phi, own->phi, meet, rail->length, c);
@@ -322,14 +340,26 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   const num steep = FN(edge_steep)(own->gradient, c, &over);
   const num d = n_sub(n_mul(own->phi, steep), n_of(rail->radius));
   const num sigmoid = FN(sigmoid_and_slope)(n_scale(d, -c->penetration_inv), &sigmoid_slope);
-  const num weight = n_mul(w.weight, gate);
+  num counts = n_lit(R(1.0)), weight = n_mul(w.weight, gate);
+  if (c->cones > R(0.0)) {
+    counts = FN(cone_slot)(own->normal, &rail->cone, c, held);
+    weight = n_mul(weight, counts);
+  }
   num active = bar->activity;
   if (c->floor > R(0.0)) {
     num slope;
     FN(above_floor_and_slope)(n_mul(weight, sigmoid), c->floor, c->floor_inv, &slope);
     active = n_mul(active, slope);
   }
-  const num weight_bar = n_mad(active, sigmoid, bar->weight);
+  num weight_bar = n_mad(active, sigmoid, bar->weight);
+  vec normal_bar = bar->n;
+  if (c->cones > R(0.0)) {
+    const num counts_bar = n_mul(weight_bar, n_mul(w.weight, gate));
+    vec axis_bar;
+    normal_bar = FN(cone_adjoint)(own->normal, &rail->cone, c, counts_bar, bar->n, &axis_bar);
+    twist_direction(moved, rail->cone.axis, axis_bar);
+    weight_bar = n_mul(weight_bar, counts);
+  }
   r.gate = n_mul(weight_bar, w.weight);
   const num own_bar = n_mul(weight_bar, gate);
   const num d_bar =
@@ -345,7 +375,7 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   // d (phi steep) by the gradient: -phi steep / (|g|^2 + slope) g
   const num fall = n_neg(n_mul(n_mul(n_mul(d_bar, own->phi), steep), over));
   vec x_bar = FN(mad3)(own->gradient, phi_bar, bar->p);
-  x_bar = FN(add3)(x_bar, jet_normal_adjoint(own, bar->n));
+  x_bar = FN(add3)(x_bar, jet_normal_adjoint(own, normal_bar));
   x_bar = FN(mad3)(FN(symmetric_times)(&own->curve, own->gradient), fall, x_bar);
   x_bar = bounded3(x_bar, COTANGENT_LIMIT);
   push_at(moved, at.x, x_bar);
@@ -406,12 +436,11 @@ static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shap
     bar.activity = a_bar[end];
     bar.weight = w_bar[end];
     const edge_bar r = edge_slot_adjoint(end, s[end], shift.meet, gate, &at[end], &at[4 + end],
-                                         rail, &bar, c, &moved);
+                                         rail, &bar, c, &moved, &normal[end]);
     s_bar[end] = r.s;
     meet_bar = n_add(meet_bar, r.meet);
     *gate_bar = n_add(*gate_bar, r.gate);
     x[end] = FN(rail_at)(rail, s[end]).x;
-    normal[end] = at[end].normal;
   }
   // by = meet gap / 2 + (1 - meet) inset / L, meet = exp(-near), near = (gap L / part)^2
   const num by_bar = n_sub(s_bar[0], s_bar[1]);
