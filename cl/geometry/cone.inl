@@ -6,7 +6,7 @@
 // half angle with cosine and sine. A half angle of pi holds every normal.
 typedef struct FN(cone) {
   vec axis;
-  lane half, cosine, sine;
+  lane angle, cosine, sine;
 } FN(cone);
 
 #define CONE_PI R(3.14159265358979323846)
@@ -35,9 +35,9 @@ static num FN(cone_weight)(num c, const FN(cone) *k, GLOBAL const coefficients *
   const lane pi = lane_lit(CONE_PI), low = lane_lit(R(-1.0));
   const lane inner = k->cosine * s->cone_inner_cos - k->sine * s->cone_inner_sin;
   const lane outer = k->cosine * s->cone_outer_cos - k->sine * s->cone_outer_sin;
-  const ilane every = k->half + s->cone_inner >= pi - CONE_ROUNDING;
+  const ilane every = k->angle + s->cone_inner >= pi - CONE_ROUNDING;
   const lane full = lane_select(every, low, inner);
-  const lane none = lane_min(lane_select(k->half + s->cone_outer >= pi, low, outer),
+  const lane none = lane_min(lane_select(k->angle + s->cone_outer >= pi, low, outer),
                              full - CONE_LEAST);
   const lane rate = lane_lit(R(1.0)) / (full - none);
   num u_slope;
@@ -61,18 +61,18 @@ static FN(cone_hold) FN(cone_held)(vec n, num c, const FN(cone) *k, GLOBAL const
   FN(cone_hold) r;
   const num one = n_lit(R(1.0));
   const lane sine = k->sine * s->cone_hold_cos + k->cosine * s->cone_hold_sin;
-  const ilane wide = k->half + s->cone_hold >= lane_lit(CONE_RIGHT); // no normal lies farther out
+  const ilane wide = k->angle + s->cone_hold >= lane_lit(CONE_RIGHT); // no normal lies farther out
   const lane most = lane_max(lane_select(wide, lane_lit(R(1.0)), sine), lane_lit(R(1e-6)));
   r.p = FN(mad3)(k->axis, c, n);
   const num s2 = FN(dot3)(r.p, r.p);
-  r.held = (k->half < lane_lit(CONE_HELD)) & (n_value(c) > lane_lit(R(0.0))) &
+  r.held = (k->angle < lane_lit(CONE_HELD)) & (n_value(c) > lane_lit(R(0.0))) &
            (n_value(s2) > most * most);
   r.s = n_sqrt(n_select(r.held, s2, one));
   num slope;
-  const num step = FN(quintic)(n_shift(n_over(r.s, most), R(-1.0)), &slope);
+  const num drawn = FN(quintic)(n_shift(n_over(r.s, most), R(-1.0)), &slope);
   const num share = n_times(n_rcp(r.s), most), less = n_shift(share, R(-1.0));
-  r.g = n_mad(step, less, one);
-  r.g_slope = n_sub(n_mul(n_over(slope, most), less), n_div(n_mul(step, share), r.s));
+  r.g = n_mad(drawn, less, one);
+  r.g_slope = n_sub(n_mul(n_over(slope, most), less), n_div(n_mul(drawn, share), r.s));
   const num across = n_mul(r.g, r.s), rest = n_sub(one, n_mul(across, across));
   r.steep = n_value(rest) > lane_lit(CONE_ROOT);
   r.root = n_sqrt(n_select(r.steep, rest, n_lit(CONE_ROOT)));

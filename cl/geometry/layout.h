@@ -219,7 +219,7 @@
 
 // The planes of normal cones (geometry/cone.inl): axis (3), half angle, its cosine and its sine. Those of
 // vertices lie behind the radii: as the vertices are sorted, and then in the mesh's order, as the radii.
-#define CONE_HALF 3
+#define CONE_ANGLE 3
 #define CONE_COSINE 4
 #define CONE_SINE 5
 #define CONE_PLANES 6

@@ -85,7 +85,7 @@ static void cone_of(const double cone[4], double out[CONE_PLANES])
 {
   const bool every = cone[3] >= CONE_EVERY;
   memcpy(out, cone, 3 * sizeof *out);
-  out[CONE_HALF] = cone[3];
+  out[CONE_ANGLE] = cone[3];
   out[CONE_COSINE] = every ? -1.0 : cos(cone[3]);
   out[CONE_SINE] = every ? 0.0 : sin(cone[3]);
 }

@@ -58,7 +58,7 @@ static FN(rail) load_rail(const edge_block *b, GLOBAL const pair_elements *e,
   r.cone = no_cone();
   if (c->cones > R(0.0)) {
     r.cone.axis = turn(frame, edge_plane3(b, EDGE_CONE));
-    r.cone.half = edge_plane(b, EDGE_CONE + CONE_HALF);
+    r.cone.angle = edge_plane(b, EDGE_CONE + CONE_ANGLE);
     r.cone.cosine = edge_plane(b, EDGE_CONE + CONE_COSINE);
     r.cone.sine = edge_plane(b, EDGE_CONE + CONE_SINE);
   }
@@ -82,7 +82,7 @@ static rail_r rail_values(const FN(rail) *r)
   v.radius = r->radius;
   v.arcs = r->arcs;
   v.cone.axis = vec_values(r->cone.axis);
-  v.cone.half = r->cone.half;
+  v.cone.angle = r->cone.angle;
   v.cone.cosine = r->cone.cosine;
   v.cone.sine = r->cone.sine;
   return v;

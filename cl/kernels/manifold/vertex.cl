@@ -18,7 +18,7 @@ static FN(cone) no_cone(void)
 {
   FN(cone) k;
   k.axis = no_bar();
-  k.half = k.cosine = k.sine = lane_lit(R(0.0));
+  k.angle = k.cosine = k.sine = lane_lit(R(0.0));
   return k;
 }
 
@@ -34,7 +34,7 @@ static FN(cone) load_cone(GLOBAL const real *from, int padded, GLOBAL const int 
   }
   FN(cone) k;
   k.axis = turn(frame, FN(make)(n_of(part[0]), n_of(part[1]), n_of(part[2])));
-  k.half = part[CONE_HALF];
+  k.angle = part[CONE_ANGLE];
   k.cosine = part[CONE_COSINE];
   k.sine = part[CONE_SINE];
   return k;
