@@ -61,8 +61,8 @@ static FN(cone_hold) FN(cone_held)(vec n, num c, const FN(cone) *k, GLOBAL const
   FN(cone_hold) r;
   const num one = n_lit(R(1.0));
   const lane sine = k->sine * s->cone_hold_cos + k->cosine * s->cone_hold_sin;
-  const ilane wide = k->angle + s->cone_hold >= lane_lit(CONE_RIGHT); // no normal lies farther out
-  const lane most = lane_max(lane_select(wide, lane_lit(R(1.0)), sine), lane_lit(R(1e-6)));
+  const ilane right = k->angle + s->cone_hold >= lane_lit(CONE_RIGHT); // no normal lies farther out
+  const lane most = lane_max(lane_select(right, lane_lit(R(1.0)), sine), lane_lit(R(1e-6)));
   r.p = FN(mad3)(k->axis, c, n);
   const num s2 = FN(dot3)(r.p, r.p);
   r.held = (k->angle < lane_lit(CONE_HELD)) & (n_value(c) > lane_lit(R(0.0))) &
