@@ -171,6 +171,7 @@ static void edge_places(GLOBAL const int *head, GLOBAL const real *shape,
   const lane pull = c->tilt * rail->length;
   edge_search search[2];
   edge_least least[2];
+  int turns[2] = {0, 0}; // of each end by itself, so that no lane's steps depend on another's
   for (int i = 0;; ++i) {
     const int sampling = i <= parts;
     int end = i & 1;
@@ -191,7 +192,7 @@ static void edge_places(GLOBAL const int *head, GLOBAL const real *shape,
       const ilane done = search[end].done;
       edge_search moved = search[end];
       edge_take(&moved, &e);
-      edge_choose(&moved, i >> 1);
+      edge_choose(&moved, turns[end]++);
       search[end] = moved;
       search[end].done = moved.done | done;
       continue;

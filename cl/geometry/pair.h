@@ -35,11 +35,23 @@ typedef struct pair_sizes {
   pair_elements elements[ELEMENT_KINDS];
 } pair_sizes;
 
+// Lists of edge contacts of one pose, with their values by place in the list. Pairs have one list of
+// pairs and two values of each, by the point on either body. Edges in fields have a list of slots for
+// each body, in which both of an edge follow each other.
+#define EDGE_LIST_PLANE(n, side) \
+  ((n)->in_fields ? 2 * (n)->elements[EDGES_OF(side)].padded : (n)->near_plane)
+#define EDGE_LIST_AT(n, side) ((n)->in_fields && (side) ? 1 + EDGE_LIST_PLANE(n, 0) : 0)
+#define EDGE_LIST_STRIDE(n) \
+  ((n)->in_fields ? 2 + EDGE_LIST_PLANE(n, 0) + EDGE_LIST_PLANE(n, 1) : (n)->near_plane + 1)
+#define EDGE_ENTRIES_AT(n, side) ((side) ? EDGE_LIST_PLANE(n, 0) : 0)
+#define EDGE_ENTRIES_STRIDE(n) (EDGE_LIST_PLANE(n, 0) + EDGE_LIST_PLANE(n, 1))
+
 // The reals of a pair beside the smoothing's, for near.cl: which part of its length an edge's
-// points are at most from one of its ends; and how far beyond the nearest blocks of each body's
-// vertices a selection looks.
+// points are at most from one of its ends; how far beyond the nearest blocks of each body's
+// vertices a selection looks; and the largest radius of each body's vertices.
 #define PAIR_EDGE_PART 0
 #define PAIR_SCORED 1
-#define PAIR_REALS 3
+#define PAIR_ROUND 3
+#define PAIR_REALS 5
 
 #endif

@@ -335,6 +335,7 @@ typedef struct contact_layout {
   int plane; // how far one component of a vector is from the next
   int count; // how many contacts there are; -1: as many as the first int of the item's list says
   int place_at; // where their places begin in a list that all items share, else -1
+  int list_at;  // where in a row of the list its own numbers begin
   int list_row; // how many ints each item has of the list, where it has its own
 } contact_layout;
 

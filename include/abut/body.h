@@ -98,7 +98,7 @@ typedef struct abut_core {
   abut_core_kind kind;
   double half[3];       /* of a box: half lengths along x, y and z [m], in [0, 1e6]; of a disc about z: its radius and
                            its half length [m], above 0 and at most 1e6, and the third is not read */
-  double radius;        /* by which the core is grown [m], in [1e-6, 1e6] */
+  double radius;        /* by which the core is grown [m], in [1e-9, 1e6] */
   double position[3];   /* of the centre [m] */
   double quaternion[4]; /* w, x, y, z; normalised on reading */
   abut_operation operation;

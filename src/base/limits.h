@@ -24,6 +24,7 @@
 /* These are of bodies [m]. */
 #define COORDINATE_MOST 1e6
 #define AXIS_LEAST 1e-6
+#define CORE_RADIUS_LEAST 1e-9 /* at most COORDINATE_MOST */
 #define SCALE_LEAST 1e-9 /* of a mesh file's unit */
 #define SCALE_MOST 1e9
 #define WIDTH_LEAST 1e-6 /* of a cloud's point; at most COORDINATE_MOST */

@@ -32,6 +32,7 @@ typedef struct resident_body {
   buffer *radii, *rails;  /* of features (body/touching.h), else NULL: RADII_PLANES planes of vertex_padded, EDGE_PLANES
                              planes of edge_padded */
   bool rounds, arcs;      /* a vertex of theirs has a radius, an edge is an arc */
+  double most_radius;     /* of their vertices [m] */
 } resident_body;
 
 /* Each of these takes its own time a point. */

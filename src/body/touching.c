@@ -110,8 +110,9 @@ static abut_status upload_radii(const body *b, const uint32_t *order, resident_b
   for (size_t i = 0; i < count; ++i) {
     reals_set(&radii, i, f->vertices[4 * (size_t)order[i] + 3]);
     reals_set(&radii, padding + i, f->vertices[4 * i + 3]);
-    r->rounds = r->rounds || f->vertices[4 * i + 3] > 0.0;
+    r->most_radius = fmax(r->most_radius, f->vertices[4 * i + 3]);
   }
+  r->rounds = r->most_radius > 0.0;
   for (size_t i = 0; i < padding; ++i) {
     const double *sorted = i < count ? f->vertex_cones + 4 * (size_t)order[i] : every;
     set_cone(&radii, RADII_CONES(0, padding), padding, i, sorted);

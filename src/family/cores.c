@@ -38,8 +38,8 @@ static abut_status check(const void *one, size_t i)
                   c->half[k], c->kind == ABUT_CORE_DISC ? "above 0" : "0 or above", COORDINATE_MOST);
     }
   }
-  if (!(c->radius >= AXIS_LEAST && c->radius <= COORDINATE_MOST)) {
-    return fail(ABUT_ERROR_BODY, "core %zu: radius is %g, not in [%g, %g]", i, c->radius, AXIS_LEAST,
+  if (!(c->radius >= CORE_RADIUS_LEAST && c->radius <= COORDINATE_MOST)) {
+    return fail(ABUT_ERROR_BODY, "core %zu: radius is %g, not in [%g, %g]", i, c->radius, CORE_RADIUS_LEAST,
                 COORDINATE_MOST);
   }
   const double *x = c->position, *q = c->quaternion;
@@ -57,12 +57,12 @@ static abut_status check(const void *one, size_t i)
 /* Reads the box or the disc, of which there must be one. */
 static abut_status read_lengths(const json_file *f, const json_at *at, abut_core *c)
 {
-  json_at box, disc;
-  const bool is_box = json_find(at, "box", &box), is_disc = json_find(at, "disc", &disc);
+  json_at box_at, disc_at;
+  const bool is_box = json_find(at, "box", &box_at), is_disc = json_find(at, "disc", &disc_at);
   if (is_box == is_disc) {
     return json_fail(f, at, is_box ? "a box and a disc; a core has one of them" : "neither a box nor a disc");
   }
-  const json_at *lengths = is_box ? &box : &disc;
+  const json_at *lengths = is_box ? &box_at : &disc_at;
   c->kind = is_box ? ABUT_CORE_BOX : ABUT_CORE_DISC;
   TRY(json_numbers(f, lengths, length_count(c), c->half));
   for (size_t k = 0; k < length_count(c); ++k) {
@@ -85,8 +85,8 @@ static abut_status read(const json_file *f, const json_at *at, arena *memory, vo
   TRY(read_lengths(f, at, c));
   TRY(json_need(f, at, "radius", &member));
   TRY(json_number(f, &member, &c->radius));
-  if (!(c->radius >= AXIS_LEAST && c->radius <= COORDINATE_MOST)) {
-    return json_fail(f, &member, "%.9g is not within %g to %g", c->radius, AXIS_LEAST, COORDINATE_MOST);
+  if (!(c->radius >= CORE_RADIUS_LEAST && c->radius <= COORDINATE_MOST)) {
+    return json_fail(f, &member, "%.9g is not within %g to %g", c->radius, CORE_RADIUS_LEAST, COORDINATE_MOST);
   }
   TRY(read_vector(f, at, "position", 3, c->position, &member));
   TRY(check_range(f, &member, 0, 3, -COORDINATE_MOST, COORDINATE_MOST));

@@ -21,15 +21,16 @@ double active_cutoff(const pair *p, double threshold)
   return CUTOFF_SLACK * fmax(p->smoothing.floor, threshold);
 }
 
-/* Three things need everything computed: SoftSort reads every score, tracing moves points without a
- * bound, and kept vertices are ranked by exact distances. */
+/* Some things need everything computed: SoftSort reads every score, tracing moves points without a
+ * bound, and kept vertices are ranked by exact distances, as are kept edges in fields. */
 bool pair_can_skip_inactive(const pair *p, double cutoff)
 {
-  const bool edges = p->layout.edges[0] && p->layout.edges[1];
+  const bool in_fields = is_in_fields(p);
+  const bool edges = in_fields ? p->layout.edges[0] || p->layout.edges[1] : p->layout.edges[0] && p->layout.edges[1];
   const bool selects = p->selected_edges[0] || p->selected_edges[1];
   const bool gates = p->smoothing.select == ABUT_SELECT_GATE;
-  return !is_in_fields(p) && cutoff > 0.0 && cutoff < 1.0 && !p->selected_vertices[0] && !p->selected_vertices[1] &&
-         !(edges && (p->smoothing.trace || (selects && !gates)));
+  return cutoff > 0.0 && cutoff < 1.0 && !p->selected_vertices[0] && !p->selected_vertices[1] &&
+         !(edges && (in_fields ? selects : p->smoothing.trace || (selects && !gates)));
 }
 
 bool can_skip_inactive(const run *r, double cutoff)
@@ -135,9 +136,17 @@ void active_sizes(const run *r, sizes *s)
     s->number[SCRATCH_OWN_1] = s->number[SCRATCH_OWN_2] = FIELD_PLANES * plane;
     s->number[SCRATCH_PAIR_VALUES] = 2 * VALUE_PLANES * plane;
   }
+  if (fields_run(r)) {
+    const pair_sizes *n = &r->on->sizes;
+    s->integer[SCRATCH_PAIR_LIST] = (size_t)EDGE_LIST_STRIDE(n);
+    s->number[SCRATCH_PAIR_VALUES] = VALUE_PLANES * (size_t)EDGE_ENTRIES_STRIDE(n);
+    s->integer[SCRATCH_PAIR_ENTRIES] = r->wanted.listed ? (size_t)EDGE_ENTRIES_STRIDE(n) : 0;
+  }
   if (r->wanted.listed) {
     s->integer[SCRATCH_SEGMENTS] = SEGMENT_INTS;
-    s->integer[SCRATCH_PAIR_ENTRIES] = edges_run(r) ? 2 * plane : 0;
+    if (edges_run(r)) {
+      s->integer[SCRATCH_PAIR_ENTRIES] = 2 * plane;
+    }
   }
   if (r->wanted.cotangents) {
     active_reverse_sizes(r, s);
@@ -212,7 +221,8 @@ static abut_status list_vertices(const run *r, size_t poses)
 {
   const int first = lists_vertices(r, 0) ? 0 : 1, sides = lists_vertices(r, 1) ? 2 - first : 1 - first;
   return LAUNCH_RUN(r, KERNEL_NEAR_VERTICES, (size_t)sides * poses, 1, BUFFERS(r, SCRATCH_FIELD_1),
-                    ARG_REAL(vertex_reach(r)), BOTH(r, order), HEAD(r), ARG_INT(first),
+                    ARG_REAL(vertex_reach(r)), BOTH(r, order), vertex_radii(r, 0), vertex_radii(r, 1),
+                    HEAD(r), ARG_INT(first),
                     ARG_INT(sides), BUFFERS(r, SCRATCH_VERTEX_LIST_1),
                     BUFFERS(r, SCRATCH_LISTED_AT_1));
 }
@@ -223,7 +233,7 @@ static abut_status vertex_values(const run *r, size_t poses, bool given)
   const size_t blocks2 = vertex_blocks(r, 1, lists_vertices(r, 1));
   return LAUNCH_RUN(r, KERNEL_LISTED_VERTICES, blocks1 + blocks2, poses, BOTH(r, sorted_planes),
                     BUFFERS(r, SCRATCH_VERTEX_LIST_1), BUFFERS(r, SCRATCH_FIELD_1),
-                    ARG_INT(given), ARG_REAL(given ? HUGE_VAL : vertex_reach(r)),
+                    vertex_radii(r, 0), vertex_radii(r, 1), ARG_INT(given), ARG_REAL(given ? HUGE_VAL : vertex_reach(r)),
                     BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r), ARG_INT(blocks1),
                     ARG_INT(blocks2), ARG_INT(r->wanted.arrays),
                     BUFFERS(r, SCRATCH_VERTEX_VALUES_1));
@@ -325,6 +335,39 @@ static abut_status pair_values(const run *r, size_t poses)
                     HEAD(r), ARG_INT(r->wanted.arrays), BUFFER(r, SCRATCH_PAIR_VALUES));
 }
 
+/* ---- edges in fields ---- */
+
+/* The most that a field's slope may be beyond the true distance's, by which distances of edges are divided: the ray from
+ * the centre of a superquadric is longer than the distance. */
+#define SLOPE_MOST 3.0
+
+/* Returns how far beyond its radius from the other body's field an edge may be that has an active contact. */
+static double edge_reach(const run *r, int side)
+{
+  const abut_body_info *field = r->bodies[!side]->info;
+  const bool steep = field->superquadrics || field->pointclouds || field->height_fields;
+  return bound_reach(r) * (steep ? SLOPE_MOST : 1.0);
+}
+
+static abut_status list_edges(const run *r, size_t poses)
+{
+  return LAUNCH_RUN(r, KERNEL_EDGES_NEAR, 2 * poses, 1, edge_rails(r, 0), edge_rails(r, 1),
+                    BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r), ARG_REAL(edge_reach(r, 0)),
+                    ARG_REAL(edge_reach(r, 1)), BUFFERS(r, SCRATCH_PLACES_1),
+                    BUFFER(r, SCRATCH_PAIR_LIST));
+}
+
+static abut_status edge_values(const run *r, size_t poses)
+{
+  const size_t blocks1 = edges_in_fields(r, 0) ? lane_blocks(r, r->pair->layout.edges[0]) : 0;
+  const size_t blocks2 = edges_in_fields(r, 1) ? lane_blocks(r, r->pair->layout.edges[1]) : 0;
+  return LAUNCH_RUN(r, KERNEL_LISTED_EDGES, blocks1 + blocks2, poses, edge_rails(r, 0),
+                    edge_rails(r, 1), BUFFER(r, SCRATCH_PAIR_LIST), BUFFER(r, SCRATCH_FRAMES),
+                    SHAPES(r), HEAD(r), ARG_INT(blocks1), ARG_INT(blocks2),
+                    ARG_INT(r->wanted.arrays), BUFFERS(r, SCRATCH_PLACES_1),
+                    BUFFER(r, SCRATCH_PAIR_VALUES));
+}
+
 /* ---- what is active ---- */
 
 abut_status run_active(const run *r, size_t poses)
@@ -336,6 +379,10 @@ abut_status run_active(const run *r, size_t poses)
     TRY(list_active_pairs(r, poses));
     TRY(probes(r, poses));
     TRY(pair_values(r, poses));
+  }
+  if (fields_run(r)) {
+    TRY(list_edges(r, poses));
+    TRY(edge_values(r, poses));
   }
   TRY(list_vertices(r, poses));
   return vertex_values(r, poses, false);
@@ -407,6 +454,7 @@ abut_status run_listed_values(const run *r, size_t poses)
     TRY(run_listed_depths(r, poses));
     TRY(pair_values(r, poses));
   }
+  TRY(fields_run(r) ? edge_values(r, poses) : ABUT_SUCCESS);
   return vertex_values(r, poses, true);
 }
 

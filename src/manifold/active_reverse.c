@@ -9,6 +9,7 @@
  * edges, those of the pairs' fields, of their witness points, of both selections and, with `agree`,
  * of both bodies' probes. */
 enum { OF_VERTICES, OF_FIELDS = 2, OF_WITNESSES, OF_SELECTIONS, OF_PROBES = 6, WITH_PROBES = 8 };
+enum { OF_EDGES = 2, WITH_EDGES = 4 }; /* of edges in fields, those of both bodies' edges */
 
 static size_t group(const run *r)
 {
@@ -17,7 +18,7 @@ static size_t group(const run *r)
 
 static size_t blocks(const run *r)
 {
-  const size_t kernels = !edges_run(r) ? OF_FIELDS : agreement_back(r) ? WITH_PROBES : OF_PROBES;
+  const size_t kernels = fields_run(r) ? WITH_EDGES : !edges_run(r) ? OF_FIELDS : agreement_back(r) ? WITH_PROBES : OF_PROBES;
   return group(r) * kernels;
 }
 
@@ -55,7 +56,7 @@ abut_status run_sum_bars(const run *r, size_t poses, bool energy)
                      ARG_INT(energy), BUFFER(r, OF_SIDE(SCRATCH_VERTEX_VALUES_1, side))));
     }
   }
-  return edges_run(r) ? LAUNCH_RUN(r, KERNEL_LISTED_SUM_BARS, poses, 1,
+  return edges_run(r) || fields_run(r) ? LAUNCH_RUN(r, KERNEL_LISTED_SUM_BARS, poses, 1,
                                    BUFFER(r, SCRATCH_PAIR_LIST), HEAD(r), ARG_INT(2),
                                    ARG_INT(energy), BUFFER(r, SCRATCH_PAIR_VALUES))
                       : ABUT_SUCCESS;
@@ -66,8 +67,8 @@ static abut_status vertices_back(const run *r, size_t poses, int side)
   const resident_body *b = r->bodies[side], *other = r->bodies[!side];
   return LAUNCH_RUN(r, KERNEL_LISTED_VERTICES_ADJOINT, poses, 1, ARG_BUFFER(b->sorted_planes),
                     BUFFER(r, OF_SIDE(SCRATCH_VERTEX_LIST_1, side)), BUFFER(r, SCRATCH_FRAMES),
-                    ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side),
-                    ARG_INT(r->wanted.cotangents),
+                    ARG_BUFFER(other->head), ARG_BUFFER(other->shape), vertex_radii(r, side),
+                    HEAD(r), ARG_INT(side), ARG_INT(r->wanted.cotangents),
                     BUFFER(r, OF_SIDE(SCRATCH_VERTEX_VALUES_1, side)),
                     WRENCHES(r, OF_VERTICES + side));
 }
@@ -115,10 +116,23 @@ static abut_status selection_back(const run *r, size_t poses, int side)
                     WRENCHES(r, OF_SELECTIONS + side));
 }
 
+static abut_status edges_back(const run *r, size_t poses, int side)
+{
+  const resident_body *other = r->bodies[!side];
+  return LAUNCH_RUN(r, KERNEL_LISTED_EDGES_ADJOINT, poses, 1, edge_rails(r, side),
+                    BUFFER(r, SCRATCH_PAIR_LIST), BUFFER(r, OF_SIDE(SCRATCH_PLACES_1, side)),
+                    BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
+                    HEAD(r), ARG_INT(side), ARG_INT(r->wanted.listed), ARG_INT(r->wanted.cotangents),
+                    BUFFER(r, SCRATCH_PAIR_VALUES), WRENCHES(r, OF_EDGES + side));
+}
+
 abut_status run_active_reverse(const run *r, size_t poses)
 {
   for (int side = 0; side < 2; ++side) {
     TRY(vertices_back(r, poses, side));
+  }
+  for (int side = 0; side < 2 && fields_run(r); ++side) {
+    TRY(edges_back(r, poses, side));
   }
   if (edges_run(r)) {
     const bool probed = agreement_back(r);

@@ -28,6 +28,11 @@ bool edges_in_fields(const run *r, int side)
   return r->pair->layout.edges[side] && !r->wanted.vertices_alone && is_in_fields(r->pair);
 }
 
+bool fields_run(const run *r)
+{
+  return edges_in_fields(r, 0) || edges_in_fields(r, 1);
+}
+
 launch_argument vertex_radii(const run *r, int side)
 {
   const launch_argument there = ARG_BUFFER(r->bodies[side]->radii), none = ARG_BUFFER(r->bodies[side]->sorted_planes);

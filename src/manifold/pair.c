@@ -143,6 +143,7 @@ static abut_status make_head(const pair *p, size_t place, const bool moving[2], 
       return ABUT_ERROR_HANDLE;
     }
     TRY(body_on(of, place, &bodies[i]));
+    numbers[PAIR_ROUND + i] = bodies[i]->most_radius;
     if (p->selected_edges[i] && !is_in_fields(p)) {
       numbers[PAIR_SCORED + i] = scored_reach(bodies[i], p->layout.edges[i]);
     }

@@ -22,7 +22,7 @@ pair_sizes pair_sizes_of(const pair *p, const resident_body *const bodies[2], ui
   const size_t pairs = in_fields ? 0 : l->edges[0] * l->edges[1], slots = padded(pairs, lanes);
   const bool gated = p->smoothing.select == ABUT_SELECT_GATE;
   pair_sizes n = {.contacts = (int)l->contacts, .pairs = (int)pairs, .pair_slots = (int)slots,
-                  .gated = gated, .in_fields = in_fields, .listed = pairs ? LISTED_PAIRS : 0};
+                  .gated = gated, .in_fields = in_fields, .listed = l->edge_slots[0] + l->edge_slots[1] ? LISTED_PAIRS : 0};
   for (int side = 0; side < 2; ++side) {
     const abut_body_info *info = bodies[side]->info;
     n.balls[side] = (int)bodies[side]->balls;

@@ -124,6 +124,7 @@ const pair_elements *elements(const run *r, int of);       /* VERTICES_OF, EDGES
 size_t lane_blocks(const run *r, size_t count);
 bool gated(const run *r);
 bool edges_run(const run *r);                              /* contacts of pairs of edges are computed */
+bool fields_run(const run *r);                             /* those of edges with fields are */
 bool edges_in_fields(const run *r, int side);              /* those of this body's edges with the other's field */
 bool edge_activity(const run *r);                          /* and their activities matter */
 bool edges_agree(const run *r);                            /* and edges are looked at for `agree` */

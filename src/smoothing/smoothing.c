@@ -60,6 +60,23 @@ static double fitted_union(const abut_body_info *info1, const abut_body_info *in
   return fmax(least < HUGE_VAL ? least : 0.004 * size, SMOOTHING_LENGTH_LEAST);
 }
 
+/* Says whether a body's field is one convex primitive, so that it has one least place along an edge. */
+static bool is_convex(const abut_body_info *info)
+{
+  return info->primitives == 1 && info->superquadrics + info->polyhedra + info->cores == 1;
+}
+
+#define SAMPLES 8 /* of an edge in a field that may have several dips along it */
+
+static void fit_edges_in_fields(const abut_body_info *info1, const abut_body_info *info2,
+                                abut_smoothing *out)
+{
+  out->inset = out->penetration;
+  out->part = 2.0 * out->penetration;
+  out->gain = fmax(0.5 * out->penetration, SMOOTHING_LENGTH_LEAST);
+  out->samples = is_convex(info1) && is_convex(info2) ? 1 : SAMPLES;
+}
+
 abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing *out)
 {
   abut_body_info info1, info2;
@@ -91,6 +108,7 @@ abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing 
   out->reach = 6.0 * out->penetration;
   out->ends = fmax(0.5 * out->penetration, SMOOTHING_LENGTH_LEAST);
   out->agree = 0.6;
+  fit_edges_in_fields(&info1, &info2, out);
   out->edges[0] = edges_to_keep(&info1);
   out->edges[1] = edges_to_keep(&info2);
   return ABUT_SUCCESS;

@@ -17,7 +17,8 @@ static bool is_same(const scene_body *a, const scene_body *b)
   }
   return a->shape == SHAPE_FILE           ? strcmp(a->file, b->file) == 0
          : a->shape == SHAPE_HEIGHT_FIELD ? height_field_is_same(a->heights, b->heights)
-                                          : memcmp(a->size, b->size, sizeof a->size) == 0;
+                                          : memcmp(a->size, b->size, sizeof a->size) == 0 &&
+                                              memcmp(&a->round, &b->round, sizeof a->round) == 0;
 }
 
 /* The body whose turn it is, with its place in the scene. */
@@ -62,7 +63,7 @@ static abut_status make_shape(const scene_def *s, const turn *t, scene_bodies *b
     const abut_status status =
       t->body->shape == SHAPE_HEIGHT_FIELD
         ? body_of_heights(t->body->heights, &b->memory, memory)
-        : body_shape_make(t->body->shape, t->body->size, s->law->points, &b->memory, memory);
+        : body_shape_make(t->body->shape, t->body->size, t->body->round, s->law->points, &b->memory, memory);
     if (status == ABUT_ERROR_BODY) {
       char cause[512];
       snprintf(cause, sizeof cause, "%s", abut_last_error());

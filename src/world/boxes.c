@@ -1,6 +1,7 @@
 #include "world/boxes.h"
 
 #include "base/error.h"
+#include "body/features.h"
 #include "family/family.h"
 #include "manifold/active.h"
 #include "pose/rigid.h"
@@ -58,10 +59,38 @@ static void cover_edge(box *b, const double *p, const double *q, const abut_smoo
   box_cover(b, behind);
 }
 
+/* Features have radii, and arcs bulge from between their ends by no more than they are long. */
+static body_box features_box(const pair *p, const body *of, int side)
+{
+  const body_features *f = of->touches;
+  double most = 0.0;
+  box b = nothing;
+  for (size_t i = 0; i < (p->layout.vertices[side] ? f->held : 0); ++i) {
+    box_cover(&b, f->vertices + 4 * i);
+    most = fmax(most, f->vertices[4 * i + 3]);
+  }
+  for (size_t i = 0; i < (p->layout.edges[side] ? f->edge_count : 0); ++i) {
+    const abut_feature_edge *e = &f->edges[i];
+    const double *from = f->vertices + 4 * (size_t)e->from, *to = f->vertices + 4 * (size_t)e->to;
+    const double way[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
+    box_cover(&b, from);
+    box_cover(&b, to);
+    most = fmax(most, e->radius + (e->arc ? length(way) : 0.0));
+  }
+  for (int k = 0; k < 3; ++k) {
+    b.lower[k] -= most;
+    b.upper[k] += most;
+  }
+  return centred(&b);
+}
+
 /* Kept edges are some of the body's. */
 static body_box points_box(const pair *p, const body *of, int side)
 {
   box b = nothing;
+  if (is_in_fields(p)) {
+    return features_box(p, of, side);
+  }
   for (size_t i = 0; p->layout.vertices[side] && i < of->info.vertices; ++i) {
     box_cover(&b, of->vertices + 3 * i);
   }
@@ -112,7 +141,7 @@ static void find_boxes(const pair *p, const body *const of[2], double cutoff, pa
 static abut_status begin_boxes(const pair *p, const body *of[2], pair_boxes *out)
 {
   for (int side = 0; side < 2; ++side) {
-    of[side] = body_get(p->bodies[side]);
+    of[side] = pair_body(p, side);
     if (!of[side]) {
       return ABUT_ERROR_HANDLE;
     }

@@ -86,6 +86,7 @@ typedef struct scene_body {
   body_shape shape;
   char *file; /* its path as found from the scene's folder; NULL where the body is a shape */
   double size[3];
+  double round; /* radius of the edges of a box or a cylinder [m]; 0: sharp */
   const abut_height_field *heights; /* of a height field; else NULL */
   double position[3], quaternion[4]; /* on its link */
   double eps1; /* [m^2] of its cloud, for springs; 0: as the body's file states it, or by its faces */

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "family/height_file.h"
+#include "world/body_shapes.h"
 #include "world/scene_parts.h"
 #include <math.h>
 #include <string.h>
@@ -170,7 +171,7 @@ static abut_status read_sizes(const json_file *f, const json_at *at, size_t coun
   return ABUT_SUCCESS;
 }
 
-/* Refuses capsules and cylinders that are too slender: their fields are grids, with so many nodes at most. */
+/* Refuses capsules and cylinders that are too slender: their meshes have so many rings at most. */
 static abut_status check_slender(const json_file *f, const json_at *at, const scene_body *b)
 {
   const double r = b->size[0], half = b->size[1];
@@ -181,6 +182,23 @@ static abut_status check_slender(const json_file *f, const json_at *at, const sc
     return json_fail(f, at, "a radius of more than %g half lengths", SHAPE_SLENDER_MOST);
   }
   return ABUT_SUCCESS;
+}
+
+/* Reads the radius of a box's or a cylinder's edges; others have none. */
+static abut_status read_round(const json_file *f, const json_at *body, scene_body *b)
+{
+  json_at at;
+  if (!json_find(body, "round", &at)) {
+    return ABUT_SUCCESS;
+  }
+  if (b->shape != SHAPE_BOX && b->shape != SHAPE_CYLINDER) {
+    return json_fail(f, &at, "only a box and a cylinder have a round edge");
+  }
+  TRY(json_number(f, &at, &b->round));
+  return body_shape_may_be_round(b->shape, b->size, b->round)
+           ? ABUT_SUCCESS
+           : json_fail(f, &at, "%.9g is neither 0 nor at least a thousandth of the shortest half length and below it",
+                       b->round);
 }
 
 static abut_status read_height_field(reader *r, const json_at *at, scene_body *out)
@@ -215,6 +233,7 @@ static abut_status read_shape(reader *r, const json_at *body, scene_body *out)
     return read_height_field(r, &chosen, out);
   }
   TRY(read_sizes(r->file, &chosen, body_shape_sizes[out->shape], out->size));
+  TRY(read_round(r->file, body, out));
   return out->shape == SHAPE_CAPSULE || out->shape == SHAPE_CYLINDER
            ? check_slender(r->file, &chosen, out)
            : ABUT_SUCCESS;
@@ -237,7 +256,7 @@ static abut_status read_contact(const reader *r, const json_at *body, body_conta
 static abut_status read_body(reader *r, const json_at *element, scene_body *b)
 {
   static const char *const own[] = {"position", "quaternion", "eps1",   "contype", "conaffinity",
-                                    "friction", "solref",     "solimp", "condim",  "margin"};
+                                    "friction", "solref",     "solimp", "condim",  "margin", "round"};
   const char *keys[BODY_SHAPES + sizeof own / sizeof *own];
   memcpy(keys, own, sizeof own);
   memcpy(keys + sizeof own / sizeof *own, body_shape_words, sizeof body_shape_words);

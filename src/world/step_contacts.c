@@ -50,7 +50,7 @@ static abut_status put_slots(const stepping *s, const item_wave *w, int segment,
   return s->call->worlds->multipliers || law_of(s->call)->keeps_slots
            ? LAUNCH(s->device, KERNEL_WORLD_SLOTS, w->rows.count, 1, MODEL(s), WAVE_ITEMS(s, w), ARG_INT(segment),
                     OF(s, WORLD_CONTACT_PLACES), ARG_INT(items_of(s)->pool_room), ARG_BUFFER(c->list),
-                    ARG_INT(c->layout.list_row), ARG_INT(c->list && c->layout.place_at < 0), ARG_BUFFER(c->order),
+                    ARG_INT(c->layout.list_row), ARG_INT(c->layout.list_at), ARG_INT(c->list && c->layout.place_at < 0), ARG_BUFFER(c->order),
                     ARG_INT(c->order != NULL), ARG_INT(c->slot), ARG_INT(s->call->worlds->contacts != NULL),
                     OF(s, WORLD_SLOTS), ARG_INT(w->rows.count))
            : ABUT_SUCCESS;
@@ -122,11 +122,13 @@ static contact_source listed_segment(const run *r, int segment)
     c.slot = r->pair->slot[segment];
     return c;
   }
-  const int plane = (int)near_plane(r);
-  contact_source c = listed_source(run_buffer(r, SCRATCH_PAIR_VALUES), 2 * VALUE_PLANES * plane,
-                                   side * VALUE_PLANES * plane, plane,
-                                   run_buffer(r, SCRATCH_PAIR_LIST), plane + 1);
-  c.layout.count = edges_run(r) ? -1 : 0;
+  const pair_sizes *n = &r->on->sizes;
+  contact_source c =
+    listed_source(run_buffer(r, SCRATCH_PAIR_VALUES), VALUE_PLANES * EDGE_ENTRIES_STRIDE(n),
+                  VALUE_PLANES * EDGE_ENTRIES_AT(n, side), EDGE_LIST_PLANE(n, side),
+                  run_buffer(r, SCRATCH_PAIR_LIST), EDGE_LIST_STRIDE(n));
+  c.layout.list_at = EDGE_LIST_AT(n, side);
+  c.layout.count = edges_run(r) || edges_in_fields(r, side) ? -1 : 0;
   c.slot = r->pair->slot[segment];
   return c;
 }
@@ -138,7 +140,7 @@ contact_source segment_source(const run *r, int segment)
     return listed_segment(r, segment);
   }
   return segment < 2 ? dense_source(r, l->vertex_offset[segment], l->vertices[segment])
-                     : dense_source(r, l->edge_offset[segment - 2], l->edges[0] * l->edges[1]);
+                     : dense_source(r, l->edge_offset[segment - 2], l->edge_slots[segment - 2]);
 }
 
 /* The reverse pass of lists reads cotangents where the values were; that of all slots has arrays for them. */

@@ -38,7 +38,7 @@ static abut_status side_that_is_cut(const loaded_scene *s, const pair *p, int *s
   }
   const int larger = of[1]->info.vertices > of[0]->info.vertices;
   const bool cuts = s->def.law->cuts && s->def.tiles && !s->def.capacity && !s->given && p->smoothing.two_sided;
-  if (cuts && of[larger]->info.vertices > WHOLE_VERTICES && pays(of[larger], of[!larger]) &&
+  if (cuts && !is_in_fields(p) && of[larger]->info.vertices > WHOLE_VERTICES && pays(of[larger], of[!larger]) &&
       pair_can_skip_inactive(p, active_cutoff(p, 0.0))) {
     *side = larger;
   }

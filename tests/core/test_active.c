@@ -163,6 +163,77 @@ static void compare_pair(const abut_body bodies[2], const char *name)
   }
 }
 
+/* Edges in fields, all of them or, of which lists cannot leave any out, some; of features with radii and arcs, too. */
+static void compare_fields(const abut_body bodies[2], const char *name)
+{
+  static double pose1[7 * POSES], pose2[7 * POSES];
+  abut_body_info info[2];
+  abut_smoothing s;
+  char what[128];
+  CHECK_OK(abut_get_body_info(bodies[0], &info[0]));
+  CHECK_OK(abut_get_body_info(bodies[1], &info[1]));
+  CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s));
+  make_poses(fmax(info[0].diagonal, info[1].diagonal), pose1, pose2);
+  for (int i = 0; i < 4; ++i) {
+    static const double thresholds[] = {1e-3, 0.1, 1e-5, 0.6};
+    abut_pair pair;
+    s.edge_contacts = ABUT_EDGES_FIELD;
+    s.select = ABUT_SELECT_GATE;
+    s.edges[0] = s.edges[1] = i == 2 ? 5 : 0;
+    s.samples = i == 1 ? 4 : 1;
+    s.floor = i & 1 ? 1e-2 : 0.0;
+    s.two_sided = i != 3;
+    snprintf(what, sizeof what, "%s in fields, way %d", name, i);
+    if (CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
+      compare_lists(pair, thresholds[i], pose1, pose2, what);
+      CHECK_OK(abut_destroy_pair(pair));
+    }
+  }
+}
+
+static bool make_round(abut_context context, abut_core core, const double *vertices, size_t vertex_count,
+                       const abut_feature_edge *edges, size_t edge_count, abut_body *out)
+{
+  double cube[24];
+  const double half[3] = {0.3, 0.2, 0.4};
+  abut_body_def def;
+  cube_def(half, cube, &def);
+  core.quaternion[0] = 1.0;
+  def.cores = &core;
+  def.core_count = 1;
+  def.states_features = true;
+  def.feature_vertices = vertices;
+  def.feature_vertex_count = vertex_count;
+  def.feature_edges = edges;
+  def.feature_edge_count = edge_count;
+  return CHECK_OK(abut_create_body(context, &def, out));
+}
+
+static void compare_round(abut_context context)
+{
+  static const double ball[4] = {0, 0, 0, 0.3};
+  static const double capsule[8] = {0, 0, -0.3, 0.1, 0, 0, 0.3, 0.1};
+  static const double rim[8] = {0.3, 0, 0.2, 0.0, 0, 0.3, 0.2, 0.0};
+  static const abut_feature_edge rod = {0, 1, 0.1, false, {0, 0, 0}, {0, 0, 0}};
+  static const abut_feature_edge arc = {0, 1, 0.0, true, {0, 0, 0.2}, {0, 0, 1}};
+  abut_body b[3];
+  if (!make_round(context, (abut_core){.kind = ABUT_CORE_BOX, .radius = 0.3}, ball, 1, NULL, 0, &b[0]) ||
+      !make_round(context, (abut_core){.kind = ABUT_CORE_BOX, .half = {0, 0, 0.3}, .radius = 0.1}, capsule, 2, &rod, 1,
+                  &b[1]) ||
+      !make_round(context, (abut_core){.kind = ABUT_CORE_DISC, .half = {0.295, 0.195}, .radius = 0.005}, rim, 2, &arc, 1,
+                  &b[2])) {
+    return;
+  }
+  for (int i = 0; i < 9; ++i) {
+    char name[32];
+    snprintf(name, sizeof name, "round bodies %d, %d", i / 3, i % 3);
+    compare_fields((const abut_body[]){b[i / 3], b[i % 3]}, name);
+  }
+  for (int i = 0; i < 3; ++i) {
+    CHECK_OK(abut_destroy_body(b[i]));
+  }
+}
+
 static void compare_golden(abut_context context, const char *folder, const char *name)
 {
   abut_body bodies[2];
@@ -174,6 +245,7 @@ static void compare_golden(abut_context context, const char *folder, const char 
     }
   }
   compare_pair(bodies, name);
+  compare_fields(bodies, name);
   CHECK_OK(abut_destroy_body(bodies[0]));
   CHECK_OK(abut_destroy_body(bodies[1]));
 }
@@ -187,6 +259,7 @@ static void compare_random(abut_context context)
     snprintf(what, sizeof what, "random bodies %d", i);
     if (any_body(context, &seed, &bodies[0]) && any_body(context, &seed, &bodies[1])) {
       compare_pair(bodies, what);
+      compare_fields(bodies, what);
       CHECK_OK(abut_destroy_body(bodies[0]));
       CHECK_OK(abut_destroy_body(bodies[1]));
     }
@@ -372,6 +445,7 @@ int main(int argc, char **argv)
   compare_golden(context, argv[2], "grids");
   compare_golden(context, argv[2], "grids-fine");
   compare_random(context);
+  compare_round(context);
   try_deep_thresholds(context);
   try_far_edges(context);
   CHECK_OK(abut_destroy_context(context));

@@ -427,7 +427,7 @@ static void test_finite(void)
     const abut_pointcloud cloud = {numbers, 3, ABUT_ADD};
     test_finite_body(NULL, &cloud, NULL, 0.01, normal[i % 3]);
   }
-  static const double radii[] = {1e-6, 1e-3, 1.0, 1e6}, halves[] = {0.0, 1e-30, 1e-3, 1.0, 1e6};
+  static const double radii[] = {1e-9, 1e-3, 1.0, 1e6}, halves[] = {0.0, 1e-30, 1e-3, 1.0, 1e6};
   for (int i = 0; i < 4 * 5 * 5 * 3; ++i) {
     const double a = halves[i / 4 % 5], b = halves[i / 20 % 5], radius = radii[i % 4];
     const bool disc = a > 0.0 && b > 0.0 && i % 2;

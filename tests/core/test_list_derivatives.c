@@ -441,6 +441,23 @@ static void try_ways(const abut_body bodies[2], const char *name, bool all)
   }
 }
 
+/* Of edges in fields. */
+static void try_fields(const abut_body bodies[2], const char *name)
+{
+  char what[96];
+  abut_smoothing s;
+  CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s));
+  s.edge_contacts = ABUT_EDGES_FIELD;
+  s.edges[0] = s.edges[1] = 0;
+  for (int way = 0; way < 3; ++way) {
+    s.samples = way == 1 ? 4 : 1;
+    s.floor = way == 1 ? 1e-2 : 0.0;
+    s.two_sided = way != 2;
+    snprintf(what, sizeof what, "%s in fields, way %d", name, way);
+    try_pair(bodies, &s, what, way == 1 ? 0.05 : 1e-3);
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const names[] = {"figure-gate", "box-on-box", "composed", "grids-fine"};
@@ -460,6 +477,7 @@ int main(int argc, char **argv)
       }
     }
     try_ways(bodies, names[i], i == 0);
+    try_fields(bodies, names[i]);
     try_two_pairs(bodies);
     CHECK_OK(abut_destroy_body(bodies[0]));
     CHECK_OK(abut_destroy_body(bodies[1]));

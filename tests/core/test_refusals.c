@@ -250,7 +250,7 @@ static void test_cores(abut_context context)
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "length 1 of its disc is 0", "a flat disc");
   c.kind = (abut_core_kind)2;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "there is no kind 2", "a kind");
-  static const double radii[] = {0.0, -1.0, 9e-7, 2e6, INFINITY, NAN};
+  static const double radii[] = {0.0, -1.0, 9e-10, 2e6, INFINITY, NAN};
   for (size_t i = 0; i < sizeof radii / sizeof *radii; ++i) {
     c = good;
     c.radius = radii[i];

@@ -208,7 +208,7 @@ static const char scene[] =
   "{\"contact_model\": \"cone\", \"timestep\": 0.001, \"integrator\": \"rk4\", \"capacity\": 9, \"sweep\": true,\n"
   " \"links\": [{\"bodies\": [{\"plane\": [5, 5]}, {\"file\": \"table.body.json\"}]},\n"
   "  {\"name\": \"cart\", \"density\": 800, \"joint\": {\"type\": \"free\"},\n"
-  "   \"bodies\": [{\"box\": [0.4, 0.2, 0.1]}, {\"file\": \"/b.obj\",\n"
+  "   \"bodies\": [{\"box\": [0.4, 0.2, 0.1], \"round\": 0.02}, {\"file\": \"/b.obj\",\n"
   "    \"position\": [0, 0, 1]}]},\n"
   "  {\"name\": \"pole\", \"parent\": \"cart\", \"mass\": 0.5, \"com\": [0, 0, 0.5],\n"
   "   \"inertia\": [[0.04, 0, 0], [0, 0.04, 0], [0, 0, 0.001]], \"quaternion\": [1, 0, 0, 0.5],\n"

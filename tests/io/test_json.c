@@ -284,7 +284,7 @@ static const struct {
   {CORE("\"box\": [1, 1,\n2e6],", "1"), "b:5: ", "cores[0].box[2]: 2000000 is not 0 or above and at most 1e+06"},
   {CORE("\"disc\": [1,\n0],", "1"), "b:5: ", "cores[0].disc[1]: 0 is not above 0"},
   {CORE("\"disc\": [\n-1, 1],", "1"), "b:5: ", "cores[0].disc[0]: -1 is not above 0"},
-  {CORE("\"box\": [1, 1, 1],", "0"), "b:5: ", "cores[0].radius: 0 is not within 1e-06 to 1e+06"},
+  {CORE("\"box\": [1, 1, 1],", "0"), "b:5: ", "cores[0].radius: 0 is not within 1e-09 to 1e+06"},
   {CORE("\"box\": [1, 1, 1],", "-2"), "b:5: ", "cores[0].radius: -2 is not within"},
   {CORE("\"box\": [1, 1, 1],", "1e7"), "b:5: ", "cores[0].radius: 10000000 is not within"},
   {CORE("\"box\": [1, 1, 1],", "[1]"), "b:5: ", "cores[0].radius: not a number"},

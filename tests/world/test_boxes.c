@@ -163,7 +163,7 @@ static void make_body(int which, abut_body *out)
   abut_body_def def;
   if (which == CUBE || which == CAPSULE) {
     const bool is_cube = which == CUBE;
-    REQUIRE_OK(body_shape_make(is_cube ? SHAPE_BOX : SHAPE_CAPSULE, is_cube ? box : capsule, POINTS_NONE, &memory,
+    REQUIRE_OK(body_shape_make(is_cube ? SHAPE_BOX : SHAPE_CAPSULE, is_cube ? box : capsule, 0.0, POINTS_NONE, &memory,
                                &def));
     REQUIRE_OK(abut_create_body(where, &def, out));
   } else if (which == GROUND) {
@@ -439,11 +439,24 @@ static void try_pairs(size_t count, const char *const *of, const abut_body *bodi
 
 /* A polyhedron's field is no distance: it is less off corners. Two cubes corner to corner have contacts as far
  * apart as a vertex before a side has none. */
-static void corner_to_corner(abut_body cube)
+static void corner_to_corner(void)
 {
+  static const double box[3] = {0.25, 0.25, 0.25};
+  static const double planes[36] = {1,  0, 0, 0.25,  0, 0, 0, 1,  0, 0, 0.25,  0, 0, 0, 1,  0, 0, 0.25,
+                                    -1, 0, 0, -0.25, 0, 0, 0, -1, 0, 0, -0.25, 0, 0, 0, -1, 0, 0, -0.25};
+  const abut_polyhedron polyhedron = {planes, 6, ABUT_ADD};
   rows r = {.count = 1};
   double most = 0.0;
   abut_pair pair_;
+  abut_body cube;
+  arena memory = {0};
+  abut_body_def def;
+  REQUIRE_OK(body_shape_make(SHAPE_BOX, box, 0.0, POINTS_NONE, &memory, &def));
+  def.core_count = 0;
+  def.polyhedra = &polyhedron;
+  def.polyhedron_count = 1;
+  REQUIRE_OK(abut_create_body(where, &def, &cube));
+  arena_free(&memory);
   make_pair(cube, cube, 0, &pair_);
   const trial t = trial_of(pair_);
   for (int k = 0; k < 3; ++k) {
@@ -456,6 +469,7 @@ static void corner_to_corner(abut_body cube)
   r.b[0] = 0.5 + t.reach + 1e-6;
   CHECK(!touching(&t, &r, &most));
   abut_destroy_pair(pair_);
+  abut_destroy_body(cube);
 }
 
 static void of_families(size_t poses)
@@ -464,7 +478,7 @@ static void of_families(size_t poses)
   for (int i = 0; i < BODIES; ++i) {
     make_body(i, &bodies[i]);
   }
-  corner_to_corner(bodies[CUBE]);
+  corner_to_corner();
   try_pairs(BODIES, names, bodies, poses, 0.99);
 }
 

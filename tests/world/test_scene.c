@@ -72,6 +72,7 @@ static void check_sample_links(const scene_def *s)
   CHECK_TEXT(cart->name, "cart");
   CHECK(cart->density == 800.0 && cart->joint.type == JOINT_FREE);
   CHECK_NUMBERS(cart->bodies[0].size, 0.4, 0.2, 0.1);
+  CHECK(cart->bodies[0].round == 0.02 && s->links[0].bodies[0].round == 0.0);
   CHECK_TEXT(cart->bodies[1].file, "/b.obj");
   CHECK_NUMBERS(cart->bodies[1].position, 0.0, 0.0, 1.0);
   CHECK(pole->parent == 1 && pole->mass == 0.5);
@@ -429,6 +430,12 @@ static const struct {
   {BODY1("\"cylinder\": [1, 51]"), "d/t:4: links[1].bodies[0].cylinder: ", "more than 50 radii"},
   {BODY1("\"cylinder\": [51, 1]"), "d/t:4: links[1].bodies[0].cylinder: ",
    "more than 50 half lengths"},
+  {BODY1("\"box\": [1, 2, 3],\n\"round\": 1"), "d/t:5: links[1].bodies[0].round: ", "1 is neither 0 nor at least a thousandth"},
+  {BODY1("\"box\": [1, 2, 3],\n\"round\": 9e-4"), "d/t:5: links[1].bodies[0].round: ", "0.0009 is neither 0"},
+  {BODY1("\"cylinder\": [1, 2],\n\"round\": -0.1"), "d/t:5: links[1].bodies[0].round: ", "-0.1 is neither 0"},
+  {BODY1("\"cylinder\": [1, 2],\n\"round\": \"x\""), "d/t:5: links[1].bodies[0].round: ", "not a number"},
+  {BODY1("\"capsule\": [1, 2],\n\"round\": 0.1"), "d/t:5: links[1].bodies[0].round: ", "only a box and a cylinder"},
+  {BODY1("\"file\": \"x\",\n\"round\": 0.1"), "d/t:5: links[1].bodies[0].round: ", "only a box and a cylinder"},
   {BODY1("\"ellipsoid\": 1"), "d/t:4: links[1].bodies[0].ellipsoid: ", "not an array"},
   {BODY1("\"plane\": [1, 2e6]"), "d/t:4: links[1].bodies[0].plane[1]: ",
    "is not within 1e-06 to 1e+06"},

@@ -9,6 +9,7 @@
 typedef struct edge_block {
   GLOBAL const real *edges;
   GLOBAL const int *at; // which edges they are, or 0 where all are kept
+  int slots;            // 1 where `at` has two slots of each instead
   int first, count, padded;
 } edge_block;
 
@@ -18,6 +19,7 @@ static edge_block edge_block_of(GLOBAL const real *edges, GLOBAL const int *inde
   edge_block b;
   b.edges = edges;
   b.at = e->selected ? ROW(index, pose, e->kept + 1) : NO_ORDER;
+  b.slots = 0;
   b.first = first;
   b.count = e->kept;
   b.padded = e->padded;
@@ -27,7 +29,18 @@ static edge_block edge_block_of(GLOBAL const real *edges, GLOBAL const int *inde
 static lane edge_plane(const edge_block *b, int plane)
 {
   GLOBAL const real *from = b->edges + plane * b->padded;
-  return b->at ? gather_part_at(from, b->at, b->first, b->count) : lane_load(from + b->first);
+  if (!b->at) {
+    return lane_load(from + b->first);
+  }
+#if LANES == 1
+  return from[b->at[b->first << b->slots] >> b->slots];
+#else
+  real t[LANES];
+  for (int i = 0; i < LANES; ++i) {
+    t[i] = from[b->at[MIN_INT(b->first + i, b->count - 1) << b->slots] >> b->slots];
+  }
+  return lane_load(t);
+#endif
 }
 
 static vec edge_plane3(const edge_block *b, int plane)

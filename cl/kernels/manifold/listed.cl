@@ -9,7 +9,8 @@
 // head and shape are those of the other body.
 KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *points2,
                             GLOBAL const int *list1, GLOBAL const int *list2,
-                            GLOBAL const real *field1, GLOBAL const real *field2, int given,
+                            GLOBAL const real *field1, GLOBAL const real *field2,
+                            GLOBAL const real *radii1, GLOBAL const real *radii2, int given,
                             real reach, GLOBAL const real *frames, GLOBAL const int *head1,
                             GLOBAL const int *head2, GLOBAL const real *shape1,
                             GLOBAL const real *shape2, GLOBAL const pair_head *pair, int blocks1,
@@ -33,29 +34,45 @@ KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *point
   GLOBAL const real *shape = OF_BODY(!side, shape1, shape2);
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL real *row = NUMS(OF_BODY(side, values1, values2), pose, stride) + first;
+  const int rounds = pair->n.elements[VERTICES_OF(side)].radii, coned = c->cones > R(0.0);
+  lane radius = lane_lit(R(0.0));
+  if (rounds) {
+    radius = gather_part_at(OF_BODY(side, radii1, radii2), listed + 1, first, count);
+  }
   num phi = n_lit(R(0.0));
   vec v = FN(make)(phi, phi, phi);
   if (!given) {
     phi = gather_at(NUMS(field, pose, padded), padded, listed + 1, first, count);
   }
-  if (given || want & (WANT_P | WANT_N)) {
+  if (given || want & (WANT_P | WANT_N) || coned) {
     v = gather3_at(points, 0, padded, listed + 1, first, count);
   }
-  if (want & WANT_P) {
-    store3(row + VALUE_P * padded, stride, padded,
-           steady3(place(frame + FRAME_WORLD(side), v), REAL_BIG));
-  }
-  if (given || want & WANT_N) {
+  vec out = FN(make)(phi, phi, phi);
+  num counts = n_lit(R(1.0));
+  if (given || want & WANT_N || (rounds && want & WANT_P) || coned) {
     const vec x = FN(limit3)(place(frame + FRAME_ACROSS(side), v), R(2.0) * SEPARATION_LIMIT);
     vec raw;
-    const num exact = field_within(head, shape, c, x, 1, reach, &raw);
+    const num exact = field_within(head, shape, c, x, 1, reach + pair->reals[PAIR_ROUND + side], &raw);
     phi = given ? steady(exact, COTANGENT_LIMIT) : phi;
-    const vec normal = steady3(raw, COTANGENT_LIMIT);
-    store3(row + VALUE_N * padded, stride, padded,
-           steady3(turn(frame + FRAME_WORLD(!side), normal), REAL_BIG));
+    vec normal = steady3(raw, COTANGENT_LIMIT);
+    if (coned) {
+      const FN(cone) cone = load_cone(OF_BODY(side, radii1, radii2) + RADII_CONES(0, padded), padded,
+                                      listed + 1, first, count, frame + FRAME_ACROSS(side));
+      counts = FN(cone_slot)(normal, &cone, c, &normal);
+    }
+    out = turn(frame + FRAME_WORLD(!side), normal);
+    store3(row + VALUE_N * padded, stride, padded, steady3(out, REAL_BIG));
   }
+  if (want & WANT_P) {
+    const vec at_point = FN(mad3)(out, n_of(-radius), place(frame + FRAME_WORLD(side), v));
+    store3(row + VALUE_P * padded, stride, padded, steady3(at_point, REAL_BIG));
+  }
+  phi = n_sub(phi, n_of(radius));
   store(row + VALUE_D * padded, stride, steady(phi, REAL_BIG));
   num a = FN(sigmoid)(n_scale(phi, -c->penetration_inv));
+  if (coned) {
+    a = n_mul(a, counts);
+  }
   if (c->floor > R(0.0)) {
     a = FN(above_floor)(a, c->floor, c->floor_inv);
   }
@@ -196,6 +213,40 @@ KERNEL void listed_pairs(GLOBAL const real *pairs, GLOBAL const int *list,
 
 // ---- the compact list ----
 
+// What is listed one after the other: a body's vertices in the mesh's order, or edge contacts in the
+// list's.
+typedef struct listed_row {
+  GLOBAL const real *values; // planes of `plane` numbers
+  GLOBAL const int *places;  // where each vertex is listed, or -1; which edge contact each entry is
+  int plane, stride, count;
+} listed_row;
+
+static listed_row listed_vertices_of(GLOBAL const pair_sizes *n, int side, int any, int pose,
+                                     GLOBAL const int *at, GLOBAL const real *values)
+{
+  GLOBAL const pair_elements *e = &n->elements[VERTICES_OF(side)];
+  listed_row r;
+  r.plane = e->padded;
+  r.stride = VALUE_PLANES * r.plane;
+  r.values = NUMS(values, pose, r.stride);
+  r.places = ROW(at, pose, r.plane);
+  r.count = any && n->listed & (LISTED_VERTICES_1 << side) ? e->kept : 0;
+  return r;
+}
+
+// Returns the edge contacts of a side: of pairs with points on that body, or of its edges.
+static listed_row listed_edges_of(GLOBAL const pair_sizes *n, int side, int any, int pose,
+                                  GLOBAL const int *list, GLOBAL const real *values)
+{
+  listed_row r;
+  r.plane = EDGE_LIST_PLANE(n, side);
+  r.stride = VALUE_PLANES * EDGE_ENTRIES_STRIDE(n);
+  r.values = NUMS(values, pose, r.stride) + VALUE_PLANES * EDGE_ENTRIES_AT(n, side);
+  r.places = ROW(list, pose, EDGE_LIST_STRIDE(n)) + EDGE_LIST_AT(n, side) + 1;
+  r.count = any && n->listed & LISTED_PAIRS ? r.places[-1] : 0;
+  return r;
+}
+
 // The listed vertices of a body in a pose: how many there are, and their values.
 typedef struct vertex_values {
   GLOBAL const real *row;
@@ -234,16 +285,13 @@ KERNEL void listed_count(GLOBAL const int *vertices1, GLOBAL const real *values1
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
-  const int plane = pair->n.near_plane;
   const vertex_values v1 = values_of(vertices1, values1, &pair->n, 0, pose);
   const vertex_values v2 = values_of(vertices2, values2, &pair->n, 1, pose);
   int found = count_from(v1.row + VALUE_ACTIVITY * v1.padded, v1.count, threshold, item);
   found += count_from(v2.row + VALUE_ACTIVITY * v2.padded, v2.count, threshold, item);
-  if (pair->n.listed & LISTED_PAIRS) {
-    GLOBAL const real *row = NUMS(values, pose, 2 * VALUE_PLANES * plane) + VALUE_ACTIVITY * plane;
-    const int count = ROW(list, pose, plane + 1)[0];
-    found += count_from(row, count, threshold, item);
-    found += count_from(row + VALUE_PLANES * plane, count, threshold, item);
+  for (int side = 0; pair->n.listed & LISTED_PAIRS && side < 2; ++side) {
+    const listed_row r = listed_edges_of(&pair->n, side, 1, pose, list, values);
+    found += count_from(r.values + VALUE_ACTIVITY * r.plane, r.count, threshold, item);
   }
   group_before(part, found, item, &found);
   if (item == 0) {
@@ -284,39 +332,6 @@ static void write_entry(entry_writer *w, int slot, int feature1, int feature2,
     }
   }
   ++w->at;
-}
-
-// What is listed one after the other: a body's vertices in the mesh's order, or pairs in the
-// list's.
-typedef struct listed_row {
-  GLOBAL const real *values; // planes of `plane` numbers
-  GLOBAL const int *places;  // where each vertex is listed, or -1; which pair each entry is
-  int plane, stride, count;
-} listed_row;
-
-static listed_row listed_vertices_of(GLOBAL const pair_sizes *n, int side, int any, int pose,
-                                     GLOBAL const int *at, GLOBAL const real *values)
-{
-  GLOBAL const pair_elements *e = &n->elements[VERTICES_OF(side)];
-  listed_row r;
-  r.plane = e->padded;
-  r.stride = VALUE_PLANES * r.plane;
-  r.values = NUMS(values, pose, r.stride);
-  r.places = ROW(at, pose, r.plane);
-  r.count = any && n->listed & (LISTED_VERTICES_1 << side) ? e->count : 0;
-  return r;
-}
-
-static listed_row listed_pairs_of(GLOBAL const pair_sizes *n, int side, int any, int pose,
-                                  GLOBAL const int *list, GLOBAL const real *values)
-{
-  listed_row r;
-  r.plane = n->near_plane;
-  r.stride = 2 * VALUE_PLANES * r.plane;
-  r.values = NUMS(values, pose, r.stride) + side * VALUE_PLANES * r.plane;
-  r.places = ROW(list, pose, r.plane + 1) + 1;
-  r.count = any && n->listed & LISTED_PAIRS ? r.places[-1] : 0;
-  return r;
 }
 
 // A work-item's run of what is listed, and where in the compact list its first entry goes. run_of
@@ -382,14 +397,19 @@ KERNEL void listed_entries(GLOBAL const int *at1, GLOBAL const real *values1,
     }
   }
   for (int side = 0; side < 2; ++side) {
-    const listed_row r = listed_pairs_of(n, side, any, pose, list, values);
+    const listed_row r = listed_edges_of(n, side, any, pose, list, values);
     const listed_run run = run_of(&r, 0, threshold, item, part, &at);
     w.at = run.at;
     for (int i = run.begin; i < run.end; ++i) {
       const int at_pair = r.places[i];
       if (is_active(&r, 0, i, threshold)) {
-        write_entry(&w, of[EDGES_OF(side)].contact + at_pair,
-                    feature_at(index1, &of[EDGES_OF(0)], pose, at_pair / kept2),
+        const int slot = of[EDGES_OF(side)].contact + at_pair;
+        if (n->in_fields) {
+          write_entry(&w, slot, side ? none : at_pair / 2, side ? at_pair / 2 : none, r.values + i,
+                      r.stride, r.plane);
+          continue;
+        }
+        write_entry(&w, slot, feature_at(index1, &of[EDGES_OF(0)], pose, at_pair / kept2),
                     feature_at(index2, &of[EDGES_OF(1)], pose, at_pair % kept2), r.values + i,
                     r.stride, r.plane);
       }
@@ -429,6 +449,29 @@ static int list_run(const slot_list *l, int begin, int end, GLOBAL const int *ra
   return i;
 }
 
+// Lists those of a pose's entries from `begin` on that are of edges of body `side` in the other
+// body's field, both slots of each edge; by_entry has for each listed slot its entry, or -1. Returns where
+// they end.
+static int list_edges(const slot_list *l, int begin, int end, GLOBAL const pair_sizes *n, int side,
+                      GLOBAL int *list, GLOBAL int *by_entry, int pose)
+{
+  GLOBAL const pair_elements *e = &n->elements[EDGES_OF(side)];
+  GLOBAL int *to = ROW(list, pose, EDGE_LIST_STRIDE(n)) + EDGE_LIST_AT(n, side);
+  GLOBAL int *by = ROW(by_entry, pose, EDGE_ENTRIES_STRIDE(n)) + EDGE_ENTRIES_AT(n, side);
+  int i = begin, found = 0;
+  while (i < end && slot_at(l, i) < e->contact + 2 * e->kept) {
+    const int first = (slot_at(l, i) - e->contact) / 2 * 2;
+    for (int k = 0; k < 2; ++k) {
+      const int there = i < end && slot_at(l, i) == e->contact + first + k;
+      to[1 + found] = first + k;
+      by[found++] = there ? i : -1;
+      i += there;
+    }
+  }
+  to[0] = found;
+  return i;
+}
+
 // One work-item lists the vertices of both bodies and the pairs that the caller's entries of one
 // pose name. The caller's list is sorted by pose, then by slot: offsets (poses + 1) says where each
 // pose's entries begin, of `most` in all, and slots, at and step are those of slot_list. segments
@@ -455,6 +498,16 @@ KERNEL void entries_listed(GLOBAL const int *offsets, GLOBAL const int *slots, i
   segment[1] = list_run(&l, begin, end, rank1, &pair->n, 0, vertices1, pose);
   segment[2] = list_run(&l, segment[1], end, rank2, &pair->n, 1, vertices2, pose);
   int i = segment[2], k = i, found = 0;
+  if (pair->n.in_fields) {
+    if (pair->n.listed & LISTED_PAIRS) {
+      k = list_edges(&l, i, end, &pair->n, 0, list, pair_entries, pose);
+      list_edges(&l, k, end, &pair->n, 1, list, pair_entries, pose);
+    }
+    segment[3] = k;
+    segment[4] = end;
+    ROW(plan, pose, PLAN_INTS)[PLAN_EDGES] = i < end;
+    return;
+  }
   while (k < end && slot_at(&l, k) < edges2) {
     ++k;
   }
@@ -495,7 +548,6 @@ KERNEL void entries_spread(GLOBAL const real *rows, GLOBAL const int *segments,
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
-  const int plane = pair->n.near_plane;
   GLOBAL const int *segment = ROW(segments, pose, SEGMENT_INTS);
   for (int side = 0; side < 2; ++side) {
     const int padded = pair->n.elements[VERTICES_OF(side)].padded;
@@ -504,13 +556,15 @@ KERNEL void entries_spread(GLOBAL const real *rows, GLOBAL const int *segments,
       spread_row(rows, i, to + i - segment[side], padded);
     }
   }
-  if (pair->n.listed & LISTED_PAIRS) {
-    const int count = ROW(list, pose, plane + 1)[0];
-    GLOBAL const int *entries = ROW(pair_entries, pose, 2 * plane);
-    GLOBAL real *to = NUMS(pair_values, pose, 2 * VALUE_PLANES * plane);
-    for (int i = item; i < count; i += WG) {
-      spread_row(rows, entries[i], to + i, plane);
-      spread_row(rows, entries[plane + i], to + VALUE_PLANES * plane + i, plane);
+  for (int side = 0; pair->n.listed & LISTED_PAIRS && side < 2; ++side) {
+    GLOBAL const pair_sizes *n = &pair->n;
+    const listed_row r = listed_edges_of(n, side, 1, pose, list, pair_values);
+    GLOBAL const int *entries =
+      ROW(pair_entries, pose, EDGE_ENTRIES_STRIDE(n)) + EDGE_ENTRIES_AT(n, side);
+    GLOBAL real *to =
+      NUMS(pair_values, pose, r.stride) + VALUE_PLANES * EDGE_ENTRIES_AT(n, side);
+    for (int i = item; i < r.count; i += WG) {
+      spread_row(rows, entries[i], to + i, r.plane);
     }
   }
 }
@@ -621,7 +675,6 @@ KERNEL void entries_gathered(GLOBAL const int *segments, GLOBAL const real *valu
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
-  const int plane = pair->n.near_plane;
   GLOBAL const int *segment = ROW(segments, pose, SEGMENT_INTS);
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   for (int side = 0; side < 2; ++side) {
@@ -631,14 +684,13 @@ KERNEL void entries_gathered(GLOBAL const int *segments, GLOBAL const real *valu
       gather_row(from + i - segment[side], stride, padded, i - begin, room, frame, rows);
     }
   }
-  if (pair->n.listed & LISTED_PAIRS) {
-    const int count = ROW(list, pose, plane + 1)[0], stride = 2 * VALUE_PLANES * plane;
-    GLOBAL const int *entries = ROW(pair_entries, pose, 2 * plane);
-    GLOBAL const real *from = NUMS(pair_values, pose, stride);
-    for (int i = item; i < count; i += WG) {
-      gather_row(from + i, stride, plane, entries[i] - begin, room, frame, rows);
-      gather_row(from + VALUE_PLANES * plane + i, stride, plane, entries[plane + i] - begin, room,
-                 frame, rows);
+  for (int side = 0; pair->n.listed & LISTED_PAIRS && side < 2; ++side) {
+    GLOBAL const pair_sizes *n = &pair->n;
+    const listed_row r = listed_edges_of(n, side, 1, pose, list, pair_values);
+    GLOBAL const int *entries =
+      ROW(pair_entries, pose, EDGE_ENTRIES_STRIDE(n)) + EDGE_ENTRIES_AT(n, side);
+    for (int i = item; i < r.count; i += WG) {
+      gather_row(r.values + i, r.stride, r.plane, entries[i] - begin, room, frame, rows);
     }
   }
 }
@@ -667,17 +719,14 @@ KERNEL void listed_sums(GLOBAL const int *vertices1, GLOBAL const real *values1,
   LOCAL_ARRAY(real, part, WG);
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
-  const int plane = pair->n.near_plane;
   const vertex_values v1 = values_of(vertices1, values1, &pair->n, 0, pose);
   const vertex_values v2 = values_of(vertices2, values2, &pair->n, 1, pose);
   real sums[2] = {R(0.0), R(0.0)};
   add_sums(v1.row, v1.padded, v1.count, item, sums);
   add_sums(v2.row, v2.padded, v2.count, item, sums);
-  if (pair->n.listed & LISTED_PAIRS) {
-    GLOBAL const real *row = NUMS(values, pose, 2 * VALUE_PLANES * plane);
-    const int count = ROW(list, pose, plane + 1)[0];
-    add_sums(row, plane, count, item, sums);
-    add_sums(row + VALUE_PLANES * plane, plane, count, item, sums);
+  for (int side = 0; pair->n.listed & LISTED_PAIRS && side < 2; ++side) {
+    const listed_row r = listed_edges_of(&pair->n, side, 1, pose, list, values);
+    add_sums(r.values, r.plane, r.count, item, sums);
   }
   const real activity = group_total(part, sums[0], item);
   const real energy = group_total(part, sums[1], item);

@@ -57,7 +57,8 @@ static vec only_there(ilane there, vec v)
 // `have` has WANT_* bits of the cotangents that there are.
 ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL const int *list,
                                             GLOBAL const real *frames, GLOBAL const int *head,
-                                            GLOBAL const real *shape, GLOBAL const pair_head *pair,
+                                            GLOBAL const real *shape, GLOBAL const real *radii,
+                                            GLOBAL const pair_head *pair,
                                             int side, int have, GLOBAL const real *bars,
                                             GLOBAL real *wrenches, int wrench_stride,
                                             int wrench_block)
@@ -76,31 +77,60 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
     const vec own = gather3_at(points, 0, padded, listed + 1, first, count);
     const vec at = FN(limit3)(place(frame + FRAME_ACROSS(side), own), R(2.0) * SEPARATION_LIMIT);
     FN(jet) jet;
-    if (have & WANT_N) {
+    const int rounds = pair->n.elements[VERTICES_OF(side)].radii;
+    const int normals = have & WANT_N || (rounds && have & WANT_P);
+    const int coned = needs_cones(c, &pair->n.elements[VERTICES_OF(side)], have);
+    lane radius = lane_lit(R(0.0));
+    if (rounds) {
+      radius = gather_part_at(radii, listed + 1, first, count);
+    }
+    if (normals || coned) {
       FN(body_jet)(head, shape, c, at, JET_JACOBIAN, REAL_BIG, &jet);
       steady_jet(&jet);
     } else {
       FN(body_jet)(head, shape, c, at, JET_GRADIENT, REAL_BIG, &jet);
     }
-    num phi_bar = n_lit(R(0.0)), none;
+    num phi_bar = n_lit(R(0.0)), counts_bar = phi_bar, counts = n_lit(R(1.0));
+    vec normal = no_bar(), held = normal; // of the field, and what the contact reports
+    if (normals || coned) {
+      normal = held = steady3(jet.normal, COTANGENT_LIMIT);
+    }
+    FN(cone) cone = no_cone();
+    if (coned) {
+      cone = load_cone(radii + RADII_CONES(0, padded), padded, listed + 1, first, count,
+                       frame + FRAME_ACROSS(side));
+      counts = FN(cone_slot)(normal, &cone, c, &held);
+    }
     if (have & WANT_D) {
       phi_bar = bar_of(&in, VALUE_D);
     }
     if (have & WANT_ACTIVITY) {
-      phi_bar = add_activity_bar(phi_bar, jet.phi, bar_of(&in, VALUE_ACTIVITY), 0, n_lit(R(1.0)),
-                                 &none, c);
+      phi_bar = add_activity_bar(phi_bar, n_sub(jet.phi, n_of(radius)), bar_of(&in, VALUE_ACTIVITY),
+                                 coned, counts, &counts_bar, c);
     }
     vec bar = FN(scale3)(steady3(jet.gradient, COTANGENT_LIMIT), phi_bar);
-    if (have & WANT_N) {
-      const vec pull = turn_back(frame + FRAME_WORLD_1, bar3_of(&in, VALUE_N));
-      const vec across = side ? pull : turn(frame + FRAME_1_TO_2, pull);
-      bar = FN(add3)(bar, adjoint_jet(&jet, across));
-      twist_normal(frame, side, steady3(jet.normal, COTANGENT_LIMIT), pull, &relative, &carried);
-    }
-    vec push = bar;
+    vec push = no_bar(), normal_bar = push;
     if (have & WANT_P) {
       push = turn_back(frame + FRAME_WORLD_1, bar3_of(&in, VALUE_P));
     }
+    if (normals) {
+      vec pull = no_bar();
+      if (have & WANT_N) {
+        pull = turn_back(frame + FRAME_WORLD_1, bar3_of(&in, VALUE_N));
+      }
+      pull = FN(mad3)(push, n_of(-radius), pull); // of p = v - radius n
+      normal_bar = side ? pull : turn(frame + FRAME_1_TO_2, pull);
+      twist_normal(frame, side, held, pull, &relative, &carried);
+    }
+    if (coned) {
+      vec axis_bar;
+      normal_bar = FN(cone_adjoint)(normal, &cone, c, counts_bar, normal_bar, &axis_bar);
+      twist_axis(frame, side, cone.axis, axis_bar, &relative);
+    }
+    if (normals || coned) {
+      bar = FN(add3)(bar, adjoint_jet(&jet, normal_bar));
+    }
+    push = have & WANT_P ? push : bar;
     push_vertex(frame, side, own, bar, have & WANT_P, push, &relative, &carried);
   }
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + item, relative, carried);
@@ -647,19 +677,22 @@ static void sum_bars(GLOBAL real *row, int stride, int plane, int count, int ene
   }
 }
 
-// One work-group does so in one pose: for the vertices of body `of`, 0 or 1, or with 2 for pairs,
-// which have values of both sides.
+// One work-group does so in one pose: for the vertices of body `of`, 0 or 1, or with 2 for edge
+// contacts of both sides.
 ADJOINT_KERNEL void listed_sum_bars(GLOBAL const int *list, GLOBAL const pair_head *pair, int of,
                                     int energy, GLOBAL real *values)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
-  const int sides = of < 2 ? 1 : 2;
-  const int plane = of < 2 ? pair->n.elements[VERTICES_OF(of)].padded : pair->n.near_plane;
-  const int stride = sides * VALUE_PLANES * plane;
-  GLOBAL real *row = NUMS(values, pose, stride);
-  for (int side = 0; side < sides; ++side) {
-    sum_bars(row + side * VALUE_PLANES * plane, stride, plane, ROW(list, pose, plane + 1)[0],
-             energy, item);
+  if (of < 2) {
+    const int plane = pair->n.elements[VERTICES_OF(of)].padded, stride = VALUE_PLANES * plane;
+    sum_bars(NUMS(values, pose, stride), stride, plane, ROW(list, pose, plane + 1)[0], energy,
+             item);
+    return;
+  }
+  for (int side = 0; side < 2; ++side) {
+    const listed_row r = listed_edges_of(&pair->n, side, 1, pose, list, values);
+    sum_bars(NUMS(values, pose, r.stride) + VALUE_PLANES * EDGE_ENTRIES_AT(&pair->n, side),
+             r.stride, r.plane, r.count, energy, item);
   }
 }

@@ -198,15 +198,17 @@ KERNEL void near_plan(GLOBAL const real *bounds1, GLOBAL const real *bounds2,
   }
   GLOBAL int *row = ROW(plan, pose, PLAN_INTS);
   int touches = given && row[PLAN_EDGES];
-  if (pair->n.listed & LISTED_PAIRS && !given) {
+  if (pair->n.listed & LISTED_PAIRS && !given && !pair->n.in_fields) {
     touches = touch[pose];
   }
   row[PLAN_EDGES] = touches;
   row[PLAN_MORE] = 0;
   row[PLAN_MORE + 1] = 0;
   GLOBAL real *to = ROW(reaches, pose, 2);
-  to[0] = touches ? exact_reach(bounds1, pair, 0, reach, pose) : reach;
-  to[1] = touches ? exact_reach(bounds2, pair, 1, reach, pose) : reach;
+  for (int side = 0; side < 2; ++side) { // a vertex's ball reaches out by its radius
+    const real own = reach + pair->reals[PAIR_ROUND + side];
+    to[side] = touches ? exact_reach(OF_BODY(side, bounds1, bounds2), pair, side, own, pose) : own;
+  }
 }
 
 // One work-item finds the distances at a block of a body's vertices in one pose, out (poses,
@@ -241,11 +243,14 @@ KERNEL void near_field(GLOBAL const real *points1, GLOBAL const real *points2,
   store(to, padded, steady(distance_within(head, shape, &pair->c, x, reach), COTANGENT_LIMIT));
 }
 
-// Returns, as bits, the lanes of the block from `first` on whose distance is below `reach`.
-static unsigned int near_bits(GLOBAL const real *phi, int first, int count, real reach)
+// Returns, as bits, the lanes of the block from `first` on whose distance less its radius is below
+// `reach`. radii may be 0: none has one.
+static unsigned int near_bits(GLOBAL const real *phi, GLOBAL const real *radii, int first,
+                              int count, real reach)
 {
   const ilane there = lane_iota() + (real)first < lane_lit((real)count);
-  return (unsigned int)lane_bits(there & (lane_load(phi + first) < lane_lit(reach)));
+  const lane out = radii ? lane_load(radii + first) : lane_lit(R(0.0));
+  return (unsigned int)lane_bits(there & (lane_load(phi + first) - out < lane_lit(reach)));
 }
 
 #if WITH_FORWARD
@@ -254,6 +259,7 @@ static unsigned int near_bits(GLOBAL const real *phi, int first, int count, real
 // each vertex of the mesh is, or -1. Groups take turns between the `sides` bodies from `side_first` on.
 KERNEL void near_vertices(GLOBAL const real *field1, GLOBAL const real *field2, real reach,
                           GLOBAL const int *order1, GLOBAL const int *order2,
+                          GLOBAL const real *radii1, GLOBAL const real *radii2,
                           GLOBAL const pair_head *pair, int side_first, int sides,
                           GLOBAL int *list1, GLOBAL int *list2, GLOBAL int *at1, GLOBAL int *at2)
 {
@@ -263,6 +269,8 @@ KERNEL void near_vertices(GLOBAL const real *field1, GLOBAL const real *field2, 
   const int count = pair->n.elements[VERTICES_OF(side)].kept; // others, of a part of a body, are ends of edges alone
   const int item = (int)get_local_id(0);
   GLOBAL const int *order = OF_BODY(side, order1, order2);
+  GLOBAL const real *all_radii = OF_BODY(side, radii1, radii2);
+  GLOBAL const real *radii = pair->n.elements[VERTICES_OF(side)].radii ? all_radii : (GLOBAL const real *)0;
   GLOBAL const real *phi = NUMS(OF_BODY(side, field1, field2), pose, padded);
   GLOBAL int *places = ROW(OF_BODY(side, at1, at2), pose, padded);
   GLOBAL int *row = ROW(OF_BODY(side, list1, list2), pose, padded + 1);
@@ -272,7 +280,7 @@ KERNEL void near_vertices(GLOBAL const real *field1, GLOBAL const real *field2, 
   int found = 0;
 #if WG > 1
   for (int first = begin; first < end; first += LANES) {
-    found += (int)popcount(near_bits(phi, first, count, reach));
+    found += (int)popcount(near_bits(phi, radii, first, count, reach));
   }
 #endif
   for (int i = item; i < count; i += WG) {
@@ -281,7 +289,7 @@ KERNEL void near_vertices(GLOBAL const real *field1, GLOBAL const real *field2, 
   BARRIER_GLOBAL;
   int next = group_before(part, found, item, &found);
   for (int first = begin; first < end; first += LANES) {
-    unsigned int bits = near_bits(phi, first, count, reach);
+    unsigned int bits = near_bits(phi, radii, first, count, reach);
     for (; bits; bits &= bits - 1) {
       const int place_of = first + lowest_bit(bits);
       places[order[place_of]] = next;

@@ -19,6 +19,7 @@
 #include "kernels/manifold/reduce.cl"
 #include "kernels/manifold/near.cl"
 #include "kernels/manifold/listed.cl"
+#include "kernels/manifold/edge_listed.cl"
 #include "num/num_off.h"
 
 #define NUM_WIDE
@@ -33,6 +34,7 @@
 #define NUM_DUAL 0
 #include "num/num_on.h"
 #include "kernels/manifold/listed_adjoint.cl"
+#include "kernels/manifold/edge_listed_adjoint.cl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 #if WITH_FORWARD

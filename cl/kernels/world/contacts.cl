@@ -483,7 +483,7 @@ KERNEL void world_item_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints
 // Returns how many contacts of a segment of row `row` of a wave there are to look at.
 static int segment_count(GLOBAL const int *list, const contact_layout *layout, int row)
 {
-  return layout->count >= 0 ? layout->count : ROW(list, row, layout->list_row)[0];
+  return layout->count >= 0 ? layout->count : ROW(list, row, layout->list_row)[layout->list_at];
 }
 
 // Returns where the places of a segment's contacts are listed, NO_ORDER where they are there in order.
@@ -648,7 +648,7 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints, 
 // is set, plus list[1 + place], or, where `ordered` is set as well, plus order[list[1 + place]].
 KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *items, int first_item,
                         int segment, GLOBAL const int *contact_places, int room, GLOBAL const int *list,
-                        int list_row, int listed, GLOBAL const int *order, int ordered, int offset, int given,
+                        int list_row, int list_at, int listed, GLOBAL const int *order, int ordered, int offset, int given,
                         GLOBAL int *slots, int count)
 {
   const int row = (int)get_global_id(0);
@@ -662,7 +662,7 @@ KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   }
   const int own = offset + (given ? 0 : (ints + n->at_groups + GROUP_INTS * item[ITEM_GROUP])[GROUP_SLOT]);
   for (int i = mark[segment]; i < mark[segment + 1]; ++i) {
-    const int in = contact_places[at + i], place = listed ? ROW(list, row, list_row)[1 + in] : in;
+    const int in = contact_places[at + i], place = listed ? ROW(list, row, list_row)[list_at + 1 + in] : in;
     slots[at + i] = own + (ordered ? order[place] : place);
   }
 }

@@ -1,0 +1,137 @@
+// Lists of edges in fields: which edges of a pose can have an active contact at all, by bounds of the
+// field over pieces of them, and the contacts of those. A list is of slots, both of an edge one after
+// the other, behind their number (EDGE_LIST_* of geometry/pair.h).
+
+#define EDGE_PARTS 4 // of an edge, each with a bound of its own; measured
+
+// Returns, as bits, which edges of a block come nearer to the other body than `reach` beyond their
+// radius.
+static int edges_within(const edge_block *b, GLOBAL const pair_elements *e,
+                        GLOBAL const coefficients *c, GLOBAL const real *frame,
+                        GLOBAL const int *head, GLOBAL const real *shape, real reach)
+{
+  const FN(rail) rail = load_rail(b, e, c, frame);
+  const rail_r still = rail_values(&rail);
+  const lane radius = rail.length * (R(0.5) / (real)EDGE_PARTS);
+  lane least = lane_lit(REAL_BIG);
+  for (int i = 0; i < EDGE_PARTS; ++i) {
+    const lane s = lane_lit(((real)i + R(0.5)) / (real)EDGE_PARTS);
+    const vec3_r x = limit3_r(rail_at_r(&still, s).x, R(2.0) * SEPARATION_LIMIT);
+    least = lane_min(least, body_bound_r(head, shape, c, x, radius));
+  }
+  const ilane there = lane_iota() + (real)b->first < lane_lit((real)b->count);
+  return lane_bits(there & (least <= rail.radius + reach));
+}
+
+#if WITH_FORWARD // only a kernel may declare local memory
+// One work-group lists the edges of a body in one pose; groups take turns between the bodies. A pose
+// that is not finite has none. Bits of blocks wait in `places` (poses, EDGE_PLACES, padded).
+KERNEL void edges_near(GLOBAL const real *edges1, GLOBAL const real *edges2,
+                       GLOBAL const real *frames, GLOBAL const int *head1,
+                       GLOBAL const int *head2, GLOBAL const real *shape1,
+                       GLOBAL const real *shape2, GLOBAL const pair_head *pair, real reach1,
+                       real reach2, GLOBAL real *places1, GLOBAL real *places2, GLOBAL int *list)
+{
+  LOCAL_ARRAY(int, part, WG);
+  const int pose = (int)get_group_id(0) / 2, side = (int)get_group_id(0) % 2;
+  const int item = (int)get_local_id(0);
+  GLOBAL const pair_elements *e = &pair->n.elements[EDGES_OF(side)];
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
+  GLOBAL real *bits_at = ROW(OF_BODY(side, places1, places2), pose, EDGE_PLACES * e->slots);
+  GLOBAL int *row =
+    ROW(list, pose, EDGE_LIST_STRIDE(&pair->n)) + EDGE_LIST_AT(&pair->n, side);
+  const int good = frame[FRAME_POISON] == R(0.0);
+  const int blocks = good && e->kept ? e->slots / LANES : 0, run = (blocks + WG - 1) / WG;
+  const int begin = MIN_INT(item * run, blocks), end = MIN_INT((item + 1) * run, blocks);
+  int found = 0;
+  for (int i = begin; i < end; ++i) {
+    const edge_block b =
+      edge_block_of(OF_BODY(side, edges1, edges2), NO_ORDER, e, i * LANES, pose);
+    const int bits = edges_within(&b, e, &pair->c, frame + FRAME_ACROSS(side),
+                                  OF_BODY(!side, head1, head2), OF_BODY(!side, shape1, shape2),
+                                  OF_BODY(side, reach1, reach2));
+    bits_at[i] = (real)bits;
+    for (unsigned int left = (unsigned int)bits; left; left &= left - 1) {
+      ++found;
+    }
+  }
+  int next = 2 * group_before(part, found, item, &found);
+  for (int i = begin; i < end; ++i) {
+    unsigned int bits = (unsigned int)bits_at[i];
+    for (; bits; bits &= bits - 1) {
+      const int slot = 2 * (i * LANES + lowest_bit(bits));
+      row[1 + next++] = slot;
+      row[1 + next++] = slot + 1;
+    }
+  }
+  if (item == 0) {
+    row[0] = 2 * found;
+  }
+}
+#endif
+
+// Returns a block of the edges of a list, `first` of `count`.
+static edge_block edge_block_listed(GLOBAL const real *edges, GLOBAL const int *listed,
+                                    GLOBAL const pair_elements *e, int first)
+{
+  edge_block b;
+  b.edges = edges;
+  b.at = listed + 1;
+  b.slots = 1;
+  b.first = first;
+  b.count = listed[0] / 2;
+  b.padded = e->padded;
+  return b;
+}
+
+// One work-item makes the contacts of a block of one pose's listed edges of a body, values (poses,
+// VALUE_PLANES, EDGE_LIST_PLANE) by place in the list.
+KERNEL void listed_edges(GLOBAL const real *edges1, GLOBAL const real *edges2,
+                         GLOBAL const int *list, GLOBAL const real *frames,
+                         GLOBAL const int *head1, GLOBAL const int *head2,
+                         GLOBAL const real *shape1, GLOBAL const real *shape2,
+                         GLOBAL const pair_head *pair, int blocks1, int blocks2, int want,
+                         GLOBAL real *places1, GLOBAL real *places2, GLOBAL real *values)
+{
+  const body_block own = body_block_of((int)get_global_id(0), blocks1, blocks2);
+  const int pose = (int)get_global_id(1), side = own.side, first = own.first;
+  GLOBAL const coefficients *c = &pair->c;
+  GLOBAL const pair_sizes *n = &pair->n;
+  GLOBAL const pair_elements *e = &n->elements[EDGES_OF(side)];
+  GLOBAL const int *listed = ROW(list, pose, EDGE_LIST_STRIDE(n)) + EDGE_LIST_AT(n, side);
+  const int count = listed[0] / 2;
+  if (first < 0 || first >= count) {
+    return;
+  }
+  const int plane = EDGE_LIST_PLANE(n, side), stride = VALUE_PLANES * EDGE_ENTRIES_STRIDE(n);
+  GLOBAL const int *head = OF_BODY(!side, head1, head2);
+  GLOBAL const real *shape = OF_BODY(!side, shape1, shape2);
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
+  GLOBAL const real *world = frame + FRAME_WORLD(!side);
+  GLOBAL real *row = NUMS(values, pose, stride) + VALUE_PLANES * EDGE_ENTRIES_AT(n, side);
+  const edge_block block = edge_block_listed(OF_BODY(side, edges1, edges2), listed, e, first);
+  const FN(rail) rail = load_rail(&block, e, c, frame + FRAME_ACROSS(side));
+  const rail_r still = rail_values(&rail);
+  lane found[2], at_ends[2];
+  edge_places(head, shape, c, &still, found, at_ends);
+  GLOBAL real *to = ROW(OF_BODY(side, places1, places2), pose, EDGE_PLACES * e->slots) + first;
+  lane_store(found[0], to);
+  lane_store(found[1], to + e->slots);
+  const edge_slots slots = edge_slots_at(head, shape, c, &rail, found, at_ends);
+  for (int end = 0; end < 2; ++end) {
+    num a = n_mul(slots.weight[end],
+                  FN(sigmoid)(n_scale(slots.d[end], -c->penetration_inv)));
+    if (c->floor > R(0.0)) {
+      a = FN(above_floor)(a, c->floor, c->floor_inv);
+    }
+    const vec p = place(world, edge_point(slots.x[end], slots.normal[end], rail.radius));
+    const vec normal = turn(world, slots.normal[end]);
+    const num all[VALUE_PLANES] = {p.x, p.y, p.z, slots.d[end], normal.x, normal.y, normal.z, a};
+    for (int j = 0; j < VALUE_PLANES; ++j) {
+      if (want & WANT_P || j >= VALUE_D) {
+        store_step(row + j * plane + end, stride, NO_ORDER, 0, first, count, 2,
+                   steady(all[j], REAL_BIG));
+      }
+    }
+  }
+}
