@@ -135,11 +135,6 @@ static FN(blend) FN(blend_start)(void)
   return b;
 }
 
-static vec FN(select3)(ilane mask, vec a, vec b)
-{
-  return FN(make)(n_select(mask, a.x, b.x), n_select(mask, a.y, b.y), n_select(mask, a.z, b.z));
-}
-
 // A new pivot moves what was summed so far, with the weight e that it keeps; otherwise only the
 // new gradient differs from the pivot, with its weight e.
 static void FN(blend_gradient)(FN(blend) *b, const FN(surface) *p, ilane leads, num e, num keep)

@@ -7,6 +7,7 @@
 
 #define LN2_DOUBLE 0.69314718055994530942
 #define LOG2E_DOUBLE 1.44269504088896340736
+#define RADIANS_DOUBLE 0.017453292519943295769 // a degree
 
 #define COEFFICIENTS(X)                                                                     \
   X(length_inv, 1.0 / s->length)                                                            \
@@ -41,7 +42,17 @@
   X(part_inv, 1.0 / s->part)                                                                \
   X(gain_inv, 1.0 / s->gain)                                                                \
   X(slope, s->slope)                          /* below 0: off */                            \
-  X(samples, s->samples)
+  X(samples, s->samples)                                                                    \
+  X(cones, s->cone_outer > s->cone_inner ? 1.0 : 0.0) /* 1: on; from here on of cones */     \
+  X(cone_inner, s->cone_inner * RADIANS_DOUBLE)                                             \
+  X(cone_inner_cos, cos(s->cone_inner * RADIANS_DOUBLE))                                    \
+  X(cone_inner_sin, sin(s->cone_inner * RADIANS_DOUBLE))                                    \
+  X(cone_outer, s->cone_outer * RADIANS_DOUBLE)                                             \
+  X(cone_outer_cos, cos(s->cone_outer * RADIANS_DOUBLE))                                    \
+  X(cone_outer_sin, sin(s->cone_outer * RADIANS_DOUBLE))                                    \
+  X(cone_hold, s->cone_hold * RADIANS_DOUBLE)                                               \
+  X(cone_hold_cos, cos(s->cone_hold * RADIANS_DOUBLE))                                      \
+  X(cone_hold_sin, sin(s->cone_hold * RADIANS_DOUBLE))
 
 #define COEFFICIENT_MEMBER(name, value) real name;
 typedef struct coefficients {

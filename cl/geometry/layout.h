@@ -217,10 +217,19 @@
 #define FACTORS_BAR_WEIGHTS FACTORS_PLANES
 #define FACTORS_BAR_PLANES(gated) ((gated) ? FACTORS_BAR_WEIGHTS + 2 : FACTORS_PLANES)
 
+// The planes of normal cones (geometry/cone.inl): axis (3), half angle, its cosine and its sine. Those of
+// vertices lie behind the radii: as the vertices are sorted, and then in the mesh's order, as the radii.
+#define CONE_ANGLE 3
+#define CONE_COSINE 4
+#define CONE_SINE 5
+#define CONE_PLANES 6
+#define RADII_CONES(kept, padded) ((2 + ((kept) ? CONE_PLANES : 0)) * (padded))
+#define RADII_PLANES (2 + 2 * CONE_PLANES)
+
 // The planes of a body's edges as contacts in fields (geometry/edge_field.inl): the first end (3), the
 // way to the second (3, 0 of an arc), the arc's radius vectors at the first end and across (3 each),
-// its angle (0: a straight edge), the length, the radius, and what a score has beside the distances of
-// its ends.
+// its angle (0: a straight edge), the length, the radius, what a score has beside the distances of its
+// ends, 1 for a quarter of a circle, and the edge's cone (CONE_*).
 #define EDGE_P 0
 #define EDGE_U 3
 #define EDGE_E1 6
@@ -229,7 +238,9 @@
 #define EDGE_LENGTH 13
 #define EDGE_RADIUS 14
 #define EDGE_SCORE 15
-#define EDGE_PLANES 16
+#define EDGE_QUARTER 16
+#define EDGE_CONE 17
+#define EDGE_PLANES (EDGE_CONE + CONE_PLANES)
 
 // The planes of where both ends' points of kept edges lie.
 #define EDGE_PLACES 2

@@ -50,6 +50,11 @@ static vec FN(cross3)(vec a, vec b)
                   n_sub(n_mul(a.x, b.y), n_mul(a.y, b.x)));
 }
 
+static vec FN(select3)(n_mask mask, vec a, vec b)
+{
+  return FN(make)(n_select(mask, a.x, b.x), n_select(mask, a.y, b.y), n_select(mask, a.z, b.z));
+}
+
 // rotate returns m a, and rotate_back m' a; m has nine reals, row by row.
 static vec FN(rotate)(GLOBAL const real *m, vec a)
 {

@@ -280,8 +280,7 @@ static lane cotangent_part(GLOBAL const real *p, GLOBAL const int *order, int or
                            int count, int step)
 {
 #if LANES == 1
-  (void)count;
-  return p[step * (ordered ? order[first] : first)];
+  return first < count ? p[step * (ordered ? order[first] : first)] : R(0.0);
 #else
   if (!ordered && step == 1 && first + LANES <= count) {
     return lane_load(p + first);

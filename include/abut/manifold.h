@@ -83,6 +83,11 @@ typedef struct abut_smoothing {
                                   divided; negative: they are not divided */
   uint32_t samples;      /* parts of an edge in which its least field is looked for, 1 to
                             ABUT_SAMPLES_MOST; 1 suits convex fields */
+  /* Normal cones (docs/spec.md, section 11) weigh contacts where cone_outer exceeds cone_inner. They need
+   * ABUT_EDGES_FIELD, two_sided and edge_edge. Each of the three lies in [0, 180]. */
+  double cone_inner;     /* [degrees] a contact counts fully up to so far outside its feature's cone */
+  double cone_outer;     /* [degrees] from so far on it does not count; 0: no cones */
+  double cone_hold;      /* [degrees] how far outside a cone narrower than 30 degrees a normal may lie */
   uint32_t cookie;       /* set by abut_default_smoothing */
 } abut_smoothing;
 
@@ -248,8 +253,8 @@ typedef struct abut_batch {
   void *d;                     /* real (N, C) signed distance [m], or NULL */
   void *n;                     /* real (N, C, 3) world coordinates, or NULL */
   void *activity;              /* real (N, C) in [0, 1], or NULL */
-  void *weight;                /* real (N, C) in [0, 1]: what a contact counts apart from its depth,
-                                  1 for vertices; or NULL */
+  void *weight;                /* real (N, C) in [0, 1]: what a contact counts apart from its depth; of
+                                  vertices 1, and with cones their cones' weight; or NULL */
   const abut_pair *pairs;      /* (pair_count), or NULL: the call's own for all entries */
   size_t pair_count;
   const uint32_t *pair;        /* (N) index of each entry in `pairs` */

@@ -16,6 +16,7 @@
 #define FLOOR_MOST 0.5
 #define TILT_LEAST 1e-6
 #define TILT_MOST 0.5
+#define CONE_MOST 180.0 /* [degrees] */
 #define TRACE_MOST 64 /* steps */
 
 #define ELEMENT_LIMIT ((size_t)1 << 24) /* vertices, faces; planes, points of one primitive */

@@ -406,6 +406,7 @@ static abut_status upload_mesh(const body *b, resident_body *r)
   const uint32_t lanes = device_lanes(r->device);
   void *order = NULL, *rank = NULL, *edges = NULL;
   r->vertex_padded = padded(b->info.vertices, lanes);
+  r->held = b->held;
   r->edge_padded = padded(b->info.edges, lanes);
   TRY_DONE(allocate(&order, b->info.vertices, sizeof(uint32_t)));
   TRY_DONE(allocate(&rank, b->info.vertices, sizeof(uint32_t)));

@@ -13,6 +13,7 @@ typedef struct resident_body {
   device *device;
   size_t vertex_padded;   /* vertices, rounded up to whole blocks of lanes */
   size_t edge_padded;
+  size_t held;            /* as of the body */
   buffer *head, *shape;   /* primitives: cl/geometry/layout.h; those of the whole, of a part of a body */
   bool borrows;           /* they are the whole's */
   buffer *vertex_planes;  /* 3 planes of vertex_padded, in mesh order */
@@ -28,8 +29,8 @@ typedef struct resident_body {
   buffer *vertex_balls;   /* VERTEX_BALL_PLANES planes of ball_padded */
   buffer *longest_edges;  /* vertex_padded lengths, each sorted vertex's longest edge's [m] */
   double mean_edge, longest_edge; /* [m] */
-  buffer *radii, *rails;  /* of features (body/touching.h), else NULL: 2 planes of vertex_padded, EDGE_PLANES planes of
-                             edge_padded */
+  buffer *radii, *rails;  /* of features (body/touching.h), else NULL: RADII_PLANES planes of vertex_padded, EDGE_PLANES
+                             planes of edge_padded */
   bool rounds, arcs, circles; /* a vertex of theirs has a radius, an edge is an arc, or a circle's */
   double most_radius;     /* of their vertices [m] */
 } resident_body;

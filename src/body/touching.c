@@ -80,17 +80,44 @@ void body_touching_free(body *part)
 
 /* ---- on a device ---- */
 
+/* Writes the numbers of a cone. The sine of an angle of pi is 0, which a rounded pi would not give. */
+static void cone_of(const double cone[4], double out[CONE_PLANES])
+{
+  const bool every = cone[3] >= CONE_EVERY;
+  memcpy(out, cone, 3 * sizeof *out);
+  out[CONE_ANGLE] = cone[3];
+  out[CONE_COSINE] = every ? -1.0 : cos(cone[3]);
+  out[CONE_SINE] = every ? 0.0 : sin(cone[3]);
+}
+
+/* Writes the i-th of `padding` cones in planes. */
+static void set_cone(reals *to, size_t first, size_t padding, size_t i, const double cone[4])
+{
+  double numbers[CONE_PLANES];
+  cone_of(cone, numbers);
+  for (size_t k = 0; k < CONE_PLANES; ++k) {
+    reals_set(to, first + k * padding + i, numbers[k]);
+  }
+}
+
 static abut_status upload_radii(const body *b, const uint32_t *order, resident_body *r)
 {
-  const size_t count = b->touches->vertex_count, padding = r->vertex_padded;
+  static const double every[4] = {0.0, 0.0, 1.0, CONE_EVERY};
+  const body_features *f = b->touches;
+  const size_t count = f->vertex_count, padding = r->vertex_padded;
   reals radii;
-  TRY(reals_create(&radii, 2 * padding, device_real_bytes(r->device)));
+  TRY(reals_create(&radii, RADII_PLANES * padding, device_real_bytes(r->device)));
   for (size_t i = 0; i < count; ++i) {
-    reals_set(&radii, i, b->touches->vertices[4 * (size_t)order[i] + 3]);
-    reals_set(&radii, padding + i, b->touches->vertices[4 * i + 3]);
-    r->most_radius = fmax(r->most_radius, b->touches->vertices[4 * i + 3]);
+    reals_set(&radii, i, f->vertices[4 * (size_t)order[i] + 3]);
+    reals_set(&radii, padding + i, f->vertices[4 * i + 3]);
+    r->most_radius = fmax(r->most_radius, f->vertices[4 * i + 3]);
   }
   r->rounds = r->most_radius > 0.0;
+  for (size_t i = 0; i < padding; ++i) {
+    const double *sorted = i < count ? f->vertex_cones + 4 * (size_t)order[i] : every;
+    set_cone(&radii, RADII_CONES(0, padding), padding, i, sorted);
+    set_cone(&radii, RADII_CONES(1, padding), padding, i, i < count ? f->vertex_cones + 4 * i : every);
+  }
   const abut_status status = buffer_upload(r->device, radii.count * radii.size, radii.data, &r->radii);
   free(radii.data);
   return status;
@@ -140,10 +167,12 @@ static abut_status upload_rails(const body *b, resident_body *r)
   TRY(reals_create(&rails, EDGE_PLANES * padding, device_real_bytes(r->device)));
   for (size_t i = 0; count && i < padding; ++i) {
     const abut_feature_edge *e = &b->touches->edges[i < count ? i : count - 1];
-    double numbers[EDGE_PLANES];
-    const bool quarter = i + b->touches->quarters >= count;
+    double numbers[EDGE_PLANES], cone[CONE_PLANES];
+    const bool quarter = (i < count ? i : count - 1) + b->touches->quarters >= count;
+    cone_of(b->touches->edge_cones + 4 * (i < count ? i : count - 1), cone);
     rail_of(b->touches->vertices + 4 * (size_t)e->from, b->touches->vertices + 4 * (size_t)e->to, e, quarter, numbers);
     r->circles = r->circles || quarter;
+    memcpy(numbers + EDGE_CONE, cone, sizeof cone);
     for (size_t k = 0; k < EDGE_PLANES; ++k) {
       reals_set(&rails, k * padding + i, numbers[k]);
     }

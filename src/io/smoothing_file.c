@@ -63,17 +63,28 @@ static const entry field_reals[] = {
 
 #define FIELD_COUNT (sizeof field_reals / sizeof *field_reals)
 
+/* These belong to "field", too, and may be absent: they are 0 then. */
+static const entry cone_reals[] = {
+  WITHIN(cone_inner, 0.0, CONE_MOST),
+  WITHIN(cone_outer, 0.0, CONE_MOST),
+  WITHIN(cone_hold, 0.0, CONE_MOST),
+};
+
+#define CONE_COUNT (sizeof cone_reals / sizeof *cone_reals)
+
 /* Keys are numbered in this order. */
 #define OPTIONAL_FIRST REAL_COUNT
 #define OTHER_FIRST (OPTIONAL_FIRST + OPTIONAL_COUNT)
 #define FIELD_FIRST (OTHER_FIRST + OTHER_COUNT)
-#define KEY_COUNT (FIELD_FIRST + FIELD_COUNT)
+#define CONE_FIRST (FIELD_FIRST + FIELD_COUNT)
+#define KEY_COUNT (CONE_FIRST + CONE_COUNT)
 
 /* Returns the entry of a key of a real number, or NULL. */
 static const entry *real_entry(size_t key)
 {
   return key < OPTIONAL_FIRST  ? &reals[key]
          : key < OTHER_FIRST   ? &optional[key - OPTIONAL_FIRST]
+         : key >= CONE_FIRST   ? &cone_reals[key - CONE_FIRST]
          : key >= FIELD_FIRST  ? &field_reals[key - FIELD_FIRST]
                                : NULL;
 }
@@ -84,9 +95,10 @@ static const char *key_name(size_t key)
   return e ? e->key : other_keys[key - OTHER_FIRST];
 }
 
-static bool is_optional(size_t key)
+/* Tells whether a coefficient is 0 where its key is absent. */
+static bool is_off_if_absent(size_t key)
 {
-  return key >= OPTIONAL_FIRST && key < OTHER_FIRST;
+  return (key >= OPTIONAL_FIRST && key < OTHER_FIRST) || key >= CONE_FIRST;
 }
 
 /* Tells whether a key is of edges in fields, so that other files need not have it. */
@@ -222,9 +234,9 @@ static abut_status read_other(const json_file *f, const json_at *at, size_t whic
 static abut_status read_key(const json_file *f, const json_at *at, size_t key, abut_smoothing *out)
 {
   const entry *e = real_entry(key);
-  return is_optional(key) ? read_optional(f, at, e, out)
-         : e              ? read_real(f, at, e, out)
-                          : read_other(f, at, key - OTHER_FIRST, out);
+  return key >= OPTIONAL_FIRST && key < OTHER_FIRST ? read_optional(f, at, e, out)
+         : e ? read_real(f, at, e, out)
+             : read_other(f, at, key - OTHER_FIRST, out);
 }
 
 abut_status smoothing_read(const json_file *f, const json_at *root, abut_smoothing *out)
@@ -234,7 +246,7 @@ abut_status smoothing_read(const json_file *f, const json_at *root, abut_smoothi
   for (size_t i = 0; i < KEY_COUNT; i++) {
     json_at at;
     const bool there = json_find(root, key_name(i), &at);
-    if (is_optional(i) && !there) {
+    if (is_off_if_absent(i) && !there) {
       const double off = 0.0;
       memcpy((char *)out + real_entry(i)->offset, &off, sizeof off);
       continue;
@@ -259,7 +271,7 @@ abut_status smoothing_read_some(const json_file *f, const json_at *root, abut_sm
     json_at at;
     const bool is_there = json_find(root, key_name(i), &at);
     *stated |= is_there ? UINT64_C(1) << i : 0;
-    all = all && (is_there || is_optional(i) || is_of_fields(i));
+    all = all && (is_there || is_off_if_absent(i) || is_of_fields(i));
   }
   if (all) {
     *stated = UINT64_MAX;

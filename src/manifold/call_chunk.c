@@ -2,6 +2,7 @@
  * device before and after. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "body/features.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
 #include "manifold/call.h"
@@ -151,6 +152,22 @@ static abut_status make_entries(call_on *on, const run *r, chunk c, size_t entri
   return device_wait(r->device, &on->batch->computed);
 }
 
+/* Gives the features of a list the numbers that they have in the meshes of their bodies. Kernels number what touches
+ * fields by itself. */
+static void name_features(const pair *p, int *ints, size_t entries)
+{
+  const abut_layout *l = &p->layout;
+  for (size_t i = 0; i < entries && is_in_fields(p); ++i) {
+    int *entry = ints + COMPACT_INTS * i;
+    const size_t slot = (size_t)entry[1];
+    const bool edge = slot >= l->edge_offset[0];
+    const int side = slot >= (edge ? l->edge_offset[1] : l->vertex_offset[1]);
+    const body_features *f = p->touching[side]->touches;
+    int *feature = entry + 2 + side;
+    *feature = (int)(edge ? f->edge_names : f->names)[*feature];
+  }
+}
+
 static abut_status fetch_compact(call_on *on, const run *r, chunk c)
 {
   const compact_list *list = &on->call->list;
@@ -168,6 +185,7 @@ static abut_status fetch_compact(call_on *on, const run *r, chunk c)
   TRY(r->wanted.cutoff > 0.0 ? make_entries(on, r, c, entries) : ABUT_SUCCESS);
   TRY(buffer_read(run_buffer(r, SCRATCH_LIST), 0, entries * COMPACT_INTS * sizeof(int),
                   on->piece->ints));
+  name_features(r->pair, on->piece->ints, entries);
   return buffer_read(run_buffer(r, SCRATCH_VALUES), 0, entries * COMPACT_REALS * list->real_bytes,
                      on->piece->reals);
 }

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "geometry/layout.h"
 #include "manifold/run.h"
+#include "smoothing/smoothing.h"
 
 size_t lane_blocks(const run *r, size_t count)
 {
@@ -85,7 +86,8 @@ field_kind contact_field_kind(const run *r)
 {
   const int asked = r->wanted.arrays | r->wanted.cotangents;
   const bool rounds = r->bodies[0]->rounds || r->bodies[1]->rounds; /* of which points lie off along normals */
-  const bool normals = asked & WANT_N || (rounds && asked & WANT_P);
+  const bool cones = smoothing_has_cones(&r->pair->smoothing) && asked & (WANT_ACTIVITY | WANT_WEIGHT);
+  const bool normals = asked & WANT_N || (rounds && asked & WANT_P) || cones;
   if (r->wanted.cotangents) {
     return normals ? FIELD_JET : FIELD_GRADIENT;
   }

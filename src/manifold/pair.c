@@ -108,7 +108,7 @@ static abut_status lay_out(pair *p, const body *const bodies[2])
     l->vertices[i] = vertices ? kept(s->vertices[i], bodies[i]->held) : 0;
     const bool edges = s->edge_edge && (vertices || !is_in_fields(p));
     l->edges[i] = edges ? kept(s->edges[i], bodies[i]->info.edges) : 0;
-    p->selected_vertices[i] = vertices && s->vertices[i] > 0;
+    p->selected_vertices[i] = l->vertices[i] && s->vertices[i] > 0;
     p->selected_edges[i] = l->edges[i] && s->edges[i] > 0;
     p->least_slope[i] = least_slope(bodies[i], s);
   }
@@ -213,7 +213,7 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
   p->bodies[1] = body2;
   p->smoothing = *smoothing;
   for (int i = 0; i < 2 && is_in_fields(p); ++i) {
-    TRY_DONE(body_touching(bodies[i], false, &p->touching[i]));
+    TRY_DONE(body_touching(bodies[i], smoothing_has_cones(smoothing), &p->touching[i]));
     bodies[i] = p->touching[i];
   }
   TRY_DONE(lay_out(p, (const body *const[]){bodies[0], bodies[1]}));

@@ -363,7 +363,7 @@ static abut_status vertices_back(reverse_pass *pass, int side, const vertex_set 
                     BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(side), ARG_INT(v->kept),
                     ARG_INT(v->kept || shaped), ARG_INT(have), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
                     ARG_INT(r->wanted.shared_d), BUFFER(r, SCRATCH_N_BAR), activity_bar(r),
-                    ARG_INT(r->wanted.shared_activity), BUFFER(r, bar),
+                    ARG_INT(r->wanted.shared_activity), BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, bar),
                     BUFFER(r, SCRATCH_WEIGHTS_BAR), SITES(pass, !side, first[!side]),
                     BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
                     ARG_INT(take_blocks(pass, blocks)));

@@ -124,6 +124,34 @@ static abut_status check_off_or_least(const char *name, double value, double lea
               name, value, least, SMOOTHING_MOST);
 }
 
+/* Checks the coefficients of normal cones, which are of edges in fields. Vertices of one side by
+ * themselves would miss contacts: what a cone leaves out of one side's is found by the other's. */
+static abut_status check_cones(const abut_smoothing *s)
+{
+  const struct {
+    const char *name;
+    double value;
+  } angles[] = {{"cone_inner", s->cone_inner}, {"cone_outer", s->cone_outer}, {"cone_hold", s->cone_hold}};
+  for (size_t i = 0; i < sizeof angles / sizeof angles[0]; ++i) {
+    if (!(angles[i].value >= 0.0 && angles[i].value <= CONE_MOST)) {
+      return fail(ABUT_ERROR_ARGUMENT, "smoothing: %s is %g degrees, not in [0, %g]", angles[i].name,
+                  angles[i].value, CONE_MOST);
+    }
+  }
+  if (!smoothing_has_cones(s)) {
+    return ABUT_SUCCESS;
+  }
+  if (s->edge_contacts != ABUT_EDGES_FIELD) {
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing: cone_outer is %g, and cones need edge contacts in "
+                "fields", s->cone_outer);
+  }
+  if (!s->edge_edge || !s->two_sided) {
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing: cone_outer is %g, and cones need edge_edge and "
+                "two_sided: one side's vertices by themselves miss contacts", s->cone_outer);
+  }
+  return ABUT_SUCCESS;
+}
+
 /* Checks the coefficients of edges in fields, where they are used. */
 static abut_status check_edge_contacts(const abut_smoothing *s)
 {
@@ -209,7 +237,8 @@ abut_status check_smoothing(const abut_smoothing *s)
   if (s->select != ABUT_SELECT_SOFTSORT && s->select != ABUT_SELECT_GATE) {
     return fail(ABUT_ERROR_ARGUMENT, "smoothing: there is no selection %d", (int)s->select);
   }
-  return check_edge_contacts(s);
+  TRY(check_edge_contacts(s));
+  return check_cones(s);
 }
 
 bool smoothing_is_like(const abut_smoothing *a, const abut_smoothing *b)
@@ -219,8 +248,8 @@ bool smoothing_is_like(const abut_smoothing *a, const abut_smoothing *b)
          SAME(clash) && SAME(sign) && SAME(sort) && SAME(clip) && SAME(minimum) && SAME(compare) && SAME(ridge) &&
          SAME(distance) && SAME(trace) && SAME(inside) && SAME(select) && SAME(edge_edge) && SAME(two_sided) &&
          SAME(edge_contacts) && SAME(tilt) && SAME(inset) && SAME(part) && SAME(gain) && SAME(slope) && SAME(samples) &&
-         SAME(near) && SAME(reach) && SAME(ends) && SAME(agree) && SAME(floor) && SAME(edges[0]) && SAME(edges[1]) &&
-         SAME(vertices[0]) && SAME(vertices[1]);
+         SAME(cone_inner) && SAME(cone_outer) && SAME(cone_hold) && SAME(near) && SAME(reach) && SAME(ends) &&
+         SAME(agree) && SAME(floor) && SAME(edges[0]) && SAME(edges[1]) && SAME(vertices[0]) && SAME(vertices[1]);
 #undef SAME
 }
 

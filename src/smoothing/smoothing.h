@@ -9,6 +9,12 @@
 /* Refuses a coefficient that is out of range, and names it. */
 abut_status check_smoothing(const abut_smoothing *s);
 
+/* Whether normal cones weigh contacts. */
+static inline bool smoothing_has_cones(const abut_smoothing *s)
+{
+  return s->cone_outer > s->cone_inner;
+}
+
 /* Whether two are equal in each coefficient. */
 bool smoothing_is_like(const abut_smoothing *a, const abut_smoothing *b);
 

@@ -21,6 +21,7 @@
 #include "geometry/pose.inl"
 #include "geometry/edge_edge.inl"
 #include "geometry/vertex_face.inl"
+#include "geometry/cone.inl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 #define NUM_DUAL 1
@@ -30,6 +31,7 @@
 #include "geometry/pose.inl"
 #include "geometry/edge_edge.inl"
 #include "geometry/vertex_face.inl"
+#include "geometry/cone.inl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 
@@ -45,6 +47,7 @@ typedef struct map {
 } map;
 
 static coefficients smooth;
+static double cone_angle;
 
 #define VEC(from) {(from)[0], (from)[1], (from)[2]}
 #define PUT(to, from) ((to)[0] = (from).x, (to)[1] = (from).y, (to)[2] = (from).z)
@@ -142,6 +145,15 @@ static coefficients smooth;
     F(vec3) out[4];                                                                               \
     F(face_witness_adjoint)(v, a, b, e, &smooth, bar, out);                                       \
     memcpy(x_bar, out, sizeof out);                                                               \
+  }                                                                                               \
+  static void F(cone_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                \
+  {                                                                                               \
+    const F(vec3) n = VEC(x), held_bar = VEC(y);                                                  \
+    const F(cone) k = {VEC(x + 3), cone_angle, cos(cone_angle), sin(cone_angle)};                 \
+    F(vec3) axis_bar;                                                                             \
+    const F(vec3) n_bar = F(cone_adjoint)(n, &k, &smooth, y[3], held_bar, &axis_bar);             \
+    PUT(x_bar, n_bar);                                                                            \
+    PUT(x_bar + 3, axis_bar);                                                                     \
   }
 static int pair_active = 1;
 #define F_PLAIN(name) name##_r
@@ -246,7 +258,16 @@ static void face(const dual *x, dual *y)
   PUT(y, r);
 }
 
-enum { OPERATORS, UNIT, TWIST, QUATERNION, WITNESS, PAIR, PROBE, LEAST, BLEND, FACE, MAPS };
+static void cone_map(const dual *x, dual *y)
+{
+  const vec3_d n = VEC(x);
+  const cone_d k = {VEC(x + 3), cone_angle, cos(cone_angle), sin(cone_angle)};
+  vec3_d held;
+  y[3] = cone_slot_d(n, &k, &smooth, &held);
+  PUT(y, held);
+}
+
+enum { OPERATORS, UNIT, TWIST, QUATERNION, WITNESS, PAIR, PROBE, LEAST, BLEND, FACE, CONE, MAPS };
 static const map maps[MAPS] = {
   {"smooth operators", 1, 5, operators, operator_adjoint_r, operator_adjoint_d},
   {"unit", 3, 3, unit_map, unit_map_adjoint_r, unit_map_adjoint_d},
@@ -258,6 +279,7 @@ static const map maps[MAPS] = {
   {"soft least distance", 3, 1, least, least_adjoint_r, least_adjoint_d},
   {"blends that vary", 2, 2, blend, blend_adjoint_r, blend_adjoint_d},
   {"face_witness", 12, 3, face, face_adjoint_r, face_adjoint_d},
+  {"cone", 6, 4, cone_map, cone_map_adjoint_r, cone_map_adjoint_d},
 };
 
 /* ---- adjoints against Jacobians ---- */
@@ -592,6 +614,85 @@ static void set_smoothing(double temperature, double ridge, bool inside, bool ne
   };
 }
 
+#define DEGREE 0.017453292519943295769
+
+static void set_cones(double inner, double outer, double hold)
+{
+  smooth.cones = 1.0;
+  smooth.cone_inner = inner * DEGREE;
+  smooth.cone_inner_cos = cos(inner * DEGREE);
+  smooth.cone_inner_sin = sin(inner * DEGREE);
+  smooth.cone_outer = outer * DEGREE;
+  smooth.cone_outer_cos = cos(outer * DEGREE);
+  smooth.cone_outer_sin = sin(outer * DEGREE);
+  smooth.cone_hold = hold * DEGREE;
+  smooth.cone_hold_cos = cos(hold * DEGREE);
+  smooth.cone_hold_sin = sin(hold * DEGREE);
+}
+
+/* Makes a vector of length 1. */
+static void unit_of(double x[3])
+{
+  const double length = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+  for (int k = 0; k < 3; ++k) {
+    x[k] /= length;
+  }
+}
+
+/* Puts a normal and an axis with `angle` between -n and the axis. */
+static void put_normal(uint64_t *seed, double angle, double x[6])
+{
+  double across[3], along = 0.0;
+  random_numbers(seed, 1.0, 3, x + 3);
+  random_numbers(seed, 1.0, 3, across);
+  unit_of(x + 3);
+  for (int k = 0; k < 3; ++k) {
+    along += across[k] * x[3 + k];
+  }
+  for (int k = 0; k < 3; ++k) {
+    across[k] -= along * x[3 + k];
+  }
+  unit_of(across);
+  for (int k = 0; k < 3; ++k) {
+    x[k] = sin(angle) * across[k] - cos(angle) * x[3 + k];
+  }
+}
+
+/* Narrow and wide cones, those that sums of angles beyond 180 degrees bound, and those of every normal. Differences
+ * of second derivatives stay away from where these bend: the ends of the margins, those of holding, and c = 0. */
+static void test_cones(void)
+{
+  static const double angles[] = {0.0, 5.0, 20.0, 29.9, 30.1, 54.7, 100.0, 150.0, 164.0, 180.0};
+  static const double margins[][3] = {{15.0, 35.0, 2.0}, {0.0, 20.0, 0.0}, {10.0, 60.0, 20.0}};
+  for (size_t m = 0; m < sizeof margins / sizeof margins[0]; ++m) {
+    const double inner = margins[m][0], outer = margins[m][1], hold = margins[m][2];
+    set_cones(inner, outer, hold);
+    for (size_t a = 0; a < sizeof angles / sizeof angles[0]; ++a) {
+      double points[6 * POINTS], away[6 * POINTS];
+      uint64_t seed = 180 + a;
+      size_t count = 0;
+      char where[80];
+      cone_angle = angles[a] * DEGREE;
+      const double full = cos(fmin(angles[a] + inner, 180.0) * DEGREE);
+      const double none = fmin(cos(fmin(angles[a] + outer, 180.0) * DEGREE), full - 1e-3);
+      const double step = 0.005 * (full - none);
+      snprintf(where, sizeof where, "%g, margins %g, %g, %g", angles[a], inner, outer, hold);
+      for (int i = 0; i < POINTS; ++i) {
+        const double at = 180.0 * (i + 0.5) / POINTS, half = angles[a];
+        const double sine = sin((half + hold) * DEGREE), twice = sine < 0.5 ? asin(2.0 * sine) / DEGREE : 90.0;
+        put_normal(&seed, at * DEGREE, points + 6 * i);
+        const double c = cos(at * DEGREE);
+        if (fabs(c - full) > 2.0 * step && fabs(c - none) > 2.0 * step && fabs(at - half - hold) > 2.0 &&
+            fabs(at - 90.0) > 2.0 && fabs(at - twice) > 2.0) {
+          memcpy(away + 6 * count++, points + 6 * i, 6 * sizeof *away);
+        }
+      }
+      test_adjoint(CONE, where, points, POINTS);
+      test_second(CONE, where, away, count, step);
+    }
+  }
+}
+
 static void test_slopes(void)
 {
   const double where[] = {0.0, 1.0, 0.5, -0.0, 1e-12, 1.0 - 1e-12, -40.0, 40.0, 1e30, -1e30,
@@ -639,5 +740,6 @@ int main(void)
     test_at_random(FACE, 1.0, step);
     test_faces(!hard);
   }
+  test_cones();
   return check_finish();
 }

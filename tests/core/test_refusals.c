@@ -191,6 +191,33 @@ static void test_smoothing(abut_context context)
   s.trace = 0;
   s.select = (abut_select)2;
   refuses(abut_create_pair(box, box, &s, &pair), ABUT_ERROR_ARGUMENT, "selection 2", "a selection");
+  /* Cones need edges in fields and both sides; where they are off their bounds still hold. */
+  const struct {
+    double inner, outer, hold;
+    bool pairs, one_sided, vertices_alone;
+    const char *text;
+  } cones[] = {{15.0, 35.0, 2.0, .pairs = true, .text = "cones need edge contacts in fields"},
+               {15.0, 35.0, 2.0, .one_sided = true, .text = "cones need edge_edge and two_sided"},
+               {15.0, 35.0, 2.0, .vertices_alone = true, .text = "cones need edge_edge and two_sided"},
+               {-1.0, 35.0, 2.0, .text = "cone_inner is -1 degrees"},
+               {15.0, 180.5, 2.0, .text = "cone_outer is 180.5 degrees"},
+               {15.0, 35.0, NAN, .text = "cone_hold is nan degrees"},
+               {15.0, 0.0, 181.0, .text = "cone_hold is 181 degrees"}};
+  for (size_t i = 0; i < sizeof cones / sizeof cones[0]; ++i) {
+    s = abut_default_smoothing();
+    s.cone_inner = cones[i].inner;
+    s.cone_outer = cones[i].outer;
+    s.cone_hold = cones[i].hold;
+    s.edge_contacts = cones[i].pairs ? ABUT_EDGES_PAIRS : ABUT_EDGES_FIELD;
+    s.two_sided = !cones[i].one_sided;
+    s.edge_edge = !cones[i].vertices_alone;
+    refuses(abut_create_pair(box, box, &s, &pair), ABUT_ERROR_ARGUMENT, cones[i].text, "cones");
+  }
+  s = abut_default_smoothing();
+  s.cone_inner = s.cone_outer = 35.0; /* off */
+  if (CHECK_OK(abut_create_pair(box, box, &s, &pair))) {
+    CHECK_OK(abut_destroy_pair(pair));
+  }
   s = abut_default_smoothing();
   s.cookie = 0;
   refuses(abut_create_pair(box, box, &s, &pair), ABUT_ERROR_ARGUMENT, "abut_default_smoothing",

@@ -298,6 +298,27 @@ static void smoothing(void)
   REQUIRE_OK(abut_load_smoothing(write_text("s.json", text), &again));
   abut_free(text);
   CHECK(again.sort == 0.1 && again.length == s.length && again.cookie == s.cookie);
+  s.edge_contacts = ABUT_EDGES_FIELD;
+  s.cone_inner = 15.0;
+  s.cone_outer = 35.0;
+  s.cone_hold = 2.0;
+  REQUIRE_OK(abut_format_smoothing(&s, &text));
+  REQUIRE_OK(abut_load_smoothing(write_text("s.json", text), &again));
+  CHECK(again.edge_contacts == ABUT_EDGES_FIELD && again.cone_inner == 15.0 && again.cone_outer == 35.0 &&
+        again.cone_hold == 2.0);
+  /* Files that do not state cones have none, and none is out of range. */
+  char *cones = strstr(text, " \"cone_inner\"");
+  char *behind = cones ? strchr(strstr(cones, "\"cone_hold\""), '\n') + 1 : text;
+  REQUIRE(cones != NULL);
+  memmove(cones, behind, strlen(behind) + 1);
+  REQUIRE_OK(abut_load_smoothing(write_text("s.json", text), &again));
+  CHECK(again.cone_inner == 0.0 && again.cone_outer == 0.0 && again.cone_hold == 0.0 && again.tilt == s.tilt);
+  abut_free(text);
+  s.cone_outer = 181.0;
+  REQUIRE_OK(abut_format_smoothing(&s, &text));
+  const char *wide = write_text("s.json", text);
+  abut_free(text);
+  expect_failure(abut_load_smoothing(wide, &again), ABUT_ERROR_FORMAT, wide, "cone_outer: 181 is not within 0 to 180");
   const char *path = write_text("s.json", "{\n\"length\": 0}");
   expect_failure(abut_load_smoothing(path, &again), ABUT_ERROR_FORMAT, path, "json:2: length: ");
   path = in_folder("none.json");

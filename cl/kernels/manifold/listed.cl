@@ -34,7 +34,7 @@ KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *point
   GLOBAL const real *shape = OF_BODY(!side, shape1, shape2);
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL real *row = NUMS(OF_BODY(side, values1, values2), pose, stride) + first;
-  const int rounds = pair->n.elements[VERTICES_OF(side)].radii;
+  const int rounds = pair->n.elements[VERTICES_OF(side)].radii, coned = c->cones > R(0.0);
   lane radius = lane_lit(R(0.0));
   if (rounds) {
     radius = gather_part_at(OF_BODY(side, radii1, radii2), listed + 1, first, count);
@@ -44,16 +44,23 @@ KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *point
   if (!given) {
     phi = gather_at(NUMS(field, pose, padded), padded, listed + 1, first, count);
   }
-  if (given || want & (WANT_P | WANT_N)) {
+  if (given || want & (WANT_P | WANT_N) || coned) {
     v = gather3_at(points, 0, padded, listed + 1, first, count);
   }
   vec out = FN(make)(phi, phi, phi);
-  if (given || want & WANT_N || (rounds && want & WANT_P)) {
+  num counts = n_lit(R(1.0));
+  if (given || want & WANT_N || (rounds && want & WANT_P) || coned) {
     const vec x = FN(limit3)(place(frame + FRAME_ACROSS(side), v), R(2.0) * SEPARATION_LIMIT);
     vec raw;
     const num exact = field_within(head, shape, c, x, 1, reach + pair->reals[PAIR_ROUND + side], &raw);
     phi = given ? steady(exact, COTANGENT_LIMIT) : phi;
-    out = turn(frame + FRAME_WORLD(!side), steady3(raw, COTANGENT_LIMIT));
+    vec normal = steady3(raw, COTANGENT_LIMIT);
+    if (coned) {
+      const FN(cone) cone = load_cone(OF_BODY(side, radii1, radii2) + RADII_CONES(0, padded), padded,
+                                      listed + 1, first, count, frame + FRAME_ACROSS(side));
+      counts = FN(cone_slot)(normal, &cone, c, &normal);
+    }
+    out = turn(frame + FRAME_WORLD(!side), normal);
     store3(row + VALUE_N * padded, stride, padded, steady3(out, REAL_BIG));
   }
   if (want & WANT_P) {
@@ -63,6 +70,9 @@ KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *point
   phi = n_sub(phi, n_of(radius));
   store(row + VALUE_D * padded, stride, steady(phi, REAL_BIG));
   num a = FN(sigmoid)(n_scale(phi, -c->penetration_inv));
+  if (coned) {
+    a = n_mul(a, counts);
+  }
   if (c->floor > R(0.0)) {
     a = FN(above_floor)(a, c->floor, c->floor_inv);
   }

@@ -79,26 +79,37 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
     FN(jet) jet;
     const int rounds = pair->n.elements[VERTICES_OF(side)].radii;
     const int normals = have & WANT_N || (rounds && have & WANT_P);
+    const int coned = needs_cones(c, &pair->n.elements[VERTICES_OF(side)], have);
     lane radius = lane_lit(R(0.0));
     if (rounds) {
       radius = gather_part_at(radii, listed + 1, first, count);
     }
-    if (normals) {
+    if (normals || coned) {
       FN(body_jet)(head, shape, c, at, JET_JACOBIAN, REAL_BIG, &jet);
       steady_jet(&jet);
     } else {
       FN(body_jet)(head, shape, c, at, JET_GRADIENT, REAL_BIG, &jet);
     }
-    num phi_bar = n_lit(R(0.0)), none;
+    num phi_bar = n_lit(R(0.0)), counts_bar = phi_bar, counts = n_lit(R(1.0));
+    vec normal = no_bar(), held = normal; // of the field, and what the contact reports
+    if (normals || coned) {
+      normal = held = steady3(jet.normal, COTANGENT_LIMIT);
+    }
+    FN(cone) cone = no_cone();
+    if (coned) {
+      cone = load_cone(radii + RADII_CONES(0, padded), padded, listed + 1, first, count,
+                       frame + FRAME_ACROSS(side));
+      counts = FN(cone_slot)(normal, &cone, c, &held);
+    }
     if (have & WANT_D) {
       phi_bar = bar_of(&in, VALUE_D);
     }
     if (have & WANT_ACTIVITY) {
       phi_bar = add_activity_bar(phi_bar, n_sub(jet.phi, n_of(radius)), bar_of(&in, VALUE_ACTIVITY),
-                                 0, n_lit(R(1.0)), &none, c);
+                                 coned, counts, &counts_bar, c);
     }
     vec bar = FN(scale3)(steady3(jet.gradient, COTANGENT_LIMIT), phi_bar);
-    vec push = no_bar();
+    vec push = no_bar(), normal_bar = push;
     if (have & WANT_P) {
       push = turn_back(frame + FRAME_WORLD_1, bar3_of(&in, VALUE_P));
     }
@@ -108,9 +119,16 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
         pull = turn_back(frame + FRAME_WORLD_1, bar3_of(&in, VALUE_N));
       }
       pull = FN(mad3)(push, n_of(-radius), pull); // of p = v - radius n
-      const vec across = side ? pull : turn(frame + FRAME_1_TO_2, pull);
-      bar = FN(add3)(bar, adjoint_jet(&jet, across));
-      twist_normal(frame, side, steady3(jet.normal, COTANGENT_LIMIT), pull, &relative, &carried);
+      normal_bar = side ? pull : turn(frame + FRAME_1_TO_2, pull);
+      twist_normal(frame, side, held, pull, &relative, &carried);
+    }
+    if (coned) {
+      vec axis_bar;
+      normal_bar = FN(cone_adjoint)(normal, &cone, c, counts_bar, normal_bar, &axis_bar);
+      twist_axis(frame, side, cone.axis, axis_bar, &relative);
+    }
+    if (normals || coned) {
+      bar = FN(add3)(bar, adjoint_jet(&jet, normal_bar));
     }
     push = have & WANT_P ? push : bar;
     push_vertex(frame, side, own, bar, have & WANT_P, push, &relative, &carried);

@@ -2,7 +2,7 @@
 // section 1. Behind each kernel stands its adjoint.
 
 // One work-item writes the score of one vertex in one pose, its radius - phi, to scores (poses, padded);
-// padding gets SCORE_NONE. radii has the vertices' radii as they are sorted and then in the mesh's
+// padding gets SCORE_NONE, and so do vertices that are only ends of edges. radii has the vertices' radii as they are sorted and then in the mesh's
 // order, where one has any. rank says where a vertex of the mesh lies in `field`, whose vertices are
 // sorted in space.
 KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, GLOBAL const int *rank,
@@ -11,7 +11,7 @@ KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, GLOBAL con
 {
   const int i = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
-  const int count = pair->n.elements[VERTICES_OF(side)].count;
+  const int held = pair->n.elements[VERTICES_OF(side)].held;
   const int padded = pair->n.elements[VERTICES_OF(side)].padded;
   if (i >= padded) {
     return;
@@ -22,7 +22,7 @@ KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, GLOBAL con
   EACH_PART(part) {
     const real none = part ? R(0.0) : SCORE_NONE;
     const real radius = rounds && !part ? radii[padded + i] : R(0.0);
-    row[part * padded + i] = i < count ? radius - phi[part * field_stride + rank[i]] : none;
+    row[part * padded + i] = i < held ? radius - phi[part * field_stride + rank[i]] : none;
   }
 }
 

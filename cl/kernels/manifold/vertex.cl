@@ -2,7 +2,8 @@
 // to rows of the manifold.
 //
 // Returns the radii of a block of vertices of one pose: of all as they are sorted, or of those that a
-// selection has ranked. radii has two planes of e->padded, sorted and in the mesh's order.
+// selection has ranked. radii has two planes of e->padded, sorted and in the mesh's order, and behind them
+// those of cones (layout.h).
 static lane vertex_radius(GLOBAL const real *radii, GLOBAL const int *index,
                           GLOBAL const pair_elements *e, int kept, int first, int pose)
 {
@@ -11,6 +12,48 @@ static lane vertex_radius(GLOBAL const real *radii, GLOBAL const int *index,
   }
   return kept ? gather_part_at(radii + e->padded, ROW(index, pose, e->kept + 1), first, e->kept)
               : lane_load(radii + first);
+}
+
+static FN(cone) no_cone(void)
+{
+  FN(cone) k;
+  k.axis = no_bar();
+  k.angle = k.cosine = k.sine = lane_lit(R(0.0));
+  return k;
+}
+
+// Returns the cones of a block of vertices, in the frame that `frame` leads to. `from` has CONE_PLANES planes
+// of `padded`; `at`, where it is there, says which vertex each lane has.
+static FN(cone) load_cone(GLOBAL const real *from, int padded, GLOBAL const int *at, int first, int count,
+                          GLOBAL const real *frame)
+{
+  lane part[CONE_PLANES];
+  for (int i = 0; i < CONE_PLANES; ++i) {
+    GLOBAL const real *plane = from + i * padded;
+    part[i] = at ? gather_part_at(plane, at, first, count) : lane_load(plane + first);
+  }
+  FN(cone) k;
+  k.axis = turn(frame, FN(make)(n_of(part[0]), n_of(part[1]), n_of(part[2])));
+  k.angle = part[CONE_ANGLE];
+  k.cosine = part[CONE_COSINE];
+  k.sine = part[CONE_SINE];
+  return k;
+}
+
+// Does this for the vertices of vertex_radius.
+static FN(cone) vertex_cone(GLOBAL const real *radii, GLOBAL const int *index,
+                            GLOBAL const pair_elements *e, int kept, int first, int pose,
+                            GLOBAL const real *frame)
+{
+  GLOBAL const int *at = kept ? ROW(index, pose, e->kept + 1) : NO_ORDER;
+  return load_cone(radii + RADII_CONES(kept, e->padded), e->padded, at, first, e->kept, frame);
+}
+
+// Says whether the contacts of vertices need their cones: for `asked`, WANT_* bits of values or of cotangents.
+static int needs_cones(GLOBAL const coefficients *c, GLOBAL const pair_elements *e, int asked)
+{
+  const int direct = asked & (WANT_N | WANT_ACTIVITY | WANT_WEIGHT);
+  return c->cones > R(0.0) && (direct || (e->radii && asked & WANT_P));
 }
 
 // One work-item makes the contacts of a block of LANES kept vertices of body `side` in one pose;
@@ -40,11 +83,21 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
   GLOBAL const real *at = NUMS(field, pose, field_stride) + first;
   const lane radius = vertex_radius(radii, index, e, e->selected, first, pose);
   const num phi = n_sub(load(at, field_stride), n_of(radius));
+  vec normal = no_bar(); // of the opposing body, in its frame
+  num counts = n_lit(R(1.0));
+  if (want & WANT_N || (e->radii && want & WANT_P)) {
+    normal = load3(at + padded, field_stride, padded);
+  }
+  if (needs_cones(c, e, want)) {
+    const FN(cone) cone =
+      vertex_cone(radii, index, e, e->selected, first, pose, frame + FRAME_ACROSS(side));
+    counts = FN(cone_slot)(load3(at + padded, field_stride, padded), &cone, c, &normal);
+  }
   if (want & WANT_P) {
     const int stride = kept_stride(e, POINT_PLANES);
     vec v = load3(NUMS(points, pose, stride) + first, stride, padded);
     if (e->radii) { // the point of the vertex's ball that lies deepest
-      const vec out = turn(frame + FRAME_ACROSS(!side), load3(at + padded, field_stride, padded));
+      const vec out = turn(frame + FRAME_ACROSS(!side), normal);
       v = FN(mad3)(out, n_of(-radius), v);
     }
     store_row3(NUMS(p, pose, 3 * contacts) + 3 * slot, 3 * contacts, order, ordered, first, count,
@@ -55,7 +108,7 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
               poisoned(frame, phi));
   }
   if (want & WANT_N) {
-    const vec w = turn(frame + FRAME_WORLD(!side), load3(at + padded, field_stride, padded));
+    const vec w = turn(frame + FRAME_WORLD(!side), normal);
     store_row3(NUMS(n, pose, 3 * contacts) + 3 * slot, 3 * contacts, order, ordered, first, count,
                poisoned3(frame, w));
   }
@@ -64,15 +117,18 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
     if (e->weighted) {
       a = n_mul(a, load(NUMS(weights, pose, padded) + first, padded));
     }
+    if (c->cones > R(0.0)) {
+      a = n_mul(a, counts);
+    }
     if (c->floor > R(0.0)) {
       a = FN(above_floor)(a, c->floor, c->floor_inv);
     }
     store_row(NUMS(activity, pose, contacts) + slot, contacts, order, ordered, first, count,
               poisoned(frame, a));
   }
-  if (want & WANT_WEIGHT) { // it is always 1, as of vertices the deepest are kept
+  if (want & WANT_WEIGHT) { // without gates, as of vertices the deepest are kept: 1 but for cones
     store_row(NUMS(weight, pose, contacts) + slot, contacts, order, ordered, first, count,
-              poisoned(frame, n_lit(R(1.0))));
+              poisoned(frame, counts));
   }
 }
 
@@ -133,8 +189,20 @@ static vec vertex_bar3(const vertex_rows *v, GLOBAL const real *bars, GLOBAL con
   return turn_back(frame + FRAME_WORLD_1, world);
 }
 
+// Adds the cotangent of a cone's axis, which is fixed on body `side`. axis and bar are in the frame of the
+// opposing body.
+static void twist_axis(GLOBAL const real *frame, int side, vec axis, vec bar, wrench *relative)
+{
+  if (side) {
+    twist_direction(relative, axis, bar);
+  } else {
+    twist_direction(relative, turn_back(frame + FRAME_1_TO_2, axis),
+                    FN(neg3)(turn_back(frame + FRAME_1_TO_2, bar)));
+  }
+}
+
 // Returns phi_bar with what the cotangent `bar` of an activity adds to it. Where `weighted` is set
-// weight is that of a gate, and its cotangent goes to *weight_bar; else weight is 1.
+// weight is what the sigmoid is multiplied by, and its cotangent goes to *weight_bar; else it is 1.
 static num add_activity_bar(num phi_bar, num phi, num bar, int weighted, num weight,
                             num *weight_bar, GLOBAL const coefficients *c)
 {
@@ -158,7 +226,7 @@ static num add_activity_bar(num phi_bar, num phi, num bar, int weighted, num wei
 // gradient lies at plane `gradient_plane`.
 //
 // With `kept` the vertices are those that a selection keeps, else all of the body. `have` has
-// WANT_* bits of the cotangents that there are, p_bar to activity_bar, rows of the manifold; those
+// WANT_* bits of the cotangents that there are, p_bar to weight_bar, rows of the manifold; those
 // of d and of the activity may be one row for all poses (d_shared, a_shared). Where `scored` is set
 // scores_bar has a plane of cotangents of phi at the points, from a selection. The kernel writes
 // each block's wrenches and, where `leaves` is set, points_bar (poses, 3, padded) in the points' own
@@ -172,7 +240,8 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
                                    int have,
                                    GLOBAL const real *p_bar, GLOBAL const real *d_bar, int d_shared,
                                    GLOBAL const real *n_bar, GLOBAL const real *activity_bar,
-                                   int a_shared, GLOBAL real *points_bar, GLOBAL real *weights_bar,
+                                   int a_shared, GLOBAL const real *weight_bar,
+                                   GLOBAL real *points_bar, GLOBAL real *weights_bar,
                                    GLOBAL real *sites, int site_count, int site_first,
                                    GLOBAL real *wrenches, int wrench_stride, int wrench_block)
 {
@@ -183,12 +252,23 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   if (first >= padded) {
     return;
   }
-  const vertex_rows rows = {order, !kept, pose, first, kept ? e->kept : e->count, e->contact,
-                            pair->n.contacts};
+  // All of the body are those kept, but for ends of edges that make no contacts of their own.
+  const vertex_rows rows = {order, !kept, pose, first, e->kept, e->contact, pair->n.contacts};
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL const real *at = NUMS(field, pose, field_stride) + first;
   const lane radius = vertex_radius(radii, index, e, kept && e->selected, first, pose);
-  num phi_bar = n_lit(R(0.0));
+  const int coned = needs_cones(&pair->c, e, have);
+  num phi_bar = n_lit(R(0.0)), counts_bar = phi_bar, counts = n_lit(R(1.0));
+  const vec none = no_bar();
+  vec normal = none, held = none; // of the field, and what the contact reports
+  if (have & WANT_N || (e->radii && have & WANT_P) || coned) {
+    normal = held = load3(at + JET_PLANE_NORMAL * padded, field_stride, padded);
+  }
+  FN(cone) cone = no_cone();
+  if (coned) {
+    cone = vertex_cone(radii, index, e, kept && e->selected, first, pose, frame + FRAME_ACROSS(side));
+    counts = FN(cone_slot)(normal, &cone, &pair->c, &held);
+  }
   if (scored) {
     phi_bar = load(NUMS(scores_bar, pose, padded) + first, padded);
   }
@@ -196,30 +276,43 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
     phi_bar = n_add(phi_bar, vertex_bar(&rows, d_bar, d_shared));
   }
   if (have & WANT_ACTIVITY) {
-    num weight = n_lit(R(1.0)), weight_bar = weight;
+    num gate = n_lit(R(1.0)), gate_bar = gate;
     if (weighted) {
-      weight = load(NUMS(weights, pose, padded) + first, padded);
+      gate = load(NUMS(weights, pose, padded) + first, padded);
     }
     const num depth = n_sub(load(at, field_stride), n_of(radius));
-    phi_bar = add_activity_bar(phi_bar, depth, vertex_bar(&rows, activity_bar, a_shared), weighted,
-                               weight, &weight_bar, &pair->c);
-    if (weighted) {
-      store(NUMS(weights_bar, pose, padded) + first, padded, weight_bar);
+    phi_bar = add_activity_bar(phi_bar, depth, vertex_bar(&rows, activity_bar, a_shared), weighted || coned,
+                               coned ? n_mul(gate, counts) : gate, &gate_bar, &pair->c);
+    if (coned) {
+      counts_bar = n_mul(gate_bar, gate);
+      gate_bar = n_mul(gate_bar, counts);
     }
+    if (weighted) {
+      store(NUMS(weights_bar, pose, padded) + first, padded, gate_bar);
+    }
+  }
+  if (coned && have & WANT_WEIGHT) {
+    counts_bar = n_add(counts_bar, vertex_bar(&rows, weight_bar, 0));
   }
   // `bar` is the point's cotangent in the field's frame; from push_vertex on all is in body 1's
   // frame.
   vec bar = FN(scale3)(load3(at + gradient_plane * padded, field_stride, padded), phi_bar);
   wrench relative = no_wrench(), carried = relative;
-  vec normal_bar = no_bar();
-  const vec push_out = have & WANT_P ? vertex_bar3(&rows, p_bar, frame) : normal_bar;
+  vec normal_bar = none;
+  const vec push_out = have & WANT_P ? vertex_bar3(&rows, p_bar, frame) : none;
   if (have & WANT_N || (e->radii && have & WANT_P)) {
-    vec pull = have & WANT_N ? vertex_bar3(&rows, n_bar, frame) : normal_bar;
+    vec pull = have & WANT_N ? vertex_bar3(&rows, n_bar, frame) : none;
     pull = FN(mad3)(push_out, n_of(-radius), pull); // of p = v - radius n
     normal_bar = side ? pull : turn(frame + FRAME_1_TO_2, pull);
+    twist_normal(frame, side, held, pull, &relative, &carried);
+  }
+  if (coned) {
+    vec axis_bar;
+    normal_bar = FN(cone_adjoint)(normal, &cone, &pair->c, counts_bar, normal_bar, &axis_bar);
+    twist_axis(frame, side, cone.axis, axis_bar, &relative);
+  }
+  if (have & WANT_N || (e->radii && have & WANT_P) || coned) {
     bar = FN(add3)(bar, adjoint_normal(at, padded, normal_bar));
-    twist_normal(frame, side, load3(at + JET_PLANE_NORMAL * padded, field_stride, padded), pull,
-                 &relative, &carried);
   }
   const vec own = load3(NUMS(points, pose, point_stride) + first, point_stride, padded);
   store_sites(sites, site_count, site_first + first, pose, place(frame + FRAME_ACROSS(side), own),
