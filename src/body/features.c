@@ -280,6 +280,43 @@ done:
   return status;
 }
 
+#define SURFACE_FEATURES 4096 /* vertices of a surface, but for flat ones, that a body touches with at most */
+
+static size_t count_held(const draft *d)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < d->vertex_count; ++i) {
+    count += d->vertex_cones[4 * i + 3] >= FLAT;
+  }
+  return count;
+}
+
+/* Takes the vertices and edges of the surface of a body whose contact mesh has no faces, with their cones. Where these are
+ * too many, or there is no surface, it takes those of the contact mesh. */
+static abut_status draft_surface(const body *b, draft *d)
+{
+  const abut_surface s = surface_of(b);
+  abut_body_def def = abut_default_body_def();
+  body of = {.parts = {.features = {.sharp = b->parts.features.sharp}}};
+  if (!s.face_count) {
+    return draft_mesh(b, true, d);
+  }
+  def.vertices = of.vertices = b->parts.surface_vertices;
+  def.vertex_count = of.info.vertices = s.vertex_count;
+  def.face_sizes = of.face_sizes = b->parts.surface_sizes;
+  def.face_indices = of.face_indices = b->parts.surface_indices;
+  def.face_count = of.info.faces = s.face_count;
+  TRY(make_edges(&def, &of.edges, &of.info.edges));
+  const abut_status status = draft_mesh(&of, true, d);
+  free(of.edges);
+  if (status == ABUT_SUCCESS && count_held(d) > SURFACE_FEATURES) {
+    draft_free(d);
+    *d = (draft){0};
+    return draft_mesh(b, true, d);
+  }
+  return status;
+}
+
 /* Stated features that lie at the mesh's vertices, and on its edges, have the cones of these. */
 static abut_status take_cones_beside(const body *b, draft *d)
 {
@@ -348,7 +385,8 @@ static abut_status draft_features(const body *b, bool with_cones, draft *d)
 {
   const kept_features *f = &b->parts.features;
   const bool mesh_cones = with_cones && f->cones == ABUT_CONES_OF_MESH;
-  TRY(f->stated ? draft_stated(f, d) : draft_mesh(b, mesh_cones, d));
+  const bool bare = mesh_cones && !b->info.faces && !b->info.height_fields;
+  TRY(f->stated ? draft_stated(f, d) : bare ? draft_surface(b, d) : draft_mesh(b, mesh_cones, d));
   if (with_cones && f->cones == ABUT_CONES_GIVEN) {
     return take_given_cones(f, d);
   }
