@@ -70,7 +70,7 @@ class Smoothing(ctypes.Structure):
                  ("floor", REAL),
                  ("edges", U32 * 2), ("vertices", U32 * 2), ("edge_contacts", ctypes.c_int),
                  ("tilt", REAL), ("inset", REAL), ("part", REAL), ("gain", REAL), ("slope", REAL),
-                 ("samples", U32), ("cone_inner", REAL), ("cone_outer", REAL), ("cone_hold", REAL),
+                 ("samples", U32), ("cone_inner", REAL), ("cone_outer", REAL), ("cone_hold", REAL), ("cone_inset", REAL),
                  ("cookie", U32)]
 
 

@@ -52,7 +52,8 @@
   X(cone_outer_sin, sin(s->cone_outer * RADIANS_DOUBLE))                                    \
   X(cone_hold, s->cone_hold * RADIANS_DOUBLE)                                               \
   X(cone_hold_cos, cos(s->cone_hold * RADIANS_DOUBLE))                                      \
-  X(cone_hold_sin, sin(s->cone_hold * RADIANS_DOUBLE))
+  X(cone_hold_sin, sin(s->cone_hold * RADIANS_DOUBLE))  \
+  X(cone_inset, s->cone_outer > s->cone_inner ? s->cone_inset : 0.0)
 
 #define COEFFICIENT_MEMBER(name, value) real name;
 typedef struct coefficients {

@@ -7,6 +7,7 @@
 typedef struct FN(cone) {
   vec axis;
   lane angle, cosine, sine;
+  lane inset; // how far along the axis the feature lies beyond where the field was asked
 } FN(cone);
 
 #define CONE_PI R(3.14159265358979323846)

@@ -217,12 +217,14 @@
 #define FACTORS_BAR_WEIGHTS FACTORS_PLANES
 #define FACTORS_BAR_PLANES(gated) ((gated) ? FACTORS_BAR_WEIGHTS + 2 : FACTORS_PLANES)
 
-// The planes of normal cones (geometry/cone.inl): axis (3), half angle, its cosine and its sine. Those of
+// The planes of normal cones (geometry/cone.inl): axis (3), half angle, its cosine and its
+// sine, and the inset of the feature. Those of
 // vertices lie behind the radii: as the vertices are sorted, and then in the mesh's order, as the radii.
 #define CONE_ANGLE 3
 #define CONE_COSINE 4
 #define CONE_SINE 5
-#define CONE_PLANES 6
+#define CONE_INSET 6
+#define CONE_PLANES 7
 #define RADII_CONES(kept, padded) ((2 + ((kept) ? CONE_PLANES : 0)) * (padded))
 #define RADII_PLANES (2 + 2 * CONE_PLANES)
 

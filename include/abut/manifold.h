@@ -88,6 +88,9 @@ typedef struct abut_smoothing {
   double cone_inner;     /* [degrees] a contact counts fully up to so far outside its feature's cone */
   double cone_outer;     /* [degrees] from so far on it does not count; 0: no cones */
   double cone_hold;      /* [degrees] how far outside a cone narrower than 30 degrees a normal may lie */
+  double cone_inset;     /* [m]   how far inside its own body, along its cone's axis, a sharp feature asks the
+                                  other body's field, which is taken to be flat from there to the feature:
+                                  so a corner that lies just on a rim has the normal of the face; may be 0 */
   uint32_t cookie;       /* set by abut_default_smoothing */
 } abut_smoothing;
 

@@ -77,9 +77,10 @@ void body_free(void *object)
   for (size_t i = 0; i < MEMBERS; ++i) {
     resident_free(b->on[i]);
   }
-  for (size_t i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < b->touching_count; ++i) {
     body_touching_free(b->touching[i]);
   }
+  free(b->touching);
   free(b->name);
   free(b->vertices);
   free(b->face_sizes);

@@ -58,7 +58,10 @@ struct body {
   size_t held;       /* Its first so many vertices may be in contact, the others are ends of edges alone. */
   body *whole;       /* of a part (body/cut.h): the body whose field it has, else NULL */
   uint32_t *names;   /* of a part (vertices): their indices in the mesh of the whole, else NULL */
-  body *touching[2]; /* its features as parts (body/touching.h), without and with cones; NULL: nobody has asked */
+  body **touching;   /* (touching_count) its features as parts (body/touching.h), by what pairs have asked for */
+  size_t touching_count, touching_room;
+  bool coned;        /* of such a part: whether cones were asked for, and the inset [m] */
+  double inset;
   struct body_features *touches; /* of such a part: what it was made of, else NULL */
 };
 

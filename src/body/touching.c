@@ -8,9 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RIGHT 1.5707963267948966 /* half angles from it on are of no corner [rad] */
+
+/* Returns how far inside its body a feature asks the field: one that is sharp, since what is round has no corner that
+ * could lie on a rim. */
+static double inset_of(const double cone[4], double radius, double inset)
+{
+  return radius > 0.0 || cone[3] >= RIGHT ? 0.0 : inset;
+}
+
 /* The edges of features are sharp or round ones, and few; a body without any vertex has one that is not in contact,
  * since kernels know no body without. */
-static abut_status fill(body *b, const body_features *f)
+static abut_status fill(body *b, const body_features *f, double inset)
 {
   const size_t vertices = f->vertex_count ? f->vertex_count : 1;
   void *memory = NULL;
@@ -21,7 +30,10 @@ static abut_status fill(body *b, const body_features *f)
   TRY(allocate(&memory, f->edge_count, 2 * sizeof *b->edges));
   b->edges = memory;
   for (size_t i = 0; i < f->vertex_count; ++i) {
-    memcpy(b->vertices + 3 * i, f->vertices + 4 * i, 3 * sizeof(double));
+    const double *cone = f->vertex_cones + 4 * i, inside = inset_of(cone, f->vertices[4 * i + 3], inset);
+    for (size_t k = 0; k < 3; ++k) {
+      b->vertices[3 * i + k] = f->vertices[4 * i + k] - inside * cone[k];
+    }
     b->names[i] = f->names[i];
   }
   for (size_t i = 0; i < f->edge_count; ++i) {
@@ -35,7 +47,7 @@ static abut_status fill(body *b, const body_features *f)
   return ABUT_SUCCESS;
 }
 
-static abut_status make(body *whole, bool cones, body **out)
+static abut_status make(body *whole, bool cones, double inset, body **out)
 {
   abut_status status = ABUT_SUCCESS;
   void *memory = NULL;
@@ -50,7 +62,9 @@ static abut_status make(body *whole, bool cones, body **out)
   b->head_count = whole->head_count;
   b->shape = whole->shape;
   TRY_DONE(body_features_make(whole, cones, b->touches));
-  TRY_DONE(fill(b, b->touches));
+  TRY_DONE(fill(b, b->touches, inset));
+  b->inset = inset;
+  b->coned = cones;
   *out = b;
   b = NULL;
 done:
@@ -58,13 +72,21 @@ done:
   return status;
 }
 
-abut_status body_touching(body *whole, bool cones, body **out)
+abut_status body_touching(body *whole, bool cones, double inset, body **out)
 {
-  body **kept = &whole->touching[cones];
-  if (!*kept) {
-    TRY(make(whole, cones, kept));
+  const double own = cones ? inset : 0.0;
+  for (size_t i = 0; i < whole->touching_count; ++i) {
+    body *b = whole->touching[i];
+    if (b->coned == cones && !(b->inset < own) && !(b->inset > own)) {
+      *out = b;
+      return ABUT_SUCCESS;
+    }
   }
-  *out = *kept;
+  void *room = whole->touching;
+  TRY(grow(&room, &whole->touching_room, whole->touching_count + 1, sizeof *whole->touching));
+  whole->touching = room;
+  TRY(make(whole, cones, own, out));
+  whole->touching[whole->touching_count++] = *out;
   return ABUT_SUCCESS;
 }
 
@@ -81,20 +103,21 @@ void body_touching_free(body *part)
 /* ---- on a device ---- */
 
 /* Writes the numbers of a cone. The sine of an angle of pi is 0, which a rounded pi would not give. */
-static void cone_of(const double cone[4], double out[CONE_PLANES])
+static void cone_of(const double cone[4], double radius, double inset, double out[CONE_PLANES])
 {
   const bool every = cone[3] >= CONE_EVERY;
   memcpy(out, cone, 3 * sizeof *out);
   out[CONE_ANGLE] = cone[3];
   out[CONE_COSINE] = every ? -1.0 : cos(cone[3]);
   out[CONE_SINE] = every ? 0.0 : sin(cone[3]);
+  out[CONE_INSET] = inset_of(cone, radius, inset);
 }
 
 /* Writes the i-th of `padding` cones in planes. */
-static void set_cone(reals *to, size_t first, size_t padding, size_t i, const double cone[4])
+static void set_cone(reals *to, size_t first, size_t padding, size_t i, const double cone[4], double radius, double inset)
 {
   double numbers[CONE_PLANES];
-  cone_of(cone, numbers);
+  cone_of(cone, radius, inset, numbers);
   for (size_t k = 0; k < CONE_PLANES; ++k) {
     reals_set(to, first + k * padding + i, numbers[k]);
   }
@@ -113,10 +136,12 @@ static abut_status upload_radii(const body *b, const uint32_t *order, resident_b
     r->most_radius = fmax(r->most_radius, f->vertices[4 * i + 3]);
   }
   r->rounds = r->most_radius > 0.0;
+  r->most_radius += b->inset;
   for (size_t i = 0; i < padding; ++i) {
-    const double *sorted = i < count ? f->vertex_cones + 4 * (size_t)order[i] : every;
-    set_cone(&radii, RADII_CONES(0, padding), padding, i, sorted);
-    set_cone(&radii, RADII_CONES(1, padding), padding, i, i < count ? f->vertex_cones + 4 * i : every);
+    const size_t at = i < count ? order[i] : 0;
+    const double *sorted = i < count ? f->vertex_cones + 4 * at : every, *own = i < count ? f->vertex_cones + 4 * i : every;
+    set_cone(&radii, RADII_CONES(0, padding), padding, i, sorted, i < count ? f->vertices[4 * at + 3] : 0.0, b->inset);
+    set_cone(&radii, RADII_CONES(1, padding), padding, i, own, i < count ? f->vertices[4 * i + 3] : 0.0, b->inset);
   }
   const abut_status status = buffer_upload(r->device, radii.count * radii.size, radii.data, &r->radii);
   free(radii.data);
@@ -169,10 +194,13 @@ static abut_status upload_rails(const body *b, resident_body *r)
     const abut_feature_edge *e = &b->touches->edges[i < count ? i : count - 1];
     double numbers[EDGE_PLANES], cone[CONE_PLANES];
     const bool quarter = (i < count ? i : count - 1) + b->touches->quarters >= count;
-    cone_of(b->touches->edge_cones + 4 * (i < count ? i : count - 1), cone);
+    cone_of(b->touches->edge_cones + 4 * (i < count ? i : count - 1), e->radius, b->inset, cone);
     rail_of(b->touches->vertices + 4 * (size_t)e->from, b->touches->vertices + 4 * (size_t)e->to, e, quarter, numbers);
     r->circles = r->circles || quarter;
     memcpy(numbers + EDGE_CONE, cone, sizeof cone);
+    for (size_t k = 0; k < 3; ++k) {
+      numbers[EDGE_P + k] -= cone[CONE_INSET] * cone[k];
+    }
     for (size_t k = 0; k < EDGE_PLANES; ++k) {
       reals_set(&rails, k * padding + i, numbers[k]);
     }

@@ -7,8 +7,9 @@
 
 #include "body/body.h"
 
-/* Gives the part with a body's features, without those that have no slot where `cones` is set. */
-abut_status body_touching(body *whole, bool cones, body **out);
+/* Gives the part with a body's features, with `cones` without those that have no slot. Its vertices, and the edges that
+ * kernels read, lie by `inset` inside the body along their cones' axes, where they are sharp (docs/spec.md). */
+abut_status body_touching(body *whole, bool cones, double inset, body **out);
 
 /* Frees the part with what only it has. */
 void body_touching_free(body *part);

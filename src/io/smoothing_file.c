@@ -68,6 +68,7 @@ static const entry cone_reals[] = {
   WITHIN(cone_inner, 0.0, CONE_MOST),
   WITHIN(cone_outer, 0.0, CONE_MOST),
   WITHIN(cone_hold, 0.0, CONE_MOST),
+  WITHIN(cone_inset, 0.0, SMOOTHING_MOST),
 };
 
 #define CONE_COUNT (sizeof cone_reals / sizeof *cone_reals)

@@ -44,9 +44,10 @@ static double reach_of(const abut_smoothing *s, double cutoff)
   return s->penetration * log(1.0 / cutoff - 1.0);
 }
 
+/* Where vertices ask for the field inside their bodies, it may be farther away by that. */
 static double vertex_reach(const run *r)
 {
-  return reach_of(&r->pair->smoothing, r->wanted.cutoff);
+  return reach_of(&r->pair->smoothing, r->wanted.cutoff) + r->pair->smoothing.cone_inset;
 }
 
 /* The same distance is no longer negative for bounds, which tell how far a point is but not how deep
@@ -346,7 +347,7 @@ static double edge_reach(const run *r, int side)
 {
   const abut_body_info *field = r->bodies[!side]->info;
   const bool steep = field->superquadrics || field->pointclouds || field->height_fields;
-  return bound_reach(r) * (steep ? SLOPE_MOST : 1.0);
+  return (bound_reach(r) + r->pair->smoothing.cone_inset) * (steep ? SLOPE_MOST : 1.0);
 }
 
 static abut_status list_edges(const run *r, size_t poses)

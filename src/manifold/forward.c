@@ -86,7 +86,8 @@ field_kind contact_field_kind(const run *r)
 {
   const int asked = r->wanted.arrays | r->wanted.cotangents;
   const bool rounds = r->bodies[0]->rounds || r->bodies[1]->rounds; /* of which points lie off along normals */
-  const bool cones = smoothing_has_cones(&r->pair->smoothing) && asked & (WANT_ACTIVITY | WANT_WEIGHT);
+  const int inset = r->pair->smoothing.cone_inset > 0.0 ? WANT_P | WANT_D : 0;
+  const bool cones = smoothing_has_cones(&r->pair->smoothing) && asked & (WANT_ACTIVITY | WANT_WEIGHT | inset);
   const bool normals = asked & WANT_N || (rounds && asked & WANT_P) || cones;
   if (r->wanted.cotangents) {
     return normals ? FIELD_JET : FIELD_GRADIENT;

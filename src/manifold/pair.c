@@ -213,7 +213,7 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
   p->bodies[1] = body2;
   p->smoothing = *smoothing;
   for (int i = 0; i < 2 && is_in_fields(p); ++i) {
-    TRY_DONE(body_touching(bodies[i], smoothing_has_cones(smoothing), &p->touching[i]));
+    TRY_DONE(body_touching(bodies[i], smoothing_has_cones(smoothing), smoothing->cone_inset, &p->touching[i]));
     bodies[i] = p->touching[i];
   }
   TRY_DONE(lay_out(p, (const body *const[]){bodies[0], bodies[1]}));

@@ -138,6 +138,9 @@ static abut_status check_cones(const abut_smoothing *s)
                   angles[i].value, CONE_MOST);
     }
   }
+  if (!(s->cone_inset >= 0.0 && s->cone_inset <= SMOOTHING_MOST)) {
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing: cone_inset is %g, not in [0, %g]", s->cone_inset, SMOOTHING_MOST);
+  }
   if (!smoothing_has_cones(s)) {
     return ABUT_SUCCESS;
   }
@@ -248,7 +251,7 @@ bool smoothing_is_like(const abut_smoothing *a, const abut_smoothing *b)
          SAME(clash) && SAME(sign) && SAME(sort) && SAME(clip) && SAME(minimum) && SAME(compare) && SAME(ridge) &&
          SAME(distance) && SAME(trace) && SAME(inside) && SAME(select) && SAME(edge_edge) && SAME(two_sided) &&
          SAME(edge_contacts) && SAME(tilt) && SAME(inset) && SAME(part) && SAME(gain) && SAME(slope) && SAME(samples) &&
-         SAME(cone_inner) && SAME(cone_outer) && SAME(cone_hold) && SAME(near) && SAME(reach) && SAME(ends) &&
+         SAME(cone_inner) && SAME(cone_outer) && SAME(cone_hold) && SAME(cone_inset) && SAME(near) && SAME(reach) && SAME(ends) &&
          SAME(agree) && SAME(floor) && SAME(edges[0]) && SAME(edges[1]) && SAME(vertices[0]) && SAME(vertices[1]);
 #undef SAME
 }

@@ -102,6 +102,7 @@ double scene_column_friction(const scene_def *s, size_t column)
 #define CONE_INNER 15.0
 #define CONE_OUTER 35.0
 #define CONE_HOLD 2.0
+#define CONE_INSETS 3.0 /* the inset, in penetrations: beyond what a word's field rounds, along the diagonal of a corner */
 
 int scene_pair_fits(const scene_def *s, const scene_pair *p)
 {
@@ -128,10 +129,11 @@ void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted)
   p->smoothing.cone_inner = CONE_INNER;
   p->smoothing.cone_outer = CONE_OUTER;
   p->smoothing.cone_hold = CONE_HOLD;
+  p->smoothing.cone_inset = CONE_INSETS * p->smoothing.penetration;
   smoothing_copy_some(&own, p->stated, &p->smoothing);
   abut_smoothing *s = &p->smoothing;
   if (s->edge_contacts == ABUT_EDGES_PAIRS || !s->two_sided || !s->edge_edge) {
-    s->cone_inner = s->cone_outer = s->cone_hold = 0.0; /* cones need both bodies' vertices and edges */
+    s->cone_inner = s->cone_outer = s->cone_hold = s->cone_inset = 0.0; /* cones need both bodies' vertices and edges */
   }
   p->fitted = false;
 }

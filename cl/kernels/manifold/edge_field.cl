@@ -75,6 +75,7 @@ static FN(rail) load_rail(const edge_block *b, GLOBAL const pair_elements *e,
     r.cone.angle = edge_plane(b, EDGE_CONE + CONE_ANGLE);
     r.cone.cosine = edge_plane(b, EDGE_CONE + CONE_COSINE);
     r.cone.sine = edge_plane(b, EDGE_CONE + CONE_SINE);
+    r.cone.inset = edge_plane(b, EDGE_CONE + CONE_INSET);
   }
   return r;
 }
@@ -100,6 +101,7 @@ static rail_r rail_values(const FN(rail) *r)
   v.cone.angle = r->cone.angle;
   v.cone.cosine = r->cone.cosine;
   v.cone.sine = r->cone.sine;
+  v.cone.inset = r->cone.inset;
   return v;
 }
 
@@ -226,6 +228,8 @@ static edge_slots edge_slots_at(GLOBAL const int *head, GLOBAL const real *shape
     if (c->cones > R(0.0)) {
       const num counts = FN(cone_slot)(at.normal, &rail->cone, c, &r.normal[end]);
       r.weight[end] = n_mul(w.weight, counts);
+      r.d[end] = n_mad(FN(dot3)(at.normal, rail->cone.axis), n_of(rail->cone.inset), r.d[end]);
+      r.x[end] = FN(mad3)(rail->cone.axis, n_of(rail->cone.inset), x);
     }
   }
   return r;
@@ -354,7 +358,10 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
     FN(edge_weighed)(end, s, far->phi, own->phi, meet, rail, c);
   num over, sigmoid_slope;
   const num steep = FN(edge_steep)(own->gradient, c, &over);
-  const num d = n_sub(n_mul(own->phi, steep), n_of(rail->radius));
+  num d = n_sub(n_mul(own->phi, steep), n_of(rail->radius));
+  if (c->cones > R(0.0)) {
+    d = n_mad(FN(dot3)(own->normal, rail->cone.axis), n_of(rail->cone.inset), d);
+  }
   const num sigmoid = FN(sigmoid_and_slope)(n_scale(d, -c->penetration_inv), &sigmoid_slope);
   num counts = n_lit(R(1.0)), weight = n_mul(w.weight, gate);
   if (c->cones > R(0.0)) {
@@ -372,7 +379,13 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   if (c->cones > R(0.0)) {
     const num counts_bar = n_mul(weight_bar, n_mul(w.weight, gate));
     vec axis_bar;
+    const num inset_bar = n_times(
+      n_mad(n_mul(active, weight), n_scale(sigmoid_slope, -c->penetration_inv), bar->d),
+      rail->cone.inset);
     normal_bar = FN(cone_adjoint)(own->normal, &rail->cone, c, counts_bar, bar->n, &axis_bar);
+    normal_bar = FN(mad3)(rail->cone.axis, inset_bar, normal_bar);
+    axis_bar = FN(mad3)(own->normal, inset_bar, axis_bar);
+    axis_bar = FN(mad3)(bar->p, n_of(rail->cone.inset), axis_bar);
     twist_direction(moved, rail->cone.axis, axis_bar);
     weight_bar = n_mul(weight_bar, counts);
   }
@@ -458,7 +471,7 @@ static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shap
     s_bar[end] = r.s;
     meet_bar = n_add(meet_bar, r.meet);
     *gate_bar = n_add(*gate_bar, r.gate);
-    x[end] = FN(rail_at)(rail, s[end]).x;
+    x[end] = FN(mad3)(rail->cone.axis, n_of(rail->cone.inset), FN(rail_at)(rail, s[end]).x);
   }
   // by = meet gap / 2 + (1 - meet) inset / L, meet = exp(-near), near = (gap L / part)^2
   num by_bar = n_sub(s_bar[0], s_bar[1]);

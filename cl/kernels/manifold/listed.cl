@@ -49,6 +49,7 @@ KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *point
   }
   vec out = FN(make)(phi, phi, phi);
   num counts = n_lit(R(1.0));
+  FN(cone) cone = no_cone();
   if (given || want & WANT_N || (rounds && want & WANT_P) || coned) {
     const vec x = FN(limit3)(place(frame + FRAME_ACROSS(side), v), R(2.0) * SEPARATION_LIMIT);
     vec raw;
@@ -56,14 +57,16 @@ KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *point
     phi = given ? steady(exact, COTANGENT_LIMIT) : phi;
     vec normal = steady3(raw, COTANGENT_LIMIT);
     if (coned) {
-      const FN(cone) cone = load_cone(OF_BODY(side, radii1, radii2) + RADII_CONES(0, padded), padded,
-                                      listed + 1, first, count, frame + FRAME_ACROSS(side));
+      cone = load_cone(OF_BODY(side, radii1, radii2) + RADII_CONES(0, padded), padded, listed + 1, first,
+                       count, frame + FRAME_ACROSS(side));
+      phi = n_mad(FN(dot3)(normal, cone.axis), n_of(cone.inset), phi);
       counts = FN(cone_slot)(normal, &cone, c, &normal);
     }
     out = turn(frame + FRAME_WORLD(!side), normal);
     store3(row + VALUE_N * padded, stride, padded, steady3(out, REAL_BIG));
   }
   if (want & WANT_P) {
+    v = c->cone_inset > R(0.0) ? beyond_inset(frame, side, v, &cone) : v;
     const vec at_point = FN(mad3)(out, n_of(-radius), place(frame + FRAME_WORLD(side), v));
     store3(row + VALUE_P * padded, stride, padded, steady3(at_point, REAL_BIG));
   }

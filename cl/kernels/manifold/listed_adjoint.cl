@@ -105,8 +105,10 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
       phi_bar = bar_of(&in, VALUE_D);
     }
     if (have & WANT_ACTIVITY) {
-      phi_bar = add_activity_bar(phi_bar, n_sub(jet.phi, n_of(radius)), bar_of(&in, VALUE_ACTIVITY),
-                                 coned, counts, &counts_bar, c);
+      num depth = n_sub(jet.phi, n_of(radius));
+      depth = n_mad(FN(dot3)(normal, cone.axis), n_of(cone.inset), depth);
+      phi_bar = add_activity_bar(phi_bar, depth, bar_of(&in, VALUE_ACTIVITY), coned, counts,
+                                 &counts_bar, c);
     }
     vec bar = FN(scale3)(steady3(jet.gradient, COTANGENT_LIMIT), phi_bar);
     vec push = no_bar(), normal_bar = push;
@@ -125,13 +127,19 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
     if (coned) {
       vec axis_bar;
       normal_bar = FN(cone_adjoint)(normal, &cone, c, counts_bar, normal_bar, &axis_bar);
+      const num inset_bar = n_times(phi_bar, cone.inset);
+      normal_bar = FN(mad3)(cone.axis, inset_bar, normal_bar);
+      axis_bar = FN(mad3)(normal, inset_bar, axis_bar);
       twist_axis(frame, side, cone.axis, axis_bar, &relative);
     }
     if (normals || coned) {
       bar = FN(add3)(bar, adjoint_jet(&jet, normal_bar));
     }
-    push = have & WANT_P ? push : bar;
-    push_vertex(frame, side, own, bar, have & WANT_P, push, &relative, &carried);
+    push_vertex(frame, side, own, bar, 0, bar, &relative, &carried);
+    if (have & WANT_P) {
+      const vec out = coned ? beyond_inset(frame, side, own, &cone) : own;
+      push_point(frame, side, out, push, &relative, &carried);
+    }
   }
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + item, relative, carried);
 }

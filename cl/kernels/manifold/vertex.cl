@@ -18,7 +18,7 @@ static FN(cone) no_cone(void)
 {
   FN(cone) k;
   k.axis = no_bar();
-  k.angle = k.cosine = k.sine = lane_lit(R(0.0));
+  k.angle = k.cosine = k.sine = k.inset = lane_lit(R(0.0));
   return k;
 }
 
@@ -37,6 +37,7 @@ static FN(cone) load_cone(GLOBAL const real *from, int padded, GLOBAL const int 
   k.angle = part[CONE_ANGLE];
   k.cosine = part[CONE_COSINE];
   k.sine = part[CONE_SINE];
+  k.inset = part[CONE_INSET];
   return k;
 }
 
@@ -49,10 +50,18 @@ static FN(cone) vertex_cone(GLOBAL const real *radii, GLOBAL const int *index,
   return load_cone(radii + RADII_CONES(kept, e->padded), e->padded, at, first, e->kept, frame);
 }
 
+// Returns a vertex itself, of the place inside its body where the field was asked; both are in the frame of
+// body `side`.
+static vec beyond_inset(GLOBAL const real *frame, int side, vec own, const FN(cone) *k)
+{
+  return FN(mad3)(turn(frame + FRAME_ACROSS(!side), k->axis), n_of(k->inset), own);
+}
+
 // Says whether the contacts of vertices need their cones: for `asked`, WANT_* bits of values or of cotangents.
 static int needs_cones(GLOBAL const coefficients *c, GLOBAL const pair_elements *e, int asked)
 {
-  const int direct = asked & (WANT_N | WANT_ACTIVITY | WANT_WEIGHT);
+  const int inset = c->cone_inset > R(0.0) ? WANT_P | WANT_D : 0;
+  const int direct = asked & (WANT_N | WANT_ACTIVITY | WANT_WEIGHT | inset);
   return c->cones > R(0.0) && (direct || (e->radii && asked & WANT_P));
 }
 
@@ -82,20 +91,25 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL const real *at = NUMS(field, pose, field_stride) + first;
   const lane radius = vertex_radius(radii, index, e, e->selected, first, pose);
-  const num phi = n_sub(load(at, field_stride), n_of(radius));
+  num phi = n_sub(load(at, field_stride), n_of(radius));
+  FN(cone) cone = no_cone();
   vec normal = no_bar(); // of the opposing body, in its frame
   num counts = n_lit(R(1.0));
   if (want & WANT_N || (e->radii && want & WANT_P)) {
     normal = load3(at + padded, field_stride, padded);
   }
   if (needs_cones(c, e, want)) {
-    const FN(cone) cone =
-      vertex_cone(radii, index, e, e->selected, first, pose, frame + FRAME_ACROSS(side));
-    counts = FN(cone_slot)(load3(at + padded, field_stride, padded), &cone, c, &normal);
+    const vec raw = load3(at + padded, field_stride, padded);
+    cone = vertex_cone(radii, index, e, e->selected, first, pose, frame + FRAME_ACROSS(side));
+    counts = FN(cone_slot)(raw, &cone, c, &normal);
+    phi = n_mad(FN(dot3)(raw, cone.axis), n_of(cone.inset), phi);
   }
   if (want & WANT_P) {
     const int stride = kept_stride(e, POINT_PLANES);
     vec v = load3(NUMS(points, pose, stride) + first, stride, padded);
+    if (c->cone_inset > R(0.0)) {
+      v = beyond_inset(frame, side, v, &cone);
+    }
     if (e->radii) { // the point of the vertex's ball that lies deepest
       const vec out = turn(frame + FRAME_ACROSS(!side), normal);
       v = FN(mad3)(out, n_of(-radius), v);
@@ -164,6 +178,17 @@ static vec push_vertex(GLOBAL const real *frame, int side, vec own, vec bar, int
     push_at(relative, x, bar);
   }
   return bar;
+}
+
+// Adds the cotangent of a vertex's place in the world.
+static void push_point(GLOBAL const real *frame, int side, vec own, vec push, wrench *relative,
+                       wrench *carried)
+{
+  const vec x = side ? place(frame + FRAME_2_TO_1, own) : own;
+  push_at(carried, x, push);
+  if (side) {
+    push_at(relative, x, push);
+  }
 }
 
 // A block of vertices, and where the cotangents of their contacts lie in rows of the manifold.
@@ -269,9 +294,6 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
     cone = vertex_cone(radii, index, e, kept && e->selected, first, pose, frame + FRAME_ACROSS(side));
     counts = FN(cone_slot)(normal, &cone, &pair->c, &held);
   }
-  if (scored) {
-    phi_bar = load(NUMS(scores_bar, pose, padded) + first, padded);
-  }
   if (have & WANT_D) {
     phi_bar = n_add(phi_bar, vertex_bar(&rows, d_bar, d_shared));
   }
@@ -280,7 +302,8 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
     if (weighted) {
       gate = load(NUMS(weights, pose, padded) + first, padded);
     }
-    const num depth = n_sub(load(at, field_stride), n_of(radius));
+    num depth = n_sub(load(at, field_stride), n_of(radius));
+    depth = n_mad(FN(dot3)(normal, cone.axis), n_of(cone.inset), depth);
     phi_bar = add_activity_bar(phi_bar, depth, vertex_bar(&rows, activity_bar, a_shared), weighted || coned,
                                coned ? n_mul(gate, counts) : gate, &gate_bar, &pair->c);
     if (coned) {
@@ -293,6 +316,10 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   }
   if (coned && have & WANT_WEIGHT) {
     counts_bar = n_add(counts_bar, vertex_bar(&rows, weight_bar, 0));
+  }
+  const num d_total = phi_bar; // of the distance, which the field's and the normal's give
+  if (scored) {
+    phi_bar = n_add(phi_bar, load(NUMS(scores_bar, pose, padded) + first, padded));
   }
   // `bar` is the point's cotangent in the field's frame; from push_vertex on all is in body 1's
   // frame.
@@ -309,6 +336,9 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   if (coned) {
     vec axis_bar;
     normal_bar = FN(cone_adjoint)(normal, &cone, &pair->c, counts_bar, normal_bar, &axis_bar);
+    const num inset_bar = n_times(d_total, cone.inset);
+    normal_bar = FN(mad3)(cone.axis, inset_bar, normal_bar);
+    axis_bar = FN(mad3)(normal, inset_bar, axis_bar);
     twist_axis(frame, side, cone.axis, axis_bar, &relative);
   }
   if (have & WANT_N || (e->radii && have & WANT_P) || coned) {
@@ -317,8 +347,12 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   const vec own = load3(NUMS(points, pose, point_stride) + first, point_stride, padded);
   store_sites(sites, site_count, site_first + first, pose, place(frame + FRAME_ACROSS(side), own),
               phi_bar, normal_bar);
-  const vec push = have & WANT_P ? push_out : bar;
-  bar = push_vertex(frame, side, own, bar, have & WANT_P, push, &relative, &carried);
+  bar = push_vertex(frame, side, own, bar, 0, bar, &relative, &carried);
+  if (have & WANT_P) {
+    const vec out = coned ? beyond_inset(frame, side, own, &cone) : own;
+    push_point(frame, side, out, push_out, &relative, &carried);
+    bar = FN(add3)(bar, push_out);
+  }
   if (leaves) {
     store3(NUMS(points_bar, pose, POINT_PLANES * padded) + first, POINT_PLANES * padded, padded,
            side ? turn(frame + FRAME_1_TO_2, bar) : bar);
