@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES = 11 };
+enum { NAMES = 15 };
 enum { PLANE_NORMALS = 5, CLOUD_POINTS = 7, GRID_COEFFICIENTS = 10 };
 
 /* The arrays of a body; those of polyhedra, clouds and grids have their number behind the name. */
@@ -26,7 +26,9 @@ static const struct {
   ARRAY(rotation, superquadrics, 3),      ARRAY(plane_normals, planes, 3),
   ARRAY(plane_points, planes, 3),         ARRAY(cloud_points, points, 3),
   ARRAY(cloud_normals, points, 3),        ARRAY(cloud_widths, points, 1),
-  ARRAY(grid_coefficients, coefficients, 1)};
+  ARRAY(grid_coefficients, coefficients, 1), ARRAY(core_half, cores, 3),
+  ARRAY(core_radius, cores, 1),           ARRAY(core_position, cores, 3),
+  ARRAY(core_rotation, cores, 3)};
 
 typedef struct golden {
   const char *name;

@@ -66,6 +66,10 @@ CLOUD = ((0.4375, 0, 0, 1, 0.125, 0, 0.25), (-0.375, 0, 0.0625, -1, 0, 0.25, 0.3
          (0, 0.5, 0, 0, 1, 0.125, 0.25), (0.0625, -0.5, 0, 0.125, -1, 0, 0.375),
          (0, 0.125, 0.375, 0.25, 0, 1, 0.3125), (0, 0, -0.4375, 0, 0.125, -1, 0.25))
 
+# kind, half lengths (of a disc radius, half length, 0), radius, position, quaternion, operation
+CORES = (("disc", (0.1875, 0.25, 0), 0.0625, (-0.1875, 0.125, 0), (1, 0.25, 0.5, 0.125), 1),
+         ("box", (0.1875, 0.125, 0.25), 0.125, (0.0625, -0.125, 0.0625), (1, 0.5, -0.25, 0.125), 1))
+
 # A ball, nearly, with corrections in its middle: in steps of which both are whole numbers, so that a
 # byte holds each.
 GRID_SIDE, GRID_SPACING, GRID_ORIGIN = 12, 0.15625, (-0.84375, -0.875, -0.859375)
@@ -156,6 +160,9 @@ def shape(body):
         heights = HEIGHT_STEP * np.asarray(HEIGHT_STEPS, float)
         out["height"] = [{"coefficients": real(natural_coefficients(heights)),
                           "size": real(HEIGHT_SIZE), "base": HEIGHT_BASE, "sign": 1.0}]
+    kind, half, radius, position, quaternion, sign = CORES[body]
+    out["cores"] = [{"kind": kind, "half": real(half), "radius": real(radius), "R": real(rotation(quaternion)),
+                     "t": real(position), "sign": sign, "solid": True}]
     return out
 
 
@@ -219,6 +226,8 @@ def numbers_of(of):
         found |= {"plane_normals": c["n"], "plane_points": c["p"]}
     for c in of.get("opc", []):
         found |= {"cloud_points": c["p"], "cloud_normals": c["n"], "cloud_widths": c["width"]}
+    for c in of["cores"]:
+        found |= {"core_half": c["half"], "core_radius": c["radius"], "core_position": c["t"], "core_rotation": jnp.zeros(3)}
     for g in of.get("grid", []):
         found |= {"coefficients": g["coefficients"], "nodes": g["levels"][0]}
     return found
@@ -231,6 +240,8 @@ def with_numbers(of, x):
     out["cp"] = [dict(c, n=x["plane_normals"], p=x["plane_points"]) for c in of.get("cp", [])]
     out["opc"] = [dict(c, p=x["cloud_points"], n=x["cloud_normals"], width=x["cloud_widths"])
                   for c in of.get("opc", [])]
+    out["cores"] = [dict(c, half=x["core_half"], radius=x["core_radius"], t=x["core_position"],
+                         R=c["R"] @ exp_se3(jnp.concatenate([jnp.zeros(3), x["core_rotation"]]))[0]) for c in of["cores"]]
     out["grid"] = [dict(g, coefficients=x["coefficients"], levels=[x["nodes"]]) for g in of.get("grid", [])]
     return out
 
@@ -239,18 +250,18 @@ def shape_answers():
     """How many contacts a pose has, and derivatives of the sum over all poses, by body; of a grid's products with GRID_PATTERNS patterns."""
     bodies = shape(0), shape(1)
 
-    def total(*x):
-        made = [with_numbers(body, numbers) for body, numbers in zip(bodies, x)]
-        sum_of = 0.0
-        for pose in zip(*POSES):
-            values = manifold(*map(jnp.asarray, pose), *made, SMOOTHING, *EDGES_KEPT, *VERTICES_KEPT)
-            bars = cotangents(values)
-            sum_of += sum(jnp.sum(values[name] * bars[name]) for name in OUTPUTS)
-        return sum_of
+    def total(x, y, s1, s2):
+        made = [with_numbers(body, numbers) for body, numbers in zip(bodies, (x, y))]
+        values = manifold(s1, s2, *made, SMOOTHING, *EDGES_KEPT, *VERTICES_KEPT)
+        bars = cotangents(values)
+        return sum(jnp.sum(values[name] * bars[name]) for name in OUTPUTS)
+    slopes = jax.jit(jax.grad(total, argnums=(0, 1)))
+    each = [slopes(*map(numbers_of, bodies), *map(jnp.asarray, pose)) for pose in zip(*POSES)]
+    summed = jax.tree_util.tree_map(lambda *parts: sum(parts), *each)
     found = {}
     contacts = jax.eval_shape(lambda: manifold(*(jnp.asarray(p[0]) for p in POSES), *bodies, SMOOTHING,
                                                *EDGES_KEPT, *VERTICES_KEPT))["d"].size
-    for i, by in enumerate(jax.jit(jax.grad(total, argnums=(0, 1)))(*map(numbers_of, bodies))):
+    for i, by in enumerate(summed):
         if "nodes" in by:
             nodes, at = by.pop("nodes"), tuple(slice(8 * k + 2, 8 * k + 10) for k in GRID_BLOCK)
             place = np.mgrid[[slice(8)] * 3]
@@ -331,6 +342,12 @@ def c_superquadrics(body):
             + "};\n")
 
 
+def c_core(body):
+    kind, half, radius, position, quaternion, sign = CORES[body]
+    return (f"static const abut_core core_{body + 1} = {{\n  ABUT_CORE_{kind.upper()}, {c_list(half)}, {radius:.17g}, "
+            f"{c_list(position)}, {c_list(quaternion)},\n  {'ABUT_ADD' if sign > 0 else 'ABUT_SUBTRACT'}}};\n")
+
+
 def c_grid():
     coefficients, corrections = grid_steps()
     return (f"#define GRID_SIDE {GRID_SIDE}\n#define GRID_SPACING {GRID_SPACING:.17g}\n"
@@ -369,7 +386,7 @@ def bodies_text():
     parts = [MADE, c_array("face_sizes", [len(f) for f in FACES], "{}", "uint32_t"),
              c_array("face_indices", [i for f in FACES for i in f], "{}", "uint32_t")]
     for body in range(2):
-        parts += [c_array(f"vertices_{body + 1}", VERTICES[body]), c_superquadrics(body)]
+        parts += [c_array(f"vertices_{body + 1}", VERTICES[body]), c_superquadrics(body), c_core(body)]
     return "\n".join(parts + [c_array("planes", PLANES), c_array("cloud", CLOUD), c_grid(),
                              c_heights(), c_smoothing()])
 
@@ -429,7 +446,7 @@ def render_text():
     towards = np.array([t for _, t in RAYS], float)
     points = (rows[:, :3] + 3 * towards) / 4
     distance, normal = field_answers(0, points)
-    added = sum(s[4] > 0 for s in SUPERQUADRICS[0]) + 2 # with the polyhedron and the grid
+    added = sum(s[4] > 0 for s in SUPERQUADRICS[0]) + 3 # with the polyhedron, the grid and the core
     parts = [MADE + f"#define SELF_TEST_RAYS {len(rows)}\n#define SELF_TEST_ADDED {added}.0\n",
              c_array("rays", rows), c_array("expected_entries", entries, "{:.12g}"),
              c_array("picture_points", points),

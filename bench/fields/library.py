@@ -48,6 +48,7 @@ class BodyDef(ctypes.Structure):
                 ("cloud_from_mesh", BOOL), ("union", REAL), ("surface", SIZE * 5), ("states_features", BOOL),
                 ("feature_vertices", POINTER), ("feature_vertex_count", SIZE),
                 ("feature_edges", POINTER), ("feature_edge_count", SIZE),
+                ("feature_circles", POINTER), ("feature_circle_count", SIZE),
                 ("sharp", REAL), ("cones", ctypes.c_int), ("vertex_cones", POINTER), ("vertex_cone_count", SIZE),
                 ("edge_cones", POINTER), ("edge_cone_ends", POINTER), ("edge_cone_count", SIZE), ("cookie", U32)]
 

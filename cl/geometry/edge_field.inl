@@ -4,13 +4,18 @@
 //
 // An edge runs from s = 0 to s = 1. End 0 is at s = 0 and end 1 at s = 1; the point of end e is the
 // place where phi + tilt L (s - e)^2 / 2 is least.
+//
+// A quarter of a circle has two places of its own, m = 0 and m = 1/2, in place of ends. The point of
+// either is the place within a half of it, so that those of a circle's eight overlap, where phi + tilt L
+// (s - m)^2 / 2 is least. It weighs cos^2(pi (s - m)), so that both that find a place weigh 1 together.
 
 // A straight edge or an arc: x(s) = p + s u + e1 (cos(angle s) - 1) + e2 sin(angle s). A straight
 // edge has e1 = e2 = 0 and the angle 0, an arc has u = 0.
 typedef struct FN(rail) {
   vec p, u, e1, e2;
   lane angle, length, radius;
-  int arcs; // 0: all lanes' edges are straight
+  lane quarter; // 1 for a quarter of a circle
+  int arcs;     // 0: all lanes' edges are straight; 2: some are quarters
   FN(cone) cone; // where cones are on
 } FN(rail);
 
@@ -41,6 +46,26 @@ static FN(rail_point) FN(rail_at)(const FN(rail) *r, num s)
 }
 
 #if !NUM_DUAL
+// The place that a point is drawn to, and how far from it on either side it may lie.
+typedef struct edge_range {
+  lane middle, low, high;
+} edge_range;
+
+static edge_range edge_range_of(lane quarter, int arcs, int end)
+{
+  edge_range r;
+  r.middle = lane_lit((real)end);
+  r.low = lane_lit(R(0.0));
+  r.high = lane_lit(R(1.0));
+  if (arcs > 1) {
+    const ilane of_circle = quarter > lane_lit(R(0.5));
+    r.middle = lane_select(of_circle, r.middle * R(0.5), r.middle);
+    r.low = lane_select(of_circle, r.middle - R(0.5), r.low);
+    r.high = lane_select(of_circle, r.middle + R(0.5), r.high);
+  }
+  return r;
+}
+
 // ---- where the field is least ----
 
 // The search for one end's place by Chandrupatla's method: the root lies between `next` places x1
@@ -60,9 +85,9 @@ typedef struct edge_sample {
   lane s, value, slope;
 } edge_sample;
 
-static edge_sample edge_tilted(lane s, lane phi, lane slope, int end, lane pull)
+static edge_sample edge_tilted(lane s, lane phi, lane slope, lane middle, lane pull)
 {
-  const lane off = s - (real)end;
+  const lane off = s - middle;
   const edge_sample r = {s, phi + R(0.5) * pull * off * off, slope + pull * off};
   return r;
 }
@@ -121,26 +146,23 @@ static void edge_pick(edge_sample *to, ilane mask, const edge_sample *from)
   to->slope = lane_select(mask, from->slope, to->slope);
 }
 
-// Of equal samples the one nearest to the end is taken.
-static void edge_sampled(edge_least *l, const edge_sample *e, int end, int first)
+// Of equal samples the one nearest to the end is taken. `first` are lanes whose samples begin with this
+// one, and `valid` those that it counts for.
+static void edge_sampled(edge_least *l, const edge_sample *e, int end, ilane first, ilane valid)
 {
-  const ilane all = lane_lit(R(0.0)) == lane_lit(R(0.0));
-  if (first) {
-    l->low = l->at = l->high = l->last = *e;
-    l->behind = all;
-    return;
-  }
-  const ilane less = end ? e->value <= l->at.value : e->value < l->at.value;
-  edge_pick(&l->high, l->behind | less, e);
+  const ilane lower = end ? e->value <= l->at.value : e->value < l->at.value;
+  const ilane less = first | (valid & lower);
+  edge_pick(&l->high, less | (valid & l->behind), e);
   edge_pick(&l->low, less, &l->last);
+  edge_pick(&l->low, first, e);
   edge_pick(&l->at, less, e);
-  l->behind = less;
-  l->last = *e;
+  edge_pick(&l->last, first | valid, e);
+  l->behind = less | (!valid & l->behind);
 }
 
 // Begins the search beside the least sample, on the side to which the field falls. Slopes decide
 // where the search's bounds are ends of the edge.
-static void edge_begin(edge_search *t, edge_least *l)
+static void edge_begin(edge_search *t, edge_least *l, const edge_range *r)
 {
   const edge_sample *low = &l->low, *high = &l->high;
   const ilane between = (l->low.s < l->at.s) & (l->at.s < l->high.s);
@@ -148,18 +170,21 @@ static void edge_begin(edge_search *t, edge_least *l)
   const edge_sample middle = l->at;
   edge_pick(&l->high, between & rises, &middle);
   edge_pick(&l->low, between & !rises, &middle);
-  const lane none = lane_lit(R(0.0)), one = lane_lit(R(1.0));
-  const ilane at0 = (low->s <= none) & (low->slope >= none);
-  const ilane at1 = (high->s >= one) & (high->slope <= none);
+  const lane none = lane_lit(R(0.0)), near = lane_lit(R(1e-3)); // samples are rounded
+  const ilane at0 = (low->s <= r->low + near) & (low->slope >= none);
+  const ilane at1 = (high->s >= r->high - near) & (high->slope <= none);
   t->x1 = low->s;
   t->f1 = low->slope;
   t->v1 = low->value;
   t->x2 = t->x3 = high->s;
   t->f2 = t->f3 = high->slope;
   t->v2 = high->value;
-  t->next = lane_select(at0, none, lane_select(at1, one, none));
+  t->next = lane_select(at0, r->low, r->high);
   t->done = at0 | at1;
 }
+
+// How many parts of a quarter's range are looked at: a multiple of 3, as two ranges overlap by half.
+#define QUARTER_PARTS 6
 
 // Finds, for a block of edges, the places s of both ends' points, in the order of the ends, and the
 // field at the edges' own ends. With one sample the field counts as convex along an edge.
@@ -167,11 +192,16 @@ static void edge_places(GLOBAL const int *head, GLOBAL const real *shape,
                         GLOBAL const coefficients *c, const rail_r *rail, lane places[2],
                         lane at_ends[2])
 {
-  const int parts = (int)c->samples;
+  const int circles = rail->arcs > 1, asked = (int)c->samples;
+  const int parts = circles ? MAX_INT((asked + 2) / 3 * 3, QUARTER_PARTS) : asked;
   const lane pull = c->tilt * rail->length;
+  const ilane all = pull == pull, of_circle = rail->quarter > lane_lit(R(0.5));
+  edge_range range[2];
   edge_search search[2];
   edge_least least[2];
   int turns[2] = {0, 0}; // of each end by itself, so that no lane's steps depend on another's
+  range[0] = edge_range_of(rail->quarter, rail->arcs, 0);
+  range[1] = edge_range_of(rail->quarter, rail->arcs, 1);
   for (int i = 0;; ++i) {
     const int sampling = i <= parts;
     int end = i & 1;
@@ -181,14 +211,18 @@ static void edge_places(GLOBAL const int *head, GLOBAL const real *shape,
         break;
       }
     }
-    const lane s = sampling ? lane_lit((real)i / (real)parts) : search[end].next;
+    const real share = (real)i / (real)parts;
+    lane s = sampling ? lane_lit(share) : search[end].next;
+    if (sampling && circles) {
+      s = lane_select(of_circle, lane_lit(R(1.5) * share - R(0.5)), s);
+    }
     const rail_point_r at = rail_at_r(rail, s);
     jet_r jet;
     body_jet_r(head, shape, c, limit3_r(at.x, R(2.0) * SEPARATION_LIMIT), JET_GRADIENT, REAL_BIG,
                &jet);
     const lane slope = dot3_r(jet.gradient, at.slope);
     if (!sampling) {
-      const edge_sample e = edge_tilted(s, jet.phi, slope, end, pull);
+      const edge_sample e = edge_tilted(s, jet.phi, slope, range[end].middle, pull);
       const ilane done = search[end].done;
       edge_search moved = search[end];
       edge_take(&moved, &e);
@@ -198,10 +232,21 @@ static void edge_places(GLOBAL const int *head, GLOBAL const real *shape,
       continue;
     }
     for (int k = 0; k < 2; ++k) {
-      const edge_sample e = edge_tilted(s, jet.phi, slope, k, pull);
-      edge_sampled(&least[k], &e, k, i == 0);
+      const edge_sample e = edge_tilted(s, jet.phi, slope, range[k].middle, pull);
+      ilane first = all, valid = all;
+      if (circles) { // a third of the samples is beyond either range
+        const int from = k ? parts / 3 : 0, to = k ? parts : 2 * parts / 3;
+        const lane begins = lane_lit(i == 0 || i == from ? R(1.0) : R(0.0));
+        const lane counts = lane_lit(i >= from && i <= to ? R(1.0) : R(0.0));
+        const lane plain = lane_lit(i == 0 ? R(1.0) : R(0.0));
+        first = lane_select(of_circle, begins, plain) > lane_lit(R(0.5));
+        valid = lane_select(of_circle, counts, lane_lit(R(1.0))) > lane_lit(R(0.5));
+      } else if (i > 0) {
+        first = pull != pull;
+      }
+      edge_sampled(&least[k], &e, k, first, valid);
       if (i == parts) {
-        edge_begin(&search[k], &least[k]);
+        edge_begin(&search[k], &least[k], &range[k]);
         edge_choose(&search[k], 1);
       }
     }
@@ -216,10 +261,11 @@ static void edge_places(GLOBAL const int *head, GLOBAL const real *shape,
   places[1] = search[1].next;
 }
 
-// Says of which lanes a place is an end of the edge, where it does not move.
-static ilane edge_fixed(lane s)
+// Says of which lanes a place is an end of its range, where it does not move.
+static ilane edge_fixed(lane s, lane quarter, int arcs, int end)
 {
-  return (s <= lane_lit(R(0.0))) | (s >= lane_lit(R(1.0)));
+  const edge_range r = edge_range_of(quarter, arcs, end);
+  return (s <= r.low) | (s >= r.high);
 }
 #endif
 
@@ -242,15 +288,22 @@ typedef struct FN(edge_shift) {
   num gap, near, meet, by; // gap in s, near = (gap L / part)^2, by: added to the place of end 0
 } FN(edge_shift);
 
-static FN(edge_shift) FN(edge_shifted)(const num own[2], lane length, GLOBAL const coefficients *c)
+static FN(edge_shift) FN(edge_shifted)(const num own[2], const FN(rail) *rail,
+                                       GLOBAL const coefficients *c)
 {
   FN(edge_shift) r;
+  const lane length = rail->length;
   r.gap = n_sub(own[1], own[0]);
   const num q = n_times(r.gap, length * c->part_inv);
   r.near = n_mul(q, q);
   r.meet = n_exp2(n_scale(r.near, -LOG2E));
   const num apart = n_sub(n_lit(R(1.0)), r.meet);
   r.by = n_mad(n_scale(r.meet, R(0.5)), r.gap, n_times(apart, lane_lit(c->inset) / length));
+  if (rail->arcs > 1) { // those of a circle stay
+    const ilane of_circle = rail->quarter > lane_lit(R(0.5));
+    r.meet = n_select(of_circle, n_lit(R(0.0)), r.meet);
+    r.by = n_select(of_circle, n_lit(R(0.0)), r.by);
+  }
   return r;
 }
 
@@ -264,19 +317,23 @@ static num FN(edge_rise)(num x, num *slope)
   return n_select(up, n_select(far, n_lit(R(1.0)), n_sub(n_lit(R(1.0)), e)), zero);
 }
 
+#define QUARTER_PI R(3.14159265358979323846)
+
 // What a contact's weight is made of (docs/spec.md, 10.3).
 typedef struct FN(edge_weight) {
   num tau;                 // the place as a share of the edge, from its own end
   num won, rest;           // both risen
   num won_slope, rest_slope, pair;
   num weight;
+  num turned;              // its derivative by s, of a quarter of a circle
 } FN(edge_weight);
 
-static FN(edge_weight) FN(edge_weighed)(int end, num s, num phi_end, num phi, num meet, lane length,
-                                        GLOBAL const coefficients *c)
+static FN(edge_weight) FN(edge_weighed)(int end, num s, num phi_end, num phi, num meet,
+                                        const FN(rail) *rail, GLOBAL const coefficients *c)
 {
   FN(edge_weight) r;
-  const num one = n_lit(R(1.0));
+  const lane length = rail->length;
+  const num one = n_lit(R(1.0)), zero = n_lit(R(0.0));
   r.tau = end ? n_sub(one, s) : s;
   const num halved = n_times(n_mul(r.tau, r.tau), R(-0.5) * c->tilt * length);
   const num deeper = n_add(n_sub(phi_end, phi), halved);
@@ -284,6 +341,16 @@ static FN(edge_weight) FN(edge_weighed)(int end, num s, num phi_end, num phi, nu
   r.rest = FN(edge_rise)(n_times(n_sub(one, r.tau), length * c->part_inv), &r.rest_slope);
   r.pair = n_sub(one, n_scale(meet, R(0.5)));
   r.weight = n_mul(n_mul(r.won, r.rest), r.pair);
+  r.turned = zero;
+  if (rail->arcs > 1) {
+    const ilane of_circle = rail->quarter > lane_lit(R(0.5));
+    const num off = n_scale(n_shift(s, R(-0.5) * (real)end), R(2.0) * QUARTER_PI);
+    const num cosine = n_scale(n_shift(n_cos(off), R(1.0)), R(0.5));
+    r.weight = n_select(of_circle, cosine, r.weight);
+    r.turned = n_select(of_circle, n_scale(n_sin(off), -QUARTER_PI), zero);
+    r.won_slope = n_select(of_circle, zero, r.won_slope);
+    r.rest_slope = n_select(of_circle, zero, r.rest_slope);
+  }
   return r;
 }
 

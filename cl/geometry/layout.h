@@ -229,7 +229,7 @@
 // The planes of a body's edges as contacts in fields (geometry/edge_field.inl): the first end (3), the
 // way to the second (3, 0 of an arc), the arc's radius vectors at the first end and across (3 each),
 // its angle (0: a straight edge), the length, the radius, what a score has beside the distances of its
-// ends, and the edge's cone (CONE_*).
+// ends, 1 for a quarter of a circle, and the edge's cone (CONE_*).
 #define EDGE_P 0
 #define EDGE_U 3
 #define EDGE_E1 6
@@ -238,7 +238,8 @@
 #define EDGE_LENGTH 13
 #define EDGE_RADIUS 14
 #define EDGE_SCORE 15
-#define EDGE_CONE 16
+#define EDGE_QUARTER 16
+#define EDGE_CONE 17
 #define EDGE_PLANES (EDGE_CONE + CONE_PLANES)
 
 // The planes of where both ends' points of kept edges lie.

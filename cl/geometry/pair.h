@@ -12,7 +12,7 @@ typedef struct pair_elements {
   int selected;      // 1 where a selection ranks all and keeps some
   int weighted;      // 1 where the selection is by gates, which weigh them
   int contact;       // the slot of their first contact; of edges, with the point on this body
-  int arcs;          // 1 where an edge is an arc
+  int arcs;          // 1 where an edge is an arc, 2 where one is a circle's
   int held;          // of vertices: the first so many may have contacts, the others are ends of edges
   int radii;         // 1 where a vertex has a radius
   int moving;        // 1 where each pose has the mesh's in a row of its own, with tangents (kernels/shape/moves.cl)

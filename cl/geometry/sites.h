@@ -55,5 +55,10 @@ typedef struct field_sites {
 #define BY_CLOUD_NORMAL 3
 #define BY_CLOUD_WIDTH 6
 #define BY_CLOUD_POINT 7
+#define BY_CORE_HALF 0
+#define BY_CORE_RADIUS 3
+#define BY_CORE_POSITION 4
+#define BY_CORE_ROTATION 7
+#define BY_CORE 10
 
 #endif

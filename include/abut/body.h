@@ -122,6 +122,14 @@ typedef struct abut_feature_edge {
   double centre[3], axis[3]; /* of an arc; the axis need not be of length 1 */
 } abut_feature_edge;
 
+/* A circle of a body's features, such as the rim of a wheel. It touches at each of its points that lie deepest around
+ * them, and where it lies flat at eight points of its own. */
+typedef struct abut_feature_circle {
+  double centre[3], axis[3]; /* the axis need not be of length 1 */
+  double size;               /* radius of the circle [m], above 0 */
+  double radius;             /* of the tube around it [m], at least 0 */
+} abut_feature_circle;
+
 /* Where the normal cones of a body's features come from. A feature makes no contact whose normal lies far outside
  * its cone, where cones are asked for (docs/bodies.md). */
 typedef enum abut_cone_source {
@@ -158,12 +166,14 @@ typedef struct abut_body_def {
   abut_surface surface;         /* what collides in time in place of the mesh above
                                    (abut_create_body_ccd_mesh); without faces: that mesh. Fields of
                                    bare meshes have it, since their contact meshes have no faces */
-  bool states_features;         /* The next four members are the body's features. Else these are its mesh's vertices and
+  bool states_features;         /* The next six members are the body's features. Else these are its mesh's vertices and
                                    sharp edges, without radii. */
   const double *feature_vertices; /* (feature_vertex_count, 4), place and radius [m] */
   size_t feature_vertex_count;
   const abut_feature_edge *feature_edges; /* between these vertices */
   size_t feature_edge_count;
+  const abut_feature_circle *feature_circles; /* Every normal is within their cones. */
+  size_t feature_circle_count;
   double sharp;                 /* An edge of the mesh is a feature where its two faces meet convexly and their normals
                                    differ by more than this [degrees], in [0, 180); 20 by default. Edges that have not
                                    two faces are features, too. */

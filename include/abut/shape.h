@@ -33,6 +33,10 @@ typedef struct abut_shape_gradients {
   double *cloud_widths;      /* (points) [1/m] */
   double *grid_coefficients; /* (coefficients) [1/m]: of each grid, x slowest, and then of the blocks of its
                                 levels in turn, (8, 8, 8) each, of which those that must be 0 get 0 */
+  double *core_half;         /* (cores, 3) [1/m]; the third of a disc is 0. That of a length of 0 is one-sided */
+  double *core_radius;       /* (cores) [1/m] */
+  double *core_position;     /* (cores, 3) [1/m] */
+  double *core_rotation;     /* (cores, 3), as rotation */
 } abut_shape_gradients;
 
 /* Directions of the numbers of one body: the arrays of abut_shape_gradients, of one pose or, in sums, of all.
@@ -42,6 +46,7 @@ typedef struct abut_shape_tangents {
   const double *plane_normals, *plane_points;                      /* none, [m] */
   const double *cloud_points, *cloud_normals, *cloud_widths;       /* [m], none, [m] */
   const double *grid_coefficients;                                 /* [m] */
+  const double *core_half, *core_radius, *core_position, *core_rotation; /* [m], [m], [m], [rad] */
 } abut_shape_tangents;
 
 /* How many numbers these arrays have. The cloud of a mesh (cloud_from_mesh, bodies without primitives)
@@ -49,6 +54,7 @@ typedef struct abut_shape_tangents {
 typedef struct abut_shape_sizes {
   size_t vertices, superquadrics, planes, points, coefficients;
   size_t polyhedra, pointclouds, grids; /* how many primitives planes, points and coefficients are of */
+  size_t cores;
 } abut_shape_sizes;
 
 /* Says how many numbers describe a body. Error: ABUT_ERROR_ARGUMENT. */
@@ -83,7 +89,7 @@ typedef enum abut_shape_want {
  * finite pose gives finite derivatives, as in abut_vjp.
  *
  * The batch gives the poses, and takes values and statuses beside; it is of one pair, not on a state, and
- * without a compact list and a second smoothing. Height fields and cores do not vary.
+ * without a compact list and a second smoothing. Height fields do not vary.
  * Errors: ABUT_ERROR_ARGUMENT; ABUT_ERROR_MEMORY. */
 ABUT_API abut_status abut_shape_vjp(abut_pair pair, abut_batch *batch,
                                     const abut_cotangents *cotangents, const abut_shape_gradients *shape1,

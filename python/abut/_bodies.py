@@ -114,6 +114,7 @@ class ShapeNumbers:
 ROWS = {"vertices": (3,), "axes": (3,), "exponents": (2,), "position": (3,), "rotation": (4,), "plane_normals": (3,),
         "plane_points": (3,), "cloud_points": (3,), "cloud_normals": (3,), "cloud_widths": (), "grid_coefficients": ()}
 CORE_ROWS = {"core_half": (3,), "core_radius": (), "core_position": (3,), "core_rotation": (4,)}
+ROWS |= CORE_ROWS
 CORE_KINDS = ("box", "disc")
 LISTS = tuple(name for name in ROWS if name.startswith(("plane", "cloud", "grid")))
 

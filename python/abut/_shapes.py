@@ -32,6 +32,10 @@ class ShapeGradients(NamedTuple):
     cloud_normals      of each point cloud (..., M, 3)
     cloud_widths       of each point cloud (..., M) [1/m]
     grid_coefficients  of each grid (..., K) [1/m]: its own, x slowest, then those of its levels' blocks
+    core_half          (..., C, 3) of the cores [1/m]; the third of a disc is 0
+    core_radius        (..., C) [1/m]
+    core_position      (..., C, 3) [1/m]
+    core_rotation      (..., C, 3) as rotation
     """
 
     vertices: Arrays
@@ -45,6 +49,10 @@ class ShapeGradients(NamedTuple):
     cloud_normals: tuple[Arrays, ...]
     cloud_widths: tuple[Arrays, ...]
     grid_coefficients: tuple[Arrays, ...]
+    core_half: Arrays
+    core_radius: Arrays
+    core_position: Arrays
+    core_rotation: Arrays
 
 
 # What each array has rows of, their numbers, and of which primitives they are.
@@ -53,7 +61,8 @@ _KINDS = {"vertices": ("vertices", (3,), None), "axes": ("superquadrics", (3,), 
           "rotation": ("superquadrics", (3,), None), "plane_normals": ("planes", (3,), "polyhedra"),
           "plane_points": ("planes", (3,), "polyhedra"), "cloud_points": ("points", (3,), "pointclouds"),
           "cloud_normals": ("points", (3,), "pointclouds"), "cloud_widths": ("points", (), "pointclouds"),
-          "grid_coefficients": ("coefficients", (), "grids")}
+          "grid_coefficients": ("coefficients", (), "grids"), "core_half": ("cores", (3,), None),
+          "core_radius": ("cores", (), None), "core_position": ("cores", (3,), None), "core_rotation": ("cores", (3,), None)}
 
 
 class _Room:

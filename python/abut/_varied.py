@@ -229,7 +229,7 @@ def backward(plan: Plan, pose1: Arrays, pose2: Arrays, arrays: Sequence[Arrays],
             if needs[2 + k]:
                 found = getattr(g[slot.side - 1], slot.name)
                 found = found if slot.one < 0 else found[slot.one]
-                if slot.name == "rotation":
+                if slot.name in ("rotation", "core_rotation"):
                     found = _by_quaternion(np.asarray(array, np.float64), found)
                 elif slot.name in ("plane_normals", "cloud_normals"):
                     found = _by_normal(np.asarray(array, np.float64), found)

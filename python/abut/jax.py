@@ -354,7 +354,8 @@ def contacts(pair: Pairs, pose1: Any, pose2: Any, *, want: Sequence[str] = OUTPU
     """All contacts of every pose, as abut.contacts has them: the same words, and arrays of JAX.
 
     shape1, shape2  arrays in place of body 1's and body 2's numbers, by the names of abut.ShapeNumbers: vertices, axes,
-                  exponents, position, rotation (quaternions w, x, y, z, whose length counts for nothing), and lists of
+                  exponents, position, rotation (quaternions w, x, y, z, whose length counts for nothing), core_half,
+                  core_radius, core_position, core_rotation, and lists of
                   arrays plane_normals, plane_points, cloud_points, cloud_normals, cloud_widths, grid_coefficients. Of
                   one Pair, whose smoothing stays. Derivatives by them are sums over the poses, once, in reverse mode;
                   under vmap there is a call for each entry, which leading axes of the poses need not

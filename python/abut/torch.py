@@ -122,7 +122,8 @@ def contacts(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, *, want: S
     want          of "p", "d", "n", "activity", and "weight", which is not there unless it is
                   named: the rest is neither computed nor kept
     shape1, shape2  tensors in place of body 1's and body 2's numbers, by the names of abut.ShapeNumbers: vertices, axes,
-                  exponents, position, rotation (quaternions w, x, y, z, whose length counts for nothing), and lists of
+                  exponents, position, rotation (quaternions w, x, y, z, whose length counts for nothing), core_half,
+                  core_radius, core_position, core_rotation, and lists of
                   tensors plane_normals, plane_points, cloud_points, cloud_normals, cloud_widths, grid_coefficients. Of
                   one Pair, whose smoothing stays. Derivatives by them are sums over the poses, once, in reverse mode
     follow        meshes, which must lie on their fields, move along with these in derivatives (shape_vjp)

@@ -31,7 +31,7 @@ typedef struct resident_body {
   double mean_edge, longest_edge; /* [m] */
   buffer *radii, *rails;  /* of features (body/touching.h), else NULL: RADII_PLANES planes of vertex_padded, EDGE_PLANES
                              planes of edge_padded */
-  bool rounds, arcs;      /* a vertex of theirs has a radius, an edge is an arc */
+  bool rounds, arcs, circles; /* a vertex of theirs has a radius, an edge is an arc, or a circle's */
   double most_radius;     /* of their vertices [m] */
 } resident_body;
 

@@ -76,12 +76,15 @@ static abut_status put_features(const kept_features *f, arena *memory, abut_body
   def->cones = f->cones;
   def->feature_vertex_count = f->vertex_count;
   def->feature_edge_count = f->edge_count;
+  def->feature_circle_count = f->circle_count;
   def->vertex_cone_count = f->vertex_cone_count;
   def->edge_cone_count = f->edge_cone_count;
   TRY(put_given(f->vertices, f->vertex_count, 4 * sizeof *f->vertices, memory, &at));
   def->feature_vertices = at;
   TRY(put_given(f->edges, f->edge_count, sizeof *f->edges, memory, &at));
   def->feature_edges = at;
+  TRY(put_given(f->circles, f->circle_count, sizeof *f->circles, memory, &at));
+  def->feature_circles = at;
   TRY(put_given(f->vertex_cones, f->vertex_cone_count, 4 * sizeof *f->vertex_cones, memory, &at));
   def->vertex_cones = at;
   TRY(put_given(f->edge_cones, f->edge_cone_count, 4 * sizeof *f->edge_cones, memory, &at));

@@ -121,6 +121,21 @@ static bool arc_fits(const abut_feature_edge *e, const double *vertices, char *w
            : wrong(why, "it turns by %.7g rad about its axis, not by more than 0 and a quarter turn at most", angle);
 }
 
+bool feature_circle_fits(const abut_feature_circle *c, char why[FEATURE_WHY])
+{
+  double axis[3] = {c->axis[0], c->axis[1], c->axis[2]};
+  if (!all_within(c->centre, 3, COORDINATE_MOST)) {
+    return wrong(why, "its centre is %g %g %g, not within +-%g", c->centre[0], c->centre[1], c->centre[2],
+                 COORDINATE_MOST);
+  }
+  if (!make_unit(axis)) {
+    return wrong(why, "its axis is %g %g %g, not a direction", c->axis[0], c->axis[1], c->axis[2]);
+  }
+  return c->size > 0.0 && c->size <= COORDINATE_MOST
+           ? radius_fits(c->radius, why)
+           : wrong(why, "its size is %g, not above 0 and at most %g", c->size, COORDINATE_MOST);
+}
+
 /* ---- edges ---- */
 
 bool feature_edge_fits(const abut_feature_edge *e, const double *vertices, size_t count, char why[FEATURE_WHY])
@@ -203,19 +218,21 @@ abut_status find_equal_edges(const abut_feature_edge *edges, size_t count, size_
 
 static abut_status check_counts(const abut_body_def *def)
 {
-  if ((def->feature_vertex_count && !def->feature_vertices) || (def->feature_edge_count && !def->feature_edges)) {
+  if ((def->feature_vertex_count && !def->feature_vertices) || (def->feature_edge_count && !def->feature_edges) ||
+      (def->feature_circle_count && !def->feature_circles)) {
     return fail(ABUT_ERROR_ARGUMENT, "features are counted but not given");
   }
   if ((def->vertex_cone_count && !def->vertex_cones) || (def->edge_cone_count && !def->edge_cones)) {
     return fail(ABUT_ERROR_ARGUMENT, "cones are counted but not given");
   }
-  if (!def->states_features && (def->feature_vertex_count || def->feature_edge_count)) {
+  if (!def->states_features && (def->feature_vertex_count || def->feature_edge_count || def->feature_circle_count)) {
     return fail(ABUT_ERROR_ARGUMENT, "features are given, but states_features is false");
   }
-  return def->feature_vertex_count <= ELEMENT_LIMIT && def->feature_edge_count <= ELEMENT_LIMIT
+  return def->feature_vertex_count <= ELEMENT_LIMIT && def->feature_edge_count <= ELEMENT_LIMIT &&
+             def->feature_circle_count <= ELEMENT_LIMIT
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_BODY, "the body has %zu feature vertices and %zu feature edges; %zu are the most",
-                  def->feature_vertex_count, def->feature_edge_count, ELEMENT_LIMIT);
+           : fail(ABUT_ERROR_BODY, "the body has %zu feature vertices, %zu feature edges and %zu feature circles; %zu are "
+                  "the most", def->feature_vertex_count, def->feature_edge_count, def->feature_circle_count, ELEMENT_LIMIT);
 }
 
 static abut_status check_stated(const abut_body_def *def)
@@ -230,6 +247,11 @@ static abut_status check_stated(const abut_body_def *def)
   for (size_t i = 0; i < def->feature_edge_count; ++i) {
     if (!feature_edge_fits(&def->feature_edges[i], def->feature_vertices, def->feature_vertex_count, why)) {
       return fail(ABUT_ERROR_BODY, "feature edge %zu: %s", i, why);
+    }
+  }
+  for (size_t i = 0; i < def->feature_circle_count; ++i) {
+    if (!feature_circle_fits(&def->feature_circles[i], why)) {
+      return fail(ABUT_ERROR_BODY, "feature circle %zu: %s", i, why);
     }
   }
   TRY(find_equal_edges(def->feature_edges, def->feature_edge_count, &earlier, &later));

@@ -12,6 +12,7 @@ bool cone_fits(const double cone[4], char why[FEATURE_WHY]);
 bool sharp_fits(double degrees, char why[FEATURE_WHY]);
 
 /* Does the same for an edge, of which vertices (count, 4) are in range. */
+bool feature_circle_fits(const abut_feature_circle *c, char why[FEATURE_WHY]);
 bool feature_edge_fits(const abut_feature_edge *edge, const double *vertices, size_t count, char why[FEATURE_WHY]);
 
 /* Gives an edge that fits as features have it: `from` below `to`, of an arc the axis of length 1 and the centre in its

@@ -280,6 +280,43 @@ done:
   return status;
 }
 
+#define SURFACE_FEATURES 4096 /* vertices of a surface, but for flat ones, that a body touches with at most */
+
+static size_t count_held(const draft *d)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < d->vertex_count; ++i) {
+    count += d->vertex_cones[4 * i + 3] >= FLAT;
+  }
+  return count;
+}
+
+/* Takes the vertices and edges of the surface of a body whose contact mesh has no faces, with their cones. Where these are
+ * too many, or there is no surface, it takes those of the contact mesh. */
+static abut_status draft_surface(const body *b, draft *d)
+{
+  const abut_surface s = surface_of(b);
+  abut_body_def def = abut_default_body_def();
+  body of = {.parts = {.features = {.sharp = b->parts.features.sharp}}};
+  if (!s.face_count) {
+    return draft_mesh(b, true, d);
+  }
+  def.vertices = of.vertices = b->parts.surface_vertices;
+  def.vertex_count = of.info.vertices = s.vertex_count;
+  def.face_sizes = of.face_sizes = b->parts.surface_sizes;
+  def.face_indices = of.face_indices = b->parts.surface_indices;
+  def.face_count = of.info.faces = s.face_count;
+  TRY(make_edges(&def, &of.edges, &of.info.edges));
+  const abut_status status = draft_mesh(&of, true, d);
+  free(of.edges);
+  if (status == ABUT_SUCCESS && count_held(d) > SURFACE_FEATURES) {
+    draft_free(d);
+    *d = (draft){0};
+    return draft_mesh(b, true, d);
+  }
+  return status;
+}
+
 /* Stated features that lie at the mesh's vertices, and on its edges, have the cones of these. */
 static abut_status take_cones_beside(const body *b, draft *d)
 {
@@ -348,7 +385,8 @@ static abut_status draft_features(const body *b, bool with_cones, draft *d)
 {
   const kept_features *f = &b->parts.features;
   const bool mesh_cones = with_cones && f->cones == ABUT_CONES_OF_MESH;
-  TRY(f->stated ? draft_stated(f, d) : draft_mesh(b, mesh_cones, d));
+  const bool bare = mesh_cones && !b->info.faces && !b->info.height_fields;
+  TRY(f->stated ? draft_stated(f, d) : bare ? draft_surface(b, d) : draft_mesh(b, mesh_cones, d));
   if (with_cones && f->cones == ABUT_CONES_GIVEN) {
     return take_given_cones(f, d);
   }
@@ -361,20 +399,20 @@ static abut_status draft_features(const body *b, bool with_cones, draft *d)
   return ABUT_SUCCESS;
 }
 
-static abut_status make_room(const draft *d, body_features *out)
+static abut_status make_room(size_t vertices, size_t edges, body_features *out)
 {
   void *memory = NULL;
-  TRY(allocate(&memory, d->vertex_count, 4 * sizeof *out->vertices));
+  TRY(allocate(&memory, vertices, 4 * sizeof *out->vertices));
   out->vertices = memory;
-  TRY(allocate(&memory, d->vertex_count, 4 * sizeof *out->vertex_cones));
+  TRY(allocate(&memory, vertices, 4 * sizeof *out->vertex_cones));
   out->vertex_cones = memory;
-  TRY(allocate(&memory, d->vertex_count, sizeof *out->names));
+  TRY(allocate(&memory, vertices, sizeof *out->names));
   out->names = memory;
-  TRY(allocate(&memory, d->edge_count, sizeof *out->edges));
+  TRY(allocate(&memory, edges, sizeof *out->edges));
   out->edges = memory;
-  TRY(allocate(&memory, d->edge_count, sizeof *out->edge_names));
+  TRY(allocate(&memory, edges, sizeof *out->edge_names));
   out->edge_names = memory;
-  TRY(allocate(&memory, d->edge_count, 4 * sizeof *out->edge_cones));
+  TRY(allocate(&memory, edges, 4 * sizeof *out->edge_cones));
   out->edge_cones = memory;
   return ABUT_SUCCESS;
 }
@@ -425,15 +463,64 @@ static void put_edges(const draft *d, const uint32_t *place, coded_edge *order, 
   }
 }
 
-static abut_status finish(const draft *d, body_features *out)
+/* Finds a direction of length 1 across an axis of length 1. */
+static void direction_across(const double axis[3], double out[3])
+{
+  const int least = fabs(axis[0]) <= fabs(axis[1]) ? (fabs(axis[0]) <= fabs(axis[2]) ? 0 : 2)
+                                                   : (fabs(axis[1]) <= fabs(axis[2]) ? 1 : 2);
+  double along[3] = {0.0, 0.0, 0.0};
+  along[least] = 1.0;
+  cross(axis, along, out);
+  const double length = sqrt(dot(out, out));
+  for (int k = 0; k < 3; ++k) {
+    out[k] /= length;
+  }
+}
+
+/* Puts the quarters of the circles behind the other edges, with ends of their own behind the other vertices. */
+static void put_circles(const kept_features *f, body_features *out)
+{
+  const uint32_t others = (uint32_t)out->edge_count;
+  for (size_t i = 0; i < f->circle_count; ++i) {
+    const abut_feature_circle *c = &f->circles[i];
+    const uint32_t first = (uint32_t)out->vertex_count;
+    const double length = sqrt(dot(c->axis, c->axis));
+    const double axis[3] = {c->axis[0] / length, c->axis[1] / length, c->axis[2] / length};
+    double e1[3], e2[3];
+    direction_across(axis, e1);
+    cross(axis, e1, e2);
+    for (uint32_t k = 0; k < CIRCLE_PARTS; ++k) {
+      const double *along = k % 2 ? e2 : e1;
+      const double side = k < 2 ? c->size : -c->size;
+      double *v = out->vertices + 4 * out->vertex_count;
+      for (int j = 0; j < 3; ++j) {
+        v[j] = c->centre[j] + side * along[j];
+      }
+      v[3] = 0.0;
+      cones_of_every(out->vertex_cones + 4 * out->vertex_count, 1);
+      out->names[out->vertex_count++] = 0; /* it is not in contact */
+      abut_feature_edge *e = &out->edges[out->edge_count];
+      *e = (abut_feature_edge){.from = first + k, .to = first + (k + 1) % CIRCLE_PARTS, .radius = c->radius, .arc = true};
+      memcpy(e->centre, c->centre, sizeof e->centre);
+      memcpy(e->axis, axis, sizeof e->axis);
+      out->edge_names[out->edge_count] = others + (uint32_t)i;
+      cones_of_every(out->edge_cones + 4 * out->edge_count++, 1);
+    }
+  }
+  out->quarters = out->edge_count - others;
+}
+
+static abut_status finish(const draft *d, const kept_features *f, body_features *out)
 {
   abut_status status = ABUT_SUCCESS;
   void *place = NULL, *order = NULL;
-  TRY_DONE(make_room(d, out));
+  const size_t more = CIRCLE_PARTS * f->circle_count;
+  TRY_DONE(make_room(d->vertex_count + more, d->edge_count + more, out));
   TRY_DONE(allocate(&place, d->vertex_count, sizeof(uint32_t)));
   TRY_DONE(allocate(&order, d->edge_count, sizeof(coded_edge)));
   put_vertices(d, out, place);
   put_edges(d, place, order, out);
+  put_circles(f, out);
 done:
   free(place);
   free(order);
@@ -444,9 +531,10 @@ abut_status body_features_make(const body *b, bool with_cones, body_features *ou
 {
   draft d = {0};
   *out = (body_features){0};
-  abut_status status = draft_features(b->whole ? b->whole : b, with_cones, &d);
+  const body *whole = b->whole ? b->whole : b;
+  abut_status status = draft_features(whole, with_cones, &d);
   if (status == ABUT_SUCCESS) {
-    status = finish(&d, out);
+    status = finish(&d, &whole->parts.features, out);
   }
   draft_free(&d);
   if (status != ABUT_SUCCESS) {

@@ -5,6 +5,8 @@
 
 #include "body/body.h"
 
+#define CIRCLE_PARTS 4 /* edges that a circle is made of */
+
 /* Half angle of a cone that every normal is within [rad]. */
 #define CONE_EVERY 3.14159265358979323846
 
@@ -17,6 +19,9 @@ struct body_features {
   uint32_t *names;       /* (vertex_count) index of each in the body's mesh, or among the stated features */
   abut_feature_edge *edges; /* (edge_count) by indices of these vertices, from < to, in lexicographic order; the axis of
                                an arc has length 1, and its centre lies in the plane of the arc */
+  size_t quarters;       /* The last so many edges are those of the circles, four of each, right-handed about its axis.
+                            Their ends are not held, `to` of the fourth is `from` of the first, and their names follow
+                            those of the other edges. */
   uint32_t *edge_names;  /* (edge_count) index of each among the body's edges, or among the stated ones */
   double *vertex_cones;  /* (vertex_count, 4) axis of length 1 and half angle [rad]; CONE_EVERY: every normal */
   double *edge_cones;    /* (edge_count, 4) */

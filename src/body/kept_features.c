@@ -28,6 +28,9 @@ abut_status keep_features(const abut_body_def *def, kept_features *out)
   TRY(copy(&memory, def->feature_edges, def->feature_edge_count, sizeof *out->edges));
   out->edges = memory;
   out->edge_count = def->feature_edge_count;
+  TRY(copy(&memory, def->feature_circles, def->feature_circle_count, sizeof *out->circles));
+  out->circles = memory;
+  out->circle_count = def->feature_circle_count;
   if (def->cones != ABUT_CONES_GIVEN) {
     return ABUT_SUCCESS;
   }
@@ -46,6 +49,7 @@ void free_features(kept_features *f)
 {
   free(f->vertices);
   free(f->edges);
+  free(f->circles);
   free(f->vertex_cones);
   free(f->edge_cones);
   free(f->edge_cone_ends);

@@ -48,6 +48,8 @@ typedef struct kept_features {
   double *edge_cones;       /* (edge_cone_count, 4) */
   uint32_t *edge_cone_ends; /* (edge_cone_count, 2) or NULL */
   size_t edge_cone_count;
+  abut_feature_circle *circles; /* (circle_count) */
+  size_t circle_count;
 } kept_features;
 
 /* Copies them. free_features frees what there is, on failure, too. */

@@ -128,8 +128,10 @@ static double dot(const double a[3], const double b[3])
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Writes the numbers of an edge. An arc turns about its axis, right-handed, from its first end. */
-static void rail_of(const double from[3], const double to[3], const abut_feature_edge *e, double out[EDGE_PLANES])
+/* Writes the numbers of an edge. An arc turns about its axis, right-handed, from its first end. A `quarter` is that of a
+ * whole circle. */
+static void rail_of(const double from[3], const double to[3], const abut_feature_edge *e, bool quarter,
+                    double out[EDGE_PLANES])
 {
   double length2 = 0.0;
   memset(out, 0, EDGE_PLANES * sizeof *out);
@@ -140,6 +142,7 @@ static void rail_of(const double from[3], const double to[3], const abut_feature
   }
   out[EDGE_LENGTH] = sqrt(length2);
   out[EDGE_RADIUS] = e->radius;
+  out[EDGE_QUARTER] = quarter;
   if (e->arc) {
     const double *n = e->axis;
     double *e1 = out + EDGE_E1, *e2 = out + EDGE_E2, end[3];
@@ -165,8 +168,10 @@ static abut_status upload_rails(const body *b, resident_body *r)
   for (size_t i = 0; count && i < padding; ++i) {
     const abut_feature_edge *e = &b->touches->edges[i < count ? i : count - 1];
     double numbers[EDGE_PLANES], cone[CONE_PLANES];
+    const bool quarter = (i < count ? i : count - 1) + b->touches->quarters >= count;
     cone_of(b->touches->edge_cones + 4 * (i < count ? i : count - 1), cone);
-    rail_of(b->touches->vertices + 4 * (size_t)e->from, b->touches->vertices + 4 * (size_t)e->to, e, numbers);
+    rail_of(b->touches->vertices + 4 * (size_t)e->from, b->touches->vertices + 4 * (size_t)e->to, e, quarter, numbers);
+    r->circles = r->circles || quarter;
     memcpy(numbers + EDGE_CONE, cone, sizeof cone);
     for (size_t k = 0; k < EDGE_PLANES; ++k) {
       reals_set(&rails, k * padding + i, numbers[k]);

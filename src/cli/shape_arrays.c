@@ -13,7 +13,9 @@ static const struct {
   KIND(vertices, vertices, 3),      KIND(axes, superquadrics, 3),   KIND(exponents, superquadrics, 2),
   KIND(position, superquadrics, 3), KIND(rotation, superquadrics, 3), KIND(plane_normals, planes, 3),
   KIND(plane_points, planes, 3),    KIND(cloud_points, points, 3),  KIND(cloud_normals, points, 3),
-  KIND(cloud_widths, points, 1),    KIND(grid_coefficients, coefficients, 1)};
+  KIND(cloud_widths, points, 1),    KIND(grid_coefficients, coefficients, 1),
+  KIND(core_half, cores, 3),        KIND(core_radius, cores, 1),    KIND(core_position, cores, 3),
+  KIND(core_rotation, cores, 3)};
 
 /* Beside them `gradient` writes two arrays of each body, hessian, value, status, smoothing and soft. */
 _Static_assert(2 * SHAPE_NAMES + 9 <= OUTPUTS_MOST, "there is no room for all arrays of `gradient --by shape`");
@@ -35,7 +37,8 @@ exit_code shape_room(shape_arrays *a, const scene *s, size_t rows)
         CLI_TRY(n[i] ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu times %zu numbers", rows, count));
       }
     }
-    a->to[side] = (abut_shape_gradients){n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10]};
+    a->to[side] = (abut_shape_gradients){n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10],
+                                       n[11], n[12], n[13], n[14]};
   }
   return EXIT_GOOD;
 }
@@ -81,7 +84,8 @@ exit_code shape_read(inputs *f, const scene *s, size_t rows, abut_shape_tangents
                             rows ? "the body's numbers, a row a pose" : "the body's numbers", ABUT_FLOAT64, &n[i]));
       *found = *found || n[i];
     }
-    to[side] = (abut_shape_tangents){n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10]};
+    to[side] = (abut_shape_tangents){n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10],
+                                       n[11], n[12], n[13], n[14]};
   }
   return EXIT_GOOD;
 }

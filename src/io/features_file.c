@@ -85,17 +85,41 @@ static abut_status refuse_equal(const json_file *f, const json_at lists[2], size
                    earlier < straight ? earlier : earlier - straight);
 }
 
+/* Rows of a circle: its centre, its axis, its size and its radius. */
+static abut_status read_circles(const json_file *f, const json_at *at, arena *memory, abut_body_def *def)
+{
+  json_at list;
+  void *room;
+  TRY(find_list(f, at, "circles", &list, &def->feature_circle_count));
+  TRY(arena_allocate(memory, &room, def->feature_circle_count, sizeof(abut_feature_circle)));
+  abut_feature_circle *circles = room;
+  def->feature_circles = circles;
+  for (size_t i = 0; i < def->feature_circle_count; ++i) {
+    const json_at element = json_element(&list, i);
+    char why[FEATURE_WHY];
+    double row[8];
+    TRY(json_numbers(f, &element, 8, row));
+    circles[i] = (abut_feature_circle){.centre = {row[0], row[1], row[2]}, .axis = {row[3], row[4], row[5]},
+                                       .size = row[6], .radius = row[7]};
+    if (!feature_circle_fits(&circles[i], why)) {
+      return json_fail(f, &element, "%s", why);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
 static abut_status read_stated(const json_file *f, const json_at *at, arena *memory, abut_body_def *def)
 {
-  static const char *const keys[] = {"vertices", "edges", "arcs"};
+  static const char *const keys[] = {"vertices", "edges", "arcs", "circles"};
   json_at vertices, lists[2];
   size_t counts[2];
   void *room;
-  TRY(json_check_keys(f, at, keys, 3));
+  TRY(json_check_keys(f, at, keys, 4));
   TRY(json_need(f, at, "vertices", &vertices));
   TRY(find_list(f, at, "vertices", &vertices, &def->feature_vertex_count));
   TRY(read_rows(f, &vertices, def->feature_vertex_count, feature_vertex_fits, memory, &def->feature_vertices));
   def->states_features = true;
+  TRY(read_circles(f, at, memory, def));
   TRY(find_list(f, at, "edges", &lists[0], &counts[0]));
   TRY(find_list(f, at, "arcs", &lists[1], &counts[1]));
   if (counts[0] + counts[1] > ELEMENT_LIMIT) {

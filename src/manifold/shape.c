@@ -66,7 +66,8 @@ static bool wants_shape(const abut_shape_gradients *s)
 {
   return s && (s->vertices || s->axes || s->exponents || s->position || s->rotation ||
                s->plane_normals || s->plane_points || s->cloud_points || s->cloud_normals ||
-               s->cloud_widths || s->grid_coefficients);
+               s->cloud_widths || s->grid_coefficients || s->core_half || s->core_radius || s->core_position ||
+               s->core_rotation);
 }
 
 static abut_status shape_launch(call_on *on, size_t slot, chunk c)

@@ -110,6 +110,9 @@ static void add_part(follower *f, const shape_part *p)
   case SHAPE_SUPERQUADRICS:
     host_launch_f64(KERNEL_SUPERQUADRICS_BY_SHAPE, p->count, 1, whole);
     break;
+  case SHAPE_CORES:
+    host_launch_f64(KERNEL_CORES_BY_SHAPE, p->count, 1, whole);
+    break;
   case SHAPE_POLYHEDRON:
     host_launch_f64(KERNEL_POLYHEDRON_PARTS, f->sites, 1, parted);
     host_launch_f64(KERNEL_PLANES_BY_SHAPE, p->count, 1, plane);

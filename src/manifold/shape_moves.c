@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ARRAYS = 11 };
+enum { ARRAYS = 15 };
 
 /* The arrays of a direction. */
 static const struct {
@@ -21,7 +21,9 @@ static const struct {
   ARRAY(rotation, superquadrics, 3),      ARRAY(plane_normals, planes, 3),
   ARRAY(plane_points, planes, 3),         ARRAY(cloud_points, points, 3),
   ARRAY(cloud_normals, points, 3),        ARRAY(cloud_widths, points, 1),
-  ARRAY(grid_coefficients, coefficients, 1)
+  ARRAY(grid_coefficients, coefficients, 1), ARRAY(core_half, cores, 3),
+  ARRAY(core_radius, cores, 1),           ARRAY(core_position, cores, 3),
+  ARRAY(core_rotation, cores, 3)
 #undef ARRAY
 };
 
@@ -51,7 +53,8 @@ bool shape_moves_mesh(const abut_shape_tangents *t)
 bool shape_moves_field(const abut_shape_tangents *t)
 {
   return t && (t->axes || t->exponents || t->position || t->rotation || t->plane_normals || t->plane_points ||
-               t->cloud_points || t->cloud_normals || t->cloud_widths || t->grid_coefficients);
+               t->cloud_points || t->cloud_normals || t->cloud_widths || t->grid_coefficients || t->core_half ||
+               t->core_radius || t->core_position || t->core_rotation);
 }
 
 abut_status shape_moves_check(const body *b, const abut_shape_tangents *t, size_t rows, int number)
@@ -99,6 +102,16 @@ static void pack_superquadric(const abut_shape_tangents *t, size_t i, double *to
   to[SUPERQUADRIC_E2] = exponents[1];
 }
 
+/* A disc's third length does not vary. */
+static void pack_core(const abut_shape_tangents *t, size_t i, abut_core_kind kind, double *to)
+{
+  take(t->core_rotation, 3, i, to);
+  take(t->core_position, 3, i, to + CORE_POSITION);
+  take(t->core_half, 3, i, to + CORE_HALF);
+  take(t->core_radius, 1, i, to + CORE_WIDTH);
+  to[CORE_HALF + 2] *= kind == ABUT_CORE_BOX;
+}
+
 /* Of n . p, with n of length 1, the change is dn . p + n . dp. */
 static void pack_plane(const abut_shape_tangents *t, size_t i, const double *plane, double *to)
 {
@@ -135,6 +148,14 @@ static abut_status pack_part(const body *b, const shape_part *p, const abut_shap
     for (size_t i = 0, next = 0; i < of->superquadric_count; ++i) {
       if ((int)of->superquadrics[i].operation == p->operation) {
         pack_superquadric(t, i, out + p->first + SUPERQUADRIC_STRIDE * next++);
+      }
+    }
+    return ABUT_SUCCESS;
+  }
+  if (p->family == SHAPE_CORES) {
+    for (size_t i = 0, next = 0; i < of->core_count; ++i) {
+      if ((int)of->cores[i].operation == p->operation) {
+        pack_core(t, i, of->cores[i].kind, out + p->first + CORE_STRIDE * next++);
       }
     }
     return ABUT_SUCCESS;

@@ -72,16 +72,18 @@ static void set_ranged(shape_walk *w, const int *entry, size_t *row, size_t *sum
 bool shape_walk_next(shape_walk *w)
 {
   for (; w->operation < 2; ++w->operation, w->family = 0, memset(w->next, 0, sizeof w->next)) {
-    for (; w->family < HEIGHT_FIELDS; ++w->family, w->one = 0) {
+    for (; w->family < FAMILY_COUNT; ++w->family, w->one = 0) {
       const int *entry = w->of->head + HEAD_ENTRY(w->operation, w->family);
-      const size_t count = (size_t)entry[ENTRY_COUNT];
-      size_t row = BY_SUPERQUADRIC * count, sum = row;
-      if (w->one >= (w->family == SUPERQUADRICS ? count > 0 : count)) {
+      const bool together = w->family == SUPERQUADRICS || w->family == CORES;
+      const size_t count = w->family == HEIGHT_FIELDS ? 0 : (size_t)entry[ENTRY_COUNT];
+      size_t row = (w->family == CORES ? BY_CORE : BY_SUPERQUADRIC) * count, sum = row;
+      if (w->one >= (together ? count > 0 : count)) {
         continue;
       }
-      w->part = (shape_part){.operation = w->operation, .family = SHAPE_SUPERQUADRICS,
+      w->part = (shape_part){.operation = w->operation,
+                             .family = w->family == CORES ? SHAPE_CORES : SHAPE_SUPERQUADRICS,
                              .first = (size_t)entry[ENTRY_BASE], .count = count};
-      if (w->family != SUPERQUADRICS) {
+      if (!together) {
         set_ranged(w, entry, &row, &sum);
       }
       w->part.row = w->row;
@@ -151,7 +153,7 @@ abut_shape_sizes shape_sizes_of(const body *b)
 {
   abut_shape_sizes s = {.vertices = b->info.vertices, .superquadrics = b->info.superquadrics,
                         .planes = b->info.planes, .points = b->info.points, .polyhedra = b->info.polyhedra,
-                        .pointclouds = b->info.pointclouds, .grids = b->info.grids};
+                        .pointclouds = b->info.pointclouds, .grids = b->info.grids, .cores = b->info.cores};
   for (size_t i = 0; i < b->parts.grid_count; ++i) {
     s.coefficients += grid_coefficient_count(&b->parts.grids[i]);
   }
@@ -176,6 +178,15 @@ static void write_superquadric(const abut_shape_gradients *to, size_t i, const d
   put(to->exponents, 2, 0, i, from + BY_EXPONENTS);
   put(to->position, 3, 0, i, from + BY_POSITION);
   put(to->rotation, 3, 0, i, from + BY_ROTATION);
+}
+
+/* Of a disc the third length is 0. */
+static void write_core(const abut_shape_gradients *to, size_t i, const double *from)
+{
+  put(to->core_half, 3, 0, i, from + BY_CORE_HALF);
+  put(to->core_radius, 1, 0, i, from + BY_CORE_RADIUS);
+  put(to->core_position, 3, 0, i, from + BY_CORE_POSITION);
+  put(to->core_rotation, 3, 0, i, from + BY_CORE_ROTATION);
 }
 
 /* Of a plane kernels hold n . p: with d that number's derivative, it is -d n by p and what they have less
@@ -212,6 +223,14 @@ static abut_status write_part(const body *b, const shape_part *p, const double *
     }
     return ABUT_SUCCESS;
   }
+  if (p->family == SHAPE_CORES) {
+    for (size_t i = 0, next = 0; i < of->core_count; ++i) {
+      if ((int)of->cores[i].operation == p->operation) {
+        write_core(to, i, from + BY_CORE * next++);
+      }
+    }
+    return ABUT_SUCCESS;
+  }
   const size_t first = p->number;
   if (p->family == SHAPE_GRID) {
     return to->grid_coefficients
@@ -243,7 +262,11 @@ abut_status shape_write(const body *b, const double *sum, const abut_shape_gradi
     .cloud_points = row_of(to->cloud_points, at, 3 * n->points),
     .cloud_normals = row_of(to->cloud_normals, at, 3 * n->points),
     .cloud_widths = row_of(to->cloud_widths, at, n->points),
-    .grid_coefficients = row_of(to->grid_coefficients, at, n->coefficients)};
+    .grid_coefficients = row_of(to->grid_coefficients, at, n->coefficients),
+    .core_half = row_of(to->core_half, at, 3 * n->cores),
+    .core_radius = row_of(to->core_radius, at, n->cores),
+    .core_position = row_of(to->core_position, at, 3 * n->cores),
+    .core_rotation = row_of(to->core_rotation, at, 3 * n->cores)};
   shape_walk w = shape_walk_begin(b, 0, true);
   put(row.vertices, 3 * n->vertices, 0, 0, sum);
   while (shape_walk_next(&w)) {

@@ -12,14 +12,14 @@ typedef struct shape_part {
   int family;      /* SHAPE_* */
   int operation;
   size_t first;    /* real */
-  size_t count;    /* superquadrics, planes, points, levels */
+  size_t count;    /* superquadrics, planes, points, levels, cores */
   size_t row, sum;
   size_t reals;    /* of a grid, its packed numbers; a sum has as many */
   size_t one, number; /* of a ranged primitive: which of its family the body's definition has it as, and where its planes,
                          points or coefficients begin among the family's */
 } shape_part;
 
-enum { SHAPE_SUPERQUADRICS, SHAPE_POLYHEDRON, SHAPE_CLOUD, SHAPE_GRID };
+enum { SHAPE_SUPERQUADRICS, SHAPE_POLYHEDRON, SHAPE_CLOUD, SHAPE_GRID, SHAPE_CORES };
 
 /* The next primitive of a family and an operation, and its first number in the caller's arrays. */
 typedef struct shape_place {

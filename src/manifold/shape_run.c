@@ -85,6 +85,9 @@ static abut_status part_of_shape(const run *r, size_t poses, int side, size_t si
   case SHAPE_SUPERQUADRICS:
     return LAUNCH_RUN(r, KERNEL_SUPERQUADRICS_BY_SHAPE, p->count, poses, PART_OF(r, side, sites, p),
                       of, ROW_OF(r, side, width, p));
+  case SHAPE_CORES:
+    return LAUNCH_RUN(r, KERNEL_CORES_BY_SHAPE, p->count, poses, PART_OF(r, side, sites, p), of,
+                      ROW_OF(r, side, width, p));
   case SHAPE_POLYHEDRON:
     TRY(LAUNCH_RUN(r, KERNEL_POLYHEDRON_PARTS, blocks, poses, PART_OF(r, side, sites, p), of,
                    BUFFER(r, SCRATCH_SITE_PARTS)));

@@ -10,8 +10,9 @@
 
 #define POSES SELF_TEST_SHAPE_POSES
 #define POSE_REALS 6
-#define ARRAYS 11 /* of a body */
-#define ARRAYS_USED 8 /* of those that one of the bodies has */
+#define ARRAYS 15 /* of a body */
+#define ARRAYS_USED 12 /* of those that one of the bodies has */
+#define GRID_AT 7 /* of the first body, its grid's coefficients */
 #define MOST 2560 /* numbers of an array */
 #define ROOM (2 * POSES * POSE_REALS + POSES * SELF_TEST_SHAPE_CONTACTS * 8 + 2 * ARRAYS * MOST)
 
@@ -27,9 +28,11 @@ typedef struct known {
    sizeof expected_by_##name##_##body / sizeof(double)}
 static const known of_both[2][ARRAYS] = {
   {KNOWN(vertices, 1), KNOWN(axes, 1), KNOWN(exponents, 1), KNOWN(position, 1), KNOWN(rotation, 1),
-   KNOWN(plane_normals, 1), KNOWN(plane_points, 1), KNOWN(grid, 1)},
+   KNOWN(plane_normals, 1), KNOWN(plane_points, 1), KNOWN(grid, 1), KNOWN(core_half, 1), KNOWN(core_radius, 1),
+   KNOWN(core_position, 1), KNOWN(core_rotation, 1)},
   {KNOWN(vertices, 2), KNOWN(axes, 2), KNOWN(exponents, 2), KNOWN(position, 2), KNOWN(rotation, 2),
-   KNOWN(cloud_points, 2), KNOWN(cloud_normals, 2), KNOWN(cloud_widths, 2)}};
+   KNOWN(cloud_points, 2), KNOWN(cloud_normals, 2), KNOWN(cloud_widths, 2), KNOWN(core_half, 2), KNOWN(core_radius, 2),
+   KNOWN(core_position, 2), KNOWN(core_rotation, 2)}};
 
 /* A body's arrays one behind the other, in that order. */
 typedef struct numbers {
@@ -39,7 +42,8 @@ typedef struct numbers {
 static abut_shape_gradients arrays_of(numbers *n, int which)
 {
   abut_shape_gradients g = {.vertices = n->of[0], .axes = n->of[1], .exponents = n->of[2],
-                            .position = n->of[3], .rotation = n->of[4]};
+                            .position = n->of[3], .rotation = n->of[4], .core_half = n->of[8],
+                            .core_radius = n->of[9], .core_position = n->of[10], .core_rotation = n->of[11]};
   if (which) {
     g.cloud_points = n->of[5];
     g.cloud_normals = n->of[6];
@@ -128,7 +132,7 @@ static double pattern_at(size_t i)
 static double expected_along(int which, int array)
 {
   const known *k = &of_both[which][array];
-  const bool patterns = which == 0 && array == ARRAYS_USED - 1; /* a grid's answers are products already */
+  const bool patterns = which == 0 && array == GRID_AT; /* a grid's answers are products already */
   double sum = 0.0;
   for (size_t i = 0; i < k->count && !patterns; ++i) {
     sum += k->expected[i] * pattern_at(i);
@@ -141,7 +145,8 @@ static abut_shape_tangents direction_of(double *const of[ARRAYS_USED], int which
   const double *one[ARRAYS_USED] = {NULL};
   one[array] = of[array];
   abut_shape_tangents t = {.vertices = one[0], .axes = one[1], .exponents = one[2], .position = one[3],
-                           .rotation = one[4]};
+                           .rotation = one[4], .core_half = one[8], .core_radius = one[9],
+                           .core_position = one[10], .core_rotation = one[11]};
   if (which) {
     t.cloud_points = one[5];
     t.cloud_normals = one[6];

@@ -57,6 +57,8 @@ abut_status self_test_body(abut_context c, int which, abut_body *out)
   def.face_sizes = face_sizes;
   def.face_indices = face_indices;
   def.face_count = sizeof face_sizes / sizeof *face_sizes;
+  def.cores = which ? &core_2 : &core_1;
+  def.core_count = 1;
   if (which) {
     def.superquadrics = superquadrics_2;
     def.superquadric_count = sizeof superquadrics_2 / sizeof *superquadrics_2;

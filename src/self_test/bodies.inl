@@ -21,6 +21,10 @@ static const abut_superquadric superquadrics_1[] = {
    ABUT_SUBTRACT},
 };
 
+static const abut_core core_1 = {
+  ABUT_CORE_DISC, {0.1875, 0.25, 0}, 0.0625, {-0.1875, 0.125, 0}, {1, 0.25, 0.5, 0.125},
+  ABUT_ADD};
+
 static const double vertices_2[] = {
   -0.28125, -0.515625, -0.390625, -0.265625, -0.46875, 0.359375, -0.3125, 0.484375, -0.375,
   -0.296875, 0.53125, 0.40625, 0.25, -0.5, -0.34375, 0.296875, -0.484375, 0.390625, 0.265625, 0.5,
@@ -31,6 +35,10 @@ static const abut_superquadric superquadrics_2[] = {
   {{0.25, 0.5, 0.375}, {0.75, 0.25}, {0, 0.03125, 0}, {1, -0.0625, 0.125, 0.25},
    ABUT_ADD},
 };
+
+static const abut_core core_2 = {
+  ABUT_CORE_BOX, {0.1875, 0.125, 0.25}, 0.125, {0.0625, -0.125, 0.0625}, {1, 0.5, -0.25, 0.125},
+  ABUT_ADD};
 
 static const double planes[] = {
   1, 0.25, 0, 0.25, 0, 0, -1, 0, 0.5, -0.25, 0, 0, 0, 1, -0.25, 0, 0.5, 0, 0.125, -1, 0, 0, -0.5, 0,

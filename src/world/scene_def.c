@@ -98,6 +98,11 @@ double scene_column_friction(const scene_def *s, size_t column)
  * several times as fast as computing all slots (docs/lists.md). */
 #define FITTED_FLOOR 1e-3
 
+/* Normal cones of fitted smoothings [degrees]. */
+#define CONE_INNER 15.0
+#define CONE_OUTER 35.0
+#define CONE_HOLD 2.0
+
 int scene_pair_fits(const scene_def *s, const scene_pair *p)
 {
   bool ground[2];
@@ -120,6 +125,13 @@ void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted)
   p->smoothing.floor = FITTED_FLOOR;
   p->smoothing.edge_contacts = ABUT_EDGES_FIELD;
   p->smoothing.edges[0] = p->smoothing.edges[1] = 0;
+  p->smoothing.cone_inner = CONE_INNER;
+  p->smoothing.cone_outer = CONE_OUTER;
+  p->smoothing.cone_hold = CONE_HOLD;
   smoothing_copy_some(&own, p->stated, &p->smoothing);
+  abut_smoothing *s = &p->smoothing;
+  if (s->edge_contacts == ABUT_EDGES_PAIRS || !s->two_sided || !s->edge_edge) {
+    s->cone_inner = s->cone_outer = s->cone_hold = 0.0; /* cones need both bodies' vertices and edges */
+  }
   p->fitted = false;
 }

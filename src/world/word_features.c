@@ -6,13 +6,6 @@
 #include <string.h>
 
 #define HALF_CUBE 54.735610317245345 /* degrees between a cube's diagonal and its axes */
-#define RIM 8                        /* vertices of a rim */
-#define RIM_STEP 0.78539816339744831 /* 45 degrees [rad] */
-#define RIM_VERTEX 67.5              /* degrees: 45, and half of what a rim turns by from vertex to vertex */
-/* Degrees from the axis of an arc's cone, halfway between the end's normal and the side's at the arc's middle, to the
- * side's normal at an end of the arc: the arc cosine of cos(22.5 degrees) / sqrt(2). */
-#define RIM_ARC 49.210529059074716
-
 /* Rows of a definition in the making. */
 typedef struct rows {
   double *vertices, *vertex_cones, *edge_cones;
@@ -101,35 +94,26 @@ static abut_status make_box(const double half[3], double round, arena *memory, a
   return ABUT_SUCCESS;
 }
 
-/* Puts the arc from vertex i of a rim to vertex j, of which one follows the other. */
-static void put_arc(rows *to, size_t edge, uint32_t rim, uint32_t i, uint32_t j, double z, double round)
-{
-  const bool onward = j == i + 1;
-  const double middle = RIM_STEP * (onward ? i + 0.5 : j + 0.5);
-  to->edges[edge] = (abut_feature_edge){.from = rim + i, .to = rim + j, .radius = round, .arc = true,
-                                        .centre = {0.0, 0.0, z}, .axis = {0.0, 0.0, onward ? 1.0 : -1.0}};
-  put(to->edge_cones + 4 * edge, cos(middle), sin(middle), z < 0.0 ? -1.0 : 1.0, RIM_ARC);
-}
-
+/* A lying cylinder rolls on its rims, a standing one stands on them; its side crosses another one's by the axis, whose
+ * capsule has the same side. The axis ends in the middle of both ends, where nothing but a flat face touches. */
 static abut_status make_cylinder(const double size[2], double round, arena *memory, abut_body_def *out)
 {
+  void *room;
   rows to;
-  size_t edge = 0;
-  TRY(make_room(2 * RIM, 2 * RIM, memory, out, &to));
-  for (uint32_t rim = 0; rim < 2 * RIM; rim += RIM) {
-    const double side = rim ? 1.0 : -1.0, z = side * (size[1] - round), radius = size[0] - round;
-    for (uint32_t i = 0; i < RIM; ++i) {
-      const double x = cos(RIM_STEP * i), y = sin(RIM_STEP * i);
-      put(to.vertices + 4 * (rim + i), radius * x, radius * y, z, round);
-      put(to.vertex_cones + 4 * (rim + i), x, y, side, RIM_VERTEX);
-      if (i + 1 < RIM) {
-        put_arc(&to, edge++, rim, i, i + 1, z, round);
-      }
-      if (i == 0) {
-        put_arc(&to, edge++, rim, 0, RIM - 1, z, round);
-      }
-    }
+  TRY(make_room(2, 1, memory, out, &to));
+  TRY(arena_allocate(memory, &room, 2, sizeof(abut_feature_circle)));
+  abut_feature_circle *rims = room;
+  for (int i = 0; i < 2; ++i) {
+    const double side = i ? 1.0 : -1.0;
+    put(to.vertices + 4 * i, 0.0, 0.0, side * size[1], 0.0);
+    put(to.vertex_cones + 4 * i, 0.0, 0.0, side, 0.0);
+    rims[i] = (abut_feature_circle){.centre = {0.0, 0.0, side * (size[1] - round)}, .axis = {0.0, 0.0, 1.0},
+                                    .size = size[0] - round, .radius = round};
   }
+  to.edges[0] = (abut_feature_edge){.from = 0, .to = 1, .radius = size[0]};
+  put(to.edge_cones, 0.0, 0.0, 1.0, 180.0);
+  out->feature_circles = rims;
+  out->feature_circle_count = 2;
   return ABUT_SUCCESS;
 }
 

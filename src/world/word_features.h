@@ -14,11 +14,11 @@
  * sphere     1 vertex of the sphere's radius, whose cone is every normal
  * capsule    2 vertices, the one below first, and the edge between them, of the capsule's radius
  * box        8 corners, of which number b has + in axis k where bit k of b is set, and 12 edges, of radius `round`
- * cylinder   8 vertices on each rim, those below first, and 16 arcs of 45 degrees, of radius `round`
+ * cylinder   2 rims, circles of radius `round`, the one below first; the middles of both ends and the axis between them,
+ *            of the cylinder's radius
  * plane      none
  *
- * Edges have from < to and are in lexicographic order. Cones are those of the sharp body. An arc's cone holds the
- * normals of all of the arc, so that it is wider than the 45 degrees of a point of the rim.
+ * Edges have from < to and are in lexicographic order. Cones are those of the sharp body.
  *
  * Leaves an ellipsoid, a height field and a file as they are: their features are those of their meshes. What *out
  * points to is of `memory`. Fails with ABUT_ERROR_BODY if `round` is out of range, or is given for another word. */

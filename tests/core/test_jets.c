@@ -19,6 +19,11 @@
 #include "geometry/coefficients.h"
 #include "geometry/layout.h"
 #include "geometry/plain.h"
+#define NUM_DUAL 0
+#include "num/num_on.h"
+#include "geometry/core_slopes.inl"
+#include "num/num_off.h"
+#undef NUM_DUAL
 #include "num/dual.h"
 
 #include "geometry/dual.h"
@@ -564,6 +569,80 @@ static void dual_jet_at(const body *b, const double x[3], dual out[ENTRIES])
   memcpy(out + JACOBIAN, j.jacobian, sizeof j.jacobian);
 }
 
+/* ---- derivatives by a core's numbers ---- */
+
+/* A core's distance and gradient at a place of its own frame, as kernels have them. */
+static core_jet_r core_of(abut_core c, const double x[3])
+{
+  const abut_body_def def = {.cores = &c, .core_count = 1};
+  int *head;
+  size_t count;
+  reals shape;
+  c.operation = ABUT_ADD;
+  REQUIRE_OK(pack_primitives(&def, sizeof(real), &head, &count, &shape));
+  const core_jet_r j = core_jet_at_r((const real *)shape.data + head[HEAD_ENTRY(0, FAMILY_COUNT - 1) + ENTRY_BASE],
+                                     (vec3_r){x[0], x[1], x[2]}, 1);
+  free(head);
+  free(shape.data);
+  return j;
+}
+
+/* Moves number i of a core: its half lengths, then its radius. */
+static abut_core moved_core(const abut_core *c, int i, double by)
+{
+  abut_core moved = *c;
+  *(i < 3 ? &moved.half[i] : &moved.radius) += by;
+  return moved;
+}
+
+/* By a half length and the radius: what phi changes by, and what its derivative along a direction does. */
+static void test_core_numbers(void)
+{
+  uint64_t seed = 65;
+  const double h = 1e-6;
+  double most[2] = {0.0, 0.0};
+  for (int i = 0; i < 4000; ++i) {
+    abut_core c = cores[i % 2 ? 1 : i % 4];
+    const int numbers = c.kind == ABUT_CORE_BOX ? 3 : 2;
+    double x[3], v[3];
+    int *head;
+    size_t count;
+    reals shape;
+    memset(c.position, 0, sizeof c.position);
+    c.quaternion[0] = 1.0;
+    c.quaternion[1] = c.quaternion[2] = c.quaternion[3] = 0.0;
+    c.operation = ABUT_ADD;
+    for (int k = 0; k < 3; ++k) {
+      x[k] = i % 5 == 0 && (i / 5) & (1 << k) ? 0.0 : 0.4 * random_normal(&seed);
+      v[k] = random_normal(&seed);
+    }
+    const abut_body_def def = {.cores = &c, .core_count = 1};
+    REQUIRE_OK(pack_primitives(&def, sizeof(real), &head, &count, &shape));
+    core_slopes_r by, along;
+    core_slopes_of_r((const real *)shape.data + head[HEAD_ENTRY(0, FAMILY_COUNT - 1) + ENTRY_BASE],
+                     (vec3_r){x[0], x[1], x[2]}, (vec3_r){v[0], v[1], v[2]}, &by, &along);
+    free(head);
+    free(shape.data);
+    const double got[2][4] = {{by.ends.x, by.ends.y, by.ends.z, by.radius},
+                              {along.ends.x, along.ends.y, along.ends.z, along.radius}};
+    for (int k = 0; k < 4; ++k) {
+      if ((k >= numbers && k < 3) || (k < 3 && !(c.half[k] > 0.0))) {
+        continue;
+      }
+      const core_jet_r high = core_of(moved_core(&c, k, h), x), low = core_of(moved_core(&c, k, -h), x);
+      const double slope[2] = {(high.phi - low.phi) / (2.0 * h),
+                               ((high.g.x - low.g.x) * v[0] + (high.g.y - low.g.y) * v[1] +
+                                (high.g.z - low.g.z) * v[2]) / (2.0 * h)};
+      for (int which = 0; which < 2; ++which) {
+        const double off = fabs(got[which][k] - slope[which]);
+        most[which] = fmax(most[which], off);
+      }
+    }
+  }
+  printf("a core's numbers: distances off by %.1e, derivatives along a direction by %.1e\n", most[0], most[1]);
+  check(most[0] < 1e-7 && most[1] < 1e-4, "derivatives by a core's numbers are off by %g and %g", most[0], most[1]);
+}
+
 static void differentiate(const body *b, const double x[3], double step, tally *t)
 {
   dual jet[ENTRIES];
@@ -674,6 +753,7 @@ int main(void)
   test_height_seams();
 #if REAL_DOUBLE
   test_second_derivatives();
+  test_core_numbers();
 #endif
   return check_finish();
 }

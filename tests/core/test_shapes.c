@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES = 11, POSE = 6 };
+enum { NAMES = 15, POSE = 6, CORES = 2 };
 enum { VERTICES, AXES, EXPONENTS, POSITION, ROTATION, PLANE_NORMALS, PLANE_POINTS, CLOUD_POINTS,
-       CLOUD_NORMALS, CLOUD_WIDTHS, COEFFICIENTS };
+       CLOUD_NORMALS, CLOUD_WIDTHS, COEFFICIENTS, CORE_HALVES, CORE_RADII, CORE_POSITIONS, CORE_ROTATIONS };
 
 /* The arrays of one body, for `rows` poses. */
 typedef struct arrays {
@@ -23,19 +23,20 @@ typedef struct arrays {
 
 static void arrays_make(abut_body body, size_t rows, arrays *a)
 {
-  static const size_t each[NAMES] = {3, 3, 2, 3, 3, 3, 3, 3, 3, 1, 1};
+  static const size_t each[NAMES] = {3, 3, 2, 3, 3, 3, 3, 3, 3, 1, 1, 3, 1, 3, 3};
   abut_shape_sizes s;
   REQUIRE_OK(abut_get_shape_sizes(body, &s));
   const size_t counts[NAMES] = {s.vertices, s.superquadrics, s.superquadrics, s.superquadrics,
                                 s.superquadrics, s.planes, s.planes, s.points, s.points, s.points,
-                                s.coefficients};
+                                s.coefficients, s.cores, s.cores, s.cores, s.cores};
   a->rows = rows;
   for (int i = 0; i < NAMES; ++i) {
     a->counts[i] = counts[i] * each[i];
     a->of[i] = malloc((rows * a->counts[i] + 1) * sizeof(double));
   }
   a->to = (abut_shape_gradients){a->of[0], a->of[1], a->of[2], a->of[3], a->of[4], a->of[5],
-                                 a->of[6], a->of[7], a->of[8], a->of[9], a->of[10]};
+                                 a->of[6], a->of[7], a->of[8], a->of[9], a->of[10], a->of[11],
+                                 a->of[12], a->of[13], a->of[14]};
 }
 
 static void arrays_free(arrays *a)
@@ -146,12 +147,13 @@ static void add_wrench(const double *points, const double *directions, const dou
   }
 }
 
-/* Of a box and a polyhedron in a rotated primitive's place: numbers whose motion is known. */
+/* Of primitives of all families but grids: numbers whose motion is known. */
 typedef struct solid {
   double vertices[24], planes[36], points[42];
   abut_superquadric superquadric;
   abut_polyhedron polyhedron;
   abut_pointcloud cloud;
+  abut_core cores[CORES];
   abut_body_def def;
 } solid;
 
@@ -188,6 +190,11 @@ static void solid_make(solid *s, uint64_t *seed, bool hole)
   }
   s->polyhedron = (abut_polyhedron){s->planes, 6, hole ? ABUT_SUBTRACT : ABUT_ADD};
   s->cloud = (abut_pointcloud){s->points, 6, ABUT_ADD};
+  s->cores[0] = (abut_core){ABUT_CORE_BOX, {0.3, 0.25, 0.35}, 0.12, {-0.05, 0.04, 0.02}, {0.8, -0.3, 0.2, 0.4}, ABUT_ADD};
+  s->cores[1] = (abut_core){ABUT_CORE_DISC, {0.2, 0.3}, 0.15, {0.2, 0.1, -0.2}, {0.7, 0.5, 0.1, -0.4},
+                            hole ? ABUT_SUBTRACT : ABUT_ADD};
+  s->def.cores = s->cores;
+  s->def.core_count = CORES;
   s->def.superquadrics = &s->superquadric;
   s->def.superquadric_count = 1;
   s->def.polyhedra = &s->polyhedron;
@@ -227,6 +234,13 @@ static void wrench_of(const solid *s, const arrays *a, double wrench[6])
   rotate(s->superquadric.quaternion, a->of[ROTATION], turned);
   for (int k = 0; k < 3; ++k) {
     wrench[3 + k] += turned[k];
+  }
+  for (size_t i = 0; i < CORES; ++i) {
+    add_wrench(s->cores[i].position, NULL, a->of[CORE_POSITIONS] + 3 * i, 1, wrench);
+    rotate(s->cores[i].quaternion, a->of[CORE_ROTATIONS] + 3 * i, turned);
+    for (int k = 0; k < 3; ++k) {
+      wrench[3 + k] += turned[k];
+    }
   }
 }
 
@@ -275,7 +289,8 @@ static void test_motions(abut_context context, abut_precision precision)
 static abut_shape_tangents tangents_of(const arrays *a)
 {
   return (abut_shape_tangents){a->of[0], a->of[1], a->of[2], a->of[3], a->of[4], a->of[5],
-                               a->of[6], a->of[7], a->of[8], a->of[9], a->of[10]};
+                               a->of[6], a->of[7], a->of[8], a->of[9], a->of[10], a->of[11],
+                               a->of[12], a->of[13], a->of[14]};
 }
 
 /* The outputs' tangents: p, d, n, activity. */
@@ -318,6 +333,7 @@ static double pushed(const question *q, const outcome *o, size_t first, size_t p
  * body 1 moved along it. */
 typedef struct direction {
   double vertices[24], axes[3], exponents[2], position[3], rotation[3], planes[36], points[42];
+  double halves[3 * CORES], radii[CORES], places[3 * CORES], turns[3 * CORES];
   double coefficients[SAMPLE_NODES], corrections[SAMPLE_BLOCKS * SAMPLE_BLOCK];
 } direction;
 
@@ -325,6 +341,18 @@ static void shift(double *to, const double *from, const double *by, size_t count
 {
   for (size_t i = 0; i < count; ++i) {
     to[i] = from[i] + step * by[i];
+  }
+}
+
+/* Turns a quaternion by a step of a twist in its own axes, to first order. */
+static void turn(const double q[4], const double twist[3], double step, double out[4])
+{
+  const double w[3] = {0.5 * step * twist[0], 0.5 * step * twist[1], 0.5 * step * twist[2]};
+  double across[3];
+  cross(q + 1, w, across);
+  out[0] = q[0] - (q[1] * w[0] + q[2] * w[1] + q[3] * w[2]);
+  for (int k = 0; k < 3; ++k) {
+    out[1 + k] = q[1 + k] + q[0] * w[k] + across[k];
   }
 }
 
@@ -337,14 +365,16 @@ static void moved_solid(const solid *s, const direction *d, double step, solid *
   shift(out->superquadric.position, s->superquadric.position, d->position, 3, step);
   shift(out->planes, s->planes, d->planes, 36, step);
   shift(out->points, s->points, d->points, 42, step);
-  const double *q = s->superquadric.quaternion;
-  const double w[3] = {0.5 * step * d->rotation[0], 0.5 * step * d->rotation[1], 0.5 * step * d->rotation[2]};
-  double across[3];
-  cross(q + 1, w, across);
-  out->superquadric.quaternion[0] = q[0] - (q[1] * w[0] + q[2] * w[1] + q[3] * w[2]);
-  for (int k = 0; k < 3; ++k) {
-    out->superquadric.quaternion[1 + k] = q[1 + k] + q[0] * w[k] + across[k];
+  turn(s->superquadric.quaternion, d->rotation, step, out->superquadric.quaternion);
+  for (size_t i = 0; i < CORES; ++i) {
+    const abut_core *from = &s->cores[i];
+    abut_core *to = &out->cores[i];
+    shift(to->half, from->half, d->halves + 3 * i, from->kind == ABUT_CORE_BOX ? 3 : 2, step);
+    shift(&to->radius, &from->radius, d->radii + i, 1, step);
+    shift(to->position, from->position, d->places + 3 * i, 3, step);
+    turn(from->quaternion, d->turns + 3 * i, step, to->quaternion);
   }
+  out->def.cores = out->cores;
   out->def.vertices = out->vertices;
   out->def.superquadrics = &out->superquadric;
   out->polyhedron.planes = out->planes;
@@ -393,9 +423,10 @@ static double product(const double *a, const double *b, size_t count)
 /* Draws a direction; normals turn, for definitions are read with normals of length 1. */
 static void draw(const solid *s, uint64_t *seed, direction *d)
 {
-  double *const all[] = {d->vertices, d->axes, d->exponents, d->position, d->rotation, d->planes, d->points};
-  static const size_t counts[] = {24, 3, 2, 3, 3, 36, 42};
-  for (int i = 0; i < 7; ++i) {
+  double *const all[] = {d->vertices, d->axes, d->exponents, d->position, d->rotation, d->planes, d->points,
+                         d->halves, d->radii, d->places, d->turns};
+  static const size_t counts[] = {24, 3, 2, 3, 3, 36, 42, 3 * CORES, CORES, 3 * CORES, 3 * CORES};
+  for (int i = 0; i < 11; ++i) {
     for (size_t k = 0; k < counts[i]; ++k) {
       all[i][k] = (i == 2 ? 1.0 : 0.3) * random_normal(seed);
     }
@@ -416,7 +447,9 @@ static double along(const arrays *a, const direction *d)
 {
   double sum = product(a->of[VERTICES], d->vertices, 24) + product(a->of[AXES], d->axes, 3) +
                product(a->of[EXPONENTS], d->exponents, 2) + product(a->of[POSITION], d->position, 3) +
-               product(a->of[ROTATION], d->rotation, 3);
+               product(a->of[ROTATION], d->rotation, 3) + product(a->of[CORE_HALVES], d->halves, 3 * CORES) +
+               product(a->of[CORE_RADII], d->radii, CORES) + product(a->of[CORE_POSITIONS], d->places, 3 * CORES) +
+               product(a->of[CORE_ROTATIONS], d->turns, 3 * CORES);
   for (size_t i = 0; i < 6; ++i) {
     sum += product(a->of[PLANE_NORMALS] + 3 * i, d->planes + 6 * i, 3);
     sum += product(a->of[PLANE_POINTS] + 3 * i, d->planes + 6 * i + 3, 3);
@@ -435,6 +468,10 @@ static void write_direction(arrays *a, const direction *d, size_t corrections)
   memcpy(a->of[EXPONENTS], d->exponents, sizeof d->exponents);
   memcpy(a->of[POSITION], d->position, sizeof d->position);
   memcpy(a->of[ROTATION], d->rotation, sizeof d->rotation);
+  memcpy(a->of[CORE_HALVES], d->halves, sizeof d->halves);
+  memcpy(a->of[CORE_RADII], d->radii, sizeof d->radii);
+  memcpy(a->of[CORE_POSITIONS], d->places, sizeof d->places);
+  memcpy(a->of[CORE_ROTATIONS], d->turns, sizeof d->turns);
   for (size_t i = 0; i < 18; ++i) {
     const size_t one = i / 3, k = i % 3;
     a->of[PLANE_NORMALS][i] = d->planes[6 * one + k];
@@ -464,7 +501,7 @@ static void move_grid(const grid_sample *from, const direction *d, double step, 
 
 static void test_differences(abut_context context)
 {
-  const double step = 1e-5;
+  const double step = 1e-6;
   uint64_t seed = 11;
   for (int way = 0; way < 4; ++way) {
     question q = {.precision = ABUT_FLOAT64};
@@ -762,8 +799,13 @@ static void test_carried(abut_context context, abut_precision precision)
     carry(twist, m->points, 6, 7, true, along.of[CLOUD_POINTS]);
     carry(twist, m->points + 3, 6, 7, false, along.of[CLOUD_NORMALS]);
     rotate(back, twist + 3, along.of[ROTATION]);
+    for (size_t i = 0; i < CORES; ++i) {
+      const double *w = m->cores[i].quaternion, inverse[4] = {w[0], -w[1], -w[2], -w[3]};
+      carry(twist, m->cores[i].position, 1, 3, true, along.of[CORE_POSITIONS] + 3 * i);
+      rotate(inverse, twist + 3, along.of[CORE_ROTATIONS] + 3 * i);
+    }
     abut_shape_tangents t = tangents_of(&along);
-    t.axes = t.exponents = t.cloud_widths = NULL;
+    t.axes = t.exponents = t.cloud_widths = t.core_half = t.core_radius = NULL;
     void *by = to_reals(tangent, 6, precision);
     outcome o[2];
     outcome_make(&q, &o[0]);

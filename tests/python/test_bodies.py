@@ -74,7 +74,7 @@ def test_round_trip(context, name):
         g = abut.shape_vjp(pair, None, np.zeros((1, 6)), d=np.ones((1, pair.C)))[0]
         for field, value in g._asdict().items():  # the names and shapes of gradients
             mine = getattr(numbers, field)
-            if field == "rotation":
+            if field in ("rotation", "core_rotation"):
                 assert mine.shape == (len(value), 4)
             elif isinstance(value, tuple):
                 assert [x.shape for x in mine] == [x.shape for x in value], field
@@ -272,3 +272,17 @@ def test_cores_out_of_range(context):
         context.body(np.zeros((1, 3)), [], core_half=(1, 1, 1), core_radius=0.0)
     with pytest.raises(abut.Error, match="core 0: length 1 of its disc is 0"):
         context.body(np.zeros((1, 3)), [], core_half=(1, 0, 1), core_radius=0.1, core_kind="disc")
+
+
+def test_derivatives_by_cores(context):
+    """Of a point above a ball: its distance falls as the radius grows and as the ball comes nearer."""
+    ball = context.body(np.zeros((1, 3)), [], core_half=(0, 0, 0), core_radius=0.5, core_rotation=(0.8, 0.6, 0, 0))
+    point = context.body([[0, 0, 0]], [], core_half=(0, 0, 0), core_radius=0.01)
+    pair = abut.Pair(point, ball)
+    s = np.array([[0, 0, 0.9, 0, 0, 0]], pair.dtype)
+    p, _ = (g for g in abut.shape_gradient(pair, s, None, "distance"))
+    _, g = abut.shape_gradient(pair, s, None, "distance")
+    assert np.allclose(g.core_radius, [-1], atol=2e-4) and np.allclose(g.core_position, [[0, 0, -1]], atol=1e-4)
+    assert np.abs(g.core_rotation).max() < 1e-4 and np.allclose(p.vertices, [[0, 0, 1]], atol=1e-4)
+    along = abut.shape_jvp(pair, s, None, None, {"core_radius": [1.0]}, want=("d",))
+    assert np.isclose(along.d[0, 0], -1, atol=2e-4)

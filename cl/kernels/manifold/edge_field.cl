@@ -68,6 +68,7 @@ static FN(rail) load_rail(const edge_block *b, GLOBAL const pair_elements *e,
   const ilane straight = r.angle == lane_lit(R(0.0));
   r.length = lane_select(straight, lane_sqrt(length * length + c->distance), length);
   r.radius = edge_plane(b, EDGE_RADIUS);
+  r.quarter = e->arcs > 1 ? edge_plane(b, EDGE_QUARTER) : lane_lit(R(0.0));
   r.cone = no_cone();
   if (c->cones > R(0.0)) {
     r.cone.axis = turn(frame, edge_plane3(b, EDGE_CONE));
@@ -93,6 +94,7 @@ static rail_r rail_values(const FN(rail) *r)
   v.angle = r->angle;
   v.length = r->length;
   v.radius = r->radius;
+  v.quarter = r->quarter;
   v.arcs = r->arcs;
   v.cone.axis = vec_values(r->cone.axis);
   v.cone.angle = r->cone.angle;
@@ -109,7 +111,7 @@ static vec in_range(vec x)
 // Returns a place with its tangents, by the implicit function theorem: the edge moves, and the
 // slope of the field along it stays what the pull makes of it.
 static num place_along(GLOBAL const int *head, GLOBAL const real *shape,
-                       GLOBAL const coefficients *c, const FN(rail) *rail, lane s)
+                       GLOBAL const coefficients *c, const FN(rail) *rail, int end, lane s)
 {
 #if TANGENTS
   const FN(rail_point) at = FN(rail_at)(rail, n_of(s));
@@ -120,7 +122,7 @@ static num place_along(GLOBAL const int *head, GLOBAL const real *shape,
              &jet);
   const vec3_r bent = symmetric_times_r(&jet.curve, plain.slope);
   const lane over = lane_lit(R(-1.0)) / edge_curvature_r(&plain, &jet, bent, rail->length, c);
-  const lane rate = lane_select(edge_fixed(s), lane_lit(R(0.0)), over);
+  const lane rate = lane_select(edge_fixed(s, rail->quarter, rail->arcs, end), lane_lit(R(0.0)), over);
   num r = n_of(s);
   TANGENT_DO(i, {
     const vec3_r moved = make_r(n_get_part(at.x.x, i), n_get_part(at.x.y, i),
@@ -135,6 +137,7 @@ static num place_along(GLOBAL const int *head, GLOBAL const real *shape,
   (void)shape;
   (void)c;
   (void)rail;
+  (void)end;
   return s;
 #endif
 }
@@ -203,9 +206,9 @@ static edge_slots edge_slots_at(GLOBAL const int *head, GLOBAL const real *shape
   num own[2];
   own[0] = own[1] = n_lit(R(0.0));
   for (int end = 0; end < 2; ++end) {
-    own[end] = place_along(head, shape, c, rail, found[end]);
+    own[end] = place_along(head, shape, c, rail, end, found[end]);
   }
-  const FN(edge_shift) shift = FN(edge_shifted)(own, rail->length, c);
+  const FN(edge_shift) shift = FN(edge_shifted)(own, rail, c);
   for (int end = 0; end < 2; ++end) {
     const num s = end ? n_sub(own[1], shift.by) : n_add(own[0], shift.by);
     const vec x = in_range(FN(rail_at)(rail, s).x);
@@ -213,7 +216,7 @@ static edge_slots edge_slots_at(GLOBAL const int *head, GLOBAL const real *shape
     const vec far = FN(rail_at)(rail, n_lit((real)end)).x;
     const num phi_end = end_value(head, shape, c, in_range(far), at_ends[end]);
     const FN(edge_weight) w =
-      FN(edge_weighed)(end, s, phi_end, at.phi, shift.meet, rail->length, c);
+      FN(edge_weighed)(end, s, phi_end, at.phi, shift.meet, rail, c);
     num over;
     const num steep = FN(edge_steep)(at.gradient, c, &over);
     r.x[end] = x;
@@ -348,7 +351,7 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   *held = own->normal;
   const FN(rail_point) at = FN(rail_at)(rail, s);
   const FN(edge_weight) w =
-    FN(edge_weighed)(end, s, far->phi, own->phi, meet, rail->length, c);
+    FN(edge_weighed)(end, s, far->phi, own->phi, meet, rail, c);
   num over, sigmoid_slope;
   const num steep = FN(edge_steep)(own->gradient, c, &over);
   const num d = n_sub(n_mul(own->phi, steep), n_of(rail->radius));
@@ -394,18 +397,20 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   push_at(moved, at.x, x_bar);
   push_at(moved, FN(rail_at)(rail, n_lit((real)end)).x, FN(scale3)(far->gradient, won_bar));
   r.s = n_add(FN(dot3)(x_bar, at.slope), end ? n_neg(tau_bar) : tau_bar);
+  r.s = n_mad(own_bar, w.turned, r.s);
   return r;
 }
 
 // Takes the cotangent of a place back to what moves its edge, by the implicit function theorem.
-static void place_adjoint(lane found, num s, num s_bar, const FN(jet) *jet, const FN(rail) *rail,
+static void place_adjoint(int end, lane found, num s, num s_bar, const FN(jet) *jet, const FN(rail) *rail,
                           GLOBAL const coefficients *c, wrench *moved)
 {
   const FN(rail_point) at = FN(rail_at)(rail, s);
   const vec bent = FN(symmetric_times)(&jet->curve, at.slope);
   const num curve = FN(edge_curvature)(&at, jet, bent, rail->length, c);
   const num share =
-    n_select(edge_fixed(found), n_lit(R(0.0)), n_neg(n_div(s_bar, curve)));
+    n_select(edge_fixed(found, rail->quarter, rail->arcs, end), n_lit(R(0.0)),
+             n_neg(n_div(s_bar, curve)));
   const num bar = bounded(share, COTANGENT_LIMIT);
   push_at(moved, at.x, bounded3(FN(scale3)(bent, bar), COTANGENT_LIMIT));
   twist_direction(moved, at.slope, FN(scale3)(jet->gradient, bar));
@@ -424,9 +429,9 @@ static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shap
   num own[2], s[2], s_bar[2];
   own[0] = own[1] = n_lit(R(0.0));
   for (int end = 0; end < 2; ++end) {
-    own[end] = place_along(head, shape, c, rail, found[end]);
+    own[end] = place_along(head, shape, c, rail, end, found[end]);
   }
-  const FN(edge_shift) shift = FN(edge_shifted)(own, rail->length, c);
+  const FN(edge_shift) shift = FN(edge_shifted)(own, rail, c);
   s[0] = n_add(own[0], shift.by);
   s[1] = n_sub(own[1], shift.by);
   // The fields at the contacts, at the places before they are moved, and at the edge's ends, by
@@ -456,7 +461,12 @@ static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shap
     x[end] = FN(rail_at)(rail, s[end]).x;
   }
   // by = meet gap / 2 + (1 - meet) inset / L, meet = exp(-near), near = (gap L / part)^2
-  const num by_bar = n_sub(s_bar[0], s_bar[1]);
+  num by_bar = n_sub(s_bar[0], s_bar[1]);
+  if (rail->arcs > 1) {
+    const ilane of_circle = rail->quarter > lane_lit(R(0.5));
+    by_bar = n_select(of_circle, n_lit(R(0.0)), by_bar);
+    meet_bar = n_select(of_circle, n_lit(R(0.0)), meet_bar);
+  }
   const num halved = n_scale(shift.gap, R(0.5));
   const num away = n_sub(halved, n_of(lane_lit(c->inset) / rail->length));
   meet_bar = n_mad(by_bar, away, meet_bar);
@@ -467,7 +477,7 @@ static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shap
   s_bar[0] = n_sub(s_bar[0], gap_bar);
   s_bar[1] = n_add(s_bar[1], gap_bar);
   for (int end = 0; end < 2; ++end) {
-    place_adjoint(found[end], own[end], s_bar[end], &at[2 + end], rail, c, &moved);
+    place_adjoint(end, found[end], own[end], s_bar[end], &at[2 + end], rail, c, &moved);
   }
   return moved;
 }

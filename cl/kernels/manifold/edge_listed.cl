@@ -12,10 +12,13 @@ static int edges_within(const edge_block *b, GLOBAL const pair_elements *e,
 {
   const FN(rail) rail = load_rail(b, e, c, frame);
   const rail_r still = rail_values(&rail);
-  const lane radius = rail.length * (R(0.5) / (real)EDGE_PARTS);
+  const ilane of_circle = rail.quarter > lane_lit(R(0.5)); // whose places reach out by half of it
+  const lane reaches = lane_select(of_circle, lane_lit(R(1.5)), lane_lit(R(1.0)));
+  const lane from = lane_select(of_circle, lane_lit(R(-0.5)), lane_lit(R(0.0)));
+  const lane radius = rail.length * reaches * (R(0.5) / (real)EDGE_PARTS);
   lane least = lane_lit(REAL_BIG);
   for (int i = 0; i < EDGE_PARTS; ++i) {
-    const lane s = lane_lit(((real)i + R(0.5)) / (real)EDGE_PARTS);
+    const lane s = from + reaches * (((real)i + R(0.5)) / (real)EDGE_PARTS);
     const vec3_r x = limit3_r(rail_at_r(&still, s).x, R(2.0) * SEPARATION_LIMIT);
     least = lane_min(least, body_bound_r(head, shape, c, x, radius));
   }

@@ -5,7 +5,8 @@
 // the place of its rotation's first three numbers, changes of position, of axes in the place of 1 / axes,
 // and of exponents; a plane has those of normal and of normal . point; a cloud's point those of place and
 // normal, and of its width's logarithm in the place of 1 / width^2. A grid's record and links are copied,
-// and its coefficients are the changes. On duals of one tangent.
+// and its coefficients are the changes. A core has its twist and its shift as a superquadric, changes of half
+// lengths, and that of its radius in the place of w. On duals of one tangent.
 
 // Returns x where it is a number, within what sums can take; a derivative that has overflowed against
 // itself counts as 0.
@@ -153,6 +154,35 @@ static void grid_change(GLOBAL const real *s, GLOBAL const real *m, int levels, 
   }
 }
 
+// Returns what the changes m of half lengths and radius give, and dy, that of the place in the core's frame.
+static lane change_of_core(GLOBAL const real *m, const core_slopes_r *by, vec3_r dy)
+{
+  GLOBAL const real *lengths = m + CORE_HALF;
+  const lane straight = by->ends.x * lengths[0] + by->ends.y * lengths[1] + by->ends.z * lengths[2];
+  return straight + by->radius * m[CORE_WIDTH] + dot3_r(by->place, dy);
+}
+
+static void core_change(GLOBAL const real *s, GLOBAL const real *m, vec3_r x, const surface_r *at, FN(surface) *p)
+{
+  GLOBAL const real *move = m + CORE_POSITION;
+  const lane one = lane_lit(R(1.0)), none = lane_lit(R(0.0));
+  const vec3_r y = core_place_r(s, x);
+  const vec3_r twist = make_r(lane_lit(m[0]), lane_lit(m[1]), lane_lit(m[2]));
+  const vec3_r shift = rotate_back_r(s, make_r(lane_lit(move[0]), lane_lit(move[1]), lane_lit(move[2])));
+  const vec3_r dy = sub3_r(cross3_r(y, twist), shift);
+  core_slopes_r by;
+  lane slope[3];
+  for (int k = 0; k < 3; ++k) {
+    const vec3_r axis = make_r(k == 0 ? one : none, k == 1 ? one : none, k == 2 ? one : none);
+    core_slopes_r along;
+    core_slopes_of_r(s, y, axis, &by, &along);
+    slope[k] = change_of_core(m, &along, dy);
+  }
+  const vec3_r turned = cross3_r(twist, by.place); // dy turns with the place
+  p->phi = changing(at->phi, change_of_core(m, &by, dy));
+  p->g = changing3(at->g, rotate_r(s, add3_r(make_r(slope[0], slope[1], slope[2]), turned)));
+}
+
 // ---- unions: those of an operation that lie below `most` at any place have a share ----
 
 static void superquadrics_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
@@ -211,7 +241,7 @@ static void grids_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBA
   }
 }
 
-// Height fields and cores do not vary.
+// Height fields do not vary.
 static void height_fields_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
                                 GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most)
 {
@@ -223,9 +253,16 @@ static void height_fields_along(FN(blend) *b, int count, GLOBAL const int *range
 static void cores_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
                         GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most)
 {
-  (void)m;
-  (void)most;
-  FN(cores_add)(b, count, ranges, numbers, c, staying3(x), JET_NORMAL, REAL_BIG);
+  (void)ranges;
+  for (int i = 0; i < count; ++i, numbers += CORE_STRIDE, m += CORE_STRIDE) {
+    surface_r at;
+    FN(surface) p;
+    core_r(numbers, c, x, JET_NORMAL, &at);
+    if (lane_any(at.phi < most)) {
+      core_change(numbers, m, x, &at, &p);
+      FN(blend_add)(b, c, &p, JET_NORMAL);
+    }
+  }
 }
 
 static FN(blend) blend_along(GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const real *moves,

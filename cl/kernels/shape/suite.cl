@@ -7,6 +7,7 @@
 #if TANGENTS == 1
 #define NUM_DUAL 0
 #include "num/num_on.h"
+#include "geometry/core_slopes.inl"
 #include "geometry/superquadric_slopes.inl"
 #include "num/num_off.h"
 #undef NUM_DUAL
@@ -27,6 +28,7 @@
 #include "num/num_on.h"
 #include "kernels/access.h"
 #include "kernels/manifold/pair.h"
+#include "geometry/core_slopes.inl"
 #include "geometry/superquadric_slopes.inl"
 #include "kernels/shape/vertices.cl"
 #include "kernels/shape/fields.cl"
@@ -34,6 +36,7 @@
 #include "kernels/shape/polyhedra.cl"
 #include "kernels/shape/pointclouds.cl"
 #include "kernels/shape/grids.cl"
+#include "kernels/shape/cores.cl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 #endif
