@@ -157,7 +157,7 @@ static void edge_sampled(edge_least *l, const edge_sample *e, int end, ilane fir
   edge_pick(&l->low, first, e);
   edge_pick(&l->at, less, e);
   edge_pick(&l->last, first | valid, e);
-  l->behind = less | (!valid & l->behind);
+  l->behind = less | ((!valid) & l->behind);
 }
 
 // Begins the search beside the least sample, on the side to which the field falls. Slopes decide

@@ -163,7 +163,7 @@ static void compare_pair(const abut_body bodies[2], const char *name)
   }
 }
 
-/* Edges in fields, all of them or, of which lists cannot leave any out, some; of features with radii and arcs, too. */
+/* Edges in fields, all of them or, of which lists cannot leave any out, some; of features with radii and arcs, and with cones, too. */
 static void compare_fields(const abut_body bodies[2], const char *name)
 {
   static double pose1[7 * POSES], pose2[7 * POSES];
@@ -174,8 +174,8 @@ static void compare_fields(const abut_body bodies[2], const char *name)
   CHECK_OK(abut_get_body_info(bodies[1], &info[1]));
   CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s));
   make_poses(fmax(info[0].diagonal, info[1].diagonal), pose1, pose2);
-  for (int i = 0; i < 4; ++i) {
-    static const double thresholds[] = {1e-3, 0.1, 1e-5, 0.6};
+  for (int i = 0; i < 6; ++i) {
+    static const double thresholds[] = {1e-3, 0.1, 1e-5, 0.6, 1e-3, 0.1};
     abut_pair pair;
     s.edge_contacts = ABUT_EDGES_FIELD;
     s.select = ABUT_SELECT_GATE;
@@ -183,6 +183,9 @@ static void compare_fields(const abut_body bodies[2], const char *name)
     s.samples = i == 1 ? 4 : 1;
     s.floor = i & 1 ? 1e-2 : 0.0;
     s.two_sided = i != 3;
+    s.cone_inner = 15.0;
+    s.cone_outer = i > 3 ? 35.0 : 0.0;
+    s.cone_hold = 2.0;
     snprintf(what, sizeof what, "%s in fields, way %d", name, i);
     if (CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
       compare_lists(pair, thresholds[i], pose1, pose2, what);

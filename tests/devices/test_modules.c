@@ -398,7 +398,8 @@ static void launch_chain(const chain *c, program_id numbers)
   CHECK_OK(LAUNCH_IN(d, numbers, KERNEL_VERTEX_CONTACTS, blocks, POSES,
                      ARG_BUFFER(b->sorted_planes), ARG_BUFFER(b->order),
                      ARG_BUFFER(s[FIELD].memory), ARG_INT(4 * c->slots), ARG_BUFFER(NULL),
-                     ARG_BUFFER(s[FRAMES].memory), ARG_BUFFER(c->head), ARG_INT(0),
+                     ARG_BUFFER(NULL), ARG_BUFFER(NULL), ARG_BUFFER(s[FRAMES].memory),
+                     ARG_BUFFER(c->head), ARG_INT(0),
                      ARG_INT(WANT_P | WANT_D | WANT_N), ARG_BUFFER(s[P].memory),
                      ARG_BUFFER(s[D].memory), ARG_BUFFER(s[N].memory), ARG_BUFFER(NULL),
                      ARG_BUFFER(NULL)));
