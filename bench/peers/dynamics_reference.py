@@ -89,6 +89,11 @@ def stiffnesses(imp, act, A):
     return e / jnp.maximum((1 - e) * A, MINIMUM)
 
 
+def contact_stiffnesses(imp, act, A):
+    """D of a contact, linear in its activity."""
+    return act * stiffnesses(imp, 1., A)
+
+
 def rows(sc, q, v, con, par):
     """All soft constraints at (q, v): three blocks of rows, elliptic contacts (C,3), unilateral rows, Huber rows (section 8)."""
     h, o = sc.options["timestep"], sc.options
@@ -117,7 +122,7 @@ def rows(sc, q, v, con, par):
         ref = jnp.stack([-B * vel[:, 0] - K * imp * r, -B * vel[:, 1], -B * vel[:, 2]], 1)
         flat, cone = get("condim") == 1, o["cone"] == "elliptic"
         act = con["activity"]
-        D1 = stiffnesses(imp, act, A)
+        D1 = contact_stiffnesses(imp, act, A)
         if cone:
             ell = dict(J=J, ref=ref, D=jnp.where(flat, 0., D1), fr=fr, mu=fr / np.sqrt(max(o["impratio"], MINIMUM)))
         else:
@@ -128,7 +133,7 @@ def rows(sc, q, v, con, par):
                     Jk = J[:, 0] + s * fr[:, None] * J[:, k]
                     Ak = Ap if Ap is not None else _pyramid_diagonal(J, fr, solve)
                     U.append(Jk); Ur.append(-B * (Jk @ v) - K * imp * r)
-                    UD.append(jnp.where(flat, 0., stiffnesses(imp, act, Ak) / (2 * mu2)))
+                    UD.append(jnp.where(flat, 0., contact_stiffnesses(imp, act, Ak) / (2 * mu2)))
         if flat.any():
             U.append(J[:, 0]); Ur.append(ref[:, 0]); UD.append(jnp.where(flat, D1, 0.))
     Hu = dict(J=[], D=[], ref=[], f=[])

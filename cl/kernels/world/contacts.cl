@@ -108,6 +108,14 @@ static num FN(row_stiffness)(num e, num diagonal)
   return n_mul(e, n_rcp(FN(raised)(below, MIN_DIAGONAL)));
 }
 
+// Returns the stiffness D = a d(r) / ((1 - d(r)) A) of a contact of activity a, whose impedance is `imp`.
+// It is linear in the activity: of few contacts, one that just touches carries half of what one of full
+// activity does.
+static num FN(contact_stiffness)(num activity, num imp, num diagonal)
+{
+  return n_mul(activity, FN(row_stiffness)(imp, diagonal));
+}
+
 // ---- where a group's contacts are seen from ----
 
 // Adds what link `link` contributes to a relative twist at the centre c, times `sign`: its angular
@@ -296,7 +304,7 @@ static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *
   row.f = FN(frame_of)(normal);
   num diagonal = contact_diagonal(o, n, g, row.p, &row.f);
   diagonal = n_select(n_value(diagonal) > n_plain(R(0.0)), diagonal, n_lit(R(1.0)));
-  row.d = FN(row_stiffness)(n_mul(activity, imp), diagonal);
+  row.d = FN(contact_stiffness)(activity, imp, diagonal);
   if (n->pyramidal && g->reals[GROUP_FLAT] == R(0.0)) {
     const num mu2 = n_scale(n_mul(g->of.friction, g->of.friction),
                             R(2.0) / reals[WORLD_IMPRATIO]);

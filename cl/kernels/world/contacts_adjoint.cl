@@ -267,7 +267,7 @@ static void adjoint_block(const newton *s, const newton_group *g, const world_gr
   const lane imp = impedance_r(soft, r), slope = impedance_slope(soft, r);
   const contact_frame_r f = {c.f[0], c.f[1], c.f[2]};
   const lane diagonal = contact_diagonal(&s->tree, s->n, w, c.p, &f);
-  const lane rest = one - a * imp;
+  const lane rest = one - imp;
   lane scale = one;
   if (g->cone.kind == 1) {
     scale = R(0.5) / (lane_lit(g->cone.mu) * g->cone.mu);
@@ -279,7 +279,7 @@ static void adjoint_block(const newton *s, const newton_group *g, const world_gr
   diagonal_adjoint(s, g, w, &c, side, lane_select(there, -d_bar * c.d / held, zero), &p_bar,
                 row_bar, sums);
   const vec3_r n = scale3_r(c.f[0], side);
-  put_bars(bars + first, plane, p_bar, r_bar, frame_adjoint(n, row_bar), imp * e_bar);
+  put_bars(bars + first, plane, p_bar, r_bar, frame_adjoint(n, row_bar), imp * rest * e_bar);
   sums[18] -= c.d * (y[0] * change[0] + y[1] * change[1] + y[2] * change[2]);
   if (g->cone.kind == 1) { // a pyramid's D falls with the friction
     const lane more = s->n->exact ? zero : friction / (R(1.0) + friction * friction);
