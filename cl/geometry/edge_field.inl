@@ -66,6 +66,14 @@ static edge_range edge_range_of(lane quarter, int arcs, int end)
   return r;
 }
 
+// Returns by how much the pull grows along an edge. A circle that lies flat is held at eight places by as
+// little as a thirtieth of it, which hardly moves the place where it is round.
+static lane edge_pull(lane quarter, int arcs, lane length, GLOBAL const coefficients *c)
+{
+  const lane pull = c->tilt * length;
+  return arcs > 1 ? lane_select(quarter > lane_lit(R(0.5)), R(0.03) * pull, pull) : pull;
+}
+
 // ---- where the field is least ----
 
 // The search for one end's place by Chandrupatla's method: the root lies between `next` places x1
@@ -194,7 +202,7 @@ static void edge_places(GLOBAL const int *head, GLOBAL const real *shape,
 {
   const int circles = rail->arcs > 1, asked = (int)c->samples;
   const int parts = circles ? MAX_INT((asked + 2) / 3 * 3, QUARTER_PARTS) : asked;
-  const lane pull = c->tilt * rail->length;
+  const lane pull = edge_pull(rail->quarter, rail->arcs, rail->length, c);
   const ilane all = pull == pull, of_circle = rail->quarter > lane_lit(R(0.5));
   edge_range range[2];
   edge_search search[2];
@@ -272,10 +280,10 @@ static ilane edge_fixed(lane s, lane quarter, int arcs, int end)
 // Returns F'', by which the derivative of a place follows from those of the slope. Where the field
 // is not convex it is kept above a tenth of the pull's own.
 static num FN(edge_curvature)(const FN(rail_point) *at, const FN(jet) *jet, vec bent,
-                              lane length, GLOBAL const coefficients *c)
+                              const FN(rail) *rail, GLOBAL const coefficients *c)
 {
   const num own = n_add(FN(dot3)(at->slope, bent), FN(dot3)(jet->gradient, at->bend));
-  const lane pull = c->tilt * length, least = R(0.1) * pull;
+  const lane pull = edge_pull(rail->quarter, rail->arcs, rail->length, c), least = R(0.1) * pull;
   const num all = n_add(own, n_of(pull));
   return n_select(n_value(all) > least, all, n_of(least));
 }

@@ -123,7 +123,7 @@ static num place_along(GLOBAL const int *head, GLOBAL const real *shape,
   body_jet_r(head, shape, c, limit3_r(plain.x, R(2.0) * SEPARATION_LIMIT), JET_HESSIAN, REAL_BIG,
              &jet);
   const vec3_r bent = symmetric_times_r(&jet.curve, plain.slope);
-  const lane over = lane_lit(R(-1.0)) / edge_curvature_r(&plain, &jet, bent, rail->length, c);
+  const lane over = lane_lit(R(-1.0)) / edge_curvature_r(&plain, &jet, bent, &still, c);
   const lane rate = lane_select(edge_fixed(s, rail->quarter, rail->arcs, end), lane_lit(R(0.0)), over);
   num r = n_of(s);
   TANGENT_DO(i, {
@@ -420,7 +420,7 @@ static void place_adjoint(int end, lane found, num s, num s_bar, const FN(jet) *
 {
   const FN(rail_point) at = FN(rail_at)(rail, s);
   const vec bent = FN(symmetric_times)(&jet->curve, at.slope);
-  const num curve = FN(edge_curvature)(&at, jet, bent, rail->length, c);
+  const num curve = FN(edge_curvature)(&at, jet, bent, rail, c);
   const num share =
     n_select(edge_fixed(found, rail->quarter, rail->arcs, end), n_lit(R(0.0)),
              n_neg(n_div(s_bar, curve)));
