@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "family/height_mesh.h"
 #include "world/shape_mesh.h"
+#include "world/word_features.h"
 #include <math.h>
 #include <string.h>
 
@@ -163,11 +164,9 @@ static abut_status check_sizes(body_shape shape, const double size[3], double ro
   return ABUT_SUCCESS;
 }
 
-abut_status body_shape_make(body_shape shape, const double size[3], double round, side_points points,
-                            arena *memory, abut_body_def *out)
+static abut_status make_shape(body_shape shape, const double size[3], double round, side_points points,
+                              arena *memory, abut_body_def *out)
 {
-  *out = abut_default_body_def();
-  TRY(check_sizes(shape, size, round));
   const double thin = 0.5 * fmin(size[0], size[1]), slab[3] = {size[0], size[1], thin};
   switch (shape) {
   case SHAPE_BOX:
@@ -183,6 +182,15 @@ abut_status body_shape_make(body_shape shape, const double size[3], double round
   default:
     return make_box(slab, thin, 0.0, POINTS_NONE, memory, out);
   }
+}
+
+abut_status body_shape_make(body_shape shape, const double size[3], double round, side_points points,
+                            arena *memory, abut_body_def *out)
+{
+  *out = abut_default_body_def();
+  TRY(check_sizes(shape, size, round));
+  TRY(make_shape(shape, size, round, points, memory, out));
+  return word_features_make(shape, size, round, memory, out);
 }
 
 abut_status body_of_heights(const abut_height_field *h, arena *memory, abut_body_def *out)

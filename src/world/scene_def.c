@@ -118,6 +118,8 @@ void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted)
   p->smoothing = *fitted;
   p->smoothing.reach = 0.0;
   p->smoothing.floor = FITTED_FLOOR;
+  p->smoothing.edge_contacts = ABUT_EDGES_FIELD;
+  p->smoothing.edges[0] = p->smoothing.edges[1] = 0;
   smoothing_copy_some(&own, p->stated, &p->smoothing);
   p->fitted = false;
 }

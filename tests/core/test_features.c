@@ -868,7 +868,7 @@ static void words(void)
     arena memory = {0};
     abut_body_def def;
     double off = 0.0;
-    REQUIRE_OK(body_shape_make(cases[i].word, cases[i].size, POINTS_NONE, &memory, &def));
+    REQUIRE_OK(body_shape_make(cases[i].word, cases[i].size, 0.0, POINTS_NONE, &memory, &def));
     REQUIRE_OK(word_features_make(cases[i].word, cases[i].size, cases[i].round, &memory, &def));
     body_features f = features_of(&def, true);
     check_counts(&f, body_shape_words[cases[i].word], cases[i].vertices, cases[i].vertices, cases[i].edges);
