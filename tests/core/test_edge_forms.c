@@ -1,4 +1,4 @@
-/* Contacts of edges in fields, against closed forms: test_edges_in_fields PRECISION. */
+/* Contacts of edges in fields, against closed forms: test_edge_forms PRECISION. */
 #include "scene.h"
 
 #include <math.h>
