@@ -240,6 +240,7 @@ typedef struct abut_body_info {
   double feature_misfit;         /* of a body file: how far the balls of stated vertices and the capsules of
                                     stated edges, at their middles, are off the field's surface at most;
                                     above 0.02 of the diagonal suspicious [m] */
+  double feature_radius;         /* largest radius of a stated vertex or edge [m] */
 } abut_body_info;
 
 /* Says what a body holds. Error: ABUT_ERROR_ARGUMENT. */

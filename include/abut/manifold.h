@@ -102,7 +102,9 @@ ABUT_API abut_smoothing abut_default_smoothing(void);
  * 0.0056 D, neighbour twice that, ends half of it, reach 0.0336 D, distance 1e-10 D^2. sort is 0.005 of
  * the larger diagonal, at most 0.01 of the smaller. union is what the bodies were fitted with, the smaller of
  * two; of one of several primitives that tells none 0.004 of its scale. agree is 0.6; selection by
- * gates. A body of more than 32 edges keeps as many as it has primitives, between 16 and 32. Bodies
+ * gates. inset is the penetration, part twice and gain half of it; samples is 1 where both fields are of one
+ * convex primitive, else 8. edge_contacts is ABUT_EDGES_FIELD where a feature has a radius, which pairs of edges do
+ * not take. A body of more than 32 edges keeps as many as it has primitives, between 16 and 32. Bodies
  * that hold each other by edges alone deeper than `reach`, such as bars that cross, want reach 0. */
 ABUT_API abut_status abut_fit_smoothing(abut_body body1, abut_body body2,
                                         abut_smoothing *smoothing);
@@ -112,9 +114,9 @@ typedef struct abut_pair {
 } abut_pair;
 
 /* Two bodies of one context with their smoothing. The bodies may be the same; they must outlive
- * it. With edge-edge contacts, `length` must not be so short beside a body's diagonal (from
- * about 1e-6 of it) that float32 overflows. Where more vertices or edges are to be kept than a
- * body has, all are. Errors: ABUT_ERROR_ARGUMENT names the coefficient that is out of range. */
+ * it. With pairs of edges, `length` must not be so short beside a body's diagonal (from
+ * about 1e-6 of it) that float32 overflows, and no feature of either body may have a radius. Where more vertices
+ * or edges are to be kept than a body has, all are. Errors: ABUT_ERROR_ARGUMENT names the coefficient that is out of range. */
 ABUT_API abut_status abut_create_pair(abut_body body1, abut_body body2,
                                       const abut_smoothing *smoothing, abut_pair *pair);
 ABUT_API abut_status abut_destroy_pair(abut_pair pair);

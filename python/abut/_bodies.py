@@ -65,6 +65,14 @@ class ShapeNumbers:
     operation          of each primitive "add" or "subtract": superquadrics, then polyhedra, clouds, grids, cores
     union              temperature that the primitives were fitted with; 0: none is known
     surface            vertices and faces of what collides in time in place of the mesh, or None
+    feature_vertices   (N, 4) place and radius of the stated vertices that touch other fields; None: those of the mesh
+    feature_edges      (E, 9) of the stated edges: two of these vertices, the radius, and the centre and the axis of an arc,
+                       which is right-handed from the first to the second; the axis of a straight edge is 0. None: the mesh's
+    sharp              angle between two faces' normals above which their edge is a feature [degrees]
+    cones              where the features' normal cones come from: "mesh", "given" or "none"
+    vertex_cones       (N, 4) axis and half angle [degrees] of given cones, or None
+    edge_cones         (E, 4) the same of edges, or None
+    edge_cone_ends     (E, 2) the vertices of these edges, or None: they are feature_edges
     """
 
     vertices: Arrays
@@ -92,6 +100,13 @@ class ShapeNumbers:
     operation: list[str]
     union: float
     surface: tuple[Arrays, Any] | None
+    feature_vertices: Arrays | None = None
+    feature_edges: Arrays | None = None
+    sharp: float = 20.0
+    cones: str = "mesh"
+    vertex_cones: Arrays | None = None
+    edge_cones: Arrays | None = None
+    edge_cone_ends: Arrays | None = None
 
     def turn(self, twists: Array) -> None:
         """Turns the superquadrics by twists (B, 3) in their own axes [rad], by which the gradients `rotation` are:
@@ -116,6 +131,7 @@ ROWS = {"vertices": (3,), "axes": (3,), "exponents": (2,), "position": (3,), "ro
 CORE_ROWS = {"core_half": (3,), "core_radius": (), "core_position": (3,), "core_rotation": (4,)}
 ROWS |= CORE_ROWS
 CORE_KINDS = ("box", "disc")
+CONES = ("mesh", "given", "none")
 LISTS = tuple(name for name in ROWS if name.startswith(("plane", "cloud", "grid")))
 
 
@@ -195,7 +211,21 @@ def _read(d: Any) -> ShapeNumbers:
         core_rotation=np.array([list(c.quaternion) for c in cores], np.float64).reshape(-1, 4),
         operation=[OPERATIONS[int(o)] for o in operations], union=d.union_,
         surface=(_copied(s.vertices, s.vertex_count, (3,)), _faces(s.face_sizes, s.face_indices, s.face_count))
-        if s.face_count else None)
+        if s.face_count else None,
+        **_read_features(d))
+
+
+def _read_features(d: Any) -> dict[str, Any]:
+    edges = [d.feature_edges[i] for i in range(d.feature_edge_count)]
+    straight = ((0.0,) * 3,) * 2
+    rows = [[getattr(e, "from"), e.to, e.radius, *(x for of in ((e.centre, e.axis) if e.arc else straight) for x in of)]
+            for e in edges]
+    cones = {name: _copied(getattr(d, name), count, (width,), kind) if count else None for name, count, width, kind in
+             (("vertex_cones", d.vertex_cone_count, 4, np.float64), ("edge_cones", d.edge_cone_count, 4, np.float64),
+              ("edge_cone_ends", d.edge_cone_count if d.edge_cone_ends else 0, 2, np.uint32))}
+    return {"feature_vertices": _copied(d.feature_vertices, d.feature_vertex_count, (4,)) if d.states_features else None,
+            "feature_edges": np.array(rows, np.float64).reshape(-1, 9) if d.states_features else None,
+            "sharp": d.sharp, "cones": CONES[int(d.cones)], **cones}
 
 
 # ---- what a caller gives ----
@@ -282,6 +312,40 @@ def _cores(given: dict[str, Any]) -> dict[str, Any]:
     return {"core_kind": _core_kinds(given.get("core_kind"), count), **made}
 
 
+def _features(given: dict[str, Any]) -> dict[str, Any]:
+    """Stated features, the angle of sharp edges and cones."""
+    made: dict[str, Any] = {}
+    if given.get("feature_edges") is not None and given.get("feature_vertices") is None:
+        raise ValueError("feature_vertices is missing: feature_edges are between these")
+    if given.get("feature_vertices") is not None:
+        made["feature_vertices"] = np.array(_table(given["feature_vertices"], "feature_vertices", (4,)))
+        edges = _table(() if given.get("feature_edges") is None else given["feature_edges"], "feature_edges", (3, 9))
+        made["feature_edges"] = np.concatenate([edges, np.zeros((len(edges), 9 - edges.shape[1]))], 1)
+    if given.get("sharp") is not None:
+        made["sharp"] = float(given["sharp"])
+    for name in ("vertex_cones", "edge_cones"):
+        if given.get(name) is not None:
+            made[name] = np.array(_table(given[name], name, (4,)))
+    if given.get("edge_cone_ends") is not None:
+        made["edge_cone_ends"] = np.array(given["edge_cone_ends"])
+    cones = given.get("cones")
+    some = "vertex_cones" in made or "edge_cones" in made
+    if cones is not None and cones not in CONES:
+        raise ValueError(f"cones is {cones!r}, not 'mesh', 'given' or 'none'")
+    if cones is not None and some != (cones == "given"):
+        raise ValueError(f"cones is {cones!r}, and vertex_cones or edge_cones {'are there' if some else 'are missing'}")
+    return {**made, "cones": cones or ("given" if some else "mesh")}
+
+
+def _table(value: Any, name: str, widths: tuple[int, ...]) -> Arrays:
+    rows = double_array(value, name)
+    if not rows.size:
+        return np.zeros((0, widths[-1]))
+    if rows.ndim != 2 or rows.shape[1] not in widths:
+        raise ValueError(f"{name} has shape {rows.shape}, not (N, {' or '.join(map(str, widths))})")
+    return rows
+
+
 def numbers_from(vertices: Array, faces: Any, given: dict[str, Any]) -> ShapeNumbers:
     """What abut.body's arguments say, checked for shapes."""
     one = {name: given.get(name) for name in ("axes", "exponents", "position", "rotation")}
@@ -319,7 +383,7 @@ def numbers_from(vertices: Array, faces: Any, given: dict[str, Any]) -> ShapeNum
         **made, **{**many, "grid_coefficients": [grid.ravel() for grid in grids]},
         grid_sizes=np.array([grid.shape for grid in grids], int).reshape(-1, 3), **places,
         grid_blocks=[[] for _ in grids], **cores, operation=_operations(given.get("operation"), count),
-        union=0.0 if union is None else float(union), surface=None)
+        union=0.0 if union is None else float(union), surface=None, **_features(given))
 
 
 # ---- into a definition ----
@@ -407,6 +471,46 @@ def _set_cores(s: ShapeNumbers, d: Any, kept: _Kept, operation: Sequence[int]) -
     d.cores, d.core_count = cores, count
 
 
+def _whole(value: Any, name: str, count: int) -> Arrays:
+    """Indices of features, which stand among reals."""
+    rows = np.asarray(value)
+    if rows.size and ((rows != np.floor(rows)).any() or (rows < 0).any() or (rows >= count).any()):
+        raise ValueError(f"{name} names a vertex that is not among the {count}")
+    return rows
+
+
+def _set_features(s: ShapeNumbers, d: Any, kept: _Kept) -> None:
+    count = len(s.vertices)
+    if s.feature_vertices is not None:
+        places, rows = _table(s.feature_vertices, "feature_vertices", (4,)), np.zeros((0, 9))
+        count = len(places)
+        if s.feature_edges is not None:
+            rows = _table(s.feature_edges, "feature_edges", (9,))
+        ends = _whole(rows[:, :2], "feature_edges", count)
+        edges = kept.new("abut_feature_edge[]", max(len(rows), 1))
+        for i, row in enumerate(rows):
+            arc = bool(row[6:].any())
+            edges[i] = (int(ends[i, 0]), int(ends[i, 1]), float(row[2]), arc, row[3:6].tolist(), row[6:].tolist())
+        d.states_features = True
+        d.feature_vertices, d.feature_vertex_count = kept.array(places, "double[]"), count
+        d.feature_edges, d.feature_edge_count = edges, len(rows)
+    d.sharp = float(s.sharp)
+    if s.cones not in CONES:
+        raise ValueError(f"cones is {s.cones!r}, not 'mesh', 'given' or 'none'")
+    d.cones = CONES.index(s.cones)
+    for name in ("vertex_cones", "edge_cones"):
+        value = getattr(s, name)
+        if s.cones == "given" and value is not None:
+            rows = _table(value, name, (4,))
+            setattr(d, name, kept.array(rows, "double[]"))
+            setattr(d, name[:-1] + "_count", len(rows))
+    if s.cones == "given" and s.edge_cone_ends is not None:
+        ends = _whole(s.edge_cone_ends, "edge_cone_ends", count)
+        if ends.shape != (d.edge_cone_count, 2):
+            raise ValueError(f"edge_cone_ends has shape {ends.shape}, not {(d.edge_cone_count, 2)}")
+        d.edge_cone_ends = kept.array(ends, "uint32_t[]", np.uint32)
+
+
 def definition_of(s: ShapeNumbers) -> tuple[Any, _Kept]:
     """A definition of the C API's, and what it points to."""
     from abut._objects import polygons_of
@@ -446,6 +550,7 @@ def definition_of(s: ShapeNumbers) -> tuple[Any, _Kept]:
     d.pointclouds, d.pointcloud_count = clouds, counts[2]
     _set_grids(s, d, kept, operation[3])
     _set_cores(s, d, kept, operation[4])
+    _set_features(s, d, kept)
     return d, kept
 
 
@@ -474,7 +579,8 @@ def with_contact_mesh(context: Any, s: ShapeNumbers, vertices: int) -> ShapeNumb
     """The same with a contact mesh on the surface of its field."""
     from abut._inspect import contact_mesh
     from abut._objects import Body
-    with Body(context, create(context, dataclasses.replace(s, vertices=_around(s)))) as bare:
+    bare_of = dataclasses.replace(s, vertices=_around(s), feature_vertices=None, feature_edges=None, cones="mesh")
+    with Body(context, create(context, bare_of)) as bare:
         mesh = contact_mesh(bare, vertices)
     if not mesh.report["covers"]:
         warn(f"the contact mesh leaves out {100.0 * mesh.report['left_out']:.2g} % of the volume, in pieces beside the "

@@ -26,7 +26,7 @@ __all__ = ["Body", "Context", "Device", "DeviceReport", "Layout", "Pair", "body"
 
 _PRECISIONS = {"f32": 0, "float32": 0, "f64": 1, "float64": 1}
 _TYPES = ("host", "cpu", "gpu", "other")
-_SELECT = ("softsort", "gate")
+_WORDS = {"select": ("softsort", "gate"), "edge_contacts": ("pairs", "field")}
 _SMOOTHING = {"union": "union_"}  # names that differ from the C API's
 _DIAGNOSTICS = ("OPEN", "INSIDE_OUT", "TURNED", "TANGLED", "UNIT", "SMALL", "COARSE", "THIN",
                 "NESTED", "SHEET", "MISFIT", "FEATURES")
@@ -56,13 +56,15 @@ class DeviceReport(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Where a pair's contact slots are: counts and first slots, of body 1 and of body 2."""
+    """Where a pair's contact slots are: counts and first slots, of body 1 and of body 2. edge_slots is how many slots edges have:
+    one for each pair of edges, or two for each edge in the other body's field."""
 
     contacts: int
     vertices: tuple[int, int]
     edges: tuple[int, int]
     vertex_offset: tuple[int, int]
     edge_offset: tuple[int, int]
+    edge_slots: tuple[int, int]
 
 
 def _text(characters: Any) -> str:
@@ -252,7 +254,8 @@ class Context(_Owner):
              cloud_points: Any = None, cloud_normals: Any = None, cloud_widths: Any = None, grid_coefficients: Any = None,
              grid_origin: Any = None, grid_spacing: Any = None, core_half: Any = None, core_radius: Any = None,
              core_position: Any = None, core_rotation: Any = None, core_kind: Any = None, operation: Any = None,
-             union: float | None = None,
+             union: float | None = None, feature_vertices: Any = None, feature_edges: Any = None, sharp: float | None = None,
+             cones: str | None = None, vertex_cones: Any = None, edge_cones: Any = None, edge_cone_ends: Any = None,
              cells: int = 0, vertices_kept: int | str = 0, tolerance: float = 0.0) -> Body:
         """A body of arrays: of the ShapeNumbers of another; of a mesh and primitives; of a mesh alone, of which a field
         is made as of a bare mesh's file; or of primitives alone, on whose field a contact mesh is made.
@@ -276,6 +279,13 @@ class Context(_Owner):
         core_kind      "box" or "disc" of all, or of each; None: boxes
         operation      "add" or "subtract" of all, or of each primitive: superquadrics, then polyhedra, clouds, grids, cores
         union          temperature that the primitives were fitted with [m]; None: none is known
+        feature_vertices   (N, 4) place and radius [m] of the vertices that touch other fields; None: those of the mesh
+        feature_edges  (E, 3) of the edges between these: two indices and the radius [m]; (E, 9) with the centre and the axis
+                       of arcs, right-handed from the first vertex to the second; the axis of a straight edge is 0
+        sharp          angle between two faces' normals above which their edge is a feature [degrees]; None: 20
+        cones          normal cones of features: "mesh", "given" or "none"; None: given where they are, else of the mesh
+        vertex_cones, edge_cones   (N, 4) and (E, 4) axis and half angle [degrees]; edge_cone_ends (E, 2) the vertices of
+                       these edges, None: of feature_edges
         cells, vertices_kept, tolerance   of a mesh alone: those of `load`
         Errors: ValueError for shapes and what does not go together; abut.Error for numbers out of range, by the
         primitive's number.
@@ -286,7 +296,8 @@ class Context(_Owner):
                  "cloud_normals": cloud_normals, "cloud_widths": cloud_widths, "grid_coefficients": grid_coefficients,
                  "grid_origin": grid_origin, "grid_spacing": grid_spacing, "core_half": core_half, "core_radius": core_radius,
                  "core_position": core_position, "core_rotation": core_rotation, "core_kind": core_kind, "operation": operation,
-                 "union": union}
+                 "union": union, "feature_vertices": feature_vertices, "feature_edges": feature_edges, "sharp": sharp,
+                 "cones": cones, "vertex_cones": vertex_cones, "edge_cones": edge_cones, "edge_cone_ends": edge_cone_ends}
         named = [name for name, value in given.items() if value is not None]
         of_bare_meshes = bool(cells or vertices_kept or tolerance)
         if isinstance(vertices, _bodies.ShapeNumbers):
@@ -539,7 +550,7 @@ def _read_smoothing(s: Any) -> dict[str, Any]:
         value = getattr(s, name)
         if name in ("edges", "vertices"):
             value = (value[0], value[1])
-        out[backward.get(name, name)] = _SELECT[value] if name == "select" else value
+        out[backward.get(name, name)] = _WORDS[name][value] if name in _WORDS else value
     return out
 
 
@@ -554,10 +565,10 @@ def _fill_smoothing(s: Any, given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         if name not in known:
             raise ValueError(f"smoothing has no {name!r}; it has {', '.join(known)}")
-        if name == "select":
-            if value not in _SELECT:
-                raise ValueError(f"select is {value!r}, not 'softsort' or 'gate'")
-            value = _SELECT.index(value)
+        if name in _WORDS:
+            if value not in _WORDS[name]:
+                raise ValueError(f"{name} is {value!r}, not {' or '.join(map(repr, _WORDS[name]))}")
+            value = _WORDS[name].index(value)
         try:
             setattr(s, _SMOOTHING.get(name, name), value)
         except (TypeError, OverflowError) as error:
@@ -643,7 +654,7 @@ class Pair(_Owner):
             _warn_of_clearance(body, s.penetration)
         self.layout = Layout(layout.contacts, *(
             (getattr(layout, name)[0], getattr(layout, name)[1]) for name in
-            ("vertices", "edges", "vertex_offset", "edge_offset")))
+            ("vertices", "edges", "vertex_offset", "edge_offset", "edge_slots")))
         self.C: int = layout.contacts
         self.number: int = next(_numbers)
         _numbered[self.number] = self

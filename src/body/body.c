@@ -508,6 +508,7 @@ static abut_status create(context *c, const abut_body_def *def, abut_body *out)
   TRY_DONE(keep_parts(def, &b->parts));
   TRY_DONE(pack(b, def));
   b->info.thickness = body_thickness(b);
+  b->info.feature_radius = largest_radius(&b->parts.features);
   return body_adopt(b, out);
 done:
   body_free(b);

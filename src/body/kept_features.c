@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,18 @@ abut_status keep_features(const abut_body_def *def, kept_features *out)
   out->edge_cone_ends = memory;
   out->edge_cone_count = def->edge_cone_count;
   return ABUT_SUCCESS;
+}
+
+double largest_radius(const kept_features *f)
+{
+  double most = 0.0;
+  for (size_t i = 0; i < f->vertex_count; ++i) {
+    most = fmax(most, f->vertices[4 * i + 3]);
+  }
+  for (size_t i = 0; i < f->edge_count; ++i) {
+    most = fmax(most, f->edges[i].radius);
+  }
+  return most;
 }
 
 void free_features(kept_features *f)

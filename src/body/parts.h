@@ -55,6 +55,7 @@ typedef struct kept_features {
 /* Copies them. free_features frees what there is, on failure, too. */
 abut_status keep_features(const abut_body_def *def, kept_features *out);
 void free_features(kept_features *f);
+double largest_radius(const kept_features *f);
 
 /* What a body keeps as it was given, since more is made of a body than its field: primitives of both operations, by
  * which derivatives by its shape are told, too, and the surface. */

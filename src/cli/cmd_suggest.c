@@ -201,6 +201,10 @@ exit_code cmd_suggest(const options *o)
   CLI_TRY_DONE(scene_open(&s, o, ABUT_FLOAT32));
   CLI_TRY_DONE(scene_bodies(&s, o));
   CLI_TRY_DONE(scene_smoothing(&s, o, false));
+  if (s.smoothing.edge_contacts == ABUT_EDGES_FIELD) {
+    warn("pairs of edges of both meshes are counted, and this smoothing has edges in fields: keep all of these "
+         "(\"edges\": [0, 0]), which have two slots each");
+  }
   progress p = progress_begin(o, "");
   progress_say(&p, "counting in random poses");
   const abut_status status =

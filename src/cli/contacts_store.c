@@ -164,19 +164,20 @@ static void add_compact(outputs *l, const contacts_store *c, const scene *s)
   outputs_add_of(l, OUTPUT_ONCE, "compact_threshold", ABUT_ARRAY_FLOAT64, &list->threshold, 1, 1, 0, 0);
 }
 
-#define LAYOUT_NUMBERS 9
+#define LAYOUT_NUMBERS 11
 
 static void number_layout(const abut_layout *l, uint32_t out[LAYOUT_NUMBERS])
 {
   const size_t numbers[LAYOUT_NUMBERS] = {
     l->contacts,         l->vertices[0],      l->vertices[1],    l->edges[0],       l->edges[1],
-    l->vertex_offset[0], l->vertex_offset[1], l->edge_offset[0], l->edge_offset[1]};
+    l->vertex_offset[0], l->vertex_offset[1], l->edge_offset[0], l->edge_offset[1],
+    l->edge_slots[0],    l->edge_slots[1]};
   for (int i = 0; i < LAYOUT_NUMBERS; ++i) {
     out[i] = (uint32_t)numbers[i]; /* a pair has at most 2^28 contacts */
   }
 }
 
-/* Of one pair its nine numbers, of several a row for each. */
+/* Adds the numbers of one pair, or a row for each of several. */
 static exit_code add_layouts(outputs *l, const contacts_store *c, const scene *s, uint32_t **out)
 {
   const size_t pairs = c->batch.pairs ? c->batch.pair_count : 1;

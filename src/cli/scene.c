@@ -595,7 +595,7 @@ static exit_code keep_edges(scene *s, const options *o)
   CLI_TRY(option_edges(o, &edges));
   const abut_smoothing before = s->smoothing;
   s->smoothing.edges[0] = s->smoothing.edges[1] = (uint32_t)edges;
-  if (edges) {
+  if (edges || s->smoothing.edge_contacts == ABUT_EDGES_FIELD) { /* of edges in fields all are kept: they are few */
     return EXIT_GOOD;
   }
   const abut_suggest_options settings = abut_default_suggest_options();

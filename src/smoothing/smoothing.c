@@ -24,6 +24,8 @@ static uint32_t edges_to_keep(const abut_body_info *info)
  * thickness decides: a plate of 10 mm has the scale of a block of 80 mm. */
 #define THICKNESSES 8.0
 #define SCALE_SMALLEST (250.0 * SMOOTHING_LENGTH_LEAST)
+/* Parts of an edge in which its least field is looked for, where the field may have several. */
+#define SAMPLES_FITTED 8
 
 /* Returns the size by which a body's contacts are smoothed [m], HUGE_VAL for a single point. */
 static double scale_of(const abut_body_info *info)
@@ -60,21 +62,21 @@ static double fitted_union(const abut_body_info *info1, const abut_body_info *in
   return fmax(least < HUGE_VAL ? least : 0.004 * size, SMOOTHING_LENGTH_LEAST);
 }
 
-/* Says whether a body's field is one convex primitive, so that it has one least place along an edge. */
+/* Whether a body's field is that of one convex primitive, which is least at one place along an edge. */
 static bool is_convex(const abut_body_info *info)
 {
   return info->primitives == 1 && info->superquadrics + info->polyhedra + info->cores == 1;
 }
 
-#define SAMPLES 8 /* of an edge in a field that may have several dips along it */
-
-static void fit_edges_in_fields(const abut_body_info *info1, const abut_body_info *info2,
-                                abut_smoothing *out)
+/* The coefficients of edges in fields, by the penetration. */
+static void fit_edges_in_fields(const abut_body_info *info1, const abut_body_info *info2, abut_smoothing *out)
 {
   out->inset = out->penetration;
   out->part = 2.0 * out->penetration;
   out->gain = fmax(0.5 * out->penetration, SMOOTHING_LENGTH_LEAST);
-  out->samples = is_convex(info1) && is_convex(info2) ? 1 : SAMPLES;
+  /* Pairs of edges do not take radii. */
+  out->edge_contacts = info1->feature_radius > 0.0 || info2->feature_radius > 0.0 ? ABUT_EDGES_FIELD : ABUT_EDGES_PAIRS;
+  out->samples = is_convex(info1) && is_convex(info2) ? 1 : SAMPLES_FITTED;
 }
 
 abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing *out)

@@ -386,9 +386,11 @@ function contactOf(i) {
   const [a, b] = page.pairs[pair].bodies.map(k => bodies[k]);
   const kind = slot >= edges2 ? 3 : slot >= edges1 ? 2 : slot >= first2 && v2 ? 1 : 0;
   const words = [`vertex of ${a.name} in the field of ${b.name}`, `vertex of ${b.name} in the field of ${a.name}`,
-    `two edges, point on ${a.name}`, `two edges, point on ${b.name}`];
+    `two edges, point on ${a.name}`, `two edges, point on ${b.name}`, `edge of ${a.name} in the field of ${b.name}`,
+    `edge of ${b.name} in the field of ${a.name}`];
   const features = [0, 1].map(k => s.feature[2 * i + k]).map(x => x === s.none ? null : x);
-  return {pair, slot, kind, words: words[kind], features, p: Array.from(s.p.subarray(3 * i, 3 * i + 3)),
+  const alone = kind > 1 && features.includes(null);
+  return {pair, slot, kind, alone, words: words[alone ? kind + 2 : kind], features, p: Array.from(s.p.subarray(3 * i, 3 * i + 3)),
     d: s.d[i] * s.share.d, n: [0, 1, 2].map(k => s.n[3 * i + k] * s.share.n), activity: s.activity[i] * s.share.activity, force: forceOf(s, i)};
 }
 
@@ -410,6 +412,8 @@ function contactsNow() {
   return out;
 }
 const byActivity = list => { const {activity} = from(frame); return list.sort((i, k) => activity[k] - activity[i] || i - k); };
+/* Whether slots may be those of edges in fields: two of each edge, where others have one for each pair of edges. */
+const inFields = ([all, , , e1, e2, , , first1, first2]) => first2 - first1 === 2 * e1 && all - first2 === 2 * e2;
 /* What slots mean, as text: a picked one is that of another pair of bodies' features where this differs. */
 const layoutIn = (s, pair) => s.layout || (s.layouts && s.layouts[page.pairs[pair].kind]) || page.pairs[pair].layout;
 const layoutOf = (s, pair) => String(layoutIn(s, pair));
@@ -583,6 +587,7 @@ function featureRows(contact) {
     const b = bodies[page.pairs[contact.pair].bodies[side]], m = meshes[b.mesh], place = placeOf(b, frame);
     const vertex = i => apply(place, m.vertices.subarray(3 * i, 3 * i + 3));
     if (feature === null || !place) return;
+    if (b.stated && inFields(layoutIn(from(frame), contact.pair))) return; // a feature of the body's file, which is not in the mesh
     if (contact.kind < 2) points.push([vertex(feature), [0, 0, 0], 0, 0]);
     else {
       const [from, to] = [0, 1].map(k => vertex(m.edges[2 * feature + k]));
@@ -916,6 +921,7 @@ function featureWords(contact, side) {
   if (feature === null) return '–';
   if (contact.kind < 2) return `vertex ${feature}`;
   const edges = meshes[b.mesh].edges;
+  if (contact.alone && b.stated) return `edge ${feature}`;
   return `edge ${feature} (${edges[2 * feature]}–${edges[2 * feature + 1]})`;
 }
 
@@ -950,7 +956,7 @@ function showContact() {
 function contactJson() {
   const i = pickedNow(), c = contactOf(i), two = page.pairs[c.pair].bodies.map(k => bodies[k]);
   return JSON.stringify({frame, time: data.time ? data.time[frame] : undefined, bodies: two.map(nameOf),
-    pose1: placeOf(two[0], frame), pose2: placeOf(two[1], frame), slot: c.slot, kind: ['vertex1', 'vertex2', 'edges1', 'edges2'][c.kind],
+    pose1: placeOf(two[0], frame), pose2: placeOf(two[1], frame), slot: c.slot, kind: ['vertex1', 'vertex2', 'edges1', 'edges2', 'edge1', 'edge2'][c.alone ? c.kind + 2 : c.kind],
     feature: c.features, p: c.p, d: c.d, n: c.n, activity: c.activity, force: c.force}, null, 1);
 }
 
@@ -1676,28 +1682,29 @@ function copyText(text) {
   copyFrom(at('copiedLive'));
 }
 
-/* Coefficients that may be 0, which is off; those that lie between 0 and a bound; whole ones. */
-const OFF = ['near', 'reach', 'ends'], UP_TO = {agree: 1, floor: 0.5, trace: 64};
+/* Coefficients that may be 0, which is off; those that are linear, with the least, the most and the step; the words of a choice. */
+const OFF = ['near', 'reach', 'ends', 'inset'], WORDS = {select: ['softsort', 'gate'], edge_contacts: ['pairs', 'field']};
+const LINEAR = {agree: [0, 1, 0.01], floor: [0, 0.5, 0.01], trace: [0, 64, 1], tilt: [0.01, 0.5, 0.01], slope: [0, 1, 0.01], samples: [1, 64, 1]};
 
 /* A slider is logarithmic, a hundred steps a factor of ten, and has in its middle the coefficient that the page was made
- * with (the penetration in place of 0); those of UP_TO are linear from 0 on. */
+ * with (the penetration in place of 0). */
 function sliderOf(key) {
   const label = document.createElement('label'), name = document.createElement('span'), slider = document.createElement('input'), output = document.createElement('output');
-  const most = UP_TO[key], base = given()[key] || given().penetration, middle = Math.log10(base), steps = 200;
+  const linear = LINEAR[key], base = given()[key] || given().penetration, middle = Math.log10(base), steps = 200;
   const off = OFF.includes(key), valueAt = x => x <= -steps && off ? 0 : x === 0 ? base : +(10 ** (middle + x / 100)).toPrecision(4);
   label.className = 'slide number';
   name.textContent = name.title = key;
   slider.type = 'range';
-  if (most) Object.assign(slider, {min: 0, max: most, step: key === 'trace' ? 1 : 0.01});
+  if (linear) Object.assign(slider, {min: linear[0], max: linear[1], step: linear[2]});
   else Object.assign(slider, {min: -steps, max: steps, step: 1});
   slider.setAttribute('data-key', key);
   const put = () => {
     const x = smoothing()[key];
-    slider.value = most ? x : x > 0 ? 100 * (Math.log10(x) - middle) : -steps;
+    slider.value = linear ? x : x > 0 ? 100 * (Math.log10(x) - middle) : -steps;
     output.textContent = off && x === 0 ? 'off' : digits(x, 4);
   };
   slider.oninput = () => {
-    smoothing()[key] = most ? +slider.value : valueAt(+slider.value);
+    smoothing()[key] = linear ? +slider.value : valueAt(+slider.value);
     output.textContent = off && smoothing()[key] === 0 ? 'off' : digits(smoothing()[key], 4);
     ask();
   };
@@ -1708,7 +1715,7 @@ function sliderOf(key) {
 function choiceOf(key) {
   const label = document.createElement('label'), flag = typeof given()[key] === 'boolean', box = document.createElement(flag ? 'input' : 'select');
   if (flag) box.type = 'checkbox';
-  else box.append(...['softsort', 'gate'].map(word => new Option(word, word)));
+  else box.append(...WORDS[key].map(word => new Option(word, word)));
   box.setAttribute('data-key', key);
   box.onchange = () => { smoothing()[key] = flag ? box.checked : box.value; ask(); };
   label.append(...flag ? [box, ` ${key}`] : [`${key} `, box]);

@@ -42,8 +42,8 @@ static abut_status add_bodies(page *p, const pair_page *s)
       size_t mesh = 0;
       TRY_DONE(b ? ABUT_SUCCESS : ABUT_ERROR_HANDLE);
       TRY_DONE(page_meshes_add(p, &meshes, s->pair->bodies[i], &s->pair->smoothing, &mesh));
-      json_t *one = json_pack("{s:o, s:I, s:i, s:i}", "name", page_text(name ? name : nameless[i]), "mesh",
-                              (json_int_t)mesh, "mover", i, "paint", i);
+      json_t *one = json_pack("{s:o, s:I, s:i, s:i, s:b}", "name", page_text(name ? name : nameless[i]), "mesh",
+                              (json_int_t)mesh, "mover", i, "paint", i, "stated", (int)b->parts.features.stated);
       if (!one || json_array_append_new(bodies, one) != 0) {
         status = fail(ABUT_ERROR_MEMORY, "no memory for a page");
       }

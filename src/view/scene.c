@@ -74,10 +74,10 @@ static abut_status add_body(page *p, const scene_page *s, page_meshes *meshes, j
   memcpy(at + 3, def->quaternion, 4 * sizeof *at);
   char nameless[40];
   snprintf(nameless, sizeof nameless, "link %zu", link);
-  json_t *one = json_pack("{s:o, s:o, s:I, s:I, s:I, s:b, s:b, s:o}", "link", page_text(l->name ? l->name : nameless), "name",
+  json_t *one = json_pack("{s:o, s:o, s:I, s:I, s:I, s:b, s:b, s:b, s:o}", "link", page_text(l->name ? l->name : nameless), "name",
                           page_text(name ? name : body_shape_words[def->shape]), "mesh", (json_int_t)which, "mover",
                           (json_int_t)link, "paint", (json_int_t)paint, "floor", (int)(def->shape == SHAPE_PLANE), "still",
-                          (int)!can_move(&s->scene->def, link), "at", page_numbers(at, PLACE));
+                          (int)!can_move(&s->scene->def, link), "stated", (int)b->parts.features.stated, "at", page_numbers(at, PLACE));
   return append(bodies, one);
 }
 

@@ -81,7 +81,7 @@ array mixed.npz pair '{ wrong += $1 != NR % 2 } END { exit wrong || NR != 4 }'
 "$arrays" show mixed.npz count > shown
 cat second first second first > wanted
 if cmp -s shown wanted; then pass; else fail "the counts are $(tr '\n' ' ' < shown)"; fi
-"$arrays" show mixed.npz layout | sed -n '1p;10p' > shown
+"$arrays" show mixed.npz layout | sed -n '1p;12p' > shown
 cat first second > wanted
 if cmp -s shown wanted; then pass; else fail "the layouts are $(tr '\n' ' ' < shown)"; fi
 wide_rows=$(cat first)
@@ -180,11 +180,11 @@ says stdout "d $type 3 304"
 says stdout "n $type 3 304 3"
 says stdout "activity $type 3 304"
 says stdout 'status uint8 3'
-says stdout 'layout uint32 9'
+says stdout 'layout uint32 11'
 says stdout 'smoothing text'
 array sharp.npz layout '
-  BEGIN { split("304 8 8 12 12 0 8 16 160", want, " ") }
-  { bad += $1 != want[NR] } END { exit bad || NR != 9 }'
+  BEGIN { split("304 8 8 12 12 0 8 16 160 144 144", want, " ") }
+  { bad += $1 != want[NR] } END { exit bad || NR != 11 }'
 array sharp.npz status '{ bad += $1 != 0 } END { exit bad || NR != 3 }'
 # Corners 5 to 8 of the cube are its upper ones: 0.02 inside the slab, whose way out is downwards.
 array sharp.npz d 'NR > 4 && NR <= 8 { e = $1 + 0.02; bad += e * e > 1e-12 } END { exit bad != 0 }'

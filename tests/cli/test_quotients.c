@@ -181,6 +181,21 @@ static void test_exact(void)
   check(judge(&t, EXACT_LIMIT) == VERDICT_PARTS, "NaN is 1");
 }
 
+/* A motion that changes nothing leaves rounding in one of two derivatives. What stands out from it is judged. */
+static void test_still(void)
+{
+  const double still = parameter_scale(0.0, 2.0);
+  tally t = {0};
+  tally_exact(&t, 3e-17, 0.0, still, (place){0, 5});
+  check(judge(&t, EXACT_LIMIT) == VERDICT_OK && t.worst < 1e-12, "rounding parts by %g", t.worst);
+  tally_exact(&t, 1e-9, 0.0, still, (place){0, 5});
+  check(judge(&t, EXACT_LIMIT) == VERDICT_PARTS, "1e-9 of the largest passes for 0");
+  t = (tally){0};
+  tally_exact(&t, INFINITY, 0.0, parameter_scale(0.0, INFINITY), (place){0, 5});
+  check(judge(&t, EXACT_LIMIT) == VERDICT_PARTS, "infinity passes for 0");
+  check(parameter_scale(0.5, 2.0) == 0.5 && parameter_scale(0.0, 0.0) == 0.0, "a scale that stands out is changed");
+}
+
 int main(void)
 {
   test_right();
@@ -192,5 +207,6 @@ int main(void)
   test_share();
   test_rounding();
   test_exact();
+  test_still();
   return check_finish();
 }

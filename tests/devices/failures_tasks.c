@@ -99,6 +99,65 @@ static abut_status run_mixed(const world *w, answer *out)
   return run_values(w, true, out);
 }
 
+/* A pair of the bodies whose edges are in fields, which is made and goes again. */
+static abut_status make_fields(const world *w, abut_pair *pair, abut_layout *layout)
+{
+  abut_smoothing s = smoothing_of_pair();
+  s.select = ABUT_SELECT_GATE;
+  s.edge_contacts = ABUT_EDGES_FIELD;
+  const abut_status status = abut_create_pair(w->bodies[0], w->bodies[1], &s, pair);
+  return status == ABUT_SUCCESS ? abut_get_layout(*pair, layout) : status;
+}
+
+static abut_status run_fields(const world *w, answer *out)
+{
+  double poses[2][POSES * 7];
+  abut_batch batch;
+  abut_pair pair;
+  abut_layout layout;
+  start_batch(out, &batch, poses);
+  abut_status status = make_fields(w, &pair, &layout);
+  if (status != ABUT_SUCCESS) {
+    return status;
+  }
+  const size_t all = POSES * layout.contacts;
+  batch.p = room(out, 3 * all, sizeof(double), 1e-9);
+  batch.d = room(out, all, sizeof(double), 1e-9);
+  batch.activity = room(out, all, sizeof(double), 1e-9);
+  batch.weight = room(out, all, sizeof(double), 1e-9);
+  batch.reductions.energy = room(out, POSES, sizeof(double), 1e-9);
+  status = end_batch(out, &batch, abut_contacts(pair, &batch));
+  CHECK_OK(abut_destroy_pair(pair));
+  return status;
+}
+
+static abut_status run_fields_vjp(const world *w, answer *out)
+{
+  enum { MOST = 32 };
+  static double bars[3 * MOST * POSES], along[POSES * 7];
+  double poses[2][POSES * 7];
+  abut_batch batch;
+  abut_pair pair;
+  abut_layout layout;
+  start_batch(out, &batch, poses);
+  abut_status status = make_fields(w, &pair, &layout);
+  if (status != ABUT_SUCCESS || !check(layout.contacts <= MOST, "%zu contacts are too many", layout.contacts)) {
+    return status;
+  }
+  for (size_t i = 0; i < sizeof bars / sizeof *bars; ++i) {
+    bars[i] = sin((double)i);
+    along[i % (POSES * 7)] = cos((double)i);
+  }
+  const abut_cotangents cotangents = {.p = bars, .d = bars, .activity = bars}, tangents = {.d = bars};
+  const abut_pose_tangents of_poses = {along, NULL};
+  const abut_gradients gradients = {room(out, POSES * 7, sizeof(double), 1e-7), NULL};
+  const abut_gradients seconds = {NULL, room(out, POSES * 7, sizeof(double), 1e-5)};
+  status = end_batch(out, &batch,
+                     abut_vjp_tangent(pair, &batch, &cotangents, &tangents, &of_poses, &gradients, &seconds));
+  CHECK_OK(abut_destroy_pair(pair));
+  return status;
+}
+
 static abut_status run_gradient(const world *w, answer *out)
 {
   double poses[2][POSES * 7];
@@ -585,6 +644,8 @@ const task tasks[TASKS] = {
   {"jacobians", run_jacobians, BLOCK_POSES, 29, 1, 20},
   {"hessian", run_hessian, POSES, 29, 2, 20},
   {"vjp-tangent", run_vjp_tangent, POSES, 5, 3, 20},
+  {"edges-in-fields", run_fields, POSES, 3, 2, 20},
+  {"edges-in-fields-vjp", run_fields_vjp, POSES, 7, 3, 20},
   {"shapes", run_shapes, POSES, 5, 2, 20},
   {"shapes-along", run_shapes_along, POSES, 4, 2, 20},
   {"growing", run_growing, BLOCK_POSES, 3, 1, 20},

@@ -193,10 +193,13 @@ def check_garbage(server):
 def check_contacts(server, folder, smoothing):
     """All slots of every pose are those of `abut contacts`, and a threshold takes those from it on."""
     softer = {**smoothing, "penetration": 3 * smoothing["penetration"], "reach": 0, "select": "softsort", "edges": [5, 7]}
+    fields = {**smoothing, "edge_contacts": "field", "tilt": 0.05, "inset": 1e-3, "part": 2e-3, "gain": 5e-4, "slope": 0.05, "samples": 1}
     (folder / "softer.json").write_text(json.dumps(softer))
+    (folder / "fields.json").write_text(json.dumps(fields))
     run("contacts", BOX, BOX, "--poses", folder / "poses.npy", "-o", folder / "a.npz", "-q")
     run("contacts", BOX, BOX, "--poses", folder / "poses.npy", "--smoothing", folder / "softer.json", "-o", folder / "b.npz", "-q")
-    for name, more in (("b", {"smoothing": softer}), ("a", {}), ("a", {"smoothing": smoothing}), ("a", {"smoothing": smoothing, "reduction": "energy"})):
+    run("contacts", BOX, BOX, "--poses", folder / "poses.npy", "--smoothing", folder / "fields.json", "-o", folder / "c.npz", "-q")
+    for name, more in (("b", {"smoothing": softer}), ("c", {"smoothing": fields}), ("a", {}), ("a", {"smoothing": smoothing}), ("a", {"smoothing": smoothing, "reduction": "energy"})):
         wanted = {key: read_npz(folder / f"{name}.npz", key) for key in ("p", "d", "n", "activity")}
         for i, row in enumerate(POSES):
             status, _, data = server.contacts(request_of(row, **more))

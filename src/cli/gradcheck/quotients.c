@@ -5,6 +5,9 @@
 
 /* How far extrapolations may lie apart on a smooth function, relative to the scale. */
 #define SETTLED 2e-6
+/* A parameter's derivatives are judged by this share of the pose's largest one at least. With EXACT_LIMIT that is 1e-12
+ * of it, some thousand roundings. */
+#define LEAST_SHARE 1e-4
 /* Rounding errors of a function's value, in units of its last place, that are put up with. */
 #define ROUNDINGS 100
 /* Share of entries that may lie at kinks. */
@@ -20,6 +23,11 @@ static double quotient(const quotients *q, int step)
 double rounding_scale(const quotients *q)
 {
   return ROUNDINGS * DBL_EPSILON * fabs(q->middle) / (q->span[STEPS - 1] * DIFFERENCE_LIMIT);
+}
+
+double parameter_scale(double largest, double largest_of_pose)
+{
+  return fmax(largest, LEAST_SHARE * largest_of_pose);
 }
 
 /* The difference of both one-sided slopes, without what vanishes with the step. */

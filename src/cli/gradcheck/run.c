@@ -324,6 +324,18 @@ static void multiply_cotangents(const block *b)
   }
 }
 
+/* Returns the largest entry of a pose's blocks in the rows of an output, by any parameter. */
+static double largest_of_blocks(const block *b, size_t pose, size_t first_row, size_t rows)
+{
+  const size_t columns = 2 * b->width;
+  double most = 0.0;
+  for (size_t i = 0; i < b->contacts; ++i) {
+    const size_t row = 8 * (pose * b->contacts + i) + first_row;
+    most = fmax(most, largest(b->jacobian + row * columns, rows * columns));
+  }
+  return most;
+}
+
 static void compare_jacobian(const block *b)
 {
   static const size_t first_rows[] = {0, 3, 4, 7}; /* a block has no row of weights */
@@ -332,7 +344,7 @@ static void compare_jacobian(const block *b)
     const size_t width = output_widths[k], size = b->contacts * width;
     for (size_t pose = 0; pose < b->count; ++pose) {
       const double *along = b->output[k] + pose * size;
-      const double scale = largest(along, size);
+      const double scale = parameter_scale(largest(along, size), largest_of_blocks(b, pose, first_rows[k], width));
       for (size_t i = 0; i < size; ++i) {
         const size_t row = 8 * (pose * b->contacts + i / width) + first_rows[k] + i % width;
         tally_exact(&b->g->tallies[CHECK_JACOBIAN], b->jacobian[row * columns + b->column],

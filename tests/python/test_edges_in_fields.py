@@ -1,0 +1,123 @@
+"""Pairs whose edges make contacts with the other body's field, and bodies that state their features."""
+import copy
+import pickle
+
+import conftest
+import numpy as np
+import pytest
+
+import abut
+
+BOX = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]) * [0.05, 0.04, 0.03]
+BOX_EDGES = [[i, i | b, 0.004] for i in range(8) for b in (1, 2, 4) if not i & b]
+FIELD = {"edge_contacts": "field", "penetration": 1e-3, "inset": 1e-3, "part": 2e-3, "gain": 5e-4}
+
+
+def round_box(context, radius=0.004, **more):
+    """A box with rounded edges, and features of the same radius."""
+    inner = BOX * (1 - radius / np.array([0.05, 0.04, 0.03]))
+    edges = [[i, j, radius] for i, j, _ in BOX_EDGES]
+    return context.body(BOX, core_half=np.abs(inner[0]), core_radius=[radius],
+                        feature_vertices=np.c_[inner, np.full(8, radius)], feature_edges=edges, **more)
+
+
+def capsule(context, radius=0.01, half=0.03):
+    ends = [[0, 0, -half, radius], [0, 0, half, radius]]
+    return context.body(np.array(ends)[:, :3], core_half=[0, 0, half], core_radius=[radius],
+                        feature_vertices=ends, feature_edges=[[0, 1, radius]])
+
+
+def poses(depth=1e-3, count=3):
+    """A box on a box, turned more and more."""
+    return np.array([[0.01 * i, 0.005, 0.06 - depth, 0.02 * i, 0.01, 0.3 + 0.2 * i] for i in range(count)])
+
+
+def test_layout_and_words(double):
+    a, b = capsule(double), round_box(double)
+    pair = abut.Pair(a, b)
+    assert pair.smoothing["edge_contacts"] == "field" and pair.smoothing["select"] == "gate"  # since they are round
+    assert pair.layout.vertices == (2, 8) and pair.layout.edges == (1, 12) and pair.layout.edge_slots == (2, 24)
+    assert pair.C == 36 and pair.layout.edge_offset == (10, 12)
+    sharp = double.load(conftest.GOLDEN / "box-on-box" / "a.body.json")
+    assert abut.Pair(sharp, sharp).smoothing["edge_contacts"] == "pairs"
+    assert abut.Pair(sharp, sharp, FIELD).layout.edge_slots == (24, 24)
+    with pytest.raises(ValueError, match="edge_contacts is 'fields', not 'pairs' or 'field'"):
+        abut.Pair(a, b, {"edge_contacts": "fields"})
+    with pytest.raises(abut.Error, match="body 1 has features with a radius"):
+        abut.Pair(a, b, {"edge_contacts": "pairs"})
+    with pytest.raises(abut.Error, match="tilt is 0.7"):
+        abut.Pair(a, b, {"tilt": 0.7})
+
+
+def test_a_capsule_lies_on_a_box(double):
+    a, b = capsule(double), round_box(double)
+    turn = [0, np.pi / 2, 0]  # along x
+    c = abut.contacts(abut.Pair(a, b, FIELD), [[0, 0, 0, *turn]], [[0, 0, -0.039, 0, 0, 0]])
+    deep = np.asarray(c.activity[0]) > 0.5
+    np.testing.assert_allclose(c.d[0][deep], -1e-3, atol=2e-5)
+    np.testing.assert_allclose(c.n[0][deep], np.tile([0, 0, 1.0], (deep.sum(), 1)), atol=1e-6)
+    assert deep.sum() == 2  # both ends: the edge between them lies flat
+
+
+def test_derivatives_are_those_of_differences(double):
+    pair, s = abut.Pair(round_box(double), round_box(double), FIELD), poses()
+    rng = np.random.default_rng(3)
+    bars = {name: rng.normal(size=getattr(abut.contacts(pair, None, s), name).shape) for name in ("p", "d", "n", "activity")}
+    total = lambda x: sum((getattr(abut.contacts(pair, None, x), name) * bar).sum((1, 2) if bar.ndim == 3 else 1)
+                          for name, bar in bars.items())
+    g = abut.vjp(pair, None, s, **bars)[1]
+    for k in range(6):
+        h = 1e-7 * np.eye(6)[k]
+        np.testing.assert_allclose(g[:, k], (total(s + h) - total(s - h)) / 2e-7, rtol=1e-4, atol=1e-4 * np.abs(g).max())
+
+
+def test_torch(double):
+    torch = pytest.importorskip("torch")
+    import abut.torch
+    pair, s = abut.Pair(round_box(double), round_box(double), FIELD), poses()
+    x = torch.tensor(s, requires_grad=True)
+    abut.torch.contacts(pair, None, x)[1].sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), abut.vjp(pair, None, s, d=np.ones((3, pair.C)))[1], rtol=1e-9, atol=1e-9)
+
+
+def test_jax(double):
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    import abut.jax
+    pair, s = abut.Pair(round_box(double), round_box(double), FIELD), poses()
+    g = jax.grad(lambda x: abut.jax.contacts(pair, None, x).d.sum())(jax.numpy.asarray(s))
+    np.testing.assert_allclose(g, abut.vjp(pair, None, s, d=np.ones((3, pair.C)))[1], rtol=1e-9, atol=1e-9)
+
+
+def test_features_return(double):
+    ring = [[0.03, 0, 0, 0.001], [0, 0.03, 0, 0.001], [-0.03, 0, 0, 0.001]]
+    arcs = [[0, 1, 0.001, 0, 0, 0, 0, 0, 1], [1, 2, 0.001, 0, 0, 0, 0, 0, 2], [0, 2, 0.0, 0, 0, 0, 0, 0, 0]]
+    cones = [[0, 0, 1, 30], [0, 1, 0, 180], [1, 0, 0, 90]]
+    made = double.body(BOX, core_half=[0.02, 0.02, 0.02], core_radius=[0.01], feature_vertices=ring, feature_edges=arcs, sharp=35,
+                       vertex_cones=cones, edge_cones=cones)
+    numbers = pickle.loads(pickle.dumps(copy.deepcopy(made.shape())))
+    np.testing.assert_array_equal(numbers.feature_vertices, ring)
+    np.testing.assert_array_equal(numbers.feature_edges, arcs)
+    assert numbers.sharp == 35 and numbers.cones == "given"
+    np.testing.assert_array_equal(numbers.vertex_cones, cones)
+    np.testing.assert_array_equal(numbers.edge_cones, cones)
+    again, other = double.body(numbers), round_box(double)
+    c, d = (abut.contacts(abut.Pair(x, other), None, poses()) for x in (made, again))
+    for name in ("p", "d", "n", "activity"):
+        assert np.array_equal(getattr(c, name), getattr(d, name)), name
+    plain = double.load(conftest.GOLDEN / "box-on-box" / "a.body.json").shape()
+    assert plain.feature_vertices is None and plain.feature_edges is None and plain.sharp == 20 and plain.cones == "mesh"
+    assert round_box(double, cones="none").shape().cones == "none"
+
+
+@pytest.mark.parametrize("given, match", [
+    ({"feature_edges": [[0, 1, 0]]}, "feature_vertices is missing"),
+    ({"feature_vertices": [[0, 0, 0]]}, r"feature_vertices has shape \(1, 3\)"),
+    ({"feature_vertices": [[0, 0, 0, 0]] * 2, "feature_edges": [[0, 1]]}, r"feature_edges has shape \(1, 2\)"),
+    ({"feature_vertices": [[0, 0, 0, 0]] * 2, "feature_edges": [[0, 2, 0]]}, "not among the 2"),
+    ({"feature_vertices": [[0, 0, 0, 0]] * 2, "feature_edges": [[0, 0.5, 0]]}, "not among the 2"),
+    ({"cones": "all"}, "cones is 'all'"), ({"cones": "given"}, "are missing"),
+    ({"cones": "none", "vertex_cones": [[0, 0, 1, 30]] * 8}, "are there")])
+def test_refusals(double, given, match):
+    with pytest.raises(ValueError, match=match):
+        double.body(BOX, core_half=[0.02, 0.02, 0.02], core_radius=[0.01], **given)
