@@ -10,13 +10,16 @@ Writes below SRC (the library's, unless named)
                                   Hessian-vector product of the mean distance
   manifold/self_test_lists.inl    active contacts of the same poses where a gate selects, products
                                   of derivatives of these alone
+  manifold/self_test_fields.inl   the same as of all contacts for edges in fields, of the same poses of
+                                  both bodies with stated features and a core each, without grid and
+                                  height field
   manifold/self_test_shapes.inl   a vector-Jacobian product by all numbers of both bodies, of the
                                   same poses together
   query/self_test_answers.inl     witness points of edges and faces, with derivatives; both fields
   render/self_test_answers.inl    where rays enter the first body, and its field
 
-The answers are what docs/spec.md says, and come from bench/peers/manifold_reference.py, which
-shares no code with the kernels, and from its automatic derivatives. What goes in, but for rays, is
+The answers are what docs/spec.md says, and come from bench/peers/manifold_reference.py and
+round_reference.py, which share no code with the kernels, and from their automatic derivatives. What goes in, but for rays, is
 a multiple of a power of two, so that float32 takes it as it is. Needs jax and numpy (PyPI).
 """
 import pathlib
@@ -31,6 +34,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
 from manifold_reference import (Smoothing, distance, ee_witness, exp_se3, level_nodes, manifold,  # noqa: E402
                                 natural_coefficients, sdf, soft_distance, vf_project)  # noqa: E402
+import round_reference as rr  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 
@@ -44,6 +48,10 @@ SMOOTHING = Smoothing(length=0.5, union=0.0625, plane=0.0625, normal=2.0**-40, p
 # Of which what cannot be active is not computed: docs/lists.md.
 LIST_SMOOTHING = replace(SMOOTHING, select="gate", trace=0, near=0.25, reach=0.5, floor=2.0**-10)
 LIST_THRESHOLD = 7 / 2048
+# Of edges in fields; what else is in it has no part in them.
+FIELD_SMOOTHING = rr.Smoothing(**{**vars(SMOOTHING), "select": "gate", "tilt": 0.125, "inset": 2.0**-6, "part": 0.125,
+                                  "gain": 2.0**-5, "slope": 0.0625, "samples": 4, "floor": 2.0**-10})
+FIELD_KEPT = (4, 3, 4, 0)  # edges of 1, of 2, vertices of 1, of 2
 FACES = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
 
 # Hexahedra whose edges differ, so that no two scores tie.
@@ -79,6 +87,17 @@ GRID_STEP, GRID_CORRECTION_STEP, GRID_BLOCK = 2.0**-6, 2.0**-9, (1, 1, 1)
 HEIGHT_STEP, HEIGHT_SIZE, HEIGHT_BASE = 2.0**-6, (0.375, 0.4375), 0.3125
 HEIGHT_STEPS = ((3, 7, 12, 9, 4, -2), (-1, 4, 8, 11, 6, 1), (-6, 0, 5, 8, 10, 3), (-9, -4, 2, 3, 7, 5),
                 (-5, -8, -3, 1, 2, 6))
+
+
+# Stated features of either body: place and radius; ends, radius, centre and axis of an arc. Arcs are of radius 25/64.
+FEATURES = (
+    (np.array([[24, 7, 16, 2], [7, 24, 16, 0], [-30, -20, -16, 0], [30, -24, -15, 3], [-28, 22, 14, 1]]) / 64,
+     ((0, 1, 2 / 64, (0, 0, 0.25), (0, 0, 1)), (0, 3, 1 / 64), (1, 4, 0), (2, 3, 0), (2, 4, 1 / 64))),
+    (np.array([[8, 24, 7, 0], [8, 7, 24, 1], [-18, -33, -25, 2], [20, -30, 24, 0], [-16, 31, -22, 0]]) / 64,
+     ((0, 1, 0, (0.125, 0, 0), (1, 0, 0)), (0, 4, 1 / 64), (1, 3, 2 / 64), (2, 3, 0), (2, 4, 0))))
+# Kind, half lengths, radius, position, quaternion, operation.
+FEATURE_CORES = (("box", (0.125, 0, 0.1875), 0.125, (0.25, -0.125, 0.0625), (1, 0.25, 0, -0.125), 1),
+         ("disc", (0.1875, 0.125), 0.0625, (-0.0625, 0.25, 0.125), (0.5, 1, 0.25, 0), 1))
 
 
 def grid_steps():
@@ -166,6 +185,20 @@ def shape(body):
     return out
 
 
+def touching_shape(body):
+    """The same with stated features and a core, as round_reference has it, without grid and height field: JAX compiles both for
+    an hour where edges look for their least place in them."""
+    places, edges = FEATURES[body]
+    kind, half, radius, position, quaternion, sign = FEATURE_CORES[body]
+    ends = np.array([e[:2] for e in edges])
+    bows = np.array([[*e[3], *e[4]] if len(e) > 3 else [0.] * 6 for e in edges])
+    core = rr.core(kind, half, radius, R=jnp.asarray(rotation(quaternion)), t=jnp.asarray(position, float), sign=float(sign))
+    bare = {name: value for name, value in shape(body).items() if name not in ("grid", "height")}
+    return dict(bare, V=jnp.asarray(places[:, :3]), r=jnp.asarray(places[:, 3]), E=ends,
+                re=jnp.asarray([float(e[2]) for e in edges]), arc=rr.arcs(places[:, :3], ends, bows[:, :3], bows[:, 3:]),
+                cores=[core])
+
+
 def cotangents(out, outputs=OUTPUTS):
     """As put_cotangents of self_test.c makes them: by the place in the array of one pose."""
     return {name: jnp.asarray((np.arange(out[name].size) * 7 % 11 - 5) / 4).reshape(out[name].shape)
@@ -188,6 +221,49 @@ def answers():
         forward = jax.jvp(contacts, at, along)[1]
         found.update({"jvp_" + name: forward[name] for name in WEIGHED})
         found.update(zip(("hessian_1", "hessian_2"), jax.jvp(mean_gradient, at, along)[1]))
+        for name, value in found.items():
+            results.setdefault(name, []).append(np.ravel(value))
+    return {name: np.concatenate(rows) for name, rows in results.items()}
+
+
+def extrapolated(at_step, step, within):
+    """A difference quotient whose error falls as the square of the step, without it and the next term; `within`: how far those of
+    larger steps may be off, as a share of the largest number."""
+    q = [at_step(step / 2.0**k) for k in range(3)]
+    low, high = (4 * q[1] - q[0]) / 3, (4 * q[2] - q[1]) / 3
+    off = np.abs(high - low).max() / np.abs(high).max()
+    assert off < within, f"derivatives have not settled by {off}: one of them jumps nearby"
+    return (16 * high - low) / 15
+
+
+def field_answers_of_poses():
+    """Of edges in fields. Derivatives are differences, since JAX compiles automatic ones for an hour."""
+    shapes = touching_shape(0), touching_shape(1)
+
+    @jax.jit
+    def made(s1, s2):
+        out = rr.manifold(s1, s2, *shapes, FIELD_SMOOTHING, *FIELD_KEPT, behind=True)
+        return dict(out, weight=jnp.where(out["edge_length"] > 0, out["weight"], 1.0))  # as abut has it, without a vertex's gate
+    results = {}
+    for pose in zip(*POSES, *TANGENTS):
+        x, along = np.concatenate(pose[:2]), np.concatenate(pose[2:])
+        at = lambda z: {name: np.asarray(value) for name, value in made(z[:6], z[6:]).items()}
+        values = at(x)
+        found = {name: values[name] for name in WEIGHED}
+        found["distance"] = distance(jnp.asarray(values["d"]), jnp.asarray(values["weight"]))
+        found["soft_distance"] = soft_distance(jnp.asarray(values["d"]), jnp.asarray(values["weight"]), FIELD_SMOOTHING.penetration / 16)
+        bars = {name: np.asarray(bar) for name, bar in cotangents(values, WEIGHED).items()}
+        flat = lambda z: np.concatenate([np.ravel(at(z)[name]) for name in WEIGHED])
+        moved = lambda v: extrapolated(lambda h: (flat(x + h * v) - flat(x - h * v)) / (2 * h), 2.0**-16, 1e-7)
+        ends = np.cumsum([values[name].size for name in WEIGHED])[:-1]
+        found.update({"jvp_" + name: part for name, part in zip(WEIGHED, np.split(moved(along), ends))})
+        weights = np.concatenate([np.ravel(bars[name]) for name in WEIGHED])
+        slopes = np.array([weights @ moved(v) for v in np.eye(12)])
+        mean = lambda z: at(z)["d"].mean()
+        mixed = lambda v, h: (mean(x + h * (v + along)) - mean(x + h * (v - along)) - mean(x - h * (v - along))
+                              + mean(x - h * (v + along))) / (4 * h * h)
+        product = extrapolated(lambda h: np.array([mixed(v, h) for v in np.eye(12)]), 2.0**-14, 1e-4)
+        found.update(vjp_1=slopes[:6], vjp_2=slopes[6:], hessian_1=product[:6], hessian_2=product[6:])
         for name, value in found.items():
             results.setdefault(name, []).append(np.ravel(value))
     return {name: np.concatenate(rows) for name, rows in results.items()}
@@ -379,6 +455,21 @@ def c_smoothing():
     return "".join(lines) + "}\n"
 
 
+def c_edge(from_, to, radius, *arc):
+    bow = f", true, {c_list(arc[0])}, {c_list(arc[1])}" if arc else ", false, {0, 0, 0}, {0, 0, 1}"
+    return f"  {{{from_}, {to}, {radius:.17g}{bow}}},\n"
+
+
+def c_features(body):
+    places, edges = FEATURES[body]
+    kind, half, radius, position, quaternion, sign = FEATURE_CORES[body]
+    rows = "".join(c_edge(*e) for e in edges)
+    return (c_array(f"feature_vertices_{body + 1}", places) + "\n"
+            + f"static const abut_feature_edge feature_edges_{body + 1}[] = {{\n{rows}}};\n\n"
+            + f"static const abut_core feature_core_{body + 1} = {{ABUT_CORE_{kind.upper()}, {c_list((*half, 0)[:3])}, {radius:.17g},\n"
+            f"  {c_list(position)}, {c_list(quaternion)}, {'ABUT_ADD' if sign > 0 else 'ABUT_SUBTRACT'}}};\n")
+
+
 MADE = "/* Made by tools/make_self_test.py: change that. */\n"
 
 
@@ -386,7 +477,8 @@ def bodies_text():
     parts = [MADE, c_array("face_sizes", [len(f) for f in FACES], "{}", "uint32_t"),
              c_array("face_indices", [i for f in FACES for i in f], "{}", "uint32_t")]
     for body in range(2):
-        parts += [c_array(f"vertices_{body + 1}", VERTICES[body]), c_superquadrics(body), c_core(body)]
+        parts += [c_array(f"vertices_{body + 1}", VERTICES[body]), c_superquadrics(body), c_core(body),
+                  c_features(body)]
     return "\n".join(parts + [c_array("planes", PLANES), c_array("cloud", CLOUD), c_grid(),
                              c_heights(), c_smoothing()])
 
@@ -414,6 +506,17 @@ def lists_text():
              c_array("list_slots", slots, "{}", "uint32_t")]
     return "\n".join(parts + [c_array("list_" + name, value, "{:.12g}")
                               for name, value in found.items()])
+
+
+def fields_text():
+    found = field_answers_of_poses()
+    numbers = ("tilt", "inset", "part", "gain", "slope", "samples", "floor")
+    fields = "".join(f"  s->{name} = {getattr(FIELD_SMOOTHING, name):.17g};\n" for name in numbers)
+    kept = "".join(f"  s->{'edges' if i < 2 else 'vertices'}[{i % 2}] = {k};\n" for i, k in enumerate(FIELD_KEPT))
+    parts = [MADE + f"#define SELF_TEST_TOUCHING {found['d'].size // len(POSES[0])}\n",
+             "static void set_field_smoothing(abut_smoothing *s)\n{\n  s->select = ABUT_SELECT_GATE;\n"
+             f"  s->edge_contacts = ABUT_EDGES_FIELD;\n{fields}{kept}}}\n"]
+    return "\n".join(parts + [c_array("field_" + name, value, "{:.12g}") for name, value in found.items()])
 
 
 def shapes_text():
@@ -460,6 +563,7 @@ def main():
     for name, made in (("self_test/bodies.inl", bodies_text),
                        ("manifold/self_test_answers.inl", manifold_text),
                        ("manifold/self_test_lists.inl", lists_text),
+                       ("manifold/self_test_fields.inl", fields_text),
                        ("manifold/self_test_shapes.inl", shapes_text),
                        ("query/self_test_answers.inl", points_text),
                        ("render/self_test_answers.inl", render_text)):

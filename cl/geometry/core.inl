@@ -318,6 +318,8 @@ static FN(core_jet) FN(core_jet_at)(GLOBAL const real *s, vec x, int order)
 {
   const vec y = FN(core_place)(s, x);
   FN(core_jet) j;
+  j.g = FN(make)(n_lit(R(0.0)), n_lit(R(0.0)), n_lit(R(0.0)));
+  j.h = FN(symmetric_zero)();
   if (s[CORE_KIND] > R(0.5)) {
     FN(core_disc)(s, y, order, &j);
   } else {

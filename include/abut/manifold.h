@@ -104,7 +104,7 @@ ABUT_API abut_smoothing abut_default_smoothing(void);
  * two; of one of several primitives that tells none 0.004 of its scale. agree is 0.6; selection by
  * gates. inset is the penetration, part twice and gain half of it; samples is 1 where both fields are of one
  * convex primitive, else 8. edge_contacts is ABUT_EDGES_FIELD where a feature has a radius, which pairs of edges do
- * not take. A body of more than 32 edges keeps as many as it has primitives, between 16 and 32. Bodies
+ * not take: they are of the mesh's own edges and vertices. A body of more than 32 edges keeps as many as it has primitives, between 16 and 32. Bodies
  * that hold each other by edges alone deeper than `reach`, such as bars that cross, want reach 0. */
 ABUT_API abut_status abut_fit_smoothing(abut_body body1, abut_body body2,
                                         abut_smoothing *smoothing);

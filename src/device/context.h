@@ -20,6 +20,7 @@ typedef struct owned {
 typedef enum self_test_part {
   SELF_TEST_MAIN,
   SELF_TEST_ACTIVE, /* active contacts alone */
+  SELF_TEST_FIELDS, /* edges in fields */
   SELF_TEST_HARD,   /* worlds with hard contacts */
   SELF_TEST_SPRING, /* worlds with springs */
   SELF_TEST_MESHES, /* collision in time: between two meshes; its parts before are the kinds of features */

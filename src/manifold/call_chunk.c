@@ -271,6 +271,15 @@ static abut_status place_run(run *r, const call *c, int which, batch_on *b, size
   return check_scratch(r);
 }
 
+/* Which part of the kernels a run uses. */
+static self_test_part part_of(const run *r)
+{
+  if (is_in_fields(r->pair)) {
+    return SELF_TEST_FIELDS;
+  }
+  return r->wanted.cutoff > 0.0 ? SELF_TEST_ACTIVE : SELF_TEST_MAIN;
+}
+
 /* Finds which parts of the kernels a run uses: with some pairs of a batch it may compute active
  * contacts alone, with others all. */
 static void find_parts(const call *c, int which, bool parts[SELF_TEST_PARTS])
@@ -281,7 +290,7 @@ static void find_parts(const call *c, int which, bool parts[SELF_TEST_PARTS])
     r.pair = list ? pair_get(list[i]) : r.pair;
     if (r.pair) {
       choose_cutoff(&r, c);
-      parts[r.wanted.cutoff > 0.0 ? SELF_TEST_ACTIVE : SELF_TEST_MAIN] = true;
+      parts[part_of(&r)] = true;
     }
   }
 }

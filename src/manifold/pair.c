@@ -81,20 +81,6 @@ static abut_status check_length(const abut_smoothing *s, const body *const bodie
   return ABUT_SUCCESS;
 }
 
-/* Refuses pairs of edges for bodies that are round: they lie inside the bodies' surfaces, by a radius that pairs
- * of edges do not know. */
-static abut_status check_radii(const abut_smoothing *s, const body *const bodies[2])
-{
-  const bool pairs = s->edge_edge && s->edge_contacts == ABUT_EDGES_PAIRS;
-  for (int i = 0; pairs && i < 2; ++i) {
-    if ((bodies[i]->whole ? bodies[i]->whole : bodies[i])->info.feature_radius > 0.0) {
-      return fail(ABUT_ERROR_ARGUMENT, "smoothing: body %d has features with a radius, which pairs of edges do not "
-                  "take: set edge_contacts to field, or edge_edge to false", i + 1);
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
 /* Counts the slots of edges: two of each that is kept, or one for each pair of them by points on either. */
 static abut_status count_edge_slots(const pair *p, size_t slots[2])
 {
@@ -218,7 +204,6 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
   }
   TRY(check_smoothing(smoothing));
   TRY(check_length(smoothing, (const body *const[]){bodies[0], bodies[1]}));
-  TRY(check_radii(smoothing, (const body *const[]){bodies[0], bodies[1]}));
   void *memory = NULL;
   TRY(allocate(&memory, 1, sizeof(pair)));
   pair *p = memory;

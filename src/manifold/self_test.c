@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "manifold/self_test_answers.inl"
+#include "manifold/self_test_fields.inl"
 #include "manifold/self_test_lists.inl"
 
 #define POSES SELF_TEST_POSES
 #define CONTACTS SELF_TEST_CONTACTS
+#define TOUCHING SELF_TEST_TOUCHING /* contacts of the pair whose edges are in fields */
 #define LISTED SELF_TEST_LISTED /* contacts of the pair whose active ones are listed */
 #define ENTRIES (sizeof list_slots / sizeof *list_slots)
 #define POSE_REALS 6
@@ -43,6 +45,35 @@ static const answer answers[PROGRAM_KINDS][ANSWERS] = {
    {"the Jacobian of activity along a tangent", expected_jvp_activity, CONTACTS, 1, OF_SLOPES}},
 };
 
+/* Second derivatives of edges in fields are known by differences, to some 1e-5. */
+#define OF_BENDS {2e-3, 1e-4}, true
+
+/* The same where edges are in fields. */
+static const answer field_answers[PROGRAM_KINDS][ANSWERS] = {
+  {{"p of edges in fields", field_p, TOUCHING, 3, OF_P},
+   {"d of edges in fields", field_d, TOUCHING, 1, OF_D},
+   {"n of edges in fields", field_n, TOUCHING, 3, OF_N},
+   {"activity of edges in fields", field_activity, TOUCHING, 1, OF_ACTIVITY},
+   {"weight of edges in fields", field_weight, TOUCHING, 1, OF_WEIGHT},
+   {"distance by edges in fields", field_distance, 1, 1, OF_D},
+   {"the soft distance by edges in fields", field_soft_distance, 1, 1, OF_D}},
+  {{"the VJP of edges in fields by pose1", field_vjp_1, 1, POSE_REALS, OF_SLOPES},
+   {"the VJP of edges in fields by pose2", field_vjp_2, 1, POSE_REALS, OF_SLOPES}},
+  {{"the JVP of p of edges in fields", field_jvp_p, TOUCHING, 3, OF_SLOPES},
+   {"the JVP of d of edges in fields", field_jvp_d, TOUCHING, 1, OF_SLOPES},
+   {"the JVP of n of edges in fields", field_jvp_n, TOUCHING, 3, OF_SLOPES},
+   {"the JVP of activity of edges in fields", field_jvp_activity, TOUCHING, 1, OF_SLOPES},
+   {"the JVP of weight of edges in fields", field_jvp_weight, TOUCHING, 1, OF_SLOPES}},
+  {{"the Hessian product of edges in fields by pose1", field_hessian_1, 1, POSE_REALS, OF_BENDS},
+   {"the Hessian product of edges in fields by pose2", field_hessian_2, 1, POSE_REALS, OF_BENDS},
+   {"the Hessian of edges in fields by pose1 along a tangent", field_hessian_1, 1, POSE_REALS, OF_BENDS},
+   {"the Hessian of edges in fields by pose2 along a tangent", field_hessian_2, 1, POSE_REALS, OF_BENDS}},
+  {{"the Jacobian of p of edges in fields along a tangent", field_jvp_p, TOUCHING, 3, OF_SLOPES},
+   {"the Jacobian of d of edges in fields along a tangent", field_jvp_d, TOUCHING, 1, OF_SLOPES},
+   {"the Jacobian of n of edges in fields along a tangent", field_jvp_n, TOUCHING, 3, OF_SLOPES},
+   {"the Jacobian of activity of edges in fields along a tangent", field_jvp_activity, TOUCHING, 1, OF_SLOPES}},
+};
+
 /* The same for entries of a list, in their places among all contacts, with zeros elsewhere. */
 static const answer list_answers[PROGRAM_KINDS][ANSWERS] = {
   {{"p of active contacts", list_p, LISTED, 3, OF_P},
@@ -66,8 +97,15 @@ static const answer list_answers[PROGRAM_KINDS][ANSWERS] = {
   (6 * POSES * POSE_REALS + POSES * 4 * POSE_REALS * POSE_REALS +                \
    4 * POSES * LISTED * BLOCK_ROWS + POSES * LISTED * BLOCK_ROWS * 2 * POSE_REALS)
 
+/* Which pair is asked about. */
+typedef enum trial_kind { TRIAL_ALL, TRIAL_LISTS, TRIAL_FIELDS } trial_kind;
+
+_Static_assert(SELF_TEST_CONTACTS <= SELF_TEST_LISTED && SELF_TEST_TOUCHING <= SELF_TEST_LISTED,
+               "there is room for the contacts of each pair");
+
 typedef struct trial {
   self_test test;
+  size_t contacts; /* of the pair */
   abut_body bodies[2];
   abut_pair pair;
   abut_batch batch;
@@ -86,8 +124,8 @@ static double cotangent(size_t i)
  * for each pose. */
 static void *put_cotangents(trial *t, size_t components)
 {
-  double row[CONTACTS * 3];
-  const size_t count = CONTACTS * components;
+  double row[LISTED * 3];
+  const size_t count = t->contacts * components;
   for (size_t i = 0; i < count; ++i) {
     row[i] = cotangent(i);
   }
@@ -106,17 +144,21 @@ static void *room_for(trial *t, const answer *all, size_t which)
   return room;
 }
 
-static abut_status prepare(trial *t, context *one, bool lists)
+static abut_status prepare(trial *t, context *one, trial_kind kind)
 {
+  static const size_t contacts[] = {CONTACTS, LISTED, TOUCHING};
   abut_smoothing smoothing = self_test_smoothing();
-  if (lists) {
-    set_list_smoothing(&smoothing);
-  }
   memset(t, 0, sizeof *t);
+  t->contacts = contacts[kind];
+  if (kind == TRIAL_LISTS) {
+    set_list_smoothing(&smoothing);
+  } else if (kind == TRIAL_FIELDS) {
+    set_field_smoothing(&smoothing);
+  }
   t->batch = abut_default_batch();
   TRY(self_test_open(&t->test, one, ROOM));
   for (int i = 0; i < 2; ++i) {
-    TRY(self_test_body(self_test_context(&t->test), i, &t->bodies[i]));
+    TRY((kind == TRIAL_FIELDS ? self_test_touching_body : self_test_body)(self_test_context(&t->test), i, &t->bodies[i]));
   }
   t->batch.count = POSES;
   t->batch.pose1 = put_poses(t, pose_1);
@@ -210,17 +252,17 @@ static double block_along(const trial *t, const void *blocks, size_t entry, size
 /* With a threshold of 0 every contact has a block, for none is less active. */
 static abut_status jacobian(trial *t, const answer *all)
 {
-  abut_compact list = {.threshold = 0.0, .capacity = POSES * CONTACTS};
-  void *blocks = self_test_room(&t->test, POSES * CONTACTS * BLOCK_ROWS * 2 * POSE_REALS);
-  double along[POSES * CONTACTS * 3];
+  abut_compact list = {.threshold = 0.0, .capacity = POSES * t->contacts};
+  void *blocks = self_test_room(&t->test, POSES * t->contacts * BLOCK_ROWS * 2 * POSE_REALS);
+  double along[POSES * LISTED * 3];
   t->batch.compact = &list;
   TRY(abut_jacobian(t->pair, ABUT_SAME_PAIR, &t->batch, blocks));
   for (size_t which = 0; which < OUTPUTS; ++which) {
-    const size_t components = all[which].components, count = POSES * CONTACTS * components;
+    const size_t components = all[which].components, count = POSES * t->contacts * components;
     for (size_t i = 0; i < count; ++i) {
       const size_t entry = i / components;
       along[i] = block_along(t, blocks, entry, block_rows[which] + i % components,
-                             entry / CONTACTS);
+                             entry / t->contacts);
     }
     t->got[which] = self_test_put(&t->test, along, count, count);
   }
@@ -358,10 +400,10 @@ static abut_status compare(const trial *t, const answer *all)
 
 typedef abut_status self_test_call(trial *, const answer *);
 
-static abut_status test_one(context *one, self_test_call *call, const answer *all, bool lists)
+static abut_status test_one(context *one, self_test_call *call, const answer *all, trial_kind kind)
 {
   trial t;
-  abut_status status = prepare(&t, one, lists);
+  abut_status status = prepare(&t, one, kind);
   if (status == ABUT_SUCCESS) {
     status = call(&t, all);
   }
@@ -378,12 +420,17 @@ static abut_status test_one(context *one, self_test_call *call, const answer *al
 
 static abut_status test(context *one, int kind, self_test_call *call)
 {
-  return test_one(one, call, answers[kind], false);
+  return test_one(one, call, answers[kind], TRIAL_ALL);
 }
 
 static abut_status test_active(context *one, int kind, self_test_call *call)
 {
-  return test_one(one, call, list_answers[kind], true);
+  return test_one(one, call, list_answers[kind], TRIAL_LISTS);
+}
+
+static abut_status test_fields(context *one, int kind, self_test_call *call)
+{
+  return test_one(one, call, field_answers[kind], TRIAL_FIELDS);
 }
 
 static abut_status test_contacts(context *one)
@@ -431,6 +478,31 @@ static abut_status test_list_jacobian(context *one)
   return test_active(one, PROGRAM_KIND(PROGRAM_DUAL6, false), list_jacobian);
 }
 
+static abut_status test_field_contacts(context *one)
+{
+  return test_fields(one, PROGRAM_KIND(PROGRAM_PLAIN, false), contacts);
+}
+
+static abut_status test_field_vjp(context *one)
+{
+  return test_fields(one, PROGRAM_KIND(PROGRAM_PLAIN, true), vjp);
+}
+
+static abut_status test_field_jvp(context *one)
+{
+  return test_fields(one, PROGRAM_KIND(PROGRAM_DUAL, false), jvp);
+}
+
+static abut_status test_field_hessian(context *one)
+{
+  return test_fields(one, PROGRAM_KIND(PROGRAM_DUAL, true), hessian);
+}
+
+static abut_status test_field_jacobian(context *one)
+{
+  return test_fields(one, PROGRAM_KIND(PROGRAM_DUAL6, false), jacobian);
+}
+
 const module_self_tests manifold_self_tests = {{
   [SELF_TEST_MAIN] = {
     [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_contacts,
@@ -444,5 +516,12 @@ const module_self_tests manifold_self_tests = {{
     [PROGRAM_KIND(PROGRAM_PLAIN, true)] = test_list_vjp,
     [PROGRAM_KIND(PROGRAM_DUAL, false)] = test_list_jvp,
     [PROGRAM_KIND(PROGRAM_DUAL6, false)] = test_list_jacobian,
+  },
+  [SELF_TEST_FIELDS] = {
+    [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_field_contacts,
+    [PROGRAM_KIND(PROGRAM_PLAIN, true)] = test_field_vjp,
+    [PROGRAM_KIND(PROGRAM_DUAL, false)] = test_field_jvp,
+    [PROGRAM_KIND(PROGRAM_DUAL, true)] = test_field_hessian,
+    [PROGRAM_KIND(PROGRAM_DUAL6, false)] = test_field_jacobian,
   },
 }};

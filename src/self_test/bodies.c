@@ -44,7 +44,18 @@ static abut_height_field ground_of(double heights[COUNT(height_steps)])
                              .size = {height_size[0], height_size[1]}, .base = HEIGHT_BASE};
 }
 
-abut_status self_test_body(abut_context c, int which, abut_body *out)
+static void state_features(int which, abut_body_def *def)
+{
+  def->cores = which ? &feature_core_2 : &feature_core_1;
+  def->core_count = 1;
+  def->states_features = true;
+  def->feature_vertices = which ? feature_vertices_2 : feature_vertices_1;
+  def->feature_vertex_count = COUNT(feature_vertices_1) / 4;
+  def->feature_edges = which ? feature_edges_2 : feature_edges_1;
+  def->feature_edge_count = COUNT(feature_edges_1);
+}
+
+static abut_status make_body(abut_context c, int which, bool touching, abut_body *out)
 {
   const abut_polyhedron polyhedron = {planes, sizeof planes / (6 * sizeof *planes), ABUT_ADD};
   const abut_pointcloud pointcloud = {cloud, sizeof cloud / (7 * sizeof *cloud), ABUT_ADD};
@@ -65,7 +76,7 @@ abut_status self_test_body(abut_context c, int which, abut_body *out)
     def.pointclouds = &pointcloud;
     def.pointcloud_count = 1;
     def.height_fields = &ground;
-    def.height_field_count = 1;
+    def.height_field_count = !touching;
   } else {
     def.superquadrics = superquadrics_1;
     def.superquadric_count = sizeof superquadrics_1 / sizeof *superquadrics_1;
@@ -73,7 +84,20 @@ abut_status self_test_body(abut_context c, int which, abut_body *out)
     def.polyhedron_count = 1;
     make_grid(&made);
     def.grids = &made.grid;
-    def.grid_count = 1;
+    def.grid_count = !touching;
+  }
+  if (touching) {
+    state_features(which, &def);
   }
   return abut_create_body(c, &def, out);
+}
+
+abut_status self_test_body(abut_context c, int which, abut_body *out)
+{
+  return make_body(c, which, false, out);
+}
+
+abut_status self_test_touching_body(abut_context c, int which, abut_body *out)
+{
+  return make_body(c, which, true, out);
 }

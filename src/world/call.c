@@ -31,7 +31,7 @@ static abut_status test_kind(const steps_call *c, const steps_kind *k, size_t pl
     }
     for (int adjoint = 0; adjoint < (is_differentiated(c) ? 2 : 1); ++adjoint) {
       TRY(test_member(c->base.context, place, MODULE_MANIFOLD, PROGRAM_PLAIN, adjoint,
-                      is_listed(k, p) ? SELF_TEST_ACTIVE : SELF_TEST_MAIN));
+                      is_in_fields(p) ? SELF_TEST_FIELDS : is_listed(k, p) ? SELF_TEST_ACTIVE : SELF_TEST_MAIN));
     }
   }
   return ABUT_SUCCESS;

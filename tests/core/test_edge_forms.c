@@ -417,23 +417,21 @@ static void no_features(void)
   check(strstr(abut_last_error(), "neither body has vertices or edges") != NULL, "%s", abut_last_error());
 }
 
-/* Pairs of edges do not take radii. */
-static void radii_refused(void)
+/* Pairs of edges are of the meshes, whatever features the bodies state. */
+static void pairs_are_of_meshes(void)
 {
   const abut_body round = box_of(block, 0.01, true), sharp = sharp_box(block);
   abut_smoothing s = smoothing_of(0.001);
   abut_pair pair;
+  abut_layout l;
   s.edge_contacts = ABUT_EDGES_PAIRS;
-  CHECK(abut_create_pair(sharp, round, &s, &pair) == ABUT_ERROR_ARGUMENT);
-  check(strstr(abut_last_error(), "body 2 has features with a radius") != NULL, "%s", abut_last_error());
-  CHECK(abut_create_pair(ball_of(0.05), sharp, &s, &pair) == ABUT_ERROR_ARGUMENT);
-  check(strstr(abut_last_error(), "body 1 has features with a radius") != NULL, "%s", abut_last_error());
-  CHECK_OK(abut_create_pair(sharp, sharp, &s, &pair));
-  s.edge_edge = false;
   CHECK_OK(abut_create_pair(sharp, round, &s, &pair));
-  s.edge_edge = true;
+  CHECK_OK(abut_get_layout(pair, &l));
+  CHECK_EQUAL(l.edge_slots[0], l.edges[0] * l.edges[1]);
   s.edge_contacts = ABUT_EDGES_FIELD;
   CHECK_OK(abut_create_pair(sharp, round, &s, &pair));
+  CHECK_OK(abut_get_layout(pair, &l));
+  CHECK_EQUAL(l.edge_slots[0], 2 * l.edges[0]);
 }
 
 /* Fitted smoothing has edges in fields where a body is round, and coefficients that follow the penetration. */
@@ -469,7 +467,7 @@ int main(int argc, char **argv)
   selected();
   variants();
   no_features();
-  radii_refused();
+  pairs_are_of_meshes();
   fitted();
   CHECK_OK(abut_destroy_context(context));
   return check_finish();

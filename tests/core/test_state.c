@@ -59,12 +59,18 @@ typedef struct world {
   void *pose[2];
 } world;
 
-static bool make_pair(world *w, bool edges)
+enum { NO_EDGES, EDGES_IN_PAIRS, EDGES_IN_FIELDS };
+
+static bool make_pair(world *w, int edges)
 {
   static const double halves[2][3] = {{0.5, 0.4, 0.3}, {0.3, 0.3, 0.6}};
   abut_smoothing s = abut_default_smoothing();
   abut_body a, b;
-  s.edge_edge = edges;
+  s.edge_edge = edges != NO_EDGES;
+  if (edges == EDGES_IN_FIELDS) {
+    s.edge_contacts = ABUT_EDGES_FIELD;
+    s.select = ABUT_SELECT_GATE;
+  }
   s.edges[0] = s.edges[1] = 3;
   s.penetration = 0.1;
   return make_box(w->context, halves[0], &a) && make_box(w->context, halves[1], &b) &&
@@ -72,7 +78,7 @@ static bool make_pair(world *w, bool edges)
          CHECK_OK(abut_get_layout(w->pair, &w->layout));
 }
 
-static bool make_world(world *w, size_t devices, uint32_t chunk, bool edges)
+static bool make_world(world *w, size_t devices, uint32_t chunk, int edges)
 {
   double poses[2][7 * ROWS];
   uint64_t seed = 11;
@@ -246,7 +252,7 @@ static void test_loop(size_t devices, uint32_t chunk, const double *parts, size_
   world w;
   void *arrays[LOOP_ARRAYS], *start[LOOP_ARRAYS];
   abut_state_info info;
-  if (!make_world(&w, devices, chunk, true)) {
+  if (!make_world(&w, devices, chunk, EDGES_IN_PAIRS)) {
     printf("not run: %zu parts of a device\n", devices);
     return;
   }
@@ -364,7 +370,7 @@ static void same_lists(const abut_compact *a, const abut_compact *b)
           !memcmp(a->slot, b->slot, count * sizeof *a->slot), "lists differ");
 }
 
-static void test_calls(size_t devices, uint32_t chunk)
+static void test_calls(size_t devices, uint32_t chunk, int edges)
 {
   enum { LIST = 20000 };
   static uint32_t poses[2][LIST], slots[2][LIST];
@@ -373,7 +379,7 @@ static void test_calls(size_t devices, uint32_t chunk)
   world w;
   arrays a;
   abut_state s;
-  if (!make_world(&w, devices, chunk, true)) {
+  if (!make_world(&w, devices, chunk, edges)) {
     return;
   }
   for (int i = 0; i < 2; ++i) {
@@ -389,8 +395,8 @@ static void test_calls(size_t devices, uint32_t chunk)
   do_calls(&w, &a, false, &lists[0], status[0]);
   do_calls(&w, &a, true, &lists[1], status[1]);
   for (int i = 0; i < CALL_ARRAYS; ++i) {
-    char what[64];
-    snprintf(what, sizeof what, "array %d of calls, %zu devices, chunk %u,", i, devices, chunk);
+    char what[80];
+    snprintf(what, sizeof what, "array %d of calls, edges %d, %zu devices, chunk %u,", i, edges, devices, chunk);
     same_as_state(a.host[i], a.there[i], a.widths[i], what);
     free(a.host[i]);
   }
@@ -418,7 +424,7 @@ static void test_steps(size_t devices)
   abut_state s;
   abut_state_array a[ARRAYS];
   double x[3 * ROWS], z[3 * ROWS], row[ROWS], left[ROWS], right[ROWS];
-  if (!make_world(&w, devices, 0, false)) {
+  if (!make_world(&w, devices, 0, NO_EDGES)) {
     return;
   }
   for (size_t i = 0; i < ROWS; ++i) {
@@ -470,7 +476,7 @@ static void test_copies(size_t devices)
   double row[7] = {1, 2, 3, 4, 5, 6, 7};
   abut_span spans[64];
   size_t count = 0;
-  if (!make_world(&w, devices, 0, false)) {
+  if (!make_world(&w, devices, 0, NO_EDGES)) {
     return;
   }
   void *reals = to_reals(row, 7, precision);
@@ -561,7 +567,7 @@ static void test_refusals(void)
   world w, second;
   abut_state s;
   double reals[7] = {0};
-  if (!make_world(&w, 1, 0, false) || !make_world(&second, 1, 0, false)) {
+  if (!make_world(&w, 1, 0, NO_EDGES) || !make_world(&second, 1, 0, NO_EDGES)) {
     return;
   }
   refused(abut_create_state(w.context, ROWS, widths, 0, NULL, &s), ABUT_ERROR_ARGUMENT, "1 to 64");
@@ -612,8 +618,9 @@ int main(int argc, char **argv)
   for (size_t devices = 1; devices <= PARTS; ++devices) {
     test_loop(devices, 0, NULL, devices);
     test_loop(devices, 17, NULL, devices);
-    test_calls(devices, 0);
-    test_calls(devices, 32);
+    test_calls(devices, 0, EDGES_IN_PAIRS);
+    test_calls(devices, 32, EDGES_IN_PAIRS);
+    test_calls(devices, 32, EDGES_IN_FIELDS);
     test_steps(devices);
     test_copies(devices);
   }

@@ -128,7 +128,7 @@ bool world_open(bool mine, uint32_t chunk, world *w)
   smoothing.vertices[1] = 2;
   smoothing.edges[1] = 4;
   bool well = CHECK_OK(abut_create_pair(bodies[1], bodies[0], &smoothing, &w->pairs[2]));
-  smoothing.edge_edge = false;
+  smoothing.edge_contacts = ABUT_EDGES_FIELD;
   return well && CHECK_OK(abut_create_pair(bodies[1], bodies[0], &smoothing, &w->pairs[1]));
 }
 

@@ -39,7 +39,7 @@ references count_references(const references *wanted);
 typedef struct world {
   abut_context context;
   abut_pair pair;
-  abut_pair pairs[3]; /* it, a narrower one and a wider one */
+  abut_pair pairs[3]; /* it, a narrower one of edges in fields, and a wider one */
 } world;
 
 abut_context_def def_of(bool mine, uint32_t chunk);

@@ -247,6 +247,33 @@ static abut_status list(abut_batch *b)
   return abut_contacts(s.pair, b);
 }
 
+/* The same body in the field of itself. */
+static abut_status in_fields(abut_batch *b, bool back)
+{
+  abut_smoothing smoothing = abut_default_smoothing();
+  abut_pair pair;
+  smoothing.select = ABUT_SELECT_GATE;
+  smoothing.edge_contacts = ABUT_EDGES_FIELD;
+  abut_status status = abut_create_pair(s.body, s.body, &smoothing, &pair);
+  if (status == ABUT_SUCCESS) {
+    const abut_gradients gradients = {s.real[0], s.real[1]};
+    b->d = back ? NULL : s.real[0];
+    status = back ? abut_gradient(pair, ABUT_SAME_PAIR, b, ABUT_REDUCE_MEAN_DISTANCE, &gradients) : abut_contacts(pair, b);
+    CHECK_OK(abut_destroy_pair(pair));
+  }
+  return status;
+}
+
+static abut_status edges_in_fields(abut_batch *b)
+{
+  return in_fields(b, false);
+}
+
+static abut_status edges_in_fields_back(abut_batch *b)
+{
+  return in_fields(b, true);
+}
+
 static abut_status list_vjp(abut_batch *b)
 {
   static const uint32_t pose[] = {0, 1}, slot[] = {1, 2};
@@ -400,9 +427,12 @@ static const struct {
   {"their gradient", "times of impact by the poses", meshes_by_poses},
   {"decomposition", "a derivative of the fit", decompose},
   {"shapes", "derivatives by position of body 1", by_shape},
-  {"along shapes", "products along directions of body 1", along_shape}};
+  {"along shapes", "products along directions of body 1", along_shape},
+  {"edges in fields", "wrongly: p of edges in fields", edges_in_fields},
+  {"their gradient", "the VJP of edges in fields", edges_in_fields_back}};
 enum { CONTACTS, GRADIENT, JVP, HESSIAN, WITNESS, FIELD, PICTURE, LIST, LIST_VJP, VJP_TANGENT, WEIGHTS,
-       CLOSEST, CLOSEST_BY_POSES, COLLISION, COLLISION_BY_VERTICES, MESHES, MESHES_BY_POSES, DECOMPOSITION, SHAPES, ALONG_SHAPES };
+       CLOSEST, CLOSEST_BY_POSES, COLLISION, COLLISION_BY_VERTICES, MESHES, MESHES_BY_POSES, DECOMPOSITION, SHAPES, ALONG_SHAPES,
+       EDGES_IN_FIELDS, EDGES_IN_FIELDS_BACK };
 
 static bool has_answer(int which, float expected[2][REALS])
 {
@@ -584,6 +614,9 @@ static void contacts_wrongly(char path[PATH])
   if (write_suite("listed.cl", "FN(edge_pair)(e1, e2, n_lit(R(1.0))", "FN(edge_pair)(e1, e2, n_lit(R(0.99))", path)) {
     taken_over(path, LIST, false);
   }
+  if (write_suite("edge_field.inl", "lane_lit(c->inset) / length", "lane_lit(R(1.1) * c->inset) / length", path)) {
+    taken_over(path, EDGES_IN_FIELDS, true);
+  }
   if (write_suite("edge_weight.inl", "R(1.25)", "R(1.24)", path)) {
     taken_over(path, WEIGHTS, false);
   }
@@ -613,6 +646,9 @@ static void derive_wrongly(char path[PATH])
   }
   if (write_suite("listed_adjoint.cl", "phi_bar = bar_of(&in, VALUE_D);", "phi_bar = n_neg(bar_of(&in, VALUE_D));", path)) {
     taken_over(path, LIST_VJP, true);
+  }
+  if (write_suite("edge_field.cl", "n_sub(n_mul(d_bar, steep), won_bar)", "n_add(n_mul(d_bar, steep), won_bar)", path)) {
+    taken_over(path, EDGES_IN_FIELDS_BACK, false);
   }
   if (write_suite("shape/superquadrics.cl", "-moved.x,", "moved.x,", path)) {
     taken_over(path, SHAPES, true);
