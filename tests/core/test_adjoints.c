@@ -149,7 +149,7 @@ static double cone_angle;
   static void F(cone_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                \
   {                                                                                               \
     const F(vec3) n = VEC(x), held_bar = VEC(y);                                                  \
-    const F(cone) k = {VEC(x + 3), cone_angle, cos(cone_angle), sin(cone_angle)};                 \
+    const F(cone) k = {VEC(x + 3), cone_angle, cos(cone_angle), sin(cone_angle), 0.0};            \
     F(vec3) axis_bar;                                                                             \
     const F(vec3) n_bar = F(cone_adjoint)(n, &k, &smooth, y[3], held_bar, &axis_bar);             \
     PUT(x_bar, n_bar);                                                                            \
@@ -261,7 +261,7 @@ static void face(const dual *x, dual *y)
 static void cone_map(const dual *x, dual *y)
 {
   const vec3_d n = VEC(x);
-  const cone_d k = {VEC(x + 3), cone_angle, cos(cone_angle), sin(cone_angle)};
+  const cone_d k = {VEC(x + 3), cone_angle, cos(cone_angle), sin(cone_angle), 0.0};
   vec3_d held;
   y[3] = cone_slot_d(n, &k, &smooth, &held);
   PUT(y, held);
