@@ -163,7 +163,7 @@ static void check_counts(const body_features *f, const char *name, size_t held, 
 {
   check(f->held == held && f->vertex_count == vertices && f->edge_count == edges,
         "%s: %zu held of %zu vertices, %zu edges", name, f->held, f->vertex_count, f->edge_count);
-  for (size_t i = 0; i < f->edge_count; ++i) {
+  for (size_t i = 0; i < f->edge_count - f->quarters; ++i) { /* those of circles follow the others, circle by circle */
     const abut_feature_edge *e = &f->edges[i];
     CHECK(e->from < e->to && e->to < f->vertex_count);
     CHECK(!i || e[-1].from < e->from || (e[-1].from == e->from && e[-1].to < e->to));
@@ -825,9 +825,9 @@ static double reach(const body_features *f, const double n[3])
   }
   for (size_t i = 0; i < f->edge_count; ++i) {
     const abut_feature_edge *e = &f->edges[i];
-    for (int k = 0; e->arc && k <= 64; ++k) {
+    for (int k = 0; e->arc && k <= 128; ++k) {
       double at[3];
-      arc_place(f, e, k / 64.0, at);
+      arc_place(f, e, k / 128.0, at);
       out = fmax(out, at[0] * n[0] + at[1] * n[1] + at[2] * n[2] + e->radius);
     }
   }
@@ -856,13 +856,13 @@ static void words(void)
   static const struct {
     body_shape word;
     double size[3], round;
-    size_t vertices, edges;
-  } cases[] = {{SHAPE_SPHERE, {0.3, 0, 0}, 0, 1, 0},
-               {SHAPE_CAPSULE, {0.2, 0.5, 0}, 0, 2, 1},
-               {SHAPE_BOX, {0.3, 0.2, 0.1}, 0, 8, 12},
-               {SHAPE_BOX, {0.3, 0.2, 0.1}, 0.02, 8, 12},
-               {SHAPE_CYLINDER, {0.3, 0.5, 0}, 0, 16, 16},
-               {SHAPE_CYLINDER, {0.3, 0.1, 0}, 0.05, 16, 16}};
+    size_t held, vertices, edges;
+  } cases[] = {{SHAPE_SPHERE, {0.3, 0, 0}, 0, 1, 1, 0},
+               {SHAPE_CAPSULE, {0.2, 0.5, 0}, 0, 2, 2, 1},
+               {SHAPE_BOX, {0.3, 0.2, 0.1}, 0, 8, 8, 12},
+               {SHAPE_BOX, {0.3, 0.2, 0.1}, 0.02, 8, 8, 12},
+               {SHAPE_CYLINDER, {0.3, 0.5, 0}, 0, 0, 2 + 2 * CIRCLE_PARTS, 1 + 2 * CIRCLE_PARTS},
+               {SHAPE_CYLINDER, {0.3, 0.1, 0}, 0.05, 0, 2 + 2 * CIRCLE_PARTS, 1 + 2 * CIRCLE_PARTS}};
   uint64_t random = 3;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     arena memory = {0};
@@ -871,20 +871,23 @@ static void words(void)
     REQUIRE_OK(body_shape_make(cases[i].word, cases[i].size, 0.0, POINTS_NONE, &memory, &def));
     REQUIRE_OK(word_features_make(cases[i].word, cases[i].size, cases[i].round, &memory, &def));
     body_features f = features_of(&def, true);
-    check_counts(&f, body_shape_words[cases[i].word], cases[i].vertices, cases[i].vertices, cases[i].edges);
+    check_counts(&f, body_shape_words[cases[i].word], cases[i].held, cases[i].vertices, cases[i].edges);
     for (size_t k = 0; k < f.edge_count; ++k) {
-      CHECK_EQUAL(f.edge_names[k], k); /* Words are in order. */
-      CHECK(f.edges[k].radius == f.vertices[3]);
-      if (f.edges[k].arc) { /* It turns by 45 degrees about z, to its other end. */
-        const abut_feature_edge *e = &f.edges[k];
-        const double *from = f.vertices + 4 * e->from, *to = f.vertices + 4 * e->to, *c = e->centre;
-        const double inner = (from[0] - c[0]) * (to[0] - c[0]) + (from[1] - c[1]) * (to[1] - c[1]);
-        const double radius = hypot(from[0] - c[0], from[1] - c[1]);
-        double at[3];
-        arc_place(&f, e, 1.0, at);
-        CHECK(fabs(at[0] - to[0]) + fabs(at[1] - to[1]) + fabs(at[2] - to[2]) < EXACT && c[2] == from[2]);
-        CHECK(fabs(inner / (radius * radius) - sqrt(0.5)) < EXACT);
+      const abut_feature_edge *e = &f.edges[k];
+      if (!e->arc) {
+        CHECK_EQUAL(f.edge_names[k], k); /* Words are in order. */
+        CHECK(e->radius == (cases[i].word == SHAPE_CYLINDER ? cases[i].size[0] : f.vertices[3]));
+        continue;
       }
+      const double *from = f.vertices + 4 * e->from, *to = f.vertices + 4 * e->to, *c = e->centre;
+      double at[3];
+      CHECK_EQUAL(f.edge_names[k], 1 + (k - 1) / CIRCLE_PARTS); /* the axis is the first edge, then come the rims */
+      CHECK(e->radius == cases[i].round);
+      CHECK(fabs(hypot(from[0] - c[0], from[1] - c[1]) + cases[i].round - cases[i].size[0]) < EXACT);
+      CHECK(fabs((from[0] - c[0]) * (to[0] - c[0]) + (from[1] - c[1]) * (to[1] - c[1])) < EXACT); /* a quarter turn */
+      arc_place(&f, e, 1.0, at);
+      CHECK(fabs(at[0] - to[0]) + fabs(at[1] - to[1]) + fabs(at[2] - to[2]) < EXACT && c[2] == from[2]);
+      CHECK(e->from == e[k % CIRCLE_PARTS == 1 ? CIRCLE_PARTS - 1 : -1].to); /* each begins where the one before ends */
     }
     for (int k = 0; k < 2000; ++k) {
       double n[3];
@@ -929,18 +932,13 @@ static void word_cones(void)
     CHECK(c[3] == 45.0);
   }
   REQUIRE_OK(word_features_make(SHAPE_CYLINDER, cylinder, 0.0, &memory, &def));
-  for (size_t i = 0; i < 16; ++i) {
-    const abut_feature_edge *e = &def.feature_edges[i];
-    const double *c = def.edge_cones + 4 * i, *from = def.feature_vertices + 4 * e->from;
-    double farthest = 0.0;
-    for (int k = 0; k <= 8; ++k) { /* the side's normals along the arc */
-      const double a = atan2(from[1], from[0]) + e->axis[2] * PI / 4.0 * k / 8.0;
-      farthest = fmax(farthest, acos((cos(a) * c[0] + sin(a) * c[1]) / sqrt(2.0)));
-    }
-    CHECK(c[2] == copysign(1.0, from[2]));
-    check(fabs(farthest - c[3] * DEGREE) < EXACT, "an arc's cone: %.17g and %.17g", farthest, c[3] * DEGREE);
-    const double *v = def.vertex_cones + 4 * i, *at = def.feature_vertices + 4 * i;
-    CHECK(v[3] == 67.5 && fabs(v[0] - at[0] / 0.3) + fabs(v[1] - at[1] / 0.3) < EXACT && v[2] * at[2] > 0.0);
+  CHECK(def.feature_vertex_count == 2 && def.feature_edge_count == 1 && def.feature_circle_count == 2);
+  CHECK(def.feature_edges[0].radius == 0.3 && !def.feature_edges[0].arc && def.edge_cones[3] == 180.0);
+  for (size_t i = 0; i < 2; ++i) {
+    const abut_feature_circle *c = &def.feature_circles[i];
+    CHECK(c->size == 0.3 && c->radius == 0.0 && c->centre[2] == (i ? 0.5 : -0.5) && fabs(c->axis[2]) == 1.0);
+    CHECK(def.feature_vertices[4 * i + 2] == c->centre[2] && def.feature_vertices[4 * i + 3] == 0.0);
+    CHECK(def.vertex_cones[4 * i + 2] == (i ? 1.0 : -1.0) && def.vertex_cones[4 * i + 3] == 0.0);
   }
   REQUIRE_OK(word_features_make(SHAPE_PLANE, box, 0.0, &memory, &def));
   CHECK(def.states_features && !def.feature_vertex_count && !def.feature_edge_count);
