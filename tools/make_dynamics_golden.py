@@ -13,7 +13,7 @@ import json
 import pathlib
 import shutil
 
-from dynamics_answers import CONTACTS, NONE, ROOT, clean, dr, jax, jnp, np, rounded, write
+from dynamics_answers import CONTACTS, NONE, ROOT, again, clean, dr, jax, jnp, np, rounded, write
 from tree_reference import quat_mul
 
 BOX_FACES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
@@ -417,11 +417,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("cases", nargs="*", metavar="CASE", help="of " + ", ".join(GROUPS))
     parser.add_argument("--rounded", type=pathlib.Path, nargs="+", metavar="FOLDER", help="print what inputs rounded to float32 cost, write nothing")
+    parser.add_argument("--again", type=pathlib.Path, nargs="+", metavar="FOLDER", help="answer the inputs of these folders anew")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "tests" / "golden-dynamics")
     options = parser.parse_args()
     for folder in options.rounded or ():
         rounded(folder)
-    if options.rounded:
+    for folder in options.again or ():
+        again(folder)
+    if options.rounded or options.again:
         return
     for name in options.cases or GROUPS:
         GROUPS[name](options.out)
