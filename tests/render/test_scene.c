@@ -122,7 +122,8 @@ static void test_floor(abut_scene floor)
   check(most - least > 12, "the floor has one shade, %d to %d", least, most);
   v.contacts = true;
   picture marked = draw_scene(floor, q, NULL, 0, &v);
-  CHECK(count_different(&p, &marked, 20) > 20);
+  const size_t changed = count_different(&p, &marked, 20); /* The ball has one contact, whose mark covers a few pixels. */
+  check(changed > 8 && changed < 60, "contacts change %zu pixels", changed);
   v.threshold = 1.0;
   picture none = draw_scene(floor, q, NULL, 0, &v);
   CHECK(count_different(&p, &none, 0) == 0);
