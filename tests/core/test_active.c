@@ -186,6 +186,7 @@ static void compare_fields(const abut_body bodies[2], const char *name)
     s.cone_inner = 15.0;
     s.cone_outer = i > 3 ? 35.0 : 0.0;
     s.cone_hold = 2.0;
+    s.cone_inset = i > 4 ? 2.0 * s.penetration : 0.0;
     snprintf(what, sizeof what, "%s in fields, way %d", name, i);
     if (CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
       compare_lists(pair, thresholds[i], pose1, pose2, what);

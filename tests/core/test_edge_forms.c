@@ -86,13 +86,14 @@ static abut_body ball_of(double radius)
 }
 
 /* A cylinder about z with rounded rims of 8 vertices and 8 arcs each. */
-static abut_body cylinder_of(double radius, double half, double round)
+static abut_body cylinder_of(double radius, double half, double round, bool circles)
 {
   const double inner = radius - round, height = half - round, box[3] = {radius, radius, half};
   const abut_core core = {.kind = ABUT_CORE_DISC, .half = {inner, height, 0}, .radius = round,
                           .quaternion = {1, 0, 0, 0}, .operation = ABUT_ADD};
   double mesh[24], vertices[64];
   abut_feature_edge arcs[16];
+  const abut_feature_circle rims[2] = {{{0, 0, -height}, {0, 0, 1}, inner, round}, {{0, 0, height}, {0, 0, -1}, inner, round}};
   abut_body_def def;
   abut_body out;
   cube_def(box, mesh, &def);
@@ -106,10 +107,15 @@ static abut_body cylinder_of(double radius, double half, double round)
   def.cores = &core;
   def.core_count = 1;
   def.states_features = true;
-  def.feature_vertices = vertices;
-  def.feature_vertex_count = 16;
-  def.feature_edges = arcs;
-  def.feature_edge_count = 16;
+  if (circles) {
+    def.feature_circles = rims;
+    def.feature_circle_count = 2;
+  } else {
+    def.feature_vertices = vertices;
+    def.feature_vertex_count = 16;
+    def.feature_edges = arcs;
+    def.feature_edge_count = 16;
+  }
   REQUIRE_OK(abut_create_body(context, &def, &out));
   return out;
 }
@@ -293,7 +299,7 @@ static void turned_cube(void)
 static void rolling(double round)
 {
   const double radius = 0.05, half = 0.06, depth = 0.0005, floor_half[3] = {0.3, 0.3, 0.05};
-  const abut_body cylinder = cylinder_of(radius, half, round), ground = sharp_box(floor_half);
+  const abut_body cylinder = cylinder_of(radius, half, round, false), ground = sharp_box(floor_half);
   const abut_smoothing s = smoothing_of(0.0005);
   enum { STEPS = 144, EIGHTH = STEPS / 8 };
   double least = HUGE_VAL, most = 0.0, mean = 0.0, sums[STEPS];
@@ -322,6 +328,60 @@ static void rolling(double round)
   check(least > 0.75 * mean && most < 1.3 * mean, "rolling, round %g: the sum of activities goes from %g to %g", round,
         least, most);
   printf("rolling, round %g: sum of activities %g to %g, mean %g\n", round, least, most, mean);
+}
+
+/* The same with rims that are circles: the sum of activities hardly changes over a turn. Those of the floor's own edges and
+ * corners are none. */
+static void rolling_on_circles(double round)
+{
+  const double radius = 0.05, half = 0.06, depth = 0.0005, floor_half[3] = {0.3, 0.3, 0.05};
+  const abut_body cylinder = cylinder_of(radius, half, round, true), ground = sharp_box(floor_half);
+  const abut_smoothing s = smoothing_of(0.0005);
+  double least = HUGE_VAL, most = 0.0;
+  for (int i = 0; i < 144; ++i) {
+    const double turn = 2.0 * PI * (i + 0.3) / 144;
+    const double spin[P] = {0, 0, 0, cos(0.5 * turn), 0, 0, sin(0.5 * turn)};
+    const double side[P] = {0, floor_half[2] + radius - depth, 0, sqrt(0.5), -sqrt(0.5), 0, 0};
+    double pose2[P], deepest = 0.0, z = 0.0;
+    compose(spin, side, pose2);
+    const manifold m = contacts_of(cylinder, ground, &s, pose2);
+    CHECK_EQUAL(m.layout.edge_slots[0], 2 * 8);
+    for (size_t slot = 0; slot < m.layout.contacts; ++slot) {
+      deepest = m.activity[slot] > 0.1 ? fmin(deepest, m.d[slot]) : deepest;
+      z += m.activity[slot] * m.p[3 * slot + 2];
+    }
+    const double sum = sum_of(m.activity, 0, m.layout.contacts);
+    check(deepest > -1.001 * depth && deepest < -0.97 * depth, "circles, round %g, step %d: %g deep", round, i, -deepest);
+    check(fabs(z) < 1e-3 * half * sum, "circles, round %g, step %d: the middle of contacts is %g aside", round, i, z / sum);
+    least = fmin(least, sum);
+    most = fmax(most, sum);
+    free(m.memory);
+  }
+  check(least > 0.97 * most && least > 1.0, "circles, round %g: the sum of activities goes from %g to %g", round, least, most);
+}
+
+/* A cylinder that stands on a floor has eight equal contacts around its lower rim. */
+static void standing_on_a_circle(void)
+{
+  const double radius = 0.05, half = 0.06, depth = 0.0005, floor_half[3] = {0.3, 0.3, 0.05};
+  const abut_body cylinder = cylinder_of(radius, half, 0.002, true), ground = sharp_box(floor_half);
+  const abut_smoothing s = smoothing_of(0.0005);
+  const double below[P] = {0, 0, -half - floor_half[2] + depth, 1, 0, 0, 0};
+  const manifold m = contacts_of(cylinder, ground, &s, below);
+  double middle[2] = {0};
+  for (size_t slot = 0; slot < m.layout.contacts; ++slot) {
+    const double *p = m.p + 3 * slot;
+    if (m.activity[slot] > 1e-3) {
+      check(fabs(m.d[slot] + depth) < 1e-6 && fabs(m.activity[slot] - sigmoid(1.0)) < 1e-3, "slot %zu: d %g, activity %g", slot,
+            m.d[slot], m.activity[slot]);
+      middle[0] += p[0];
+      middle[1] += p[1];
+    }
+  }
+  check(fabs(sum_of(m.activity, 0, m.layout.contacts) - 8.0 * sigmoid(1.0)) < 0.02, "standing: activities of %g",
+        sum_of(m.activity, 0, m.layout.contacts));
+  check(hypot(middle[0], middle[1]) < 1e-6, "standing: the contacts lie %g aside", hypot(middle[0], middle[1]));
+  free(m.memory);
 }
 
 /* ---- selections and variants ---- */
@@ -464,6 +524,9 @@ int main(int argc, char **argv)
   turned_cube();
   rolling(0.005);
   rolling(0.0005);
+  rolling_on_circles(0.005);
+  rolling_on_circles(0.0005);
+  standing_on_a_circle();
   selected();
   variants();
   no_features();

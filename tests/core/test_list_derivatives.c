@@ -449,13 +449,14 @@ static void try_fields(const abut_body bodies[2], const char *name)
   CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s));
   s.edge_contacts = ABUT_EDGES_FIELD;
   s.edges[0] = s.edges[1] = 0;
-  for (int way = 0; way < 4; ++way) {
+  for (int way = 0; way < 5; ++way) {
     s.samples = way == 1 ? 4 : 1;
     s.floor = way == 1 ? 1e-2 : 0.0;
     s.two_sided = way != 2;
     s.cone_inner = 15.0;
-    s.cone_outer = way == 3 ? 35.0 : 0.0;
+    s.cone_outer = way > 2 ? 35.0 : 0.0;
     s.cone_hold = 2.0;
+    s.cone_inset = way == 4 ? 2.0 * s.penetration : 0.0;
     snprintf(what, sizeof what, "%s in fields, way %d", name, way);
     try_pair(bodies, &s, what, way == 1 ? 0.05 : 1e-3);
   }
