@@ -70,6 +70,9 @@ static void good_features(void)
   CHECK(e[0].from == 1 && e[0].to == 0 && e[0].radius == 0.1 && !e[0].arc);
   CHECK(e[1].from == 2 && e[1].to == 1 && e[1].radius == 0.2 && e[1].arc);
   CHECK(e[1].centre[2] == 3 && e[1].axis[2] == -2 && e[1].axis[0] == 0);
+  require(CHECK_EQUAL(b.def.feature_circle_count, 1));
+  const abut_feature_circle *c = b.def.feature_circles;
+  CHECK(c->centre[2] == 1 && c->axis[1] == 2 && c->size == 0.5 && c->radius == 0.125);
   require(CHECK_EQUAL(b.def.vertex_cone_count, 3) && CHECK_EQUAL(b.def.edge_cone_count, 1));
   CHECK(!memcmp(b.def.vertex_cones, cones, sizeof cones));
   CHECK(b.def.edge_cone_ends[0] == 1 && b.def.edge_cone_ends[1] == 2);
@@ -206,6 +209,7 @@ static void mesh_paths(void)
 #define FE_ROOM "\"vertices\": [[0,0,0,0], [1,0,0,0], [0,1,0,0]],\n"
 #define FE_EDGES(rows) FE("\"features\": {" FE_ROOM "\"edges\": " rows "}")
 #define FE_ARCS(rows) FE("\"features\": {" FE_ROOM "\"edges\": [[0, 1, 0]], \"arcs\": " rows "}")
+#define FE_CIRCLES(rows) FE("\"features\": {" FE_ROOM "\"circles\": " rows "}")
 #define FE_CONES(cones) FE("\"features\": {" FE_ROOM "\"edges\": [[0, 1, 0]]}, \"cones\":\n" cones)
 
 #define HF(members) "{\"height_fields\": [\n{" members "}]}"
@@ -335,6 +339,12 @@ static const struct {
   {FE_ARCS("[[1, 2, 0, 0.5,0.5,0, 1,0,1]]"), "b:3: ", "along the axis, not on one circle"},
   {FE_ARCS("[[2, 1, 0, 0,0,0, 0,0,1]]"), "b:3: ", "arcs[0]: it turns by -1.570796 rad about its axis"},
   {FE_ARCS("[[1, 2, 0, 0.5,0.5,0, 0,0,1]]"), "b:3: ", "arcs[0]: it turns by "},
+  {FE_CIRCLES("1"), "b:3: ", "features.circles: not an array"},
+  {FE_CIRCLES("[[0,0,0, 0,0,1, 1]]"), "b:3: ", "features.circles[0]: 7 elements, not 8"},
+  {FE_CIRCLES("[[0,0,0, 0,0,1, 1,0],\n[0,0,0, 0,0,0, 1,0]]"), "b:4: ", "circles[1]: its axis is 0 0 0, not a direction"},
+  {FE_CIRCLES("[[0,2e6,0, 0,0,1, 1,0]]"), "b:3: ", "circles[0]: its centre is 0 2e+06 0, not within"},
+  {FE_CIRCLES("[[0,0,0, 0,0,1, 0,0]]"), "b:3: ", "circles[0]: its size is 0, not above 0"},
+  {FE_CIRCLES("[[0,0,0, 0,0,1, 1,-1]]"), "b:3: ", "circles[0]: its radius is -1, not in [0, "},
   {FE_ARCS("[[1, 2, 0, 0,0,0, 0,0,1],\n[1, 0, 0, 0.5,-1,0, 0,0,1]]"), "b:4: ",
    "arcs[1]: it has the same ends as edge 0"},
   {FE_ARCS("[[1, 2, 0, 0,0,0, 0,0,1],\n[2, 1, 0, 0,0,0, 0,0,-1]]"), "b:4: ",
