@@ -10,9 +10,8 @@
 
 #define RIGHT 1.5707963267948966 /* half angles from it on are of no corner [rad] */
 
-/* Returns how far inside its body a feature asks the field: one that is sharp, since what is round has no corner that
- * could lie on a rim. */
-static double inset_of(const double cone[4], double radius, double inset)
+/* What is round has no corner that could lie on a rim. */
+double feature_inset(const double cone[4], double radius, double inset)
 {
   return radius > 0.0 || cone[3] >= RIGHT ? 0.0 : inset;
 }
@@ -30,7 +29,7 @@ static abut_status fill(body *b, const body_features *f, double inset)
   TRY(allocate(&memory, f->edge_count, 2 * sizeof *b->edges));
   b->edges = memory;
   for (size_t i = 0; i < f->vertex_count; ++i) {
-    const double *cone = f->vertex_cones + 4 * i, inside = inset_of(cone, f->vertices[4 * i + 3], inset);
+    const double *cone = f->vertex_cones + 4 * i, inside = feature_inset(cone, f->vertices[4 * i + 3], inset);
     for (size_t k = 0; k < 3; ++k) {
       b->vertices[3 * i + k] = f->vertices[4 * i + k] - inside * cone[k];
     }
@@ -110,7 +109,7 @@ static void cone_of(const double cone[4], double radius, double inset, double ou
   out[CONE_ANGLE] = cone[3];
   out[CONE_COSINE] = every ? -1.0 : cos(cone[3]);
   out[CONE_SINE] = every ? 0.0 : sin(cone[3]);
-  out[CONE_INSET] = inset_of(cone, radius, inset);
+  out[CONE_INSET] = feature_inset(cone, radius, inset);
 }
 
 /* Writes the i-th of `padding` cones in planes. */

@@ -11,6 +11,10 @@
  * kernels read, lie by `inset` inside the body along their cones' axes, where they are sharp (docs/spec.md). */
 abut_status body_touching(body *whole, bool cones, double inset, body **out);
 
+/* Returns by how much of such a part's `inset` a feature with this cone [rad] and radius asks the field inside its
+ * body, along the cone's axis: all of it where the feature is sharp, else nothing. */
+double feature_inset(const double cone[4], double radius, double inset);
+
 /* Frees the part with what only it has. */
 void body_touching_free(body *part);
 

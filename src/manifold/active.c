@@ -4,6 +4,7 @@
 #include "manifold/active.h"
 
 #include "base/error.h"
+#include "body/features.h"
 #include "geometry/layout.h"
 #include "manifold/apart.h"
 #include "manifold/pair_head.h"
@@ -342,19 +343,29 @@ static abut_status pair_values(const run *r, size_t poses)
  * the centre of a superquadric is longer than the distance. */
 #define SLOPE_MOST 3.0
 
-/* Returns how far beyond its radius from the other body's field an edge may be that has an active contact. */
-static double edge_reach(const run *r, int side)
+double field_slope(const abut_body_info *field)
 {
-  const abut_body_info *field = r->bodies[!side]->info;
-  const bool steep = field->superquadrics || field->pointclouds || field->height_fields;
-  return (bound_reach(r) + r->pair->smoothing.cone_inset) * (steep ? SLOPE_MOST : 1.0);
+  return field->superquadrics || field->pointclouds || field->height_fields ? SLOPE_MOST : 1.0;
+}
+
+double edge_field_reach(const body *const bodies[2], int side, double reach)
+{
+  const body *of = bodies[side];
+  const double slope = field_slope(&bodies[!side]->info);
+  double most = 0.0;
+  for (size_t i = 0; slope > 1.0 && i < of->touches->edge_count; ++i) {
+    most = fmax(most, of->touches->edges[i].radius);
+  }
+  return slope * (reach + of->inset) + (slope - 1.0) * most;
 }
 
 static abut_status list_edges(const run *r, size_t poses)
 {
+  const body *const bodies[2] = {r->pair->touching[0], r->pair->touching[1]};
+  const double reach = bound_reach(r);
   return LAUNCH_RUN(r, KERNEL_EDGES_NEAR, 2 * poses, 1, edge_rails(r, 0), edge_rails(r, 1),
-                    BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r), ARG_REAL(edge_reach(r, 0)),
-                    ARG_REAL(edge_reach(r, 1)), BUFFERS(r, SCRATCH_PLACES_1),
+                    BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r), ARG_REAL(edge_field_reach(bodies, 0, reach)),
+                    ARG_REAL(edge_field_reach(bodies, 1, reach)), BUFFERS(r, SCRATCH_PLACES_1),
                     BUFFER(r, SCRATCH_PAIR_LIST));
 }
 

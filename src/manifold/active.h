@@ -26,6 +26,12 @@ double active_reach(const abut_smoothing *s, double cutoff);
  * ends. */
 double edge_overshoot(const abut_smoothing *s, double length);
 
+/* Of edges in fields. field_slope is the most by which a body's field grows along a distance, as bounds take it.
+ * edge_field_reach is how far beyond its radius from the other body's field an edge of body `side` may be that has an
+ * active contact: its depth is divided by that slope, before the radius is taken off. */
+double field_slope(const abut_body_info *field);
+double edge_field_reach(const body *const bodies[2], int side, double reach);
+
 /* Two of a pair's reals (PAIR_REALS). Every point of an edge lies within edge_part of its length
  * from one of its ends. A selection needs exact distances of the nearest edges even where nothing
  * touches: scored_reach is how far it looks at first, and where that is not enough it asks for

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "body/features.h"
+#include "body/touching.h"
 #include "family/family.h"
 #include "manifold/active.h"
 #include "pose/rigid.h"
@@ -59,37 +60,144 @@ static void cover_edge(box *b, const double *p, const double *q, const abut_smoo
   box_cover(b, behind);
 }
 
-/* Features have radii, and arcs bulge from between their ends by no more than they are long. */
-static body_box features_box(const pair *p, const body *of, int side)
+/* ---- in fields ----
+ *
+ * A feature with a radius r asks the field at points x, which cones move inside its body by up to `cone_inset` along
+ * their axes. Its contact is active where phi(x) is below its reach + r; what the inset takes from the depth, at most
+ * all of it, is in the reach. Where phi is a distance, and along the rays of a superquadric, it is below the reach
+ * within r of x. Only a polyhedron's field, which is less off corners, may reach farther: there its own box takes the
+ * radii (field_reach). */
+
+static bool field_takes_radii(const body *field)
+{
+  return field->info.polyhedra > 0;
+}
+
+static void cover_ball(box *b, const double x[3], double radius)
+{
+  double low[3], high[3];
+  for (int k = 0; k < 3; ++k) {
+    low[k] = x[k] - radius;
+    high[k] = x[k] + radius;
+  }
+  box_cover(b, low);
+  box_cover(b, high);
+}
+
+/* How far an arc of up to a right angle bulges from between its ends. */
+static double bulge_of(const abut_feature_edge *e, const double *from, const double *to)
+{
+  double out[3], middle[3];
+  for (int k = 0; k < 3; ++k) {
+    out[k] = from[k] - e->centre[k];
+    middle[k] = 0.5 * (from[k] + to[k]) - e->centre[k];
+  }
+  return length(out) * COEFFICIENT_SLACK - length(middle);
+}
+
+/* The points of a quarter may lie beyond its ends, on the rest of its circle. */
+static void cover_circle(box *b, const abut_feature_edge *e, const double *from, const double inside[3], double radius)
+{
+  const double out[3] = {from[0] - e->centre[0], from[1] - e->centre[1], from[2] - e->centre[2]};
+  double low[3], high[3];
+  for (int k = 0; k < 3; ++k) {
+    const double across = sqrt(fmax(1.0 - e->axis[k] * e->axis[k], 0.0));
+    const double half = (length(out) * across + radius) * COEFFICIENT_SLACK;
+    low[k] = e->centre[k] - inside[k] - half;
+    high[k] = e->centre[k] - inside[k] + half;
+  }
+  box_cover(b, low);
+  box_cover(b, high);
+}
+
+/* Covers the capsule around a straight edge, whose ends go on by `beyond` in place of the radius. */
+static void cover_capsule(box *b, const double from[3], const double to[3], double radius, double beyond)
+{
+  const double way[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]}, along = length(way);
+  double low[3], high[3];
+  for (int k = 0; k < 3; ++k) {
+    const double share = along > 0.0 ? fmin(fabs(way[k]) / along, 1.0) : 0.0;
+    const double half = along > 0.0 ? radius * sqrt(1.0 - share * share) + beyond * share : radius;
+    low[k] = fmin(from[k], to[k]) - half * COEFFICIENT_SLACK;
+    high[k] = fmax(from[k], to[k]) + half * COEFFICIENT_SLACK;
+  }
+  box_cover(b, low);
+  box_cover(b, high);
+}
+
+/* Returns how far beyond its ends a round edge makes contacts. The field of one core is a distance, and convex.
+ * There a point that counts was drawn to a place inside of its edge where the field's slope along the edge is at
+ * most `tilt`, and where phi is below its reach + the radius but for what the slope gives up to there. So what it
+ * touches lies no farther along the edge than `tilt` of that. Elsewhere it may be a whole radius. */
+static double beyond_ends(const pair *p, const body *field, double radius, double reach)
+{
+  const abut_smoothing *s = &p->smoothing;
+  const bool is_core = field->info.cores == 1 && field->info.primitives == 1;
+  return is_core ? fmin(radius, 1.1 * s->tilt * (radius + reach + s->part + s->inset)) : radius;
+}
+
+static void cover_rail(box *b, const pair *p, const body *of, const body *field, size_t i, double reach)
 {
   const body_features *f = of->touches;
-  double most = 0.0;
+  const abut_feature_edge *e = &f->edges[i];
+  const double *from = f->vertices + 4 * (size_t)e->from, *to = f->vertices + 4 * (size_t)e->to;
+  const double *cone = f->edge_cones + 4 * i, inset = feature_inset(cone, e->radius, of->inset);
+  const double inside[3] = {inset * cone[0], inset * cone[1], inset * cone[2]};
+  const double radius = field_takes_radii(field) ? 0.0 : e->radius;
+  double x[3], y[3];
+  for (int k = 0; k < 3; ++k) {
+    x[k] = from[k] - inside[k];
+    y[k] = to[k] - inside[k];
+  }
+  if (i + f->quarters >= f->edge_count) {
+    cover_circle(b, e, from, inside, radius);
+  } else if (e->arc) {
+    cover_ball(b, x, radius + bulge_of(e, from, to));
+    cover_ball(b, y, radius + bulge_of(e, from, to));
+  } else {
+    const double more = radius > 0.0 ? p->smoothing.tilt * (p->smoothing.part + p->smoothing.inset) : 0.0;
+    cover_capsule(b, x, y, radius + more, beyond_ends(p, field, radius + more, reach));
+  }
+}
+
+static body_box features_box(const pair *p, const body *of, const body *field, int side, double reach)
+{
+  const body_features *f = of->touches;
+  const double own = field_takes_radii(field) ? 0.0 : 1.0;
   box b = nothing;
   for (size_t i = 0; i < (p->layout.vertices[side] ? f->held : 0); ++i) {
-    box_cover(&b, f->vertices + 4 * i);
-    most = fmax(most, f->vertices[4 * i + 3]);
+    cover_ball(&b, of->vertices + 3 * i, own * f->vertices[4 * i + 3]);
   }
   for (size_t i = 0; i < (p->layout.edges[side] ? f->edge_count : 0); ++i) {
-    const abut_feature_edge *e = &f->edges[i];
-    const double *from = f->vertices + 4 * (size_t)e->from, *to = f->vertices + 4 * (size_t)e->to;
-    const double way[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
-    box_cover(&b, from);
-    box_cover(&b, to);
-    most = fmax(most, e->radius + (e->arc ? length(way) : 0.0));
-  }
-  for (int k = 0; k < 3; ++k) {
-    b.lower[k] -= most;
-    b.upper[k] += most;
+    cover_rail(&b, p, of, field, i, reach);
   }
   return centred(&b);
 }
 
-/* Kept edges are some of the body's. */
-static body_box points_box(const pair *p, const body *of, int side)
+/* Returns how far the field of a body reaches the features of the other one, on `side`. */
+static double field_reach(const pair *p, const body *const bodies[2], int side, double reach)
 {
+  const body_features *f = bodies[side]->touches;
+  const bool takes = field_takes_radii(bodies[!side]);
+  const double by_vertices = reach + bodies[side]->inset;
+  const double by_edges = edge_field_reach(bodies, side, reach);
+  double most = by_vertices;
+  for (size_t i = 0; i < (p->layout.vertices[side] ? f->held : 0); ++i) {
+    most = fmax(most, by_vertices + (takes ? f->vertices[4 * i + 3] : 0.0));
+  }
+  for (size_t i = 0; i < (p->layout.edges[side] ? f->edge_count : 0); ++i) {
+    most = fmax(most, by_edges + (takes ? f->edges[i].radius : 0.0));
+  }
+  return most;
+}
+
+/* Kept edges are some of the body's. */
+static body_box points_box(const pair *p, const body *const bodies[2], int side, double reach)
+{
+  const body *of = bodies[side];
   box b = nothing;
   if (is_in_fields(p)) {
-    return features_box(p, of, side);
+    return features_box(p, of, bodies[!side], side, reach);
   }
   for (size_t i = 0; p->layout.vertices[side] && i < of->info.vertices; ++i) {
     box_cover(&b, of->vertices + 3 * i);
@@ -131,8 +239,9 @@ static void find_boxes(const pair *p, const body *const of[2], double cutoff, pa
 {
   const double reach = active_reach(&p->smoothing, cutoff);
   for (int side = 0; side < 2; ++side) {
-    out->points[side] = points_box(p, of[side], side);
-    out->field[side] = field_box(p, of[side], reach);
+    const double own = is_in_fields(p) ? field_reach(p, of, !side, reach) : reach;
+    out->points[side] = points_box(p, of, side, reach);
+    out->field[side] = field_box(p, of[side], own);
   }
   out->bounded = (has_end(&out->field[0]) || is_empty(&out->points[1])) &&
                  (has_end(&out->field[1]) || is_empty(&out->points[0]));
@@ -154,9 +263,10 @@ abut_status boxes_of_tile(const pair *p, int side, double cutoff, pair_boxes *ou
 {
   const body *of[2];
   TRY(begin_boxes(p, of, out));
-  const body_box field = field_box(p, of[!side], active_reach(&p->smoothing, cutoff) + p->smoothing.near);
+  const double reach = active_reach(&p->smoothing, cutoff);
+  const body_box field = field_box(p, of[!side], reach + p->smoothing.near);
   if (pair_can_skip_inactive(p, cutoff) && has_end(&field)) {
-    out->points[side] = points_box(p, of[side], side);
+    out->points[side] = points_box(p, of, side, reach);
     out->field[!side] = field;
     out->points[!side] = out->field[side] = empty;
     out->bounded = true;

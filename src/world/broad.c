@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define NO_END 1e18   /* half a side of a box that has no end, which float32 can still multiply */
-/* Where the empty boxes of parts are, of points and of fields: so far from all others and, however bodies are turned, from
- * each other that none meet. */
+/* Where empty boxes are, of points and of fields: so far from all others and, however bodies are turned, from each
+ * other that none meet. */
 static const double nowhere[2] = {1e18, 4e18};
 
 /* ---- entries ----
@@ -136,9 +136,9 @@ static abut_status boxes_of_kind(const loaded_scene *s, const pair_kind *k, pair
   return ABUT_SUCCESS;
 }
 
-/* Widens the boxes of the bodies of a kind's groups; a body's boxes hold for all its groups that are bounded. Of a kind that
- * is not, all groups are kept. A box that stays empty is put as one without end, which leaves nothing out, but those of parts
- * where nothing meets them. */
+/* Widens the boxes of the bodies of a kind's groups; a body's boxes hold for all its groups that are bounded. Of a
+ * kind that is not, all groups are kept. A box that stays empty is put where nothing meets it: a plane has no
+ * points, and a part may have no field. */
 static abut_status add_kind(const loaded_scene *s, const pair_kind *k, const entries *e, body_boxes *all, bool *bounded)
 {
   pair_boxes boxes;
@@ -155,9 +155,9 @@ static abut_status add_kind(const loaded_scene *s, const pair_kind *k, const ent
   return ABUT_SUCCESS;
 }
 
-static void put_box(const body_boxes *b, int which, bool is_part, double *to)
+static void put_box(const body_boxes *b, int which, double *to)
 {
-  if (is_part && b->some && b->low[which][0] > b->high[which][0]) {
+  if (b->some && b->low[which][0] > b->high[which][0]) {
     to[BOX_CENTRE] = nowhere[which];
     return;
   }
@@ -224,8 +224,8 @@ static void fill_bodies(const loaded_scene *s, tables *t)
     t->links[at] = (int)l;
     memcpy(to, b->position, sizeof b->position);
     memcpy(to + 3, b->quaternion, sizeof b->quaternion);
-    put_box(&t->boxes[at], 0, at >= s->body_count, to + BROAD_POINTS);
-    put_box(&t->boxes[at], 1, at >= s->body_count, to + BROAD_FIELD);
+    put_box(&t->boxes[at], 0, to + BROAD_POINTS);
+    put_box(&t->boxes[at], 1, to + BROAD_FIELD);
   }
 }
 

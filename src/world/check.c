@@ -18,6 +18,7 @@
 #define OVERLAP_MOST 0.1   /* of the smaller body's diagonal; deeper is told */
 #define OVERLAPS_TOLD 10   /* the worst ones */
 #define OVERLAP_ACTIVE 0.5 /* the activity of a contact that is as deep as it is far */
+#define EDGES_LOOKED_AT 32 /* of a body, for its overlaps */
 #define TEXT_ROOM 512
 
 __attribute__((format(printf, 2, 3))) static abut_status warn_of(loaded_scene *s,
@@ -57,17 +58,18 @@ static bool is_of_tiles(const loaded_scene *s, const pair_kind *k)
 /* Returns why a pair has no bound beyond which its contacts are inactive, or NULL where it has one. */
 static const char *unbounded_for(const pair *p, const pair_boxes *boxes)
 {
-  const bool ranks = p->selected_vertices[0] || p->selected_vertices[1];
-  const bool sorts = (p->selected_edges[0] || p->selected_edges[1]) &&
-                     p->smoothing.select != ABUT_SELECT_GATE;
+  const bool ranks = p->selected_vertices[0] || p->selected_vertices[1], in_fields = is_in_fields(p);
+  const bool selects = p->selected_edges[0] || p->selected_edges[1];
+  const bool sorts = selects && p->smoothing.select != ABUT_SELECT_GATE;
   if (p->smoothing.floor <= 0.0) {
     return "the smoothing has no floor, so that contacts are active at any distance";
   }
-  return boxes->bounded       ? NULL
-         : ranks              ? "the smoothing ranks vertices"
-         : p->smoothing.trace ? "the smoothing traces edges"
-         : sorts              ? "the smoothing sorts edges"
-                              : "a body's field has no end";
+  return boxes->bounded                     ? NULL
+         : ranks                            ? "the smoothing ranks vertices"
+         : in_fields && selects             ? "the smoothing ranks edges"
+         : !in_fields && p->smoothing.trace ? "the smoothing traces edges"
+         : sorts                            ? "the smoothing sorts edges"
+                                            : "a body's field has no end";
 }
 
 static abut_status warn_of_kind(loaded_scene *s, const pair_kind *k)
@@ -162,8 +164,8 @@ static abut_status keep_deep(overlaps *o, const double *depths, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* Fills depths (count) of the candidates at o->near, which are of one kind, with how deep their contacts are. */
-static abut_status find_depths(const overlaps *o, size_t count, double *depths)
+/* Fills depths (count) of the candidates at o->near, which are of one kind, with how deep their contacts are by `p`. */
+static abut_status find_depths(const overlaps *o, abut_pair p, size_t count, double *depths)
 {
   const size_t size = context_real_bytes(o->s->context);
   abut_batch batch = abut_default_batch();
@@ -185,7 +187,7 @@ static abut_status find_depths(const overlaps *o, size_t count, double *depths)
   batch.pose1 = poses[0].data;
   batch.pose2 = poses[1].data;
   batch.compact = &list;
-  TRY_DONE(abut_contacts(o->s->pairs[o->near[0]], &batch));
+  TRY_DONE(abut_contacts(p, &batch));
   for (size_t i = 0; i < list.count; ++i) {
     const reals d = {list.d, list.count, size};
     depths[list.pose[i]] = fmax(depths[list.pose[i]], -reals_get(&d, i));
@@ -197,10 +199,10 @@ done:
   return status;
 }
 
-static abut_status look_at_kind(overlaps *o, const pair_kind *k)
+static abut_status look_by(overlaps *o, const pair_kind *k, abut_pair by)
 {
   const loaded_scene *s = o->s;
-  const pair *p = pair_get(s->pairs[s->pair_order[k->first]]);
+  const pair *p = pair_get(by);
   pair_boxes boxes;
   size_t count = 0;
   void *depths = NULL;
@@ -217,9 +219,48 @@ static abut_status look_at_kind(overlaps *o, const pair_kind *k)
     return ABUT_SUCCESS;
   }
   TRY(allocate(&depths, count, sizeof(double)));
-  abut_status status = find_depths(o, count, depths);
+  abut_status status = find_depths(o, by, count, depths);
   status = status == ABUT_SUCCESS ? keep_deep(o, depths, count) : status;
   free(depths);
+  return status;
+}
+
+/* Makes a pair of a kind's bodies by their meshes' vertices and pairs of edges. In fields, where bodies lie deep in
+ * each other no contact's normal may be within its cone, and edges of flush sides lie on the other body's surface. */
+static abut_status make_mesh_pair(const pair *p, abut_pair *out)
+{
+  abut_smoothing own = p->smoothing;
+  own.edge_contacts = ABUT_EDGES_PAIRS;
+  own.select = ABUT_SELECT_GATE;
+  own.cone_inner = own.cone_outer = own.cone_hold = own.cone_inset = 0.0;
+  for (int k = 0; k < 2; ++k) {
+    abut_body_info info;
+    TRY(abut_get_body_info(p->bodies[k], &info));
+    own.edges[k] = info.edges > EDGES_LOOKED_AT ? EDGES_LOOKED_AT : 0;
+    own.vertices[k] = 0;
+  }
+  return abut_create_pair(p->bodies[0], p->bodies[1], &own, out);
+}
+
+static abut_status look_at_kind(overlaps *o, const pair_kind *k)
+{
+  const size_t first = (size_t)o->s->pair_order[k->first];
+  const pair *p = pair_get(o->s->pairs[first]);
+  abut_pair made;
+  if (!p) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (!is_in_fields(p)) {
+    return look_by(o, k, o->s->pairs[first]);
+  }
+  abut_status status = make_mesh_pair(p, &made);
+  if (status == ABUT_ERROR_ARGUMENT) { /* no mesh, or one too large for what pairs of edges are smoothed by */
+    return look_by(o, k, o->s->pairs[first]);
+  }
+  TRY(status);
+  status = look_by(o, k, made);
+  pair *own = pair_get(made);
+  context_discard(own->context, &own->base);
   return status;
 }
 

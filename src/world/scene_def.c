@@ -118,14 +118,25 @@ double scene_near(const abut_smoothing *s)
   return fmin(2.0 * s->penetration, SMOOTHING_MOST);
 }
 
+/* Whether a pair's file states that edges are in contact with edges. */
+static bool states_edge_pairs(const scene_pair *p)
+{
+  abut_smoothing s = {.edge_contacts = ABUT_EDGES_FIELD};
+  smoothing_copy_some(&p->smoothing, p->stated, &s);
+  return s.edge_contacts == ABUT_EDGES_PAIRS;
+}
+
 void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted)
 {
   const abut_smoothing own = p->smoothing;
+  const bool pairs = states_edge_pairs(p);
   p->smoothing = *fitted;
   p->smoothing.reach = 0.0;
   p->smoothing.floor = FITTED_FLOOR;
   p->smoothing.edge_contacts = ABUT_EDGES_FIELD;
-  p->smoothing.edges[0] = p->smoothing.edges[1] = 0;
+  for (int k = 0; k < 2 && !pairs; ++k) { /* all of them; of pairs of edges there would be too many */
+    p->smoothing.edges[k] = 0;
+  }
   p->smoothing.cone_inner = CONE_INNER;
   p->smoothing.cone_outer = CONE_OUTER;
   p->smoothing.cone_hold = CONE_HOLD;

@@ -226,14 +226,16 @@ static abut_status read_shape(reader *r, const json_at *body, scene_body *out)
   if (!chosen.value) {
     return json_fail(r->file, body, "neither a file nor a shape's word");
   }
+  if (body_shape_sizes[out->shape]) {
+    TRY(read_sizes(r->file, &chosen, body_shape_sizes[out->shape], out->size));
+  }
+  TRY(read_round(r->file, body, out));
   if (out->shape == SHAPE_FILE) {
     return scene_path(r, &chosen, &out->file);
   }
   if (out->shape == SHAPE_HEIGHT_FIELD) {
     return read_height_field(r, &chosen, out);
   }
-  TRY(read_sizes(r->file, &chosen, body_shape_sizes[out->shape], out->size));
-  TRY(read_round(r->file, body, out));
   return out->shape == SHAPE_CAPSULE || out->shape == SHAPE_CYLINDER
            ? check_slender(r->file, &chosen, out)
            : ABUT_SUCCESS;

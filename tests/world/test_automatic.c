@@ -223,6 +223,7 @@ static void compare(const play p[2], size_t step)
         "step %zu: positions or velocities differ", step);
   for (size_t i = 0; i < p[0].worlds; ++i) {
     CHECK_EQUAL(p[0].status[i], p[1].status[i]);
+    CHECK(!(p[0].status[i] & ABUT_WORLD_STOPS)); /* else nothing would move, and all be alike */
   }
 }
 
@@ -327,10 +328,11 @@ static size_t column_of(const play *p, size_t body)
   return column;
 }
 
+/* Hard contacts ask for their friction only where they slide, which they do after 36 steps and not after 40. */
 static void begin_near(play *p)
 {
   set_off(p);
-  play_step(p, strcmp(law, "spring") ? 40 : 10);
+  play_step(p, !strcmp(law, "spring") ? 10 : !strcmp(law, "lcp") ? 36 : 40);
 }
 
 static void begin_fast(play *p)

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BODIES = 10, SMOOTHINGS = 4, CHUNK = 200, PLANES = 40 };
-enum { CUBE, SUPERQUADRIC, UNION, POLYHEDRON, GRID, FINE_GRID, WILD_GRID, CAPSULE, MIXTURE, GROUND };
+enum { BODIES = 11, SMOOTHINGS = 4, IN_FIELDS = 2, CHUNK = 200, PLANES = 40 };
+enum { CUBE, SUPERQUADRIC, UNION, POLYHEDRON, GRID, FINE_GRID, WILD_GRID, CAPSULE, MIXTURE, GROUND, CYLINDER };
 
 static abut_precision precision;
 static abut_context where;
@@ -25,7 +25,7 @@ static abut_context where;
 /* ---- bodies ---- */
 
 static const char *const names[BODIES] = {"cube", "superquadric", "union", "polyhedron", "grid", "fine grid",
-                                          "wild grid", "capsule", "mixture", "ground"};
+                                          "wild grid", "capsule", "mixture", "ground", "cylinder"};
 
 /* A mesh of a cube's corners and, between them, the ends of its axes: 14 vertices, 36 edges. */
 static void star_mesh(const double half[3], double vertices[42], abut_body_def *def)
@@ -157,14 +157,14 @@ static void make_parts(uint64_t *seed, int which, parts *p)
 
 static void make_body(int which, abut_body *out)
 {
-  static const double box[3] = {0.25, 0.25, 0.25}, capsule[3] = {0.15, 0.3, 0.0};
+  static const double box[3] = {0.25, 0.25, 0.25}, capsule[3] = {0.15, 0.3, 0.0}, cylinder[3] = {0.2, 0.2, 0.0};
   uint64_t seed = 11 + (uint64_t)which;
   arena memory = {0};
   abut_body_def def;
-  if (which == CUBE || which == CAPSULE) {
-    const bool is_cube = which == CUBE;
-    REQUIRE_OK(body_shape_make(is_cube ? SHAPE_BOX : SHAPE_CAPSULE, is_cube ? box : capsule, 0.0, POINTS_NONE, &memory,
-                               &def));
+  if (which == CUBE || which == CAPSULE || which == CYLINDER) {
+    const body_shape shape = which == CUBE ? SHAPE_BOX : which == CAPSULE ? SHAPE_CAPSULE : SHAPE_CYLINDER;
+    const double *size = which == CUBE ? box : which == CAPSULE ? capsule : cylinder;
+    REQUIRE_OK(body_shape_make(shape, size, 0.0, POINTS_NONE, &memory, &def));
     REQUIRE_OK(abut_create_body(where, &def, out));
   } else if (which == GROUND) {
     height_sample s;
@@ -183,14 +183,26 @@ static void make_body(int which, abut_body *out)
 
 /* ---- pairs ---- */
 
-/* Fitted smoothing has a floor of its own; others look elsewhere. */
+/* Above curved ground a height field's slope grows with the height, so that a depth that is divided by it has no
+ * bound. */
+static bool has_heights(abut_body of)
+{
+  abut_body_info info;
+  REQUIRE_OK(abut_get_body_info(of, &info));
+  return info.height_fields > 0;
+}
+
+/* Fitted smoothing has a floor of its own; others look elsewhere. From SMOOTHINGS on contacts of edges are those
+ * with fields, of all edges, without and with cones like those of scenes; on ground their depths are not divided by
+ * slopes. */
 static void make_pair(abut_body a, abut_body b, int which, abut_pair *out)
 {
   abut_smoothing s;
   REQUIRE_OK(abut_fit_smoothing(a, b, &s));
   s.floor = which == 1 ? 1e-6 : which == 2 ? 0.02 : 1e-3;
   s.select = ABUT_SELECT_GATE;
-  s.edges[0] = s.edges[1] = 8;
+  s.edges[0] = s.edges[1] = which < SMOOTHINGS ? 8 : 0;
+  s.edge_contacts = which < SMOOTHINGS ? ABUT_EDGES_PAIRS : ABUT_EDGES_FIELD;
   if (which == 1) {
     s.two_sided = false;
     s.ends = 0.0;
@@ -203,6 +215,15 @@ static void make_pair(abut_body a, abut_body b, int which, abut_pair *out)
     s.compare = 1.0;
     s.ends = s.near = s.reach = s.agree = 0.0;
   }
+  if (which >= SMOOTHINGS && (has_heights(a) || has_heights(b))) {
+    s.slope = -1.0;
+  }
+  if (which == SMOOTHINGS + 1) {
+    s.cone_inner = 15.0;
+    s.cone_outer = 35.0;
+    s.cone_hold = 2.0;
+    s.cone_inset = 3.0 * s.penetration;
+  }
   REQUIRE_OK(abut_create_pair(a, b, &s, out));
 }
 
@@ -210,10 +231,24 @@ typedef struct trial {
   abut_pair handle;
   pair_boxes boxes;
   double size;  /* of both bodies' diagonals, with what points may lie beyond edges, together half */
-  double reach; /* how far activity may reach beyond a field's body */
+  double reach; /* how far activity may reach beyond a field's body, or of features beyond their own radii */
   double eps;
   size_t slots;
 } trial;
+
+/* In fields, edges' depths are divided by slopes before radii are taken off. A box reaches farthest at its corners. */
+static double reach_in_fields(const pair *p, double reach)
+{
+  double most = 0.0;
+  for (int side = 0; side < 2; ++side) {
+    abut_body_info of, field;
+    REQUIRE_OK(abut_get_body_info(p->bodies[side], &of));
+    REQUIRE_OK(abut_get_body_info(p->bodies[!side], &field));
+    const double slope = field_slope(&field);
+    most = fmax(most, slope * (reach + p->smoothing.cone_inset) + (slope - 1.0) * of.feature_radius);
+  }
+  return most;
+}
 
 static trial trial_of(abut_pair of)
 {
@@ -225,10 +260,11 @@ static trial trial_of(abut_pair of)
   for (int side = 0; side < 2; ++side) {
     abut_body_info info;
     REQUIRE_OK(abut_get_body_info(p->bodies[side], &info));
-    t.size += (0.5 + edge_overshoot(&p->smoothing, 0.0)) * info.diagonal;
+    t.size += (0.5 + (is_in_fields(p) ? 0.0 : edge_overshoot(&p->smoothing, 0.0))) * info.diagonal;
     t.reach = fmax(t.reach, p->smoothing.union_ * log((double)info.primitives));
   }
-  t.reach += active_reach(&p->smoothing, active_cutoff(p, 0.0));
+  const double active = active_reach(&p->smoothing, active_cutoff(p, 0.0));
+  t.reach += is_in_fields(p) ? sqrt(3.0) * reach_in_fields(p, active) : active;
   t.slots = p->layout.contacts;
   return t;
 }
@@ -412,6 +448,20 @@ static void try_shares(const trial *t, const char *what, double least)
   check(share[4] == 1.0, "%s: %g of all poses are left out at one and a half", what, share[4]);
 }
 
+/* Whether features of a radius meet a field that is no distance, which has to be looked for much farther off. */
+static bool meets_no_distance(abut_pair of)
+{
+  const pair *p = pair_get(of);
+  bool meets = false;
+  for (int side = 0; side < 2; ++side) {
+    abut_body_info own, field;
+    REQUIRE_OK(abut_get_body_info(p->bodies[side], &own));
+    REQUIRE_OK(abut_get_body_info(p->bodies[!side], &field));
+    meets = meets || (own.feature_radius > 0.0 && (field.polyhedra || field_slope(&field) > 1.0));
+  }
+  return meets && is_in_fields(p);
+}
+
 /* least: the share of poses that must be left out at a diagonal. */
 static void try_pair(const char *a, const char *b, abut_body body_a, abut_body body_b, int smoothing, size_t poses,
                      double least)
@@ -421,7 +471,7 @@ static void try_pair(const char *a, const char *b, abut_body body_a, abut_body b
   snprintf(what, sizeof what, "%s, %s, smoothing %d", a, b, smoothing);
   make_pair(body_a, body_b, smoothing, &pair_);
   const trial t = trial_of(pair_);
-  if (strcmp(a, names[WILD_GRID]) && strcmp(b, names[WILD_GRID])) {
+  if (strcmp(a, names[WILD_GRID]) && strcmp(b, names[WILD_GRID]) && !meets_no_distance(pair_)) {
     try_shares(&t, what, least);
   }
   try_apart(&t, what, poses);
@@ -433,6 +483,7 @@ static void try_pairs(size_t count, const char *const *of, const abut_body *bodi
   for (size_t a = 0; a < count; ++a) {
     for (size_t b = a; b < count; ++b) {
       try_pair(of[a], of[b], bodies[a], bodies[b], (int)((a + b) % SMOOTHINGS), poses, least);
+      try_pair(of[a], of[b], bodies[a], bodies[b], SMOOTHINGS + (int)((a + b) % IN_FIELDS), poses, least - 0.01);
     }
   }
 }

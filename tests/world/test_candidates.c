@@ -278,6 +278,17 @@ static void test_warned(abut_context context)
               sizeof said);
   CHECK_TEXT(said, "links[0].bodies[0] and links[1].bodies[0] overlap by 50 mm at the start, 14 % "
                    "of the smaller one's diagonal\n");
+  static const char *const kinds[] = {BALL, "\"bodies\": [{\"capsule\": [0.1, 0.1]}]",
+                                      "\"bodies\": [{\"cylinder\": [0.1, 0.1]}]",
+                                      "\"bodies\": [{\"ellipsoid\": [0.1, 0.1, 0.1]}]"};
+  for (int i = 0; i < 4; ++i) { /* side by side, 80 mm in each other */
+    snprintf(links, sizeof links,
+             "{" MOVES "\"joint\": {\"type\": \"free\"}, %s}, {" MOVES
+             "\"joint\": {\"type\": \"free\"}, \"position\": [0.12, 0, 0], %s}",
+             kinds[i], kinds[i]);
+    warnings_of(context, links, "\"automatic\": true", said, sizeof said);
+    check(!strncmp(said, "links[0].bodies[0] and links[1].bodies[0] overlap by ", 53), "%s: %s", kinds[i], said);
+  }
   warnings_of(context, AT(0, BOX) "," AT(1, BOX) "," AT(2, BALL) "," AT(3, BALL),
               "\"automatic\": {\"smoothing\": {\"floor\": 0}}", said, sizeof said);
   CHECK_TEXT(

@@ -180,7 +180,16 @@ static void edge_point(const double half[3], int i, const double u[3], double sh
   }
 }
 
-/* Adds a pose in which one edge of each box crosses the other, nearest to each other and `gap` apart. */
+/* A word's field rounds a box's edges by a radius of a part of the shortest half length (docs/spec.md, 10.4).
+ * Returns how far inside an edge its surface lies along u, which is across it. */
+static double cut_off(const double half[3], const double u[3], double length)
+{
+  const double radius = fmin(half[0], fmin(half[1], half[2])) / 50.0;
+  return radius * ((fabs(u[0]) + fabs(u[1]) + fabs(u[2])) / length - 1.0);
+}
+
+/* Adds a pose in which one edge of each box crosses the other, nearest to each other and `gap` apart; those that
+ * overlap lie so deep in either body's field, whose rounded edges lie within the sharp ones. */
 static void add_crossing(scenes_pair *s, const double half1[3], const double half2[3], double gap,
                          uint64_t *seed)
 {
@@ -207,11 +216,12 @@ static void add_crossing(scenes_pair *s, const double half1[3], const double hal
     /* Edges at a good angle, and no face or other edge nearly as near. */
   } while (length < 0.3 || fabs(u[(i + 1) % 3]) < 0.3 * length || fabs(u[(i + 2) % 3]) < 0.3 * length ||
            fabs(back[(j + 1) % 3]) < 0.3 * length || fabs(back[(j + 2) % 3]) < 0.3 * length);
+  const double round = gap < 0.0 ? fmax(cut_off(half1, u, length), cut_off(half2, back, length)) : 0.0;
   edge_point(half1, i, u, between(seed, -0.6, 0.6), p1);
   edge_point(half2, j, back, between(seed, -0.6, 0.6), p2);
   rotate(q, p2, turned);
   for (int k = 0; k < 3; ++k) {
-    p1[k] += gap * u[k] / length - turned[k];
+    p1[k] += (gap - round) * u[k] / length - turned[k];
   }
   add_pose(s, p1, q, gap < 0.0 ? -gap : 0.0);
 }

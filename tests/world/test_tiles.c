@@ -77,6 +77,9 @@ typedef struct load {
 
 static const char box[] = "\"box\": [0.06, 0.05, 0.03]";
 
+/* Pairs of edges are stated: pairs whose edges are in fields are not cut (docs/dynamics.md). */
+#define PAIRS "\"smoothing\": {\"edge_contacts\": \"pairs\"}"
+
 typedef enum list { AUTOMATIC, TERRAIN_FIRST, TERRAIN_SECOND } list;
 
 static void open_scene(play *p, abut_context context, const load *loads, int count, list how, const char *settings,
@@ -92,10 +95,10 @@ static void open_scene(play *p, abut_context context, const load *loads, int cou
                            "\"free\"}, \"position\": [%.17g, %.17g, %.17g], \"bodies\": [{%s}]}",
                            l->x, l->y, height_at(l->x, l->y) + 0.04, l->shape);
   }
-  at += (size_t)snprintf(text + at, sizeof text - at, "], %s", how == AUTOMATIC ? "\"automatic\": true" : "\"pairs\": [");
+  at += (size_t)snprintf(text + at, sizeof text - at, "], %s", how == AUTOMATIC ? "\"automatic\": {" PAIRS "}" : "\"pairs\": [");
   for (int i = 0; how != AUTOMATIC && i < count; ++i) {
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s{\"a\": %d, \"b\": %d}", i ? ", " : "", how == TERRAIN_FIRST ? 0 : i + 1,
-                           how == TERRAIN_FIRST ? i + 1 : 0);
+    at += (size_t)snprintf(text + at, sizeof text - at, "%s{\"a\": %d, \"b\": %d, " PAIRS "}", i ? ", " : "",
+                           how == TERRAIN_FIRST ? 0 : i + 1, how == TERRAIN_FIRST ? i + 1 : 0);
   }
   snprintf(text + at, sizeof text - at, how == AUTOMATIC ? "}" : "]}");
   play_open_text(p, context, precision, text, worlds);

@@ -5,6 +5,9 @@
 //
 // A list is the number of its entries and then the entries in order.
 
+// A distance that is not exact may be the reach itself, and is no less than what near_vertices asks for, which is
+// rounded otherwise: else a vertex far away would be listed, where the field has no normal.
+#define NEAR_MORE (R(1.0) + R(16.0) * REAL_EPSILON)
 #define SCORED_BLOCKS 4 // blocks of vertices that a selection of edges is sure to look at; measured
 
 // A launch is for both bodies of a pair, as it costs what dozens of blocks do.
@@ -206,7 +209,7 @@ KERNEL void near_plan(GLOBAL const real *bounds1, GLOBAL const real *bounds2,
   row[PLAN_MORE + 1] = 0;
   GLOBAL real *to = ROW(reaches, pose, 2);
   for (int side = 0; side < 2; ++side) { // a vertex's ball reaches out by its radius
-    const real own = reach + pair->reals[PAIR_ROUND + side];
+    const real own = (reach + pair->reals[PAIR_ROUND + side]) * NEAR_MORE;
     to[side] = touches ? exact_reach(OF_BODY(side, bounds1, bounds2), pair, side, own, pose) : own;
   }
 }

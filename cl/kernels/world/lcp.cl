@@ -8,6 +8,7 @@
 #define HARD_SLIP R(1e-4)
 #endif
 
+#define HARD_ROUNDING (R(16.0) * REAL_EPSILON) // of a distance at rest, as a share of the place it is found at
 #define HARD_TAKEN R(0.5) // what holds takes away at least this share of the speed without it
 
 // What a work-item has of its world's problem: J (m, nv) and Y (m, nv), whose row i is inv(M) times
@@ -195,8 +196,9 @@ static void hard_row(const hard *h, const hard_contact *c, vec3_r f, GLOBAL real
 
 // Returns the target s of a normal row at distance d, the speed that it is to have at the step's
 // end, and its derivative by d in *slope; docs/lcp-formulas.md, section 1. At d = 0, where bodies
-// rest, the derivative is that of a gap, which closes.
-static real hard_constraint_force(GLOBAL const real *reals, real d, real *slope)
+// rest, the derivative is that of a gap, which closes. A closed gap leaves d at 0 but for the
+// rounding of numbers as large as `scale`, of either sign, which counts as 0.
+static real hard_constraint_force(GLOBAL const real *reals, real d, real scale, real *slope)
 {
   const real h = reals[WORLD_STEP], deep = -d - reals[WORLD_SLOP];
   const real speed = reals[WORLD_ERROR_REDUCTION] * deep / h;
@@ -205,6 +207,7 @@ static real hard_constraint_force(GLOBAL const real *reals, real d, real *slope)
     return -d / h;
   }
   *slope = deep > R(0.0) && speed < reals[WORLD_CORRECTION] ? -reals[WORLD_ERROR_REDUCTION] / h : R(0.0);
+  *slope = d >= -HARD_ROUNDING * scale ? R(-1.0) / h : *slope;
   return deep > R(0.0) ? real_min(speed, reals[WORLD_CORRECTION]) : R(0.0);
 }
 
@@ -235,6 +238,12 @@ static real hard_friction(const hard *h, const hard_contact *c)
   return c->reals[GROUP_FLAT] != R(0.0) || mu < R(0.0) ? R(0.0) : mu;
 }
 
+// How far a contact's point lies from its group's centre.
+static real hard_scale(const hard_contact *c)
+{
+  return lane_first(lane_sqrt(dot3_r(c->p, c->p)));
+}
+
 // Makes the three rows of chosen contact k, normal and tangents. Where it bounces, its target is
 // the speed of a bounce.
 static void hard_contact_rows(const hard *h, const hard_problem *p, int k, GLOBAL const real *v)
@@ -248,7 +257,7 @@ static void hard_contact_rows(const hard *h, const hard_problem *p, int k, GLOBA
     h->slope[row + i] = h->bounce[row + i] = R(0.0);
   }
   const real u = dot_n(nv, h->J + row * nv, v);
-  real slope, target = hard_constraint_force(h->s.reals, c.distance, &slope);
+  real slope, target = hard_constraint_force(h->s.reals, c.distance, hard_scale(&c), &slope);
   if (restitution > R(0.0) && u < -h->s.reals[WORLD_BOUNCE] && c.distance + step * u <= R(0.0) &&
       -restitution * u >= target) {
     target = -restitution * u;
@@ -278,7 +287,7 @@ static int hard_joint_row(const hard *h, const hard_problem *p, int row, int i, 
     h->J[row * nv + k] = k == of[ROW_V] ? side : R(0.0);
   }
   real slope;
-  const real pushed = hard_constraint_force(h->s.reals, d, &slope), target = loss ? R(0.0) : pushed;
+  const real pushed = hard_constraint_force(h->s.reals, d, real_abs(end), &slope), target = loss ? R(0.0) : pushed;
   h->slope[row] = loss ? R(0.0) : slope;
   h->bounce[row] = R(0.0);
   hard_put_row(h, p, row, loss ? LCP_BOXED : LCP_NO_PARENT, target, R(0.0),
