@@ -77,6 +77,9 @@ static void fit_edges_in_fields(const abut_body_info *info1, const abut_body_inf
   /* Pairs of edges do not take radii. */
   out->edge_contacts = info1->feature_radius > 0.0 || info2->feature_radius > 0.0 ? ABUT_EDGES_FIELD : ABUT_EDGES_PAIRS;
   out->samples = is_convex(info1) && is_convex(info2) ? 1 : SAMPLES_FITTED;
+  if (info1->height_fields || info2->height_fields) {
+    out->slope = -1.0; /* Above curved ground the field's slope grows with the height: divided by it, what is far would touch. */
+  }
 }
 
 abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing *out)

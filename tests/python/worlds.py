@@ -72,7 +72,7 @@ class Case:
         return np.where(flat[:, None], 0, multipliers)
 
     def limit(self, array):
-        if self.precision == "f32" and array == "v1" and (self.name in STIFF or self.name.startswith("cone-given-")):
+        if self.precision == "f32" and array == "v1" and (self.name in STIFF or "p" in self.inputs):
             return STIFF.get(self.name, 2e-4)
         place = CLASSES.get(array, 5 if array.startswith("rollout_grad_") else 3)
         return TABLE[self.precision, self.manifold][place]
