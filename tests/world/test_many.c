@@ -317,7 +317,7 @@ static double push_at(double depth, double penetration, int movers)
 }
 
 /* How deep a box with `above` others on it sinks into what is below it, where it rests on corners: on the floor its own four,
- * on a box the four of either, without the few per cent that edges add. */
+ * on a box the four of either, without what edges add, a sixth at the top of a stack. */
 static double rest_depth(int level, int above, double penetration)
 {
   const int corners = level ? 8 : 4, movers = level ? 2 : 1;
