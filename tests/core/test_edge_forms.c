@@ -317,8 +317,8 @@ static void rolling(double round)
     }
     const double sum = sum_of(m.activity, 0, m.layout.contacts);
     check(deepest > -1.001 * depth && deepest < -0.94 * depth, "rolling, round %g, step %d: %g deep", round, i, -deepest);
-    check(i < EIGHTH || fabs(sum - sums[i - EIGHTH]) < 1e4 * rounding(),
-          "rolling, round %g, step %d: activities of %g, not %g", round, i, sum, sums[i - EIGHTH]);
+    const double before = i < EIGHTH ? sum : sums[i - EIGHTH];
+    check(fabs(sum - before) < 1e4 * rounding(), "rolling, round %g, step %d: activities of %g, not %g", round, i, sum, before);
     sums[i] = sum;
     least = fmin(least, sum);
     most = fmax(most, sum);
