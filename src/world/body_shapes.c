@@ -15,8 +15,6 @@
 #define SIDE_CELLS_LEAST 2
 #define FEW_CELLS_MOST 16
 #define MANY_CELLS_MOST 24
-/* The radius of the field's edges and corners where none is stated, as a share of the shortest half length. */
-#define SHARP (1.0 / 50.0)
 
 /* ---- fields ---- */
 
@@ -46,7 +44,7 @@ static abut_status edged_field(abut_core_kind kind, const double *half, size_t c
   for (size_t k = 1; k < count; ++k) {
     radius = fmin(radius, half[k]);
   }
-  radius = round > 0.0 ? round : SHARP * radius;
+  radius = round > 0.0 ? round : SHAPE_SHARP * radius;
   for (size_t k = 0; k < count; ++k) {
     core[k] = half[k] - radius;
   }

@@ -24,6 +24,7 @@
 abut_status body_shape_make(body_shape shape, const double size[3], double round, side_points points,
                             arena *memory, abut_body_def *out);
 
+#define SHAPE_SHARP (1.0 / 50.0) /* what edges of fields are rounded by where none is stated, of the shortest half length */
 #define SHAPE_ROUND_LEAST 1e-3 /* of the shortest half length; or 0 */
 
 /* Returns whether a shape of these lengths may have edges of this radius. */

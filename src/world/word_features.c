@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "world/body_shapes.h"
 #include <math.h>
 #include <string.h>
 
@@ -94,7 +95,8 @@ static abut_status make_box(const double half[3], double round, arena *memory, a
   return ABUT_SUCCESS;
 }
 
-/* A lying cylinder rolls on its rims, a standing one stands on them; its side crosses another one's by the axis, whose
+/* The rims are as round as the field's, so that a cylinder that stands flush on its like finds the face and not the side.
+ * A lying cylinder rolls on its rims, a standing one stands on them; its side crosses another one's by the axis, whose
  * capsule has the same side. The axis ends in the middle of both ends, where nothing but a flat face touches. */
 static abut_status make_cylinder(const double size[2], double round, arena *memory, abut_body_def *out)
 {
@@ -103,12 +105,13 @@ static abut_status make_cylinder(const double size[2], double round, arena *memo
   TRY(make_room(2, 1, memory, out, &to));
   TRY(arena_allocate(memory, &room, 2, sizeof(abut_feature_circle)));
   abut_feature_circle *rims = room;
+  const double own = round > 0.0 ? round : SHAPE_SHARP * fmin(size[0], size[1]);
   for (int i = 0; i < 2; ++i) {
     const double side = i ? 1.0 : -1.0;
     put(to.vertices + 4 * i, 0.0, 0.0, side * size[1], 0.0);
     put(to.vertex_cones + 4 * i, 0.0, 0.0, side, 0.0);
-    rims[i] = (abut_feature_circle){.centre = {0.0, 0.0, side * (size[1] - round)}, .axis = {0.0, 0.0, 1.0},
-                                    .size = size[0] - round, .radius = round};
+    rims[i] = (abut_feature_circle){.centre = {0.0, 0.0, side * (size[1] - own)}, .axis = {0.0, 0.0, 1.0},
+                                    .size = size[0] - own, .radius = own};
   }
   to.edges[0] = (abut_feature_edge){.from = 0, .to = 1, .radius = size[0]};
   put(to.edge_cones, 0.0, 0.0, 1.0, 180.0);

@@ -321,12 +321,13 @@ static void test_layers(void)
   play_close(&p);
 }
 
-/* A capsule across a box's rim, its middle 2 cm inside. */
+/* A capsule across a box's rim, its middle 2 cm inside. With the fitted `tilt` it rolls 72 mm along the rim in 3 s, as the rim's
+ * points are drawn a little to its ends (docs/limits.md). */
 static void test_across_a_rim(void)
 {
   static const char text[] =
     "{\"links\": [{\"joint\": {\"type\": \"free\"}, \"density\": 500, \"bodies\": [{\"capsule\": [0.03, 0.1]}]}, "
-    "{\"bodies\": [{\"box\": [0.1, 0.1, 0.1]}]}], \"pairs\": [{\"a\": 0, \"b\": 1}]}";
+    "{\"bodies\": [{\"box\": [0.1, 0.1, 0.1]}]}], \"pairs\": [{\"a\": 0, \"b\": 1, \"smoothing\": {\"tilt\": 0.005}}]}";
   play p;
   printf("a capsule across a rim\n");
   play_open_text(&p, context, precision, text, 1);
