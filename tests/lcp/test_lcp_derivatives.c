@@ -31,7 +31,7 @@ static const struct trial {
 } trials[] = {
   {"rest", {1e-7, 1e-3}, 4, 2, 2, 0.1, true},    {"slope", {1e-5, 0.05}, 4, 2, 3, 0.7, false},
   {"tumble", {0.01, 1.0}, 4, 8, 12, 0.1, false}, {"beside", {1e-3, 0.1}, 4, 4, 10, 0.3, false},
-  {"arm", {1e-3, 0.3}, 4, 4, 10, 0.2, false},
+  {"arm", {1e-3, 0.3}, 4, 4, 10, 0.25, false},
 };
 
 /* ---- the same to the bit ---- */
