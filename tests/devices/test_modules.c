@@ -304,10 +304,10 @@ static pair_sizes sizes_of(const chain *c)
 {
   const int vertices = (int)c->vertices, slots = (int)c->slots, edges = (int)c->body->edge_padded;
   const pair_elements kept = {.padded = edges, .kept = KEPT, .plane = edges};
+  const pair_elements all = {.count = vertices, .padded = slots, .kept = vertices, .slots = slots, .plane = slots,
+                             .held = vertices};
   return (pair_sizes){.contacts = vertices, .pairs = KEPT * KEPT, .pair_slots = (int)c->pairs,
-                      .elements = {[VERTICES_OF(0)] = {vertices, slots, vertices, slots, slots,
-                                                       0, 0, 0},
-                                   [EDGES_OF(0)] = kept, [EDGES_OF(1)] = kept}};
+                      .elements = {[VERTICES_OF(0)] = all, [EDGES_OF(0)] = kept, [EDGES_OF(1)] = kept}};
 }
 
 static void open_chain(const fixture *f, abut_precision precision, chain *c)
