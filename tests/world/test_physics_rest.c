@@ -327,7 +327,7 @@ static void test_across_a_rim(void)
 {
   static const char text[] =
     "{\"links\": [{\"joint\": {\"type\": \"free\"}, \"density\": 500, \"bodies\": [{\"capsule\": [0.03, 0.1]}]}, "
-    "{\"bodies\": [{\"box\": [0.1, 0.1, 0.1]}]}], \"pairs\": [{\"a\": 0, \"b\": 1, \"smoothing\": {\"tilt\": 0.005}}]}";
+    "{\"bodies\": [{\"box\": [0.1, 0.1, 0.1]}]}], \"pairs\": [{\"a\": 0, \"b\": 1, \"smoothing\": {\"tilt\": 0.002}}]}";
   play p;
   printf("a capsule across a rim\n");
   play_open_text(&p, context, precision, text, 1);
