@@ -463,20 +463,6 @@ static void put_edges(const draft *d, const uint32_t *place, coded_edge *order, 
   }
 }
 
-/* Finds a direction of length 1 across an axis of length 1. */
-static void direction_across(const double axis[3], double out[3])
-{
-  const int least = fabs(axis[0]) <= fabs(axis[1]) ? (fabs(axis[0]) <= fabs(axis[2]) ? 0 : 2)
-                                                   : (fabs(axis[1]) <= fabs(axis[2]) ? 1 : 2);
-  double along[3] = {0.0, 0.0, 0.0};
-  along[least] = 1.0;
-  cross(axis, along, out);
-  const double length = sqrt(dot(out, out));
-  for (int k = 0; k < 3; ++k) {
-    out[k] /= length;
-  }
-}
-
 /* Puts the quarters of the circles behind the other edges, with ends of their own behind the other vertices. */
 static void put_circles(const kept_features *f, body_features *out)
 {
@@ -487,7 +473,7 @@ static void put_circles(const kept_features *f, body_features *out)
     const double length = sqrt(dot(c->axis, c->axis));
     const double axis[3] = {c->axis[0] / length, c->axis[1] / length, c->axis[2] / length};
     double e1[3], e2[3];
-    direction_across(axis, e1);
+    unit_across(axis, e1);
     cross(axis, e1, e2);
     for (uint32_t k = 0; k < CIRCLE_PARTS; ++k) {
       const double *along = k % 2 ? e2 : e1;

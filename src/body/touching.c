@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "body/features.h"
 #include "geometry/layout.h"
+#include "surface/vector.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,11 +148,6 @@ static abut_status upload_radii(const body *b, const uint32_t *order, resident_b
   return status;
 }
 
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* Writes the numbers of an edge. An arc turns about its axis, right-handed, from its first end. A `quarter` is that of a
  * whole circle. */
 static void rail_of(const double from[3], const double to[3], const abut_feature_edge *e, bool quarter,
@@ -168,16 +164,13 @@ static void rail_of(const double from[3], const double to[3], const abut_feature
   out[EDGE_RADIUS] = e->radius;
   out[EDGE_QUARTER] = quarter;
   if (e->arc) {
-    const double *n = e->axis;
     double *e1 = out + EDGE_E1, *e2 = out + EDGE_E2, end[3];
     for (size_t k = 0; k < 3; ++k) {
       e1[k] = from[k] - e->centre[k];
       end[k] = to[k] - e->centre[k];
       out[EDGE_U + k] = 0.0;
     }
-    e2[0] = n[1] * e1[2] - n[2] * e1[1];
-    e2[1] = n[2] * e1[0] - n[0] * e1[2];
-    e2[2] = n[0] * e1[1] - n[1] * e1[0];
+    cross(e->axis, e1, e2);
     out[EDGE_ANGLE] = atan2(dot(end, e2), dot(end, e1));
     out[EDGE_LENGTH] = out[EDGE_ANGLE] * sqrt(dot(e1, e1));
   }
@@ -186,15 +179,17 @@ static void rail_of(const double from[3], const double to[3], const abut_feature
 
 static abut_status upload_rails(const body *b, resident_body *r)
 {
-  const size_t count = b->touches->edge_count, padding = r->edge_padded;
+  const body_features *f = b->touches;
+  const size_t count = f->edge_count, padding = r->edge_padded;
   reals rails;
   TRY(reals_create(&rails, EDGE_PLANES * padding, device_real_bytes(r->device)));
   for (size_t i = 0; count && i < padding; ++i) {
-    const abut_feature_edge *e = &b->touches->edges[i < count ? i : count - 1];
+    const size_t at = i < count ? i : count - 1; /* lanes beyond the last edge repeat it */
+    const abut_feature_edge *e = &f->edges[at];
+    const bool quarter = at + f->quarters >= count;
     double numbers[EDGE_PLANES], cone[CONE_PLANES];
-    const bool quarter = (i < count ? i : count - 1) + b->touches->quarters >= count;
-    cone_of(b->touches->edge_cones + 4 * (i < count ? i : count - 1), e->radius, b->inset, cone);
-    rail_of(b->touches->vertices + 4 * (size_t)e->from, b->touches->vertices + 4 * (size_t)e->to, e, quarter, numbers);
+    cone_of(f->edge_cones + 4 * at, e->radius, b->inset, cone);
+    rail_of(f->vertices + 4 * (size_t)e->from, f->vertices + 4 * (size_t)e->to, e, quarter, numbers);
     r->circles = r->circles || quarter;
     memcpy(numbers + EDGE_CONE, cone, sizeof cone);
     for (size_t k = 0; k < 3; ++k) {

@@ -88,10 +88,7 @@ static abut_status read(const json_file *f, const json_at *at, arena *memory, vo
   if (!(c->radius >= CORE_RADIUS_LEAST && c->radius <= COORDINATE_MOST)) {
     return json_fail(f, &member, "%.9g is not within %g to %g", c->radius, CORE_RADIUS_LEAST, COORDINATE_MOST);
   }
-  TRY(read_vector(f, at, "position", 3, c->position, &member));
-  TRY(check_range(f, &member, 0, 3, -COORDINATE_MOST, COORDINATE_MOST));
-  TRY(read_vector(f, at, "quaternion", 4, c->quaternion, &member));
-  return check_not_zero(f, &member, c->quaternion, 4, "the quaternion");
+  return read_placement(f, at, c->position, c->quaternion);
 }
 
 static void inform(const void *one, abut_body_info *info)

@@ -1,6 +1,7 @@
 #include "family/parts.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include <float.h>
 #include <math.h>
 
@@ -61,6 +62,15 @@ abut_status read_vector(const json_file *f, const json_at *parent, const char *k
 {
   TRY(json_need(f, parent, key, at));
   return json_numbers(f, at, count, out);
+}
+
+abut_status read_placement(const json_file *f, const json_at *at, double position[3], double quaternion[4])
+{
+  json_at member;
+  TRY(read_vector(f, at, "position", 3, position, &member));
+  TRY(check_range(f, &member, 0, 3, -COORDINATE_MOST, COORDINATE_MOST));
+  TRY(read_vector(f, at, "quaternion", 4, quaternion, &member));
+  return check_not_zero(f, &member, quaternion, 4, "the quaternion");
 }
 
 abut_status read_rows(const json_file *f, const json_at *at, size_t width, arena *memory,

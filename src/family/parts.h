@@ -40,6 +40,9 @@ abut_status check_not_zero(const json_file *f, const json_at *at, const double *
 abut_status read_vector(const json_file *f, const json_at *parent, const char *key, size_t count,
                         double *out, json_at *at);
 
+/* A primitive's `position` and `quaternion`, which must be there. */
+abut_status read_placement(const json_file *f, const json_at *at, double position[3], double quaternion[4]);
+
 /* One row or more of `width` numbers; *rows are of `memory`. */
 abut_status read_rows(const json_file *f, const json_at *at, size_t width, arena *memory,
                       const double **rows, size_t *count);

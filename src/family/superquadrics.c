@@ -60,10 +60,7 @@ static abut_status read(const json_file *f, const json_at *at, arena *memory, vo
   TRY(read_vector(f, at, "axes", 3, s->axes, &member));
   TRY(check_range(f, &member, 0, 3, AXIS_LEAST, COORDINATE_MOST));
   TRY(read_exponents(f, at, s->exponents));
-  TRY(read_vector(f, at, "position", 3, s->position, &member));
-  TRY(check_range(f, &member, 0, 3, -COORDINATE_MOST, COORDINATE_MOST));
-  TRY(read_vector(f, at, "quaternion", 4, s->quaternion, &member));
-  return check_not_zero(f, &member, s->quaternion, 4, "the quaternion");
+  return read_placement(f, at, s->position, s->quaternion);
 }
 
 static void inform(const void *one, abut_body_info *info)
