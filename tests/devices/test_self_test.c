@@ -44,10 +44,11 @@ static bool copy_file(const char *from, const char *to, const char *right, const
   return check(fclose(file) == 0, "%s cannot be written", to);
 }
 
-static bool ends_with(const char *text, const char *end)
+/* Whether `path` ends with whole names: "listed.cl" is not the end of "edge_listed.cl". */
+static bool ends_with(const char *path, const char *end)
 {
-  const size_t length = strlen(text), part = strlen(end);
-  return length >= part && strcmp(text + length - part, end) == 0;
+  const size_t length = strlen(path), part = strlen(end);
+  return length > part && path[length - part - 1] == '/' && strcmp(path + length - part, end) == 0;
 }
 
 /* A copy of a folder, where in `file`, the end of a path, the first text `right` is `wrong` instead. */
