@@ -99,15 +99,21 @@ ABUT_API abut_smoothing abut_default_smoothing(void);
 
 /* Values that follow the bodies' scale D, the smaller of theirs. A body's is its bounding diagonal
  * or 8 times its thickness, whichever is less: length 0.06 D, plane 0.004 D, penetration
- * 0.0056 D, neighbour twice that, ends half of it, reach 0.0336 D, distance 1e-10 D^2. sort is 0.005 of
+ * 0.0056 D, neighbour twice that, distance 1e-10 D^2. sort is 0.005 of
  * the larger diagonal, at most 0.01 of the smaller. union is what the bodies were fitted with, the smaller of
- * two; of one of several primitives that tells none 0.004 of its scale. agree is 0.6; selection by
- * gates. inset is the penetration, part twice and gain half of it; samples is 1 where both fields are of one
- * convex primitive, else 8. edge_contacts is ABUT_EDGES_FIELD where a feature has a radius, which pairs of edges do
- * not take: they are of the mesh's own edges and vertices. A body of more than 32 edges keeps as many as it has primitives, between 16 and 32. Bodies
- * that hold each other by edges alone deeper than `reach`, such as bars that cross, want reach 0. */
+ * two; of one of several primitives whose file states none 0.004 of its scale. Selection is by gates.
+ *
+ * Contacts of edges are with the other body's field (ABUT_EDGES_FIELD), of all edges, with normal cones: inset is
+ * the penetration, part twice and gain half of it; samples is 1 where both fields are of one convex primitive, else 8;
+ * slope is 0.05, and -1 beside a height field; cone_inner is 15, cone_outer 35, cone_hold 2 degrees, cone_inset 3
+ * penetrations. Cones need two_sided and edge_edge: who turns one off sets cone_outer to 0, too. */
 ABUT_API abut_status abut_fit_smoothing(abut_body body1, abut_body body2,
                                         abut_smoothing *smoothing);
+
+/* The same for contacts of edges with edges (ABUT_EDGES_PAIRS), without cones: the method of Beker et al. They
+ * are of the meshes' own edges and vertices, and take no radii. A body of more than 32 edges keeps as many as it has
+ * primitives, between 16 and 32. */
+ABUT_API abut_status abut_fit_edge_pairs(abut_body body1, abut_body body2, abut_smoothing *smoothing);
 
 typedef struct abut_pair {
   uint32_t index, generation;

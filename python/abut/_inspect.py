@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abut._native import check, ffi, lib
-from abut._objects import Body, _fill_smoothing, _fit, _mesh, _set_options
+from abut._objects import Body, _fit, _mesh, _set_options
 
 __all__ = ["ContactMesh", "Suggestion", "contact_mesh", "measure_fit", "measure_mesh", "suggest"]
 
@@ -98,7 +98,7 @@ def suggest(a: Body, b: Body, smoothing: Mapping[str, Any] | None = None, *, pos
             depth: float = 0.03, quantile: float = 0.95) -> Suggestion:
     """How many edges and vertices of two bodies to keep, by random poses in collision (docs/suggest.md).
 
-    smoothing   coefficients that differ from the fitted ones, as of Pair
+    smoothing   coefficients that differ from those fitted for pairs of edges
     poses       1 to 65,536
     depth       most by which they overlap, as a share of the smaller body's diagonal, 1e-4 to 0.5
     quantile    share of poses, and of pairs, that is to be served, 0.5 to 1
@@ -106,8 +106,7 @@ def suggest(a: Body, b: Body, smoothing: Mapping[str, Any] | None = None, *, pos
     """
     if poses < 1 or not depth > 0.0 or not quantile > 0.0:
         raise ValueError(f"poses is {poses!r}, depth {depth!r} and quantile {quantile!r}: all are above 0")
-    fitted = _fit(a, b)
-    _fill_smoothing(fitted, smoothing or {})
+    fitted = _fit(a, b, {"edge_contacts": "pairs", **(smoothing or {})})
     options = ffi.new("abut_suggest_options *", lib.abut_default_suggest_options())
     _set_options(options, {"poses": poses, "seed": seed, "depth": depth, "quantile": quantile})
     found = ffi.new("abut_suggestion *")

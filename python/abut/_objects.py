@@ -575,16 +575,27 @@ def _fill_smoothing(s: Any, given: Mapping[str, Any]) -> None:
             raise ValueError(f"smoothing {name!r} cannot be {value!r}: {error}") from error
 
 
-def _fit(a: Body, b: Body) -> Any:
+def _fit(a: Body, b: Body, given: Mapping[str, Any] | None = None) -> Any:
     s = ffi.new("abut_smoothing *")
-    check(lib.abut_fit_smoothing(a.handle, b.handle, s))
+    given = given or {}
+    pairs = given.get("edge_contacts") == "pairs"
+    check((lib.abut_fit_edge_pairs if pairs else lib.abut_fit_smoothing)(a.handle, b.handle, s))
+    # Cones need both bodies' vertices and edges: without them they go, unless they are asked for.
+    if not all(given.get(name, True) for name in ("edge_edge", "two_sided")):
+        for name in ("cone_inner", "cone_outer", "cone_hold", "cone_inset"):
+            setattr(s, name, 0.0)
+    _fill_smoothing(s, given)
     return s
 
 
-def fit_smoothing(a: Body, b: Body) -> dict[str, Any]:
+def fit_smoothing(a: Body, b: Body, edge_contacts: str = "field") -> dict[str, Any]:
     """Smoothing coefficients that follow the bodies' size, by name (abut_smoothing of the C API,
-    where `union` is `union_`)."""
-    return _read_smoothing(_fit(a, b))
+    where `union` is `union_`).
+
+    edge_contacts   "field": edges make contacts with the other body's field, with normal cones;
+                    "pairs": with its edges, as in Beker et al.
+    """
+    return _read_smoothing(_fit(a, b, {"edge_contacts": edge_contacts}))
 
 
 def load_smoothing(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -639,8 +650,7 @@ class Pair(_Owner):
                                  "files")
         if a.context is not b.context:
             raise ValueError("the two bodies are of different contexts")
-        s = _fit(a, b)
-        _fill_smoothing(s, smoothing or {})
+        s = _fit(a, b, smoothing)
         handle = ffi.new("abut_pair *")
         check(lib.abut_create_pair(a.handle, b.handle, s, handle))
         self._handle = handle[0]

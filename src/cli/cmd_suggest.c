@@ -201,6 +201,9 @@ exit_code cmd_suggest(const options *o)
   CLI_TRY_DONE(scene_open(&s, o, ABUT_FLOAT32));
   CLI_TRY_DONE(scene_bodies(&s, o));
   CLI_TRY_DONE(scene_smoothing(&s, o, false));
+  if (!o->value[OPTION_SMOOTHING]) { /* pairs of edges are what is counted */
+    CLI_TRY_DONE(report_status(abut_fit_edge_pairs(s.bodies[0], s.bodies[1], &s.smoothing)));
+  }
   if (s.smoothing.edge_contacts == ABUT_EDGES_FIELD) {
     warn("pairs of edges of both meshes are counted, and this smoothing has edges in fields: keep all of these "
          "(\"edges\": [0, 0]), which have two slots each");

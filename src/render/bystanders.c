@@ -38,9 +38,8 @@ static abut_status place_of(const context *c, const double pose[7], size_t which
 static abut_status lend_pair(abut_body of, abut_pair *lent, pair **out)
 {
   abut_smoothing fitted;
-  TRY(abut_fit_smoothing(of, of, &fitted));
+  TRY(abut_fit_edge_pairs(of, of, &fitted));
   fitted.edge_edge = false; /* its contacts are of no account, and any body can have such a pair */
-  fitted.edge_contacts = ABUT_EDGES_PAIRS;
   TRY(abut_create_pair(of, of, &fitted, lent));
   *out = pair_get(*lent);
   return *out ? ABUT_SUCCESS : ABUT_ERROR_HANDLE;

@@ -26,6 +26,12 @@ static uint32_t edges_to_keep(const abut_body_info *info)
 #define SCALE_SMALLEST (250.0 * SMOOTHING_LENGTH_LEAST)
 /* Parts of an edge in which its least field is looked for, where the field may have several. */
 #define SAMPLES_FITTED 8
+/* Normal cones of fitted smoothings [degrees], and their inset in penetrations: beyond what the field of a box rounds,
+ * along the diagonal of a corner. */
+#define CONE_INNER 15.0
+#define CONE_OUTER 35.0
+#define CONE_HOLD 2.0
+#define CONE_INSETS 3.0
 
 /* Returns the size by which a body's contacts are smoothed [m], HUGE_VAL for a single point. */
 static double scale_of(const abut_body_info *info)
@@ -68,28 +74,28 @@ static bool is_convex(const abut_body_info *info)
   return info->primitives == 1 && info->superquadrics + info->polyhedra + info->cores == 1;
 }
 
-/* The coefficients of edges in fields, by the penetration. */
+/* The coefficients of edges in fields, by the penetration. They are fitted for pairs of edges, too, which do not use
+ * them, so that a changed `edge_contacts` has them. */
 static void fit_edges_in_fields(const abut_body_info *info1, const abut_body_info *info2, abut_smoothing *out)
 {
   out->inset = out->penetration;
   out->part = 2.0 * out->penetration;
   out->gain = fmax(0.5 * out->penetration, SMOOTHING_LENGTH_LEAST);
-  /* Pairs of edges do not take radii. */
-  out->edge_contacts = info1->feature_radius > 0.0 || info2->feature_radius > 0.0 ? ABUT_EDGES_FIELD : ABUT_EDGES_PAIRS;
   out->samples = is_convex(info1) && is_convex(info2) ? 1 : SAMPLES_FITTED;
   if (info1->height_fields || info2->height_fields) {
     out->slope = -1.0; /* Above curved ground the field's slope grows with the height: divided by it, what is far would touch. */
   }
 }
 
-abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing *out)
+/* What both forms of contacts of edges have in common. */
+static abut_status fit(const char *who, abut_body body1, abut_body body2, abut_body_info infos[2], abut_smoothing *out)
 {
-  abut_body_info info1, info2;
   if (!out) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_fit_smoothing needs a place for the smoothing");
+    return fail(ABUT_ERROR_ARGUMENT, "%s needs a place for the smoothing", who);
   }
-  TRY(abut_get_body_info(body1, &info1));
-  TRY(abut_get_body_info(body2, &info2));
+  TRY(abut_get_body_info(body1, &infos[0]));
+  TRY(abut_get_body_info(body2, &infos[1]));
+  const abut_body_info info1 = infos[0], info2 = infos[1];
   double size = fmax(info1.diagonal, info2.diagonal);
   if (size > 0.0 && size < SCALE_SMALLEST) {
     return fail(ABUT_ERROR_ARGUMENT, "bodies of %g m are too small to fit a smoothing to, which is "
@@ -114,8 +120,29 @@ abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing 
   out->ends = fmax(0.5 * out->penetration, SMOOTHING_LENGTH_LEAST);
   out->agree = 0.6;
   fit_edges_in_fields(&info1, &info2, out);
-  out->edges[0] = edges_to_keep(&info1);
-  out->edges[1] = edges_to_keep(&info2);
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing *out)
+{
+  abut_body_info infos[2];
+  TRY(fit("abut_fit_smoothing", body1, body2, infos, out));
+  out->edge_contacts = ABUT_EDGES_FIELD;
+  out->cone_inner = CONE_INNER;
+  out->cone_outer = CONE_OUTER;
+  out->cone_hold = CONE_HOLD;
+  out->cone_inset = CONE_INSETS * out->penetration;
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_fit_edge_pairs(abut_body body1, abut_body body2, abut_smoothing *out)
+{
+  abut_body_info infos[2];
+  TRY(fit("abut_fit_edge_pairs", body1, body2, infos, out));
+  out->edge_contacts = ABUT_EDGES_PAIRS;
+  for (int k = 0; k < 2; ++k) {
+    out->edges[k] = edges_to_keep(&infos[k]);
+  }
   return ABUT_SUCCESS;
 }
 

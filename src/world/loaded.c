@@ -264,7 +264,9 @@ static abut_status make_pair(loaded_scene *s, size_t i)
   if (p->fitted) {
     const int side = scene_pair_fits(&s->def, p);
     abut_smoothing fitted;
-    TRY(abut_fit_smoothing(side == 1 ? b : a, side == 0 ? a : b, &fitted));
+    const abut_body first = side == 1 ? b : a, second = side == 0 ? a : b;
+    TRY(scene_pair_states_edge_pairs(p) ? abut_fit_edge_pairs(first, second, &fitted)
+                                        : abut_fit_smoothing(first, second, &fitted));
     scene_pair_fit(p, &fitted);
   }
   TRY(size_pair(&s->def, a, b, p));

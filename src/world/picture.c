@@ -180,9 +180,8 @@ static abut_status lend_pair(scene_picture *p, size_t i, pair **out)
 {
   const abut_body of = p->scene->bodies[i];
   abut_smoothing fitted;
-  TRY(abut_fit_smoothing(of, of, &fitted));
+  TRY(abut_fit_edge_pairs(of, of, &fitted));
   fitted.edge_edge = false; /* its contacts are of no account, and any body can have such a pair */
-  fitted.edge_contacts = ABUT_EDGES_PAIRS;
   TRY(abut_create_pair(of, of, &fitted, &p->lent[i]));
   *out = pair_get(p->lent[i]);
   return *out ? ABUT_SUCCESS : ABUT_ERROR_HANDLE;

@@ -98,12 +98,6 @@ double scene_column_friction(const scene_def *s, size_t column)
  * several times as fast as computing all slots (docs/lists.md). */
 #define FITTED_FLOOR 1e-3
 
-/* Normal cones of fitted smoothings [degrees]. */
-#define CONE_INNER 15.0
-#define CONE_OUTER 35.0
-#define CONE_HOLD 2.0
-#define CONE_INSETS 3.0 /* the inset, in penetrations: beyond what a word's field rounds, along the diagonal of a corner */
-
 int scene_pair_fits(const scene_def *s, const scene_pair *p)
 {
   bool ground[2];
@@ -118,8 +112,7 @@ double scene_near(const abut_smoothing *s)
   return fmin(2.0 * s->penetration, SMOOTHING_MOST);
 }
 
-/* Whether a pair's file states that edges are in contact with edges. */
-static bool states_edge_pairs(const scene_pair *p)
+bool scene_pair_states_edge_pairs(const scene_pair *p)
 {
   abut_smoothing s = {.edge_contacts = ABUT_EDGES_FIELD};
   smoothing_copy_some(&p->smoothing, p->stated, &s);
@@ -129,21 +122,12 @@ static bool states_edge_pairs(const scene_pair *p)
 void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted)
 {
   const abut_smoothing own = p->smoothing;
-  const bool pairs = states_edge_pairs(p);
   p->smoothing = *fitted;
   p->smoothing.reach = 0.0;
   p->smoothing.floor = FITTED_FLOOR;
-  p->smoothing.edge_contacts = ABUT_EDGES_FIELD;
-  for (int k = 0; k < 2 && !pairs; ++k) { /* all of them; of pairs of edges there would be too many */
-    p->smoothing.edges[k] = 0;
-  }
-  p->smoothing.cone_inner = CONE_INNER;
-  p->smoothing.cone_outer = CONE_OUTER;
-  p->smoothing.cone_hold = CONE_HOLD;
-  p->smoothing.cone_inset = CONE_INSETS * p->smoothing.penetration;
   smoothing_copy_some(&own, p->stated, &p->smoothing);
   abut_smoothing *s = &p->smoothing;
-  if (s->edge_contacts == ABUT_EDGES_PAIRS || !s->two_sided || !s->edge_edge) {
+  if (!s->two_sided || !s->edge_edge) {
     s->cone_inner = s->cone_outer = s->cone_hold = s->cone_inset = 0.0; /* cones need both bodies' vertices and edges */
   }
   p->fitted = false;

@@ -217,6 +217,9 @@ size_t scene_body_link(const scene_def *s, size_t number);
  * both bodies say it. */
 int scene_pair_fits(const scene_def *s, const scene_pair *p);
 
+/* Whether a pair's file states that edges make contacts with edges. */
+bool scene_pair_states_edge_pairs(const scene_pair *p);
+
 /* Gives a pair a smoothing that was fitted to its bodies, but for the members that its file states. `reach`
  * is 0, since edge contacts that fade with depth let crossed bars fall through each other (docs/cone.md,
  * section 7). */

@@ -228,7 +228,7 @@ array sharp.npz energy '{ bad += NR == 2 ? $1 * $1 > 1e-12 : !($1 > 0) } END { e
 
 run 0 contacts cube.obj slab.obj --poses poses.csv -o mesh.npz --device "$device" -q --vertices all
 "$arrays" show mesh.npz > stdout
-says stdout 'd float32 3 304'
+says stdout 'd float32 3 64'
 cp cube.obj 'a name.obj'
 run 0 contacts 'a name.obj' slab.obj --poses poses.csv -o 'an output.npz' --device "$device" -q
 there 'an output.npz'
@@ -246,7 +246,7 @@ done
 run 0 contacts cube.body.json slab.body.json --poses none.csv -o none.npz --device "$device" -q
 says stderr 'abut: warning: none.csv: holds no poses; what is written holds none either'
 "$arrays" show none.npz > stdout
-says stdout 'd float32 0 304'
+says stdout 'd float32 0 64'
 says stdout 'status uint8 0'
 run 0 contacts cube.body.json slab.body.json --poses none.csv -o none.npz --device "$device" -q \
   --compact 0.1
@@ -299,7 +299,7 @@ array list.npz compact_feature 'NR <= 8 && NR % 2 { bad += $1 != 4 + (NR - 1) / 
 run 0 contacts cube.body.json slab.body.json --poses forty.csv -o all.npz --compact 0 \
   --device "$device" -q
 "$arrays" show all.npz > stdout
-says stdout 'compact_d float32 12160'
+says stdout 'compact_d float32 2560'
 
 # ---- large calls ----
 
@@ -413,7 +413,7 @@ if [ "$has_said" -eq 1 ]; then pass; else fail 'render --help does not say what 
 bodies='cube.body.json slab.body.json'
 # shellcheck disable=SC2086 # two words
 run 0 bench $bodies --batch 1,3 --variant full,vertices-only,one-sided --device "$device" -q
-has stdout '^full +forward +1 +304 '
+has stdout '^full +forward +1 +64 '
 has stdout '^vertices-only +forward +3 +16 '
 has stdout '^one-sided +forward +1 +8 '
 empty stderr 'bench -q'
@@ -433,11 +433,11 @@ fi
 # shellcheck disable=SC2086 # two words
 run 0 bench $bodies --batch 2,3 --what vjp,forward,mean-gradient,jvp,hessian,list,list-vjp,jacobian,full-hessian --device "$device" -q
 has stdout 'poses/s x forward$'
-for what in vjp mean-gradient jvp hessian list list-vjp jacobian full-hessian; do has stdout "^full +$what +2 +304 .* [0-9]+\.[0-9][0-9]\$"; done
-has stdout '^full +forward +3 +304 .* 1\.00$'
+for what in vjp mean-gradient jvp hessian list list-vjp jacobian full-hessian; do has stdout "^full +$what +2 +64 .* [0-9]+\.[0-9][0-9]\$"; done
+has stdout '^full +forward +3 +64 .* 1\.00$'
 # shellcheck disable=SC2086 # two words
 run 0 bench $bodies --batch 2 --what list --apart 0.5 --device "$device" -q
-has stdout '^full +list +2 +304 '
+has stdout '^full +list +2 +64 '
 has stdout '^ +[0-9.]+ entries a pose, of activity 0\.001 or more$'
 # shellcheck disable=SC2086 # two words
 run 0 bench $bodies --batch 3 --what list,forward --device "$device" -q --json --poses poses.csv \
@@ -456,7 +456,7 @@ usage '--apart: 2000 is not in -1000 to 1000' bench --apart 2000
 usage '--apart makes poses: give it without --poses' bench --apart 0 --poses poses.csv
 # shellcheck disable=SC2086 # two words
 run 0 bench $bodies --batch 2 --what jvp --device "$device" -q
-has stdout '^full +jvp +2 +304 .* -$'
+has stdout '^full +jvp +2 +64 .* -$'
 # shellcheck disable=SC2086 # two words
 run 0 bench $bodies --batch 2 --what vjp,forward --json --device "$device" -q --precision $wide
 json_is_valid stdout

@@ -58,7 +58,7 @@ abut_status make_cubes(abut_context context, abut_pair *pair)
   def.superquadric_count = 1;
   abut_status status = abut_create_body(context, &def, &bodies[0]);
   status = status ? status : abut_create_body(context, &def, &bodies[1]);
-  status = status ? status : abut_fit_smoothing(bodies[0], bodies[1], &s);
+  status = status ? status : abut_fit_edge_pairs(bodies[0], bodies[1], &s);
   return status ? status : abut_create_pair(bodies[0], bodies[1], &s, pair);
 }
 

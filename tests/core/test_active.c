@@ -135,7 +135,7 @@ static void compare_pair(const abut_body bodies[2], const char *name)
   char what[128];
   CHECK_OK(abut_get_body_info(bodies[0], &info[0]));
   CHECK_OK(abut_get_body_info(bodies[1], &info[1]));
-  CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s));
+  CHECK_OK(abut_fit_edge_pairs(bodies[0], bodies[1], &s));
   make_poses(fmax(info[0].diagonal, info[1].diagonal), pose1, pose2);
   for (int i = 0; i < 8; ++i) {
     const uint32_t *keep = keeps[i % 4];
@@ -386,7 +386,7 @@ static void try_far_edges(abut_context context)
       abut_smoothing s;
       abut_pair pair;
       char what[64];
-      if (!CHECK_OK(abut_fit_smoothing(large, body, &s))) {
+      if (!CHECK_OK(abut_fit_edge_pairs(large, body, &s))) {
         return;
       }
       s.penetration = 1e-3;

@@ -494,7 +494,8 @@ static void pairs_are_of_meshes(void)
   CHECK_EQUAL(l.edge_slots[0], 2 * l.edges[0]);
 }
 
-/* Fitted smoothing has edges in fields where a body is round, and coefficients that follow the penetration. */
+/* Fitted smoothing has edges in fields with cones, and coefficients that follow the penetration; the other fit has pairs
+ * of edges without cones, of some edges where a body has many. */
 static void fitted(void)
 {
   const abut_body round = box_of(block, 0.01, true), sharp = sharp_box(block);
@@ -503,7 +504,8 @@ static void fitted(void)
   uint64_t seed = 4;
   REQUIRE(random_body(context, &seed, &rough));
   CHECK_OK(abut_fit_smoothing(sharp, sharp, &s));
-  CHECK_EQUAL(s.edge_contacts, ABUT_EDGES_PAIRS);
+  CHECK_EQUAL(s.edge_contacts, ABUT_EDGES_FIELD);
+  CHECK(s.cone_inner == 15.0 && s.cone_outer == 35.0 && s.cone_hold == 2.0 && s.cone_inset == 3.0 * s.penetration);
   CHECK_EQUAL(s.samples, 1);
   CHECK(s.inset == s.penetration && s.part == 2.0 * s.penetration && s.gain == 0.5 * s.penetration);
   CHECK(s.tilt == 0.05 && s.slope == 0.05);
@@ -511,6 +513,11 @@ static void fitted(void)
   CHECK_EQUAL(s.edge_contacts, ABUT_EDGES_FIELD);
   CHECK_OK(abut_fit_smoothing(round, rough, &s));
   CHECK_EQUAL(s.samples, 8);
+  CHECK(!s.edges[0] && !s.edges[1]);
+  CHECK_OK(abut_fit_edge_pairs(sharp, rough, &s));
+  CHECK_EQUAL(s.edge_contacts, ABUT_EDGES_PAIRS);
+  CHECK(s.cone_outer == 0.0 && s.cone_inset == 0.0);
+  CHECK_EQUAL(s.edges[0], 0);
 }
 
 int main(int argc, char **argv)

@@ -277,7 +277,7 @@ static edge_share share_of_edges(abut_context context, abut_precision precision,
   edge_share r = {0.0, 0.0, 1.0};
   if (!make_planed_box(context, half1, &bodies[0]) ||
       !make_planed_box(context, half2, &bodies[1]) ||
-      !CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &on))) {
+      !CHECK_OK(abut_fit_edge_pairs(bodies[0], bodies[1], &on))) {
     return r;
   }
   off = on;

@@ -331,7 +331,7 @@ static void try_two_pairs(const abut_body bodies[2])
   uint32_t which[POSES];
   uint64_t seed = 23;
   abut_batch batch = abut_default_batch();
-  CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s));
+  CHECK_OK(abut_fit_edge_pairs(bodies[0], bodies[1], &s));
   CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pairs[0]));
   s.select = ABUT_SELECT_SOFTSORT;
   s.edges[0] = 5;
@@ -377,7 +377,7 @@ static void try_empty(abut_context context)
   const abut_cotangents bars = {.p = NULL};
   const abut_compact list = {.count = 0};
   void *poses = zeros(6 * POSES), *gradient[2] = {zeros(6 * POSES), zeros(6 * POSES)};
-  if (!make_box(context, half, &box) || !CHECK_OK(abut_fit_smoothing(box, box, &s)) ||
+  if (!make_box(context, half, &box) || !CHECK_OK(abut_fit_edge_pairs(box, box, &s)) ||
       !CHECK_OK(abut_create_pair(box, box, &s, &pairs[0]))) {
     return;
   }
@@ -418,7 +418,7 @@ static void try_ways(const abut_body bodies[2], const char *name, bool all)
 {
   char what[96];
   abut_smoothing s;
-  CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s));
+  CHECK_OK(abut_fit_edge_pairs(bodies[0], bodies[1], &s));
   for (int way = all ? 0 : 1; way < 6; way += all ? 1 : 2) {
     if (!all && way == 5) {
       break;

@@ -48,6 +48,7 @@ static void test_null_handles(void)
     {abut_copy_body(body, &copied), "abut_copy_body"},
     {abut_evaluate_body(body, 0.1, 0.1, 0, NULL, NULL, NULL), "abut_evaluate_body"},
     {abut_fit_smoothing(body, body, &fitted), "abut_fit_smoothing"},
+    {abut_fit_edge_pairs(body, body, &fitted), "abut_fit_edge_pairs"},
     {abut_create_pair(body, body, &smoothing, &joined), "abut_create_pair"},
     {abut_destroy_pair(pair), "abut_destroy_pair"},
     {abut_get_layout(pair, &layout), "abut_get_layout"},

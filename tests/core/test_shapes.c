@@ -110,7 +110,7 @@ static abut_cotangents cotangents_of(const question *q)
 static abut_smoothing smoothing_of(abut_body a, abut_body b, int way)
 {
   abut_smoothing s;
-  REQUIRE_OK(abut_fit_smoothing(a, b, &s));
+  REQUIRE_OK(abut_fit_edge_pairs(a, b, &s));
   s.select = way % 2 ? ABUT_SELECT_GATE : ABUT_SELECT_SOFTSORT;
   s.edges[0] = way % 3 == 2 ? 0 : 4;
   s.edges[1] = way % 3 == 1 ? 0 : 3;

@@ -48,7 +48,7 @@ static bool crossing_bars(abut_context context, abut_precision precision, trial 
   abut_body bar;
   abut_smoothing s;
   t->precision = precision;
-  if (!make_box(context, half, &bar) || !CHECK_OK(abut_fit_smoothing(bar, bar, &s))) {
+  if (!make_box(context, half, &bar) || !CHECK_OK(abut_fit_edge_pairs(bar, bar, &s))) {
     return false;
   }
   s.penetration = s.neighbour = t->penetration = 0.002;

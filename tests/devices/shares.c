@@ -58,7 +58,7 @@ bool world_open(const variant *v, uint32_t chunk, abut_select select, world *out
   if (!CHECK_OK(abut_create_context(&def, &out->context)) ||
       !random_body(out->context, &seed, &bodies[0]) ||
       !random_body(out->context, &seed, &bodies[1]) ||
-      !CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &smoothing))) {
+      !CHECK_OK(abut_fit_edge_pairs(bodies[0], bodies[1], &smoothing))) {
     return false;
   }
   out->body = bodies[0];

@@ -185,6 +185,6 @@ bool make_grid_ball(abut_context context, abut_body *out)
 bool make_pair(abut_body body1, abut_body body2, abut_pair *out)
 {
   abut_smoothing smoothing;
-  return CHECK_OK(abut_fit_smoothing(body1, body2, &smoothing)) &&
+  return CHECK_OK(abut_fit_edge_pairs(body1, body2, &smoothing)) &&
          CHECK_OK(abut_create_pair(body1, body2, &smoothing, out));
 }

@@ -55,7 +55,7 @@ static void which_pairs(void)
   const abut_body ball = body_of(false, false, ABUT_ADD), space = body_of(true, false, ABUT_ADD);
   const abut_body cloud = body_of(false, true, ABUT_ADD), less = body_of(false, true, ABUT_SUBTRACT);
   abut_smoothing s, other;
-  REQUIRE_OK(abut_fit_smoothing(ball, ball, &s));
+  REQUIRE_OK(abut_fit_edge_pairs(ball, ball, &s));
   s.floor = 1e-3;
   CHECK(has_boxes(ball, ball, &s) && has_boxes(ball, less, &s));
   CHECK(!has_boxes(ball, cloud, &s) && !has_boxes(space, ball, &s));

@@ -198,7 +198,7 @@ static bool has_heights(abut_body of)
 static void make_pair(abut_body a, abut_body b, int which, abut_pair *out)
 {
   abut_smoothing s;
-  REQUIRE_OK(abut_fit_smoothing(a, b, &s));
+  REQUIRE_OK(which < SMOOTHINGS ? abut_fit_edge_pairs(a, b, &s) : abut_fit_smoothing(a, b, &s));
   s.floor = which == 1 ? 1e-6 : which == 2 ? 0.02 : 1e-3;
   s.select = ABUT_SELECT_GATE;
   s.edges[0] = s.edges[1] = which < SMOOTHINGS ? 8 : 0;

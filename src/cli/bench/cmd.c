@@ -106,6 +106,9 @@ static exit_code run_variant(const bench *b, scene *s, size_t variant)
   abut_smoothing smoothing = s->smoothing;
   smoothing.edge_edge = smoothing.edge_edge && variant == VARIANT_FULL;
   smoothing.two_sided = smoothing.two_sided && variant != VARIANT_ONE_SIDED;
+  if (variant != VARIANT_FULL) { /* cones need both bodies' vertices and edges */
+    smoothing.cone_inner = smoothing.cone_outer = smoothing.cone_hold = smoothing.cone_inset = 0.0;
+  }
   CLI_TRY(report_status(abut_create_pair(s->bodies[0], s->bodies[1], &smoothing, &s->pair)));
   CLI_TRY(report_status(abut_get_layout(s->pair, &s->layout)));
   for (size_t i = 0; i < b->plan.batches; ++i) {
