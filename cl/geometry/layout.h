@@ -319,6 +319,12 @@
 #define REDUCED_DISTANCE 5
 #define REDUCED_SOFT_DISTANCE 6
 
+// Bits of a pose's status. With one of POSE_REJECTED there are no results. With POSE_DEEP contacts that count have less
+// than half of the depth that middles or other contacts show, and that is more than DEEP_PENETRATIONS penetrations.
+#define POSE_REJECTED 3
+#define POSE_DEEP 4
+#define DEEP_PENETRATIONS R(2.0)
+
 #define NO_FEATURE 0xffffffffu
 
 #endif

@@ -48,10 +48,16 @@ typedef struct pair_sizes {
 
 // The reals of a pair beside the smoothing's, for near.cl: which part of its length an edge's
 // points are at most from one of its ends; how far beyond the nearest blocks of each body's
-// vertices a selection looks; and the largest radius of each body's vertices.
+// vertices a selection looks; the largest radius of each body's vertices; and each body's middle, for middle.cl: its
+// place, how deep it lies in the body (0: there is none), and below which depth the other body's field is no distance.
 #define PAIR_EDGE_PART 0
 #define PAIR_SCORED 1
 #define PAIR_ROUND 3
-#define PAIR_REALS 5
+#define PAIR_MIDDLE(side) (5 + MIDDLE_REALS * (side))
+#define PAIR_REALS (5 + 2 * MIDDLE_REALS)
+#define MIDDLE_AT 0
+#define MIDDLE_RADIUS 3
+#define MIDDLE_LEAST 4
+#define MIDDLE_REALS 5
 
 #endif

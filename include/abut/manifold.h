@@ -156,7 +156,11 @@ typedef enum abut_pose_kind {
 typedef enum abut_pose_status {
   ABUT_POSE_OK = 0,
   ABUT_POSE_NOT_FINITE = 1,    /* a NaN or an infinity among the pose's numbers */
-  ABUT_POSE_NO_QUATERNION = 2  /* a quaternion of length 0 */
+  ABUT_POSE_NO_QUATERNION = 2, /* a quaternion of length 0 */
+  ABUT_POSE_DEEP = 4,          /* The bodies lie so deep in each other that contacts within their cones have less than
+                                  half of the depth. `distance` and `soft_distance` know more of it than contacts do.
+                                  The pose has all its results; it is looked for where one of these two is wanted. */
+  ABUT_POSE_REJECTED = ABUT_POSE_NOT_FINITE | ABUT_POSE_NO_QUATERNION /* with either a pose has no results */
 } abut_pose_status;
 
 /* Contacts whose activity is at least `threshold`, sorted by pose, then by slot. Activities lie in
@@ -272,7 +276,7 @@ typedef struct abut_batch {
   const abut_pair *derivatives; /* (pair_count) second smoothing of each, or NULL */
   uint32_t *contacts;          /* (N) out: contact slots of each entry, or NULL */
   uint8_t *status;             /* (N) abut_pose_status, or NULL */
-  size_t rejected;             /* out: poses whose status is not ABUT_POSE_OK */
+  size_t rejected;             /* out: poses with a bit of ABUT_POSE_REJECTED in their status */
   size_t failures;             /* out: devices that failed during the call, whose share others did:
                                   abut_context_devices says which and why */
   abut_compact *compact;       /* or NULL */

@@ -507,7 +507,7 @@ static abut_status create(context *c, const abut_body_def *def, abut_body *out)
   TRY_DONE(check_edge_cones(def, b->edges, b->info.edges));
   TRY_DONE(keep_parts(def, &b->parts));
   TRY_DONE(pack(b, def));
-  b->info.thickness = body_thickness(b);
+  b->info.thickness = body_thickness(b, b->middle);
   b->info.feature_radius = largest_radius(&b->parts.features);
   return body_adopt(b, out);
 done:

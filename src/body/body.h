@@ -55,6 +55,7 @@ struct body {
   reals shape;
   resident_body *on[MEMBERS]; /* by the context's members; NULL: not there yet */
   double rates[BODY_RATES][MEMBERS]; /* points a second, rays a second; see job.rates */
+  double middle[4];  /* its deepest place, and the radius of a ball around it that lies inside [m]; 0: none was found */
   size_t held;       /* Its first so many vertices may be in contact, the others are ends of edges alone. */
   body *whole;       /* of a part (body/cut.h): the body whose field it has, else NULL */
   uint32_t *names;   /* of a part (vertices): their indices in the mesh of the whole, else NULL */
@@ -79,7 +80,7 @@ void body_free(void *object);
 
 /* Twice the greatest depth inside, by the field [m], of a body whose mesh and primitives are packed;
  * 0 where no inside was found. No memory is taken and no device asked. */
-double body_thickness(const body *b);
+double body_thickness(const body *b, double middle[4]);
 
 /* Returns `count` rounded up to whole blocks of lanes, at least one block. */
 size_t padded(size_t count, uint32_t lanes);

@@ -234,11 +234,11 @@ static double nearest_way_out(probe *p, const double x[3], double depth,
   return most;
 }
 
-/* Returns the depth of a middle, from all sides. */
-static double deepest_near(probe *p, const middle *m)
+/* Returns the depth of a middle, from all sides, and where it has moved to. */
+static double deepest_near(probe *p, const middle *m, double x[3])
 {
-  double x[3], best[3], end[3], normal[3];
-  memcpy(x, m->at, sizeof x);
+  double best[3], end[3], normal[3];
+  memcpy(x, m->at, sizeof m->at);
   double depth = depth_at(p, x, NULL);
   for (size_t i = 0; i < 3 * CENTRINGS; ++i) {
     centre(p, x, &depth, m->frame[i % 3]);
@@ -287,8 +287,9 @@ static size_t within(double x, size_t least, size_t most)
   return x < (double)least ? least : x > (double)most ? most : (size_t)x;
 }
 
-double body_thickness(const body *b)
+double body_thickness(const body *b, double inside[4])
 {
+  memset(inside, 0, 4 * sizeof *inside);
   probe p = {.of = b, .far = b->info.diagonal};
   if (!(p.far > 0.0)) {
     return 0.0;
@@ -311,7 +312,12 @@ double body_thickness(const body *b)
     }
   }
   for (size_t i = 0; i < count; ++i) {
-    depth = fmax(depth, deepest_near(&p, &best[i]));
+    const double found = deepest_near(&p, &best[i], x);
+    if (found > depth) {
+      depth = found;
+      memcpy(inside, x, sizeof x);
+      inside[3] = fmin(found, depth_at(&p, x, NULL)); /* rays may miss the nearest way out */
+    }
   }
   return fmin(2.0 * depth, p.far);
 }

@@ -100,7 +100,7 @@ bool least_distance(const contacts_store *c, const scene *s, double *least)
   bool found = false;
   for (size_t i = 0; i < c->batch.count; ++i) {
     const double d = real_at(c->batch.reductions.distance, s->precision, i);
-    if (c->batch.status[i] == ABUT_POSE_OK && (!found || d < *least)) {
+    if (!(c->batch.status[i] & ABUT_POSE_REJECTED) && (!found || d < *least)) {
       *least = d;
       found = true;
     }

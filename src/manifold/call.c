@@ -48,6 +48,7 @@ static wanted wanted_of(const abut_batch *b)
   w.arrays |= w.compact && b->compact->grows && b->compact->weights ? WANT_WEIGHT : 0;
   w.arrays |= w.reduced ? WANT_D | WANT_ACTIVITY : 0;
   w.arrays |= w.distances ? WANT_WEIGHT : 0;
+  w.middles = w.distances;
   w.arrays |= w.compact ? WANT_ACTIVITY : 0;
   return w;
 }

@@ -113,7 +113,7 @@ static abut_status fetch_status(call_on *on, const run *r, chunk c)
   uint8_t *to = on->call->batch->status;
   on->rejected = 0;
   for (size_t i = 0; i < c.count; ++i) {
-    on->rejected += on->status[i] != ABUT_POSE_OK;
+    on->rejected += (on->status[i] & ABUT_POSE_REJECTED) != 0;
     if (to) {
       to[batch_row(&on->call->base, c.first + i)] = (uint8_t)on->status[i];
     }

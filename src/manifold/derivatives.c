@@ -156,6 +156,9 @@ void prepare_reduction(run *values, run *r, abut_reduction reduction)
     values->wanted.vertices_alone = !values->wanted.arrays && !values->wanted.reduced;
     r->wanted.vertices_alone = r != values || values->wanted.vertices_alone;
   }
+  const bool of_weights = reduction == ABUT_REDUCE_DISTANCE || reduction == ABUT_REDUCE_SOFT_DISTANCE;
+  values->wanted.middles = values->wanted.middles || of_weights;
+  r->wanted.middles_back = of_weights;
   values->wanted.arrays |= reads[reduction];
   r->wanted.cotangents = bars[reduction];
   r->wanted.shared_d = reduction == ABUT_REDUCE_MEAN_DISTANCE;
@@ -198,13 +201,14 @@ abut_status reduction_cotangents(call_on *on, size_t slot, size_t count)
   }
   if (reduction == ABUT_REDUCE_DISTANCE) {
     return LAUNCH_RUN(r, KERNEL_DISTANCE_COTANGENTS, count, 1, BUFFER(from, SCRATCH_D),
-                      BUFFER(from, SCRATCH_WEIGHT), HEAD(from), BUFFER(r, SCRATCH_D_BAR));
+                      BUFFER(from, SCRATCH_WEIGHT), BUFFER(from, SCRATCH_MIDDLES), HEAD(from), BUFFER(r, SCRATCH_D_BAR),
+                      BUFFER(r, SCRATCH_MIDDLES_BAR));
   }
   if (reduction == ABUT_REDUCE_SOFT_DISTANCE) {
     const double temperature = soft_temperature(from, &on->call->batch->reductions);
     return LAUNCH_RUN(r, KERNEL_SOFT_DISTANCE_COTANGENTS, count, 1, BUFFER(from, SCRATCH_D),
-                      BUFFER(from, SCRATCH_WEIGHT), HEAD(from), ARG_REAL(temperature),
-                      BUFFER(r, SCRATCH_D_BAR), BUFFER(r, SCRATCH_WEIGHT_BAR));
+                      BUFFER(from, SCRATCH_WEIGHT), BUFFER(from, SCRATCH_MIDDLES), HEAD(from), ARG_REAL(temperature),
+                      BUFFER(r, SCRATCH_D_BAR), BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, SCRATCH_MIDDLES_BAR));
   }
   return ABUT_SUCCESS;
 }

@@ -2,6 +2,7 @@
 
 #include "base/call_lock.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "body/touching.h"
 #include "geometry/layout.h"
@@ -132,6 +133,20 @@ static abut_status lay_out(pair *p, const body *const bodies[2])
   return ABUT_SUCCESS;
 }
 
+/* Sets what kernels read of a body's middle. Within fields that are longer than the distance to the surface, such as
+ * those of superquadrics, it counts no deeper than the surface. Parts of a body have no middle of their own. */
+static void put_middle(const pair *p, int side, double to[MIDDLE_REALS])
+{
+  const body *own = body_get(p->bodies[side]), *other = body_get(p->bodies[!side]);
+  memset(to, 0, MIDDLE_REALS * sizeof *to);
+  if (!own || !other || own->whole) {
+    return;
+  }
+  memcpy(to + MIDDLE_AT, own->middle, 3 * sizeof *to);
+  to[MIDDLE_RADIUS] = own->middle[3];
+  to[MIDDLE_LEAST] = other->info.superquadrics || other->info.pointclouds ? 0.0 : -SMOOTHING_MOST;
+}
+
 static abut_status make_head(const pair *p, size_t place, const bool moving[2], resident_pair *r)
 {
   const resident_body *bodies[2];
@@ -144,6 +159,7 @@ static abut_status make_head(const pair *p, size_t place, const bool moving[2], 
     }
     TRY(body_on(of, place, &bodies[i]));
     numbers[PAIR_ROUND + i] = bodies[i]->most_radius;
+    put_middle(p, i, numbers + PAIR_MIDDLE(i));
     if (p->selected_edges[i] && !is_in_fields(p)) {
       numbers[PAIR_SCORED + i] = scored_reach(bodies[i], p->layout.edges[i]);
     }

@@ -17,10 +17,10 @@ typedef struct reverse_pass {
 
 /* Returns how many blocks of wrenches a pose has. They are left by edge contacts and witness
  * points; by each body's tracing steps and edges' probes; by edges' weights; by vertices in
- * contact; and, where a selection reads their field, by all vertices. */
+ * contact; by the bodies' middles; and, where a selection reads their field, by all vertices. */
 size_t wrench_blocks(const run *r)
 {
-  size_t blocks = 0;
+  size_t blocks = r->wanted.middles_back;
   for (int side = 0; side < 2; ++side) {
     const pair_elements *e = elements(r, VERTICES_OF(side));
     const size_t all = lane_blocks(r, (size_t)e->padded);
@@ -414,6 +414,15 @@ static abut_status side_back(reverse_pass *pass, int side)
   return vertices_back(pass, side, &all, contacts ? r->wanted.cotangents : 0, pass->scored[side]);
 }
 
+static abut_status middles_back(reverse_pass *pass)
+{
+  const run *r = pass->run;
+  return LAUNCH_RUN(r, KERNEL_MIDDLES_ADJOINT, 1, pass->poses, BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(r->bodies[0]->head),
+                    ARG_BUFFER(r->bodies[1]->head), ARG_BUFFER(r->bodies[0]->shape), ARG_BUFFER(r->bodies[1]->shape),
+                    HEAD(r), BUFFER(r, SCRATCH_MIDDLES_BAR), BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
+                    ARG_INT(take_blocks(pass, 1)));
+}
+
 abut_status run_wrenches(const run *r, size_t poses)
 {
   reverse_pass pass = {r, run_sites(r), poses, 0, wrench_blocks(r), {false, false}};
@@ -425,6 +434,7 @@ abut_status run_wrenches(const run *r, size_t poses)
   }
   TRY(side_back(&pass, 0));
   TRY(side_back(&pass, 1));
+  TRY(r->wanted.middles_back ? middles_back(&pass) : ABUT_SUCCESS);
   if (pass.next_block != pass.blocks) { /* blocks that nobody wrote would be added up */
     return fail(ABUT_ERROR_ARGUMENT, "kernels have left %zu blocks of wrenches a pose, not %zu",
                 pass.next_block, pass.blocks);

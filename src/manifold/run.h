@@ -12,6 +12,7 @@ typedef struct wanted {
   int arrays;     /* which outputs kernels must write */
   int cotangents; /* whose cotangents a reverse pass starts from; 0: there is no such pass */
   bool distances; /* reductions that are made of weights are wanted */
+  bool middles, middles_back; /* what the bodies' middles say of distances is read; its cotangents are */
   bool reduced, compact, blocks; /* blocks: a Jacobian of each entry of a compact list */
   bool vertices_alone; /* nothing asks for edge-edge contacts */
   bool shared_d, shared_activity; /* all poses share a row of cotangents */

@@ -101,6 +101,7 @@ static void reverse_sizes(const run *r, uint32_t lanes, sizes *s)
     s->number[o->bars] = have & ~shared & o->want ? o->components * contacts : 0;
   }
   s->number[SCRATCH_WRENCHES] = WRENCH_REALS * wrench_blocks(r);
+  s->number[SCRATCH_MIDDLES_BAR] = r->wanted.middles_back ? 2 : 0;
   s->number[SCRATCH_GRADIENT_1] = s->number[SCRATCH_GRADIENT_2] = (size_t)r->pose_width;
   for (int side = 0; side < 2; ++side) {
     const size_t kept = r->pair->layout.vertices[side];
@@ -175,6 +176,7 @@ static void output_sizes(const run *r, sizes *s)
     const contact_output *o = &contact_outputs[i];
     s->number[o->values] = r->wanted.arrays & o->want ? o->components * contacts : 0;
   }
+  s->number[SCRATCH_MIDDLES] = r->wanted.middles ? 2 : 0;
   if (r->wanted.reduced) {
     s->real[SCRATCH_REDUCED] = REDUCED_REALS;
   }

@@ -131,7 +131,7 @@ static abut_status shape_collect(call_on *on, size_t slot, chunk c)
   TRY_DONE(allocate(&memory, c.count, sizeof(bool)));
   bool *rejected = memory;
   for (size_t i = 0; i < c.count; ++i) {
-    rejected[i] = on->status[i] != ABUT_POSE_OK;
+    rejected[i] = (on->status[i] & ABUT_POSE_REJECTED) != 0;
   }
   for (int side = 0; side < 2; ++side) {
     TRY_DONE(s->bodies[side] ? read_rows(s, r, side, c.count, &sites[side], &rows[side])

@@ -68,30 +68,39 @@ KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, GLOBAL con
   }
 }
 
-// One work-group finds, of all contacts of one pose, the least distance of those whose weight is at
-// least 1/2, and the soft one (docs/spec.md, section 7), -T log sum weight exp(-d / T) = -T log sum
-// exp(-t / T) of t = d - T log weight.
-KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight,
+// One work-group finds the distance of one pose, the least of its contacts and of both middles, and the soft one
+// (docs/spec.md, section 7), -T log sum weight exp(-d / T) = -T log sum exp(-t / T) of t = d - T log weight. middles is
+// (poses, 2). Where contacts that count have less than half of the depth, status (poses) gets POSE_DEEP.
+KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight, GLOBAL const real *middles,
                              GLOBAL const pair_head *pair, real temperature,
-                             GLOBAL const real *frames, GLOBAL real *out)
+                             GLOBAL const real *frames, GLOBAL real *out, GLOBAL int *status)
 {
   LOCAL_ARRAY(real, part, WG);
-  const int contacts = pair->n.contacts;
+  GLOBAL const coefficients *c = &pair->c;
+  const int contacts = pair->n.contacts, whole = whole_vertices(pair);
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
   GLOBAL const real *row_d = ROW(d, pose, contacts), *row_w = ROW(weight, pose, contacts);
-  real least = REAL_BIG, low = REAL_BIG, sum = R(0.0);
+  GLOBAL const real *middle = ROW(middles, pose, 2);
+  real counted = REAL_BIG, least = real_min(middle[0], middle[1]), low = least, sum = R(0.0);
   for (int i = item; i < contacts; i += WG) {
-    least = row_w[i] >= R(0.5) ? real_min(least, row_d[i]) : least;
-    low = row_w[i] > R(0.0) ? real_min(low, weighed_distance(row_d[i], row_w[i], temperature)) : low;
+    const real w = i < whole ? R(1.0) : row_w[i];
+    counted = row_w[i] >= R(0.5) ? real_min(counted, row_d[i]) : counted;
+    least = real_min(least, said_distance(row_d[i], row_w[i], i < whole, c));
+    low = w > R(0.0) ? real_min(low, weighed_distance(row_d[i], w, temperature)) : low;
   }
+  counted = group_least(part, counted, item);
   least = group_least(part, least, item);
   low = group_least(part, low, item);
   for (int i = item; i < contacts; i += WG) {
-    if (row_w[i] > R(0.0)) {
-      const real t = weighed_distance(row_d[i], row_w[i], temperature);
+    const real w = i < whole ? R(1.0) : row_w[i];
+    if (w > R(0.0)) {
+      const real t = weighed_distance(row_d[i], w, temperature);
       sum += real_exp2((low - t) / temperature * LOG2E);
     }
+  }
+  for (int side = 0; side < 2 && item == 0; ++side) {
+    sum += real_exp2((low - middle[side]) / temperature * LOG2E);
   }
   sum = group_total(part, sum, item);
   if (item == 0) {
@@ -99,6 +108,9 @@ KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight,
     GLOBAL real *row = ROW(out, pose, REDUCED_REALS);
     row[REDUCED_DISTANCE] = least + poison;
     row[REDUCED_SOFT_DISTANCE] = low - temperature * LN2 * real_log2(sum) + poison;
+    if (least * c->penetration_inv < -DEEP_PENETRATIONS && counted > R(0.5) * least && poison == R(0.0)) {
+      status[pose] |= POSE_DEEP;
+    }
   }
 }
 

@@ -216,7 +216,7 @@ ADJOINT_KERNEL void poses_hessian(GLOBAL const real *pose1, GLOBAL const real *p
   if (column >= columns) {
     return;
   }
-  const int bad = status[pose], along = first + column;
+  const int bad = status[pose] & POSE_REJECTED, along = first + column;
   num x[2][7], out[2][7];
   read_moving(ROW(pose1, pose, width), width, bad, along, x[0]);
   read_moving(ROW(pose2, pose, width), width, bad, along - width, x[1]);

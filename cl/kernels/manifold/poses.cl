@@ -232,7 +232,7 @@ ADJOINT_KERNEL void poses_adjoint(GLOBAL const real *pose1, GLOBAL const real *p
     GLOBAL const real *row = NUMS(frames, pose, FRAME_STRIDE) + FRAME_2_TO_1;
     const vec t = read3(row + 9, FRAME_STRIDE);
     const vec about = FN(sub3)(sum[1], FN(cross3)(t, sum[0])); // about body 2's origin
-    const int good = !status[pose];
+    const int good = !(status[pose] & POSE_REJECTED);
     GLOBAL const real *poison = NUMS(frames, pose, FRAME_STRIDE) + FRAME_POISON;
     num x[7];
     read_pose(ROW(pose1, pose, width), ROW(tangent1, pose, TANGENTS * width), width, good, x);

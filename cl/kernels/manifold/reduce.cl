@@ -1,6 +1,23 @@
 // The cotangents of distances, activities and weights that the reverse pass of a reduction starts
 // from.
 
+// Returns how many contacts, from the first on, count for distances whatever their normals are: with cones those of
+// all vertices, since a point in the other body is no deeper in it than the bodies are.
+static int whole_vertices(GLOBAL const pair_head *pair)
+{
+  GLOBAL const pair_elements *e = pair->n.elements;
+  const int gated = e[VERTICES_OF(0)].weighted || e[VERTICES_OF(1)].weighted;
+  return pair->c.cones > R(0.0) && !gated ? e[EDGES_OF(0)].contact : 0;
+}
+
+// Returns what a contact says of how far apart the bodies are; `full` where its weight does not matter. With cones a
+// point that lies in the other body counts whatever its normal. The depth of an edge's was divided by the field's
+// slope, and is taken to be the least that it may be.
+static real said_distance(real d, real weight, int full, GLOBAL const coefficients *c)
+{
+  return weight >= R(0.5) || full ? d : c->cones > R(0.0) && d < R(0.0) ? d * c->slope_most_inv : REAL_BIG;
+}
+
 // One work-item writes the cotangents of the energy, the sum of activity max(-d, 0)^2, for a block
 // of contacts of one pose: -2 activity depth and depth^2, where depth = max(-d, 0).
 ADJOINT_KERNEL void energy_cotangents(GLOBAL const real *d, GLOBAL const real *activity,
@@ -60,25 +77,34 @@ ADJOINT_KERNEL void soft_minimum_cotangents(GLOBAL const real *d, GLOBAL const p
   }
 }
 
-// One work-group writes the cotangents of the least distance of one pose (docs/spec.md, section 7):
-// 1 for the first of the contacts that have it, else 0.
-ADJOINT_KERNEL void distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight,
-                                        GLOBAL const pair_head *pair, GLOBAL real *d_bar)
+// Writes the cotangent of what middle.cl found of a body in one pose.
+static void store_middle(GLOBAL real *bars, int pose, int side, num bar)
+{
+  store_row(NUMS(bars, pose, 2) + side, 2, NO_ORDER, 0, 0, 1, bar);
+}
+
+// One work-group writes the cotangents of the distance of one pose (docs/spec.md, section 7): for the first of the
+// middles and contacts that have it what it changes by with theirs, else 0. Middles and their cotangents are (poses, 2).
+ADJOINT_KERNEL void distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight, GLOBAL const real *middles,
+                                        GLOBAL const pair_head *pair, GLOBAL real *d_bar, GLOBAL real *middles_bar)
 {
   LOCAL_ARRAY(real, part, WG);
   LOCAL_ARRAY(int, place, WG);
+  GLOBAL const coefficients *c = &pair->c;
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
-  const int contacts = pair->n.contacts;
+  const int contacts = pair->n.contacts, whole = whole_vertices(pair);
   GLOBAL const real *row_d = NUMS(d, pose, contacts), *row_w = NUMS(weight, pose, contacts);
-  real low = REAL_BIG;
+  GLOBAL const real *middle = NUMS(middles, pose, 2);
+  real low = real_min(middle[0], middle[1]);
   for (int i = item; i < contacts; i += WG) {
-    low = row_w[i] >= R(0.5) ? real_min(low, row_d[i]) : low;
+    low = real_min(low, said_distance(row_d[i], row_w[i], i < whole, c));
   }
   const real least = group_least(part, low, item);
+  const int of_middle = middle[0] == least ? 0 : middle[1] == least ? 1 : -1;
   int first = contacts;
-  for (int i = item; i < contacts && first == contacts; i += WG) {
-    first = row_w[i] >= R(0.5) && row_d[i] == least ? i : contacts;
+  for (int i = item; i < contacts && first == contacts && of_middle < 0; i += WG) {
+    first = said_distance(row_d[i], row_w[i], i < whole, c) == least ? i : contacts;
   }
   place[item] = first;
   BARRIER;
@@ -86,10 +112,15 @@ ADJOINT_KERNEL void distance_cotangents(GLOBAL const real *d, GLOBAL const real 
     first = MIN_INT(first, place[i]);
   }
   const num zero = n_lit(R(0.0)), one = n_lit(R(1.0));
+  const int full = first == contacts || first < whole || row_w[first] >= R(0.5);
+  const num bar = full ? one : n_lit(c->slope_most_inv);
   for (int i = item * LANES; i < contacts; i += WG * LANES) {
     const ilane there = lane_iota() + (real)(i - first) == lane_lit(R(0.0));
     store_row(NUMS(d_bar, pose, contacts), contacts, NO_ORDER, 0, i, contacts,
-              n_select(there, one, zero));
+              n_select(there, bar, zero));
+  }
+  for (int side = 0; side < 2 && item == 0; ++side) {
+    store_middle(middles_bar, pose, side, of_middle == side ? one : zero);
   }
 }
 
@@ -100,10 +131,11 @@ typedef struct weighed_block {
 } weighed_block;
 
 static weighed_block weighed_from(GLOBAL const real *d, GLOBAL const real *weight, int contacts,
-                                  int i, real temperature)
+                                  int whole, int i, real temperature)
 {
   weighed_block r;
-  const num w = gather(weight, contacts, i, contacts - 1, 1);
+  const ilane full = lane_iota() + (real)i < lane_lit((real)whole);
+  const num w = n_select(full, n_lit(R(1.0)), gather(weight, contacts, i, contacts - 1, 1));
   const num x = gather(d, contacts, i, contacts - 1, 1);
   r.there = (n_value(w) > lane_lit(R(0.0))) & (lane_iota() + (real)i < lane_lit((real)contacts));
   r.weight = n_select(r.there, w, n_lit(R(1.0)));
@@ -112,40 +144,51 @@ static weighed_block weighed_from(GLOBAL const real *d, GLOBAL const real *weigh
 }
 
 // One work-group writes the cotangents of the soft distance of one pose, -T log sum weight exp(-d /
-// T): for distances the softmax, and for weights -T times that over the weight.
-ADJOINT_KERNEL void soft_distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight,
+// T), with both middles at weight 1: for distances the softmax, and for weights -T times that over the weight.
+ADJOINT_KERNEL void soft_distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight, GLOBAL const real *middles,
                                              GLOBAL const pair_head *pair, real temperature,
-                                             GLOBAL real *d_bar, GLOBAL real *weight_bar)
+                                             GLOBAL real *d_bar, GLOBAL real *weight_bar, GLOBAL real *middles_bar)
 {
   LOCAL_ARRAY(real, part, WG);
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
-  const int contacts = pair->n.contacts;
+  const int contacts = pair->n.contacts, whole = whole_vertices(pair);
   const real rate = LOG2E / temperature;
   GLOBAL const real *row_d = NUMS(d, pose, contacts), *row_w = NUMS(weight, pose, contacts);
-  lane low = lane_lit(REAL_BIG);
+  GLOBAL const real *middle = NUMS(middles, pose, 2);
+  lane low = lane_lit(real_min(middle[0], middle[1]));
   for (int i = item * LANES; i < contacts; i += WG * LANES) {
-    const weighed_block b = weighed_from(row_d, row_w, contacts, i, temperature);
+    const weighed_block b = weighed_from(row_d, row_w, contacts, whole, i, temperature);
     low = lane_min(low, lane_select(b.there, n_value(b.at), lane_lit(REAL_BIG)));
   }
   const real least = group_least(part, lane_least(low), item);
   const num zero = n_lit(R(0.0));
   num sum[1] = {zero};
   for (int i = item * LANES; i < contacts; i += WG * LANES) {
-    const weighed_block b = weighed_from(row_d, row_w, contacts, i, temperature);
+    const weighed_block b = weighed_from(row_d, row_w, contacts, whole, i, temperature);
     const num e = n_exp2(n_scale(n_sub(n_lit(least), b.at), rate));
     sum[0] = n_add(sum[0], n_select(b.there, e, zero));
   }
+  num of_middle[2];
+  for (int side = 0; side < 2; ++side) { // one lane of one item adds it
+    of_middle[side] = n_exp2(n_scale(n_sub(n_lit(least), load_one(middle + side, 2)), rate));
+    const ilane once = lane_iota() + (real)item == lane_lit(R(0.0));
+    sum[0] = n_add(sum[0], n_select(once, of_middle[side], zero));
+  }
   group_sums(part, sum, 1, item);
   const num sum_inv = n_rcp(sum[0]);
+  for (int side = 0; side < 2 && item == 0; ++side) {
+    store_middle(middles_bar, pose, side, steady(n_mul(of_middle[side], sum_inv), COTANGENT_LIMIT));
+  }
   for (int i = item * LANES; i < contacts; i += WG * LANES) {
-    const weighed_block b = weighed_from(row_d, row_w, contacts, i, temperature);
+    const weighed_block b = weighed_from(row_d, row_w, contacts, whole, i, temperature);
     const num e = n_exp2(n_scale(n_sub(n_lit(least), b.at), rate));
     const num share = n_select(b.there, n_mul(e, sum_inv), zero);
     store_row(NUMS(d_bar, pose, contacts), contacts, NO_ORDER, 0, i, contacts,
               steady(share, COTANGENT_LIMIT));
+    const ilane full = lane_iota() + (real)i < lane_lit((real)whole);
     store_row(NUMS(weight_bar, pose, contacts), contacts, NO_ORDER, 0, i, contacts,
-              bounded(n_scale(n_div(share, b.weight), -temperature), COTANGENT_LIMIT));
+              n_select(full, zero, bounded(n_scale(n_div(share, b.weight), -temperature), COTANGENT_LIMIT)));
   }
 }
 #endif

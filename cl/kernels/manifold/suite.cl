@@ -18,6 +18,7 @@
 #include "kernels/manifold/edge_field.cl"
 #include "kernels/manifold/reduce.cl"
 #include "kernels/manifold/near.cl"
+#include "kernels/manifold/middle.cl"
 #include "kernels/manifold/listed.cl"
 #include "kernels/manifold/edge_listed.cl"
 #include "num/num_off.h"

@@ -60,7 +60,7 @@ static exit_code choose_poses(gradcheck *g)
   CLI_TRY(job_end(j, abut_contacts(j->scene.pair, &j->batch)));
   warn_rejected(&j->batch, "They are left out.");
   for (size_t i = 0; i < j->poses.count && g->pose_count < most; ++i) {
-    if (j->batch.status[i] == ABUT_POSE_OK) {
+    if (!(j->batch.status[i] & ABUT_POSE_REJECTED)) {
       g->poses[g->pose_count++] = i;
     }
   }

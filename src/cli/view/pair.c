@@ -127,7 +127,7 @@ static abut_status find_gradient(const live *l, const request *r, contacts *c)
 static void answer_contacts(const live *l, const request *r, contacts *c, answer *out)
 {
   abut_layout n;
-  const bool has_pose = *c->status == ABUT_POSE_OK;
+  const bool has_pose = !(*c->status & ABUT_POSE_REJECTED);
   if (!has_pose && r->what == OF_POSES) {
     answer_text(out, BAD, *c->status == ABUT_POSE_NO_QUATERNION ? "a pose's quaternion has length 0" : "a pose's numbers are not finite");
     return;
@@ -155,7 +155,7 @@ static void answer_pair_curves(const request *r, const contacts *c, answer *out)
   memcpy(values, c->minimum, 3 * n * sizeof *values);
   for (size_t i = 0; i < n; ++i) {
     for (size_t k = 0; k < rows; ++k) {
-      values[k * n + i] = k >= 3 || c->status[i] != ABUT_POSE_OK ? NAN : values[k * n + i];
+      values[k * n + i] = k >= 3 || (c->status[i] & ABUT_POSE_REJECTED) ? NAN : values[k * n + i];
     }
   }
   for (size_t i = 0; r->follows && i < c->list.count; ++i) {
