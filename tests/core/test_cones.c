@@ -317,6 +317,20 @@ static void test_flat(abut_context context)
   free_both(&t);
 }
 
+/* With cones distances take in what lies in the other body whatever its weight is: none is larger, and others are not
+ * compared. */
+static void take_distances(trial *t, size_t poses)
+{
+  for (size_t i = 0; i < poses; ++i) {
+    const double on = out_at(&t->out[ON], OUT_DISTANCE, i), off = out_at(&t->out[OFF], OUT_DISTANCE, i);
+    check(on <= off, "pose %zu has a distance of %g with cones and of %g without", i, on, off);
+  }
+  const size_t bytes = poses * (precision == ABUT_FLOAT64 ? sizeof(double) : sizeof(float));
+  memcpy(t->out[ON].arrays[OUT_DISTANCE], t->out[OFF].arrays[OUT_DISTANCE], bytes);
+  memcpy(t->out[ON].arrays[OUT_SOFT_DISTANCE], t->out[OFF].arrays[OUT_SOFT_DISTANCE], bytes);
+  memcpy(t->out[ON].status, t->out[OFF].status, poses);
+}
+
 /* Without faces every normal is within a cone, and all counts as without cones. */
 static void test_everything(abut_context context)
 {
@@ -335,6 +349,7 @@ static void test_everything(abut_context context)
   }
   if (core_box(context, half, &def, &bodies[0]) && core_box(context, half, &def, &bodies[1]) &&
       run_both(&t, bodies, poses[0], poses[1], POSES)) {
+    take_distances(&t, POSES);
     outputs_same(&t.out[OFF], &t.out[ON], "cones of every normal");
     free_both(&t);
   }
@@ -434,6 +449,107 @@ static void test_ends(abut_context context, uint32_t kept)
   CHECK_OK(abut_destroy_pair(pair));
 }
 
+/* Cubes of 0.2 m aside, flush or turned, and crossing plates: how far apart they truly are, and whether contacts have less
+ * than half of that. */
+typedef struct overlap {
+  double half[3], pose[7], truth;
+  bool deep;
+} overlap;
+
+static const overlap overlaps[] = {
+  {{0.1, 0.1, 0.1}, {0.15, 0, 0, 1, 0, 0, 0}, -0.05, true},
+  {{0.1, 0.1, 0.1}, {0.1, 0, 0, 1, 0, 0, 0}, -0.1, true},
+  {{0.1, 0.1, 0.1}, {0.05, 0, 0, 1, 0, 0, 0}, -0.15, true},
+  {{0.1, 0.1, 0.1}, {0.01, 0, 0, 1, 0, 0, 0}, -0.19, true},
+  {{0.1, 0.1, 0.1}, {0.05, 0.03, 0.02, 1, 0, 0, 0}, -0.15, true},
+  {{0.1, 0.1, 0.1}, {0.05, 0.03, 0.02, 0.98877107793604229, 0, 0, 0.14943813247359922}, -0.16, true}, /* by 0.3 */
+  {{0.1, 0.1, 0.1}, {0.1, 0.1, 0.199, 1, 0, 0, 0}, -0.001, false},
+  {{0.1, 0.1, 0.1}, {0.1, 0.1, 0.25, 1, 0, 0, 0}, 0.05, false},
+  {{0.15, 0.1, 0.002}, {0.013, 0.021, 0.05, 0.70710678118654752, 0.70710678118654752, 0, 0}, -0.05, true},
+  {{0.15, 0.005, 0.005}, {0.013, 0.021, 0.003, 0.76484218728448842, 0, 0, 0.64421768723769105}, -0.007, true},
+};
+#define OVERLAPS (sizeof overlaps / sizeof *overlaps)
+#define MOVED 13 /* poses of each: as it is, and a step along each number of its twist, there and back */
+
+/* The distances of a pair at MOVED poses, and their gradients at the first. */
+static bool distances(abut_pair pair, const double *pose1, const double *pose2, double *distance, double *soft,
+                      double *gradient, abut_reduction of, uint8_t *status)
+{
+  abut_batch batch = abut_default_batch();
+  const abut_gradients g = {.pose2 = gradient};
+  batch.count = MOVED;
+  batch.poses = ABUT_POSE_QUATERNION;
+  batch.pose1 = pose1;
+  batch.pose2 = pose2;
+  batch.status = status;
+  batch.reductions.distance = distance;
+  batch.reductions.soft_distance = soft;
+  return CHECK_OK(abut_gradient(pair, ABUT_SAME_PAIR, &batch, of, &g));
+}
+
+/* Differences along the numbers of a quaternion pose. */
+static void compare_gradient(const double *values, const double gradient[7], double step, size_t i, const char *what)
+{
+  for (int k = 0; k < 6; ++k) {
+    const double wanted = (values[1 + 2 * k] - values[2 + 2 * k]) / (2.0 * step);
+    check(fabs(gradient[k] - wanted) < 2e-5, "overlap %zu: gradient %d of the %s is %g, not %g", i, k, what, gradient[k],
+          wanted);
+  }
+}
+
+/* Distances have the sign of the truth and claim no more depth, and their gradients are those of differences. */
+static void test_deep(abut_context context)
+{
+  const double step = 1e-6;
+  for (size_t i = 0; i < OVERLAPS; ++i) {
+    const overlap *o = &overlaps[i];
+    double pose1[7 * MOVED] = {0}, pose2[7 * MOVED], distance[MOVED], soft[MOVED], gradient[7 * MOVED];
+    float narrow1[7 * MOVED], narrow2[7 * MOVED], narrow[2][MOVED];
+    uint8_t status[MOVED];
+    abut_smoothing s = smoothing_of(true);
+    abut_body body;
+    abut_pair pair;
+    s.penetration = 0.0056 * 8.0 * 2.0 * fmin(o->half[0], o->half[2]);
+    s.inset = s.cone_inset = s.penetration;
+    if (!core_box(context, o->half, NULL, &body) || !CHECK_OK(abut_create_pair(body, body, &s, &pair))) {
+      return;
+    }
+    for (int j = 0; j < MOVED; ++j) {
+      pose1[7 * j + 3] = 1.0;
+      memcpy(pose2 + 7 * j, o->pose, sizeof o->pose);
+      if (j) {
+        pose2[7 * j + (j - 1) / 2] += j & 1 ? step : -step;
+      }
+      for (int k = 0; k < 7; ++k) {
+        narrow1[7 * j + k] = (float)pose1[7 * j + k];
+        narrow2[7 * j + k] = (float)pose2[7 * j + k];
+      }
+    }
+    if (precision == ABUT_FLOAT64) {
+      if (distances(pair, pose1, pose2, distance, soft, gradient, ABUT_REDUCE_SOFT_DISTANCE, status)) {
+        compare_gradient(soft, gradient, step, i, "soft distance");
+      }
+    } else {
+      abut_batch batch = abut_default_batch();
+      batch.count = MOVED;
+      batch.poses = ABUT_POSE_QUATERNION;
+      batch.pose1 = narrow1;
+      batch.pose2 = narrow2;
+      batch.status = status;
+      batch.reductions.distance = narrow[0];
+      batch.reductions.soft_distance = narrow[1];
+      CHECK_OK(abut_contacts(pair, &batch));
+      CHECK_EQUAL(batch.rejected, 0);
+      distance[0] = (double)narrow[0][0];
+    }
+    check((distance[0] < 0.0) == (o->truth < 0.0), "overlap %zu has a distance of %g, truly %g", i, distance[0], o->truth);
+    check(distance[0] > o->truth - 3e-4, "overlap %zu has a distance of %g, truly %g", i, distance[0], o->truth);
+    check((status[0] == ABUT_POSE_DEEP) == o->deep, "overlap %zu has the status %u", i, status[0]);
+    CHECK_OK(abut_destroy_pair(pair));
+    CHECK_OK(abut_destroy_body(body));
+  }
+}
+
 int main(int argc, char **argv)
 {
   precision = precision_of(argc, argv);
@@ -447,6 +563,7 @@ int main(int argc, char **argv)
   test_everything(context);
   test_ends(context, 0);
   test_ends(context, 4);
+  test_deep(context);
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

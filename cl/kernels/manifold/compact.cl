@@ -82,16 +82,18 @@ KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight, GL
   const int item = (int)get_local_id(0);
   GLOBAL const real *row_d = ROW(d, pose, contacts), *row_w = ROW(weight, pose, contacts);
   GLOBAL const real *middle = ROW(middles, pose, 2);
-  real counted = REAL_BIG, least = real_min(middle[0], middle[1]), low = least, sum = R(0.0);
+  real counted = REAL_BIG, least = real_min(middle[0], middle[1]), low = least, shown = least, sum = R(0.0);
   for (int i = item; i < contacts; i += WG) {
     const real w = i < whole ? R(1.0) : row_w[i];
     counted = row_w[i] >= R(0.5) ? real_min(counted, row_d[i]) : counted;
     least = real_min(least, said_distance(row_d[i], row_w[i], i < whole, c));
+    shown = c->cones > R(0.0) ? real_min(shown, row_d[i]) : shown;
     low = w > R(0.0) ? real_min(low, weighed_distance(row_d[i], w, temperature)) : low;
   }
   counted = group_least(part, counted, item);
   least = group_least(part, least, item);
   low = group_least(part, low, item);
+  shown = group_least(part, shown, item);
   for (int i = item; i < contacts; i += WG) {
     const real w = i < whole ? R(1.0) : row_w[i];
     if (w > R(0.0)) {
@@ -108,7 +110,7 @@ KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight, GL
     GLOBAL real *row = ROW(out, pose, REDUCED_REALS);
     row[REDUCED_DISTANCE] = least + poison;
     row[REDUCED_SOFT_DISTANCE] = low - temperature * LN2 * real_log2(sum) + poison;
-    if (least * c->penetration_inv < -DEEP_PENETRATIONS && counted > R(0.5) * least && poison == R(0.0)) {
+    if (shown * c->penetration_inv < -DEEP_PENETRATIONS && counted > R(0.5) * least && poison == R(0.0)) {
       status[pose] |= POSE_DEEP;
     }
   }
