@@ -228,6 +228,16 @@
 #define RADII_CONES(kept, padded) ((2 + ((kept) ? CONE_PLANES : 0)) * (padded))
 #define RADII_PLANES (2 + 2 * CONE_PLANES)
 
+// A zone of a seam (geometry/seam.inl): three axes (3 each) in the frame of its body; where along each it
+// begins to rise, and where it has fallen; one by the length over which it does so; 1 where what is outside
+// of the zone counts, 0 where what is inside does.
+#define ZONE_AXES 0
+#define ZONE_LOW 9
+#define ZONE_HIGH 12
+#define ZONE_INVERSE 15
+#define ZONE_OUTSIDE 16
+#define ZONE_REALS 17
+
 // The planes of a body's edges as contacts in fields (geometry/edge_field.inl): the first end (3), the
 // way to the second (3, 0 of an arc), the arc's radius vectors at the first end and across (3 each),
 // its angle (0: a straight edge), the length, the radius, what a score has beside the distances of its

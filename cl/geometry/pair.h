@@ -31,6 +31,7 @@ typedef struct pair_sizes {
   int gated;                   // 1 where selections are by gates
   int in_fields;               // 1 where edges make contacts with the other body's field, else in pairs
   int listed;                  // LISTED_*: what contacts can be of
+  int zones[2];                // of seams of either body, behind the head
   int balls[2], ball_slots[2]; // around each body's sorted vertices; rounded up to blocks of lanes
   pair_elements elements[ELEMENT_KINDS];
 } pair_sizes;

@@ -15,6 +15,7 @@
 #include "geometry/edge_weight.inl"
 #include "geometry/vertex_face.inl"
 #include "geometry/cone.inl"
+#include "geometry/seam.inl"
 #include "geometry/edge_field.inl"
 #include "num/num_off.h"
 #undef NUM_DUAL

@@ -12,6 +12,7 @@
 #include "smoothing/smoothing.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Bounds a pair's slots. Devices count them in int, and their coordinates, too. */
 #define CONTACTS_MOST ((size_t)1 << 28)
@@ -29,13 +30,23 @@ body *pair_body(const pair *p, int side)
   return b && p->touching[side] ? p->touching[side] : b;
 }
 
-bool pair_is_like(const pair *a, const pair *b)
+bool pair_is(const pair *p, const abut_body bodies[2], const abut_smoothing *smoothing, const pair_zones *zones)
 {
-  bool same = smoothing_is_like(&a->smoothing, &b->smoothing);
+  bool same = smoothing_is_like(&p->smoothing, smoothing);
   for (int k = 0; k < 2; ++k) {
-    same = same && same_body(a->bodies[k], b->bodies[k]);
+    same = same && same_body(p->bodies[k], bodies[k]) && p->zone_count[k] == zones->count[k];
+  }
+  for (size_t k = 0, at = 0; same && k < 2; at += ZONE_REALS * zones->count[k++]) {
+    same = !zones->count[k] || memcmp(p->zones + at, zones->of[k], ZONE_REALS * zones->count[k] * sizeof *p->zones) == 0;
   }
   return same;
+}
+
+bool pair_is_like(const pair *a, const pair *b)
+{
+  const pair_zones zones = {{b->zones, b->zones ? b->zones + ZONE_REALS * b->zone_count[0] : NULL},
+                            {b->zone_count[0], b->zone_count[1]}};
+  return pair_is(a, b->bodies, &b->smoothing, &zones) && memcmp(a->slot, b->slot, sizeof a->slot) == 0;
 }
 
 static void resident_free(resident_pair *r)
@@ -58,6 +69,7 @@ static void pair_free(void *object)
   for (size_t i = 0; i < MEMBERS; ++i) {
     resident_free(p->on[i]);
   }
+  free(p->zones);
   free(p);
 }
 
@@ -167,8 +179,9 @@ static abut_status make_head(const pair *p, size_t place, const bool moving[2], 
   r->sizes = pair_sizes_of(p, bodies, device_lanes(d));
   for (int i = 0; i < 2; ++i) {
     r->sizes.elements[VERTICES_OF(i)].moving = r->sizes.elements[EDGES_OF(i)].moving = moving[i];
+    r->sizes.zones[i] = (int)p->zone_count[i];
   }
-  return upload_head(d, &p->smoothing, numbers, &r->sizes, &r->head);
+  return upload_head(d, &p->smoothing, numbers, &r->sizes, p->zones, &r->head);
 }
 
 abut_status pair_on(pair *p, size_t place, resident_pair **out)
@@ -202,8 +215,36 @@ static abut_status bring(context *c, size_t place, void *user)
   return pair_on(user, place, &there);
 }
 
+static abut_status keep_zones(const pair_zones *zones, pair *p)
+{
+  const size_t count = zones->count[0] + zones->count[1];
+  void *memory = NULL;
+  if (!count) {
+    return ABUT_SUCCESS;
+  }
+  if (!smoothing_has_cones(&p->smoothing)) {
+    return fail(ABUT_ERROR_ARGUMENT, "zones of seams need normal cones");
+  }
+  TRY(allocate(&memory, count, ZONE_REALS * sizeof(double)));
+  p->zones = memory;
+  for (size_t i = 0, at = 0; i < 2; at += ZONE_REALS * zones->count[i++]) {
+    p->zone_count[i] = zones->count[i];
+    if (zones->count[i]) {
+      memcpy(p->zones + at, zones->of[i], zones->count[i] * ZONE_REALS * sizeof(double));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
 abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
                              abut_pair *out)
+{
+  static const pair_zones none = {.count = {0, 0}};
+  return pair_create_with_zones(body1, body2, smoothing, &none, out);
+}
+
+abut_status pair_create_with_zones(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
+                                   const pair_zones *zones, abut_pair *out)
 {
   ENTER(body_pool, body1);
   call_lock *other = pool_call_lock(&body_pool, (handle){body2.index, body2.generation});
@@ -233,6 +274,7 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
     bodies[i] = p->touching[i];
   }
   TRY_DONE(lay_out(p, (const body *const[]){bodies[0], bodies[1]}));
+  TRY_DONE(keep_zones(zones, p));
   TRY_DONE(context_on_each(p->context, bring, p));
   TRY_DONE(context_adopt(p->context, &pair_pool, &p->base, pair_free));
   *out = (abut_pair){p->base.self.index, p->base.self.generation};

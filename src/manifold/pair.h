@@ -96,7 +96,20 @@ typedef struct pair {
                      the layout, but of a pair of parts of bodies as in that of the whole ones */
   resident_pair *on[MEMBERS]; /* by the context's members; NULL: not there yet */
   double rates[RATE_KINDS][MEMBERS]; /* poses a second, see job.rates; by kind of work */
+  double *zones;        /* (zone_count[0] + zone_count[1], ZONE_REALS) of either body's seams, or NULL */
+  size_t zone_count[2];
 } pair;
+
+/* Zones of seams (geometry/seam.inl) in the frames of a pair's bodies, ZONE_REALS numbers each. */
+typedef struct pair_zones {
+  const double *of[2];
+  size_t count[2];
+} pair_zones;
+
+/* Makes a pair as abut_create_pair does, whose contacts have the share that zones leave them; only contacts with
+ * normal cones can have zones. */
+abut_status pair_create_with_zones(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
+                                   const pair_zones *zones, abut_pair *out);
 
 /* Makes a twin of a pair on a member, for calls in which the meshes of these bodies move; buffer_destroy
  * takes its head, all else is shared. */
@@ -124,7 +137,10 @@ static inline bool is_in_fields(const pair *p)
  * error text where the body has been destroyed. */
 body *pair_body(const pair *p, int side);
 
-/* Whether two pairs have the same bodies and coefficients, so that one's manifold serves the other. */
+/* Whether a pair is of these bodies, with these coefficients and zones. */
+bool pair_is(const pair *p, const abut_body bodies[2], const abut_smoothing *smoothing, const pair_zones *zones);
+
+/* Whether two pairs have the same bodies, coefficients, zones and slots, so that one's manifold serves the other. */
 bool pair_is_like(const pair *a, const pair *b);
 
 #endif

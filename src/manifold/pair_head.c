@@ -51,22 +51,32 @@ size_t near_stride_of(const pair_sizes *n, uint32_t lanes)
 }
 
 abut_status upload_head(device *d, const abut_smoothing *s, const double reals_[PAIR_REALS],
-                        const pair_sizes *n, buffer **out)
+                        const pair_sizes *n, const double *zones, buffer **out)
 {
-  reals r;
+  const size_t count = ZONE_REALS * (size_t)(n->zones[0] + n->zones[1]);
+  reals r, of_zones = {.data = NULL};
+  void *all = NULL;
   TRY(coefficients_of(s, device_real_bytes(d), PAIR_REALS, &r));
   for (size_t i = 0; i < PAIR_REALS; ++i) {
     reals_set(&r, r.count - PAIR_REALS + i, reals_[i]);
   }
-  void *all = NULL;
   const size_t bytes = r.count * r.size;
-  abut_status status = allocate(&all, 1, bytes + sizeof *n);
-  if (status == ABUT_SUCCESS) {
-    memcpy(all, r.data, bytes);
-    memcpy((char *)all + bytes, n, sizeof *n);
-    status = buffer_upload(d, bytes + sizeof *n, all, out);
+  const size_t head = (bytes + sizeof *n + r.size - 1) / r.size * r.size; /* the kernels' sizeof(pair_head) */
+  abut_status status = ABUT_SUCCESS;
+  TRY_DONE(reals_create(&of_zones, count, r.size));
+  for (size_t i = 0; i < count; ++i) {
+    reals_set(&of_zones, i, zones[i]);
   }
+  TRY_DONE(allocate(&all, 1, head + count * r.size));
+  memcpy(all, r.data, bytes);
+  memcpy((char *)all + bytes, n, sizeof *n);
+  if (count) {
+    memcpy((char *)all + head, of_zones.data, count * r.size);
+  }
+  status = buffer_upload(d, head + count * r.size, all, out);
+done:
   free(all);
+  free(of_zones.data);
   free(r.data);
   return status;
 }

@@ -13,7 +13,8 @@ pair_sizes pair_sizes_of(const pair *p, const resident_body *const bodies[2], ui
  * is computed. */
 size_t near_stride_of(const pair_sizes *n, uint32_t lanes);
 
+/* zones: as many as n says, ZONE_REALS numbers each. */
 abut_status upload_head(device *d, const abut_smoothing *s, const double reals[PAIR_REALS],
-                        const pair_sizes *n, buffer **out);
+                        const pair_sizes *n, const double *zones, buffer **out);
 
 #endif

@@ -4,6 +4,7 @@
 #include "manifold/active.h"
 #include "world/boxes.h"
 #include "world/law/law.h"
+#include "world/seams.h"
 #include "world/tiles.h"
 #include <math.h>
 #include <string.h>
@@ -16,13 +17,15 @@ static const double nowhere[2] = {1e18, 4e18};
 /* ---- entries ----
  *
  * The table of bodies has the scene's, and behind them the parts of those that are cut (world/tiles.h), each with boxes of
- * its own: the field alone, then the tiles; and, of bodies that meet tiles, one for their edges. */
+ * its own: the field alone, then the tiles; and, of bodies that meet tiles, one for their edges. The bridges of seams
+ * (world/seams.h) are the last. */
 
 typedef struct entries {
   size_t count;
   int *of;    /* (count) the scene's body */
   int *cut;   /* (bodies) where a body's field and tiles are, or -1 */
   int *edges; /* (bodies) where the entry of its edges is, or -1 */
+  size_t bridges; /* where those of seams begin */
 } entries;
 
 static void free_entries(entries *e)
@@ -64,6 +67,10 @@ static void number_entries(const loaded_scene *s, entries *e)
     e->cut[cut] = e->cut[cut] < 0 ? (int)add_entries(e, cut, 1 + tiles_of(s, cut)) : e->cut[cut];
     e->edges[other] = e->edges[other] < 0 ? (int)add_entries(e, other, 1) : e->edges[other];
   }
+  e->bridges = e->count;
+  for (size_t i = 0; s->seams && i < s->seams->count; ++i) {
+    add_entries(e, s->seams->all[i].tiles[0], 1);
+  }
 }
 
 static abut_status make_entries(const loaded_scene *s, entries *e)
@@ -85,6 +92,9 @@ static size_t entry_of(const loaded_scene *s, const entries *e, size_t group, in
 {
   const group_part *p = &s->parts[group];
   const size_t number = body_of_group(s, group, side);
+  if (p->tile == PART_BRIDGE) {
+    return side == p->side ? e->bridges + p->seam : number;
+  }
   if (p->tile != PART_WHOLE && side == p->side) {
     return (size_t)(e->cut[number] + 1 + p->tile); /* the field is number -1 */
   }
@@ -224,6 +234,9 @@ static void fill_bodies(const loaded_scene *s, tables *t)
     t->links[at] = (int)l;
     memcpy(to, b->position, sizeof b->position);
     memcpy(to + 3, b->quaternion, sizeof b->quaternion);
+    if (at >= t->of.bridges) {
+      memcpy(to, s->seams->all[at - t->of.bridges].place, PLACE * sizeof *to);
+    }
     put_box(&t->boxes[at], 0, to + BROAD_POINTS);
     put_box(&t->boxes[at], 1, to + BROAD_FIELD);
   }

@@ -12,6 +12,7 @@
 #include "world/extent.h"
 #include "world/law/law.h"
 #include "world/scene_file.h"
+#include "world/seams.h"
 #include "world/broad.h"
 #include "world/sweep.h"
 #include "world/tiles.h"
@@ -47,7 +48,9 @@ static abut_status upload_bodies(const loaded_scene *s, device *d, buffer **out)
   for (size_t i = 0; i < 2 * s->group_count; ++i, to += BODY_POSE) {
     const scene_pair *p = &s->def.pairs[s->groups[i / 2].pair];
     const int side = (int)(i % 2);
-    if (p->link[side] != WORLD) {
+    if (s->seams && s->parts[i / 2].tile == PART_BRIDGE && s->parts[i / 2].side == side) {
+      memcpy(to, s->seams->all[s->parts[i / 2].seam].place, BODY_POSE * sizeof *to);
+    } else if (p->link[side] != WORLD) {
       const scene_body *b = scene_side(&s->def, p, side);
       memcpy(to, b->position, sizeof b->position);
       memcpy(to + 3, b->quaternion, sizeof b->quaternion);
@@ -169,6 +172,7 @@ static void destroy_parts(loaded_scene *s)
   }
   sweep_destroy_meshes(s);
   tiles_destroy(s);
+  seams_destroy(s);
   destroy_bodies(s);
 }
 
@@ -188,6 +192,7 @@ static void scene_free_memory(void *object)
   free(s->groups);
   free(s->parts);
   tiles_free(s);
+  seams_free(s);
   free(s->meshes);
   scene_forget_warnings(s);
   packed_free(&s->packed);
@@ -300,6 +305,7 @@ abut_status scene_load_pairs(loaded_scene *s, abut_context c, const scene_bodies
   }
   TRY(scene_measure_pairs(s));
   TRY(tiles_make(s));
+  TRY(seams_make(s, c));
   TRY(check_slots(s));
   return s->given ? ABUT_SUCCESS : kinds_of_pairs(s);
 }

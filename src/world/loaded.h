@@ -61,12 +61,15 @@ typedef struct scene_load {
   size_t items, contacts;
 } scene_load;
 
-/* What the manifold of a group is of: a pair of the scene's bodies, or of parts of them (world/tiles.h). */
+/* What the manifold of a group is of: a pair of the scene's bodies, or of parts of them (world/tiles.h), or with the bridge
+ * of a seam (world/seams.h). */
 typedef struct group_part {
   abut_pair pair;
-  int tile; /* PART_WHOLE, PART_FIELD, or which tile of the body of side `side` */
+  int tile; /* PART_WHOLE, PART_FIELD, PART_BRIDGE, or which tile of the body of side `side` */
   int side;
+  size_t seam; /* of a bridge, in the place of the body of side `side` */
 } group_part;
+#define PART_BRIDGE (-3)
 #define PART_WHOLE (-2)
 #define PART_FIELD (-1)
 
@@ -83,6 +86,8 @@ typedef struct pair_cut {
   int side;
 } pair_cut;
 
+typedef struct scene_seams scene_seams;
+
 typedef struct loaded_scene {
   owned base;
   context *context;
@@ -98,6 +103,7 @@ typedef struct loaded_scene {
   body_cut *body_cuts;
   pair_cut *pair_cuts;
   size_t body_cut_count, pair_cut_count;
+  scene_seams *seams;    /* world/seams.h; NULL: there are none */
   pair_kind *pair_kinds; /* (pair_kind_count) where contacts are the manifold's and all pairs have bodies; NULL, 0 */
   int *pair_order;       /* (group_count) groups, kind by kind */
   size_t pair_kind_count;

@@ -61,7 +61,8 @@ static abut_status count_kinds(loaded_scene *s, kind_table *t, int *kinds)
   }
   for (size_t i = 0; i < s->group_count; ++i) {
     const size_t like = s->groups[i].is_tile ? i : s->def.pairs[i].alike;
-    if (like == i) {
+    const abut_pair own = s->parts[i].pair, other = s->parts[like].pair; /* Beside seams pairs that are alike may differ. */
+    if (like == i || own.index != other.index || own.generation != other.generation) {
       TRY(find_kind(s, t, i, &kinds[i]));
     } else {
       kinds[i] = kinds[like];

@@ -163,7 +163,7 @@ static abut_status find_pair_cut(loaded_scene *s, abut_pair whole, int side, siz
 static abut_status put_group(loaded_scene *s, size_t i, const pair_cut *c, int tile)
 {
   abut_layout layout;
-  s->parts[i] = (group_part){c->parts[tile + 1], tile, c->side};
+  s->parts[i] = (group_part){.pair = c->parts[tile + 1], .tile = tile, .side = c->side};
   TRY(abut_get_layout(s->parts[i].pair, &layout));
   s->groups[i].contacts = layout.contacts;
   return ABUT_SUCCESS;
@@ -193,13 +193,12 @@ static abut_status make_groups(loaded_scene *s, size_t count)
   TRY(allocate(&memory, count + 1, sizeof *s->parts));
   s->parts = memory;
   for (size_t i = 0; i < s->def.pair_count; ++i) {
-    s->parts[i] = (group_part){s->pairs[i], PART_WHOLE, 0};
+    s->parts[i] = (group_part){.pair = s->pairs[i], .tile = PART_WHOLE};
   }
   return ABUT_SUCCESS;
 }
 
-/* The slots of a pair's groups follow each other in no order of theirs: all count from the pair's first slot. */
-static abut_status number_slots(loaded_scene *s)
+abut_status tiles_number_slots(loaded_scene *s)
 {
   void *memory = NULL;
   size_t slot = 0;
@@ -256,7 +255,7 @@ abut_status tiles_make(loaded_scene *s)
   for (size_t i = 0; i < s->def.pair_count; ++i) {
     TRY_DONE(cuts[i] ? add_tiles(s, i, &s->pair_cuts[cuts[i] - 1]) : ABUT_SUCCESS);
   }
-  status = number_slots(s);
+  status = tiles_number_slots(s);
 done:
   free(room);
   return status;

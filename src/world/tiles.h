@@ -10,6 +10,10 @@
  * cut, for whose tiles it adds groups. Numbers the groups' slots. */
 abut_status tiles_make(loaded_scene *s);
 
+/* Numbers the groups' slots. Those of a pair's groups follow each other in no order of theirs: all count from the pair's first
+ * slot. */
+abut_status tiles_number_slots(loaded_scene *s);
+
 /* How many tiles a body of the scene has been cut into, 0 where it is whole in all pairs. */
 size_t tiles_of(const loaded_scene *s, size_t number);
 

@@ -322,7 +322,7 @@ static void open_chain(const fixture *f, abut_precision precision, chain *c)
   c->vertices = c->body->info->vertices;
   c->pairs = padded(KEPT * KEPT, (uint32_t)c->lanes);
   const pair_sizes sizes = sizes_of(c);
-  CHECK_OK(upload_head(c->device, &smoothing, none, &sizes, &c->head));
+  CHECK_OK(upload_head(c->device, &smoothing, none, &sizes, NULL, &c->head));
   CHECK_OK(buffer_create(c->device, POSES * sizeof(int), &c->status));
   for (uint64_t i = 0; i < 2; ++i) {
     upload(c, 3 + i, POSES * 6, &c->poses[i]);

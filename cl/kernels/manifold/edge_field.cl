@@ -194,6 +194,17 @@ static num end_value(GLOBAL const int *head, GLOBAL const real *shape, GLOBAL co
 #endif
 }
 
+// Returns the share that seams leave to an edge's contact at x, in the field's frame; *of_own, the gradient by
+// the place on the edge, is in this frame, too.
+static num edge_seam_share(GLOBAL const pair_head *pair, int side, GLOBAL const real *frame, vec x, vec *of_field,
+                           vec *of_own)
+{
+  vec turned;
+  const num share = seam_share(pair, side, x, place(frame + FRAME_ACROSS(!side), x), of_field, &turned);
+  *of_own = turn(frame + FRAME_ACROSS(side), turned);
+  return share;
+}
+
 // Both contacts of a block of edges, in the field's frame: activities before the gates' weights.
 typedef struct edge_slots {
   vec x[2], normal[2];
@@ -201,9 +212,10 @@ typedef struct edge_slots {
 } edge_slots;
 
 static edge_slots edge_slots_at(GLOBAL const int *head, GLOBAL const real *shape,
-                                GLOBAL const coefficients *c, const FN(rail) *rail,
-                                const lane found[2], const lane at_ends[2])
+                                GLOBAL const pair_head *pair, int side, GLOBAL const real *frame,
+                                const FN(rail) *rail, const lane found[2], const lane at_ends[2])
 {
+  GLOBAL const coefficients *c = &pair->c;
   edge_slots r;
   num own[2];
   own[0] = own[1] = n_lit(R(0.0));
@@ -228,6 +240,10 @@ static edge_slots edge_slots_at(GLOBAL const int *head, GLOBAL const real *shape
     if (c->cones > R(0.0)) {
       const num counts = FN(cone_slot)(at.normal, &rail->cone, c, &r.normal[end]);
       r.weight[end] = n_mul(w.weight, counts);
+      if (has_seams(pair)) {
+        vec of_field, of_own;
+        r.weight[end] = n_mul(r.weight[end], edge_seam_share(pair, side, frame, x, &of_field, &of_own));
+      }
       r.d[end] = n_mad(FN(dot3)(at.normal, rail->cone.axis), n_of(rail->cone.inset), r.d[end]);
       r.x[end] = FN(mad3)(rail->cone.axis, n_of(rail->cone.inset), x);
     }
@@ -267,7 +283,7 @@ KERNEL void edges_in_field(GLOBAL const real *edges, GLOBAL const int *index,
   GLOBAL real *to = ROW(places, pose, EDGE_PLACES * e->slots) + first;
   lane_store(found[0], to);
   lane_store(found[1], to + e->slots);
-  const edge_slots slots = edge_slots_at(head, shape, c, &rail, found, at_ends);
+  const edge_slots slots = edge_slots_at(head, shape, pair, side, frame, &rail, found, at_ends);
   for (int end = 0; end < 2; ++end) {
     const int slot = e->contact + end;
     num w = slots.weight[end];
@@ -348,9 +364,10 @@ static vec jet_normal_adjoint(const FN(jet) *jet, vec bar)
 // the contact reports.
 static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(jet) *own,
                                   const FN(jet) *far, const FN(rail) *rail,
-                                  const edge_slot_bar *bar, GLOBAL const coefficients *c,
-                                  wrench *moved, vec *held)
+                                  const edge_slot_bar *bar, GLOBAL const pair_head *pair, int side,
+                                  GLOBAL const real *frame, wrench *moved, vec *held)
 {
+  GLOBAL const coefficients *c = &pair->c;
   edge_bar r;
   *held = own->normal;
   const FN(rail_point) at = FN(rail_at)(rail, s);
@@ -363,10 +380,14 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
     d = n_mad(FN(dot3)(own->normal, rail->cone.axis), n_of(rail->cone.inset), d);
   }
   const num sigmoid = FN(sigmoid_and_slope)(n_scale(d, -c->penetration_inv), &sigmoid_slope);
-  num counts = n_lit(R(1.0)), weight = n_mul(w.weight, gate);
+  num counts = n_lit(R(1.0)), beside = counts, weight = n_mul(w.weight, gate);
+  vec of_field = no_bar(), of_own = of_field;
   if (c->cones > R(0.0)) {
     counts = FN(cone_slot)(own->normal, &rail->cone, c, held);
-    weight = n_mul(weight, counts);
+    if (has_seams(pair)) {
+      beside = edge_seam_share(pair, side, frame, in_range(at.x), &of_field, &of_own);
+    }
+    weight = n_mul(weight, n_mul(counts, beside));
   }
   num active = bar->activity;
   if (c->floor > R(0.0)) {
@@ -382,12 +403,15 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
     const num inset_bar = n_times(
       n_mad(n_mul(active, weight), n_scale(sigmoid_slope, -c->penetration_inv), bar->d),
       rail->cone.inset);
-    normal_bar = FN(cone_adjoint)(own->normal, &rail->cone, c, counts_bar, bar->n, &axis_bar);
+    const num beside_bar = n_mul(counts_bar, counts);
+    of_field = FN(scale3)(of_field, beside_bar);
+    of_own = FN(scale3)(of_own, beside_bar);
+    normal_bar = FN(cone_adjoint)(own->normal, &rail->cone, c, n_mul(counts_bar, beside), bar->n, &axis_bar);
     normal_bar = FN(mad3)(rail->cone.axis, inset_bar, normal_bar);
     axis_bar = FN(mad3)(own->normal, inset_bar, axis_bar);
     axis_bar = FN(mad3)(bar->p, n_of(rail->cone.inset), axis_bar);
     twist_direction(moved, rail->cone.axis, axis_bar);
-    weight_bar = n_mul(weight_bar, counts);
+    weight_bar = n_mul(weight_bar, n_mul(counts, beside));
   }
   r.gate = n_mul(weight_bar, w.weight);
   const num own_bar = n_mul(weight_bar, gate);
@@ -403,14 +427,14 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   const num phi_bar = n_sub(n_mul(d_bar, steep), won_bar);
   // d (phi steep) by the gradient: -phi steep / (|g|^2 + slope) g
   const num fall = n_neg(n_mul(n_mul(n_mul(d_bar, own->phi), steep), over));
-  vec x_bar = FN(mad3)(own->gradient, phi_bar, bar->p);
+  vec x_bar = FN(add3)(of_field, FN(mad3)(own->gradient, phi_bar, bar->p));
   x_bar = FN(add3)(x_bar, jet_normal_adjoint(own, normal_bar));
   x_bar = FN(mad3)(FN(symmetric_times)(&own->curve, own->gradient), fall, x_bar);
   x_bar = bounded3(x_bar, COTANGENT_LIMIT);
   push_at(moved, at.x, x_bar);
   push_at(moved, FN(rail_at)(rail, n_lit((real)end)).x, FN(scale3)(far->gradient, won_bar));
   r.s = n_add(FN(dot3)(x_bar, at.slope), end ? n_neg(tau_bar) : tau_bar);
-  r.s = n_mad(own_bar, w.turned, r.s);
+  r.s = n_mad(own_bar, w.turned, n_add(r.s, FN(dot3)(of_own, at.slope)));
   return r;
 }
 
@@ -433,11 +457,13 @@ static void place_adjoint(int end, lane found, num s, num s_bar, const FN(jet) *
 // field's frame, and gives those of the gates' weights. In x and normal it leaves where the
 // contacts are.
 static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shape,
-                                 GLOBAL const coefficients *c, const FN(rail) *rail,
-                                 const lane found[2], num gate, const vec p_bar[2],
-                                 const vec n_bar[2], const num d_bar[2], const num a_bar[2],
-                                 const num w_bar[2], vec x[2], vec normal[2], num *gate_bar)
+                                 GLOBAL const pair_head *pair, int side, GLOBAL const real *frame,
+                                 const FN(rail) *rail, const lane found[2], num gate,
+                                 const vec p_bar[2], const vec n_bar[2], const num d_bar[2],
+                                 const num a_bar[2], const num w_bar[2], vec x[2], vec normal[2],
+                                 num *gate_bar)
 {
+  GLOBAL const coefficients *c = &pair->c;
   wrench moved = no_wrench();
   num own[2], s[2], s_bar[2];
   own[0] = own[1] = n_lit(R(0.0));
@@ -467,7 +493,7 @@ static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shap
     bar.activity = a_bar[end];
     bar.weight = w_bar[end];
     const edge_bar r = edge_slot_adjoint(end, s[end], shift.meet, gate, &at[end], &at[4 + end],
-                                         rail, &bar, c, &moved, &normal[end]);
+                                         rail, &bar, pair, side, frame, &moved, &normal[end]);
     s_bar[end] = r.s;
     meet_bar = n_add(meet_bar, r.meet);
     *gate_bar = n_add(*gate_bar, r.gate);
@@ -602,8 +628,8 @@ ADJOINT_KERNEL void edges_in_field_adjoint(GLOBAL const real *edges, GLOBAL cons
     gate = load(NUMS(weights, pose, e->slots) + first, e->slots);
   }
   vec x[2], normal[2];
-  const wrench moved = edge_slots_adjoint(head, shape, &pair->c, &rail, s, gate, p, n, d, a, w, x,
-                                          normal, &gate_bar);
+  const wrench moved = edge_slots_adjoint(head, shape, pair, side, frame, &rail, s, gate, p, n, d, a, w,
+                                          x, normal, &gate_bar);
   if (e->weighted) {
     store(NUMS(weights_bar, pose, e->slots) + first, e->slots, gate_bar);
   }

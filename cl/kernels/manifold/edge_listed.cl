@@ -120,7 +120,7 @@ KERNEL void listed_edges(GLOBAL const real *edges1, GLOBAL const real *edges2,
   GLOBAL real *to = ROW(OF_BODY(side, places1, places2), pose, EDGE_PLACES * e->slots) + first;
   lane_store(found[0], to);
   lane_store(found[1], to + e->slots);
-  const edge_slots slots = edge_slots_at(head, shape, c, &rail, found, at_ends);
+  const edge_slots slots = edge_slots_at(head, shape, pair, side, frame, &rail, found, at_ends);
   for (int end = 0; end < 2; ++end) {
     num a = n_mul(slots.weight[end],
                   FN(sigmoid)(n_scale(slots.d[end], -c->penetration_inv)));

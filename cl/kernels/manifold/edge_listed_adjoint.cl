@@ -59,7 +59,7 @@ ADJOINT_KERNEL void listed_edges_adjoint(GLOBAL const real *edges, GLOBAL const 
       a_bar[end] = bar[VALUE_ACTIVITY];
     }
     const wrench moved =
-      edge_slots_adjoint(head, shape, c, &rail, s, n_lit(R(1.0)), p_bar, n_bar, d_bar, a_bar,
+      edge_slots_adjoint(head, shape, pair, side, frame, &rail, s, n_lit(R(1.0)), p_bar, n_bar, d_bar, a_bar,
                          w_bar, x, normal, &gate_bar);
     move_edges(frame, side, &moved, &relative);
     for (int end = 0; end < 2; ++end) {

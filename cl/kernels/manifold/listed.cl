@@ -61,6 +61,10 @@ KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *point
                        count, frame + FRAME_ACROSS(side));
       phi = n_mad(FN(dot3)(normal, cone.axis), n_of(cone.inset), phi);
       counts = FN(cone_slot)(normal, &cone, c, &normal);
+      if (has_seams(pair)) {
+        vec of_field, of_own;
+        counts = n_mul(counts, seam_share(pair, side, x, v, &of_field, &of_own));
+      }
     }
     out = turn(frame + FRAME_WORLD(!side), normal);
     store3(row + VALUE_N * padded, stride, padded, steady3(out, REAL_BIG));

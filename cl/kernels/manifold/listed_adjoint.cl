@@ -101,6 +101,14 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
                        frame + FRAME_ACROSS(side));
       counts = FN(cone_slot)(normal, &cone, c, &held);
     }
+    // With seams `counts` is of both, and `beside` of them alone.
+    num beside = n_lit(R(1.0));
+    vec of_field = no_bar(), of_own = of_field;
+    const num coned_counts = counts;
+    if (coned && has_seams(pair)) {
+      beside = seam_share(pair, side, at, own, &of_field, &of_own);
+      counts = n_mul(counts, beside);
+    }
     if (have & WANT_D) {
       phi_bar = bar_of(&in, VALUE_D);
     }
@@ -111,6 +119,7 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
                                  &counts_bar, c);
     }
     vec bar = FN(scale3)(steady3(jet.gradient, COTANGENT_LIMIT), phi_bar);
+    bar = FN(mad3)(of_field, n_mul(counts_bar, coned_counts), bar);
     vec push = no_bar(), normal_bar = push;
     if (have & WANT_P) {
       push = turn_back(frame + FRAME_WORLD_1, bar3_of(&in, VALUE_P));
@@ -126,7 +135,7 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
     }
     if (coned) {
       vec axis_bar;
-      normal_bar = FN(cone_adjoint)(normal, &cone, c, counts_bar, normal_bar, &axis_bar);
+      normal_bar = FN(cone_adjoint)(normal, &cone, c, n_mul(counts_bar, beside), normal_bar, &axis_bar);
       const num inset_bar = n_times(phi_bar, cone.inset);
       normal_bar = FN(mad3)(cone.axis, inset_bar, normal_bar);
       axis_bar = FN(mad3)(normal, inset_bar, axis_bar);

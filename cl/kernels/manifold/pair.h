@@ -11,6 +11,17 @@ typedef struct pair_head {
   pair_sizes n;
 } pair_head;
 
+// Returns the zones of a body's seams, ZONE_REALS each. Those of both bodies lie behind the head.
+static GLOBAL const real *zones_of(GLOBAL const pair_head *pair, int side)
+{
+  return (GLOBAL const real *)(pair + 1) + (side ? ZONE_REALS * pair->n.zones[0] : 0);
+}
+
+static int has_seams(GLOBAL const pair_head *pair)
+{
+  return pair->n.zones[0] + pair->n.zones[1] > 0;
+}
+
 // Returns how many numbers a pose has in `planes` planes of kept elements: 0 where nothing is
 // selected and all poses share the mesh's own.
 static int kept_stride(GLOBAL const pair_elements *e, int planes)

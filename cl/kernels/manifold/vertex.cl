@@ -57,6 +57,17 @@ static vec beyond_inset(GLOBAL const real *frame, int side, vec own, const FN(co
   return FN(mad3)(turn(frame + FRAME_ACROSS(!side), k->axis), n_of(k->inset), own);
 }
 
+// Returns the share that seams leave to a contact of a feature of body `side`. x is where the other body's field
+// is asked, own the same place in the frame of body `side`. *of_field and *of_own are the gradients by either.
+static num seam_share(GLOBAL const pair_head *pair, int side, vec x, vec own, vec *of_field, vec *of_own)
+{
+  const num there = FN(zones_share)(zones_of(pair, !side), pair->n.zones[!side], x, of_field);
+  const num here = FN(zones_share)(zones_of(pair, side), pair->n.zones[side], own, of_own);
+  *of_field = FN(scale3)(*of_field, here);
+  *of_own = FN(scale3)(*of_own, there);
+  return n_mul(there, here);
+}
+
 // Says whether the contacts of vertices need their cones: for `asked`, WANT_* bits of values or of cotangents.
 static int needs_cones(GLOBAL const coefficients *c, GLOBAL const pair_elements *e, int asked)
 {
@@ -102,6 +113,12 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
     const vec raw = load3(at + padded, field_stride, padded);
     cone = vertex_cone(radii, index, e, e->selected, first, pose, frame + FRAME_ACROSS(side));
     counts = FN(cone_slot)(raw, &cone, c, &normal);
+    if (has_seams(pair)) {
+      const int stride = kept_stride(e, POINT_PLANES);
+      const vec v = load3(NUMS(points, pose, stride) + first, stride, padded);
+      vec of_field, of_own;
+      counts = n_mul(counts, seam_share(pair, side, place(frame + FRAME_ACROSS(side), v), v, &of_field, &of_own));
+    }
     phi = n_mad(FN(dot3)(raw, cone.axis), n_of(cone.inset), phi);
   }
   if (want & WANT_P) {
@@ -294,6 +311,15 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
     cone = vertex_cone(radii, index, e, kept && e->selected, first, pose, frame + FRAME_ACROSS(side));
     counts = FN(cone_slot)(normal, &cone, &pair->c, &held);
   }
+  // With seams `counts` is of both, and `beside` of them alone.
+  const vec own = load3(NUMS(points, pose, point_stride) + first, point_stride, padded);
+  num beside = n_lit(R(1.0));
+  vec of_field = none, of_own = none;
+  const num coned_counts = counts;
+  if (coned && has_seams(pair)) {
+    beside = seam_share(pair, side, place(frame + FRAME_ACROSS(side), own), own, &of_field, &of_own);
+    counts = n_mul(counts, beside);
+  }
   if (have & WANT_D) {
     phi_bar = n_add(phi_bar, vertex_bar(&rows, d_bar, d_shared));
   }
@@ -324,6 +350,7 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   // `bar` is the point's cotangent in the field's frame; from push_vertex on all is in body 1's
   // frame.
   vec bar = FN(scale3)(load3(at + gradient_plane * padded, field_stride, padded), phi_bar);
+  bar = FN(mad3)(of_field, n_mul(counts_bar, coned_counts), bar);
   wrench relative = no_wrench(), carried = relative;
   vec normal_bar = none;
   const vec push_out = have & WANT_P ? vertex_bar3(&rows, p_bar, frame) : none;
@@ -335,7 +362,7 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   }
   if (coned) {
     vec axis_bar;
-    normal_bar = FN(cone_adjoint)(normal, &cone, &pair->c, counts_bar, normal_bar, &axis_bar);
+    normal_bar = FN(cone_adjoint)(normal, &cone, &pair->c, n_mul(counts_bar, beside), normal_bar, &axis_bar);
     const num inset_bar = n_times(d_total, cone.inset);
     normal_bar = FN(mad3)(cone.axis, inset_bar, normal_bar);
     axis_bar = FN(mad3)(normal, inset_bar, axis_bar);
@@ -344,7 +371,6 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   if (have & WANT_N || (e->radii && have & WANT_P) || coned) {
     bar = FN(add3)(bar, adjoint_normal(at, padded, normal_bar));
   }
-  const vec own = load3(NUMS(points, pose, point_stride) + first, point_stride, padded);
   store_sites(sites, site_count, site_first + first, pose, place(frame + FRAME_ACROSS(side), own),
               phi_bar, normal_bar);
   bar = push_vertex(frame, side, own, bar, 0, bar, &relative, &carried);
