@@ -323,6 +323,32 @@ static bool lies_in(const found_seam *f, const double direction[3], const double
   return in;
 }
 
+/* Whether a seam is flush along `direction`. */
+static bool is_flush_along(const found_seam *f, const double direction[3])
+{
+  bool flush = false;
+  for (int side = 0; side < FACE_SIDES; ++side) {
+    const double along = dot(f->seam.axes[1 + side / 2], direction);
+    flush = flush || (f->flush[side] && (side % 2 ? along : -along) > 1.0 - 1e-6);
+  }
+  return flush;
+}
+
+/* Whether another seam is flush along all directions along which this one is, but for those of `axis`: then the bodies behind
+ * go on with the same flat faces. */
+static bool goes_on_flush(const found_seam *from, const found_seam *other, int axis)
+{
+  bool flush = true;
+  for (int side = 0; side < FACE_SIDES; ++side) {
+    double direction[3];
+    for (int k = 0; k < 3; ++k) {
+      direction[k] = (side % 2 ? 1.0 : -1.0) * from->seam.axes[1 + side / 2][k];
+    }
+    flush = flush && (1 + side / 2 == axis || !from->flush[side] || is_flush_along(other, direction));
+  }
+  return flush;
+}
+
 static void add_tiles(const scene_seam *from, scene_seam *to)
 {
   for (size_t i = 0; i < 2; ++i) {
@@ -336,8 +362,8 @@ static void add_tiles(const scene_seam *from, scene_seam *to)
   }
 }
 
-/* Where a flush side of a seam lies in another seam, as where four floor tiles meet, its bridge goes on into the bodies behind,
- * and its zone ends there. */
+/* Where a side of a seam lies in another seam, as where four floor tiles meet, or three, its bridge goes on into the bodies
+ * behind, and its zone ends there. */
 static void go_on(const finding *f, const found_seam *from, scene_seam *to)
 {
   for (int side = 0; side < FACE_SIDES; ++side) {
@@ -349,8 +375,9 @@ static void go_on(const finding *f, const found_seam *from, scene_seam *to)
       direction[k] = from->seam.axes[axis][k];
       x[k] = from->seam.centre[k] + sign * from->seam.half[axis] * direction[k];
     }
-    for (size_t i = 0; from->flush[side] && i < f->count; ++i) {
-      if (&f->all[i] != from && f->all[i].seam.unit == from->seam.unit && lies_in(&f->all[i], direction, x)) {
+    for (size_t i = 0; i < f->count; ++i) {
+      if (f->all[i].seam.unit == from->seam.unit && lies_in(&f->all[i], direction, x) &&
+          goes_on_flush(from, &f->all[i], axis)) {
         add_tiles(&f->all[i].seam, to);
         covered = true;
       }
