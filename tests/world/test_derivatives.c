@@ -55,18 +55,24 @@ static const struct trial {
   {{"derive-assets", "\"integrator\": \"rk4\"", 1}, {0.01, 0.2}, false, false},
 };
 
-/* Piles and what lies on terrain, whose pairs are automatic: a step of a world in which they land, some sticking, some sliding. */
-static const derive_scene heaps[] = {{"derive-pile", "", 3}, {"derive-terrain", "", 3}};
-static const double heap_scatter[2] = {0.005, 0.1};
+/* Piles, what lies on terrain and what lies beside seams, whose pairs are automatic: a step of a world in which they land, some
+ * sticking, some sliding. */
+static const struct heap {
+  derive_scene scene;
+  size_t after; /* steps */
+  double scatter[2];
+} heaps[] = {{{"derive-pile", "", 3}, 40, {0.005, 0.1}},
+             {{"derive-terrain", "", 3}, 40, {0.005, 0.1}},
+             {{"derive-seams", "", 3}, 2, {0.001, 0.4}}};
 
-static void run_heap(const derive_scene *of, uint64_t *random)
+static void run_heap(const struct heap *of, uint64_t *random)
 {
   abut_scene scene;
   derive d;
   derive_trial named = {.step_limit = HEAP_LIMIT, .faint = FAINT, .left_out = 0.1};
-  snprintf(named.name, sizeof named.name, "%s", of->file);
-  REQUIRE_OK(derive_load(scenes, assets, of, context, &scene));
-  derive_open(&d, scene, 1, 1, 40, heap_scatter, random);
+  snprintf(named.name, sizeof named.name, "%s", of->scene.file);
+  REQUIRE_OK(derive_load(scenes, assets, &of->scene, context, &scene));
+  derive_open(&d, scene, 1, 1, of->after, of->scatter, random);
   derive_compare(&named, &d, random);
   derive_close(&d);
   CHECK_OK(abut_destroy_scene(scene));
@@ -114,7 +120,7 @@ int main(int argc, char **argv)
     }
   }
   for (size_t i = 0; i < sizeof heaps / sizeof *heaps; ++i) {
-    if (argc <= 4 || strstr(heaps[i].file, argv[4])) {
+    if (argc <= 4 || strstr(heaps[i].scene.file, argv[4])) {
       run_heap(&heaps[i], &random);
     }
   }
