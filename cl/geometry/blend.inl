@@ -115,6 +115,7 @@ static num FN(unit_scale)(vec g, real tau)
 // A running soft minimum. Distances are relative to the least so far, and gradients of distances to
 // the gradient of that one, the pivot, so that 1/union multiplies differences alone.
 typedef struct FN(blend) {
+  int terms; // so far
   num least, sum;
   vec normal;    // sum w unit(g)
   vec pivot;
@@ -126,6 +127,7 @@ typedef struct FN(blend) {
 static FN(blend) FN(blend_start)(void)
 {
   FN(blend) b;
+  b.terms = 0;
   b.least = n_lit(REAL_BIG);
   b.sum = n_lit(R(0.0));
   b.normal = FN(make)(b.sum, b.sum, b.sum);
@@ -133,6 +135,40 @@ static FN(blend) FN(blend_start)(void)
   b.bend.x = b.bend.y = b.bend.z = b.normal;
   b.curve = FN(symmetric_zero)();
   return b;
+}
+
+// Returns the derivative of unit(g), of that of g over the length that unit(g) divides by, with u = unit(g):
+// M - u u'M, where M need not be symmetric.
+static FN(mat3) FN(unit_bend)(const FN(mat3) *bend, vec u)
+{
+  const vec pull =
+    FN(neg3)(FN(mad3)(bend->x, u.x, FN(mad3)(bend->y, u.y, FN(scale3)(bend->z, u.z))));
+  FN(mat3) r;
+  r.x = FN(mad3)(pull, u.x, bend->x);
+  r.y = FN(mad3)(pull, u.y, bend->y);
+  r.z = FN(mad3)(pull, u.z, bend->z);
+  return r;
+}
+
+// The first term, of weight 1: what blend_add makes of it, without what cancels. Most bodies have no other.
+static void FN(blend_first)(FN(blend) *b, GLOBAL const coefficients *c, const FN(surface) *p,
+                            const int want)
+{
+  const ilane leads = n_value(p->phi) < n_value(b->least);
+  b->least = n_select(leads, p->phi, b->least);
+  b->sum = n_select(leads, n_lit(R(1.0)), n_lit(R(0.0)));
+  if (want & (JET_NORMAL | JET_JACOBIAN)) {
+    b->normal = FN(unit)(p->g, c->normal);
+  }
+  if (want & JET_JACOBIAN) {
+    b->bend = FN(unit_bend)(&p->bend, b->normal);
+  }
+  if (want & JET_HESSIAN) {
+    b->curve = p->curve;
+  }
+  if (want & JET_GRADIENT) {
+    b->pivot = p->gradient;
+  }
 }
 
 // A new pivot moves what was summed so far, with the weight e that it keeps; otherwise only the
@@ -145,23 +181,18 @@ static void FN(blend_gradient)(FN(blend) *b, const FN(surface) *p, ilane leads, 
   b->pivot = FN(select3)(leads, p->gradient, b->pivot);
 }
 
-// d unit(g) = (M - u u'M) / |g| with u = unit(g) and M the derivative of g, which need not be
-// symmetric.
 static void FN(blend_bend)(FN(blend) *b, GLOBAL const coefficients *c, const FN(surface) *p,
                            ilane leads, num e, num keep, num take)
 {
   const vec u = FN(unit)(p->g, c->normal);
-  const vec row_x = FN(scale3)(p->bend.x, take);
-  const vec row_y = FN(scale3)(p->bend.y, take);
-  const vec row_z = FN(scale3)(p->bend.z, take);
-  const vec pull = FN(neg3)(FN(mad3)(row_x, u.x, FN(mad3)(row_y, u.y, FN(scale3)(row_z, u.z))));
+  const FN(mat3) own = FN(unit_bend)(&p->bend, u);
   // As in blend_gradient: the normals that the pivot moves away from.
   const vec moved = FN(select3)(leads, b->normal, u);
   const num rate = n_scale(n_select(leads, e, n_neg(e)), c->union_log2e * LN2);
   const vec step = FN(scale3)(FN(sub3)(p->gradient, b->pivot), rate);
-  b->bend.x = FN(mad3)(step, moved.x, FN(mad3)(pull, u.x, FN(mad3)(b->bend.x, keep, row_x)));
-  b->bend.y = FN(mad3)(step, moved.y, FN(mad3)(pull, u.y, FN(mad3)(b->bend.y, keep, row_y)));
-  b->bend.z = FN(mad3)(step, moved.z, FN(mad3)(pull, u.z, FN(mad3)(b->bend.z, keep, row_z)));
+  b->bend.x = FN(mad3)(step, moved.x, FN(mad3)(own.x, take, FN(scale3)(b->bend.x, keep)));
+  b->bend.y = FN(mad3)(step, moved.y, FN(mad3)(own.y, take, FN(scale3)(b->bend.y, keep)));
+  b->bend.z = FN(mad3)(step, moved.z, FN(mad3)(own.z, take, FN(scale3)(b->bend.z, keep)));
 }
 
 // As in blend_gradient, before that moves the pivot by `step`. A new pivot changes the sum of
@@ -181,6 +212,10 @@ static void FN(blend_curve)(FN(blend) *b, GLOBAL const coefficients *c, const FN
 static void FN(blend_add)(FN(blend) *b, GLOBAL const coefficients *c, const FN(surface) *p,
                           const int want)
 {
+  if (b->terms++ == 0) {
+    FN(blend_first)(b, c, p, want);
+    return;
+  }
   const ilane leads = n_value(p->phi) < n_value(b->least);
   const num lo = n_select(leads, p->phi, b->least);
   const num e = n_exp2(n_scale(n_sub(lo, n_select(leads, b->least, p->phi)), c->union_log2e));

@@ -33,6 +33,20 @@ typedef struct FN(mixture) {
 static void FN(blend_means)(const FN(blend) *b, GLOBAL const coefficients *c, const int want,
                             FN(mixture) *m)
 {
+  if (b->terms == 1) {
+    m->phi = b->least;
+    m->raw = b->normal;
+    if (want & JET_GRADIENT) {
+      m->gradient = b->pivot;
+    }
+    if (want & JET_HESSIAN) {
+      m->curve = b->curve;
+    }
+    if (want & JET_JACOBIAN) {
+      m->bend = b->bend;
+    }
+    return;
+  }
   const num sum_inv = n_rcp(b->sum);
   m->phi = n_sub(b->least, n_scale(n_log2(b->sum), c->union_ln2));
   m->raw = FN(scale3)(b->normal, sum_inv);

@@ -148,6 +148,9 @@ static void FN(core_box_inside)(GLOBAL const real *s, vec y, int order, FN(core_
   const FN(core_sides) v = FN(core_sides_at)(y.y, s[CORE_HALF + 1]);
   const FN(core_sides) z = FN(core_sides_at)(y.z, s[CORE_HALF + 2]);
   const lane most = lane_max(lane_max(FN(core_larger)(&x), FN(core_larger)(&v)), FN(core_larger)(&z));
+  if (lane_all(most > lane_lit(s[CORE_WIDTH]))) { // `inner` is 0 there, as the soft maximum is no less
+    return;
+  }
   const FN(core_sides) wx = FN(core_weights)(s, &x, most);
   const FN(core_sides) wy = FN(core_weights)(s, &v, most);
   const FN(core_sides) wz = FN(core_weights)(s, &z, most);
@@ -219,6 +222,9 @@ static void FN(core_disc_inside)(GLOBAL const real *s, num a, num z, int order, 
 {
   const FN(core_sides) ends = FN(core_sides_at)(z, s[CORE_HALF + 1]);
   const lane most = lane_max(FN(core_larger)(&ends), n_value(a));
+  if (lane_all(most > lane_lit(s[CORE_WIDTH]))) {
+    return;
+  }
   const num wr = FN(core_weight)(s, a, most);
   const FN(core_sides) wz = FN(core_weights)(s, &ends, most);
   const num sum = n_add(FN(core_both)(&wz), wr);

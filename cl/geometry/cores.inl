@@ -37,7 +37,8 @@ static void FN(cores_add)(FN(blend) *b, int count, GLOBAL const int *ranges, GLO
   FN(surface) surface;
   (void)ranges;
   for (int i = 0; i < count; ++i, numbers += CORE_STRIDE) {
-    if (!FN(core_counts_not)(numbers, b, c, x, reach)) {
+    const int first = b->terms == 0 && reach >= REAL_BIG; // which counts in any case
+    if (first || !FN(core_counts_not)(numbers, b, c, x, reach)) {
       FN(core)(numbers, c, x, want, &surface);
       FN(blend_add)(b, c, &surface, want);
     }

@@ -4,26 +4,64 @@
 
 #define EDGE_PARTS 4 // of an edge, each with a bound of its own; measured
 
-// Returns, as bits, which edges of a block come nearer to the other body than `reach` beyond their
-// radius.
+// Returns of which edges the field comes below `reach` beyond their radius, by bounds over their pieces.
+static ilane edges_reached(const rail_r *rail, GLOBAL const coefficients *c, GLOBAL const int *head,
+                           GLOBAL const real *shape, real reach)
+{
+  const ilane of_circle = rail->quarter > lane_lit(R(0.5)); // whose places reach out by half of it
+  const lane reaches = lane_select(of_circle, lane_lit(R(1.5)), lane_lit(R(1.0)));
+  const lane from = lane_select(of_circle, lane_lit(R(-0.5)), lane_lit(R(0.0)));
+  const lane radius = rail->length * reaches * (R(0.5) / (real)EDGE_PARTS);
+  lane least = lane_lit(REAL_BIG);
+  for (int i = 0; i < EDGE_PARTS; ++i) {
+    const lane s = from + reaches * (((real)i + R(0.5)) / (real)EDGE_PARTS);
+    const vec3_r x = limit3_r(rail_at_r(rail, s).x, R(2.0) * SEPARATION_LIMIT);
+    least = lane_min(least, body_bound_r(head, shape, c, x, radius));
+  }
+  return least <= rail->radius + reach;
+}
+
+// Returns which straight edges in a field that counts as convex can have a contact that weighs more than 0.
+// Tangents at both ends bound the field between them. A point that stays at its own end, because the field
+// rises from there against the pull, or that slides to the other end, weighs 0.
+static ilane edges_counting(const rail_r *rail, GLOBAL const coefficients *c, GLOBAL const int *head,
+                            GLOBAL const real *shape, real reach)
+{
+  const lane none = lane_lit(R(0.0)), pull = edge_pull(rail->quarter, rail->arcs, rail->length, c);
+  const vec3_r middle = limit3_r(mad3_r(rail->u, lane_lit(R(0.5)), rail->p), R(2.0) * SEPARATION_LIMIT);
+  const ilane near =
+    body_bound_r(head, shape, c, middle, R(0.5) * rail->length) <= rail->radius + reach;
+  if (!lane_any(near)) {
+    return near;
+  }
+  lane phi[2], slope[2];
+  for (int end = 0; end < 2; ++end) {
+    const vec3_r x = mad3_r(rail->u, lane_lit((real)end), rail->p);
+    jet_r jet;
+    body_jet_r(head, shape, c, limit3_r(x, R(2.0) * SEPARATION_LIMIT), JET_GRADIENT, REAL_BIG, &jet);
+    phi[end] = jet.phi;
+    slope[end] = dot3_r(jet.gradient, rail->u);
+  }
+  const lane crossing = (phi[1] - phi[0] - slope[1]) / (slope[0] - slope[1]);
+  const lane meet = lane_max(lane_min(crossing, lane_lit(R(1.0))), none); // within, for rounding
+  const lane between = lane_select((slope[0] < none) & (slope[1] > none), phi[0] + slope[0] * meet,
+                                   lane_min(phi[0], phi[1]));
+  const ilane first = (slope[0] < none) & (slope[1] > -pull);
+  const ilane last = (slope[1] > none) & (slope[0] < pull);
+  return near & (between <= rail->radius + reach) & (first | last);
+}
+
+// Returns, as bits, which edges of a block can have an active contact.
 static int edges_within(const edge_block *b, GLOBAL const pair_elements *e,
                         GLOBAL const coefficients *c, GLOBAL const real *frame,
                         GLOBAL const int *head, GLOBAL const real *shape, real reach)
 {
   const FN(rail) rail = load_rail(b, e, c, frame);
   const rail_r still = rail_values(&rail);
-  const ilane of_circle = rail.quarter > lane_lit(R(0.5)); // whose places reach out by half of it
-  const lane reaches = lane_select(of_circle, lane_lit(R(1.5)), lane_lit(R(1.0)));
-  const lane from = lane_select(of_circle, lane_lit(R(-0.5)), lane_lit(R(0.0)));
-  const lane radius = rail.length * reaches * (R(0.5) / (real)EDGE_PARTS);
-  lane least = lane_lit(REAL_BIG);
-  for (int i = 0; i < EDGE_PARTS; ++i) {
-    const lane s = from + reaches * (((real)i + R(0.5)) / (real)EDGE_PARTS);
-    const vec3_r x = limit3_r(rail_at_r(&still, s).x, R(2.0) * SEPARATION_LIMIT);
-    least = lane_min(least, body_bound_r(head, shape, c, x, radius));
-  }
   const ilane there = lane_iota() + (real)b->first < lane_lit((real)b->count);
-  return lane_bits(there & (least <= rail.radius + reach));
+  return lane_bits(there & (e->arcs == 0 && c->samples == R(1.0)
+                              ? edges_counting(&still, c, head, shape, reach)
+                              : edges_reached(&still, c, head, shape, reach)));
 }
 
 #if WITH_FORWARD // only a kernel may declare local memory
