@@ -47,6 +47,8 @@ typedef enum abut_world_status {
                                     have passed through each other */
   ABUT_WORLD_SWEEP_LIMIT = 1024, /* that happened more than fifteen times in a step: what was left of the
                                     step is lost, for the whole world */
+  ABUT_WORLD_DEEP = 2048,        /* bodies of a pair lay so deep in each other that contacts within their normal
+                                    cones had less than half of the depth, and may not have pushed them apart */
   /* The bits with any of which a world has stopped. */
   ABUT_WORLD_STOPS = ABUT_WORLD_NOT_FINITE | ABUT_WORLD_DIVERGED | ABUT_WORLD_SINGULAR | ABUT_WORLD_BAD_INPUT
 } abut_world_status;

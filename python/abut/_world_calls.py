@@ -41,7 +41,8 @@ class WorldStatus(enum.IntFlag):
     each other in a step than half of the thinner one, and may have passed through. GAINED: springs gave energy
     that nothing had, for the time step is too long for them. In a scene with "sweep", SWEPT: bodies were stopped
     within a step where they would have passed through each other. SWEEP_LIMIT: that happened so often in a step
-    that what was left of it is lost.
+    that what was left of it is lost. DEEP: bodies of a pair lay so deep in each other that contacts within their
+    normal cones had less than half of the depth, and may not have pushed them apart.
     """
 
     OK = 0
@@ -56,6 +57,7 @@ class WorldStatus(enum.IntFlag):
     GAINED = 256
     SWEPT = 512
     SWEEP_LIMIT = 1024
+    DEEP = 2048
     STOPS = NOT_FINITE | DIVERGED | SINGULAR | BAD_INPUT
 
 
@@ -76,7 +78,8 @@ _TOLD = {
     WorldStatus.FAST: "had bodies that went farther in a step than half of the thinner one, and may have "
                       "passed through each other",
     WorldStatus.GAINED: "had springs that gave energy which nothing had: the time step is too long for them",
-    WorldStatus.SWEEP_LIMIT: "had more impacts in a step than are looked at, and lost what was left of it"}
+    WorldStatus.SWEEP_LIMIT: "had more impacts in a step than are looked at, and lost what was left of it",
+    WorldStatus.DEEP: "had bodies so deep in each other that their contacts had less than half of the depth"}
 
 
 def _whose(fast_links: np.ndarray[Any, Any] | None, world: int) -> str:

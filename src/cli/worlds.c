@@ -595,6 +595,9 @@ static const struct {
   {ABUT_WORLD_SWEEP_LIMIT,
    "had more impacts in a step than are looked at, and lost what was left of it",
    "had more impacts in a step than are looked at, and lost what was left of it"},
+  {ABUT_WORLD_DEEP,
+   "had bodies so deep in each other that their contacts had less than half of the depth, and may not push them apart",
+   "had bodies so deep in each other that their contacts had less than half of the depth, and may not push them apart"},
 };
 
 /* Returns a bit's number among those of a status. */

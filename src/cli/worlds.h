@@ -84,7 +84,7 @@ exit_code need_contacts(const char *what, const options *o, const abut_scene_inf
 /* Fails, naming `what`, for scenes with automatic pairs, of which there are no slots. */
 exit_code need_listed(const char *what, const options *o, const abut_scene_info *info);
 
-#define WORLD_STATUSES 11 /* bits of a world's status */
+#define WORLD_STATUSES 12 /* bits of a world's status */
 
 /* What is said of worlds of a folder by their parameters, of which `bad` has the bits. */
 extern const status_note parameter_notes[];

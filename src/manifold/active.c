@@ -115,6 +115,7 @@ void active_sizes(const run *r, sizes *s)
 {
   const size_t plane = near_plane(r);
   s->integer[SCRATCH_PLAN] = PLAN_INTS;
+  s->number[SCRATCH_MIDDLES] = r->wanted.middles ? 2 : 0;
   s->real[SCRATCH_REACHES] = 2;
   s->real[SCRATCH_REDUCED] = r->wanted.reduced ? REDUCED_REALS : 0;
   s->integer[SCRATCH_COUNTS] = 1;
@@ -385,6 +386,7 @@ static abut_status edge_values(const run *r, size_t poses)
 abut_status run_active(const run *r, size_t poses)
 {
   TRY(run_frames(r, poses));
+  TRY(r->wanted.middles ? run_middles(r, poses) : ABUT_SUCCESS);
   TRY(plan(r, poses, false));
   TRY(near_field(r, poses, (const bool[]){needs_field(r, 0), needs_field(r, 1)}));
   if (edges_run(r)) {

@@ -513,7 +513,7 @@ static abut_status edge_field_contacts(const run *r, size_t poses, int side)
                     BUFFER(r, SCRATCH_ACTIVITY), BUFFER(r, SCRATCH_WEIGHT));
 }
 
-static abut_status middles_of(const run *r, size_t poses)
+abut_status run_middles(const run *r, size_t poses)
 {
   return LAUNCH_RUN(r, KERNEL_MIDDLES, 1, poses, BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(r->bodies[0]->head),
                     ARG_BUFFER(r->bodies[1]->head), ARG_BUFFER(r->bodies[0]->shape), ARG_BUFFER(r->bodies[1]->shape),
@@ -584,6 +584,6 @@ abut_status run_forward(const run *r, size_t poses)
   for (int side = 0; side < 2; ++side) {
     TRY(edges_in_fields(r, side) ? edge_field_contacts(r, poses, side) : ABUT_SUCCESS);
   }
-  TRY(r->wanted.middles ? middles_of(r, poses) : ABUT_SUCCESS);
+  TRY(r->wanted.middles ? run_middles(r, poses) : ABUT_SUCCESS);
   return edges_run(r) ? edge_contacts(r, poses) : ABUT_SUCCESS;
 }

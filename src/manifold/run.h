@@ -77,6 +77,7 @@ abut_status run_frames(const run *r, size_t count);
 abut_status run_forward(const run *r, size_t count);
 abut_status run_reductions(const run *r, size_t count);
 abut_status run_distances(const run *r, size_t count, double temperature);
+abut_status run_middles(const run *r, size_t count); /* to SCRATCH_MIDDLES */
 abut_status run_compact(const run *r, size_t count, double threshold, size_t capacity);
 
 /* Go back after run_forward with wanted.cotangents: run_wrenches from SCRATCH_*_BAR of the outputs,

@@ -4,6 +4,7 @@
 #include "batch/batch.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
+#include "smoothing/smoothing.h"
 #include "world/broad.h"
 #include "world/law/law.h"
 
@@ -54,6 +55,18 @@ static abut_status put_slots(const stepping *s, const item_wave *w, int segment,
                     ARG_INT(c->order != NULL), ARG_INT(c->slot), ARG_INT(s->call->worlds->contacts != NULL),
                     OF(s, WORLD_SLOTS), ARG_INT(w->rows.count))
            : ABUT_SUCCESS;
+}
+
+#define DISTANCES(c) ARG_BUFFER((c).d), ARG_BUFFER((c).activity), ARG_BUFFER((c).list), ARG_STRUCT((c).layout)
+
+/* Looks for items of a wave whose bodies lie deep in each other. */
+static abut_status find_deep(const stepping *s, const item_wave *w, const contact_source from[SEGMENTS_MOST])
+{
+  const abut_smoothing *own = &w->run.pair->smoothing;
+  return LAUNCH(s->device, KERNEL_WORLD_DEEP, w->rows.count, 1, WAVE_ITEMS(s, w), BUFFER(&w->run, SCRATCH_MIDDLES),
+                DISTANCES(from[0]), DISTANCES(from[1]), DISTANCES(from[2]), DISTANCES(from[3]),
+                ARG_REAL(DEEP_PENETRATIONS * own->penetration), ARG_REAL(slope_most_inverse(own)), OF(s, OUT_STATUS),
+                ARG_INT(w->rows.count));
 }
 
 size_t slots_before(const steps_kind *k, size_t i)
@@ -192,6 +205,7 @@ static abut_status wave_contacts(const stepping *s, size_t i)
   TRY(open_wave(s, i, &w));
   TRY(s->call->worlds->contacts ? ABUT_SUCCESS : run_wave(s, &w));
   find_sources(s, &w, from);
+  TRY(w.run.wanted.middles ? find_deep(s, &w, from) : ABUT_SUCCESS);
   TRY(count_contacts(s, &w, from));
   TRY(put_contacts(s, &w, from));
   for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {

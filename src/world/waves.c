@@ -1,6 +1,7 @@
 /* Waves: which items a kind of pairs has, and their way through the manifold. */
 #include "base/error.h"
 #include "manifold/active.h"
+#include "smoothing/smoothing.h"
 #include "world/law/law.h"
 #include <string.h>
 
@@ -422,6 +423,7 @@ abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, ba
   /* A capacity counts contacts in the order of slots, which lists do not keep. */
   const bool listed = !s->def.capacity && can_skip_inactive(r, cutoff);
   r->wanted.cutoff = listed ? cutoff : 0.0;
+  r->wanted.middles = smoothing_has_cones(&r->pair->smoothing);
   return ABUT_SUCCESS;
 }
 

@@ -289,7 +289,7 @@ says stderr 'abut: warning: 2 of 3 worlds (1, 2) have numbers that are not finit
 simulate fall.scene.json stopped1.npz --states stop1.npz --steps 1
 says stderr 'abut: warning: 1 of 2 worlds (1) has numbers that are not finite, or a quaternion of length 0, and keeps the state before, first in step 0'
 array stopped.npz status '{ s = s $1 " " } END { exit s != "0 32 32 " }'
-array stopped.npz status_step 'NR > 11 && NR % 11 == 6 && $1 != 0 { exit 1 } END { exit NR != 33 }'
+array stopped.npz status_step 'NR > 12 && NR % 12 == 6 && $1 != 0 { exit 1 } END { exit NR != 36 }'
 "$arrays" show stopped.npz q | awk '(NR - 1) % 24 < 8' > one
 "$arrays" show fall.npz q > alone
 if cmp -s one alone; then pass; else fail 'a world is disturbed by those that stop'; fi

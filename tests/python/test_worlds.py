@@ -146,7 +146,7 @@ def test_statuses(context, tmp_path):
     v[3] = 0
     got = scene.step(q, v, gravity=[0, 0, -5], steps=6, want=("status_step",))
     never = 2**32 - 1
-    assert got.status_step.tolist() == [[never, 2] + [never] * 9] * 3 + [[never] * 11]
+    assert got.status_step.tolist() == [[never, 2] + [never] * 10] * 3 + [[never] * 12]
 
 
 def test_what_is_too_fast_is_named(context, tmp_path):

@@ -110,7 +110,7 @@ KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight, GL
     GLOBAL real *row = ROW(out, pose, REDUCED_REALS);
     row[REDUCED_DISTANCE] = least + poison;
     row[REDUCED_SOFT_DISTANCE] = low - temperature * LN2 * real_log2(sum) + poison;
-    if (shown * c->penetration_inv < -DEEP_PENETRATIONS && counted > R(0.5) * least && poison == R(0.0)) {
+    if (shown * c->penetration_inv < -(real)DEEP_PENETRATIONS && counted > R(0.5) * least && poison == R(0.0)) {
       status[pose] |= POSE_DEEP;
     }
   }

@@ -548,6 +548,53 @@ KERNEL void world_contact_counts(GLOBAL const world_sizes *n, GLOBAL int *items,
   item[ITEM_PLANE] = (end + LANES - 1) / LANES * LANES;
 }
 
+// What contacts say of how deep the bodies of one item lie in each other: the least distance of those that count, the
+// least that is surely no deeper than the bodies are, and the least of any.
+typedef struct said_depths {
+  real counted, least, shown;
+} said_depths;
+
+#define COUNTS_AT R(0.25) // activity of a contact that counts: at touch, of an edge that is found from both sides
+
+// Adds the contacts of a segment of row `row` of a wave; of edges depths count times `edge_share` (manifold/reduce.cl).
+static void add_depths(said_depths *s, GLOBAL const real *ds, GLOBAL const real *as, GLOBAL const int *list,
+                       contact_layout layout, int row, real share)
+{
+  const int count = segment_count(list, &layout, row), width = layout.rows3 ? layout.row / 3 : layout.row;
+  GLOBAL const real *d = ROW(ds, row, width) + layout.at_d, *a = ROW(as, row, width) + layout.at_activity;
+  for (int i = 0; i < count; ++i) {
+    const int counts = a[i] >= COUNTS_AT;
+    s->counted = counts ? real_min(s->counted, d[i]) : s->counted;
+    s->least = real_min(s->least, counts || d[i] > R(0.0) ? d[i] : d[i] * share);
+    s->shown = real_min(s->shown, d[i]);
+  }
+}
+
+// One work-item adds WORLD_DEEP to the status of the world of one of `count` items from `first` on, where contacts that
+// count have less than half of the depth, which is more than `depth`. middles is (count, 2).
+KERNEL void world_deep(GLOBAL const int *items, int first, GLOBAL const real *middles, GLOBAL const real *d1,
+                       GLOBAL const real *a1, GLOBAL const int *list1, contact_layout layout1, GLOBAL const real *d2,
+                       GLOBAL const real *a2, GLOBAL const int *list2, contact_layout layout2, GLOBAL const real *d3,
+                       GLOBAL const real *a3, GLOBAL const int *list3, contact_layout layout3, GLOBAL const real *d4,
+                       GLOBAL const real *a4, GLOBAL const int *list4, contact_layout layout4, real depth,
+                       real edge_share, GLOBAL int *status, int count)
+{
+  const int row = (int)get_global_id(0);
+  if (row >= count) {
+    return;
+  }
+  GLOBAL const real *middle = NUMS(middles, row, 2);
+  const real low = real_min(middle[0], middle[1]);
+  said_depths s = {REAL_BIG, low, low};
+  add_depths(&s, d1, a1, list1, layout1, row, R(1.0));
+  add_depths(&s, d2, a2, list2, layout2, row, R(1.0));
+  add_depths(&s, d3, a3, list3, layout3, row, edge_share);
+  add_depths(&s, d4, a4, list4, layout4, row, edge_share);
+  if (s.shown < -depth && s.counted > R(0.5) * s.least) {
+    status[ROW(items, first + row, ITEM_INTS)[ITEM_WORLD]] |= WORLD_DEEP; // items of one world write the same
+  }
+}
+
 #define INT_MOST 2147483647
 
 // Adds up counts. What is more than an int holds is more than any device has room for.

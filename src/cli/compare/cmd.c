@@ -22,7 +22,8 @@ static const struct {
                     {ABUT_WORLD_FAST, "too fast"},
                     {ABUT_WORLD_GAINED, "gained energy"},
                     {ABUT_WORLD_SWEPT, "swept"},
-                    {ABUT_WORLD_SWEEP_LIMIT, "too many impacts"}};
+                    {ABUT_WORLD_SWEEP_LIMIT, "too many impacts"},
+                    {ABUT_WORLD_DEEP, "deep"}};
 
 status_text print_status(uint32_t status)
 {
