@@ -12,6 +12,7 @@
 #include "num/real.h"
 
 #include "geometry/coefficients.h"
+#include "geometry/layout.h"
 #include "geometry/wide.h"
 #include "num/dual.h"
 #define NUM_DUAL 0
@@ -22,6 +23,7 @@
 #include "geometry/edge_edge.inl"
 #include "geometry/vertex_face.inl"
 #include "geometry/cone.inl"
+#include "geometry/seam.inl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 #define NUM_DUAL 1
@@ -32,6 +34,7 @@
 #include "geometry/edge_edge.inl"
 #include "geometry/vertex_face.inl"
 #include "geometry/cone.inl"
+#include "geometry/seam.inl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 
@@ -48,6 +51,11 @@ typedef struct map {
 
 static coefficients smooth;
 static double cone_angle;
+/* Two zones that overlap: inside of the one, outside of the other, which is turned and has no end along two sides. */
+enum { ZONES = 2 };
+static const double zones[ZONES * ZONE_REALS] = {
+  1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, -1.0, -1.2, -0.8, 1.0, 1.1, 0.9, 1.0 / 0.7, 0.0,
+  0.6, 0.8, 0.0, -0.8, 0.6, 0.0, 0.0, 0.0, 1.0, -0.5, -1e9, -0.9, 0.8, 0.7, 1e9, 1.0 / 0.4, 1.0};
 
 #define VEC(from) {(from)[0], (from)[1], (from)[2]}
 #define PUT(to, from) ((to)[0] = (from).x, (to)[1] = (from).y, (to)[2] = (from).z)
@@ -154,6 +162,15 @@ static double cone_angle;
     const F(vec3) n_bar = F(cone_adjoint)(n, &k, &smooth, y[3], held_bar, &axis_bar);             \
     PUT(x_bar, n_bar);                                                                            \
     PUT(x_bar + 3, axis_bar);                                                                     \
+  }                                                                                               \
+  static void F(seam_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                \
+  {                                                                                               \
+    const F(vec3) at = VEC(x);                                                                    \
+    F(vec3) slope;                                                                                \
+    F(zones_share)(zones, ZONES, at, &slope);                                                     \
+    x_bar[0] = MUL(y[0], slope.x);                                                                \
+    x_bar[1] = MUL(y[0], slope.y);                                                                \
+    x_bar[2] = MUL(y[0], slope.z);                                                                \
   }
 static int pair_active = 1;
 #define F_PLAIN(name) name##_r
@@ -267,7 +284,14 @@ static void cone_map(const dual *x, dual *y)
   PUT(y, held);
 }
 
-enum { OPERATORS, UNIT, TWIST, QUATERNION, WITNESS, PAIR, PROBE, LEAST, BLEND, FACE, CONE, MAPS };
+static void seam_map(const dual *x, dual *y)
+{
+  const vec3_d at = VEC(x);
+  vec3_d slope;
+  y[0] = zones_share_d(zones, ZONES, at, &slope);
+}
+
+enum { OPERATORS, UNIT, TWIST, QUATERNION, WITNESS, PAIR, PROBE, LEAST, BLEND, FACE, CONE, SEAM, MAPS };
 static const map maps[MAPS] = {
   {"smooth operators", 1, 5, operators, operator_adjoint_r, operator_adjoint_d},
   {"unit", 3, 3, unit_map, unit_map_adjoint_r, unit_map_adjoint_d},
@@ -280,6 +304,7 @@ static const map maps[MAPS] = {
   {"blends that vary", 2, 2, blend, blend_adjoint_r, blend_adjoint_d},
   {"face_witness", 12, 3, face, face_adjoint_r, face_adjoint_d},
   {"cone", 6, 4, cone_map, cone_map_adjoint_r, cone_map_adjoint_d},
+  {"zones of seams", 3, 1, seam_map, seam_map_adjoint_r, seam_map_adjoint_d},
 };
 
 /* ---- adjoints against Jacobians ---- */
@@ -741,5 +766,6 @@ int main(void)
     test_faces(!hard);
   }
   test_cones();
+  test_at_random(SEAM, 0.6, 1e-4);
   return check_finish();
 }
