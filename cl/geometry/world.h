@@ -170,13 +170,14 @@ typedef struct world_sizes {
 #define GROUP_RESTITUTION (SOFT_REALS + 3)
 #define GROUP_REACH (SOFT_REALS + 4) // the margin: hard contacts that are farther apart are none
 #define GROUP_MERGED (SOFT_REALS + 5) // hard contacts that are nearer to each other are one
-#define GROUP_DEPTH (SOFT_REALS + 6)  // the depth over which activities rise, 0 for given contacts
+#define GROUP_DEPTH (SOFT_REALS + 6)  // of springs and hard contacts: the depth over which activities rise, 0 for given ones
 #define GROUP_HALF (SOFT_REALS + 7)   // half of its thinner body's thickness, 0 where not known
 #define GROUP_BALLS (SOFT_REALS + 8)  // a sphere around either body: its centre in the link, radius
 #define BALL_REALS 4
 #define GROUP_SWEEP_HALF (GROUP_BALLS + 2 * BALL_REALS) // GROUP_HALF for sweeping, 0 where that leaves it out
 #define GROUP_APART (GROUP_BALLS + 2 * BALL_REALS + 1)  // how far from each other sweeping stops its bodies
-#define GROUP_REALS (GROUP_BALLS + 2 * BALL_REALS + 2)
+#define GROUP_SMOOTH (GROUP_BALLS + 2 * BALL_REALS + 2) // 1 where its spring's dissipation is smooth
+#define GROUP_REALS (GROUP_BALLS + 2 * BALL_REALS + 3)
 
 // How many parameters a world has: mass_scale (links), friction (columns), stiffness (columns), gravity
 // (3).
@@ -223,6 +224,7 @@ typedef struct world_sizes {
 #define ENTRY_ALONG 6
 #define ENTRY_SUMS 12
 #define ENTRY_REALS 39
+#define SPRING_SUMS 6 // of springs at contacts an item has its wrench on body 1 in the place of these
 #define ROW_TERM_D 0
 #define ROW_TERM_REF 1
 #define ROW_TERMS 2

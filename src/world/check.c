@@ -325,7 +325,7 @@ static abut_status check_kinds(loaded_scene *s)
   if (s->def.pair_count < BROAD_LEAST) {
     return ABUT_SUCCESS;
   }
-  if (s->def.law->numbers) {
+  if (!s->def.law->drawable) {
     return warn_of(s,
                    "automatic: each step computes the springs of all %zu pairs, however far they "
                    "are apart: no bound of "

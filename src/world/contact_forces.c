@@ -34,7 +34,7 @@ static abut_status check(const loaded_scene *s, const abut_items *items, const a
   if (count && s->constants.nq && !q) {
     return fail(ABUT_ERROR_ARGUMENT, "forces of contacts need positions");
   }
-  if (s->given || s->def.law->numbers) {
+  if (s->given || !s->def.law->drawable) {
     return fail(ABUT_ERROR_ARGUMENT, "a scene whose contacts are %s has no list of them", s->given ? "given" : "springs");
   }
   for (size_t i = 0; i < list->count; ++i) {

@@ -372,7 +372,7 @@ static abut_status find_by(loaded_scene *s, const abut_pair *by, const void *q, 
   if (!list || !list->grows || isnan(list->threshold)) {
     return fail(ABUT_ERROR_ARGUMENT, "contacts of worlds need a list that grows, with a threshold");
   }
-  if (s->def.law->numbers) {
+  if (!s->def.law->drawable) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts are springs between whole bodies, of which there is no list");
   }
   TRY(find(s, q, count, by || list->threshold <= 0.0, items));
@@ -407,7 +407,7 @@ typedef struct named_kinds {
 static abut_status find_kinds(const loaded_scene *s, named_kinds *n)
 {
   void *memory = NULL;
-  if (s->given || s->def.law->numbers) {
+  if (s->given || !s->def.law->drawable) {
     return fail(ABUT_ERROR_ARGUMENT, "a scene whose contacts are %s has no kinds of pairs", s->given ? "given" : "springs");
   }
   TRY(allocate(&memory, s->pair_kind_count, sizeof *n->pairs));

@@ -331,6 +331,7 @@ static abut_status fill(loaded_scene *s, abut_context c)
   scene_bodies bodies = {0};
   void *memory = NULL;
   abut_status status = ABUT_SUCCESS;
+  TRY(s->def.law->choose ? s->def.law->choose(&s->def, &s->def.law) : ABUT_SUCCESS);
   TRY(scene_bodies_load(&s->def, &bodies));
   TRY_DONE(scene_constants_make(&s->def, bodies.def, &s->constants));
   TRY_DONE(check_dofs(s));

@@ -149,6 +149,7 @@ typedef struct scene_def {
   double timestep, gravity[3], impratio;
   integrator integrator;
   const contact_law *law;
+  int clouds; /* whether springs are between clouds: 1 or 0 where the file says so, else -1 */
   hard_settings hard;
   bool pyramidal, exact_diagonal;
   bool broad_phase; /* Pairs whose bodies cannot touch are left out. */

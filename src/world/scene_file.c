@@ -135,6 +135,7 @@ static abut_status read_root(reader *r, const json_at *root)
                                      "sweep",
                                      "broad_phase",
                                      "tiles",
+                                     "clouds",
                                      "automatic"};
   *r->s = (scene_def){.timestep = 0.002,
                       .broad_phase = true,

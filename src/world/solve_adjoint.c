@@ -164,11 +164,10 @@ abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages)
                 OF(s, WORLD_JACOBIAN), ARG_INT(s->count));
 }
 
-abut_status jacobian_by_twists(const stepping *s, int stage, int stages)
+abut_status jacobian_of_basis(const stepping *s, int stage, int stages)
 {
   const contact_law *law = law_of(s->call);
   const int nv = sizes_of(s)->nv;
-  TRY(law->basis(s));
   for (int dof = 0; dof < nv; ++dof) {
     TRY(keep_pace(s));
     TRY(unit_cotangent(s, dof, stages));
@@ -177,6 +176,12 @@ abut_status jacobian_by_twists(const stepping *s, int stage, int stages)
     TRY(put_jacobian_row(s, stage, dof, stages));
   }
   return ABUT_SUCCESS;
+}
+
+abut_status jacobian_by_twists(const stepping *s, int stage, int stages)
+{
+  TRY(law_of(s->call)->basis(s));
+  return jacobian_of_basis(s, stage, stages);
 }
 
 abut_status acceleration_jacobian(const stepping *s, int stage, int stages)

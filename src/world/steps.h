@@ -529,6 +529,9 @@ abut_status acceleration_jacobian(const stepping *s, int stage, int stages);
  * links of a group, and are linear in it. Six passes through all pairs then serve all degrees of freedom. */
 abut_status jacobian_by_twists(const stepping *s, int stage, int stages);
 
+/* Its second half: the rows of the Jacobian, of what WORLD_BASIS holds. */
+abut_status jacobian_of_basis(const stepping *s, int stage, int stages);
+
 /* For laws whose contacts are the manifold's: has `pull` and then the manifold go back through each wave. `pull`
  * makes the cotangents of the contacts of a wave's items in WORLD_BARS, and of their groups in *to; it is called
  * with numbers 0 to `times` - 1, each with rows of its own: those of a number come behind the last one's.

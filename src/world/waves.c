@@ -116,8 +116,14 @@ static pair_kind members_of(const stepping *s, size_t kind)
 /* How many rows of WORLD_BASIS an item has. */
 static size_t times_basis(const steps_call *c, const world_sizes *n)
 {
-  const bool asked = is_differentiated(c) && !c->gradients;
+  const bool asked = (is_differentiated(c) && !c->gradients) || is_implicit(c);
   return !asked ? 0 : law_of(c)->basis_by_dof ? (size_t)n->nv : 6;
+}
+
+/* Whether kernels of derivatives run: steps that are implicit are made of Jacobians. */
+static bool goes_back(const steps_call *c)
+{
+  return is_differentiated(c) || is_implicit(c);
 }
 
 /* The bytes that an item, and a contact of the pool, take of each buffer that has a row for each. */
@@ -125,8 +131,8 @@ static void bytes_of_item(const steps_call *c, const world_sizes *n, size_t real
 {
   bytes[WORLD_ITEMS] = ITEM_INTS * sizeof(int);
   bytes[WORLD_ENTRY_LIST] = sizeof(int);
-  bytes[WORLD_ENTRY_SUMS] = n->hard || n->spring ? 0 : ENTRY_REALS * real;
-  if (is_differentiated(c)) {
+  bytes[WORLD_ENTRY_SUMS] = n->hard ? 0 : (n->spring ? SPRING_SUMS : ENTRY_REALS) * real;
+  if (goes_back(c)) {
     bytes[WORLD_GROUP_ADJOINT] = GROUP_ADJOINT * real;
     bytes[WORLD_BASIS] = times_basis(c, n) * GROUP_ADJOINT * real;
   }
@@ -137,7 +143,7 @@ static void bytes_of_contact(const steps_call *c, size_t real, size_t bytes[POOL
   bytes[WORLD_CONTACTS] = CONTACT_PLANES * real;
   bytes[WORLD_CONTACT_PLACES] = sizeof(int);
   bytes[WORLD_SLOTS] = c->worlds->multipliers || law_of(c)->keeps_slots ? sizeof(int) : 0;
-  bytes[WORLD_BARS] = is_differentiated(c) ? BAR_PLANES * real : 0;
+  bytes[WORLD_BARS] = goes_back(c) ? BAR_PLANES * real : 0;
 }
 
 static const world_buffer item_buffers[] = {WORLD_ITEMS, WORLD_ENTRY_LIST, WORLD_ENTRY_SUMS, WORLD_GROUP_ADJOINT,

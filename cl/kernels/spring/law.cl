@@ -52,8 +52,8 @@ static spring_push spring_push_of(const spring_law *l, GLOBAL const real *p, num
 {
   spring_push f;
   f.along = spring_height(p, v);
-  f.soft = spring_softplus(n_neg(n_mul(phi, l->eps3_inv)), &f.share);
-  f.damping = spring_dissipation(n_mul(f.along, l->v_d_inv), l->options & SPRING_SMOOTH, &f.slope);
+  f.soft = FN(spring_softplus)(n_neg(n_mul(phi, l->eps3_inv)), &f.share);
+  f.damping = FN(spring_dissipation)(n_mul(f.along, l->v_d_inv), l->options & SPRING_SMOOTH, &f.slope);
   f.normal = n_mul(n_mul(n_mul(l->k, l->eps3), f.soft), f.damping);
   f.slide = FN(make)(n_sub(v.x, n_scale(f.along, p[3])), n_sub(v.y, n_scale(f.along, p[4])),
                      n_sub(v.z, n_scale(f.along, p[5])));

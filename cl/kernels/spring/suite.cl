@@ -9,7 +9,7 @@
 #include "num/num_on.h"
 #include "kernels/access.h"
 #include "kernels/spring/cloud.cl"
-#include "kernels/spring/curves.cl"
+#include "geometry/spring_curves.inl"
 #include "kernels/spring/law.cl"
 #include "kernels/spring/pair.cl"
 #include "kernels/spring/slopes.cl"

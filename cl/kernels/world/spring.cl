@@ -159,16 +159,16 @@ static spring_row spring_row_of(const world_block *b, GLOBAL const world_sizes *
   const real k = own[ROW_SPRING_K], e = own[ROW_SPRING_E], speed = own[ROW_SPRING_V];
   const num gone = n_scale(n_shift(row_get(b, q, n->nq, of[ROW_Q]), -own[ROW_END]), -side / e);
   num share, slope;
-  const num soft = spring_softplus(gone, &share);
+  const num soft = FN(spring_softplus)(gone, &share);
   const int smooth = own[ROW_SPRING_SMOOTH] != R(0.0);
   const num parting = n_scale(rate, side / speed);
-  const num damping = spring_dissipation(parting, smooth, &slope);
+  const num damping = FN(spring_dissipation)(parting, smooth, &slope);
   r.force = n_scale(n_mul(soft, damping), side * k * e);
   r.by_q = n_scale(n_mul(share, damping), -k);
   r.by_v = n_scale(n_mul(soft, slope), k * e / speed);
   r.by_qv = n_scale(n_mul(share, slope), -side * k / speed);
   r.by_vv =
-    n_scale(n_mul(soft, spring_dissipation_bend(parting, smooth)), side * k * e / (speed * speed));
+    n_scale(n_mul(soft, FN(spring_dissipation_bend)(parting, smooth)), side * k * e / (speed * speed));
   return r;
 }
 

@@ -43,6 +43,10 @@ struct contact_law {
   abut_status (*settle)(const reader *r, const json_at *root);
   abut_status (*settle_pair)(const reader *r, const json_at *element, scene_pair *p);
 
+  /* Tells the law of a scene whose definition is read: this one, or another one of the same word. NULL: this
+   * one. */
+  abut_status (*choose)(const scene_def *s, const contact_law **out);
+
   /* ---- a scene ---- */
   side_points points; /* how many vertices the flat and straight sides of shapes get */
   bool cuts;          /* Bodies with many vertices are cut into tiles (world/tiles.h). */

@@ -12,7 +12,7 @@ _Static_assert(SPRING_NUMBERS == SPRING_PARAMETER_COUNT, "a pair's numbers are t
 
 /* ---- calls ---- */
 
-static abut_status check(const abut_worlds *w)
+abut_status spring_check(const abut_worlds *w)
 {
   return w->contacts
            ? fail(ABUT_ERROR_ARGUMENT, "springs are between bodies: contacts cannot be given")
@@ -62,13 +62,25 @@ buffer *spring_buffer(const stepping *s, size_t id)
   return memory_buffer(&s->on->memory[s->slot][0], id);
 }
 
+void spring_implicit_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
+{
+  const size_t nv = (size_t)n->nv;
+  if (is_implicit(c)) {
+    tangent_bytes(c, n, real, bytes);
+    bytes[SPRING_MATRIX] = nv * nv * real;
+    bytes[SPRING_PIVOTS] = nv * sizeof(int);
+    bytes[WORLD_IMPLICIT] = nv * real;
+    bytes[SPRING_KEPT_STATE] = 2 * nv * real;
+    bytes[SPRING_KEPT] = (size_t)PARAMETERS(n->links, n->columns) * real;
+  }
+}
+
 /* Sets the bytes of one world: those of a pair in buffer pool 0, which all pairs share, and those of the
  * worlds' pool. An implicit step is made of Jacobians, so that it needs the buffers of derivatives. */
 static void own_bytes(const steps_call *c, const resident_model *m, size_t real,
                       size_t bytes[POOL_BUFFERS], size_t worlds[POOL_BUFFERS])
 {
   const bool slopes = is_differentiated(c) || is_implicit(c);
-  const size_t nv = (size_t)m->sizes.nv;
   spring_run_bytes(m->springs.room, real, slopes, bytes);
   bytes[SPRING_POSES_1] = bytes[SPRING_POSES_2] = POSE_WIDTH * real;
   bytes[SPRING_TWISTS_1] = bytes[SPRING_TWISTS_2] = TWIST * real;
@@ -84,16 +96,9 @@ static void own_bytes(const steps_call *c, const resident_model *m, size_t real,
     bytes[SPRING_JACOBIANS] = SPRING_SLOPES * real;
   }
   worlds[SPRING_FORCES] = 3 * (size_t)m->sizes.pairs * real;
-  if (is_implicit(c)) {
-    tangent_bytes(c, &m->sizes, real, worlds);
-    worlds[SPRING_MATRIX] = nv * nv * real;
-    worlds[SPRING_PIVOTS] = nv * sizeof(int);
-    worlds[WORLD_IMPLICIT] = nv * real;
-    worlds[SPRING_KEPT_STATE] = 2 * nv * real;
-    worlds[SPRING_KEPT] = (size_t)PARAMETERS(m->sizes.links, m->sizes.columns) * real;
-    if (is_differentiated(c)) {
-      spring_tangent_bytes(m->springs.room, real, bytes);
-    }
+  spring_implicit_bytes(c, &m->sizes, real, worlds);
+  if (is_implicit(c) && is_differentiated(c)) {
+    spring_tangent_bytes(m->springs.room, real, bytes);
   }
 }
 
@@ -175,7 +180,7 @@ static abut_status find_contacts_of_clouds(const stepping *s)
 }
 
 /* Forces follow from the state, so that nothing is iterated and `start` means nothing. */
-static abut_status solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
+abut_status spring_solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
 {
   (void)start;
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_SOLVE, world_blocks(s), 1, MODEL(s), REALS(s),
@@ -185,7 +190,7 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
                 ARG_INT(s->count));
 }
 
-static abut_status inverse(const stepping *s, world_buffer q, world_buffer v)
+abut_status spring_inverse(const stepping *s, world_buffer q, world_buffer v)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_INVERSE, world_blocks(s), 1, MODEL(s), REALS(s),
                 OF(s, q), OF(s, v), OF(s, WORLD_U), OF(s, WORLD_CONSTRAINT_FORCE), OF(s, IN_A),
@@ -198,7 +203,7 @@ static abut_status forces(const stepping *s)
   return take(s, SPRING_FORCES, pairs, 0, OUT_MULTIPLIERS, pairs, 0, pairs);
 }
 
-static abut_status check_springs(const stepping *s)
+abut_status spring_check_step(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_CHECK_SPRINGS, s->count, 1, ARG_BUFFER(s->model->head),
                 OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL), PARAMETERS_OF(s),
@@ -212,9 +217,11 @@ const contact_law spring_law = {
   .usual = INTEGRATOR_IMPLICIT,
   .dofs_most = DENSE_DOFS_MOST,
   .dampers_within = true,
+  .read = spring_read,
   .read_pair = spring_read_pair,
   .settle = spring_settle,
   .settle_pair = spring_settle_pair,
+  .choose = spring_choose,
   .points = POINTS_FEW,
   .half_spaces = true,
   .numbers = SPRING_NUMBERS,
@@ -225,16 +232,16 @@ const contact_law spring_law = {
   .inform = spring_inform,
   .sizes = spring_sizes,
   .put = spring_put,
-  .check = check,
+  .check = spring_check,
   .check_kind = check_kind,
   .test = test,
   .bytes = bytes,
   .slots = slots,
-  .check_step = check_springs,
+  .check_step = spring_check_step,
   .find_contacts = find_contacts_of_clouds,
-  .solve = solve,
+  .solve = spring_solve,
   .forces = forces,
-  .inverse = inverse,
+  .inverse = spring_inverse,
   .implicit = spring_implicit,
   .watches_energy = true,
   .step_adjoint = spring_step_adjoint,

@@ -31,9 +31,11 @@ _Static_assert((int)SPRING_WORLD_BUFFERS <= POOL_BUFFERS, "a pool has no room fo
 buffer *spring_buffer(const stepping *s, size_t id);
 
 /* ---- a scene (spring_scene.c): members of the law ---- */
+abut_status spring_read(const json_file *f, const json_at *root, scene_def *s);
 abut_status spring_read_pair(const json_file *f, const json_at *element, scene_pair *p);
 abut_status spring_settle(const reader *r, const json_at *root);
 abut_status spring_settle_pair(const reader *r, const json_at *element, scene_pair *p);
+abut_status spring_choose(const scene_def *s, const contact_law **out);
 abut_status spring_load(loaded_scene *s, abut_context c, const scene_bodies *bodies);
 abut_status spring_upload(const loaded_scene *s, device *d, resident_model *out);
 abut_status spring_measure(const loaded_scene *s, const scene_pair *p, int side, extent *out);
@@ -45,6 +47,20 @@ abut_status spring_load_body(abut_context c, const char *path, abut_body *out);
 /* Fills s->sinking (docs/spring.md): how far the pairs give way under what rests on them at the scene's
  * start. */
 abut_status scene_find_sinking(loaded_scene *s);
+
+/* ---- springs at the manifold's contacts (spring_contacts.c) ---- */
+
+/* The law of scenes without clouds. Its word is that of springs, and it is chosen by spring_choose alone. */
+extern const contact_law spring_contacts_law;
+
+/* ---- calls and steps (spring.c): members of the law ---- */
+abut_status spring_check(const abut_worlds *w);
+abut_status spring_check_step(const stepping *s);
+abut_status spring_solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start);
+abut_status spring_inverse(const stepping *s, world_buffer q, world_buffer v);
+
+/* Sets the bytes of one world that implicit steps need, where these are asked for. */
+void spring_implicit_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS]);
 
 /* ---- wrenches (spring.c) ---- */
 
@@ -66,5 +82,24 @@ abut_status spring_contacts_adjoint(const stepping *s);
 abut_status spring_basis(const stepping *s);
 abut_status spring_multipliers_of_basis(const stepping *s);
 abut_status spring_implicit_jacobian(const stepping *s);
+
+/* The length of a step. */
+double spring_step(const stepping *s);
+
+/* Makes y = M^-1 b and what limits and friction losses ask for by it; with_basis also WORLD_GROUP_ADJOINT,
+ * as a sum of what WORLD_BASIS holds. `ahead` says that forces are those of an implicit step, f + h df/dv
+ * x. */
+abut_status spring_multipliers(const stepping *s, bool with_basis, bool ahead);
+
+/* Makes v' = v + h x with x = (1 - h da/dv)^-1 a, of the acceleration a and its Jacobian, of which only the
+ * columns of v need be right. */
+abut_status spring_implicit_by(const stepping *s, abut_status (*jacobian)(const stepping *s, int stage, int stages));
+
+/* Takes the cotangent of x to that of (1 - h da/dv) x, by the transposed triangles of SPRING_MATRIX. */
+abut_status spring_unsolve(const stepping *s);
+
+/* Adds the gradient of the bias' part of h df/dv x, which is -h dc/dv x, to WORLD_ADJOINT. WORLD_STAGE_V is
+ * room: implicit steps have no stages. */
+abut_status spring_bias_adjoint(const stepping *s);
 
 #endif

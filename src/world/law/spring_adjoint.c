@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "world/law/spring.h"
 
-static double step_of(const stepping *s)
+double spring_step(const stepping *s)
 {
   return s->kind->scene->def.timestep;
 }
@@ -32,7 +32,7 @@ static abut_status collect(const stepping *s, size_t i, world_buffer to, size_t 
                 PAIR_OF(s, SPRING_POSES_2_BAR), PAIR_OF(s, SPRING_TWISTS_1_BAR),
                 PAIR_OF(s, SPRING_TWISTS_2_BAR), PAIR_OF(s, SPRING_LAWS_BAR),
                 PAIR_OF(s, SPRING_TANGENT_1), PAIR_OF(s, SPRING_TANGENT_2),
-                PAIR_OF(s, SPRING_TANGENT_BARS_1), ARG_REAL(ahead ? step_of(s) : 0.0),
+                PAIR_OF(s, SPRING_TANGENT_BARS_1), ARG_REAL(ahead ? spring_step(s) : 0.0),
                 OF(s, WORLD_SCRATCH), OF(s, to), ARG_INT(width), ARG_INT(at), ARG_INT(adds),
                 OF(s, OUT_STATUS), OF(s, OUT_SPRINGS_BAR), ARG_INT(s->count));
 }
@@ -46,27 +46,24 @@ static abut_status find_slopes(const stepping *s, size_t i, spring_run *r)
   return spring_run_slopes(r);
 }
 
-/* Makes y = M^-1 b and what limits and friction losses ask for by it; with_basis also WORLD_GROUP_ADJOINT,
- * as a sum of what WORLD_BASIS holds. `ahead` says that forces are those of an implicit step, f + h df/dv
- * x. */
-static abut_status multipliers_of(const stepping *s, bool with_basis, bool ahead)
+abut_status spring_multipliers(const stepping *s, bool with_basis, bool ahead)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_MULTIPLIERS, world_blocks(s), 1, MODEL(s), REALS(s),
                 OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, OUT_STATUS), OF(s, WORLD_ACCELERATION_BAR),
                 OF(s, WORLD_BASIS), ARG_INT(with_basis), OF(s, WORLD_IMPLICIT),
-                ARG_REAL(ahead ? step_of(s) : 0.0), OF(s, WORLD_SCRATCH), OF(s, WORLD_MULTIPLIERS),
+                ARG_REAL(ahead ? spring_step(s) : 0.0), OF(s, WORLD_SCRATCH), OF(s, WORLD_MULTIPLIERS),
                 OF(s, WORLD_GROUP_ADJOINT), OF(s, WORLD_ROW_ADJOINT), ARG_INT(s->count));
 }
 
 abut_status spring_multipliers_of_basis(const stepping *s)
 {
-  return multipliers_of(s, true, false);
+  return spring_multipliers(s, true, false);
 }
 
 abut_status spring_contacts_adjoint(const stepping *s)
 {
   const size_t width = GROUP_ADJOINT * s->kind->group_count;
-  TRY(multipliers_of(s, false, false));
+  TRY(spring_multipliers(s, false, false));
   for (size_t i = s->kind->group_count; i-- > 0;) {
     spring_run r;
     TRY(keep_pace(s));
@@ -118,12 +115,11 @@ static abut_status unkeep(const stepping *s)
                 ARG_INT(s->count));
 }
 
-/* v' = v + h x with x = (1 - h da/dv)^-1 a, of the acceleration a and its Jacobian. */
-abut_status spring_implicit(const stepping *s)
+abut_status spring_implicit_by(const stepping *s, abut_status (*jacobian)(const stepping *s, int stage, int stages))
 {
   const bool keeps = s->call->gradients && s->again;
   TRY(keeps ? keep(s) : ABUT_SUCCESS);
-  TRY(jacobian_by_twists(s, 0, 1));
+  TRY(jacobian(s, 0, 1));
   TRY(keeps ? unkeep(s) : ABUT_SUCCESS);
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_IMPLICIT, s->count, 1, ARG_BUFFER(s->model->head),
                 REALS(s), OF(s, WORLD_ACCELERATION), OF(s, WORLD_JACOBIAN),
@@ -131,17 +127,19 @@ abut_status spring_implicit(const stepping *s)
                 OF(s, WORLD_IMPLICIT), OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
-/* Takes the cotangent of x to that of (1 - h da/dv) x, by the transposed triangles of SPRING_MATRIX. */
-static abut_status unsolve(const stepping *s)
+abut_status spring_implicit(const stepping *s)
+{
+  return spring_implicit_by(s, jacobian_by_twists);
+}
+
+abut_status spring_unsolve(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_UNSOLVE, s->count, 1, ARG_BUFFER(s->model->head),
                 OF(s, SPRING_MATRIX), OF(s, SPRING_PIVOTS), OF(s, OUT_STATUS),
                 OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count));
 }
 
-/* Adds the gradient of the bias' part of h df/dv x, which is -h dc/dv x, to WORLD_ADJOINT. WORLD_STAGE_V is
- * room: implicit steps have no stages. */
-static abut_status bias_adjoint(const stepping *s)
+abut_status spring_bias_adjoint(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_BIAS, world_blocks(s), 1, MODEL(s), REALS(s),
                 OF(s, WORLD_V), OF(s, WORLD_IMPLICIT), OF(s, WORLD_MULTIPLIERS), PARAMETERS_OF(s),
@@ -180,7 +178,7 @@ static abut_status ahead_adjoint(const stepping *s, const spring_run *r)
   TRY(spring_run_ahead(r, 0.0));
   TRY(spring_run_adjoint(r));
   TRY(copy_bars(s, SPRING_TWISTS_1_BAR, SPRING_TANGENT_BARS_1));
-  TRY(spring_run_ahead(r, step_of(s)));
+  TRY(spring_run_ahead(r, spring_step(s)));
   return spring_run_adjoint(r);
 }
 
@@ -189,9 +187,9 @@ static abut_status ahead_adjoint(const stepping *s, const spring_run *r)
 static abut_status implicit_contacts_adjoint(const stepping *s)
 {
   const size_t width = GROUP_ADJOINT * s->kind->group_count;
-  TRY(unsolve(s));
-  TRY(multipliers_of(s, false, true));
-  TRY(bias_adjoint(s));
+  TRY(spring_unsolve(s));
+  TRY(spring_multipliers(s, false, true));
+  TRY(spring_bias_adjoint(s));
   for (size_t i = s->kind->group_count; i-- > 0;) {
     spring_run r;
     TRY(find_tangent(s, i, &r));
@@ -231,9 +229,9 @@ abut_status spring_implicit_jacobian(const stepping *s)
   for (int dof = 0; dof < nv; ++dof) {
     TRY(keep_pace(s));
     TRY(unit_cotangent(s, dof, 1));
-    TRY(unsolve(s));
-    TRY(multipliers_of(s, true, true));
-    TRY(bias_adjoint(s));
+    TRY(spring_unsolve(s));
+    TRY(spring_multipliers(s, true, true));
+    TRY(spring_bias_adjoint(s));
     TRY(tree_adjoint(s, WORLD_IMPLICIT));
     TRY(put_jacobian_row(s, 0, dof, 1));
   }

@@ -6,6 +6,7 @@
 #include "family/family.h"
 #include "format/text.h"
 #include "io/body_file.h"
+#include "world/scene_file.h"
 #include <abut/files.h>
 #include <math.h>
 #include <stdlib.h>
@@ -32,6 +33,18 @@ static abut_status read_contact(const json_file *f, const json_at *at, scene_pai
   TRY(scene_word(f, at, "reaction", places, 2, &place));
   p->dissipation = (abut_dissipation)curve;
   p->reaction = (abut_reaction)place;
+  return ABUT_SUCCESS;
+}
+
+abut_status spring_read(const json_file *f, const json_at *root, scene_def *s)
+{
+  json_at at;
+  bool clouds = false;
+  s->clouds = -1;
+  if (json_find(root, "clouds", &at)) {
+    TRY(json_flag(f, &at, &clouds));
+    s->clouds = clouds;
+  }
   return ABUT_SUCCESS;
 }
 
@@ -68,6 +81,9 @@ abut_status spring_settle_pair(const reader *r, const json_at *element, scene_pa
     p->spring[SPRING_MU] = p->friction;
   }
   TRY(json_find(element, "contact", &contact) ? read_contact(f, &contact, p) : ABUT_SUCCESS);
+  if (p->reaction == ABUT_REACTION_PLANE && r->s->clouds == 0) {
+    return json_fail(f, &contact, "reactions at planes (\"plane\") are of clouds, and the scene has none");
+  }
   if (p->reaction == ABUT_REACTION_PLANE && r->s->integrator == INTEGRATOR_IMPLICIT) {
     return json_fail(f, &contact,
                      "reactions at planes (\"plane\") need \"integrator\" \"euler\" or "
@@ -75,6 +91,40 @@ abut_status spring_settle_pair(const reader *r, const json_at *element, scene_pa
                      "otherwise, are for those at points");
   }
   p->friction = p->spring[SPRING_MU];
+  return ABUT_SUCCESS;
+}
+
+/* ---- clouds or contacts ---- */
+
+/* Sets *out where a body has a cloud of its own: by a number of the scene, or by its file. */
+static abut_status states_cloud(const scene_def *s, const scene_body *b, scene_place place, bool *out)
+{
+  body_file f = {0};
+  if (b->eps1 > 0.0) {
+    *out = true;
+  } else if (b->shape == SHAPE_FILE && has_extension(b->file, ".json")) {
+    TRY(scene_blame(s, place, "its file, ", body_file_read(b->file, &f)));
+    *out = *out || f.cloud.source != CLOUD_UNSTATED;
+    body_file_free(&f);
+  }
+  return ABUT_SUCCESS;
+}
+
+/* A scene is of clouds as a whole: where it says so, else where any of its bodies states a cloud or a pair has
+ * reactions that are of clouds alone. */
+abut_status spring_choose(const scene_def *s, const contact_law **out)
+{
+  bool clouds = s->clouds == 1;
+  for (size_t i = 0; i < s->pair_count && s->clouds < 0; ++i) {
+    clouds = clouds || s->pairs[i].reaction == ABUT_REACTION_PLANE;
+  }
+  clouds = clouds || (s->clouds < 0 && s->automatic && s->usual.reaction == ABUT_REACTION_PLANE);
+  for (size_t i = 0; i < s->link_count && s->clouds < 0; ++i) {
+    for (size_t k = 0; k < s->links[i].body_count && !clouds; ++k) {
+      TRY(states_cloud(s, &s->links[i].bodies[k], (scene_place){"links", i, "bodies", true, k}, &clouds));
+    }
+  }
+  *out = clouds ? &spring_law : &spring_contacts_law;
   return ABUT_SUCCESS;
 }
 

@@ -1,17 +1,25 @@
 // The curves of the spring law (docs/spring-formulas.md, "Field, separation, force", 3). Springs
 // between bodies use them, and so do the springs that hold joints within their limits.
-#ifndef KERNELS_SPRING_CURVES
-#define KERNELS_SPRING_CURVES
+//
+// The host path has all suites in one text, of which two include this for the same numbers.
+#if NUM_DUAL ? !defined(SPRING_CURVES_DUAL) : !defined(SPRING_CURVES)
+#if NUM_DUAL
+#define SPRING_CURVES_DUAL
+#else
+#define SPRING_CURVES
+#endif
 
+#ifndef SPRING_LINEAR
 #if REAL_DOUBLE
 #define SPRING_LINEAR R(1e-16) // up to here log(1 + e) is e to rounding
 #else
 #define SPRING_LINEAR R(6e-8)
 #endif
+#endif
 
 // Returns softplus(y) = log(1 + exp(y)), and its derivative, sigmoid(y), in *slope. exp is taken of
 // -|y|, which cannot overflow.
-static num spring_softplus(num y, num *slope)
+static num FN(spring_softplus)(num y, num *slope)
 {
   const ilane below = n_value(y) < lane_lit(R(0.0));
   const num e = n_exp2(n_scale(n_select(below, y, n_neg(y)), LOG2E));
@@ -23,11 +31,11 @@ static num spring_softplus(num y, num *slope)
 
 // Returns the dissipation D(x) of x = v_n / v_d, and its derivative in *slope. D is 1 - x up to 0,
 // (x - 2)^2 / 4 up to 2 and 0 beyond, or, where `smooth` is set, softplus(log(e^2 - 1) - 2 x) / 2.
-static num spring_dissipation(num x, int smooth, num *slope)
+static num FN(spring_dissipation)(num x, int smooth, num *slope)
 {
   if (smooth) {
     num share;
-    const num soft = spring_softplus(n_smad(x, R(-2.0), n_lit(R(1.854586542131141))), &share);
+    const num soft = FN(spring_softplus)(n_smad(x, R(-2.0), n_lit(R(1.854586542131141))), &share);
     *slope = n_neg(share);
     return n_scale(soft, R(0.5));
   }
@@ -39,11 +47,11 @@ static num spring_dissipation(num x, int smooth, num *slope)
 }
 
 // Returns the second derivative of D.
-static num spring_dissipation_bend(num x, int smooth)
+static num FN(spring_dissipation_bend)(num x, int smooth)
 {
   if (smooth) {
     num share;
-    (void)spring_softplus(n_smad(x, R(-2.0), n_lit(R(1.854586542131141))), &share);
+    (void)FN(spring_softplus)(n_smad(x, R(-2.0), n_lit(R(1.854586542131141))), &share);
     return n_scale(n_mul(share, n_sub(n_lit(R(1.0)), share)), R(2.0));
   }
   const ilane between = (n_value(x) > lane_lit(R(0.0))) & (n_value(x) <= lane_lit(R(2.0)));
