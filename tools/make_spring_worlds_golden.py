@@ -137,7 +137,7 @@ def scene_of(kind):
         return dict(file=file, position=list(position), quaternion=list(quaternion))
     inertia = [[0.002, 1e-4, 0], [1e-4, 0.003, 0], [0, 0, 0.0025]]
     return dict(
-        contact_model="spring", timestep=0.002, integrator="euler", gravity=[0.3, -0.2, -9.81],
+        contact_model="spring", clouds=True, timestep=0.002, integrator="euler", gravity=[0.3, -0.2, -9.81],
         links=[
             dict(name="base", parent=-1, joint=dict(type="fixed"), position=[0.1, -0.2, 0.3], quaternion=[0.9, 0.1, -0.2, 0.3],
                  bodies=[body("large.obj", (0, 0, 0)), body("small.obj", (0.3, 0.02, 0.01), (0.7, 0, 0, 0.7))]),

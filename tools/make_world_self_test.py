@@ -7,6 +7,9 @@ are given; two worlds, one step. Answers by bench/peers/dynamics_reference.py, i
 And a box on two slides over a plane, between which is a spring: a plane's field is z itself, the box's
 points below are all as deep as each other, and its others so much higher that they weigh nothing. So all is
 one point's closed form (docs/spring.md), written out here; its derivatives are complex steps.
+
+And a ball on two slides in touch with another one, by springs at contacts: each ball's middle is a contact in the
+other's field, both are as deep, and what turns nothing does not depend on where they are.
 """
 import json
 import pathlib
@@ -40,7 +43,7 @@ def numbers(name, array):
 
 
 SPRINGS = {
-    "contact_model": "spring", "timestep": 0.004, "gravity": [0, 0, -10],
+    "contact_model": "spring", "clouds": True, "timestep": 0.004, "gravity": [0, 0, -10],
     "links": [
         {"bodies": [{"plane": [1, 1]}]},
         {"joint": {"type": "slide", "axis": [1, 0, 0], "limits": [-0.1, 0.1], "limit_spring": [200, 0.01, 0.2],
@@ -48,6 +51,17 @@ SPRINGS = {
         {"parent": 1, "position": [0, 0, 0.125], "mass": 2, "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
          "joint": {"type": "slide", "axis": [0, 0, 1], "damping": 0.5}, "bodies": [{"box": [0.125, 0.125, 0.125]}]}],
     "pairs": [{"a": 2, "b": 0, "contact": {"k": 1000, "mu": 0.4, "v_d": 0.1, "v_s": 0.02, "eps2": 1e-4, "eps3": 1e-3}}]}
+
+
+BALLS = {
+    "contact_model": "spring", "timestep": 0.004, "gravity": [0, 0, -10],
+    "links": [
+        {"bodies": [{"sphere": 0.1}]},
+        {"joint": {"type": "slide", "axis": [1, 0, 0]}},
+        {"parent": 1, "position": [0, 0, 0.2], "mass": 2, "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+         "joint": {"type": "slide", "axis": [0, 0, 1], "damping": 0.5}, "bodies": [{"sphere": 0.1}]}],
+    "pairs": [{"a": 2, "b": 0, "contact": {"k": 1000, "mu": 0.4, "v_d": 0.1, "v_s": 0.02, "eps2": 1e-4, "eps3": 1e-3}}]}
+NORMAL = 1e-12  # tau of unit normals: the fitted smoothing's
 
 
 def softplus(y):
@@ -78,19 +92,50 @@ def slides(z, implicit):
     return np.r_[q + h * after, after]
 
 
+def balls(z, implicit):
+    """As slides, of the ball on slides."""
+    q, v, (k, mu, v_d, v_s, _, eps3) = z[:2], z[2:4], z[4:]
+    h, mass, damping, r = 0.004, 2.0, 0.5, 0.1
+    y = q + np.array([0, 2 * r])
+    length = np.sqrt(y @ y + 1e-4 * r**2)
+    d, g = length - np.sqrt(1.0001) * r - r, y / length
+    n = g / np.sqrt(NORMAL + g @ g)
+    soft, along = softplus(-d / eps3), v @ n
+    D, slope = spring_dissipation(along / v_d)
+    slide, across = v - along * n, np.eye(2) - np.outer(n, n)
+    rho = np.sqrt(v_s**2 + slide @ slide)
+    way, push = n - mu * slide / rho, k * eps3 * soft
+    f = push * D * way + np.array([0, -10 * mass - damping * v[1]])
+    J = push * (slope / v_d * np.outer(way, n) - D * mu * (across / rho - np.outer(slide, slide @ across) / rho**3))
+    J = J - np.diag([0, damping])
+    inertia = mass * np.eye(2) - h * J if implicit else np.diag([mass, mass + h * damping])
+    after = v + h * np.linalg.solve(inertia.astype(complex), f)
+    return np.r_[q + h * after, after]
+
+
+def answers(scene, step, q, v, bars, name):
+    law = scene["pairs"][0]["contact"]
+    law = [law[key] for key in ("k", "mu", "v_d", "v_s", "eps2", "eps3")]
+    starts = [np.r_[q[i], v[i], law].astype(complex) for i in range(2)]
+    yield from ((f"{name}_q", q), (f"{name}_v", v), (f"{name}_bars", bars))
+    for implicit, kind in ((False, "euler"), (True, "implicit")):
+        after = np.array([step(z, implicit).real for z in starts])
+        yield from ((f"{name}_{kind}_q", after[:, :2]), (f"{name}_{kind}_v", after[:, 2:]))
+    by = np.array([[bar @ step(z + 1e-30j * e, False).imag / 1e-30 for e in np.eye(10)] for bar, z in zip(bars, starts)])
+    yield from ((f"{name}_q_gradients", by[:, :2]), (f"{name}_v_gradients", by[:, 2:4]), (f"{name}_law_gradients", by[:, 4:]))
+
+
 def spring_answers():
     """The second world is at a limit, and parts from the plane."""
-    law = SPRINGS["pairs"][0]["contact"]
-    law = [law[name] for name in ("k", "mu", "v_d", "v_s", "eps2", "eps3")]
     q, v = np.array([[0.02, -0.015], [0.095, 0.0004]]), np.array([[0.05, -0.03], [0.2, 0.04]])
     bars = np.array([[1.0, -2.0, 0.5, 1.5], [0.7, 3.0, -1.0, 0.25]])
-    starts = [np.r_[q[i], v[i], law].astype(complex) for i in range(2)]
-    yield from (("spring_q", q), ("spring_v", v), ("spring_bars", bars))
-    for implicit, name in ((False, "euler"), (True, "implicit")):
-        after = np.array([slides(z, implicit).real for z in starts])
-        yield from ((f"spring_{name}_q", after[:, :2]), (f"spring_{name}_v", after[:, 2:]))
-    by = np.array([[bar @ slides(z + 1e-30j * e, False).imag / 1e-30 for e in np.eye(10)] for bar, z in zip(bars, starts)])
-    yield from (("spring_q_gradients", by[:, :2]), ("spring_v_gradients", by[:, 2:4]), ("spring_law_gradients", by[:, 4:]))
+    yield from answers(SPRINGS, slides, q, v, bars, "spring")
+
+
+def ball_answers():
+    """The first world's ball comes down and slides off, the second one's parts from below."""
+    q, v = np.array([[0.05, -0.01], [0.02, -0.0006]]), np.array([[0.05, -0.03], [-0.2, 0.06]])
+    yield from answers(BALLS, balls, q, v, np.array([[1.0, -2.0, 0.5, 1.5], [0.7, 3.0, -1.0, 0.25]]), "ball")
 
 
 def print_text(name, scene):
@@ -127,6 +172,9 @@ def main():
         print(numbers(name, array), end="")
     print_text("spring_text", SPRINGS)
     for name, array in spring_answers():
+        print(numbers(name, array), end="")
+    print_text("ball_text", BALLS)
+    for name, array in ball_answers():
         print(numbers(name, array), end="")
 
 

@@ -57,10 +57,11 @@ typedef enum abut_world_status {
 
 typedef struct abut_scene_info {
   size_t links, pairs, contacts; /* listed pairs; contacts: slots of these together; of springs
-                                    one a pair. A pair whose body is cut into tiles has slots of
+                                    between clouds one a pair. A pair whose body is cut into tiles has slots of
                                     edges for each (docs/dynamics.md, "Bodies of many vertices") */
   size_t springs;                /* listed pairs whose contacts are springs: all, or none */
   bool by_springs;              /* its contacts are springs, also where none of its pairs is listed */
+  bool clouds;                  /* these springs are between clouds, of which there is no list of contacts */
   size_t nq, nv, nu;             /* positions, velocities, controls of a world */
   double timestep;               /* [s] */
   bool hard;                     /* of hard contacts: `iterations` say how a step was solved */

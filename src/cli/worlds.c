@@ -518,9 +518,9 @@ exit_code worlds_read_block(worlds *w, size_t first, size_t count)
 
 exit_code need_contacts(const char *what, const options *o, const abut_scene_info *info)
 {
-  return info->by_springs ? report(EXIT_INPUT, "%s: %s: its contacts are springs between whole bodies, of "
-                                "which there is no list", o->operands[0], what)
-                       : EXIT_GOOD;
+  return info->clouds ? report(EXIT_INPUT, "%s: %s: its contacts are springs between whole bodies, of "
+                               "which there is no list", o->operands[0], what)
+                      : EXIT_GOOD;
 }
 
 void worlds_close(worlds *w)

@@ -22,7 +22,8 @@ typedef enum self_test_part {
   SELF_TEST_ACTIVE, /* active contacts alone */
   SELF_TEST_FIELDS, /* edges in fields */
   SELF_TEST_HARD,   /* worlds with hard contacts */
-  SELF_TEST_SPRING, /* worlds with springs */
+  SELF_TEST_SPRING, /* worlds with springs between clouds */
+  SELF_TEST_SPRING_CONTACTS, /* worlds with springs at contacts */
   SELF_TEST_MESHES, /* collision in time: between two meshes; its parts before are the kinds of features */
   SELF_TEST_PARTS,
   SELF_TEST_KIND = SELF_TEST_MAIN

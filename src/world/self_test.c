@@ -232,21 +232,34 @@ static abut_status test_hard_adjoint(context *one)
 
 /* ---- springs ---- */
 
-static abut_worlds spring_worlds(self_test *t)
+/* The answers of a scene on two slides, by the names that tools/make_world_self_test.py gives them. */
+typedef struct spring_answers {
+  const char *text;
+  const double *q, *v, *bars, *euler_q, *euler_v, *implicit_q, *implicit_v, *q_gradients, *v_gradients, *law_gradients;
+} spring_answers;
+
+#define ANSWERS(of)                                                                                          \
+  {of##_text,       of##_q,           of##_v,           of##_bars,        of##_euler_q,      of##_euler_v,   \
+   of##_implicit_q, of##_implicit_v,  of##_q_gradients, of##_v_gradients, of##_law_gradients}
+
+static const spring_answers of_clouds = ANSWERS(spring), of_contacts = ANSWERS(ball);
+
+static abut_worlds spring_worlds(self_test *t, const spring_answers *a)
 {
   abut_worlds w = abut_default_worlds();
   w.count = WORLDS;
-  w.q = put(t, spring_q, SLIDE_NV);
-  w.v = put(t, spring_v, SLIDE_NV);
+  w.q = put(t, a->q, SLIDE_NV);
+  w.v = put(t, a->v, SLIDE_NV);
   return w;
 }
 
-static abut_status compare_springs(self_test *t, abut_scene scene, const double *wanted_q,
-                                   const double *wanted_v)
+static abut_status step_springs(self_test *t, const spring_answers *a, abut_scene scene, bool implicit)
 {
-  const answer positions = {"positions with springs", wanted_q, 1, SLIDE_NV, {1e-5, 1e-11}, true};
-  const answer velocities = {"velocities with springs", wanted_v, 1, SLIDE_NV, {1e-4, 1e-10}, true};
-  abut_worlds w = spring_worlds(t);
+  const answer positions = {"positions with springs", implicit ? a->implicit_q : a->euler_q, 1, SLIDE_NV,
+                            {1e-5, 1e-11}, true};
+  const answer velocities = {"velocities with springs", implicit ? a->implicit_v : a->euler_v, 1, SLIDE_NV,
+                             {1e-4, 1e-10}, true};
+  abut_worlds w = spring_worlds(t, a);
   w.q_next = self_test_room(t, WORLDS * SLIDE_NV);
   w.v_next = self_test_room(t, WORLDS * SLIDE_NV);
   TRY(abut_step_worlds(scene, &w));
@@ -254,25 +267,15 @@ static abut_status compare_springs(self_test *t, abut_scene scene, const double 
   return compare(t, &velocities, w.v_next);
 }
 
-static abut_status step_springs(self_test *t, abut_scene scene)
+static abut_status step_springs_adjoint(self_test *t, const spring_answers *a, abut_scene scene)
 {
-  return compare_springs(t, scene, spring_euler_q, spring_euler_v);
-}
-
-static abut_status step_springs_implicitly(self_test *t, abut_scene scene)
-{
-  return compare_springs(t, scene, spring_implicit_q, spring_implicit_v);
-}
-
-static abut_status step_springs_adjoint(self_test *t, abut_scene scene)
-{
-  static const answer answers[] = {
-    {"gradients by positions, of springs", spring_q_gradients, 1, SLIDE_NV, {1e-3, 1e-9}, true},
-    {"gradients by velocities, of springs", spring_v_gradients, 1, SLIDE_NV, {1e-3, 1e-9}, true},
-    {"gradients by springs", spring_law_gradients, 1, SPRING_NUMBERS, {1e-3, 1e-9}, true}};
-  abut_worlds w = spring_worlds(t);
+  const answer answers[] = {
+    {"gradients by positions, of springs", a->q_gradients, 1, SLIDE_NV, {1e-3, 1e-9}, true},
+    {"gradients by velocities, of springs", a->v_gradients, 1, SLIDE_NV, {1e-3, 1e-9}, true},
+    {"gradients by springs", a->law_gradients, 1, SPRING_NUMBERS, {1e-3, 1e-9}, true}};
+  abut_worlds w = spring_worlds(t, a);
   abut_worlds_gradients g = abut_default_worlds_gradients();
-  g.state = put(t, spring_bars, 2 * SLIDE_NV);
+  g.state = put(t, a->bars, 2 * SLIDE_NV);
   g.q = self_test_room(t, WORLDS * SLIDE_NV);
   g.v = self_test_room(t, WORLDS * SLIDE_NV);
   g.springs = self_test_room(t, WORLDS * SPRING_NUMBERS);
@@ -282,26 +285,67 @@ static abut_status step_springs_adjoint(self_test *t, abut_scene scene)
   return compare(t, &answers[2], g.springs);
 }
 
+static abut_status step_clouds(self_test *t, abut_scene scene)
+{
+  return step_springs(t, &of_clouds, scene, false);
+}
+
+static abut_status step_clouds_implicitly(self_test *t, abut_scene scene)
+{
+  return step_springs(t, &of_clouds, scene, true);
+}
+
+static abut_status step_clouds_adjoint(self_test *t, abut_scene scene)
+{
+  return step_springs_adjoint(t, &of_clouds, scene);
+}
+
+static abut_status step_balls(self_test *t, abut_scene scene)
+{
+  return step_springs(t, &of_contacts, scene, false);
+}
+
+static abut_status step_balls_implicitly(self_test *t, abut_scene scene)
+{
+  return step_springs(t, &of_contacts, scene, true);
+}
+
+static abut_status step_balls_adjoint(self_test *t, abut_scene scene)
+{
+  return step_springs_adjoint(t, &of_contacts, scene);
+}
+
 /* Forward kernels are tested by explicit steps, since implicit ones run kernels of derivatives as well. */
 #define EXPLICITLY "{\"integrator\": \"euler\", "
 
-static abut_status test_springs_explicitly(context *one,
-                                           abut_status (*of_scene)(self_test *, abut_scene))
+static abut_status test_explicitly(context *one, const spring_answers *a,
+                                   abut_status (*of_scene)(self_test *, abut_scene))
 {
-  char text[sizeof spring_text + sizeof EXPLICITLY];
-  snprintf(text, sizeof text, "%s%s", EXPLICITLY, spring_text + 1);
+  char text[sizeof spring_text + sizeof ball_text + sizeof EXPLICITLY];
+  snprintf(text, sizeof text, "%s%s", EXPLICITLY, a->text + 1);
   return test_of(one, text, of_scene);
 }
 
-static abut_status test_springs(context *one)
+static abut_status test_clouds(context *one)
 {
-  return test_springs_explicitly(one, step_springs);
+  return test_explicitly(one, &of_clouds, step_clouds);
 }
 
-static abut_status test_springs_adjoint(context *one)
+static abut_status test_clouds_adjoint(context *one)
 {
-  TRY(test_of(one, spring_text, step_springs_implicitly));
-  return test_springs_explicitly(one, step_springs_adjoint);
+  TRY(test_of(one, spring_text, step_clouds_implicitly));
+  return test_explicitly(one, &of_clouds, step_clouds_adjoint);
+}
+
+static abut_status test_balls(context *one)
+{
+  return test_explicitly(one, &of_contacts, step_balls);
+}
+
+static abut_status test_balls_adjoint(context *one)
+{
+  TRY(test_of(one, ball_text, step_balls_implicitly));
+  return test_explicitly(one, &of_contacts, step_balls_adjoint);
 }
 
 /* ---- impacts within a step ---- */
@@ -364,4 +408,5 @@ static abut_status test_swept(context *one)
 const module_self_tests world_self_tests = {
   {[SELF_TEST_MAIN] = {test, test_adjoints, [PROGRAM_KIND(PROGRAM_DUAL, true)] = test_swept},
    [SELF_TEST_HARD] = {test_hard, test_hard_adjoint},
-   [SELF_TEST_SPRING] = {test_springs, test_springs_adjoint}}};
+   [SELF_TEST_SPRING] = {test_clouds, test_clouds_adjoint},
+   [SELF_TEST_SPRING_CONTACTS] = {test_balls, test_balls_adjoint}}};

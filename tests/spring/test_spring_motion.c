@@ -193,7 +193,7 @@ static abut_scene make_scene(const char *dissipation, const char *reaction)
   snprintf(path, sizeof path, "motion-%ld.scene.json", (long)getpid());
   FILE *f = fopen(path, "w");
   REQUIRE(f != NULL);
-  fprintf(f, "{\"contact_model\": \"spring\", \"integrator\": \"euler\", \"timestep\": %g, \"gravity\": "
+  fprintf(f, "{\"contact_model\": \"spring\", \"clouds\": true, \"integrator\": \"euler\", \"timestep\": %g, \"gravity\": "
           "[%g, %g, %g], \"links\": [", step, gravity[0], gravity[1], gravity[2]);
   write_link(f, 0);
   fputs(", ", f);

@@ -124,6 +124,7 @@ static exit_code load_law(comparison *c, const law *l)
     abut_scene_info info;
     ++c->run_count;
     CLI_TRY(report_status(abut_get_scene_info(r->links, &info)));
+    r->whole_forces = info.clouds;
     warn_coarse(c->worlds.o->operands[0], &info);
     if (c->run_count == 1) { /* the same bodies each time */
       warn_diagnostics(c->worlds.o->operands[0], &info);
@@ -142,12 +143,12 @@ static exit_code load_law(comparison *c, const law *l)
   return EXIT_GOOD;
 }
 
-/* Of springs alone the bodies' fields are of another law's scene, if it has them. */
+/* Of springs between clouds the bodies' fields are of another law's scene, if it has them. */
 static exit_code find_shapes(comparison *c)
 {
   abut_scene_options how = abut_default_scene_options();
   for (size_t i = 0; i < c->run_count && !c->shaped; ++i) {
-    c->shaped = !c->runs[i].law->whole_forces;
+    c->shaped = !c->runs[i].whole_forces;
     c->shapes = c->runs[i].links;
   }
   if (c->shaped) {
@@ -184,9 +185,8 @@ static exit_code load_laws(comparison *c, const bool chosen[LAWS])
   c->worlds.links = c->runs[0].links;
   CLI_TRY(report_status(abut_get_scene_info(c->worlds.links, &c->worlds.info)));
   for (size_t i = 0; i < c->run_count; ++i) { /* numbers of springs are those of one law, and what others raise stops it */
-    c->worlds.info.springs = c->runs[i].law->whole_forces ? c->worlds.info.pairs
-                                                          : c->worlds.info.springs;
-    c->worlds.info.by_springs = c->worlds.info.by_springs && c->runs[i].law->whole_forces;
+    c->worlds.info.springs = c->runs[i].law->springs ? c->worlds.info.pairs : c->worlds.info.springs;
+    c->worlds.info.by_springs = c->worlds.info.by_springs && c->runs[i].law->springs;
   }
   return EXIT_GOOD;
 }

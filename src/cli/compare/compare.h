@@ -11,7 +11,7 @@
 typedef struct law {
   const char *name;
   bool whole_normals; /* forces are along normals of any length, not of length 1 */
-  bool whole_forces;  /* each pair has one force, in the world's axes */
+  bool springs;       /* it takes the array `springs` */
 } law;
 
 extern const law laws[LAWS];
@@ -20,11 +20,12 @@ extern const law laws[LAWS];
 typedef struct law_run {
   const law *law;
   abut_scene links;
+  bool whole_forces;    /* each pair has one force, in the world's axes: springs between clouds */
   size_t kept;          /* rows that it came to */
   void *q, *v, *w;      /* (rows, ...) reals */
   void *energy;         /* (rows, 2) reals: kinetic, potential [J] */
   double *penetration;  /* (rows) [m] */
-  double *force;        /* (rows) of contacts along normals, of springs all of each pair's, summed, in
+  double *force;        /* (rows) of contacts along normals, between clouds all of each pair's, summed, in
                            the step from there [N] */
   double *gradient;     /* (rows, 2 nv) of the end coordinate by q, v there */
   double *sensitivity;  /* (rows) length of that by velocities of the coordinate's own kind [s] */

@@ -121,7 +121,7 @@ static exit_code add_normals(const comparison *c, law_run *r, size_t row, const 
 /* forces: of the step from a row, of all slots, (slots, 3). */
 static exit_code find_touch(const comparison *c, law_run *r, size_t row, const void *forces)
 {
-  if (r->law->whole_forces) {
+  if (r->whole_forces) {
     add_forces(c, r, row, forces);
   } else {
     CLI_TRY(add_normals(c, r, row, forces));
@@ -160,7 +160,7 @@ static abut_worlds describe(const comparison *c, const law_run *r, size_t row, s
   a.q = row_at(c, r->q, row, w->info.nq);
   a.v = row_at(c, r->v, row, w->info.nv);
   a.w = row_at(c, r->w, row, w->info.nv);
-  a.springs = r->law->whole_forces ? w->springs : NULL;
+  a.springs = r->law->springs ? w->springs : NULL;
   a.controls = w->each;
   a.u = w->u ? (const char *)w->u + (w->each ? first : 0) * bytes_of(c, w->info.nu) : NULL;
   return a;

@@ -42,6 +42,9 @@ static abut_status load(loaded_scene *s, abut_context c, const scene_bodies *bod
 
 static abut_status test(const steps_call *c, size_t place)
 {
+  for (int adjoint = 0; adjoint < (is_differentiated(c) || is_implicit(c) ? 2 : 1); ++adjoint) {
+    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, SELF_TEST_SPRING_CONTACTS));
+  }
   return test_manifolds(c, place);
 }
 

@@ -231,7 +231,7 @@ void spring_inform(const loaded_scene *s, abut_scene_info *info)
 {
   info->contacts += s->def.listed_count;
   info->springs += s->def.listed_count;
-  info->by_springs = true;
+  info->by_springs = info->clouds = true;
 }
 
 /* ---- tables ---- */
