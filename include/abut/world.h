@@ -331,8 +331,8 @@ typedef struct abut_worlds {
                                 w_next), J' lambda */
   void *multipliers;         /* (count, C, 3), there too: the force of each contact on its owner along
                                 n, |n| t1 and |n| t2 of docs/cone.md, section 7 [N, for n of
-                                length 1], of hard ones the frame of docs/lcp-formulas.md; of springs the
-                                force on body 1 in the world's axes, of each pair one; C: slots of all pairs, one pair behind the other
+                                length 1], of hard ones the frame of docs/lcp-formulas.md; of springs
+                                between clouds the force on body 1 in the world's axes, of each pair one; C: slots of all pairs, one pair behind the other
                                 (abut_scene_info.contacts), or contacts that are given. Not of a
                                 scene with automatic pairs, whose slots are too many: abut_find_contact_forces
                                 has these */

@@ -24,6 +24,8 @@
 #include "geometry/vertex_face.inl"
 #include "geometry/cone.inl"
 #include "geometry/seam.inl"
+#include "geometry/spring_curves.inl"
+#include "geometry/spring_contact.inl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 #define NUM_DUAL 1
@@ -35,6 +37,8 @@
 #include "geometry/vertex_face.inl"
 #include "geometry/cone.inl"
 #include "geometry/seam.inl"
+#include "geometry/spring_curves.inl"
+#include "geometry/spring_contact.inl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 
@@ -56,12 +60,13 @@ enum { ZONES = 2 };
 static const double zones[ZONES * ZONE_REALS] = {
   1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, -1.0, -1.2, -0.8, 1.0, 1.1, 0.9, 1.0 / 0.7, 0.0,
   0.6, 0.8, 0.0, -0.8, 0.6, 0.0, 0.0, 0.0, 1.0, -0.5, -1e9, -0.9, 0.8, 0.7, 1e9, 1.0 / 0.4, 1.0};
+static int spring_is_smooth;
 
 #define VEC(from) {(from)[0], (from)[1], (from)[2]}
 #define PUT(to, from) ((to)[0] = (from).x, (to)[1] = (from).y, (to)[2] = (from).z)
 
 /* Slopes are adjoints of one number each. */
-#define DEFINE_ADJOINTS(NUMBER, F, POSE, MUL, ADD, NONE)                                          \
+#define DEFINE_ADJOINTS(NUMBER, F, POSE, MUL, ADD, NEG, DIV, NONE)                                \
   static NUMBER F(least3)(const NUMBER *x)                                                        \
   {                                                                                               \
     F(least) r = F(least_of)(x[0]);                                                               \
@@ -171,6 +176,31 @@ static const double zones[ZONES * ZONE_REALS] = {
     x_bar[0] = MUL(y[0], slope.x);                                                                \
     x_bar[1] = MUL(y[0], slope.y);                                                                \
     x_bar[2] = MUL(y[0], slope.z);                                                                \
+  }                                                                                               \
+  static F(contact_law) F(law_map)(const NUMBER *x)                                               \
+  {                                                                                               \
+    const F(contact_law) l = {x[0], x[1], x[2], x[3], x[4], x[4], spring_is_smooth};              \
+    return l;                                                                                     \
+  }                                                                                               \
+  static void F(spring_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)              \
+  {                                                                                               \
+    const F(vec3) n = VEC(x + 2), u = VEC(x + 5), bar = VEC(y + 1);                               \
+    const F(contact_law) l = F(law_map)(x + 8);                                                   \
+    const F(contact_depth) at = F(contact_depth_of)(x[0], x[1], &l);                              \
+    const F(contact_slopes) r = F(contact_slopes_of)(n, u, bar, &l);                              \
+    const NUMBER part = MUL(x[1], at.soft), pushed = MUL(x[1], r.worth);                          \
+    const NUMBER bare = ADD(y[0], MUL(NEG(x[1]), y[0]));                                          \
+    const NUMBER by_soft = ADD(bare, pushed);                                                     \
+    const F(vec3) n_bar = F(scale3)(r.n, part), u_bar = F(scale3)(r.u, part);                     \
+    x_bar[0] = ADD(y[0], NEG(MUL(at.share, by_soft)));                                            \
+    x_bar[1] = MUL(at.soft, ADD(r.worth, NEG(y[0])));                                             \
+    PUT(x_bar + 2, n_bar);                                                                        \
+    PUT(x_bar + 5, u_bar);                                                                        \
+    x_bar[8] = DIV(MUL(part, r.worth), x[8]);                                                     \
+    x_bar[9] = MUL(part, r.mu);                                                                   \
+    x_bar[10] = MUL(part, r.v_d);                                                                 \
+    x_bar[11] = MUL(part, r.v_s);                                                                 \
+    x_bar[12] = MUL(at.slope, by_soft);                                                           \
   }
 static int pair_active = 1;
 #define F_PLAIN(name) name##_r
@@ -178,8 +208,11 @@ static int pair_active = 1;
 #define F_DUAL(name) name##_d
 #define PLAIN_MUL(a, b) ((a) * (b))
 #define PLAIN_ADD(a, b) ((a) + (b))
-DEFINE_ADJOINTS(double, F_PLAIN, F_WIDE, PLAIN_MUL, PLAIN_ADD, 0.0)
-DEFINE_ADJOINTS(dual, F_DUAL, F_DUAL, dual_mul, dual_add, dual_lit(0.0))
+#define PLAIN_NEG(a) (-(a))
+#define PLAIN_DIV(a, b) ((a) / (b))
+#define DUAL_NEG(a) dual_scale(a, -1.0)
+DEFINE_ADJOINTS(double, F_PLAIN, F_WIDE, PLAIN_MUL, PLAIN_ADD, PLAIN_NEG, PLAIN_DIV, 0.0)
+DEFINE_ADJOINTS(dual, F_DUAL, F_DUAL, dual_mul, dual_add, DUAL_NEG, dual_div, dual_lit(0.0))
 
 /* ---- primals, on duals ---- */
 
@@ -291,7 +324,19 @@ static void seam_map(const dual *x, dual *y)
   y[0] = zones_share_d(zones, ZONES, at, &slope);
 }
 
-enum { OPERATORS, UNIT, TWIST, QUATERNION, WITNESS, PAIR, PROBE, LEAST, BLEND, FACE, CONE, SEAM, MAPS };
+/* d, w, n, u, k, mu, v_d, v_s and eps3 -> level and force. */
+static void spring_map(const dual *x, dual *y)
+{
+  const vec3_d n = VEC(x + 2), u = VEC(x + 5);
+  const contact_law_d l = law_map_d(x + 8);
+  const contact_depth_d at = contact_depth_of_d(x[0], x[1], &l);
+  const contact_push_d f = contact_push_of_d(n, u, &l);
+  const vec3_d force = scale3_d(f.way, dual_mul(f.damping, dual_mul(x[1], at.soft)));
+  y[0] = at.level;
+  PUT(y + 1, force);
+}
+
+enum { OPERATORS, UNIT, TWIST, QUATERNION, WITNESS, PAIR, PROBE, LEAST, BLEND, FACE, CONE, SEAM, SPRING, MAPS };
 static const map maps[MAPS] = {
   {"smooth operators", 1, 5, operators, operator_adjoint_r, operator_adjoint_d},
   {"unit", 3, 3, unit_map, unit_map_adjoint_r, unit_map_adjoint_d},
@@ -305,6 +350,7 @@ static const map maps[MAPS] = {
   {"face_witness", 12, 3, face, face_adjoint_r, face_adjoint_d},
   {"cone", 6, 4, cone_map, cone_map_adjoint_r, cone_map_adjoint_d},
   {"zones of seams", 3, 1, seam_map, seam_map_adjoint_r, seam_map_adjoint_d},
+  {"spring at a contact", 13, 4, spring_map, spring_map_adjoint_r, spring_map_adjoint_d},
 };
 
 /* ---- adjoints against Jacobians ---- */
@@ -546,6 +592,78 @@ static void test_pairs(void)
   }
 }
 
+/* Contacts at all depths, that part, close and slide, and numbers of springs around 1. */
+static void make_contacts(double *points, size_t count, uint64_t *seed)
+{
+  random_numbers(seed, 1.0, 13 * (int)count, points);
+  for (size_t i = 0; i < count; ++i) {
+    double *x = points + 13 * i;
+    x[1] = 1.0 / (1.0 + exp(x[1]));
+    for (int k = 8; k < 13; ++k) {
+      x[k] = exp(0.5 * x[k]);
+    }
+  }
+}
+
+static void test_springs(void)
+{
+  double points[13 * POINTS];
+  uint64_t seed = 155;
+  make_contacts(points, POINTS, &seed);
+  for (spring_is_smooth = 0; spring_is_smooth < 2; ++spring_is_smooth) {
+    test_adjoint(SPRING, spring_is_smooth ? "smooth" : "c1", points, POINTS);
+  }
+  spring_is_smooth = 1;
+  test_second(SPRING, "smooth", points, POINTS, 1e-3);
+}
+
+/* What contact_slopes_ahead adds is h times the derivative by u along x that contact_slopes_of has on duals, and the
+ * gradient by x is h times that by u. */
+static void test_springs_ahead(void)
+{
+  enum { SLOPES = 10 };
+  double points[13 * POINTS], more[6], worst = 0.0;
+  const double h = 0.3;
+  uint64_t seed = 156;
+  make_contacts(points, POINTS, &seed);
+  for (size_t i = 0; i < 2 * POINTS; ++i) {
+    const double *at = points + 13 * (i / 2);
+    dual x[13];
+    spring_is_smooth = (int)(i % 2);
+    random_numbers(&seed, 1.0, 6, more);
+    for (int k = 0; k < 13; ++k) {
+      x[k] = dual_lit(at[k]);
+      x[k].d[0] = k >= 5 && k < 8 ? more[k - 2] : 0.0;
+    }
+    const vec3_r n = VEC(at + 2), u = VEC(at + 5), y = VEC(more), along = VEC(more + 3);
+    const vec3_d n_d = VEC(x + 2), u_d = VEC(x + 5);
+    const vec3_d y_d = {dual_lit(y.x), dual_lit(y.y), dual_lit(y.z)};
+    const contact_law_r l = law_map_r(at + 8);
+    const contact_law_d l_d = law_map_d(x + 8);
+    contact_slopes_r r = contact_slopes_of_r(n, u, y, &l);
+    contact_slopes_ahead_r(n, u, y, along, h, &l, &r);
+    const contact_slopes_d d = contact_slopes_of_d(n_d, u_d, y_d, &l_d);
+    const double got[SLOPES + 6] = {r.worth, r.y.x, r.y.y, r.y.z, r.n.x, r.n.y, r.n.z, r.mu,
+                                    r.v_d,   r.v_s, r.u.x, r.u.y, r.u.z, r.x.x, r.x.y, r.x.z};
+    const dual all[SLOPES + 3] = {d.worth, d.y.x, d.y.y, d.y.z, d.n.x, d.n.y, d.n.z,
+                                  d.mu,    d.v_d, d.v_s, d.u.x, d.u.y, d.u.z};
+    double want[SLOPES + 6], largest = 0.0, off = 0.0;
+    for (int k = 0; k < SLOPES + 3; ++k) {
+      want[k] = all[k].v + h * all[k].d[0];
+    }
+    for (int k = 0; k < 3; ++k) {
+      want[SLOPES + 3 + k] = h * all[SLOPES + k].v;
+    }
+    for (int k = 0; k < SLOPES + 6; ++k) {
+      largest = fmax(largest, fabs(want[k]));
+      off = fmax(off, fabs(got[k] - want[k]));
+    }
+    worst = fmax(worst, off / largest);
+  }
+  printf("%-18s %-30s off by %.1e of 1e-12\n", maps[SPRING].name, "ahead", worst);
+  check(worst <= 1e-12, "springs ahead are off by %g", worst);
+}
+
 /* Without activities' cotangents, `active` 0 is the same to the bit. */
 static void test_inactive_pairs(void)
 {
@@ -767,5 +885,7 @@ int main(void)
   }
   test_cones();
   test_at_random(SEAM, 0.6, 1e-4);
+  test_springs();
+  test_springs_ahead();
   return check_finish();
 }

@@ -2,7 +2,7 @@
  * test_spring_derivatives SCENES ASSETS
  *
  * Scenes of other laws, whose keys springs leave aside: trees with joints of all kinds, limits, friction
- * losses and actuators; bodies by all words on free links and on a hammer. */
+ * losses and actuators; bodies by all words on free links and on a hammer. Springs between clouds and at contacts. */
 #include "world/derive_compare.h"
 
 #include <stdio.h>
@@ -30,7 +30,11 @@ static const struct trial {
   {{"two-bricks-spring", "\"integrator\": \"implicit\"", 3}, {2e-4, 0.05}, 4, true},
   {{"two-bricks-spring", "\"integrator\": \"euler\"", 3}, {2e-4, 0.05}, 4, true},
   {{"two-bricks-spring", "\"integrator\": \"rk4\"", 3}, {2e-4, 0.05}, 4, true},
+  {{"derive-shapes", SPRINGS "\"euler\", \"clouds\": true", 3}, {1e-3, 0.05}, 1, false},
   {{"derive-shapes", SPRINGS "\"euler\"", 3}, {1e-3, 0.05}, 1, false},
+  {{"spring-contacts", "\"integrator\": \"implicit\"", 3}, {2e-4, 0.05}, 4, true},
+  {{"spring-contacts", "\"integrator\": \"euler\"", 3}, {2e-4, 0.05}, 4, true},
+  {{"spring-contacts", "\"integrator\": \"rk4\"", 3}, {2e-4, 0.05}, 4, true},
 };
 
 static void run_trial(const struct trial *of, const char *const folders[2], abut_context context,

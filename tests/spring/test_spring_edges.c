@@ -265,7 +265,7 @@ static void test_given(void)
   play p;
   play_open_text(
     &p, context, precision,
-    "{\"contact_model\": \"spring\", \"integrator\": \"euler\", \"links\": [{\"bodies\": "
+    "{\"contact_model\": \"spring\", \"clouds\": true, \"integrator\": \"euler\", \"links\": [{\"bodies\": "
     "[{\"plane\": [1, 1]}]}, {\"joint\": {\"type\": \"free\"}, \"mass\": 1, \"inertia\": "
     "[[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"bodies\": [{\"box\": [0.4, 0.4, 0.4], \"position\": "
     "[0.1, -0.2, 0.3995], \"quaternion\": [0.7071067811865476, 0, 0.7071067811865476, 0]}]}], "
