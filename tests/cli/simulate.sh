@@ -168,8 +168,10 @@ wrong "flat-springs.npz: array 'springs': shape (2, 6), not (2, 1, 6): k, mu, v_
 wrong "springs.npz: array 'springs': the scene's contacts are no springs" \
   simulate rest.scene.json -o x.npz --states springs.npz --steps 1 --device "$device"
 unlisted='its contacts are springs between whole bodies, of which there is no list'
-wrong "soft.scene.json: --contacts: $unlisted" simulate soft.scene.json -o x.npz --steps 1 --contacts --device "$device"
-wrong "soft.scene.json: --contacts: $unlisted" film soft.scene.json soft.npz -o x.png --contacts --device "$device"
+sed '1s/{/{"clouds": true, /' soft.scene.json > clouds.scene.json
+simulate soft.scene.json listed.npz --steps 1 --contacts
+wrong "clouds.scene.json: --contacts: $unlisted" simulate clouds.scene.json -o x.npz --steps 1 --contacts --device "$device"
+wrong "clouds.scene.json: --contacts: $unlisted" film clouds.scene.json soft.npz -o x.png --contacts --device "$device"
 cat > automatic.scene.json << 'END'
 {"links": [{"bodies": [{"plane": [5, 5]}]},
  {"joint": {"type": "free"}, "density": 500, "position": [0, 0, 0.1], "bodies": [{"box": [0.1, 0.1, 0.1]}]},
@@ -202,9 +204,9 @@ if grep -q contact_ stderr; then fail 'arrays of contacts are not known to state
 run 0 film automatic.scene.json touching.npz -o touching.png --contacts --frames 2 --width 40 --height 30 --device "$device"
 wrong "automatic.scene.json: compare: $by_slot" compare automatic.scene.json --steps 2 --device "$device"
 wrong "automatic.scene.json: --what contacts and list: $by_slot" bench automatic.scene.json --what step,list --device "$device"
-wrong "soft.scene.json: --what contacts and list: $unlisted" bench soft.scene.json --what step,list --device "$device"
+wrong "clouds.scene.json: --what contacts and list: $unlisted" bench clouds.scene.json --what step,list --device "$device"
 
-# A plate of 12 triangles is too coarse for springs, which the command says.
+# A plate of 12 triangles is too coarse for clouds, which the command says.
 cat > plate.obj << 'END'
 v -0.2 -0.2 -0.01
 v 0.2 -0.2 -0.01
@@ -227,7 +229,7 @@ f 3 8 7
 f 4 1 5
 f 4 5 8
 END
-sed 's/"plane": \[[0-9, ]*\]/"file": "plate.obj"/' soft.scene.json > coarse.scene.json
+sed 's/"plane": \[[0-9, ]*\]/"file": "plate.obj"/' clouds.scene.json > coarse.scene.json
 simulate coarse.scene.json coarse.npz --steps 1
 says stderr 'abut: warning: coarse.scene.json: links[0].bodies[0]: the field of its cloud is up to 12 % of its diagonal off, at its faces or in its hollows: the mesh is too coarse or too hollow for springs, and bodies may fall through it, lie on its openings or gain energy (docs/scenes.md#springs)'
 

@@ -205,9 +205,9 @@ def test_equal_heights_are_shared_and_others_not(double, tmp_path):
     assert double.scene(tmp_path / "w.scene.json").nv == 6   # a density fills the surface, which is closed
 
 
-def test_springs_take_none(double, tmp_path):
+def test_clouds_take_none(double, tmp_path):
     one = {"height_field": {"heights": [[0, 0], [0, 0.1]], "size": [1, 1], "base": 1}}
     links = [{"bodies": [one]}, {"density": 500, "joint": {"type": "free"}, "bodies": [{"sphere": 0.1}]}]
-    (tmp_path / "w.scene.json").write_text(json.dumps({"contact_model": "spring", "links": links, "pairs": [{"a": 0, "b": 1}]}))
+    (tmp_path / "w.scene.json").write_text(json.dumps({"contact_model": "spring", "clouds": True, "links": links, "pairs": [{"a": 0, "b": 1}]}))
     with pytest.raises(abut.Error, match=r"links\[0\].bodies\[0\]: a height field has no cloud"):
         double.scene(tmp_path / "w.scene.json")

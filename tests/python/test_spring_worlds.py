@@ -62,6 +62,35 @@ def test_worlds_of_their_own(double):
     np.testing.assert_allclose((g * along).sum((1, 2)), quotient, rtol=1e-5)
 
 
+ROLLING = {"contact_model": "spring", "links": [
+    {"bodies": [{"plane": [5, 5]}]},
+    {"joint": {"type": "free"}, "position": [0, 0, 0.1], "density": 1000, "bodies": [{"sphere": 0.1}]}],
+    "pairs": [{"a": 1, "b": 0, "friction": 0.8, "contact": {"k": 1e5, "dissipation": "smooth"}}]}
+
+
+def test_at_contacts(context, tmp_path):
+    """A ball without a cloud has one contact, and rolls on; its forces are by slot."""
+    scene = abut.Scene(worlds.write_scene(tmp_path, **ROLLING), context)
+    got = scene.step(scene.start(), [1, 0, 0, 0, 10, 0], steps=100, want=("multipliers",))
+    assert got.status == abut.WorldStatus.OK and got.multipliers.shape == (scene.contacts, 3)
+    np.testing.assert_allclose(got.v[[0, 4]], [1, 10], rtol=1e-3)
+    np.testing.assert_allclose(got.multipliers.sum(0)[0], 9.81 * 1000 * 4 / 3 * np.pi * 1e-3, rtol=1e-2)
+
+
+def test_gradients_at_contacts(double, tmp_path):
+    """By the springs' numbers and the state, against differences, through implicit steps."""
+    scene = abut.Scene(worlds.write_scene(tmp_path, **ROLLING), double)
+    q, v, law = scene.start(), np.array([0.7, 0.1, -0.2, 0.3, 5, 0.4]), scene.springs()
+    rng = np.random.default_rng(3)
+    bar, v_along, law_along, h = rng.normal(size=6), rng.normal(size=6), law * rng.normal(size=law.shape), 1e-6
+
+    def value(by):
+        return bar @ scene.step(q, v + by * v_along, springs=law + by * law_along, steps=5).v
+    g = scene.vjp(q, v, springs=law, steps=5, v_bar=bar, wrt=("v", "springs"))
+    quotient = (value(h) - value(-h)) / (2 * h)
+    np.testing.assert_allclose(g.v @ v_along + (g.springs * law_along).sum(), quotient, rtol=1e-6)
+
+
 def test_refusals(finger, context):
     scene, q, v = finger.scene, finger.q, finger.v
     with pytest.raises(ValueError, match=r"springs has shape \(6,\), not \(..., 1, 6\)"):

@@ -193,7 +193,7 @@ static void test_sliding(abut_context c, const char *model)
 static void test_refused(abut_context c)
 {
   static const double g[3] = {0.0, 0.0, -9.81};
-  char text[ROOM];
+  char text[ROOM], clouds[ROOM + 20];
   double force[3];
   abut_items items = {0};
   abut_compact list = {.threshold = 0.05, .grows = true};
@@ -212,7 +212,8 @@ static void test_refused(abut_context c)
   play_close(&p);
   CHECK(abut_find_contact_forces(gone, 0, NULL, NULL, NULL, &items, &list, force, NULL, NULL) == ABUT_ERROR_HANDLE);
   write_scene("spring", g, false, false, text);
-  play_open_text(&p, c, precision, text, WORLDS);
+  snprintf(clouds, sizeof clouds, "{\"clouds\": true, %s", text + 1);
+  play_open_text(&p, c, precision, clouds, WORLDS);
   CHECK(abut_find_contact_forces(p.scene, 1, p.q, NULL, NULL, &items, &list, force, NULL, NULL) == ABUT_ERROR_ARGUMENT);
   CHECK(strstr(abut_last_error(), "springs"));
   play_close(&p);
@@ -226,9 +227,10 @@ int main(int argc, char **argv)
   precision = strcmp(argv[1], "f32") == 0 ? ABUT_FLOAT32 : ABUT_FLOAT64;
   c = play_context(precision, 0);
   test_rest(c);
-  for (int hard = 0; hard < 2; ++hard) {
-    test_held(c, hard ? "lcp" : "cone", oblique, false);
-    test_held(c, hard ? "lcp" : "cone", against, true);
+  for (int law = 0; law < 3; ++law) {
+    static const char *const laws[] = {"cone", "lcp", "spring"};
+    test_held(c, laws[law], oblique, false);
+    test_held(c, laws[law], against, true);
   }
   test_sliding(c, "cone");
   test_sliding(c, "lcp");

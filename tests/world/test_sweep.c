@@ -584,9 +584,7 @@ int main(int argc, char **argv)
   for (int i = 0; i < 3; ++i) {
     test_wall(laws[i], "");
     test_overlapping(laws[i]);
-    if (strcmp(laws[i], "spring")) { /* whose planes are half spaces */
-      test_plane(laws[i]);
-    }
+    test_plane(laws[i]);
     test_leaving(laws[i]);
     test_flat(laws[i]);
     test_bullet(laws[i]);
