@@ -13,7 +13,7 @@
 // edge has e1 = e2 = 0 and the angle 0, an arc has u = 0.
 typedef struct FN(rail) {
   vec p, u, e1, e2;
-  lane angle, length, radius;
+  num angle, length, radius;
   lane quarter; // 1 for a quarter of a circle
   int arcs;     // 0: all lanes' edges are straight; 2: some are quarters
   FN(cone) cone; // where cones are on
@@ -32,7 +32,7 @@ static FN(rail_point) FN(rail_at)(const FN(rail) *r, num s)
   a.slope = r->u;
   a.bend = FN(make)(zero, zero, zero);
   if (r->arcs) {
-    const num angle = n_of(r->angle), turn = n_times(s, r->angle);
+    const num angle = r->angle, turn = n_mul(s, angle);
     const num sine = n_sin(turn), cosine = n_cos(turn);
     const num halved = n_sin(n_scale(turn, R(0.5)));
     const num less = n_scale(n_mul(halved, halved), R(-2.0)); // cos - 1
@@ -283,7 +283,7 @@ static num FN(edge_curvature)(const FN(rail_point) *at, const FN(jet) *jet, vec 
                               const FN(rail) *rail, GLOBAL const coefficients *c)
 {
   const num own = n_add(FN(dot3)(at->slope, bent), FN(dot3)(jet->gradient, at->bend));
-  const lane pull = edge_pull(rail->quarter, rail->arcs, rail->length, c), least = R(0.1) * pull;
+  const lane pull = edge_pull(rail->quarter, rail->arcs, n_value(rail->length), c), least = R(0.1) * pull;
   const num all = n_add(own, n_of(pull));
   return n_select(n_value(all) > least, all, n_of(least));
 }
@@ -300,13 +300,13 @@ static FN(edge_shift) FN(edge_shifted)(const num own[2], const FN(rail) *rail,
                                        GLOBAL const coefficients *c)
 {
   FN(edge_shift) r;
-  const lane length = rail->length;
+  const num length = rail->length;
   r.gap = n_sub(own[1], own[0]);
-  const num q = n_times(r.gap, length * c->part_inv);
+  const num q = n_mul(r.gap, n_scale(length, c->part_inv));
   r.near = n_mul(q, q);
   r.meet = n_exp2(n_scale(r.near, -LOG2E));
   const num apart = n_sub(n_lit(R(1.0)), r.meet);
-  r.by = n_mad(n_scale(r.meet, R(0.5)), r.gap, n_times(apart, lane_lit(c->inset) / length));
+  r.by = n_mad(n_scale(r.meet, R(0.5)), r.gap, n_mul(apart, n_div(n_lit(c->inset), length)));
   if (rail->arcs > 1) { // those of a circle stay
     const ilane of_circle = rail->quarter > lane_lit(R(0.5));
     r.meet = n_select(of_circle, n_lit(R(0.0)), r.meet);
@@ -340,13 +340,13 @@ static FN(edge_weight) FN(edge_weighed)(int end, num s, num phi_end, num phi, nu
                                         const FN(rail) *rail, GLOBAL const coefficients *c)
 {
   FN(edge_weight) r;
-  const lane length = rail->length;
+  const num length = rail->length;
   const num one = n_lit(R(1.0)), zero = n_lit(R(0.0));
   r.tau = end ? n_sub(one, s) : s;
-  const num halved = n_times(n_mul(r.tau, r.tau), R(-0.5) * c->tilt * length);
+  const num halved = n_mul(n_mul(r.tau, r.tau), n_scale(length, R(-0.5) * c->tilt));
   const num deeper = n_add(n_sub(phi_end, phi), halved);
   r.won = FN(edge_rise)(n_scale(deeper, c->gain_inv), &r.won_slope);
-  r.rest = FN(edge_rise)(n_times(n_sub(one, r.tau), length * c->part_inv), &r.rest_slope);
+  r.rest = FN(edge_rise)(n_mul(n_sub(one, r.tau), n_scale(length, c->part_inv)), &r.rest_slope);
   r.pair = n_sub(one, n_scale(meet, R(0.5)));
   r.weight = n_mul(n_mul(r.won, r.rest), r.pair);
   r.turned = zero;

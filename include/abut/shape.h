@@ -1,5 +1,5 @@
-/* Derivatives of contact manifolds with respect to the shapes of their bodies: vertices of meshes, and the
- * numbers of the primitives that fields are made of.
+/* Derivatives of contact manifolds with respect to the shapes of their bodies: vertices of meshes, stated features,
+ * and the numbers of the primitives that fields are made of.
  *
  * What varies is said in docs/derivatives.md, its formulas in docs/spec.md, section 4. A body's mesh and
  * its field are independent of each other, also where one was made from the other, unless `follow` is
@@ -37,6 +37,10 @@ typedef struct abut_shape_gradients {
   double *core_radius;       /* (cores) [1/m] */
   double *core_position;     /* (cores, 3) [1/m] */
   double *core_rotation;     /* (cores, 3), as rotation */
+  double *feature_vertices;  /* (feature_vertices, 3) [1/m] of stated features. Without these the vertices above are
+                                features. Centres and axes of arcs, circles and cones do not vary */
+  double *vertex_radius;     /* (feature_vertices) [1/m]; that of a radius of 0 is one-sided */
+  double *edge_radius;       /* (feature_edges) [1/m], likewise */
 } abut_shape_gradients;
 
 /* Directions of the numbers of one body: the arrays of abut_shape_gradients, of one pose or, in sums, of all.
@@ -47,6 +51,7 @@ typedef struct abut_shape_tangents {
   const double *cloud_points, *cloud_normals, *cloud_widths;       /* [m], none, [m] */
   const double *grid_coefficients;                                 /* [m] */
   const double *core_half, *core_radius, *core_position, *core_rotation; /* [m], [m], [m], [rad] */
+  const double *feature_vertices, *vertex_radius, *edge_radius;    /* [m] */
 } abut_shape_tangents;
 
 /* How many numbers these arrays have. The cloud of a mesh (cloud_from_mesh, bodies without primitives)
@@ -55,6 +60,7 @@ typedef struct abut_shape_sizes {
   size_t vertices, superquadrics, planes, points, coefficients;
   size_t polyhedra, pointclouds, grids; /* how many primitives planes, points and coefficients are of */
   size_t cores;
+  size_t feature_vertices, feature_edges; /* those that the definition states */
 } abut_shape_sizes;
 
 /* Says how many numbers describe a body. Error: ABUT_ERROR_ARGUMENT. */

@@ -36,6 +36,9 @@ class ShapeGradients(NamedTuple):
     core_radius        (..., C) [1/m]
     core_position      (..., C, 3) [1/m]
     core_rotation      (..., C, 3) as rotation
+    feature_vertices   (..., F, 3) of the features that the body states [1/m]; without these its vertices are features
+    vertex_radius      (..., F) [1/m]
+    edge_radius        (..., E) of its stated edges [1/m]
     """
 
     vertices: Arrays
@@ -53,6 +56,9 @@ class ShapeGradients(NamedTuple):
     core_radius: Arrays
     core_position: Arrays
     core_rotation: Arrays
+    feature_vertices: Arrays
+    vertex_radius: Arrays
+    edge_radius: Arrays
 
 
 # What each array has rows of, their numbers, and of which primitives they are.
@@ -62,7 +68,9 @@ _KINDS = {"vertices": ("vertices", (3,), None), "axes": ("superquadrics", (3,), 
           "plane_points": ("planes", (3,), "polyhedra"), "cloud_points": ("points", (3,), "pointclouds"),
           "cloud_normals": ("points", (3,), "pointclouds"), "cloud_widths": ("points", (), "pointclouds"),
           "grid_coefficients": ("coefficients", (), "grids"), "core_half": ("cores", (3,), None),
-          "core_radius": ("cores", (), None), "core_position": ("cores", (3,), None), "core_rotation": ("cores", (3,), None)}
+          "core_radius": ("cores", (), None), "core_position": ("cores", (3,), None), "core_rotation": ("cores", (3,), None),
+          "feature_vertices": ("feature_vertices", (3,), None), "vertex_radius": ("feature_vertices", (), None),
+          "edge_radius": ("feature_edges", (), None)}
 
 
 class _Room:

@@ -32,6 +32,7 @@ typedef struct draft {
   abut_feature_edge *edges; /* (edge_count), from < to */
   uint32_t *edge_names;
   double *edge_cones;
+  bool of_surface;
 } draft;
 
 static void draft_free(draft *d)
@@ -314,6 +315,7 @@ static abut_status draft_surface(const body *b, draft *d)
     *d = (draft){0};
     return draft_mesh(b, true, d);
   }
+  d->of_surface = true;
   return status;
 }
 
@@ -504,6 +506,7 @@ static abut_status finish(const draft *d, const kept_features *f, body_features 
   TRY_DONE(make_room(d->vertex_count + more, d->edge_count + more, out));
   TRY_DONE(allocate(&place, d->vertex_count, sizeof(uint32_t)));
   TRY_DONE(allocate(&order, d->edge_count, sizeof(coded_edge)));
+  out->of_surface = d->of_surface;
   put_vertices(d, out, place);
   put_edges(d, place, order, out);
   put_circles(f, out);

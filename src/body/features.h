@@ -23,6 +23,7 @@ struct body_features {
                             Their ends are not held, `to` of the fourth is `from` of the first, and their names follow
                             those of the other edges. */
   uint32_t *edge_names;  /* (edge_count) index of each among the body's edges, or among the stated ones */
+  bool of_surface;       /* They are of the surface of a body whose contact mesh has no faces, and names its vertices. */
   double *vertex_cones;  /* (vertex_count, 4) axis of length 1 and half angle [rad]; CONE_EVERY: every normal */
   double *edge_cones;    /* (edge_count, 4) */
 };

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-#define OUTPUTS_MOST 40
+#define OUTPUTS_MOST 48
 
 /* What the rows of an array are of: a pose each, an entry of a list each, neither, or a state each, within which there is
  * one for each pose, which is a world then. */

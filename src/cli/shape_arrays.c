@@ -15,7 +15,8 @@ static const struct {
   KIND(plane_points, planes, 3),    KIND(cloud_points, points, 3),  KIND(cloud_normals, points, 3),
   KIND(cloud_widths, points, 1),    KIND(grid_coefficients, coefficients, 1),
   KIND(core_half, cores, 3),        KIND(core_radius, cores, 1),    KIND(core_position, cores, 3),
-  KIND(core_rotation, cores, 3)};
+  KIND(core_rotation, cores, 3),    KIND(feature_vertices, feature_vertices, 3),
+  KIND(vertex_radius, feature_vertices, 1), KIND(edge_radius, feature_edges, 1)};
 
 /* Beside them `gradient` writes two arrays of each body, hessian, value, status, smoothing and soft. */
 _Static_assert(2 * SHAPE_NAMES + 9 <= OUTPUTS_MOST, "there is no room for all arrays of `gradient --by shape`");
@@ -38,7 +39,7 @@ exit_code shape_room(shape_arrays *a, const scene *s, size_t rows)
       }
     }
     a->to[side] = (abut_shape_gradients){n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10],
-                                       n[11], n[12], n[13], n[14]};
+                                       n[11], n[12], n[13], n[14], n[15], n[16], n[17]};
   }
   return EXIT_GOOD;
 }
@@ -85,7 +86,7 @@ exit_code shape_read(inputs *f, const scene *s, size_t rows, abut_shape_tangents
       *found = *found || n[i];
     }
     to[side] = (abut_shape_tangents){n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10],
-                                       n[11], n[12], n[13], n[14]};
+                                       n[11], n[12], n[13], n[14], n[15], n[16], n[17]};
   }
   return EXIT_GOOD;
 }

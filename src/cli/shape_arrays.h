@@ -6,7 +6,7 @@
 #include "inputs.h"
 #include "outputs.h"
 
-#define SHAPE_NAMES 15 /* arrays of a body */
+#define SHAPE_NAMES 18 /* arrays of a body */
 
 typedef struct shape_arrays {
   size_t rows; /* of each pose, or 0 for sums */

@@ -33,6 +33,15 @@ static void basis(double t, double value[4], double slope[4])
   slope[3] = 0.5 * t * t;
 }
 
+/* Their second derivatives. */
+static void bends(double t, double curve[4])
+{
+  curve[0] = 1.0 - t;
+  curve[1] = 3.0 * t - 2.0;
+  curve[2] = 1.0 - 3.0 * t;
+  curve[3] = t;
+}
+
 /* A level's cell: where its coefficients begin, and their strides along x and y. */
 typedef struct cell {
   size_t first, stride_x, stride_y;
@@ -69,6 +78,39 @@ static void add_cell(const cell *at, double bar, const double slope_bar[3], doub
   }
 }
 
+/* Adds what the second derivatives give. */
+static void bend_cell(const cell *at, const double bar[6], double scale, double *sum)
+{
+  double value[3][4], slope[3][4], curve[3][4];
+  const double twice = scale * scale;
+  for (int k = 0; k < 3; ++k) {
+    basis(at->t[k], value[k], slope[k]);
+    bends(at->t[k], curve[k]);
+  }
+  for (size_t i = 0; i < 4; ++i) {
+    for (size_t j = 0; j < 4; ++j) {
+      double *row = sum + at->first + i * at->stride_x + j * at->stride_y;
+      const double flat = bar[0] * curve[0][i] * value[1][j] + bar[1] * value[0][i] * curve[1][j] +
+                          2.0 * bar[3] * slope[0][i] * slope[1][j];
+      const double rise = 2.0 * (bar[4] * slope[0][i] * value[1][j] + bar[5] * value[0][i] * slope[1][j]);
+      const double bend = bar[2] * value[0][i] * value[1][j];
+      for (size_t k = 0; k < 4; ++k) {
+        row[k] += twice * (flat * value[2][k] + rise * slope[2][k] + bend * curve[2][k]);
+      }
+    }
+  }
+}
+
+static bool any(const double *bars, size_t count)
+{
+  for (size_t i = 0; i < count; ++i) {
+    if (bars[i] != 0.0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Returns the whole number below x, from low to high, which are whole and not negative. */
 static double below(double x, double low, double high)
 {
@@ -77,11 +119,12 @@ static double below(double x, double low, double high)
 
 /* It goes through the levels as grid_spline of cl/geometry/grid.inl does. */
 void grid_add_slopes(const reals *shape, size_t first, size_t levels, const double u[3], double bar,
-                     const double slope_bar[3], double *sum)
+                     const double slope_bar[3], const double curve_bar[6], double *sum)
 {
+  const bool bent = any(curve_bar, 6);
   double at[3] = {u[0], u[1], u[2]}, low = 1.0, scale = 1.0, most[3];
   size_t side[3], map[3];
-  if (bar == 0.0 && slope_bar[0] == 0.0 && slope_bar[1] == 0.0 && slope_bar[2] == 0.0) {
+  if (bar == 0.0 && !any(slope_bar, 3) && !bent) {
     return;
   }
   for (size_t k = 0; k < 3; ++k) {
@@ -104,6 +147,9 @@ void grid_add_slopes(const reals *shape, size_t first, size_t levels, const doub
     }
     c.first = begin + i[0] * c.stride_x + i[1] * c.stride_y + i[2];
     add_cell(&c, bar, slope_bar, scale, sum);
+    if (bent) {
+      bend_cell(&c, curve_bar, scale, sum);
+    }
     if (level == levels) {
       return;
     }

@@ -361,7 +361,7 @@ static void leave(batch_on *b)
       buffer_destroy(on->moves[i][0]);
       buffer_destroy(on->moves[i][1]);
     }
-    buffer_destroy(on->moving.head);
+    resident_pair_free(&on->moving);
     free(on);
   }
 }

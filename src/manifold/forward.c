@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "geometry/layout.h"
 #include "manifold/run.h"
+#include "manifold/shape_features.h"
 #include "smoothing/smoothing.h"
 
 size_t lane_blocks(const run *r, size_t count)
@@ -33,14 +34,28 @@ bool fields_run(const run *r)
   return edges_in_fields(r, 0) || edges_in_fields(r, 1);
 }
 
+bool radii_vary(const run *r)
+{
+  const wanted *w = &r->wanted;
+  return is_in_fields(r->pair) && (w->shaped[0] || w->shaped[1] || w->mesh_moves[0] || w->mesh_moves[1]);
+}
+
 launch_argument vertex_radii(const run *r, int side)
 {
+  if (r->wanted.mesh_moves[side] && is_in_fields(r->pair)) {
+    const launch_argument moved = BUFFER(r, OF_SIDE(SCRATCH_MOVED_RADII_1, side));
+    return moved;
+  }
   const launch_argument there = ARG_BUFFER(r->bodies[side]->radii), none = ARG_BUFFER(r->bodies[side]->sorted_planes);
   return r->bodies[side]->radii ? there : none;
 }
 
 launch_argument edge_rails(const run *r, int side)
 {
+  if (r->wanted.mesh_moves[side] && is_in_fields(r->pair)) {
+    const launch_argument moved = BUFFER(r, OF_SIDE(SCRATCH_MOVED_RAILS_1, side));
+    return moved;
+  }
   const launch_argument there = ARG_BUFFER(r->bodies[side]->rails), none = ARG_BUFFER(r->bodies[side]->edge_ends);
   return r->bodies[side]->rails ? there : none;
 }
@@ -85,7 +100,8 @@ size_t field_planes(field_kind kind)
 field_kind contact_field_kind(const run *r)
 {
   const int asked = r->wanted.arrays | r->wanted.cotangents;
-  const bool rounds = r->bodies[0]->rounds || r->bodies[1]->rounds; /* of which points lie off along normals */
+  /* of which points lie off along normals */
+  const bool rounds = r->bodies[0]->rounds || r->bodies[1]->rounds || radii_vary(r);
   const int inset = r->pair->smoothing.cone_inset > 0.0 ? WANT_P | WANT_D : 0;
   const bool cones = smoothing_has_cones(&r->pair->smoothing) && asked & (WANT_ACTIVITY | WANT_WEIGHT | inset);
   const bool normals = asked & WANT_N || (rounds && asked & WANT_P) || cones;
@@ -132,6 +148,22 @@ abut_status field_at(const run *r, size_t poses, field_kind kind, point_set at, 
 
 /* ---- meshes, which all poses share unless they move ---- */
 
+/* Moves the radii of a body's features, and its edges in fields. */
+static abut_status move_features(const run *r, size_t poses, int side)
+{
+  const resident_body *b = r->bodies[side];
+  const run_moves *m = &r->moves[side];
+  const body *features = r->pair->touching[side];
+  TRY(LAUNCH_RUN(r, KERNEL_MOVED_RADII, b->vertex_padded, poses, ARG_BUFFER(b->radii), ARG_BUFFER(b->order),
+                 ARG_INT(b->info->vertices), ARG_INT(b->vertex_padded), ARG_BUFFER(m->numbers), ARG_INT(m->stride),
+                 ARG_INT(m->mesh + feature_radii_at(features)), BUFFER(r, OF_SIDE(SCRATCH_MOVED_RADII_1, side))));
+  return b->info->edges
+           ? LAUNCH_RUN(r, KERNEL_MOVED_RAILS, b->edge_padded, poses, ARG_BUFFER(b->rails), ARG_INT(b->info->edges),
+                        ARG_INT(b->edge_padded), ARG_BUFFER(m->numbers), ARG_INT(m->stride),
+                        ARG_INT(m->mesh + feature_rails_at(features)), BUFFER(r, OF_SIDE(SCRATCH_MOVED_RAILS_1, side)))
+           : ABUT_SUCCESS;
+}
+
 /* Moves a body's mesh along its direction in every pose. */
 static abut_status move_mesh(const run *r, size_t poses, int side)
 {
@@ -150,7 +182,8 @@ static abut_status move_mesh(const run *r, size_t poses, int side)
                    ARG_BUFFER(m->numbers), ARG_INT(m->stride), ARG_INT(m->mesh),
                    BUFFER(r, OF_SIDE(SCRATCH_MOVED_MESH_1, side))));
   }
-  if (!edges_run(r)) {
+  TRY(is_in_fields(r->pair) ? move_features(r, poses, side) : ABUT_SUCCESS);
+  if (!edges_run(r) && !edges_in_fields(r, side)) {
     return ABUT_SUCCESS;
   }
   return LAUNCH_RUN(r, KERNEL_MOVED_ENDS, b->edge_padded, poses, ARG_BUFFER(b->edge_ends),
@@ -504,6 +537,16 @@ static abut_status edge_field_contacts(const run *r, size_t poses, int side)
 {
   const resident_body *other = r->bodies[!side];
   TRY(select_edges(r, poses, side));
+  if (r->wanted.field_moves[!side]) {
+    return LAUNCH_RUN(r, KERNEL_EDGES_ALONG_SHAPE, lane_blocks(r, r->pair->layout.edges[side]), poses,
+                      edge_rails(r, side), BUFFER(r, OF_SIDE(SCRATCH_EDGE_INDEX_1, side)),
+                      BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side)), BUFFER(r, SCRATCH_FRAMES),
+                      ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side),
+                      ARG_INT(r->wanted.arrays), ARG_BUFFER(r->moves[!side].numbers),
+                      ARG_INT(r->moves[!side].stride), BUFFER(r, OF_SIDE(SCRATCH_PLACES_1, side)),
+                      BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_N),
+                      BUFFER(r, SCRATCH_ACTIVITY), BUFFER(r, SCRATCH_WEIGHT));
+  }
   return LAUNCH_RUN(r, KERNEL_EDGES_IN_FIELD, lane_blocks(r, r->pair->layout.edges[side]), poses,
                     edge_rails(r, side), BUFFER(r, OF_SIDE(SCRATCH_EDGE_INDEX_1, side)),
                     BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side)), BUFFER(r, SCRATCH_FRAMES),

@@ -49,15 +49,20 @@ bool pair_is_like(const pair *a, const pair *b)
   return pair_is(a, b->bodies, &b->smoothing, &zones) && memcmp(a->slot, b->slot, sizeof a->slot) == 0;
 }
 
-static void resident_free(resident_pair *r)
+void resident_pair_free(resident_pair *r)
 {
-  if (!r) {
-    return;
-  }
   buffer_destroy(r->head);
   buffer_destroy(r->mean_bar);
   buffer_destroy(r->one_bar);
-  free(r);
+  *r = (resident_pair){.head = NULL};
+}
+
+static void resident_free(resident_pair *r)
+{
+  if (r) {
+    resident_pair_free(r);
+    free(r);
+  }
 }
 
 static void pair_free(void *object)
@@ -159,7 +164,8 @@ static void put_middle(const pair *p, int side, double to[MIDDLE_REALS])
   to[MIDDLE_LEAST] = other->info.superquadrics || other->info.pointclouds ? 0.0 : -SMOOTHING_MOST;
 }
 
-static abut_status make_head(const pair *p, size_t place, const bool moving[2], resident_pair *r)
+/* moving: NULL but for derivatives by shapes. */
+static abut_status make_head(const pair *p, size_t place, const bool *moving, resident_pair *r)
 {
   const resident_body *bodies[2];
   device *d = p->context->members[place].device;
@@ -178,8 +184,11 @@ static abut_status make_head(const pair *p, size_t place, const bool moving[2], 
   }
   r->sizes = pair_sizes_of(p, bodies, device_lanes(d));
   for (int i = 0; i < 2; ++i) {
-    r->sizes.elements[VERTICES_OF(i)].moving = r->sizes.elements[EDGES_OF(i)].moving = moving[i];
     r->sizes.zones[i] = (int)p->zone_count[i];
+  }
+  for (int i = 0; moving && i < 2; ++i) {
+    r->sizes.elements[VERTICES_OF(i)].moving = r->sizes.elements[EDGES_OF(i)].moving = moving[i];
+    r->sizes.elements[VERTICES_OF(i)].radii = is_in_fields(p); /* which vary from 0, too */
   }
   return upload_head(d, &p->smoothing, numbers, &r->sizes, p->zones, &r->head);
 }
@@ -192,7 +201,7 @@ abut_status pair_on(pair *p, size_t place, resident_pair **out)
     void *memory = NULL;
     TRY(allocate(&memory, 1, sizeof(resident_pair)));
     r = memory;
-    TRY_DONE(make_head(p, place, (const bool[2]){false, false}, r));
+    TRY_DONE(make_head(p, place, NULL, r));
     p->on[place] = r;
     r = NULL;
   }

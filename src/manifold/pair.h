@@ -60,6 +60,8 @@ typedef enum scratch_id {
   SCRATCH_MOVED_SORTED_1, SCRATCH_MOVED_SORTED_2, /* meshes that move: vertices as they are sorted */
   SCRATCH_MOVED_MESH_1, SCRATCH_MOVED_MESH_2,     /* in mesh order */
   SCRATCH_MOVED_ENDS_1, SCRATCH_MOVED_ENDS_2,     /* ends of all edges */
+  SCRATCH_MOVED_RADII_1, SCRATCH_MOVED_RADII_2,   /* features' radii, and edges in fields */
+  SCRATCH_MOVED_RAILS_1, SCRATCH_MOVED_RAILS_2,
   SCRATCH_WRENCHES,
   SCRATCH_GRADIENT_1, SCRATCH_GRADIENT_2,
   SCRATCH_STEPS, SCRATCH_JACOBIAN, /* for Jacobian blocks */
@@ -111,9 +113,11 @@ typedef struct pair_zones {
 abut_status pair_create_with_zones(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
                                    const pair_zones *zones, abut_pair *out);
 
-/* Makes a twin of a pair on a member, for calls in which the meshes of these bodies move; buffer_destroy
- * takes its head, all else is shared. */
+/* Makes a twin of a pair on a member, for calls whose derivatives are by shapes and in which the meshes of these bodies
+ * move; resident_pair_free takes what it has. */
 abut_status pair_moving(const pair *p, size_t place, const bool moving[2], resident_pair *out);
+
+void resident_pair_free(resident_pair *r);
 
 /* Finds the pair on a member of its context, and brings it there when it is first asked for. */
 abut_status pair_on(pair *p, size_t place, resident_pair **out);

@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "geometry/layout.h"
 #include "manifold/run.h"
+#include "manifold/shape_features.h"
+#include "manifold/shape_rows.h"
 
 /* A pass back. It knows where the next kernel's blocks leave their wrenches, and which bodies'
  * fields have got cotangents from a selection. */
@@ -13,6 +15,7 @@ typedef struct reverse_pass {
   field_sites sites;
   size_t poses, next_block, blocks;
   bool scored[2];
+  size_t rows[2]; /* numbers of each body's row, of those whose derivatives by features are wanted, else 0 */
 } reverse_pass;
 
 /* Returns how many blocks of wrenches a pose has. They are left by edge contacts and witness
@@ -74,6 +77,11 @@ static launch_argument activity_bar(const run *r)
 #define SITES(pass, body, first)                                                    \
   BUFFER((pass)->run, OF_SIDE(SCRATCH_SITES_1, body)), ARG_INT((pass)->sites.count[body]), \
     ARG_INT(first)
+
+/* A body's row, as kernels are told: where it lies, how many numbers it has, 0 where it is not wanted of features, and
+ * where those of the kernel begin. */
+#define FEATURES(pass, side, first)                                                                \
+  BUFFER((pass)->run, OF_SIDE(SCRATCH_SHAPE_1, side)), ARG_INT((pass)->rows[side]), ARG_INT(first)
 
 /* Tells whether the cotangents of edges' ends are wanted: where SoftSort moves them, or by shapes. */
 static bool ends_back(const run *r)
@@ -218,7 +226,7 @@ static abut_status select_back(const reverse_pass *pass, const ranked *s)
   const run *r = pass->run;
   const pair_elements *e = elements(r, s->of);
   const size_t blocks = lane_blocks(r, (size_t)e->padded);
-  if (r->wanted.shaped[s->side]) {
+  if (r->wanted.shaped[s->side] && (s->of < EDGES_OF(0) || !is_in_fields(r->pair))) {
     TRY(LAUNCH_RUN(r, KERNEL_SPREAD_KEPT, blocks, pass->poses, BUFFER(r, SCRATCH_SCORES),
                    BUFFER(r, s->top), BUFFER(r, s->weights), BUFFER(r, s->index),
                    BUFFER(r, s->bars), HEAD(r), ARG_INT(s->of), BUFFER(r, s->spread)));
@@ -301,6 +309,43 @@ static abut_status select_edges_back(reverse_pass *pass, int side)
                     BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side)));
 }
 
+/* ---- features ---- */
+
+static size_t rails_at(const run *r, int side)
+{
+  return is_in_fields(r->pair) ? feature_rails_at(r->pair->touching[side]) : 0;
+}
+
+static size_t radii_at(const run *r, int side)
+{
+  return is_in_fields(r->pair) ? feature_radii_at(r->pair->touching[side]) : 0;
+}
+
+/* Adds what the scores of a selection give to a body's features, by their place in its row. */
+static abut_status scores_back(const reverse_pass *pass, int of, size_t at, size_t step)
+{
+  const run *r = pass->run;
+  const int side = of % 2;
+  return LAUNCH_RUN(r, KERNEL_SCORES_BY_SHAPE, (size_t)elements(r, of)->count, pass->poses,
+                    BUFFER(r, SCRATCH_SCORES_BAR), HEAD(r), ARG_INT(of), FEATURES(pass, side, at), ARG_INT(step));
+}
+
+/* Clears the rows of features, as kernels write those that are kept. */
+static abut_status clear_rows(reverse_pass *pass)
+{
+  const run *r = pass->run;
+  for (int side = 0; side < 2; ++side) {
+    if (r->wanted.shaped[side] && is_in_fields(r->pair)) {
+      const shaped_body b = shaped_of(r->pair, side);
+      const size_t first = shape_row_first(&b);
+      pass->rows[side] = shape_row_width(&b, (size_t)pass->sites.count[side]);
+      TRY(LAUNCH_RUN(r, KERNEL_CLEAR_FEATURES, first, pass->poses, BUFFER(r, OF_SIDE(SCRATCH_SHAPE_1, side)),
+                     ARG_INT(pass->rows[side]), ARG_INT(first)));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
 /* Goes back through the contacts of one body's edges with the other's field. */
 static abut_status edge_field_back(reverse_pass *pass, int side)
 {
@@ -315,9 +360,15 @@ static abut_status edge_field_back(reverse_pass *pass, int side)
                  BUFFER(r, SCRATCH_P_BAR), d_bar(r), ARG_INT(r->wanted.shared_d),
                  BUFFER(r, SCRATCH_N_BAR), activity_bar(r), ARG_INT(r->wanted.shared_activity),
                  BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, SCRATCH_WEIGHTS_BAR),
+                 FEATURES(pass, side, rails_at(r, side)), SITES(pass, !side, pass->sites.edges[!side]),
                  BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
                  ARG_INT(take_blocks(pass, blocks))));
-  return r->pair->selected_edges[side] ? select_edges_back(pass, side) : ABUT_SUCCESS;
+  if (!r->pair->selected_edges[side]) {
+    return ABUT_SUCCESS;
+  }
+  TRY(select_edges_back(pass, side));
+  return pass->rows[side] && weighed(r) ? scores_back(pass, EDGES_OF(side), rails_at(r, side) + EDGE_SCORE, BY_RAIL)
+                                        : ABUT_SUCCESS;
 }
 
 static abut_status edges_back(reverse_pass *pass)
@@ -349,6 +400,8 @@ static abut_status vertices_back(reverse_pass *pass, int side, const vertex_set 
                                  bool scored)
 {
   const run *r = pass->run;
+  const bool contacts = v->kept || (r->pair->layout.vertices[side] && !r->pair->selected_vertices[side]);
+  const size_t row = contacts ? pass->rows[side] : 0;
   const size_t slots = v->points.padded, blocks = lane_blocks(r, slots);
   const bool shaped = r->wanted.shaped[side];
   const scratch_id bar = v->kept ? SCRATCH_KEPT_BAR : OF_SIDE(SCRATCH_VERTEX_BAR_1, side);
@@ -364,8 +417,8 @@ static abut_status vertices_back(reverse_pass *pass, int side, const vertex_set 
                     ARG_INT(v->kept || shaped), ARG_INT(have), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
                     ARG_INT(r->wanted.shared_d), BUFFER(r, SCRATCH_N_BAR), activity_bar(r),
                     ARG_INT(r->wanted.shared_activity), BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, bar),
-                    BUFFER(r, SCRATCH_WEIGHTS_BAR), SITES(pass, !side, first[!side]),
-                    BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
+                    BUFFER(r, SCRATCH_WEIGHTS_BAR), BUFFER(r, OF_SIDE(SCRATCH_SHAPE_1, side)), ARG_INT(row),
+                    ARG_INT(radii_at(r, side)), SITES(pass, !side, first[!side]), BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
                     ARG_INT(take_blocks(pass, blocks)));
 }
 
@@ -390,6 +443,7 @@ static abut_status select_vertices_back(reverse_pass *pass, int side)
   if (!scores) {
     return ABUT_SUCCESS;
   }
+  TRY(pass->rows[side] ? scores_back(pass, VERTICES_OF(side), radii_at(r, side), 1) : ABUT_SUCCESS);
   TRY(LAUNCH_RUN(r, KERNEL_VERTEX_SCORES_ADJOINT, b->vertex_padded, pass->poses,
                  BUFFER(r, SCRATCH_SCORES_BAR), ARG_BUFFER(b->order), HEAD(r), ARG_INT(side),
                  ARG_INT(pass->scored[side]), BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side))));
@@ -419,13 +473,15 @@ static abut_status middles_back(reverse_pass *pass)
   const run *r = pass->run;
   return LAUNCH_RUN(r, KERNEL_MIDDLES_ADJOINT, 1, pass->poses, BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(r->bodies[0]->head),
                     ARG_BUFFER(r->bodies[1]->head), ARG_BUFFER(r->bodies[0]->shape), ARG_BUFFER(r->bodies[1]->shape),
-                    HEAD(r), BUFFER(r, SCRATCH_MIDDLES_BAR), BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
+                    HEAD(r), BUFFER(r, SCRATCH_MIDDLES_BAR), ARG_STRUCT(pass->sites), BUFFER(r, SCRATCH_SITES_1),
+                    BUFFER(r, SCRATCH_SITES_2), BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
                     ARG_INT(take_blocks(pass, 1)));
 }
 
 abut_status run_wrenches(const run *r, size_t poses)
 {
-  reverse_pass pass = {r, run_sites(r), poses, 0, wrench_blocks(r), {false, false}};
+  reverse_pass pass = {r, run_sites(r), poses, 0, wrench_blocks(r), {false, false}, {0, 0}};
+  TRY(clear_rows(&pass));
   if (edges_run(r)) {
     TRY(edges_back(&pass));
   }

@@ -31,7 +31,7 @@ typedef struct wanted {
 typedef struct run_moves {
   buffer *numbers;
   size_t stride; /* reals from one pose's to the next's; 0 where all have the same */
-  size_t mesh;   /* where the vertices begin */
+  size_t mesh;   /* where the vertices begin, or those of features (manifold/shape_features.h) */
 } run_moves;
 
 /* One run of a call: a pair, the program (on plain numbers or on duals), what is wanted, and then,
@@ -147,5 +147,6 @@ abut_status edge_score_kernel(const run *r, size_t poses, int side);
 size_t wrench_blocks(const run *r);
 launch_argument vertex_radii(const run *r, int side); /* a buffer, which is read where a vertex has a radius */
 launch_argument edge_rails(const run *r, int side);   /* likewise, where edges are in fields */
+bool radii_vary(const run *r);                        /* derivatives are by radii of features, too */
 
 #endif

@@ -134,13 +134,14 @@ static void shape_sizes(const run *r, int side, sizes *s)
   const resident_body *b = r->bodies[side];
   const field_sites sites = run_sites(r);
   const size_t count = (size_t)sites.count[side];
+  const shaped_body shaped = shaped_of(r->pair, side);
   if (!r->wanted.shaped[side]) {
     return;
   }
   s->real[SCRATCH_SITES_1 + side] = SITE_PLANES * count;
   at_least(&s->real[SCRATCH_SITE_SHARES], SHARE_PLANES * count);
   at_least(&s->real[SCRATCH_SITE_PARTS], PART_PLANES * count);
-  s->real[SCRATCH_SHAPE_1 + side] = shape_row_width(body_get(r->pair->bodies[side]), count, true);
+  s->real[SCRATCH_SHAPE_1 + side] = shape_row_width(&shaped, count);
   s->real[SCRATCH_VERTEX_BAR_1 + side] = POINT_PLANES * b->vertex_padded;
   if (r->pair->selected_vertices[side]) {
     s->real[SCRATCH_KEPT_SPREAD_1 + side] = POINT_PLANES * b->vertex_padded;
@@ -164,8 +165,12 @@ static void moving_sizes(const run *r, int side, sizes *s)
   if (r->pair->selected_vertices[side]) {
     s->number[SCRATCH_MOVED_MESH_1 + side] = POINT_PLANES * b->vertex_padded;
   }
-  if (edges_run(r)) {
+  if (edges_run(r) || edges_in_fields(r, side)) {
     s->number[SCRATCH_MOVED_ENDS_1 + side] = ENDS_PLANES * b->edge_padded;
+  }
+  if (is_in_fields(r->pair)) {
+    s->number[SCRATCH_MOVED_RADII_1 + side] = RADII_PLANES * b->vertex_padded;
+    s->number[SCRATCH_MOVED_RAILS_1 + side] = EDGE_PLANES * b->edge_padded;
   }
 }
 

@@ -13,6 +13,7 @@
 #include "manifold/shape_sums.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- sizes ---- */
 
@@ -56,7 +57,7 @@ typedef struct shape_call {
   abut_reduction reduction; /* first, for the steps of reductions read it there */
   bool reduces, each_pose, follow;
   const abut_shape_gradients *to[2];
-  const body *bodies[2];    /* NULL where nothing of a body is wanted */
+  shaped_body bodies[2];    /* of NULL where nothing of a body is wanted */
   shape_sums *sums;
   const abut_smoothing *smoothing;
   size_t real_bytes;
@@ -67,7 +68,7 @@ static bool wants_shape(const abut_shape_gradients *s)
   return s && (s->vertices || s->axes || s->exponents || s->position || s->rotation ||
                s->plane_normals || s->plane_points || s->cloud_points || s->cloud_normals ||
                s->cloud_widths || s->grid_coefficients || s->core_half || s->core_radius || s->core_position ||
-               s->core_rotation);
+               s->core_rotation || s->feature_vertices || s->vertex_radius || s->edge_radius);
 }
 
 static abut_status shape_launch(call_on *on, size_t slot, chunk c)
@@ -82,6 +83,12 @@ static abut_status shape_launch(call_on *on, size_t slot, chunk c)
 static abut_status shape_upload(call_on *on, size_t slot, chunk c)
 {
   const shape_call *s = on->call->user;
+  run *r = derivatives_on(on, slot);
+  if (is_in_fields(r->pair)) { /* radii vary, also where all are 0 */
+    const bool still[2] = {false, false};
+    TRY(on->moving.head ? ABUT_SUCCESS : pair_moving(r->pair, on->batch->place, still, &on->moving));
+    r->on = &on->moving;
+  }
   return s->reduces ? reduction_upload(on, slot, c) : ABUT_SUCCESS;
 }
 
@@ -89,25 +96,44 @@ static abut_status shape_upload(call_on *on, size_t slot, chunk c)
 static abut_status write_rows(const shape_call *s, int side, chunk c, const char *rows, size_t sites,
                               const bool *rejected)
 {
-  const body *b = s->bodies[side];
-  const size_t width = shape_row_width(b, sites, true), sums = shape_sum_width(b);
+  const shaped_body *b = &s->bodies[side];
+  const size_t width = shape_row_width(b, sites), sums = shape_sum_width(b), first = shape_row_first(b);
+  const size_t owns = shape_own_width(b->of);
   abut_status status = ABUT_SUCCESS;
   void *memory = NULL;
-  TRY(allocate(&memory, sums, sizeof(double)));
-  double *sum = memory;
+  TRY(allocate(&memory, sums + owns, sizeof(double)));
+  double *sum = memory, *own = sum + sums;
   for (size_t i = 0; i < c.count && status == ABUT_SUCCESS; ++i) {
-    for (size_t k = 0; k < sums; ++k) {
-      sum[k] = rejected[i] ? (double)NAN : 0.0;
-    }
+    memset(sum, 0, sums * sizeof *sum);
     if (!rejected[i]) {
-      shape_add_row(b, sites, true, rows + i * width * s->real_bytes, s->real_bytes, sum);
+      shape_add_row(shape_walk_begin(b->of, sites, first, first), rows + i * width * s->real_bytes, s->real_bytes, sum);
     }
-    status = s->follow && !rejected[i] ? shape_follow(b, s->smoothing, sum) : ABUT_SUCCESS;
+    shape_settle(b, sum, own);
+    for (size_t k = 0; rejected[i] && k < owns; ++k) {
+      own[k] = (double)NAN;
+    }
+    status = s->follow && !rejected[i] ? shape_follow(b->of, s->smoothing, own) : ABUT_SUCCESS;
     if (status == ABUT_SUCCESS) {
-      status = shape_write(b, sum, s->to[side], c.first + i);
+      status = shape_write(b->of, own, s->to[side], c.first + i);
     }
   }
   free(sum);
+  return status;
+}
+
+/* Writes the sums of all poses to the caller's. */
+static abut_status write_sums(const shape_call *s, int side, const double *sum)
+{
+  const shaped_body *b = &s->bodies[side];
+  abut_status status = ABUT_SUCCESS;
+  void *memory = NULL;
+  TRY(allocate(&memory, shape_own_width(b->of), sizeof(double)));
+  double *own = memory;
+  shape_settle(b, sum, own);
+  TRY_DONE(s->follow ? shape_follow(b->of, s->smoothing, own) : ABUT_SUCCESS);
+  TRY_DONE(shape_write(b->of, own, s->to[side], 0));
+done:
+  free(memory);
   return status;
 }
 
@@ -116,7 +142,7 @@ static abut_status read_rows(const shape_call *s, const run *r, int side, size_t
                              void **rows)
 {
   *sites = (size_t)run_sites(r).count[side];
-  const size_t bytes = shape_row_width(s->bodies[side], *sites, true) * s->real_bytes;
+  const size_t bytes = shape_row_width(&s->bodies[side], *sites) * s->real_bytes;
   TRY(allocate(rows, count, bytes));
   return buffer_read(run_buffer(r, OF_SIDE(SCRATCH_SHAPE_1, side)), 0, count * bytes, *rows);
 }
@@ -134,9 +160,9 @@ static abut_status shape_collect(call_on *on, size_t slot, chunk c)
     rejected[i] = (on->status[i] & ABUT_POSE_REJECTED) != 0;
   }
   for (int side = 0; side < 2; ++side) {
-    TRY_DONE(s->bodies[side] ? read_rows(s, r, side, c.count, &sites[side], &rows[side])
+    TRY_DONE(s->bodies[side].of ? read_rows(s, r, side, c.count, &sites[side], &rows[side])
                              : ABUT_SUCCESS);
-    TRY_DONE(s->bodies[side] && s->each_pose
+    TRY_DONE(s->bodies[side].of && s->each_pose
                ? write_rows(s, side, c, rows[side], sites[side], rejected) : ABUT_SUCCESS);
   }
   shape_pieces_free(on->shapes);
@@ -168,6 +194,7 @@ static void shape_empty(call *c)
 
 static abut_status finish(call *c, shape_call *s)
 {
+  static const shaped_body none[2] = {{NULL, NULL}, {NULL, NULL}};
   abut_status status = ABUT_SUCCESS;
   shape_sums sums;
   s->sums = &sums;
@@ -179,14 +206,10 @@ static abut_status finish(call *c, shape_call *s)
   c->add = shape_add;
   c->empty = shape_empty;
   c->base.multiple = SHAPE_BLOCK;
-  TRY_DONE(shape_sums_create(s->each_pose ? (const body *const[2]){NULL, NULL} : s->bodies,
-                             c->batch->count, s->real_bytes, &sums));
+  TRY_DONE(shape_sums_create(s->each_pose ? none : s->bodies, c->batch->count, s->real_bytes, &sums));
   TRY_DONE(call_finish(c));
   for (int side = 0; side < 2; ++side) {
-    TRY_DONE(s->bodies[side] && !s->each_pose && s->follow
-               ? shape_follow(s->bodies[side], s->smoothing, sums.total[side]) : ABUT_SUCCESS);
-    TRY_DONE(s->bodies[side] && !s->each_pose
-               ? shape_write(s->bodies[side], sums.total[side], s->to[side], 0) : ABUT_SUCCESS);
+    TRY_DONE(s->bodies[side].of && !s->each_pose ? write_sums(s, side, sums.total[side]) : ABUT_SUCCESS);
   }
 done:
   shape_sums_free(&sums);
@@ -198,10 +221,6 @@ abut_status shape_call_check(const call *c, uint32_t want)
   const abut_batch *batch = c->batch;
   if (want & ~(uint32_t)(ABUT_SHAPE_EACH_POSE | ABUT_SHAPE_FOLLOW)) {
     return fail(ABUT_ERROR_ARGUMENT, "there is no way %u of derivatives by shapes", (unsigned)want);
-  }
-  if (is_in_fields(c->runs[0].pair)) {
-    return fail(ABUT_ERROR_ARGUMENT, "derivatives by shapes are not known of edges in fields: a smoothing with "
-                "\"edge_contacts\": \"pairs\" has them");
   }
   return c->lists[0] || batch->memory == ABUT_MEMORY_STATE || batch->compact || batch->derivatives
            ? fail(ABUT_ERROR_ARGUMENT, "derivatives by shapes take a batch of one pair that is not on a "
@@ -221,9 +240,9 @@ static abut_status start(call *c, abut_pair pair_, abut_batch *batch, uint32_t w
   r->wanted.active = false; /* the derivatives are of all contacts */
   for (int side = 0; side < 2; ++side) {
     r->wanted.shaped[side] = wants_shape(s->to[side]);
-    s->bodies[side] = r->wanted.shaped[side] ? body_get(r->pair->bodies[side]) : NULL;
+    s->bodies[side] = r->wanted.shaped[side] ? shaped_of(r->pair, side) : (shaped_body){NULL, NULL};
   }
-  return s->bodies[0] || s->bodies[1]
+  return s->bodies[0].of || s->bodies[1].of
            ? ABUT_SUCCESS
            : fail(ABUT_ERROR_ARGUMENT, "derivatives by shapes need room for those of a body");
 }

@@ -22,7 +22,7 @@ static abut_status make(const body *b, const abut_smoothing *smoothing, bool bac
 {
   void *memory = NULL;
   const size_t sites = b->info.vertices;
-  *f = (follower){.of = b, .sites = sites, .width = shape_row_width(b, sites, false)};
+  *f = (follower){.of = b, .sites = sites, .width = shape_fields_width(b, sites)};
   double **const arrays[] = {&f->points, &f->field, &f->at, &f->shares, &f->parts, &f->row, &f->change};
   const size_t counts[] = {POINT_PLANES * sites,
                            FIELD_PLANES * sites,
@@ -87,7 +87,7 @@ static void make_sites(follower *f, const double *bars)
   for (size_t i = 0; i < n; ++i) {
     for (size_t k = 0; k < 3; ++k) {
       f->at[k * n + i] = f->points[k * n + i];
-      f->at[(SITE_NORMAL + k) * n + i] = 0.0;
+      f->at[(SITE_NORMAL + k) * n + i] = f->at[(SITE_GRADIENT + k) * n + i] = 0.0;
     }
     f->at[SITE_PHI * n + i] = against(f, i, bars + 3 * i);
   }
@@ -137,11 +137,12 @@ abut_status shape_follow(const body *b, const abut_smoothing *smoothing, double 
                              {.pointer = f.shape.data}, {.pointer = f.coefficients.data},
                              {.pointer = f.shares}};
   host_launch_f64(KERNEL_SITE_SHARES, f.sites, 1, a);
-  shape_walk w = shape_walk_begin(b, f.sites, false);
+  shape_walk w = shape_walk_begin(b, f.sites, 0, shape_own_first(b));
+  const shape_walk all = w;
   while (shape_walk_next(&w)) {
     add_part(&f, &w.part);
   }
-  shape_add_row(b, f.sites, false, f.row, sizeof(double), sum);
+  shape_add_row(all, f.row, sizeof(double), sum);
 done:
   unmake(&f);
   return status;

@@ -9,7 +9,7 @@
 
 typedef struct shape_jvp_call {
   const abut_shape_tangents *of[2]; /* of bodies that move */
-  const body *bodies[2];            /* NULL where a body does not */
+  shaped_body bodies[2];            /* of NULL where a body does not */
   bool each_pose, follow;
   const abut_smoothing *smoothing;
 } shape_jvp_call;
@@ -18,17 +18,18 @@ typedef struct shape_jvp_call {
 static abut_status make_rows(const shape_jvp_call *s, int side, size_t first, size_t count, size_t real_bytes,
                              reals *out)
 {
-  const body *b = s->bodies[side];
-  const size_t width = shape_moves_width(b);
+  const shaped_body *b = &s->bodies[side];
+  const size_t own_width = shape_moves_own_width(b->of), width = shape_moves_width(b);
   abut_status status = ABUT_SUCCESS;
   void *memory = NULL;
   TRY(reals_create(out, count * width, real_bytes));
-  TRY_DONE(allocate(&memory, width, sizeof(double)));
-  double *row = memory;
+  TRY_DONE(allocate(&memory, own_width + width, sizeof(double)));
+  double *own = memory, *row = own + own_width;
   for (size_t i = 0; i < count; ++i) {
-    TRY_DONE(shape_moves_pack(b, s->of[side], first + i, row));
-    TRY_DONE(s->follow && shape_moves_field(s->of[side]) ? shape_follow_moves(b, s->smoothing, row)
+    TRY_DONE(shape_moves_pack(b->of, s->of[side], first + i, own));
+    TRY_DONE(s->follow && shape_moves_field(s->of[side]) ? shape_follow_moves(b->of, s->smoothing, own)
                                                          : ABUT_SUCCESS);
+    shape_moves_settle(b, own, row);
     for (size_t k = 0; k < width; ++k) {
       reals_set(out, i * width + k, row[k]);
     }
@@ -64,11 +65,11 @@ static abut_status jvp_upload(call_on *on, size_t slot, chunk c)
   const shape_jvp_call *s = on->call->user;
   run *r = derivatives_on(on, slot);
   for (int side = 0; side < 2; ++side) {
-    if (s->bodies[side]) {
+    if (s->bodies[side].of) {
       TRY(bring_rows(on, slot, side, c));
-      const size_t width = shape_moves_width(s->bodies[side]);
+      const size_t width = shape_moves_width(&s->bodies[side]);
       r->moves[side] = (run_moves){on->moves[slot][side], s->each_pose ? width : 0,
-                                   shape_moves_mesh_at(s->bodies[side])};
+                                   shape_moves_mesh_at(s->bodies[side].of)};
     }
   }
   if (!r->wanted.mesh_moves[0] && !r->wanted.mesh_moves[1]) {
@@ -95,15 +96,15 @@ static abut_status take_directions(call *c, shape_jvp_call *s)
     if (!field && !shape_moves_mesh(t)) {
       continue;
     }
-    const body *b = body_get(r->pair->bodies[side]);
-    if (!b) {
+    const shaped_body b = shaped_of(r->pair, side);
+    if (!b.of) {
       return ABUT_ERROR_HANDLE;
     }
-    if (shape_moves_width(b) > INT_MAX) {
+    if (shape_moves_width(&b) > INT_MAX) {
       return fail(ABUT_ERROR_TOO_LARGE, "body %d has %zu numbers, of at most %d", side + 1,
-                  shape_moves_width(b), INT_MAX);
+                  shape_moves_width(&b), INT_MAX);
     }
-    TRY(shape_moves_check(b, t, s->each_pose ? c->batch->count : 1, side + 1));
+    TRY(shape_moves_check(b.of, t, s->each_pose ? c->batch->count : 1, side + 1));
     s->bodies[side] = b;
     r->wanted.field_moves[side] = field;
     r->wanted.mesh_moves[side] = shape_moves_mesh(t) || s->follow;

@@ -3,11 +3,11 @@
 #include "base/error.h"
 #include "family/grid_slopes.h"
 #include "geometry/layout.h"
-#include "manifold/shape_rows.h"
+#include "manifold/shape_features.h"
 #include <math.h>
 #include <string.h>
 
-enum { ARRAYS = 15 };
+enum { ARRAYS = 18 };
 
 /* The arrays of a direction. */
 static const struct {
@@ -23,7 +23,8 @@ static const struct {
   ARRAY(cloud_normals, points, 3),        ARRAY(cloud_widths, points, 1),
   ARRAY(grid_coefficients, coefficients, 1), ARRAY(core_half, cores, 3),
   ARRAY(core_radius, cores, 1),           ARRAY(core_position, cores, 3),
-  ARRAY(core_rotation, cores, 3)
+  ARRAY(core_rotation, cores, 3),         ARRAY(feature_vertices, feature_vertices, 3),
+  ARRAY(vertex_radius, feature_vertices, 1), ARRAY(edge_radius, feature_edges, 1)
 #undef ARRAY
 };
 
@@ -47,7 +48,7 @@ static abut_shape_tangents row_of(const body *b, const abut_shape_tangents *t, s
 
 bool shape_moves_mesh(const abut_shape_tangents *t)
 {
-  return t && t->vertices;
+  return t && (t->vertices || t->feature_vertices || t->vertex_radius || t->edge_radius);
 }
 
 bool shape_moves_field(const abut_shape_tangents *t)
@@ -78,9 +79,25 @@ size_t shape_moves_mesh_at(const body *b)
   return b->shape.count;
 }
 
-size_t shape_moves_width(const body *b)
+size_t shape_moves_own_width(const body *b)
 {
-  return b->shape.count + 3 * b->info.vertices;
+  return b->shape.count + shape_own_first(b);
+}
+
+size_t shape_moves_width(const shaped_body *b)
+{
+  return b->of->shape.count + shape_row_first(b);
+}
+
+void shape_moves_settle(const shaped_body *b, const double *own, double *out)
+{
+  const size_t mesh = shape_moves_mesh_at(b->of);
+  memcpy(out, own, mesh * sizeof *out);
+  if (b->features) {
+    features_along(b->of, b->features, own + mesh, out + mesh);
+  } else {
+    memcpy(out + mesh, own + mesh, shape_row_first(b) * sizeof *out);
+  }
 }
 
 /* Copies the i-th `width` numbers of an array, where there is one. */
@@ -178,9 +195,14 @@ abut_status shape_moves_pack(const body *b, const abut_shape_tangents *t, size_t
 {
   size_t counts[ARRAYS];
   const abut_shape_tangents row = row_of(b, t, at, counts);
-  memset(out, 0, shape_moves_width(b) * sizeof *out);
-  take(row.vertices, 3 * b->info.vertices, 0, out + shape_moves_mesh_at(b));
-  shape_walk w = shape_walk_begin(b, 0, true);
+  const abut_shape_sizes sizes = shape_sizes_of(b);
+  double *mesh = out + shape_moves_mesh_at(b), *features = mesh + 3 * sizes.vertices;
+  memset(out, 0, shape_moves_own_width(b) * sizeof *out);
+  take(row.vertices, 3 * sizes.vertices, 0, mesh);
+  take(row.feature_vertices, 3 * sizes.feature_vertices, 0, features);
+  take(row.vertex_radius, sizes.feature_vertices, 0, features + 3 * sizes.feature_vertices);
+  take(row.edge_radius, sizes.feature_edges, 0, features + 4 * sizes.feature_vertices);
+  shape_walk w = shape_walk_begin(b, 0, 0, 0);
   while (shape_walk_next(&w)) {
     TRY(pack_part(b, &w.part, &row, out));
   }

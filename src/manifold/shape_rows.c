@@ -4,17 +4,33 @@
 #include "family/grid_slopes.h"
 #include "geometry/layout.h"
 #include "geometry/sites.h"
+#include "manifold/shape_features.h"
 #include <math.h>
 #include <string.h>
+
+shaped_body shaped_of(const pair *p, int side)
+{
+  return (shaped_body){body_get(p->bodies[side]), p->touching[side]};
+}
 
 /* The families' places in the list of geometry/families.h. */
 enum { SUPERQUADRICS, POLYHEDRA, POINTCLOUDS, GRIDS, HEIGHT_FIELDS, CORES };
 _Static_assert(CORES + 1 == FAMILY_COUNT, "each family has derivatives by its shape, or says why not");
 
-shape_walk shape_walk_begin(const body *b, size_t sites, bool vertices)
+shape_walk shape_walk_begin(const body *b, size_t sites, size_t row, size_t sum)
 {
-  const size_t mesh = 3 * b->info.vertices;
-  return (shape_walk){.of = b, .sites = sites, .row = vertices ? mesh : 0, .sum = mesh};
+  return (shape_walk){.of = b, .sites = sites, .row = row, .sum = sum};
+}
+
+size_t shape_row_first(const shaped_body *b)
+{
+  return b->features ? feature_numbers(b->features) : 3 * b->of->info.vertices;
+}
+
+size_t shape_own_first(const body *b)
+{
+  const kept_features *f = &b->parts.features;
+  return 3 * b->info.vertices + (f->stated ? 4 * f->vertex_count + f->edge_count : 0);
 }
 
 /* Finds the next polyhedron, cloud or grid of the walk's operation in the caller's order. */
@@ -97,20 +113,31 @@ bool shape_walk_next(shape_walk *w)
   return false;
 }
 
-size_t shape_row_width(const body *b, size_t sites, bool vertices)
+static shape_walk ended(shape_walk w)
 {
-  shape_walk w = shape_walk_begin(b, sites, vertices);
   while (shape_walk_next(&w)) {
   }
-  return w.row;
+  return w;
 }
 
-size_t shape_sum_width(const body *b)
+size_t shape_row_width(const shaped_body *b, size_t sites)
 {
-  shape_walk w = shape_walk_begin(b, 0, true);
-  while (shape_walk_next(&w)) {
-  }
-  return w.sum;
+  return ended(shape_walk_begin(b->of, sites, shape_row_first(b), 0)).row;
+}
+
+size_t shape_sum_width(const shaped_body *b)
+{
+  return ended(shape_walk_begin(b->of, 0, 0, shape_row_first(b))).sum;
+}
+
+size_t shape_fields_width(const body *b, size_t sites)
+{
+  return ended(shape_walk_begin(b, sites, 0, 0)).row;
+}
+
+size_t shape_own_width(const body *b)
+{
+  return ended(shape_walk_begin(b, 0, 0, shape_own_first(b))).sum;
 }
 
 static double number(const void *row, size_t size, size_t i)
@@ -125,11 +152,10 @@ static void add_numbers(const void *row, size_t size, size_t from, size_t count,
   }
 }
 
-void shape_add_row(const body *b, size_t sites, bool vertices, const void *row, size_t size,
-                   double *sum)
+void shape_add_row(shape_walk w, const void *row, size_t size, double *sum)
 {
-  shape_walk w = shape_walk_begin(b, sites, vertices);
-  add_numbers(row, size, 0, w.row, sum); /* of vertices, where rows have them */
+  const size_t sites = w.sites;
+  add_numbers(row, size, 0, w.row, sum);
   for (size_t done = w.row; shape_walk_next(&w); done = w.row) {
     double *to = sum + w.part.sum;
     if (w.part.family != SHAPE_GRID) {
@@ -141,10 +167,22 @@ void shape_add_row(const body *b, size_t sites, bool vertices, const void *row, 
       for (size_t k = 0; k < NODE_SITE_PLANES; ++k) {
         site[k] = number(row, size, done + k * sites + i);
       }
-      grid_add_slopes(&b->shape, w.part.first, w.part.count, site, site[NODE_SITE_PHI],
-                      site + NODE_SITE_SLOPE, to);
+      grid_add_slopes(&w.of->shape, w.part.first, w.part.count, site, site[NODE_SITE_PHI],
+                      site + NODE_SITE_SLOPE, site + NODE_SITE_CURVE, to);
     }
   }
+}
+
+void shape_settle(const shaped_body *b, const double *sum, double *own)
+{
+  const size_t first = shape_own_first(b->of), mesh = 3 * b->of->info.vertices;
+  memset(own, 0, first * sizeof *own);
+  if (b->features) {
+    features_back(b->of, b->features, sum, own);
+  } else {
+    memcpy(own, sum, mesh * sizeof *own);
+  }
+  memcpy(own + first, sum + shape_row_first(b), (shape_own_width(b->of) - first) * sizeof *own);
 }
 
 /* ---- the caller's arrays ---- */
@@ -156,6 +194,10 @@ abut_shape_sizes shape_sizes_of(const body *b)
                         .pointclouds = b->info.pointclouds, .grids = b->info.grids, .cores = b->info.cores};
   for (size_t i = 0; i < b->parts.grid_count; ++i) {
     s.coefficients += grid_coefficient_count(&b->parts.grids[i]);
+  }
+  if (b->parts.features.stated) {
+    s.feature_vertices = b->parts.features.vertex_count;
+    s.feature_edges = b->parts.features.edge_count;
   }
   return s;
 }
@@ -266,9 +308,16 @@ abut_status shape_write(const body *b, const double *sum, const abut_shape_gradi
     .core_half = row_of(to->core_half, at, 3 * n->cores),
     .core_radius = row_of(to->core_radius, at, n->cores),
     .core_position = row_of(to->core_position, at, 3 * n->cores),
-    .core_rotation = row_of(to->core_rotation, at, 3 * n->cores)};
-  shape_walk w = shape_walk_begin(b, 0, true);
+    .core_rotation = row_of(to->core_rotation, at, 3 * n->cores),
+    .feature_vertices = row_of(to->feature_vertices, at, 3 * n->feature_vertices),
+    .vertex_radius = row_of(to->vertex_radius, at, n->feature_vertices),
+    .edge_radius = row_of(to->edge_radius, at, n->feature_edges)};
+  shape_walk w = shape_walk_begin(b, 0, 0, shape_own_first(b));
+  const double *features = sum + 3 * n->vertices;
   put(row.vertices, 3 * n->vertices, 0, 0, sum);
+  put(row.feature_vertices, 3 * n->feature_vertices, 0, 0, features);
+  put(row.vertex_radius, n->feature_vertices, 0, 0, features + 3 * n->feature_vertices);
+  put(row.edge_radius, n->feature_edges, 0, 0, features + 4 * n->feature_vertices);
   while (shape_walk_next(&w)) {
     TRY(write_part(b, &w.part, sum + w.part.sum, &row));
   }

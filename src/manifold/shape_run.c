@@ -27,7 +27,7 @@ static int take_sites(field_sites *s, int side, size_t count)
 
 field_sites run_sites(const run *r)
 {
-  field_sites s = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
+  field_sites s = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
   for (int side = 0; side < 2; ++side) {
     const int other = !side;
     if (!r->wanted.shaped[side]) {
@@ -43,6 +43,11 @@ field_sites run_sites(const run *r)
       s.own[side] = take_sites(&s, side, slots * (1 + traced));
       s.opposing[side] = take_sites(&s, side, r->wanted.cotangents & WANT_ACTIVITY ? slots : 0);
       s.probes[side] = take_sites(&s, side, agreement_back(r) ? 2 * slots : 0);
+    }
+    s.middles[side] = take_sites(&s, side, r->wanted.middles_back ? device_lanes(r->device) : 0);
+    if (edges_in_fields(r, other)) {
+      s.edges[side] = take_sites(&s, side, SITES_OF_EDGE * padded(r->pair->layout.edges[other],
+                                                                  device_lanes(r->device)));
     }
   }
   return s;
@@ -106,16 +111,16 @@ static abut_status part_of_shape(const run *r, size_t poses, int side, size_t si
 
 static abut_status shape_of_side(const run *r, size_t poses, int side)
 {
-  const body *b = body_get(r->pair->bodies[side]);
+  const shaped_body b = shaped_of(r->pair, side);
   const field_sites at = run_sites(r);
   const size_t sites = (size_t)at.count[side];
-  const size_t width = shape_row_width(b, sites, true);
+  const size_t width = shape_row_width(&b, sites), first = shape_row_first(&b);
   const resident_body *on = r->bodies[side];
   TRY(vertices_of_shape(r, poses, side, width));
   TRY(LAUNCH_RUN(r, KERNEL_SITE_SHARES, lane_blocks(r, sites), poses,
                  BUFFER(r, OF_SIDE(SCRATCH_SITES_1, side)), ARG_INT(sites), ARG_BUFFER(on->head),
                  ARG_BUFFER(on->shape), HEAD(r), BUFFER(r, SCRATCH_SITE_SHARES)));
-  shape_walk w = shape_walk_begin(b, sites, true);
+  shape_walk w = shape_walk_begin(b.of, sites, first, first);
   while (shape_walk_next(&w)) {
     TRY(part_of_shape(r, poses, side, sites, width, &w.part));
   }

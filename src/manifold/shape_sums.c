@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "manifold/shape_rows.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,14 +28,14 @@ static abut_status make_numbers(size_t count, double **out)
   return ABUT_SUCCESS;
 }
 
-abut_status shape_sums_create(const body *const bodies[2], size_t poses, size_t real_bytes,
+abut_status shape_sums_create(const shaped_body bodies[2], size_t poses, size_t real_bytes,
                               shape_sums *out)
 {
   *out = (shape_sums){.poses = poses, .real_bytes = real_bytes};
   for (int side = 0; side < 2; ++side) {
-    if (bodies[side]) {
+    if (bodies[side].of) {
       out->bodies[side] = bodies[side];
-      out->width[side] = shape_sum_width(bodies[side]);
+      out->width[side] = shape_sum_width(&bodies[side]);
       TRY(make_numbers(out->width[side], &out->total[side]));
       TRY(make_numbers(out->width[side], &out->block[side]));
     }
@@ -69,10 +68,11 @@ void shape_sums_empty(shape_sums *s)
 /* Adds rows of poses, in order, to a sum. */
 static void add_rows(const shape_sums *s, int side, const shape_piece *p, const void *rows, double *sum)
 {
+  const size_t first = shape_row_first(&s->bodies[side]);
   for (size_t i = 0; i < p->count; ++i) {
     if (!p->rejected[i]) {
       const char *row = (const char *)rows + i * p->width[side] * s->real_bytes;
-      shape_add_row(s->bodies[side], p->sites[side], true, row, s->real_bytes, sum);
+      shape_add_row(shape_walk_begin(s->bodies[side].of, p->sites[side], first, first), row, s->real_bytes, sum);
     }
   }
 }
@@ -87,13 +87,13 @@ static abut_status fill(const shape_sums *s, shape_piece *p, bool whole, const v
   memcpy(p->rejected, rejected, p->count * sizeof *p->rejected);
   for (int side = 0; side < 2; ++side) {
     const size_t bytes = p->width[side] * s->real_bytes;
-    if (s->bodies[side] && whole) {
+    if (s->bodies[side].of && whole) {
       TRY(make_numbers(s->width[side], &p->sum[side]));
       add_rows(s, side, p, rows[side], p->sum[side]);
-    } else if (s->bodies[side] && chunk_rows) {
+    } else if (s->bodies[side].of && chunk_rows) {
       p->rows[side] = chunk_rows[side];
       chunk_rows[side] = NULL;
-    } else if (s->bodies[side]) {
+    } else if (s->bodies[side].of) {
       TRY(allocate(&memory, p->count, bytes));
       p->rows[side] = memory;
       memcpy(p->rows[side], rows[side], p->count * bytes);
@@ -118,9 +118,9 @@ abut_status shape_pieces_create(const shape_sums *s, size_t first, size_t count,
     out = &p->next;
     const void *of[2] = {NULL, NULL};
     for (int side = 0; side < 2; ++side) {
-      if (s->bodies[side]) {
+      if (s->bodies[side].of) {
         p->sites[side] = sites[side];
-        p->width[side] = shape_row_width(s->bodies[side], sites[side], true);
+        p->width[side] = shape_row_width(&s->bodies[side], sites[side]);
         of[side] = (const char *)rows[side] + (at - first) * p->width[side] * s->real_bytes;
       }
     }

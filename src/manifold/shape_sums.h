@@ -3,7 +3,7 @@
 #ifndef ABUT_MANIFOLD_SHAPE_SUMS_H
 #define ABUT_MANIFOLD_SHAPE_SUMS_H
 
-#include "body/body.h"
+#include "manifold/shape_rows.h"
 
 #define SHAPE_BLOCK 256
 
@@ -20,9 +20,9 @@ typedef struct shape_piece {
 
 void shape_pieces_free(shape_piece *first);
 
-/* A batch's sums, by body; NULL where a body's are not wanted. */
+/* A batch's sums of rows, by body; of NULL where a body's are not wanted. */
 typedef struct shape_sums {
-  const body *bodies[2];
+  shaped_body bodies[2];
   size_t poses, real_bytes;
   size_t width[2];
   double *total[2], *block[2];
@@ -30,8 +30,8 @@ typedef struct shape_sums {
   shape_piece *waiting; /* by their poses */
 } shape_sums;
 
-/* bodies[i] NULL: not wanted. shape_sums_free may follow on failure, too. */
-abut_status shape_sums_create(const body *const bodies[2], size_t poses, size_t real_bytes,
+/* bodies[i] of NULL: not wanted. shape_sums_free may follow on failure, too. */
+abut_status shape_sums_create(const shaped_body bodies[2], size_t poses, size_t real_bytes,
                               shape_sums *out);
 void shape_sums_free(shape_sums *s);
 void shape_sums_empty(shape_sums *s);

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES = 15, POSE = 6, CORES = 2 };
+enum { NAMES = 18, POSE = 6, CORES = 2, STATED = 6, STATED_EDGES = 6 };
 enum { VERTICES, AXES, EXPONENTS, POSITION, ROTATION, PLANE_NORMALS, PLANE_POINTS, CLOUD_POINTS,
-       CLOUD_NORMALS, CLOUD_WIDTHS, COEFFICIENTS, CORE_HALVES, CORE_RADII, CORE_POSITIONS, CORE_ROTATIONS };
+       CLOUD_NORMALS, CLOUD_WIDTHS, COEFFICIENTS, CORE_HALVES, CORE_RADII, CORE_POSITIONS, CORE_ROTATIONS,
+       FEATURE_VERTICES, VERTEX_RADII, EDGE_RADII };
 
 /* The arrays of one body, for `rows` poses. */
 typedef struct arrays {
@@ -23,12 +24,13 @@ typedef struct arrays {
 
 static void arrays_make(abut_body body, size_t rows, arrays *a)
 {
-  static const size_t each[NAMES] = {3, 3, 2, 3, 3, 3, 3, 3, 3, 1, 1, 3, 1, 3, 3};
+  static const size_t each[NAMES] = {3, 3, 2, 3, 3, 3, 3, 3, 3, 1, 1, 3, 1, 3, 3, 3, 1, 1};
   abut_shape_sizes s;
   REQUIRE_OK(abut_get_shape_sizes(body, &s));
   const size_t counts[NAMES] = {s.vertices, s.superquadrics, s.superquadrics, s.superquadrics,
                                 s.superquadrics, s.planes, s.planes, s.points, s.points, s.points,
-                                s.coefficients, s.cores, s.cores, s.cores, s.cores};
+                                s.coefficients, s.cores, s.cores, s.cores, s.cores,
+                                s.feature_vertices, s.feature_vertices, s.feature_edges};
   a->rows = rows;
   for (int i = 0; i < NAMES; ++i) {
     a->counts[i] = counts[i] * each[i];
@@ -36,7 +38,7 @@ static void arrays_make(abut_body body, size_t rows, arrays *a)
   }
   a->to = (abut_shape_gradients){a->of[0], a->of[1], a->of[2], a->of[3], a->of[4], a->of[5],
                                  a->of[6], a->of[7], a->of[8], a->of[9], a->of[10], a->of[11],
-                                 a->of[12], a->of[13], a->of[14]};
+                                 a->of[12], a->of[13], a->of[14], a->of[15], a->of[16], a->of[17]};
 }
 
 static void arrays_free(arrays *a)
@@ -124,6 +126,34 @@ static abut_smoothing smoothing_of(abut_body a, abut_body b, int way)
   return s;
 }
 
+/* The same of edges in fields: with all elements or some, cones, an inset, and depths not divided by the slope. */
+static abut_smoothing field_smoothing(abut_body a, abut_body b, int way)
+{
+  abut_smoothing s;
+  REQUIRE_OK(abut_fit_smoothing(a, b, &s));
+  s.edge_contacts = ABUT_EDGES_FIELD;
+  s.select = ABUT_SELECT_GATE;
+  s.penetration = 0.05;
+  s.inset = 0.02;
+  s.part = 0.1;
+  s.gain = 0.03;
+  s.tilt = 0.2;
+  s.samples = 8;
+  s.edges[0] = way % 2 ? 4 : 0;
+  s.edges[1] = way % 3 == 1 ? 5 : 0;
+  s.vertices[0] = way % 2 ? 3 : 0;
+  s.vertices[1] = way % 3 == 2 ? 4 : 0;
+  s.slope = way % 4 == 3 ? -1.0 : 0.05;
+  s.floor = way % 4 == 2 ? 1e-3 : 0.0;
+  if (way % 3) {
+    s.cone_inner = 30.0;
+    s.cone_outer = 100.0;
+    s.cone_hold = 2.0;
+    s.cone_inset = way % 3 == 2 ? 0.02 : 0.0;
+  }
+  return s;
+}
+
 /* ---- rigid motions ---- */
 
 static void cross(const double a[3], const double b[3], double out[3])
@@ -154,6 +184,9 @@ typedef struct solid {
   abut_polyhedron polyhedron;
   abut_pointcloud cloud;
   abut_core cores[CORES];
+  double features[4 * STATED];
+  abut_feature_edge feature_edges[STATED_EDGES];
+  double vertex_cones[4 * 8], edge_cones[4 * 12];
   abut_body_def def;
 } solid;
 
@@ -203,6 +236,72 @@ static void solid_make(solid *s, uint64_t *seed, bool hole)
   s->def.pointcloud_count = 1;
 }
 
+static const uint32_t cube_edges[12][2] = {{0, 1}, {0, 2}, {0, 4}, {1, 3}, {1, 5}, {2, 3},
+                                           {2, 6}, {3, 7}, {4, 5}, {4, 6}, {5, 7}, {6, 7}};
+
+/* Gives the mesh's corners and edges cones that stay as they are where it moves. */
+static void solid_cones(solid *s)
+{
+  for (size_t i = 0; i < 8; ++i) {
+    memcpy(s->vertex_cones + 4 * i, s->vertices + 3 * i, 3 * sizeof(double));
+    s->vertex_cones[4 * i + 3] = i % 2 ? 50.0 : 20.0;
+  }
+  for (size_t i = 0; i < 12; ++i) {
+    for (size_t k = 0; k < 3; ++k) {
+      s->edge_cones[4 * i + k] = s->vertices[3 * cube_edges[i][0] + k] + s->vertices[3 * cube_edges[i][1] + k];
+    }
+    s->edge_cones[4 * i + 3] = i % 2 ? 45.0 : 10.0;
+  }
+  s->def.cones = ABUT_CONES_GIVEN;
+  s->def.vertex_cones = s->vertex_cones;
+  s->def.vertex_cone_count = 8;
+  s->def.edge_cones = s->edge_cones;
+  s->def.edge_cone_ends = cube_edges[0];
+  s->def.edge_cone_count = 12;
+}
+
+/* States features: sharp and round corners and edges, two arcs, and a circle. */
+static void solid_features(solid *s, uint64_t *seed)
+{
+  static const abut_feature_circle circle = {{0.05, 0.0, -0.3}, {0.1, 0.05, 1.0}, 0.35, 0.02};
+  static const double corners[STATED][3] = {{0.4, 0.0, 0.3},    {0.0, 0.4, 0.3},   {-0.4, 0.0, 0.3},
+                                            {0.35, 0.3, -0.35}, {-0.4, -0.3, -0.3}, {-0.1, -0.45, 0.2}};
+  static const uint32_t ends[STATED_EDGES][2] = {{0, 1}, {1, 2}, {0, 3}, {2, 4}, {3, 4}, {4, 5}};
+  for (size_t i = 0; i < STATED; ++i) {
+    for (size_t k = 0; k < 3; ++k) {
+      s->features[4 * i + k] = corners[i][k] + (i > 2 ? 0.03 * random_normal(seed) : 0.0);
+    }
+    s->features[4 * i + 3] = i % 2 ? 0.0 : 0.04 + 0.02 * random_uniform(seed);
+    memcpy(s->vertex_cones + 4 * i, s->features + 4 * i, 3 * sizeof(double));
+    s->vertex_cones[4 * i + 3] = i % 2 ? 50.0 : 20.0;
+  }
+  for (size_t i = 0; i < STATED_EDGES; ++i) {
+    s->feature_edges[i] = (abut_feature_edge){.from = ends[i][0], .to = ends[i][1], .radius = i % 3 ? 0.03 : 0.0};
+    for (size_t k = 0; k < 3; ++k) {
+      s->edge_cones[4 * i + k] = s->features[4 * ends[i][0] + k] + s->features[4 * ends[i][1] + k];
+    }
+    s->edge_cones[4 * i + 3] = i % 2 ? 45.0 : 10.0;
+  }
+  for (size_t i = 0; i < 2; ++i) { /* about the axis of z */
+    s->feature_edges[i].arc = true;
+    s->feature_edges[i].centre[2] = 0.25;
+    s->feature_edges[i].axis[2] = 2.0;
+  }
+  s->def.states_features = true;
+  s->def.feature_vertices = s->features;
+  s->def.feature_vertex_count = STATED;
+  s->def.feature_edges = s->feature_edges;
+  s->def.feature_edge_count = STATED_EDGES;
+  s->def.feature_circles = &circle;
+  s->def.feature_circle_count = 1;
+  s->def.cones = ABUT_CONES_GIVEN;
+  s->def.vertex_cones = s->vertex_cones;
+  s->def.vertex_cone_count = STATED;
+  s->def.edge_cones = s->edge_cones;
+  s->def.edge_cone_ends = NULL;
+  s->def.edge_cone_count = STATED_EDGES;
+}
+
 /* The rotation of a unit quaternion times v. */
 static void rotate(const double q[4], const double v[3], double out[3])
 {
@@ -247,7 +346,7 @@ static void wrench_of(const solid *s, const arrays *a, double wrench[6])
 static void test_motions(abut_context context, abut_precision precision)
 {
   uint64_t seed = 5;
-  for (int way = 0; way < 6; ++way) {
+  for (int way = 0; way < 8; ++way) {
     question q = {.precision = precision};
     solid s[2];
     arrays a[2];
@@ -256,7 +355,9 @@ static void test_motions(abut_context context, abut_precision precision)
       REQUIRE_OK(abut_create_body(context, &s[i].def, &q.bodies[i]));
       arrays_make(q.bodies[i], 1, &a[i]);
     }
-    const abut_smoothing smoothing = smoothing_of(q.bodies[0], q.bodies[1], way);
+    /* Edges in fields without cones, which would not turn. */
+    const abut_smoothing smoothing = way < 6 ? smoothing_of(q.bodies[0], q.bodies[1], way)
+                                             : field_smoothing(q.bodies[0], q.bodies[1], way % 2 ? 3 : 0);
     REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
     question_make(&q, precision, 1, &seed);
     double along[2][POSE] = {{0}}, gradients[2][POSE];
@@ -290,7 +391,7 @@ static abut_shape_tangents tangents_of(const arrays *a)
 {
   return (abut_shape_tangents){a->of[0], a->of[1], a->of[2], a->of[3], a->of[4], a->of[5],
                                a->of[6], a->of[7], a->of[8], a->of[9], a->of[10], a->of[11],
-                               a->of[12], a->of[13], a->of[14]};
+                               a->of[12], a->of[13], a->of[14], a->of[15], a->of[16], a->of[17]};
 }
 
 /* The outputs' tangents: p, d, n, activity. */
@@ -334,6 +435,7 @@ static double pushed(const question *q, const outcome *o, size_t first, size_t p
 typedef struct direction {
   double vertices[24], axes[3], exponents[2], position[3], rotation[3], planes[36], points[42];
   double halves[3 * CORES], radii[CORES], places[3 * CORES], turns[3 * CORES];
+  double features[4 * STATED], edge_radii[STATED_EDGES];
   double coefficients[SAMPLE_NODES], corrections[SAMPLE_BLOCKS * SAMPLE_BLOCK];
 } direction;
 
@@ -374,6 +476,16 @@ static void moved_solid(const solid *s, const direction *d, double step, solid *
     shift(to->position, from->position, d->places + 3 * i, 3, step);
     turn(from->quaternion, d->turns + 3 * i, step, to->quaternion);
   }
+  if (s->def.states_features) {
+    shift(out->features, s->features, d->features, 4 * STATED, step);
+    for (size_t i = 0; i < STATED_EDGES; ++i) {
+      out->feature_edges[i].radius += step * d->edge_radii[i];
+    }
+    out->def.feature_vertices = out->features;
+    out->def.feature_edges = out->feature_edges;
+  }
+  out->def.vertex_cones = out->vertex_cones;
+  out->def.edge_cones = out->edge_cones;
   out->def.cores = out->cores;
   out->def.vertices = out->vertices;
   out->def.superquadrics = &out->superquadric;
@@ -424,12 +536,18 @@ static double product(const double *a, const double *b, size_t count)
 static void draw(const solid *s, uint64_t *seed, direction *d)
 {
   double *const all[] = {d->vertices, d->axes, d->exponents, d->position, d->rotation, d->planes, d->points,
-                         d->halves, d->radii, d->places, d->turns};
-  static const size_t counts[] = {24, 3, 2, 3, 3, 36, 42, 3 * CORES, CORES, 3 * CORES, 3 * CORES};
-  for (int i = 0; i < 11; ++i) {
+                         d->halves, d->radii, d->places, d->turns, d->features, d->edge_radii};
+  static const size_t counts[] = {24, 3, 2, 3, 3, 36, 42, 3 * CORES, CORES, 3 * CORES, 3 * CORES, 4 * STATED,
+                                  STATED_EDGES};
+  const bool stated = s->def.states_features;
+  for (int i = 0; i < (stated ? 13 : 11); ++i) {
     for (size_t k = 0; k < counts[i]; ++k) {
       all[i][k] = (i == 2 ? 1.0 : 0.3) * random_normal(seed);
     }
+  }
+  for (size_t i = 0; i < STATED_EDGES && stated; ++i) { /* what is sharp stays so, which insets ask for */
+    d->features[4 * i + 3] *= s->features[4 * i + 3] > 0.0;
+    d->edge_radii[i] *= s->feature_edges[i].radius > 0.0;
   }
   for (size_t i = 0; i < 6; ++i) {
     double *const turned[2] = {d->planes + 6 * i, d->points + 7 * i + 3};
@@ -457,7 +575,11 @@ static double along(const arrays *a, const direction *d)
     sum += product(a->of[CLOUD_NORMALS] + 3 * i, d->points + 7 * i + 3, 3);
     sum += a->of[CLOUD_WIDTHS][i] * d->points[7 * i + 6];
   }
-  return sum;
+  for (size_t i = 0; i < STATED && a->counts[VERTEX_RADII]; ++i) {
+    sum += product(a->of[FEATURE_VERTICES] + 3 * i, d->features + 4 * i, 3);
+    sum += a->of[VERTEX_RADII][i] * d->features[4 * i + 3];
+  }
+  return sum + (a->counts[EDGE_RADII] ? product(a->of[EDGE_RADII], d->edge_radii, STATED_EDGES) : 0.0);
 }
 
 /* Writes a direction of a solid, with so many corrections of a grid's beside, to arrays. */
@@ -480,6 +602,11 @@ static void write_direction(arrays *a, const direction *d, size_t corrections)
     a->of[CLOUD_NORMALS][i] = d->points[7 * one + 3 + k];
     a->of[CLOUD_WIDTHS][one] = d->points[7 * one + 6];
   }
+  for (size_t i = 0; i < STATED && a->counts[VERTEX_RADII]; ++i) {
+    memcpy(a->of[FEATURE_VERTICES] + 3 * i, d->features + 4 * i, 3 * sizeof(double));
+    a->of[VERTEX_RADII][i] = d->features[4 * i + 3];
+  }
+  memcpy(a->of[EDGE_RADII], d->edge_radii, a->counts[EDGE_RADII] * sizeof(double));
   if (a->counts[COEFFICIENTS]) {
     memcpy(a->of[COEFFICIENTS], d->coefficients, sizeof d->coefficients);
     memcpy(a->of[COEFFICIENTS] + SAMPLE_NODES, d->corrections, corrections * sizeof *d->corrections);
@@ -499,11 +626,19 @@ static void move_grid(const grid_sample *from, const direction *d, double step, 
   to->grid.levels = to->levels;
 }
 
+/* Ways from `PAIRS` on have edges in fields, and of these the odd ones state their features. */
+enum { PAIRS = 4, WAYS = 16 };
+
+static abut_smoothing smoothing_by(abut_body a, abut_body b, int way)
+{
+  return way < PAIRS ? smoothing_of(a, b, way) : field_smoothing(a, b, (way - PAIRS) / 2);
+}
+
 static void test_differences(abut_context context)
 {
   const double step = 1e-6;
   uint64_t seed = 11;
-  for (int way = 0; way < 4; ++way) {
+  for (int way = 0; way < WAYS; ++way) {
     question q = {.precision = ABUT_FLOAT64};
     static solid s[2], ends[2];
     static direction d;
@@ -515,9 +650,15 @@ static void test_differences(abut_context context)
     s[0].def.grids = &grid.grid;
     s[0].def.grid_count = 1;
     for (int i = 0; i < 2; ++i) {
+      if (way >= PAIRS) {
+        solid_cones(&s[i]);
+      }
+      if (way >= PAIRS && way % 2) {
+        solid_features(&s[i], &seed);
+      }
       REQUIRE_OK(abut_create_body(context, &s[i].def, &q.bodies[i]));
     }
-    const abut_smoothing smoothing = smoothing_of(q.bodies[0], q.bodies[1], way);
+    const abut_smoothing smoothing = smoothing_by(q.bodies[0], q.bodies[1], way);
     REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
     question_make(&q, ABUT_FLOAT64, 2, &seed);
     arrays_make(q.bodies[0], 1, &a);
@@ -681,7 +822,7 @@ static void test_transposes(abut_context context, abut_precision precision)
 {
   enum { POSES = 3 };
   uint64_t seed = 41;
-  for (int way = 0; way < 6; ++way) {
+  for (int way = 0; way < 12; ++way) {
     question q = {.precision = precision};
     static solid s[2];
     static grid_sample grid;
@@ -694,12 +835,19 @@ static void test_transposes(abut_context context, abut_precision precision)
     const bool each = way % 2;
     const uint32_t want = (each ? ABUT_SHAPE_EACH_POSE : 0) | (way / 2 % 2 ? ABUT_SHAPE_FOLLOW : 0);
     for (int i = 0; i < 2; ++i) {
+      if (way >= 6) {
+        solid_cones(&s[i]);
+      }
+      if (way >= 6 && (way + i) % 2) {
+        solid_features(&s[i], &seed);
+      }
       REQUIRE_OK(abut_create_body(context, &s[i].def, &q.bodies[i]));
       arrays_make(q.bodies[i], POSES, &gradients[i]);
       arrays_make(q.bodies[i], each ? POSES : 1, &along[i]);
       draw_all(&along[i], &seed);
     }
-    const abut_smoothing smoothing = smoothing_of(q.bodies[0], q.bodies[1], way);
+    const abut_smoothing smoothing = way < 6 ? smoothing_of(q.bodies[0], q.bodies[1], way)
+                                             : field_smoothing(q.bodies[0], q.bodies[1], way - 6);
     REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
     question_make(&q, precision, POSES, &seed);
     void *g[2], *turns[2];

@@ -1,261 +1,4 @@
-// Contacts of kept edges with the other body's field (docs/spec.md, section 10). Edge k has two
-// slots side by side, 2 k of the point drawn to its first end and 2 k + 1 of the other one.
-//
-// `edges` has the planes EDGE_* of layout.h, whose rows are as long as the mesh's edges are padded;
-// index (poses, kept + 1) has the ranked ones of a selection. head and shape are those of the other
-// body, in whose frame the points are found. places (poses, EDGE_PLACES, slots) are plain reals.
-
-// A block of kept edges of one pose.
-typedef struct edge_block {
-  GLOBAL const real *edges;
-  GLOBAL const int *at; // which edges they are, or 0 where all are kept
-  int slots;            // 1 where `at` has two slots of each instead
-  int first, count, padded;
-} edge_block;
-
-static edge_block edge_block_of(GLOBAL const real *edges, GLOBAL const int *index,
-                                GLOBAL const pair_elements *e, int first, int pose)
-{
-  edge_block b;
-  b.edges = edges;
-  b.at = e->selected ? ROW(index, pose, e->kept + 1) : NO_ORDER;
-  b.slots = 0;
-  b.first = first;
-  b.count = e->kept;
-  b.padded = e->padded;
-  return b;
-}
-
-static lane edge_plane(const edge_block *b, int plane)
-{
-  GLOBAL const real *from = b->edges + plane * b->padded;
-  if (!b->at) {
-    return lane_load(from + b->first);
-  }
-#if LANES == 1
-  return from[b->at[b->first << b->slots] >> b->slots];
-#else
-  real t[LANES];
-  for (int i = 0; i < LANES; ++i) {
-    t[i] = from[b->at[MIN_INT(b->first + i, b->count - 1) << b->slots] >> b->slots];
-  }
-  return lane_load(t);
-#endif
-}
-
-static vec edge_plane3(const edge_block *b, int plane)
-{
-  return FN(make)(n_of(edge_plane(b, plane)), n_of(edge_plane(b, plane + 1)),
-                  n_of(edge_plane(b, plane + 2)));
-}
-
-// Returns a block's edges in the frame that `frame` leads to.
-static FN(rail) load_rail(const edge_block *b, GLOBAL const pair_elements *e,
-                          GLOBAL const coefficients *c, GLOBAL const real *frame)
-{
-  FN(rail) r;
-  const num zero = n_lit(R(0.0));
-  r.arcs = e->arcs;
-  r.p = place(frame, edge_plane3(b, EDGE_P));
-  r.u = turn(frame, edge_plane3(b, EDGE_U));
-  r.e1 = r.e2 = FN(make)(zero, zero, zero);
-  if (e->arcs) {
-    r.e1 = turn(frame, edge_plane3(b, EDGE_E1));
-    r.e2 = turn(frame, edge_plane3(b, EDGE_E2));
-  }
-  r.angle = edge_plane(b, EDGE_ANGLE);
-  const lane length = edge_plane(b, EDGE_LENGTH);
-  const ilane straight = r.angle == lane_lit(R(0.0));
-  r.length = lane_select(straight, lane_sqrt(length * length + c->distance), length);
-  r.radius = edge_plane(b, EDGE_RADIUS);
-  r.quarter = e->arcs > 1 ? edge_plane(b, EDGE_QUARTER) : lane_lit(R(0.0));
-  r.cone = no_cone();
-  if (c->cones > R(0.0)) {
-    r.cone.axis = turn(frame, edge_plane3(b, EDGE_CONE));
-    r.cone.angle = edge_plane(b, EDGE_CONE + CONE_ANGLE);
-    r.cone.cosine = edge_plane(b, EDGE_CONE + CONE_COSINE);
-    r.cone.sine = edge_plane(b, EDGE_CONE + CONE_SINE);
-    r.cone.inset = edge_plane(b, EDGE_CONE + CONE_INSET);
-  }
-  return r;
-}
-
-static vec3_r vec_values(vec v)
-{
-  return make_r(n_value(v.x), n_value(v.y), n_value(v.z));
-}
-
-static rail_r rail_values(const FN(rail) *r)
-{
-  rail_r v;
-  v.p = vec_values(r->p);
-  v.u = vec_values(r->u);
-  v.e1 = vec_values(r->e1);
-  v.e2 = vec_values(r->e2);
-  v.angle = r->angle;
-  v.length = r->length;
-  v.radius = r->radius;
-  v.quarter = r->quarter;
-  v.arcs = r->arcs;
-  v.cone.axis = vec_values(r->cone.axis);
-  v.cone.angle = r->cone.angle;
-  v.cone.cosine = r->cone.cosine;
-  v.cone.sine = r->cone.sine;
-  v.cone.inset = r->cone.inset;
-  return v;
-}
-
-static vec in_range(vec x)
-{
-  return FN(limit3)(x, R(2.0) * SEPARATION_LIMIT);
-}
-
-// Returns a place with its tangents, by the implicit function theorem: the edge moves, and the
-// slope of the field along it stays what the pull makes of it.
-static num place_along(GLOBAL const int *head, GLOBAL const real *shape,
-                       GLOBAL const coefficients *c, const FN(rail) *rail, int end, lane s)
-{
-#if TANGENTS
-  const FN(rail_point) at = FN(rail_at)(rail, n_of(s));
-  const rail_r still = rail_values(rail);
-  const rail_point_r plain = rail_at_r(&still, s);
-  jet_r jet;
-  body_jet_r(head, shape, c, limit3_r(plain.x, R(2.0) * SEPARATION_LIMIT), JET_HESSIAN, REAL_BIG,
-             &jet);
-  const vec3_r bent = symmetric_times_r(&jet.curve, plain.slope);
-  const lane over = lane_lit(R(-1.0)) / edge_curvature_r(&plain, &jet, bent, &still, c);
-  const lane rate = lane_select(edge_fixed(s, rail->quarter, rail->arcs, end), lane_lit(R(0.0)), over);
-  num r = n_of(s);
-  TANGENT_DO(i, {
-    const vec3_r moved = make_r(n_get_part(at.x.x, i), n_get_part(at.x.y, i),
-                                n_get_part(at.x.z, i));
-    const vec3_r turned = make_r(n_get_part(at.slope.x, i), n_get_part(at.slope.y, i),
-                                 n_get_part(at.slope.z, i));
-    r = n_with_part(r, i, rate * (dot3_r(bent, moved) + dot3_r(jet.gradient, turned)));
-  })
-  return steady(r, COTANGENT_LIMIT);
-#else
-  (void)head;
-  (void)shape;
-  (void)c;
-  (void)rail;
-  (void)end;
-  return s;
-#endif
-}
-
-// The field at a point of an edge.
-typedef struct edge_value {
-  num phi;
-  vec normal, gradient;
-} edge_value;
-
-// Evaluates it; on duals tangents come from the field's own derivatives (field.h).
-static edge_value edge_value_at(GLOBAL const int *head, GLOBAL const real *shape,
-                                GLOBAL const coefficients *c, vec x)
-{
-  edge_value r;
-#if TANGENTS
-  jet_r jet;
-  body_jet_r(head, shape, c, vec_values(x), JET_JACOBIAN | JET_HESSIAN, REAL_BIG, &jet);
-  const symmetric_r *h = &jet.curve;
-  const lane rows[9] = {h->xx, h->xy, h->xz, h->xy, h->yy, h->yz, h->xz, h->yz, h->zz};
-  r.phi = along_slopes(jet.phi, jet.gradient.x, jet.gradient.y, jet.gradient.z, x);
-  r.normal = FN(make)(normal_along(jet.normal.x, jet.jacobian, x),
-                      normal_along(jet.normal.y, jet.jacobian + 3, x),
-                      normal_along(jet.normal.z, jet.jacobian + 6, x));
-  r.gradient = FN(make)(normal_along(jet.gradient.x, rows, x),
-                        normal_along(jet.gradient.y, rows + 3, x),
-                        normal_along(jet.gradient.z, rows + 6, x));
-#else
-  FN(jet) jet;
-  FN(body_jet)(head, shape, c, x, JET_NORMAL | JET_GRADIENT, REAL_BIG, &jet);
-  r.phi = jet.phi;
-  r.normal = jet.normal;
-  r.gradient = jet.gradient;
-#endif
-  return r;
-}
-
-// Returns the field at an edge's end, whose value is known.
-static num end_value(GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const coefficients *c,
-                     vec x, lane known)
-{
-#if TANGENTS
-  vec normal;
-  (void)known;
-  return field_within(head, shape, c, x, 0, REAL_BIG, &normal);
-#else
-  (void)head;
-  (void)shape;
-  (void)c;
-  (void)x;
-  return known;
-#endif
-}
-
-// Returns the share that seams leave to an edge's contact at x, in the field's frame; *of_own, the gradient by
-// the place on the edge, is in this frame, too.
-static num edge_seam_share(GLOBAL const pair_head *pair, int side, GLOBAL const real *frame, vec x, vec *of_field,
-                           vec *of_own)
-{
-  vec turned;
-  const num share = seam_share(pair, side, x, place(frame + FRAME_ACROSS(!side), x), of_field, &turned);
-  *of_own = turn(frame + FRAME_ACROSS(side), turned);
-  return share;
-}
-
-// Both contacts of a block of edges, in the field's frame: activities before the gates' weights.
-typedef struct edge_slots {
-  vec x[2], normal[2];
-  num d[2], weight[2];
-} edge_slots;
-
-static edge_slots edge_slots_at(GLOBAL const int *head, GLOBAL const real *shape,
-                                GLOBAL const pair_head *pair, int side, GLOBAL const real *frame,
-                                const FN(rail) *rail, const lane found[2], const lane at_ends[2])
-{
-  GLOBAL const coefficients *c = &pair->c;
-  edge_slots r;
-  num own[2];
-  own[0] = own[1] = n_lit(R(0.0));
-  for (int end = 0; end < 2; ++end) {
-    own[end] = place_along(head, shape, c, rail, end, found[end]);
-  }
-  const FN(edge_shift) shift = FN(edge_shifted)(own, rail, c);
-  for (int end = 0; end < 2; ++end) {
-    const num s = end ? n_sub(own[1], shift.by) : n_add(own[0], shift.by);
-    const vec x = in_range(FN(rail_at)(rail, s).x);
-    const edge_value at = edge_value_at(head, shape, c, x);
-    const vec far = FN(rail_at)(rail, n_lit((real)end)).x;
-    const num phi_end = end_value(head, shape, c, in_range(far), at_ends[end]);
-    const FN(edge_weight) w =
-      FN(edge_weighed)(end, s, phi_end, at.phi, shift.meet, rail, c);
-    num over;
-    const num steep = FN(edge_steep)(at.gradient, c, &over);
-    r.x[end] = x;
-    r.normal[end] = at.normal;
-    r.d[end] = n_sub(n_mul(at.phi, steep), n_of(rail->radius));
-    r.weight[end] = w.weight;
-    if (c->cones > R(0.0)) {
-      const num counts = FN(cone_slot)(at.normal, &rail->cone, c, &r.normal[end]);
-      r.weight[end] = n_mul(w.weight, counts);
-      if (has_seams(pair)) {
-        vec of_field, of_own;
-        r.weight[end] = n_mul(r.weight[end], edge_seam_share(pair, side, frame, x, &of_field, &of_own));
-      }
-      r.d[end] = n_mad(FN(dot3)(at.normal, rail->cone.axis), n_of(rail->cone.inset), r.d[end]);
-      r.x[end] = FN(mad3)(rail->cone.axis, n_of(rail->cone.inset), x);
-    }
-  }
-  return r;
-}
-
-// Returns the point of a contact: on the surface of the edge's own capsule.
-static vec edge_point(vec x, vec normal, lane radius)
-{
-  return FN(mad3)(normal, n_of(-radius), x);
-}
+// Contacts of kept edges with the other body's field, and back from their cotangents.
 
 // One work-item makes the contacts of a block of LANES kept edges of body `side` in one pose; the
 // global size is (blocks, poses). weights are those of gates.
@@ -267,55 +10,8 @@ KERNEL void edges_in_field(GLOBAL const real *edges, GLOBAL const int *index,
                            GLOBAL real *activity, GLOBAL real *weight)
 {
   const int first = (int)get_global_id(0) * LANES, pose = (int)get_global_id(1);
-  GLOBAL const coefficients *c = &pair->c;
-  GLOBAL const pair_elements *e = &pair->n.elements[EDGES_OF(side)];
-  const int count = e->kept, contacts = pair->n.contacts;
-  if (first >= count) {
-    return;
-  }
-  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
-  GLOBAL const real *world = frame + FRAME_WORLD(!side);
-  const edge_block block = edge_block_of(edges, index, e, first, pose);
-  const FN(rail) rail = load_rail(&block, e, c, frame + FRAME_ACROSS(side));
-  const rail_r still = rail_values(&rail);
-  lane found[2], at_ends[2];
-  edge_places(head, shape, c, &still, found, at_ends);
-  GLOBAL real *to = ROW(places, pose, EDGE_PLACES * e->slots) + first;
-  lane_store(found[0], to);
-  lane_store(found[1], to + e->slots);
-  const edge_slots slots = edge_slots_at(head, shape, pair, side, frame, &rail, found, at_ends);
-  for (int end = 0; end < 2; ++end) {
-    const int slot = e->contact + end;
-    num w = slots.weight[end];
-    if (e->weighted) {
-      w = n_mul(w, load(NUMS(weights, pose, e->slots) + first, e->slots));
-    }
-    if (want & WANT_P) {
-      const vec at = edge_point(slots.x[end], slots.normal[end], rail.radius);
-      store_step3(NUMS(p, pose, 3 * contacts) + 3 * slot, 3 * contacts, NO_ORDER, 0, first, count,
-                  6, poisoned3(frame, place(world, at)));
-    }
-    if (want & WANT_D) {
-      store_step(NUMS(d, pose, contacts) + slot, contacts, NO_ORDER, 0, first, count, 2,
-                 poisoned(frame, slots.d[end]));
-    }
-    if (want & WANT_N) {
-      store_step3(NUMS(n, pose, 3 * contacts) + 3 * slot, 3 * contacts, NO_ORDER, 0, first,
-                  count, 6, poisoned3(frame, turn(world, slots.normal[end])));
-    }
-    if (want & WANT_ACTIVITY) {
-      num a = n_mul(w, FN(sigmoid)(n_scale(slots.d[end], -c->penetration_inv)));
-      if (c->floor > R(0.0)) {
-        a = FN(above_floor)(a, c->floor, c->floor_inv);
-      }
-      store_step(NUMS(activity, pose, contacts) + slot, contacts, NO_ORDER, 0, first, count, 2,
-                 poisoned(frame, a));
-    }
-    if (want & WANT_WEIGHT) {
-      store_step(NUMS(weight, pose, contacts) + slot, contacts, NO_ORDER, 0, first, count, 2,
-                 poisoned(frame, w));
-    }
-  }
+  put_edges(edges, index, weights, frames, head, shape, pair, side, want, NO_MOVES, places, p, d, n, activity, weight,
+            first, pose);
 }
 
 // ---- back ----
@@ -332,6 +28,62 @@ typedef struct edge_slot_bar {
 typedef struct edge_bar {
   num s, meet, gate;
 } edge_bar;
+
+// The cotangents of what an edge is described by (geometry/edge_field.inl), in the field's frame.
+typedef struct rail_bars {
+  vec p, u, e1, e2;
+  num angle, length, radius;
+} rail_bars;
+
+// What derivatives by shapes ask of a block of edges besides, where `on` is set: the cotangents of the
+// edges, and of the field at the places of SITES_OF_EDGE.
+typedef struct edge_traces {
+  int on;
+  rail_bars rail;
+  num phi_bar[2], end_bar[2]; // of distances at the contacts and at the edge's ends
+  vec normal_bar[2], gradient_bar[2];
+  vec way_bar[2];             // of gradients at the places before they are moved
+  vec x[SITES_OF_EDGE];
+} edge_traces;
+
+static edge_traces edge_traces_none(int on)
+{
+  const num zero = n_lit(R(0.0));
+  edge_traces t;
+  t.on = on;
+  t.rail.p = t.rail.u = t.rail.e1 = t.rail.e2 = no_bar();
+  t.rail.angle = t.rail.length = t.rail.radius = zero;
+  return t;
+}
+
+// Adds the cotangent of an edge's point at s.
+static void trace_point(rail_bars *b, const FN(rail) *rail, num s, vec bar)
+{
+  b->p = FN(add3)(b->p, bar);
+  b->u = FN(mad3)(bar, s, b->u);
+  if (rail->arcs) {
+    const num turn = n_mul(s, rail->angle), sine = n_sin(turn), halved = n_sin(n_scale(turn, R(0.5)));
+    const num less = n_scale(n_mul(halved, halved), R(-2.0));
+    const vec across = FN(sub3)(FN(scale3)(rail->e2, n_cos(turn)), FN(scale3)(rail->e1, sine));
+    b->e1 = FN(mad3)(bar, less, b->e1);
+    b->e2 = FN(mad3)(bar, sine, b->e2);
+    b->angle = n_mad(s, FN(dot3)(bar, across), b->angle);
+  }
+}
+
+// Adds that of its derivative by s there.
+static void trace_slope(rail_bars *b, const FN(rail) *rail, num s, vec bar)
+{
+  b->u = FN(add3)(b->u, bar);
+  if (rail->arcs) {
+    const num turn = n_mul(s, rail->angle), sine = n_sin(turn), cosine = n_cos(turn);
+    const vec across = FN(sub3)(FN(scale3)(rail->e2, cosine), FN(scale3)(rail->e1, sine));
+    const vec inward = FN(mad3)(rail->e1, cosine, FN(scale3)(rail->e2, sine));
+    b->e1 = FN(mad3)(bar, n_neg(n_mul(rail->angle, sine)), b->e1);
+    b->e2 = FN(mad3)(bar, n_mul(rail->angle, cosine), b->e2);
+    b->angle = n_add(b->angle, n_sub(FN(dot3)(bar, across), n_mul(turn, FN(dot3)(bar, inward))));
+  }
+}
 
 // Bounds what a field's jet has where it overflows.
 static void steady_field(FN(jet) *jet)
@@ -365,7 +117,7 @@ static vec jet_normal_adjoint(const FN(jet) *jet, vec bar)
 static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(jet) *own,
                                   const FN(jet) *far, const FN(rail) *rail,
                                   const edge_slot_bar *bar, GLOBAL const pair_head *pair, int side,
-                                  GLOBAL const real *frame, wrench *moved, vec *held)
+                                  GLOBAL const real *frame, wrench *moved, vec *held, edge_traces *t)
 {
   GLOBAL const coefficients *c = &pair->c;
   edge_bar r;
@@ -375,7 +127,7 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
     FN(edge_weighed)(end, s, far->phi, own->phi, meet, rail, c);
   num over, sigmoid_slope;
   const num steep = FN(edge_steep)(own->gradient, c, &over);
-  num d = n_sub(n_mul(own->phi, steep), n_of(rail->radius));
+  num d = n_sub(n_mul(own->phi, steep), rail->radius);
   if (c->cones > R(0.0)) {
     d = n_mad(FN(dot3)(own->normal, rail->cone.axis), n_of(rail->cone.inset), d);
   }
@@ -419,10 +171,10 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
     n_mad(n_mul(active, weight), n_scale(sigmoid_slope, -c->penetration_inv), bar->d);
   const num won_bar =
     n_scale(n_mul(n_mul(own_bar, n_mul(w.rest, w.pair)), w.won_slope), c->gain_inv);
-  const num rest_bar = n_times(n_mul(n_mul(own_bar, n_mul(w.won, w.pair)), w.rest_slope),
-                               rail->length * c->part_inv);
+  const num rest_part = n_scale(n_mul(n_mul(own_bar, n_mul(w.won, w.pair)), w.rest_slope), c->part_inv);
+  const num rest_bar = n_mul(rest_part, rail->length);
   r.meet = n_scale(n_mul(own_bar, n_mul(w.won, w.rest)), R(-0.5));
-  const num pulled = n_times(n_mul(won_bar, w.tau), c->tilt * rail->length);
+  const num pulled = n_mul(n_mul(won_bar, w.tau), n_scale(rail->length, c->tilt));
   const num tau_bar = n_neg(n_add(rest_bar, pulled));
   const num phi_bar = n_sub(n_mul(d_bar, steep), won_bar);
   // d (phi steep) by the gradient: -phi steep / (|g|^2 + slope) g
@@ -435,12 +187,24 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   push_at(moved, FN(rail_at)(rail, n_lit((real)end)).x, FN(scale3)(far->gradient, won_bar));
   r.s = n_add(FN(dot3)(x_bar, at.slope), end ? n_neg(tau_bar) : tau_bar);
   r.s = n_mad(own_bar, w.turned, n_add(r.s, FN(dot3)(of_own, at.slope)));
+  if (t->on) {
+    const num one = n_lit(R(1.0));
+    trace_point(&t->rail, rail, s, FN(add3)(x_bar, of_own));
+    trace_point(&t->rail, rail, n_lit((real)end), FN(scale3)(far->gradient, won_bar));
+    const num drawn = n_scale(n_mul(won_bar, n_mul(w.tau, w.tau)), R(-0.5) * c->tilt);
+    t->rail.length = n_add(t->rail.length, n_mad(rest_part, n_sub(one, w.tau), drawn));
+    t->rail.radius = n_sub(t->rail.radius, n_add(d_bar, FN(dot3)(bar->p, *held)));
+    t->phi_bar[end] = phi_bar;
+    t->end_bar[end] = won_bar;
+    t->normal_bar[end] = normal_bar;
+    t->gradient_bar[end] = FN(scale3)(own->gradient, fall);
+  }
   return r;
 }
 
 // Takes the cotangent of a place back to what moves its edge, by the implicit function theorem.
 static void place_adjoint(int end, lane found, num s, num s_bar, const FN(jet) *jet, const FN(rail) *rail,
-                          GLOBAL const coefficients *c, wrench *moved)
+                          GLOBAL const coefficients *c, wrench *moved, edge_traces *t)
 {
   const FN(rail_point) at = FN(rail_at)(rail, s);
   const vec bent = FN(symmetric_times)(&jet->curve, at.slope);
@@ -449,8 +213,17 @@ static void place_adjoint(int end, lane found, num s, num s_bar, const FN(jet) *
     n_select(edge_fixed(found, rail->quarter, rail->arcs, end), n_lit(R(0.0)),
              n_neg(n_div(s_bar, curve)));
   const num bar = bounded(share, COTANGENT_LIMIT);
-  push_at(moved, at.x, bounded3(FN(scale3)(bent, bar), COTANGENT_LIMIT));
+  const vec push = bounded3(FN(scale3)(bent, bar), COTANGENT_LIMIT);
+  push_at(moved, at.x, push);
   twist_direction(moved, at.slope, FN(scale3)(jet->gradient, bar));
+  if (t->on) {
+    const lane middle = edge_range_of(rail->quarter, rail->arcs, end).middle;
+    const lane pull = edge_pull(rail->quarter, rail->arcs, lane_lit(R(1.0)), c); // of a length of 1
+    trace_point(&t->rail, rail, s, push);
+    trace_slope(&t->rail, rail, s, FN(scale3)(jet->gradient, bar));
+    t->rail.length = n_mad(n_times(n_sub(s, n_of(middle)), pull), bar, t->rail.length);
+    t->way_bar[end] = FN(scale3)(at.slope, bar);
+  }
 }
 
 // Takes the cotangents of both contacts of a block of edges back to forces on the edges, in the
@@ -461,14 +234,14 @@ static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shap
                                  const FN(rail) *rail, const lane found[2], num gate,
                                  const vec p_bar[2], const vec n_bar[2], const num d_bar[2],
                                  const num a_bar[2], const num w_bar[2], vec x[2], vec normal[2],
-                                 num *gate_bar)
+                                 num *gate_bar, edge_traces *t)
 {
   GLOBAL const coefficients *c = &pair->c;
   wrench moved = no_wrench();
   num own[2], s[2], s_bar[2];
   own[0] = own[1] = n_lit(R(0.0));
   for (int end = 0; end < 2; ++end) {
-    own[end] = place_along(head, shape, c, rail, end, found[end]);
+    own[end] = place_along(head, shape, c, rail, end, found[end], NO_MOVES);
   }
   const FN(edge_shift) shift = FN(edge_shifted)(own, rail, c);
   s[0] = n_add(own[0], shift.by);
@@ -479,21 +252,24 @@ static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shap
   for (int i = 0; i < 6; ++i) {
     const int end = i & 1;
     const num place_of = i < 2 ? s[end] : i < 4 ? own[end] : n_lit((real)end);
-    FN(body_jet)(head, shape, c, in_range(FN(rail_at)(rail, place_of).x),
-                 JET_JACOBIAN | JET_HESSIAN, REAL_BIG, &at[i]);
+    const vec point = in_range(FN(rail_at)(rail, place_of).x);
+    FN(body_jet)(head, shape, c, point, JET_JACOBIAN | JET_HESSIAN, REAL_BIG, &at[i]);
     steady_field(&at[i]);
+    if (t->on) {
+      t->x[i] = point;
+    }
   }
   num meet_bar = n_lit(R(0.0));
   *gate_bar = meet_bar;
   for (int end = 0; end < 2; ++end) {
     edge_slot_bar bar;
     bar.p = p_bar[end];
-    bar.n = FN(mad3)(p_bar[end], n_of(-rail->radius), n_bar[end]);
+    bar.n = FN(mad3)(p_bar[end], n_neg(rail->radius), n_bar[end]);
     bar.d = d_bar[end];
     bar.activity = a_bar[end];
     bar.weight = w_bar[end];
     const edge_bar r = edge_slot_adjoint(end, s[end], shift.meet, gate, &at[end], &at[4 + end],
-                                         rail, &bar, pair, side, frame, &moved, &normal[end]);
+                                         rail, &bar, pair, side, frame, &moved, &normal[end], t);
     s_bar[end] = r.s;
     meet_bar = n_add(meet_bar, r.meet);
     *gate_bar = n_add(*gate_bar, r.gate);
@@ -507,16 +283,22 @@ static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shap
     meet_bar = n_select(of_circle, n_lit(R(0.0)), meet_bar);
   }
   const num halved = n_scale(shift.gap, R(0.5));
-  const num away = n_sub(halved, n_of(lane_lit(c->inset) / rail->length));
+  const num inset = n_div(n_lit(c->inset), rail->length);
+  const num away = n_sub(halved, inset);
   meet_bar = n_mad(by_bar, away, meet_bar);
-  const lane steps = rail->length * c->part_inv;
-  const num near_slope = n_times(n_mul(shift.meet, shift.gap), R(-2.0) * steps * steps);
+  const num steps = n_scale(rail->length, c->part_inv);
+  const num near_slope = n_mul(n_mul(shift.meet, shift.gap), n_scale(n_mul(steps, steps), R(-2.0)));
   const num gap_bar =
     n_mad(meet_bar, near_slope, n_scale(n_mul(by_bar, shift.meet), R(0.5)));
   s_bar[0] = n_sub(s_bar[0], gap_bar);
   s_bar[1] = n_add(s_bar[1], gap_bar);
+  if (t->on) {
+    const num back = n_mul(n_mul(by_bar, n_sub(n_lit(R(1.0)), shift.meet)), inset);
+    const num apart = n_mul(n_mul(meet_bar, near_slope), shift.gap);
+    t->rail.length = n_add(t->rail.length, n_div(n_sub(apart, back), rail->length));
+  }
   for (int end = 0; end < 2; ++end) {
-    place_adjoint(end, found[end], own[end], s_bar[end], &at[2 + end], rail, c, &moved);
+    place_adjoint(end, found[end], own[end], s_bar[end], &at[2 + end], rail, c, &moved, t);
   }
   return moved;
 }
@@ -572,9 +354,65 @@ static vec slot_bar3(GLOBAL const real *bars, int pose, int contacts, int slot, 
   return turn_back(frame + FRAME_WORLD_1, world);
 }
 
+#if TANGENTS == 0
+// Writes the numbers of a block of edges in their order, planes apart, to rows of BY_RAIL of each edge.
+static void store_rails(GLOBAL real *rows, const edge_block *b, const num numbers[BY_RAIL - 1])
+{
+  for (int k = 0; k < BY_RAIL - 1; ++k) {
+    real t[LANES];
+    lane_store(bounded(numbers[k], COTANGENT_LIMIT), t);
+    for (int i = 0; i < MIN_INT(LANES, b->count - b->first); ++i) {
+      const int edge = b->at ? b->at[b->first + i] : b->first + i;
+      rows[BY_RAIL * edge + k] = t[i];
+    }
+  }
+}
+#endif
+
+// Leaves what a block of edges traced: the cotangents of the edges, in their body's frame, in that body's row,
+// where `rows` has one (row_stride), and sites of the field, where there are any.
+static void store_traces(const edge_traces *t, const edge_block *b, const FN(rail) *rail, GLOBAL const real *frame,
+                         GLOBAL real *rows, int row_stride, int row_first, GLOBAL real *sites, int site_count,
+                         int site_first, int padded, int pose)
+{
+#if TANGENTS
+  (void)t;
+  (void)b;
+  (void)rail;
+  (void)frame;
+  (void)rows;
+  (void)row_stride;
+  (void)row_first;
+  (void)sites;
+  (void)site_count;
+  (void)site_first;
+  (void)padded;
+  (void)pose;
+#else
+  for (int i = 0; site_count && i < SITES_OF_EDGE; ++i) {
+    const int end = i & 1, first = site_first + i * padded + b->first;
+    const num zero = n_lit(R(0.0));
+    const vec none = no_bar();
+    store_graded_sites(sites, site_count, first, pose, t->x[i],
+                       i < 2 ? t->phi_bar[end] : i < 4 ? zero : t->end_bar[end], i < 2 ? t->normal_bar[end] : none,
+                       i < 2 ? t->gradient_bar[end] : i < 4 ? t->way_bar[end] : none);
+  }
+  if (row_stride) {
+    const rail_bars *r = &t->rail;
+    const vec p = turn_back(frame, r->p), u = turn_back(frame, r->u);
+    const vec e1 = turn_back(frame, r->e1), e2 = turn_back(frame, r->e2);
+    const lane length = edge_constant(b, EDGE_LENGTH);
+    const ilane straight = rail->angle == lane_lit(R(0.0)); // whose length has a distance under its root
+    const num numbers[BY_RAIL - 1] = {p.x, p.y, p.z, u.x, u.y, u.z, e1.x, e1.y, e1.z, e2.x, e2.y, e2.z, r->angle,
+                                      n_select(straight, r->length * (length / rail->length), r->length), r->radius};
+    store_rails(ROW(rows, pose, row_stride) + row_first, b, numbers);
+  }
+#endif
+}
+
 // The adjoint of edges_in_field. `have` has WANT_* bits of the cotangents that there are, as in
 // vertex_adjoint. The kernel writes each block's wrenches and, with gates, weights_bar (poses,
-// slots).
+// slots), and where there are any, the row of the edges' body, from `row_first` on, and sites of the field.
 ADJOINT_KERNEL void edges_in_field_adjoint(GLOBAL const real *edges, GLOBAL const int *index,
                                            GLOBAL const real *weights, GLOBAL const real *frames,
                                            GLOBAL const int *head, GLOBAL const real *shape,
@@ -584,7 +422,9 @@ ADJOINT_KERNEL void edges_in_field_adjoint(GLOBAL const real *edges, GLOBAL cons
                                            int d_shared, GLOBAL const real *n_bar,
                                            GLOBAL const real *activity_bar, int a_shared,
                                            GLOBAL const real *weight_bar,
-                                           GLOBAL real *weights_bar, GLOBAL real *wrenches,
+                                           GLOBAL real *weights_bar, GLOBAL real *rows, int row_stride,
+                                           int row_first, GLOBAL real *sites, int site_count,
+                                           int site_first, GLOBAL real *wrenches,
                                            int wrench_stride, int wrench_block)
 {
   const int at = (int)get_global_id(0), pose = (int)get_global_id(1), first = at * LANES;
@@ -628,15 +468,20 @@ ADJOINT_KERNEL void edges_in_field_adjoint(GLOBAL const real *edges, GLOBAL cons
     gate = load(NUMS(weights, pose, e->slots) + first, e->slots);
   }
   vec x[2], normal[2];
+  edge_traces traces = edge_traces_none(!TANGENTS && (row_stride || site_count));
   const wrench moved = edge_slots_adjoint(head, shape, pair, side, frame, &rail, s, gate, p, n, d, a, w,
-                                          x, normal, &gate_bar);
+                                          x, normal, &gate_bar, &traces);
+  if (traces.on) {
+    store_traces(&traces, &block, &rail, frame + FRAME_ACROSS(side), rows, row_stride, row_first, sites, site_count,
+                 site_first, e->slots, pose);
+  }
   if (e->weighted) {
     store(NUMS(weights_bar, pose, e->slots) + first, e->slots, gate_bar);
   }
   wrench relative = no_wrench(), carried = relative;
   move_edges(frame, side, &moved, &relative);
   for (int end = 0; end < 2; ++end) {
-    const vec twist = FN(mad3)(pulls[end], n_of(-rail.radius), twists[end]);
+    const vec twist = FN(mad3)(pulls[end], n_neg(rail.radius), twists[end]);
     carry_slot(frame, side, x[end], normal[end], pulls[end], twist, &relative, &carried);
   }
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + at, relative, carried);

@@ -117,6 +117,7 @@ static edge_block edge_block_listed(GLOBAL const real *edges, GLOBAL const int *
 {
   edge_block b;
   b.edges = edges;
+  b.stride = 0;
   b.at = listed + 1;
   b.slots = 1;
   b.first = first;
@@ -158,7 +159,7 @@ KERNEL void listed_edges(GLOBAL const real *edges1, GLOBAL const real *edges2,
   GLOBAL real *to = ROW(OF_BODY(side, places1, places2), pose, EDGE_PLACES * e->slots) + first;
   lane_store(found[0], to);
   lane_store(found[1], to + e->slots);
-  const edge_slots slots = edge_slots_at(head, shape, pair, side, frame, &rail, found, at_ends);
+  const edge_slots slots = edge_slots_at(head, shape, pair, side, frame, &rail, found, at_ends, NO_MOVES);
   for (int end = 0; end < 2; ++end) {
     num a = n_mul(slots.weight[end],
                   FN(sigmoid)(n_scale(slots.d[end], -c->penetration_inv)));

@@ -58,12 +58,14 @@ ADJOINT_KERNEL void listed_edges_adjoint(GLOBAL const real *edges, GLOBAL const 
       d_bar[end] = bar[VALUE_D];
       a_bar[end] = bar[VALUE_ACTIVITY];
     }
+    edge_traces none_asked;
+    none_asked.on = 0;
     const wrench moved =
       edge_slots_adjoint(head, shape, pair, side, frame, &rail, s, n_lit(R(1.0)), p_bar, n_bar, d_bar, a_bar,
-                         w_bar, x, normal, &gate_bar);
+                         w_bar, x, normal, &gate_bar, &none_asked);
     move_edges(frame, side, &moved, &relative);
     for (int end = 0; end < 2; ++end) {
-      const vec twist = FN(mad3)(pulls[end], n_of(-rail.radius), twists[end]);
+      const vec twist = FN(mad3)(pulls[end], n_neg(rail.radius), twists[end]);
       carry_slot(frame, side, x[end], normal[end], pulls[end], twist, &relative, &carried);
     }
   }

@@ -104,11 +104,11 @@ static vec adjoint_normal(GLOBAL const real *jet, int padded, vec bar)
 
 // ---- sites: where the field of a body is asked for, for derivatives by its shape ----
 
-// Writes a block of sites of body `body`, from first on: places and cotangents of phi and of the
-// normal there, in the body's frame. Calls whose derivatives are not by shapes have no sites; neither
-// have duals.
-static void store_sites(GLOBAL real *sites, int count, int first, int pose, vec x, num phi_bar,
-                        vec normal_bar)
+// Writes a block of sites of body `body`, from first on: places and cotangents of phi, of the normal and of
+// the gradient of phi there, in the body's frame. Calls whose derivatives are not by shapes have no sites;
+// neither have duals.
+static void store_graded_sites(GLOBAL real *sites, int count, int first, int pose, vec x, num phi_bar,
+                               vec normal_bar, vec gradient_bar)
 {
 #if TANGENTS
   (void)sites;
@@ -118,6 +118,7 @@ static void store_sites(GLOBAL real *sites, int count, int first, int pose, vec 
   (void)x;
   (void)phi_bar;
   (void)normal_bar;
+  (void)gradient_bar;
 #else
   if (count) {
     const int stride = SITE_PLANES * count;
@@ -125,14 +126,15 @@ static void store_sites(GLOBAL real *sites, int count, int first, int pose, vec 
     store3(row, stride, count, x);
     store(row + SITE_PHI * count, stride, bounded(phi_bar, COTANGENT_LIMIT));
     store3(row + SITE_NORMAL * count, stride, count, bounded3(normal_bar, COTANGENT_LIMIT));
+    store3(row + SITE_GRADIENT * count, stride, count, bounded3(gradient_bar, COTANGENT_LIMIT));
   }
 #endif
 }
 
-static vec no_bar(void)
+static void store_sites(GLOBAL real *sites, int count, int first, int pose, vec x, num phi_bar,
+                        vec normal_bar)
 {
-  const num zero = n_lit(R(0.0));
-  return FN(make)(zero, zero, zero);
+  store_graded_sites(sites, count, first, pose, x, phi_bar, normal_bar, no_bar());
 }
 
 // ---- wrenches: the derivative of a scalar along rigid motions of one frame against another, as a

@@ -43,10 +43,12 @@ KERNEL void middles(GLOBAL const real *frames, GLOBAL const int *head1, GLOBAL c
   }
 }
 
-// The adjoint of middles: bars (poses, 2) are the cotangents of what it writes. It leaves one block of wrenches.
+// The adjoint of middles: bars (poses, 2) are the cotangents of what it writes. It leaves one block of wrenches, and
+// sites of both fields, where there are any.
 ADJOINT_KERNEL void middles_adjoint(GLOBAL const real *frames, GLOBAL const int *head1, GLOBAL const int *head2,
                                     GLOBAL const real *shape1, GLOBAL const real *shape2,
-                                    GLOBAL const pair_head *pair, GLOBAL const real *bars, GLOBAL real *wrenches,
+                                    GLOBAL const pair_head *pair, GLOBAL const real *bars, field_sites sites,
+                                    GLOBAL real *sites1, GLOBAL real *sites2, GLOBAL real *wrenches,
                                     int wrench_stride, int wrench_block)
 {
   const int pose = (int)get_global_id(1);
@@ -57,15 +59,17 @@ ADJOINT_KERNEL void middles_adjoint(GLOBAL const real *frames, GLOBAL const int 
   }
   for (int side = 0; side < 2; ++side) {
     GLOBAL const real *middle = pair->reals + PAIR_MIDDLE(side);
+    const vec x = middle_across(middle, side, frame);
     if (!has_middle(pair, middle)) {
+      store_sites(OF_BODY(!side, sites1, sites2), sites.count[!side], sites.middles[!side], pose, x, n_lit(R(0.0)), no_bar());
       continue;
     }
     FN(jet) jet;
-    FN(body_jet)(OF_BODY(!side, head1, head2), OF_BODY(!side, shape1, shape2), &pair->c,
-                 middle_across(middle, side, frame), JET_GRADIENT, REAL_BIG, &jet);
+    FN(body_jet)(OF_BODY(!side, head1, head2), OF_BODY(!side, shape1, shape2), &pair->c, x, JET_GRADIENT, REAL_BIG, &jet);
     // All lanes hold the same pose, and blocks are added up over lanes.
     const ilane counts = (lane_iota() == lane_lit(R(0.0))) & (n_value(jet.phi) >= lane_lit(middle[MIDDLE_LEAST]));
     const num bar = n_select(counts, load_one(NUMS(bars, pose, 2) + side, 2), n_lit(R(0.0)));
+    store_sites(OF_BODY(!side, sites1, sites2), sites.count[!side], sites.middles[!side], pose, x, bar, no_bar());
     const vec push = FN(scale3)(steady3(jet.gradient, COTANGENT_LIMIT), bar);
     push_vertex(frame, side, middle_of(middle), push, 0, push, &relative, &carried);
   }

@@ -340,7 +340,7 @@ static void near_scores(const near_edges *e, int item)
 {
   for (int first = item * LANES; first < e->padded; first += WG * LANES) {
     score_edges(e->phi, e->field_padded, e->ends, e->padded, e->count, first,
-                (GLOBAL const real *)0, e->scores);
+                (GLOBAL const real *)0, 0, e->scores);
   }
 }
 

@@ -19,9 +19,11 @@ KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, GLOBAL con
   GLOBAL const real *phi = NUMS(field, pose, field_stride);
   GLOBAL real *row = NUMS(scores, pose, padded);
   const int rounds = pair->n.elements[VERTICES_OF(side)].radii;
+  const int stride = mesh_stride(&pair->n.elements[VERTICES_OF(side)], RADII_PLANES);
+  GLOBAL const real *own = NUMS(radii, pose, stride) + padded + i;
   EACH_PART(part) {
     const real none = part ? R(0.0) : SCORE_NONE;
-    const real radius = rounds && !part ? radii[padded + i] : R(0.0);
+    const real radius = rounds && (stride || !part) ? own[part * stride] : R(0.0);
     row[part * padded + i] = i < held ? radius - phi[part * field_stride + rank[i]] : none;
   }
 }
@@ -30,7 +32,7 @@ KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, GLOBAL con
 // what it has for each edge. `edges` says where the
 // ends lie in phi, two planes of `padded`; phi and scores are rows of a pose.
 static void score_edges(GLOBAL const real *phi, int field_stride, GLOBAL const int *edges,
-                        int padded, int count, int first, GLOBAL const real *more,
+                        int padded, int count, int first, GLOBAL const real *more, int more_stride,
                         GLOBAL real *scores)
 {
   EACH_PART(part) {
@@ -38,7 +40,7 @@ static void score_edges(GLOBAL const real *phi, int field_stride, GLOBAL const i
     real t[LANES];
     for (int i = 0; i < LANES; ++i) {
       t[i] = R(-0.5) * (from[edges[first + i]] + from[edges[padded + first + i]]);
-      t[i] += more && !part ? more[first + i] : R(0.0);
+      t[i] += more && (more_stride || !part) ? more[part * more_stride + first + i] : R(0.0);
     }
     const lane none = lane_lit(part ? R(0.0) : SCORE_NONE);
     const ilane there = lane_iota() + (real)first < lane_lit((real)count);
@@ -55,9 +57,10 @@ KERNEL void edge_scores(GLOBAL const real *field, int field_stride, GLOBAL const
   const int pose = (int)get_global_id(1);
   const int count = pair->n.elements[EDGES_OF(side)].count;
   const int padded = pair->n.elements[EDGES_OF(side)].padded;
+  const int stride = pair->n.in_fields ? mesh_stride(&pair->n.elements[EDGES_OF(side)], EDGE_PLANES) : 0;
   if (first < padded) {
     score_edges(NUMS(field, pose, field_stride), field_stride, edges, padded, count, first,
-                pair->n.in_fields ? rails + EDGE_SCORE * padded : (GLOBAL const real *)0,
+                pair->n.in_fields ? NUMS(rails, pose, stride) + EDGE_SCORE * padded : (GLOBAL const real *)0, stride,
                 NUMS(scores, pose, padded));
   }
 }

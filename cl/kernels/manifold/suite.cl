@@ -8,6 +8,7 @@
 #include "kernels/access.h"
 #include "kernels/field.h"
 #include "kernels/manifold/pair.h"
+#include "kernels/manifold/none.h"
 #include "kernels/manifold/group.cl"
 #include "kernels/manifold/field.cl"
 #include "kernels/manifold/vertex.cl"
@@ -15,6 +16,12 @@
 #include "kernels/manifold/edge.cl"
 #include "kernels/manifold/probes.cl"
 #include "kernels/manifold/weight.cl"
+#include "kernels/manifold/edge_field.h"
+#define EDGE(name) name
+#define FIELD_MOVES 0
+#include "kernels/manifold/edge_slots.inl"
+#undef FIELD_MOVES
+#undef EDGE
 #include "kernels/manifold/edge_field.cl"
 #include "kernels/manifold/reduce.cl"
 #include "kernels/manifold/near.cl"

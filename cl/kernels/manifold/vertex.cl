@@ -4,22 +4,16 @@
 // Returns the radii of a block of vertices of one pose: of all as they are sorted, or of those that a
 // selection has ranked. radii has two planes of e->padded, sorted and in the mesh's order, and behind them
 // those of cones (layout.h).
-static lane vertex_radius(GLOBAL const real *radii, GLOBAL const int *index,
-                          GLOBAL const pair_elements *e, int kept, int first, int pose)
+static num vertex_radius(GLOBAL const real *radii, GLOBAL const int *index,
+                         GLOBAL const pair_elements *e, int kept, int first, int pose)
 {
   if (!e->radii) {
-    return lane_lit(R(0.0));
+    return n_lit(R(0.0));
   }
-  return kept ? gather_part_at(radii + e->padded, ROW(index, pose, e->kept + 1), first, e->kept)
-              : lane_load(radii + first);
-}
-
-static FN(cone) no_cone(void)
-{
-  FN(cone) k;
-  k.axis = no_bar();
-  k.angle = k.cosine = k.sine = k.inset = lane_lit(R(0.0));
-  return k;
+  const int stride = mesh_stride(e, RADII_PLANES);
+  GLOBAL const real *row = NUMS(radii, pose, stride);
+  return kept ? gather_at(row + e->padded, stride, ROW(index, pose, e->kept + 1), first, e->kept)
+              : load(row + first, stride);
 }
 
 // Returns the cones of a block of vertices, in the frame that `frame` leads to. `from` has CONE_PLANES planes
@@ -47,7 +41,8 @@ static FN(cone) vertex_cone(GLOBAL const real *radii, GLOBAL const int *index,
                             GLOBAL const real *frame)
 {
   GLOBAL const int *at = kept ? ROW(index, pose, e->kept + 1) : NO_ORDER;
-  return load_cone(radii + RADII_CONES(kept, e->padded), e->padded, at, first, e->kept, frame);
+  GLOBAL const real *row = NUMS(radii, pose, mesh_stride(e, RADII_PLANES));
+  return load_cone(row + RADII_CONES(kept, e->padded), e->padded, at, first, e->kept, frame);
 }
 
 // Returns a vertex itself, of the place inside its body where the field was asked; both are in the frame of
@@ -101,8 +96,8 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
   }
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL const real *at = NUMS(field, pose, field_stride) + first;
-  const lane radius = vertex_radius(radii, index, e, e->selected, first, pose);
-  num phi = n_sub(load(at, field_stride), n_of(radius));
+  const num radius = vertex_radius(radii, index, e, e->selected, first, pose);
+  num phi = n_sub(load(at, field_stride), radius);
   FN(cone) cone = no_cone();
   vec normal = no_bar(); // of the opposing body, in its frame
   num counts = n_lit(R(1.0));
@@ -129,7 +124,7 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
     }
     if (e->radii) { // the point of the vertex's ball that lies deepest
       const vec out = turn(frame + FRAME_ACROSS(!side), normal);
-      v = FN(mad3)(out, n_of(-radius), v);
+      v = FN(mad3)(out, n_neg(radius), v);
     }
     store_row3(NUMS(p, pose, 3 * contacts) + 3 * slot, 3 * contacts, order, ordered, first, count,
                poisoned3(frame, place(frame + FRAME_WORLD(side), v)));
@@ -272,7 +267,8 @@ static num add_activity_bar(num phi_bar, num phi, num bar, int weighted, num wei
 // of d and of the activity may be one row for all poses (d_shared, a_shared). Where `scored` is set
 // scores_bar has a plane of cotangents of phi at the points, from a selection. The kernel writes
 // each block's wrenches and, where `leaves` is set, points_bar (poses, 3, padded) in the points' own
-// frame, with gates weights_bar (poses, padded), and sites of the opposing field, where there are any.
+// frame, with gates weights_bar (poses, padded), and sites of the opposing field, where there are any. Where
+// `features` has a row a pose (row_stride), it leaves there the cotangents of the radii, from row_first on.
 ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *order,
                                    GLOBAL const real *field, int field_stride, int gradient_plane,
                                    GLOBAL const real *weights, GLOBAL const real *radii,
@@ -284,6 +280,7 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
                                    GLOBAL const real *n_bar, GLOBAL const real *activity_bar,
                                    int a_shared, GLOBAL const real *weight_bar,
                                    GLOBAL real *points_bar, GLOBAL real *weights_bar,
+                                   GLOBAL real *features, int row_stride, int row_first,
                                    GLOBAL real *sites, int site_count, int site_first,
                                    GLOBAL real *wrenches, int wrench_stride, int wrench_block)
 {
@@ -298,7 +295,7 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   const vertex_rows rows = {order, !kept, pose, first, e->kept, e->contact, pair->n.contacts};
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL const real *at = NUMS(field, pose, field_stride) + first;
-  const lane radius = vertex_radius(radii, index, e, kept && e->selected, first, pose);
+  const num radius = vertex_radius(radii, index, e, kept && e->selected, first, pose);
   const int coned = needs_cones(&pair->c, e, have);
   num phi_bar = n_lit(R(0.0)), counts_bar = phi_bar, counts = n_lit(R(1.0));
   const vec none = no_bar();
@@ -328,7 +325,7 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
     if (weighted) {
       gate = load(NUMS(weights, pose, padded) + first, padded);
     }
-    num depth = n_sub(load(at, field_stride), n_of(radius));
+    num depth = n_sub(load(at, field_stride), radius);
     depth = n_mad(FN(dot3)(normal, cone.axis), n_of(cone.inset), depth);
     phi_bar = add_activity_bar(phi_bar, depth, vertex_bar(&rows, activity_bar, a_shared), weighted || coned,
                                coned ? n_mul(gate, counts) : gate, &gate_bar, &pair->c);
@@ -356,7 +353,7 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   const vec push_out = have & WANT_P ? vertex_bar3(&rows, p_bar, frame) : none;
   if (have & WANT_N || (e->radii && have & WANT_P)) {
     vec pull = have & WANT_N ? vertex_bar3(&rows, n_bar, frame) : none;
-    pull = FN(mad3)(push_out, n_of(-radius), pull); // of p = v - radius n
+    pull = FN(mad3)(push_out, n_neg(radius), pull); // of p = v - radius n
     normal_bar = side ? pull : turn(frame + FRAME_1_TO_2, pull);
     twist_normal(frame, side, held, pull, &relative, &carried);
   }
@@ -379,6 +376,21 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
     push_point(frame, side, out, push_out, &relative, &carried);
     bar = FN(add3)(bar, push_out);
   }
+#if TANGENTS == 0
+  if (row_stride) {
+    num radius_bar = n_neg(d_total);
+    if (have & WANT_P) {
+      radius_bar = n_sub(radius_bar, FN(dot3)(push_out, side ? held : turn_back(frame + FRAME_1_TO_2, held)));
+    }
+    GLOBAL const int *names = kept && e->selected ? ROW(index, pose, e->kept + 1) : order;
+    store_part(ROW(features, pose, row_stride) + row_first, names, 1, first, e->kept, 1,
+               bounded(radius_bar, COTANGENT_LIMIT));
+  }
+#else
+  (void)features;
+  (void)row_stride;
+  (void)row_first;
+#endif
   if (leaves) {
     store3(NUMS(points_bar, pose, POINT_PLANES * padded) + first, POINT_PLANES * padded, padded,
            side ? turn(frame + FRAME_1_TO_2, bar) : bar);

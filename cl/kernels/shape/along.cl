@@ -41,12 +41,12 @@ static lane change_of_h(GLOBAL const real *m, vec3_r by_axes, const lane by_expo
           known_change(by_exponents[1]) * m[SUPERQUADRIC_E2]);
 }
 
-// ---- single primitives: p gets the distance and the raw normal of `at`, with their changes ----
+// ---- single primitives: p gets the distance, the raw normal and the gradient of `at`, with their changes ----
 
 // Distance and normal follow from h, whose change is one number; the normal's is that number's derivative
 // by the place, along each axis in turn.
-static void superquadric_change(GLOBAL const real *s, GLOBAL const real *m, vec3_r x, const surface_r *at,
-                                FN(surface) *p)
+static void superquadric_change(GLOBAL const real *s, GLOBAL const real *m, vec3_r x, const int want,
+                                const surface_r *at, FN(surface) *p)
 {
   GLOBAL const real *place_at = s + SUPERQUADRIC_POSITION, *axes_inv = s + SUPERQUADRIC_AXES_INV;
   GLOBAL const real *move = m + SUPERQUADRIC_POSITION, *axes = m + SUPERQUADRIC_AXES_INV;
@@ -69,8 +69,18 @@ static void superquadric_change(GLOBAL const real *s, GLOBAL const real *m, vec3
   const vec3_r g = add3_r(make_r(slope[0], slope[1], slope[2]), turned);
   const real soft = SUPERQUADRIC_SOFT * (axes[0] / axes_inv[0] + axes[1] / axes_inv[1] + axes[2] / axes_inv[2]);
   const lane r = lane_sqrt(dot3_r(y, y) + s[SUPERQUADRIC_FLOOR]);
-  p->phi = changing(at->phi, (dot3_r(y, dy) + soft) * ((one - t.h_inv) / r) + rise * (r * t.h_inv * t.h_inv));
+  const lane k = t.h_inv, flat = (one - k) / r, steep = r * k * k, out = dot3_r(y, dy) + soft;
+  p->phi = changing(at->phi, out * flat + rise * steep);
   p->g = changing3(at->g, rotate_r(s, g));
+  if (want & JET_GRADIENT) {
+    // As phi changes by flat out + steep rise, the gradient does by the derivatives of these by the place.
+    const vec3_r r_by = scale3_r(y, one / r), k_by = scale3_r(h.place, k * k); // that of k is -k_by
+    const vec3_r flat_by = scale3_r(sub3_r(k_by, scale3_r(r_by, flat)), one / r);
+    const vec3_r steep_by = sub3_r(scale3_r(r_by, k * k), scale3_r(k_by, R(2.0) * r * k));
+    vec3_r by = sub3_r(scale3_r(flat_by, out), scale3_r(shift, flat)); // y . dy is -y . shift
+    by = add3_r(by, add3_r(scale3_r(steep_by, rise), scale3_r(g, steep)));
+    p->gradient = changing3(at->gradient, rotate_r(s, by));
+  }
 }
 
 static void polyhedron_change(GLOBAL const real *planes, GLOBAL const real *m, int count,
@@ -87,7 +97,7 @@ static void polyhedron_change(GLOBAL const real *planes, GLOBAL const real *m, i
     g.z = g.z + (w * m[2] + tilt * (planes[2] - at->g.z));
   }
   p->phi = changing(at->phi, phi);
-  p->g = changing3(at->g, g);
+  p->g = p->gradient = changing3(at->g, g);
 }
 
 // With E_i a point's exponent, to the base e, and phi_i = n_i . (x - p_i) the distance changes by
@@ -133,24 +143,31 @@ static void pointcloud_change(GLOBAL const real *cloud, GLOBAL const real *m, in
                  spread * d.z);
   }
   p->phi = changing(at->phi, phi);
-  p->g = changing3(at->g, g);
+  p->g = p->gradient = changing3(at->g, g);
 }
 
-// A spline's change is the spline of its coefficients' changes.
-static void grid_change(GLOBAL const real *s, GLOBAL const real *m, int levels, vec3_r x, FN(surface) *p)
+// A spline's change is the spline of its coefficients' changes. Its second derivatives matter where clipping
+// moved the point.
+static void grid_change(GLOBAL const real *s, GLOBAL const real *m, int levels, vec3_r x, const int want,
+                        FN(surface) *p)
 {
   const FN(grid_place) there = FN(grid_place_at)(s, staying3(x));
+  const int order = there.some_out && want & JET_GRADIENT ? 2 : 1;
   const vec3_r u = make_r(n_value(there.u.x), n_value(there.u.y), n_value(there.u.z));
-  const grid_jet_r of = grid_jet_at_r(s, levels, u, 1), by = grid_jet_at_r(m, levels, u, 1);
-  const num none = n_lit(R(0.0));
+  const grid_jet_r of = grid_jet_at_r(s, levels, u, order), by = grid_jet_at_r(m, levels, u, order);
   FN(grid_jet) j;
   FN(mat3) h;
   j.phi = changing(of.phi, by.phi);
   j.g = changing3(of.g, by.g);
-  j.h.xx = j.h.yy = j.h.zz = j.h.xy = j.h.xz = j.h.yz = none;
+  j.h.xx = changing(of.h.xx, by.h.xx);
+  j.h.yy = changing(of.h.yy, by.h.yy);
+  j.h.zz = changing(of.h.zz, by.h.zz);
+  j.h.xy = changing(of.h.xy, by.h.xy);
+  j.h.xz = changing(of.h.xz, by.h.xz);
+  j.h.yz = changing(of.h.yz, by.h.yz);
   FN(grid_inside)(s, &j, p, &h);
   if (there.some_out) {
-    FN(grid_outside)(&there, JET_NORMAL, &h, p);
+    FN(grid_outside)(&there, want, &h, p);
   }
 }
 
@@ -180,13 +197,14 @@ static void core_change(GLOBAL const real *s, GLOBAL const real *m, vec3_r x, co
   }
   const vec3_r turned = cross3_r(twist, by.place); // dy turns with the place
   p->phi = changing(at->phi, change_of_core(m, &by, dy));
-  p->g = changing3(at->g, rotate_r(s, add3_r(make_r(slope[0], slope[1], slope[2]), turned)));
+  p->g = p->gradient = changing3(at->g, rotate_r(s, add3_r(make_r(slope[0], slope[1], slope[2]), turned)));
 }
 
 // ---- unions: those of an operation that lie below `most` at any place have a share ----
 
 static void superquadrics_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
-                                GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most)
+                                GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most,
+                                const int want)
 {
   (void)ranges;
   for (int i = 0; i < count; ++i, numbers += SUPERQUADRIC_STRIDE, m += SUPERQUADRIC_STRIDE) {
@@ -194,15 +212,16 @@ static void superquadrics_along(FN(blend) *b, int count, GLOBAL const int *range
     FN(surface) p;
     superquadric_r(numbers, c, x, 0, &at);
     if (lane_any(at.phi < most)) {
-      superquadric_r(numbers, c, x, JET_NORMAL, &at);
-      superquadric_change(numbers, m, x, &at, &p);
-      FN(blend_add)(b, c, &p, JET_NORMAL);
+      superquadric_r(numbers, c, x, JET_NORMAL | JET_GRADIENT, &at);
+      superquadric_change(numbers, m, x, want, &at, &p);
+      FN(blend_add)(b, c, &p, want);
     }
   }
 }
 
 static void polyhedra_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
-                            GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most)
+                            GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most,
+                            const int want)
 {
   for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {
     surface_r at;
@@ -210,13 +229,14 @@ static void polyhedra_along(FN(blend) *b, int count, GLOBAL const int *ranges, G
     polyhedron_r(numbers + ranges[0], ranges[1], c, x, JET_NORMAL, &at);
     if (lane_any(at.phi < most)) {
       polyhedron_change(numbers + ranges[0], m + ranges[0], ranges[1], c, x, &at, &p);
-      FN(blend_add)(b, c, &p, JET_NORMAL);
+      FN(blend_add)(b, c, &p, want);
     }
   }
 }
 
 static void pointclouds_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
-                              GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most)
+                              GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most,
+                              const int want)
 {
   for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {
     surface_r at;
@@ -224,34 +244,37 @@ static void pointclouds_along(FN(blend) *b, int count, GLOBAL const int *ranges,
     pointcloud_r(numbers + ranges[0], ranges[1], c, x, JET_NORMAL, &at);
     if (lane_any(at.phi < most)) {
       pointcloud_change(numbers + ranges[0], m + ranges[0], ranges[1], x, &at, &p);
-      FN(blend_add)(b, c, &p, JET_NORMAL);
+      FN(blend_add)(b, c, &p, want);
     }
   }
 }
 
 static void grids_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
-                        GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most)
+                        GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most,
+                        const int want)
 {
   for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {
     FN(surface) p;
-    grid_change(numbers + ranges[0], m + ranges[0], ranges[1], x, &p);
+    grid_change(numbers + ranges[0], m + ranges[0], ranges[1], x, want, &p);
     if (lane_any(n_value(p.phi) < most)) {
-      FN(blend_add)(b, c, &p, JET_NORMAL);
+      FN(blend_add)(b, c, &p, want);
     }
   }
 }
 
 // Height fields do not vary.
 static void height_fields_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
-                                GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most)
+                                GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most,
+                                const int want)
 {
   (void)m;
   (void)most;
-  FN(height_fields_add)(b, count, ranges, numbers, c, staying3(x), JET_NORMAL, REAL_BIG);
+  FN(height_fields_add)(b, count, ranges, numbers, c, staying3(x), want, REAL_BIG);
 }
 
 static void cores_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
-                        GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most)
+                        GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most,
+                        const int want)
 {
   (void)ranges;
   for (int i = 0; i < count; ++i, numbers += CORE_STRIDE, m += CORE_STRIDE) {
@@ -260,13 +283,13 @@ static void cores_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBA
     core_r(numbers, c, x, JET_NORMAL, &at);
     if (lane_any(at.phi < most)) {
       core_change(numbers, m, x, &at, &p);
-      FN(blend_add)(b, c, &p, JET_NORMAL);
+      FN(blend_add)(b, c, &p, want);
     }
   }
 }
 
 static FN(blend) blend_along(GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const real *moves,
-                             int operation, GLOBAL const coefficients *c, vec3_r x)
+                             int operation, GLOBAL const coefficients *c, vec3_r x, const int want)
 {
   const blend_r all = blend_all_r(head, shape, operation, c, x, 0, REAL_BIG);
   mixture_r flat;
@@ -276,7 +299,7 @@ static FN(blend) blend_along(GLOBAL const int *head, GLOBAL const real *shape, G
   GLOBAL const int *entry = head + HEAD_ENTRY(operation, 0);
 #define ADD_FAMILY_ALONG(name)                                                              \
   name##_along(&b, entry[ENTRY_COUNT], head + entry[ENTRY_RANGES], shape + entry[ENTRY_BASE], \
-               moves + entry[ENTRY_BASE], c, x, most);                                      \
+               moves + entry[ENTRY_BASE], c, x, most, want);                                    \
   entry += ENTRY_INTS;
   FAMILIES(ADD_FAMILY_ALONG)
 #undef ADD_FAMILY_ALONG
@@ -284,23 +307,27 @@ static FN(blend) blend_along(GLOBAL const int *head, GLOBAL const real *shape, G
 }
 
 // Returns the distance at x, a place of the body's frame, and its normal, as they change along `moves`: the
-// union and the subtraction of compose.inl on these.
+// union and the subtraction of compose.inl on these. `want` is JET_NORMAL, or that and JET_GRADIENT for the
+// distance's gradient, too.
 static num body_along(GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const real *moves,
-                      GLOBAL const coefficients *c, vec3_r x, vec *normal)
+                      GLOBAL const coefficients *c, vec3_r x, const int want, vec *normal, vec *gradient)
 {
   const int subtracted = head[HEAD_SUBTRACTED];
   FN(blend) b = FN(blend_start)(), plus = b;
   for (int operation = 0; operation <= (subtracted > 0); ++operation) {
     plus = b;
-    b = blend_along(head, shape, moves, operation, c, x);
+    b = blend_along(head, shape, moves, operation, c, x, want);
   }
   plus = subtracted ? plus : b;
   FN(mixture) m;
-  FN(blend_means)(&plus, c, JET_NORMAL, &m);
+  FN(blend_means)(&plus, c, want, &m);
   if (subtracted) {
-    FN(subtract)(&b, c, JET_NORMAL, &m);
+    FN(subtract)(&b, c, want, &m);
   }
   *normal = FN(unit)(m.raw, c->normal);
+  if (want & JET_GRADIENT) {
+    *gradient = m.gradient;
+  }
   return m.phi;
 }
 
@@ -334,7 +361,7 @@ KERNEL void field_along_shape(GLOBAL const real *points, int point_base, int poi
   }
   const vec x = field_point(points, point_base, point_stride, padded, frames, frame, block, pose);
   vec normal;
-  const num phi = body_along(head, shape, ROW(moves, pose, move_stride), c, plain_place(x), &normal);
+  const num phi = body_along(head, shape, ROW(moves, pose, move_stride), c, plain_place(x), JET_NORMAL, &normal, &normal);
   const int stride = (normals ? FIELD_PLANES : 1) * padded;
   GLOBAL real *row = NUMS(out, pose, stride) + block * LANES;
   add_tangents(row, stride, phi);
@@ -376,7 +403,7 @@ KERNEL void probes_along_shape(GLOBAL const real *witness, int base, int witness
     const FN(probe) probe = FN(probe_of)(edge.along, a, k ? claim.dbar : n_neg(claim.dbar), c);
     vec normal;
     const num there = body_along(head, shape, ROW(moves, pose, move_stride), c,
-                                 plain_place(probe_point(&edge, probe.at, side, frame)), &normal);
+                                 plain_place(probe_point(&edge, probe.at, side, frame)), JET_NORMAL, &normal, &normal);
     FN(least_add)(&least, steady(there, COTANGENT_LIMIT), c);
   }
   GLOBAL real *row = NUMS(depth, pose, stride) + side * plane;

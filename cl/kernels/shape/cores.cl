@@ -1,12 +1,12 @@
-// The derivatives by cores: of phi times its cotangent, and of the raw normal times its own, v, which is the
-// derivative of phi along v.
+// The derivatives by cores: of phi times its cotangent, and of the raw normal, which is its gradient, times v,
+// which is the derivative of phi along v.
 
 // Adds a block's derivatives by core s to sum (BY_CORE).
 static void add_core(GLOBAL const real *s, GLOBAL const coefficients *c, const union_block *u, lane sum[BY_CORE])
 {
   const lane zero = lane_lit(R(0.0));
   FN(surface) p;
-  FN(core)(s, c, u->x, JET_NORMAL, &p);
+  FN(core)(s, c, u->x, JET_NORMAL | JET_GRADIENT, &p);
   const ilane there = has_share(u, p.phi, c);
   if (!lane_any(there)) {
     return;
@@ -15,9 +15,9 @@ static void add_core(GLOBAL const real *s, GLOBAL const coefficients *c, const u
   const num w = share_of(u, p.phi, c);
   num phi_bar = n_mul(w, u->phi_bar);
   vec v = FN(make)(zero, zero, zero);
-  if (has_bar(u->normal_bar)) {
+  if (has_slopes(u)) {
     vec g_bar;
-    primitive_bars(u, &p, w, c, &phi_bar, &g_bar);
+    gradient_bars(u, &p, w, c, &phi_bar, &g_bar);
     v = FN(rotate_back)(s, g_bar);
   }
   FN(core_slopes) by, along;

@@ -5,20 +5,27 @@
 typedef struct site_block {
   vec x;
   num phi_bar;
-  vec normal_bar;
+  vec normal_bar, gradient_bar;
   ilane there; // where there is any cotangent
 } site_block;
+
+// Says where any of a site's cotangents, or of what it gives to a union, is not 0.
+static ilane any_bar(num phi_bar, vec normal_bar, vec gradient_bar)
+{
+  const num none = n_lit(R(0.0));
+  const ilane graded = (gradient_bar.x != none) | (gradient_bar.y != none) | (gradient_bar.z != none);
+  return (phi_bar != none) | (normal_bar.x != none) | (normal_bar.y != none) | (normal_bar.z != none) | graded;
+}
 
 static site_block load_sites(GLOBAL const real *sites, int count, int first, int pose)
 {
   GLOBAL const real *row = ROW(sites, pose, SITE_PLANES * count) + first;
-  const num none = n_lit(R(0.0));
   site_block s;
   s.x = load3(row, 0, count);
   s.phi_bar = load(row + SITE_PHI * count, 0);
   s.normal_bar = load3(row + SITE_NORMAL * count, 0, count);
-  s.there = (s.phi_bar != none) | (s.normal_bar.x != none) | (s.normal_bar.y != none) |
-            (s.normal_bar.z != none);
+  s.gradient_bar = load3(row + SITE_GRADIENT * count, 0, count);
+  s.there = any_bar(s.phi_bar, s.normal_bar, s.gradient_bar);
   return s;
 }
 
@@ -90,10 +97,13 @@ KERNEL void site_shares(GLOBAL const real *sites, int count, GLOBAL const int *h
   const int subtracted = head[HEAD_SUBTRACTED];
   FN(mixture) of[2];
   of[0].phi = of[1].phi = zero;
-  of[0].raw = of[1].raw = zero3;
+  of[0].raw = of[1].raw = of[0].gradient = of[1].gradient = zero3;
   for (int operation = 0; operation <= (subtracted > 0); ++operation) {
-    // Where normals have no cotangents the normals themselves are not looked at.
-    if (has_bar(s.normal_bar)) {
+    // Where normals and gradients have no cotangents these are not looked at themselves.
+    if (has_bar(s.gradient_bar)) {
+      const FN(blend) b = FN(blend_all)(head, shape, operation, c, s.x, JET_NORMAL | JET_GRADIENT, REAL_BIG);
+      FN(blend_means)(&b, c, JET_NORMAL | JET_GRADIENT, &of[operation]);
+    } else if (has_bar(s.normal_bar)) {
       const FN(blend) b = FN(blend_all)(head, shape, operation, c, s.x, JET_NORMAL, REAL_BIG);
       FN(blend_means)(&b, c, JET_NORMAL, &of[operation]);
     } else {
@@ -114,29 +124,32 @@ KERNEL void site_shares(GLOBAL const real *sites, int count, GLOBAL const int *h
   }
   const vec mixed_bar = FN(unit_adjoint)(mixed, c->normal, s.normal_bar);
   if (subtracted) {
-    flow = n_scale(n_mul(n_mul(share[0], share[1]),
-                         FN(dot3)(mixed_bar, FN(add3)(of[0].raw, of[1].raw))),
-                   c->union_log2e * LN2);
+    const num turn = FN(dot3)(mixed_bar, FN(add3)(of[0].raw, of[1].raw));
+    const num rise = FN(dot3)(s.gradient_bar, FN(add3)(of[0].gradient, of[1].gradient));
+    flow = n_scale(n_mul(n_mul(share[0], share[1]), n_add(turn, rise)), c->union_log2e * LN2);
   }
   for (int operation = 0; operation < 2; ++operation, to += SHARE_OPERATION * count) {
     const num part = operation ? n_neg(share[1]) : share[0];
-    const vec bar = FN(scale3)(mixed_bar, part);
+    const vec bar = FN(scale3)(mixed_bar, part), way = FN(scale3)(s.gradient_bar, part);
     const int used = operation == 0 || subtracted;
     const num phi_bar = used ? n_mad(part, s.phi_bar, flow) : zero;
     store(to, 0, of[operation].phi);
     store(to + SHARE_PHI_BAR * count, 0, n_select(s.there, phi_bar, zero));
     store3(to + SHARE_NORMAL_BAR * count, 0, count, FN(select3)(s.there, used ? bar : zero3, zero3));
     store(to + SHARE_ALONG * count, 0, n_select(s.there, FN(dot3)(bar, of[operation].raw), zero));
+    store3(to + SHARE_GRADIENT_BAR * count, 0, count, FN(select3)(s.there, used ? way : zero3, zero3));
+    store(to + SHARE_RISE * count, 0, n_select(s.there, FN(dot3)(way, of[operation].gradient), zero));
   }
 }
 
 // What one operation's union gives a block of sites.
 typedef struct union_block {
   vec x;
-  num phi, phi_bar, along;
-  vec normal_bar;
+  num phi, phi_bar, along, rise;
+  vec normal_bar, gradient_bar;
   ilane there;
   num poison;
+  int graded; // whether any lane has a cotangent of the gradient
 } union_block;
 
 static union_block load_union(GLOBAL const real *sites, GLOBAL const real *shares, int count,
@@ -144,16 +157,17 @@ static union_block load_union(GLOBAL const real *sites, GLOBAL const real *share
 {
   GLOBAL const real *row =
     ROW(shares, pose, SHARE_PLANES * count) + operation * SHARE_OPERATION * count + first;
-  const num none = n_lit(R(0.0));
   union_block u;
   u.phi = load(row, 0);
   u.phi_bar = load(row + SHARE_PHI_BAR * count, 0);
   u.normal_bar = load3(row + SHARE_NORMAL_BAR * count, 0, count);
   u.along = load(row + SHARE_ALONG * count, 0);
-  u.there = (u.phi_bar != none) | (u.normal_bar.x != none) | (u.normal_bar.y != none) |
-            (u.normal_bar.z != none);
+  u.gradient_bar = load3(row + SHARE_GRADIENT_BAR * count, 0, count);
+  u.rise = load(row + SHARE_RISE * count, 0);
+  u.graded = has_bar(u.gradient_bar);
+  u.there = any_bar(u.phi_bar, u.normal_bar, u.gradient_bar);
   u.x = load3(ROW(sites, pose, SITE_PLANES * count) + first, 0, count);
-  u.poison = poison_of(u.phi_bar, u.normal_bar);
+  u.poison = poison_of(u.phi_bar, u.normal_bar) + poison_of(n_lit(R(0.0)), u.gradient_bar);
   return u;
 }
 
@@ -169,14 +183,32 @@ static num share_of(const union_block *u, num phi, GLOBAL const coefficients *c)
   return n_exp2(n_scale(n_sub(u->phi, phi), c->union_log2e));
 }
 
-// Writes the cotangents of a primitive's distance and raw normal, where w is its share.
+// Says whether a block has more than cotangents of distances.
+static int has_slopes(const union_block *u)
+{
+  return u->graded || has_bar(u->normal_bar);
+}
+
+// Writes the cotangents of a primitive's distance and raw normal, where w is its share. That of the gradient
+// of its distance is w times the union's.
 static void primitive_bars(const union_block *u, const FN(surface) *p, num w,
                            GLOBAL const coefficients *c, num *phi_bar, vec *g_bar)
 {
   const vec unit = FN(unit)(p->g, c->normal);
-  const num pull = n_scale(n_sub(FN(dot3)(u->normal_bar, unit), u->along), c->union_log2e * LN2);
-  *phi_bar = n_mul(w, n_sub(u->phi_bar, pull));
+  num apart = n_sub(FN(dot3)(u->normal_bar, unit), u->along);
+  if (u->graded) {
+    apart = n_add(apart, n_sub(FN(dot3)(u->gradient_bar, p->gradient), u->rise));
+  }
+  *phi_bar = n_mul(w, n_sub(u->phi_bar, n_scale(apart, c->union_log2e * LN2)));
   *g_bar = FN(unit_adjoint)(p->g, c->normal, FN(scale3)(u->normal_bar, w));
+}
+
+// Does the same of a family whose raw normal is the gradient of its distance, which has both cotangents.
+static void gradient_bars(const union_block *u, const FN(surface) *p, num w, GLOBAL const coefficients *c,
+                          num *phi_bar, vec *v)
+{
+  primitive_bars(u, p, w, c, phi_bar, v);
+  *v = FN(mad3)(u->gradient_bar, w, *v);
 }
 
 // Stores what a block of sites gives to one primitive of a ranged family: PART_PLANES.

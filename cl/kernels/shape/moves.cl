@@ -42,3 +42,42 @@ KERNEL void moved_ends(GLOBAL const real *ends, GLOBAL const int *edges, GLOBAL 
     to[(ENDS_PLANES + k) * padded] = row[3 * vertex + k % POINT_PLANES];
   }
 }
+
+// Features have their radii and edges behind their vertices in `moves`: radii from radius_base on, and BY_RAIL
+// numbers of each edge from rail_base on.
+
+// One work-item does the same with the radii and cones of one vertex, to out (poses, RADII_PLANES, padded). Cones
+// stay.
+KERNEL void moved_radii(GLOBAL const real *radii, GLOBAL const int *order, int count, int padded,
+                        GLOBAL const real *moves, int move_stride, int radius_base, GLOBAL real *out)
+{
+  const int i = (int)get_global_id(0);
+  const int pose = (int)get_global_id(1);
+  if (i >= padded) {
+    return;
+  }
+  const int at = MIN_INT(i, count - 1);
+  GLOBAL const real *row = ROW(moves, pose, move_stride) + radius_base;
+  GLOBAL real *to = NUMS(out, pose, RADII_PLANES * padded) + i;
+  for (int k = 0; k < RADII_PLANES; ++k) {
+    to[k * padded] = radii[k * padded + i];
+    to[(RADII_PLANES + k) * padded] = k == 0 ? row[order[at]] : k == 1 ? row[at] : R(0.0);
+  }
+}
+
+// One work-item does the same with one edge, to out (poses, EDGE_PLANES, padded).
+KERNEL void moved_rails(GLOBAL const real *rails, int count, int padded, GLOBAL const real *moves,
+                        int move_stride, int rail_base, GLOBAL real *out)
+{
+  const int i = (int)get_global_id(0);
+  const int pose = (int)get_global_id(1);
+  if (i >= padded) {
+    return;
+  }
+  GLOBAL const real *row = ROW(moves, pose, move_stride) + rail_base + BY_RAIL * MIN_INT(i, count - 1);
+  GLOBAL real *to = NUMS(out, pose, EDGE_PLANES * padded) + i;
+  for (int k = 0; k < EDGE_PLANES; ++k) {
+    to[k * padded] = rails[k * padded + i];
+    to[(EDGE_PLANES + k) * padded] = k < BY_RAIL ? row[k] : R(0.0);
+  }
+}

@@ -19,9 +19,9 @@ KERNEL void pointcloud_parts(GLOBAL const real *sites, GLOBAL const real *shares
     GLOBAL const real *cloud = shape + first_real;
     FN(surface) surface;
     FN(cloud_means) m;
-    if (has_bar(u.normal_bar)) {
-      FN(cloud_surface)(cloud, points, c, u.x, JET_NORMAL, &m, &surface);
-      primitive_bars(&u, &surface, share_of(&u, surface.phi, c), c, &p.phi_bar, &p.v);
+    if (has_slopes(&u)) {
+      FN(cloud_surface)(cloud, points, c, u.x, JET_NORMAL | JET_GRADIENT, &m, &surface);
+      gradient_bars(&u, &surface, share_of(&u, surface.phi, c), c, &p.phi_bar, &p.v);
       p.along = FN(dot3)(surface.g, p.v);
       p.top_along = FN(dot3)(m.pull, p.v);
     } else {

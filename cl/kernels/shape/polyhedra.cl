@@ -17,9 +17,9 @@ KERNEL void polyhedron_parts(GLOBAL const real *sites, GLOBAL const real *shares
   part_block p = {zero, zero, zero, zero, zero, {zero, zero, zero}};
   if (lane_any(u.there)) {
     FN(surface) surface;
-    if (has_bar(u.normal_bar)) {
-      FN(polyhedron)(shape + first_real, planes, c, u.x, JET_NORMAL, &surface);
-      primitive_bars(&u, &surface, share_of(&u, surface.phi, c), c, &p.phi_bar, &p.v);
+    if (has_slopes(&u)) {
+      FN(polyhedron)(shape + first_real, planes, c, u.x, JET_NORMAL | JET_GRADIENT, &surface);
+      gradient_bars(&u, &surface, share_of(&u, surface.phi, c), c, &p.phi_bar, &p.v);
       p.along = FN(dot3)(surface.g, p.v);
     } else {
       FN(polyhedron)(shape + first_real, planes, c, u.x, 0, &surface);

@@ -17,8 +17,16 @@
 #include "kernels/access.h"
 #include "kernels/field.h"
 #include "kernels/manifold/probes.h"
+#include "kernels/manifold/none.h"
 #include "kernels/shape/moves.cl"
 #include "kernels/shape/along.cl"
+#include "kernels/manifold/edge_field.h"
+#define EDGE(name) name##_moving
+#define FIELD_MOVES 1
+#include "kernels/manifold/edge_slots.inl"
+#undef FIELD_MOVES
+#undef EDGE
+#include "kernels/shape/edges.cl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 #endif

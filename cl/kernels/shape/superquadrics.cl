@@ -1,5 +1,9 @@
-// The derivatives by superquadrics: of phi = r (1 - 1/h) times its cotangent, and of the raw normal
-// grad h times its own, v, which is the derivative of h along v.
+// The derivatives by superquadrics: of phi = r (1 - 1/h) times its cotangent, of the raw normal
+// grad h times its own, v, which is the derivative of h along v, and of grad phi times its own, which is
+// that of phi along it.
+//
+// A number z changes phi by radial (r dr/dz) + steep dh/dz, with radial = (1 - 1/h) / r and steep = r / h^2.
+// Along a direction w of the place that changes by the changes of both factors, and of what they multiply.
 
 // Adds a block's derivatives by superquadric s to sum (BY_SUPERQUADRIC).
 static void add_superquadric(GLOBAL const real *s, GLOBAL const coefficients *c,
@@ -21,23 +25,35 @@ static void add_superquadric(GLOBAL const real *s, GLOBAL const coefficients *c,
   along.place = along.axes = FN(make)(zero, zero, zero);
   along.exponents[0] = along.exponents[1] = zero;
   const num w = share_of(u, phi, c);
+  const lane flat = (one - t.h_inv) / r, rise = r * t.h_inv * t.h_inv;
   num phi_bar = n_mul(w, u->phi_bar);
-  vec v = along.place;
-  if (has_bar(u->normal_bar)) {
+  vec v = along.place, way = v; // the directions of h and of phi
+  if (has_slopes(u)) {
     FN(surface) p;
     vec g_bar;
     p.g = FN(rotate)(s, h.place);
+    p.gradient = FN(rotate)(s, FN(mad3)(y, flat, FN(scale3)(h.place, rise)));
     primitive_bars(u, &p, w, c, &phi_bar, &g_bar);
     v = FN(rotate_back)(s, g_bar);
-    along = FN(superquadric_changes_along)(s, &t, &h, v);
+    if (u->graded) {
+      way = FN(rotate_back)(s, FN(scale3)(u->gradient_bar, w));
+    }
   }
-  const lane radial = phi_bar * ((one - t.h_inv) / r), steep = phi_bar * (r * t.h_inv * t.h_inv);
+  lane radial = phi_bar * flat, steep = phi_bar * rise;
+  if (has_slopes(u)) {
+    v = FN(mad3)(way, rise, v); // along `way` h has the factor `rise`
+    along = FN(superquadric_changes_along)(s, &t, &h, v);
+    const lane r_along = FN(dot3)(y, way) / r, k_along = t.h_inv * t.h_inv * FN(dot3)(h.place, way);
+    radial = radial + (k_along - flat * r_along) / r;
+    steep = steep + t.h_inv * (t.h_inv * r_along - R(2.0) * r * k_along);
+  }
   const lane soft = radial * SUPERQUADRIC_SOFT;
-  const vec place = FN(mad3)(y, radial, FN(mad3)(h.place, steep, along.place));
+  const vec place = FN(mad3)(way, flat, FN(mad3)(y, radial, FN(mad3)(h.place, steep, along.place)));
   const vec axes = FN(mad3)(h.axes, steep, along.axes);
-  // Position and rotation move y and turn y and v: dy = -R'dt, dy = y x w, dv = v x w.
+  // Position and rotation move y and turn y, v and the way: dy = -R'dt, dy = y x w, dv = v x w.
   const vec moved = FN(rotate)(s, place);
-  const vec turned = FN(add3)(FN(cross3)(place, y), FN(cross3)(h.place, v));
+  const vec turned =
+    FN(add3)(FN(cross3)(place, y), FN(add3)(FN(cross3)(h.place, v), FN(scale3)(FN(cross3)(y, way), flat)));
   const lane by[BY_SUPERQUADRIC] = {
     axes.x + soft / axes_inv[0], axes.y + soft / axes_inv[1], axes.z + soft / axes_inv[2],
     steep * h.exponents[0] + along.exponents[0], steep * h.exponents[1] + along.exponents[1],

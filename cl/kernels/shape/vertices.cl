@@ -1,4 +1,4 @@
-// The cotangents of a body's vertices: of those in contact, and of the ends of its edges.
+// The cotangents of a body's vertices, of those in contact and of the ends of its edges, and of its features.
 
 // One work-item takes the cotangents of kept elements, `bars` (poses, columns, slots), to a block of
 // all elements of the mesh in one pose, out (poses, columns, padded): where a selection is by gates
@@ -87,5 +87,27 @@ KERNEL void vertices_by_shape(GLOBAL const real *own, GLOBAL const real *kept,
       }
     }
     ROW(rows, pose, row_stride)[3 * at + k] = sum;
+  }
+}
+
+// One work-item clears one of the first `count` numbers of a pose's row, for features that are not kept.
+KERNEL void clear_features(GLOBAL real *rows, int row_stride, int count)
+{
+  const int i = (int)get_global_id(0);
+  if (i < count) {
+    ROW(rows, get_global_id(1), row_stride)[i] = R(0.0);
+  }
+}
+
+// One work-item adds the cotangent of one element's score, scores_bar (poses, padded), to what its own radius or
+// length adds to the score, `step` numbers from one element to the next from `base` on in a row.
+KERNEL void scores_by_shape(GLOBAL const real *scores_bar, GLOBAL const pair_head *pair, int of,
+                            GLOBAL real *rows, int row_stride, int base, int step)
+{
+  const int i = (int)get_global_id(0);
+  const int pose = (int)get_global_id(1);
+  GLOBAL const pair_elements *e = &pair->n.elements[of];
+  if (i < e->count) {
+    ROW(rows, pose, row_stride)[base + step * i] += ROW(scores_bar, pose, e->padded)[i];
   }
 }
