@@ -138,7 +138,7 @@ static abut_smoothing field_smoothing(abut_body a, abut_body b, int way)
   s.part = 0.1;
   s.gain = 0.03;
   s.tilt = 0.2;
-  s.samples = 8;
+  s.samples = 40; /* so many that no piece has two places where the field is least */
   s.edges[0] = way % 2 ? 4 : 0;
   s.edges[1] = way % 3 == 1 ? 5 : 0;
   s.vertices[0] = way % 2 ? 3 : 0;
@@ -1039,10 +1039,11 @@ static void test_awkward(abut_context context, abut_precision precision)
   if (!CHECK(awkward_bodies(context, bodies))) {
     return;
   }
-  for (int way = 0; way < AWKWARD; ++way) {
-    question q = {.precision = precision, .bodies = {bodies[way], bodies[way]}};
+  for (int way = 0; way < 2 * AWKWARD; ++way) {
+    const abut_body one = bodies[way % AWKWARD];
+    question q = {.precision = precision, .bodies = {one, one}};
     arrays a[2];
-    abut_smoothing smoothing = smoothing_of(q.bodies[0], q.bodies[1], way % 2 ? 4 : 0);
+    abut_smoothing smoothing = way < AWKWARD ? smoothing_of(one, one, way % 2 ? 4 : 0) : field_smoothing(one, one, way);
     abut_body_info info;
     CHECK_OK(abut_get_body_info(q.bodies[0], &info));
     smoothing.length = fmax(smoothing.length, 1e-2 * info.diagonal);
@@ -1086,7 +1087,7 @@ static void test_awkward(abut_context context, abut_precision precision)
 }
 
 /* Sums of 600 poses, one of them not finite, in chunks of so many. */
-static void sums_in_chunks(abut_precision precision, uint32_t chunk, arrays *a)
+static void sums_in_chunks(abut_precision precision, bool fields, uint32_t chunk, arrays *a)
 {
   enum { POSES = 600 };
   abut_context context;
@@ -1096,9 +1097,13 @@ static void sums_in_chunks(abut_precision precision, uint32_t chunk, arrays *a)
   REQUIRE(open_context(precision, chunk, 0, &context));
   for (int i = 0; i < 2; ++i) {
     solid_make(&s[i], &seed, i);
+    if (fields && i) {
+      solid_features(&s[i], &seed);
+    }
     REQUIRE_OK(abut_create_body(context, &s[i].def, &q.bodies[i]));
   }
-  const abut_smoothing smoothing = smoothing_of(q.bodies[0], q.bodies[1], 1);
+  const abut_smoothing smoothing =
+    fields ? field_smoothing(q.bodies[0], q.bodies[1], 5) : smoothing_of(q.bodies[0], q.bodies[1], 1);
   REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
   question_make(&q, precision, POSES, &seed);
   real_put(q.pose[0], precision, 300 * POSE + 1, (double)NAN);
@@ -1111,14 +1116,14 @@ static void sums_in_chunks(abut_precision precision, uint32_t chunk, arrays *a)
   CHECK_OK(abut_destroy_context(context));
 }
 
-static void test_bits(abut_precision precision)
+static void test_bits(abut_precision precision, bool fields)
 {
   static const uint32_t chunks[] = {0, 37, 300};
   arrays first[2];
-  sums_in_chunks(precision, chunks[0], first);
+  sums_in_chunks(precision, fields, chunks[0], first);
   for (int c = 1; c < 3; ++c) {
     arrays a[2];
-    sums_in_chunks(precision, chunks[c], a);
+    sums_in_chunks(precision, fields, chunks[c], a);
     for (int side = 0; side < 2; ++side) {
       for (int i = 0; i < NAMES; ++i) {
         CHECK(!memcmp(a[side].of[i], first[side].of[i], a[side].counts[i] * sizeof(double)));
@@ -1127,6 +1132,7 @@ static void test_bits(abut_precision precision)
     }
   }
   CHECK(fabs(first[0].of[POSITION][0]) > 0.0 && isfinite(first[0].of[POSITION][0]));
+  CHECK(!fields || (fabs(first[1].of[EDGE_RADII][1]) > 0.0 && fabs(first[1].of[VERTEX_RADII][0]) > 0.0));
   arrays_free(&first[0]);
   arrays_free(&first[1]);
 }
@@ -1198,6 +1204,7 @@ int main(int argc, char **argv)
   test_awkward(context, precision);
   test_refusals(context, precision);
   CHECK_OK(abut_destroy_context(context));
-  test_bits(precision);
+  test_bits(precision, false);
+  test_bits(precision, true);
   return check_finish();
 }
