@@ -134,6 +134,7 @@ static abut_smoothing field_smoothing(abut_body a, abut_body b, int way)
   s.edge_contacts = ABUT_EDGES_FIELD;
   s.select = ABUT_SELECT_GATE;
   s.penetration = 0.05;
+  s.reach = 0.0;
   s.inset = 0.02;
   s.part = 0.1;
   s.gain = 0.03;
@@ -145,6 +146,7 @@ static abut_smoothing field_smoothing(abut_body a, abut_body b, int way)
   s.vertices[1] = way % 3 == 2 ? 4 : 0;
   s.slope = way % 4 == 3 ? -1.0 : 0.05;
   s.floor = way % 4 == 2 ? 1e-3 : 0.0;
+  s.cone_inner = s.cone_outer = s.cone_hold = s.cone_inset = 0.0;
   if (way % 3) {
     s.cone_inner = 30.0;
     s.cone_outer = 100.0;
@@ -698,6 +700,78 @@ static void test_differences(abut_context context)
   }
 }
 
+/* Returns the sum over all poses of a reduction, with body 1 as it is given. */
+static double reduced(const question *q, abut_context context, const solid *s, const abut_smoothing *smoothing,
+                      abut_reduction reduction)
+{
+  abut_body body;
+  abut_pair pair;
+  double values[8], sum = 0.0;
+  REQUIRE(q->poses <= 8);
+  REQUIRE_OK(abut_create_body(context, &s->def, &body));
+  REQUIRE_OK(abut_create_pair(body, q->bodies[1], smoothing, &pair));
+  abut_batch batch = batch_of(q);
+  void **const to[] = {
+    [ABUT_REDUCE_MEAN_DISTANCE] = &batch.reductions.mean_distance, [ABUT_REDUCE_ACTIVITY] = &batch.reductions.activity,
+    [ABUT_REDUCE_ENERGY] = &batch.reductions.energy, [ABUT_REDUCE_SOFT_MINIMUM] = &batch.reductions.soft_minimum,
+    [ABUT_REDUCE_DISTANCE] = &batch.reductions.distance};
+  *to[reduction] = values;
+  REQUIRE_OK(abut_contacts(pair, &batch));
+  for (size_t i = 0; i < q->poses; ++i) {
+    sum += values[i];
+  }
+  CHECK_OK(abut_destroy_pair(pair));
+  CHECK_OK(abut_destroy_body(body));
+  return sum;
+}
+
+/* Gradients of reductions of edges in fields. The bodies lie apart, or overlap by their rims, so that no distance is
+ * of a body's middle, which does not vary. */
+static void test_reductions(abut_context context)
+{
+  static const abut_reduction all[] = {ABUT_REDUCE_MEAN_DISTANCE, ABUT_REDUCE_ACTIVITY, ABUT_REDUCE_ENERGY,
+                                       ABUT_REDUCE_SOFT_MINIMUM, ABUT_REDUCE_DISTANCE};
+  const double step = 1e-6;
+  uint64_t seed = 53;
+  for (int way = 0; way < 3; ++way) {
+    question q = {.precision = ABUT_FLOAT64};
+    static solid s[2], ends[2];
+    static direction d;
+    arrays a;
+    for (int i = 0; i < 2; ++i) {
+      solid_make(&s[i], &seed, false);
+      solid_cones(&s[i]);
+      if (way % 2) {
+        solid_features(&s[i], &seed);
+      }
+      REQUIRE_OK(abut_create_body(context, &s[i].def, &q.bodies[i]));
+    }
+    const abut_smoothing smoothing = field_smoothing(q.bodies[0], q.bodies[1], way + 1);
+    REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
+    question_make(&q, ABUT_FLOAT64, 3, &seed);
+    for (size_t i = 0; i < q.poses; ++i) {
+      real_put(q.pose[1], ABUT_FLOAT64, POSE * i, q.numbers[0][POSE * i] + 0.9);
+      real_put(q.pose[1], ABUT_FLOAT64, POSE * i + 1, q.numbers[0][POSE * i + 1]);
+    }
+    arrays_make(q.bodies[0], 1, &a);
+    draw(&s[0], &seed, &d);
+    for (int i = 0; i < 2; ++i) {
+      moved_solid(&s[0], &d, i ? step : -step, &ends[i]);
+    }
+    for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
+      abut_batch batch = batch_of(&q);
+      CHECK_OK(abut_shape_gradient(q.pair, &batch, all[k], &a.to, NULL, ABUT_SHAPE_SUMS));
+      const double slope = (reduced(&q, context, &ends[1], &smoothing, all[k]) -
+                            reduced(&q, context, &ends[0], &smoothing, all[k])) / (2.0 * step);
+      const double got = along(&a, &d);
+      check(fabs(got - slope) <= 1e-6 * fmax(fabs(slope), 1.0),
+            "way %d: the derivative of reduction %d is %.9g, by differences %.9g", way, (int)all[k], got, slope);
+    }
+    arrays_free(&a);
+    question_free(&q);
+  }
+}
+
 /* ---- meshes that follow ---- */
 
 /* Puts vertices on the zero set of their body's field: by Newton's method along the gradient where they
@@ -1198,6 +1272,7 @@ int main(int argc, char **argv)
   test_carried(context, precision);
   if (precision == ABUT_FLOAT64) {
     test_differences(context);
+    test_reductions(context);
     test_follow(context);
   }
   test_untouched(context, precision);
