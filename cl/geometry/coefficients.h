@@ -42,7 +42,7 @@
   X(part_inv, 1.0 / s->part)                                                                \
   X(gain_inv, 1.0 / s->gain)                                                                \
   X(slope, s->slope)                          /* below 0: off */                            \
-  X(slope_most_inv, slope_most_inverse(s)) /* 1 / the most that it divides by */ \
+  X(slope_most_inv, s->slope < 0.0 ? 1.0 : sqrt(s->slope / (1.0 + s->slope))) /* 1 / the most that it divides by */ \
   X(samples, s->samples)                                                                    \
   X(cones, s->cone_outer > s->cone_inner ? 1.0 : 0.0) /* 1: on; from here on of cones */     \
   X(cone_inner, s->cone_inner * RADIANS_DOUBLE)                                             \
