@@ -836,6 +836,23 @@ static void test_cones(void)
   }
 }
 
+/* Where the share changes: elsewhere its slope is what rounding leaves of both. */
+static void test_zones(void)
+{
+  double points[3 * POINTS];
+  uint64_t seed = 17;
+  size_t count = 0;
+  while (count < POINTS) {
+    double *x = points + 3 * count;
+    random_numbers(&seed, 0.6, 3, x);
+    vec3_r slope;
+    zones_share_r(zones, ZONES, (vec3_r)VEC(x), &slope);
+    count += dot3_r(slope, slope) > 1e-4;
+  }
+  test_adjoint(SEAM, "where it changes", points, POINTS);
+  test_second(SEAM, "where it changes", points, POINTS, 1e-4);
+}
+
 static void test_slopes(void)
 {
   const double where[] = {0.0, 1.0, 0.5, -0.0, 1e-12, 1.0 - 1e-12, -40.0, 40.0, 1e30, -1e30,
@@ -884,7 +901,7 @@ int main(void)
     test_faces(!hard);
   }
   test_cones();
-  test_at_random(SEAM, 0.6, 1e-4);
+  test_zones();
   test_springs();
   test_springs_ahead();
   return check_finish();
