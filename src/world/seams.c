@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "manifold/pair.h"
-#include "smoothing/smoothing.h"
 #include "world/body_shapes.h"
 #include "world/seam_faces.h"
 #include "world/tiles.h"
@@ -48,7 +47,7 @@ static void minus(const double a[3], const double b[3], double out[3])
 
 static bool counts(const pair *p)
 {
-  return p && is_in_fields(p) && smoothing_has_cones(&p->smoothing);
+  return p && is_in_fields(p) && p->smoothing.cone_outer > p->smoothing.cone_inner;
 }
 
 /* Returns pair i of the scene where seams matter to it, else NULL. */
