@@ -228,7 +228,7 @@ int main(int argc, char **argv)
   c = play_context(precision, 0);
   test_rest(c);
   for (int law = 0; law < 3; ++law) {
-    static const char *const laws[] = {"cone", "lcp", "spring"};
+    static const char *const laws[] = {"cone", "lcp", "spring\", \"integrator\": \"euler"};
     test_held(c, laws[law], oblique, false);
     test_held(c, laws[law], against, true);
   }
