@@ -274,13 +274,13 @@ END
 run 2 simulate sweep.scene.json -o no.npz --steps 1 --device "$device"
 has stderr '^abut: sweep\.scene\.json:[0-9]+: links\[1\]\.bodies\[0\]: its file, bare\.body\.json: '
 
-# The T of docs/spring.md, which a finger turns by 0.97 rad. Under sanitizers the finger goes but a part of its way.
+# The T of docs/spring.md, which a finger turns by 0.96 rad. Under sanitizers the finger goes but a part of its way.
 moves=250
 if [ -n "$sanitized" ]; then moves=25; fi
 "$arrays" fill t-start.npz q=1x5:0,0,0,0.06,0.04
 "$arrays" fill t-way.npz u=${moves}x1x2:"$(awk -v moves=$moves 'BEGIN { for (i = 0; i < moves; i++) printf "%s0.06,%.17g", i ? "," : "", 0.04 - 0.2 * i / 249 }')"
 simulate "$golden/../../assets/push_t.scene.json" t.npz --states t-start.npz --controls t-way.npz --record $moves
-if [ -z "$sanitized" ]; then array t.npz q 'NR == 8 { exit $1 > -0.96 || $1 < -0.99 }'; fi
+if [ -z "$sanitized" ]; then array t.npz q 'NR == 8 { exit $1 > -0.94 || $1 < -0.97 }'; fi
 
 # ---- worlds that stop ----
 
