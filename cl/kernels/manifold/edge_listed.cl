@@ -21,7 +21,14 @@ static ilane edges_reached(const rail_r *rail, GLOBAL const coefficients *c, GLO
   return least <= rail->radius + reach;
 }
 
-// Returns which straight edges in a field that counts as convex can have a contact that weighs more than 0.
+// Says whether a body's field is that of one core, which is convex.
+static int is_lone_core(GLOBAL const int *head)
+{
+  const int cores = FAMILY_COUNT - 1; // the last of FAMILIES
+  return head[HEAD_ADDED] == 1 && head[HEAD_SUBTRACTED] == 0 && head[HEAD_ENTRY(0, cores) + ENTRY_COUNT] == 1;
+}
+
+// Returns which straight edges in a convex field can have a contact that weighs more than 0.
 // Tangents at both ends bound the field between them. A point that stays at its own end, because the field
 // rises from there against the pull, or that slides to the other end, weighs 0.
 static ilane edges_counting(const rail_r *rail, GLOBAL const coefficients *c, GLOBAL const int *head,
@@ -59,7 +66,7 @@ static int edges_within(const edge_block *b, GLOBAL const pair_elements *e,
   const FN(rail) rail = load_rail(b, e, c, frame);
   const rail_r still = rail_values(&rail);
   const ilane there = lane_iota() + (real)b->first < lane_lit((real)b->count);
-  return lane_bits(there & (e->arcs == 0 && c->samples == R(1.0)
+  return lane_bits(there & (e->arcs == 0 && c->samples == R(1.0) && is_lone_core(head)
                               ? edges_counting(&still, c, head, shape, reach)
                               : edges_reached(&still, c, head, shape, reach)));
 }
