@@ -76,7 +76,8 @@ abut_status derive_load(const char *folder, const char *assets, const derive_sce
 
 /* ---- states ---- */
 
-#define LEFT_OUT (~(uint32_t)ABUT_WORLD_OVERFLOW) /* what is not there has no derivatives to be wrong */
+/* What is not there has no derivatives to be wrong, and those of deep overlaps are those of what pushes there. */
+#define LEFT_OUT (~(uint32_t)(ABUT_WORLD_OVERFLOW | ABUT_WORLD_DEEP))
 
 static void widths(derive *d)
 {
