@@ -23,7 +23,7 @@
 #define WORLD_SWEPT 512
 #define WORLD_SWEEP_LIMIT 1024
 #define WORLD_DEEP 2048
-#define WORLD_STATUSES 11
+#define WORLD_STATUSES 12
 #define WORLD_STOPPED (WORLD_NOT_FINITE | WORLD_DIVERGED | WORLD_SINGULAR | WORLD_BAD_INPUT)
 
 // The sizes of a scene. All members are ints, so that host and device agree on the layout. Members

@@ -319,10 +319,10 @@ void pose_arrays_close(pose_arrays *a)
   *a = (pose_arrays){0};
 }
 
-const status_note pose_notes[] = {{ABUT_POSE_REJECTED, ABUT_POSE_NOT_FINITE, "poses that are not finite", NULL},
-                                  {ABUT_POSE_REJECTED, ABUT_POSE_NO_QUATERNION, "poses with a quaternion of length 0", NULL},
-                                  {ABUT_POSE_DEEP, ABUT_POSE_DEEP, "poses with bodies deep in each other",
+const status_note pose_notes[] = {{ABUT_POSE_DEEP, ABUT_POSE_DEEP, "poses with bodies deep in each other",
                                    "Their contacts have less than half of the depth; `distance` is nearer to it."},
+                                  {ABUT_POSE_REJECTED, ABUT_POSE_NOT_FINITE, "poses that are not finite", NULL},
+                                  {ABUT_POSE_REJECTED, ABUT_POSE_NO_QUATERNION, "poses with a quaternion of length 0", NULL},
                                   {0}};
 
 void noted_add(noted *n, const status_note *of, const abut_array *status, size_t index)

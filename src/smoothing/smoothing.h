@@ -5,7 +5,6 @@
 #include "base/reals.h"
 #include "device/context.h"
 #include <abut/manifold.h>
-#include <math.h>
 
 /* Refuses a coefficient that is out of range, and names it. */
 abut_status check_smoothing(const abut_smoothing *s);
@@ -14,12 +13,6 @@ abut_status check_smoothing(const abut_smoothing *s);
 static inline bool smoothing_has_cones(const abut_smoothing *s)
 {
   return s->cone_outer > s->cone_inner;
-}
-
-/* Returns one by the most that the depth of an edge is multiplied by for the field's slope. */
-static inline double slope_most_inverse(const abut_smoothing *s)
-{
-  return s->slope < 0.0 ? 1.0 : sqrt(s->slope / (1.0 + s->slope));
 }
 
 /* Whether two are equal in each coefficient. */

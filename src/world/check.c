@@ -318,6 +318,34 @@ static abut_status warn_of_drives(loaded_scene *s)
                  of, 1e3 * s->def.timestep, 1e3 * l.step, others);
 }
 
+/* ---- floors ---- */
+
+#define FLOOR_MOST 0.05
+
+/* Contacts that rest are half active. A floor whose ramp ends there makes gradients of what rests steep beyond use. */
+static abut_status warn_of_floors(loaded_scene *s)
+{
+  size_t count = 0, first = 0;
+  char others[64] = "";
+  for (size_t i = s->def.pair_count; i-- > 0;) {
+    const scene_pair *p = &s->def.pairs[i];
+    if (p->link[0] != WORLD && p->link[1] != WORLD && p->smoothing.floor > FLOOR_MOST) {
+      first = i;
+      ++count;
+    }
+  }
+  if (!count) {
+    return ABUT_SUCCESS;
+  }
+  if (count > 1) {
+    snprintf(others, sizeof others, "; %zu more pairs have one above %g", count - 1, FLOOR_MOST);
+  }
+  const scene_pair *p = &s->def.pairs[first];
+  return warn_of(s, "links[%d].bodies[%d] and links[%d].bodies[%d]: the smoothing's floor of %g cuts into contacts that rest, whose "
+                 "gradients become very steep; 1e-3 does not%s",
+                 p->link[0], p->body[0], p->link[1], p->body[1], p->smoothing.floor, others);
+}
+
 /* ---- all of it ---- */
 
 static abut_status check_kinds(loaded_scene *s)
@@ -343,6 +371,7 @@ static abut_status check_scene(loaded_scene *s)
   overlaps o = {.s = s};
   scene_forget_warnings(s);
   TRY(warn_of_drives(s));
+  TRY(warn_of_floors(s));
   if (!s->def.automatic) {
     return ABUT_SUCCESS;
   }

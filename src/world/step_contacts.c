@@ -4,9 +4,9 @@
 #include "batch/batch.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
-#include "smoothing/smoothing.h"
 #include "world/broad.h"
 #include "world/law/law.h"
+#include <math.h>
 
 #define LEAST_DOUBLE 1e-12 /* activities up to this count as 0: docs/cone.md, section 7 */
 #define LEAST_FLOAT 1e-9
@@ -63,9 +63,11 @@ static abut_status put_slots(const stepping *s, const item_wave *w, int segment,
 static abut_status find_deep(const stepping *s, const item_wave *w, const contact_source from[SEGMENTS_MOST])
 {
   const abut_smoothing *own = &w->run.pair->smoothing;
+  /* one by the most that the depth of an edge is multiplied by for the field's slope */
+  const double edge_share = own->slope < 0.0 ? 1.0 : sqrt(own->slope / (1.0 + own->slope));
   return LAUNCH(s->device, KERNEL_WORLD_DEEP, w->rows.count, 1, WAVE_ITEMS(s, w), BUFFER(&w->run, SCRATCH_MIDDLES),
                 DISTANCES(from[0]), DISTANCES(from[1]), DISTANCES(from[2]), DISTANCES(from[3]),
-                ARG_REAL(DEEP_PENETRATIONS * own->penetration), ARG_REAL(slope_most_inverse(own)), OF(s, OUT_STATUS),
+                ARG_REAL(DEEP_PENETRATIONS * own->penetration), ARG_REAL(edge_share), OF(s, OUT_STATUS),
                 ARG_INT(w->rows.count));
 }
 

@@ -1,7 +1,6 @@
 /* Waves: which items a kind of pairs has, and their way through the manifold. */
 #include "base/error.h"
 #include "manifold/active.h"
-#include "smoothing/smoothing.h"
 #include "world/law/law.h"
 #include <string.h>
 
@@ -429,7 +428,8 @@ abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, ba
   /* A capacity counts contacts in the order of slots, which lists do not keep. */
   const bool listed = !s->def.capacity && can_skip_inactive(r, cutoff);
   r->wanted.cutoff = listed ? cutoff : 0.0;
-  r->wanted.middles = smoothing_has_cones(&r->pair->smoothing);
+  /* Beside a seam contacts of another pair hold what this one leaves to them. */
+  r->wanted.middles = r->pair->smoothing.cone_outer > r->pair->smoothing.cone_inner && !r->pair->zones;
   return ABUT_SUCCESS;
 }
 

@@ -176,11 +176,11 @@ def answers(poses):
 def beside_the_poses(rows, poses):
     """What is read beside the poses by ranges: cotangents, tangents of each pose, which shapes, poses at time 1."""
     rng = random.Random(3)
-    some = {"d_bar": ((poses, 304), [rng.gauss(0, 1) for _ in range(304 * poses)]),
-            "n_bar": ((poses, 304, 3), [rng.gauss(0, 1) for _ in range(912 * poses)])}
+    some = {"d_bar": ((poses, 64), [rng.gauss(0, 1) for _ in range(64 * poses)]),
+            "n_bar": ((poses, 64, 3), [rng.gauss(0, 1) for _ in range(192 * poses)])}
     write_arrays("c.npz", **some)
-    write_arrays("short.npz", d_bar=((5, 304), some["d_bar"][1][: 5 * 304]))
-    write_arrays("nan.npz", d_bar=((poses, 304), [float("nan") if i == 304 * 60 + 1 else 0.0 for i in range(304 * poses)]))
+    write_arrays("short.npz", d_bar=((5, 64), some["d_bar"][1][: 5 * 64]))
+    write_arrays("nan.npz", d_bar=((poses, 64), [float("nan") if i == 64 * 60 + 1 else 0.0 for i in range(64 * poses)]))
     write_arrays("each.npz", tangent2=((poses, 6), [rng.gauss(0, 1) for _ in range(6 * poses)]))
     pathlib.Path("shapes.json").write_text('[{"kind": "sphere", "numbers": [0.5]}, {"kind": "box", "numbers": [[0.5, 0.5, 0.5]]},'
                                            ' {"kind": "sphere", "numbers": [0.1]}]')
@@ -211,7 +211,7 @@ def beside_the_poses(rows, poses):
         run(0, *words, "broken.npz", "-o", f"{name}-broken/", "--yes", says=NOT_FINITE)
         same_tree_but(name, f"{name}-broken", "beside an array that nobody wants, and that cannot be read")
     vjp = ["gradient", *ON, "-o", "w/", "--block", 41, "--cotangents"]
-    run(2, *vjp, "short.npz", says=r"short.npz: array 'd_bar': shape \(5, 304\), not \(100, 304\): 100 poses of 304 contacts")
+    run(2, *vjp, "short.npz", says=r"short.npz: array 'd_bar': shape \(5, 64\), not \(100, 64\): 100 poses of 64 contacts")
     run(2, *vjp, "each.npz", says="each.npz: holds none of p_bar")
     check(not os.path.exists("w"), "a folder of what was refused")
     run(2, *vjp, "nan.npz", says=r"nan.npz: array 'd_bar': number 18241, counted from 0, is nan")

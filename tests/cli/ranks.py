@@ -122,7 +122,7 @@ def quick():
     alone("gradient", "-o", "alone/")
     out = run(2, 0, *[w for w in KINDS["gradient"] if w != "-q"], "-o", "two/", "--block", 9, "--timeline", "two",
               says=["no --smoothing", *NOT_FINITE])
-    f.check(re.search("^two/: 100 of 100 poses now, by 2 ranks, 304 contacts a pose, .* s on .* by the first, f32\n$", out), out)
+    f.check(re.search("^two/: 100 of 100 poses now, by 2 ranks, 64 contacts a pose, .* s on .* by the first, f32\n$", out), out)
     same("alone", "two", "two ranks")
     timeline("two.json", [f"rank {i}" for i in range(2)], 100)
     f.run(0, *f.KINDS["gradient"], "-o", "one/", "--block", 30, "--timeline", "one.json")

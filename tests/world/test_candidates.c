@@ -306,6 +306,10 @@ static void test_warned(abut_context context)
               "\"broad_phase\": false, \"automatic\": {\"smoothing\": {\"floor\": 0}}", said,
               sizeof said);
   CHECK_TEXT(said, "");
+  warnings_of(context, AT(0, BOX) "," AT(1, BOX) "," AT(2, BOX), "\"automatic\": {\"smoothing\": {\"floor\": 0.25}}", said,
+              sizeof said);
+  CHECK_TEXT(said, "links[0].bodies[0] and links[1].bodies[0]: the smoothing's floor of 0.25 cuts into contacts that rest, whose "
+                   "gradients become very steep; 1e-3 does not; 2 more pairs have one above 0.05\n");
   size_t at = 0;
   for (int i = 0; i < 14; ++i) { /* each overlaps its neighbours, the later the more */
     at += (size_t)snprintf(links + at, sizeof links - at,
