@@ -333,7 +333,7 @@
 // than half of the depth that middles or other contacts show, and that is more than DEEP_PENETRATIONS penetrations.
 #define POSE_REJECTED 3
 #define POSE_DEEP 4
-#define DEEP_PENETRATIONS 2
+#define DEEP_PENETRATIONS 4
 
 #define NO_FEATURE 0xffffffffu
 

@@ -50,7 +50,9 @@ typedef struct pair_sizes {
 // The reals of a pair beside the smoothing's, for near.cl: which part of its length an edge's
 // points are at most from one of its ends; how far beyond the nearest blocks of each body's
 // vertices a selection looks; the largest radius of each body's vertices; and each body's middle, for middle.cl: its
-// place, how deep it lies in the body (0: there is none), and below which depth the other body's field is no distance.
+// place, how deep it lies in the body (0: there is none), below which depth the other body's field is no distance, and
+// 1 where the body's edges have no radii: capsules around edges may reach out of the body at their ends. Off the other
+// body its field counts MIDDLE_RISE times, since that of a polyhedron is less than the distance there.
 #define PAIR_EDGE_PART 0
 #define PAIR_SCORED 1
 #define PAIR_ROUND 3
@@ -59,6 +61,8 @@ typedef struct pair_sizes {
 #define MIDDLE_AT 0
 #define MIDDLE_RADIUS 3
 #define MIDDLE_LEAST 4
-#define MIDDLE_REALS 5
+#define MIDDLE_SHARP 5
+#define MIDDLE_RISE 6
+#define MIDDLE_REALS 7
 
 #endif

@@ -54,6 +54,7 @@ typedef enum abut_world_status {
 } abut_world_status;
 
 #define ABUT_WORLD_NEVER UINT32_MAX
+#define ABUT_WORLD_STATUSES 12 /* bits of a world's status */
 
 typedef struct abut_scene_info {
   size_t links, pairs, contacts; /* listed pairs; contacts: slots of these together; of springs
@@ -320,7 +321,7 @@ typedef struct abut_worlds {
   size_t record;             /* every so many steps a state is kept below; 0: none */
   void *q_record, *v_record; /* (count, steps / record, ...) */
   uint32_t *status;          /* (count) bits ABUT_WORLD_*, or-ed over all steps; host memory */
-  uint32_t *status_step;     /* (count, 12) the first step, from 0, of each of these bits, the lowest
+  uint32_t *status_step;     /* (count, ABUT_WORLD_STATUSES) the first step, from 0, of each of these bits, the lowest
                                 first; ABUT_WORLD_NEVER: none; host memory */
   uint32_t *iterations;      /* (count) of the solver, in the last solve: that of the last step, with
                                 rk4 that of its last stage; of hard contacts how they were solved,

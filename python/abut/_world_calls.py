@@ -108,7 +108,7 @@ class Step(NamedTuple):
     v             (..., nv) velocities [m/s, rad/s]
     w             (..., nv) the last acceleration, from which the next call's solver may start
     status        (...) uint32, bits of WorldStatus, or-ed over all steps
-    status_step   (..., 11) uint32, the first step, from 0, of each of these bits, the lowest first;
+    status_step   (..., 12) uint32, the first step, from 0, of each of these bits, the lowest first;
                   2**32 - 1: none
     fast_links    (..., 2) uint32, of which two bodies FAST was said first, by 1 more than their links' numbers, and 0 for
                   the world; both 0: of none
@@ -363,7 +363,7 @@ class Call:
         slots = self.given.count if self.given else scene.contacts
         tails = {"mass": (scene.nv, scene.nv), "multipliers": (slots, 3), "energy": (2,), "momentum": (6,),
                  "energy_record": (self.steps // (self.record or 1), 2)}
-        counted = {"status_step": (11,), "counts": (6,), "fast_links": (2,)}
+        counted = {"status_step": (12,), "counts": (6,), "fast_links": (2,)}
         for name in want:
             made[name] = (self.counts(name, counted[name]) if name in counted else
                           self.output(name, tails.get(name, (scene.nv,))))

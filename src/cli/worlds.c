@@ -654,8 +654,8 @@ void warn_worlds(const uint32_t *status, const uint32_t *status_step, const uint
     for (size_t i = 0; i < count; ++i) {
       if (status[i] & meanings[k].bit) {
         name_world(&n, i);
-        if (status_step && status_step[WORLD_STATUSES * i + place] < first) {
-          first = status_step[WORLD_STATUSES * i + place];
+        if (status_step && status_step[ABUT_WORLD_STATUSES * i + place] < first) {
+          first = status_step[ABUT_WORLD_STATUSES * i + place];
           whose = i;
         }
       }

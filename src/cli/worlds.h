@@ -84,7 +84,6 @@ exit_code need_contacts(const char *what, const options *o, const abut_scene_inf
 /* Fails, naming `what`, for scenes with automatic pairs, of which there are no slots. */
 exit_code need_listed(const char *what, const options *o, const abut_scene_info *info);
 
-#define WORLD_STATUSES 12 /* bits of a world's status */
 
 /* What is said of worlds of a folder by their parameters, of which `bad` has the bits. */
 extern const status_note parameter_notes[];
@@ -92,7 +91,7 @@ extern const status_note parameter_notes[];
 const status_note *world_notes(void);
 
 /* One line a bit: how many worlds have it, the first of them, what it means, in which step it first came, and whose
- * ABUT_WORLD_FAST is. status_step: (count, WORLD_STATUSES), or NULL; fast_links: (count, 2), or NULL. */
+ * ABUT_WORLD_FAST is. status_step: (count, ABUT_WORLD_STATUSES), or NULL; fast_links: (count, 2), or NULL. */
 void warn_worlds(const uint32_t *status, const uint32_t *status_step, const uint32_t *fast_links, size_t count);
 
 #endif

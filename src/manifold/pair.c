@@ -150,6 +150,8 @@ static abut_status lay_out(pair *p, const body *const bodies[2])
   return ABUT_SUCCESS;
 }
 
+#define MIDDLE_STEEP 4.0 /* the distance from a polyhedron's corner over its field there is 1.7 at right angles */
+
 /* Sets what kernels read of a body's middle. Within fields that are longer than the distance to the surface, such as
  * those of superquadrics, it counts no deeper than the surface. Parts of a body have no middle of their own. */
 static void put_middle(const pair *p, int side, double to[MIDDLE_REALS])
@@ -161,6 +163,8 @@ static void put_middle(const pair *p, int side, double to[MIDDLE_REALS])
   }
   memcpy(to + MIDDLE_AT, own->middle, 3 * sizeof *to);
   to[MIDDLE_RADIUS] = own->middle[3];
+  to[MIDDLE_SHARP] = own->info.feature_radius > 0.0 ? 0.0 : 1.0;
+  to[MIDDLE_RISE] = other->info.polyhedra || other->info.pointclouds || other->info.height_fields ? MIDDLE_STEEP : 1.0;
   to[MIDDLE_LEAST] = other->info.superquadrics || other->info.pointclouds ? 0.0 : -SMOOTHING_MOST;
 }
 

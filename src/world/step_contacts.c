@@ -64,10 +64,15 @@ static abut_status find_deep(const stepping *s, const item_wave *w, const contac
 {
   const abut_smoothing *own = &w->run.pair->smoothing;
   /* one by the most that the depth of an edge is multiplied by for the field's slope */
-  const double edge_share = own->slope < 0.0 ? 1.0 : sqrt(own->slope / (1.0 + own->slope));
+  const double most = own->slope < 0.0 ? 1.0 : sqrt(own->slope / (1.0 + own->slope));
+  double shares[2];
+  for (int k = 0; k < 2; ++k) { /* capsules around edges may reach out of the body at their ends */
+    const body *of = body_get(w->run.pair->bodies[k]);
+    shares[k] = of && of->info.feature_radius <= 0.0 ? most : 0.0;
+  }
   return LAUNCH(s->device, KERNEL_WORLD_DEEP, w->rows.count, 1, WAVE_ITEMS(s, w), BUFFER(&w->run, SCRATCH_MIDDLES),
                 DISTANCES(from[0]), DISTANCES(from[1]), DISTANCES(from[2]), DISTANCES(from[3]),
-                ARG_REAL(DEEP_PENETRATIONS * own->penetration), ARG_REAL(edge_share), OF(s, OUT_STATUS),
+                ARG_REAL(DEEP_PENETRATIONS * own->penetration), ARG_REAL(shares[0]), ARG_REAL(shares[1]), OF(s, OUT_STATUS),
                 ARG_INT(w->rows.count));
 }
 

@@ -39,7 +39,7 @@ def test_layout_and_words(double):
     assert pair.layout.vertices == (2, 8) and pair.layout.edges == (1, 12) and pair.layout.edge_slots == (2, 24)
     assert pair.C == 36 and pair.layout.edge_offset == (10, 12)
     sharp = double.load(conftest.GOLDEN / "box-on-box" / "a.body.json")
-    assert abut.Pair(sharp, sharp).smoothing["edge_contacts"] == "pairs"
+    assert abut.Pair(sharp, sharp).smoothing["edge_contacts"] == "field"
     assert abut.Pair(sharp, sharp, FIELD).layout.edge_slots == (24, 24)
     with pytest.raises(ValueError, match="edge_contacts is 'fields', not 'pairs' or 'field'"):
         abut.Pair(a, b, {"edge_contacts": "fields"})

@@ -37,7 +37,7 @@ static void check_bad_contact(abut_scene scene, const abut_scene_info *info,
   const size_t size = real_size(precision), row = info->nq * size;
   double next[GIVEN * MOST] = {0}, ones[2 * GIVEN * MOST], bars[5][GIVEN * MOST] = {{0}};
   double given[4][3 * GIVEN];
-  uint32_t status[GIVEN], step[11 * GIVEN];
+  uint32_t status[GIVEN], step[ABUT_WORLD_STATUSES * GIVEN];
   abut_given_contacts c = *w.contacts;
   abut_worlds_gradients g = abut_default_worlds_gradients();
   put_contacts(bad, given);
@@ -51,8 +51,8 @@ static void check_bad_contact(abut_scene scene, const abut_scene_info *info,
   w.status_step = step;
   CHECK_OK(abut_step_worlds(scene, &w));
   CHECK(status[0] == 0 && status[1] == ABUT_WORLD_BAD_INPUT && status[2] == 0);
-  for (size_t i = 0; i < 11 * GIVEN; ++i) {
-    CHECK_EQUAL(step[i], i == 11 + 5 ? 0 : ABUT_WORLD_NEVER);
+  for (size_t i = 0; i < ABUT_WORLD_STATUSES * GIVEN; ++i) {
+    CHECK_EQUAL(step[i], i == ABUT_WORLD_STATUSES + 5 ? 0 : ABUT_WORLD_NEVER);
   }
   const char *own = (const char *)next;
   CHECK(!memcmp(own, good, row) && !memcmp(own + 2 * row, (const char *)good + 2 * row, row));

@@ -86,8 +86,8 @@ KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight, GL
   for (int i = item; i < contacts; i += WG) {
     const real w = i < whole ? R(1.0) : row_w[i];
     counted = row_w[i] >= R(0.5) ? real_min(counted, row_d[i]) : counted;
-    least = real_min(least, said_distance(row_d[i], row_w[i], i < whole, c));
-    shown = c->cones > R(0.0) ? real_min(shown, row_d[i]) : shown;
+    least = real_min(least, said_distance(pair, i, whole, row_d[i], row_w[i]));
+    shown = i < whole || row_w[i] >= R(0.5) || edge_share(pair, i) > R(0.0) ? real_min(shown, row_d[i]) : shown;
     low = w > R(0.0) ? real_min(low, weighed_distance(row_d[i], w, temperature)) : low;
   }
   counted = group_least(part, counted, item);
@@ -110,7 +110,7 @@ KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight, GL
     GLOBAL real *row = ROW(out, pose, REDUCED_REALS);
     row[REDUCED_DISTANCE] = least + poison;
     row[REDUCED_SOFT_DISTANCE] = low - temperature * LN2 * real_log2(sum) + poison;
-    if (shown * c->penetration_inv < -(real)DEEP_PENETRATIONS && counted > R(0.5) * least && poison == R(0.0)) {
+    if (c->cones > R(0.0) && shown * c->penetration_inv < -(real)DEEP_PENETRATIONS && counted > R(0.5) * least && poison == R(0.0)) {
       status[pose] |= POSE_DEEP;
     }
   }

@@ -1,6 +1,6 @@
 // How deep the middles of bodies lie in each other (docs/spec.md, section 11.7). A body's middle is its deepest place,
 // with a ball of radius r around it inside the body. Where the other body's field is phi at the middle, the bodies are
-// at most phi - r apart. Normal cones let no contact say so where bodies overlap by more than half.
+// at most phi - r apart, where phi is no less than the distance. Normal cones let no contact say so where bodies overlap by more than half.
 
 static vec middle_of(GLOBAL const real *middle)
 {
@@ -37,6 +37,7 @@ KERNEL void middles(GLOBAL const real *frames, GLOBAL const int *head1, GLOBAL c
       phi = steady(distance_within(OF_BODY(!side, head1, head2), OF_BODY(!side, shape1, shape2), &pair->c, x, REAL_BIG),
                    COTANGENT_LIMIT);
       const num least = n_lit(middle[MIDDLE_LEAST]);
+      phi = n_select(n_value(phi) > lane_lit(R(0.0)), n_scale(phi, middle[MIDDLE_RISE]), phi);
       phi = n_sub(n_select(n_value(phi) < n_value(least), least, phi), n_lit(middle[MIDDLE_RADIUS]));
     }
     store_row(NUMS(out, pose, 2) + side, 2, NO_ORDER, 0, 0, 1, phi);
@@ -68,7 +69,8 @@ ADJOINT_KERNEL void middles_adjoint(GLOBAL const real *frames, GLOBAL const int 
     FN(body_jet)(OF_BODY(!side, head1, head2), OF_BODY(!side, shape1, shape2), &pair->c, x, JET_GRADIENT, REAL_BIG, &jet);
     // All lanes hold the same pose, and blocks are added up over lanes.
     const ilane counts = (lane_iota() == lane_lit(R(0.0))) & (n_value(jet.phi) >= lane_lit(middle[MIDDLE_LEAST]));
-    const num bar = n_select(counts, load_one(NUMS(bars, pose, 2) + side, 2), n_lit(R(0.0)));
+    num bar = n_select(counts, load_one(NUMS(bars, pose, 2) + side, 2), n_lit(R(0.0)));
+    bar = n_select(n_value(jet.phi) > lane_lit(R(0.0)), n_scale(bar, middle[MIDDLE_RISE]), bar);
     store_sites(OF_BODY(!side, sites1, sites2), sites.count[!side], sites.middles[!side], pose, x, bar, no_bar());
     const vec push = FN(scale3)(steady3(jet.gradient, COTANGENT_LIMIT), bar);
     push_vertex(frame, side, middle_of(middle), push, 0, push, &relative, &carried);

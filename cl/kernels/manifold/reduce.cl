@@ -10,12 +10,20 @@ static int whole_vertices(GLOBAL const pair_head *pair)
   return pair->c.cones > R(0.0) && !gated ? e[EDGES_OF(0)].contact : 0;
 }
 
-// Returns what a contact says of how far apart the bodies are; `full` where its weight does not matter. With cones a
-// point that lies in the other body counts whatever its normal. The depth of an edge's was divided by the field's
-// slope, and is taken to be the least that it may be.
-static real said_distance(real d, real weight, int full, GLOBAL const coefficients *c)
+// Returns which share of the depth of contact i, which is an edge's, surely is depth of the bodies, whatever its weight: the
+// depth was divided by the field's slope. 0: none.
+static real edge_share(GLOBAL const pair_head *pair, int i)
 {
-  return weight >= R(0.5) || full ? d : c->cones > R(0.0) && d < R(0.0) ? d * c->slope_most_inv : REAL_BIG;
+  const int side = i >= pair->n.elements[EDGES_OF(1)].contact;
+  return pair->c.cones > R(0.0) ? pair->reals[PAIR_MIDDLE(side) + MIDDLE_SHARP] * pair->c.slope_most_inv : R(0.0);
+}
+
+// Returns what contact i says of how far apart the bodies are. With cones a point that lies in the other body counts
+// whatever its normal: the first `whole` contacts as they are, others by their share.
+static real said_distance(GLOBAL const pair_head *pair, int i, int whole, real d, real weight)
+{
+  const real share = edge_share(pair, i);
+  return weight >= R(0.5) || i < whole ? d : share > R(0.0) && d < R(0.0) ? d * share : REAL_BIG;
 }
 
 // One work-item writes the cotangents of the energy, the sum of activity max(-d, 0)^2, for a block
@@ -90,7 +98,6 @@ ADJOINT_KERNEL void distance_cotangents(GLOBAL const real *d, GLOBAL const real 
 {
   LOCAL_ARRAY(real, part, WG);
   LOCAL_ARRAY(int, place, WG);
-  GLOBAL const coefficients *c = &pair->c;
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
   const int contacts = pair->n.contacts, whole = whole_vertices(pair);
@@ -98,13 +105,13 @@ ADJOINT_KERNEL void distance_cotangents(GLOBAL const real *d, GLOBAL const real 
   GLOBAL const real *middle = NUMS(middles, pose, 2);
   real low = real_min(middle[0], middle[1]);
   for (int i = item; i < contacts; i += WG) {
-    low = real_min(low, said_distance(row_d[i], row_w[i], i < whole, c));
+    low = real_min(low, said_distance(pair, i, whole, row_d[i], row_w[i]));
   }
   const real least = group_least(part, low, item);
   const int of_middle = middle[0] == least ? 0 : middle[1] == least ? 1 : -1;
   int first = contacts;
   for (int i = item; i < contacts && first == contacts && of_middle < 0; i += WG) {
-    first = said_distance(row_d[i], row_w[i], i < whole, c) == least ? i : contacts;
+    first = said_distance(pair, i, whole, row_d[i], row_w[i]) == least ? i : contacts;
   }
   place[item] = first;
   BARRIER;
@@ -113,7 +120,7 @@ ADJOINT_KERNEL void distance_cotangents(GLOBAL const real *d, GLOBAL const real 
   }
   const num zero = n_lit(R(0.0)), one = n_lit(R(1.0));
   const int full = first == contacts || first < whole || row_w[first] >= R(0.5);
-  const num bar = full ? one : n_lit(c->slope_most_inv);
+  const num bar = full ? one : n_lit(edge_share(pair, first));
   for (int i = item * LANES; i < contacts; i += WG * LANES) {
     const ilane there = lane_iota() + (real)(i - first) == lane_lit(R(0.0));
     store_row(NUMS(d_bar, pose, contacts), contacts, NO_ORDER, 0, i, contacts,

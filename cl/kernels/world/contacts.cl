@@ -556,7 +556,8 @@ typedef struct said_depths {
 
 #define COUNTS_AT R(0.25) // activity of a contact that counts: at touch, of an edge that is found from both sides
 
-// Adds the contacts of a segment of row `row` of a wave; of edges depths count times `edge_share` (manifold/reduce.cl).
+// Adds the contacts of a segment of row `row` of a wave. Depths of those that do not count are taken times `share`
+// (manifold/reduce.cl), and left out where that is 0.
 static void add_depths(said_depths *s, GLOBAL const real *ds, GLOBAL const real *as, GLOBAL const int *list,
                        contact_layout layout, int row, real share)
 {
@@ -565,19 +566,22 @@ static void add_depths(said_depths *s, GLOBAL const real *ds, GLOBAL const real 
   for (int i = 0; i < count; ++i) {
     const int counts = a[i] >= COUNTS_AT;
     s->counted = counts ? real_min(s->counted, d[i]) : s->counted;
-    s->least = real_min(s->least, counts || d[i] > R(0.0) ? d[i] : d[i] * share);
-    s->shown = real_min(s->shown, d[i]);
+    if (counts || share > R(0.0)) {
+      s->least = real_min(s->least, counts || d[i] > R(0.0) ? d[i] : d[i] * share);
+      s->shown = real_min(s->shown, d[i]);
+    }
   }
 }
 
 // One work-item adds WORLD_DEEP to the status of the world of one of `count` items from `first` on, where contacts that
-// count have less than half of the depth, which is more than `depth`. middles is (count, 2).
+// count have less than half of the depth, which is more than `depth`. middles is (count, 2); share1 and share2 are those of
+// either body's edges.
 KERNEL void world_deep(GLOBAL const int *items, int first, GLOBAL const real *middles, GLOBAL const real *d1,
                        GLOBAL const real *a1, GLOBAL const int *list1, contact_layout layout1, GLOBAL const real *d2,
                        GLOBAL const real *a2, GLOBAL const int *list2, contact_layout layout2, GLOBAL const real *d3,
                        GLOBAL const real *a3, GLOBAL const int *list3, contact_layout layout3, GLOBAL const real *d4,
                        GLOBAL const real *a4, GLOBAL const int *list4, contact_layout layout4, real depth,
-                       real edge_share, GLOBAL int *status, int count)
+                       real share1, real share2, GLOBAL int *status, int count)
 {
   const int row = (int)get_global_id(0);
   if (row >= count) {
@@ -588,10 +592,11 @@ KERNEL void world_deep(GLOBAL const int *items, int first, GLOBAL const real *mi
   said_depths s = {REAL_BIG, low, low};
   add_depths(&s, d1, a1, list1, layout1, row, R(1.0));
   add_depths(&s, d2, a2, list2, layout2, row, R(1.0));
-  add_depths(&s, d3, a3, list3, layout3, row, edge_share);
-  add_depths(&s, d4, a4, list4, layout4, row, edge_share);
-  if (s.shown < -depth && s.counted > R(0.5) * s.least) {
-    status[ROW(items, first + row, ITEM_INTS)[ITEM_WORLD]] |= WORLD_DEEP; // items of one world write the same
+  add_depths(&s, d3, a3, list3, layout3, row, share1);
+  add_depths(&s, d4, a4, list4, layout4, row, share2);
+  GLOBAL int *of = status + ROW(items, first + row, ITEM_INTS)[ITEM_WORLD];
+  if (!(*of & WORLD_STOPPED) && s.shown < -depth && s.counted > R(0.5) * s.least) {
+    *of |= WORLD_DEEP; // items of one world write the same
   }
 }
 

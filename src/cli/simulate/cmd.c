@@ -38,15 +38,15 @@ static exit_code take_memory(simulation *s)
   }
   s->status = calloc(w->count ? w->count : 1, sizeof *s->status);
   s->call_status = calloc(w->count ? w->count : 1, sizeof *s->call_status);
-  s->status_step = calloc(w->count ? w->count : 1, WORLD_STATUSES * sizeof *s->status_step);
-  s->call_step = calloc(w->count ? w->count : 1, WORLD_STATUSES * sizeof *s->call_step);
+  s->status_step = calloc(w->count ? w->count : 1, ABUT_WORLD_STATUSES * sizeof *s->status_step);
+  s->call_step = calloc(w->count ? w->count : 1, ABUT_WORLD_STATUSES * sizeof *s->call_step);
   s->fast_links = calloc(w->count ? w->count : 1, 2 * sizeof *s->fast_links);
   s->call_links = calloc(w->count ? w->count : 1, 2 * sizeof *s->call_links);
   s->time = calloc(s->rows, sizeof *s->time);
   if (!s->status || !s->call_status || !s->status_step || !s->call_step || !s->fast_links || !s->call_links || !s->time) {
     return report(EXIT_RUN, "no memory for the status of %zu worlds", w->count);
   }
-  for (size_t i = 0; i < WORLD_STATUSES * w->count; ++i) {
+  for (size_t i = 0; i < ABUT_WORLD_STATUSES * w->count; ++i) {
     s->status_step[i] = ABUT_WORLD_NEVER;
   }
   memcpy(s->at[0].q, w->q, w->count * row_of(s, nq));
@@ -200,7 +200,7 @@ static abut_worlds describe(const simulation *s, const call_size *c, const call_
 
 static void take_steps(simulation *s, size_t world, size_t done)
 {
-  for (size_t k = WORLD_STATUSES * world; k < WORLD_STATUSES * (world + 1); ++k) {
+  for (size_t k = ABUT_WORLD_STATUSES * world; k < ABUT_WORLD_STATUSES * (world + 1); ++k) {
     if (s->status_step[k] == ABUT_WORLD_NEVER && s->call_step[k] != ABUT_WORLD_NEVER) {
       const size_t step = done + s->call_step[k];
       s->status_step[k] = step < ABUT_WORLD_NEVER ? (uint32_t)step : ABUT_WORLD_NEVER - 1;
@@ -333,7 +333,7 @@ static void add_outputs(const simulation *s, outputs *l)
   outputs_add_of(l, OUTPUT_ONCE, "time", ABUT_ARRAY_FLOAT64, s->time, 1, s->rows, 0, 0);
   outputs_add_of(l, OUTPUT_OF_STATES, "energy", real, s->energy, 3, s->rows, w->count, 2);
   outputs_add(l, "status", ABUT_ARRAY_UINT32, s->status, 1, w->count, 0, 0);
-  outputs_add(l, "status_step", ABUT_ARRAY_UINT32, s->status_step, 2, w->count, WORLD_STATUSES, 0);
+  outputs_add(l, "status_step", ABUT_ARRAY_UINT32, s->status_step, 2, w->count, ABUT_WORLD_STATUSES, 0);
 }
 
 static exit_code write(const simulation *s)
