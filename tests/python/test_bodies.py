@@ -73,6 +73,9 @@ def test_round_trip(context, name):
         pair = abut.Pair(body, body)
         g = abut.shape_vjp(pair, None, np.zeros((1, 6)), d=np.ones((1, pair.C)))[0]
         for field, value in g._asdict().items():  # the names and shapes of gradients
+            if field in ("feature_vertices", "vertex_radius", "edge_radius"):  # of features, which this body does not state
+                assert len(value) == 0, field
+                continue
             mine = getattr(numbers, field)
             if field in ("rotation", "core_rotation"):
                 assert mine.shape == (len(value), 4)
