@@ -112,6 +112,7 @@ abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times,
   for (size_t i = count; i-- > 0;) {
     item_wave w;
     TRY(open_wave(s, i, &w));
+    w.run.wanted.middles = false; /* deep overlaps were looked for on the way there */
     TRY(given || i + 1 == count ? ABUT_SUCCESS : run_wave(s, &w));
     for (size_t number = 0; number < times; ++number) {
       const group_rows rows = {to->groups, to->at + number * items_of(s)->count};
