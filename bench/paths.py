@@ -112,16 +112,9 @@ class Program:
 
 def ways(fitted, size):
     """Smoothing sets by name, the last but one the fitted one."""
-    step = fitted["penetration"]
-    plain = dict(fitted, near=0, reach=0, ends=0, agree=0)
-    return {"softsort, sort 0.001 D": dict(plain, select="softsort", sort=0.001 * size),
-            "gate": plain,
-            "gate, near 5, reach 8": dict(plain, near=5 * step, reach=8 * step),
-            "gate, agree": dict(fitted, near=0, reach=0),
-            "gate, agree, near 2": dict(fitted, near=2 * step, reach=0),
-            "gate, agree, near 5": dict(fitted, near=5 * step, reach=0),
-            "gate, agree, near 2, reach 8": dict(fitted, near=2 * step, reach=8 * step),
-            "gate, agree, near 5, reach 8": dict(fitted, near=5 * step, reach=8 * step),
+    pairs = dict(fitted, edge_contacts="pairs", cone_outer=0, edges=[18, 18])
+    return {"softsort, sort 0.001 D": dict(pairs, select="softsort", sort=0.001 * size),
+            "gate": pairs,
             "fitted": fitted,
             "vertices only": dict(fitted, edge_edge=False)}
 
@@ -178,7 +171,7 @@ def draw(program, count, out):
         fitted = program.run(pair, poses[:1], "energy")[2]
         sets = ways(fitted, size)
         way = [("#d1495b", 0.9, "softsort", sets["softsort, sort 0.001 D"]),
-               ("#30638e", 1.6, "fitted: gate, agree, reach", fitted)]
+               ("#30638e", 1.6, "fitted", fitted)]
         middle = np.linspace(-PASSES[0][1], PASSES[0][1], count)
         for colour, width, label, smoothing in way:
             values, gradients, _ = program.run(pair, poses, "energy", smoothing)

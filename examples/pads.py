@@ -77,7 +77,7 @@ class Pads:
         shape = body.shape()
         shape.vertices = body.project(vertices, union=UNION)
         self.body, self.vertices = context.body(shape), shape.vertices
-        self.pair = abut.Pair(self.body, held, {"penetration": SOFT, "floor": 1e-3, "edge_edge": False, "near": 0.0, "reach": 0.0,
+        self.pair = abut.Pair(self.body, held, {"penetration": SOFT, "floor": 1e-3, "edge_edge": False,
                                                 "union": UNION})
 
     def at(self, u, vertices=None):

@@ -213,7 +213,6 @@ static abut_status load_pair(abut_context context, char **bodies, abut_pair *pai
   }
   size = (float)fmax(info[0].diagonal, info[1].diagonal);
   smoothing.penetration = 0.1 * size; /* the soft minimum's temperature */
-  smoothing.near = smoothing.reach = 0.0; /* of edge contacts, which it does not ask for */
   return abut_create_pair(a, b, &smoothing, pair);
 }
 

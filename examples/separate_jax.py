@@ -22,7 +22,7 @@ def load(paths):
     a, b = abut.load(paths[0]), abut.load(paths[1])
     size = max(a.diagonal, b.diagonal)
     # The soft minimum's temperature; edge contacts are not asked for.
-    pair = abut.Pair(a, b, {"penetration": 0.1 * size, "near": 0.0, "reach": 0.0})
+    pair = abut.Pair(a, b, {"penetration": 0.1 * size})
     poses = np.load(paths[2])
     one, two = ("s1", "s2") if "s1" in poses else ("pose1", "pose2")
     return pair, size, *(jnp.asarray(poses[name][:4096], jnp.float32) for name in (one, two))

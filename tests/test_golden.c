@@ -210,18 +210,13 @@ static void run_pair(abut_pair pair, const char *folder, abut_precision precisio
  * many edges tie within a few float32 steps of their scores. Computing everything in float64 from
  * poses rounded to float32 is already off by 2.0e-3 at the first; at the second, moving a
  * pose by 4e-9, an eighth of a float32 step, costs 1.4e-3, and which side an error falls to is
- * decided by how a compiler fuses multiply-adds. At the last, of bars nearly parallel, the reference run
- * in float32 is off by 2.3e-2, at all others by 6e-6. */
+ * decided by how a compiler fuses multiply-adds. */
 static const struct {
   const char *folder, *what;
   size_t pose;
 } sensitive_poses[] = {
   {"airplane-drill", "vjp_g", 3},
   {"armadillo-pair", "vjp_g", 0},
-  {"bars-agree", "vjp_g", 4},
-  /* Two contacts of these are nearest, equal to 1e-12 m: which of them rounding decides. */
-  {"bars-agree", "distance", 4},
-  {"bars-agree", "distance", 9},
 };
 
 static bool is_sensitive(const char *folder, const char *what, size_t pose)
@@ -235,18 +230,10 @@ static bool is_sensitive(const char *folder, const char *what, size_t pose)
   return false;
 }
 
-/* Edges of 0.3 m that run nearly parallel: where they are nearest turns on the last bits of float32
- * (the reference run in float32 is off by as much). */
-static bool is_parallel(const char *folder)
-{
-  return strstr(folder, "bars-agree");
-}
-
-static tolerance derivative_limit(const char *folder, abut_precision precision)
+static tolerance derivative_limit(abut_precision precision)
 {
   static const tolerance limits[2] = {{1e-2, 2e-3}, {1e-7, 1e-7}};
-  const tolerance parallel = {5e-2, 5e-3};
-  return precision == ABUT_FLOAT32 && is_parallel(folder) ? parallel : limits[precision];
+  return limits[precision];
 }
 
 /* Pose gradients: errors relative to the largest entry over the case's poses, both bodies. */
@@ -254,7 +241,7 @@ static void compare_gradients(const char *folder, const char *what, abut_precisi
                               void *const got[2], const abut_array *const expected[2],
                               const abut_array *smooth)
 {
-  const tolerance t = derivative_limit(folder, precision);
+  const tolerance t = derivative_limit(precision);
   const size_t count = expected[0]->shape[0] * expected[0]->shape[1];
   double largest = 0.0, worst = 0.0;
   size_t above_most = 0, above_all = 0, sensitive = 0;
@@ -291,7 +278,7 @@ static void compare_gradients(const char *folder, const char *what, abut_precisi
 static void compare_tangent(const char *folder, const char *what, abut_precision precision,
                             const void *got, const abut_array *expected, const abut_array *smooth)
 {
-  const tolerance t = derivative_limit(folder, precision);
+  const tolerance t = derivative_limit(precision);
   const double *want = expected->data;
   size_t count = 1, above_most = 0, above_all = 0;
   for (uint32_t i = 0; i < expected->dimensions; ++i) {
@@ -508,8 +495,7 @@ static void compare_weight_tangents(const derivative_case *c)
 /* The cases that have a weights.npz. */
 static bool has_weights(const char *folder)
 {
-  static const char *const cases[] = {"figure-gate", "figure-agree", "figure-agree-softsort",
-                                      "bars-agree", "box-on-box", "composed", "airplane-drill",
+  static const char *const cases[] = {"figure-gate", "box-on-box", "composed", "airplane-drill",
                                       "grids-fine"};
   const char *name = strrchr(folder, '/') ? strrchr(folder, '/') + 1 : folder;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {

@@ -65,7 +65,7 @@ def smoothing_of(abut, a, b, edge_edge):
     """What abut fits to the pair, with what scenes add to a fitted one."""
     text = command(abut, "bench", a, b, "--batch", 1, "--show-smoothing", "-q", "--what", "forward")
     fitted = json.loads(text[text.index("{"):text.rindex("}") + 1])
-    return {**fitted, "near": 2 * fitted["penetration"], "reach": 0, "floor": 1e-3, "edge_edge": edge_edge}
+    return {**fitted, "floor": 1e-3, "edge_edge": edge_edge}
 
 
 def scene_of(abut, folder, film, edge_edge):

@@ -44,9 +44,9 @@ EDGES_KEPT, VERTICES_KEPT = (4, 4), (4, 0)
 SMOOTHING = Smoothing(length=0.5, union=0.0625, plane=0.0625, normal=2.0**-40, penetration=0.0625,
                       neighbour=0.0625, clash=0.25, sign=0.25, sort=0.0625, clip=0.125,
                       minimum=0.125, compare=0.125, ridge=0.015625, distance=2.0**-20, trace=1,
-                      inside=True, ends=0.25, agree=0.5)
+                      inside=True)
 # Of which what cannot be active is not computed: docs/lists.md.
-LIST_SMOOTHING = replace(SMOOTHING, select="gate", trace=0, near=0.25, reach=0.5, floor=2.0**-10)
+LIST_SMOOTHING = replace(SMOOTHING, select="gate", trace=0, floor=2.0**-10)
 LIST_THRESHOLD = 7 / 2048
 # Of edges in fields; what else is in it has no part in them.
 FIELD_SMOOTHING = rr.Smoothing(**{**vars(SMOOTHING), "select": "gate", "tilt": 0.125, "inset": 2.0**-6, "part": 0.125,
@@ -497,7 +497,7 @@ def manifold_text():
 def lists_text():
     poses, slots, found = list_answers()
     fields = "".join(f"  s->{name} = {getattr(LIST_SMOOTHING, name):.17g};\n"
-                     for name in ("trace", "near", "reach", "floor"))
+                     for name in ("trace", "floor"))
     parts = [MADE + f"#define SELF_TEST_LISTED {found['d'].size // len(POSES[0])}\n"
              f"#define SELF_TEST_THRESHOLD {LIST_THRESHOLD:.17g}\n",
              "static void set_list_smoothing(abut_smoothing *s)\n{\n  s->select = ABUT_SELECT_GATE;\n"

@@ -66,8 +66,7 @@ class Smoothing(ctypes.Structure):
                 ("length", "union", "plane", "normal", "penetration", "neighbour", "clash", "sign",
                  "sort", "clip", "minimum", "compare", "ridge", "distance")]
     _fields_ += [("trace", U32), ("inside", BOOL), ("select", ctypes.c_int), ("edge_edge", BOOL),
-                 ("two_sided", BOOL), ("near", REAL), ("reach", REAL), ("ends", REAL), ("agree", REAL),
-                 ("floor", REAL),
+                 ("two_sided", BOOL), ("floor", REAL),
                  ("edges", U32 * 2), ("vertices", U32 * 2), ("edge_contacts", ctypes.c_int),
                  ("tilt", REAL), ("inset", REAL), ("part", REAL), ("gain", REAL), ("slope", REAL),
                  ("samples", U32), ("cone_inner", REAL), ("cone_outer", REAL), ("cone_hold", REAL), ("cone_inset", REAL),

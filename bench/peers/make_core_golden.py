@@ -37,7 +37,7 @@ def main(folder):
     write_body(folder, "b", prism(rim, -.1, .1), {"cores": [
         core([.13, .08], .02, [0, 0, 0], [np.sqrt(.5), np.sqrt(.5), 0, 0]),
         core([0, 0, .15], .06, [.02, 0, .03], [.9, .1, .3, 0])]})
-    smoothing = Smoothing(length=.1, sort=.003, neighbour=.01, union=.01, select="gate", near=.05, floor=1e-3)
+    smoothing = Smoothing(length=.1, sort=.003, neighbour=.01, union=.01, select="gate", floor=1e-3)
     (folder / "smoothing.json").write_text(
         json.dumps({**asdict(smoothing), "edges": KEPT[0], "vertices": KEPT[1]}, indent=1) + "\n")
     s1 = rng.normal(size=(8, 6)) * np.array([.2] * 3 + [.5] * 3)

@@ -152,7 +152,7 @@ def main(folder):
     solid = {"axes": [.25, .2, .3], "exponents": [.3, .4], "position": [0, 0, 0], "quaternion": [1, 0, 0, 0], "operation": "add"}
     write_body(folder, "b", prism(square, -.2, .2),
                make_grid(ball, (-.4, -.45, -.5), (.6, .55, .5), 0.0625, (.08,)), {"superquadrics": [solid]}, "subtract")
-    smoothing = Smoothing(length=.1, sort=.003, neighbour=.01, union=.01, select="gate", near=.05, floor=1e-3)
+    smoothing = Smoothing(length=.1, sort=.003, neighbour=.01, union=.01, select="gate", floor=1e-3)
     (folder / "smoothing.json").write_text(
         json.dumps({**asdict(smoothing), "edges": KEPT[0], "vertices": KEPT[1]}, indent=1) + "\n")
     s1 = rng.normal(size=(8, 6)) * np.array([.2] * 3 + [.5] * 3)

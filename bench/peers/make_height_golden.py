@@ -52,7 +52,7 @@ def main(folder):
     square = [(-.15, -.1), (-.15, .1), (.15, .1), (.15, -.1)]
     solid = {"axes": [.15, .12, .1], "exponents": [.3, .4], "position": [0, 0, 0], "quaternion": [1, 0, 0, 0]}
     write_body(folder, "b", prism(square, -.12, .12), {"superquadrics": [solid]})
-    smoothing = Smoothing(length=.1, sort=.003, neighbour=.01, union=.01, select="gate", near=.05, floor=1e-3)
+    smoothing = Smoothing(length=.1, sort=.003, neighbour=.01, union=.01, select="gate", floor=1e-3)
     (folder / "smoothing.json").write_text(
         json.dumps({**asdict(smoothing), "edges": KEPT[0], "vertices": KEPT[1]}, indent=1) + "\n")
     s1 = rng.normal(size=(8, 6)) * np.array([.2] * 3 + [.5] * 3)

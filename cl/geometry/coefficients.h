@@ -30,11 +30,6 @@
   X(ridge, s->ridge)                                                                        \
   X(distance, s->distance)                                                                  \
   X(inside, s->inside ? 1.0 : 0.0)            /* [own phi <= 0] scales edge-edge activity */ \
-  X(near_steps, s->near / s->penetration)     /* in units of penetration; 0: off */         \
-  X(reach_steps, s->reach / s->penetration)   /* likewise */                                \
-  X(ends_inv, s->ends > 0.0 ? 1.0 / s->ends : 0.0)                                          \
-  X(agree, s->agree)                          /* 0: off */                                  \
-  X(believe, s->agree > 0.0 ? s->agree : 0.5) /* the same for weights, never off */         \
   X(floor, s->floor < 1e-18 ? 0.0 : s->floor) /* 0: off */                                  \
   X(floor_inv, s->floor < 1e-18 ? 0.0 : 1.0 / s->floor)                                     \
   X(tilt, s->tilt)                            /* from here on of edges in fields */         \

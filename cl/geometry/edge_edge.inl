@@ -74,12 +74,12 @@ static num FN(side_weights)(const num cost[4], GLOBAL const coefficients *c, num
 }
 
 // Finds the smooth active-set minimiser over [0,1]^2: u where `con` is near 1, else the soft best
-// of four sides. blend1 and blend2 are those of edge_blend.
-static void FN(unit_square_minimum)(const FN(quadratic) *r, num blend1, num blend2,
-                                    GLOBAL const coefficients *c, num *a1, num *a2, num *con)
+// of four sides.
+static void FN(unit_square_minimum)(const FN(quadratic) *r, GLOBAL const coefficients *c, num *a1,
+                                    num *a2, num *con)
 {
   num root[4], free[4], cost[4], w[4];
-  *con = n_mul(FN(within_by)(r->u1, blend1), FN(within_by)(r->u2, blend2));
+  *con = n_mul(FN(within)(r->u1, c->compare_inv), FN(within)(r->u2, c->compare_inv));
   FN(side_roots)(r, root);
   free[0] = FN(soft_clip)(root[0], c->clip, c->clip_inv);
   free[1] = FN(soft_clip)(root[1], c->clip, c->clip_inv);
@@ -112,96 +112,17 @@ static FN(edge_lines) FN(edge_lines_of)(vec p0, vec p1, vec q0, vec q1, real len
   return r;
 }
 
-// Returns the length of an edge, smooth at 0.
-static num FN(edge_length)(vec along, GLOBAL const coefficients *c)
-{
-  return n_sqrt(n_shift(FN(dot3)(along, along), c->distance));
-}
-
-// Returns one over the share of an edge over which a pair stops counting at its ends: `compare`,
-// but of a long edge no more than the length `ends`.
-static num FN(edge_blend)(num length, GLOBAL const coefficients *c)
-{
-  return n_smad(length, c->ends_inv, n_lit(c->compare_inv));
-}
-
-// Finds, of edges p and q with two ends each, the witness points e1 and e2, their parameters a1 and
-// a2, and the interior indicator.
+// Finds, of edges p and q with two ends each, the witness points e1 and e2 and the interior
+// indicator.
 static void FN(edge_witness)(vec p0, vec p1, vec q0, vec q1, GLOBAL const coefficients *c, vec *e1,
-                             vec *e2, num *a1, num *a2, num *con)
+                             vec *e2, num *con)
 {
   const FN(edge_lines) l = FN(edge_lines_of)(p0, p1, q0, q1, c->length_inv);
   const FN(quadratic) r = FN(edge_quadratic)(l.t1, l.t2, l.b, c->ridge);
-  const num blend1 = FN(edge_blend)(FN(edge_length)(l.along1, c), c);
-  const num blend2 = FN(edge_blend)(FN(edge_length)(l.along2, c), c);
-  FN(unit_square_minimum)(&r, blend1, blend2, c, a1, a2, con);
-  *e1 = FN(mad3)(l.along1, *a1, p0);
-  *e2 = FN(mad3)(l.along2, *a2, q0);
-}
-
-// ---- how deep an edge lies in the other body, for `agree` ----
-
-// One over the temperature of the soft least distance of a witness point and its probes, as a
-// multiple of one over `penetration`.
-#define DEPTH_SHARPNESS R(4.0)
-
-// A probe is where an edge is looked at beside its witness point: at the parameter a + reach /
-// length, kept softly within [0, 1]. `reach` is negative for the probe to the other side.
-typedef struct FN(probe) {
-  num at, slope, blend_slope; // `at` and its derivatives by the unclipped parameter and edge_blend
-  num length;
-} FN(probe);
-
-static FN(probe) FN(probe_of)(vec along, num a, num reach, GLOBAL const coefficients *c)
-{
-  FN(probe) r;
-  r.length = FN(edge_length)(along, c);
-  r.at = FN(soft_clip_by)(n_add(a, n_div(reach, r.length)), FN(edge_blend)(r.length, c), &r.slope,
-                          &r.blend_slope);
-  return r;
-}
-
-// A soft least distance that is put together one by one: least_of begins with one distance,
-// least_add takes one more, and least_value says what it comes to.
-typedef struct FN(least) {
-  num least, sum;
-} FN(least);
-
-static FN(least) FN(least_of)(num phi)
-{
-  const FN(least) r = {phi, n_lit(R(1.0))};
-  return r;
-}
-
-static void FN(least_add)(FN(least) *r, num phi, GLOBAL const coefficients *c)
-{
-  const real sharp = DEPTH_SHARPNESS * c->penetration_inv * LOG2E;
-  const num next = FN(lesser)(r->least, phi);
-  r->sum = n_add(n_mul(r->sum, n_exp2(n_scale(n_sub(next, r->least), sharp))),
-                 n_exp2(n_scale(n_sub(next, phi), sharp)));
-  r->least = next;
-}
-
-static num FN(least_value)(const FN(least) *r, GLOBAL const coefficients *c)
-{
-  return n_smad(n_log2(r->sum), -c->penetration * (LN2 / DEPTH_SHARPNESS), r->least);
-}
-
-// Returns the derivative of a soft least distance `depth` by one of the distances that it was made
-// of.
-static num FN(least_share)(num depth, num phi, GLOBAL const coefficients *c)
-{
-  const num x = n_scale(n_sub(depth, phi), DEPTH_SHARPNESS * c->penetration_inv * LOG2E);
-  return n_exp2(FN(lesser)(x, n_lit(R(0.0))));
-}
-
-// Returns the exponent of confirm(depth, d) = sigmoid((1.5 penetration - depth + agree d) / (0.5
-// penetration)), which says whether an edge lies deep enough in the other body for a contact that
-// claims the distance d.
-static num FN(confirming)(num depth, num d, GLOBAL const coefficients *c)
-{
-  const num claim = n_sub(n_scale(d, c->agree), depth);
-  return n_smad(claim, R(2.0) * c->penetration_inv, n_lit(R(3.0)));
+  num a1, a2;
+  FN(unit_square_minimum)(&r, c, &a1, &a2, con);
+  *e1 = FN(mad3)(l.along1, a1, p0);
+  *e2 = FN(mad3)(l.along2, a2, q0);
 }
 
 // What one edge pair gives: everything but the soft nearest neighbour and the gate weights.
@@ -212,10 +133,9 @@ typedef struct FN(edge_contact) {
 } FN(edge_contact);
 
 // The distances that a pair's activities are made of: each body's own at its point, phi1(e1) and
-// phi2(e2); the opposing ones, phi2(e1) and phi1(e2); and with `agree` how deep body 1's edge lies
-// in body 2, and body 2's in body 1.
+// phi2(e2), and the opposing ones, phi2(e1) and phi1(e2).
 typedef struct FN(pair_depths) {
-  num own1, own2, opposing1, opposing2, depth1, depth2;
+  num own1, own2, opposing1, opposing2;
 } FN(pair_depths);
 
 // Returns what one pair gives, docs/spec.md, 6.3 and 6.4. e1 and e2 are the traced witness points,
@@ -242,21 +162,6 @@ static FN(edge_contact) FN(edge_pair)(vec e1, vec e2, num con, vec m1, vec m2,
   if (c->inside > R(0.0)) {
     r.a1 = n_mul(r.a1, FN(sigmoid)(n_scale(at->own1, -c->penetration_inv)));
     r.a2 = n_mul(r.a2, FN(sigmoid)(n_scale(at->own2, -c->penetration_inv)));
-  }
-  if (c->near_steps > R(0.0)) { // each body's field at the other edge's point
-    const num steps = n_lit(c->near_steps);
-    r.a1 = n_mul(r.a1, FN(sigmoid)(n_smad(at->opposing2, -c->penetration_inv, steps)));
-    r.a2 = n_mul(r.a2, FN(sigmoid)(n_smad(at->opposing1, -c->penetration_inv, steps)));
-  }
-  if (c->reach_steps > R(0.0)) {
-    r.a1 = n_mul(r.a1, FN(sigmoid)(n_smad(r.d1, c->penetration_inv, n_lit(c->reach_steps))));
-    r.a2 = n_mul(r.a2, FN(sigmoid)(n_smad(r.d2, c->penetration_inv, n_lit(c->reach_steps))));
-  }
-  if (c->agree > R(0.0)) {
-    r.a1 = n_mul(r.a1, n_mul(FN(sigmoid)(FN(confirming)(at->depth1, r.d1, c)),
-                             FN(sigmoid)(FN(confirming)(at->depth2, r.d1, c))));
-    r.a2 = n_mul(r.a2, n_mul(FN(sigmoid)(FN(confirming)(at->depth1, r.d2, c)),
-                             FN(sigmoid)(FN(confirming)(at->depth2, r.d2, c))));
   }
   return r;
 }
@@ -374,17 +279,16 @@ static void FN(sides_adjoint)(const FN(quadratic) *r, const FN(sides) *s, num be
   bar->c2 = n_add(cost[2], n_add(slope0, slope1));
 }
 
-// Goes from the cotangents of a1, a2 and con to those of the quadratic, which it returns, and of
-// both blends; a1 and a2 themselves are found again.
-static FN(quadratic_bar) FN(unit_square_adjoint)(const FN(quadratic) *r, num blend1, num blend2,
+// Goes from the cotangents of a1, a2 and con to those of the quadratic, which it returns; a1 and a2
+// themselves are found again.
+static FN(quadratic_bar) FN(unit_square_adjoint)(const FN(quadratic) *r,
                                                  GLOBAL const coefficients *c, num a1_bar,
-                                                 num a2_bar, num con_bar, num *a1, num *a2,
-                                                 num *blend1_bar, num *blend2_bar)
+                                                 num a2_bar, num con_bar, num *a1, num *a2)
 {
   FN(quadratic_bar) bar;
-  num slope1, slope2, by_blend1, by_blend2;
-  const num in1 = FN(within_and_slopes)(r->u1, blend1, &slope1, &by_blend1);
-  const num in2 = FN(within_and_slopes)(r->u2, blend2, &slope2, &by_blend2);
+  num slope1, slope2;
+  const num in1 = FN(within_and_slope)(r->u1, c->compare_inv, &slope1);
+  const num in2 = FN(within_and_slope)(r->u2, c->compare_inv, &slope2);
   const num con = n_mul(in1, in2);
   const num rest = n_sub(n_lit(R(1.0)), con);
   const FN(sides) s = FN(sides_of)(r, c);
@@ -394,57 +298,27 @@ static FN(quadratic_bar) FN(unit_square_adjoint)(const FN(quadratic) *r, num ble
                            n_mad(a2_bar, n_sub(r->u2, s.best2), con_bar));
   bar.u1 = n_mad(a1_bar, con, n_mul(by_con, n_mul(slope1, in2)));
   bar.u2 = n_mad(a2_bar, con, n_mul(by_con, n_mul(slope2, in1)));
-  *blend1_bar = n_mul(by_con, n_mul(by_blend1, in2));
-  *blend2_bar = n_mul(by_con, n_mul(by_blend2, in1));
   FN(sides_adjoint)(r, &s, n_mul(a1_bar, rest), n_mul(a2_bar, rest), c, &bar);
   return bar;
 }
 
 // Goes from the cotangents of edge_witness's results to those of p0, p1, q0 and q1.
 static void FN(edge_witness_adjoint)(vec p0, vec p1, vec q0, vec q1, GLOBAL const coefficients *c,
-                                     vec e1_bar, vec e2_bar, num a1_bar, num a2_bar, num con_bar,
-                                     vec bar[4])
+                                     vec e1_bar, vec e2_bar, num con_bar, vec bar[4])
 {
   const FN(edge_lines) l = FN(edge_lines_of)(p0, p1, q0, q1, c->length_inv);
   const FN(quadratic) r = FN(edge_quadratic)(l.t1, l.t2, l.b, c->ridge);
-  const num length1 = FN(edge_length)(l.along1, c), length2 = FN(edge_length)(l.along2, c);
-  num a1, a2, blend1, blend2;
+  num a1, a2;
   vec t1_bar, t2_bar, b_bar;
-  a1_bar = n_add(a1_bar, FN(dot3)(e1_bar, l.along1));
-  a2_bar = n_add(a2_bar, FN(dot3)(e2_bar, l.along2));
-  const FN(quadratic_bar) r_bar =
-    FN(unit_square_adjoint)(&r, FN(edge_blend)(length1, c), FN(edge_blend)(length2, c), c, a1_bar,
-                            a2_bar, con_bar, &a1, &a2, &blend1, &blend2);
+  const FN(quadratic_bar) r_bar = FN(unit_square_adjoint)(
+    &r, c, FN(dot3)(e1_bar, l.along1), FN(dot3)(e2_bar, l.along2), con_bar, &a1, &a2);
   FN(edge_quadratic_adjoint)(&l, &r, c->ridge, &r_bar, &t1_bar, &t2_bar, &b_bar);
   const num scale = n_lit(c->length_inv);
   const vec apart = FN(scale3)(b_bar, scale);
   bar[1] = FN(mad3)(e1_bar, a1, FN(scale3)(t1_bar, scale));
   bar[3] = FN(mad3)(e2_bar, a2, FN(scale3)(t2_bar, n_neg(scale)));
-  if (c->ends_inv > R(0.0)) { // by the edges' lengths
-    bar[1] = FN(mad3)(l.along1, n_scale(n_div(blend1, length1), c->ends_inv), bar[1]);
-    bar[3] = FN(mad3)(l.along2, n_scale(n_div(blend2, length2), c->ends_inv), bar[3]);
-  }
   bar[0] = FN(add3)(FN(sub3)(e1_bar, bar[1]), apart);
   bar[2] = FN(sub3)(FN(sub3)(e2_bar, bar[3]), apart);
-}
-
-// Takes the cotangent of a probe's point, on an edge along `along`, and adds to those of a, of the
-// edge's two ends and of reach.
-static void FN(probe_adjoint)(const FN(probe) *r, vec along, num reach, vec point_bar,
-                              GLOBAL const coefficients *c, num *a_bar, num *reach_bar,
-                              vec bar[2])
-{
-  const num length_inv = n_rcp(r->length);
-  const num at_bar = FN(dot3)(point_bar, along);
-  const num by_a = n_mul(at_bar, r->slope), by_reach = n_mul(by_a, length_inv);
-  // The length enters by reach / length and by the blend.
-  const num by_length = n_sub(n_scale(n_mul(at_bar, r->blend_slope), c->ends_inv),
-                              n_mul(n_mul(by_reach, reach), length_inv));
-  const vec end1 = FN(mad3)(along, n_mul(by_length, length_inv), FN(scale3)(point_bar, r->at));
-  *a_bar = n_add(*a_bar, by_a);
-  *reach_bar = n_add(*reach_bar, by_reach);
-  bar[1] = FN(add3)(bar[1], end1);
-  bar[0] = FN(add3)(bar[0], FN(sub3)(point_bar, end1));
 }
 
 // The cotangents of edge_pair's arguments.
@@ -452,52 +326,26 @@ typedef struct FN(edge_pair_bar) {
   vec e1, e2, m1, m2;
   num con;
   FN(pair_depths) at;
-  num d1, d2; // of the signed distances, which are no arguments but on the way to them
 } FN(edge_pair_bar);
 
-// What scales an activity by depths, and its derivatives: [opposing <= 0], [own <= 0] where
-// `inside` is set, [other <= near], [d >= -reach] and both edges' agreement.
+// What scales an activity by depths, [opposing <= 0] and, where `inside` is set, [own <= 0], and its
+// derivatives.
 typedef struct FN(depth) {
-  num value, opposing, own, other, d, depth1, depth2;
+  num value, opposing, own;
 } FN(depth);
 
-// Multiplies by the sigmoid of x, whose derivative by its distance is `step` times its slope: every
-// derivative that is there is multiplied by its value. Returns its own derivative.
-static num FN(deepen)(FN(depth) *r, num x, real step)
-{
-  num slope;
-  const num s = FN(sigmoid_and_slope)(x, &slope);
-  slope = n_mul(r->value, n_scale(slope, step));
-  r->value = n_mul(r->value, s);
-  r->opposing = n_mul(r->opposing, s);
-  r->own = n_mul(r->own, s);
-  r->other = n_mul(r->other, s);
-  r->d = n_mul(r->d, s);
-  r->depth1 = n_mul(r->depth1, s);
-  return slope;
-}
-
-static FN(depth) FN(depth_and_slopes)(num opposing, num own, num other, num d, num depth1,
-                                      num depth2, GLOBAL const coefficients *c)
+static FN(depth) FN(depth_and_slopes)(num opposing, num own, GLOBAL const coefficients *c)
 {
   FN(depth) r;
   const real fall = -c->penetration_inv;
   r.value = FN(sigmoid_and_slope)(n_scale(opposing, fall), &r.opposing);
   r.opposing = n_scale(r.opposing, fall);
-  r.own = r.other = r.d = r.depth1 = r.depth2 = n_lit(R(0.0));
+  r.own = n_lit(R(0.0));
   if (c->inside > R(0.0)) {
-    r.own = FN(deepen)(&r, n_scale(own, fall), fall);
-  }
-  if (c->near_steps > R(0.0)) {
-    r.other = FN(deepen)(&r, n_smad(other, fall, n_lit(c->near_steps)), fall);
-  }
-  if (c->reach_steps > R(0.0)) {
-    r.d = FN(deepen)(&r, n_smad(d, -fall, n_lit(c->reach_steps)), -fall);
-  }
-  if (c->agree > R(0.0)) {
-    r.depth1 = FN(deepen)(&r, FN(confirming)(depth1, d, c), R(2.0) * fall);
-    r.depth2 = FN(deepen)(&r, FN(confirming)(depth2, d, c), R(2.0) * fall);
-    r.d = n_smad(n_add(r.depth1, r.depth2), -c->agree, r.d);
+    const num in = FN(sigmoid_and_slope)(n_scale(own, fall), &r.own);
+    r.own = n_mul(r.value, n_scale(r.own, fall));
+    r.value = n_mul(r.value, in);
+    r.opposing = n_mul(r.opposing, in);
   }
   return r;
 }
@@ -517,18 +365,6 @@ static num FN(activity_adjoint)(num con, num dot, const FN(depth) *depth1, const
   r->at.own2 = n_mul(shared2, depth2->own);
   r->at.opposing1 = n_mul(shared1, depth1->opposing);
   r->at.opposing2 = n_mul(shared2, depth2->opposing);
-  if (c->near_steps > R(0.0)) {
-    r->at.opposing1 = n_mad(shared2, depth2->other, r->at.opposing1);
-    r->at.opposing2 = n_mad(shared1, depth1->other, r->at.opposing2);
-  }
-  if (c->reach_steps > R(0.0) || c->agree > R(0.0)) {
-    r->d1 = n_mad(shared1, depth1->d, r->d1);
-    r->d2 = n_mad(shared2, depth2->d, r->d2);
-  }
-  if (c->agree > R(0.0)) {
-    r->at.depth1 = n_mad(shared1, depth1->depth1, n_mul(shared2, depth2->depth1));
-    r->at.depth2 = n_mad(shared1, depth1->depth2, n_mul(shared2, depth2->depth2));
-  }
   return n_scale(n_mul(n_mul(by_shared, con), clash_slope), -c->clash_inv);
 }
 
@@ -550,26 +386,22 @@ static FN(edge_pair_bar) FN(edge_pair_adjoint)(vec e1, vec e2, num con, vec m1, 
   const num sign2 = FN(soft_sign_and_slope)(n_scale(FN(dot3)(m1, nbar), -c->sign_inv), &slope2);
   num by_clash = n_lit(R(0.0));
   r.con = by_clash;
-  r.at.own1 = r.at.own2 = r.at.opposing1 = r.at.opposing2 = r.at.depth1 = r.at.depth2 = by_clash;
-  r.d1 = bar->d1;
-  r.d2 = bar->d2;
+  r.at.own1 = r.at.own2 = r.at.opposing1 = r.at.opposing2 = by_clash;
   if (active) {
-    const FN(depth) depth1 = FN(depth_and_slopes)(at->opposing1, at->own1, at->opposing2,
-                                                  n_mul(sign1, dbar), at->depth1, at->depth2, c);
-    const FN(depth) depth2 = FN(depth_and_slopes)(at->opposing2, at->own2, at->opposing1,
-                                                  n_mul(sign2, dbar), at->depth1, at->depth2, c);
+    const FN(depth) depth1 = FN(depth_and_slopes)(at->opposing1, at->own1, c);
+    const FN(depth) depth2 = FN(depth_and_slopes)(at->opposing2, at->own2, c);
     by_clash = FN(activity_adjoint)(con, FN(dot3)(m1, m2), &depth1, &depth2, c, bar->a1, bar->a2,
                                     &r);
   }
   // These are the cotangents of m2 . nbar and m1 . nbar, of nbar, and of dbar, whose derivative
   // along nbar is 2 - dbar / length.
-  const num dot1 = n_scale(n_mul(n_mad(r.d1, dbar, FN(dot3)(bar->n1, nbar)), slope1),
+  const num dot1 = n_scale(n_mul(n_mad(bar->d1, dbar, FN(dot3)(bar->n1, nbar)), slope1),
                            c->sign_inv);
-  const num dot2 = n_scale(n_mul(n_sub(n_mul(r.d2, dbar), FN(dot3)(bar->n2, nbar)), slope2),
+  const num dot2 = n_scale(n_mul(n_sub(n_mul(bar->d2, dbar), FN(dot3)(bar->n2, nbar)), slope2),
                            -c->sign_inv);
   const vec nbar_bar = FN(mad3)(bar->n1, sign1, FN(mad3)(bar->n2, n_neg(sign2),
                                 FN(mad3)(m2, dot1, FN(scale3)(m1, dot2))));
-  const num dbar_bar = n_mad(r.d1, sign1, n_mad(r.d2, sign2, bar->dbar));
+  const num dbar_bar = n_mad(bar->d1, sign1, n_mad(bar->d2, sign2, bar->dbar));
   const num steep = n_mul(dbar_bar, n_sub(n_lit(R(2.0)), n_mul(dbar, length_inv)));
   r.e1 = FN(mad3)(nbar, steep, FN(unit_adjoint)(gap, c->distance, nbar_bar));
   r.e2 = FN(neg3)(r.e1);

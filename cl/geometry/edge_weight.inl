@@ -33,29 +33,29 @@ static num FN(among_and_slope)(num x, num *slope)
   return n_scale(n_mul(x, inv), R(1.25));
 }
 
-// Whether an edge that lies `depth` from the other body's surface is believed to have a contact at
-// the signed distance d, and the derivatives of that:
-//   sigmoid((penetration - depth + relu(own) + agree d + 3/4 relu(d)) / (penetration / 2)).
+// Whether an edge whose point lies at the other body's distance phi is believed to have a contact
+// at the signed distance d, and the derivatives of that:
+//   sigmoid((penetration - phi + relu(own) + d/2 + 3/4 relu(d)) / (penetration / 2)).
 // own is what the other body's field has at its own edge, by which its rounded edges are off. The
-// derivative by depth is minus that by the exponent.
+// derivative by phi is minus that by the exponent.
 typedef struct FN(belief) {
-  num value, depth, own, d;
+  num value, phi, own, d;
 } FN(belief);
 
-static FN(belief) FN(belief_in)(num depth, num own, num d, GLOBAL const coefficients *c)
+static FN(belief) FN(belief_in)(num phi, num own, num d, GLOBAL const coefficients *c)
 {
   FN(belief) r;
   num own_slope, apart_slope, slope;
   const real tau = R(0.25) * c->penetration, tau_inv = R(4.0) * c->penetration_inv;
   const num rounded = FN(soft_relu_and_slope)(own, tau, tau_inv, &own_slope);
   const num apart = FN(soft_relu_and_slope)(d, tau, tau_inv, &apart_slope);
-  const num claim = n_smad(apart, R(0.75), n_smad(d, c->believe, n_sub(rounded, depth)));
+  const num claim = n_smad(apart, R(0.75), n_smad(d, R(0.5), n_sub(rounded, phi)));
   const num x = n_smad(claim, R(2.0) * c->penetration_inv, n_lit(R(2.0)));
   r.value = FN(sigmoid_and_slope)(x, &slope);
   slope = n_scale(slope, R(2.0) * c->penetration_inv);
-  r.depth = n_neg(slope);
+  r.phi = n_neg(slope);
   r.own = n_mul(slope, own_slope);
-  r.d = n_mul(slope, n_smad(apart_slope, R(0.75), n_lit(c->believe)));
+  r.d = n_mul(slope, n_smad(apart_slope, R(0.75), n_lit(R(0.5))));
   return r;
 }
 
@@ -67,8 +67,8 @@ typedef struct FN(beliefs) {
 static FN(beliefs) FN(beliefs_in)(const FN(pair_depths) *at, num d, GLOBAL const coefficients *c)
 {
   FN(beliefs) r;
-  r.edge1 = FN(belief_in)(at->depth1, at->own2, d, c);
-  r.edge2 = FN(belief_in)(at->depth2, at->own1, d, c);
+  r.edge1 = FN(belief_in)(at->opposing1, at->own2, d, c);
+  r.edge2 = FN(belief_in)(at->opposing2, at->own1, d, c);
   return r;
 }
 
@@ -94,8 +94,8 @@ typedef struct FN(edge_weights_bar) {
 static num FN(beliefs_adjoint)(const FN(beliefs) *b, num by, FN(pair_depths) *at)
 {
   const num by1 = n_mul(by, b->edge2.value), by2 = n_mul(by, b->edge1.value);
-  at->depth1 = n_mad(by1, b->edge1.depth, at->depth1);
-  at->depth2 = n_mad(by2, b->edge2.depth, at->depth2);
+  at->opposing1 = n_mad(by1, b->edge1.phi, at->opposing1);
+  at->opposing2 = n_mad(by2, b->edge2.phi, at->opposing2);
   at->own2 = n_mad(by1, b->edge1.own, at->own2);
   at->own1 = n_mad(by2, b->edge2.own, at->own1);
   return n_mad(by1, b->edge1.d, n_mul(by2, b->edge2.d));
@@ -115,8 +115,7 @@ static FN(edge_weights_bar) FN(edge_weights_adjoint)(num con, num dot, const FN(
   const num by_shared = n_add(both1, both2), shared = n_mul(con, clash);
   r.con = n_mul(by_shared, clash);
   r.dot = n_scale(n_mul(n_mul(by_shared, con), clash_slope), -c->clash_inv);
-  r.at.own1 = r.at.own2 = r.at.depth1 = r.at.depth2 = n_lit(R(0.0));
-  r.at.opposing1 = r.at.opposing2 = r.at.own1;
+  r.at.own1 = r.at.own2 = r.at.opposing1 = r.at.opposing2 = n_lit(R(0.0));
   r.d1 = FN(beliefs_adjoint)(&b1, n_mul(w1_bar, shared), &r.at);
   r.d2 = FN(beliefs_adjoint)(&b2, n_mul(w2_bar, shared), &r.at);
   return r;

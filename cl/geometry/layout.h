@@ -194,21 +194,11 @@
 // both bodies together in the world, all in body 1's frame.
 #define WRENCH_REALS 12
 
-// The planes of witness pairs in scratch: e1 (3) and e2 (3) in body 1's frame, con, and their
-// parameters (2).
-#define WITNESS_PLANES 9
+// The planes of witness pairs in scratch, and of their cotangents: e1 (3) and e2 (3) in body 1's
+// frame, and con.
+#define WITNESS_PLANES 7
 #define WITNESS_E2 3
 #define WITNESS_CON 6
-#define WITNESS_A 7
-
-// The planes of their cotangents, behind which lie, with `agree`, those of how deep both edges lie.
-#define WITNESS_BAR_DEPTH WITNESS_PLANES
-#define WITNESS_BAR_PLANES (WITNESS_PLANES + 2)
-
-// The planes of how deep both edges of a pair lie in the other body. A pair that cannot be active
-// is not looked at, and lies DEPTH_NONE penetrations outside.
-#define DEPTH_PLANES 2
-#define DEPTH_NONE 10000
 
 // The planes of edge pairs' factors, dbar and both activities, and those of their cotangents,
 // behind which lies, with gates, what a pair gives to the gate weights of its edge of body 1 and of
@@ -277,8 +267,8 @@
 #define PLAN_INTS 3
 
 // The planes of edge pairs where only active contacts are asked for: e1 (3), e2 (3), dbar, con, of
-// both activities the factor that needs no field, the opposing distances at e1 and e2, bounds of
-// both activities, the parameters of e1 and e2 on their edges, and how deep both edges lie.
+// both activities the factor that needs no field, the opposing distances at e1 and e2, and bounds of
+// both activities.
 #define NEAR_E1 0
 #define NEAR_E2 3
 #define NEAR_DBAR 6
@@ -286,28 +276,23 @@
 #define NEAR_FACTORS 8
 #define NEAR_OPPOSING 10
 #define NEAR_BOUNDS 12
-#define NEAR_A 14
-#define NEAR_DEPTH 16
-#define NEAR_PLANES 18
+#define NEAR_PLANES 14
 
 // The bits of what is listed of a pose.
 #define LISTED_VERTICES_1 1
 #define LISTED_VERTICES_2 2
 #define LISTED_PAIRS 4
 
-// The planes of such pairs' cotangents: of listed pairs e1 (3), e2 (3), both activities' factors
-// and how deep both edges lie; then the parameters, dbar, con, and what each side's softmax leaves
-// for the other body's gate weights.
+// The planes of such pairs' cotangents: of listed pairs e1 (3), e2 (3) and both activities' factors;
+// then dbar, con, and what each side's softmax leaves for the other body's gate weights.
 #define PAIR_BAR_E1 0
 #define PAIR_BAR_E2 3
 #define PAIR_BAR_FACTORS 6
-#define PAIR_BAR_DEPTH 8
-#define PAIR_BAR_LISTED 10
-#define PAIR_BAR_A 10
-#define PAIR_BAR_DBAR 12
-#define PAIR_BAR_CON 13
-#define PAIR_BAR_WEIGHTS 14
-#define PAIR_BAR_PLANES 16
+#define PAIR_BAR_LISTED 8
+#define PAIR_BAR_DBAR 8
+#define PAIR_BAR_CON 9
+#define PAIR_BAR_WEIGHTS 10
+#define PAIR_BAR_PLANES 12
 
 // Where the entries of a pose begin by kind, and where they end.
 #define SEGMENT_INTS 5

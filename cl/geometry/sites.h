@@ -16,10 +16,10 @@
 
 // How many sites each body's field has, whole blocks of lanes, and where those of each kind begin: of
 // the other body's vertices, all and kept; of witness points, the own ones after each tracing step in
-// turn and the other body's; of the other body's probes; of the other body's edges in the field; of its middle.
+// turn and the other body's; of the other body's edges in the field; of its middle.
 typedef struct field_sites {
   int count[2];
-  int vertices[2], kept[2], own[2], opposing[2], probes[2], edges[2], middles[2];
+  int vertices[2], kept[2], own[2], opposing[2], edges[2], middles[2];
 } field_sites;
 
 // What a site gives to each operation's union: its distance, the cotangents of that and of the mean of

@@ -42,10 +42,10 @@ typedef struct FN(steps) {
   num e, f, ef, e1, inv; // e1 = 1 + e
 } FN(steps);
 
-// u and v are x / tau and (x - 1) / tau, times log2(e).
-static FN(steps) FN(steps_at)(num x, num u, num v)
+static FN(steps) FN(steps_of)(num x, real tau_inv)
 {
   FN(steps) s;
+  const num u = n_scale(x, tau_inv * LOG2E), v = n_scale(n_shift(x, R(-1.0)), tau_inv * LOG2E);
   s.right = n_value(x) >= lane_lit(R(0.0));
   s.above = n_value(x) >= lane_lit(R(1.0));
   s.e = n_exp2(n_select(s.right, n_neg(u), u));
@@ -54,19 +54,6 @@ static FN(steps) FN(steps_at)(num x, num u, num v)
   s.e1 = n_shift(s.e, R(1.0));
   s.inv = n_rcp(n_mul(s.e1, n_shift(s.f, R(1.0))));
   return s;
-}
-
-static FN(steps) FN(steps_of)(num x, real tau_inv)
-{
-  return FN(steps_at)(x, n_scale(x, tau_inv * LOG2E),
-                      n_scale(n_shift(x, R(-1.0)), tau_inv * LOG2E));
-}
-
-// Does the same for a temperature that varies.
-static FN(steps) FN(steps_by)(num x, num tau_inv)
-{
-  const num k = n_scale(tau_inv, LOG2E);
-  return FN(steps_at)(x, n_mul(x, k), n_mul(n_shift(x, R(-1.0)), k));
 }
 
 // Returns one of three numbers, by where x lies.
@@ -88,24 +75,6 @@ static num FN(soft_clip_and_slope)(num x, real tau, real tau_inv, num *slope)
   return n_smad(rest, tau * LN2, FN(by_step)(&s, zero, x, one));
 }
 
-// Returns the same clip for a temperature that varies, with its derivatives by x and by tau_inv.
-// The latter is
-//   -tau^2 (G(x / tau) - G((x - 1) / tau)),
-//   G(u) = softplus(u) - u sigmoid(u) = ln(1 + e) + |u| e / (1 + e), e = exp(-|u|),
-// and G vanishes to both sides.
-static num FN(soft_clip_by)(num x, num tau_inv, num *slope, num *tau_slope)
-{
-  const FN(steps) s = FN(steps_by)(x, tau_inv);
-  const num zero = n_lit(R(0.0)), one = n_lit(R(1.0)), tau = n_rcp(tau_inv);
-  const num f1 = n_shift(s.f, R(1.0)), y = n_shift(x, R(-1.0));
-  *slope = n_mul(FN(by_step)(&s, n_sub(s.e, s.f), n_sub(one, s.ef), n_sub(s.f, s.e)), s.inv);
-  const num rest = n_scale(n_log2(n_mul(n_mul(s.e1, s.e1), s.inv)), LN2);
-  const num right = n_mul(n_select(s.right, x, n_neg(x)), n_mul(n_mul(s.e, f1), s.inv));
-  const num above = n_mul(n_select(s.above, y, n_neg(y)), n_mul(n_mul(s.f, s.e1), s.inv));
-  *tau_slope = n_neg(n_mul(tau, n_mad(tau, rest, n_sub(right, above))));
-  return n_mad(rest, tau, FN(by_step)(&s, zero, x, one));
-}
-
 // Returns the soft [0 < x < 1], and its derivative in *slope.
 static num FN(within_and_slope)(num x, real tau_inv, num *slope)
 {
@@ -114,22 +83,6 @@ static num FN(within_and_slope)(num x, real tau_inv, num *slope)
   const num inside = n_mul(FN(by_step)(&s, s.e, one, s.f), s.inv);
   const num rise = FN(by_step)(&s, n_sub(one, s.ef), n_sub(s.e, s.f), n_sub(s.ef, one));
   *slope = n_scale(n_mul(inside, n_mul(rise, s.inv)), tau_inv);
-  return inside;
-}
-
-// Returns the same for a temperature that varies, with its derivatives by x and by tau_inv. With
-// the steps S = sigmoid(x / tau) and T = sigmoid((1 - x) / tau) the latter is S T (x (1 - S) + (1 -
-// x) (1 - T)).
-static num FN(within_and_slopes)(num x, num tau_inv, num *slope, num *tau_slope)
-{
-  const FN(steps) s = FN(steps_by)(x, tau_inv);
-  const num one = n_lit(R(1.0)), f1 = n_shift(s.f, R(1.0));
-  const num inside = n_mul(FN(by_step)(&s, s.e, one, s.f), s.inv);
-  const num rise = FN(by_step)(&s, n_sub(one, s.ef), n_sub(s.e, s.f), n_sub(s.ef, one));
-  const num miss0 = n_mul(n_select(s.right, s.e, one), n_mul(f1, s.inv));    // 1 - S
-  const num miss1 = n_mul(n_select(s.above, one, s.f), n_mul(s.e1, s.inv)); // 1 - T
-  *slope = n_mul(n_mul(inside, n_mul(rise, s.inv)), tau_inv);
-  *tau_slope = n_mul(inside, n_mad(x, miss0, n_mul(n_sub(one, x), miss1)));
   return inside;
 }
 
@@ -144,12 +97,6 @@ static num FN(within)(num x, real tau_inv)
 {
   num slope;
   return FN(within_and_slope)(x, tau_inv, &slope);
-}
-
-static num FN(within_by)(num x, num tau_inv)
-{
-  num slope, tau_slope;
-  return FN(within_and_slopes)(x, tau_inv, &slope, &tau_slope);
 }
 
 // Returns an activity less the floor (docs/spec.md, 6.5), a x^3 (10 - 15 x + 6 x^2), where x = a /

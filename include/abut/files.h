@@ -86,8 +86,7 @@ ABUT_API abut_status abut_write_mesh(const char *path, const abut_body_def *mesh
 ABUT_API abut_status abut_write_remeshed(const char *path, const char *from, const abut_body_def *mesh,
                                          double union_);
 
-/* Reads smoothing.json. Every key must be there but near, reach, ends, agree and floor, which are 0
- * without; and no other. */
+/* Reads smoothing.json. Every key must be there but floor, which is 0 without; and no other. */
 ABUT_API abut_status abut_load_smoothing(const char *path, abut_smoothing *smoothing);
 
 /* The same of such a file's text, of `count` bytes, in memory. `name` stands for the file in errors. */

@@ -38,8 +38,7 @@ typedef enum abut_edge_contacts {
 #define ABUT_SAMPLES_MOST 64
 
 /* Smoothing coefficients. [m] marks lengths, in [1e-6, 1e9]; the rest have no unit and lie in
- * [1e-18, 1e9]. near and reach may be 0 too, which is off, and are at least `penetration` else; ends may be
- * 0, and agree lies in [0, 1]. */
+ * [1e-18, 1e9]. */
 typedef struct abut_smoothing {
   double length;         /* [m]   lengths are divided by it before a witness problem */
   double union_;         /* [m]   soft union and subtraction of primitives */
@@ -60,13 +59,6 @@ typedef struct abut_smoothing {
   abut_select select;
   bool edge_edge;        /* off: no edge-edge contacts */
   bool two_sided;        /* off: no contacts of body 2's vertices */
-  double near;           /* [m]   an edge contact counts where the other edge's point lies so near
-                            its own body; 0: wherever it lies */
-  double reach;          /* [m]   edge contacts deeper than it fade; 0: none */
-  double ends;           /* [m]   how far from an edge's ends a pair of edges begins to stop counting;
-                            0: a share `compare` of the edge, however long it is */
-  double agree;          /*       share of an edge contact's depth that both bodies' fields must
-                            confirm, at its points or as far beside them along the edges; 0: off */
   double floor;          /*       activities up to it become 0, smoothly, from twice of it they
                             stay; in [0, 0.5], below 1e-18 as 0 */
   uint32_t edges[2];     /* kept edges of each body, 0 for all in mesh order */

@@ -58,8 +58,7 @@ typedef enum abut_world_status {
 
 typedef struct abut_scene_info {
   size_t links, pairs, contacts; /* listed pairs; contacts: slots of these together; of springs
-                                    between clouds one a pair. A pair whose body is cut into tiles has slots of
-                                    edges for each (docs/dynamics.md, "Bodies of many vertices") */
+                                    between clouds one a pair */
   size_t springs;                /* listed pairs whose contacts are springs: all, or none */
   bool by_springs;              /* its contacts are springs, also where none of its pairs is listed */
   bool clouds;                  /* these springs are between clouds, of which there is no list of contacts */
@@ -183,9 +182,8 @@ ABUT_API abut_status abut_find_contacts_by(abut_scene scene, const abut_pair *pa
  * q, v, u       real (count, nq), (count, nv), (count, nu) host memory, where the step begins, and controls; v or u NULL: 0
  * items, list   what abut_find_contacts gave for the same q
  * forces        real (list->count, 3) [N], on the first body of the contact's candidate, along the world's axes; the
- *               other body has the opposite. NaN where it is not known: in worlds that stop (ABUT_WORLD_STOPS), of edges of
- *               pairs that steps cut into tiles (docs/dynamics.md), and of all contacts of a scene whose candidates have
- *               together more than 2^24 slots
+ *               other body has the opposite. NaN where it is not known: in worlds that stop (ABUT_WORLD_STOPS), and of all
+ *               contacts of a scene whose candidates have together more than 2^24 slots
  * constraint    real (count, nv) J' lambda, as abut_worlds has it; NULL: not wanted
  * status        (count) bits ABUT_WORLD_*; NULL: not wanted
  * Errors: those of abut_step_worlds; ABUT_ERROR_ARGUMENT, also of scenes whose contacts are given or springs. */

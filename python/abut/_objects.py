@@ -28,6 +28,7 @@ _PRECISIONS = {"f32": 0, "float32": 0, "f64": 1, "float64": 1}
 _TYPES = ("host", "cpu", "gpu", "other")
 _WORDS = {"select": ("softsort", "gate"), "edge_contacts": ("pairs", "field")}
 _SMOOTHING = {"union": "union_"}  # names that differ from the C API's
+_TAKEN_OUT = ("near", "reach", "ends", "agree")
 _DIAGNOSTICS = ("OPEN", "INSIDE_OUT", "TURNED", "TANGLED", "UNIT", "SMALL", "COARSE", "THIN",
                 "NESTED", "SHEET", "MISFIT", "FEATURES")
 
@@ -555,14 +556,13 @@ def _read_smoothing(s: Any) -> dict[str, Any]:
 
 
 def _fill_smoothing(s: Any, given: Mapping[str, Any]) -> None:
-    # Lengths that must be at least `penetration`, or 0, follow one that is raised.
-    for name in ("near", "reach"):
-        fitted = getattr(s, name)
-        wanted = given.get("penetration", 0.0)
-        if name not in given and isinstance(wanted, numbers.Real) and 0.0 < fitted < wanted:
-            setattr(s, name, float(wanted))
     known = [{c: python for python, c in _SMOOTHING.items()}.get(n, n) for n in _smoothing_fields()]
     for name, value in given.items():
+        if name in _TAKEN_OUT:
+            if value == 0:  # off, as dicts from before state it
+                continue
+            raise ValueError(f"smoothing {name!r} was taken out in version 0.3: contacts of edges in fields "
+                             "(edge_contacts='field') take its place")
         if name not in known:
             raise ValueError(f"smoothing has no {name!r}; it has {', '.join(known)}")
         if name in _WORDS:
@@ -632,8 +632,8 @@ def _warn_of_clearance(body: Body, penetration: float) -> None:
 class Pair(_Owner):
     """Two bodies of one context, which may be the same, with their smoothing.
 
-    smoothing   coefficients that differ from the fitted ones, by name; of those not given `near` and
-                `reach` follow a larger `penetration`. Afterwards all of them, to be read alone
+    smoothing   coefficients that differ from the fitted ones, by name. Afterwards all of them, to
+                be read alone
     C           contact slots of a pose
     layout      where which contacts are
     number      this pair in compiled programs

@@ -1,6 +1,6 @@
 /* Parts of bodies: of a body with many contact vertices a pair need not look at all of them.
  *
- * A part is a body with some of another one's vertices and edges, and with the whole's own field, which it shares on
+ * A part is a body with some of another one's vertices, and with the whole's own field, which it shares on
  * each device. Kernels see a body like others. The whole must outlive its parts. */
 #ifndef ABUT_BODY_CUT_H
 #define ABUT_BODY_CUT_H
@@ -10,27 +10,21 @@
 #define TILE_VERTICES 1024 /* the most contact vertices of a tile */
 #define WHOLE_VERTICES 2048 /* A body of more may be cut into tiles. */
 
-/* The tiles of a body's mesh: runs of its vertices in their order in space, nearly of one length. An edge belongs to
- * the tile of its first vertex. */
+/* The tiles of a body's mesh: runs of its vertices in their order in space, nearly of one length. */
 typedef struct body_tiles {
   size_t count;
   uint32_t *vertices; /* (vertices) tile by tile */
   size_t *vertex_at;  /* (count + 1) where each tile's begin there */
-  uint32_t *edges;    /* (edges) */
-  size_t *edge_at;    /* (count + 1) */
 } body_tiles;
 
 size_t body_tile_count(const body *b);
 abut_status body_tiles_make(const body *b, body_tiles *out);
 void body_tiles_free(body_tiles *t);
 
-/* Makes the part with the vertices and edges of a tile. The far ends of its edges that belong to other tiles are there,
- * too, but are not in contact. */
+/* Makes the part with the vertices of a tile. */
 abut_status body_cut_tile(body *whole, const body_tiles *t, size_t tile, abut_body *out);
 
-/* Make the part that is the field alone, with a vertex that is not in contact, since no body is without; and the part with
- * all edges and their ends, which are not in contact either, or where there are no edges the former part. */
+/* Makes the part that is the field alone, with a vertex that is not in contact, since no body is without. */
 abut_status body_cut_field(body *whole, abut_body *out);
-abut_status body_cut_edges(body *whole, abut_body *out);
 
 #endif

@@ -32,18 +32,19 @@ static const entry reals[] = {
   OTHER(compare, compare),      OTHER(ridge, ridge),      OTHER(distance, distance),
 };
 
-enum { PENETRATION = 4 }; /* in reals */
-
 #define REAL_COUNT (sizeof reals / sizeof *reals)
 
-/* These may be absent, and are 0 then: off. */
+/* This may be absent, and is 0 then: off. */
 static const entry optional[] = {
-  OTHER(near, near), OTHER(reach, reach),
-  LENGTH(ends, ends), OTHER(agree, agree),
-  OTHER(floor, floor),
+  WITHIN(floor, 0.0, FLOOR_MOST),
 };
 
 #define OPTIONAL_COUNT (sizeof optional / sizeof *optional)
+
+/* Coefficients of pairs of edges that were taken out. Files that state them as 0, off, mean what they meant. */
+static const char *const taken_out[] = {"near", "reach", "ends", "agree"};
+
+#define TAKEN_OUT_COUNT (sizeof taken_out / sizeof *taken_out)
 
 static const char *const other_keys[] = {"trace",     "inside",    "select",   "edge_edge",
                                          "two_sided", "edges",     "vertices", "edge_contacts",
@@ -108,13 +109,28 @@ static bool is_of_fields(size_t key)
   return key >= FIELD_FIRST || key == OTHER_FIRST + EDGE_CONTACTS || key == OTHER_FIRST + SAMPLES;
 }
 
+static abut_status check_taken_out(const json_file *f, const json_at *at)
+{
+  double value;
+  TRY(json_number(f, at, &value));
+  return value == 0.0 ? ABUT_SUCCESS
+                      : json_fail(f, at, "it was taken out in version 0.3: contacts of edges in fields "
+                                         "(\"edge_contacts\": \"field\") take its place");
+}
+
 static abut_status check_keys(const json_file *f, const json_at *root)
 {
-  const char *keys[KEY_COUNT];
+  const char *keys[KEY_COUNT + TAKEN_OUT_COUNT];
+  json_at at;
   for (size_t i = 0; i < KEY_COUNT; i++) {
     keys[i] = key_name(i);
   }
-  return json_check_keys(f, root, keys, KEY_COUNT);
+  memcpy(keys + KEY_COUNT, taken_out, sizeof taken_out);
+  TRY(json_check_keys(f, root, keys, KEY_COUNT + TAKEN_OUT_COUNT));
+  for (size_t i = 0; i < TAKEN_OUT_COUNT; i++) {
+    TRY(json_find(root, taken_out[i], &at) ? check_taken_out(f, &at) : ABUT_SUCCESS);
+  }
+  return ABUT_SUCCESS;
 }
 
 static abut_status read_real(const json_file *f, const json_at *at, const entry *e,
@@ -124,30 +140,6 @@ static abut_status read_real(const json_file *f, const json_at *at, const entry 
   TRY(json_number(f, at, &value));
   if (!(value >= e->least && value <= e->most)) {
     return json_fail(f, at, "%.9g is not within %g to %g", value, e->least, e->most);
-  }
-  memcpy((char *)out + e->offset, &value, sizeof value);
-  return ABUT_SUCCESS;
-}
-
-/* Within which an optional coefficient lies where it is not 0, as check_smoothing has it. */
-static void optional_bounds(const entry *e, const abut_smoothing *s, double *least, double *most)
-{
-  const bool share = e->offset == offsetof(abut_smoothing, agree);
-  const bool floor = e->offset == offsetof(abut_smoothing, floor);
-  *least = floor || share                                ? 0.0
-           : e->offset == offsetof(abut_smoothing, ends) ? e->least
-                                                         : s->penetration;
-  *most = floor ? FLOOR_MOST : share ? 1.0 : SMOOTHING_MOST;
-}
-
-static abut_status read_optional(const json_file *f, const json_at *at, const entry *e,
-                                 abut_smoothing *out)
-{
-  double value, least, most;
-  optional_bounds(e, out, &least, &most);
-  TRY(json_number(f, at, &value));
-  if (value != 0.0 && !(value >= least && value <= most)) {
-    return json_fail(f, at, "%.9g is neither 0 nor within %.9g to %g", value, least, most);
   }
   memcpy((char *)out + e->offset, &value, sizeof value);
   return ABUT_SUCCESS;
@@ -235,9 +227,7 @@ static abut_status read_other(const json_file *f, const json_at *at, size_t whic
 static abut_status read_key(const json_file *f, const json_at *at, size_t key, abut_smoothing *out)
 {
   const entry *e = real_entry(key);
-  return key >= OPTIONAL_FIRST && key < OTHER_FIRST ? read_optional(f, at, e, out)
-         : e ? read_real(f, at, e, out)
-             : read_other(f, at, key - OTHER_FIRST, out);
+  return e ? read_real(f, at, e, out) : read_other(f, at, key - OTHER_FIRST, out);
 }
 
 abut_status smoothing_read(const json_file *f, const json_at *root, abut_smoothing *out)
@@ -279,17 +269,12 @@ abut_status smoothing_read_some(const json_file *f, const json_at *root, abut_sm
     return smoothing_read(f, root, out);
   }
   TRY(check_keys(f, root));
-  const double penetration = out->penetration;
-  out->penetration = SMOOTHING_LENGTH_LEAST; /* by which near and reach are bounded until it is known */
   for (size_t i = 0; i < KEY_COUNT; i++) {
     json_at at;
     if (*stated >> i & 1) {
       TRY(json_need(f, root, key_name(i), &at));
       TRY(read_key(f, &at, i, out));
     }
-  }
-  if (!(*stated >> PENETRATION & 1)) {
-    out->penetration = penetration;
   }
   return ABUT_SUCCESS;
 }

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "body/features.h"
 #include "geometry/layout.h"
-#include "manifold/apart.h"
 #include "manifold/pair_head.h"
 #include <math.h>
 
@@ -63,21 +62,14 @@ static double bound_reach(const run *r)
   return active_reach(&r->pair->smoothing, r->wanted.cutoff);
 }
 
-/* Returns the distance to the opposing body beyond which a point of an edge is not active, and no
- * other edge near it is either. */
-static double point_reach(const run *r)
+double edge_overshoot(const abut_smoothing *s)
 {
-  return bound_reach(r) + r->pair->smoothing.near;
-}
-
-double edge_overshoot(const abut_smoothing *s, double length)
-{
-  return OVERSHOOT / (1.0 / s->compare + (s->ends > 0.0 ? length / s->ends : 0.0));
+  return OVERSHOOT * s->compare;
 }
 
 double edge_part(const abut_smoothing *s)
 {
-  return fmax(0.5, edge_overshoot(s, 0.0));
+  return fmax(0.5, edge_overshoot(s));
 }
 
 /* Tells whether a selection ranks the body's edges. */
@@ -192,9 +184,7 @@ static abut_status touch(const run *r, size_t poses)
                     BOTH(r, longest_edges), BUFFERS(r, SCRATCH_BALL_BOUNDS_1),
                     ARG_REAL(bound_reach(r)), ARG_REAL(block_reach(r, 0)),
                     ARG_REAL(block_reach(r, 1)), BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r),
-                    BOTH(r, edge_ends), ARG_REAL(edges_apart(r->pair, 0, r->wanted.cutoff)),
-                    ARG_REAL(edges_apart(r->pair, 1, r->wanted.cutoff)),
-                    ARG_REAL(edge_overshoot(&r->pair->smoothing, 0.0)), BUFFER(r, SCRATCH_TOUCH));
+                    BUFFER(r, SCRATCH_TOUCH));
 }
 
 /* Decides for each pose whether edges matter, and below which distances the fields must be exact.
@@ -284,25 +274,6 @@ static abut_status opposing(const run *r, size_t poses, scratch_id list, double 
                     HEAD(r), ARG_INT(blocks));
 }
 
-/* Finds how deep the edges of the listed pairs lie in the other body. */
-static abut_status probes(const run *r, size_t poses)
-{
-  const size_t blocks = lane_blocks(r, near_plane(r));
-  if (!(r->pair->smoothing.agree > 0.0)) {
-    return ABUT_SUCCESS;
-  }
-  return LAUNCH_RUN(r, KERNEL_LISTED_PROBES, 2 * blocks, poses, BUFFER(r, SCRATCH_NEAR_PAIRS),
-                    BUFFER(r, SCRATCH_PAIR_LIST), ARG_BUFFER(edge_ends(r, 0)),
-                    ARG_BUFFER(edge_ends(r, 1)), BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r),
-                    ARG_INT(blocks));
-}
-
-abut_status run_listed_depths(const run *r, size_t poses)
-{
-  TRY(opposing(r, poses, SCRATCH_PAIR_LIST, HUGE_VAL));
-  return probes(r, poses);
-}
-
 static abut_status own(const run *r, size_t poses)
 {
   const size_t blocks = lane_blocks(r, near_plane(r));
@@ -323,7 +294,7 @@ static abut_status near_pairs(const run *r, size_t poses)
 static abut_status list_active_pairs(const run *r, size_t poses)
 {
   TRY(near_pairs(r, poses));
-  TRY(opposing(r, poses, SCRATCH_NEAR_LIST, point_reach(r)));
+  TRY(opposing(r, poses, SCRATCH_NEAR_LIST, bound_reach(r)));
   return LAUNCH_RUN(r, KERNEL_NEAR_ACTIVE, poses, 1, BUFFER(r, SCRATCH_NEAR_PAIRS),
                     BUFFER(r, SCRATCH_NEAR_LIST), ARG_REAL(r->wanted.cutoff), HEAD(r),
                     BUFFER(r, SCRATCH_PAIR_LIST));
@@ -391,7 +362,6 @@ abut_status run_active(const run *r, size_t poses)
   TRY(near_field(r, poses, (const bool[]){needs_field(r, 0), needs_field(r, 1)}));
   if (edges_run(r)) {
     TRY(list_active_pairs(r, poses));
-    TRY(probes(r, poses));
     TRY(pair_values(r, poses));
   }
   if (fields_run(r)) {
@@ -465,7 +435,7 @@ abut_status run_listed(const run *r, size_t poses, const entry_list *list)
 abut_status run_listed_values(const run *r, size_t poses)
 {
   if (edges_run(r)) {
-    TRY(run_listed_depths(r, poses));
+    TRY(opposing(r, poses, SCRATCH_PAIR_LIST, HUGE_VAL));
     TRY(pair_values(r, poses));
   }
   TRY(fields_run(r) ? edge_values(r, poses) : ABUT_SUCCESS);

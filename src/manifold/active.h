@@ -22,9 +22,8 @@ bool can_skip_inactive(const run *r, double cutoff);
  * the cutoff. */
 double active_reach(const abut_smoothing *s, double cutoff);
 
-/* Returns by which part of its length, which is `length` or more, an edge's point may lie beyond one of its
- * ends. */
-double edge_overshoot(const abut_smoothing *s, double length);
+/* Returns by which part of its length an edge's point may lie beyond one of its ends. */
+double edge_overshoot(const abut_smoothing *s);
 
 /* Of edges in fields. field_slope is the most by which a body's field grows along a distance, as bounds take it.
  * edge_field_reach is how far beyond its radius from the other body's field an edge of body `side` may be that has an
@@ -85,7 +84,6 @@ abut_status run_sum_bars(const run *r, size_t poses, bool energy);
 abut_status run_active_reverse(const run *r, size_t poses);
 
 /* ---- shared by the two passes ---- */
-abut_status run_listed_depths(const run *r, size_t poses); /* of the list's pairs */
 bool lists_vertices(const run *r, int side);
 size_t near_plane(const run *r);             /* how many numbers a plane of pairs has */
 

@@ -6,9 +6,8 @@
 #include "manifold/active.h"
 
 /* The kernels that leave wrenches, in the order of their blocks: those of both bodies' vertices; of
- * edges, those of the pairs' fields, of their witness points, of both selections and, with `agree`,
- * of both bodies' probes. */
-enum { OF_VERTICES, OF_FIELDS = 2, OF_WITNESSES, OF_SELECTIONS, OF_PROBES = 6, WITH_PROBES = 8 };
+ * edges, those of the pairs' fields, of their witness points and of both selections. */
+enum { OF_VERTICES, OF_FIELDS = 2, OF_WITNESSES, OF_SELECTIONS, WITH_PAIRS = 6 };
 enum { OF_EDGES = 2, WITH_EDGES = 4 }; /* of edges in fields, those of both bodies' edges */
 
 static size_t group(const run *r)
@@ -18,7 +17,7 @@ static size_t group(const run *r)
 
 static size_t blocks(const run *r)
 {
-  const size_t kernels = fields_run(r) ? WITH_EDGES : !edges_run(r) ? OF_FIELDS : agreement_back(r) ? WITH_PROBES : OF_PROBES;
+  const size_t kernels = fields_run(r) ? WITH_EDGES : edges_run(r) ? WITH_PAIRS : OF_FIELDS;
   return group(r) * kernels;
 }
 
@@ -84,16 +83,6 @@ static abut_status pairs_back(const run *r, size_t poses)
                     WRENCHES(r, OF_FIELDS));
 }
 
-static abut_status probes_back(const run *r, size_t poses, int side)
-{
-  const resident_body *other = r->bodies[!side];
-  return LAUNCH_RUN(r, KERNEL_LISTED_PROBES_ADJOINT, poses, 1, BUFFER(r, SCRATCH_NEAR_PAIRS),
-                    BUFFER(r, SCRATCH_PAIR_LIST), ARG_BUFFER(edge_ends(r, side)),
-                    BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
-                    HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_PAIR_BARS),
-                    WRENCHES(r, OF_PROBES + side));
-}
-
 static abut_status witnesses_back(const run *r, size_t poses)
 {
   return LAUNCH_RUN(r, KERNEL_NEAR_PAIRS_ADJOINT, poses, 1, ARG_BUFFER(edge_ends(r, 0)),
@@ -135,12 +124,7 @@ abut_status run_active_reverse(const run *r, size_t poses)
     TRY(edges_back(r, poses, side));
   }
   if (edges_run(r)) {
-    const bool probed = agreement_back(r);
-    TRY(probed && r->wanted.listed ? run_listed_depths(r, poses) : ABUT_SUCCESS);
     TRY(pairs_back(r, poses));
-    for (int side = 0; probed && side < 2; ++side) {
-      TRY(probes_back(r, poses, side));
-    }
     TRY(witnesses_back(r, poses));
     TRY(selection_back(r, poses, 0));
     TRY(selection_back(r, poses, 1));

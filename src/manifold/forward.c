@@ -65,16 +65,6 @@ bool edge_activity(const run *r)
   return ((r->wanted.arrays | r->wanted.cotangents) & WANT_ACTIVITY) != 0;
 }
 
-bool edges_agree(const run *r)
-{
-  return edge_activity(r) && r->pair->smoothing.agree > 0.0;
-}
-
-bool agreement_back(const run *r)
-{
-  return edges_agree(r) && (r->wanted.cotangents & WANT_ACTIVITY);
-}
-
 bool edges_weighed(const run *r)
 {
   return ((r->wanted.arrays | r->wanted.cotangents) & WANT_WEIGHT) != 0;
@@ -418,70 +408,18 @@ static abut_status opposing_fields(const run *r, size_t poses)
   return ABUT_SUCCESS;
 }
 
-/* Returns the activity below which there is no contact: it counts as 0 where edges would have to be
- * looked at to find it. */
-static double least_activity(const run *r)
-{
-  return device_real_bytes(r->device) == sizeof(double) ? 1e-12 : 1e-7;
-}
-
-/* Finds how deep the edges of listed pairs lie in the other body. */
-static abut_status edge_depths(const run *r, size_t poses, scratch_id list, scratch_id depth)
-{
-  const point_set at = witness_set(r, 0, r->pair->smoothing.trace);
-  const launch_argument opposing_stride =
-    ARG_INT(field_planes(opposing_kind(r)) * pair_slots(r));
-  for (int side = 0; side < 2; ++side) {
-    const resident_body *other = r->bodies[!side];
-    TRY(LAUNCH_RUN(r, KERNEL_EDGE_PROBES, lane_blocks(r, pair_slots(r)), poses,
-                   ARG_BUFFER(at.memory), ARG_INT(at.base), ARG_INT(at.stride),
-                   BUFFER(r, OF_SIDE(SCRATCH_OPPOSING_1, side)), opposing_stride,
-                   BUFFER(r, list), ARG_BUFFER(edge_ends(r, side)),
-                   BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
-                   HEAD(r), ARG_INT(side), BUFFER(r, depth)));
-    if (r->wanted.field_moves[!side]) {
-      TRY(LAUNCH_RUN(r, KERNEL_PROBES_ALONG_SHAPE, lane_blocks(r, pair_slots(r)), poses,
-                     ARG_BUFFER(at.memory), ARG_INT(at.base), ARG_INT(at.stride),
-                     BUFFER(r, OF_SIDE(SCRATCH_OPPOSING_1, side)), opposing_stride, BUFFER(r, list),
-                     ARG_BUFFER(edge_ends(r, side)), BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head),
-                     ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side), ARG_BUFFER(r->moves[!side].numbers),
-                     ARG_INT(r->moves[!side].stride), BUFFER(r, depth)));
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
-/* Finds these depths for the pairs that could be active. */
-static abut_status edge_probes(const run *r, size_t poses)
-{
-  const point_set at = witness_set(r, 0, r->pair->smoothing.trace);
-  const launch_argument opposing_stride =
-    ARG_INT(field_planes(opposing_kind(r)) * pair_slots(r));
-  /* The kernel works in the room of the factors, which are written later. */
-  TRY(LAUNCH_RUN(r, KERNEL_PROBED_PAIRS, poses, 1, ARG_BUFFER(at.memory), ARG_INT(at.base),
-                 ARG_INT(at.stride), BUFFER(r, SCRATCH_OPPOSING_1), BUFFER(r, SCRATCH_OPPOSING_2),
-                 opposing_stride, BUFFER(r, SCRATCH_EDGE_WEIGHTS_1),
-                 BUFFER(r, SCRATCH_EDGE_WEIGHTS_2), ARG_REAL(least_activity(r)), HEAD(r),
-                 BUFFER(r, SCRATCH_FACTORS), BUFFER(r, SCRATCH_DEPTH),
-                 BUFFER(r, SCRATCH_PROBED)));
-  return edge_depths(r, poses, SCRATCH_PROBED, SCRATCH_DEPTH);
-}
-
 /* Computes the weights of edge contacts: what they count apart from how deep they are. */
 static abut_status edge_weights(const run *r, size_t poses)
 {
   const size_t slots = pair_slots(r);
   const point_set at = witness_set(r, 0, r->pair->smoothing.trace);
   const field_kind own = r->wanted.cotangents ? FIELD_JET : FIELD_NORMAL;
-  TRY(LAUNCH_RUN(r, KERNEL_WEIGHED_PAIRS, poses, 1, ARG_BUFFER(at.memory), ARG_INT(at.stride),
-                 HEAD(r), BUFFER(r, SCRATCH_WEIGHT_DEPTH), BUFFER(r, SCRATCH_WEIGHED)));
-  TRY(edge_depths(r, poses, SCRATCH_WEIGHED, SCRATCH_WEIGHT_DEPTH));
   TRY(LAUNCH_RUN(r, KERNEL_EDGE_WEIGHTS, lane_blocks(r, slots), poses, ARG_BUFFER(at.memory),
                  ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_OWN_1),
                  BUFFER(r, SCRATCH_OWN_2), ARG_INT(field_planes(own) * slots),
                  BUFFER(r, SCRATCH_OPPOSING_1), BUFFER(r, SCRATCH_OPPOSING_2),
-                 ARG_INT(field_planes(opposing_kind(r)) * slots), BUFFER(r, SCRATCH_WEIGHT_DEPTH),
-                 BUFFER(r, SCRATCH_FRAMES), HEAD(r), BUFFER(r, SCRATCH_WEIGHT_FACTORS)));
+                 ARG_INT(field_planes(opposing_kind(r)) * slots), BUFFER(r, SCRATCH_FRAMES),
+                 HEAD(r), BUFFER(r, SCRATCH_WEIGHT_FACTORS)));
   for (int side = 0; side < 2 && r->wanted.arrays & WANT_WEIGHT; ++side) {
     TRY(LAUNCH_RUN(r, KERNEL_NEIGHBOUR_WEIGHTS, lane_blocks(r, r->pair->layout.edges[side]), poses,
                    BUFFER(r, SCRATCH_WEIGHT_FACTORS),
@@ -514,7 +452,6 @@ static abut_status edge_contacts(const run *r, size_t poses)
   if (active || edges_weighed(r)) {
     TRY(opposing_fields(r, poses));
   }
-  TRY(edges_agree(r) ? edge_probes(r, poses) : ABUT_SUCCESS);
   TRY(edges_weighed(r) ? edge_weights(r, poses) : ABUT_SUCCESS);
   if (!active && !r->wanted.arrays) {
     return ABUT_SUCCESS;
@@ -525,8 +462,8 @@ static abut_status edge_contacts(const run *r, size_t poses)
                  ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_OWN_1),
                  BUFFER(r, SCRATCH_OWN_2), ARG_INT(field_planes(own) * slots),
                  BUFFER(r, SCRATCH_OPPOSING_1), BUFFER(r, SCRATCH_OPPOSING_2),
-                 ARG_INT(field_planes(opposing_kind(r)) * slots), BUFFER(r, SCRATCH_DEPTH),
-                 ARG_INT(active), BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(r->wanted.arrays),
+                 ARG_INT(field_planes(opposing_kind(r)) * slots), ARG_INT(active),
+                 BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(r->wanted.arrays),
                  BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_N),
                  BUFFER(r, SCRATCH_FACTORS)));
   return r->wanted.arrays & WANT_ACTIVITY ? edge_activities(r, poses) : ABUT_SUCCESS;

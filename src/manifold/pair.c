@@ -7,7 +7,6 @@
 #include "body/touching.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
-#include "manifold/apart.h"
 #include "manifold/pair_head.h"
 #include "smoothing/smoothing.h"
 #include <math.h>
@@ -128,7 +127,6 @@ static abut_status lay_out(pair *p, const body *const bodies[2])
     l->edges[i] = edges ? kept(s->edges[i], bodies[i]->info.edges) : 0;
     p->selected_vertices[i] = l->vertices[i] && s->vertices[i] > 0;
     p->selected_edges[i] = l->edges[i] && s->edges[i] > 0;
-    p->least_slope[i] = least_slope(bodies[i], s);
   }
   TRY(count_edge_slots(p, l->edge_slots));
   l->vertex_offset[0] = 0;

@@ -26,9 +26,7 @@ typedef enum scratch_id {
   SCRATCH_EDGE_WEIGHTS_1, SCRATCH_EDGE_WEIGHTS_2,
   SCRATCH_WITNESS, SCRATCH_OWN_1, SCRATCH_OWN_2, SCRATCH_OPPOSING_1, SCRATCH_OPPOSING_2,
   SCRATCH_PLACES_1, SCRATCH_PLACES_2,             /* of edges in fields: where on them their points lie */
-  SCRATCH_DEPTH, SCRATCH_PROBED,                  /* of `agree`, and the pairs looked at for it */
-  SCRATCH_FACTORS,
-  SCRATCH_WEIGHT_DEPTH, SCRATCH_WEIGHED, SCRATCH_WEIGHT_FACTORS, /* the same three, of weights */
+  SCRATCH_FACTORS, SCRATCH_WEIGHT_FACTORS,        /* of activities, and of weights */
   SCRATCH_P, SCRATCH_D, SCRATCH_N, SCRATCH_ACTIVITY, SCRATCH_WEIGHT,
   SCRATCH_MIDDLES,                                /* how far apart the bodies are at most by the middle of each */
   SCRATCH_REDUCED,
@@ -93,7 +91,6 @@ typedef struct pair {
   abut_smoothing smoothing;
   abut_layout layout;
   bool selected_vertices[2], selected_edges[2];
-  double least_slope[2]; /* of either body's field along its edges, 0: not known; see manifold/apart.h */
   size_t slot[4]; /* what worlds call the first contact of either body's vertices, and of edges by points on either: as in
                      the layout, but of a pair of parts of bodies as in that of the whole ones */
   resident_pair *on[MEMBERS]; /* by the context's members; NULL: not there yet */

@@ -19,7 +19,7 @@ typedef struct reverse_pass {
 } reverse_pass;
 
 /* Returns how many blocks of wrenches a pose has. They are left by edge contacts and witness
- * points; by each body's tracing steps and edges' probes; by edges' weights; by vertices in
+ * points; by each body's tracing steps; by edges' weights; by vertices in
  * contact; by the bodies' middles; and, where a selection reads their field, by all vertices. */
 size_t wrench_blocks(const run *r)
 {
@@ -37,8 +37,7 @@ size_t wrench_blocks(const run *r)
     blocks += edges_in_fields(r, side) ? lane_blocks(r, r->pair->layout.edges[side]) : 0;
   }
   if (edges_run(r)) {
-    const size_t sides =
-      (size_t)r->pair->smoothing.trace + agreement_back(r) + weights_back(r);
+    const size_t sides = (size_t)r->pair->smoothing.trace;
     blocks += lane_blocks(r, pair_slots(r)) * (2 + 2 * sides + weights_back(r));
   }
   return blocks;
@@ -114,33 +113,13 @@ static abut_status edge_contacts_back(reverse_pass *pass)
   return LAUNCH_RUN(r, KERNEL_EDGE_CONTACTS_ADJOINT, blocks, pass->poses, ARG_BUFFER(at.memory),
                     ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_OWN_1),
                     BUFFER(r, SCRATCH_OWN_2), BUFFER(r, SCRATCH_OPPOSING_1),
-                    BUFFER(r, SCRATCH_OPPOSING_2), BUFFER(r, SCRATCH_DEPTH),
-                    BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(r->wanted.cotangents), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
+                    BUFFER(r, SCRATCH_OPPOSING_2), BUFFER(r, SCRATCH_FRAMES), HEAD(r),
+                    ARG_INT(r->wanted.cotangents), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
                     ARG_INT(r->wanted.shared_d), BUFFER(r, SCRATCH_N_BAR),
                     BUFFER(r, SCRATCH_FACTORS_BAR), BUFFER(r, SCRATCH_WITNESS_BAR),
-                    ARG_INT(ends_back(r)), BUFFER(r, SCRATCH_PAIR_ENDS_BAR), ARG_STRUCT(pass->sites),
-                    BUFFER(r, SCRATCH_SITES_1), BUFFER(r, SCRATCH_SITES_2),
+                    ARG_STRUCT(pass->sites), BUFFER(r, SCRATCH_SITES_1), BUFFER(r, SCRATCH_SITES_2),
                     BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
                     ARG_INT(take_blocks(pass, blocks)));
-}
-
-static abut_status probes_back(reverse_pass *pass, scratch_id list, scratch_id depth)
-{
-  const run *r = pass->run;
-  const size_t blocks = lane_blocks(r, pair_slots(r));
-  const point_set at = witness_set(r, 0, r->pair->smoothing.trace);
-  for (int side = 0; side < 2; ++side) {
-    const resident_body *other = r->bodies[!side];
-    TRY(LAUNCH_RUN(r, KERNEL_EDGE_PROBES_ADJOINT, blocks, pass->poses, ARG_BUFFER(at.memory),
-                   ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, depth), BUFFER(r, list),
-                   ARG_BUFFER(edge_ends(r, side)),
-                   BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
-                   HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_WITNESS_BAR), ARG_INT(ends_back(r)),
-                   BUFFER(r, SCRATCH_PAIR_ENDS_BAR), SITES(pass, !side, pass->sites.probes[!side]),
-                   BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
-                   ARG_INT(take_blocks(pass, blocks))));
-  }
-  return ABUT_SUCCESS;
 }
 
 /* Adds what the cotangents of weights give to what those of contacts have left. */
@@ -157,15 +136,13 @@ static abut_status weights_of_edges_back(reverse_pass *pass)
                    BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, !side)), HEAD(r), ARG_INT(side),
                    BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, SCRATCH_WEIGHT_FACTORS_BAR)));
   }
-  TRY(LAUNCH_RUN(r, KERNEL_EDGE_WEIGHTS_ADJOINT, blocks, pass->poses, ARG_BUFFER(at.memory),
+  return LAUNCH_RUN(r, KERNEL_EDGE_WEIGHTS_ADJOINT, blocks, pass->poses, ARG_BUFFER(at.memory),
                  ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_OWN_1),
                  BUFFER(r, SCRATCH_OWN_2), BUFFER(r, SCRATCH_OPPOSING_1),
-                 BUFFER(r, SCRATCH_OPPOSING_2), BUFFER(r, SCRATCH_WEIGHT_DEPTH),
-                 BUFFER(r, SCRATCH_FRAMES), HEAD(r), BUFFER(r, SCRATCH_WEIGHT_FACTORS_BAR),
-                 ARG_INT(!agreement_back(r)), BUFFER(r, SCRATCH_WITNESS_BAR),
-                 BUFFER(r, SCRATCH_PAIR_ENDS_BAR), BUFFER(r, SCRATCH_WRENCHES),
-                 ARG_INT(wrench_stride(pass)), ARG_INT(take_blocks(pass, blocks))));
-  return probes_back(pass, SCRATCH_WEIGHED, SCRATCH_WEIGHT_DEPTH);
+                 BUFFER(r, SCRATCH_OPPOSING_2), BUFFER(r, SCRATCH_FRAMES), HEAD(r),
+                 BUFFER(r, SCRATCH_WEIGHT_FACTORS_BAR), BUFFER(r, SCRATCH_WITNESS_BAR),
+                 BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
+                 ARG_INT(take_blocks(pass, blocks)));
 }
 
 /* Goes back through the tracing steps. A body's own field is computed again at the points before
@@ -197,8 +174,7 @@ static abut_status witness_points_back(reverse_pass *pass)
   return LAUNCH_RUN(r, KERNEL_EDGE_WITNESSES_ADJOINT, blocks, pass->poses,
                     ARG_BUFFER(edge_ends(r, 0)), ARG_BUFFER(edge_ends(r, 1)),
                     BUFFER(r, SCRATCH_FRAMES), HEAD(r), BUFFER(r, SCRATCH_WITNESS_BAR),
-                    ARG_INT(ends_back(r)), ARG_INT(agreement_back(r) || weights_back(r)),
-                    BUFFER(r, SCRATCH_PAIR_ENDS_BAR),
+                    ARG_INT(ends_back(r)), BUFFER(r, SCRATCH_PAIR_ENDS_BAR),
                     BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
                     ARG_INT(take_blocks(pass, blocks)));
 }
@@ -377,8 +353,6 @@ static abut_status edges_back(reverse_pass *pass)
     TRY(neighbours_back(pass));
   }
   TRY(edge_contacts_back(pass));
-  TRY(agreement_back(pass->run) ? probes_back(pass, SCRATCH_PROBED, SCRATCH_DEPTH)
-                                : ABUT_SUCCESS);
   TRY(weights_back(pass->run) ? weights_of_edges_back(pass) : ABUT_SUCCESS);
   TRY(trace_back(pass));
   TRY(witness_points_back(pass));

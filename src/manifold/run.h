@@ -129,8 +129,6 @@ bool edges_run(const run *r);                              /* contacts of pairs 
 bool fields_run(const run *r);                             /* those of edges with fields are */
 bool edges_in_fields(const run *r, int side);              /* those of this body's edges with the other's field */
 bool edge_activity(const run *r);                          /* and their activities matter */
-bool edges_agree(const run *r);                            /* and edges are looked at for `agree` */
-bool agreement_back(const run *r);                         /* whose cotangents go back, too */
 bool edges_weighed(const run *r);                          /* or their weights */
 bool weights_back(const run *r);                           /* whose cotangents go back, too */
 double soft_temperature(const run *r, const abut_reductions *of); /* of a soft distance */

@@ -80,13 +80,7 @@ static void edge_sizes(const run *r, sizes *s)
     s->number[SCRATCH_FACTORS] = FACTORS_PLANES * slots;
   }
   if (edges_weighed(r)) {
-    s->number[SCRATCH_WEIGHT_DEPTH] = DEPTH_PLANES * slots;
-    s->integer[SCRATCH_WEIGHED] = slots + 1;
     s->number[SCRATCH_WEIGHT_FACTORS] = FACTORS_PLANES * slots;
-  }
-  if (edges_agree(r)) {
-    s->number[SCRATCH_DEPTH] = DEPTH_PLANES * slots;
-    s->integer[SCRATCH_PROBED] = slots + 1;
   }
 }
 
@@ -119,7 +113,7 @@ static void reverse_sizes(const run *r, uint32_t lanes, sizes *s)
     }
   }
   if (edges_run(r)) {
-    s->number[SCRATCH_WITNESS_BAR] = WITNESS_BAR_PLANES * slots;
+    s->number[SCRATCH_WITNESS_BAR] = WITNESS_PLANES * slots;
     s->number[SCRATCH_FACTORS_BAR] =
       have & WANT_ACTIVITY ? FACTORS_BAR_PLANES(gated(r)) * slots : 0;
     s->number[SCRATCH_WEIGHT_FACTORS_BAR] =

@@ -27,7 +27,7 @@ static int take_sites(field_sites *s, int side, size_t count)
 
 field_sites run_sites(const run *r)
 {
-  field_sites s = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
+  field_sites s = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
   for (int side = 0; side < 2; ++side) {
     const int other = !side;
     if (!r->wanted.shaped[side]) {
@@ -42,7 +42,6 @@ field_sites run_sites(const run *r)
       const size_t slots = pair_slots(r), traced = r->pair->smoothing.trace;
       s.own[side] = take_sites(&s, side, slots * (1 + traced));
       s.opposing[side] = take_sites(&s, side, r->wanted.cotangents & WANT_ACTIVITY ? slots : 0);
-      s.probes[side] = take_sites(&s, side, agreement_back(r) ? 2 * slots : 0);
     }
     s.middles[side] = take_sites(&s, side, r->wanted.middles_back ? device_lanes(r->device) : 0);
     if (edges_in_fields(r, other)) {

@@ -222,10 +222,6 @@ static void set_smoothing(abut_smoothing *s)
   s->distance = 9.5367431640625e-07;
   s->trace = 1;
   s->inside = true;
-  s->near = 0;
-  s->reach = 0;
-  s->ends = 0.25;
-  s->agree = 0.5;
   s->floor = 0;
   s->edges[0] = 4;
   s->edges[1] = 4;

@@ -116,9 +116,6 @@ static abut_status fit(const char *who, abut_body body1, abut_body body2, abut_b
    * along a path then keep to what values do (bench/paths.py). */
   out->select = ABUT_SELECT_GATE;
   out->sort = fmax(fitted_sort(&info1, &info2, size), SMOOTHING_LENGTH_LEAST);
-  out->reach = 6.0 * out->penetration;
-  out->ends = fmax(0.5 * out->penetration, SMOOTHING_LENGTH_LEAST);
-  out->agree = 0.6;
   fit_edges_in_fields(&info1, &info2, out);
   return ABUT_SUCCESS;
 }
@@ -144,16 +141,6 @@ abut_status abut_fit_edge_pairs(abut_body body1, abut_body body2, abut_smoothing
     out->edges[k] = edges_to_keep(&infos[k]);
   }
   return ABUT_SUCCESS;
-}
-
-/* Checks `near` and `reach`: below `penetration` they would take from contacts that just touch. */
-static abut_status check_off_or_least(const char *name, double value, double least)
-{
-  if (value == 0.0 || (value >= least && value <= SMOOTHING_MOST)) {
-    return ABUT_SUCCESS;
-  }
-  return fail(ABUT_ERROR_ARGUMENT, "smoothing: %s is %g, neither 0 nor in [penetration = %g, %g]",
-              name, value, least, SMOOTHING_MOST);
 }
 
 /* Checks the coefficients of normal cones, which are of edges in fields. Vertices of one side by
@@ -252,15 +239,6 @@ abut_status check_smoothing(const abut_smoothing *s)
                   positive[i].value, positive[i].least, SMOOTHING_MOST);
     }
   }
-  TRY(check_off_or_least("near", s->near, s->penetration));
-  TRY(check_off_or_least("reach", s->reach, s->penetration));
-  if (s->ends != 0.0 && !(s->ends >= SMOOTHING_LENGTH_LEAST && s->ends <= SMOOTHING_MOST)) {
-    return fail(ABUT_ERROR_ARGUMENT, "smoothing: ends is %g, neither 0 nor in [%g, %g]", s->ends,
-                SMOOTHING_LENGTH_LEAST, SMOOTHING_MOST);
-  }
-  if (!(s->agree >= 0.0 && s->agree <= 1.0)) {
-    return fail(ABUT_ERROR_ARGUMENT, "smoothing: agree is %g, not in [0, 1]", s->agree);
-  }
   if (!(s->floor >= 0.0 && s->floor <= FLOOR_MOST)) {
     return fail(ABUT_ERROR_ARGUMENT, "smoothing: floor is %g, not in [0, %g]", s->floor,
                 FLOOR_MOST);
@@ -283,8 +261,8 @@ bool smoothing_is_like(const abut_smoothing *a, const abut_smoothing *b)
          SAME(clash) && SAME(sign) && SAME(sort) && SAME(clip) && SAME(minimum) && SAME(compare) && SAME(ridge) &&
          SAME(distance) && SAME(trace) && SAME(inside) && SAME(select) && SAME(edge_edge) && SAME(two_sided) &&
          SAME(edge_contacts) && SAME(tilt) && SAME(inset) && SAME(part) && SAME(gain) && SAME(slope) && SAME(samples) &&
-         SAME(cone_inner) && SAME(cone_outer) && SAME(cone_hold) && SAME(cone_inset) && SAME(near) && SAME(reach) && SAME(ends) &&
-         SAME(agree) && SAME(floor) && SAME(edges[0]) && SAME(edges[1]) && SAME(vertices[0]) && SAME(vertices[1]);
+         SAME(cone_inner) && SAME(cone_outer) && SAME(cone_hold) && SAME(cone_inset) && SAME(floor) &&
+         SAME(edges[0]) && SAME(edges[1]) && SAME(vertices[0]) && SAME(vertices[1]);
 #undef SAME
 }
 

@@ -1683,8 +1683,8 @@ function copyText(text) {
 }
 
 /* Coefficients that may be 0, which is off; those that are linear, with the least, the most and the step; the words of a choice. */
-const OFF = ['near', 'reach', 'ends', 'inset'], WORDS = {select: ['softsort', 'gate'], edge_contacts: ['pairs', 'field']};
-const LINEAR = {agree: [0, 1, 0.01], floor: [0, 0.5, 0.01], trace: [0, 64, 1], tilt: [0.01, 0.5, 0.01], slope: [0, 1, 0.01], samples: [1, 64, 1]};
+const OFF = ['inset'], WORDS = {select: ['softsort', 'gate'], edge_contacts: ['pairs', 'field']};
+const LINEAR = {floor: [0, 0.5, 0.01], trace: [0, 64, 1], tilt: [0.01, 0.5, 0.01], slope: [0, 1, 0.01], samples: [1, 64, 1]};
 
 /* A slider is logarithmic, a hundred steps a factor of ten, and has in its middle the coefficient that the page was made
  * with (the penetration in place of 0). */

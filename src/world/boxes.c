@@ -44,13 +44,13 @@ static body_box centred(const box *b)
 }
 
 /* A witness point is p + a (q - p) with a = con u + (1 - con) s, where s, a mean of clipped numbers, is
- * within [0, 1], and con is at most sigmoid((1 - u) / c) and sigmoid(u / c), with c the edge's own `compare`
+ * within [0, 1], and con is at most sigmoid((1 - u) / c) and sigmoid(u / c), with c = `compare`
  * (docs/spec.md, 6.1). Beyond an end, at u = 1 + x, a - 1 is at most con x <= x / (1 + exp(x / c)), which is
  * edge_overshoot or less, and likewise at the other end. */
 static void cover_edge(box *b, const double *p, const double *q, const abut_smoothing *s)
 {
   const double way[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
-  const double beyond = edge_overshoot(s, length(way) * (1.0 - 8.0 * DBL_EPSILON));
+  const double beyond = edge_overshoot(s);
   double before[3], behind[3];
   for (int k = 0; k < 3; ++k) {
     before[k] = p[k] - beyond * way[k];
@@ -264,7 +264,7 @@ abut_status boxes_of_tile(const pair *p, int side, double cutoff, pair_boxes *ou
   const body *of[2];
   TRY(begin_boxes(p, of, out));
   const double reach = active_reach(&p->smoothing, cutoff);
-  const body_box field = field_box(p, of[!side], reach + p->smoothing.near);
+  const body_box field = field_box(p, of[!side], reach);
   if (pair_can_skip_inactive(p, cutoff) && has_end(&field)) {
     out->points[side] = points_box(p, of, side, reach);
     out->field[!side] = field;

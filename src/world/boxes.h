@@ -29,10 +29,8 @@ typedef struct pair_boxes {
  * such as a point cloud's or a half space's. */
 abut_status boxes_of_pair(const pair *p, double cutoff, pair_boxes *out);
 
-/* Does so for a pair of which body `side` is a tile, and the other one has edges alone. A point of the tile is active where
- * the other body's field is within reach, and an edge of the other body only where that is so for the tile's edge within
- * the smoothing's `near` besides. So the tile's points and the other body's field, grown by `near`, tell all; the other two
- * boxes are empty. */
+/* Does so for a pair of which body `side` is a tile, and the other one its field alone: the tile's points and that field
+ * tell all, and the other two boxes are empty. */
 abut_status boxes_of_tile(const pair *p, int side, double cutoff, pair_boxes *out);
 
 /* Whether two boxes at two poses (position, quaternion with w first, of any length) are surely apart: along

@@ -17,14 +17,12 @@ static const double nowhere[2] = {1e18, 4e18};
 /* ---- entries ----
  *
  * The table of bodies has the scene's, and behind them the parts of those that are cut (world/tiles.h), each with boxes of
- * its own: the field alone, then the tiles; and, of bodies that meet tiles, one for their edges. The bridges of seams
- * (world/seams.h) are the last. */
+ * its own: the field alone, then the tiles. The bridges of seams (world/seams.h) are the last. */
 
 typedef struct entries {
   size_t count;
   int *of;    /* (count) the scene's body */
   int *cut;   /* (bodies) where a body's field and tiles are, or -1 */
-  int *edges; /* (bodies) where the entry of its edges is, or -1 */
   size_t bridges; /* where those of seams begin */
 } entries;
 
@@ -32,7 +30,6 @@ static void free_entries(entries *e)
 {
   free(e->of);
   free(e->cut);
-  free(e->edges);
 }
 
 static size_t body_of_group(const loaded_scene *s, size_t group, int side)
@@ -56,16 +53,15 @@ static void number_entries(const loaded_scene *s, entries *e)
   e->count = 0;
   for (size_t i = 0; i < s->body_count; ++i) {
     add_entries(e, i, 1);
-    e->cut[i] = e->edges[i] = -1;
+    e->cut[i] = -1;
   }
   for (size_t i = 0; i < s->def.pair_count; ++i) {
     const group_part *p = &s->parts[i];
     if (p->tile == PART_WHOLE) {
       continue;
     }
-    const size_t cut = body_of_group(s, i, p->side), other = body_of_group(s, i, !p->side);
+    const size_t cut = body_of_group(s, i, p->side);
     e->cut[cut] = e->cut[cut] < 0 ? (int)add_entries(e, cut, 1 + tiles_of(s, cut)) : e->cut[cut];
-    e->edges[other] = e->edges[other] < 0 ? (int)add_entries(e, other, 1) : e->edges[other];
   }
   e->bridges = e->count;
   for (size_t i = 0; s->seams && i < s->seams->count; ++i) {
@@ -78,8 +74,6 @@ static abut_status make_entries(const loaded_scene *s, entries *e)
   void *memory = NULL;
   TRY(allocate(&memory, s->body_count, sizeof(int)));
   e->cut = memory;
-  TRY(allocate(&memory, s->body_count, sizeof(int)));
-  e->edges = memory;
   number_entries(s, e);
   TRY(allocate(&memory, e->count, sizeof(int)));
   e->of = memory;
@@ -98,7 +92,7 @@ static size_t entry_of(const loaded_scene *s, const entries *e, size_t group, in
   if (p->tile != PART_WHOLE && side == p->side) {
     return (size_t)(e->cut[number] + 1 + p->tile); /* the field is number -1 */
   }
-  return p->tile >= 0 ? (size_t)e->edges[number] : number;
+  return number;
 }
 
 /* ---- boxes of bodies ---- */

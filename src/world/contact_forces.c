@@ -87,12 +87,10 @@ static abut_status step_rows(const forces_call *c, size_t first, size_t count, v
   return status;
 }
 
-/* Edges of a pair that steps take tile by tile have other slots there. */
 static bool has_row(const loaded_scene *s, size_t candidate, size_t slot)
 {
   const pair *p = pair_get(s->pairs[s->def.pairs[candidate].alike]);
-  const bool cut = s->parts && s->parts[candidate].tile != PART_WHOLE;
-  return p && slot < (cut ? p->layout.edge_offset[0] : p->layout.contacts);
+  return p && slot < p->layout.contacts;
 }
 
 static void take_forces(forces_call *c, size_t first, size_t count, const reals *rows)

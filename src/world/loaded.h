@@ -75,7 +75,7 @@ typedef struct group_part {
 
 /* The parts that a body of a scene has been cut into, null handles where nobody needs them. */
 typedef struct body_cut {
-  abut_body whole, field, edges, *tiles;
+  abut_body whole, field, *tiles;
   size_t tile_count;
 } body_cut;
 

@@ -107,11 +107,6 @@ int scene_pair_fits(const scene_def *s, const scene_pair *p)
   return ground[0] == ground[1] ? -1 : ground[0];
 }
 
-double scene_near(const abut_smoothing *s)
-{
-  return fmin(2.0 * s->penetration, SMOOTHING_MOST);
-}
-
 bool scene_pair_states_edge_pairs(const scene_pair *p)
 {
   abut_smoothing s = {.edge_contacts = ABUT_EDGES_FIELD};
@@ -123,7 +118,6 @@ void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted)
 {
   const abut_smoothing own = p->smoothing;
   p->smoothing = *fitted;
-  p->smoothing.reach = 0.0;
   p->smoothing.floor = FITTED_FLOOR;
   smoothing_copy_some(&own, p->stated, &p->smoothing);
   abut_smoothing *s = &p->smoothing;

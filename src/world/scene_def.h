@@ -221,12 +221,7 @@ int scene_pair_fits(const scene_def *s, const scene_pair *p);
 /* Whether a pair's file states that edges make contacts with edges. */
 bool scene_pair_states_edge_pairs(const scene_pair *p);
 
-/* Gives a pair a smoothing that was fitted to its bodies, but for the members that its file states. `reach`
- * is 0, since edge contacts that fade with depth let crossed bars fall through each other (docs/cone.md,
- * section 7). */
+/* Gives a pair a smoothing that was fitted to its bodies, but for the members that its file states. */
 void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted);
-
-/* Returns `near` for a smoothing that is stated whole but without it: docs/cone.md, section 7. */
-double scene_near(const abut_smoothing *s);
 
 #endif

@@ -66,12 +66,8 @@ static abut_status read_sides(reader *r, const json_at *element, scene_pair *p)
 
 static abut_status read_smoothing(const json_file *f, const json_at *at, scene_pair *p)
 {
-  json_at stated;
   TRY(smoothing_read_some(f, at, &p->smoothing, &p->stated));
   p->fitted = p->stated != UINT64_MAX;
-  if (!p->fitted && !json_find(at, "near", &stated)) {
-    p->smoothing.near = scene_near(&p->smoothing);
-  }
   return ABUT_SUCCESS;
 }
 

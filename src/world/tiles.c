@@ -8,27 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Edges of a tile count where they come as near to the other body as this many of its pair's `penetration`. Farther
- * edges are none of its neighbours; where edges touch the factor is 1 to the last digit. Without it the nearest edge of a
- * tile would count however far it is, and no tile could be left out. */
-#define TILE_NEAR 40.0
 #define CUT_PAYS 2.0 /* Tiles must be expected to save one part in so many of the work. */
 
 /* ---- what is cut ---- */
 
-/* Whether it pays to cut a body: each tile that the other body is near looks at the edges of that one anew, and a kind of
- * pairs has launches of its own. As work counts how many vertices are looked at; tiles lie side by side on a surface, so that a
+/* Whether it pays to cut a body: a kind of pairs has launches of its own. As work counts how many vertices are looked at; tiles lie side by side on a surface, so that a
  * body meets one and those that it reaches beyond it, in two directions. */
 static bool pays(const body *large, const body *small)
 {
   const double tiles = (double)body_tile_count(large), all = (double)large->info.vertices;
   const double reaches = 1.0 + small->info.diagonal * sqrt(tiles) / large->info.diagonal;
-  const double ends = fmin((double)small->info.vertices, 2.0 * (double)small->info.edges);
-  return CUT_PAYS * fmin(reaches * reaches, tiles) * (all / tiles + ends) <= all + (double)small->info.vertices;
+  return CUT_PAYS * fmin(reaches * reaches, tiles) * all / tiles <= all + (double)small->info.vertices;
 }
 
 /* Finds the body of a pair that is cut, the one of more vertices: its side, or -1 where none is. A pair without bounds is
- * left whole, since all its tiles would be looked at in each step. */
+ * left whole, since all its tiles would be looked at in each step. So is one with contacts of edges: of pairs of edges the
+ * nearest one of a tile would count however far it is. */
 static abut_status side_that_is_cut(const loaded_scene *s, const pair *p, int *side)
 {
   const body *of[2] = {body_get(p->bodies[0]), body_get(p->bodies[1])};
@@ -38,7 +33,7 @@ static abut_status side_that_is_cut(const loaded_scene *s, const pair *p, int *s
   }
   const int larger = of[1]->info.vertices > of[0]->info.vertices;
   const bool cuts = s->def.law->cuts && s->def.tiles && !s->def.capacity && !s->given && p->smoothing.two_sided;
-  if (cuts && !is_in_fields(p) && of[larger]->info.vertices > WHOLE_VERTICES && pays(of[larger], of[!larger]) &&
+  if (cuts && !is_in_fields(p) && !p->smoothing.edge_edge && of[larger]->info.vertices > WHOLE_VERTICES && pays(of[larger], of[!larger]) &&
       pair_can_skip_inactive(p, active_cutoff(p, 0.0))) {
     *side = larger;
   }
@@ -80,7 +75,6 @@ static abut_status cut_tiles(body_cut *c)
     return ABUT_ERROR_HANDLE;
   }
   TRY(body_tiles_make(whole, &tiles));
-  TRY_DONE(body_cut_field(whole, &c->field));
   TRY_DONE(allocate(&memory, tiles.count, sizeof *c->tiles));
   c->tiles = memory;
   for (; c->tile_count < tiles.count; ++c->tile_count) {
@@ -91,10 +85,10 @@ done:
   return status;
 }
 
-static abut_status cut_edges(body_cut *c)
+static abut_status cut_field(body_cut *c)
 {
   body *whole = body_get(c->whole);
-  return c->edges.generation ? ABUT_SUCCESS : !whole ? ABUT_ERROR_HANDLE : body_cut_edges(whole, &c->edges);
+  return c->field.generation ? ABUT_SUCCESS : !whole ? ABUT_ERROR_HANDLE : body_cut_field(whole, &c->field);
 }
 
 /* ---- pairs of parts ---- */
@@ -104,37 +98,25 @@ static abut_status pair_parts(int side, abut_body large, abut_body small, const 
   return abut_create_pair(side ? small : large, side ? large : small, smoothing, out);
 }
 
-/* Names the slots of the parts: vertices as in the whole pair, and edges tile by tile. */
+/* Names the slots of the parts: vertices as in the whole pair. */
 static abut_status name_slots(const pair_cut *c)
 {
   const pair *whole = pair_get(c->whole);
-  size_t before = 0, all = 0;
-  for (size_t i = 0; whole && i < c->tile_count; ++i) {
-    const abut_layout *l = &pair_get(c->parts[1 + i])->layout;
-    all += l->edges[0] * l->edges[1];
-  }
   for (size_t i = 0; whole && i <= c->tile_count; ++i) {
-    pair *p = pair_get(c->parts[i]);
-    for (int k = 0; k < 2; ++k) {
-      p->slot[k] = whole->layout.vertex_offset[k];
-      p->slot[2 + k] = whole->layout.edge_offset[0] + before + (k ? all : 0);
-    }
-    before += p->layout.edges[0] * p->layout.edges[1];
+    memcpy(pair_get(c->parts[i])->slot, whole->slot, sizeof whole->slot);
   }
   return whole ? ABUT_SUCCESS : ABUT_ERROR_HANDLE;
 }
 
 static abut_status make_parts(const body_cut *large, const body_cut *small, const abut_smoothing *smoothing, pair_cut *c)
 {
-  abut_smoothing with_near = *smoothing;
   void *memory = NULL;
-  with_near.near = with_near.near > 0.0 ? with_near.near : TILE_NEAR * with_near.penetration;
   TRY(allocate(&memory, large->tile_count + 1, sizeof *c->parts));
   c->parts = memory;
   c->tile_count = large->tile_count;
   TRY(pair_parts(c->side, large->field, small->whole, smoothing, &c->parts[0]));
   for (size_t i = 0; i < c->tile_count; ++i) {
-    TRY(pair_parts(c->side, large->tiles[i], small->edges, &with_near, &c->parts[1 + i]));
+    TRY(pair_parts(c->side, large->tiles[i], small->field, smoothing, &c->parts[1 + i]));
   }
   return name_slots(c);
 }
@@ -152,7 +134,8 @@ static abut_status find_pair_cut(loaded_scene *s, abut_pair whole, int side, siz
   }
   body_cut *large = find_body_cut(s, p->bodies[side]), *small = find_body_cut(s, p->bodies[!side]);
   TRY(cut_tiles(large));
-  TRY(cut_edges(small));
+  TRY(cut_field(large));
+  TRY(cut_field(small));
   *out = s->pair_cut_count++;
   s->pair_cuts[*out] = (pair_cut){.whole = whole, .side = side};
   return make_parts(large, small, &p->smoothing, &s->pair_cuts[*out]);
@@ -295,7 +278,6 @@ void tiles_destroy(loaded_scene *s)
   for (size_t i = 0; i < s->body_cut_count; ++i) {
     const body_cut *c = &s->body_cuts[i];
     destroy_body(c->field);
-    destroy_body(c->edges);
     for (size_t k = 0; k < c->tile_count; ++k) {
       destroy_body(c->tiles[k]);
     }

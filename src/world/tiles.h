@@ -1,6 +1,6 @@
 /* Tiles: where a body with many contact vertices is in a pair, such as a terrain's mesh, the pair is cut into groups, each of
- * which goes through the manifold by itself: the other body's vertices against the field, and the vertices and edges of each
- * tile (body/cut.h) against the other body with its edges. The contacts are told as the pair's. */
+ * which goes through the manifold by itself: the other body's vertices against the field, and the vertices of each
+ * tile (body/cut.h) against the other body's field. The contacts are told as the pair's. */
 #ifndef ABUT_WORLD_TILES_H
 #define ABUT_WORLD_TILES_H
 

@@ -146,10 +146,6 @@ static void compare_pair(const abut_body bodies[2], const char *name)
     s.select = ABUT_SELECT_GATE;
     s.edges[0] = keep[0];
     s.edges[1] = keep[1];
-    s.near = i & 1 ? 2.0 * s.penetration : 0.0;
-    s.reach = i & 2 ? 10.0 * s.penetration : 0.0;
-    s.ends = i & 4 ? 2.0 * s.penetration : 0.0;
-    s.agree = i & 4 ? 0.5 : 0.0;
     s.floor = i & 4 ? 1e-2 : 0.0;
     s.inside = i == 5;
     s.two_sided = i != 6;
@@ -315,7 +311,6 @@ static void try_deep_thresholds(abut_context context)
       return;
     }
     s.penetration = 2.0 * grain[0];
-    s.reach = 0.0; /* which may not be below it */
     if (!CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
       return;
     }
@@ -328,80 +323,6 @@ static void try_deep_thresholds(abut_context context)
     CHECK_OK(abut_destroy_body(bodies[0]));
     CHECK_OK(abut_destroy_body(bodies[1]));
   }
-}
-
-/* A box of six planes, which its corners and edges lie on. */
-static bool make_slab(abut_context context, const double half[3], abut_body *out)
-{
-  double vertices[24], planes[36] = {0.0};
-  abut_body_def def;
-  cube_def(half, vertices, &def);
-  for (size_t i = 0; i < 6; ++i) {
-    planes[6 * i + i / 2] = i % 2 ? 1.0 : -1.0;
-    planes[6 * i + 3 + i / 2] = i % 2 ? half[i / 2] : -half[i / 2];
-  }
-  const abut_polyhedron solid = {planes, 6, ABUT_ADD};
-  def.polyhedra = &solid;
-  def.polyhedron_count = 1;
-  return CHECK_OK(abut_create_body(context, &def, out));
-}
-
-/* Small bodies on the sides and at the rims of a large box, whose edges are not looked at where they are far. */
-static void put_on_sides(const double half[3], double reach, double *pose1, double *pose2)
-{
-  uint64_t seed = 41;
-  for (size_t i = 0; i < POSES; ++i) {
-    double at[3];
-    for (size_t k = 0; k < 3; ++k) {
-      const double x = 2.0 * random_uniform(&seed) - 1.0;
-      at[k] = (half[k] + (k == i % 3 ? reach : 0.0)) * (k == i % 3 || i % 4 == 0 ? (x < 0.0 ? -1.0 : 1.0) : x);
-    }
-    at[i % 3] += 0.3 * reach * (random_uniform(&seed) - 0.9);
-    random_pose(&seed, 0.5, pose1 + 7 * i);
-    random_pose(&seed, 0.0, pose2 + 7 * i);
-    apply(pose1 + 7 * i, at, false, pose2 + 7 * i);
-  }
-}
-
-static void try_far_edges(abut_context context)
-{
-  static const double half[3] = {1.0, 0.7, 0.4}, thresholds[] = {1e-5, 1e-3, 0.1};
-  static double pose1[7 * POSES], pose2[7 * POSES];
-  uint64_t seed = 11;
-  abut_body large;
-  if (!make_slab(context, half, &large)) {
-    return;
-  }
-  for (size_t i = 0; i < 6; ++i) {
-    const double small[3] = {0.05, 0.04, i % 2 ? 0.01 : 0.05};
-    abut_body body;
-    abut_body_info info;
-    if (!(i < 2 ? make_slab(context, small, &body) : i < 4 ? make_box(context, small, &body) : any_body(context, &seed, &body)) ||
-        !CHECK_OK(abut_get_body_info(body, &info))) {
-      return;
-    }
-    put_on_sides(half, fmin(0.3 * info.diagonal, 0.3), pose1, pose2);
-    for (size_t k = 0; k < 6; ++k) {
-      const bool turned = k > 2; /* the large one is body 2 */
-      abut_smoothing s;
-      abut_pair pair;
-      char what[64];
-      if (!CHECK_OK(abut_fit_edge_pairs(large, body, &s))) {
-        return;
-      }
-      s.penetration = 1e-3;
-      s.agree = k % 3 ? (k % 2 ? 0.6 : 0.2) : 0.01;
-      s.edges[0] = s.edges[1] = 0;
-      s.select = ABUT_SELECT_GATE;
-      snprintf(what, sizeof what, "small body %zu, way %zu", i, k);
-      if (CHECK_OK(abut_create_pair(turned ? body : large, turned ? large : body, &s, &pair))) {
-        compare_lists(pair, thresholds[k % 3], turned ? pose2 : pose1, turned ? pose1 : pose2, what);
-        CHECK_OK(abut_destroy_pair(pair));
-      }
-    }
-    CHECK_OK(abut_destroy_body(body));
-  }
-  CHECK_OK(abut_destroy_body(large));
 }
 
 /* The first list of a context, and nothing can be in it. */
@@ -451,7 +372,6 @@ int main(int argc, char **argv)
   compare_random(context);
   compare_round(context);
   try_deep_thresholds(context);
-  try_far_edges(context);
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

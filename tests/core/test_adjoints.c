@@ -21,6 +21,7 @@
 #include "geometry/smooth.inl"
 #include "geometry/pose.inl"
 #include "geometry/edge_edge.inl"
+#include "geometry/edge_weight.inl"
 #include "geometry/vertex_face.inl"
 #include "geometry/cone.inl"
 #include "geometry/seam.inl"
@@ -34,6 +35,7 @@
 #include "geometry/smooth.inl"
 #include "geometry/pose.inl"
 #include "geometry/edge_edge.inl"
+#include "geometry/edge_weight.inl"
 #include "geometry/vertex_face.inl"
 #include "geometry/cone.inl"
 #include "geometry/seam.inl"
@@ -42,7 +44,7 @@
 #include "num/num_off.h"
 #undef NUM_DUAL
 
-enum { MOST_IN = 19, MOST_OUT = 11, MOST = MOST_IN + MOST_OUT };
+enum { MOST_IN = 17, MOST_OUT = 11, MOST = MOST_IN + MOST_OUT };
 
 /* A map of `in` numbers to `out`, and its adjoint: x and the cotangents of y -> those of x. */
 typedef struct map {
@@ -67,13 +69,6 @@ static int spring_is_smooth;
 
 /* Slopes are adjoints of one number each. */
 #define DEFINE_ADJOINTS(NUMBER, F, POSE, MUL, ADD, NEG, DIV, NONE)                                \
-  static NUMBER F(least3)(const NUMBER *x)                                                        \
-  {                                                                                               \
-    F(least) r = F(least_of)(x[0]);                                                               \
-    F(least_add)(&r, x[1], &smooth);                                                              \
-    F(least_add)(&r, x[2], &smooth);                                                              \
-    return F(least_value)(&r, &smooth);                                                           \
-  }                                                                                               \
   static void F(operator_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                \
   {                                                                                               \
     NUMBER slope[5];                                                                              \
@@ -113,44 +108,26 @@ static int spring_is_smooth;
     const F(vec3) p0 = VEC(x), p1 = VEC(x + 3), q0 = VEC(x + 6), q1 = VEC(x + 9);                 \
     const F(vec3) e1_bar = VEC(y), e2_bar = VEC(y + 3);                                           \
     F(vec3) bar[4];                                                                               \
-    F(edge_witness_adjoint)(p0, p1, q0, q1, &smooth, e1_bar, e2_bar, y[7], y[8], y[6], bar);      \
+    F(edge_witness_adjoint)(p0, p1, q0, q1, &smooth, e1_bar, e2_bar, y[6], bar);                  \
     memcpy(x_bar, bar, sizeof bar);                                                               \
   }                                                                                               \
   static void F(pair_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                    \
   {                                                                                               \
     const F(vec3) e1 = VEC(x), e2 = VEC(x + 3), m1 = VEC(x + 6), m2 = VEC(x + 9);                 \
     const F(edge_contact) bar = {y[0], y[1], y[2], VEC(y + 3), VEC(y + 6), y[9], y[10]};          \
-    const F(pair_depths) at = {x[13], x[14], x[15], x[16], x[17], x[18]};                         \
+    const F(pair_depths) at = {x[13], x[14], x[15], x[16]};                                       \
     const F(edge_pair_bar) r =                                                                    \
       F(edge_pair_adjoint)(e1, e2, x[12], m1, m2, &at, &smooth, &bar, pair_active);               \
-    memcpy(x_bar, &r, 19 * sizeof *x_bar); /* its arguments' */                                   \
+    memcpy(x_bar, &r, sizeof r);                                                                  \
   }                                                                                               \
-  static void F(probe_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)               \
+  static void F(weights_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                 \
   {                                                                                               \
-    const F(vec3) end = VEC(x), other = VEC(x + 3), along = F(sub3)(other, end), bar = VEC(y);    \
-    const F(probe) r = F(probe_of)(along, x[6], x[7], &smooth);                                   \
-    F(vec3) ends[2];                                                                              \
-    for (int i = 0; i < 8; ++i) {                                                                 \
-      x_bar[i] = NONE;                                                                            \
-    }                                                                                             \
-    memcpy(ends, x_bar, sizeof ends);                                                             \
-    F(probe_adjoint)(&r, along, x[7], bar, &smooth, x_bar + 6, x_bar + 7, ends);                  \
-    memcpy(x_bar, ends, sizeof ends);                                                             \
-  }                                                                                               \
-  static void F(least_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                   \
-  {                                                                                               \
-    const NUMBER depth = F(least3)(x);                                                            \
-    for (int i = 0; i < 3; ++i) {                                                                 \
-      x_bar[i] = MUL(y[0], F(least_share)(depth, x[i], &smooth));                                 \
-    }                                                                                             \
-  }                                                                                               \
-  static void F(blend_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                   \
-  {                                                                                               \
-    NUMBER slope[4];                                                                              \
-    F(soft_clip_by)(x[0], x[1], slope, slope + 1);                                                \
-    F(within_and_slopes)(x[0], x[1], slope + 2, slope + 3);                                       \
-    x_bar[0] = ADD(MUL(y[0], slope[0]), MUL(y[1], slope[2]));                                     \
-    x_bar[1] = ADD(MUL(y[0], slope[1]), MUL(y[1], slope[3]));                                     \
+    const F(pair_depths) at = {x[2], x[3], x[4], x[5]};                                           \
+    const F(edge_weights_bar) r =                                                                 \
+      F(edge_weights_adjoint)(x[0], x[1], &at, x[6], x[7], &smooth, y[0], y[1]);                  \
+    const NUMBER bar[] = {r.con,    r.dot,          r.at.own1, r.at.own2, r.at.opposing1,         \
+                          r.at.opposing2, r.d1, r.d2};                                            \
+    memcpy(x_bar, bar, sizeof bar);                                                               \
   }                                                                                               \
   static void F(face_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                    \
   {                                                                                               \
@@ -269,7 +246,7 @@ static void witness(const dual *x, dual *y)
 {
   const vec3_d p0 = VEC(x), p1 = VEC(x + 3), q0 = VEC(x + 6), q1 = VEC(x + 9);
   vec3_d e1, e2;
-  edge_witness_d(p0, p1, q0, q1, &smooth, &e1, &e2, y + 7, y + 8, y + 6);
+  edge_witness_d(p0, p1, q0, q1, &smooth, &e1, &e2, y + 6);
   PUT(y, e1);
   PUT(y + 3, e2);
 }
@@ -277,28 +254,15 @@ static void witness(const dual *x, dual *y)
 static void edge_contact_of(const dual *x, dual *y)
 {
   const vec3_d e1 = VEC(x), e2 = VEC(x + 3), m1 = VEC(x + 6), m2 = VEC(x + 9);
-  const pair_depths_d at = {x[13], x[14], x[15], x[16], x[17], x[18]};
+  const pair_depths_d at = {x[13], x[14], x[15], x[16]};
   const edge_contact_d r = edge_pair_d(e1, e2, x[12], m1, m2, &at, &smooth);
   memcpy(y, &r, sizeof r);
 }
 
-static void probe(const dual *x, dual *y)
+static void weights(const dual *x, dual *y)
 {
-  const vec3_d end = VEC(x), other = VEC(x + 3), along = sub3_d(other, end);
-  const vec3_d q = mad3_d(along, probe_of_d(along, x[6], x[7], &smooth).at, end);
-  PUT(y, q);
-}
-
-static void least(const dual *x, dual *y)
-{
-  y[0] = least3_d(x);
-}
-
-static void blend(const dual *x, dual *y)
-{
-  dual slope, by_blend;
-  y[0] = soft_clip_by_d(x[0], x[1], &slope, &by_blend);
-  y[1] = within_by_d(x[0], x[1]);
+  const pair_depths_d at = {x[2], x[3], x[4], x[5]};
+  edge_weights_d(x[0], x[1], &at, x[6], x[7], &smooth, y, y + 1);
 }
 
 static void face(const dual *x, dual *y)
@@ -336,17 +300,15 @@ static void spring_map(const dual *x, dual *y)
   PUT(y + 1, force);
 }
 
-enum { OPERATORS, UNIT, TWIST, QUATERNION, WITNESS, PAIR, PROBE, LEAST, BLEND, FACE, CONE, SEAM, SPRING, MAPS };
+enum { OPERATORS, UNIT, TWIST, QUATERNION, WITNESS, PAIR, WEIGHTS, FACE, CONE, SEAM, SPRING, MAPS };
 static const map maps[MAPS] = {
   {"smooth operators", 1, 5, operators, operator_adjoint_r, operator_adjoint_d},
   {"unit", 3, 3, unit_map, unit_map_adjoint_r, unit_map_adjoint_d},
   {"exp_se3", 6, 6, twist, twist_adjoint_r, twist_adjoint_d},
   {"quaternion_frame", 7, 6, quaternion, quaternion_map_adjoint_r, quaternion_map_adjoint_d},
-  {"edge_witness", 12, 9, witness, witness_adjoint_r, witness_adjoint_d},
-  {"edge_pair", 19, 11, edge_contact_of, pair_adjoint_r, pair_adjoint_d},
-  {"probe", 8, 3, probe, probe_map_adjoint_r, probe_map_adjoint_d},
-  {"soft least distance", 3, 1, least, least_adjoint_r, least_adjoint_d},
-  {"blends that vary", 2, 2, blend, blend_adjoint_r, blend_adjoint_d},
+  {"edge_witness", 12, 7, witness, witness_adjoint_r, witness_adjoint_d},
+  {"edge_pair", 17, 11, edge_contact_of, pair_adjoint_r, pair_adjoint_d},
+  {"edge_weights", 8, 2, weights, weights_adjoint_r, weights_adjoint_d},
   {"face_witness", 12, 3, face, face_adjoint_r, face_adjoint_d},
   {"cone", 6, 4, cone_map, cone_map_adjoint_r, cone_map_adjoint_d},
   {"zones of seams", 3, 1, seam_map, seam_map_adjoint_r, seam_map_adjoint_d},
@@ -554,7 +516,7 @@ static void test_edges(bool second)
   test_adjoint(WITNESS, "parallel, same, touching", edges, 8);
   if (second) {
     /* With `ends` a length counts, which bends within 1e-5 of none, the root of `distance`. */
-    test_second(WITNESS, "of no length", edges, NO_LENGTH, smooth.ends_inv > 0.0 ? 4e-7 : 1e-4);
+    test_second(WITNESS, "of no length", edges, NO_LENGTH, 1e-4);
     test_second(WITNESS, "parallel, same, touching", edges + 12 * NO_LENGTH, 8 - NO_LENGTH, 1e-4);
   }
   /* Two edges a long way from each other; long edges; nearly parallel ones. */
@@ -575,13 +537,13 @@ static void test_edges(bool second)
 
 static void test_pairs(void)
 {
-  double points[19 * POINTS];
+  double points[17 * POINTS];
   uint64_t seed = 140;
   for (int kind = 0; kind < 4; ++kind) {
     static const char *const names[] = {"touching", "1e6 apart", "1e-6 apart", "deep inside"};
-    random_numbers(&seed, 0.3, 19 * POINTS, points);
+    random_numbers(&seed, 0.3, 17 * POINTS, points);
     for (int i = 0; i < POINTS; ++i) {
-      double *x = points + 19 * i;
+      double *x = points + 17 * i;
       for (int k = 0; k < 3; ++k) {
         x[3 + k] = kind == 0 ? x[k] : kind == 1 ? x[3 + k] + 1e6
                    : kind == 2 ? x[k] + 1e-6 * x[3 + k] : x[3 + k];
@@ -670,15 +632,15 @@ static void test_inactive_pairs(void)
   uint64_t seed = 150;
   bool same = true;
   for (int i = 0; i < POINTS; ++i) {
-    double x[19], y_bar[11], with[19], without[19];
-    random_numbers(&seed, 0.3, 19, x);
+    double x[17], y_bar[11], with[17], without[17];
+    random_numbers(&seed, 0.3, 17, x);
     random_numbers(&seed, 1.0, 9, y_bar);
     y_bar[9] = y_bar[10] = 0.0;
     pair_adjoint_r(x, y_bar, with);
     pair_active = 0;
     pair_adjoint_r(x, y_bar, without);
     pair_active = 1;
-    for (int k = 0; k < 19; ++k) {
+    for (int k = 0; k < 17; ++k) {
       same = same && with[k] == without[k] && (k < 12 || without[k] == 0.0);
     }
   }
@@ -714,36 +676,7 @@ static void test_faces(bool second)
   }
 }
 
-/* Edges from nearly none to long, parameters within and beyond them, probes near and far; distances
- * that tie or lie far from each other; blends at their corners. */
-static void test_probes(bool second)
-{
-  const double sizes[] = {1.0, 1e-3, 1e3};
-  double points[8 * POINTS];
-  uint64_t seed = 170;
-  for (int kind = 0; kind < 3; ++kind) {
-    char where[32];
-    snprintf(where, sizeof where, "edges of %g", sizes[kind]);
-    random_numbers(&seed, 1.0, 8 * POINTS, points);
-    for (int i = 0; i < POINTS; ++i) {
-      for (int k = 0; k < 8; ++k) {
-        points[8 * i + k] *= k < 6 ? sizes[kind] : 1.0;
-      }
-    }
-    test_adjoint(PROBE, where, points, POINTS);
-    if (second && kind == 0) {
-      test_second(PROBE, where, points, POINTS, 2e-4);
-    }
-  }
-  const double near[] = {0.0, 0.0, 0.0, 0.01, -0.02, 0.03, 1.0, 2.0, 3.0, -5.0, 0.0, 5.0};
-  test_adjoint(LEAST, "ties, near, far", near, 4);
-  test_second(LEAST, "near", near + 3, 1, 1e-3);
-  const double blends[] = {0.0, 10.0, 1.0, 10.0, 0.5, 3.0, -2.0, 10.0, 3.0, 10.0, 40.0, 1e3, 1e-9, 5.0};
-  test_adjoint(BLEND, "at 0, 1, far", blends, 7);
-  test_second(BLEND, "at 0, 1", blends, 4, 1e-3);
-}
-
-static void set_smoothing(double temperature, double ridge, bool inside, bool near, bool reach)
+static void set_smoothing(double temperature, double ridge, bool inside)
 {
   smooth = (coefficients){
     .length_inv = 1.0 / 0.8, .normal = 1e-12,
@@ -752,8 +685,6 @@ static void set_smoothing(double temperature, double ridge, bool inside, bool ne
     .clip = temperature, .clip_inv = 1.0 / temperature,
     .minimum_log2e = LOG2E / temperature, .compare_inv = 1.0 / temperature,
     .ridge = ridge, .distance = 1e-10, .inside = inside ? 1.0 : 0.0,
-    .near_steps = near ? 2.0 : 0.0, .reach_steps = reach ? 3.0 : 0.0,
-    .ends_inv = near ? 1.0 / 0.07 : 0.0, .agree = reach ? 0.6 : 0.0,
   };
 }
 
@@ -867,7 +798,7 @@ static void test_slopes(void)
 
 int main(void)
 {
-  set_smoothing(0.1, 0.01, true, true, true);
+  set_smoothing(0.1, 0.01, true);
   test_at_random(OPERATORS, 1.0, 1e-3);
   test_slopes();
   test_at_random(UNIT, 1.0, 1e-3);
@@ -877,26 +808,14 @@ int main(void)
   test_quaternions();
   for (int hard = 0; hard < 2; ++hard) {
     printf("-- clip, compare, minimum %s\n", hard ? "1e-3, ridge 1e-6" : "0.1, ridge 0.01");
-    set_smoothing(hard ? 1e-3 : 0.1, hard ? 1e-6 : 0.01, !hard, false, false);
+    set_smoothing(hard ? 1e-3 : 0.1, hard ? 1e-6 : 0.01, !hard);
     const double step = hard ? 1e-5 : 2e-4; /* of what bends within 1e-3 */
     test_at_random(WITNESS, 1.0, step);
     test_edges(!hard);
     test_at_random(PAIR, 0.3, 2e-4);
     test_pairs();
     test_inactive_pairs();
-    for (int kind = 1; kind < 4; ++kind) {
-      printf("-- near and ends %s, reach and agree %s\n", kind & 1 ? "on" : "off",
-             kind & 2 ? "on" : "off");
-      set_smoothing(hard ? 1e-3 : 0.1, hard ? 1e-6 : 0.01, !hard, kind & 1, kind & 2);
-      if (kind == 3) {
-        test_at_random(WITNESS, 1.0, step);
-        test_edges(!hard);
-        test_probes(!hard);
-      }
-      test_at_random(PAIR, 0.3, 2e-4);
-      test_pairs();
-      test_inactive_pairs();
-    }
+    test_at_random(WEIGHTS, 0.1, 2e-4);
     test_at_random(FACE, 1.0, step);
     test_faces(!hard);
   }

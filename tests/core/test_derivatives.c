@@ -37,10 +37,6 @@ static abut_smoothing any_smoothing(uint64_t *seed)
     s.edges[i] = one_of(seed, 6);
     s.vertices[i] = one_of(seed, 6);
   }
-  s.near = one_of(seed, 2) ? between(seed, 1.0, 4.0) * s.penetration : 0.0;
-  s.reach = one_of(seed, 2) ? between(seed, 1.0, 10.0) * s.penetration : 0.0;
-  s.ends = one_of(seed, 2) ? between(seed, 0.5, 3.0) * s.penetration : 0.0;
-  s.agree = one_of(seed, 2) ? between(seed, 0.2, 0.9) : 0.0;
   s.floor = one_of(seed, 2) ? between(seed, 1e-4, 0.2) : 0.0;
   return s;
 }
@@ -213,7 +209,7 @@ static bool make_scene(abut_context context, int index, scene *out)
   abut_smoothing s = abut_default_smoothing();
   s.length = 0.5;
   s.union_ = s.plane = 0.05;
-  s.penetration = index > 2 ? 0.2 : 0.1;
+  s.penetration = 0.1;
   s.neighbour = 0.1;
   s.sort = 0.1;
   s.distance = 1e-2;
@@ -222,10 +218,6 @@ static bool make_scene(abut_context context, int index, scene *out)
   s.select = index % 2 ? ABUT_SELECT_GATE : ABUT_SELECT_SOFTSORT;
   s.trace = (uint32_t)index / 2;
   s.inside = index % 3 == 1;
-  s.near = index > 2 ? 0.2 : 0.0;
-  s.reach = index > 1 ? 0.3 : 0.0;
-  s.ends = index > 1 && index < 5 ? 0.3 : 0.0;
-  s.agree = index > 2 ? 0.5 : 0.0; /* which bends within a quarter of `penetration` */
   s.floor = index % 2 ? 0.02 : 0.0;
   s.edges[0] = index < 4 ? 4 : 0;
   s.edges[1] = s.vertices[0] = 3;

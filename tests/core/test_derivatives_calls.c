@@ -91,10 +91,6 @@ static abut_smoothing smoothing_of(int index)
   s.length = 0.5;
   s.inside = index >= 2;
   s.trace = index == 3 ? 2 : 0;
-  s.near = index >= 2 ? 0.1 : 0.0;
-  s.reach = index % 2 ? 0.2 : 0.0;
-  s.ends = index % 2 ? 0.1 : 0.0;
-  s.agree = index >= 2 ? 0.5 : 0.0;
   s.floor = index == 3 ? 1e-3 : 0.0;
   s.edges[0] = index == 2 ? 0 : 5;
   s.edges[1] = 4;

@@ -147,10 +147,6 @@ static void test_pair(const abut_body bodies[AWKWARD], int first, int second, in
   }
   smoothing.trace = (uint32_t)((k + way) % 3);
   smoothing.inside = (k + way) % 5 == 0;
-  smoothing.near = (k + way) % 2 ? 0.02 : 0.0;
-  smoothing.reach = (k + way) % 3 ? 0.05 : 0.0;
-  smoothing.ends = (k + way) % 2 ? 0.01 : 0.0;
-  smoothing.agree = (k + way) % 2 ? 0.5 : 0.0;
   smoothing.floor = (k + way) % 4 > 1 ? 0.01 : 0.0;
   abut_pair pair;
   slopes s;

@@ -26,10 +26,6 @@ static abut_smoothing smoothing_of(int index, double softness)
   s.distance = 1e-6 * softness * softness;
   s.inside = index >= 2;
   s.trace = index == 3 ? 1 : 0;
-  s.near = index >= 2 ? 0.1 * softness : 0.0;
-  s.reach = index % 2 ? 0.2 * softness : 0.0;
-  s.ends = index % 2 ? 0.1 * softness : 0.0;
-  s.agree = index >= 2 ? 0.5 : 0.0;
   s.floor = index == 3 ? 1e-3 : 0.0;
   s.edges[0] = index == 2 ? 0 : 5;
   s.edges[1] = 4;

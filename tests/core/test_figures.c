@@ -240,99 +240,6 @@ static void test_turned_boxes(abut_context context, abut_precision precision)
   outputs_free(&o);
 }
 
-/* ---- the fitted smoothing ---- */
-
-/* A box by its six planes. A superquadric's field lies millimetres off the edges of a long bar,
- * where edges that touch are then no depth at all in each other's bodies. */
-static bool make_planed_box(abut_context context, const double half[3], abut_body *out)
-{
-  double vertices[24], planes[6][6] = {{0}};
-  abut_body_def def;
-  cube_def(half, vertices, &def);
-  for (int i = 0; i < 6; ++i) {
-    planes[i][i / 2] = i % 2 ? -1.0 : 1.0;
-    planes[i][3 + i / 2] = half[i / 2] * planes[i][i / 2];
-  }
-  const abut_polyhedron solid = {planes[0], 6, ABUT_ADD};
-  def.polyhedra = &solid;
-  def.polyhedron_count = 1;
-  return CHECK_OK(abut_create_body(context, &def, out));
-}
-
-/* What edge-edge contacts of two boxes make under the smoothing fitted to them, beside what they
- * make without near, reach and agree; both_reach: the latter has `reach` all the same. */
-typedef struct edge_share {
-  double most, most_off; /* the largest activity; without them */
-  double least;          /* kept of any activity of 0.05 and more */
-} edge_share;
-
-static edge_share share_of_edges(abut_context context, abut_precision precision,
-                                 const double half1[3], const double half2[3],
-                                 const double pose2[7], bool both_reach)
-{
-  abut_body bodies[2];
-  abut_smoothing on, off;
-  abut_layout l;
-  outputs with = {0}, without = {0};
-  edge_share r = {0.0, 0.0, 1.0};
-  if (!make_planed_box(context, half1, &bodies[0]) ||
-      !make_planed_box(context, half2, &bodies[1]) ||
-      !CHECK_OK(abut_fit_edge_pairs(bodies[0], bodies[1], &on))) {
-    return r;
-  }
-  off = on;
-  off.near = off.agree = 0.0;
-  off.reach = both_reach ? on.reach : 0.0;
-  if (run_bodies(bodies, precision, &on, upright, pose2, &l, &with) &&
-      run_bodies(bodies, precision, &off, upright, pose2, &l, &without)) {
-    for (size_t i = l.edge_offset[0]; i < l.contacts; ++i) {
-      const double a = out_at(&with, OUT_ACTIVITY, i), b = out_at(&without, OUT_ACTIVITY, i);
-      r.most = fmax(r.most, a);
-      r.most_off = fmax(r.most_off, b);
-      r.least = b < 0.05 ? r.least : fmin(r.least, a / b);
-    }
-  }
-  outputs_free(&with);
-  outputs_free(&without);
-  return r;
-}
-
-/* Edges that cross keep their contacts: bars one across the other, which have no others, in the
- * middle and off it, and the turned boxes of figure 5. */
-static void test_fitted_edges(abut_context context, abut_precision precision)
-{
-  const double bar[3] = {0.5, 0.05, 0.05}, across[3] = {0.05, 0.5, 0.05}, half[3] = {0.5, 0.5, 0.5};
-  for (int i = 0; i < 6; ++i) {
-    const double off = 0.15 * (i / 2), deep = 0.02 * (i % 2);
-    const double on[7] = {0.02 + off, 0.03 + 0.5 * off, 0.1 - deep, 1, 0, 0, 0};
-    const edge_share s = share_of_edges(context, precision, bar, across, on, false);
-    printf("crossing bars, %g off, %g deep: %.3f of %.3f\n", off, deep, s.most, s.most_off);
-    check(s.most > 0.15 && s.most > 0.75 * s.most_off, "crossing bars, %g off, %g deep: %g of %g",
-          off, deep, s.most, s.most_off);
-  }
-  /* The last one is nearly as deep as `reach`, 0.058, which is to fade it. */
-  for (int i = 0; i < 3; ++i) {
-    const double deep = 0.01 + 0.02 * i, above[7] = {0, 0, 1.0 - deep, cos(0.3), 0, 0, sin(0.3)};
-    const edge_share s = share_of_edges(context, precision, half, half, above, i == 2);
-    printf("fitted to turned boxes, %g deep: %.3f of %.3f, at least %.2f of any\n", deep, s.most,
-           s.most_off, s.least);
-    check(s.most > 0.8 * s.most_off && s.least > 0.8, "turned boxes, %g deep: %g of %g, %g of any",
-          deep, s.most, s.most_off, s.least);
-  }
-}
-
-/* A small box 0.01 deep in the middle of a large one's face: the large one's edges are the nearest
- * to its own all the same, half a box away. */
-static void test_far_edges(abut_context context, abut_precision precision)
-{
-  const double large[3] = {1, 1, 0.2}, small[3] = {0.1, 0.1, 0.1};
-  const double on[7] = {0.03, -0.02, 0.29, 1, 0, 0, 0};
-  const edge_share s = share_of_edges(context, precision, large, small, on, false);
-  printf("far edges: activity %.2e, without near, reach and agree %.3f\n", s.most, s.most_off);
-  check(s.most < 1e-6, "an edge that the small box is far from has an activity of %g", s.most);
-  check(s.most_off > 0.2, "without near, reach and agree it has %g", s.most_off);
-}
-
 /* ---- SoftSort on tied scores ---- */
 
 /* Four edges of a cube's bottom face are equally deep. SoftSort averages them into one edge through
@@ -390,8 +297,6 @@ int main(int argc, char **argv)
   }
   test_turning_edge(context, precision, argc > 2 ? argv[2] : NULL);
   test_turned_boxes(context, precision);
-  test_fitted_edges(context, precision);
-  test_far_edges(context, precision);
   test_tied_edges(context, precision);
   CHECK_OK(abut_destroy_context(context));
   return check_finish();

@@ -23,9 +23,6 @@ static abut_smoothing smoothing_of(int index)
   s.union_ = 0.03;
   s.length = 0.5;
   s.trace = index == 3 ? 1 : 0;
-  s.near = index >= 2 ? 0.1 : 0.0;
-  s.ends = index >= 2 ? 0.1 : 0.0;
-  s.agree = index >= 2 ? 0.5 : 0.0;
   s.edges[0] = 4;
   s.edges[1] = 3;
   s.vertices[0] = index == 1 ? 0 : 3;

@@ -428,10 +428,6 @@ static void try_ways(const abut_body bodies[2], const char *name, bool all)
     s.edges[0] = way == 3 ? 3 : 16;
     s.edges[1] = way == 2 ? 7 : 12;
     s.vertices[0] = way == 5 ? 20 : 0;
-    s.near = way & 1 ? 2.0 * s.penetration : 0.0;
-    s.reach = way & 2 ? 10.0 * s.penetration : 0.0;
-    s.ends = way & 1 ? 3.0 * s.penetration : 0.0;
-    s.agree = way & 1 ? 0.5 : 0.0;
     s.floor = way & 1 ? 1e-2 : 0.0;
     s.inside = way == 2;
     s.two_sided = way != 3;

@@ -80,14 +80,14 @@ static reals field_shape;
   {                                                                                               \
     const F(vec3) p0 = VEC(x), p1 = VEC(x + 3), q0 = VEC(x + 6), q1 = VEC(x + 9);                 \
     F(vec3) e1, e2;                                                                               \
-    F(edge_witness)(p0, p1, q0, q1, &smooth, &e1, &e2, y + 7, y + 8, y + 6);                      \
+    F(edge_witness)(p0, p1, q0, q1, &smooth, &e1, &e2, y + 6);                                    \
     PUT(y, e1);                                                                                   \
     PUT(y + 3, e2);                                                                               \
   }                                                                                               \
   static void F(pair_map)(const NUMBER *x, NUMBER *y)                                             \
   {                                                                                               \
     const F(vec3) e1 = VEC(x), e2 = VEC(x + 3), m1 = VEC(x + 6), m2 = VEC(x + 9);                 \
-    const F(pair_depths) at = {x[13], x[14], x[15], x[16], x[17], x[18]};                         \
+    const F(pair_depths) at = {x[13], x[14], x[15], x[16]};                                       \
     const F(edge_contact) r = F(edge_pair)(e1, e2, x[12], m1, m2, &at, &smooth);                  \
     y[0] = r.dbar;                                                                                \
     y[1] = r.d1;                                                                                  \
@@ -121,8 +121,8 @@ static const map maps[MAPS] = {
   {"body_field", 3, 4, field_map_r, field_map_d},
   {"exp_se3", 6, 12, twist_map_r, twist_map_d},
   {"quaternion_frame", 7, 12, quaternion_map_r, quaternion_map_d},
-  {"edge_witness", 12, 9, witness_map_r, witness_map_d},
-  {"edge_pair", 19, 11, pair_map_r, pair_map_d},
+  {"edge_witness", 12, 7, witness_map_r, witness_map_d},
+  {"edge_pair", 17, 11, pair_map_r, pair_map_d},
   {"face_witness", 12, 3, face_map_r, face_map_d},
   {"smooth operators", 1, 5, operator_map_r, operator_map_d},
 };
@@ -432,10 +432,6 @@ int main(int argc, char **argv)
   smoothing.union_ = smoothing.plane = 0.05;
   smoothing.penetration = smoothing.neighbour = 0.1;
   smoothing.inside = true;
-  smoothing.near = 0.2;
-  smoothing.reach = 0.3;
-  smoothing.ends = 0.07;
-  smoothing.agree = 0.6;
   smooth = coefficients_of(&smoothing);
   test_fields();
   test_field_seams();

@@ -56,8 +56,6 @@ static bool make_scene(abut_context context, abut_precision precision, int index
   s->smoothing.length = 0.5;
   s->smoothing.inside = index >= 2;
   s->smoothing.trace = index == 3 ? 1 : 0;
-  s->smoothing.near = index >= 2 ? 0.1 : 0.0;
-  s->smoothing.reach = index % 2 ? 0.3 : 0.0;
   s->smoothing.floor = index == 3 ? 1e-3 : 0.0;
   s->smoothing.edges[0] = index == 2 ? 0 : 5;
   s->smoothing.edges[1] = 4;
@@ -422,8 +420,6 @@ static void test_gate_is_continuous(const scene *s)
   gate.edges[0] = gate.edges[1] = 3;
   gate.trace = 0;
   gate.penetration = 0.2;
-  gate.near *= 4.0;
-  gate.reach *= 4.0;
   double *pose1 = calloc(7 * STEPS, sizeof *pose1), *pose2 = calloc(7 * STEPS, sizeof *pose2);
   for (int i = 0; i < STEPS; ++i) {
     pose1[7 * i + 3] = pose2[7 * i + 3] = 1.0;

@@ -46,9 +46,6 @@ static bool world_open(world *w, abut_precision precision, const abut_device_cho
       !CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &smoothing))) {
     return false;
   }
-  /* As wide as in the golden cases, of which the table of tolerances is: where the blend at edges'
-   * ends is narrower, points of edges that nearly touch turn their normal by more in float32. */
-  smoothing.ends = 2.0 * smoothing.penetration;
   smoothing.select = ABUT_SELECT_GATE;
   smoothing.edges[0] = smoothing.edges[1] = 4;
   return CHECK_OK(abut_create_pair(bodies[0], bodies[1], &smoothing, &w->pair));

@@ -53,8 +53,6 @@ static void check_pair(const scene_def *s, const scene_pair *p)
     PROMISE(p->link[k] >= 0 && (size_t)p->link[k] < s->link_count);
     PROMISE(p->body[k] >= 0 && (size_t)p->body[k] < s->links[p->link[k]].body_count);
   }
-  PROMISE(p->fitted || p->smoothing.near == 0.0 ||
-          p->smoothing.near >= p->smoothing.penetration);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)

@@ -196,14 +196,13 @@ static const char tuning[] =
   " {\"name\": \"a\", \"platform\": \"p\", \"precision\": \"f64\", \"lanes\": 4,\n"
   "  \"group\": 64, \"items\": 256, \"scratch_bytes\": 65536}]}\n";
 
-/* near and reach as long as any penetration may be, which they must not be below. */
 static const char smoothing[] =
   "{\"length\": 1.0, \"union\": 0.01, \"plane\": 0.01, \"normal\": 1e-12,\n"
   " \"penetration\": 0.01, \"neighbour\": 0.01, \"clash\": 0.1, \"sign\": 0.1, \"sort\": 0.01,\n"
   " \"clip\": 0.1, \"minimum\": 0.1, \"compare\": 0.1, \"ridge\": 0.01, \"distance\": 1e-10,\n"
   " \"trace\": 2, \"inside\": false, \"select\": \"gate\", \"edge_edge\": true,\n"
   " \"two_sided\": true, \"edges\": [18, 0], \"vertices\": [0, 4294967295],\n"
-  " \"near\": 1e9, \"reach\": 1e9, \"floor\": 0.001, \"ends\": 0.002, \"agree\": 0.5}\n";
+  " \"floor\": 0.001}\n";
 
 static const char scene[] =
   "{\"contact_model\": \"cone\", \"timestep\": 0.001, \"integrator\": \"rk4\", \"capacity\": 9, \"sweep\": true,\n"

@@ -437,8 +437,7 @@ static void good_smoothing(void)
   CHECK(m.select == ABUT_SELECT_GATE && m.edge_edge && m.two_sided);
   CHECK(m.edges[0] == 18 && m.edges[1] == 0);
   CHECK(m.vertices[0] == 0 && m.vertices[1] == UINT32_MAX);
-  CHECK(m.near == 1e9 && m.reach == 1e9 && m.floor == 0.001);
-  CHECK(m.ends == 0.002 && m.agree == 0.5);
+  CHECK(m.floor == 0.001);
 }
 
 static void check_round_trip(const abut_smoothing *m)
@@ -468,12 +467,9 @@ static void round_trip(void)
   m.inside = true;
   m.edge_edge = m.two_sided = false;
   m.trace = 64;
-  m.near = m.reach = m.floor = m.ends = m.agree = 0.0;
+  m.floor = 0.0;
   check_round_trip(&m);
-  m.reach = nextafter(m.penetration, 1);
   m.floor = 0.5;
-  m.ends = 1e-6;
-  m.agree = 1.0;
   check_round_trip(&m);
   setlocale(LC_ALL, "de_DE.utf8"); /* where there is one */
   check_round_trip(&m);
@@ -490,8 +486,8 @@ static void format_refuses(void)
   expect_failure(abut_format_smoothing(&m, &text), ABUT_ERROR_ARGUMENT, "", "clash is not finite");
   CHECK(!text);
   m = read_sample();
-  m.reach = INFINITY;
-  expect_failure(abut_format_smoothing(&m, &text), ABUT_ERROR_ARGUMENT, "", "reach is not finite");
+  m.floor = INFINITY;
+  expect_failure(abut_format_smoothing(&m, &text), ABUT_ERROR_ARGUMENT, "", "floor is not finite");
 }
 
 /* The sample with the value of one key replaced; an empty one drops the key. */
@@ -515,7 +511,8 @@ static char *with(const char *key, const char *value)
   } else if (*end == ',') {
     end++;
   } else {
-    b.count -= 2; /* the last key; the comma before it */
+    while (b.bytes[--b.count] != ',') { /* the last key: from the comma before it on */
+    }
   }
   buffer_text(&b, "%s", end);
   free(s[0].bytes);
@@ -541,18 +538,36 @@ static void each_key_is_needed(void)
   }
 }
 
-/* Files from before these were there say nothing of them: off. */
+/* Files from before it was there say nothing of it: off. */
 static void absent_is_off(void)
 {
-  static const char *const keys[] = {"near", "reach", "floor", "ends", "agree"};
-  for (size_t i = 0; i < 5; i++) {
+  abut_smoothing m = read_sample();
+  char *text = with("floor", "");
+  REQUIRE_OK(smoothing_parse("s", text, strlen(text), &m));
+  CHECK(m.floor == 0.0);
+  free(text);
+}
+
+/* What was taken out is refused by name, but for 0, which was off. */
+static void taken_out(void)
+{
+  static const char *const keys[] = {"near", "reach", "ends", "agree"};
+  for (size_t i = 0; i < 4; i++) {
     abut_smoothing m = read_sample();
-    char *text = with(keys[i], "");
-    REQUIRE_OK(smoothing_parse("s", text, strlen(text), &m));
-    const double got[] = {m.near, m.reach, m.floor, m.ends, m.agree};
-    for (size_t k = 0; k < 5; k++) {
-      CHECK((got[k] == 0.0) == (k == i));
-    }
+    char value[64], part[96];
+    snprintf(value, sizeof value, "0.001,\n\"%s\": 0.5", keys[i]);
+    snprintf(part, sizeof part, "%s: it was taken out in version 0.3: contacts of edges in fields ", keys[i]);
+    char *text = with("floor", value);
+    expect_failure(smoothing_parse("s", text, strlen(text), &m), ABUT_ERROR_FORMAT, "s:7: ", part);
+    free(text);
+    snprintf(value, sizeof value, "0.001, \"%s\": \"off\"", keys[i]);
+    snprintf(part, sizeof part, "%s: not a number", keys[i]);
+    text = with("floor", value);
+    expect_failure(smoothing_parse("s", text, strlen(text), &m), ABUT_ERROR_FORMAT, "s:6: ", part);
+    free(text);
+    snprintf(value, sizeof value, "0.001, \"%s\": 0.0", keys[i]);
+    text = with("floor", value);
+    CHECK_OK(smoothing_parse("s", text, strlen(text), &m));
     free(text);
   }
 }
@@ -573,16 +588,8 @@ static const struct {
   {"edges", "[1]", "s:5: ", "edges: 1 elements, not 2"},
   {"edges", "[1,\n-1]", "s:6: ", "edges[1]: not a whole"},
   {"vertices", "[1, 4294967296]", "s:5: ", "vertices[1]: not a whole number from 0 to 4294967295"},
-  {"near", "0.009", "s:6: ", "near: 0.009 is neither 0 nor within 0.01 to 1e+09"},
-  {"near", "-0.02", "s:6: ", "near: -0.02 is neither"},
-  {"reach", "1e10", "s:6: ", "reach: 1e+10 is neither 0 nor within 0.01 to 1e+09"},
-  {"reach", "\"deep\"", "s:6: ", "reach: not a number"},
-  {"ends", "1e-7", "s:6: ", "ends: 1e-07 is neither 0 nor within 1e-06 to 1e+09"},
-  {"ends", "-1", "s:6: ", "ends: -1 is neither"},
-  {"agree", "1.5", "s:6: ", "agree: 1.5 is neither 0 nor within 0 to 1"},
-  {"agree", "-0.1", "s:6: ", "agree: -0.1 is neither"},
-  {"floor", "0.51", "s:6: ", "floor: 0.51 is neither 0 nor within 0 to 0.5"},
-  {"floor", "-0.1", "s:6: ", "floor: -0.1 is neither"},
+  {"floor", "0.51", "s:6: ", "floor: 0.51 is not within 0 to 0.5"},
+  {"floor", "-0.1", "s:6: ", "floor: -0.1 is not within"},
   {"vertices", "[0, 0],\n\"extra\": 1", "s:6: ", "extra: no such key is known"},
   {"vertices", "[0, 0], \"sort\": 1", "s:5: ", "duplicate"},
 };
@@ -644,6 +651,7 @@ int main(void)
   wrong_smoothing();
   ranges();
   absent_is_off();
+  taken_out();
   folder_remove();
   return check_finish();
 }

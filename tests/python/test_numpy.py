@@ -539,15 +539,12 @@ def test_smoothing(context):
     changed = abut.Pair(a, b, {"penetration": 0.01, "union": 0.01, "vertices": (20, 0)})
     assert changed.smoothing == {**fitted, "penetration": 0.01, "union": 0.01, "vertices": (20, 0)}
     assert changed.layout.vertices[0] == 20
-    for penetration in (0.5, 1, np.float32(0.5)):  # `reach` follows, and `near` where it is not off
-        wide = abut.Pair(a, b, {"penetration": penetration}).smoothing
-        assert (wide["near"], wide["reach"]) == (0.0, penetration)
-        with pytest.raises(abut.Error, match="near is 0.01, neither 0 nor"):
-            abut.Pair(a, b, {"penetration": penetration, "near": 0.01})
-    assert abut.Pair(a, b, {"penetration": 0.5, "reach": 0.0}).smoothing["reach"] == 0.0
-    assert (fitted["near"], fitted["agree"]) == (0.0, 0.6)
-    assert fitted["ends"] == 0.5 * fitted["penetration"]
-    assert fitted["reach"] == pytest.approx(6 * fitted["penetration"])
+    for penetration in (0.5, 1, np.float32(0.5)):
+        assert abut.Pair(a, b, {"penetration": penetration}).smoothing["penetration"] == penetration
+    for name in ("near", "reach", "ends", "agree"):
+        assert abut.Pair(a, b, {name: 0}).smoothing == fitted  # off, as dicts from before state it
+        with pytest.raises(ValueError, match=f"'{name}' was taken out in version 0.3"):
+            abut.Pair(a, b, {name: 0.5})
     with pytest.raises(TypeError):
         changed.smoothing["penetration"] = 1.0
 

@@ -24,7 +24,7 @@ def small(context):
     a = context.body(mesh[0], axes=[[0.2, 0.1, 0.1], [0.05, 0.05, 0.3]], exponents=[[0.5, 0.8], [0.6, 1.0]],
                      position=[[0, 0, 0], [0.1, 0, 0]], operation=["add", "subtract"], rotation=[[1, 0, 0, 0], [2, 0.3, 0, 0.5]])
     b = context.body(mesh[1], axes=(0.12, 0.1, 0.15), exponents=(1, 0.9))
-    return abut.Pair(a, b, {"penetration": 0.02, "near": 0.0, "reach": 0.0, "edge_edge": False})
+    return abut.Pair(a, b, {"penetration": 0.02, "edge_edge": False})
 
 
 def poses(count):
@@ -75,7 +75,7 @@ def test_lengths_of_normals_count_for_nothing(contexts):
                              cloud_points=0.1 * ball, cloud_normals=rng.uniform(0.5, 3, size=(40, 1)) * ball,
                              cloud_widths=[np.full(40, 0.05)])
     b = contexts["f64"].body(mesh[::-1], axes=(0.12, 0.1, 0.15), exponents=(1, 0.9))
-    pair = abut.Pair(a, b, {"penetration": 0.02, "near": 0.0, "reach": 0.0, "edge_edge": False})
+    pair = abut.Pair(a, b, {"penetration": 0.02, "edge_edge": False})
     pose1, pose2 = poses(2)
     given = arrays(a, ("plane_normals", "cloud_normals"))
 

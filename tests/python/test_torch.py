@@ -485,7 +485,7 @@ def test_adam_separates_every_start(f32):
     a, b = (ctx.load(conftest.GOLDEN / "figure-gate" / f"{name}.body.json") for name in "ab")
     size = max(a.diagonal, b.diagonal)
     # A broad soft minimum hears all vertices; edges, which it does not ask for, are left out.
-    pair = abut.Pair(a, b, {"penetration": 0.1 * size, "near": 0.0, "reach": 0.0})
+    pair = abut.Pair(a, b, {"penetration": 0.1 * size})
     starts = 0.05 * size * torch.randn(100, 6, generator=torch.Generator().manual_seed(0))
     fixed = torch.zeros(6)
     starts = starts[at.reduce(pair, fixed, starts, "minimum_distance") < 0][:64]

@@ -118,7 +118,7 @@ def test_smoothings(context, tmp_path):
     path.write_text(f'{{"links": [{{"bodies": [{{"plane": [1, 1]}}]}}, {box}, {box}], "pairs": '
                     '[{"a": 0, "b": 1}, {"a": 0, "b": 2, "smoothing": {"penetration": 0.0004}}]}')
     fitted, stated = abut.Scene(path, context).smoothings()
-    assert fitted["agree"] == 0.6 and fitted["reach"] == 0.0 and fitted["floor"] == 1e-3
+    assert fitted["floor"] == 1e-3
     assert stated == {**fitted, "penetration": 0.0004} and fitted["penetration"] > 0.0004
 
 

@@ -148,7 +148,7 @@ def check_bad_requests(server, smoothing):
             ({"curves": [4294967295, 4096]}, "there are 2"), ({"curves": 3}, "curves: not 2"), ({"frame": 0, "contact": [0, 1]}, "in curves alone"),
             ({**good, "reduction": "depth"}, "reduction"), ({**good, "colour": 1}, "`colour`"), ({**good, "smoothing": 3}, "not an object"),
             ({**good, "smoothing": {**smoothing, "penetration": -1.0}}, "-1 is not within"), ({**good, "smoothing": {**smoothing, "select": "best"}}, "softsort"),
-            ({**good, "smoothing": {**smoothing, "reach": 1e-5, "penetration": 1e-3}}, "reach"), ({**good, "smoothing": {}}, "length")):
+            ({**good, "smoothing": {**smoothing, "reach": 1e-3}}, "reach: it was taken out in version 0.3"), ({**good, "smoothing": {}}, "length")):
         status, headers, told = server.contacts(request)
         assert status == 400 and text in told.decode(), (request, status, told)
         assert headers["Content-Type"].startswith("text/plain")
@@ -192,7 +192,7 @@ def check_garbage(server):
 
 def check_contacts(server, folder, smoothing):
     """All slots of every pose are those of `abut contacts`, and a threshold takes those from it on."""
-    softer = {**smoothing, "penetration": 3 * smoothing["penetration"], "reach": 0, "select": "softsort", "edges": [5, 7]}
+    softer = {**smoothing, "penetration": 3 * smoothing["penetration"], "select": "softsort", "edges": [5, 7]}
     fields = {**smoothing, "edge_contacts": "field", "tilt": 0.05, "inset": 1e-3, "part": 2e-3, "gain": 5e-4, "slope": 0.05, "samples": 1}
     (folder / "softer.json").write_text(json.dumps(softer))
     (folder / "fields.json").write_text(json.dumps(fields))
@@ -279,7 +279,7 @@ def check_world(folder):
     assert abs(pressed[0][frame] ** 2 + pressed[1][frame] ** 2 - sum(x * x for x in own_force)) <= 1e-4 * sum(x * x for x in own_force)
     own = {str(k): json.loads(text) for k, text in enumerate(page["live"]["smoothing"])}
     assert answer_of(world.contacts({"frame": frame, "threshold": 0.05, "smoothing": own})[2])["p"] == made["p"]
-    softer = {k: {**s, "penetration": 3 * s["penetration"], "reach": 0, "edges": [3, 3]} for k, s in own.items()}
+    softer = {k: {**s, "penetration": 3 * s["penetration"], "edges": [3, 3]} for k, s in own.items()}
     other = answer_of(world.contacts({"frame": frame, "threshold": 0.05, "smoothing": softer})[2])
     assert not other["force"] and other["pushes"] == made["pushes"]  # forces are of the scene's own smoothing
     assert other["contacts"] == len(own) and list(other["kinds"][::10]) == list(range(len(own))) and other["numbers"][1] > made["numbers"][1]

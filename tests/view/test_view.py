@@ -475,7 +475,10 @@ def check_frames(page, computed):
     page.keyboard.press("ArrowLeft")
     page.locator('[data-key="penetration"]').fill("30")
     computed()
-    page.locator('[data-key="reach"]').fill("-199")  # below the penetration
+    kept = page.locator('[data-key="edges1"]')
+    before = kept.input_value()
+    kept.fill("-1")  # which is refused
+    kept.press("Enter")
     wait(page, "!document.getElementById('refused').hidden")
     last, six = state(page, "contacts()"), state(page, "frame()") + 1
     canvas.focus()
@@ -483,7 +486,8 @@ def check_frames(page, computed):
     assert state(page, "frame()") == six and state(page, "contacts()") == own != last
     page.locator("#list button").first.click()
     refused = picked(page)
-    page.locator('[data-key="reach"]').fill("0")
+    kept.fill(before)
+    kept.press("Enter")
     computed()
     softer = state(page, "contacts()")
     assert softer != own and refused["frame"] == six and refused["pose2"] == pytest.approx(picked(page)["pose2"], abs=1e-6)

@@ -205,15 +205,12 @@ static void make_pair(abut_body a, abut_body b, int which, abut_pair *out)
   s.edge_contacts = which < SMOOTHINGS ? ABUT_EDGES_PAIRS : ABUT_EDGES_FIELD;
   if (which == 1) {
     s.two_sided = false;
-    s.ends = 0.0;
   }
   if (which == 2) { /* wide unions and shallow contacts */
     s.union_ *= 20.0;
-    s.near = s.reach = s.agree = 0.0;
   }
   if (which == 3) { /* witness points far beyond the edges' ends */
     s.compare = 1.0;
-    s.ends = s.near = s.reach = s.agree = 0.0;
   }
   if (which >= SMOOTHINGS && (has_heights(a) || has_heights(b))) {
     s.slope = -1.0;
@@ -260,7 +257,7 @@ static trial trial_of(abut_pair of)
   for (int side = 0; side < 2; ++side) {
     abut_body_info info;
     REQUIRE_OK(abut_get_body_info(p->bodies[side], &info));
-    t.size += (0.5 + (is_in_fields(p) ? 0.0 : edge_overshoot(&p->smoothing, 0.0))) * info.diagonal;
+    t.size += (0.5 + (is_in_fields(p) ? 0.0 : edge_overshoot(&p->smoothing))) * info.diagonal;
     t.reach = fmax(t.reach, p->smoothing.union_ * log((double)info.primitives));
   }
   const double active = active_reach(&p->smoothing, active_cutoff(p, 0.0));

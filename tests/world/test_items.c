@@ -372,7 +372,6 @@ static void test_by(abut_context c, const char *text)
   REQUIRE_OK(abut_get_pair_bodies(own, &bodies[0], &bodies[1]));
   CHECK_OK(abut_get_pair_bodies(own, NULL, NULL));
   softer.penetration *= 4.0;
-  softer.reach = 0.0;
   REQUIRE_OK(abut_create_pair(bodies[0], bodies[1], &softer, &pairs[0]));
   lists[1] = (abut_compact){.threshold = 0.0, .grows = true};
   REQUIRE_OK(abut_find_contacts(p.scene, p.q, 2, &items[2], &lists[2]));

@@ -3,9 +3,8 @@
 //
 // Pairs of kept edges run with slot k of body 1 varying slowest. In most kernels one work-item has
 // a block of LANES pairs of one pose. `witness` has rows of witness_stride numbers a pose, planes
-// of pair_slots in body 1's frame: e1 and e2 before sphere tracing, con at WITNESS_CON, their
-// parameters at WITNESS_A, and behind them what tracing makes of the points, as far as the host
-// asks for it.
+// of pair_slots in body 1's frame: e1 and e2 before sphere tracing, con at WITNESS_CON, and behind
+// them what tracing makes of the points, as far as the host asks for it.
 
 typedef struct edge_ends {
   vec p0, p1, q0, q1; // p in body 1's frame, q in body 2's
@@ -53,7 +52,7 @@ static edge_ends load_ends(GLOBAL const real *ends1, GLOBAL const real *ends2,
 }
 
 // One work-item finds the witness points of a block of pairs: of the ends of both bodies' kept
-// edges it writes the planes e1, e2, con and the parameters of `witness`.
+// edges it writes the planes e1, e2 and con of `witness`.
 KERNEL void edge_witnesses(GLOBAL const real *ends1, GLOBAL const real *ends2,
                            GLOBAL const real *frames, GLOBAL const pair_head *pair,
                            GLOBAL real *witness, int witness_stride)
@@ -67,32 +66,21 @@ KERNEL void edge_witnesses(GLOBAL const real *ends1, GLOBAL const real *ends2,
   const edge_ends at = load_ends(ends1, ends2, pair, block, pose);
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE) + FRAME_2_TO_1;
   vec e1, e2;
-  num a1, a2, con;
+  num con;
   FN(edge_witness)(at.p0, at.p1, place(frame, at.q0), place(frame, at.q1), &pair->c, &e1, &e2,
-                   &a1, &a2, &con);
+                   &con);
   GLOBAL real *row = NUMS(witness, pose, witness_stride) + block * LANES;
   store3(row, witness_stride, slots, steady3(e1, COTANGENT_LIMIT));
   store3(row + WITNESS_E2 * slots, witness_stride, slots, steady3(e2, COTANGENT_LIMIT));
   store(row + WITNESS_CON * slots, witness_stride, steady(con, COTANGENT_LIMIT));
-  store(row + WITNESS_A * slots, witness_stride, steady(a1, COTANGENT_LIMIT));
-  store(row + (WITNESS_A + 1) * slots, witness_stride, steady(a2, COTANGENT_LIMIT));
 }
 
-// Says whether the ends of kept edges depend on the pose: SoftSort's means do, a gate's true edges
-// do not.
-static int ends_move(GLOBAL const pair_sizes *n)
-{
-  return !n->gated &&
-         (n->elements[EDGES_OF(0)].selected || n->elements[EDGES_OF(1)].selected);
-}
-
-// The adjoint of edge_witnesses. `bars` has the cotangents of e1, e2, con and the parameters in the
-// first of WITNESS_BAR_PLANES planes of pair_slots, 0 past the last pair. The kernel writes
-// wrenches and, where `ends` is set, ends_bar (poses, 12, pair_slots), the cotangents of each pair's
-// ends in their own frames; where `probed` is set it adds to what the probes have left there.
+// The adjoint of edge_witnesses. `bars` has the cotangents of e1, e2 and con in WITNESS_PLANES
+// planes of pair_slots, 0 past the last pair. The kernel writes wrenches and, where `ends` is set,
+// ends_bar (poses, 12, pair_slots), the cotangents of each pair's ends in their own frames.
 ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, GLOBAL const real *ends2,
                                            GLOBAL const real *frames, GLOBAL const pair_head *pair,
-                                           GLOBAL const real *bars, int ends, int probed,
+                                           GLOBAL const real *bars, int ends,
                                            GLOBAL real *ends_bar, GLOBAL real *wrenches,
                                            int wrench_stride, int wrench_block)
 {
@@ -106,13 +94,11 @@ ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, GLOBAL cons
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   const vec q0 = place(frame + FRAME_2_TO_1, at.q0);
   const vec q1 = place(frame + FRAME_2_TO_1, at.q1);
-  const int stride = WITNESS_BAR_PLANES * pair_padded;
+  const int stride = WITNESS_PLANES * pair_padded;
   GLOBAL const real *row = NUMS(bars, pose, stride) + block * LANES;
   vec bar[4];
   FN(edge_witness_adjoint)(at.p0, at.p1, q0, q1, &pair->c, load3(row, stride, pair_padded),
                            load3(row + WITNESS_E2 * pair_padded, stride, pair_padded),
-                           load(row + WITNESS_A * pair_padded, stride),
-                           load(row + (WITNESS_A + 1) * pair_padded, stride),
                            load(row + WITNESS_CON * pair_padded, stride), bar);
   for (int i = 0; i < 4; ++i) {
     bar[i] = bounded3(bar[i], COTANGENT_LIMIT);
@@ -125,11 +111,7 @@ ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, GLOBAL cons
     const int to_stride = PAIR_ENDS_PLANES * pair_padded;
     GLOBAL real *to = NUMS(ends_bar, pose, to_stride) + block * LANES;
     for (int i = 0; i < 4; ++i) {
-      vec own = i < 2 ? bar[i] : turn(frame + FRAME_1_TO_2, bar[i]);
-      if (probed) {
-        own = FN(add3)(own, load3(to, to_stride, pair_padded));
-      }
-      store3(to, to_stride, pair_padded, own);
+      store3(to, to_stride, pair_padded, i < 2 ? bar[i] : turn(frame + FRAME_1_TO_2, bar[i]));
       to += POINT_PLANES * pair_padded;
     }
   }
@@ -190,25 +172,11 @@ typedef struct pair_inputs {
   FN(pair_depths) at;
 } pair_inputs;
 
-// Loads a block of both planes of how deep edges lie.
-static void load_depths(GLOBAL const real *depth, GLOBAL const pair_head *pair, int block, int pose,
-                        FN(pair_depths) *at)
-{
-  const int padded = pair->n.pair_slots, stride = DEPTH_PLANES * padded;
-  at->depth1 = at->depth2 = n_lit(R(0.0));
-  if (pair->c.agree > R(0.0)) {
-    GLOBAL const real *row = NUMS(depth, pose, stride) + block * LANES;
-    at->depth1 = load(row, stride);
-    at->depth2 = load(row + padded, stride);
-  }
-}
-
 static pair_inputs load_pair(GLOBAL const real *witness, int base, int witness_stride,
                              GLOBAL const real *own1, GLOBAL const real *own2, int own_stride,
                              GLOBAL const real *opposing1, GLOBAL const real *opposing2,
-                             int opposing_stride, GLOBAL const real *depth, int active,
-                             GLOBAL const real *frame, GLOBAL const pair_head *pair, int block,
-                             int pose)
+                             int opposing_stride, int active, GLOBAL const real *frame,
+                             GLOBAL const pair_head *pair, int block, int pose)
 {
   pair_inputs r;
   const int pair_padded = pair->n.pair_slots;
@@ -222,29 +190,27 @@ static pair_inputs load_pair(GLOBAL const real *witness, int base, int witness_s
   r.m2 = turn(frame + FRAME_2_TO_1, load3(row2 + pair_padded, own_stride, pair_padded));
   r.at.own1 = load(row1, own_stride);
   r.at.own2 = load(row2, own_stride);
-  r.at.opposing1 = r.at.opposing2 = r.at.depth1 = r.at.depth2 = n_lit(R(0.0));
+  r.at.opposing1 = r.at.opposing2 = n_lit(R(0.0));
   if (active) {
     GLOBAL const real *from1 = NUMS(opposing1, pose, opposing_stride) + block * LANES;
     GLOBAL const real *from2 = NUMS(opposing2, pose, opposing_stride) + block * LANES;
     r.at.opposing1 = load(from1, opposing_stride);
     r.at.opposing2 = load(from2, opposing_stride);
-    load_depths(depth, pair, block, pose, &r.at);
   }
   return r;
 }
 
 // One work-item makes everything of the contacts of a block of pairs that each pair alone decides.
 // own1 and own2 have the planes phi and normal of each body at its own point, and, where `active`
-// is set, opposing1 and opposing2 phi of the other body there, and `depth`, with `agree`, how deep
-// both edges lie (probes.cl). base is where the points lie that tracing leaves. p and n are (poses,
-// contacts, 3), d (poses, contacts), and factors (poses, 3, pair_slots) are the planes dbar and
-// both activities without the neighbour's softmax.
+// is set, opposing1 and opposing2 phi of the other body there. base is where the points lie that
+// tracing leaves. p and n are (poses, contacts, 3), d (poses, contacts), and factors (poses, 3,
+// pair_slots) are the planes dbar and both activities without the neighbour's softmax.
 KERNEL void edge_contacts(GLOBAL const real *witness, int base, int witness_stride,
                           GLOBAL const real *own1, GLOBAL const real *own2, int own_stride,
                           GLOBAL const real *opposing1, GLOBAL const real *opposing2,
-                          int opposing_stride, GLOBAL const real *depth, int active,
-                          GLOBAL const real *frames, GLOBAL const pair_head *pair, int want,
-                          GLOBAL real *p, GLOBAL real *d, GLOBAL real *n, GLOBAL real *factors)
+                          int opposing_stride, int active, GLOBAL const real *frames,
+                          GLOBAL const pair_head *pair, int want, GLOBAL real *p, GLOBAL real *d,
+                          GLOBAL real *n, GLOBAL real *factors)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -257,8 +223,8 @@ KERNEL void edge_contacts(GLOBAL const real *witness, int base, int witness_stri
   }
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   const pair_inputs in = load_pair(witness, base, witness_stride, own1, own2, own_stride,
-                                   opposing1, opposing2, opposing_stride, depth, active, frame,
-                                   pair, block, pose);
+                                   opposing1, opposing2, opposing_stride, active, frame, pair,
+                                   block, pose);
   const FN(edge_contact) r =
     FN(edge_pair)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, &pair->c);
   if (active) {
@@ -369,36 +335,15 @@ static void twist_pair(vec e1, vec e2, vec m1, vec m2, const FN(edge_pair_bar) *
   twist_direction(carried, m2, r->m2);
 }
 
-// Returns what the cotangent of how deep an edge lies gives to the distance of its witness point.
-static num depth_share_bar(num depth, num phi, num depth_bar, GLOBAL const coefficients *c)
-{
-  return n_mul(depth_bar, FN(least_share)(depth, phi, c));
-}
-
-static void clear_ends(GLOBAL real *ends_bar, int pair_padded, int first, int pose)
-{
-  const int stride = PAIR_ENDS_PLANES * pair_padded;
-  GLOBAL real *row = NUMS(ends_bar, pose, stride) + first;
-  for (int i = 0; i < PAIR_ENDS_PLANES; ++i) {
-    store(row + i * pair_padded, stride, n_lit(R(0.0)));
-  }
-}
-
-// Stores a block's cotangents for edge_probes_adjoint and edge_witnesses_adjoint.
+// Stores a block's cotangents for edge_witnesses_adjoint.
 static void store_pair_bars(GLOBAL real *bars, int pair_padded, int first, int pose,
                             const FN(edge_pair_bar) *r)
 {
-  const int stride = WITNESS_BAR_PLANES * pair_padded;
+  const int stride = WITNESS_PLANES * pair_padded;
   GLOBAL real *to = NUMS(bars, pose, stride) + first;
-  const num zero = n_lit(R(0.0));
   store3(to, stride, pair_padded, bounded3(r->e1, COTANGENT_LIMIT));
   store3(to + WITNESS_E2 * pair_padded, stride, pair_padded, bounded3(r->e2, COTANGENT_LIMIT));
   store(to + WITNESS_CON * pair_padded, stride, bounded(r->con, COTANGENT_LIMIT));
-  store(to + WITNESS_A * pair_padded, stride, zero);
-  store(to + (WITNESS_A + 1) * pair_padded, stride, zero);
-  store(to + WITNESS_BAR_DEPTH * pair_padded, stride, bounded(r->at.depth1, COTANGENT_LIMIT));
-  store(to + (WITNESS_BAR_DEPTH + 1) * pair_padded, stride,
-        bounded(r->at.depth2, COTANGENT_LIMIT));
 }
 
 // Writes the sites of a block of pairs: each body's own field at its own point, and at the other's.
@@ -421,23 +366,20 @@ static void store_pair_sites(const field_sites *at, GLOBAL real *sites1, GLOBAL 
 
 // The adjoint of edge_contacts and of the fields under it. own1 and own2 have the planes of
 // field_jet; where activities have cotangents, opposing1 and opposing2 have those of
-// field_gradient, and there is `depth`. `have` and the rows ..._bar are as in vertex_adjoint;
-// factors_bar has the cotangents of factors. The kernel writes `bars` (see edge_witnesses_adjoint)
-// and behind them the cotangents of depth, wrenches, where probes follow and `ends` is set zeros to
-// ends_bar, and sites of both bodies' fields, as `at` says.
+// field_gradient. `have` and the rows ..._bar are as in vertex_adjoint; factors_bar has the
+// cotangents of factors. The kernel writes `bars` (see edge_witnesses_adjoint), wrenches, and sites
+// of both bodies' fields, as `at` says.
 ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, int witness_stride,
                                           GLOBAL const real *own1, GLOBAL const real *own2,
                                           GLOBAL const real *opposing1,
-                                          GLOBAL const real *opposing2, GLOBAL const real *depth,
-                                          GLOBAL const real *frames, GLOBAL const pair_head *pair,
-                                          int have, GLOBAL const real *p_bar,
-                                          GLOBAL const real *d_bar, int d_shared,
-                                          GLOBAL const real *n_bar,
+                                          GLOBAL const real *opposing2, GLOBAL const real *frames,
+                                          GLOBAL const pair_head *pair, int have,
+                                          GLOBAL const real *p_bar, GLOBAL const real *d_bar,
+                                          int d_shared, GLOBAL const real *n_bar,
                                           GLOBAL const real *factors_bar, GLOBAL real *bars,
-                                          int ends, GLOBAL real *ends_bar, field_sites at,
-                                          GLOBAL real *sites1, GLOBAL real *sites2,
-                                          GLOBAL real *wrenches, int wrench_stride,
-                                          int wrench_block)
+                                          field_sites at, GLOBAL real *sites1,
+                                          GLOBAL real *sites2, GLOBAL real *wrenches,
+                                          int wrench_stride, int wrench_block)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -453,7 +395,7 @@ ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, 
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL const real *to_2 = frame + FRAME_1_TO_2;
   const pair_inputs in = load_pair(witness, base, witness_stride, own1, own2, jet, opposing1,
-                                   opposing2, flat, depth, active, frame, pair, block, pose);
+                                   opposing2, flat, active, frame, pair, block, pose);
   const output_bars out = {have, slot1, slot2, contacts, d_shared ? 0 : contacts, first, pairs,
                            pose, p_bar, d_bar, n_bar, frame};
   const FN(edge_contact) bar =
@@ -469,12 +411,6 @@ ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, 
   own_fields_adjoint(&in, NUMS(own1, pose, jet) + first, NUMS(own2, pose, jet) + first, to_2,
                      pair_padded, active, &r, &relative);
   if (active) {
-    if (c->agree > R(0.0)) {
-      const num share1 = depth_share_bar(in.at.depth1, in.at.opposing1, r.at.depth1, c);
-      const num share2 = depth_share_bar(in.at.depth2, in.at.opposing2, r.at.depth2, c);
-      r.at.opposing1 = n_add(r.at.opposing1, share1);
-      r.at.opposing2 = n_add(r.at.opposing2, share2);
-    }
     opposing_fields_adjoint(&in, NUMS(opposing1, pose, flat) + first,
                             NUMS(opposing2, pose, flat) + first, to_2, pair_padded, &r, &relative);
   }
@@ -487,9 +423,6 @@ ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, 
     r.e2 = FN(add3)(r.e2, push2);
   }
   store_pair_bars(bars, pair_padded, first, pose, &r);
-  if (active && c->agree > R(0.0) && ends) {
-    clear_ends(ends_bar, pair_padded, first, pose);
-  }
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + block, relative, carried);
 }
 

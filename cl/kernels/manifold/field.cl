@@ -217,7 +217,7 @@ ADJOINT_KERNEL void trace_adjoint(GLOBAL const real *points, int from_base, int 
   if (block * LANES >= padded) {
     return;
   }
-  const int stride = JET_PLANES * padded, bar_stride = WITNESS_BAR_PLANES * padded;
+  const int stride = JET_PLANES * padded, bar_stride = WITNESS_PLANES * padded;
   GLOBAL const real *to_2 = NUMS(frames, pose, FRAME_STRIDE) + FRAME_1_TO_2;
   GLOBAL const real *jet = NUMS(own, pose, stride) + block * LANES;
   GLOBAL real *bar_at =

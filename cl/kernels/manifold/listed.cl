@@ -114,48 +114,6 @@ KERNEL void listed_own(GLOBAL const real *pairs, GLOBAL const int *list,
   store3(row + plane, FIELD_PLANES * plane, plane, steady3(normal, COTANGENT_LIMIT));
 }
 
-// Returns where the numbers of a pose's near pairs lie, as probes want it.
-static pair_planes near_planes(GLOBAL const real *pairs, GLOBAL const pair_sizes *n, int pose)
-{
-  const int plane = n->near_plane;
-  const pair_planes r = {NUMS(pairs, pose, n->near_stride), n->near_stride, plane,
-                         NEAR_E1 * plane, NEAR_E2 * plane, NEAR_A * plane};
-  return r;
-}
-
-// One work-item finds how deep the edges of a body of a block of one pose's listed pairs lie in
-// the other body (head, shape), by pair: what edge_probes does for all pairs. Either body has
-// `blocks` blocks.
-KERNEL void listed_probes(GLOBAL real *pairs, GLOBAL const int *list, GLOBAL const real *ends1,
-                          GLOBAL const real *ends2, GLOBAL const real *frames,
-                          GLOBAL const int *head1, GLOBAL const int *head2,
-                          GLOBAL const real *shape1, GLOBAL const real *shape2,
-                          GLOBAL const pair_head *pair, int blocks)
-{
-  const body_block own = body_block_of((int)get_global_id(0), blocks, blocks);
-  const int pose = (int)get_global_id(1), side = own.side, first = own.first;
-  GLOBAL const coefficients *c = &pair->c;
-  const pair_planes from = near_planes(pairs, &pair->n, pose);
-  const int stride = from.stride, plane = from.plane;
-  GLOBAL const int *listed = ROW(list, pose, plane + 1), *at = listed + 1;
-  GLOBAL const real *ends = OF_BODY(side, ends1, ends2);
-  GLOBAL const int *head = OF_BODY(!side, head1, head2);
-  GLOBAL const real *shape = OF_BODY(!side, shape1, shape2);
-  const int count = listed[0];
-  if (first < 0 || first >= count) {
-    return;
-  }
-  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
-  GLOBAL real *row = NUMS(pairs, pose, stride);
-  const listed_edge edge = listed_edge_of(ends, &pair->n, side, at, first, count, frame, pose);
-  const pair_claim claim = claim_of(&from, at, first, count, c);
-  const num phi = gather_at(row + (NEAR_OPPOSING + side) * plane, stride, at, first, count);
-  const num r = edge_depth(&edge, witness_parameters(&from, side, at, first, count), claim.dbar, phi,
-                           side, frame, head, shape, c);
-  store_row(row + (NEAR_DEPTH + side) * plane, stride, at, 1, first, count,
-            steady(r, COTANGENT_LIMIT));
-}
-
 // Stores one side of a block of listed pairs: VALUE_PLANES planes of `plane`.
 static void store_values(GLOBAL real *row, int stride, int plane, vec p, num d, vec n, num a,
                          int want)
@@ -197,14 +155,9 @@ KERNEL void listed_pairs(GLOBAL const real *pairs, GLOBAL const int *list,
   const vec m2 = turn(frame + FRAME_2_TO_1, load3(row2 + plane, FIELD_PLANES * plane, plane));
   const num factor1 = gather_at(row + NEAR_FACTORS * plane, stride, at, first, count);
   const num factor2 = gather_at(row + (NEAR_FACTORS + 1) * plane, stride, at, first, count);
-  FN(pair_depths) of = {load(row1, FIELD_PLANES * plane), load(row2, FIELD_PLANES * plane),
+  const FN(pair_depths) of = {load(row1, FIELD_PLANES * plane), load(row2, FIELD_PLANES * plane),
                         gather_at(row + NEAR_OPPOSING * plane, stride, at, first, count),
-                        gather_at(row + (NEAR_OPPOSING + 1) * plane, stride, at, first, count),
-                        n_lit(R(0.0)), n_lit(R(0.0))};
-  if (c->agree > R(0.0)) {
-    of.depth1 = gather_at(row + NEAR_DEPTH * plane, stride, at, first, count);
-    of.depth2 = gather_at(row + (NEAR_DEPTH + 1) * plane, stride, at, first, count);
-  }
+                        gather_at(row + (NEAR_OPPOSING + 1) * plane, stride, at, first, count)};
   const FN(edge_contact) r = FN(edge_pair)(e1, e2, n_lit(R(1.0)), m1, m2, &of, c);
   num a1 = n_mul(r.a1, factor1), a2 = n_mul(r.a2, factor2);
   if (c->floor > R(0.0)) {

@@ -262,14 +262,7 @@ static FN(edge_pair_bar) pair_values_adjoint(const pair_block *b, const bar_bloc
     bar.a1 = factored_bar(bar_of(&in[0], VALUE_ACTIVITY), factor[0], r.a1, c, &factor_bar[0]);
     bar.a2 = factored_bar(bar_of(&in[1], VALUE_ACTIVITY), factor[1], r.a2, c, &factor_bar[1]);
   }
-  FN(edge_pair_bar) r = FN(edge_pair_adjoint)(b->e1, b->e2, one, b->m1, b->m2, &b->at, c, &bar, 1);
-  if (have & WANT_ACTIVITY && c->agree > R(0.0)) {
-    r.at.opposing1 = n_add(r.at.opposing1, depth_share_bar(b->at.depth1, b->at.opposing1,
-                                                           r.at.depth1, c));
-    r.at.opposing2 = n_add(r.at.opposing2, depth_share_bar(b->at.depth2, b->at.opposing2,
-                                                           r.at.depth2, c));
-  }
-  return r;
+  return FN(edge_pair_adjoint)(b->e1, b->e2, one, b->m1, b->m2, &b->at, c, &bar, 1);
 }
 
 // Takes a block's cotangents, all but those of its factors, to those of its points, and adds
@@ -332,65 +325,16 @@ ADJOINT_KERNEL void listed_pairs_adjoint(GLOBAL const real *pairs, GLOBAL const 
     b.e1 = gather3_at(row + NEAR_E1 * plane, stride, plane, at, first, count);
     b.e2 = gather3_at(row + NEAR_E2 * plane, stride, plane, at, first, count);
     load_fields(&of, &pair->c, frame, have & WANT_ACTIVITY, &b);
-    b.at.depth1 = b.at.depth2 = n_lit(R(0.0));
-    if (have & WANT_ACTIVITY && pair->c.agree > R(0.0)) {
-      b.at.depth1 = gather_at(row + NEAR_DEPTH * plane, stride, at, first, count);
-      b.at.depth2 = gather_at(row + (NEAR_DEPTH + 1) * plane, stride, at, first, count);
-    }
     FN(edge_pair_bar) r = pair_values_adjoint(&b, in, frame, &pair->c, have, factor, factor_bar);
     pair_points_adjoint(&b, in, frame, have, &r, &relative, &carried);
     const num to[PAIR_BAR_LISTED] = {r.e1.x, r.e1.y, r.e1.z, r.e2.x, r.e2.y, r.e2.z,
                                      bounded(factor_bar[0], COTANGENT_LIMIT),
-                                     bounded(factor_bar[1], COTANGENT_LIMIT),
-                                     bounded(r.at.depth1, COTANGENT_LIMIT),
-                                     bounded(r.at.depth2, COTANGENT_LIMIT)};
+                                     bounded(factor_bar[1], COTANGENT_LIMIT)};
     for (int j = 0; j < PAIR_BAR_LISTED; ++j) {
       store_row(out + j * plane, out_stride, at, 1, first, count, to[j]);
     }
   }
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + item, relative, carried);
-}
-
-// The adjoint of listed_probes: from the cotangents of depth in pair_bars to those of e1, e2 and
-// the parameters there, and to wrenches of what moves the edges.
-ADJOINT_KERNEL void listed_probes_adjoint(GLOBAL const real *pairs, GLOBAL const int *list,
-                                          GLOBAL const real *ends, GLOBAL const real *frames,
-                                          GLOBAL const int *head, GLOBAL const real *shape,
-                                          GLOBAL const pair_head *pair, int side,
-                                          GLOBAL real *pair_bars, GLOBAL real *wrenches,
-                                          int wrench_stride, int wrench_block)
-{
-  const int pose = (int)get_group_id(0);
-  const int item = (int)get_local_id(0);
-  GLOBAL const coefficients *c = &pair->c;
-  const pair_planes from = near_planes(pairs, &pair->n, pose);
-  const int stride = from.stride, plane = from.plane, bar_stride = PAIR_BAR_PLANES * plane;
-  GLOBAL const int *listed = ROW(list, pose, plane + 1), *at = listed + 1;
-  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
-  GLOBAL real *bars = NUMS(pair_bars, pose, bar_stride);
-  const int count = listed[0];
-  const probe_sites no_sites = {0, 0, 0, 0, pose};
-  wrench relative = no_wrench();
-  for (int first = item * LANES; first < count; first += WG * LANES) {
-    const listed_edge edge = listed_edge_of(ends, &pair->n, side, at, first, count, frame, pose);
-    const pair_claim claim = claim_of(&from, at, first, count, c);
-    const num lies =
-      gather_at(from.row + (NEAR_DEPTH + side) * plane, stride, at, first, count);
-    const num depth_bar =
-      listed_bar(bars + (PAIR_BAR_DEPTH + side) * plane, bar_stride, at, first, count);
-    const num zero = n_lit(R(0.0));
-    num a_bar = zero, dbar_bar = zero;
-    vec bar[2] = {FN(make)(zero, zero, zero), FN(make)(zero, zero, zero)};
-    edge_depth_adjoint(&edge, witness_parameters(&from, side, at, first, count), claim.dbar, lies,
-                       depth_bar, side, frame, head, shape, c, &a_bar, &dbar_bar, bar, &no_sites,
-                       &relative);
-    const vec apart = claim_adjoint(&claim, dbar_bar);
-    add_listed3(bars + PAIR_BAR_E1 * plane, bar_stride, plane, at, first, count, apart);
-    add_listed3(bars + PAIR_BAR_E2 * plane, bar_stride, plane, at, first, count,
-                FN(neg3)(apart));
-    add_listed(bars + (PAIR_BAR_A + side) * plane, bar_stride, at, first, count, a_bar);
-  }
-  store_wrenches(wrenches, wrench_stride, pose, wrench_block + item, relative, no_wrench());
 }
 
 // The adjoint of the softmax over a row or a column of pairs. Exponentials e are relative to the
@@ -584,8 +528,8 @@ static void witness_block_adjoint(GLOBAL const real *row, GLOBAL const pair_head
   vec bar[4];
   FN(edge_witness_adjoint)(at->p0, at->p1, at->q0, at->q1, &pair->c,
                            FN(add3)(bar3_of(&in, PAIR_BAR_E1), push),
-                           FN(sub3)(bar3_of(&in, PAIR_BAR_E2), push), bar_of(&in, PAIR_BAR_A),
-                           bar_of(&in, PAIR_BAR_A + 1), bar_of(&in, PAIR_BAR_CON), bar);
+                           FN(sub3)(bar3_of(&in, PAIR_BAR_E2), push), bar_of(&in, PAIR_BAR_CON),
+                           bar);
   for (int i = 2; i < 4; ++i) {
     const vec q = only_there(in.there, bounded3(bar[i], COTANGENT_LIMIT));
     push_at(relative, only_there(in.there, i == 2 ? at->q0 : at->q1), q);

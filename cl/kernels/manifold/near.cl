@@ -61,34 +61,6 @@ KERNEL void near_bounds(GLOBAL const real *balls1, GLOBAL const real *balls2,
              ROW(bounds, pose, padded) + first);
 }
 
-#define EDGE_PIECES 8 // that an edge is looked at in
-
-// Tells of one work-item's edges of a body, ends (ENDS_PLANES, padded), whether one comes within `reach` of the
-// other body (head, shape), into whose frame `frame` leads. An edge reaches beyond either end by `over` of its length.
-static int edge_within(GLOBAL const real *ends, int count, int padded, real over, real reach,
-                       GLOBAL const real *frame, GLOBAL const int *head, GLOBAL const real *shape,
-                       GLOBAL const coefficients *c, int item)
-{
-  const real piece = (R(1.0) + R(2.0) * over) / (real)EDGE_PIECES;
-  for (int first = item * LANES; first < count; first += WG * LANES) {
-    const vec3_r end = make_r(lane_load(ends + first), lane_load(ends + padded + first),
-                              lane_load(ends + 2 * padded + first));
-    const vec3_r along = sub3_r(make_r(lane_load(ends + 3 * padded + first),
-                                       lane_load(ends + 4 * padded + first),
-                                       lane_load(ends + 5 * padded + first)), end);
-    const lane radius = lane_sqrt(dot3_r(along, along)) * (R(0.5) * piece);
-    for (int i = 0; i < EDGE_PIECES; ++i) {
-      const lane middle = lane_lit(((real)i + R(0.5)) * piece - over);
-      const vec3_r x = transform_r(frame, mad3_r(along, middle, end));
-      const vec3_r near = limit3_r(x, R(2.0) * SEPARATION_LIMIT);
-      if (lane_least(body_bound_r(head, shape, c, near, radius)) <= reach) {
-        return 1;
-      }
-    }
-  }
-  return 0;
-}
-
 #if WITH_FORWARD // only a kernel may declare local memory
 // One work-group finds whether an edge of a body may touch in one pose, touch (poses); it is asked
 // of body 1, and then of body 2 where none of body 1 may. An edge may where, at one of its
@@ -96,39 +68,20 @@ static int edge_within(GLOBAL const real *ends, int count, int padded, real over
 // (PAIR_EDGE_PART of the longest edge there) is at most `reach`. Blocks of vertices are passed over
 // whose own bound, that of all their vertices less what the body's longest edge reaches, is beyond
 // block_reach. Inside a primitive's hull there is no bound, and nothing is looked at: the edge may
-// touch. No edge may where none of a body's comes within apart1 or apart2 of the other body, which are 0 where
-// that says nothing (src/manifold/apart.h).
+// touch.
 KERNEL void near_touch(GLOBAL const real *points1, GLOBAL const real *points2,
                        GLOBAL const real *longest1, GLOBAL const real *longest2,
                        GLOBAL const real *bounds1, GLOBAL const real *bounds2, real reach,
                        real block_reach1, real block_reach2, GLOBAL const real *frames,
                        GLOBAL const int *head1, GLOBAL const int *head2,
                        GLOBAL const real *shape1, GLOBAL const real *shape2,
-                       GLOBAL const pair_head *pair, GLOBAL const real *ends1,
-                       GLOBAL const real *ends2, real apart1, real apart2, real over,
-                       GLOBAL int *touch)
+                       GLOBAL const pair_head *pair, GLOBAL int *touch)
 {
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
-  int near = 0, may = 0;
-  for (int side = 0; side < 2; ++side) {
-    const real apart = OF_BODY(side, apart1, apart2);
-    GLOBAL const pair_elements *edges = &pair->n.elements[EDGES_OF(side)];
-    const int within =
-      apart == R(0.0) ||
-      edge_within(OF_BODY(side, ends1, ends2), edges->count, edges->padded, over, apart,
-                  NUMS(frames, pose, FRAME_STRIDE) + FRAME_ACROSS(side),
-                  OF_BODY(!side, head1, head2), OF_BODY(!side, shape1, shape2), &pair->c, item);
-    near |= within << side;
-  }
-  part[item] = near;
-  BARRIER_GLOBAL;
-  for (int i = 0; i < WG; ++i) {
-    near |= part[i];
-  }
-  BARRIER_GLOBAL;
-  for (int side = 0; near == 3 && !may && side < 2; ++side) {
+  int may = 0;
+  for (int side = 0; !may && side < 2; ++side) {
     const int padded = pair->n.elements[VERTICES_OF(side)].padded, balls = pair->n.balls[side];
     GLOBAL const real *points = OF_BODY(side, points1, points2);
     GLOBAL const real *longest = OF_BODY(side, longest1, longest2);
@@ -471,6 +424,33 @@ KERNEL void near_again(GLOBAL const real *points, GLOBAL real *scores, GLOBAL re
 
 // ---- edge pairs ----
 
+// Lists the pairs of a pose of which one of two planes reaches `cutoff`. `from` are the pairs to
+// look at, in order, or all where it is NULL. All work-items of a group call it.
+static void list_pairs(GLOBAL const real *plane1, GLOBAL const real *plane2, int pairs,
+                       GLOBAL const int *from, real cutoff, LOCAL int *part, int item,
+                       GLOBAL int *list)
+{
+  const int run = (pairs + WG - 1) / WG;
+  const int begin = MIN_INT(item * run, pairs), end = MIN_INT(begin + run, pairs);
+  int found = 0;
+#if WG > 1
+  for (int i = begin; i < end; ++i) {
+    const int id = from ? from[i] : i;
+    found += plane1[id] >= cutoff || plane2[id] >= cutoff;
+  }
+#endif
+  int next = group_before(part, found, item, &found);
+  for (int i = begin; i < end; ++i) {
+    const int id = from ? from[i] : i;
+    if (plane1[id] >= cutoff || plane2[id] >= cutoff) {
+      list[1 + next++] = id;
+    }
+  }
+  if (item == WG - 1) {
+    list[0] = next;
+  }
+}
+
 // The kept edges of a pose, with gate weights where `weighted`.
 typedef struct kept_edges {
   GLOBAL const real *weights;
@@ -679,8 +659,8 @@ KERNEL void near_pairs(GLOBAL const real *ends1, GLOBAL const real *ends2,
   for (int block = item; block * LANES < count; block += WG) {
     const edge_ends at = near_ends(kept_row(ends1, &pair->n, 0, pose), placed, &pair->n, block);
     vec e1, e2;
-    num a1, a2, con;
-    FN(edge_witness)(at.p0, at.p1, at.q0, at.q1, c, &e1, &e2, &a1, &a2, &con);
+    num con;
+    FN(edge_witness)(at.p0, at.p1, at.q0, at.q1, c, &e1, &e2, &con);
     const vec gap = FN(sub3)(e1, e2);
     const num gap2 = FN(dot3)(gap, gap);
     GLOBAL real *here = row + block * LANES;
@@ -689,10 +669,6 @@ KERNEL void near_pairs(GLOBAL const real *ends1, GLOBAL const real *ends2,
     store(here + NEAR_DBAR * plane, stride,
           steady(n_mul(gap2, n_rcp(n_sqrt(n_shift(gap2, c->distance)))), COTANGENT_LIMIT));
     store(here + NEAR_CON * plane, stride, steady(con, COTANGENT_LIMIT));
-    if (c->agree > R(0.0)) {
-      store(here + NEAR_A * plane, stride, steady(a1, COTANGENT_LIMIT));
-      store(here + (NEAR_A + 1) * plane, stride, steady(a2, COTANGENT_LIMIT));
-    }
   }
   BARRIER_GLOBAL;
   const kept_edges edges1 = kept_edges_of(&pair->n, 0, any, weights1, pose);
@@ -722,8 +698,8 @@ static vec listed_points(GLOBAL const real *row, GLOBAL const pair_sizes *n, int
 }
 
 // One work-item finds the opposing body's (head, shape) distance at the points of a body of a
-// block of one pose's listed pairs, exact below claimed_reach: a plane of pairs, by pair. Either body
-// has `blocks` blocks.
+// block of one pose's listed pairs, exact below `reach`: a plane of pairs, by pair. Either body has
+// `blocks` blocks.
 KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach,
                           GLOBAL const real *frames, GLOBAL const int *head1,
                           GLOBAL const int *head2, GLOBAL const real *shape1,
@@ -742,10 +718,7 @@ KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach
   GLOBAL real *row = NUMS(pairs, pose, stride);
   const vec x =
     listed_points(row, &pair->n, side, !side, listed + 1, first, count, frames, pose);
-  const lane dbar =
-    n_value(gather_at(row + NEAR_DBAR * plane, stride, listed + 1, first, count));
-  const num phi =
-    distance_within(head, shape, &pair->c, x, claimed_reach(reach, dbar, &pair->c));
+  const num phi = distance_within(head, shape, &pair->c, x, reach);
   store_row(row + (NEAR_OPPOSING + side) * plane, stride, listed + 1, 1, first, count,
             steady(phi, COTANGENT_LIMIT));
 }
@@ -765,20 +738,18 @@ KERNEL void near_active(GLOBAL real *pairs, GLOBAL const int *list, real cutoff,
   GLOBAL const int *listed = ROW(list, pose, plane + 1);
   GLOBAL real *row = NUMS(pairs, pose, stride);
   const int count = listed[0];
-  GLOBAL real *bound1 = row + NEAR_BOUNDS * plane, *bound2 = bound1 + plane;
+  GLOBAL real *bounds = row + NEAR_BOUNDS * plane;
   for (int first = item * LANES; first < count; first += WG * LANES) {
-    lane shared[2], phi[2], bounds[2];
     for (int side = 0; side < 2; ++side) {
-      phi[side] = n_value(gather_at(row + (NEAR_OPPOSING + side) * plane, stride, listed + 1,
-                                    first, count));
-      shared[side] = n_value(gather_at(row + (NEAR_FACTORS + side) * plane, stride, listed + 1,
-                                       first, count));
+      const lane phi = n_value(gather_at(row + (NEAR_OPPOSING + side) * plane, stride, listed + 1,
+                                         first, count));
+      const lane shared = n_value(gather_at(row + (NEAR_FACTORS + side) * plane, stride, listed + 1,
+                                            first, count));
+      store_part(bounds + side * plane, listed + 1, 1, first, count, 1,
+                 shared * sigmoid_r(phi * -c->penetration_inv));
     }
-    bound_activities(shared, phi, c, bounds);
-    store_part(bound1, listed + 1, 1, first, count, 1, bounds[0]);
-    store_part(bound2, listed + 1, 1, first, count, 1, bounds[1]);
   }
   BARRIER_GLOBAL;
-  list_pairs(bound1, bound2, count, listed + 1, cutoff, part, item, ROW(out, pose, plane + 1));
+  list_pairs(bounds, bounds + plane, count, listed + 1, cutoff, part, item, ROW(out, pose, plane + 1));
 }
 #endif

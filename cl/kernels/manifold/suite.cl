@@ -14,7 +14,6 @@
 #include "kernels/manifold/vertex.cl"
 #include "kernels/manifold/select.cl"
 #include "kernels/manifold/edge.cl"
-#include "kernels/manifold/probes.cl"
 #include "kernels/manifold/weight.cl"
 #include "kernels/manifold/edge_field.h"
 #define EDGE(name) name

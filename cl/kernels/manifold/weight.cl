@@ -6,54 +6,12 @@
 // `factors` is as for activities (edge.cl): planes dbar and both weights without neighbours and
 // gates.
 
-// A pair whose interior indicator con is smaller has a weight of 0 whatever the fields say.
-#define WEIGHED_CON R(0.5)
-
-#if WITH_FORWARD
-// One work-group lists the pairs of one pose that can have a weight. depth (poses, DEPTH_PLANES,
-// pair_slots) is set to where nothing is believed; edge_probes then writes that of the listed
-// pairs.
-KERNEL void weighed_pairs(GLOBAL const real *witness, int witness_stride,
-                          GLOBAL const pair_head *pair, GLOBAL real *depth, GLOBAL int *list)
-{
-  LOCAL_ARRAY(int, part, WG);
-  const int pose = (int)get_group_id(0);
-  const int item = (int)get_local_id(0);
-  const int plane = pair->n.pair_slots, stride = DEPTH_PLANES * plane;
-  GLOBAL const real *con = NUMS(witness, pose, witness_stride) + WITNESS_CON * plane;
-  GLOBAL real *row = NUMS(depth, pose, stride);
-  const num none = n_lit(pair->c.penetration * (real)DEPTH_NONE);
-  list_pairs(con, con, pair->n.pairs, 0, WEIGHED_CON, part, item, ROW(list, pose, plane + 1));
-  for (int first = item * LANES; first < plane; first += WG * LANES) {
-    store(row + first, stride, none);
-    store(row + plane + first, stride, none);
-  }
-}
-#endif
-
-// Loads a block of pairs, with the depths of their edges.
-static pair_inputs load_weighed(GLOBAL const real *witness, int base, int witness_stride,
-                                GLOBAL const real *own1, GLOBAL const real *own2, int own_stride,
-                                GLOBAL const real *opposing1, GLOBAL const real *opposing2,
-                                int opposing_stride, GLOBAL const real *depth,
-                                GLOBAL const real *frame, GLOBAL const pair_head *pair, int block,
-                                int pose)
-{
-  const int padded = pair->n.pair_slots, stride = DEPTH_PLANES * padded;
-  GLOBAL const real *row = NUMS(depth, pose, stride) + block * LANES;
-  pair_inputs r = load_pair(witness, base, witness_stride, own1, own2, own_stride, opposing1,
-                            opposing2, opposing_stride, depth, 1, frame, pair, block, pose);
-  r.at.depth1 = load(row, stride);
-  r.at.depth2 = load(row + padded, stride);
-  return r;
-}
-
 // One work-item makes the factors of the weights of a block of pairs, factors (poses, 3,
 // pair_slots): planes dbar and both weights.
 KERNEL void edge_weights(GLOBAL const real *witness, int base, int witness_stride,
                          GLOBAL const real *own1, GLOBAL const real *own2, int own_stride,
                          GLOBAL const real *opposing1, GLOBAL const real *opposing2,
-                         int opposing_stride, GLOBAL const real *depth, GLOBAL const real *frames,
+                         int opposing_stride, GLOBAL const real *frames,
                          GLOBAL const pair_head *pair, GLOBAL real *factors)
 {
   const int block = (int)get_global_id(0);
@@ -64,9 +22,9 @@ KERNEL void edge_weights(GLOBAL const real *witness, int base, int witness_strid
     return;
   }
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
-  const pair_inputs in = load_weighed(witness, base, witness_stride, own1, own2, own_stride,
-                                      opposing1, opposing2, opposing_stride, depth, frame, pair,
-                                      block, pose);
+  const pair_inputs in = load_pair(witness, base, witness_stride, own1, own2, own_stride,
+                                   opposing1, opposing2, opposing_stride, 1, frame, pair, block,
+                                   pose);
   const FN(edge_contact) r =
     FN(edge_pair)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, &pair->c);
   num w1, w2;
@@ -75,11 +33,11 @@ KERNEL void edge_weights(GLOBAL const real *witness, int base, int witness_strid
          steady3(FN(make)(r.dbar, w1, w2), COTANGENT_LIMIT));
 }
 
-// Adds a block's cotangents to those of its pairs. Those of depth have been used, and are set anew.
+// Adds a block's cotangents to those of its pairs.
 static void add_pair_bars(GLOBAL real *bars, int pair_padded, int first, int pose,
                           const FN(edge_pair_bar) *r)
 {
-  const int stride = WITNESS_BAR_PLANES * pair_padded;
+  const int stride = WITNESS_PLANES * pair_padded;
   GLOBAL real *to = NUMS(bars, pose, stride) + first;
   const vec e1 = FN(add3)(r->e1, load3(to, stride, pair_padded));
   const vec e2 = FN(add3)(r->e2, load3(to + WITNESS_E2 * pair_padded, stride, pair_padded));
@@ -87,21 +45,16 @@ static void add_pair_bars(GLOBAL real *bars, int pair_padded, int first, int pos
   store3(to, stride, pair_padded, bounded3(e1, COTANGENT_LIMIT));
   store3(to + WITNESS_E2 * pair_padded, stride, pair_padded, bounded3(e2, COTANGENT_LIMIT));
   store(to + WITNESS_CON * pair_padded, stride, bounded(con, COTANGENT_LIMIT));
-  store(to + WITNESS_BAR_DEPTH * pair_padded, stride, bounded(r->at.depth1, COTANGENT_LIMIT));
-  store(to + (WITNESS_BAR_DEPTH + 1) * pair_padded, stride,
-        bounded(r->at.depth2, COTANGENT_LIMIT));
 }
 
 // The adjoint of edge_weights and of the fields under it, with arguments as of
-// edge_contacts_adjoint. factors_bar has the cotangents of factors, and `clear` says that nothing
-// has been written to ends_bar yet.
+// edge_contacts_adjoint. factors_bar has the cotangents of factors.
 ADJOINT_KERNEL void edge_weights_adjoint(GLOBAL const real *witness, int base, int witness_stride,
                                          GLOBAL const real *own1, GLOBAL const real *own2,
                                          GLOBAL const real *opposing1,
-                                         GLOBAL const real *opposing2, GLOBAL const real *depth,
+                                         GLOBAL const real *opposing2,
                                          GLOBAL const real *frames, GLOBAL const pair_head *pair,
-                                         GLOBAL const real *factors_bar, int clear,
-                                         GLOBAL real *bars, GLOBAL real *ends_bar,
+                                         GLOBAL const real *factors_bar, GLOBAL real *bars,
                                          GLOBAL real *wrenches, int wrench_stride,
                                          int wrench_block)
 {
@@ -117,8 +70,8 @@ ADJOINT_KERNEL void edge_weights_adjoint(GLOBAL const real *witness, int base, i
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL const real *to_2 = frame + FRAME_1_TO_2;
   GLOBAL const real *row = NUMS(factors_bar, pose, bar_stride);
-  const pair_inputs in = load_weighed(witness, base, witness_stride, own1, own2, jet, opposing1,
-                                      opposing2, flat, depth, frame, pair, block, pose);
+  const pair_inputs in = load_pair(witness, base, witness_stride, own1, own2, jet, opposing1,
+                                   opposing2, flat, 1, frame, pair, block, pose);
   const FN(edge_contact) at = FN(edge_pair)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, c);
   const num w1 = cotangent(row + pair_padded, bar_stride, NO_ORDER, 0, first, pairs);
   const num w2 = cotangent(row + 2 * pair_padded, bar_stride, NO_ORDER, 0, first, pairs);
@@ -130,8 +83,6 @@ ADJOINT_KERNEL void edge_weights_adjoint(GLOBAL const real *witness, int base, i
   FN(edge_pair_bar) r = FN(edge_pair_adjoint)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, c, &bar, 0);
   r.con = by.con;
   r.at = by.at;
-  r.at.opposing1 = depth_share_bar(in.at.depth1, in.at.opposing1, by.at.depth1, c);
-  r.at.opposing2 = depth_share_bar(in.at.depth2, in.at.opposing2, by.at.depth2, c);
   r.m1 = FN(mad3)(in.m2, by.dot, r.m1);
   r.m2 = FN(mad3)(in.m1, by.dot, r.m2);
   wrench relative = no_wrench();
@@ -140,9 +91,6 @@ ADJOINT_KERNEL void edge_weights_adjoint(GLOBAL const real *witness, int base, i
   opposing_fields_adjoint(&in, NUMS(opposing1, pose, flat) + first,
                           NUMS(opposing2, pose, flat) + first, to_2, pair_padded, &r, &relative);
   add_pair_bars(bars, pair_padded, first, pose, &r);
-  if (clear && ends_move(&pair->n)) {
-    clear_ends(ends_bar, pair_padded, first, pose);
-  }
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + block, relative, no_wrench());
 }
 

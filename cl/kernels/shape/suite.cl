@@ -16,7 +16,7 @@
 #include "num/num_on.h"
 #include "kernels/access.h"
 #include "kernels/field.h"
-#include "kernels/manifold/probes.h"
+#include "kernels/manifold/pair.h"
 #include "kernels/manifold/none.h"
 #include "kernels/shape/moves.cl"
 #include "kernels/shape/along.cl"

@@ -150,8 +150,8 @@ KERNEL void witness_edges(GLOBAL const real *edges1, GLOBAL const real *edges2, 
   }
   const edge_query at = query_edges(edges1, edges2, first, count, stride);
   vec e1, e2;
-  num a1, a2, con;
-  FN(edge_witness)(at.p0, at.p1, at.q0, at.q1, c, &e1, &e2, &a1, &a2, &con);
+  num con;
+  FN(edge_witness)(at.p0, at.p1, at.q0, at.q1, c, &e1, &e2, &con);
   store_query3(points1, stride, first, count, e1);
   store_query3(points2, stride, first, count, e2);
   store_row(interior, stride, NO_ORDER, 0, first, count, con);
@@ -171,11 +171,10 @@ ADJOINT_KERNEL void witness_edges_adjoint(GLOBAL const real *edges1, GLOBAL cons
     return;
   }
   const edge_query at = query_edges(edges1, edges2, first, count, stride);
-  const num none = n_lit(R(0.0));
   vec bar[4];
   FN(edge_witness_adjoint)(at.p0, at.p1, at.q0, at.q1, c,
                            load_query3(points1_bar, stride, first, count),
-                           load_query3(points2_bar, stride, first, count), none, none,
+                           load_query3(points2_bar, stride, first, count),
                            gather(interior_bar, stride, first, count - 1, 1), bar);
   store_query6(edges1_bar, stride, first, count, bar);
   store_query6(edges2_bar, stride, first, count, bar + 2);
