@@ -125,6 +125,7 @@ static edge_block edge_block_listed(GLOBAL const real *edges, GLOBAL const int *
   edge_block b;
   b.edges = edges;
   b.stride = 0;
+  b.pack = NO_PACK;
   b.at = listed + 1;
   b.slots = 1;
   b.first = first;
@@ -133,54 +134,83 @@ static edge_block edge_block_listed(GLOBAL const real *edges, GLOBAL const int *
   return b;
 }
 
-// One work-item makes the contacts of a block of one pose's listed edges of a body, values (poses,
-// VALUE_PLANES, EDGE_LIST_PLANE) by place in the list.
-KERNEL void listed_edges(GLOBAL const real *edges1, GLOBAL const real *edges2,
-                         GLOBAL const int *list, GLOBAL const real *frames,
-                         GLOBAL const int *head1, GLOBAL const int *head2,
-                         GLOBAL const real *shape1, GLOBAL const real *shape2,
-                         GLOBAL const pair_head *pair, int blocks1, int blocks2, int want,
-                         GLOBAL real *places1, GLOBAL real *places2, GLOBAL real *values)
+// Returns a pack as a block of edges.
+static edge_block edge_block_packed(GLOBAL const real *edges, const edge_pack *pack, GLOBAL const pair_elements *e)
 {
-  const body_block own = body_block_of((int)get_global_id(0), blocks1, blocks2);
-  const int pose = (int)get_global_id(1), side = own.side, first = own.first;
+  edge_block b;
+  b.edges = edges;
+  b.stride = mesh_stride(e, EDGE_PLANES);
+  b.pack = pack;
+  b.at = NO_ORDER;
+  b.slots = 0;
+  b.first = 0;
+  b.count = pack->count;
+  b.padded = e->padded;
+  return b;
+}
+
+// Makes the contacts of a pack of listed edges of body `side`, of which `frames`, `places` and `values` are all
+// poses'. head and shape are those of the other body.
+static void put_listed_edges(GLOBAL const real *edges, const edge_pack *pack, GLOBAL const real *frames,
+                             GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const pair_head *pair,
+                             int side, int want, GLOBAL real *places, GLOBAL real *values)
+{
   GLOBAL const coefficients *c = &pair->c;
   GLOBAL const pair_sizes *n = &pair->n;
   GLOBAL const pair_elements *e = &n->elements[EDGES_OF(side)];
-  GLOBAL const int *listed = ROW(list, pose, EDGE_LIST_STRIDE(n)) + EDGE_LIST_AT(n, side);
-  const int count = listed[0] / 2;
-  if (first < 0 || first >= count) {
-    return;
-  }
   const int plane = EDGE_LIST_PLANE(n, side), stride = VALUE_PLANES * EDGE_ENTRIES_STRIDE(n);
-  GLOBAL const int *head = OF_BODY(!side, head1, head2);
-  GLOBAL const real *shape = OF_BODY(!side, shape1, shape2);
-  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
-  GLOBAL const real *world = frame + FRAME_WORLD(!side);
-  GLOBAL real *row = NUMS(values, pose, stride) + VALUE_PLANES * EDGE_ENTRIES_AT(n, side);
-  const edge_block block = edge_block_listed(OF_BODY(side, edges1, edges2), listed, e, first);
-  const FN(rail) rail = load_rail(&block, e, c, frame + FRAME_ACROSS(side));
+  const edge_block block = edge_block_packed(edges, pack, e);
+  const lane_frame across = frame_of_lanes(frames, FRAME_ACROSS(side), pack);
+  const FN(rail) rail = load_packed_rail(&block, e, c, &across);
   const rail_r still = rail_values(&rail);
   lane found[2], at_ends[2];
   edge_places(head, shape, c, &still, found, at_ends);
-  GLOBAL real *to = ROW(OF_BODY(side, places1, places2), pose, EDGE_PLACES * e->slots) + first;
-  lane_store(found[0], to);
-  lane_store(found[1], to + e->slots);
-  const edge_slots slots = edge_slots_at(head, shape, pair, side, frame, &rail, found, at_ends, NO_MOVES);
+  store_packed_part(places, EDGE_PLACES * e->slots, 1, pack, found[0]);
+  store_packed_part(places + e->slots, EDGE_PLACES * e->slots, 1, pack, found[1]);
+  const edge_slots slots = edge_slots_at(head, shape, pair, side, NUMS(frames, pack->pose[0], FRAME_STRIDE), &rail,
+                                         found, at_ends, NO_MOVES);
+  const lane_frame world = frame_of_lanes(frames, FRAME_WORLD(!side), pack);
   for (int end = 0; end < 2; ++end) {
     num a = n_mul(slots.weight[end],
                   FN(sigmoid)(n_scale(slots.d[end], -c->penetration_inv)));
     if (c->floor > R(0.0)) {
       a = FN(above_floor)(a, c->floor, c->floor_inv);
     }
-    const vec p = place(world, edge_point(slots.x[end], slots.normal[end], rail.radius));
-    const vec normal = turn(world, slots.normal[end]);
+    const vec p = place_lanes(&world, edge_point(slots.x[end], slots.normal[end], rail.radius));
+    const vec normal = turn_lanes(&world, slots.normal[end]);
     const num all[VALUE_PLANES] = {p.x, p.y, p.z, slots.d[end], normal.x, normal.y, normal.z, a};
     for (int j = 0; j < VALUE_PLANES; ++j) {
       if (want & WANT_P || j >= VALUE_D) {
-        store_step(row + j * plane + end, stride, NO_ORDER, 0, first, count, 2,
-                   steady(all[j], REAL_BIG));
+        store_packed(values + VALUE_PLANES * EDGE_ENTRIES_AT(n, side) + j * plane + end, stride, 2, pack,
+                     steady(all[j], REAL_BIG));
       }
     }
+  }
+}
+
+// Makes the contacts of all poses' listed edges of both bodies, values (poses, VALUE_PLANES, EDGE_LIST_PLANE) by
+// place in the list. Work-items (packs1 + packs2, groups of LANES poses) share a group's packs of each body. With
+// seams poses stay apart, as these are told of one pose.
+KERNEL void listed_edges(GLOBAL const real *edges1, GLOBAL const real *edges2,
+                         GLOBAL const int *list, GLOBAL const real *frames,
+                         GLOBAL const int *head1, GLOBAL const int *head2,
+                         GLOBAL const real *shape1, GLOBAL const real *shape2,
+                         GLOBAL const pair_head *pair, int packs1, int packs2, int poses, int want,
+                         GLOBAL real *places1, GLOBAL real *places2, GLOBAL real *values)
+{
+  const int at = (int)get_global_id(0), group = (int)get_global_id(1), side = at >= packs1;
+  GLOBAL const pair_sizes *n = &pair->n;
+  GLOBAL const int *lists = list + EDGE_LIST_AT(n, side);
+  const int step = OF_BODY(side, packs1, packs2), apart = has_seams(pair);
+  if (at >= packs1 + packs2) {
+    return;
+  }
+  for (int block = at - OF_BODY(side, 0, packs1);; block += step) {
+    const edge_pack pack = pack_edges(lists, EDGE_LIST_STRIDE(n), apart, group, poses, block);
+    if (pack.count == 0) {
+      break;
+    }
+    put_listed_edges(OF_BODY(side, edges1, edges2), &pack, frames, OF_BODY(!side, head1, head2),
+                     OF_BODY(!side, shape1, shape2), pair, side, want, OF_BODY(side, places1, places2), values);
   }
 }
