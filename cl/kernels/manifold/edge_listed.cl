@@ -11,6 +11,12 @@ static ilane edges_reached(const rail_r *rail, GLOBAL const coefficients *c, GLO
   const ilane of_circle = rail->quarter > lane_lit(R(0.5)); // whose places reach out by half of it
   const lane reaches = lane_select(of_circle, lane_lit(R(1.5)), lane_lit(R(1.0)));
   const lane from = lane_select(of_circle, lane_lit(R(-0.5)), lane_lit(R(0.0)));
+  const vec3_r middle = limit3_r(rail_at_r(rail, from + R(0.5) * reaches).x, R(2.0) * SEPARATION_LIMIT);
+  const lane whole = body_bound_r(head, shape, c, middle, rail->length * reaches * R(0.5));
+  const ilane near = whole <= rail->radius + reach;
+  if (!lane_any(near)) {
+    return near;
+  }
   const lane radius = rail->length * reaches * (R(0.5) / (real)EDGE_PARTS);
   lane least = lane_lit(REAL_BIG);
   for (int i = 0; i < EDGE_PARTS; ++i) {
@@ -18,7 +24,7 @@ static ilane edges_reached(const rail_r *rail, GLOBAL const coefficients *c, GLO
     const vec3_r x = limit3_r(rail_at_r(rail, s).x, R(2.0) * SEPARATION_LIMIT);
     least = lane_min(least, body_bound_r(head, shape, c, x, radius));
   }
-  return least <= rail->radius + reach;
+  return near & (least <= rail->radius + reach);
 }
 
 // Says whether a body's field is that of one core, which is convex.
@@ -71,6 +77,101 @@ static int edges_within(const edge_block *b, GLOBAL const pair_elements *e,
                               : edges_reached(&still, c, head, shape, reach)));
 }
 
+// Several blocks of edges lie within one ball, and one bound over it may leave all of them out.
+#define BALL_EDGES 16
+#define BALL_BLOCKS (BALL_EDGES / LANES)
+#define BALL_ROUND R(1.001) // it is found with rounding
+
+// What a body's edges of one pose are looked at with: `frame` leads to the field's, (head, shape).
+typedef struct edge_view {
+  GLOBAL const real *edges, *frame;
+  GLOBAL const pair_elements *e;
+  GLOBAL const coefficients *c;
+  GLOBAL const int *head;
+  GLOBAL const real *shape;
+  real reach;
+  int pose;
+} edge_view;
+
+// Balls around up to LANES groups of blocks: planes x, y, z, the radius, and the largest radius of an edge.
+typedef struct edge_balls {
+  real at[5][LANES];
+} edge_balls;
+
+// Puts the ball around blocks from `begin` to `end` at place `to`: around a box around balls around the edges.
+static void put_ball(const edge_view *v, int begin, int end, int to, edge_balls *balls)
+{
+  const lane big = lane_lit(REAL_BIG);
+  lane low[3] = {big, big, big}, high[3] = {-big, -big, -big}, most = lane_lit(R(0.0));
+  for (int i = begin; i < end; ++i) {
+    const edge_block b = edge_block_of(v->edges, NO_ORDER, v->e, i * LANES, v->pose);
+    const FN(rail) rail = load_rail(&b, v->e, v->c, v->frame);
+    const rail_r r = rail_values(&rail);
+    const ilane there = lane_iota() + (real)b.first < lane_lit((real)b.count);
+    const ilane of_circle = r.quarter > lane_lit(R(0.5));
+    const lane s = lane_select(of_circle, lane_lit(R(0.25)), lane_lit(R(0.5))); // the middle of what is reached
+    const lane out = r.length * lane_select(of_circle, lane_lit(R(0.75)), lane_lit(R(0.5)));
+    const vec3_r x = rail_at_r(&r, s).x;
+    const lane places[3] = {x.x, x.y, x.z};
+    for (int j = 0; j < 3; ++j) {
+      low[j] = lane_min(low[j], lane_select(there, places[j] - out, big));
+      high[j] = lane_max(high[j], lane_select(there, places[j] + out, -big));
+    }
+    most = lane_max(most, lane_select(there, r.radius, lane_lit(R(0.0))));
+  }
+  real squares = R(0.0);
+  for (int j = 0; j < 3; ++j) {
+    const real from = lane_least(low[j]), until = lane_most(high[j]), span = R(0.5) * (until - from);
+    balls->at[j][to] = from + span;
+    squares += span * span;
+  }
+  balls->at[3][to] = BALL_ROUND * real_sqrt(squares);
+  balls->at[4][to] = lane_most(most);
+}
+
+// Returns, as bits, which groups of BALL_BLOCKS blocks, from `begin` on, may have an edge within reach.
+static int balls_within(const edge_view *v, int begin, int end)
+{
+  edge_balls balls;
+  for (int k = 0; k < LANES; ++k) { // those behind the last one repeat the first
+    const int first = begin + k * BALL_BLOCKS;
+    if (first < end) {
+      put_ball(v, first, MIN_INT(first + BALL_BLOCKS, end), k, &balls);
+    } else {
+      for (int j = 0; j < 5; ++j) {
+        balls.at[j][k] = balls.at[j][0];
+      }
+    }
+  }
+  const vec3_r x = make_r(lane_load(balls.at[0]), lane_load(balls.at[1]), lane_load(balls.at[2]));
+  const lane bound = body_bound_r(v->head, v->shape, v->c, limit3_r(x, R(2.0) * SEPARATION_LIMIT),
+                                  lane_load(balls.at[3]));
+  return lane_bits(bound <= lane_load(balls.at[4]) + v->reach);
+}
+
+// Finds the bits of blocks from `begin` to `end`, and returns how many edges those are.
+static int look_at_blocks(const edge_view *v, int begin, int end, GLOBAL real *bits_at)
+{
+  const int several = end - begin > 2; // a ball costs a look at its edges, and a bound
+  int found = 0, balls = 0;
+  for (int i = begin; i < end; ++i) {
+    const int from = (i - begin) % (LANES * BALL_BLOCKS);
+    if (several && from == 0) {
+      balls = balls_within(v, i, MIN_INT(i + LANES * BALL_BLOCKS, end));
+    }
+    int bits = 0;
+    if (!several || balls >> from / BALL_BLOCKS & 1) {
+      const edge_block b = edge_block_of(v->edges, NO_ORDER, v->e, i * LANES, v->pose);
+      bits = edges_within(&b, v->e, v->c, v->frame, v->head, v->shape, v->reach);
+    }
+    bits_at[i] = (real)bits;
+    for (unsigned int left = (unsigned int)bits; left; left &= left - 1) {
+      ++found;
+    }
+  }
+  return found;
+}
+
 #if WITH_FORWARD // only a kernel may declare local memory
 // One work-group lists the edges of a body in one pose; groups take turns between the bodies. A pose
 // that is not finite has none. Bits of blocks wait in `places` (poses, EDGE_PLACES, padded).
@@ -91,18 +192,10 @@ KERNEL void edges_near(GLOBAL const real *edges1, GLOBAL const real *edges2,
   const int good = frame[FRAME_POISON] == R(0.0);
   const int blocks = good && e->kept ? e->slots / LANES : 0, run = (blocks + WG - 1) / WG;
   const int begin = MIN_INT(item * run, blocks), end = MIN_INT((item + 1) * run, blocks);
-  int found = 0;
-  for (int i = begin; i < end; ++i) {
-    const edge_block b =
-      edge_block_of(OF_BODY(side, edges1, edges2), NO_ORDER, e, i * LANES, pose);
-    const int bits = edges_within(&b, e, &pair->c, frame + FRAME_ACROSS(side),
-                                  OF_BODY(!side, head1, head2), OF_BODY(!side, shape1, shape2),
-                                  OF_BODY(side, reach1, reach2));
-    bits_at[i] = (real)bits;
-    for (unsigned int left = (unsigned int)bits; left; left &= left - 1) {
-      ++found;
-    }
-  }
+  const edge_view view = {OF_BODY(side, edges1, edges2), frame + FRAME_ACROSS(side), e, &pair->c,
+                          OF_BODY(!side, head1, head2), OF_BODY(!side, shape1, shape2),
+                          OF_BODY(side, reach1, reach2), pose};
+  int found = look_at_blocks(&view, begin, end, bits_at);
   int next = 2 * group_before(part, found, item, &found);
   for (int i = begin; i < end; ++i) {
     unsigned int bits = (unsigned int)bits_at[i];
