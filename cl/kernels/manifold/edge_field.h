@@ -18,7 +18,6 @@ typedef struct edge_block {
   int stride;               // 0 where all poses share them
   const edge_pack *pack;    // whose edges they are where they are several poses', or 0
   GLOBAL const int *at; // which edges they are, or 0 where all are kept
-  int slots;            // 1 where `at` has two slots of each instead
   int first, count, padded;
 } edge_block;
 
@@ -30,7 +29,6 @@ static edge_block edge_block_of(GLOBAL const real *edges, GLOBAL const int *inde
   b.edges = NUMS(edges, pose, b.stride);
   b.pack = NO_PACK;
   b.at = e->selected ? ROW(index, pose, e->kept + 1) : NO_ORDER;
-  b.slots = 0;
   b.first = first;
   b.count = e->kept;
   b.padded = e->padded;
@@ -46,11 +44,11 @@ static lane edge_part(const edge_block *b, GLOBAL const real *from)
     return lane_load(from + b->first);
   }
 #if LANES == 1
-  return from[b->at[b->first << b->slots] >> b->slots];
+  return from[b->at[b->first]];
 #else
   real t[LANES];
   for (int i = 0; i < LANES; ++i) {
-    t[i] = from[b->at[MIN_INT(b->first + i, b->count - 1) << b->slots] >> b->slots];
+    t[i] = from[b->at[MIN_INT(b->first + i, b->count - 1)]];
   }
   return lane_load(t);
 #endif

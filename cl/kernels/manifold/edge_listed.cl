@@ -211,22 +211,6 @@ KERNEL void edges_near(GLOBAL const real *edges1, GLOBAL const real *edges2,
 }
 #endif
 
-// Returns a block of the edges of a list, `first` of `count`.
-static edge_block edge_block_listed(GLOBAL const real *edges, GLOBAL const int *listed,
-                                    GLOBAL const pair_elements *e, int first)
-{
-  edge_block b;
-  b.edges = edges;
-  b.stride = 0;
-  b.pack = NO_PACK;
-  b.at = listed + 1;
-  b.slots = 1;
-  b.first = first;
-  b.count = listed[0] / 2;
-  b.padded = e->padded;
-  return b;
-}
-
 // Returns a pack as a block of edges.
 static edge_block edge_block_packed(GLOBAL const real *edges, const edge_pack *pack, GLOBAL const pair_elements *e)
 {
@@ -235,7 +219,6 @@ static edge_block edge_block_packed(GLOBAL const real *edges, const edge_pack *p
   b.stride = mesh_stride(e, EDGE_PLANES);
   b.pack = pack;
   b.at = NO_ORDER;
-  b.slots = 0;
   b.first = 0;
   b.count = pack->count;
   b.padded = e->padded;
