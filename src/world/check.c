@@ -232,6 +232,7 @@ static abut_status make_mesh_pair(const pair *p, abut_pair *out)
   abut_smoothing own = p->smoothing;
   own.edge_contacts = ABUT_EDGES_PAIRS;
   own.select = ABUT_SELECT_GATE;
+  own.margin = 0.0;
   own.cone_inner = own.cone_outer = own.cone_hold = own.cone_inset = 0.0;
   for (int k = 0; k < 2; ++k) {
     abut_body_info info;

@@ -216,6 +216,7 @@ const contact_law cone_law = {
   .usual = INTEGRATOR_EULER,
   .dofs_most = SCENE_DOFS_MOST,
   .dampers_within = true,
+  .margins = true,
   .takes_capacity = true,
   .settle = settle,
   .settle_pair = settle_pair,

@@ -28,6 +28,7 @@ struct contact_law {
   integrator usual;     /* the integrator of a file that names none */
   int dofs_most;        /* of a world, at most SCENE_DOFS_MOST */
   bool dampers_within;  /* Euler's step takes joints' dampers as they are at its end: M + h damping. */
+  bool margins;         /* A pair's margin is where its contacts begin to push, and where they are half active. */
   bool takes_capacity;  /* A scene's `capacity` bounds its contacts. Where it is false, a file of another law
                            loses its capacity, and one in files of its own is refused. */
 
