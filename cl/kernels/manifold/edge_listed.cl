@@ -248,7 +248,7 @@ static void put_listed_edges(GLOBAL const real *edges, const edge_pack *pack, GL
   const lane_frame world = frame_of_lanes(frames, FRAME_WORLD(!side), pack);
   for (int end = 0; end < 2; ++end) {
     num a = n_mul(slots.weight[end],
-                  FN(sigmoid)(n_scale(slots.d[end], -c->penetration_inv)));
+                  FN(sigmoid)(FN(beneath)(slots.d[end], c)));
     if (c->floor > R(0.0)) {
       a = FN(above_floor)(a, c->floor, c->floor_inv);
     }
