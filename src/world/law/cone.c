@@ -220,7 +220,6 @@ const contact_law cone_law = {
   .takes_capacity = true,
   .settle = settle,
   .settle_pair = settle_pair,
-  .points = POINTS_MANY,
   .cuts = true,
   .drawable = true,
   .load = scene_load_pairs,

@@ -49,7 +49,6 @@ struct contact_law {
   abut_status (*choose)(const scene_def *s, const contact_law **out);
 
   /* ---- a scene ---- */
-  side_points points; /* how many vertices the flat and straight sides of shapes get */
   bool cuts;          /* Bodies with many vertices are cut into tiles (world/tiles.h). */
   bool half_spaces;   /* A plane is all that lies below it, so that nothing can pass through it. */
   bool drawable;      /* `load` fills loaded_scene.pairs, whose contacts a picture shows. */
