@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import conftest
 import worlds
 
 import abut
@@ -120,6 +121,18 @@ def test_smoothings(context, tmp_path):
     fitted, stated = abut.Scene(path, context).smoothings()
     assert fitted["floor"] == 1e-3
     assert stated == {**fitted, "penetration": 0.0004} and fitted["penetration"] > 0.0004
+
+
+def test_rolling(context):
+    """A ball, a wheel and a box without friction come down three flush tables as down one slope, and a cart does not brake."""
+    scene = abut.Scene(conftest.ROOT / "assets" / "rolling.scene.json", context)
+    q = scene.start()
+    time, along = 1.75, 0.684
+    end = scene.step(q, np.zeros(scene.nv, context.dtype), steps=round(time / scene.timestep))
+    way = (end.q - q)[[0, 7, 14, -7]] / (along * time ** 2 / 2)
+    assert end.status == 0
+    np.testing.assert_allclose(way, [5 / 7, 2 / 3, 0.8765, 1], rtol=0.015)  # the cart: 0.401 kg, and half of its wheels' 0.113 more
+    np.testing.assert_allclose((end.q - q)[[1, 8, 15, -6]], 0, atol=2e-3)
 
 
 def test_margin(context, tmp_path):
