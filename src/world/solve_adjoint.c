@@ -76,8 +76,9 @@ static abut_status link_poses_adjoint(const stepping *s, const item_wave *w, int
                 ARG_INT(w->rows.count));
 }
 
-static abut_status manifold_adjoint(const stepping *s, const item_wave *w, const group_rows *to)
+static abut_status manifold_adjoint(const stepping *s, const item_wave *w, const void *user)
 {
+  const group_rows *to = user;
   for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
     const contact_source c = segment_bars(&w->run, segment);
     TRY(c.layout.count ? put_bars(s, w, segment, &c) : ABUT_SUCCESS);
@@ -89,8 +90,9 @@ static abut_status manifold_adjoint(const stepping *s, const item_wave *w, const
 
 /* Copies the cotangents of a group's given contacts to the caller's arrays. check_gradients allows that for one
  * step alone, so that nothing needs to be added up. */
-static abut_status given_adjoint(const stepping *s, const item_wave *w)
+static abut_status given_adjoint(const stepping *s, const item_wave *w, const void *user)
 {
+  (void)user;
   const abut_worlds_gradients *g = s->call->gradients;
   if (!g || (!g->p && !g->d && !g->n && !g->activity)) {
     return ABUT_SUCCESS;
@@ -103,21 +105,28 @@ static abut_status given_adjoint(const stepping *s, const item_wave *w)
   return put_bars(s, w, 0, &c);
 }
 
-/* find_contacts has run the waves in their order, so that the last one's manifold is there still: it comes first
+/* Runs a wave's manifold again. Deep overlaps were looked for on the way there. */
+static abut_status manifold_again(const stepping *s, const item_wave *w, const void *user)
+{
+  item_wave again = *w;
+  (void)user;
+  again.run.wanted.middles = false;
+  return run_wave(s, &again);
+}
+
+/* find_contacts has run the bundles in their order, so that the last one's manifolds are there still: it comes first
  * here, and need not be run again. */
 abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times, wave_pull pull)
 {
   const bool given = s->call->worlds->contacts != NULL;
-  const size_t count = items_of(s)->wave_count;
+  const size_t count = items_of(s)->bundle_count;
   for (size_t i = count; i-- > 0;) {
-    item_wave w;
-    TRY(open_wave(s, i, &w));
-    w.run.wanted.middles = false; /* deep overlaps were looked for on the way there */
-    TRY(given || i + 1 == count ? ABUT_SUCCESS : run_wave(s, &w));
+    const item_wave all = bundle_items(s, i);
+    TRY(given || i + 1 == count ? ABUT_SUCCESS : each_wave(s, i, manifold_again, NULL));
     for (size_t number = 0; number < times; ++number) {
       const group_rows rows = {to->groups, to->at + number * items_of(s)->count};
-      TRY(pull(s, &w, number, &rows));
-      TRY(given ? given_adjoint(s, &w) : manifold_adjoint(s, &w, &rows));
+      TRY(pull(s, &all, number, &rows));
+      TRY(each_wave(s, i, given ? given_adjoint : manifold_adjoint, &rows));
     }
   }
   return ABUT_SUCCESS;

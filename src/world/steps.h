@@ -72,8 +72,8 @@ enum {
   WORLD_CONTACTS,       /* (pool, CONTACT_PLANES) what CONTACT_... of geometry/world.h names, item by item */
   WORLD_CONTACT_PLACES, /* (pool) ints: the place of each contact in its segment */
   WORLD_SLOTS,          /* (pool) ints: the slot of each contact, written where somebody asks */
-  WORLD_POOL_SUMS,      /* (blocks of ITEM_BLOCK items) ints: what the items of a wave take of the pool */
-  WORLD_POOL_TOTALS,    /* (waves + 1) ints: how many contacts all waves before each one have */
+  WORLD_POOL_SUMS,      /* (blocks of ITEM_BLOCK items) ints: what the items of a bundle take of the pool */
+  WORLD_POOL_TOTALS,    /* (bundles + 1) ints: how many contacts all bundles before each one have */
   WORLD_WORK,           /* (work) the memory of Newton's method */
   WORLD_ORDER,          /* (ORDER_INTS) ints: its graph of trees and their order of elimination */
   WORLD_ORDER_SUMS,     /* two ints; the chunk as a whole has one for each block of ITEM_BLOCK worlds, and one */
@@ -217,10 +217,21 @@ typedef struct wave_rows {
   size_t kind, first, count; /* the first one, among the items of all kinds, and how many */
 } wave_rows;
 
+/* Waves, from the first one on, that go through the manifold side by side, and their items. */
+typedef struct wave_bundle {
+  size_t first, count, item, items;
+} wave_bundle;
+
+typedef struct wave_memory wave_memory;
+
 /* The items and the pool of a device's slot, as the last find_contacts has left them. */
 typedef struct slot_items {
   wave_rows *waves;
   size_t wave_count, wave_room; /* how many waves there are; how many `waves` has room for */
+  wave_bundle *bundles;
+  size_t bundle_count, bundle_room;
+  wave_memory **memories; /* of waves that are not alone in their bundle */
+  size_t memory_count, memory_room;
   size_t count, most;           /* of items; of contacts, if every slot of these had one */
   size_t item_room, pool_room;  /* how many items and contacts the chunk's buffers have room for */
 } slot_items;
@@ -391,10 +402,24 @@ bool pool_is_small(const stepping *s, size_t contacts);
 /* Sets *r to the manifold of a kind of a scene's pairs on a device, for the items of a slot; it launches nothing. */
 abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, batch_on *on, size_t slot, run *r);
 
-/* Opens one of the waves of the last find_contacts, and runs its manifold, for the places of links that the last
- * step_tree has left. */
-abut_status open_wave(const stepping *s, size_t i, item_wave *w);
+/* Runs the manifold of a wave, for the places of links that the last step_tree has left. */
 abut_status run_wave(const stepping *s, const item_wave *w);
+
+/* Sets the bytes that an item of a manifold takes of each buffer, and returns their sum. */
+size_t bytes_of_run(const steps_call *c, const run *r, size_t bytes[SCRATCH_BUFFERS]);
+
+/* Where a device merges launches, waves are bundled that have room beside each other: each of their kernels is then
+ * launched once for all of them. Elsewhere each wave is a bundle. list_bundles makes those of the waves that are listed,
+ * with room for them, as grow_pool does. */
+abut_status list_bundles(const stepping *s);
+void bundles_free(slot_items *own);
+
+/* The items of a bundle as one wave, which has no manifold and is of no kind. */
+item_wave bundle_items(const stepping *s, size_t i);
+
+/* Has `work` launch what it has to for each wave of bundle i of the last find_contacts. Waves do not wait for each other. */
+typedef abut_status (*wave_work)(const stepping *s, const item_wave *w, const void *user);
+abut_status each_wave(const stepping *s, size_t i, wave_work work, const void *user);
 
 /* How many slots of contacts the pairs before pair i have: contacts of pair i begin there in
  * `multipliers`. */
@@ -532,8 +557,8 @@ abut_status jacobian_by_twists(const stepping *s, int stage, int stages);
 /* Its second half: the rows of the Jacobian, of what WORLD_BASIS holds. */
 abut_status jacobian_of_basis(const stepping *s, int stage, int stages);
 
-/* For laws whose contacts are the manifold's: has `pull` and then the manifold go back through each wave. `pull`
- * makes the cotangents of the contacts of a wave's items in WORLD_BARS, and of their groups in *to; it is called
+/* For laws whose contacts are the manifold's: has `pull` and then the manifold go back through each bundle. `pull`
+ * makes the cotangents of the contacts of a bundle's items in WORLD_BARS, and of their groups in *to; it is called
  * with numbers 0 to `times` - 1, each with rows of its own: those of a number come behind the last one's.
  * The manifold takes cotangents of contacts on to the forces and moments on links in *to. Where contacts are
  * given theirs are copied to the caller's arrays instead. */

@@ -74,6 +74,7 @@ static int edges_within(const edge_block *b, GLOBAL const pair_elements *e,
 #if WITH_FORWARD // only a kernel may declare local memory
 // One work-group lists the edges of a body in one pose; groups take turns between the bodies. A pose
 // that is not finite has none. Bits of blocks wait in `places` (poses, EDGE_PLACES, padded).
+MERGED
 KERNEL void edges_near(GLOBAL const real *edges1, GLOBAL const real *edges2,
                        GLOBAL const real *frames, GLOBAL const int *head1,
                        GLOBAL const int *head2, GLOBAL const real *shape1,
@@ -135,6 +136,7 @@ static edge_block edge_block_listed(GLOBAL const real *edges, GLOBAL const int *
 
 // One work-item makes the contacts of a block of one pose's listed edges of a body, values (poses,
 // VALUE_PLANES, EDGE_LIST_PLANE) by place in the list.
+MERGED
 KERNEL void listed_edges(GLOBAL const real *edges1, GLOBAL const real *edges2,
                          GLOBAL const int *list, GLOBAL const real *frames,
                          GLOBAL const int *head1, GLOBAL const int *head2,

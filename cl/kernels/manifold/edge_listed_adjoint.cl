@@ -1,6 +1,7 @@
 // The adjoint of listed_edges of body `side`, as listed_adjoint.cl has it for vertices. head and shape
 // are those of the other body. With `solve` nobody has found the places yet: the caller has named
 // what is listed.
+MERGED
 ADJOINT_KERNEL void listed_edges_adjoint(GLOBAL const real *edges, GLOBAL const int *list,
                                          GLOBAL const real *places, GLOBAL const real *frames,
                                          GLOBAL const int *head, GLOBAL const real *shape,
