@@ -23,7 +23,7 @@ void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t b
   bytes[WORLD_ADJOINT] = (size_t)n->back_numbers * real;
   bytes[WORLD_GOOD] = sizeof(int);
   if (is_rk4(c)) {
-    bytes[WORLD_STAGES] = 4 * (nq + 3 * nv) * real;
+    bytes[WORLD_STAGES] = stages_width(n) * real;
   }
 }
 
@@ -45,16 +45,27 @@ abut_status write_state(const stepping *s, world_buffer q, world_buffer v, world
   return take(s, w, nv, 0, to, width, at + nq + nv, nv);
 }
 
-abut_status keep_stages(const stepping *s)
+size_t stages_width(const world_sizes *n)
+{
+  return 4 * ((size_t)n->nq + 3 * (size_t)n->nv);
+}
+
+abut_status keep_stage(const stepping *s, int stage)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
-  const size_t one = nq + 3 * nv, width = 4 * one;
-  for (size_t i = 0; i < 4; ++i) {
+  const size_t width = stages_width(sizes_of(s)), at = (size_t)stage * (nq + 3 * nv);
+  TRY(write_state(s, stage ? WORLD_STAGE_Q : OUT_Q, stage ? WORLD_STAGE_V : OUT_V, WORLD_ACCELERATION,
+                  WORLD_STAGES, width, at));
+  return take(s, stage ? WORLD_RATES : OUT_V, nv, 0, WORLD_STAGES, width, at + nq + 2 * nv, nv);
+}
+
+abut_status keep_stages(const stepping *s)
+{
+  for (int i = 0; i < 4; ++i) {
     const world_buffer q = i ? WORLD_STAGE_Q : OUT_Q, v = i ? WORLD_STAGE_V : OUT_V;
     TRY(solve_step(s, q, v, i ? WORLD_ACCELERATION : OUT_W));
-    TRY(write_state(s, q, v, WORLD_ACCELERATION, WORLD_STAGES, width, i * one));
-    TRY(take(s, i ? WORLD_RATES : OUT_V, nv, 0, WORLD_STAGES, width, i * one + nq + 2 * nv, nv));
-    TRY(step_stage(s, (int)i));
+    TRY(keep_stage(s, i));
+    TRY(step_stage(s, i));
   }
   return ABUT_SUCCESS;
 }

@@ -118,6 +118,7 @@ enum {
   /* Of RK4: q, v, acceleration and rates of each stage; the cotangents of the step's q and v and of the
    * stages' rates and accelerations; the sum of the stages' cotangents of controls. */
   WORLD_STAGES,     /* (4, nq + 3 nv) */
+  WORLD_STAGES_KEPT, /* (steps, 4, nq + 3 nv) those of steps of the segment at work before its last one */
   WORLD_STAGE_BARS, /* (10, nv) */
   WORLD_U_SUM,      /* (nu) */
   WORLD_END,        /* (state_width) the rollout's last state, while a reverse pass uses OUT_Q to OUT_W */
@@ -264,6 +265,7 @@ typedef struct stepping {
   bool other; /* Derivatives go by HARD_OTHER, the classes that descent chooses, not by the answer's own. */
   bool again; /* Steps are computed a second time, for a reverse pass: the first time has set what the
                  caller is told, so that statuses only gain bits, and iterations and records stay. */
+  bool keeps_stages;  /* A step of RK4 keeps its stages in WORLD_STAGES, for its derivatives. */
   bool keeps_impacts; /* What impacts within a step act on is kept, for their derivatives. */
   int *impacts;       /* takes how many of these the world has that has most; NULL: nobody asks */
   int *segment_impacts; /* of a VJP: the same of each step of the segment at work */
@@ -396,6 +398,9 @@ void note_bytes(const stepping *s);
 /* Makes the waves of items of which each kind has totals[kind], and counts them. */
 abut_status list_waves(const stepping *s, const int *totals);
 
+/* Keeps in mind how many items a world needs, of those that are listed, by the mean of the chunk. */
+void note_items(const stepping *s);
+
 /* Whether there may be room for so many contacts from the start: then nobody need count them. */
 bool pool_is_small(const stepping *s, size_t contacts);
 
@@ -527,8 +532,11 @@ abut_status read_state(const stepping *s, world_buffer from, size_t width, size_
 abut_status write_state(const stepping *s, world_buffer q, world_buffer v, world_buffer w,
                         world_buffer to, size_t width, size_t at);
 
-/* Solves the four stages of a step of RK4 from OUT_Q, OUT_V and OUT_W on, and keeps each in WORLD_STAGES:
- * derivatives go through stages whose states are gone when the step has been made. */
+/* Derivatives of a step of RK4 go through stages, whose states are gone when the step has been made: keep_stage keeps one
+ * that has just been solved in WORLD_STAGES, a row of stages_width numbers. keep_stages solves them for that alone, from
+ * OUT_Q, OUT_V and OUT_W on. */
+size_t stages_width(const world_sizes *n);
+abut_status keep_stage(const stepping *s, int stage);
 abut_status keep_stages(const stepping *s);
 
 /* Where the cotangents of items' groups go: rows (items, GROUP_ADJOINT) from row `at` on. So the same kernels fill
