@@ -388,6 +388,7 @@ abut_status find_items(const stepping *s, bool contacts)
   TRY(leave_out(s, r));
   TRY(count_items(s, r, blocks, totals));
   TRY(list_waves(s, totals));
+  note_items(s);
   TRY(contacts ? list_bundles(s) : ABUT_SUCCESS);
   TRY(make_room_for_kept(s));
   return LAUNCH(s->device, KERNEL_WORLD_ITEMS_KEPT, s->count, r->kinds + 1, ARG_BUFFER(r->candidates),

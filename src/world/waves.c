@@ -158,9 +158,10 @@ static size_t at_most(size_t a, size_t b)
 static void expect(const loaded_scene *s, size_t place, const world_sizes *n, size_t *items, size_t *contacts)
 {
   const scene_load *seen = &s->loads[place];
-  const size_t links = (size_t)n->links + 1;
+  const size_t links = (size_t)n->links + 1, guess = LINK_CONTACTS * links;
+  const size_t slots = seen->slots ? at_most(at_most(seen->slots, guess) * 3 / 2, guess) : guess;
   *items = at_most(seen->items ? seen->items + seen->items / 2 : LINK_ITEMS * links, (size_t)n->groups);
-  *contacts = at_most(seen->contacts ? seen->contacts + seen->contacts / 2 : LINK_CONTACTS * links, (size_t)n->slots);
+  *contacts = at_most(seen->contacts ? seen->contacts + seen->contacts / 2 : slots, (size_t)n->slots);
 }
 
 void pool_bytes(const steps_call *c, const steps_kind *k, size_t place, const world_sizes *n, size_t real,
@@ -301,6 +302,15 @@ abut_status list_waves(const stepping *s, const int *totals)
   }
   own->most = most_contacts_of(s, totals);
   return ABUT_SUCCESS;
+}
+
+void note_items(const stepping *s)
+{
+  const slot_items *own = items_of(s);
+  scene_load *load = &s->kind->scene->loads[s->on->place];
+  const size_t items = (own->count + s->count - 1) / s->count, slots = own->most / s->count + 1;
+  load->items = items > load->items ? items : load->items;
+  load->slots = slots > load->slots ? slots : load->slots;
 }
 
 /* Makes room for the manifold of as many items of each kind as a wave may have. */
