@@ -157,7 +157,7 @@ def load_scene(path):
         s = p.get("smoothing", {})
         s = s if isinstance(s, dict) else json.loads((base / s).read_text())
         s = dict(s); p["kept"] = (*s.pop("edges", [0, 0]), *s.pop("vertices", [0, 0]))
-        p["sm"] = mr.Smoothing(**s)
+        p["sm"] = mr.Smoothing(**s, margin=p["margin"])
     sc.q0 = initial(sc)
     sc.link_invweight, sc.dof_invweight = (np.asarray(x) for x in inverse_weights(sc))
     return sc

@@ -18,6 +18,7 @@
   X(normal, s->normal)                        /* under the root of unit() */                \
   X(penetration, s->penetration)                                                            \
   X(penetration_inv, 1.0 / s->penetration)                                                  \
+  X(margin_share, s->margin / s->penetration)                                               \
   X(neighbour_log2e, LOG2E_DOUBLE / s->neighbour)                                           \
   X(clash_inv, 1.0 / s->clash)                                                              \
   X(sign_inv, 1.0 / s->sign)                                                                \

@@ -157,8 +157,8 @@ static FN(edge_contact) FN(edge_pair)(vec e1, vec e2, num con, vec m1, vec m2,
   r.n1 = FN(scale3)(nbar, sign1);
   r.n2 = FN(scale3)(nbar, n_neg(sign2));
   const num shared = n_mul(con, FN(sigmoid)(n_scale(FN(dot3)(m1, m2), -c->clash_inv)));
-  r.a1 = n_mul(shared, FN(sigmoid)(n_scale(at->opposing1, -c->penetration_inv)));
-  r.a2 = n_mul(shared, FN(sigmoid)(n_scale(at->opposing2, -c->penetration_inv)));
+  r.a1 = n_mul(shared, FN(sigmoid)(FN(beneath)(at->opposing1, c)));
+  r.a2 = n_mul(shared, FN(sigmoid)(FN(beneath)(at->opposing2, c)));
   if (c->inside > R(0.0)) {
     r.a1 = n_mul(r.a1, FN(sigmoid)(n_scale(at->own1, -c->penetration_inv)));
     r.a2 = n_mul(r.a2, FN(sigmoid)(n_scale(at->own2, -c->penetration_inv)));
@@ -328,7 +328,7 @@ typedef struct FN(edge_pair_bar) {
   FN(pair_depths) at;
 } FN(edge_pair_bar);
 
-// What scales an activity by depths, [opposing <= 0] and, where `inside` is set, [own <= 0], and its
+// What scales an activity by depths, [opposing <= margin] and, where `inside` is set, [own <= 0], and its
 // derivatives.
 typedef struct FN(depth) {
   num value, opposing, own;
@@ -338,7 +338,7 @@ static FN(depth) FN(depth_and_slopes)(num opposing, num own, GLOBAL const coeffi
 {
   FN(depth) r;
   const real fall = -c->penetration_inv;
-  r.value = FN(sigmoid_and_slope)(n_scale(opposing, fall), &r.opposing);
+  r.value = FN(sigmoid_and_slope)(FN(beneath)(opposing, c), &r.opposing);
   r.opposing = n_scale(r.opposing, fall);
   r.own = n_lit(R(0.0));
   if (c->inside > R(0.0)) {

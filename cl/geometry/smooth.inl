@@ -21,6 +21,12 @@ static num FN(sigmoid_and_slope)(num x, num *slope)
   return n_select(positive, r, er);
 }
 
+// Returns how far a distance is below the margin, in penetrations: the sigmoid of that is [phi <= margin].
+static num FN(beneath)(num phi, GLOBAL const coefficients *c)
+{
+  return n_shift(n_scale(phi, -c->penetration_inv), c->margin_share);
+}
+
 static num FN(soft_sign)(num x)
 {
   return n_shift(n_scale(FN(sigmoid)(n_scale(x, R(2.0))), R(2.0)), R(-1.0));

@@ -208,6 +208,9 @@ ABUT_API abut_body_def abut_default_body_def(void);
  * as width: at sharp edges vertices say too little. The field rounds such edges by about that
  * spacing. Faces must run counterclockwise seen from outside.
  *
+ * A body with vertices but without faces, edges and stated features, whose field is one polyhedron, gets the faces that its
+ * vertices have on the planes, where these close. Without edges it would pass through others between its corners.
+ *
  * A body without vertices and faces whose field has an added height field gets its contact mesh of the
  * first of these: vertices on the ground, by its step, and at the base's corners, without faces or
  * edges; and, without a `surface`, the ground with its walls and base as that, of 65,536 nodes at most.

@@ -61,6 +61,7 @@ typedef struct abut_smoothing {
   bool two_sided;        /* off: no contacts of body 2's vertices */
   double floor;          /*       activities up to it become 0, smoothly, from twice of it they
                             stay; in [0, 0.5], below 1e-18 as 0 */
+  double margin;         /* [m]   distance at which a contact is half active, 0 unless set; depths stay what they are */
   uint32_t edges[2];     /* kept edges of each body, 0 for all in mesh order */
   uint32_t vertices[2];  /* kept vertices of each body, 0 for all in mesh order */
   abut_edge_contacts edge_contacts;

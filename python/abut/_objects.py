@@ -263,7 +263,7 @@ class Context(_Owner):
 
         vertices       (V, 3) [m] of the mesh that makes contacts; ShapeNumbers, and nothing else; or how many vertices
                        the contact mesh is to have, of which None makes 300
-        faces          (F, 3) or a sequence of polygons, indices from 0
+        faces          (F, 3) or a sequence of polygons, indices from 0; None: those of a lone polyhedron's planes, else none
         edges          (E, 2) beside those of faces
         axes           (B, 3) half lengths of superquadrics [m], in [1e-6, 1e6]; (3,) of one
         exponents      (B, 2) along z, then around z, in (0, 2]: 1, 1 an ellipsoid, 0.1, 0.1 nearly a box

@@ -8,6 +8,7 @@
 #include "body/feature_check.h"
 #include "family/family.h"
 #include "family/height_mesh.h"
+#include "family/polyhedron_mesh.h"
 #include "geometry/layout.h"
 #include <math.h>
 #include <stdlib.h>
@@ -474,14 +475,15 @@ static abut_status bring(context *c, size_t place, void *user)
   return body_on(user, place, &there);
 }
 
-/* Adds a mesh that is a height field's. Its primitives are checked before it is made of them. */
+/* Adds a mesh that is a height field's, whose primitives are checked before it is made of them, or faces that are a polyhedron's. */
 static abut_status complete_def(arena *memory, abut_body_def *def)
 {
   if (!def->vertex_count && !def->face_count && def->height_field_count) {
     TRY(check_primitives(def));
     TRY(height_mesh_add(memory, def));
   }
-  return check_body_def(def);
+  TRY(check_body_def(def));
+  return polyhedron_faces_add(memory, def);
 }
 
 abut_status body_adopt(body *b, abut_body *out)

@@ -34,9 +34,10 @@ static const entry reals[] = {
 
 #define REAL_COUNT (sizeof reals / sizeof *reals)
 
-/* This may be absent, and is 0 then: off. */
+/* These may be absent, and are 0 then: off. */
 static const entry optional[] = {
   WITHIN(floor, 0.0, FLOOR_MOST),
+  WITHIN(margin, -SMOOTHING_MOST, SMOOTHING_MOST),
 };
 
 #define OPTIONAL_COUNT (sizeof optional / sizeof *optional)

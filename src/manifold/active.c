@@ -38,10 +38,10 @@ bool can_skip_inactive(const run *r, double cutoff)
   return pair_can_skip_inactive(r->pair, cutoff);
 }
 
-/* Returns the distance at which [phi <= 0] falls to the cutoff. */
+/* Returns the distance at which [phi <= margin] falls to the cutoff. */
 static double reach_of(const abut_smoothing *s, double cutoff)
 {
-  return s->penetration * log(1.0 / cutoff - 1.0);
+  return s->margin + s->penetration * log(1.0 / cutoff - 1.0);
 }
 
 /* Where vertices ask for the field inside their bodies, it may be farther away by that. */

@@ -1,7 +1,7 @@
 #include <abut/manifold.h>
 #include <string.h>
 
-#define COOKIE 0xab070008u
+#define COOKIE 0xab070009u
 
 abut_smoothing abut_default_smoothing(void)
 {

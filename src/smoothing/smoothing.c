@@ -243,6 +243,9 @@ abut_status check_smoothing(const abut_smoothing *s)
     return fail(ABUT_ERROR_ARGUMENT, "smoothing: floor is %g, not in [0, %g]", s->floor,
                 FLOOR_MOST);
   }
+  if (!(fabs(s->margin) <= SMOOTHING_MOST)) {
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing: margin is %g, not in [%g, %g]", s->margin, -SMOOTHING_MOST, SMOOTHING_MOST);
+  }
   if (s->trace > TRACE_MOST) {
     return fail(ABUT_ERROR_ARGUMENT, "smoothing: trace is %u, not in [0, %d]", s->trace,
                 TRACE_MOST);
@@ -262,7 +265,7 @@ bool smoothing_is_like(const abut_smoothing *a, const abut_smoothing *b)
          SAME(distance) && SAME(trace) && SAME(inside) && SAME(select) && SAME(edge_edge) && SAME(two_sided) &&
          SAME(edge_contacts) && SAME(tilt) && SAME(inset) && SAME(part) && SAME(gain) && SAME(slope) && SAME(samples) &&
          SAME(cone_inner) && SAME(cone_outer) && SAME(cone_hold) && SAME(cone_inset) && SAME(floor) &&
-         SAME(edges[0]) && SAME(edges[1]) && SAME(vertices[0]) && SAME(vertices[1]);
+         SAME(margin) && SAME(edges[0]) && SAME(edges[1]) && SAME(vertices[0]) && SAME(vertices[1]);
 #undef SAME
 }
 

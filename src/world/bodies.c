@@ -63,7 +63,7 @@ static abut_status make_shape(const scene_def *s, const turn *t, scene_bodies *b
     const abut_status status =
       t->body->shape == SHAPE_HEIGHT_FIELD
         ? body_of_heights(t->body->heights, &b->memory, memory)
-        : body_shape_make(t->body->shape, t->body->size, t->body->round, s->law->points, &b->memory, memory);
+        : body_shape_make(t->body->shape, t->body->size, t->body->round, &b->memory, memory);
     if (status == ABUT_ERROR_BODY) {
       char cause[512];
       snprintf(cause, sizeof cause, "%s", abut_last_error());

@@ -10,11 +10,6 @@
 
 #define PI 3.14159265358979323846
 #define CAP_RINGS 8        /* of each end of a capsule */
-/* How many cells the rings of a straight side make along it, at least, and at most with few and many
- * points. */
-#define SIDE_CELLS_LEAST 2
-#define FEW_CELLS_MOST 16
-#define MANY_CELLS_MOST 24
 
 /* ---- fields ---- */
 
@@ -53,15 +48,12 @@ static abut_status edged_field(abut_core_kind kind, const double *half, size_t c
 
 /* ---- boxes ---- */
 
-/* A box's points may lie on all its sides. Slabs, which stand for planes, come with POINTS_NONE and have
- * their corners alone: what lies on a slab has points of its own, and would feel each point of the slab's
- * that it passes over. */
-static abut_status make_box(const double half[3], double low, double round, side_points points, arena *memory,
+static abut_status make_box(const double half[3], double low, double round, arena *memory,
                             abut_body_def *out)
 {
   const double lower[3] = {-half[0], -half[1], -half[2] - low}, upper[3] = {half[0], half[1], half[2] - low};
   TRY(edged_field(ABUT_CORE_BOX, half, 3, round, low, memory, out));
-  return make_box_mesh(lower, upper, points, memory, out);
+  return make_box_mesh(lower, upper, memory, out);
 }
 
 /* ---- balls ---- */
@@ -90,30 +82,13 @@ static abut_status make_ellipsoid(const double half[3], arena *memory, abut_body
 
 /* ---- capsules and cylinders ---- */
 
-/* Puts rings along a straight side from -h to h, with its ends, about a radius apart or, for many points,
- * half a radius. Without rings between the ends a body that lies across the side would meet no vertices. */
-static size_t put_side(double r, double h, side_points points, double (*rings)[2])
-{
-  const bool many = points == POINTS_MANY;
-  const double whole = ceil((many ? 4.0 : 2.0) * h / r - 1e-9);
-  const size_t cells =
-    (size_t)fmin(fmax(whole, SIDE_CELLS_LEAST), many ? MANY_CELLS_MOST : FEW_CELLS_MOST);
-  for (size_t i = 0; i <= cells; ++i) {
-    const double part = (double)i / (double)cells;
-    rings[i][0] = r;
-    rings[i][1] = part * h - (1.0 - part) * h;
-  }
-  return cells + 1;
-}
-
-static abut_status make_capsule(const double size[3], side_points points, arena *memory,
+static abut_status make_capsule(const double size[3], arena *memory,
                                 abut_body_def *out)
 {
   const double r = size[0], straight = size[1], line[3] = {0.0, 0.0, straight};
-  double rings[2 * CAP_RINGS + MANY_CELLS_MOST][2];
-  const size_t side = put_side(r, straight, points, rings + CAP_RINGS - 1);
-  const size_t last = 2 * (CAP_RINGS - 1) + side - 1;
-  for (size_t i = 0; i + 1 < CAP_RINGS; ++i) {
+  double rings[2 * CAP_RINGS][2];
+  const size_t last = 2 * CAP_RINGS - 1;
+  for (size_t i = 0; i < CAP_RINGS; ++i) {
     const double angle = 0.5 * PI * (double)(CAP_RINGS - 1 - i) / CAP_RINGS;
     double *below = rings[i], *above = rings[last - i];
     above[0] = below[0] = r * cos(angle);
@@ -121,15 +96,15 @@ static abut_status make_capsule(const double size[3], side_points points, arena 
     below[1] = -above[1];
   }
   TRY(core_field(ABUT_CORE_BOX, line, r, 0.0, memory, out));
-  return make_turned_mesh(rings, last + 1, r + straight, points, memory, out);
+  return make_turned_mesh(rings, last + 1, r + straight, memory, out);
 }
 
-static abut_status make_cylinder(const double size[3], double round, side_points points, arena *memory,
+static abut_status make_cylinder(const double size[3], double round, arena *memory,
                                  abut_body_def *out)
 {
-  double rings[MANY_CELLS_MOST + 1][2];
+  double rings[2][2] = {{size[0], -size[1]}, {size[0], size[1]}};
   TRY(edged_field(ABUT_CORE_DISC, size, 2, round, 0.0, memory, out));
-  return make_turned_mesh(rings, put_side(size[0], size[1], points, rings), 0.0, points, memory, out);
+  return make_turned_mesh(rings, 2, 0.0, memory, out);
 }
 
 /* ---- all ---- */
@@ -162,32 +137,32 @@ static abut_status check_sizes(body_shape shape, const double size[3], double ro
   return ABUT_SUCCESS;
 }
 
-static abut_status make_shape(body_shape shape, const double size[3], double round, side_points points,
+static abut_status make_shape(body_shape shape, const double size[3], double round,
                               arena *memory, abut_body_def *out)
 {
   const double thin = 0.5 * fmin(size[0], size[1]), slab[3] = {size[0], size[1], thin};
   switch (shape) {
   case SHAPE_BOX:
-    return make_box(size, 0.0, round, points, memory, out);
+    return make_box(size, 0.0, round, memory, out);
   case SHAPE_SPHERE:
     return make_sphere(size[0], memory, out);
   case SHAPE_CAPSULE:
-    return make_capsule(size, points, memory, out);
+    return make_capsule(size, memory, out);
   case SHAPE_CYLINDER:
-    return make_cylinder(size, round, points, memory, out);
+    return make_cylinder(size, round, memory, out);
   case SHAPE_ELLIPSOID:
     return make_ellipsoid(size, memory, out);
   default:
-    return make_box(slab, thin, 0.0, POINTS_NONE, memory, out);
+    return make_box(slab, thin, 0.0, memory, out);
   }
 }
 
-abut_status body_shape_make(body_shape shape, const double size[3], double round, side_points points,
+abut_status body_shape_make(body_shape shape, const double size[3], double round,
                             arena *memory, abut_body_def *out)
 {
   *out = abut_default_body_def();
   TRY(check_sizes(shape, size, round));
-  TRY(make_shape(shape, size, round, points, memory, out));
+  TRY(make_shape(shape, size, round, memory, out));
   return word_features_make(shape, size, round, memory, out);
 }
 

@@ -17,12 +17,10 @@
  * Where `round` is 0 the field rounds the edges of boxes, planes and cylinders by a fiftieth of the shortest half
  * length. Meshes have sharp edges whatever `round` is.
  *
- * `points` says how many vertices flat sides get within them, and how many rings straight ones.
- *
  * What *out points to is of `memory`. Fails with ABUT_ERROR_BODY where sizes are out of range, and with
  * ABUT_ERROR_ARGUMENT for a file and a height field. */
-abut_status body_shape_make(body_shape shape, const double size[3], double round, side_points points,
-                            arena *memory, abut_body_def *out);
+abut_status body_shape_make(body_shape shape, const double size[3], double round, arena *memory,
+                            abut_body_def *out);
 
 #define SHAPE_SHARP (1.0 / 50.0) /* what edges of fields are rounded by where none is stated, of the shortest half length */
 #define SHAPE_ROUND_LEAST 1e-3 /* of the shortest half length; or 0 */

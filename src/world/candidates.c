@@ -58,7 +58,7 @@ typedef struct search {
   uint64_t *listed;   /* (listed_some) of body numbers, rising, as keys have them */
   uint64_t *excluded; /* (excluded_count) of links */
   size_t listed_some;
-  int *shape;    /* (body_count) a number of each shape of bodies that may collide; -1 of others */
+  int *shape;    /* (body_count) a number of each shape and margin of bodies that may collide; -1 of others */
   size_t *alike; /* (shapes, shapes) the first pair of each two, SIZE_MAX: none */
   size_t shape_count;
   arena memory;
@@ -246,19 +246,32 @@ static abut_status make_keys(search *f)
   return ABUT_SUCCESS;
 }
 
+/* Returns the number of a body's shape and margin, on which its pairs' smoothing depends. */
+static int shape_number(search *f, size_t i, int *latest, int *before)
+{
+  const double margin = body_at(f, i)->contact.margin;
+  for (int at = *latest; at; at = before[at - 1]) {
+    if (body_at(f, (size_t)at - 1)->contact.margin == margin) {
+      return f->shape[at - 1];
+    }
+  }
+  before[i] = *latest;
+  *latest = (int)i + 1;
+  return (int)f->shape_count++;
+}
+
 static abut_status make_shapes(search *f)
 {
   void *memory;
   TRY(arena_allocate(&f->memory, &memory, f->body_count, sizeof *f->shape));
   f->shape = memory;
   TRY(arena_allocate(&f->memory, &memory, f->body_count, sizeof(int)));
-  int *of_first = memory; /* the number plus 1 of a shape, by the first body that has it; 0: none yet */
+  int *latest = memory; /* of a shape, by the first body that has it: 1 more than a body that it numbered last; 0: none yet */
+  TRY(arena_allocate(&f->memory, &memory, f->body_count, sizeof(int)));
+  int *before = memory; /* 1 more than the body of the same shape that was numbered before this one */
   for (size_t i = 0; i < f->body_count; ++i) {
     const body_contact *c = &body_at(f, i)->contact;
-    int *number = &of_first[f->first[i]];
-    const bool collides = c->contype || c->conaffinity;
-    *number = collides && !*number ? (int)++f->shape_count : *number;
-    f->shape[i] = collides ? *number - 1 : -1;
+    f->shape[i] = c->contype || c->conaffinity ? shape_number(f, i, &latest[f->first[i]], before) : -1;
   }
   const size_t square = f->shape_count * f->shape_count;
   TRY(arena_allocate(&f->memory, &memory, square, sizeof *f->alike));

@@ -17,8 +17,6 @@
 
 #define OVERLAP_MOST 0.1   /* of the smaller body's diagonal; deeper is told */
 #define OVERLAPS_TOLD 10   /* the worst ones */
-#define OVERLAP_ACTIVE 0.5 /* the activity of a contact that is as deep as it is far */
-#define EDGES_LOOKED_AT 32 /* of a body, for its overlaps */
 #define TEXT_ROOM 512
 
 __attribute__((format(printf, 2, 3))) static abut_status warn_of(loaded_scene *s,
@@ -164,14 +162,15 @@ static abut_status keep_deep(overlaps *o, const double *depths, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* Fills depths (count) of the candidates at o->near, which are of one kind, with how deep their contacts are by `p`. */
+/* Fills depths (count) of the candidates at o->near, which are of one kind, with how deep they are by the pair `p`. Contacts would
+ * not do: bodies deep in each other have none whose normal is within its cone. */
 static abut_status find_depths(const overlaps *o, abut_pair p, size_t count, double *depths)
 {
   const size_t size = context_real_bytes(o->s->context);
   abut_batch batch = abut_default_batch();
-  abut_compact list = {.threshold = OVERLAP_ACTIVE, .grows = true};
-  reals poses[2] = {{0}, {0}};
+  reals poses[2] = {{0}, {0}}, distances = {0};
   abut_status status = ABUT_SUCCESS;
+  TRY_DONE(reals_create(&distances, count, size));
   for (int side = 0; side < 2; ++side) {
     TRY_DONE(reals_create(&poses[side], PLACE * count, size));
     for (size_t i = 0; i < count; ++i) {
@@ -186,22 +185,22 @@ static abut_status find_depths(const overlaps *o, abut_pair p, size_t count, dou
   batch.poses = ABUT_POSE_QUATERNION;
   batch.pose1 = poses[0].data;
   batch.pose2 = poses[1].data;
-  batch.compact = &list;
+  batch.reductions.distance = distances.data;
   TRY_DONE(abut_contacts(p, &batch));
-  for (size_t i = 0; i < list.count; ++i) {
-    const reals d = {list.d, list.count, size};
-    depths[list.pose[i]] = fmax(depths[list.pose[i]], -reals_get(&d, i));
+  for (size_t i = 0; i < count; ++i) {
+    depths[i] = -reals_get(&distances, i);
   }
 done:
-  abut_free_compact(&list);
   free(poses[0].data);
   free(poses[1].data);
+  free(distances.data);
   return status;
 }
 
-static abut_status look_by(overlaps *o, const pair_kind *k, abut_pair by)
+static abut_status look_at_kind(overlaps *o, const pair_kind *k)
 {
   const loaded_scene *s = o->s;
+  const abut_pair by = s->pairs[s->pair_order[k->first]];
   const pair *p = pair_get(by);
   pair_boxes boxes;
   size_t count = 0;
@@ -222,45 +221,6 @@ static abut_status look_by(overlaps *o, const pair_kind *k, abut_pair by)
   abut_status status = find_depths(o, by, count, depths);
   status = status == ABUT_SUCCESS ? keep_deep(o, depths, count) : status;
   free(depths);
-  return status;
-}
-
-/* Makes a pair of a kind's bodies by their meshes' vertices and pairs of edges. In fields, where bodies lie deep in
- * each other no contact's normal may be within its cone, and edges of flush sides lie on the other body's surface. */
-static abut_status make_mesh_pair(const pair *p, abut_pair *out)
-{
-  abut_smoothing own = p->smoothing;
-  own.edge_contacts = ABUT_EDGES_PAIRS;
-  own.select = ABUT_SELECT_GATE;
-  own.cone_inner = own.cone_outer = own.cone_hold = own.cone_inset = 0.0;
-  for (int k = 0; k < 2; ++k) {
-    abut_body_info info;
-    TRY(abut_get_body_info(p->bodies[k], &info));
-    own.edges[k] = info.edges > EDGES_LOOKED_AT ? EDGES_LOOKED_AT : 0;
-    own.vertices[k] = 0;
-  }
-  return abut_create_pair(p->bodies[0], p->bodies[1], &own, out);
-}
-
-static abut_status look_at_kind(overlaps *o, const pair_kind *k)
-{
-  const size_t first = (size_t)o->s->pair_order[k->first];
-  const pair *p = pair_get(o->s->pairs[first]);
-  abut_pair made;
-  if (!p) {
-    return ABUT_ERROR_HANDLE;
-  }
-  if (!is_in_fields(p)) {
-    return look_by(o, k, o->s->pairs[first]);
-  }
-  abut_status status = make_mesh_pair(p, &made);
-  if (status == ABUT_ERROR_ARGUMENT) { /* no mesh, or one too large for what pairs of edges are smoothed by */
-    return look_by(o, k, o->s->pairs[first]);
-  }
-  TRY(status);
-  status = look_by(o, k, made);
-  pair *own = pair_get(made);
-  context_discard(own->context, &own->base);
   return status;
 }
 

@@ -275,6 +275,7 @@ static abut_status make_pair(loaded_scene *s, size_t i)
     scene_pair_fit(p, &fitted);
   }
   TRY(size_pair(&s->def, a, b, p));
+  p->smoothing.margin = s->def.law->margins ? p->margin : 0.0;
   TRY(abut_create_pair(a, b, &p->smoothing, &s->pairs[i]));
   TRY(abut_get_layout(s->pairs[i], &layout));
   s->groups[i].contacts = layout.contacts;

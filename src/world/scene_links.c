@@ -171,7 +171,7 @@ static abut_status read_sizes(const json_file *f, const json_at *at, size_t coun
   return ABUT_SUCCESS;
 }
 
-/* Refuses capsules and cylinders that are too slender: their meshes have so many rings at most. */
+/* Refuses capsules and cylinders that are too slender: their clouds have so many rings at most. */
 static abut_status check_slender(const json_file *f, const json_at *at, const scene_body *b)
 {
   const double r = b->size[0], half = b->size[1];

@@ -67,6 +67,9 @@ static abut_status read_sides(reader *r, const json_at *element, scene_pair *p)
 static abut_status read_smoothing(const json_file *f, const json_at *at, scene_pair *p)
 {
   TRY(smoothing_read_some(f, at, &p->smoothing, &p->stated));
+  if (p->smoothing.margin != 0.0) {
+    return json_fail(f, at, "its margin is %g: a scene's pairs have a \"margin\" beside their smoothing", p->smoothing.margin);
+  }
   p->fitted = p->stated != UINT64_MAX;
   return ABUT_SUCCESS;
 }

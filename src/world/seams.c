@@ -436,7 +436,7 @@ static abut_status make_bridge(loaded_scene *s, abut_context c, size_t number)
       return ABUT_SUCCESS;
     }
   }
-  abut_status status = body_shape_make(SHAPE_BOX, m->half, 0.0, POINTS_NONE, &memory, &def);
+  abut_status status = body_shape_make(SHAPE_BOX, m->half, 0.0, &memory, &def);
   if (status == ABUT_SUCCESS) { /* All that touches a flat face is found by the other body's features. */
     def.feature_vertex_count = def.vertex_cone_count = def.feature_edge_count = def.edge_cone_count = 0;
     status = abut_create_body(c, &def, &m->bridge);

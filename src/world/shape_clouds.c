@@ -269,7 +269,7 @@ static abut_status make_capsule(const double size[3], double eps1, arena *memory
     rings[CAP_RINGS - 1 + i][0] = r;
     rings[CAP_RINGS - 1 + i][1] = along.at[i];
   }
-  TRY(make_turned_mesh(rings, last + 1, straight + r, POINTS_NONE, memory, &m));
+  TRY(make_turned_mesh(rings, last + 1, straight + r, memory, &m));
   return of_mesh(&m, eps1 > 0.0 ? eps1 : arc * r * arc * r / EPS1_SHARE, out);
 }
 

@@ -8,18 +8,6 @@
 
 #define PI 3.14159265358979323846
 
-/* With few points, how many cells the longest side of a box has: a cube's at least, a slender box's at
- * most. */
-#define FEW_CELLS_LEAST 4
-#define FEW_CELLS_MOST 16
-
-/* With many points, about how many square cells all six sides have together, which makes 7 by 7 a side of a
- * cube, and how many there are along a side at most. */
-#define MANY_CELLS 294.0
-#define MANY_CELLS_MOST 64
-
-#define CELLS_LEAST 2 /* along any side, in either case */
-
 /* A mesh in the making. `begin` gives it all the room that it needs. */
 typedef struct builder {
   double *vertices;
@@ -71,69 +59,18 @@ static void end(const builder *b, abut_body_def *out)
   out->face_count = b->face_count;
 }
 
-/* ---- points on the sides of a box, beside its corners ---- */
+/* ---- boxes ---- */
 
-/* Finds how many cells the sides have along each axis. */
-static void cells_of(const double lower[3], const double upper[3], side_points points,
-                     size_t cells[3])
-{
-  const double x = upper[0] - lower[0], y = upper[1] - lower[1], z = upper[2] - lower[2];
-  const double shortest = fmin(fmin(x, y), z), longest = fmax(fmax(x, y), z);
-  const bool many = points == POINTS_MANY;
-  const double cell = many ? sqrt(2.0 * (x * y + y * z + z * x) / MANY_CELLS)
-                           : fmax(longest / FEW_CELLS_MOST, fmin(longest / FEW_CELLS_LEAST, shortest));
-  for (int k = 0; k < 3; ++k) {
-    const double whole = ceil((upper[k] - lower[k]) / cell - 1e-9);
-    cells[k] = (size_t)fmin(fmax(whole, CELLS_LEAST), many ? MANY_CELLS_MOST : FEW_CELLS_MOST);
-  }
-}
-
-static bool is_corner(const size_t at[3], const size_t cells[3])
-{
-  return at[0] % cells[0] == 0 && at[1] % cells[1] == 0 && at[2] % cells[2] == 0;
-}
-
-static bool is_outside(const size_t at[3], const size_t cells[3])
-{
-  return at[0] % cells[0] == 0 || at[1] % cells[1] == 0 || at[2] % cells[2] == 0;
-}
-
-static void put_box_points(builder *b, const double lower[3], const double upper[3],
-                           const size_t cells[3])
-{
-  size_t at[3];
-  for (at[0] = 0; at[0] <= cells[0]; ++at[0]) {
-    for (at[1] = 0; at[1] <= cells[1]; ++at[1]) {
-      for (at[2] = 0; at[2] <= cells[2]; ++at[2]) {
-        double x[3];
-        for (int k = 0; k < 3; ++k) {
-          const double part = (double)at[k] / (double)cells[k];
-          x[k] = (1.0 - part) * lower[k] + part * upper[k];
-        }
-        if (is_outside(at, cells) && !is_corner(at, cells)) {
-          put_vertex(b, x[0], x[1], x[2]);
-        }
-      }
-    }
-  }
-}
-
-abut_status make_box_mesh(const double lower[3], const double upper[3], side_points points,
-                          arena *memory, abut_body_def *out)
+abut_status make_box_mesh(const double lower[3], const double upper[3], arena *memory, abut_body_def *out)
 {
   static const size_t sides[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
                                      {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
-  size_t cells[3] = {1, 1, 1};
   builder b;
-  if (points != POINTS_NONE) {
-    cells_of(lower, upper, points, cells);
-  }
-  TRY(begin(memory, (cells[0] + 1) * (cells[1] + 1) * (cells[2] + 1), 6, 24, &b));
+  TRY(begin(memory, 8, 6, 24, &b));
   for (int i = 0; i < 8; ++i) {
     put_vertex(&b, (i & 1 ? upper : lower)[0], (i & 2 ? upper : lower)[1],
                (i & 4 ? upper : lower)[2]);
   }
-  put_box_points(&b, lower, upper, cells);
   for (int i = 0; i < 6; ++i) {
     put_face(&b, sides[i], 4);
   }
@@ -179,55 +116,17 @@ static void put_end(builder *b, size_t ring, bool upper, bool pole)
   b->face_count += pole ? 0 : 1;
 }
 
-/* The points of a flat end within its rim: one in its middle and rings about that, each with `step` more
- * points than the one within it. Many of them are about as close together as the rim's. */
-typedef struct end_rings {
-  int count, step;
-} end_rings;
-
-static end_rings rings_of(side_points points)
+abut_status make_turned_mesh(double (*rings)[2], size_t count, double top, arena *memory, abut_body_def *out)
 {
-  return points == POINTS_MANY ? (end_rings){5, 6}
-         : points == POINTS_FEW ? (end_rings){1, SHAPE_SIDES / 4}
-                                : (end_rings){0, 0};
-}
-
-static size_t count_end_points(end_rings r)
-{
-  return r.count ? 1 + (size_t)(r.step * r.count * (r.count + 1) / 2) : 0;
-}
-
-static void put_end_points(builder *b, const double rim[2], end_rings of)
-{
-  if (of.count) {
-    put_vertex(b, 0.0, 0.0, rim[1]);
-  }
-  for (int ring = 1; ring <= of.count; ++ring) {
-    const double r = rim[0] * ring / (of.count + 1);
-    const int count = of.step * ring;
-    for (int k = 0; k < count; ++k) {
-      const double angle = 2.0 * PI * k / count;
-      put_vertex(b, r * cos(angle), r * sin(angle), rim[1]);
-    }
-  }
-}
-
-abut_status make_turned_mesh(double (*rings)[2], size_t count, double top, side_points points,
-                             arena *memory, abut_body_def *out)
-{
-  const end_rings ends = rings_of(points);
   const bool pole = top != 0.0;
   const size_t quads = (count - 1) * SHAPE_SIDES;
   builder b;
-  TRY(begin(memory, count * SHAPE_SIDES + 2 + 2 * count_end_points(ends),
+  TRY(begin(memory, count * SHAPE_SIDES + 2,
             quads + (pole ? 2 * SHAPE_SIDES : 2), 4 * quads + (pole ? 6 : 2) * SHAPE_SIDES, &b));
   put_rings(&b, rings, count);
   if (pole) {
     put_vertex(&b, 0.0, 0.0, -top);
     put_vertex(&b, 0.0, 0.0, top);
-  } else {
-    put_end_points(&b, rings[0], ends);
-    put_end_points(&b, rings[count - 1], ends);
   }
   put_sides(&b, count);
   put_end(&b, 0, false, pole);

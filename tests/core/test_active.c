@@ -148,6 +148,7 @@ static void compare_pair(const abut_body bodies[2], const char *name)
     s.edges[1] = keep[1];
     s.floor = i & 4 ? 1e-2 : 0.0;
     s.inside = i == 5;
+    s.margin = i == 4 ? 3.0 * s.penetration : 0.0;
     s.two_sided = i != 6;
     s.edge_edge = i != 7;
     abut_pair pair;
@@ -183,6 +184,7 @@ static void compare_fields(const abut_body bodies[2], const char *name)
     s.cone_outer = i > 3 ? 35.0 : 0.0;
     s.cone_hold = 2.0;
     s.cone_inset = i > 4 ? 2.0 * s.penetration : 0.0;
+    s.margin = i == 4 ? 5.0 * s.penetration : i == 3 ? -2.0 * s.penetration : 0.0;
     snprintf(what, sizeof what, "%s in fields, way %d", name, i);
     if (CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
       compare_lists(pair, thresholds[i], pose1, pose2, what);

@@ -872,7 +872,7 @@ static void words(void)
     const double round = cases[i].round > 0.0 || cases[i].word != SHAPE_CYLINDER
                            ? cases[i].round
                            : fmin(cases[i].size[0], cases[i].size[1]) / 50.0;
-    REQUIRE_OK(body_shape_make(cases[i].word, cases[i].size, 0.0, POINTS_NONE, &memory, &def));
+    REQUIRE_OK(body_shape_make(cases[i].word, cases[i].size, 0.0, &memory, &def));
     REQUIRE_OK(word_features_make(cases[i].word, cases[i].size, cases[i].round, &memory, &def));
     body_features f = features_of(&def, true);
     check_counts(&f, body_shape_words[cases[i].word], cases[i].held, cases[i].vertices, cases[i].edges);

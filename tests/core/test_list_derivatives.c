@@ -430,6 +430,7 @@ static void try_ways(const abut_body bodies[2], const char *name, bool all)
     s.vertices[0] = way == 5 ? 20 : 0;
     s.floor = way & 1 ? 1e-2 : 0.0;
     s.inside = way == 2;
+    s.margin = way == 1 ? 2.0 * s.penetration : 0.0;
     s.two_sided = way != 3;
     s.edge_edge = true;
     snprintf(what, sizeof what, "%s, way %d", name, way);
@@ -453,6 +454,7 @@ static void try_fields(const abut_body bodies[2], const char *name)
     s.cone_outer = way > 2 ? 35.0 : 0.0;
     s.cone_hold = 2.0;
     s.cone_inset = way == 4 ? 2.0 * s.penetration : 0.0;
+    s.margin = way == 4 ? 2.0 * s.penetration : 0.0;
     snprintf(what, sizeof what, "%s in fields, way %d", name, way);
     try_pair(bodies, &s, what, way == 1 ? 0.05 : 1e-3);
   }

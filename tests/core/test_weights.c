@@ -10,6 +10,7 @@ enum { POSES = 6, P = 7 };
 
 typedef struct trial {
   abut_precision precision;
+  abut_body bar;
   abut_pair pair;
   abut_layout layout;
   double penetration;
@@ -45,15 +46,14 @@ static const double gaps[POSES] = {0.05, 0.01, 0.002, -0.002, -0.005, -0.01};
 static bool crossing_bars(abut_context context, abut_precision precision, trial *t)
 {
   const double half[3] = {0.2, 0.02, 0.02}, edge = 0.02 * sqrt(2.0);
-  abut_body bar;
   abut_smoothing s;
   t->precision = precision;
-  if (!make_box(context, half, &bar) || !CHECK_OK(abut_fit_edge_pairs(bar, bar, &s))) {
+  if (!make_box(context, half, &t->bar) || !CHECK_OK(abut_fit_edge_pairs(t->bar, t->bar, &s))) {
     return false;
   }
   s.penetration = s.neighbour = t->penetration = 0.002;
   s.compare = 0.005; /* a tenth of an edge puts witness points off by millimetres */
-  if (!CHECK_OK(abut_create_pair(bar, bar, &s, &t->pair)) ||
+  if (!CHECK_OK(abut_create_pair(t->bar, t->bar, &s, &t->pair)) ||
       !CHECK_OK(abut_get_layout(t->pair, &t->layout))) {
     return false;
   }
@@ -132,6 +132,49 @@ static void test_formulas(const trial *t, double temperature)
   free(w);
   free(distance);
   free(soft);
+}
+
+/* With a margin, activities are of d - margin; all else stays as it is. Of edges in fields with normal cones, of which
+ * `bodies` are. */
+static void test_margin(const trial *t, const abut_body bodies[2])
+{
+  abut_smoothing s;
+  abut_pair pair[2];
+  abut_layout layout;
+  CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s));
+  s.margin = NAN;
+  check(abut_create_pair(bodies[0], bodies[1], &s, &pair[0]) == ABUT_ERROR_ARGUMENT, "a margin that is no number is taken");
+  for (int k = 0; k < 2; ++k) {
+    s.margin = k ? 4.0 * s.penetration : 0.0;
+    CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair[k]));
+  }
+  CHECK_OK(abut_get_layout(pair[0], &layout));
+  const size_t count = POSES * layout.contacts;
+  void *d[2], *w[2], *a[2];
+  for (int k = 0; k < 2; ++k) {
+    abut_batch batch = batch_of(t);
+    batch.d = d[k] = reals_of(t, count);
+    batch.weight = w[k] = reals_of(t, count);
+    batch.activity = a[k] = reals_of(t, count);
+    CHECK_OK(abut_contacts(pair[k], &batch));
+  }
+  const double slack = t->precision == ABUT_FLOAT32 ? 1e-5 : 1e-12;
+  size_t woken = 0;
+  for (size_t i = 0; i < count; ++i) {
+    check(at(t, d[0], i) == at(t, d[1], i) && at(t, w[0], i) == at(t, w[1], i), "slot %zu has another depth or weight", i);
+    for (int k = 0; k < 2; ++k) {
+      const double beneath = ((k ? s.margin : 0.0) - at(t, d[k], i)) / s.penetration;
+      check(fabs(at(t, a[k], i) - at(t, w[k], i) / (1.0 + exp(-beneath))) < slack, "slot %zu: activity %.9g", i, at(t, a[k], i));
+    }
+    woken += at(t, d[0], i) > s.penetration && at(t, a[1], i) > 0.4;
+  }
+  check(woken > 0, "no contact lies within the margin");
+  for (int k = 0; k < 2; ++k) {
+    free(d[k]);
+    free(w[k]);
+    free(a[k]);
+    CHECK_OK(abut_destroy_pair(pair[k]));
+  }
 }
 
 static double dot(const trial *t, const void *a, const void *b, size_t first, size_t count)
@@ -448,6 +491,7 @@ int main(int argc, char **argv)
     test_crossing(&t);
     test_formulas(&t, 0.0);
     test_formulas(&t, 1e-3);
+    test_margin(&t, (const abut_body[2]){t.bar, t.bar});
     test_both_ways(&t);
     if (t.precision == ABUT_FLOAT64) {
       test_gradient(&t, ABUT_REDUCE_DISTANCE);

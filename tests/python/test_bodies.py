@@ -289,3 +289,29 @@ def test_derivatives_by_cores(context):
     assert np.abs(g.core_rotation).max() < 1e-4 and np.allclose(p.vertices, [[0, 0, 1]], atol=1e-4)
     along = abut.shape_jvp(pair, s, None, None, {"core_radius": [1.0]}, want=("d",))
     assert np.isclose(along.d[0, 0], -1, atol=2e-4)
+
+
+SIDES = np.concatenate([np.eye(3), -np.eye(3)])
+CORNERS = np.stack(np.meshgrid(*3 * [[-1.0, 1.0]]), -1).reshape(8, 3)
+
+
+def test_corners_and_planes_have_edges(double):
+    """Vertices without faces get those that they have on a polyhedron's planes, where these close."""
+    def edges(vertices, sides=SIDES, points=None, **more):
+        return double.body(vertices, plane_normals=sides, plane_points=sides if points is None else points, **more).edge_count
+    middles = np.concatenate([CORNERS, SIDES, [[1, 1, 0], [0, 0, 0]]])
+    rng = np.random.default_rng(2)
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    origin_and_axes = np.concatenate([np.zeros((1, 3)), np.eye(3)])
+    assert edges(CORNERS) == 12 and edges(middles) == 12
+    assert edges(CORNERS @ turn.T, SIDES @ turn.T) == 12
+    assert edges(CORNERS, np.concatenate([SIDES, 2 * SIDES[:2]]), np.concatenate([SIDES, SIDES[:2]])) == 12
+    assert edges(origin_and_axes, np.concatenate([-np.eye(3), [[1, 1, 1]]]), origin_and_axes[[0, 0, 0, 1]]) == 6
+    assert edges(CORNERS[:7]) == 0 and edges(0.9 * CORNERS) == 0  # these do not close
+    assert edges(CORNERS, edges=[[0, 1]]) == 1 and edges(CORNERS, cones="none") == 12
+    crate = double.body(0.1 * CORNERS, plane_normals=SIDES, plane_points=0.1 * SIDES)
+    mesh = double.body(0.1 * CORNERS, [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]],
+                       plane_normals=SIDES, plane_points=0.1 * SIDES)
+    poses = np.concatenate([rng.uniform(-0.05, 0.05, (200, 3)), rng.normal(size=(200, 3))], 1)
+    found = [abut.reduce(abut.Pair(one, one), np.zeros(6), poses, "distance").value for one in (crate, mesh)]
+    assert (found[0] < 0).all() and (found[1] < 0).all()

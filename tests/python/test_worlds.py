@@ -122,6 +122,27 @@ def test_smoothings(context, tmp_path):
     assert stated == {**fitted, "penetration": 0.0004} and fitted["penetration"] > 0.0004
 
 
+def test_margin(context, tmp_path):
+    """A box rests and holds on a slope by a margin as it does by touch, within what penetration leaves."""
+    listed, automatic = [], []
+    for margin in (0.0, 0.001, 0.02):
+        q = np.array([[0, 0, 0.1 + margin, 1, 0, 0, 0]], context.dtype)
+        listed.append(rest_on_slope(context, tmp_path / "m.scene.json", q, margin, '"pairs": [{"a": 0, "b": 1, '
+                                    f'"margin": {margin}, "friction": 1}}]', ""))
+        automatic.append(rest_on_slope(context, tmp_path / "m.scene.json", q, margin, '"automatic": {"friction": 1}',
+                                       f', "margin": {margin}'))
+    for height, creep in listed[1:] + automatic:
+        assert abs(height - listed[0][0]) < 2e-5 and abs(creep - listed[0][1]) < 1e-4
+    assert abs(listed[0][0]) < 3e-4 and abs(listed[0][1]) < 2e-3
+
+
+def rest_on_slope(context, path, q, margin, pairs, of_body):
+    path.write_text('{"gravity": [1.365, 0, -9.715], "links": [{"bodies": [{"plane": [2, 2]}]}, {"joint": {"type": "free"}, "position": [0, 0, 0.3], '
+                    f'"density": 1000, "bodies": [{{"box": [0.1, 0.1, 0.1]{of_body}}}]}}], {pairs}}}')
+    end = abut.Scene(path, context).step(q, np.zeros((1, 6), context.dtype), steps=500).q[0]
+    return end[2] - 0.1 - margin, end[0]
+
+
 def test_statuses(context, tmp_path):
     scene = abut.Scene(worlds.write_scene(tmp_path, divergence=10, **worlds.FREE), context)
     q = np.tile(scene.start(), (4, 1))

@@ -21,7 +21,6 @@ static abut_context context;
 typedef struct shape_case {
   body_shape shape;
   double size[3];
-  side_points points;
   size_t vertices, edges;
   double volume;   /* of the shape, not of its mesh */
   double missing;  /* the share of it that the mesh has not, about */
@@ -30,20 +29,15 @@ typedef struct shape_case {
 } shape_case;
 
 static const shape_case cases[] = {
-  {SHAPE_BOX, {0.3, 0.2, 0.5}, POINTS_MANY, 336, 12, 0.24, 0.0, 0.03, 0.0},
-  {SHAPE_BOX, {0.3, 0.2, 0.5}, POINTS_FEW, 54, 12, 0.24, 0.0, 0.03, 0.0},
-  {SHAPE_PLANE, {2, 3, 0}, POINTS_MANY, 8, 12, 48, 0.0, 0.03, 0.0},
-  {SHAPE_SPHERE, {0.25, 0, 0}, POINTS_MANY, 642, 1920, 4.0 / 3 * PI / 64, 0.01, 1e-6, 2e-5},
-  {SHAPE_ELLIPSOID, {0.1, 0.2, 0.4}, POINTS_FEW, 642, 1920, 4.0 / 3 * PI * 0.008, 0.01, 1e-6, 0.0},
-  {SHAPE_CAPSULE, {0.2, 0.5, 0}, POINTS_MANY, 802, 1632, PI * 0.04 * (1.0 + 0.8 / 3), 0.01, 9e-3, 1.1e-2},
-  {SHAPE_CAPSULE, {0.2, 0.5, 0}, POINTS_FEW, 642, 1312, PI * 0.04 * (1.0 + 0.8 / 3), 0.01, 9e-3, 1.1e-2},
-  {SHAPE_CAPSULE, {0.01, 0.5, 0}, POINTS_MANY, 1250, 2528, PI * 1e-4 * (1.0 + 0.04 / 3), 0.01, 9e-3, 1.1e-2},
-  {SHAPE_CAPSULE, {0.01, 0.5, 0}, POINTS_FEW, 994, 2016, PI * 1e-4 * (1.0 + 0.04 / 3), 0.01, 9e-3, 1.1e-2},
-  {SHAPE_CYLINDER, {0.2, 0.2, 0}, POINTS_MANY, 342, 288, PI * 0.016, 0.01, 0.03, 1e-3},
-  {SHAPE_CYLINDER, {0.2, 0.2, 0}, POINTS_FEW, 114, 160, PI * 0.016, 0.01, 0.03, 1e-3},
-  {SHAPE_CYLINDER, {0.02, 0.9, 0}, POINTS_MANY, 982, 1568, PI * 4e-4 * 1.8, 0.01, 0.04, 1e-3},
-  {SHAPE_CYLINDER, {0.02, 0.9, 0}, POINTS_FEW, 562, 1056, PI * 4e-4 * 1.8, 0.01, 0.04, 1e-3},
-  {SHAPE_CYLINDER, {5, 0.1, 0}, POINTS_MANY, 278, 160, PI * 25 * 0.2, 0.01, 0.05, 1e-3},
+  {SHAPE_BOX, {0.3, 0.2, 0.5}, 8, 12, 0.24, 0.0, 0.03, 0.0},
+  {SHAPE_PLANE, {2, 3, 0}, 8, 12, 48, 0.0, 0.03, 0.0},
+  {SHAPE_SPHERE, {0.25, 0, 0}, 642, 1920, 4.0 / 3 * PI / 64, 0.01, 1e-6, 2e-5},
+  {SHAPE_ELLIPSOID, {0.1, 0.2, 0.4}, 642, 1920, 4.0 / 3 * PI * 0.008, 0.01, 1e-6, 0.0},
+  {SHAPE_CAPSULE, {0.2, 0.5, 0}, 514, 1056, PI * 0.04 * (1.0 + 0.8 / 3), 0.01, 9e-3, 1.1e-2},
+  {SHAPE_CAPSULE, {0.01, 0.5, 0}, 514, 1056, PI * 1e-4 * (1.0 + 0.04 / 3), 0.01, 9e-3, 1.1e-2},
+  {SHAPE_CYLINDER, {0.2, 0.2, 0}, 64, 96, PI * 0.016, 0.01, 0.03, 1e-3},
+  {SHAPE_CYLINDER, {0.02, 0.9, 0}, 64, 96, PI * 4e-4 * 1.8, 0.01, 0.04, 1e-3},
+  {SHAPE_CYLINDER, {5, 0.1, 0}, 64, 96, PI * 25 * 0.2, 0.01, 0.05, 1e-3},
 };
 
 static double shortest(const shape_case *c)
@@ -157,7 +151,7 @@ static void each_shape(void)
     abut_body_def def;
     abut_body body;
     abut_body_info info;
-    REQUIRE_OK(body_shape_make(cases[i].shape, cases[i].size, 0.0, cases[i].points, &memory, &def));
+    REQUIRE_OK(body_shape_make(cases[i].shape, cases[i].size, 0.0, &memory, &def));
     check_mesh_of(&cases[i], &def);
     REQUIRE_OK(abut_create_body(context, &def, &body));
     REQUIRE_OK(abut_get_body_info(body, &info));
@@ -190,7 +184,7 @@ static void flat_sides(void)
     abut_body_def def;
     abut_body body;
     double distance[4];
-    REQUIRE_OK(body_shape_make(sides[i].shape, sides[i].size, 0.0, POINTS_MANY, &memory, &def));
+    REQUIRE_OK(body_shape_make(sides[i].shape, sides[i].size, 0.0, &memory, &def));
     REQUIRE_OK(abut_create_body(context, &def, &body));
     REQUIRE_OK(abut_evaluate_body(body, 1e-3, 1e-3, sides[i].count, sides[i].points, distance,
                                   NULL));
@@ -209,7 +203,7 @@ static void refuse(body_shape shape, double a, double b, double c, abut_status w
   const double size[3] = {a, b, c};
   arena memory = {0};
   abut_body_def def;
-  expect_failure(body_shape_make(shape, size, 0.0, POINTS_FEW, &memory, &def), wanted, "", text);
+  expect_failure(body_shape_make(shape, size, 0.0, &memory, &def), wanted, "", text);
   arena_free(&memory);
 }
 
@@ -231,7 +225,7 @@ static void refusals(void)
   for (size_t i = 0; i < sizeof rounds / sizeof *rounds; ++i) {
     arena memory = {0};
     abut_body_def def;
-    expect_failure(body_shape_make(rounds[i].shape, size, rounds[i].round, POINTS_FEW, &memory, &def), ABUT_ERROR_BODY, "",
+    expect_failure(body_shape_make(rounds[i].shape, size, rounds[i].round, &memory, &def), ABUT_ERROR_BODY, "",
                    "which its lengths do not allow");
     arena_free(&memory);
   }
@@ -268,8 +262,8 @@ static void round_edges(void)
     abut_body body;
     double worst = 0.0;
     size_t near = 0;
-    REQUIRE_OK(body_shape_make(shape, size, round, POINTS_FEW, &memory, &def));
-    REQUIRE_OK(body_shape_make(shape, size, 0.0, POINTS_FEW, &memory, &sharp));
+    REQUIRE_OK(body_shape_make(shape, size, round, &memory, &def));
+    REQUIRE_OK(body_shape_make(shape, size, 0.0, &memory, &sharp));
     CHECK(def.vertex_count == sharp.vertex_count &&
           memcmp(def.vertices, sharp.vertices, 3 * def.vertex_count * sizeof(double)) == 0);
     CHECK(def.cores[0].radius == round && fabs(sharp.cores[0].radius - (which ? 0.3 : 0.2) / 50.0) < 1e-15);
@@ -297,7 +291,7 @@ static void most_slender(void)
   for (int i = 0; i < 3; i++) {
     arena memory = {0};
     abut_body_def def;
-    CHECK_OK(body_shape_make(i ? SHAPE_CYLINDER : SHAPE_CAPSULE, sizes[i], 0.0, POINTS_MANY, &memory, &def));
+    CHECK_OK(body_shape_make(i ? SHAPE_CYLINDER : SHAPE_CAPSULE, sizes[i], 0.0, &memory, &def));
     arena_free(&memory);
   }
 }
@@ -378,7 +372,7 @@ static void each_allocation_of_capsules(void)
     arena memory = {0};
     abut_body_def def;
     allocations_fail_after(allowed++);
-    status = body_shape_make(SHAPE_CAPSULE, size, 0.0, POINTS_FEW, &memory, &def);
+    status = body_shape_make(SHAPE_CAPSULE, size, 0.0, &memory, &def);
     allocations_end();
     require(CHECK(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY));
     arena_free(&memory);

@@ -164,7 +164,7 @@ static void make_body(int which, abut_body *out)
   if (which == CUBE || which == CAPSULE || which == CYLINDER) {
     const body_shape shape = which == CUBE ? SHAPE_BOX : which == CAPSULE ? SHAPE_CAPSULE : SHAPE_CYLINDER;
     const double *size = which == CUBE ? box : which == CAPSULE ? capsule : cylinder;
-    REQUIRE_OK(body_shape_make(shape, size, 0.0, POINTS_NONE, &memory, &def));
+    REQUIRE_OK(body_shape_make(shape, size, 0.0, &memory, &def));
     REQUIRE_OK(abut_create_body(where, &def, out));
   } else if (which == GROUND) {
     height_sample s;
@@ -499,7 +499,7 @@ static void corner_to_corner(void)
   abut_body cube;
   arena memory = {0};
   abut_body_def def;
-  REQUIRE_OK(body_shape_make(SHAPE_BOX, box, 0.0, POINTS_NONE, &memory, &def));
+  REQUIRE_OK(body_shape_make(SHAPE_BOX, box, 0.0, &memory, &def));
   def.core_count = 0;
   def.polyhedra = &polyhedron;
   def.polyhedron_count = 1;

@@ -49,7 +49,7 @@ static void box_of(const double half[3], const double centre[3], arena *memory, 
     lower[k] = centre[k] - half[k];
     upper[k] = centre[k] + half[k];
   }
-  REQUIRE_OK(make_box_mesh(lower, upper, POINTS_MANY, memory, out));
+  REQUIRE_OK(make_box_mesh(lower, upper, memory, out));
 }
 
 static void boxes(void)
@@ -117,7 +117,7 @@ static mass ball_mass(size_t n)
     rings[i][0] = cos(angle);
     rings[i][1] = sin(angle);
   }
-  REQUIRE_OK(make_turned_mesh(rings, n, 1.0, POINTS_NONE, &memory, &def));
+  REQUIRE_OK(make_turned_mesh(rings, n, 1.0, &memory, &def));
   REQUIRE_OK(mass_of_mesh(&def, 1.0, &m));
   arena_free(&memory);
   return m;

@@ -131,7 +131,7 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   if (c->cones > R(0.0)) {
     d = n_mad(FN(dot3)(own->normal, rail->cone.axis), n_of(rail->cone.inset), d);
   }
-  const num sigmoid = FN(sigmoid_and_slope)(n_scale(d, -c->penetration_inv), &sigmoid_slope);
+  const num sigmoid = FN(sigmoid_and_slope)(FN(beneath)(d, c), &sigmoid_slope);
   num counts = n_lit(R(1.0)), beside = counts, weight = n_mul(w.weight, gate);
   vec of_field = no_bar(), of_own = of_field;
   if (c->cones > R(0.0)) {

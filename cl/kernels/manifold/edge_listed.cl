@@ -171,7 +171,7 @@ KERNEL void listed_edges(GLOBAL const real *edges1, GLOBAL const real *edges2,
   const edge_slots slots = edge_slots_at(head, shape, pair, side, frame, &rail, found, at_ends, NO_MOVES);
   for (int end = 0; end < 2; ++end) {
     num a = n_mul(slots.weight[end],
-                  FN(sigmoid)(n_scale(slots.d[end], -c->penetration_inv)));
+                  FN(sigmoid)(FN(beneath)(slots.d[end], c)));
     if (c->floor > R(0.0)) {
       a = FN(above_floor)(a, c->floor, c->floor_inv);
     }

@@ -235,7 +235,7 @@ static void EDGE(put_edges)(GLOBAL const real *edges, GLOBAL const int *index,
                   count, 6, poisoned3(frame, turn(world, slots.normal[end])));
     }
     if (want & WANT_ACTIVITY) {
-      num a = n_mul(w, FN(sigmoid)(n_scale(slots.d[end], -c->penetration_inv)));
+      num a = n_mul(w, FN(sigmoid)(FN(beneath)(slots.d[end], c)));
       if (c->floor > R(0.0)) {
         a = FN(above_floor)(a, c->floor, c->floor_inv);
       }

@@ -77,7 +77,7 @@ KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *point
   }
   phi = n_sub(phi, n_of(radius));
   store(row + VALUE_D * padded, stride, steady(phi, REAL_BIG));
-  num a = FN(sigmoid)(n_scale(phi, -c->penetration_inv));
+  num a = FN(sigmoid)(FN(beneath)(phi, c));
   if (coned) {
     a = n_mul(a, counts);
   }

@@ -756,7 +756,7 @@ KERNEL void near_active(GLOBAL real *pairs, GLOBAL const int *list, real cutoff,
       const lane shared = n_value(gather_at(row + (NEAR_FACTORS + side) * plane, stride, listed + 1,
                                             first, count));
       store_part(bounds + side * plane, listed + 1, 1, first, count, 1,
-                 shared * sigmoid_r(phi * -c->penetration_inv));
+                 shared * sigmoid_r(beneath_r(phi, c)));
     }
   }
   BARRIER_GLOBAL;

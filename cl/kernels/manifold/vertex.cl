@@ -139,7 +139,7 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
                poisoned3(frame, w));
   }
   if (want & WANT_ACTIVITY) {
-    num a = FN(sigmoid)(n_scale(phi, -c->penetration_inv));
+    num a = FN(sigmoid)(FN(beneath)(phi, c));
     if (e->weighted) {
       a = n_mul(a, load(NUMS(weights, pose, padded) + first, padded));
     }
@@ -244,7 +244,7 @@ static num add_activity_bar(num phi_bar, num phi, num bar, int weighted, num wei
                             num *weight_bar, GLOBAL const coefficients *c)
 {
   num slope; // of the activity, which falls as phi grows
-  const num a = FN(sigmoid_and_slope)(n_scale(phi, -c->penetration_inv), &slope);
+  const num a = FN(sigmoid_and_slope)(FN(beneath)(phi, c), &slope);
   if (c->floor > R(0.0)) {
     num floor_slope;
     FN(above_floor_and_slope)(n_mul(a, weight), c->floor, c->floor_inv, &floor_slope);

@@ -28,6 +28,7 @@ struct contact_law {
   integrator usual;     /* the integrator of a file that names none */
   int dofs_most;        /* of a world, at most SCENE_DOFS_MOST */
   bool dampers_within;  /* Euler's step takes joints' dampers as they are at its end: M + h damping. */
+  bool margins;         /* A pair's margin is where its contacts begin to push, and where they are half active. */
   bool takes_capacity;  /* A scene's `capacity` bounds its contacts. Where it is false, a file of another law
                            loses its capacity, and one in files of its own is refused. */
 
@@ -48,7 +49,6 @@ struct contact_law {
   abut_status (*choose)(const scene_def *s, const contact_law **out);
 
   /* ---- a scene ---- */
-  side_points points; /* how many vertices the flat and straight sides of shapes get */
   bool cuts;          /* Bodies with many vertices are cut into tiles (world/tiles.h). */
   bool half_spaces;   /* A plane is all that lies below it, so that nothing can pass through it. */
   bool drawable;      /* `load` fills loaded_scene.pairs, whose contacts a picture shows. */

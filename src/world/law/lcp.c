@@ -235,7 +235,6 @@ const contact_law lcp_law = {
   .dofs_most = DENSE_DOFS_MOST,
   .read = read,
   .settle = settle,
-  .points = POINTS_FEW,
   .drawable = true,
   .load = scene_load_pairs,
   .load_body = abut_load_body,

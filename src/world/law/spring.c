@@ -222,7 +222,6 @@ const contact_law spring_law = {
   .settle = spring_settle,
   .settle_pair = spring_settle_pair,
   .choose = spring_choose,
-  .points = POINTS_FEW,
   .half_spaces = true,
   .numbers = SPRING_NUMBERS,
   .load = spring_load,

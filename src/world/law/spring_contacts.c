@@ -228,7 +228,6 @@ const contact_law spring_contacts_law = {
   .read_pair = spring_read_pair,
   .settle = spring_settle,
   .settle_pair = spring_settle_pair,
-  .points = POINTS_MANY,
   .drawable = true,
   .numbers = SPRING_NUMBERS,
   .load = load,

@@ -1,0 +1,174 @@
+#include "family/polyhedron_mesh.h"
+
+#include "base/error.h"
+#include <math.h>
+#include <string.h>
+
+/* A vertex lies on a plane where it is off it by less than this share of the mesh's extent. */
+#define ON_PLANE 1e-6
+/* Planes whose normals agree so far are one: the face is made once. */
+#define SAME_NORMAL 1e-12
+
+typedef struct side {
+  double normal[3], point[3];
+} side;
+
+static double dot(const double *a, const double *b)
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void less(const double *a, const double *b, double out[3])
+{
+  for (int k = 0; k < 3; ++k) {
+    out[k] = a[k] - b[k];
+  }
+}
+
+static side side_of(const double *row)
+{
+  side s;
+  const double length = sqrt(dot(row, row));
+  for (int k = 0; k < 3; ++k) {
+    s.normal[k] = row[k] / length;
+    s.point[k] = row[3 + k];
+  }
+  return s;
+}
+
+static bool is_repeated(const abut_polyhedron *p, size_t i)
+{
+  const side own = side_of(&p->planes[6 * i]);
+  for (size_t k = 0; k < i; ++k) {
+    const side other = side_of(&p->planes[6 * k]);
+    if (dot(own.normal, other.normal) > 1.0 - SAME_NORMAL) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static double extent_of(const abut_body_def *def)
+{
+  double most = 0.0;
+  for (size_t i = 0; i < def->vertex_count; ++i) {
+    double x[3];
+    less(&def->vertices[3 * i], def->vertices, x);
+    most = fmax(most, dot(x, x));
+  }
+  return sqrt(most);
+}
+
+/* How far a vertex lies to the left of the way from one vertex to another, seen against the normal; on the way that is
+ * how far it is from its begin, if nothing is to the right. */
+static double turn(const abut_body_def *def, const side *s, uint32_t from, uint32_t to, uint32_t at)
+{
+  double a[3], b[3];
+  less(&def->vertices[(size_t)3 * to], &def->vertices[(size_t)3 * from], a);
+  less(&def->vertices[(size_t)3 * at], &def->vertices[(size_t)3 * from], b);
+  const double across[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+  return dot(across, s->normal);
+}
+
+static double distance2(const abut_body_def *def, uint32_t i, uint32_t k)
+{
+  double x[3];
+  less(&def->vertices[(size_t)3 * i], &def->vertices[(size_t)3 * k], x);
+  return dot(x, x);
+}
+
+/* Writes the corners of the polygon around the `count` vertices `on` a plane, counterclockwise, and returns how many: fewer than 3
+ * where these have no area. Vertices within the polygon or its sides are no corners. */
+static size_t wrap(const abut_body_def *def, const side *s, const uint32_t *on, size_t count, double extent, uint32_t *out)
+{
+  const double flat = ON_PLANE * extent;
+  uint32_t first = on[0];
+  for (size_t i = 1; i < count; ++i) { /* the one that is farthest from any is a corner */
+    first = distance2(def, on[i], on[0]) > distance2(def, first, on[0]) ? on[i] : first;
+  }
+  size_t corners = 0;
+  uint32_t at = first;
+  do {
+    uint32_t next = at;
+    for (size_t i = 0; i < count; ++i) {
+      const double far = sqrt(distance2(def, on[i], at)), so_far = sqrt(distance2(def, next, at));
+      if (far <= flat) {
+        continue; /* itself, or another vertex at its place */
+      }
+      const double left = next == at ? -1.0 : turn(def, s, at, next, on[i]);
+      const double straight = flat * so_far;
+      if (left < -straight || (left <= straight && far > so_far)) {
+        next = on[i];
+      }
+    }
+    out[corners++] = at;
+    at = next;
+  } while (at != first && corners < count);
+  return at == first ? corners : 0;
+}
+
+/* Whether the faces close a convex body, by Euler's formula: each edge has two corners. `seen` is room for the vertices. */
+static bool is_closed(const uint32_t *corners, size_t corner_count, size_t faces, size_t vertices, uint32_t *seen)
+{
+  size_t used = 0;
+  memset(seen, 0, vertices * sizeof *seen);
+  for (size_t i = 0; i < corner_count; ++i) {
+    used += !seen[corners[i]];
+    seen[corners[i]] = 1;
+  }
+  return faces >= 4 && 2 * (used + faces) == corner_count + 4;
+}
+
+static bool wants_faces(const abut_body_def *d)
+{
+  const size_t others = d->superquadric_count + d->pointcloud_count + d->grid_count + d->height_field_count + d->core_count;
+  return d->vertex_count >= 4 && !d->face_count && !d->edge_count && !d->states_features && !d->cloud_from_mesh &&
+         !others && d->polyhedron_count == 1 && d->polyhedra[0].operation == ABUT_ADD && d->cones != ABUT_CONES_GIVEN;
+}
+
+abut_status polyhedron_faces_add(arena *memory, abut_body_def *def)
+{
+  if (!wants_faces(def)) {
+    return ABUT_SUCCESS;
+  }
+  const abut_polyhedron *p = &def->polyhedra[0];
+  const double extent = extent_of(def);
+  void *sizes_, *corners_, *on_;
+  TRY(arena_allocate(memory, &sizes_, p->count, sizeof(uint32_t)));
+  TRY(arena_allocate(memory, &on_, def->vertex_count, sizeof(uint32_t)));
+  uint32_t *sizes = sizes_, *on = on_;
+  size_t room = 0;
+  for (size_t i = 0; i < p->count; ++i) {
+    const side s = side_of(&p->planes[6 * i]);
+    for (size_t k = 0; k < def->vertex_count; ++k) {
+      double x[3];
+      less(&def->vertices[3 * k], s.point, x);
+      room += fabs(dot(x, s.normal)) <= ON_PLANE * extent;
+    }
+  }
+  TRY(arena_allocate(memory, &corners_, room, sizeof(uint32_t)));
+  uint32_t *corners = corners_;
+  size_t faces = 0, at = 0;
+  for (size_t i = 0; i < p->count; ++i) {
+    const side s = side_of(&p->planes[6 * i]);
+    size_t count = 0;
+    for (size_t k = 0; k < def->vertex_count; ++k) {
+      double x[3];
+      less(&def->vertices[3 * k], s.point, x);
+      if (fabs(dot(x, s.normal)) <= ON_PLANE * extent) {
+        on[count++] = (uint32_t)k;
+      }
+    }
+    const size_t found = count > 2 && !is_repeated(p, i) ? wrap(def, &s, on, count, extent, &corners[at]) : 0;
+    if (found > 2) {
+      sizes[faces++] = (uint32_t)found;
+      at += found;
+    }
+  }
+  if (is_closed(corners, at, faces, def->vertex_count, on)) {
+    def->face_sizes = sizes;
+    def->face_indices = corners;
+    def->face_count = faces;
+  }
+  return ABUT_SUCCESS;
+}
