@@ -215,7 +215,7 @@ typedef struct world_sizes {
 #define VECTOR_SCALE 4
 #define VECTOR_CONSTRAINT_FORCE 5                // J' lambda, the constraint force
 #define VECTOR_TURN 6                // M (acc - free)
-#define VECTOR_ALONG 7               // M step
+#define VECTOR_ALONG 7               // M step, or acc - free
 #define VECTOR_HELD 8                // M free
 #define VECTORS 9
 // Of each of the world's entries: the twist of link a against link b of its group at an acceleration, along a step, and what
@@ -258,6 +258,7 @@ typedef struct world_sizes {
 #define ISLAND_SEARCHES 2 // along a line
 #define ISLAND_ENDS 4
 #define ISLAND_FAILED 8
+#define ISLAND_MOVES 16 // from where it was looked at
 // How far a panel's columns are apart; the most degrees of freedom of a world whose panels need no pool,
 // and the most numbers that its panels have, where `squares` is the sum of the squares of trees' degrees
 // of freedom; in the pool worlds begin at multiples of PANEL_UNIT,

@@ -341,13 +341,24 @@ static abut_status list_edges(const run *r, size_t poses)
                     BUFFER(r, SCRATCH_PAIR_LIST));
 }
 
+/* Lanes have edges of a group of poses, so that few listed ones fill them. As many work-items share a group's
+ * packs as there are of SHARED_POSES whose edges are all listed. */
+#define SHARED_POSES 4
+
+static size_t edge_packs(const run *r, int side, size_t poses)
+{
+  const size_t blocks = edges_in_fields(r, side) ? lane_blocks(r, r->pair->layout.edges[side]) : 0;
+  const size_t group = poses < device_lanes(r->device) ? poses : device_lanes(r->device);
+  return blocks * (group < SHARED_POSES ? group : SHARED_POSES);
+}
+
 static abut_status edge_values(const run *r, size_t poses)
 {
-  const size_t blocks1 = edges_in_fields(r, 0) ? lane_blocks(r, r->pair->layout.edges[0]) : 0;
-  const size_t blocks2 = edges_in_fields(r, 1) ? lane_blocks(r, r->pair->layout.edges[1]) : 0;
-  return LAUNCH_RUN(r, KERNEL_LISTED_EDGES, blocks1 + blocks2, poses, edge_rails(r, 0),
+  const size_t packs1 = edge_packs(r, 0, poses), packs2 = edge_packs(r, 1, poses);
+  const size_t lanes = device_lanes(r->device), groups = (poses + lanes - 1) / lanes;
+  return LAUNCH_RUN(r, KERNEL_LISTED_EDGES, packs1 + packs2, groups, edge_rails(r, 0),
                     edge_rails(r, 1), BUFFER(r, SCRATCH_PAIR_LIST), BUFFER(r, SCRATCH_FRAMES),
-                    SHAPES(r), HEAD(r), ARG_INT(blocks1), ARG_INT(blocks2),
+                    SHAPES(r), HEAD(r), ARG_INT(packs1), ARG_INT(packs2), ARG_INT(poses),
                     ARG_INT(r->wanted.arrays), BUFFERS(r, SCRATCH_PLACES_1),
                     BUFFER(r, SCRATCH_PAIR_VALUES));
 }

@@ -108,11 +108,12 @@ static abut_status selection_back(const run *r, size_t poses, int side)
 static abut_status edges_back(const run *r, size_t poses, int side)
 {
   const resident_body *other = r->bodies[!side];
-  return LAUNCH_RUN(r, KERNEL_LISTED_EDGES_ADJOINT, poses, 1, edge_rails(r, side),
+  const size_t lanes = device_lanes(r->device), groups = (poses + lanes - 1) / lanes;
+  return LAUNCH_RUN(r, KERNEL_LISTED_EDGES_ADJOINT, groups, 1, edge_rails(r, side),
                     BUFFER(r, SCRATCH_PAIR_LIST), BUFFER(r, OF_SIDE(SCRATCH_PLACES_1, side)),
                     BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
-                    HEAD(r), ARG_INT(side), ARG_INT(r->wanted.listed), ARG_INT(r->wanted.cotangents),
-                    BUFFER(r, SCRATCH_PAIR_VALUES), WRENCHES(r, OF_EDGES + side));
+                    HEAD(r), ARG_INT(side), ARG_INT(poses), ARG_INT(r->wanted.listed),
+                    ARG_INT(r->wanted.cotangents), BUFFER(r, SCRATCH_PAIR_VALUES), WRENCHES(r, OF_EDGES + side));
 }
 
 abut_status run_active_reverse(const run *r, size_t poses)

@@ -303,21 +303,34 @@ static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shap
   return moved;
 }
 
-// Adds what forces on body `side`'s edges, in the frame of the other body's field, and cotangents of
-// a contact's point and normal, in body 1's frame, do to a pose.
+// Adds what cotangents of a contact's point and normal do to a pose, all in body 1's frame.
+static void carry_point(int side, vec at, vec normal, vec p_bar, vec n_bar, wrench *relative, wrench *carried)
+{
+  push_at(carried, at, p_bar);
+  twist_direction(carried, normal, n_bar);
+  if (!side) {
+    push_at(relative, at, p_bar);
+    twist_direction(relative, normal, n_bar);
+  }
+}
+
+// The same of a point and a normal in the field's frame.
 static void carry_slot(GLOBAL const real *frame, int side, vec x, vec normal, vec p_bar, vec n_bar,
                        wrench *relative, wrench *carried)
 {
   const vec at = side ? x : place(frame + FRAME_2_TO_1, x);
   const vec n = side ? normal : turn(frame + FRAME_2_TO_1, normal);
-  push_at(carried, at, p_bar);
-  twist_direction(carried, n, n_bar);
-  if (!side) {
-    push_at(relative, at, p_bar);
-    twist_direction(relative, n, n_bar);
-  }
+  carry_point(side, at, n, p_bar, n_bar, relative, carried);
 }
 
+// Takes from a pose what acts on body 1's edges: `origin` is that of the field's frame, all in body 1's frame.
+static void move_back(vec origin, vec force, vec moment, wrench *relative)
+{
+  push_at(relative, origin, FN(neg3)(force));
+  relative->moment = FN(sub3)(relative->moment, moment);
+}
+
+// Adds what forces on body `side`'s edges, in the frame of the other body's field, do to a pose.
 static void move_edges(GLOBAL const real *frame, int side, const wrench *moved, wrench *relative)
 {
   if (side) {
@@ -327,10 +340,7 @@ static void move_edges(GLOBAL const real *frame, int side, const wrench *moved, 
   }
   const num zero = n_lit(R(0.0));
   const vec origin = place(frame + FRAME_2_TO_1, FN(make)(zero, zero, zero));
-  const vec force = FN(neg3)(turn(frame + FRAME_2_TO_1, moved->force));
-  push_at(relative, origin, force);
-  relative->moment =
-    FN(sub3)(relative->moment, turn(frame + FRAME_2_TO_1, moved->moment));
+  move_back(origin, turn(frame + FRAME_2_TO_1, moved->force), turn(frame + FRAME_2_TO_1, moved->moment), relative);
 }
 
 // Reads the cotangents of one end's slots of a block of edges: in rows of `components` numbers a

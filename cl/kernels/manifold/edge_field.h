@@ -7,14 +7,17 @@
 #ifndef KERNELS_MANIFOLD_EDGE_FIELD_H
 #define KERNELS_MANIFOLD_EDGE_FIELD_H
 
-#define NO_MOVES ((GLOBAL const real *)0)
+#include "kernels/manifold/edge_pack.h"
 
-// A block of kept edges of one pose.
+#define NO_MOVES ((GLOBAL const real *)0)
+#define NO_PACK ((const edge_pack *)0)
+
+// A block of kept edges of one pose, or a pack of several.
 typedef struct edge_block {
-  GLOBAL const real *edges; // of the pose
+  GLOBAL const real *edges; // of the pose, or of pose 0
   int stride;               // 0 where all poses share them
+  const edge_pack *pack;    // whose edges they are where they are several poses', or 0
   GLOBAL const int *at; // which edges they are, or 0 where all are kept
-  int slots;            // 1 where `at` has two slots of each instead
   int first, count, padded;
 } edge_block;
 
@@ -24,8 +27,8 @@ static edge_block edge_block_of(GLOBAL const real *edges, GLOBAL const int *inde
   edge_block b;
   b.stride = mesh_stride(e, EDGE_PLANES);
   b.edges = NUMS(edges, pose, b.stride);
+  b.pack = NO_PACK;
   b.at = e->selected ? ROW(index, pose, e->kept + 1) : NO_ORDER;
-  b.slots = 0;
   b.first = first;
   b.count = e->kept;
   b.padded = e->padded;
@@ -34,15 +37,18 @@ static edge_block edge_block_of(GLOBAL const real *edges, GLOBAL const int *inde
 
 static lane edge_part(const edge_block *b, GLOBAL const real *from)
 {
+  if (b->pack) {
+    return packed_part(from, PARTS * b->stride, b->pack);
+  }
   if (!b->at) {
     return lane_load(from + b->first);
   }
 #if LANES == 1
-  return from[b->at[b->first << b->slots] >> b->slots];
+  return from[b->at[b->first]];
 #else
   real t[LANES];
   for (int i = 0; i < LANES; ++i) {
-    t[i] = from[b->at[MIN_INT(b->first + i, b->count - 1) << b->slots] >> b->slots];
+    t[i] = from[b->at[MIN_INT(b->first + i, b->count - 1)]];
   }
   return lane_load(t);
 #endif
@@ -71,19 +77,18 @@ static vec edge_plane3(const edge_block *b, int plane)
   return FN(make)(edge_plane(b, plane), edge_plane(b, plane + 1), edge_plane(b, plane + 2));
 }
 
-// Returns a block's edges in the frame that `frame` leads to.
-static FN(rail) load_rail(const edge_block *b, GLOBAL const pair_elements *e,
-                          GLOBAL const coefficients *c, GLOBAL const real *frame)
+// Returns a block's edges in their body's own frame.
+static FN(rail) own_rail(const edge_block *b, GLOBAL const pair_elements *e, GLOBAL const coefficients *c)
 {
   FN(rail) r;
   const num zero = n_lit(R(0.0));
   r.arcs = e->arcs;
-  r.p = place(frame, edge_plane3(b, EDGE_P));
-  r.u = turn(frame, edge_plane3(b, EDGE_U));
+  r.p = edge_plane3(b, EDGE_P);
+  r.u = edge_plane3(b, EDGE_U);
   r.e1 = r.e2 = FN(make)(zero, zero, zero);
   if (e->arcs) {
-    r.e1 = turn(frame, edge_plane3(b, EDGE_E1));
-    r.e2 = turn(frame, edge_plane3(b, EDGE_E2));
+    r.e1 = edge_plane3(b, EDGE_E1);
+    r.e2 = edge_plane3(b, EDGE_E2);
   }
   r.angle = edge_plane(b, EDGE_ANGLE);
   const num length = edge_plane(b, EDGE_LENGTH);
@@ -93,11 +98,45 @@ static FN(rail) load_rail(const edge_block *b, GLOBAL const pair_elements *e,
   r.quarter = e->arcs > 1 ? edge_constant(b, EDGE_QUARTER) : lane_lit(R(0.0));
   r.cone = no_cone();
   if (c->cones > R(0.0)) {
-    r.cone.axis = turn(frame, edge_plane3(b, EDGE_CONE));
+    r.cone.axis = edge_plane3(b, EDGE_CONE);
     r.cone.angle = edge_constant(b, EDGE_CONE + CONE_ANGLE);
     r.cone.cosine = edge_constant(b, EDGE_CONE + CONE_COSINE);
     r.cone.sine = edge_constant(b, EDGE_CONE + CONE_SINE);
     r.cone.inset = edge_constant(b, EDGE_CONE + CONE_INSET);
+  }
+  return r;
+}
+
+// Returns a block's edges in the frame that `frame` leads to.
+static FN(rail) load_rail(const edge_block *b, GLOBAL const pair_elements *e,
+                          GLOBAL const coefficients *c, GLOBAL const real *frame)
+{
+  FN(rail) r = own_rail(b, e, c);
+  r.p = place(frame, r.p);
+  r.u = turn(frame, r.u);
+  if (e->arcs) {
+    r.e1 = turn(frame, r.e1);
+    r.e2 = turn(frame, r.e2);
+  }
+  if (c->cones > R(0.0)) {
+    r.cone.axis = turn(frame, r.cone.axis);
+  }
+  return r;
+}
+
+// The same of a pack, by each lane's own frame.
+static FN(rail) load_packed_rail(const edge_block *b, GLOBAL const pair_elements *e,
+                                 GLOBAL const coefficients *c, const lane_frame *frame)
+{
+  FN(rail) r = own_rail(b, e, c);
+  r.p = place_lanes(frame, r.p);
+  r.u = turn_lanes(frame, r.u);
+  if (e->arcs) {
+    r.e1 = turn_lanes(frame, r.e1);
+    r.e2 = turn_lanes(frame, r.e2);
+  }
+  if (c->cones > R(0.0)) {
+    r.cone.axis = turn_lanes(frame, r.cone.axis);
   }
   return r;
 }

@@ -11,6 +11,12 @@ static ilane edges_reached(const rail_r *rail, GLOBAL const coefficients *c, GLO
   const ilane of_circle = rail->quarter > lane_lit(R(0.5)); // whose places reach out by half of it
   const lane reaches = lane_select(of_circle, lane_lit(R(1.5)), lane_lit(R(1.0)));
   const lane from = lane_select(of_circle, lane_lit(R(-0.5)), lane_lit(R(0.0)));
+  const vec3_r middle = limit3_r(rail_at_r(rail, from + R(0.5) * reaches).x, R(2.0) * SEPARATION_LIMIT);
+  const lane whole = body_bound_r(head, shape, c, middle, rail->length * reaches * R(0.5));
+  const ilane near = whole <= rail->radius + reach;
+  if (!lane_any(near)) {
+    return near;
+  }
   const lane radius = rail->length * reaches * (R(0.5) / (real)EDGE_PARTS);
   lane least = lane_lit(REAL_BIG);
   for (int i = 0; i < EDGE_PARTS; ++i) {
@@ -18,7 +24,7 @@ static ilane edges_reached(const rail_r *rail, GLOBAL const coefficients *c, GLO
     const vec3_r x = limit3_r(rail_at_r(rail, s).x, R(2.0) * SEPARATION_LIMIT);
     least = lane_min(least, body_bound_r(head, shape, c, x, radius));
   }
-  return least <= rail->radius + reach;
+  return near & (least <= rail->radius + reach);
 }
 
 // Says whether a body's field is that of one core, which is convex.
@@ -71,6 +77,101 @@ static int edges_within(const edge_block *b, GLOBAL const pair_elements *e,
                               : edges_reached(&still, c, head, shape, reach)));
 }
 
+// Several blocks of edges lie within one ball, and one bound over it may leave all of them out.
+#define BALL_EDGES 16
+#define BALL_BLOCKS (BALL_EDGES / LANES)
+#define BALL_ROUND R(1.001) // it is found with rounding
+
+// What a body's edges of one pose are looked at with: `frame` leads to the field's, (head, shape).
+typedef struct edge_view {
+  GLOBAL const real *edges, *frame;
+  GLOBAL const pair_elements *e;
+  GLOBAL const coefficients *c;
+  GLOBAL const int *head;
+  GLOBAL const real *shape;
+  real reach;
+  int pose;
+} edge_view;
+
+// Balls around up to LANES groups of blocks: planes x, y, z, the radius, and the largest radius of an edge.
+typedef struct edge_balls {
+  real at[5][LANES];
+} edge_balls;
+
+// Puts the ball around blocks from `begin` to `end` at place `to`: around a box around balls around the edges.
+static void put_ball(const edge_view *v, int begin, int end, int to, edge_balls *balls)
+{
+  const lane big = lane_lit(REAL_BIG);
+  lane low[3] = {big, big, big}, high[3] = {-big, -big, -big}, most = lane_lit(R(0.0));
+  for (int i = begin; i < end; ++i) {
+    const edge_block b = edge_block_of(v->edges, NO_ORDER, v->e, i * LANES, v->pose);
+    const FN(rail) rail = load_rail(&b, v->e, v->c, v->frame);
+    const rail_r r = rail_values(&rail);
+    const ilane there = lane_iota() + (real)b.first < lane_lit((real)b.count);
+    const ilane of_circle = r.quarter > lane_lit(R(0.5));
+    const lane s = lane_select(of_circle, lane_lit(R(0.25)), lane_lit(R(0.5))); // the middle of what is reached
+    const lane out = r.length * lane_select(of_circle, lane_lit(R(0.75)), lane_lit(R(0.5)));
+    const vec3_r x = rail_at_r(&r, s).x;
+    const lane places[3] = {x.x, x.y, x.z};
+    for (int j = 0; j < 3; ++j) {
+      low[j] = lane_min(low[j], lane_select(there, places[j] - out, big));
+      high[j] = lane_max(high[j], lane_select(there, places[j] + out, -big));
+    }
+    most = lane_max(most, lane_select(there, r.radius, lane_lit(R(0.0))));
+  }
+  real squares = R(0.0);
+  for (int j = 0; j < 3; ++j) {
+    const real from = lane_least(low[j]), until = lane_most(high[j]), span = R(0.5) * (until - from);
+    balls->at[j][to] = from + span;
+    squares += span * span;
+  }
+  balls->at[3][to] = BALL_ROUND * real_sqrt(squares);
+  balls->at[4][to] = lane_most(most);
+}
+
+// Returns, as bits, which groups of BALL_BLOCKS blocks, from `begin` on, may have an edge within reach.
+static int balls_within(const edge_view *v, int begin, int end)
+{
+  edge_balls balls;
+  for (int k = 0; k < LANES; ++k) { // those behind the last one repeat the first
+    const int first = begin + k * BALL_BLOCKS;
+    if (first < end) {
+      put_ball(v, first, MIN_INT(first + BALL_BLOCKS, end), k, &balls);
+    } else {
+      for (int j = 0; j < 5; ++j) {
+        balls.at[j][k] = balls.at[j][0];
+      }
+    }
+  }
+  const vec3_r x = make_r(lane_load(balls.at[0]), lane_load(balls.at[1]), lane_load(balls.at[2]));
+  const lane bound = body_bound_r(v->head, v->shape, v->c, limit3_r(x, R(2.0) * SEPARATION_LIMIT),
+                                  lane_load(balls.at[3]));
+  return lane_bits(bound <= lane_load(balls.at[4]) + v->reach);
+}
+
+// Finds the bits of blocks from `begin` to `end`, and returns how many edges those are.
+static int look_at_blocks(const edge_view *v, int begin, int end, GLOBAL real *bits_at)
+{
+  const int several = end - begin > 2; // a ball costs a look at its edges, and a bound
+  int found = 0, balls = 0;
+  for (int i = begin; i < end; ++i) {
+    const int from = (i - begin) % (LANES * BALL_BLOCKS);
+    if (several && from == 0) {
+      balls = balls_within(v, i, MIN_INT(i + LANES * BALL_BLOCKS, end));
+    }
+    int bits = 0;
+    if (!several || balls >> from / BALL_BLOCKS & 1) {
+      const edge_block b = edge_block_of(v->edges, NO_ORDER, v->e, i * LANES, v->pose);
+      bits = edges_within(&b, v->e, v->c, v->frame, v->head, v->shape, v->reach);
+    }
+    bits_at[i] = (real)bits;
+    for (unsigned int left = (unsigned int)bits; left; left &= left - 1) {
+      ++found;
+    }
+  }
+  return found;
+}
+
 #if WITH_FORWARD // only a kernel may declare local memory
 // One work-group lists the edges of a body in one pose; groups take turns between the bodies. A pose
 // that is not finite has none. Bits of blocks wait in `places` (poses, EDGE_PLACES, padded).
@@ -92,18 +193,10 @@ KERNEL void edges_near(GLOBAL const real *edges1, GLOBAL const real *edges2,
   const int good = frame[FRAME_POISON] == R(0.0);
   const int blocks = good && e->kept ? e->slots / LANES : 0, run = (blocks + WG - 1) / WG;
   const int begin = MIN_INT(item * run, blocks), end = MIN_INT((item + 1) * run, blocks);
-  int found = 0;
-  for (int i = begin; i < end; ++i) {
-    const edge_block b =
-      edge_block_of(OF_BODY(side, edges1, edges2), NO_ORDER, e, i * LANES, pose);
-    const int bits = edges_within(&b, e, &pair->c, frame + FRAME_ACROSS(side),
-                                  OF_BODY(!side, head1, head2), OF_BODY(!side, shape1, shape2),
-                                  OF_BODY(side, reach1, reach2));
-    bits_at[i] = (real)bits;
-    for (unsigned int left = (unsigned int)bits; left; left &= left - 1) {
-      ++found;
-    }
-  }
+  const edge_view view = {OF_BODY(side, edges1, edges2), frame + FRAME_ACROSS(side), e, &pair->c,
+                          OF_BODY(!side, head1, head2), OF_BODY(!side, shape1, shape2),
+                          OF_BODY(side, reach1, reach2), pose};
+  int found = look_at_blocks(&view, begin, end, bits_at);
   int next = 2 * group_before(part, found, item, &found);
   for (int i = begin; i < end; ++i) {
     unsigned int bits = (unsigned int)bits_at[i];
@@ -119,70 +212,83 @@ KERNEL void edges_near(GLOBAL const real *edges1, GLOBAL const real *edges2,
 }
 #endif
 
-// Returns a block of the edges of a list, `first` of `count`.
-static edge_block edge_block_listed(GLOBAL const real *edges, GLOBAL const int *listed,
-                                    GLOBAL const pair_elements *e, int first)
+// Returns a pack as a block of edges.
+static edge_block edge_block_packed(GLOBAL const real *edges, const edge_pack *pack, GLOBAL const pair_elements *e)
 {
   edge_block b;
   b.edges = edges;
-  b.stride = 0;
-  b.at = listed + 1;
-  b.slots = 1;
-  b.first = first;
-  b.count = listed[0] / 2;
+  b.stride = mesh_stride(e, EDGE_PLANES);
+  b.pack = pack;
+  b.at = NO_ORDER;
+  b.first = 0;
+  b.count = pack->count;
   b.padded = e->padded;
   return b;
 }
 
-// One work-item makes the contacts of a block of one pose's listed edges of a body, values (poses,
-// VALUE_PLANES, EDGE_LIST_PLANE) by place in the list.
-MERGED
-KERNEL void listed_edges(GLOBAL const real *edges1, GLOBAL const real *edges2,
-                         GLOBAL const int *list, GLOBAL const real *frames,
-                         GLOBAL const int *head1, GLOBAL const int *head2,
-                         GLOBAL const real *shape1, GLOBAL const real *shape2,
-                         GLOBAL const pair_head *pair, int blocks1, int blocks2, int want,
-                         GLOBAL real *places1, GLOBAL real *places2, GLOBAL real *values)
+// Makes the contacts of a pack of listed edges of body `side`, of which `frames`, `places` and `values` are all
+// poses'. head and shape are those of the other body.
+static void put_listed_edges(GLOBAL const real *edges, const edge_pack *pack, GLOBAL const real *frames,
+                             GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const pair_head *pair,
+                             int side, int want, GLOBAL real *places, GLOBAL real *values)
 {
-  const body_block own = body_block_of((int)get_global_id(0), blocks1, blocks2);
-  const int pose = (int)get_global_id(1), side = own.side, first = own.first;
   GLOBAL const coefficients *c = &pair->c;
   GLOBAL const pair_sizes *n = &pair->n;
   GLOBAL const pair_elements *e = &n->elements[EDGES_OF(side)];
-  GLOBAL const int *listed = ROW(list, pose, EDGE_LIST_STRIDE(n)) + EDGE_LIST_AT(n, side);
-  const int count = listed[0] / 2;
-  if (first < 0 || first >= count) {
-    return;
-  }
   const int plane = EDGE_LIST_PLANE(n, side), stride = VALUE_PLANES * EDGE_ENTRIES_STRIDE(n);
-  GLOBAL const int *head = OF_BODY(!side, head1, head2);
-  GLOBAL const real *shape = OF_BODY(!side, shape1, shape2);
-  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
-  GLOBAL const real *world = frame + FRAME_WORLD(!side);
-  GLOBAL real *row = NUMS(values, pose, stride) + VALUE_PLANES * EDGE_ENTRIES_AT(n, side);
-  const edge_block block = edge_block_listed(OF_BODY(side, edges1, edges2), listed, e, first);
-  const FN(rail) rail = load_rail(&block, e, c, frame + FRAME_ACROSS(side));
+  const edge_block block = edge_block_packed(edges, pack, e);
+  const lane_frame across = frame_of_lanes(frames, FRAME_ACROSS(side), pack);
+  const FN(rail) rail = load_packed_rail(&block, e, c, &across);
   const rail_r still = rail_values(&rail);
   lane found[2], at_ends[2];
   edge_places(head, shape, c, &still, found, at_ends);
-  GLOBAL real *to = ROW(OF_BODY(side, places1, places2), pose, EDGE_PLACES * e->slots) + first;
-  lane_store(found[0], to);
-  lane_store(found[1], to + e->slots);
-  const edge_slots slots = edge_slots_at(head, shape, pair, side, frame, &rail, found, at_ends, NO_MOVES);
+  store_packed_part(places, EDGE_PLACES * e->slots, 1, pack, found[0]);
+  store_packed_part(places + e->slots, EDGE_PLACES * e->slots, 1, pack, found[1]);
+  const edge_slots slots = edge_slots_at(head, shape, pair, side, NUMS(frames, pack->pose[0], FRAME_STRIDE), &rail,
+                                         found, at_ends, NO_MOVES);
+  const lane_frame world = frame_of_lanes(frames, FRAME_WORLD(!side), pack);
   for (int end = 0; end < 2; ++end) {
     num a = n_mul(slots.weight[end],
                   FN(sigmoid)(FN(beneath)(slots.d[end], c)));
     if (c->floor > R(0.0)) {
       a = FN(above_floor)(a, c->floor, c->floor_inv);
     }
-    const vec p = place(world, edge_point(slots.x[end], slots.normal[end], rail.radius));
-    const vec normal = turn(world, slots.normal[end]);
+    const vec p = place_lanes(&world, edge_point(slots.x[end], slots.normal[end], rail.radius));
+    const vec normal = turn_lanes(&world, slots.normal[end]);
     const num all[VALUE_PLANES] = {p.x, p.y, p.z, slots.d[end], normal.x, normal.y, normal.z, a};
     for (int j = 0; j < VALUE_PLANES; ++j) {
       if (want & WANT_P || j >= VALUE_D) {
-        store_step(row + j * plane + end, stride, NO_ORDER, 0, first, count, 2,
-                   steady(all[j], REAL_BIG));
+        store_packed(values + VALUE_PLANES * EDGE_ENTRIES_AT(n, side) + j * plane + end, stride, 2, pack,
+                     steady(all[j], REAL_BIG));
       }
     }
+  }
+}
+
+// Makes the contacts of all poses' listed edges of both bodies, values (poses, VALUE_PLANES, EDGE_LIST_PLANE) by
+// place in the list. Work-items (packs1 + packs2, groups of LANES poses) share a group's packs of each body. With
+// seams poses stay apart, as these are told of one pose.
+MERGED
+KERNEL void listed_edges(GLOBAL const real *edges1, GLOBAL const real *edges2,
+                         GLOBAL const int *list, GLOBAL const real *frames,
+                         GLOBAL const int *head1, GLOBAL const int *head2,
+                         GLOBAL const real *shape1, GLOBAL const real *shape2,
+                         GLOBAL const pair_head *pair, int packs1, int packs2, int poses, int want,
+                         GLOBAL real *places1, GLOBAL real *places2, GLOBAL real *values)
+{
+  const int at = (int)get_global_id(0), group = (int)get_global_id(1), side = at >= packs1;
+  GLOBAL const pair_sizes *n = &pair->n;
+  GLOBAL const int *lists = list + EDGE_LIST_AT(n, side);
+  const int step = OF_BODY(side, packs1, packs2), apart = has_seams(pair);
+  if (at >= packs1 + packs2) {
+    return;
+  }
+  for (int block = at - OF_BODY(side, 0, packs1);; block += step) {
+    const edge_pack pack = pack_edges(lists, EDGE_LIST_STRIDE(n), apart, group, poses, block);
+    if (pack.count == 0) {
+      break;
+    }
+    put_listed_edges(OF_BODY(side, edges1, edges2), &pack, frames, OF_BODY(!side, head1, head2),
+                     OF_BODY(!side, shape1, shape2), pair, side, want, OF_BODY(side, places1, places2), values);
   }
 }

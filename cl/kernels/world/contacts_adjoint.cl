@@ -400,7 +400,10 @@ static int newton_at(newton *s, GLOBAL const real *q, GLOBAL const real *v, GLOB
     newton_empty(s);
   }
   MEET;
-  newton_step(s);
+  start_panels(s, ISLAND_AT_WORK);
+  newton_constraint_force(s, newton_vector(s, VECTOR_ACC), ISLAND_AT_WORK, 1);
+  scale_panels(s);
+  factor_panels(s);
   for (int tree = 0; tree < s->trees; ++tree) {
     good = good && tree_is(s, tree, ISLAND_AT_WORK);
   }

@@ -244,14 +244,7 @@ typedef struct contact_block {
 } contact_block;
 
 // A mask of the lanes whose contact, the first one being `first`, is one of `count`.
-static ilane lanes_before(int first, int count)
-{
-  real on[LANES];
-  for (int l = 0; l < LANES; ++l) {
-    on[l] = first + l < count ? R(1.0) : R(0.0);
-  }
-  return lane_load(on) > lane_lit(R(0.5));
-}
+static ilane lanes_before(int first, int count) { return LANES_UNTIL(MAX_INT(0, MIN_INT(count - first, LANES))); }
 
 static vec3_r select3(ilane mask, vec3_r v)
 {
@@ -358,8 +351,9 @@ static void entry_twist(const newton *s, int entry, int at, real out[6])
   }
 }
 
-// Adds up what the items that share an entry have found, each by a tree of its own order, and writes it to the entry's row.
-static void put_sums(const newton *s, int entry, int is_there, const int count, const real sums[SUMS])
+// Adds up what the items that share an entry have found, in the order of items, and writes it to the entry's row where its
+// island is in one of some states.
+static void put_sums(const newton *s, int entry, int state, int is_there, const int count, const real sums[SUMS])
 {
 #if WG > 1
   const int item = s->team.item, first = entry - item / ENTRY_SHARES;
@@ -378,13 +372,14 @@ static void put_sums(const newton *s, int entry, int is_there, const int count, 
       for (int k = 1; k < ENTRY_SHARES; ++k) {
         sum += own[k];
       }
-      if (first + which < s->entry_count) {
+      if (first + which < s->entry_count && entry_at(s, first + which, state) >= 0) {
         entry_row(s, first + which)[ENTRY_SUMS + from + at] = sum;
       }
     }
     BARRIER;
   }
 #else
+  (void)state;
   for (int i = 0; i < count && is_there; ++i) {
     entry_row(s, entry)[ENTRY_SUMS + i] = sums[i];
   }
@@ -513,9 +508,24 @@ static void entry_sums(const newton *s, int state, const int what)
         group_wrench(&g, begin, step, t, what == SUM_CURVED, sums);
       }
     }
-    put_sums(s, entry, item >= 0, count, sums);
+    put_sums(s, entry, state, item >= 0, count, sums);
   }
   MEET;
+}
+
+// Returns the second derivative, along the twist at ENTRY_ALONG, of what an entry's curvature in its row gives.
+static real entry_bend(const newton *s, int entry)
+{
+  GLOBAL const real *along = entry_row(s, entry) + ENTRY_ALONG, *h = entry_row(s, entry) + ENTRY_SUMS + SUMS_WRENCH;
+  real sum = R(0.0);
+  for (int i = 0, at = 0; i < 6; ++i) {
+    real row = R(0.0);
+    for (int k = 0; k < i; ++k) {
+      row += h[at++] * along[k];
+    }
+    sum += (R(2.0) * row + h[at++] * along[i]) * along[i];
+  }
+  return sum;
 }
 
 static real dot6(const real a[6], const real b[6])
@@ -545,28 +555,34 @@ static void pair_on(int by, int *k, int *m)
   }
 }
 
-// Adds X' W'GW X of a group to panels. Movers are in the order of their degrees of freedom, so that each
-// pair of them comes once; those of the tree that is eliminated first have the columns.
-static void add_curvature(const newton *s, const newton_group *g, GLOBAL const real *sums)
+// The panels of the trees of a group's links, where what both have to do with each other lies: in that of side
+// `first`, whose tree is eliminated before, from row `between` on.
+typedef struct group_panels {
+  panel of[2];
+  int first, between;
+} group_panels;
+
+static group_panels group_panels_of(const newton *s, const newton_group *g)
 {
   GLOBAL const int *place = order_array(&s->panels, ORDER_PLACE);
-  int trees[2], at = 0, between = 0;
-  real full[36], turned[6];
-  panel of[2];
-  for (int i = 0; i < 6; ++i) {
-    for (int l = 0; l <= i; ++l) {
-      full[6 * i + l] = full[6 * l + i] = sums[at++];
-    }
-  }
+  group_panels p;
+  int trees[2];
   trees_of_group(s->n, s->ints, g->ints, trees);
   for (int side = 0; side < 2; ++side) {
-    of[side] = panel_of(&s->panels, trees[side] < 0 ? trees[!side] : trees[side]);
+    p.of[side] = panel_of(&s->panels, trees[side] < 0 ? trees[!side] : trees[side]);
   }
-  const int first = place[of[0].tree] < place[of[1].tree] ? 0 : 1; // the side whose panel has entries of both
-  if (of[0].tree != of[1].tree) {
-    between = panel_row(&s->panels, of[first].tree, of[!first].tree);
-  }
+  p.first = place[p.of[0].tree] < place[p.of[1].tree] ? 0 : 1;
+  p.between = p.of[0].tree == p.of[1].tree ? 0 : panel_row(&s->panels, p.of[p.first].tree, p.of[!p.first].tree);
+  return p;
+}
+
+// Adds X' F X to panels, where F is `full`, each pair of movers by itself. Movers are in the order of their degrees of
+// freedom, so that each pair of them comes once; those of the tree that is eliminated first have the columns.
+static void add_pairs(const newton *s, const newton_group *g, const group_panels *p, const real full[36])
+{
+  const panel *of = p->of;
   GLOBAL real *same = of[0].at, *mixed = same;
+  real turned[6];
   int k = 0, m = 0, last = -1, step = 1, side = 0;
   for (pair_on(s->team.item, &k, &m); k < g->ints[GROUP_DOFS]; pair_on(s->team.items, &k, &m)) {
     real column[6];
@@ -575,8 +591,8 @@ static void add_curvature(const newton *s, const newton_group *g, GLOBAL const r
       side = dof_tree(s->n, s->ints, dof) == of[0].tree ? 0 : 1;
       // Where its entries with movers of its own tree lie, and with those of the other one.
       same = of[side].at + own;
-      mixed = of[first].at + between + (side == first ? own * of[first].stride : own);
-      step = side == first ? 1 : of[first].stride;
+      mixed = of[p->first].at + p->between + (side == p->first ? own * of[p->first].stride : own);
+      step = side == p->first ? 1 : of[p->first].stride;
       group_column(s, g, k, column);
       for (int i = 0; i < 6; ++i) {
         turned[i] = dot6(column, full + 6 * i);
@@ -590,6 +606,155 @@ static void add_curvature(const newton *s, const newton_group *g, GLOBAL const r
     *to += dot6(column, turned);
   }
 }
+
+#if WG == 1
+#define MOVERS_AT_ONCE 16 // at least LANES, and as many as two bodies have that are free
+
+// The columns of a group's movers side by side, and the degrees of freedom that these are.
+typedef struct group_columns {
+  int count, dof[MOVERS_AT_ONCE];
+  real x[6 * MOVERS_AT_ONCE];
+} group_columns;
+
+static void make_columns(const newton *s, const newton_group *g, group_columns *c)
+{
+  c->count = g->ints[GROUP_DOFS];
+  for (int i = 0; i < 6 * MOVERS_AT_ONCE; i += LANES) {
+    lane_store(lane_lit(R(0.0)), c->x + i);
+  }
+  for (int k = 0; k < c->count; ++k) {
+    real column[6];
+    c->dof[k] = mover_at(s, g, k)[MOVER_DOF];
+    group_column(s, g, k, column);
+    for (int i = 0; i < 6; ++i) {
+      c->x[MOVERS_AT_ONCE * i + k] = column[i];
+    }
+  }
+}
+
+// Writes X x, and adds X' times a wrench to out (nv).
+static void columns_twist(const group_columns *c, GLOBAL const real *x, real out[6])
+{
+  for (int i = 0; i < 6; ++i) {
+    out[i] = R(0.0);
+    for (int k = 0; k < c->count; ++k) {
+      out[i] += c->x[MOVERS_AT_ONCE * i + k] * x[c->dof[k]];
+    }
+  }
+}
+
+static void columns_wrench(const group_columns *c, const real push[SUMS_WRENCH], GLOBAL real *out)
+{
+  for (int k = 0; k < c->count; ++k) {
+    real sum = c->x[k] * push[0];
+    for (int i = 1; i < 6; ++i) {
+      sum += c->x[MOVERS_AT_ONCE * i + k] * push[i];
+    }
+    out[c->dof[k]] += sum;
+  }
+}
+
+// Adds X' F X to panels with lanes over movers. What comes above a panel's diagonal is of no matter.
+static void add_columns(const newton *s, const group_columns *c, const group_panels *p, const real full[36])
+{
+  int side[MOVERS_AT_ONCE], place[MOVERS_AT_ONCE];
+  real row[LANES];
+  for (int k = 0; k < c->count; ++k) {
+    GLOBAL const int *of = s->ints + s->n->at_dofs + DOF_INTS * c->dof[k];
+    side[k] = of[DOF_TREE] == p->of[p->first].tree ? p->first : !p->first;
+    place[k] = of[DOF_PLACE] + (side[k] == p->first ? 0 : p->between);
+  }
+  for (int block = 0; block < c->count; block += LANES) {
+    lane own[6], turned[6];
+    for (int i = 0; i < 6; ++i) {
+      own[i] = lane_load(c->x + MOVERS_AT_ONCE * i + block);
+    }
+    for (int i = 0; i < 6; ++i) {
+      turned[i] = full[6 * i] * own[0];
+      for (int l = 1; l < 6; ++l) {
+        turned[i] += full[6 * i + l] * own[l];
+      }
+    }
+    for (int m = 0; m < c->count; ++m) {
+      const int is_first = side[m] == p->first, off = is_first ? 0 : p->between;
+      const panel *of = p->of + side[m];
+      GLOBAL real *column = of->at + (place[m] - off) * of->stride - off;
+      lane sum = c->x[m] * turned[0];
+      for (int i = 1; i < 6; ++i) {
+        sum += c->x[MOVERS_AT_ONCE * i + m] * turned[i];
+      }
+      lane_store(sum, row);
+      for (int k = block; k < MIN_INT(c->count, block + LANES); ++k) {
+        if (is_first || side[k] != p->first) {
+          column[place[k]] += row[k - block];
+        }
+      }
+    }
+  }
+}
+#endif
+
+// Writes a symmetric matrix of which `block` is the lower triangle.
+static void put_full(const real block[SUMS_BLOCK], real full[36])
+{
+  for (int i = 0, at = 0; i < 6; ++i) {
+    for (int l = 0; l <= i; ++l) {
+      full[6 * i + l] = full[6 * l + i] = block[at++];
+    }
+  }
+}
+
+#if WG == 1
+// Does for an entry, one step behind the other, what items that share entries do in turns: its twist where joints move
+// by x (nv), what its contacts add up to, and what that gives to out (nv) and, with `curved`, to panels.
+static void entry_alone(const newton *s, int entry, int item, GLOBAL const real *x, const int curved, GLOBAL real *out)
+{
+  const newton_group g = newton_group_of(s, item);
+  const int is_small = g.ints[GROUP_DOFS] <= MOVERS_AT_ONCE, count = curved ? SUMS : SUMS_WRENCH;
+  GLOBAL real *row = entry_row(s, entry);
+  group_columns c;
+  real t[6], sums[SUMS], full[36];
+  if (is_small) {
+    make_columns(s, &g, &c);
+    columns_twist(&c, x, t);
+  } else {
+    group_twist(s, &g, x, t);
+  }
+  group_wrench(&g, 0, LANES, t, curved, sums);
+  for (int i = 0; i < 6; ++i) {
+    row[ENTRY_TWIST + i] = t[i];
+  }
+  for (int i = 0; i < count; ++i) {
+    row[ENTRY_SUMS + i] = sums[i];
+  }
+  if (is_small) {
+    columns_wrench(&c, sums, out);
+  } else {
+    add_wrench(s, &g, row + ENTRY_SUMS, out);
+  }
+  if (curved) {
+    const group_panels p = group_panels_of(s, &g);
+    put_full(sums + SUMS_WRENCH, full);
+    if (is_small) {
+      add_columns(s, &c, &p, full);
+    } else {
+      add_pairs(s, &g, &p, full);
+    }
+  }
+}
+#else
+// Adds X' W'GW X of a group to panels.
+static void add_curvature(const newton *s, const newton_group *g, GLOBAL const real *sums)
+{
+  const group_panels p = group_panels_of(s, g);
+  real block[SUMS_BLOCK], full[36];
+  for (int i = 0; i < SUMS_BLOCK; ++i) {
+    block[i] = sums[i];
+  }
+  put_full(block, full);
+  add_pairs(s, g, &p, full);
+}
+#endif
 
 // ---- rows on one degree of freedom ----
 

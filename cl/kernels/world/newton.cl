@@ -5,24 +5,24 @@
 // A decrement within this factor of the one that is asked for counts where steps no longer shrink.
 #define STALLED R(100.0)
 
-// Writes the cost that each island at work has at accelerations x; VECTOR_STEP and VECTOR_TURN are room, as are the
+// Writes the cost that each island in a state has at accelerations x; VECTOR_STEP and VECTOR_TURN are room, as are the
 // entries' twists.
-static void newton_costs(const newton *s, GLOBAL const real *x, GLOBAL real *out)
+static void newton_costs(const newton *s, int state, GLOBAL const real *x, GLOBAL real *out)
 {
   GLOBAL real *off = newton_vector(s, VECTOR_STEP), *turned = newton_vector(s, VECTOR_TURN);
   for (int i = s->team.item; i < s->dofs; i += s->team.items) {
     off[i] = x[i] - newton_vector(s, VECTOR_FREE)[i];
   }
-  entry_twists(s, ISLAND_AT_WORK, x, ENTRY_TWIST);
+  entry_twists(s, state, x, ENTRY_TWIST);
   MEET;
-  mass_times(s, ISLAND_AT_WORK, off, turned);
-  entry_sums(s, ISLAND_AT_WORK, SUM_COST);
-  island_dots(s, ISLAND_AT_WORK, off, turned, out);
+  mass_times(s, state, off, turned);
+  entry_sums(s, state, SUM_COST);
+  island_dots(s, state, off, turned, out);
   for (int tree = s->team.item; tree < s->trees; tree += s->team.items) {
     out[tree] *= R(0.5);
   }
   for (int entry = 0; entry < s->entry_count; ++entry) {
-    const int item = entry_at(s, entry, ISLAND_AT_WORK), island = item < 0 ? -1 : item_island(s, item);
+    const int item = entry_at(s, entry, state), island = item < 0 ? -1 : item_island(s, item);
     if (island_is_own(s, island)) {
       out[island] += entry_row(s, entry)[ENTRY_SUMS];
     }
@@ -36,12 +36,12 @@ static void newton_costs(const newton *s, GLOBAL const real *x, GLOBAL real *out
   MEET;
 }
 
-// Fills the panels of islands at work with M.
-static void start_panels(const newton *s)
+// Fills the panels of islands in a state with M.
+static void start_panels(const newton *s, int state)
 {
   for (int tree = 0; tree < s->trees; ++tree) {
     const panel q = panel_of(&s->panels, tree);
-    for (int i = LANES * s->team.item; i < q.dofs * q.stride && tree_is(s, tree, ISLAND_AT_WORK);
+    for (int i = LANES * s->team.item; i < q.dofs * q.stride && tree_is(s, tree, state);
          i += LANES * s->team.items) {
       lane_store(lane_lit(R(0.0)), q.at + i);
     }
@@ -49,7 +49,7 @@ static void start_panels(const newton *s)
   MEET;
   for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
     const int tree = dof_tree(s->n, s->ints, dof), i = dof_place(s->n, s->ints, dof);
-    if (tree_is(s, tree, ISLAND_AT_WORK)) {
+    if (tree_is(s, tree, state)) {
       const mass_tree t = mass_tree_of(s->n, s->ints, tree);
       const panel q = panel_of(&s->panels, tree);
       for (int k = 0; k <= i; ++k) {
@@ -60,13 +60,23 @@ static void start_panels(const newton *s)
 }
 
 // Writes J' lambda at x to VECTOR_CONSTRAINT_FORCE, for islands in one of some states, and with `curved` adds
-// J'GJ to the panels of islands as well.
+// J'GJ to their panels as well.
 static void newton_constraint_force(const newton *s, GLOBAL const real *x, int state, const int curved)
 {
   GLOBAL real *constraint_force = newton_vector(s, VECTOR_CONSTRAINT_FORCE);
-  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
-    constraint_force[i] = R(0.0);
+  for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
+    if (tree_is(s, dof_tree(s->n, s->ints, dof), state)) {
+      constraint_force[dof] = R(0.0);
+    }
   }
+#if WG == 1
+  for (int entry = 0; entry < s->entry_count; ++entry) {
+    const int item = entry_at(s, entry, state);
+    if (item >= 0) {
+      entry_alone(s, entry, item, x, curved, constraint_force);
+    }
+  }
+#else
   entry_twists(s, state, x, ENTRY_TWIST);
   MEET;
   entry_sums(s, state, curved ? SUM_CURVED : SUM_WRENCH);
@@ -82,6 +92,7 @@ static void newton_constraint_force(const newton *s, GLOBAL const real *x, int s
     }
     MEET;
   }
+#endif
   for (int i = 0; i < s->rows; ++i) {
     const int dof = row_dof(s, i), tree = dof_tree(s->n, s->ints, dof);
     if (is_own(&s->team, dof) && tree_is(s, tree, state)) {
@@ -91,6 +102,26 @@ static void newton_constraint_force(const newton *s, GLOBAL const real *x, int s
         const panel q = panel_of(&s->panels, tree);
         q.at[dof_place(s->n, s->ints, dof) * (q.stride + 1)] += t.bend;
       }
+    }
+  }
+  MEET;
+}
+
+// Finds, at VECTOR_ACC, what Newton's method asks of islands in a state: the gradient and what it is made of, and in
+// panels the Hessian. VECTOR_ALONG gets acc - free.
+static void newton_look(const newton *s, int state)
+{
+  GLOBAL const real *acc = newton_vector(s, VECTOR_ACC);
+  GLOBAL real *off = newton_vector(s, VECTOR_ALONG), *turned = newton_vector(s, VECTOR_TURN);
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
+    off[i] = acc[i] - newton_vector(s, VECTOR_FREE)[i];
+  }
+  start_panels(s, state);
+  newton_constraint_force(s, acc, state, 1);
+  mass_times(s, state, off, turned);
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
+    if (tree_is(s, dof_tree(s->n, s->ints, i), state)) {
+      newton_vector(s, VECTOR_GRADIENT)[i] = turned[i] - newton_vector(s, VECTOR_CONSTRAINT_FORCE)[i];
     }
   }
   MEET;
@@ -177,19 +208,26 @@ static void newton_solve(const newton *s, GLOBAL real *x)
   scale_vector(s, x);
 }
 
-// Begins the line search of each island at work, and says whether there is any.
+// Whether the slope of an island's line is within the scene's tolerance of what it was where the line began.
+static int line_is_flat(const newton *s, int island)
+{
+  const real slope = island_numbers(s, ISLAND_SLOPE)[island], size = slope < R(0.0) ? -slope : slope;
+  return !(size > s->reals[WORLD_LINE_TOLERANCE] * island_numbers(s, ISLAND_START)[island]);
+}
+
+// Begins the line search of each island at work that has made a full step, by the slope where it is now, and says
+// whether any has to search. Most have not: there the gradient is that of their next step already.
 static int start_lines(const newton *s)
 {
   int any = 0;
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
-  GLOBAL const real *along = newton_vector(s, VECTOR_STEP);
-  island_dots(s, ISLAND_AT_WORK, along, newton_vector(s, VECTOR_TURN), island_numbers(s, ISLAND_TURNED));
-  island_dots(s, ISLAND_AT_WORK, along, newton_vector(s, VECTOR_ALONG), island_numbers(s, ISLAND_BENT));
+  GLOBAL real *slope = island_numbers(s, ISLAND_SLOPE);
+  island_dots(s, ISLAND_AT_WORK, newton_vector(s, VECTOR_GRADIENT), newton_vector(s, VECTOR_STEP), slope);
   for (int island = s->team.item; island < s->trees; island += s->team.items) {
-    if (island_is(s, island, ISLAND_AT_WORK)) {
-      state[island] |= ISLAND_SEARCHES;
-      island_numbers(s, ISLAND_AT)[island] = R(1.0);
-      island_numbers(s, ISLAND_LOW)[island] = R(0.0);
+    if (island_is(s, island, ISLAND_AT_WORK) && !line_is_flat(s, island)) {
+      state[island] |= ISLAND_SEARCHES | ISLAND_MOVES;
+      island_numbers(s, ISLAND_AT)[island] = R(0.0);
+      island_numbers(s, ISLAND_LOW)[island] = R(-1.0);
       island_numbers(s, ISLAND_HIGH)[island] = REAL_BIG;
       any = 1;
     }
@@ -197,28 +235,29 @@ static int start_lines(const newton *s)
   return team_any(&s->team, any);
 }
 
-// Writes slope and bend of the cost where the item's islands that search are on their lines.
-static void line_slopes(const newton *s)
+// Writes slope and bend of the cost where the item's islands that search are on their lines. With `is_first`
+// that is where VECTOR_ACC is, of which the slope is there already, as is what entries add up to.
+static void line_slopes(const newton *s, int is_first)
 {
   GLOBAL const real *x = newton_vector(s, VECTOR_ACC), *along = newton_vector(s, VECTOR_STEP);
   GLOBAL const real *at = island_numbers(s, ISLAND_AT);
   GLOBAL real *slope = island_numbers(s, ISLAND_SLOPE), *bend = island_numbers(s, ISLAND_BEND);
   for (int island = s->team.item; island < s->trees; island += s->team.items) {
     bend[island] = island_numbers(s, ISLAND_BENT)[island];
-    slope[island] = island_numbers(s, ISLAND_TURNED)[island] + at[island] * bend[island];
+    slope[island] = is_first ? slope[island] : island_numbers(s, ISLAND_TURNED)[island] + at[island] * bend[island];
   }
   for (int entry = 0; entry < s->entry_count; ++entry) {
     const int item = entry_at(s, entry, ISLAND_SEARCHES), island = item < 0 ? -1 : item_island(s, item);
     if (island_is_own(s, island)) {
-      slope[island] += entry_row(s, entry)[ENTRY_SUMS];
-      bend[island] += entry_row(s, entry)[ENTRY_SUMS + 1];
+      slope[island] += is_first ? R(0.0) : entry_row(s, entry)[ENTRY_SUMS];
+      bend[island] += is_first ? entry_bend(s, entry) : entry_row(s, entry)[ENTRY_SUMS + 1];
     }
   }
   for (int i = 0; i < s->rows; ++i) {
     const int dof = row_dof(s, i), island = dof_island(s, dof);
     if (island_is_own(s, island) && island_is(s, island, ISLAND_SEARCHES)) {
       const row_terms_of t = single_terms(s, i, x[dof] + at[island] * along[dof]);
-      slope[island] += t.slope * along[dof];
+      slope[island] += is_first ? R(0.0) : t.slope * along[dof];
       bend[island] += t.bend * along[dof] * along[dof];
     }
   }
@@ -229,39 +268,54 @@ static int line_on(const newton *s, int island)
 {
   GLOBAL real *at = island_numbers(s, ISLAND_AT) + island, *low = island_numbers(s, ISLAND_LOW) + island;
   GLOBAL real *high = island_numbers(s, ISLAND_HIGH) + island;
-  const real slope = island_numbers(s, ISLAND_SLOPE)[island], size = slope < R(0.0) ? -slope : slope;
-  if (!(size > s->reals[WORLD_LINE_TOLERANCE] * island_numbers(s, ISLAND_START)[island])) {
+  const real slope = island_numbers(s, ISLAND_SLOPE)[island];
+  if (line_is_flat(s, island)) {
     return 0;
   }
   *low = slope < R(0.0) ? *at : *low;
   *high = slope < R(0.0) ? *high : *at;
   const real next = *at - slope / island_numbers(s, ISLAND_BEND)[island];
-  const real middle = *high < REAL_BIG ? R(0.5) * (*low + *high) : R(2.0) * *at;
+  const real middle = *high < REAL_BIG ? R(0.5) * (*low + *high) : R(2.0) * *at + R(1.0);
   *at = next > *low && next < *high ? next : middle;
   return 1;
 }
 
-// Finds how far each island at work goes along VECTOR_STEP (ISLAND_AT): where the slope of its cost is 0,
-// to the scene's line tolerance of ISLAND_START, minus the slope at 0. Entries' twists are there.
-static void newton_lines(const newton *s)
+// Finds how far from VECTOR_ACC, where they have made a full step, islands that search go along VECTOR_STEP
+// (ISLAND_AT): to where the slope of the cost is 0, to the scene's line tolerance of ISLAND_START.
+static void newton_search(const newton *s)
 {
+  GLOBAL const real *step = newton_vector(s, VECTOR_STEP);
+  GLOBAL real *along = newton_vector(s, VECTOR_ALONG);
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
-  int left = start_lines(s);
+  int left = s->trees;
+  mass_times(s, ISLAND_SEARCHES, step, along);
+  entry_twists(s, ISLAND_SEARCHES, step, ENTRY_ALONG);
+  MEET;
+  island_dots(s, ISLAND_SEARCHES, step, newton_vector(s, VECTOR_TURN), island_numbers(s, ISLAND_TURNED));
+  island_dots(s, ISLAND_SEARCHES, step, along, island_numbers(s, ISLAND_BENT));
+  line_slopes(s, 1);
   for (int k = 0; HAS_TURN(k, left ? s->n->line_iterations : 0); ++k) {
     left = 0;
-    entry_sums(s, ISLAND_SEARCHES, SUM_SLOPE);
-    line_slopes(s);
     for (int island = s->team.item; island < s->trees; island += s->team.items) {
       if (island_is(s, island, ISLAND_SEARCHES)) {
         const int on = line_on(s, island);
-        state[island] = on ? state[island] : ISLAND_AT_WORK;
+        state[island] &= on ? ~0 : ~ISLAND_SEARCHES;
         left |= on;
       }
     }
     left = team_any(&s->team, left);
+    entry_sums(s, ISLAND_SEARCHES, SUM_SLOPE);
+    line_slopes(s, 0);
   }
   for (int island = s->team.item; island < s->trees; island += s->team.items) {
     state[island] &= ~ISLAND_SEARCHES;
+  }
+  MEET;
+  for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
+    const int tree = dof_tree(s->n, s->ints, dof);
+    if (tree_is(s, tree, ISLAND_MOVES)) {
+      newton_vector(s, VECTOR_ACC)[dof] += island_numbers(s, ISLAND_AT)[tree_island(s, tree)] * step[dof];
+    }
   }
   MEET;
 }
@@ -342,28 +396,16 @@ static void newton_order(newton *s, GLOBAL int *order, GLOBAL const int *order_s
   }
 }
 
-// Finds the gradient and Newton's step at VECTOR_ACC of islands at work, and leaves their Hessians' factors.
-// An island whose Hessian is not positive definite has failed.
+// Finds Newton's step of islands at work, at which newton_look has looked.
 static void newton_step(const newton *s)
 {
-  GLOBAL real *acc = newton_vector(s, VECTOR_ACC), *step = newton_vector(s, VECTOR_STEP);
-  GLOBAL real *turned = newton_vector(s, VECTOR_TURN), *g = newton_vector(s, VECTOR_GRADIENT);
-  GLOBAL real *off = newton_vector(s, VECTOR_ALONG);
-  start_panels(s);
-  newton_constraint_force(s, acc, ISLAND_AT_WORK, 1);
-  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
-    off[i] = acc[i] - newton_vector(s, VECTOR_FREE)[i];
-  }
-  MEET;
-  mass_times(s, ISLAND_AT_WORK, off, turned);
-  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
-    if (tree_is(s, dof_tree(s->n, s->ints, i), ISLAND_AT_WORK)) {
-      g[i] = turned[i] - newton_vector(s, VECTOR_CONSTRAINT_FORCE)[i];
-      step[i] = -g[i];
-    }
-  }
+  GLOBAL real *step = newton_vector(s, VECTOR_STEP);
   scale_panels(s);
   factor_panels(s);
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
+    step[i] = -newton_vector(s, VECTOR_GRADIENT)[i];
+  }
+  MEET;
   newton_solve(s, step);
 }
 
@@ -376,31 +418,67 @@ static int is_finite_there(const newton *s, int island, GLOBAL const real *x)
   return finite;
 }
 
-// Begins at accelerations `start` (nv), or, island by island, from a0 where that costs less.
-static void newton_start(const newton *s, GLOBAL const real *start)
+// Says whether a0 may cost an island less than where it is, and marks those islands (ISLAND_SEARCHES). The cost at a0
+// lies above the tangent by half of the square, in M, of the way there or more. At a start that is almost the answer
+// that tells without the costs.
+static int doubt_start(const newton *s)
 {
-  GLOBAL real *acc = newton_vector(s, VECTOR_ACC), *free = newton_vector(s, VECTOR_FREE);
-  GLOBAL real *there = island_numbers(s, ISLAND_SLOPE), *at_free = island_numbers(s, ISLAND_BEND);
-  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
-    free[i] = one_real(&s->tree, s->n->at_free + i);
-    acc[i] = start[i];
-  }
-  start_mass(s);
-  MEET;
-  mass_times(s, ISLAND_AT_WORK, free, newton_vector(s, VECTOR_HELD));
-  newton_costs(s, acc, there);
-  newton_costs(s, free, at_free);
-  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
-    const int island = dof_island(s, i);
-    acc[i] = island_is(s, island, ISLAND_AT_WORK) && there[island] < at_free[island] ? acc[i] : free[i];
-  }
+  GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
+  GLOBAL const real *off = newton_vector(s, VECTOR_ALONG);
+  GLOBAL real *slope = island_numbers(s, ISLAND_SLOPE), *square = island_numbers(s, ISLAND_BEND);
+  int any = 0;
+  island_dots(s, ISLAND_AT_WORK, off, newton_vector(s, VECTOR_GRADIENT), slope);
+  island_dots(s, ISLAND_AT_WORK, off, newton_vector(s, VECTOR_TURN), square);
   for (int island = s->team.item; island < s->trees; island += s->team.items) {
     island_numbers(s, ISLAND_LAST)[island] = REAL_BIG;
+    if (island_is(s, island, ISLAND_AT_WORK) && !(R(0.5) * square[island] - slope[island] >= R(0.0))) {
+      state[island] |= ISLAND_SEARCHES;
+      any = 1;
+    }
+  }
+  return team_any(&s->team, any);
+}
+
+// Lets islands that are in doubt begin at a0 where that costs less, and looks where they are.
+static void choose_start(const newton *s)
+{
+  GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
+  GLOBAL real *acc = newton_vector(s, VECTOR_ACC), *free = newton_vector(s, VECTOR_FREE);
+  GLOBAL real *there = island_numbers(s, ISLAND_SLOPE), *at_free = island_numbers(s, ISLAND_BEND);
+  newton_costs(s, ISLAND_SEARCHES, acc, there);
+  newton_costs(s, ISLAND_SEARCHES, free, at_free);
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
+    const int island = dof_island(s, i);
+    acc[i] = !island_is(s, island, ISLAND_SEARCHES) || there[island] < at_free[island] ? acc[i] : free[i];
+  }
+  MEET;
+  newton_look(s, ISLAND_SEARCHES);
+  for (int island = s->team.item; island < s->trees; island += s->team.items) {
+    state[island] &= ~ISLAND_SEARCHES;
   }
   MEET;
 }
 
-// Says of each island that has just made its step whether it ends with it (ISLAND_ENDS, with ISLAND_AT 1), and
+// Begins at accelerations `start` (nv), or, island by island, from a0 where that costs less, and looks there.
+static void newton_start(const newton *s, GLOBAL const real *start)
+{
+  newton few = *s;
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
+    const int is_at_work = island_is(s, dof_island(s, i), ISLAND_AT_WORK);
+    const real free = newton_vector(s, VECTOR_FREE)[i] = one_real(&s->tree, s->n->at_free + i);
+    newton_vector(s, VECTOR_ACC)[i] = is_at_work ? start[i] : free;
+  }
+  start_mass(s);
+  MEET;
+  mass_times(s, ISLAND_AT_WORK, newton_vector(s, VECTOR_FREE), newton_vector(s, VECTOR_HELD));
+  newton_look(s, ISLAND_AT_WORK);
+  if (!doubt_start(s)) {
+    newton_empty(&few);
+  }
+  choose_start(&few);
+}
+
+// Says of each island that has just made its step whether it ends with it (ISLAND_ENDS), and
 // returns the bits of the status that this gives. Near the end steps shrink fast: where they do not, rounding
 // is all that is left.
 static int newton_judge(const newton *s, int iteration)
@@ -429,25 +507,30 @@ static int newton_judge(const newton *s, int iteration)
     }
     if (ends) {
       state[island] = ISLAND_ENDS;
-      island_numbers(s, ISLAND_AT)[island] = R(1.0);
     }
   }
   return team_any(&s->team, found);
 }
 
-// Moves the islands that have made a step by it, and says whether any goes on.
+// Moves the islands that have a step by it, those that go on as far as is best, and looks there. Says whether any
+// goes on.
 static int newton_move(const newton *s)
 {
-  GLOBAL real *acc = newton_vector(s, VECTOR_ACC);
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
+  newton few = *s;
   int left = 0;
   for (int i = s->team.item; i < s->dofs; i += s->team.items) {
-    const int tree = dof_tree(s->n, s->ints, i);
-    if (tree_is(s, tree, ISLAND_AT_WORK | ISLAND_ENDS)) {
-      acc[i] += island_numbers(s, ISLAND_AT)[tree_island(s, tree)] * newton_vector(s, VECTOR_STEP)[i];
+    if (tree_is(s, dof_tree(s->n, s->ints, i), ISLAND_AT_WORK | ISLAND_ENDS)) {
+      newton_vector(s, VECTOR_ACC)[i] += newton_vector(s, VECTOR_STEP)[i];
     }
   }
   MEET;
+  newton_look(s, ISLAND_AT_WORK);
+  if (!start_lines(s)) {
+    newton_empty(&few);
+  }
+  newton_search(&few);
+  newton_look(&few, ISLAND_MOVES);
   for (int island = s->team.item; island < s->trees; island += s->team.items) {
     state[island] &= ISLAND_AT_WORK;
     left |= tree_island(s, island) == island && state[island];
@@ -576,10 +659,6 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   do {
     newton_step(&s);
     found |= newton_judge(&s, iteration);
-    mass_times(&s, ISLAND_AT_WORK, newton_vector(&s, VECTOR_STEP), newton_vector(&s, VECTOR_ALONG));
-    entry_twists(&s, ISLAND_AT_WORK, newton_vector(&s, VECTOR_STEP), ENTRY_ALONG);
-    MEET;
-    newton_lines(&s);
     left = newton_move(&s);
     iteration += left;
   } while (left);

@@ -463,11 +463,59 @@ static void panel_scatter(const panels *p, const panel *q, const team *t, GLOBAL
   }
 }
 
+#if WG == 1
+// One item goes through the panel's own triangle number by number, and then through the other rows of all columns at
+// once, so that no lanes wait for what has just been stored.
+static void panel_forward_alone(const panel *q, GLOBAL real *room)
+{
+  for (int k = 0; k < q->dofs; ++k) {
+    real y = room[k];
+    for (int j = 0; j < k; ++j) {
+      y -= q->at[j * q->stride + k] * room[j];
+    }
+    room[k] = y * q->at[k * q->stride + k];
+  }
+  for (int first = LANES_AT(q->dofs); first < q->stride; first += LANES) {
+    const lane before = lane_load(room + first);
+    lane less = before;
+    for (int k = 0; k < q->dofs; ++k) {
+      less -= lane_load(q->at + k * q->stride + first) * room[k];
+    }
+    lane_store(lane_select(LANES_FROM(MAX_INT(q->dofs - first, 0)), less, before), room + first);
+  }
+}
+
+// The same way back, where `room` has what later trees have, and zeros in the place of the panel's own.
+static void panel_backward_alone(const panels *p, const panel *q, GLOBAL const real *room, GLOBAL real *x)
+{
+  GLOBAL const int *dofs = mass_tree_of(p->n, p->tables, MAX_INT(q->tree, 0)).dofs;
+  for (int k = 0; k < q->dofs; ++k) {
+    GLOBAL const real *column = q->at + k * q->stride;
+    lane sum = lane_lit(R(0.0));
+    for (int first = LANES_AT(q->dofs); first < q->stride; first += LANES) {
+      sum += lane_load(column + first) * lane_load(room + first);
+    }
+    x[dofs[k]] -= lane_sum(sum);
+  }
+  for (int k = q->dofs - 1; k >= 0; --k) {
+    GLOBAL const real *column = q->at + k * q->stride;
+    real y = x[dofs[k]];
+    for (int j = k + 1; j < q->dofs; ++j) {
+      y -= column[j] * x[dofs[j]];
+    }
+    x[dofs[k]] = y * column[k];
+  }
+}
+#endif
+
 // Replaces in x (nv) a tree's part by inv(L) x, and takes it off those that the tree meets later.
 static void panel_forward(const panels *p, const panel *q, const team *t, GLOBAL real *room, GLOBAL real *x)
 {
   panel_gather(p, q, t, x, 1, room);
   MEET;
+#if WG == 1
+  panel_forward_alone(q, room);
+#else
   for (int k = 0; HAS_TURN(k, q->dofs); ++k) {
     GLOBAL const real *column = q->at + k * q->stride;
     const int begin = LANES_AT(k);
@@ -482,6 +530,7 @@ static void panel_forward(const panels *p, const panel *q, const team *t, GLOBAL
     }
     MEET;
   }
+#endif
   panel_scatter(p, q, t, room, x);
   MEET;
 }
@@ -491,6 +540,9 @@ static void panel_backward(const panels *p, const panel *q, const team *t, GLOBA
 {
   panel_gather(p, q, t, x, 0, room);
   MEET;
+#if WG == 1
+  panel_backward_alone(p, q, room, x);
+#else
   for (int turn = 0; HAS_TURN(turn, q->dofs); ++turn) {
     const int k = MAX_INT(q->dofs - 1 - turn, 0), begin = LANES_AT(k);
     GLOBAL const real *column = q->at + k * q->stride;
@@ -507,4 +559,5 @@ static void panel_backward(const panels *p, const panel *q, const team *t, GLOBA
     }
     MEET;
   }
+#endif
 }
