@@ -19,7 +19,7 @@ COMMENT = re.compile(r"//.*$")
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"\s*$')
 PLAIN_ONLY = "\n#if !TANGENTS\n"  # kernels behind it are not in a suite's programs on duals
 DUAL_ONLY = "\n#if TANGENTS == 1\n"  # kernels between it and that are in its programs on duals of one tangent alone
-KERNEL = re.compile(r"^(?P<adjoint>ADJOINT_)?KERNEL void (\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S | re.M)
+KERNEL = re.compile(r"^(?P<merged>MERGED\n)?(?P<adjoint>ADJOINT_)?KERNEL void (\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S | re.M)
 HELPER = re.compile(r"^static \w[\w ]*?[ *](\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S | re.M)
 
 
@@ -31,6 +31,7 @@ class Kernel(NamedTuple):
     plain_only: bool
     dual_only: bool
     adjoint: bool
+    merged: bool
 
 
 def flatten(path, root):
@@ -85,13 +86,42 @@ def kernels_of(module, source):
         sys.exit(f"suite {module}: what is on duals alone comes before what is on plain numbers alone")
     found = []
     for match in KERNEL.finditer(source):
-        adjoint, name, arguments, body = match.groups()
+        merged, adjoint, name, arguments, body = match.groups()
         kinds = [argument_kind(a) for a in arguments.split(",")]
         check_meetings(name, body, meeting)
         found.append(Kernel(module, name, kinds, bool(re.search("get_(group|local)_id", body)),
                             0 <= plain_from < match.start(), 0 <= dual_from < match.start() < plain_from,
-                            adjoint is not None))
+                            adjoint is not None, merged is not None))
     return found
+
+
+def merged_kernel(match):
+    """A kernel's text, and that of the kernel that carries out several launches of it at once: see MERGED of
+    cl/num/real.h. A row of `launches` is one of them: its first work-item among all, how many it has along the first
+    dimension, and its arguments."""
+    adjoint, name, arguments, body = match["adjoint"] or "", match[3], match[4], match[5]
+    kinds = [argument_kind(a) for a in arguments.split(",")]
+    names = [re.search(r"(\w+)\s*$", a)[1] for a in arguments.split(",")]
+    values, at = [], "2"
+    for kind, type_ in kinds:
+        values.append(f"(GLOBAL {type_})MERGED_MEMORY(row[{at}])" if kind == "ARGUMENT_BUFFER" else
+                      f"*(GLOBAL const {type_} *)(row + {at})")
+        at += f" + MERGED_SLOTS({type_})" if kind == "ARGUMENT_STRUCT" else " + 1"
+    body = re.sub(r"get_g(?:lobal|roup)_id\(([01])\)", r"item_\1", body)
+    body = re.sub(r"get_local_id\(0\)", "0", body)
+    return (f"#if !WITH_MERGED\n{match[0]}\n#else\n"
+            f"static void {name}_at(int item_0, int item_1, {arguments})\n{{{body}}}\n"
+            f"{adjoint}KERNEL void {name}({arguments})\n{{\n"
+            f"{name}_at((int)get_global_id(0), (int)get_global_id(1), {', '.join(names)});\n}}\n"
+            f"{adjoint}KERNEL void {name}_merged(GLOBAL const ulong *launches, int count, int stride, int items, "
+            "GLOBAL char *common)\n{\nconst int item = (int)get_global_id(0);\nif (item < items) {\n"
+            "GLOBAL const ulong *row = merged_row(launches, count, stride, item);\n"
+            "const int in = item - (int)row[0], width = (int)row[1];\n"
+            f"{name}_at(in % width, in / width, {', '.join(values)});\n}}\n}}\n#endif")
+
+
+def with_merged(source):
+    return KERNEL.sub(lambda match: merged_kernel(match) if match["merged"] else match[0], source)
 
 
 def check_once(kernels):
@@ -121,7 +151,7 @@ def write_table(out, modules, kernels):
     for k in kernels:
         listed = ", ".join(kind for kind, _ in k.kinds)
         text += (f'  {{"{k.name}", MODULE_{k.module.upper()}, {len(k.kinds)}, {int(k.grouped)}, '
-                 f"{int(k.plain_only)}, {int(k.dual_only)}, {int(k.adjoint)},\n   {{{listed}}}}},\n")
+                 f"{int(k.plain_only)}, {int(k.dual_only)}, {int(k.adjoint)}, {int(k.merged)},\n   {{{listed}}}}},\n")
     text += "};\n"
     (out / "kernel_table.inl").write_text(text)
 
@@ -172,7 +202,7 @@ def write_sources(out, sources):
     text = '/* Made by tools/embed_kernels.py. */\n#include "kernel_ids.h"\n'
     suites = ""
     for module, source in sources.items():
-        pieces = pieces_of(source)
+        pieces = pieces_of(with_merged(source))
         for piece in pieces:
             if piece not in names:
                 names[piece] = f"kernel_piece_{len(names)}"

@@ -23,7 +23,11 @@
 #endif
 #pragma OPENCL FP_CONTRACT ON
 #define GLOBAL __global
+#if defined(WITH_MERGED) && WITH_MERGED
+#define LOCAL
+#else
 #define LOCAL __local
+#endif
 #define CONSTANT __constant
 #else
 #include <math.h>
@@ -54,6 +58,14 @@
 #define ADJOINT_KERNEL __kernel
 #else
 #define ADJOINT_KERNEL static
+#endif
+
+// A launch costs a CPU's driver what hundreds of contacts do. Of a kernel that is MERGED several launches are one, where
+// groups are single work-items and buffers lie where their addresses say: tools/embed_kernels.py makes a second kernel of
+// it, whose items look up in a table which of these launches they are of, and its arguments. Then no work-items meet.
+#define MERGED
+#ifndef WITH_MERGED
+#define WITH_MERGED 0
 #endif
 
 #if REAL_DOUBLE
@@ -188,8 +200,13 @@ typedef int ilane_scalar;
 #endif
 
 #ifdef __OPENCL_VERSION__
+#if WITH_MERGED
+#define BARRIER
+#define BARRIER_GLOBAL
+#else
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #define BARRIER_GLOBAL barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#endif
 #define real_min(a, b) fmin(a, b)
 #define real_max(a, b) fmax(a, b)
 #define real_abs(a) fabs(a)
@@ -238,6 +255,27 @@ typedef int ilane_scalar;
 #define LOCAL_ARRAY(type, name, count) type name[count]
 #endif
 #define REAL_NAN ((real)NAN)
+
+#if WITH_MERGED
+// So many of a table's numbers has an argument that is a struct. A buffer that is no address there is `common`.
+#define MERGED_SLOTS(type) ((sizeof(type) + sizeof(ulong) - 1) / sizeof(ulong))
+#define MERGED_MEMORY(address) ((address) ? (GLOBAL char *)(address) : common)
+
+// Returns the row, of `count` rows of `stride` numbers, of the launch that has a work-item: rows begin with their first.
+static GLOBAL const ulong *merged_row(GLOBAL const ulong *launches, int count, int stride, int item)
+{
+  int low = 0, high = count;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (item < (int)launches[middle * stride]) {
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  return launches + low * stride;
+}
+#endif
 
 #define MIN_INT(a, b) ((a) < (b) ? (a) : (b))
 #define MAX_INT(a, b) ((a) > (b) ? (a) : (b))

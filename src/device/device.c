@@ -43,6 +43,16 @@ static bool lends_threads(const device *d, const device_options *options)
          strstr(d->found.info.platform, "Intel(R) OpenCL");
 }
 
+/* Kernels of a folder have one form alone, and a caller's queue may hold what waits for the caller. */
+static bool merges(const device *d, const device_options *options)
+{
+  bool alone = opencl_can_share(d->found.device) && !options->kernel_directory && !options->queue;
+  for (int i = 0; i < MODULE_COUNT; ++i) {
+    alone = alone && d->settings[i].group == 1;
+  }
+  return alone;
+}
+
 static abut_status open_opencl(device *d, const device_options *options)
 {
   opencl_options cl = {.platform = d->found.platform,
@@ -54,6 +64,7 @@ static abut_status open_opencl(device *d, const device_options *options)
                        .lends_threads = lends_threads(d, options),
                        .polls_events = d->found.info.type == ABUT_DEVICE_GPU,
                        .kernel_directory = options->kernel_directory};
+  cl.merges = merges(d, options);
   for (int i = 0; i < MODULE_COUNT; ++i) {
     cl.group[i] = d->settings[i].group;
     cl.items[i] = d->settings[i].items;
@@ -67,6 +78,7 @@ static abut_status open_opencl(device *d, const device_options *options)
     return fail(status, "device %u (%s): %s", d->found.info.index, d->found.info.name, text);
   }
   d->shares = opencl_can_share(d->found.device);
+  d->merges = cl.merges;
   return ABUT_SUCCESS;
 }
 
@@ -110,6 +122,10 @@ void device_close(device *d)
   if (!d) {
     return;
   }
+  recorder_free(d->recorder);
+  for (size_t i = 0; !d->lost && i < DEVICE_SLOTS; ++i) {
+    buffer_destroy(d->tables[i].memory);
+  }
   if (d->lost) { /* its kernels may never end: what they use is left behind */
     opencl_abandon(d->cl);
   } else {
@@ -125,6 +141,7 @@ size_t device_slots(const device *d)
 
 void device_select(device *d, size_t slot)
 {
+  d->slot = slot;
   if (d->cl) {
     opencl_select(d->cl, slot);
   }
@@ -162,6 +179,12 @@ abut_status device_pace(device *d)
 {
   TRY(device_check_there(d));
   return d->cl ? waited(d, opencl_pace(d->cl, d->timeout)) : ABUT_SUCCESS;
+}
+
+abut_status device_end(device *d)
+{
+  TRY(device_check_there(d));
+  return d->cl ? waited(d, opencl_end(d->cl, d->timeout)) : ABUT_SUCCESS;
 }
 
 /* Whether copies are the host's own, without a command. */
@@ -343,6 +366,22 @@ abut_status buffer_part(buffer *of, size_t offset, size_t bytes, buffer **out)
 {
   return of->owner->cl ? buffer_wrap(of->owner, of->memory, offset, bytes, out)
                        : wrap(of->owner, NULL, (char *)of->host + offset, bytes, out);
+}
+
+abut_status buffer_view(buffer *of, size_t offset, size_t bytes, buffer **view)
+{
+  void *memory = *view;
+  if (!memory) {
+    TRY(allocate(&memory, 1, sizeof(buffer)));
+    *view = memory;
+  }
+  **view = (buffer){.owner = of->owner, .bytes = bytes, .memory = of->memory, .host = (char *)of->host + offset};
+  return ABUT_SUCCESS;
+}
+
+void buffer_view_free(buffer *view)
+{
+  free(view);
 }
 
 abut_status check_memory(const device *d, void *cl_memory, size_t bytes, const char *what)

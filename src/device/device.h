@@ -99,6 +99,11 @@ abut_status buffer_part(buffer *of, size_t offset, size_t bytes, buffer **out);
 abut_status buffer_copy_rows(buffer *from, size_t offset, size_t pitch, size_t bytes, size_t rows,
                              buffer *to, size_t to_offset, size_t to_pitch);
 
+/* On a device that merges: makes *view, which may be NULL, a buffer of a part of another one, that must outlive it, and that is
+ * shared (buffer_on_host). buffer_view_free frees it. */
+abut_status buffer_view(buffer *of, size_t offset, size_t bytes, buffer **view);
+void buffer_view_free(buffer *view); /* NULL is allowed */
+
 /* Refuses what is no cl_mem of the device's context with so many bytes. `what` names it. */
 abut_status check_memory(const device *d, void *cl_memory, size_t bytes, const char *what);
 
@@ -145,6 +150,15 @@ typedef struct launch_argument {
  * as some valid memory that the kernel will not touch. */
 abut_status device_launch(device *d, program_id program, kernel_id kernel, size_t x, size_t y,
                           const launch_argument *arguments, size_t count);
+
+/* Where a launch costs as much as hundreds of contacts do, those that do not wait for each other can be made fewer:
+ * device_merges says whether. From device_record on launches are kept; device_track begins a track of them, which neither
+ * reads nor writes what other tracks write; device_play launches all tracks side by side, each in its order. It takes the
+ * status of what was done in between, and after a failure launches nothing. Elsewhere launches are carried out at once. */
+bool device_merges(const device *d);
+abut_status device_record(device *d);
+abut_status device_track(device *d);
+abut_status device_play(device *d, abut_status status);
 
 #define LAUNCH_IN(d, program, kernel, x, y, ...)                                      \
   device_launch(d, program, kernel, x, y, (const launch_argument[]){__VA_ARGS__},     \

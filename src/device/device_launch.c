@@ -49,7 +49,7 @@ static void launch_host(device *d, program_id program, kernel_id kernel, size_t 
 
 /* Frames of poses are worth float64: where the device has none, the host path makes them, from
  * copies of the kernel's buffers. */
-static bool runs_on_host(const device *d, kernel_id kernel)
+bool device_runs_on_host(const device *d, kernel_id kernel)
 {
   return d->cl && !d->found.info.has_float64 && kernel == KERNEL_POSES;
 }
@@ -127,12 +127,15 @@ abut_status device_launch(device *d, program_id program, kernel_id kernel, size_
   if (!x || !y) {
     return ABUT_SUCCESS;
   }
+  if (device_records(d)) {
+    return device_keep(d, program, kernel, x, y, arguments, count);
+  }
   ++d->counters.launches;
   if (!d->cl) {
     launch_host(d, program, kernel, x, y, arguments, count);
     return ABUT_SUCCESS;
   }
-  if (runs_on_host(d, kernel)) {
+  if (device_runs_on_host(d, kernel)) {
     return launch_on_copies(d, program, kernel, x, y, arguments, count);
   }
   opencl_argument a[KERNEL_ARGUMENTS];

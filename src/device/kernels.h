@@ -45,6 +45,7 @@ typedef struct kernel_entry {
   int grouped; /* runs in work-groups with local memory */
   int plain_only, dual_only;
   int adjoint;
+  int merged; /* has another form, which carries out several launches at once: MERGED in cl/num/real.h */
   argument_kind kinds[KERNEL_ARGUMENTS];
 } kernel_entry;
 

@@ -50,6 +50,9 @@ static abut_status write_options(const opencl *o, int program, char *text, size_
                       options->float64, options->has_float64, options->lanes,
                       options->group[module_of(program)], number_parts(numbers_of(program)) - 1,
                       !is_adjoint(program), is_adjoint(program));
+  if (options->merges) {
+    used += snprintf(text + used, room - (size_t)used, " -DWITH_MERGED=1");
+  }
   if (o->kernel_directory) {
     used += snprintf(text + used, room - (size_t)used, " -I%s", o->kernel_directory);
   }
@@ -140,10 +143,12 @@ static abut_status create_kernels(opencl *o, int program)
 static void release_program(opencl *o, int program)
 {
   for (int i = 0; i < KERNEL_COUNT; ++i) {
-    cl_kernel *kernel = &o->kernels[numbers_of(program)][i];
-    if (*kernel && is_of((kernel_id)i, program)) {
-      clReleaseKernel(*kernel);
-      *kernel = NULL;
+    cl_kernel *const forms[] = {&o->kernels[numbers_of(program)][i], &o->merged[numbers_of(program)][i]};
+    for (size_t k = 0; k < 2; ++k) {
+      if (*forms[k] && is_of((kernel_id)i, program)) {
+        clReleaseKernel(*forms[k]);
+        *forms[k] = NULL;
+      }
     }
   }
   if (o->programs[program]) {
@@ -480,6 +485,16 @@ static abut_status set_argument(const opencl *o, cl_kernel kernel, cl_uint i, ar
   return check(code, "clSetKernelArg");
 }
 
+static abut_status enqueue(opencl *o, cl_kernel kernel, const char *name, const size_t global[2], size_t items)
+{
+  const size_t local[2] = {items, 1};
+  mark_running(o);
+  const cl_int code =
+    clEnqueueNDRangeKernel(o->queues[o->slot], kernel, 2, NULL, global, local, 0, NULL, NULL);
+  return code == CL_SUCCESS ? ABUT_SUCCESS
+                            : fail(code, "kernel %s cannot be launched: %s", name, abut_status_name(code));
+}
+
 abut_status opencl_launch(opencl *o, program_id program, kernel_id kernel, size_t x, size_t y,
                           const opencl_argument *arguments)
 {
@@ -488,18 +503,28 @@ abut_status opencl_launch(opencl *o, program_id program, kernel_id kernel, size_
   for (int i = 0; i < entry->arguments; ++i) {
     TRY(set_argument(o, compiled, (cl_uint)i, entry->kinds[i], &arguments[i]));
   }
-  size_t local[2] = {entry->grouped ? o->options.group[entry->module]
-                                    : o->options.items[entry->module], 1};
-  size_t global[2] = {x, y};
-  if (entry->grouped) {
-    global[0] = x * local[0];
-  } else {
-    global[0] = (x + local[0] - 1) / local[0] * local[0];
+  const size_t local = entry->grouped ? o->options.group[entry->module] : o->options.items[entry->module];
+  const size_t global[2] = {entry->grouped ? x * local : (x + local - 1) / local * local, y};
+  return enqueue(o, compiled, entry->name, global, local);
+}
+
+abut_status opencl_launch_merged(opencl *o, program_id program, kernel_id kernel, size_t items,
+                                 const opencl_argument arguments[MERGED_ARGUMENTS])
+{
+  static const argument_kind kinds[MERGED_ARGUMENTS] = {ARGUMENT_BUFFER, ARGUMENT_INT, ARGUMENT_INT, ARGUMENT_INT,
+                                                        ARGUMENT_BUFFER};
+  const kernel_entry *entry = kernel_entry_of(kernel);
+  cl_kernel *compiled = &o->merged[program][kernel];
+  if (!*compiled) {
+    char name[128];
+    cl_int code;
+    snprintf(name, sizeof name, "%s_merged", entry->name);
+    *compiled = clCreateKernel(o->programs[PROGRAM_OF(entry->module, program, entry->adjoint)], name, &code);
+    TRY(check(code, "clCreateKernel"));
   }
-  mark_running(o);
-  const cl_int code =
-    clEnqueueNDRangeKernel(o->queues[o->slot], compiled, 2, NULL, global, local, 0, NULL, NULL);
-  return code == CL_SUCCESS ? ABUT_SUCCESS
-                            : fail(code, "kernel %s cannot be launched: %s", entry->name,
-                                   abut_status_name(code));
+  for (int i = 0; i < MERGED_ARGUMENTS; ++i) {
+    TRY(set_argument(o, *compiled, (cl_uint)i, kinds[i], &arguments[i]));
+  }
+  const size_t local = o->options.items[entry->module], global[2] = {(items + local - 1) / local * local, 1};
+  return enqueue(o, *compiled, entry->name, global, local);
 }

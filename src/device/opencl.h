@@ -26,6 +26,7 @@ typedef struct opencl_options {
   bool has_float64;             /* the device could */
   bool lends_threads;           /* whoever waits by clFinish works on the kernels meanwhile */
   bool polls_events;            /* see waiter_create */
+  bool merges;                  /* programs have the merged forms of kernels */
   const char *kernel_directory;
 } opencl_options;
 
@@ -120,5 +121,11 @@ abut_status opencl_copy_rows(opencl *o, cl_mem from, size_t from_offset, size_t 
 abut_status opencl_need(opencl *o, program_id program, kernel_id kernel, bool *built);
 abut_status opencl_launch(opencl *o, program_id program, kernel_id kernel, size_t x, size_t y,
                           const opencl_argument *arguments);
+
+/* Launches the merged form of a kernel for so many work-items in all: a table of launches, how many there are, how many
+ * numbers each has, `items`, and a buffer. */
+#define MERGED_ARGUMENTS 5
+abut_status opencl_launch_merged(opencl *o, program_id program, kernel_id kernel, size_t items,
+                                 const opencl_argument arguments[MERGED_ARGUMENTS]);
 
 #endif

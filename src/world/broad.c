@@ -379,7 +379,7 @@ static abut_status make_room_for_kept(const stepping *s)
   return fits ? ABUT_SUCCESS : grow_pool(s, own->count > own->item_room ? own->count : own->item_room, contacts);
 }
 
-abut_status find_items(const stepping *s)
+abut_status find_items(const stepping *s, bool contacts)
 {
   const resident_broad *r = s->model->broad;
   const size_t blocks = (s->count + ITEM_BLOCK - 1) / ITEM_BLOCK;
@@ -388,6 +388,8 @@ abut_status find_items(const stepping *s)
   TRY(leave_out(s, r));
   TRY(count_items(s, r, blocks, totals));
   TRY(list_waves(s, totals));
+  note_items(s);
+  TRY(contacts ? list_bundles(s) : ABUT_SUCCESS);
   TRY(make_room_for_kept(s));
   return LAUNCH(s->device, KERNEL_WORLD_ITEMS_KEPT, s->count, r->kinds + 1, ARG_BUFFER(r->candidates),
                 ARG_BUFFER(r->kind_runs), OF(s, BROAD_MASKS), ARG_INT(r->runs), OF(s, BROAD_SUMS), ARG_INT(blocks),

@@ -18,7 +18,7 @@ void broad_free(resident_broad *r); /* NULL is allowed */
 void broad_bytes(const resident_broad *r, size_t real, size_t bytes[POOL_BUFFERS]);
 
 /* Finds the items of the chunk for the places of links that the last step_tree has left, and lists their waves
- * (slot_items), for which it waits for their numbers. */
-abut_status find_items(const stepping *s);
+ * (slot_items), for which it waits for their numbers; where `contacts` are to be found, their bundles, too. */
+abut_status find_items(const stepping *s, bool contacts);
 
 #endif

@@ -184,6 +184,7 @@ void worlds_leave(batch_on *on)
     resident_free_model(&at->own);
     for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
       free(at->items[slot].waves);
+      bundles_free(&at->items[slot]);
       free(at->found[slot]);
     }
     free(at->totals);

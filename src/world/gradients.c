@@ -1,7 +1,8 @@
 /* Gradients of rollouts of worlds (docs/cone.md, section 10). A chunk runs forward once and keeps the
  * states at which segments begin. The reverse pass takes the segments from the last to the first: it makes
- * the states within a segment anew, equal to the bit, and then goes back through its steps. Only the last
- * segment's states are kept by the forward run itself, since the reverse pass begins there. */
+ * the states within a segment anew, equal to the bit, with RK4 also the stages of its last steps, and then
+ * goes back through its steps. Only the last segment's are kept by the forward run itself, since the reverse
+ * pass begins there. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "world/law/law.h"
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 
 #define COOKIE 0xab071502u
+#define STAGED_STEPS ((size_t)16) /* of a segment, from its end on: those of which the stages of RK4 are kept */
 
 /* ---- sizes ---- */
 
@@ -31,6 +33,13 @@ static size_t segments_of(const steps_call *c)
   return (c->worlds->steps + segment - 1) / segment;
 }
 
+/* Of how many steps WORLD_STAGES_KEPT has the stages: WORLD_STAGES has those of the last one. */
+static size_t kept_steps(const steps_call *c)
+{
+  const size_t segment = segment_of(c);
+  return segment < 2 ? 0 : (segment < STAGED_STEPS ? segment : STAGED_STEPS) - 1;
+}
+
 void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
                     size_t bytes[POOL_BUFFERS])
 {
@@ -49,6 +58,7 @@ void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
   }
   if (is_rk4(c)) {
     bytes[WORLD_STAGE_BARS] = 10 * nv * real;
+    bytes[WORLD_STAGES_KEPT] = kept_steps(c) * stages_width(n) * real;
   }
 }
 
@@ -79,14 +89,33 @@ abut_status explicit_step_adjoint(const stepping *s, size_t step, bool is_there)
   return solve_adjoint(s);
 }
 
+/* Sets the stages of a step of RK4 aside, or takes them back to WORLD_STAGES, where those of its segment's last step are
+ * anyway: `later` steps come behind it there. */
+static abut_status set_stages_aside(const stepping *s, size_t later)
+{
+  const size_t width = stages_width(sizes_of(s));
+  return later ? take(s, WORLD_STAGES, width, 0, WORLD_STAGES_KEPT, kept_steps(s->call) * width, (later - 1) * width, width)
+               : ABUT_SUCCESS;
+}
+
+static abut_status find_stages(const stepping *s, size_t later)
+{
+  const size_t width = stages_width(sizes_of(s)), kept = kept_steps(s->call);
+  if (later > kept) {
+    return keep_stages(s);
+  }
+  return later ? take(s, WORLD_STAGES_KEPT, kept * width, (later - 1) * width, WORLD_STAGES, width, 0, width)
+               : ABUT_SUCCESS;
+}
+
 /* Goes back through a step of RK4, from its last stage to its first, since each stage begins where the one
  * before has led. WORLD_STAGE_BARS collects what stages ask of each other, WORLD_U_SUM what all of them ask
  * of the controls, which they share. */
-static abut_status rk4_adjoint(const stepping *s, size_t step)
+static abut_status rk4_adjoint(const stepping *s, size_t step, size_t end)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
-  const size_t one = nq + 3 * nv, width = 4 * one, nu = (size_t)sizes_of(s)->nu;
-  TRY(keep_stages(s));
+  const size_t one = nq + 3 * nv, width = stages_width(sizes_of(s)), nu = (size_t)sizes_of(s)->nu;
+  TRY(find_stages(s, end - 1 - step));
   TRY(LAUNCH(s->device, KERNEL_WORLD_STAGES_START, world_blocks(s), 1, MODEL(s), REALS(s),
              OF(s, WORLD_STAGES), OF(s, WORLD_STATE_BAR), OF(s, WORLD_ADJOINT),
              OF(s, WORLD_STAGE_BARS), ARG_INT(s->count)));
@@ -121,7 +150,9 @@ static abut_status run_segment(const stepping *s, size_t first, size_t end, bool
                : ABUT_SUCCESS);
     at.impacts = inside ? &s->segment_impacts[step - first] : NULL;
     at.keeps_impacts = inside;
+    at.keeps_stages = inside && is_rk4(s->call) && end - 1 - step <= kept_steps(s->call);
     TRY(one_step(&at, step));
+    TRY(at.keeps_stages ? set_stages_aside(s, end - 1 - step) : ABUT_SUCCESS);
     TRY(keep_record(s, step));
   }
   return inside ? write_state(s, OUT_Q, OUT_V, OUT_W, WORLD_SEGMENT, width, (end - first) * one)
@@ -184,7 +215,7 @@ static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
     TRY(impacts ? impact_adjoint(s, impacts) : ABUT_SUCCESS);
     if (is_rk4(s->call)) {
       TRY(read_state(s, WORLD_SEGMENT, width, at, OUT_Q, OUT_V, OUT_W));
-      TRY(rk4_adjoint(s, step));
+      TRY(rk4_adjoint(s, step, end));
     } else {
       TRY(take(s, WORLD_SEGMENT, width, at, WORLD_Q, nq, 0, nq));
       TRY(take(s, WORLD_SEGMENT, width, at + nq, WORLD_V, nv, 0, nv));

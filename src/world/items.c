@@ -41,7 +41,7 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
     return ABUT_SUCCESS;
   }
   TRY(place_worlds(&s, IN_Q, IN_V));
-  return find_items(&s);
+  return find_items(&s, false);
 }
 
 static abut_status collect(batch_on *on, size_t slot, chunk c)

@@ -56,9 +56,10 @@ typedef struct pair_kind {
   size_t first, count;
 } pair_kind;
 
-/* How many items and contacts a world has had at most on a member of the context, as means of chunks; 0: none yet. */
+/* How many items and contacts a world has had at most on a member of the context, as means of chunks, and how many contacts its
+ * items could have had; 0: none yet. Contacts are not counted where there is room for all of these. */
 typedef struct scene_load {
-  size_t items, contacts;
+  size_t items, contacts, slots;
 } scene_load;
 
 /* What the manifold of a group is of: a pair of the scene's bodies, or of parts of them (world/tiles.h), or with the bridge

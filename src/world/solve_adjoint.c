@@ -23,7 +23,7 @@ void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t b
   bytes[WORLD_ADJOINT] = (size_t)n->back_numbers * real;
   bytes[WORLD_GOOD] = sizeof(int);
   if (is_rk4(c)) {
-    bytes[WORLD_STAGES] = 4 * (nq + 3 * nv) * real;
+    bytes[WORLD_STAGES] = stages_width(n) * real;
   }
 }
 
@@ -45,16 +45,27 @@ abut_status write_state(const stepping *s, world_buffer q, world_buffer v, world
   return take(s, w, nv, 0, to, width, at + nq + nv, nv);
 }
 
-abut_status keep_stages(const stepping *s)
+size_t stages_width(const world_sizes *n)
+{
+  return 4 * ((size_t)n->nq + 3 * (size_t)n->nv);
+}
+
+abut_status keep_stage(const stepping *s, int stage)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
-  const size_t one = nq + 3 * nv, width = 4 * one;
-  for (size_t i = 0; i < 4; ++i) {
+  const size_t width = stages_width(sizes_of(s)), at = (size_t)stage * (nq + 3 * nv);
+  TRY(write_state(s, stage ? WORLD_STAGE_Q : OUT_Q, stage ? WORLD_STAGE_V : OUT_V, WORLD_ACCELERATION,
+                  WORLD_STAGES, width, at));
+  return take(s, stage ? WORLD_RATES : OUT_V, nv, 0, WORLD_STAGES, width, at + nq + 2 * nv, nv);
+}
+
+abut_status keep_stages(const stepping *s)
+{
+  for (int i = 0; i < 4; ++i) {
     const world_buffer q = i ? WORLD_STAGE_Q : OUT_Q, v = i ? WORLD_STAGE_V : OUT_V;
     TRY(solve_step(s, q, v, i ? WORLD_ACCELERATION : OUT_W));
-    TRY(write_state(s, q, v, WORLD_ACCELERATION, WORLD_STAGES, width, i * one));
-    TRY(take(s, i ? WORLD_RATES : OUT_V, nv, 0, WORLD_STAGES, width, i * one + nq + 2 * nv, nv));
-    TRY(step_stage(s, (int)i));
+    TRY(keep_stage(s, i));
+    TRY(step_stage(s, i));
   }
   return ABUT_SUCCESS;
 }
@@ -76,8 +87,9 @@ static abut_status link_poses_adjoint(const stepping *s, const item_wave *w, int
                 ARG_INT(w->rows.count));
 }
 
-static abut_status manifold_adjoint(const stepping *s, const item_wave *w, const group_rows *to)
+static abut_status manifold_adjoint(const stepping *s, const item_wave *w, const void *user)
 {
+  const group_rows *to = user;
   for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
     const contact_source c = segment_bars(&w->run, segment);
     TRY(c.layout.count ? put_bars(s, w, segment, &c) : ABUT_SUCCESS);
@@ -89,8 +101,9 @@ static abut_status manifold_adjoint(const stepping *s, const item_wave *w, const
 
 /* Copies the cotangents of a group's given contacts to the caller's arrays. check_gradients allows that for one
  * step alone, so that nothing needs to be added up. */
-static abut_status given_adjoint(const stepping *s, const item_wave *w)
+static abut_status given_adjoint(const stepping *s, const item_wave *w, const void *user)
 {
+  (void)user;
   const abut_worlds_gradients *g = s->call->gradients;
   if (!g || (!g->p && !g->d && !g->n && !g->activity)) {
     return ABUT_SUCCESS;
@@ -103,21 +116,28 @@ static abut_status given_adjoint(const stepping *s, const item_wave *w)
   return put_bars(s, w, 0, &c);
 }
 
-/* find_contacts has run the waves in their order, so that the last one's manifold is there still: it comes first
+/* Runs a wave's manifold again. Deep overlaps were looked for on the way there. */
+static abut_status manifold_again(const stepping *s, const item_wave *w, const void *user)
+{
+  item_wave again = *w;
+  (void)user;
+  again.run.wanted.middles = false;
+  return run_wave(s, &again);
+}
+
+/* find_contacts has run the bundles in their order, so that the last one's manifolds are there still: it comes first
  * here, and need not be run again. */
 abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times, wave_pull pull)
 {
   const bool given = s->call->worlds->contacts != NULL;
-  const size_t count = items_of(s)->wave_count;
+  const size_t count = items_of(s)->bundle_count;
   for (size_t i = count; i-- > 0;) {
-    item_wave w;
-    TRY(open_wave(s, i, &w));
-    w.run.wanted.middles = false; /* deep overlaps were looked for on the way there */
-    TRY(given || i + 1 == count ? ABUT_SUCCESS : run_wave(s, &w));
+    const item_wave all = bundle_items(s, i);
+    TRY(given || i + 1 == count ? ABUT_SUCCESS : each_wave(s, i, manifold_again, NULL));
     for (size_t number = 0; number < times; ++number) {
       const group_rows rows = {to->groups, to->at + number * items_of(s)->count};
-      TRY(pull(s, &w, number, &rows));
-      TRY(given ? given_adjoint(s, &w) : manifold_adjoint(s, &w, &rows));
+      TRY(pull(s, &all, number, &rows));
+      TRY(each_wave(s, i, given ? given_adjoint : manifold_adjoint, &rows));
     }
   }
   return ABUT_SUCCESS;

@@ -21,14 +21,21 @@ static double least_activity(const stepping *s)
 
 #define ACTIVITIES(c) ARG_BUFFER((c).activity), ARG_BUFFER((c).list), ARG_STRUCT((c).layout)
 
-/* Counts the contacts of a wave's items, and gives them their places in the pool behind those of earlier waves. */
+/* Counts the contacts of a wave's items. */
 static abut_status count_contacts(const stepping *s, const item_wave *w, const contact_source from[SEGMENTS_MOST])
 {
+  TRY(keep_pace(s));
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_COUNTS, w->rows.count, 1, ARG_BUFFER(s->model->head), WAVE_ITEMS(s, w),
+                ACTIVITIES(from[0]), ACTIVITIES(from[1]), ACTIVITIES(from[2]), ACTIVITIES(from[3]),
+                ARG_REAL(least_activity(s)), OF(s, OUT_STATUS), ARG_INT(w->rows.count));
+}
+
+/* Gives the contacts of a bundle's items their places in the pool behind those of earlier bundles. */
+static abut_status place_contacts(const stepping *s, size_t bundle)
+{
+  const item_wave all = bundle_items(s, bundle), *w = &all;
   const size_t blocks = (w->rows.count + ITEM_BLOCK - 1) / ITEM_BLOCK;
   TRY(keep_pace(s));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_CONTACT_COUNTS, w->rows.count, 1, ARG_BUFFER(s->model->head), WAVE_ITEMS(s, w),
-             ACTIVITIES(from[0]), ACTIVITIES(from[1]), ACTIVITIES(from[2]), ACTIVITIES(from[3]),
-             ARG_REAL(least_activity(s)), OF(s, OUT_STATUS), ARG_INT(w->rows.count)));
   TRY(blocks > 1 ? LAUNCH(s->device, KERNEL_WORLD_CONTACT_SUMS, blocks, 1, WAVE_ITEMS(s, w), OF(s, WORLD_POOL_SUMS),
                           ARG_INT(blocks), ARG_INT(w->rows.count))
                  : ABUT_SUCCESS);
@@ -205,27 +212,40 @@ static void find_sources(const stepping *s, const item_wave *w, contact_source f
   }
 }
 
-static abut_status wave_contacts(const stepping *s, size_t i)
+static abut_status wave_counts(const stepping *s, const item_wave *w, const void *user)
 {
   contact_source from[SEGMENTS_MOST];
-  item_wave w;
-  TRY(open_wave(s, i, &w));
-  TRY(s->call->worlds->contacts ? ABUT_SUCCESS : run_wave(s, &w));
-  find_sources(s, &w, from);
-  TRY(w.run.wanted.middles ? find_deep(s, &w, from) : ABUT_SUCCESS);
-  TRY(count_contacts(s, &w, from));
-  TRY(put_contacts(s, &w, from));
+  (void)user;
+  TRY(s->call->worlds->contacts ? ABUT_SUCCESS : run_wave(s, w));
+  find_sources(s, w, from);
+  TRY(w->run.wanted.middles ? find_deep(s, w, from) : ABUT_SUCCESS);
+  return count_contacts(s, w, from);
+}
+
+static abut_status wave_contacts(const stepping *s, const item_wave *w, const void *user)
+{
+  contact_source from[SEGMENTS_MOST];
+  (void)user;
+  find_sources(s, w, from);
+  TRY(put_contacts(s, w, from));
   for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
-    TRY(from[segment].layout.count ? put_slots(s, &w, segment, &from[segment]) : ABUT_SUCCESS);
+    TRY(from[segment].layout.count ? put_slots(s, w, segment, &from[segment]) : ABUT_SUCCESS);
   }
   return ABUT_SUCCESS;
 }
 
-/* Tells how many contacts all waves have, where the pool may be too short for them. */
+static abut_status bundle_contacts(const stepping *s, size_t bundle)
+{
+  TRY(each_wave(s, bundle, wave_counts, NULL));
+  TRY(place_contacts(s, bundle));
+  return each_wave(s, bundle, wave_contacts, NULL);
+}
+
+/* Tells how many contacts all bundles have, where the pool may be too short for them. */
 static abut_status read_total(const stepping *s, size_t *out)
 {
   int total = 0;
-  const size_t at = items_of(s)->wave_count * sizeof total;
+  const size_t at = items_of(s)->bundle_count * sizeof total;
   TRY(buffer_read(world_buffer_of(s, WORLD_POOL_TOTALS), at, sizeof total, &total));
   *out = (size_t)total;
   return ABUT_SUCCESS;
@@ -249,16 +269,16 @@ static abut_status list_entries(const stepping *s)
                 OF(s, WORLD_ENTRIES), OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
-/* Runs all waves; where the pool was too short for their contacts it is made longer, and they are run again. */
+/* Runs all bundles; where the pool was too short for their contacts it is made longer, and they are run again. */
 static abut_status fill_pool(const stepping *s)
 {
   const slot_items *own = items_of(s);
   for (;;) {
     size_t total;
-    for (size_t i = 0; i < own->wave_count; ++i) {
-      TRY(wave_contacts(s, i));
+    for (size_t i = 0; i < own->bundle_count; ++i) {
+      TRY(bundle_contacts(s, i));
     }
-    if (!own->wave_count || own->most <= own->pool_room) {
+    if (!own->bundle_count || own->most <= own->pool_room) {
       return list_entries(s);
     }
     TRY(read_total(s, &total));
@@ -273,7 +293,7 @@ static abut_status fill_pool(const stepping *s)
 
 abut_status find_contacts_of_pairs(const stepping *s)
 {
-  TRY(s->model->broad && !s->call->worlds->contacts ? find_items(s) : ABUT_SUCCESS);
+  TRY(s->model->broad && !s->call->worlds->contacts ? find_items(s, true) : ABUT_SUCCESS);
   return fill_pool(s);
 }
 

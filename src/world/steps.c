@@ -228,6 +228,7 @@ static abut_status rk4(const stepping *s)
 {
   for (int i = 0; i < 4; ++i) {
     TRY(i ? solve_step(s, WORLD_STAGE_Q, WORLD_STAGE_V, WORLD_ACCELERATION) : ABUT_SUCCESS);
+    TRY(s->keeps_stages ? keep_stage(s, i) : ABUT_SUCCESS);
     TRY(step_stage(s, i));
   }
   return ABUT_SUCCESS;

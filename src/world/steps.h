@@ -72,8 +72,8 @@ enum {
   WORLD_CONTACTS,       /* (pool, CONTACT_PLANES) what CONTACT_... of geometry/world.h names, item by item */
   WORLD_CONTACT_PLACES, /* (pool) ints: the place of each contact in its segment */
   WORLD_SLOTS,          /* (pool) ints: the slot of each contact, written where somebody asks */
-  WORLD_POOL_SUMS,      /* (blocks of ITEM_BLOCK items) ints: what the items of a wave take of the pool */
-  WORLD_POOL_TOTALS,    /* (waves + 1) ints: how many contacts all waves before each one have */
+  WORLD_POOL_SUMS,      /* (blocks of ITEM_BLOCK items) ints: what the items of a bundle take of the pool */
+  WORLD_POOL_TOTALS,    /* (bundles + 1) ints: how many contacts all bundles before each one have */
   WORLD_WORK,           /* (work) the memory of Newton's method */
   WORLD_ORDER,          /* (ORDER_INTS) ints: its graph of trees and their order of elimination */
   WORLD_ORDER_SUMS,     /* two ints; the chunk as a whole has one for each block of ITEM_BLOCK worlds, and one */
@@ -118,6 +118,7 @@ enum {
   /* Of RK4: q, v, acceleration and rates of each stage; the cotangents of the step's q and v and of the
    * stages' rates and accelerations; the sum of the stages' cotangents of controls. */
   WORLD_STAGES,     /* (4, nq + 3 nv) */
+  WORLD_STAGES_KEPT, /* (steps, 4, nq + 3 nv) those of steps of the segment at work before its last one */
   WORLD_STAGE_BARS, /* (10, nv) */
   WORLD_U_SUM,      /* (nu) */
   WORLD_END,        /* (state_width) the rollout's last state, while a reverse pass uses OUT_Q to OUT_W */
@@ -217,10 +218,21 @@ typedef struct wave_rows {
   size_t kind, first, count; /* the first one, among the items of all kinds, and how many */
 } wave_rows;
 
+/* Waves, from the first one on, that go through the manifold side by side, and their items. */
+typedef struct wave_bundle {
+  size_t first, count, item, items;
+} wave_bundle;
+
+typedef struct wave_memory wave_memory;
+
 /* The items and the pool of a device's slot, as the last find_contacts has left them. */
 typedef struct slot_items {
   wave_rows *waves;
   size_t wave_count, wave_room; /* how many waves there are; how many `waves` has room for */
+  wave_bundle *bundles;
+  size_t bundle_count, bundle_room;
+  wave_memory **memories; /* of waves that are not alone in their bundle */
+  size_t memory_count, memory_room;
   size_t count, most;           /* of items; of contacts, if every slot of these had one */
   size_t item_room, pool_room;  /* how many items and contacts the chunk's buffers have room for */
 } slot_items;
@@ -253,6 +265,7 @@ typedef struct stepping {
   bool other; /* Derivatives go by HARD_OTHER, the classes that descent chooses, not by the answer's own. */
   bool again; /* Steps are computed a second time, for a reverse pass: the first time has set what the
                  caller is told, so that statuses only gain bits, and iterations and records stay. */
+  bool keeps_stages;  /* A step of RK4 keeps its stages in WORLD_STAGES, for its derivatives. */
   bool keeps_impacts; /* What impacts within a step act on is kept, for their derivatives. */
   int *impacts;       /* takes how many of these the world has that has most; NULL: nobody asks */
   int *segment_impacts; /* of a VJP: the same of each step of the segment at work */
@@ -385,16 +398,33 @@ void note_bytes(const stepping *s);
 /* Makes the waves of items of which each kind has totals[kind], and counts them. */
 abut_status list_waves(const stepping *s, const int *totals);
 
+/* Keeps in mind how many items a world needs, of those that are listed, by the mean of the chunk. */
+void note_items(const stepping *s);
+
 /* Whether there may be room for so many contacts from the start: then nobody need count them. */
 bool pool_is_small(const stepping *s, size_t contacts);
 
 /* Sets *r to the manifold of a kind of a scene's pairs on a device, for the items of a slot; it launches nothing. */
 abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, batch_on *on, size_t slot, run *r);
 
-/* Opens one of the waves of the last find_contacts, and runs its manifold, for the places of links that the last
- * step_tree has left. */
-abut_status open_wave(const stepping *s, size_t i, item_wave *w);
+/* Runs the manifold of a wave, for the places of links that the last step_tree has left. */
 abut_status run_wave(const stepping *s, const item_wave *w);
+
+/* Sets the bytes that an item of a manifold takes of each buffer, and returns their sum. */
+size_t bytes_of_run(const steps_call *c, const run *r, size_t bytes[SCRATCH_BUFFERS]);
+
+/* Where a device merges launches, waves are bundled that have room beside each other: each of their kernels is then
+ * launched once for all of them. Elsewhere each wave is a bundle. list_bundles makes those of the waves that are listed,
+ * with room for them, as grow_pool does. */
+abut_status list_bundles(const stepping *s);
+void bundles_free(slot_items *own);
+
+/* The items of a bundle as one wave, which has no manifold and is of no kind. */
+item_wave bundle_items(const stepping *s, size_t i);
+
+/* Has `work` launch what it has to for each wave of bundle i of the last find_contacts. Waves do not wait for each other. */
+typedef abut_status (*wave_work)(const stepping *s, const item_wave *w, const void *user);
+abut_status each_wave(const stepping *s, size_t i, wave_work work, const void *user);
 
 /* How many slots of contacts the pairs before pair i have: contacts of pair i begin there in
  * `multipliers`. */
@@ -502,8 +532,11 @@ abut_status read_state(const stepping *s, world_buffer from, size_t width, size_
 abut_status write_state(const stepping *s, world_buffer q, world_buffer v, world_buffer w,
                         world_buffer to, size_t width, size_t at);
 
-/* Solves the four stages of a step of RK4 from OUT_Q, OUT_V and OUT_W on, and keeps each in WORLD_STAGES:
- * derivatives go through stages whose states are gone when the step has been made. */
+/* Derivatives of a step of RK4 go through stages, whose states are gone when the step has been made: keep_stage keeps one
+ * that has just been solved in WORLD_STAGES, a row of stages_width numbers. keep_stages solves them for that alone, from
+ * OUT_Q, OUT_V and OUT_W on. */
+size_t stages_width(const world_sizes *n);
+abut_status keep_stage(const stepping *s, int stage);
 abut_status keep_stages(const stepping *s);
 
 /* Where the cotangents of items' groups go: rows (items, GROUP_ADJOINT) from row `at` on. So the same kernels fill
@@ -532,8 +565,8 @@ abut_status jacobian_by_twists(const stepping *s, int stage, int stages);
 /* Its second half: the rows of the Jacobian, of what WORLD_BASIS holds. */
 abut_status jacobian_of_basis(const stepping *s, int stage, int stages);
 
-/* For laws whose contacts are the manifold's: has `pull` and then the manifold go back through each wave. `pull`
- * makes the cotangents of the contacts of a wave's items in WORLD_BARS, and of their groups in *to; it is called
+/* For laws whose contacts are the manifold's: has `pull` and then the manifold go back through each bundle. `pull`
+ * makes the cotangents of the contacts of a bundle's items in WORLD_BARS, and of their groups in *to; it is called
  * with numbers 0 to `times` - 1, each with rows of its own: those of a number come behind the last one's.
  * The manifold takes cotangents of contacts on to the forces and moments on links in *to. Where contacts are
  * given theirs are copied to the caller's arrays instead. */

@@ -47,19 +47,15 @@ static abut_status step_jacobian(const stepping *s, size_t step)
   return ABUT_SUCCESS;
 }
 
-/* Makes one step and its Jacobians. With RK4 all stages are solved twice: first to keep their states, then by
- * the step itself. */
+/* Makes one step and its Jacobians. */
 static abut_status differentiate_step(const stepping *s, size_t step)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
-  TRY(step_controls(s, step));
-  if (is_rk4(s->call)) {
-    TRY(check_step(s, step));
-    TRY(keep_stages(s));
-  }
+  stepping keeps = *s;
+  keeps.keeps_stages = is_rk4(s->call);
   TRY(take(s, OUT_Q, nq, 0, WORLD_Q, nq, 0, nq));
   TRY(take(s, OUT_V, nv, 0, WORLD_V, nv, 0, nv));
-  TRY(one_step(s, step));
+  TRY(one_step(&keeps, step));
   TRY(keep_record(s, step));
   TRY(is_rk4(s->call) ? ABUT_SUCCESS : take(s, OUT_W, nv, 0, WORLD_ACCELERATION, nv, 0, nv));
   return step_jacobian(s, step);

@@ -22,8 +22,7 @@
 
 /* ---- memory ---- */
 
-/* Sets the bytes that an item of a kind takes of each buffer, and returns their sum. */
-static size_t item_bytes(const steps_call *c, const run *r, size_t bytes[SCRATCH_BUFFERS])
+size_t bytes_of_run(const steps_call *c, const run *r, size_t bytes[SCRATCH_BUFFERS])
 {
   const size_t real = device_real_bytes(r->device), contacts = r->wanted.cutoff > 0.0 ? 0 : r->pair->layout.contacts;
   size_t sum = 0;
@@ -61,7 +60,7 @@ uint64_t wave_bytes(const batch_on *on)
 static size_t rows_of(const batch_on *on, const run *r, size_t all)
 {
   size_t bytes[SCRATCH_BUFFERS];
-  const size_t lanes = device_lanes(on->device), one = item_bytes((const steps_call *)on->call, r, bytes);
+  const size_t lanes = device_lanes(on->device), one = bytes_of_run((const steps_call *)on->call, r, bytes);
   const uint64_t fit = wave_bytes(on) / device_slots(on->device) / (one ? one : 1);
   size_t rows = fit < WAVE_ROWS ? (size_t)fit : WAVE_ROWS;
   for (size_t i = 0; i < SCRATCH_BUFFERS; ++i) { /* each in one allocation */
@@ -159,9 +158,10 @@ static size_t at_most(size_t a, size_t b)
 static void expect(const loaded_scene *s, size_t place, const world_sizes *n, size_t *items, size_t *contacts)
 {
   const scene_load *seen = &s->loads[place];
-  const size_t links = (size_t)n->links + 1;
+  const size_t links = (size_t)n->links + 1, guess = LINK_CONTACTS * links;
+  const size_t slots = seen->slots ? at_most(at_most(seen->slots, guess) * 3 / 2, guess) : guess;
   *items = at_most(seen->items ? seen->items + seen->items / 2 : LINK_ITEMS * links, (size_t)n->groups);
-  *contacts = at_most(seen->contacts ? seen->contacts + seen->contacts / 2 : LINK_CONTACTS * links, (size_t)n->slots);
+  *contacts = at_most(seen->contacts ? seen->contacts + seen->contacts / 2 : slots, (size_t)n->slots);
 }
 
 void pool_bytes(const steps_call *c, const steps_kind *k, size_t place, const world_sizes *n, size_t real,
@@ -304,6 +304,15 @@ abut_status list_waves(const stepping *s, const int *totals)
   return ABUT_SUCCESS;
 }
 
+void note_items(const stepping *s)
+{
+  const slot_items *own = items_of(s);
+  scene_load *load = &s->kind->scene->loads[s->on->place];
+  const size_t items = (own->count + s->count - 1) / s->count, slots = own->most / s->count + 1;
+  load->items = items > load->items ? items : load->items;
+  load->slots = slots > load->slots ? slots : load->slots;
+}
+
 /* Makes room for the manifold of as many items of each kind as a wave may have. */
 static abut_status prepare_manifolds(const stepping *s)
 {
@@ -312,7 +321,7 @@ static abut_status prepare_manifolds(const stepping *s)
     run r;
     TRY(run_of(s->call, s->kind, kind, s->on, s->slot, &r));
     const size_t rows = rows_of(s->on, &r, s->count * members_of(s, kind).count);
-    item_bytes(s->call, &r, bytes);
+    bytes_of_run(s->call, &r, bytes);
     for (size_t i = 0; i < SCRATCH_BUFFERS; ++i) {
       TRY(prepare(s, 0, i, bytes[i] * padded(rows, device_lanes(s->device))));
     }
@@ -320,16 +329,12 @@ static abut_status prepare_manifolds(const stepping *s)
   return ABUT_SUCCESS;
 }
 
-/* Makes room for the sums of as many waves as there are where nothing is left out, which are the most. */
+/* Makes room for the sums of all items, and of as many waves as there are where nothing is left out, which are the most. */
 static abut_status prepare_sums(const stepping *s, const int *totals)
 {
   const slot_items *own = items_of(s);
-  size_t rows = 1;
   TRY(list_waves(s, totals));
-  for (size_t i = 0; i < own->wave_count; ++i) {
-    rows = own->waves[i].count > rows ? own->waves[i].count : rows;
-  }
-  TRY(prepare(s, POOL_OF_WORLDS, WORLD_POOL_SUMS, (rows + ITEM_BLOCK - 1) / ITEM_BLOCK * sizeof(int)));
+  TRY(prepare(s, POOL_OF_WORLDS, WORLD_POOL_SUMS, (own->count / ITEM_BLOCK + 1) * sizeof(int)));
   return prepare(s, POOL_OF_WORLDS, WORLD_POOL_TOTALS, (own->wave_count + 1) * sizeof(int));
 }
 
@@ -371,7 +376,11 @@ abut_status waves_start(const stepping *s)
   const size_t most = items_of(s)->most;
   contacts = pool_is_small(s, most) ? most : at_most(contacts * s->count, most);
   TRY(grow_pool(s, items, contacts));
-  return s->model->broad ? ABUT_SUCCESS : list_all_items(s);
+  if (s->model->broad) {
+    return ABUT_SUCCESS;
+  }
+  TRY(list_bundles(s));
+  return list_all_items(s);
 }
 
 abut_status manifold_bytes(batch_on *on, size_t slot, size_t group)
@@ -431,13 +440,6 @@ abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, ba
   /* Beside a seam contacts of another pair hold what this one leaves to them. */
   r->wanted.middles = r->pair->smoothing.cone_outer > r->pair->smoothing.cone_inner && !r->pair->zones;
   return ABUT_SUCCESS;
-}
-
-abut_status open_wave(const stepping *s, size_t i, item_wave *w)
-{
-  TRY(keep_pace(s));
-  *w = (item_wave){.index = i, .rows = items_of(s)->waves[i]};
-  return s->call->worlds->contacts ? ABUT_SUCCESS : run_of(s->call, s->kind, w->rows.kind, s->on, s->slot, &w->run);
 }
 
 static abut_status put_poses(const stepping *s, const item_wave *w)

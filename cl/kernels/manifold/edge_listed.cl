@@ -175,6 +175,7 @@ static int look_at_blocks(const edge_view *v, int begin, int end, GLOBAL real *b
 #if WITH_FORWARD // only a kernel may declare local memory
 // One work-group lists the edges of a body in one pose; groups take turns between the bodies. A pose
 // that is not finite has none. Bits of blocks wait in `places` (poses, EDGE_PLACES, padded).
+MERGED
 KERNEL void edges_near(GLOBAL const real *edges1, GLOBAL const real *edges2,
                        GLOBAL const real *frames, GLOBAL const int *head1,
                        GLOBAL const int *head2, GLOBAL const real *shape1,
@@ -267,6 +268,7 @@ static void put_listed_edges(GLOBAL const real *edges, const edge_pack *pack, GL
 // Makes the contacts of all poses' listed edges of both bodies, values (poses, VALUE_PLANES, EDGE_LIST_PLANE) by
 // place in the list. Work-items (packs1 + packs2, groups of LANES poses) share a group's packs of each body. With
 // seams poses stay apart, as these are told of one pose.
+MERGED
 KERNEL void listed_edges(GLOBAL const real *edges1, GLOBAL const real *edges2,
                          GLOBAL const int *list, GLOBAL const real *frames,
                          GLOBAL const int *head1, GLOBAL const int *head2,

@@ -120,6 +120,7 @@ static void add_lanes(real sums[LANES][WRENCH_REALS], int at, int first, const e
 // The adjoint of listed_edges of body `side`. One work-group has a group of LANES poses, and leaves wrenches of
 // each work-item's packs in blocks of their own. head and shape are those of the other body. With `solve` nobody
 // has found the places yet: the caller has named what is listed.
+MERGED
 ADJOINT_KERNEL void listed_edges_adjoint(GLOBAL const real *edges, GLOBAL const int *list,
                                          GLOBAL const real *places, GLOBAL const real *frames,
                                          GLOBAL const int *head, GLOBAL const real *shape,

@@ -7,6 +7,7 @@
 // (poses, VALUE_PLANES, padded) by place in the list. points has planes in the vertices' own frame,
 // and field the distances by place; with `given` there are none, as the vertices may lie anywhere.
 // head and shape are those of the other body.
+MERGED
 KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *points2,
                             GLOBAL const int *list1, GLOBAL const int *list2,
                             GLOBAL const real *field1, GLOBAL const real *field2,
@@ -89,6 +90,7 @@ KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *point
 // One work-item evaluates a body's own field at its points of a block of one pose's listed pairs,
 // out (poses, 4, near_plane): planes phi and normal, by place in the list. Either body has `blocks`
 // blocks.
+MERGED
 KERNEL void listed_own(GLOBAL const real *pairs, GLOBAL const int *list,
                        GLOBAL const real *frames, GLOBAL const int *head1,
                        GLOBAL const int *head2, GLOBAL const real *shape1,
@@ -130,6 +132,7 @@ static void store_values(GLOBAL real *row, int stride, int plane, vec p, num d, 
 
 // One work-item makes the values of a block of one pose's listed pairs, values (poses, 2,
 // VALUE_PLANES, near_plane) by place in the list: for body 1's points, then for body 2's.
+MERGED
 KERNEL void listed_pairs(GLOBAL const real *pairs, GLOBAL const int *list,
                          GLOBAL const real *own1, GLOBAL const real *own2,
                          GLOBAL const real *frames, GLOBAL const pair_head *pair, int want,

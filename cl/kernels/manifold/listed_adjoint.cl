@@ -55,6 +55,7 @@ static vec only_there(ilane there, vec v)
 
 // The adjoint of listed_vertices of body `side`; head and shape are those of the other body, and
 // `have` has WANT_* bits of the cotangents that there are.
+MERGED
 ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL const int *list,
                                             GLOBAL const real *frames, GLOBAL const int *head,
                                             GLOBAL const real *shape, GLOBAL const real *radii,
@@ -289,6 +290,7 @@ static void pair_points_adjoint(const pair_block *b, const bar_block in[2],
 
 // The adjoint of listed_pairs and of the fields under it. Writes pair_bars (poses, PAIR_BAR_PLANES,
 // near_plane), zero for pairs that are not listed.
+MERGED
 ADJOINT_KERNEL void listed_pairs_adjoint(GLOBAL const real *pairs, GLOBAL const int *list,
                                          GLOBAL const real *frames, GLOBAL const int *head1,
                                          GLOBAL const real *shape1, GLOBAL const int *head2,
@@ -538,6 +540,7 @@ static void witness_block_adjoint(GLOBAL const real *row, GLOBAL const pair_head
 
 // The adjoint of near_pairs, from what listed_pairs_adjoint leaves: to wrenches of what moves the
 // edges' ends, and to the gate weights, weights_bar1 and weights_bar2 of whole blocks.
+MERGED
 ADJOINT_KERNEL void near_pairs_adjoint(GLOBAL const real *ends1, GLOBAL const real *weights1,
                                        GLOBAL const real *weights2, GLOBAL const pair_head *pair,
                                        GLOBAL const int *list, GLOBAL const real *pairs,
@@ -568,6 +571,7 @@ ADJOINT_KERNEL void near_pairs_adjoint(GLOBAL const real *ends1, GLOBAL const re
 // The adjoint of a body's gated selection: from the cotangents of the weights to those of the
 // ranked scores, and from these to the distances at the ends of the kept edges and of the one
 // behind them, in the other body's field (head, shape).
+MERGED
 ADJOINT_KERNEL void near_select_adjoint(GLOBAL const int *index, GLOBAL const real *top,
                                         GLOBAL const real *source, GLOBAL const real *weights_bar,
                                         GLOBAL const int *list, GLOBAL const real *frames,

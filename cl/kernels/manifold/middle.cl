@@ -20,6 +20,7 @@ static int has_middle(GLOBAL const pair_head *pair, GLOBAL const real *middle)
 }
 
 // One work-item writes how far apart the bodies of one pose are at most, by the middle of each: out (poses, 2).
+MERGED
 KERNEL void middles(GLOBAL const real *frames, GLOBAL const int *head1, GLOBAL const int *head2,
                     GLOBAL const real *shape1, GLOBAL const real *shape2, GLOBAL const pair_head *pair,
                     GLOBAL real *out)

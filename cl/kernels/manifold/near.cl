@@ -32,6 +32,7 @@ static body_block body_block_of(int item, int blocks1, int blocks2)
 // One work-item finds, for LANES blocks of vertices of a body in one pose, lower bounds of the
 // distance of the other body (head, shape) over the balls around them: bounds (poses, ball_slots),
 // of balls (VERTEX_BALL_PLANES, ball_slots). A pose that is not finite is far from everything.
+MERGED
 KERNEL void near_bounds(GLOBAL const real *balls1, GLOBAL const real *balls2,
                         GLOBAL const real *frames, GLOBAL const int *head1,
                         GLOBAL const int *head2, GLOBAL const real *shape1,
@@ -69,6 +70,7 @@ KERNEL void near_bounds(GLOBAL const real *balls1, GLOBAL const real *balls2,
 // whose own bound, that of all their vertices less what the body's longest edge reaches, is beyond
 // block_reach. Inside a primitive's hull there is no bound, and nothing is looked at: the edge may
 // touch.
+MERGED
 KERNEL void near_touch(GLOBAL const real *points1, GLOBAL const real *points2,
                        GLOBAL const real *longest1, GLOBAL const real *longest2,
                        GLOBAL const real *bounds1, GLOBAL const real *bounds2, real reach,
@@ -144,6 +146,7 @@ static real exact_reach(GLOBAL const real *bounds, GLOBAL const pair_head *pair,
 // (poses, 2), the distances below which either body's field is to be exact. touch is that of
 // near_touch, and `reach` the distance at which a point becomes active. With `given` it is known
 // already whether edges matter, as the caller has named what is asked for.
+MERGED
 KERNEL void near_plan(GLOBAL const real *bounds1, GLOBAL const real *bounds2,
                       GLOBAL const int *touch, real reach, int given, int count,
                       GLOBAL const pair_head *pair, GLOBAL int *plan, GLOBAL real *reaches)
@@ -169,6 +172,7 @@ KERNEL void near_plan(GLOBAL const real *bounds1, GLOBAL const real *bounds2,
 
 // One work-item finds the distances at a block of a body's vertices in one pose, out (poses,
 // padded): exact below the pose's reach, above it a lower bound that is not below the reach.
+MERGED
 KERNEL void near_field(GLOBAL const real *points1, GLOBAL const real *points2,
                        GLOBAL const real *bounds1, GLOBAL const real *bounds2,
                        GLOBAL const real *reaches, GLOBAL const real *frames,
@@ -213,6 +217,7 @@ static unsigned int near_bits(GLOBAL const real *phi, GLOBAL const real *radii, 
 // One work-group lists the vertices of one pose whose distance is below `reach`, by their places
 // among the sorted ones, in list (poses, padded + 1). at (poses, padded) says where in the list
 // each vertex of the mesh is, or -1. Groups take turns between the `sides` bodies from `side_first` on.
+MERGED
 KERNEL void near_vertices(GLOBAL const real *field1, GLOBAL const real *field2, real reach,
                           GLOBAL const int *order1, GLOBAL const int *order2,
                           GLOBAL const real *radii1, GLOBAL const real *radii2,
@@ -335,6 +340,7 @@ static void keep_edges(GLOBAL const int *index, GLOBAL const real *top, GLOBAL c
 // -REAL_BIG of their blocks. Where there was one near_again follows, for which all is exact that
 // can count: the bound of any other edge is not above the score of the last one found here. Where
 // that takes too many steps, all of the body is asked for.
+MERGED
 KERNEL void near_select(GLOBAL real *scores, GLOBAL const real *field, GLOBAL real *bounds,
                         GLOBAL const real *reaches, GLOBAL const int *ends,
                         GLOBAL const real *source, GLOBAL const pair_head *pair, int side,
@@ -380,6 +386,7 @@ KERNEL void near_select(GLOBAL real *scores, GLOBAL const real *field, GLOBAL re
 
 // Where near_select has asked for more in one pose, one work-group computes the distances of those
 // blocks, and selects again.
+MERGED
 KERNEL void near_again(GLOBAL const real *points, GLOBAL real *scores, GLOBAL real *field,
                        GLOBAL real *bounds, GLOBAL const int *ends, GLOBAL const real *source,
                        GLOBAL const int *plan, GLOBAL const real *frames, GLOBAL const int *head,
@@ -636,6 +643,7 @@ static edge_ends near_ends(GLOBAL const real *ends1, GLOBAL const real *placed,
 // weights. It lists the pairs whose factor reaches `cutoff`. pairs has rows of near_stride numbers,
 // NEAR_PLANES planes of near_plane and then body 2's ends; a plane holds LANES numbers more than
 // there are pairs.
+MERGED
 KERNEL void near_pairs(GLOBAL const real *ends1, GLOBAL const real *ends2,
                        GLOBAL const real *weights1, GLOBAL const real *weights2,
                        GLOBAL const real *frames, GLOBAL const pair_head *pair,
@@ -700,6 +708,7 @@ static vec listed_points(GLOBAL const real *row, GLOBAL const pair_sizes *n, int
 // One work-item finds the opposing body's (head, shape) distance at the points of a body of a
 // block of one pose's listed pairs, exact below `reach`: a plane of pairs, by pair. Either body has
 // `blocks` blocks.
+MERGED
 KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach,
                           GLOBAL const real *frames, GLOBAL const int *head1,
                           GLOBAL const int *head2, GLOBAL const real *shape1,
@@ -727,6 +736,7 @@ KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach
 // One work-group lists, of one pose's listed pairs, those whose activity can reach `cutoff` now
 // that the opposing distances are known. The clash of normals, which only lessens it, is not looked
 // at.
+MERGED
 KERNEL void near_active(GLOBAL real *pairs, GLOBAL const int *list, real cutoff,
                         GLOBAL const pair_head *pair, GLOBAL int *out)
 {

@@ -77,6 +77,7 @@ static void write_frame(GLOBAL real *to, const FN(frame) *f)
 // One work-item makes the frames of one pair of poses: of pose1 and pose2 (count, width) frames
 // (count, FRAME_STRIDE) and status (count). tangent1 and tangent2 (count, TANGENTS, width) are read
 // where numbers are duals.
+MERGED
 KERNEL void poses(GLOBAL const real *pose1, GLOBAL const real *pose2,
                   GLOBAL const real *tangent1, GLOBAL const real *tangent2, int width, int count,
                   GLOBAL real *frames, GLOBAL int *status)
@@ -216,6 +217,7 @@ static void sum_wrenches(GLOBAL const real *from, int wrench_blocks, LOCAL wide 
 // of the wrenches of all its blocks, wrenches (count, wrench_blocks, WRENCH_REALS): W of body 2
 // against body 1 and Z of both, both in body 1's frame. Body 1 moved in its own frame feels Z - W;
 // body 2, in its own, feels W about its origin.
+MERGED
 ADJOINT_KERNEL void poses_adjoint(GLOBAL const real *pose1, GLOBAL const real *pose2,
                                   GLOBAL const real *tangent1, GLOBAL const real *tangent2,
                                   int width, GLOBAL const real *frames,

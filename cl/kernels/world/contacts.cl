@@ -475,6 +475,7 @@ static void put_item_pose(GLOBAL const world_sizes *n, GLOBAL const int *ints, G
 
 // One work-item finds the poses of both bodies of one of `count` items from `first` on, poses1 and poses2 (count, 7). Of
 // each group `bodies` has two poses on the links.
+MERGED
 KERNEL void world_item_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *scratch,
                              GLOBAL const real *bodies, GLOBAL const int *items, int first,
                              GLOBAL real *poses1, GLOBAL real *poses2, int count)
@@ -520,6 +521,7 @@ static int contacts_of_segment(GLOBAL const real *as, GLOBAL const int *list, co
 // and writes the item's marks and how much room it takes. The activities of each segment lie in a row of a1 to a4,
 // and the contacts' places in a list, as its layout says; places are the same in each row, and where none are
 // listed contacts are there in order. What is beyond a capacity sets WORLD_OVERFLOW.
+MERGED
 KERNEL void world_contact_counts(GLOBAL const world_sizes *n, GLOBAL int *items, int first, GLOBAL const real *a1,
                                  GLOBAL const int *list1, contact_layout layout1, GLOBAL const real *a2,
                                  GLOBAL const int *list2, contact_layout layout2, GLOBAL const real *a3,
@@ -576,6 +578,7 @@ static void add_depths(said_depths *s, GLOBAL const real *ds, GLOBAL const real 
 // One work-item adds WORLD_DEEP to the status of the world of one of `count` items from `first` on, where contacts that
 // count have less than half of the depth, which is more than `depth`. middles is (count, 2); share1 and share2 are those of
 // either body's edges.
+MERGED
 KERNEL void world_deep(GLOBAL const int *items, int first, GLOBAL const real *middles, GLOBAL const real *d1,
                        GLOBAL const real *a1, GLOBAL const int *list1, contact_layout layout1, GLOBAL const real *d2,
                        GLOBAL const real *a2, GLOBAL const int *list2, contact_layout layout2, GLOBAL const real *d3,
@@ -661,6 +664,7 @@ static void list_places(GLOBAL const real *as, GLOBAL const int *list, const con
 // segment by segment and in their order, with lanes over contacts: to `contacts`, the pool, and for each its place in its
 // segment to contact_places. An item for which the pool, of `room` contacts, is too short is left out. The contacts' p, d, n
 // and activity lie in the item's rows of p1 to a4, and their places in lists, as layouts say.
+MERGED
 KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                            GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
                            GLOBAL const int *items, int first_item,
@@ -706,6 +710,7 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints, 
 // which lie as the pool's contacts, of the places that world_contacts has left. The first slot of the segment is `offset`,
 // behind the group's own first slot unless contacts are `given`. A contact's slot is that plus its place, or, where `listed`
 // is set, plus list[1 + place], or, where `ordered` is set as well, plus order[list[1 + place]].
+MERGED
 KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *items, int first_item,
                         int segment, GLOBAL const int *contact_places, int room, GLOBAL const int *list,
                         int list_row, int list_at, int listed, GLOBAL const int *order, int ordered, int offset, int given,

@@ -151,6 +151,7 @@ ADJOINT_KERNEL void world_unit_adjoint(GLOBAL const world_sizes *n, GLOBAL const
 // One work-item takes the cotangents of the contacts of one of `item_count` items from `first` on in a segment from
 // `bars`, of world_contacts_adjoint, to where the manifold keeps the segment's cotangents, which lie in ps, ds, ns and as
 // like the contacts in world_contacts. All elements of the segment get zeros first.
+MERGED
 ADJOINT_KERNEL void world_contact_bars(GLOBAL const int *items, int first, int segment, GLOBAL const real *bars,
                                        GLOBAL const int *contact_places, GLOBAL real *ps, GLOBAL real *ds,
                                        GLOBAL real *ns, GLOBAL real *as, GLOBAL const int *list,

@@ -503,6 +503,7 @@ static vec pose_moment(FN(quaternion) of, GLOBAL const real *body, vec force, nu
 // One work-item takes the cotangent `gradient` (count, 7) of the poses of the bodies of side 0 or 1 of one of `count`
 // items from `first` on to moment and force on its link, in backs (items, GROUP_ADJOINT), of which the rows from `at` on
 // are meant. The other arrays are those of world_item_poses.
+MERGED
 ADJOINT_KERNEL void world_poses_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                      GLOBAL const real *scratch, GLOBAL const real *bodies,
                                      GLOBAL const int *items, int first, int side, GLOBAL const real *gradient,

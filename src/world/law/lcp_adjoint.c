@@ -178,7 +178,7 @@ abut_status lcp_jacobian(const stepping *s, int stage, int stages)
   const group_rows to = group_rows_of(s);
   const size_t nv = (size_t)sizes_of(s)->nv;
   TRY(factor(s));
-  if (!s->call->worlds->contacts && items_of(s)->wave_count > 1) {
+  if (!s->call->worlds->contacts && items_of(s)->bundle_count > 1) {
     return jacobian_of_waves(s);
   }
   for (size_t dof = 0; dof < nv; ++dof) {
