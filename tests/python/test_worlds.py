@@ -696,6 +696,6 @@ def test_automatic_pairs(tmp_path):
             scene.near(q[:5])
     links[2]["position"] = [0, 0.1, 0.1]
     path.write_text(json.dumps({"links": links, "automatic": True}))
-    with pytest.warns(UserWarning, match=r"links\[1\].bodies\[0\] and links\[2\].bodies\[0\] overlap by 8.* mm at the start"), \
+    with pytest.warns(UserWarning, match=r"links\[1\].bodies\[0\] and links\[2\].bodies\[0\] overlap by 99.1 mm at the start"), \
             abut.Context("host") as on:
         abut.Scene(path, on).close()
