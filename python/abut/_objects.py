@@ -559,7 +559,7 @@ def _fill_smoothing(s: Any, given: Mapping[str, Any]) -> None:
     known = [{c: python for python, c in _SMOOTHING.items()}.get(n, n) for n in _smoothing_fields()]
     for name, value in given.items():
         if name in _TAKEN_OUT:
-            if value == 0:  # off, as dicts from before state it
+            if isinstance(value, numbers.Real) and value == 0:  # off, as dicts from before state it
                 continue
             raise ValueError(f"smoothing {name!r} was taken out in version 0.3: contacts of edges in fields "
                              "(edge_contacts='field') take its place")

@@ -43,10 +43,12 @@ static bool lends_threads(const device *d, const device_options *options)
          strstr(d->found.info.platform, "Intel(R) OpenCL");
 }
 
-/* Kernels of a folder have one form alone, and a caller's queue may hold what waits for the caller. */
+/* Kernels of a folder have one form alone, and a caller's queue may hold what waits for the caller. A table of addresses is more
+ * than OpenCL lets kernels follow without being told of each; PoCL's processors follow them. */
 static bool merges(const device *d, const device_options *options)
 {
-  bool alone = opencl_can_share(d->found.device) && !options->kernel_directory && !options->queue;
+  bool alone = opencl_can_share(d->found.device) && !options->kernel_directory && !options->queue &&
+               strstr(d->found.info.platform, "Portable Computing Language");
   for (int i = 0; i < MODULE_COUNT; ++i) {
     alone = alone && d->settings[i].group == 1;
   }

@@ -16,6 +16,7 @@
 typedef struct kept_launch {
   program_id program;
   kernel_id kernel;
+  size_t number; /* of `play`: of its kernel */
   size_t x, y, count;
   launch_argument arguments[KERNEL_ARGUMENTS];
   unsigned char structures[STRUCTURE_BYTES];
@@ -31,6 +32,8 @@ struct recorder {
   size_t head_room;
   size_t *group;  /* and which launches are made one */
   size_t group_room;
+  size_t *last;   /* (kernels, tracks) 1 more than where each kernel is last in a track; 0: nowhere */
+  size_t last_room;
 };
 
 bool device_merges(const device *d)
@@ -275,18 +278,37 @@ static size_t end_of(const recorder *r, size_t track)
   return track + 1 < r->track_count ? r->tracks[track + 1] : r->count;
 }
 
+/* Numbers the kernels, and finds where each is last in every track. */
+static abut_status find_last(recorder *r)
+{
+  size_t kernels = 0;
+  for (size_t i = 0; i < r->count; ++i) {
+    size_t before = i; /* launches repeat the kernels of those not far before them */
+    while (before > 0 && !same_kernel(&r->all[before - 1], &r->all[i])) {
+      --before;
+    }
+    r->all[i].number = before ? r->all[before - 1].number : kernels++;
+  }
+  void *memory = r->last;
+  TRY(grow(&memory, &r->last_room, kernels * r->track_count + 1, sizeof *r->last));
+  r->last = memory;
+  memset(r->last, 0, kernels * r->track_count * sizeof *r->last);
+  for (size_t t = 0; t < r->track_count; ++t) {
+    for (size_t i = r->tracks[t]; i < end_of(r, t); ++i) {
+      r->last[r->all[i].number * r->track_count + t] = i + 1;
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
 /* Whether some track has the kernel of a launch, but not next: it is better to wait for that. */
 static bool comes_later(const recorder *r, const kept_launch *of)
 {
+  const size_t *last = &r->last[of->number * r->track_count];
   for (size_t t = 0; t < r->track_count; ++t) {
-    const size_t head = r->heads[t], end = end_of(r, t);
-    if (head == end || same_kernel(&r->all[head], of)) {
-      continue;
-    }
-    for (size_t i = head + 1; i < end; ++i) {
-      if (same_kernel(&r->all[i], of)) {
-        return true;
-      }
+    const size_t head = r->heads[t];
+    if (last[t] > head + 1 && !same_kernel(&r->all[head], of)) {
+      return true;
     }
   }
   return false;
@@ -326,6 +348,7 @@ static abut_status play(device *d)
   TRY(grow(&memory, &r->group_room, r->track_count + 1, sizeof *r->group));
   r->group = memory;
   find_structures(r);
+  TRY(find_last(r));
   for (size_t t = 0; t < r->track_count; ++t) {
     r->heads[t] = r->tracks[t];
   }
@@ -357,6 +380,7 @@ void recorder_free(recorder *r)
     free(r->tracks);
     free(r->heads);
     free(r->group);
+    free(r->last);
     free(r);
   }
 }

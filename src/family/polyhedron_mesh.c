@@ -4,10 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-/* A vertex lies on a plane where it is off it by less than this share of the mesh's extent. */
-#define ON_PLANE 1e-6
-/* Planes whose normals agree so far are one: the face is made once. */
-#define SAME_NORMAL 1e-12
+/* A vertex lies on a plane, and at the place of another one, where it is off it by less than this share of the mesh's extent: files
+ * write corners with five digits. */
+#define ON_PLANE 2e-5
+/* Planes whose normals agree so far are parallel; where they are as near as that, too, they are one. */
+#define SAME_NORMAL 1e-9
 
 typedef struct side {
   double normal[3], point[3];
@@ -36,12 +37,15 @@ static side side_of(const double *row)
   return s;
 }
 
-static bool is_repeated(const abut_polyhedron *p, size_t i)
+/* Whether a plane before this one is the same: its face is made once. */
+static bool is_repeated(const abut_polyhedron *p, size_t i, double near)
 {
   const side own = side_of(&p->planes[6 * i]);
   for (size_t k = 0; k < i; ++k) {
     const side other = side_of(&p->planes[6 * k]);
-    if (dot(own.normal, other.normal) > 1.0 - SAME_NORMAL) {
+    double between[3];
+    less(own.point, other.point, between);
+    if (dot(own.normal, other.normal) > 1.0 - SAME_NORMAL && fabs(dot(between, own.normal)) <= near) {
       return true;
     }
   }
@@ -126,43 +130,53 @@ static bool wants_faces(const abut_body_def *d)
          !others && d->polyhedron_count == 1 && d->polyhedra[0].operation == ABUT_ADD && d->cones != ABUT_CONES_GIVEN;
 }
 
+/* Puts the vertices on a plane into `on` and returns how many; of those at one place the first. */
+static size_t find_on(const abut_body_def *def, const side *s, double near, uint32_t *on)
+{
+  size_t count = 0;
+  for (size_t k = 0; k < def->vertex_count; ++k) {
+    double x[3];
+    less(&def->vertices[3 * k], s->point, x);
+    bool taken = fabs(dot(x, s->normal)) > near;
+    for (size_t i = 0; i < count && !taken; ++i) {
+      taken = distance2(def, on[i], (uint32_t)k) <= near * near;
+    }
+    if (!taken) {
+      on[count++] = (uint32_t)k;
+    }
+  }
+  return count;
+}
+
 abut_status polyhedron_faces_add(arena *memory, abut_body_def *def)
 {
   if (!wants_faces(def)) {
     return ABUT_SUCCESS;
   }
   const abut_polyhedron *p = &def->polyhedra[0];
-  const double extent = extent_of(def);
-  void *sizes_, *corners_, *on_;
+  const double extent = extent_of(def), near = ON_PLANE * extent;
+  void *sizes_, *corners_ = NULL, *on_;
   TRY(arena_allocate(memory, &sizes_, p->count, sizeof(uint32_t)));
   TRY(arena_allocate(memory, &on_, def->vertex_count, sizeof(uint32_t)));
-  uint32_t *sizes = sizes_, *on = on_;
-  size_t room = 0;
-  for (size_t i = 0; i < p->count; ++i) {
-    const side s = side_of(&p->planes[6 * i]);
-    for (size_t k = 0; k < def->vertex_count; ++k) {
-      double x[3];
-      less(&def->vertices[3 * k], s.point, x);
-      room += fabs(dot(x, s.normal)) <= ON_PLANE * extent;
-    }
-  }
-  TRY(arena_allocate(memory, &corners_, room, sizeof(uint32_t)));
-  uint32_t *corners = corners_;
-  size_t faces = 0, at = 0;
-  for (size_t i = 0; i < p->count; ++i) {
-    const side s = side_of(&p->planes[6 * i]);
-    size_t count = 0;
-    for (size_t k = 0; k < def->vertex_count; ++k) {
-      double x[3];
-      less(&def->vertices[3 * k], s.point, x);
-      if (fabs(dot(x, s.normal)) <= ON_PLANE * extent) {
-        on[count++] = (uint32_t)k;
+  uint32_t *sizes = sizes_, *on = on_, *corners = NULL;
+  size_t room = 0, faces = 0, at = 0;
+  for (int pass = 0; pass < 2; ++pass) { /* the first one counts */
+    for (size_t i = 0; i < p->count; ++i) {
+      const side s = side_of(&p->planes[6 * i]);
+      const size_t count = find_on(def, &s, near, on);
+      if (!pass) {
+        room += count;
+        continue;
+      }
+      const size_t found = count > 2 && !is_repeated(p, i, near) ? wrap(def, &s, on, count, extent, &corners[at]) : 0;
+      if (found > 2) {
+        sizes[faces++] = (uint32_t)found;
+        at += found;
       }
     }
-    const size_t found = count > 2 && !is_repeated(p, i) ? wrap(def, &s, on, count, extent, &corners[at]) : 0;
-    if (found > 2) {
-      sizes[faces++] = (uint32_t)found;
-      at += found;
+    if (!pass) {
+      TRY(arena_allocate(memory, &corners_, room, sizeof(uint32_t)));
+      corners = corners_;
     }
   }
   if (is_closed(corners, at, faces, def->vertex_count, on)) {

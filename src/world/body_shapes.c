@@ -77,6 +77,7 @@ static abut_status make_ellipsoid(const double half[3], arena *memory, abut_body
   memcpy(s->axes, half, sizeof s->axes);
   out->superquadrics = s;
   out->superquadric_count = 1;
+  out->cones = ABUT_CONES_NONE; /* the surface is round: held normals of its many vertices would brake it */
   return make_ball_mesh(half, memory, out);
 }
 

@@ -128,7 +128,9 @@ abut_status list_bundles(const stepping *s)
   bool shared = device_merges(s->device);
   TRY(fill_bundles(s, shared, most));
   if (shared) {
-    TRY(prepare_bundles(s, most, &shared));
+    const abut_status prepared = prepare_bundles(s, most, &shared);
+    shared = shared && prepared == ABUT_SUCCESS;
+    TRY(prepared == ABUT_ERROR_MEMORY ? ABUT_SUCCESS : prepared); /* wave by wave there may be enough */
     TRY(shared ? ABUT_SUCCESS : fill_bundles(s, false, most));
   }
   for (size_t i = 0; !s->call->worlds->contacts && i < own->bundle_count; ++i) {

@@ -1,3 +1,4 @@
+#include "world/law/law.h"
 #include "world/candidates.h"
 
 #include "base/error.h"
@@ -249,9 +250,10 @@ static abut_status make_keys(search *f)
 /* Returns the number of a body's shape and margin, on which its pairs' smoothing depends. */
 static int shape_number(search *f, size_t i, int *latest, int *before)
 {
-  const double margin = body_at(f, i)->contact.margin;
+  const bool counts = f->s->law->margins;
+  const double margin = counts ? body_at(f, i)->contact.margin : 0.0;
   for (int at = *latest; at; at = before[at - 1]) {
-    if (body_at(f, (size_t)at - 1)->contact.margin == margin) {
+    if (!counts || body_at(f, (size_t)at - 1)->contact.margin == margin) {
       return f->shape[at - 1];
     }
   }

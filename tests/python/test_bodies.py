@@ -306,6 +306,9 @@ def test_corners_and_planes_have_edges(double):
     assert edges(CORNERS) == 12 and edges(middles) == 12
     assert edges(CORNERS @ turn.T, SIDES @ turn.T) == 12
     assert edges(CORNERS, np.concatenate([SIDES, 2 * SIDES[:2]]), np.concatenate([SIDES, SIDES[:2]])) == 12
+    assert edges(CORNERS, np.concatenate([[[1, 0, 0]], SIDES]), np.concatenate([[[2, 0, 0]], SIDES])) == 12
+    assert edges(np.round(0.1 * CORNERS @ turn.T, 5), SIDES @ turn.T, 0.1 * SIDES @ turn.T) == 12
+    assert edges(np.concatenate([CORNERS, CORNERS + 1e-9])) == 12
     assert edges(origin_and_axes, np.concatenate([-np.eye(3), [[1, 1, 1]]]), origin_and_axes[[0, 0, 0, 1]]) == 6
     assert edges(CORNERS[:7]) == 0 and edges(0.9 * CORNERS) == 0  # these do not close
     assert edges(CORNERS, edges=[[0, 1]]) == 1 and edges(CORNERS, cones="none") == 12
