@@ -49,12 +49,14 @@ class Contacts(NamedTuple):
 
 class Reduction(NamedTuple):
     """One number a pose (...); where they were asked for its gradients (..., P) by both poses, and
-    the least distance (...) of a vertex [m]."""
+    the least distance (...) of a vertex [m]. status (...) uint8, as that of Contacts; 4 where bodies lie
+    deep in each other, which is looked for with "distance" and "soft_distance"."""
 
     value: np.ndarray[Any, Any]
     grad1: np.ndarray[Any, Any] | None = None
     grad2: np.ndarray[Any, Any] | None = None
     nearest: np.ndarray[Any, Any] | None = None
+    status: np.ndarray[Any, Any] | None = None
 
 
 def contact_shape(name: str, count: int) -> tuple[int, ...]:
@@ -346,15 +348,17 @@ def reduce(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, grad: bool = F
     if least is not None:
         b.batch.reductions.minimum_distance = b.keep(least)
     setattr(b.batch.reductions, kind, b.keep(value))
+    status = b.output((), None, "", np.uint8)
+    b.batch.status = ffi.from_buffer("uint8_t[]", status) if status.size else ffi.NULL
     if not grad:
         b.done(lib.abut_contacts(b.owner, b.batch))
         if nearest and kind == "minimum_distance":
             least = value
-        return Reduction(value, nearest=least)
+        return Reduction(value, nearest=least, status=status)
     number = _reduction(kind)
     g1, g2, gradients = b.gradients()
     b.done(lib.abut_gradient(b.owner, SAME, b.batch, number, gradients))
-    return Reduction(value, g1, g2, least)
+    return Reduction(value, g1, g2, least, status)
 
 
 def vjp(pair: Pairs, pose1: Array, pose2: Array, *, p: Array | None = None,

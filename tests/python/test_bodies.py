@@ -318,3 +318,7 @@ def test_corners_and_planes_have_edges(double):
     poses = np.concatenate([rng.uniform(-0.05, 0.05, (200, 3)), rng.normal(size=(200, 3))], 1)
     found = [abut.reduce(abut.Pair(one, one), np.zeros(6), poses, "distance").value for one in (crate, mesh)]
     assert (found[0] < 0).all() and (found[1] < 0).all()
+    pair = abut.Pair(crate, crate)
+    for grad in (False, True):
+        status = [abut.reduce(pair, np.zeros(6), [aside, 0, 0, 0, 0, 0], "distance", grad=grad).status for aside in (0.3, 0.19, 0.05)]
+        assert status == [0, 0, 4]
