@@ -208,7 +208,9 @@ def edge_contacts(shape, sm, edge, far, r, ends, second=False):
     f = jnp.ones(2)
     if sm.slope >= 0:
         g = jax.vmap(lambda y: gradient(shape, sm, y)[1])(x)
-        f = jnp.sqrt((1 + sm.slope) / (jnp.sum(g * g, -1) + sm.slope))
+        square = jnp.sum(g * g, -1)
+        u = jnp.clip((square - .1) / .2, 0., 1.)                      # smaller gradients are those of a body's middle
+        f = 1 + (jnp.sqrt((1 + sm.slope) / (square + sm.slope)) - 1) * u ** 3 * (10. - 15. * u + 6. * u * u)
     return x, phi * f - r, n, w, own, jnp.stack([L, L]), flat
 
 

@@ -362,14 +362,28 @@ static FN(edge_weight) FN(edge_weighed)(int end, num s, num phi_end, num phi, nu
   return r;
 }
 
-// Returns by what a field's distance is multiplied, and in *over 1 / (|g|^2 + slope): where edges
-// cross, phi grows by less than 1 a metre.
-static num FN(edge_steep)(vec gradient, GLOBAL const coefficients *c, num *over)
+// Squares of gradients between which distances begin to be divided by the slope.
+#define CROSSING_LEAST R(0.1)
+#define CROSSING_MOST R(0.3)
+
+// Returns by what a field's distance is multiplied, and in *rate, negated, its derivative by g for a gradient g: *rate times g. Where
+// edges cross, phi grows by less than 1 a metre. Where the gradient is yet smaller an edge goes through a body's middle, between
+// faces that look away from each other: no edges cross there, and phi stays as it is.
+static num FN(edge_steep)(vec gradient, GLOBAL const coefficients *c, num *rate)
 {
+  const num zero = n_lit(R(0.0)), one = n_lit(R(1.0));
   if (c->slope < R(0.0)) {
-    *over = n_lit(R(0.0));
-    return n_lit(R(1.0));
+    *rate = zero;
+    return one;
   }
-  *over = n_rcp(n_shift(FN(dot3)(gradient, gradient), c->slope));
-  return n_sqrt(n_scale(*over, R(1.0) + c->slope));
+  const real inverse = R(1.0) / (CROSSING_MOST - CROSSING_LEAST);
+  const num square = FN(dot3)(gradient, gradient), over = n_rcp(n_shift(square, c->slope));
+  const num whole = n_sqrt(n_scale(over, R(1.0) + c->slope)), more = n_shift(whole, R(-1.0));
+  const num reached = n_scale(n_shift(square, -CROSSING_LEAST), inverse);
+  const num x = n_select(n_value(reached) <= lane_lit(R(0.0)), zero, n_select(n_value(reached) >= lane_lit(R(1.0)), one, reached));
+  const num xx = n_mul(x, x), rest = n_sub(one, x);
+  const num part = n_mul(n_mul(xx, x), n_shift(n_mul(x, n_shift(n_scale(x, R(6.0)), R(-15.0))), R(10.0)));
+  const num grows = n_scale(n_mul(xx, n_mul(rest, rest)), R(60.0) * inverse);
+  *rate = n_sub(n_mul(n_mul(whole, over), part), n_mul(more, grows));
+  return n_shift(n_mul(more, part), R(1.0));
 }

@@ -30,7 +30,7 @@ static const double expected_by_core_radius_1[] = {
 };
 
 static const double expected_by_core_rotation_1[] = {
-  0.0767678796758, 0.579823177151, 3.81639164715e-16,
+  0.0767678796758, 0.579823177151, -2.08166817117e-17,
 };
 
 static const double expected_by_exponents_1[] = {

@@ -222,6 +222,7 @@ static void set_smoothing(abut_smoothing *s)
   s->distance = 9.5367431640625e-07;
   s->trace = 1;
   s->inside = true;
+  s->margin = 0;
   s->floor = 0;
   s->edges[0] = 4;
   s->edges[1] = 4;

@@ -125,8 +125,8 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   const FN(rail_point) at = FN(rail_at)(rail, s);
   const FN(edge_weight) w =
     FN(edge_weighed)(end, s, far->phi, own->phi, meet, rail, c);
-  num over, sigmoid_slope;
-  const num steep = FN(edge_steep)(own->gradient, c, &over);
+  num rate, sigmoid_slope;
+  const num steep = FN(edge_steep)(own->gradient, c, &rate);
   num d = n_sub(n_mul(own->phi, steep), rail->radius);
   if (c->cones > R(0.0)) {
     d = n_mad(FN(dot3)(own->normal, rail->cone.axis), n_of(rail->cone.inset), d);
@@ -177,8 +177,7 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   const num pulled = n_mul(n_mul(won_bar, w.tau), n_scale(rail->length, c->tilt));
   const num tau_bar = n_neg(n_add(rest_bar, pulled));
   const num phi_bar = n_sub(n_mul(d_bar, steep), won_bar);
-  // d (phi steep) by the gradient: -phi steep / (|g|^2 + slope) g
-  const num fall = n_neg(n_mul(n_mul(n_mul(d_bar, own->phi), steep), over));
+  const num fall = n_neg(n_mul(n_mul(d_bar, own->phi), rate)); // d (phi steep) by the gradient g: -phi rate g
   vec x_bar = FN(add3)(of_field, FN(mad3)(own->gradient, phi_bar, bar->p));
   x_bar = FN(add3)(x_bar, jet_normal_adjoint(own, normal_bar));
   x_bar = FN(mad3)(FN(symmetric_times)(&own->curve, own->gradient), fall, x_bar);
