@@ -9,7 +9,7 @@ package. The pairs of scans and CAD parts take part where the environment's ABUT
 with data/meshes. Where a pair's sizes are far apart, body 2 is scaled to 0.7 of body 1's diagonal.
 
 Each pose turns body 2 at random, brings it along a random line until it touches body 1, and moves it
-on, from 5 % of the smaller diagonal in to 10 % out. What it is then held to:
+on, from 5 % of the smaller diagonal in to 10 % out; bodies of 8 corners (BOXES) from half the diagonal in. What it is then held to:
   apart      the distance of the two meshes' triangles, by coal, whose bodies know nothing of fields
   in touch   minus the least translation that parts the meshes: for two convex bodies of few faces
              over all directions that can be it (normals, and products of edges), else the least found
@@ -35,6 +35,7 @@ from scipy.spatial.transform import Rotation
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DEEP, APART = 0.05, 0.10  # of the smaller diagonal
+DEEP_OF_BOXES = 0.5       # the same
 TOUCH = 1e-5              # the same: what counts as touching while a pose is made
 SEARCHED = 160            # directions
 FEW_FACES = 64            # of a convex body whose faces and edges are all tried
@@ -43,6 +44,11 @@ LIMITS = {"apart median": 0.02, "apart 95 %": 0.15, "median": 0.05, "soft median
 NAMED = "figure-part", "ring-box", "box-box"
 ASSETS = {name: tuple(f"{part}.body.json" for part in name.split("-")) for name in NAMED}
 BARE = {f"{name}, bare": tuple(f"{part}.obj" for part in name.split("-")) for name in NAMED}
+BOXES = {"crate-crate": ((0.1, 0.1, 0.1), (0.1, 0.1, 0.1)),  # half sizes [m]
+         "plate-plate": ((0.1, 0.1, 0.01), (0.1, 0.1, 0.01)),
+         "bar-bar": ((0.2, 0.02, 0.02), (0.2, 0.02, 0.02)),
+         "plate-bar": ((0.1, 0.1, 0.01), (0.2, 0.02, 0.02)),
+         "crate-plate": ((0.1, 0.1, 0.1), (0.1, 0.1, 0.01))}
 MESHES = {"plate_holes-featuretype": ("plate_holes.STL", "featuretype.STL"),
           "cylinder-featuretype": ("cylinder.stl", "featuretype.STL"),
           "nut_m16-bolt_m16": ("nut_m16.obj", "bolt_m16.obj"),
@@ -52,8 +58,8 @@ MESHES = {"plate_holes-featuretype": ("plate_holes.STL", "featuretype.STL"),
 
 
 def pairs():
-    """Two files of each pair, of a body or of a bare mesh."""
-    found = {name: [ROOT / "assets" / file for file in files] for name, files in {**ASSETS, **BARE}.items()}
+    """Two files of each pair, of a body or of a bare mesh, or the half sizes of two bodies of 8 corners and 6 planes."""
+    found = {name: [ROOT / "assets" / file for file in files] for name, files in {**ASSETS, **BARE}.items()} | BOXES
     folder = pathlib.Path(os.environ.get("ABUT_SHARED", "/none")) / "data/meshes"
     if folder.is_dir():
         found |= {name: [folder / file for file in files] for name, files in MESHES.items()}
@@ -73,7 +79,14 @@ def read_obj(file):
     return np.array(vertices), np.array(faces, np.int64)
 
 
+def box(half):
+    mesh = trimesh.creation.box(2 * np.array(half))
+    return np.asarray(mesh.vertices, float), np.asarray(mesh.faces, np.int64)
+
+
 def read(file):
+    if isinstance(file, tuple):
+        return box(file)
     file = pathlib.Path(str(file).replace(".body.json", ".obj"))
     if file.suffix == ".obj":
         return read_obj(file)
@@ -204,7 +217,7 @@ class Meshes:
         return None
 
 
-def make_poses(meshes, count, seed):
+def make_poses(meshes, count, seed, deep):
     """Rotations, places, exact signed distances, and of both bodies the point where they are nearest or
     first met, in its own frame."""
     rng, made = np.random.default_rng(seed), []
@@ -215,7 +228,7 @@ def make_poses(meshes, count, seed):
         along /= np.linalg.norm(along)
         beside = (rng.random(3) - 0.5) * 0.8 * np.ptp(meshes.vertices[0], axis=0)
         place = middles[0] + beside - rotation @ middles[1]
-        move = rng.uniform(-DEEP, APART) * meshes.small
+        move = rng.uniform(-deep, APART) * meshes.small
         touch = meshes.approach(rotation, place, along)
         if touch is None:
             continue
@@ -231,12 +244,17 @@ def make_poses(meshes, count, seed):
 
 
 # ---- the program ----
+def crate(context, half):
+    sides = np.concatenate([np.eye(3), -np.eye(3)])
+    return context.body(box(half)[0], plane_normals=sides, plane_points=sides * half)
+
+
 class Library:
     """Both bodies and their pair, as a user gets them."""
 
     def __init__(self, abut, device, files):
         context = abut.Context(device)
-        self.abut, self.bodies = abut, [context.load(str(file)) for file in files]
+        self.abut, self.bodies = abut, [crate(context, file) if isinstance(file, tuple) else context.load(str(file)) for file in files]
         self.smoothing = abut.fit_smoothing(*self.bodies)
         self.pair = abut.Pair(*self.bodies, self.smoothing)
 
@@ -277,7 +295,7 @@ def judge(exact, found, soft, small, errors):
             "in touch 95 %": np.percentile(off[~apart], 95), "in touch most": off[~apart].max(),
             "median": np.median(off), "soft median": np.median(np.abs(soft - exact) * unit),
             "soft 95 %": np.percentile(np.abs(soft - exact) * unit, 95),
-            "of another sign": len(other), "wrong": len(wrong),
+            "above 0 in touch": int((found[~apart] > 0).sum()), "of another sign": len(other), "wrong": len(wrong),
             "wrong most": (np.abs(exact[wrong]) * unit).max(initial=0.0),
             "worst pose": worst, "worst exact": exact[worst] * unit, "worst found": found[worst] * unit}
 
@@ -291,7 +309,7 @@ def measure(abut, device, files, count):
             files = [files[0], pathlib.Path(name) / "scaled.obj"]
             trimesh.Trimesh(*meshes[1], process=False).export(files[1], digits=12)
         both = Meshes(*meshes)
-        rotations, places, exact, one, two = make_poses(both, count, 7)
+        rotations, places, exact, one, two = make_poses(both, count, 7, DEEP_OF_BOXES if isinstance(files[0], tuple) else DEEP)
         turn = Rotation.from_matrix(rotations).as_quat()
         poses = np.concatenate([places, turn[:, 3:], turn[:, :3]], 1)
         library = Library(abut, device, files)
