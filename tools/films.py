@@ -65,7 +65,8 @@ def smoothing_of(abut, a, b, edge_edge):
     """What abut fits to the pair, with what scenes add to a fitted one."""
     text = command(abut, "bench", a, b, "--batch", 1, "--show-smoothing", "-q", "--what", "forward")
     fitted = json.loads(text[text.index("{"):text.rindex("}") + 1])
-    return {**fitted, "floor": 1e-3, "edge_edge": edge_edge}
+    no_cones = {} if edge_edge else {name: 0 for name in fitted if name.startswith("cone_")}  # these need edges
+    return {**fitted, "floor": 1e-3, "edge_edge": edge_edge, **no_cones}
 
 
 def scene_of(abut, folder, film, edge_edge):

@@ -110,6 +110,8 @@ there suggest.png
 run 0 suggest new.body.json cube.body.json --samples 30 --seed 3 --json --device "$device"
 json_is_valid stdout
 run 0 contacts new.body.json cube.body.json --poses poses.csv --edges auto -o auto.npz --device "$device"
+if grep -q keeps stderr; then fail 'edges in fields are left out'; else pass; fi
+run 0 contacts new.body.json cube.body.json --poses poses.csv --smoothing "$golden/figure-gate/smoothing.json" --edges auto -o auto.npz --device "$device"
 has stderr '^abut: keeps [0-9]+ and [0-9]+ edges, by [0-9]+ random poses: [0-9]+ contacts a pose, not [0-9]+, at about [0-9.e+-]+ times the cost$'
 run 0 contacts new.body.json cube.body.json --poses poses.csv --edges 2 -o two.npz --show-smoothing --device "$device"
 has stderr '"edges": \[2, 2\]|"edges":\[2,2\]|^ *2,?$'

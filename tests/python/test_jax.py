@@ -52,7 +52,7 @@ def floats(pair, want=OUTPUTS):
 def blocks(double):
     """Two bodies of few vertices, and all that is smooth: for derivatives of a few poses."""
     figure, part = conftest.figure_and_part(double)
-    return abut.Pair(part, part, {"vertices": (6, 6), "edge_edge": False, "select": "softsort"})
+    return abut.Pair(part, part, {"vertices": (6, 6), "edge_edge": False, "select": "softsort", "edge_contacts": "pairs"})
 
 
 def few(count, seed=0):
