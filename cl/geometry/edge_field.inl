@@ -371,19 +371,15 @@ static FN(edge_weight) FN(edge_weighed)(int end, num s, num phi_end, num phi, nu
 // faces that look away from each other: no edges cross there, and phi stays as it is.
 static num FN(edge_steep)(vec gradient, GLOBAL const coefficients *c, num *rate)
 {
-  const num zero = n_lit(R(0.0)), one = n_lit(R(1.0));
   if (c->slope < R(0.0)) {
-    *rate = zero;
-    return one;
+    *rate = n_lit(R(0.0));
+    return n_lit(R(1.0));
   }
+  num grows;
   const real inverse = R(1.0) / (CROSSING_MOST - CROSSING_LEAST);
   const num square = FN(dot3)(gradient, gradient), over = n_rcp(n_shift(square, c->slope));
   const num whole = n_sqrt(n_scale(over, R(1.0) + c->slope)), more = n_shift(whole, R(-1.0));
-  const num reached = n_scale(n_shift(square, -CROSSING_LEAST), inverse);
-  const num x = n_select(n_value(reached) <= lane_lit(R(0.0)), zero, n_select(n_value(reached) >= lane_lit(R(1.0)), one, reached));
-  const num xx = n_mul(x, x), rest = n_sub(one, x);
-  const num part = n_mul(n_mul(xx, x), n_shift(n_mul(x, n_shift(n_scale(x, R(6.0)), R(-15.0))), R(10.0)));
-  const num grows = n_scale(n_mul(xx, n_mul(rest, rest)), R(60.0) * inverse);
-  *rate = n_sub(n_mul(n_mul(whole, over), part), n_mul(more, grows));
+  const num part = FN(quintic)(n_scale(n_shift(square, -CROSSING_LEAST), inverse), &grows);
+  *rate = n_sub(n_mul(n_mul(whole, over), part), n_mul(more, n_scale(grows, R(2.0) * inverse)));
   return n_shift(n_mul(more, part), R(1.0));
 }

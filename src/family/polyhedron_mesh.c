@@ -63,8 +63,7 @@ static double extent_of(const abut_body_def *def)
   return sqrt(most);
 }
 
-/* How far a vertex lies to the left of the way from one vertex to another, seen against the normal; on the way that is
- * how far it is from its begin, if nothing is to the right. */
+/* Twice the area of the triangle of three vertices, above 0 where these run counterclockwise seen against the normal. */
 static double turn(const abut_body_def *def, const side *s, uint32_t from, uint32_t to, uint32_t at)
 {
   double a[3], b[3];
@@ -83,9 +82,8 @@ static double distance2(const abut_body_def *def, uint32_t i, uint32_t k)
 
 /* Writes the corners of the polygon around the `count` vertices `on` a plane, counterclockwise, and returns how many: fewer than 3
  * where these have no area. Vertices within the polygon or its sides are no corners. */
-static size_t wrap(const abut_body_def *def, const side *s, const uint32_t *on, size_t count, double extent, uint32_t *out)
+static size_t wrap(const abut_body_def *def, const side *s, const uint32_t *on, size_t count, double near, uint32_t *out)
 {
-  const double flat = ON_PLANE * extent;
   uint32_t first = on[0];
   for (size_t i = 1; i < count; ++i) { /* the one that is farthest from any is a corner */
     first = distance2(def, on[i], on[0]) > distance2(def, first, on[0]) ? on[i] : first;
@@ -96,11 +94,11 @@ static size_t wrap(const abut_body_def *def, const side *s, const uint32_t *on, 
     uint32_t next = at;
     for (size_t i = 0; i < count; ++i) {
       const double far = sqrt(distance2(def, on[i], at)), so_far = sqrt(distance2(def, next, at));
-      if (far <= flat) {
+      if (far <= near) {
         continue; /* itself, or another vertex at its place */
       }
       const double left = next == at ? -1.0 : turn(def, s, at, next, on[i]);
-      const double straight = flat * so_far;
+      const double straight = near * so_far;
       if (left < -straight || (left <= straight && far > so_far)) {
         next = on[i];
       }
@@ -154,7 +152,7 @@ abut_status polyhedron_faces_add(arena *memory, abut_body_def *def)
     return ABUT_SUCCESS;
   }
   const abut_polyhedron *p = &def->polyhedra[0];
-  const double extent = extent_of(def), near = ON_PLANE * extent;
+  const double near = ON_PLANE * extent_of(def);
   void *sizes_, *corners_ = NULL, *on_;
   TRY(arena_allocate(memory, &sizes_, p->count, sizeof(uint32_t)));
   TRY(arena_allocate(memory, &on_, def->vertex_count, sizeof(uint32_t)));
@@ -168,7 +166,7 @@ abut_status polyhedron_faces_add(arena *memory, abut_body_def *def)
         room += count;
         continue;
       }
-      const size_t found = count > 2 && !is_repeated(p, i, near) ? wrap(def, &s, on, count, extent, &corners[at]) : 0;
+      const size_t found = count > 2 && !is_repeated(p, i, near) ? wrap(def, &s, on, count, near, &corners[at]) : 0;
       if (found > 2) {
         sizes[faces++] = (uint32_t)found;
         at += found;

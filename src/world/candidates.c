@@ -1,8 +1,8 @@
-#include "world/law/law.h"
 #include "world/candidates.h"
 
 #include "base/error.h"
 #include "geometry/spring.h"
+#include "world/law/law.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,13 +247,17 @@ static abut_status make_keys(search *f)
   return ABUT_SUCCESS;
 }
 
+static double margin_of(const search *f, size_t i)
+{
+  return f->s->law->margins ? body_at(f, i)->contact.margin : 0.0;
+}
+
 /* Returns the number of a body's shape and margin, on which its pairs' smoothing depends. */
 static int shape_number(search *f, size_t i, int *latest, int *before)
 {
-  const bool counts = f->s->law->margins;
-  const double margin = counts ? body_at(f, i)->contact.margin : 0.0;
+  const double margin = margin_of(f, i);
   for (int at = *latest; at; at = before[at - 1]) {
-    if (!counts || body_at(f, (size_t)at - 1)->contact.margin == margin) {
+    if (margin_of(f, (size_t)at - 1) == margin) {
       return f->shape[at - 1];
     }
   }
