@@ -102,8 +102,8 @@ static wrench listed_pack_adjoint(const edge_block *block, GLOBAL const real *pl
   return relative;
 }
 
-// Adds each lane's vector to its pose's `sums`, from `at` on. They are added in the order of the list, whatever
-// poses lie beside them.
+// Adds each lane's vector to its pose's `sums`, from `at` on, in the order of the list. Where a group has one work-item
+// a pose's sum does not depend on the poses beside it; where it has several, these move its edges between packs, to rounding.
 static void add_lanes(real sums[LANES][WRENCH_REALS], int at, int first, const edge_pack *k, vec v)
 {
   const vec all = bounded3(v, WRENCH_LIMIT);
