@@ -196,7 +196,7 @@ def decompose(mesh: Any, primitives: int | None = None, *, error: float = 0.0, m
     family          "sq": superquadrics that all add; "auto": also as many of which some are taken away, as for bores, are
                     fitted, or are polyhedra of at most 8 planes, and taken where that lowers the objective by 5 % or more
     measure         also by figures that no fit has seen, as `abut decompose` does, which takes about a second
-    output          NAME.body.json to write, and NAME.contact.obj beside it
+    output          NAME.body.json to write, with NAME.contact.obj and NAME.surface.obj beside it
     Warns of fewer primitives than asked for, of an IoU below 0.8 with these, of an error that was not reached, of a last fit that stalled, of a
     mesh whose size looks like another unit, and where depths within the body are far from those in the mesh
     (docs/decompose.md, Depths).
@@ -239,7 +239,7 @@ def import_superquadrics(table: Any, *, union: float = 0.0, scale: float = 1.0, 
     scale           the table's unit of length [m]
     vertices        of the contact mesh on the body's surface, 8 to 65,536; where there is none, which is warned
                     about, and with None contacts are made by 42 vertices on each primitive by itself
-    output          NAME.body.json to write, and NAME.contact.obj beside it
+    output          NAME.body.json to write, with NAME.contact.obj and NAME.surface.obj beside it
     Of the report, end, primitives, diagonal, union, exponents_at_bound and smallest_axis tell something.
     Errors: abut.Error of rows that are not of 11 numbers, not finite or out of range, with line, or row and column;
     ValueError.

@@ -14,6 +14,7 @@ static exit_code check_usage(const options *o, abut_field_options *settings)
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   CLI_TRY(check_own_output(o));
   CLI_TRY(check_beside(o, ".grid.npz"));
+  CLI_TRY(check_beside(o, ".surface.obj"));
   return check_beside(o, ".contact.obj");
 }
 

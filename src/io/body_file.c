@@ -67,6 +67,20 @@ static char *join(const char *before, size_t folder, const char *text)
   return joined;
 }
 
+/* The path of a file that the body file names, with the body file's folder before a relative one. */
+static abut_status read_path(const json_file *f, const json_at *at, char **out)
+{
+  const char *text;
+  TRY(json_text(f, at, &text));
+  if (!*text) {
+    return json_fail(f, at, "an empty path");
+  }
+  const char *slash = strrchr(f->name, '/');
+  const size_t folder = slash && *text != '/' ? (size_t)(slash - f->name) + 1 : 0;
+  *out = join(f->name, folder, text);
+  return *out ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a path");
+}
+
 static abut_status read_texts(const json_file *f, const json_at *root, body_file *b)
 {
   json_at at;
@@ -78,18 +92,14 @@ static abut_status read_texts(const json_file *f, const json_at *root, body_file
       return fail(ABUT_ERROR_MEMORY, "no memory for a name");
     }
   }
+  if (json_find(root, "surface", &at)) {
+    TRY(read_path(f, &at, &b->surface_path));
+  }
   if (!json_find(root, "mesh", &at) && json_find(root, height_fields_family.key, &at)) {
     return ABUT_SUCCESS; /* the height field's own mesh: height_mesh_add */
   }
   TRY(json_need(f, root, "mesh", &at));
-  TRY(json_text(f, &at, &text));
-  if (!*text) {
-    return json_fail(f, &at, "an empty path");
-  }
-  const char *slash = strrchr(f->name, '/');
-  size_t folder = slash && *text != '/' ? (size_t)(slash - f->name) + 1 : 0;
-  b->mesh_path = join(f->name, folder, text);
-  return b->mesh_path ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a path");
+  return read_path(f, &at, &b->mesh_path);
 }
 
 /* ---- the cloud ---- */
@@ -193,8 +203,8 @@ static abut_status read_union(const json_file *f, const json_at *root, body_file
 
 static abut_status read_root(const json_file *f, const json_at *root, body_file *b)
 {
-  enum { OWN = 7 };
-  const char *keys[OWN + FAMILY_COUNT] = {"name", "mesh", "aopc", "union", "features", "sharp", "cones"};
+  enum { OWN = 8 };
+  const char *keys[OWN + FAMILY_COUNT] = {"name", "mesh", "surface", "aopc", "union", "features", "sharp", "cones"};
   for (size_t i = 0; i < FAMILY_COUNT; i++) {
     keys[OWN + i] = families[i]->key;
   }
@@ -250,6 +260,7 @@ void body_file_free(body_file *b)
 {
   free(b->name);
   free(b->mesh_path);
+  free(b->surface_path);
   arena_free(&b->memory);
   *b = (body_file){0};
 }

@@ -23,10 +23,20 @@ static abut_status fail_name(const char *path)
                 : fail_at(ABUT_ERROR_ARGUMENT, path, 0, "a body file's name is UTF-8");
 }
 
-static abut_status make_body(const body_names *n, char **out)
+/* Names the surface of a body, if it has one. Returns whether that went well. */
+static bool add_surface(json_t *root, const body_names *n, const abut_body_def *def)
+{
+  return !def->surface.face_count || json_object_set_new(root, "surface", json_string(n->surface_beside)) == 0;
+}
+
+static abut_status make_body(const body_names *n, const abut_body_def *def, char **out)
 {
   json_t *root = json_pack("{s:s, s:s, s:[{s:s}]}", "name", n->name, "mesh", n->contact_beside,
                            "grids", "file", n->grid_beside);
+  if (root && !add_surface(root, n, def)) {
+    json_decref(root);
+    root = NULL;
+  }
   if (!root) {
     return fail_name(n->body);
   }
@@ -114,7 +124,7 @@ static json_t *polyhedra_of(const abut_body_def *def)
 static abut_status make_primitives(const body_names *n, const abut_body_def *def, char **out)
 {
   json_t *root = json_pack("{s:s, s:s, s:f}", "name", n->name, "mesh", n->contact_beside, "union", def->union_);
-  if (root && (!add_primitives(root, "superquadrics", superquadrics_of(def)) ||
+  if (root && (!add_surface(root, n, def) || !add_primitives(root, "superquadrics", superquadrics_of(def)) ||
                !add_primitives(root, "polyhedra", polyhedra_of(def)))) {
     json_decref(root);
     root = NULL;
@@ -220,18 +230,18 @@ abut_status abut_write_field(const char *path, const abut_field *field)
   }
   body_names n = {0};
   arrays a = {.count = 0};
-  obj_text contact = {0};
-  char *body = NULL;
+  body_texts t = {0};
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(check_field(field));
   TRY_DONE(body_names_make(path, &n));
-  TRY_DONE(make_body(&n, &body));
-  TRY_DONE(obj_text_make(&field->def, &contact));
+  TRY_DONE(make_body(&n, &field->def, &t.body));
+  TRY_DONE(body_texts_make(&field->def, &t));
   TRY_DONE(make_arrays(field->def.grids, &a));
-  TRY_DONE(write_body_files(&n, a.at, a.count, &contact, body));
+  t.grid = a.at;
+  t.grid_count = a.count;
+  TRY_DONE(write_body_files(&n, &t));
 done:
-  free(body);
-  free(contact.bytes);
+  body_texts_free(&t);
   arena_free(&a.memory);
   arena_free(&n.memory);
   return status;
@@ -245,16 +255,14 @@ abut_status abut_write_decomposition(const char *path, const abut_decomposition 
                 "gives it");
   }
   body_names n = {0};
-  obj_text contact = {0};
-  char *body = NULL;
+  body_texts t = {0};
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(body_names_make(path, &n));
-  TRY_DONE(make_primitives(&n, &decomposition->def, &body));
-  TRY_DONE(obj_text_make(&decomposition->def, &contact));
-  TRY_DONE(write_body_files(&n, NULL, 0, &contact, body));
+  TRY_DONE(make_primitives(&n, &decomposition->def, &t.body));
+  TRY_DONE(body_texts_make(&decomposition->def, &t));
+  TRY_DONE(write_body_files(&n, &t));
 done:
-  free(body);
-  free(contact.bytes);
+  body_texts_free(&t);
   arena_free(&n.memory);
   return status;
 }

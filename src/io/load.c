@@ -134,16 +134,30 @@ static abut_status load_mesh(abut_context context, const char *path, abut_body *
   return status;
 }
 
-/* A mesh that a body file names and nobody can read is that file's fault. */
-static abut_status read_named_mesh(const char *path, const char *mesh_path, mesh *m)
+/* A mesh that a body file names and nobody can read is that file's fault. name: what the body file calls it. */
+static abut_status read_named_mesh(const char *path, const char *name, const char *mesh_path, mesh *m)
 {
   abut_status status = mesh_read(mesh_path, m);
   if (status == ABUT_ERROR_READ) {
     char cause[1024];
     snprintf(cause, sizeof cause, "%s", abut_last_error());
-    return fail_at(status, path, 0, "its mesh, %s", cause);
+    return fail_at(status, path, 0, "its %s, %s", name, cause);
   }
   return status;
+}
+
+/* Reads the surface that a body file names, if it does. */
+static abut_status read_surface(const char *path, const body_file *file, mesh *m, abut_surface *out)
+{
+  if (!file->surface_path) {
+    return ABUT_SUCCESS;
+  }
+  TRY(read_named_mesh(path, "surface", file->surface_path, m));
+  if (!m->face_count) {
+    return fail_at(ABUT_ERROR_FORMAT, file->surface_path, 0, "holds no faces, and %s names it as its surface", path);
+  }
+  *out = (abut_surface){m->vertices, m->vertex_count, m->face_sizes, m->face_indices, m->face_count};
+  return ABUT_SUCCESS;
 }
 
 /* A body whose mesh or features are in another place or unit than its primitives has that diagnostic. */
@@ -166,16 +180,17 @@ static abut_status describe_body(const char *path, const abut_body_def *def, abu
 static abut_status load_json(abut_context context, const char *path, abut_body *body)
 {
   body_file file = {0};
-  mesh m = {0};
+  mesh m = {0}, surface = {0};
   abut_body_def def;
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(body_file_read(path, &file));
   def = file.def;
   def.cookie = abut_default_body_def().cookie;
   if (file.mesh_path) {
-    TRY_DONE(read_named_mesh(path, file.mesh_path, &m));
+    TRY_DONE(read_named_mesh(path, "mesh", file.mesh_path, &m));
     set_mesh(&def, &m);
   }
+  TRY_DONE(read_surface(path, &file, &surface, &def.surface));
   TRY_DONE(of_file(path, abut_create_body(context, &def, body)));
   status = describe_body(path, &def, *body);
   if (status != ABUT_SUCCESS) {
@@ -184,6 +199,7 @@ static abut_status load_json(abut_context context, const char *path, abut_body *
   }
 done:
   mesh_free(&m);
+  mesh_free(&surface);
   body_file_free(&file);
   return status;
 }
@@ -231,8 +247,13 @@ abut_status body_mesh_read(const char *path, mesh *m)
   }
   *m = (mesh){0};
   TRY(body_file_read(path, &file));
-  const abut_status status = file.mesh_path ? read_named_mesh(path, file.mesh_path, m)
-                                            : copy_surface(&file.def.surface, m);
+  abut_status status = file.mesh_path ? read_named_mesh(path, "mesh", file.mesh_path, m)
+                                      : copy_surface(&file.def.surface, m);
+  if (status == ABUT_SUCCESS && file.surface_path && !m->face_count) {
+    mesh_free(m);
+    *m = (mesh){0};
+    status = read_named_mesh(path, "surface", file.surface_path, m);
+  }
   body_file_free(&file);
   if (status != ABUT_SUCCESS) {
     mesh_free(m);

@@ -56,6 +56,9 @@ static bool same_folder(const char *a, const char *b)
 static bool names_files(json_t *root)
 {
   static const char *const lists[] = {"grids", "height_fields"};
+  if (json_object_get(root, "surface")) {
+    return true;
+  }
   for (size_t l = 0; l < sizeof lists / sizeof *lists; ++l) {
     json_t *list = json_object_get(root, lists[l]);
     for (size_t i = 0; i < json_array_size(list); ++i) {
@@ -80,8 +83,7 @@ static abut_status write_remeshed(const char *path, const char *from, const json
                                   const abut_body_def *mesh, double union_)
 {
   body_names n = {0};
-  char *body = NULL;
-  obj_text text = {0};
+  body_texts t = {0};
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(body_names_make(path, &n));
   if (names_files(f->root) && !same_folder(path, from)) {
@@ -89,16 +91,15 @@ static abut_status write_remeshed(const char *path, const char *from, const json
     goto done;
   }
   TRY_DONE(set_values(f->root, n.contact_beside, union_));
-  TRY_DONE(obj_text_make(mesh, &text));
-  body = json_dumps(f->root, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(DIGITS));
-  if (!body) {
+  TRY_DONE(obj_text_make(mesh, &t.contact));
+  t.body = json_dumps(f->root, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(DIGITS));
+  if (!t.body) {
     status = fail(ABUT_ERROR_MEMORY, "no memory for '%s'", path);
     goto done;
   }
-  status = write_body_files(&n, NULL, 0, &text, body);
+  status = write_body_files(&n, &t);
 done:
-  free(body);
-  free(text.bytes);
+  body_texts_free(&t);
   arena_free(&n.memory);
   return status;
 }

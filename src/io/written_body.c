@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "format/whole_file.h"
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,41 +30,85 @@ abut_status body_names_make(const char *path, body_names *n)
   n->body = path;
   TRY(join(&n->memory, path, length - tail, ".grid.npz", &n->grid));
   TRY(join(&n->memory, path, length - tail, ".contact.obj", &n->contact));
+  TRY(join(&n->memory, path, length - tail, ".surface.obj", &n->surface));
   TRY(join(&n->memory, path + folder, length - tail - folder, "", &n->name));
   n->grid_beside = n->grid + folder;
   n->contact_beside = n->contact + folder;
+  n->surface_beside = n->surface + folder;
   return ABUT_SUCCESS;
 }
 
-static abut_status put_files(const body_names *n, const abut_array *grid, size_t grid_count,
-                             const obj_text *contact, const char *body)
+abut_status body_texts_make(const abut_body_def *def, body_texts *t)
 {
-  whole_file files[2];
-  TRY(whole_file_begin(n->contact, &files[0]));
-  abut_status status = whole_file_begin(n->body, &files[1]);
-  if (status != ABUT_SUCCESS) {
-    return whole_file_end(&files[0], status);
+  const abut_surface *s = &def->surface;
+  abut_body_def surface = abut_default_body_def();
+  TRY(obj_text_make(def, &t->contact));
+  if (!s->face_count) {
+    return ABUT_SUCCESS;
   }
-  TRY_DONE(whole_file_put(&files[0], contact->bytes, contact->count));
-  TRY_DONE(whole_file_put(&files[1], body, strlen(body)));
-  TRY_DONE(whole_file_put(&files[1], "\n", 1));
-  TRY_DONE(grid_count ? abut_write_npz(n->grid, grid, grid_count) : ABUT_SUCCESS);
-done:
-  status = whole_file_end(&files[0], status);
-  return whole_file_end(&files[1], status);
+  surface.vertices = s->vertices;
+  surface.vertex_count = s->vertex_count;
+  surface.face_sizes = s->face_sizes;
+  surface.face_indices = s->face_indices;
+  surface.face_count = s->face_count;
+  return obj_text_make(&surface, &t->surface);
+}
+
+void body_texts_free(body_texts *t)
+{
+  free(t->body);
+  free(t->contact.bytes);
+  free(t->surface.bytes);
+  *t = (body_texts){0};
+}
+
+/* The files but the grid, which has a writer of its own. */
+enum { CONTACT, SURFACE, BODY, FILES };
+
+static abut_status put_texts(const body_names *n, const body_texts *t, whole_file files[FILES])
+{
+  TRY(whole_file_put(&files[CONTACT], t->contact.bytes, t->contact.count));
+  if (t->surface.bytes) {
+    TRY(whole_file_put(&files[SURFACE], t->surface.bytes, t->surface.count));
+  }
+  TRY(whole_file_put(&files[BODY], t->body, strlen(t->body)));
+  TRY(whole_file_put(&files[BODY], "\n", 1));
+  return t->grid_count ? abut_write_npz(n->grid, t->grid, t->grid_count) : ABUT_SUCCESS;
+}
+
+static abut_status put_files(const body_names *n, const body_texts *t)
+{
+  const char *const paths[FILES] = {n->contact, t->surface.bytes ? n->surface : NULL, n->body};
+  whole_file files[FILES];
+  abut_status status = ABUT_SUCCESS;
+  int begun = 0;
+  for (; begun < FILES && status == ABUT_SUCCESS; ++begun) {
+    status = paths[begun] ? whole_file_begin(paths[begun], &files[begun]) : ABUT_SUCCESS;
+  }
+  if (status != ABUT_SUCCESS) {
+    --begun; /* the one that failed */
+  } else {
+    status = put_texts(n, t, files);
+  }
+  for (int i = 0; i < begun; ++i) {
+    status = paths[i] ? whole_file_end(&files[i], status) : status;
+  }
+  return status;
 }
 
 /* What was there before a failure stays, be it old or new. */
-abut_status write_body_files(const body_names *n, const abut_array *grid, size_t grid_count,
-                             const obj_text *contact, const char *body)
+abut_status write_body_files(const body_names *n, const body_texts *t)
 {
-  const bool had_grid = access(n->grid, F_OK) == 0, had_contact = access(n->contact, F_OK) == 0;
-  const abut_status status = put_files(n, grid, grid_count, contact, body);
-  if (status != ABUT_SUCCESS && grid_count && !had_grid) {
-    unlink(n->grid);
+  const char *const beside[] = {t->grid_count ? n->grid : NULL, n->contact, t->surface.bytes ? n->surface : NULL};
+  bool had[3];
+  for (int i = 0; i < 3; ++i) {
+    had[i] = !beside[i] || access(beside[i], F_OK) == 0;
   }
-  if (status != ABUT_SUCCESS && !had_contact) {
-    unlink(n->contact);
+  const abut_status status = put_files(n, t);
+  for (int i = 0; i < 3 && status != ABUT_SUCCESS; ++i) {
+    if (!had[i]) {
+      unlink(beside[i]);
+    }
   }
   return status;
 }

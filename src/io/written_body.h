@@ -9,9 +9,9 @@
 /* Paths, and how the body file names what lies beside it. */
 typedef struct body_names {
   const char *body;
-  char *grid, *contact;
+  char *grid, *contact, *surface;
   char *name;              /* NAME of NAME.body.json */
-  const char *grid_beside, *contact_beside;
+  const char *grid_beside, *contact_beside, *surface_beside;
   arena memory;
 } body_names;
 
@@ -19,8 +19,20 @@ typedef struct body_names {
  * failure, too. */
 abut_status body_names_make(const char *path, body_names *out);
 
-/* Writes the body file, the contact mesh and, where there are arrays, the grid, all or none. */
-abut_status write_body_files(const body_names *n, const abut_array *grid, size_t grid_count,
-                             const obj_text *contact, const char *body);
+/* The text of a body file and of what lies beside it. */
+typedef struct body_texts {
+  char *body;               /* of malloc */
+  obj_text contact;
+  obj_text surface;         /* no bytes: it is not written */
+  const abut_array *grid;
+  size_t grid_count;        /* 0: it is not written */
+} body_texts;
+
+/* Makes the texts of a definition's contact mesh and of its surface, if it has one. */
+abut_status body_texts_make(const abut_body_def *def, body_texts *t);
+void body_texts_free(body_texts *t);
+
+/* Writes the body file and what lies beside it, all or none. */
+abut_status write_body_files(const body_names *n, const body_texts *t);
 
 #endif

@@ -35,13 +35,13 @@ has stdout '^triangles: mean quality 0\.[89][0-9]+, least 0\.[0-9]+$'
 has stdout "^off the field's surface, % of the diagonal of 0\.3[0-9]+ m: 0\.[0-9]+ on average, [0-9.]+ at most; volume kept 0\.9[0-9]+$"
 has stdout '^box\.csv: 1 row of 11 numbers; they are to be joined with --union 0\.008, which tables do not tell$'
 empty stderr 'decompose'
-for file in box.body.json box.contact.obj; do there $file; done
+for file in box.body.json box.contact.obj box.surface.obj; do there $file; done
 json_is_valid box.body.json
 has box.body.json '"union": 0\.00299'
 run 0 decompose box.obj --primitives 1 -q -o again.body.json $device
 empty stdout 'decompose -q'
 if cmp -s box.contact.obj again.contact.obj; then pass; else fail 'again.contact.obj differs'; fi
-if [ "$(grep -v '"name"\|"mesh"' box.body.json)" = "$(grep -v '"name"\|"mesh"' again.body.json)" ]; then pass; else fail 'again.body.json differs'; fi
+if [ "$(grep -v '"name"\|"mesh"\|"surface"' box.body.json)" = "$(grep -v '"name"\|"mesh"\|"surface"' again.body.json)" ]; then pass; else fail 'again.body.json differs'; fi
 run 0 decompose box.obj --error 0.1 --max-primitives 2 --scale 1000 --json -o large.body.json $device
 has stderr 'box\.obj: unit: the box.s diagonal is 374\.[0-9] m; if the file is in millimetres, scale it by 0\.001 \(--scale 0\.001\)'
 json_is_valid stdout

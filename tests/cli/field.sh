@@ -41,16 +41,16 @@ has stdout '^error, % of the diagonal +median +95 % +largest$'
 has stdout '^away from sharp edges +[0-9.e-]+ +[0-9.e-]+ +[0-9.e-]+$'
 has stdout '^at sharp edges +- +[0-9.e-]+ +[0-9.e-]+$'
 empty stderr 'field'
-for file in box.body.json box.grid.npz box.contact.obj; do there $file; done
+for file in box.body.json box.grid.npz box.contact.obj box.surface.obj; do there $file; done
 json_is_valid box.body.json
 "$arrays" show box.grid.npz > stdout
 has stdout '^coefficients float(32|64) [0-9]+ [0-9]+ [0-9]+$'
 says stdout 'origin float64 3'
 if [ "$(grep -c '^l ' box.contact.obj)" -eq 12 ]; then pass; else fail 'not 12 edges'; fi
-for file in body.json grid.npz contact.obj; do cp box.$file before.$file; done
+for file in body.json grid.npz contact.obj surface.obj; do cp box.$file before.$file; done
 run 0 field box.stl -o box.body.json
 has stdout '^box\.stl: .* MiB, kept from before$'
-for file in body.json grid.npz contact.obj; do
+for file in body.json grid.npz contact.obj surface.obj; do
   if cmp -s box.$file before.$file; then pass; else fail "box.$file differs when kept"; fi
 done
 run 0 field box.stl -o box.body.json --no-cache
@@ -111,7 +111,7 @@ run 2 field flat.stl -o flat.body.json
 has stderr '^abut: flat\.stl: '
 run 2 contacts flat.stl cube.body.json --poses poses.csv -o flat.npz --device "$device"
 has stderr '^abut: flat\.stl: '
-for file in flat.body.json flat.grid.npz flat.contact.obj flat.npz; do absent $file; done
+for file in flat.body.json flat.grid.npz flat.contact.obj flat.surface.obj flat.npz; do absent $file; done
 
 # ---- bare meshes of other commands ----
 
@@ -123,6 +123,14 @@ run 0 contacts -q box.stl cube.body.json --poses poses.csv -o bare.npz --device 
 empty stderr 'contacts -q'
 run 0 contacts box.body.json cube.body.json --poses poses.csv -o written.npz --device "$device" -q
 for name in p d n activity; do
+  "$arrays" show bare.npz $name > first
+  "$arrays" show written.npz $name > second
+  if cmp -s first second; then pass; else fail "$name of the body file differs"; fi
+done
+# The body file keeps the mesh, with which it collides in time.
+run 0 ccd box.stl cube.body.json --from poses.csv --to poses.csv -o bare.npz --device "$device" -q
+run 0 ccd box.body.json cube.body.json --from poses.csv --to poses.csv -o written.npz --device "$device" -q
+for name in toi status candidates; do
   "$arrays" show bare.npz $name > first
   "$arrays" show written.npz $name > second
   if cmp -s first second; then pass; else fail "$name of the body file differs"; fi
@@ -166,11 +174,20 @@ has stderr '^abut: nowhere/no\.body\.json: the folder nowhere/: '
 mkdir taken.grid.npz
 run 1 field box.stl -o taken.body.json
 says stderr 'abut: taken.grid.npz: exists and is not a regular file'
-# The mesh is not written over, by whichever of the three names.
+# The mesh is not written over, by whichever of the names.
 cp box.contact.obj own.contact.obj
 cp own.contact.obj before.obj
 wrong 'own.contact.obj: is an input of this command too' field own.contact.obj -o own.body.json
 if cmp -s own.contact.obj before.obj; then pass; else fail 'the mesh is written over'; fi
+cp box.stl own.surface.obj
+wrong 'own.surface.obj: is an input of this command too' field own.surface.obj -o own.body.json
+# A surface that is missing, and one without faces.
+sed 's/box.surface/none.surface/' box.body.json > lost.body.json
+wrong 'lost.body.json: its surface, none.surface.obj: No such file or directory' contacts lost.body.json cube.body.json \
+  --poses poses.csv -o no.npz --device "$device"
+sed 's/box.surface/box.contact/' box.body.json > bare.body.json
+wrong 'box.contact.obj: holds no faces, and bare.body.json names it as its surface' contacts bare.body.json \
+  cube.body.json --poses poses.csv -o no.npz --device "$device"
 printf 'v 0 0 0\nv 1 0 0\nl 1 2\n' > lines.obj
 run 2 field lines.obj -o no.body.json
 has stderr '^abut: lines\.obj: holds no faces'
@@ -181,7 +198,7 @@ echo "$message" > stderr
 if [ $status -eq 1 ]; then pass; else fail "status $status on a full disk"; fi
 has stderr '^abut: full/box\.[a-z.]+: .'
 no_leftovers full
-for file in full/box.body.json full/box.grid.npz full/box.contact.obj no.body.json no.npz; do
+for file in full/box.body.json full/box.grid.npz full/box.contact.obj full/box.surface.obj no.body.json no.npz; do
   absent $file
 done
 

@@ -138,8 +138,8 @@ static abut_field written;
 static abut_status write_once(void)
 {
   const abut_status status = abut_write_field(in_folder("w.body.json"), &written);
-  static const char *const names[] = {"w.body.json", "w.grid.npz", "w.contact.obj"};
-  for (int i = 0; i < 3; i++) {
+  static const char *const names[] = {"w.body.json", "w.grid.npz", "w.contact.obj", "w.surface.obj"};
+  for (int i = 0; i < 4; i++) {
     CHECK_EQUAL(access(in_folder(names[i]), F_OK), status == ABUT_SUCCESS ? 0 : -1);
     unlink(in_folder(names[i]));
   }

@@ -72,6 +72,7 @@ static exit_code check_outputs(const options *o)
   }
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   CLI_TRY(check_own_output(o));
+  CLI_TRY(check_beside(o, ".surface.obj"));
   return check_beside(o, ".contact.obj");
 }
 
