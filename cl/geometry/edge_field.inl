@@ -76,9 +76,10 @@ static lane edge_pull(lane quarter, int arcs, lane length, GLOBAL const coeffici
 
 // ---- where the field is least ----
 
-// The search for one end's place by Chandrupatla's method: the root lies between `next` places x1
-// and x2, x3 is the place before. Values are those of phi + tilt L (s - end)^2 / 2, slopes its
-// derivative by s.
+// The search for one end's place by Chandrupatla's method: the minimum lies between x1 and x2, `next` is
+// the place to try, and x3 is the place before. Values are those of phi + tilt L (s - end)^2 / 2, slopes its
+// derivative by s. Slopes of both signs at x1 and x2 enclose a minimum. Of two places with slopes of one sign
+// the lower one falls to the other, so that a minimum lies between them, too.
 typedef struct edge_search {
   lane x1, f1, v1, x2, f2, v2, x3, f3;
   lane next;
@@ -120,6 +121,8 @@ static void edge_choose(edge_search *t, int turn)
                    meet, at);
   const lane steep = a + b;
   at = lane_select(smooth & (steep == steep), steep, at);
+  const ilane enclosed = (t->f1 > lane_lit(R(0.0))) != (t->f2 > lane_lit(R(0.0)));
+  at = lane_select(enclosed, at, lane_lit(R(0.5)));
   at = lane_max(lane_min(at, one - share), share);
   const lane next = t->x1 + at * width;
   const ilane ends = close | exact;
@@ -130,7 +133,12 @@ static void edge_choose(edge_search *t, int turn)
 static void edge_take(edge_search *t, const edge_sample *e)
 {
   const lane none = lane_lit(R(0.0));
-  const ilane same = (e->slope > none) == (t->f1 > none);
+  const ilane enclosed = (t->f1 > none) != (t->f2 > none);
+  const ilane alike = (e->slope > none) == (t->f1 > none);
+  // Where all slopes are of one sign, a lower e falls to the higher one of x1 and x2. Else the minimum lies
+  // between e and the lower one.
+  const ilane first = t->v1 < t->v2, lower = e->value < lane_min(t->v1, t->v2);
+  const ilane same = (enclosed & alike) | ((!enclosed) & (first == (lower & alike))); // between e and x2
   t->x3 = lane_select(same, t->x1, t->x2);
   t->f3 = lane_select(same, t->f1, t->f2);
   t->x2 = lane_select(same, t->x2, t->x1);
