@@ -29,12 +29,18 @@ static bool make_pair(world *w, abut_body a, abut_body b, int i)
     return false;
   }
   s.select = i % 2 ? ABUT_SELECT_GATE : ABUT_SELECT_SOFTSORT;
+  if (s.select == ABUT_SELECT_SOFTSORT) {
+    s.edge_contacts = ABUT_EDGES_PAIRS;
+  }
   s.edges[0] = i == 3 ? 0 : (uint32_t)(2 + i);
   s.edges[1] = 3;
   s.vertices[0] = i == 0 ? 4 : 0;
   s.floor = i % 2 ? 1e-3 : 0.0; /* of these what cannot be active is not computed */
   s.edge_edge = i != 1;
   s.two_sided = i != 3;
+  if (s.select == ABUT_SELECT_SOFTSORT || !s.edge_edge || !s.two_sided) {
+    s.cone_outer = 0.0;
+  }
   s.trace = i == 2 ? 1 : 0;
   abut_smoothing soft = s;
   soft.penetration *= 3.0;

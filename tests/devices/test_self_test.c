@@ -615,7 +615,7 @@ static void contacts_wrongly(char path[PATH])
   if (write_suite("listed.cl", "FN(edge_pair)(e1, e2, n_lit(R(1.0))", "FN(edge_pair)(e1, e2, n_lit(R(0.99))", path)) {
     taken_over(path, LIST, false);
   }
-  if (write_suite("edge_field.inl", "lane_lit(c->inset) / length", "lane_lit(R(1.1) * c->inset) / length", path)) {
+  if (write_suite("edge_field.inl", "n_lit(c->inset), length", "n_lit(R(1.1) * c->inset), length", path)) {
     taken_over(path, EDGES_IN_FIELDS, true);
   }
   if (write_suite("edge_weight.inl", "R(1.25)", "R(1.24)", path)) {
@@ -654,7 +654,7 @@ static void derive_wrongly(char path[PATH])
   if (write_suite("shape/superquadrics.cl", "-moved.x,", "moved.x,", path)) {
     taken_over(path, SHAPES, true);
   }
-  if (write_suite("shape/along.cl", "rise * (r * t.h_inv * t.h_inv)", "rise * (r * t.h_inv)", path)) {
+  if (write_suite("shape/along.cl", "steep = r * k * k, out", "steep = r * k, out", path)) {
     taken_over(path, ALONG_SHAPES, false);
   }
 }
