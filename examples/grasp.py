@@ -77,7 +77,8 @@ class Grip:
     """Two fingers at places (2, 3) [m], in one list of contacts."""
 
     def __init__(self, body, finger, soft):
-        self.pair = abut.Pair(body, finger, {"penetration": soft})
+        # The vertices of both lie close, and touch wherever edges would.
+        self.pair = abut.Pair(body, finger, {"penetration": soft, "edge_edge": False})
 
     def poses(self, x):
         return np.concatenate([x, np.zeros((2, 3))], 1)

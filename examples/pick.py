@@ -102,8 +102,8 @@ def make_scene(folder, count):
     path = folder / "pick.scene.json"
     path.write_text(json.dumps(
         {"timestep": STEP, "links": links + more, "actuators": actuators,
-         # Contacts softer than fitted ones: slopes that hold over more of a step of the grip.
-         "automatic": {"solref": [0.04, 1], "smoothing": {"penetration": 1e-3}}}))
+         # Contacts softer than fitted ones, and without normal cones: slopes that hold over more of a step of the grip.
+         "automatic": {"solref": [0.04, 1], "smoothing": {"penetration": 1e-3, "cone_outer": 0}}}))
     return path, np.flatnonzero(which == 1)
 
 
