@@ -121,3 +121,30 @@ def test_features_return(double):
 def test_refusals(double, given, match):
     with pytest.raises(ValueError, match=match):
         double.body(BOX, core_half=[0.02, 0.02, 0.02], core_radius=[0.01], **given)
+
+
+def test_derivatives_where_fields_have_many_dips():
+    """Derivatives of distances are those of differences: each edge ends at a minimum, whatever its samples have met."""
+    context = abut.Context("host", precision="f64")
+    rng = np.random.default_rng(4)
+    corners = np.array([[x, y, z] for x in (-.15, .15) for y in (-.12, .12) for z in (-.1, .1)])
+    checked = wrong = 0
+    for _ in range(3):
+        axes, exponents = rng.uniform(.03, .2, (5, 3)), rng.uniform(.2, 1.6, (5, 2))
+        fields = dict(axes=axes, exponents=exponents, position=.12 * rng.normal(size=(5, 3)), rotation=rng.normal(size=(5, 4)))
+        edges = [[2 * i, 2 * i + 1] for i in range(20)]
+        one = {name: rows[:1] for name, rows in fields.items()}
+        a = context.body(rng.uniform(-.5, .5, (40, 3)), [], edges=edges, **one)
+        b = context.body(corners, [], **fields)
+        pair = abut.Pair(a, b, {"penetration": .05, "samples": 4, "cone_outer": 0.0})
+        poses = rng.normal(size=(20, 6)) * [.05, .05, .05, 1, 1, 1]
+        way, h = np.concatenate([rng.normal(size=(20, 3)), np.zeros((20, 3))], 1), 1e-8
+        near, ahead, back = (abut.active(pair, None, poses + step * way, threshold=1e-9) for step in (0, h, -h))
+        rows = [{(pose, slot): i for i, (pose, slot) in enumerate(zip(c.pose, c.slot))} for c in (near, ahead, back)]
+        first, end = pair.layout.edge_offset
+        found = np.array([[r[at] for r in rows] for at in rows[0] if all(at in r for r in rows) and first <= at[1] < end])
+        slope = (ahead.d[found[:, 1]] - back.d[found[:, 2]]) / (2 * h)
+        off = np.abs(near.jvp(tangent2=way).d[found[:, 0]] - slope)
+        checked, wrong = checked + len(found), wrong + int((off > 1e-4).sum())
+    assert checked > 1000
+    assert wrong <= checked // 1000  # where the deeper of two dips changes there is no derivative
