@@ -38,7 +38,7 @@ static seam_face face_of(const box *b, int side)
 {
   const int k = side / 2, along[2] = {(k + 1) % 3, (k + 2) % 3};
   const double sign = side % 2 ? 1.0 : -1.0;
-  seam_face f = {.depth = b->high[k] - b->low[k]};
+  seam_face f = {.depth = b->high[k] - b->low[k], .flat = b->high[k] - b->low[k]};
   f.axes[0][k] = sign;
   f.axes[1][along[0]] = 1.0;
   f.axes[2][along[1]] = sign; /* so that they are right-handed */
@@ -122,7 +122,8 @@ static size_t faces_of_heights(const abut_height_field *h, const seam_lengths *l
       const double level = height_at(h, side, 0, 0);
       const double low[3] = {-h->size[0], -h->size[1], -h->base}, high[3] = {h->size[0], h->size[1], level};
       const box all = whole_box(low, high);
-      out[count++] = face_of(&all, side);
+      out[count] = face_of(&all, side);
+      out[count++].flat = l->within;
     }
   }
   return count;

@@ -15,6 +15,7 @@ typedef struct seam_face {
   double centre[3], axes[3][3], half[2];
   bool square[FACE_SIDES];
   double depth; /* how far the body reaches back from the face [m] */
+  double flat;  /* how far behind the face the sides beside it are flat [m] */
 } seam_face;
 
 /* What a body's faces need: lengths [m] below which the body counts as flat, and in which its field must be. */

@@ -16,6 +16,7 @@
 #define REST_STEPS 8.0
 #define PLANE_STEPS 8.0
 #define BRIDGE_MORE 1.1 /* since a bridge has round edges, too */
+#define BRIDGE_MOST 100.0 /* A bridge goes on for so many times its reach where both bodies do. */
 #define LEAST_FADES 2.0 /* A zone that is narrower than so many of its fades is none. */
 #define NO_END 1e9      /* [m] */
 #define GRAIN 1073741824.0 /* zones are kept to 1/GRAIN m, so that those that are equal in truth are equal */
@@ -115,7 +116,7 @@ static void move_face(const double place[PLACE], seam_face *f)
 typedef struct seam_sizes {
   double near;  /* below which faces are flush */
   double whole; /* how far from the seam the zone is whole */
-  double fade, reach; /* over which length it fades; how far from the seam the bridge ends */
+  double fade, reach; /* over which length it fades; how far from the seam the bridge ends at least */
 } seam_sizes;
 
 static seam_sizes lengths_of(const flush_body *a, const flush_body *b)
@@ -233,7 +234,7 @@ static bool seam_of(const seam_face *a, const seam_face *b, const seam_sizes *z,
   memcpy(out->axes, a->axes, sizeof out->axes);
   memcpy(out->centre, a->centre, sizeof out->centre);
   out->rise = z->fade;
-  out->half[0] = z->reach;
+  out->half[0] = fmax(z->reach, fmin(fmin(a->flat, b->flat), BRIDGE_MOST * z->reach));
   out->low[0] = -z->whole - z->fade;
   out->high[0] = z->whole + z->fade;
   for (int i = 0; i < 2; ++i) {

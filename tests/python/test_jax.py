@@ -337,7 +337,7 @@ def test_through_the_host(pair):
 
 def test_scan(double_pair):
     fixed, x = (jnp.asarray(v) for v in few(4))
-    rate = 1e-4
+    rate = 1e-6  # so that a step does not enlarge what rounding leaves
     loss = lambda y: aj.contacts(double_pair, fixed, y).activity.sum()  # noqa: E731
     step = lambda x, _: (x - rate * jax.grad(loss)(x), None)  # noqa: E731
     got, _ = jax.jit(lambda x: jax.lax.scan(step, x, None, length=5))(x)
@@ -462,7 +462,8 @@ def test_example():
 def test_nearest(contexts):
     pair = abut.Pair(*conftest.figure_and_part(contexts["f32"]))
     p1, p2 = (conftest.random_poses(5, np.float32, seed) for seed in (1, 2))
-    wanted = abut.reduce(pair, p1, p2, "energy", grad=True, nearest=True)
+    wanted = abut.reduce(pair, p1, p2, "energy", nearest=True)
+    sloped = abut.reduce(pair, p1, p2, "energy", grad=True, nearest=True)  # by other kernels
     both = jax.jit(lambda x, y: aj.reduce(pair, x, y, "energy", nearest=True))
     value, nearest = both(p1, p2)
     np.testing.assert_array_equal(nearest, wanted.nearest)
@@ -474,7 +475,7 @@ def test_nearest(contexts):
 
     slope, nearest = jax.jit(jax.grad(loss, has_aux=True))(p2)
     np.testing.assert_array_equal(nearest, wanted.nearest)  # which counts as constant
-    np.testing.assert_allclose(slope, wanted.grad2, rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(slope, sloped.grad2, rtol=1e-5, atol=1e-9)
     for same in aj.reduce(pair, p1, p2, "minimum_distance", nearest=True):
         np.testing.assert_array_equal(same, wanted.nearest)
 

@@ -65,14 +65,32 @@ static void write_mesh(void)
   REQUIRE(fclose(f) == 0);
 }
 
-/* Opens worlds of a box on these links, whose pairs with all of their bodies are automatic. */
+/* What slides: its half height, and as JSON what else its link has. */
+typedef struct slider {
+  const char *name, *body;
+  double half;
+} slider;
+
+static const slider box = {"a box", "\"bodies\": [{\"box\": [0.05, 0.05, 0.05]}]", HALF};
+static const slider *slides = &box;
+
+/* Bodies that touch with round features, whose middles lie high above the seam. */
+static const slider round_bodies[] = {
+  {"a ball", "\"bodies\": [{\"sphere\": 0.05}]", 0.05},
+  {"a capsule across", "\"bodies\": [{\"capsule\": [0.03, 0.06], \"quaternion\": [1, 1, 0, 0]}]", 0.03},
+  {"a capsule along", "\"bodies\": [{\"capsule\": [0.03, 0.06], \"quaternion\": [1, 0, 1, 0]}]", 0.03},
+  {"an upright cylinder", "\"bodies\": [{\"cylinder\": [0.05, 0.04]}]", 0.04},
+  {"a lying cylinder", "\"bodies\": [{\"cylinder\": [0.05, 0.04], \"quaternion\": [1, 1, 0, 0]}]", 0.05},
+};
+
+/* Opens worlds of what slides on these links, whose pairs with all of their bodies are automatic. */
 static void open_worlds(const char *links, size_t worlds, const char *friction, play *p)
 {
   char *text = malloc(TEXT);
   REQUIRE(text);
   const int written = snprintf(text, TEXT, "{\"contact_model\": \"%s\", \"links\": [%s, {\"joint\": {\"type\": \"free\"}, \"position\": [-0.5, 0, %g], "
-                               "\"density\": 1000, \"bodies\": [{\"box\": [%g, %g, %g]}]}], \"automatic\": {\"friction\": %s}}",
-                               law, links, HALF, HALF, HALF, HALF, friction);
+                               "\"density\": 1000, %s}], \"automatic\": {\"friction\": %s}}",
+                               law, links, slides->half, slides->body, friction);
   REQUIRE(written > 0 && written < TEXT);
   for (char *at = text; (at = strstr(at, "seams.obj")) != NULL;) {
     memcpy(at, mesh_name, sizeof mesh_name - 1);
@@ -103,7 +121,7 @@ static void test_slides(const struct ground *g)
 {
   double slower = 0.0, turned = 0.0, lifted = 0.0, off = 0.0;
   play p;
-  printf("%s, by %s, %s\n", g->name, law, precision == ABUT_FLOAT64 ? "float64" : "float32");
+  printf("%s on %s, by %s, %s\n", slides->name, g->name, law, precision == ABUT_FLOAT64 ? "float64" : "float32");
   open_worlds(g->links, WORLDS, "0", &p);
   const double height = lay_down(&p, g->y), begin = p.time;
   for (int part = 0; part < 20; ++part) {
@@ -124,6 +142,16 @@ static void test_slides(const struct ground *g)
   play_line("turned [rad]", turned, 0.004);
   play_line("lifted or sunk [m]", lifted, 3e-5);
   play_close(&p);
+}
+
+static void test_round_bodies(void)
+{
+  for (size_t i = 0; i < sizeof round_bodies / sizeof *round_bodies; ++i) {
+    slides = &round_bodies[i];
+    test_slides(&grounds[1]);
+    test_slides(&grounds[2]);
+  }
+  slides = &box;
 }
 
 /* Behind the seam the box comes to the end of the second table, and falls. */
@@ -194,6 +222,7 @@ int main(int argc, char **argv)
   for (size_t i = 0; i < sizeof grounds / sizeof *grounds; ++i) {
     test_slides(&grounds[i]);
   }
+  test_round_bodies();
   test_falls();
   test_sides();
   test_stops();

@@ -132,12 +132,13 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
     d = n_mad(FN(dot3)(own->normal, rail->cone.axis), n_of(rail->cone.inset), d);
   }
   const num sigmoid = FN(sigmoid_and_slope)(FN(beneath)(d, c), &sigmoid_slope);
-  num counts = n_lit(R(1.0)), beside = counts, weight = n_mul(w.weight, gate);
+  num counts = n_lit(R(1.0)), beside = counts, seam = n_lit(R(0.0)), weight = n_mul(w.weight, gate);
   vec of_field = no_bar(), of_own = of_field;
   if (c->cones > R(0.0)) {
     counts = FN(cone_slot)(own->normal, &rail->cone, c, held);
     if (has_seams(pair)) {
-      beside = edge_seam_share(pair, side, frame, in_range(at.x), &of_field, &of_own);
+      seam = seam_depth(own->phi, rail->radius);
+      beside = edge_seam_share(pair, side, frame, in_range(at.x), own->normal, seam, &of_field, &of_own);
     }
     weight = n_mul(weight, n_mul(counts, beside));
   }
@@ -160,6 +161,7 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
     of_own = FN(scale3)(of_own, beside_bar);
     normal_bar = FN(cone_adjoint)(own->normal, &rail->cone, c, n_mul(counts_bar, beside), bar->n, &axis_bar);
     normal_bar = FN(mad3)(rail->cone.axis, inset_bar, normal_bar);
+    normal_bar = FN(mad3)(of_field, n_neg(seam), normal_bar); // of seam_point
     axis_bar = FN(mad3)(own->normal, inset_bar, axis_bar);
     axis_bar = FN(mad3)(bar->p, n_of(rail->cone.inset), axis_bar);
     twist_direction(moved, rail->cone.axis, axis_bar);
@@ -176,7 +178,8 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   r.meet = n_scale(n_mul(own_bar, n_mul(w.won, w.rest)), R(-0.5));
   const num pulled = n_mul(n_mul(won_bar, w.tau), n_scale(rail->length, c->tilt));
   const num tau_bar = n_neg(n_add(rest_bar, pulled));
-  const num phi_bar = n_sub(n_mul(d_bar, steep), won_bar);
+  const num drawn_bar = seam_depth(FN(dot3)(of_field, own->normal), rail->radius); // of seam_point
+  const num phi_bar = n_sub(n_mul(d_bar, steep), n_add(won_bar, drawn_bar));
   const num fall = n_neg(n_mul(n_mul(d_bar, own->phi), rate)); // d (phi steep) by the gradient g: -phi rate g
   vec x_bar = FN(add3)(of_field, FN(mad3)(own->gradient, phi_bar, bar->p));
   x_bar = FN(add3)(x_bar, jet_normal_adjoint(own, normal_bar));

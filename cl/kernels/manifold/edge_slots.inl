@@ -132,13 +132,14 @@ static num EDGE(end_value)(GLOBAL const int *head, GLOBAL const real *shape, GLO
 }
 
 #if !FIELD_MOVES // pairs whose fields move have no seams
-// Returns the share that seams leave to an edge's contact at x, in the field's frame; *of_own, the gradient by
-// the place on the edge, is in this frame, too.
-static num edge_seam_share(GLOBAL const pair_head *pair, int side, GLOBAL const real *frame, vec x, vec *of_field,
-                           vec *of_own)
+// Returns the share that seams leave to an edge's contact at x, in the field's frame, with the normal and the depth of
+// seam_point; *of_own, the gradient by the place on the edge, is in this frame, too.
+static num edge_seam_share(GLOBAL const pair_head *pair, int side, GLOBAL const real *frame, vec x, vec normal, num depth,
+                           vec *of_field, vec *of_own)
 {
   vec turned;
-  const num share = seam_share(pair, side, x, place(frame + FRAME_ACROSS(!side), x), of_field, &turned);
+  const num share = seam_share(pair, side, seam_point(x, normal, depth), place(frame + FRAME_ACROSS(!side), x), of_field,
+                               &turned);
   *of_own = turn(frame + FRAME_ACROSS(side), turned);
   return share;
 }
@@ -177,7 +178,8 @@ static edge_slots EDGE(edge_slots_at)(GLOBAL const int *head, GLOBAL const real 
 #if !FIELD_MOVES
       if (has_seams(pair)) {
         vec of_field, of_own;
-        r.weight[end] = n_mul(r.weight[end], edge_seam_share(pair, side, frame, x, &of_field, &of_own));
+        const num depth = seam_depth(at.phi, rail->radius);
+        r.weight[end] = n_mul(r.weight[end], edge_seam_share(pair, side, frame, x, at.normal, depth, &of_field, &of_own));
       }
 #else
       (void)side;

@@ -103,11 +103,12 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
       counts = FN(cone_slot)(normal, &cone, c, &held);
     }
     // With seams `counts` is of both, and `beside` of them alone.
-    num beside = n_lit(R(1.0));
+    num beside = n_lit(R(1.0)), seam = n_lit(R(0.0));
     vec of_field = no_bar(), of_own = of_field;
     const num coned_counts = counts;
     if (coned && has_seams(pair)) {
-      beside = seam_share(pair, side, at, own, &of_field, &of_own);
+      seam = seam_depth(jet.phi, n_of(radius));
+      beside = seam_share(pair, side, seam_point(at, normal, seam), own, &of_field, &of_own);
       counts = n_mul(counts, beside);
     }
     if (have & WANT_D) {
@@ -119,8 +120,10 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
       phi_bar = add_activity_bar(phi_bar, depth, bar_of(&in, VALUE_ACTIVITY), coned, counts,
                                  &counts_bar, c);
     }
-    vec bar = FN(scale3)(steady3(jet.gradient, COTANGENT_LIMIT), phi_bar);
-    bar = FN(mad3)(of_field, n_mul(counts_bar, coned_counts), bar);
+    of_field = FN(scale3)(of_field, n_mul(counts_bar, coned_counts));
+    const num surface_bar = n_sub(phi_bar, seam_depth(FN(dot3)(of_field, normal), n_of(radius))); // of seam_point
+    vec bar = FN(scale3)(steady3(jet.gradient, COTANGENT_LIMIT), surface_bar);
+    bar = FN(add3)(of_field, bar);
     vec push = no_bar(), normal_bar = push;
     if (have & WANT_P) {
       push = turn_back(frame + FRAME_WORLD_1, bar3_of(&in, VALUE_P));
@@ -139,6 +142,7 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
       normal_bar = FN(cone_adjoint)(normal, &cone, c, n_mul(counts_bar, beside), normal_bar, &axis_bar);
       const num inset_bar = n_times(phi_bar, cone.inset);
       normal_bar = FN(mad3)(cone.axis, inset_bar, normal_bar);
+      normal_bar = FN(mad3)(of_field, n_neg(seam), normal_bar);
       axis_bar = FN(mad3)(normal, inset_bar, axis_bar);
       twist_axis(frame, side, cone.axis, axis_bar, &relative);
     }

@@ -52,8 +52,18 @@ static vec beyond_inset(GLOBAL const real *frame, int side, vec own, const FN(co
   return FN(mad3)(turn(frame + FRAME_ACROSS(!side), k->axis), n_of(k->inset), own);
 }
 
-// Returns the share that seams leave to a contact of a feature of body `side`. x is where the other body's field
-// is asked, own the same place in the frame of body `side`. *of_field and *of_own are the gradients by either.
+// Returns how far from the field's surface the middle of a ball at x is, and 0 for a point.
+static num seam_depth(num phi, num radius)
+{
+  return n_select(n_value(radius) > lane_lit(R(0.0)), phi, n_lit(R(0.0)));
+}
+
+// Returns the place that decides which share seams leave to a contact: of a ball the field's surface below it. Its
+// middle may lie far above the end of a body that it touches there.
+static vec seam_point(vec x, vec normal, num depth) { return FN(mad3)(normal, n_neg(depth), x); }
+
+// Returns the share that seams leave to a contact of a feature of body `side`. x is the seam_point in the frame of the
+// other body, own the feature's own place in the frame of body `side`. *of_field and *of_own are the gradients by either.
 static num seam_share(GLOBAL const pair_head *pair, int side, vec x, vec own, vec *of_field, vec *of_own)
 {
   const num there = FN(zones_share)(zones_of(pair, !side), pair->n.zones[!side], x, of_field);
@@ -111,8 +121,9 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
     if (has_seams(pair)) {
       const int stride = kept_stride(e, POINT_PLANES);
       const vec v = load3(NUMS(points, pose, stride) + first, stride, padded);
+      const vec x = seam_point(place(frame + FRAME_ACROSS(side), v), raw, seam_depth(load(at, field_stride), radius));
       vec of_field, of_own;
-      counts = n_mul(counts, seam_share(pair, side, place(frame + FRAME_ACROSS(side), v), v, &of_field, &of_own));
+      counts = n_mul(counts, seam_share(pair, side, x, v, &of_field, &of_own));
     }
     phi = n_mad(FN(dot3)(raw, cone.axis), n_of(cone.inset), phi);
   }
@@ -310,11 +321,13 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   }
   // With seams `counts` is of both, and `beside` of them alone.
   const vec own = load3(NUMS(points, pose, point_stride) + first, point_stride, padded);
-  num beside = n_lit(R(1.0));
+  num beside = n_lit(R(1.0)), seam = n_lit(R(0.0));
   vec of_field = none, of_own = none;
   const num coned_counts = counts;
   if (coned && has_seams(pair)) {
-    beside = seam_share(pair, side, place(frame + FRAME_ACROSS(side), own), own, &of_field, &of_own);
+    seam = seam_depth(load(at, field_stride), radius);
+    const vec x = seam_point(place(frame + FRAME_ACROSS(side), own), normal, seam);
+    beside = seam_share(pair, side, x, own, &of_field, &of_own);
     counts = n_mul(counts, beside);
   }
   if (have & WANT_D) {
@@ -341,13 +354,15 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
     counts_bar = n_add(counts_bar, vertex_bar(&rows, weight_bar, 0));
   }
   const num d_total = phi_bar; // of the distance, which the field's and the normal's give
+  of_field = FN(scale3)(of_field, n_mul(counts_bar, coned_counts));
+  phi_bar = n_sub(phi_bar, seam_depth(FN(dot3)(of_field, normal), radius));
   if (scored) {
     phi_bar = n_add(phi_bar, load(NUMS(scores_bar, pose, padded) + first, padded));
   }
   // `bar` is the point's cotangent in the field's frame; from push_vertex on all is in body 1's
   // frame.
   vec bar = FN(scale3)(load3(at + gradient_plane * padded, field_stride, padded), phi_bar);
-  bar = FN(mad3)(of_field, n_mul(counts_bar, coned_counts), bar);
+  bar = FN(add3)(of_field, bar);
   wrench relative = no_wrench(), carried = relative;
   vec normal_bar = none;
   const vec push_out = have & WANT_P ? vertex_bar3(&rows, p_bar, frame) : none;
@@ -362,6 +377,7 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
     normal_bar = FN(cone_adjoint)(normal, &cone, &pair->c, n_mul(counts_bar, beside), normal_bar, &axis_bar);
     const num inset_bar = n_times(d_total, cone.inset);
     normal_bar = FN(mad3)(cone.axis, inset_bar, normal_bar);
+    normal_bar = FN(mad3)(of_field, n_neg(seam), normal_bar); // of seam_point
     axis_bar = FN(mad3)(normal, inset_bar, axis_bar);
     twist_axis(frame, side, cone.axis, axis_bar, &relative);
   }
