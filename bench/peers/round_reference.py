@@ -162,19 +162,29 @@ def least(shape, sm, edge, second=False):
         return gradient(shape, sm, along(edge, t))[1] @ speed(edge, t) + sm.tilt * length(edge, sm) * t
     fixed = jax.lax.stop_gradient(edge)
     pull = sm.tilt * length(fixed, sm)
-    lo, hi = jnp.array(0.), jnp.array(1.)
-    if sm.samples > 1:
-        ts = jnp.linspace(0., 1., sm.samples + 1)
-        i = jnp.argmin(jax.vmap(lambda t: signed(shape, sm, along(fixed, t))[0] + .5 * pull * t * t)(ts))
-        lo, hi = jnp.maximum(i - 1, 0) / sm.samples, jnp.minimum(i + 1, sm.samples) / sm.samples
-    at0, at1 = (lo == 0) & (slope(lo, fixed) >= 0), (hi == 1) & (slope(hi, fixed) <= 0)
+
+    def height(t):
+        return signed(shape, sm, along(fixed, t))[0] + .5 * pull * t * t
+    ts = jnp.linspace(0., 1., sm.samples + 1)
+    i = jnp.argmin(jax.vmap(height)(ts))
+    at = ts[i]
+    lo, hi = jnp.maximum(i - 1, 0) / sm.samples, jnp.minimum(i + 1, sm.samples) / sm.samples
+    rises = slope(at, fixed) > 0
+    inner = (lo < at) & (at < hi)
+    lo, hi = jnp.where(inner & ~rises, at, lo), jnp.where(inner & rises, at, hi)
+    at0, at1 = (at == 0) & (slope(at, fixed) >= 0), (at == 1) & (slope(at, fixed) <= 0)
 
     def body(_, s):
-        m = .5 * (s[0] + s[1])
-        up = slope(m, fixed) > 0
-        return jnp.where(up, s[0], m), jnp.where(up, m, s[1])
-    lo, hi = jax.lax.fori_loop(0, STEPS, body, (lo, hi))
-    t = jnp.where(at0, 0., jnp.where(at1, 1., .5 * (lo + hi)))
+        # A minimum lies between both ends: their slopes have both signs, or the lower one falls towards the other.
+        (x1, f1, v1), (x2, f2, v2) = s
+        m = .5 * (x1 + x2)
+        fm, vm = slope(m, fixed), height(m)
+        enclosed, alike, lower = (f1 > 0) != (f2 > 0), (fm > 0) == (f1 > 0), vm < jnp.minimum(v1, v2)
+        beyond = jnp.where(enclosed, alike, (v1 < v2) == (lower & alike))  # between m and the second end
+        return (m, fm, vm), tuple(jnp.where(beyond, x, y) for x, y in zip(s[1], s[0]))
+    ends = [(x, slope(x, fixed), height(x)) for x in (lo, hi)]
+    found = jax.lax.fori_loop(0, STEPS, body, tuple(ends))
+    t = jnp.where(at0, 0., jnp.where(at1, 1., .5 * (found[0][0] + found[1][0])))
     bend = jax.lax.stop_gradient(jax.grad(slope)(t, fixed))
     curve = jnp.maximum(bend, .1 * pull)
     # The step's value is 0 to rounding, its derivative is dt. A second such step has the right second derivative; where the

@@ -78,8 +78,8 @@ static lane edge_pull(lane quarter, int arcs, lane length, GLOBAL const coeffici
 
 // The search for one end's place by Chandrupatla's method: the minimum lies between x1 and x2, `next` is
 // the place to try, and x3 is the place before. Values are those of phi + tilt L (s - end)^2 / 2, slopes its
-// derivative by s. Slopes of both signs at x1 and x2 enclose a minimum. Of two places with slopes of one sign
-// the lower one falls to the other, so that a minimum lies between them, too.
+// derivative by s. A minimum lies between x1 and x2: their slopes have both signs, or the lower one of both falls
+// towards the other. Each step keeps to this.
 typedef struct edge_search {
   lane x1, f1, v1, x2, f2, v2, x3, f3;
   lane next;
@@ -176,8 +176,8 @@ static void edge_sampled(edge_least *l, const edge_sample *e, int end, ilane fir
   l->behind = less | ((!valid) & l->behind);
 }
 
-// Begins the search beside the least sample, on the side to which the field falls. Slopes decide
-// where the search's bounds are ends of the edge.
+// Begins the search beside the least sample, on the side to which the field falls. An end of the edge is the
+// place where it is the least sample and the field rises from it.
 static void edge_begin(edge_search *t, edge_least *l, const edge_range *r)
 {
   const edge_sample *low = &l->low, *high = &l->high;
@@ -187,8 +187,8 @@ static void edge_begin(edge_search *t, edge_least *l, const edge_range *r)
   edge_pick(&l->high, between & rises, &middle);
   edge_pick(&l->low, between & !rises, &middle);
   const lane none = lane_lit(R(0.0)), near = lane_lit(R(1e-3)); // samples are rounded
-  const ilane at0 = (low->s <= r->low + near) & (low->slope >= none);
-  const ilane at1 = (high->s >= r->high - near) & (high->slope <= none);
+  const ilane at0 = (middle.s <= r->low + near) & (middle.slope >= none);
+  const ilane at1 = (middle.s >= r->high - near) & (middle.slope <= none);
   t->x1 = low->s;
   t->f1 = low->slope;
   t->v1 = low->value;

@@ -148,3 +148,16 @@ def test_derivatives_where_fields_have_many_dips():
         checked, wrong = checked + len(found), wrong + int((off > 1e-4).sum())
     assert checked > 1000
     assert wrong <= checked // 1000  # where the deeper of two dips changes there is no derivative
+
+
+@pytest.mark.parametrize("samples", [5, 8, 40])
+def test_a_dip_beside_an_end_that_rises(samples):
+    """The edge begins within one ball, from which the field rises, and goes on through a deeper one."""
+    context = abut.Context("host", precision="f64")
+    a = context.body([[0, 0, 0], [1, 0, 0]], [], edges=[[0, 1]], core_half=[[.5, 0, 0]], core_radius=[.001], core_position=[[.5, 0, 0]])
+    b = context.body([[0, 0, 1], [0, 0, 2]], [], core_half=[[0, 0, 0]] * 2, core_radius=[.06, .08],
+                     core_position=[[-.04, 0, 0], [.15, 0, 0]])
+    pair = abut.Pair(a, b, {"penetration": .005, "samples": samples, "cone_outer": 0.0, "union": 1e-5})
+    first = pair.layout.edge_offset[0]
+    d = abut.contacts(pair, np.zeros((1, 6)), np.zeros((1, 6))).d[0, first:first + 2]
+    np.testing.assert_allclose(d, -.08, atol=2e-3)
