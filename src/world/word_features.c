@@ -95,28 +95,47 @@ static abut_status make_box(const double half[3], double round, arena *memory, a
   return ABUT_SUCCESS;
 }
 
-/* The rims are as round as the field's, so that a cylinder that stands flush on its like finds the face and not the side.
- * A lying cylinder rolls on its rims, a standing one stands on them; its side crosses another one's by the axis, whose
- * capsule has the same side. The axis ends in the middle of both ends, where nothing but a flat face touches. */
+#define SHORT_CORE 0.02 /* of the radius: a core that is shorter is a ball */
+
+/* What touches with a cylinder's side between its rims: balls that lie within it, so that none claims more than the
+ * body has. Of a long cylinder they are a capsule, of a flat one a ring about its axis. */
+static abut_status make_core(const double size[2], arena *memory, abut_body_def *out, abut_feature_circle *ring)
+{
+  const double longer = size[1] - size[0];
+  const bool is_ball = fabs(longer) <= SHORT_CORE * size[0], is_ring = longer < 0.0 && !is_ball;
+  const size_t ends = is_ring ? 0 : is_ball ? 1 : 2;
+  rows to;
+  TRY(make_room(ends, ends == 2, memory, out, &to));
+  for (size_t i = 0; i < ends; ++i) {
+    put(to.vertices + 4 * i, 0.0, 0.0, is_ball ? 0.0 : i ? longer : -longer, fmin(size[0], size[1]));
+    put(to.vertex_cones + 4 * i, 0.0, 0.0, 1.0, 180.0);
+  }
+  if (ends == 2) {
+    to.edges[0] = (abut_feature_edge){.from = 0, .to = 1, .radius = size[0]};
+    put(to.edge_cones, 0.0, 0.0, 1.0, 180.0);
+  }
+  if (is_ring) {
+    *ring = (abut_feature_circle){.axis = {0.0, 0.0, 1.0}, .size = -longer, .radius = size[1]};
+  }
+  out->feature_circle_count = is_ring;
+  return ABUT_SUCCESS;
+}
+
+/* The rims are as round as the field's, so that a cylinder that stands flush on its like finds the face and not the side. */
 static abut_status make_cylinder(const double size[2], double round, arena *memory, abut_body_def *out)
 {
   void *room;
-  rows to;
-  TRY(make_room(2, 1, memory, out, &to));
-  TRY(arena_allocate(memory, &room, 2, sizeof(abut_feature_circle)));
-  abut_feature_circle *rims = room;
+  TRY(arena_allocate(memory, &room, 3, sizeof(abut_feature_circle)));
+  abut_feature_circle *circles = room;
   const double own = round > 0.0 ? round : SHAPE_SHARP * fmin(size[0], size[1]);
+  TRY(make_core(size, memory, out, &circles[2]));
   for (int i = 0; i < 2; ++i) {
     const double side = i ? 1.0 : -1.0;
-    put(to.vertices + 4 * i, 0.0, 0.0, side * size[1], 0.0);
-    put(to.vertex_cones + 4 * i, 0.0, 0.0, side, 0.0);
-    rims[i] = (abut_feature_circle){.centre = {0.0, 0.0, side * (size[1] - own)}, .axis = {0.0, 0.0, 1.0},
-                                    .size = size[0] - own, .radius = own};
+    circles[i] = (abut_feature_circle){.centre = {0.0, 0.0, side * (size[1] - own)}, .axis = {0.0, 0.0, 1.0},
+                                       .size = size[0] - own, .radius = own};
   }
-  to.edges[0] = (abut_feature_edge){.from = 0, .to = 1, .radius = size[0]};
-  put(to.edge_cones, 0.0, 0.0, 1.0, 180.0);
-  out->feature_circles = rims;
-  out->feature_circle_count = 2;
+  out->feature_circles = circles;
+  out->feature_circle_count += 2;
   return ABUT_SUCCESS;
 }
 

@@ -825,9 +825,12 @@ static double reach(const body_features *f, const double n[3])
   }
   for (size_t i = 0; i < f->edge_count; ++i) {
     const abut_feature_edge *e = &f->edges[i];
-    for (int k = 0; e->arc && k <= 128; ++k) {
-      double at[3];
-      arc_place(f, e, k / 128.0, at);
+    for (int k = 0; k <= 128; k += e->arc ? 1 : 128) { /* a straight edge reaches farthest at an end */
+      const double *end = f->vertices + 4 * (k ? e->to : e->from);
+      double at[3] = {end[0], end[1], end[2]};
+      if (e->arc) {
+        arc_place(f, e, k / 128.0, at);
+      }
       out = fmax(out, at[0] * n[0] + at[1] * n[1] + at[2] * n[2] + e->radius);
     }
   }
@@ -850,7 +853,7 @@ static double word_reach(body_shape word, const double size[3], double q, const 
   }
 }
 
-/* A word's features reach in each direction as far as its body does. */
+/* A word's features reach in each direction as far as its body does, and no farther. */
 static void words(void)
 {
   static const struct {
@@ -861,8 +864,9 @@ static void words(void)
                {SHAPE_CAPSULE, {0.2, 0.5, 0}, 0, 2, 2, 1},
                {SHAPE_BOX, {0.3, 0.2, 0.1}, 0, 8, 8, 12},
                {SHAPE_BOX, {0.3, 0.2, 0.1}, 0.02, 8, 8, 12},
-               {SHAPE_CYLINDER, {0.3, 0.5, 0}, 0, 0, 2 + 2 * CIRCLE_PARTS, 1 + 2 * CIRCLE_PARTS},
-               {SHAPE_CYLINDER, {0.3, 0.1, 0}, 0.05, 0, 2 + 2 * CIRCLE_PARTS, 1 + 2 * CIRCLE_PARTS}};
+               {SHAPE_CYLINDER, {0.3, 0.5, 0}, 0, 2, 2 + 2 * CIRCLE_PARTS, 1 + 2 * CIRCLE_PARTS},
+               {SHAPE_CYLINDER, {0.3, 0.301, 0}, 0, 1, 1 + 2 * CIRCLE_PARTS, 2 * CIRCLE_PARTS},
+               {SHAPE_CYLINDER, {0.3, 0.1, 0}, 0.05, 0, 3 * CIRCLE_PARTS, 3 * CIRCLE_PARTS}};
   uint64_t random = 3;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     arena memory = {0};
@@ -884,14 +888,16 @@ static void words(void)
         continue;
       }
       const double *from = f.vertices + 4 * e->from, *to = f.vertices + 4 * e->to, *c = e->centre;
+      const size_t straight = cases[i].edges % CIRCLE_PARTS, quarter = (k - straight) % CIRCLE_PARTS;
+      const bool is_ring = k - straight >= 2 * CIRCLE_PARTS;
       double at[3];
-      CHECK_EQUAL(f.edge_names[k], 1 + (k - 1) / CIRCLE_PARTS); /* the axis is the first edge, then come the rims */
-      CHECK(e->radius == round);
-      CHECK(fabs(hypot(from[0] - c[0], from[1] - c[1]) + round - cases[i].size[0]) < EXACT);
+      CHECK_EQUAL(f.edge_names[k], straight + (k - straight) / CIRCLE_PARTS); /* the axis, the rims, the ring */
+      CHECK(e->radius == (is_ring ? cases[i].size[1] : round));
+      CHECK(fabs(hypot(from[0] - c[0], from[1] - c[1]) + e->radius - cases[i].size[0]) < EXACT);
       CHECK(fabs((from[0] - c[0]) * (to[0] - c[0]) + (from[1] - c[1]) * (to[1] - c[1])) < EXACT); /* a quarter turn */
       arc_place(&f, e, 1.0, at);
       CHECK(fabs(at[0] - to[0]) + fabs(at[1] - to[1]) + fabs(at[2] - to[2]) < EXACT && c[2] == from[2]);
-      CHECK(e->from == e[k % CIRCLE_PARTS == 1 ? CIRCLE_PARTS - 1 : -1].to); /* each begins where the one before ends */
+      CHECK(e->from == e[quarter == 0 ? CIRCLE_PARTS - 1 : -1].to); /* each begins where the one before ends */
     }
     for (int k = 0; k < 2000; ++k) {
       double n[3];
@@ -942,8 +948,8 @@ static void word_cones(void)
     const abut_feature_circle *c = &def.feature_circles[i];
     CHECK(fabs(c->size - 0.294) < EXACT && fabs(c->radius - 0.006) < EXACT && fabs(c->axis[2]) == 1.0);
     CHECK(fabs(c->centre[2] - (i ? 0.494 : -0.494)) < EXACT);
-    CHECK(def.feature_vertices[4 * i + 2] == (i ? 0.5 : -0.5) && def.feature_vertices[4 * i + 3] == 0.0);
-    CHECK(def.vertex_cones[4 * i + 2] == (i ? 1.0 : -1.0) && def.vertex_cones[4 * i + 3] == 0.0);
+    CHECK(fabs(def.feature_vertices[4 * i + 2] - (i ? 0.2 : -0.2)) < EXACT && def.feature_vertices[4 * i + 3] == 0.3);
+    CHECK(def.vertex_cones[4 * i + 3] == 180.0);
   }
   REQUIRE_OK(word_features_make(SHAPE_PLANE, box, 0.0, &memory, &def));
   CHECK(def.states_features && !def.feature_vertex_count && !def.feature_edge_count);
