@@ -165,7 +165,8 @@ typedef struct abut_body_def {
                                    union lies on the mesh [m]; 0: none is known */
   abut_surface surface;         /* what collides in time in place of the mesh above
                                    (abut_create_body_ccd_mesh); without faces: that mesh. Fields of
-                                   bare meshes have it, since their contact meshes have no faces */
+                                   bare meshes have it, since their contact meshes have no faces, and
+                                   so have decompositions, and body files that name one */
   bool states_features;         /* The next six members are the body's features. Else these are its mesh's vertices and
                                    sharp edges, without radii. */
   const double *feature_vertices; /* (feature_vertex_count, 4), place and radius [m] */

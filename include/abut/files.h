@@ -29,8 +29,8 @@ ABUT_API abut_status abut_load_body(abut_context context, const char *path, abut
 ABUT_API abut_status abut_load_field(const char *path, const abut_field_options *options,
                                      abut_field *field);
 
-/* Writes NAME.body.json, and beside it NAME.grid.npz, NAME.contact.obj and NAME.surface.obj, which it names: what
- * abut_load_body reads as the same body to the bit. `path` must end with .body.json. The body file
+/* Writes NAME.body.json, and beside it NAME.grid.npz, NAME.contact.obj and NAME.surface.obj, which it
+ * names: what abut_load_body reads as the same body to the bit. `path` must end with .body.json. The body file
  * comes into place last; where one cannot be written, none is left that was not there. */
 ABUT_API abut_status abut_write_field(const char *path, const abut_field *field);
 
@@ -41,7 +41,7 @@ ABUT_API abut_status abut_load_decomposition(abut_context context, const char *p
                                              abut_decomposition *decomposition);
 
 /* Writes NAME.body.json, with the primitives and the temperature of their union, and beside it
- * NAME.contact.obj and NAME.surface.obj, which it names. The first has the vertices, faces and edges of the decomposition's `def`,
+ * NAME.contact.obj and, where `def` has a surface, NAME.surface.obj, which it names. NAME.contact.obj has the vertices, faces and edges of the decomposition's `def`,
  * where a caller may have put those of abut_make_contact_mesh. `path` must end with .body.json. The body
  * file comes into place last; where one cannot be written, none is left that was not there. */
 ABUT_API abut_status abut_write_decomposition(const char *path, const abut_decomposition *decomposition);
@@ -65,6 +65,10 @@ ABUT_API abut_status abut_write_superquadrics(const char *path, const abut_super
  * from that file's folder, else `path`. It is not opened. Free it with abut_free. ABUT_ERROR_FORMAT where
  * a body file names none, since its height field is its mesh. */
 ABUT_API abut_status abut_find_mesh(const char *path, char **mesh_path);
+
+/* The file of the surface that a NAME.body.json names, found from that file's folder; NULL where it names none, and of
+ * mesh files. It is not opened. Free it with abut_free. */
+ABUT_API abut_status abut_find_surface(const char *path, char **surface_path);
 
 /* The vertices, faces and edges of a mesh file, as they are written; def points into `memory`. */
 typedef struct abut_mesh_file {

@@ -135,8 +135,8 @@ class CcdMesh(_Owner):
 
     @staticmethod
     def load(path: str | os.PathLike[str], context: Context | None = None, *, scale: float = 1.0) -> CcdMesh:
-        """The mesh of a file as it is: a bare mesh (.obj .stl .ply .off, with Assimp .glb, .gltf and .dae), or the mesh
-        that a NAME.body.json names.
+        """The mesh of a file as it is: a bare mesh (.obj .stl .ply .off, with Assimp .glb, .gltf and .dae), or the
+        surface that a NAME.body.json names, else its mesh.
 
         context   None takes abut.default_context()
         scale     of a bare mesh, the file's unit of length [m]
@@ -154,8 +154,8 @@ class CcdMesh(_Owner):
 
     @staticmethod
     def of_body(body: Body) -> CcdMesh:
-        """The mesh of a body's contact mesh, in the body's context; of a body made of a bare mesh that of the mesh's own
-        surface. Errors: abut.Error, which names the body's file, where it has no faces."""
+        """The mesh of a body's surface, in the body's context; else of its contact mesh. Bodies made of a bare mesh and body
+        files that name one have a surface. Errors: abut.Error, which names the body's file, where it has no faces."""
         if not isinstance(body, Body):
             raise ValueError(f"body is a {type(body).__name__}, not an abut.Body")
         handle = ffi.new("abut_ccd_mesh *")

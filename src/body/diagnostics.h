@@ -7,8 +7,8 @@
 
 /* Why a body of collision in time is refused whose mesh has no faces, and what to do. */
 #define CCD_NO_FACES                                                                                              \
-  "its mesh has no faces, so that others would pass through it: load the bare mesh itself in place of what "      \
-  "`abut field` made of it, or name a mesh with faces in the body file"
+  "its mesh has no faces, so that others would pass through it: name a mesh with faces in the body file, by "     \
+  "`surface`"
 
 /* Lets abut_get_body_info tell a body's diagnostics, which are bits of abut_suspicion, and the misfits
  * of its mesh and of its features [m]. */

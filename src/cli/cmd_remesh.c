@@ -23,7 +23,11 @@ static exit_code check_usage(const options *o, abut_contact_mesh_options *settin
   }
   CLI_TRY(check_not_input(o, path));
   CLI_TRY(check_output(path));
-  return ends_with(path, BODY_ENDING) ? check_beside(o, ".contact.obj") : EXIT_GOOD;
+  if (!ends_with(path, BODY_ENDING)) {
+    return EXIT_GOOD;
+  }
+  CLI_TRY(check_beside(o, ".contact.obj"));
+  return check_beside(o, ".surface.obj");
 }
 
 static exit_code write_mesh(const options *o, const abut_contact_mesh *m, double union_tau)

@@ -14,10 +14,11 @@ const command commands[] = {
    NULL, "abut devices", cmd_devices},
   {"field", COMMAND_FIELD, " MESH", " -o NAME.body.json", "make a body of a mesh file",
    "Makes a body of a mesh (.obj .stl .ply .off; by Assimp .glb .gltf .dae): a signed distance\n"
-   "field of its surface and a contact mesh. Holes are closed and faces turned where they must be; what is suspicious is\n"
-   "warned about. Writes NAME.body.json, NAME.grid.npz, NAME.contact.obj and NAME.surface.obj, the\n"
-   "mesh with which the body collides in time. Prints what was done and how far the field is off. Commands that are given bare meshes do the same by\n"
-   "themselves; fields are kept on disk and made once.",
+   "field of its surface and a contact mesh. Holes are closed and faces turned where they must be;\n"
+   "what is suspicious is warned about. Writes NAME.body.json, which names the others: the field\n"
+   "NAME.grid.npz, the contact mesh NAME.contact.obj and the mesh itself, NAME.surface.obj, with\n"
+   "which the body collides in time. Prints what was done and how far the field is off. Commands\n"
+   "that are given bare meshes do the same by themselves; fields are kept on disk and made once.",
    "NAME.body.json, with NAME.grid.npz, NAME.contact.obj and NAME.surface.obj beside it",
    "abut field assets/ring.obj -o ring.body.json", cmd_field},
   {"remesh", COMMAND_REMESH, " BODY", " -o NAME.body.json|NAME.obj",
@@ -39,9 +40,9 @@ const command commands[] = {
   {"decompose", COMMAND_DECOMPOSE, " [MESH]", " -o NAME.body.json", "make a body of few superquadrics of a mesh file",
    "Fits superquadrics to a mesh (.obj .stl .ply .off; by Assimp .glb .gltf .dae): as many as\n"
    "--primitives says, or as few as keep to --error. Their union lies on the mesh, and stays smooth\n"
-   "and small where a field's grid takes megabytes. Writes NAME.body.json, NAME.surface.obj, the\n"
-   "mesh, and NAME.contact.obj, a contact mesh on the body's surface, and prints how well the body stands for the mesh, and the\n"
-   "contact mesh for the body. With --import the superquadrics are those of a table of another\n"
+   "and small where a field's grid takes megabytes. Writes NAME.body.json, NAME.contact.obj, a\n"
+   "contact mesh on the body's surface, and NAME.surface.obj, the mesh, but with --import. Prints\n"
+   "how well the body stands for the mesh, and the contact mesh for the body. With --import the superquadrics are those of a table of another\n"
    "program, and MESH is what they are compared with, or none; -o may then be left out.",
    "NAME.body.json, with NAME.contact.obj and NAME.surface.obj beside it",
    "abut decompose assets/ring.obj --primitives 12 -o ring.body.json", cmd_decompose},

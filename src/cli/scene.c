@@ -117,8 +117,11 @@ exit_code check_not_body(const char *output, const char *body)
   if (same_file(output, body)) {
     return report(EXIT_INPUT, "%s: is an input of this command too", output);
   }
-  const bool named = abut_find_mesh(body, &mesh) == ABUT_SUCCESS && same_file(output, mesh);
+  bool named = abut_find_mesh(body, &mesh) == ABUT_SUCCESS && same_file(output, mesh);
   abut_free(mesh); /* what is wrong with a body is said where it is read */
+  mesh = NULL;
+  named = named || (abut_find_surface(body, &mesh) == ABUT_SUCCESS && same_file(output, mesh));
+  abut_free(mesh);
   return named ? report(EXIT_INPUT, "%s: is the mesh of %s, an input of this command", output, body)
                : EXIT_GOOD;
 }

@@ -239,7 +239,7 @@ done:
   return status;
 }
 
-abut_status body_mesh_read(const char *path, mesh *m)
+abut_status body_mesh_read(const char *path, bool surface_first, mesh *m)
 {
   body_file file;
   if (!has_extension(path, ".json")) {
@@ -249,7 +249,7 @@ abut_status body_mesh_read(const char *path, mesh *m)
   TRY(body_file_read(path, &file));
   abut_status status = file.mesh_path ? read_named_mesh(path, "mesh", file.mesh_path, m)
                                       : copy_surface(&file.def.surface, m);
-  if (status == ABUT_SUCCESS && file.surface_path && !m->face_count) {
+  if (status == ABUT_SUCCESS && file.surface_path && (surface_first || !m->face_count)) {
     mesh_free(m);
     *m = (mesh){0};
     status = read_named_mesh(path, "surface", file.surface_path, m);
@@ -269,7 +269,7 @@ abut_status abut_load_hull(abut_context context, const char *path, abut_shape *s
     return fail(ABUT_ERROR_ARGUMENT, "path or shape is NULL");
   }
   *shape = (abut_shape){0};
-  TRY(body_mesh_read(path, &m));
+  TRY(body_mesh_read(path, false, &m));
   def.vertices = m.vertices;
   def.vertex_count = m.vertex_count;
   abut_status status = of_file(path, abut_create_shape(context, &def, shape));
@@ -288,7 +288,7 @@ abut_status abut_load_ccd_mesh(abut_context context, const char *path, abut_ccd_
     return fail(ABUT_ERROR_ARGUMENT, "path or mesh is NULL");
   }
   *out = (abut_ccd_mesh){0};
-  TRY(body_mesh_read(path, &m));
+  TRY(body_mesh_read(path, true, &m));
   if (has_extension(path, ".json") && !m.face_count) {
     mesh_free(&m);
     return fail_at(ABUT_ERROR_FORMAT, path, 0, CCD_NO_FACES);
@@ -324,6 +324,23 @@ abut_status abut_find_mesh(const char *path, char **mesh_path)
   *mesh_path = strdup(named ? file.mesh_path : path);
   body_file_free(&file);
   return *mesh_path ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a path");
+}
+
+abut_status abut_find_surface(const char *path, char **surface_path)
+{
+  body_file file = {0};
+  if (!path || !surface_path) {
+    return fail(ABUT_ERROR_ARGUMENT, "path or surface_path is NULL");
+  }
+  *surface_path = NULL;
+  if (!has_extension(path, ".json")) {
+    return ABUT_SUCCESS;
+  }
+  TRY(body_file_read(path, &file));
+  *surface_path = file.surface_path ? strdup(file.surface_path) : NULL;
+  const bool memory = file.surface_path && !*surface_path;
+  body_file_free(&file);
+  return memory ? fail(ABUT_ERROR_MEMORY, "no memory for a path") : ABUT_SUCCESS;
 }
 
 abut_status abut_load_smoothing(const char *path, abut_smoothing *smoothing)

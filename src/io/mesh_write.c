@@ -1,6 +1,7 @@
 /* A mesh as a file, and a body file with another mesh. */
 #include "base/error.h"
 #include "format/json.h"
+#include "format/mesh.h"
 #include "format/whole_file.h"
 #include "io/written_body.h"
 #include <abut/files.h>
@@ -12,13 +13,13 @@
 
 #define DIGITS 17 /* by which a double is read back to the bit */
 
-abut_status abut_write_mesh(const char *path, const abut_body_def *mesh)
+abut_status abut_write_mesh(const char *path, const abut_body_def *def)
 {
   obj_text text = {0};
-  if (!path || !mesh) {
+  if (!path || !def) {
     return fail(ABUT_ERROR_ARGUMENT, "path or mesh is NULL");
   }
-  abut_status status = obj_text_make(mesh, &text);
+  abut_status status = obj_text_make(def, &text);
   if (status == ABUT_SUCCESS) {
     status = whole_file_write(path, text.bytes, text.count);
   }
@@ -56,9 +57,6 @@ static bool same_folder(const char *a, const char *b)
 static bool names_files(json_t *root)
 {
   static const char *const lists[] = {"grids", "height_fields"};
-  if (json_object_get(root, "surface")) {
-    return true;
-  }
   for (size_t l = 0; l < sizeof lists / sizeof *lists; ++l) {
     json_t *list = json_object_get(root, lists[l]);
     for (size_t i = 0; i < json_array_size(list); ++i) {
@@ -79,8 +77,35 @@ static abut_status set_values(json_t *root, const char *mesh_name, double union_
   return ABUT_SUCCESS;
 }
 
+/* Writes the surface that a body file names beside the new file, too. */
+static abut_status take_surface(const char *from, const body_names *n, json_t *root, body_texts *t)
+{
+  char *path = NULL;
+  mesh m = {0};
+  abut_body_def def = abut_default_body_def();
+  abut_status status = ABUT_SUCCESS;
+  if (!json_object_get(root, "surface")) {
+    return ABUT_SUCCESS;
+  }
+  TRY_DONE(abut_find_surface(from, &path));
+  TRY_DONE(mesh_read(path, &m));
+  def.vertices = m.vertices;
+  def.vertex_count = m.vertex_count;
+  def.face_sizes = m.face_sizes;
+  def.face_indices = m.face_indices;
+  def.face_count = m.face_count;
+  TRY_DONE(obj_text_make(&def, &t->surface));
+  if (json_object_set_new(root, "surface", json_string(n->surface_beside)) != 0) {
+    status = fail(ABUT_ERROR_ARGUMENT, "no memory for '%s', or its name is not UTF-8", n->surface_beside);
+  }
+done:
+  mesh_free(&m);
+  abut_free(path);
+  return status;
+}
+
 static abut_status write_remeshed(const char *path, const char *from, const json_file *f,
-                                  const abut_body_def *mesh, double union_)
+                                  const abut_body_def *def, double union_)
 {
   body_names n = {0};
   body_texts t = {0};
@@ -91,7 +116,8 @@ static abut_status write_remeshed(const char *path, const char *from, const json
     goto done;
   }
   TRY_DONE(set_values(f->root, n.contact_beside, union_));
-  TRY_DONE(obj_text_make(mesh, &t.contact));
+  TRY_DONE(obj_text_make(def, &t.contact));
+  TRY_DONE(take_surface(from, &n, f->root, &t));
   t.body = json_dumps(f->root, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(DIGITS));
   if (!t.body) {
     status = fail(ABUT_ERROR_MEMORY, "no memory for '%s'", path);
@@ -104,21 +130,21 @@ done:
   return status;
 }
 
-abut_status abut_write_remeshed(const char *path, const char *from, const abut_body_def *mesh,
+abut_status abut_write_remeshed(const char *path, const char *from, const abut_body_def *def,
                                 double union_)
 {
   char *bytes = NULL;
   size_t count = 0;
   json_file f = {0};
   json_at root;
-  if (!path || !from || !mesh || !(union_ >= 0.0)) {
+  if (!path || !from || !def || !(union_ >= 0.0)) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_write_remeshed needs two paths, a mesh, and a temperature of 0 or "
                 "more");
   }
   TRY(whole_file_read(from, &bytes, &count));
   abut_status status = json_file_open(&f, from, bytes, count, &root);
   if (status == ABUT_SUCCESS) {
-    status = write_remeshed(path, from, &f, mesh, union_);
+    status = write_remeshed(path, from, &f, def, union_);
   }
   json_file_close(&f);
   free(bytes);

@@ -50,12 +50,12 @@ static void evaluate(const field *f, size_t count, double *points, double out[AS
   host_launch_f64(KERNEL_QUERY_DISTANCE, count, 1, arguments);
 }
 
-static double median_at_vertices(const abut_body_def *def, const field *f)
+static double median_at(const double *vertices, size_t vertex_count, const field *f)
 {
-  const size_t count = def->vertex_count < ASKED ? def->vertex_count : ASKED;
+  const size_t count = vertex_count < ASKED ? vertex_count : ASKED;
   double points[3 * ASKED], off[ASKED];
   for (size_t i = 0; i < count; ++i) {
-    const double *v = def->vertices + 3 * (i * def->vertex_count / count);
+    const double *v = vertices + 3 * (i * vertex_count / count);
     for (size_t k = 0; k < 3; ++k) {
       points[k * count + i] = v[k];
     }
@@ -128,7 +128,10 @@ abut_status find_misfit(const abut_body_def *def, misfit *out)
   smoothing.union_ = smoothing.plane = fmax(FITTED * out->diagonal, SMOOTHING_LENGTH_LEAST);
   TRY_DONE(pack_primitives(def, sizeof(double), &f.head, &head_count, &f.shape));
   TRY_DONE(coefficients_of(&smoothing, sizeof(double), 0, &f.coefficients));
-  out->median = median_at_vertices(def, &f);
+  out->median = median_at(def->vertices, def->vertex_count, &f);
+  if (def->surface.face_count && !def->height_field_count) {
+    out->median = fmax(out->median, median_at(def->surface.vertices, def->surface.vertex_count, &f));
+  }
   out->features = worst_feature(def, &f);
 done:
   free(f.head);

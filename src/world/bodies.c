@@ -31,7 +31,7 @@ typedef struct turn {
 
 static abut_status read_mesh(const scene_def *s, const turn *t, mesh *out)
 {
-  return scene_blame(s, t->place, "its file, ", body_mesh_read(t->body->file, out));
+  return scene_blame(s, t->place, "its file, ", body_mesh_read(t->body->file, false, out));
 }
 
 static abut_status load_file(const scene_def *s, const turn *t, scene_bodies *b)

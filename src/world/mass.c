@@ -129,8 +129,8 @@ abut_status mass_of_mesh(const abut_body_def *mesh, double density, mass *out)
 {
   double from[3];
   if (!mesh->face_count) {
-    return fail(ABUT_ERROR_BODY, "its mesh has no faces, as those that `abut field` writes: name the "
-                "mesh file itself, or give mass, com and inertia");
+    return fail(ABUT_ERROR_BODY, "its mesh has no faces: name one with faces, by `surface` in a body file, or "
+                "give mass, com and inertia");
   }
   TRY(check_closed(mesh));
   mean_of(mesh, from);

@@ -128,8 +128,10 @@ for name in p d n activity; do
   if cmp -s first second; then pass; else fail "$name of the body file differs"; fi
 done
 # The body file keeps the mesh, with which it collides in time.
-run 0 ccd box.stl cube.body.json --from poses.csv --to poses.csv -o bare.npz --device "$device" -q
-run 0 ccd box.body.json cube.body.json --from poses.csv --to poses.csv -o written.npz --device "$device" -q
+{ echo $header; echo 0,0,2,0.1,0.2,0.3,0,0,0,0,0,0; echo 0,0,2,0,0,0,0,0,0,0,0,0; } > from.csv
+{ echo $header; echo 0,0,0,0.1,0.2,0.3,0,0,0,0,0,0; echo 0,3,2,0,0,0,0,0,0,0,0,0; } > to.csv
+run 0 ccd box.stl cube.body.json --from from.csv --to to.csv -o bare.npz --device "$device" -q
+run 0 ccd box.body.json cube.body.json --from from.csv --to to.csv -o written.npz --device "$device" -q
 for name in toi status candidates; do
   "$arrays" show bare.npz $name > first
   "$arrays" show written.npz $name > second
@@ -181,7 +183,10 @@ wrong 'own.contact.obj: is an input of this command too' field own.contact.obj -
 if cmp -s own.contact.obj before.obj; then pass; else fail 'the mesh is written over'; fi
 cp box.stl own.surface.obj
 wrong 'own.surface.obj: is an input of this command too' field own.surface.obj -o own.body.json
-# A surface that is missing, and one without faces.
+# A surface that is missing, one without faces, and one that is another body's.
+sed 's/"surface": .*/"surface": "millimetres.stl"/' box.body.json > other.body.json
+run 0 contacts other.body.json cube.body.json --poses poses.csv -o other.npz --device "$device" -q
+has stderr '^abut: warning: other\.body\.json: misfit: '
 sed 's/box.surface/none.surface/' box.body.json > lost.body.json
 wrong 'lost.body.json: its surface, none.surface.obj: No such file or directory' contacts lost.body.json cube.body.json \
   --poses poses.csv -o no.npz --device "$device"

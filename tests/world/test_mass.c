@@ -214,7 +214,7 @@ static void refusals(void)
   refuse(doubled, 4, corner, "is not closed");
   refuse(sheet, 2, corner, "encloses nothing");
   refuse(corner_faces, 4, flat, "encloses nothing"); /* a parallelogram, and rounding */
-  refuse(corner_faces, 0, corner, "no faces, as those that `abut field` writes");
+  refuse(corner_faces, 0, corner, "no faces: name one with faces");
 }
 
 int main(void)

@@ -57,13 +57,14 @@ static exit_code load(scene *s, const options *o, findings *f)
   return EXIT_GOOD;
 }
 
-/* The mesh to compare with: the second operand, or the body's own. Its unit is the file's, which --scale
+/* The mesh to compare with: the second operand, or the body's surface, or its own. Its unit is the file's, which --scale
  * tells of bare meshes alone. */
 static exit_code load_mesh(const options *o, findings *f, char **own, abut_mesh_file *mesh)
 {
   const bool given = o->operand_count == 2;
   if (!given) {
-    CLI_TRY(report_status(abut_find_mesh(o->operands[0], own)));
+    CLI_TRY(report_status(abut_find_surface(o->operands[0], own)));
+    CLI_TRY(*own ? EXIT_GOOD : report_status(abut_find_mesh(o->operands[0], own)));
     if (!*own) {
       return report(EXIT_INPUT, "%s: names no mesh to compare it with", o->operands[0]);
     }

@@ -142,7 +142,7 @@ class Run:
 
 
 def simulate(abut, scene, out, *words, states=None, controls=None):
-    """Contacts that are less than half active, which those just touching are, are not kept."""
+    """Contacts of an activity below 0.1 are not kept."""
     files = (["--states", states] if states else []) + (["--controls", controls] if controls else [])
     done = subprocess.run([str(word) for word in (abut, "simulate", scene, *files, "--contacts", "--threshold", 0.1, "-q", "-o", out, *words)],
                           capture_output=True, text=True)
