@@ -146,7 +146,7 @@ def peg_in_hole(folder, full):
                           [x + 0.0002, 0, above + half + 0.002, *UPRIGHT]))
     pairs = [{"a": 3, "b": 0, "friction": 0.1}, {"a": 3, "b": 1, "friction": 0.05},
              {"a": 4, "b": 0}, {"a": 4, "b": 2, "smoothing": {"penetration": 1e-4}}]
-    return Trap("peg-in-hole", scene_of(links, pairs), 3.0, view="20,25", about={"half": half, "places": [0, apart]})
+    return Trap("peg-in-hole", scene_of(links, pairs), 4.0, view="20,25", about={"half": half, "places": [0, apart]})
 
 
 def nut_on_bolt(folder, full, shared):
