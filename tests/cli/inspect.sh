@@ -30,7 +30,7 @@ sed 's/"name"/"surface": "cube.obj", "name"/' ball.body.json > skinned.body.json
 run 0 remesh skinned.body.json --vertices 40 -q -o beside/skin.body.json --device "$device"
 has beside/skin.body.json '"surface": "skin\.surface\.obj"'
 if [ "$(grep -c '^f ' beside/skin.surface.obj)" -eq "$(grep -c '^f ' cube.obj)" ]; then pass; else fail 'skin.surface.obj is another mesh'; fi
-wrong 'skin.surface.obj: is the mesh of beside/skin.body.json' remesh beside/skin.body.json -o beside/skin.surface.obj
+wrong 'beside/skin.surface.obj: is the mesh of beside/skin.body.json, an input of this command' remesh beside/skin.body.json -o beside/skin.surface.obj
 run 0 remesh new.body.json --json --vertices 12 -o small.obj --smoothing sharp.json --device "$device"
 if [ "$(grep -c '^v ' small.obj)" -eq 12 ]; then pass; else fail 'not 12 vertices'; fi
 json_is_valid stdout
