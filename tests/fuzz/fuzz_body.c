@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
   body_file b;
   if (body_file_parse("folder/fuzz", (const char *)bytes, count, &b) != ABUT_SUCCESS) {
-    PROMISE(!b.mesh_path && !b.def.superquadrics && !b.memory.at);
+    PROMISE(!b.mesh_path && !b.surface_path && !b.def.superquadrics && !b.memory.at);
     return 0;
   }
   const abut_body_def *def = &b.def;

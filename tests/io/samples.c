@@ -183,7 +183,7 @@ static const char body_of_heights[] =
   " \"scale\": 0.5, \"base\": 0.25, \"step\": 2, \"operation\": \"add\"}]}\n";
 
 static const char body_of_features[] =
-  "{\"mesh\": \"m.obj\", \"polyhedra\": [{\"planes\": [[0, 0, 1, 0, 0, 1]]}], \"sharp\": 12.5,\n"
+  "{\"mesh\": \"m.obj\", \"surface\": \"s.obj\", \"polyhedra\": [{\"planes\": [[0, 0, 1, 0, 0, 1]]}], \"sharp\": 12.5,\n"
   " \"features\": {\"vertices\": [[0, 0, 0, 0.1], [0.5, 0, 0, 0],\n  [0, 0.5, 0, 0.25]], \"edges\": [[1, 0, 0.1]],\n"
   "  \"arcs\": [[2, 1, 0.2, 0, 0, 3, 0, 0, -2]],\n"
   "  \"circles\": [[0, 0, 1, 0, 2, 0, 0.5, 0.125]]},\n"

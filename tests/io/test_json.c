@@ -225,6 +225,8 @@ static const struct {
   {"\n\n{\"name\": \"x\"}", "b:3: ", "the key 'mesh' is missing"},
   {"{\"mesh\": 3}", "b:1: ", "mesh: not a string"},
   {"{\"mesh\": \"\"}", "b:1: ", "mesh: an empty path"},
+  {"{\"mesh\": \"a\",\n\"surface\": \"\"}", "b:2: ", "surface: an empty path"},
+  {"{\"mesh\": \"a\",\n\"surface\": false}", "b:2: ", "surface: not a string"},
   {"{\"mesh\": \"a\\u0000b\"}", "b:1: ", "NUL"},
   {"{\n\"name\": null,\n\"mesh\": \"a\"}", "b:2: ", "name: not a string"},
   {"{\n\"mesh\": \"a\",\n\"mesh\": \"b\"}", "b:3: ", "duplicate"},

@@ -150,8 +150,19 @@ static abut_status remesh_once(void)
 {
   const abut_status status = abut_write_remeshed(in_folder("r.body.json"), in_folder("old.body.json"), &written.def,
                                                  0.25);
+  CHECK_EQUAL(access(in_folder("r.surface.obj"), F_OK), status == ABUT_SUCCESS ? 0 : -1);
   unlink(in_folder("r.body.json"));
   unlink(in_folder("r.contact.obj"));
+  unlink(in_folder("r.surface.obj"));
+  return status;
+}
+
+static abut_status find_surface_once(void)
+{
+  char *path = NULL;
+  const abut_status status = abut_find_surface(in_folder("old.body.json"), &path);
+  CHECK((status == ABUT_SUCCESS) == (path != NULL));
+  abut_free(path);
   return status;
 }
 
@@ -192,7 +203,9 @@ static void each_field(void)
   REQUIRE_OK(load(false, &written)); /* and keeps it */
   each_failure(take_once, "taking a field", 8);
   each_failure(write_once, "writing a field", 8);
-  write_text("old.body.json", "{\"mesh\": \"t.obj\"}");
+  write_text("old.body.json", "{\"mesh\": \"t.obj\", \"surface\": \"t.obj\", \"superquadrics\": [{\"axes\": [1, 1, 1], "
+                                "\"exponents\": [1, 1], \"position\": [0, 0, 0], \"quaternion\": [1, 0, 0, 0]}]}");
+  each_failure(find_surface_once, "finding a surface", 4);
   each_failure(remesh_once, "writing a body with another mesh", 4);
   each_failure(load_mesh_once, "reading a mesh", 4);
   unlink(in_folder("old.body.json"));
