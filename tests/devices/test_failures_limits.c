@@ -384,7 +384,7 @@ static void check_late(const world *w, const char *what)
 /* Those of a list's entries, and of a Jacobian's blocks. */
 static void test_late_kernels(void)
 {
-  static const double poses[2][7] = {{0, 0, 0, 1, 0, 0, 0}, {0.15, 0.1, 0, 1, 0, 0, 0}};
+  static const double poses[2][7] = {{0, 0, 0, 1, 0, 0, 0}, {0.78, 0.05, 0.1, 1, 0, 0, 0}};
   world w;
   double d[256];
   abut_smoothing smoothing;

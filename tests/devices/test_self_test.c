@@ -648,7 +648,7 @@ static void derive_wrongly(char path[PATH])
   if (write_suite("listed_adjoint.cl", "phi_bar = bar_of(&in, VALUE_D);", "phi_bar = n_neg(bar_of(&in, VALUE_D));", path)) {
     taken_over(path, LIST_VJP, true);
   }
-  if (write_suite("edge_field.cl", "n_sub(n_mul(d_bar, steep), won_bar)", "n_add(n_mul(d_bar, steep), won_bar)", path)) {
+  if (write_suite("edge_field.cl", "n_add(won_bar, drawn_bar));", "n_sub(drawn_bar, won_bar));", path)) {
     taken_over(path, EDGES_IN_FIELDS_BACK, false);
   }
   if (write_suite("shape/superquadrics.cl", "-moved.x,", "moved.x,", path)) {
