@@ -76,10 +76,10 @@ static lane edge_pull(lane quarter, int arcs, lane length, GLOBAL const coeffici
 
 // ---- where the field is least ----
 
-// The search for one end's place by Chandrupatla's method: the minimum lies between x1 and x2, `next` is
-// the place to try, and x3 is the place before. Values are those of phi + tilt L (s - end)^2 / 2, slopes its
-// derivative by s. A minimum lies between x1 and x2: their slopes have both signs, or the lower one of both falls
-// towards the other. Each step keeps to this.
+// The search for one end's place by Chandrupatla's method: `next` is the place to try, between x1 and x2, and x3 is
+// the place before. Values are those of phi + tilt L (s - end)^2 / 2, slopes its derivative by s. A minimum lies
+// between x1 and x2, since their slopes have both signs, or the lower one of both falls towards the other. Each step
+// keeps to this.
 typedef struct edge_search {
   lane x1, f1, v1, x2, f2, v2, x3, f3;
   lane next;

@@ -161,7 +161,7 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
     of_own = FN(scale3)(of_own, beside_bar);
     normal_bar = FN(cone_adjoint)(own->normal, &rail->cone, c, n_mul(counts_bar, beside), bar->n, &axis_bar);
     normal_bar = FN(mad3)(rail->cone.axis, inset_bar, normal_bar);
-    normal_bar = FN(mad3)(of_field, n_neg(seam), normal_bar); // of seam_point
+    normal_bar = FN(mad3)(of_field, n_neg(seam), normal_bar); // of seam_share
     axis_bar = FN(mad3)(own->normal, inset_bar, axis_bar);
     axis_bar = FN(mad3)(bar->p, n_of(rail->cone.inset), axis_bar);
     twist_direction(moved, rail->cone.axis, axis_bar);
@@ -178,7 +178,7 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   r.meet = n_scale(n_mul(own_bar, n_mul(w.won, w.rest)), R(-0.5));
   const num pulled = n_mul(n_mul(won_bar, w.tau), n_scale(rail->length, c->tilt));
   const num tau_bar = n_neg(n_add(rest_bar, pulled));
-  const num drawn_bar = seam_depth(FN(dot3)(of_field, own->normal), rail->radius); // of seam_point
+  const num drawn_bar = seam_depth(FN(dot3)(of_field, own->normal), rail->radius); // of seam_share
   const num phi_bar = n_sub(n_mul(d_bar, steep), n_add(won_bar, drawn_bar));
   const num fall = n_neg(n_mul(n_mul(d_bar, own->phi), rate)); // d (phi steep) by the gradient g: -phi rate g
   vec x_bar = FN(add3)(of_field, FN(mad3)(own->gradient, phi_bar, bar->p));

@@ -132,14 +132,14 @@ static num EDGE(end_value)(GLOBAL const int *head, GLOBAL const real *shape, GLO
 }
 
 #if !FIELD_MOVES // pairs whose fields move have no seams
-// Returns the share that seams leave to an edge's contact at x, in the field's frame, with the normal and the depth of
-// seam_point; *of_own, the gradient by the place on the edge, is in this frame, too.
+// Returns seam_share of an edge's contact at x, in the field's frame; *of_own, the gradient by the place on the edge,
+// is in this frame, too.
 static num edge_seam_share(GLOBAL const pair_head *pair, int side, GLOBAL const real *frame, vec x, vec normal, num depth,
                            vec *of_field, vec *of_own)
 {
   vec turned;
-  const num share = seam_share(pair, side, seam_point(x, normal, depth), place(frame + FRAME_ACROSS(!side), x), of_field,
-                               &turned);
+  const num share =
+    seam_share(pair, side, x, normal, depth, place(frame + FRAME_ACROSS(!side), x), of_field, &turned);
   *of_own = turn(frame + FRAME_ACROSS(side), turned);
   return share;
 }

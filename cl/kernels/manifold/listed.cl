@@ -60,13 +60,13 @@ KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *point
     if (coned) {
       cone = load_cone(OF_BODY(side, radii1, radii2) + RADII_CONES(0, padded), padded, listed + 1, first,
                        count, frame + FRAME_ACROSS(side));
-      const num field_phi = phi;
+      const num depth = seam_depth(phi, n_of(radius));
+      const vec field_normal = normal;
       phi = n_mad(FN(dot3)(normal, cone.axis), n_of(cone.inset), phi);
       counts = FN(cone_slot)(normal, &cone, c, &normal);
       if (has_seams(pair)) {
         vec of_field, of_own;
-        const vec point = seam_point(x, steady3(raw, COTANGENT_LIMIT), seam_depth(field_phi, n_of(radius)));
-        counts = n_mul(counts, seam_share(pair, side, point, v, &of_field, &of_own));
+        counts = n_mul(counts, seam_share(pair, side, x, field_normal, depth, v, &of_field, &of_own));
       }
     }
     out = turn(frame + FRAME_WORLD(!side), normal);

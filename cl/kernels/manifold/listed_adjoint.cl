@@ -108,7 +108,7 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
     const num coned_counts = counts;
     if (coned && has_seams(pair)) {
       seam = seam_depth(jet.phi, n_of(radius));
-      beside = seam_share(pair, side, seam_point(at, normal, seam), own, &of_field, &of_own);
+      beside = seam_share(pair, side, at, normal, seam, own, &of_field, &of_own);
       counts = n_mul(counts, beside);
     }
     if (have & WANT_D) {
@@ -121,7 +121,7 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
                                  &counts_bar, c);
     }
     of_field = FN(scale3)(of_field, n_mul(counts_bar, coned_counts));
-    const num surface_bar = n_sub(phi_bar, seam_depth(FN(dot3)(of_field, normal), n_of(radius))); // of seam_point
+    const num surface_bar = n_sub(phi_bar, seam_depth(FN(dot3)(of_field, normal), n_of(radius))); // of seam_share
     vec bar = FN(scale3)(steady3(jet.gradient, COTANGENT_LIMIT), surface_bar);
     bar = FN(add3)(of_field, bar);
     vec push = no_bar(), normal_bar = push;

@@ -58,15 +58,15 @@ static num seam_depth(num phi, num radius)
   return n_select(n_value(radius) > lane_lit(R(0.0)), phi, n_lit(R(0.0)));
 }
 
-// Returns the place that decides which share seams leave to a contact: of a ball the field's surface below it. Its
-// middle may lie far above the end of a body that it touches there.
-static vec seam_point(vec x, vec normal, num depth) { return FN(mad3)(normal, n_neg(depth), x); }
-
-// Returns the share that seams leave to a contact of a feature of body `side`. x is the seam_point in the frame of the
-// other body, own the feature's own place in the frame of body `side`. *of_field and *of_own are the gradients by either.
-static num seam_share(GLOBAL const pair_head *pair, int side, vec x, vec own, vec *of_field, vec *of_own)
+// Returns the share that seams leave to a contact of a feature of body `side`. x is where the other body's field is
+// asked, own the same place in the frame of body `side`. The field's zones hold the place below x, by seam_depth along
+// the normal: the middle of a ball may lie far above the end of a body that it touches there. *of_field and *of_own are
+// the gradients by either place.
+static num seam_share(GLOBAL const pair_head *pair, int side, vec x, vec normal, num depth, vec own, vec *of_field,
+                      vec *of_own)
 {
-  const num there = FN(zones_share)(zones_of(pair, !side), pair->n.zones[!side], x, of_field);
+  const vec below = FN(mad3)(normal, n_neg(depth), x);
+  const num there = FN(zones_share)(zones_of(pair, !side), pair->n.zones[!side], below, of_field);
   const num here = FN(zones_share)(zones_of(pair, side), pair->n.zones[side], own, of_own);
   *of_field = FN(scale3)(*of_field, here);
   *of_own = FN(scale3)(*of_own, there);
@@ -121,9 +121,10 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
     if (has_seams(pair)) {
       const int stride = kept_stride(e, POINT_PLANES);
       const vec v = load3(NUMS(points, pose, stride) + first, stride, padded);
-      const vec x = seam_point(place(frame + FRAME_ACROSS(side), v), raw, seam_depth(load(at, field_stride), radius));
+      const vec x = place(frame + FRAME_ACROSS(side), v);
+      const num depth = seam_depth(load(at, field_stride), radius);
       vec of_field, of_own;
-      counts = n_mul(counts, seam_share(pair, side, x, v, &of_field, &of_own));
+      counts = n_mul(counts, seam_share(pair, side, x, raw, depth, v, &of_field, &of_own));
     }
     phi = n_mad(FN(dot3)(raw, cone.axis), n_of(cone.inset), phi);
   }
@@ -326,8 +327,8 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   const num coned_counts = counts;
   if (coned && has_seams(pair)) {
     seam = seam_depth(load(at, field_stride), radius);
-    const vec x = seam_point(place(frame + FRAME_ACROSS(side), own), normal, seam);
-    beside = seam_share(pair, side, x, own, &of_field, &of_own);
+    const vec x = place(frame + FRAME_ACROSS(side), own);
+    beside = seam_share(pair, side, x, normal, seam, own, &of_field, &of_own);
     counts = n_mul(counts, beside);
   }
   if (have & WANT_D) {
@@ -377,7 +378,7 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
     normal_bar = FN(cone_adjoint)(normal, &cone, &pair->c, n_mul(counts_bar, beside), normal_bar, &axis_bar);
     const num inset_bar = n_times(d_total, cone.inset);
     normal_bar = FN(mad3)(cone.axis, inset_bar, normal_bar);
-    normal_bar = FN(mad3)(of_field, n_neg(seam), normal_bar); // of seam_point
+    normal_bar = FN(mad3)(of_field, n_neg(seam), normal_bar); // of seam_share
     axis_bar = FN(mad3)(normal, inset_bar, axis_bar);
     twist_axis(frame, side, cone.axis, axis_bar, &relative);
   }
