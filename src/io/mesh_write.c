@@ -1,7 +1,6 @@
 /* A mesh as a file, and a body file with another mesh. */
 #include "base/error.h"
 #include "format/json.h"
-#include "format/mesh.h"
 #include "format/whole_file.h"
 #include "io/written_body.h"
 #include <abut/files.h>
@@ -81,25 +80,19 @@ static abut_status set_values(json_t *root, const char *mesh_name, double union_
 static abut_status take_surface(const char *from, const body_names *n, json_t *root, body_texts *t)
 {
   char *path = NULL;
-  mesh m = {0};
-  abut_body_def def = abut_default_body_def();
+  abut_mesh_file surface = {0};
   abut_status status = ABUT_SUCCESS;
   if (!json_object_get(root, "surface")) {
     return ABUT_SUCCESS;
   }
   TRY_DONE(abut_find_surface(from, &path));
-  TRY_DONE(mesh_read(path, &m));
-  def.vertices = m.vertices;
-  def.vertex_count = m.vertex_count;
-  def.face_sizes = m.face_sizes;
-  def.face_indices = m.face_indices;
-  def.face_count = m.face_count;
-  TRY_DONE(obj_text_make(&def, &t->surface));
+  TRY_DONE(abut_load_mesh(path, 1.0, &surface));
+  TRY_DONE(obj_text_make(&surface.def, &t->surface));
   if (json_object_set_new(root, "surface", json_string(n->surface_beside)) != 0) {
     status = fail(ABUT_ERROR_ARGUMENT, "no memory for '%s', or its name is not UTF-8", n->surface_beside);
   }
 done:
-  mesh_free(&m);
+  abut_free_mesh(&surface);
   abut_free(path);
   return status;
 }

@@ -82,14 +82,11 @@ static abut_status put_files(const body_names *n, const body_texts *t)
   whole_file files[FILES];
   abut_status status = ABUT_SUCCESS;
   int begun = 0;
-  for (; begun < FILES && status == ABUT_SUCCESS; ++begun) {
+  while (begun < FILES && status == ABUT_SUCCESS) {
     status = paths[begun] ? whole_file_begin(paths[begun], &files[begun]) : ABUT_SUCCESS;
+    begun += status == ABUT_SUCCESS;
   }
-  if (status != ABUT_SUCCESS) {
-    --begun; /* the one that failed */
-  } else {
-    status = put_texts(n, t, files);
-  }
+  status = status == ABUT_SUCCESS ? put_texts(n, t, files) : status;
   for (int i = 0; i < begun; ++i) {
     status = paths[i] ? whole_file_end(&files[i], status) : status;
   }
