@@ -274,7 +274,7 @@ static void set_arguments(bench *b)
 
 static void launch(bench *b, cl_kernel kernel)
 {
-  const size_t items = b->lanes > 1 ? 1 : 64; /* as src/device/tuning.c has it */
+  const size_t items = b->lanes > 1 ? 1 : 64; /* as src/engine/device/tuning.c has it */
   const size_t local[2] = {items, 1}, global[2] = {(b->kept + items - 1) / items * items, b->batch};
   good("launch", clEnqueueNDRangeKernel(b->queue, kernel, 2, NULL, global, local, 0, NULL, NULL));
 }

@@ -7,9 +7,9 @@
  * beyond finding the fields. CLBlast gets the Jacobian and the residual as one dense matrix that lies on the
  * device already, which costs it nothing here: by Ssyrk, by Sgemm, and by SgemmStridedBatched of blocks of 128
  * samples, whose results nobody sums, where these fit in memory. All take turns; prints medians in JSON. */
-#include "decompose/decompose.h"
+#include "mesh/decompose/decompose.h"
 
-#include "device/context.h"
+#include "engine/device/context.h"
 #include "support.h"
 #include <abut/files.h>
 #include <clblast_c.h>

@@ -3,7 +3,7 @@
  * CASE as in compare_jax.py. KERNEL_DIR is a copy of cl/ in which count_evaluations.py has made
  * contacts pass on, in place of their distances, how many superquadrics a field evaluated. Prints
  * the mean count of each block of slots. */
-#include "device/context.h"
+#include "engine/device/context.h"
 
 #include <abut/abut.h>
 #include <stdio.h>

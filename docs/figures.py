@@ -92,7 +92,7 @@ def seen(points):
 
 
 def framing(points):
-    """Where the picture's middle is and how far off the eye, as src/render/camera.c frames them."""
+    """Where the picture's middle is and how far off the eye, as src/view/render/camera.c frames them."""
     centre = (points.min(0) + points.max(0)) / 2
     for _ in range(6):
         q = points - centre

@@ -4,19 +4,19 @@
   python tools/make_self_test.py [SRC]
 
 Writes below SRC (the library's, unless named)
-  self_test/bodies.inl            two small bodies with every kind of primitive
-  manifold/self_test_answers.inl  three poses of them (apart, touching, deep), contacts, a
+  engine/self_test/bodies.inl            two small bodies with every kind of primitive
+  contact/self_test_answers.inl  three poses of them (apart, touching, deep), contacts, a
                                   vector-Jacobian product, a Jacobian-vector product and a
                                   Hessian-vector product of the mean distance
-  manifold/self_test_lists.inl    active contacts of the same poses where a gate selects, products
+  contact/self_test_lists.inl    active contacts of the same poses where a gate selects, products
                                   of derivatives of these alone
-  manifold/self_test_fields.inl   the same as of all contacts for edges in fields, of the same poses of
+  contact/self_test_fields.inl   the same as of all contacts for edges in fields, of the same poses of
                                   both bodies with stated features and a core each, without grid and
                                   height field
-  manifold/self_test_shapes.inl   a vector-Jacobian product by all numbers of both bodies, of the
+  contact/self_test_shapes.inl   a vector-Jacobian product by all numbers of both bodies, of the
                                   same poses together
   query/self_test_answers.inl     witness points of edges and faces, with derivatives; both fields
-  render/self_test_answers.inl    where rays enter the first body, and its field
+  view/render/self_test_answers.inl    where rays enter the first body, and its field
 
 The answers are what docs/spec.md says, and come from bench/peers/manifold_reference.py and
 round_reference.py, which share no code with the kernels, and from their automatic derivatives. What goes in, but for rays, is
@@ -560,13 +560,13 @@ def render_text():
 
 def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "src"
-    for name, made in (("self_test/bodies.inl", bodies_text),
-                       ("manifold/self_test_answers.inl", manifold_text),
-                       ("manifold/self_test_lists.inl", lists_text),
-                       ("manifold/self_test_fields.inl", fields_text),
-                       ("manifold/self_test_shapes.inl", shapes_text),
+    for name, made in (("engine/self_test/bodies.inl", bodies_text),
+                       ("contact/self_test_answers.inl", manifold_text),
+                       ("contact/self_test_lists.inl", lists_text),
+                       ("contact/self_test_fields.inl", fields_text),
+                       ("contact/self_test_shapes.inl", shapes_text),
                        ("query/self_test_answers.inl", points_text),
-                       ("render/self_test_answers.inl", render_text)):
+                       ("view/render/self_test_answers.inl", render_text)):
         (folder / name).write_text(made())
 
 

@@ -6,9 +6,9 @@
 #include "body/diagnostics.h"
 #include "body/touching.h"
 #include "body/feature_check.h"
-#include "family/family.h"
-#include "family/height_mesh.h"
-#include "family/polyhedron_mesh.h"
+#include "body/family/family.h"
+#include "body/family/height_mesh.h"
+#include "body/family/polyhedron_mesh.h"
 #include "geometry/layout.h"
 #include <math.h>
 #include <stdlib.h>

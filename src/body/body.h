@@ -4,7 +4,7 @@
 
 #include "base/reals.h"
 #include "body/parts.h"
-#include "device/context.h"
+#include "engine/device/context.h"
 #include <abut/body.h>
 
 /* This is a body on one device. */

@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "body/body.h"
 #include "body/diagnostics.h"
-#include "surface/polygon.h"
+#include "mesh/surface/polygon.h"
 #include <float.h>
 #include <limits.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #define ABUT_BODY_CCD_MESH_H
 
 #include "base/reals.h"
-#include "device/context.h"
+#include "engine/device/context.h"
 #include "geometry/ccd.h"
 #include <abut/ccd.h>
 

@@ -2,8 +2,8 @@
 #include "base/limits.h"
 #include "body/feature_check.h"
 #include "body/parts.h"
-#include "family/family.h"
-#include "surface/mesh_check.h"
+#include "body/family/family.h"
+#include "mesh/surface/mesh_check.h"
 
 static abut_status check_family(const family *f, const abut_body_def *def)
 {

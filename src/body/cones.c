@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "body/features.h"
 #include "body/parts.h"
-#include "surface/vector.h"
+#include "math/vector.h"
 #include <stdlib.h>
 #include <string.h>
 

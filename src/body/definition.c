@@ -2,8 +2,8 @@
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "body/body.h"
-#include "family/family.h"
-#include "family/grid_tree.h"
+#include "body/family/family.h"
+#include "body/family/grid_tree.h"
 #include "geometry/layout.h"
 #include <stdlib.h>
 #include <string.h>

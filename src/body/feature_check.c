@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "body/parts.h"
-#include "surface/vector.h"
+#include "math/vector.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "body/cones.h"
 #include "body/feature_check.h"
-#include "surface/vector.h"
+#include "math/vector.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  */
 #include "base/error.h"
 #include "body/parts.h"
-#include "surface/polygon.h"
+#include "mesh/surface/polygon.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "body/parts.h"
 
 #include "base/error.h"
-#include "family/family.h"
+#include "body/family/family.h"
 #include "geometry/layout.h"
 #include <stdlib.h>
 

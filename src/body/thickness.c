@@ -8,7 +8,7 @@
  * union's is that of one primitive. The field is asked for by the kernels as the host has them, at
  * a bounded number of points: a device would take longer to be told. */
 #include "body/body.h"
-#include "device/host_path.h"
+#include "engine/device/host_path.h"
 #include "geometry/layout.h"
 #include <abut/manifold.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "family/family.h"
-#include "family/height_mesh.h"
+#include "body/family/family.h"
+#include "body/family/height_mesh.h"
 #include "format/json.h"
 #include "format/whole_file.h"
 #include "io/features_file.h"

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "base/reals.h"
-#include "surface/field_version.h"
+#include "mesh/surface/field_version.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,8 +9,8 @@
 #include "io/body_mesh.h"
 #include "io/field_cache.h"
 #include "io/smoothing_file.h"
-#include "manifold/misfit.h"
-#include "surface/field_surface.h"
+#include "contact/misfit.h"
+#include "mesh/surface/field_surface.h"
 #include <abut/ccd.h>
 #include <abut/closest.h>
 #include <abut/files.h>

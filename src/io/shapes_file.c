@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "family/parts.h"
+#include "body/family/parts.h"
 #include "format/whole_file.h"
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "body/ccd_bodies.h"
 #include "geometry/ccd.h"
 #include "query/ccd_queries.h"
-#include "self_test/runner.h"
+#include "engine/self_test/runner.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

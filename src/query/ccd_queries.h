@@ -2,7 +2,7 @@
 #ifndef ABUT_QUERY_CCD_QUERIES_H
 #define ABUT_QUERY_CCD_QUERIES_H
 
-#include "batch/batch.h"
+#include "engine/batch/batch.h"
 #include <abut/ccd.h>
 
 #define CCD_ITERATIONS_MOST 1000000u

@@ -3,8 +3,8 @@
  * counts on, flushes more, fuses or rearranges, is wrong about some of them. */
 #include "base/error.h"
 #include "geometry/ccd.h"
-#include "self_test/runner.h"
-#include "self_test/self_test.h"
+#include "engine/self_test/runner.h"
+#include "engine/self_test/self_test.h"
 #include <abut/ccd.h>
 #include <math.h>
 #include <stdio.h>

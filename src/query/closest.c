@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "geometry/closest.h"
 #include "geometry/shape.h"
-#include "self_test/runner.h"
+#include "engine/self_test/runner.h"
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>

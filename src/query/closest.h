@@ -2,7 +2,7 @@
 #ifndef ABUT_QUERY_CLOSEST_H
 #define ABUT_QUERY_CLOSEST_H
 
-#include "batch/batch.h"
+#include "engine/batch/batch.h"
 #include "query/shape.h"
 #include <abut/closest.h>
 

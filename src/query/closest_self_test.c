@@ -1,7 +1,7 @@
 /* Self-tests of closest points: pairs of shapes whose answers are known in closed form, apart and
  * overlapping. */
-#include "self_test/runner.h"
-#include "self_test/self_test.h"
+#include "engine/self_test/runner.h"
+#include "engine/self_test/self_test.h"
 #include <abut/closest.h>
 
 enum { KNOWN = 4, ROWS = 35, ROOM = ROWS * 64 };

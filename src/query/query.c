@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "self_test/runner.h"
-#include "smoothing/smoothing.h"
+#include "engine/self_test/runner.h"
+#include "contact/smoothing.h"
 #include <stdlib.h>
 
 #define QUERY_CHUNK ((size_t)1 << 20)

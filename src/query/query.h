@@ -2,7 +2,7 @@
 #ifndef ABUT_QUERY_QUERY_H
 #define ABUT_QUERY_QUERY_H
 
-#include "batch/batch.h"
+#include "engine/batch/batch.h"
 #include <abut/manifold.h>
 
 /* A call. Its buffers are those of buffer pool 0. */

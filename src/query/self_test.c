@@ -1,9 +1,9 @@
 /* The self-tests of witness points alone, and of a body's field at points. The answers to a few
  * queries are known; these are repeated so that they fill whole blocks of lanes and begin another
  * one. */
-#include "self_test/bodies.h"
-#include "self_test/runner.h"
-#include "self_test/self_test.h"
+#include "engine/self_test/bodies.h"
+#include "engine/self_test/runner.h"
+#include "engine/self_test/self_test.h"
 #include <abut/derivatives.h>
 
 #include "query/self_test_answers.inl"

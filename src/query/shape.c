@@ -3,7 +3,7 @@
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "pose/rigid.h"
+#include "math/rigid.h"
 #include "query/hull.h"
 #include <math.h>
 #include <stdlib.h>

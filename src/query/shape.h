@@ -3,7 +3,7 @@
 #define ABUT_QUERY_SHAPE_H
 
 #include "base/reals.h"
-#include "device/context.h"
+#include "engine/device/context.h"
 #include "geometry/shape.h"
 #include <abut/closest.h>
 

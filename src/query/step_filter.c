@@ -3,7 +3,7 @@
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
-#include "device/context.h"
+#include "engine/device/context.h"
 #include <abut/ccd.h>
 #include <float.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 #include "view/parts.h"
 
 #include "base/error.h"
-#include "surface/polygon.h"
-#include "surface/surface.h"
-#include "surface/thin.h"
+#include "mesh/surface/polygon.h"
+#include "mesh/surface/surface.h"
+#include "mesh/surface/thin.h"
 #include <abut/contact_mesh.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -61,7 +61,7 @@ function behind(a, b) { // the place b, given in the axes of a, in the world
     w * k + x * j - y * i + z * s];
 }
 
-/* ---- colours, in linear light as src/render has them ---- */
+/* ---- colours, in linear light as src/view/render has them ---- */
 
 const RAMP = [[0.90, 0.76, 0.16], [0.86, 0.38, 0.04], [0.72, 0.09, 0.05], [0.36, 0.015, 0.13], [0.10, 0.005, 0.13]];
 const PAINTS = [[0.17, 0.35, 0.58], [0.66, 0.58, 0.45], [0.30, 0.48, 0.26], [0.60, 0.22, 0.17], [0.40, 0.30, 0.55],

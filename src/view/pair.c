@@ -1,7 +1,7 @@
 #include "base/call_lock.h"
 #include "base/error.h"
-#include "manifold/pair.h"
-#include "pose/rigid.h"
+#include "contact/pair.h"
+#include "math/rigid.h"
 #include "view/parts.h"
 #include <abut/files.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
-#include "manifold/pair.h"
+#include "contact/pair.h"
 #include "view/parts.h"
 #include "world/law/law.h"
 #include "world/loaded.h"
-#include "world/place.h"
+#include "scene/place.h"
 #include <abut/files.h>
 #include <math.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #include "base/error.h"
 #include "body/features.h"
 #include "body/touching.h"
-#include "family/family.h"
-#include "manifold/active.h"
-#include "pose/rigid.h"
+#include "body/family/family.h"
+#include "contact/active.h"
+#include "math/rigid.h"
 #include <float.h>
 #include <math.h>
 

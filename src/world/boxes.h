@@ -7,7 +7,7 @@
 #ifndef ABUT_WORLD_BOXES_H
 #define ABUT_WORLD_BOXES_H
 
-#include "manifold/pair.h"
+#include "contact/pair.h"
 
 /* A box in a body's own frame. Along an axis whose half side is HUGE_VAL it has no end; an empty box has
  * half sides of -1. */

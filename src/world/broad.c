@@ -1,7 +1,7 @@
 #include "world/broad.h"
 
 #include "base/error.h"
-#include "manifold/active.h"
+#include "contact/active.h"
 #include "world/boxes.h"
 #include "world/law/law.h"
 #include "world/seams.h"

@@ -1,9 +1,9 @@
-/* Calls that step worlds, as operations of the engine (batch/batch.h). An element of the batch is a world;
+/* Calls that step worlds, as operations of the engine (engine/batch/batch.h). An element of the batch is a world;
  * all its steps run on the device that has it. */
 #include "base/call_lock.h"
 #include "base/error.h"
-#include "manifold/active.h"
-#include "self_test/runner.h"
+#include "contact/active.h"
+#include "engine/self_test/runner.h"
 #include "world/broad.h"
 #include "world/law/law.h"
 #include "world/sweep.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define COOKIE 0xab071502u
-#define CHUNK_WORLDS 65535 /* the most worlds of a chunk, as of poses in manifold/call_chunk.c */
+#define CHUNK_WORLDS 65535 /* the most worlds of a chunk, as of poses in contact/call_chunk.c */
 #define ALIGNED_WORLDS 128 /* Chunks begin at multiples of this in arrays that lie on a device. */
 
 /* ---- a device ---- */

@@ -2,7 +2,7 @@
 #ifndef ABUT_WORLD_CANDIDATES_H
 #define ABUT_WORLD_CANDIDATES_H
 
-#include "world/scene_def.h"
+#include "scene/definition.h"
 
 /* Puts the automatic pairs of a scene behind its listed ones, by their bodies' numbers i < j, and gives their
  * bodies columns. `first`, by scene_body_number, is the first body of the same shape (scene_bodies.first). Body 1

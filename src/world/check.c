@@ -2,12 +2,12 @@
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
-#include "manifold/active.h"
+#include "contact/active.h"
 #include "world/boxes.h"
 #include "world/broad.h"
 #include "world/drives.h"
 #include "world/law/law.h"
-#include "world/place.h"
+#include "scene/place.h"
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
-#include "manifold/pair.h"
+#include "contact/pair.h"
 #include "world/law/law.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef ABUT_WORLD_DRIVES_H
 #define ABUT_WORLD_DRIVES_H
 
-#include "world/constants.h"
+#include "scene/constants.h"
 
 /* Of the tree whose drives hold at the shortest steps alone. */
 typedef struct drive_limit {

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "body/body.h"
 #include "world/law/law.h"
-#include "world/place.h"
+#include "scene/place.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

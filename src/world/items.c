@@ -3,10 +3,10 @@
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
-#include "self_test/runner.h"
+#include "engine/self_test/runner.h"
 #include "world/broad.h"
 #include "world/law/law.h"
-#include "world/place.h"
+#include "scene/place.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

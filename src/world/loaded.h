@@ -4,17 +4,17 @@
 #define ABUT_WORLD_LOADED_H
 
 #include "body/ccd_bodies.h"
-#include "device/context.h"
-#include "spring/pack.h"
-#include "world/bodies.h"
-#include "world/clouds.h"
+#include "engine/device/context.h"
+#include "query/spring/pack.h"
+#include "scene/bodies.h"
+#include "scene/clouds.h"
 #include "world/model.h"
 #include <abut/world.h>
 
 /* The clouds of a scene's pairs on a device. Only scenes whose contacts are springs have them; others have
  * NULL and 0. */
 typedef struct resident_springs {
-  buffer *heads, *shapes, *pairs; /* all clouds, packed by spring/pack.h; (pairs, 2) the pairs' clouds */
+  buffer *heads, *shapes, *pairs; /* all clouds, packed by query/spring/pack.h; (pairs, 2) the pairs' clouds */
   size_t room;                    /* how many padded points the largest pair has */
 } resident_springs;
 

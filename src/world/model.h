@@ -3,8 +3,8 @@
 #define ABUT_WORLD_MODEL_H
 
 #include "geometry/world.h"
-#include "world/constants.h"
-#include "world/scene_def.h"
+#include "scene/constants.h"
+#include "scene/definition.h"
 #include <limits.h>
 
 #define MODEL_LANES_MOST 16 /* No device has more lanes. */

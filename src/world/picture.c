@@ -1,10 +1,10 @@
 /* Pictures of a scene, with its bodies where its links are at given positions. */
 #include "base/call_lock.h"
 #include "base/error.h"
-#include "render/parts.h"
+#include "view/render/parts.h"
 #include "world/loaded.h"
 #include "world/law/law.h"
-#include "world/place.h"
+#include "scene/place.h"
 #include <math.h>
 #include <string.h>
 

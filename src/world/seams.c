@@ -1,9 +1,9 @@
 #include "world/seams.h"
 
 #include "base/error.h"
-#include "manifold/pair.h"
-#include "world/body_shapes.h"
-#include "world/seam_faces.h"
+#include "contact/pair.h"
+#include "scene/body_shapes.h"
+#include "scene/seam_faces.h"
 #include "world/tiles.h"
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #define ABUT_WORLD_SEAMS_H
 
 #include "world/loaded.h"
-#include "world/place.h"
+#include "scene/place.h"
 
 #define SEAM_TILES 8
 

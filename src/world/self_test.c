@@ -1,7 +1,7 @@
 /* Self-tests of worlds: one step of two worlds that are repeated so often that they fill whole blocks of
  * lanes and begin another, and a step of a large one. */
-#include "self_test/runner.h"
-#include "self_test/self_test.h"
+#include "engine/self_test/runner.h"
+#include "engine/self_test/self_test.h"
 #include "world/loaded.h"
 
 #include <stdio.h>

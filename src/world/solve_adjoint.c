@@ -2,7 +2,7 @@
  * contacts, through the manifold to the poses of links, and through the tree to the state, controls and
  * parameters. */
 #include "base/error.h"
-#include "manifold/active.h"
+#include "contact/active.h"
 #include "world/law/law.h"
 
 size_t state_width(const world_sizes *n)

@@ -1,9 +1,9 @@
 /* The contacts of worlds on a device. They come from the manifold's lists of active ones, from all of its
  * slots, or from the caller. */
 #include "base/error.h"
-#include "batch/batch.h"
+#include "engine/batch/batch.h"
 #include "geometry/layout.h"
-#include "manifold/active.h"
+#include "contact/active.h"
 #include "world/broad.h"
 #include "world/law/law.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Steps of worlds on a device. The engine (batch/batch.h) hands a chunk of a call's worlds to a device;
+/* Steps of worlds on a device. The engine (engine/batch/batch.h) hands a chunk of a call's worlds to a device;
  * all steps of these worlds then run there, one behind the other. A `stepping` is such a chunk at work.
  *
  * Where a comment says that an array is (worlds, a, b), the chunk's worlds lie in it one behind the other,
@@ -7,9 +7,9 @@
 #ifndef ABUT_WORLD_STEPS_H
 #define ABUT_WORLD_STEPS_H
 
-#include "batch/batch.h"
-#include "batch/order.h"
-#include "manifold/run.h"
+#include "engine/batch/batch.h"
+#include "engine/batch/order.h"
+#include "contact/run.h"
 #include "world/loaded.h"
 
 #define POSE_WIDTH 7     /* of a body's pose: position, quaternion */
@@ -202,7 +202,7 @@ typedef struct steps_kind {
 typedef struct steps_call {
   batch_call base;
   loaded_scene *scene; /* All worlds have links, joints, pairs and law of this scene. */
-  steps_kind *kinds;   /* one for each of the batch's groups, see batch/batch.h */
+  steps_kind *kinds;   /* one for each of the batch's groups, see engine/batch/batch.h */
   size_t kind_count;
   const abut_worlds *worlds;
   const abut_worlds_gradients *gradients; /* of a VJP, else NULL */
@@ -639,7 +639,7 @@ abut_status tangent_launch(batch_on *on, size_t slot, chunk c);
 /* abut_step_worlds; in_world: steps_call.in_world. */
 abut_status step_worlds(loaded_scene *s, abut_worlds *w, bool in_world);
 
-/* What operations of worlds have in common: their `place`, `enter` and `leave` (batch/batch.h). */
+/* What operations of worlds have in common: their `place`, `enter` and `leave` (engine/batch/batch.h). */
 abut_status worlds_place(batch_on *on);
 abut_status worlds_enter(batch_on *on, size_t slot, size_t group);
 void worlds_leave(batch_on *on);

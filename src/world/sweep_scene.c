@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "world/extent.h"
 #include "world/law/law.h"
-#include "world/scene_file.h"
+#include "scene/file.h"
 #include "world/sweep.h"
 #include <math.h>
 #include <stdlib.h>

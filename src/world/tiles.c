@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "body/cut.h"
-#include "manifold/active.h"
+#include "contact/active.h"
 #include "world/law/law.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* Waves: which items a kind of pairs has, and their way through the manifold. */
 #include "base/error.h"
-#include "manifold/active.h"
+#include "contact/active.h"
 #include "world/law/law.h"
 #include <string.h>
 
 #define ALL_ARRAYS (WANT_P | WANT_D | WANT_N | WANT_ACTIVITY)
-#define WAVE_ROWS 65535 /* the most items of a wave, as of poses in manifold/call_chunk.c */
+#define WAVE_ROWS 65535 /* the most items of a wave, as of poses in contact/call_chunk.c */
 /* Of a chunk's memory all but one part in so many is for waves: on CPUs, for whose drivers a launch costs much, few and
  * long waves count; without lanes, as on GPUs, many worlds do, which solve side by side. */
 #define WAVE_SHARE_LANES 4

@@ -1,6 +1,6 @@
 /* The judgement behind `abut gradcheck`, on functions whose derivatives are known: it must pass
  * right ones, part from wrong ones however small the mistake, and tell kinks from both. */
-#include "gradcheck/quotients.h"
+#include "dev/gradcheck/quotients.h"
 
 #include "support/check.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Parts of poses and what is left of them, beyond 2^32 and to the end of what a file may have. */
-#include "folder/journal.h"
+#include "core/folder/journal.h"
 #include "mpi/own_device.h"
 #include "mpi/shares.h"
 #include "support/check.h"

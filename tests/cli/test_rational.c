@@ -3,7 +3,7 @@
  *   test_rational             known cases
  *   test_rational --lines     reads lines `NUMERATOR DENOMINATOR f32|f64`, and answers each by a line: the number
  *                             in hexadecimal, and `exact`, `rounded` or `large`. check_rational.py asks so */
-#include "ccd/rational.h"
+#include "query/ccd/rational.h"
 #include "support/check.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* What is foreseen of long calls, on a clock that the test turns. */
-#include "cli.h"
+#include "core/cli.h"
 #include "support/check.h"
 
 #include <stdio.h>

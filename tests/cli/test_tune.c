@@ -1,6 +1,6 @@
 /* Which answers `abut tune` takes for right: the host's own, and none that is off by more than the
  * table of docs/spec.md, in whatever output. */
-#include "tune/tune.h"
+#include "dev/tune/tune.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -16,7 +16,7 @@
 #include "geometry/plain.h"
 
 #include "body/parts.h" /* behind the kernels' text, which has words of these for its own */
-#include "family/family.h"
+#include "body/family/family.h"
 
 enum { SUPERQUADRICS, POLYHEDRA, CLOUDS, GRIDS, HEIGHTS, CORES };
 enum { STARTS = 12, STEPS = 60 };

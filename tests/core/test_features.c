@@ -5,8 +5,8 @@
 #include "body/features.h"
 #include "support/allocations.h"
 #include "support/check.h"
-#include "world/body_shapes.h"
-#include "world/word_features.h"
+#include "scene/body_shapes.h"
+#include "scene/word_features.h"
 
 #include <math.h>
 #include <stdlib.h>

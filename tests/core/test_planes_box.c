@@ -2,7 +2,7 @@
 #include "support/check.h"
 
 #include "body/parts.h"
-#include "family/planes_box.h"
+#include "body/family/planes_box.h"
 #include "geometry/layout.h"
 
 #include <math.h>

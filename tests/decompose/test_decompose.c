@@ -2,7 +2,7 @@
  * any, and refusals; `more` of these. Of the folder ABUT_SHARED, and 77 without it: `files`, some of them damaged; MESH:K
  * against the floors of docs/decompose.md; `again:MESH:K`, the decomposed body's surface decomposed once more;
  * `counts:MESH:K,K,...`; and `tables`, its bodies by way of tables. FOLDER is for files. */
-#include "contact_mesh/zero_set.h"
+#include "mesh/contact_mesh/zero_set.h"
 #include "support/check.h"
 #include "surface/shapes.h"
 

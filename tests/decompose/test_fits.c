@@ -2,12 +2,12 @@
  * JAX (make_derivatives.py), products
  * against dense ones, equations against their residual, frozen fields against whole ones, samples against
  * volumes. */
-#include "decompose/decompose.h"
+#include "mesh/decompose/decompose.h"
 
-#include "device/context.h"
+#include "engine/device/context.h"
 #include "support/check.h"
 #include "surface/shapes.h"
-#include "surface/vector.h"
+#include "math/vector.h"
 #include <math.h>
 #include <string.h>
 

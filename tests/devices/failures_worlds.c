@@ -1,7 +1,7 @@
 /* Worlds that move: a scene is read, and a batch of its worlds rolled out. */
 #include "failures.h"
 
-#include "device/context.h"
+#include "engine/device/context.h"
 #include <abut/world.h>
 #include <math.h>
 #include <string.h>

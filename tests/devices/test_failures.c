@@ -6,7 +6,7 @@
  * ABUT_TEST_ALL=1 takes them all. */
 #include "failures.h"
 
-#include "device/context.h"
+#include "engine/device/context.h"
 #include "shim.h"
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * kernels that use them. */
 #include "failures.h"
 
-#include "device/context.h"
+#include "engine/device/context.h"
 #include "shim.h"
 #include <errno.h>
 #include <pthread.h>

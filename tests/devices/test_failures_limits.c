@@ -4,7 +4,7 @@
 #include "failures.h"
 
 #include "core/scene.h"
-#include "manifold/pair.h"
+#include "contact/pair.h"
 #include "shim.h"
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * by the next device, and a device without memory for a chunk takes smaller ones. */
 #include "failures.h"
 
-#include "device/context.h"
+#include "engine/device/context.h"
 #include "shim.h"
 #include <abut/derivatives.h>
 #include <math.h>

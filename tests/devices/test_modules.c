@@ -4,8 +4,8 @@
 
 #include "body/body.h"
 #include "geometry/layout.h"
-#include "manifold/pair_head.h"
-#include "self_test/runner.h"
+#include "contact/pair_head.h"
+#include "engine/self_test/runner.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "cache_files.h"
 #include "core/scene.h"
 
-#include "device/discovery.h"
-#include "device/program_cache.h"
+#include "engine/device/discovery.h"
+#include "engine/device/program_cache.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -3,8 +3,8 @@
 #define _XOPEN_SOURCE 700
 #include "support/check.h"
 
-#include "device/kernels.h"
-#include "device/tuning_file.h"
+#include "engine/device/kernels.h"
+#include "engine/device/tuning_file.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

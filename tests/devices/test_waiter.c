@@ -1,6 +1,6 @@
 /* Waiting for an event whose driver calls back late, or from within a question about the event: looking at
  * it has to do. Skipped (77) where there is no OpenCL device. */
-#include "device/waiter.h"
+#include "engine/device/waiter.h"
 #include "support/check.h"
 
 typedef void(CL_CALLBACK *callback)(cl_event, cl_int, void *);

@@ -1,4 +1,4 @@
-#include "ccd/query_csv.h"
+#include "query/ccd/query_csv.h"
 #include "fuzz.h"
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "base/memory.h"
-#include "family/family.h"
-#include "family/grid_file.h"
+#include "body/family/family.h"
+#include "body/family/grid_file.h"
 #include "fuzz.h"
 #include <math.h>
 

@@ -1,5 +1,5 @@
 #include "base/memory.h"
-#include "family/height_file.h"
+#include "body/family/height_file.h"
 #include "fuzz.h"
 #include <math.h>
 

@@ -1,6 +1,6 @@
 #include "fuzz.h"
 #include "world/law/law.h"
-#include "world/scene_file.h"
+#include "scene/file.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "device/tuning_file.h"
+#include "engine/device/tuning_file.h"
 #include "fuzz.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 /* How well fields stand for meshes: against closed forms, more of them with `more`, and with `scans` against
  * the figures of bodies fitted to scans, where ABUT_SHARED names the folder that holds them. */
-#include "inspect/measure.h"
-#include "inspect/volumes.h"
+#include "mesh/inspect/measure.h"
+#include "mesh/inspect/volumes.h"
 
 #include "format/mesh.h"
 #include "bodies.h"
 #include "support/check.h"
 #include "surface/shapes.h"
-#include "surface/solid.h"
-#include "surface/tree.h"
+#include "mesh/surface/solid.h"
+#include "mesh/surface/tree.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* Memory that runs out while surfaces of fields and contact meshes are made: each allocation fails
  * once, and nothing is left behind. Calls that ask devices may go on without some memory: they must
  * end with a success or say that memory is short. */
-#include "contact_mesh/relax.h"
+#include "mesh/contact_mesh/relax.h"
 #include "support/allocations.h"
 #include "support/check.h"
-#include "surface/level_set.h"
-#include "surface/thin.h"
+#include "mesh/surface/level_set.h"
+#include "mesh/surface/thin.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "family/family.h"
+#include "body/family/family.h"
 #include "io/body_file.h"
 #include "io/smoothing_file.h"
 #include "samples.h"

@@ -32,9 +32,9 @@ TARGETS = {
     "amd": ["gfx900", "gfx906", "gfx90a", "gfx1030", "gfx1100"],
     "intel": ["tgllp", "dg2", "xe_hp_sdv"],
 }
-OPTIONS = ["-cl-std=CL1.2", "-cl-denorms-are-zero"]  # as in src/device/opencl.c
+OPTIONS = ["-cl-std=CL1.2", "-cl-denorms-are-zero"]  # as in src/engine/device/opencl.c
 NO_FLOAT64 = ["tgllp", "dg2"]
-GROUP = 64  # work-items of a work-group on GPUs, src/device/tuning.c
+GROUP = 64  # work-items of a work-group on GPUs, src/engine/device/tuning.c
 
 
 class Absent(Exception):
@@ -85,7 +85,7 @@ def run(*command):
 
 
 def defines(root, precision, program, wide):
-    """What src/device/opencl.c passes on a GPU."""
+    """What src/engine/device/opencl.c passes on a GPU."""
     return [f"-DREAL_DOUBLE={int(precision == 'f64')}", f"-DWIDE={int(wide)}", "-DLANES=1",
             f"-DWG={GROUP}", f"-DTANGENTS={program.tangents}",
             f"-DWITH_FORWARD={1 - program.adjoint}", f"-DWITH_ADJOINT={program.adjoint}",

@@ -1,8 +1,8 @@
 #include "surface/measure.h"
 
 #include "support/check.h"
-#include "surface/regions.h"
-#include "surface/tree.h"
+#include "mesh/surface/regions.h"
+#include "mesh/surface/tree.h"
 
 #include <math.h>
 #include <stdlib.h>

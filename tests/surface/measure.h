@@ -2,7 +2,7 @@
 #ifndef ABUT_TESTS_MEASURE_H
 #define ABUT_TESTS_MEASURE_H
 
-#include "surface/skin.h"
+#include "mesh/surface/skin.h"
 
 /* Checks what every contact mesh keeps to: edges in order, none twice, none of vertices that were
  * put on faces. */

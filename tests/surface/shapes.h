@@ -2,7 +2,7 @@
 #ifndef ABUT_TESTS_SHAPES_H
 #define ABUT_TESTS_SHAPES_H
 
-#include "surface/surface.h"
+#include "mesh/surface/surface.h"
 
 typedef struct shape {
   double *vertices; /* (vertex_count, 3) */

@@ -1,9 +1,9 @@
 /* Surfaces of meshes as they come: welded, closed, turned; distances to them against closed forms
  * and against every triangle looked at; splines against their own sums. */
-#include "surface/samples.h"
+#include "mesh/surface/samples.h"
 #include "surface/shapes.h"
-#include "surface/solid.h"
-#include "surface/spline.h"
+#include "mesh/surface/solid.h"
+#include "mesh/surface/spline.h"
 #include "support/check.h"
 
 #include <math.h>

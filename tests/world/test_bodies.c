@@ -2,11 +2,11 @@
  * distance, and bodies of a scene together; each allocation fails once. */
 #include "support.h"
 #include "support/allocations.h"
-#include "world/bodies.h"
-#include "world/body_shapes.h"
-#include "world/constants.h"
-#include "world/mass.h"
-#include "world/scene_file.h"
+#include "scene/bodies.h"
+#include "scene/body_shapes.h"
+#include "scene/constants.h"
+#include "scene/mass.h"
+#include "scene/file.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Rules of the boxes of pairs: where nothing can be left out, and when two boxes are apart. */
 #include "core/scene.h"
 
-#include "manifold/active.h"
+#include "contact/active.h"
 #include "world/boxes.h"
 
 #include <float.h>

@@ -7,8 +7,8 @@
 #include "core/heights.h"
 #include "core/scene.h"
 
-#include "manifold/active.h"
-#include "world/body_shapes.h"
+#include "contact/active.h"
+#include "scene/body_shapes.h"
 #include "world/boxes.h"
 
 #include <float.h>

@@ -3,10 +3,10 @@
 #include "geometry/spring.h"
 #include "support.h"
 #include "support/allocations.h"
-#include "world/cloud_gap.h"
-#include "world/shape_clouds.h"
-#include "world/clouds.h"
-#include "world/scene_file.h"
+#include "scene/cloud_gap.h"
+#include "scene/shape_clouds.h"
+#include "scene/clouds.h"
+#include "scene/file.h"
 
 #include <math.h>
 #include <stdlib.h>

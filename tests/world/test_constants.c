@@ -1,9 +1,9 @@
 /* What a scene alone tells, against the reference: counts, masses, the mass matrix, weights; and
  * what is refused. Golden scenes lie where ABUT_SHARED says; without it only the tree is run. */
 #include "support.h"
-#include "world/bodies.h"
-#include "world/constants.h"
-#include "world/scene_file.h"
+#include "scene/bodies.h"
+#include "scene/constants.h"
+#include "scene/file.h"
 
 #include <math.h>
 #include <stdio.h>

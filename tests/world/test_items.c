@@ -3,10 +3,10 @@
  *   test_items PRECISION */
 #include "play.h"
 
-#include "manifold/active.h"
+#include "contact/active.h"
 #include "world/boxes.h"
 #include "world/loaded.h"
-#include "world/place.h"
+#include "scene/place.h"
 
 #include <float.h>
 #include <math.h>

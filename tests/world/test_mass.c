@@ -1,8 +1,8 @@
 /* Masses of closed meshes against closed forms: boxes, tetrahedra, spheres as polyhedra grow round;
  * moved, turned, reversed, added up; and what is refused. */
 #include "support.h"
-#include "world/mass.h"
-#include "world/shape_mesh.h"
+#include "scene/mass.h"
+#include "scene/shape_mesh.h"
 
 #include <math.h>
 #include <stdlib.h>

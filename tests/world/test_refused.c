@@ -1,10 +1,10 @@
 /* What is refused that no scene's file shows alone: bodies and pairs that cannot be made; counts
  * beyond what kernels count, of scenes, of given contacts and of steps; calls with more arrays than
  * the engine takes. */
-#include "batch/batch.h"
+#include "engine/batch/batch.h"
 #include "support.h"
 #include "world/model.h"
-#include "world/scene_file.h"
+#include "scene/file.h"
 #include <abut/world.h>
 
 #include <limits.h>

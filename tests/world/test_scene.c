@@ -4,7 +4,7 @@
 #include "samples.h"
 #include "support.h"
 #include "world/law/law.h"
-#include "world/scene_file.h"
+#include "scene/file.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #ifndef ABUT_WORLD_LAW_LAW_H
 #define ABUT_WORLD_LAW_LAW_H
 
-#include "world/body_shapes.h"
+#include "scene/body_shapes.h"
 #include "world/extent.h"
-#include "world/law/read.h"
+#include "scene/law.h"
 #include "world/steps.h"
 
 /* Each NAME stands for NAME_law of NAME.c. A scene's file that names no law has the first one. */

@@ -2,8 +2,8 @@
  * are those of docs/lcp-formulas.md. */
 #include "base/error.h"
 #include "geometry/lcp.h"
-#include "lcp/lcp.h"
-#include "self_test/runner.h"
+#include "query/lcp/lcp.h"
+#include "engine/self_test/runner.h"
 #include "world/law/lcp.h"
 #include <abut/files.h>
 

@@ -4,7 +4,7 @@
 #include "world/law/spring.h"
 
 #include "world/extent.h"
-#include "world/place.h"
+#include "scene/place.h"
 #include <math.h>
 #include <string.h>
 

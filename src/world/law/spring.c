@@ -3,7 +3,7 @@
 #include "world/law/spring.h"
 
 #include "base/error.h"
-#include "self_test/runner.h"
+#include "engine/self_test/runner.h"
 
 _Static_assert(SPRING_NUMBERS == SPRING_PARAMETER_COUNT, "a pair's numbers are those of springs");
 

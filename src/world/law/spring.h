@@ -4,7 +4,7 @@
 #define ABUT_WORLD_LAW_SPRING_H
 
 #include "geometry/spring.h"
-#include "spring/run.h"
+#include "query/spring/run.h"
 #include "world/law/law.h"
 
 /* Buffers of the worlds' pool behind those that all laws have. */
@@ -21,13 +21,13 @@ enum spring_world_buffer {
 
 _Static_assert((int)SPRING_WORLD_BUFFERS <= POOL_BUFFERS, "a pool has no room for all buffers of springs");
 
-/* Arguments of launches: a buffer of the pair at work (spring/run.h), and the poses of pairs' bodies on their
+/* Arguments of launches: a buffer of the pair at work (query/spring/run.h), and the poses of pairs' bodies on their
  * links. A twist has six numbers: velocity, then angular velocity. */
 #define PAIR_OF(s, id) ARG_BUFFER(spring_buffer(s, id))
 #define BODIES(s) ARG_BUFFER((s)->model->bodies)
 #define TWIST 6
 
-/* A buffer of buffer pool 0, numbered by spring/run.h. */
+/* A buffer of buffer pool 0, numbered by query/spring/run.h. */
 buffer *spring_buffer(const stepping *s, size_t id);
 
 /* ---- a scene (spring_scene.c): members of the law ---- */
@@ -64,7 +64,7 @@ void spring_implicit_bytes(const steps_call *c, const world_sizes *n, size_t rea
 
 /* ---- wrenches (spring.c) ---- */
 
-/* Pair i for the launches of spring/run.h, with the worlds of the chunk as its rows. */
+/* Pair i for the launches of query/spring/run.h, with the worlds of the chunk as its rows. */
 spring_run run_of_pair(const stepping *s, size_t i);
 
 /* Makes the wrenches of pair i on its bodies, for the places and twists of links in WORLD_SCRATCH. Pairs

@@ -2,7 +2,7 @@
  * contacts of a pair share one spring. Their cotangents go back through the manifold as those of other laws
  * do. */
 #include "base/error.h"
-#include "self_test/runner.h"
+#include "engine/self_test/runner.h"
 #include "world/law/spring.h"
 
 /* Arguments of launches: the tables with parameters and the springs' numbers. */

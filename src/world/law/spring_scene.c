@@ -3,10 +3,10 @@
 #include "world/law/spring.h"
 
 #include "base/error.h"
-#include "family/family.h"
+#include "body/family/family.h"
 #include "format/text.h"
 #include "io/body_file.h"
-#include "world/scene_file.h"
+#include "scene/file.h"
 #include <abut/files.h>
 #include <math.h>
 #include <stdlib.h>

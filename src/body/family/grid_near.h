@@ -1,0 +1,17 @@
+/* Bounds of a grid's spline around each cell of its map, tighter than those of the whole. */
+#ifndef ABUT_FAMILY_GRID_NEAR_H
+#define ABUT_FAMILY_GRID_NEAR_H
+
+#include "body/family/grid_tree.h"
+
+/* Of each cell of the map and what is around it. */
+typedef struct grid_near {
+  double reach;       /* within this of any place in the cell [m] */
+  double *slope;      /* as grid_bounds.slope, in cells where distances may be above 0 */
+  double *correction; /* as grid_bounds.correction */
+} grid_near;
+
+abut_status grid_near_create(const abut_grid *g, const grid_tree *t, grid_near *out);
+void grid_near_free(grid_near *n);
+
+#endif

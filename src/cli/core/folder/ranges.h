@@ -1,0 +1,30 @@
+/* Ranges of poses: parts, and what is left of them. */
+#ifndef ABUT_CLI_RANGES_H
+#define ABUT_CLI_RANGES_H
+
+#include "core/cli.h"
+
+#include <stdint.h>
+
+/* Poses first .. end - 1, and how many entries of lists they have. */
+typedef struct range {
+  uint64_t first, end, entries;
+} range;
+
+typedef struct ranges {
+  range *at;
+  size_t count, room;
+} ranges;
+
+/* Part i of k of n poses, as Python's abut.shard cuts them: from n i / k to n (i + 1) / k, rounded down. */
+range range_of_part(uint64_t n, uint64_t i, uint64_t k);
+
+exit_code ranges_add(ranges *r, range one);
+/* By their beginnings; those that begin together by their ends. */
+void ranges_sort(ranges *r);
+/* What of `whole` none of these sorted ranges has. */
+exit_code ranges_gaps(const ranges *r, range whole, ranges *gaps);
+uint64_t ranges_total(const ranges *r);
+void ranges_free(ranges *r);
+
+#endif

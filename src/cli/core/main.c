@@ -1,0 +1,340 @@
+#include "world/film/video.h"
+#include "core/folder/launcher.h"
+#include "core/folder/ranks.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const command commands[] = {
+  {"devices", COMMAND_DEVICES, "", "", "list the devices that can compute",
+   "Lists every OpenCL device and the host path, which is always there and slow.",
+   NULL, "abut devices", cmd_devices},
+  {"field", COMMAND_FIELD, " MESH", " -o NAME.body.json", "make a body of a mesh file",
+   "Makes a body of a mesh (.obj .stl .ply .off; by Assimp .glb .gltf .dae): a signed distance\n"
+   "field of its surface and a contact mesh. Holes are closed and faces turned where they must be;\n"
+   "what is suspicious is warned about. Writes NAME.body.json, which names the others: the field\n"
+   "NAME.grid.npz, the contact mesh NAME.contact.obj and the mesh itself, NAME.surface.obj, with\n"
+   "which the body collides in time. Prints what was done and how far the field is off. Commands\n"
+   "that are given bare meshes do the same by themselves; fields are kept on disk and made once.",
+   "NAME.body.json, with NAME.grid.npz, NAME.contact.obj and NAME.surface.obj beside it",
+   "abut field assets/ring.obj -o ring.body.json", cmd_field},
+  {"remesh", COMMAND_REMESH, " BODY", " -o NAME.body.json|NAME.obj",
+   "give a body of primitives another contact mesh",
+   "Makes a contact mesh of the surface of a body's field: closed, of even triangles, of as many\n"
+   "vertices as wanted, each on the surface. Prints how even the triangles are and how far the mesh is\n"
+   "off. Writes the body with this mesh, as NAME.body.json and NAME.contact.obj, or the mesh alone.",
+   "NAME.body.json, with NAME.contact.obj beside it; or .obj, the mesh alone",
+   "abut remesh assets/figure.body.json --vertices 200 -o figure.body.json", cmd_remesh},
+  {"inspect", COMMAND_INSPECT, " BODY [MESH]", " -o REPORT.html",
+   "tell how well a body stands for its mesh",
+   "Compares a body's field with a mesh, the body's own if none is named: shared volume, distances\n"
+   "between the surfaces, the largest part that is uncovered; looks at the mesh that makes contacts:\n"
+   "how even its triangles are, how far it is off the field, how many edges leave it; and times a\n"
+   "contact query. Prints it, and draws it on a page that stands by itself. With --json the page may\n"
+   "be left out.",
+   ".html: a page with pictures",
+   "abut inspect assets/figure.body.json -o figure.html", cmd_inspect},
+  {"decompose", COMMAND_DECOMPOSE, " [MESH]", " -o NAME.body.json", "make a body of few superquadrics of a mesh file",
+   "Fits superquadrics to a mesh (.obj .stl .ply .off; by Assimp .glb .gltf .dae): as many as\n"
+   "--primitives says, or as few as keep to --error. Their union lies on the mesh, and stays smooth\n"
+   "and small where a field's grid takes megabytes. Writes NAME.body.json, NAME.contact.obj, a\n"
+   "contact mesh on the body's surface, and NAME.surface.obj, the mesh, but with --import. Prints\n"
+   "how well the body stands for the mesh, and the contact mesh for the body. With --import the superquadrics are those of a table of another\n"
+   "program, and MESH is what they are compared with, or none; -o may then be left out.",
+   "NAME.body.json, with NAME.contact.obj and NAME.surface.obj beside it",
+   "abut decompose assets/ring.obj --primitives 12 -o ring.body.json", cmd_decompose},
+  {"import", COMMAND_IMPORT, " MODEL", " -o NAME.scene.json", "make a scene of a MuJoCo or URDF model",
+   "Makes a scene of a model that MuJoCo reads, MJCF or URDF: links, joints, actuators, and which\n"
+   "bodies may touch. Shapes become bodies by a word; meshes are written beside the scene as\n"
+   "NAME.MESH.obj. What a scene has no word for is warned about, element by element. It needs a\n"
+   "build with MuJoCo.",
+   "NAME.scene.json",
+   "abut import model.xml -o model.scene.json", cmd_import},
+  {"simulate", COMMAND_SIMULATE, " SCENE", " -o OUT.npz", "step worlds of a scene",
+   "Steps N worlds of a scene (.scene.json) T times, from states and with controls of .npz files,\n"
+   "and keeps the start, every K-th state and the last one: q (R, N, nq), v (R, N, nv), time (R),\n"
+   "energy (R, N, 2), w (N, nv) and status (N).\n"
+   "A world that diverges or is not finite stops alone, keeps its last state, and is warned\n"
+   "about. S.npz may also hold mass_scale (N, links), friction and stiffness (N, pairs), gravity\n"
+   "(N, 3) and, where contacts are springs, springs (N, pairs, 6) of each world.",
+   ".npz: states; or a folder of .npy, FOLDER/",
+   "abut simulate assets/drop.scene.json --steps 500 --record 5 -o drop.npz", cmd_simulate},
+  {"transition", COMMAND_TRANSITION, " SCENE", " -o AB.npz",
+   "compute the linear model of a step of worlds",
+   "Computes of a step of each world its derivatives: A (N, 2 nv, 2 nv) of the next state by the\n"
+   "state and B (N, 2 nv, nu) by the controls, in the tangent space of q, then v; with --parameters\n"
+   "also P_mass_scale, P_friction, P_stiffness and P_gravity; and status (N). Matrices of a world\n"
+   "that stops are 0.",
+   ".npz: matrices; or a folder of .npy, FOLDER/",
+   "abut transition assets/drop.scene.json -o ab.npz", cmd_transition},
+  {"rollout-gradient", COMMAND_ROLLOUT, " SCENE", " --cotangents C.npz -o G.npz",
+   "compute gradients of a rollout of worlds",
+   "Computes the gradient of cotangents . states of T steps with respect to what they begin with:\n"
+   "q, v (N, nv) in the tangent space, u as the controls are, mass_scale, friction, stiffness,\n"
+   "gravity and those of springs; and status (N). With --record K the start and every K-th state have cotangents, too.\n"
+   "Gradients of a world that stops are 0. It is one call of the library: how far it is is not\n"
+   "shown.",
+   ".npz: gradients; or a folder of .npy, FOLDER/",
+   "abut rollout-gradient assets/drop.scene.json --steps 100 --cotangents c.npz -o g.npz",
+   cmd_rollout_gradient},
+  {"compare", COMMAND_COMPARE, " SCENE", " --steps T", "show contact laws beside each other",
+   "Steps one world of a scene by each contact law that there is, from the same state, with the same\n"
+   "controls and steps: time of a step, energy at the end, deepest penetration, largest force of the\n"
+   "contacts, and the gradient of a coordinate of the end by the velocities at the start. With\n"
+   "-o OUT.png all of it is drawn over time. A law that a scene has no meaning for is left out, and\n"
+   "warned about.",
+   ".png: curves over time",
+   "abut compare assets/drop.scene.json --steps 500 -o laws.png", cmd_compare},
+  {"film", COMMAND_FILM, " SCENE OUT.npz", " -o FILM.mp4|FRAMES/|SHEET.png",
+   "show what was simulated",
+   "Draws a world of what `simulate` wrote: a film, for which ffmpeg must be installed; a folder\n"
+   "of pictures, which must be empty or not there; or a sheet of pictures, evenly spaced in time.\n"
+   "All are drawn by one camera, which holds the whole way of what moves in view, or by one that\n"
+   "follows. Of several files, up to 4 with the same times, the worlds are shown side by side.",
+   ".mp4, by ffmpeg; .png, a sheet of pictures; or a new folder of pictures",
+   "abut film assets/drop.scene.json drop.npz -o drop.png", cmd_film},
+  {"contacts", COMMAND_CONTACTS, " A B", " --poses P -o OUT.npz",
+   "compute contact manifolds of a batch of poses",
+   "Computes the contacts of bodies A and B at every pose: points p, signed distances d (negative\n"
+   "inside), normals n out of the opposing body, activity and weight in [0, 1], and how far apart\n"
+   "or how deep both bodies are (distance). A and B are body files\n"
+   "(.body.json) or meshes (.obj .stl .ply .off; by Assimp .glb .gltf .dae). A pose that is not\n"
+   "finite gets NaN and its `status`; the others are computed. With --pairs FILE.csv instead of A and B, poses of many\n"
+   "pairs are computed at once: each tells its own by an array or a last column `pair`.",
+   ".npz: arrays, a row a pose; or a folder of .npy, FOLDER/",
+   "abut contacts assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o contacts.npz",
+   cmd_contacts},
+  {"suggest", COMMAND_SUGGEST, " A B", "", "tell how many edges and vertices contacts need",
+   "Brings bodies A and B together in random poses, up to 3 % of the smaller one's diagonal deep, and\n"
+   "counts at each the pairs of edges that cross and are each other's nearest, and the vertices that\n"
+   "are deeper than their neighbours. Prints how many edges and vertices to keep so that 95 % are\n"
+   "served, and what that costs beside the smoothing as it is; with -o OUT.png it draws histograms.",
+   ".png: histograms",
+   "abut suggest assets/figure.body.json assets/part.body.json -o suggest.png", cmd_suggest},
+  {"gradient", COMMAND_GRADIENT, " A B", " --poses P --reduce NAME -o OUT.npz",
+   "compute gradients with respect to poses or shapes",
+   "Computes at every pose the gradient of one number with respect to both bodies' poses: of a\n"
+   "reduction of the contacts (--reduce distance, soft-distance, mean-distance, activity, energy\n"
+   "or soft-minimum), or of all outputs times cotangents (--cotangents C.npz with p_bar, d_bar,\n"
+   "n_bar, activity_bar, weight_bar, of which any may be missing). One of --reduce, --mean-distance and --cotangents is needed.\n"
+   "With --by shape it is with respect to what describes both bodies instead, vertices and primitives,\n"
+   "summed over all poses.",
+   ".npz: arrays, a row a pose; or a folder of .npy, FOLDER/",
+   "abut gradient assets/figure.body.json assets/part.body.json --poses assets/poses.npz --reduce distance -o g.npz",
+   cmd_gradient},
+  {"jvp", COMMAND_JVP, " A B", " --poses P --tangents T.npz -o OUT.npz",
+   "compute how contacts move along tangents of the poses",
+   "Computes the contacts' derivatives along tangents of the poses. T.npz holds tangent1 and\n"
+   "tangent2, of shape (N, P) or, the same for all poses, (P), where P is 6 or 7 as the poses\n"
+   "are; or tangent of shape (2, P). With --by shape it holds a direction of what describes both\n"
+   "bodies, by the names that gradient --by shape writes, and may hold tangents of the poses beside.",
+   ".npz: arrays, a row a pose; or a folder of .npy, FOLDER/",
+   "abut jvp assets/figure.body.json assets/part.body.json --poses assets/poses.npz --tangents t.npz -o jvp.npz",
+   cmd_jvp},
+  {"jacobian", COMMAND_JACOBIAN, " A B", " --poses P -o OUT.npz",
+   "compute Jacobian blocks of the active contacts",
+   "Computes a list of the contacts of at least --threshold activity, as contacts --compact does,\n"
+   "and of each its Jacobian: p, d, n and activity by both bodies' pose parameters.",
+   ".npz: arrays, a row a contact; or a folder of .npy, FOLDER/",
+   "abut jacobian assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o jacobian.npz",
+   cmd_jacobian},
+  {"merge", COMMAND_MERGE, " FOLDER/", "", "check and join the parts of a folder of results",
+   "Checks that the parts that --shard computed into a folder are whole, of the same inputs and by the same\n"
+   "version, and that the arrays are in place; joins lists; and marks the folder complete. What is missing,\n"
+   "twice there or of something else is named, and nothing is joined. A folder that is complete stays as it is.",
+   NULL,
+   "abut merge gradients/",
+   cmd_merge},
+  {"gradcheck", COMMAND_GRADCHECK, " A B --poses P | SCENE", "",
+   "check derivatives against differences",
+   "Compares every derivative with central differences, or with another derivative that must say\n"
+   "the same, in float64, and prints a table. Exit status 1 where they part.\n"
+   "Of a SCENE (.scene.json) gradients and tangents of a step and of a rollout of --steps are\n"
+   "compared along random directions, at --states or near the scene's own start. Worlds with a\n"
+   "status are left out. Derivatives hold what a step chooses (zones of the cone, limits, limits of\n"
+   "forces): next to such a border entries are not smooth, and not compared.",
+   NULL,
+   "abut gradcheck assets/figure.body.json assets/part.body.json --poses assets/poses.npz",
+   cmd_gradcheck},
+  {"closest", COMMAND_CLOSEST, " A B|--shapes S.json", " --poses P -o OUT.npz",
+   "compute closest points of convex shapes",
+   "Computes at every pose the signed distance d of two convex shapes (negative where they overlap),\n"
+   "the unit normal n from the first to the second, the witness points p1 and p2, and what is\n"
+   "certain of d (gap). A and B are body files or meshes, as of contacts; their shapes are the hulls\n"
+   "of their meshes, or their superquadrics or polyhedra, of which the two that are nearest to each\n"
+   "other answer. With --shapes they are those of a file, of which one and two of shape (N) beside\n"
+   "the poses say which. With --jacobian also how p1, p2, n and d change with world twists of both\n"
+   "bodies, by a method that smooths flat faces and corners or not. A pose that is not finite gets 0\n"
+   "and its `status`.",
+   ".npz: arrays, a row a pose; or a folder of .npy, FOLDER/",
+   "abut closest assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o closest.npz",
+   cmd_closest},
+  {"ccd", COMMAND_CCD, " A B", " --from P0 --to P1 -o OUT.npz",
+   "find how far two meshes may move before they touch",
+   "Finds for every row of poses the largest time, from 0 to 1, up to which the meshes A and B stay\n"
+   "farther apart than --separation while they move from the poses of P0 to those of P1: toi and\n"
+   "status (N). All rounding is taken off, so that nothing is called free that touches. Beside them\n"
+   "kind, feature_a and feature_b (N), which features touch first; p_a, p_b and n (N, 3), where and\n"
+   "along which normal, out of B; and candidates (N), how many pairs of features came near. A and B\n"
+   "are mesh files, taken as they are, or body files (.body.json), whose meshes are meant. A row whose\n"
+   "poses are not finite gets its `status`; the others are computed.",
+   ".npz: arrays, a row a pose; or a folder of .npy, FOLDER/",
+   "abut ccd assets/figure.body.json assets/part.body.json --from assets/poses.npz --to assets/poses.npz -o toi.npz",
+   cmd_ccd},
+  {"ccd-queries", COMMAND_CCD_QUERIES, " FILE", "", "answer and time queries of two moving features",
+   "Answers a file of queries, compares the answers with what the file says is true, and times them.\n"
+   "A .csv has eight lines a query, the vertices at time 0 and then at time 1, each of a numerator and\n"
+   "a denominator of x, y and z, whole numbers of any length, and 1 for a hit or 0. An .npz has kind\n"
+   "(N) of 0 to 3, two points, a point and an edge, a point and a triangle, two edges; X0 and X1\n"
+   "(N, 4, 3); and perhaps xi, s, tol, tmax, ein, eta and status (N). Coordinates that the precision\n"
+   "cannot hold are known within their rounding alone. False negatives are told free where the file\n"
+   "says hit or within; false positives are not told free though the file says so. Times are of calls\n"
+   "that compute times of impact and statuses, after one that is not timed: the mean is of the whole\n"
+   "file, over and over, the median of batches of 64 queries of a kind in the order of the file (256\n"
+   "batches at most), each of which counts with the median of 5 calls; both are divided by how many\n"
+   "queries a call has. A file that takes more than 2 s is timed once.",
+   ".npz: status, toi (N) and iterations (N, 2)",
+   "abut ccd-queries tests/golden-ccd/queries.npz --precision f64",
+   cmd_ccd_queries},
+  {"render", COMMAND_RENDER, " A B", " --poses P -o OUT.png", "draw one pose with its contacts",
+   "Draws both bodies at one pose, shaded, with contact points coloured by activity and their\n"
+   "normals as arrows; and further bodies where --also says, without contacts.",
+   ".png: the picture",
+   "abut render assets/figure.body.json assets/part.body.json --poses assets/poses.npz --index 3 -o picture.png",
+   cmd_render},
+  {"view", COMMAND_VIEW, " A B|SCENE OUT.npz", " [-o PAGE.html]", "look at contacts in a browser, live or on a page",
+   "Makes a page of two bodies at all poses of --poses, or of a world of a scene that simulate wrote, with\n"
+   "the contacts of every frame. It turns, zooms and plays; a contact that is clicked on tells its slot,\n"
+   "features, position, distance, normal and activity, and their course. It needs a browser with WebGL 2.\n"
+   "With -o the page is a file that stands by itself and asks no host for anything. Without, it is\n"
+   "served on 127.0.0.1 until Ctrl+C: its address is printed, frames are computed as they are looked at,\n"
+   "and the page has sliders for the smoothing; that of two bodies moves body 2, too, and shows how a\n"
+   "reduction changes with that. --poses may be left out then.",
+   ".html: the page",
+   "abut view assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o view.html", cmd_view},
+  {"bench", COMMAND_BENCH, " [A B|SCENE]", "", "measure poses, or steps, a second",
+   "Times batches end to end, from the caller's poses to results in its memory, after one warm-up\n"
+   "call. Without A and B: two built-in figures of 18 superquadrics each. Without --poses: random\n"
+   "poses around touching, from a fixed seed. --precision may name both, f32,f64, and\n"
+   "--what several calls, which then take turns: forward,mean-gradient,vjp,jvp,hessian,list.\n"
+   "Of a SCENE (.scene.json) steps of its worlds are timed, from all states of --states, over and\n"
+   "over, or from its start; a call makes --steps of them.",
+   NULL,
+   "abut bench assets/figure.body.json assets/part.body.json --batch 1024 --what forward,vjp",
+   cmd_bench},
+  {"tune", COMMAND_TUNE, " [A B]", "", "find the fastest settings of a device and keep them",
+   "Measures how wide and how large a device's work should be: lanes, work-groups, scratch\n"
+   "memory. What a setting answers is checked against the host's float64 before it is timed, by\n"
+   "turns with the best one so far, forward and gradient. The fastest goes into the user's file\n"
+   "of settings, which every later run reads, or into -o FILE; other devices' entries there are\n"
+   "kept. Several devices are measured one after the other. Without A and B: two built-in figures\n"
+   "of 18 superquadrics each.",
+   ".json: settings of devices",
+   "abut tune --device cpu --seconds 60", cmd_tune},
+};
+
+const size_t command_count = sizeof commands / sizeof *commands;
+
+static void print_usage(void)
+{
+  printf("abut %s: contact manifolds of two rigid bodies over batches of poses, by OpenCL\n\n"
+         "usage:\n", abut_version());
+  for (size_t i = 0; i < command_count; ++i) {
+    const command *c = &commands[i];
+    char line[80];
+    snprintf(line, sizeof line, "abut %s%s%s", c->name, c->operands, c->required);
+    printf("  %-52s %s\n", line, c->summary);
+  }
+  printf("\noptions of all commands:\n");
+  print_options(NULL);
+  printf("\n`abut COMMAND --help`, or `abut help COMMAND`, lists the options of a command.\n"
+         "Exit status: 0; 1 for a failure at run time, or derivatives that part; 2 for bad usage "
+         "or input.\n");
+}
+
+static void print_help(const command *c)
+{
+  printf("usage: abut %s%s%s [options]\n\n%s\n\noptions:\n", c->name, c->operands, c->required,
+         c->about);
+  print_options(c);
+  if (c->bit == COMMAND_IMPORT) {
+    printf("\nMuJoCo that reads models here: %s\n", reader_of_models());
+  }
+  if (c->bit == COMMAND_FIELD) {
+    printf("\nAssimp that reads .glb, .gltf and .dae here: %s\n", reader_of_meshes());
+  }
+  printf("\nexample, from the root of a checkout:\n  %s\n", c->example);
+}
+
+static exit_code dispatch(options *o)
+{
+  if (o->value[OPTION_HELP]) {
+    if (o->command) {
+      print_help(o->command);
+    } else {
+      print_usage();
+    }
+    return EXIT_GOOD;
+  }
+  if (o->value[OPTION_VERSION]) {
+    printf("abut %s\nmodels are imported by MuJoCo: %s\nmeshes of .glb, .gltf and .dae are read by Assimp: %s\n",
+           abut_version(), reader_of_models(), reader_of_meshes());
+    return EXIT_GOOD;
+  }
+  if (!o->command) {
+    return usage_error(NULL, "which command? devices, field, decompose, remesh, inspect, import, simulate, transition, "
+                       "rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, merge, gradcheck, "
+                       "closest, ccd, ccd-queries, render, view, bench or tune");
+  }
+  CLI_TRY(launcher_check(o));
+  return o->command->run(o);
+}
+
+/* A full disk behind a pipe or a redirection shows up here at the latest. */
+static exit_code flush_stdout(exit_code code)
+{
+  errno = 0;
+  const bool bad = ferror(stdout) != 0;
+  if (fflush(stdout) != 0 || bad) {
+    return report(code ? code : EXIT_RUN, "standard output: %s",
+                  errno ? strerror(errno) : "cannot be written");
+  }
+  return code;
+}
+
+/* What is half written goes, and then the signal ends the process as it does by default. */
+static void end_by_signal(int number)
+{
+  abut_remove_unfinished();
+  video_remove_unfinished();
+  raise(number);
+}
+
+static void catch_ends(void)
+{
+  static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; ++i) {
+    struct sigaction before;
+    if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) { /* not nohup's */
+      sigaction(ends[i], &(struct sigaction){.sa_handler = end_by_signal,
+                                             .sa_flags = SA_RESETHAND | SA_NODEFER}, NULL);
+    }
+  }
+}
+
+int main(int argc, char **argv)
+{
+  options o;
+  catch_ends();
+  signal(SIGXFSZ, SIG_IGN); /* a file too large is an error of write, not the end */
+  exit_code code = read_options(argc, argv, &o);
+  if (code == EXIT_GOOD) {
+    code = flush_stdout(ranks_end(dispatch(&o)));
+  }
+  free(o.operands);
+  free(o.also);
+  return code;
+}

@@ -1,0 +1,272 @@
+#include "core/cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+/* From when on, and how often, progress is shown [s]. */
+#define PROGRESS_AFTER 1
+#define PROGRESS_EVERY 0.2
+/* How long steps are measured, and what is long enough to be said [s]. */
+#define MEASURED 1.0
+#define LONG 60.0
+
+/* Of a process that is one of several: its number, and errors that wait until it is known who says them. */
+static struct {
+  int rank; /* -1: it is alone */
+  bool aloud; /* what is said concerns this rank alone */
+  size_t used;
+  char text[4096];
+} kept = {.rank = -1};
+
+void report_as_rank(int rank)
+{
+  kept.rank = rank;
+}
+
+void report_kept(void)
+{
+  fputs(kept.text, stderr);
+  kept.used = 0;
+  *kept.text = '\0';
+}
+
+void warn_of_rank(bool own)
+{
+  kept.aloud = own;
+}
+
+__attribute__((format(printf, 1, 2))) static void keep(const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vsnprintf(kept.text + kept.used, sizeof kept.text - kept.used, format, arguments);
+  va_end(arguments);
+  kept.used += length > 0 ? (size_t)length : 0;
+  kept.used = kept.used < sizeof kept.text ? kept.used : sizeof kept.text - 1;
+}
+
+/* An error and what stands in the line below. */
+static void say(const char *below, const char *format, va_list arguments)
+{
+  char text[2048];
+  if (kept.rank < 0) {
+    fputs("abut: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\n%s", below);
+    return;
+  }
+  vsnprintf(text, sizeof text, format, arguments);
+  keep("abut: rank %d: %s\n%s", kept.rank, text, below);
+}
+
+exit_code usage_error(const command *c, const char *format, ...)
+{
+  char below[128];
+  va_list arguments;
+  snprintf(below, sizeof below, "`abut %s%s--help` says more.\n", c ? c->name : "", c ? " " : "");
+  va_start(arguments, format);
+  say(below, format, arguments);
+  va_end(arguments);
+  return EXIT_INPUT;
+}
+
+exit_code report(exit_code code, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  say("", format, arguments);
+  va_end(arguments);
+  return code;
+}
+
+exit_code status_exit_code(abut_status status)
+{
+  switch (status) {
+    case ABUT_SUCCESS:
+      return EXIT_GOOD;
+    case ABUT_ERROR_ARGUMENT:
+    case ABUT_ERROR_READ:
+    case ABUT_ERROR_FORMAT:
+    case ABUT_ERROR_BODY:
+    case ABUT_ERROR_DEVICE:
+    case ABUT_ERROR_PRECISION:
+      return EXIT_INPUT;
+    default:
+      return EXIT_RUN;
+  }
+}
+
+exit_code report_status(abut_status status)
+{
+  if (status == ABUT_SUCCESS) {
+    return EXIT_GOOD;
+  }
+  const char *text = abut_last_error();
+  return report(status_exit_code(status), "%s", *text ? text : abut_status_name(status));
+}
+
+const char *plural(size_t count)
+{
+  return count == 1 ? "" : "s";
+}
+
+void warn(const char *format, ...)
+{
+  va_list arguments;
+  if (kept.rank > 0 && !kept.aloud) {
+    return; /* the first rank says the same */
+  }
+  va_start(arguments, format);
+  if (kept.rank >= 0 && kept.aloud) {
+    fprintf(stderr, "abut: rank %d: warning: ", kept.rank);
+  } else {
+    fputs("abut: warning: ", stderr);
+  }
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
+}
+
+double now(void)
+{
+  struct timespec t = {0, 0};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#define CLEAR "\r\033[K"
+
+/* What progress_say said last. A step that cannot tell how far it is may not return for long, so
+ * an alarm shows its line when the first second is over. */
+static char line[512];
+static volatile sig_atomic_t line_shown;
+
+/* Nothing here but what a signal's handler may do. */
+static void show_line(int signal_)
+{
+  const int error = errno;
+  (void)signal_;
+  line_shown = write(STDERR_FILENO, line, strlen(line)) > 0;
+  errno = error;
+}
+
+/* Lets the line be shown in so many seconds; 0: never. */
+static void show_in(double seconds)
+{
+  struct itimerval t = {{0, 0}, {0, 0}};
+  t.it_value.tv_sec = (time_t)seconds;
+  t.it_value.tv_usec = (suseconds_t)(1e6 * (seconds - floor(seconds)));
+  setitimer(ITIMER_REAL, &t, NULL);
+}
+
+progress progress_begin(const options *o, const char *what)
+{
+  const double start = now();
+  return (progress){.enabled = !o->value[OPTION_QUIET] && isatty(STDERR_FILENO), .start = start,
+                    .last = start, .what = what};
+}
+
+void progress_say(progress *p, const char *format, ...)
+{
+  if (!p->enabled) {
+    return;
+  }
+  va_list arguments;
+  va_start(arguments, format);
+  show_in(0.0);
+  memcpy(line, CLEAR, sizeof CLEAR);
+  vsnprintf(line + sizeof CLEAR - 1, sizeof line - sizeof CLEAR + 1, format, arguments);
+  va_end(arguments);
+  const double left = p->start + PROGRESS_AFTER - now();
+  if (line_shown || !(left > 1e-3)) {
+    show_line(SIGALRM);
+  } else {
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = show_line, .sa_flags = SA_RESTART}, NULL);
+    show_in(left);
+  }
+}
+
+/* The first report ends what was compiled or read on the way, and is no measure. */
+void progress_foresee(progress *p, size_t done, size_t total)
+{
+  const double time = now();
+  if (p->measured <= 0.0) {
+    p->measured = time;
+    p->before = done;
+  }
+  if (p->foreseen || done <= p->before || time - p->measured < MEASURED) {
+    return;
+  }
+  p->foreseen = true;
+  const double left = (time - p->measured) * (double)(total - done) / (double)(done - p->before);
+  if (left > LONG) {
+    char contacts[48] = "", size[48] = "";
+    if (p->contacts) {
+      snprintf(contacts, sizeof contacts, ", %zu contacts a pose", p->contacts);
+    }
+    if (p->bytes > 0.0) {
+      snprintf(size, sizeof size, ", %.3g GB to write", 1e-9 * p->bytes);
+    }
+    progress_end(p);
+    warn("%s: about %.0f minutes to go, %zu of %zu done%s%s", p->what, ceil(left / 60.0), done,
+         total, contacts, size);
+  }
+}
+
+bool progress_step(size_t done, size_t total, void *user)
+{
+  progress *p = user;
+  const double time = now();
+  done += p->earlier;
+  total = p->of_all ? p->of_all : total;
+  progress_foresee(p, done, total);
+  if (p->enabled && time - p->start > PROGRESS_AFTER && time - p->last > PROGRESS_EVERY) {
+    p->last = time;
+    progress_say(p, "%s: %zu of %zu, %.0f %%", p->what, done, total,
+                 100.0 * (double)done / (double)total);
+  }
+  return true;
+}
+
+bool progress_share(void *user, const char *what, double share)
+{
+  progress *p = user;
+  const double time = now();
+  /* A step's begin is said in any case: it may be long before the next word. */
+  if (p->enabled && (time - p->last > PROGRESS_EVERY || p->step != what)) {
+    p->last = time;
+    p->step = what;
+    progress_say(p, "%s: %s, %.0f %%", p->what, what, 100.0 * share);
+  }
+  return true;
+}
+
+void progress_end(progress *p)
+{
+  if (p->enabled) {
+    show_in(0.0);
+  }
+  if (line_shown) {
+    fputs(CLEAR, stderr);
+    fflush(stderr);
+    line_shown = 0;
+  }
+}
+
+const char *precision_name(abut_precision precision)
+{
+  return precision == ABUT_FLOAT64 ? "f64" : "f32";
+}
+
+const char *device_type_name(abut_device_type type)
+{
+  static const char *const names[] = {"host", "cpu", "gpu", "other"};
+  return names[type <= ABUT_DEVICE_OTHER ? type : ABUT_DEVICE_OTHER];
+}

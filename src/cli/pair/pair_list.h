@@ -1,0 +1,26 @@
+/* The pairs of --pairs: bodies by their files, each brought to the device once. */
+#ifndef ABUT_CLI_PAIR_LIST_H
+#define ABUT_CLI_PAIR_LIST_H
+
+#include "core/cli.h"
+
+typedef struct pair_list {
+  const char *path;
+  abut_pair_files files;
+  abut_pair *pairs;     /* (files.count) */
+  abut_layout *layouts; /* (files.count) */
+  char *smoothing;      /* the fitted values of all as a list in JSON; NULL with --smoothing */
+} pair_list;
+
+/* Reads the list, and finds its files readable and none of them the output; nothing is opened. */
+exit_code pair_list_read(pair_list *l, const options *o);
+
+/* Every pose must be of a pair of the list. The file has `first` poses before these. */
+exit_code pair_list_check(const pair_list *l, const options *o, const abut_poses *poses, size_t first);
+
+/* Bodies, smoothing and pairs on the scene's device; the scene's layout is the widest one then. */
+exit_code pair_list_open(pair_list *l, scene *s, const options *o);
+
+void pair_list_free(pair_list *l);
+
+#endif

@@ -1,0 +1,682 @@
+#include "mesh/fields.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOG_LINES 4 /* of a compiler's, where the device was named */
+/* What is worth a word before it begins: contacts a pose, and bytes to write. */
+#define LARGE_CONTACTS ((size_t)1 << 24)
+#define LARGE_BYTES 4e9
+#define EDGES_MOST 65536
+
+bool multiply(size_t a, size_t b, size_t c, size_t *out)
+{
+  if ((b && a > SIZE_MAX / b) || (c && a * b > SIZE_MAX / c)) {
+    return false;
+  }
+  *out = a * b * c;
+  return true;
+}
+
+size_t real_bytes(abut_precision precision)
+{
+  return precision == ABUT_FLOAT64 ? sizeof(double) : sizeof(float);
+}
+
+exit_code reals_of(const char *what, size_t count, size_t width, abut_precision precision, void **out)
+{
+  size_t numbers = 0;
+  *out = multiply(count, width, 1, &numbers) ? calloc(numbers ? numbers : 1, real_bytes(precision)) : NULL;
+  return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu numbers of each of %zu %s", width, count, what);
+}
+
+double real_at(const void *reals, abut_precision precision, size_t i)
+{
+  return precision == ABUT_FLOAT64 ? ((const double *)reals)[i]
+                                   : (double)((const float *)reals)[i];
+}
+
+double dense_bytes(const scene *s, size_t poses)
+{
+  return (double)poses * (double)s->layout.contacts * 9.0 * (double)real_bytes(s->precision);
+}
+
+void warn_large(const scene *s, size_t poses, double bytes)
+{
+  char size[48] = "";
+  if (s->layout.contacts < LARGE_CONTACTS && bytes < LARGE_BYTES) {
+    return;
+  }
+  if (bytes > 0.0) {
+    snprintf(size, sizeof size, ", %.3g GB to write", 1e-9 * bytes);
+  }
+  warn("%zu poses of %zu contacts each, with all pairs of %zu and %zu edges%s", poses,
+       s->layout.contacts, s->layout.edges[0], s->layout.edges[1], size);
+}
+
+size_t pose_width(abut_pose_kind kind)
+{
+  return kind == ABUT_POSE_QUATERNION ? 7 : 6;
+}
+
+/* ---- files ---- */
+
+exit_code check_readable(const char *path)
+{
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return report(EXIT_INPUT, "%s: %s", path, strerror(errno));
+  }
+  close(file);
+  return EXIT_GOOD;
+}
+
+/* Options whose values are files to read. */
+static const option_id file_options[] = {OPTION_PAIRS, OPTION_POSES, OPTION_SMOOTHING,
+                                         OPTION_SOFT, OPTION_COTANGENTS, OPTION_HESSIAN,
+                                         OPTION_TANGENTS, OPTION_STATES, OPTION_CONTROLS,
+                                         OPTION_SHAPES, OPTION_FROM, OPTION_TO, OPTION_IMPORT};
+#define FILE_OPTIONS (sizeof file_options / sizeof *file_options)
+
+exit_code check_inputs(const options *o)
+{
+  CLI_TRY(check_field_options(o, o->value[OPTION_PAIRS] != NULL));
+  for (int i = 0; i < o->operand_count; ++i) {
+    CLI_TRY(check_readable(o->operands[i]));
+  }
+  for (size_t i = 0; i < FILE_OPTIONS; ++i) {
+    if (o->value[file_options[i]]) {
+      CLI_TRY(check_readable(o->value[file_options[i]]));
+    }
+  }
+  return EXIT_GOOD;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+  struct stat of_a, of_b;
+  return a && b && stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+         of_a.st_ino == of_b.st_ino;
+}
+
+exit_code check_not_body(const char *output, const char *body)
+{
+  char *mesh = NULL;
+  if (!output || access(output, F_OK) != 0) {
+    return EXIT_GOOD; /* nothing is written over, and the body need not be read for it */
+  }
+  if (same_file(output, body)) {
+    return report(EXIT_INPUT, "%s: is an input of this command too", output);
+  }
+  bool named = abut_find_mesh(body, &mesh) == ABUT_SUCCESS && same_file(output, mesh);
+  abut_free(mesh); /* what is wrong with a body is said where it is read */
+  mesh = NULL;
+  named = named || (abut_find_surface(body, &mesh) == ABUT_SUCCESS && same_file(output, mesh));
+  abut_free(mesh);
+  return named ? report(EXIT_INPUT, "%s: is the mesh of %s, an input of this command", output, body)
+               : EXIT_GOOD;
+}
+
+exit_code check_not_input(const options *o, const char *output)
+{
+  bool input = false;
+  for (size_t i = 0; i < FILE_OPTIONS; ++i) {
+    input = input || same_file(output, o->value[file_options[i]]);
+  }
+  for (int i = 0; i < o->operand_count; ++i) {
+    CLI_TRY(check_not_body(output, o->operands[i]));
+  }
+  return input ? report(EXIT_INPUT, "%s: is an input of this command too", output) : EXIT_GOOD;
+}
+
+/* What is written where it is, instead of being replaced. */
+static bool is_in_place(const struct stat *info)
+{
+  return S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode);
+}
+
+exit_code check_output(const char *path)
+{
+  struct stat info;
+  if (stat(path, &info) == 0) {
+    if (!S_ISREG(info.st_mode) && !is_in_place(&info)) {
+      return report(EXIT_RUN, "%s: exists and is not a regular file", path);
+    }
+    return access(path, W_OK) == 0 ? EXIT_GOOD : report(EXIT_RUN, "%s: %s", path, strerror(errno));
+  }
+  const char *slash = strrchr(path, '/');
+  char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+  exit_code code = EXIT_GOOD;
+  if (!folder) {
+    code = report(EXIT_RUN, "no memory");
+  } else if (!*path || (slash && !slash[1])) {
+    code = report(EXIT_RUN, "-o `%s` names no file to write", path);
+  } else if (stat(folder, &info) != 0) {
+    code = report(EXIT_RUN, "%s: the folder %s: %s", path, folder, strerror(errno));
+  } else if (access(folder, W_OK | X_OK) != 0) {
+    code = report(EXIT_RUN, "%s: %s", path, strerror(errno));
+  }
+  free(folder);
+  return code;
+}
+
+/* Standard output has no ending of its own, whatever file it is. */
+static bool is_device(const char *path)
+{
+  struct stat info;
+  return strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0 ||
+         strncmp(path, "/dev/fd/", 8) == 0 || (stat(path, &info) == 0 && is_in_place(&info));
+}
+
+bool ends_with(const char *path, const char *ending)
+{
+  const size_t length = strlen(path), tail = strlen(ending);
+  return length > tail && strcasecmp(path + length - tail, ending) == 0;
+}
+
+const char *base_name(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* devices: whether what is written may go into one. */
+static exit_code check_ending(const options *o, option_id id, const char *ending, bool devices)
+{
+  const char *path = o->value[id], *name = id == OPTION_OUTPUT ? "-o" : option_name(id);
+  if (strcmp(path, "-") == 0) {
+    return usage_error(o->command, "%s -: name a file%s", name,
+                       devices ? "; standard output is /dev/stdout" : "");
+  }
+  CLI_TRY(check_output(path));
+  return (devices && is_device(path)) || ends_with(path, ending)
+           ? EXIT_GOOD
+           : usage_error(o->command, "%s %s: %s writes files that end with %s", name, path,
+                         o->command->name, ending);
+}
+
+exit_code check_series(const options *o)
+{
+  return check_ending(o, OPTION_SERIES, ".npz", true);
+}
+
+exit_code check_own_output(const options *o)
+{
+  const bool import = o->command->bit == COMMAND_IMPORT;
+  const bool field = (o->command->bit & (COMMAND_FIELD | COMMAND_DECOMPOSE)) != 0, tune = o->command->bit == COMMAND_TUNE;
+  const char *ending = field                              ? ".body.json"
+                       : import                           ? ".scene.json"
+                       : tune                             ? ".json"
+                       : o->command->bit & (COMMAND_INSPECT | COMMAND_VIEW) ? ".html"
+                       : o->command->bit & (COMMAND_RENDER | COMMAND_COMPARE | COMMAND_SUGGEST) ? ".png"
+                                                                              : ".npz";
+  /* `tune` reads the file first, and what the others write beside it is named after it. */
+  return check_ending(o, OPTION_OUTPUT, ending, !tune && !field && !import);
+}
+
+exit_code check_beside(const options *o, const char *ending)
+{
+  const char *path = o->value[OPTION_OUTPUT];
+  const size_t stem = strlen(path) - strlen(".body.json"), bytes = strlen(ending) + 1;
+  char *other = malloc(stem + bytes);
+  if (!other) {
+    return report(EXIT_RUN, "no memory");
+  }
+  memcpy(other, path, stem);
+  memcpy(other + stem, ending, bytes);
+  exit_code code = check_not_input(o, other);
+  code = code == EXIT_GOOD ? check_output(other) : code;
+  free(other);
+  return code;
+}
+
+static bool is_stdout(const char *path)
+{
+  struct stat output, standard;
+  return path && stat(path, &output) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
+         output.st_dev == standard.st_dev && output.st_ino == standard.st_ino;
+}
+
+bool sums_up(const options *o)
+{
+  return !o->value[OPTION_QUIET] && !is_stdout(o->value[OPTION_OUTPUT]);
+}
+
+bool keeps_stdout(const options *o)
+{
+  return !is_stdout(o->value[OPTION_OUTPUT]) && !is_stdout(o->value[OPTION_SERIES]);
+}
+
+/* ---- poses ---- */
+
+void warn_empty(const char *path, size_t poses)
+{
+  if (!poses) {
+    warn("%s: holds no poses; what is written holds none either", path);
+  }
+}
+
+static float to_float(double x)
+{
+  return isfinite(x) && fabs(x) > (double)FLT_MAX ? copysignf(FLT_MAX, (float)copysign(1.0, x))
+                                                  : (float)x;
+}
+
+exit_code poses_to_reals(const double *poses, size_t count, abut_precision precision, void **out)
+{
+  size_t bytes = 0;
+  *out = multiply(count, real_bytes(precision), 1, &bytes) ? malloc(bytes ? bytes : 1) : NULL;
+  if (!*out) {
+    return report(EXIT_RUN, "no memory for %zu numbers of poses", count);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (precision == ABUT_FLOAT64) {
+      ((double *)*out)[i] = poses[i];
+    } else {
+      ((float *)*out)[i] = to_float(poses[i]);
+    }
+  }
+  return EXIT_GOOD;
+}
+
+void warn_pairs(void)
+{
+  warn("the poses name pairs, which `contacts --pairs` takes: all are of the same two bodies here");
+}
+
+exit_code pose_arrays_open(pose_arrays *a, abut_batch *batch, const scene *s,
+                           const abut_poses *poses)
+{
+  const size_t numbers = poses->count * pose_width(poses->kind);
+  CLI_TRY(poses_to_reals(poses->pose1, numbers, s->precision, &a->pose1));
+  CLI_TRY(poses_to_reals(poses->pose2, numbers, s->precision, &a->pose2));
+  a->status = calloc(poses->count ? poses->count : 1, sizeof *a->status);
+  if (!a->status) {
+    return report(EXIT_RUN, "no memory for the status of %zu poses", poses->count);
+  }
+  batch->count = poses->count;
+  batch->poses = poses->kind;
+  batch->pose1 = a->pose1;
+  batch->pose2 = a->pose2;
+  batch->status = a->status;
+  if (poses->pair && !batch->pairs) {
+    warn_pairs();
+  }
+  return EXIT_GOOD;
+}
+
+void pose_arrays_close(pose_arrays *a)
+{
+  free(a->pose1);
+  free(a->pose2);
+  free(a->status);
+  *a = (pose_arrays){0};
+}
+
+const status_note pose_notes[] = {{ABUT_POSE_DEEP, ABUT_POSE_DEEP, "poses with bodies deep in each other",
+                                   "Their contacts have less than half of the depth; `distance` is nearer to it."},
+                                  {ABUT_POSE_REJECTED, ABUT_POSE_NOT_FINITE, "poses that are not finite", NULL},
+                                  {ABUT_POSE_REJECTED, ABUT_POSE_NO_QUATERNION, "poses with a quaternion of length 0", NULL},
+                                  {0}};
+
+void noted_add(noted *n, const status_note *of, const abut_array *status, size_t index)
+{
+  const size_t count = status->shape[0];
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t here = status->type == ABUT_ARRAY_UINT8 ? ((const uint8_t *)status->data)[i]
+                                                           : ((const uint32_t *)status->data)[i];
+    for (size_t k = 0; of[k].what; ++k) {
+      if ((here & of[k].mask) == of[k].bits && !n->counts[k]++) {
+        n->first[k] = index + i;
+      }
+    }
+  }
+  n->rows += count;
+}
+
+void noted_warn(const noted *n, const status_note *of, const char *effect)
+{
+  for (size_t k = 0; of[k].what; ++k) {
+    if (n->counts[k]) {
+      warn("%s: %zu of %zu, the first has index %zu. %s", of[k].what, n->counts[k], n->rows, n->first[k],
+           of[k].effect ? of[k].effect : effect);
+    }
+  }
+}
+
+void warn_noted(const status_note *of, const uint8_t *status, size_t count, const char *effect)
+{
+  noted n = {0};
+  noted_add(&n, of, &(abut_array){"status", ABUT_ARRAY_UINT8, 1, {count}, status}, 0);
+  noted_warn(&n, of, effect);
+}
+
+void warn_rejected(const abut_batch *batch, const char *effect)
+{
+  warn_noted(pose_notes, batch->status, batch->count, effect);
+}
+
+/* ---- device, bodies, smoothing ---- */
+
+exit_code find_devices(const options *o, abut_device_choice *choices, size_t *count)
+{
+  *count = 0;
+  for (int i = 0; i < (o->device_count ? o->device_count : 1); ++i) {
+    size_t here = 0;
+    CLI_TRY(report_status(abut_find_devices(o->device_count ? o->devices[i] : NULL,
+                                            choices + *count, ABUT_DEVICES_MOST - *count, &here)));
+    *count += here;
+    if (*count > ABUT_DEVICES_MOST) {
+      return report(EXIT_INPUT, "--device: %zu devices are named; at most %d work together", *count,
+                    ABUT_DEVICES_MOST);
+    }
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code open_context(scene *s, const options *o, abut_precision precision)
+{
+  abut_context_def def = abut_default_context_def();
+  abut_device_choice choices[ABUT_DEVICES_MOST];
+  size_t lanes = 0, chunk = 0, count = 0;
+  CLI_TRY(option_whole(o, OPTION_LANES, 1, 16, &lanes));
+  CLI_TRY(option_whole(o, OPTION_CHUNK, 1, UINT32_MAX, &chunk));
+  CLI_TRY(option_real(o, OPTION_TIMEOUT, 1e-3, 1e6, &def.timeout));
+  if (o->device_count) { /* else the library passes over what fails */
+    CLI_TRY(find_devices(o, choices, &count));
+  }
+  if (o->command->bit == COMMAND_BENCH) { /* else the host's speed would bear a device's name */
+    def.fallback = ABUT_FALLBACK_NONE;
+  }
+  def.devices = count ? choices : NULL;
+  def.device_count = (uint32_t)count;
+  def.precision = precision;
+  def.lanes = (uint32_t)lanes;
+  def.chunk = (uint32_t)chunk;
+  progress p = progress_begin(o, "");
+  progress_say(&p, "preparing the device");
+  const abut_status status = abut_create_context(&def, &s->context);
+  progress_end(&p);
+  return report_status(status);
+}
+
+/* All devices and how they are; the host path once it has stood in. */
+static exit_code read_reports(const scene *s, abut_device_report *reports, size_t room,
+                              size_t *count)
+{
+  CLI_TRY(report_status(abut_context_devices(s->context, reports, room, count)));
+  *count = *count < room ? *count : room;
+  return EXIT_GOOD;
+}
+
+typedef bool (*report_test)(const abut_device_report *r);
+
+static bool is_chosen(const abut_device_report *r)
+{
+  (void)r;
+  return true;
+}
+
+static bool has_worked(const abut_device_report *r)
+{
+  return r->elements > 0;
+}
+
+static bool works(const abut_device_report *r)
+{
+  return r->status == ABUT_SUCCESS;
+}
+
+static bool does_the_rest(const abut_device_report *r)
+{
+  return has_worked(r) && works(r);
+}
+
+/* How many there are of which the test holds; their names, cut where they are too long. */
+static size_t join_names(const abut_device_report *reports, size_t count, report_test holds,
+                         char *text, size_t room)
+{
+  size_t used = 0, named = 0;
+  *text = '\0';
+  for (size_t i = 0; i < count; ++i) {
+    if (holds(&reports[i]) && ++named && used < room) {
+      used += (size_t)snprintf(text + used, room - used, "%s%s", named > 1 ? " + " : "",
+                               reports[i].info.name);
+    }
+  }
+  return named;
+}
+
+static exit_code name_devices(scene *s)
+{
+  abut_device_report reports[ABUT_DEVICES_MOST + 1];
+  size_t count = 0;
+  CLI_TRY(report_status(abut_context_device(s->context, &s->device)));
+  CLI_TRY(read_reports(s, reports, ABUT_DEVICES_MOST + 1, &count));
+  join_names(reports, count, is_chosen, s->devices, sizeof s->devices);
+  return EXIT_GOOD;
+}
+
+workers_text scene_workers(const scene *s)
+{
+  abut_device_report reports[ABUT_DEVICES_MOST + 1];
+  workers_text workers = {"?"};
+  size_t count = 0, first = 0;
+  if (read_reports(s, reports, ABUT_DEVICES_MOST + 1, &count) == EXIT_GOOD &&
+      !join_names(reports, count, has_worked, workers.text, sizeof workers.text)) {
+    while (first + 1 < count && !works(&reports[first])) {
+      ++first;
+    }
+    snprintf(workers.text, sizeof workers.text, "%s", reports[first].info.name);
+  }
+  return workers;
+}
+
+/* Of a device that nobody named: in one line, with the first one of a compiler's log. Most texts
+ * name the device. */
+static void warn_passed_over(const abut_device_report *r, const char *others, bool several)
+{
+  const char *rest = r->text + strcspn(r->text, "\n");
+  const char *log = rest + strspn(rest, "\n");
+  const int length = (int)(rest - r->text), log_length = (int)strcspn(log, "\n");
+  const bool names = strncmp(r->text, "device ", 7) == 0;
+  warn("%s%s%s%.*s%s%.*s%s%s%s", names ? "" : "device ", names ? "" : r->info.name,
+       names ? "" : " failed: ", length, r->text, log_length ? ": " : "", log_length, log,
+       *others ? "; " : "", others,
+       !*others  ? ""
+       : several ? " compute instead"
+                 : " computes instead");
+}
+
+/* The first line is the warning's; of a compiler's log behind it some follow. */
+static void warn_failure(const abut_device_report *r, const char *others, bool several)
+{
+  const char *rest = r->text + strcspn(r->text, "\n");
+  warn("device %s failed (%.*s)%s%s%s", r->info.name, (int)(rest - r->text), r->text,
+       *others ? "; " : "", others, !*others ? "" : several ? " have done its share"
+                                                            : " has done its share");
+  for (int i = 0; *rest && i < LOG_LINES; ++i) {
+    const int length = (int)strcspn(++rest, "\n");
+    fprintf(stderr, "  %.*s\n", length, rest);
+    rest += length;
+  }
+}
+
+static void warn_failures(const scene *s)
+{
+  abut_device_report reports[ABUT_DEVICES_MOST + 1];
+  char others[512];
+  size_t count = 0;
+  if (read_reports(s, reports, ABUT_DEVICES_MOST + 1, &count) != EXIT_GOOD) {
+    return;
+  }
+  const size_t named = join_names(reports, count, does_the_rest, others, sizeof others);
+  warn_of_rank(true);
+  for (size_t i = 0; i < count; ++i) {
+    if (reports[i].status != ABUT_SUCCESS) {
+      (s->named ? warn_failure : warn_passed_over)(&reports[i], others, named > 1);
+    }
+  }
+  warn_of_rank(false);
+}
+
+/* Only where nobody asked for the host path; once, of however many precisions. */
+static void warn_no_driver(const scene *s)
+{
+  static bool told;
+  if (!told && !s->named && s->device.type == ABUT_DEVICE_HOST) {
+    told = true;
+    warn("no OpenCL device is there, so that the host path computes, which is slow: install %s",
+         OPENCL_DRIVER);
+  }
+}
+
+exit_code scene_open(scene *s, const options *o, abut_precision precision)
+{
+  memset(s, 0, sizeof *s);
+  s->precision = precision;
+  CLI_TRY(open_context(s, o, precision));
+  s->open = true;
+  s->named = o->device_count > 0;
+  CLI_TRY(name_devices(s));
+  warn_no_driver(s);
+  return EXIT_GOOD;
+}
+
+void tell_fitted(const options *o, const char *how, const char *text)
+{
+  const bool show = o->value[OPTION_SHOW_SMOOTHING];
+  if (!o->value[OPTION_SMOOTHING] && !o->value[OPTION_QUIET]) {
+    fprintf(stderr, "abut: no --smoothing; fitted to the bodies' size%s%s\n", how,
+            show ? ":" : " (--show-smoothing prints it)");
+  }
+  fputs(show ? text : "", stderr);
+}
+
+static exit_code tell_smoothing(const scene *s, const options *o)
+{
+  char *text = NULL;
+  CLI_TRY(report_status(abut_format_smoothing(&s->smoothing, &text)));
+  tell_fitted(o, "", text);
+  abut_free(text);
+  return EXIT_GOOD;
+}
+
+exit_code option_edges(const options *o, size_t *edges)
+{
+  const char *word = o->value[OPTION_EDGES];
+  *edges = 0;
+  return word && strcmp(word, "auto") != 0 ? option_whole(o, OPTION_EDGES, 1, EDGES_MOST, edges) : EXIT_GOOD;
+}
+
+/* Contacts of a pose with the present smoothing, of which a query's cost is about a multiple. */
+static exit_code count_contacts(const scene *s, size_t *contacts)
+{
+  abut_pair pair;
+  abut_layout layout;
+  CLI_TRY(report_status(abut_create_pair(s->bodies[0], s->bodies[1], &s->smoothing, &pair)));
+  const abut_status status = abut_get_layout(pair, &layout);
+  *contacts = status == ABUT_SUCCESS ? layout.contacts : 0;
+  CLI_TRY(report_status(status));
+  return report_status(abut_destroy_pair(pair));
+}
+
+/* Keeps as many edges as --edges says. */
+static exit_code keep_edges(scene *s, const options *o)
+{
+  size_t edges = 0, fitted, kept;
+  if (!o->value[OPTION_EDGES]) {
+    return EXIT_GOOD;
+  }
+  CLI_TRY(option_edges(o, &edges));
+  const abut_smoothing before = s->smoothing;
+  s->smoothing.edges[0] = s->smoothing.edges[1] = (uint32_t)edges;
+  if (edges || s->smoothing.edge_contacts == ABUT_EDGES_FIELD) { /* of edges in fields all are kept: they are few */
+    return EXIT_GOOD;
+  }
+  const abut_suggest_options settings = abut_default_suggest_options();
+  abut_suggestion found;
+  progress p = progress_begin(o, "");
+  progress_say(&p, "counting edges in random poses");
+  const abut_status status = abut_suggest_kept(s->bodies[0], s->bodies[1], &s->smoothing, &settings, &found);
+  progress_end(&p);
+  CLI_TRY(report_status(status));
+  const size_t poses = found.poses;
+  const uint32_t wanted[2] = {found.edges[0], found.edges[1]};
+  abut_free_suggestion(&found);
+  s->smoothing = before;
+  CLI_TRY(count_contacts(s, &fitted));
+  s->smoothing.edges[0] = wanted[0];
+  s->smoothing.edges[1] = wanted[1];
+  CLI_TRY(count_contacts(s, &kept));
+  if (!o->value[OPTION_QUIET]) {
+    fprintf(stderr, "abut: keeps %u and %u edges, by %zu random poses: %zu contacts a pose, not %zu, at about %.2g times "
+            "the cost\n", wanted[0], wanted[1], poses, kept, fitted, (double)kept / fmax((double)fitted, 1.0));
+  }
+  return EXIT_GOOD;
+}
+
+exit_code scene_smoothing(scene *s, const options *o, bool tell)
+{
+  const char *path = o->value[OPTION_SMOOTHING];
+  if (path) {
+    CLI_TRY(report_status(abut_load_smoothing(path, &s->smoothing)));
+  } else {
+    const abut_status fitted = abut_fit_smoothing(s->bodies[0], s->bodies[1], &s->smoothing);
+    if (fitted != ABUT_SUCCESS) {
+      return report(status_exit_code(fitted), "%s, %s: %s", o->operands[0], o->operands[1],
+                    abut_last_error());
+    }
+  }
+  CLI_TRY(keep_edges(s, o));
+  if (tell) {
+    warn_clearance(o, s->smoothing.penetration);
+  }
+  return tell ? tell_smoothing(s, o) : EXIT_GOOD;
+}
+
+exit_code scene_bodies(scene *s, const options *o)
+{
+  CLI_TRY(report_status(load_body(s, o, o->operands[0], &s->bodies[0])));
+  s->bodies[1] = s->bodies[0];
+  return strcmp(o->operands[0], o->operands[1]) == 0
+           ? EXIT_GOOD
+           : report_status(load_body(s, o, o->operands[1], &s->bodies[1]));
+}
+
+exit_code scene_load(scene *s, const options *o)
+{
+  CLI_TRY(scene_bodies(s, o));
+  CLI_TRY(scene_smoothing(s, o, true));
+  CLI_TRY(report_status(abut_create_pair(s->bodies[0], s->bodies[1], &s->smoothing, &s->pair)));
+  return report_status(abut_get_layout(s->pair, &s->layout));
+}
+
+exit_code scene_soft(scene *s, const options *o)
+{
+  s->derivatives = ABUT_SAME_PAIR;
+  if (!o->value[OPTION_SOFT]) {
+    return EXIT_GOOD;
+  }
+  CLI_TRY(report_status(abut_load_smoothing(o->value[OPTION_SOFT], &s->soft_smoothing)));
+  return report_status(abut_create_pair(s->bodies[0], s->bodies[1], &s->soft_smoothing,
+                                        &s->derivatives));
+}
+
+void scene_close(scene *s)
+{
+  if (s->open) {
+    warn_failures(s);
+    abut_destroy_context(s->context);
+    s->open = false;
+  }
+}

@@ -1,0 +1,673 @@
+#include "world/worlds.h"
+
+#include "core/folder/folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEPS_MOST ((size_t)1 << 40)
+#define WORLDS_MOST ((size_t)1 << 31)
+#define NAMED 5 /* worlds of a warning */
+
+exit_code worlds_reals(const worlds *w, size_t a, size_t b, size_t c, void **out)
+{
+  size_t count = 0;
+  const size_t bytes = real_bytes(w->scene.precision);
+  *out = multiply(a, b, c, &count) ? calloc(count ? count : 1, bytes) : NULL;
+  return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu x %zu x %zu numbers", a, b, c);
+}
+
+exit_code worlds_status(const worlds *w, uint32_t **out)
+{
+  *out = calloc(w->count ? w->count : 1, sizeof **out);
+  return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for the status of %zu worlds", w->count);
+}
+
+exit_code worlds_check(worlds *w, const options *o, worlds_steps rule)
+{
+  *w = (worlds){.o = o, .rule = rule, .precision = ABUT_FLOAT32, .count = 1,
+                .steps = rule == STEPS_ONE};
+  CLI_TRY(need_operands(o, 1, "a scene"));
+  CLI_TRY(option_precision(o, &w->precision));
+  CLI_TRY(option_whole(o, OPTION_STEPS, rule == STEPS_OR_NONE ? 0 : 1, STEPS_MOST, &w->steps));
+  CLI_TRY(option_whole(o, OPTION_WORLDS, 1, WORLDS_MOST, &w->count));
+  if (o->value[OPTION_WORLDS] && o->value[OPTION_STATES]) {
+    return usage_error(o->command, "--states tells how many worlds there are: no --worlds with it");
+  }
+  return check_inputs(o);
+}
+
+exit_code worlds_need_steps(const worlds *w)
+{
+  const options *o = w->o;
+  return o->value[OPTION_STEPS] || w->each
+           ? EXIT_GOOD
+           : usage_error(o->command, "--steps T is needed where no controls of shape (T, N, nu) "
+                         "tell how many there are");
+}
+
+exit_code worlds_check_output(const options *o)
+{
+  CLI_TRY(need_option(o, OPTION_OUTPUT));
+  CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
+  return folder_check_output(o);
+}
+
+/* ---- worlds by number ---- */
+
+/* Of which one thing is told: how many they are, and the first of them by number. */
+typedef struct named_worlds {
+  size_t found, used;
+  char text[NAMED * 24 + 8];
+} named_worlds;
+
+static void name_world(named_worlds *n, size_t world)
+{
+  if (++n->found <= NAMED) {
+    n->used += (size_t)snprintf(n->text + n->used, sizeof n->text - n->used, "%s%zu",
+                                n->used ? ", " : "", world);
+  }
+}
+
+/* As "2 of 64 worlds (3, 17)". */
+typedef struct worlds_text {
+  char text[NAMED * 24 + 80];
+} worlds_text;
+
+static worlds_text print_worlds(const named_worlds *n, size_t count)
+{
+  worlds_text t;
+  snprintf(t.text, sizeof t.text, "%zu of %zu world%s (%s%s)", n->found, count,
+           count == 1 ? "" : "s", n->text, n->found > NAMED ? ", ..." : "");
+  return t;
+}
+
+/* ---- where worlds begin ---- */
+
+/* What files of states may hold: of its own, and what an earlier output has beside. */
+static const char *const known_states[] = {
+  "q", "v", "w", "mass_scale", "friction", "stiffness", "gravity", "springs", "time", "energy",
+  "status", "contact_count", "contact_bodies", "contact_slot", "contact_p", "contact_d", "contact_n", "contact_activity"};
+#define KNOWN (sizeof known_states / sizeof *known_states)
+
+/* A name that is misspelt would be lost without a word. */
+static void warn_names(const inputs *f)
+{
+  for (size_t i = 0; i < f->npz.count; ++i) {
+    size_t k = 0;
+    while (k < KNOWN && strcmp(f->npz.arrays[i].name, known_states[k]) != 0) {
+      ++k;
+    }
+    if (k == KNOWN) {
+      warn("%s: array '%s' is nothing that worlds have; it is left out", f->path,
+           f->npz.arrays[i].name);
+    }
+  }
+}
+
+/* Of (rows, worlds, width) the last row, of (worlds, width) all. */
+static exit_code take_state(worlds *w, const char *name, size_t width, const void **out)
+{
+  inputs *f = &w->states;
+  const abut_array *a = inputs_find(f, name);
+  const bool rows = a && a->dimensions == 3 && a->shape[0] > 0;
+  const size_t shape[3] = {rows ? a->shape[0] : w->count, rows ? w->count : width, width};
+  char what[96];
+  snprintf(what, sizeof what, "%zu worlds of %s, whose %s has %zu numbers", w->all,
+           "the scene", name, width);
+  CLI_TRY(inputs_numbers(f, name, rows ? 3 : 2, shape, what, w->scene.precision, out));
+  if (rows) {
+    const size_t before = (shape[0] - 1) * w->count * width * real_bytes(w->scene.precision);
+    *out = (const char *)*out + before;
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code take_parameters(worlds *w)
+{
+  const char *of = w->info.automatic ? "one a listed pair, then one a body of automatic pairs" : "one a pair";
+  const struct {
+    const char *name, *of;
+    size_t width;
+    const void **to;
+  } all[] = {{"mass_scale", "one a link", w->info.links, &w->mass_scale},
+             {"friction", of, w->info.parameters, &w->friction},
+             {"stiffness", of, w->info.parameters, &w->stiffness},
+             {"gravity", "x, y, z", 3, &w->gravity}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+    const size_t shape[2] = {w->count, all[i].width};
+    CLI_TRY(inputs_numbers(&w->states, all[i].name, 2, shape, all[i].of, w->scene.precision,
+                           all[i].to));
+  }
+  return EXIT_GOOD;
+}
+
+/* Of worlds in blocks once, where they are described. */
+static bool tells(const worlds *w)
+{
+  return !w->in_blocks || !w->count;
+}
+
+static exit_code take_springs(worlds *w)
+{
+  inputs *f = &w->states;
+  const size_t shape[3] = {w->count, w->info.pairs, SPRING_WIDTH};
+  if (!w->info.springs && inputs_find(f, "springs")) {
+    return report(EXIT_INPUT, "%s: array 'springs': the scene's contacts are no springs", f->path);
+  }
+  CLI_TRY(inputs_numbers(f, "springs", 3, shape, "k, mu, v_d, v_s, eps2, eps3 of each pair",
+                         w->scene.precision, &w->springs));
+  if (tells(w) && inputs_find(f, "springs") && inputs_find(f, "friction")) {
+    warn("%s: array 'friction' is left out, for 'springs' has every pair's mu", f->path);
+  }
+  return EXIT_GOOD;
+}
+
+/* Whether one of a world's parameters, from `first` on, is negative, or with `or_zero` not above 0. */
+static bool any_below(const worlds *w, const void *numbers, size_t first, bool or_zero, size_t world)
+{
+  const size_t width = w->info.parameters;
+  bool below = false;
+  for (size_t k = first; numbers && k < width; ++k) {
+    const double x = real_at(numbers, w->scene.precision, world * width + k);
+    below = below || x < 0.0 || (or_zero && !(x > 0.0));
+  }
+  return below;
+}
+
+/* All are above 0 but mu, which may be 0; a world with others comes to no finite step. */
+static bool has_bad_springs(const worlds *w, size_t world)
+{
+  const size_t width = SPRING_WIDTH * w->info.pairs;
+  bool good = true;
+  for (size_t k = 0; w->springs && k < width; ++k) {
+    const double x = real_at(w->springs, w->scene.precision, world * width + k);
+    good = good && (x > 0.0 || (k % SPRING_WIDTH == SPRING_MU && x >= 0.0));
+  }
+  return !good;
+}
+
+/* Contacts raise what is too small, springs do not, and leave mu of `friction` out where `springs` has it. */
+enum { BAD_SPRINGS = 1, BAD_FRICTION = 2, BAD_STIFFNESS = 4, SPRING_FRICTION = 8, SPRING_STIFFNESS = 16 };
+
+static const struct {
+  uint8_t bit;
+  const char *name, *what;
+} bad_parameters[] = {{BAD_SPRINGS, "springs", "numbers that are not above 0 (mu: below 0)"},
+                      {BAD_FRICTION, "friction", "negative numbers, which count as 1e-5"},
+                      {BAD_STIFFNESS, "stiffness", "negative numbers, which count as 1e-6"},
+                      {SPRING_FRICTION, "friction", "negative numbers"},
+                      {SPRING_STIFFNESS, "stiffness", "numbers that are not above 0"}};
+#define BAD_PARAMETERS (sizeof bad_parameters / sizeof *bad_parameters)
+
+const status_note parameter_notes[] = {
+  {BAD_SPRINGS, BAD_SPRINGS, "worlds whose array 'springs' has numbers that are not above 0 (mu: below 0)",
+   "They stay where they begin."},
+  {BAD_FRICTION, BAD_FRICTION, "worlds whose array 'friction' has negative numbers", "These count as 1e-5."},
+  {BAD_STIFFNESS, BAD_STIFFNESS, "worlds whose array 'stiffness' has negative numbers", "These count as 1e-6."},
+  {SPRING_FRICTION, SPRING_FRICTION, "worlds whose array 'friction' has negative numbers", "They stay where they begin."},
+  {SPRING_STIFFNESS, SPRING_STIFFNESS, "worlds whose array 'stiffness' has numbers that are not above 0",
+   "They stay where they begin."},
+  {0}};
+
+static exit_code judge_parameters(worlds *w)
+{
+  free(w->bad);
+  w->bad = calloc(w->count ? w->count : 1, sizeof *w->bad);
+  if (!w->bad) {
+    return report(EXIT_RUN, "no memory for %zu worlds", w->count);
+  }
+  const bool springs = w->info.by_springs;
+  const uint8_t friction = springs ? SPRING_FRICTION : BAD_FRICTION, stiffness = springs ? SPRING_STIFFNESS : BAD_STIFFNESS;
+  for (size_t i = 0; i < w->count; ++i) {
+    w->bad[i] = (uint8_t)((has_bad_springs(w, i) ? BAD_SPRINGS : 0) |
+                          (any_below(w, w->friction, w->springs ? w->info.pairs : 0, false, i) ? friction : 0) |
+                          (any_below(w, w->stiffness, 0, springs, i) ? stiffness : 0));
+  }
+  return EXIT_GOOD;
+}
+
+/* Of one file; of worlds in blocks the folder tells, once all are done. */
+static void warn_parameters(const worlds *w)
+{
+  for (size_t k = 0; k < BAD_PARAMETERS; ++k) {
+    named_worlds n = {0};
+    for (size_t i = 0; i < w->count; ++i) {
+      if (w->bad[i] & bad_parameters[k].bit) {
+        name_world(&n, i);
+      }
+    }
+    if (n.found) {
+      warn("%s: array '%s': %s %s %s", w->states.path, bad_parameters[k].name, print_worlds(&n, w->count).text,
+           n.found == 1 ? "has" : "have", bad_parameters[k].what);
+    }
+  }
+}
+
+static exit_code start_at_rest(worlds *w, void **out)
+{
+  CLI_TRY(worlds_reals(w, w->count, w->info.nv, 1, &w->start_v));
+  *out = w->start_v;
+  return EXIT_GOOD;
+}
+
+/* States, of which the file has the last ones of these worlds. */
+static int state_axis(const abut_array *a)
+{
+  static const char *const of_worlds[] = {"mass_scale", "friction", "stiffness", "gravity", "springs"};
+  if (strlen(a->name) == 1 && strchr("qvw", *a->name)) {
+    return a->dimensions == 3 ? 1 : 0;
+  }
+  for (size_t i = 0; i < sizeof of_worlds / sizeof *of_worlds; ++i) {
+    if (strcmp(a->name, of_worlds[i]) == 0) {
+      return 0;
+    }
+  }
+  return NOT_WANTED;
+}
+
+/* How many worlds there are. */
+static exit_code open_states(worlds *w)
+{
+  inputs *f = &w->states;
+  const char *path = w->o->value[OPTION_STATES];
+  CLI_TRY(w->in_blocks ? inputs_open_rows(f, path, state_axis, 0) : inputs_open(f, path));
+  const abut_array *q = inputs_find(f, "q");
+  CLI_TRY(q ? inputs_check_type(f, q) : EXIT_GOOD);
+  if (!q || (q->dimensions != 2 && q->dimensions != 3)) {
+    return report(EXIT_INPUT, "%s: %s", f->path, q ? "array 'q': shape neither (worlds, nq) nor "
+                                                     "(states, worlds, nq)"
+                                                   : "holds no q, where worlds begin");
+  }
+  w->count = w->all = f->all = q->shape[q->dimensions - 2];
+  f->last = true;
+  warn_names(f);
+  return EXIT_GOOD;
+}
+
+static exit_code take_states(worlds *w)
+{
+  CLI_TRY(take_state(w, "q", w->info.nq, &w->q));
+  CLI_TRY(take_state(w, "v", w->info.nv, &w->v));
+  CLI_TRY(take_state(w, "w", w->info.nv, &w->w));
+  if (!w->v) {
+    void *rest = NULL;
+    CLI_TRY(start_at_rest(w, &rest));
+    w->v = rest;
+  }
+  CLI_TRY(take_parameters(w));
+  CLI_TRY(take_springs(w));
+  CLI_TRY(judge_parameters(w));
+  if (!w->in_blocks) {
+    warn_parameters(w);
+  }
+  return EXIT_GOOD;
+}
+
+/* All of them alike. */
+static exit_code start_worlds(worlds *w)
+{
+  const size_t nq = w->info.nq;
+  void *rest = NULL;
+  double *q = malloc((nq ? nq : 1) * sizeof *q);
+  exit_code code = EXIT_GOOD;
+  if (!q) {
+    return report(EXIT_RUN, "no memory for %zu numbers", nq);
+  }
+  CLI_TRY_DONE(report_status(abut_get_scene_start(w->links, q)));
+  CLI_TRY_DONE(worlds_reals(w, w->count, nq, 1, &w->start_q));
+  CLI_TRY_DONE(start_at_rest(w, &rest));
+  for (size_t i = 0; i < w->count * nq; ++i) {
+    if (w->scene.precision == ABUT_FLOAT64) {
+      ((double *)w->start_q)[i] = q[i % nq];
+    } else {
+      ((float *)w->start_q)[i] = (float)q[i % nq];
+    }
+  }
+  w->q = w->start_q;
+  w->v = rest;
+done:
+  free(q);
+  return code;
+}
+
+static int control_axis(const abut_array *a)
+{
+  return strcmp(a->name, "u") != 0 ? NOT_WANTED : a->dimensions == 3 ? 1 : 0;
+}
+
+static exit_code open_controls(worlds *w)
+{
+  const char *path = w->o->value[OPTION_CONTROLS];
+  return w->in_blocks ? inputs_open_rows(&w->controls, path, control_axis, w->all) : inputs_open(&w->controls, path);
+}
+
+static exit_code take_controls(worlds *w)
+{
+  const inputs *const f = &w->controls;
+  char what[128];
+  const abut_array *u = inputs_find(f, "u");
+  if (!u) {
+    return report(EXIT_INPUT, "%s: holds no u, the controls", f->path);
+  }
+  w->each = u->dimensions == 3;
+  if (w->each && w->rule != STEPS_ONE && !w->o->value[OPTION_STEPS]) {
+    w->steps = u->shape[0];
+  }
+  if (w->each && !u->shape[0] && w->rule != STEPS_OR_NONE) {
+    return report(EXIT_INPUT, "%s: array 'u': no steps", f->path);
+  }
+  const size_t held[2] = {w->count, w->info.nu}, each[3] = {w->steps, w->count, w->info.nu};
+  snprintf(what, sizeof what, "%zu step%s of %zu world%s, and %zu actuator%s", w->steps,
+           w->steps == 1 ? "" : "s", w->all, w->all == 1 ? "" : "s", w->info.nu,
+           w->info.nu == 1 ? "" : "s");
+  CLI_TRY(inputs_numbers(&w->controls, "u", w->each ? 3 : 2, w->each ? each : held, what, w->scene.precision,
+                         &w->u));
+  if (!w->info.nu && tells(w)) {
+    warn("%s: the scene has no actuators; its controls are left out", f->path);
+  }
+  return EXIT_GOOD;
+}
+
+#define GAP_MOST 0.045 /* of meshes that do is below: abut_scene_info.cloud_gap */
+
+void warn_coarse(const char *path, const abut_scene_info *info)
+{
+  if (info->cloud_gap > GAP_MOST) {
+    warn("%s: links[%zu].bodies[%zu]: the field of its cloud is up to %.2g %% of its diagonal off, at its faces or in its "
+         "hollows: the mesh is too coarse or too hollow for springs, and bodies may fall through it, lie on its openings "
+         "or gain energy (docs/scenes.md#springs)",
+         path, info->cloud_link, info->cloud_body, 100.0 * info->cloud_gap);
+  }
+}
+
+#define SINKING_MOST 0.01 /* of the smaller body's diagonal */
+
+/* The place of a pair, or of the bodies of an automatic one. */
+static exit_code name_pair(abut_scene links, const abut_scene_info *info, size_t i, char *text, size_t room)
+{
+  size_t of[2], link[2], body[2];
+  if (i < info->pairs) {
+    snprintf(text, room, "pairs[%zu]", i);
+    return EXIT_GOOD;
+  }
+  CLI_TRY(report_status(abut_get_candidate(links, i, &of[0], &of[1])));
+  for (int side = 0; side < 2; ++side) {
+    CLI_TRY(report_status(abut_get_scene_body(links, of[side], &link[side], &body[side])));
+  }
+  snprintf(text, room, "links[%zu].bodies[%zu] and links[%zu].bodies[%zu]", link[0], body[0], link[1], body[1]);
+  return EXIT_GOOD;
+}
+
+exit_code warn_sinking(const char *path, abut_scene links, const abut_scene_info *info)
+{
+  if (info->sinking_share > SINKING_MOST) {
+    char others[48] = "", pair[160];
+    CLI_TRY(name_pair(links, info, info->sinking_pair, pair, sizeof pair));
+    if (info->sinking_pairs > 1) {
+      snprintf(others, sizeof others, ", as %zu more by less", info->sinking_pairs - 1);
+    }
+    warn("%s: %s: at rest its spring gives way by %.2g mm, %.2g %% of the smaller body's diagonal%s; a k of "
+         "%.2g N/m makes that 1 %% (docs/spring.md#worlds)",
+         path, pair, 1e3 * info->sinking, 100.0 * info->sinking_share, others, info->sinking_k);
+  }
+  return EXIT_GOOD;
+}
+
+void warn_diagnostics(const char *path, const abut_scene_info *info)
+{
+  const abut_field_report r = {.suspicions = info->suspicions, .misfit = info->misfit, .diagonal = info->diagonal,
+                               .feature_misfit = info->feature_misfit};
+  char others[64] = "";
+  if (info->suspicious_bodies > 1) {
+    snprintf(others, sizeof others, "; %zu more bodies have suspicions", info->suspicious_bodies - 1);
+  }
+  for (uint32_t bit = 1; bit && bit <= info->suspicions; bit <<= 1) {
+    char text[512];
+    if (abut_suspicion_text(&r, (abut_suspicion)bit, text, sizeof text)) {
+      warn("%s: links[%zu].bodies[%zu]: %s%s", path, info->suspicious_link, info->suspicious_body, text, others);
+    }
+  }
+}
+
+exit_code warn_suspicions(const char *path, abut_scene links)
+{
+  size_t count;
+  CLI_TRY(report_status(abut_check_scene(links, &count)));
+  for (size_t i = 0; i < count; ++i) {
+    const char *text;
+    CLI_TRY(report_status(abut_get_scene_warning(links, i, &text)));
+    warn("%s: %s", path, text);
+  }
+  return EXIT_GOOD;
+}
+
+exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_scene_info *info)
+{
+  progress p = progress_begin(o, "");
+  progress_say(&p, "reading %s", o->operands[0]);
+  const abut_status status = abut_load_scene(s->context, o->operands[0], links);
+  progress_end(&p);
+  CLI_TRY(report_status(status));
+  CLI_TRY(report_status(abut_get_scene_info(*links, info)));
+  warn_coarse(o->operands[0], info);
+  warn_diagnostics(o->operands[0], info);
+  CLI_TRY(warn_sinking(o->operands[0], *links, info));
+  return warn_suspicions(o->operands[0], *links);
+}
+
+exit_code need_listed(const char *what, const options *o, const abut_scene_info *info)
+{
+  return info->automatic ? report(EXIT_INPUT, "%s: %s: it is of listed pairs alone, and the scene has automatic ones "
+                                  "(docs/scenes.md#automatic-pairs)", o->operands[0], what)
+                         : EXIT_GOOD;
+}
+
+exit_code worlds_open(worlds *w, const options *o)
+{
+  CLI_TRY(scene_open(&w->scene, o, w->precision));
+  CLI_TRY(load_scene(&w->scene, o, &w->links, &w->info));
+  return worlds_read(w);
+}
+
+exit_code worlds_read(worlds *w)
+{
+  w->all = w->count;
+  if (w->o->value[OPTION_STATES]) {
+    CLI_TRY(open_states(w));
+    CLI_TRY(take_states(w));
+  } else {
+    CLI_TRY(start_worlds(w));
+  }
+  if (!w->o->value[OPTION_CONTROLS]) {
+    return EXIT_GOOD;
+  }
+  CLI_TRY(open_controls(w));
+  return take_controls(w);
+}
+
+exit_code worlds_open_blocks(worlds *w, const options *o)
+{
+  w->in_blocks = true;
+  CLI_TRY(scene_open(&w->scene, o, w->precision));
+  CLI_TRY(load_scene(&w->scene, o, &w->links, &w->info));
+  w->all = w->count;
+  CLI_TRY(o->value[OPTION_STATES] ? open_states(w) : EXIT_GOOD);
+  return o->value[OPTION_CONTROLS] ? open_controls(w) : EXIT_GOOD;
+}
+
+exit_code worlds_read_block(worlds *w, size_t first, size_t count)
+{
+  free(w->start_q);
+  free(w->start_v);
+  w->start_q = w->start_v = NULL;
+  w->count = count;
+  if (w->states.path) {
+    CLI_TRY(inputs_read_rows(&w->states, first, count));
+    CLI_TRY(take_states(w));
+  } else {
+    CLI_TRY(start_worlds(w));
+  }
+  if (!w->controls.path) {
+    return EXIT_GOOD;
+  }
+  CLI_TRY(inputs_read_rows(&w->controls, first, count));
+  return take_controls(w);
+}
+
+exit_code need_contacts(const char *what, const options *o, const abut_scene_info *info)
+{
+  return info->clouds ? report(EXIT_INPUT, "%s: %s: its contacts are springs between whole bodies, of "
+                               "which there is no list", o->operands[0], what)
+                      : EXIT_GOOD;
+}
+
+void worlds_close(worlds *w)
+{
+  free(w->start_q);
+  free(w->start_v);
+  free(w->bad);
+  inputs_close(&w->states);
+  inputs_close(&w->controls);
+  scene_close(&w->scene);
+}
+
+abut_worlds worlds_describe(const worlds *w)
+{
+  abut_worlds a = abut_default_worlds();
+  a.count = w->count;
+  a.steps = w->steps;
+  a.q = w->q;
+  a.v = w->v;
+  a.w = w->w;
+  a.mass_scale = w->mass_scale;
+  a.friction = w->friction;
+  a.stiffness = w->stiffness;
+  a.gravity = w->gravity;
+  a.springs = w->springs;
+  return a;
+}
+
+void worlds_swap(const worlds *w, size_t a, size_t b, size_t width, const void *from, void *to)
+{
+  const size_t row = width * real_bytes(w->precision);
+  for (size_t i = 0; i < a * b; ++i) {
+    memcpy((char *)to + (i % b * a + i / b) * row, (const char *)from + i * row, row);
+  }
+}
+
+/* ---- what became of them ---- */
+
+static const struct {
+  uint32_t bit;
+  const char *one, *many;
+} meanings[] = {
+  {ABUT_WORLD_BAD_INPUT,
+   "has numbers that are not finite, or a quaternion of length 0, and keeps the state before",
+   "have numbers that are not finite, or a quaternion of length 0, and keep the state before"},
+  {ABUT_WORLD_NOT_FINITE,
+   "came to numbers that are not finite, and keeps the last state that it had",
+   "came to numbers that are not finite, and keep the last state that they had"},
+  {ABUT_WORLD_DIVERGED,
+   "became faster than the scene's `divergence`, and keeps the last state that it had",
+   "became faster than the scene's `divergence`, and keep the last state that they had"},
+  {ABUT_WORLD_SINGULAR,
+   "has a mass matrix, or a solver's, that is not positive, and keeps the last state that it had",
+   "have a mass matrix, or a solver's, that is not positive, and keep the last state that they had"},
+  {ABUT_WORLD_OVERFLOW,
+   "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless stated) or a soft scene's "
+   "`capacity`: some were left out",
+   "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless stated) or a soft scene's "
+   "`capacity`: some were left out"},
+  {ABUT_WORLD_NOT_CONVERGED,
+   "had steps whose solver did not end within the scene's `iterations`; its last iterate was taken",
+   "had steps whose solver did not end within the scene's `iterations`; its last iterate was taken"},
+  {ABUT_WORLD_SQUEEZED,
+   "had hard contacts that push against each other, without an answer; they gave way a little",
+   "had hard contacts that push against each other, without an answer; they gave way a little"},
+  {ABUT_WORLD_FAST,
+   "had bodies that went farther in a step than half of the thinner one, and may have passed through each other",
+   "had bodies that went farther in a step than half of the thinner one, and may have passed through each other"},
+  {ABUT_WORLD_GAINED,
+   "had springs that gave energy which nothing had: the time step is too long for them",
+   "had springs that gave energy which nothing had: the time step is too long for them"},
+  {ABUT_WORLD_SWEEP_LIMIT,
+   "had more impacts in a step than are looked at, and lost what was left of it",
+   "had more impacts in a step than are looked at, and lost what was left of it"},
+  {ABUT_WORLD_DEEP,
+   "had bodies so deep in each other that their contacts had less than half of the depth, and may not push them apart",
+   "had bodies so deep in each other that their contacts had less than half of the depth, and may not push them apart"},
+};
+
+/* Returns a bit's number among those of a status. */
+static size_t place_of_bit(uint32_t bit)
+{
+  size_t place = 0;
+  while (bit >> (place + 1)) {
+    ++place;
+  }
+  return place;
+}
+
+#define MEANINGS (sizeof meanings / sizeof *meanings)
+
+const status_note *world_notes(void)
+{
+  static status_note notes[MEANINGS + 1];
+  static char words[MEANINGS][256];
+  for (size_t k = 0; k < MEANINGS; ++k) {
+    snprintf(words[k], sizeof words[k], "worlds that %s", meanings[k].many);
+    notes[k] = (status_note){meanings[k].bit, meanings[k].bit, words[k], NULL};
+  }
+  return notes;
+}
+
+static void print_link(char *text, size_t room, uint32_t link)
+{
+  if (link) {
+    snprintf(text, room, "link %u", link - 1);
+  } else {
+    snprintf(text, room, "the world");
+  }
+}
+
+/* As ", of link 1 and link 0": whose it is in the first world that has any. */
+static void print_fast(const uint32_t *fast_links, size_t world, char *text, size_t room)
+{
+  char of[2][24];
+  if (fast_links && (fast_links[2 * world] || fast_links[2 * world + 1])) {
+    print_link(of[0], sizeof of[0], fast_links[2 * world]);
+    print_link(of[1], sizeof of[1], fast_links[2 * world + 1]);
+    snprintf(text, room, ", of %s and %s", of[0], of[1]);
+  }
+}
+
+void warn_worlds(const uint32_t *status, const uint32_t *status_step, const uint32_t *fast_links, size_t count)
+{
+  for (size_t k = 0; k < MEANINGS; ++k) {
+    const size_t place = place_of_bit(meanings[k].bit);
+    named_worlds n = {0};
+    uint32_t first = ABUT_WORLD_NEVER;
+    size_t whose = 0;
+    char when[48] = "", of[64] = "";
+    for (size_t i = 0; i < count; ++i) {
+      if (status[i] & meanings[k].bit) {
+        name_world(&n, i);
+        if (status_step && status_step[ABUT_WORLD_STATUSES * i + place] < first) {
+          first = status_step[ABUT_WORLD_STATUSES * i + place];
+          whose = i;
+        }
+      }
+    }
+    if (meanings[k].bit == ABUT_WORLD_FAST && n.found) {
+      print_fast(fast_links, whose, of, sizeof of);
+    }
+    if (first != ABUT_WORLD_NEVER) {
+      snprintf(when, sizeof when, ", first in step %u", first);
+    }
+    if (n.found) {
+      warn("%s %s%s%s", print_worlds(&n, count).text, n.found == 1 ? meanings[k].one : meanings[k].many, when, of);
+    }
+  }
+}

@@ -1,0 +1,447 @@
+/* VJPs and their derivatives, JVPs, gradients and Hessians of reductions, and Jacobian blocks. */
+#include "base/call_lock.h"
+#include "base/error.h"
+#include "base/reals.h"
+#include "geometry/layout.h"
+#include "contact/active.h"
+#include "contact/call.h"
+#include "contact/outputs.h"
+#include "contact/reductions.h"
+#include <stdlib.h>
+
+abut_status call_add_derivatives(call *c, abut_pair handle_, abut_pair derivatives, program_id program)
+{
+  const wanted *w = &c->runs[0].wanted;
+  const abut_pair *own = c->lists[0] ? c->lists[0] : &handle_;
+  if (c->lists[0] && has_pair(derivatives)) {
+    return fail(ABUT_ERROR_ARGUMENT, "a batch of several pairs has those for derivatives in a list "
+                "of its own: pass ABUT_SAME_PAIR");
+  }
+  if (has_pair(derivatives) || c->batch->derivatives) {
+    return call_add_run(c, c->lists[0] ? c->batch->derivatives : &derivatives, program);
+  }
+  if (program != PROGRAM_PLAIN && (w->reduced || w->compact)) {
+    return call_add_run(c, own, program);
+  }
+  c->runs[0].program = program;
+  c->runs[0].wanted.active = false; /* the derivatives are of all contacts */
+  return ABUT_SUCCESS;
+}
+
+/* Launches the derivatives' own forward pass, where it is not the values'. */
+static abut_status forward_derivatives(call_on *on, size_t slot, chunk c)
+{
+  return on->call->run_count > 1 ? run_forward(derivatives_on(on, slot), c.count) : ABUT_SUCCESS;
+}
+
+/* ---- VJP ---- */
+
+static abut_status vjp_launch(call_on *on, size_t slot, chunk c)
+{
+  TRY(forward_derivatives(on, slot, c));
+  return run_reverse(derivatives_on(on, slot), c.count);
+}
+
+void call_add_cotangents(call *c, const abut_cotangents *bars, const abut_cotangents *tangents)
+{
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    const contact_output *o = &contact_outputs[i];
+    call_add_bars(c, o, bars ? output_array(o, OUTPUT_COTANGENTS, bars) : NULL,
+                  tangents ? output_array(o, OUTPUT_COTANGENT_TANGENTS, tangents) : NULL);
+  }
+}
+
+abut_status abut_vjp(abut_pair handle_, abut_pair derivatives, abut_batch *batch,
+                     const abut_cotangents *cotangents, const abut_gradients *gradients)
+{
+  ENTER(pair_pool, *call_owner(&handle_, batch));
+  call c;
+  const int given = outputs_given(OUTPUT_COTANGENTS, cotangents);
+  if (!given || !gradients) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_vjp needs cotangents of an output, and gradients");
+  }
+  TRY(call_start(&c, handle_, batch));
+  TRY(call_add_derivatives(&c, handle_, derivatives, PROGRAM_PLAIN));
+  derivatives_run(&c)->wanted.cotangents = given;
+  call_add_cotangents(&c, cotangents, NULL);
+  call_add_gradients(&c, 0, gradients);
+  c.launch = vjp_launch;
+  return call_finish(&c);
+}
+
+/* Makes the pass of abut_vjp on duals, for poses and cotangents alike. */
+abut_status abut_vjp_tangent(abut_pair handle_, abut_batch *batch,
+                             const abut_cotangents *cotangents,
+                             const abut_cotangents *cotangent_tangents,
+                             const abut_pose_tangents *along, const abut_gradients *gradients,
+                             const abut_gradients *tangents)
+{
+  ENTER(pair_pool, *call_owner(&handle_, batch));
+  call c;
+  const int given = outputs_given(OUTPUT_COTANGENTS, cotangents) |
+                    outputs_given(OUTPUT_COTANGENT_TANGENTS, cotangent_tangents);
+  if (!given || !tangents) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_vjp_tangent needs cotangents of an output, or tangents "
+                "of these, and room for tangents of the gradients");
+  }
+  TRY(call_start(&c, handle_, batch));
+  if (batch->derivatives) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_vjp_tangent takes no second smoothing");
+  }
+  TRY(call_add_derivatives(&c, handle_, ABUT_SAME_PAIR, PROGRAM_DUAL));
+  derivatives_run(&c)->wanted.cotangents = given;
+  call_add_cotangents(&c, cotangents, cotangent_tangents);
+  c.along = along;
+  if (gradients) {
+    call_add_gradients(&c, 0, gradients);
+  }
+  call_add_gradients(&c, 1, tangents);
+  c.launch = vjp_launch;
+  return call_finish(&c);
+}
+
+/* ---- JVP ---- */
+
+void call_add_output_tangents(call *c, const abut_tangents *t)
+{
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    const contact_output *o = &contact_outputs[i];
+    call_add_tangents(c, o, output_array(o, OUTPUT_TANGENTS, t));
+  }
+}
+
+abut_status abut_jvp(abut_pair handle_, abut_pair derivatives, abut_batch *batch,
+                     const abut_pose_tangents *along, const abut_tangents *tangents)
+{
+  ENTER(pair_pool, *call_owner(&handle_, batch));
+  call c;
+  if (!along || !tangents) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_jvp needs tangents of the poses and of the outputs");
+  }
+  TRY(call_start(&c, handle_, batch));
+  TRY(call_add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL));
+  derivatives_run(&c)->wanted.arrays |= outputs_given(OUTPUT_TANGENTS, tangents);
+  call_add_output_tangents(&c, tangents);
+  c.along = along;
+  c.launch = forward_derivatives;
+  return call_finish(&c);
+}
+
+/* ---- reductions ---- */
+
+/* Makes a row of C numbers that all poses share as cotangents, unless it has been made before. */
+static abut_status make_shared_bar(const run *r, double value, buffer **out)
+{
+  if (*out) {
+    return ABUT_SUCCESS;
+  }
+  reals row;
+  const size_t contacts = r->pair->layout.contacts;
+  TRY(reals_create(&row, contacts, device_real_bytes(r->device)));
+  for (size_t i = 0; i < contacts; ++i) {
+    reals_set(&row, i, value);
+  }
+  const abut_status status = buffer_upload(r->device, row.count * row.size, row.data, out);
+  free(row.data);
+  return status;
+}
+
+void prepare_reduction(run *values, run *r, abut_reduction reduction)
+{
+  static const int bars[] = {WANT_D, WANT_ACTIVITY, WANT_D | WANT_ACTIVITY, WANT_D, WANT_D,
+                             WANT_D | WANT_WEIGHT};
+  static const int reads[] = {0, 0, WANT_D | WANT_ACTIVITY, WANT_D, WANT_D | WANT_WEIGHT,
+                              WANT_D | WANT_WEIGHT};
+  if (reduction == ABUT_REDUCE_SOFT_MINIMUM) {
+    values->wanted.vertices_alone = !values->wanted.arrays && !values->wanted.reduced;
+    r->wanted.vertices_alone = r != values || values->wanted.vertices_alone;
+  }
+  const bool of_weights = reduction == ABUT_REDUCE_DISTANCE || reduction == ABUT_REDUCE_SOFT_DISTANCE;
+  values->wanted.middles = values->wanted.middles || of_weights;
+  r->wanted.middles_back = of_weights;
+  values->wanted.arrays |= reads[reduction];
+  r->wanted.cotangents = bars[reduction];
+  r->wanted.shared_d = reduction == ABUT_REDUCE_MEAN_DISTANCE;
+  r->wanted.shared_activity = reduction == ABUT_REDUCE_ACTIVITY;
+}
+
+static run *reduced_run(call *c)
+{
+  run *r = derivatives_run(c);
+  return r->program == PROGRAM_DUAL ? r : values_run(c);
+}
+
+abut_status reduction_upload(call_on *on, size_t slot, chunk c)
+{
+  (void)c;
+  const run *r = derivatives_on(on, slot);
+  if (r->wanted.cutoff > 0.0) {
+    return ABUT_SUCCESS;
+  }
+  if (r->wanted.shared_d) {
+    TRY(make_shared_bar(r, 1.0 / (double)r->pair->layout.contacts, &r->on->mean_bar));
+  }
+  return r->wanted.shared_activity ? make_shared_bar(r, 1.0, &r->on->one_bar) : ABUT_SUCCESS;
+}
+
+abut_status reduction_cotangents(call_on *on, size_t slot, size_t count)
+{
+  const abut_reduction reduction = *(const abut_reduction *)on->call->user;
+  const run *r = derivatives_on(on, slot);
+  const run *from = r->program == PROGRAM_DUAL ? r : values_on(on, slot);
+  const abut_layout *l = &r->pair->layout;
+  if (reduction == ABUT_REDUCE_ENERGY) {
+    return LAUNCH_RUN(r, KERNEL_ENERGY_COTANGENTS, lane_blocks(r, l->contacts), count,
+                      BUFFER(from, SCRATCH_D), BUFFER(from, SCRATCH_ACTIVITY),
+                      HEAD(r), BUFFER(r, SCRATCH_D_BAR), BUFFER(r, SCRATCH_ACTIVITY_BAR));
+  }
+  if (reduction == ABUT_REDUCE_SOFT_MINIMUM) {
+    return LAUNCH_RUN(r, KERNEL_SOFT_MINIMUM_COTANGENTS, count, 1, BUFFER(from, SCRATCH_D),
+                      HEAD(from), BUFFER(r, SCRATCH_D_BAR));
+  }
+  if (reduction == ABUT_REDUCE_DISTANCE) {
+    return LAUNCH_RUN(r, KERNEL_DISTANCE_COTANGENTS, count, 1, BUFFER(from, SCRATCH_D),
+                      BUFFER(from, SCRATCH_WEIGHT), BUFFER(from, SCRATCH_MIDDLES), HEAD(from), BUFFER(r, SCRATCH_D_BAR),
+                      BUFFER(r, SCRATCH_MIDDLES_BAR));
+  }
+  if (reduction == ABUT_REDUCE_SOFT_DISTANCE) {
+    const double temperature = soft_temperature(from, &on->call->batch->reductions);
+    return LAUNCH_RUN(r, KERNEL_SOFT_DISTANCE_COTANGENTS, count, 1, BUFFER(from, SCRATCH_D),
+                      BUFFER(from, SCRATCH_WEIGHT), BUFFER(from, SCRATCH_MIDDLES), HEAD(from), ARG_REAL(temperature),
+                      BUFFER(r, SCRATCH_D_BAR), BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, SCRATCH_MIDDLES_BAR));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Launches the derivatives of a reduction. Of a sum over active contacts, what cannot be active is
+ * not computed where bounds can tell. */
+static abut_status reduction_launch(call_on *on, size_t slot, chunk c)
+{
+  const abut_reduction reduction = *(const abut_reduction *)on->call->user;
+  const run *r = derivatives_on(on, slot);
+  if (r->wanted.cutoff > 0.0) {
+    TRY(run_sum_bars(r, c.count, reduction == ABUT_REDUCE_ENERGY));
+    return run_active_reverse(r, c.count);
+  }
+  TRY(forward_derivatives(on, slot, c));
+  TRY(reduction_cotangents(on, slot, c.count));
+  return run_reverse(derivatives_on(on, slot), c.count);
+}
+
+abut_status check_reduction(abut_reduction reduction)
+{
+  return (int)reduction >= ABUT_REDUCE_MEAN_DISTANCE && reduction <= ABUT_REDUCE_SOFT_DISTANCE
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT, "there is no reduction %d", (int)reduction);
+}
+
+/* Tells whether a sum over active contacts is asked for, and nothing beside it that needs a run or
+ * a list of its own. */
+static bool sums_active(const call *c, abut_pair derivatives, abut_reduction reduction)
+{
+  const abut_batch *b = c->batch;
+  return (reduction == ABUT_REDUCE_ACTIVITY || reduction == ABUT_REDUCE_ENERGY) &&
+         !has_pair(derivatives) && !b->derivatives && !b->compact;
+}
+
+static abut_status run_reduction(call *c, const abut_reduction *reduction)
+{
+  prepare_reduction(reduced_run(c), derivatives_run(c), *reduction);
+  c->upload = reduction_upload;
+  c->launch = reduction_launch;
+  c->user = reduction;
+  return call_finish(c);
+}
+
+abut_status abut_gradient(abut_pair handle_, abut_pair derivatives, abut_batch *batch,
+                          abut_reduction reduction, const abut_gradients *gradients)
+{
+  ENTER(pair_pool, *call_owner(&handle_, batch));
+  call c;
+  if (!gradients) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_gradient needs gradients");
+  }
+  TRY(check_reduction(reduction));
+  TRY(call_start(&c, handle_, batch));
+  TRY(call_add_derivatives(&c, handle_, derivatives, PROGRAM_PLAIN));
+  c.runs[0].wanted.active = c.runs[0].wanted.sum = sums_active(&c, derivatives, reduction);
+  call_add_gradients(&c, 0, gradients);
+  return run_reduction(&c, &reduction);
+}
+
+abut_status abut_hessian_product(abut_pair handle_, abut_batch *batch, abut_reduction reduction,
+                                 const abut_pose_tangents *along, const abut_gradients *gradients,
+                                 const abut_gradients *products)
+{
+  ENTER(pair_pool, *call_owner(&handle_, batch));
+  call c;
+  if (!along || !products) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_hessian_product needs tangents and products");
+  }
+  TRY(check_reduction(reduction));
+  TRY(call_start(&c, handle_, batch));
+  if (batch->derivatives) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_hessian_product takes no second smoothing");
+  }
+  TRY(call_add_derivatives(&c, handle_, ABUT_SAME_PAIR, PROGRAM_DUAL));
+  c.along = along;
+  if (gradients) {
+    call_add_gradients(&c, 0, gradients);
+  }
+  call_add_gradients(&c, 1, products);
+  return run_reduction(&c, &reduction);
+}
+
+/* ---- whole Hessians ---- */
+
+typedef struct hessian_call {
+  abut_reduction reduction; /* first, for the steps of reductions read it there */
+  size_t first, columns;    /* among both poses' numbers, pose 1's before pose 2's */
+} hessian_call;
+
+/* Launches whole Hessians. Reductions are made of distances and activities, which depend on the
+ * motion of one body against the other alone: derivatives along six of these motions are enough,
+ * whatever numbers the poses have. */
+static abut_status hessian_launch(call_on *on, size_t slot, chunk c)
+{
+  const hessian_call *h = on->call->user;
+  run r = *derivatives_on(on, slot);
+  for (r.motion = 0; r.motion < MOTIONS; ++r.motion) {
+    TRY(run_forward(&r, c.count));
+    TRY(reduction_cotangents(on, slot, c.count));
+    TRY(run_wrenches(&r, c.count));
+    TRY(LAUNCH_RUN(&r, KERNEL_WRENCH_SLOPES, c.count, 1, BUFFER(&r, SCRATCH_FRAMES),
+                   BUFFER(&r, SCRATCH_WRENCHES), ARG_INT(wrench_blocks(&r)), ARG_INT(r.motion),
+                   BUFFER(&r, SCRATCH_SLOPES)));
+  }
+  return LAUNCH_RUN(&r, KERNEL_POSES_HESSIAN, h->columns, c.count, BUFFER(&r, SCRATCH_POSE_1),
+                    BUFFER(&r, SCRATCH_POSE_2), ARG_INT(r.pose_width), ARG_INT(h->first),
+                    ARG_INT(h->columns), BUFFER(&r, SCRATCH_SLOPES), BUFFER(&r, SCRATCH_STATUS),
+                    BUFFER(&r, SCRATCH_GRADIENT_1), BUFFER(&r, SCRATCH_GRADIENT_2),
+                    BUFFER(&r, SCRATCH_HESSIAN));
+}
+
+/* Adds a run of its own for derivatives along motions, whose frames are not the values', if any
+ * values are wanted. */
+static abut_status add_own_run(call *c, const abut_pair *one, program_id program)
+{
+  const wanted *w = &c->runs[0].wanted;
+  if (w->arrays || w->reduced || w->compact) {
+    return call_add_run(c, c->lists[0] ? c->lists[0] : one, program);
+  }
+  c->runs[0].program = program;
+  return ABUT_SUCCESS;
+}
+
+static abut_status check_hessian(const abut_batch *batch, abut_reduction reduction,
+                                 abut_moving moving, const void *hessian)
+{
+  TRY(check_reduction(reduction));
+  if (!hessian && batch && batch->count) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_hessian needs room for the Hessians");
+  }
+  return (int)moving >= ABUT_BOTH_BODIES && moving <= ABUT_BODY_2
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT, "there are no bodies %d to move", (int)moving);
+}
+
+abut_status abut_hessian(abut_pair handle_, abut_batch *batch, abut_reduction reduction,
+                         abut_moving moving, const abut_gradients *gradients, void *hessian)
+{
+  ENTER(pair_pool, *call_owner(&handle_, batch));
+  call c;
+  TRY(check_hessian(batch, reduction, moving, hessian));
+  TRY(call_start(&c, handle_, batch));
+  if (batch->derivatives) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_hessian takes no second smoothing");
+  }
+  TRY(add_own_run(&c, &handle_, PROGRAM_DUAL));
+  run *r = derivatives_run(&c);
+  const size_t width = (size_t)r->pose_width;
+  const hessian_call h = {reduction, moving == ABUT_BODY_2 ? width : 0,
+                          moving == ABUT_BOTH_BODIES ? 2 * width : width};
+  r->wanted.motions = true;
+  prepare_reduction(r, r, reduction);
+  if (gradients) {
+    call_add_gradients(&c, 0, gradients);
+  }
+  call_add_rows(&c, "the Hessian", SCRATCH_HESSIAN, hessian, h.columns * h.columns);
+  c.upload = reduction_upload;
+  c.launch = hessian_launch;
+  c.user = &h;
+  return call_finish(&c);
+}
+
+/* ---- Jacobian blocks ---- */
+
+/* Computes values with their derivatives along all motions: of the list's contacts alone, or of
+ * all. */
+static abut_status entries_along_motions(const run *r, size_t poses, const entry_list *list)
+{
+  if (!r->wanted.listed) {
+    return run_forward(r, poses);
+  }
+  TRY(run_listed(r, poses, list));
+  return run_listed_values(r, poses);
+}
+
+/* Makes the blocks of `count` entries, from `first` on. */
+static abut_status make_blocks(const run *r, size_t poses, const entry_list *list, size_t first,
+                               size_t count)
+{
+  TRY(r->wanted.listed ? run_listed_rows(r, poses, first, count)
+                       : run_picked_rows(r, poses, list, first, count));
+  return LAUNCH(r->device, KERNEL_JACOBIAN_BLOCKS, count, 1, ARG_BUFFER(list->slots),
+                ARG_INT(first), ARG_INT(count), BUFFER(r, SCRATCH_ROWS), BUFFER(r, SCRATCH_STEPS),
+                ARG_INT(r->pose_width), BUFFER(r, SCRATCH_JACOBIAN));
+}
+
+/* Makes a chunk's blocks. How many entries there are is known only once the values are there; then
+ * their derivatives are launched. */
+static abut_status jacobian_collect(call_on *on, size_t slot, chunk c)
+{
+  const run *r = derivatives_on(on, slot), *values = values_on(on, slot);
+  const size_t entries = on->piece->entries, room = c.count * block_entries(r);
+  const size_t bytes = on->call->list.block_bytes;
+  const entry_list list = {run_buffer(values, SCRATCH_OFFSETS), run_buffer(values, SCRATCH_LIST),
+                           1, COMPACT_INTS, entries};
+  if (!entries) {
+    return ABUT_SUCCESS;
+  }
+  TRY(entries_along_motions(r, c.count, &list));
+  TRY(LAUNCH(r->device, KERNEL_MOTION_STEPS, c.count, 1, BUFFER(r, SCRATCH_POSE_1),
+             BUFFER(r, SCRATCH_POSE_2), ARG_INT(r->pose_width), ARG_INT(c.count),
+             BUFFER(r, SCRATCH_STEPS)));
+  for (size_t first = 0; first < entries; first += room) {
+    const size_t count = entries - first < room ? entries - first : room;
+    TRY(make_blocks(r, c.count, &list, first, count));
+    TRY(device_submit(r->device));
+    TRY(device_wait(r->device, &on->batch->computed));
+    TRY(buffer_read(run_buffer(r, SCRATCH_JACOBIAN), 0, count * bytes,
+                    on->piece->blocks + first * bytes));
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_jacobian(abut_pair handle_, abut_pair derivatives, abut_batch *batch, void *blocks)
+{
+  ENTER(pair_pool, *call_owner(&handle_, batch));
+  call c;
+  const abut_compact *list = batch ? batch->compact : NULL;
+  if (!list || (!list->grows && list->capacity && !blocks)) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_jacobian needs a batch with a compact list, and room "
+                "for its blocks");
+  }
+  if (list->grows && blocks) {
+    return fail(ABUT_ERROR_ARGUMENT, "a list that grows makes room for its blocks itself: pass "
+                "NULL");
+  }
+  TRY(call_start(&c, handle_, batch));
+  TRY(call_add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL6));
+  derivatives_run(&c)->wanted = (wanted){.arrays = WANT_P | WANT_D | WANT_N | WANT_ACTIVITY,
+                                         .blocks = true, .motions = true};
+  c.list.blocks = blocks;
+  c.list.block_bytes = 16 * (size_t)c.runs[0].pose_width * c.real_bytes;
+  c.collect = jacobian_collect;
+  return call_finish(&c);
+}

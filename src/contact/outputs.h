@@ -1,0 +1,34 @@
+/* The one table of a contact's outputs: what they are called, and where each lies in scratch, in
+ * rows of a compact list and in the public structs. */
+#ifndef ABUT_MANIFOLD_OUTPUTS_H
+#define ABUT_MANIFOLD_OUTPUTS_H
+
+#include "contact/pair.h"
+
+/* The public structs that have a member for each output. */
+typedef enum output_struct {
+  OUTPUT_BATCH, OUTPUT_LIST, OUTPUT_COTANGENTS, OUTPUT_TANGENTS,
+  OUTPUT_COTANGENT_TANGENTS, /* is a struct of cotangents, too */
+  OUTPUT_STRUCTS
+} output_struct;
+
+typedef struct contact_output {
+  const char *names[OUTPUT_STRUCTS]; /* what errors call it */
+  size_t offsets[OUTPUT_STRUCTS];
+  int want;                /* WANT_* */
+  size_t components;       /* how many reals it has for a contact */
+  size_t column;           /* where these begin in a row of a compact list */
+  scratch_id values, bars; /* where it lies, and where its cotangents do */
+} contact_output;
+
+enum { OUTPUTS = 5 };
+extern const contact_output contact_outputs[OUTPUTS];
+
+/* Returns an output's array in a public struct; output_set sets it. */
+void *output_array(const contact_output *o, output_struct kind, const void *of);
+void output_set(const contact_output *o, output_struct kind, void *of, void *array);
+
+/* Returns the bits WANT_* of the arrays that are there; NULL has none. */
+int outputs_given(output_struct kind, const void *of);
+
+#endif

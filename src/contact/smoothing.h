@@ -1,0 +1,26 @@
+/* Checks smoothing coefficients, and prepares what kernels read of them. */
+#ifndef ABUT_SMOOTHING_SMOOTHING_H
+#define ABUT_SMOOTHING_SMOOTHING_H
+
+#include "base/reals.h"
+#include "engine/device/context.h"
+#include <abut/manifold.h>
+
+/* Refuses a coefficient that is out of range, and names it. */
+abut_status check_smoothing(const abut_smoothing *s);
+
+/* Whether normal cones weigh contacts. */
+static inline bool smoothing_has_cones(const abut_smoothing *s)
+{
+  return s->cone_outer > s->cone_inner;
+}
+
+/* Whether two are equal in each coefficient. */
+bool smoothing_is_like(const abut_smoothing *a, const abut_smoothing *b);
+
+/* Makes the coefficients (cl/geometry/coefficients.h) in reals of `size` bytes, with room for
+ * `more` behind them. */
+abut_status coefficients_of(const abut_smoothing *s, size_t size, size_t more, reals *out);
+abut_status upload_coefficients(device *d, const abut_smoothing *s, buffer **out);
+
+#endif

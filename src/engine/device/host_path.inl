@@ -1,0 +1,34 @@
+/* host_path_*.c include this with REAL_DOUBLE, TANGENTS and HOST_LAUNCH set, and
+ * WITH_ADJOINT 0 where adjoint kernels are left out. */
+#include "engine/device/denormals.h"
+#include "engine/device/host_path.h"
+
+#include <stddef.h>
+
+#define LANES 1
+#define WIDE 1
+#define WG 1
+
+static _Thread_local size_t work_item[2];
+#define get_global_id(i) work_item[i]
+#define get_group_id(i) work_item[i]
+#define get_local_id(i) 0
+
+/* The suites are written for every variant of the generic number; none uses all of it. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#ifndef __clang__
+/* At -O3 gcc does not see that what a mixture lacks is not read: both follow the same flags. */
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include "kernel_shims.inl"
+
+void HOST_LAUNCH(kernel_id kernel, size_t x, size_t y, const host_argument *arguments)
+{
+  const unsigned before = flush_denormals();
+  for (work_item[1] = 0; work_item[1] < y; ++work_item[1]) {
+    for (work_item[0] = 0; work_item[0] < x; ++work_item[0]) {
+      host_functions[kernel](arguments);
+    }
+  }
+  restore_denormals(before);
+}

@@ -1,0 +1,603 @@
+#include "engine/schedule/schedule.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* First chunk of a device whose throughput is not known; the host path, which is slow, takes 1. */
+#define PROBE ((size_t)64)
+#define LEAST_SECONDS 1e-3 /* smaller chunks cost more by their launches than they balance */
+#define WARY_SECONDS 1e-2 /* of a chunk while another device's throughput is not known */
+#define MEMORY_SECONDS 0.05 /* what jobs before count for in a device's throughput */
+/* Pieces that can lie returned: what all hold, and one more each time a device takes less. */
+#define RETURNED_MOST (MEMBERS * (DEVICE_SLOTS + 64))
+
+/* What a worker has taken, oldest first. */
+typedef struct hand {
+  worker worker;
+  struct sharing *sharing;
+  chunk held[DEVICE_SLOTS];
+  size_t slots; /* that it uses of its device's */
+  size_t oldest, count;
+  bool bare;    /* a chunk found no memory: since then one at a time */
+  size_t bare_for; /* the last such chunk's group: what it let go of others have taken since */
+  double begun[DEVICE_SLOTS], submitted[DEVICE_SLOTS];
+  double ended;       /* the last chunk's kernels */
+  double reported;    /* when the last chunk was done */
+  size_t group;       /* that chunk's; of it: */
+  double started;     /* when its first chunk began */
+  size_t elements;    /* done since */
+  double rate_before; /* measured before */
+  bool working;
+  pthread_t thread;
+  bool threaded;
+} hand;
+
+/* What the threads share, under `lock`. */
+typedef struct sharing {
+  job *job;
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  size_t next, group; /* the first element that nobody has taken, and its group */
+  size_t done, flying;
+  size_t told; /* how much was done when the caller was told last */
+  size_t returned_count;
+  abut_status status; /* of the whole job */
+  bool unfit[MEMBERS]; /* members for which one element is too large */
+  size_t hand_count, working;
+  hand hands[MEMBERS];           /* from here on all is long, and begins without content */
+  char text[ERROR_TEXT_BYTES], unfit_text[ERROR_TEXT_BYTES];
+  chunk returned[RETURNED_MOST];
+} sharing;
+
+/* ---- how much ---- */
+
+static double rate_of(const sharing *s, const hand *h, size_t group)
+{
+  return s->job->groups[group].rates[h->worker.member];
+}
+
+/* Of how many working devices the throughput is known, and the sum of it. */
+static size_t count_known(const sharing *s, size_t group, double *sum)
+{
+  size_t known = 0;
+  *sum = 0.0;
+  for (size_t i = 0; i < s->hand_count; ++i) {
+    const double rate = s->hands[i].working ? rate_of(s, &s->hands[i], group) : 0.0;
+    *sum += rate;
+    known += rate > 0.0;
+  }
+  return known;
+}
+
+/* A device's part of all throughput; those not measured yet count as the mean of the others. */
+static double part_of(const sharing *s, double rate, double sum, size_t known)
+{
+  return rate <= 0.0 ? 1.0 / (double)s->working
+                     : rate / (sum / (double)known * (double)s->working);
+}
+
+/* Half of the device's part of what is left; towards the end its part, of next to nothing all. */
+static double guided_size(double rate, double fair)
+{
+  const double least = rate * LEAST_SECONDS;
+  return fair > 2.0 * least ? 0.5 * fair : fair > 0.5 * least ? fmin(fair, least) : least;
+}
+
+static size_t most_of(const hand *h, size_t group)
+{
+  const size_t bound = h->worker.job->bound, most = h->worker.most[group];
+  return bound && bound < most ? bound : most;
+}
+
+/* Of a piece of `left` elements. Alone, equal chunks as large as memory lets them be; with others,
+ * by throughput, where `all` is what they have to do yet, counted in such elements. */
+static size_t wanted_size(const sharing *s, const hand *h, size_t group, size_t left, double all)
+{
+  const size_t most = most_of(h, group);
+  if (s->working == 1) {
+    const size_t chunks = (left + most - 1) / most;
+    return (left + chunks - 1) / chunks;
+  }
+  double sum;
+  const size_t known = count_known(s, group, &sum);
+  const double rate = rate_of(s, h, group);
+  const double guided = guided_size(rate, part_of(s, rate, sum, known) * all);
+  size_t size = guided < (double)left ? 1 + (size_t)guided : left;
+  const size_t probe = device_info(h->worker.device)->type == ABUT_DEVICE_HOST ? 1 : PROBE;
+  size = rate > 0.0 || size < probe ? size : probe;
+  if (rate > 0.0 && known < s->working) { /* it may be slow beside the others */
+    size = (size_t)fmin((double)size, 1.0 + rate * WARY_SECONDS);
+  }
+  return size < most ? size : most;
+}
+
+static size_t whole_multiple(const sharing *s, size_t size, size_t left, size_t most)
+{
+  const size_t m = s->job->multiple;
+  if (m > 1 && size < left) {
+    const size_t up = (size + m - 1) / m * m, down = size / m * m;
+    size = up <= most ? up : down ? down : size;
+  }
+  return size < left ? size : left;
+}
+
+static size_t size_of_next(const sharing *s, const hand *h, size_t group, size_t left, double all)
+{
+  return whole_multiple(s, wanted_size(s, h, group, left, all), left, most_of(h, group));
+}
+
+static bool take_returned(sharing *s, const hand *h, chunk *out)
+{
+  if (!s->returned_count) {
+    return false;
+  }
+  chunk *last = &s->returned[s->returned_count - 1];
+  const size_t size = size_of_next(s, h, last->group, last->count, (double)last->count);
+  *out = (chunk){last->first, size, last->group};
+  last->first += size;
+  last->count -= size;
+  s->returned_count -= last->count == 0;
+  return true;
+}
+
+static bool take_next(sharing *s, const hand *h, chunk *out)
+{
+  if (s->next == s->job->total) {
+    return false;
+  }
+  s->group += s->next == s->job->groups[s->group].end;
+  const job_group *g = &s->job->groups[s->group];
+  const size_t left = g->end - s->next;
+  const double all = (double)left + g->behind / g->each;
+  *out = (chunk){s->next, size_of_next(s, h, s->group, left, all), s->group};
+  s->next += out->count;
+  return true;
+}
+
+/* Takes work; with `wait`, until there is some, or nothing that others hold can come back. */
+static bool take(hand *h, bool wait, chunk *out)
+{
+  sharing *s = h->sharing;
+  bool found = false;
+  pthread_mutex_lock(&s->lock);
+  for (;;) {
+    if (s->status != ABUT_SUCCESS) {
+      break;
+    }
+    found = take_returned(s, h, out) || take_next(s, h, out);
+    if (found || !wait || !s->flying) {
+      break;
+    }
+    pthread_cond_wait(&s->changed, &s->lock);
+  }
+  s->flying += found ? out->count : 0;
+  pthread_mutex_unlock(&s->lock);
+  return found;
+}
+
+/* ---- one chunk ---- */
+
+static void span(const hand *h, abut_phase phase, chunk c, double begin, double end)
+{
+  const abut_span s = {(uint32_t)h->worker.member, phase, c.first, c.count, begin, end};
+  context_span(h->sharing->job->context, &s);
+}
+
+static abut_status begin(hand *h, size_t slot)
+{
+  worker *w = &h->worker;
+  const job_steps *steps = &w->job->steps;
+  const chunk c = h->held[slot];
+  const double start = now();
+  device_select(w->device, slot);
+  h->begun[slot] = start;
+  TRY(steps->upload(w, slot, c));
+  h->submitted[slot] = now();
+  span(h, ABUT_PHASE_UPLOAD, c, start, h->submitted[slot]);
+  TRY(steps->launch(w, slot, c));
+  return device_submit(w->device);
+}
+
+/* Throughput is that of all chunks of a group so far: when a chunk's end is noticed is for the
+ * system to say, and two may be noticed at once. */
+static void report(hand *h, size_t slot, double finished)
+{
+  sharing *s = h->sharing;
+  const chunk c = h->held[slot];
+  member *m = &s->job->context->members[h->worker.member];
+  double *rate = &s->job->groups[c.group].rates[h->worker.member];
+  if (!h->elements || h->group != c.group) {
+    h->group = c.group;
+    h->started = fmax(h->begun[slot], h->reported); /* what came before was of others */
+    h->rate_before = *rate;
+    h->elements = 0;
+  }
+  h->reported = finished;
+  h->elements += c.count;
+  const double memory = h->rate_before > 0.0 ? MEMORY_SECONDS : 0.0;
+  const double seconds = memory + fmax(finished - h->started, 1e-9);
+  pthread_mutex_lock(&s->lock);
+  *rate = (h->rate_before * memory + (double)h->elements) / seconds;
+  ++m->chunks;
+  m->elements += c.count;
+  ++device_counters(h->worker.device)->chunks;
+  s->done += c.count;
+  s->flying -= c.count;
+  pthread_cond_broadcast(&s->changed);
+  pthread_mutex_unlock(&s->lock);
+}
+
+/* computed: its kernels have ended, so that an error is one of what comes behind them. */
+static abut_status finish(hand *h, size_t slot, bool *computed)
+{
+  worker *w = &h->worker;
+  const chunk c = h->held[slot];
+  double ended = 0.0;
+  *computed = false;
+  device_select(w->device, slot);
+  TRY(device_wait(w->device, &ended));
+  *computed = true;
+  const double submitted = h->submitted[slot];
+  const double began = h->ended > submitted ? h->ended : submitted;
+  double start = now();
+  w->computed = 0.0;
+  const abut_status status = w->job->steps.collect(w, slot, c);
+  const double end = now();
+  if (w->computed > 0.0) {
+    ended = start = w->computed;
+  }
+  span(h, ABUT_PHASE_COMPUTE, c, began < ended ? began : ended, ended);
+  TRY(status);
+  span(h, ABUT_PHASE_DOWNLOAD, c, start, end);
+  report(h, slot, end);
+  h->ended = ended > h->ended ? ended : h->ended; /* a driver may run two queues side by side */
+  return ABUT_SUCCESS;
+}
+
+/* ---- one device ---- */
+
+/* The first error of a job is the one it fails with. */
+static void fail_job(sharing *s, abut_status status)
+{
+  if (s->status == ABUT_SUCCESS) {
+    s->status = status;
+    keep_error_text(s->text);
+  }
+}
+
+/* Gives back what was taken and is not done, under the lock. */
+static void return_held(hand *h)
+{
+  sharing *s = h->sharing;
+  for (; h->count; --h->count) {
+    const chunk c = h->held[h->oldest];
+    s->returned[s->returned_count++] = c;
+    s->flying -= c.count;
+    h->oldest = (h->oldest + 1) % h->slots;
+  }
+  pthread_cond_broadcast(&s->changed);
+}
+
+static void give_back(hand *h, abut_status status)
+{
+  sharing *s = h->sharing;
+  if (is_device_error(status)) {
+    context_fail(s->job->context, h->worker.member, status);
+  }
+  pthread_mutex_lock(&s->lock);
+  if (status == ABUT_ERROR_TOO_LARGE) { /* others may do */
+    s->unfit[h->worker.member] = true;
+    keep_error_text(s->unfit_text);
+  } else if (status != ABUT_SUCCESS && !is_device_error(status)) {
+    fail_job(s, status);
+  }
+  h->working = false;
+  --s->working;
+  return_held(h);
+  pthread_mutex_unlock(&s->lock);
+}
+
+/* On the caller's thread. */
+static abut_status tell_caller(sharing *s)
+{
+  const job *j = s->job;
+  pthread_mutex_lock(&s->lock);
+  const size_t done = s->done;
+  const bool news = done != s->told;
+  s->told = done;
+  pthread_mutex_unlock(&s->lock);
+  return !news || !j->progress || j->progress(done, j->total, j->progress_user)
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_CANCELLED, "stopped by the caller after %zu of %zu", done, j->total);
+}
+
+static abut_status finish_oldest(hand *h, bool *computed)
+{
+  TRY(finish(h, h->oldest, computed));
+  h->oldest = (h->oldest + 1) % h->slots;
+  --h->count;
+  return h->threaded ? ABUT_SUCCESS : tell_caller(h->sharing);
+}
+
+/* Chunks of a group have no more than so many elements; those of other groups shrink as well. */
+static void shrink(worker *w, size_t group, size_t most)
+{
+  const double part = (double)most / (double)w->most[group];
+  for (size_t i = 0; i < w->job->group_count; ++i) {
+    const size_t fewer = (size_t)(part * (double)w->most[i]);
+    w->most[i] = i == group ? most : fewer ? fewer : 1;
+  }
+}
+
+static size_t least_of(const hand *h)
+{
+  const size_t least = h->worker.job->least;
+  return least > 1 ? least : 1;
+}
+
+/* Whether a chunk that found no memory may yet find it. So few elements that nothing else on the
+ * device was not enough, with nothing there of other groups, cost the device. */
+static bool can_make_do(const hand *h, abut_status status, chunk c)
+{
+  const bool tried = h->bare && h->bare_for == c.group;
+  return is_memory_error(status) && !(tried && c.count / 2 < least_of(h));
+}
+
+/* A device without the memory for a chunk lets go of what it holds for chunks, and goes on with one
+ * at a time: no larger where others were under way, else half as large. */
+static void make_do(hand *h, chunk c, bool others)
+{
+  sharing *s = h->sharing;
+  worker *w = &h->worker;
+  device_drain(w->device); /* kernels of chunks may run already */
+  pthread_mutex_lock(&s->lock);
+  return_held(h);
+  pthread_mutex_unlock(&s->lock);
+  for (size_t i = 0; i < h->slots; ++i) {
+    w->job->steps.let_go(w, i);
+  }
+  h->bare = true;
+  h->bare_for = c.group;
+  h->slots = 1;
+  h->oldest = 0;
+  shrink(w, c.group, others || c.count / 2 < least_of(h) ? c.count : c.count / 2);
+}
+
+/* What comes behind the kernels may need memory too, as a list's entries do. */
+static abut_status end_oldest(hand *h)
+{
+  bool computed = false;
+  const chunk c = h->held[h->oldest];
+  const bool others = h->count > 1;
+  const abut_status status = finish_oldest(h, &computed);
+  if (status == ABUT_SUCCESS || !computed || !can_make_do(h, status, c)) {
+    return status;
+  }
+  make_do(h, c, others);
+  return ABUT_SUCCESS;
+}
+
+static abut_status begin_chunk(hand *h, size_t slot)
+{
+  const chunk c = h->held[slot];
+  const bool others = h->count++ > 0;
+  const abut_status status = begin(h, slot);
+  if (status == ABUT_SUCCESS || !can_make_do(h, status, c)) {
+    return status;
+  }
+  while (h->count > 1) {
+    bool computed = false;
+    const abut_status before = finish_oldest(h, &computed);
+    if (computed && is_memory_error(before)) {
+      break;
+    }
+    TRY(before);
+  }
+  make_do(h, c, others);
+  return ABUT_SUCCESS;
+}
+
+static abut_status work(hand *h)
+{
+  TRY(h->worker.job->steps.open(&h->worker));
+  for (;;) {
+    const size_t slot = (h->oldest + h->count) % h->slots;
+    if (h->count < h->slots && take(h, h->count == 0, &h->held[slot])) {
+      TRY(begin_chunk(h, slot));
+    } else if (h->count) {
+      TRY(end_oldest(h));
+    } else {
+      return ABUT_SUCCESS;
+    }
+  }
+}
+
+static void *work_on(void *user)
+{
+  hand *h = user;
+  const abut_status status = work(h);
+  if (status != ABUT_SUCCESS && h->worker.in_place) {
+    device_drain(h->worker.device);
+  }
+  give_back(h, status);
+  if (status != ABUT_SUCCESS) {
+    device_drain(h->worker.device);
+  }
+  h->worker.job->steps.close(&h->worker);
+  return NULL;
+}
+
+/* ---- all of them ---- */
+
+/* Whether a member may take part. What stands in does so only where none before it is left. */
+static bool is_fit(const sharing *s, size_t i)
+{
+  return context_works(s->job->context, i) && !s->unfit[i];
+}
+
+static bool any_fit(const sharing *s)
+{
+  size_t i = 0;
+  while (i < MEMBERS && !is_fit(s, i)) {
+    ++i;
+  }
+  return i < MEMBERS;
+}
+
+/* One more member for a job that no other does. */
+static abut_status stand_in(const sharing *s)
+{
+  context *c = s->job->context;
+  return context_can_stand_in(c) || !s->unfit_text[0]
+           ? context_stand_in(c)
+           : fail(ABUT_ERROR_TOO_LARGE, "%s", s->unfit_text);
+}
+
+/* No more hands than elements. */
+static void start(sharing *s)
+{
+  context *c = s->job->context;
+  const size_t left = s->job->total - s->done;
+  s->hand_count = s->working = 0;
+  for (size_t i = 0; i < MEMBERS && s->hand_count < left; ++i) {
+    if (is_fit(s, i) && (i < c->count || !s->hand_count)) {
+      hand *h = &s->hands[s->hand_count++];
+      device *d = c->members[i].device;
+      *h = (hand){.sharing = s, .slots = device_slots(d), .working = true};
+      h->worker = (worker){.job = s->job, .member = i, .device = d};
+    }
+  }
+  s->working = s->hand_count;
+}
+
+/* On the caller's thread: waits for the hands and tells of what they do, the last of it too. */
+static void wait_for_hands(sharing *s)
+{
+  bool over = false;
+  while (!over) {
+    pthread_mutex_lock(&s->lock);
+    while (s->working && (s->done == s->told || s->status != ABUT_SUCCESS)) {
+      pthread_cond_wait(&s->changed, &s->lock);
+    }
+    over = !s->working;
+    const bool well = s->status == ABUT_SUCCESS;
+    pthread_mutex_unlock(&s->lock);
+    const abut_status status = well ? tell_caller(s) : ABUT_SUCCESS;
+    if (status != ABUT_SUCCESS) {
+      pthread_mutex_lock(&s->lock);
+      fail_job(s, status);
+      pthread_cond_broadcast(&s->changed);
+      pthread_mutex_unlock(&s->lock);
+    }
+  }
+}
+
+static void start_thread(hand *h)
+{
+  h->threaded = true;
+  if (pthread_create(&h->thread, NULL, work_on, h) != 0) {
+    h->threaded = false;
+  }
+}
+
+/* Every working device until nothing is left to do or no device works. A device alone works on the
+ * caller's thread; of several, one for which there is no thread leaves its work to the others. */
+static void run_round(sharing *s)
+{
+  start(s);
+  for (size_t i = 0; i < s->hand_count && s->hand_count > 1; ++i) {
+    start_thread(&s->hands[i]);
+    if (i && !s->hands[i].threaded) {
+      give_back(&s->hands[i], ABUT_SUCCESS);
+    }
+  }
+  if (!s->hands[0].threaded) {
+    work_on(&s->hands[0]);
+  }
+  wait_for_hands(s);
+  for (size_t i = 0; i < s->hand_count; ++i) {
+    if (s->hands[i].threaded) {
+      pthread_join(s->hands[i].thread, NULL);
+    }
+  }
+}
+
+/* The time of an element, one over a device's mean throughput; 0 where none is known. */
+static double time_of_each(const job_group *g)
+{
+  double sum = 0.0, known = 0.0;
+  for (size_t i = 0; i < MEMBERS; ++i) {
+    sum += g->rates[i];
+    known += g->rates[i] > 0.0;
+  }
+  return known > 0.0 ? known / sum : 0.0;
+}
+
+/* How much of the work lies in each group, and behind it. Groups that nobody has measured count as
+ * the mean of the others. */
+static void weigh_groups(const job *j)
+{
+  double sum = 0.0, known = 0.0, behind = 0.0;
+  for (size_t i = 0; i < j->group_count; ++i) {
+    job_group *g = &j->groups[i];
+    g->each = time_of_each(g);
+    sum += g->each;
+    known += g->each > 0.0;
+  }
+  for (size_t i = j->group_count; i-- > 0;) {
+    job_group *g = &j->groups[i];
+    g->each = g->each > 0.0 ? g->each : known > 0.0 ? sum / known : 1.0;
+    g->behind = behind;
+    behind += g->each * (double)(g->end - (i ? j->groups[i - 1].end : 0));
+  }
+}
+
+abut_status schedule(job *j)
+{
+  if (!j->total) {
+    return ABUT_SUCCESS;
+  }
+  sharing s;
+  weigh_groups(j);
+  memset(&s, 0, offsetof(sharing, hands));
+  s.job = j;
+  s.text[0] = s.unfit_text[0] = '\0';
+  pthread_mutex_init(&s.lock, NULL);
+  pthread_cond_init(&s.changed, NULL);
+  while (s.status == ABUT_SUCCESS && s.done < j->total) {
+    if (!any_fit(&s)) {
+      const abut_status status = stand_in(&s);
+      if (status != ABUT_SUCCESS) {
+        fail_job(&s, status);
+        break;
+      }
+    }
+    run_round(&s);
+  }
+  pthread_cond_destroy(&s.changed);
+  pthread_mutex_destroy(&s.lock);
+  return s.status == ABUT_SUCCESS ? ABUT_SUCCESS : fail(s.status, "%s", s.text);
+}
+
+abut_status size_chunk(const size_t *bytes, size_t buffers, uint64_t budget, uint64_t allocation,
+                       size_t *most)
+{
+  uint64_t sum = 0, largest = 1;
+  for (size_t i = 0; i < buffers; ++i) {
+    sum += bytes[i];
+    largest = bytes[i] > largest ? bytes[i] : largest;
+  }
+  uint64_t fits = budget / (sum ? sum : 1);
+  if (allocation / largest == 0) {
+    return fail(ABUT_ERROR_TOO_LARGE,
+                "one pose needs a buffer of %llu bytes; the device allows %llu",
+                (unsigned long long)largest, (unsigned long long)allocation);
+  }
+  fits = fits ? fits : 1; /* one element may exceed the budget, not the device */
+  fits = allocation / largest < fits ? allocation / largest : fits;
+  *most = (size_t)fits;
+  return ABUT_SUCCESS;
+}

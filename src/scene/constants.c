@@ -1,0 +1,461 @@
+#include "scene/constants.h"
+
+#include "base/error.h"
+#include "scene/place.h"
+#include "scene/file.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define INERTIA_LEAST 1e-13 /* Below this share of what is added up an inertia is what rounding leaves. */
+
+/* ---- small vectors ---- */
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+  out[0] = a[1] * b[2] - a[2] * b[1];
+  out[1] = a[2] * b[0] - a[0] * b[2];
+  out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static double dot(const double a[3], const double b[3])
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* ---- masses ---- */
+
+/* Returns what a density fills: the mesh or, where that has no faces, the surface. */
+static abut_body_def filled_of(const abut_body_def *d)
+{
+  const abut_surface *s = &d->surface;
+  return d->face_count || !s->face_count
+           ? *d
+           : (abut_body_def){.vertices = s->vertices, .vertex_count = s->vertex_count,
+                             .face_sizes = s->face_sizes, .face_indices = s->face_indices,
+                             .face_count = s->face_count};
+}
+
+/* Adds what body k of link i weighs at the link's density to *out, which body 0 begins. */
+static abut_status mass_of_body(const scene_def *s, size_t i, size_t k,
+                                const abut_body_def *mesh, mass *out)
+{
+  const scene_link *l = &s->links[i];
+  const scene_body *b = &l->bodies[k];
+  mass own;
+  const abut_body_def filled = filled_of(mesh);
+  const abut_status status = mass_of_mesh(&filled, l->density, &own);
+  if (status == ABUT_ERROR_BODY) {
+    char cause[512];
+    snprintf(cause, sizeof cause, "%s", abut_last_error());
+    return scene_fail(s, (scene_place){"links", i, "bodies", true, k},
+                      "no density fills it: %s", cause);
+  }
+  TRY(status);
+  const mass placed = mass_moved(&own, b->position, b->quaternion);
+  *out = k ? mass_sum(out, &placed) : placed;
+  return ABUT_SUCCESS;
+}
+
+static abut_status find_masses(const scene_def *s, const abut_body_def *const *bodies,
+                               scene_constants *c)
+{
+  size_t number = 0;
+  for (size_t i = 0; i < s->link_count; ++i) {
+    const scene_link *l = &s->links[i];
+    c->masses[i].mass = l->mass;
+    memcpy(c->masses[i].com, l->com, sizeof l->com);
+    memcpy(c->masses[i].inertia, l->inertia, sizeof l->inertia);
+    for (size_t k = 0; k < l->body_count; ++k, ++number) {
+      if (l->density > 0.0) {
+        TRY(mass_of_body(s, i, k, bodies[number], &c->masses[i]));
+      }
+    }
+    const double *inertia = c->masses[i].inertia;
+    if (!isfinite(c->masses[i].mass) || !isfinite(inertia[0] + inertia[4] + inertia[8])) {
+      return scene_fail(s, (scene_place){"links", i, NULL, false, 0}, "its mass is not finite");
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* ---- the tree at q0 ---- */
+
+/* What a degree of freedom does at unit speed: a point p that it moves has the velocity axis x (p - anchor)
+ * where it turns, else axis. */
+typedef struct motion {
+  size_t link;
+  int of; /* which of its joint's degrees of freedom it is */
+  bool turns;
+  double axis[3], anchor[3];
+} motion;
+
+typedef struct tree {
+  const scene_def *s;
+  scene_constants *c;
+  double (*at)[PLACE]; /* (links) */
+  double (*centre)[3]; /* (links) centres of mass, in the world */
+  mass *turned;        /* (links) the masses with their inertias in world axes */
+  motion *dofs;        /* (nv) */
+  double *scale, *row; /* (nv) add_link's, and room */
+} tree;
+
+/* The degrees of freedom that move a link, in rising order: its own, and those of all links that bear it. */
+typedef struct movers {
+  int count, of[TREE_DOFS_MOST];
+} movers;
+
+static void put_link(tree *t, size_t i)
+{
+  static const double at_world[3] = {0.0, 0.0, 0.0};
+  const scene_link *l = &t->s->links[i];
+  double *at = t->at[i], offset[3];
+  place_link(l, l->parent == WORLD ? NULL : t->at[l->parent], t->c->q0 + t->c->qadr[i], at);
+  place_turn(at, t->c->masses[i].com, offset);
+  for (int k = 0; k < 3; ++k) {
+    t->centre[i][k] = at[k] + offset[k];
+  }
+  t->turned[i] = mass_moved(&t->c->masses[i], at_world, at + 3);
+}
+
+/* Adds degree of freedom `of` of link i. Axes are given in the link, but for a free joint's translations,
+ * which are along the world's (docs/cone.md, section 2). */
+static void add_dof(tree *t, size_t i, int of, bool turns, bool of_world, const double axis[3],
+                    const double anchor[3])
+{
+  const int number = t->c->vadr[i] + of;
+  motion *m = &t->dofs[number];
+  *m = (motion){.link = i, .of = of, .turns = turns};
+  if (of_world) {
+    memcpy(m->axis, axis, sizeof m->axis);
+  } else {
+    place_turn(t->at[i], axis, m->axis);
+  }
+  memcpy(m->anchor, anchor, sizeof m->anchor);
+}
+
+static void add_joint(tree *t, size_t i)
+{
+  static const double unit[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
+  const joint *j = &t->s->links[i].joint;
+  double anchor[3];
+  place_turn(t->at[i], j->position, anchor);
+  for (int k = 0; k < 3; ++k) {
+    anchor[k] += t->at[i][k];
+  }
+  if (j->type == JOINT_HINGE || j->type == JOINT_SLIDE) {
+    add_dof(t, i, 0, j->type == JOINT_HINGE, false, j->axis, anchor);
+  }
+  for (int k = 0; j->type == JOINT_BALL && k < 3; ++k) {
+    add_dof(t, i, k, true, false, unit[k], anchor);
+  }
+  for (int k = 0; j->type == JOINT_FREE && k < 6; ++k) {
+    add_dof(t, i, k, k > 2, k < 3, unit[k % 3], t->at[i]);
+  }
+}
+
+/* Finds the column of a link's Jacobian, the velocity of its centre of mass and its angular velocity, for a
+ * degree of freedom that moves it. */
+static void column(const tree *t, size_t link, int dof, double linear[3], double angular[3])
+{
+  const motion *m = &t->dofs[dof];
+  double arm[3];
+  for (int k = 0; k < 3; ++k) {
+    arm[k] = t->centre[link][k] - m->anchor[k];
+    angular[k] = m->turns ? m->axis[k] : 0.0;
+    linear[k] = m->axis[k];
+  }
+  if (m->turns) {
+    cross(m->axis, arm, linear);
+  }
+}
+
+/* ---- the mass matrix ---- */
+
+static movers movers_of(const tree *t, size_t link)
+{
+  movers m = {0};
+  for (int i = (int)link; i != WORLD; i = t->s->links[i].parent) {
+    m.count += joint_dofs(t->s->links[i].joint.type);
+  }
+  for (int i = (int)link, at = m.count; i != WORLD; i = t->s->links[i].parent) {
+    for (int k = joint_dofs(t->s->links[i].joint.type); k-- > 0;) {
+      m.of[--at] = t->c->vadr[i] + k;
+    }
+  }
+  return m;
+}
+
+/* Adds a link's J' I J to the mass matrix, with J (6, nv) and I of mass and inertia (docs/cone.md,
+ * section 5). It also adds to t->scale[dof] the most that the link's inertia about that degree of freedom
+ * could be, whatever its axis, so that what rounding leaves of an inertia of 0 is known by its size. */
+static void add_link(tree *t, size_t i)
+{
+  const mass *m = &t->turned[i];
+  const movers by = movers_of(t, i);
+  double linear[TREE_DOFS_MOST][3], angular[TREE_DOFS_MOST][3], momentum[3];
+  for (int a = 0; a < by.count; ++a) {
+    double arm2 = 0.0;
+    const motion *d = &t->dofs[by.of[a]];
+    column(t, i, by.of[a], linear[a], angular[a]);
+    for (int k = 0; k < 3; ++k) {
+      momentum[k] = dot(m->inertia + 3 * k, angular[a]);
+    }
+    for (int b = 0; b <= a; ++b) {
+      t->c->mass_matrix[trees_place(&t->c->trees, by.of[a], by.of[b])] +=
+        m->mass * dot(linear[a], linear[b]) + dot(momentum, angular[b]);
+    }
+    for (int k = 0; k < 3; ++k) {
+      arm2 += pow(t->centre[i][k] - d->anchor[k], 2.0);
+    }
+    t->scale[by.of[a]] += d->turns ? m->mass * arm2 + m->inertia[0] + m->inertia[4] + m->inertia[8] : m->mass;
+  }
+}
+
+static abut_status no_inertia(const tree *t, int dof, const char *why)
+{
+  const motion *m = &t->dofs[dof];
+  return scene_fail(t->s, (scene_place){"links", m->link, "joint", false, 0},
+                    "its degree of freedom %d %s: it needs mass or armature", m->of, why);
+}
+
+static abut_status make_matrix(tree *t)
+{
+  const scene_trees *trees = &t->c->trees;
+  for (size_t i = 0; i < t->s->link_count; ++i) {
+    add_link(t, i);
+  }
+  for (int a = 0; a < t->c->nv; ++a) {
+    const double armature = t->s->links[t->dofs[a].link].joint.armature;
+    const scene_tree *of = &trees->at[trees->of[a]];
+    double *m = t->c->mass_matrix + of->block;
+    const int i = trees->place[a], at = i * (of->count + 1);
+    if (!isfinite(m[at])) {
+      return scene_fail(t->s, (scene_place){"links", t->dofs[a].link, "joint", false, 0},
+                        "the inertia that it moves is not finite");
+    }
+    if (armature == 0.0 && m[at] <= INERTIA_LEAST * t->scale[a]) {
+      return no_inertia(t, a, "moves no inertia");
+    }
+    m[at] += armature;
+    for (int k = 0; k < i; ++k) {
+      m[k * of->count + i] = m[i * of->count + k];
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Finds the lower triangles of L (trees.blocks), L L' = M. Where a pivot is 0 but for rounding, fails with the degree
+ * of freedom that moves nothing by itself. */
+static abut_status factor(const tree *t, double *l)
+{
+  const scene_trees *trees = &t->c->trees;
+  for (int dof = 0; dof < t->c->nv; ++dof) {
+    const scene_tree *of = &trees->at[trees->of[dof]];
+    const double *m = t->c->mass_matrix + of->block;
+    double *own = l + of->block;
+    const int n = of->count, a = trees->place[dof];
+    for (int b = 0; b <= a; ++b) {
+      double sum = m[a * n + b];
+      for (int k = 0; k < b; ++k) {
+        sum -= own[a * n + k] * own[b * n + k];
+      }
+      own[a * n + b] = a == b ? sqrt(sum) : sum / own[b * n + b];
+      if (a == b && !(sum > INERTIA_LEAST * m[a * n + a] && isfinite(sum))) {
+        return no_inertia(t, dof, "moves no inertia that those before it do not move alike");
+      }
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Returns j M^-1 j' of a row j (nv), which it overwrites, and which is 0 but for the degrees of freedom of one tree. */
+static double weight(const tree *t, const double *l, int which, double *j)
+{
+  const scene_tree *of = &t->c->trees.at[which];
+  const int *dofs = t->c->trees.dofs + of->first;
+  double sum = 0.0;
+  for (int a = 0; a < of->count; ++a) {
+    const double *row = l + of->block + a * of->count;
+    for (int k = 0; k < a; ++k) {
+      j[dofs[a]] -= row[k] * j[dofs[k]];
+    }
+    j[dofs[a]] /= row[a];
+    sum += j[dofs[a]] * j[dofs[a]];
+  }
+  return sum;
+}
+
+/* Fills the degrees of freedom of a tree in t->row with zeros. */
+static void clear_row(const tree *t, int which)
+{
+  const scene_tree *of = &t->c->trees.at[which];
+  for (int a = 0; a < of->count; ++a) {
+    t->row[t->c->trees.dofs[of->first + a]] = 0.0;
+  }
+}
+
+/* Returns tr(J M^-1 J') / 3, with J (3, nv) of the link's centre of mass. */
+static double weight_of_link(const tree *t, size_t i, const double *l)
+{
+  const movers by = movers_of(t, i);
+  double sum = 0.0;
+  for (int k = 0; k < 3 && by.count; ++k) {
+    const int which = t->c->trees.of[by.of[0]];
+    clear_row(t, which);
+    for (int a = 0; a < by.count; ++a) {
+      double linear[3], angular[3];
+      column(t, i, by.of[a], linear, angular);
+      t->row[by.of[a]] = linear[k];
+    }
+    sum += weight(t, l, which, t->row) / 3.0;
+  }
+  return sum;
+}
+
+/* Replaces the weights of `count` degrees of freedom from `first` on by their mean. */
+static void average(double *weights, int first, int count)
+{
+  double sum = 0.0;
+  for (int a = first; a < first + count; ++a) {
+    sum += weights[a] / count;
+  }
+  for (int a = first; a < first + count; ++a) {
+    weights[a] = sum;
+  }
+}
+
+static void weigh(const tree *t, const double *l)
+{
+  for (int a = 0; a < t->c->nv; ++a) {
+    const int which = t->c->trees.of[a];
+    clear_row(t, which);
+    t->row[a] = 1.0;
+    t->c->dof_invweight[a] = weight(t, l, which, t->row);
+  }
+  for (size_t i = 0; i < t->s->link_count; ++i) {
+    const int dofs = joint_dofs(t->s->links[i].joint.type);
+    t->c->link_invweight[i] = weight_of_link(t, i, l);
+    for (int k = 0; k + 2 < dofs; k += 3) {
+      average(t->c->dof_invweight, t->c->vadr[i] + k, 3);
+    }
+  }
+}
+
+static abut_status make_tree(tree *t, arena *work)
+{
+  void *at;
+  const size_t links = t->s->link_count, nv = (size_t)t->c->nv;
+  TRY(arena_allocate(work, &at, links, sizeof *t->at));
+  t->at = at;
+  TRY(arena_allocate(work, &at, links, sizeof *t->centre));
+  t->centre = at;
+  TRY(arena_allocate(work, &at, links, sizeof *t->turned));
+  t->turned = at;
+  TRY(arena_allocate(work, &at, nv, sizeof *t->dofs));
+  t->dofs = at;
+  TRY(arena_allocate(work, &at, nv, sizeof *t->scale));
+  t->scale = at;
+  TRY(arena_allocate(work, &at, nv, sizeof *t->row));
+  t->row = at;
+  for (size_t i = 0; i < links; ++i) {
+    put_link(t, i);
+    add_joint(t, i);
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status find_weights(const scene_def *s, scene_constants *c)
+{
+  abut_status status = ABUT_SUCCESS;
+  arena work = {0};
+  void *l;
+  tree t = {.s = s, .c = c};
+  TRY_DONE(make_tree(&t, &work));
+  TRY_DONE(make_matrix(&t));
+  TRY_DONE(arena_allocate(&work, &l, (size_t)c->trees.blocks, sizeof(double)));
+  TRY_DONE(factor(&t, l));
+  weigh(&t, l);
+done:
+  arena_free(&work);
+  return status;
+}
+
+/* ---- counts ---- */
+
+static abut_status count(const scene_def *s, scene_constants *c)
+{
+  void *at;
+  TRY(arena_allocate(&c->memory, &at, s->link_count, sizeof *c->qadr));
+  c->qadr = at;
+  TRY(arena_allocate(&c->memory, &at, s->link_count, sizeof *c->vadr));
+  c->vadr = at;
+  for (size_t i = 0; i < s->link_count; ++i) {
+    c->qadr[i] = c->nq;
+    c->vadr[i] = c->nv;
+    c->nq += joint_positions(s->links[i].joint.type);
+    c->nv += joint_dofs(s->links[i].joint.type);
+    if (c->nv > SCENE_DOFS_MOST) {
+      return scene_fail(s, (scene_place){"links", i, NULL, false, 0},
+                        "up to here the links have %d degrees of freedom; %d are the most", c->nv,
+                        SCENE_DOFS_MOST);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status make_room(const scene_def *s, scene_constants *c)
+{
+  const size_t links = s->link_count, nv = (size_t)c->nv, nq = (size_t)c->nq;
+  void *at;
+  TRY(arena_allocate(&c->memory, &at, links, sizeof *c->masses));
+  c->masses = at;
+  TRY(arena_allocate(&c->memory, &at, nq, sizeof *c->q0));
+  c->q0 = at;
+  TRY(arena_allocate(&c->memory, &at, (size_t)c->trees.blocks, sizeof *c->mass_matrix));
+  c->mass_matrix = at;
+  TRY(arena_allocate(&c->memory, &at, links, sizeof *c->link_invweight));
+  c->link_invweight = at;
+  TRY(arena_allocate(&c->memory, &at, nv, sizeof *c->dof_invweight));
+  c->dof_invweight = at;
+  return ABUT_SUCCESS;
+}
+
+static void set_q0(const scene_def *s, scene_constants *c)
+{
+  for (size_t i = 0; i < s->link_count; ++i) {
+    const scene_link *l = &s->links[i];
+    double *q = c->q0 + c->qadr[i];
+    if (l->joint.type == JOINT_BALL) {
+      q[0] = 1.0;
+    }
+    if (l->joint.type == JOINT_FREE) {
+      memcpy(q, l->position, sizeof l->position);
+      memcpy(q + 3, l->quaternion, sizeof l->quaternion);
+    }
+  }
+}
+
+abut_status scene_constants_make(const scene_def *s, const abut_body_def *const *bodies,
+                                 scene_constants *out)
+{
+  abut_status status = ABUT_SUCCESS;
+  *out = (scene_constants){0};
+  TRY_DONE(count(s, out));
+  TRY_DONE(trees_make(s, out->vadr, out->nv, &out->memory, &out->trees));
+  TRY_DONE(make_room(s, out));
+  set_q0(s, out);
+  TRY_DONE(find_masses(s, bodies, out));
+  TRY_DONE(find_weights(s, out));
+done:
+  if (status != ABUT_SUCCESS) {
+    scene_constants_free(out);
+  }
+  return status;
+}
+
+void scene_constants_free(scene_constants *c)
+{
+  arena_free(&c->memory);
+  *c = (scene_constants){0};
+}

@@ -1,0 +1,252 @@
+#include "scene/file.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "format/whole_file.h"
+#include "scene/law.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ACTUATORS_MOST 4096
+
+/* ---- actuators ---- */
+
+static abut_status read_actuator(reader *r, const json_at *element, actuator *a)
+{
+  static const char *const keys[] = {"kind", "joint", "dof", "gear", "kp", "kv", "force_limits"};
+  static const char *const words[] = {"motor", "position", "velocity"};
+  const json_file *f = r->file;
+  json_at at;
+  int kind = ACTUATOR_MOTOR;
+  *a = (actuator){.gear = 1.0};
+  TRY(CHECK_KEYS(f, element, keys));
+  TRY(json_need(f, element, "kind", &at));
+  TRY(scene_word(f, element, "kind", words, 3, &kind));
+  a->kind = (actuator_kind)kind;
+  TRY(json_need(f, element, "joint", &at));
+  TRY(scene_link_of(r, &at, r->s->link_count, false, &a->link));
+  const joint_type type = r->s->links[a->link].joint.type;
+  if (type == JOINT_FIXED || (kind != ACTUATOR_MOTOR && joint_dofs(type) != 1)) {
+    return json_fail(f, &at, "a %s joint takes no %s", joint_words[type], words[kind]);
+  }
+  TRY(scene_refuse(f, element, "dof", kind == ACTUATOR_MOTOR, "only motors choose a dof"));
+  TRY(scene_count(f, element, "dof", 0, &a->dof));
+  if (a->dof >= joint_dofs(type)) {
+    json_find(element, "dof", &at);
+    return json_fail(f, &at, "the joint has %d", joint_dofs(type));
+  }
+  TRY(scene_number(f, element, "gear", bound_any, &a->gear));
+  TRY(scene_number(f, element, "kp", bound_any, &a->kp));
+  TRY(scene_number(f, element, "kv", bound_any, &a->kv));
+  return scene_range(f, element, "force_limits", a->force_limits, &a->limited);
+}
+
+static abut_status read_actuators(reader *r, const json_at *root)
+{
+  json_at list;
+  void *memory;
+  TRY(scene_list(r, root, "actuators", sizeof(actuator), ACTUATORS_MOST, &list, &memory,
+                 &r->s->actuator_count));
+  r->s->actuators = memory;
+  for (size_t i = 0; i < r->s->actuator_count; ++i) {
+    const json_at element = json_element(&list, i);
+    TRY(read_actuator(r, &element, &r->s->actuators[i]));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* ---- settings ---- */
+
+static abut_status read_words(const json_file *f, const json_at *root, scene_def *s)
+{
+  static const char *const integrators[] = {"euler", "rk4", "implicit"};
+  static const char *const cones[] = {"elliptic", "pyramidal"};
+  static const char *const diagonals[] = {"approximate", "exact"};
+  int pyramidal = 0, exact = 0;
+  int which = (int)law_usual_integrator(s);
+  TRY(scene_word(f, root, "integrator", integrators, 3, &which));
+  TRY(scene_word(f, root, "cone", cones, 2, &pyramidal));
+  TRY(scene_word(f, root, "diagonal", diagonals, 2, &exact));
+  s->integrator = (integrator)which;
+  s->pyramidal = pyramidal;
+  s->exact_diagonal = exact;
+  return ABUT_SUCCESS;
+}
+
+static abut_status read_flags(const json_file *f, const json_at *root, scene_def *s)
+{
+  json_at at;
+  TRY(json_find(root, "broad_phase", &at) ? json_flag(f, &at, &s->broad_phase) : ABUT_SUCCESS);
+  TRY(json_find(root, "tiles", &at) ? json_flag(f, &at, &s->tiles) : ABUT_SUCCESS);
+  return json_find(root, "sweep", &at) ? json_flag(f, &at, &s->sweep) : ABUT_SUCCESS;
+}
+
+static abut_status read_settings(const reader *r, const json_at *root)
+{
+  const json_file *f = r->file;
+  scene_def *s = r->s;
+  int capacity = 0;
+  TRY(laws_read(f, root, s));
+  TRY(read_words(f, root, s));
+  TRY(scene_number(f, root, "timestep", bound_positive, &s->timestep));
+  TRY(scene_vector(f, root, "gravity", 3, s->gravity));
+  TRY(scene_number(f, root, "impratio", bound_positive, &s->impratio));
+  TRY(scene_count(f, root, "iterations", 1, &s->iterations));
+  TRY(scene_number(f, root, "tolerance", bound_positive, &s->tolerance));
+  TRY(scene_count(f, root, "line_iterations", 1, &s->line_iterations));
+  TRY(scene_number(f, root, "line_tolerance", bound_positive, &s->line_tolerance));
+  TRY(scene_number(f, root, "cone_smoothing", bound_not_negative, &s->cone_smoothing));
+  TRY(scene_number(f, root, "limit_smoothing", bound_not_negative, &s->limit_smoothing));
+  TRY(scene_number(f, root, "divergence", bound_positive, &s->divergence));
+  TRY(scene_count(f, root, "capacity", 0, &capacity));
+  TRY(scene_count(f, root, "most_contacts", 0, &s->most_contacts));
+  TRY(read_flags(f, root, s));
+  s->capacity = (size_t)capacity;
+  return law_settle(r, root);
+}
+
+/* ---- all of it ---- */
+
+static abut_status read_root(reader *r, const json_at *root)
+{
+  static const char *const keys[] = {"timestep",
+                                     "gravity",
+                                     "integrator",
+                                     "cone",
+                                     "impratio",
+                                     "diagonal",
+                                     "iterations",
+                                     "tolerance",
+                                     "line_iterations",
+                                     "line_tolerance",
+                                     "cone_smoothing",
+                                     "limit_smoothing",
+                                     "capacity",
+                                     "most_contacts",
+                                     "divergence",
+                                     "contact_model",
+                                     "links",
+                                     "actuators",
+                                     "pairs",
+                                     "lcp",
+                                     "sweep",
+                                     "broad_phase",
+                                     "tiles",
+                                     "clouds",
+                                     "automatic"};
+  *r->s = (scene_def){.timestep = 0.002,
+                      .broad_phase = true,
+                      .tiles = true,
+                      .gravity = {0.0, 0.0, -9.81},
+                      .impratio = 1.0,
+                      .iterations = 30,
+                      .line_iterations = 30,
+                      .line_tolerance = 1e-3,
+                      .divergence = 1e6};
+  TRY(law_read_word(r, root));
+  TRY(CHECK_KEYS(r->file, root, keys));
+  TRY(read_settings(r, root));
+  TRY(scene_automatic(r, root));
+  TRY(scene_links(r, root));
+  TRY(read_actuators(r, root));
+  TRY(scene_pairs(r, root));
+  return scene_excluded(r, root);
+}
+
+/* Keeps the text, in which scene_fail looks up lines. */
+static abut_status keep_text(reader *r)
+{
+  void *memory;
+  TRY(scene_text(r, r->file->name, &r->s->file));
+  TRY(arena_allocate(&r->s->memory, &memory, r->file->count, 1));
+  memcpy(memory, r->file->bytes, r->file->count);
+  r->s->text = memory;
+  r->s->text_bytes = r->file->count;
+  return ABUT_SUCCESS;
+}
+
+static abut_status parse(const char *name, const char *bytes, size_t count, const char *model,
+                         scene_def *out)
+{
+  json_file f;
+  json_at root;
+  memset(out, 0, sizeof *out);
+  abut_status status = json_file_open(&f, name, bytes, count, &root);
+  if (status == ABUT_SUCCESS) {
+    reader r = {.file = &f, .s = out, .model = model};
+    status = read_root(&r, &root);
+    status = status == ABUT_SUCCESS ? keep_text(&r) : status;
+  }
+  json_file_close(&f);
+  if (status != ABUT_SUCCESS) {
+    scene_def_free(out);
+  }
+  return status;
+}
+
+abut_status scene_file_parse(const char *name, const char *bytes, size_t count, scene_def *out)
+{
+  return parse(name, bytes, count, NULL, out);
+}
+
+abut_status scene_file_read(const char *path, scene_def *out)
+{
+  return scene_file_read_as(path, NULL, out);
+}
+
+abut_status scene_file_read_as(const char *path, const char *model, scene_def *out)
+{
+  char *bytes = NULL;
+  size_t count = 0;
+  memset(out, 0, sizeof *out);
+  abut_status status = whole_file_read(path, &bytes, &count);
+  if (status == ABUT_SUCCESS) {
+    status = parse(path, bytes, count, model, out);
+  }
+  free(bytes);
+  return status;
+}
+
+/* ---- what is found wrong later ---- */
+
+scene_place scene_pair_place(const scene_def *s, size_t i)
+{
+  const scene_pair *p = &s->pairs[i];
+  return scene_pair_is_automatic(s, i)
+           ? (scene_place){"links", (size_t)p->link[0], "bodies", true, (size_t)p->body[0]}
+           : (scene_place){.list = "pairs", .index = i};
+}
+
+abut_status scene_fail(const scene_def *s, scene_place place, const char *format, ...)
+{
+  const json_at root = {.value = NULL};
+  const json_at list = {&root, place.list, 0, NULL};
+  const json_at element = {&list, NULL, place.index, NULL};
+  const json_at member = {&element, place.part, 0, NULL};
+  const json_at part = {&member, NULL, place.part_index, NULL};
+  const json_at *at = !place.part ? &element : place.in_list ? &part : &member;
+  char cause[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(cause, sizeof cause, format, arguments);
+  va_end(arguments);
+  if (!s->text) {
+    return fail(ABUT_ERROR_ARGUMENT, "the scene's %s %zu: %s", place.list, place.index, cause);
+  }
+  const json_file f = {s->file, s->text, s->text_bytes, NULL};
+  return json_fail(&f, at, "%s", cause);
+}
+
+abut_status scene_blame(const scene_def *s, scene_place place, const char *what, abut_status status)
+{
+  char cause[ERROR_TEXT_BYTES];
+  if (status == ABUT_ERROR_READ || status == ABUT_ERROR_FORMAT || status == ABUT_ERROR_BODY ||
+      status == ABUT_ERROR_ARGUMENT || status == ABUT_ERROR_TOO_LARGE) {
+    keep_error_text(cause);
+    scene_fail(s, place, "%s%s", what, cause);
+  }
+  return status;
+}

@@ -1,0 +1,19 @@
+/* What stands around a pair in its picture. */
+#ifndef ABUT_RENDER_BYSTANDERS_H
+#define ABUT_RENDER_BYSTANDERS_H
+
+#include "view/render/parts.h"
+
+typedef struct bystanders {
+  part *parts;
+  abut_pair *lent; /* (count) pairs of bodies that the pair does not have */
+  size_t count;
+} bystanders;
+
+/* Bodies as parts, of the pair's context and at finite poses; else refused. bystanders_free is the
+ * caller's in either case. */
+abut_status bystanders_create(bystanders *o, const pair *around, const abut_placed_body *bodies,
+                          size_t count);
+void bystanders_free(bystanders *o);
+
+#endif
