@@ -1,6 +1,6 @@
 // Smoothing coefficients as kernels read them: temperatures inverted, base-2 factors folded in.
 //
-// One list: X(name, value), the value as src/smoothing/smoothing.c makes it in double of an
+// One list: X(name, value), the value as src/contact/smoothing.c makes it in double of an
 // abut_smoothing *s. Only reals, so that host and device agree on the layout.
 #ifndef GEOMETRY_COEFFICIENTS_H
 #define GEOMETRY_COEFFICIENTS_H

@@ -1,7 +1,7 @@
 /* Computes active contacts alone, at the price of those that can be active; and the contacts of a
  * caller's list. */
-#ifndef ABUT_MANIFOLD_ACTIVE_H
-#define ABUT_MANIFOLD_ACTIVE_H
+#ifndef ABUT_CONTACT_ACTIVE_H
+#define ABUT_CONTACT_ACTIVE_H
 
 #include "contact/run.h"
 

@@ -1,7 +1,7 @@
 /* A call over a batch of poses, which gives contacts and what is derived from them, as an operation
  * of the engine. Each of its runs has a buffer pool of its own. */
-#ifndef ABUT_MANIFOLD_CALL_H
-#define ABUT_MANIFOLD_CALL_H
+#ifndef ABUT_CONTACT_CALL_H
+#define ABUT_CONTACT_CALL_H
 
 #include "engine/batch/batch.h"
 #include "engine/batch/order.h"

@@ -1,6 +1,6 @@
 /* The compact list of a batch, put together from chunks that end in any order. */
-#ifndef ABUT_MANIFOLD_COMPACT_LIST_H
-#define ABUT_MANIFOLD_COMPACT_LIST_H
+#ifndef ABUT_CONTACT_COMPACT_LIST_H
+#define ABUT_CONTACT_COMPACT_LIST_H
 
 #include <abut/manifold.h>
 

@@ -1,6 +1,6 @@
 /* Tells how far a body's mesh and its features lie from where its field is 0. */
-#ifndef ABUT_MANIFOLD_MISFIT_H
-#define ABUT_MANIFOLD_MISFIT_H
+#ifndef ABUT_CONTACT_MISFIT_H
+#define ABUT_CONTACT_MISFIT_H
 
 #include <abut/body.h>
 

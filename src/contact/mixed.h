@@ -1,6 +1,6 @@
 /* A batch whose entries are of several pairs. */
-#ifndef ABUT_MANIFOLD_MIXED_H
-#define ABUT_MANIFOLD_MIXED_H
+#ifndef ABUT_CONTACT_MIXED_H
+#define ABUT_CONTACT_MIXED_H
 
 #include "contact/pair.h"
 

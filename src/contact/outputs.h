@@ -1,7 +1,7 @@
 /* The one table of a contact's outputs: what they are called, and where each lies in scratch, in
  * rows of a compact list and in the public structs. */
-#ifndef ABUT_MANIFOLD_OUTPUTS_H
-#define ABUT_MANIFOLD_OUTPUTS_H
+#ifndef ABUT_CONTACT_OUTPUTS_H
+#define ABUT_CONTACT_OUTPUTS_H
 
 #include "contact/pair.h"
 

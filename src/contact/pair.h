@@ -1,6 +1,6 @@
 /* A pair of bodies, with its smoothing and its slots. */
-#ifndef ABUT_MANIFOLD_PAIR_H
-#define ABUT_MANIFOLD_PAIR_H
+#ifndef ABUT_CONTACT_PAIR_H
+#define ABUT_CONTACT_PAIR_H
 
 #include "body/body.h"
 #include "geometry/layout.h"

@@ -1,7 +1,7 @@
 /* A pair's head: what kernels are told of a pair that no call changes, see
  * cl/kernels/manifold/pair.h. */
-#ifndef ABUT_MANIFOLD_PAIR_HEAD_H
-#define ABUT_MANIFOLD_PAIR_HEAD_H
+#ifndef ABUT_CONTACT_PAIR_HEAD_H
+#define ABUT_CONTACT_PAIR_HEAD_H
 
 #include "contact/pair.h"
 

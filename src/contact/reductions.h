@@ -1,6 +1,6 @@
 /* Reductions as what derivatives are of: the cotangents that they give to contacts. */
-#ifndef ABUT_MANIFOLD_REDUCTIONS_H
-#define ABUT_MANIFOLD_REDUCTIONS_H
+#ifndef ABUT_CONTACT_REDUCTIONS_H
+#define ABUT_CONTACT_REDUCTIONS_H
 
 #include "contact/call.h"
 

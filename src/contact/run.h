@@ -1,6 +1,6 @@
 /* Launches the kernels of one chunk in order: forward, and back from cotangents. */
-#ifndef ABUT_MANIFOLD_RUN_H
-#define ABUT_MANIFOLD_RUN_H
+#ifndef ABUT_CONTACT_RUN_H
+#define ABUT_CONTACT_RUN_H
 
 #include "engine/batch/batch.h"
 #include "geometry/sites.h"

@@ -1,6 +1,6 @@
 /* Calls whose derivatives are by the bodies' shapes. */
-#ifndef ABUT_MANIFOLD_SHAPE_CALL_H
-#define ABUT_MANIFOLD_SHAPE_CALL_H
+#ifndef ABUT_CONTACT_SHAPE_CALL_H
+#define ABUT_CONTACT_SHAPE_CALL_H
 
 #include "contact/call.h"
 

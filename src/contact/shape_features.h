@@ -3,8 +3,8 @@
  *
  * Kernels have 3 numbers of each vertex, then the radius of each, then BY_RAIL of each edge. Cones and insets, circles,
  * the centres and axes of arcs, and features of a surface that is no contact mesh do not vary. */
-#ifndef ABUT_MANIFOLD_SHAPE_FEATURES_H
-#define ABUT_MANIFOLD_SHAPE_FEATURES_H
+#ifndef ABUT_CONTACT_SHAPE_FEATURES_H
+#define ABUT_CONTACT_SHAPE_FEATURES_H
 
 #include "body/body.h"
 

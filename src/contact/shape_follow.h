@@ -1,6 +1,6 @@
 /* A mesh that moves along with the field that it lies on, for derivatives by its body's shape. */
-#ifndef ABUT_MANIFOLD_SHAPE_FOLLOW_H
-#define ABUT_MANIFOLD_SHAPE_FOLLOW_H
+#ifndef ABUT_CONTACT_SHAPE_FOLLOW_H
+#define ABUT_CONTACT_SHAPE_FOLLOW_H
 
 #include "body/body.h"
 #include <abut/manifold.h>

@@ -1,6 +1,6 @@
 /* Directions of a body's numbers: the caller's arrays, and as kernels read them. */
-#ifndef ABUT_MANIFOLD_SHAPE_MOVES_H
-#define ABUT_MANIFOLD_SHAPE_MOVES_H
+#ifndef ABUT_CONTACT_SHAPE_MOVES_H
+#define ABUT_CONTACT_SHAPE_MOVES_H
 
 #include "contact/shape_rows.h"
 #include <abut/shape.h>

@@ -1,7 +1,7 @@
 /* Rows of derivatives by a body's shape: as kernels leave them for a pose, as sums over poses hold them,
  * and by the arrays of the public struct. */
-#ifndef ABUT_MANIFOLD_SHAPE_ROWS_H
-#define ABUT_MANIFOLD_SHAPE_ROWS_H
+#ifndef ABUT_CONTACT_SHAPE_ROWS_H
+#define ABUT_CONTACT_SHAPE_ROWS_H
 
 #include "contact/pair.h"
 #include <abut/shape.h>

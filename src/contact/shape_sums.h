@@ -1,7 +1,7 @@
 /* Sums of rows of derivatives by shapes over a batch's poses, in an order that chunks do not change: poses
  * within blocks of SHAPE_BLOCK by their numbers, then blocks. */
-#ifndef ABUT_MANIFOLD_SHAPE_SUMS_H
-#define ABUT_MANIFOLD_SHAPE_SUMS_H
+#ifndef ABUT_CONTACT_SHAPE_SUMS_H
+#define ABUT_CONTACT_SHAPE_SUMS_H
 
 #include "contact/shape_rows.h"
 

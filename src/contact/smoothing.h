@@ -1,6 +1,6 @@
 /* Checks smoothing coefficients, and prepares what kernels read of them. */
-#ifndef ABUT_SMOOTHING_SMOOTHING_H
-#define ABUT_SMOOTHING_SMOOTHING_H
+#ifndef ABUT_CONTACT_SMOOTHING_H
+#define ABUT_CONTACT_SMOOTHING_H
 
 #include "base/reals.h"
 #include "engine/device/context.h"

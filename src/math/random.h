@@ -1,6 +1,6 @@
 /* Random numbers by their place in a sequence, which are the same everywhere. */
-#ifndef ABUT_BASE_RANDOM_H
-#define ABUT_BASE_RANDOM_H
+#ifndef ABUT_MATH_RANDOM_H
+#define ABUT_MATH_RANDOM_H
 
 #include <stdint.h>
 

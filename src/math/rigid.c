@@ -1,4 +1,5 @@
 #include "math/rigid.h"
+#include "math/vector.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,18 +9,6 @@
 #define ANGLE_MOST 1e50
 
 #define SERIES_TERMS 10 /* enough below |omega| = 1 */
-
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-  const double c[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
-                       a[0] * b[1] - a[1] * b[0]};
-  memcpy(out, c, sizeof c);
-}
 
 /* out += k v */
 static void add(double out[3], double k, const double v[3])

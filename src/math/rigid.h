@@ -1,7 +1,7 @@
 /* Rigid motions in double: exp and log of SE(3), products, and how their numbers' gradients and
  * the wrench of a body belong together. */
-#ifndef ABUT_POSE_RIGID_H
-#define ABUT_POSE_RIGID_H
+#ifndef ABUT_MATH_RIGID_H
+#define ABUT_MATH_RIGID_H
 
 #include <abut/manifold.h>
 

@@ -1,6 +1,6 @@
 /* Three-vectors are arrays. */
-#ifndef ABUT_SURFACE_VECTOR_H
-#define ABUT_SURFACE_VECTOR_H
+#ifndef ABUT_MATH_VECTOR_H
+#define ABUT_MATH_VECTOR_H
 
 #include <math.h>
 
@@ -9,13 +9,21 @@ static inline double dot(const double a[3], const double b[3])
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static inline void cross(const double a[3], const double b[3], double out[3])
+static inline double length(const double a[3])
 {
-  out[0] = a[1] * b[2] - a[2] * b[1];
-  out[1] = a[2] * b[0] - a[0] * b[2];
-  out[2] = a[0] * b[1] - a[1] * b[0];
+  return sqrt(dot(a, a));
 }
 
+/* An output may be an input. */
+static inline void cross(const double a[3], const double b[3], double out[3])
+{
+  const double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2];
+  out[2] = a[0] * b[1] - a[1] * b[0];
+  out[0] = x;
+  out[1] = y;
+}
+
+/* a - b */
 static inline void difference(const double a[3], const double b[3], double out[3])
 {
   for (int k = 0; k < 3; ++k) {

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "math/vector.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +22,6 @@ typedef struct polygon {
   double *at, *rest; /* (room, 3), (rest_room, 3) */
   size_t count, room, rest_room;
 } polygon;
-
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 /* Takes a plane by its distance from a middle, from which all is seen. */
 static plane plane_of(const double given[6], const double middle[3])

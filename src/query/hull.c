@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "math/vector.h"
 #include <float.h>
 #include <libqhull_r/libqhull_r.h>
 #include <math.h>
@@ -79,11 +80,6 @@ static abut_status keep_different(point_set *s, const double *points, size_t cou
 }
 
 /* ---- dimensions ---- */
-
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 /* Finds the box of the different points; returns its longest side. */
 static double find_box(const point_set *s, const double *points, double middle[3], double *largest)

@@ -1,7 +1,7 @@
 /* The bodies of a scene on the host, before a context has them: definitions of those that are shapes, and the
  * meshes of those that a density fills. */
-#ifndef ABUT_WORLD_BODIES_H
-#define ABUT_WORLD_BODIES_H
+#ifndef ABUT_SCENE_BODIES_H
+#define ABUT_SCENE_BODIES_H
 
 #include "format/mesh.h"
 #include "scene/definition.h"

@@ -1,6 +1,6 @@
 /* Bodies of simple shapes, which scenes describe by a name and a few lengths, without a file. */
-#ifndef ABUT_WORLD_BODY_SHAPES_H
-#define ABUT_WORLD_BODY_SHAPES_H
+#ifndef ABUT_SCENE_BODY_SHAPES_H
+#define ABUT_SCENE_BODY_SHAPES_H
 
 #include "scene/definition.h"
 #include "scene/shape_mesh.h"

@@ -1,6 +1,6 @@
 /* How far the zero of a cloud's field lies off the faces that the cloud was made of. */
-#ifndef ABUT_WORLD_CLOUD_GAP_H
-#define ABUT_WORLD_CLOUD_GAP_H
+#ifndef ABUT_SCENE_CLOUD_GAP_H
+#define ABUT_SCENE_CLOUD_GAP_H
 
 #include <abut/spring.h>
 

@@ -1,6 +1,6 @@
 /* The oriented point clouds of a scene's bodies, for springs. */
-#ifndef ABUT_WORLD_CLOUDS_H
-#define ABUT_WORLD_CLOUDS_H
+#ifndef ABUT_SCENE_CLOUDS_H
+#define ABUT_SCENE_CLOUDS_H
 
 #include "scene/definition.h"
 

@@ -1,6 +1,7 @@
 #include "scene/constants.h"
 
 #include "base/error.h"
+#include "math/vector.h"
 #include "scene/place.h"
 #include "scene/file.h"
 #include <math.h>
@@ -10,18 +11,6 @@
 #define INERTIA_LEAST 1e-13 /* Below this share of what is added up an inertia is what rounding leaves. */
 
 /* ---- small vectors ---- */
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-  out[0] = a[1] * b[2] - a[2] * b[1];
-  out[1] = a[2] * b[0] - a[0] * b[2];
-  out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 /* ---- masses ---- */
 

@@ -1,7 +1,7 @@
 /* What follows from a scene alone and is the same for all its worlds: counts, masses, and inverse weights,
  * which say how easily links and joints move (docs/cone.md, sections 3 and 5). */
-#ifndef ABUT_WORLD_CONSTANTS_H
-#define ABUT_WORLD_CONSTANTS_H
+#ifndef ABUT_SCENE_CONSTANTS_H
+#define ABUT_SCENE_CONSTANTS_H
 
 #include "scene/mass.h"
 #include "scene/trees.h"

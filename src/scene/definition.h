@@ -1,7 +1,7 @@
 /* A scene as its file describes it (docs/cone.md, section 1): trees of links, what acts on them, and the
  * pairs of bodies that may touch. All worlds of a scene share it. SI units; quaternions are w, x, y, z. */
-#ifndef ABUT_WORLD_SCENE_DEF_H
-#define ABUT_WORLD_SCENE_DEF_H
+#ifndef ABUT_SCENE_DEFINITION_H
+#define ABUT_SCENE_DEFINITION_H
 
 #include "base/memory.h"
 #include <abut/manifold.h>

@@ -1,6 +1,6 @@
 /* The reader of scenes' files, NAME.scene.json (docs/scenes.md). */
-#ifndef ABUT_WORLD_SCENE_FILE_H
-#define ABUT_WORLD_SCENE_FILE_H
+#ifndef ABUT_SCENE_FILE_H
+#define ABUT_SCENE_FILE_H
 
 #include "scene/definition.h"
 

@@ -1,6 +1,6 @@
 /* What the reader of scenes' files asks of contact laws, in the order in which it asks. */
-#ifndef ABUT_WORLD_LAW_READ_H
-#define ABUT_WORLD_LAW_READ_H
+#ifndef ABUT_SCENE_LAW_H
+#define ABUT_SCENE_LAW_H
 
 #include "scene/parts.h"
 

@@ -1,6 +1,6 @@
 /* Mass properties of closed meshes. */
-#ifndef ABUT_WORLD_MASS_H
-#define ABUT_WORLD_MASS_H
+#ifndef ABUT_SCENE_MASS_H
+#define ABUT_SCENE_MASS_H
 
 #include <abut/body.h>
 

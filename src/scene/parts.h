@@ -1,6 +1,6 @@
 /* What the files that read scenes' files share. */
-#ifndef ABUT_WORLD_SCENE_PARTS_H
-#define ABUT_WORLD_SCENE_PARTS_H
+#ifndef ABUT_SCENE_PARTS_H
+#define ABUT_SCENE_PARTS_H
 
 #include "format/json.h"
 #include <stdint.h>

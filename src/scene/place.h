@@ -1,7 +1,7 @@
 /* Where links and their bodies are (docs/cone.md, section 4). A place is seven numbers: a position, and a
  * quaternion (w, x, y, z) of length 1. */
-#ifndef ABUT_WORLD_PLACE_H
-#define ABUT_WORLD_PLACE_H
+#ifndef ABUT_SCENE_PLACE_H
+#define ABUT_SCENE_PLACE_H
 
 #include "scene/definition.h"
 

@@ -1,6 +1,6 @@
 /* The flat faces of a scene's bodies that may lie flush with another body's: docs/spec.md, section 11.8. */
-#ifndef ABUT_WORLD_SEAM_FACES_H
-#define ABUT_WORLD_SEAM_FACES_H
+#ifndef ABUT_SCENE_SEAM_FACES_H
+#define ABUT_SCENE_SEAM_FACES_H
 
 #include "body/body.h"
 #include "math/rigid.h"

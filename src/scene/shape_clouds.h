@@ -1,6 +1,6 @@
 /* Oriented point clouds of simple shapes, for springs. */
-#ifndef ABUT_WORLD_SHAPE_CLOUDS_H
-#define ABUT_WORLD_SHAPE_CLOUDS_H
+#ifndef ABUT_SCENE_SHAPE_CLOUDS_H
+#define ABUT_SCENE_SHAPE_CLOUDS_H
 
 #include "scene/definition.h"
 

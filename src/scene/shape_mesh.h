@@ -1,6 +1,6 @@
 /* Closed meshes of simple shapes, their faces counterclockwise seen from outside. */
-#ifndef ABUT_WORLD_SHAPE_MESH_H
-#define ABUT_WORLD_SHAPE_MESH_H
+#ifndef ABUT_SCENE_SHAPE_MESH_H
+#define ABUT_SCENE_SHAPE_MESH_H
 
 #include "base/memory.h"
 #include <abut/body.h>

@@ -1,7 +1,7 @@
 /* The trees of a scene: the links behind one that moves against the world. The mass matrix has a square block for
  * each, row by row, one behind the other, and zeros between trees. */
-#ifndef ABUT_WORLD_TREES_H
-#define ABUT_WORLD_TREES_H
+#ifndef ABUT_SCENE_TREES_H
+#define ABUT_SCENE_TREES_H
 
 #include "base/memory.h"
 #include "scene/definition.h"

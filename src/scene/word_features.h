@@ -1,6 +1,6 @@
 /* Features and cones of the bodies that scenes describe by a word (docs/bodies.md). */
-#ifndef ABUT_WORLD_WORD_FEATURES_H
-#define ABUT_WORLD_WORD_FEATURES_H
+#ifndef ABUT_SCENE_WORD_FEATURES_H
+#define ABUT_SCENE_WORD_FEATURES_H
 
 #include "scene/definition.h"
 #include <abut/body.h>

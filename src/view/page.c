@@ -1,11 +1,14 @@
+#define ZLIB_CONST /* inputs are const */
 #include "view/page.h"
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "page_text.h"
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 /* Arrays begin at multiples of it, so that a browser can take them where they lie. */
 #define ALIGNED ((size_t)4)
@@ -150,6 +153,30 @@ static abut_status put_object(FILE *to, const json_t *root)
     }
   }
   free(text);
+  return ABUT_SUCCESS;
+}
+
+#define WINDOW (-MAX_WBITS) /* a stream without a header, as the page's "deflate-raw" reads it */
+
+/* Deflates bytes, to few or quickly. *out is the caller's to free. */
+static abut_status deflate_bytes(const uint8_t *bytes, size_t count, bool quickly, uint8_t **out, size_t *out_count)
+{
+  z_stream z = {.next_in = bytes, .avail_in = (uInt)count};
+  if (count > UINT_MAX || deflateInit2(&z, quickly ? Z_BEST_SPEED : Z_BEST_COMPRESSION, Z_DEFLATED, WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+    return fail(ABUT_ERROR_MEMORY, "no memory to pack a page of %zu bytes", count);
+  }
+  const uLong most = deflateBound(&z, (uLong)count);
+  uint8_t *packed = most <= UINT_MAX ? malloc(most) : NULL;
+  z.next_out = packed;
+  z.avail_out = packed ? (uInt)most : 0;
+  const bool whole = packed && deflate(&z, Z_FINISH) == Z_STREAM_END;
+  *out_count = z.total_out;
+  deflateEnd(&z);
+  if (!whole) {
+    free(packed);
+    return fail(ABUT_ERROR_MEMORY, "no memory to pack a page of %zu bytes", count);
+  }
+  *out = packed;
   return ABUT_SUCCESS;
 }
 

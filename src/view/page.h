@@ -35,7 +35,4 @@ json_t *page_count(size_t count);
 /* Makes the page. *html is the caller's. */
 abut_status page_format(page *p, char **html, size_t *bytes);
 
-/* Deflates bytes (RFC 1951), to few or quickly. *out is the caller's to free. */
-abut_status deflate_bytes(const uint8_t *bytes, size_t count, bool quickly, uint8_t **out, size_t *out_count);
-
 #endif

@@ -6,21 +6,12 @@
 #include "body/family/family.h"
 #include "contact/active.h"
 #include "math/rigid.h"
+#include "math/vector.h"
 #include <float.h>
 #include <math.h>
 
 /* Of sums and products of a few coefficients, which devices round. */
 #define COEFFICIENT_SLACK (1.0 + 64.0 * (double)FLT_EPSILON)
-
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static double length(const double a[3])
-{
-  return sqrt(dot(a, a));
-}
 
 /* ---- a body's boxes ---- */
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "contact/pair.h"
+#include "math/vector.h"
 #include "scene/body_shapes.h"
 #include "scene/seam_faces.h"
 #include "world/tiles.h"
@@ -33,18 +34,6 @@ typedef struct flush_body {
   seam_face faces[SEAM_FACES]; /* in the frame of the unit */
   size_t face_count;
 } flush_body;
-
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void minus(const double a[3], const double b[3], double out[3])
-{
-  for (int k = 0; k < 3; ++k) {
-    out[k] = a[k] - b[k];
-  }
-}
 
 static bool counts(const pair *p)
 {
@@ -196,7 +185,7 @@ static rectangle own_rectangle(const seam_face *f)
 static bool seen_from(const seam_face *a, const seam_face *b, double near, rectangle *out)
 {
   double apart[3];
-  minus(b->centre, a->centre, apart);
+  difference(b->centre, a->centre, apart);
   const double size = b->half[0] + b->half[1];
   if (!(fabs(dot(a->axes[0], apart)) <= near) || dot(a->axes[0], b->axes[0]) > 0.0) {
     return false;
@@ -299,7 +288,7 @@ static abut_status find_all(finding *f)
     for (size_t k = i + 1; a->face_count && k < f->s->body_count; ++k) {
       const flush_body *b = &f->bodies[k];
       double apart[3];
-      minus(a->middle, b->middle, apart);
+      difference(a->middle, b->middle, apart);
       const double reach = a->radius + b->radius + fmin(a->least, b->least);
       if (b->face_count && a->unit == b->unit && dot(apart, apart) <= reach * reach) {
         TRY(find_between(f, i, k));
@@ -315,7 +304,7 @@ static abut_status find_all(finding *f)
 static bool lies_in(const found_seam *f, const double direction[3], const double x[3])
 {
   double from[3];
-  minus(x, f->seam.centre, from);
+  difference(x, f->seam.centre, from);
   bool in = fabs(dot(f->seam.axes[0], direction)) > 1.0 - 1e-6 && fabs(dot(f->seam.axes[0], from)) <= f->sizes.near;
   for (int k = 1; k < 3; ++k) {
     in = in && fabs(dot(f->seam.axes[k], from)) <= f->seam.half[k] + f->sizes.near;
@@ -492,7 +481,7 @@ static abut_status add_zone(zone_list *l, const scene_seam *m, const double to[3
   TRY(make_room(&all, l->count, &l->room, sizeof *l->of));
   l->of = all;
   double *zone = l->of[l->count++], from[3];
-  minus(origin, m->centre, from);
+  difference(origin, m->centre, from);
   for (int k = 0; k < 3; ++k) {
     const double shift = dot(m->axes[k], from);
     for (int i = 0; i < 3; ++i) {
@@ -537,7 +526,7 @@ static bool has_tile(const scene_seam *m, size_t number)
 static bool may_overlap(const scene_seam *a, const scene_seam *b)
 {
   double apart[3];
-  minus(a->centre, b->centre, apart);
+  difference(a->centre, b->centre, apart);
   const double reach = hypot(hypot(a->half[0], a->half[1]), a->half[2]) + hypot(hypot(b->half[0], b->half[1]), b->half[2]);
   return a->unit == b->unit && dot(apart, apart) <= reach * reach;
 }

@@ -13,6 +13,7 @@
 
 #include "body/family/parts.h"
 #include "geometry/layout.h"
+#include "math/vector.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -46,18 +47,6 @@ typedef struct directions {
 typedef struct support {
   double bound, residual, x[3];
 } support;
-
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-  out[0] = a[1] * b[2] - a[2] * b[1];
-  out[1] = a[2] * b[0] - a[0] * b[2];
-  out[2] = a[0] * b[1] - a[1] * b[0];
-}
 
 static double largest(const double x[3])
 {

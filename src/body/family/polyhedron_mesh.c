@@ -1,6 +1,7 @@
 #include "body/family/polyhedron_mesh.h"
 
 #include "base/error.h"
+#include "math/vector.h"
 #include <math.h>
 #include <string.h>
 
@@ -13,11 +14,6 @@
 typedef struct side {
   double normal[3], point[3];
 } side;
-
-static double dot(const double *a, const double *b)
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 static void less(const double *a, const double *b, double out[3])
 {

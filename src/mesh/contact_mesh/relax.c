@@ -62,11 +62,6 @@ static double *point(const relaxer *r, uint32_t vertex)
   return r->mesh->points + 3 * (size_t)vertex;
 }
 
-static double length_of(const double v[3])
-{
-  return sqrt(dot(v, v));
-}
-
 /* ---- the cost ---- */
 
 /* middle: size of the field at the sides' middles; off, upward: the field and its normal at the centre. */
@@ -78,7 +73,7 @@ static double face_cost(const relaxer *r, const double *const c[3], const double
   difference(c[2], c[0], v);
   difference(c[0], r->origin, from);
   cross(u, v, n);
-  const double size = length_of(n), quality = triangle_quality(c[0], c[1], c[2]);
+  const double size = length(n), quality = triangle_quality(c[0], c[1], c[2]);
   const double deviation = SIDE_SHARE * (middle[0] + middle[1] + middle[2]) + CENTRE_SHARE * fabs(off);
   const double cosine = size > 0.0 ? dot(n, upward) / size : -1.0;
   return SHAPE * (0.5 * size * deviation - VOLUME * dot(n, from) / 6.0) / r->scale + (1.0 - quality) +
@@ -243,7 +238,7 @@ static void across_of(const double n[3], double u[3], double v[3])
   double axis[3] = {0.0, 0.0, 0.0};
   axis[least] = 1.0;
   cross(n, axis, u);
-  const double size = length_of(u);
+  const double size = length(u);
   for (int k = 0; k < 3; ++k) {
     u[k] /= size;
   }
@@ -255,7 +250,7 @@ static double mean_edge(const relaxer *r, const fan *f, const double x[3])
   double sum = 0.0, d[3];
   for (size_t i = 0; i < f->count; ++i) {
     difference(point(r, f->ring[i]), x, d);
-    sum += length_of(d);
+    sum += length(d);
   }
   return sum / (double)f->count;
 }
@@ -528,7 +523,7 @@ static abut_status begin(relaxer *r, const surface *fine)
   for (size_t t = 0; t < s->triangle_count; ++t) {
     double n[3];
     triangle_area(s, t, n);
-    area += length_of(n);
+    area += length(n);
   }
   r->scale = area / (double)s->triangle_count * DEVIATION * r->diagonal;
   for (uint32_t i = 0; i < s->point_count; ++i) {

@@ -2,6 +2,7 @@
 #ifndef ABUT_SURFACE_MAKER_H
 #define ABUT_SURFACE_MAKER_H
 
+#include "math/vector.h"
 #include "mesh/surface/surface.h"
 #include <math.h>
 
@@ -27,11 +28,6 @@ typedef struct maker {
 static inline const double *point_of(const surface *s, uint32_t i)
 {
   return s->points + 3 * (size_t)i;
-}
-
-static inline double length(const double v[3])
-{
-  return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
 /* Returns the corner where side 3 t + k of triangle t ends. */
