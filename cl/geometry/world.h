@@ -42,17 +42,21 @@ typedef struct world_sizes {
   int pyramidal, exact, damped;
   int hard;      // contacts of a world that are chosen at most, where they are hard ones, else 0
   int hard_rows, elastic; // rows of its problem at most; HARD_STIFF, HARD_COLLISION or HARD_PAPER
-  int spring; // 1 where contacts are springs between clouds, else 0
+  // what the contact law asks for
+  int pair_springs; // 1 where each pair has numbers of a spring, among them its friction; else friction is of parameters
+  int limp;         // 1 where a body's stiffness may be 0, else it is MIN_STIFFNESS at least
+  int entry_reals;  // what the contacts of an entry add up to
+  int newton;       // 1 where the solver has islands and panels
   // where tables begin among the ints
   int at_links, at_actuators, at_rows, at_groups, at_group_dofs, at_dofs, at_trees, at_tree_dofs;
   // where tables begin among the reals
   int at_link_reals, at_dof_reals, at_actuator_reals, at_row_reals, at_group_reals;
-  int at_springs; // each pair's parameters, where contacts are springs
+  int at_springs; // the numbers of each pair's spring, where pairs have them
   // where a world's numbers begin in its block
   int at_rotation, at_origin, at_anchor, at_arm, at_axis, at_velocity, at_acceleration, at_force;
   int at_composite, at_mass, at_factor, at_smooth, at_bias, at_free, at_quaternion;
   int at_mobility, at_row_weights, at_columns; // there where the diagonal is exact or a group weak
-  int at_constraint_force; // the constraint force, where contacts are springs
+  int at_constraint_force; // the constraint force, where pairs have springs
   int numbers;
   // where the numbers of a world's reverse pass begin in its block
   int at_back_links, at_back_y, at_back_z, at_back_slow, at_back_less, at_back_q, at_back_v;

@@ -53,7 +53,7 @@ static abut_status add_parameters(const stepping *s)
   const size_t links = (size_t)n->links, columns = (size_t)n->columns, listed = (size_t)n->listed;
   TRY(LAUNCH(s->device, KERNEL_WORLD_IMPACT_PARAMETERS, world_blocks(s), 1, ARG_BUFFER(s->model->head),
              OF(s, SWEEP_SLOPES), OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
-  for (size_t i = 0; n->spring && s->call->gradients->springs && i < listed; ++i) {
+  for (size_t i = 0; n->pair_springs && s->call->gradients->springs && i < listed; ++i) {
     TRY(take_more(s, SWEEP_SLOPES, links + columns, links + i, OUT_SPRINGS_BAR, SPRING_NUMBERS * listed,
                   SPRING_NUMBERS * i + SPRING_MU, 1));
   }

@@ -332,7 +332,7 @@ static void lay_out_tables(world_sizes *n, size_t movers, size_t *ints, size_t *
   n->at_actuator_reals = place_behind(real_count, ACTUATOR_REALS * (size_t)n->nu);
   n->at_row_reals = place_behind(real_count, ROW_REALS * (size_t)n->rows);
   n->at_group_reals = place_behind(real_count, GROUP_REALS * (size_t)n->groups);
-  n->at_springs = place_behind(real_count, n->spring ? SPRING_NUMBERS * (size_t)n->pairs : 0);
+  n->at_springs = place_behind(real_count, n->pair_springs ? SPRING_NUMBERS * (size_t)n->pairs : 0);
 }
 
 static size_t lay_out_numbers(world_sizes *n, bool mobility)
@@ -354,7 +354,7 @@ static size_t lay_out_numbers(world_sizes *n, bool mobility)
   n->at_smooth = place_behind(&at, nv);
   n->at_bias = place_behind(&at, nv);
   n->at_free = place_behind(&at, nv);
-  n->at_constraint_force = place_behind(&at, n->spring ? nv : 0);
+  n->at_constraint_force = place_behind(&at, n->pair_springs ? nv : 0);
   n->at_mobility = place_behind(&at, mobility ? 36 * (size_t)n->groups : 0);
   n->at_row_weights = place_behind(&at, mobility ? nv : 0);
   n->at_columns = place_behind(&at, mobility ? 6 * nv : 0);
@@ -381,16 +381,15 @@ static size_t lay_out_adjoint(world_sizes *n, bool mobility)
 static size_t lay_out_work(world_sizes *n, size_t lanes)
 {
   const size_t nv = (size_t)n->nv, trees = (size_t)n->trees;
-  const bool newton = !n->hard && !n->spring;
   size_t at = 0;
-  n->pooled = newton && nv > PANEL_DOFS_MOST;
+  n->pooled = n->newton && nv > PANEL_DOFS_MOST;
   n->at_axes_of = place_behind(&at, AXIS_REALS * nv);
   n->at_mass_of = place_behind(&at, (size_t)n->blocks);
   n->at_vectors = place_behind(&at, VECTORS * nv);
   n->at_row_terms = place_behind(&at, ROW_TERMS * (size_t)n->rows);
-  n->at_islands = place_behind(&at, newton ? ISLAND_NUMBERS * trees : 0);
-  n->at_room = place_behind(&at, newton ? PANEL_STRIDE(nv, lanes) : 0);
-  n->at_panels = place_behind(&at, newton && !n->pooled ? PANELS_MOST(nv, (size_t)n->blocks, lanes) : 0);
+  n->at_islands = place_behind(&at, n->newton ? ISLAND_NUMBERS * trees : 0);
+  n->at_room = place_behind(&at, n->newton ? PANEL_STRIDE(nv, lanes) : 0);
+  n->at_panels = place_behind(&at, n->newton && !n->pooled ? PANELS_MOST(nv, (size_t)n->blocks, lanes) : 0);
   return at;
 }
 

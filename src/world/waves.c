@@ -129,7 +129,7 @@ static void bytes_of_item(const steps_call *c, const world_sizes *n, size_t real
 {
   bytes[WORLD_ITEMS] = ITEM_INTS * sizeof(int);
   bytes[WORLD_ENTRY_LIST] = sizeof(int);
-  bytes[WORLD_ENTRY_SUMS] = n->hard ? 0 : (n->spring ? SPRING_SUMS : ENTRY_REALS) * real;
+  bytes[WORLD_ENTRY_SUMS] = (size_t)n->entry_reals * real;
   if (goes_back(c)) {
     bytes[WORLD_GROUP_ADJOINT] = GROUP_ADJOINT * real;
     bytes[WORLD_BASIS] = times_basis(c, n) * GROUP_ADJOINT * real;

@@ -581,7 +581,7 @@ static impact_parameters impact_parameters_of(GLOBAL const world_sizes *n, GLOBA
 
 static real impact_friction(GLOBAL const world_sizes *n, const impact_parameters *p, GLOBAL const int *group)
 {
-  return n->spring
+  return n->pair_springs
            ? spring_of_pair(n, p->reals, p->springs, p->given, p->world, group[GROUP_PAIR])[SPRING_MU]
            : column_friction(n, group, p->own);
 }
@@ -652,7 +652,7 @@ ADJOINT_KERNEL void world_impact_tangents(GLOBAL const world_sizes *n, GLOBAL co
   for (int e = 0; e < events[0]; ++e) {
     GLOBAL const int *event = events + 1 + SWEEP_KEPT_INTS * e;
     GLOBAL const int *group = impact_group(&w, event);
-    const num mu = n->spring ? n_lit(impact_friction(n, &p, group)) : impact_friction_along(&w, group);
+    const num mu = n->pair_springs ? n_lit(impact_friction(n, &p, group)) : impact_friction_along(&w, group);
     impact_pass(&w, impact_kept(n, kept, world, e), event, mu);
   }
   for (int i = 0; i < 2 * nv; ++i) {
@@ -754,7 +754,7 @@ ADJOINT_KERNEL void world_impact_back(GLOBAL const world_sizes *n, GLOBAL const 
   GLOBAL const int *group = ints + n->at_groups + GROUP_INTS * own[SWEEP_KEPT_GROUP];
   if (group_is_listed(group)) {
     slope[links + group[GROUP_COLUMN_A]] += next[count + links];
-  } else if (!n->spring) {
+  } else if (!n->pair_springs) {
     for (int side = 0; side < 2; ++side) {
       slope[links + group[side ? GROUP_COLUMN_B : GROUP_COLUMN_A]] +=
         column_share(n, group, side, impact_own_parameters(n, parameters, shared, world)) * next[count + links];

@@ -221,7 +221,7 @@ ADJOINT_KERNEL void world_impact_parameters(GLOBAL const world_sizes *n, GLOBAL 
 {
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
   const int width = n->links + n->columns;
-  for (int i = 0; k.first <= k.last && i < (n->spring ? n->links : width); ++i) {
+  for (int i = 0; k.first <= k.last && i < (n->pair_springs ? n->links : width); ++i) {
     block_add(&k, n->at_back_parameters + i, row_get(&k, slopes, width, i));
   }
 }

@@ -783,7 +783,7 @@ KERNEL void world_sweep_impulse(GLOBAL const world_sizes *n, GLOBAL const int *i
     }
   }
   GLOBAL const real *own_parameters = shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->columns));
-  const real friction = n->spring ? spring_of_pair(n, reals, springs, given, world, group_ints[GROUP_PAIR])[SPRING_MU]
+  const real friction = n->pair_springs ? spring_of_pair(n, reals, springs, given, world, group_ints[GROUP_PAIR])[SPRING_MU]
                                   : column_friction(n, group_ints, own_parameters);
   t.friction = of[GROUP_FLAT] > R(0.0) ? R(0.0) : friction;
   t.restitution = sweep_dot(t.v, t.n) < -reals[WORLD_BOUNCE] ? of[GROUP_RESTITUTION] : R(0.0);

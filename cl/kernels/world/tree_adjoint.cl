@@ -262,7 +262,7 @@ static void bodies_adjoint(const back_one *k, GLOBAL const world_sizes *n, GLOBA
 {
   const int to = n->at_back_parameters + n->links;
   GLOBAL const real *chi = rows + n->links + n->columns;
-  const real least = n->spring ? R(0.0) : MIN_STIFFNESS;
+  const real least = n->limp ? R(0.0) : MIN_STIFFNESS;
   for (int side = 0; side < 2; ++side) {
     const int own = group[side ? GROUP_COLUMN_B : GROUP_COLUMN_A];
     const int other = group[side ? GROUP_COLUMN_A : GROUP_COLUMN_B];

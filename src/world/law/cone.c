@@ -31,6 +31,8 @@ static void own_sizes(const scene_def *s, size_t slots, world_sizes *out)
   (void)slots;
   out->exact = s->exact_diagonal;
   out->damped = model_is_damped(s);
+  out->entry_reals = ENTRY_REALS;
+  out->newton = true;
 }
 
 /* Links whose inverse weights add up to less than this share of 1 / mass are weak: their points may move

@@ -241,7 +241,8 @@ void spring_inform(const loaded_scene *s, abut_scene_info *info)
 void spring_sizes(const scene_def *s, size_t slots, world_sizes *out)
 {
   (void)slots;
-  out->spring = true;
+  out->pair_springs = out->limp = true;
+  out->entry_reals = SPRING_SUMS;
   out->damped = s->integrator == INTEGRATOR_EULER && model_is_damped(s);
 }
 
