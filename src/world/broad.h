@@ -2,7 +2,7 @@
 #ifndef ABUT_WORLD_BROAD_H
 #define ABUT_WORLD_BROAD_H
 
-#include "world/steps.h"
+#include "world/waves.h"
 
 #define BROAD_LEAST 4 /* candidates; fewer cost less than to look for those that can be left out */
 

@@ -1,7 +1,7 @@
 /* Bundles: waves whose manifolds have room beside each other, so that one launch of a kernel does for all of them. */
 #include "base/error.h"
 #include "contact/active.h"
-#include "world/steps.h"
+#include "world/waves.h"
 #include <stdlib.h>
 #include <string.h>
 

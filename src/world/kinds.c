@@ -1,6 +1,6 @@
 /* The kinds of a call's worlds: with contacts that are given, sorted into groups, or of several scenes. */
 #include "base/error.h"
-#include "world/steps.h"
+#include "world/waves.h"
 
 static bool same_group(const contact_group *g, const abut_given_contacts *c, size_t i)
 {

@@ -1,7 +1,7 @@
 /* Kinds of a scene's pairs, or of the groups of those that are cut into tiles: those of equal bodies and smoothings, whose
  * items one manifold serves. They are found by a table of hashes, since there may be many pairs and nearly as many kinds. */
 #include "base/error.h"
-#include "world/steps.h"
+#include "world/waves.h"
 #include <stdlib.h>
 #include <string.h>
 

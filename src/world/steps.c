@@ -1,5 +1,5 @@
 /* Steps of worlds on a device, without derivatives: docs/cone.md, section 11. */
-#include "world/steps.h"
+#include "world/reverse.h"
 
 #include "base/error.h"
 #include "geometry/layout.h"

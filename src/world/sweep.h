@@ -4,7 +4,7 @@
 #ifndef ABUT_WORLD_SWEEP_H
 #define ABUT_WORLD_SWEEP_H
 
-#include "world/steps.h"
+#include "world/stage.h"
 
 /* ---- a scene ---- */
 

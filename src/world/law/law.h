@@ -7,7 +7,7 @@
 #include "scene/body_shapes.h"
 #include "world/extent.h"
 #include "scene/law.h"
-#include "world/steps.h"
+#include "world/reverse.h"
 
 /* Each NAME stands for NAME_law of NAME.c. A scene's file that names no law has the first one. */
 #define LAWS(X) X(cone) X(lcp) X(spring)
