@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Flattens the kernels' suites and embeds them: embed_kernels.py CL_DIR OUT_DIR MODULE...
+"""Flattens the kernels' suites and embeds them: embed_kernels.py CL_DIR OUT_DIR GROUP:MODULE,MODULE...
+
+A group is a set of modules whose kernels the host path compiles as one object for each kind of number.
 
 A module's suite is CL_DIR/kernels/MODULE/suite.cl. Writes into OUT_DIR
   kernel_source.h  each suite as one text without #include (#line kept), nor comments, as bytes
   kernel_ids.h     enums of the modules and of the kernels
   kernel_table.inl the modules' names; the kernels' names, modules, argument kinds, and which run in
                    work-groups and on which numbers
-  kernel_shims.inl for the host path: the suites, and one function a kernel that unpacks an argument
-                   array
-All are read off the kernels' own text, so a new kernel needs no second list.
+  host_GROUP.inl   for the host path: the group's suites, and one function a kernel that unpacks an
+                   argument array
+  host_groups.inl  each kernel's group
+A file whose text is the same stays as it was, so that nothing that depends on it is built again. All are read off the kernels' own text, so a new kernel needs no second list.
 """
 import pathlib
 import re
@@ -131,6 +134,11 @@ def check_once(kernels):
         sys.exit(f"kernels of one name in two places: {', '.join(twice)}")
 
 
+def write(path, text):
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
 def write_ids(out, modules, kernels):
     most = max(len(k.kinds) for k in kernels)
     text = "/* Made by tools/embed_kernels.py. */\n"
@@ -140,7 +148,7 @@ def write_ids(out, modules, kernels):
         text += "".join(f"  {kind.upper()}_{name.upper()},\n" for name in names)
         text += f"  {kind.upper()}_COUNT\n}} {kind}_id;\n\n"
     text += f"#define KERNEL_ARGUMENTS {most}\n\n#endif\n"
-    (out / "kernel_ids.h").write_text(text)
+    write(out / "kernel_ids.h", text)
 
 
 def write_table(out, modules, kernels):
@@ -153,7 +161,7 @@ def write_table(out, modules, kernels):
         text += (f'  {{"{k.name}", MODULE_{k.module.upper()}, {len(k.kinds)}, {int(k.grouped)}, '
                  f"{int(k.plain_only)}, {int(k.dual_only)}, {int(k.adjoint)}, {int(k.merged)},\n   {{{listed}}}}},\n")
     text += "};\n"
-    (out / "kernel_table.inl").write_text(text)
+    write(out / "kernel_table.inl", text)
 
 
 def condition(kernel):
@@ -162,22 +170,28 @@ def condition(kernel):
     return " && ".join(parts) or "1"
 
 
-def write_shims(out, modules, kernels):
+def write_shims(out, groups, kernels):
     value = {"ARGUMENT_BUFFER": "({0})a[{1}].pointer", "ARGUMENT_INT": "({0})a[{1}].integer",
              "ARGUMENT_REAL": "({0})a[{1}].number",
              "ARGUMENT_STRUCT": "*(const {0} *)a[{1}].structure"}
-    text = "/* Made by tools/embed_kernels.py. */\n"
-    text += "".join(f'#include "kernels/{module}/suite.cl"\n' for module in modules) + "\n"
-    for k in kernels:
-        values = ", ".join(value[kind].format(kind_type, i)
-                           for i, (kind, kind_type) in enumerate(k.kinds))
-        text += (f"#if {condition(k)}\nstatic void call_{k.name}(const host_argument *a)\n"
-                 f"{{\n  {k.name}({values});\n}}\n#endif\n\n")
-    text += "static const host_function host_functions[KERNEL_COUNT] = {\n"
-    text += "".join(f"#if {condition(k)}\n  [KERNEL_{k.name.upper()}] = call_{k.name},\n#endif\n"
-                    for k in kernels)
-    text += "};\n"
-    (out / "kernel_shims.inl").write_text(text)
+    for group, modules in groups.items():
+        own = [k for k in kernels if k.module in modules]
+        text = "/* Made by tools/embed_kernels.py. */\n"
+        text += "".join(f'#include "kernels/{module}/suite.cl"\n' for module in modules) + "\n"
+        for k in own:
+            values = ", ".join(value[kind].format(kind_type, i) for i, (kind, kind_type) in enumerate(k.kinds))
+            text += (f"#if {condition(k)}\nstatic void call_{k.name}(const host_argument *a)\n"
+                     f"{{\n  {k.name}({values});\n}}\n#endif\n\n")
+        text += "static const host_function host_functions[KERNEL_COUNT + 1] = {\n"
+        text += "".join(f"#if {condition(k)}\n  [KERNEL_{k.name.upper()}] = call_{k.name},\n#endif\n" for k in own)
+        # A group may have no kernels on duals, and an array must not be empty.
+        write(out / f"host_{group}.inl", text + "  [KERNEL_COUNT] = NULL};\n")
+    group_of = {module: number for number, modules in enumerate(groups.values()) for module in modules}
+    text = "/* Made by tools/embed_kernels.py. */\n#define EACH_HOST_GROUP(X, name)"
+    text += "".join(f" X({group}, name)" for group in groups) + "\n\n"
+    text += "static const unsigned char host_groups[KERNEL_COUNT] = {\n"
+    text += "".join(f"  [KERNEL_{k.name.upper()}] = {group_of[k.module]},\n" for k in kernels)
+    write(out / "host_groups.inl", text + "};\n")
 
 
 def bare(source):
@@ -212,19 +226,20 @@ def write_sources(out, sources):
     text += suites + "/* A suite's text is its pieces, one behind the other. */\n"
     text += "static const char *const *const kernel_sources[MODULE_COUNT] = {\n"
     text += "".join(f"  kernel_suite_{m},\n" for m in sources) + "};\n"
-    (out / "kernel_source.h").write_text(text)
+    write(out / "kernel_source.h", text)
 
 
 def main():
     root, out = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
-    modules = sys.argv[3:]
+    groups = {group: modules.split(",") for group, modules in (argument.split(":") for argument in sys.argv[3:])}
+    modules = [module for group in groups.values() for module in group]
     sources = {module: source_of(root, module) for module in modules}
     kernels = [k for module in modules for k in kernels_of(module, sources[module])]
     check_once(kernels)
     write_sources(out, sources)
     write_ids(out, modules, kernels)
     write_table(out, modules, kernels)
-    write_shims(out, modules, kernels)
+    write_shims(out, groups, kernels)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-/* host_path_*.c include this with REAL_DOUBLE, TANGENTS and HOST_LAUNCH set, and
- * WITH_ADJOINT 0 where adjoint kernels are left out. */
+/* The kernels of one group of modules on one kind of number. host_path.c.in includes this with REAL_DOUBLE, TANGENTS,
+ * HOST_SHIMS and HOST_LAUNCH set, and WITH_ADJOINT 0 where adjoint kernels are left out. */
 #include "engine/device/denormals.h"
 #include "engine/device/host_path.h"
 
@@ -20,7 +20,9 @@ static _Thread_local size_t work_item[2];
 /* At -O3 gcc does not see that what a mixture lacks is not read: both follow the same flags. */
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
-#include "kernel_shims.inl"
+#include HOST_SHIMS
+
+void HOST_LAUNCH(kernel_id kernel, size_t x, size_t y, const host_argument *arguments);
 
 void HOST_LAUNCH(kernel_id kernel, size_t x, size_t y, const host_argument *arguments)
 {
