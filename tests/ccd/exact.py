@@ -1,16 +1,13 @@
-"""Rows of collision in time whose vertices are small whole numbers, against answers in rationals: exact.py COMMAND [ROWS]
+"""Rows of collision in time whose vertices are small whole numbers, against answers in rationals: exact.py [ROWS]
 
-COMMAND, abut, answers. Two features can only touch where a polynomial of time is 0, whose roots are bracketed to 2^-70; the
+The host path answers. Two features can only touch where a polynomial of time is 0, whose roots are bracketed to 2^-70; the
 squared distance there is exact but for the bracket. Rows whose polynomial is 0 throughout are looked at up to toi alone.
 """
-import os
 import random
-import subprocess
 import sys
-import tempfile
 from fractions import Fraction as F
 
-import numpy as np
+import abut
 
 KINDS = ["pp", "pe", "pt", "ee"]
 VERTICES = [2, 3, 4, 4]
@@ -108,18 +105,6 @@ def rows(kind, count, seed):
     return [[[[r.randrange(-most, most + 1) for _ in range(3)] for _ in range(VERTICES[kind])] for _ in range(2)] for _ in range(count)]
 
 
-def answers(command, kind, x, precision):
-    with tempfile.TemporaryDirectory() as folder:
-        given, out = os.path.join(folder, "in.npz"), os.path.join(folder, "out.npz")
-        whole = np.zeros((len(x), 2, 4, 3))
-        whole[:, :, :VERTICES[kind]] = x
-        np.savez(given, kind=np.full(len(x), kind), X0=whole[:, 0], X1=whole[:, 1])
-        subprocess.run([command, "ccd-queries", given, "-o", out, "--precision", precision, "--device", "host"], check=True,
-                       stdout=subprocess.DEVNULL)
-        with np.load(out) as z:
-            return z["toi"].astype(float), z["status"].astype(int)
-
-
 def judge(kind, x0, x1, toi, status, precision):
     """Says what is wrong with an answer, or nothing."""
     times = [F(float(toi)) * k / 8 for k in range(9)]
@@ -139,12 +124,13 @@ def judge(kind, x0, x1, toi, status, precision):
 
 
 def main():
-    command, count = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1000
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     wrong = 0
     for kind in range(4):
         x = rows(kind, count, kind)
         for precision in ("f64", "f32"):
-            toi, status = answers(command, kind, x, precision)
+            answer = abut.ccd_queries(KINDS[kind], [r[0] for r in x], [r[1] for r in x], context=abut.Context("host", precision))
+            toi, status = answer.toi.astype(float), answer.status
             for i, (x0, x1) in enumerate(x):
                 what = judge(kind, x0, x1, toi[i], status[i], precision)
                 if what:
