@@ -11,7 +11,7 @@ _abut()
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      help | devices | field | decompose | remesh | inspect | import | simulate | transition | rollout-gradient | compare | film | contacts | suggest | gradient | jvp | jacobian | merge | gradcheck | closest | ccd | ccd-queries | render | view | bench | tune)
+      help | devices | field | decompose | remesh | inspect | import | simulate | transition | rollout-gradient | compare | film | contacts | suggest | gradient | jvp | jacobian | merge | gradcheck | closest | ccd | render | view | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -53,8 +53,8 @@ _abut()
 
   pair+=" $meshes"
   case $command in
-    help) options='devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian merge gradcheck closest ccd ccd-queries render view bench tune' ;;
-    '') options+=' help devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian merge gradcheck closest ccd ccd-queries render view bench tune' ;;
+    help) options='devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian merge gradcheck closest ccd render view bench tune' ;;
+    '') options+=' help devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian merge gradcheck closest ccd render view bench tune' ;;
     devices) options+=' --json' ;;
     field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
     remesh) options+=' --device --json --output --smoothing --timeout --vertices' ;;
@@ -103,9 +103,6 @@ _abut()
       options+=" --device --timeout $arrays $folders --lanes --chunk --scale --from --to --motion --center1 --center2"
       options+=' --separation --keep --tolerance --iterations --gradient'
       ;;
-    ccd-queries)
-      options+=' --device --timeout --output --precision --lanes --chunk --kind --method --iterations --json'
-      ;;
     gradcheck) options+=" $pair $kernels --all --controls --states --step --steps --worlds" ;;
     render)
       options+=" $pair --also --output --index --azimuth --elevation --width --height --zoom"
@@ -129,8 +126,6 @@ _abut()
     _abut_files scene.json npz
   elif [[ $command == view ]]; then
     _abut_files body.json scene.json npz obj stl ply off glb gltf dae
-  elif [[ $command == ccd-queries ]]; then
-    _abut_files csv npz
   elif [[ $command == merge ]]; then
     _abut_files
   elif [[ $command != devices ]]; then

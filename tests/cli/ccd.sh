@@ -1,15 +1,13 @@
 #!/bin/sh
 # Collision in time as a user meets it: ccd.sh ABUT ARRAYS GOLDEN, see support.sh.
-# With ABUT_SHARED, which names a folder beside the checkout, the benchmark's queries of that folder, too.
 # shellcheck disable=SC2016 # the marks are awk's
 # shellcheck source=tests/cli/support.sh
 . "$(dirname "$0")/support.sh"
 
 golden_ccd=$golden/../golden-ccd
 
-# ccd ARGUMENTS...: two meshes, without an error; queries ARGUMENTS...: a file of queries
+# ccd ARGUMENTS...: two meshes, without an error
 ccd() { run 0 ccd "$@" --device "$device"; }
-queries() { run 0 ccd-queries "$@" --device "$device"; }
 # shape FILE TEXT: an array's line
 shape() {
   "$arrays" show "$1" > shown
@@ -156,126 +154,6 @@ golden_pairs() {
 golden_pairs f32 1e-4 1e-2 2e-2
 if [ "$wide" = f64 ]; then golden_pairs f64 1e-8 1e-5 1e-5; fi
 
-# ---- golden answers of queries ----
-
-# golden_queries PRECISION: never later than what is true, nor earlier than rounding may be
-golden_queries() {
-  queries "$golden_ccd/queries.npz" --precision "$1" -o golden.npz
-  empty stderr "golden queries in $1"
-  has stdout '^queries +226$'
-  has stdout '^false_negatives +0$'
-  for name in status toi_hi "early_$1"; do "$arrays" show "$golden_ccd/queries.npz" "$name" > "want.$name"; done
-  "$arrays" show golden.npz status > got.status
-  "$arrays" show golden.npz toi > got.toi
-  if paste got.status got.toi want.status want.toi_hi "want.early_$1" | awk '
-    function number(x) { return x == "inf" ? 1e300 : x + 0 }
-    { status = $1 % 8; toi = number($2); true = $3; late = number($4); early = number($5)
-      if (true == 3 || true == 4) good = status == true && toi == 0
-      else if (true == 0) good = status == 0 || ((status == 1 || status == 2) && early <= toi && early < 1e300)
-      else good = ((status == 1 || status == 2) && toi <= late && (status == 2 || toi >= early)) || (status == 3 && early == 0)
-      if (!good) { print "query " NR - 1 ": " $0; bad++ } }
-    END { exit bad || NR != 226 }' > complaints; then
-    pass
-  else
-    fail "golden queries in $1: $(cat complaints)"
-  fi
-}
-golden_queries f32
-if [ "$wide" = f64 ]; then golden_queries f64; fi
-shape golden.npz 'status uint8 226'
-shape golden.npz "toi $type 226"
-shape golden.npz 'iterations uint32 226 2'
-has stdout '^true_hits +[1-9][0-9]*$'
-has stdout '^iterations +mean [0-9.]+, most [0-9]+$'
-has stdout '^microseconds_median +[0-9.e+]+$'
-has stdout '^microseconds_mean +[0-9.e+]+$'
-has stdout "^by certified on .*, $wide\$"
-queries "$golden_ccd/queries.npz" --precision "$wide" --method additive --iterations 100
-has stdout '^false_negatives +0$'
-has stdout '^by additive on '
-queries "$golden_ccd/queries.npz" --json -q
-json_is_valid stdout
-has stdout '^ *"queries": 226,$'
-has stdout '^ *"false_negatives": 0,$'
-queries "$golden_ccd/queries.npz" -o /dev/stdout
-if [ "$(head -c 2 stdout)" = PK ]; then pass; else fail 'no .npz on standard output'; fi
-# Without the truth, and with numbers that float rounds.
-"$arrays" fill own.npz kind=2:w2,3 X0=2x4x3:0.1,0.2,1,1,0,0,-1,1,0,-1,-1,0 X1=2x4x3:0.1,0.2,-1,1,0,0,-1,1,0,-1,-1,0
-queries own.npz -o own.out.npz
-has stdout '^true_hits +unknown$'
-queries own.npz --json
-has stdout '^ *"true_hits": null,$'
-array own.out.npz status 'NR == 1 && $1 != 1 { exit 1 }'
-array own.out.npz toi 'NR == 1 && !($1 > 0.499 && $1 <= 0.5) { exit 1 }'
-"$arrays" fill empty.npz kind=0:w0 X0=0x4x3:0 X1=0x4x3:0
-queries empty.npz
-says stderr 'abut: warning: empty.npz: holds no queries'
-has stdout '^queries +0$'
-# What is wrong with a query is its own fault.
-"$arrays" fill negative.npz kind=2:w2 X0=2x4x3:0,0,1,1,0,0,-1,1,0,-1,-1,0 X1=2x4x3:0,0,1,1,0,0,-1,1,0,-1,-1,0 xi=2:-1,0
-queries negative.npz -o negative.out.npz
-has stdout '^rejected +1$'
-array negative.out.npz status '$1 != (NR == 1 ? 4 : 0) { exit 1 }'
-"$arrays" fill infinite.npz kind=1:w2 X0=1x4x3:inf X1=1x4x3:0
-queries infinite.npz
-has stdout '^rejected +1$'
-
-# ---- rational numbers ----
-
-# A point that falls through a triangle at the third of the way, and one that stays above it by 1e-40.
-triangle=$(printf '1,1,0,1,0,1,1\n-1,1,1,1,0,1,1\n-1,1,-1,1,0,1,1')
-other=$(echo "$triangle" | sed 's/1$/0/')
-cat > pt.csv << END
-0,7,0,1,1,3,1
-$triangle
- 0 , 1, 0,1,-2,3,1
-$triangle
-
-0,1,0,1,1,10000000000000000000000000000000000000000,0
-$other
-0,1,0,1,1,10000000000000000000000000000000000000000,0
-$other
-END
-mkdir -p some/vertex-face some/edge-edge
-sed 's/$/\r/' pt.csv > some/vertex-face/pt.csv
-queries pt.csv --kind pt --precision "$wide" -o pt.npz
-empty stderr 'queries of a .csv'
-has stdout '^queries +2$'
-has stdout '^true_hits +1$'
-has stdout '^false_negatives +0$'
-array pt.npz status 'NR == 1 && $1 != 1 { exit 1 }'
-array pt.npz toi 'NR == 1 && !($1 > 0.33333 && $1 < 0.33334) { exit 1 }'
-queries some/vertex-face/pt.csv --precision "$wide" -o path.npz
-"$arrays" show pt.npz toi > first
-"$arrays" show path.npz toi > second
-if cmp -s first second; then pass; else fail 'the kind of the path differs'; fi
-cp pt.csv some/edge-edge/pt.csv
-queries some/edge-edge/pt.csv --kind pt
-says stderr 'abut: warning: some/edge-edge/pt.csv: its path says edge-edge; --kind pt is taken'
-sed '1,8s/1$/0/; 9,17s/0$/1/' pt.csv > liar.csv
-queries liar.csv --kind pt --precision "$wide"
-has stdout '^false_positives +1$'
-# Queries may be of numbers that float cannot hold.
-sed 's/^0,7,0,1,1,3,1/0,7,0,1,1000000000000000000000000000000000000000,1,1/' pt.csv > far.csv
-if [ "$wide" = f64 ]; then queries far.csv --kind pt --precision f64; fi
-
-benchmark=${ABUT_SHARED:+$ABUT_SHARED/data/ccd-queries}
-if [ -d "$benchmark" ]; then
-  for precision in f32 "$wide"; do
-    for file in "$benchmark"/*/*/*.csv; do
-      queries "$file" --precision $precision
-      cat stdout >> "benchmark.$precision"
-    done
-    has "benchmark.$precision" '^true_hits +[1-9]'
-    if awk -v most="$([ $precision = f64 ] && echo 1 || echo 929)" '{ sum[$1] += $2 }
-      END { exit sum["queries"] != 929 || sum["false_negatives"] || sum["false_positives"] > most || sum["rejected"] }' "benchmark.$precision"; then
-      pass
-    else
-      fail "the benchmark's queries in $precision: $(awk '{ sum[$1] += $2 } END { for (s in sum) print s, sum[s] }' "benchmark.$precision")"
-    fi
-  done
-fi
-
 # ---- what is refused ----
 
 boxes='cube.obj slab.obj --from from.csv --to to.csv'
@@ -320,59 +198,6 @@ printf 'v 0 0 0\nv 1 0 0\nv 0 2e6 0\nf 1 2 3\n' > huge.obj
 run 2 ccd cube.obj huge.obj --from from.csv --to to.csv -o no.npz --device "$device"
 has stderr '^abut: huge\.obj: '
 
-usage 'ccd-queries needs a file of queries' ccd-queries
-usage '`pt.csv` is one word too many' ccd-queries pt.csv pt.csv
-usage 'cube.obj: queries end with .csv or .npz' ccd-queries cube.obj
-usage '--kind: there is no `vf`; possible: pt, ee' ccd-queries pt.csv --kind vf
-usage '--kind is of a .csv; an .npz has the kind of each query' ccd-queries own.npz --kind pt
-usage '--method: there is no `exact`; possible: certified, additive' ccd-queries own.npz --method exact
-usage '--precision: `f16` is neither f32 nor f64' ccd-queries own.npz --precision f16
-usage '-o no.csv: ccd-queries writes files that end with .npz' ccd-queries own.npz -o no.csv
-wrong 'pt.csv: neither --kind nor one of the folders vertex-face and edge-edge in its path says of which kind the queries are' \
-  ccd-queries pt.csv
-wrong 'nowhere.csv: No such file or directory' ccd-queries nowhere.csv --kind pt
-cp own.npz input.npz
-wrong 'input.npz: is an input of this command too' ccd-queries input.npz -o input.npz
-if cmp -s own.npz input.npz; then pass; else fail 'the queries are written over'; fi
-# malformed SED TEXT: what an edit of pt.csv is refused with
-malformed() {
-  sed "$1" pt.csv > malformed.csv
-  wrong "malformed.csv$2" ccd-queries malformed.csv --kind pt -o no.npz
-}
-malformed '2s/,[01]$//' ':2: 6 columns, not the 7 of a vertex: numerator and denominator of x, y and z, and 0 or 1'
-malformed '3s/$/,1/' ':3: 8 columns, not the 7 of a vertex: numerator and denominator of x, y and z, and 0 or 1'
-malformed '1s/.*/0/' ':1: 1 column, not the 7 of a vertex: numerator and denominator of x, y and z, and 0 or 1'
-malformed '2s/^1/inf/' ":2: column 1: 'inf' is not a whole number"
-malformed '2s/^1/1e3/' ":2: column 1: '1e3' is not a whole number"
-malformed '2s/^1//' ":2: column 1: '' is not a whole number"
-malformed '2s/^1,1/1,0/' ":2: column 2: '0' is not a whole number above 0, as denominators are"
-malformed '2s/^1,1/1,-1/' ":2: column 2: '-1' is not a whole number above 0, as denominators are"
-malformed '4s/1$/2/' ":4: column 7: '2' is neither 0, free, nor 1, a hit"
-malformed '4s/1$/0/' ':4: column 7: 0, but 1 in line 1 of the same query'
-malformed '17d' ':10: the last query has 7 lines, not the 8 of four vertices at two times'
-malformed d ': holds no queries'
-wrong 'far.csv:1: columns 5 and 6: the quotient is beyond float32; try --precision f64' \
-  ccd-queries far.csv --kind pt --precision f32 -o no.npz
-# arrays_of TEXT NAME=SHAPE:VALUE...: what an .npz is refused with
-arrays_of() {
-  text=$1
-  shift
-  rm -f wrong.npz
-  "$arrays" fill wrong.npz "$@"
-  wrong "wrong.npz: $text" ccd-queries wrong.npz -o no.npz
-}
-arrays_of "array 'kind' is missing" X0=1x4x3:0 X1=1x4x3:0
-arrays_of "array 'kind' is not of shape (N,)" kind=1x1:w0 X0=1x4x3:0 X1=1x4x3:0
-arrays_of "array 'X1' is missing" kind=1:w0 X0=1x4x3:0
-arrays_of "array 'X0': shape (2, 4, 3), not (1, 4, 3): a row a query" kind=1:w0 X0=2x4x3:0 X1=1x4x3:0
-arrays_of "array 'xi': shape (2,), not (1,): a row a query" kind=1:w0 X0=1x4x3:0 X1=1x4x3:0 xi=2:0
-arrays_of "array 'kind': row 1, counted from 0: 4 is not one of 0 to 3" kind=2:w0,4 X0=2x4x3:0 X1=2x4x3:0
-arrays_of "array 'status': row 0, counted from 0: -1 is not one of 0 to 4" kind=1:w0 X0=1x4x3:0 X1=1x4x3:0 status=1:w-1
-arrays_of "array 'X0': row 0, counted from 0: 1e+39 is beyond float32; --precision f64 takes it" \
-  kind=1:w0 X0=1x4x3:1e39 X1=1x4x3:0
-cp pt.csv text.npz
-run 2 ccd-queries text.npz -o no.npz
-has stderr '^abut: text\.npz: not an \.npz archive'
 absent no.npz
 absent no.csv
 no_leftovers .

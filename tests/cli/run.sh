@@ -8,7 +8,7 @@
 run 0 --help
 has stdout '^  abut contacts A B --poses P -o OUT.npz'
 empty stderr --help
-for command in devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune; do
+for command in devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd render bench tune; do
   run 0 $command --help
   has stdout "^usage: abut $command"
   has stdout "^  abut $command" # an example
@@ -471,7 +471,7 @@ wrong 'none.csv: holds no poses' bench --poses none.csv
 # ---- usage ----
 
 pair='cube.body.json slab.body.json --poses poses.csv'
-usage 'which command? devices, field, decompose, remesh, inspect, import, simulate, transition, rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, merge, gradcheck, closest, ccd, ccd-queries, render, view, bench or tune'
+usage 'which command? devices, field, decompose, remesh, inspect, import, simulate, transition, rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, merge, gradcheck, closest, ccd, render, view, bench or tune'
 usage 'there is no command `contact`' contact cube.obj slab.obj
 usage 'option --frobnicate is unknown or ambiguous' contacts --frobnicate
 usage 'option --p is unknown or ambiguous' contacts --p

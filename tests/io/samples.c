@@ -279,16 +279,6 @@ static const char table_of_blanks[] =
   "\t2 0.1  0.5 0.5 .25 5e-1 0 -0 0 0 0\n";
 static const double table_of_numbers[22] = {0.25, 1, 1, 2, 3, 0, 0, 0, 1, 0.5, -2, 2, 0.1, 0.5, 0.5, 0.25, 0.5};
 
-/* Two queries of a vertex and a face. */
-static const char queries[] =
-  "0,1,1,3,-1,2,1\n1,1,0,1,-1,1,1\n-1,1,1,1,-1,1,1\n0,1,-1,1,-1,1,1\n"
-  "0,1,1,3,1,3,1\n1,1,0,1,-1,1,1\n-1,1,1,1,-1,1,1\n0,1,-1,1,-1,1,1\r\n"
-  "\n"
-  "-575569314603499,81129638414606681695789005144064,1,1,2,1,0\n1,1,0,1,0,1,0\n"
-  " -1 , 1,1,\t1,0,1,0\n0,1,-1,1,0,1,0\n"
-  "0,7,1,1,1,1000000000000000000000000000000000000000000000000000,0\n1,1,0,1,0,1,0\n-1,1,1,1,0,1,0\n"
-  "0,1,-1,1,0,1,0";
-
 /* Arrays in memory exist only as files. */
 static void put_arrays(buffer *b, const abut_array *arrays, size_t count)
 {
@@ -513,9 +503,6 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
     break;
   case SAMPLE_SHAPES:
     buffer_text(&b[0], "%s", shapes);
-    break;
-  case SAMPLE_QUERIES:
-    buffer_text(&b[0], "%s", queries);
     break;
   default:
     buffer_text(&b[0], "%s", csv);

@@ -22,8 +22,7 @@ typedef enum sample_kind {
   SAMPLE_SHAPES,
   SAMPLE_ASSIMP, /* what the program that reads meshes by Assimp hands over */
   SAMPLE_TABLE,  /* of superquadrics: text with commas, with blanks, and .npy */
-  SAMPLE_KINDS,  /* so many are the library's */
-  SAMPLE_QUERIES /* of `abut ccd-queries` alone */
+  SAMPLE_KINDS
 } sample_kind;
 
 typedef struct sample {

@@ -73,7 +73,6 @@ typedef enum option_id {
   OPTION_JACOBIAN,
   OPTION_JSON,
   OPTION_KEEP,
-  OPTION_KIND,
   OPTION_LANES,
   OPTION_LEVEL,
   OPTION_LIST_PAIRS,
@@ -81,7 +80,6 @@ typedef enum option_id {
   OPTION_MAX_PRIMITIVES,
   OPTION_MEAN_DISTANCE,
   OPTION_MEMORY,
-  OPTION_METHOD,
   OPTION_MODELS,
   OPTION_MODULE,
   OPTION_MOTION,
@@ -155,7 +153,6 @@ typedef enum command_bit {
   COMMAND_COMPARE = 32768,
   COMMAND_CLOSEST = 65536,
   COMMAND_CCD = 131072,
-  COMMAND_CCD_QUERIES = 262144,
   COMMAND_REMESH = 524288,
   COMMAND_INSPECT = 1048576,
   COMMAND_SUGGEST = 2097152,
@@ -171,8 +168,7 @@ typedef enum command_bit {
    COMMAND_SIMULATE | COMMAND_ROLLOUT | COMMAND_TRANSITION)
 /* Commands whose results have no smoothing beside: each pair of a scene has its own, and shapes have none. */
 #define UNSMOOTHED_COMMANDS                                                                      \
-  (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT | COMMAND_CLOSEST | COMMAND_CCD |     \
-   COMMAND_CCD_QUERIES)
+  (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT | COMMAND_CLOSEST | COMMAND_CCD)
 
 struct options;
 
@@ -230,7 +226,6 @@ exit_code cmd_rollout_gradient(const options *o);
 exit_code cmd_compare(const options *o);
 exit_code cmd_closest(const options *o);
 exit_code cmd_ccd(const options *o);
-exit_code cmd_ccd_queries(const options *o);
 exit_code cmd_remesh(const options *o);
 exit_code cmd_inspect(const options *o);
 exit_code cmd_suggest(const options *o);

@@ -12,12 +12,6 @@ exit_code inputs_open(inputs *f, const char *path)
   return report_status(abut_read_npz(path, &f->npz));
 }
 
-exit_code inputs_open_named(inputs *f, const char *path, const char *const *names, size_t count)
-{
-  *f = (inputs){.path = path};
-  return report_status(abut_read_npz_arrays(path, names, count, &f->npz));
-}
-
 /* ---- by rows ---- */
 
 exit_code inputs_open_rows(inputs *f, const char *path, inputs_axis axis, size_t all)

@@ -24,8 +24,6 @@ typedef struct inputs {
 } inputs;
 
 exit_code inputs_open(inputs *f, const char *path);
-/* The same of arrays of these names alone. */
-exit_code inputs_open_named(inputs *f, const char *path, const char *const *names, size_t count);
 /* Opens a file of which the rows of a block are read at a time, of a batch of so many. Arrays have shapes, and no data
  * before inputs_read_rows. */
 exit_code inputs_open_rows(inputs *f, const char *path, inputs_axis axis, size_t all);

@@ -184,21 +184,6 @@ const command commands[] = {
    ".npz: arrays, a row a pose; or a folder of .npy, FOLDER/",
    "abut ccd assets/figure.body.json assets/part.body.json --from assets/poses.npz --to assets/poses.npz -o toi.npz",
    cmd_ccd},
-  {"ccd-queries", COMMAND_CCD_QUERIES, " FILE", "", "answer and time queries of two moving features",
-   "Answers a file of queries, compares the answers with what the file says is true, and times them.\n"
-   "A .csv has eight lines a query, the vertices at time 0 and then at time 1, each of a numerator and\n"
-   "a denominator of x, y and z, whole numbers of any length, and 1 for a hit or 0. An .npz has kind\n"
-   "(N) of 0 to 3, two points, a point and an edge, a point and a triangle, two edges; X0 and X1\n"
-   "(N, 4, 3); and perhaps xi, s, tol, tmax, ein, eta and status (N). Coordinates that the precision\n"
-   "cannot hold are known within their rounding alone. False negatives are told free where the file\n"
-   "says hit or within; false positives are not told free though the file says so. Times are of calls\n"
-   "that compute times of impact and statuses, after one that is not timed: the mean is of the whole\n"
-   "file, over and over, the median of batches of 64 queries of a kind in the order of the file (256\n"
-   "batches at most), each of which counts with the median of 5 calls; both are divided by how many\n"
-   "queries a call has. A file that takes more than 2 s is timed once.",
-   ".npz: status, toi (N) and iterations (N, 2)",
-   "abut ccd-queries tests/golden-ccd/queries.npz --precision f64",
-   cmd_ccd_queries},
   {"render", COMMAND_RENDER, " A B", " --poses P -o OUT.png", "draw one pose with its contacts",
    "Draws both bodies at one pose, shaded, with contact points coloured by activity and their\n"
    "normals as arrows; and further bodies where --also says, without contacts.",
@@ -287,7 +272,7 @@ static exit_code dispatch(options *o)
   if (!o->command) {
     return usage_error(NULL, "which command? devices, field, decompose, remesh, inspect, import, simulate, transition, "
                        "rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, merge, gradcheck, "
-                       "closest, ccd, ccd-queries, render, view, bench or tune");
+                       "closest, ccd, render, view, bench or tune");
   }
   CLI_TRY(launcher_check(o));
   return o->command->run(o);

@@ -25,9 +25,8 @@
 /* Of these, commands that look at contacts. */
 #define CONTACT_COMMANDS (COMMAND_SIMULATE | COMMAND_FILM)
 #define SOFT_COMMANDS (COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN)
-/* Commands of collision in time; of these and closest points, commands that ask queries of many small rows. */
-#define CCD_COMMANDS (COMMAND_CCD | COMMAND_CCD_QUERIES)
-#define QUERY_COMMANDS (COMMAND_CLOSEST | CCD_COMMANDS)
+/* Commands that ask queries of many small rows. */
+#define QUERY_COMMANDS (COMMAND_CLOSEST | COMMAND_CCD)
 
 static const struct {
   const char *name, *metavar; /* metavar: NULL for a flag */
@@ -121,19 +120,17 @@ static const struct {
   [OPTION_IMPORT] = {"import", "TABLE", 0, COMMAND_DECOMPOSE,
                      "fit nothing, and take the superquadrics of such a table, or of a .body.json"},
   [OPTION_INDEX] = {"index", "I", 0, COMMAND_RENDER | COMMAND_VIEW, "which pose to draw, or to show first, from 0 (0)"},
-  [OPTION_ITERATIONS] = {"iterations", "N", 0, CCD_COMMANDS,
+  [OPTION_ITERATIONS] = {"iterations", "N", 0, COMMAND_CCD,
                          "most iterations of each stage of a query, up to 1000000 (32)"},
   [OPTION_JACOBIAN] = {"jacobian", "METHOD", 0, COMMAND_CLOSEST,
                        "also Jacobians by twists of both bodies: exact, gumbel, gaussian, zeroth, or\n"
                        "                             finite in f64"},
-  [OPTION_JSON] = {"json", NULL, 0, COMMAND_DEVICES | COMMAND_BENCH | COMMAND_COMPARE | COMMAND_CCD_QUERIES
-                   | BODY_COMMANDS | COMMAND_DECOMPOSE,
+  [OPTION_JSON] = {"json", NULL, 0, COMMAND_DEVICES | COMMAND_BENCH | COMMAND_COMPARE | BODY_COMMANDS
+                   | COMMAND_DECOMPOSE,
                    "print JSON"},
   [OPTION_KEEP] = {"keep", "S", 0, COMMAND_CCD,
                    "share of the distance at time 0, above the separation, that is to be kept; 0.1\n"
                    "                             is a line search's (0)"},
-  [OPTION_KIND] = {"kind", "pt|ee", 0, COMMAND_CCD_QUERIES,
-                   "of a .csv: a point and a triangle, or two edges (what its path says)"},
   [OPTION_LANES] = {"lanes", "N", 0, KERNEL_COMMANDS | QUERY_COMMANDS,
                     "lane width of the kernels: 1, 4, 8 or 16 (measured for the device)"},
   [OPTION_LEVEL] = {"level", "L", 0, COMMAND_CLOSEST,
@@ -149,8 +146,6 @@ static const struct {
   [OPTION_MEAN_DISTANCE] = {"mean-distance", NULL, 0, COMMAND_GRADIENT,
                             "the same as --reduce mean-distance"},
   [OPTION_MEMORY] = {"memory", "MIB", 0, COMMAND_FIELD, "most memory of the field [MiB] (256)"},
-  [OPTION_METHOD] = {"method", "NAME", 0, COMMAND_CCD_QUERIES,
-                     "certified; or additive, by steps of gap over speed, to compare (certified)"},
   [OPTION_NO_CACHE] = {"no-cache", NULL, 0, COMMAND_FIELD,
                        "make the field anew, and keep nothing of it"},
   [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
