@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Embeds the page of `abut view`: embed_page.py PAGE.html PAGE.css PAGE.js OUT.h
+"""Embeds the page of `abut view`: embed_page.py OUT.h OUT.js PAGE.html PAGE.css PART.js...
 
+The parts of the script, in the order in which they are given, become the body of one function, OUT.js.
 PAGE.html has the marks @STYLE@, @SCRIPT@, @POLICY@, @LIVE@, @OBJECT@, @ARRAYS@ and @PICTURE@. The first two are replaced by the
-files, the third by a Content-Security-Policy that lets these two run by their hashes and nothing else, and no request
+style and the script, the third by a Content-Security-Policy that lets these two run by their hashes and nothing else, and no request
 be made. At the others the text is cut into the parts that OUT.h has, as bytes.
 """
 import base64
@@ -28,17 +29,22 @@ def bytes_of(name, text):
     return f"static const unsigned char {name}[] = {{\n  " + ",\n  ".join(rows) + "};\n"
 
 
-def main(page, style, script, out):
-    html, css, js = (pathlib.Path(path).read_text() for path in (page, style, script))
-    if "</" in js.replace("<\\/", ""):
-        sys.exit(f"{script}: it must not hold '</', which would end its element")
+def script_of(parts):
+    for path in parts:
+        if "</" in path.read_text().replace("<\\/", ""):
+            sys.exit(f"{path}: it must not hold '</', which would end the script's element")
+    return "'use strict';\n(() => {\n" + "\n".join(path.read_text() for path in parts) + "})();\n"
+
+
+def main(out, out_script, page, style, *parts):
+    html, css, js = pathlib.Path(page).read_text(), pathlib.Path(style).read_text(), script_of([pathlib.Path(path) for path in parts])
     marks = {"STYLE": css, "SCRIPT": js, "POLICY": policy_of(css, js)}
     html = re.sub("@(STYLE|SCRIPT|POLICY)@", lambda mark: marks[mark[1]], html)
-    parts = re.split("@LIVE@|@OBJECT@|@ARRAYS@|@PICTURE@", html)
-    if len(parts) != len(PARTS):
+    cut = re.split("@LIVE@|@OBJECT@|@ARRAYS@|@PICTURE@", html)
+    if len(cut) != len(PARTS):
         sys.exit(f"{page}: it needs one each of @LIVE@, @OBJECT@, @ARRAYS@ and @PICTURE@, in this order")
-    text = "/* Made by tools/embed_page.py. */\n" + "".join(map(bytes_of, PARTS, parts))
-    pathlib.Path(out).write_text(text)
+    pathlib.Path(out).write_text("/* Made by tools/embed_page.py. */\n" + "".join(map(bytes_of, PARTS, cut)))
+    pathlib.Path(out_script).write_text(js)
 
 
 if __name__ == "__main__":

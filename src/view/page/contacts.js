@@ -1,0 +1,55 @@
+/* Contacts of the frame that is shown, and the one that is picked. */
+
+/* A contact's numbers, as `abut contacts` has them but for rounding to 16 and 8 bits. */
+function contactOf(i) {
+  const s = from(frame), slot = s.slot[i], pair = pairOf(i), [, , v2, , , , first2, edges1, edges2] = layoutIn(s, pair);
+  const [a, b] = page.pairs[pair].bodies.map(k => bodies[k]);
+  const kind = slot >= edges2 ? 3 : slot >= edges1 ? 2 : slot >= first2 && v2 ? 1 : 0;
+  const words = [`vertex of ${a.name} in the field of ${b.name}`, `vertex of ${b.name} in the field of ${a.name}`,
+    `two edges, point on ${a.name}`, `two edges, point on ${b.name}`, `edge of ${a.name} in the field of ${b.name}`,
+    `edge of ${b.name} in the field of ${a.name}`];
+  const features = [0, 1].map(k => s.feature[2 * i + k]).map(x => x === s.none ? null : x);
+  const alone = kind > 1 && features.includes(null);
+  return {pair, slot, kind, alone, words: words[alone ? kind + 2 : kind], features, p: Array.from(s.p.subarray(3 * i, 3 * i + 3)),
+    d: s.d[i] * s.share.d, n: [0, 1, 2].map(k => s.n[3 * i + k] * s.share.n), activity: s.activity[i] * s.share.activity, force: forceOf(s, i)};
+}
+
+/* What a contact pushes with [N], on the first body of its pair, or on the second where the first cannot move; null: not known,
+ * undefined: of no contact of the page. */
+function forceOf(s, i) {
+  if (!s.force) return hasForces() && page.scene ? null : undefined;
+  const two = page.pairs[s.pair ? s.pair[i] : 0].bodies.map(k => bodies[k]), side = two[0].still && !two[1].still ? 1 : 0;
+  const f = [0, 1, 2].map(k => (side ? -1 : 1) * s.force[3 * i + k]), n = [0, 1, 2].map(k => s.n[3 * i + k]), l = length(n);
+  if (!f.every(Number.isFinite)) return null;
+  const along = l > 0 ? dot(f, n) / l : 0;
+  return {on: nameOf(two[side]), vector: f.map(x => x || 0), normal: Math.abs(along), friction: l > 0 ? length(sub(f, scaled(n, along / l))) : length(f)};
+}
+
+/* Contacts of the frame that is shown. */
+function contactsNow() {
+  const out = [], s = from(frame), least = s.least(state.threshold), [first, end] = range(frame);
+  for (let i = first; i < end; ++i) if (s.activity[i] >= least) out.push(i);
+  return out;
+}
+const byActivity = list => { const {activity} = from(frame); return list.sort((i, k) => activity[k] - activity[i] || i - k); };
+/* Whether slots may be those of edges in fields: two of each edge, where others have one for each pair of edges. */
+const inFields = ([all, , , e1, e2, , , first1, first2]) => first2 - first1 === 2 * e1 && all - first2 === 2 * e2;
+/* What slots mean, as text: a picked one is that of another pair of bodies' features where this differs. */
+const layoutIn = (s, pair) => s.layout || (s.layouts && s.layouts[page.pairs[pair].kind]) || page.pairs[pair].layout;
+const layoutOf = (s, pair) => String(layoutIn(s, pair));
+/* The picked slot among contacts from one up to another, whatever their activity; -1: it is not there. */
+function pickedAmong(s, first, end) {
+  if (!state.picked || layoutOf(s, state.picked.pair) !== state.picked.layout) return -1;
+  for (let i = first; i < end; ++i)
+    if (s.slot[i] === state.picked.slot && pairOf(i) === state.picked.pair) return i;
+  return -1;
+}
+const pickedNow = () => pickedAmong(from(frame), ...range(frame));
+
+/* Where a contact of another answer is in this one, by its slot; -1: it is not. */
+function placeIn(s, {pair, slot}) {
+  const [first, end] = range(frame);
+  for (let i = first; i < end; ++i)
+    if (s.slot[i] === slot && pairOf(i) === pair) return i;
+  return -1;
+}
