@@ -192,7 +192,7 @@ def check_garbage(server):
 
 def check_contacts(server, folder, smoothing):
     """All slots of every pose are those of `abut contacts`, and a threshold takes those from it on."""
-    softer = {**smoothing, "penetration": 3 * smoothing["penetration"], "select": "softsort", "edges": [5, 7]}
+    softer = {**smoothing, "penetration": 3 * smoothing["penetration"], "select": "softsort", "edge_contacts": "pairs", "cone_inner": 0, "cone_outer": 0, "edges": [5, 7]}
     fields = {**smoothing, "edge_contacts": "field", "tilt": 0.05, "inset": 1e-3, "part": 2e-3, "gain": 5e-4, "slope": 0.05, "samples": 1}
     (folder / "softer.json").write_text(json.dumps(softer))
     (folder / "fields.json").write_text(json.dumps(fields))
@@ -267,7 +267,7 @@ def check_world(folder):
     frame, kept = 3, read_npz(folder / "drop.npz", "contact_p")[0]
     data = world.contacts({"frame": frame, "threshold": 0.05})[2]
     made = answer_of(data)
-    assert made["count"] > 3 and made["p"].tobytes() == kept[-3 * made["count"]:].tobytes() and made["contacts"] == 0
+    assert made["count"] > 2 and made["p"].tobytes() == kept[-3 * made["count"]:].tobytes() and made["contacts"] == 0
     assert abs(made["numbers"][0] - min(made["d"])) < 1e-9 and abs(made["numbers"][1] - sum(made["activity"])) < 1e-4
     free = [at for at in page["pushed"] if at >= 0]
     assert free and any(abs(made["pushes"][at + 2]) > 1e-3 for at in free)
