@@ -8,9 +8,10 @@
 #include <string.h>
 
 #define COOKIE 0xab073501u
-#define THRESHOLD_LEAST (1.0 / 255.0) /* activities are eight bits in a page */
+#define THRESHOLD_LEAST (1.0 / WIRE_ACTIVITY_SHARES)
 #define PIXELS_MOST 4096
-#define SHORT_MOST 32767.0
+
+_Static_assert(ABUT_NO_FEATURE == WIRE_NO_INDEX32, "features go into a page as they are");
 
 abut_page_options abut_default_page_options(void)
 {
@@ -51,10 +52,12 @@ abut_status check_page_options(const abut_page_options *o, size_t count)
 
 json_t *page_layout(const abut_layout *l)
 {
-  const size_t numbers[9] = {l->contacts,         l->vertices[0],      l->vertices[1],    l->edges[0],      l->edges[1],
-                             l->vertex_offset[0], l->vertex_offset[1], l->edge_offset[0], l->edge_offset[1]};
+#define NUMBER(name, member) l->member,
+  const size_t numbers[] = {WIRE_LAYOUT(NUMBER)};
+#undef NUMBER
+  _Static_assert(sizeof numbers == WIRE_LAYOUT_NUMBERS * sizeof *numbers, "a layout has as many numbers as names");
   json_t *list = json_array();
-  for (int i = 0; list && i < 9; ++i) {
+  for (int i = 0; list && i < WIRE_LAYOUT_NUMBERS; ++i) {
     if (json_array_append_new(list, page_count(numbers[i])) != 0) {
       json_decref(list);
       return NULL;
@@ -125,7 +128,7 @@ static abut_status add_shares(page *p, const char *name, size_t rows, size_t col
   TRY(allocate(&memory, rows * columns, sizeof(int16_t)));
   for (size_t i = 0; i < rows * columns; ++i) {
     const double share = fmin(fmax(real_of(from, real_bytes, i) / most, -1.0), 1.0);
-    ((int16_t *)memory)[i] = (int16_t)lround(SHORT_MOST * share);
+    ((int16_t *)memory)[i] = (int16_t)lround(WIRE_SHARES * share);
   }
   const abut_status status = page_add(p, name, PAGE_I16, rows, columns, memory);
   free(memory);
@@ -137,7 +140,7 @@ static abut_status add_activities(page *p, const abut_compact *list, size_t real
   void *memory = NULL;
   TRY(allocate(&memory, list->count, 1));
   for (size_t i = 0; i < list->count; ++i) {
-    ((uint8_t *)memory)[i] = (uint8_t)lround(255.0 * fmin(real_of(list->activity, real_bytes, i), 1.0));
+    ((uint8_t *)memory)[i] = (uint8_t)lround(WIRE_ACTIVITY_SHARES * fmin(real_of(list->activity, real_bytes, i), 1.0));
   }
   const abut_status status = page_add(p, "activity", PAGE_U8, list->count, 1, memory);
   free(memory);

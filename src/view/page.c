@@ -10,14 +10,11 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Arrays begin at multiples of it, so that a browser can take them where they lie. */
-#define ALIGNED ((size_t)4)
-
+#define TYPE(type, name, element, ...) [type] = {#name, sizeof(element)},
 static const struct {
   const char *name;
   size_t bytes;
-} types[] = {
-  [PAGE_F32] = {"f4", 4}, [PAGE_I16] = {"i2", 2}, [PAGE_U8] = {"u1", 1}, [PAGE_U16] = {"u2", 2}, [PAGE_U32] = {"u4", 4}};
+} types[] = {WIRE_TYPES(TYPE)};
 
 static abut_status no_memory(void)
 {
@@ -92,14 +89,13 @@ abut_status page_add(page *p, const char *name, page_type type, size_t rows, siz
 {
   const size_t width = columns * types[type].bytes;
   void *bytes = p->bytes;
-  if (rows > (SIZE_MAX - p->used - ALIGNED) / (width ? width : 1)) {
+  if (rows > (SIZE_MAX - p->used) / (width ? width : 1)) {
     return no_memory();
   }
-  const size_t size = rows * width, end = p->used + (size + ALIGNED - 1) / ALIGNED * ALIGNED;
+  const size_t end = p->used + rows * width;
   TRY(grow(&bytes, &p->room, end, 1));
   p->bytes = bytes;
   lay_planes(data, rows, width, p->bytes + p->used);
-  memset(p->bytes + p->used + size, 0, end - p->used - size);
   TRY(page_set(p->arrays, name,
                json_pack("{s:s, s:I, s:I, s:I}", "type", types[type].name, "rows", (json_int_t)rows, "columns",
                          (json_int_t)columns, "at", (json_int_t)p->used)));
@@ -109,13 +105,13 @@ abut_status page_add(page *p, const char *name, page_type type, size_t rows, siz
 
 abut_status page_add_indices(page *p, const char *name, size_t rows, size_t columns, size_t end, const uint32_t *data)
 {
-  if (end > UINT16_MAX) {
+  if (end > WIRE_NO_INDEX16) {
     return page_add(p, name, PAGE_U32, rows, columns, data);
   }
   void *memory = NULL;
   TRY(allocate(&memory, rows * columns, sizeof(uint16_t)));
   for (size_t i = 0; i < rows * columns; ++i) {
-    ((uint16_t *)memory)[i] = data[i] < end ? (uint16_t)data[i] : UINT16_MAX;
+    ((uint16_t *)memory)[i] = data[i] < end ? (uint16_t)data[i] : WIRE_NO_INDEX16;
   }
   const abut_status status = page_add(p, name, PAGE_U16, rows, columns, memory);
   free(memory);

@@ -2,11 +2,15 @@
 #ifndef ABUT_VIEW_PAGE_H
 #define ABUT_VIEW_PAGE_H
 
+#include "view/page/wire.h"
+
 #include <abut/page.h>
 #include <jansson.h>
 #include <stdbool.h>
 
-typedef enum page_type { PAGE_F32, PAGE_I16, PAGE_U8, PAGE_U16, PAGE_U32 } page_type;
+#define PAGE_TYPE(type, ...) type,
+typedef enum page_type { WIRE_TYPES(PAGE_TYPE) } page_type;
+#undef PAGE_TYPE
 
 typedef struct page {
   json_t *root, *arrays; /* `arrays` is in `root` */

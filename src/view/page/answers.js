@@ -31,11 +31,10 @@ function keep(made) {
 }
 
 function takeCurves(asked, buffer, ms) {
-  const count = new DataView(buffer).getUint32(8, true), rows = new DataView(buffer).getUint32(12, true), all = new Float32Array(buffer, 16, rows * count);
-  const own = data.asked.length, end = asked.first + count, row = k => all.subarray(k * count, (k + 1) * count);
-  for (let k = 0; k < own; ++k) data.asked[k].values.set(row(k), asked.first);
+  const {count, rows} = curvesOf(buffer), own = data.asked.length, end = asked.first + count;
+  for (let k = 0; k < own; ++k) data.asked[k].values.set(rows[k], asked.first);
   if (asked.course) {
-    ['activity', 'd', 'normal', 'friction'].slice(0, rows - own).forEach((name, k) => asked.course[name].set(row(own + k), asked.first));
+    ['activity', 'd', 'normal', 'friction'].slice(0, rows.length - own).forEach((name, k) => asked.course[name].set(rows[own + k], asked.first));
     asked.course.next = end;
   }
   live.refusals = 0;

@@ -13,7 +13,8 @@ async function inflate(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-const TYPES = {f4: Float32Array, i2: Int16Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array};
+/* WIRE is src/view/page/wire.h, from which the page's other side is made, too. */
+const TYPES = Object.fromEntries(WIRE.TYPES.map(([, name, , type]) => [name, globalThis[type]]));
 
 /* Rows come as planes of their bytes. */
 function arrayOf(bytes, name) {
@@ -25,28 +26,45 @@ function arrayOf(bytes, name) {
   return new type(out.buffer);
 }
 
-/* Reads an answer (docs/view.md). */
+/* Numbers of an answer from a byte on, by the names of a list, each as an array; and where they end. */
+function fieldsOf(fields, at, bytes, read) {
+  const out = {};
+  for (const [name, count] of fields) {
+    out[name] = Array.from({length: count}, (_, i) => read(at + bytes * i));
+    at += bytes * count;
+  }
+  return {...out, end: at};
+}
+/* Those of 32 bits that it begins with. */
+function headOf(whole, fields) {
+  const head = fieldsOf(fields, WIRE.MAGIC.length, 4, at => whole.getUint32(at, true));
+  if (head.version[0] !== WIRE.VERSION) throw new Error(`it is of version ${head.version[0]}, and the page reads ${WIRE.VERSION}`);
+  return head;
+}
+
+/* Reads an answer of contacts (docs/view.md). */
 function contactsOf(asked, buffer) {
-  const whole = new DataView(buffer), integer = i => whole.getUint32(4 + 4 * i, true), count = integer(1), flags = integer(11), pushes = integer(12);
-  const numbers = Array.from({length: 10}, (_, i) => whole.getFloat64(56 + 8 * i, true)), {pose1, pose2, reduction} = asked.body;
-  let next = 136;
-  const array = (type, length) => { const a = new type(buffer, next, length); next += 4 * length; return a; };
-  const made = {frame: asked.frame, none: 0xffffffff, share: {d: 1, n: 1, activity: 1}, least: activity => activity, bytes: buffer.byteLength,
-    numbers: numbers.slice(0, 4), descent: flags & 1 ? numbers.slice(4).map(x => -x) : null, reduction};
-  if (!page.scene) made.layout = Array.from({length: 9}, (_, i) => integer(2 + i));
+  const whole = new DataView(buffer), {count: [count], layout, flags: [flags], pushes: [pushes], end} = headOf(whole, WIRE.FRAME_WHOLES);
+  const reals = fieldsOf(WIRE.FRAME_REALS, end, 8, at => whole.getFloat64(at, true)), {pose1, pose2, reduction} = asked.body;
+  let next = reals.end;
+  const array = (type, length) => { const a = new TYPES[type](buffer, next, length); next += a.byteLength; return a; };
+  const made = {frame: asked.frame, none: WIRE.NO_INDEX32, share: {d: 1, n: 1, activity: 1}, least: activity => activity, bytes: buffer.byteLength,
+    numbers: reals.values, descent: flags & WIRE.HAS_GRADIENT ? reals.gradient.map(x => -x) : null, reduction};
+  if (!page.scene) made.layout = layout;
   if (pose1) made.moved = [pose1, pose2].map(p => { const l = Math.hypot(...p.slice(3)); return p.map((x, i) => i < 3 ? x : x / l); });
-  made.slot = array(Uint32Array, count);
-  made.feature = array(Uint32Array, 2 * count);
-  made.p = array(Float32Array, 3 * count);
-  made.d = array(Float32Array, count);
-  made.n = array(Float32Array, 3 * count);
-  made.activity = array(Float32Array, count);
-  if (flags & 2) made.pair = array(Uint32Array, count);
-  if (flags & 4) made.force = array(Float32Array, 3 * count);
-  if (pushes) made.pushes = array(Float32Array, pushes);
-  for (let k = page.scene ? integer(2) : 0; k--;) { // kinds of other slots than the page's
-    const [kind, ...layout] = array(Uint32Array, 10);
-    made.layouts = {...made.layouts, [kind]: layout};
+  for (const [name, type, columns, flag] of WIRE.CONTACTS)
+    if (!flag || flags & flag) made[name] = array(type, columns * count);
+  if (pushes) made.pushes = array('f4', pushes);
+  for (let k = page.scene ? layout[0] : 0; k--;) { // kinds of other slots than the page's
+    const of = fieldsOf(WIRE.KIND_WHOLES, next, 4, at => whole.getUint32(at, true));
+    made.layouts = {...made.layouts, [of.kind[0]]: of.layout};
+    next = of.end;
   }
   return made;
+}
+
+/* Rows of curves over `count` frames. */
+function curvesOf(buffer) {
+  const {count: [count], rows: [rows], end} = headOf(new DataView(buffer), WIRE.CURVES_WHOLES), all = new Float32Array(buffer, end, rows * count);
+  return {count, rows: Array.from({length: rows}, (_, k) => all.subarray(k * count, (k + 1) * count))};
 }

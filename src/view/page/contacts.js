@@ -2,9 +2,9 @@
 
 /* A contact's numbers, as `abut contacts` has them but for rounding to 16 and 8 bits. */
 function contactOf(i) {
-  const s = from(frame), slot = s.slot[i], pair = pairOf(i), [, , v2, , , , first2, edges1, edges2] = layoutIn(s, pair);
+  const s = from(frame), slot = s.slot[i], pair = pairOf(i), of = named(layoutIn(s, pair));
   const [a, b] = page.pairs[pair].bodies.map(k => bodies[k]);
-  const kind = slot >= edges2 ? 3 : slot >= edges1 ? 2 : slot >= first2 && v2 ? 1 : 0;
+  const kind = slot >= of.edge_slot2 ? 3 : slot >= of.edge_slot1 ? 2 : slot >= of.vertex_slot2 && of.vertices2 ? 1 : 0;
   const words = [`vertex of ${a.name} in the field of ${b.name}`, `vertex of ${b.name} in the field of ${a.name}`,
     `two edges, point on ${a.name}`, `two edges, point on ${b.name}`, `edge of ${a.name} in the field of ${b.name}`,
     `edge of ${b.name} in the field of ${a.name}`];
@@ -32,8 +32,10 @@ function contactsNow() {
   return out;
 }
 const byActivity = list => { const {activity} = from(frame); return list.sort((i, k) => activity[k] - activity[i] || i - k); };
+/* The numbers of a layout by their names. */
+const named = layout => Object.fromEntries(WIRE.LAYOUT.map(([name], i) => [name, layout[i]]));
 /* Whether slots may be those of edges in fields: two of each edge, where others have one for each pair of edges. */
-const inFields = ([all, , , e1, e2, , , first1, first2]) => first2 - first1 === 2 * e1 && all - first2 === 2 * e2;
+const inFields = of => of.edge_slot2 - of.edge_slot1 === 2 * of.edges1 && of.contacts - of.edge_slot2 === 2 * of.edges2;
 /* What slots mean, as text: a picked one is that of another pair of bodies' features where this differs. */
 const layoutIn = (s, pair) => s.layout || (s.layouts && s.layouts[page.pairs[pair].kind]) || page.pairs[pair].layout;
 const layoutOf = (s, pair) => String(layoutIn(s, pair));

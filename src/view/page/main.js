@@ -1,7 +1,7 @@
 /* The beginning. */
 
 function showSubtitle() {
-  const slots = page.pairs.length === 1 ? `, ${(from(frame).layout || page.pairs[0].layout)[0]} slots` : '';
+  const slots = page.pairs.length === 1 ? `, ${named(from(frame).layout || page.pairs[0].layout).contacts} slots` : '';
   at('title').querySelector('p').textContent = `${page.frames} frame${page.frames === 1 ? '' : 's'}${slots}, contacts from ${digits(page.threshold, 3)}; abut ${page.abut}`;
 }
 

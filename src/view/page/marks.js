@@ -63,7 +63,7 @@ function featureRows(contact) {
     const b = bodies[page.pairs[contact.pair].bodies[side]], m = meshes[b.mesh], place = placeOf(b, frame);
     const vertex = i => apply(place, m.vertices.subarray(3 * i, 3 * i + 3));
     if (feature === null || !place) return;
-    if (b.stated && inFields(layoutIn(from(frame), contact.pair))) return; // a feature of the body's file, which is not in the mesh
+    if (b.stated && inFields(named(layoutIn(from(frame), contact.pair)))) return; // a feature of the body's file, which is not in the mesh
     if (contact.kind < 2) points.push([vertex(feature), [0, 0, 0], 0, 0]);
     else {
       const [from, to] = [0, 1].map(k => vertex(m.edges[2 * feature + k]));

@@ -10,9 +10,9 @@ function read(bytes) {
     forces: arrayOf(bytes, 'forces'), force: arrayOf(bytes, 'contact_forces'), d: arrayOf(bytes, 'd'), n: arrayOf(bytes, 'n'), activity: arrayOf(bytes, 'activity'),
     curves: page.curves.map(c => ({...c, values: arrayOf(bytes, c.name) || new Float32Array(page.frames).fill(NaN), asked: !page.arrays[c.name]}))};
   data.asked = data.curves.filter(c => c.asked); // those that the page's server computes
-  data.none = page.arrays.feature && page.arrays.feature.type === 'u2' ? 0xffff : 0xffffffff;
-  data.share = {d: page.deepest / 32767, n: 1 / 32767, activity: 1 / 255};
-  data.least = activity => Math.round(255 * activity);
+  data.none = page.arrays.feature && page.arrays.feature.type === 'u2' ? WIRE.NO_INDEX16 : WIRE.NO_INDEX32;
+  data.share = {d: page.deepest / WIRE.SHARES, n: 1 / WIRE.SHARES, activity: 1 / WIRE.ACTIVITY_SHARES};
+  data.least = activity => Math.round(WIRE.ACTIVITY_SHARES * activity);
   meshes = page.meshes.map((m, i) => {
     const vertices = arrayOf(bytes, `m${i}.vertices`), surface = arrayOf(bytes, `m${i}.surface`) || vertices;
     const triangles = arrayOf(bytes, `m${i}.triangles`), closed = turnOutward(surface, triangles);

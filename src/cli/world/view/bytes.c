@@ -1,15 +1,25 @@
-/* Answers as bytes, little-endian. */
+/* Answers as bytes, little-endian: src/view/page/wire.h says what lies where. */
 #include "world/view/live_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "abut"
-#define VERSION 3u
-#define INTEGERS 13 /* version, contacts in the list, a pair's nine numbers, flags, pushes */
-#define HAS_GRADIENT 1u
-#define HAS_CANDIDATES 2u
-#define HAS_FORCES 4u
+#define MAGIC_BYTES (sizeof WIRE_MAGIC - 1)
+#define WORD 4u
+
+/* Where a field is among the numbers that an answer begins with. */
+#define FRAME(name, count) FRAME_##name, FRAME_##name##_last = FRAME_##name + (count) - 1,
+enum { WIRE_FRAME_WHOLES(FRAME) FRAME_WHOLES };
+#define CURVES(name, count) CURVES_##name, CURVES_##name##_last = CURVES_##name + (count) - 1,
+enum { WIRE_CURVES_WHOLES(CURVES) CURVES_WHOLES };
+
+/* Arrays of contacts. */
+#define CONTACT(name, ...) CONTACT_##name,
+enum { WIRE_CONTACTS(CONTACT) CONTACT_ARRAYS };
+#define ARRAY(name, type, columns, flag) {columns, flag},
+static const struct {
+  unsigned columns, flag;
+} arrays[CONTACT_ARRAYS] = {WIRE_CONTACTS(ARRAY)};
 
 static uint8_t *put_bits(uint8_t *to, uint64_t bits, int bytes)
 {
@@ -26,32 +36,26 @@ static uint8_t *put_double(uint8_t *to, double x)
   return put_bits(to, bits, 8);
 }
 
-static uint8_t *put_floats(uint8_t *to, const void *from, size_t count)
+/* Numbers of 32 bits, whole ones or floats. */
+static uint8_t *put_words(uint8_t *to, const void *from, size_t count)
 {
   for (size_t i = 0; i < count; ++i) {
     uint32_t bits;
-    memcpy(&bits, (const float *)from + i, sizeof bits);
-    to = put_bits(to, bits, 4);
+    memcpy(&bits, (const char *)from + WORD * i, sizeof bits);
+    to = put_bits(to, bits, WORD);
   }
   return to;
 }
 
-static uint8_t *put_wholes(uint8_t *to, const uint32_t *from, size_t count)
+void layout_numbers(const abut_layout *l, size_t out[WIRE_LAYOUT_NUMBERS])
 {
-  for (size_t i = 0; i < count; ++i) {
-    to = put_bits(to, from[i], 4);
-  }
-  return to;
-}
-
-void layout_numbers(const abut_layout *l, size_t out[9])
-{
-  const size_t numbers[9] = {l->contacts,         l->vertices[0],      l->vertices[1],    l->edges[0],      l->edges[1],
-                             l->vertex_offset[0], l->vertex_offset[1], l->edge_offset[0], l->edge_offset[1]};
+#define NUMBER(name, member) l->member,
+  const size_t numbers[] = {WIRE_LAYOUT(NUMBER)};
+#undef NUMBER
   memcpy(out, numbers, sizeof numbers);
 }
 
-/* Begins an answer of so many bytes with what all have first. Returns where it goes on; NULL without memory, which *out says. */
+/* Begins an answer of so many bytes. Returns where it goes on; NULL without memory for `count` of what it has, which *out says. */
 static uint8_t *begin(answer *out, size_t size, size_t count, const char *what)
 {
   uint8_t *bytes = malloc(size);
@@ -60,43 +64,51 @@ static uint8_t *begin(answer *out, size_t size, size_t count, const char *what)
     return NULL;
   }
   *out = (answer){OK, (char *)bytes, size};
-  memcpy(bytes, MAGIC, 4);
-  return put_bits(put_bits(bytes + 4, VERSION, 4), count, 4);
+  memcpy(bytes, WIRE_MAGIC, MAGIC_BYTES);
+  return bytes + MAGIC_BYTES;
 }
 
 void answer_frame(answer *out, const frame_answer *f)
 {
-  const size_t count = f->list->count, head = 4 + 4 * INTEGERS + 8 * 10, each = 4 * (1 + 2 + 3 + 1 + 3 + 1 + (f->candidates ? 1 : 0) + (f->forces ? 3 : 0));
-  const size_t size = head + count * each + 4 * (f->push_count + KIND_WHOLES * f->kind_count);
-  uint8_t *to = begin(out, size, count, "contacts");
+  const size_t count = f->list->count;
+  const void *const of[CONTACT_ARRAYS] = {
+    [CONTACT_slot] = f->list->slot,         [CONTACT_feature] = f->list->feature, [CONTACT_p] = f->list->p,
+    [CONTACT_d] = f->list->d,               [CONTACT_n] = f->list->n,             [CONTACT_activity] = f->list->activity,
+    [CONTACT_pair] = f->candidates,         [CONTACT_force] = f->forces};
+  uint32_t wholes[FRAME_WHOLES] = {[FRAME_version] = WIRE_VERSION,
+                                   [FRAME_count] = (uint32_t)count,
+                                   [FRAME_flags] = f->has_gradient ? WIRE_HAS_GRADIENT : 0,
+                                   [FRAME_pushes] = (uint32_t)f->push_count};
+  size_t columns = 0;
+  for (int i = 0; i < WIRE_LAYOUT_NUMBERS; ++i) {
+    wholes[FRAME_layout + i] = (uint32_t)f->layout[i];
+  }
+  for (int i = 0; i < CONTACT_ARRAYS; ++i) {
+    wholes[FRAME_flags] |= of[i] ? arrays[i].flag : 0;
+    columns += of[i] || !arrays[i].flag ? arrays[i].columns : 0;
+  }
+  const size_t words = count * columns + f->push_count + KIND_WHOLES * f->kind_count;
+  uint8_t *to = begin(out, MAGIC_BYTES + WORD * FRAME_WHOLES + sizeof f->numbers + WORD * words, count, "contacts");
   if (!to) {
     return;
   }
-  for (int i = 0; i < 9; ++i) {
-    to = put_bits(to, f->layout[i], 4);
-  }
-  to = put_bits(to, (f->has_gradient ? HAS_GRADIENT : 0) | (f->candidates ? HAS_CANDIDATES : 0) | (f->forces ? HAS_FORCES : 0), 4);
-  to = put_bits(to, f->push_count, 4); /* numbers of eight bytes begin at a multiple of eight */
-  for (int i = 0; i < 10; ++i) {
+  to = put_words(to, wholes, FRAME_WHOLES);
+  for (int i = 0; i < REALS; ++i) {
     to = put_double(to, f->numbers[i]);
   }
-  to = put_wholes(to, f->list->slot, count);
-  to = put_wholes(to, f->list->feature, 2 * count);
-  to = put_floats(to, f->list->p, 3 * count);
-  to = put_floats(to, f->list->d, count);
-  to = put_floats(to, f->list->n, 3 * count);
-  to = put_floats(to, f->list->activity, count);
-  to = put_wholes(to, f->candidates, f->candidates ? count : 0);
-  to = put_floats(to, f->forces, f->forces ? 3 * count : 0);
-  to = put_floats(to, f->pushes, f->push_count);
-  put_wholes(to, f->kinds, KIND_WHOLES * f->kind_count);
+  for (int i = 0; i < CONTACT_ARRAYS; ++i) {
+    to = put_words(to, of[i], of[i] || !arrays[i].flag ? count * arrays[i].columns : 0);
+  }
+  to = put_words(to, f->pushes, f->push_count);
+  put_words(to, f->kinds, KIND_WHOLES * f->kind_count);
 }
 
 void answer_curves(answer *out, size_t rows, size_t count, const float *values)
 {
-  const size_t size = 4 + 4 * 3 + 4 * rows * count;
-  uint8_t *to = begin(out, size, count, "frames of curves");
+  const uint32_t wholes[CURVES_WHOLES] = {
+    [CURVES_version] = WIRE_VERSION, [CURVES_count] = (uint32_t)count, [CURVES_rows] = (uint32_t)rows};
+  uint8_t *to = begin(out, MAGIC_BYTES + WORD * (CURVES_WHOLES + rows * count), count, "frames of curves");
   if (to) {
-    put_floats(put_bits(to, rows, 4), values, rows * count);
+    put_words(put_words(to, wholes, CURVES_WHOLES), values, rows * count);
   }
 }

@@ -2,6 +2,7 @@
 #ifndef ABUT_CLI_VIEW_LIVE_PARTS_H
 #define ABUT_CLI_VIEW_LIVE_PARTS_H
 
+#include "view/page/wire.h"
 #include "world/view/live.h"
 
 #include <stdint.h>
@@ -11,8 +12,15 @@
 #define FAILED 500u
 #define PLACE 7
 #define CURVE_FRAMES_MOST 4096
-#define KIND_WHOLES 10 /* a kind, and the nine numbers of a layout */
 #define CONTACTS_MOST ((size_t)1 << 22) /* slots, or pairs of bodies, that are looked at together: some 200 MB */
+
+/* Where a field of an answer is among its numbers. */
+#define KIND(name, count) KIND_##name, KIND_##name##_last = KIND_##name + (count) - 1,
+enum { WIRE_KIND_WHOLES(KIND) KIND_WHOLES };
+#undef KIND
+#define REAL(name, count) REAL_##name, REAL_##name##_last = REAL_##name + (count) - 1,
+enum { WIRE_FRAME_REALS(REAL) REALS };
+#undef REAL
 
 typedef enum asked { OF_POSES, OF_FRAME, OF_CURVES } asked;
 
@@ -30,9 +38,9 @@ typedef struct request {
 
 /* What one frame is answered. */
 typedef struct frame_answer {
-  size_t layout[9];             /* of a world how many kinds follow, and zeros */
+  size_t layout[WIRE_LAYOUT_NUMBERS]; /* of a world how many kinds follow, and zeros */
   bool has_gradient;
-  double numbers[10]; /* minimum_distance, activity_sum, energy, the reduction; its gradient (6) */
+  double numbers[REALS]; /* minimum_distance, activity_sum, energy, the reduction; its gradient (6) */
   const abut_compact *list;     /* of floats */
   const uint32_t *candidates;   /* (list->count) of a world; NULL */
   const float *forces;          /* (list->count, 3) of a world, on the first body of each contact's candidate; NULL: not known */
@@ -42,8 +50,8 @@ typedef struct frame_answer {
   size_t kind_count;
 } frame_answer;
 
-/* The nine numbers of a layout. */
-void layout_numbers(const abut_layout *l, size_t out[9]);
+/* The numbers of a layout. */
+void layout_numbers(const abut_layout *l, size_t out[WIRE_LAYOUT_NUMBERS]);
 /* Puts an answer into bytes. Without memory it says so. */
 void answer_frame(answer *out, const frame_answer *f);
 /* Rows of numbers (rows, count). */

@@ -139,7 +139,7 @@ static void answer_contacts(const live *l, const request *r, contacts *c, answer
                     .numbers = {(double)*c->minimum, (double)*c->activity, (double)*c->energy, (double)c->reduced},
                     .list = &c->list};
   layout_numbers(&n, f.layout);
-  memcpy(f.numbers + 4, c->gradient, sizeof c->gradient);
+  memcpy(f.numbers + REAL_gradient, c->gradient, sizeof c->gradient);
   answer_frame(out, &f);
 }
 

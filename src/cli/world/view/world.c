@@ -322,7 +322,7 @@ static bool take_layouts(const live *l, world_contacts *c, answer *out)
   for (size_t i = 0; i < l->kinds; ++i) {
     uint32_t *to = c->kinds + KIND_WHOLES * c->kind_count;
     abut_layout layout;
-    size_t numbers[9];
+    size_t numbers[WIRE_LAYOUT_NUMBERS];
     if (same_pair(c->by[i], l->own[i])) {
       continue;
     }
@@ -330,9 +330,9 @@ static bool take_layouts(const live *l, world_contacts *c, answer *out)
       return false;
     }
     layout_numbers(&layout, numbers);
-    to[0] = (uint32_t)i;
-    for (int k = 0; k < 9; ++k) {
-      to[1 + k] = (uint32_t)numbers[k];
+    to[KIND_kind] = (uint32_t)i;
+    for (int k = 0; k < WIRE_LAYOUT_NUMBERS; ++k) {
+      to[KIND_layout + k] = (uint32_t)numbers[k];
     }
     ++c->kind_count;
   }
