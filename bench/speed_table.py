@@ -82,13 +82,13 @@ class Runner:
         preferred = [d for d in self.devices() if d["default"]][0]
         return {key: preferred[key] for key in ("name", "platform", "driver", "compute_units")}
 
-    def call(self, arguments, **environment):
-        return subprocess.run([str(self.command), *arguments], capture_output=True, text=True,
+    def call(self, arguments, program="abut", **environment):
+        return subprocess.run([str(self.command.with_name(program)), *arguments], capture_output=True, text=True,
                               env={**self.environment, **environment}, check=True)
 
     def bench(self, *arguments, **environment):
-        """Entries of `abut bench`, by variant, what and precision."""
-        text = self.call(["bench", *self.pair, "--json", *arguments], **environment).stdout
+        """Entries of `abut-dev bench`, by variant, what and precision."""
+        text = self.call(["bench", *self.pair, "--json", *arguments], "abut-dev", **environment).stdout
         return {(e["variant"], e["what"], e["precision"], e["batch"]): e for e in json.loads(text)}
 
     def rate(self, *arguments, **environment):

@@ -11,7 +11,7 @@ _abut()
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      help | devices | field | decompose | remesh | inspect | import | simulate | transition | rollout-gradient | compare | film | contacts | suggest | gradient | jvp | jacobian | merge | gradcheck | closest | ccd | render | view | bench | tune)
+      help | devices | field | decompose | remesh | inspect | import | simulate | transition | rollout-gradient | compare | film | contacts | suggest | gradient | jvp | jacobian | merge | closest | ccd | render | view)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -27,9 +27,7 @@ _abut()
     -o | --output) _abut_files npz png mp4 json obj html; return ;;
     --timeline) _abut_files json png; return ;;
     --precision) word='f32 f64' ;;
-    --variant) word='full vertices-only one-sided' ;;
     --by) word='poses shape' ;;
-    --what) word='forward mean-gradient vjp jvp hessian list list-vjp jacobian full-hessian step step-vjp transition contacts' ;;
     --jacobian) word='exact gumbel gaussian zeroth finite' ;;
     --as) word='hull superquadrics polyhedra' ;;
     --motion) word='linear arc' ;;
@@ -42,8 +40,8 @@ _abut()
     --device) word='all cpu gpu host pocl' ;;
     --vertices) word='all' ;;
     --edges) word='auto' ;;
-    --azimuth | --batch | --block | --cells | --center1 | --center2 | --chunk | --compact | --coordinate | --cutoff | --elevation | --epsilon | --error | --frames | --height | --index | \
-      --iterations | --keep | --level | --listen | --max-primitives | --memory | --port | --primitives | --rate | --record | --samples | --scale | --seconds | --seed | --separation | --shard | --step | --steps | --temperature | --threshold | --timeout | \
+    --azimuth | --block | --cells | --center1 | --center2 | --chunk | --compact | --coordinate | --cutoff | --elevation | --epsilon | --error | --frames | --height | --index | \
+      --iterations | --keep | --level | --listen | --max-primitives | --memory | --port | --primitives | --rate | --record | --samples | --scale | --seed | --separation | --shard | --steps | --temperature | --threshold | --timeout | \
       --tolerance | --union | --view | --width | --world | --worlds | --zoom) return ;;
   esac
   if [[ -n $word ]]; then
@@ -53,8 +51,8 @@ _abut()
 
   pair+=" $meshes"
   case $command in
-    help) options='devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian merge gradcheck closest ccd render view bench tune' ;;
-    '') options+=' help devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian merge gradcheck closest ccd render view bench tune' ;;
+    help) options='devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian merge closest ccd render view' ;;
+    '') options+=' help devices field decompose remesh inspect import simulate transition rollout-gradient compare film contacts suggest gradient jvp jacobian merge closest ccd render view' ;;
     devices) options+=' --json' ;;
     field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
     remesh) options+=' --device --json --output --smoothing --timeout --vertices' ;;
@@ -103,14 +101,11 @@ _abut()
       options+=" --device --timeout $arrays $folders --lanes --chunk --scale --from --to --motion --center1 --center2"
       options+=' --separation --keep --tolerance --iterations --gradient'
       ;;
-    gradcheck) options+=" $pair $kernels --all --controls --states --step --steps --worlds" ;;
     render)
       options+=" $pair --also --output --index --azimuth --elevation --width --height --zoom"
       options+=' --no-contacts --show-smoothing --threshold'
       ;;
     view) options+=" $pair --controls --output --index --listen --open --port --show-smoothing --threshold --world" ;;
-    tune) options+=" $pair --module --output --precision --seconds" ;;
-    bench) options+=" $pair $kernels --apart --batch --what --variant --precision --json --states --steps" ;;
   esac
   if [[ $cur == -* || -z $command || $command == help ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")

@@ -98,7 +98,7 @@ def golden_cells(build, device, precision, cases, limit):
 # ---- speed ----
 
 def speed(build, device, case, what, limit, lanes=None):
-    command = [build / "src" / "cli" / "abut", "bench", case / "a.body.json", case / "b.body.json",
+    command = [build / "src" / "cli" / "abut-dev", "bench", case / "a.body.json", case / "b.body.json",
                "--smoothing", case / "smoothing.json", "--batch", "1024", "--variant", "full",
                "--what", what, "--device", device["index"], "--json", "--quiet"]
     done = run([*command, *(["--lanes", lanes] if lanes else [])], limit)

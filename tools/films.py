@@ -63,7 +63,7 @@ def command(abut, *words):
 
 def smoothing_of(abut, a, b, edge_edge):
     """What abut fits to the pair, with what scenes add to a fitted one."""
-    text = command(abut, "bench", a, b, "--batch", 1, "--show-smoothing", "-q", "--what", "forward")
+    text = command(f"{abut}-dev", "bench", a, b, "--batch", 1, "--show-smoothing", "-q", "--what", "forward")
     fitted = json.loads(text[text.index("{"):text.rindex("}") + 1])
     no_cones = {} if edge_edge else {name: 0 for name in fitted if name.startswith("cone_")}  # these need edges
     return {**fitted, "floor": 1e-3, "edge_edge": edge_edge, **no_cones}
@@ -111,7 +111,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--bodies", type=pathlib.Path, metavar="FOLDER", help="where the paper's bodies are")
-    parser.add_argument("--abut", default=ROOT / "build/src/cli/abut", metavar="PATH", help="the command")
+    parser.add_argument("--abut", default=ROOT / "build/src/cli/abut", metavar="PATH", help="the command, with abut-dev beside it")
     parser.add_argument("--film", action="append", metavar="NAME", help="this one alone (repeatable)")
     parser.add_argument("--sheets", action="store_true", help="no films")
     parser.add_argument("--seconds", type=float, default=2.0)

@@ -120,8 +120,8 @@ def rates_table(result):
                      f"{digits(over['median'])} ({digits(over['least'])} to {digits(over['most'])})"
                      if over else ""])
     lines = table(head, rows)
-    for what, row in result.get("abut bench", {}).items():
-        lines += ["", f"`abut bench armadillo.obj spot.obj --what {what} --batch {row['batch']}`: "
+    for what, row in result.get("abut-dev bench", {}).items():
+        lines += ["", f"`abut-dev bench armadillo.obj spot.obj --what {what} --batch {row['batch']}`: "
                       f"{digits(row['poses_per_s'])} poses a second."]
     return lines
 

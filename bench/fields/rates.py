@@ -27,7 +27,7 @@ PAIR = ("armadillo.obj", "spot.obj")
 
 
 def poses_around_touch(first, second, count, seed=9):
-    """Like those of `abut bench`: outlines up to 5 % of the smaller's diagonal apart or across."""
+    """Like those of `abut-dev bench`: outlines up to 5 % of the smaller's diagonal apart or across."""
     rng = np.random.default_rng(seed)
     vertices = [body.mesh()[0] for body in (first, second)]
     size = min(first.info.diagonal, second.info.diagonal)
@@ -123,7 +123,7 @@ def measure(build, data, batch=1024, rounds=ROUNDS):
     out["file over cloud"] = spread([a / b for a, b in zip(rates["file"], rates["cloud"])])
     out["file over quadrics"] = spread([a / b for a, b in zip(rates["file"], rates["quadrics"])])
     context.close()
-    out["abut bench"] = command(build, paths, out["file"]["batch"])
+    out["abut-dev bench"] = command(build, paths, out["file"]["batch"])
     return out
 
 
@@ -136,7 +136,7 @@ def faces_of(path, body):
 def command(build, paths, batch):
     """The same pair by the command, with its own poses around touching."""
     with tempfile.TemporaryDirectory(prefix="abut-fields-") as folder:
-        text = subprocess.run([str(pathlib.Path(build) / "src/cli/abut"), "bench", *map(str, paths),
+        text = subprocess.run([str(pathlib.Path(build) / "src/cli/abut-dev"), "bench", *map(str, paths),
                                "--batch", str(batch), "--device", "pocl", "--what", "forward,list",
                                "--json", "--quiet"], capture_output=True, text=True, check=True,
                               env={**os.environ, "ABUT_CACHE_DIR": folder}).stdout

@@ -6,7 +6,7 @@
                                     [--what forward,mean-gradient,vjp,jvp]
 
 CASE is a folder with a.body.json, b.body.json, smoothing.json and poses.npz (tests/golden/figure-softsort,
-say). Needs jax and numpy (PyPI) in the environment that runs it. Both compute float32, all four outputs,
+say); abut-dev is beside abut. Needs jax and numpy (PyPI) in the environment that runs it. Both compute float32, all four outputs,
 the same poses (those of the case, repeated), from host memory to host memory. The two take turns, so that
 a machine whose speed drifts does not favour one. manifold_reference.py beside this file is the
 transcription: jit and vmap of the specification's formulas; its derivatives are jax.grad, jax.vjp and
@@ -129,7 +129,7 @@ def jax_call(case, variant, what, poses):
 
 
 def abut_seconds(options, case, variant, what, batch):
-    command = [options.abut, "bench", str(case / "a.body.json"), str(case / "b.body.json"),
+    command = [f"{options.abut}-dev", "bench", str(case / "a.body.json"), str(case / "b.body.json"),
                "--smoothing", str(case / "smoothing.json"), "--poses", str(case / "poses.npz"),
                "--batch", str(batch), "--variant", variant, "--what", what, "--device",
                options.device, "--json", "--quiet"]

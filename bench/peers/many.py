@@ -42,7 +42,7 @@ MJX_SCENES = ("boxes-2", "boxes-10")  # more pairs than these take it too long t
 ENGINES = {"abut": "abut, all cores", "abut-one": "abut, one core", "mujoco": "MuJoCo C, all cores", "mujoco-one": "MuJoCo C, one core",
            "mjx": "MJX"}
 OURS = {"mujoco": "abut", "mujoco-one": "abut-one", "mjx": "abut"}
-# What of `abut bench --json` a row takes over, where it is told.
+# What of `abut-dev bench --json` a row takes over, where it is told.
 COUNTED = ("items", "entries", "contacts", "islands", "panel_numbers", "launches", "bytes_per_world")
 NUMBERS = ("steps_per_s", "cpu_us", "contacts", "iterations", "first_call_s", "peak_MB")
 
@@ -80,7 +80,7 @@ def counters(options, folder, scene, batch):
     """Means a world that the command counts, where it does; {} where it fails."""
     try:
         done = subprocess.run([str(word) for word in (
-            options.build / "src" / "cli" / "abut", "bench", folder / f"{scene}.scene.json", "--states", folder / f"{scene}.npz", "--batch", batch,
+            options.build / "src" / "cli" / "abut-dev", "bench", folder / f"{scene}.scene.json", "--states", folder / f"{scene}.npz", "--batch", batch,
             "--what", "step", "--device", options.device, "--json", "--quiet")], capture_output=True, text=True,
             env=os.environ | run.ENVIRONMENT, timeout=options.limit)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""abut by its own programs: `abut bench` for manifolds, bench/witness for witness points, host to host.
+"""abut by its own programs: `abut-dev bench` for manifolds, bench/witness for witness points, host to host.
 
 Both repeat a call, for half a second or so, after one that warms up, and give the median.
 """
@@ -28,7 +28,7 @@ def witness(request):
 
 
 def contacts(request):
-    command = [pathlib.Path(request["build"], "src", "cli", "abut"), "bench", *request["bodies"],
+    command = [pathlib.Path(request["build"], "src", "cli", "abut-dev"), "bench", *request["bodies"],
                "--poses", request["poses"], "--device", request["device"], "--batch", request["size"],
                "--variant", request.get("variant", "full"), "--json", "--quiet",
                "--what", request.get("whats") or request.get("call", "forward")]

@@ -182,7 +182,7 @@ def measure(all_series, python, limit, largest):
 
 
 def measure_variants(python, request, limit, largest):
-    """A series for each variant and derivative; one `abut bench` a batch size times them by turns."""
+    """A series for each variant and derivative; one `abut-dev bench` a batch size times them by turns."""
     peer, kept = Peer(python, "abut"), collections.defaultdict(list)
     sizes = [n for n in (1, 4, 16, 64, 256, 1024, 4096) if n <= largest]
     rows = []
@@ -222,7 +222,7 @@ def circumstances(options, python, files):
     """What a reader needs to judge a number by, as "key: value" lines above each CSV."""
     abut = options.build / "src" / "cli" / "abut"
     listed = json.loads(output_of([abut, "devices", "--json"]) or "[]")
-    bench = json.loads(output_of([abut, "bench", "--batch", 1, "--device", options.device, "--json",
+    bench = json.loads(output_of([f"{abut}-dev", "bench", "--batch", 1, "--device", options.device, "--json",
                                   "--quiet"]) or '[{"device": "none"}]')[0]["device"]
     device = next((d for d in listed if d["name"] == bench), {"platform": "?", "driver": "?"})
     names = [p.split("[")[0] for p in PACKAGES + ["jaxlib"] if p != "matplotlib"]

@@ -3,7 +3,7 @@
 
   python3 bench/peers/shares.py --build build [--environment DIR] [--only SCENES] [--batch N] [--device pocl/1.0] [--write]
 
-Needs `ninja -C BUILD bench/liblaunch_times.so`, which tells how long each kernel runs while `abut bench` makes calls of twenty steps from the starts of many.py.
+Needs `ninja -C BUILD bench/liblaunch_times.so`, which tells how long each kernel runs while `abut-dev bench` makes calls of twenty steps from the starts of many.py.
 A share is that of all kernels of a step. The factor is made within the solver's kernel: it is told by world_factor, the kernel
 that makes a Hessian once, with what contacts add to it, and factors it, times the iterations; so it is at most that. --write renews the table in
 docs/benchmarks/many.md.
@@ -26,10 +26,10 @@ ORDER = ("world_order", "world_order_sums", "world_order_totals")
 
 
 def launches(options, folder, scene, what, steps):
-    """{kernel: {"launches", "seconds"}} of a run of `abut bench`, and the mean iterations of a world in the last of `steps`."""
+    """{kernel: {"launches", "seconds"}} of a run of `abut-dev bench`, and the mean iterations of a world in the last of `steps`."""
     times = folder / "times.json"
     done = subprocess.run([str(word) for word in (
-        options.build / "src" / "cli" / "abut", "bench", folder / f"{scene}.scene.json", "--states", folder / f"{scene}.npz", "--batch", options.batch,
+        options.build / "src" / "cli" / "abut-dev", "bench", folder / f"{scene}.scene.json", "--states", folder / f"{scene}.npz", "--batch", options.batch,
         "--what", what, "--steps", steps, "--device", options.device, "--json", "--quiet")], capture_output=True, text=True, check=True,
         env=os.environ | run.ENVIRONMENT | {"LD_PRELOAD": str(options.library), "LAUNCH_TIMES": str(times)})
     return json.loads(times.read_text()), json.loads(done.stdout)[0].get("iterations")

@@ -4,7 +4,7 @@
   python3 bench/peers/worlds.py --build build [--environment DIR] [--bodies A B] [--only ROWS] [--write] [--page]
 
 Prints a table of ratios, each the median over rounds in which all that is compared takes turns; calls of abut
-alone take turns within `abut bench`. --environment: a folder with the peers from PyPI, made where it is not
+alone take turns within `abut-dev bench`. --environment: a folder with the peers from PyPI, made where it is not
 there; else those of the Python that runs this, which needs NumPy. --write keeps bench/results/worlds.json and
 renews the table of docs/benchmarks/worlds.md; --page does the latter alone. A peer that is absent, fails or
 passes --limit is its row's result. Three to six minutes; --batch and --rounds make it shorter.
@@ -48,9 +48,9 @@ class Bench:
         self.first = {}
 
     def abut(self, scene, batch, whats=("step",), steps=1, device=None):
-        """Entries of `abut bench`, by what."""
+        """Entries of `abut-dev bench`, by what."""
         done = subprocess.run([str(word) for word in (
-            self.command, "bench", self.folder / f"{scene}.scene.json", "--states", self.folder / f"{scene}.npz", "--batch",
+            f"{self.command}-dev", "bench", self.folder / f"{scene}.scene.json", "--states", self.folder / f"{scene}.npz", "--batch",
             batch, "--what", ",".join(whats), "--steps", steps, "--device", device or self.options.device, "--json",
             "--quiet")], capture_output=True, text=True, env=os.environ | run.ENVIRONMENT)
         if done.returncode:

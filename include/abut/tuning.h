@@ -1,6 +1,6 @@
 /* How a device is driven: settings of speed that leave the answers alone, up to rounding.
  *
- * They come from the first place that knows the device: the user's own file, which `abut tune`
+ * They come from the first place that knows the device: the user's own file, which `abut-dev tune`
  * writes after measuring, else the library's table of measurements: its rows for a device's name,
  * its architecture, its vendor or platform, its type. What an abut_context_def names itself stands
  * above both.

@@ -74,7 +74,7 @@ export LD_PRELOAD="$failing"
   run 0 $base -o fourth.npz -q --device 0 # named: the host path, and more of the log
   has stderr '^abut: warning: .* failed \(.*CL_BUILD_PROGRAM_FAILURE\); host has done its share$'
   says stderr '  reason 4'
-  run 1 bench cube.body.json slab.body.json --poses poses.csv --batch 4 # the host is not timed
+  dev run 1 bench cube.body.json slab.body.json --poses poses.csv --batch 4 # the host is not timed
   says stderr 'reason 1'
 }
 unset LD_PRELOAD

@@ -352,7 +352,7 @@ says stdout 'jacobian float32 12160 8 12'
   says stdout 'g1 float32 0 6'
   run 0 jvp $none $on --tangents one.npz -o none.npz -q
   run 0 jacobian $none $on -o none.npz -q
-  wrong 'none.csv: holds no poses that can be checked' gradcheck $none --device host -q
+  dev wrong 'none.csv: holds no poses that can be checked' gradcheck $none --device host -q
   odd='cube.body.json slab.body.json --poses not-finite.csv --smoothing sharp.json'
   run 0 gradient $odd $on --reduce energy -o odd.npz -q
   array odd.npz g1 '{ isnan = $1 ~ /nan/; bad += isnan != (NR > 6 && NR <= 18) }
@@ -376,7 +376,7 @@ if [ $wide = f64 ]; then
     for (i = 0; i < most; i++) { printf "0.01,0.02,0.03,0.1,0.2,0.3"
       for (k = 0; k < 6; k++) printf ",%.6f", (rand() - 0.5) * (k < 3 ? 0.3 : 2)
       print "" } }' > check.csv
-  run 0 gradcheck $assets/figure.body.json $assets/part.body.json --poses check.csv $on
+  dev run 0 gradcheck $assets/figure.body.json $assets/part.body.json --poses check.csv $on
   has stdout '^(1 of 1|16 of 20) poses, [0-9]+ contacts a pose, float64 on '
   has stdout '^steps h, h/2, h/4 .* h = [0-9.e-]+ m or [0-9.e-]+ rad'
   for name in 'jvp of p' 'jvp of activity' 'vjp of n' 'gradient of energy' \
@@ -387,30 +387,30 @@ if [ $wide = f64 ]; then
   # Grids whose derivatives are continuous to the second: the library's numbers, by the command's same steps.
   if [ -z "$sanitized" ]; then
     fine=$golden/grids-fine
-    run 0 gradcheck $fine/a.body.json $fine/b.body.json --poses $fine/poses.npz --smoothing $fine/smoothing.json $on
+    dev run 0 gradcheck $fine/a.body.json $fine/b.body.json --poses $fine/poses.npz --smoothing $fine/smoothing.json $on
     if [ "$(grep -c ' ok *$' stdout)" -eq 23 ]; then pass; else fail 'not 23 are right of grids'; fi
   fi
   # Rows come as they are done: who has read the first ones is gone when the last are written.
-  { "$abut" gradcheck $assets/figure.body.json $assets/part.body.json --poses check.csv $on -q \
+  { "$abut-dev" gradcheck $assets/figure.body.json $assets/part.body.json --poses check.csv $on -q \
       2> stderr; echo $? > ended; } | head -n 6 > stdout
   has stdout '^vjp of p '
   if [ "$(cat ended)" -ne 0 ]; then pass; else fail 'all rows are written at once'; fi
   "$arrays" turned turned.npz
   # Poses as quaternions, one of them none; a step by hand.
   sed 's/: 1e-[34]/: 1e-2/' sharp.json > blunt.json
-  run 0 gradcheck cube.body.json slab.body.json --poses turned.npz --smoothing blunt.json $on \
+  dev run 0 gradcheck cube.body.json slab.body.json --poses turned.npz --smoothing blunt.json $on \
     --all --step 1e-3
-  says stderr 'abut: warning: poses with a quaternion of length 0: 1 of 3, the first has index 1. They are left out.'
+  says stderr 'abut-dev: warning: poses with a quaternion of length 0: 1 of 3, the first has index 1. They are left out.'
   has stdout '^2 of 3 poses, '
   has stdout 'h = 0\.001 m or '
   # Where nothing is smooth at the scale of the steps, nothing is confirmed.
   if [ -n "$sanitized" ]; then head -n 2 poses.csv > first.csv; else cp poses.csv first.csv; fi
-  run 1 gradcheck cube.body.json slab.body.json --poses first.csv --smoothing sharp.json $on --step 10
+  dev run 1 gradcheck cube.body.json slab.body.json --poses first.csv --smoothing sharp.json $on --step 10
   has stdout ' NOT SMOOTH'
-  has stderr '^abut: [0-9]+ of 23 derivatives are not confirmed$'
+  has stderr '^abut-dev: [0-9]+ of 23 derivatives are not confirmed$'
 else
-  run 2 gradcheck $pair $on
-  has stderr '^abut: .* has no float64$'
+  dev run 2 gradcheck $pair $on
+  has stderr '^abut-dev: .* has no float64$'
 fi
 
 # ---- usage and input ----
@@ -445,11 +445,11 @@ fi
   usage 'jvp needs --tangents T.npz' jvp $pair -o no.npz
   usage 'jvp needs -o OUT.npz' jvp $pair --tangents one.npz
   usage 'jacobian needs -o OUT.npz' jacobian $pair
-  usage 'gradcheck needs two bodies, A and B, or a scene' gradcheck
-  usage 'gradcheck needs --poses P' gradcheck cube.obj slab.obj
-  usage 'gradcheck has no option --precision' gradcheck $pair --precision f32
+  dev usage 'gradcheck needs two bodies, A and B, or a scene' gradcheck
+  dev usage 'gradcheck needs --poses P' gradcheck cube.obj slab.obj
+  dev usage 'gradcheck has no option --precision' gradcheck $pair --precision f32
   usage 'contacts has no option --tangents' contacts $pair -o no.npz --tangents one.npz
-  usage '--step: 0 is not in 1e-12 to 1e+09' gradcheck $pair --step 0
+  dev usage '--step: 0 is not in 1e-12 to 1e+09' gradcheck $pair --step 0
   usage '--threshold: 2 is not in 0 to 1' jacobian $pair -o no.npz --threshold 2
 
   missing='No such file or directory'

@@ -138,12 +138,12 @@ if [ "$device" = pocl ] && [ -n "$failing" ]; then
     has stdout ' s on host, f32$'
     run 0 render $bodies --poses many.csv -o failed.png $several
     has stdout ' host$' # the first rays of a device, few, may have been drawn by it
-    run 1 bench $bodies --poses many.csv --batch 400 --device pocl
-    has stderr '^abut: warning: device .* failed \(.*CL_INVALID_COMMAND_QUEUE\)$'
+    dev run 1 bench $bodies --poses many.csv --batch 400 --device pocl
+    has stderr '^abut-dev: warning: device .* failed \(.*CL_INVALID_COMMAND_QUEUE\)$'
     ABUT_TEST_FAILURES=1 # what the other does is no measurement of both
-    run 1 bench $bodies --poses many.csv --batch 400 $several
-    says stderr 'abut: not all of the devices that were to be timed work'
-    has stderr '^abut: warning: device .* failed \(.*CL_INVALID_COMMAND_QUEUE\); .* its share$'
+    dev run 1 bench $bodies --poses many.csv --batch 400 $several
+    says stderr 'abut-dev: not all of the devices that were to be timed work'
+    has stderr '^abut-dev: warning: device .* failed \(.*CL_INVALID_COMMAND_QUEUE\); .* its share$'
     # The second program is that of adjoints; the first lines of the compiler's are given.
     ABUT_TEST_FAILURES=0
     export ABUT_TEST_BUILD=2
@@ -153,7 +153,7 @@ if [ "$device" = pocl ] && [ -n "$failing" ]; then
     says stderr '  reason 4'
     if grep -q 'reason 5' stderr; then fail 'the whole log is printed'; else pass; fi
     ABUT_TEST_BUILD=1 # the only device's first, and no host to stand in
-    run 1 bench $bodies --poses poses.csv --batch 4 --device pocl
+    dev run 1 bench $bodies --poses poses.csv --batch 4 --device pocl
     says stderr 'reason 10'
     unset ABUT_TEST_BUILD
     export ABUT_TEST_NAME="caf$(printf '\303\251 \001')"

@@ -169,7 +169,7 @@ usage '--memory: 0 is not in 1 to 1048576' field box.stl -o no.body.json --memor
 usage 'contacts has no option --tolerance' contacts box.stl box.stl --poses poses.csv -o no.npz --tolerance 0.01
 usage '--scale is for bare meshes, of which none is given' contacts cube.body.json slab.body.json \
   --poses poses.csv -o no.npz --scale 0.001
-usage '--vertices is for bare meshes, of which none is given' bench --vertices 8
+dev usage '--vertices is for bare meshes, of which none is given' bench --vertices 8
 wrong 'none.stl: No such file or directory' field none.stl -o no.body.json
 run 1 field box.stl -o nowhere/no.body.json
 has stderr '^abut: nowhere/no\.body\.json: the folder nowhere/: '

@@ -8,7 +8,7 @@
 run 0 --help
 has stdout '^  abut contacts A B --poses P -o OUT.npz'
 empty stderr --help
-for command in devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd render bench tune; do
+for command in devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian closest ccd render; do
   run 0 $command --help
   has stdout "^usage: abut $command"
   has stdout "^  abut $command" # an example
@@ -17,6 +17,21 @@ for command in devices field import simulate transition rollout-gradient compare
   run 0 help $command
   has stdout "^usage: abut $command"
 done
+for command in gradcheck bench tune; do
+  for words in "$command --help" "--help $command" "help $command"; do
+    # shellcheck disable=SC2086 # two words
+    dev run 0 $words
+    has stdout "^usage: abut-dev $command"
+    has stdout "^  abut-dev $command" # an example
+  done
+  usage "\`$command\` is a command of abut-dev" $command
+  usage "\`$command\` is a command of abut-dev" help $command
+done
+dev run 0 --help
+has stdout '^abut-dev [0-9]+\.[0-9]+\.[0-9]+: checks and measurements'
+has stdout '^  abut-dev bench \[A B\|SCENE\] '
+dev run 0 --version
+has stdout '^abut-dev [0-9]+\.[0-9]+\.[0-9]+$'
 run 0 help
 has stdout '^  abut contacts A B --poses P -o OUT.npz'
 run 2 help contacts film
@@ -412,14 +427,14 @@ if [ "$has_said" -eq 1 ]; then pass; else fail 'render --help does not say what 
 
 bodies='cube.body.json slab.body.json'
 # shellcheck disable=SC2086 # two words
-run 0 bench $bodies --batch 1,3 --variant full,vertices-only,one-sided --device "$device" -q
+dev run 0 bench $bodies --batch 1,3 --variant full,vertices-only,one-sided --device "$device" -q
 has stdout '^full +forward +1 +64 '
 has stdout '^vertices-only +forward +3 +16 '
 has stdout '^one-sided +forward +1 +8 '
 empty stderr 'bench -q'
-run 0 bench --batch 1 --variant one-sided --lanes 1 --device "$device"
+dev run 0 bench --batch 1 --variant one-sided --lanes 1 --device "$device"
 has stdout ', 1 lanes$'
-run 0 bench --json --batch 1 --what forward --device "$device" --variant vertices-only
+dev run 0 bench --json --batch 1 --what forward --device "$device" --variant vertices-only
 json_is_valid stdout
 for key in device precision variant what batch contacts seconds_median seconds_min poses_per_s; do
   has stdout "\"$key\": "
@@ -431,16 +446,16 @@ else
   pass
 fi
 # shellcheck disable=SC2086 # two words
-run 0 bench $bodies --batch 2,3 --what vjp,forward,mean-gradient,jvp,hessian,list,list-vjp,jacobian,full-hessian --device "$device" -q
+dev run 0 bench $bodies --batch 2,3 --what vjp,forward,mean-gradient,jvp,hessian,list,list-vjp,jacobian,full-hessian --device "$device" -q
 has stdout 'poses/s x forward$'
 for what in vjp mean-gradient jvp hessian list list-vjp jacobian full-hessian; do has stdout "^full +$what +2 +64 .* [0-9]+\.[0-9][0-9]\$"; done
 has stdout '^full +forward +3 +64 .* 1\.00$'
 # shellcheck disable=SC2086 # two words
-run 0 bench $bodies --batch 2 --what list --apart 0.5 --device "$device" -q
+dev run 0 bench $bodies --batch 2 --what list --apart 0.5 --device "$device" -q
 has stdout '^full +list +2 +64 '
 has stdout '^ +[0-9.]+ entries a pose, of activity 0\.001 or more$'
 # shellcheck disable=SC2086 # two words
-run 0 bench $bodies --batch 3 --what list,forward --device "$device" -q --json --poses poses.csv \
+dev run 0 bench $bodies --batch 3 --what list,forward --device "$device" -q --json --poses poses.csv \
   --smoothing sharp.json
 json_is_valid stdout
 if [ "$(grep -c '"entries_per_pose": ' stdout)" -eq 1 ]; then pass; else fail 'not one number of entries'; fi
@@ -452,26 +467,28 @@ run 0 contacts cube.body.json slab.body.json --poses poses.csv -o entries.npz --
   'END { e = NR - 3 * listed; exit !(NR > 0 && e * e < 1e-6) }'
 status=$?
 if [ $status -eq 0 ]; then pass; else fail "bench lists $listed a pose"; fi
-usage '--apart: 2000 is not in -1000 to 1000' bench --apart 2000
-usage '--apart makes poses: give it without --poses' bench --apart 0 --poses poses.csv
+dev usage '--apart: 2000 is not in -1000 to 1000' bench --apart 2000
+dev usage '--apart makes poses: give it without --poses' bench --apart 0 --poses poses.csv
 # shellcheck disable=SC2086 # two words
-run 0 bench $bodies --batch 2 --what jvp --device "$device" -q
+dev run 0 bench $bodies --batch 2 --what jvp --device "$device" -q
 has stdout '^full +jvp +2 +64 .* -$'
 # shellcheck disable=SC2086 # two words
-run 0 bench $bodies --batch 2 --what vjp,forward --json --device "$device" -q --precision $wide
+dev run 0 bench $bodies --batch 2 --what vjp,forward --json --device "$device" -q --precision $wide
 json_is_valid stdout
 if [ "$(grep -c '"ratio_to_forward"' stdout)" -eq 2 ]; then pass; else fail 'not two ratios'; fi
-run 0 bench cube.obj slab.obj --json --batch 2 --device "$device" --poses poses.csv \
+dev run 0 bench cube.obj slab.obj --json --batch 2 --device "$device" --poses poses.csv \
   --smoothing sharp.json --precision $both --vertices all
 has stdout "\"precision\": \"$wide\""
 has stdout '"contacts": 304'
 if [ "$(grep -c '"poses_per_s"' stdout)" -eq 2 ]; then pass; else fail 'not two results'; fi
-wrong 'none.csv: holds no poses' bench --poses none.csv
+dev wrong 'none.csv: holds no poses' bench --poses none.csv
 
 # ---- usage ----
 
 pair='cube.body.json slab.body.json --poses poses.csv'
-usage 'which command? devices, field, decompose, remesh, inspect, import, simulate, transition, rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, merge, gradcheck, closest, ccd, render, view, bench or tune'
+usage 'which command? devices, field, remesh, inspect, decompose, import, simulate, transition, rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, merge, closest, ccd, render or view'
+dev usage 'which command? gradcheck, bench or tune'
+dev usage 'there is no command `contacts`' contacts
 usage 'there is no command `contact`' contact cube.obj slab.obj
 usage 'option --frobnicate is unknown or ambiguous' contacts --frobnicate
 usage 'option --p is unknown or ambiguous' contacts --p
@@ -488,7 +505,7 @@ usage 'contacts needs two bodies, A and B' contacts cube.obj --poses poses.csv -
 usage 'contacts needs --poses P' contacts cube.obj slab.obj -o no.npz
 usage 'render needs --poses P' render cube.obj slab.obj -o no.png
 usage 'render needs two bodies, A and B' render
-usage 'bench needs two bodies, A and B, a scene, or none' bench cube.obj
+dev usage 'bench needs two bodies, A and B, a scene, or none' bench cube.obj
 # shellcheck disable=SC2086 # several words
 {
   usage 'contacts needs -o OUT.npz' contacts $pair
@@ -509,12 +526,12 @@ usage 'bench needs two bodies, A and B, a scene, or none' bench cube.obj
   usage '--zoom: 0 is not in 0.001 to 1000' render $pair -o no.png --zoom 0
   usage '--azimuth: `north` is not a number' render $pair -o no.png --azimuth north
 }
-usage '--what: there is no `jacobi`; possible: forward, mean-gradient, vjp, jvp, hessian, list, list-vjp, jacobian, full-hessian' bench --what jacobi
-usage '--variant: there is no `ful`; possible: full, vertices-only, one-sided' bench --variant ful
-usage '--precision: there is no `f16`; possible: f32, f64' bench --precision f32,f16
-usage '--batch: `` is not a whole number' bench --batch 1,,2
-usage '--batch: `1.5` is not a whole number' bench --batch 1.5
-usage '--batch: 0 is not in 1 to 2147483648' bench --batch 0
+dev usage '--what: there is no `jacobi`; possible: forward, mean-gradient, vjp, jvp, hessian, list, list-vjp, jacobian, full-hessian' bench --what jacobi
+dev usage '--variant: there is no `ful`; possible: full, vertices-only, one-sided' bench --variant ful
+dev usage '--precision: there is no `f16`; possible: f32, f64' bench --precision f32,f16
+dev usage '--batch: `` is not a whole number' bench --batch 1,,2
+dev usage '--batch: `1.5` is not a whole number' bench --batch 1.5
+dev usage '--batch: 0 is not in 1 to 2147483648' bench --batch 0
 
 # ---- input ----
 
@@ -606,11 +623,11 @@ done
   usage '-o .npz: gradient writes files that end with .npz' gradient $pair --mean-distance -o .npz
   usage '-o out.npz: render writes files that end with .png' render $pair -o out.npz
   usage '-o out.png: jacobian writes files that end with .npz' jacobian $pair -o out.png
-  usage '-o out.npz: tune writes files that end with .json' tune -o out.npz
+  dev usage '-o out.npz: tune writes files that end with .json' tune -o out.npz
   usage '-o -: name a file; standard output is /dev/stdout' contacts $pair -o -
   usage '-o -: name a file; standard output is /dev/stdout' render $pair -o=-
-  usage '-o -: name a file' tune -o -
-  usage '-o /dev/null: tune writes files that end with .json' tune -o /dev/null
+  dev usage '-o -: name a file' tune -o -
+  dev usage '-o /dev/null: tune writes files that end with .json' tune -o /dev/null
 }
 absent out.npy
 absent out

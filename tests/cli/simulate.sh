@@ -203,8 +203,8 @@ run 0 simulate automatic.scene.json --states touching.npz -o on.npz --steps 1 --
 if grep -q contact_ stderr; then fail 'arrays of contacts are not known to states'; else pass; fi
 run 0 film automatic.scene.json touching.npz -o touching.png --contacts --frames 2 --width 40 --height 30 --device "$device"
 wrong "automatic.scene.json: compare: $by_slot" compare automatic.scene.json --steps 2 --device "$device"
-wrong "automatic.scene.json: --what contacts and list: $by_slot" bench automatic.scene.json --what step,list --device "$device"
-wrong "clouds.scene.json: --what contacts and list: $unlisted" bench clouds.scene.json --what step,list --device "$device"
+dev wrong "automatic.scene.json: --what contacts and list: $by_slot" bench automatic.scene.json --what step,list --device "$device"
+dev wrong "clouds.scene.json: --what contacts and list: $unlisted" bench clouds.scene.json --what step,list --device "$device"
 
 # A plate of 12 triangles is too coarse for clouds, which the command says.
 cat > plate.obj << 'END'
@@ -372,22 +372,22 @@ if [ -z "$(ls -A untouched)" ]; then pass; else fail 'something was written'; fi
 
 # ---- bench ----
 
-run 0 bench rest.scene.json --batch 1,2 --steps 2 --states rest.npz --precision $wide --device "$device"
+dev run 0 bench rest.scene.json --batch 1,2 --steps 2 --states rest.npz --precision $wide --device "$device"
 has stdout '^what +batch +steps +slots +median \[s\] +least \[s\] +steps/s +x step$'
 has stdout '^step +1 +2 +[0-9]+ +[0-9.e+-]+ +[0-9.e+-]+ +[0-9.]+ +1\.00$'
 has stdout '^step +2 +2 '
-run 0 bench fall.scene.json --batch 1 --json --device "$device"
+dev run 0 bench fall.scene.json --batch 1 --json --device "$device"
 json_is_valid stdout
 has stdout '"steps_per_s": [0-9]'
-run 0 bench fall.scene.json --what step,step-vjp,transition --batch 2 --device "$device"
+dev run 0 bench fall.scene.json --what step,step-vjp,transition --batch 2 --device "$device"
 has stdout '^step-vjp +2 +1 +0 .* [0-9.]+$'
 has stdout '^transition +2 +1 +0 .* [0-9.]+$'
-run 0 bench fall.scene.json --what step-vjp,step --batch 1 --steps 3 --json --device "$device"
+dev run 0 bench fall.scene.json --what step-vjp,step --batch 1 --steps 3 --json --device "$device"
 json_is_valid stdout
 has stdout '"ratio_to_step": [0-9]'
-run 0 bench fall.scene.json --what step-vjp --batch 1 --device "$device"
+dev run 0 bench fall.scene.json --what step-vjp --batch 1 --device "$device"
 has stdout '^step-vjp +1 .* -$'
-run 0 bench rest.scene.json --batch 2 --states rest.npz --what step,contacts,list --json --device "$device"
+dev run 0 bench rest.scene.json --batch 2 --states rest.npz --what step,contacts,list --json --device "$device"
 json_is_valid stdout
 has stdout '"iterations": [1-9]'
 has stdout '"entries_per_world": 4.0' # a box rests on its four corners
@@ -398,20 +398,20 @@ has stdout '"islands": 1\.0'
 has stdout '"panel_numbers": [1-9][0-9]'
 has stdout '"launches": [1-9]'
 has stdout '"bytes_per_world": [1-9][0-9]{3}'
-run 0 bench automatic.scene.json --batch 2 --steps 2 --device "$device"
+dev run 0 bench automatic.scene.json --batch 2 --steps 2 --device "$device"
 has stdout '^ +3 items and [23] entries a world; [0-9.]+ launches a step, [0-9.]+ kB a world$'
 sed 's/"timestep"/"contact_model": "lcp", "timestep"/' rest.scene.json > hard.scene.json
-run 0 bench hard.scene.json --batch 3 --states rest.npz --what step,transition,list --device "$device"
+dev run 0 bench hard.scene.json --batch 3 --states rest.npz --what step,transition,list --device "$device"
 has stdout '^ +3 (warm|pivoted)$'
-run 0 bench hard.scene.json --batch 3 --states rest.npz --what step --json --device "$device"
+dev run 0 bench hard.scene.json --batch 3 --states rest.npz --what step --json --device "$device"
 json_is_valid stdout
 has stdout '"solved": \{'
 if grep -q '"iterations"' stdout; then fail 'hard contacts have iterations'; else pass; fi
-usage '--what transition is of one step, without --steps' bench fall.scene.json --what transition --steps 2
-usage '--poses is of two bodies, not of a scene' bench fall.scene.json --poses poses.csv
-usage '--what: there is no `forward`; possible: step, step-vjp, transition, contacts, list' bench fall.scene.json --what forward
-usage '--states and --steps are of scenes' bench --steps 3
-wrong 'noq.npz: holds no q of shape (worlds, 8) or (states, worlds, 8)' \
+dev usage '--what transition is of one step, without --steps' bench fall.scene.json --what transition --steps 2
+dev usage '--poses is of two bodies, not of a scene' bench fall.scene.json --poses poses.csv
+dev usage '--what: there is no `forward`; possible: step, step-vjp, transition, contacts, list' bench fall.scene.json --what forward
+dev usage '--states and --steps are of scenes' bench --steps 3
+dev wrong 'noq.npz: holds no q of shape (worlds, 8) or (states, worlds, 8)' \
   bench fall.scene.json --states noq.npz --json --device "$device"
 
 # ---- films ----

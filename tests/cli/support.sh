@@ -3,7 +3,7 @@
 # What the scripts of this folder share; they source it with ABUT ARRAYS GOLDEN [FAILING] as
 # arguments.
 #
-# ABUT is the command, ARRAYS the helper of arrays.c, GOLDEN the folder of golden answers, FAILING
+# ABUT is the command, with abut-dev beside it, ARRAYS the helper of arrays.c, GOLDEN the folder of golden answers, FAILING
 # the library of failing.c. Computes
 # on $ABUT_TEST_DEVICE, else the host. Goes to an empty folder, which is removed at the end, and
 # leaves two bodies, poses and a smoothing there.
@@ -27,14 +27,14 @@ if [ "$device" = host ]; then
   mkdir vendors
   export OCL_ICD_VENDORS="$folder/vendors"
 fi
-if "$abut" bench --batch 1 --variant one-sided --device "$device" 2>&1 | grep -q 'no device is'; then
+if "$abut-dev" bench --batch 1 --variant one-sided --device "$device" 2>&1 | grep -q 'no device is'; then
   echo "there is no device $device"
   exit 77
 fi
 passed=0
 failed=0
 # The widest reals that the device has.
-if "$abut" bench --batch 1 --variant one-sided --device "$device" --precision f64 > probe 2>&1; then
+if "$abut-dev" bench --batch 1 --variant one-sided --device "$device" --precision f64 > probe 2>&1; then
   wide=f64 type=float64 both=f32,f64
 else
   wide=f32 type=float32 both=f32,f32
@@ -42,7 +42,7 @@ fi
 
 # Empty where the device cannot be divided into parts, as GPUs cannot.
 parts=1
-if "$abut" bench --batch 1 --variant one-sided --device "$device/1" 2>&1 | grep -q 'cannot be divided$'; then
+if "$abut-dev" bench --batch 1 --variant one-sided --device "$device/1" 2>&1 | grep -q 'cannot be divided$'; then
   parts=
 fi
 
@@ -53,14 +53,21 @@ fail() {
   sed 's/^/  stdout: /' stdout
   sed 's/^/  stderr: /' stderr
 }
+# dev CHECK ARGUMENTS...: run, usage or wrong, of abut-dev
+program=abut
+dev() {
+  program='abut-dev'
+  "$@"
+  program=abut
+}
 # run STATUS ARGUMENTS...: the first time that it compiles a program, PoCL writes how often its compiler warned.
 run() {
   expected=$1
   shift
-  "$abut" "$@" > stdout 2> said < /dev/null
+  "${abut%abut}$program" "$@" > stdout 2> said < /dev/null
   status=$?
   sed '/^[0-9][0-9]* warnings\{0,1\} generated\.$/d' said > stderr
-  if [ $status -eq "$expected" ]; then pass; else fail "status $status, not $expected: abut $*"; fi
+  if [ $status -eq "$expected" ]; then pass; else fail "status $status, not $expected: $program $*"; fi
 }
 # says FILE TEXT: the whole line is in the file
 says() { if grep -qxF -- "$2" "$1"; then pass; else fail "$1 lacks the line: $2"; fi; }
@@ -74,18 +81,17 @@ usage() {
   text=$1
   shift
   run 2 "$@"
-  says stderr "abut: $text"
-  # shellcheck disable=SC2016 # the marks are the message's own
-  has stderr '^`abut .*--help` says more\.$'
-  empty stdout "abut $*"
+  says stderr "$program: $text"
+  has stderr "^\`$program .*--help\` says more\.\$"
+  empty stdout "$program $*"
 }
 # wrong TEXT ARGUMENTS...: exit status 2 and the text alone on the last line
 wrong() {
   text=$1
   shift
   run 2 "$@"
-  says stderr "abut: $text"
-  empty stdout "abut $*"
+  says stderr "$program: $text"
+  empty stdout "$program $*"
 }
 # array FILE NAME AWK: the program reads the numbers, one a line, and exits with 0 if they are right
 array() {

@@ -1,4 +1,4 @@
-/* The judgement behind `abut gradcheck`, on functions whose derivatives are known: it must pass
+/* The judgement behind `abut-dev gradcheck`, on functions whose derivatives are known: it must pass
  * right ones, part from wrong ones however small the mistake, and tell kinks from both. */
 #include "dev/gradcheck/quotients.h"
 

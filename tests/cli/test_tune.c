@@ -1,4 +1,4 @@
-/* Which answers `abut tune` takes for right: the host's own, and none that is off by more than the
+/* Which answers `abut-dev tune` takes for right: the host's own, and none that is off by more than the
  * table of docs/spec.md, in whatever output. */
 #include "dev/tune/tune.h"
 
@@ -7,10 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* main.c's, which options.c names. */
-const command commands[] = {{"tune", COMMAND_TUNE, "", "", "", "", NULL, "", NULL}};
-const size_t command_count = 1;
 
 /* Not those of tests/support, whose names the command's own files have too. */
 static int passed, failed;

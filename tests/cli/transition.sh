@@ -160,7 +160,7 @@ if [ $wide = f64 ]; then exact=1e-10 close=1e-6; else exact=1e-3 close=1e-2; fi
   # ---- differences ----
 
   if [ $wide = f64 ]; then
-    run 0 gradcheck $boxes/scene.json --states two.npz --steps 5 $on
+    dev run 0 gradcheck $boxes/scene.json --states two.npz --steps 5 $on
     has stdout '^2 of 2 worlds, a step and a rollout of 5 steps, float64 on '
     has stdout '^not smooth: a border where a step chooses \(zones of the cone, '
     for name in 'step: vjp by q' 'step: jvp by v' 'rollout: vjp by friction' 'rollout: vjp by gravity' \
@@ -170,7 +170,7 @@ if [ $wide = f64 ]; then exact=1e-10 close=1e-6; else exact=1e-3 close=1e-2; fi
     if [ "$(grep -c ' ok *$' stdout)" -eq 24 ]; then pass; else fail 'not 24 are right'; fi
     empty stderr gradcheck
     # With the numbers of springs, of which there are no tangents.
-    run 0 gradcheck $springs/scene.json --states spring.npz --steps 5 $on
+    dev run 0 gradcheck $springs/scene.json --states spring.npz --steps 5 $on
     has stdout '^rollout: vjp by springs +differences of states +[0-9.e+-]+ +1e-05 +4 .* ok *$'
     has stdout '^not smooth: a limit of forces, or a pose from which worlds part, '
     if [ "$(grep -c ' ok *$' stdout)" -eq 30 ]; then pass; else fail 'not 30 are right'; fi
@@ -179,26 +179,26 @@ if [ $wide = f64 ]; then exact=1e-10 close=1e-6; else exact=1e-3 close=1e-2; fi
       {"position": [0, 0, 0.23], "quaternion": [0.045426, -0.334452, -0.894187, -0.294124], "joint": {"type": "free"}, "density": 500,
        "bodies": [{"box": [0.15, 0.1, 0.03]}]}],
       "pairs": [{"a": 1, "b": 0}]}' > air.scene.json
-    run 0 gradcheck air.scene.json $on
+    dev run 0 gradcheck air.scene.json $on
     if [ "$(grep -c ' ok *$' stdout)" -eq 26 ]; then pass; else fail 'not 26 are right'; fi
     # Near the start; controls tell the steps; a world with a status is left out.
-    run 0 gradcheck $long/scene.json --worlds 2 --step 1e-3 $on
+    dev run 0 gradcheck $long/scene.json --worlds 2 --step 1e-3 $on
     has stdout '^2 of 2 worlds, a step and a rollout of 10 steps, '
     has stdout 'h = 0\.001 of q, .*; 0\.01 of v, u; 0\.1 of gravity'
     if [ "$(grep -c ' ok *$' stdout)" -eq 20 ]; then pass; else fail 'not 20 are right'; fi
-    run 0 gradcheck $long/scene.json --states long.npz --controls push.npz $on
+    dev run 0 gradcheck $long/scene.json --states long.npz --controls push.npz $on
     has stdout '^2 of 3 worlds, a step and a rollout of 20 steps, '
-    says stderr 'abut: warning: 1 of 3 worlds are left out: what they do is not all told by derivatives'
+    says stderr 'abut-dev: warning: 1 of 3 worlds are left out: what they do is not all told by derivatives'
     # Steps across the borders of all zones confirm nothing; under sanitizers none of a shorter rollout.
     across='--steps 10'
     if [ -n "$sanitized" ]; then across='--steps 2'; fi
-    run 1 gradcheck $boxes/scene.json --states two.npz --step 100 $across $on
+    dev run 1 gradcheck $boxes/scene.json --states two.npz --step 100 $across $on
     has stdout ' (NOT SMOOTH|PARTS)'
-    has stderr '^abut: [0-9]+ of 24 derivatives are not confirmed$'
-    wrong 'stop.npz: there are no worlds that can be checked' gradcheck $tree/scene.json --states stop.npz $on
+    has stderr '^abut-dev: [0-9]+ of 24 derivatives are not confirmed$'
+    dev wrong 'stop.npz: there are no worlds that can be checked' gradcheck $tree/scene.json --states stop.npz $on
   else
-    run 2 gradcheck $boxes/scene.json $on
-    has stderr '^abut: .* has no float64$'
+    dev run 2 gradcheck $boxes/scene.json $on
+    has stderr '^abut-dev: .* has no float64$'
   fi
 
   # ---- what is refused ----
@@ -216,9 +216,9 @@ if [ $wide = f64 ]; then exact=1e-10 close=1e-6; else exact=1e-3 close=1e-2; fi
   usage '--steps T is needed where no controls of shape (T, N, nu) tell how many there are' $rollout --cotangents bar.npz
   usage '--steps: 0 is not in 1 to 1099511627776' $rollout --cotangents bar.npz --steps 0
   usage '--record: 0 is not in 1 to 9223372036854775807' $rollout --cotangents bar.npz --steps 2 --record 0
-  usage '--states is of a scene, not of two bodies' gradcheck cube.body.json slab.body.json --poses poses.csv --states two.npz
-  usage '--poses is of two bodies, not of a scene' gradcheck $long/scene.json --poses poses.csv
-  usage 'gradcheck has no option --output' gradcheck $long/scene.json $to
+  dev usage '--states is of a scene, not of two bodies' gradcheck cube.body.json slab.body.json --poses poses.csv --states two.npz
+  dev usage '--poses is of two bodies, not of a scene' gradcheck $long/scene.json --poses poses.csv
+  dev usage 'gradcheck has no option --output' gradcheck $long/scene.json $to
   run 2 $rollout --controls held.npz --cotangents bar.npz $on
   says stderr 'abut: --steps T is needed where no controls of shape (T, N, nu) tell how many there are'
   wrong 'none.npz: No such file or directory' transition $tree/scene.json --states none.npz $to $on

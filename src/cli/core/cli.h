@@ -184,8 +184,21 @@ typedef struct command {
   exit_code (*run)(const struct options *o);
 } command;
 
+/* A program of subcommands: `abut`, or `abut-dev`. */
+typedef struct program {
+  const char *name;
+  const char *about; /* in its help, behind the version */
+  const command *commands;
+  size_t command_count;
+  const char *const *of_developers; /* commands that abut-dev has, up to NULL; or NULL */
+  void (*print_readers)(const command *c); /* what reads files of other programs, behind a command's help, or, without
+                                              one, behind the version; or NULL */
+  void (*remove_unfinished)(void); /* what is half written and is not the library's, in a signal; or NULL */
+} program;
+
 /* The command line: words of the subcommand, and the text of every option given. */
 typedef struct options {
+  const program *program;
   const command *command;          /* NULL where none was named */
   const char *value[OPTION_COUNT]; /* "" for a flag, NULL where not given */
   const char *devices[ABUT_DEVICES_MOST]; /* every --device */
@@ -196,19 +209,13 @@ typedef struct options {
   int operand_count;
 } options;
 
-extern const command commands[];
-extern const size_t command_count;
-
 exit_code cmd_devices(const options *o);
 exit_code cmd_contacts(const options *o);
 exit_code cmd_gradient(const options *o);
 exit_code cmd_merge(const options *o);
 exit_code cmd_jvp(const options *o);
 exit_code cmd_jacobian(const options *o);
-exit_code cmd_gradcheck(const options *o);
 exit_code cmd_render(const options *o);
-exit_code cmd_bench(const options *o);
-exit_code cmd_tune(const options *o);
 exit_code cmd_field(const options *o);
 exit_code cmd_decompose(const options *o);
 exit_code cmd_import(const options *o);
@@ -230,9 +237,14 @@ exit_code cmd_remesh(const options *o);
 exit_code cmd_inspect(const options *o);
 exit_code cmd_suggest(const options *o);
 
+/* ---- program.c ---- */
+
+/* What main does; returns the exit status. */
+int run_program(const program *p, int argc, char **argv);
+
 /* ---- options.c ---- */
 
-exit_code read_options(int argc, char **argv, options *o);
+exit_code read_options(const program *p, int argc, char **argv, options *o);
 /* Flags and options that `c` takes, one a line, on stdout. */
 void print_options(const command *c);
 /* "--name" */
@@ -270,15 +282,18 @@ exit_code need_option(const options *o, option_id id);
 /* What is wrong with the command line, and where help is. `c` may be NULL. */
 __attribute__((format(printf, 2, 3))) exit_code usage_error(const command *c, const char *format,
                                                             ...);
-/* "abut: text"; returns `code`. */
+/* "abut: text", by the program's name; returns `code`. */
 __attribute__((format(printf, 2, 3))) exit_code report(exit_code code, const char *format, ...);
-/* "abut: " and abut_last_error(), if there is a failure. */
+/* The same of abut_last_error(), if there is a failure. */
 exit_code report_status(abut_status status);
 exit_code status_exit_code(abut_status status);
 __attribute__((format(printf, 1, 2))) void warn(const char *format, ...);
 
 /* Returns what a word ends with that so many are of: nothing of one, else "s". */
 const char *plural(size_t count);
+/* What messages begin with: "abut" until then. */
+void report_as_program(const char *name);
+const char *program_name(void);
 /* Of one of several ranks: errors are kept from here on, and warnings are the first rank's. */
 void report_as_rank(int rank);
 /* Says errors that were kept. */
@@ -456,10 +471,5 @@ exit_code timeline_check(const options *o);
 char *timeline_file(const char *name, const char *ending);
 exit_code timeline_start(const scene *s, const options *o);
 exit_code timeline_write(const scene *s, const options *o);
-
-/* ---- figure.c ---- */
-
-/* The pair of `bench` and `tune` without operands. which: 0 or 1. */
-exit_code create_figure(abut_context context, int which, abut_body *body);
 
 #endif

@@ -218,8 +218,7 @@ static const struct {
   [OPTION_STEPS] = {"steps", "T", 0,
                     COMMAND_SIMULATE | COMMAND_ROLLOUT | COMMAND_BENCH | COMMAND_GRADCHECK
                       | COMMAND_COMPARE,
-                    "how many steps to make (as many as u of shape (T, N, nu) has rows; else\n"
-                    "                             bench 1 in a call, gradcheck 10, others need it)"},
+                    "how many steps to make (as many as u of shape (T, N, nu) has rows)"},
   [OPTION_STEP] = {"step", "H", 0, COMMAND_GRADCHECK,
                    "largest step of the differences [m] (follows the smoothing; of scenes\n"
                    "                             1e-4)"},
@@ -268,8 +267,8 @@ static const struct {
   [OPTION_WORLD] = {"world", "I", 0, COMMAND_FILM | COMMAND_VIEW | COMMAND_COMPARE,
                     "which world to show, from 0 (0)"},
   [OPTION_WORLDS] = {"worlds", "N", 0, BATCH_COMMANDS | COMMAND_GRADCHECK,
-                     "without --states: how many worlds begin alike (1), or of gradcheck near\n"
-                     "                             the start (4)"},
+                     "without --states: how many worlds begin alike (1), or, where derivatives are\n"
+                     "                             checked, near the start (4)"},
   [OPTION_YES] = {"yes", NULL, 0, SHARD_COMMANDS,
                   "of a folder: take more than a tenth of the disk that is free"},
   [OPTION_ZOOM] = {"zoom", "Z", 0, COMMAND_RENDER | COMMAND_FILM, "1 shows all bodies whole (1)"},
@@ -336,14 +335,24 @@ static void take_operand(options *o, const char *word)
   o->operands[o->operand_count++] = word;
 }
 
-static const command *find_command(const char *name)
+static const command *find_command(const program *p, const char *name)
 {
-  for (size_t i = 0; i < command_count; ++i) {
-    if (strcmp(commands[i].name, name) == 0) {
-      return &commands[i];
+  for (size_t i = 0; i < p->command_count; ++i) {
+    if (strcmp(p->commands[i].name, name) == 0) {
+      return &p->commands[i];
     }
   }
   return NULL;
+}
+
+static exit_code no_command(const program *p, const char *name)
+{
+  for (const char *const *of = p->of_developers; of && *of; ++of) {
+    if (strcmp(*of, name) == 0) {
+      return usage_error(NULL, "`%s` is a command of abut-dev", name);
+    }
+  }
+  return usage_error(NULL, "there is no command `%s`", name);
 }
 
 /* Only devices, and bodies to draw, may be given more than once, and keep all their words. The library takes no device's
@@ -351,7 +360,7 @@ static const command *find_command(const char *name)
 static exit_code take_option(options *o, option_id id, const char *word)
 {
   if (o->value[id] && word && id != OPTION_DEVICE && id != OPTION_ALSO) {
-    return usage_error(o->operand_count ? find_command(o->operands[0]) : NULL,
+    return usage_error(o->operand_count ? find_command(o->program, o->operands[0]) : NULL,
                        "%s is given twice", option_name(id));
   }
   if ((id == OPTION_DEVICE || id == OPTION_TIMELINE || id == OPTION_ALSO) && !*word) {
@@ -391,9 +400,9 @@ static exit_code take_command(options *o)
   if (o->operand_count == 0) {
     return EXIT_GOOD;
   }
-  o->command = find_command(o->operands[0]);
+  o->command = find_command(o->program, o->operands[0]);
   if (!o->command) {
-    return usage_error(NULL, "there is no command `%s`", o->operands[0]);
+    return no_command(o->program, o->operands[0]);
   }
   --o->operand_count;
   memmove(o->operands, o->operands + 1, (size_t)o->operand_count * sizeof *o->operands);
@@ -408,7 +417,7 @@ static exit_code take_command(options *o)
 
 static exit_code bad_option(const options *o, char **argv, int got)
 {
-  const command *c = o->operand_count ? find_command(o->operands[0]) : NULL;
+  const command *c = o->operand_count ? find_command(o->program, o->operands[0]) : NULL;
   const char *word = argv[optind - 1];
   if (got == ':') {
     return usage_error(c, "%s needs a value", word);
@@ -428,11 +437,11 @@ static const char *value_of(char **argv, int got)
   return attached && *optarg == '=' ? optarg + 1 : optarg;
 }
 
-exit_code read_options(int argc, char **argv, options *o)
+exit_code read_options(const program *p, int argc, char **argv, options *o)
 {
   struct option longs[OPTION_COUNT + 1];
   char letters[8 + 2 * OPTION_COUNT];
-  *o = (options){0};
+  *o = (options){.program = p};
   o->operands = calloc((size_t)argc + 1, sizeof *o->operands);
   o->also = calloc((size_t)argc + 1, sizeof *o->also);
   if (!o->operands || !o->also) {

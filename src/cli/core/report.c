@@ -17,13 +17,24 @@
 #define MEASURED 1.0
 #define LONG 60.0
 
-/* Of a process that is one of several: its number, and errors that wait until it is known who says them. */
+/* Of a process, and of one of several its number, and errors that wait until it is known who says them. */
 static struct {
+  const char *program; /* what messages begin with */
   int rank; /* -1: it is alone */
   bool aloud; /* what is said concerns this rank alone */
   size_t used;
   char text[4096];
-} kept = {.rank = -1};
+} kept = {.program = "abut", .rank = -1};
+
+void report_as_program(const char *name)
+{
+  kept.program = name;
+}
+
+const char *program_name(void)
+{
+  return kept.program;
+}
 
 void report_as_rank(int rank)
 {
@@ -57,20 +68,20 @@ static void say(const char *below, const char *format, va_list arguments)
 {
   char text[2048];
   if (kept.rank < 0) {
-    fputs("abut: ", stderr);
+    fprintf(stderr, "%s: ", kept.program);
     vfprintf(stderr, format, arguments);
     fprintf(stderr, "\n%s", below);
     return;
   }
   vsnprintf(text, sizeof text, format, arguments);
-  keep("abut: rank %d: %s\n%s", kept.rank, text, below);
+  keep("%s: rank %d: %s\n%s", kept.program, kept.rank, text, below);
 }
 
 exit_code usage_error(const command *c, const char *format, ...)
 {
   char below[128];
   va_list arguments;
-  snprintf(below, sizeof below, "`abut %s%s--help` says more.\n", c ? c->name : "", c ? " " : "");
+  snprintf(below, sizeof below, "`%s %s%s--help` says more.\n", kept.program, c ? c->name : "", c ? " " : "");
   va_start(arguments, format);
   say(below, format, arguments);
   va_end(arguments);
@@ -125,9 +136,9 @@ void warn(const char *format, ...)
   }
   va_start(arguments, format);
   if (kept.rank >= 0 && kept.aloud) {
-    fprintf(stderr, "abut: rank %d: warning: ", kept.rank);
+    fprintf(stderr, "%s: rank %d: warning: ", kept.program, kept.rank);
   } else {
-    fputs("abut: warning: ", stderr);
+    fprintf(stderr, "%s: warning: ", kept.program);
   }
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);

@@ -1,12 +1,11 @@
-#include "dev/bench/bench.h"
 #include "core/chart.h"
-#include "mesh/fields.h"
 #include "core/json_text.h"
+#include "mesh/fields.h"
+#include "mesh/query_time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define POSES 256 /* of a call that is timed */
 enum { WIDTH = 900, PLOT = 150, MARGIN = 24, HEAD = 60, FOOT = 32, SETS = 3 };
 
 static const rgb bar_colour = {0, 114, 178}, mark_colour = {213, 94, 0};
@@ -36,33 +35,24 @@ static exit_code check_usage(const options *o, abut_suggest_options *settings)
 
 /* ---- the cost ---- */
 
-static exit_code time_pair(scene *s, const abut_poses *poses, size_t *contacts, double *seconds)
+static exit_code time_pair(scene *s, size_t *contacts, double *seconds)
 {
-  static const size_t forward = BENCH_FORWARD;
-  bench_result result;
   CLI_TRY(report_status(abut_create_pair(s->bodies[0], s->bodies[1], &s->smoothing, &s->pair)));
   CLI_TRY(report_status(abut_get_layout(s->pair, &s->layout)));
-  CLI_TRY(time_calls(s, poses, POSES, &forward, 1, &result));
+  CLI_TRY(time_query(s, seconds));
   *contacts = s->layout.contacts;
-  *seconds = result.median / POSES;
   return report_status(abut_destroy_pair(s->pair));
 }
 
 /* The smoothing as it is, then with what is suggested. */
 static exit_code measure_cost(scene *s, advice *a)
 {
-  abut_poses poses = {0};
-  exit_code code = EXIT_GOOD;
-  CLI_TRY_DONE(random_poses(s->bodies, RANDOM_APART, &poses));
-  CLI_TRY_DONE(time_pair(s, &poses, &a->contacts[0], &a->seconds[0]));
+  CLI_TRY(time_pair(s, &a->contacts[0], &a->seconds[0]));
   for (int i = 0; i < 2; ++i) {
     s->smoothing.edges[i] = a->found.edges[i];
     s->smoothing.vertices[i] = a->found.vertices[i];
   }
-  CLI_TRY_DONE(time_pair(s, &poses, &a->contacts[1], &a->seconds[1]));
-done:
-  abut_free_poses(&poses);
-  return code;
+  return time_pair(s, &a->contacts[1], &a->seconds[1]);
 }
 
 /* ---- the picture ---- */

@@ -95,7 +95,7 @@ static const char *hint_of(const options *o, abut_suspicion which)
 void warn_field(const options *o, const char *path, const abut_field_report *r)
 {
   if (r->bytes > LARGE_FIELD && !o->value[OPTION_QUIET]) {
-    fprintf(stderr, "abut: %s: its field takes %.3g MiB on each device\n", path,
+    fprintf(stderr, "%s: %s: its field takes %.3g MiB on each device\n", program_name(), path,
             (double)r->bytes / MIB);
   }
   for (uint32_t bit = 1; bit && bit <= r->suspicions; bit <<= 1) {
@@ -186,7 +186,7 @@ void warn_clearance(const options *o, double penetration)
 static void tell(const options *o, const char *path, const abut_field_report *r)
 {
   if (!o->value[OPTION_QUIET]) {
-    fputs("abut: ", stderr);
+    fprintf(stderr, "%s: ", program_name());
     tell_field(stderr, path, r);
   }
   warn_field(o, path, r);

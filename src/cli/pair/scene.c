@@ -556,7 +556,7 @@ void tell_fitted(const options *o, const char *how, const char *text)
 {
   const bool show = o->value[OPTION_SHOW_SMOOTHING];
   if (!o->value[OPTION_SMOOTHING] && !o->value[OPTION_QUIET]) {
-    fprintf(stderr, "abut: no --smoothing; fitted to the bodies' size%s%s\n", how,
+    fprintf(stderr, "%s: no --smoothing; fitted to the bodies' size%s%s\n", program_name(), how,
             show ? ":" : " (--show-smoothing prints it)");
   }
   fputs(show ? text : "", stderr);
@@ -619,8 +619,8 @@ static exit_code keep_edges(scene *s, const options *o)
   s->smoothing.edges[1] = wanted[1];
   CLI_TRY(count_contacts(s, &kept));
   if (!o->value[OPTION_QUIET]) {
-    fprintf(stderr, "abut: keeps %u and %u edges, by %zu random poses: %zu contacts a pose, not %zu, at about %.2g times "
-            "the cost\n", wanted[0], wanted[1], poses, kept, fitted, (double)kept / fmax((double)fitted, 1.0));
+    fprintf(stderr, "%s: keeps %u and %u edges, by %zu random poses: %zu contacts a pose, not %zu, at about %.2g times "
+            "the cost\n", program_name(), wanted[0], wanted[1], poses, kept, fitted, (double)kept / fmax((double)fitted, 1.0));
   }
   return EXIT_GOOD;
 }

@@ -2,16 +2,14 @@
 #ifndef ABUT_CLI_BENCH_BENCH_H
 #define ABUT_CLI_BENCH_BENCH_H
 
-#include "core/cli.h"
+#include "core/timing.h"
+#include "pair/random_poses.h"
 
-#include <math.h>
+/* Distinct random poses; longer batches repeat them. */
+#define BENCH_POSES 1024
 
-/* 1024 poses around touching, the same on every machine up to rounding. abut_free_poses frees them.
- * Both bodies get a random rotation; body 2 lies in a random direction, so far that between the
- * farthest mesh points along it there is `apart` of the smaller body's diagonal, which may be
- * negative. RANDOM_APART: from -5 to 5 %, at random. */
-#define RANDOM_APART INFINITY
-exit_code random_poses(const abut_body bodies[2], double apart, abut_poses *out);
+/* The pair of `bench` and `tune` without operands. which: 0 or 1. */
+exit_code create_figure(abut_context context, int which, abut_body *body);
 
 typedef enum bench_what {
   BENCH_FORWARD,       /* p, d, n and activity */
@@ -39,10 +37,8 @@ typedef struct step_counts {
 } step_counts;
 
 typedef struct bench_result {
-  double median, least; /* [s] a call */
-  double ratio;         /* to forward, or a step, of the same round, median; 0 where that was not
-                           timed */
   double entries;       /* a pose, of what lists active contacts; below 0 of all else */
+  timing time;          /* its ratio is to forward, or a step */
   double on_device;     /* [s] of it that kernels took, of what lists a scene's contacts; else 0 */
   double iterations;    /* a world's, of the solver in the last step; below 0 of what has none */
   size_t solved[SOLVED_WAYS]; /* of hard contacts in place of these: worlds, by how it was solved */
@@ -69,17 +65,7 @@ void bench_memory_close(bench_memory *m);
 /* One call; `what` is a bench_what. */
 abut_status bench_call(const scene *s, const bench_memory *m, size_t what);
 
-/* Sorts them. */
-double bench_median(double *numbers, size_t count);
-
-/* Times calls by turns: one warm-up call each, then rounds of all, for half a second each and at
- * least 5 rounds, but not beyond 10 seconds each. base: the call that ratios are to; `count`: none. */
-typedef exit_code (*timed_call)(void *user, size_t i);
-exit_code time_rounds(timed_call call, void *user, size_t count, size_t base, bench_result *out);
-/* Says so where devices failed in a call that is timed. */
-exit_code report_failures(size_t failures);
-
-/* Times some of `what` so. A call goes from the caller's `batch` poses, which repeat those of
+/* Times some of `what` by turns. A call goes from the caller's `batch` poses, which repeat those of
  * `poses`, to results in its memory. */
 exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, const size_t *whats,
                      size_t count, bench_result *out);

@@ -1,4 +1,5 @@
 #include "dev/bench/bench.h"
+#include "dev/commands.h"
 
 #include "core/json_text.h"
 #include <stdio.h>
@@ -44,11 +45,11 @@ static exit_code add_json(const bench *b, const scene *s, size_t variant, size_t
                             json_text(s->devices), "precision",
                             precision_name(s->precision), "variant", variants[variant], "what",
                             bench_names[what], "batch", (json_int_t)batch, "contacts",
-                            (json_int_t)s->layout.contacts, "seconds_median", r.median,
-                            "seconds_min", r.least, "poses_per_s", (double)batch / r.median);
+                            (json_int_t)s->layout.contacts, "seconds_median", r.time.median,
+                            "seconds_min", r.time.least, "poses_per_s", (double)batch / r.time.median);
   bool good = entry != NULL;
-  if (r.ratio > 0.0) {
-    good = good && json_object_set_new(entry, "ratio_to_forward", json_real(r.ratio)) == 0;
+  if (r.time.ratio > 0.0) {
+    good = good && json_object_set_new(entry, "ratio_to_forward", json_real(r.time.ratio)) == 0;
   }
   if (r.entries >= 0.0) {
     good = good && json_object_set_new(entry, "entries_per_pose", json_real(r.entries)) == 0 &&
@@ -71,12 +72,12 @@ static void print_title(const scene *s, const options *o, abut_precision precisi
 static void print_result(const scene *s, size_t variant, size_t what, size_t batch, bench_result r)
 {
   char ratio[32] = "-";
-  if (r.ratio > 0.0) {
-    snprintf(ratio, sizeof ratio, "%.2f", r.ratio);
+  if (r.time.ratio > 0.0) {
+    snprintf(ratio, sizeof ratio, "%.2f", r.time.ratio);
   }
   printf("%-14s %-13s %8zu %9zu %12.3e %12.3e %13.1f %9s\n", variants[variant],
-         bench_names[what], batch, s->layout.contacts, r.median, r.least,
-         (double)batch / r.median, ratio);
+         bench_names[what], batch, s->layout.contacts, r.time.median, r.time.least,
+         (double)batch / r.time.median, ratio);
   if (r.entries >= 0.0) {
     printf("%29s%.4g entries a pose, of activity %g or more\n", "", r.entries, r.threshold);
   }
@@ -128,7 +129,7 @@ static exit_code load(bench *b, scene *s, bool first)
   }
   CLI_TRY(scene_smoothing(s, o, first && (o->operand_count ||
                                                 o->value[OPTION_SHOW_SMOOTHING])));
-  return first && !o->value[OPTION_POSES] ? random_poses(s->bodies, b->apart, &b->poses)
+  return first && !o->value[OPTION_POSES] ? random_poses(s->bodies, BENCH_POSES, b->apart, &b->poses)
                                           : EXIT_GOOD;
 }
 

@@ -4,10 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUNS_LEAST 5
-#define RUNS_MOST 10000
-#define SECONDS_WANTED 0.5
-#define SECONDS_MOST 10.0
 /* Of lists: what the smoothing's floor leaves, or without a floor this. */
 #define LIST_THRESHOLD 1e-3
 #define LEAST_ACTIVITY 1e-30
@@ -15,18 +11,6 @@
 
 const char *const bench_names[BENCH_WHATS] = {"forward", "mean-gradient", "vjp", "jvp", "hessian",
                                              "list", "list-vjp", "jacobian", "full-hessian"};
-
-static int compare(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-double bench_median(double *numbers, size_t count)
-{
-  qsort(numbers, count, sizeof *numbers, compare);
-  return (numbers[(count - 1) / 2] + numbers[count / 2]) / 2;
-}
 
 /* ---- the calls ---- */
 
@@ -236,62 +220,6 @@ static exit_code list_once(const scene *s, bench_memory *m)
   return EXIT_GOOD;
 }
 
-/* `seconds` and `work`: (RUNS_MOST, count) and (RUNS_MOST). */
-static void summarise(const double *seconds, size_t runs, size_t count, size_t base, double *work,
-                      bench_result *out)
-{
-  for (size_t i = 0; i < count; ++i) {
-    for (size_t r = 0; r < runs; ++r) {
-      work[r] = seconds[r * count + i];
-    }
-    out[i].median = bench_median(work, runs);
-    out[i].least = work[0];
-    for (size_t r = 0; r < runs && base < count; ++r) {
-      work[r] = seconds[r * count + i] / seconds[r * count + base];
-    }
-    out[i].ratio = base < count ? bench_median(work, runs) : 0.0;
-  }
-}
-
-static exit_code time_round(timed_call call, void *user, size_t count, double *seconds)
-{
-  for (size_t i = 0; i < count; ++i) {
-    const double start = now();
-    CLI_TRY(call(user, i));
-    seconds[i] = now() - start;
-  }
-  return EXIT_GOOD;
-}
-
-exit_code time_rounds(timed_call call, void *user, size_t count, size_t base, bench_result *out)
-{
-  double *seconds = calloc(RUNS_MOST * (count + 1), sizeof *seconds), total = 0.0;
-  exit_code code = seconds ? time_round(call, user, count, seconds)
-                           : report(EXIT_RUN, "no memory for times");
-  size_t runs = 0;
-  while (code == EXIT_GOOD && runs < RUNS_MOST &&
-         (total < SECONDS_WANTED * (double)count ||
-          (runs < RUNS_LEAST && total < SECONDS_MOST * (double)count))) {
-    double *row = seconds + runs * count;
-    code = time_round(call, user, count, row);
-    for (size_t i = 0; i < count; ++i) {
-      total += row[i];
-    }
-    ++runs;
-  }
-  if (code == EXIT_GOOD) {
-    summarise(seconds, runs, count, base, seconds + RUNS_MOST * count, out);
-  }
-  free(seconds);
-  return code;
-}
-
-exit_code report_failures(size_t failures)
-{
-  return failures ? report(EXIT_RUN, "not all of the devices that were to be timed work")
-                  : EXIT_GOOD; /* which, and why, is said when the scene is closed */
-}
-
 /* Calls of a batch of poses. */
 typedef struct pose_calls {
   const scene *scene;
@@ -320,6 +248,7 @@ exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, cons
                      size_t count, bench_result *out)
 {
   bench_memory m = {0};
+  timing times[LIST_ROOM] = {{0}};
   bool derivatives = false, entries = false;
   for (size_t i = 0; i < count; ++i) {
     derivatives = derivatives || whats[i] != BENCH_FORWARD;
@@ -331,9 +260,10 @@ exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, cons
   }
   if (code == EXIT_GOOD) {
     pose_calls calls = {s, &m, whats};
-    code = time_rounds(call_poses, &calls, count, place_of_forward(whats, count), out);
+    code = time_rounds(call_poses, &calls, count, place_of_forward(whats, count), times);
   }
   for (size_t i = 0; i < count; ++i) {
+    out[i].time = times[i];
     out[i].entries = lists(whats[i]) ? (double)m.listed / (double)batch : -1.0;
     out[i].threshold = list_threshold(s);
     out[i].iterations = -1.0;

@@ -272,7 +272,7 @@ static void say_means(const world_calls *c, bench_result *out)
       count_solved(c, &out[i]);
     }
     out[i].on_device =
-      what == WORLD_LIST_CALL ? bench_median(c->on_device, c->listings) : 0.0;
+      what == WORLD_LIST_CALL ? median_of(c->on_device, c->listings) : 0.0;
     out[i].entries = what == WORLD_LIST_CALL ? entries / (double)c->count : -1.0;
   }
 }
@@ -329,12 +329,16 @@ exit_code time_worlds(const scene *s, const options *o, abut_scene links,
 {
   world_calls c = {.links = links, .context = s->context, .info = info, .count = batch,
                    .whats = whats, .what_count = count, .precision = s->precision};
+  timing times[LIST_ROOM] = {{0}};
   size_t base = 0;
   while (base < count && whats[base] != WORLD_STEP_CALL) {
     ++base;
   }
   exit_code code = take_all(&c, s, o, steps);
-  code = code == EXIT_GOOD ? time_rounds(call_worlds, &c, count, base, out) : code;
+  code = code == EXIT_GOOD ? time_rounds(call_worlds, &c, count, base, times) : code;
+  for (size_t i = 0; i < count; ++i) {
+    out[i].time = times[i];
+  }
   code = code == EXIT_GOOD ? count_all(&c, out) : code;
   if (code == EXIT_GOOD) {
     say_means(&c, out);

@@ -87,11 +87,11 @@ static exit_code add_json(const plan *p, const stage *s, size_t what, size_t bat
               json_text(s->scene.devices), "precision", precision_name(s->scene.precision),
               "what", world_call_names[what], "batch",
               (json_int_t)batch, "steps", (json_int_t)p->steps, "slots",
-              (json_int_t)s->info.contacts, "seconds_median", r.median, "seconds_min", r.least,
-              "steps_per_s", (double)batch * (double)p->steps / r.median);
+              (json_int_t)s->info.contacts, "seconds_median", r.time.median, "seconds_min", r.time.least,
+              "steps_per_s", (double)batch * (double)p->steps / r.time.median);
   bool good = entry != NULL;
-  if (r.ratio > 0.0) {
-    good = good && json_object_set_new(entry, "ratio_to_step", json_real(r.ratio)) == 0;
+  if (r.time.ratio > 0.0) {
+    good = good && json_object_set_new(entry, "ratio_to_step", json_real(r.time.ratio)) == 0;
   }
   if (r.entries >= 0.0) {
     good = good && json_object_set_new(entry, "entries_per_world", json_real(r.entries)) == 0 &&
@@ -117,11 +117,11 @@ static void print_title(const stage *s)
 static void print_result(const plan *p, const stage *s, size_t what, size_t batch, bench_result r)
 {
   char ratio[32] = "-";
-  if (r.ratio > 0.0) {
-    snprintf(ratio, sizeof ratio, "%.2f", r.ratio);
+  if (r.time.ratio > 0.0) {
+    snprintf(ratio, sizeof ratio, "%.2f", r.time.ratio);
   }
   printf("%-10s %8zu %8zu %9zu %12.3e %12.3e %13.1f %9s\n", world_call_names[what], batch, p->steps,
-         s->info.contacts, r.median, r.least, (double)batch * (double)p->steps / r.median, ratio);
+         s->info.contacts, r.time.median, r.time.least, (double)batch * (double)p->steps / r.time.median, ratio);
   if (r.entries >= 0.0) {
     printf("%29s%.4g active contacts a world; kernels took %.3e s\n", "", r.entries, r.on_device);
   }

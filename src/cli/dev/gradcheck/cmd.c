@@ -1,4 +1,5 @@
 #include "dev/gradcheck/gradcheck.h"
+#include "dev/commands.h"
 
 #include "dev/bench/bench.h" /* is_scene_file */
 

@@ -236,7 +236,7 @@ exit_code tune_answers_make(tune_answers *a, const options *o, abut_precision pr
   CLI_TRY_DONE(open_host(&s, o, ABUT_FLOAT64));
   CLI_TRY_DONE(measure_bodies(a, &s));
   if (!poses->count) {
-    CLI_TRY_DONE(random_poses(s.bodies, RANDOM_APART, poses));
+    CLI_TRY_DONE(random_poses(s.bodies, BENCH_POSES, RANDOM_APART, poses));
   }
   if (precision == ABUT_FLOAT32) {
     round_poses(poses);

@@ -1,4 +1,5 @@
 #include "dev/tune/tune.h"
+#include "dev/commands.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -164,7 +164,7 @@ static double ratio_of(const tune_setting *first, const tune_setting *c, size_t 
     ratios[i] = sqrt(first->seconds[0][i] / c->seconds[0][i] *
                      first->seconds[1][i] / c->seconds[1][i]);
   }
-  return bench_median(ratios, rounds);
+  return median_of(ratios, rounds);
 }
 
 exit_code tune_race(tuner *u, tune_setting **list, size_t count, double seconds)
@@ -184,7 +184,7 @@ exit_code tune_race(tuner *u, tune_setting **list, size_t count, double seconds)
   }
   for (size_t i = 0; i < count; ++i) {
     for (int j = 0; j < TUNE_CALLS; ++j) {
-      list[i]->rate[j] = (double)u->memory.poses.count / bench_median(list[i]->seconds[j], rounds);
+      list[i]->rate[j] = (double)u->memory.poses.count / median_of(list[i]->seconds[j], rounds);
     }
   }
 done:

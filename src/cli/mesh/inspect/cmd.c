@@ -1,14 +1,14 @@
-#include "dev/bench/bench.h"
-#include "mesh/fields.h"
 #include "core/fits.h"
-#include "mesh/inspect/page.h"
 #include "core/json_text.h"
+#include "mesh/fields.h"
+#include "mesh/inspect/page.h"
+#include "mesh/query_time.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define RADIANS (3.14159265358979323846 / 180.0)
-#define POSES 256             /* of a call that is timed */
 #define OTHER_UNION 0.01      /* share by which a union may differ from the fit's unsaid */
 
 static exit_code check_usage(const options *o, findings *f)
@@ -79,19 +79,11 @@ static exit_code load_mesh(const options *o, findings *f, char **own, abut_mesh_
 
 static exit_code measure_cost(const scene *s, query_cost *c)
 {
-  static const size_t forward = BENCH_FORWARD;
-  abut_poses poses = {0};
-  bench_result result;
-  exit_code code = EXIT_GOOD;
-  CLI_TRY_DONE(random_poses(s->bodies, RANDOM_APART, &poses));
-  CLI_TRY_DONE(time_calls(s, &poses, POSES, &forward, 1, &result));
-  c->poses = POSES;
+  CLI_TRY(time_query(s, &c->seconds));
+  c->poses = QUERY_POSES;
   c->contacts = s->layout.contacts;
-  c->seconds = result.median / POSES;
   snprintf(c->devices, sizeof c->devices, "%s", scene_workers(s).text);
-done:
-  abut_free_poses(&poses);
-  return code;
+  return EXIT_GOOD;
 }
 
 static exit_code draw(const scene *s, const abut_body_def *mesh, findings *f)

@@ -1,8 +1,8 @@
-/* The bodies of `abut bench` without operands: two figures that a reader can rebuild from here.
+/* The bodies of `bench` without operands: two figures that a reader can rebuild from here.
  *
  * Each is 18 superquadrics, a head, a trunk of three, and seven on each side. The mesh samples each
  * superquadric's surface at two poles and four rings of four points. */
-#include "core/cli.h"
+#include "dev/bench/bench.h"
 
 #include <math.h>
 #include <string.h>

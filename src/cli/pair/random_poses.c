@@ -1,12 +1,10 @@
-#include "dev/bench/bench.h"
+#include "pair/random_poses.h"
 #include "core/random.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define SEED 0x9e3779b97f4a7c15u
-/* Distinct random poses; longer batches repeat them. */
-#define POSES 1024
 /* The second body is moved towards the first by up to this share of the diagonal, or away. */
 #define DEPTH 0.05
 
@@ -76,21 +74,21 @@ static void place(const abut_body_info info[2], double *const vertices[2], doubl
   }
 }
 
-exit_code random_poses(const abut_body bodies[2], double apart, abut_poses *out)
+exit_code random_poses(const abut_body bodies[2], size_t count, double apart, abut_poses *out)
 {
   abut_body_info info[2];
   double *vertices[2] = {NULL, NULL};
   uint64_t state = SEED;
   exit_code code = EXIT_GOOD;
-  *out = (abut_poses){POSES, ABUT_POSE_QUATERNION, calloc(POSES, 7 * sizeof(double)),
-                      calloc(POSES, 7 * sizeof(double)), NULL, NULL};
+  *out = (abut_poses){count, ABUT_POSE_QUATERNION, calloc(count, 7 * sizeof(double)),
+                      calloc(count, 7 * sizeof(double)), NULL, NULL};
   if (!out->pose1 || !out->pose2) {
-    code = report(EXIT_RUN, "no memory for %d poses", POSES);
+    code = report(EXIT_RUN, "no memory for %zu poses", count);
     goto done;
   }
   CLI_TRY_DONE(copy_mesh(bodies[0], &info[0], &vertices[0]));
   CLI_TRY_DONE(copy_mesh(bodies[1], &info[1], &vertices[1]));
-  for (size_t i = 0; i < POSES; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     double pose[2][7];
     place(info, vertices, apart, &state, pose);
     for (int j = 0; j < 7; ++j) {

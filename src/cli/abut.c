@@ -1,14 +1,9 @@
+/* The command `abut`: its subcommands, and what reads other programs' files. */
 #include "world/film/video.h"
-#include "core/folder/launcher.h"
-#include "core/folder/ranks.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-const command commands[] = {
+static const command commands[] = {
   {"devices", COMMAND_DEVICES, "", "", "list the devices that can compute",
    "Lists every OpenCL device and the host path, which is always there and slow.",
    NULL, "abut devices", cmd_devices},
@@ -148,17 +143,6 @@ const command commands[] = {
    NULL,
    "abut merge gradients/",
    cmd_merge},
-  {"gradcheck", COMMAND_GRADCHECK, " A B --poses P | SCENE", "",
-   "check derivatives against differences",
-   "Compares every derivative with central differences, or with another derivative that must say\n"
-   "the same, in float64, and prints a table. Exit status 1 where they part.\n"
-   "Of a SCENE (.scene.json) gradients and tangents of a step and of a rollout of --steps are\n"
-   "compared along random directions, at --states or near the scene's own start. Worlds with a\n"
-   "status are left out. Derivatives hold what a step chooses (zones of the cone, limits, limits of\n"
-   "forces): next to such a border entries are not smooth, and not compared.",
-   NULL,
-   "abut gradcheck assets/figure.body.json assets/part.body.json --poses assets/poses.npz",
-   cmd_gradcheck},
   {"closest", COMMAND_CLOSEST, " A B|--shapes S.json", " --poses P -o OUT.npz",
    "compute closest points of convex shapes",
    "Computes at every pose the signed distance d of two convex shapes (negative where they overlap),\n"
@@ -200,126 +184,30 @@ const command commands[] = {
    "reduction changes with that. --poses may be left out then.",
    ".html: the page",
    "abut view assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o view.html", cmd_view},
-  {"bench", COMMAND_BENCH, " [A B|SCENE]", "", "measure poses, or steps, a second",
-   "Times batches end to end, from the caller's poses to results in its memory, after one warm-up\n"
-   "call. Without A and B: two built-in figures of 18 superquadrics each. Without --poses: random\n"
-   "poses around touching, from a fixed seed. --precision may name both, f32,f64, and\n"
-   "--what several calls, which then take turns: forward,mean-gradient,vjp,jvp,hessian,list.\n"
-   "Of a SCENE (.scene.json) steps of its worlds are timed, from all states of --states, over and\n"
-   "over, or from its start; a call makes --steps of them.",
-   NULL,
-   "abut bench assets/figure.body.json assets/part.body.json --batch 1024 --what forward,vjp",
-   cmd_bench},
-  {"tune", COMMAND_TUNE, " [A B]", "", "find the fastest settings of a device and keep them",
-   "Measures how wide and how large a device's work should be: lanes, work-groups, scratch\n"
-   "memory. What a setting answers is checked against the host's float64 before it is timed, by\n"
-   "turns with the best one so far, forward and gradient. The fastest goes into the user's file\n"
-   "of settings, which every later run reads, or into -o FILE; other devices' entries there are\n"
-   "kept. Several devices are measured one after the other. Without A and B: two built-in figures\n"
-   "of 18 superquadrics each.",
-   ".json: settings of devices",
-   "abut tune --device cpu --seconds 60", cmd_tune},
 };
 
-const size_t command_count = sizeof commands / sizeof *commands;
-
-static void print_usage(void)
+/* Of the commands that read such files, and of --version. */
+static void print_readers(const command *c)
 {
-  printf("abut %s: contact manifolds of two rigid bodies over batches of poses, by OpenCL\n\n"
-         "usage:\n", abut_version());
-  for (size_t i = 0; i < command_count; ++i) {
-    const command *c = &commands[i];
-    char line[80];
-    snprintf(line, sizeof line, "abut %s%s%s", c->name, c->operands, c->required);
-    printf("  %-52s %s\n", line, c->summary);
-  }
-  printf("\noptions of all commands:\n");
-  print_options(NULL);
-  printf("\n`abut COMMAND --help`, or `abut help COMMAND`, lists the options of a command.\n"
-         "Exit status: 0; 1 for a failure at run time, or derivatives that part; 2 for bad usage "
-         "or input.\n");
-}
-
-static void print_help(const command *c)
-{
-  printf("usage: abut %s%s%s [options]\n\n%s\n\noptions:\n", c->name, c->operands, c->required,
-         c->about);
-  print_options(c);
-  if (c->bit == COMMAND_IMPORT) {
+  if (!c) {
+    printf("models are imported by MuJoCo: %s\nmeshes of .glb, .gltf and .dae are read by Assimp: %s\n",
+           reader_of_models(), reader_of_meshes());
+  } else if (c->bit == COMMAND_IMPORT) {
     printf("\nMuJoCo that reads models here: %s\n", reader_of_models());
-  }
-  if (c->bit == COMMAND_FIELD) {
+  } else if (c->bit == COMMAND_FIELD) {
     printf("\nAssimp that reads .glb, .gltf and .dae here: %s\n", reader_of_meshes());
-  }
-  printf("\nexample, from the root of a checkout:\n  %s\n", c->example);
-}
-
-static exit_code dispatch(options *o)
-{
-  if (o->value[OPTION_HELP]) {
-    if (o->command) {
-      print_help(o->command);
-    } else {
-      print_usage();
-    }
-    return EXIT_GOOD;
-  }
-  if (o->value[OPTION_VERSION]) {
-    printf("abut %s\nmodels are imported by MuJoCo: %s\nmeshes of .glb, .gltf and .dae are read by Assimp: %s\n",
-           abut_version(), reader_of_models(), reader_of_meshes());
-    return EXIT_GOOD;
-  }
-  if (!o->command) {
-    return usage_error(NULL, "which command? devices, field, decompose, remesh, inspect, import, simulate, transition, "
-                       "rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, merge, gradcheck, "
-                       "closest, ccd, render, view, bench or tune");
-  }
-  CLI_TRY(launcher_check(o));
-  return o->command->run(o);
-}
-
-/* A full disk behind a pipe or a redirection shows up here at the latest. */
-static exit_code flush_stdout(exit_code code)
-{
-  errno = 0;
-  const bool bad = ferror(stdout) != 0;
-  if (fflush(stdout) != 0 || bad) {
-    return report(code ? code : EXIT_RUN, "standard output: %s",
-                  errno ? strerror(errno) : "cannot be written");
-  }
-  return code;
-}
-
-/* What is half written goes, and then the signal ends the process as it does by default. */
-static void end_by_signal(int number)
-{
-  abut_remove_unfinished();
-  video_remove_unfinished();
-  raise(number);
-}
-
-static void catch_ends(void)
-{
-  static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; ++i) {
-    struct sigaction before;
-    if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) { /* not nohup's */
-      sigaction(ends[i], &(struct sigaction){.sa_handler = end_by_signal,
-                                             .sa_flags = SA_RESETHAND | SA_NODEFER}, NULL);
-    }
   }
 }
 
 int main(int argc, char **argv)
 {
-  options o;
-  catch_ends();
-  signal(SIGXFSZ, SIG_IGN); /* a file too large is an error of write, not the end */
-  exit_code code = read_options(argc, argv, &o);
-  if (code == EXIT_GOOD) {
-    code = flush_stdout(ranks_end(dispatch(&o)));
-  }
-  free(o.operands);
-  free(o.also);
-  return code;
+  static const char *const of_developers[] = {"gradcheck", "bench", "tune", NULL};
+  const program p = {.name = "abut",
+                     .about = "contact manifolds of two rigid bodies over batches of poses, by OpenCL",
+                     .commands = commands,
+                     .command_count = sizeof commands / sizeof *commands,
+                     .of_developers = of_developers,
+                     .print_readers = print_readers,
+                     .remove_unfinished = video_remove_unfinished};
+  return run_program(&p, argc, argv);
 }
