@@ -24,6 +24,7 @@ from abut._closest import (Closest, ClosestGradients, ClosestJacobian, ClosestSt
                            closest, closest_jacobian, closest_jvp, closest_vjp, load_hull,
                            load_shapes)
 from abut._decompose import Decomposition, decompose, import_superquadrics
+from abut._gradcheck import GradCheck, gradcheck
 from abut._inspect import ContactMesh, Suggestion, contact_mesh, measure_fit, measure_mesh, suggest
 from abut._lcp import Lcp, LcpClass, LcpEnd, solve_lcp
 from abut._native import Error, ffi as _ffi, lib as _lib
@@ -61,11 +62,11 @@ def from_mujoco(model: _Any, context: Context | None = None, *, contact_model: s
 __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Ccd", "CcdFeature", "CcdGradients", "CcdMesh", "CcdQueries",
            "CcdQueryGradients", "CcdStatus", "Closest", "ClosestGradients", "ClosestJacobian", "ClosestStatus",
            "ClosestTangents", "Cloud", "ContactMesh", "Contacts", "Context", "Decomposition", "Device", "DeviceReport", "Error",
-           "GivenContacts", "Gradients", "Layout", "Lcp", "LcpClass", "LcpEnd", "Pair",
+           "GivenContacts", "GradCheck", "Gradients", "Layout", "Lcp", "LcpClass", "LcpEnd", "Pair",
            "Reduction", "Scene", "Shape", "ShapeGradients", "ShapeNumbers", "SpringGradients", "Springs", "Step", "StepFilter", "Suggestion", "Tangents",
            "Transition", "View", "WorldContacts", "WorldStatus", "active", "body", "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient",
            "closest", "closest_jacobian", "closest_jvp", "closest_vjp", "contact_mesh", "contacts", "decompose", "default_context",
-           "devices", "evaluate_cloud", "fit_smoothing", "from_mujoco", "hessian", "hvp", "import_superquadrics", "jacobian", "jvp",
+           "devices", "evaluate_cloud", "fit_smoothing", "from_mujoco", "gradcheck", "hessian", "hvp", "import_superquadrics", "jacobian", "jvp",
            "load", "load_cloud", "load_hull", "load_shapes", "load_smoothing", "measure_fit", "measure_mesh", "pose", "reduce",
            "shape_gradient", "shape_jvp", "shape_vjp", "shard", "soft_points",
            "solve_lcp", "springs", "springs_vjp", "step_filter", "suggest", "view", "vjp", "vjp_tangent"]

@@ -1,0 +1,99 @@
+"""Derivatives beside central differences, on pairs and scenes of one's own."""
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple, Union
+
+import numpy as np
+
+from abut._calls import reduce
+from abut._objects import Pair
+from abut._worlds import Scene
+
+Real = np.ndarray[Any, Any]
+
+SMOOTH = 0.05  # by which share the differences of two steps may part where a function is smooth
+
+
+class GradCheck(NamedTuple):
+    """Derivatives along random directions, of rows (...).
+
+    derivative  (...) by abut's gradient
+    difference  (...) central differences; `step` is their step
+    error       (...) |derivative - difference|, over the row's larger one of both and of 1e-3 of the largest row
+    smooth      (...) bool: differences of half the step agree with these to 5 %. Elsewhere something jumps or bends within the
+                step, and the error means nothing
+    """
+
+    derivative: Real
+    difference: Real
+    error: Real
+    smooth: Real
+
+
+def _compare(derivative: Real, along: Callable[[float], Real], step: float) -> GradCheck:
+    wide, narrow = ((along(h) - along(-h)) / (2 * h) for h in (step, step / 2))
+    size = np.maximum(np.abs(derivative), np.abs(narrow))
+    size = np.maximum(size, max(1e-3 * float(size.max(initial=0)), 1e-300))
+    return GradCheck(derivative, narrow, np.abs(derivative - narrow) / size, np.abs(wide - narrow) <= SMOOTH * size)
+
+
+def _direction(random: np.random.Generator, at: Real) -> Real:
+    """Unit directions of poses' numbers; a quaternion's is orthogonal to it."""
+    made: Real = np.asarray(random.normal(size=at.shape))
+    if at.shape[-1] == 7:
+        q = at[..., 3:]
+        made[..., 3:] -= q * (np.sum(made[..., 3:] * q, -1) / np.sum(q * q, -1))[..., None]
+    return np.asarray(made / np.linalg.norm(made, axis=-1, keepdims=True))
+
+
+def _of_pair(pair: Pair, pose1: Real, pose2: Real, kind: str, step: float, random: np.random.Generator) -> GradCheck:
+    to1, to2 = _direction(random, pose1), _direction(random, pose2)
+    made = reduce(pair, pose1, pose2, kind, grad=True)
+    assert made.grad1 is not None and made.grad2 is not None
+    derivative = np.sum(made.grad1 * to1, -1) + np.sum(made.grad2 * to2, -1)
+    return _compare(derivative, lambda h: reduce(pair, pose1 + h * to1, pose2 + h * to2, kind).value, step)
+
+
+def _of_scene(scene: Scene, q: Real, v: Real, u: Real | None, steps: int, step: float,
+              random: np.random.Generator) -> GradCheck:
+    rows = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    given = np.zeros((*rows, scene.nu)) if u is None else np.broadcast_to(u, (*rows, scene.nu))
+    to_q, to_v, to_u, q_bar, v_bar = (random.normal(size=(*rows, n)) for n in (scene.nv, scene.nv, scene.nu, scene.nq, scene.nv))
+    made = scene.vjp(q, v, given, steps=steps, q_bar=q_bar, v_bar=v_bar)
+    assert made.q is not None and made.v is not None and made.u is not None
+    by_q = scene.map("gradient_to_tangent", np.broadcast_to(q, (*rows, scene.nq)), made.q)
+    derivative = np.sum(by_q * to_q, -1) + np.sum(made.v * to_v, -1) + np.sum(made.u * to_u, -1)
+
+    def along(h: float) -> Real:
+        end = scene.step(scene.add(q, h * to_q), v + h * to_v, given + h * to_u, steps=steps)
+        return np.asarray(np.sum(end.q * q_bar, -1) + np.sum(end.v * v_bar, -1))
+
+    return _compare(derivative, along, step)
+
+
+def gradcheck(of: Union[Pair, Scene], first: Any, second: Any, u: Any = None, *, kind: str = "energy", steps: int = 1,
+              step: float = 1e-6, seed: int = 0) -> GradCheck:
+    """abut's derivatives beside central differences in float64, along a random direction in each row.
+
+    of             a Pair, or a Scene, in a context of precision "f64"
+    first, second  of a pair both bodies' poses (..., 6 or 7); of a scene q (..., nq) and v (..., nv)
+    u              (..., nu) a scene's controls; None: 0
+    kind           of a pair, the reduction, as abut.reduce has them
+    steps          of a scene, how many steps; what is differentiated is a random sum of the state after them
+    step           of the differences: metres and radians, and a scene's units
+    seed           of the random numbers
+    Errors: ValueError for a context of float32 and for shapes; abut.Error.
+    """
+    if not isinstance(of, (Pair, Scene)):
+        raise ValueError(f"of is a {type(of).__name__}, neither an abut.Pair nor an abut.Scene")
+    if of.context.dtype != np.float64:
+        raise ValueError("differences need a context of precision 'f64'")
+    random = np.random.default_rng(seed)
+    one, two = np.asarray(first, float), np.asarray(second, float)
+    if isinstance(of, Scene):
+        return _of_scene(of, one, two, None if u is None else np.asarray(u, float), steps, step, random)
+    if u is not None:
+        raise ValueError("u is of scenes")
+    rows = np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
+    return _of_pair(of, np.broadcast_to(one, (*rows, one.shape[-1])), np.broadcast_to(two, (*rows, two.shape[-1])), kind, step,
+                    random)

@@ -1,0 +1,60 @@
+"""abut.gradcheck: derivatives beside differences, where they agree and where nothing is smooth."""
+import numpy as np
+import pytest
+
+import abut
+
+
+@pytest.fixture(scope="module")
+def context():
+    return abut.Context("host", precision="f64")
+
+
+def box(context, half):
+    corners = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]) * half
+    faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]
+    return context.body(corners, faces, axes=np.full((1, 3), half), exponents=[[0.3, 0.3]])
+
+
+@pytest.mark.parametrize("width", [6, 7])
+def test_pairs_agree_with_differences(context, width):
+    pair = context.pair(box(context, 0.1), box(context, 0.05))
+    random = np.random.default_rng(3)
+    pose1, pose2 = np.zeros((8, width)), random.normal(size=(8, width)) * 0.3
+    pose2[:, :3] = [0.01, 0.02, 0.13]
+    if width == 7:
+        pose1[:, 3], pose2[:, 3] = 1, 2  # a quaternion of any length
+    for kind in ("energy", "activity", "soft_minimum"):
+        found = abut.gradcheck(pair, pose1, pose2, kind=kind)
+        assert found.smooth.sum() >= 6, kind
+        assert found.error[found.smooth].max() < 1e-5, kind
+        assert np.abs(found.derivative).max() > 0, kind
+
+
+def test_a_step_too_long_is_not_smooth(context):
+    pair = context.pair(box(context, 0.1), box(context, 0.05))
+    found = abut.gradcheck(pair, np.zeros((6, 6)), np.array([0, 0, 0.149, 0, 0, 0.1]), kind="activity", step=0.02)
+    assert not found.smooth.all()
+
+
+def test_scenes_agree_with_differences(context, tmp_path):
+    path = tmp_path / "ball.scene.json"
+    path.write_text('{"timestep": 0.002, "links": [{"bodies": [{"box": [1, 1, 0.1]}]}, {"joint": {"type": "free"}, "density": 500, '
+                    '"position": [0, 0, 0.149], "bodies": [{"sphere": 0.05}]}], "pairs": [{"a": 0, "b": 1}]}')
+    scene = context.scene(path)
+    q = np.tile(scene.start(), (4, 1))
+    q[:, 2] += [0, 1e-4, -5e-4, 0.1]
+    found = abut.gradcheck(scene, q, np.zeros((4, scene.nv)), steps=3)
+    assert found.smooth.all()
+    assert found.error.max() < 1e-4
+
+
+def test_what_is_refused(context):
+    pair = context.pair(box(context, 0.1), box(context, 0.05))
+    with pytest.raises(ValueError, match="neither an abut.Pair nor an abut.Scene"):
+        abut.gradcheck(context, np.zeros(6), np.zeros(6))
+    with pytest.raises(ValueError, match="u is of scenes"):
+        abut.gradcheck(pair, np.zeros(6), np.zeros(6), np.zeros(1))
+    narrow = abut.Context("host")
+    with pytest.raises(ValueError, match="precision 'f64'"):
+        abut.gradcheck(narrow.pair(box(narrow, 0.1), box(narrow, 0.05)), np.zeros(6), np.zeros(6))
