@@ -44,7 +44,7 @@ typedef struct fixture {
   abut_precision precision;
   abut_poses poses;
   tune_answers answers;
-  scene s;
+  session s;
   bench_memory memory;
 } fixture;
 
@@ -85,7 +85,7 @@ static void tear_down(fixture *f)
   bench_memory_close(&f->memory);
   tune_answers_free(&f->answers);
   abut_free_poses(&f->poses);
-  scene_close(&f->s);
+  session_close(&f->s);
 }
 
 static bool right(const fixture *f, char *trouble, size_t room)

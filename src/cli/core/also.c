@@ -116,7 +116,7 @@ exit_code also_open(also *a, const options *o)
 
 /* ---- bodies ---- */
 
-static const abut_body *loaded_before(const also *a, const scene *s, const options *o, size_t which)
+static const abut_body *loaded_before(const also *a, const session *s, const options *o, size_t which)
 {
   for (int i = 0; i < 2; ++i) {
     if (strcmp(o->operands[i], a->paths[which]) == 0) {
@@ -131,7 +131,7 @@ static const abut_body *loaded_before(const also *a, const scene *s, const optio
   return NULL;
 }
 
-exit_code also_load(also *a, const scene *s, const options *o)
+exit_code also_load(also *a, const session *s, const options *o)
 {
   for (size_t i = 0; i < a->count; ++i) {
     const abut_body *before = loaded_before(a, s, o, i);

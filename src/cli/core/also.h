@@ -19,7 +19,7 @@ size_t also_path_length(const char *word);
  * it after a failure, too. */
 exit_code also_open(also *a, const options *o);
 /* A file that was loaded before is the same body. */
-exit_code also_load(also *a, const scene *s, const options *o);
+exit_code also_load(also *a, const session *s, const options *o);
 void also_close(also *a);
 
 #endif

@@ -333,10 +333,10 @@ double now(void);
 const char *precision_name(abut_precision precision);   /* "f32" */
 const char *device_type_name(abut_device_type type);
 
-/* ---- scene.c ---- */
+/* ---- session.c ---- */
 
 /* A device, two bodies and their smoothing. */
-typedef struct scene {
+typedef struct session {
   abut_context context;
   bool open;
   bool named;              /* by --device: else the library passes over what fails */
@@ -350,7 +350,7 @@ typedef struct scene {
   abut_smoothing soft_smoothing; /* where --soft was given */
   abut_layout layout;            /* of --pairs, the widest */
   const char *smoothing_text;    /* what is stored as such; NULL: `smoothing` */
-} scene;
+} session;
 
 /* What is missing where the host path is all there is. */
 #define OPENCL_DRIVER "an OpenCL driver such as PoCL (Debian's package pocl-opencl-icd)"
@@ -358,29 +358,29 @@ typedef struct scene {
 exit_code find_devices(const options *o, abut_device_choice *choices, size_t *count);
 /* Opens every --device, or what the library prefers, at a precision with --lanes and --chunk. Close
  * it after a failure, too. */
-exit_code scene_open(scene *s, const options *o, abut_precision precision);
+exit_code session_open(session *s, const options *o, abut_precision precision);
 /* The next two, and the pair. */
-exit_code scene_load(scene *s, const options *o);
+exit_code session_load(session *s, const options *o);
 /* The bodies of the operands. */
-exit_code scene_bodies(scene *s, const options *o);
+exit_code session_bodies(session *s, const options *o);
 /* --smoothing, or values that follow the bodies; with `tell`, says so unless --quiet, and prints
  * them with --show-smoothing. */
-exit_code scene_smoothing(scene *s, const options *o, bool tell);
+exit_code session_smoothing(session *s, const options *o, bool tell);
 /* Says that coefficients were fitted, and where to see them, or shows them; `how` ends the line. */
 void tell_fitted(const options *o, const char *how, const char *text);
 /* --edges as a number, 0 for auto and where it is absent. */
 exit_code option_edges(const options *o, size_t *edges);
 /* The pair of --soft, if it was given. */
-exit_code scene_soft(scene *s, const options *o);
+exit_code session_soft(session *s, const options *o);
 /* The devices that did what was computed, by name: of batches those that had a share, else the
  * first one that works. */
 typedef struct workers_text {
   char text[512];
 } workers_text;
 
-workers_text scene_workers(const scene *s);
+workers_text session_workers(const session *s);
 /* Says, too, which devices failed on the way, and why. */
-void scene_close(scene *s);
+void session_close(session *s);
 
 /* The poses of a batch and their status, which it points to. */
 typedef struct pose_arrays {
@@ -388,7 +388,7 @@ typedef struct pose_arrays {
   uint8_t *status;
 } pose_arrays;
 
-exit_code pose_arrays_open(pose_arrays *a, abut_batch *batch, const scene *s,
+exit_code pose_arrays_open(pose_arrays *a, abut_batch *batch, const session *s,
                            const abut_poses *poses);
 void pose_arrays_close(pose_arrays *a);
 /* Says that poses' pairs are left aside. */
@@ -455,9 +455,9 @@ exit_code check_not_input(const options *o, const char *path);
 exit_code check_not_body(const char *output, const char *body);
 
 /* Of p, d, n and activity of all contacts. */
-double dense_bytes(const scene *s, size_t poses);
+double dense_bytes(const session *s, size_t poses);
 /* Says before it is computed that a call has very many contacts a pose, or gigabytes to write. */
-void warn_large(const scene *s, size_t poses, double bytes);
+void warn_large(const session *s, size_t poses, double bytes);
 
 /* a * b * c in bytes, false where that is beyond SIZE_MAX. */
 bool multiply(size_t a, size_t b, size_t c, size_t *out);
@@ -469,7 +469,7 @@ bool multiply(size_t a, size_t b, size_t c, size_t *out);
 exit_code timeline_check(const options *o);
 /* A file of --timeline, by its ending; to be freed. NULL without memory. */
 char *timeline_file(const char *name, const char *ending);
-exit_code timeline_start(const scene *s, const options *o);
-exit_code timeline_write(const scene *s, const options *o);
+exit_code timeline_start(const session *s, const options *o);
+exit_code timeline_write(const session *s, const options *o);
 
 #endif

@@ -22,7 +22,7 @@ exit_code job_check(const options *o)
 /* Other commands of this kind write a few numbers a pose. */
 static double bytes_of(const job *j)
 {
-  return j->o->command->bit == COMMAND_JVP ? dense_bytes(&j->scene, j->poses.count) : 0.0;
+  return j->o->command->bit == COMMAND_JVP ? dense_bytes(&j->session, j->poses.count) : 0.0;
 }
 
 exit_code job_open_scene(job *j, const options *o, abut_precision precision, abut_pose_kind kind)
@@ -31,9 +31,9 @@ exit_code job_open_scene(job *j, const options *o, abut_precision precision, abu
   j->batch = abut_default_batch();
   j->width = pose_width(kind);
   CLI_TRY(option_temperature(o, &j->batch));
-  CLI_TRY(scene_open(&j->scene, o, precision));
-  CLI_TRY(scene_load(&j->scene, o));
-  return scene_soft(&j->scene, o);
+  CLI_TRY(session_open(&j->session, o, precision));
+  CLI_TRY(session_load(&j->session, o));
+  return session_soft(&j->session, o);
 }
 
 exit_code job_open(job *j, const options *o, abut_precision precision)
@@ -43,9 +43,9 @@ exit_code job_open(job *j, const options *o, abut_precision precision)
     warn_empty(o->value[OPTION_POSES], j->poses.count);
   }
   CLI_TRY(job_open_scene(j, o, precision, j->poses.kind));
-  warn_large(&j->scene, j->poses.count, bytes_of(j));
-  CLI_TRY(timeline_start(&j->scene, o));
-  return pose_arrays_open(&j->arrays, &j->batch, &j->scene, &j->poses);
+  warn_large(&j->session, j->poses.count, bytes_of(j));
+  CLI_TRY(timeline_start(&j->session, o));
+  return pose_arrays_open(&j->arrays, &j->batch, &j->session, &j->poses);
 }
 
 exit_code job_take(job *j, const abut_poses *poses)
@@ -53,7 +53,7 @@ exit_code job_take(job *j, const abut_poses *poses)
   pose_arrays_close(&j->arrays);
   j->poses.count = poses->count;
   j->poses.kind = poses->kind;
-  return pose_arrays_open(&j->arrays, &j->batch, &j->scene, poses);
+  return pose_arrays_open(&j->arrays, &j->batch, &j->session, poses);
 }
 
 static exit_code run_in_folder(job *j, folder_run *r)
@@ -61,7 +61,7 @@ static exit_code run_in_folder(job *j, folder_run *r)
   abut_precision precision = ABUT_FLOAT32;
   CLI_TRY(option_precision(r->o, &precision));
   CLI_TRY(job_open_scene(j, r->o, precision, r->info.kind));
-  r->scene = &j->scene;
+  r->session = &j->session;
   j->all = r->info.count;
   return folder_run_blocks(r);
 }
@@ -89,13 +89,13 @@ void job_close(job *j)
 {
   pose_arrays_close(&j->arrays);
   abut_free_poses(&j->poses);
-  scene_close(&j->scene);
+  session_close(&j->session);
 }
 
 void job_begin(job *j, const char *what)
 {
   j->progress = progress_begin(j->o, what);
-  j->progress.contacts = j->scene.layout.contacts;
+  j->progress.contacts = j->session.layout.contacts;
   j->progress.bytes = bytes_of(j);
   job_begin_block(j, &j->progress);
 }
@@ -118,11 +118,11 @@ exit_code job_end(job *j, abut_status status)
 
 exit_code job_reals(const job *j, size_t a, size_t b, void **out)
 {
-  return reals_of("poses", a, b, j->scene.precision, out);
+  return reals_of("poses", a, b, j->session.precision, out);
 }
 
 void job_print_end(const job *j)
 {
-  printf(", %.3g s on %s, %s\n", j->seconds, scene_workers(&j->scene).text,
-         precision_name(j->scene.precision));
+  printf(", %.3g s on %s, %s\n", j->seconds, session_workers(&j->session).text,
+         precision_name(j->session.precision));
 }

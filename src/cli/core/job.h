@@ -6,7 +6,7 @@
 
 typedef struct job {
   const options *o;
-  scene scene;
+  session session;
   abut_poses poses;
   pose_arrays arrays;
   abut_batch batch;

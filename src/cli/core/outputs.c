@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-abut_array_type real_type(const scene *s)
+abut_array_type real_type(const session *s)
 {
   return s->precision == ABUT_FLOAT64 ? ABUT_ARRAY_FLOAT64 : ABUT_ARRAY_FLOAT32;
 }
@@ -34,7 +34,7 @@ static void add_text(outputs *l, const char *name, const char *text)
   outputs_add(l, name, ABUT_ARRAY_TEXT, text, 1, strlen(text), 0, 0);
 }
 
-exit_code outputs_write(outputs *l, const scene *s, const options *o)
+exit_code outputs_write(outputs *l, const session *s, const options *o)
 {
   char *smoothing = NULL, *soft = NULL;
   exit_code code = EXIT_GOOD;

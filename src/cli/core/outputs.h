@@ -19,7 +19,7 @@ typedef struct outputs {
 } outputs;
 
 /* The type of the context's reals. */
-abut_array_type real_type(const scene *s);
+abut_array_type real_type(const session *s);
 /* Adds rows x columns x depth, of which the first `dimensions` count. The data stays the
  * caller's. */
 void outputs_add(outputs *l, const char *name, abut_array_type type, const void *data,
@@ -30,6 +30,6 @@ void outputs_add_of(outputs *l, output_of of, const char *name, abut_array_type 
 /* The place of an array of this name, or the count. */
 size_t outputs_find(const outputs *l, const char *name);
 /* Writes all, with `smoothing`, unless of a scene, and of --soft `soft` as JSON behind. */
-exit_code outputs_write(outputs *l, const scene *s, const options *o);
+exit_code outputs_write(outputs *l, const session *s, const options *o);
 
 #endif

@@ -21,7 +21,7 @@ static const struct {
 /* Beside them `gradient` writes two arrays of each body, hessian, value, status, smoothing and soft. */
 _Static_assert(2 * SHAPE_NAMES + 9 <= OUTPUTS_MOST, "there is no room for all arrays of `gradient --by shape`");
 
-exit_code shape_room(shape_arrays *a, const scene *s, size_t rows)
+exit_code shape_room(shape_arrays *a, const session *s, size_t rows)
 {
   a->rows = rows;
   for (int side = 0; side < 2; ++side) {
@@ -70,7 +70,7 @@ void shape_add(const shape_arrays *a, outputs *l)
   }
 }
 
-exit_code shape_read(inputs *f, const scene *s, size_t rows, abut_shape_tangents to[2], bool *found)
+exit_code shape_read(inputs *f, const session *s, size_t rows, abut_shape_tangents to[2], bool *found)
 {
   *found = false;
   for (int side = 0; side < 2; ++side) {

@@ -16,7 +16,7 @@ typedef struct shape_arrays {
 } shape_arrays;
 
 /* Room for both bodies' arrays. shape_free frees what there is, on failure, too. */
-exit_code shape_room(shape_arrays *a, const scene *s, size_t rows);
+exit_code shape_room(shape_arrays *a, const session *s, size_t rows);
 void shape_free(shape_arrays *a);
 
 /* Adds those that have numbers, as a_NAME and b_NAME. */
@@ -24,7 +24,7 @@ void shape_add(const shape_arrays *a, outputs *l);
 
 /* Reads a direction of both bodies' numbers: what arrays of these names there are, with a row for each of
  * `rows` poses, or for all, 0. to[i] are valid until inputs_close. *found says whether there was any. */
-exit_code shape_read(inputs *f, const scene *s, size_t rows, abut_shape_tangents to[2], bool *found);
+exit_code shape_read(inputs *f, const session *s, size_t rows, abut_shape_tangents to[2], bool *found);
 
 /* Tells whether a direction's array has this name. */
 bool shape_is_name(const char *name);

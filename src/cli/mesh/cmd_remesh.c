@@ -43,14 +43,14 @@ exit_code cmd_remesh(const options *o)
   abut_contact_mesh_options settings;
   abut_contact_mesh m = {0};
   abut_body_info info;
-  scene s = {0};
+  session s = {0};
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(check_usage(o, &settings));
-  CLI_TRY_DONE(scene_open(&s, o, ABUT_FLOAT32));
+  CLI_TRY_DONE(session_open(&s, o, ABUT_FLOAT32));
   CLI_TRY_DONE(report_status(load_body(&s, o, o->operands[0], &s.bodies[0])));
   s.bodies[1] = s.bodies[0];
   CLI_TRY_DONE(report_status(abut_get_body_info(s.bodies[0], &info)));
-  CLI_TRY_DONE(scene_smoothing(&s, o, false));
+  CLI_TRY_DONE(session_smoothing(&s, o, false));
   progress p = progress_begin(o, "");
   progress_say(&p, "making a contact mesh");
   const abut_status status = abut_make_contact_mesh(s.bodies[0], s.smoothing.union_, s.smoothing.plane,
@@ -67,6 +67,6 @@ exit_code cmd_remesh(const options *o)
   }
 done:
   abut_free_contact_mesh(&m);
-  scene_close(&s);
+  session_close(&s);
   return code;
 }

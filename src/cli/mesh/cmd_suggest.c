@@ -35,7 +35,7 @@ static exit_code check_usage(const options *o, abut_suggest_options *settings)
 
 /* ---- the cost ---- */
 
-static exit_code time_pair(scene *s, size_t *contacts, double *seconds)
+static exit_code time_pair(session *s, size_t *contacts, double *seconds)
 {
   CLI_TRY(report_status(abut_create_pair(s->bodies[0], s->bodies[1], &s->smoothing, &s->pair)));
   CLI_TRY(report_status(abut_get_layout(s->pair, &s->layout)));
@@ -45,7 +45,7 @@ static exit_code time_pair(scene *s, size_t *contacts, double *seconds)
 }
 
 /* The smoothing as it is, then with what is suggested. */
-static exit_code measure_cost(scene *s, advice *a)
+static exit_code measure_cost(session *s, advice *a)
 {
   CLI_TRY(time_pair(s, &a->contacts[0], &a->seconds[0]));
   for (int i = 0; i < 2; ++i) {
@@ -184,13 +184,13 @@ exit_code cmd_suggest(const options *o)
   const double quantile = 0.95;
   abut_suggest_options settings;
   advice a = {0};
-  scene s = {0};
+  session s = {0};
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(check_usage(o, &settings));
   settings.quantile = quantile;
-  CLI_TRY_DONE(scene_open(&s, o, ABUT_FLOAT32));
-  CLI_TRY_DONE(scene_bodies(&s, o));
-  CLI_TRY_DONE(scene_smoothing(&s, o, false));
+  CLI_TRY_DONE(session_open(&s, o, ABUT_FLOAT32));
+  CLI_TRY_DONE(session_bodies(&s, o));
+  CLI_TRY_DONE(session_smoothing(&s, o, false));
   if (!o->value[OPTION_SMOOTHING]) { /* pairs of edges are what is counted */
     CLI_TRY_DONE(report_status(abut_fit_edge_pairs(s.bodies[0], s.bodies[1], &s.smoothing)));
   }
@@ -215,6 +215,6 @@ exit_code cmd_suggest(const options *o)
   }
 done:
   abut_free_suggestion(&a.found);
-  scene_close(&s);
+  session_close(&s);
   return code;
 }

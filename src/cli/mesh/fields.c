@@ -192,7 +192,7 @@ static void tell(const options *o, const char *path, const abut_field_report *r)
   warn_field(o, path, r);
 }
 
-static abut_status load_bare(const scene *s, const options *o, const char *path, abut_body *body)
+static abut_status load_bare(const session *s, const options *o, const char *path, abut_body *body)
 {
   abut_field_options settings;
   abut_field field;
@@ -211,7 +211,7 @@ static abut_status load_bare(const scene *s, const options *o, const char *path,
   return status;
 }
 
-abut_status load_body(const scene *s, const options *o, const char *path, abut_body *body)
+abut_status load_body(const session *s, const options *o, const char *path, abut_body *body)
 {
   if (is_bare_mesh(path)) {
     return load_bare(s, o, path, body);

@@ -25,6 +25,6 @@ void warn_field(const options *o, const char *path, const abut_field_report *r);
  * [m]. */
 void warn_clearance(const options *o, double penetration);
 /* A body of a file. Of a bare mesh a line is said unless --quiet, once for each. */
-abut_status load_body(const scene *s, const options *o, const char *path, abut_body *body);
+abut_status load_body(const session *s, const options *o, const char *path, abut_body *body);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 typedef struct query {
-  const scene *scene;
+  const session *session;
   abut_batch batch;
 } query;
 
@@ -14,15 +14,15 @@ static exit_code ask(void *user, size_t i)
   const query *q = user;
   abut_batch batch = q->batch;
   (void)i;
-  CLI_TRY(report_status(abut_contacts(q->scene->pair, &batch)));
+  CLI_TRY(report_status(abut_contacts(q->session->pair, &batch)));
   return report_failures(batch.failures);
 }
 
 /* Room for p, n, d and activity of all poses, one behind the other. */
 static exit_code take_outputs(query *q, void **outputs)
 {
-  const size_t numbers = QUERY_POSES * q->scene->layout.contacts, real = real_bytes(q->scene->precision);
-  CLI_TRY(reals_of("poses", QUERY_POSES, 8 * q->scene->layout.contacts, q->scene->precision, outputs));
+  const size_t numbers = QUERY_POSES * q->session->layout.contacts, real = real_bytes(q->session->precision);
+  CLI_TRY(reals_of("poses", QUERY_POSES, 8 * q->session->layout.contacts, q->session->precision, outputs));
   char *at = *outputs;
   q->batch.p = at;
   q->batch.n = at + 3 * numbers * real;
@@ -31,7 +31,7 @@ static exit_code take_outputs(query *q, void **outputs)
   return EXIT_GOOD;
 }
 
-exit_code time_query(const scene *s, double *seconds)
+exit_code time_query(const session *s, double *seconds)
 {
   query q = {s, abut_default_batch()};
   abut_poses poses = {0};

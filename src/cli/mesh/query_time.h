@@ -8,6 +8,6 @@
 #define QUERY_POSES 256
 
 /* Seconds a pose of p, d, n and activity, in batches of random poses around touching. */
-exit_code time_query(const scene *s, double *seconds);
+exit_code time_query(const session *s, double *seconds);
 
 #endif

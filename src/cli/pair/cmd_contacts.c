@@ -9,7 +9,7 @@
  * may have 0.15 each. */
 #define ACTIVE 0.1
 
-static exit_code prepare(contacts_store *c, const scene *s, const abut_poses *poses)
+static exit_code prepare(contacts_store *c, const session *s, const abut_poses *poses)
 {
   if (c->pairs.path) {
     CLI_TRY(store_pairs(c, poses));
@@ -23,7 +23,7 @@ static exit_code prepare(contacts_store *c, const scene *s, const abut_poses *po
   return store_dense(c, s);
 }
 
-static exit_code compute(contacts_store *c, const scene *s, progress *p)
+static exit_code compute(contacts_store *c, const session *s, progress *p)
 {
   c->batch.progress = progress_step;
   c->batch.user = p;
@@ -38,7 +38,7 @@ static const char *what_of(const contacts_store *c)
   return c->columns ? "Jacobians, poses" : "contacts, poses";
 }
 
-static exit_code compute_all(contacts_store *c, const scene *s, const options *o, double *seconds)
+static exit_code compute_all(contacts_store *c, const session *s, const options *o, double *seconds)
 {
   progress p = progress_begin(o, what_of(c));
   p.contacts = s->layout.contacts;
@@ -50,7 +50,7 @@ static exit_code compute_all(contacts_store *c, const scene *s, const options *o
   return code;
 }
 
-static void summarise(const contacts_store *c, const scene *s, double seconds)
+static void summarise(const contacts_store *c, const session *s, double seconds)
 {
   const double threshold = c->is_compact ? c->compact.threshold : ACTIVE;
   double least = 0.0;
@@ -65,7 +65,7 @@ static void summarise(const contacts_store *c, const scene *s, double seconds)
   if (least_distance(c, s, &least)) {
     printf("least distance %.4g m, ", least);
   }
-  printf("%.3g s on %s, %s\n", seconds, scene_workers(s).text, precision_name(s->precision));
+  printf("%.3g s on %s, %s\n", seconds, session_workers(s).text, precision_name(s->precision));
 }
 
 /* What becomes of poses that are not poses. */
@@ -74,21 +74,21 @@ static const char *effect_of(const contacts_store *c)
   return c->is_compact ? "They have no contacts in the list." : "Their rows are NaN.";
 }
 
-static exit_code load(contacts_store *c, scene *s, const options *o)
+static exit_code load(contacts_store *c, session *s, const options *o)
 {
   if (c->pairs.path) {
     return pair_list_open(&c->pairs, s, o);
   }
-  CLI_TRY(scene_load(s, o));
-  return scene_soft(s, o);
+  CLI_TRY(session_load(s, o));
+  return session_soft(s, o);
 }
 
-static exit_code run(contacts_store *c, scene *s, const options *o, const abut_poses *poses)
+static exit_code run(contacts_store *c, session *s, const options *o, const abut_poses *poses)
 {
   double seconds = 0.0;
   abut_precision precision = ABUT_FLOAT32;
   CLI_TRY(option_precision(o, &precision));
-  CLI_TRY(scene_open(s, o, precision));
+  CLI_TRY(session_open(s, o, precision));
   CLI_TRY(load(c, s, o));
   warn_large(s, poses->count, c->is_compact ? 0.0 : dense_bytes(s, poses->count));
   CLI_TRY(prepare(c, s, poses));
@@ -131,7 +131,7 @@ static exit_code check_usage(contacts_store *c, const options *o)
 
 typedef struct blocks {
   contacts_store *store;
-  const scene *scene;
+  const session *session;
   const options *o;
 } blocks;
 
@@ -143,23 +143,23 @@ static exit_code compute_block(void *user, const abut_poses *poses, size_t first
   if (c->pairs.path && poses->count) {
     CLI_TRY(pair_list_check(&c->pairs, b->o, poses, first));
   }
-  CLI_TRY(prepare(c, b->scene, poses));
+  CLI_TRY(prepare(c, b->session, poses));
   if (poses->count) {
-    CLI_TRY(compute(c, b->scene, p));
+    CLI_TRY(compute(c, b->session, p));
   }
-  return store_outputs(c, b->scene, l);
+  return store_outputs(c, b->session, l);
 }
 
-static exit_code run_in_folder(contacts_store *c, scene *s, const options *o, folder_run *r)
+static exit_code run_in_folder(contacts_store *c, session *s, const options *o, folder_run *r)
 {
   abut_precision precision = ABUT_FLOAT32;
   blocks b = {c, s, o};
   CLI_TRY(folder_run_open(r, o, OPTION_POSES));
   c->columns = c->columns ? 2 * pose_width(r->info.kind) : 0;
   CLI_TRY(option_precision(o, &precision));
-  CLI_TRY(scene_open(s, o, precision));
+  CLI_TRY(session_open(s, o, precision));
   CLI_TRY(load(c, s, o));
-  r->scene = s;
+  r->session = s;
   r->compute = compute_block;
   r->user = &b;
   r->what = what_of(c);
@@ -171,7 +171,7 @@ static exit_code run_in_folder(contacts_store *c, scene *s, const options *o, fo
 static exit_code compute_and_write(contacts_store *c, const options *o, bool jacobian)
 {
   abut_poses poses = {0};
-  scene s = {0};
+  session s = {0};
   folder_run r = {0};
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(check_usage(c, o));
@@ -191,7 +191,7 @@ done:
   folder_run_close(&r);
   store_free(c);
   abut_free_poses(&poses);
-  scene_close(&s);
+  session_close(&s);
   return code;
 }
 

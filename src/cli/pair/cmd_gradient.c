@@ -135,7 +135,7 @@ static exit_code take_files(gradient *g)
   if (g->by_shape && !g->reduces && inputs_find(&g->bar_file, "weight_bar")) {
     return report(EXIT_INPUT, "%s: weight_bar has no gradient by shape", g->bar_file.path);
   }
-  const scene *s = &g->job.scene;
+  const session *s = &g->job.session;
   const size_t poses = g->job.poses.count;
   const void **to[BARS] = {&g->cotangents.p, &g->cotangents.d, &g->cotangents.n,
                            &g->cotangents.activity, &g->cotangents.weight};
@@ -152,7 +152,7 @@ static exit_code take_memory(gradient *g)
 {
   const size_t poses = g->job.poses.count;
   if (g->by_shape) {
-    CLI_TRY(shape_room(&g->shape, &g->job.scene, g->each_pose ? poses : 0));
+    CLI_TRY(shape_room(&g->shape, &g->job.session, g->each_pose ? poses : 0));
   }
   for (int i = 0; i < 2 && !g->by_shape; ++i) {
     CLI_TRY(job_reals(&g->job, poses, g->job.width, &g->g[i]));
@@ -177,31 +177,31 @@ static exit_code compute(gradient *g)
   const abut_gradients to = {g->g[0], g->g[1]}, products = {g->h[0], g->h[1]};
   if (g->by_shape) {
     const abut_shape_gradients *by = g->shape.to;
-    return job_end(j, g->reduces ? abut_shape_gradient(j->scene.pair, &j->batch, g->reduction, &by[0],
+    return job_end(j, g->reduces ? abut_shape_gradient(j->session.pair, &j->batch, g->reduction, &by[0],
                                                        &by[1], g->want)
-                                 : abut_shape_vjp(j->scene.pair, &j->batch, &g->cotangents, &by[0],
+                                 : abut_shape_vjp(j->session.pair, &j->batch, &g->cotangents, &by[0],
                                                   &by[1], g->want));
   }
   if (!g->reduces) {
-    return job_end(j, abut_vjp(j->scene.pair, j->scene.derivatives, &j->batch, &g->cotangents,
+    return job_end(j, abut_vjp(j->session.pair, j->session.derivatives, &j->batch, &g->cotangents,
                                &to));
   }
   if (g->tangent_file.path) {
-    return job_end(j, abut_hessian_product(j->scene.pair, &j->batch, g->reduction, &g->tangents,
+    return job_end(j, abut_hessian_product(j->session.pair, &j->batch, g->reduction, &g->tangents,
                                            &to, &products));
   }
   if (g->whole) {
-    return job_end(j, abut_hessian(j->scene.pair, &j->batch, g->reduction, g->moving, &to,
+    return job_end(j, abut_hessian(j->session.pair, &j->batch, g->reduction, g->moving, &to,
                                    g->hessian));
   }
-  return job_end(j, abut_gradient(j->scene.pair, j->scene.derivatives, &j->batch, g->reduction,
+  return job_end(j, abut_gradient(j->session.pair, j->session.derivatives, &j->batch, g->reduction,
                                   &to));
 }
 
 static void add_outputs(const gradient *g, outputs *l)
 {
   static const char *const g_names[] = {"g1", "g2"}, *const h_names[] = {"h1", "h2"};
-  const scene *s = &g->job.scene;
+  const session *s = &g->job.session;
   const size_t poses = g->job.poses.count;
   if (g->by_shape) {
     shape_add(&g->shape, l);
@@ -225,7 +225,7 @@ static exit_code write(const gradient *g)
 {
   outputs l = {0};
   add_outputs(g, &l);
-  return outputs_write(&l, &g->job.scene, g->job.o);
+  return outputs_write(&l, &g->job.session, g->job.o);
 }
 
 static void summarise(const gradient *g)
@@ -234,10 +234,10 @@ static void summarise(const gradient *g)
   double largest = shape_largest(&g->shape);
   for (size_t i = 0; i < 2 * numbers && g->g[0]; ++i) {
     const void *of = g->g[i / numbers];
-    largest = fmax(largest, fabs(real_at(of, g->job.scene.precision, i % numbers)));
+    largest = fmax(largest, fabs(real_at(of, g->job.session.precision, i % numbers)));
   }
   printf("%zu pose%s, %zu contacts a pose, gradient of %s%s, largest entry %.4g",
-         g->job.poses.count, g->job.poses.count == 1 ? "" : "s", g->job.scene.layout.contacts, g->reduces ? reduction_names[g->reduction] : "cotangents",
+         g->job.poses.count, g->job.poses.count == 1 ? "" : "s", g->job.session.layout.contacts, g->reduces ? reduction_names[g->reduction] : "cotangents",
          g->by_shape ? " by shape" : "",
          largest);
   job_print_end(&g->job);

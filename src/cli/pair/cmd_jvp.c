@@ -46,13 +46,13 @@ static exit_code take_directions(jvp *v)
   const size_t rows = v->want & ABUT_SHAPE_EACH_POSE ? j->poses.count : 0;
   bool found = false;
   if (v->by_shape) {
-    CLI_TRY(shape_read(f, &j->scene, rows, v->shape, &found));
+    CLI_TRY(shape_read(f, &j->session, rows, v->shape, &found));
   }
   if (v->by_shape && !found) {
     return report(EXIT_INPUT, "%s: holds no direction of a body's numbers, such as a_vertices or b_axes", f->path);
   }
   return poses || !v->by_shape
-           ? inputs_tangents(f, j->poses.count, j->width, j->scene.precision, &v->along)
+           ? inputs_tangents(f, j->poses.count, j->width, j->session.precision, &v->along)
            : EXIT_GOOD;
 }
 
@@ -74,14 +74,14 @@ static exit_code compute(jvp *v)
 {
   job *j = &v->job;
   return job_end(j, v->by_shape
-                      ? abut_shape_jvp(j->scene.pair, &j->batch, &v->shape[0], &v->shape[1], &v->along,
+                      ? abut_shape_jvp(j->session.pair, &j->batch, &v->shape[0], &v->shape[1], &v->along,
                                        &v->tangents, v->want)
-                      : abut_jvp(j->scene.pair, j->scene.derivatives, &j->batch, &v->along, &v->tangents));
+                      : abut_jvp(j->session.pair, j->session.derivatives, &j->batch, &v->along, &v->tangents));
 }
 
 static exit_code take_memory(jvp *v)
 {
-  const size_t poses = v->job.poses.count, contacts = v->job.scene.layout.contacts;
+  const size_t poses = v->job.poses.count, contacts = v->job.session.layout.contacts;
   size_t points = 0;
   if (!multiply(contacts, 3, 1, &points)) {
     return report(EXIT_RUN, "%zu contacts a pose are too many", contacts);
@@ -105,7 +105,7 @@ static void free_memory(jvp *v)
 
 static void add_outputs(const jvp *v, outputs *l)
 {
-  const scene *s = &v->job.scene;
+  const session *s = &v->job.session;
   const size_t poses = v->job.poses.count, contacts = s->layout.contacts;
   const abut_tangents *t = &v->tangents;
   outputs_add(l, "jvp_p", real_type(s), t->p, 3, poses, contacts, 3);
@@ -180,10 +180,10 @@ static exit_code run(jvp *v, const options *o)
   warn_rejected(&j->batch, "Their rows are NaN.");
   outputs l = {0};
   add_outputs(v, &l);
-  CLI_TRY(outputs_write(&l, &j->scene, o));
+  CLI_TRY(outputs_write(&l, &j->session, o));
   if (sums_up(o)) {
     printf("%zu pose%s, %zu contacts a pose, derivatives along tangents%s", j->poses.count,
-           j->poses.count == 1 ? "" : "s", j->scene.layout.contacts, v->by_shape ? " by shape" : "");
+           j->poses.count == 1 ? "" : "s", j->session.layout.contacts, v->by_shape ? " by shape" : "");
     job_print_end(j);
   }
   return EXIT_GOOD;

@@ -35,7 +35,7 @@ static exit_code check_index(const options *o, const abut_poses *poses, size_t i
                       : report(EXIT_INPUT, "%s: holds no poses", o->value[OPTION_POSES]);
 }
 
-static exit_code draw(const scene *s, const options *o, const abut_poses *poses, size_t index,
+static exit_code draw(const session *s, const options *o, const abut_poses *poses, size_t index,
                       const also *others, const abut_view *view)
 {
   const size_t at = index * pose_width(poses->kind);
@@ -58,7 +58,7 @@ static exit_code draw(const scene *s, const options *o, const abut_poses *poses,
                                             rgb)));
   if (sums_up(o)) {
     printf("pose %zu of %zu, %u x %u pixels, %.3g s on %s\n", index, poses->count, view->width,
-           view->height, seconds, scene_workers(s).text);
+           view->height, seconds, session_workers(s).text);
   }
 done:
   free(rgb);
@@ -80,7 +80,7 @@ exit_code cmd_render(const options *o)
 {
   abut_view view = abut_default_view();
   abut_poses poses = {0};
-  scene s = {0};
+  session s = {0};
   also others = {0};
   size_t index = 0;
   exit_code code = EXIT_GOOD;
@@ -88,13 +88,13 @@ exit_code cmd_render(const options *o)
   CLI_TRY_DONE(also_open(&others, o));
   CLI_TRY_DONE(report_status(abut_load_poses(o->value[OPTION_POSES], &poses)));
   CLI_TRY_DONE(check_index(o, &poses, index));
-  CLI_TRY_DONE(scene_open(&s, o, ABUT_FLOAT32));
-  CLI_TRY_DONE(scene_load(&s, o));
+  CLI_TRY_DONE(session_open(&s, o, ABUT_FLOAT32));
+  CLI_TRY_DONE(session_load(&s, o));
   CLI_TRY_DONE(also_load(&others, &s, o));
   CLI_TRY_DONE(draw(&s, o, &poses, index, &others, &view));
 done:
   also_close(&others);
   abut_free_poses(&poses);
-  scene_close(&s);
+  session_close(&s);
   return code;
 }

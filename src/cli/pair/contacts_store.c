@@ -41,7 +41,7 @@ static void share_block(abut_batch *to, size_t count, size_t real, char *at)
   }
 }
 
-exit_code store_dense(contacts_store *c, const scene *s)
+exit_code store_dense(contacts_store *c, const session *s)
 {
   const size_t real = real_bytes(s->precision);
   size_t count = 0, bytes = 0;
@@ -78,7 +78,7 @@ exit_code store_pairs(contacts_store *c, const abut_poses *poses)
   return EXIT_GOOD;
 }
 
-exit_code store_reductions(contacts_store *c, const scene *s)
+exit_code store_reductions(contacts_store *c, const session *s)
 {
   const size_t row = c->batch.count * real_bytes(s->precision);
   c->reduced = calloc(c->batch.count ? c->batch.count : 1, REDUCTIONS * real_bytes(s->precision));
@@ -95,7 +95,7 @@ exit_code store_reductions(contacts_store *c, const scene *s)
   return EXIT_GOOD;
 }
 
-bool least_distance(const contacts_store *c, const scene *s, double *least)
+bool least_distance(const contacts_store *c, const session *s, double *least)
 {
   bool found = false;
   for (size_t i = 0; i < c->batch.count; ++i) {
@@ -108,7 +108,7 @@ bool least_distance(const contacts_store *c, const scene *s, double *least)
   return found;
 }
 
-size_t count_active(const contacts_store *c, const scene *s, double threshold)
+size_t count_active(const contacts_store *c, const session *s, double threshold)
 {
   if (c->is_compact) {
     return c->compact.count;
@@ -123,7 +123,7 @@ size_t count_active(const contacts_store *c, const scene *s, double threshold)
 
 /* ---- writing ---- */
 
-static void add_dense(outputs *l, const contacts_store *c, const scene *s)
+static void add_dense(outputs *l, const contacts_store *c, const session *s)
 {
   const abut_array_type real = real_type(s);
   const abut_batch *b = &c->batch;
@@ -136,7 +136,7 @@ static void add_dense(outputs *l, const contacts_store *c, const scene *s)
   }
 }
 
-static void add_reductions(outputs *l, const contacts_store *c, const scene *s)
+static void add_reductions(outputs *l, const contacts_store *c, const session *s)
 {
   const abut_array_type real = real_type(s);
   const abut_reductions *r = &c->batch.reductions;
@@ -148,7 +148,7 @@ static void add_reductions(outputs *l, const contacts_store *c, const scene *s)
   outputs_add(l, "activity_sum", real, r->activity, 1, c->batch.count, 0, 0);
 }
 
-static void add_compact(outputs *l, const contacts_store *c, const scene *s)
+static void add_compact(outputs *l, const contacts_store *c, const session *s)
 {
   const abut_array_type real = real_type(s);
   const abut_compact *list = &c->compact;
@@ -178,7 +178,7 @@ static void number_layout(const abut_layout *l, uint32_t out[LAYOUT_NUMBERS])
 }
 
 /* Adds the numbers of one pair, or a row for each of several. */
-static exit_code add_layouts(outputs *l, const contacts_store *c, const scene *s, uint32_t **out)
+static exit_code add_layouts(outputs *l, const contacts_store *c, const session *s, uint32_t **out)
 {
   const size_t pairs = c->batch.pairs ? c->batch.pair_count : 1;
   uint32_t *numbers = calloc(pairs, LAYOUT_NUMBERS * sizeof *numbers);
@@ -200,7 +200,7 @@ static exit_code add_layouts(outputs *l, const contacts_store *c, const scene *s
   return EXIT_GOOD;
 }
 
-exit_code store_outputs(contacts_store *c, const scene *s, outputs *l)
+exit_code store_outputs(contacts_store *c, const session *s, outputs *l)
 {
   if (c->is_compact) {
     add_compact(l, c, s);

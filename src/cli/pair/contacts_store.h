@@ -25,19 +25,19 @@ enum {
 };
 
 /* Room for all contacts of all poses. */
-exit_code store_dense(contacts_store *c, const scene *s);
+exit_code store_dense(contacts_store *c, const session *s);
 /* A list of active contacts, which makes its own room. */
 void store_compact(contacts_store *c);
 /* With --pairs: what the batch takes of them; poses must stay. */
 exit_code store_pairs(contacts_store *c, const abut_poses *poses);
 /* Room for the per-pose numbers. */
-exit_code store_reductions(contacts_store *c, const scene *s);
+exit_code store_reductions(contacts_store *c, const session *s);
 /* Least distance of all poses; false where no pose has one. */
-bool least_distance(const contacts_store *c, const scene *s, double *least);
+bool least_distance(const contacts_store *c, const session *s, double *least);
 /* Contacts of at least this activity. */
-size_t count_active(const contacts_store *c, const scene *s, double threshold);
+size_t count_active(const contacts_store *c, const session *s, double threshold);
 /* Everything as arrays, which are the store's; what each holds stands in docs/abut.1. */
-exit_code store_outputs(contacts_store *c, const scene *s, outputs *l);
+exit_code store_outputs(contacts_store *c, const session *s, outputs *l);
 /* Frees what is of the batch's poses, so that others may take their place. */
 void store_empty(contacts_store *c);
 void store_free(contacts_store *c);

@@ -71,7 +71,7 @@ static exit_code at_line(const pair_list *l, size_t i, abut_status status)
 }
 
 /* A file that the list has named before is that body. */
-static exit_code load_bodies(const pair_list *l, const scene *s, const options *o,
+static exit_code load_bodies(const pair_list *l, const session *s, const options *o,
                              abut_body *bodies)
 {
   char **names = l->files.bodies;
@@ -114,7 +114,7 @@ static exit_code fit(pair_list *l, size_t i, const abut_body *bodies, abut_smoot
 }
 
 /* What was fitted is a list, what was given one for all. */
-static exit_code tell(pair_list *l, const scene *s, const options *o)
+static exit_code tell(pair_list *l, const session *s, const options *o)
 {
   char *given = NULL;
   if (l->smoothing) {
@@ -127,7 +127,7 @@ static exit_code tell(pair_list *l, const scene *s, const options *o)
   return EXIT_GOOD;
 }
 
-static exit_code create_pairs(pair_list *l, scene *s, const options *o, const abut_body *bodies)
+static exit_code create_pairs(pair_list *l, session *s, const options *o, const abut_body *bodies)
 {
   const bool fitted = !o->value[OPTION_SMOOTHING];
   if (!fitted) {
@@ -148,7 +148,7 @@ static exit_code create_pairs(pair_list *l, scene *s, const options *o, const ab
   return tell(l, s, o);
 }
 
-exit_code pair_list_open(pair_list *l, scene *s, const options *o)
+exit_code pair_list_open(pair_list *l, session *s, const options *o)
 {
   const size_t count = l->files.count;
   exit_code code = EXIT_GOOD;

@@ -19,7 +19,7 @@ exit_code pair_list_read(pair_list *l, const options *o);
 exit_code pair_list_check(const pair_list *l, const options *o, const abut_poses *poses, size_t first);
 
 /* Bodies, smoothing and pairs on the scene's device; the scene's layout is the widest one then. */
-exit_code pair_list_open(pair_list *l, scene *s, const options *o);
+exit_code pair_list_open(pair_list *l, session *s, const options *o);
 
 void pair_list_free(pair_list *l);
 

@@ -177,7 +177,7 @@ static exit_code turn_gradient(rollout *r)
 static void add_outputs(const rollout *r, outputs *l)
 {
   const worlds *w = &r->worlds;
-  const abut_array_type real = real_type(&w->scene);
+  const abut_array_type real = real_type(&w->session);
   for (int i = 0; i < WORLD_INPUTS; ++i) {
     const char *name = world_input_names[i];
     if (i == BY_U && w->each) {
@@ -215,7 +215,7 @@ static void summarise(const rollout *r)
   } else {
     printf("the last state");
   }
-  printf(", %.3g s on %s, %s\n", r->seconds, scene_workers(&w->scene).text,
+  printf(", %.3g s on %s, %s\n", r->seconds, session_workers(&w->session).text,
          precision_name(w->precision));
 }
 
@@ -266,7 +266,7 @@ static exit_code compute_block(void *user, const abut_poses *block, size_t first
 
 static exit_code run_in_folder(rollout *r, const options *o)
 {
-  folder_run run = {.scene = &r->worlds.scene, .compute = compute_block, .user = r,
+  folder_run run = {.session = &r->worlds.session, .compute = compute_block, .user = r,
                     .what = "gradients, worlds", .notes = world_notes(),
                     .effect = "Gradients of those that stop are 0.", .input_notes = parameter_notes};
   CLI_TRY(worlds_open_blocks(&r->worlds, o));
@@ -311,7 +311,7 @@ static exit_code run(rollout *r, const options *o)
   CLI_TRY(turn_gradient(r));
   outputs l = {0};
   add_outputs(r, &l);
-  CLI_TRY(outputs_write(&l, &r->worlds.scene, o));
+  CLI_TRY(outputs_write(&l, &r->worlds.session, o));
   if (sums_up(o)) {
     summarise(r);
   }

@@ -54,7 +54,7 @@ static exit_code compute(transition *t)
 static void add_outputs(const transition *t, outputs *l)
 {
   const worlds *w = &t->worlds;
-  const abut_array_type real = real_type(&w->scene);
+  const abut_array_type real = real_type(&w->session);
   const size_t side = 2 * w->info.nv;
   outputs_add(l, "A", real, t->A, 3, w->count, side, side);
   outputs_add(l, "B", real, t->B, 3, w->count, side, w->info.nu);
@@ -83,7 +83,7 @@ static void summarise(const transition *t)
   const size_t side = 2 * w->info.nv;
   printf("%zu world%s, A of %zu x %zu, B of %zu x %zu, %.3g s on %s, %s\n", w->count,
          w->count == 1 ? "" : "s", side, side, side, w->info.nu, t->seconds,
-         scene_workers(&w->scene).text, precision_name(w->precision));
+         session_workers(&w->session).text, precision_name(w->precision));
 }
 
 /* ---- a folder of results ---- */
@@ -107,7 +107,7 @@ static exit_code compute_block(void *user, const abut_poses *block, size_t first
 
 static exit_code run_in_folder(transition *t, const options *o)
 {
-  folder_run r = {.scene = &t->worlds.scene, .compute = compute_block, .user = t, .what = "matrices, worlds",
+  folder_run r = {.session = &t->worlds.session, .compute = compute_block, .user = t, .what = "matrices, worlds",
                   .notes = world_notes(), .effect = "Matrices of those that stop are 0.",
                   .input_notes = parameter_notes};
   CLI_TRY(worlds_open_blocks(&t->worlds, o));
@@ -140,7 +140,7 @@ static exit_code run(transition *t, const options *o)
   warn_worlds(t->status, NULL, NULL, t->worlds.count);
   outputs l = {0};
   add_outputs(t, &l);
-  CLI_TRY(outputs_write(&l, &t->worlds.scene, o));
+  CLI_TRY(outputs_write(&l, &t->worlds.session, o));
   if (sums_up(o)) {
     summarise(t);
   }

@@ -44,7 +44,7 @@ static exit_code all_rows(inputs *f, const char *name, size_t width, size_t *row
   return *rows ? EXIT_GOOD : report(EXIT_INPUT, "%s: holds no worlds", f->path);
 }
 
-static exit_code repeat_file(const scene *s, inputs *f, const abut_scene_info *info, size_t count,
+static exit_code repeat_file(const session *s, inputs *f, const abut_scene_info *info, size_t count,
                              void **q, void **v)
 {
   const double *from_q = NULL, *from_v = NULL;
@@ -58,7 +58,7 @@ static exit_code repeat_file(const scene *s, inputs *f, const abut_scene_info *i
   return cycle(from_v, rows, info->nv, count, s->precision, v);
 }
 
-exit_code repeat_states(const scene *s, const options *o, abut_scene links,
+exit_code repeat_states(const session *s, const options *o, abut_scene links,
                         const abut_scene_info *info, size_t count, void **q, void **v)
 {
   inputs f = {0};

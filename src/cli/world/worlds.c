@@ -13,7 +13,7 @@
 exit_code worlds_reals(const worlds *w, size_t a, size_t b, size_t c, void **out)
 {
   size_t count = 0;
-  const size_t bytes = real_bytes(w->scene.precision);
+  const size_t bytes = real_bytes(w->session.precision);
   *out = multiply(a, b, c, &count) ? calloc(count ? count : 1, bytes) : NULL;
   return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu x %zu x %zu numbers", a, b, c);
 }
@@ -116,9 +116,9 @@ static exit_code take_state(worlds *w, const char *name, size_t width, const voi
   char what[96];
   snprintf(what, sizeof what, "%zu worlds of %s, whose %s has %zu numbers", w->all,
            "the scene", name, width);
-  CLI_TRY(inputs_numbers(f, name, rows ? 3 : 2, shape, what, w->scene.precision, out));
+  CLI_TRY(inputs_numbers(f, name, rows ? 3 : 2, shape, what, w->session.precision, out));
   if (rows) {
-    const size_t before = (shape[0] - 1) * w->count * width * real_bytes(w->scene.precision);
+    const size_t before = (shape[0] - 1) * w->count * width * real_bytes(w->session.precision);
     *out = (const char *)*out + before;
   }
   return EXIT_GOOD;
@@ -137,7 +137,7 @@ static exit_code take_parameters(worlds *w)
              {"gravity", "x, y, z", 3, &w->gravity}};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
     const size_t shape[2] = {w->count, all[i].width};
-    CLI_TRY(inputs_numbers(&w->states, all[i].name, 2, shape, all[i].of, w->scene.precision,
+    CLI_TRY(inputs_numbers(&w->states, all[i].name, 2, shape, all[i].of, w->session.precision,
                            all[i].to));
   }
   return EXIT_GOOD;
@@ -157,7 +157,7 @@ static exit_code take_springs(worlds *w)
     return report(EXIT_INPUT, "%s: array 'springs': the scene's contacts are no springs", f->path);
   }
   CLI_TRY(inputs_numbers(f, "springs", 3, shape, "k, mu, v_d, v_s, eps2, eps3 of each pair",
-                         w->scene.precision, &w->springs));
+                         w->session.precision, &w->springs));
   if (tells(w) && inputs_find(f, "springs") && inputs_find(f, "friction")) {
     warn("%s: array 'friction' is left out, for 'springs' has every pair's mu", f->path);
   }
@@ -170,7 +170,7 @@ static bool any_below(const worlds *w, const void *numbers, size_t first, bool o
   const size_t width = w->info.parameters;
   bool below = false;
   for (size_t k = first; numbers && k < width; ++k) {
-    const double x = real_at(numbers, w->scene.precision, world * width + k);
+    const double x = real_at(numbers, w->session.precision, world * width + k);
     below = below || x < 0.0 || (or_zero && !(x > 0.0));
   }
   return below;
@@ -182,7 +182,7 @@ static bool has_bad_springs(const worlds *w, size_t world)
   const size_t width = SPRING_WIDTH * w->info.pairs;
   bool good = true;
   for (size_t k = 0; w->springs && k < width; ++k) {
-    const double x = real_at(w->springs, w->scene.precision, world * width + k);
+    const double x = real_at(w->springs, w->session.precision, world * width + k);
     good = good && (x > 0.0 || (k % SPRING_WIDTH == SPRING_MU && x >= 0.0));
   }
   return !good;
@@ -319,7 +319,7 @@ static exit_code start_worlds(worlds *w)
   CLI_TRY_DONE(worlds_reals(w, w->count, nq, 1, &w->start_q));
   CLI_TRY_DONE(start_at_rest(w, &rest));
   for (size_t i = 0; i < w->count * nq; ++i) {
-    if (w->scene.precision == ABUT_FLOAT64) {
+    if (w->session.precision == ABUT_FLOAT64) {
       ((double *)w->start_q)[i] = q[i % nq];
     } else {
       ((float *)w->start_q)[i] = (float)q[i % nq];
@@ -362,7 +362,7 @@ static exit_code take_controls(worlds *w)
   snprintf(what, sizeof what, "%zu step%s of %zu world%s, and %zu actuator%s", w->steps,
            w->steps == 1 ? "" : "s", w->all, w->all == 1 ? "" : "s", w->info.nu,
            w->info.nu == 1 ? "" : "s");
-  CLI_TRY(inputs_numbers(&w->controls, "u", w->each ? 3 : 2, w->each ? each : held, what, w->scene.precision,
+  CLI_TRY(inputs_numbers(&w->controls, "u", w->each ? 3 : 2, w->each ? each : held, what, w->session.precision,
                          &w->u));
   if (!w->info.nu && tells(w)) {
     warn("%s: the scene has no actuators; its controls are left out", f->path);
@@ -443,7 +443,7 @@ exit_code warn_suspicions(const char *path, abut_scene links)
   return EXIT_GOOD;
 }
 
-exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_scene_info *info)
+exit_code load_scene(const session *s, const options *o, abut_scene *links, abut_scene_info *info)
 {
   progress p = progress_begin(o, "");
   progress_say(&p, "reading %s", o->operands[0]);
@@ -466,8 +466,8 @@ exit_code need_listed(const char *what, const options *o, const abut_scene_info 
 
 exit_code worlds_open(worlds *w, const options *o)
 {
-  CLI_TRY(scene_open(&w->scene, o, w->precision));
-  CLI_TRY(load_scene(&w->scene, o, &w->links, &w->info));
+  CLI_TRY(session_open(&w->session, o, w->precision));
+  CLI_TRY(load_scene(&w->session, o, &w->links, &w->info));
   return worlds_read(w);
 }
 
@@ -490,8 +490,8 @@ exit_code worlds_read(worlds *w)
 exit_code worlds_open_blocks(worlds *w, const options *o)
 {
   w->in_blocks = true;
-  CLI_TRY(scene_open(&w->scene, o, w->precision));
-  CLI_TRY(load_scene(&w->scene, o, &w->links, &w->info));
+  CLI_TRY(session_open(&w->session, o, w->precision));
+  CLI_TRY(load_scene(&w->session, o, &w->links, &w->info));
   w->all = w->count;
   CLI_TRY(o->value[OPTION_STATES] ? open_states(w) : EXIT_GOOD);
   return o->value[OPTION_CONTROLS] ? open_controls(w) : EXIT_GOOD;
@@ -530,7 +530,7 @@ void worlds_close(worlds *w)
   free(w->bad);
   inputs_close(&w->states);
   inputs_close(&w->controls);
-  scene_close(&w->scene);
+  session_close(&w->session);
 }
 
 abut_worlds worlds_describe(const worlds *w)

@@ -20,7 +20,7 @@ typedef struct worlds {
   const options *o;
   worlds_steps rule;
   abut_precision precision;
-  scene scene; /* its context alone */
+  session session; /* its context alone */
   abut_scene links;
   abut_scene_info info;
   size_t count, steps;
@@ -62,7 +62,7 @@ exit_code worlds_reals(const worlds *w, size_t a, size_t b, size_t c, void **out
 exit_code worlds_status(const worlds *w, uint32_t **out);
 /* The states of --states, or the scene's start, over and over: `count` worlds of reals. What
  * simulate wrote counts with all its states. To be freed. */
-exit_code repeat_states(const scene *s, const options *o, abut_scene links,
+exit_code repeat_states(const session *s, const options *o, abut_scene links,
                         const abut_scene_info *info, size_t count, void **q, void **v);
 /* A scene on a device that is open. */
 /* Clouds of springs that are none of their meshes. */
@@ -77,7 +77,7 @@ exit_code warn_sinking(const char *path, abut_scene links, const abut_scene_info
 /* Tells what abut_check_scene finds. */
 exit_code warn_suspicions(const char *path, abut_scene links);
 
-exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_scene_info *info);
+exit_code load_scene(const session *s, const options *o, abut_scene *links, abut_scene_info *info);
 /* What is of lists of contacts, such as an option, is not of a scene of springs. */
 exit_code need_contacts(const char *what, const options *o, const abut_scene_info *info);
 

@@ -289,7 +289,7 @@ static void put_arrays(json_t *m, const outputs *l, size_t poses)
   json_object_set_new(m, "arrays", arrays);
 }
 
-exit_code manifest_make(const options *o, const scene *s, option_id input, const abut_pose_file_info *poses,
+exit_code manifest_make(const options *o, const session *s, option_id input, const abut_pose_file_info *poses,
                         const outputs *described, json_t **out)
 {
   json_t *m = json_object();

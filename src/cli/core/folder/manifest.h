@@ -7,7 +7,7 @@
 
 /* The manifest of a call that is about to begin. `input` names the poses; `described` has the arrays, of no poses. *out is
  * to be released. */
-exit_code manifest_make(const options *o, const scene *s, option_id input, const abut_pose_file_info *poses,
+exit_code manifest_make(const options *o, const session *s, option_id input, const abut_pose_file_info *poses,
                         const outputs *described, json_t **out);
 
 /* Reads folder/manifest.json. *out is NULL where there is none. */

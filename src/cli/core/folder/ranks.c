@@ -224,7 +224,7 @@ exit_code ranks_set_options(options *o)
   return EXIT_GOOD;
 }
 
-void ranks_check_cores(const scene *s)
+void ranks_check_cores(const session *s)
 {
   const size_t cores = own_cores();
   if (team.mpi && s->device.type == ABUT_DEVICE_CPU && cores && cores < s->device.compute_units) {

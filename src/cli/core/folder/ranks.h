@@ -20,7 +20,7 @@ exit_code ranks_begin(const char *by, size_t said, bool *there, char *why, size_
  * the first are silent. */
 exit_code ranks_set_options(options *o);
 /* Warns where a rank may run on fewer cores than its device has threads. */
-void ranks_check_cores(const scene *s);
+void ranks_check_cores(const session *s);
 
 size_t ranks_own(void);
 size_t ranks_count(void);

@@ -81,9 +81,9 @@ static size_t row_bytes(const folder_array *a)
 static exit_code block_poses(const running *w, size_t *block)
 {
   const folder_run *r = w->run;
-  const size_t width = pose_width(r->info.kind), contacts = r->scene->layout.contacts;
+  const size_t width = pose_width(r->info.kind), contacts = r->session->layout.contacts;
   const size_t active = contacts < ACTIVE_FORESEEN ? contacts : ACTIVE_FORESEEN;
-  size_t bytes = 2 * width * (2 * sizeof(double) + real_bytes(r->scene->precision)) + w->input_bytes;
+  size_t bytes = 2 * width * (2 * sizeof(double) + real_bytes(r->session->precision)) + w->input_bytes;
   for (size_t i = 0; i < w->folder.count; ++i) {
     const folder_array *a = &w->folder.arrays[i];
     bytes += row_bytes(a) * (a->of == OUTPUT_OF_ENTRIES ? active : 1);
@@ -327,7 +327,7 @@ static exit_code do_part(running *w)
   size_t block = 0;
   CLI_TRY(ranks_agree(block_poses(w, &block)));
   w->progress = progress_begin(w->run->o, w->run->what);
-  w->progress.contacts = w->run->scene->layout.contacts;
+  w->progress.contacts = w->run->session->layout.contacts;
   w->progress.of_all = (size_t)ranges_total(&w->folder.gaps);
   if (!ranks_started()) {
     trace_begin(&w->trace, w->run->o);
@@ -367,7 +367,7 @@ static void add_ranks(running *w)
 static void sum_up(const running *w, bool complete, double seconds)
 {
   const options *o = w->run->o;
-  const size_t count = w->run->info.count, contacts = w->run->scene->layout.contacts;
+  const size_t count = w->run->info.count, contacts = w->run->session->layout.contacts;
   const char *rows = w->run->file ? "poses" : "worlds";
   char each[64] = "";
   uint64_t shard, shards;
@@ -384,14 +384,14 @@ static void sum_up(const running *w, bool complete, double seconds)
   }
   if (ranks_started()) {
     printf("%s: %" PRIu64 " of %zu %s now, by %zu ranks%s, %.3g s on %s by the first, %s\n", o->value[OPTION_OUTPUT],
-           w->done, count, rows, ranks_count(), each, seconds, scene_workers(w->run->scene).text,
-           precision_name(w->run->scene->precision));
+           w->done, count, rows, ranks_count(), each, seconds, session_workers(w->run->session).text,
+           precision_name(w->run->session->precision));
     return;
   }
   printf("%s: part %" PRIu64 " of %" PRIu64 ", %s %" PRIu64 " to before %" PRIu64 " of %zu, %" PRIu64
          " of them now%s, %.3g s on %s, %s\n",
          o->value[OPTION_OUTPUT], shard, shards, rows, part.first, part.end, count, w->done, each, seconds,
-         scene_workers(w->run->scene).text, precision_name(w->run->scene->precision));
+         session_workers(w->run->session).text, precision_name(w->run->session->precision));
 }
 
 static exit_code run(running *w, bool *complete)
@@ -406,12 +406,12 @@ static exit_code run(running *w, bool *complete)
     return report(EXIT_INPUT, "%s: %zu poses; lists are of at most %" PRIu32, r->o->value[r->input], r->info.count,
                   UINT32_MAX);
   }
-  CLI_TRY(manifest_make(r->o, r->scene, r->input, &r->info, &described, &manifest));
-  CLI_TRY(folder_open(&w->folder, r->o, manifest, &described, r->scene->devices, complete));
+  CLI_TRY(manifest_make(r->o, r->session, r->input, &r->info, &described, &manifest));
+  CLI_TRY(folder_open(&w->folder, r->o, manifest, &described, r->session->devices, complete));
   if (*complete) {
     return EXIT_GOOD;
   }
-  ranks_check_cores(r->scene);
+  ranks_check_cores(r->session);
   CLI_TRY(do_part(w));
   if (ranks_started()) {
     add_ranks(w);

@@ -10,7 +10,7 @@ typedef exit_code (*folder_compute)(void *user, const abut_poses *poses, size_t 
 
 typedef struct folder_run {
   const options *o;
-  const scene *scene;
+  const session *session;
   option_id input;          /* which option names the poses */
   abut_pose_file *file;
   abut_pose_file_info info;

@@ -59,15 +59,15 @@ typedef struct bench_memory {
 
 /* `count` poses, which repeat those of `poses`. Without `derivatives`, tangents, gradients,
  * products and cotangents are NULL. Close it after a failure, too. */
-exit_code bench_memory_open(bench_memory *m, const scene *s, const abut_poses *poses, size_t count,
+exit_code bench_memory_open(bench_memory *m, const session *s, const abut_poses *poses, size_t count,
                             bool derivatives);
 void bench_memory_close(bench_memory *m);
 /* One call; `what` is a bench_what. */
-abut_status bench_call(const scene *s, const bench_memory *m, size_t what);
+abut_status bench_call(const session *s, const bench_memory *m, size_t what);
 
 /* Times some of `what` by turns. A call goes from the caller's `batch` poses, which repeat those of
  * `poses`, to results in its memory. */
-exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, const size_t *whats,
+exit_code time_calls(const session *s, const abut_poses *poses, size_t batch, const size_t *whats,
                      size_t count, bench_result *out);
 
 /* `bench` of a scene's worlds: worlds.c. */

@@ -38,7 +38,7 @@ static exit_code read_plan(const options *o, plan *p)
                           &p->precisions);
 }
 
-static exit_code add_json(const bench *b, const scene *s, size_t variant, size_t what, size_t batch,
+static exit_code add_json(const bench *b, const session *s, size_t variant, size_t what, size_t batch,
                           bench_result r)
 {
   json_t *entry = json_pack("{s:o, s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:f}", "device",
@@ -59,7 +59,7 @@ static exit_code add_json(const bench *b, const scene *s, size_t variant, size_t
            ? EXIT_GOOD : report(EXIT_RUN, "no memory for a result");
 }
 
-static void print_title(const scene *s, const options *o, abut_precision precision)
+static void print_title(const session *s, const options *o, abut_precision precision)
 {
   size_t lanes = s->device.lanes[precision];
   option_whole(o, OPTION_LANES, 1, 16, &lanes); /* the context took it: it is one */
@@ -69,7 +69,7 @@ static void print_title(const scene *s, const options *o, abut_precision precisi
   fflush(stdout);
 }
 
-static void print_result(const scene *s, size_t variant, size_t what, size_t batch, bench_result r)
+static void print_result(const session *s, size_t variant, size_t what, size_t batch, bench_result r)
 {
   char ratio[32] = "-";
   if (r.time.ratio > 0.0) {
@@ -84,7 +84,7 @@ static void print_result(const scene *s, size_t variant, size_t what, size_t bat
   fflush(stdout);
 }
 
-static exit_code run_case(const bench *b, const scene *s, size_t variant, size_t batch)
+static exit_code run_case(const bench *b, const session *s, size_t variant, size_t batch)
 {
   bench_result results[LIST_ROOM] = {{0}};
   progress p = progress_begin(b->o, "");
@@ -102,7 +102,7 @@ static exit_code run_case(const bench *b, const scene *s, size_t variant, size_t
   return EXIT_GOOD;
 }
 
-static exit_code run_variant(const bench *b, scene *s, size_t variant)
+static exit_code run_variant(const bench *b, session *s, size_t variant)
 {
   abut_smoothing smoothing = s->smoothing;
   smoothing.edge_edge = smoothing.edge_edge && variant == VARIANT_FULL;
@@ -118,25 +118,25 @@ static exit_code run_variant(const bench *b, scene *s, size_t variant)
   return report_status(abut_destroy_pair(s->pair));
 }
 
-static exit_code load(bench *b, scene *s, bool first)
+static exit_code load(bench *b, session *s, bool first)
 {
   const options *o = b->o;
   if (o->operand_count) {
-    CLI_TRY(scene_bodies(s, o));
+    CLI_TRY(session_bodies(s, o));
   } else {
     CLI_TRY(create_figure(s->context, 0, &s->bodies[0]));
     CLI_TRY(create_figure(s->context, 1, &s->bodies[1]));
   }
-  CLI_TRY(scene_smoothing(s, o, first && (o->operand_count ||
+  CLI_TRY(session_smoothing(s, o, first && (o->operand_count ||
                                                 o->value[OPTION_SHOW_SMOOTHING])));
   return first && !o->value[OPTION_POSES] ? random_poses(s->bodies, BENCH_POSES, b->apart, &b->poses)
                                           : EXIT_GOOD;
 }
 
-static exit_code run_precision(bench *b, scene *s, size_t place)
+static exit_code run_precision(bench *b, session *s, size_t place)
 {
   const abut_precision precision = (abut_precision)b->plan.precision[place];
-  CLI_TRY(scene_open(s, b->o, precision));
+  CLI_TRY(session_open(s, b->o, precision));
   CLI_TRY(load(b, s, place == 0));
   if (!b->list) {
     print_title(s, b->o, precision);
@@ -150,9 +150,9 @@ static exit_code run_precision(bench *b, scene *s, size_t place)
 static exit_code run_all(bench *b)
 {
   for (size_t i = 0; i < b->plan.precisions; ++i) {
-    scene s = {0};
+    session s = {0};
     const exit_code code = run_precision(b, &s, i);
-    scene_close(&s);
+    session_close(&s);
     CLI_TRY(code);
   }
   if (b->list && json_dumpf(b->list, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) != 0) {

@@ -14,13 +14,13 @@ const char *const bench_names[BENCH_WHATS] = {"forward", "mean-gradient", "vjp",
 
 /* ---- the calls ---- */
 
-static double list_threshold(const scene *s)
+static double list_threshold(const session *s)
 {
   return s->smoothing.floor > 0.0 ? LEAST_ACTIVITY : LIST_THRESHOLD;
 }
 
 /* Room for all contacts. */
-static abut_compact active_list(const scene *s, const bench_memory *m)
+static abut_compact active_list(const session *s, const bench_memory *m)
 {
   const size_t real = real_bytes(s->precision);
   return (abut_compact){.threshold = list_threshold(s), .capacity = m->numbers,
@@ -32,7 +32,7 @@ static abut_compact active_list(const scene *s, const bench_memory *m)
 }
 
 /* Entries of the list: its places are those of any call that lists. */
-static abut_status list_vjp(const scene *s, const bench_memory *m, abut_batch *batch)
+static abut_status list_vjp(const session *s, const bench_memory *m, abut_batch *batch)
 {
   const size_t real = real_bytes(s->precision);
   abut_compact list = active_list(s, m);
@@ -46,7 +46,7 @@ static abut_status list_vjp(const scene *s, const bench_memory *m, abut_batch *b
 }
 
 /* Active contacts with their blocks: such a list makes its own room. */
-static abut_status jacobian(const scene *s, abut_batch *batch)
+static abut_status jacobian(const session *s, abut_batch *batch)
 {
   abut_compact list = {.threshold = list_threshold(s), .grows = true};
   batch->compact = &list;
@@ -55,7 +55,7 @@ static abut_status jacobian(const scene *s, abut_batch *batch)
   return status;
 }
 
-static abut_status run_call(const scene *s, const bench_memory *m, size_t what, abut_batch *batch)
+static abut_status run_call(const session *s, const bench_memory *m, size_t what, abut_batch *batch)
 {
   const size_t real = real_bytes(s->precision);
   const abut_gradients gradients = {m->gradient[0], m->gradient[1]};
@@ -103,7 +103,7 @@ static abut_status run_call(const scene *s, const bench_memory *m, size_t what, 
   return abut_contacts(s->pair, batch);
 }
 
-abut_status bench_call(const scene *s, const bench_memory *m, size_t what)
+abut_status bench_call(const session *s, const bench_memory *m, size_t what)
 {
   abut_batch batch = m->poses;
   return run_call(s, m, what, &batch);
@@ -145,7 +145,7 @@ static exit_code random_reals(size_t count, abut_precision precision, uint64_t *
   return EXIT_GOOD;
 }
 
-static exit_code take_poses(bench_memory *m, const scene *s, const abut_poses *poses, size_t count)
+static exit_code take_poses(bench_memory *m, const session *s, const abut_poses *poses, size_t count)
 {
   const size_t width = pose_width(poses->kind);
   CLI_TRY(cycle(poses->pose1, poses->count, width, count, s->precision, &m->pose[0]));
@@ -158,7 +158,7 @@ static exit_code take_poses(bench_memory *m, const scene *s, const abut_poses *p
   return EXIT_GOOD;
 }
 
-exit_code bench_memory_open(bench_memory *m, const scene *s, const abut_poses *poses, size_t count,
+exit_code bench_memory_open(bench_memory *m, const session *s, const abut_poses *poses, size_t count,
                             bool derivatives)
 {
   uint64_t state = SEED;
@@ -210,7 +210,7 @@ static bool lists(size_t what)
 }
 
 /* The contacts that are listed, of which a VJP may be timed. */
-static exit_code list_once(const scene *s, bench_memory *m)
+static exit_code list_once(const session *s, bench_memory *m)
 {
   abut_batch batch = m->poses;
   abut_compact list = active_list(s, m);
@@ -222,7 +222,7 @@ static exit_code list_once(const scene *s, bench_memory *m)
 
 /* Calls of a batch of poses. */
 typedef struct pose_calls {
-  const scene *scene;
+  const session *session;
   const bench_memory *memory;
   const size_t *whats;
 } pose_calls;
@@ -231,7 +231,7 @@ static exit_code call_poses(void *user, size_t i)
 {
   const pose_calls *c = user;
   abut_batch batch = c->memory->poses;
-  CLI_TRY(report_status(run_call(c->scene, c->memory, c->whats[i], &batch)));
+  CLI_TRY(report_status(run_call(c->session, c->memory, c->whats[i], &batch)));
   return report_failures(batch.failures);
 }
 
@@ -244,7 +244,7 @@ static size_t place_of_forward(const size_t *whats, size_t count)
   return i;
 }
 
-exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, const size_t *whats,
+exit_code time_calls(const session *s, const abut_poses *poses, size_t batch, const size_t *whats,
                      size_t count, bench_result *out)
 {
   bench_memory m = {0};

@@ -312,7 +312,7 @@ static exit_code count_all(const world_calls *c, bench_result *out)
   return EXIT_GOOD;
 }
 
-static exit_code take_all(world_calls *c, const scene *s, const options *o, size_t steps)
+static exit_code take_all(world_calls *c, const session *s, const options *o, size_t steps)
 {
   CLI_TRY(repeat_states(s, o, c->links, c->info, c->count, &c->q, &c->v));
   CLI_TRY(take_states(c));
@@ -323,7 +323,7 @@ static exit_code take_all(world_calls *c, const scene *s, const options *o, size
   return wants(c, WORLD_CONTACTS_CALL, WORLD_LIST_CALL) ? take_pairs(c) : EXIT_GOOD;
 }
 
-exit_code time_worlds(const scene *s, const options *o, abut_scene links,
+exit_code time_worlds(const session *s, const options *o, abut_scene links,
                       const abut_scene_info *info, size_t batch, size_t steps, const size_t *whats,
                       size_t count, bench_result *out)
 {

@@ -39,7 +39,7 @@ typedef struct world_calls {
 /* Times some of `whats` by turns, as time_rounds does, ratios being to steps. A call goes from the
  * caller's `batch` worlds, which repeat those of --states, over `steps` steps to results in its
  * memory. */
-exit_code time_worlds(const scene *s, const options *o, abut_scene links,
+exit_code time_worlds(const session *s, const options *o, abut_scene links,
                       const abut_scene_info *info, size_t batch, size_t steps, const size_t *whats,
                       size_t count, bench_result *out);
 

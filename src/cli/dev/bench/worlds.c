@@ -20,7 +20,7 @@ typedef struct plan {
 
 /* A scene on the devices of one precision. */
 typedef struct stage {
-  scene scene;
+  session session;
   abut_scene links;
   abut_scene_info info;
 } stage;
@@ -84,7 +84,7 @@ static exit_code add_json(const plan *p, const stage *s, size_t what, size_t bat
 {
   json_t *entry =
     json_pack("{s:o, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:f}", "device",
-              json_text(s->scene.devices), "precision", precision_name(s->scene.precision),
+              json_text(s->session.devices), "precision", precision_name(s->session.precision),
               "what", world_call_names[what], "batch",
               (json_int_t)batch, "steps", (json_int_t)p->steps, "slots",
               (json_int_t)s->info.contacts, "seconds_median", r.time.median, "seconds_min", r.time.least,
@@ -108,8 +108,8 @@ static exit_code add_json(const plan *p, const stage *s, size_t what, size_t bat
 
 static void print_title(const stage *s)
 {
-  printf("%s (%s), %s\n%-10s %8s %8s %9s %12s %12s %13s %9s\n", s->scene.devices,
-         s->scene.device.platform, precision_name(s->scene.precision), "what", "batch", "steps",
+  printf("%s (%s), %s\n%-10s %8s %8s %9s %12s %12s %13s %9s\n", s->session.devices,
+         s->session.device.platform, precision_name(s->session.precision), "what", "batch", "steps",
          "slots", "median [s]", "least [s]", "steps/s", "x step");
   fflush(stdout);
 }
@@ -141,7 +141,7 @@ static exit_code run_batch(const plan *p, const stage *s, size_t batch)
   bench_result results[LIST_ROOM] = {{0}};
   progress shown = progress_begin(p->o, "");
   progress_say(&shown, "%zu worlds", batch);
-  const exit_code code = time_worlds(&s->scene, p->o, s->links, &s->info, batch, p->steps, p->what,
+  const exit_code code = time_worlds(&s->session, p->o, s->links, &s->info, batch, p->steps, p->what,
                                      p->whats, results);
   progress_end(&shown);
   CLI_TRY(code);
@@ -169,8 +169,8 @@ static exit_code check_whats(const plan *p, const stage *s)
 
 static exit_code run_precision(const plan *p, stage *s, abut_precision precision)
 {
-  CLI_TRY(scene_open(&s->scene, p->o, precision));
-  CLI_TRY(load_scene(&s->scene, p->o, &s->links, &s->info));
+  CLI_TRY(session_open(&s->session, p->o, precision));
+  CLI_TRY(load_scene(&s->session, p->o, &s->links, &s->info));
   CLI_TRY(check_whats(p, s));
   if (!p->list) {
     print_title(s);
@@ -228,7 +228,7 @@ exit_code bench_worlds(const options *o)
   for (size_t i = 0; code == EXIT_GOOD && i < p.precisions; ++i) {
     stage s = {0};
     code = run_precision(&p, &s, (abut_precision)p.precision[i]);
-    scene_close(&s.scene);
+    session_close(&s.session);
   }
   code = code == EXIT_GOOD ? write_json(&p) : code;
   json_decref(p.list);

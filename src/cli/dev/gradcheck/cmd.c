@@ -30,7 +30,7 @@ static const struct {
 
 static exit_code choose_step(gradcheck *g)
 {
-  const scene *s = &g->job->scene;
+  const session *s = &g->job->session;
   const abut_smoothing *c = &s->smoothing;
   const double lengths[] = {c->union_, c->plane, c->penetration, c->neighbour, c->sort};
   double least = lengths[0], size = 0.0;
@@ -58,7 +58,7 @@ static exit_code choose_poses(gradcheck *g)
     return report(EXIT_RUN, "no memory for %zu poses", j->poses.count);
   }
   job_begin(j, "poses");
-  CLI_TRY(job_end(j, abut_contacts(j->scene.pair, &j->batch)));
+  CLI_TRY(job_end(j, abut_contacts(j->session.pair, &j->batch)));
   warn_rejected(&j->batch, "They are left out.");
   for (size_t i = 0; i < j->poses.count && g->pose_count < most; ++i) {
     if (!(j->batch.status[i] & ABUT_POSE_REJECTED)) {
@@ -126,7 +126,7 @@ static void print_title(const gradcheck *g)
 {
   const job *j = g->job;
   printf("%zu of %zu poses, %zu contacts a pose, float64 on %s\n", g->pose_count, j->poses.count,
-         j->scene.layout.contacts, scene_workers(&j->scene).text);
+         j->session.layout.contacts, session_workers(&j->session).text);
   printf("steps h, h/2, h/4 along each pose parameter, h = %.3g m or %.3g rad; shorter where "
          "quotients do not settle\n", g->step, g->turn);
   printf("worst: the largest difference of a smooth entry, relative to the largest entry of its "

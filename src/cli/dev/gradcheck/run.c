@@ -142,7 +142,7 @@ static void set_count(block *b, size_t count)
 /* As many poses as fit the memory that a block may take, and at least one. */
 static exit_code take_memory(block *b, gradcheck *g)
 {
-  *b = (block){.g = g, .contacts = g->job->scene.layout.contacts, .width = g->job->width};
+  *b = (block){.g = g, .contacts = g->job->session.layout.contacts, .width = g->job->width};
   set_count(b, 1);
   const size_t one = carve_block(b, NULL) * sizeof(double) + carve_entries(b, NULL) * sizeof(entry);
   const size_t fit = BLOCK_BYTES / one, most = fit < BLOCK_POSES ? fit : BLOCK_POSES;
@@ -177,14 +177,14 @@ static exit_code evaluate_values(const block *b, evaluation *e)
   for (int k = 0; k < REDUCTION_COUNT; ++k) {
     want_reduction(&batch, (abut_reduction)k, e->value[k]);
   }
-  return report_status(abut_contacts(b->g->job->scene.pair, &batch));
+  return report_status(abut_contacts(b->g->job->session.pair, &batch));
 }
 
 static exit_code evaluate_gradient(const block *b, evaluation *e, abut_reduction k)
 {
   const abut_gradients to = {e->gradient[k][0], e->gradient[k][1]};
   abut_batch batch = batch_of(b, e);
-  return report_status(abut_gradient(b->g->job->scene.pair, ABUT_SAME_PAIR, &batch, k, &to));
+  return report_status(abut_gradient(b->g->job->session.pair, ABUT_SAME_PAIR, &batch, k, &to));
 }
 
 /* One output's cotangents at a time, so that none hides another's error. */
@@ -201,7 +201,7 @@ static exit_code pull_back(block *b)
       b->cotangent[k][i] = random_normal(&b->g->random);
     }
     abut_batch batch = batch_of(b, &b->middle);
-    CLI_TRY(report_status(abut_vjp(b->g->job->scene.pair, ABUT_SAME_PAIR, &batch, &bars, &to)));
+    CLI_TRY(report_status(abut_vjp(b->g->job->session.pair, ABUT_SAME_PAIR, &batch, &bars, &to)));
   }
   return EXIT_GOOD;
 }
@@ -213,7 +213,7 @@ static exit_code take_jacobian(block *b)
   abut_compact list = {.threshold = 0.0, .capacity = rows};
   abut_batch batch = batch_of(b, &b->middle);
   batch.compact = &list;
-  CLI_TRY(report_status(abut_jacobian(b->g->job->scene.pair, ABUT_SAME_PAIR, &batch,
+  CLI_TRY(report_status(abut_jacobian(b->g->job->session.pair, ABUT_SAME_PAIR, &batch,
                                       b->jacobian)));
   return list.count == rows ? EXIT_GOOD
                             : report(EXIT_RUN, "%zu Jacobian blocks of %zu contacts", list.count,
@@ -413,7 +413,7 @@ static void set_tangents(block *b)
 /* The derivatives along the column. */
 static exit_code differentiate(block *b)
 {
-  const abut_pair pair = b->g->job->scene.pair;
+  const abut_pair pair = b->g->job->session.pair;
   const abut_pose_tangents along = {b->tangent[0], b->tangent[1]};
   const abut_tangents to = {.p = b->output[0], .d = b->output[1], .n = b->output[2],
                             .activity = b->output[3], .weight = b->output[4]};

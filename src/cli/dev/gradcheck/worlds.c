@@ -21,14 +21,14 @@ static const char *const span_names[SPANS] = {"step", "rollout"};
 
 /* Copies of reals that are there, else what the scene has, or 1. */
 static exit_code copy_input(worlds_check_up *g, world_input input, const void *from,
-                            const double *scene_has)
+                            const double *session_has)
 {
   const size_t width = input_width(g, input), numbers = g->worlds.count * width;
   void *to = NULL;
   CLI_TRY(worlds_reals(&g->worlds, g->worlds.count, width, 1, &to));
   g->x[input] = to;
   for (size_t i = 0; i < numbers; ++i) {
-    g->x[input][i] = from ? ((const double *)from)[i] : scene_has ? scene_has[i % width] : 1.0;
+    g->x[input][i] = from ? ((const double *)from)[i] : session_has ? session_has[i % width] : 1.0;
   }
   return EXIT_GOOD;
 }
@@ -162,7 +162,7 @@ static void print_title(const worlds_check_up *g)
 {
   const worlds *w = &g->worlds;
   printf("%zu of %zu worlds, a step and a rollout of %zu steps, float64 on %s\n", g->chosen_count,
-         w->count, w->steps, scene_workers(&w->scene).text);
+         w->count, w->steps, session_workers(&w->session).text);
   printf("steps h, h/2, h/4 along random directions, h = %g of q, mass_scale, friction, stiffness; "
          "%g of v, u; %g of gravity; shorter where quotients do not settle\n", g->step,
          10.0 * g->step, 100.0 * g->step);

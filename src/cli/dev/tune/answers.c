@@ -23,15 +23,15 @@ static const struct {
   size_t first, width;
 } places[TUNE_GRADIENT] = {{0, 3}, {6, 1}, {3, 3}, {7, 1}};
 
-exit_code tune_load(scene *s, const options *o)
+exit_code tune_load(session *s, const options *o)
 {
   if (o->operand_count) {
-    CLI_TRY(scene_bodies(s, o));
+    CLI_TRY(session_bodies(s, o));
   } else {
     CLI_TRY(create_figure(s->context, 0, &s->bodies[0]));
     CLI_TRY(create_figure(s->context, 1, &s->bodies[1]));
   }
-  CLI_TRY(scene_smoothing(s, o, false));
+  CLI_TRY(session_smoothing(s, o, false));
   CLI_TRY(report_status(abut_create_pair(s->bodies[0], s->bodies[1], &s->smoothing, &s->pair)));
   return report_status(abut_get_layout(s->pair, &s->layout));
 }
@@ -121,7 +121,7 @@ bool tune_right(const tune_error *allowed, const tune_error *e, char *trouble, s
 /* ---- the answers ---- */
 
 /* Both calls of the host path at the first `count` poses; how long they took. */
-static exit_code ask(const scene *s, const abut_poses *poses, size_t count, bench_memory *m,
+static exit_code ask(const session *s, const abut_poses *poses, size_t count, bench_memory *m,
                      double *seconds)
 {
   abut_poses first = *poses;
@@ -138,7 +138,7 @@ static exit_code ask(const scene *s, const abut_poses *poses, size_t count, benc
   return EXIT_GOOD;
 }
 
-static exit_code keep(tune_answers *a, const scene *s, const bench_memory *m)
+static exit_code keep(tune_answers *a, const session *s, const bench_memory *m)
 {
   const size_t width = pose_width(a->poses.kind), count = a->poses.count;
   a->contacts = s->layout.contacts;
@@ -156,10 +156,10 @@ static exit_code keep(tune_answers *a, const scene *s, const bench_memory *m)
   return EXIT_GOOD;
 }
 
-static exit_code open_host(scene *s, const options *o, abut_precision precision)
+static exit_code open_host(session *s, const options *o, abut_precision precision)
 {
   abut_context_def def = abut_default_context_def();
-  *s = (scene){.precision = precision};
+  *s = (session){.precision = precision};
   CLI_TRY(report_status(abut_find_device("host", &def.device)));
   def.precision = precision;
   CLI_TRY(report_status(abut_create_context(&def, &s->context)));
@@ -167,7 +167,7 @@ static exit_code open_host(scene *s, const options *o, abut_precision precision)
   return tune_load(s, o);
 }
 
-static exit_code measure_bodies(tune_answers *a, const scene *s)
+static exit_code measure_bodies(tune_answers *a, const session *s)
 {
   a->length = 1.0;
   for (int i = 0; i < 2; ++i) {
@@ -187,7 +187,7 @@ static void round_poses(abut_poses *p)
 }
 
 /* As many poses as the host answers in the time, by the first one's. */
-static exit_code answer(tune_answers *a, const scene *s, const abut_poses *poses, double seconds)
+static exit_code answer(tune_answers *a, const session *s, const abut_poses *poses, double seconds)
 {
   bench_memory m = {0};
   double one = 0.0, all = 0.0;
@@ -208,7 +208,7 @@ static exit_code answer(tune_answers *a, const scene *s, const abut_poses *poses
 /* What the host path's own arithmetic costs on these bodies. */
 static exit_code allow(tune_answers *a, const options *o, abut_precision precision)
 {
-  scene s = {0};
+  session s = {0};
   bench_memory m = {0};
   double seconds = 0.0;
   exit_code code = EXIT_GOOD;
@@ -224,14 +224,14 @@ static exit_code allow(tune_answers *a, const options *o, abut_precision precisi
   }
 done:
   bench_memory_close(&m);
-  scene_close(&s);
+  session_close(&s);
   return code;
 }
 
 exit_code tune_answers_make(tune_answers *a, const options *o, abut_precision precision,
                             abut_poses *poses, double seconds)
 {
-  scene s = {0};
+  session s = {0};
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(open_host(&s, o, ABUT_FLOAT64));
   CLI_TRY_DONE(measure_bodies(a, &s));
@@ -245,7 +245,7 @@ exit_code tune_answers_make(tune_answers *a, const options *o, abut_precision pr
   CLI_TRY_DONE(answer(a, &s, poses, seconds));
   code = allow(a, o, precision);
 done:
-  scene_close(&s);
+  session_close(&s);
   return code;
 }
 

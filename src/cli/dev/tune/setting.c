@@ -37,7 +37,7 @@ static abut_status open_context(tune_setting *c, const tuner *u)
   def.items = c->t.items;
   def.scratch_bytes = c->t.scratch_bytes;
   def.fallback = ABUT_FALLBACK_NONE; /* the host is not what is asked here */
-  c->s = (scene){.device = u->device, .precision = u->precision};
+  c->s = (session){.device = u->device, .precision = u->precision};
   const abut_status status = abut_create_context(&def, &c->s.context);
   c->s.open = status == ABUT_SUCCESS;
   return status == ABUT_SUCCESS ? abut_context_device(c->s.context, &c->s.device) : status;
@@ -67,7 +67,7 @@ static void check(tuner *u, tune_setting *c)
   }
 }
 
-static exit_code set_batch(tuner *u, const scene *s, size_t count)
+static exit_code set_batch(tuner *u, const session *s, size_t count)
 {
   const size_t numbers = count * pose_width(u->poses.kind);
   bench_memory_close(&u->memory);
@@ -109,7 +109,7 @@ done:
 
 void tune_close(tune_setting *c)
 {
-  scene_close(&c->s);
+  session_close(&c->s);
 }
 
 /* Checks a setting with calls of `count` poses, and counts the chunks of one. */

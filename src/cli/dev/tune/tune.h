@@ -26,7 +26,7 @@ typedef struct tune_answers {
 } tune_answers;
 
 /* The pair of the operands, else the figures of `bench`. */
-exit_code tune_load(scene *s, const options *o);
+exit_code tune_load(session *s, const options *o);
 /* Answers at some of the poses, as many as take the host no more than `seconds`. Tolerances are
  * those of docs/spec.md; where the host path's own float32 meets one with less than a factor of 2
  * to spare, twice what that is off by. Without poses, *poses becomes random ones, the caller's to
@@ -47,7 +47,7 @@ bool tune_right(const tune_error *allowed, const tune_error *e, char *trouble, s
 
 typedef struct tune_setting {
   abut_tuning t;
-  scene s;
+  session s;
   bool good;             /* runs, and answers rightly */
   char trouble[160];     /* else, why not */
   double ready;          /* from nothing to the first answers [s] */

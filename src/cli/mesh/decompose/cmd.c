@@ -227,7 +227,7 @@ static abut_status write_all(const options *o, const decompose_work *w, progress
   return status;
 }
 
-static exit_code decompose(const options *o, const scene *s, decompose_work *w)
+static exit_code decompose(const options *o, const session *s, decompose_work *w)
 {
   const bool tells = o->value[OPTION_JSON] || !o->value[OPTION_QUIET], imports = o->value[OPTION_IMPORT] != NULL;
   const char *body = o->value[OPTION_OUTPUT];
@@ -261,11 +261,11 @@ static exit_code decompose(const options *o, const scene *s, decompose_work *w)
 exit_code cmd_decompose(const options *o)
 {
   decompose_work w = {0};
-  scene s = {0};
+  session s = {0};
   exit_code code = EXIT_GOOD;
   CLI_TRY(check_usage(o, &w));
   if (o->value[OPTION_OUTPUT] || o->operand_count) {
-    CLI_TRY_DONE(scene_open(&s, o, w.precision)); /* a table becomes another one without a device */
+    CLI_TRY_DONE(session_open(&s, o, w.precision)); /* a table becomes another one without a device */
   }
   CLI_TRY_DONE(decompose(o, &s, &w));
 done:
@@ -274,6 +274,6 @@ done:
   abut_free_decomposition(&w.made);
   abut_free_mesh(&w.input);
   abut_free_superquadrics(&w.table);
-  scene_close(&s);
+  session_close(&s);
   return code;
 }

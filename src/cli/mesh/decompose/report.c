@@ -67,7 +67,7 @@ static json_t *work_json(const options *o, const decompose_work *w)
 
 /* ---- lines ---- */
 
-static void tell_source(const options *o, const scene *s, const decompose_work *w)
+static void tell_source(const options *o, const session *s, const decompose_work *w)
 {
   const abut_decompose_report *r = &w->made.report;
   printf("%s: ", decompose_source(o));
@@ -86,12 +86,12 @@ static void tell_source(const options *o, const scene *s, const decompose_work *
   }
   printf("union %.4g m (%.3g %% of the diagonal)", r->union_, 100.0 * r->union_ / r->diagonal);
   if (!o->value[OPTION_IMPORT]) {
-    printf(", %.3g s on %s", w->seconds, scene_workers(s).text);
+    printf(", %.3g s on %s", w->seconds, session_workers(s).text);
   }
   putchar('\n');
 }
 
-static void summarise(const options *o, const scene *s, const decompose_work *w)
+static void summarise(const options *o, const session *s, const decompose_work *w)
 {
   const double percent = 100.0;
   const abut_decompose_report *r = &w->made.report;
@@ -118,7 +118,7 @@ static void summarise(const options *o, const scene *s, const decompose_work *w)
   }
 }
 
-exit_code decompose_print(const options *o, const scene *s, const decompose_work *w)
+exit_code decompose_print(const options *o, const session *s, const decompose_work *w)
 {
   if (o->value[OPTION_JSON]) {
     return print_object(work_json(o, w), 0);

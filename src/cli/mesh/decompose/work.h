@@ -22,7 +22,7 @@ typedef struct decompose_work {
 const char *decompose_source(const options *o);
 
 /* Figures as JSON, or as lines. */
-exit_code decompose_print(const options *o, const scene *s, const decompose_work *w);
+exit_code decompose_print(const options *o, const session *s, const decompose_work *w);
 
 /* Warns of what a caller should know of a body that is not quite what was asked for. */
 void decompose_warn(const options *o, const decompose_work *w);

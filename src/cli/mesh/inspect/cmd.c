@@ -39,12 +39,12 @@ static exit_code check_usage(const options *o, findings *f)
 }
 
 /* Loads the body, twice the same of a pair. */
-static exit_code load(scene *s, const options *o, findings *f)
+static exit_code load(session *s, const options *o, findings *f)
 {
   CLI_TRY(report_status(load_body(s, o, o->operands[0], &s->bodies[0])));
   s->bodies[1] = s->bodies[0];
   CLI_TRY(report_status(abut_get_body_info(s->bodies[0], &f->info)));
-  CLI_TRY(scene_smoothing(s, o, false));
+  CLI_TRY(session_smoothing(s, o, false));
   CLI_TRY(report_status(abut_create_pair(s->bodies[0], s->bodies[1], &s->smoothing, &s->pair)));
   CLI_TRY(report_status(abut_get_layout(s->pair, &s->layout)));
   f->union_tau = s->smoothing.union_;
@@ -77,16 +77,16 @@ static exit_code load_mesh(const options *o, findings *f, char **own, abut_mesh_
            : report(EXIT_INPUT, "%s: has no faces to compare with: name a mesh behind the body", f->mesh);
 }
 
-static exit_code measure_cost(const scene *s, query_cost *c)
+static exit_code measure_cost(const session *s, query_cost *c)
 {
   CLI_TRY(time_query(s, &c->seconds));
   c->poses = QUERY_POSES;
   c->contacts = s->layout.contacts;
-  snprintf(c->devices, sizeof c->devices, "%s", scene_workers(s).text);
+  snprintf(c->devices, sizeof c->devices, "%s", session_workers(s).text);
   return EXIT_GOOD;
 }
 
-static exit_code draw(const scene *s, const abut_body_def *mesh, findings *f)
+static exit_code draw(const session *s, const abut_body_def *mesh, findings *f)
 {
   const size_t bytes = (size_t)ABUT_FIT_PICTURES * f->view.width * f->view.height * 3;
   for (int dark = 0; dark < 2; ++dark) {
@@ -101,7 +101,7 @@ static exit_code draw(const scene *s, const abut_body_def *mesh, findings *f)
   return EXIT_GOOD;
 }
 
-static exit_code find(const scene *s, const options *o, const abut_body_def *mesh, findings *f)
+static exit_code find(const session *s, const options *o, const abut_body_def *mesh, findings *f)
 {
   const double tau = s->smoothing.union_, plane = s->smoothing.plane;
   progress p = progress_begin(o, "");
@@ -174,12 +174,12 @@ exit_code cmd_inspect(const options *o)
 {
   findings f = {.body = o->operand_count ? o->operands[0] : NULL, .view = abut_default_fit_view()};
   abut_mesh_file mesh = {0};
-  scene s = {0};
+  session s = {0};
   char *own = NULL;
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(check_usage(o, &f));
   CLI_TRY_DONE(load_mesh(o, &f, &own, &mesh));
-  CLI_TRY_DONE(scene_open(&s, o, ABUT_FLOAT32));
+  CLI_TRY_DONE(session_open(&s, o, ABUT_FLOAT32));
   CLI_TRY_DONE(load(&s, o, &f));
   CLI_TRY_DONE(find(&s, o, &mesh.def, &f));
   if (o->value[OPTION_OUTPUT]) {
@@ -195,6 +195,6 @@ done:
   free(f.pictures[1]);
   abut_free_mesh(&mesh);
   abut_free(own);
-  scene_close(&s);
+  session_close(&s);
   return code;
 }

@@ -9,7 +9,7 @@ exit_code ccd_take_memory(ccd *c)
 {
   abut_ccd_batch *b = &c->batch;
   const size_t rows = c->count ? c->count : 1;
-  const abut_precision precision = c->scene.precision;
+  const abut_precision precision = c->session.precision;
   CLI_TRY(reals_of("poses", c->count, 1, precision, &b->toi));
   CLI_TRY(reals_of("poses", c->count, 3, precision, &b->p1));
   CLI_TRY(reals_of("poses", c->count, 3, precision, &b->p2));
@@ -93,7 +93,7 @@ static bool least_time(const ccd *c, double *out)
   *out = INFINITY;
   for (size_t i = 0; i < c->count; ++i) {
     if (end_of(c, i) != ABUT_CCD_FREE && end_of(c, i) != ABUT_CCD_BAD_INPUT) {
-      *out = fmin(*out, real_at(c->batch.toi, c->scene.precision, i));
+      *out = fmin(*out, real_at(c->batch.toi, c->session.precision, i));
     }
   }
   return isfinite(*out);
@@ -117,8 +117,8 @@ void ccd_summarise(const ccd *c)
   if (least_time(c, &least)) {
     printf("least time %.6g, ", least);
   }
-  printf("%.3g s on %s, %s\n", c->seconds, scene_workers(&c->scene).text,
-         precision_name(c->scene.precision));
+  printf("%.3g s on %s, %s\n", c->seconds, session_workers(&c->session).text,
+         precision_name(c->session.precision));
 }
 
 /* ---- arrays ---- */
@@ -126,7 +126,7 @@ void ccd_summarise(const ccd *c)
 void ccd_add(const ccd *c, outputs *l)
 {
   const abut_ccd_batch *b = &c->batch;
-  const abut_array_type real = real_type(&c->scene);
+  const abut_array_type real = real_type(&c->session);
   const size_t count = c->count;
   outputs_add(l, "toi", real, b->toi, 1, count, 0, 0);
   outputs_add(l, "status", ABUT_ARRAY_UINT8, b->status, 1, count, 0, 0);

@@ -7,7 +7,7 @@
 
 typedef struct ccd {
   const options *o;
-  scene scene;
+  session session;
   abut_poses from, to; /* of both bodies at times 0 and 1, as they are read */
   abut_pose_file *to_file; /* of blocks of a folder, else NULL */
   size_t count;        /* of poses that are computed at once */

@@ -33,7 +33,7 @@ static exit_code compute_block(void *user, const abut_poses *poses, size_t first
   if (poses->count) {
     CLI_TRY(ccd_compute(c, p));
   }
-  l->input_bytes = 2 * pose_width(poses->kind) * (2 * sizeof(double) + real_bytes(c->scene.precision));
+  l->input_bytes = 2 * pose_width(poses->kind) * (2 * sizeof(double) + real_bytes(c->session.precision));
   ccd_add(c, l);
   return EXIT_GOOD;
 }
@@ -42,9 +42,9 @@ static exit_code run_in_folder(ccd *c, abut_precision precision, folder_run *r)
 {
   CLI_TRY(folder_run_open(r, c->o, OPTION_FROM));
   CLI_TRY(ccd_open_poses(c, &r->info));
-  CLI_TRY(scene_open(&c->scene, c->o, precision));
+  CLI_TRY(session_open(&c->session, c->o, precision));
   CLI_TRY(ccd_load_meshes(c));
-  r->scene = &c->scene;
+  r->session = &c->session;
   r->compute = compute_block;
   r->user = c;
   r->what = WHAT;
@@ -72,15 +72,15 @@ static exit_code run(ccd *c, folder_run *r)
     return run_in_folder(c, precision, r);
   }
   CLI_TRY(ccd_read_poses(c));
-  CLI_TRY(scene_open(&c->scene, o, precision));
+  CLI_TRY(session_open(&c->session, o, precision));
   CLI_TRY(ccd_load_meshes(c));
   CLI_TRY(ccd_take_poses(c, &c->from, &c->to));
   CLI_TRY(ccd_take_memory(c));
-  CLI_TRY(timeline_start(&c->scene, o));
+  CLI_TRY(timeline_start(&c->session, o));
   CLI_TRY(compute(c));
   warn_noted(ccd_notes, c->batch.status, c->count, "");
   ccd_add(c, &l);
-  CLI_TRY(outputs_write(&l, &c->scene, o));
+  CLI_TRY(outputs_write(&l, &c->session, o));
   if (sums_up(o)) {
     ccd_summarise(c);
   }
@@ -95,6 +95,6 @@ exit_code cmd_ccd(const options *o)
   folder_run_close(&r);
   ccd_free_answers(&c);
   ccd_free_inputs(&c);
-  scene_close(&c.scene);
+  session_close(&c.session);
   return code;
 }

@@ -67,7 +67,7 @@ exit_code ccd_take_poses(ccd *c, const abut_poses *from, const abut_poses *to)
   const double *const all[4] = {from->pose1, to->pose1, from->pose2, to->pose2};
   free_poses(c);
   for (int i = 0; i < 4; ++i) {
-    CLI_TRY(poses_to_reals(all[i], numbers, c->scene.precision, &c->poses[i]));
+    CLI_TRY(poses_to_reals(all[i], numbers, c->session.precision, &c->poses[i]));
   }
   c->count = from->count;
   c->batch.count = from->count;
@@ -112,7 +112,7 @@ static exit_code scale_mesh(const ccd *c, double scale, const abut_ccd_mesh_info
   def.edges = edges;
   def.edge_count = info->edges;
   abut_destroy_ccd_mesh(*mesh);
-  CLI_TRY_DONE(report_status(abut_create_ccd_mesh(c->scene.context, &def, mesh)));
+  CLI_TRY_DONE(report_status(abut_create_ccd_mesh(c->session.context, &def, mesh)));
 done:
   free(vertices);
   free(triangles);
@@ -136,7 +136,7 @@ static exit_code load_mesh(const ccd *c, int body, abut_ccd_mesh *to)
   abut_ccd_mesh_info info;
   progress p = progress_begin(c->o, "");
   progress_say(&p, "reading %s", path);
-  const abut_status status = abut_load_ccd_mesh(c->scene.context, path, to);
+  const abut_status status = abut_load_ccd_mesh(c->session.context, path, to);
   progress_end(&p); /* before the cause of a failure is printed */
   CLI_TRY(report_status(status));
   CLI_TRY(option_real(c->o, OPTION_SCALE, 1e-9, 1e9, &scale));

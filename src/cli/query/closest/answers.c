@@ -9,7 +9,7 @@ exit_code closest_take_memory(closest *c)
 {
   abut_closest_batch *b = &c->batch;
   const size_t rows = c->poses.count ? c->poses.count : 1;
-  const abut_precision precision = c->scene.precision;
+  const abut_precision precision = c->session.precision;
   CLI_TRY(reals_of("poses", c->poses.count, 1, precision, &b->d));
   CLI_TRY(reals_of("poses", c->poses.count, 3, precision, &b->n));
   CLI_TRY(reals_of("poses", c->poses.count, 3, precision, &b->p1));
@@ -54,8 +54,8 @@ exit_code closest_compute(closest *c, progress *p)
   c->batch.user = p;
   const double start = now();
   const abut_status status =
-    c->derives ? abut_closest_jacobian(c->scene.context, &c->batch, &c->smoothing, &c->jacobians)
-               : abut_closest(c->scene.context, &c->batch);
+    c->derives ? abut_closest_jacobian(c->session.context, &c->batch, &c->smoothing, &c->jacobians)
+               : abut_closest(c->session.context, &c->batch);
   c->seconds += now() - start;
   return report_status(status);
 }
@@ -98,7 +98,7 @@ static bool least_distance(const closest *c, double *out)
   *out = INFINITY;
   for (size_t i = 0; i < c->poses.count; ++i) {
     if (end_of(c, i) != ABUT_CLOSEST_BAD_INPUT && end_of(c, i) != ABUT_CLOSEST_BEYOND) {
-      *out = fmin(*out, real_at(c->batch.d, c->scene.precision, i));
+      *out = fmin(*out, real_at(c->batch.d, c->session.precision, i));
     }
   }
   return isfinite(*out);
@@ -124,8 +124,8 @@ void closest_summarise(const closest *c)
     printf("derivatives by %s, ", closest_method(c));
   }
   printf("%zu not converged, %zu rejected, %.3g s on %s, %s\n", c->batch.unsettled,
-         c->batch.rejected, c->seconds, scene_workers(&c->scene).text,
-         precision_name(c->scene.precision));
+         c->batch.rejected, c->seconds, session_workers(&c->session).text,
+         precision_name(c->session.precision));
 }
 
 /* ---- arrays ---- */
@@ -141,7 +141,7 @@ static void count_from_own(const closest *c)
 void closest_add(const closest *c, outputs *l)
 {
   const abut_closest_batch *b = &c->batch;
-  const abut_array_type real = real_type(&c->scene);
+  const abut_array_type real = real_type(&c->session);
   const size_t count = c->poses.count;
   outputs_add(l, "d", real, b->d, 1, count, 0, 0);
   outputs_add(l, "n", real, b->n, 2, count, 3, 0);

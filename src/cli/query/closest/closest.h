@@ -6,7 +6,7 @@
 
 typedef struct closest {
   const options *o;
-  scene scene;
+  session session;
   abut_poses poses;
   pose_arrays arrays;
   size_t width;              /* of a pose */

@@ -34,7 +34,7 @@ static exit_code take_poses(closest *c, const abut_poses *poses)
 {
   abut_batch batch = abut_default_batch(); /* of which the poses alone are of use */
   pose_arrays_close(&c->arrays);
-  CLI_TRY(pose_arrays_open(&c->arrays, &batch, &c->scene, poses));
+  CLI_TRY(pose_arrays_open(&c->arrays, &batch, &c->session, poses));
   c->width = pose_width(poses->kind);
   c->batch.count = poses->count;
   c->batch.poses = poses->kind;
@@ -65,10 +65,10 @@ static exit_code compute_block(void *user, const abut_poses *poses, size_t first
 static exit_code run_in_folder(closest *c, abut_precision precision, folder_run *r)
 {
   CLI_TRY(folder_run_open(r, c->o, OPTION_POSES));
-  CLI_TRY(scene_open(&c->scene, c->o, precision));
+  CLI_TRY(session_open(&c->session, c->o, precision));
   CLI_TRY(closest_load_shapes(c));
   c->file = r->file;
-  r->scene = &c->scene;
+  r->session = &c->session;
   r->compute = compute_block;
   r->user = c;
   r->what = WHAT;
@@ -97,16 +97,16 @@ static exit_code run(closest *c, folder_run *r)
   }
   CLI_TRY(report_status(abut_load_poses(o->value[OPTION_POSES], &c->poses)));
   warn_empty(o->value[OPTION_POSES], c->poses.count);
-  CLI_TRY(scene_open(&c->scene, o, precision));
+  CLI_TRY(session_open(&c->session, o, precision));
   CLI_TRY(closest_load_shapes(c));
   CLI_TRY(take_poses(c, &c->poses));
   CLI_TRY(closest_take_memory(c));
-  CLI_TRY(timeline_start(&c->scene, o));
+  CLI_TRY(timeline_start(&c->session, o));
   CLI_TRY(closest_find_rows(c, 0));
   CLI_TRY(compute(c));
   warn_noted(closest_notes, c->batch.status, c->poses.count, "");
   closest_add(c, &l);
-  CLI_TRY(outputs_write(&l, &c->scene, o));
+  CLI_TRY(outputs_write(&l, &c->session, o));
   if (sums_up(o)) {
     closest_summarise(c);
   }
@@ -125,6 +125,6 @@ exit_code cmd_closest(const options *o)
   closest_free_shapes(&c);
   pose_arrays_close(&c.arrays);
   abut_free_poses(&c.poses);
-  scene_close(&c.scene);
+  session_close(&c.session);
   return code;
 }

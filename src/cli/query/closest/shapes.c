@@ -67,7 +67,7 @@ static exit_code scale_hull(const closest *c, double scale, size_t count, abut_s
   def.vertex_count = count;
   abut_destroy_shape(*hull);
   if (status == ABUT_SUCCESS) {
-    status = abut_create_shape(c->scene.context, &def, hull);
+    status = abut_create_shape(c->session.context, &def, hull);
   }
   free(vertices);
   return report_status(status);
@@ -80,7 +80,7 @@ static exit_code load_hull(const closest *c, int body, abut_shape *to)
   abut_shape_info info;
   progress p = progress_begin(c->o, "");
   progress_say(&p, "reading %s", path);
-  const abut_status status = abut_load_hull(c->scene.context, path, to);
+  const abut_status status = abut_load_hull(c->session.context, path, to);
   progress_end(&p); /* before the cause of a failure is printed */
   CLI_TRY(report_status(status));
   CLI_TRY(option_real(c->o, OPTION_SCALE, 1e-9, 1e9, &scale));
@@ -107,7 +107,7 @@ static exit_code load_hulls(closest *c)
 static exit_code count_shapes(closest *c, int body)
 {
   size_t *count = &c->counts[body];
-  CLI_TRY(report_status(abut_count_body_shapes(c->scene.bodies[body], c->part, count)));
+  CLI_TRY(report_status(abut_count_body_shapes(c->session.bodies[body], c->part, count)));
   return *count ? EXIT_GOOD
                 : report(EXIT_INPUT, "%s: has no %s that add", c->o->operands[body],
                          part_words[c->part]);
@@ -118,7 +118,7 @@ static exit_code count_shapes(closest *c, int body)
 static exit_code warn_left_out(const closest *c, int body)
 {
   abut_body_info info;
-  CLI_TRY(report_status(abut_get_body_info(c->scene.bodies[body], &info)));
+  CLI_TRY(report_status(abut_get_body_info(c->session.bodies[body], &info)));
   const size_t all = c->part == ABUT_PART_SUPERQUADRICS ? info.superquadrics : info.polyhedra;
   if (c->counts[body] < all) {
     warn("%s: %zu of %zu %s are taken away, which is left out: what they hollow counts as full (contacts take it in)",
@@ -135,7 +135,7 @@ static exit_code warn_left_out(const closest *c, int body)
 static exit_code make_shapes(closest *c, int body, abut_shape *to)
 {
   const abut_status status =
-    abut_create_body_shapes(c->scene.bodies[body], c->part, c->counts[body], to);
+    abut_create_body_shapes(c->session.bodies[body], c->part, c->counts[body], to);
   return status == ABUT_SUCCESS ? EXIT_GOOD
                                 : report(status_exit_code(status), "%s: %s", c->o->operands[body],
                                          abut_last_error());
@@ -155,9 +155,9 @@ static exit_code check_has_parts(const closest *c)
 
 static exit_code load_parts(closest *c)
 {
-  const abut_body *bodies = c->scene.bodies;
+  const abut_body *bodies = c->session.bodies;
   CLI_TRY(check_has_parts(c));
-  CLI_TRY(scene_bodies(&c->scene, c->o));
+  CLI_TRY(session_bodies(&c->session, c->o));
   const bool same = memcmp(&bodies[0], &bodies[1], sizeof *bodies) == 0;
   CLI_TRY(count_shapes(c, 0));
   CLI_TRY(count_shapes(c, 1));
@@ -204,7 +204,7 @@ static exit_code rows_of_file(closest *c, size_t first)
 exit_code closest_load_shapes(closest *c)
 {
   const char *file = c->o->value[OPTION_SHAPES];
-  CLI_TRY(file ? report_status(abut_load_shapes(c->scene.context, file, &c->shape_count, &c->shapes))
+  CLI_TRY(file ? report_status(abut_load_shapes(c->session.context, file, &c->shape_count, &c->shapes))
           : c->part == ABUT_PART_HULL ? load_hulls(c)
                                       : load_parts(c));
   c->batch.shapes = c->shapes;
@@ -230,7 +230,7 @@ static void *take(size_t rows, size_t count, size_t bytes)
 
 static exit_code pairs_open(pairs *p, const closest *c)
 {
-  const size_t real = real_bytes(c->scene.precision);
+  const size_t real = real_bytes(c->session.precision);
   p->count = c->counts[0] * c->counts[1]; /* each body's shapes are in memory: far from wrapping around */
   p->most = p->count < PAIRS_OF_CALL ? PAIRS_OF_CALL / p->count : 1;
   p->most = p->most < c->poses.count ? p->most : c->poses.count;
@@ -262,7 +262,7 @@ static void pairs_close(pairs *p)
 /* `count` poses from `first` on, all pairs of each. */
 static void repeat_poses(const closest *c, const pairs *p, size_t first, size_t count)
 {
-  const size_t row = c->width * real_bytes(c->scene.precision);
+  const size_t row = c->width * real_bytes(c->session.precision);
   for (size_t i = 0; i < count * p->count; ++i) {
     const size_t from = (first + i / p->count) * row;
     memcpy((char *)p->pose1 + i * row, (const char *)c->arrays.pose1 + from, row);
@@ -275,7 +275,7 @@ static void take_nearest(closest *c, const pairs *p, size_t first, size_t count)
   for (size_t i = 0; i < count; ++i) {
     size_t nearest = i * p->count;
     for (size_t k = nearest + 1; k < (i + 1) * p->count; ++k) {
-      if (real_at(p->d, c->scene.precision, k) < real_at(p->d, c->scene.precision, nearest)) {
+      if (real_at(p->d, c->session.precision, k) < real_at(p->d, c->session.precision, nearest)) {
         nearest = k;
       }
     }
@@ -304,7 +304,7 @@ static exit_code compute_pairs(closest *c, pairs *p)
     b.pose2 = p->pose2;
     b.cutoff = c->batch.cutoff;
     b.d = p->d;
-    CLI_TRY_DONE(report_status(abut_closest(c->scene.context, &b)));
+    CLI_TRY_DONE(report_status(abut_closest(c->session.context, &b)));
     take_nearest(c, p, first, count);
     if (shows) {
       progress_step(first + count, c->poses.count, &shown);

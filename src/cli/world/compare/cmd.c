@@ -119,7 +119,7 @@ static exit_code load_law(comparison *c, const law *l)
   how.contact_model = l->name;
   r->law = l;
   const abut_status status =
-    abut_load_scene_with(c->worlds.scene.context, c->worlds.o->operands[0], &how, &r->links);
+    abut_load_scene_with(c->worlds.session.context, c->worlds.o->operands[0], &how, &r->links);
   if (status == ABUT_SUCCESS) {
     abut_scene_info info;
     ++c->run_count;
@@ -156,7 +156,7 @@ static exit_code find_shapes(comparison *c)
   }
   how.contact_model = laws[0].name;
   const abut_status status =
-    abut_load_scene_with(c->worlds.scene.context, c->worlds.o->operands[0], &how, &c->shapes);
+    abut_load_scene_with(c->worlds.session.context, c->worlds.o->operands[0], &how, &c->shapes);
   c->shaped = status == ABUT_SUCCESS;
   if (!c->shaped && status_exit_code(status) != EXIT_INPUT) {
     return report_status(status);
@@ -210,7 +210,7 @@ static exit_code check_pairs(const comparison *c)
 
 static const void *row_of(const comparison *c, const void *rows, size_t width)
 {
-  return rows ? (const char *)rows + c->world * width * real_bytes(c->worlds.scene.precision)
+  return rows ? (const char *)rows + c->world * width * real_bytes(c->worlds.session.precision)
               : NULL;
 }
 
@@ -225,7 +225,7 @@ static exit_code take_world(comparison *c)
   }
   if (w->u && w->each) {
     CLI_TRY(worlds_reals(w, w->steps, nu, 1, &c->row_u));
-    const size_t row = nu * real_bytes(w->scene.precision);
+    const size_t row = nu * real_bytes(w->session.precision);
     for (size_t i = 0; i < w->steps; ++i) {
       memcpy((char *)c->row_u + i * row, (const char *)w->u + (i * w->count + c->world) * row, row);
     }
@@ -263,7 +263,7 @@ static exit_code take_times(comparison *c)
 
 static double end_energy(const comparison *c, const law_run *r)
 {
-  const abut_precision precision = c->worlds.scene.precision;
+  const abut_precision precision = c->worlds.session.precision;
   const size_t i = 2 * (c->rows - 1);
   return real_at(r->energy, precision, i) + real_at(r->energy, precision, i + 1);
 }
@@ -273,7 +273,7 @@ static void print_table(const comparison *c)
   const worlds *w = &c->worlds;
   printf("%zu step%s of %g s, %zu states; gradient of the end's %s; on %s, %s\n\n", w->steps,
          w->steps == 1 ? "" : "s", w->info.timestep, c->rows, c->label,
-         scene_workers(&w->scene).text, precision_name(w->scene.precision));
+         session_workers(&w->session).text, precision_name(w->session.precision));
   printf("%-8s %10s %15s %14s %18s %14s  %s\n", "law", "ms a step", "end energy [J]",
          "deepest [mm]", "largest force [N]", "gradient [s]", "status");
   for (size_t i = 0; i < c->run_count; ++i) {
@@ -314,8 +314,8 @@ static exit_code print_json(const comparison *c)
                                                 "reason", json_text(c->out[i].reason))) == 0;
   }
   json_t *root = json_pack("{s:o, s:s, s:f, s:I, s:I, s:I, s:s, s:o, s:o}", "device",
-                           json_text(scene_workers(&w->scene).text), "precision",
-                           precision_name(w->scene.precision), "timestep", w->info.timestep,
+                           json_text(session_workers(&w->session).text), "precision",
+                           precision_name(w->session.precision), "timestep", w->info.timestep,
                            "steps", (json_int_t)w->steps, "states", (json_int_t)c->rows,
                            "coordinate", (json_int_t)c->coordinate, "coordinate_text", c->label,
                            "laws", all, "left_out", out);
@@ -361,7 +361,7 @@ static exit_code write_series(const comparison *c)
   for (size_t a = 0; a < ARRAYS; ++a) {
     const void *from[LAWS];
     const bool reals = a <= ENERGY;
-    const size_t bytes = reals ? real_bytes(c->worlds.scene.precision) : sizeof(double);
+    const size_t bytes = reals ? real_bytes(c->worlds.session.precision) : sizeof(double);
     for (size_t k = 0; k < c->run_count; ++k) {
       const law_run *r = &c->runs[k];
       const void *const all[ARRAYS] = {r->q,           r->v,     r->energy,
@@ -369,7 +369,7 @@ static exit_code write_series(const comparison *c)
       from[k] = all[a];
     }
     CLI_TRY_DONE(gather(c, widths[a], bytes, from, &made[a]));
-    outputs_add(&l, names[a], reals ? real_type(&c->worlds.scene) : ABUT_ARRAY_FLOAT64, made[a],
+    outputs_add(&l, names[a], reals ? real_type(&c->worlds.session) : ABUT_ARRAY_FLOAT64, made[a],
                 a == PENETRATION || a == FORCE ? 2 : 3, c->rows, c->run_count, widths[a]);
   }
   for (size_t k = 0, used = 0; k < c->run_count; ++k) {
@@ -402,7 +402,7 @@ static exit_code run(comparison *c, const options *o)
 {
   bool chosen[LAWS];
   CLI_TRY(check_usage(c, o, chosen));
-  CLI_TRY(scene_open(&c->worlds.scene, o, c->worlds.precision));
+  CLI_TRY(session_open(&c->worlds.session, o, c->worlds.precision));
   CLI_TRY(load_laws(c, chosen));
   CLI_TRY(check_pairs(c));
   CLI_TRY(worlds_read(&c->worlds));

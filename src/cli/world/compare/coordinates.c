@@ -24,7 +24,7 @@ typedef struct probe {
 
 static void put_real(const comparison *c, void *to, size_t i, double x)
 {
-  if (c->worlds.scene.precision == ABUT_FLOAT64) {
+  if (c->worlds.session.precision == ABUT_FLOAT64) {
     ((double *)to)[i] = x;
   } else {
     ((float *)to)[i] = (float)x;
@@ -85,7 +85,7 @@ static exit_code probe_all(probe *p, const comparison *c)
     CLI_TRY(report_status(abut_add_positions(links, 1, p->start, p->step, p->moved)));
     put_real(c, p->step, k, 0.0);
     for (size_t i = 0; i < w->info.nq; ++i) {
-      p->q[i] = real_at(p->moved, w->scene.precision, i);
+      p->q[i] = real_at(p->moved, w->session.precision, i);
     }
     CLI_TRY(report_status(abut_place_links(links, p->q, p->to)));
     p->of[k] = what_moves(p, w->info.links);

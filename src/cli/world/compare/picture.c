@@ -29,7 +29,7 @@ typedef struct picture {
 
 static double value_of(const comparison *c, const law_run *r, series of, size_t row)
 {
-  const abut_precision precision = c->worlds.scene.precision;
+  const abut_precision precision = c->worlds.session.precision;
   switch (of) {
     case SERIES_ENERGY:
       return real_at(r->energy, precision, 2 * row) + real_at(r->energy, precision, 2 * row + 1);

@@ -12,7 +12,7 @@
 
 static size_t bytes_of(const comparison *c, size_t width)
 {
-  return width * real_bytes(c->worlds.scene.precision);
+  return width * real_bytes(c->worlds.session.precision);
 }
 
 static void *row_at(const comparison *c, void *rows, size_t row, size_t width)
@@ -57,7 +57,7 @@ static double beyond_one(const comparison *c, const abut_compact *list, size_t i
 {
   double square = 0.0;
   for (size_t k = 0; k < 3; ++k) {
-    const double x = real_at(list->n, c->worlds.scene.precision, 3 * i + k);
+    const double x = real_at(list->n, c->worlds.session.precision, 3 * i + k);
     square += x * x;
   }
   return sqrt(square) - 1.0;
@@ -81,7 +81,7 @@ static exit_code find_slots(const comparison *c, size_t *first)
 static void take_contacts(const comparison *c, law_run *r, size_t row, const void *forces,
                           const abut_compact *list, const size_t *first)
 {
-  const abut_precision precision = c->worlds.scene.precision;
+  const abut_precision precision = c->worlds.session.precision;
   for (size_t i = 0; i < list->count; ++i) {
     const double d = real_at(list->d, precision, i);
     const size_t slot = first[list->pose[i]] + list->slot[i];
@@ -100,7 +100,7 @@ static void add_forces(const comparison *c, law_run *r, size_t row, const void *
   for (size_t i = 0; i < c->worlds.info.pairs; ++i) {
     double square = 0.0;
     for (size_t k = 0; k < 3; ++k) {
-      const double x = real_at(forces, c->worlds.scene.precision, 3 * i + k);
+      const double x = real_at(forces, c->worlds.session.precision, 3 * i + k);
       square += x * x;
     }
     r->force[row] += sqrt(square);
@@ -113,7 +113,7 @@ static exit_code add_normals(const comparison *c, law_run *r, size_t row, const 
   abut_scene_info info;
   CLI_TRY(report_status(abut_get_scene_info(r->links, &info)));
   for (size_t i = 0; i < info.contacts; ++i) {
-    r->force[row] += fabs(real_at(forces, c->worlds.scene.precision, 3 * i));
+    r->force[row] += fabs(real_at(forces, c->worlds.session.precision, 3 * i));
   }
   return EXIT_GOOD;
 }
@@ -246,7 +246,7 @@ static void take_gradient(const comparison *c, law_run *r, size_t row, const voi
   const size_t nv = c->worlds.info.nv;
   double square = 0.0;
   for (size_t i = 0; i < 2 * nv; ++i) {
-    const double x = real_at(reals, c->worlds.scene.precision, i);
+    const double x = real_at(reals, c->worlds.session.precision, i);
     r->gradient[2 * nv * row + i] = x;
     square += i >= nv && c->turns[i - nv] == c->turns[c->coordinate] ? x * x : 0.0;
   }
@@ -296,7 +296,7 @@ static exit_code come_back(const comparison *c, law_run *r)
   progress p = progress_begin(w->o, "states, backwards");
   CLI_TRY_DONE(worlds_reals(w, 2, w->info.nv, 1, &bar));
   CLI_TRY_DONE(worlds_reals(w, 2, w->info.nv, 1, &before));
-  if (w->scene.precision == ABUT_FLOAT64) {
+  if (w->session.precision == ABUT_FLOAT64) {
     ((double *)bar)[c->coordinate] = 1.0;
   } else {
     ((float *)bar)[c->coordinate] = 1.0F;
@@ -322,7 +322,7 @@ done:
 /* Of a world that stopped there is neither a gradient nor what would have been. */
 static void cut(const comparison *c, law_run *r)
 {
-  const abut_precision precision = c->worlds.scene.precision;
+  const abut_precision precision = c->worlds.session.precision;
   leave_gradient(c, r);
   for (size_t row = r->kept; row < c->rows; ++row) {
     r->penetration[row] = r->force[row] = (double)NAN;

@@ -178,8 +178,8 @@ static exit_code take_memory(film *f)
 static exit_code run(film *f, const options *o)
 {
   CLI_TRY(check_usage(f, o));
-  CLI_TRY(scene_open(&f->scene, o, ABUT_FLOAT32));
-  CLI_TRY(load_scene(&f->scene, o, &f->links, &f->info));
+  CLI_TRY(session_open(&f->session, o, ABUT_FLOAT32));
+  CLI_TRY(load_scene(&f->session, o, &f->links, &f->info));
   CLI_TRY(f->views[0].contacts ? need_contacts("--contacts", o, &f->info) : EXIT_GOOD);
   CLI_TRY(read_states(f));
   CLI_TRY(take_memory(f));
@@ -188,7 +188,7 @@ static exit_code run(film *f, const options *o)
   if (sums_up(o)) {
     printf("world %zu, %zu picture%s of %u x %u pixels, %.3g s on %s\n", f->world, f->drawn,
            f->drawn == 1 ? "" : "s", f->width, f->height, now() - start,
-           scene_workers(&f->scene).text);
+           session_workers(&f->session).text);
   }
   return EXIT_GOOD;
 }
@@ -205,6 +205,6 @@ exit_code cmd_film(const options *o)
   for (size_t i = 0; i < f.runs; ++i) {
     inputs_close(&f.files[i]);
   }
-  scene_close(&f.scene);
+  session_close(&f.session);
   return code;
 }

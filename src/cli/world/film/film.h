@@ -19,7 +19,7 @@ typedef struct film {
   uint32_t width, height; /* of a picture with all its runs and views */
   size_t world, frames;   /* frames: of a sheet */
   double rate;
-  scene scene; /* its context alone */
+  session session; /* its context alone */
   abut_scene links;
   abut_scene_info info;
   inputs files[RUNS_MOST];

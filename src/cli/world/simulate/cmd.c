@@ -20,7 +20,7 @@ typedef struct call_size {
 /* Width of a world's row among reals, in bytes. */
 static size_t row_of(const simulation *s, size_t width)
 {
-  return width * real_bytes(s->worlds.scene.precision);
+  return width * real_bytes(s->worlds.session.precision);
 }
 
 static exit_code take_memory(simulation *s)
@@ -326,7 +326,7 @@ static void free_memory(simulation *s)
 static void add_outputs(const simulation *s, outputs *l)
 {
   const worlds *w = &s->worlds;
-  const abut_array_type real = real_type(&w->scene);
+  const abut_array_type real = real_type(&w->session);
   outputs_add_of(l, OUTPUT_OF_STATES, "q", real, s->q, 3, s->rows, w->count, w->info.nq);
   outputs_add_of(l, OUTPUT_OF_STATES, "v", real, s->v, 3, s->rows, w->count, w->info.nv);
   outputs_add(l, "w", real, s->at[0].w, 2, w->count, w->info.nv, 0);
@@ -343,7 +343,7 @@ static exit_code write(const simulation *s)
   if (s->contacts) {
     add_contacts(&l, s->contacts, s);
   }
-  return outputs_write(&l, &s->worlds.scene, s->worlds.o);
+  return outputs_write(&l, &s->worlds.session, s->worlds.o);
 }
 
 static void summarise(const simulation *s)
@@ -359,8 +359,8 @@ static void summarise(const simulation *s)
     printf(", %zu pairs of %zu bodies that may touch, of %zu kind%s", w->info.candidates, w->info.bodies, w->info.kinds,
            w->info.kinds == 1 ? "" : "s");
   }
-  printf(", %.3g s on %s, %s\n", s->seconds, scene_workers(&w->scene).text,
-         precision_name(w->scene.precision));
+  printf(", %.3g s on %s, %s\n", s->seconds, session_workers(&w->session).text,
+         precision_name(w->session.precision));
 }
 
 /* ---- a folder of results ---- */
@@ -390,7 +390,7 @@ static exit_code compute_block(void *user, const abut_poses *block, size_t first
 
 static exit_code run_in_folder(simulation *s, const options *o)
 {
-  folder_run r = {.scene = &s->worlds.scene, .compute = compute_block, .user = s, .what = "worlds",
+  folder_run r = {.session = &s->worlds.session, .compute = compute_block, .user = s, .what = "worlds",
                   .notes = world_notes(), .effect = "status_step says when.",
                   .input_notes = parameter_notes};
   if (o->value[OPTION_CONTACTS]) {

@@ -13,14 +13,14 @@ typedef struct placed {
 static exit_code find_placed(placed *p, const simulation *s)
 {
   const worlds *w = &s->worlds;
-  const size_t all = s->rows * w->count, nq = w->info.nq, row = nq * real_bytes(w->scene.precision);
+  const size_t all = s->rows * w->count, nq = w->info.nq, row = nq * real_bytes(w->session.precision);
   double *q = calloc(nq + 1, sizeof *q), *links = calloc(7 * w->info.links + 1, sizeof *links);
   p->q = calloc(all * row + 1, 1);
   p->of = calloc(all + 1, sizeof *p->of);
   const bool room = q && links && p->q && p->of;
   for (size_t k = 0; room && k < all; ++k) {
     for (size_t i = 0; i < nq; ++i) {
-      q[i] = real_at(s->q, w->scene.precision, k * nq + i);
+      q[i] = real_at(s->q, w->session.precision, k * nq + i);
     }
     if (abut_place_links(w->links, q, links) == ABUT_SUCCESS) {
       memcpy(p->q + p->count * row, (const char *)s->q + k * row, row);
@@ -84,7 +84,7 @@ void free_contacts(kept_contacts *c)
 void add_contacts(outputs *l, const kept_contacts *c, const simulation *s)
 {
   const worlds *w = &s->worlds;
-  const abut_array_type real = real_type(&w->scene);
+  const abut_array_type real = real_type(&w->session);
   const abut_compact *list = &c->list;
   const bool automatic = w->info.automatic;
   outputs_add(l, "contact_count", ABUT_ARRAY_UINT32, c->counts, automatic ? 2 : 3, s->rows, w->count,

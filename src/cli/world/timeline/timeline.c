@@ -43,7 +43,7 @@ exit_code timeline_check(const options *o)
   return EXIT_GOOD;
 }
 
-exit_code timeline_start(const scene *s, const options *o)
+exit_code timeline_start(const session *s, const options *o)
 {
   return o->value[OPTION_TIMELINE] ? report_status(abut_start_timeline(s->context)) : EXIT_GOOD;
 }
@@ -113,7 +113,7 @@ static exit_code write_trace(const timeline *t, const char *path)
 
 /* ---- both ---- */
 
-static exit_code read_timeline(timeline *t, const scene *s)
+static exit_code read_timeline(timeline *t, const session *s)
 {
   size_t there = 0;
   CLI_TRY(report_status(abut_context_devices(s->context, t->devices, DEVICES, &t->device_count)));
@@ -125,7 +125,7 @@ static exit_code read_timeline(timeline *t, const scene *s)
   return report_status(abut_get_timeline(s->context, t->spans, there, &t->span_count));
 }
 
-exit_code timeline_write(const scene *s, const options *o)
+exit_code timeline_write(const session *s, const options *o)
 {
   const char *name = o->value[OPTION_TIMELINE];
   timeline t = {0};

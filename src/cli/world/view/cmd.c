@@ -16,7 +16,7 @@ typedef struct view {
   bool of_scene, serves;
   size_t index, world;
   abut_page_options page;
-  scene scene;
+  session session;
   abut_poses poses;        /* of a pair */
   abut_scene links;        /* of a scene, and all that follows */
   abut_scene_info info;
@@ -127,9 +127,9 @@ static exit_code make_pair_page(view *v)
     warn_pairs();
   }
   warn_poses(&v->poses);
-  CLI_TRY(scene_open(&v->scene, o, ABUT_FLOAT32));
-  CLI_TRY(scene_load(&v->scene, o));
-  CLI_TRY(path ? EXIT_GOOD : live_poses(&v->scene, &v->poses));
+  CLI_TRY(session_open(&v->session, o, ABUT_FLOAT32));
+  CLI_TRY(session_load(&v->session, o));
+  CLI_TRY(path ? EXIT_GOOD : live_poses(&v->session, &v->poses));
   v->page.live = v->serves;
   v->page.first = v->index;
   v->page.names[0] = base_name(o->operands[0]); /* a bare mesh's body does not know its file */
@@ -137,7 +137,7 @@ static exit_code make_pair_page(view *v)
   v->rows = v->poses.count;
   progress p = progress_begin(o, "");
   progress_say(&p, v->serves ? "a page of %zu poses" : "contacts of %zu poses", v->rows);
-  const abut_status status = abut_format_pair_page(v->scene.pair, v->poses.kind, v->rows, v->poses.pose1,
+  const abut_status status = abut_format_pair_page(v->session.pair, v->poses.kind, v->rows, v->poses.pose1,
                                                    v->poses.pose2, &v->page, &v->html, &v->bytes);
   progress_end(&p);
   return report_status(status);
@@ -274,8 +274,8 @@ static exit_code read_states(view *v)
 static exit_code make_scene_page(view *v)
 {
   const options *o = v->o;
-  CLI_TRY(scene_open(&v->scene, o, ABUT_FLOAT32));
-  CLI_TRY(load_scene(&v->scene, o, &v->links, &v->info));
+  CLI_TRY(session_open(&v->session, o, ABUT_FLOAT32));
+  CLI_TRY(load_scene(&v->session, o, &v->links, &v->info));
   CLI_TRY(read_states(v));
   v->page.live = v->serves;
   v->page.first = v->index;
@@ -289,7 +289,7 @@ static exit_code make_scene_page(view *v)
 /* Serves the page, and answers what it asks. */
 static exit_code serve(const view *v)
 {
-  live l = {.rows = v->rows, .first = v->index, .threshold = v->page.threshold, .scene = &v->scene, .poses = &v->poses,
+  live l = {.rows = v->rows, .first = v->index, .threshold = v->page.threshold, .session = &v->session, .poses = &v->poses,
             .of_world = v->of_scene, .links = v->links, .info = v->info, .q = v->q, .v = v->v, .u = v->u};
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(live_begin(&l));
@@ -315,7 +315,7 @@ exit_code cmd_view(const options *o)
   CLI_TRY_DONE(report_status(abut_write_file(o->value[OPTION_OUTPUT], v.html, v.bytes)));
   if (sums_up(o)) {
     printf("%zu %s%s, a page of %.3g MB, %.3g s on %s\n", v.rows, v.of_scene ? "state" : "pose",
-           v.rows == 1 ? "" : "s", 1e-6 * (double)v.bytes, now() - start, scene_workers(&v.scene).text);
+           v.rows == 1 ? "" : "s", 1e-6 * (double)v.bytes, now() - start, session_workers(&v.session).text);
   }
 done:
   abut_free(v.html);
@@ -326,6 +326,6 @@ done:
   free(v.v);
   free(v.u);
   free(v.energy);
-  scene_close(&v.scene);
+  session_close(&v.session);
   return code;
 }

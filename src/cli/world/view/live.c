@@ -85,7 +85,7 @@ exit_code live_begin(live *l)
   if (l->of_world) {
     return take_kinds(l);
   }
-  l->pair = l->scene->pair;
+  l->pair = l->session->pair;
   return EXIT_GOOD;
 }
 
@@ -101,7 +101,7 @@ void live_end(live *l)
   free(l->by);
 }
 
-exit_code live_poses(const scene *s, abut_poses *poses)
+exit_code live_poses(const session *s, abut_poses *poses)
 {
   abut_body_info one, two;
   CLI_TRY(report_status(abut_get_body_info(s->bodies[0], &one)));

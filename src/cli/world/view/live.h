@@ -9,7 +9,7 @@
 typedef struct live {
   size_t rows, first;      /* frames; the one that the page shows first */
   double threshold;        /* of the page's contacts */
-  const scene *scene;      /* of a pair */
+  const session *session;      /* of a pair */
   const abut_poses *poses; /* (rows) */
   abut_pair pair;
   char *smoothing; /* the text of the last request's; NULL: what the command has */
@@ -33,6 +33,6 @@ void live_compute(void *user, const void *request, answer *out);
 void live_warm_up(void *user);
 
 /* Where body 2 is when no poses are given: beside body 1, by their boxes, and in it by 1 % of its own diagonal. */
-exit_code live_poses(const scene *s, abut_poses *poses);
+exit_code live_poses(const session *s, abut_poses *poses);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct contacts {
 /* What a request's contacts are found by. */
 static abut_pair pair_of(const live *l, const request *r)
 {
-  return *r->smoothing ? l->pair : l->scene->pair;
+  return *r->smoothing ? l->pair : l->session->pair;
 }
 
 /* Makes the pair that a request's smoothing asks for, unless it is there. One that cannot be made leaves the last. */
@@ -35,7 +35,7 @@ static bool take_smoothing(live *l, const char *text, answer *out)
     return true; /* the command's own is there, and that of the sliders stays for their next request */
   }
   if (answer_error(out, abut_parse_smoothing("smoothing", text, strlen(text), &smoothing)) ||
-      answer_error(out, abut_create_pair(l->scene->bodies[0], l->scene->bodies[1], &smoothing, &pair))) {
+      answer_error(out, abut_create_pair(l->session->bodies[0], l->session->bodies[1], &smoothing, &pair))) {
     return false;
   }
   char *kept = strdup(text);

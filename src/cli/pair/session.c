@@ -45,12 +45,12 @@ double real_at(const void *reals, abut_precision precision, size_t i)
                                    : (double)((const float *)reals)[i];
 }
 
-double dense_bytes(const scene *s, size_t poses)
+double dense_bytes(const session *s, size_t poses)
 {
   return (double)poses * (double)s->layout.contacts * 9.0 * (double)real_bytes(s->precision);
 }
 
-void warn_large(const scene *s, size_t poses, double bytes)
+void warn_large(const session *s, size_t poses, double bytes)
 {
   char size[48] = "";
   if (s->layout.contacts < LARGE_CONTACTS && bytes < LARGE_BYTES) {
@@ -293,7 +293,7 @@ void warn_pairs(void)
   warn("the poses name pairs, which `contacts --pairs` takes: all are of the same two bodies here");
 }
 
-exit_code pose_arrays_open(pose_arrays *a, abut_batch *batch, const scene *s,
+exit_code pose_arrays_open(pose_arrays *a, abut_batch *batch, const session *s,
                            const abut_poses *poses)
 {
   const size_t numbers = poses->count * pose_width(poses->kind);
@@ -383,7 +383,7 @@ exit_code find_devices(const options *o, abut_device_choice *choices, size_t *co
   return EXIT_GOOD;
 }
 
-static exit_code open_context(scene *s, const options *o, abut_precision precision)
+static exit_code open_context(session *s, const options *o, abut_precision precision)
 {
   abut_context_def def = abut_default_context_def();
   abut_device_choice choices[ABUT_DEVICES_MOST];
@@ -410,7 +410,7 @@ static exit_code open_context(scene *s, const options *o, abut_precision precisi
 }
 
 /* All devices and how they are; the host path once it has stood in. */
-static exit_code read_reports(const scene *s, abut_device_report *reports, size_t room,
+static exit_code read_reports(const session *s, abut_device_report *reports, size_t room,
                               size_t *count)
 {
   CLI_TRY(report_status(abut_context_devices(s->context, reports, room, count)));
@@ -456,7 +456,7 @@ static size_t join_names(const abut_device_report *reports, size_t count, report
   return named;
 }
 
-static exit_code name_devices(scene *s)
+static exit_code name_devices(session *s)
 {
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
   size_t count = 0;
@@ -466,7 +466,7 @@ static exit_code name_devices(scene *s)
   return EXIT_GOOD;
 }
 
-workers_text scene_workers(const scene *s)
+workers_text session_workers(const session *s)
 {
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
   workers_text workers = {"?"};
@@ -511,7 +511,7 @@ static void warn_failure(const abut_device_report *r, const char *others, bool s
   }
 }
 
-static void warn_failures(const scene *s)
+static void warn_failures(const session *s)
 {
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
   char others[512];
@@ -530,7 +530,7 @@ static void warn_failures(const scene *s)
 }
 
 /* Only where nobody asked for the host path; once, of however many precisions. */
-static void warn_no_driver(const scene *s)
+static void warn_no_driver(const session *s)
 {
   static bool told;
   if (!told && !s->named && s->device.type == ABUT_DEVICE_HOST) {
@@ -540,7 +540,7 @@ static void warn_no_driver(const scene *s)
   }
 }
 
-exit_code scene_open(scene *s, const options *o, abut_precision precision)
+exit_code session_open(session *s, const options *o, abut_precision precision)
 {
   memset(s, 0, sizeof *s);
   s->precision = precision;
@@ -562,7 +562,7 @@ void tell_fitted(const options *o, const char *how, const char *text)
   fputs(show ? text : "", stderr);
 }
 
-static exit_code tell_smoothing(const scene *s, const options *o)
+static exit_code tell_smoothing(const session *s, const options *o)
 {
   char *text = NULL;
   CLI_TRY(report_status(abut_format_smoothing(&s->smoothing, &text)));
@@ -579,7 +579,7 @@ exit_code option_edges(const options *o, size_t *edges)
 }
 
 /* Contacts of a pose with the present smoothing, of which a query's cost is about a multiple. */
-static exit_code count_contacts(const scene *s, size_t *contacts)
+static exit_code count_contacts(const session *s, size_t *contacts)
 {
   abut_pair pair;
   abut_layout layout;
@@ -591,7 +591,7 @@ static exit_code count_contacts(const scene *s, size_t *contacts)
 }
 
 /* Keeps as many edges as --edges says. */
-static exit_code keep_edges(scene *s, const options *o)
+static exit_code keep_edges(session *s, const options *o)
 {
   size_t edges = 0, fitted, kept;
   if (!o->value[OPTION_EDGES]) {
@@ -625,7 +625,7 @@ static exit_code keep_edges(scene *s, const options *o)
   return EXIT_GOOD;
 }
 
-exit_code scene_smoothing(scene *s, const options *o, bool tell)
+exit_code session_smoothing(session *s, const options *o, bool tell)
 {
   const char *path = o->value[OPTION_SMOOTHING];
   if (path) {
@@ -644,7 +644,7 @@ exit_code scene_smoothing(scene *s, const options *o, bool tell)
   return tell ? tell_smoothing(s, o) : EXIT_GOOD;
 }
 
-exit_code scene_bodies(scene *s, const options *o)
+exit_code session_bodies(session *s, const options *o)
 {
   CLI_TRY(report_status(load_body(s, o, o->operands[0], &s->bodies[0])));
   s->bodies[1] = s->bodies[0];
@@ -653,15 +653,15 @@ exit_code scene_bodies(scene *s, const options *o)
            : report_status(load_body(s, o, o->operands[1], &s->bodies[1]));
 }
 
-exit_code scene_load(scene *s, const options *o)
+exit_code session_load(session *s, const options *o)
 {
-  CLI_TRY(scene_bodies(s, o));
-  CLI_TRY(scene_smoothing(s, o, true));
+  CLI_TRY(session_bodies(s, o));
+  CLI_TRY(session_smoothing(s, o, true));
   CLI_TRY(report_status(abut_create_pair(s->bodies[0], s->bodies[1], &s->smoothing, &s->pair)));
   return report_status(abut_get_layout(s->pair, &s->layout));
 }
 
-exit_code scene_soft(scene *s, const options *o)
+exit_code session_soft(session *s, const options *o)
 {
   s->derivatives = ABUT_SAME_PAIR;
   if (!o->value[OPTION_SOFT]) {
@@ -672,7 +672,7 @@ exit_code scene_soft(scene *s, const options *o)
                                         &s->derivatives));
 }
 
-void scene_close(scene *s)
+void session_close(session *s)
 {
   if (s->open) {
     warn_failures(s);
