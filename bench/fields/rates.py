@@ -48,21 +48,18 @@ def poses_around_touch(first, second, count, seed=9):
 
 
 def quadrics(path):
-    """The superquadrics of a body file."""
-    out = []
-    for given in json.loads(pathlib.Path(path).read_text())["superquadrics"]:
-        q = library.Superquadric(operation=int(given.get("operation") == "subtract"))
-        for name in ("axes", "exponents", "position", "quaternion"):
-            getattr(q, name)[:] = given[name]
-        out.append(q)
-    return out
+    """The superquadrics of a body file, as abut.body takes them."""
+    given = json.loads(pathlib.Path(path).read_text())["superquadrics"]
+    names = {"axes": "axes", "exponents": "exponents", "position": "position", "rotation": "quaternion"}
+    return {**{name: np.array([q[key] for q in given]) for name, key in names.items()},
+            "operation": [q.get("operation", "add") for q in given]}
 
 
 def under_quadrics(context, body, path, faces):
     """A body of the primitives in `path`, its contact mesh `body`'s, brought to their size."""
     primitives = quadrics(path)
     vertices, edges = body.mesh()
-    reference = np.array([list(q.position) for q in primitives])
+    reference = primitives["position"]
     lower, upper = vertices.min(0), vertices.max(0)
     scale = np.ptp(reference, axis=0).max() / (upper - lower).max()
     vertices = (vertices - (lower + upper) / 2) * scale + (reference.min(0) + reference.max(0)) / 2
