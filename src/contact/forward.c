@@ -445,9 +445,11 @@ static abut_status edge_contacts(const run *r, size_t poses)
 {
   const size_t slots = pair_slots(r);
   const bool active = edge_activity(r);
+  /* Which edges are kept, and the nearest points of each pair of them. */
   TRY(select_edges(r, poses, 0));
   TRY(select_edges(r, poses, 1));
   TRY(witness_points(r, poses));
+  /* Fields at these points, which say what is inside and how much a pair counts. */
   TRY(own_fields(r, poses));
   if (active || edges_weighed(r)) {
     TRY(opposing_fields(r, poses));
@@ -548,22 +550,28 @@ abut_status run_frames(const run *r, size_t poses)
 
 abut_status run_forward(const run *r, size_t poses)
 {
+  /* Poses become frames: from each body's to the world and to the other body's. */
   TRY(run_frames(r, poses));
   if (!r->wanted.arrays && !r->wanted.cotangents) {
     return ABUT_SUCCESS; /* nothing but the poses' statuses is asked for */
   }
   for (int side = 0; side < 2; ++side) {
+    /* Features that a call moves, by duals or by its own shapes. */
     TRY(move_mesh(r, poses, side));
   }
   for (int side = 0; side < 2; ++side) {
+    /* The other body's field at the vertices, and which of them are kept. */
     TRY(vertex_field(r, poses, side));
   }
   for (int side = 0; side < 2; ++side) {
+    /* Their contacts. */
     TRY(vertex_contacts(r, poses, side));
   }
   for (int side = 0; side < 2; ++side) {
+    /* Places on edges where the other body's field is least, and the contacts there. */
     TRY(edges_in_fields(r, side) ? edge_field_contacts(r, poses, side) : ABUT_SUCCESS);
   }
+  /* How deep bodies lie in each other as wholes, for `distance`; then contacts of pairs of edges, the paper's. */
   TRY(r->wanted.middles ? run_middles(r, poses) : ABUT_SUCCESS);
   return edges_run(r) ? edge_contacts(r, poses) : ABUT_SUCCESS;
 }

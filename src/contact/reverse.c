@@ -456,6 +456,7 @@ abut_status run_wrenches(const run *r, size_t poses)
 {
   reverse_pass pass = {r, run_sites(r), poses, 0, wrench_blocks(r), {false, false}, {0, 0}};
   TRY(clear_rows(&pass));
+  /* The stages of run_forward backwards: pairs of edges, edges in fields, vertices of either body, depths as wholes. */
   if (edges_run(r)) {
     TRY(edges_back(&pass));
   }

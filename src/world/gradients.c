@@ -208,10 +208,13 @@ static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
   for (size_t step = end; step-- > first;) {
     const size_t at = (step - first) * one;
     const int impacts = s->segment_impacts[step - first];
+    /* What the step's impacts have acted on, if a later step has written over it. */
     TRY(impacts && !kept ? run_again(s, step, width, at) : ABUT_SUCCESS);
     kept = kept && !impacts;
+    /* Its controls again, and cotangents of the state that is kept after it. */
     TRY(step_controls(s, step));
     TRY(add_records(s, step));
+    /* Through impacts to the step's end before them, and through the step to its beginning. */
     TRY(impacts ? impact_adjoint(s, impacts) : ABUT_SUCCESS);
     if (is_rk4(s->call)) {
       TRY(read_state(s, WORLD_SEGMENT, width, at, OUT_Q, OUT_V, OUT_W));
@@ -226,6 +229,7 @@ static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
       TRY(take(s, WORLD_SEGMENT, width, at + one + nq + nv, WORLD_ACCELERATION, nv, 0, nv));
       TRY(law->step_adjoint(s, step, step + 1 == end && keeps_tree(s, step)));
     }
+    /* Impacts depend on the step's beginning, too; then the gradient by this step's controls. */
     TRY(impacts ? impact_begin_adjoint(s) : ABUT_SUCCESS);
     TRY(put_controls(s, step));
   }
@@ -284,6 +288,7 @@ static abut_status gradients_adjoint(const stepping *s)
   if (s->call->gradients->springs) {
     TRY(clear_rows(s, OUT_SPRINGS_BAR, SPRING_NUMBERS * (size_t)sizes_of(s)->listed));
   }
+  /* From the last segment, whose states are there, to the first: those of the others are made anew. */
   TRY(take(s, IN_STATE_BAR, 2 * nv, 0, WORLD_STATE_BAR, 2 * nv, 0, 2 * nv));
   for (size_t i = segments; i-- > 0;) {
     const size_t first = i * segment, end = first + segment < steps ? first + segment : steps;

@@ -272,10 +272,13 @@ abut_status one_step(const stepping *s, size_t step)
   const abut_worlds *w = s->call->worlds;
   const size_t nv = (size_t)sizes_of(s)->nv;
   const bool last = step + 1 == w->steps;
+  /* What the step is given, and whether it can be made. */
   TRY(step_controls(s, step));
   TRY(check_step(s, step));
+  /* The tree, contacts and the law's acceleration at the step's beginning, and what the caller asked to see of them. */
   TRY(solve_step(s, OUT_Q, OUT_V, OUT_W));
   TRY(last && !s->again ? show_all(s) : ABUT_SUCCESS);
+  /* The integrator makes the state at the step's end. */
   TRY(is_rk4(s->call)        ? rk4(s)
       : is_implicit(s->call) ? implicit(s)
                              : euler(s, WORLD_ACCELERATION));
@@ -283,6 +286,7 @@ abut_status one_step(const stepping *s, size_t step)
   if (last && !s->again && w->acceleration) {
     TRY(take(s, found, nv, 0, OUT_ACCELERATION, nv, 0, nv));
   }
+  /* Statuses, impacts on the way to that end where the scene sweeps, and the new state where the world may go on. */
   TRY(watch(s));
   TRY(s->model->sweep ? sweep_step(s) : ABUT_SUCCESS);
   return LAUNCH(s->device, KERNEL_WORLD_ACCEPT, s->count, 1, ARG_BUFFER(s->model->head), REALS(s),
