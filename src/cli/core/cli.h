@@ -428,6 +428,18 @@ double real_at(const void *reals, abut_precision precision, size_t i);
  * with free(). */
 exit_code reals_of(const char *what, size_t count, size_t width, abut_precision precision, void **out);
 
+/* Says that a file of so many poses holds none. */
+void warn_empty(const char *path, size_t poses);
+/* Of p, d, n and activity of all contacts. */
+double dense_bytes(const session *s, size_t poses);
+/* Says before it is computed that a call has very many contacts a pose, or gigabytes to write. */
+void warn_large(const session *s, size_t poses, double bytes);
+
+/* a * b * c in bytes, false where that is beyond SIZE_MAX. */
+bool multiply(size_t a, size_t b, size_t c, size_t *out);
+
+/* ---- paths.c ---- */
+
 /* Missing files, and folders that cannot take the output, are found before anything is built. */
 exit_code check_readable(const char *path);
 exit_code check_output(const char *path);
@@ -445,22 +457,12 @@ exit_code check_series(const options *o);
 bool sums_up(const options *o);
 /* That nothing that a command writes goes to stdout. */
 bool keeps_stdout(const options *o);
-/* Says that a file of so many poses holds none. */
-void warn_empty(const char *path, size_t poses);
 /* The inputs of a command: its operands, and the files that options name. */
 exit_code check_inputs(const options *o);
 /* Refuses an output that is one of those inputs. */
 exit_code check_not_input(const options *o, const char *path);
 /* The same for an input that no option names. */
 exit_code check_not_body(const char *output, const char *body);
-
-/* Of p, d, n and activity of all contacts. */
-double dense_bytes(const session *s, size_t poses);
-/* Says before it is computed that a call has very many contacts a pose, or gigabytes to write. */
-void warn_large(const session *s, size_t poses, double bytes);
-
-/* a * b * c in bytes, false where that is beyond SIZE_MAX. */
-bool multiply(size_t a, size_t b, size_t c, size_t *out);
 
 /* ---- timeline.c ---- */
 

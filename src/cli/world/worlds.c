@@ -1,6 +1,7 @@
 #include "world/worlds.h"
 
 #include "core/folder/folder.h"
+#include "world/world_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 
 #define STEPS_MOST ((size_t)1 << 40)
 #define WORLDS_MOST ((size_t)1 << 31)
-#define NAMED 5 /* worlds of a warning */
 
 exit_code worlds_reals(const worlds *w, size_t a, size_t b, size_t c, void **out)
 {
@@ -52,35 +52,6 @@ exit_code worlds_check_output(const options *o)
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   return folder_check_output(o);
-}
-
-/* ---- worlds by number ---- */
-
-/* Of which one thing is told: how many they are, and the first of them by number. */
-typedef struct named_worlds {
-  size_t found, used;
-  char text[NAMED * 24 + 8];
-} named_worlds;
-
-static void name_world(named_worlds *n, size_t world)
-{
-  if (++n->found <= NAMED) {
-    n->used += (size_t)snprintf(n->text + n->used, sizeof n->text - n->used, "%s%zu",
-                                n->used ? ", " : "", world);
-  }
-}
-
-/* As "2 of 64 worlds (3, 17)". */
-typedef struct worlds_text {
-  char text[NAMED * 24 + 80];
-} worlds_text;
-
-static worlds_text print_worlds(const named_worlds *n, size_t count)
-{
-  worlds_text t;
-  snprintf(t.text, sizeof t.text, "%zu of %zu world%s (%s%s)", n->found, count,
-           count == 1 ? "" : "s", n->text, n->found > NAMED ? ", ..." : "");
-  return t;
 }
 
 /* ---- where worlds begin ---- */
@@ -554,120 +525,5 @@ void worlds_swap(const worlds *w, size_t a, size_t b, size_t width, const void *
   const size_t row = width * real_bytes(w->precision);
   for (size_t i = 0; i < a * b; ++i) {
     memcpy((char *)to + (i % b * a + i / b) * row, (const char *)from + i * row, row);
-  }
-}
-
-/* ---- what became of them ---- */
-
-static const struct {
-  uint32_t bit;
-  const char *one, *many;
-} meanings[] = {
-  {ABUT_WORLD_BAD_INPUT,
-   "has numbers that are not finite, or a quaternion of length 0, and keeps the state before",
-   "have numbers that are not finite, or a quaternion of length 0, and keep the state before"},
-  {ABUT_WORLD_NOT_FINITE,
-   "came to numbers that are not finite, and keeps the last state that it had",
-   "came to numbers that are not finite, and keep the last state that they had"},
-  {ABUT_WORLD_DIVERGED,
-   "became faster than the scene's `divergence`, and keeps the last state that it had",
-   "became faster than the scene's `divergence`, and keep the last state that they had"},
-  {ABUT_WORLD_SINGULAR,
-   "has a mass matrix, or a solver's, that is not positive, and keeps the last state that it had",
-   "have a mass matrix, or a solver's, that is not positive, and keep the last state that they had"},
-  {ABUT_WORLD_OVERFLOW,
-   "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless stated) or a soft scene's "
-   "`capacity`: some were left out",
-   "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless stated) or a soft scene's "
-   "`capacity`: some were left out"},
-  {ABUT_WORLD_NOT_CONVERGED,
-   "had steps whose solver did not end within the scene's `iterations`; its last iterate was taken",
-   "had steps whose solver did not end within the scene's `iterations`; its last iterate was taken"},
-  {ABUT_WORLD_SQUEEZED,
-   "had hard contacts that push against each other, without an answer; they gave way a little",
-   "had hard contacts that push against each other, without an answer; they gave way a little"},
-  {ABUT_WORLD_FAST,
-   "had bodies that went farther in a step than half of the thinner one, and may have passed through each other",
-   "had bodies that went farther in a step than half of the thinner one, and may have passed through each other"},
-  {ABUT_WORLD_GAINED,
-   "had springs that gave energy which nothing had: the time step is too long for them",
-   "had springs that gave energy which nothing had: the time step is too long for them"},
-  {ABUT_WORLD_SWEEP_LIMIT,
-   "had more impacts in a step than are looked at, and lost what was left of it",
-   "had more impacts in a step than are looked at, and lost what was left of it"},
-  {ABUT_WORLD_DEEP,
-   "had bodies so deep in each other that their contacts had less than half of the depth, and may not push them apart",
-   "had bodies so deep in each other that their contacts had less than half of the depth, and may not push them apart"},
-};
-
-/* Returns a bit's number among those of a status. */
-static size_t place_of_bit(uint32_t bit)
-{
-  size_t place = 0;
-  while (bit >> (place + 1)) {
-    ++place;
-  }
-  return place;
-}
-
-#define MEANINGS (sizeof meanings / sizeof *meanings)
-
-const status_note *world_notes(void)
-{
-  static status_note notes[MEANINGS + 1];
-  static char words[MEANINGS][256];
-  for (size_t k = 0; k < MEANINGS; ++k) {
-    snprintf(words[k], sizeof words[k], "worlds that %s", meanings[k].many);
-    notes[k] = (status_note){meanings[k].bit, meanings[k].bit, words[k], NULL};
-  }
-  return notes;
-}
-
-static void print_link(char *text, size_t room, uint32_t link)
-{
-  if (link) {
-    snprintf(text, room, "link %u", link - 1);
-  } else {
-    snprintf(text, room, "the world");
-  }
-}
-
-/* As ", of link 1 and link 0": whose it is in the first world that has any. */
-static void print_fast(const uint32_t *fast_links, size_t world, char *text, size_t room)
-{
-  char of[2][24];
-  if (fast_links && (fast_links[2 * world] || fast_links[2 * world + 1])) {
-    print_link(of[0], sizeof of[0], fast_links[2 * world]);
-    print_link(of[1], sizeof of[1], fast_links[2 * world + 1]);
-    snprintf(text, room, ", of %s and %s", of[0], of[1]);
-  }
-}
-
-void warn_worlds(const uint32_t *status, const uint32_t *status_step, const uint32_t *fast_links, size_t count)
-{
-  for (size_t k = 0; k < MEANINGS; ++k) {
-    const size_t place = place_of_bit(meanings[k].bit);
-    named_worlds n = {0};
-    uint32_t first = ABUT_WORLD_NEVER;
-    size_t whose = 0;
-    char when[48] = "", of[64] = "";
-    for (size_t i = 0; i < count; ++i) {
-      if (status[i] & meanings[k].bit) {
-        name_world(&n, i);
-        if (status_step && status_step[ABUT_WORLD_STATUSES * i + place] < first) {
-          first = status_step[ABUT_WORLD_STATUSES * i + place];
-          whose = i;
-        }
-      }
-    }
-    if (meanings[k].bit == ABUT_WORLD_FAST && n.found) {
-      print_fast(fast_links, whose, of, sizeof of);
-    }
-    if (first != ABUT_WORLD_NEVER) {
-      snprintf(when, sizeof when, ", first in step %u", first);
-    }
-    if (n.found) {
-      warn("%s %s%s%s", print_worlds(&n, count).text, n.found == 1 ? meanings[k].one : meanings[k].many, when, of);
-    }
   }
 }
