@@ -11,25 +11,28 @@ abut.torch and abut.jax are the same for tensors and traced arrays, abut.opencl 
 a device, abut.mpi for batches that ranks of MPI share, abut.pose for poses as numbers, abut.mujoco for scenes of
 MuJoCo's models. The page is docs/python.md.
 """
+from os import PathLike as _PathLike
 from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
-from abut import pose
+from abut import _makers as _makers, pose  # _makers adds methods to Context
 from abut._batches import shard
-from abut._bodies import ShapeNumbers
+from abut._body import Body
 from abut._calls import (ActiveContacts, Contacts, Reduction, active, contacts, hessian, hvp,
                          jacobian, jvp, reduce, vjp, vjp_tangent)
-from abut._ccd import (Ccd, CcdFeature, CcdGradients, CcdMesh, CcdQueries, CcdQueryGradients, CcdStatus, StepFilter, ccd,
+from abut._ccd import (Ccd, CcdFeature, CcdGradients, CcdQueries, CcdQueryGradients, CcdStatus, StepFilter, ccd,
                        ccd_gradient, ccd_queries, ccd_queries_gradient, step_filter)
+from abut._ccd_mesh import CcdMesh
 from abut._closest import (Closest, ClosestGradients, ClosestJacobian, ClosestStatus, ClosestTangents, Shape,
                            closest, closest_jacobian, closest_jvp, closest_vjp, load_hull,
                            load_shapes)
+from abut._context import Context, Device, DeviceReport, default_context, devices
 from abut._decompose import Decomposition, decompose, import_superquadrics
 from abut._gradcheck import GradCheck, gradcheck
 from abut._inspect import ContactMesh, Suggestion, contact_mesh, measure_fit, measure_mesh, suggest
 from abut._lcp import Lcp, LcpClass, LcpEnd, solve_lcp
 from abut._native import Error, ffi as _ffi, lib as _lib
-from abut._objects import (Body, Context, Device, DeviceReport, Layout, Pair, body, default_context,
-                           devices, fit_smoothing, load, load_smoothing)
+from abut._pair import Layout, Pair, fit_smoothing, load_smoothing
+from abut._shape_numbers import ShapeNumbers
 from abut._shapes import ShapeGradients, shape_gradient, shape_jvp, shape_vjp
 from abut._spring import (Cloud, SpringGradients, Springs, evaluate_cloud, load_cloud, soft_points, springs,
                           springs_vjp)
@@ -50,6 +53,16 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         import importlib
         return importlib.import_module("abut.mujoco")
+
+
+def body(vertices: _Any = None, faces: _Any = None, **options: _Any) -> Body:
+    """Context.body of the default context."""
+    return default_context().body(vertices, faces, **options)
+
+
+def load(path: str | _PathLike[str], **options: _Any) -> Body:
+    """Context.load of the default context."""
+    return default_context().load(path, **options)
 
 
 def from_mujoco(model: _Any, context: Context | None = None, *, contact_model: str | None = None,

@@ -56,6 +56,26 @@ def double_array(value: Any, name: str) -> np.ndarray[Any, Any]:
     return np.ascontiguousarray(array, np.float64).reshape(array.shape)
 
 
+def polygons_of(vertices: Any, faces: Any) -> tuple[Any, Any, Any]:
+    """A mesh's vertices (V, 3), how many corners each face has, and the indices of all, one face after the other."""
+    points = np.ascontiguousarray(vertices, np.float64)
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise ValueError(f"vertices has shape {points.shape}, not (V, 3)")
+    if isinstance(faces, np.ndarray) and faces.ndim == 2 and faces.shape[1] >= 3 and faces.dtype.kind in "iu" and (
+            not faces.size or (faces.min() >= 0 and faces.max() < len(points))):  # many, that are all right
+        return points, np.full(len(faces), faces.shape[1], np.uint32), faces.astype(np.uint32).ravel()
+    polygons = [np.asarray(face) for face in faces]
+    for i, polygon in enumerate(polygons):
+        if polygon.size and polygon.dtype.kind not in "iu":
+            raise ValueError(f"face {i} holds {polygon.dtype.name}, not whole numbers")
+        if polygon.ndim != 1 or polygon.size < 3:
+            raise ValueError(f"face {i} is no polygon of at least three indices")
+        if polygon.min() < 0 or polygon.max() >= len(points):
+            raise ValueError(f"face {i} names a vertex that is not among the {len(points)}")
+    sizes = np.array([p.size for p in polygons], np.uint32)
+    return points, sizes, np.concatenate(polygons).astype(np.uint32) if polygons else np.empty(0, np.uint32)
+
+
 class Rows:
     """Arrays of one batch: leading axes, which are broadcast and folded into N."""
 
@@ -101,6 +121,11 @@ def pointer(array: np.ndarray[Any, Any] | None) -> Any:
     if array is None:
         return ffi.NULL
     return ffi.from_buffer(array)
+
+
+def typed_pointer(kind: str, array: np.ndarray[Any, Any]) -> Any:
+    """Where an array lies, as a pointer of a kind; NULL where it is empty."""
+    return ffi.from_buffer(f"{kind}[]", array) if array.size else ffi.NULL
 
 
 def copied(where: Any, shape: Shape, dtype: Any) -> np.ndarray[Any, Any]:

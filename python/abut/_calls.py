@@ -8,8 +8,9 @@ import numpy as np
 
 from abut import _forms
 from abut._arrays import Rows, check_names, copied, pointer, real_array
+from abut._context import Context, warn_of_failures
 from abut._native import check, ffi, lib
-from abut._objects import Context, Pair, warn_of_failures
+from abut._pair import Pair
 
 __all__ = ["ActiveContacts", "Contacts", "Reduction", "active", "contacts", "hessian", "hvp",
            "jacobian", "jvp", "reduce", "vjp", "vjp_tangent"]

@@ -4,20 +4,21 @@ from __future__ import annotations
 import dataclasses
 import enum
 import operator
-import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Union
 
 import numpy as np
 
-from abut._arrays import Rows, check_names, pointer, real_array
+from abut._arrays import Rows, check_names, pointer, real_array, typed_pointer
 from abut._calls import all_poses_of
-from abut._closest import _group, _path, _typed, set_members
+from abut._ccd_mesh import CcdMesh, whole_numbers
+from abut._closest import _group, set_members
+from abut._context import Context, default_context, warn_of_failures
 from abut._native import Error, check, ffi, lib
-from abut._objects import Body, Context, Pair, _Owner, default_context, polygons_of, warn_of_failures
+from abut._pair import Pair
 
-__all__ = ["Ccd", "CcdFeature", "CcdGradients", "CcdMesh", "CcdQueries", "CcdQueryGradients", "CcdStatus", "StepFilter",
+__all__ = ["Ccd", "CcdFeature", "CcdGradients", "CcdQueries", "CcdQueryGradients", "CcdStatus", "StepFilter",
            "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient", "step_filter"]
 
 Array = Any  # np.ndarray, or what NumPy takes without a copy
@@ -93,109 +94,6 @@ for _enum in (CcdStatus, CcdFeature):
 # ---- meshes ----
 
 
-class CcdMesh(_Owner):
-    """A mesh whose vertices, edges and triangles collide. It need be neither closed nor turned one way.
-
-    vertices   (V, 3) [m], within +-1e6; all count, also those of no face
-    faces      (F, 3), or a sequence of polygons, which are cut into triangles: indices from 0; None: none
-    edges      (E, 2) edges beside those of faces; None: none
-    context    None takes abut.default_context()
-    Errors: ValueError for shapes and types of arrays; abut.Error, whose text names the element.
-
-    vertex_count, triangle_count, edge_count
-    lower, upper   (3) the box of the vertices [m]
-    """
-
-    _destroy = lib.abut_destroy_ccd_mesh
-
-    def __init__(self, vertices: Array, faces: Any = None, edges: Array | None = None, *,
-                 context: Context | None = None) -> None:
-        points, sizes, indices = polygons_of(vertices, () if faces is None else faces)
-        more = np.empty((0, 2), np.uint32) if edges is None else _whole(edges, "edges", 2)
-        if more.size and more.max() >= len(points):
-            raise ValueError(f"edges names a vertex that is not among the {len(points)}")
-        definition = ffi.new("abut_ccd_mesh_def *", lib.abut_default_ccd_mesh_def())
-        kept = [_typed("double", points), _typed("uint32_t", sizes), _typed("uint32_t", indices), _typed("uint32_t", more)]
-        definition.vertices, definition.face_sizes, definition.face_indices, definition.edges = kept
-        definition.vertex_count, definition.face_count, definition.edge_count = len(points), len(sizes), len(more)
-        chosen, handle = default_context() if context is None else context, ffi.new("abut_ccd_mesh *")
-        check(lib.abut_create_ccd_mesh(chosen.handle, definition, handle))
-        self._take(chosen, handle[0])
-
-    def _take(self, context: Context, handle: Any) -> CcdMesh:
-        self.context, self._handle = context, handle
-        info = ffi.new("abut_ccd_mesh_info *")
-        check(lib.abut_get_ccd_mesh_info(handle, info))
-        self.vertex_count: int = info.vertices
-        self.triangle_count: int = info.triangles
-        self.edge_count: int = info.edges
-        self.lower = np.array(list(info.lower))
-        self.upper = np.array(list(info.upper))
-        return self
-
-    @staticmethod
-    def load(path: str | os.PathLike[str], context: Context | None = None, *, scale: float = 1.0) -> CcdMesh:
-        """The mesh of a file as it is: a bare mesh (.obj .stl .ply .off, with Assimp .glb, .gltf and .dae), or the
-        surface that a NAME.body.json names, else its mesh.
-
-        context   None takes abut.default_context()
-        scale     of a bare mesh, the file's unit of length [m]
-        Errors: abut.Error with file, line and cause, also where a vertex is not within +-1e6 m or there is none, or a body
-        file's mesh has no faces; ValueError for scale.
-        """
-        chosen, handle, name = default_context() if context is None else context, ffi.new("abut_ccd_mesh *"), _path(path)
-        _check_scale(scale, name)
-        check(lib.abut_load_ccd_mesh(chosen.handle, name, handle))
-        made = CcdMesh.__new__(CcdMesh)._take(chosen, handle[0])
-        if scale == 1.0:
-            return made
-        with made:
-            return CcdMesh(made.vertices * scale, made.triangles, made.edges, context=chosen)
-
-    @staticmethod
-    def of_body(body: Body) -> CcdMesh:
-        """The mesh of a body's surface, in the body's context; else of its contact mesh. Bodies made of a bare mesh and body
-        files that name one have a surface. Errors: abut.Error, which names the body's file, where it has no faces."""
-        if not isinstance(body, Body):
-            raise ValueError(f"body is a {type(body).__name__}, not an abut.Body")
-        handle = ffi.new("abut_ccd_mesh *")
-        check(lib.abut_create_body_ccd_mesh(body.handle, handle))
-        return CcdMesh.__new__(CcdMesh)._take(body.context, handle[0])
-
-    def _features(self, name: str, count: int, width: int, ctype: str, dtype: Any) -> np.ndarray[Any, Any]:
-        out = np.empty((count, width), dtype)
-        places: dict[str, Any] = {"vertices": ffi.NULL, "triangles": ffi.NULL, "edges": ffi.NULL}
-        places[name] = _typed(ctype, out)
-        check(lib.abut_get_ccd_mesh_features(self.handle, *places.values()))
-        return out
-
-    @property
-    def vertices(self) -> Real:
-        """Vertices (vertex_count, 3) [m] in float64, as features are numbered."""
-        return self._features("vertices", self.vertex_count, 3, "double", np.float64)
-
-    @property
-    def triangles(self) -> np.ndarray[Any, Any]:
-        """Triangles (triangle_count, 3) in uint32: numbers of vertices."""
-        return self._features("triangles", self.triangle_count, 3, "uint32_t", np.uint32)
-
-    @property
-    def edges(self) -> np.ndarray[Any, Any]:
-        """Edges (edge_count, 2) in uint32: numbers of vertices."""
-        return self._features("edges", self.edge_count, 2, "uint32_t", np.uint32)
-
-    def __repr__(self) -> str:
-        return (f"<abut.CcdMesh of {self.vertex_count} vertices, {self.edge_count} edges, "
-                f"{self.triangle_count} triangles{'' if self._handle else ', closed'}>")
-
-
-def _check_scale(scale: Any, name: bytes) -> None:
-    if not isinstance(scale, (int, float, np.number)) or not 1e-9 <= scale <= 1e9:
-        raise ValueError(f"scale cannot be {scale!r}: it is a number from 1e-9 to 1e9")
-    if scale != 1.0 and name.endswith(b".json"):
-        raise ValueError(f"{os.fsdecode(name)}: scale is of bare meshes")
-
-
 Meshes = Union[Pair, Sequence[CcdMesh]]
 
 
@@ -212,20 +110,6 @@ def meshes_of(pair: Any) -> tuple[CcdMesh, CcdMesh]:
     if one.context is not two.context:
         raise ValueError("the meshes are of different contexts")
     return one, two
-
-
-def _whole(value: Any, name: str, width: int) -> np.ndarray[Any, Any]:
-    """Whole numbers from 0 of shape (m, width)."""
-    array = np.asarray(value)
-    if not array.size:
-        array = array.reshape(0, width) if array.ndim < 2 else array.astype(np.uint32)
-    elif array.dtype.kind not in "iu":
-        raise ValueError(f"{name} holds {array.dtype.name}, not whole numbers")
-    if array.ndim != 2 or array.shape[1] != width:
-        raise ValueError(f"{name} has shape {array.shape}, not (m, {width})")
-    if array.size and (array.min() < 0 or array.max() > 0xffffffff):
-        raise ValueError(f"{name} holds a number that is not within 0 and 2^32 - 1")
-    return np.ascontiguousarray(array, np.uint32)
 
 
 def _count(value: Any, name: str) -> int:
@@ -253,7 +137,7 @@ def _point_at(to: Any, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
     for name, array in arrays.items():
         kind = {np.dtype(np.uint8): "uint8_t", np.dtype(np.int32): "int32_t",
                 np.dtype(np.uint32): "uint32_t"}.get(array.dtype)
-        setattr(to, name, _typed(kind, array) if kind else pointer(array))
+        setattr(to, name, typed_pointer(kind, array) if kind else pointer(array))
 
 
 def common_lead(arrays: Mapping[str, Any], tails: Sequence[int]) -> tuple[int, ...]:
@@ -649,10 +533,10 @@ def step_filter(x: Array, step: Array, lanes: Mapping[str, Array], *, separation
     if not isinstance(lanes, Mapping):
         raise ValueError(f"lanes is a {type(lanes).__name__}, not a mapping of kinds of features to pairs of them")
     kinds = list(lanes)
-    arrays = [_whole(lanes[kind], f"lanes[{kind!r}]", VERTICES[kind_of(kind)]) for kind in kinds]
+    arrays = [whole_numbers(lanes[kind], f"lanes[{kind!r}]", VERTICES[kind_of(kind)]) for kind in kinds]
     structs, kept = ffi.new("abut_ccd_lanes[]", max(len(kinds), 1)), []
     for lane, kind, array in zip(structs, kinds, arrays):
-        kept.append(_typed("uint32_t", array))
+        kept.append(typed_pointer("uint32_t", array))
         lane.kind, lane.count, lane.vertices = kind_of(kind), len(array), kept[-1]
     definition = ffi.new("abut_step_filter_def *", lib.abut_default_step_filter_def())
     set_members(definition, {"separation": separation, "keep": keep, "most": most}, ("separation", "keep", "most"))

@@ -11,11 +11,12 @@ from typing import Any, Literal, NamedTuple, Union, overload
 import numpy as np
 
 from abut import pose as pose_numbers
-from abut._arrays import Rows, check_names, pointer
+from abut._arrays import Rows, check_names, pointer, typed_pointer
+from abut._body import Body
 from abut._calls import _common, _width, poses_of
+from abut._context import Context, Owner, default_context, warn_of_failures
 from abut._drivers import warn
-from abut._native import check, ffi, lib
-from abut._objects import Body, Context, _Owner, default_context, warn_of_failures
+from abut._native import check, ffi, lib, path_of
 
 __all__ = ["Closest", "ClosestGradients", "ClosestJacobian", "ClosestStatus", "ClosestTangents", "Shape", "closest",
            "closest_jacobian", "closest_jvp", "closest_vjp", "load_hull", "load_shapes"]
@@ -101,7 +102,7 @@ def _fill_definition(to: Any, kind: str, numbers: Sequence[Any]) -> list[Any]:
     return []
 
 
-class Shape(_Owner):
+class Shape(Owner):
     """A convex shape, whose closest points to others abut.closest finds.
 
     kind, numbers   "hull", vertices (V, 3), of which those on the hull count;
@@ -205,13 +206,6 @@ class Shape(_Owner):
         return f"<abut.Shape {self.kind} of {self.span:.3g} m{'' if self._handle else ', closed'}>"
 
 
-def _path(path: str | os.PathLike[str]) -> bytes:
-    name = os.fsdecode(path)
-    if "\0" in name:
-        raise ValueError(f"{name!r} is no path")
-    return os.fsencode(name)
-
-
 def load_hull(path: str | os.PathLike[str], context: Context | None = None) -> Shape:
     """The convex hull of a mesh file's own vertices: of .obj, .stl, .ply, .off, with Assimp .glb, .gltf and .dae, or of
     the mesh that a NAME.body.json names, its surface where that has no faces. No field is made of it. Its numbers are taken as metres.
@@ -220,7 +214,7 @@ def load_hull(path: str | os.PathLike[str], context: Context | None = None) -> S
     Errors: abut.Error with file, line and cause.
     """
     chosen, handle = default_context() if context is None else context, ffi.new("abut_shape *")
-    check(lib.abut_load_hull(chosen.handle, _path(path), handle))
+    check(lib.abut_load_hull(chosen.handle, path_of(path), handle))
     return Shape._made(chosen, handle, 1)[0]
 
 
@@ -233,7 +227,7 @@ def load_shapes(path: str | os.PathLike[str], context: Context | None = None) ->
     """
     chosen = default_context() if context is None else context
     count, handles = ffi.new("size_t *"), ffi.new("abut_shape **")
-    check(lib.abut_load_shapes(chosen.handle, _path(path), count, handles))
+    check(lib.abut_load_shapes(chosen.handle, path_of(path), count, handles))
     try:
         return Shape._made(chosen, handles[0], count[0])
     finally:
@@ -287,11 +281,6 @@ def _integers(value: Any, wanted: tuple[int, ...], tail: int, name: str) -> np.n
         except ValueError:
             pass
     raise ValueError(f"{name} has shape {array.shape}, not {wanted}")
-
-
-def _typed(kind: str, array: np.ndarray[Any, Any]) -> Any:
-    """Where an array lies, as a pointer of a kind; NULL where it is empty."""
-    return ffi.from_buffer(f"{kind}[]", array) if array.size else ffi.NULL
 
 
 def set_members(to: Any, given: Mapping[str, Any], known: Sequence[str]) -> None:
@@ -351,7 +340,7 @@ class Query:
         b.shapes, b.shape_count, b.count = handles, len(self.shapes), self.rows.count
         b.poses, b.pose1, b.pose2 = self.width - 6, pointer(self.pose1), pointer(self.pose2)
         if self.one is not None and self.two is not None and self.one.size:
-            b.one, b.two = _typed("uint32_t", self.one), _typed("uint32_t", self.two)
+            b.one, b.two = typed_pointer("uint32_t", self.one), typed_pointer("uint32_t", self.two)
         lib.abutpy_watch_closest(b)
         kept.append(handles)
         return b
@@ -426,13 +415,13 @@ def answer(query: Query, warm: Array | None = None) -> Closest:
         setattr(b, name, pointer(array))
     if warm is not None:
         begun = np.ascontiguousarray(_integers(warm, (*rows.lead, 4, 2), 2, "warm"), np.int32)
-        b.warm = _typed("int32_t", begun)
+        b.warm = typed_pointer("int32_t", begun)
     made["status"] = np.empty(rows.lead, np.uint8)
     made["iterations"] = np.empty(rows.lead, np.uint32)
     made["warm"] = np.empty((*rows.lead, 4, 2), np.int32)
-    b.status = _typed("uint8_t", made["status"])
-    b.iterations = _typed("uint32_t", made["iterations"])
-    b.simplex = _typed("int32_t", made["warm"])
+    b.status = typed_pointer("uint8_t", made["status"])
+    b.iterations = typed_pointer("uint32_t", made["iterations"])
+    b.simplex = typed_pointer("int32_t", made["warm"])
     query.done(b, lib.abut_closest(query.context.handle, b))
     return Closest(**made, unsettled=b.unsettled, rejected=b.rejected, _query=query)
 
@@ -495,7 +484,7 @@ class _Derivative:
         self.batch = self.query.batch(self.kept)
         self.smoothing = smoothing_of(method, smoothing)
         self.status = r.status.copy()
-        self.batch.status = _typed("uint8_t", self.status)
+        self.batch.status = typed_pointer("uint8_t", self.status)
         if method in FROM_ANSWERS:
             self.smoothing.solved = True
             for name in ANSWERS:

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from abut._bodies import OPERATIONS
+from abut._body import Body, diagnostic_texts
+from abut._context import Context, default_context, set_options
 from abut._drivers import warn
 from abut._inspect import _fields
 from abut._native import check, ffi, lib
-from abut._objects import Body, Context, _mesh, _set_options, default_context, diagnostic_texts
+from abut._shape_numbers import OPERATIONS, mesh_definition
 
 # As the command has them: docs/decompose.md, Depths, What is refused and warned about.
 _RATIO_MOST = 2.0
@@ -72,7 +73,7 @@ class Decomposition(NamedTuple):
 
 def _options(**given: Any) -> Any:
     options = ffi.new("abut_decompose_options *", lib.abut_default_decompose_options())
-    _set_options(options, given)
+    set_options(options, given)
     lib.abutpy_watch_decompose(options)
     return options
 
@@ -217,7 +218,7 @@ def decompose(mesh: Any, primitives: int | None = None, *, error: float = 0.0, m
     if isinstance(mesh, (str, os.PathLike)):
         check(lib.abut_load_decomposition(place.handle, os.fsencode(mesh), options, made))
     else:
-        definition, kept = _mesh(*mesh)
+        definition, kept = mesh_definition(*mesh)
         check(lib.abut_decompose(place.handle, definition, options, made))
         del kept
     try:

@@ -6,7 +6,7 @@ from typing import Any, Callable, NamedTuple, Union
 import numpy as np
 
 from abut._calls import reduce
-from abut._objects import Pair
+from abut._pair import Pair
 from abut._worlds import Scene
 
 Real = np.ndarray[Any, Any]

@@ -6,8 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from abut._body import Body
+from abut._context import set_options
 from abut._native import check, ffi, lib
-from abut._objects import Body, _fit, _mesh, _set_options
+from abut._pair import fit
+from abut._shape_numbers import mesh_definition
 
 __all__ = ["ContactMesh", "Suggestion", "contact_mesh", "measure_fit", "measure_mesh", "suggest"]
 
@@ -41,8 +44,8 @@ def _fields(struct: Any, kind: str) -> dict[str, Any]:
 
 
 def _temperatures(body: Body, union: float | None, plane: float | None) -> tuple[float, float]:
-    fitted = _fit(body, body)
-    _set_options(fitted, {name: value for name, value in (("union_", union), ("plane", plane)) if value is not None})
+    fitted = fit(body, body)
+    set_options(fitted, {name: value for name, value in (("union_", union), ("plane", plane)) if value is not None})
     return fitted.union_, fitted.plane
 
 
@@ -55,7 +58,7 @@ def measure_fit(body: Body, vertices: Any, faces: Any, *, union: float | None = 
     union, plane   temperatures [m]; None: as of Body.evaluate
     Errors: abut.Error where the mesh encloses nothing, or the field has no surface near it.
     """
-    definition, kept = _mesh(vertices, faces)
+    definition, kept = mesh_definition(vertices, faces)
     fit = ffi.new("abut_fit *")
     check(lib.abut_measure_fit(body.handle, *_temperatures(body, union, plane), definition, fit))
     del kept
@@ -82,7 +85,7 @@ def contact_mesh(body: Body, vertices: int = 300, *, sweeps: int = 12, union: fl
     if vertices < 1 or sweeps < 1:
         raise ValueError(f"vertices is {vertices!r} and sweeps {sweeps!r}: both are above 0")
     options = ffi.new("abut_contact_mesh_options *", lib.abut_default_contact_mesh_options())
-    _set_options(options, {"vertices": vertices, "sweeps": sweeps})
+    set_options(options, {"vertices": vertices, "sweeps": sweeps})
     made = ffi.new("abut_contact_mesh *")
     check(lib.abut_make_contact_mesh(body.handle, *_temperatures(body, union, plane), options, made))
     try:
@@ -106,9 +109,9 @@ def suggest(a: Body, b: Body, smoothing: Mapping[str, Any] | None = None, *, pos
     """
     if poses < 1 or not depth > 0.0 or not quantile > 0.0:
         raise ValueError(f"poses is {poses!r}, depth {depth!r} and quantile {quantile!r}: all are above 0")
-    fitted = _fit(a, b, {"edge_contacts": "pairs", **(smoothing or {})})
+    fitted = fit(a, b, {"edge_contacts": "pairs", **(smoothing or {})})
     options = ffi.new("abut_suggest_options *", lib.abut_default_suggest_options())
-    _set_options(options, {"poses": poses, "seed": seed, "depth": depth, "quantile": quantile})
+    set_options(options, {"poses": poses, "seed": seed, "depth": depth, "quantile": quantile})
     found = ffi.new("abut_suggestion *")
     check(lib.abut_suggest_kept(a.handle, b.handle, fitted, options, found))
     try:

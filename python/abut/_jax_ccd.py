@@ -20,8 +20,8 @@ from abut import _ccd, _forms
 from abut._ccd import (ANSWERS, BATCH_SETTINGS, LOW, MANY, POSES, QUERY_ANSWERS, QUERY_SETTINGS, ROW_SETTINGS, VERTICES,
                        Meshes, Move, Queries, meshes_of)
 from abut._closest import set_members
+from abut._context import Context, default_context
 from abut._native import ffi, lib
-from abut._objects import Context, default_context
 from abut._xla import batched, bits_of, check_precision, eager, handle_of, real_of, register
 
 __all__ = ["Ccd", "CcdQueries", "ccd", "ccd_queries"]

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abut._arrays import Rows, pointer, real_array
+from abut._context import Context, default_context, warn_of_failures
 from abut._native import check, ffi, lib
-from abut._objects import Context, default_context, warn_of_failures
 
 
 class LcpClass(enum.IntEnum):

@@ -1,12 +1,13 @@
-"""The C library as cffi sees it, and its errors as exceptions."""
+"""The C library as cffi sees it, its texts, and its errors as exceptions."""
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any
 
 from abut._abut import ffi, lib
 
-__all__ = ["Error", "check", "ffi", "lib"]
+__all__ = ["Error", "check", "ffi", "lib", "path_of", "text_of"]
 
 
 class Error(Exception):
@@ -26,6 +27,19 @@ class Error(Exception):
 
 
 Error.__module__ = "abut"
+
+
+def text_of(characters: Any) -> str:
+    """A text of the library's."""
+    return str(ffi.string(characters).decode(errors="replace"))
+
+
+def path_of(path: str | os.PathLike[str]) -> bytes:
+    """A path as the library takes it."""
+    name = os.fsdecode(path)
+    if "\0" in name:
+        raise ValueError(f"{name!r} is no path")
+    return os.fsencode(name)
 
 
 _pending = threading.local()
@@ -48,5 +62,5 @@ def check(status: int) -> None:
             raised, _pending.raised = getattr(_pending, "raised", None), None
             raise raised or KeyboardInterrupt
         if status == lib.ABUT_ERROR_MEMORY:
-            raise MemoryError(ffi.string(lib.abut_last_error()).decode(errors="replace"))
-        raise Error(status, ffi.string(lib.abut_last_error()).decode(errors="replace"))
+            raise MemoryError(text_of(lib.abut_last_error()))
+        raise Error(status, text_of(lib.abut_last_error()))

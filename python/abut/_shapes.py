@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abut._arrays import check_names, double_array
-from abut._bodies import ShapeNumbers
 from abut._calls import ALL_OUTPUTS, OUTPUTS, Array, Batch, Contacts, _reduction, contact_shape
 from abut._native import check, ffi, lib
-from abut._objects import Pair
+from abut._pair import Pair
+from abut._shape_numbers import ShapeNumbers
 
 __all__ = ["ShapeGradients", "shape_gradient", "shape_jvp", "shape_vjp"]
 

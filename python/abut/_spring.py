@@ -8,8 +8,8 @@ import numpy as np
 
 from abut._arrays import Rows, pointer, real_array
 from abut._calls import poses_of
+from abut._context import Context, default_context, warn_of_failures
 from abut._native import check, ffi, lib
-from abut._objects import Context, default_context, warn_of_failures
 
 PARAMETERS = ("k", "mu", "v_d", "v_s", "eps2", "eps3")
 DISSIPATIONS, REACTIONS = ("c1", "smooth"), ("point", "plane")

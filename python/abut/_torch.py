@@ -20,7 +20,7 @@ from torch import Tensor
 
 from abut import _calls
 from abut._calls import ALL_OUTPUTS, REDUCTIONS, contact_shape
-from abut._objects import Pair, pair_of
+from abut._pair import Pair, pair_of
 from abut._torch_arrays import POOL, array, check_poses, tensors_of
 
 Tensors = Sequence[Any]  # each a tensor or None

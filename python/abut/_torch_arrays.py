@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from abut import _forms
-from abut._ccd import CcdMesh
+from abut._ccd_mesh import CcdMesh
 from abut._closest import Shape
 from abut._forms import is_matrix
-from abut._objects import Pair
+from abut._pair import Pair
 
 DTYPES = {"f32": torch.float32, "f64": torch.float64}
 

@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 
 from abut import _ccd, _forms
-from abut._ccd import ANSWERS, LOW, MANY, POSES, QUERY_ANSWERS, CcdMesh, Meshes, Move, Queries, meshes_of
-from abut._objects import Context, default_context
+from abut._ccd import ANSWERS, LOW, MANY, POSES, QUERY_ANSWERS, Meshes, Move, Queries, meshes_of
+from abut._ccd_mesh import CcdMesh
+from abut._context import Context, default_context
 from abut._torch import folded
 from abut._torch_arrays import array, check_numbers, check_pose, tensors_of
 

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from abut import _bodies, _calls, _shapes
+from abut import _calls, _shapes
 from abut._arrays import check_names
-from abut._bodies import LISTS, ROWS, ShapeNumbers
+from abut._body import Body
 from abut._calls import ALL_OUTPUTS, OUTPUTS, REDUCTIONS, VALUES
-from abut._objects import Body, Pair
+from abut._pair import Pair
+from abut._shape_numbers import LISTS, ROWS, ShapeNumbers, create, times
 
 Arrays = np.ndarray[Any, Any]
 NO_SECOND = "contacts have first derivatives by shapes in reverse mode, and no second ones"
@@ -128,7 +129,7 @@ def pair_with(plan: Plan, arrays: Sequence[Arrays]) -> Pair:
     for side, body in enumerate(pair.bodies, 1):
         varies = any(slot.side == side for slot in plan.slots)
         numbers = _replaced(kept.numbers[side - 1], plan, arrays, side)
-        bodies.append(Body(pair.context, _bodies.create(pair.context, numbers)) if varies or same else body)
+        bodies.append(Body(pair.context, create(pair.context, numbers)) if varies or same else body)
     made = Pair(bodies[0], bodies[1], pair.smoothing)
     kept.last = key, made
     return made
@@ -156,7 +157,7 @@ def _by_quaternion(q: Arrays, by_twist: Arrays) -> Arrays:
     """Of a function of q / |q| the derivative by q. Turned by w in its own axes, q changes by q (0, w / 2)."""
     length = np.linalg.norm(q, axis=-1, keepdims=True)
     unit = np.concatenate([np.zeros_like(by_twist[..., :1]), by_twist], -1)
-    return np.asarray(2.0 / length * _bodies.times(q / length, unit))
+    return np.asarray(2.0 / length * times(q / length, unit))
 
 
 def _by_normal(n: Arrays, by_unit: Arrays) -> Arrays:

@@ -12,7 +12,7 @@ from abut._arrays import double_array, pointer
 from abut._drivers import warn
 from abut._forms import check_matrix, is_matrix, of_one_kind
 from abut._native import check, ffi, lib
-from abut._objects import Pair
+from abut._pair import Pair
 from abut._worlds import Scene
 
 __all__ = ["View", "view"]

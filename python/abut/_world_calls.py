@@ -3,17 +3,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from abut import _drivers
 from abut._arrays import Rows, Shape, check_names, pointer, real_array
+from abut._context import Context, warn_of_failures
 from abut._native import check, ffi, lib
-from abut._objects import warn_of_failures
-
-if TYPE_CHECKING:
-    from abut._worlds import Scene
 
 Array = Any  # np.ndarray, or what NumPy takes without a copy
 
@@ -237,10 +234,26 @@ class Transition(NamedTuple):
     step: Step | None = None
 
 
+class SceneNumbers(Protocol):
+    """What calls need of an abut.Scene, whose methods make them."""
+
+    context: Context
+    links: int
+    pairs: int
+    contacts: int
+    nq: int
+    nv: int
+    nu: int
+    parameters: int
+
+    @property
+    def handle(self) -> Any: ...
+
+
 class Call:
     """A C batch of worlds with all that it points to."""
 
-    def __init__(self, scene: Scene, q: Array, v: Array, u: Array | None = None,
+    def __init__(self, scene: SceneNumbers, q: Array, v: Array, u: Array | None = None,
                  controls: Array | None = None, steps: int | None = None, record: int = 0,
                  contacts: GivenContacts | None = None, **given: Array | None) -> None:
         self.scene, self.dtype = scene, scene.context.dtype

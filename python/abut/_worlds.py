@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abut._arrays import Rows, copied, pointer, real_array
+from abut._body import diagnostic_texts
+from abut._context import Context, Owner, default_context
 from abut._drivers import warn
-from abut._native import check, ffi, lib
-from abut._objects import Context, _Owner, _read_smoothing, default_context, diagnostic_texts
+from abut._native import check, ffi, lib, path_of
+from abut._pair import read_smoothing
 from abut._world_calls import (MAPS, SPRING_WIDTH, Array, Call, GivenContacts, Gradients, Step, Tangents,
                                Transition, WorldStatus, mirrored)
 
@@ -42,7 +44,7 @@ class WorldContacts(NamedTuple):
     force: np.ndarray[Any, Any] | None = None
 
 
-class Scene(_Owner):
+class Scene(Owner):
     """What worlds have in common: trees of links with bodies, joints, actuators, pairs that touch.
 
     path      of a NAME.scene.json (docs/scenes.md); files that it names are found from its folder
@@ -64,15 +66,14 @@ class Scene(_Owner):
 
     def __init__(self, path: str | os.PathLike[str], context: Context | None = None, *,
                  contact_model: str | None = None) -> None:
-        name = os.fsdecode(path)
-        if "\0" in name:
-            raise ValueError(f"{name!r} is no path")
+        place = path_of(path)
+        name = os.fsdecode(place)
         self.context = default_context() if context is None else context
         handle = ffi.new("abut_scene *")
         options = ffi.new("abut_scene_options *", lib.abut_default_scene_options())
         model = ffi.NULL if contact_model is None else ffi.new("char[]", contact_model.encode())
         options.contact_model = model
-        check(lib.abut_load_scene_with(self.context.handle, os.fsencode(name), options, handle))
+        check(lib.abut_load_scene_with(self.context.handle, place, options, handle))
         self._handle = handle[0]
         info = ffi.new("abut_scene_info *")
         check(lib.abut_get_scene_info(self._handle, info))
@@ -210,7 +211,7 @@ class Scene(_Owner):
             check(lib.abut_get_scene_pair(self.handle, i, pair))
             if pair.pair.index or pair.pair.generation:
                 check(lib.abut_get_smoothing(pair.pair, smoothing))
-                found.append(_read_smoothing(smoothing))
+                found.append(read_smoothing(smoothing))
             else:
                 found.append(None)
         return found

@@ -26,7 +26,7 @@ from jax.interpreters import ad
 from abut import _forms
 from abut._arrays import check_names
 from abut._calls import ALL_OUTPUTS, OUTPUTS, REDUCTIONS, VALUES, Contacts, Pairs, _list_of
-from abut._objects import Pair
+from abut._pair import Pair
 from abut._jax_ccd import Ccd, CcdQueries, ccd, ccd_queries
 from abut._jax_closest import Closest, closest
 from abut._jax_shapes import shaped

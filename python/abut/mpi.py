@@ -25,8 +25,8 @@ from typing import Any, NamedTuple, Union
 import numpy as np
 
 from abut import _calls
+from abut._context import Context, devices as _devices
 from abut._native import Error, check as _check, ffi as _ffi, lib as _lib
-from abut._objects import Context, devices as _devices
 
 try:
     from mpi4py import MPI

@@ -27,8 +27,8 @@ from typing import Any
 import mujoco as mj  # type: ignore[import-untyped,import-not-found,unused-ignore]
 import numpy as np
 
+from abut._context import Context
 from abut._drivers import warn
-from abut._objects import Context
 from abut._worlds import Scene
 
 __all__ = ["from_mujoco", "scene_of", "set_state", "state_of", "write"]

@@ -18,8 +18,9 @@ import pyopencl.array as cla
 
 from abut._arrays import Rows, check_names
 from abut._calls import ALL_OUTPUTS, OUTPUTS, REDUCTIONS, SAME, Contacts, Reduction, contact_shape
+from abut._context import Context, warn_of_failures
 from abut._native import check, ffi, lib
-from abut._objects import Context, Pair, warn_of_failures
+from abut._pair import Pair
 from abut._world_calls import Call, Step
 from abut._worlds import Scene
 

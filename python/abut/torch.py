@@ -29,7 +29,7 @@ from torch import Tensor
 
 from abut._arrays import check_names
 from abut._calls import ALL_OUTPUTS, OUTPUTS, VALUES, Pairs, _list_of
-from abut._objects import Pair
+from abut._pair import Pair
 from abut._torch import CONTACTS, REDUCE, Plan
 from abut._torch_arrays import check_poses, of_one_batch
 from abut._torch_ccd import Ccd, CcdQueries, ccd, ccd_queries

@@ -3,23 +3,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from abut._arrays import double_array
-from abut._drivers import warn
+from abut._arrays import double_array, polygons_of
 from abut._native import check, ffi, lib
-
-if TYPE_CHECKING:
-    from abut._objects import Body
 
 __all__ = ["ShapeNumbers"]
 
 Array = Any  # np.ndarray, or what NumPy takes
 Arrays = np.ndarray[Any, Any]
 OPERATIONS = ("add", "subtract")
-MESH_VERTICES = 300  # of a contact mesh that is made where none is given
 
 
 def _record(kind: str, size: int) -> np.dtype[Any]:
@@ -167,10 +162,10 @@ def _faces(sizes: Any, indices: Any, count: int) -> Any:
     return np.split(flat, np.cumsum(corners, dtype=int)[:-1]) if count else np.zeros((0, 3), np.uint32)
 
 
-def numbers_of(body: Body) -> ShapeNumbers:
-    """What a body is made of."""
+def numbers_of(body: Any) -> ShapeNumbers:
+    """What the body of a handle is made of."""
     copy = ffi.new("abut_body_copy *")
-    check(lib.abut_copy_body(body.handle, copy))
+    check(lib.abut_copy_body(body, copy))
     try:
         return _read(getattr(copy, "def"))
     finally:
@@ -511,9 +506,19 @@ def _set_features(s: ShapeNumbers, d: Any, kept: _Kept) -> None:
         d.edge_cone_ends = kept.array(ends, "uint32_t[]", np.uint32)
 
 
+def mesh_definition(vertices: Any, faces: Any) -> tuple[Any, list[Any]]:
+    """A definition of the C API's, and what it points to."""
+    points, sizes, indices = polygons_of(vertices, faces)
+    definition = ffi.new("abut_body_def *", lib.abut_default_body_def())
+    kept = [ffi.from_buffer("double[]", points), ffi.from_buffer("uint32_t[]", sizes),
+            ffi.from_buffer("uint32_t[]", indices)]
+    definition.vertices, definition.face_sizes, definition.face_indices = kept
+    definition.vertex_count, definition.face_count = len(points), len(sizes)
+    return definition, kept
+
+
 def definition_of(s: ShapeNumbers) -> tuple[Any, _Kept]:
     """A definition of the C API's, and what it points to."""
-    from abut._objects import polygons_of
     kept, d = _Kept(), ffi.new("abut_body_def *", lib.abut_default_body_def())
     points, corners, indices = polygons_of(s.vertices, s.faces)
     d.vertices, d.vertex_count = kept.array(points, "double[]"), len(points)
@@ -561,29 +566,3 @@ def create(context: Any, s: ShapeNumbers) -> Any:
     check(lib.abut_create_body(context.handle, d, handle))
     del kept
     return handle[0]
-
-
-def _around(s: ShapeNumbers) -> Arrays:
-    """Points (..., 3) around a body's primitives, which say how large it is."""
-    signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
-    corners = s.position[:, None] + turned(s.rotation[:, None], signs * s.axes[:, None])
-    ends = s.core_half + s.core_radius[:, None]
-    ends[[kind == "disc" for kind in s.core_kind], 1:] = ends[[kind == "disc" for kind in s.core_kind], :2]
-    cores = s.core_position[:, None] + turned(s.core_rotation[:, None], signs * ends[:, None])
-    nodes = [s.grid_origin[i] + s.grid_spacing[i] * 0.5 * (signs + 1) * (s.grid_sizes[i] - 1)
-             for i in range(len(s.grid_sizes))]
-    return np.concatenate([corners.reshape(-1, 3), cores.reshape(-1, 3), *s.plane_points, *s.cloud_points, *nodes])
-
-
-def with_contact_mesh(context: Any, s: ShapeNumbers, vertices: int) -> ShapeNumbers:
-    """The same with a contact mesh on the surface of its field."""
-    from abut._inspect import contact_mesh
-    from abut._objects import Body
-    bare_of = dataclasses.replace(s, vertices=_around(s), feature_vertices=None, feature_edges=None, cones="mesh")
-    with Body(context, create(context, bare_of)) as bare:
-        mesh = contact_mesh(bare, vertices)
-    if not mesh.report["covers"]:
-        warn(f"the contact mesh leaves out {100.0 * mesh.report['left_out']:.2g} % of the volume, in pieces beside the "
-             f"largest ({mesh.report['parts_left_out']}): others would touch these unseen (a body for each piece, or "
-             "vertices of your own)")
-    return dataclasses.replace(s, vertices=mesh.vertices, faces=mesh.faces)

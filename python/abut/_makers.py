@@ -1,0 +1,221 @@
+"""The methods of Context that make bodies, pairs and scenes.
+
+Bodies, pairs and scenes import Context, so that it has these methods from here, at the end.
+"""
+from __future__ import annotations
+
+import dataclasses
+import numbers
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from abut._body import Body, diagnostic_texts
+from abut._context import Context, set_options
+from abut._drivers import warn
+from abut._inspect import contact_mesh
+from abut._native import check, ffi, lib, path_of
+from abut._pair import Pair
+from abut._shape_numbers import ShapeNumbers, create, mesh_definition, numbers_from, turned
+from abut._worlds import Scene
+
+MESH_VERTICES = 300  # of a contact mesh that is made where none is given
+
+
+def _field_options(cells: int, vertices: int | str, tolerance: float, scale: float,
+                   cache: bool) -> Any:
+    options = ffi.new("abut_field_options *", lib.abut_default_field_options())
+    set_options(options, {"cells": cells, "tolerance": tolerance, "scale": scale,
+                          "vertices": 0xffffffff if vertices == "all" else vertices})
+    if not scale > 0.0:
+        raise ValueError(f"scale is {scale!r}, not above 0")
+    options.no_cache = not cache
+    lib.abutpy_watch(options)
+    return options
+
+
+def _of_field(context: Context, field: Any, name: str) -> Body:
+    try:
+        handle = ffi.new("abut_body *")
+        check(lib.abut_create_body(context.handle, ffi.addressof(field, "def"), handle))
+        report = {key: getattr(field.report, key) for key, _ in
+                  ffi.typeof("abut_field_report").fields}
+        texts = diagnostic_texts(field.report)
+        made = Body(context, handle[0], report)
+        if not field.report.suspicions & lib.ABUT_SUSPECT_UNIT:  # lengths say nothing then
+            made._off = (name, field.report.face_95 * field.report.diagonal)
+    finally:
+        lib.abut_free_field(field)
+    for text in texts:
+        warn(f"{name}: {text}")
+    return made
+
+
+def load(self: Context, path: str | os.PathLike[str], *, cells: int = 0, vertices: int | str = 0,
+         tolerance: float = 0.0, scale: float = 1.0, cache: bool = True) -> Body:
+    """A body of a file: NAME.body.json, or a bare mesh (.obj .stl .ply .off, and .glb .gltf .dae
+    where abut was built with Assimp).
+
+    Of a bare mesh a field is made: cells along its longest side, the number of vertices
+    that make contacts (or "all"), the tolerance as a share of the diagonal, scale the file's
+    unit of length [m]; 0 takes the library's. It is kept on disk unless cache is False. What
+    is suspicious about the mesh is warned about, and a body file whose mesh is not where
+    its field is. Errors: abut.Error with file, line, cause.
+    """
+    place, context = path_of(path), self.handle
+    name = os.fsdecode(place)
+    if name.endswith(".json"):
+        if cells or vertices or tolerance or scale != 1.0 or not cache:
+            raise ValueError(f"{name}: cells, vertices, tolerance, scale and cache are of bare meshes")
+        handle = ffi.new("abut_body *")
+        check(lib.abut_load_body(context, place, handle))
+        made = Body(self, handle[0])
+        for text in made._diagnostics():
+            warn(f"{name}: {text}")
+        return made
+    field = ffi.new("abut_field *")
+    check(lib.abut_load_field(place, _field_options(cells, vertices, tolerance, scale, cache), field))
+    return _of_field(self, field, name)
+
+
+def _around(s: ShapeNumbers) -> np.ndarray[Any, Any]:
+    """Points (..., 3) around a body's primitives, which say how large it is."""
+    signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+    corners = s.position[:, None] + turned(s.rotation[:, None], signs * s.axes[:, None])
+    ends = s.core_half + s.core_radius[:, None]
+    ends[[kind == "disc" for kind in s.core_kind], 1:] = ends[[kind == "disc" for kind in s.core_kind], :2]
+    cores = s.core_position[:, None] + turned(s.core_rotation[:, None], signs * ends[:, None])
+    nodes = [s.grid_origin[i] + s.grid_spacing[i] * 0.5 * (signs + 1) * (s.grid_sizes[i] - 1)
+             for i in range(len(s.grid_sizes))]
+    return np.concatenate([corners.reshape(-1, 3), cores.reshape(-1, 3), *s.plane_points, *s.cloud_points, *nodes])
+
+
+def _with_contact_mesh(context: Context, s: ShapeNumbers, vertices: int) -> ShapeNumbers:
+    """The same with a contact mesh on the surface of its field."""
+    bare_of = dataclasses.replace(s, vertices=_around(s), feature_vertices=None, feature_edges=None, cones="mesh")
+    with Body(context, create(context, bare_of)) as bare:
+        mesh = contact_mesh(bare, vertices)
+    if not mesh.report["covers"]:
+        warn(f"the contact mesh leaves out {100.0 * mesh.report['left_out']:.2g} % of the volume, in pieces beside the "
+             f"largest ({mesh.report['parts_left_out']}): others would touch these unseen (a body for each piece, or "
+             "vertices of your own)")
+    return dataclasses.replace(s, vertices=mesh.vertices, faces=mesh.faces)
+
+
+def body(self: Context, vertices: Any = None, faces: Any = None, *, edges: Any = None, axes: Any = None, exponents: Any = None,
+         position: Any = None, rotation: Any = None, plane_normals: Any = None, plane_points: Any = None,
+         cloud_points: Any = None, cloud_normals: Any = None, cloud_widths: Any = None, grid_coefficients: Any = None,
+         grid_origin: Any = None, grid_spacing: Any = None, core_half: Any = None, core_radius: Any = None,
+         core_position: Any = None, core_rotation: Any = None, core_kind: Any = None, operation: Any = None,
+         union: float | None = None, feature_vertices: Any = None, feature_edges: Any = None, sharp: float | None = None,
+         cones: str | None = None, vertex_cones: Any = None, edge_cones: Any = None, edge_cone_ends: Any = None,
+         cells: int = 0, vertices_kept: int | str = 0, tolerance: float = 0.0) -> Body:
+    """A body of arrays: of the ShapeNumbers of another; of a mesh and primitives; of a mesh alone, of which a field
+    is made as of a bare mesh's file; or of primitives alone, on whose field a contact mesh is made.
+
+    vertices       (V, 3) [m] of the mesh that makes contacts; ShapeNumbers, and nothing else; or how many vertices
+                   the contact mesh is to have, of which None makes 300
+    faces          (F, 3) or a sequence of polygons, indices from 0; None: those of a lone polyhedron's planes, else none
+    edges          (E, 2) beside those of faces
+    axes           (B, 3) half lengths of superquadrics [m], in [1e-6, 1e6]; (3,) of one
+    exponents      (B, 2) along z, then around z, in (0, 2]: 1, 1 an ellipsoid, 0.1, 0.1 nearly a box
+    position       (B, 3) [m]; None: the origin. A row alone is that of all, here and below
+    rotation       (B, 4) quaternions w, x, y, z, normalised on reading; None: as the body's axes
+    plane_normals, plane_points   of each polyhedron (N, 3): outward normals, normalised on reading, and points of
+                   its planes [m]; an array alone is that of one polyhedron, here and below
+    cloud_points, cloud_normals, cloud_widths   of each oriented point cloud (M, 3) [m], (M, 3), (M) [m]
+    grid_coefficients   of each grid (nx, ny, nz) of a cubic B-spline [m], above 0 in the outer four layers
+    grid_origin, grid_spacing   (G, 3) and (G) [m], where node 0 0 0 is, and how far it is to the next
+    core_half      (C, 3) half lengths of cores [m]; of discs radius, half length, and a number that is not read
+    core_radius    (C) by which they are grown [m]
+    core_position, core_rotation   (C, 3) [m] and (C, 4), as those of superquadrics
+    core_kind      "box" or "disc" of all, or of each; None: boxes
+    operation      "add" or "subtract" of all, or of each primitive: superquadrics, then polyhedra, clouds, grids, cores
+    union          temperature that the primitives were fitted with [m]; None: none is known
+    feature_vertices   (N, 4) place and radius [m] of the vertices that touch other fields; None: those of the mesh
+    feature_edges  (E, 3) of the edges between these: two indices and the radius [m]; (E, 9) with the centre and the axis
+                   of arcs, right-handed from the first vertex to the second; the axis of a straight edge is 0
+    sharp          angle between two faces' normals above which their edge is a feature [degrees]; None: 20
+    cones          normal cones of features: "mesh", "given" or "none"; None: given where they are, else of the mesh
+    vertex_cones, edge_cones   (N, 4) and (E, 4) axis and half angle [degrees]; edge_cone_ends (E, 2) the vertices of
+                   these edges, None: of feature_edges
+    cells, vertices_kept, tolerance   of a mesh alone: those of `load`
+    Errors: ValueError for shapes and what does not go together; abut.Error for numbers out of range, by the
+    primitive's number.
+    """
+    given = {"edges": edges, "axes": axes, "exponents": exponents, "position": position, "rotation": rotation,
+             "plane_normals": plane_normals, "plane_points": plane_points, "cloud_points": cloud_points,
+             "cloud_normals": cloud_normals, "cloud_widths": cloud_widths, "grid_coefficients": grid_coefficients,
+             "grid_origin": grid_origin, "grid_spacing": grid_spacing, "core_half": core_half, "core_radius": core_radius,
+             "core_position": core_position, "core_rotation": core_rotation, "core_kind": core_kind, "operation": operation,
+             "union": union, "feature_vertices": feature_vertices, "feature_edges": feature_edges, "sharp": sharp,
+             "cones": cones, "vertex_cones": vertex_cones, "edge_cones": edge_cones, "edge_cone_ends": edge_cone_ends}
+    named = [name for name, value in given.items() if value is not None]
+    of_bare_meshes = bool(cells or vertices_kept or tolerance)
+    if isinstance(vertices, ShapeNumbers):
+        if faces is not None or named or of_bare_meshes:
+            raise ValueError("numbers of a body are a whole one: change them, and give nothing beside")
+        return Body(self, create(self, vertices))
+    if named:
+        if of_bare_meshes:
+            raise ValueError("cells, vertices_kept and tolerance are of a mesh alone, without primitives")
+        made = vertices is None or isinstance(vertices, numbers.Integral)
+        if made and (faces is not None or edges is not None):
+            raise ValueError("faces and edges are of vertices, which are missing")
+        found = numbers_from(None if made else vertices, faces, given)
+        if made:
+            found = _with_contact_mesh(self, found, MESH_VERTICES if vertices is None else vertices)
+        return Body(self, create(self, found))
+    if vertices is None or faces is None:
+        raise ValueError("a body is made of vertices and faces, or of primitives: axes and exponents, for example")
+    definition, kept = mesh_definition(vertices, faces)
+    field = ffi.new("abut_field *")
+    check(lib.abut_make_field(definition, _field_options(cells, vertices_kept, tolerance, 1.0, True), field))
+    del kept
+    return _of_field(self, field, "mesh")
+
+
+def height_field(self: Context, heights: Any, size: Sequence[float], base: float, *, step: int = 0) -> Body:
+    """A body of ground below z = h(x, y), with walls and a base: docs/bodies.md, Height fields.
+
+    heights (rows, columns) [m], the first row at y = -size[1], the first column at x = -size[0]
+    size    half lengths along x and y [m]
+    base    how far below z = 0 it ends [m]; all heights lie above -base
+    step    every how many nodes it has a contact vertex; 0: as few as make 2,048 or less
+    Errors: ValueError of shapes; abut.Error of what is out of range, with its row and column.
+    """
+    rows = np.ascontiguousarray(heights, np.float64)
+    if rows.ndim != 2:
+        raise ValueError(f"heights has shape {rows.shape}, not (rows, columns)")
+    ends = np.asarray(size, np.float64)
+    if ends.shape != (2,):
+        raise ValueError(f"size has shape {ends.shape}, not (2,)")
+    if not 0 <= step <= max(rows.shape):
+        raise ValueError(f"step is {step!r}, not within 0 to {max(rows.shape)}")
+    ground = ffi.new("abut_height_field *")
+    kept = ffi.from_buffer("double[]", rows)
+    ground.heights, (ground.rows, ground.columns) = kept, rows.shape
+    ground.size, ground.base, ground.step = list(map(float, ends)), float(base), step
+    definition = ffi.new("abut_body_def *", lib.abut_default_body_def())
+    definition.height_fields, definition.height_field_count = ground, 1
+    handle = ffi.new("abut_body *")
+    check(lib.abut_create_body(self.handle, definition, handle))
+    del kept
+    return Body(self, handle[0])
+
+
+def pair(self: Context, a: Body, b: Body, smoothing: Mapping[str, Any] | None = None) -> Pair:
+    """The same as abut.Pair."""
+    return Pair(a, b, smoothing)
+
+
+def scene(self: Context, path: str | os.PathLike[str], *, contact_model: str | None = None) -> Scene:
+    """The same as abut.Scene on this context."""
+    return Scene(path, self, contact_model=contact_model)
+
+
+for _method in (body, height_field, load, pair, scene):
+    _method.__qualname__ = f"Context.{_method.__name__}"
+    setattr(Context, _method.__name__, _method)

@@ -1,0 +1,180 @@
+"""Pairs of bodies, and the smoothing of their contacts."""
+from __future__ import annotations
+
+import itertools
+import numbers
+import os
+import types
+import weakref
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from abut import _drivers
+from abut._body import Body
+from abut._ccd_mesh import CcdMesh
+from abut._context import Owner
+from abut._native import check, ffi, lib
+
+__all__ = ["Layout", "Pair", "fit_smoothing", "load_smoothing"]
+
+_WORDS = {"select": ("softsort", "gate"), "edge_contacts": ("pairs", "field")}
+_SMOOTHING = {"union": "union_"}  # names that differ from the C API's
+_TAKEN_OUT = ("near", "reach", "ends", "agree")
+
+
+class Layout(NamedTuple):
+    """Where a pair's contact slots are: counts and first slots, of body 1 and of body 2. edge_slots is how many slots edges have:
+    one for each pair of edges, or two for each edge in the other body's field."""
+
+    contacts: int
+    vertices: tuple[int, int]
+    edges: tuple[int, int]
+    vertex_offset: tuple[int, int]
+    edge_offset: tuple[int, int]
+    edge_slots: tuple[int, int]
+
+
+def _smoothing_fields() -> list[str]:
+    return [name for name, _ in ffi.typeof("abut_smoothing").fields if name != "cookie"]
+
+
+def read_smoothing(s: Any) -> dict[str, Any]:
+    backward = {c: python for python, c in _SMOOTHING.items()}
+    out: dict[str, Any] = {}
+    for name in _smoothing_fields():
+        value = getattr(s, name)
+        if name in ("edges", "vertices"):
+            value = (value[0], value[1])
+        out[backward.get(name, name)] = _WORDS[name][value] if name in _WORDS else value
+    return out
+
+
+def _fill_smoothing(s: Any, given: Mapping[str, Any]) -> None:
+    known = [{c: python for python, c in _SMOOTHING.items()}.get(n, n) for n in _smoothing_fields()]
+    for name, value in given.items():
+        if name in _TAKEN_OUT:
+            if isinstance(value, numbers.Real) and value == 0:  # off, as dicts from before state it
+                continue
+            raise ValueError(f"smoothing {name!r} was taken out in version 0.3: contacts of edges in fields "
+                             "(edge_contacts='field') take its place")
+        if name not in known:
+            raise ValueError(f"smoothing has no {name!r}; it has {', '.join(known)}")
+        if name in _WORDS:
+            if value not in _WORDS[name]:
+                raise ValueError(f"{name} is {value!r}, not {' or '.join(map(repr, _WORDS[name]))}")
+            value = _WORDS[name].index(value)
+        try:
+            setattr(s, _SMOOTHING.get(name, name), value)
+        except (TypeError, OverflowError) as error:
+            raise ValueError(f"smoothing {name!r} cannot be {value!r}: {error}") from error
+
+
+def fit(a: Body, b: Body, given: Mapping[str, Any] | None = None) -> Any:
+    s = ffi.new("abut_smoothing *")
+    given = given or {}
+    pairs = given.get("edge_contacts") == "pairs"
+    check((lib.abut_fit_edge_pairs if pairs else lib.abut_fit_smoothing)(a.handle, b.handle, s))
+    # Cones need both bodies' vertices and edges: without them they go, unless they are asked for.
+    if not all(given.get(name, True) for name in ("edge_edge", "two_sided")):
+        for name in ("cone_inner", "cone_outer", "cone_hold", "cone_inset"):
+            setattr(s, name, 0.0)
+    _fill_smoothing(s, given)
+    return s
+
+
+def fit_smoothing(a: Body, b: Body, edge_contacts: str = "field") -> dict[str, Any]:
+    """Smoothing coefficients that follow the bodies' size, by name (abut_smoothing of the C API,
+    where `union` is `union_`).
+
+    edge_contacts   "field": edges make contacts with the other body's field, with normal cones;
+                    "pairs": with its edges, as in Beker et al.
+    """
+    return read_smoothing(fit(a, b, {"edge_contacts": edge_contacts}))
+
+
+def load_smoothing(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Smoothing coefficients of a .json file, by name: all of them, for Pair."""
+    s = ffi.new("abut_smoothing *")
+    check(lib.abut_load_smoothing(os.fsencode(path), s))
+    return read_smoothing(s)
+
+
+# What a pair is called in compiled programs, which hold numbers alone: never given twice.
+_numbers = itertools.count(1)
+_numbered: weakref.WeakValueDictionary[int, Pair] = weakref.WeakValueDictionary()
+
+
+def pair_of(number: int) -> Pair:
+    """The pair of that number, which a compiled program was made for."""
+    pair = _numbered.get(int(number))
+    if pair is None:
+        raise ValueError(f"pair {int(number)}, which this program was compiled for, is gone: keep it "
+                         "as long as the program")
+    return pair
+
+
+def _warn_of_clearance(body: Body, penetration: float) -> None:
+    """Once a body: its field cannot tell what the pair's contacts are asked for."""
+    if body._off and body._off[1] > penetration:
+        name, off = body._off
+        _drivers.warn(f"{name}: its field is off by up to {off:.2g} m at 95 % of the surface, more than the "
+                      f"{penetration:.2g} m by which contacts with the other body count (penetration): "
+                      "clearances below that mean nothing; ask a smaller tolerance")
+        body._off = None
+
+
+class Pair(Owner):
+    """Two bodies of one context, which may be the same, with their smoothing.
+
+    smoothing   coefficients that differ from the fitted ones, by name. Afterwards all of them, to
+                be read alone
+    C           contact slots of a pose
+    layout      where which contacts are
+    number      this pair in compiled programs
+    """
+
+    _destroy = lib.abut_destroy_pair
+    _ccd_meshes: tuple[CcdMesh, CcdMesh] | None = None
+    _varied: Any = None  # of derivatives by shapes in frameworks
+
+    def __init__(self, a: Body, b: Body, smoothing: Mapping[str, Any] | None = None) -> None:
+        for name, body in (("a", a), ("b", b)):
+            if not isinstance(body, Body):
+                raise ValueError(f"{name} is a {type(body).__name__}, not an abut.Body: abut.load reads "
+                                 "files")
+        if a.context is not b.context:
+            raise ValueError("the two bodies are of different contexts")
+        s = fit(a, b, smoothing)
+        handle = ffi.new("abut_pair *")
+        check(lib.abut_create_pair(a.handle, b.handle, s, handle))
+        self._handle = handle[0]
+        self.bodies = (a, b)
+        self.context = a.context
+        self.dtype = a.context.dtype
+        self.smoothing: Mapping[str, Any] = types.MappingProxyType(read_smoothing(s))
+        layout = ffi.new("abut_layout *")
+        check(lib.abut_get_layout(self._handle, layout))
+        for body in self.bodies:
+            _warn_of_clearance(body, s.penetration)
+        self.layout = Layout(layout.contacts, *(
+            (getattr(layout, name)[0], getattr(layout, name)[1]) for name in
+            ("vertices", "edges", "vertex_offset", "edge_offset", "edge_slots")))
+        self.C: int = layout.contacts
+        self.number: int = next(_numbers)
+        _numbered[self.number] = self
+
+    def ccd_meshes(self) -> tuple[CcdMesh, CcdMesh]:
+        """The bodies' contact meshes as abut.ccd moves them, made when they are first asked for; the pair keeps them."""
+        if self.handle is not None and self._ccd_meshes is None:
+            one = CcdMesh.of_body(self.bodies[0])
+            self._ccd_meshes = (one, one if self.bodies[1] is self.bodies[0] else CcdMesh.of_body(self.bodies[1]))
+        assert self._ccd_meshes is not None
+        return self._ccd_meshes
+
+    def close(self) -> None:
+        super().close()
+        self._ccd_meshes = None  # answers and programs may still be of them
+        self._varied = None
+
+    def __repr__(self) -> str:
+        return f"<abut.Pair of {self.C} contact slots{'' if self._handle else ', closed'}>"
