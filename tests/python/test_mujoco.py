@@ -1,4 +1,4 @@
-"""abut.mujoco: scenes of MuJoCo's models, beside what `abut import` makes of them and beside how MuJoCo moves them."""
+"""abut.mujoco: scenes of MuJoCo's models, beside how MuJoCo moves them. tests/cli/import.sh has the command."""
 import copy
 import json
 import os
@@ -14,6 +14,7 @@ import abut.mujoco as am
 import mujoco
 import numpy as np
 import pytest
+from abut import _import_mujoco
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODELS = {path.stem: path for folder in (HERE / "models", HERE.parent / "cli" / "models") for path in sorted(folder.glob("*.xml"))}
@@ -35,46 +36,8 @@ def context():
     return abut.Context(os.environ.get("ABUT_TEST_DEVICE", "host"), precision="f64")
 
 
-def same(a, b, where=""):
-    assert type(a) is type(b) or (isinstance(a, (int, float)) and isinstance(b, (int, float))), where
-    if isinstance(b, dict):
-        assert a.keys() == b.keys(), where
-        for key in b:
-            same(a[key], b[key], f"{where}.{key}")
-    elif isinstance(b, list):
-        assert len(a) == len(b), where
-        for i, pair in enumerate(zip(a, b)):
-            same(*pair, f"{where}[{i}]")
-    elif isinstance(b, float):
-        assert abs(a - b) <= 1e-12 * max(1.0, abs(b)), (where, a, b)
-    else:
-        assert a == b, (where, a, b)
-
-
 def test_there_are_eight_kinds():
     assert {"arm", "quadruped", "humanoid", "hand", "drone", "cartpole", "pusher", "bin"} <= MODELS.keys()
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_as_the_command(name, tmp_path):
-    """Two texts of the same rules: the command's, in C, where it is built with this MuJoCo, and this module's."""
-    command = os.environ.get("ABUT_TEST_COMMAND")
-    if not command:
-        pytest.skip("ABUT_TEST_COMMAND names no command")
-    version = ".".join(map(str, am._version()))
-    told = subprocess.run([command, "--version"], capture_output=True, text=True).stdout
-    if f"by MuJoCo: {version}\n" not in told:
-        pytest.skip(f"the command is not built with MuJoCo {version}")
-    run = subprocess.run([command, "import", "-q", MODELS[name], "-o", tmp_path / "m.scene.json"], capture_output=True, text=True)
-    if run.returncode == 2 and ("without MuJoCo" in run.stderr or "does not read it" in run.stderr):
-        pytest.skip(run.stderr)
-    assert run.returncode == 0, run.stderr
-    told = []
-    scene, meshes = am.scene_of(load(name), "m", told.append)
-    same(scene, json.loads((tmp_path / "m.scene.json").read_text()))
-    assert told == [line.removeprefix("abut: warning: ") for line in run.stderr.splitlines()]
-    for file, text in meshes.items():
-        assert (tmp_path / file).read_text() == text
 
 
 @pytest.mark.parametrize("name", ALONE)
@@ -194,12 +157,9 @@ def test_numbers_that_are_not_finite_are_refused(change, place, tmp_path, monkey
     with np.errstate(invalid="ignore"), pytest.raises(ValueError) as error:
         quiet(am.write, model, tmp_path / "m.scene.json")
     assert str(error.value) == message and set(os.listdir()) <= {"m.xml", "MUJOCO_LOG.TXT"}
-    command = os.environ.get("ABUT_TEST_COMMAND")
-    if command:
-        run = subprocess.run([command, "import", "m.xml", "-o", "m.scene.json"], capture_output=True, text=True)
-        if not ("without MuJoCo" in run.stderr or "does not read it" in run.stderr):
-            assert run.returncode == 2 and run.stderr.splitlines()[-1] == f"abut: m.xml: {message}", run.stderr
-        assert set(os.listdir()) <= {"m.xml", "MUJOCO_LOG.TXT"}
+    run = subprocess.run([sys.executable, "-m", "abut.mujoco", "m.xml", "-o", "m.scene.json"], capture_output=True, text=True)
+    assert run.returncode == 2 and run.stderr.splitlines()[-1] == f"abut: m.xml: {message}", run.stderr
+    assert set(os.listdir()) <= {"m.xml", "MUJOCO_LOG.TXT"}
 
 
 @pytest.mark.parametrize("chosen, kinds", [("ALL", "both"), ("PAIR", "explicit"), ("DYNAMIC", "dynamic")])
@@ -218,7 +178,7 @@ def test_pairs_that_are_looked_at(chosen, kinds, monkeypatch):
         def __getattr__(self, name):
             return self.own[name] if name in self.own else getattr(self.of, name)
 
-    maker = am._Maker(model, "m", print, list_pairs=True)
+    maker = _import_mujoco._Maker(model, "m", print, list_pairs=True)
     maker.m = Before3(model, opt=Before3(model.opt, collision=getattr(numbers, f"mjCOL_{chosen}")))
     explicit = [(0, 1, 0.125)]
     found = [(*sorted((p["a"][0], p["b"][0])), p.get("margin")) for p in maker.pairs()]
@@ -232,7 +192,7 @@ def test_versions_of_any_spelling(monkeypatch):
     assert quiet(am.scene_of, load("arm"))[0]["links"]
     for number, version in ((237, (2, 3, 7)), (330, (3, 3, 0)), (3004000, (3, 4, 0)), (3011001, (3, 11, 1))):
         monkeypatch.setattr(mujoco, "mj_version", lambda number=number: number)
-        assert am._version() == version
+        assert _import_mujoco._version() == version
 
 
 def test_what_is_no_model():
@@ -252,7 +212,7 @@ def of_before(folder):
     """An earlier import into a folder: what its files hold."""
     quiet(am.write, load("hand"), folder / "h.scene.json")
     (folder / "h.scene.json").write_text("of before\n")
-    (folder / "h.wedge.obj").write_text(am._MESH_HEAD + "of before\n")
+    (folder / "h.wedge.obj").write_text(_import_mujoco._MESH_HEAD + "of before\n")
     return {path.name: path.read_text() for path in folder.iterdir()}
 
 
@@ -354,7 +314,7 @@ def _found_by_mujoco(model):
 
 def _geoms(model, scene):
     """The geom of each body of a scene, by its number: bodies come in the order of geoms, but for those that are left out."""
-    maker = am._Maker(model, "m", lambda text: None)
+    maker = _import_mujoco._Maker(model, "m", lambda text: None)
     order = sorted((maker.last[int(model.geom_bodyid[g])], maker.place[g], g) for g in range(model.ngeom) if maker.place[g] >= 0)
     assert [[link, place] for link, place, _ in order] == scene.bodies.tolist()
     return [g for *_, g in order]

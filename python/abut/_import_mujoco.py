@@ -1,0 +1,902 @@
+"""Scenes of MuJoCo's models: the rules of `abut import` (docs/import.md), which runs a copy of this file, and of abut.mujoco.
+
+It needs Python, NumPy and the package `mujoco`, and nothing of abut, so that the command has it without the Python package.
+What a scene has no word for is left out or changed, and each is told with its name.
+"""
+from __future__ import annotations
+
+import argparse
+import contextlib
+import errno
+import json
+import math
+import os
+import pathlib
+import re
+import secrets
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+_IS_PROGRAM = __name__ == "__main__"
+if _IS_PROGRAM and signal.getsignal(signal.SIGINT) == signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback while the packages are loaded
+try:
+    import mujoco as mj  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    import numpy as np
+except ImportError as _missing:
+    if not _IS_PROGRAM:
+        raise
+    print(f"abut: import needs Python with the package `mujoco`, and {sys.executable} does not load it ({_missing}): pip install mujoco, "
+          "or ABUT_PYTHON=PYTHON names another (docs/import.md)", file=sys.stderr)
+    sys.exit(2)
+
+_SOLREF, _SOLIMP = [0.02, 1.0], [0.9, 0.95, 0.001, 0.5, 2.0]
+_LEAST_ITERATIONS = 10  # fewer are of models made for MJX
+_PLANE_EXTENTS, _PLANE_LEAST = 10.0, 10.0  # half edges of a plane without end: times the model's size, and [m]
+_MIX_LEAST = 1e-15  # a weight below is none (mjMINVAL)
+_FRICTION = 1.0  # MuJoCo's default, and so that of automatic pairs
+_HEIGHTS_LEAST, _HEIGHTS_MOST = 2, 2048  # nodes a side of a scene's height field
+_FAR = 1e10  # beyond it MuJoCo calls positions and accelerations bad (mjMAXVAL), and its square is finite in float32
+_ENDING = ".scene.json"
+_MESH_HEAD = "# by abut import\n"
+_SHORT = {"joint": "jnt", "equality": "eq"}  # how MuJoCo's arrays call them
+_FREE, _BALL, _SLIDE, _HINGE = (int(getattr(mj.mjtJoint, f"mjJNT_{k}")) for k in ("FREE", "BALL", "SLIDE", "HINGE"))
+_WORDS = {int(getattr(mj.mjtGeom, f"mjGEOM_{word.upper()}")): (word, count)
+          for word, count in (("sphere", 1), ("capsule", 2), ("ellipsoid", 3), ("cylinder", 2), ("box", 3))}
+_PLANE, _MESH, _HFIELD = (int(getattr(mj.mjtGeom, f"mjGEOM_{k}")) for k in ("PLANE", "MESH", "HFIELD"))
+
+
+def _floats(x: Any) -> list[float]:
+    return [float(v) for v in np.ravel(x)]
+
+
+def _clipped(solimp: Any) -> list[float]:
+    """As scenes do, which clip those of bodies, too."""
+    d = _floats(solimp)
+    return [min(max(d[k], 1e-4), 0.9999) if k in (0, 1, 3) else max(d[k], 1.0) if k == 4 else d[k] for k in range(5)]
+
+
+def _finite_range(ends: list[float]) -> list[float] | None:
+    """A range as scenes take it: an end that is infinite becomes one that nothing reaches. None where both ends are."""
+    if ends == [-math.inf, math.inf]:
+        return None
+    return [-_FAR if ends[0] == -math.inf else ends[0], _FAR if ends[1] == math.inf else ends[1]]
+
+
+def _plain(x: Any, place: str = "") -> Any:
+    """A scene with 0 for -0. Numbers that JSON has no word for are refused by their place."""
+    if isinstance(x, dict):
+        return {key: _plain(value, f"{place}.{key}" if place else key) for key, value in x.items()}
+    if isinstance(x, list):
+        return [_plain(value, f"{place}[{i}]") for i, value in enumerate(x)]
+    if not isinstance(x, float):
+        return x
+    if not math.isfinite(x):
+        raise ValueError(f"the scene's {place} is {x:g}; scenes hold finite numbers alone")
+    return float(x + 0.0)
+
+
+def _version() -> tuple[int, int, int]:
+    """MuJoCo's, of its number: 330 is 3.3.0, and from 3.4 on 3004000 is 3.4.0. Its text may end with letters."""
+    number = int(mj.mj_version())
+    base = 10 if number < 1000000 else 1000
+    return number // base**2, number // base % base, number % base
+
+
+def _matrix(q: Any) -> list[list[float]]:
+    w, x, y, z = _floats(q)
+    squares = w * w + x * x + y * y + z * z
+    s = 2.0 / squares if squares else math.nan  # what is not a number is refused with its place
+    return [[1 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)],
+            [s * (x * y + w * z), 1 - s * (x * x + z * z), s * (y * z - w * x)],
+            [s * (x * z - w * y), s * (y * z + w * x), 1 - s * (x * x + y * y)]]
+
+
+def _rotated(q: Any, v: Any) -> list[float]:
+    x, y, z = _floats(v)
+    return [row[0] * x + row[1] * y + row[2] * z for row in _matrix(q)]
+
+
+def _product(a: list[float], b: list[float]) -> list[float]:
+    return [a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+            a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+            a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+            a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]]
+
+
+class _Maker:
+    """A model on its way to a scene. `tell` gets what is left out or changed."""
+
+    def __init__(self, model: Any, stem: str, tell: Callable[[str], None], list_pairs: bool = False):
+        if not isinstance(model, mj.MjModel):
+            raise TypeError(f"a mujoco.MjModel is wanted, as mujoco.MjModel.from_xml_path makes one, not {type(model).__name__}")
+        self.m, self.stem, self.tell_all = model, stem, tell
+        self.names = bytes(model.names)
+        self.kind, self.body, self.parent = model.geom_type.tolist(), model.geom_bodyid.tolist(), model.body_parentid.tolist()
+        self.takes_parents = self.flag("FILTERPARENT")  # a body and the one that its joints join it to may collide
+        self.place: list[int] = [-1] * model.ngeom
+        self.meshes: set[int] = set()
+        self.version = _version()
+        self._place_geoms()
+        self._number_links()
+        first = 0 if self.version >= (3,) else 1  # the number of the first body in a signature, which is (body << 16) + body
+        self.excluded = [((int(s) >> 16 & 0xFFFF) - first, (int(s) & 0xFFFF) - first) for s in model.exclude_signature]
+        alike: dict[tuple[float, ...], int] = {}  # models have many geoms, and few that touch in another way
+        self.alike = [alike.setdefault(self._numbers(g), len(alike)) for g in range(model.ngeom)]
+        self.mixed: dict[tuple[int, int], dict[str, Any]] = {}
+        self.automatic: set[tuple[int, int]] = set()  # geoms whose pairs the scene finds by itself
+        if not list_pairs:
+            self.automatic = {pair for pair in self._dynamic_pairs() if self._contact(*pair)["automatic"]}
+
+    # ---- the model ----
+
+    def has(self, name: str, index: Any = slice(None)) -> bool:
+        """Whether an array that versions may lack has anything but 0 there."""
+        return hasattr(self.m, name) and bool(np.any(getattr(self.m, name)[index]))
+
+    def flag(self, name: str) -> bool:
+        """Whether a flag that disables something is set; False where this MuJoCo has none of the name."""
+        return bool(self.m.opt.disableflags & int(getattr(mj.mjtDisableBit, f"mjDSBL_{name}", 0)))
+
+    def is_off(self, name: str) -> bool:
+        """Whether a kind of constraints is disabled, by itself or with all of them."""
+        return self.flag(name) or self.flag("CONSTRAINT")
+
+    def passive_off(self, name: str) -> bool:
+        """Whether SPRING or DAMPER is disabled, which was one flag, PASSIVE, before MuJoCo 3.3.6."""
+        return self.flag(name if hasattr(mj.mjtDisableBit, f"mjDSBL_{name}") else "PASSIVE")
+
+    def takes_pairs(self, kind: str) -> bool:
+        """Whether DYNAMIC pairs, by geoms' bits, or explicit ones, PAIR, are looked at: an option until MuJoCo 3."""
+        chosen = getattr(self.m.opt, "collision", None)
+        return chosen is None or int(chosen) in (int(getattr(mj.mjtCollision, f"mjCOL_{k}")) for k in ("ALL", kind))
+
+    def name(self, kind: str, number: int) -> str:
+        """Models need not be UTF-8; names that are not are read as far as they are."""
+        first = int(getattr(self.m, f"name_{_SHORT.get(kind, kind)}adr")[number])
+        return self.names[first:self.names.index(0, first)].decode(errors="replace")
+
+    def tell(self, kind: str, number: int, text: str) -> None:
+        name = self.name(kind, number)
+        self.tell_all(f"{kind} {f'`{name}`' if name else number}: {text}")
+
+    # ---- softness ----
+
+    def solref(self, kind: str, number: int, given: Any) -> list[float]:
+        value = _floats(given)
+        if (value[0] > 0.0) != (value[1] > 0.0):
+            self.tell(kind, number, f"solref {value[0]:g} {value[1]:g} has two signs; MuJoCo takes 0.02 1 then, too")
+            return list(_SOLREF)
+        return value
+
+    @staticmethod
+    def softness(to: dict[str, Any], which: str, solref: list[float], solimp: Any) -> None:
+        solimp = _floats(solimp)
+        if solref != _SOLREF:
+            to["solref" + which] = solref
+        if solimp != _SOLIMP:
+            to["solimp" + which] = solimp
+
+    # ---- geoms ----
+
+    def _may_touch(self, g: int) -> bool:
+        m = self.m
+        return bool(m.geom_contype[g] or m.geom_conaffinity[g] or (m.npair and (g in m.pair_geom1 or g in m.pair_geom2)))
+
+    def _has_word(self, g: int) -> bool:
+        kind = self.kind[g]
+        if kind in _WORDS or kind in (_PLANE, _MESH):
+            return True
+        if kind != _HFIELD:
+            self.tell("geom", g, "its shape is left out")
+            return False
+        field = self.m.geom_dataid[g]
+        rows, columns = int(self.m.hfield_nrow[field]), int(self.m.hfield_ncol[field])
+        good = all(_HEIGHTS_LEAST <= nodes <= _HEIGHTS_MOST for nodes in (rows, columns))
+        if not good:
+            self.tell("geom", g, f"a height field of {rows} by {columns} nodes is left out")
+        return good
+
+    def _place_geoms(self) -> None:
+        m, untouched = self.m, 0
+        for b in range(m.nbody):
+            count = 0
+            for g in range(m.body_geomadr[b], m.body_geomadr[b] + m.body_geomnum[b]):
+                if not self._may_touch(g):
+                    untouched += 1
+                elif self._has_word(g):
+                    self.place[g] = count
+                    count += 1
+                    if self.kind[g] == _MESH:
+                        self.meshes.add(int(m.geom_dataid[g]))
+        if untouched:
+            one = untouched == 1
+            self.tell_all(f"{untouched} geom{'' if one else 's'} that touch{'es' if one else ''} nothing "
+                          f"{'is' if one else 'are'} left out (contype and conaffinity 0)")
+
+    def mesh_file(self, mesh: int) -> str:
+        name = self.name("mesh", mesh)
+        return f"{self.stem}.{name}.obj" if re.fullmatch(r"[A-Za-z0-9._-]+", name) else f"{self.stem}.mesh+{mesh}.obj"
+
+    def _heights(self, field: int) -> dict[str, Any]:
+        """MuJoCo's rows of heights are those of scenes: from the lower end of y on."""
+        m, size = self.m, _floats(self.m.hfield_size[field])
+        rows, columns, first = int(m.hfield_nrow[field]), int(m.hfield_ncol[field]), int(m.hfield_adr[field])
+        heights = m.hfield_data[first:first + rows * columns].reshape(rows, columns)
+        return {"size": size[:2], "scale": size[2], "base": size[3], "heights": [_floats(row) for row in heights]}
+
+    def _shape(self, g: int) -> dict[str, Any]:
+        m, size = self.m, _floats(self.m.geom_size[g])
+        kind = self.kind[g]
+        if kind == _PLANE:
+            far = max(_PLANE_LEAST, math.ceil(_PLANE_EXTENTS * m.stat.extent))
+            half = [size[k] if size[k] > 0.0 else float(far) for k in range(2)]
+            if not (size[0] > 0.0 and size[1] > 0.0):
+                self.tell("geom", g, f"a plane without end becomes one of {2 * half[0]:g} m by {2 * half[1]:g} m")
+            return {"plane": half}
+        if kind == _MESH:
+            return {"file": pathlib.Path(self.mesh_file(int(m.geom_dataid[g]))).name}
+        if kind == _HFIELD:
+            return {"height_field": self._heights(int(m.geom_dataid[g]))}
+        word, count = _WORDS[kind]
+        return {word: size[0] if count == 1 else size[:count]}
+
+    def bodies(self, body: int) -> list[dict[str, Any]]:
+        m, out = self.m, []
+        for g in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
+            if self.place[g] < 0:
+                continue
+            one = self._shape(g)
+            if np.any(m.geom_pos[g]):
+                one["position"] = _floats(m.geom_pos[g])
+            if _floats(m.geom_quat[g]) != [1.0, 0.0, 0.0, 0.0]:
+                one["quaternion"] = _floats(m.geom_quat[g])
+            self._put_own(one, g)
+            if self.has("geom_surfacevel", g) or self.has("geom_adhesion", g):
+                self.tell("geom", g, "its surface neither moves by itself nor sticks in the scene")
+            out.append(one)
+        return out
+
+    # ---- links ----
+
+    def _number_links(self) -> None:
+        m = self.m
+        world = any(self.place[g] >= 0 for g in range(m.body_geomnum[0]))
+        self.link_count = int(world)
+        self.first, self.last, self.weld = [self.link_count - 1], [self.link_count - 1], [0]
+        for b in range(1, m.nbody):
+            self.first.append(self.link_count)
+            self.link_count += max(int(m.body_jntnum[b]), 1)
+            self.last.append(self.link_count - 1)
+            self.weld.append(b if m.body_jntnum[b] > 0 else self.weld[self.parent[b]])
+
+    def _is_single(self, joint: int) -> bool:
+        return int(self.m.jnt_type[joint]) in (_SLIDE, _HINGE)
+
+    def _frame(self, body: int, k: int) -> dict[str, Any]:
+        m, out = self.m, dict[str, Any]()
+        position, quaternion = [0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]
+        if k == 0:
+            position, quaternion = _floats(m.body_pos[body]), _floats(m.body_quat[body])
+        joint = int(m.body_jntadr[body]) + k
+        if m.body_jntnum[body] > 0 and self._is_single(joint):
+            at = float(m.qpos0[m.jnt_qposadr[joint]])
+            if at != 0.0:
+                axis, anchor = _floats(m.jnt_axis[joint]), m.jnt_pos[joint]
+                if m.jnt_type[joint] == _SLIDE:
+                    position = [p - at * a for p, a in zip(position, _rotated(quaternion, axis))]
+                else:
+                    half = 0.5 * at if math.isfinite(at) else math.nan
+                    turned = _product(quaternion, [math.cos(half), *(-math.sin(half) * a for a in axis)])
+                    position = [p + a - b for p, a, b in zip(position, _rotated(quaternion, anchor), _rotated(turned, anchor))]
+                    quaternion = turned
+                self.tell("joint", joint, f"ref {at:g} stays in q, but approximate weights of rows are those at q = 0")
+        if any(position):
+            out["position"] = position
+        if quaternion != [1.0, 0.0, 0.0, 0.0]:
+            out["quaternion"] = quaternion
+        return out
+
+    def _mass(self, body: int) -> dict[str, Any]:
+        m = self.m
+        moments = _floats(m.body_inertia[body])
+        if not m.body_mass[body] and not any(moments):
+            return {}
+        out: dict[str, Any] = {"mass": float(m.body_mass[body])}
+        if np.any(m.body_ipos[body]):
+            out["com"] = _floats(m.body_ipos[body])
+        # Not by NumPy, whose last digit is the machine's own. The upper half is for both, so that the matrix is symmetric.
+        rows = _matrix(m.body_iquat[body])
+        turned = [[sum(r * moment * c for r, moment, c in zip(rows[min(i, k)], moments, rows[max(i, k)])) for k in range(3)]
+                  for i in range(3)]
+        return out | {"inertia": turned}
+
+    def _limits(self, joint: int, to: dict[str, Any]) -> None:
+        m = self.m
+        if not m.jnt_limited[joint] or self.is_off("LIMIT"):
+            return
+        if not self._is_single(joint):
+            self.tell("joint", joint, "a ball's limit is left out")
+            return
+        margin, (low, high) = float(m.jnt_margin[joint]), _floats(m.jnt_range[joint])
+        limits = [low + margin, high - margin]
+        if not limits[0] < limits[1]:
+            self.tell("joint", joint, "the limits' margin is as wide as they are, and is left out")
+            limits = [low, high]
+        if not limits[0] < limits[1]:
+            self.tell("joint", joint, "limits without room between are left out")
+            return
+        finite = _finite_range(limits)
+        if finite is None:
+            return
+        to["limits"] = finite
+        self.softness(to, "_limit", self.solref("joint", joint, m.jnt_solref[joint]), m.jnt_solimp[joint])
+
+    def _joint(self, joint: int) -> dict[str, Any]:
+        m = self.m
+        kind, dof = int(m.jnt_type[joint]), int(m.jnt_dofadr[joint])
+        out: dict[str, Any] = {"type": {_FREE: "free", _BALL: "ball", _SLIDE: "slide", _HINGE: "hinge"}[kind]}
+        if kind != _FREE and np.any(m.jnt_pos[joint]):
+            out["position"] = _floats(m.jnt_pos[joint])
+        if self._is_single(joint):
+            out["axis"] = _floats(m.jnt_axis[joint])
+        if not self.passive_off("DAMPER") and np.ravel(m.dof_damping)[dof]:
+            out["damping"] = float(m.dof_damping[dof])
+        if m.dof_armature[dof]:
+            out["armature"] = float(m.dof_armature[dof])
+        if m.jnt_stiffness[joint] and not self.passive_off("SPRING"):
+            if kind == _FREE:
+                self.tell("joint", joint, "a free joint's spring is left out")
+            else:
+                out["stiffness"] = float(m.jnt_stiffness[joint])
+                if self._is_single(joint) and m.qpos_spring[m.jnt_qposadr[joint]]:
+                    out["rest"] = float(m.qpos_spring[m.jnt_qposadr[joint]])
+        self._limits(joint, out)
+        if m.dof_frictionloss[dof] and not self.is_off("FRICTIONLOSS"):
+            out["frictionloss"] = float(m.dof_frictionloss[dof])
+            self.softness(out, "_friction", self.solref("joint", joint, m.dof_solref[dof]), m.dof_solimp[dof])
+        if (self.has("jnt_stiffnesspoly", joint) or self.has("jnt_springyield", joint)) and not self.passive_off("SPRING"):
+            self.tell("joint", joint, "its spring is linear in the scene")
+        if self.has("dof_dampingpoly", dof) and not self.passive_off("DAMPER"):
+            self.tell("joint", joint, "its damping is linear in the scene")
+        return out
+
+    def links(self) -> list[dict[str, Any]]:
+        m, out = self.m, []
+        if self.last[0] >= 0:
+            out.append({"name": "world", "bodies": self.bodies(0)})
+        for b in range(1, m.nbody):
+            name, joints = self.name("body", b), int(m.body_jntnum[b])
+            for k in range(max(joints, 1)):
+                link: dict[str, Any] = {}
+                joint, end = int(m.body_jntadr[b]) + k, k + 1 >= joints
+                if name:
+                    link["name"] = name if end else f"{name}/{self.name('joint', joint) or k}"
+                # What hangs on the world's own link, which does not move, may hang on the world, as free joints must.
+                link["parent"] = self.first[b] + k - 1 if k else -1 if self.parent[b] == 0 else self.last[self.parent[b]]
+                link |= self._frame(b, k)
+                if joints:
+                    link["joint"] = self._joint(joint)
+                if end:
+                    link |= self._mass(b)
+                    bodies = self.bodies(b)
+                    if bodies:
+                        link["bodies"] = bodies
+                out.append(link)
+        return out
+
+    # ---- actuators ----
+
+    def _kind(self, a: int) -> dict[str, Any] | None:
+        """F = gain u + bias[0] + bias[1] l + bias[2] ld, of a few shapes."""
+        m = self.m
+        gain, bias = float(m.actuator_gainprm[a][0]), m.actuator_biasprm[a]
+        plain = m.actuator_dyntype[a] == mj.mjtDyn.mjDYN_NONE and m.actuator_gaintype[a] == mj.mjtGain.mjGAIN_FIXED
+        if plain and m.actuator_biastype[a] == mj.mjtBias.mjBIAS_NONE:
+            return {"kind": "motor", "gain": gain}
+        if not plain or m.actuator_biastype[a] != mj.mjtBias.mjBIAS_AFFINE or bias[0] != 0.0:
+            return None
+        if bias[1] == -gain:
+            return {"kind": "position", "kp": gain, "kv": -float(bias[2])}
+        return {"kind": "velocity", "kp": 0.0, "kv": gain} if bias[1] == 0.0 and bias[2] == -gain else None
+
+    def _force_range(self, a: int, motor: float | None) -> list[float] | None:
+        m = self.m
+        forced, out = bool(m.actuator_forcelimited[a]), [-math.inf, math.inf]
+        if forced:
+            out = _floats(m.actuator_forcerange[a])
+            if motor:
+                out = sorted(x / motor for x in out)
+        if motor is None or not m.actuator_ctrllimited[self._control(a)] or self.flag("CLAMPCTRL"):
+            return out if forced else None
+        low, high = _floats(m.actuator_ctrlrange[self._control(a)])
+        return [max(out[0], low), min(out[1], high)]
+
+    def _control(self, a: int) -> int:
+        return int(self.m.actuator_ctrladr[a]) if hasattr(self.m, "actuator_ctrladr") else a
+
+    def _output(self, a: int) -> int:
+        return int(self.m.actuator_outadr[a]) if hasattr(self.m, "actuator_outadr") else a
+
+    def _refusal(self, a: int, kind: dict[str, Any] | None, dof: list[int]) -> str | None:
+        m = self.m
+        group, way = int(m.actuator_group[a]), m.actuator_trntype[a]
+        if self.flag("ACTUATION") or (0 <= group < 31 and getattr(m.opt, "disableactuator", 0) & (1 << group)):
+            return "it is off in the model"
+        joints = (mj.mjtTrn.mjTRN_JOINT, mj.mjtTrn.mjTRN_JOINTINPARENT)
+        plain = not hasattr(m, "actuator_ctrlnum") or (m.actuator_ctrlnum[a] == 1 and m.actuator_outnum[a] == 1)
+        if way not in [int(j) for j in joints] or not plain:
+            return "only actuators of joints are taken"
+        if kind is None:
+            return "it is neither a motor, a position nor a velocity actuator without state"
+        joint = int(m.actuator_trnid[a][0])
+        dofs = {_FREE: 6, _BALL: 3}.get(int(m.jnt_type[joint]), 1)
+        used = [0] if dofs == 1 else [k for k in range(dofs) if m.actuator_gear[self._output(a)][k]]
+        if len(used) != 1:
+            return "its gear is not along one axis of the joint"
+        dof.append(used[0])
+        if dofs > 1 and kind["kind"] != "motor":
+            return "of ball and free joints only motors are taken"
+        if dofs > 1 and way == int(joints[1]):
+            return "its gear is in the parent's axes"
+        limits = self._force_range(a, kind.get("gain"))
+        return "its ranges leave its force no room" if limits and not limits[0] < limits[1] else None
+
+    def actuators(self) -> list[dict[str, Any]]:
+        m, out = self.m, []
+        for a in range(getattr(m, "nactuator", m.nu)):
+            kind, dof = self._kind(a), list[int]()
+            why = self._refusal(a, kind, dof)
+            if why or kind is None:
+                self.tell("actuator", a, f"left out with its control: {why}")
+                continue
+            joint, motor = int(m.actuator_trnid[a][0]), kind["kind"] == "motor"
+            body = int(m.jnt_bodyid[joint])
+            one: dict[str, Any] = {"kind": kind["kind"], "joint": self.first[body] + joint - int(m.body_jntadr[body])}
+            if dof[0]:
+                one["dof"] = dof[0]
+            gear = float(m.actuator_gear[self._output(a)][dof[0]])
+            one["gear"] = kind["gain"] * gear if motor else gear
+            one |= {k: kind[k] for k in ("kp", "kv") if kind.get(k)}
+            limits = self._force_range(a, kind.get("gain"))
+            finite = _finite_range(limits) if limits else None
+            if finite:
+                one["force_limits"] = finite
+            out.append(one)
+            if not motor and m.actuator_ctrllimited[self._control(a)] and not self.flag("CLAMPCTRL"):
+                low, high = _floats(m.actuator_ctrlrange[self._control(a)])
+                if _finite_range([low, high]):
+                    self.tell("actuator", a, f"the control's range {low:g} to {high:g} is left out")
+            if self.has("jnt_actfrclimited", joint):
+                self.tell("actuator", a, "the joint's actuatorfrcrange is left out")
+            if any(self.has(name, a) for name in ("actuator_damping", "actuator_armature", "actuator_dampingpoly", "actuator_delay")):
+                self.tell("actuator", a, "its own damping, armature or delay is left out")
+        return out
+
+    # ---- pairs ----
+
+    def _margin(self, g1: int, g2: int, pair: int) -> float:
+        m = self.m
+        if self.version >= (3, 9):
+            return float(m.pair_margin[pair] if pair >= 0 else m.geom_margin[g1] + m.geom_margin[g2])
+        if pair >= 0:
+            return float(m.pair_margin[pair] - m.pair_gap[pair])
+        if self.version >= (3, 5):
+            return float(m.geom_margin[g1] + m.geom_margin[g2] - (m.geom_gap[g1] + m.geom_gap[g2]))
+        return float(max(m.geom_margin[g1], m.geom_margin[g2]) - max(m.geom_gap[g1], m.geom_gap[g2]))
+
+    def _numbers(self, g: int) -> tuple[float, ...]:
+        """All of a geom that its contacts depend on."""
+        m = self.m
+        return (float(m.geom_friction[g][0]), *_floats(m.geom_solref[g]), *_floats(m.geom_solimp[g]), int(m.geom_condim[g]),
+                int(m.geom_priority[g]), float(m.geom_solmix[g]), float(m.geom_margin[g]), float(m.geom_gap[g]))
+
+    def _contact(self, g1: int, g2: int) -> dict[str, Any]:
+        """How two geoms touch, and whether their bodies say as much by themselves."""
+        key = self.alike[g1], self.alike[g2]
+        if key not in self.mixed:
+            self.mixed[key] = self._of_geoms(g1, g2) | {"margin": self._margin(g1, g2, -1), "automatic": self._mixes_alike(g1, g2)}
+        return self.mixed[key]
+
+    def _of_geoms(self, g1: int, g2: int) -> dict[str, Any]:
+        m = self.m
+        each: list[dict[str, Any]] = [
+            {"friction": float(m.geom_friction[g][0]), "solref": _floats(m.geom_solref[g]),
+             "solimp": _floats(m.geom_solimp[g]), "condim": int(m.geom_condim[g])} for g in (g1, g2)]
+        a, b = each
+        first, second = int(m.geom_priority[g1]), int(m.geom_priority[g2])
+        if first != second:
+            return a if first > second else b
+        s1, s2 = float(m.geom_solmix[g1]), float(m.geom_solmix[g2])
+        share = s1 / (s1 + s2) if s1 >= _MIX_LEAST and s2 >= _MIX_LEAST else 0.5 if s1 < _MIX_LEAST and s2 < _MIX_LEAST else float(s1 >= _MIX_LEAST)
+
+        def mixed(x: list[float], y: list[float]) -> list[float]:
+            return [share * p + (1.0 - share) * q for p, q in zip(x, y)]
+
+        direct = not (a["solref"][0] > 0.0 and b["solref"][0] > 0.0)
+        return {"friction": max(a["friction"], b["friction"]), "condim": max(a["condim"], b["condim"]),
+                "solref": list(map(min, a["solref"], b["solref"])) if direct else mixed(a["solref"], b["solref"]),
+                "solimp": mixed(a["solimp"], b["solimp"])}
+
+    def _pair(self, g1: int, g2: int, c: dict[str, Any]) -> dict[str, Any]:
+        sides = [[self.last[self.body[g]], self.place[g]] for g in (g1, g2)]
+        out: dict[str, Any] = {"a": sides[0], "b": sides[1], "friction": c["friction"]}
+        self.softness(out, "", c["solref"], c["solimp"])
+        if c["condim"] == 1:
+            out["condim"] = 1
+        if c["margin"]:
+            out["margin"] = c["margin"]
+        return out
+
+    def _own_margin(self, g: int) -> float:
+        """A geom's own part of a margin."""
+        return float(self.m.geom_margin[g] - (0.0 if self.version >= (3, 9) else self.m.geom_gap[g]))
+
+    def _mixes_alike(self, g1: int, g2: int) -> bool:
+        """Whether what the two bodies state comes to the contact that MuJoCo has: by the means and the larger of their own."""
+        m, c = self.m, self._of_geoms(g1, g2)
+        refs = [_floats(m.geom_solref[g]) for g in (g1, g2)]
+        if any((x > 0.0) != (y > 0.0) for x, y in refs):
+            return False
+        direct = not (refs[0][0] > 0.0 and refs[1][0] > 0.0)
+        solref = [min(x, y) if direct else 0.5 * x + 0.5 * y for x, y in zip(*refs)]
+        imps = [_clipped(m.geom_solimp[g]) for g in (g1, g2)]
+        return bool(max(m.geom_friction[g][0] for g in (g1, g2)) == c["friction"] and solref == c["solref"]
+                    and [0.5 * x + 0.5 * y for x, y in zip(*imps)] == _clipped(c["solimp"])
+                    and max(self._own_margin(g1), self._own_margin(g2)) == self._margin(g1, g2, -1)
+                    and (max(m.geom_condim[g1], m.geom_condim[g2]) == 1) == (c["condim"] == 1))
+
+    def _put_own(self, to: dict[str, Any], g: int) -> None:
+        """What a body states of itself for automatic pairs."""
+        m = self.m
+        if not self.automatic:
+            return
+        for key in ("contype", "conaffinity"):
+            bits = int(getattr(m, f"geom_{key}")[g]) & 0xFFFFFFFF
+            if bits != 1:
+                to[key] = bits
+        if m.geom_friction[g][0] != _FRICTION:
+            to["friction"] = float(m.geom_friction[g][0])
+        self.softness(to, "", self.solref("geom", g, m.geom_solref[g]), m.geom_solimp[g])
+        if m.geom_condim[g] == 1:
+            to["condim"] = 1
+        if self._own_margin(g):
+            to["margin"] = self._own_margin(g)
+
+    def _shapes_collide(self, g1: int, g2: int) -> bool:
+        return self.place[g1] >= 0 and self.place[g2] >= 0 and not (self.kind[g1] == _PLANE and self.kind[g2] == _PLANE)
+
+    def _bodies_collide(self, b1: int, b2: int) -> bool:
+        a, b = self.weld[b1], self.weld[b2]
+        if a == b or (self.excluded and ((b1, b2) in self.excluded or (b2, b1) in self.excluded)):
+            return False
+        return not (a and b and not self.takes_parents and (self.weld[self.parent[a]] == b or self.weld[self.parent[b]] == a))
+
+    def _explicit(self, p: int, seen: set[frozenset[int]]) -> dict[str, Any] | None:
+        m = self.m
+        g1, g2 = int(m.pair_geom1[p]), int(m.pair_geom2[p])
+        friction, condim = m.pair_friction[p], int(m.pair_dim[p])
+        if not self._shapes_collide(g1, g2):
+            return None  # a shape that is left out was told
+        if self.weld[self.body[g1]] == self.weld[self.body[g2]]:
+            self.tell("pair", p, "its geoms do not move against each other")
+            return None
+        if frozenset((g1, g2)) in seen:
+            self.tell("pair", p, "its geoms are those of an earlier pair")
+            return None
+        if condim > 1 and friction[0] != friction[1]:
+            self.tell("pair", p, f"friction is {friction[0]:g} in all directions, not {friction[1]:g} in one")
+        if condim > 3:
+            self.tell("pair", p, f"condim {condim} becomes 3")
+        if self.has("pair_solreffriction", p):
+            self.tell("pair", p, "solreffriction is left out")
+        if self.has("pair_adhesion", p):
+            self.tell("pair", p, "it does not stick in the scene")
+        c = {"friction": float(friction[0]), "condim": condim, "solref": self.solref("pair", p, m.pair_solref[p]),
+             "solimp": _floats(m.pair_solimp[p]), "margin": self._margin(g1, g2, p)}
+        return self._pair(g1, g2, c)
+
+    def _dynamic_pairs(self) -> list[tuple[int, int]]:
+        """Geoms that collide by their bits."""
+        m, found = self.m, list[tuple[int, int]]()
+        if self.is_off("CONTACT") or not self.takes_pairs("DYNAMIC"):
+            return found
+        explicit = {(min(pair), max(pair)) for pair in zip(m.pair_geom1.tolist(), m.pair_geom2.tolist())} if self.takes_pairs("PAIR") else set()
+        for a in range(m.ngeom):
+            behind = slice(a + 1, None)
+            bits = m.geom_contype[a] & m.geom_conaffinity[behind] | m.geom_contype[behind] & m.geom_conaffinity[a]
+            for b in (np.flatnonzero(bits) + a + 1).tolist():
+                if self._shapes_collide(a, b) and (a, b) not in explicit and self._bodies_collide(self.body[a], self.body[b]):
+                    found.append((a, b))
+        return found
+
+    def _automatic(self) -> dict[str, Any]:
+        """What automatic pairs have in common, by the scene's key; {} where there are none."""
+        if not self.automatic:
+            return {}
+        out: dict[str, Any] = {"friction": _FRICTION}
+        if self.takes_parents:
+            out["parents"] = True
+        links = [[self.last[a], self.last[b]] for a, b in self.excluded]
+        excluded = [pair for pair in links if min(pair) >= 0]  # not the world without geoms
+        return {"automatic": out | ({"exclude": excluded} if excluded else {})}
+
+    def pairs(self) -> list[dict[str, Any]]:
+        m, out = self.m, list[dict[str, Any]]()
+        if self.is_off("CONTACT"):
+            self.tell_all("contacts are off in the model, so that there are no pairs")
+            return out
+        for g in range(m.ngeom):
+            if self.place[g] >= 0 and m.geom_condim[g] > 3:
+                self.tell("geom", g, f"condim {m.geom_condim[g]} becomes 3")
+        seen: set[frozenset[int]] = set()
+        for p in range(m.npair if self.takes_pairs("PAIR") else 0):
+            one = self._explicit(p, seen)
+            seen.add(frozenset((int(m.pair_geom1[p]), int(m.pair_geom2[p]))))
+            if one:
+                out.append(one)
+        for a, b in self._dynamic_pairs():
+            if (a, b) not in self.automatic:
+                c = self._contact(a, b)
+                out.append(self._pair(a, b, c | {"solref": self.solref("geom", a, c["solref"])}))
+        return out
+
+    # ---- the whole ----
+
+    def settings(self) -> dict[str, Any]:
+        opt = self.m.opt
+        out: dict[str, Any] = {
+            "contact_model": "cone", "timestep": float(opt.timestep),
+            "integrator": "rk4" if opt.integrator == mj.mjtIntegrator.mjINT_RK4 else "euler",
+            "gravity": [0.0, 0.0, 0.0] if self.flag("GRAVITY") else _floats(opt.gravity),
+            "cone": "elliptic" if opt.cone == mj.mjtCone.mjCONE_ELLIPTIC else "pyramidal", "impratio": float(opt.impratio)}
+        exact = getattr(mj.mjtEnableBit, "mjENBL_DIAGEXACT", None)
+        if exact is not None and opt.enableflags & int(exact):
+            out["diagonal"] = "exact"
+        if 0 < opt.iterations < _LEAST_ITERATIONS:
+            self.tell_all(f"iterations: {opt.iterations} is left out, as Newton's method would seldom end by then; the scene's own "
+                          "number stays")
+        elif opt.iterations != 100 and opt.iterations > 0:
+            out["iterations"] = int(opt.iterations)
+        if opt.tolerance > 0.0 and opt.tolerance != 1e-8:
+            out["tolerance"] = float(opt.tolerance)
+        return out
+
+    def rest(self) -> None:
+        m, opt, integrators = self.m, self.m.opt, mj.mjtIntegrator
+        if opt.integrator not in (int(integrators.mjINT_EULER), int(integrators.mjINT_RK4)):
+            self.tell_all("the model's integrator becomes euler, which damps implicitly, too")
+        if opt.integrator == integrators.mjINT_EULER and self.flag("EULERDAMP"):
+            self.tell_all("the model damps explicitly (eulerdamp), the scene implicitly")
+        if self.flag("REFSAFE"):
+            self.tell_all("solref below twice the timestep is raised, though refsafe is off")
+        if opt.enableflags & int(mj.mjtEnableBit.mjENBL_OVERRIDE):
+            self.tell_all("the override of contact parameters is left out")
+        if opt.density or opt.viscosity:
+            self.tell_all("the medium's density and viscosity are left out")
+        if opt.noslip_iterations > 0:
+            self.tell_all("noslip iterations are left out")
+        for b in range(1, m.nbody):
+            if self.has("body_gravcomp", b):
+                self.tell("body", b, "gravcomp is left out")
+            if m.body_mocapid[b] >= 0:
+                self.tell("body", b, "a mocap body becomes a fixed link")
+        on = m.eq_active0 if hasattr(m, "eq_active0") else m.eq_active
+        for e in range(0 if self.is_off("EQUALITY") else m.neq):
+            if on[e]:
+                self.tell("equality", e, "equality constraints are left out")
+        for t in range(m.ntendon):
+            self.tell("tendon", t, "tendons are left out")
+        if getattr(m, "nflex", 0):
+            self.tell_all(f"{m.nflex} flexible bodies are left out")
+
+    def scene(self) -> dict[str, Any]:
+        if not self.link_count:
+            raise ValueError("the model has no bodies")
+        out = self.settings() | {"links": self.links(), "actuators": self.actuators(), "pairs": self.pairs()} | self._automatic()
+        self.rest()
+        plain: dict[str, Any] = _plain(out)
+        return plain
+
+    def mesh_text(self, mesh: int) -> str:
+        m = self.m
+        first, faces = int(m.mesh_vertadr[mesh]), int(m.mesh_faceadr[mesh])
+        lines = [f"v {x:.9g} {y:.9g} {z:.9g}\n" for x, y, z in m.mesh_vert[first:first + m.mesh_vertnum[mesh]]]
+        lines += [f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in m.mesh_face[faces:faces + m.mesh_facenum[mesh]]]
+        return _MESH_HEAD + "".join(lines)
+
+    def mesh_texts(self) -> dict[str, str]:
+        """By their files' names."""
+        return {self.mesh_file(k): self.mesh_text(k) for k in sorted(self.meshes)}
+
+
+def scene_of(model: Any, stem: str, tell: Callable[[str], None], list_pairs: bool) -> tuple[dict[str, Any], dict[str, str]]:
+    """A scene, and the texts of the meshes that it names, by their files' names."""
+    maker = _Maker(model, stem, tell, list_pairs)
+    scene = maker.scene()
+    return scene, maker.mesh_texts()
+
+
+def scene_text(scene: dict[str, Any]) -> str:
+    """A line for each setting, link, actuator and pair."""
+    members = []
+    for key, value in scene.items():
+        text = json.dumps(value, allow_nan=False)
+        if value and isinstance(value, list) and isinstance(value[0], dict):
+            text = "[\n " + ",\n ".join(json.dumps(one, allow_nan=False) for one in value) + "]"
+        members.append(f"{json.dumps(key)}: {text}")
+    return "{" + ",\n".join(members) + "}\n"
+
+
+def _check_output(to: pathlib.Path) -> None:
+    """Refuses what cannot be written before anything is, as the command does."""
+    if to.exists() and not to.is_file():
+        raise OSError(f"{to}: exists and is not a regular file")
+    if not to.exists() and not to.parent.is_dir():
+        raise FileNotFoundError(f"{to}: the folder {to.parent}/: {os.strerror(errno.ENOENT)}")
+    if not os.access(to if to.exists() else to.parent, os.W_OK if to.exists() else os.W_OK | os.X_OK):
+        raise PermissionError(f"{to}: {os.strerror(errno.EACCES)}")
+
+
+def _check_scene_file(to: pathlib.Path) -> None:
+    if not to.name.endswith(_ENDING) or to.name == _ENDING:
+        raise ValueError(f"{to}: scenes are files that end with {_ENDING}")
+    _check_output(to)
+
+
+def _write_aside(to: pathlib.Path, text: str, waiting: list[tuple[str, str]]) -> None:
+    """Writes a file under a name of its own, to the disk, and notes that and the name that it is to have."""
+    target = os.path.realpath(to)  # a link stays one
+    aside = os.path.join(os.path.dirname(target), f".abut-{secrets.token_hex(8)}.tmp")
+    waiting.append((aside, target))
+    try:
+        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(to)) from error
+
+
+def _write_files(files: dict[pathlib.Path, str]) -> None:
+    """All of them or none: whole under other names first, and what was not there before goes if one cannot take its own."""
+    waiting: list[tuple[str, str]] = []
+    made: list[str] = []
+    try:
+        for to, text in files.items():
+            _write_aside(to, text, waiting)
+        for aside, target in waiting:
+            new = not os.path.exists(target)
+            os.replace(aside, target)
+            made += [target] if new else []
+    except BaseException:
+        for path in [aside for aside, _ in waiting] + made:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+        raise
+
+
+def _write(scene: dict[str, Any], meshes: dict[str, str], to: pathlib.Path) -> None:
+    for name in meshes:
+        there = to.parent / name
+        _check_output(there)
+        if there.exists() and not there.read_text(errors="replace").startswith(_MESH_HEAD):
+            raise ValueError(f"{there}: is there, and not of an import; it is not written over")
+    _write_files({to.parent / name: mesh for name, mesh in meshes.items()} | {to: scene_text(scene)})
+
+
+def write(model: Any, path: str | os.PathLike[str], tell: Callable[[str], None], list_pairs: bool) -> pathlib.Path:
+    """The scene and its meshes, NAME.MESH.obj, beside it: all of them or none."""
+    to = pathlib.Path(path)
+    _check_scene_file(to)
+    scene, meshes = scene_of(model, to.name[: -len(_ENDING)], tell, list_pairs)
+    _write(scene, meshes, to)
+    return to
+
+
+# ---- as a program ----
+
+def _refuse(text: object, status: int = 2) -> int:
+    print(f"abut: {text}", file=sys.stderr)
+    return status
+
+
+def _of_file(error: OSError) -> str:
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error)
+
+
+class _Ended(BaseException):
+    """A signal asks for the end, by its number. What is half written goes first."""
+
+
+def _end(number: int, frame: object) -> None:
+    raise _Ended(number)
+
+
+def _reason(error: Exception) -> str:
+    """MuJoCo's, which has several lines. Meshes that abut reads by Assimp are none for MuJoCo."""
+    text = " ".join(str(error).split())
+    of_assimp = re.search(r"\.(dae|glb|gltf)", text, re.IGNORECASE)
+    return text + ("; MuJoCo's meshes are .obj, .stl or .msh, so convert it (docs/import.md#meshes)" if of_assimp else "")
+
+
+def _summary(path: str, scene: dict[str, Any], maker: _Maker, warnings: int) -> str:
+    automatic = len(maker.automatic)
+    return (f"{path}: {maker.link_count} links, {sum(place >= 0 for place in maker.place)} bodies, {len(scene['actuators'])} actuators, "
+            f"{len(scene['pairs']) + automatic} pairs{f' ({automatic} automatic)' if automatic else ''}, by MuJoCo {mj.__version__}; "
+            + (f"{warnings} warning{'' if warnings == 1 else 's'}" if warnings else "nothing left out"))
+
+
+def _print(line: str) -> int:
+    """On standard output, with paths as they were given, and without a buffer that Python would try again at its end."""
+    try:
+        os.write(1, os.fsencode(line + "\n"))
+    except OSError as error:
+        return _refuse(f"standard output: {error.strerror}", 1)
+    return 0
+
+
+def _read(path: str) -> Any:
+    """A mujoco.MjModel of a file."""
+    if os.fsencode(path) != path.encode(errors="replace"):
+        raise ValueError("MuJoCo's package takes only paths of UTF-8")
+    # MuJoCo would write its warnings to a file in the working folder.
+    mj.set_mju_user_warning(lambda text: print(f"abut: warning: MuJoCo: {text}", file=sys.stderr))
+    try:
+        return mj.MjModel.from_xml_path(path)
+    except (ValueError, OSError) as error:
+        raise ValueError(f"MuJoCo {mj.__version__} does not read it: {_reason(error)}; what to do where it is too old: "
+                         "docs/import.md") from error
+
+
+def _import(path: str, to: pathlib.Path, list_pairs: bool, quiet: bool) -> int:
+    told: list[str] = []
+
+    def tell(text: str) -> None:
+        print(f"abut: warning: {text}", file=sys.stderr)
+        told.append(text)
+
+    try:
+        if to.exists() and os.path.exists(path) and os.path.samefile(to, path):
+            return _refuse(f"{to}: is an input of this command too")
+        _check_scene_file(to)
+        try:
+            maker = _Maker(_read(path), to.name[: -len(_ENDING)], tell, list_pairs)
+            scene = maker.scene()
+        except ValueError as error:
+            return _refuse(f"{path}: {error}")
+        _write(scene, maker.mesh_texts(), to)
+    except ValueError as error:
+        return _refuse(error)
+    except OSError as error:
+        return _refuse(_of_file(error), 1)
+    except mj.FatalError as error:
+        return _refuse(f"MuJoCo: {error}", 1)
+    return 0 if quiet else _print(_summary(path, scene, maker, len(told)))
+
+
+def main() -> int:
+    """Arguments and statuses are those of `abut import`."""
+    parser = argparse.ArgumentParser(prog="abut.mujoco", description="A scene of a model that MuJoCo reads.")
+    parser.add_argument("model", help="MJCF or URDF")
+    parser.add_argument("-o", "--output", required=True, help="NAME.scene.json")
+    parser.add_argument("--list-pairs", action="store_true", help="list all pairs, rather than have the scene find them by itself")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no summary")
+    options = parser.parse_args()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _end)
+    try:
+        return _import(options.model, pathlib.Path(options.output), options.list_pairs, options.quiet)
+    except _Ended as ended:
+        signal.signal(ended.args[0], signal.SIG_DFL)
+        os.kill(os.getpid(), ended.args[0])
+        return 1
+
+
+if _IS_PROGRAM:
+    sys.exit(main())
