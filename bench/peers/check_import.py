@@ -8,6 +8,7 @@ import has left out get no gain and no bias in MuJoCo. Where joints have a `ref`
 have the approximate one from q = 0, MuJoCo from where bodies stand at `ref`.
 """
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -30,7 +31,8 @@ def has_references(model):
 def import_model(command, model, folder, exact):
     """-> the scene's path, without pairs, and the names or numbers of the actuators that were left out."""
     scene = folder / "model.scene.json"
-    run = subprocess.run([command, "import", "-q", model, "-o", scene], check=True, capture_output=True, text=True)
+    run = subprocess.run([command, "import", "-q", model, "-o", scene], check=True, capture_output=True, text=True,
+                         env=os.environ | {"ABUT_PYTHON": sys.executable})
     text = json.loads(scene.read_text())
     text |= dict(pairs=[], tolerance=1e-13, iterations=100, line_iterations=100) | (dict(diagonal="exact") if exact else {})
     for link in text["links"]:

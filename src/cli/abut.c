@@ -44,8 +44,8 @@ static const command commands[] = {
   {"import", COMMAND_IMPORT, " MODEL", " -o NAME.scene.json", "make a scene of a MuJoCo or URDF model",
    "Makes a scene of a model that MuJoCo reads, MJCF or URDF: links, joints, actuators, and which\n"
    "bodies may touch. Shapes become bodies by a word; meshes are written beside the scene as\n"
-   "NAME.MESH.obj. What a scene has no word for is warned about, element by element. It needs a\n"
-   "build with MuJoCo.",
+   "NAME.MESH.obj. What a scene has no word for is warned about, element by element. It needs\n"
+   "Python with the package `mujoco`; ABUT_PYTHON names one other than python3.",
    "NAME.scene.json",
    "abut import model.xml -o model.scene.json", cmd_import},
   {"simulate", COMMAND_SIMULATE, " SCENE", " -o OUT.npz", "step worlds of a scene",

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Models of MuJoCo's and of URDF as scenes: import.sh ABUT ARRAYS GOLDEN FAILING, see support.sh. Without
-# MuJoCo in the build it sees that this is said, and is skipped.
+# Models of MuJoCo's and of URDF as scenes: import.sh ABUT ARRAYS GOLDEN FAILING, see support.sh. It is skipped where neither
+# $ABUT_PYTHON nor python3 has MuJoCo.
 # shellcheck disable=SC2016 # the marks are the messages' own
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 # shellcheck source=tests/cli/support.sh
@@ -21,13 +21,24 @@ wrong 'none.xml: No such file or directory' import none.xml -o no.scene.json
 cp "$models/arm.xml" own.scene.json
 wrong 'own.scene.json: is an input of this command too' import own.scene.json -o own.scene.json
 if cmp -s own.scene.json "$models/arm.xml"; then pass; else fail 'the model is written over'; fi
+# Python that is not there, and Python without its packages.
+printf '%s\n' '#!/bin/sh' 'exec python3 -I -S "$@"' > bare
+chmod +x bare
+for named in ./nowhere ./bare; do
+  ABUT_PYTHON=$named "$abut" import "$models/arm.xml" -o arm.scene.json > stdout 2> stderr
+  status=$?
+  if [ $status -eq 2 ] && [ "$(grep -c '' stderr)" -eq 1 ]; then pass; else fail "status $status by $named: $(cat stderr)"; fi
+  has stderr '^abut: import needs Python with the package `mujoco`, and .*: .*ABUT_PYTHON=PYTHON names another \(docs/import\.md\)$'
+  absent arm.scene.json
+  ABUT_PYTHON=$named "$abut" --version > stdout 2> stderr
+  has stdout "^models are imported by MuJoCo: none that $named finds \(docs/import\.md\)$"
+  empty stderr "--version by $named"
+done
 "$abut" import "$models/arm.xml" -o arm.scene.json > stdout 2> stderr
 status=$?
-if grep -q 'built without MuJoCo' stderr; then
-  if [ $status -eq 2 ]; then pass; else fail "status $status without MuJoCo"; fi
-  absent arm.scene.json
+if grep -q 'needs Python with the package' stderr; then
   finish || exit 1
-  echo 'skipped: this build has no MuJoCo (-Dmujoco, docs/import.md)'
+  echo "skipped: ${ABUT_PYTHON:-python3} has no MuJoCo (pip install mujoco, docs/import.md)"
   exit 77
 fi
 
@@ -75,8 +86,8 @@ if ! grep -q 'does not read it' stderr; then
   if [ $status -eq 0 ]; then pass; else fail "status $status of ranges without an end"; fi
   says stderr 'abut: warning: actuator 2: the control'\''s range -inf to 3 is left out'
   has stdout '; 1 warning$'
-  has ranges.scene.json '"axis": \[0, 1, 0\], "damping": 1, "limits": \[-0.5, 10000000000\]'
-  has ranges.scene.json '"kind": "motor", "joint": 1, "gear": 1, "force_limits": \[-1, 10000000000\]'
+  has ranges.scene.json '"axis": \[0\.0, 1\.0, 0\.0\], "damping": 1\.0, "limits": \[-0\.5, 10000000000\.0\]'
+  has ranges.scene.json '"kind": "motor", "joint": 1, "gear": 1\.0, "force_limits": \[-1\.0, 10000000000\.0\]'
   if grep -q 'inf[],]\|quaternion' ranges.scene.json; then fail 'a scene with what nobody reads'; else pass; fi
   json_is_valid ranges.scene.json
   echo "$ranges" | sed s/D/inf/ > endless.xml
@@ -90,7 +101,7 @@ sed 's|<option [^>]*>|<option><flag gravity="disable" limit="disable" frictionlo
 run 0 import -q off.xml -o off.scene.json
 says stderr 'abut: warning: contacts are off in the model, so that there are no pairs'
 says stderr 'abut: warning: actuator 5: left out with its control: it is off in the model'
-has off.scene.json '"gravity": \[0, 0, 0\]'
+has off.scene.json '"gravity": \[0\.0, 0\.0, 0\.0\]'
 if grep -qE 'limits|frictionloss|condim|kp' off.scene.json; then fail 'something is not off'; else pass; fi
 
 # MuJoCo counts two geoms that are a pair twice twice; a scene has them once.
@@ -150,13 +161,36 @@ for file in full/hand.scene.json full/hand.wedge.obj mesh/x.scene.json no.scene.
   absent $file
 done
 
+if [ -w /dev/full ]; then
+  "$abut" import "$models/arm.xml" -o arm.scene.json > /dev/full 2> stderr
+  status=$?
+  if [ $status -eq 1 ]; then pass; else fail "status $status where the summary cannot be written"; fi
+  says stderr 'abut: standard output: No space left on device'
+fi
+# What MuJoCo warns of is said once, and not written to a file; names need not be UTF-8, and an output may begin with a dash.
+printf '<mujoco><worldbody><body name="b\374"><joint axis="0 0 1" damping="nan"/><geom size="0.1"/></body></worldbody></mujoco>' > odd.xml
+run 2 import odd.xml -o odd.scene.json
+has stderr '^abut: warning: MuJoCo: .*NaN'
+absent MUJOCO_LOG.TXT
+sed 's/nan/1/' odd.xml > -odd.xml
+run 0 import -q -o=-odd.scene.json -- -odd.xml
+json_is_valid ./-odd.scene.json
+
 # MuJoCo runs in a process of its own, which may crash.
 if [ -n "$failing" ]; then
   ABUT_TEST_SIGNAL=11 LD_PRELOAD="$failing" "$abut" import "$models/arm.xml" -o crashed.scene.json > stdout 2> stderr
   status=$?
   if [ $status -eq 2 ]; then pass; else fail "status $status where MuJoCo crashes"; fi
-  has stderr '/arm\.xml: the process that reads it with MuJoCo [0-9.]+ was ended by a signal \(Segmentation fault\)$'
+  has stderr '/arm\.xml: the process that reads it with MuJoCo was ended by a signal \(Segmentation fault\)$'
   absent crashed.scene.json
+  # A signal that asks for the end leaves nothing that is half written.
+  mkdir ended
+  ABUT_TEST_SIGNAL=15 LD_PRELOAD="$failing" "$abut" import -q "$models/hand.xml" -o ended/hand.scene.json > stdout 2> stderr
+  status=$?
+  if [ $status -eq 143 ]; then pass; else fail "status $status where a signal asks for the end"; fi
+  no_leftovers ended
+  absent ended/hand.scene.json
+  absent ended/hand.wedge.obj
   # Whoever calls may have children's ends ignored.
   (trap '' CHLD; exec "$abut" import bad.xml -o no.scene.json) > stdout 2> stderr
   status=$?

@@ -1,0 +1,127 @@
+/* Models as scenes, by a program of Python that asks MuJoCo: python/abut/_import_mujoco.py has the rules. */
+#include "base/child.h"
+#include "core/cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stdnoreturn.h>
+#include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+#include <unistd.h>
+
+#define SCRIPT "import_mujoco.py"
+#define ANY_PYTHON "python3"
+
+static const char *python(void)
+{
+  const char *named = getenv("ABUT_PYTHON");
+  return named && *named ? named : ANY_PYTHON;
+}
+
+/* Beside the command, as in a build folder; in datadir, from there and as it was configured. */
+static bool find_script(char *path, size_t room)
+{
+  static const char *const from_here[] = {"/" SCRIPT, "/../" ABUT_DATADIR "/abut/" SCRIPT};
+  char here[4096];
+  const ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
+  here[length > 0 ? length : 0] = '\0';
+  char *slash = strrchr(here, '/');
+  for (size_t i = 0; slash && i < sizeof from_here / sizeof *from_here; ++i) {
+    *slash = '\0';
+    if (snprintf(path, room, "%s%s", here, from_here[i]) < (int)room && access(path, R_OK) == 0) {
+      return true;
+    }
+  }
+  return snprintf(path, room, "%s/abut/" SCRIPT, ABUT_DATADIR_WHOLE) < (int)room && access(path, R_OK) == 0;
+}
+
+static noreturn void become_python(const options *o, const char *script)
+{
+  const size_t room = strlen(o->value[OPTION_OUTPUT]) + sizeof "--output=";
+  char *output = malloc(room); /* one word, whose path may begin with a dash */
+  const char *words[8] = {python(), script, output};
+  char *own[sizeof words / sizeof *words];
+  size_t count = 3;
+  if (!output) {
+    _exit((int)report(EXIT_RUN, "no memory for a path"));
+  }
+  snprintf(output, room, "--output=%s", o->value[OPTION_OUTPUT]);
+  if (o->value[OPTION_LIST_PAIRS]) {
+    words[count++] = "--list-pairs";
+  }
+  if (o->value[OPTION_QUIET]) {
+    words[count++] = "-q";
+  }
+  words[count++] = "--";
+  words[count] = o->operands[0];
+  memcpy(own, words, sizeof own); /* the call changes nothing of them */
+  execvp(own[0], own);
+  _exit((int)report(EXIT_INPUT, "import needs Python with the package `mujoco`, and %s cannot be run (%s): ABUT_PYTHON=PYTHON "
+                    "names another (docs/import.md)", own[0], strerror(errno)));
+}
+
+/* In a process of its own: MuJoCo's parser takes a process down with some files (2.2.2 by a URDF joint type
+ * that it does not know). */
+static exit_code import_apart(const options *o)
+{
+  char script[8192];
+  if (!find_script(script, sizeof script)) {
+    return report(EXIT_RUN, "%s/abut/" SCRIPT ", which is a part of abut, is not there", ABUT_DATADIR_WHOLE);
+  }
+  signal(SIGCHLD, SIG_DFL); /* a caller may have had it ignored, and nobody could tell how the child ended */
+  const pid_t parent = getpid(), child = fork();
+  if (child < 0) {
+    return report(EXIT_RUN, "no process to read %s in: %s", o->operands[0], strerror(errno));
+  }
+  if (child == 0) {
+#ifdef __linux__ /* elsewhere a child whose parent is killed writes its scene all the same */
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+#endif
+    if (getppid() != parent) {
+      _exit(EXIT_RUN);
+    }
+    become_python(o, script);
+  }
+  const child_end end = child_wait(child);
+  const int sign = end.signal;
+  if (sign) {
+    if (sign == SIGINT || sign == SIGTERM || sign == SIGHUP || sign == SIGPIPE) {
+      raise(sign); /* meant for both */
+    }
+    return report(sign == SIGKILL ? EXIT_RUN : EXIT_INPUT,
+                  "%s: the process that reads it with MuJoCo was ended by a signal (%s)", o->operands[0], strsignal(sign));
+  }
+  return end.code < 0 ? report(EXIT_RUN, "%s: nobody can tell whether it was read", o->operands[0])
+                      : (exit_code)end.code;
+}
+
+/* What the package says of itself, which is sooner there than the package. */
+const char *reader_of_models(void)
+{
+  static char text[256];
+  FILE *answer = popen("\"${ABUT_PYTHON:-" ANY_PYTHON "}\" -c '"
+                       "import importlib.metadata as m; print(m.version(\"mujoco\"))' 2>/dev/null </dev/null", "r");
+  const bool there = answer && fgets(text, sizeof text, answer);
+  if (answer) {
+    pclose(answer);
+  }
+  text[strcspn(text, "\n")] = '\0';
+  if (!there || !*text) {
+    snprintf(text, sizeof text, "none that %s finds (docs/import.md)", python());
+  }
+  return text;
+}
+
+exit_code cmd_import(const options *o)
+{
+  CLI_TRY(need_operands(o, 1, "a model"));
+  CLI_TRY(need_option(o, OPTION_OUTPUT));
+  CLI_TRY(check_inputs(o));
+  CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
+  CLI_TRY(check_own_output(o));
+  return import_apart(o);
+}
