@@ -5,15 +5,19 @@ Reads what `meson test` writes into meson-logs/testlog.json. A test program ends
 "N passed, N failed"; one without it counts as a single check, and one that crashes, runs out of
 time or fails without such a line as a failed one, as does a log that cannot be read. Prints a line
 for each program, then the ten that took longest, with their seconds and the folder of their build,
-and, last, the total in the same words. Exit status 1 if anything failed or nothing passed.
+those of the usual run that took more than 4 s, and, last, the total in the same words. Exit status 1 if
+anything failed or nothing passed, and, with ABUT_TEST_SLOW_FAILS=1, if a usual test took that long: seconds
+are those of a clock, and other programs of the machine lengthen them.
 """
 import json
+import os
 import pathlib
 import re
 import sys
 
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed\s*$", re.M)
 LONGEST = 10
+USUAL_MOST = 4.0  # seconds of a test of the usual run
 
 
 def count(entry):
@@ -48,10 +52,34 @@ def tell_longest(costs):
         print(f"{seconds:7.1f} s  {name} ({build})")
 
 
+def usual_of(path):
+    """The names of a log's tests that the usual run has, by what Meson keeps in the build's folder. None of a build with
+    sanitizers, or optimised little: programs take several times as long there."""
+    info = pathlib.Path(path).resolve().parent.parent / "meson-info"
+    try:
+        options = {option["name"]: option["value"] for option in json.loads((info / "intro-buildoptions.json").read_text())}
+        tests = json.loads((info / "intro-tests.json").read_text())
+    except (OSError, ValueError):
+        return set()
+    if options.get("b_sanitize", "none") != "none" or options.get("optimization") not in ("2", "3"):
+        return set()
+    return {test["name"] for test in tests if "long" not in {suite.partition(":")[2] or suite for suite in test["suite"]}}
+
+
+def tell_slow(costs):
+    """Names the usual tests that took too long, slowest first. Returns whether there are any."""
+    slow = [f"{name} ({seconds:.1f} s, {build})" for seconds, name, build in sorted(costs, key=lambda cost: -cost[0])
+            if seconds > USUAL_MOST]
+    if slow:
+        print(f"usual tests above {USUAL_MOST:g} s: " + ", ".join(slow))
+    return bool(slow)
+
+
 def main():
     passed = failed = skipped = 0
-    costs = []
+    costs, usual_costs = [], []
     for path in sys.argv[1:]:
+        usual = usual_of(path)
         try:
             with open(path, encoding="utf-8") as log:
                 entries = [json.loads(line) for line in log]
@@ -70,11 +98,14 @@ def main():
             print(f"{entry['name']}: {counted[0]} passed, {counted[1]} failed")
             if "duration" in entry:
                 costs.append((entry["duration"], entry["name"], build_of(path)))
+                if entry["name"].partition(" / ")[2] in usual:
+                    usual_costs.append(costs[-1])
     tell_longest(costs)
+    slow = tell_slow(usual_costs) and os.environ.get("ABUT_TEST_SLOW_FAILS") == "1"
     if skipped:
         print(f"{skipped} skipped")
     print(f"{passed} passed, {failed} failed")
-    sys.exit(1 if failed or not passed else 0)
+    sys.exit(1 if failed or not passed or slow else 0)
 
 
 if __name__ == "__main__":

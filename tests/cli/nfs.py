@@ -11,7 +11,7 @@ import tempfile
 
 abut, shim = map(os.path.abspath, sys.argv[1:])
 os.chdir(pathlib.Path(__file__).resolve().parent.parent.parent)
-WORDS = ["gradient", "assets/figure.body.json", "assets/part.body.json", "--poses", "assets/poses.npz", "--reduce", "energy", "--device", "host",
+WORDS = ["gradient", "assets/box.body.json", "assets/box.body.json", "--poses", "assets/poses.npz", "--reduce", "energy", "--device", "host",
          "--block", "16", "-q"]
 NFS, EXT4 = "0x6969", "0xef53"
 failed = 0

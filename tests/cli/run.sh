@@ -426,12 +426,6 @@ if [ "$has_said" -eq 1 ]; then pass; else fail 'render --help does not say what 
 # ---- bench ----
 
 bodies='cube.body.json slab.body.json'
-# shellcheck disable=SC2086 # two words
-dev run 0 bench $bodies --batch 1,3 --variant full,vertices-only,one-sided --device "$device" -q
-has stdout '^full +forward +1 +64 '
-has stdout '^vertices-only +forward +3 +16 '
-has stdout '^one-sided +forward +1 +8 '
-empty stderr 'bench -q'
 dev run 0 bench --batch 1 --variant one-sided --lanes 1 --device "$device"
 has stdout ', 1 lanes$'
 dev run 0 bench --json --batch 1 --what forward --device "$device" --variant vertices-only
@@ -445,42 +439,52 @@ if grep -q ratio_to_forward stdout && ! grep -q '"ratio_to_forward": 1.0' stdout
 else
   pass
 fi
-# shellcheck disable=SC2086 # two words
-dev run 0 bench $bodies --batch 2,3 --what vjp,forward,mean-gradient,jvp,hessian,list,list-vjp,jacobian,full-hessian --device "$device" -q
-has stdout 'poses/s x forward$'
-for what in vjp mean-gradient jvp hessian list list-vjp jacobian full-hessian; do has stdout "^full +$what +2 +64 .* [0-9]+\.[0-9][0-9]\$"; done
-has stdout '^full +forward +3 +64 .* 1\.00$'
-# shellcheck disable=SC2086 # two words
-dev run 0 bench $bodies --batch 2 --what list --apart 0.5 --device "$device" -q
-has stdout '^full +list +2 +64 '
-has stdout '^ +[0-9.]+ entries a pose, of activity 0\.001 or more$'
-# shellcheck disable=SC2086 # two words
-dev run 0 bench $bodies --batch 3 --what list,forward --device "$device" -q --json --poses poses.csv \
-  --smoothing sharp.json
-json_is_valid stdout
-if [ "$(grep -c '"entries_per_pose": ' stdout)" -eq 1 ]; then pass; else fail 'not one number of entries'; fi
-has stdout '"threshold": 0\.001'
-listed=$(sed -n 's/.*"entries_per_pose": \([0-9.]*\).*/\1/p' stdout)
-run 0 contacts cube.body.json slab.body.json --poses poses.csv -o entries.npz --compact 0.001 \
-  --device "$device" --smoothing sharp.json -q
-"$arrays" show entries.npz compact_d | awk -v listed="$listed" \
-  'END { e = NR - 3 * listed; exit !(NR > 0 && e * e < 1e-6) }'
-status=$?
-if [ $status -eq 0 ]; then pass; else fail "bench lists $listed a pose"; fi
+if [ -z "$usual" ]; then # each row takes half a second
+  # shellcheck disable=SC2086 # two words
+  dev run 0 bench $bodies --batch 1,3 --variant full,vertices-only,one-sided --device "$device" -q
+  has stdout '^full +forward +1 +64 '
+  has stdout '^vertices-only +forward +3 +16 '
+  has stdout '^one-sided +forward +1 +8 '
+  empty stderr 'bench -q'
+  # shellcheck disable=SC2086 # two words
+  dev run 0 bench $bodies --batch 2,3 --what vjp,forward,mean-gradient,jvp,hessian,list,list-vjp,jacobian,full-hessian --device "$device" -q
+  has stdout 'poses/s x forward$'
+  for what in vjp mean-gradient jvp hessian list list-vjp jacobian full-hessian; do has stdout "^full +$what +2 +64 .* [0-9]+\.[0-9][0-9]\$"; done
+  has stdout '^full +forward +3 +64 .* 1\.00$'
+  # shellcheck disable=SC2086 # two words
+  dev run 0 bench $bodies --batch 2 --what list --apart 0.5 --device "$device" -q
+  has stdout '^full +list +2 +64 '
+  has stdout '^ +[0-9.]+ entries a pose, of activity 0\.001 or more$'
+  # shellcheck disable=SC2086 # two words
+  dev run 0 bench $bodies --batch 3 --what list,forward --device "$device" -q --json --poses poses.csv \
+    --smoothing sharp.json
+  json_is_valid stdout
+  if [ "$(grep -c '"entries_per_pose": ' stdout)" -eq 1 ]; then pass; else fail 'not one number of entries'; fi
+  has stdout '"threshold": 0\.001'
+  listed=$(sed -n 's/.*"entries_per_pose": \([0-9.]*\).*/\1/p' stdout)
+  run 0 contacts cube.body.json slab.body.json --poses poses.csv -o entries.npz --compact 0.001 \
+    --device "$device" --smoothing sharp.json -q
+  "$arrays" show entries.npz compact_d | awk -v listed="$listed" \
+    'END { e = NR - 3 * listed; exit !(NR > 0 && e * e < 1e-6) }'
+  status=$?
+  if [ $status -eq 0 ]; then pass; else fail "bench lists $listed a pose"; fi
+fi
 dev usage '--apart: 2000 is not in -1000 to 1000' bench --apart 2000
 dev usage '--apart makes poses: give it without --poses' bench --apart 0 --poses poses.csv
-# shellcheck disable=SC2086 # two words
-dev run 0 bench $bodies --batch 2 --what jvp --device "$device" -q
-has stdout '^full +jvp +2 +64 .* -$'
-# shellcheck disable=SC2086 # two words
-dev run 0 bench $bodies --batch 2 --what vjp,forward --json --device "$device" -q --precision $wide
-json_is_valid stdout
-if [ "$(grep -c '"ratio_to_forward"' stdout)" -eq 2 ]; then pass; else fail 'not two ratios'; fi
-dev run 0 bench cube.obj slab.obj --json --batch 2 --device "$device" --poses poses.csv \
-  --smoothing sharp.json --precision $both --vertices all
-has stdout "\"precision\": \"$wide\""
-has stdout '"contacts": 304'
-if [ "$(grep -c '"poses_per_s"' stdout)" -eq 2 ]; then pass; else fail 'not two results'; fi
+if [ -z "$usual" ]; then
+  # shellcheck disable=SC2086 # two words
+  dev run 0 bench $bodies --batch 2 --what jvp --device "$device" -q
+  has stdout '^full +jvp +2 +64 .* -$'
+  # shellcheck disable=SC2086 # two words
+  dev run 0 bench $bodies --batch 2 --what vjp,forward --json --device "$device" -q --precision $wide
+  json_is_valid stdout
+  if [ "$(grep -c '"ratio_to_forward"' stdout)" -eq 2 ]; then pass; else fail 'not two ratios'; fi
+  dev run 0 bench cube.obj slab.obj --json --batch 2 --device "$device" --poses poses.csv \
+    --smoothing sharp.json --precision $both --vertices all
+  has stdout "\"precision\": \"$wide\""
+  has stdout '"contacts": 304'
+  if [ "$(grep -c '"poses_per_s"' stdout)" -eq 2 ]; then pass; else fail 'not two results'; fi
+fi
 dev wrong 'none.csv: holds no poses' bench --poses none.csv
 
 # ---- usage ----
@@ -669,8 +673,9 @@ absent -
 # While an output is written, with files that have no name meanwhile and with others.
 if [ -n "$failing" ]; then
   mkdir ended
+  if [ -n "$usual" ]; then signals=15; else signals='1 2 15'; fi
   for named in '' yes; do
-    for number in 1 2 15; do
+    for number in $signals; do
       for command in contacts 'render --width 64 --height 48'; do
         case $command in contacts) ending=npz ;; *) ending=png ;; esac
         echo before > ended/old.$ending

@@ -13,6 +13,7 @@ arrays=$2
 golden=$3
 failing=${4:-}
 device=${ABUT_TEST_DEVICE:-host}
+usual=${ABUT_TEST_USUAL:-} # not empty in the usual run: a share of what the long run takes whole
 sanitized=${ABUT_TEST_SANITIZED:-} # not empty under sanitizers: fewer numbers through the same code
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
@@ -27,14 +28,16 @@ if [ "$device" = host ]; then
   mkdir vendors
   export OCL_ICD_VENDORS="$folder/vendors"
 fi
-if "$abut-dev" bench --batch 1 --variant one-sided --device "$device" 2>&1 | grep -q 'no device is'; then
+# try DEVICE WORD...: some contacts on a device
+try() { "$abut" contacts "$golden/box-on-box/a.body.json" "$golden/box-on-box/b.body.json" --poses "$golden/box-on-box/poses.npz" -o /dev/null -q --device "$@" 2>&1; }
+if try "$device" | grep -q 'no device is'; then
   echo "there is no device $device"
   exit 77
 fi
 passed=0
 failed=0
 # The widest reals that the device has.
-if "$abut-dev" bench --batch 1 --variant one-sided --device "$device" --precision f64 > probe 2>&1; then
+if try "$device" --precision f64 > probe; then
   wide=f64 type=float64 both=f32,f64
 else
   wide=f32 type=float32 both=f32,f32
@@ -42,7 +45,7 @@ fi
 
 # Empty where the device cannot be divided into parts, as GPUs cannot.
 parts=1
-if "$abut-dev" bench --batch 1 --variant one-sided --device "$device/1" 2>&1 | grep -q 'cannot be divided$'; then
+if try "$device/1" | grep -q 'cannot be divided$'; then
   parts=
 fi
 

@@ -12,7 +12,7 @@ import tempfile
 abut, unsynced = map(os.path.abspath, sys.argv[1:])
 os.chdir(pathlib.Path(__file__).resolve().parent.parent.parent)
 BLOCK = 16
-WORDS = ["gradient", "assets/figure.body.json", "assets/part.body.json", "--poses", "assets/poses.npz", "--reduce", "energy", "--device", "host", "-q"]
+WORDS = ["gradient", "assets/box.body.json", "assets/box.body.json", "--poses", "assets/poses.npz", "--reduce", "energy", "--device", "host", "-q"]
 failed = 0
 
 

@@ -1,5 +1,6 @@
 /* Derivatives of a list's entries, and of sums over active contacts, against those of the whole
- * manifold: test_list_derivatives PRECISION GOLDEN_FOLDER. */
+ * manifold: test_list_derivatives PRECISION GOLDEN_FOLDER. With ABUT_TEST_USUAL=1 of each pair fewer poses, and of edges in
+ * fields each way once. */
 #include "scene.h"
 
 #include <math.h>
@@ -9,6 +10,7 @@
 enum { POSES = 20, CAPACITY = 120000, PARTS = 4 };
 
 static abut_precision precision;
+static size_t pose_count = POSES; /* of each pair */
 static const size_t widths[PARTS] = {3, 1, 3, 1}; /* p, d, n, activity */
 
 /* A pair's poses, list, and numbers for all contacts of which the list picks some. */
@@ -38,7 +40,7 @@ static void copy_entry(const trial *t, int part, size_t entry, bool to_dense)
 static abut_batch batch_of(const trial *t)
 {
   abut_batch b = abut_default_batch();
-  b.count = POSES;
+  b.count = pose_count;
   b.poses = ABUT_POSE_TWIST;
   b.pose1 = t->pose[0];
   b.pose2 = t->pose[1];
@@ -70,7 +72,7 @@ static void compare_vjp(const trial *t, int given)
 {
   void *g[4];
   for (int i = 0; i < 4; ++i) {
-    g[i] = zeros(6 * POSES);
+    g[i] = zeros(6 * pose_count);
   }
   const abut_gradients full = {g[0], g[1]}, listed = {g[2], g[3]};
   const abut_cotangents all = {.p = given & 1 ? t->dense[0] : NULL,
@@ -85,7 +87,7 @@ static void compare_vjp(const trial *t, int given)
   CHECK_OK(abut_vjp(t->pair, ABUT_SAME_PAIR, &batch, &all, &full));
   CHECK_OK(abut_list_vjp(t->pair, &batch, &t->list, &some, &listed));
   for (int i = 0; i < 2; ++i) {
-    const double off = relative(g[i], g[2 + i], 6 * POSES);
+    const double off = relative(g[i], g[2 + i], 6 * pose_count);
     check(off <= limit(), "%s: VJP %d of a list by pose %d is off by %.3g", t->what, given, i + 1,
           off);
   }
@@ -121,10 +123,10 @@ static void compare_jvp(const trial *t)
 /* Sums over active contacts by two ways: a dense output beside them makes all be computed. */
 static void compare_sums(const trial *t)
 {
-  void *g[4], *sums[4], *d = zeros(POSES * t->layout.contacts);
+  void *g[4], *sums[4], *d = zeros(pose_count * t->layout.contacts);
   for (int i = 0; i < 4; ++i) {
-    g[i] = zeros(6 * POSES);
-    sums[i] = zeros(POSES);
+    g[i] = zeros(6 * pose_count);
+    sums[i] = zeros(pose_count);
   }
   const abut_gradients gradients[2] = {{g[0], g[1]}, {g[2], g[3]}};
   for (int energy = 0; energy < 2; ++energy) {
@@ -137,10 +139,10 @@ static void compare_sums(const trial *t)
       CHECK_OK(abut_gradient(t->pair, ABUT_SAME_PAIR, &batch, reduction, &gradients[way]));
     }
     for (int i = 0; i < 2; ++i) {
-      const double off = relative(g[i], g[2 + i], 6 * POSES);
+      const double off = relative(g[i], g[2 + i], 6 * pose_count);
       check(off <= limit(), "%s: the gradient of sum %d by pose %d is off by %.3g", t->what, energy,
             i + 1, off);
-      const double by = relative(sums[i], sums[2 + i], POSES);
+      const double by = relative(sums[i], sums[2 + i], pose_count);
       check(by <= 0.1 * limit(), "%s: sum %d is off by %.3g", t->what, i, by);
     }
   }
@@ -173,9 +175,9 @@ static void try_pair(const abut_body bodies[2], const abut_smoothing *s, const c
   CHECK_OK(abut_get_layout(t.pair, &t.layout));
   CHECK_OK(abut_get_body_info(bodies[0], &info));
   for (int side = 0; side < 2; ++side) {
-    t.pose[side] = zeros(6 * POSES);
-    t.along[side] = zeros(6 * POSES);
-    for (size_t i = 0; i < 6 * POSES; ++i) {
+    t.pose[side] = zeros(6 * pose_count);
+    t.along[side] = zeros(6 * pose_count);
+    for (size_t i = 0; i < 6 * pose_count; ++i) {
       const double size = i % 6 < 3 ? (side ? 0.5 : 0.1) * info.diagonal : 1.5;
       real_put(t.pose[side], precision, i, size * random_normal(&seed));
       real_put(t.along[side], precision, i, random_normal(&seed));
@@ -184,7 +186,7 @@ static void try_pair(const abut_body bodies[2], const abut_smoothing *s, const c
   make_list(&t, threshold);
   check(t.list.count > 20, "%s: only %zu contacts are listed", what, t.list.count);
   for (int k = 0; k < PARTS; ++k) {
-    t.dense[k] = zeros(POSES * t.layout.contacts * widths[k]);
+    t.dense[k] = zeros(pose_count * t.layout.contacts * widths[k]);
     t.sparse[k] = zeros(t.list.count * widths[k]);
     for (size_t i = 0; i < t.list.count * widths[k]; ++i) {
       real_put(t.sparse[k], precision, i, random_normal(&seed));
@@ -438,15 +440,15 @@ static void try_ways(const abut_body bodies[2], const char *name, bool all)
   }
 }
 
-/* Of edges in fields, with cones at last. */
-static void try_fields(const abut_body bodies[2], const char *name)
+/* Of edges in fields, with cones at last: all ways, or from `only` on every fourth. */
+static void try_fields(const abut_body bodies[2], const char *name, int only)
 {
   char what[96];
   abut_smoothing s;
   CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s));
   s.edge_contacts = ABUT_EDGES_FIELD;
   s.edges[0] = s.edges[1] = 0;
-  for (int way = 0; way < 5; ++way) {
+  for (int way = only < 0 ? 0 : only; way < 5; way += only < 0 ? 1 : 4) {
     s.samples = way == 1 ? 4 : 1;
     s.floor = way == 1 ? 1e-2 : 0.0;
     s.two_sided = way != 2;
@@ -470,8 +472,10 @@ int main(int argc, char **argv)
   }
   try_empty(context);
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+    const bool many = i % 2 == 0; /* contacts */
     abut_body bodies[2];
     char path[4096];
+    pose_count = usual_share() && many ? 5 : POSES;
     for (int k = 0; k < 2; ++k) {
       snprintf(path, sizeof path, "%s/%s/%c.body.json", argv[2], names[i], "ab"[k]);
       if (!CHECK_OK(abut_load_body(context, path, &bodies[k]))) {
@@ -479,7 +483,7 @@ int main(int argc, char **argv)
       }
     }
     try_ways(bodies, names[i], i == 0);
-    try_fields(bodies, names[i]);
+    try_fields(bodies, names[i], usual_share() ? (int)i : -1);
     try_two_pairs(bodies);
     CHECK_OK(abut_destroy_body(bodies[0]));
     CHECK_OK(abut_destroy_body(bodies[1]));

@@ -740,9 +740,13 @@ int main(int argc, char **argv)
     one_box();
     hexagonal_prism();
     thin_plate();
-    again();
+    if (!usual_share()) {
+      again();
+    }
     counts(few, sizeof few / sizeof *few);
-    written();
+    if (!usual_share()) {
+      written();
+    }
   } else {
     few_cells();
     plate_with_hole();

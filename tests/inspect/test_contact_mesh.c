@@ -270,7 +270,9 @@ int main(int count, char **arguments)
     }
   } else {
     ring();
-    block();
+    if (!usual_share()) {
+      block();
+    }
     refusals();
     snprintf(path, sizeof path, "%s/airplane-drill/b.body.json", arguments[2]);
     scan(path, "drill", 276, 0.86, 0.29, 0.97);

@@ -406,7 +406,9 @@ int main(int count, char **arguments)
     lines_at_a_wide_cell();
     balls();
     open_box();
-    stray(3.0, 0.5);
+    if (!usual_share()) {
+      stray(3.0, 0.5);
+    }
     cells_one_by_one();
     qualities();
     refusals();

@@ -14,6 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden"
 OUTPUTS = ("p", "d", "n", "activity")
 WITHIN = {"p": 1e-9, "d": 1e-9, "n": 1e-8, "activity": 1e-9}  # docs/spec.md, section 9, float64
+USUAL = os.environ.get("ABUT_TEST_USUAL") == "1"  # a share of what the long run takes whole
+long = pytest.mark.skipif(USUAL, reason="the long run has it")
 CASES = sorted(p.parent.name for p in GOLDEN.glob("*/smoothing.json"))
 
 
@@ -48,14 +50,23 @@ def figure_and_part(context):
             context.load(ROOT / "assets" / "part.body.json"))
 
 
+FEW = {"edges": (16, 16)} if USUAL else {}  # of the figure and the part the usual run takes few edges
+
+
+def not_twice(thing):
+    """The usual run has the test of a context, or of what lies in one, in float alone; the long run in both precisions."""
+    if USUAL and thing.dtype == np.float64:
+        pytest.skip("the long run has it")
+
+
 @pytest.fixture
 def pair(context):
-    return abut.Pair(*figure_and_part(context))
+    return abut.Pair(*figure_and_part(context), FEW)
 
 
 @pytest.fixture
 def double_pair(double):
-    return abut.Pair(*figure_and_part(double))
+    return abut.Pair(*figure_and_part(double), FEW)
 
 
 def random_poses(count, dtype, seed=1, width=6):

@@ -62,6 +62,7 @@ def test_blocks_of_grids_are_rows_of_whole_numbers(context, wrong):
 
 @pytest.mark.parametrize("name", ["composed", "grids-fine"])
 def test_round_trip(context, name):
+    conftest.not_twice(context)
     for side in "ab":
         body = context.load(conftest.GOLDEN / name / f"{side}.body.json")
         numbers = body.shape()
@@ -86,6 +87,7 @@ def test_round_trip(context, name):
 
 
 def test_clouds_of_meshes_and_surfaces_return(context):
+    conftest.not_twice(context)
     vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
     wedge = context.body(vertices, [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], cells=16)
     numbers = wedge.shape()
@@ -117,6 +119,7 @@ def test_other_families(double):
     assert hollow.evaluate([0.0, 0, 0])[0] > 0.1 and np.abs(hollow.evaluate(ball_mesh(0.3))[0]).max() < 1e-3
 
 
+@conftest.long
 def test_contact_meshes_are_made(double):
     ball = double.body(12, axes=(0.1, 0.1, 0.1), exponents=(1, 1), position=(1, 2, 3))
     assert ball.vertex_count == 12 and ball.face_count == 20  # closed
@@ -219,6 +222,7 @@ def test_the_librarys_refusals(contexts):
     assert "13" not in repr(numbers) and "1 superquadric>" in repr(numbers)
 
 
+@conftest.long
 def test_pieces_beside_the_largest_are_named():
     with pytest.warns(UserWarning, match="the contact mesh leaves out 50 % of the volume, in pieces beside the largest"):
         abut.body(80, axes=[[0.05] * 3] * 2, exponents=(1, 1), position=[[0, 0, 0], [1, 0, 0]])
@@ -250,6 +254,7 @@ def test_cores_are_those_of_a_file(context, tmp_path):
 
 
 def test_a_ball_of_a_core(context):
+    conftest.not_twice(context)
     ball = context.body(40, core_half=(0, 0, 0), core_radius=0.5, core_position=(1, 0, 0))
     x = np.array([[2.0, 0, 0], [1, 0.75, 0], [1, 0, -0.4]])
     distance, normal = ball.evaluate(x)

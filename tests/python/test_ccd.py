@@ -6,7 +6,7 @@ import abut
 import numpy as np
 import pytest
 from abut import CcdFeature, CcdStatus
-from conftest import ROOT
+from conftest import ROOT, USUAL
 
 KINDS = ("pp", "pe", "pt", "ee")
 SIZES = {"pp": (1, 1), "pe": (1, 2), "pt": (1, 3), "ee": (2, 2)}  # vertices of both features
@@ -186,11 +186,12 @@ def test_golden_rigid(context):
 @pytest.mark.parametrize("kind", KINDS)
 def test_queries(context, kind):
     """Against steps of gap over speed, in float64: never later."""
-    x0, x1 = some_features(kind, 60)
+    rows = 30 if USUAL else 60
+    x0, x1 = some_features(kind, rows)
     x0, x1 = (x.astype(np.float32).astype(float) for x in (x0, x1))
     r = abut.ccd_queries(kind, x0, x1, separation=0.0625, keep=0.125, context=context)
     slack = 1e-5 if context.precision == "f32" else 1e-9
-    for k in range(60):
+    for k in range(rows):
         wanted = first_touch(kind, x0[k], x1[k], 0.0625, 0.125)
         start = distance(kind, x0[k])
         assert start - slack <= r.d0[k] + slack <= start + 2 * slack
@@ -200,7 +201,7 @@ def test_queries(context, kind):
             assert r.toi[k] <= min(wanted, 1) + slack and (r.status[k] != CcdStatus.FREE or wanted > 1 - slack)
             soon = first_touch(kind, x0[k], x1[k], 0.0625, 1.5 * 0.125 * (1 + 1e-4))
             assert r.toi[k] >= min(soon, 1) - slack
-    assert (r.status == CcdStatus.HIT).sum() > 20
+    assert (r.status == CcdStatus.HIT).sum() > rows // 3
 
 
 def test_words(context):

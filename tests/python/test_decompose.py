@@ -1,4 +1,5 @@
 """Meshes made into few superquadrics: arrays, files, options, what is refused."""
+import conftest
 import numpy as np
 import pytest
 
@@ -23,6 +24,7 @@ def test_box(tmp_path):
         assert again.primitive_count == 1 and again.union == d.union and again.vertex_count == d.body.vertex_count
 
 
+@conftest.long
 def test_file_and_error(tmp_path):
     path = tmp_path / "box.obj"
     lines = [f"v {x} {y} {z}" for x, y, z in 1000 * BOX] + ["f " + " ".join(str(i + 1) for i in f) for f in FACES]
@@ -35,6 +37,7 @@ def test_file_and_error(tmp_path):
         assert abut.decompose(path, error=0.001, max_primitives=1, scale=0.001).report["end"] == "error not reached"
 
 
+@conftest.long
 def test_contact_mesh(tmp_path):
     path = tmp_path / "box.body.json"
     d = abut.decompose((BOX, FACES), 1, vertices=100, output=path)
@@ -52,6 +55,7 @@ def test_contact_mesh(tmp_path):
     assert abut.decompose((BOX, FACES), 1).mesh_report is None
 
 
+@conftest.long
 def test_family(tmp_path):
     """A block with a square bore, by two."""
     square = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], float)
@@ -78,6 +82,7 @@ def test_family(tmp_path):
     assert abut.decompose((BOX, FACES), 2, family="auto").operation == ("add", "add")  # of a box there is nothing to take
 
 
+@conftest.long
 def test_polyhedra(tmp_path):
     """A box by one is its six planes, in the numbers, in the body, and in the file."""
     path = tmp_path / "box.body.json"
@@ -109,6 +114,7 @@ def test_a_poor_fit():
 ROWS = [[1.0, 0.5, 0.1, 0.2, 0.3, 0.4, -0.5, 0.6, 0.0, 0.0, 0.0], [1.0, 1.0, 0.2, 0.2, 0.2, 0.0, 0.0, 0.0, 0.0, 0.1, 0.2]]
 
 
+@conftest.long
 def test_tables(tmp_path):
     path = tmp_path / "two.body.json"
     d = abut.import_superquadrics(ROWS, vertices=20, output=path)

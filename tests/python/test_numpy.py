@@ -29,7 +29,8 @@ def within(got, wanted, tolerance):
 
 # ---- answers ----
 
-@pytest.mark.parametrize("name", conftest.CASES)
+@pytest.mark.parametrize("name", [name if name in ("box-on-box", "figure-gate", "grids-fine", "heights") else pytest.param(name, marks=conftest.long)
+                                  for name in conftest.CASES])
 def test_golden(double, name):
     pair, poses, bars, wanted = conftest.golden(double, name)
     s1, s2 = poses["s1"], poses["s2"]
@@ -158,7 +159,7 @@ def test_weights(double, double_pair):
     assert abut.contacts(double_pair, p1, p2).weight is None
     assert c.p is None and c.weight.shape == c.d.shape
     assert (c.weight >= 0).all() and (c.weight <= 1).all()
-    without = abut.Pair(*conftest.figure_and_part(double), {"cone_outer": 0})
+    without = abut.Pair(*conftest.figure_and_part(double), {**conftest.FEW, "cone_outer": 0})
     whole = abut.contacts(without, p1, p2, want=("weight",)).weight
     assert (whole[:, :without.layout.edge_offset[0]] == 1).all()  # only normal cones weigh vertices
     counted = c.weight.copy()  # vertices count whole for distances (docs/spec.md, section 11.7)
@@ -255,7 +256,7 @@ def test_lists_stand_alone(double):
 
 def test_several_pairs(context):
     a, b = conftest.figure_and_part(context)
-    pairs = [abut.Pair(a, b), abut.Pair(b, b), abut.Pair(b, a, {"edge_edge": False})]
+    pairs = [abut.Pair(a, b, conftest.FEW), abut.Pair(b, b, conftest.FEW), abut.Pair(b, a, {"edge_edge": False})]
     p1, p2 = (conftest.random_poses(8, context.dtype, seed) for seed in (1, 2))
     which = np.array([2, 0, 1, 1, 0, 2, 2, 0])
     got = abut.contacts(pairs, p1, p2, index=which)
@@ -270,8 +271,9 @@ def test_several_pairs(context):
 
 
 def test_weights_of_several_pairs(context):
+    conftest.not_twice(context)
     a, b = conftest.figure_and_part(context)
-    pairs = [abut.Pair(a, b), abut.Pair(b, b), abut.Pair(b, a, {"edge_edge": False})]
+    pairs = [abut.Pair(a, b, conftest.FEW), abut.Pair(b, b, conftest.FEW), abut.Pair(b, a, {"edge_edge": False})]
     p1, p2 = (conftest.random_poses(8, context.dtype, seed) for seed in (1, 2))
     which = np.array([2, 0, 1, 1, 0, 2, 2, 0])
     got = abut.contacts(pairs, p1, p2, index=which, want=("d", "weight"))
@@ -296,6 +298,7 @@ def test_weights_of_several_pairs(context):
 # ---- shapes ----
 
 def test_shapes(pair):
+    conftest.not_twice(pair)
     real = pair.dtype
     p2 = conftest.random_poses(6, real).reshape(2, 3, 6)
     c = abut.contacts(pair, np.zeros(6, real), p2)
@@ -322,6 +325,7 @@ def test_shapes(pair):
 
 
 def test_inputs(pair):
+    conftest.not_twice(pair)
     real = pair.dtype
     other = np.dtype(np.float64 if real == np.float32 else np.float32)
     p2 = conftest.random_poses(4, np.float32).astype(real)
@@ -374,13 +378,14 @@ def test_out(pair):
 
 def test_forms_of_poses(double_pair):
     """Matrices, None and both kinds beside each other are the poses that they say."""
-    twists = conftest.random_poses(40, np.float64)
+    count = 12 if conftest.USUAL else 40
+    twists = conftest.random_poses(count, np.float64)
     twists[0] = 0.0
     twists[1:4, 3:] = np.pi * np.eye(3)  # half turns
     quaternions, origin = abut.pose.exp(twists), np.zeros(6)
     matrices = abut.pose.to_matrix(twists)
     np.testing.assert_allclose(abut.pose.to_matrix(quaternions), matrices, atol=1e-15)
-    np.testing.assert_allclose(matrices[:, 3], np.broadcast_to([0.0, 0.0, 0.0, 1.0], (40, 4)))
+    np.testing.assert_allclose(matrices[:, 3], np.broadcast_to([0.0, 0.0, 0.0, 1.0], (count, 4)))
     x = np.random.default_rng(2).normal(size=3)
     for twist, matrix in zip(twists, matrices):  # a turn by scipy's formula is Rodrigues'
         angle = np.linalg.norm(twist[3:])
@@ -391,7 +396,7 @@ def test_forms_of_poses(double_pair):
     back = abut.pose.from_matrix(matrices)
     np.testing.assert_allclose(abut.pose.to_matrix(back), matrices, atol=1e-14)
     assert abut.pose.from_matrix(matrices.astype(np.float32)).dtype == np.float32
-    wanted = abut.contacts(double_pair, np.broadcast_to(abut.pose.exp(origin), (40, 7)), quaternions)
+    wanted = abut.contacts(double_pair, np.broadcast_to(abut.pose.exp(origin), (count, 7)), quaternions)
     for one, two in ((None, quaternions), (None, matrices), (np.eye(4), matrices), (origin, quaternions),
                      (origin, matrices), (np.eye(4), twists), (None, twists)):
         got = abut.contacts(double_pair, one, two)
@@ -400,12 +405,12 @@ def test_forms_of_poses(double_pair):
     mirrored = abut.contacts(double_pair, matrices, None).d
     np.testing.assert_allclose(mirrored, abut.contacts(double_pair, twists, np.zeros(6)).d, atol=1e-11)
     mixed = abut.reduce(double_pair, origin, quaternions, "energy", grad=True)
-    assert mixed.grad1.shape == mixed.grad2.shape == (40, 7)
+    assert mixed.grad1.shape == mixed.grad2.shape == (count, 7)
     listed = abut.active(double_pair, None, matrices)
     assert len(listed) == len(abut.active(double_pair, np.eye(4), quaternions))
     broken = matrices.copy()
     broken[3, 1, 2] = np.nan
-    assert abut.contacts(double_pair, None, broken).status.tolist() == [0, 0, 0, 1] + 36 * [0]
+    assert abut.contacts(double_pair, None, broken).status.tolist() == [0, 0, 0, 1] + (count - 4) * [0]
 
 
 def test_device_that_is_not_there():
@@ -493,6 +498,7 @@ def tetrahedron():
 
 
 def test_bodies(context, tmp_path):
+    conftest.not_twice(context)
     body = context.body(*tetrahedron())
     assert body.report["holes"] == 0 and abs(body.report["volume"] - 1 / 6) < 1e-9
     vertices, edges = body.mesh()
@@ -595,6 +601,7 @@ def test_closing():
 
 
 def test_nothing_leaks(context):
+    conftest.not_twice(context)
     a, b = conftest.figure_and_part(context)
     box = context.load(conftest.ROOT / "assets" / "box.body.json")
 
@@ -616,6 +623,7 @@ def test_nothing_leaks(context):
 
 
 def test_threads(pair):
+    conftest.not_twice(pair)
     poses = [conftest.random_poses(4, pair.dtype, seed) for seed in range(6)]
     wanted = [abut.contacts(pair, np.zeros(6), p).d for p in poses]
     wrong = []
@@ -648,7 +656,7 @@ def test_signals():
     """A handler's exception, whichever it is, ends a call between chunks and comes out of it; nothing
     can be closed meanwhile."""
     with abut.Context("host", chunk=1) as context:
-        pair = abut.Pair(*conftest.figure_and_part(context))
+        pair = abut.Pair(*conftest.figure_and_part(context), conftest.FEW)
         poses = np.zeros((5000, 6), np.float32)
         out = {"d": np.empty((5000, pair.C), np.float32)}  # so that the call begins at once
         refused = []
@@ -714,6 +722,7 @@ def test_failing_device():
     assert done.stderr.count("UserWarning: device") == 1 and "host computes instead" in done.stderr
 
 
+@conftest.long
 def test_meshes_by_assimp(double, tmp_path, monkeypatch):
     subprocess.run([sys.executable, conftest.ROOT / "tests/cli/make_scenes.py", tmp_path], check=True)
     try:

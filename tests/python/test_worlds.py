@@ -396,7 +396,7 @@ def test_golden_gradients(context, name):
             case.check("qacc_vjp_" + array, getattr(g, array))
 
 
-@pytest.mark.parametrize("name", worlds.ROLLOUTS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[conftest.long] if name == "cone-figure-pair" else []) for name in worlds.ROLLOUTS])
 def test_golden_gradients_of_rollouts(double, name):
     case = worlds.Case(double, name)
     q, v, options = case.rollout()

@@ -87,6 +87,12 @@ bool test_context(abut_precision precision, abut_context *out)
   return true;
 }
 
+bool usual_share(void)
+{
+  const char *usual = getenv("ABUT_TEST_USUAL");
+  return usual && !strcmp(usual, "1");
+}
+
 double real_at(const void *array, abut_precision precision, size_t i)
 {
   return precision == ABUT_FLOAT64 ? ((const double *)array)[i] : (double)((const float *)array)[i];

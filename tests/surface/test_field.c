@@ -1,5 +1,6 @@
 /* Fields of meshes: errors against closed forms, thin parts, reports, the same bits each time,
- * and every allocation failing once. */
+ * and every allocation failing once.
+ * With ABUT_TEST_USUAL=1 without larger fields, and with a third of the allocations. */
 #include "surface/shapes.h"
 #include "support/allocations.h"
 #include "support/check.h"
@@ -302,7 +303,7 @@ static void reports(void)
   abut_free_field(&f);
   shape_free(&s);
   scaled(1000.0, ABUT_SUSPECT_UNIT);
-  if (UNLESS_SANITIZED(false, true)) { /* the same mesh each time, and in all that follows the same steps */
+  if (usual_share() || UNLESS_SANITIZED(false, true)) { /* the same mesh each time, and in all that follows the same steps */
     return;
   }
   scaled(1e-3, 0);
@@ -311,16 +312,28 @@ static void reports(void)
   scaled(2.5e-4, 0);
 }
 
+/* Coarse in the usual run. */
+static abut_field_options usual_options(void)
+{
+  abut_field_options o = abut_default_field_options();
+  if (usual_share()) {
+    o.cells = 16;
+    o.tolerance = 0.02;
+  }
+  return o;
+}
+
 /* Shells within others: turned as these are, named; as cavities, or beside them, or across, not. A
  * wall inside is no hole. */
 static void within(void)
 {
+  const abut_field_options o = usual_options();
   static const double a[3] = {-0.2, -0.1, -0.1}, b[3] = {0.2, 0.1, 0.1}, c[3] = {-0.1, -0.05, -0.05},
                       d[3] = {0.1, 0.05, 0.05}, e[3] = {0.4, 0.0, 0.0}, g[3] = {0.7, 0.2, 0.1};
   shape s = {0};
   shape_box(&s, low, high, 1);
   shape_box(&s, a, b, 1);
-  abut_field f = made(&s, NULL);
+  abut_field f = made(&s, &o);
   CHECK_EQUAL(f.report.suspicions, ABUT_SUSPECT_NESTED);
   CHECK_EQUAL(f.report.shells_nested, 1);
   abut_free_field(&f);
@@ -329,7 +342,7 @@ static void within(void)
   }
   shape_box(&s, c, d, 1); /* in the cavity */
   shape_box(&s, e, g, 1); /* across a face */
-  f = made(&s, NULL);
+  f = made(&s, &o);
   CHECK_EQUAL(f.report.shells, 4);
   CHECK_EQUAL(f.report.suspicions, 0);
   abut_free_field(&f);
@@ -341,7 +354,7 @@ static void within(void)
   shape_vertex(&s, 0.1, high[1] - 0.01, high[2] - 0.01);
   shape_vertex(&s, 0.1, low[1] + 0.01, high[2] - 0.01);
   shape_quad(&s, wall, wall + 1, wall + 2, wall + 3);
-  f = made(&s, NULL);
+  f = made(&s, &o);
   CHECK(f.report.suspicions & ABUT_SUSPECT_SHEET);
   CHECK(!(f.report.suspicions & (ABUT_SUSPECT_OPEN | ABUT_SUSPECT_NESTED)));
   CHECK_EQUAL(f.report.sheets, 1);
@@ -358,11 +371,12 @@ static bool same_bytes(const void *a, const void *b, size_t bytes)
 /* Threads take what they find first; what comes out is the same to the bit. */
 static void same_again(void)
 {
+  const abut_field_options o = usual_options();
   shape s = {0};
   const double centre[3] = {0.1, 0.2, 0.3};
   shape_ball(&s, centre, 0.5, 2);
   shape_box(&s, low, high, 1);
-  abut_field a = made(&s, NULL), b = made(&s, NULL);
+  abut_field a = made(&s, &o), b = made(&s, &o);
   const abut_grid *g = a.def.grids, *h = b.def.grids;
   CHECK(same_bytes(&a.report, &b.report, sizeof a.report));
   CHECK(same_bytes(g->coefficients, h->coefficients,
@@ -436,7 +450,8 @@ static void each_allocation(void)
   long allowed = 0;
   do {
     abut_field f;
-    allocations_fail_after(allowed++);
+    allocations_fail_after(allowed);
+    allowed += usual_share() ? 3 : 1;
     status = abut_make_field(&mesh, &o, &f);
     const abut_status wanted = allocations_end() ? ABUT_ERROR_MEMORY : ABUT_SUCCESS;
     REQUIRE(status == wanted);
@@ -452,7 +467,7 @@ int main(void)
   lost_sheets();
   edges();
   tips();
-  if (UNLESS_SANITIZED(true, false)) { /* larger fields by the same steps as of the sheets and tips before */
+  if (!usual_share() && UNLESS_SANITIZED(true, false)) { /* larger fields by the same steps as of the sheets and tips before */
     sheets();
     disc();
   }
