@@ -168,6 +168,7 @@ static void try_pair(const abut_body bodies[2], const abut_smoothing *s, const c
 {
   trial t = {.what = what};
   uint64_t seed = 17;
+  const size_t every = POSES / pose_count;
   abut_body_info info;
   if (!CHECK_OK(abut_create_pair(bodies[0], bodies[1], s, &t.pair))) {
     return;
@@ -177,10 +178,13 @@ static void try_pair(const abut_body bodies[2], const abut_smoothing *s, const c
   for (int side = 0; side < 2; ++side) {
     t.pose[side] = zeros(6 * pose_count);
     t.along[side] = zeros(6 * pose_count);
-    for (size_t i = 0; i < 6 * pose_count; ++i) {
+    for (size_t i = 0; i < 6 * POSES; ++i) {
       const double size = i % 6 < 3 ? (side ? 0.5 : 0.1) * info.diagonal : 1.5;
-      real_put(t.pose[side], precision, i, size * random_normal(&seed));
-      real_put(t.along[side], precision, i, random_normal(&seed));
+      const double at = size * random_normal(&seed), along = random_normal(&seed);
+      if (i / 6 % every == 0) {
+        real_put(t.pose[side], precision, i / 6 / every * 6 + i % 6, at);
+        real_put(t.along[side], precision, i / 6 / every * 6 + i % 6, along);
+      }
     }
   }
   make_list(&t, threshold);
@@ -475,7 +479,7 @@ int main(int argc, char **argv)
     const bool many = i % 2 == 0; /* contacts */
     abut_body bodies[2];
     char path[4096];
-    pose_count = usual_share() && many ? 5 : POSES;
+    pose_count = usual_share() && many ? POSES / 4 : POSES;
     for (int k = 0; k < 2; ++k) {
       snprintf(path, sizeof path, "%s/%s/%c.body.json", argv[2], names[i], "ab"[k]);
       if (!CHECK_OK(abut_load_body(context, path, &bodies[k]))) {

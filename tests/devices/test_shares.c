@@ -316,7 +316,7 @@ int main(int argc, char **argv)
       printf("%s: no second one\n", v[i].name);
       continue;
     }
-    for (size_t k = 0; k < sizeof chunks / sizeof *chunks; ++k) {
+    for (size_t k = 0; k < sizeof chunks / sizeof *chunks; k += usual_share() ? 2 : 1) {
       compare(&v[WHOLE], &v[i], chunks[k], k ? ABUT_SELECT_SOFTSORT : ABUT_SELECT_GATE);
       test_timeline(&v[i], chunks[k]);
     }
