@@ -1,5 +1,5 @@
 /* Derivatives of a list's entries, and of sums over active contacts, against those of the whole
- * manifold: test_list_derivatives PRECISION GOLDEN_FOLDER. With ABUT_TEST_USUAL=1 of each pair fewer poses, and of edges in
+ * manifold: test_list_derivatives PRECISION GOLDEN_FOLDER. With ABUT_TEST_USUAL=1 of pairs of many contacts fewer poses, and of edges in
  * fields each way once. */
 #include "scene.h"
 
@@ -181,7 +181,7 @@ static void try_pair(const abut_body bodies[2], const abut_smoothing *s, const c
     for (size_t i = 0; i < 6 * POSES; ++i) {
       const double size = i % 6 < 3 ? (side ? 0.5 : 0.1) * info.diagonal : 1.5;
       const double at = size * random_normal(&seed), along = random_normal(&seed);
-      if (i / 6 % every == 0) {
+      if (i / 6 % every == every / 2) { /* of the share these touch */
         real_put(t.pose[side], precision, i / 6 / every * 6 + i % 6, at);
         real_put(t.along[side], precision, i / 6 / every * 6 + i % 6, along);
       }
