@@ -11,7 +11,8 @@ A module's suite is CL_DIR/kernels/MODULE/suite.cl. Writes into OUT_DIR
   host_GROUP.inl   for the host path: the group's suites, and one function a kernel that unpacks an
                    argument array
   host_groups.inl  each kernel's group
-A file whose text is the same stays as it was, so that nothing that depends on it is built again. All are read off the kernels' own text, so a new kernel needs no second list.
+A file whose text is the same stays as it was, so that nothing that depends on it is built again. All files are made of the
+kernels' own text, so that a new kernel needs no second list.
 """
 import pathlib
 import re

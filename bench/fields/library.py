@@ -55,7 +55,7 @@ class Context:
             return abut.Body(self.of, handle[0])
         return self.made(make)
 
-    def create(self, vertices, faces, edges=None, superquadrics=None):
+    def create(self, vertices, faces, edges, superquadrics):
         """A body of a contact mesh and superquadrics, as abut.body has their arrays."""
         return self.made(lambda: self.of.body(vertices, faces if len(faces) else None, edges=edges, **superquadrics))
 

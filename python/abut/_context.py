@@ -35,6 +35,9 @@ class Device:
     memory_bytes: int
 
 
+Device.__module__ = "abut"  # where pickles find it
+
+
 class DeviceReport(NamedTuple):
     """How a device of a context is doing; error is "" where it works."""
 
@@ -42,6 +45,9 @@ class DeviceReport(NamedTuple):
     error: str
     chunks: int
     elements: int
+
+
+DeviceReport.__module__ = "abut"  # where pickles find it
 
 
 def _device(info: Any) -> Device:

@@ -12,16 +12,18 @@ from abut._worlds import Scene
 Real = np.ndarray[Any, Any]
 
 SMOOTH = 0.05  # by which share the differences of two steps may part where a function is smooth
+DEEP = 4  # a bit of poses' statuses that says nothing against derivatives
 
 
 class GradCheck(NamedTuple):
     """Derivatives along random directions, of rows (...).
 
     derivative  (...) by abut's gradient
-    difference  (...) central differences; `step` is their step
-    error       (...) |derivative - difference|, over the row's larger one of both and of 1e-3 of the largest row
-    smooth      (...) bool: differences of half the step agree with these to 5 %. Elsewhere something jumps or bends within the
-                step, and the error means nothing
+    difference  (...) central differences, of half of `step`
+    error       (...) |derivative - difference|, over the row's larger one of both and of 1e-3 of the largest row; NaN where a pose
+                was refused or a world stopped or was warned about
+    smooth      (...) bool: differences of the whole step agree with these to 5 %. Elsewhere something jumps or bends within the
+                step, or the error is NaN, and nothing is confirmed
     """
 
     derivative: Real
@@ -30,11 +32,19 @@ class GradCheck(NamedTuple):
     smooth: Real
 
 
-def _compare(derivative: Real, along: Callable[[float], Real], step: float) -> GradCheck:
-    wide, narrow = ((along(h) - along(-h)) / (2 * h) for h in (step, step / 2))
-    size = np.maximum(np.abs(derivative), np.abs(narrow))
+def _compare(derivative: Real, along: Callable[[float], tuple[Real, Real]], step: float) -> GradCheck:
+    """`along` gives values at a share of the way, and which of them are good."""
+    good = np.isfinite(derivative)
+    slopes = []
+    for h in (step, step / 2):
+        (ahead, one), (behind, two) = along(h), along(-h)
+        slopes.append((ahead - behind) / (2 * h))
+        good = good & one & two & np.isfinite(slopes[-1])
+    wide, narrow = slopes
+    size = np.where(good, np.maximum(np.abs(derivative), np.abs(narrow)), 0)
     size = np.maximum(size, max(1e-3 * float(size.max(initial=0)), 1e-300))
-    return GradCheck(derivative, narrow, np.abs(derivative - narrow) / size, np.abs(wide - narrow) <= SMOOTH * size)
+    error = np.where(good, np.abs(derivative - narrow) / size, np.nan)
+    return GradCheck(derivative, narrow, error, good & (np.abs(wide - narrow) <= SMOOTH * size))
 
 
 def _direction(random: np.random.Generator, at: Real) -> Real:
@@ -51,12 +61,18 @@ def _of_pair(pair: Pair, pose1: Real, pose2: Real, kind: str, step: float, rando
     made = reduce(pair, pose1, pose2, kind, grad=True)
     assert made.grad1 is not None and made.grad2 is not None
     derivative = np.sum(made.grad1 * to1, -1) + np.sum(made.grad2 * to2, -1)
-    return _compare(derivative, lambda h: reduce(pair, pose1 + h * to1, pose2 + h * to2, kind).value, step)
+
+    def along(h: float) -> tuple[Real, Real]:
+        moved = reduce(pair, pose1 + h * to1, pose2 + h * to2, kind)
+        assert moved.status is not None
+        return moved.value, moved.status & (255 - DEEP) == 0
+
+    return _compare(derivative, along, step)
 
 
 def _of_scene(scene: Scene, q: Real, v: Real, u: Real | None, steps: int, step: float,
               random: np.random.Generator) -> GradCheck:
-    rows = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    rows = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], () if u is None else u.shape[:-1])
     given = np.zeros((*rows, scene.nu)) if u is None else np.broadcast_to(u, (*rows, scene.nu))
     to_q, to_v, to_u, q_bar, v_bar = (random.normal(size=(*rows, n)) for n in (scene.nv, scene.nv, scene.nu, scene.nq, scene.nv))
     made = scene.vjp(q, v, given, steps=steps, q_bar=q_bar, v_bar=v_bar)
@@ -64,9 +80,9 @@ def _of_scene(scene: Scene, q: Real, v: Real, u: Real | None, steps: int, step: 
     by_q = scene.map("gradient_to_tangent", np.broadcast_to(q, (*rows, scene.nq)), made.q)
     derivative = np.sum(by_q * to_q, -1) + np.sum(made.v * to_v, -1) + np.sum(made.u * to_u, -1)
 
-    def along(h: float) -> Real:
+    def along(h: float) -> tuple[Real, Real]:
         end = scene.step(scene.add(q, h * to_q), v + h * to_v, given + h * to_u, steps=steps)
-        return np.asarray(np.sum(end.q * q_bar, -1) + np.sum(end.v * v_bar, -1))
+        return np.asarray(np.sum(end.q * q_bar, -1) + np.sum(end.v * v_bar, -1)), end.status == 0
 
     return _compare(derivative, along, step)
 

@@ -5,21 +5,29 @@ What a scene has no word for is left out or changed, and each is told with its n
 """
 from __future__ import annotations
 
-import argparse
-import contextlib
-import errno
-import json
-import math
-import os
-import pathlib
-import re
-import secrets
-import signal
 import sys
-from collections.abc import Callable
-from typing import Any
 
 _IS_PROGRAM = __name__ == "__main__"
+if _IS_PROGRAM:
+    if sys.version_info < (3, 10):
+        print("abut: import needs Python 3.10 or later, and %s is %d.%d: ABUT_PYTHON=PYTHON names another (docs/import.md)"
+              % (sys.executable, *sys.version_info[:2]), file=sys.stderr)
+        sys.exit(2)
+    sys.path.pop(0)  # this file's folder, which is the command's: what lies beside it is no module
+
+import argparse  # noqa: E402
+import contextlib  # noqa: E402
+import errno  # noqa: E402
+import json  # noqa: E402
+import math  # noqa: E402
+import os  # noqa: E402
+import pathlib  # noqa: E402
+import re  # noqa: E402
+import secrets  # noqa: E402
+import signal  # noqa: E402
+from collections.abc import Callable  # noqa: E402
+from typing import Any  # noqa: E402
+
 if _IS_PROGRAM and signal.getsignal(signal.SIGINT) == signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback while the packages are loaded
 try:
@@ -217,8 +225,10 @@ class _Maker:
                           f"{'is' if one else 'are'} left out (contype and conaffinity 0)")
 
     def mesh_file(self, mesh: int) -> str:
-        name = self.name("mesh", mesh)
-        return f"{self.stem}.{name}.obj" if re.fullmatch(r"[A-Za-z0-9._-]+", name) else f"{self.stem}.mesh+{mesh}.obj"
+        """By its name, unless that is no file's, or differs from another one's in case, which some file systems ignore."""
+        name, others = self.name("mesh", mesh), (self.name("mesh", k).lower() for k in range(self.m.nmesh) if k != mesh)
+        plain = re.fullmatch(r"[A-Za-z0-9._-]+", name) and name.lower() not in others
+        return f"{self.stem}.{name}.obj" if plain else f"{self.stem}.mesh+{mesh}.obj"
 
     def _heights(self, field: int) -> dict[str, Any]:
         """MuJoCo's rows of heights are those of scenes: from the lower end of y on."""
@@ -762,16 +772,16 @@ def _write_aside(to: pathlib.Path, text: str, waiting: list[tuple[str, str]]) ->
 
 
 def _write_files(files: dict[pathlib.Path, str]) -> None:
-    """All of them or none: whole under other names first, and what was not there before goes if one cannot take its own."""
+    """Whole under other names first, then under their own. If one cannot take its own, what was not there before goes; a file that
+    was there before and is replaced already stays replaced."""
     waiting: list[tuple[str, str]] = []
     made: list[str] = []
     try:
         for to, text in files.items():
             _write_aside(to, text, waiting)
         for aside, target in waiting:
-            new = not os.path.exists(target)
+            made += [] if os.path.exists(target) else [target]  # before it is there: a signal may come
             os.replace(aside, target)
-            made += [target] if new else []
     except BaseException:
         for path in [aside for aside, _ in waiting] + made:
             with contextlib.suppress(OSError):
@@ -789,7 +799,7 @@ def _write(scene: dict[str, Any], meshes: dict[str, str], to: pathlib.Path) -> N
 
 
 def write(model: Any, path: str | os.PathLike[str], tell: Callable[[str], None], list_pairs: bool) -> pathlib.Path:
-    """The scene and its meshes, NAME.MESH.obj, beside it: all of them or none."""
+    """The scene and its meshes, NAME.MESH.obj, beside it: all of them, or of new ones none."""
     to = pathlib.Path(path)
     _check_scene_file(to)
     scene, meshes = scene_of(model, to.name[: -len(_ENDING)], tell, list_pairs)

@@ -34,6 +34,9 @@ class Layout(NamedTuple):
     edge_slots: tuple[int, int]
 
 
+Layout.__module__ = "abut"  # where pickles find it
+
+
 def _smoothing_fields() -> list[str]:
     return [name for name, _ in ffi.typeof("abut_smoothing").fields if name != "cookie"]
 

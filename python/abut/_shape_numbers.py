@@ -120,6 +120,9 @@ class ShapeNumbers:
         return f"<abut.ShapeNumbers of {len(self.vertices)} vertices, {parts or 'no primitives'}>"
 
 
+ShapeNumbers.__module__ = "abut"  # where pickles find it
+
+
 # The arrays that vary, those of primitives' lists, and how many numbers are in their rows.
 ROWS = {"vertices": (3,), "axes": (3,), "exponents": (2,), "position": (3,), "rotation": (4,), "plane_normals": (3,),
         "plane_points": (3,), "cloud_points": (3,), "cloud_normals": (3,), "cloud_widths": (), "grid_coefficients": ()}

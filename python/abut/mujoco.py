@@ -41,8 +41,8 @@ def scene_of(model: Any, stem: str = "model", tell: Callable[[str], None] = warn
 
 def write(model: Any, path: str | os.PathLike[str], tell: Callable[[str], None] = warn, *,
           list_pairs: bool = False) -> pathlib.Path:
-    """Writes NAME.scene.json of an mjModel and its meshes, NAME.MESH.obj, beside it: all of them or none. list_pairs: as of
-    scene_of."""
+    """Writes NAME.scene.json of an mjModel and its meshes, NAME.MESH.obj, beside it: all of them, or of new ones none.
+    list_pairs: as of scene_of."""
     return _import_mujoco.write(model, path, tell, list_pairs)
 
 

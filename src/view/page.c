@@ -158,11 +158,14 @@ static abut_status put_object(FILE *to, const json_t *root)
 static abut_status deflate_bytes(const uint8_t *bytes, size_t count, bool quickly, uint8_t **out, size_t *out_count)
 {
   z_stream z = {.next_in = bytes, .avail_in = (uInt)count};
-  if (count > UINT_MAX || deflateInit2(&z, quickly ? Z_BEST_SPEED : Z_BEST_COMPRESSION, Z_DEFLATED, WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+  if (count > UINT_MAX / 2) { /* more than zlib takes at once, and than a browser would */
+    return fail(ABUT_ERROR_ARGUMENT, "a page of %zu bytes is too large: at most %u", count, UINT_MAX / 2);
+  }
+  if (deflateInit2(&z, quickly ? Z_BEST_SPEED : Z_BEST_COMPRESSION, Z_DEFLATED, WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
     return fail(ABUT_ERROR_MEMORY, "no memory to pack a page of %zu bytes", count);
   }
-  const uLong most = deflateBound(&z, (uLong)count);
-  uint8_t *packed = most <= UINT_MAX ? malloc(most) : NULL;
+  const uLong most = deflateBound(&z, (uLong)count); /* little more than `count` */
+  uint8_t *packed = malloc(most);
   z.next_out = packed;
   z.avail_out = packed ? (uInt)most : 0;
   const bool whole = packed && deflate(&z, Z_FINISH) == Z_STREAM_END;

@@ -63,7 +63,7 @@ enum {
   WORLD_ITEM_COUNTS,    /* (kinds + 1, worlds) ints: items of each kind; the last row is the broad phase's own */
   WORLD_ITEM_FIRSTS,    /* (kinds + 1, worlds) ints: the first item of each kind, and the first place in the list below */
   WORLD_ENTRY_LIST,     /* (items) ints: items that have contacts, world by world */
-  WORLD_ENTRY_SUMS,     /* (items, ENTRY_REALS): what the contacts of entries add up to */
+  WORLD_ENTRY_SUMS,     /* (items, world_sizes' entry_reals): what the contacts of entries add up to */
   WORLD_ENTRIES,        /* (worlds, ENTRIES_INTS) ints: where a world's entries are in that list */
   WORLD_CONTACTS,       /* (pool, CONTACT_PLANES) what CONTACT_... of geometry/world.h names, item by item */
   WORLD_CONTACT_PLACES, /* (pool) ints: the place of each contact in its segment */

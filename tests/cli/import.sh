@@ -95,6 +95,12 @@ if ! grep -q 'does not read it' stderr; then
     import -q endless.xml -o no.scene.json
 fi
 
+# Python takes no modules from the folder where the command is called.
+mkdir strange
+for module in csv email json importlib argparse; do echo 'open("ran", "w")' > strange/$module.py; done
+(cd strange && "$abut" --version && "$abut" import --help && "$abut" import "$models/arm.xml" -o arm.scene.json) > stdout 2> stderr
+if [ -e strange/ran ]; then fail 'a file of the folder is run'; else pass; fi
+
 # What options take away is not in the scene.
 sed 's|<option [^>]*>|<option><flag gravity="disable" limit="disable" frictionloss="disable" contact="disable" actuation="disable"/></option>|' \
   "$models/arm.xml" > off.xml

@@ -4,6 +4,11 @@ import pytest
 
 import abut
 
+# A link that a motor pushes along a rail.
+SLIDER = """{"timestep": 0.002, "divergence": 1e6, "pairs": [], "actuators": [{"kind": "motor", "joint": "cart"}], "links": [
+    {"name": "cart", "joint": {"type": "slide", "axis": [1, 0, 0]}, "mass": 1, "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+     "bodies": []}]}"""
+
 
 @pytest.fixture(scope="module")
 def context():
@@ -58,3 +63,26 @@ def test_what_is_refused(context):
     narrow = abut.Context("host")
     with pytest.raises(ValueError, match="precision 'f64'"):
         abut.gradcheck(narrow.pair(box(narrow, 0.1), box(narrow, 0.05)), np.zeros(6), np.zeros(6))
+
+
+def test_rows_that_are_no_good_confirm_nothing_and_spoil_no_others(context, tmp_path):
+    pair = context.pair(box(context, 0.1), box(context, 0.05))
+    pose2 = np.tile([0.01, 0.02, 0.13, 0.1, 0.2, 0.3], (3, 1))
+    pose2[1, 0] = np.nan
+    found = abut.gradcheck(pair, np.zeros(6), pose2)
+    assert found.smooth.tolist() == [True, False, True]
+    assert np.isnan(found.error[1]) and found.error[[0, 2]].max() < 1e-5
+    path = tmp_path / "slider.scene.json"
+    path.write_text(SLIDER)
+    scene = context.scene(path)
+    found = abut.gradcheck(scene, scene.start(), np.array([[0.0], [1e12], [1.0]]), steps=2)
+    assert found.smooth.tolist() == [True, False, True]
+    assert np.isnan(found.error[1])
+
+
+def test_controls_may_have_rows_that_states_lack(context, tmp_path):
+    path = tmp_path / "slider.scene.json"
+    path.write_text(SLIDER)
+    scene = context.scene(path)
+    found = abut.gradcheck(scene, scene.start(), np.zeros(1), np.array([[0.0], [1.0], [2.0]]), steps=3)
+    assert found.error.shape == (3,) and found.error.max() < 1e-6

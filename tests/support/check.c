@@ -89,8 +89,8 @@ bool test_context(abut_precision precision, abut_context *out)
 
 bool usual_share(void)
 {
-  const char *usual = getenv("ABUT_TEST_USUAL");
-  return usual && !strcmp(usual, "1");
+  const char *usual = getenv("ABUT_TEST_USUAL"), *all = getenv("ABUT_TEST_ALL");
+  return usual && !strcmp(usual, "1") && !(all && !strcmp(all, "1"));
 }
 
 double real_at(const void *array, abut_precision precision, size_t i)

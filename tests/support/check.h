@@ -36,7 +36,8 @@ void require(bool holds);
 #define UNLESS_SANITIZED(all, few) (all)
 #endif
 
-/* Whether ABUT_TEST_USUAL is 1: the usual run takes a share of what a test sweeps; the long run takes the whole. */
+/* Whether ABUT_TEST_USUAL is 1 and ABUT_TEST_ALL is not: the usual run takes a share of what a test sweeps; the long run takes the
+ * whole. */
 bool usual_share(void);
 
 /* Prints "N passed, N failed" alone on a line; the process's exit status. */

@@ -1,4 +1,4 @@
-/* What `gradient`, `jvp` and `gradcheck` begin with: a scene and a batch of its poses. */
+/* What `gradient`, `jvp` and `gradcheck` begin with: a session and a batch of poses. */
 #ifndef ABUT_CLI_JOB_H
 #define ABUT_CLI_JOB_H
 

@@ -99,12 +99,13 @@ static exit_code import_apart(const options *o)
                       : (exit_code)end.code;
 }
 
-/* What the package says of itself, which is sooner there than the package. */
+/* What the package says of itself, which is sooner there than the package. Python looks for modules in the current folder,
+ * too, unless that is left out first: it may hold files of strangers. */
 const char *reader_of_models(void)
 {
   static char text[256];
   FILE *answer = popen("\"${ABUT_PYTHON:-" ANY_PYTHON "}\" -c '"
-                       "import importlib.metadata as m; print(m.version(\"mujoco\"))' 2>/dev/null </dev/null", "r");
+                       "import sys; sys.path[:] = [p for p in sys.path if p]; import importlib.metadata as m; print(m.version(\"mujoco\"))' 2>/dev/null </dev/null", "r");
   const bool there = answer && fgets(text, sizeof text, answer);
   if (answer) {
     pclose(answer);

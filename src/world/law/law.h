@@ -72,8 +72,9 @@ struct contact_law {
   void (*inform)(const loaded_scene *s, abut_scene_info *info);
 
   /* ---- tables of a model ---- */
-  /* Sets the sizes that are its own, among which `damped` says that Euler's step takes dampers in. slots is
-   * how many slots a world's contacts have. */
+  /* Sets the sizes that are its own, among which `damped` says that Euler's step takes dampers in; pair_springs, limp,
+   * entry_reals and newton are what the law asks for (geometry/world.h), and 0 unless it sets them: entry_reals is needed where
+   * its kernels add up the contacts of entries. slots is how many slots a world's contacts have. */
   void (*sizes)(const scene_def *s, size_t slots, world_sizes *out);
 
   /* Whether its steps need the mobilities X M^-1 X' of groups and the diagonal of M^-1 at each state, which
