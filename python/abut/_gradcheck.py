@@ -22,8 +22,8 @@ class GradCheck(NamedTuple):
     difference  (...) central differences, of half of `step`
     error       (...) |derivative - difference|, over the row's larger one of both and of 1e-3 of the largest row; NaN where a pose
                 was refused or a world stopped or was warned about
-    smooth      (...) bool: differences of the whole step agree with these to 5 %. Elsewhere something jumps or bends within the
-                step, or the error is NaN, and nothing is confirmed
+    smooth      (...) bool: differences of the whole step, and those to one side, agree with these to 5 %. Elsewhere something jumps
+                or bends within the step, or the error is NaN, and nothing is confirmed
     """
 
     derivative: Real
@@ -34,17 +34,19 @@ class GradCheck(NamedTuple):
 
 def _compare(derivative: Real, along: Callable[[float], tuple[Real, Real]], step: float) -> GradCheck:
     """`along` gives values at a share of the way, and which of them are good."""
-    good = np.isfinite(derivative)
-    slopes = []
+    middle, good = along(0.0)
+    good = good & np.isfinite(derivative) & np.isfinite(middle)
+    slopes, bends = [], []
     for h in (step, step / 2):
         (ahead, one), (behind, two) = along(h), along(-h)
         slopes.append((ahead - behind) / (2 * h))
+        bends.append(np.abs(ahead - 2 * middle + behind) / h)  # by how much those to both sides part; at a kink it does not shrink
         good = good & one & two & np.isfinite(slopes[-1])
     wide, narrow = slopes
     size = np.where(good, np.maximum(np.abs(derivative), np.abs(narrow)), 0)
     size = np.maximum(size, max(1e-3 * float(size.max(initial=0)), 1e-300))
     error = np.where(good, np.abs(derivative - narrow) / size, np.nan)
-    return GradCheck(derivative, narrow, error, good & (np.abs(wide - narrow) <= SMOOTH * size))
+    return GradCheck(derivative, narrow, error, good & (np.abs(wide - narrow) <= SMOOTH * size) & (bends[1] <= SMOOTH * size))
 
 
 def _direction(random: np.random.Generator, at: Real) -> Real:
@@ -87,18 +89,19 @@ def _of_scene(scene: Scene, q: Real, v: Real, u: Real | None, steps: int, step: 
     return _compare(derivative, along, step)
 
 
-def gradcheck(of: Union[Pair, Scene], first: Any, second: Any, u: Any = None, *, kind: str = "energy", steps: int = 1,
+def gradcheck(of: Union[Pair, Scene], first: Any, second: Any, u: Any = None, *, kind: str | None = None, steps: int = 1,
               step: float = 1e-6, seed: int = 0) -> GradCheck:
-    """abut's derivatives beside central differences in float64, along a random direction in each row.
+    """abut's derivatives beside central differences in float64, along a random direction in each row: a GradCheck of
+    derivative, difference, error and smooth. Rows that are not smooth confirm nothing.
 
     of             a Pair, or a Scene, in a context of precision "f64"
     first, second  of a pair both bodies' poses (..., 6 or 7); of a scene q (..., nq) and v (..., nv)
     u              (..., nu) a scene's controls; None: 0
-    kind           of a pair, the reduction, as abut.reduce has them
+    kind           of a pair, a reduction that has a gradient, as abut.reduce has them; None: "energy"
     steps          of a scene, how many steps; what is differentiated is a random sum of the state after them
     step           of the differences: metres and radians, and a scene's units
     seed           of the random numbers
-    Errors: ValueError for a context of float32 and for shapes; abut.Error.
+    Errors: ValueError for a context of float32, for shapes, and for what the other kind of `of` takes; abut.Error.
     """
     if not isinstance(of, (Pair, Scene)):
         raise ValueError(f"of is a {type(of).__name__}, neither an abut.Pair nor an abut.Scene")
@@ -107,9 +110,13 @@ def gradcheck(of: Union[Pair, Scene], first: Any, second: Any, u: Any = None, *,
     random = np.random.default_rng(seed)
     one, two = np.asarray(first, float), np.asarray(second, float)
     if isinstance(of, Scene):
+        if kind is not None:
+            raise ValueError("kind is of pairs")
+        if u is not None and (np.ndim(u) < 1 or np.shape(u)[-1] != of.nu):
+            raise ValueError(f"u has shape {np.shape(u)}, not (..., {of.nu})")
         return _of_scene(of, one, two, None if u is None else np.asarray(u, float), steps, step, random)
     if u is not None:
         raise ValueError("u is of scenes")
     rows = np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
-    return _of_pair(of, np.broadcast_to(one, (*rows, one.shape[-1])), np.broadcast_to(two, (*rows, two.shape[-1])), kind, step,
-                    random)
+    return _of_pair(of, np.broadcast_to(one, (*rows, one.shape[-1])), np.broadcast_to(two, (*rows, two.shape[-1])), kind or "energy",
+                    step, random)

@@ -166,6 +166,7 @@ typedef struct scene_def {
   size_t actuator_count;
   scene_pair *pairs; /* the listed ones, then the automatic ones (world/candidates.h) */
   size_t pair_count, listed_count;
+  bool says_pairs; /* The file has `pairs` or `automatic`, be it for none. */
   bool automatic, parents; /* Pairs are found by themselves; also those of links that a joint joins. */
   scene_pair usual;        /* what automatic pairs have in common */
   int (*excluded)[2];      /* (excluded_count) links whose bodies are in no automatic pair */

@@ -222,8 +222,9 @@ static abut_status check_twice(reader *r, const json_at *list)
 
 abut_status scene_pairs(reader *r, const json_at *root)
 {
-  json_at list;
+  json_at list, at;
   void *memory;
+  r->s->says_pairs = json_find(root, "pairs", &at) || json_find(root, "automatic", &at);
   TRY(scene_list(r, root, "pairs", sizeof(scene_pair), PAIRS_MOST, &list, &memory,
                  &r->s->pair_count));
   r->s->pairs = memory;

@@ -332,6 +332,9 @@ static abut_status check_scene(loaded_scene *s)
   scene_forget_warnings(s);
   TRY(warn_of_drives(s));
   TRY(warn_of_floors(s));
+  if (!s->def.says_pairs && s->body_count > 1) {
+    return warn_of(s, "no bodies touch: it has neither `pairs` nor `automatic`, which true finds them by");
+  }
   if (!s->def.automatic) {
     return ABUT_SUCCESS;
   }

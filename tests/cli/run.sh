@@ -24,8 +24,8 @@ for command in gradcheck bench tune; do
     has stdout "^usage: abut-dev $command"
     has stdout "^  abut-dev $command" # an example
   done
-  usage "\`$command\` is a command of abut-dev" $command
-  usage "\`$command\` is a command of abut-dev" help $command
+  usage "\`$command\` is a command of abut-dev, which \`meson compile -C build abut-dev\` builds (docs/testing.md)" $command
+  usage "\`$command\` is a command of abut-dev, which \`meson compile -C build abut-dev\` builds (docs/testing.md)" help $command
 done
 dev run 0 --help
 has stdout '^abut-dev [0-9]+\.[0-9]+\.[0-9]+: checks and measurements'

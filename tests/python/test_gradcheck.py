@@ -58,6 +58,8 @@ def test_what_is_refused(context):
     pair = context.pair(box(context, 0.1), box(context, 0.05))
     with pytest.raises(ValueError, match="neither an abut.Pair nor an abut.Scene"):
         abut.gradcheck(context, np.zeros(6), np.zeros(6))
+    with pytest.raises(ValueError, match="no|derivative"):
+        abut.gradcheck(pair, np.zeros(6), np.zeros(6), kind="nearness")
     with pytest.raises(ValueError, match="u is of scenes"):
         abut.gradcheck(pair, np.zeros(6), np.zeros(6), np.zeros(1))
     narrow = abut.Context("host")
@@ -86,3 +88,20 @@ def test_controls_may_have_rows_that_states_lack(context, tmp_path):
     scene = context.scene(path)
     found = abut.gradcheck(scene, scene.start(), np.zeros(1), np.array([[0.0], [1.0], [2.0]]), steps=3)
     assert found.error.shape == (3,) and found.error.max() < 1e-6
+
+
+def test_kinks_are_not_smooth(context):
+    pair = context.pair(box(context, 0.1), box(context, 0.1))
+    found = abut.gradcheck(pair, np.zeros(6), np.array([[0, 0, 0.03, 0, 0, 0], [0, 0, 0, 0, 0, 0], [0.15, 0.075, 0, 0, 0, 0]]), kind="distance")
+    assert (~found.smooth | (found.error < 1e-3)).all()
+    assert not found.smooth.all()
+
+
+def test_what_scenes_refuse(context, tmp_path):
+    path = tmp_path / "slider.scene.json"
+    path.write_text(SLIDER)
+    scene = context.scene(path)
+    with pytest.raises(ValueError, match=r"u has shape \(3,\), not \(..., 1\)"):
+        abut.gradcheck(scene, scene.start(), np.zeros(1), np.zeros(3))
+    with pytest.raises(ValueError, match="kind is of pairs"):
+        abut.gradcheck(scene, scene.start(), np.zeros(1), kind="energy")

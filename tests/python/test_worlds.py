@@ -1,6 +1,7 @@
 """Worlds of NumPy arrays: golden answers, closed forms, positions' tangent space, shapes, refusals."""
 import gc
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -699,3 +700,17 @@ def test_automatic_pairs(tmp_path):
     with pytest.warns(UserWarning, match=r"links\[1\].bodies\[0\] and links\[2\].bodies\[0\] overlap by 99.1 mm at the start"), \
             abut.Context("host") as on:
         abut.Scene(path, on).close()
+
+
+def test_a_scene_that_says_nothing_of_pairs_warns(context, tmp_path):
+    path = tmp_path / "silent.scene.json"
+    links = '"links": [{"bodies": [{"plane": [5, 5]}]}, {"joint": {"type": "free"}, "density": 500, "position": [0, 0, 1], '\
+        '"bodies": [{"sphere": 0.1}]}]'
+    path.write_text(f"{{{links}}}")
+    with pytest.warns(UserWarning, match="no bodies touch: it has neither `pairs` nor `automatic`"):
+        abut.Scene(path, context)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for said in ('"pairs": []', '"automatic": false', '"automatic": true'):
+            path.write_text(f"{{{said}, {links}}}")
+            abut.Scene(path, context)

@@ -349,7 +349,7 @@ static exit_code no_command(const program *p, const char *name)
 {
   for (const char *const *of = p->of_developers; of && *of; ++of) {
     if (strcmp(*of, name) == 0) {
-      return usage_error(NULL, "`%s` is a command of abut-dev", name);
+      return usage_error(NULL, "`%s` is a command of abut-dev, which `meson compile -C build abut-dev` builds (docs/testing.md)", name);
     }
   }
   return usage_error(NULL, "there is no command `%s`", name);
@@ -517,7 +517,7 @@ static exit_code whole_in(const options *o, option_id id, const char *text, size
 {
   size_t value = 0;
   if (!read_whole(text, length, &value)) {
-    return usage_error(o->command, "%s: `%.*s` is not a whole number", option_name(id),
+    return usage_error(o->command, "%s: `%.*s` is not a whole number from 0 on", option_name(id),
                        (int)length, text);
   }
   if (value < least || value > most) {

@@ -80,7 +80,7 @@ static const char *hint_of(const options *o, abut_suspicion which)
   const bool field = o->command->bit == COMMAND_FIELD;
   switch (which) {
     case ABUT_SUSPECT_UNIT:
-      return " (--scale 0.001)";
+      return field ? " (--scale 0.001)" : " (--scale 0.001, of all bare meshes; of one, `abut field --scale 0.001`)";
     case ABUT_SUSPECT_SMALL:
       return " (--scale)";
     case ABUT_SUSPECT_COARSE:
