@@ -299,7 +299,7 @@ usage '--level: 17 is not in 0 to 16' \
   closest --shapes two.json --poses poses.csv -o no.npz --jacobian gumbel --level 17
 usage '--samples: 0 is not in 1 to 65536' \
   closest --shapes two.json --poses poses.csv -o no.npz --jacobian zeroth --samples 0
-usage '--seed: `-1` is not a whole number' \
+usage '--seed: `-1` is not a whole number from 0 on' \
   closest --shapes two.json --poses poses.csv -o no.npz --jacobian zeroth --seed -1
 usage '--epsilon is of --jacobian gaussian, zeroth and finite' \
   closest --shapes two.json --poses poses.csv -o no.npz --jacobian exact --epsilon 0.1

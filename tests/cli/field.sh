@@ -160,9 +160,9 @@ usage '-o /dev/null: field writes files that end with .body.json' field box.stl 
 usage '-o -: name a file' field box.stl -o -
 usage 'box.body.json: is no mesh; field takes .obj, .stl, .ply or .off, and by Assimp .glb, .gltf or .dae' field box.body.json -o no.body.json
 usage '--cells: 7 is not in 8 to 128' field box.stl -o no.body.json --cells 7
-usage '--cells: `x` is not a whole number' contacts box.stl box.stl --poses poses.csv -o no.npz --cells x
+usage '--cells: `x` is not a whole number from 0 on' contacts box.stl box.stl --poses poses.csv -o no.npz --cells x
 usage '--vertices: 7 is not in 8 to 16777216' field box.stl -o no.body.json --vertices 7
-usage '--vertices: `some` is not a whole number' field box.stl -o no.body.json --vertices some
+usage '--vertices: `some` is not a whole number from 0 on' field box.stl -o no.body.json --vertices some
 usage '--tolerance: 1 is not in 1e-05 to 0.1' field box.stl -o no.body.json --tolerance 1
 usage '--scale: 0 is not in 1e-09 to 1e+09' field box.stl -o no.body.json --scale 0
 usage '--memory: 0 is not in 1 to 1048576' field box.stl -o no.body.json --memory 0

@@ -521,10 +521,10 @@ dev usage 'bench needs two bodies, A and B, a scene, or none' bench cube.obj
   usage '--compact: `nan` is not a number' contacts $pair -o no.npz --compact nan
   usage '--compact: `0x1` is not a number' contacts $pair -o no.npz --compact 0x1
   usage '--compact: 1.5 is not in 0 to 1' contacts $pair -o no.npz --compact 1.5
-  usage '--chunk: `1 ` is not a whole number' contacts $pair -o no.npz --chunk '1 '
+  usage '--chunk: `1 ` is not a whole number from 0 on' contacts $pair -o no.npz --chunk '1 '
   usage '--chunk: 0 is not in 1 to 4294967295' contacts $pair -o no.npz --chunk 0
-  usage '--index: `-1` is not a whole number' render $pair -o no.png --index -1
-  usage '--index: `99999999999999999999` is not a whole number' \
+  usage '--index: `-1` is not a whole number from 0 on' render $pair -o no.png --index -1
+  usage '--index: `99999999999999999999` is not a whole number from 0 on' \
     render $pair -o no.png --index 99999999999999999999
   usage '--width: 0 is not in 1 to 16384' render $pair -o no.png --width 0
   usage '--zoom: 0 is not in 0.001 to 1000' render $pair -o no.png --zoom 0
@@ -533,8 +533,8 @@ dev usage 'bench needs two bodies, A and B, a scene, or none' bench cube.obj
 dev usage '--what: there is no `jacobi`; possible: forward, mean-gradient, vjp, jvp, hessian, list, list-vjp, jacobian, full-hessian' bench --what jacobi
 dev usage '--variant: there is no `ful`; possible: full, vertices-only, one-sided' bench --variant ful
 dev usage '--precision: there is no `f16`; possible: f32, f64' bench --precision f32,f16
-dev usage '--batch: `` is not a whole number' bench --batch 1,,2
-dev usage '--batch: `1.5` is not a whole number' bench --batch 1.5
+dev usage '--batch: `` is not a whole number from 0 on' bench --batch 1,,2
+dev usage '--batch: `1.5` is not a whole number from 0 on' bench --batch 1.5
 dev usage '--batch: 0 is not in 1 to 2147483648' bench --batch 0
 
 # ---- input ----

@@ -329,7 +329,7 @@ usage '--steps T is needed where no controls of shape (T, N, nu) tell how many t
   simulate fall.scene.json --worlds 2 --controls held.npz -o untouched/no.npz --device "$device"
 usage 'simulate needs -o OUT.npz' simulate fall.scene.json --steps 3
 usage 'simulate needs a scene' simulate --steps 3 -o untouched/no.npz
-usage '--steps: `-1` is not a whole number' simulate fall.scene.json --steps -1 -o untouched/no.npz
+usage '--steps: `-1` is not a whole number from 0 on' simulate fall.scene.json --steps -1 -o untouched/no.npz
 usage '--record: 0 is not in 1 to 9223372036854775807' \
   simulate fall.scene.json --steps 1 --record 0 -o untouched/no.npz
 usage '--threshold is of --contacts' simulate fall.scene.json --steps 1 --threshold 0.1 -o untouched/no.npz

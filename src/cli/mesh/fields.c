@@ -78,9 +78,10 @@ exit_code check_field_options(const options *o, bool listed)
 static const char *hint_of(const options *o, abut_suspicion which)
 {
   const bool field = o->command->bit == COMMAND_FIELD;
+  const bool of_pairs = !(o->command->bit & (COMMAND_FIELD | COMMAND_CLOSEST | COMMAND_CCD | COMMAND_DECOMPOSE | COMMAND_INSPECT));
   switch (which) {
     case ABUT_SUSPECT_UNIT:
-      return field ? " (--scale 0.001)" : " (--scale 0.001, of all bare meshes; of one, `abut field --scale 0.001`)";
+      return of_pairs ? " (--scale 0.001, of all bare meshes; of one, `abut field --scale 0.001`)" : " (--scale 0.001)";
     case ABUT_SUSPECT_SMALL:
       return " (--scale)";
     case ABUT_SUSPECT_COARSE:
