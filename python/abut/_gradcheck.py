@@ -6,13 +6,13 @@ from typing import Any, Callable, NamedTuple, Union
 import numpy as np
 
 from abut._calls import reduce
+from abut._native import lib
 from abut._pair import Pair
 from abut._worlds import Scene
 
 Real = np.ndarray[Any, Any]
 
 SMOOTH = 0.05  # by which share the differences of two steps may part where a function is smooth
-DEEP = 4  # a bit of poses' statuses that says nothing against derivatives
 
 
 class GradCheck(NamedTuple):
@@ -36,17 +36,17 @@ def _compare(derivative: Real, along: Callable[[float], tuple[Real, Real]], step
     """`along` gives values at a share of the way, and which of them are good."""
     middle, good = along(0.0)
     good = good & np.isfinite(derivative) & np.isfinite(middle)
-    slopes, bends = [], []
+    slopes = []
     for h in (step, step / 2):
         (ahead, one), (behind, two) = along(h), along(-h)
         slopes.append((ahead - behind) / (2 * h))
-        bends.append(np.abs(ahead - 2 * middle + behind) / h)  # by how much those to both sides part; at a kink it does not shrink
+        bend = np.abs(ahead - 2 * middle + behind) / h  # by how much the slopes to both sides part, which shrinks but at a kink
         good = good & one & two & np.isfinite(slopes[-1])
     wide, narrow = slopes
     size = np.where(good, np.maximum(np.abs(derivative), np.abs(narrow)), 0)
     size = np.maximum(size, max(1e-3 * float(size.max(initial=0)), 1e-300))
     error = np.where(good, np.abs(derivative - narrow) / size, np.nan)
-    return GradCheck(derivative, narrow, error, good & (np.abs(wide - narrow) <= SMOOTH * size) & (bends[1] <= SMOOTH * size))
+    return GradCheck(derivative, narrow, error, good & (np.abs(wide - narrow) <= SMOOTH * size) & (bend <= SMOOTH * size))
 
 
 def _direction(random: np.random.Generator, at: Real) -> Real:
@@ -67,7 +67,7 @@ def _of_pair(pair: Pair, pose1: Real, pose2: Real, kind: str, step: float, rando
     def along(h: float) -> tuple[Real, Real]:
         moved = reduce(pair, pose1 + h * to1, pose2 + h * to2, kind)
         assert moved.status is not None
-        return moved.value, moved.status & (255 - DEEP) == 0
+        return moved.value, moved.status & lib.ABUT_POSE_REJECTED == 0
 
     return _compare(derivative, along, step)
 

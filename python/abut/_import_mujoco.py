@@ -15,18 +15,19 @@ if _IS_PROGRAM:
         sys.exit(2)
     sys.path.pop(0)  # this file's folder, which is the command's: what lies beside it is no module
 
-import argparse  # noqa: E402
-import contextlib  # noqa: E402
-import errno  # noqa: E402
-import json  # noqa: E402
-import math  # noqa: E402
-import os  # noqa: E402
-import pathlib  # noqa: E402
-import re  # noqa: E402
-import secrets  # noqa: E402
-import signal  # noqa: E402
-from collections.abc import Callable  # noqa: E402
-from typing import Any  # noqa: E402
+import argparse
+import collections
+import contextlib
+import errno
+import json
+import math
+import os
+import pathlib
+import re
+import secrets
+import signal
+from collections.abc import Callable
+from typing import Any
 
 if _IS_PROGRAM and signal.getsignal(signal.SIGINT) == signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback while the packages are loaded
@@ -126,6 +127,7 @@ class _Maker:
         self.takes_parents = self.flag("FILTERPARENT")  # a body and the one that its joints join it to may collide
         self.place: list[int] = [-1] * model.ngeom
         self.meshes: set[int] = set()
+        self.mesh_names = collections.Counter(self.name("mesh", k).lower() for k in range(model.nmesh))
         self.version = _version()
         self._place_geoms()
         self._number_links()
@@ -226,8 +228,8 @@ class _Maker:
 
     def mesh_file(self, mesh: int) -> str:
         """By its name, unless that is no file's, or differs from another one's in case, which some file systems ignore."""
-        name, others = self.name("mesh", mesh), (self.name("mesh", k).lower() for k in range(self.m.nmesh) if k != mesh)
-        plain = re.fullmatch(r"[A-Za-z0-9._-]+", name) and name.lower() not in others
+        name = self.name("mesh", mesh)
+        plain = re.fullmatch(r"[A-Za-z0-9._-]+", name) and self.mesh_names[name.lower()] == 1
         return f"{self.stem}.{name}.obj" if plain else f"{self.stem}.mesh+{mesh}.obj"
 
     def _heights(self, field: int) -> dict[str, Any]:

@@ -127,22 +127,6 @@ static abut_status fill_body(const loaded_scene *s, size_t number, flush_body *b
 
 /* ---- seams ---- */
 
-abut_status seam_make_room(void **at, size_t count, size_t *room, size_t bytes)
-{
-  void *memory = NULL;
-  if (count < *room) {
-    return ABUT_SUCCESS;
-  }
-  TRY(allocate(&memory, 2 * count + 8, bytes));
-  if (count) {
-    memcpy(memory, *at, count * bytes);
-  }
-  free(*at);
-  *at = memory;
-  *room = 2 * count + 8;
-  return ABUT_SUCCESS;
-}
-
 /* A rectangle of a face in the axes u and v of another one, from whose centre it is seen. */
 typedef struct rectangle {
   double low[2], high[2];
@@ -229,7 +213,7 @@ static abut_status find_between(finding *f, size_t first, size_t second)
       found_seam found = {.sizes = z};
       if (seam_of(&a->faces[i], &b->faces[k], &z, &found.seam, found.flush)) {
         void *all = f->all;
-        TRY(seam_make_room(&all, f->count, &f->room, sizeof *f->all));
+        TRY(grow(&all, &f->room, f->count + 1, sizeof *f->all));
         f->all = all;
         found.seam.unit = a->unit;
         found.seam.tiles[0] = first;

@@ -54,7 +54,4 @@ int seam_place_in_unit(const scene_def *s, size_t link, double place[PLACE]);
 bool seam_counts(const pair *p);
 const pair *seam_counted(const loaded_scene *s, size_t i);
 
-/* Makes room for one more than `count` in an array of *room. */
-abut_status seam_make_room(void **at, size_t count, size_t *room, size_t bytes);
-
 #endif

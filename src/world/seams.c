@@ -104,7 +104,7 @@ typedef struct zone_list {
 static abut_status add_zone(zone_list *l, const scene_seam *m, const double to[3][3], const double origin[3], bool outside)
 {
   void *all = l->of;
-  TRY(seam_make_room(&all, l->count, &l->room, sizeof *l->of));
+  TRY(grow(&all, &l->room, l->count + 1, sizeof *l->of));
   l->of = all;
   double *zone = l->of[l->count++], from[3];
   difference(origin, m->centre, from);
@@ -235,7 +235,7 @@ static abut_status find_pair(giving *g, const abut_body bodies[2], const abut_sm
     }
   }
   void *memory = all->pairs;
-  TRY(seam_make_room(&memory, all->pair_count, &all->pair_room, sizeof *all->pairs));
+  TRY(grow(&memory, &all->pair_room, all->pair_count + 1, sizeof *all->pairs));
   all->pairs = memory;
   TRY(pair_create_with_zones(bodies[0], bodies[1], smoothing, zones, out));
   all->pairs[all->pair_count++] = (seam_pair){*out, offset};
@@ -251,9 +251,9 @@ static abut_status add_group(giving *g, size_t i, const group_part *part, size_t
   loaded_scene *s = g->s;
   void *groups = s->groups, *parts = s->parts;
   size_t room = g->group_room;
-  TRY(seam_make_room(&groups, s->group_count, &room, sizeof *s->groups));
+  TRY(grow(&groups, &room, s->group_count + 1, sizeof *s->groups));
   s->groups = groups;
-  TRY(seam_make_room(&parts, s->group_count, &g->group_room, sizeof *s->parts));
+  TRY(grow(&parts, &g->group_room, s->group_count + 1, sizeof *s->parts));
   s->parts = parts;
   s->groups[s->group_count] = s->groups[i];
   s->groups[s->group_count].is_tile = true;

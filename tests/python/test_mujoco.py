@@ -347,3 +347,12 @@ def test_candidates_are_mujocos(name, flag, context, tmp_path):
     q, v = am.state_of(mujoco.MjData(model))
     a, b = quiet(scene.step, q, v, steps=100), quiet(listed.step, q, v, steps=100)
     assert a.status == b.status == 0 and np.abs(a.q - b.q).max() < 1e-9
+
+
+def test_meshes_whose_names_differ_in_case_have_files_of_their_own():
+    vertices = 'vertex="0 0 0 1 0 0 0 1 0 0 0 1"'
+    model = mujoco.MjModel.from_xml_string(f"""<mujoco><asset><mesh name="a" {vertices}/><mesh name="A" {vertices}/><mesh name="b" {vertices}/>
+        </asset><worldbody><geom type="mesh" mesh="a"/><body><freejoint/><geom type="mesh" mesh="A"/></body>
+        <body><freejoint/><geom type="mesh" mesh="b"/></body></worldbody></mujoco>""")
+    _, meshes = abut.mujoco.scene_of(model, "two", lambda text: None)
+    assert len({name.lower() for name in meshes}) == 3 and "two.b.obj" in meshes

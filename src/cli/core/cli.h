@@ -464,6 +464,10 @@ exit_code check_not_input(const options *o, const char *path);
 /* The same for an input that no option names. */
 exit_code check_not_body(const char *output, const char *body);
 
+/* Finds a file of abut's own: beside the command, as in a build folder; in `folder`/abut, seen from above the command's folder;
+ * in `whole`/abut, as it was configured. */
+bool find_own_file(const char *name, const char *folder, const char *whole, char *path, size_t room);
+
 /* ---- timeline.c ---- */
 
 /* Around the calls that --timeline asks to record: what each device did with each chunk goes to

@@ -195,3 +195,19 @@ bool keeps_stdout(const options *o)
 {
   return !is_stdout(o->value[OPTION_OUTPUT]) && !is_stdout(o->value[OPTION_SERIES]);
 }
+
+bool find_own_file(const char *name, const char *folder, const char *whole, char *path, size_t room)
+{
+  char here[4096];
+  const ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
+  here[length > 0 ? length : 0] = '\0';
+  char *slash = strrchr(here, '/');
+  if (slash) {
+    *slash = '\0';
+    if ((snprintf(path, room, "%s/%s", here, name) < (int)room && access(path, R_OK) == 0) ||
+        (snprintf(path, room, "%s/../%s/abut/%s", here, folder, name) < (int)room && access(path, R_OK) == 0)) {
+      return true;
+    }
+  }
+  return snprintf(path, room, "%s/abut/%s", whole, name) < (int)room && access(path, R_OK) == 0;
+}

@@ -22,23 +22,6 @@ static const char *python(void)
   return named && *named ? named : ANY_PYTHON;
 }
 
-/* Beside the command, as in a build folder; in datadir, from there and as it was configured. */
-static bool find_script(char *path, size_t room)
-{
-  static const char *const from_here[] = {"/" SCRIPT, "/../" ABUT_DATADIR "/abut/" SCRIPT};
-  char here[4096];
-  const ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
-  here[length > 0 ? length : 0] = '\0';
-  char *slash = strrchr(here, '/');
-  for (size_t i = 0; slash && i < sizeof from_here / sizeof *from_here; ++i) {
-    *slash = '\0';
-    if (snprintf(path, room, "%s%s", here, from_here[i]) < (int)room && access(path, R_OK) == 0) {
-      return true;
-    }
-  }
-  return snprintf(path, room, "%s/abut/" SCRIPT, ABUT_DATADIR_WHOLE) < (int)room && access(path, R_OK) == 0;
-}
-
 static noreturn void become_python(const options *o, const char *script)
 {
   const size_t room = strlen(o->value[OPTION_OUTPUT]) + sizeof "--output=";
@@ -69,7 +52,7 @@ static noreturn void become_python(const options *o, const char *script)
 static exit_code import_apart(const options *o)
 {
   char script[8192];
-  if (!find_script(script, sizeof script)) {
+  if (!find_own_file(SCRIPT, ABUT_DATADIR, ABUT_DATADIR_WHOLE, script, sizeof script)) {
     return report(EXIT_RUN, "%s/abut/" SCRIPT ", which is a part of abut, is not there", ABUT_DATADIR_WHOLE);
   }
   signal(SIGCHLD, SIG_DFL); /* a caller may have had it ignored, and nobody could tell how the child ended */

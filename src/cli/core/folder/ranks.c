@@ -34,25 +34,14 @@ size_t ranks_count(void)
 
 /* ---- the plug-in ---- */
 
-/* $ABUT_MPI_PLUGIN; beside the command, as in a build folder; in libdir, from there and as it was configured. */
+/* $ABUT_MPI_PLUGIN, else the command's own file. */
 static bool find_plugin(char *path, size_t room)
 {
-  static const char *const from_here[] = {"/" MPI_PLUGIN_NAME, "/../" ABUT_LIBDIR "/abut/" MPI_PLUGIN_NAME};
   const char *named = getenv("ABUT_MPI_PLUGIN");
-  char here[4096];
   if (named && *named) {
     return snprintf(path, room, "%s", named) < (int)room && access(path, R_OK) == 0;
   }
-  const ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
-  here[length > 0 ? length : 0] = '\0';
-  char *slash = strrchr(here, '/');
-  for (size_t i = 0; slash && i < sizeof from_here / sizeof *from_here; ++i) {
-    *slash = '\0';
-    if (snprintf(path, room, "%s%s", here, from_here[i]) < (int)room && access(path, R_OK) == 0) {
-      return true;
-    }
-  }
-  return snprintf(path, room, "%s/abut/" MPI_PLUGIN_NAME, ABUT_LIBDIR_WHOLE) < (int)room && access(path, R_OK) == 0;
+  return find_own_file(MPI_PLUGIN_NAME, ABUT_LIBDIR, ABUT_LIBDIR_WHOLE, path, room);
 }
 
 /* libmpi's own plug-ins look for its names by themselves since Open MPI 3.0, so that the names need not be global. */
