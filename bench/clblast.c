@@ -214,11 +214,10 @@ static void open_device(bench *b)
   cl_program program = clCreateProgramWithSource(b->context, 4, sources, NULL, &code);
   good("program", code);
   char options[256];
-  snprintf(
-    options, sizeof options,
-    "-cl-std=CL1.2 -cl-denorms-are-zero -DREAL_DOUBLE=0 -DWIDE=%d -DLANES=%zu -DWG=64 "
-    "-DTANGENTS=0 -DWITH_FORWARD=1 -DWITH_ADJOINT=0",
-    b->info.has_float64, b->lanes);
+  snprintf(options, sizeof options,
+           "-cl-std=CL1.2 -cl-denorms-are-zero -DREAL_DOUBLE=0 -DWIDE=%d -DLANES=%zu -DWG=64 "
+           "-DTANGENTS=0 -DWITH_FORWARD=1 -DWITH_ADJOINT=0",
+           b->info.has_float64, b->lanes);
   good("build", clBuildProgram(program, 1, &device, options, NULL, NULL));
   b->softsort = clCreateKernel(program, "softsort_edges", &code);
   good("softsort_edges", code);

@@ -1,12 +1,14 @@
-/* J'J of a decomposition's last fit by CLBlast, dense, against the library's own product of the pairs of
- * primitives that meet: clblast_decompose MESH [DEVICE [ROUNDS [K...]]]
+/* J'J of a decomposition's last fit by CLBlast, dense, against the library's own product of the
+ * pairs of primitives that meet: clblast_decompose MESH [DEVICE [ROUNDS [K...]]]
  *
- * For 1, 4, 8, 18 and 40 primitives, or those that are named, the mesh is decomposed, and the equations of the set that
- * was found are made anew at all samples of the last fit; of few primitives also so blurred that all of them meet. The library's time is that of its whole product: rows of the Jacobian, their
- * products by blocks of 128 samples, and the sums of these on the host; it is what making the equations takes
- * beyond finding the fields. CLBlast gets the Jacobian and the residual as one dense matrix that lies on the
- * device already, which costs it nothing here: by Ssyrk, by Sgemm, and by SgemmStridedBatched of blocks of 128
- * samples, whose results nobody sums, where these fit in memory. All take turns; prints medians in JSON. */
+ * For 1, 4, 8, 18 and 40 primitives, or those that are named, the mesh is decomposed, and the
+ * equations of the set that was found are made anew at all samples of the last fit; of few
+ * primitives also so blurred that all of them meet. The library's time is that of its whole
+ * product: rows of the Jacobian, their products by blocks of 128 samples, and the sums of these on
+ * the host; it is what making the equations takes beyond finding the fields. CLBlast gets the
+ * Jacobian and the residual as one dense matrix that lies on the device already, which costs it
+ * nothing here: by Ssyrk, by Sgemm, and by SgemmStridedBatched of blocks of 128 samples, whose
+ * results nobody sums, where these fit in memory. All take turns; prints medians in JSON. */
 #include "mesh/decompose/decompose.h"
 
 #include "engine/device/context.h"
@@ -18,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH 0.004  /* of the last fit, and its union */
+#define WIDTH 0.004 /* of the last fit, and its union */
 #define UNION 0.008
 #define BLURRED 0.05 /* both, so that every primitive has a derivative in nearly every block */
 #define FEW 8        /* primitives up to which that is measured, too */
@@ -38,7 +40,7 @@ typedef struct bench {
   fitter fit;
   primitives set;
   double width;
-  size_t columns, rows;      /* of the dense matrix: 11 K + 1, samples */
+  size_t columns, rows; /* of the dense matrix: 11 K + 1, samples */
   bool batches;
   cl_context cl;
   cl_command_queue queue;
@@ -77,9 +79,11 @@ static void load(bench *b, const char *path)
 static void rotation_of(const double q[4], double m[9])
 {
   const double w = q[0], x = q[1], y = q[2], z = q[3];
-  const double turn[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
-                          2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
-                          2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)};
+  const double turn[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),
+                          2 * (x * z + w * y),     2 * (x * y + w * z),
+                          1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+                          2 * (x * z - w * y),     2 * (y * z + w * x),
+                          1 - 2 * (x * x + y * y)};
   memcpy(m, turn, sizeof turn);
 }
 
@@ -111,8 +115,8 @@ static void make_equations(bench *b, equations *e)
   good("equations", fit_equations(&b->fit, &b->fine, b->set.at, b->set.count, b->width, &loss, e));
 }
 
-/* Fills the dense matrix, a column of the Jacobian a row of it and the residual the last, of what the library
- * has left on its device. Returns the mean of primitives that are active in a block. */
+/* Fills the dense matrix, a column of the Jacobian a row of it and the residual the last, of what
+ * the library has left on its device. Returns the mean of primitives that are active in a block. */
 static double fill_matrix(bench *b, float *to)
 {
   const fitter *f = &b->fit;
@@ -130,9 +134,11 @@ static double fill_matrix(bench *b, float *to)
     const size_t active = (size_t)list[LIST_ACTIVE];
     sum += (double)active / (double)blocks;
     for (size_t r = 0; active && r <= PARAMETERS * active; ++r) {
-      const size_t primitive_at = r == PARAMETERS * active ? b->set.count
-                                                           : (size_t)list[LIST_AT + list[LIST_AT + most + r / PARAMETERS]];
-      const size_t column = PARAMETERS * primitive_at + (r == PARAMETERS * active ? 0 : r % PARAMETERS);
+      const size_t primitive_at = r == PARAMETERS * active
+                                    ? b->set.count
+                                    : (size_t)list[LIST_AT + list[LIST_AT + most + r / PARAMETERS]];
+      const size_t column =
+        PARAMETERS * primitive_at + (r == PARAMETERS * active ? 0 : r % PARAMETERS);
       memcpy(to + column * b->rows + DECOMPOSE_BLOCK * i, rows + DECOMPOSE_BLOCK * used++,
              DECOMPOSE_BLOCK * sizeof *rows);
     }
@@ -155,13 +161,15 @@ static void open_device(bench *b)
   for (cl_uint p = 0; p < count && p < 16; ++p) {
     char name[512] = "";
     clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof name, name, NULL);
-    if (!strstr(name, info.platform) || clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 16, devices, &found)) {
+    if (!strstr(name, info.platform) ||
+        clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 16, devices, &found)) {
       continue;
     }
     for (cl_uint i = 0; i < found && i < 16; ++i) {
       clGetDeviceInfo(devices[i], CL_DEVICE_NAME, sizeof name, name, NULL);
       if (strstr(name, info.name)) {
-        const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platforms[p], 0};
+        const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                                    (cl_context_properties)platforms[p], 0};
         b->cl = clCreateContext(properties, 1, &devices[i], NULL, NULL, &code);
         good("context", code);
         b->queue = clCreateCommandQueue(b->cl, devices[i], 0, &code);
@@ -176,8 +184,8 @@ static void open_device(bench *b)
 static cl_mem buffer_of(const bench *b, size_t count, const float *from)
 {
   cl_int code;
-  cl_mem memory = clCreateBuffer(b->cl, CL_MEM_READ_WRITE | (from ? CL_MEM_COPY_HOST_PTR : 0), count * sizeof(float),
-                                 (void *)(size_t)from, &code);
+  cl_mem memory = clCreateBuffer(b->cl, CL_MEM_READ_WRITE | (from ? CL_MEM_COPY_HOST_PTR : 0),
+                                 count * sizeof(float), (void *)(size_t)from, &code);
   good("buffer", code);
   return memory;
 }
@@ -192,16 +200,19 @@ static void work(bench *b, int way)
   } else if (way == FIELDS) {
     good("fields", fit_look(&b->fit, &b->fine, &b->set, b->width));
   } else if (way == SYRK) {
-    good("CLBlastSsyrk", CLBlastSsyrk(CLBlastLayoutRowMajor, CLBlastTriangleLower, CLBlastTransposeNo, n, m, 1.0f,
-                                      b->matrix, 0, m, 0.0f, b->product, 0, n, &b->queue, NULL));
+    good("CLBlastSsyrk",
+         CLBlastSsyrk(CLBlastLayoutRowMajor, CLBlastTriangleLower, CLBlastTransposeNo, n, m, 1.0f,
+                      b->matrix, 0, m, 0.0f, b->product, 0, n, &b->queue, NULL));
   } else if (way == GEMM) {
-    good("CLBlastSgemm", CLBlastSgemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeYes, n, n, m, 1.0f,
-                                      b->matrix, 0, m, b->matrix, 0, m, 0.0f, b->product, 0, n, &b->queue, NULL));
+    good("CLBlastSgemm",
+         CLBlastSgemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeYes, n, n, m, 1.0f,
+                      b->matrix, 0, m, b->matrix, 0, m, 0.0f, b->product, 0, n, &b->queue, NULL));
   } else if (b->batches) {
     good("CLBlastSgemmStridedBatched",
-         CLBlastSgemmStridedBatched(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeYes, n, n,
-                                    DECOMPOSE_BLOCK, 1.0f, b->matrix, 0, m, DECOMPOSE_BLOCK, b->matrix, 0, m,
-                                    DECOMPOSE_BLOCK, 0.0f, b->batch, 0, n, n * n, b->fine.blocks, &b->queue, NULL));
+         CLBlastSgemmStridedBatched(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeYes,
+                                    n, n, DECOMPOSE_BLOCK, 1.0f, b->matrix, 0, m, DECOMPOSE_BLOCK,
+                                    b->matrix, 0, m, DECOMPOSE_BLOCK, 0.0f, b->batch, 0, n, n * n,
+                                    b->fine.blocks, &b->queue, NULL));
   }
   if (way >= SYRK) {
     good("finish", clFinish(b->queue));
@@ -214,7 +225,8 @@ static double difference(bench *b, const equations *e)
   const size_t n = b->columns, tile = (size_t)PARAMETERS * PARAMETERS;
   float *product = room(n * n, sizeof *product);
   double worst = 0.0, most = 0.0;
-  good("read", clEnqueueReadBuffer(b->queue, b->product, CL_TRUE, 0, n * n * sizeof *product, product, 0, NULL, NULL));
+  good("read", clEnqueueReadBuffer(b->queue, b->product, CL_TRUE, 0, n * n * sizeof *product,
+                                   product, 0, NULL, NULL));
   for (size_t i = 0; i + 1 < n; ++i) {
     for (size_t j = 0; j <= i; ++j) {
       const double want = e->blocks[tile * (i / PARAMETERS * e->count + j / PARAMETERS) +
@@ -250,8 +262,8 @@ static void print_ratio(const char *name, int way, size_t rounds, const char *en
   }
   double sorted[MOST_ROUNDS];
   memcpy(sorted, seconds[way], rounds * sizeof *sorted);
-  printf("   \"%s_ms\": %.3f, \"%s_over_library\": %.2f%s\n", name, 1e3 * median(sorted, rounds), name,
-         median(ratio, rounds), end);
+  printf("   \"%s_ms\": %.3f, \"%s_over_library\": %.2f%s\n", name, 1e3 * median(sorted, rounds),
+         name, median(ratio, rounds), end);
 }
 
 static void run(bench *b, double width, double tau, size_t rounds, bool last)
@@ -283,10 +295,12 @@ static void run(bench *b, double width, double tau, size_t rounds, bool last)
   }
   double sorted[MOST_ROUNDS];
   memcpy(sorted, own, rounds * sizeof *sorted);
-  printf("  {\"primitives\": %zu, \"width\": %g, \"union\": %g, \"samples\": %zu, \"columns\": %zu, \"active_in_a_block\": %.2f, \"dense_gflop\": %.2f,\n"
+  printf("  {\"primitives\": %zu, \"width\": %g, \"union\": %g, \"samples\": %zu, \"columns\": "
+         "%zu, \"active_in_a_block\": %.2f, \"dense_gflop\": %.2f,\n"
          "   \"library_ms\": %.3f, \"syrk_difference\": %.1e, \"gemm_difference\": %.1e,\n",
-         b->set.count, width, tau, b->fine.count, b->columns, active, 1e-9 * (double)b->rows * (double)(b->columns * b->columns),
-         1e3 * median(sorted, rounds), worst[0], worst[1]);
+         b->set.count, width, tau, b->fine.count, b->columns, active,
+         1e-9 * (double)b->rows * (double)(b->columns * b->columns), 1e3 * median(sorted, rounds),
+         worst[0], worst[1]);
   print_ratio("syrk", SYRK, rounds, ",");
   print_ratio("gemm", GEMM, rounds, b->batches ? "," : "");
   if (b->batches) {
@@ -324,8 +338,8 @@ int main(int argc, char **argv)
   b.fit = (fitter){.device = b.on, .tau = UNION};
   good("upload", fitter_upload(&b.fit, &b.fine));
   open_device(&b);
-  printf("{\n \"device\": \"%s\",\n \"driver\": \"%s %s\",\n \"rounds\": %zu,\n \"sets\": [\n", info.name, info.platform,
-         info.driver, rounds);
+  printf("{\n \"device\": \"%s\",\n \"driver\": \"%s %s\",\n \"rounds\": %zu,\n \"sets\": [\n",
+         info.name, info.platform, info.driver, rounds);
   for (size_t i = 0; i < kinds; ++i) {
     decompose(&b, argc > 4 ? (uint32_t)strtoul(argv[4 + i], NULL, 10) : usual[i]);
     if (b.set.count <= FEW) {

@@ -57,10 +57,9 @@ int main(int argc, char **argv)
   }
   member *only = &context_get(opened)->members[0];
   memset(only->tested, true, sizeof only->tested); /* counts are no right answers */
-  if (abut_load_body(opened, path[0], &a) ||
-      abut_load_body(opened, path[1], &b) || abut_load_smoothing(path[2], &smoothing) ||
-      abut_create_pair(a, b, &smoothing, &pair) || abut_load_poses(poses_path, &poses) ||
-      abut_get_layout(pair, &layout)) {
+  if (abut_load_body(opened, path[0], &a) || abut_load_body(opened, path[1], &b) ||
+      abut_load_smoothing(path[2], &smoothing) || abut_create_pair(a, b, &smoothing, &pair) ||
+      abut_load_poses(poses_path, &poses) || abut_get_layout(pair, &layout)) {
     return fail_with("cannot set up");
   }
   const size_t n = poses.count * 6, slots = poses.count * layout.contacts;
@@ -72,7 +71,7 @@ int main(int argc, char **argv)
   batch.pose1 = s1;
   batch.pose2 = s2;
   batch.d = d;
-  batch.n = normals; /* so that the vertices' fields have normals */
+  batch.n = normals;         /* so that the vertices' fields have normals */
   batch.activity = activity; /* so that the opposing fields run as well */
   int status = s1 && s2 && d && activity && normals ? 0 : 1;
   for (size_t i = 0; !status && i < n; ++i) {

@@ -1,6 +1,6 @@
-/* How long a program's kernels run, by name: a library to be preloaded (LD_PRELOAD), which turns on the profiling of its
- * queues and, when the program ends, writes {"kernel": {"launches": n, "seconds": s}, ...} to the file that LAUNCH_TIMES
- * names. bench/peers/shares.py uses it. */
+/* How long a program's kernels run, by name: a library to be preloaded (LD_PRELOAD), which turns on
+ * the profiling of its queues and, when the program ends, writes {"kernel": {"launches": n,
+ * "seconds": s}, ...} to the file that LAUNCH_TIMES names. bench/peers/shares.py uses it. */
 #include <CL/cl.h>
 
 #include <dlfcn.h>
@@ -59,16 +59,17 @@ static void CL_CALLBACK ended(cl_event event, cl_int status, void *of)
   clReleaseEvent(event);
 }
 
-cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties,
-                                      cl_int *code)
+cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
+                                      cl_command_queue_properties properties, cl_int *code)
 {
   __typeof__(&clCreateCommandQueue) real;
   find("clCreateCommandQueue", &real, sizeof real);
   return real(context, device, properties | CL_QUEUE_PROFILING_ENABLE, code);
 }
 
-cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
-                              const size_t *size, const size_t *local, cl_uint count, const cl_event *list, cl_event *event)
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                              const size_t *offset, const size_t *size, const size_t *local,
+                              cl_uint count, const cl_event *list, cl_event *event)
 {
   __typeof__(&clEnqueueNDRangeKernel) real;
   cl_event own = NULL;
@@ -99,8 +100,8 @@ __attribute__((destructor)) static void write_totals(void)
   }
   fprintf(file, "{");
   for (int i = 0; i < KERNELS && totals[i].name[0]; ++i) {
-    fprintf(file, "%s\n \"%s\": {\"launches\": %lu, \"seconds\": %.9g}", i ? "," : "", totals[i].name, totals[i].launches,
-            totals[i].seconds);
+    fprintf(file, "%s\n \"%s\": {\"launches\": %lu, \"seconds\": %.9g}", i ? "," : "",
+            totals[i].name, totals[i].launches, totals[i].seconds);
   }
   fprintf(file, "}\n");
   fclose(file);

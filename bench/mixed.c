@@ -88,8 +88,8 @@ static void make_entries(bench *b)
   uint64_t state = 1;
   for (size_t i = 0; i < b->batch; ++i) {
     const size_t pair = (size_t)((next(&state) + 1.0) / 2.0 * (double)b->pair_count);
-    const double apart = 0.3 * (b->size[pair % b->body_count] +
-                                b->size[pair / b->body_count % b->body_count]);
+    const double apart =
+      0.3 * (b->size[pair % b->body_count] + b->size[pair / b->body_count % b->body_count]);
     b->of[0].pair[i] = (uint32_t)pair;
     for (size_t k = 0; k < 6; ++k) {
       b->of[0].pose1[6 * i + k] = k < 3 ? 0.0f : (float)(3.0 * next(&state));
@@ -113,8 +113,14 @@ static abut_status call(const bench *b, int what, abut_pair pair, abut_batch *ba
 {
   float *const at = b->out;
   const size_t n = batch->count * b->contacts;
-  abut_compact list = {.threshold = 1e-3, .capacity = n, .pose = b->places, .slot = b->places + n,
-                       .feature = b->places + 2 * n, .p = at, .n = at + 3 * n, .d = at + 6 * n,
+  abut_compact list = {.threshold = 1e-3,
+                       .capacity = n,
+                       .pose = b->places,
+                       .slot = b->places + n,
+                       .feature = b->places + 2 * n,
+                       .p = at,
+                       .n = at + 3 * n,
+                       .d = at + 6 * n,
                        .activity = at + 7 * n};
   const abut_gradients gradients = {at, at + 6 * batch->count};
   if (what == GRADIENT) {

@@ -201,15 +201,32 @@ int main(int argc, char **argv)
   for (int o = getopt(argc, argv, "d:p:l:w:n:t:s:k:"); o != -1;
        o = getopt(argc, argv, "d:p:l:w:n:t:s:k:")) {
     switch (o) {
-      case 'd': device = optarg; break;
-      case 'p': b.precision = strcmp(optarg, "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64; break;
-      case 'l': def.lanes = (uint32_t)strtoul(optarg, NULL, 10); break;
-      case 'k': def.kernel_directory = optarg; break;
-      case 'w': count = read_list(optarg, whats, what); break;
-      case 'n': sizes = read_list(optarg, NULL, queries); break;
-      case 't': seconds = strtod(optarg, NULL); break;
-      case 's': folder = optarg; break;
-      default: return 2;
+    case 'd':
+      device = optarg;
+      break;
+    case 'p':
+      b.precision = strcmp(optarg, "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
+      break;
+    case 'l':
+      def.lanes = (uint32_t)strtoul(optarg, NULL, 10);
+      break;
+    case 'k':
+      def.kernel_directory = optarg;
+      break;
+    case 'w':
+      count = read_list(optarg, whats, what);
+      break;
+    case 'n':
+      sizes = read_list(optarg, NULL, queries);
+      break;
+    case 't':
+      seconds = strtod(optarg, NULL);
+      break;
+    case 's':
+      folder = optarg;
+      break;
+    default:
+      return 2;
     }
   }
   def.precision = b.precision;

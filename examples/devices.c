@@ -43,8 +43,8 @@ int main(int argc, char **argv)
   size_t count = 0;
   for (int i = 1; i < (argc > 1 ? argc : 2); ++i) {
     size_t found = 0;
-    if (abut_find_devices(argc > 1 ? argv[i] : "pocl/1", choices + count,
-                          ABUT_DEVICES_MOST - count, &found)) {
+    if (abut_find_devices(argc > 1 ? argv[i] : "pocl/1", choices + count, ABUT_DEVICES_MOST - count,
+                          &found)) {
       return failed();
     }
     count = count + found < ABUT_DEVICES_MOST ? count + found : ABUT_DEVICES_MOST;

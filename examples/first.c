@@ -14,9 +14,11 @@ int main(void)
   batch.pose1 = pose1;
   batch.pose2 = pose2;
   batch.reductions.distance = &distance;
-  if (abut_create_context(&def, &context) || abut_load_body(context, "assets/figure.body.json", &a) ||
-      abut_load_body(context, "assets/part.body.json", &b) || abut_fit_smoothing(a, b, &smoothing) ||
-      abut_create_pair(a, b, &smoothing, &pair) || abut_contacts(pair, &batch)) {
+  if (abut_create_context(&def, &context) ||
+      abut_load_body(context, "assets/figure.body.json", &a) ||
+      abut_load_body(context, "assets/part.body.json", &b) ||
+      abut_fit_smoothing(a, b, &smoothing) || abut_create_pair(a, b, &smoothing, &pair) ||
+      abut_contacts(pair, &batch)) {
     fprintf(stderr, "%s\n", abut_last_error());
     return 1;
   }

@@ -19,13 +19,13 @@
 
 enum { STEPS_MOST = 300, STEPS_A_LINE = 20 };
 
-#define STEP_MOST 0.03       /* of the size */
-#define STEP_LEAST 1e-7      /* of the size: there it ends */
-#define GAP 0.002            /* of the size */
-#define SOFTNESS 0.002       /* of the size: over what depth edges begin to count */
-#define EDGES 10.0           /* edges share their contacts, at 0.1 to 0.3 each */
-#define PUSH_LEAST 0.001     /* of the weight, by a contact that counts */
-#define ACTIVITY_LEAST 1e-9  /* of a contact in the list; its floor keeps faint ones out */
+#define STEP_MOST 0.03      /* of the size */
+#define STEP_LEAST 1e-7     /* of the size: there it ends */
+#define GAP 0.002           /* of the size */
+#define SOFTNESS 0.002      /* of the size: over what depth edges begin to count */
+#define EDGES 10.0          /* edges share their contacts, at 0.1 to 0.3 each */
+#define PUSH_LEAST 0.001    /* of the weight, by a contact that counts */
+#define ACTIVITY_LEAST 1e-9 /* of a contact in the list; its floor keeps faint ones out */
 #define DAMPING_LEAST 1e-6
 #define DAMPING_MOST 1e12
 
@@ -164,7 +164,8 @@ static bool find_step(const placing *p, const look *l, double damping, double st
 static void report(const placing *p, int steps, const look *l, double damping)
 {
   printf("step %3d: centre at %.4f m, least distance %8.5f m, %zu contacts push, "
-         "damping %.0e\n", steps, placing_height(p, p->pose[1]), l->nearest, l->touching, damping);
+         "damping %.0e\n",
+         steps, placing_height(p, p->pose[1]), l->nearest, l->touching, damping);
 }
 
 /* Marquardt's rule: less damping after a step down, more where the step would go up. */

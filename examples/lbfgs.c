@@ -28,9 +28,9 @@ enum { ROUNDS_MOST = 100, ROUNDS_A_LINE = 10, ITERATIONS = 40 };
 
 typedef struct job {
   placing p;
-  double begin[6];   /* twist at the begin of the round */
-  double units[6];   /* of the twist's numbers: of L-BFGS's 1 */
-  double soft;       /* least distance, softly [m] */
+  double begin[6]; /* twist at the begin of the round */
+  double units[6]; /* of the twist's numbers: of L-BFGS's 1 */
+  double soft;     /* least distance, softly [m] */
   size_t evaluations;
   abut_status status;
 } job;
@@ -51,8 +51,8 @@ static abut_status add_reduction(job *j, const double twist[6], abut_reduction r
   } else {
     batch.reductions.soft_minimum = &reduced;
   }
-  const abut_status status = abut_gradient(j->p.pair, ABUT_SAME_PAIR, &batch, reduction,
-                                           &gradients);
+  const abut_status status =
+    abut_gradient(j->p.pair, ABUT_SAME_PAIR, &batch, reduction, &gradients);
   if (reduction == ABUT_REDUCE_ENERGY) {
     by_slope = 5.0 / (SINK * size); /* edges share their contacts, at 0.1 to 0.3 each */
     by_value = by_slope * reduced;
@@ -144,8 +144,7 @@ static abut_status do_round(job *j, double *way)
     j->begin[i] += x[i] * j->units[i];
   }
   *way = sqrt(sum) * UNIT * j->p.size;
-  return j->status ? j->status
-                   : abut_pose_exp(ABUT_FLOAT64, 1, j->begin, j->p.pose[1]);
+  return j->status ? j->status : abut_pose_exp(ABUT_FLOAT64, 1, j->begin, j->p.pose[1]);
 }
 
 static abut_status descend(job *j, double rest[6])

@@ -1,6 +1,8 @@
-/* How far apart two bodies are over a million places of the second, by ranks of MPI that take blocks as they get free:
+/* How far apart two bodies are over a million places of the second, by ranks of MPI that take
+ * blocks as they get free:
  *
- *   mpirun -n 16 mpi distances.f32 [COUNT]   (floats, place by place; run in the folder that has assets/) */
+ *   mpirun -n 16 mpi distances.f32 [COUNT]   (floats, place by place; run in the folder that has
+ *                                            assets/) */
 #include <abut/abut.h>
 #include <abut/mpi.h>
 #include <fcntl.h>
@@ -24,7 +26,8 @@ static abut_status write_distances(void *user, uint64_t first, const abut_batch 
 {
   const size_t bytes = block->count * sizeof *distance; /* each rank writes its own rows */
   return pwrite(*(int *)user, distance, bytes, (off_t)(first * sizeof *distance)) == (ssize_t)bytes
-           ? ABUT_SUCCESS : abut_set_error(ABUT_ERROR_WRITE, "mpi FILE [COUNT]: the file cannot be written");
+           ? ABUT_SUCCESS
+           : abut_set_error(ABUT_ERROR_WRITE, "mpi FILE [COUNT]: the file cannot be written");
 }
 
 static abut_status open_pair(abut_pair *pair)
@@ -42,7 +45,8 @@ static abut_status open_pair(abut_pair *pair)
   status = status ? status : abut_load_body(context, "assets/part.body.json", &b);
   status = status ? status : abut_fit_smoothing(a, b, &smoothing);
   status = status ? status : abut_create_pair(a, b, &smoothing, pair);
-  return abut_mpi_agree(MPI_COMM_WORLD, status); /* a rank that failed alone would leave the others waiting */
+  return abut_mpi_agree(MPI_COMM_WORLD, status); /* a rank that failed alone would leave the
+                                                    others waiting */
 }
 
 int main(int argc, char **argv)
@@ -59,7 +63,8 @@ int main(int argc, char **argv)
     batch.pose1 = pose1;
     batch.pose2 = pose2;
     batch.reductions.distance = distance;
-    status = abut_mpi_contacts(MPI_COMM_WORLD, pair, &batch, &(abut_mpi_source){count, read_poses, &count},
+    status = abut_mpi_contacts(MPI_COMM_WORLD, pair, &batch,
+                               &(abut_mpi_source){count, read_poses, &count},
                                &(abut_mpi_sink){write_distances, &file, false});
   }
   if (status != ABUT_SUCCESS && rank == 0) {

@@ -75,8 +75,8 @@ static abut_status create_pairs(placing *p, double softness)
   abut_status status = abut_fit_smoothing(p->bodies[0], p->bodies[1], s);
   status = status ? status : abut_create_pair(p->bodies[0], p->bodies[1], s, &p->fitted);
   s->penetration = softness * p->size;
-  /* The union that the larger body was fitted with: with the smaller one's, which is what is fitted,
-   * the larger body's seams lie deeper than its mesh, and B would sink into them. */
+  /* The union that the larger body was fitted with: with the smaller one's, which is what is
+   * fitted, the larger body's seams lie deeper than its mesh, and B would sink into them. */
   s->union_ = s->plane = 0.004 * p->size;
   s->floor = 0.02;
   s->edges[0] = s->edges[1] = 64;
@@ -146,10 +146,10 @@ double placing_length(const placing *p, const double step[6])
 
 enum { SLIDES = 4, CONTACTS_LEAST = 3 };
 
-#define ACTIVITY_LEAST 0.25 /* of a contact that counts */
-#define DEPTH_MOST 0.003    /* of the size: between vertices surfaces may meet a little early */
+#define ACTIVITY_LEAST 0.25  /* of a contact that counts */
+#define DEPTH_MOST 0.003     /* of the size: between vertices surfaces may meet a little early */
 #define UNBALANCED_MOST 0.05 /* of the weight */
-#define ASIDE_MOST 0.5      /* of the weight: what friction can hold */
+#define ASIDE_MOST 0.5       /* of the weight: what friction can hold */
 
 typedef struct samples {
   size_t count;
@@ -180,8 +180,8 @@ static abut_status take_samples(abut_body body, samples *s)
              ? abut_get_body_mesh(body, s->points, edges)
              : ABUT_ERROR_MEMORY;
   for (size_t i = 0; !status && i < 3 * info.edges; ++i) {
-    s->points[3 * info.vertices + i] = 0.5 * (s->points[3 * edges[i / 3 * 2] + i % 3] +
-                                              s->points[3 * edges[i / 3 * 2 + 1] + i % 3]);
+    s->points[3 * info.vertices + i] =
+      0.5 * (s->points[3 * edges[i / 3 * 2] + i % 3] + s->points[3 * edges[i / 3 * 2 + 1] + i % 3]);
   }
   free(edges);
   return status;
@@ -275,8 +275,8 @@ abut_status placing_judge(const placing *p, const double gradient[6], bool *plac
   *placed = contacts >= CONTACTS_LEAST && unbalanced < UNBALANCED_MOST && aside < ASIDE_MOST &&
             depth < DEPTH_MOST * p->size;
   printf("%s: %zu contacts of activity %g, forces unbalanced by %.0e of the weight, held aside by "
-         "%.2f of it\n", *placed ? "placed" : "not placed", contacts, ACTIVITY_LEAST, unbalanced,
-         aside);
+         "%.2f of it\n",
+         *placed ? "placed" : "not placed", contacts, ACTIVITY_LEAST, unbalanced, aside);
   printf("surfaces sampled in the other's field: %.5f m %s (%.5f m may pass)\n", fabs(depth),
          depth > 0.0 ? "deep" : "apart", DEPTH_MOST * p->size);
   return ABUT_SUCCESS;

@@ -12,8 +12,8 @@
 typedef struct placing {
   abut_context context;
   abut_body bodies[2];
-  abut_pair pair;    /* to be placed by */
-  abut_pair fitted;  /* to be judged by: of abut_fit_smoothing */
+  abut_pair pair;   /* to be placed by */
+  abut_pair fitted; /* to be judged by: of abut_fit_smoothing */
   abut_smoothing smoothing;
   size_t edges;      /* first slot of contacts of edges */
   double size;       /* larger bounding diagonal [m] */

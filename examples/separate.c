@@ -21,12 +21,23 @@ enum { STARTS_MOST = 4096, STEPS_MOST = 100, STEPS_A_LINE = 5 };
 /* The state's arrays. What is found at a pose: the slope of the soft minimum of all distances, that
  * minimum, and the least distance of a vertex, which is minus the depth, or the gap [m]. */
 enum {
-  FIXED,                                /* poses of A */
-  POSE, SLOPE, SOFT, NEAREST,           /* of B now */
-  TRIAL, TRIAL_SLOPE, TRIAL_SOFT, TRIAL_NEAREST,
-  MIDDLE, HALF,                         /* the last place of at least half the depth; minus that */
-  WEIGHTS, WAY, STEP, LONGER, LONGEST,  /* of the next step */
-  NONE,                                 /* zeros */
+  FIXED, /* poses of A */
+  POSE,
+  SLOPE,
+  SOFT,
+  NEAREST, /* of B now */
+  TRIAL,
+  TRIAL_SLOPE,
+  TRIAL_SOFT,
+  TRIAL_NEAREST,
+  MIDDLE,
+  HALF, /* the last place of at least half the depth; minus that */
+  WEIGHTS,
+  WAY,
+  STEP,
+  LONGER,
+  LONGEST, /* of the next step */
+  NONE,    /* zeros */
   ARRAYS
 };
 
@@ -36,7 +47,7 @@ static float rows[STARTS_MOST * 7], nearest[STARTS_MOST]; /* on their way up or 
 static float starts[STARTS_MOST * 7], fixed[STARTS_MOST * 7];
 static size_t count, width; /* starts, and numbers of a pose: 6 or 7 */
 static abut_pose_kind kind;
-static float size;          /* larger bounding diagonal [m] */
+static float size; /* larger bounding diagonal [m] */
 
 static abut_status create(abut_context context)
 {
@@ -121,8 +132,8 @@ static abut_status judge(void)
   }
   static const int better[] = {POSE, SLOPE, NEAREST, SOFT}; /* by which it is judged: last */
   for (int i = 0; !status && i < 4; ++i) {
-    status = abut_choose_state(array[better[i]], array[better[i] + TRIAL - POSE],
-                               array[TRIAL_SOFT], array[SOFT]);
+    status = abut_choose_state(array[better[i]], array[better[i] + TRIAL - POSE], array[TRIAL_SOFT],
+                               array[SOFT]);
   }
   return status ? status
                 : abut_choose_state(array[MIDDLE], array[POSE], array[HALF], array[NEAREST]);

@@ -5,8 +5,8 @@
 
 #include <abut/world.h>
 
-/* Outputs of a step that have cotangents: (count, nq), (count, nv); of kept states (count, kept, nq),
- * (count, kept, nv); (count, nv). */
+/* Outputs of a step that have cotangents: (count, nq), (count, nv); of kept states (count, kept,
+ * nq), (count, kept, nv); (count, nv). */
 enum { BAR_Q, BAR_V, BAR_Q_RECORD, BAR_V_RECORD, BAR_ACCELERATION, WORLD_BARS };
 
 /* Inputs that have gradients, of the inputs' shapes. */
@@ -27,15 +27,15 @@ enum {
 };
 
 /* size: of a real, in bytes. worlds: as of abut_step_worlds, arrays in host memory; q_next and
- * q_record, where their cotangents are given, are what the steps gave and are read alone. bars: NULL
- * is 0; slopes: NULL is not wanted. escaped: of abut_worlds_gradients, NULL: without that. Sets
- * worlds->failures. */
+ * q_record, where their cotangents are given, are what the steps gave and are read alone. bars:
+ * NULL is 0; slopes: NULL is not wanted. escaped: of abut_worlds_gradients, NULL: without that.
+ * Sets worlds->failures. */
 abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
                               const void *const *bars, void *const *slopes, uint32_t *escaped);
 
-/* The other way: tangents (SLOPE_*, those of springs and contacts excepted) of what steps are given, and of what
- * they give (BAR_*, the acceleration excepted); NULL is 0, or not wanted. What `worlds` wants is
- * written too. */
+/* The other way: tangents (SLOPE_*, those of springs and contacts excepted) of what steps are
+ * given, and of what they give (BAR_*, the acceleration excepted); NULL is 0, or not wanted. What
+ * `worlds` wants is written too. */
 abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
                               const void *const *tangents, void *const *made);
 

@@ -25,12 +25,12 @@
 enum { OUTPUTS = 5, MINIMUM_DISTANCE = 6, FEW_PAIRS = 16 };
 
 typedef enum operation {
-  OP_CONTACTS = 0,   /* what is wanted, then the poses' statuses */
-  OP_JVP = 1,        /* tangents of what is wanted */
-  OP_VJP = 2,        /* gradients */
-  OP_VJP_TANGENT = 3, /* their tangents */
-  OP_VALUE = 4,      /* a reduction's value */
-  OP_GRADIENT = 5,   /* value, then gradients */
+  OP_CONTACTS = 0,       /* what is wanted, then the poses' statuses */
+  OP_JVP = 1,            /* tangents of what is wanted */
+  OP_VJP = 2,            /* gradients */
+  OP_VJP_TANGENT = 3,    /* their tangents */
+  OP_VALUE = 4,          /* a reduction's value */
+  OP_GRADIENT = 5,       /* value, then gradients */
   OP_HESSIAN_PRODUCT = 6 /* tangents of the gradients */
 } operation;
 
@@ -104,8 +104,8 @@ static abut_cotangents read_cotangents(call *c, const char *name)
 {
   const void *out[OUTPUTS];
   read_outputs(c, xla_number(c->x.frame, name), out);
-  return (abut_cotangents){.p = out[0], .d = out[1], .n = out[2], .activity = out[3],
-                           .weight = out[4]};
+  return (
+    abut_cotangents){.p = out[0], .d = out[1], .n = out[2], .activity = out[3], .weight = out[4]};
 }
 
 static abut_gradients write_gradients(call *c)
@@ -169,8 +169,9 @@ static void write_contacts(call *c)
 static void write_value(call *c)
 {
   abut_reductions *r = &c->batch.reductions;
-  void **const places[] = {&r->mean_distance, &r->activity, &r->energy, &r->soft_minimum,
-                           &r->distance, &r->soft_distance, &r->minimum_distance};
+  void **const places[] = {&r->mean_distance,   &r->activity, &r->energy,
+                           &r->soft_minimum,    &r->distance, &r->soft_distance,
+                           &r->minimum_distance};
   const int64_t kind = xla_number(c->x.frame, "reduction");
   const bool nearest = xla_number(c->x.frame, "nearest");
   if (kind < 0 || kind > MINIMUM_DISTANCE || (nearest && kind == MINIMUM_DISTANCE)) {
@@ -188,7 +189,10 @@ static abut_status run_jvp(call *c)
   void *out[OUTPUTS];
   const abut_pose_tangents along = read_tangents(c);
   write_outputs(c, xla_number(c->x.frame, "want"), out);
-  const abut_tangents tangents = {.p = out[0], .d = out[1], .n = out[2], .activity = out[3],
+  const abut_tangents tangents = {.p = out[0],
+                                  .d = out[1],
+                                  .n = out[2],
+                                  .activity = out[3],
                                   .weight = out[4]};
   return c->x.text[0] ? 0 : abut_jvp(c->own, ABUT_SAME_PAIR, &c->batch, &along, &tangents);
 }
@@ -206,8 +210,9 @@ static abut_status run_vjp_tangent(call *c)
   const abut_cotangents bars = read_cotangents(c, "bars");
   const abut_cotangents slopes = read_cotangents(c, "slopes");
   const abut_gradients tangents = write_gradients(c);
-  return c->x.text[0] ? 0 : abut_vjp_tangent(c->own, &c->batch, &bars, &slopes, &along, NULL,
-                                           &tangents);
+  return c->x.text[0]
+           ? 0
+           : abut_vjp_tangent(c->own, &c->batch, &bars, &slopes, &along, NULL, &tangents);
 }
 
 static abut_status run_gradient(call *c)
@@ -223,8 +228,8 @@ static abut_status run_hessian_product(call *c)
   const abut_pose_tangents along = read_tangents(c);
   const abut_gradients products = write_gradients(c);
   const abut_reduction reduction = (abut_reduction)xla_number(c->x.frame, "reduction");
-  return c->x.text[0] ? 0 : abut_hessian_product(c->own, &c->batch, reduction, &along, NULL,
-                                               &products);
+  return c->x.text[0] ? 0
+                      : abut_hessian_product(c->own, &c->batch, reduction, &along, NULL, &products);
 }
 
 static abut_status run(call *c)

@@ -23,7 +23,8 @@ const void *xla_attribute(const xla_frame *frame, const char *name, int kind);
 /* A number; 0 where it is not there. */
 int64_t xla_number(const xla_frame *frame, const char *name);
 
-/* A handle of the library's, index in the low half of each number and generation in the high one. */
+/* A handle of the library's, index in the low half of each number and generation in the high
+ * one. */
 typedef struct xla_handle {
   uint32_t index, generation;
 } xla_handle;

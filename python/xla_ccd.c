@@ -3,16 +3,19 @@
  * Attributes, 64-bit whole numbers:
  *   op        0: queries of features, 1: two meshes
  *   slopes    whether derivatives of toi are computed, too
- *   owners    handles, index in the low half, generation in the high one: the context; or both meshes
+ *   owners    handles, index in the low half, generation in the high one: the context; or both
+ *             meshes
  *   iterations_most   as of <abut/ccd.h>
- *   reals     the bits of doubles: separation, keep, tolerance, end, error, relative_error; or separation, keep,
+ *   reals     the bits of doubles: separation, keep, tolerance, end, error, relative_error; or
+ *             separation, keep,
  *             tolerance, center1 (3), center2 (3)
- *   kind, method, plain, given   of queries; bit k of `given`: the array k of x0_low, x1_low, separations, keeps,
+ *   kind, method, plain, given   of queries; bit k of `given`: the array k of x0_low, x1_low,
+ *                                separations, keeps,
  *             tolerances, ends, errors, relative_errors is there
  *   motion    of meshes
- * Arguments: x0, x1, what is given; or from1, to1, from2, to2. Leading axes of the first are N. Results: of queries toi,
- * status, n, d0, iterations; of meshes toi, status, kind, feature1, feature2, p1, p2, n, candidates; then slopes by x0
- * and x1, or by the four poses.
+ * Arguments: x0, x1, what is given; or from1, to1, from2, to2. Leading axes of the first are N.
+ * Results: of queries toi, status, n, d0, iterations; of meshes toi, status, kind, feature1,
+ * feature2, p1, p2, n, candidates; then slopes by x0 and x1, or by the four poses.
  */
 #include "xla_call.h"
 
@@ -21,7 +24,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { OP_QUERIES = 0, OP_MESHES = 1, QUERY_REALS = 6, BATCH_REALS = 9, GIVEN = 8, LOW = 2, POSES = 4 };
+enum {
+  OP_QUERIES = 0,
+  OP_MESHES = 1,
+  QUERY_REALS = 6,
+  BATCH_REALS = 9,
+  GIVEN = 8,
+  LOW = 2,
+  POSES = 4
+};
 
 uintptr_t abutpy_xla_ccd_handler(void);
 
@@ -57,7 +68,8 @@ static void read_settings(call *c, size_t owners, size_t reals)
   c->wants_slopes = xla_number(c->x.frame, "slopes") != 0;
 }
 
-/* Reads the batch's size and precision off the first argument, which has so many numbers an entry. */
+/* Reads the batch's size and precision off the first argument, which has so many numbers an
+ * entry. */
 static const xla_buffer *read_first(call *c, int64_t axes)
 {
   const xla_buffers *all = &c->x.frame->arguments;
@@ -82,9 +94,10 @@ static void *result_of(call *c, int type, size_t width)
 static void read_queries(call *c, abut_ccd_queries *q, size_t width)
 {
   const int64_t given = xla_number(c->x.frame, "given");
-  const void **arrays[GIVEN] = {&q->x0_low, &q->x1_low, &q->separations, &q->keeps,
-                                &q->tolerances, &q->ends, &q->errors, &q->relative_errors};
-  double *numbers[QUERY_REALS] = {&q->separation, &q->keep, &q->tolerance, &q->end, &q->error, &q->relative_error};
+  const void **arrays[GIVEN] = {&q->x0_low,     &q->x1_low, &q->separations, &q->keeps,
+                                &q->tolerances, &q->ends,   &q->errors,      &q->relative_errors};
+  double *numbers[QUERY_REALS] = {&q->separation, &q->keep,  &q->tolerance,
+                                  &q->end,        &q->error, &q->relative_error};
   q->count = c->x.count;
   q->x0 = xla_argument(&c->x, width);
   q->x1 = xla_argument(&c->x, width);
@@ -127,7 +140,8 @@ static abut_status run_queries(call *c)
   if (c->x.text[0]) {
     return ABUT_SUCCESS;
   }
-  return c->wants_slopes ? abut_ccd_queries_gradient(context, &q, by_x0, by_x1) : abut_run_ccd_queries(context, &q);
+  return c->wants_slopes ? abut_ccd_queries_gradient(context, &q, by_x0, by_x1)
+                         : abut_run_ccd_queries(context, &q);
 }
 
 static void read_batch(call *c, abut_ccd_batch *b, size_t width)

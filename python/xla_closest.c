@@ -7,8 +7,9 @@
  *   bars      cotangents that are given, bit k of d, n, p1, p2
  *   iterations_most, corners_most, method, level, samples, seed, first   as of <abut/closest.h>
  *   tolerance, cutoff, temperature, epsilon, ridge   likewise, the bits of a double
- * Arguments: both poses, the rows; of derivatives then d, n, p1, p2 and status, and twists or what `bars` names. Leading
- * axes of pose 1 are N. Results: d, n, p1, p2 and, of queries, status; of gradients those by twists.
+ * Arguments: both poses, the rows; of derivatives then d, n, p1, p2 and status, and twists or what
+ * `bars` names. Leading axes of pose 1 are N. Results: d, n, p1, p2 and, of queries, status; of
+ * gradients those by twists.
  */
 #include "xla_call.h"
 
@@ -121,7 +122,8 @@ static abut_status run_query(call *c)
   return c->x.text[0] ? ABUT_SUCCESS : abut_closest(c->context, &c->batch);
 }
 
-/* The answers that derivatives begin from, where the method does. The status, to which the call adds, is copied. */
+/* The answers that derivatives begin from, where the method does. The status, to which the call
+ * adds, is copied. */
 static void read_answers(call *c)
 {
   void **places[ANSWERS], *answers[ANSWERS];
@@ -129,7 +131,8 @@ static void read_answers(call *c)
     answers[k] = xla_argument(&c->x, widths[k]);
   }
   const uint8_t *status = xla_next(&c->x, &c->x.frame->arguments, &c->x.argument, XLA_U8, 1);
-  c->smoothing.solved = c->smoothing.method != ABUT_CLOSEST_ZEROTH && c->smoothing.method != ABUT_CLOSEST_FINITE;
+  c->smoothing.solved = c->smoothing.method != ABUT_CLOSEST_ZEROTH &&
+                        c->smoothing.method != ABUT_CLOSEST_FINITE;
   if (c->x.text[0] || !c->smoothing.solved) {
     return;
   }
@@ -154,10 +157,14 @@ static abut_status run_vjp(call *c)
   for (int k = 0; k < ANSWERS; ++k) {
     bars[k] = given >> k & 1 ? xla_argument(&c->x, widths[k]) : NULL;
   }
-  const abut_closest_cotangents cotangents = {.d = bars[0], .n = bars[1], .p1 = bars[2], .p2 = bars[3]};
+  const abut_closest_cotangents cotangents = {.d = bars[0],
+                                              .n = bars[1],
+                                              .p1 = bars[2],
+                                              .p2 = bars[3]};
   const abut_closest_gradients gradients = {.twists = xla_result(&c->x, TWISTS)};
-  return c->x.text[0] ? ABUT_SUCCESS
-                      : abut_closest_vjp(c->context, &c->batch, &c->smoothing, &cotangents, &gradients);
+  return c->x.text[0]
+           ? ABUT_SUCCESS
+           : abut_closest_vjp(c->context, &c->batch, &c->smoothing, &cotangents, &gradients);
 }
 
 static abut_status run_jvp(call *c)
@@ -190,7 +197,8 @@ static abut_status run(call *c)
 
 static xla_error *execute(const xla_frame *frame)
 {
-  call c = {.x = {.frame = frame}, .batch = abut_default_closest_batch(),
+  call c = {.x = {.frame = frame},
+            .batch = abut_default_closest_batch(),
             .smoothing = abut_default_closest_smoothing()};
   read_settings(&c);
   read_shapes(&c);

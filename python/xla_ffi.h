@@ -38,11 +38,7 @@ typedef struct xla_metadata_query {
 } xla_metadata_query;
 
 /* Codes of errors. */
-enum {
-  XLA_INVALID_ARGUMENT = 3,
-  XLA_RESOURCE_EXHAUSTED = 8,
-  XLA_INTERNAL = 13
-};
+enum { XLA_INVALID_ARGUMENT = 3, XLA_RESOURCE_EXHAUSTED = 8, XLA_INTERNAL = 13 };
 
 typedef struct xla_error xla_error;
 

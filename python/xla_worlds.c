@@ -11,9 +11,9 @@
  *   bars      cotangents that are given: q, v, q_record, v_record
  *   wrt       gradients that are wanted: q, v, u, mass_scale, friction, stiffness, gravity, springs
  *   along     tangents that are given, of the same but springs
- * Arguments: q, v, what `given` names; of derivatives then the steps' q, their q_record where `record`
- * is not 0, and what `bars` or `along` names. Leading axes of q are the worlds. Results: what `want`
- * or `wrt` names.
+ * Arguments: q, v, what `given` names; of derivatives then the steps' q, their q_record where
+ * `record` is not 0, and what `bars` or `along` names. Leading axes of q are the worlds. Results:
+ * what `want` or `wrt` names.
  */
 #include "worlds.h"
 #include "xla_call.h"
@@ -23,7 +23,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { GIVEN = 7, WANTED = 6, WANTED_STATUS = 3, BARS = BAR_ACCELERATION, SLOPES = SLOPE_P, SPRING_WIDTH = 6 };
+enum {
+  GIVEN = 7,
+  WANTED = 6,
+  WANTED_STATUS = 3,
+  BARS = BAR_ACCELERATION,
+  SLOPES = SLOPE_P,
+  SPRING_WIDTH = 6
+};
 
 uintptr_t abutpy_xla_worlds_handler(void);
 
@@ -73,9 +80,9 @@ static void read_inputs(call *c)
                                       &c->worlds.mass_scale, &c->worlds.friction,
                                       &c->worlds.stiffness,  &c->worlds.gravity,
                                       &c->worlds.springs};
-  const size_t widths[GIVEN] = {c->info.nv,    controls_width(c), c->info.links,
-                                c->info.pairs, c->info.pairs,     3,
-                                SPRING_WIDTH * c->info.pairs};
+  const size_t widths[GIVEN] = {
+    c->info.nv, controls_width(c),           c->info.links, c->info.pairs, c->info.pairs,
+    3,          SPRING_WIDTH * c->info.pairs};
   const int64_t given = xla_number(c->x.frame, "given");
   c->worlds.count = c->x.count;
   c->worlds.q = xla_argument(&c->x, c->info.nq);
@@ -121,8 +128,8 @@ static size_t real_size(const call *c)
 static void slope_widths(const call *c, size_t widths[SLOPES])
 {
   const size_t own[SLOPES] = {
-    c->info.nq,    c->info.nv,    controls_width(c), c->info.links,
-    c->info.pairs, c->info.pairs, 3,                 SPRING_WIDTH * c->info.pairs};
+    c->info.nq,    c->info.nv, controls_width(c),           c->info.links, c->info.pairs,
+    c->info.pairs, 3,          SPRING_WIDTH * c->info.pairs};
   memcpy(widths, own, sizeof own);
 }
 
@@ -144,8 +151,7 @@ static abut_status run_gradients(call *c)
     slopes[k] = widths[k] ? array : NULL;
   }
   return c->x.text[0] ? ABUT_SUCCESS
-                      : abutpy_vjp_worlds(c->scene, real_size(c), &c->worlds, bars, slopes,
-                                          NULL);
+                      : abutpy_vjp_worlds(c->scene, real_size(c), &c->worlds, bars, slopes, NULL);
 }
 
 /* The states, which gradients need, are computed anew beside their tangents. */

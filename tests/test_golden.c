@@ -5,8 +5,8 @@
  *
  * Each folder is a case of docs/spec.md, section 9 (a.body.json, b.body.json, smoothing.json,
  * poses.npz, cotangents.npz, expected.npz) or holds a witness.npz. The table of tolerances is the
- * specification's. Cases of edges in fields (tests/golden-round) have masks of slots and poses whose
- * derivatives jump, and sums over each pose. */
+ * specification's. Cases of edges in fields (tests/golden-round) have masks of slots and poses
+ * whose derivatives jump, and sums over each pose. */
 #include "support/check.h"
 
 #include <math.h>
@@ -75,7 +75,10 @@ static masks masks_of(const abut_npz *expected)
     const struct {
       const char *name;
       const abut_array **to;
-    } all[] = {{"smooth", &m.smooth}, {"mean_smooth", &m.mean_smooth}, {"flat", &m.flat}, {"edge_length", &m.length}};
+    } all[] = {{"smooth", &m.smooth},
+               {"mean_smooth", &m.mean_smooth},
+               {"flat", &m.flat},
+               {"edge_length", &m.length}};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k) {
       if (!strcmp(a->name, all[k].name)) {
         *all[k].to = a;
@@ -91,8 +94,8 @@ static bool is_smooth(const abut_array *mask, size_t i, size_t width)
   return !mask || ((const uint8_t *)mask->data)[i / width];
 }
 
-/* What float32 may move p along an edge in addition: there the slope along the edge is so small that its rounding
- * decides where the point lies. */
+/* What float32 may move p along an edge in addition: there the slope along the edge is so small
+ * that its rounding decides where the point lies. */
 static double slip_of(const masks *m, int output, size_t slot)
 {
   const bool flat = output == P && m->flat && ((const uint8_t *)m->flat->data)[slot];
@@ -155,21 +158,22 @@ static bool load_pair(abut_context context, const char *folder, abut_pair *pair)
   abut_body bodies[2];
   for (int i = 0; i < 2; ++i) {
     join(path, sizeof path, folder, i ? "b.body.json" : "a.body.json");
-    if (!CHECK_OK(abut_load_body(context, path, &bodies[i]))) {
+    if (!CHECK_OK (abut_load_body(context, path, &bodies[i]))) {
       return false;
     }
   }
   abut_smoothing smoothing;
   join(path, sizeof path, folder, "smoothing.json");
-  return CHECK_OK(abut_load_smoothing(path, &smoothing)) &&
-         CHECK_OK(abut_create_pair(bodies[0], bodies[1], &smoothing, pair));
+  return CHECK_OK (abut_load_smoothing(path, &smoothing)) &&
+         CHECK_OK (abut_create_pair(bodies[0], bodies[1], &smoothing, pair));
 }
 
 static void run_pair(abut_pair pair, const char *folder, abut_precision precision,
                      const abut_poses *poses, const abut_npz *expected)
 {
   abut_layout layout;
-  CHECK_OK(abut_get_layout(pair, &layout));
+  CHECK_OK (abut_get_layout(pair, &layout))
+    ;
   const size_t slots = poses->count * layout.contacts, size = real_size(precision);
   const abut_array *d = find_array(expected, "d");
   if (!d || !check(d->shape[0] == poses->count && d->shape[1] == layout.contacts,
@@ -189,7 +193,7 @@ static void run_pair(abut_pair pair, const char *folder, abut_precision precisio
   batch.d = out[D];
   batch.n = out[N];
   batch.activity = out[A];
-  if (CHECK_OK(abut_contacts(pair, &batch))) {
+  if (CHECK_OK (abut_contacts(pair, &batch))) {
     for (int i = 0; i < OUTPUTS; ++i) {
       const abut_array *want = find_array(expected, names[i]);
       if (want) {
@@ -253,7 +257,8 @@ static void compare_gradients(const char *folder, const char *what, abut_precisi
       continue;
     }
     const double want = ((const double *)expected[i / count]->data)[i % count];
-    const double error = fabs(real_at(got[i / count], precision, i % count) - want) / (largest > 0.0 ? largest : 1.0);
+    const double error =
+      fabs(real_at(got[i / count], precision, i % count) - want) / (largest > 0.0 ? largest : 1.0);
     const bool spared = precision == ABUT_FLOAT32 &&
                         is_sensitive(folder, what, i % count / expected[0]->shape[1]);
     above_all += !(error <= t.all);
@@ -293,7 +298,8 @@ static void compare_tangent(const char *folder, const char *what, abut_precision
     if (!is_smooth(smooth, i, width)) {
       continue;
     }
-    const double error = fabs(real_at(got, precision, i) - want[i]) / (largest > 0.0 ? largest : 1.0);
+    const double error =
+      fabs(real_at(got, precision, i) - want[i]) / (largest > 0.0 ? largest : 1.0);
     above_all += !(error <= t.all);
     above_most += !(error <= t.most);
     worst = error > worst || !(error == error) ? error : worst;
@@ -332,11 +338,13 @@ static void run_gradients(const derivative_case *c, const abut_npz *bars)
   }
   const abut_cotangents cotangents = {.p = bar[P], .d = bar[D], .n = bar[N], .activity = bar[A]};
   if (mean[0] && mean[1] &&
-      CHECK_OK(abut_gradient(c->pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_MEAN_DISTANCE, &out))) {
-    compare_gradients(c->folder, "mean_g", c->precision, g, mean, masks_of(c->expected).mean_smooth);
+      CHECK_OK (abut_gradient(c->pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_MEAN_DISTANCE, &out))) {
+    compare_gradients(c->folder, "mean_g", c->precision, g, mean,
+                      masks_of(c->expected).mean_smooth);
   }
-  if (vjp[0] && vjp[1] && CHECK_OK(abut_vjp(c->pair, ABUT_SAME_PAIR, &batch, &cotangents, &out))) {
-    compare_gradients(c->folder, "vjp_g", c->precision, g, vjp, NULL); /* cotangents are 0 where derivatives jump */
+  if (vjp[0] && vjp[1] && CHECK_OK (abut_vjp(c->pair, ABUT_SAME_PAIR, &batch, &cotangents, &out))) {
+    /* cotangents are 0 where derivatives jump */
+    compare_gradients(c->folder, "vjp_g", c->precision, g, vjp, NULL);
   }
   for (int i = 0; i < OUTPUTS; ++i) {
     free(bar[i]);
@@ -367,11 +375,12 @@ static void run_tangents(const derivative_case *c)
   const abut_pose_tangents directions = {along[0], along[1]};
   const abut_tangents tangents = {.p = out[P], .d = out[D], .n = out[N], .activity = out[A]};
   abut_batch batch = c->batch;
-  if (CHECK_OK(abut_jvp(c->pair, ABUT_SAME_PAIR, &batch, &directions, &tangents))) {
+  if (CHECK_OK (abut_jvp(c->pair, ABUT_SAME_PAIR, &batch, &directions, &tangents))) {
     for (int i = 0; i < OUTPUTS; ++i) {
       const abut_array *want = find_array(c->expected, jvp_names[i]);
       if (want) {
-        compare_tangent(c->folder, jvp_names[i], c->precision, out[i], want, masks_of(c->expected).smooth);
+        compare_tangent(c->folder, jvp_names[i], c->precision, out[i], want,
+                        masks_of(c->expected).smooth);
       }
     }
   }
@@ -388,15 +397,16 @@ static void run_derivatives(abut_pair pair, const char *folder, abut_precision p
   char path[1024];
   abut_npz bars = {0};
   abut_layout layout;
-  CHECK_OK(abut_get_layout(pair, &layout));
+  CHECK_OK (abut_get_layout(pair, &layout))
+    ;
   join(path, sizeof path, folder, "cotangents.npz");
-  if (!CHECK_OK(abut_read_npz(path, &bars))) {
+  if (!CHECK_OK (abut_read_npz(path, &bars))) {
     return;
   }
   void *pose1 = to_reals(poses->pose1, 6 * poses->count, precision);
   void *pose2 = to_reals(poses->pose2, 6 * poses->count, precision);
-  derivative_case c = {folder, pair, precision, abut_default_batch(),
-                       poses->count * layout.contacts, expected};
+  derivative_case c = {
+    folder, pair, precision, abut_default_batch(), poses->count * layout.contacts, expected};
   c.batch.count = poses->count;
   c.batch.pose1 = pose1;
   c.batch.pose2 = pose2;
@@ -419,7 +429,7 @@ static void compare_weights(const derivative_case *c)
   batch.weight = got[0];
   batch.reductions.distance = got[1];
   batch.reductions.soft_distance = got[2];
-  if (CHECK_OK(abut_contacts(c->pair, &batch))) {
+  if (CHECK_OK (abut_contacts(c->pair, &batch))) {
     for (int i = 0; i < 3; ++i) {
       compare(c->folder, i ? D : WEIGHT, of[i], c->precision, got[i],
               find_array(c->expected, of[i]), &(masks){NULL, NULL, NULL, NULL});
@@ -440,8 +450,8 @@ static bool has_array(const abut_npz *npz, const char *name)
   return false;
 }
 
-/* Of the mean weight, and of the distances that weights are in. Where several contacts are the nearest
- * in a case, as of a box squarely on a box, the case has no gradient of the distance. */
+/* Of the mean weight, and of the distances that weights are in. Where several contacts are the
+ * nearest in a case, as of a box squarely on a box, the case has no gradient of the distance. */
 static void compare_weight_gradients(const derivative_case *c)
 {
   static const char *const of[][3] = {{"weight", "weight_g1", "weight_g2"},
@@ -462,8 +472,8 @@ static void compare_weight_gradients(const derivative_case *c)
     const abut_array *want[2] = {find_array(c->expected, of[i][1]),
                                  find_array(c->expected, of[i][2])};
     const abut_reduction reduction = i == 1 ? ABUT_REDUCE_DISTANCE : ABUT_REDUCE_SOFT_DISTANCE;
-    if (CHECK_OK(i ? abut_gradient(c->pair, ABUT_SAME_PAIR, &batch, reduction, &out)
-                   : abut_vjp(c->pair, ABUT_SAME_PAIR, &batch, &cotangents, &out))) {
+    if (CHECK_OK (i ? abut_gradient(c->pair, ABUT_SAME_PAIR, &batch, reduction, &out)
+                    : abut_vjp(c->pair, ABUT_SAME_PAIR, &batch, &cotangents, &out))) {
       compare_gradients(c->folder, of[i][0], c->precision, g, want, NULL);
     }
   }
@@ -483,7 +493,7 @@ static void compare_weight_tangents(const derivative_case *c)
   const abut_pose_tangents directions = {along[0], along[1]};
   const abut_tangents tangents = {.weight = got};
   abut_batch batch = c->batch;
-  if (CHECK_OK(abut_jvp(c->pair, ABUT_SAME_PAIR, &batch, &directions, &tangents))) {
+  if (CHECK_OK (abut_jvp(c->pair, ABUT_SAME_PAIR, &batch, &directions, &tangents))) {
     compare_tangent(c->folder, "jvp_weight", c->precision, got,
                     find_array(c->expected, "jvp_weight"), NULL);
   }
@@ -513,14 +523,15 @@ static void run_weights(abut_pair pair, const char *folder, abut_precision preci
   abut_npz expected = {0};
   abut_layout layout;
   join(path, sizeof path, folder, "weights.npz");
-  CHECK_OK(abut_get_layout(pair, &layout));
-  if (!has_weights(folder) || !CHECK_OK(abut_read_npz(path, &expected))) {
+  CHECK_OK (abut_get_layout(pair, &layout))
+    ;
+  if (!has_weights(folder) || !CHECK_OK (abut_read_npz(path, &expected))) {
     return;
   }
   void *pose1 = to_reals(poses->pose1, 6 * poses->count, precision);
   void *pose2 = to_reals(poses->pose2, 6 * poses->count, precision);
-  derivative_case c = {folder, pair, precision, abut_default_batch(),
-                       poses->count * layout.contacts, &expected};
+  derivative_case c = {
+    folder, pair, precision, abut_default_batch(), poses->count * layout.contacts, &expected};
   c.batch.count = poses->count;
   c.batch.pose1 = pose1;
   c.batch.pose2 = pose2;
@@ -541,9 +552,9 @@ static void run_case(abut_context context, const char *folder, abut_precision pr
   abut_poses poses = {0};
   abut_npz expected = {0};
   join(path, sizeof path, folder, "poses.npz");
-  bool ok = load_pair(context, folder, &pair) && CHECK_OK(abut_load_poses(path, &poses));
+  bool ok = load_pair(context, folder, &pair) && CHECK_OK (abut_load_poses(path, &poses));
   join(path, sizeof path, folder, "expected.npz");
-  ok = ok && CHECK_OK(abut_read_npz(path, &expected));
+  ok = ok && CHECK_OK (abut_read_npz(path, &expected));
   if (ok) {
     run_pair(pair, folder, precision, &poses, &expected);
     if (getenv("ABUT_TEST_VALUES_ONLY")) {
@@ -591,8 +602,10 @@ static void run_witness_set(abut_context context, const abut_npz *npz, abut_prec
   void *e1 = malloc(3 * count * size), *e2 = malloc(3 * count * size);
   void *inside = malloc(count * size), *face = malloc(3 * count * size);
   size_t rejected = 1;
-  CHECK_OK(abut_witness_edges(context, smoothing, count, p, q, e1, e2, inside));
-  CHECK_OK(abut_witness_faces(context, smoothing, count, v, t, face, NULL, &rejected));
+  CHECK_OK (abut_witness_edges(context, smoothing, count, p, q, e1, e2, inside))
+    ;
+  CHECK_OK (abut_witness_faces(context, smoothing, count, v, t, face, NULL, &rejected))
+    ;
   check(rejected == 0, "%zu triangles of witness.npz are refused", rejected);
   const struct {
     const char *name;
@@ -617,7 +630,7 @@ static void run_witness(abut_context context, const char *folder, abut_precision
   char path[1024];
   join(path, sizeof path, folder, "witness.npz");
   abut_npz npz = {0};
-  if (!CHECK_OK(abut_read_npz(path, &npz))) {
+  if (!CHECK_OK (abut_read_npz(path, &npz))) {
     return;
   }
   const bool wide = precision == ABUT_FLOAT64;
@@ -633,8 +646,8 @@ static void run_witness(abut_context context, const char *folder, abut_precision
 
 int main(int argc, char **argv)
 {
-  const abut_precision precision =
-    argc > 1 && !strcmp(argv[1], "f64") ? ABUT_FLOAT64 : ABUT_FLOAT32;
+  const abut_precision precision = argc > 1 && !strcmp(argv[1], "f64") ? ABUT_FLOAT64
+                                                                       : ABUT_FLOAT32;
   abut_context context;
   if (!test_context(precision, &context)) {
     return 77;
@@ -656,6 +669,7 @@ int main(int argc, char **argv)
   } else {
     printf("not run: armadillo-pair, which lies in no ABUT_SHARED\n");
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

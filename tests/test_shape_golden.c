@@ -1,10 +1,11 @@
 /* Golden derivatives by shapes: test_shape_golden PRECISION CASES ANSWERS...
  *
- * Each of ANSWERS is a CASE.npz of derivatives by the bodies of the folder CASE in CASES, of some of its
- * poses: `pose`, and a_NAME and b_NAME, each pose's rows (docs/spec.md, section 9), and where there are
- * tangent_a_NAME and tangent_b_NAME the outputs' tangents jvp_NAME along these. Tolerances are those of pose
- * gradients. The sum over the poses must be that of the rows, and the product of the rows with a direction
- * that of the cotangents with the outputs' tangents along it. */
+ * Each of ANSWERS is a CASE.npz of derivatives by the bodies of the folder CASE in CASES, of some
+ * of its poses: `pose`, and a_NAME and b_NAME, each pose's rows (docs/spec.md, section 9), and
+ * where there are tangent_a_NAME and tangent_b_NAME the outputs' tangents jvp_NAME along these.
+ * Tolerances are those of pose gradients. The sum over the poses must be that of the rows, and the
+ * product of the rows with a direction that of the cotangents with the outputs' tangents along
+ * it. */
 #include "support/check.h"
 
 #include <math.h>
@@ -19,15 +20,24 @@ static const struct {
   const char *name;
   size_t offset, of, components;
 } arrays[NAMES] = {
-#define ARRAY(name, of, components) \
-  {#name, offsetof(abut_shape_gradients, name), offsetof(abut_shape_sizes, of), components}
-  ARRAY(vertices, vertices, 3),           ARRAY(axes, superquadrics, 3),
-  ARRAY(exponents, superquadrics, 2),     ARRAY(position, superquadrics, 3),
-  ARRAY(rotation, superquadrics, 3),      ARRAY(plane_normals, planes, 3),
-  ARRAY(plane_points, planes, 3),         ARRAY(cloud_points, points, 3),
-  ARRAY(cloud_normals, points, 3),        ARRAY(cloud_widths, points, 1),
-  ARRAY(grid_coefficients, coefficients, 1), ARRAY(core_half, cores, 3),
-  ARRAY(core_radius, cores, 1),           ARRAY(core_position, cores, 3),
+#define ARRAY(name, of, components)                                                         \
+  {                                                                                         \
+#name, offsetof(abut_shape_gradients, name), offsetof(abut_shape_sizes, of), components \
+  }
+  ARRAY(vertices, vertices, 3),
+  ARRAY(axes, superquadrics, 3),
+  ARRAY(exponents, superquadrics, 2),
+  ARRAY(position, superquadrics, 3),
+  ARRAY(rotation, superquadrics, 3),
+  ARRAY(plane_normals, planes, 3),
+  ARRAY(plane_points, planes, 3),
+  ARRAY(cloud_points, points, 3),
+  ARRAY(cloud_normals, points, 3),
+  ARRAY(cloud_widths, points, 1),
+  ARRAY(grid_coefficients, coefficients, 1),
+  ARRAY(core_half, cores, 3),
+  ARRAY(core_radius, cores, 1),
+  ARRAY(core_position, cores, 3),
   ARRAY(core_rotation, cores, 3)};
 
 typedef struct golden {
@@ -65,7 +75,8 @@ static void free_room(abut_shape_gradients *g)
   }
 }
 
-static const abut_array *answer_of(const golden *c, const char *kind, int side, const char *name, long one)
+static const abut_array *answer_of(const golden *c, const char *kind, int side, const char *name,
+                                   long one)
 {
   char text[96];
   snprintf(text, sizeof text, "%s%c_%s", kind, side ? 'b' : 'a', name);
@@ -81,7 +92,8 @@ static const abut_array *answer_of(const golden *c, const char *kind, int side, 
 }
 
 /* Compares numbers from `first` on of rows that are `width` wide with an answer. */
-static void compare(const golden *c, const abut_array *want, const double *got, size_t width, size_t first)
+static void compare(const golden *c, const abut_array *want, const double *got, size_t width,
+                    size_t first)
 {
   static const double all[] = {1e-2, 1e-7}, most[] = {2e-3, 1e-8};
   const bool fine = c->precision == ABUT_FLOAT64;
@@ -102,8 +114,8 @@ static void compare(const golden *c, const abut_array *want, const double *got, 
     worst = error > worst || !(error == error) ? error : worst;
   }
   const double share = 100.0 - 100.0 * (double)above_most / (double)(each * c->poses);
-  printf("%s f%d %-22s worst %.2e, within %.0e: %.2f %%\n", c->name, fine ? 64 : 32, want->name, worst,
-         most[fine], share);
+  printf("%s f%d %-22s worst %.2e, within %.0e: %.2f %%\n", c->name, fine ? 64 : 32, want->name,
+         worst, most[fine], share);
   check(above == 0, "%s %s: %zu of %zu entries are off by more than %g", c->name, want->name, above,
         each * c->poses, all[fine]);
   check(share >= 99.0, "%s %s: %.2f %% within %g", c->name, want->name, share, most[fine]);
@@ -113,7 +125,8 @@ static void compare_rows(const golden *c, int side, const abut_shape_sizes *size
                          abut_shape_gradients *rows)
 {
   size_t counts[3][8] = {{0}};
-  CHECK_OK(abut_get_shape_counts(c->bodies[side], counts[0], counts[1], counts[2]));
+  CHECK_OK (abut_get_shape_counts(c->bodies[side], counts[0], counts[1], counts[2]))
+    ;
   for (int i = 0; i < NAMES; ++i) {
     const bool plane = i >= PLANE_NORMALS && i < CLOUD_POINTS, grid = i == GRID_COEFFICIENTS;
     const size_t *count = counts[plane ? 0 : grid ? 2 : 1];
@@ -137,10 +150,12 @@ static void compare_rows(const golden *c, int side, const abut_shape_sizes *size
 }
 
 /* Takes a direction of a body's numbers off the answers, where they have one. */
-static void read_direction(const golden *c, int side, const abut_shape_sizes *sizes, abut_shape_gradients *to)
+static void read_direction(const golden *c, int side, const abut_shape_sizes *sizes,
+                           abut_shape_gradients *to)
 {
   size_t counts[3][8] = {{0}};
-  CHECK_OK(abut_get_shape_counts(c->bodies[side], counts[0], counts[1], counts[2]));
+  CHECK_OK (abut_get_shape_counts(c->bodies[side], counts[0], counts[1], counts[2]))
+    ;
   for (int i = 0; i < NAMES; ++i) {
     const bool plane = i >= PLANE_NORMALS && i < CLOUD_POINTS, grid = i == GRID_COEFFICIENTS;
     const size_t *count = counts[plane ? 0 : grid ? 2 : 1], width = width_of(sizes, i);
@@ -185,9 +200,10 @@ static const abut_array *answer_named(const golden *c, const char *name)
   return NULL;
 }
 
-/* The outputs' tangents along a direction, against answers where the file has them, and against the gradients' products with it.
- * rows: each pose's gradients. */
-static void run_tangents(const golden *c, const abut_shape_sizes sizes[2], abut_shape_gradients rows[2])
+/* The outputs' tangents along a direction, against answers where the file has them, and against the
+ * gradients' products with it. rows: each pose's gradients. */
+static void run_tangents(const golden *c, const abut_shape_sizes sizes[2],
+                         abut_shape_gradients rows[2])
 {
   static const char *const names[] = {"jvp_p", "jvp_d", "jvp_n", "jvp_activity"};
   abut_shape_gradients numbers[2] = {{0}};
@@ -202,7 +218,8 @@ static void run_tangents(const golden *c, const abut_shape_sizes sizes[2], abut_
   }
   const abut_shape_tangents along[2] = {tangents_of(&numbers[0]), tangents_of(&numbers[1])};
   const abut_tangents to = {.p = out[0], .d = out[1], .n = out[2], .activity = out[3]};
-  if (CHECK_OK(abut_shape_jvp(c->pair, &batch, &along[0], &along[1], NULL, &to, ABUT_SHAPE_SUMS))) {
+  if (CHECK_OK (abut_shape_jvp(c->pair, &batch, &along[0], &along[1], NULL, &to,
+                               ABUT_SHAPE_SUMS))) {
     for (size_t pose = 0; pose < c->poses; ++pose) {
       double pushed = 0.0, pulled = 0.0, size = 0.0;
       for (int i = 0; i < 4; ++i) {
@@ -215,15 +232,17 @@ static void run_tangents(const golden *c, const abut_shape_sizes sizes[2], abut_
         for (int i = 0; i < NAMES; ++i) {
           const size_t width = width_of(&sizes[side], i);
           for (size_t k = 0; k < width; ++k) {
-            const double term = (*array_of(&rows[side], i))[pose * width + k] * (*array_of(&numbers[side], i))[k];
+            const double term =
+              (*array_of(&rows[side], i))[pose * width + k] * (*array_of(&numbers[side], i))[k];
             pulled += term;
             size += fabs(term);
           }
         }
       }
       const double most = c->precision == ABUT_FLOAT64 ? 1e-9 : 1e-2;
-      check(fabs(pushed - pulled) <= most * size, "%s: products are %.12g along a direction, %.12g by gradients",
-            c->name, pushed, pulled);
+      check(fabs(pushed - pulled) <= most * size,
+            "%s: products are %.12g along a direction, %.12g by gradients", c->name, pushed,
+            pulled);
     }
     for (int i = 0; i < 4; ++i) {
       const abut_array *want = answer_named(c, names[i]);
@@ -248,17 +267,21 @@ static void run_tangents(const golden *c, const abut_shape_sizes sizes[2], abut_
 
 static void run(const golden *c)
 {
-  const abut_cotangents bars = {.p = c->bars[0], .d = c->bars[1], .n = c->bars[2], .activity = c->bars[3]};
+  const abut_cotangents bars = {.p = c->bars[0],
+                                .d = c->bars[1],
+                                .n = c->bars[2],
+                                .activity = c->bars[3]};
   abut_shape_sizes sizes[2];
   abut_shape_gradients rows[2] = {{0}}, sums[2] = {{0}};
   abut_batch batch = batch_of(c);
   for (int side = 0; side < 2; ++side) {
-    CHECK_OK(abut_get_shape_sizes(c->bodies[side], &sizes[side]));
+    CHECK_OK (abut_get_shape_sizes(c->bodies[side], &sizes[side]))
+      ;
     make_room(&sizes[side], c->poses, &rows[side]);
     make_room(&sizes[side], 1, &sums[side]);
   }
-  if (CHECK_OK(abut_shape_vjp(c->pair, &batch, &bars, &rows[0], &rows[1], ABUT_SHAPE_EACH_POSE)) &&
-      CHECK_OK(abut_shape_vjp(c->pair, &batch, &bars, &sums[0], &sums[1], ABUT_SHAPE_SUMS))) {
+  if (CHECK_OK (abut_shape_vjp(c->pair, &batch, &bars, &rows[0], &rows[1], ABUT_SHAPE_EACH_POSE)) &&
+      CHECK_OK (abut_shape_vjp(c->pair, &batch, &bars, &sums[0], &sums[1], ABUT_SHAPE_SUMS))) {
     for (int side = 0; side < 2; ++side) {
       compare_rows(c, side, &sizes[side], &rows[side]);
       for (int i = 0; i < NAMES; ++i) {
@@ -275,7 +298,8 @@ static void run(const golden *c)
           }
           wrong += !(fabs((*array_of(&sums[side], i))[k] - sum) <= 1e-14 * largest);
         }
-        check(wrong == 0, "%s: %zu sums of %s are not those of rows", c->name, wrong, arrays[i].name);
+        check(wrong == 0, "%s: %zu sums of %s are not those of rows", c->name, wrong,
+              arrays[i].name);
       }
     }
     run_tangents(c, sizes, rows);

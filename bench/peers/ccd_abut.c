@@ -4,8 +4,8 @@
  *            [-S SEPARATION] [-lagjmq] [-o ANSWERS] PROBLEM
  *
  * PROBLEM and ANSWERS are files of ccd_problem.h. Rows that follow each other and are of one kind
- * are one call, of at most BATCH rows, a million unless told; 20 rounds over all of them, after one that
- * warms up, from host arrays to toi and status in host arrays.
+ * are one call, of at most BATCH rows, a million unless told; 20 rounds over all of them, after one
+ * that warms up, from host arrays to toi and status in host arrays.
  *
  *   -s  the share of the first distance that is kept, 0        -S  what counts as a touch, 0
  *   -e  the inputs' relative error in units of 2^-53, or 2^-24 in float32; 0
@@ -14,8 +14,8 @@
  *   -m  the meshes between their poses, of which each body is one, each vertex straight; -j on arcs
  *
  * Prints JSON, in microseconds a row: "least" and "median" of the rounds, "processor" their median
- * of all threads' processor time; how many rows are undecided and the device. For one core, bind the
- * process to one and set POCL_MAX_PTHREAD_COUNT=1. */
+ * of all threads' processor time; how many rows are undecided and the device. For one core, bind
+ * the process to one and set POCL_MAX_PTHREAD_COUNT=1. */
 #define _POSIX_C_SOURCE 200809L
 #include <abut/ccd.h>
 #include <abut/device.h>

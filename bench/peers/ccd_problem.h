@@ -6,9 +6,9 @@
  *   double vertices[vertices][3]; uint32_t faces[faces][3]
  *   double from1[rows][7], to1, from2, to2: poses x y z qw qx qy qz of two bodies of that mesh
  *
- * Answers of queries: double [queries][6], toi, status, two counts of iterations, microseconds, d0; of
- * rows the same, the second count that of pairs whose boxes met. What is not known is 0. Status as
- * abut_ccd_status has it, of other programs 1 for a hit and 0. C11 and C++. */
+ * Answers of queries: double [queries][6], toi, status, two counts of iterations, microseconds, d0;
+ * of rows the same, the second count that of pairs whose boxes met. What is not known is 0. Status
+ * as abut_ccd_status has it, of other programs 1 for a hit and 0. C11 and C++. */
 #ifndef CCD_PROBLEM_H
 #define CCD_PROBLEM_H
 

@@ -18,8 +18,15 @@
 #include <time.h>
 
 enum { PROBLEM_HULL = 0, PROBLEM_SPHERE = 1, PROBLEM_BOX = 2, PROBLEM_CAPSULE = 4 };
-enum { ANSWER_D = 0, ANSWER_N = 1, ANSWER_P1 = 4, ANSWER_P2 = 7, ANSWER_GAP = 10, ANSWER_STATUS = 11,
-       ANSWER_WIDTH = 12 };
+enum {
+  ANSWER_D = 0,
+  ANSWER_N = 1,
+  ANSWER_P1 = 4,
+  ANSWER_P2 = 7,
+  ANSWER_GAP = 10,
+  ANSWER_STATUS = 11,
+  ANSWER_WIDTH = 12
+};
 
 typedef struct problem_shape {
   uint32_t kind, vertex_count;

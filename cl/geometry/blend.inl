@@ -117,11 +117,12 @@ static num FN(unit_scale)(vec g, real tau)
 typedef struct FN(blend) {
   int terms; // so far
   num least, sum;
-  vec normal;    // sum w unit(g)
+  vec normal; // sum w unit(g)
   vec pivot;
-  vec rest;      // sum w (gradient - pivot)
-  FN(mat3) bend; // sum w [d unit(g) - unit(g) (gradient - pivot)' / union]
-  FN(symmetric) curve; // sum w [second derivatives - (gradient - pivot) (gradient - pivot)' / union]
+  vec rest;            // sum w (gradient - pivot)
+  FN(mat3) bend;       // sum w [d unit(g) - unit(g) (gradient - pivot)' / union]
+  FN(symmetric) curve; // sum w [second derivatives - (gradient - pivot) (gradient - pivot)' /
+                       // union]
 } FN(blend);
 
 static FN(blend) FN(blend_start)(void)
@@ -137,8 +138,8 @@ static FN(blend) FN(blend_start)(void)
   return b;
 }
 
-// Returns the derivative of unit(g), of that of g over the length that unit(g) divides by, with u = unit(g):
-// M - u u'M, where M need not be symmetric.
+// Returns the derivative of unit(g), of that of g over the length that unit(g) divides by, with u =
+// unit(g): M - u u'M, where M need not be symmetric.
 static FN(mat3) FN(unit_bend)(const FN(mat3) *bend, vec u)
 {
   const vec pull =
@@ -150,7 +151,8 @@ static FN(mat3) FN(unit_bend)(const FN(mat3) *bend, vec u)
   return r;
 }
 
-// The first term, of weight 1: what blend_add makes of it, without what cancels. Most bodies have no other.
+// The first term, of weight 1: what blend_add makes of it, without what cancels. Most bodies have
+// no other.
 static void FN(blend_first)(FN(blend) *b, GLOBAL const coefficients *c, const FN(surface) *p,
                             const int want)
 {

@@ -1,10 +1,10 @@
 // Lower bounds of a body's distance over balls, so that what cannot touch is never evaluated. Plain
 // lanes alone.
 //
-// Each family's NAME_bound gives the least of lower bounds of its primitives' distances over a ball;
-// -REAL_BIG where it knows none. Of most it is the Euclidean distance, below which a primitive's own
-// is not outside: a superquadric's is measured along a ray to its surface. A soft union lies at most
-// union ln N below its least term, and a subtraction only adds.
+// Each family's NAME_bound gives the least of lower bounds of its primitives' distances over a
+// ball; -REAL_BIG where it knows none. Of most it is the Euclidean distance, below which a
+// primitive's own is not outside: a superquadric's is measured along a ray to its surface. A soft
+// union lies at most union ln N below its least term, and a subtraction only adds.
 
 #define BOUND_SLACK (R(64.0) * REAL_EPSILON) // what rounding may do to a bound's numbers
 
@@ -14,9 +14,9 @@ static lane FN(body_bound)(GLOBAL const int *head, GLOBAL const real *shape,
 {
   lane least = lane_lit(REAL_BIG);
   GLOBAL const int *entry = head + HEAD_ENTRY(0, 0);
-#define BOUND_FAMILY(name)                                                                     \
-  least = lane_min(least, FN(name##_bound)(entry[ENTRY_COUNT], head + entry[ENTRY_RANGES],     \
-                                           shape + entry[ENTRY_BASE], x, radius));             \
+#define BOUND_FAMILY(name)                                                                 \
+  least = lane_min(least, FN(name##_bound)(entry[ENTRY_COUNT], head + entry[ENTRY_RANGES], \
+                                           shape + entry[ENTRY_BASE], x, radius));         \
   entry += ENTRY_INTS;
   FAMILIES(BOUND_FAMILY)
 #undef BOUND_FAMILY

@@ -1,14 +1,18 @@
-// The certificate of collision in time, on the generic number: docs/ccd.md. It is included once for each kind of
-// features (CCD_KIND) and of numbers, plain and doubled.
+// The certificate of collision in time, on the generic number: docs/ccd.md. It is included once for
+// each kind of features (CCD_KIND) and of numbers, plain and doubled.
 //
-// A vector n with n . V >= r |n| for all pairs' differences V = a_i - b_j shows that every point of one feature is
-// farther than r from every point of the other. n may be any vector: only the rounding of the products counts, and
-// is taken off. u is the unit roundoff of `real`, CCD_V that of `num`. Devices need not round quotients and roots of
-// float correctly: 2.5 and 3 ulp, which are 5 u and 6 u, are what OpenCL allows, and what is taken off here.
-//   A length: 3 u of a square's products and sums are 1.5 u of the root, 6 u its own, u of the factor: below 12 u.
-//   The end of an interval, x = g0 / (g0 - g1): u, 5 u and u of the factor: below 8 u. In doubled numbers 3 operations
+// A vector n with n . V >= r |n| for all pairs' differences V = a_i - b_j shows that every point of
+// one feature is farther than r from every point of the other. n may be any vector: only the
+// rounding of the products counts, and is taken off. u is the unit roundoff of `real`, CCD_V that
+// of `num`. Devices need not round quotients and roots of float correctly: 2.5 and 3 ulp, which are
+// 5 u and 6 u, are what OpenCL allows, and what is taken off here.
+//   A length: 3 u of a square's products and sums are 1.5 u of the root, 6 u its own, u of the
+//   factor: below 12 u.
+//   The end of an interval, x = g0 / (g0 - g1): u, 5 u and u of the factor: below 8 u. In doubled
+//   numbers 3 operations
 //   of CCD_V each: below 4 CCD_V.
-//   A part of a window: u of the difference, 5 u, 6 u of what follows and, in doubled numbers, 3 u for the higher
+//   A part of a window: u of the difference, 5 u, 6 u of what follows and, in doubled numbers, 3 u
+//   for the higher
 //   halves alone: below 16 u.
 //
 // A comparison with NaN is false, and each is written so that NaN certifies nothing.
@@ -47,7 +51,8 @@
 #define CCD_PAIRS (CCD_FIRST * CCD_SECOND)
 #define CCD_HAS_PLANE (CCD_KIND >= CCD_POINT_TRIANGLE)
 
-// Differences of all pairs and the features' edges at times 0 and 1, scaled so that none is above 2.
+// Differences of all pairs and the features' edges at times 0 and 1, scaled so that none is above
+// 2.
 typedef struct CN(ccd_motion) {
   vec v0[CCD_PAIRS], v1[CCD_PAIRS];
   vec e0[CCD_EDGE_COUNT + 1], e1[CCD_EDGE_COUNT + 1]; // one more than there are: no array is empty
@@ -65,7 +70,8 @@ typedef struct CN(ccd_view) {
 // Control vectors of a direction, one or three, their largest entry 1.
 typedef struct FN(ccd_control) {
   vec c[3];
-  lane most[3], length, error; // each component at most; length and error of the input are rounded up
+  lane most[3], length, error; // each component at most; length and error of the input are
+                               // rounded up
   ilane good;                  // 0 where no entry is above 0, or one is not finite
 } FN(ccd_control);
 
@@ -77,7 +83,8 @@ static num FN(ccd_dot)(vec a, vec b)
 // n . |v|
 static lane FN(ccd_size_along)(const lane most[3], vec v)
 {
-  return most[0] * lane_abs(n_value(v.x)) + most[1] * lane_abs(n_value(v.y)) + most[2] * lane_abs(n_value(v.z));
+  return most[0] * lane_abs(n_value(v.x)) + most[1] * lane_abs(n_value(v.y)) +
+         most[2] * lane_abs(n_value(v.z));
 }
 
 static n_mask FN(ccd_less)(num a, num b)
@@ -111,7 +118,8 @@ static lane FN(ccd_part)(lane of, lane by)
   return lane_select(some, of / lane_select(some, by, lane_lit(R(1.0))), lane_lit(R(0.0)));
 }
 
-// Takes from n its part along e, once more: what is left of it is small, so that plain numbers tell how much.
+// Takes from n its part along e, once more: what is left of it is small, so that plain numbers tell
+// how much.
 static vec FN(ccd_clean)(vec n, vec e, num ee)
 {
   const lane along = FN(ccd_part)(n_value(FN(ccd_dot)(n, e)), n_value(ee));
@@ -135,7 +143,8 @@ static vec FN(ccd_plane)(vec e, vec f)
 {
   const num ee = FN(ccd_dot)(e, e), one = n_lit(R(1.0));
   const n_mask some = n_value(ee) > lane_lit(R(0.0));
-  const num along = n_select(some, n_div(FN(ccd_dot)(f, e), n_select(some, ee, one)), n_lit(R(0.0)));
+  const num along =
+    n_select(some, n_div(FN(ccd_dot)(f, e), n_select(some, ee, one)), n_lit(R(0.0)));
   const vec across = FN(sub3)(f, FN(scale3)(e, along));
   const vec n = FN(ccd_clean)(FN(cross3)(e, f), e, ee);
   return FN(ccd_clean)(n, across, FN(ccd_dot)(across, across));
@@ -146,7 +155,8 @@ static void FN(ccd_scale)(FN(ccd_control) *c, int count, const lane error[3], la
 {
   lane most = lane_lit(R(0.0)), all = lane_lit(R(0.0)), square = lane_lit(R(0.0));
   for (int i = 0; i < count; ++i) {
-    const lane x = lane_abs(n_value(c->c[i].x)), y = lane_abs(n_value(c->c[i].y)), z = lane_abs(n_value(c->c[i].z));
+    const lane x = lane_abs(n_value(c->c[i].x)), y = lane_abs(n_value(c->c[i].y)),
+               z = lane_abs(n_value(c->c[i].z));
     most = lane_max(most, lane_max(x, lane_max(y, z)));
     all += x + y + z;
   }
@@ -155,7 +165,8 @@ static void FN(ccd_scale)(FN(ccd_control) *c, int count, const lane error[3], la
   c->most[0] = c->most[1] = c->most[2] = lane_lit(R(0.0));
   for (int i = 0; i < count; ++i) {
     c->c[i] = FN(ccd_times)(c->c[i], by);
-    const lane x = lane_abs(n_value(c->c[i].x)), y = lane_abs(n_value(c->c[i].y)), z = lane_abs(n_value(c->c[i].z));
+    const lane x = lane_abs(n_value(c->c[i].x)), y = lane_abs(n_value(c->c[i].y)),
+               z = lane_abs(n_value(c->c[i].z));
     c->most[0] = lane_max(c->most[0], x);
     c->most[1] = lane_max(c->most[1], y);
     c->most[2] = lane_max(c->most[2], z);
@@ -165,13 +176,15 @@ static void FN(ccd_scale)(FN(ccd_control) *c, int count, const lane error[3], la
     c->most[k] = c->most[k] * (R(1.0) + 2 * CCD_U);
   }
   c->length = lane_sqrt(square) * (R(1.0) + 12 * CCD_U);
-  c->error = (c->most[0] * error[0] + c->most[1] * error[1] + c->most[2] * error[2]) * (R(1.0) + 8 * CCD_U) + tiny;
+  c->error =
+    (c->most[0] * error[0] + c->most[1] * error[1] + c->most[2] * error[2]) * (R(1.0) + 8 * CCD_U) +
+    tiny;
 }
 #endif
 
 // ---- what there is to see at a time ----
 
-static void CN(ccd_look_at)(const CN(ccd_motion) *m, num t, CN(ccd_view) *to)
+static void CN(ccd_look_at)(const CN(ccd_motion) * m, num t, CN(ccd_view) * to)
 {
   for (int i = 0; i < CCD_PAIRS; ++i) {
     to->v[i] = FN(ccd_between)(m->v0[i], m->v1[i], t);
@@ -208,7 +221,7 @@ typedef struct CN(ccd_interval) {
   ilane good;
 } CN(ccd_interval);
 
-static CN(ccd_interval) CN(ccd_straight)(const CN(ccd_motion) *m, vec n, num t, lane r)
+static CN(ccd_interval) CN(ccd_straight)(const CN(ccd_motion) * m, vec n, num t, lane r)
 {
   FN(ccd_control) c;
   CN(ccd_interval) to;
@@ -252,8 +265,8 @@ static lane FN(ccd_descent)(lane from, lane to, real at_from, real steps, lane l
   return lane_select(falls & (at < least), at, least);
 }
 
-// Lowers `least` to where the hull of a cubic's control points comes down to 0, for all pairs of them. Written out:
-// compilers leave it a loop.
+// Lowers `least` to where the hull of a cubic's control points comes down to 0, for all pairs of
+// them. Written out: compilers leave it a loop.
 static lane FN(ccd_hull)(const lane g[4], lane least)
 {
   least = FN(ccd_descent)(g[0], g[1], R(0.0), R(1.0), least);
@@ -265,10 +278,11 @@ static lane FN(ccd_hull)(const lane g[4], lane least)
 }
 #endif
 
-// The part of the window between two views on which the direction separates: 1 for all of it, -1 for none. The cubics
-// are computed in `num`; where one comes down to 0 needs no more digits than plain numbers have, as that is a part of
-// the window, not of time.
-static lane CN(ccd_curved)(const CN(ccd_motion) *m, FN(ccd_control) *c, const CN(ccd_view) *from, const CN(ccd_view) *to, lane r)
+// The part of the window between two views on which the direction separates: 1 for all of it, -1
+// for none. The cubics are computed in `num`; where one comes down to 0 needs no more digits than
+// plain numbers have, as that is a part of the window, not of time.
+static lane CN(ccd_curved)(const CN(ccd_motion) * m, FN(ccd_control) *c, const CN(ccd_view) * from,
+                           const CN(ccd_view) * to, lane r)
 {
   FN(ccd_scale)(c, 3, m->error, m->tiny);
   const lane rho = r * c->length;
@@ -276,8 +290,10 @@ static lane CN(ccd_curved)(const CN(ccd_motion) *m, FN(ccd_control) *c, const CN
   ilane good = c->good;
   for (int i = 0; i < CCD_PAIRS; ++i) {
     const vec v = from->v[i], w = to->v[i];
-    const lane sizes = FN(ccd_size_along)(c->most, m->v0[i]) + FN(ccd_size_along)(c->most, m->v1[i]);
-    const lane off = (sizes * (24 * CCD_V) + c->error + rho) * (R(1.0) + 4 * CCD_U), off3 = off * (R(3.0) + 6 * CCD_U);
+    const lane sizes =
+      FN(ccd_size_along)(c->most, m->v0[i]) + FN(ccd_size_along)(c->most, m->v1[i]);
+    const lane off = (sizes * (24 * CCD_V) + c->error + rho) * (R(1.0) + 4 * CCD_U),
+               off3 = off * (R(3.0) + 6 * CCD_U);
     const num two = n_lit(R(2.0));
     const num k1 = n_add(FN(ccd_dot)(c->c[0], w), n_mul(FN(ccd_dot)(c->c[1], v), two));
     const num k2 = n_add(n_mul(FN(ccd_dot)(c->c[1], w), two), FN(ccd_dot)(c->c[2], v));
@@ -294,7 +310,8 @@ static lane CN(ccd_curved)(const CN(ccd_motion) *m, FN(ccd_control) *c, const CN
 }
 
 // Makes the control vectors of the k-th direction between two views.
-static void CN(ccd_bend)(const CN(ccd_view) *from, const CN(ccd_view) *to, int k, FN(ccd_control) *c)
+static void CN(ccd_bend)(const CN(ccd_view) * from, const CN(ccd_view) * to, int k,
+                         FN(ccd_control) *c)
 {
   const lane halved = lane_lit(R(0.5));
   c->c[0] = from->n[k];

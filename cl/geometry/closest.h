@@ -8,9 +8,9 @@
 #define CLOSEST_DEGENERATE 2
 #define CLOSEST_BAD_INPUT 3
 #define CLOSEST_BEYOND 4
-#define CLOSEST_FLAT 8   // these two are added to the others
+#define CLOSEST_FLAT 8 // these two are added to the others
 #define CLOSEST_STEEP 16
-#define CLOSEST_END 7    // the bits of the others
+#define CLOSEST_END 7      // the bits of the others
 #define CLOSEST_PENDING 64 // closest_apart has left it to closest_overlap
 #define CLOSEST_AGAIN 65   // where float rounds too much: to be done again in wide numbers
 
@@ -21,7 +21,7 @@
 #define CLOSEST_ZEROTH 3
 #define CLOSEST_FINITE 4
 
-#define SYMMETRIC 6      // numbers of a symmetric matrix: xx xy xz yy yz zz
+#define SYMMETRIC 6       // numbers of a symmetric matrix: xx xy xz yy yz zz
 #define CLOSEST_VALUES 10 // what is differentiated: p1, p2, n, d
 
 // What derivatives are made with. 64-bit numbers come in halves, as bits.
@@ -31,13 +31,14 @@ typedef struct closest_settings {
   int seed_low, seed_high, first_low, first_high;
 } closest_settings;
 
-// The scratch of a polytope of so many corners, a multiple of 16, for each work-item: wide numbers of corners,
-// POLYTOPE_CORNER each, and of planes of faces and keys, POLYTOPE_FACE_PLANES; and integers. There are up to two
-// faces for each corner, and while one is added more.
+// The scratch of a polytope of so many corners, a multiple of 16, for each work-item: wide numbers
+// of corners, POLYTOPE_CORNER each, and of planes of faces and keys, POLYTOPE_FACE_PLANES; and
+// integers. There are up to two faces for each corner, and while one is added more.
 #define POLYTOPE_CORNER 6
 #define POLYTOPE_FACE_PLANES 5
 #define POLYTOPE_FACES(corners) (3 * (corners))
-#define POLYTOPE_REALS(corners) ((corners) * POLYTOPE_CORNER + POLYTOPE_FACES(corners) * POLYTOPE_FACE_PLANES)
+#define POLYTOPE_REALS(corners) \
+  ((corners)*POLYTOPE_CORNER + POLYTOPE_FACES(corners) * POLYTOPE_FACE_PLANES)
 #define POLYTOPE_INTS(corners) (4 * (corners) + POLYTOPE_FACES(corners) * 9)
 
 #endif

@@ -11,9 +11,9 @@ static FN(blend) FN(blend_all)(GLOBAL const int *head, GLOBAL const real *shape,
 {
   FN(blend) b = FN(blend_start)();
   GLOBAL const int *entry = head + HEAD_ENTRY(operation, 0);
-#define ADD_FAMILY(name)                                                     \
-  FN(name##_add)(&b, entry[ENTRY_COUNT], head + entry[ENTRY_RANGES],         \
-                 shape + entry[ENTRY_BASE], c, x, want, reach);              \
+#define ADD_FAMILY(name)                                                                           \
+  FN(name##_add)(&b, entry[ENTRY_COUNT], head + entry[ENTRY_RANGES], shape + entry[ENTRY_BASE], c, \
+                 x, want, reach);                                                                  \
   entry += ENTRY_INTS;
   FAMILIES(ADD_FAMILY)
 #undef ADD_FAMILY
@@ -121,8 +121,7 @@ typedef struct FN(jet) {
 static void FN(unit_jacobian)(const FN(mixture) *m, vec n, real tau, num *jacobian)
 {
   const num scale = FN(unit_scale)(m->raw, tau);
-  const vec along = FN(mad3)(m->bend.x, n.x,
-                             FN(mad3)(m->bend.y, n.y, FN(scale3)(m->bend.z, n.z)));
+  const vec along = FN(mad3)(m->bend.x, n.x, FN(mad3)(m->bend.y, n.y, FN(scale3)(m->bend.z, n.z)));
   const vec x = FN(scale3)(FN(mad3)(along, n_neg(n.x), m->bend.x), scale);
   const vec y = FN(scale3)(FN(mad3)(along, n_neg(n.y), m->bend.y), scale);
   const vec z = FN(scale3)(FN(mad3)(along, n_neg(n.z), m->bend.z), scale);

@@ -1,9 +1,9 @@
-// Normal cones (docs/spec.md, section 11): a feature's contact counts as far as the other body's normal
-// there, turned round, lies in the feature's cone, or within a margin of it. Functions take the cosine c =
-// -n . axis and the square of the sine, never the angle, whose slope jumps at 0.
+// Normal cones (docs/spec.md, section 11): a feature's contact counts as far as the other body's
+// normal there, turned round, lies in the feature's cone, or within a margin of it. Functions take
+// the cosine c = -n . axis and the square of the sine, never the angle, whose slope jumps at 0.
 
-// A feature's cone: its axis, of length 1, in the frame of the normals that it is compared with, and its
-// half angle with cosine and sine. A half angle of pi holds every normal.
+// A feature's cone: its axis, of length 1, in the frame of the normals that it is compared with,
+// and its half angle with cosine and sine. A half angle of pi holds every normal.
 typedef struct FN(cone) {
   vec axis;
   lane angle, cosine, sine;
@@ -12,25 +12,25 @@ typedef struct FN(cone) {
 
 #define CONE_PI R(3.14159265358979323846)
 #define CONE_RIGHT R(1.57079632679489661923)
-#define CONE_HELD R(0.52359877559829887308)  // normals of narrower cones are held: 30 degrees
+#define CONE_HELD R(0.52359877559829887308)   // normals of narrower cones are held: 30 degrees
 #define CONE_ROUNDING (R(8.0) * REAL_EPSILON) // of a sum of two angles
-#define CONE_LEAST R(1e-3)                   // between the cosines where the weight is 1 and 0
-#define CONE_ROOT R(1e-12)                   // the least that a held normal has under its root
+#define CONE_LEAST R(1e-3)                    // between the cosines where the weight is 1 and 0
+#define CONE_ROOT R(1e-12)                    // the least that a held normal has under its root
 
 // Returns u^3 (10 - 15 u + 6 u^2) of u clipped to [0, 1], and its derivative in *slope.
 static num FN(quintic)(num u, num *slope)
 {
   const num zero = n_lit(R(0.0)), one = n_lit(R(1.0));
-  const num x = n_select(n_value(u) > lane_lit(R(0.0)),
-                         n_select(n_value(u) < lane_lit(R(1.0)), u, one), zero);
+  const num x =
+    n_select(n_value(u) > lane_lit(R(0.0)), n_select(n_value(u) < lane_lit(R(1.0)), u, one), zero);
   const num square = n_mul(x, x), rest = n_sub(one, x);
   const num inner = n_shift(n_mul(x, n_shift(n_scale(x, R(6.0)), R(-15.0))), R(10.0));
   *slope = n_scale(n_mul(square, n_mul(rest, rest)), R(30.0));
   return n_select(n_value(u) < lane_lit(R(1.0)), n_mul(n_mul(square, x), inner), one);
 }
 
-// Returns the weight of a contact whose normal has the cosine c to the cone, and its derivative by c in
-// *slope. Sums of angles beyond pi count as pi.
+// Returns the weight of a contact whose normal has the cosine c to the cone, and its derivative by
+// c in *slope. Sums of angles beyond pi count as pi.
 static num FN(cone_weight)(num c, const FN(cone) *k, GLOBAL const coefficients *s, num *slope)
 {
   const lane pi = lane_lit(CONE_PI), low = lane_lit(R(-1.0));
@@ -38,8 +38,8 @@ static num FN(cone_weight)(num c, const FN(cone) *k, GLOBAL const coefficients *
   const lane outer = k->cosine * s->cone_outer_cos - k->sine * s->cone_outer_sin;
   const ilane every = k->angle + s->cone_inner >= pi - CONE_ROUNDING;
   const lane full = lane_select(every, low, inner);
-  const lane none = lane_min(lane_select(k->angle + s->cone_outer >= pi, low, outer),
-                             full - CONE_LEAST);
+  const lane none =
+    lane_min(lane_select(k->angle + s->cone_outer >= pi, low, outer), full - CONE_LEAST);
   const lane rate = lane_lit(R(1.0)) / (full - none);
   num u_slope;
   const num w = FN(quintic)(n_times(n_sub(c, n_of(none)), rate), &u_slope);
@@ -47,11 +47,11 @@ static num FN(cone_weight)(num c, const FN(cone) *k, GLOBAL const coefficients *
   return n_select(every, n_lit(R(1.0)), w);
 }
 
-// What a held normal is made of: n' = g p - axis root, where p is the part of n across the axis, of length
-// s, and g brings that length down to H.
+// What a held normal is made of: n' = g p - axis root, where p is the part of n across the axis, of
+// length s, and g brings that length down to H.
 typedef struct FN(cone_hold) {
-  ilane held;        // elsewhere the normal stays as it is
-  ilane steep;       // the root is not the least one
+  ilane held;  // elsewhere the normal stays as it is
+  ilane steep; // the root is not the least one
   vec p;
   num s, g, g_slope; // the derivative of g by s
   num root;

@@ -1,11 +1,11 @@
-// A core: a box or a disc that is grown by a radius rho (docs/spec.md, section 4). Its distance is C2
-// everywhere, in closed form, and falls or rises by no more than a point moves.
+// A core: a box or a disc that is grown by a radius rho (docs/spec.md, section 4). Its distance is
+// C2 everywhere, in closed form, and falls or rises by no more than a point moves.
 //
-// With w = rho / 2, m the ramp of grid.inl, delta how far a point lies beyond the core in each direction,
-// rounded over w, and s the soft maximum of the core's planes:
+// With w = rho / 2, m the ramp of grid.inl, delta how far a point lies beyond the core in each
+// direction, rounded over w, and s the soft maximum of the core's planes:
 //   phi = sqrt(|delta|^2 + (rho / 100)^2) - offset + inner,  inner = s - w m(s / w) = -w m(-s / w)
-// The second form of `inner` cancels nothing. Cores without an inside, such as a sphere's, have delta alone.
-// The gradient is the raw normal.
+// The second form of `inner` cancels nothing. Cores without an inside, such as a sphere's, have
+// delta alone. The gradient is the raw normal.
 
 // A distance with its derivatives, of which those hold that are of the order asked for or less.
 typedef struct FN(core_jet) {
@@ -133,8 +133,8 @@ static num FN(core_lean)(const FN(core_sides) *p)
   return n_sub(p->high, p->low);
 }
 
-// Returns the sum of an axis' shares less the square of how it leans. `others` is 1 less that sum, made of
-// the other shares, so that nothing cancels.
+// Returns the sum of an axis' shares less the square of how it leans. `others` is 1 less that sum,
+// made of the other shares, so that nothing cancels.
 static num FN(core_spread)(const FN(core_sides) *p, num others)
 {
   return n_mad(FN(core_both)(p), others, n_scale(n_mul(p->high, p->low), R(4.0)));
@@ -147,8 +147,10 @@ static void FN(core_box_inside)(GLOBAL const real *s, vec y, int order, FN(core_
   const FN(core_sides) x = FN(core_sides_at)(y.x, s[CORE_HALF]);
   const FN(core_sides) v = FN(core_sides_at)(y.y, s[CORE_HALF + 1]);
   const FN(core_sides) z = FN(core_sides_at)(y.z, s[CORE_HALF + 2]);
-  const lane most = lane_max(lane_max(FN(core_larger)(&x), FN(core_larger)(&v)), FN(core_larger)(&z));
-  if (lane_all(most > lane_lit(s[CORE_WIDTH]))) { // `inner` is 0 there, as the soft maximum is no less
+  const lane most =
+    lane_max(lane_max(FN(core_larger)(&x), FN(core_larger)(&v)), FN(core_larger)(&z));
+  if (lane_all(most > lane_lit(s[CORE_WIDTH]))) { // `inner` is 0 there, as the soft maximum is no
+                                                  // less
     return;
   }
   const FN(core_sides) wx = FN(core_weights)(s, &x, most);
@@ -262,7 +264,8 @@ static FN(core_profile) FN(core_disc_profile)(GLOBAL const real *s, num a, num z
     f.z = n_mul(uz, dz.slope);
     if (order > 1) {
       const num without = n_mul(n_mul(q_inv, q_inv), q_inv);
-      f.rr = n_mad(n_mul(n_shift(zz, s[CORE_SOFT]), without), n_mul(dr.slope, dr.slope), n_mul(ur, dr.curve));
+      f.rr = n_mad(n_mul(n_shift(zz, s[CORE_SOFT]), without), n_mul(dr.slope, dr.slope),
+                   n_mul(ur, dr.curve));
       f.rz = n_neg(n_mul(n_mul(f.r, f.z), q_inv));
       f.zz = n_mad(n_mul(rr, without), n_mul(dz.slope, dz.slope), n_mul(uz, dz.curve));
     }
@@ -299,7 +302,8 @@ static void FN(core_disc)(GLOBAL const real *s, vec y, int order, FN(core_jet) *
 static FN(symmetric) FN(core_turned)(GLOBAL const real *s, FN(symmetric) h)
 {
   const FN(mat3) m = FN(rows_of)(h);
-  const vec x = FN(rotate)(s, m.x), y = FN(rotate)(s, m.y), z = FN(rotate)(s, m.z); // columns of M h
+  // columns of M h
+  const vec x = FN(rotate)(s, m.x), y = FN(rotate)(s, m.y), z = FN(rotate)(s, m.z);
   const vec rx = FN(rotate)(s, FN(make)(x.x, y.x, z.x));
   const vec ry = FN(rotate)(s, FN(make)(x.y, y.y, z.y));
   const vec rz = FN(rotate)(s, FN(make)(x.z, y.z, z.z));
@@ -316,7 +320,8 @@ static FN(symmetric) FN(core_turned)(GLOBAL const real *s, FN(symmetric) h)
 static vec FN(core_place)(GLOBAL const real *s, vec x)
 {
   GLOBAL const real *at = s + CORE_POSITION;
-  return FN(rotate_back)(s, FN(make)(n_shift(x.x, -at[0]), n_shift(x.y, -at[1]), n_shift(x.z, -at[2])));
+  return FN(rotate_back)(s, FN(make)(n_shift(x.x, -at[0]), n_shift(x.y, -at[1]),
+                                     n_shift(x.z, -at[2])));
 }
 
 // Returns the distance with derivatives up to `order`, 2 at most.

@@ -1,20 +1,20 @@
-// The derivatives of a core's distance (core.inl) by the place in its own frame, by its half lengths and by
-// its radius, and how these change along a direction of the place: which is how the raw normal along it
-// changes by the same numbers.
+// The derivatives of a core's distance (core.inl) by the place in its own frame, by its half
+// lengths and by its radius, and how these change along a direction of the place: which is how the
+// raw normal along it changes by the same numbers.
 //
-// Each axis has two planes, a = y - c and b = -y - c, and phi is a function of these and of rho alone, with
-// phi_y = phi_a - phi_b and phi_c = -(phi_a + phi_b). It is homogeneous, so that
+// Each axis has two planes, a = y - c and b = -y - c, and phi is a function of these and of rho
+// alone, with phi_y = phi_a - phi_b and phi_c = -(phi_a + phi_b). It is homogeneous, so that
 //   rho phi_rho = phi - sum (a phi_a + b phi_b),
-// where nothing but distances from planes cancels. A disc's axes are r, which has one plane, and z; as r has
-// rho in it, phi_a (rho / 100)^2 / r is added there.
+// where nothing but distances from planes cancels. A disc's axes are r, which has one plane, and z;
+// as r has rho in it, phi_a (rho / 100)^2 / r is added there.
 
 typedef struct FN(core_slopes) {
   vec place, ends;
   num radius;
 } FN(core_slopes);
 
-// An axis: its planes, the ramps' derivatives there, how far the place is beyond the core, and the planes'
-// shares in the soft maximum.
+// An axis: its planes, the ramps' derivatives there, how far the place is beyond the core, and the
+// planes' shares in the soft maximum.
 typedef struct FN(core_axis) {
   num a, b, delta;
   num slope_a, slope_b, curve_a, curve_b;
@@ -53,7 +53,8 @@ static FN(core_axis) FN(core_axis_at)(GLOBAL const real *s, num y, real end)
 }
 
 // Gives the planes their shares; returns `inner` by their soft maximum.
-static FN(core_term) FN(core_share)(GLOBAL const real *s, FN(core_axis) *x, FN(core_axis) *y, FN(core_axis) *z)
+static FN(core_term)
+  FN(core_share)(GLOBAL const real *s, FN(core_axis) *x, FN(core_axis) *y, FN(core_axis) *z)
 {
   const int disc = s[CORE_KIND] > R(0.5);
   const lane none = lane_lit(-REAL_BIG);
@@ -80,7 +81,8 @@ static FN(core_term) FN(core_share)(GLOBAL const real *s, FN(core_axis) *x, FN(c
   return FN(core_inner)(s, FN(core_soft_most)(s, most, sum), 2);
 }
 
-// What all axes share: 1 / q with q the root, and how q and the planes' soft maximum rise along a direction.
+// What all axes share: 1 / q with q the root, and how q and the planes' soft maximum rise along a
+// direction.
 typedef struct FN(core_whole) {
   num q_inv, q_rise, soft_rise;
   FN(core_term) inner;
@@ -96,7 +98,8 @@ static num FN(core_stretch)(const FN(core_axis) *x, num v)
   return n_mul(n_add(x->slope_a, x->slope_b), v);
 }
 
-static FN(core_pulls) FN(core_pulls_of)(GLOBAL const real *s, const FN(core_whole) *w, const FN(core_axis) *x, num v)
+static FN(core_pulls)
+  FN(core_pulls_of)(GLOBAL const real *s, const FN(core_whole) *w, const FN(core_axis) *x, num v)
 {
   const num u = n_mul(x->delta, w->q_inv);
   const num turn = n_mul(n_sub(FN(core_stretch)(x, v), n_mul(u, w->q_rise)), w->q_inv);
@@ -113,11 +116,13 @@ static FN(core_pulls) FN(core_pulls_of)(GLOBAL const real *s, const FN(core_whol
 }
 
 // Finds the derivatives at y, of the core's frame, and how they change along v.
-static void FN(core_slopes_of)(GLOBAL const real *s, vec y, vec v, FN(core_slopes) *by, FN(core_slopes) *along)
+static void FN(core_slopes_of)(GLOBAL const real *s, vec y, vec v, FN(core_slopes) *by,
+                               FN(core_slopes) *along)
 {
   const int disc = s[CORE_KIND] > R(0.5);
   const num none = n_lit(R(0.0)), one = n_lit(R(1.0)), soft = n_lit(s[CORE_SOFT]);
-  const num r = disc ? n_sqrt(n_add(n_mad(y.x, y.x, n_mul(y.y, y.y)), soft)) : one, r_inv = n_rcp(r);
+  const num r = disc ? n_sqrt(n_add(n_mad(y.x, y.x, n_mul(y.y, y.y)), soft)) : one,
+            r_inv = n_rcp(r);
   const num px = n_mul(y.x, r_inv), py = n_mul(y.y, r_inv);
   FN(core_axis) x, z, third;
   vec way;
@@ -144,8 +149,10 @@ static void FN(core_slopes_of)(GLOBAL const real *s, vec y, vec v, FN(core_slope
   w.q_inv = n_rcp(q);
   w.q_rise = n_mul(FN(dot3)(FN(make)(x.delta, z.delta, third.delta), stretch), w.q_inv);
   w.soft_rise = FN(dot3)(FN(make)(n_sub(x.share_a, x.share_b), n_sub(z.share_a, z.share_b),
-                                  n_sub(third.share_a, third.share_b)), way);
-  const FN(core_pulls) fx = FN(core_pulls_of)(s, &w, &x, way.x), fz = FN(core_pulls_of)(s, &w, &z, way.y);
+                                  n_sub(third.share_a, third.share_b)),
+                         way);
+  const FN(core_pulls) fx = FN(core_pulls_of)(s, &w, &x, way.x),
+                       fz = FN(core_pulls_of)(s, &w, &z, way.y);
   const FN(core_pulls) ft = FN(core_pulls_of)(s, &w, &third, way.z);
   const num phi = n_add(n_shift(q, -s[CORE_OFFSET]), w.inner.value);
   num rest = n_add(n_add(n_mad(x.a, fx.a, n_mul(x.b, fx.b)), n_mad(z.a, fz.a, n_mul(z.b, fz.b))),
@@ -165,7 +172,8 @@ static void FN(core_slopes_of)(GLOBAL const real *s, vec y, vec v, FN(core_slope
     rest_along = n_sub(rest_along, n_mul(gain, n_sub(fx.along_a, n_mul(turn, way.x))));
     by->place = FN(make)(n_mul(fx.a, px), n_mul(fx.a, py), by->place.y);
     along->place = FN(make)(n_mad(turn, n_sub(v.x, n_mul(px, way.x)), n_mul(fx.along_a, px)),
-                            n_mad(turn, n_sub(v.y, n_mul(py, way.x)), n_mul(fx.along_a, py)), along->place.y);
+                            n_mad(turn, n_sub(v.y, n_mul(py, way.x)), n_mul(fx.along_a, py)),
+                            along->place.y);
   }
   const real over = R(0.5) * s[CORE_WIDTH_INV]; // 1 / rho
   by->radius = n_scale(n_sub(phi, rest), over);

@@ -1,8 +1,9 @@
 // The cores of one operation, and bounds of their distances.
 
 #if !NUM_DUAL
-// Returns a number that is not more than the distance where it is above 0. There some plane is farther than
-// w, so that nothing of `inner` is left, and |delta| is not below the distance from the core without its radius.
+// Returns a number that is not more than the distance where it is above 0. There some plane is
+// farther than w, so that nothing of `inner` is left, and |delta| is not below the distance from
+// the core without its radius.
 static lane core_outside(GLOBAL const real *s, vec3_r x)
 {
   const vec3_r y = core_place_r(s, x);
@@ -21,18 +22,19 @@ static lane core_outside(GLOBAL const real *s, vec3_r x)
 }
 #endif
 
-// Says whether the core lies beyond what counts at all points: beyond `reach` and the nearest primitive so
-// far, by more than rounding.
-static int FN(core_counts_not)(GLOBAL const real *s, const FN(blend) *b, GLOBAL const coefficients *c, vec x,
-                               real reach)
+// Says whether the core lies beyond what counts at all points: beyond `reach` and the nearest
+// primitive so far, by more than rounding.
+static int FN(core_counts_not)(GLOBAL const real *s, const FN(blend) *b,
+                               GLOBAL const coefficients *c, vec x, real reach)
 {
   const vec3_r at = make_r(n_value(x.x), n_value(x.y), n_value(x.z));
   const lane limit = lane_min(n_value(b->least), lane_lit(reach)) + c->union_ln2 * CULL_BITS;
   return lane_all(core_outside(s, at) > lane_max(limit, lane_lit(R(0.0))));
 }
 
-static void FN(cores_add)(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
-                          GLOBAL const coefficients *c, vec x, const int want, real reach)
+static void FN(cores_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
+                          GLOBAL const real *numbers, GLOBAL const coefficients *c, vec x,
+                          const int want, real reach)
 {
   FN(surface) surface;
   (void)ranges;
@@ -47,7 +49,8 @@ static void FN(cores_add)(FN(blend) *b, int count, GLOBAL const int *ranges, GLO
 
 #if !NUM_DUAL
 // The distance changes by no more than a point moves, inside, too.
-static lane FN(cores_bound)(int count, GLOBAL const int *ranges, GLOBAL const real *numbers, vec x, lane radius)
+static lane FN(cores_bound)(int count, GLOBAL const int *ranges, GLOBAL const real *numbers, vec x,
+                            lane radius)
 {
   lane least = lane_lit(REAL_BIG);
   (void)ranges;
@@ -58,8 +61,8 @@ static lane FN(cores_bound)(int count, GLOBAL const int *ranges, GLOBAL const re
   return least;
 }
 
-static void FN(cores_march)(FN(marching) *m, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
-                            GLOBAL const coefficients *c, vec x)
+static void FN(cores_march)(FN(marching) *m, int count, GLOBAL const int *ranges,
+                            GLOBAL const real *numbers, GLOBAL const coefficients *c, vec x)
 {
   FN(surface) surface;
   (void)ranges;

@@ -112,8 +112,8 @@ static unsigned int FN(ellipsoids_within)(GLOBAL const real *first, unsigned int
   ilane within = (ilane)0; // each lane's own bits
   for (unsigned int rest = among; rest; rest &= rest - 1) {
     const int i = lowest_bit(rest);
-    const lane at_least =
-      LANES > 1 ? low[i] : FN(ellipsoid_bounds)(first + i * SUPERQUADRIC_STRIDE, x).low;
+    const lane at_least = LANES > 1 ? low[i]
+                                    : FN(ellipsoid_bounds)(first + i * SUPERQUADRIC_STRIDE, x).low;
     within |= lane_select(at_least > reach, (ilane)0, (ilane)(int)(1u << i));
   }
   *high = least;

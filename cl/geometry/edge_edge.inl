@@ -127,9 +127,9 @@ static void FN(edge_witness)(vec p0, vec p1, vec q0, vec q1, GLOBAL const coeffi
 
 // What one edge pair gives: everything but the soft nearest neighbour and the gate weights.
 typedef struct FN(edge_contact) {
-  num dbar, d1, d2;  // unsigned and signed distances
-  vec n1, n2;        // normals of body 1's and of body 2's point
-  num a1, a2;        // activities without the neighbour's softmax
+  num dbar, d1, d2; // unsigned and signed distances
+  vec n1, n2;       // normals of body 1's and of body 2's point
+  num a1, a2;       // activities without the neighbour's softmax
 } FN(edge_contact);
 
 // The distances that a pair's activities are made of: each body's own at its point, phi1(e1) and
@@ -281,9 +281,9 @@ static void FN(sides_adjoint)(const FN(quadratic) *r, const FN(sides) *s, num be
 
 // Goes from the cotangents of a1, a2 and con to those of the quadratic, which it returns; a1 and a2
 // themselves are found again.
-static FN(quadratic_bar) FN(unit_square_adjoint)(const FN(quadratic) *r,
-                                                 GLOBAL const coefficients *c, num a1_bar,
-                                                 num a2_bar, num con_bar, num *a1, num *a2)
+static FN(quadratic_bar)
+  FN(unit_square_adjoint)(const FN(quadratic) *r, GLOBAL const coefficients *c, num a1_bar,
+                          num a2_bar, num con_bar, num *a1, num *a2)
 {
   FN(quadratic_bar) bar;
   num slope1, slope2;
@@ -294,8 +294,8 @@ static FN(quadratic_bar) FN(unit_square_adjoint)(const FN(quadratic) *r,
   const FN(sides) s = FN(sides_of)(r, c);
   *a1 = n_mad(con, r->u1, n_mul(rest, s.best1));
   *a2 = n_mad(con, r->u2, n_mul(rest, s.best2));
-  const num by_con = n_mad(a1_bar, n_sub(r->u1, s.best1),
-                           n_mad(a2_bar, n_sub(r->u2, s.best2), con_bar));
+  const num by_con =
+    n_mad(a1_bar, n_sub(r->u1, s.best1), n_mad(a2_bar, n_sub(r->u2, s.best2), con_bar));
   bar.u1 = n_mad(a1_bar, con, n_mul(by_con, n_mul(slope1, in2)));
   bar.u2 = n_mad(a2_bar, con, n_mul(by_con, n_mul(slope2, in1)));
   FN(sides_adjoint)(r, &s, n_mul(a1_bar, rest), n_mul(a2_bar, rest), c, &bar);
@@ -310,8 +310,9 @@ static void FN(edge_witness_adjoint)(vec p0, vec p1, vec q0, vec q1, GLOBAL cons
   const FN(quadratic) r = FN(edge_quadratic)(l.t1, l.t2, l.b, c->ridge);
   num a1, a2;
   vec t1_bar, t2_bar, b_bar;
-  const FN(quadratic_bar) r_bar = FN(unit_square_adjoint)(
-    &r, c, FN(dot3)(e1_bar, l.along1), FN(dot3)(e2_bar, l.along2), con_bar, &a1, &a2);
+  const FN(quadratic_bar) r_bar = FN(unit_square_adjoint)(&r, c, FN(dot3)(e1_bar, l.along1),
+                                                          FN(dot3)(e2_bar, l.along2), con_bar, &a1,
+                                                          &a2);
   FN(edge_quadratic_adjoint)(&l, &r, c->ridge, &r_bar, &t1_bar, &t2_bar, &b_bar);
   const num scale = n_lit(c->length_inv);
   const vec apart = FN(scale3)(b_bar, scale);
@@ -328,8 +329,8 @@ typedef struct FN(edge_pair_bar) {
   FN(pair_depths) at;
 } FN(edge_pair_bar);
 
-// What scales an activity by depths, [opposing <= margin] and, where `inside` is set, [own <= 0], and its
-// derivatives.
+// What scales an activity by depths, [opposing <= margin] and, where `inside` is set, [own <= 0],
+// and its derivatives.
 typedef struct FN(depth) {
   num value, opposing, own;
 } FN(depth);
@@ -370,10 +371,9 @@ static num FN(activity_adjoint)(num con, num dot, const FN(depth) *depth1, const
 
 // Goes from `bar`, the cotangents of edge_pair's results, to those of its arguments. With `active`
 // 0 those of the activities are known to be zero.
-static FN(edge_pair_bar) FN(edge_pair_adjoint)(vec e1, vec e2, num con, vec m1, vec m2,
-                                               const FN(pair_depths) *at,
-                                               GLOBAL const coefficients *c,
-                                               const FN(edge_contact) *bar, const int active)
+static FN(edge_pair_bar)
+  FN(edge_pair_adjoint)(vec e1, vec e2, num con, vec m1, vec m2, const FN(pair_depths) *at,
+                        GLOBAL const coefficients *c, const FN(edge_contact) *bar, const int active)
 {
   FN(edge_pair_bar) r;
   const vec gap = FN(sub3)(e1, e2);
@@ -390,17 +390,18 @@ static FN(edge_pair_bar) FN(edge_pair_adjoint)(vec e1, vec e2, num con, vec m1, 
   if (active) {
     const FN(depth) depth1 = FN(depth_and_slopes)(at->opposing1, at->own1, c);
     const FN(depth) depth2 = FN(depth_and_slopes)(at->opposing2, at->own2, c);
-    by_clash = FN(activity_adjoint)(con, FN(dot3)(m1, m2), &depth1, &depth2, c, bar->a1, bar->a2,
-                                    &r);
+    by_clash =
+      FN(activity_adjoint)(con, FN(dot3)(m1, m2), &depth1, &depth2, c, bar->a1, bar->a2, &r);
   }
   // These are the cotangents of m2 . nbar and m1 . nbar, of nbar, and of dbar, whose derivative
   // along nbar is 2 - dbar / length.
-  const num dot1 = n_scale(n_mul(n_mad(bar->d1, dbar, FN(dot3)(bar->n1, nbar)), slope1),
-                           c->sign_inv);
-  const num dot2 = n_scale(n_mul(n_sub(n_mul(bar->d2, dbar), FN(dot3)(bar->n2, nbar)), slope2),
-                           -c->sign_inv);
-  const vec nbar_bar = FN(mad3)(bar->n1, sign1, FN(mad3)(bar->n2, n_neg(sign2),
-                                FN(mad3)(m2, dot1, FN(scale3)(m1, dot2))));
+  const num dot1 =
+    n_scale(n_mul(n_mad(bar->d1, dbar, FN(dot3)(bar->n1, nbar)), slope1), c->sign_inv);
+  const num dot2 =
+    n_scale(n_mul(n_sub(n_mul(bar->d2, dbar), FN(dot3)(bar->n2, nbar)), slope2), -c->sign_inv);
+  const vec nbar_bar =
+    FN(mad3)(bar->n1, sign1,
+             FN(mad3)(bar->n2, n_neg(sign2), FN(mad3)(m2, dot1, FN(scale3)(m1, dot2))));
   const num dbar_bar = n_mad(bar->d1, sign1, n_mad(bar->d2, sign2, bar->dbar));
   const num steep = n_mul(dbar_bar, n_sub(n_lit(R(2.0)), n_mul(dbar, length_inv)));
   r.e1 = FN(mad3)(nbar, steep, FN(unit_adjoint)(gap, c->distance, nbar_bar));

@@ -5,17 +5,18 @@
 // An edge runs from s = 0 to s = 1. End 0 is at s = 0 and end 1 at s = 1; the point of end e is the
 // place where phi + tilt L (s - e)^2 / 2 is least.
 //
-// A quarter of a circle has two places of its own, m = 0 and m = 1/2, in place of ends. The point of
-// either is the place within a half of it, so that those of a circle's eight overlap, where phi + tilt L
-// (s - m)^2 / 2 is least. It weighs cos^2(pi (s - m)), so that both that find a place weigh 1 together.
+// A quarter of a circle has two places of its own, m = 0 and m = 1/2, in place of ends. The point
+// of either is the place within a half of it, so that those of a circle's eight overlap, where phi
+// + tilt L (s - m)^2 / 2 is least. It weighs cos^2(pi (s - m)), so that both that find a place
+// weigh 1 together.
 
 // A straight edge or an arc: x(s) = p + s u + e1 (cos(angle s) - 1) + e2 sin(angle s). A straight
 // edge has e1 = e2 = 0 and the angle 0, an arc has u = 0.
 typedef struct FN(rail) {
   vec p, u, e1, e2;
   num angle, length, radius;
-  lane quarter; // 1 for a quarter of a circle
-  int arcs;     // 0: all lanes' edges are straight; 2: some are quarters
+  lane quarter;  // 1 for a quarter of a circle
+  int arcs;      // 0: all lanes' edges are straight; 2: some are quarters
   FN(cone) cone; // where cones are on
 } FN(rail);
 
@@ -66,8 +67,8 @@ static edge_range edge_range_of(lane quarter, int arcs, int end)
   return r;
 }
 
-// Returns by how much the pull grows along an edge. A circle that lies flat is held at eight places by as
-// little as a thirtieth of it, which hardly moves the place where it is round.
+// Returns by how much the pull grows along an edge. A circle that lies flat is held at eight places
+// by as little as a thirtieth of it, which hardly moves the place where it is round.
 static lane edge_pull(lane quarter, int arcs, lane length, GLOBAL const coefficients *c)
 {
   const lane pull = c->tilt * length;
@@ -76,10 +77,10 @@ static lane edge_pull(lane quarter, int arcs, lane length, GLOBAL const coeffici
 
 // ---- where the field is least ----
 
-// The search for one end's place by Chandrupatla's method: `next` is the place to try, between x1 and x2, and x3 is
-// the place before. Values are those of phi + tilt L (s - end)^2 / 2, slopes its derivative by s. A minimum lies
-// between x1 and x2, since their slopes have both signs, or the lower one of both falls towards the other. Each step
-// keeps to this.
+// The search for one end's place by Chandrupatla's method: `next` is the place to try, between x1
+// and x2, and x3 is the place before. Values are those of phi + tilt L (s - end)^2 / 2, slopes its
+// derivative by s. A minimum lies between x1 and x2, since their slopes have both signs, or the
+// lower one of both falls towards the other. Each step keeps to this.
 typedef struct edge_search {
   lane x1, f1, v1, x2, f2, v2, x3, f3;
   lane next;
@@ -135,10 +136,11 @@ static void edge_take(edge_search *t, const edge_sample *e)
   const lane none = lane_lit(R(0.0));
   const ilane enclosed = (t->f1 > none) != (t->f2 > none);
   const ilane alike = (e->slope > none) == (t->f1 > none);
-  // Where all slopes are of one sign, a lower e falls to the higher one of x1 and x2. Else the minimum lies
-  // between e and the lower one.
+  // Where all slopes are of one sign, a lower e falls to the higher one of x1 and x2. Else the
+  // minimum lies between e and the lower one.
   const ilane first = t->v1 < t->v2, lower = e->value < lane_min(t->v1, t->v2);
-  const ilane same = (enclosed & alike) | ((!enclosed) & (first == (lower & alike))); // between e and x2
+  // between e and x2
+  const ilane same = (enclosed & alike) | ((!enclosed) & (first == (lower & alike)));
   t->x3 = lane_select(same, t->x1, t->x2);
   t->f3 = lane_select(same, t->f1, t->f2);
   t->x2 = lane_select(same, t->x2, t->x1);
@@ -162,8 +164,8 @@ static void edge_pick(edge_sample *to, ilane mask, const edge_sample *from)
   to->slope = lane_select(mask, from->slope, to->slope);
 }
 
-// Of equal samples the one nearest to the end is taken. `first` are lanes whose samples begin with this
-// one, and `valid` those that it counts for.
+// Of equal samples the one nearest to the end is taken. `first` are lanes whose samples begin with
+// this one, and `valid` those that it counts for.
 static void edge_sampled(edge_least *l, const edge_sample *e, int end, ilane first, ilane valid)
 {
   const ilane lower = end ? e->value <= l->at.value : e->value < l->at.value;
@@ -176,8 +178,8 @@ static void edge_sampled(edge_least *l, const edge_sample *e, int end, ilane fir
   l->behind = less | ((!valid) & l->behind);
 }
 
-// Begins the search beside the least sample, on the side to which the field falls. An end of the edge is the
-// place where it is the least sample and the field rises from it.
+// Begins the search beside the least sample, on the side to which the field falls. An end of the
+// edge is the place where it is the least sample and the field rises from it.
 static void edge_begin(edge_search *t, edge_least *l, const edge_range *r)
 {
   const edge_sample *low = &l->low, *high = &l->high;
@@ -199,7 +201,8 @@ static void edge_begin(edge_search *t, edge_least *l, const edge_range *r)
   t->done = at0 | at1;
 }
 
-// How many parts of a quarter's range are looked at: a multiple of 3, as two ranges overlap by half.
+// How many parts of a quarter's range are looked at: a multiple of 3, as two ranges overlap by
+// half.
 #define QUARTER_PARTS 6
 
 // Finds, for a block of edges, the places s of both ends' points, in the order of the ends, and the
@@ -291,7 +294,8 @@ static num FN(edge_curvature)(const FN(rail_point) *at, const FN(jet) *jet, vec 
                               const FN(rail) *rail, GLOBAL const coefficients *c)
 {
   const num own = n_add(FN(dot3)(at->slope, bent), FN(dot3)(jet->gradient, at->bend));
-  const lane pull = edge_pull(rail->quarter, rail->arcs, n_value(rail->length), c), least = R(0.1) * pull;
+  const lane pull = edge_pull(rail->quarter, rail->arcs, n_value(rail->length), c),
+             least = R(0.1) * pull;
   const num all = n_add(own, n_of(pull));
   return n_select(n_value(all) > least, all, n_of(least));
 }
@@ -304,8 +308,8 @@ typedef struct FN(edge_shift) {
   num gap, near, meet, by; // gap in s, near = (gap L / part)^2, by: added to the place of end 0
 } FN(edge_shift);
 
-static FN(edge_shift) FN(edge_shifted)(const num own[2], const FN(rail) *rail,
-                                       GLOBAL const coefficients *c)
+static FN(edge_shift)
+  FN(edge_shifted)(const num own[2], const FN(rail) *rail, GLOBAL const coefficients *c)
 {
   FN(edge_shift) r;
   const num length = rail->length;
@@ -337,11 +341,11 @@ static num FN(edge_rise)(num x, num *slope)
 
 // What a contact's weight is made of (docs/spec.md, 10.3).
 typedef struct FN(edge_weight) {
-  num tau;                 // the place as a share of the edge, from its own end
-  num won, rest;           // both risen
+  num tau;       // the place as a share of the edge, from its own end
+  num won, rest; // both risen
   num won_slope, rest_slope, pair;
   num weight;
-  num turned;              // its derivative by s, of a quarter of a circle
+  num turned; // its derivative by s, of a quarter of a circle
 } FN(edge_weight);
 
 static FN(edge_weight) FN(edge_weighed)(int end, num s, num phi_end, num phi, num meet,
@@ -374,9 +378,10 @@ static FN(edge_weight) FN(edge_weighed)(int end, num s, num phi_end, num phi, nu
 #define CROSSING_LEAST R(0.1)
 #define CROSSING_MOST R(0.3)
 
-// Returns by what a field's distance is multiplied, and in *rate, negated, its derivative by g for a gradient g: *rate times g. Where
-// edges cross, phi grows by less than 1 a metre. Where the gradient is yet smaller an edge goes through a body's middle, between
-// faces that look away from each other: no edges cross there, and phi stays as it is.
+// Returns by what a field's distance is multiplied, and in *rate, negated, its derivative by g for
+// a gradient g: *rate times g. Where edges cross, phi grows by less than 1 a metre. Where the
+// gradient is yet smaller an edge goes through a body's middle, between faces that look away from
+// each other: no edges cross there, and phi stays as it is.
 static num FN(edge_steep)(vec gradient, GLOBAL const coefficients *c, num *rate)
 {
   if (c->slope < R(0.0)) {

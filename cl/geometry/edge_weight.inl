@@ -101,10 +101,9 @@ static num FN(beliefs_adjoint)(const FN(beliefs) *b, num by, FN(pair_depths) *at
   return n_mad(by1, b->edge1.d, n_mul(by2, b->edge2.d));
 }
 
-static FN(edge_weights_bar) FN(edge_weights_adjoint)(num con, num dot, const FN(pair_depths) *at,
-                                                     num d1, num d2,
-                                                     GLOBAL const coefficients *c, num w1_bar,
-                                                     num w2_bar)
+static FN(edge_weights_bar)
+  FN(edge_weights_adjoint)(num con, num dot, const FN(pair_depths) *at, num d1, num d2,
+                           GLOBAL const coefficients *c, num w1_bar, num w2_bar)
 {
   FN(edge_weights_bar) r;
   num clash_slope;

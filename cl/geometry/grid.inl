@@ -13,11 +13,11 @@
 
 // A point's clipped coordinates, and what clipping does to it.
 typedef struct FN(grid_place) {
-  vec u;        // in cells
-  vec moved;    // from the clipped point to the point [m]
-  vec keep;     // the derivative of u along each axis, 1 where the point is left alone
-  vec lose;     // 1 - keep
-  ilane out;    // whether clipping moved the point
+  vec u;     // in cells
+  vec moved; // from the clipped point to the point [m]
+  vec keep;  // the derivative of u along each axis, 1 where the point is left alone
+  vec lose;  // 1 - keep
+  ilane out; // whether clipping moved the point
   int some_out;
 } FN(grid_place);
 
@@ -26,8 +26,7 @@ typedef struct FN(grid_place) {
 static num FN(grid_ramp)(num v)
 {
   const num up = n_shift(v, R(1.0));
-  const num curve =
-    n_scale(n_mul(n_mul(n_mul(up, up), up), n_shift(n_neg(v), R(3.0))), R(0.0625));
+  const num curve = n_scale(n_mul(n_mul(n_mul(up, up), up), n_shift(n_neg(v), R(3.0))), R(0.0625));
   const num most = n_select(n_value(v) < lane_lit(R(1.0)), curve, v);
   return n_select(n_value(v) <= lane_lit(R(-1.0)), n_lit(R(0.0)), most);
 }
@@ -59,14 +58,14 @@ static FN(grid_place) FN(grid_place_at)(GLOBAL const real *s, vec x)
   const real scale = s[GRID_SPACING_INV], spacing = s[GRID_SPACING];
   GLOBAL const real *size = s + GRID_SIZES;
   FN(grid_place) p;
-  p.u.x = FN(grid_clip)(n_scale(n_shift(x.x, -s[0]), scale), size[0], &p.moved.x, &p.keep.x,
-                        &p.lose.x);
-  p.u.y = FN(grid_clip)(n_scale(n_shift(x.y, -s[1]), scale), size[1], &p.moved.y, &p.keep.y,
-                        &p.lose.y);
-  p.u.z = FN(grid_clip)(n_scale(n_shift(x.z, -s[2]), scale), size[2], &p.moved.z, &p.keep.z,
-                        &p.lose.z);
-  p.moved = FN(make)(n_scale(p.moved.x, spacing), n_scale(p.moved.y, spacing),
-                     n_scale(p.moved.z, spacing));
+  p.u.x =
+    FN(grid_clip)(n_scale(n_shift(x.x, -s[0]), scale), size[0], &p.moved.x, &p.keep.x, &p.lose.x);
+  p.u.y =
+    FN(grid_clip)(n_scale(n_shift(x.y, -s[1]), scale), size[1], &p.moved.y, &p.keep.y, &p.lose.y);
+  p.u.z =
+    FN(grid_clip)(n_scale(n_shift(x.z, -s[2]), scale), size[2], &p.moved.z, &p.keep.z, &p.lose.z);
+  p.moved =
+    FN(make)(n_scale(p.moved.x, spacing), n_scale(p.moved.y, spacing), n_scale(p.moved.z, spacing));
   p.out = n_value(FN(dot3)(p.moved, p.moved)) > lane_lit(R(0.0));
   p.some_out = lane_any(p.out);
   return p;
@@ -361,8 +360,8 @@ static FN(grid_jet) FN(grid_jet_at)(GLOBAL const real *s, int levels, vec u, int
 {
   const lane zero = lane_lit(R(0.0));
   const vec3_r at = make_r(n_value(u.x), n_value(u.y), n_value(u.z));
-  const vec du = FN(make)(n_with_value(u.x, zero), n_with_value(u.y, zero),
-                          n_with_value(u.z, zero));
+  const vec du =
+    FN(make)(n_with_value(u.x, zero), n_with_value(u.y, zero), n_with_value(u.z, zero));
   const grid_sum sum = grid_spline(s, levels, at, order + 1);
   const vec3_r g = sum.jet.g;
   const symmetric_r h = sum.jet.h;
@@ -420,8 +419,7 @@ static vec FN(grid_bend_row)(const FN(grid_place) *p, num g, num raw, vec kept_g
 
 // Replaces phi_c and g in *out, and the second derivatives h there, by the distance, the raw normal
 // and their derivatives where clipping moved the point.
-static void FN(grid_outside)(const FN(grid_place) *p, const int want, FN(mat3) *h,
-                             FN(surface) *out)
+static void FN(grid_outside)(const FN(grid_place) *p, const int want, FN(mat3) *h, FN(surface) *out)
 {
   const num phi_c = out->phi;
   const vec g = out->g;
@@ -441,11 +439,11 @@ static void FN(grid_outside)(const FN(grid_place) *p, const int want, FN(mat3) *
     return;
   }
   const vec kept = FN(times3)(p->keep, g);
-  const vec turned = FN(make)(FN(dot3)(h->x, p->moved), FN(dot3)(h->y, p->moved),
-                              FN(dot3)(h->z, p->moved));
+  const vec turned =
+    FN(make)(FN(dot3)(h->x, p->moved), FN(dot3)(h->y, p->moved), FN(dot3)(h->z, p->moved));
   const vec rate = FN(add3)(FN(times3)(p->keep, turned), FN(times3)(p->lose, g));
-  const vec rise = FN(mad3)(kept, n_add(phi_c, along),
-                            FN(mad3)(rate, phi_c, FN(times3)(p->lose, p->moved)));
+  const vec rise =
+    FN(mad3)(kept, n_add(phi_c, along), FN(mad3)(rate, phi_c, FN(times3)(p->lose, p->moved)));
   const vec part = FN(scale3)(kept, n_scale(phi_c, R(0.25)));
   const vec gradient = FN(scale3)(FN(select3)(flat, part, rise), over);
   out->gradient = FN(select3)(p->out, gradient, g);

@@ -83,8 +83,8 @@ static grid_nearby grid_around(GLOBAL const real *s, vec u)
   const lane i = grid_below(u.x * quarter, R(0.0), map[0] - R(1.0));
   const lane j = grid_below(u.y * quarter, R(0.0), map[1] - R(1.0));
   const lane k = grid_below(u.z * quarter, R(0.0), map[2] - R(1.0));
-  const ilane at = grid_at((ilane)(GRID_STRIDE + GRID_PADDED(nodes) + cells), i, j, k, (int)map[1],
-                           (int)map[2]);
+  const ilane at =
+    grid_at((ilane)(GRID_STRIDE + GRID_PADDED(nodes) + cells), i, j, k, (int)map[1], (int)map[2]);
   grid_nearby n;
   n.slope = lane_max(lane_gather(s, at), none);
   n.correction = lane_gather(s + cells, at);
@@ -105,13 +105,12 @@ static lane FN(grid_bound)(GLOBAL const real *s, vec x, lane radius)
   const lane rim = lane_max(low, lane_lit(s[GRID_RIM_LEAST]));
   const lane inside = lane_select(low > none, low, lane_lit(-REAL_BIG));
   const lane either = s[GRID_OUTWARD] >= R(0.0) ? inside : inside * R(0.5);
-  const lane outside =
-    FN(grid_rise)(s, rim, lane_min(phi + spread, lane_lit(s[GRID_RIM_MOST])), d);
+  const lane outside = FN(grid_rise)(s, rim, lane_min(phi + spread, lane_lit(s[GRID_RIM_MOST])), d);
   return lane_select(d > none, outside, either);
 }
 
-static lane FN(grids_bound)(int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
-                            vec x, lane radius)
+static lane FN(grids_bound)(int count, GLOBAL const int *ranges, GLOBAL const real *numbers, vec x,
+                            lane radius)
 {
   lane least = lane_lit(REAL_BIG);
   for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {

@@ -27,8 +27,8 @@ static lane height_cells(lane x, real end, real cells, real nodes)
   return lane_max(lane_min(u, most), lane_lit(-(real)HEIGHT_FLAT));
 }
 
-// Returns the spline, up to derivatives of an order of at most 3. The sum over 4 x 4 coefficients is
-// that of a grid's plane, whose y and z are y and x here.
+// Returns the spline, up to derivatives of an order of at most 3. The sum over 4 x 4 coefficients
+// is that of a grid's plane, whose y and z are y and x here.
 static height_sum height_spline(GLOBAL const real *s, lane x, lane y, int order)
 {
   const real cells_x = s[HEIGHT_CELLS], cells_y = s[HEIGHT_CELLS + 1];
@@ -197,8 +197,7 @@ static num FN(height_most_of)(const FN(height_walls) *w)
 }
 
 // Adds a term of the spread of normals, weight (n - g) (gradient - that of all)'.
-static void FN(height_spread)(FN(mat3) *m, num weight, vec n, vec gradient,
-                              const FN(surface) *all)
+static void FN(height_spread)(FN(mat3) *m, num weight, vec n, vec gradient, const FN(surface) *all)
 {
   const vec by = FN(scale3)(FN(sub3)(gradient, all->gradient), weight);
   const vec off = FN(sub3)(n, all->g);
@@ -212,8 +211,8 @@ static vec FN(height_axis)(real x, real y, real z)
   return FN(make)(n_lit(x), n_lit(y), n_lit(z));
 }
 
-// Finds the derivative of g; e are the walls' weights and `top` the ground's before they are divided by
-// their sum, n and gradient the ground's.
+// Finds the derivative of g; e are the walls' weights and `top` the ground's before they are
+// divided by their sum, n and gradient the ground's.
 static void FN(height_field_bend)(const FN(height_ground) *f, num top, vec n, vec gradient,
                                   const FN(height_walls) *e, num sum_inv,
                                   GLOBAL const coefficients *c, FN(surface) *out)
@@ -225,10 +224,10 @@ static void FN(height_field_bend)(const FN(height_ground) *f, num top, vec n, ve
   m.y = FN(scale3)(m.y, share);
   m.z = FN(scale3)(m.z, share);
   FN(height_spread)(&m, n_mul(top, rate), n, gradient, out);
-#define HEIGHT_WALL(name, x, y, z)                                   \
-  {                                                                  \
-    const vec wall = FN(height_axis)(R(x), R(y), R(z));              \
-    FN(height_spread)(&m, n_mul(e->name, rate), wall, wall, out);    \
+#define HEIGHT_WALL(name, x, y, z)                                \
+  {                                                               \
+    const vec wall = FN(height_axis)(R(x), R(y), R(z));           \
+    FN(height_spread)(&m, n_mul(e->name, rate), wall, wall, out); \
   }
   HEIGHT_WALL(low_x, -1.0, 0.0, 0.0)
   HEIGHT_WALL(high_x, 1.0, 0.0, 0.0)
@@ -247,14 +246,13 @@ static void FN(height_field_curve)(const FN(height_ground) *f, num distance, num
                                    GLOBAL const coefficients *c, FN(surface) *out)
 {
   const num rate = n_scale(sum_inv, c->plane_log2e * LN2);
-  FN(symmetric) a =
-    FN(symmetric_scale)(FN(height_curve)(f, distance), n_mul(top, sum_inv));
+  FN(symmetric) a = FN(symmetric_scale)(FN(height_curve)(f, distance), n_mul(top, sum_inv));
   const vec off = FN(sub3)(gradient, out->gradient);
   a = FN(symmetric_add)(a, off, off, n_mul(top, rate));
-#define HEIGHT_WALL(name, x, y, z)                                                           \
-  {                                                                                          \
-    const vec wall = FN(sub3)(FN(height_axis)(R(x), R(y), R(z)), out->gradient);             \
-    a = FN(symmetric_add)(a, wall, wall, n_mul(e->name, rate));                              \
+#define HEIGHT_WALL(name, x, y, z)                                               \
+  {                                                                              \
+    const vec wall = FN(sub3)(FN(height_axis)(R(x), R(y), R(z)), out->gradient); \
+    a = FN(symmetric_add)(a, wall, wall, n_mul(e->name, rate));                  \
   }
   HEIGHT_WALL(low_x, -1.0, 0.0, 0.0)
   HEIGHT_WALL(high_x, 1.0, 0.0, 0.0)
@@ -274,8 +272,7 @@ static void FN(height_field)(GLOBAL const real *s, GLOBAL const coefficients *c,
                              const int want, FN(surface) *out)
 {
   const int more = want & (JET_GRADIENT | JET_JACOBIAN);
-  const FN(height_ground) f =
-    FN(height_ground_at)(s, x, want & JET_HESSIAN ? 3 : more ? 2 : 1);
+  const FN(height_ground) f = FN(height_ground_at)(s, x, want & JET_HESSIAN ? 3 : more ? 2 : 1);
   const num top = n_mul(n_sub(x.z, f.jet.h), f.w);
   const FN(height_walls) d = FN(height_walls_at)(s, x);
   const num peak = FN(height_larger)(FN(height_most_of)(&d), top);
@@ -293,8 +290,9 @@ static void FN(height_field)(GLOBAL const real *s, GLOBAL const coefficients *c,
     return;
   }
   const num sum_inv = n_rcp(sum), share = n_mul(e, sum_inv);
-  const vec walls = FN(scale3)(FN(make)(n_sub(w.high_x, w.low_x), n_sub(w.high_y, w.low_y),
-                                        n_neg(w.base)), sum_inv);
+  const vec walls =
+    FN(scale3)(FN(make)(n_sub(w.high_x, w.low_x), n_sub(w.high_y, w.low_y), n_neg(w.base)),
+               sum_inv);
   const vec normal = FN(height_normal)(&f);
   out->g = FN(mad3)(normal, share, walls);
   if (!more) {

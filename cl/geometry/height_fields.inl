@@ -1,8 +1,8 @@
 // The height fields of one operation, and bounds of their distances.
 
 #if !NUM_DUAL
-// Returns the largest sqrt(1 + |slope|^2) of the ground that is within a radius of (x, y). Each lane
-// looks at the level of the map at which its range meets two blocks a side, at most.
+// Returns the largest sqrt(1 + |slope|^2) of the ground that is within a radius of (x, y). Each
+// lane looks at the level of the map at which its range meets two blocks a side, at most.
 static lane height_slant(GLOBAL const real *s, int levels, lane x, lane y, lane radius)
 {
   const real flat = (real)HEIGHT_FLAT, beside = R(0.01); // cells: more than u is rounded by
@@ -43,13 +43,13 @@ static lane height_beyond(GLOBAL const real *s, vec3_r x)
 {
   const height_walls_r walls = height_walls_at_r(s, x);
   const lane above = (x.z - s[HEIGHT_MOST]) / s[HEIGHT_SLANT];
-  return lane_max(height_most_of_r(&walls), lane_select(above > lane_lit(R(0.0)), above,
-                                                        lane_lit(-REAL_BIG)));
+  return lane_max(height_most_of_r(&walls),
+                  lane_select(above > lane_lit(R(0.0)), above, lane_lit(-REAL_BIG)));
 }
 #endif
 
-// Says whether the height field lies beyond what counts at all points: beyond `reach` and the nearest
-// primitive so far, by more than rounding.
+// Says whether the height field lies beyond what counts at all points: beyond `reach` and the
+// nearest primitive so far, by more than rounding.
 static int FN(height_counts_not)(GLOBAL const real *s, const FN(blend) *b,
                                  GLOBAL const coefficients *c, vec x, real reach)
 {
@@ -58,8 +58,8 @@ static int FN(height_counts_not)(GLOBAL const real *s, const FN(blend) *b,
   return lane_all(height_beyond(s, at) > limit);
 }
 
-// Adds the height fields; ranges has for each of them where its record begins and how many levels its
-// map has.
+// Adds the height fields; ranges has for each of them where its record begins and how many levels
+// its map has.
 static void FN(height_fields_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
                                   GLOBAL const real *numbers, GLOBAL const coefficients *c, vec x,
                                   const int want, real reach)
@@ -96,8 +96,8 @@ static lane FN(height_fields_bound)(int count, GLOBAL const int *ranges, GLOBAL 
   return least;
 }
 
-// A ray goes as far as the ground below cannot come up to it, by the slope of all of it or by that of
-// what is within HEIGHT_NEAR, or as far as a wall or the base is away.
+// A ray goes as far as the ground below cannot come up to it, by the slope of all of it or by that
+// of what is within HEIGHT_NEAR, or as far as a wall or the base is away.
 static void FN(height_fields_march)(FN(marching) *m, int count, GLOBAL const int *ranges,
                                     GLOBAL const real *numbers, GLOBAL const coefficients *c, vec x)
 {

@@ -11,7 +11,7 @@
 #define HEAD_SUBTRACTED 1
 #define HEAD_ENTRIES 2
 #define HEAD_ENTRY(operation, family) \
-  (HEAD_ENTRIES + ((operation) * FAMILY_COUNT + (family)) * ENTRY_INTS)
+  (HEAD_ENTRIES + ((operation)*FAMILY_COUNT + (family)) * ENTRY_INTS)
 #define HEAD_RANGES HEAD_ENTRY(2, 0)
 
 // The entry of one operation's primitives of a family: how many there are, where their numbers
@@ -94,13 +94,13 @@
 
 // A height field begins with a record of its own: half lengths along x and y, cells a metre along
 // both, nodes along both, how far below 0 the base lies, how far rounding may move a height, the
-// height that none is above, and of sqrt(1 + |slope|^2) the largest; and a reach, HEIGHT_NEAR, which
-// takes a lookup of the map to few of its blocks.
+// height that none is above, and of sqrt(1 + |slope|^2) the largest; and a reach, HEIGHT_NEAR,
+// which takes a lookup of the map to few of its blocks.
 //
 // Its coefficients follow, rows along x. Beyond those of the spline, which lie a node around the
-// heights', HEIGHT_FLAT rows and columns repeat the outermost ones. Then come the levels of a map of
-// the largest sqrt(1 + |slope|^2): a number for every HEIGHT_MAP_CELLS cells a side, then for twice
-// as many each, up to one for all. A range counts the levels.
+// heights', HEIGHT_FLAT rows and columns repeat the outermost ones. Then come the levels of a map
+// of the largest sqrt(1 + |slope|^2): a number for every HEIGHT_MAP_CELLS cells a side, then for
+// twice as many each, up to one for all. A range counts the levels.
 #define HEIGHT_STRIDE 16
 #define HEIGHT_CELLS 2
 #define HEIGHT_NODES 4
@@ -110,18 +110,17 @@
 #define HEIGHT_SLANT 9
 #define HEIGHT_NEAR 10
 #define HEIGHT_FLAT 2
-#define HEIGHT_BORDER (1 + HEIGHT_FLAT)                // nodes around the heights
+#define HEIGHT_BORDER (1 + HEIGHT_FLAT) // nodes around the heights
 #define HEIGHT_SIDE(nodes) ((nodes) + 2 * HEIGHT_BORDER)
-#define HEIGHT_SPANS(nodes) (HEIGHT_SIDE(nodes) - 3)   // cells, flat ones among them
+#define HEIGHT_SPANS(nodes) (HEIGHT_SIDE(nodes) - 3) // cells, flat ones among them
 #define HEIGHT_MAP_CELLS 4
-#define HEIGHT_MAP_SIDE(nodes) \
-  ((HEIGHT_SPANS(nodes) + HEIGHT_MAP_CELLS - 1) / HEIGHT_MAP_CELLS)
+#define HEIGHT_MAP_SIDE(nodes) ((HEIGHT_SPANS(nodes) + HEIGHT_MAP_CELLS - 1) / HEIGHT_MAP_CELLS)
 #define HEIGHT_MAP_NEXT(side) (((side) + 1) / 2)
 
-// The numbers of a core: rotation to the body frame (9), position (3), half lengths (3; of a disc its
-// radius, its half length, 0), the width w = radius / 2 over which it is rounded and 1 / w, the square of
-// radius / 100 under roots, what phi takes off its root, CORE_IS_*, whether it has an inside, and how far
-// rounding may move a distance.
+// The numbers of a core: rotation to the body frame (9), position (3), half lengths (3; of a disc
+// its radius, its half length, 0), the width w = radius / 2 over which it is rounded and 1 / w, the
+// square of radius / 100 under roots, what phi takes off its root, CORE_IS_*, whether it has an
+// inside, and how far rounding may move a distance.
 #define CORE_STRIDE 24
 #define CORE_POSITION 9
 #define CORE_HALF 12
@@ -207,9 +206,9 @@
 #define FACTORS_BAR_WEIGHTS FACTORS_PLANES
 #define FACTORS_BAR_PLANES(gated) ((gated) ? FACTORS_BAR_WEIGHTS + 2 : FACTORS_PLANES)
 
-// The planes of normal cones (geometry/cone.inl): axis (3), half angle, its cosine and its
-// sine, and the inset of the feature. Those of
-// vertices lie behind the radii: as the vertices are sorted, and then in the mesh's order, as the radii.
+// The planes of normal cones (geometry/cone.inl): axis (3), half angle, its cosine and its sine,
+// and the inset of the feature. Those of vertices lie behind the radii: as the vertices are sorted,
+// and then in the mesh's order, as the radii.
 #define CONE_ANGLE 3
 #define CONE_COSINE 4
 #define CONE_SINE 5
@@ -218,9 +217,9 @@
 #define RADII_CONES(kept, padded) ((2 + ((kept) ? CONE_PLANES : 0)) * (padded))
 #define RADII_PLANES (2 + 2 * CONE_PLANES)
 
-// A zone of a seam (geometry/seam.inl): three axes (3 each) in the frame of its body; where along each it
-// begins to rise, and where it has fallen; one by the length over which it does so; 1 where what is outside
-// of the zone counts, 0 where what is inside does.
+// A zone of a seam (geometry/seam.inl): three axes (3 each) in the frame of its body; where along
+// each it begins to rise, and where it has fallen; one by the length over which it does so; 1 where
+// what is outside of the zone counts, 0 where what is inside does.
 #define ZONE_AXES 0
 #define ZONE_LOW 9
 #define ZONE_HIGH 12
@@ -228,10 +227,10 @@
 #define ZONE_OUTSIDE 16
 #define ZONE_REALS 17
 
-// The planes of a body's edges as contacts in fields (geometry/edge_field.inl): the first end (3), the
-// way to the second (3, 0 of an arc), the arc's radius vectors at the first end and across (3 each),
-// its angle (0: a straight edge), the length, the radius, what a score has beside the distances of its
-// ends, 1 for a quarter of a circle, and the edge's cone (CONE_*).
+// The planes of a body's edges as contacts in fields (geometry/edge_field.inl): the first end (3),
+// the way to the second (3, 0 of an arc), the arc's radius vectors at the first end and across (3
+// each), its angle (0: a straight edge), the length, the radius, what a score has beside the
+// distances of its ends, 1 for a quarter of a circle, and the edge's cone (CONE_*).
 #define EDGE_P 0
 #define EDGE_U 3
 #define EDGE_E1 6
@@ -267,8 +266,8 @@
 #define PLAN_INTS 3
 
 // The planes of edge pairs where only active contacts are asked for: e1 (3), e2 (3), dbar, con, of
-// both activities the factor that needs no field, the opposing distances at e1 and e2, and bounds of
-// both activities.
+// both activities the factor that needs no field, the opposing distances at e1 and e2, and bounds
+// of both activities.
 #define NEAR_E1 0
 #define NEAR_E2 3
 #define NEAR_DBAR 6
@@ -283,8 +282,8 @@
 #define LISTED_VERTICES_2 2
 #define LISTED_PAIRS 4
 
-// The planes of such pairs' cotangents: of listed pairs e1 (3), e2 (3) and both activities' factors;
-// then dbar, con, and what each side's softmax leaves for the other body's gate weights.
+// The planes of such pairs' cotangents: of listed pairs e1 (3), e2 (3) and both activities'
+// factors; then dbar, con, and what each side's softmax leaves for the other body's gate weights.
 #define PAIR_BAR_E1 0
 #define PAIR_BAR_E2 3
 #define PAIR_BAR_FACTORS 6
@@ -314,8 +313,9 @@
 #define REDUCED_DISTANCE 5
 #define REDUCED_SOFT_DISTANCE 6
 
-// Bits of a pose's status. With one of POSE_REJECTED there are no results. With POSE_DEEP contacts that count have less
-// than half of the depth that middles or other contacts show, and that is more than DEEP_PENETRATIONS penetrations.
+// Bits of a pose's status. With one of POSE_REJECTED there are no results. With POSE_DEEP contacts
+// that count have less than half of the depth that middles or other contacts show, and that is more
+// than DEEP_PENETRATIONS penetrations.
 #define POSE_REJECTED 3
 #define POSE_DEEP 4
 #define DEEP_PENETRATIONS 4

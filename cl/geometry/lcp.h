@@ -18,8 +18,8 @@
 #define LCP_TIED 4       // f at a bound, and w = 0
 
 // How a problem was solved: docs/lcp-formulas.md, section 3.
-#define LCP_WARM 0     // by the classes that were guessed
-#define LCP_PIVOTED 1  // by principal pivoting
+#define LCP_WARM 0    // by the classes that were guessed
+#define LCP_PIVOTED 1 // by principal pivoting
 #define LCP_BY_LEMKE 2
 #define LCP_SQUEEZED 3 // it has no solution; that of A + LCP_SOFT diag(A) was found
 #define LCP_FAILED 4   // not at all; the best f that was seen is given

@@ -13,9 +13,11 @@ typedef struct pair_elements {
   int weighted;      // 1 where the selection is by gates, which weigh them
   int contact;       // the slot of their first contact; of edges, with the point on this body
   int arcs;          // 1 where an edge is an arc, 2 where one is a circle's
-  int held;          // of vertices: the first so many may have contacts, the others are ends of edges
+  int held;          // of vertices: the first so many may have contacts, the others are ends of
+                     // edges
   int radii;         // 1 where a vertex has a radius
-  int moving;        // 1 where each pose has the mesh's in a row of its own, with tangents (kernels/shape/moves.cl)
+  int moving;        // 1 where each pose has the mesh's in a row of its own, with tangents
+                     // (kernels/shape/moves.cl)
 } pair_elements;
 
 // Which elements are meant: those of body `side`, 0 or 1.
@@ -29,16 +31,17 @@ typedef struct pair_sizes {
   int near_plane, near_stride; // where only active contacts are computed: numbers of a plane of
                                // pairs, and of all that a pose has of them
   int gated;                   // 1 where selections are by gates
-  int in_fields;               // 1 where edges make contacts with the other body's field, else in pairs
+  int in_fields;               // 1 where edges make contacts with the other body's field, else in
+                               // pairs
   int listed;                  // LISTED_*: what contacts can be of
   int zones[2];                // of seams of either body, behind the head
   int balls[2], ball_slots[2]; // around each body's sorted vertices; rounded up to blocks of lanes
   pair_elements elements[ELEMENT_KINDS];
 } pair_sizes;
 
-// Lists of edge contacts of one pose, with their values by place in the list. Pairs have one list of
-// pairs and two values of each, by the point on either body. Edges in fields have a list of slots for
-// each body, in which both of an edge follow each other.
+// Lists of edge contacts of one pose, with their values by place in the list. Pairs have one list
+// of pairs and two values of each, by the point on either body. Edges in fields have a list of
+// slots for each body, in which both of an edge follow each other.
 #define EDGE_LIST_PLANE(n, side) \
   ((n)->in_fields ? 2 * (n)->elements[EDGES_OF(side)].padded : (n)->near_plane)
 #define EDGE_LIST_AT(n, side) ((n)->in_fields && (side) ? 1 + EDGE_LIST_PLANE(n, 0) : 0)
@@ -49,10 +52,11 @@ typedef struct pair_sizes {
 
 // The reals of a pair beside the smoothing's, for near.cl: which part of its length an edge's
 // points are at most from one of its ends; how far beyond the nearest blocks of each body's
-// vertices a selection looks; the largest radius of each body's vertices; and each body's middle, for middle.cl: its
-// place, how deep it lies in the body (0: there is none), below which depth the other body's field is no distance, and
-// 1 where the body's edges have no radii: capsules around edges may reach out of the body at their ends. Off the other
-// body its field counts MIDDLE_RISE times, since that of a polyhedron is less than the distance there.
+// vertices a selection looks; the largest radius of each body's vertices; and each body's middle,
+// for middle.cl: its place, how deep it lies in the body (0: there is none), below which depth the
+// other body's field is no distance, and 1 where the body's edges have no radii: capsules around
+// edges may reach out of the body at their ends. Off the other body its field counts MIDDLE_RISE
+// times, since that of a polyhedron is less than the distance there.
 #define PAIR_EDGE_PART 0
 #define PAIR_SCORED 1
 #define PAIR_ROUND 3

@@ -31,8 +31,8 @@ static FN(outlook) FN(cloud_outlook)(GLOBAL const real *cloud, vec x)
 }
 
 // Returns the exponent of point p, where d leads from it to x.
-static num FN(cloud_exponent)(GLOBAL const real *cloud, const FN(outlook) *o,
-                              GLOBAL const real *p, vec d)
+static num FN(cloud_exponent)(GLOBAL const real *cloud, const FN(outlook) *o, GLOBAL const real *p,
+                              vec d)
 {
   const num near = n_scale(FN(dot3)(d, d), -p[7]);
   if (!o->some_far) {
@@ -57,10 +57,10 @@ static num FN(cloud_distance)(GLOBAL const real *p, vec d)
 
 // What the first pass leaves to the second. What is not wanted is left alone.
 typedef struct FN(cloud_means) {
-  num top, sum;           // of the exponents, to the base 2; of the weights, relative to it
-  num scale;              // of the weights
-  num pivot, from_pivot;  // phi = pivot + from_pivot
-  vec pull;               // sum w u
+  num top, sum;          // of the exponents, to the base 2; of the weights, relative to it
+  num scale;             // of the weights
+  num pivot, from_pivot; // phi = pivot + from_pivot
+  vec pull;              // sum w u
 } FN(cloud_means);
 
 // Finds the derivative of g. With v = u - sum w u it is A + A' + B - s I, where
@@ -101,8 +101,8 @@ static void FN(cloud_surface)(GLOBAL const real *cloud, int count, GLOBAL const 
   num top = n_lit(-REAL_MOST);
   num pivot = zero, sum = zero, rest = zero;
   vec normals = FN(make)(zero, zero, zero);
-  vec pulls = normals;   // sum w u
-  vec tilted = normals;  // sum w (phi_i - c) u
+  vec pulls = normals;  // sum w u
+  vec tilted = normals; // sum w (phi_i - c) u
   for (int i = 1; i <= count; ++i) {
     GLOBAL const real *p = cloud + i * POINT_STRIDE;
     const vec d = FN(cloud_way)(p, x);
@@ -135,7 +135,8 @@ static void FN(cloud_surface)(GLOBAL const real *cloud, int count, GLOBAL const 
   if (want) {
     const vec pulled = FN(sub3)(tilted, FN(scale3)(pulls, from_pivot));
     out->g = FN(scale3)(FN(make)(n_add(normals.x, pulled.x), n_add(normals.y, pulled.y),
-                                 n_add(normals.z, pulled.z)), sum_inv);
+                                 n_add(normals.z, pulled.z)),
+                        sum_inv);
     out->gradient = out->g;
     m->pull = FN(scale3)(pulls, sum_inv);
   }
@@ -150,8 +151,8 @@ static void FN(cloud_surface)(GLOBAL const real *cloud, int count, GLOBAL const 
   }
 }
 
-static void FN(pointcloud)(GLOBAL const real *cloud, int count, GLOBAL const coefficients *c,
-                           vec x, const int want, FN(surface) *out)
+static void FN(pointcloud)(GLOBAL const real *cloud, int count, GLOBAL const coefficients *c, vec x,
+                           const int want, FN(surface) *out)
 {
   FN(cloud_means) m;
   FN(cloud_surface)(cloud, count, c, x, want, &m, out);

@@ -9,9 +9,8 @@ static num FN(plane_distance)(GLOBAL const real *p, vec x)
 
 // Finds the derivative of g in a second pass, so that no difference of larger sums is taken; top
 // and sum_inv are those of the first pass.
-static void FN(polyhedron_bend)(GLOBAL const real *planes, int count,
-                                GLOBAL const coefficients *c, vec x, num top, num sum_inv,
-                                FN(surface) *out)
+static void FN(polyhedron_bend)(GLOBAL const real *planes, int count, GLOBAL const coefficients *c,
+                                vec x, num top, num sum_inv, FN(surface) *out)
 {
   const num scale = n_scale(sum_inv, c->plane_log2e * LN2);
   FN(symmetric) h = FN(symmetric_zero)();

@@ -50,12 +50,20 @@ static void FN(exp_coefficients)(num t2, num *a, num *b, num *c, num *cosine)
   num sa = n_lit(R(-7.6471637318198164759e-13)); // -1/15!
   num sb = n_lit(R(-4.7794773323873852974e-14)); // -1/16!
   num sc = n_lit(R(-2.8114572543455207632e-15)); // -1/17!
-  const real fa[7] = {R(1.6059043836821614599e-10), R(-2.5052108385441718775e-08),
-                      R(2.7557319223985890653e-06), R(-1.9841269841269841270e-04),
-                      R(8.3333333333333333333e-03), R(-1.6666666666666666667e-01), R(1.0)};
-  const real fb[7] = {R(1.1470745597729724714e-11), R(-2.0876756987868098979e-09),
-                      R(2.7557319223985890653e-07), R(-2.4801587301587301587e-05),
-                      R(1.3888888888888888889e-03), R(-4.1666666666666666667e-02), R(0.5)};
+  const real fa[7] = {R(1.6059043836821614599e-10),
+                      R(-2.5052108385441718775e-08),
+                      R(2.7557319223985890653e-06),
+                      R(-1.9841269841269841270e-04),
+                      R(8.3333333333333333333e-03),
+                      R(-1.6666666666666666667e-01),
+                      R(1.0)};
+  const real fb[7] = {R(1.1470745597729724714e-11),
+                      R(-2.0876756987868098979e-09),
+                      R(2.7557319223985890653e-07),
+                      R(-2.4801587301587301587e-05),
+                      R(1.3888888888888888889e-03),
+                      R(-4.1666666666666666667e-02),
+                      R(0.5)};
   const real fc[7] = {R(7.6471637318198164759e-13), R(-1.6059043836821614599e-10),
                       R(2.5052108385441718775e-08), R(-2.7557319223985890653e-06),
                       R(1.9841269841269841270e-04), R(-8.3333333333333333333e-03),
@@ -102,7 +110,8 @@ static FN(frame) FN(exp_se3)(vec rho, vec omega)
   const vec turn = FN(cross3)(w, FN(scale3)(r, b));
   const vec turn2 = FN(cross3)(w, FN(cross3)(FN(scale3)(w, c), r));
   f.t = FN(limit3)(FN(make)(n_add(r.x, n_add(turn.x, turn2.x)), n_add(r.y, n_add(turn.y, turn2.y)),
-                            n_add(r.z, n_add(turn.z, turn2.z))), TRANSLATION_LIMIT);
+                            n_add(r.z, n_add(turn.z, turn2.z))),
+                   TRANSLATION_LIMIT);
   return f;
 }
 
@@ -180,15 +189,14 @@ static void FN(exp_se3_adjoint)(vec rho, vec omega, vec force, vec moment, vec *
   const vec x = FN(limit3)(rho, REACH_LIMIT);
   const FN(turn) r = FN(turn_of)(w);
   const vec along = FN(scale3)(r.axis, n_mul(r.bkk, FN(dot3)(r.axis, force)));
-  const vec t_bar = FN(mad3)(force, r.cosine,
-                             FN(mad3)(FN(cross3)(r.axis, force), r.ak, along));
+  const vec t_bar = FN(mad3)(force, r.cosine, FN(mad3)(FN(cross3)(r.axis, force), r.ak, along));
   const vec across = FN(cross3)(x, t_bar);
   const num by_x = FN(dot3)(r.axis, x), by_t = FN(dot3)(r.axis, t_bar);
   const num by_both = FN(dot3)(x, t_bar), axis2 = FN(dot3)(r.axis, r.axis);
   const num first = FN(dot3)(r.axis, across);
   const num second = n_sub(n_mul(by_x, by_t), n_mul(axis2, by_both));
-  const num lengthwise = n_sub(n_mad(r.b_slope, first, n_mul(r.c_slope, second)),
-                               n_scale(n_mul(r.ck, by_both), R(2.0)));
+  const num lengthwise =
+    n_sub(n_mad(r.b_slope, first, n_mul(r.c_slope, second)), n_scale(n_mul(r.ck, by_both), R(2.0)));
   const vec crosswise = FN(mad3)(t_bar, n_mul(r.ck, by_x), FN(scale3)(x, n_mul(r.ck, by_t)));
   vec bar = FN(mad3)(r.axis, lengthwise, FN(turn_mean)(&r, moment));
   bar = FN(mad3)(across, r.b, bar);

@@ -1,7 +1,8 @@
 // Convex shapes as kernels read them (docs/closest.md): what host and kernels both name.
 //
-// A list of shapes is two buffers. Integers begin with a head of SHAPE_INTS for each shape; behind the
-// heads lie the rings of hulls. Numbers hold each shape's record of SHAPE_REALS, and a hull's vertices.
+// A list of shapes is two buffers. Integers begin with a head of SHAPE_INTS for each shape; behind
+// the heads lie the rings of hulls. Numbers hold each shape's record of SHAPE_REALS, and a hull's
+// vertices.
 #ifndef GEOMETRY_SHAPE_H
 #define GEOMETRY_SHAPE_H
 
@@ -16,7 +17,7 @@
 #define SHAPE_SUPERQUADRIC 7
 
 // Kinds whose support maps are smooth somewhere, beside points and segments.
-#define SHAPE_IS_CURVED(kind)                                                        \
+#define SHAPE_IS_CURVED(kind)                                                               \
   ((kind) == SHAPE_ELLIPSOID || (kind) == SHAPE_SUPERQUADRIC || (kind) == SHAPE_CYLINDER || \
    (kind) == SHAPE_CONE)
 
@@ -39,11 +40,11 @@ enum {
 
 // A record. Vertices and sizes are in the shape's own frame, whose origin is the middle of its box.
 enum {
-  SHAPE_RADIUS,    // of rounding, a sphere's and a capsule's own among it
-  SHAPE_DIAGONAL,  // L, without the definition's radius
-  SHAPE_SPAN,      // the same with it
-  SHAPE_SIZE,      // 3; a segment's half length comes first
-  SHAPE_EXPONENTS = SHAPE_SIZE + 3, // 2: those of the dual norm, 2 / (2 - e)
+  SHAPE_RADIUS,                         // of rounding, a sphere's and a capsule's own among it
+  SHAPE_DIAGONAL,                       // L, without the definition's radius
+  SHAPE_SPAN,                           // the same with it
+  SHAPE_SIZE,                           // 3; a segment's half length comes first
+  SHAPE_EXPONENTS = SHAPE_SIZE + 3,     // 2: those of the dual norm, 2 / (2 - e)
   SHAPE_ROTATION = SHAPE_EXPONENTS + 2, // 9, row by row: the own frame in the frame of poses
   SHAPE_OFFSET = SHAPE_ROTATION + 9,    // 3
   SHAPE_REALS = SHAPE_OFFSET + 3

@@ -21,7 +21,8 @@ static num FN(sigmoid_and_slope)(num x, num *slope)
   return n_select(positive, r, er);
 }
 
-// Returns how far a distance is below the margin, in penetrations: the sigmoid of that is [phi <= margin].
+// Returns how far a distance is below the margin, in penetrations: the sigmoid of that is [phi <=
+// margin].
 static num FN(beneath)(num phi, GLOBAL const coefficients *c)
 {
   return n_shift(n_scale(phi, -c->penetration_inv), c->margin_share);
@@ -114,8 +115,8 @@ static num FN(above_floor_and_slope)(num a, real floor, real floor_inv, num *slo
   const ilane none = n_value(a) <= lane_lit(floor), all = n_value(a) >= lane_lit(R(2.0) * floor);
   const num x = n_select(none, zero, n_select(all, one, n_shift(n_scale(a, floor_inv), R(-1.0))));
   const num xx = n_mul(x, x), rest = n_sub(one, x);
-  const num part = n_mul(n_mul(xx, x), n_shift(n_mul(x, n_shift(n_scale(x, R(6.0)), R(-15.0))),
-                                               R(10.0)));
+  const num part =
+    n_mul(n_mul(xx, x), n_shift(n_mul(x, n_shift(n_scale(x, R(6.0)), R(-15.0))), R(10.0)));
   const num steep = n_scale(n_mul(xx, n_mul(rest, rest)), R(30.0)); // d part / dx
   *slope = n_select(all, one, n_mad(n_shift(x, R(1.0)), steep, part));
   return n_select(all, a, n_mul(a, part));

@@ -48,8 +48,8 @@ static FN(contact_push) FN(contact_push_of)(vec n, vec u, const FN(contact_law) 
   return r;
 }
 
-// The gradient of worth = y . lambda / (w s), with y given, or of worth + h d(worth)/du x, the same of
-// what a force becomes within an implicit step of length h in which u changes by h x.
+// The gradient of worth = y . lambda / (w s), with y given, or of worth + h d(worth)/du x, the same
+// of what a force becomes within an implicit step of length h in which u changes by h x.
 typedef struct FN(contact_slopes) {
   num worth;
   vec y, n, u, x; // by these; by y it is the force itself, over w s
@@ -68,7 +68,8 @@ static FN(contact_slopes) FN(contact_slopes_of)(vec n, vec u, vec y, const FN(co
   const num across = FN(dot3)(turned, n);
   r.worth = n_mul(f.damping, value);
   r.y = FN(scale3)(f.way, f.damping);
-  r.n = FN(mad3)(y, f.damping, FN(mad3)(u, n_sub(fall, across), FN(scale3)(turned, n_neg(f.along))));
+  r.n =
+    FN(mad3)(y, f.damping, FN(mad3)(u, n_sub(fall, across), FN(scale3)(turned, n_neg(f.along))));
   r.u = FN(mad3)(n, n_sub(fall, across), turned);
   r.x = FN(scale3)(r.u, n_lit(R(0.0)));
   r.mu = n_neg(n_mul(f.damping, dragged));
@@ -101,12 +102,12 @@ static void FN(contact_slopes_ahead)(vec n, vec u, vec y, vec x, real h, const F
   const vec bare = FN(mad3)(f.slide, n_neg(held), y);
   const vec bare_x = FN(neg3)(FN(mad3)(f.slide, held_x, FN(scale3)(slide_x, held)));
   const num strength = n_neg(n_mul(n_mul(l->mu, f.rub), f.damping));
-  const num strength_x =
-    n_neg(n_mul(l->mu, n_mad(rub_x, f.damping, n_mul(f.rub, damping_x))));
+  const num strength_x = n_neg(n_mul(l->mu, n_mad(rub_x, f.damping, n_mul(f.rub, damping_x))));
   const vec turned = FN(scale3)(bare, strength);
   const vec turned_x = FN(mad3)(bare, strength_x, FN(scale3)(bare_x, strength));
   const num across = FN(dot3)(turned, n), across_x = FN(dot3)(turned_x, n);
-  vec n_x = FN(mad3)(y, damping_x, FN(mad3)(x, n_sub(fell, across), FN(scale3)(u, n_sub(fell_x, across_x))));
+  vec n_x = FN(mad3)(y, damping_x,
+                     FN(mad3)(x, n_sub(fell, across), FN(scale3)(u, n_sub(fell_x, across_x))));
   n_x = FN(sub3)(n_x, FN(mad3)(turned, along_x, FN(scale3)(turned_x, f.along)));
   r->x = FN(scale3)(r->u, step);
   r->worth = n_mad(step, n_mad(damping_x, value, n_mul(f.damping, value_x)), r->worth);
@@ -118,5 +119,6 @@ static void FN(contact_slopes_ahead)(vec n, vec u, vec y, vec x, real h, const F
   // v_s: mu v_s D rub^2 (rub y . v_t)
   const num stuck = n_mul(rub2, dragged);
   const num stuck_x = n_mad(n_mul(n_scale(rub_x, R(2.0)), f.rub), dragged, n_mul(rub2, dragged_x));
-  r->v_s = n_mad(n_mul(step, n_mul(l->mu, l->v_s)), n_mad(damping_x, stuck, n_mul(f.damping, stuck_x)), r->v_s);
+  r->v_s = n_mad(n_mul(step, n_mul(l->mu, l->v_s)),
+                 n_mad(damping_x, stuck, n_mul(f.damping, stuck_x)), r->v_s);
 }

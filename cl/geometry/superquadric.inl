@@ -12,19 +12,18 @@
 
 // Logarithms of sums, and what their derivatives are made of.
 typedef struct FN(shares) {
-  vec u, q;             // y_i / a_i; q_i
-  ilane x_leads;        // in the inner sum, whose terms are 1 and xy_e relative to the larger
-  ilane m_leads;        // in the outer sum, of 1 and share
+  vec u, q;      // y_i / a_i; q_i
+  ilane x_leads; // in the inner sum, whose terms are 1 and xy_e relative to the larger
+  ilane m_leads; // in the outer sum, of 1 and share
   num xy_e, xy_sum, share, sum;
-  num xy_gap, gap;      // the logarithms of xy_e and of share, times the exponents
+  num xy_gap, gap; // the logarithms of xy_e and of share, times the exponents
   num h_inv;
 } FN(shares);
 
 static void FN(superquadric_shares)(GLOBAL const real *s, vec y, FN(shares) *t)
 {
   GLOBAL const real *axes_inv = s + SUPERQUADRIC_AXES_INV;
-  t->u = FN(make)(n_scale(y.x, axes_inv[0]), n_scale(y.y, axes_inv[1]),
-                  n_scale(y.z, axes_inv[2]));
+  t->u = FN(make)(n_scale(y.x, axes_inv[0]), n_scale(y.y, axes_inv[1]), n_scale(y.z, axes_inv[2]));
   t->q = FN(make)(n_shift(n_mul(t->u.x, t->u.x), SUPERQUADRIC_SOFT),
                   n_shift(n_mul(t->u.y, t->u.y), SUPERQUADRIC_SOFT),
                   n_shift(n_mul(t->u.z, t->u.z), SUPERQUADRIC_SOFT));
@@ -127,8 +126,7 @@ static FN(symmetric) FN(superquadric_curve)(GLOBAL const real *s, const FN(share
   const num r_inv = n_rcp(r), k2 = n_mul(t->h_inv, t->h_inv), rk2 = n_mul(r, k2);
   const num radial = n_mul(n_sub(n_lit(R(1.0)), t->h_inv), r_inv);
   const vec u = FN(scale3)(from, r_inv);
-  FN(symmetric) a =
-    FN(rotate_symmetric)(s, FN(superquadric_bend)(s, t, hw, q_inv, one_over, rk2));
+  FN(symmetric) a = FN(rotate_symmetric)(s, FN(superquadric_bend)(s, t, hw, q_inv, one_over, rk2));
   a.xx = n_add(a.xx, radial);
   a.yy = n_add(a.yy, radial);
   a.zz = n_add(a.zz, radial);
@@ -140,9 +138,9 @@ static FN(symmetric) FN(superquadric_curve)(GLOBAL const real *s, const FN(share
 static void FN(superquadric)(GLOBAL const real *s, GLOBAL const coefficients *c, vec x,
                              const int want, FN(surface) *out)
 {
-  const vec position =
-    FN(make)(n_lit(s[SUPERQUADRIC_POSITION]), n_lit(s[SUPERQUADRIC_POSITION + 1]),
-             n_lit(s[SUPERQUADRIC_POSITION + 2]));
+  const vec position = FN(make)(n_lit(s[SUPERQUADRIC_POSITION]),
+                                n_lit(s[SUPERQUADRIC_POSITION + 1]),
+                                n_lit(s[SUPERQUADRIC_POSITION + 2]));
   const vec from = FN(sub3)(x, position);
   const vec y = FN(rotate_back)(s, from);
   GLOBAL const real *axes_inv = s + SUPERQUADRIC_AXES_INV;

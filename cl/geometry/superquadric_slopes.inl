@@ -1,11 +1,11 @@
-// The derivatives of a superquadric's h (superquadric.inl) by the place in its own frame, by its axes
-// and by its exponents, and how these change along a direction of the place: which is how grad h along
-// it changes by the same numbers.
+// The derivatives of a superquadric's h (superquadric.inl) by the place in its own frame, by its
+// axes and by its exponents, and how these change along a direction of the place: which is how grad
+// h along it changes by the same numbers.
 //
 // With W the shares of the three terms in f it is dF/d log2 q_i = W_i, and
 //   dF/de1 = [F - S_m M - S_z log2 q_z] / e1 = log2(1 + share) - S gap / e1,
-// where S is the lesser term's part of the outer sum: both terms are positive, so that nothing cancels.
-// dF/de2 is S_m times the same of the inner sum.
+// where S is the lesser term's part of the outer sum: both terms are positive, so that nothing
+// cancels. dF/de2 is S_m times the same of the inner sum.
 typedef struct FN(superquadric_slopes) {
   vec place, axes;
   num exponents[2];
@@ -47,29 +47,34 @@ typedef struct FN(superquadric_changes) {
   num exponents[2];
 } FN(superquadric_changes);
 
-// Returns how they change along v. Of the logarithms l_i of q_i the change is 2 u_i v_i / (a_i q_i ln 2);
-// dM = x dl_x + y dl_y, dF = m dM + z dl_z, and shares change as those of a softmax do: m by
-// m z (dM - dl_z) ln 2 / e1. Of log2(1 + share) - S gap / e1, S = share / (1 + share), what remains is
-// -S (1 - S) gap dgap ln 2 / e1^2. The place's are the second derivatives of superquadric_bend.
-static FN(superquadric_changes) FN(superquadric_changes_along)(GLOBAL const real *s, const FN(shares) *t,
-                                                               const FN(superquadric_slopes) *h, vec v)
+// Returns how they change along v. Of the logarithms l_i of q_i the change is 2 u_i v_i / (a_i q_i
+// ln 2); dM = x dl_x + y dl_y, dF = m dM + z dl_z, and shares change as those of a softmax do: m by
+// m z (dM - dl_z) ln 2 / e1. Of log2(1 + share) - S gap / e1, S = share / (1 + share), what remains
+// is -S (1 - S) gap dgap ln 2 / e1^2. The place's are the second derivatives of superquadric_bend.
+static FN(superquadric_changes)
+  FN(superquadric_changes_along)(GLOBAL const real *s, const FN(shares) *t,
+                                 const FN(superquadric_slopes) *h, vec v)
 {
   GLOBAL const real *axes_inv = s + SUPERQUADRIC_AXES_INV;
   const real e1_inv = s[SUPERQUADRIC_E1_INV], e2_inv = s[SUPERQUADRIC_E2_INV];
-  const vec av = FN(make)(n_scale(v.x, axes_inv[0]), n_scale(v.y, axes_inv[1]), n_scale(v.z, axes_inv[2]));
+  const vec av =
+    FN(make)(n_scale(v.x, axes_inv[0]), n_scale(v.y, axes_inv[1]), n_scale(v.z, axes_inv[2]));
   const num lx = n_scale(n_mul(n_mul(t->u.x, h->q_inv.x), av.x), R(2.0) * LOG2E);
   const num ly = n_scale(n_mul(n_mul(t->u.y, h->q_inv.y), av.y), R(2.0) * LOG2E);
   const num lz = n_scale(n_mul(n_mul(t->u.z, h->q_inv.z), av.z), R(2.0) * LOG2E);
   const num m_along = n_mad(h->x, lx, n_mul(h->y, ly));
   const num apart = n_sub(m_along, lz), xy_apart = n_sub(lx, ly);
-  const num growth = n_scale(n_mad(h->m, m_along, n_mul(h->z, lz)), R(0.5) * LN2); // of h, as a part of it
-  const num m_growth = n_smad(n_mul(h->z, apart), e1_inv * LN2, growth);           // of h m
+  // of h, as a part of it
+  const num growth = n_scale(n_mad(h->m, m_along, n_mul(h->z, lz)), R(0.5) * LN2);
+  const num m_growth = n_smad(n_mul(h->z, apart), e1_inv * LN2, growth); // of h m
   const num gap_along = n_select(t->m_leads, n_neg(apart), apart);
   const num xy_gap_along = n_select(t->x_leads, n_neg(xy_apart), xy_apart);
-  const num outer = n_mul(n_scale(n_mul(h->m, t->gap), e1_inv), n_scale(n_mul(h->z, gap_along), e1_inv * LN2));
-  const num inner =
-    n_mul(n_scale(n_mul(h->x, t->xy_gap), e2_inv), n_scale(n_mul(h->y, xy_gap_along), e2_inv * LN2));
-  const FN(symmetric) bend = FN(superquadric_bend)(s, t, h->hw, h->q_inv, h->one_over, n_lit(R(1.0)));
+  const num outer =
+    n_mul(n_scale(n_mul(h->m, t->gap), e1_inv), n_scale(n_mul(h->z, gap_along), e1_inv * LN2));
+  const num inner = n_mul(n_scale(n_mul(h->x, t->xy_gap), e2_inv),
+                          n_scale(n_mul(h->y, xy_gap_along), e2_inv * LN2));
+  const FN(symmetric) bend =
+    FN(superquadric_bend)(s, t, h->hw, h->q_inv, h->one_over, n_lit(R(1.0)));
   FN(superquadric_changes) r;
   r.place = FN(make)(n_mad(bend.xx, v.x, n_mad(bend.xy, v.y, n_mul(bend.xz, v.z))),
                      n_mad(bend.xy, v.x, n_mad(bend.yy, v.y, n_mul(bend.yz, v.z))),

@@ -64,8 +64,7 @@ static vec FN(face_witness)(vec v, vec a, vec b, vec e, GLOBAL const coefficient
   vec side[3];
   num far[3], w[3];
   const num sum = FN(face_sides)(v, a, b, e, c, side, far, w);
-  const vec mix =
-    FN(mad3)(side[0], w[0], FN(mad3)(side[1], w[1], FN(scale3)(side[2], w[2])));
+  const vec mix = FN(mad3)(side[0], w[0], FN(mad3)(side[1], w[1], FN(scale3)(side[2], w[2])));
   const num rest = n_div(n_sub(n_lit(R(1.0)), inside), sum);
   return FN(mad3)(FN(add3)(a, r.flat), inside, FN(scale3)(mix, rest));
 }
@@ -127,8 +126,7 @@ static void FN(face_sides_adjoint)(vec v, vec a, vec b, vec e, const vec side[3]
   }
   for (int i = 0; i < 3; ++i) {
     for (int j = i + 1; j < 3; ++j) {
-      const num both = n_scale(n_mul(share[i], share[j]),
-                               c->length_inv * c->minimum_log2e * LN2);
+      const num both = n_scale(n_mul(share[i], share[j]), c->length_inv * c->minimum_log2e * LN2);
       const num flow = n_mul(both, FN(dot3)(bar, FN(sub3)(side[j], side[i])));
       far_bar[i] = n_add(far_bar[i], flow);
       far_bar[j] = n_sub(far_bar[j], flow);

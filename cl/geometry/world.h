@@ -31,19 +31,21 @@
 // of a world (kernels/world/memory.cl).
 typedef struct world_sizes {
   int links, nq, nv, nu;
-  int pairs;  // of the scene, listed or automatic
-  int listed; // pairs; the first ones
-  int columns; // of friction and of stiffness: a listed pair has one, and a body that is in automatic pairs
-  int groups; // of contacts: those of one pair between the same two links
-  int rows;   // on one degree of freedom each: limits and friction loss
-  int trees;  // of links: M has a block for each, and zeros between them
-  int blocks; // numbers of all trees' square blocks together
+  int pairs;   // of the scene, listed or automatic
+  int listed;  // pairs; the first ones
+  int columns; // of friction and of stiffness: a listed pair has one, and a body that is in
+               // automatic pairs
+  int groups;  // of contacts: those of one pair between the same two links
+  int rows;    // on one degree of freedom each: limits and friction loss
+  int trees;   // of links: M has a block for each, and zeros between them
+  int blocks;  // numbers of all trees' square blocks together
   int iterations, line_iterations, capacity;
   int pyramidal, exact, damped;
-  int hard;      // contacts of a world that are chosen at most, where they are hard ones, else 0
+  int hard; // contacts of a world that are chosen at most, where they are hard ones, else 0
   int hard_rows, elastic; // rows of its problem at most; HARD_STIFF, HARD_COLLISION or HARD_PAPER
   // what the contact law asks for
-  int pair_springs; // 1 where each pair has numbers of a spring, among them its friction; else friction is of parameters
+  int pair_springs; // 1 where each pair has numbers of a spring, among them its friction; else
+                    // friction is of parameters
   int limp;         // 1 where a body's stiffness may be 0, else it is MIN_STIFFNESS at least
   int entry_reals;  // what the contacts of an entry add up to
   int newton;       // 1 where the solver has islands and panels
@@ -56,16 +58,17 @@ typedef struct world_sizes {
   int at_rotation, at_origin, at_anchor, at_arm, at_axis, at_velocity, at_acceleration, at_force;
   int at_composite, at_mass, at_factor, at_smooth, at_bias, at_free, at_quaternion;
   int at_mobility, at_row_weights, at_columns; // there where the diagonal is exact or a group weak
-  int at_constraint_force; // the constraint force, where pairs have springs
+  int at_constraint_force;                     // the constraint force, where pairs have springs
   int numbers;
   // where the numbers of a world's reverse pass begin in its block
   int at_back_links, at_back_y, at_back_z, at_back_slow, at_back_less, at_back_q, at_back_v;
   int at_back_u, at_back_parameters, back_numbers;
-  int at_back_mobility; // of each group the lower triangle of its mobility's cotangent, where that is there
+  int at_back_mobility; // of each group the lower triangle of its mobility's cotangent, where
+                        // that is there
   // where the solver's reals begin in a world's row of `work`
   int at_axes_of, at_mass_of, at_vectors, at_row_terms, at_islands, at_room, at_panels, work;
   int pooled; // 1 where panels lie in a pool of all worlds, whose size each step tells
-  int slots; // how many contacts a world has at most
+  int slots;  // how many contacts a world has at most
 } world_sizes;
 
 // Ints of a link, of an actuator, of a row on one degree of freedom (a joint's limit or friction
@@ -92,13 +95,14 @@ typedef struct world_sizes {
 #define GROUP_A 0 // the link of body 1, -1 for the world
 #define GROUP_B 1
 #define GROUP_PAIR 2
-#define GROUP_DOFS 3    // how many movers it has
-#define GROUP_DOF_AT 4  // where they begin in the table of movers
-#define GROUP_WEAK 5    // 1 where its links' inverse weights may say nothing (contacts.cl)
-#define GROUP_SLOT 6    // how many slots the groups before it have
-#define GROUP_COLUMN_A 7  // which column of friction and of stiffness is its pair's or its first body's
-#define GROUP_COLUMN_B 8  // the same one, or its second body's
-#define GROUP_CENTRE 9    // the link from whose origin its contacts are seen
+#define GROUP_DOFS 3   // how many movers it has
+#define GROUP_DOF_AT 4 // where they begin in the table of movers
+#define GROUP_WEAK 5   // 1 where its links' inverse weights may say nothing (contacts.cl)
+#define GROUP_SLOT 6   // how many slots the groups before it have
+// which column of friction and of stiffness is its pair's or its first body's
+#define GROUP_COLUMN_A 7
+#define GROUP_COLUMN_B 8 // the same one, or its second body's
+#define GROUP_CENTRE 9   // the link from whose origin its contacts are seen
 #define GROUP_INTS 10
 #define MOVER_DOF 0
 #define MOVER_LINK 1
@@ -107,9 +111,10 @@ typedef struct world_sizes {
 #define DOF_TREE 0
 #define DOF_PLACE 1 // which of its tree's degrees of freedom it is
 #define DOF_INTS 2
-#define TREE_DOFS 0    // how many degrees of freedom it has
-#define TREE_DOF_AT 1  // where they begin, in their order, in the table of trees' degrees of freedom
-#define TREE_BLOCK 2   // where its square block, row by row, begins among the blocks of all trees
+#define TREE_DOFS 0 // how many degrees of freedom it has
+// where they begin, in their order, in the table of trees' degrees of freedom
+#define TREE_DOF_AT 1
+#define TREE_BLOCK 2 // where its square block, row by row, begins among the blocks of all trees
 #define TREE_INTS 3
 
 #define HALF_UNKNOWN 1e30
@@ -122,8 +127,8 @@ typedef struct world_sizes {
 #define WORLD_CONE_SMOOTHING 4
 #define WORLD_LIMIT_SMOOTHING 5
 #define WORLD_DIVERGENCE 6
-#define WORLD_HALF_LEAST 7 // the least GROUP_HALF that is known, HALF_UNKNOWN where none is
-#define WORLD_REACH_MOST 8 // the largest group_reach
+#define WORLD_HALF_LEAST 7      // the least GROUP_HALF that is known, HALF_UNKNOWN where none is
+#define WORLD_REACH_MOST 8      // the largest group_reach
 #define WORLD_ERROR_REDUCTION 9 // this and all that follow are for hard contacts
 #define WORLD_SLOP 10
 #define WORLD_CORRECTION 11
@@ -160,7 +165,7 @@ typedef struct world_sizes {
 #define SOFT_POWER 6
 #define SOFT_REALS 7
 #define ROW_SOFT 0
-#define ROW_END SOFT_REALS        // where a limit is, or the force of a friction loss
+#define ROW_END SOFT_REALS          // where a limit is, or the force of a friction loss
 #define ROW_WEIGHT (SOFT_REALS + 1) // the inverse weight of its degree of freedom
 #define ROW_REALS (SOFT_REALS + 2)
 #define ROW_SPRING_K 0 // limit springs' numbers take the softness' place where contacts are springs
@@ -172,19 +177,23 @@ typedef struct world_sizes {
 #define GROUP_WEIGHT (SOFT_REALS + 1) // the sum of both links' inverse weights
 #define GROUP_FLAT (SOFT_REALS + 2)   // 1 where its contacts have no friction
 #define GROUP_RESTITUTION (SOFT_REALS + 3)
-#define GROUP_REACH (SOFT_REALS + 4) // the margin: hard contacts that are farther apart are none
+#define GROUP_REACH (SOFT_REALS + 4)  // the margin: hard contacts that are farther apart are none
 #define GROUP_MERGED (SOFT_REALS + 5) // hard contacts that are nearer to each other are one
-#define GROUP_DEPTH (SOFT_REALS + 6)  // of springs and hard contacts: the depth over which activities rise, 0 for given ones
-#define GROUP_HALF (SOFT_REALS + 7)   // half of its thinner body's thickness, 0 where not known
-#define GROUP_BALLS (SOFT_REALS + 8)  // a sphere around either body: its centre in the link, radius
+// of springs and hard contacts: the depth over which activities rise, 0 for given ones
+#define GROUP_DEPTH (SOFT_REALS + 6)
+#define GROUP_HALF (SOFT_REALS + 7)  // half of its thinner body's thickness, 0 where not known
+#define GROUP_BALLS (SOFT_REALS + 8) // a sphere around either body: its centre in the link, radius
 #define BALL_REALS 4
-#define GROUP_SWEEP_HALF (GROUP_BALLS + 2 * BALL_REALS) // GROUP_HALF for sweeping, 0 where that leaves it out
-#define GROUP_APART (GROUP_BALLS + 2 * BALL_REALS + 1)  // how far from each other sweeping stops its bodies
-#define GROUP_SMOOTH (GROUP_BALLS + 2 * BALL_REALS + 2) // 1 where its spring's dissipation is smooth
+// GROUP_HALF for sweeping, 0 where that leaves it out
+#define GROUP_SWEEP_HALF (GROUP_BALLS + 2 * BALL_REALS)
+// how far from each other sweeping stops its bodies
+#define GROUP_APART (GROUP_BALLS + 2 * BALL_REALS + 1)
+// 1 where its spring's dissipation is smooth
+#define GROUP_SMOOTH (GROUP_BALLS + 2 * BALL_REALS + 2)
 #define GROUP_REALS (GROUP_BALLS + 2 * BALL_REALS + 3)
 
-// How many parameters a world has: mass_scale (links), friction (columns), stiffness (columns), gravity
-// (3).
+// How many parameters a world has: mass_scale (links), friction (columns), stiffness (columns),
+// gravity (3).
 #define PARAMETERS(links, columns) ((links) + 2 * (columns) + 3)
 
 // The planes of an item's contacts: point (3) as seen from the group's centre, the frame's rows n,
@@ -206,9 +215,9 @@ typedef struct world_sizes {
 // origin (xx, yy, zz, xy, xz, yz).
 #define COMPOSITE_NUMBERS 10
 
-// What Newton's method keeps of a world: of each degree of freedom its axis, where its joint is, and 1 where
-// it turns, else 0; vectors of nv numbers, two numbers of each row, and numbers of each island, in the place of its
-// least tree.
+// What Newton's method keeps of a world: of each degree of freedom its axis, where its joint is,
+// and 1 where it turns, else 0; vectors of nv numbers, two numbers of each row, and numbers of each
+// island, in the place of its least tree.
 #define AXIS_JOINT 3
 #define AXIS_TURNS 6
 #define AXIS_REALS 7
@@ -217,18 +226,20 @@ typedef struct world_sizes {
 #define VECTOR_STEP 2
 #define VECTOR_GRADIENT 3
 #define VECTOR_SCALE 4
-#define VECTOR_CONSTRAINT_FORCE 5                // J' lambda, the constraint force
-#define VECTOR_TURN 6                // M (acc - free)
-#define VECTOR_ALONG 7               // M step, or acc - free
-#define VECTOR_HELD 8                // M free
+#define VECTOR_CONSTRAINT_FORCE 5 // J' lambda, the constraint force
+#define VECTOR_TURN 6             // M (acc - free)
+#define VECTOR_ALONG 7            // M step, or acc - free
+#define VECTOR_HELD 8             // M free
 #define VECTORS 9
-// Of each of the world's entries: the twist of link a against link b of its group at an acceleration, along a step, and what
-// its contacts add up to (kernels/world/cost.cl), 27 numbers at most.
+// Of each of the world's entries: the twist of link a against link b of its group at an
+// acceleration, along a step, and what its contacts add up to (kernels/world/cost.cl), 27 numbers
+// at most.
 #define ENTRY_TWIST 0
 #define ENTRY_ALONG 6
 #define ENTRY_SUMS 12
 #define ENTRY_REALS 39
-#define SPRING_SUMS 6 // of springs at contacts an item has its wrench on body 1 in the place of these
+// of springs at contacts an item has its wrench on body 1 in the place of these
+#define SPRING_SUMS 6
 #define ROW_TERM_D 0
 #define ROW_TERM_REF 1
 #define ROW_TERMS 2
@@ -236,7 +247,7 @@ typedef struct world_sizes {
 #define ISLAND_START 1  // minus the slope of the cost where a line begins
 #define ISLAND_TURNED 2 // the parts of slope and bend that M alone has
 #define ISLAND_BENT 3
-#define ISLAND_AT 4     // how far along the line, and between which ends
+#define ISLAND_AT 4 // how far along the line, and between which ends
 #define ISLAND_LOW 5
 #define ISLAND_HIGH 6
 #define ISLAND_SLOPE 7
@@ -244,15 +255,15 @@ typedef struct world_sizes {
 #define ISLAND_SUM 9
 #define ISLAND_NUMBERS 10
 
-// The ints of a world's graph of trees (kernels/world/panels.cl): ORDER_ARRAYS arrays with one for each
-// tree, where its panels begin in the pool, and rows of bits, one a tree and one for room.
+// The ints of a world's graph of trees (kernels/world/panels.cl): ORDER_ARRAYS arrays with one for
+// each tree, where its panels begin in the pool, and rows of bits, one a tree and one for room.
 #define ORDER_ISLAND 0 // the least tree of its island
 #define ORDER_STATE 1  // ISLAND_... of the island whose least tree it is
 #define ORDER_TREES 2  // the trees in the order of elimination
 #define ORDER_PLACE 3  // the place of each tree in it
 #define ORDER_DEGREE 4
-#define ORDER_ROWS 5   // of its panel
-#define ORDER_PANEL 6  // where its panel begins
+#define ORDER_ROWS 5  // of its panel
+#define ORDER_PANEL 6 // where its panel begins
 #define ORDER_ARRAYS 7
 #define ORDER_FIRST(trees) (ORDER_ARRAYS * (trees))
 #define ORDER_BITS(trees) (ORDER_FIRST(trees) + 1)
@@ -263,18 +274,18 @@ typedef struct world_sizes {
 #define ISLAND_ENDS 4
 #define ISLAND_FAILED 8
 #define ISLAND_MOVES 16 // from where it was looked at
-// How far a panel's columns are apart; the most degrees of freedom of a world whose panels need no pool,
-// and the most numbers that its panels have, where `squares` is the sum of the squares of trees' degrees
-// of freedom; in the pool worlds begin at multiples of PANEL_UNIT,
-// of which all of a chunk's worlds have at most ORDER_SUM_MOST.
-#define PANEL_STRIDE(rows, lanes) (((rows) + (lanes) - 1) / (lanes) * (lanes))
+// How far a panel's columns are apart; the most degrees of freedom of a world whose panels need no
+// pool, and the most numbers that its panels have, where `squares` is the sum of the squares of
+// trees' degrees of freedom; in the pool worlds begin at multiples of PANEL_UNIT, of which all of a
+// chunk's worlds have at most ORDER_SUM_MOST.
+#define PANEL_STRIDE(rows, lanes) (((rows) + (lanes)-1) / (lanes) * (lanes))
 #define PANEL_DOFS_MOST 128
 #define PANELS_MOST(nv, squares, lanes) (((nv) * (nv) + (squares)) / 2 + ((nv) + 1) * (lanes))
 #define PANEL_UNIT 16
 #define ORDER_SUM_MOST 0x7fffffff
 
-// How much a world has asked of its solves so far: how many they were, and the sums over them of items, entries,
-// contacts, islands at work and numbers of panels.
+// How much a world has asked of its solves so far: how many they were, and the sums over them of
+// items, entries, contacts, islands at work and numbers of panels.
 #define COUNT_SOLVES 0
 #define COUNT_ITEMS 1
 #define COUNT_ENTRIES 2
@@ -288,14 +299,15 @@ typedef struct world_sizes {
 #define ENERGY_REALS 8
 
 // Contacts come in segments: vertices of body 1, vertices of body 2, edge contacts with points on
-// body 1, and with points on body 2. A contact has an int, its place in its segment. Body 2 owns the
-// points of odd segments.
+// body 1, and with points on body 2. A contact has an int, its place in its segment. Body 2 owns
+// the points of odd segments.
 #define SEGMENTS_MOST 4
 
-// An item is a world and a group of its contacts, which the manifold computes beside items alike. All worlds'
-// contacts lie in one pool, those of an item side by side: its planes (CONTACT_PLANES, plane) begin with the
-// pool's contact `at`, where `plane` is how many contacts it has, filled up to whole lanes. Its marks say which of
-// them is the first of each segment, and the end. Items of a kind lie together, world by world.
+// An item is a world and a group of its contacts, which the manifold computes beside items alike.
+// All worlds' contacts lie in one pool, those of an item side by side: its planes (CONTACT_PLANES,
+// plane) begin with the pool's contact `at`, where `plane` is how many contacts it has, filled up
+// to whole lanes. Its marks say which of them is the first of each segment, and the end. Items of a
+// kind lie together, world by world.
 #define ITEM_WORLD 0
 #define ITEM_GROUP 1
 #define ITEM_AT 2
@@ -304,16 +316,18 @@ typedef struct world_sizes {
 #define ITEM_END (ITEM_MARKS + SEGMENTS_MOST)
 #define ITEM_INTS (ITEM_END + 1)
 
-// The entries of a world are its items that have contacts, by kind and then as groups come. Their numbers lie in
-// a list of all worlds; a world has two ints, where its entries begin there and how many they are.
+// The entries of a world are its items that have contacts, by kind and then as groups come. Their
+// numbers lie in a list of all worlds; a world has two ints, where its entries begin there and how
+// many they are.
 #define ENTRIES_AT 0
 #define ENTRIES_COUNT 1
 #define ENTRIES_INTS 2
 
-// The broad phase (kernels/world/broad.cl). A body has its place on its link and two boxes in its own axes: of
-// the points by which it is in contact, and of the reach of its field. In a world it has its position and its
-// quaternion, and the ends of both boxes along the world's axes. A candidate is a group with its two bodies;
-// kinds have whole runs of them, filled up with groups of -1.
+// The broad phase (kernels/world/broad.cl). A body has its place on its link and two boxes in its
+// own axes: of the points by which it is in contact, and of the reach of its field. In a world it
+// has its position and its quaternion, and the ends of both boxes along the world's axes. A
+// candidate is a group with its two bodies; kinds have whole runs of them, filled up with groups of
+// -1.
 #define BOX_CENTRE 0
 #define BOX_HALF 3
 #define BOX_REALS 6
@@ -339,19 +353,20 @@ typedef struct contact_layout {
   int row;   // how many numbers of p and of n each item has
   int rows3; // 1 where it has row / 3 of d and of activity, 0 where it has as many of these
   int at_p, at_d, at_n, at_activity; // where the segment begins in an item's row of each
-  int step3; // how far one contact's vector is from the next one's; numbers are 1 apart
-  int plane; // how far one component of a vector is from the next
-  int count; // how many contacts there are; -1: as many as the first int of the item's list says
+  int step3;    // how far one contact's vector is from the next one's; numbers are 1 apart
+  int plane;    // how far one component of a vector is from the next
+  int count;    // how many contacts there are; -1: as many as the first int of the item's list says
   int place_at; // where their places begin in a list that all items share, else -1
   int list_at;  // where in a row of the list its own numbers begin
   int list_row; // how many ints each item has of the list, where it has its own
 } contact_layout;
 
-// What a reverse pass knows of an item, or of a group where contacts are springs. First three wrenches (moment, force), the cotangents of the
-// group's relative twist about its centre as joints move by the multiplier y, by the acceleration
-// and by the velocity. Then for either link the moment about its origin and the force that its
-// contacts' dependence on its pose amounts to; the cotangents of friction and stiffness of its
-// pair; and the cotangent of its mobility (6, 6), whose lower triangle lies row by row.
+// What a reverse pass knows of an item, or of a group where contacts are springs. First three
+// wrenches (moment, force), the cotangents of the group's relative twist about its centre as joints
+// move by the multiplier y, by the acceleration and by the velocity. Then for either link the
+// moment about its origin and the force that its contacts' dependence on its pose amounts to; the
+// cotangents of friction and stiffness of its pair; and the cotangent of its mobility (6, 6), whose
+// lower triangle lies row by row.
 #define BACK_MULTIPLIER 0
 #define BACK_ACCELERATION 6
 #define BACK_VELOCITY 12
@@ -363,10 +378,10 @@ typedef struct contact_layout {
 #define MOBILITY_PART 21
 #define GROUP_ADJOINT (BACK_MOBILITY + MOBILITY_PART)
 
-// Sweeping (kernels/world/sweep.cl) has so many impacts a step. A world has ints, whether it is looked
-// at any more, and the group of the impact that comes first, -1 for none; and reals: the share of the step
-// that is left, the shares of this at which its bodies meet and at which they are stopped, and out of body 2
-// the normal where they meet, and the middle between them.
+// Sweeping (kernels/world/sweep.cl) has so many impacts a step. A world has ints, whether it is
+// looked at any more, and the group of the impact that comes first, -1 for none; and reals: the
+// share of the step that is left, the shares of this at which its bodies meet and at which they are
+// stopped, and out of body 2 the normal where they meet, and the middle between them.
 #define SWEEP_EVENTS 15
 #define SWEEP_ACTIVE 0
 #define SWEEP_GROUP 1
@@ -380,12 +395,14 @@ typedef struct contact_layout {
 // The memory of an impact: J (3, nv), inv(L) J' (3, nv), a vector of nv.
 #define SWEEP_WORK(nv) (7 * (nv))
 
-// What is kept of a step's impacts for their derivatives. A world has an int, how many impacts it has had, and then the
-// ints of each: its group, the kind of the features that meet (CCD_...), 1 where the middle of a patch is hit, how many of
-// SWEEP_DIRECTIONS each body's own vertices are farthest in, and 1 for the last impact of a step. An impact's reals are the
-// share at which bodies meet and that of the step that was left; the corners of the features (4, 3), the vertex before the
-// triangle's or body 1's edge before body 2's, and the means of each body's farthest vertices (2, 3), in the meshes' own axes;
-// the state: where the rest of the step began, where it led to, and the velocity.
+// What is kept of a step's impacts for their derivatives. A world has an int, how many impacts it
+// has had, and then the ints of each: its group, the kind of the features that meet (CCD_...), 1
+// where the middle of a patch is hit, how many of SWEEP_DIRECTIONS each body's own vertices are
+// farthest in, and 1 for the last impact of a step. An impact's reals are the share at which bodies
+// meet and that of the step that was left; the corners of the features (4, 3), the vertex before
+// the triangle's or body 1's edge before body 2's, and the means of each body's farthest vertices
+// (2, 3), in the meshes' own axes; the state: where the rest of the step began, where it led to,
+// and the velocity.
 #define SWEEP_DIRECTIONS 8
 #define SWEEP_KEPT_GROUP 0
 #define SWEEP_KEPT_KIND 1
@@ -401,14 +418,16 @@ typedef struct contact_layout {
 #define SWEEP_KEPT_STATE 20
 #define SWEEP_KEPT_REALS(nq, nv) (SWEEP_KEPT_STATE + 2 * (nq) + (nv))
 
-// The tangent of the state on which an impact acts: of where the rest of the step begins, of where it leads to, of the
-// velocity (nv each), and of the share of the step that is left. A cotangent has the same places. Parameters of an impact
-// are the links' mass scales and the friction of its pair.
+// The tangent of the state on which an impact acts: of where the rest of the step begins, of where
+// it leads to, of the velocity (nv each), and of the share of the step that is left. A cotangent
+// has the same places. Parameters of an impact are the links' mass scales and the friction of its
+// pair.
 #define SWEEP_SEED(nv) (3 * (nv) + 1)
 #define SWEEP_SEEDS(nv, links) (SWEEP_SEED(nv) + (links) + 1)
-// The memory of LANES directions of derivative of an impact, in numbers of LANES: a tree; where the rest of the step begins,
-// where it leads to and where bodies meet, and parameters; v, J and inv(L) J' (nv, 7) and a vector of nv. The tangents
-// themselves, which are no numbers but their derivatives, come behind them all.
+// The memory of LANES directions of derivative of an impact, in numbers of LANES: a tree; where the
+// rest of the step begins, where it leads to and where bodies meet, and parameters; v, J and inv(L)
+// J' (nv, 7) and a vector of nv. The tangents themselves, which are no numbers but their
+// derivatives, come behind them all.
 #define SWEEP_DUALS(numbers, nq, nv, parameters) ((numbers) + 3 * (nq) + (parameters) + 8 * (nv))
 #define SWEEP_DUAL_REALS(numbers, nq, nv, parameters) \
   (2 * SWEEP_DUALS(numbers, nq, nv, parameters) + SWEEP_SEED(nv))
@@ -441,8 +460,8 @@ typedef struct contact_layout {
 // the gradient by the answer's own classes.
 #define HARD_ESCAPE(nv, parameters) (2 * (nv) + (parameters) + 1)
 
-// The planes (ROW_ADJOINT, nv) of what rows on single degrees of freedom add to the cotangents of q,
-// of v and of the diagonal of inv(M).
+// The planes (ROW_ADJOINT, nv) of what rows on single degrees of freedom add to the cotangents of
+// q, of v and of the diagonal of inv(M).
 #define ROW_BACK_Q 0
 #define ROW_BACK_V 1
 #define ROW_BACK_WEIGHT 2

@@ -14,6 +14,8 @@
 // PART_DO repeats a statement for the value and each tangent, TANGENT_DO for each tangent, both
 // written out: a compiler keeps a number in registers only where none of its parts is taken by a
 // variable. What every kernel calls is written so.
+// What clang-format makes of these lines differs from one run to the next.
+// clang-format off
 #define AT_PART(i, place, statement) { enum { i = place }; statement }
 #if TANGENTS == 6
 #define TANGENT_DO(i, statement) \
@@ -25,11 +27,12 @@
 #define TANGENT_DO(i, statement)
 #endif
 #define PART_DO(i, statement) { AT_PART(i, 0, statement) TANGENT_DO(i, statement) }
+// clang-format on
 
 // ROW is the row of a pose in a buffer of integers, NUMS in one of numbers. Both are computed in 64
 // bits, for a chunk's buffer may hold more than 2^31 of them.
 #define ROW(buffer, pose, stride) ((buffer) + (size_t)(pose) * (size_t)(stride))
-#define NUMS(buffer, pose, stride) ROW(buffer, pose, PARTS * (stride))
+#define NUMS(buffer, pose, stride) ROW(buffer, pose, PARTS *(stride))
 
 // ---- a block of consecutive numbers ----
 static num load(GLOBAL const real *p, int stride)
@@ -45,9 +48,7 @@ static num load(GLOBAL const real *p, int stride)
 
 static void store(GLOBAL real *p, int stride, num x)
 {
-  PART_DO(i, {
-    lane_store(n_get_part(x, i), p + i * stride);
-  })
+  PART_DO(i, { lane_store(n_get_part(x, i), p + i * stride); })
 }
 
 // Far outside anything that `real` has digits for, these limits keep what one kernel leaves to the
@@ -128,26 +129,20 @@ static num load_one(GLOBAL const real *p, int stride)
 // Stores the sum over lanes, one number.
 static void store_sum(GLOBAL real *p, int stride, num x)
 {
-  PART_DO(i, {
-    p[i * stride] = lane_sum(n_get_part(x, i));
-  })
+  PART_DO(i, { p[i * stride] = lane_sum(n_get_part(x, i)); })
 }
 
 // Stores the first lane alone, of a number that is the same on all.
 static void store_first(GLOBAL real *p, int stride, num x)
 {
-  PART_DO(i, {
-    p[i * stride] = lane_first(n_get_part(x, i));
-  })
+  PART_DO(i, { p[i * stride] = lane_first(n_get_part(x, i)); })
 }
 
 // Returns the sum over lanes, on all of them.
 static num all_lanes(num x)
 {
   num r = x;
-  PART_DO(i, {
-    r = n_with_part(r, i, lane_lit(lane_sum(n_get_part(x, i))));
-  })
+  PART_DO(i, { r = n_with_part(r, i, lane_lit(lane_sum(n_get_part(x, i)))); })
   return r;
 }
 
@@ -182,9 +177,7 @@ static void store_part(GLOBAL real *p, GLOBAL const int *order, int ordered, int
 static void store_step(GLOBAL real *p, int stride, GLOBAL const int *order, int ordered, int first,
                        int count, int step, num x)
 {
-  PART_DO(i, {
-    store_part(p + i * stride, order, ordered, first, count, step, n_get_part(x, i));
-  })
+  PART_DO(i, { store_part(p + i * stride, order, ordered, first, count, step, n_get_part(x, i)); })
 }
 
 static void store_row(GLOBAL real *p, int stride, GLOBAL const int *order, int ordered, int first,
@@ -337,9 +330,7 @@ static vec turn(GLOBAL const real *frame, vec a)
   vec r = FN(rotate)(frame, a);
 #if TANGENTS
   const vec3_r value = make_r(n_value(a.x), n_value(a.y), n_value(a.z));
-  TANGENT_DO(i, {
-    r = moved(r, i, rotate_r(frame + i * FRAME_STRIDE, value));
-  })
+  TANGENT_DO(i, { r = moved(r, i, rotate_r(frame + i * FRAME_STRIDE, value)); })
 #endif
   return r;
 }
@@ -349,9 +340,7 @@ static vec turn_back(GLOBAL const real *frame, vec a)
   vec r = FN(rotate_back)(frame, a);
 #if TANGENTS
   const vec3_r value = make_r(n_value(a.x), n_value(a.y), n_value(a.z));
-  TANGENT_DO(i, {
-    r = moved(r, i, rotate_back_r(frame + i * FRAME_STRIDE, value));
-  })
+  TANGENT_DO(i, { r = moved(r, i, rotate_back_r(frame + i * FRAME_STRIDE, value)); })
 #endif
   return r;
 }
@@ -361,9 +350,7 @@ static vec place(GLOBAL const real *frame, vec a)
   vec r = FN(transform)(frame, a);
 #if TANGENTS
   const vec3_r value = make_r(n_value(a.x), n_value(a.y), n_value(a.z));
-  TANGENT_DO(i, {
-    r = moved(r, i, transform_r(frame + i * FRAME_STRIDE, value));
-  })
+  TANGENT_DO(i, { r = moved(r, i, transform_r(frame + i * FRAME_STRIDE, value)); })
 #endif
   return r;
 }
@@ -373,9 +360,7 @@ static vec place(GLOBAL const real *frame, vec a)
 static num poisoned(GLOBAL const real *frames, num x)
 {
   num r = steady(x, REAL_BIG);
-  PART_DO(i, {
-    r = n_with_part(r, i, n_get_part(r, i) + frames[i * FRAME_STRIDE + FRAME_POISON]);
-  })
+  PART_DO(i, { r = n_with_part(r, i, n_get_part(r, i) + frames[i * FRAME_STRIDE + FRAME_POISON]); })
   return r;
 }
 

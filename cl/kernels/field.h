@@ -9,8 +9,8 @@
 static vec field_point(GLOBAL const real *points, int point_base, int point_stride, int padded,
                        GLOBAL const real *frames, int frame, int block, int pose)
 {
-  const vec x = load3(NUMS(points, pose, point_stride) + point_base + block * LANES, point_stride,
-                      padded);
+  const vec x =
+    load3(NUMS(points, pose, point_stride) + point_base + block * LANES, point_stride, padded);
   const vec at = frame < 0 ? x : place(NUMS(frames, pose, FRAME_STRIDE) + frame, x);
   return FN(limit3)(at, R(2.0) * SEPARATION_LIMIT); // a point of the caller's may lie anywhere
 }
@@ -21,8 +21,9 @@ static num along_slopes(lane value, lane by_x, lane by_y, lane by_z, vec x)
 {
   num r = n_of(value);
   TANGENT_DO(i, {
-    r = n_with_part(r, i, by_x * n_get_part(x.x, i) + by_y * n_get_part(x.y, i) +
-                            by_z * n_get_part(x.z, i));
+    r = n_with_part(r, i,
+                    by_x * n_get_part(x.x, i) + by_y * n_get_part(x.y, i) +
+                      by_z * n_get_part(x.z, i));
   })
   return r;
 }

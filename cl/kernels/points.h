@@ -1,5 +1,5 @@
-// The field of a body at points of its own frame, for kernels that know no poses. points (3, padded)
-// are planes x, y and z. One work-item has a block of LANES points; the global size is
+// The field of a body at points of its own frame, for kernels that know no poses. points (3,
+// padded) are planes x, y and z. One work-item has a block of LANES points; the global size is
 // padded / LANES.
 #ifndef KERNELS_POINTS_H
 #define KERNELS_POINTS_H
@@ -12,8 +12,7 @@ static vec own_point(GLOBAL const real *points, int padded, int block)
 
 // Writes the field of a block, out (4, padded): planes phi and normal.
 static void put_own_field(GLOBAL const real *points, int padded, GLOBAL const int *head,
-                          GLOBAL const real *shape, GLOBAL const coefficients *c,
-                          GLOBAL real *out)
+                          GLOBAL const real *shape, GLOBAL const coefficients *c, GLOBAL real *out)
 {
   const int block = (int)get_global_id(0);
   if (block * LANES >= padded) {

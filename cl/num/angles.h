@@ -11,7 +11,8 @@
 static dual dual_atan2(dual y, dual x)
 {
   const lane square = x.v * x.v + y.v * y.v;
-  return dual_with_value(dual_sub(dual_scale(y, x.v / square), dual_scale(x, y.v / square)), lane_atan2(y.v, x.v));
+  return dual_with_value(dual_sub(dual_scale(y, x.v / square), dual_scale(x, y.v / square)),
+                         lane_atan2(y.v, x.v));
 }
 #define n_atan2(a, b) dual_atan2(a, b)
 #else

@@ -1,8 +1,10 @@
-// Doubled numbers: a sum of two reals, hi + lo with |lo| <= u |hi|, on lanes. Each operation is within 16 u^2 of
-// the exact result, u being the unit roundoff of `real`, where nothing underflows (Knuth 1969, Dekker 1971).
+// Doubled numbers: a sum of two reals, hi + lo with |lo| <= u |hi|, on lanes. Each operation is
+// within 16 u^2 of the exact result, u being the unit roundoff of `real`, where nothing underflows
+// (Knuth 1969, Dekker 1971).
 //
-// All of it relies on what a compiler must not do: an operation is rounded once, and none is fused with another
-// (FP_CONTRACT OFF) or rearranged. The self-test of closing bodies has numbers that show it.
+// All of it relies on what a compiler must not do: an operation is rounded once, and none is fused
+// with another (FP_CONTRACT OFF) or rearranged. The self-test of closing bodies has numbers that
+// show it.
 #ifndef NUM_DOUBLED_H
 #define NUM_DOUBLED_H
 

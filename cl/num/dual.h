@@ -27,7 +27,10 @@ static dual dual_exp2(dual a)
   const lane v = lane_exp2(a.v);
   return dual_chain(a, v, v * LN2);
 }
-static dual dual_log2(dual a) { return dual_chain(a, lane_log2(a.v), LOG2E / a.v); }
+static dual dual_log2(dual a)
+{
+  return dual_chain(a, lane_log2(a.v), LOG2E / a.v);
+}
 static dual dual_log2_1p(dual a)
 {
   return dual_chain(a, lane_log2_1p(a.v), LOG2E / (a.v + R(1.0)));

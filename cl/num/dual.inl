@@ -9,15 +9,25 @@
 #define dual_t DN(number)
 // Repeats a statement for each tangent dual_i. For one and for six it is written out, because a
 // compiler keeps in registers only what is never indexed by a variable.
-#define DUAL_AT(i, statement) { enum { dual_i = i }; statement; }
+#define DUAL_AT(i, statement) \
+  {                           \
+    enum { dual_i = i };      \
+    statement;                \
+  }
 #if DUAL_TANGENTS == 1
 #define DUAL_EACH(statement) DUAL_AT(0, statement)
 #elif DUAL_TANGENTS == 6
-#define DUAL_EACH(statement) \
-  { DUAL_AT(0, statement) DUAL_AT(1, statement) DUAL_AT(2, statement) \
-    DUAL_AT(3, statement) DUAL_AT(4, statement) DUAL_AT(5, statement) }
+#define DUAL_EACH(statement)                                                                \
+  {                                                                                         \
+    DUAL_AT(0, statement)                                                                   \
+    DUAL_AT(1, statement)                                                                   \
+    DUAL_AT(2, statement) DUAL_AT(3, statement) DUAL_AT(4, statement) DUAL_AT(5, statement) \
+  }
 #else
-#define DUAL_EACH(statement) for (int dual_i = 0; dual_i < DUAL_TANGENTS; ++dual_i) { statement; }
+#define DUAL_EACH(statement)                               \
+  for (int dual_i = 0; dual_i < DUAL_TANGENTS; ++dual_i) { \
+    statement;                                             \
+  }
 #endif
 
 typedef struct DN(number) {
@@ -42,7 +52,10 @@ static dual_t DN(with_value)(dual_t a, part v)
 }
 
 // Part 0 is the value, part i + 1 the derivative along tangent i.
-static part DN(get_part)(dual_t a, int i) { return i ? a.d[i - 1] : a.v; }
+static part DN(get_part)(dual_t a, int i)
+{
+  return i ? a.d[i - 1] : a.v;
+}
 static dual_t DN(with_part)(dual_t a, int i, part x)
 {
   dual_t r = a;
@@ -95,7 +108,10 @@ static dual_t DN(smad)(dual_t a, part s, dual_t c)
   return r;
 }
 
-static dual_t DN(shift)(dual_t a, part s) { return DN(with_value)(a, a.v + s); }
+static dual_t DN(shift)(dual_t a, part s)
+{
+  return DN(with_value)(a, a.v + s);
+}
 
 // Returns `v` with the tangents of `a` times `slope`: every function of one number is made by it.
 static dual_t DN(chain)(dual_t a, part v, part slope)
@@ -106,7 +122,10 @@ static dual_t DN(chain)(dual_t a, part v, part slope)
   return r;
 }
 
-static dual_t DN(scale)(dual_t a, part s) { return DN(chain)(a, a.v * s, s); }
+static dual_t DN(scale)(dual_t a, part s)
+{
+  return DN(chain)(a, a.v * s, s);
+}
 // The square of 1 / a may leave the range where its products with a's derivatives do not.
 static dual_t DN(rcp)(dual_t a)
 {
@@ -115,7 +134,10 @@ static dual_t DN(rcp)(dual_t a)
   DUAL_EACH(r.d[dual_i] = -(a.d[dual_i] * r.v) * r.v);
   return r;
 }
-static dual_t DN(div)(dual_t a, dual_t b) { return DN(mul)(a, DN(rcp)(b)); }
+static dual_t DN(div)(dual_t a, dual_t b)
+{
+  return DN(mul)(a, DN(rcp)(b));
+}
 
 // Divides by a constant above 0, however small; the derivative stops where its square would leave
 // the range.
@@ -130,8 +152,14 @@ static dual_t DN(sqrt)(dual_t a)
   const part v = part_sqrt(a.v);
   return DN(chain)(a, v, R(0.5) / v);
 }
-static dual_t DN(sin)(dual_t a) { return DN(chain)(a, part_sin(a.v), part_cos(a.v)); }
-static dual_t DN(cos)(dual_t a) { return DN(chain)(a, part_cos(a.v), -part_sin(a.v)); }
+static dual_t DN(sin)(dual_t a)
+{
+  return DN(chain)(a, part_sin(a.v), part_cos(a.v));
+}
+static dual_t DN(cos)(dual_t a)
+{
+  return DN(chain)(a, part_cos(a.v), -part_sin(a.v));
+}
 
 static dual_t DN(select)(part_mask mask, dual_t a, dual_t b)
 {
@@ -145,8 +173,8 @@ static dual_t DN(select)(part_mask mask, dual_t a, dual_t b)
 static dual_t DN(abs)(dual_t a)
 {
   const part zero = part_lit(R(0.0));
-  const part slope = part_select(a.v > zero, part_lit(R(1.0)),
-                                 part_select(a.v < zero, part_lit(R(-1.0)), zero));
+  const part slope =
+    part_select(a.v > zero, part_lit(R(1.0)), part_select(a.v < zero, part_lit(R(-1.0)), zero));
   return DN(chain)(a, part_abs(a.v), slope);
 }
 

@@ -12,7 +12,8 @@
 //
 // NUM_WIDE: one number in the widest precision that the device has, for what happens once a pose.
 //
-// NUM_DOUBLED: lanes of numbers of twice the digits (num/doubled.h), whose n_value is the higher half.
+// NUM_DOUBLED: lanes of numbers of twice the digits (num/doubled.h), whose n_value is the higher
+// half.
 #if NUM_DUAL
 #ifdef NUM_WIDE
 #define FN(name) name##_wd

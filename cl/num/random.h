@@ -1,5 +1,6 @@
-// Random numbers by counting: Philox4x32-10 (Salmon et al. 2011, Parallel random numbers: as easy as 1, 2,
-// 3). What comes out follows from the key and the counter alone, in whatever order and on whatever device.
+// Random numbers by counting: Philox4x32-10 (Salmon et al. 2011, Parallel random numbers: as easy
+// as 1, 2, 3). What comes out follows from the key and the counter alone, in whatever order and on
+// whatever device.
 #ifndef NUM_RANDOM_H
 #define NUM_RANDOM_H
 
@@ -52,7 +53,8 @@ static lane lane_uniform(lane_word x)
   return (WORD_TO_REAL(x) + R(0.5)) * R(2.3283064365386963e-10);
 }
 
-// Writes the cosine and the sine of a whole turn times v, 0 <= v <= 1: series about the nearest quarter.
+// Writes the cosine and the sine of a whole turn times v, 0 <= v <= 1: series about the nearest
+// quarter.
 static void lane_turn(lane v, lane *cosine, lane *sine)
 {
   const lane quarter = lane_floor(v * R(4.0) + R(0.5));

@@ -60,9 +60,10 @@
 #define ADJOINT_KERNEL static
 #endif
 
-// A launch costs a CPU's driver what hundreds of contacts do. Of a kernel that is MERGED several launches are one, where
-// groups are single work-items and buffers lie where their addresses say: tools/embed_kernels.py makes a second kernel of
-// it, whose items look up in a table which of these launches they are of, and its arguments. Then no work-items meet.
+// A launch costs a CPU's driver what hundreds of contacts do. Of a kernel that is MERGED several
+// launches are one, where groups are single work-items and buffers lie where their addresses say:
+// tools/embed_kernels.py makes a second kernel of it, whose items look up in a table which of these
+// launches they are of, and its arguments. Then no work-items meet.
 #define MERGED
 #ifndef WITH_MERGED
 #define WITH_MERGED 0
@@ -77,7 +78,7 @@ typedef double real;
 #define REAL_TINY 2.2250738585072014e-308
 #define REAL_EPSILON 2.2204460492503131e-16
 #define REAL_SPLITTER 134217729.0 // 2^27 + 1
-#define WEIGHT_CUTOFF (-1080.0) // 2^x below it is 0
+#define WEIGHT_CUTOFF (-1080.0)   // 2^x below it is 0
 #else
 typedef float real;
 #define REAL_NAME float
@@ -86,15 +87,16 @@ typedef float real;
 #define REAL_MOST 3.40282347e38f
 #define REAL_TINY 1.17549435e-38f
 #define REAL_EPSILON 1.1920929e-7f
-#define REAL_SPLITTER 4097.0f // 2^12 + 1
+#define REAL_SPLITTER 4097.0f   // 2^12 + 1
 #define WEIGHT_CUTOFF (-130.0f) // 2^x below it is 0
 #endif
 
-// LANE_FMA, where it is there, is a b + c rounded once, by an instruction of the device; real_exponent is the e of
-// 2^e <= |a| < 2^(e + 1), real_by_power_of_2 is a 2^e, exactly where it is a normal number.
+// LANE_FMA, where it is there, is a b + c rounded once, by an instruction of the device;
+// real_exponent is the e of 2^e <= |a| < 2^(e + 1), real_by_power_of_2 is a 2^e, exactly where it
+// is a normal number.
 
-// Whether a scalar counts as zero. Devices differ in whether they keep numbers below the smallest normal
-// one; what is refused for being zero must be refused on all of them.
+// Whether a scalar counts as zero. Devices differ in whether they keep numbers below the smallest
+// normal one; what is refused for being zero must be refused on all of them.
 #define real_is_none(a) (((a) < R(0.0) ? -(a) : (a)) < REAL_TINY)
 
 #if REAL_DOUBLE || WIDE
@@ -137,7 +139,7 @@ typedef ILANE_NAME ilane_scalar;
 #define lane_first(v) ((v).s0)
 // Stores bytes: 1 where the mask holds, else 0.
 #define lane_store_bytes(mask, p) \
-  NUM_CAT(vstore, LANES)(NUM_CAT(convert_uchar, LANES)((mask) & 1), 0, p)
+  NUM_CAT(vstore, LANES)(NUM_CAT(convert_uchar, LANES)((mask)&1), 0, p)
 #else
 typedef real lane;
 #if REAL_DOUBLE && defined(NUM_FORCE_POLYNOMIALS)
@@ -257,11 +259,13 @@ typedef int ilane_scalar;
 #define REAL_NAN ((real)NAN)
 
 #if WITH_MERGED
-// So many of a table's numbers has an argument that is a struct. A buffer that is no address there is `common`.
+// So many of a table's numbers has an argument that is a struct. A buffer that is no address there
+// is `common`.
 #define MERGED_SLOTS(type) ((sizeof(type) + sizeof(ulong) - 1) / sizeof(ulong))
 #define MERGED_MEMORY(address) ((address) ? (GLOBAL char *)(address) : common)
 
-// Returns the row, of `count` rows of `stride` numbers, of the launch that has a work-item: rows begin with their first.
+// Returns the row, of `count` rows of `stride` numbers, of the launch that has a work-item: rows
+// begin with their first.
 static GLOBAL const ulong *merged_row(GLOBAL const ulong *launches, int count, int stride, int item)
 {
   int low = 0, high = count;
@@ -322,7 +326,7 @@ static lane lane_log2_poly(lane s)
   const lane d = z * 0.21365895921126299 + 0.22091308401429963;
   return (d * z2 + c) * z4 + (b * z2 + a);
 }
-#define LOG2_ARGUMENT(m) (((m) - 1.0) / ((m) + 1.0))
+#define LOG2_ARGUMENT(m) (((m)-1.0) / ((m) + 1.0))
 
 // Returns log2(1 + x) by the same series with s = x / (x + 2), s < 1/3, to 3.9e-18.
 static lane lane_log2_1p(lane x)
@@ -370,7 +374,7 @@ static lane lane_log2_poly(lane t)
   return lane_log2_sum(t, 1.442694896f, -0.7213471372f, 0.4809206539f, -0.3607201491f,
                        0.2876938455f, -0.23855072f, 0.2171335858f, -0.2100599136f, 0.1256948806f);
 }
-#define LOG2_ARGUMENT(m) ((m) - 1.0f)
+#define LOG2_ARGUMENT(m) ((m)-1.0f)
 
 // Returns log2(1 + x) for 0 <= x <= 1.
 static lane lane_log2_1p(lane x)
@@ -451,19 +455,19 @@ static lane lane_iota(void)
 // halves. For masks this is much cheaper than any() of a CPU's runtime, which takes a branch a
 // lane.
 #if LANES == 16
-#define LANE_FOLD(name, value, fold)                                  \
-  const NUM_CAT(name, 8) fold_8 = fold((value).lo, (value).hi);       \
-  const NUM_CAT(name, 4) fold_4 = fold(fold_8.lo, fold_8.hi);         \
-  const NUM_CAT(name, 2) fold_2 = fold(fold_4.lo, fold_4.hi);         \
+#define LANE_FOLD(name, value, fold)                            \
+  const NUM_CAT(name, 8) fold_8 = fold((value).lo, (value).hi); \
+  const NUM_CAT(name, 4) fold_4 = fold(fold_8.lo, fold_8.hi);   \
+  const NUM_CAT(name, 2) fold_2 = fold(fold_4.lo, fold_4.hi);   \
   return fold(fold_2.x, fold_2.y)
 #elif LANES == 8
-#define LANE_FOLD(name, value, fold)                                  \
-  const NUM_CAT(name, 4) fold_4 = fold((value).lo, (value).hi);       \
-  const NUM_CAT(name, 2) fold_2 = fold(fold_4.lo, fold_4.hi);         \
+#define LANE_FOLD(name, value, fold)                            \
+  const NUM_CAT(name, 4) fold_4 = fold((value).lo, (value).hi); \
+  const NUM_CAT(name, 2) fold_2 = fold(fold_4.lo, fold_4.hi);   \
   return fold(fold_2.x, fold_2.y)
 #elif LANES == 4
-#define LANE_FOLD(name, value, fold)                                  \
-  const NUM_CAT(name, 2) fold_2 = fold((value).lo, (value).hi);       \
+#define LANE_FOLD(name, value, fold)                            \
+  const NUM_CAT(name, 2) fold_2 = fold((value).lo, (value).hi); \
   return fold(fold_2.x, fold_2.y)
 #else
 #define LANE_FOLD(name, value, fold) return value
@@ -473,13 +477,25 @@ static lane lane_iota(void)
 #define FOLD_LEAST(a, b) ((a) < (b) ? (a) : (b))
 #define FOLD_MOST(a, b) ((a) > (b) ? (a) : (b))
 
-static real lane_sum(lane x) { LANE_FOLD(REAL_NAME, x, FOLD_SUM); }
-static real lane_least(lane x) { LANE_FOLD(REAL_NAME, x, FOLD_LEAST); }
-static real lane_most(lane x) { LANE_FOLD(REAL_NAME, x, FOLD_MOST); }
+static real lane_sum(lane x)
+{
+  LANE_FOLD(REAL_NAME, x, FOLD_SUM);
+}
+static real lane_least(lane x)
+{
+  LANE_FOLD(REAL_NAME, x, FOLD_LEAST);
+}
+static real lane_most(lane x)
+{
+  LANE_FOLD(REAL_NAME, x, FOLD_MOST);
+}
 
 // lane_bits makes bits of a mask's lanes, lane 0 the lowest, and lowest_bit finds the place of the
 // lowest bit.
-static ilane_scalar lane_joined(ilane mask) { LANE_FOLD(ILANE_NAME, mask, FOLD_OR); }
+static ilane_scalar lane_joined(ilane mask)
+{
+  LANE_FOLD(ILANE_NAME, mask, FOLD_OR);
+}
 #if LANES > 1
 #define lane_any(mask) (lane_joined(mask) != 0)
 #define lane_all(mask) (!lane_any(~(mask)))
@@ -488,10 +504,10 @@ static ilane_scalar lane_joined(ilane mask) { LANE_FOLD(ILANE_NAME, mask, FOLD_O
 #elif LANES == 8
 #define LANE_BITS (ilane)(1, 2, 4, 8, 16, 32, 64, 128)
 #else
-#define LANE_BITS                                                                               \
+#define LANE_BITS \
   (ilane)(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 #endif
-#define lane_bits(mask) ((int)lane_joined((mask) & LANE_BITS))
+#define lane_bits(mask) ((int)lane_joined((mask)&LANE_BITS))
 #else
 #define lane_any(mask) (mask)
 #define lane_all(mask) (mask)

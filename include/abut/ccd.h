@@ -1,6 +1,6 @@
-/* Continuous collision detection with a certificate: up to which time two features, or two meshes between
- * two poses, stay farther apart than a separation. All rounding is bounded and taken off, so that no
- * float or double answer calls a step free that collides.
+/* Continuous collision detection with a certificate: up to which time two features, or two meshes
+ * between two poses, stay farther apart than a separation. All rounding is bounded and taken off,
+ * so that no float or double answer calls a step free that collides.
  *
  *   abut_ccd_queries q = abut_default_ccd_queries();
  *   q.kind = ABUT_CCD_POINT_TRIANGLE;
@@ -12,8 +12,8 @@
  *   b.count = 1000;  b.from1 = ...;  b.to1 = ...;  b.from2 = ...;  b.to2 = ...;  b.toi = ...;
  *   abut_ccd(meshes[0], meshes[1], &b);
  *
- * Time runs from 0 to 1 over the step that is asked about. Reals are of the context's precision, to which numbers
- * of double are rounded, and lengths in metres. docs/ccd.md has the method.
+ * Time runs from 0 to 1 over the step that is asked about. Reals are of the context's precision, to
+ * which numbers of double are rounded, and lengths in metres. docs/ccd.md has the method.
  *
  * Source: Li et al. 2021, Codimensional incremental potential contact, for the additive method; the
  * certificate by separating directions is this project's own.
@@ -44,75 +44,80 @@ typedef enum abut_ccd_kind {
  * r = separation + keep max(d0 - separation, 0): */
 typedef enum abut_ccd_status {
   ABUT_CCD_FREE = 0,      /* d > r up to `end`, proved; toi is `end` */
-  ABUT_CCD_HIT = 1,       /* d > r up to toi, proved, and not beyond it: d comes down to r plus a little
-                             there (docs/ccd.md says how little) */
+  ABUT_CCD_HIT = 1,       /* d > r up to toi, proved, and not beyond it: d comes down to r plus a
+                             little there (docs/ccd.md says how little) */
   ABUT_CCD_LIMIT = 2,     /* d > r up to toi, proved; the iterations were used up */
   ABUT_CCD_WITHIN = 3,    /* d(0) > separation could not be proved; toi is 0 */
   ABUT_CCD_BAD_INPUT = 4, /* a number that is not finite, two vertices whose difference overflows, a
                              setting out of its range, a quaternion of 0; toi is 0 */
-  ABUT_CCD_ROUGH = 8      /* added to HIT by derivatives that are not to be relied on, and are 0: the features
-                             graze, so that the slope has no bound; a vertex or an end touches at distance 0,
-                             so that the next pose may miss it; or a turn of half a circle between the
-                             poses */
+  ABUT_CCD_ROUGH = 8      /* added to HIT by derivatives that are not to be relied on, and are 0:
+                             the features graze, so that the slope has no bound; a vertex or an
+                             end touches at distance 0, so that the next pose may miss it; or a
+                             turn of half a circle between the poses */
 } abut_ccd_status;
 
 #define ABUT_CCD_END 7 /* the status of a row without ABUT_CCD_ROUGH */
 
 typedef enum abut_ccd_method {
   ABUT_CCD_CERTIFIED = 0, /* by separating directions, straight and curved */
-  ABUT_CCD_ADDITIVE = 1   /* conservative steps of gap over speed (Li et al.): slower and less decided; for
-                             comparison */
+  ABUT_CCD_ADDITIVE = 1   /* conservative steps of gap over speed (Li et al.): slower and less
+                             decided; for comparison */
 } abut_ccd_method;
 
 typedef struct abut_ccd_queries {
-  size_t count;             /* N, from 0 */
-  abut_ccd_kind kind;       /* of all rows; V, the vertices of a row, is 2, 3, 4 or 4 */
-  abut_memory memory;       /* of all reals; the others are in host memory */
-  const void *x0, *x1;      /* real (N, V, 3) vertices at time 0 and at time 1 [m] */
+  size_t count;                /* N, from 0 */
+  abut_ccd_kind kind;          /* of all rows; V, the vertices of a row, is 2, 3, 4 or 4 */
+  abut_memory memory;          /* of all reals; the others are in host memory */
+  const void *x0, *x1;         /* real (N, V, 3) vertices at time 0 and at time 1 [m] */
   const void *x0_low, *x1_low; /* real (N, V, 3) in a context of float: what float leaves of finer
-                               coordinates, which are x0 + x0_low, half a unit in the last place at most; a row
-                               with more is BAD_INPUT. NULL: none. Give `relative_error` 2^-48
-                               then, as for double, and not 2^-24 */
-  double separation;        /* the distance that counts as a touch, from 0 [m]; 0 */
-  double keep;              /* share of the distance at time 0 above `separation` that is to be kept, 0 to
-                               below 1; 0 asks whether they touch, 0.1 is a line search's */
-  double tolerance;         /* how much above r a hit may end [m], from 0; 0: as little as rounding lets */
-  double end;               /* time up to which the question goes, 0 to 1; 1 */
-  double error;             /* each coordinate is known within error + relative_error |coordinate| ... */
-  double relative_error;    /* ... both from 0; 0: the numbers are meant exactly. 2^-24 for float
-                               coordinates that were rounded from finer ones */
+                                  coordinates, which are x0 + x0_low, half a unit in the last
+                                  place at most; a row with more is BAD_INPUT. NULL: none. Give
+                                  `relative_error` 2^-48 then, as for double, and not 2^-24 */
+  double separation;           /* the distance that counts as a touch, from 0 [m]; 0 */
+  double keep;                 /* share of the distance at time 0 above `separation` that is to be
+                                  kept, 0 to below 1; 0 asks whether they touch, 0.1 is a line
+                                  search's */
+  double tolerance;            /* how much above r a hit may end [m], from 0; 0: as little as
+                                  rounding lets */
+  double end;                  /* time up to which the question goes, 0 to 1; 1 */
+  double error;          /* each coordinate is known within error + relative_error |coordinate|
+                            ... */
+  double relative_error; /* ... both from 0; 0: the numbers are meant exactly. 2^-24 for float
+                            coordinates that were rounded from finer ones */
   const void *separations, *keeps, *tolerances, *ends, *errors,
-    *relative_errors;       /* real (N) each, in place of the numbers above, or NULL */
+    *relative_errors; /* real (N) each, in place of the numbers above, or NULL */
   abut_ccd_method method;
   uint32_t iterations_most; /* of each stage, 1 to 1,000,000; 0: 32 */
-  bool plain;               /* leave rows undecided that float64 or float32 cannot decide, instead of looking
-                               at them again in numbers of twice the digits */
+  bool plain;               /* leave rows undecided that float64 or float32 cannot decide, instead
+                               of looking at them again in numbers of twice the digits */
   void *toi;                /* real (N) time of impact, or NULL, as all that follow */
   uint8_t *status;          /* (N) abut_ccd_status */
-  void *n;                  /* real (N, 3) unit, along the gap at toi, from the second feature to the
-                               first; 0 at BAD_INPUT */
-  void *d0;                 /* real (N) certified lower bound of the distance at time 0 [m], from 0 */
+  void *n;                  /* real (N, 3) unit, along the gap at toi, from the second feature to
+                               the first; 0 at BAD_INPUT */
+  void *d0;                 /* real (N) certified lower bound of the distance at time 0 [m], from
+                               0 */
   uint32_t *iterations;     /* (N, 2) of the stages in plain and in doubled numbers */
-  size_t undecided;         /* out: rows at LIMIT; 0 where the batch lies in a state and has no `status` */
+  size_t undecided;         /* out: rows at LIMIT; 0 where the batch lies in a state and has no
+                               `status` */
   size_t rejected;          /* out: rows at BAD_INPUT, likewise */
   size_t failures;          /* out: devices that failed during the call, whose share others did */
   abut_progress progress;   /* or NULL */
   void *user;
-  uint32_t cookie;          /* set by abut_default_ccd_queries */
+  uint32_t cookie; /* set by abut_default_ccd_queries */
 } abut_ccd_queries;
 
 ABUT_API abut_ccd_queries abut_default_ccd_queries(void);
 
-/* Computes all rows, on all devices of the context. What is NULL is neither written nor transferred. Every
- * row ends. Results do not depend, to the bit, on the order of the rows, nor on how the batch is
- * split into chunks, calls or devices of one kind. Errors: ABUT_ERROR_ARGUMENT for settings for all rows
- * that are out of range (a row's own make it BAD_INPUT); ABUT_ERROR_SELF_TEST where a device's arithmetic
- * cannot hold the certificate; ABUT_ERROR_HANDLE. */
+/* Computes all rows, on all devices of the context. What is NULL is neither written nor
+ * transferred. Every row ends. Results do not depend, to the bit, on the order of the rows, nor on
+ * how the batch is split into chunks, calls or devices of one kind. Errors: ABUT_ERROR_ARGUMENT for
+ * settings for all rows that are out of range (a row's own make it BAD_INPUT); ABUT_ERROR_SELF_TEST
+ * where a device's arithmetic cannot hold the certificate; ABUT_ERROR_HANDLE. */
 ABUT_API abut_status abut_run_ccd_queries(abut_context context, abut_ccd_queries *queries);
 
-/* Computes, beside what the batch wants, the derivatives of toi by the vertices at both ends, at fixed r:
- * toi_by_x0, toi_by_x1, real (N, V, 3) [1/m], or NULL. Zero but for a HIT that is not ROUGH. Errors: as
- * abut_run_ccd_queries. */
+/* Computes, beside what the batch wants, the derivatives of toi by the vertices at both ends, at
+ * fixed r: toi_by_x0, toi_by_x1, real (N, V, 3) [1/m], or NULL. Zero but for a HIT that is not
+ * ROUGH. Errors: as abut_run_ccd_queries. */
 ABUT_API abut_status abut_ccd_queries_gradient(abut_context context, abut_ccd_queries *queries,
                                                void *toi_by_x0, void *toi_by_x1);
 
@@ -130,27 +135,27 @@ typedef struct abut_step_filter_def {
   const void *x, *step;        /* real (vertex_count, 3): positions, and the whole step [m] */
   const abut_ccd_lanes *lanes; /* (lanes_count) */
   size_t lanes_count;
-  double separation;           /* as abut_ccd_queries has them; 0 */
-  double keep;                 /* 0.1 */
-  double most;                 /* largest share of the step, 0 to 1; 1 */
-  uint32_t cookie;             /* set by abut_default_step_filter_def */
+  double separation; /* as abut_ccd_queries has them; 0 */
+  double keep;       /* 0.1 */
+  double most;       /* largest share of the step, 0 to 1; 1 */
+  uint32_t cookie;   /* set by abut_default_step_filter_def */
 } abut_step_filter_def;
 
 ABUT_API abut_step_filter_def abut_default_step_filter_def(void);
 
 typedef struct abut_step_filter_result {
-  double share;     /* of the step that is safe: no pair comes closer than `separation` plus `keep` of what
-                       it has above that */
-  size_t lanes, row; /* the pair that bounds it, by its place in def.lanes and there; of equal ones the
-                       first. SIZE_MAX: none */
+  double share;           /* of the step that is safe: no pair comes closer than `separation` plus
+                             `keep` of what it has above that */
+  size_t lanes, row;      /* the pair that bounds it, by its place in def.lanes and there; of equal
+                             ones the first. SIZE_MAX: none */
   abut_ccd_status status; /* FREE where nothing bounds the step, WITHIN where a pair is closer than
                              `separation` already: share is 0 then */
-  size_t asked;     /* pairs that boxes alone did not show to be safe */
+  size_t asked;           /* pairs that boxes alone did not show to be safe */
 } abut_step_filter_result;
 
-/* Finds the largest share of a step that a whole batch of pairs may go. Rounding of x + step, and of
- * x + share step afterwards, is covered. Host memory. Errors: ABUT_ERROR_ARGUMENT, also for a vertex
- * that is not there and for numbers that are not finite. */
+/* Finds the largest share of a step that a whole batch of pairs may go. Rounding of x + step, and
+ * of x + share step afterwards, is covered. Host memory. Errors: ABUT_ERROR_ARGUMENT, also for a
+ * vertex that is not there and for numbers that are not finite. */
 ABUT_API abut_status abut_step_filter(abut_context context, const abut_step_filter_def *def,
                                       abut_step_filter_result *result);
 
@@ -161,37 +166,39 @@ typedef struct abut_ccd_mesh {
 } abut_ccd_mesh;
 
 typedef struct abut_ccd_mesh_def {
-  const double *vertices;       /* (vertex_count, 3) [m], within +-1e6 */
+  const double *vertices; /* (vertex_count, 3) [m], within +-1e6 */
   size_t vertex_count;
-  const uint32_t *face_sizes;   /* (face_count), corners of each polygon, at least 3; NULL: triangles */
+  const uint32_t *face_sizes;   /* (face_count), corners of each polygon, at least 3; NULL:
+                                   triangles */
   const uint32_t *face_indices; /* all faces' vertex indices, one face after the other, from 0 */
   size_t face_count;
-  const uint32_t *edges;        /* (edge_count, 2), edges beside those of faces */
+  const uint32_t *edges; /* (edge_count, 2), edges beside those of faces */
   size_t edge_count;
-  uint32_t cookie;              /* set by abut_default_ccd_mesh_def */
+  uint32_t cookie; /* set by abut_default_ccd_mesh_def */
 } abut_ccd_mesh_def;
 
 ABUT_API abut_ccd_mesh_def abut_default_ccd_mesh_def(void);
 
-/* Makes a mesh whose vertices, edges and triangles collide. Faces need not be closed, nor turned one way;
- * polygons are cut into triangles. Edges are the unique ones of the triangles, and `edges`. All vertices
- * count, also those of no face: vertices collide with triangles, edges with edges, but a vertex does not with a
- * vertex, nor with an edge of no face. Everything is copied. Errors: ABUT_ERROR_ARGUMENT, which names the
- * element. */
+/* Makes a mesh whose vertices, edges and triangles collide. Faces need not be closed, nor turned
+ * one way; polygons are cut into triangles. Edges are the unique ones of the triangles, and
+ * `edges`. All vertices count, also those of no face: vertices collide with triangles, edges with
+ * edges, but a vertex does not with a vertex, nor with an edge of no face. Everything is copied.
+ * Errors: ABUT_ERROR_ARGUMENT, which names the element. */
 ABUT_API abut_status abut_create_ccd_mesh(abut_context context, const abut_ccd_mesh_def *def,
                                           abut_ccd_mesh *mesh);
 
-/* Makes the mesh of a body's surface, which bodies made of a bare mesh and body files that name one have; else that of
- * its contact mesh. Errors: ABUT_ERROR_HANDLE; ABUT_ERROR_BODY, which names the body's file, where it has no faces, so
- * that others would pass through it. */
+/* Makes the mesh of a body's surface, which bodies made of a bare mesh and body files that name one
+ * have; else that of its contact mesh. Errors: ABUT_ERROR_HANDLE; ABUT_ERROR_BODY, which names the
+ * body's file, where it has no faces, so that others would pass through it. */
 ABUT_API abut_status abut_create_body_ccd_mesh(abut_body body, abut_ccd_mesh *mesh);
 
 /* Makes the mesh of a file as it is: a bare mesh (.obj .stl .ply .off, and .glb .gltf .dae as
- * abut_load_body reads them), or the surface that a NAME.body.json names, else its mesh, or the ground of the
- * height field of one that names none. Its numbers are taken as metres.
- * Errors: ABUT_ERROR_FORMAT, also where a vertex is not within +-1e6 m or there is none, and where the mesh that a
- * body file names has no faces; ABUT_ERROR_READ. */
-ABUT_API abut_status abut_load_ccd_mesh(abut_context context, const char *path, abut_ccd_mesh *mesh);
+ * abut_load_body reads them), or the surface that a NAME.body.json names, else its mesh, or the
+ * ground of the height field of one that names none. Its numbers are taken as metres. Errors:
+ * ABUT_ERROR_FORMAT, also where a vertex is not within +-1e6 m or there is none, and where the mesh
+ * that a body file names has no faces; ABUT_ERROR_READ. */
+ABUT_API abut_status abut_load_ccd_mesh(abut_context context, const char *path,
+                                        abut_ccd_mesh *mesh);
 
 ABUT_API abut_status abut_destroy_ccd_mesh(abut_ccd_mesh mesh);
 
@@ -212,8 +219,8 @@ ABUT_API abut_status abut_get_ccd_mesh_features(abut_ccd_mesh mesh, double *vert
 /* How a body gets from one pose to the other. */
 typedef enum abut_ccd_motion {
   ABUT_CCD_LINEAR = 0, /* each vertex goes straight */
-  ABUT_CCD_ARC = 1     /* turns evenly about its `center`, which goes straight: (0, 0, 0) is slerp with a
-                          straight origin, a point of the screw's axis the screw */
+  ABUT_CCD_ARC = 1     /* turns evenly about its `center`, which goes straight: (0, 0, 0) is slerp
+                          with a straight origin, a point of the screw's axis the screw */
 } abut_ccd_motion;
 
 /* What a feature is. */
@@ -221,51 +228,58 @@ typedef enum abut_ccd_feature {
   ABUT_CCD_VERTEX_TRIANGLE = 0, /* feature1 is a vertex, feature2 a triangle */
   ABUT_CCD_TRIANGLE_VERTEX = 1,
   ABUT_CCD_EDGES = 2,
-  ABUT_CCD_EDGE_TRIANGLE = 3, /* an edge of mesh 1 goes through a triangle of mesh 2 at time 0: WITHIN */
+  ABUT_CCD_EDGE_TRIANGLE = 3, /* an edge of mesh 1 goes through a triangle of mesh 2 at time 0:
+                                 WITHIN */
   ABUT_CCD_TRIANGLE_EDGE = 4
 } abut_ccd_feature;
 
 typedef struct abut_ccd_batch {
-  size_t count;              /* N, from 0 */
-  abut_memory memory;        /* of all reals; the others are in host memory */
+  size_t count;       /* N, from 0 */
+  abut_memory memory; /* of all reals; the others are in host memory */
   abut_pose_kind poses;
-  const void *from1, *to1;   /* real (N, 6) or (N, 7), the poses of mesh 1 at times 0 and 1 */
+  const void *from1, *to1; /* real (N, 6) or (N, 7), the poses of mesh 1 at times 0 and 1 */
   const void *from2, *to2;
   abut_ccd_motion motion;
   double center1[3], center2[3]; /* of ABUT_CCD_ARC, in the meshes' own frames [m] */
-  double separation;         /* as abut_ccd_queries has it */
-  double keep;               /* share of the meshes' distance at time 0 above `separation` that is to be kept.
-                                Pairs of features that come near each other keep it of their own */
-  double tolerance;          /* [m]; 0: 1e-9 in double, 1e-6 in float, of both meshes' size */
-  uint32_t iterations_most;  /* of a window's query, 1 to 1,000,000; 0: 32 */
-  void *toi;                 /* real (N) the largest time that is safe, or NULL, as all that follow */
-  uint8_t *status;           /* (N) abut_ccd_status; LIMIT only where an arc used up its windows */
-  int32_t *kind;             /* (N) abut_ccd_feature of the first pair to touch, -1 where all are free */
+  double separation;             /* as abut_ccd_queries has it */
+  double keep;              /* share of the meshes' distance at time 0 above `separation` that is
+                               to be kept. Pairs of features that come near each other keep it of
+                               their own */
+  double tolerance;         /* [m]; 0: 1e-9 in double, 1e-6 in float, of both meshes' size */
+  uint32_t iterations_most; /* of a window's query, 1 to 1,000,000; 0: 32 */
+  void *toi;                /* real (N) the largest time that is safe, or NULL, as all that
+                               follow */
+  uint8_t *status;          /* (N) abut_ccd_status; LIMIT only where an arc used up its windows */
+  int32_t *kind;            /* (N) abut_ccd_feature of the first pair to touch, -1 where all are
+                               free */
   uint32_t *feature1, *feature2; /* (N) which vertex, triangle or edge of each mesh (as
                                 abut_get_ccd_mesh_features lists them); 0 where all are free */
-  void *p1, *p2;             /* real (N, 3) nearest points of these features at toi, in the world [m] */
-  void *n;                   /* real (N, 3) unit, p1 - p2 over its length: out of mesh 2; where the points are
-                                one, the direction in which the certificate ended; 0 where all are free, and where an
-                                edge is through a triangle */
-  uint32_t *candidates;      /* (N) pairs of features whose boxes met */
+  void *p1, *p2;              /* real (N, 3) nearest points of these features at toi, in the world
+                                 [m] */
+  void *n;                    /* real (N, 3) unit, p1 - p2 over its length: out of mesh 2; where
+                                 the points are one, the direction in which the certificate ended;
+                                 0 where all are free, and where an edge is through a triangle */
+  uint32_t *candidates;       /* (N) pairs of features whose boxes met */
   size_t undecided, rejected; /* out: rows at LIMIT, at BAD_INPUT */
-  size_t failures;           /* out: devices that failed during the call, whose share others did */
-  abut_progress progress;    /* or NULL */
+  size_t failures;            /* out: devices that failed during the call, whose share others did */
+  abut_progress progress;     /* or NULL */
   void *user;
-  uint32_t cookie;           /* set by abut_default_ccd_batch */
+  uint32_t cookie; /* set by abut_default_ccd_batch */
 } abut_ccd_batch;
 
 ABUT_API abut_ccd_batch abut_default_ccd_batch(void);
 
-/* Finds for each row how far both meshes may go. Both may be the same mesh. Results do not depend, to the
- * bit, on how the batch is split. Errors: as abut_run_ccd_queries. */
+/* Finds for each row how far both meshes may go. Both may be the same mesh. Results do not depend,
+ * to the bit, on how the batch is split. Errors: as abut_run_ccd_queries. */
 ABUT_API abut_status abut_ccd(abut_ccd_mesh one, abut_ccd_mesh two, abut_ccd_batch *batch);
 
 /* Derivatives of toi at fixed r. Zero but for a HIT that is not ROUGH. */
 typedef struct abut_ccd_gradients {
-  void *by1, *by2;         /* real (N, 12), or NULL: by tau0, phi0, tau1, phi1 of the mesh, twists of its
-                              pose at 0 and at 1: t becomes t + tau, R becomes exp(hat phi) R */
-  const void *toi_bar;     /* real (N) cotangents of toi, which all of this is multiplied by; NULL: 1 */
+  void *by1, *by2;     /* real (N, 12), or NULL: by tau0, phi0, tau1, phi1 of the mesh, twists
+                          of its pose at 0 and at 1: t becomes t + tau, R becomes exp(hat phi)
+                          R */
+  const void *toi_bar; /* real (N) cotangents of toi, which all of this is multiplied by;
+                          NULL: 1 */
   void *from1, *to1, *from2, *to2; /* real (N, 6 or 7), or NULL: by the poses' own numbers; a
                               quaternion's part is orthogonal to the quaternion */
 } abut_ccd_gradients;

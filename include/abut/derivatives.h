@@ -56,11 +56,11 @@ typedef struct abut_cotangents {
 } abut_cotangents;
 
 typedef struct abut_tangents {
-  void *p;              /* real (N, C, 3), or NULL where it is not wanted */
-  void *d;              /* real (N, C), or NULL */
-  void *n;              /* real (N, C, 3), or NULL */
-  void *activity;       /* real (N, C), or NULL */
-  void *weight;         /* real (N, C), or NULL */
+  void *p;        /* real (N, C, 3), or NULL where it is not wanted */
+  void *d;        /* real (N, C), or NULL */
+  void *n;        /* real (N, C, 3), or NULL */
+  void *activity; /* real (N, C), or NULL */
+  void *weight;   /* real (N, C), or NULL */
 } abut_tangents;
 
 /* Vector-Jacobian product: of each pose, the gradient of the sum of all outputs times their
@@ -110,8 +110,7 @@ ABUT_API abut_status abut_list_vjp(abut_pair pair, abut_batch *batch, const abut
                                    const abut_cotangents *cotangents,
                                    const abut_gradients *gradients);
 ABUT_API abut_status abut_list_jvp(abut_pair pair, abut_batch *batch, const abut_compact *list,
-                                   const abut_pose_tangents *along,
-                                   const abut_tangents *tangents);
+                                   const abut_pose_tangents *along, const abut_tangents *tangents);
 
 /* One smooth number a pose, from distances and activities; no manifold is kept in memory. */
 typedef enum abut_reduction {
@@ -134,8 +133,7 @@ ABUT_API abut_status abut_gradient(abut_pair pair, abut_pair derivatives, abut_b
  * along the poses' tangents. `gradients` takes the gradient itself, or is NULL. The energy has no
  * second derivative where a distance is 0; there the one from outside is taken. */
 ABUT_API abut_status abut_hessian_product(abut_pair pair, abut_batch *batch,
-                                          abut_reduction reduction,
-                                          const abut_pose_tangents *along,
+                                          abut_reduction reduction, const abut_pose_tangents *along,
                                           const abut_gradients *gradients,
                                           const abut_gradients *products);
 
@@ -178,20 +176,18 @@ ABUT_API abut_status abut_witness_edges_vjp(abut_context context, const abut_smo
                                             void *edges2_bar);
 ABUT_API abut_status abut_witness_edges_jvp(abut_context context, const abut_smoothing *smoothing,
                                             size_t count, const void *edges1, const void *edges2,
-                                            const void *edges1_tangent,
-                                            const void *edges2_tangent, void *points1_tangent,
-                                            void *points2_tangent, void *interior_tangent);
+                                            const void *edges1_tangent, const void *edges2_tangent,
+                                            void *points1_tangent, void *points2_tangent,
+                                            void *interior_tangent);
 ABUT_API abut_status abut_witness_faces_vjp(abut_context context, const abut_smoothing *smoothing,
-                                            size_t count, const void *points,
-                                            const void *triangles, const void *projected_bar,
-                                            void *points_bar, void *triangles_bar,
-                                            uint8_t *status, size_t *rejected);
+                                            size_t count, const void *points, const void *triangles,
+                                            const void *projected_bar, void *points_bar,
+                                            void *triangles_bar, uint8_t *status, size_t *rejected);
 ABUT_API abut_status abut_witness_faces_jvp(abut_context context, const abut_smoothing *smoothing,
-                                            size_t count, const void *points,
-                                            const void *triangles, const void *points_tangent,
-                                            const void *triangles_tangent,
-                                            void *projected_tangent, uint8_t *status,
-                                            size_t *rejected);
+                                            size_t count, const void *points, const void *triangles,
+                                            const void *points_tangent,
+                                            const void *triangles_tangent, void *projected_tangent,
+                                            uint8_t *status, size_t *rejected);
 
 #ifdef __cplusplus
 }

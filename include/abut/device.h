@@ -24,8 +24,8 @@
  * Threads: devices may be listed, and different contexts opened, used and closed, from different
  * threads at once, from a process's first call on; drivers are asked for devices and opened by one
  * thread at a time. One context, with its bodies, pairs and states, may be used from any threads:
- * its calls take turns, and nothing else of the caller's is locked. A handle that another thread has
- * destroyed meanwhile is found stale. Progress functions are called within a call, from its own
+ * its calls take turns, and nothing else of the caller's is locked. A handle that another thread
+ * has destroyed meanwhile is found stale. Progress functions are called within a call, from its own
  * thread, and should not call the context; to destroy anything of it there is refused
  * (ABUT_ERROR_ARGUMENT).
  *
@@ -46,10 +46,7 @@
 extern "C" {
 #endif
 
-typedef enum abut_precision {
-  ABUT_FLOAT32 = 0,
-  ABUT_FLOAT64 = 1
-} abut_precision;
+typedef enum abut_precision { ABUT_FLOAT32 = 0, ABUT_FLOAT64 = 1 } abut_precision;
 
 typedef enum abut_device_type {
   ABUT_DEVICE_HOST = 0, /* the kernels compiled as C11 into the library: slow, always there */
@@ -59,7 +56,7 @@ typedef enum abut_device_type {
 } abut_device_type;
 
 typedef struct abut_device_info {
-  uint32_t index;            /* position in abut_list_devices */
+  uint32_t index; /* position in abut_list_devices */
   abut_device_type type;
   bool has_float64;
   uint32_t compute_units;
@@ -70,9 +67,9 @@ typedef struct abut_device_info {
   char name[128];            /* "NVIDIA H200", "host" */
   char platform[64];         /* "Portable Computing Language" */
   char vendor[64];
-  char driver[64];           /* driver version */
-  char version[64];          /* OpenCL version of the device */
-  char architecture[32];     /* "sm_90", "gfx90a"; "" where the driver does not tell */
+  char driver[64];       /* driver version */
+  char version[64];      /* OpenCL version of the device */
+  char architecture[32]; /* "sm_90", "gfx90a"; "" where the driver does not tell */
 } abut_device_info;
 
 /* Lists every device of every OpenCL platform, then the host path, always last.
@@ -135,7 +132,7 @@ typedef enum abut_fallback {
 } abut_fallback;
 
 typedef struct abut_context_def {
-  uint32_t device;              /* index from abut_list_devices, or ABUT_DEVICE_DEFAULT */
+  uint32_t device;                   /* index from abut_list_devices, or ABUT_DEVICE_DEFAULT */
   const abut_device_choice *devices; /* (device_count) instead of `device`, several, none of them
                                    twice but the host path, each of which is a thread; or NULL. A
                                    device and parts of it may be there: they compete. Read by
@@ -167,13 +164,12 @@ ABUT_API abut_context_def abut_default_context_def(void);
  * (abut.1, ABUT_CACHE_DIR), without which nothing fails; and each device is then asked what is
  * known. One that does not build a program, or answers wrongly (ABUT_ERROR_SELF_TEST), or not in
  * time, has failed in that call. Where it was the last one, abut_last_error() holds the compiler's
- * log.
- * With ABUT_DEVICE_DEFAULT and ABUT_FALLBACK_HOST, a device that fails, cannot be opened or does not
- * have the precision is passed over for the next one in the order of preference that can; each is opened when it is
- * needed. abut_context_devices tells which one failed and why, and which one works: after the
- * first call at the earliest, since opening builds nothing. Where no OpenCL driver is there, the
- * host path is the default: abut_context_device tells.
- * Errors: ABUT_ERROR_ARGUMENT for what the definition says, a device that it names twice among it;
+ * log. With ABUT_DEVICE_DEFAULT and ABUT_FALLBACK_HOST, a device that fails, cannot be opened or
+ * does not have the precision is passed over for the next one in the order of preference that can;
+ * each is opened when it is needed. abut_context_devices tells which one failed and why, and which
+ * one works: after the first call at the earliest, since opening builds nothing. Where no OpenCL
+ * driver is there, the host path is the default: abut_context_device tells. Errors:
+ * ABUT_ERROR_ARGUMENT for what the definition says, a device that it names twice among it;
  * ABUT_ERROR_DEVICE and ABUT_ERROR_PRECISION where there is no such device or number on it;
  * ABUT_ERROR_READ and ABUT_ERROR_FORMAT for the user's file of settings (tuning.h);
  * ABUT_ERROR_MEMORY; and OpenCL's codes. The text names the device. */
@@ -188,10 +184,10 @@ ABUT_API abut_status abut_context_device(abut_context context, abut_device_info 
 /* How a device of a context is doing. */
 typedef struct abut_device_report {
   abut_device_info info;
-  abut_status status;  /* ABUT_SUCCESS, or why it is not used any more */
-  char text[1024];     /* the same in words, cut where they are more; "" */
-  uint64_t chunks;     /* of batches, done by it */
-  uint64_t elements;   /* poses, queries, points in them */
+  abut_status status; /* ABUT_SUCCESS, or why it is not used any more */
+  char text[1024];    /* the same in words, cut where they are more; "" */
+  uint64_t chunks;    /* of batches, done by it */
+  uint64_t elements;  /* poses, queries, points in them */
 } abut_device_report;
 
 /* Reports on every device of a context, and behind them on those that stand in for them, the host
@@ -216,7 +212,7 @@ typedef enum abut_phase {
 } abut_phase;
 
 typedef struct abut_span {
-  uint32_t device;       /* place in abut_context_devices */
+  uint32_t device; /* place in abut_context_devices */
   abut_phase phase;
   uint64_t first, count; /* the chunk: elements of the batch */
   double begin, end;     /* since the timeline was started [s] */

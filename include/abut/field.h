@@ -14,66 +14,67 @@ extern "C" {
 #endif
 
 typedef struct abut_field_options {
-  uint32_t cells;       /* of the coarse grid along the box's longest side, 8 to 128; 0: 32,
-                           or 64 where 5 % of the surface would be off by more than 0.3 % of the
-                           diagonal; finer cells follow where they are needed */
-  double tolerance;     /* error of the field, as a share of the box's diagonal, above which finer
-                           cells are laid over the surface, 1e-5 to 0.1; 0: 0.0015 */
-  uint32_t vertices;    /* of the contact mesh, about, 8 to 2^24; 0: 1,000; UINT32_MAX: all of the
-                           mesh's own */
-  size_t memory;        /* that a device may keep of it in float [bytes], finer cells with a higher
-                           tolerance where it is less; the coarse grid is made in any case; 0:
-                           256 MiB */
+  uint32_t cells;    /* of the coarse grid along the box's longest side, 8 to 128; 0: 32,
+                        or 64 where 5 % of the surface would be off by more than 0.3 % of the
+                        diagonal; finer cells follow where they are needed */
+  double tolerance;  /* error of the field, as a share of the box's diagonal, above which finer
+                        cells are laid over the surface, 1e-5 to 0.1; 0: 0.0015 */
+  uint32_t vertices; /* of the contact mesh, about, 8 to 2^24; 0: 1,000; UINT32_MAX: all of the
+                        mesh's own */
+  size_t memory;     /* that a device may keep of it in float [bytes], finer cells with a higher
+                        tolerance where it is less; the coarse grid is made in any case; 0:
+                        256 MiB */
   /* Told between steps what is done and which share of the whole; false ends it there with
      ABUT_ERROR_CANCELLED. May be NULL. */
   bool (*progress)(void *user, const char *what, double share);
   void *user;
   /* Of abut_load_field alone. */
-  double scale;         /* the file's unit of length [m], 1e-9 to 1e9; 0: 1 */
-  bool no_cache;        /* make the field anew, and keep nothing of it */
-  uint32_t cookie;      /* set by abut_default_field_options */
+  double scale;    /* the file's unit of length [m], 1e-9 to 1e9; 0: 1 */
+  bool no_cache;   /* make the field anew, and keep nothing of it */
+  uint32_t cookie; /* set by abut_default_field_options */
 } abut_field_options;
 
 ABUT_API abut_field_options abut_default_field_options(void);
 
 /* What is suspicious about a mesh or its field: bits of abut_field_report.suspicions. */
 typedef enum abut_suspicion {
-  ABUT_SUSPECT_OPEN = 1,        /* holes were closed, or open edges are left */
-  ABUT_SUSPECT_INSIDE_OUT = 2,  /* shells were inside out and have been turned */
-  ABUT_SUSPECT_TURNED = 4,      /* single faces ran against their neighbours and have been turned */
-  ABUT_SUSPECT_TANGLED = 8,     /* edges of more than two faces, or that no orientation suits */
-  ABUT_SUSPECT_UNIT = 16,       /* so large that it looks like millimetres */
-  ABUT_SUSPECT_SMALL = 32,      /* so small that no smoothing fits it, and evaluation is refused */
-  ABUT_SUSPECT_COARSE = 64,     /* the field is farther off than the tolerance asks */
-  ABUT_SUSPECT_THIN = 128,      /* parts are too thin for the field to be negative inside */
-  ABUT_SUSPECT_NESTED = 256,    /* shells lie within others, turned as these are: no cavities */
-  ABUT_SUSPECT_SHEET = 512,     /* faces without a back, such as a wall inside, enclose nothing */
-  ABUT_SUSPECT_MISFIT = 1024,   /* of a body file: its mesh lies nowhere near its field's surface */
-  ABUT_SUSPECT_FEATURES = 2048  /* of a body file: a stated feature with its radius is off the field's surface */
+  ABUT_SUSPECT_OPEN = 1,       /* holes were closed, or open edges are left */
+  ABUT_SUSPECT_INSIDE_OUT = 2, /* shells were inside out and have been turned */
+  ABUT_SUSPECT_TURNED = 4,     /* single faces ran against their neighbours and have been turned */
+  ABUT_SUSPECT_TANGLED = 8,    /* edges of more than two faces, or that no orientation suits */
+  ABUT_SUSPECT_UNIT = 16,      /* so large that it looks like millimetres */
+  ABUT_SUSPECT_SMALL = 32,     /* so small that no smoothing fits it, and evaluation is refused */
+  ABUT_SUSPECT_COARSE = 64,    /* the field is farther off than the tolerance asks */
+  ABUT_SUSPECT_THIN = 128,     /* parts are too thin for the field to be negative inside */
+  ABUT_SUSPECT_NESTED = 256,   /* shells lie within others, turned as these are: no cavities */
+  ABUT_SUSPECT_SHEET = 512,    /* faces without a back, such as a wall inside, enclose nothing */
+  ABUT_SUSPECT_MISFIT = 1024,  /* of a body file: its mesh lies nowhere near its field's surface */
+  ABUT_SUSPECT_FEATURES = 2048 /* of a body file: a stated feature with its radius is off the
+                                  field's surface */
 } abut_suspicion;
 
 /* Errors are shares of the diagonal, of the field at points spread over the mesh's faces. */
 typedef struct abut_field_report {
-  uint32_t suspicions;          /* bits of abut_suspicion */
-  size_t faces;                 /* as read */
-  size_t welded;                /* vertices that another one at their place stands for */
-  size_t repeated;              /* faces that were there already */
-  size_t turned;                /* triangles turned to suit their neighbours */
+  uint32_t suspicions; /* bits of abut_suspicion */
+  size_t faces;        /* as read */
+  size_t welded;       /* vertices that another one at their place stands for */
+  size_t repeated;     /* faces that were there already */
+  size_t turned;       /* triangles turned to suit their neighbours */
   size_t shells, shells_turned;
-  size_t holes, open_edges;     /* closed; left open */
-  double hole_widest;           /* [m] */
-  size_t sheets;                /* shells that enclose nothing, with or without rims */
-  double sheet_widest;          /* [m] */
-  size_t shells_nested;         /* within others, and turned as these are */
+  size_t holes, open_edges; /* closed; left open */
+  double hole_widest;       /* [m] */
+  size_t sheets;            /* shells that enclose nothing, with or without rims */
+  double sheet_widest;      /* [m] */
+  size_t shells_nested;     /* within others, and turned as these are */
   size_t tangled_edges;
-  double diagonal;              /* of the mesh's box [m] */
-  double volume;                /* [m^3], where shells overlap counted for each of them */
-  uint32_t cells, levels;       /* of the coarse grid's longest side; finer grids above it */
-  size_t blocks;                /* of 8 x 8 x 8 cells, of all levels */
-  size_t bytes;                 /* of the field on a device, in float */
-  double spacing, finest;       /* of the coarse and of the finest grid [m] */
-  double face_median, face_95, face_most;   /* error away from sharp edges */
-  double edge_95, edge_most;                /* error at sharp edges */
+  double diagonal;        /* of the mesh's box [m] */
+  double volume;          /* [m^3], where shells overlap counted for each of them */
+  uint32_t cells, levels; /* of the coarse grid's longest side; finer grids above it */
+  size_t blocks;          /* of 8 x 8 x 8 cells, of all levels */
+  size_t bytes;           /* of the field on a device, in float */
+  double spacing, finest; /* of the coarse and of the finest grid [m] */
+  double face_median, face_95, face_most; /* error away from sharp edges */
+  double edge_95, edge_most;              /* error at sharp edges */
   double thin_share, thin_lost; /* of the area: thinner than four tolerances, of which the field is
                                    not negative inside */
   size_t vertices, edges;       /* of the contact mesh */
@@ -82,8 +83,8 @@ typedef struct abut_field_report {
   bool kept;                    /* it came from the cache */
   double lost_thickness, lost_error; /* of the thin parts that are lost: medians by area of their
                                    thickness and of the field's error there [m]; 0: none are */
-  double misfit;                /* of abut_body_info; 0 where a field is made of the mesh itself */
-  double feature_misfit;        /* of abut_body_info, likewise */
+  double misfit;         /* of abut_body_info; 0 where a field is made of the mesh itself */
+  double feature_misfit; /* of abut_body_info, likewise */
 } abut_field_report;
 
 /* One suspicion of a report: its name, the figures, and what to do about it, as
@@ -94,8 +95,8 @@ ABUT_API size_t abut_suspicion_text(const abut_field_report *report, abut_suspic
 
 /* A field and what it was made with. `def` points into it. */
 typedef struct abut_field {
-  abut_body_def def;            /* the contact mesh, one grid, and the mesh's own surface (vertices
-                                   at one place are one), for abut_create_body */
+  abut_body_def def; /* the contact mesh, one grid, and the mesh's own surface (vertices
+                        at one place are one), for abut_create_body */
   abut_field_report report;
   void *memory;
 } abut_field;

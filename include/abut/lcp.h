@@ -1,8 +1,8 @@
 /* Boxed linear complementarity problems in batches: what hard contacts ask for at each step.
  *
  * w = A f + b, of m rows. A row without a parent has f >= 0, w >= 0 and f w = 0, as the normal of a
- * contact does; one with a parent has |f| <= h = mu f_parent + box, with w >= 0 at -h, w <= 0 at h and
- * w = 0 between, as friction does along a tangent; ABUT_LCP_BOXED rows have h = box.
+ * contact does; one with a parent has |f| <= h = mu f_parent + box, with w >= 0 at -h, w <= 0 at h
+ * and w = 0 between, as friction does along a tangent; ABUT_LCP_BOXED rows have h = box.
  *
  *   abut_lcp p = abut_default_lcp();
  *   p.count = 1000;  p.rows = 12;  p.A = ...;  p.b = ...;  p.parent = ...;  p.f = ...;
@@ -47,18 +47,19 @@ typedef struct abut_lcp {
   size_t count, rows;    /* problems; m of each, 1 to ABUT_LCP_ROWS_MOST */
   const void *A, *b;     /* (count, m, m) symmetric, positive semidefinite; (count, m) */
   const void *mu, *box;  /* (count, m) from 0; NULL: 0 */
-  const int32_t *parent; /* (m), of all problems alike: the row whose f bounds |f|, itself a normal, or
-                            ABUT_LCP_NORMAL, ABUT_LCP_BOXED */
+  const int32_t *parent; /* (m), of all problems alike: the row whose f bounds |f|, itself a
+                            normal, or ABUT_LCP_NORMAL, ABUT_LCP_BOXED */
   const int32_t *guess;  /* (count, m) classes to begin with; NULL: none */
-  double tolerance;      /* a residual is good up to so many of the largest |b|, where that is more than
-                            1e-10 in double or 1e-4 in float: for rows that are nearly dependent and
-                            whose b is not quite in range(A) */
+  double tolerance;      /* a residual is good up to so many of the largest |b|, where that is
+                            more than 1e-10 in double or 1e-4 in float: for rows that are nearly
+                            dependent and whose b is not quite in range(A) */
   void *f, *w;           /* (count, m) */
   int32_t *classes;      /* (count, m) */
   uint32_t *how;         /* (count) abut_lcp_how */
-  void *residual;        /* (count) the largest max |A_ii (f_i - clip(f_i - w_i / A_ii))|, in w's unit:
-                            at most 1e-10 of the largest |b| in double, 1e-4 in float, or `tolerance`,
-                            but FAILED; SQUEEZED: of the largest A_ii |f_i|, if that is more */
+  void *residual;        /* (count) the largest max |A_ii (f_i - clip(f_i - w_i / A_ii))|, in w's
+                            unit: at most 1e-10 of the largest |b| in double, 1e-4 in float, or
+                            `tolerance`, but FAILED; SQUEEZED: of the largest A_ii |f_i|, if that
+                            is more */
   size_t failures;       /* out: devices that failed during the call, whose share others did */
   uint32_t cookie;
 } abut_lcp;

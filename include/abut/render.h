@@ -13,13 +13,13 @@ extern "C" {
  * side of the picture, z up. At azimuth 0 it stands on the x axis, at azimuth pi/2 on the y axis;
  * a positive elevation looks down. */
 typedef struct abut_view {
-  uint32_t width, height;     /* pixels, 1 to 16384 each */
-  double azimuth, elevation;  /* [rad] of the camera around the scene, finite */
-  double zoom;                /* at 1 the bodies fill nine tenths of the picture's width or height,
-                                 at 2 they are twice as large; in [1e-3, 1e3] */
-  double threshold;           /* contacts of at least this activity are drawn; in [0, 1] */
-  bool contacts;              /* draw contact points and their normals, and the bar of activities */
-  uint32_t cookie;            /* set by abut_default_view */
+  uint32_t width, height;    /* pixels, 1 to 16384 each */
+  double azimuth, elevation; /* [rad] of the camera around the scene, finite */
+  double zoom;               /* at 1 the bodies fill nine tenths of the picture's width or height,
+                                at 2 they are twice as large; in [1e-3, 1e3] */
+  double threshold;          /* contacts of at least this activity are drawn; in [0, 1] */
+  bool contacts;             /* draw contact points and their normals, and the bar of activities */
+  uint32_t cookie;           /* set by abut_default_view */
 } abut_view;
 
 /* 900 x 700 pixels from azimuth 0.6 and elevation 0.35, contacts of an activity from 0.05. */
@@ -45,7 +45,7 @@ ABUT_API abut_view abut_default_view(void);
  * or has a quaternion of length 0), ABUT_ERROR_HANDLE, ABUT_ERROR_MEMORY, OpenCL's codes.
  */
 ABUT_API abut_status abut_render(abut_pair pair, abut_pose_kind kind, const double *pose1,
-                        const double *pose2, const abut_view *view, uint8_t *rgb);
+                                 const double *pose2, const abut_view *view, uint8_t *rgb);
 
 /* A body and where it stands. */
 typedef struct abut_placed_body {

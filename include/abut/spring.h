@@ -5,7 +5,8 @@
  *   phi(x) = sum w_i n_i . (x - p_i), w = softmax(logw_i - |x - p_i|^2 / eps1_i),
  * and the pair's wrench is the mean over both bodies' points weighted by
  *   beta = softmax(-phi / eps2 + logw).
- * It is smooth in poses and twists, and acts at a distance too. docs/spring-formulas.md has the formulas.
+ * It is smooth in poses and twists, and acts at a distance too. docs/spring-formulas.md has the
+ * formulas.
  *
  *   abut_cloud clouds[2];
  *   abut_load_cloud("t26.obj", 1e-4, false, &clouds[0]);
@@ -33,16 +34,16 @@ extern "C" {
  * made here are freed by abut_free_cloud. */
 typedef struct abut_cloud {
   size_t count;
-  double *points;      /* (count, 3) [m] */
-  double *normals;     /* (count, 3) outward, of any length above 0 */
-  double *log_weights; /* (count) logarithms of weights; NULL: 0. -1e30: it never counts */
-  double *eps1;        /* (count) [m^2], unless there are `kernels` */
-  double *kernels;     /* (count, 3, 3) E_i [m^2], symmetric and positive: w from
-                          logw_i - (x - p_i)' E_i^-1 (x - p_i); or NULL */
-  size_t vertex_count;      /* of the mesh whose faces the points are, in their order: for soft */
-  double *vertices;         /* (vertex_count, 3) [m] points alone; else 0 and NULL */
-  uint32_t *face_sizes;     /* (count) corners of each face */
-  uint32_t *face_indices;   /* theirs, one face behind the other */
+  double *points;         /* (count, 3) [m] */
+  double *normals;        /* (count, 3) outward, of any length above 0 */
+  double *log_weights;    /* (count) logarithms of weights; NULL: 0. -1e30: it never counts */
+  double *eps1;           /* (count) [m^2], unless there are `kernels` */
+  double *kernels;        /* (count, 3, 3) E_i [m^2], symmetric and positive: w from
+                             logw_i - (x - p_i)' E_i^-1 (x - p_i); or NULL */
+  size_t vertex_count;    /* of the mesh whose faces the points are, in their order: for soft */
+  double *vertices;       /* (vertex_count, 3) [m] points alone; else 0 and NULL */
+  uint32_t *face_sizes;   /* (count) corners of each face */
+  uint32_t *face_indices; /* theirs, one face behind the other */
 } abut_cloud;
 
 /* A point a face of a closed mesh: the mean of its corners, the unit normal of the polygon by
@@ -87,32 +88,34 @@ typedef enum abut_reaction {
  * the velocity of the body's origin [m/s], then the spin [rad/s], wrenches the force [N], then the
  * moment about the body's origin [N m], all in the world's axes. Made by abut_default_spring. */
 typedef struct abut_spring {
-  const abut_cloud *clouds;     /* (cloud_count) */
+  const abut_cloud *clouds; /* (cloud_count) */
   size_t cloud_count;
-  size_t count;                 /* pairs of bodies */
-  const uint32_t *pairs;        /* (count, 2) clouds of bodies 1 and 2; NULL: 0 and 1 of all */
+  size_t count;          /* pairs of bodies */
+  const uint32_t *pairs; /* (count, 2) clouds of bodies 1 and 2; NULL: 0 and 1 of all */
   abut_pose_kind poses;
-  const void *pose1, *pose2;    /* (count, 6) or (count, 7) */
-  const void *twist1, *twist2;  /* (count, 6); NULL: at rest */
-  double k;                     /* stiffness of a whole contact [N/m], 5000 */
-  double mu;                    /* friction, 0.5 */
-  double v_d, v_s;              /* velocities of dissipation, 0.1, and of stiction, 0.01 [m/s] */
-  double eps2, eps3;            /* temperatures of the separation, 5e-4, of the spring, 2e-4 [m] */
-  const void *parameters;       /* (count, 6) these, in this order, of each pair; or NULL */
+  const void *pose1, *pose2;   /* (count, 6) or (count, 7) */
+  const void *twist1, *twist2; /* (count, 6); NULL: at rest */
+  double k;                    /* stiffness of a whole contact [N/m], 5000 */
+  double mu;                   /* friction, 0.5 */
+  double v_d, v_s;             /* velocities of dissipation, 0.1, and of stiction, 0.01 [m/s] */
+  double eps2, eps3;           /* temperatures of the separation, 5e-4, of the spring, 2e-4 [m] */
+  const void *parameters;      /* (count, 6) these, in this order, of each pair; or NULL */
   abut_dissipation dissipation;
   abut_reaction reaction;
-  void *wrench1, *wrench2;      /* (count, 6) */
-  void *distance;               /* (count) soft minimum of the separation [m], negative in touch */
-  size_t width;                 /* of the next two: at least the points of any pair */
-  void *separation, *weights;   /* (count, width) phi and beta of body 1's points, then of body
-                                   2's; 0 behind them */
-  size_t soft_points;           /* K, how many are wanted of each pair, where clouds have vertices */
-  double tau;                   /* their temperature [-], 0.002 */
-  void *points;                 /* (count, K, 3) soft collision points in the world [m] */
-  size_t vertex_width;          /* of the next: at least the vertices of any pair */
-  void *vertex_weights;         /* (count, vertex_width) beta of the faces around each vertex of body
-                                   1, then of body 2, shared among a face's corners; 0 behind them */
-  size_t failures;              /* out: devices that failed, whose share others did */
+  void *wrench1, *wrench2;    /* (count, 6) */
+  void *distance;             /* (count) soft minimum of the separation [m], negative in touch */
+  size_t width;               /* of the next two: at least the points of any pair */
+  void *separation, *weights; /* (count, width) phi and beta of body 1's points, then of body
+                                 2's; 0 behind them */
+  size_t soft_points;         /* K, how many are wanted of each pair, where clouds have
+                                 vertices */
+  double tau;                 /* their temperature [-], 0.002 */
+  void *points;               /* (count, K, 3) soft collision points in the world [m] */
+  size_t vertex_width;        /* of the next: at least the vertices of any pair */
+  void *vertex_weights;       /* (count, vertex_width) beta of the faces around each vertex of
+                                 body 1, then of body 2, shared among a face's corners; 0 behind
+                                 them */
+  size_t failures;            /* out: devices that failed, whose share others did */
   uint32_t cookie;
 } abut_spring;
 
@@ -137,9 +140,10 @@ typedef struct abut_spring_gradients {
                                     parameters */
   const void *direction;         /* (count, 12) of shift, turn, relative velocity and spin, as the
                                     Jacobian's columns are; for the next */
-  void *jacobian_along;          /* (count, 7, 18) the derivative of the Jacobian along it, while the
-                                    velocity at body 2's origin stays but for the direction's own. Of
-                                    ABUT_DISSIPATION_C1 it jumps where v_n is 0 and 2 v_d */
+  void *jacobian_along;          /* (count, 7, 18) the derivative of the Jacobian along it, while
+                                    the velocity at body 2's origin stays but for the direction's
+                                    own. Of ABUT_DISSIPATION_C1 it jumps where v_n is 0 and 2
+                                    v_d */
   uint32_t cookie;
 } abut_spring_gradients;
 

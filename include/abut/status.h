@@ -47,8 +47,9 @@ ABUT_API const char *abut_status_name(abut_status status);
  * Valid until the next call into abut on the same thread. */
 ABUT_API const char *abut_last_error(void);
 
-/* Sets that text, of which the first 16,383 bytes are kept, and returns `status`: for functions that abut calls, and
- * for libraries above it, such as libabut_mpi. `text` may be abut_last_error(). */
+/* Sets that text, of which the first 16,383 bytes are kept, and returns `status`: for functions
+ * that abut calls, and for libraries above it, such as libabut_mpi. `text` may be
+ * abut_last_error(). */
 ABUT_API abut_status abut_set_error(abut_status status, const char *text);
 
 /* The library's version, "MAJOR.MINOR.PATCH". */

@@ -11,42 +11,46 @@ extern "C" {
 #define ABUT_SUGGEST_POSES_MOST 65536 /* poses that are looked at */
 
 typedef struct abut_suggest_options {
-  uint32_t poses;     /* to look at, 1 to 65,536; 0: 256 */
-  uint64_t seed;      /* of the random poses */
-  double depth;       /* most by which they overlap, as a share of the smaller body's diagonal, 1e-4 to 0.5;
-                         0: 0.03 */
-  double quantile;    /* share of poses, and of pairs, that is to be served, 0.5 to 1; 0: 0.95 */
-  uint32_t cookie;    /* set by abut_default_suggest_options */
+  uint32_t poses;  /* to look at, 1 to 65,536; 0: 256 */
+  uint64_t seed;   /* of the random poses */
+  double depth;    /* most by which they overlap, as a share of the smaller body's diagonal,
+                      1e-4 to 0.5; 0: 0.03 */
+  double quantile; /* share of poses, and of pairs, that is to be served, 0.5 to 1; 0: 0.95 */
+  uint32_t cookie; /* set by abut_default_suggest_options */
 } abut_suggest_options;
 
 ABUT_API abut_suggest_options abut_default_suggest_options(void);
 
 /* What was counted, of each pose, and what follows from it. */
 typedef struct abut_suggestion {
-  size_t poses;              /* in collision; fewer than asked where bodies could not be brought together */
-  const uint32_t *pairs;     /* (poses) pairs of edges, each the other one's nearest of its body, that cross
-                                inside both bodies */
-  const uint32_t *deepest[2]; /* (poses) vertices of body 1, 2 inside the other body and deeper than their
-                                neighbours */
-  uint32_t edges[2];         /* to keep of each body: as many as the quantile of poses has such pairs, or
-                                more, so that the same share of all pairs is among the kept edges; at
-                                least 1 */
-  uint32_t vertices[2];      /* to keep: as the quantile of poses has such vertices, at least 1 */
-  double pairs_held;         /* share of pairs of which both edges are kept so; 1 where there are none */
+  size_t poses;               /* in collision; fewer than asked where bodies could not be brought
+                                 together */
+  const uint32_t *pairs;      /* (poses) pairs of edges, each the other one's nearest of its body,
+                                 that cross inside both bodies */
+  const uint32_t *deepest[2]; /* (poses) vertices of body 1, 2 inside the other body and deeper
+                                 than their neighbours */
+  uint32_t edges[2];          /* to keep of each body: as many as the quantile of poses has such
+                                 pairs, or more, so that the same share of all pairs is among the
+                                 kept edges; at least 1 */
+  uint32_t vertices[2];       /* to keep: as the quantile of poses has such vertices, at least 1 */
+  double pairs_held;          /* share of pairs of which both edges are kept so; 1 where there are
+                                 none */
   void *memory;
 } abut_suggestion;
 
-/* Counts what touches in random poses in collision (Monte Carlo, as Beker et al. choose K and N): random
- * rotations, a random direction, along which the second body is moved until a vertex or an edge of
- * either lies at a random depth below `depth` in the other's field, which has the smoothing's
- * temperatures; of an edge that is told by its ends and three points between. The same arguments give the same answer on devices
- * of one kind. abut_free_suggestion frees it.
+/* Counts what touches in random poses in collision (Monte Carlo, as Beker et al. choose K and N):
+ * random rotations, a random direction, along which the second body is moved until a vertex or an
+ * edge of either lies at a random depth below `depth` in the other's field, which has the
+ * smoothing's temperatures; of an edge that is told by its ends and three points between. The same
+ * arguments give the same answer on devices of one kind. abut_free_suggestion frees it.
  *
  * Errors: ABUT_ERROR_BODY (no pose in collision was found), ABUT_ERROR_ARGUMENT, ABUT_ERROR_HANDLE,
  * ABUT_ERROR_MEMORY, and those of the devices.
  */
-ABUT_API abut_status abut_suggest_kept(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
-                                       const abut_suggest_options *options, abut_suggestion *suggestion);
+ABUT_API abut_status abut_suggest_kept(abut_body body1, abut_body body2,
+                                       const abut_smoothing *smoothing,
+                                       const abut_suggest_options *options,
+                                       abut_suggestion *suggestion);
 ABUT_API void abut_free_suggestion(abut_suggestion *suggestion);
 
 #ifdef __cplusplus

@@ -22,8 +22,9 @@ extern "C" {
 /* Of one device at one precision. Kernels come in modules, which are compiled each for itself:
  * "manifold" (contacts and their derivatives), "witness" (witness points alone), "field" (a body's
  * field at points), "render", "world" (worlds that move), "lcp" (boxed problems), "spring" (springs
- * between clouds), "closest" (closest points of convex shapes), "ccd" (collision in time), "decompose"
- * (superquadrics fitted to meshes) and "shape" (derivatives by shapes, with "manifold"). A module may have settings of its own, but for the lanes, by which bodies lie in
+ * between clouds), "closest" (closest points of convex shapes), "ccd" (collision in time),
+ * "decompose" (superquadrics fitted to meshes) and "shape" (derivatives by shapes, with
+ * "manifold"). A module may have settings of its own, but for the lanes, by which bodies lie in
  * memory: those are one for all. */
 typedef struct abut_tuning {
   uint32_t lanes;         /* elements that a work-item carries: 1, 4, 8 or 16 */

@@ -174,8 +174,8 @@ static bool read_entry(int file, const cache_kind *kind, const cache_key *key,
   struct stat info;
   header h;
   if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || !read_all(file, &h, sizeof h) ||
-      h.magic != MAGIC || memcmp(&h.key, key, sizeof *key) != 0 ||
-      h.bytes > kind->bytes || (uint64_t)info.st_size != sizeof h + h.bytes) {
+      h.magic != MAGIC || memcmp(&h.key, key, sizeof *key) != 0 || h.bytes > kind->bytes ||
+      (uint64_t)info.st_size != sizeof h + h.bytes) {
     return false;
   }
   *bytes = (size_t)h.bytes;

@@ -108,7 +108,7 @@ abut_status call_lock_acquire(pool *p, handle h, call_lock **out)
   }
   if (l->process != getpid()) {
     return fail(ABUT_ERROR_HANDLE, "opened before fork(); open a context in the child, or start "
-                "workers by spawn");
+                                   "workers by spawn");
   }
   pthread_mutex_lock(&l->mutex);
   if (!pool_get(p, h)) {

@@ -13,7 +13,7 @@ __attribute__((format(printf, 2, 3))) abut_status fail(abut_status status, const
 
 /* Stores "FILE:LINE: text" likewise; line 0 leaves the line out. */
 __attribute__((format(printf, 4, 5))) abut_status fail_at(abut_status status, const char *file,
-                                                         size_t line, const char *format, ...);
+                                                          size_t line, const char *format, ...);
 
 /* Stores "FILE: what errno says" likewise. */
 abut_status fail_errno(abut_status status, const char *file);
@@ -22,21 +22,21 @@ abut_status fail_errno(abut_status status, const char *file);
 void keep_error_text(char text[ERROR_TEXT_BYTES]);
 
 /* Returns the status of a call that fails. */
-#define TRY(call)                             \
-  do {                                        \
-    abut_status try_status_ = (call);         \
-    if (try_status_ != ABUT_SUCCESS) {        \
-      return try_status_;                     \
-    }                                         \
+#define TRY(call)                      \
+  do {                                 \
+    abut_status try_status_ = (call);  \
+    if (try_status_ != ABUT_SUCCESS) { \
+      return try_status_;              \
+    }                                  \
   } while (0)
 
 /* Does the same in a function with one exit, labelled `done`, and a variable `status`. */
-#define TRY_DONE(call)               \
-  do {                               \
-    status = (call);                 \
-    if (status != ABUT_SUCCESS) {    \
-      goto done;                     \
-    }                                \
+#define TRY_DONE(call)            \
+  do {                            \
+    status = (call);              \
+    if (status != ABUT_SUCCESS) { \
+      goto done;                  \
+    }                             \
   } while (0)
 
 #endif

@@ -17,7 +17,7 @@
 #define TILT_LEAST 1e-6
 #define TILT_MOST 0.5
 #define CONE_MOST 180.0 /* [degrees] */
-#define TRACE_MOST 64 /* steps */
+#define TRACE_MOST 64   /* steps */
 
 #define ELEMENT_LIMIT ((size_t)1 << 24) /* vertices, faces; planes, points of one primitive */
 
@@ -25,9 +25,9 @@
 #define COORDINATE_MOST 1e6
 #define AXIS_LEAST 1e-6
 #define CORE_RADIUS_LEAST 1e-9 /* at most COORDINATE_MOST */
-#define SCALE_LEAST 1e-9 /* of a mesh file's unit */
+#define SCALE_LEAST 1e-9       /* of a mesh file's unit */
 #define SCALE_MOST 1e9
-#define WIDTH_LEAST 1e-6 /* of a cloud's point; at most COORDINATE_MOST */
+#define WIDTH_LEAST 1e-6   /* of a cloud's point; at most COORDINATE_MOST */
 #define SPACING_LEAST 1e-9 /* of a grid's nodes; at most COORDINATE_MOST */
 #define GRID_SIDE_LEAST 6
 #define GRID_SIDE_MOST 1024

@@ -15,7 +15,8 @@
 #define PAUSE_FIRST 1000000
 #define PAUSE_MOST 50000000
 
-/* Anybody may make a folder in /tmp: only one that is the user's own, and that nobody else writes to, is taken. */
+/* Anybody may make a folder in /tmp: only one that is the user's own, and that nobody else writes
+ * to, is taken. */
 static bool is_own(const char *folder)
 {
   struct stat info;
@@ -27,8 +28,9 @@ static bool is_own(const char *folder)
 static bool find_folder(char folder[PATH_ROOM])
 {
   const char *runtime = getenv("XDG_RUNTIME_DIR");
-  const int length = runtime && *runtime == '/' ? snprintf(folder, PATH_ROOM, "%s/abut", runtime)
-                                                : snprintf(folder, PATH_ROOM, "/tmp/abut-%lu", (unsigned long)geteuid());
+  const int length = runtime && *runtime == '/'
+                       ? snprintf(folder, PATH_ROOM, "%s/abut", runtime)
+                       : snprintf(folder, PATH_ROOM, "/tmp/abut-%lu", (unsigned long)geteuid());
   if (length < 0 || length >= PATH_ROOM) {
     return false;
   }
@@ -41,7 +43,8 @@ static int open_file(const cache_key *key)
   if (!find_folder(folder)) {
     return -1;
   }
-  snprintf(path, sizeof path, "%s/%016" PRIx64 "%016" PRIx64 ".lock", folder, key->half[0], key->half[1]);
+  snprintf(path, sizeof path, "%s/%016" PRIx64 "%016" PRIx64 ".lock", folder, key->half[0],
+           key->half[1]);
   return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 

@@ -184,8 +184,8 @@ static abut_status pack(body *b, const abut_body_def *given)
   if (def.cloud_from_mesh) {
     TRY_DONE(add_mesh_cloud(b, &def, &points, &clouds));
   }
-  TRY_DONE(pack_primitives(&def, context_real_bytes(b->context), &b->head, &b->head_count,
-                           &b->shape));
+  TRY_DONE(
+    pack_primitives(&def, context_real_bytes(b->context), &b->head, &b->head_count, &b->shape));
   set_info(&b->info, &def);
   TRY_DONE(keep_outlines(&def, &b->parts));
 done:
@@ -208,8 +208,7 @@ static abut_status upload_vertices(const body *b, const resident_body *r, const 
       reals_set(&planes, k * padding + i, b->vertices[3 * from + k]);
     }
   }
-  const abut_status status =
-    buffer_upload(r->device, planes.count * planes.size, planes.data, out);
+  const abut_status status = buffer_upload(r->device, planes.count * planes.size, planes.data, out);
   free(planes.data);
   return status;
 }
@@ -344,7 +343,8 @@ static abut_status upload_names(const body *b, resident_body *r, const uint32_t 
   for (size_t i = 0; i < b->info.vertices; ++i) {
     names[i] = b->names[order[i]];
   }
-  const abut_status status = buffer_upload(r->device, b->info.vertices * sizeof *names, names, &r->names);
+  const abut_status status =
+    buffer_upload(r->device, b->info.vertices * sizeof *names, names, &r->names);
   free(memory);
   return status;
 }
@@ -475,7 +475,8 @@ static abut_status bring(context *c, size_t place, void *user)
   return body_on(user, place, &there);
 }
 
-/* Adds a mesh that is a height field's, whose primitives are checked before it is made of them, or faces that are a polyhedron's. */
+/* Adds a mesh that is a height field's, whose primitives are checked before it is made of them, or
+ * faces that are a polyhedron's. */
 static abut_status complete_def(arena *memory, abut_body_def *def)
 {
   if (!def->vertex_count && !def->face_count && def->height_field_count) {
@@ -489,7 +490,8 @@ static abut_status complete_def(arena *memory, abut_body_def *def)
 abut_status body_adopt(body *b, abut_body *out)
 {
   abut_status status = context_on_each(b->context, bring, b);
-  status = status == ABUT_SUCCESS ? context_adopt(b->context, &body_pool, &b->base, body_free) : status;
+  status = status == ABUT_SUCCESS ? context_adopt(b->context, &body_pool, &b->base, body_free)
+                                  : status;
   if (status != ABUT_SUCCESS) {
     body_free(b);
     return status;
@@ -526,7 +528,7 @@ abut_status abut_create_body(abut_context handle_, const abut_body_def *def, abu
   }
   if (!def || !out || def->cookie != COOKIE) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_create_body needs a handle and a definition made by "
-                "abut_default_body_def");
+                                     "abut_default_body_def");
   }
   abut_body_def whole = *def;
   arena added = {0};
@@ -549,7 +551,8 @@ abut_status abut_destroy_body(abut_body handle_)
   return ABUT_SUCCESS;
 }
 
-void body_set_diagnostics(abut_body handle_, uint32_t diagnostics, double misfit, double feature_misfit)
+void body_set_diagnostics(abut_body handle_, uint32_t diagnostics, double misfit,
+                          double feature_misfit)
 {
   call_lock *entered = NULL;
   if (call_lock_acquire(&body_pool, (handle){handle_.index, handle_.generation}, &entered) ==

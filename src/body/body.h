@@ -11,28 +11,30 @@
 typedef struct resident_body {
   const abut_body_info *info;
   device *device;
-  size_t vertex_padded;   /* vertices, rounded up to whole blocks of lanes */
+  size_t vertex_padded; /* vertices, rounded up to whole blocks of lanes */
   size_t edge_padded;
-  size_t held;            /* as of the body */
-  buffer *head, *shape;   /* primitives: cl/geometry/layout.h; those of the whole, of a part of a body */
-  bool borrows;           /* they are the whole's */
-  buffer *vertex_planes;  /* 3 planes of vertex_padded, in mesh order */
-  buffer *sorted_planes;  /* the same, neighbours in space side by side */
-  buffer *order;          /* mesh index of each sorted vertex */
-  buffer *names;          /* of a part the index of each in the mesh of the whole, else `order` */
-  buffer *rank;           /* place of each mesh vertex among the sorted */
-  buffer *edge_index;     /* 2 planes of edge_padded: places among the sorted vertices */
-  buffer *edge_starts;    /* (vertices + 1) where each sorted vertex's edges begin in: */
-  buffer *edges_at;       /* (2 edges) edges by their ends, sorted vertices in turn */
-  buffer *edge_ends;      /* 6 planes of edge_padded: first end, second end */
+  size_t held;           /* as of the body */
+  buffer *head, *shape;  /* primitives: cl/geometry/layout.h; those of the whole, of a part of a
+                            body */
+  bool borrows;          /* they are the whole's */
+  buffer *vertex_planes; /* 3 planes of vertex_padded, in mesh order */
+  buffer *sorted_planes; /* the same, neighbours in space side by side */
+  buffer *order;         /* mesh index of each sorted vertex */
+  buffer *names;         /* of a part the index of each in the mesh of the whole, else `order` */
+  buffer *rank;          /* place of each mesh vertex among the sorted */
+  buffer *edge_index;    /* 2 planes of edge_padded: places among the sorted vertices */
+  buffer *edge_starts;   /* (vertices + 1) where each sorted vertex's edges begin in: */
+  buffer *edges_at;      /* (2 edges) edges by their ends, sorted vertices in turn */
+  buffer *edge_ends;     /* 6 planes of edge_padded: first end, second end */
   size_t balls, ball_padded; /* spheres around BALL_VERTICES sorted vertices each */
-  buffer *vertex_balls;   /* VERTEX_BALL_PLANES planes of ball_padded */
-  buffer *longest_edges;  /* vertex_padded lengths, each sorted vertex's longest edge's [m] */
+  buffer *vertex_balls;      /* VERTEX_BALL_PLANES planes of ball_padded */
+  buffer *longest_edges;     /* vertex_padded lengths, each sorted vertex's longest edge's [m] */
   double mean_edge, longest_edge; /* [m] */
-  buffer *radii, *rails;  /* of features (body/touching.h), else NULL: RADII_PLANES planes of vertex_padded, EDGE_PLANES
-                             planes of edge_padded */
-  bool rounds, arcs, circles; /* a vertex of theirs has a radius, an edge is an arc, or a circle's */
-  double most_radius;     /* of their vertices [m] */
+  buffer *radii, *rails;      /* of features (body/touching.h), else NULL: RADII_PLANES planes of
+                                 vertex_padded, EDGE_PLANES planes of edge_padded */
+  bool rounds, arcs, circles; /* a vertex of theirs has a radius, an edge is an arc, or a
+                                 circle's */
+  double most_radius;         /* of their vertices [m] */
 } resident_body;
 
 /* Each of these takes its own time a point. */
@@ -44,24 +46,27 @@ struct body {
   owned base;
   context *context;
   abut_body_info info;
-  char *name;        /* the file that it was loaded from, or NULL */
-  double *vertices;  /* (vertices, 3) */
+  char *name;             /* the file that it was loaded from, or NULL */
+  double *vertices;       /* (vertices, 3) */
   uint32_t *face_sizes;   /* (faces) */
   uint32_t *face_indices; /* all faces' vertices, one face after the other */
-  uint32_t *edges;   /* (edges, 2) */
+  uint32_t *edges;        /* (edges, 2) */
   body_parts parts;
-  int *head;         /* primitives, packed as devices read them */
+  int *head; /* primitives, packed as devices read them */
   size_t head_count;
   reals shape;
-  resident_body *on[MEMBERS]; /* by the context's members; NULL: not there yet */
+  resident_body *on[MEMBERS];        /* by the context's members; NULL: not there yet */
   double rates[BODY_RATES][MEMBERS]; /* points a second, rays a second; see job.rates */
-  double middle[4];  /* its deepest place, and the radius of a ball around it that lies inside [m]; 0: none was found */
-  size_t held;       /* Its first so many vertices may be in contact, the others are ends of edges alone. */
-  body *whole;       /* of a part (body/cut.h): the body whose field it has, else NULL */
-  uint32_t *names;   /* of a part (vertices): their indices in the mesh of the whole, else NULL */
-  body **touching;   /* (touching_count) its features as parts (body/touching.h), by what pairs have asked for */
+  double middle[4]; /* its deepest place, and the radius of a ball around it that lies inside
+                       [m]; 0: none was found */
+  size_t held;      /* Its first so many vertices may be in contact, the others are ends of edges
+                       alone. */
+  body *whole;      /* of a part (body/cut.h): the body whose field it has, else NULL */
+  uint32_t *names;  /* of a part (vertices): their indices in the mesh of the whole, else NULL */
+  body **touching;  /* (touching_count) its features as parts (body/touching.h), by what pairs
+                       have asked for */
   size_t touching_count, touching_room;
-  bool coned;        /* of such a part: whether cones were asked for, and the inset [m] */
+  bool coned; /* of such a part: whether cones were asked for, and the inset [m] */
   double inset;
   struct body_features *touches; /* of such a part: what it was made of, else NULL */
 };
@@ -74,12 +79,13 @@ body *body_get(abut_body b);
 
 bool same_body(abut_body a, abut_body b);
 
-/* Brings a new body to the devices of its context, which then owns it. Where that fails the body is freed. */
+/* Brings a new body to the devices of its context, which then owns it. Where that fails the body is
+ * freed. */
 abut_status body_adopt(body *b, abut_body *out);
 void body_free(void *object);
 
-/* Twice the greatest depth inside, by the field [m], of a body whose mesh and primitives are packed;
- * 0 where no inside was found. No memory is taken and no device asked. */
+/* Twice the greatest depth inside, by the field [m], of a body whose mesh and primitives are
+ * packed; 0 where no inside was found. No memory is taken and no device asked. */
 double body_thickness(const body *b, double middle[4]);
 
 /* Returns `count` rounded up to whole blocks of lanes, at least one block. */

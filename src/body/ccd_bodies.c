@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCRATCH_SHARE 4    /* of a device's scratch for the work-items of a slot */
-#define WORKERS_OF_CORE 32 /* work-items of a CPU's core that share rows: enough to share evenly */
+#define SCRATCH_SHARE 4 /* of a device's scratch for the work-items of a slot */
+#define WORKERS_OF_CORE                                                    \
+  32 /* work-items of a CPU's core that share rows: enough to share evenly \
+      */
 #define WORKERS_MOST ((size_t)1 << 14)
 
 /* ---- scratch ---- */
@@ -14,7 +16,8 @@
 ccd_room ccd_room_of(const ccd_mesh *one, const ccd_mesh *two)
 {
   const abut_ccd_mesh_info *m = &two->info;
-  const size_t most = m->vertices > m->triangles ? m->vertices : m->triangles, all = most > m->edges ? most : m->edges;
+  const size_t most = m->vertices > m->triangles ? m->vertices : m->triangles,
+               all = most > m->edges ? most : m->edges;
   return (ccd_room){one->info.vertices + m->vertices, CCD_GROUPS(all) * CCD_GROUP};
 }
 
@@ -25,18 +28,21 @@ static size_t reals_each(const ccd_room *r)
 
 abut_status ccd_check_room(const ccd_room *r)
 {
-  return reals_each(r) > INT_MAX ? fail(ABUT_ERROR_ARGUMENT, "the meshes have too many vertices and features")
-                                 : ABUT_SUCCESS;
+  return reals_each(r) > INT_MAX
+           ? fail(ABUT_ERROR_ARGUMENT, "the meshes have too many vertices and features")
+           : ABUT_SUCCESS;
 }
 
 static size_t workers_of(const device *d, const ccd_room *r, size_t count)
 {
   const abut_device_info *info = device_info(d);
-  const size_t bytes = reals_each(r) * device_real_bytes(d) + CCD_SCRATCH_INTS(r->plane) * sizeof(int);
+  const size_t bytes =
+    reals_each(r) * device_real_bytes(d) + CCD_SCRATCH_INTS(r->plane) * sizeof(int);
   const size_t room = (size_t)device_scratch_bytes(d, MODULE_CCD) / (SCRATCH_SHARE * bytes);
-  const size_t wanted = device_on_host_memory(d) || info->type == ABUT_DEVICE_HOST
-                          ? WORKERS_OF_CORE * (size_t)(info->compute_units ? info->compute_units : 1)
-                          : WORKERS_MOST;
+  const size_t wanted =
+    device_on_host_memory(d) || info->type == ABUT_DEVICE_HOST
+      ? WORKERS_OF_CORE * (size_t)(info->compute_units ? info->compute_units : 1)
+      : WORKERS_MOST;
   const size_t most = room < wanted ? room : wanted, used = most < count ? most : count;
   return used ? used : 1;
 }
@@ -71,19 +77,21 @@ abut_status ccd_numbers_upload(device *d, const double *numbers, size_t count, b
 
 abut_status ccd_settings_upload(device *d, const ccd_settings *s, buffer **out)
 {
-  const double all[CCD_BODIES_SETTINGS] = {s->separation,   s->keep,         s->tolerance,    s->exact ? 1.0 : 0.0,
-                                           s->centre[0][0], s->centre[0][1], s->centre[0][2],
-                                           s->centre[1][0], s->centre[1][1], s->centre[1][2]};
+  const double all[CCD_BODIES_SETTINGS] = {s->separation,        s->keep,         s->tolerance,
+                                           s->exact ? 1.0 : 0.0, s->centre[0][0], s->centre[0][1],
+                                           s->centre[0][2],      s->centre[1][0], s->centre[1][1],
+                                           s->centre[1][2]};
   return ccd_numbers_upload(d, all, CCD_BODIES_SETTINGS, out);
 }
 
 abut_status ccd_launch(device *d, const ccd_rows *r, const ccd_scratch *s)
 {
   const size_t workers = s->workers < r->count ? s->workers : r->count;
-  return LAUNCH(d, KERNEL_CCD_BODIES, workers, 1, CCD_PATHS(r), ARG_INT(workers), ARG_INT(r->iterations),
-                ARG_BUFFER(s->reals), ARG_INT(reals_each(&s->room)), ARG_BUFFER(s->ints),
-                ARG_INT(CCD_SCRATCH_INTS(s->room.plane)), ARG_INT(s->room.plane), ARG_BUFFER(r->toi),
-                ARG_BUFFER(r->status), ARG_BUFFER(r->kind), ARG_BUFFER(r->feature[0]), ARG_BUFFER(r->feature[1]),
-                ARG_BUFFER(r->p[0]), ARG_BUFFER(r->p[1]), ARG_BUFFER(r->n), ARG_BUFFER(r->candidates),
-                ARG_BUFFER(r->places));
+  return LAUNCH(d, KERNEL_CCD_BODIES, workers, 1, CCD_PATHS(r), ARG_INT(workers),
+                ARG_INT(r->iterations), ARG_BUFFER(s->reals), ARG_INT(reals_each(&s->room)),
+                ARG_BUFFER(s->ints), ARG_INT(CCD_SCRATCH_INTS(s->room.plane)),
+                ARG_INT(s->room.plane), ARG_BUFFER(r->toi), ARG_BUFFER(r->status),
+                ARG_BUFFER(r->kind), ARG_BUFFER(r->feature[0]), ARG_BUFFER(r->feature[1]),
+                ARG_BUFFER(r->p[0]), ARG_BUFFER(r->p[1]), ARG_BUFFER(r->n),
+                ARG_BUFFER(r->candidates), ARG_BUFFER(r->places));
 }

@@ -290,11 +290,13 @@ static void read_vertex(const ccd_mesh *m, int place, double x[3])
   }
 }
 
-/* Puts a ball around the vertices of features `first` to `end`; ends: their corners, or NULL where they are
- * vertices themselves. */
-static void put_ball(ccd_mesh *m, size_t at, const int *ends, size_t corners, size_t first, size_t end)
+/* Puts a ball around the vertices of features `first` to `end`; ends: their corners, or NULL where
+ * they are vertices themselves. */
+static void put_ball(ccd_mesh *m, size_t at, const int *ends, size_t corners, size_t first,
+                     size_t end)
 {
-  double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, x[3], radius = 0.0;
+  double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, x[3],
+         radius = 0.0;
   for (size_t i = corners * first; i < corners * end; ++i) {
     read_vertex(m, ends ? ends[i] : (int)i, x);
     for (size_t k = 0; k < 3; ++k) {
@@ -321,7 +323,8 @@ static void put_balls(ccd_mesh *m, size_t which, const int *ends, size_t corners
 {
   for (size_t g = 0; g < CCD_GROUPS(count); ++g) {
     const size_t first = g * CCD_GROUP, end = first + CCD_GROUP;
-    put_ball(m, (size_t)m->ints[which] + CCD_BALL_REALS * g, ends, corners, first, end < count ? end : count);
+    put_ball(m, (size_t)m->ints[which] + CCD_BALL_REALS * g, ends, corners, first,
+             end < count ? end : count);
   }
 }
 

@@ -21,8 +21,11 @@ static abut_status check_family(const family *f, const abut_body_def *def)
 
 static abut_status check_surface(const abut_surface *s)
 {
-  const abut_body_def mesh = {.vertices = s->vertices, .vertex_count = s->vertex_count, .face_sizes = s->face_sizes,
-                              .face_indices = s->face_indices, .face_count = s->face_count};
+  const abut_body_def mesh = {.vertices = s->vertices,
+                              .vertex_count = s->vertex_count,
+                              .face_sizes = s->face_sizes,
+                              .face_indices = s->face_indices,
+                              .face_count = s->face_count};
   return s->face_count ? check_mesh(&mesh) : ABUT_SUCCESS;
 }
 

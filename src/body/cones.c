@@ -10,10 +10,13 @@
 
 #define WELD 1e-7       /* share of the extent within which vertices are at one place */
 #define AREA_LEAST 1e-9 /* of a face, as a share of its longest side squared */
-#define SLIVER 8.7266462599716477e-3 /* At a vertex, faces with less than this angle, 0.5 degrees, do not count. */
-#define WIDE 1.7453292519943295      /* Beyond this half angle, 100 degrees, a cone is every normal. */
-#define AXIS_SUM_LEAST 1e-6 /* share of the weights: below it normals cancel, and there is no axis */
-#define BACK_TO_BACK 1e-6   /* [rad] below a half turn between normals */
+/* At a vertex, faces with less than this angle, 0.5 degrees, do not count. */
+#define SLIVER 8.7266462599716477e-3
+/* Beyond this half angle, 100 degrees, a cone is every normal. */
+#define WIDE 1.7453292519943295
+/* share of the weights: below it normals cancel, and there is no axis */
+#define AXIS_SUM_LEAST 1e-6
+#define BACK_TO_BACK 1e-6 /* [rad] below a half turn between normals */
 
 static const double every[4] = {0.0, 0.0, 1.0, CONE_EVERY};
 
@@ -51,7 +54,8 @@ typedef struct points {
 
 static const double *point_at(const points *p, size_t i)
 {
-  return i < p->of->vertex_count ? p->of->vertices + 3 * i : p->others + p->stride * (i - p->of->vertex_count);
+  return i < p->of->vertex_count ? p->of->vertices + 3 * i
+                                 : p->others + p->stride * (i - p->of->vertex_count);
 }
 
 /* Finds the box of all points, and returns its longest side. */
@@ -94,13 +98,15 @@ static abut_status weld_points(const points *p, size_t count, uint32_t *place)
 /* ---- faces ---- */
 
 /* Gives twice the area vector of a face, and the square of its longest side. */
-static double face_area(const abut_surface *s, const uint32_t *corner, uint32_t sides, double out[3])
+static double face_area(const abut_surface *s, const uint32_t *corner, uint32_t sides,
+                        double out[3])
 {
   double longest = 0.0;
   const double *first = s->vertices + 3 * (size_t)corner[0];
   out[0] = out[1] = out[2] = 0.0;
   for (uint32_t k = 0; k < sides; ++k) {
-    const double *at = s->vertices + 3 * (size_t)corner[k], *next = s->vertices + 3 * (size_t)corner[(k + 1) % sides];
+    const double *at = s->vertices + 3 * (size_t)corner[k],
+                 *next = s->vertices + 3 * (size_t)corner[(k + 1) % sides];
     double side[3], here[3], there[3], area[3];
     difference(next, at, side);
     longest = fmax(longest, dot(side, side));
@@ -115,7 +121,8 @@ static double face_area(const abut_surface *s, const uint32_t *corner, uint32_t 
 }
 
 /* Six times the volume under a face, seen from a point. */
-static double face_volume(const abut_surface *s, const uint32_t *corner, uint32_t sides, const double from[3])
+static double face_volume(const abut_surface *s, const uint32_t *corner, uint32_t sides,
+                          const double from[3])
 {
   double volume = 0.0;
   double a[3], b[3], c[3], across[3];
@@ -129,8 +136,9 @@ static double face_volume(const abut_surface *s, const uint32_t *corner, uint32_
   return volume;
 }
 
-/* Whether faces enclose a negative volume, seen from the middle of the box. The faces that would close holes have an
- * area vector that cancels the sum of all others; they add at most the volume under it to half of the diagonal. */
+/* Whether faces enclose a negative volume, seen from the middle of the box. The faces that would
+ * close holes have an area vector that cancels the sum of all others; they add at most the volume
+ * under it to half of the diagonal. */
 static bool is_inside_out(const abut_surface *s)
 {
   double lower[3], middle[3], open[3] = {0.0, 0.0, 0.0}, volume = 0.0, square = 0.0;
@@ -187,8 +195,8 @@ static void find_faces(mesh_faces *m)
   qsort(m->sides, m->side_count, sizeof *m->sides, compare_sides);
 }
 
-abut_status mesh_faces_make(const abut_surface *of, bool weld, const double *others, size_t stride, size_t extra_count,
-                            mesh_faces *out)
+abut_status mesh_faces_make(const abut_surface *of, bool weld, const double *others, size_t stride,
+                            size_t extra_count, mesh_faces *out)
 {
   abut_status status = ABUT_SUCCESS;
   const points p = {of, others, stride};
@@ -252,14 +260,16 @@ static fold fold_of(const mesh_faces *m, const face_side *side)
 {
   fold out = {.kind = FOLD_HOLLOW};
   double turn[3], along[3];
-  const double *n = m->normals + 3 * (size_t)side[side[0].forward ? 0 : 1].face;  /* runs from the lower end */
+  /* runs from the lower end */
+  const double *n = m->normals + 3 * (size_t)side[side[0].forward ? 0 : 1].face;
   const double *other = m->normals + 3 * (size_t)side[side[0].forward ? 1 : 0].face;
   const uint32_t low = (uint32_t)(side->code >> 32), high = (uint32_t)side->code;
   memcpy(out.cone, every, sizeof every);
   cross(n, other, turn);
   difference(m->of.vertices + 3 * (size_t)high, m->of.vertices + 3 * (size_t)low, along);
   out.angle = atan2(sqrt(dot(turn, turn)), dot(n, other));
-  const bool back_to_back = out.angle > CONE_EVERY - BACK_TO_BACK; /* It is the rim of a sheet of two layers. */
+  /* It is the rim of a sheet of two layers. */
+  const bool back_to_back = out.angle > CONE_EVERY - BACK_TO_BACK;
   if (back_to_back || m->sense * dot(turn, along) > 0.0) {
     out.kind = FOLD_CONVEX;
   }
@@ -285,7 +295,8 @@ fold mesh_fold(const mesh_faces *m, uint32_t from, uint32_t to)
 
 /* ---- vertices ---- */
 
-/* The angle of a face at a corner, up to 2 pi. One that rounding made a little negative stays so. */
+/* The angle of a face at a corner, up to 2 pi. One that rounding made a little negative stays
+ * so. */
 static double corner_angle(const mesh_faces *m, const uint32_t *corner, uint32_t sides, uint32_t k,
                            const double *normal)
 {
@@ -304,7 +315,8 @@ typedef struct gathered {
   bool open;
 } gathered;
 
-/* Visits the corners of all faces: sums their normals at each place, or finds there the one farthest from the axis. */
+/* Visits the corners of all faces: sums their normals at each place, or finds there the one
+ * farthest from the axis. */
 static void walk_corners(const mesh_faces *m, gathered *at, bool sum)
 {
   const uint32_t *corner = m->of.face_indices;

@@ -1,11 +1,12 @@
-/* How the faces of a mesh meet at its edges, and the normal cones of edges and vertices that follow from them
- * (docs/bodies.md). */
+/* How the faces of a mesh meet at its edges, and the normal cones of edges and vertices that follow
+ * from them (docs/bodies.md). */
 #ifndef ABUT_BODY_CONES_H
 #define ABUT_BODY_CONES_H
 
 #include <abut/body.h>
 
-/* A side of a face: its ends as one number (edge_code), and whether the face runs from the lower end to the higher. */
+/* A side of a face: its ends as one number (edge_code), and whether the face runs from the lower
+ * end to the higher. */
 typedef struct face_side {
   uint64_t code;
   uint32_t face;
@@ -16,23 +17,26 @@ typedef struct face_side {
 typedef struct mesh_faces {
   abut_surface of;
   size_t point_count;
-  uint32_t *place;  /* (point_count) the first point at the place of each; without welding each point itself */
-  double *normals;  /* (faces, 3) of length 1, outward; zeros for faces without area, which are left out */
+  uint32_t *place;  /* (point_count) the first point at the place of each; without welding each
+                       point itself */
+  double *normals;  /* (faces, 3) of length 1, outward; zeros for faces without area, which are
+                       left out */
   face_side *sides; /* (side_count) sorted by code */
   size_t side_count;
-  double sense;     /* -1 where faces were turned, else 1 */
+  double sense; /* -1 where faces were turned, else 1 */
 } mesh_faces;
 
-/* Makes them. `points` are extra_count rows of `stride` numbers that begin with a place. With `weld` points nearer than
- * about 1e-7 of the extent are at one place. Faces are turned if they enclose a negative volume. A mesh with holes is
- * turned only if it does so however these are closed. `out` is empty on failure. */
-abut_status mesh_faces_make(const abut_surface *of, bool weld, const double *points, size_t stride, size_t extra_count,
-                            mesh_faces *out);
+/* Makes them. `points` are extra_count rows of `stride` numbers that begin with a place. With
+ * `weld` points nearer than about 1e-7 of the extent are at one place. Faces are turned if they
+ * enclose a negative volume. A mesh with holes is turned only if it does so however these are
+ * closed. `out` is empty on failure. */
+abut_status mesh_faces_make(const abut_surface *of, bool weld, const double *points, size_t stride,
+                            size_t extra_count, mesh_faces *out);
 void mesh_faces_free(mesh_faces *m);
 
 typedef enum fold_kind {
-  FOLD_BARE,   /* no face has this edge */
-  FOLD_OPEN,   /* not exactly two faces have it, or they run the same way */
+  FOLD_BARE, /* no face has this edge */
+  FOLD_OPEN, /* not exactly two faces have it, or they run the same way */
   FOLD_CONVEX,
   FOLD_HOLLOW
 } fold_kind;

@@ -31,7 +31,8 @@ size_t body_tile_count(const body *b)
 
 abut_status body_tiles_make(const body *b, body_tiles *out)
 {
-  const size_t count = b->info.vertices, tiles = body_tile_count(b), each = (count + tiles - 1) / tiles;
+  const size_t count = b->info.vertices, tiles = body_tile_count(b),
+               each = (count + tiles - 1) / tiles;
   abut_status status = ABUT_SUCCESS;
   *out = (body_tiles){.count = (count + each - 1) / each};
   TRY_DONE(make_room(b, out));
@@ -57,11 +58,13 @@ typedef struct part {
 static void add_vertex(part *p, uint32_t vertex)
 {
   body *b = p->of;
-  memcpy(b->vertices + 3 * b->info.vertices, p->whole->vertices + 3 * (size_t)vertex, 3 * sizeof(double));
+  memcpy(b->vertices + 3 * b->info.vertices, p->whole->vertices + 3 * (size_t)vertex,
+         3 * sizeof(double));
   b->names[b->info.vertices++] = vertex;
 }
 
-/* Starts a part that has room for so many vertices. What its info tells beside their number is the whole's. */
+/* Starts a part that has room for so many vertices. What its info tells beside their number is the
+ * whole's. */
 static abut_status begin_part(body *whole, size_t vertices, part *p)
 {
   void *memory = NULL;

@@ -40,7 +40,8 @@ static abut_status put_mesh(const body *b, arena *memory, abut_body_def *def)
   def->vertices = at;
   TRY(put(memory, b->face_sizes, def->face_count, sizeof *b->face_sizes, &at));
   def->face_sizes = at;
-  TRY(put(memory, b->face_indices, corners_of(b->face_sizes, def->face_count), sizeof *b->face_indices, &at));
+  TRY(put(memory, b->face_indices, corners_of(b->face_sizes, def->face_count),
+          sizeof *b->face_indices, &at));
   def->face_indices = at;
   TRY(put(memory, b->edges, def->edge_count, 2 * sizeof *b->edges, &at));
   def->edges = at;
@@ -56,7 +57,8 @@ static abut_status put_surface(const body_parts *p, arena *memory, abut_surface 
   out->vertices = at;
   TRY(put(memory, p->surface_sizes, out->face_count, sizeof *out->face_sizes, &at));
   out->face_sizes = at;
-  TRY(put(memory, p->surface_indices, corners_of(p->surface_sizes, out->face_count), sizeof *out->face_indices, &at));
+  TRY(put(memory, p->surface_indices, corners_of(p->surface_sizes, out->face_count),
+          sizeof *out->face_indices, &at));
   out->face_indices = at;
   return ABUT_SUCCESS;
 }
@@ -103,7 +105,8 @@ static abut_status put_parts(const body_parts *p, arena *memory, abut_body_def *
   def->polyhedron_count = p->polyhedron_count;
   TRY(put(memory, p->polyhedra, def->polyhedron_count, sizeof *p->polyhedra, &at));
   def->polyhedra = at;
-  for (abut_polyhedron *one = at; one < (const abut_polyhedron *)at + def->polyhedron_count; ++one) {
+  for (abut_polyhedron *one = at; one < (const abut_polyhedron *)at + def->polyhedron_count;
+       ++one) {
     void *planes;
     TRY(put(memory, one->planes, one->count, 6 * sizeof *one->planes, &planes));
     one->planes = planes;
@@ -114,7 +117,8 @@ static abut_status put_parts(const body_parts *p, arena *memory, abut_body_def *
   def->pointcloud_count = p->pointcloud_count;
   TRY(put(memory, p->pointclouds, def->pointcloud_count, sizeof *p->pointclouds, &at));
   def->pointclouds = at;
-  for (abut_pointcloud *one = at; one < (const abut_pointcloud *)at + def->pointcloud_count; ++one) {
+  for (abut_pointcloud *one = at; one < (const abut_pointcloud *)at + def->pointcloud_count;
+       ++one) {
     void *points;
     TRY(put(memory, one->points, one->count, 7 * sizeof *one->points, &points));
     one->points = points;
@@ -172,7 +176,8 @@ static abut_status put_grid(const packed *p, size_t first, arena *memory, abut_g
   g->coefficients = at;
   grid_map_sides(g, sides);
   const size_t cells = sides[0] * sides[1] * sides[2];
-  return put_levels(p, first + GRID_STRIDE + GRID_PADDED(nodes) + GRID_MAPS * GRID_PADDED(cells), memory, g);
+  return put_levels(p, first + GRID_STRIDE + GRID_PADDED(nodes) + GRID_MAPS * GRID_PADDED(cells),
+                    memory, g);
 }
 
 static size_t place_of_grids(void)
@@ -229,7 +234,8 @@ abut_status abut_copy_body(abut_body handle_, abut_body_copy *out)
     return fail(ABUT_ERROR_ARGUMENT, "abut_copy_body needs a place for its answer");
   }
   if (b->info.height_fields) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_copy_body takes no body with a height field, whose heights are not "
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_copy_body takes no body with a height field, whose heights are not "
                 "kept as they were given");
   }
   return copy_out(b, out);

@@ -1,17 +1,18 @@
-/* What is known of a body that was loaded: its file, and the diagnostics of its mesh, which public names call
- * suspicions. */
+/* What is known of a body that was loaded: its file, and the diagnostics of its mesh, which public
+ * names call suspicions. */
 #ifndef ABUT_BODY_DIAGNOSTICS_H
 #define ABUT_BODY_DIAGNOSTICS_H
 
 #include <abut/body.h>
 
 /* Why a body of collision in time is refused whose mesh has no faces, and what to do. */
-#define CCD_NO_FACES                                                                                              \
-  "its mesh has no faces, so that others would pass through it: name a mesh with faces in the body file, by "     \
+#define CCD_NO_FACES                                                                            \
+  "its mesh has no faces, so that others would pass through it: name a mesh with faces in the " \
+  "body file, by "                                                                              \
   "`surface`"
 
-/* Lets abut_get_body_info tell a body's diagnostics, which are bits of abut_suspicion, and the misfits
- * of its mesh and of its features [m]. */
+/* Lets abut_get_body_info tell a body's diagnostics, which are bits of abut_suspicion, and the
+ * misfits of its mesh and of its features [m]. */
 void body_set_diagnostics(abut_body b, uint32_t diagnostics, double misfit, double feature_misfit);
 
 /* Lets errors name a body by its file. */

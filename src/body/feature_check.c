@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define QUARTER 1.57079632679489661923
-/* By how much the ends of an arc may be off one circle, as a share of its radius, and off a quarter turn [rad]: numbers
- * of six digits are off by less. */
+/* By how much the ends of an arc may be off one circle, as a share of its radius, and off a quarter
+ * turn [rad]: numbers of six digits are off by less. */
 #define ARC_SLACK 1e-5
 #define ARC_LEAST 1e-6 /* [rad] */
 
@@ -73,7 +73,9 @@ bool cone_fits(const double cone[4], char why[FEATURE_WHY])
 
 bool sharp_fits(double degrees, char why[FEATURE_WHY])
 {
-  return degrees >= 0.0 && degrees < 180.0 ? true : wrong(why, "sharp is %g degrees, not in [0, 180)", degrees);
+  return degrees >= 0.0 && degrees < 180.0
+           ? true
+           : wrong(why, "sharp is %g degrees, not in [0, 180)", degrees);
 }
 
 /* ---- arcs ---- */
@@ -99,8 +101,8 @@ static bool arc_fits(const abut_feature_edge *e, const double *vertices, char *w
 {
   double axis[3] = {e->axis[0], e->axis[1], e->axis[2]}, turn[3];
   if (!all_within(e->centre, 3, COORDINATE_MOST)) {
-    return wrong(why, "its centre is %g %g %g, not within +-%g", e->centre[0], e->centre[1], e->centre[2],
-                 COORDINATE_MOST);
+    return wrong(why, "its centre is %g %g %g, not within +-%g", e->centre[0], e->centre[1],
+                 e->centre[2], COORDINATE_MOST);
   }
   if (!make_unit(axis)) {
     return wrong(why, "its axis is %g %g %g, not a direction", e->axis[0], e->axis[1], e->axis[2]);
@@ -109,24 +111,29 @@ static bool arc_fits(const abut_feature_edge *e, const double *vertices, char *w
   const arc_end to = arc_end_of(e, axis, vertices + 4 * (size_t)e->to);
   const double most = fmax(from.radius, to.radius);
   if (!(fabs(from.radius - to.radius) <= ARC_SLACK * most && most > 0.0)) {
-    return wrong(why, "its ends lie %.9g and %.9g from the axis, not on one circle", from.radius, to.radius);
+    return wrong(why, "its ends lie %.9g and %.9g from the axis, not on one circle", from.radius,
+                 to.radius);
   }
   if (!(fabs(from.height - to.height) <= ARC_SLACK * most)) {
-    return wrong(why, "its ends lie at %.9g and %.9g along the axis, not on one circle", from.height, to.height);
+    return wrong(why, "its ends lie at %.9g and %.9g along the axis, not on one circle",
+                 from.height, to.height);
   }
   cross(from.across, to.across, turn);
   const double angle = atan2(dot(turn, axis), dot(from.across, to.across));
   return angle > ARC_LEAST && angle <= QUARTER + ARC_SLACK
            ? true
-           : wrong(why, "it turns by %.7g rad about its axis, not by more than 0 and a quarter turn at most", angle);
+           : wrong(
+               why,
+               "it turns by %.7g rad about its axis, not by more than 0 and a quarter turn at most",
+               angle);
 }
 
 bool feature_circle_fits(const abut_feature_circle *c, char why[FEATURE_WHY])
 {
   double axis[3] = {c->axis[0], c->axis[1], c->axis[2]};
   if (!all_within(c->centre, 3, COORDINATE_MOST)) {
-    return wrong(why, "its centre is %g %g %g, not within +-%g", c->centre[0], c->centre[1], c->centre[2],
-                 COORDINATE_MOST);
+    return wrong(why, "its centre is %g %g %g, not within +-%g", c->centre[0], c->centre[1],
+                 c->centre[2], COORDINATE_MOST);
   }
   if (!make_unit(axis)) {
     return wrong(why, "its axis is %g %g %g, not a direction", c->axis[0], c->axis[1], c->axis[2]);
@@ -138,7 +145,8 @@ bool feature_circle_fits(const abut_feature_circle *c, char why[FEATURE_WHY])
 
 /* ---- edges ---- */
 
-bool feature_edge_fits(const abut_feature_edge *e, const double *vertices, size_t count, char why[FEATURE_WHY])
+bool feature_edge_fits(const abut_feature_edge *e, const double *vertices, size_t count,
+                       char why[FEATURE_WHY])
 {
   if (e->from >= count || e->to >= count) {
     return wrong(why, "it uses vertex %u of %zu", e->from >= count ? e->from : e->to, count);
@@ -199,7 +207,8 @@ static abut_status code_edges(const abut_feature_edge *edges, size_t count, code
   return ABUT_SUCCESS;
 }
 
-abut_status find_equal_edges(const abut_feature_edge *edges, size_t count, size_t *earlier, size_t *later)
+abut_status find_equal_edges(const abut_feature_edge *edges, size_t count, size_t *earlier,
+                             size_t *later)
 {
   coded_edge *coded = NULL;
   *earlier = *later = count;
@@ -218,21 +227,28 @@ abut_status find_equal_edges(const abut_feature_edge *edges, size_t count, size_
 
 static abut_status check_counts(const abut_body_def *def)
 {
-  if ((def->feature_vertex_count && !def->feature_vertices) || (def->feature_edge_count && !def->feature_edges) ||
+  if ((def->feature_vertex_count && !def->feature_vertices) ||
+      (def->feature_edge_count && !def->feature_edges) ||
       (def->feature_circle_count && !def->feature_circles)) {
     return fail(ABUT_ERROR_ARGUMENT, "features are counted but not given");
   }
-  if ((def->vertex_cone_count && !def->vertex_cones) || (def->edge_cone_count && !def->edge_cones)) {
+  if ((def->vertex_cone_count && !def->vertex_cones) ||
+      (def->edge_cone_count && !def->edge_cones)) {
     return fail(ABUT_ERROR_ARGUMENT, "cones are counted but not given");
   }
-  if (!def->states_features && (def->feature_vertex_count || def->feature_edge_count || def->feature_circle_count)) {
+  if (!def->states_features &&
+      (def->feature_vertex_count || def->feature_edge_count || def->feature_circle_count)) {
     return fail(ABUT_ERROR_ARGUMENT, "features are given, but states_features is false");
   }
   return def->feature_vertex_count <= ELEMENT_LIMIT && def->feature_edge_count <= ELEMENT_LIMIT &&
              def->feature_circle_count <= ELEMENT_LIMIT
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_BODY, "the body has %zu feature vertices, %zu feature edges and %zu feature circles; %zu are "
-                  "the most", def->feature_vertex_count, def->feature_edge_count, def->feature_circle_count, ELEMENT_LIMIT);
+           : fail(ABUT_ERROR_BODY,
+                  "the body has %zu feature vertices, %zu feature edges and %zu feature circles; "
+                  "%zu are "
+                  "the most",
+                  def->feature_vertex_count, def->feature_edge_count, def->feature_circle_count,
+                  ELEMENT_LIMIT);
 }
 
 static abut_status check_stated(const abut_body_def *def)
@@ -245,7 +261,8 @@ static abut_status check_stated(const abut_body_def *def)
     }
   }
   for (size_t i = 0; i < def->feature_edge_count; ++i) {
-    if (!feature_edge_fits(&def->feature_edges[i], def->feature_vertices, def->feature_vertex_count, why)) {
+    if (!feature_edge_fits(&def->feature_edges[i], def->feature_vertices, def->feature_vertex_count,
+                           why)) {
       return fail(ABUT_ERROR_BODY, "feature edge %zu: %s", i, why);
     }
   }
@@ -257,7 +274,8 @@ static abut_status check_stated(const abut_body_def *def)
   TRY(find_equal_edges(def->feature_edges, def->feature_edge_count, &earlier, &later));
   return later == def->feature_edge_count
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_BODY, "feature edge %zu has the same ends as edge %zu", later, earlier);
+           : fail(ABUT_ERROR_BODY, "feature edge %zu has the same ends as edge %zu", later,
+                  earlier);
 }
 
 static abut_status check_cones(const abut_body_def *def)
@@ -265,9 +283,11 @@ static abut_status check_cones(const abut_body_def *def)
   const size_t vertices = def->states_features ? def->feature_vertex_count : def->vertex_count;
   char why[FEATURE_WHY];
   if (def->vertex_cone_count && def->vertex_cone_count != vertices) {
-    return fail(ABUT_ERROR_BODY, "%zu cones are given for %zu vertices", def->vertex_cone_count, vertices);
+    return fail(ABUT_ERROR_BODY, "%zu cones are given for %zu vertices", def->vertex_cone_count,
+                vertices);
   }
-  if (!def->edge_cone_ends && def->edge_cone_count && def->edge_cone_count != def->feature_edge_count) {
+  if (!def->edge_cone_ends && def->edge_cone_count &&
+      def->edge_cone_count != def->feature_edge_count) {
     return fail(ABUT_ERROR_BODY, "%zu cones are given for %zu stated edges", def->edge_cone_count,
                 def->feature_edge_count);
   }
@@ -338,17 +358,18 @@ abut_status check_edge_cones(const abut_body_def *def, const uint32_t *edges, si
   if (def->cones != ABUT_CONES_GIVEN || !def->edge_cone_count || !def->edge_cone_ends) {
     return ABUT_SUCCESS;
   }
-  TRY_DONE(def->states_features ? code_edges(def->feature_edges, count, &there) : code_pairs(edges, count, &there));
+  TRY_DONE(def->states_features ? code_edges(def->feature_edges, count, &there)
+                                : code_pairs(edges, count, &there));
   TRY_DONE(code_pairs(def->edge_cone_ends, def->edge_cone_count, &asked));
   for (size_t i = 0; i < def->edge_cone_count; ++i) {
     const uint32_t *ends = def->edge_cone_ends + 2 * (size_t)asked[i].index;
     if (!has_code(there, count, asked[i].code)) {
-      TRY_DONE(fail(ABUT_ERROR_BODY, "edge cone %u is of vertices %u and %u, which no edge joins", asked[i].index,
-                    ends[0], ends[1]));
+      TRY_DONE(fail(ABUT_ERROR_BODY, "edge cone %u is of vertices %u and %u, which no edge joins",
+                    asked[i].index, ends[0], ends[1]));
     }
     if (i && asked[i].code == asked[i - 1].code) {
-      TRY_DONE(fail(ABUT_ERROR_BODY, "edge cone %u has the same ends as edge cone %u", asked[i].index,
-                    asked[i - 1].index));
+      TRY_DONE(fail(ABUT_ERROR_BODY, "edge cone %u has the same ends as edge cone %u",
+                    asked[i].index, asked[i - 1].index));
     }
   }
 done:

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLAT 1.7453292519943295e-2 /* [rad] A vertex with a cone of less than 1 degree makes no contact. */
+/* [rad] A vertex with a cone of less than 1 degree makes no contact. */
+#define FLAT 1.7453292519943295e-2
 #define DEGREE 1.7453292519943295e-2
 #define RIM_SHARE 1e-9 /* of the extent, within which a vertex lies on the border of the ground */
 
@@ -27,7 +28,7 @@ void body_features_free(body_features *f)
 /* Features in the making, by the indices of the mesh or of the stated vertices, none left out. */
 typedef struct draft {
   size_t vertex_count, edge_count;
-  double *vertices;         /* (vertex_count, 4) */
+  double *vertices; /* (vertex_count, 4) */
   double *vertex_cones;
   abut_feature_edge *edges; /* (edge_count), from < to */
   uint32_t *edge_names;
@@ -107,7 +108,8 @@ static abut_status take_edge_cones(const kept_features *f, draft *d)
   TRY(allocate(&memory, count + d->edge_count, sizeof(coded_edge)));
   coded_edge *given = memory, *wanted = given + count;
   for (size_t i = 0; i < count; ++i) {
-    given[i] = (coded_edge){edge_code(f->edge_cone_ends[2 * i], f->edge_cone_ends[2 * i + 1]), (uint32_t)i};
+    given[i] =
+      (coded_edge){edge_code(f->edge_cone_ends[2 * i], f->edge_cone_ends[2 * i + 1]), (uint32_t)i};
   }
   for (size_t i = 0; i < d->edge_count; ++i) {
     wanted[i] = (coded_edge){edge_code(d->edges[i].from, d->edges[i].to), (uint32_t)i};
@@ -119,7 +121,8 @@ static abut_status take_edge_cones(const kept_features *f, draft *d)
       ++k;
     }
     if (k < count && given[k].code == wanted[i].code) {
-      settle_cone(f->edge_cones + 4 * (size_t)given[k].index, d->edge_cones + 4 * (size_t)wanted[i].index);
+      settle_cone(f->edge_cones + 4 * (size_t)given[k].index,
+                  d->edge_cones + 4 * (size_t)wanted[i].index);
     }
   }
   free(memory);
@@ -144,17 +147,19 @@ static abut_status take_given_cones(const kept_features *f, draft *d)
 
 static abut_surface mesh_of(const body *b)
 {
-  return (abut_surface){b->vertices, b->info.vertices, b->face_sizes, b->face_indices, b->info.faces};
+  return (abut_surface){b->vertices, b->info.vertices, b->face_sizes, b->face_indices,
+                        b->info.faces};
 }
 
 static abut_surface surface_of(const body *b)
 {
   const body_parts *p = &b->parts;
-  return (abut_surface){p->surface_vertices, p->surface_vertex_count, p->surface_sizes, p->surface_indices,
-                        p->surface_face_count};
+  return (abut_surface){p->surface_vertices, p->surface_vertex_count, p->surface_sizes,
+                        p->surface_indices, p->surface_face_count};
 }
 
-/* Of the edges that are chosen, leaves out those without a length and, of those at one place, all but the first. */
+/* Of the edges that are chosen, leaves out those without a length and, of those at one place, all
+ * but the first. */
 static abut_status leave_out_repeated(const body *b, const mesh_faces *m, bool *chosen)
 {
   void *memory = NULL;
@@ -178,7 +183,8 @@ static abut_status leave_out_repeated(const body *b, const mesh_faces *m, bool *
 
 static bool is_sharp(const fold *f, double sharp)
 {
-  return f->kind == FOLD_BARE || f->kind == FOLD_OPEN || (f->kind == FOLD_CONVEX && f->angle > sharp);
+  return f->kind == FOLD_BARE || f->kind == FOLD_OPEN ||
+         (f->kind == FOLD_CONVEX && f->angle > sharp);
 }
 
 /* Adds the body's edges that are chosen, with cones of the mesh unless m is NULL. */
@@ -213,7 +219,8 @@ static abut_status choose_edges(const body *b, const mesh_faces *m, bool mesh_co
   TRY(allocate(&memory, b->info.edges, sizeof(bool)));
   bool *chosen = memory;
   for (size_t i = 0; i < b->info.edges; ++i) {
-    const fold f = m ? mesh_fold(m, b->edges[2 * i], b->edges[2 * i + 1]) : (fold){.kind = FOLD_BARE};
+    const fold f = m ? mesh_fold(m, b->edges[2 * i], b->edges[2 * i + 1])
+                     : (fold){.kind = FOLD_BARE};
     chosen[i] = is_sharp(&f, b->parts.features.sharp * DEGREE);
   }
   if (m && mesh_cones) {
@@ -225,7 +232,8 @@ done:
   return status;
 }
 
-/* The ends of an edge that no face has hold every normal, too, and so do all points at their places. */
+/* The ends of an edge that no face has hold every normal, too, and so do all points at their
+ * places. */
 static void open_bare_ends(const body *b, const mesh_faces *m, double *cones)
 {
   for (size_t i = 0; i < b->info.edges; ++i) {
@@ -242,7 +250,8 @@ static void open_bare_ends(const body *b, const mesh_faces *m, double *cones)
   }
 }
 
-/* Gives the cones of the draft's vertices, which are the last points of the mesh, or with `own` its vertices. */
+/* Gives the cones of the draft's vertices, which are the last points of the mesh, or with `own` its
+ * vertices. */
 static abut_status take_vertex_cones(const body *b, const mesh_faces *m, bool own, draft *d)
 {
   void *memory = NULL;
@@ -253,7 +262,8 @@ static abut_status take_vertex_cones(const body *b, const mesh_faces *m, bool ow
     if (b->info.faces) {
       open_bare_ends(b, m, cones);
     }
-    memcpy(d->vertex_cones, cones + (own ? 0 : 4 * m->of.vertex_count), d->vertex_count * 4 * sizeof *cones);
+    memcpy(d->vertex_cones, cones + (own ? 0 : 4 * m->of.vertex_count),
+           d->vertex_count * 4 * sizeof *cones);
   }
   free(memory);
   return status;
@@ -281,7 +291,8 @@ done:
   return status;
 }
 
-#define SURFACE_FEATURES 4096 /* vertices of a surface, but for flat ones, that a body touches with at most */
+/* vertices of a surface, but for flat ones, that a body touches with at most */
+#define SURFACE_FEATURES 4096
 
 static size_t count_held(const draft *d)
 {
@@ -292,8 +303,8 @@ static size_t count_held(const draft *d)
   return count;
 }
 
-/* Takes the vertices and edges of the surface of a body whose contact mesh has no faces, with their cones. Where these are
- * too many, or there is no surface, it takes those of the contact mesh. */
+/* Takes the vertices and edges of the surface of a body whose contact mesh has no faces, with their
+ * cones. Where these are too many, or there is no surface, it takes those of the contact mesh. */
 static abut_status draft_surface(const body *b, draft *d)
 {
   const abut_surface s = surface_of(b);
@@ -342,7 +353,8 @@ done:
 
 /* ---- height fields ---- */
 
-/* Opens the vertices at the rim of the ground. The surface's walls begin there, and their faces do not count. */
+/* Opens the vertices at the rim of the ground. The surface's walls begin there, and their faces do
+ * not count. */
 static void open_rim(const abut_surface *s, draft *d)
 {
   double lower[3], upper[3];
@@ -366,8 +378,8 @@ static void open_rim(const abut_surface *s, draft *d)
   }
 }
 
-/* Takes the cones of a height field's surface, whose vertices are among the contact mesh's; those that are not there
- * keep every normal. */
+/* Takes the cones of a height field's surface, whose vertices are among the contact mesh's; those
+ * that are not there keep every normal. */
 static abut_status take_ground_cones(const body *b, draft *d)
 {
   const abut_surface ground = surface_of(b);
@@ -395,7 +407,8 @@ static abut_status draft_features(const body *b, bool with_cones, draft *d)
   if (mesh_cones && f->stated && b->info.faces) {
     return take_cones_beside(b, d);
   }
-  if (mesh_cones && !f->stated && !b->info.faces && b->info.height_fields && b->parts.surface_face_count) {
+  if (mesh_cones && !f->stated && !b->info.faces && b->info.height_fields &&
+      b->parts.surface_face_count) {
     return take_ground_cones(b, d);
   }
   return ABUT_SUCCESS;
@@ -465,7 +478,8 @@ static void put_edges(const draft *d, const uint32_t *place, coded_edge *order, 
   }
 }
 
-/* Puts the quarters of the circles behind the other edges, with ends of their own behind the other vertices. */
+/* Puts the quarters of the circles behind the other edges, with ends of their own behind the other
+ * vertices. */
 static void put_circles(const kept_features *f, body_features *out)
 {
   const uint32_t others = (uint32_t)out->edge_count;
@@ -488,7 +502,10 @@ static void put_circles(const kept_features *f, body_features *out)
       cones_of_every(out->vertex_cones + 4 * out->vertex_count, 1);
       out->names[out->vertex_count++] = 0; /* it is not in contact */
       abut_feature_edge *e = &out->edges[out->edge_count];
-      *e = (abut_feature_edge){.from = first + k, .to = first + (k + 1) % CIRCLE_PARTS, .radius = c->radius, .arc = true};
+      *e = (abut_feature_edge){.from = first + k,
+                               .to = first + (k + 1) % CIRCLE_PARTS,
+                               .radius = c->radius,
+                               .arc = true};
       memcpy(e->centre, c->centre, sizeof e->centre);
       memcpy(e->axis, axis, sizeof e->axis);
       out->edge_names[out->edge_count] = others + (uint32_t)i;

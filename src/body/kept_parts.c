@@ -88,7 +88,8 @@ abut_status keep_outlines(const abut_body_def *def, body_parts *out)
   for (; out->pointcloud_count < def->pointcloud_count; ++out->pointcloud_count) {
     const abut_pointcloud *from = &def->pointclouds[out->pointcloud_count];
     TRY(copy(&memory, from->points, from->count, 7 * sizeof *from->points));
-    out->pointclouds[out->pointcloud_count] = (abut_pointcloud){memory, from->count, from->operation};
+    out->pointclouds[out->pointcloud_count] =
+      (abut_pointcloud){memory, from->count, from->operation};
   }
   TRY(allocate(&memory, def->grid_count, sizeof *out->grids));
   out->grids = memory;

@@ -10,18 +10,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SPACINGS 32.0     /* of the cloud along the mesh's diagonal */
+#define SPACINGS 32.0 /* of the cloud along the mesh's diagonal */
 #define SAMPLES_MOST 65536.0
-#define SHARP 0.94        /* cosine between a face's normal and a corner's: beyond 20 degrees */
-#define POINT 7           /* position, normal, width */
+#define SHARP 0.94 /* cosine between a face's normal and a corner's: beyond 20 degrees */
+#define POINT 7    /* position, normal, width */
 
 typedef struct sampler {
   const abut_body_def *def;
-  double spacing;         /* [m] */
-  double *points;         /* the cloud */
+  double spacing; /* [m] */
+  double *points; /* the cloud */
   size_t count;
-  double *normals;        /* (vertices, 3) area-weighted */
-  unsigned char *coarse;  /* (vertices) touched by a sampled face */
+  double *normals;       /* (vertices, 3) area-weighted */
+  unsigned char *coarse; /* (vertices) touched by a sampled face */
 } sampler;
 
 static const double *vertex(const sampler *s, uint32_t i)
@@ -188,8 +188,8 @@ static double count_samples(const sampler *s)
       continue;
     }
     for (uint32_t k = 1; k + 1 < size; ++k) {
-      const double parts = (double)parts_of(s, vertex(s, corner[0]), vertex(s, corner[k]),
-                                            vertex(s, corner[k + 1]));
+      const double parts =
+        (double)parts_of(s, vertex(s, corner[0]), vertex(s, corner[k]), vertex(s, corner[k + 1]));
       samples += parts * parts;
     }
   }

@@ -57,21 +57,21 @@ abut_status keep_features(const abut_body_def *def, kept_features *out);
 void free_features(kept_features *f);
 double largest_radius(const kept_features *f);
 
-/* What a body keeps as it was given, since more is made of a body than its field: primitives of both operations, by
- * which derivatives by its shape are told, too, and the surface. */
+/* What a body keeps as it was given, since more is made of a body than its field: primitives of
+ * both operations, by which derivatives by its shape are told, too, and the surface. */
 typedef struct body_parts {
   abut_superquadric *superquadrics;
   size_t superquadric_count;
   abut_polyhedron *polyhedra; /* whose planes are these: */
   size_t polyhedron_count;
-  double *planes;             /* (all of them, 6) */
+  double *planes;               /* (all of them, 6) */
   abut_pointcloud *pointclouds; /* with the one of the mesh */
   size_t pointcloud_count;
-  abut_grid *grids;           /* without their coefficients */
+  abut_grid *grids; /* without their coefficients */
   size_t grid_count;
   abut_core *cores;
   size_t core_count;
-  double *surface_vertices;   /* of the definition's surface, or NULL */
+  double *surface_vertices; /* of the definition's surface, or NULL */
   uint32_t *surface_sizes, *surface_indices;
   size_t surface_vertex_count, surface_face_count;
   kept_features features;

@@ -21,19 +21,19 @@ typedef double real; /* of the list's struct, which is not used here */
 #define COEFFICIENT_COUNT (0 COEFFICIENTS(COEFFICIENT_COUNTED))
 
 #define WORK 250000.0 /* terms of fields that may be added up, about */
-#define FIRST_MOST 32  /* rays inwards */
+#define FIRST_MOST 32 /* rays inwards */
 #define FIRST_LEAST 8
-#define BEST_MOST 4    /* middles that are looked at from all sides */
-#define BEST_COST 5    /* one of them, in first rays */
-#define RAY_POINTS 48  /* at which a first ray asks for the field, about */
-#define ENTRIES 16     /* steps to come inside, each twice as long as the one before */
-#define ENTRY 1e-4     /* the first, as a share of the box's diagonal */
-#define STEPS 64       /* along a ray, until it is outside */
+#define BEST_MOST 4   /* middles that are looked at from all sides */
+#define BEST_COST 5   /* one of them, in first rays */
+#define RAY_POINTS 48 /* at which a first ray asks for the field, about */
+#define ENTRIES 16    /* steps to come inside, each twice as long as the one before */
+#define ENTRY 1e-4    /* the first, as a share of the box's diagonal */
+#define STEPS 64      /* along a ray, until it is outside */
 #define STEP_LEAST 1e-3
 #define CROSSING_STEPS 40
-#define ROUNDING 1e-5  /* of a way */
+#define ROUNDING 1e-5 /* of a way */
 #define CENTRINGS 1
-#define DESCENTS 3     /* to the nearest place of the surface, by its normal */
+#define DESCENTS 3       /* to the nearest place of the surface, by its normal */
 #define UNION_SHARE 1e-5 /* of the diagonal: nothing is blended */
 
 /* A probe asks the field of one body. */
@@ -78,8 +78,9 @@ static double depth_at(probe *p, const double x[3], double normal[3])
   const host_argument rest[] = {{.integer = 1}, {.pointer = b->head}, {.pointer = b->shape.data}};
   if (b->shape.size == sizeof(double)) {
     double point[3] = {x[0], x[1], x[2]}, out[4] = {0.0};
-    const host_argument a[] = {{.pointer = point}, rest[0], rest[1], rest[2],
-                               {.pointer = p->coefficients.f64}, {.pointer = out}};
+    const host_argument a[] = {
+      {.pointer = point}, rest[0], rest[1], rest[2], {.pointer = p->coefficients.f64},
+      {.pointer = out}};
     host_launch_f64(kernel, 1, 1, a);
     for (size_t k = 0; normal && k < 3; ++k) {
       normal[k] = out[1 + k];
@@ -87,8 +88,9 @@ static double depth_at(probe *p, const double x[3], double normal[3])
     return -out[0];
   }
   float point[3] = {(float)x[0], (float)x[1], (float)x[2]}, out[4] = {0.0f};
-  const host_argument a[] = {{.pointer = point}, rest[0], rest[1], rest[2],
-                             {.pointer = p->coefficients.f32}, {.pointer = out}};
+  const host_argument a[] = {
+    {.pointer = point}, rest[0], rest[1], rest[2], {.pointer = p->coefficients.f32},
+    {.pointer = out}};
   host_launch_f32(kernel, 1, 1, a);
   for (size_t k = 0; normal && k < 3; ++k) {
     normal[k] = (double)out[1 + k];
@@ -215,8 +217,8 @@ static bool find_middle(probe *p, const double from[3], middle *m)
 }
 
 /* Finds the ray that leaves soonest, among the axes of a frame and the diagonals between them. */
-static double nearest_way_out(probe *p, const double x[3], double depth,
-                              const double frame[3][3], double most, double best[3])
+static double nearest_way_out(probe *p, const double x[3], double depth, const double frame[3][3],
+                              double most, double best[3])
 {
   for (int i = 0; i < 27; ++i) {
     const int a = i / 9 - 1, b = i / 3 % 3 - 1, c = i % 3 - 1;
@@ -295,8 +297,8 @@ double body_thickness(const body *b, double inside[4])
     return 0.0;
   }
   set_coefficients(&p);
-  const double terms = 4.0 * (double)(b->info.superquadrics + b->info.grids + b->info.height_fields + b->info.cores +
-                                     1) +
+  const double terms = 4.0 * (double)(b->info.superquadrics + b->info.grids +
+                                      b->info.height_fields + b->info.cores + 1) +
                        (double)b->info.planes + 2.0 * (double)b->info.points;
   const double rays = WORK / (terms * RAY_POINTS);
   const size_t places = b->info.edges ? b->info.edges : b->info.vertices;

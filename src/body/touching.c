@@ -17,8 +17,8 @@ double feature_inset(const double cone[4], double radius, double inset)
   return radius > 0.0 || cone[3] >= RIGHT ? 0.0 : inset;
 }
 
-/* The edges of features are sharp or round ones, and few; a body without any vertex has one that is not in contact,
- * since kernels know no body without. */
+/* The edges of features are sharp or round ones, and few; a body without any vertex has one that is
+ * not in contact, since kernels know no body without. */
 static abut_status fill(body *b, const body_features *f, double inset)
 {
   const size_t vertices = f->vertex_count ? f->vertex_count : 1;
@@ -30,7 +30,8 @@ static abut_status fill(body *b, const body_features *f, double inset)
   TRY(allocate(&memory, f->edge_count, 2 * sizeof *b->edges));
   b->edges = memory;
   for (size_t i = 0; i < f->vertex_count; ++i) {
-    const double *cone = f->vertex_cones + 4 * i, inside = feature_inset(cone, f->vertices[4 * i + 3], inset);
+    const double *cone = f->vertex_cones + 4 * i,
+                 inside = feature_inset(cone, f->vertices[4 * i + 3], inset);
     for (size_t k = 0; k < 3; ++k) {
       b->vertices[3 * i + k] = f->vertices[4 * i + k] - inside * cone[k];
     }
@@ -102,7 +103,8 @@ void body_touching_free(body *part)
 
 /* ---- on a device ---- */
 
-/* Writes the numbers of a cone. The sine of an angle of pi is 0, which a rounded pi would not give. */
+/* Writes the numbers of a cone. The sine of an angle of pi is 0, which a rounded pi would not
+ * give. */
 static void cone_of(const double cone[4], double radius, double inset, double out[CONE_PLANES])
 {
   const bool every = cone[3] >= CONE_EVERY;
@@ -114,7 +116,8 @@ static void cone_of(const double cone[4], double radius, double inset, double ou
 }
 
 /* Writes the i-th of `padding` cones in planes. */
-static void set_cone(reals *to, size_t first, size_t padding, size_t i, const double cone[4], double radius, double inset)
+static void set_cone(reals *to, size_t first, size_t padding, size_t i, const double cone[4],
+                     double radius, double inset)
 {
   double numbers[CONE_PLANES];
   cone_of(cone, radius, inset, numbers);
@@ -139,19 +142,23 @@ static abut_status upload_radii(const body *b, const uint32_t *order, resident_b
   r->most_radius += b->inset;
   for (size_t i = 0; i < padding; ++i) {
     const size_t at = i < count ? order[i] : 0;
-    const double *sorted = i < count ? f->vertex_cones + 4 * at : every, *own = i < count ? f->vertex_cones + 4 * i : every;
-    set_cone(&radii, RADII_CONES(0, padding), padding, i, sorted, i < count ? f->vertices[4 * at + 3] : 0.0, b->inset);
-    set_cone(&radii, RADII_CONES(1, padding), padding, i, own, i < count ? f->vertices[4 * i + 3] : 0.0, b->inset);
+    const double *sorted = i < count ? f->vertex_cones + 4 * at : every,
+                 *own = i < count ? f->vertex_cones + 4 * i : every;
+    set_cone(&radii, RADII_CONES(0, padding), padding, i, sorted,
+             i < count ? f->vertices[4 * at + 3] : 0.0, b->inset);
+    set_cone(&radii, RADII_CONES(1, padding), padding, i, own,
+             i < count ? f->vertices[4 * i + 3] : 0.0, b->inset);
   }
-  const abut_status status = buffer_upload(r->device, radii.count * radii.size, radii.data, &r->radii);
+  const abut_status status =
+    buffer_upload(r->device, radii.count * radii.size, radii.data, &r->radii);
   free(radii.data);
   return status;
 }
 
-/* Writes the numbers of an edge. An arc turns about its axis, right-handed, from its first end. A `quarter` is that of a
- * whole circle. */
-static void rail_of(const double from[3], const double to[3], const abut_feature_edge *e, bool quarter,
-                    double out[EDGE_PLANES])
+/* Writes the numbers of an edge. An arc turns about its axis, right-handed, from its first end. A
+ * `quarter` is that of a whole circle. */
+static void rail_of(const double from[3], const double to[3], const abut_feature_edge *e,
+                    bool quarter, double out[EDGE_PLANES])
 {
   double length2 = 0.0;
   memset(out, 0, EDGE_PLANES * sizeof *out);
@@ -189,7 +196,8 @@ static abut_status upload_rails(const body *b, resident_body *r)
     const bool quarter = at + f->quarters >= count;
     double numbers[EDGE_PLANES], cone[CONE_PLANES];
     cone_of(f->edge_cones + 4 * at, e->radius, b->inset, cone);
-    rail_of(f->vertices + 4 * (size_t)e->from, f->vertices + 4 * (size_t)e->to, e, quarter, numbers);
+    rail_of(f->vertices + 4 * (size_t)e->from, f->vertices + 4 * (size_t)e->to, e, quarter,
+            numbers);
     r->circles = r->circles || quarter;
     memcpy(numbers + EDGE_CONE, cone, sizeof cone);
     for (size_t k = 0; k < 3; ++k) {
@@ -200,7 +208,8 @@ static abut_status upload_rails(const body *b, resident_body *r)
     }
     r->arcs = r->arcs || e->arc;
   }
-  const abut_status status = buffer_upload(r->device, rails.count * rails.size, rails.data, &r->rails);
+  const abut_status status =
+    buffer_upload(r->device, rails.count * rails.size, rails.data, &r->rails);
   free(rails.data);
   return status;
 }

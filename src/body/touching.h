@@ -1,5 +1,5 @@
-/* What a body touches fields with, as kernels read it: its features as a part of the body (body/cut.h), whose
- * vertices and edges have radii and whose edges may be arcs.
+/* What a body touches fields with, as kernels read it: its features as a part of the body
+ * (body/cut.h), whose vertices and edges have radii and whose edges may be arcs.
  *
  * A body makes them when a pair first asks for them, and keeps them. */
 #ifndef ABUT_BODY_TOUCHING_H
@@ -7,12 +7,14 @@
 
 #include "body/body.h"
 
-/* Gives the part with a body's features, with `cones` without those that have no slot. Its vertices, and the edges that
- * kernels read, lie by `inset` inside the body along their cones' axes, where they are sharp (docs/spec.md). */
+/* Gives the part with a body's features, with `cones` without those that have no slot. Its
+ * vertices, and the edges that kernels read, lie by `inset` inside the body along their cones'
+ * axes, where they are sharp (docs/spec.md). */
 abut_status body_touching(body *whole, bool cones, double inset, body **out);
 
-/* Returns by how much of such a part's `inset` a feature with this cone [rad] and radius asks the field inside its
- * body, along the cone's axis: all of it where the feature is sharp, else nothing. */
+/* Returns by how much of such a part's `inset` a feature with this cone [rad] and radius asks the
+ * field inside its body, along the cone's axis: all of it where the feature is sharp, else
+ * nothing. */
 double feature_inset(const double cone[4], double radius, double inset);
 
 /* Frees the part with what only it has. */

@@ -141,11 +141,10 @@ static json_t *describe(const listed *listed_, bool preferred)
                    json_text(d->platform), "vendor", json_text(d->vendor), "type",
                    device_type_name(d->type), "float64", (int)d->has_float64, "compute_units",
                    (int)d->compute_units, "clock_mhz", (int)d->clock_mhz, "lanes", "f32",
-                   (int)d->lanes[0], "f64", (int)d->lanes[1],
-                   "memory_bytes", (json_int_t)d->memory_bytes, "allocation_bytes",
-                   (json_int_t)d->allocation_bytes, "driver", json_text(d->driver), "version",
-                   json_text(d->version), "architecture", d->architecture, "settings",
-                   describe_settings(listed_), "unusable",
+                   (int)d->lanes[0], "f64", (int)d->lanes[1], "memory_bytes",
+                   (json_int_t)d->memory_bytes, "allocation_bytes", (json_int_t)d->allocation_bytes,
+                   "driver", json_text(d->driver), "version", json_text(d->version), "architecture",
+                   d->architecture, "settings", describe_settings(listed_), "unusable",
                    listed_->unusable[0] ? json_text(listed_->unusable) : json_null(), "default",
                    (int)preferred);
 }

@@ -26,7 +26,8 @@ double active_cutoff(const pair *p, double threshold)
 bool pair_can_skip_inactive(const pair *p, double cutoff)
 {
   const bool in_fields = is_in_fields(p);
-  const bool edges = in_fields ? p->layout.edges[0] || p->layout.edges[1] : p->layout.edges[0] && p->layout.edges[1];
+  const bool edges = in_fields ? p->layout.edges[0] || p->layout.edges[1]
+                               : p->layout.edges[0] && p->layout.edges[1];
   const bool selects = p->selected_edges[0] || p->selected_edges[1];
   const bool gates = p->smoothing.select == ABUT_SELECT_GATE;
   return cutoff > 0.0 && cutoff < 1.0 && !p->selected_vertices[0] && !p->selected_vertices[1] &&
@@ -50,8 +51,8 @@ static double vertex_reach(const run *r)
   return reach_of(&r->pair->smoothing, r->wanted.cutoff) + r->pair->smoothing.cone_inset;
 }
 
-/* The same distance is no longer negative for bounds, which tell how far a point is but not how deep
- * it lies. */
+/* The same distance is no longer negative for bounds, which tell how far a point is but not how
+ * deep it lies. */
 double active_reach(const abut_smoothing *s, double cutoff)
 {
   return fmax(reach_of(s, cutoff), 0.0);
@@ -151,8 +152,8 @@ void active_sizes(const run *r, sizes *s)
 /* ---- vertices ---- */
 
 /* The arguments by which a kernel that is for both bodies reads their shapes. */
-#define SHAPES(r)                                                                                 \
-  ARG_BUFFER((r)->bodies[0]->head), ARG_BUFFER((r)->bodies[1]->head),                             \
+#define SHAPES(r)                                                     \
+  ARG_BUFFER((r)->bodies[0]->head), ARG_BUFFER((r)->bodies[1]->head), \
     ARG_BUFFER((r)->bodies[0]->shape), ARG_BUFFER((r)->bodies[1]->shape)
 #define BOTH(r, member) ARG_BUFFER((r)->bodies[0]->member), ARG_BUFFER((r)->bodies[1]->member)
 #define BUFFERS(r, id) BUFFER(r, id), BUFFER(r, OF_SIDE(id, 1))
@@ -180,11 +181,10 @@ static double block_reach(const run *r, int side)
 
 static abut_status touch(const run *r, size_t poses)
 {
-  return LAUNCH_RUN(r, KERNEL_NEAR_TOUCH, poses, 1, BOTH(r, sorted_planes),
-                    BOTH(r, longest_edges), BUFFERS(r, SCRATCH_BALL_BOUNDS_1),
-                    ARG_REAL(bound_reach(r)), ARG_REAL(block_reach(r, 0)),
-                    ARG_REAL(block_reach(r, 1)), BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r),
-                    BUFFER(r, SCRATCH_TOUCH));
+  return LAUNCH_RUN(r, KERNEL_NEAR_TOUCH, poses, 1, BOTH(r, sorted_planes), BOTH(r, longest_edges),
+                    BUFFERS(r, SCRATCH_BALL_BOUNDS_1), ARG_REAL(bound_reach(r)),
+                    ARG_REAL(block_reach(r, 0)), ARG_REAL(block_reach(r, 1)),
+                    BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r), BUFFER(r, SCRATCH_TOUCH));
 }
 
 /* Decides for each pose whether edges matter, and below which distances the fields must be exact.
@@ -196,8 +196,8 @@ static abut_status plan(const run *r, size_t poses, bool given)
   TRY(edges_run(r) && !given ? touch(r, poses) : ABUT_SUCCESS);
   return LAUNCH_RUN(r, KERNEL_NEAR_PLAN, poses, 1, BUFFER(r, SCRATCH_BALL_BOUNDS_1),
                     BUFFER(r, SCRATCH_BALL_BOUNDS_2), BUFFER(r, SCRATCH_TOUCH),
-                    ARG_REAL(given ? 0.0 : bound_reach(r)), ARG_INT(given), ARG_INT(poses),
-                    HEAD(r), BUFFER(r, SCRATCH_PLAN), BUFFER(r, SCRATCH_REACHES));
+                    ARG_REAL(given ? 0.0 : bound_reach(r)), ARG_INT(given), ARG_INT(poses), HEAD(r),
+                    BUFFER(r, SCRATCH_PLAN), BUFFER(r, SCRATCH_REACHES));
 }
 
 static abut_status near_field(const run *r, size_t poses, const bool counts[2])
@@ -212,12 +212,12 @@ static abut_status near_field(const run *r, size_t poses, const bool counts[2])
 /* Lists the near vertices of both bodies, of those whose vertices count. */
 static abut_status list_vertices(const run *r, size_t poses)
 {
-  const int first = lists_vertices(r, 0) ? 0 : 1, sides = lists_vertices(r, 1) ? 2 - first : 1 - first;
+  const int first = lists_vertices(r, 0) ? 0 : 1,
+            sides = lists_vertices(r, 1) ? 2 - first : 1 - first;
   return LAUNCH_RUN(r, KERNEL_NEAR_VERTICES, (size_t)sides * poses, 1, BUFFERS(r, SCRATCH_FIELD_1),
-                    ARG_REAL(vertex_reach(r)), BOTH(r, order), vertex_radii(r, 0), vertex_radii(r, 1),
-                    HEAD(r), ARG_INT(first),
-                    ARG_INT(sides), BUFFERS(r, SCRATCH_VERTEX_LIST_1),
-                    BUFFERS(r, SCRATCH_LISTED_AT_1));
+                    ARG_REAL(vertex_reach(r)), BOTH(r, order), vertex_radii(r, 0),
+                    vertex_radii(r, 1), HEAD(r), ARG_INT(first), ARG_INT(sides),
+                    BUFFERS(r, SCRATCH_VERTEX_LIST_1), BUFFERS(r, SCRATCH_LISTED_AT_1));
 }
 
 static abut_status vertex_values(const run *r, size_t poses, bool given)
@@ -226,10 +226,10 @@ static abut_status vertex_values(const run *r, size_t poses, bool given)
   const size_t blocks2 = vertex_blocks(r, 1, lists_vertices(r, 1));
   return LAUNCH_RUN(r, KERNEL_LISTED_VERTICES, blocks1 + blocks2, poses, BOTH(r, sorted_planes),
                     BUFFERS(r, SCRATCH_VERTEX_LIST_1), BUFFERS(r, SCRATCH_FIELD_1),
-                    vertex_radii(r, 0), vertex_radii(r, 1), ARG_INT(given), ARG_REAL(given ? HUGE_VAL : vertex_reach(r)),
-                    BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r), ARG_INT(blocks1),
-                    ARG_INT(blocks2), ARG_INT(r->wanted.arrays),
-                    BUFFERS(r, SCRATCH_VERTEX_VALUES_1));
+                    vertex_radii(r, 0), vertex_radii(r, 1), ARG_INT(given),
+                    ARG_REAL(given ? HUGE_VAL : vertex_reach(r)), BUFFER(r, SCRATCH_FRAMES),
+                    SHAPES(r), HEAD(r), ARG_INT(blocks1), ARG_INT(blocks2),
+                    ARG_INT(r->wanted.arrays), BUFFERS(r, SCRATCH_VERTEX_VALUES_1));
 }
 
 /* ---- edges ---- */
@@ -270,8 +270,8 @@ static abut_status opposing(const run *r, size_t poses, scratch_id list, double 
 {
   const size_t blocks = lane_blocks(r, near_plane(r));
   return LAUNCH_RUN(r, KERNEL_NEAR_OPPOSING, 2 * blocks, poses, BUFFER(r, SCRATCH_NEAR_PAIRS),
-                    BUFFER(r, list), ARG_REAL(reach), BUFFER(r, SCRATCH_FRAMES), SHAPES(r),
-                    HEAD(r), ARG_INT(blocks));
+                    BUFFER(r, list), ARG_REAL(reach), BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r),
+                    ARG_INT(blocks));
 }
 
 static abut_status own(const run *r, size_t poses)
@@ -311,8 +311,8 @@ static abut_status pair_values(const run *r, size_t poses)
 
 /* ---- edges in fields ---- */
 
-/* The most that a field's slope may be beyond the true distance's, by which distances of edges are divided: the ray from
- * the centre of a superquadric is longer than the distance. */
+/* The most that a field's slope may be beyond the true distance's, by which distances of edges are
+ * divided: the ray from the centre of a superquadric is longer than the distance. */
 #define SLOPE_MOST 3.0
 
 double field_slope(const abut_body_info *field)
@@ -336,13 +336,14 @@ static abut_status list_edges(const run *r, size_t poses)
   const body *const bodies[2] = {r->pair->touching[0], r->pair->touching[1]};
   const double reach = bound_reach(r);
   return LAUNCH_RUN(r, KERNEL_EDGES_NEAR, 2 * poses, 1, edge_rails(r, 0), edge_rails(r, 1),
-                    BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r), ARG_REAL(edge_field_reach(bodies, 0, reach)),
+                    BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r),
+                    ARG_REAL(edge_field_reach(bodies, 0, reach)),
                     ARG_REAL(edge_field_reach(bodies, 1, reach)), BUFFERS(r, SCRATCH_PLACES_1),
                     BUFFER(r, SCRATCH_PAIR_LIST));
 }
 
-/* Lanes have edges of a group of poses, so that few listed ones fill them. As many work-items share a group's
- * packs as there are of SHARED_POSES whose edges are all listed. */
+/* Lanes have edges of a group of poses, so that few listed ones fill them. As many work-items share
+ * a group's packs as there are of SHARED_POSES whose edges are all listed. */
 #define SHARED_POSES 4
 
 static size_t edge_packs(const run *r, int side, size_t poses)
@@ -385,21 +386,21 @@ abut_status run_active(const run *r, size_t poses)
 
 /* The arguments by which counts and sums read both bodies' listed vertices, the listed pairs, and
  * their values. */
-#define LISTED_VALUES(r)                                                                          \
-  BUFFER(r, SCRATCH_VERTEX_LIST_1), BUFFER(r, SCRATCH_VERTEX_VALUES_1),                           \
-    BUFFER(r, SCRATCH_VERTEX_LIST_2), BUFFER(r, SCRATCH_VERTEX_VALUES_2),                         \
+#define LISTED_VALUES(r)                                                  \
+  BUFFER(r, SCRATCH_VERTEX_LIST_1), BUFFER(r, SCRATCH_VERTEX_VALUES_1),   \
+    BUFFER(r, SCRATCH_VERTEX_LIST_2), BUFFER(r, SCRATCH_VERTEX_VALUES_2), \
     BUFFER(r, SCRATCH_PAIR_LIST), BUFFER(r, SCRATCH_PAIR_VALUES), HEAD(r)
 
 abut_status run_active_sums(const run *r, size_t poses)
 {
-  return LAUNCH_RUN(r, KERNEL_LISTED_SUMS, poses, 1, LISTED_VALUES(r),
-                    BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_REDUCED));
+  return LAUNCH_RUN(r, KERNEL_LISTED_SUMS, poses, 1, LISTED_VALUES(r), BUFFER(r, SCRATCH_FRAMES),
+                    BUFFER(r, SCRATCH_REDUCED));
 }
 
 abut_status run_active_counts(const run *r, size_t poses, double threshold)
 {
-  TRY(LAUNCH_RUN(r, KERNEL_LISTED_COUNT, poses, 1, LISTED_VALUES(r),
-                 ARG_REAL(threshold), BUFFER(r, SCRATCH_COUNTS)));
+  TRY(LAUNCH_RUN(r, KERNEL_LISTED_COUNT, poses, 1, LISTED_VALUES(r), ARG_REAL(threshold),
+                 BUFFER(r, SCRATCH_COUNTS)));
   return LAUNCH_RUN(r, KERNEL_OFFSETS, 1, 1, BUFFER(r, SCRATCH_COUNTS), ARG_INT(poses),
                     BUFFER(r, SCRATCH_OFFSETS));
 }
@@ -466,8 +467,7 @@ abut_status run_picked_rows(const run *r, size_t poses, const entry_list *list, 
                             size_t room)
 {
   return LAUNCH_RUN(r, KERNEL_ENTRIES_PICKED, poses, 1, ENTRY_LIST(list), ARG_INT(first),
-                    ARG_INT(room), BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D),
-                    BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY),
-                    BUFFER(r, SCRATCH_WEIGHT), HEAD(r),
+                    ARG_INT(room), BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_N),
+                    BUFFER(r, SCRATCH_ACTIVITY), BUFFER(r, SCRATCH_WEIGHT), HEAD(r),
                     ARG_INT(r->wanted.arrays), BUFFER(r, SCRATCH_ROWS));
 }

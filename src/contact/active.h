@@ -13,21 +13,22 @@
  * `threshold`. */
 double active_cutoff(const pair *p, double threshold);
 
-/* Tells whether bounds can decide what reaches a cutoff for a pair, or a run's, and whether derivatives
- * of some contacts can do without the others. */
+/* Tells whether bounds can decide what reaches a cutoff for a pair, or a run's, and whether
+ * derivatives of some contacts can do without the others. */
 bool pair_can_skip_inactive(const pair *p, double cutoff);
 bool can_skip_inactive(const run *r, double cutoff);
 
-/* Returns the distance of an opposing body, at least 0, from which on no contact is more active than
- * the cutoff. */
+/* Returns the distance of an opposing body, at least 0, from which on no contact is more active
+ * than the cutoff. */
 double active_reach(const abut_smoothing *s, double cutoff);
 
 /* Returns by which part of its length an edge's point may lie beyond one of its ends. */
 double edge_overshoot(const abut_smoothing *s);
 
-/* Of edges in fields. field_slope is the most by which a body's field grows along a distance, as bounds take it.
- * edge_field_reach is how far beyond its radius from the other body's field an edge of body `side` may be that has an
- * active contact: its depth is divided by that slope, before the radius is taken off. */
+/* Of edges in fields. field_slope is the most by which a body's field grows along a distance, as
+ * bounds take it. edge_field_reach is how far beyond its radius from the other body's field an edge
+ * of body `side` may be that has an active contact: its depth is divided by that slope, before the
+ * radius is taken off. */
 double field_slope(const abut_body_info *field);
 double edge_field_reach(const body *const bodies[2], int side, double reach);
 
@@ -59,7 +60,7 @@ typedef struct entry_list {
   size_t at, step, count;
 } entry_list;
 
-#define ENTRY_LIST(l) \
+#define ENTRY_LIST(l)                                                                     \
   ARG_BUFFER((l)->offsets), ARG_BUFFER((l)->slots), ARG_INT((l)->at), ARG_INT((l)->step), \
     ARG_INT((l)->count)
 
@@ -85,6 +86,6 @@ abut_status run_active_reverse(const run *r, size_t poses);
 
 /* ---- shared by the two passes ---- */
 bool lists_vertices(const run *r, int side);
-size_t near_plane(const run *r);             /* how many numbers a plane of pairs has */
+size_t near_plane(const run *r); /* how many numbers a plane of pairs has */
 
 #endif

@@ -35,8 +35,8 @@ void active_reverse_sizes(const run *r, sizes *s)
 }
 
 /* The arguments that tell a kernel where its blocks begin. */
-#define WRENCHES(r, kernel)                                                      \
-  BUFFER(r, SCRATCH_WRENCHES), ARG_INT(WRENCH_REALS * blocks(r)), ARG_INT((kernel) * group(r))
+#define WRENCHES(r, kernel) \
+  BUFFER(r, SCRATCH_WRENCHES), ARG_INT(WRENCH_REALS *blocks(r)), ARG_INT((kernel)*group(r))
 
 abut_status run_row_bars(const run *r, size_t poses)
 {
@@ -55,10 +55,10 @@ abut_status run_sum_bars(const run *r, size_t poses, bool energy)
                      ARG_INT(energy), BUFFER(r, OF_SIDE(SCRATCH_VERTEX_VALUES_1, side))));
     }
   }
-  return edges_run(r) || fields_run(r) ? LAUNCH_RUN(r, KERNEL_LISTED_SUM_BARS, poses, 1,
-                                   BUFFER(r, SCRATCH_PAIR_LIST), HEAD(r), ARG_INT(2),
-                                   ARG_INT(energy), BUFFER(r, SCRATCH_PAIR_VALUES))
-                      : ABUT_SUCCESS;
+  return edges_run(r) || fields_run(r)
+           ? LAUNCH_RUN(r, KERNEL_LISTED_SUM_BARS, poses, 1, BUFFER(r, SCRATCH_PAIR_LIST), HEAD(r),
+                        ARG_INT(2), ARG_INT(energy), BUFFER(r, SCRATCH_PAIR_VALUES))
+           : ABUT_SUCCESS;
 }
 
 static abut_status vertices_back(const run *r, size_t poses, int side)
@@ -76,11 +76,10 @@ static abut_status pairs_back(const run *r, size_t poses)
 {
   const resident_body *const *b = r->bodies;
   return LAUNCH_RUN(r, KERNEL_LISTED_PAIRS_ADJOINT, poses, 1, BUFFER(r, SCRATCH_NEAR_PAIRS),
-                    BUFFER(r, SCRATCH_PAIR_LIST), BUFFER(r, SCRATCH_FRAMES),
-                    ARG_BUFFER(b[0]->head), ARG_BUFFER(b[0]->shape), ARG_BUFFER(b[1]->head),
-                    ARG_BUFFER(b[1]->shape), HEAD(r), ARG_INT(r->wanted.cotangents),
-                    BUFFER(r, SCRATCH_PAIR_VALUES), BUFFER(r, SCRATCH_PAIR_BARS),
-                    WRENCHES(r, OF_FIELDS));
+                    BUFFER(r, SCRATCH_PAIR_LIST), BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(b[0]->head),
+                    ARG_BUFFER(b[0]->shape), ARG_BUFFER(b[1]->head), ARG_BUFFER(b[1]->shape),
+                    HEAD(r), ARG_INT(r->wanted.cotangents), BUFFER(r, SCRATCH_PAIR_VALUES),
+                    BUFFER(r, SCRATCH_PAIR_BARS), WRENCHES(r, OF_FIELDS));
 }
 
 static abut_status witnesses_back(const run *r, size_t poses)
@@ -113,7 +112,8 @@ static abut_status edges_back(const run *r, size_t poses, int side)
                     BUFFER(r, SCRATCH_PAIR_LIST), BUFFER(r, OF_SIDE(SCRATCH_PLACES_1, side)),
                     BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
                     HEAD(r), ARG_INT(side), ARG_INT(poses), ARG_INT(r->wanted.listed),
-                    ARG_INT(r->wanted.cotangents), BUFFER(r, SCRATCH_PAIR_VALUES), WRENCHES(r, OF_EDGES + side));
+                    ARG_INT(r->wanted.cotangents), BUFFER(r, SCRATCH_PAIR_VALUES),
+                    WRENCHES(r, OF_EDGES + side));
 }
 
 abut_status run_active_reverse(const run *r, size_t poses)
@@ -132,8 +132,7 @@ abut_status run_active_reverse(const run *r, size_t poses)
   }
   return LAUNCH_RUN(r, KERNEL_POSES_ADJOINT, poses, 1, BUFFER(r, SCRATCH_POSE_1),
                     BUFFER(r, SCRATCH_POSE_2), BUFFER(r, SCRATCH_TANGENT_1),
-                    BUFFER(r, SCRATCH_TANGENT_2), ARG_INT(r->pose_width),
-                    BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_WRENCHES), ARG_INT(blocks(r)),
-                    BUFFER(r, SCRATCH_STATUS), BUFFER(r, SCRATCH_GRADIENT_1),
-                    BUFFER(r, SCRATCH_GRADIENT_2));
+                    BUFFER(r, SCRATCH_TANGENT_2), ARG_INT(r->pose_width), BUFFER(r, SCRATCH_FRAMES),
+                    BUFFER(r, SCRATCH_WRENCHES), ARG_INT(blocks(r)), BUFFER(r, SCRATCH_STATUS),
+                    BUFFER(r, SCRATCH_GRADIENT_1), BUFFER(r, SCRATCH_GRADIENT_2));
 }

@@ -42,7 +42,8 @@ static bool wants_distances(const abut_reductions *r)
 static wanted wanted_of(const abut_batch *b)
 {
   wanted w = {.reduced = wants_reductions(&b->reductions),
-              .distances = wants_distances(&b->reductions), .compact = b->compact != NULL};
+              .distances = wants_distances(&b->reductions),
+              .compact = b->compact != NULL};
   w.arrays = outputs_given(OUTPUT_BATCH, b) | outputs_given(OUTPUT_LIST, b->compact);
   w.arrays |= w.compact && b->compact->grows ? WANT_P | WANT_D | WANT_N | WANT_ACTIVITY : 0;
   w.arrays |= w.compact && b->compact->grows && b->compact->weights ? WANT_WEIGHT : 0;
@@ -69,12 +70,14 @@ static abut_status check_batch(const abut_batch *b)
   }
   if (b->derivatives && !b->pairs) {
     return fail(ABUT_ERROR_ARGUMENT, "a list of pairs for derivatives needs one of the pairs "
-                "themselves");
+                                     "themselves");
   }
   const double temperature = b->reductions.temperature;
   if (temperature != 0.0 && !(temperature >= TEMPERATURE_LEAST && temperature <= SMOOTHING_MOST)) {
-    return fail(ABUT_ERROR_ARGUMENT, "the temperature of a soft distance is %g, neither 0 nor in "
-                "[%g, %g]", temperature, TEMPERATURE_LEAST, SMOOTHING_MOST);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the temperature of a soft distance is %g, neither 0 nor in "
+                "[%g, %g]",
+                temperature, TEMPERATURE_LEAST, SMOOTHING_MOST);
   }
   if (b->count > UINT32_MAX && b->compact) {
     return fail(ABUT_ERROR_ARGUMENT, "a compact list counts poses in 32 bits; split the batch");
@@ -105,8 +108,7 @@ static abut_status run_of(run *r, abut_pair handle_, program_id program, const a
   if (!p || !body_get(p->bodies[0]) || !body_get(p->bodies[1])) {
     return ABUT_ERROR_HANDLE;
   }
-  *r = (run){.pair = p, .program = program,
-             .pose_width = b->poses == ABUT_POSE_TWIST ? 6 : 7};
+  *r = (run){.pair = p, .program = program, .pose_width = b->poses == ABUT_POSE_TWIST ? 6 : 7};
   return ABUT_SUCCESS;
 }
 
@@ -116,7 +118,7 @@ static abut_status take_pairs(call *c, const abut_batch *b, abut_pair *handle_)
   TRY(mixed_check(b, &c->contacts));
   if (has_pair(*handle_)) {
     return fail(ABUT_ERROR_ARGUMENT, "a batch of several pairs takes no other: pass "
-                "ABUT_BATCH_PAIRS");
+                                     "ABUT_BATCH_PAIRS");
   }
   c->lists[0] = b->pairs;
   *handle_ = b->pairs[0];
@@ -151,7 +153,7 @@ abut_status call_start(call *c, abut_pair handle_, abut_batch *batch)
   context *owner = c->runs[0].pair->context;
   if (batch->memory == ABUT_MEMORY_OPENCL && !owner->def.opencl_queue) {
     return fail(ABUT_ERROR_ARGUMENT, "arrays in OpenCL memory need a context made from the "
-                "caller's queue");
+                                     "caller's queue");
   }
   state *at = NULL;
   TRY(find_state(batch, owner, &at));
@@ -160,9 +162,12 @@ abut_status call_start(call *c, abut_pair handle_, abut_batch *batch)
   }
   c->contacts = c->lists[0] ? c->contacts : c->runs[0].pair->layout.contacts;
   c->real_bytes = context_real_bytes(owner);
-  c->base = (batch_call){.operation = &poses_operation, .context = owner, .count = batch->count,
+  c->base = (batch_call){.operation = &poses_operation,
+                         .context = owner,
+                         .count = batch->count,
                          .state = at,
-                         .progress = batch->progress, .progress_user = batch->user};
+                         .progress = batch->progress,
+                         .progress_user = batch->user};
   if (batch->memory != ABUT_MEMORY_HOST && !c->lists[0]) {
     c->base.multiple = ALIGNED_POSES;
   }
@@ -187,7 +192,8 @@ static abut_status check_second(const pair *r, const pair *values)
   }
   return same_slots(r, values)
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "the pair for derivatives keeps %zu contacts a pose in "
+           : fail(ABUT_ERROR_ARGUMENT,
+                  "the pair for derivatives keeps %zu contacts a pose in "
                   "another layout than the pair for values, %zu: both must keep as many vertices "
                   "and edges, either all in mesh order (0) or so many by rank",
                   r->layout.contacts, values->layout.contacts);
@@ -198,8 +204,10 @@ abut_status call_add_run(call *c, const abut_pair *pairs, program_id program)
   const size_t count = c->lists[0] ? c->batch->pair_count : 1;
   for (size_t i = count; i-- > 0;) { /* what is set last, and stays, is of the first pair */
     if (c->lists[0] && !pair_get(pairs[i])) {
-      return fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list for derivatives is none, or "
-                  "destroyed", i);
+      return fail(ABUT_ERROR_HANDLE,
+                  "pair %zu of the batch's list for derivatives is none, or "
+                  "destroyed",
+                  i);
     }
     call_lock *its = pool_call_lock(&pair_pool, (handle){pairs[i].index, pairs[i].generation});
     if (its && its != c->runs[0].pair->context->call_lock) {

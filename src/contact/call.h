@@ -20,12 +20,12 @@ typedef struct call_on {
   const call *call;
   batch_on *batch;
   run runs[DEVICE_SLOTS][BUFFER_POOLS];
-  int *status;    /* (chunk) */
-  double *values; /* rows of reductions */
-  size_t room;    /* poses for which these have room */
-  size_t rejected; /* how many poses of the chunk have been rejected */
-  piece *piece;   /* the chunk's part of the compact list, while it is read */
-  shape_piece *shapes; /* its part of sums of derivatives by shapes, likewise */
+  int *status;                    /* (chunk) */
+  double *values;                 /* rows of reductions */
+  size_t room;                    /* poses for which these have room */
+  size_t rejected;                /* how many poses of the chunk have been rejected */
+  piece *piece;                   /* the chunk's part of the compact list, while it is read */
+  shape_piece *shapes;            /* its part of sums of derivatives by shapes, likewise */
   buffer *moves[DEVICE_SLOTS][2]; /* directions of bodies' numbers, in each slot; or NULL */
   resident_pair moving; /* of the pair whose meshes move along them; without a head, none */
 } call_on;
@@ -39,13 +39,14 @@ struct call {
   batch_call base;
   run runs[BUFFER_POOLS]; /* not on any device yet; in a batch of several pairs, of the first one */
   const abut_pair *lists[BUFFER_POOLS]; /* each run's pairs in a batch of several, or NULL */
-  batch_order order;             /* of such a batch's entries, while the call is at work */
-  size_t contacts;               /* for how many a row of the caller's has room */
+  batch_order order;                    /* of such a batch's entries, while the call is at work */
+  size_t contacts;                      /* for how many a row of the caller's has room */
   int run_count;
   abut_batch *batch;
   size_t real_bytes;
   call_step upload, launch, collect; /* or NULL */
-  void (*add)(call *c, call_on *on); /* adds what `collect` has left to the call's answer; or NULL */
+  void (*add)(call *c, call_on *on); /* adds what `collect` has left to the call's answer; or
+                                        NULL */
   void (*empty)(call *c);            /* takes it back; or NULL */
   const void *user;
   const abut_pose_tangents *along; /* tangents of the poses, for a run on duals; NULL: zero */
@@ -96,7 +97,8 @@ void call_add_output_tangents(call *c, const abut_tangents *t);
 
 /* Makes the derivatives' run. It is the values' own, unless derivatives have another smoothing, or
  * are on duals while the batch wants what only the plain program computes. */
-abut_status call_add_derivatives(call *c, abut_pair handle_, abut_pair derivatives, program_id program);
+abut_status call_add_derivatives(call *c, abut_pair handle_, abut_pair derivatives,
+                                 program_id program);
 
 /* Adds rows of `width` reals that the derivatives' run leaves, which are plain whatever numbers it
  * computes with. */

@@ -6,8 +6,9 @@
 /* Lists the arrays of a batch's reductions in the order of their numbers in SCRATCH_REDUCED. */
 void list_reductions(const abut_reductions *r, void *arrays[REDUCED_REALS])
 {
-  void *const all[REDUCED_REALS] = {r->mean_distance, r->activity, r->energy, r->minimum_distance,
-                                    r->soft_minimum, r->distance, r->soft_distance};
+  void *const all[REDUCED_REALS] = {r->mean_distance,    r->activity,     r->energy,
+                                    r->minimum_distance, r->soft_minimum, r->distance,
+                                    r->soft_distance};
   memcpy(arrays, all, sizeof all);
 }
 
@@ -16,9 +17,13 @@ void list_reductions(const abut_reductions *r, void *arrays[REDUCED_REALS])
 static batch_array rows(const call *c, int which, const char *name, size_t id, size_t each,
                         size_t width)
 {
-  return (batch_array){.name = name, .memory = c->batch->memory,
-                       .width = each ? each * c->contacts : width, .each = each,
-                       .size = c->real_bytes, .pool = (size_t)which, .buffer = id};
+  return (batch_array){.name = name,
+                       .memory = c->batch->memory,
+                       .width = each ? each * c->contacts : width,
+                       .each = each,
+                       .size = c->real_bytes,
+                       .pool = (size_t)which,
+                       .buffer = id};
 }
 
 static void add_input(call *c, int which, const char *name, scratch_id id, const void *array,

@@ -152,8 +152,8 @@ static abut_status make_entries(call_on *on, const run *r, chunk c, size_t entri
   return device_wait(r->device, &on->batch->computed);
 }
 
-/* Gives the features of a list the numbers that they have in the meshes of their bodies. Kernels number what touches
- * fields by itself. */
+/* Gives the features of a list the numbers that they have in the meshes of their bodies. Kernels
+ * number what touches fields by itself. */
 static void name_features(const pair *p, int *ints, size_t entries)
 {
   const abut_layout *l = &p->layout;
@@ -226,8 +226,10 @@ static abut_status check_parts(const run *r)
     const size_t vertices = r->pair->selected_vertices[side] ? r->pair->layout.vertices[side] : 0;
     const size_t edges = r->pair->selected_edges[side] ? r->pair->layout.edges[side] : 0;
     if (vertices * (b->vertex_padded / lanes) > most || edges * (b->edge_padded / lanes) > most) {
-      return fail(ABUT_ERROR_TOO_LARGE, "SoftSort's derivatives of %zu vertices and %zu edges kept "
-                  "of body %d are too many: keep fewer", vertices, edges, side + 1);
+      return fail(ABUT_ERROR_TOO_LARGE,
+                  "SoftSort's derivatives of %zu vertices and %zu edges kept "
+                  "of body %d are too many: keep fewer",
+                  vertices, edges, side + 1);
     }
   }
   return ABUT_SUCCESS;
@@ -385,7 +387,14 @@ static void again(batch_call *b)
 }
 
 const operation poses_operation = {
-  .module = MODULE_MANIFOLD, .test = test_programs, .place = place, .enter = enter,
-  .upload = upload_chunk, .launch = launch_chunk, .collect = collect_chunk, .add = add_chunk,
-  .leave = leave, .again = again,
+  .module = MODULE_MANIFOLD,
+  .test = test_programs,
+  .place = place,
+  .enter = enter,
+  .upload = upload_chunk,
+  .launch = launch_chunk,
+  .collect = collect_chunk,
+  .add = add_chunk,
+  .leave = leave,
+  .again = again,
 };

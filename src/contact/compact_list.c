@@ -15,11 +15,11 @@ abut_status compact_list_check(const abut_compact *l)
   if (l && isnan(l->threshold)) {
     return fail(ABUT_ERROR_ARGUMENT, "the threshold of a list is not a number");
   }
-  const bool given = l && (l->pose || l->slot || l->feature || l->blocks ||
-                           outputs_given(OUTPUT_LIST, l));
+  const bool given =
+    l && (l->pose || l->slot || l->feature || l->blocks || outputs_given(OUTPUT_LIST, l));
   return l && l->grows && given && l->cookie != COOKIE
            ? fail(ABUT_ERROR_ARGUMENT, "a list that grows begins without arrays: they are the "
-                  "library's")
+                                       "library's")
            : ABUT_SUCCESS;
 }
 
@@ -143,9 +143,14 @@ static abut_status grow_list(compact_list *l)
     }
   }
   TRY_DONE(l->block_bytes ? allocate(&blocks, count, l->block_bytes) : ABUT_SUCCESS);
-  *out = (abut_compact){.threshold = out->threshold, .grows = true, .weights = out->weights,
+  *out = (abut_compact){.threshold = out->threshold,
+                        .grows = true,
+                        .weights = out->weights,
                         .capacity = count,
-                        .pose = ints[0], .slot = ints[1], .feature = ints[2], .blocks = blocks,
+                        .pose = ints[0],
+                        .slot = ints[1],
+                        .feature = ints[2],
+                        .blocks = blocks,
                         .cookie = COOKIE};
   for (size_t i = 0; i < OUTPUTS; ++i) {
     output_set(&contact_outputs[i], OUTPUT_LIST, out, values[i]);
@@ -218,8 +223,8 @@ void abut_free_compact(abut_compact *list)
   for (size_t i = 0; i < OUTPUTS; ++i) {
     free(output_array(&contact_outputs[i], OUTPUT_LIST, list));
   }
-  *list = (abut_compact){.threshold = list->threshold, .grows = list->grows,
-                         .weights = list->weights};
+  *list =
+    (abut_compact){.threshold = list->threshold, .grows = list->grows, .weights = list->weights};
 }
 
 void compact_list_free(compact_list *l)

@@ -18,11 +18,11 @@ typedef struct piece {
 typedef struct compact_list {
   abut_compact *out;
   size_t real_bytes;
-  size_t block_bytes; /* bytes of an entry's block; 0: it has none */
-  char *blocks; /* where the blocks are to go, or NULL */
-  piece *waiting; /* pieces in order that wait for those before them, or for the end */
+  size_t block_bytes;   /* bytes of an entry's block; 0: it has none */
+  char *blocks;         /* where the blocks are to go, or NULL */
+  piece *waiting;       /* pieces in order that wait for those before them, or for the end */
   const uint32_t *rows; /* the pose of each element, where that is not its place; or NULL */
-  size_t poses;   /* how many the caller's list holds so far */
+  size_t poses;         /* how many the caller's list holds so far */
 } compact_list;
 
 /* Refuses a list that grows but has arrays of the caller's. NULL is allowed. */

@@ -9,13 +9,14 @@
 #include "contact/reductions.h"
 #include <stdlib.h>
 
-abut_status call_add_derivatives(call *c, abut_pair handle_, abut_pair derivatives, program_id program)
+abut_status call_add_derivatives(call *c, abut_pair handle_, abut_pair derivatives,
+                                 program_id program)
 {
   const wanted *w = &c->runs[0].wanted;
   const abut_pair *own = c->lists[0] ? c->lists[0] : &handle_;
   if (c->lists[0] && has_pair(derivatives)) {
     return fail(ABUT_ERROR_ARGUMENT, "a batch of several pairs has those for derivatives in a list "
-                "of its own: pass ABUT_SAME_PAIR");
+                                     "of its own: pass ABUT_SAME_PAIR");
   }
   if (has_pair(derivatives) || c->batch->derivatives) {
     return call_add_run(c, c->lists[0] ? c->batch->derivatives : &derivatives, program);
@@ -82,7 +83,7 @@ abut_status abut_vjp_tangent(abut_pair handle_, abut_batch *batch,
                     outputs_given(OUTPUT_COTANGENT_TANGENTS, cotangent_tangents);
   if (!given || !tangents) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_vjp_tangent needs cotangents of an output, or tangents "
-                "of these, and room for tangents of the gradients");
+                                     "of these, and room for tangents of the gradients");
   }
   TRY(call_start(&c, handle_, batch));
   if (batch->derivatives) {
@@ -148,15 +149,16 @@ static abut_status make_shared_bar(const run *r, double value, buffer **out)
 
 void prepare_reduction(run *values, run *r, abut_reduction reduction)
 {
-  static const int bars[] = {WANT_D, WANT_ACTIVITY, WANT_D | WANT_ACTIVITY, WANT_D, WANT_D,
-                             WANT_D | WANT_WEIGHT};
-  static const int reads[] = {0, 0, WANT_D | WANT_ACTIVITY, WANT_D, WANT_D | WANT_WEIGHT,
-                              WANT_D | WANT_WEIGHT};
+  static const int bars[] = {WANT_D, WANT_ACTIVITY, WANT_D | WANT_ACTIVITY,
+                             WANT_D, WANT_D,        WANT_D | WANT_WEIGHT};
+  static const int reads[] = {
+    0, 0, WANT_D | WANT_ACTIVITY, WANT_D, WANT_D | WANT_WEIGHT, WANT_D | WANT_WEIGHT};
   if (reduction == ABUT_REDUCE_SOFT_MINIMUM) {
     values->wanted.vertices_alone = !values->wanted.arrays && !values->wanted.reduced;
     r->wanted.vertices_alone = r != values || values->wanted.vertices_alone;
   }
-  const bool of_weights = reduction == ABUT_REDUCE_DISTANCE || reduction == ABUT_REDUCE_SOFT_DISTANCE;
+  const bool of_weights = reduction == ABUT_REDUCE_DISTANCE ||
+                          reduction == ABUT_REDUCE_SOFT_DISTANCE;
   values->wanted.middles = values->wanted.middles || of_weights;
   r->wanted.middles_back = of_weights;
   values->wanted.arrays |= reads[reduction];
@@ -192,8 +194,8 @@ abut_status reduction_cotangents(call_on *on, size_t slot, size_t count)
   const abut_layout *l = &r->pair->layout;
   if (reduction == ABUT_REDUCE_ENERGY) {
     return LAUNCH_RUN(r, KERNEL_ENERGY_COTANGENTS, lane_blocks(r, l->contacts), count,
-                      BUFFER(from, SCRATCH_D), BUFFER(from, SCRATCH_ACTIVITY),
-                      HEAD(r), BUFFER(r, SCRATCH_D_BAR), BUFFER(r, SCRATCH_ACTIVITY_BAR));
+                      BUFFER(from, SCRATCH_D), BUFFER(from, SCRATCH_ACTIVITY), HEAD(r),
+                      BUFFER(r, SCRATCH_D_BAR), BUFFER(r, SCRATCH_ACTIVITY_BAR));
   }
   if (reduction == ABUT_REDUCE_SOFT_MINIMUM) {
     return LAUNCH_RUN(r, KERNEL_SOFT_MINIMUM_COTANGENTS, count, 1, BUFFER(from, SCRATCH_D),
@@ -201,14 +203,15 @@ abut_status reduction_cotangents(call_on *on, size_t slot, size_t count)
   }
   if (reduction == ABUT_REDUCE_DISTANCE) {
     return LAUNCH_RUN(r, KERNEL_DISTANCE_COTANGENTS, count, 1, BUFFER(from, SCRATCH_D),
-                      BUFFER(from, SCRATCH_WEIGHT), BUFFER(from, SCRATCH_MIDDLES), HEAD(from), BUFFER(r, SCRATCH_D_BAR),
-                      BUFFER(r, SCRATCH_MIDDLES_BAR));
+                      BUFFER(from, SCRATCH_WEIGHT), BUFFER(from, SCRATCH_MIDDLES), HEAD(from),
+                      BUFFER(r, SCRATCH_D_BAR), BUFFER(r, SCRATCH_MIDDLES_BAR));
   }
   if (reduction == ABUT_REDUCE_SOFT_DISTANCE) {
     const double temperature = soft_temperature(from, &on->call->batch->reductions);
     return LAUNCH_RUN(r, KERNEL_SOFT_DISTANCE_COTANGENTS, count, 1, BUFFER(from, SCRATCH_D),
-                      BUFFER(from, SCRATCH_WEIGHT), BUFFER(from, SCRATCH_MIDDLES), HEAD(from), ARG_REAL(temperature),
-                      BUFFER(r, SCRATCH_D_BAR), BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, SCRATCH_MIDDLES_BAR));
+                      BUFFER(from, SCRATCH_WEIGHT), BUFFER(from, SCRATCH_MIDDLES), HEAD(from),
+                      ARG_REAL(temperature), BUFFER(r, SCRATCH_D_BAR),
+                      BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, SCRATCH_MIDDLES_BAR));
   }
   return ABUT_SUCCESS;
 }
@@ -403,8 +406,8 @@ static abut_status jacobian_collect(call_on *on, size_t slot, chunk c)
   const run *r = derivatives_on(on, slot), *values = values_on(on, slot);
   const size_t entries = on->piece->entries, room = c.count * block_entries(r);
   const size_t bytes = on->call->list.block_bytes;
-  const entry_list list = {run_buffer(values, SCRATCH_OFFSETS), run_buffer(values, SCRATCH_LIST),
-                           1, COMPACT_INTS, entries};
+  const entry_list list = {run_buffer(values, SCRATCH_OFFSETS), run_buffer(values, SCRATCH_LIST), 1,
+                           COMPACT_INTS, entries};
   if (!entries) {
     return ABUT_SUCCESS;
   }
@@ -430,16 +433,16 @@ abut_status abut_jacobian(abut_pair handle_, abut_pair derivatives, abut_batch *
   const abut_compact *list = batch ? batch->compact : NULL;
   if (!list || (!list->grows && list->capacity && !blocks)) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_jacobian needs a batch with a compact list, and room "
-                "for its blocks");
+                                     "for its blocks");
   }
   if (list->grows && blocks) {
     return fail(ABUT_ERROR_ARGUMENT, "a list that grows makes room for its blocks itself: pass "
-                "NULL");
+                                     "NULL");
   }
   TRY(call_start(&c, handle_, batch));
   TRY(call_add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL6));
-  derivatives_run(&c)->wanted = (wanted){.arrays = WANT_P | WANT_D | WANT_N | WANT_ACTIVITY,
-                                         .blocks = true, .motions = true};
+  derivatives_run(&c)->wanted =
+    (wanted){.arrays = WANT_P | WANT_D | WANT_N | WANT_ACTIVITY, .blocks = true, .motions = true};
   c.list.blocks = blocks;
   c.list.block_bytes = 16 * (size_t)c.runs[0].pose_width * c.real_bytes;
   c.collect = jacobian_collect;

@@ -21,7 +21,8 @@ bool gated(const run *r)
 
 bool edges_run(const run *r)
 {
-  return r->pair->layout.edges[0] && r->pair->layout.edges[1] && !r->wanted.vertices_alone && !is_in_fields(r->pair);
+  return r->pair->layout.edges[0] && r->pair->layout.edges[1] && !r->wanted.vertices_alone &&
+         !is_in_fields(r->pair);
 }
 
 bool edges_in_fields(const run *r, int side)
@@ -37,7 +38,8 @@ bool fields_run(const run *r)
 bool radii_vary(const run *r)
 {
   const wanted *w = &r->wanted;
-  return is_in_fields(r->pair) && (w->shaped[0] || w->shaped[1] || w->mesh_moves[0] || w->mesh_moves[1]);
+  return is_in_fields(r->pair) &&
+         (w->shaped[0] || w->shaped[1] || w->mesh_moves[0] || w->mesh_moves[1]);
 }
 
 launch_argument vertex_radii(const run *r, int side)
@@ -46,7 +48,8 @@ launch_argument vertex_radii(const run *r, int side)
     const launch_argument moved = BUFFER(r, OF_SIDE(SCRATCH_MOVED_RADII_1, side));
     return moved;
   }
-  const launch_argument there = ARG_BUFFER(r->bodies[side]->radii), none = ARG_BUFFER(r->bodies[side]->sorted_planes);
+  const launch_argument there = ARG_BUFFER(r->bodies[side]->radii),
+                        none = ARG_BUFFER(r->bodies[side]->sorted_planes);
   return r->bodies[side]->radii ? there : none;
 }
 
@@ -56,7 +59,8 @@ launch_argument edge_rails(const run *r, int side)
     const launch_argument moved = BUFFER(r, OF_SIDE(SCRATCH_MOVED_RAILS_1, side));
     return moved;
   }
-  const launch_argument there = ARG_BUFFER(r->bodies[side]->rails), none = ARG_BUFFER(r->bodies[side]->edge_ends);
+  const launch_argument there = ARG_BUFFER(r->bodies[side]->rails),
+                        none = ARG_BUFFER(r->bodies[side]->edge_ends);
   return r->bodies[side]->rails ? there : none;
 }
 
@@ -93,7 +97,8 @@ field_kind contact_field_kind(const run *r)
   /* of which points lie off along normals */
   const bool rounds = r->bodies[0]->rounds || r->bodies[1]->rounds || radii_vary(r);
   const int inset = r->pair->smoothing.cone_inset > 0.0 ? WANT_P | WANT_D : 0;
-  const bool cones = smoothing_has_cones(&r->pair->smoothing) && asked & (WANT_ACTIVITY | WANT_WEIGHT | inset);
+  const bool cones = smoothing_has_cones(&r->pair->smoothing) &&
+                     asked & (WANT_ACTIVITY | WANT_WEIGHT | inset);
   const bool normals = asked & WANT_N || (rounds && asked & WANT_P) || cones;
   if (r->wanted.cotangents) {
     return normals ? FIELD_JET : FIELD_GRADIENT;
@@ -110,15 +115,15 @@ field_kind vertex_field_kind(const run *r, int side)
 }
 
 /* Adds to a field's tangents what the direction of its body's primitives gives. */
-static abut_status field_along(const run *r, size_t poses, field_kind kind, point_set at, int frame, int of,
-                               scratch_id out)
+static abut_status field_along(const run *r, size_t poses, field_kind kind, point_set at, int frame,
+                               int of, scratch_id out)
 {
   const resident_body *b = r->bodies[of];
-  return LAUNCH_RUN(r, KERNEL_FIELD_ALONG_SHAPE, lane_blocks(r, at.padded), poses, ARG_BUFFER(at.memory),
-                    ARG_INT(at.base), ARG_INT(at.stride), ARG_INT(at.padded),
-                    BUFFER(r, SCRATCH_FRAMES), ARG_INT(frame), ARG_BUFFER(b->head), ARG_BUFFER(b->shape),
-                    ARG_BUFFER(r->on->head), ARG_BUFFER(r->moves[of].numbers), ARG_INT(r->moves[of].stride),
-                    ARG_INT(kind != FIELD_DISTANCE), BUFFER(r, out));
+  return LAUNCH_RUN(r, KERNEL_FIELD_ALONG_SHAPE, lane_blocks(r, at.padded), poses,
+                    ARG_BUFFER(at.memory), ARG_INT(at.base), ARG_INT(at.stride), ARG_INT(at.padded),
+                    BUFFER(r, SCRATCH_FRAMES), ARG_INT(frame), ARG_BUFFER(b->head),
+                    ARG_BUFFER(b->shape), ARG_BUFFER(r->on->head), ARG_BUFFER(r->moves[of].numbers),
+                    ARG_INT(r->moves[of].stride), ARG_INT(kind != FIELD_DISTANCE), BUFFER(r, out));
 }
 
 /* Evaluates the field of body `of` at points. `frame` is the place of the transformation from the
@@ -144,13 +149,16 @@ static abut_status move_features(const run *r, size_t poses, int side)
   const resident_body *b = r->bodies[side];
   const run_moves *m = &r->moves[side];
   const body *features = r->pair->touching[side];
-  TRY(LAUNCH_RUN(r, KERNEL_MOVED_RADII, b->vertex_padded, poses, ARG_BUFFER(b->radii), ARG_BUFFER(b->order),
-                 ARG_INT(b->info->vertices), ARG_INT(b->vertex_padded), ARG_BUFFER(m->numbers), ARG_INT(m->stride),
-                 ARG_INT(m->mesh + feature_radii_at(features)), BUFFER(r, OF_SIDE(SCRATCH_MOVED_RADII_1, side))));
+  TRY(LAUNCH_RUN(r, KERNEL_MOVED_RADII, b->vertex_padded, poses, ARG_BUFFER(b->radii),
+                 ARG_BUFFER(b->order), ARG_INT(b->info->vertices), ARG_INT(b->vertex_padded),
+                 ARG_BUFFER(m->numbers), ARG_INT(m->stride),
+                 ARG_INT(m->mesh + feature_radii_at(features)),
+                 BUFFER(r, OF_SIDE(SCRATCH_MOVED_RADII_1, side))));
   return b->info->edges
-           ? LAUNCH_RUN(r, KERNEL_MOVED_RAILS, b->edge_padded, poses, ARG_BUFFER(b->rails), ARG_INT(b->info->edges),
-                        ARG_INT(b->edge_padded), ARG_BUFFER(m->numbers), ARG_INT(m->stride),
-                        ARG_INT(m->mesh + feature_rails_at(features)), BUFFER(r, OF_SIDE(SCRATCH_MOVED_RAILS_1, side)))
+           ? LAUNCH_RUN(r, KERNEL_MOVED_RAILS, b->edge_padded, poses, ARG_BUFFER(b->rails),
+                        ARG_INT(b->info->edges), ARG_INT(b->edge_padded), ARG_BUFFER(m->numbers),
+                        ARG_INT(m->stride), ARG_INT(m->mesh + feature_rails_at(features)),
+                        BUFFER(r, OF_SIDE(SCRATCH_MOVED_RAILS_1, side)))
            : ABUT_SUCCESS;
 }
 
@@ -163,14 +171,14 @@ static abut_status move_mesh(const run *r, size_t poses, int side)
     return ABUT_SUCCESS;
   }
   TRY(LAUNCH_RUN(r, KERNEL_MOVED_VERTICES, b->vertex_padded, poses, ARG_BUFFER(b->sorted_planes),
-                 ARG_BUFFER(b->order), ARG_INT(1), ARG_INT(b->info->vertices), ARG_INT(b->vertex_padded),
-                 ARG_BUFFER(m->numbers), ARG_INT(m->stride), ARG_INT(m->mesh),
-                 BUFFER(r, OF_SIDE(SCRATCH_MOVED_SORTED_1, side))));
+                 ARG_BUFFER(b->order), ARG_INT(1), ARG_INT(b->info->vertices),
+                 ARG_INT(b->vertex_padded), ARG_BUFFER(m->numbers), ARG_INT(m->stride),
+                 ARG_INT(m->mesh), BUFFER(r, OF_SIDE(SCRATCH_MOVED_SORTED_1, side))));
   if (r->pair->selected_vertices[side]) {
     TRY(LAUNCH_RUN(r, KERNEL_MOVED_VERTICES, b->vertex_padded, poses, ARG_BUFFER(b->vertex_planes),
-                   ARG_BUFFER(b->order), ARG_INT(0), ARG_INT(b->info->vertices), ARG_INT(b->vertex_padded),
-                   ARG_BUFFER(m->numbers), ARG_INT(m->stride), ARG_INT(m->mesh),
-                   BUFFER(r, OF_SIDE(SCRATCH_MOVED_MESH_1, side))));
+                   ARG_BUFFER(b->order), ARG_INT(0), ARG_INT(b->info->vertices),
+                   ARG_INT(b->vertex_padded), ARG_BUFFER(m->numbers), ARG_INT(m->stride),
+                   ARG_INT(m->mesh), BUFFER(r, OF_SIDE(SCRATCH_MOVED_MESH_1, side))));
   }
   TRY(is_in_fields(r->pair) ? move_features(r, poses, side) : ABUT_SUCCESS);
   if (!edges_run(r) && !edges_in_fields(r, side)) {
@@ -178,8 +186,8 @@ static abut_status move_mesh(const run *r, size_t poses, int side)
   }
   return LAUNCH_RUN(r, KERNEL_MOVED_ENDS, b->edge_padded, poses, ARG_BUFFER(b->edge_ends),
                     ARG_BUFFER(b->edge_index), ARG_BUFFER(b->order), ARG_INT(b->info->edges),
-                    ARG_INT(b->edge_padded), ARG_BUFFER(m->numbers), ARG_INT(m->stride), ARG_INT(m->mesh),
-                    BUFFER(r, OF_SIDE(SCRATCH_MOVED_ENDS_1, side)));
+                    ARG_INT(b->edge_padded), ARG_BUFFER(m->numbers), ARG_INT(m->stride),
+                    ARG_INT(m->mesh), BUFFER(r, OF_SIDE(SCRATCH_MOVED_ENDS_1, side)));
 }
 
 /* Returns all vertices as they are sorted. */
@@ -210,8 +218,8 @@ static abut_status vertex_field(const run *r, size_t poses, int side)
   if (!r->pair->layout.vertices[side] && !side_scored(r, side)) {
     return ABUT_SUCCESS;
   }
-  return field_at(r, poses, vertex_field_kind(r, side), sorted_vertices(r, side), FRAME_ACROSS(side), !side,
-                  OF_SIDE(SCRATCH_FIELD_1, side));
+  return field_at(r, poses, vertex_field_kind(r, side), sorted_vertices(r, side),
+                  FRAME_ACROSS(side), !side, OF_SIDE(SCRATCH_FIELD_1, side));
 }
 
 /* How elements of a body are selected: scores are ranked, and rows of `source` are taken by the
@@ -226,16 +234,16 @@ typedef struct selection {
 static abut_status select_top(const run *r, size_t poses, const selection *s)
 {
   const pair_elements *e = elements(r, s->of);
-  TRY(LAUNCH_RUN(r, KERNEL_TOP_SCORES, poses, 1, BUFFER(r, SCRATCH_SCORES), HEAD(r),
-                 ARG_INT(s->of), BUFFER(r, s->index), BUFFER(r, s->top)));
+  TRY(LAUNCH_RUN(r, KERNEL_TOP_SCORES, poses, 1, BUFFER(r, SCRATCH_SCORES), HEAD(r), ARG_INT(s->of),
+                 BUFFER(r, s->index), BUFFER(r, s->top)));
   if (!gated(r)) {
     return LAUNCH_RUN(r, s->softsort, (size_t)e->kept, poses, BUFFER(r, SCRATCH_SCORES),
                       BUFFER(r, s->top), ARG_BUFFER(s->source), HEAD(r), ARG_INT(s->side),
                       BUFFER(r, s->out), BUFFER(r, s->weights));
   }
-  return LAUNCH_RUN(r, KERNEL_GATE, (size_t)e->slots, poses, BUFFER(r, s->index),
-                    BUFFER(r, s->top), ARG_BUFFER(s->source), HEAD(r), ARG_INT(s->of),
-                    BUFFER(r, s->out), BUFFER(r, s->weights));
+  return LAUNCH_RUN(r, KERNEL_GATE, (size_t)e->slots, poses, BUFFER(r, s->index), BUFFER(r, s->top),
+                    ARG_BUFFER(s->source), HEAD(r), ARG_INT(s->of), BUFFER(r, s->out),
+                    BUFFER(r, s->weights));
 }
 
 static size_t vertex_field_stride(const run *r, int side)
@@ -274,10 +282,14 @@ point_set kept_vertices(const run *r, int side)
 /* Selects the kept vertices of one body, and evaluates the opposing field there. */
 static abut_status select_vertices(const run *r, size_t poses, int side)
 {
-  const selection s = {VERTICES_OF(side), side, mesh_vertices(r, side),
-                       OF_SIDE(SCRATCH_VERTEX_INDEX_1, side), OF_SIDE(SCRATCH_VERTEX_TOP_1, side),
+  const selection s = {VERTICES_OF(side),
+                       side,
+                       mesh_vertices(r, side),
+                       OF_SIDE(SCRATCH_VERTEX_INDEX_1, side),
+                       OF_SIDE(SCRATCH_VERTEX_TOP_1, side),
                        OF_SIDE(SCRATCH_KEPT_VERTICES_1, side),
-                       OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side), KERNEL_SOFTSORT_VERTICES};
+                       OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side),
+                       KERNEL_SOFTSORT_VERTICES};
   TRY(vertex_score_kernel(r, poses, side));
   TRY(select_top(r, poses, &s));
   return field_at(r, poses, contact_field_kind(r), kept_vertices(r, side), FRAME_ACROSS(side),
@@ -316,9 +328,13 @@ static abut_status select_edges(const run *r, size_t poses, int side)
   if (!r->pair->selected_edges[side]) {
     return ABUT_SUCCESS;
   }
-  const selection s = {EDGES_OF(side), side, mesh_ends(r, side),
-                       OF_SIDE(SCRATCH_EDGE_INDEX_1, side), OF_SIDE(SCRATCH_EDGE_TOP_1, side),
-                       OF_SIDE(SCRATCH_ENDS_1, side), OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side),
+  const selection s = {EDGES_OF(side),
+                       side,
+                       mesh_ends(r, side),
+                       OF_SIDE(SCRATCH_EDGE_INDEX_1, side),
+                       OF_SIDE(SCRATCH_EDGE_TOP_1, side),
+                       OF_SIDE(SCRATCH_ENDS_1, side),
+                       OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side),
                        KERNEL_SOFTSORT_EDGES};
   TRY(edge_score_kernel(r, poses, side));
   return select_top(r, poses, &s);
@@ -477,8 +493,8 @@ static abut_status edge_field_contacts(const run *r, size_t poses, int side)
   const resident_body *other = r->bodies[!side];
   TRY(select_edges(r, poses, side));
   if (r->wanted.field_moves[!side]) {
-    return LAUNCH_RUN(r, KERNEL_EDGES_ALONG_SHAPE, lane_blocks(r, r->pair->layout.edges[side]), poses,
-                      edge_rails(r, side), BUFFER(r, OF_SIDE(SCRATCH_EDGE_INDEX_1, side)),
+    return LAUNCH_RUN(r, KERNEL_EDGES_ALONG_SHAPE, lane_blocks(r, r->pair->layout.edges[side]),
+                      poses, edge_rails(r, side), BUFFER(r, OF_SIDE(SCRATCH_EDGE_INDEX_1, side)),
                       BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side)), BUFFER(r, SCRATCH_FRAMES),
                       ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side),
                       ARG_INT(r->wanted.arrays), ARG_BUFFER(r->moves[!side].numbers),
@@ -497,9 +513,10 @@ static abut_status edge_field_contacts(const run *r, size_t poses, int side)
 
 abut_status run_middles(const run *r, size_t poses)
 {
-  return LAUNCH_RUN(r, KERNEL_MIDDLES, 1, poses, BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(r->bodies[0]->head),
-                    ARG_BUFFER(r->bodies[1]->head), ARG_BUFFER(r->bodies[0]->shape), ARG_BUFFER(r->bodies[1]->shape),
-                    HEAD(r), BUFFER(r, SCRATCH_MIDDLES));
+  return LAUNCH_RUN(r, KERNEL_MIDDLES, 1, poses, BUFFER(r, SCRATCH_FRAMES),
+                    ARG_BUFFER(r->bodies[0]->head), ARG_BUFFER(r->bodies[1]->head),
+                    ARG_BUFFER(r->bodies[0]->shape), ARG_BUFFER(r->bodies[1]->shape), HEAD(r),
+                    BUFFER(r, SCRATCH_MIDDLES));
 }
 
 abut_status run_reductions(const run *r, size_t poses)
@@ -511,8 +528,9 @@ abut_status run_reductions(const run *r, size_t poses)
 abut_status run_distances(const run *r, size_t poses, double temperature)
 {
   return LAUNCH_RUN(r, KERNEL_REDUCE_DISTANCES, poses, 1, BUFFER(r, SCRATCH_D),
-                    BUFFER(r, SCRATCH_WEIGHT), BUFFER(r, SCRATCH_MIDDLES), HEAD(r), ARG_REAL(temperature),
-                    BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_REDUCED), BUFFER(r, SCRATCH_STATUS));
+                    BUFFER(r, SCRATCH_WEIGHT), BUFFER(r, SCRATCH_MIDDLES), HEAD(r),
+                    ARG_REAL(temperature), BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_REDUCED),
+                    BUFFER(r, SCRATCH_STATUS));
 }
 
 double soft_temperature(const run *r, const abut_reductions *of)
@@ -529,10 +547,10 @@ abut_status run_compact(const run *r, size_t poses, double threshold, size_t cap
   return LAUNCH_RUN(r, KERNEL_COMPACT, poses, 1, BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D),
                     BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY), BUFFER(r, SCRATCH_WEIGHT),
                     HEAD(r), ARG_REAL(threshold), ARG_INT(r->wanted.arrays),
-                    BUFFER(r, SCRATCH_VERTEX_INDEX_1),
-                    BUFFER(r, SCRATCH_VERTEX_INDEX_2), BUFFER(r, SCRATCH_EDGE_INDEX_1),
-                    BUFFER(r, SCRATCH_EDGE_INDEX_2), BUFFER(r, SCRATCH_OFFSETS),
-                    ARG_INT(capacity), BUFFER(r, SCRATCH_LIST), BUFFER(r, SCRATCH_VALUES));
+                    BUFFER(r, SCRATCH_VERTEX_INDEX_1), BUFFER(r, SCRATCH_VERTEX_INDEX_2),
+                    BUFFER(r, SCRATCH_EDGE_INDEX_1), BUFFER(r, SCRATCH_EDGE_INDEX_2),
+                    BUFFER(r, SCRATCH_OFFSETS), ARG_INT(capacity), BUFFER(r, SCRATCH_LIST),
+                    BUFFER(r, SCRATCH_VALUES));
 }
 
 abut_status run_frames(const run *r, size_t poses)
@@ -542,10 +560,10 @@ abut_status run_frames(const run *r, size_t poses)
                       BUFFER(r, SCRATCH_POSE_2), ARG_INT(r->pose_width), ARG_INT(r->motion),
                       ARG_INT(poses), BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_STATUS));
   }
-  return LAUNCH_RUN(r, KERNEL_POSES, poses, 1, BUFFER(r, SCRATCH_POSE_1),
-                    BUFFER(r, SCRATCH_POSE_2), BUFFER(r, SCRATCH_TANGENT_1),
-                    BUFFER(r, SCRATCH_TANGENT_2), ARG_INT(r->pose_width), ARG_INT(poses),
-                    BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_STATUS));
+  return LAUNCH_RUN(r, KERNEL_POSES, poses, 1, BUFFER(r, SCRATCH_POSE_1), BUFFER(r, SCRATCH_POSE_2),
+                    BUFFER(r, SCRATCH_TANGENT_1), BUFFER(r, SCRATCH_TANGENT_2),
+                    ARG_INT(r->pose_width), ARG_INT(poses), BUFFER(r, SCRATCH_FRAMES),
+                    BUFFER(r, SCRATCH_STATUS));
 }
 
 abut_status run_forward(const run *r, size_t poses)
@@ -571,7 +589,8 @@ abut_status run_forward(const run *r, size_t poses)
     /* Places on edges where the other body's field is least, and the contacts there. */
     TRY(edges_in_fields(r, side) ? edge_field_contacts(r, poses, side) : ABUT_SUCCESS);
   }
-  /* How deep bodies lie in each other as wholes, for `distance`; then contacts of pairs of edges, the paper's. */
+  /* How deep bodies lie in each other as wholes, for `distance`; then contacts of pairs of edges,
+   * the paper's. */
   TRY(r->wanted.middles ? run_middles(r, poses) : ABUT_SUCCESS);
   return edges_run(r) ? edge_contacts(r, poses) : ABUT_SUCCESS;
 }

@@ -78,8 +78,10 @@ static abut_status check_list(const abut_compact *l, const abut_batch *b, const 
     }
     const size_t contacts = contacts_of(b, r, l->pose[i]);
     if (l->slot[i] >= contacts) {
-      return fail(ABUT_ERROR_ARGUMENT, "entry %zu of the list is contact %u of pose %u, which has "
-                  "%zu contacts", i, (unsigned)l->slot[i], (unsigned)l->pose[i], contacts);
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "entry %zu of the list is contact %u of pose %u, which has "
+                  "%zu contacts",
+                  i, (unsigned)l->slot[i], (unsigned)l->pose[i], contacts);
     }
     if (i && (l->pose[i] < l->pose[i - 1] ||
               (l->pose[i] == l->pose[i - 1] && l->slot[i] <= l->slot[i - 1]))) {
@@ -165,7 +167,7 @@ static abut_status list_upload(call_on *on, size_t slot, chunk c)
   }
   const size_t number = number_parts(r->program) * device_real_bytes(r->device);
   return buffer_pool_prepare(r->memory->pool, r->device, SCRATCH_ROWS,
-                      (entries + 1) * COMPACT_REALS * number);
+                             (entries + 1) * COMPACT_REALS * number);
 }
 
 /* ---- kernels ---- */
@@ -173,11 +175,10 @@ static abut_status list_upload(call_on *on, size_t slot, chunk c)
 static abut_status scatter_bars(const run *r, size_t poses)
 {
   return LAUNCH_RUN(r, KERNEL_ENTRIES_SCATTERED, poses, 1, BUFFER(r, SCRATCH_OFFSETS),
-                    BUFFER(r, SCRATCH_SLOTS), BUFFER(r, SCRATCH_ROWS),
-                    HEAD(r), ARG_INT(r->wanted.cotangents),
-                    BUFFER(r, SCRATCH_P_BAR), BUFFER(r, SCRATCH_D_BAR),
-                    BUFFER(r, SCRATCH_N_BAR), BUFFER(r, SCRATCH_ACTIVITY_BAR),
-                    BUFFER(r, SCRATCH_WEIGHT_BAR));
+                    BUFFER(r, SCRATCH_SLOTS), BUFFER(r, SCRATCH_ROWS), HEAD(r),
+                    ARG_INT(r->wanted.cotangents), BUFFER(r, SCRATCH_P_BAR),
+                    BUFFER(r, SCRATCH_D_BAR), BUFFER(r, SCRATCH_N_BAR),
+                    BUFFER(r, SCRATCH_ACTIVITY_BAR), BUFFER(r, SCRATCH_WEIGHT_BAR));
 }
 
 /* Launches the derivatives. Where all contacts are computed the forward pass has been launched
@@ -234,7 +235,7 @@ static abut_status list_start(call *c, abut_pair handle_, abut_batch *batch, lis
   run *r = &c->runs[0];
   if (batch->compact || r->wanted.arrays) {
     return fail(ABUT_ERROR_ARGUMENT, "derivatives of a list take a batch of poses alone, without "
-                "outputs");
+                                     "outputs");
   }
   if (batch->derivatives) {
     return fail(ABUT_ERROR_ARGUMENT, "derivatives of a list take no second smoothing");
@@ -258,7 +259,7 @@ abut_status abut_list_vjp(abut_pair handle_, abut_batch *batch, const abut_compa
   const int given = cotangents ? outputs_given(OUTPUT_COTANGENTS, cotangents) : 0;
   if (!list || !gradients || (!given && list->count)) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_list_vjp needs a list, cotangents of its entries, and "
-                "gradients");
+                                     "gradients");
   }
   TRY(list_start(&c, handle_, batch, &l, PROGRAM_PLAIN));
   c.runs[0].wanted.cotangents = given ? given : WANT_D;
@@ -274,7 +275,7 @@ abut_status abut_list_jvp(abut_pair handle_, abut_batch *batch, const abut_compa
   list_call l = {.list = list, .tangents = tangents};
   if (!list || !along || !tangents) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_list_jvp needs a list, tangents of the poses, and of "
-                "its entries");
+                                     "its entries");
   }
   TRY(list_start(&c, handle_, batch, &l, PROGRAM_DUAL));
   c.runs[0].wanted.arrays = outputs_given(OUTPUT_TANGENTS, tangents);

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ASKED 256     /* so many vertices are asked, spread over the mesh */
+#define ASKED 256                     /* so many vertices are asked, spread over the mesh */
 #define FEATURES_ASKED ((size_t)4096) /* and so many features */
-#define FITTED 0.004  /* temperatures as shares of the diagonal, as fitted smoothing has them */
+#define FITTED 0.004 /* temperatures as shares of the diagonal, as fitted smoothing has them */
 
 static double diagonal_of(const abut_body_def *def)
 {
@@ -44,9 +44,9 @@ typedef struct field {
 /* Evaluates the field at `count` places, which are at most ASKED. points: 3 planes of `count`. */
 static void evaluate(const field *f, size_t count, double *points, double out[ASKED])
 {
-  const host_argument arguments[] = {{.pointer = points},        {.integer = (int)count},
-                                     {.pointer = f->head},       {.pointer = f->shape.data},
-                                     {.pointer = f->coefficients.data}, {.pointer = out}};
+  const host_argument arguments[] = {
+    {.pointer = points},        {.integer = (int)count},           {.pointer = f->head},
+    {.pointer = f->shape.data}, {.pointer = f->coefficients.data}, {.pointer = out}};
   host_launch_f64(KERNEL_QUERY_DISTANCE, count, 1, arguments);
 }
 
@@ -70,12 +70,13 @@ static double median_at(const double *vertices, size_t vertex_count, const field
 
 /* ---- features ---- */
 
-/* Gives the middle of an edge and its radius. The middle of an arc lies as far from the centre as its ends do, in the
- * direction of their sum, since they are a quarter turn apart at most. */
+/* Gives the middle of an edge and its radius. The middle of an arc lies as far from the centre as
+ * its ends do, in the direction of their sum, since they are a quarter turn apart at most. */
 static void edge_middle(const abut_body_def *def, const abut_feature_edge *given, double out[4])
 {
   const abut_feature_edge e = feature_edge_settled(given, def->feature_vertices);
-  const double *from = def->feature_vertices + 4 * (size_t)e.from, *to = def->feature_vertices + 4 * (size_t)e.to;
+  const double *from = def->feature_vertices + 4 * (size_t)e.from,
+               *to = def->feature_vertices + 4 * (size_t)e.to;
   double across[3], square = 0.0, length = 0.0;
   for (size_t k = 0; k < 3; ++k) {
     out[k] = 0.5 * (from[k] + to[k]);
@@ -130,7 +131,8 @@ abut_status find_misfit(const abut_body_def *def, misfit *out)
   TRY_DONE(coefficients_of(&smoothing, sizeof(double), 0, &f.coefficients));
   out->median = median_at(def->vertices, def->vertex_count, &f);
   if (def->surface.face_count && !def->height_field_count) {
-    out->median = fmax(out->median, median_at(def->surface.vertices, def->surface.vertex_count, &f));
+    out->median =
+      fmax(out->median, median_at(def->surface.vertices, def->surface.vertex_count, &f));
   }
   out->features = worst_feature(def, &f);
 done:

@@ -11,11 +11,12 @@
 typedef struct misfit {
   double median;   /* of the field's size at many of the mesh's vertices [m] */
   double diagonal; /* of the box around these [m] */
-  double features; /* how far the surface of a stated vertex's ball, or of a stated edge's capsule at its middle, is off
-                      the field's, at most of many [m] */
+  double features; /* how far the surface of a stated vertex's ball, or of a stated edge's capsule
+                      at its middle, is off the field's, at most of many [m] */
 } misfit;
 
-/* Finds them. It is computed here, by no device. The definition must have passed abut_create_body. */
+/* Finds them. It is computed here, by no device. The definition must have passed
+ * abut_create_body. */
 abut_status find_misfit(const abut_body_def *def, misfit *out);
 
 #endif

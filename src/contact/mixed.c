@@ -45,7 +45,7 @@ abut_status mixed_check(const abut_batch *b, size_t *most)
 {
   if (!b->pairs || !b->pair_count || (b->count && !b->pair)) {
     return fail(ABUT_ERROR_ARGUMENT, "a batch of several pairs needs a list of them, and an index "
-                "for each entry");
+                                     "for each entry");
   }
   if (b->count > UINT32_MAX) {
     return fail(ABUT_ERROR_ARGUMENT, "a batch of several pairs counts poses in 32 bits; split it");

@@ -7,7 +7,10 @@
 
 /* The public structs that have a member for each output. */
 typedef enum output_struct {
-  OUTPUT_BATCH, OUTPUT_LIST, OUTPUT_COTANGENTS, OUTPUT_TANGENTS,
+  OUTPUT_BATCH,
+  OUTPUT_LIST,
+  OUTPUT_COTANGENTS,
+  OUTPUT_TANGENTS,
   OUTPUT_COTANGENT_TANGENTS, /* is a struct of cotangents, too */
   OUTPUT_STRUCTS
 } output_struct;

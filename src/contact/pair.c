@@ -29,14 +29,16 @@ body *pair_body(const pair *p, int side)
   return b && p->touching[side] ? p->touching[side] : b;
 }
 
-bool pair_is(const pair *p, const abut_body bodies[2], const abut_smoothing *smoothing, const pair_zones *zones)
+bool pair_is(const pair *p, const abut_body bodies[2], const abut_smoothing *smoothing,
+             const pair_zones *zones)
 {
   bool same = smoothing_is_like(&p->smoothing, smoothing);
   for (int k = 0; k < 2; ++k) {
     same = same && same_body(p->bodies[k], bodies[k]) && p->zone_count[k] == zones->count[k];
   }
   for (size_t k = 0, at = 0; same && k < 2; at += ZONE_REALS * zones->count[k++]) {
-    same = !zones->count[k] || memcmp(p->zones + at, zones->of[k], ZONE_REALS * zones->count[k] * sizeof *p->zones) == 0;
+    same = !zones->count[k] || memcmp(p->zones + at, zones->of[k],
+                                      ZONE_REALS * zones->count[k] * sizeof *p->zones) == 0;
   }
   return same;
 }
@@ -45,7 +47,8 @@ bool pair_is_like(const pair *a, const pair *b)
 {
   const pair_zones zones = {{b->zones, b->zones ? b->zones + ZONE_REALS * b->zone_count[0] : NULL},
                             {b->zone_count[0], b->zone_count[1]}};
-  return pair_is(a, b->bodies, &b->smoothing, &zones) && memcmp(a->slot, b->slot, sizeof a->slot) == 0;
+  return pair_is(a, b->bodies, &b->smoothing, &zones) &&
+         memcmp(a->slot, b->slot, sizeof a->slot) == 0;
 }
 
 void resident_pair_free(resident_pair *r)
@@ -91,14 +94,17 @@ static abut_status check_length(const abut_smoothing *s, const body *const bodie
   for (int i = 0; pairs && i < 2; ++i) {
     const double edge = bodies[i]->info.diagonal / s->length;
     if (!(edge * edge * edge * fmax(edge, SEPARATION_MOST / s->length) < PRODUCT_MOST)) {
-      return fail(ABUT_ERROR_ARGUMENT, "smoothing: length is %g, too short for body %d's "
-                  "diagonal of %g", s->length, i + 1, bodies[i]->info.diagonal);
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "smoothing: length is %g, too short for body %d's "
+                  "diagonal of %g",
+                  s->length, i + 1, bodies[i]->info.diagonal);
     }
   }
   return ABUT_SUCCESS;
 }
 
-/* Counts the slots of edges: two of each that is kept, or one for each pair of them by points on either. */
+/* Counts the slots of edges: two of each that is kept, or one for each pair of them by points on
+ * either. */
 static abut_status count_edge_slots(const pair *p, size_t slots[2])
 {
   const abut_layout *l = &p->layout;
@@ -148,10 +154,12 @@ static abut_status lay_out(pair *p, const body *const bodies[2])
   return ABUT_SUCCESS;
 }
 
-#define MIDDLE_STEEP 4.0 /* the distance from a polyhedron's corner over its field there is 1.7 at right angles */
+/* the distance from a polyhedron's corner over its field there is 1.7 at right angles */
+#define MIDDLE_STEEP 4.0
 
-/* Sets what kernels read of a body's middle. Within fields that are longer than the distance to the surface, such as
- * those of superquadrics, it counts no deeper than the surface. Parts of a body have no middle of their own. */
+/* Sets what kernels read of a body's middle. Within fields that are longer than the distance to the
+ * surface, such as those of superquadrics, it counts no deeper than the surface. Parts of a body
+ * have no middle of their own. */
 static void put_middle(const pair *p, int side, double to[MIDDLE_REALS])
 {
   const body *own = body_get(p->bodies[side]), *other = body_get(p->bodies[!side]);
@@ -162,7 +170,9 @@ static void put_middle(const pair *p, int side, double to[MIDDLE_REALS])
   memcpy(to + MIDDLE_AT, own->middle, 3 * sizeof *to);
   to[MIDDLE_RADIUS] = own->middle[3];
   to[MIDDLE_SHARP] = own->info.feature_radius > 0.0 ? 0.0 : 1.0;
-  to[MIDDLE_RISE] = other->info.polyhedra || other->info.pointclouds || other->info.height_fields ? MIDDLE_STEEP : 1.0;
+  to[MIDDLE_RISE] = other->info.polyhedra || other->info.pointclouds || other->info.height_fields
+                      ? MIDDLE_STEEP
+                      : 1.0;
   to[MIDDLE_LEAST] = other->info.superquadrics || other->info.pointclouds ? 0.0 : -SMOOTHING_MOST;
 }
 
@@ -254,8 +264,9 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
   return pair_create_with_zones(body1, body2, smoothing, &none, out);
 }
 
-abut_status pair_create_with_zones(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
-                                   const pair_zones *zones, abut_pair *out)
+abut_status pair_create_with_zones(abut_body body1, abut_body body2,
+                                   const abut_smoothing *smoothing, const pair_zones *zones,
+                                   abut_pair *out)
 {
   ENTER(body_pool, body1);
   call_lock *other = pool_call_lock(&body_pool, (handle){body2.index, body2.generation});
@@ -281,7 +292,8 @@ abut_status pair_create_with_zones(abut_body body1, abut_body body2, const abut_
   p->bodies[1] = body2;
   p->smoothing = *smoothing;
   for (int i = 0; i < 2 && is_in_fields(p); ++i) {
-    TRY_DONE(body_touching(bodies[i], smoothing_has_cones(smoothing), smoothing->cone_inset, &p->touching[i]));
+    TRY_DONE(body_touching(bodies[i], smoothing_has_cones(smoothing), smoothing->cone_inset,
+                           &p->touching[i]));
     bodies[i] = p->touching[i];
   }
   TRY_DONE(lay_out(p, (const body *const[]){bodies[0], bodies[1]}));

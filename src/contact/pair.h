@@ -10,60 +10,129 @@
 /* The scratch and output buffers of one chunk, by their place in a buffer pool. Those of a body
  * come in pairs, body 1's first. */
 typedef enum scratch_id {
-  SCRATCH_POSE_1, SCRATCH_POSE_2,
-  SCRATCH_TANGENT_1, SCRATCH_TANGENT_2,           /* the poses' tangents, for programs on duals */
-  SCRATCH_FRAMES, SCRATCH_STATUS,
-  SCRATCH_FIELD_1, SCRATCH_FIELD_2,               /* the opposing field at all vertices */
+  SCRATCH_POSE_1,
+  SCRATCH_POSE_2,
+  SCRATCH_TANGENT_1,
+  SCRATCH_TANGENT_2, /* the poses' tangents, for programs on duals */
+  SCRATCH_FRAMES,
+  SCRATCH_STATUS,
+  SCRATCH_FIELD_1,
+  SCRATCH_FIELD_2, /* the opposing field at all vertices */
   SCRATCH_SCORES,
-  SCRATCH_VERTEX_INDEX_1, SCRATCH_VERTEX_INDEX_2, /* ranked elements */
-  SCRATCH_VERTEX_TOP_1, SCRATCH_VERTEX_TOP_2,     /* their scores */
-  SCRATCH_KEPT_VERTICES_1, SCRATCH_KEPT_VERTICES_2,
-  SCRATCH_KEPT_FIELD_1, SCRATCH_KEPT_FIELD_2,
-  SCRATCH_VERTEX_WEIGHTS_1, SCRATCH_VERTEX_WEIGHTS_2, /* gates' weights, or SoftSort's 1 / sums */
-  SCRATCH_EDGE_INDEX_1, SCRATCH_EDGE_INDEX_2,
-  SCRATCH_EDGE_TOP_1, SCRATCH_EDGE_TOP_2,
-  SCRATCH_ENDS_1, SCRATCH_ENDS_2,
-  SCRATCH_EDGE_WEIGHTS_1, SCRATCH_EDGE_WEIGHTS_2,
-  SCRATCH_WITNESS, SCRATCH_OWN_1, SCRATCH_OWN_2, SCRATCH_OPPOSING_1, SCRATCH_OPPOSING_2,
-  SCRATCH_PLACES_1, SCRATCH_PLACES_2,             /* of edges in fields: where on them their points lie */
-  SCRATCH_FACTORS, SCRATCH_WEIGHT_FACTORS,        /* of activities, and of weights */
-  SCRATCH_P, SCRATCH_D, SCRATCH_N, SCRATCH_ACTIVITY, SCRATCH_WEIGHT,
-  SCRATCH_MIDDLES,                                /* how far apart the bodies are at most by the middle of each */
+  SCRATCH_VERTEX_INDEX_1,
+  SCRATCH_VERTEX_INDEX_2, /* ranked elements */
+  SCRATCH_VERTEX_TOP_1,
+  SCRATCH_VERTEX_TOP_2, /* their scores */
+  SCRATCH_KEPT_VERTICES_1,
+  SCRATCH_KEPT_VERTICES_2,
+  SCRATCH_KEPT_FIELD_1,
+  SCRATCH_KEPT_FIELD_2,
+  SCRATCH_VERTEX_WEIGHTS_1,
+  SCRATCH_VERTEX_WEIGHTS_2, /* gates' weights, or SoftSort's 1 / sums */
+  SCRATCH_EDGE_INDEX_1,
+  SCRATCH_EDGE_INDEX_2,
+  SCRATCH_EDGE_TOP_1,
+  SCRATCH_EDGE_TOP_2,
+  SCRATCH_ENDS_1,
+  SCRATCH_ENDS_2,
+  SCRATCH_EDGE_WEIGHTS_1,
+  SCRATCH_EDGE_WEIGHTS_2,
+  SCRATCH_WITNESS,
+  SCRATCH_OWN_1,
+  SCRATCH_OWN_2,
+  SCRATCH_OPPOSING_1,
+  SCRATCH_OPPOSING_2,
+  SCRATCH_PLACES_1,
+  SCRATCH_PLACES_2, /* of edges in fields: where on them their
+                       points lie */
+  SCRATCH_FACTORS,
+  SCRATCH_WEIGHT_FACTORS, /* of activities, and of weights */
+  SCRATCH_P,
+  SCRATCH_D,
+  SCRATCH_N,
+  SCRATCH_ACTIVITY,
+  SCRATCH_WEIGHT,
+  SCRATCH_MIDDLES, /* how far apart the bodies are at most by the
+                      middle of each */
   SCRATCH_REDUCED,
-  SCRATCH_COUNTS, SCRATCH_OFFSETS, SCRATCH_LIST, SCRATCH_VALUES,
+  SCRATCH_COUNTS,
+  SCRATCH_OFFSETS,
+  SCRATCH_LIST,
+  SCRATCH_VALUES,
   /* active contacts alone */
-  SCRATCH_BALL_BOUNDS_1, SCRATCH_BALL_BOUNDS_2, SCRATCH_TOUCH,
-  SCRATCH_PLAN, SCRATCH_REACHES,
-  SCRATCH_VERTEX_LIST_1, SCRATCH_VERTEX_LIST_2, SCRATCH_LISTED_AT_1, SCRATCH_LISTED_AT_2,
-  SCRATCH_VERTEX_VALUES_1, SCRATCH_VERTEX_VALUES_2,
-  SCRATCH_NEAR_PAIRS, SCRATCH_NEAR_LIST, SCRATCH_PAIR_LIST, SCRATCH_PAIR_VALUES,
-  SCRATCH_PAIR_BARS, SCRATCH_WEIGHTS_BAR_1, SCRATCH_WEIGHTS_BAR_2,
+  SCRATCH_BALL_BOUNDS_1,
+  SCRATCH_BALL_BOUNDS_2,
+  SCRATCH_TOUCH,
+  SCRATCH_PLAN,
+  SCRATCH_REACHES,
+  SCRATCH_VERTEX_LIST_1,
+  SCRATCH_VERTEX_LIST_2,
+  SCRATCH_LISTED_AT_1,
+  SCRATCH_LISTED_AT_2,
+  SCRATCH_VERTEX_VALUES_1,
+  SCRATCH_VERTEX_VALUES_2,
+  SCRATCH_NEAR_PAIRS,
+  SCRATCH_NEAR_LIST,
+  SCRATCH_PAIR_LIST,
+  SCRATCH_PAIR_VALUES,
+  SCRATCH_PAIR_BARS,
+  SCRATCH_WEIGHTS_BAR_1,
+  SCRATCH_WEIGHTS_BAR_2,
   /* the caller's entries */
-  SCRATCH_SLOTS, SCRATCH_ROWS, SCRATCH_SEGMENTS, SCRATCH_PAIR_ENTRIES,
+  SCRATCH_SLOTS,
+  SCRATCH_ROWS,
+  SCRATCH_SEGMENTS,
+  SCRATCH_PAIR_ENTRIES,
   /* the reverse pass: cotangents */
-  SCRATCH_P_BAR, SCRATCH_D_BAR, SCRATCH_N_BAR, SCRATCH_ACTIVITY_BAR, SCRATCH_WEIGHT_BAR,
+  SCRATCH_P_BAR,
+  SCRATCH_D_BAR,
+  SCRATCH_N_BAR,
+  SCRATCH_ACTIVITY_BAR,
+  SCRATCH_WEIGHT_BAR,
   SCRATCH_MIDDLES_BAR,
-  SCRATCH_FACTORS_BAR, SCRATCH_WEIGHT_FACTORS_BAR,
-  SCRATCH_WITNESS_BAR, SCRATCH_PAIR_ENDS_BAR, SCRATCH_ENDS_BAR,
-  SCRATCH_KEPT_BAR, SCRATCH_WEIGHTS_BAR,
-  SCRATCH_RANKED_PARTS, SCRATCH_RANKED_BAR, SCRATCH_SCORES_BAR,
-  SCRATCH_FIELD_BAR_1, SCRATCH_FIELD_BAR_2,       /* of phi at all vertices, from selections */
+  SCRATCH_FACTORS_BAR,
+  SCRATCH_WEIGHT_FACTORS_BAR,
+  SCRATCH_WITNESS_BAR,
+  SCRATCH_PAIR_ENDS_BAR,
+  SCRATCH_ENDS_BAR,
+  SCRATCH_KEPT_BAR,
+  SCRATCH_WEIGHTS_BAR,
+  SCRATCH_RANKED_PARTS,
+  SCRATCH_RANKED_BAR,
+  SCRATCH_SCORES_BAR,
+  SCRATCH_FIELD_BAR_1,
+  SCRATCH_FIELD_BAR_2, /* of phi at all vertices, from selections */
   /* derivatives by shapes (manifold/shape.h): of each body's field, and of its vertices */
-  SCRATCH_SITES_1, SCRATCH_SITES_2,
-  SCRATCH_VERTEX_BAR_1, SCRATCH_VERTEX_BAR_2,     /* of all vertices as they are sorted */
-  SCRATCH_KEPT_SPREAD_1, SCRATCH_KEPT_SPREAD_2,   /* of all in mesh order, from kept ones */
-  SCRATCH_ENDS_SPREAD_1, SCRATCH_ENDS_SPREAD_2,   /* of the ends of all edges */
-  SCRATCH_SITE_SHARES, SCRATCH_SITE_PARTS,
-  SCRATCH_SHAPE_1, SCRATCH_SHAPE_2,               /* rows */
-  SCRATCH_MOVED_SORTED_1, SCRATCH_MOVED_SORTED_2, /* meshes that move: vertices as they are sorted */
-  SCRATCH_MOVED_MESH_1, SCRATCH_MOVED_MESH_2,     /* in mesh order */
-  SCRATCH_MOVED_ENDS_1, SCRATCH_MOVED_ENDS_2,     /* ends of all edges */
-  SCRATCH_MOVED_RADII_1, SCRATCH_MOVED_RADII_2,   /* features' radii, and edges in fields */
-  SCRATCH_MOVED_RAILS_1, SCRATCH_MOVED_RAILS_2,
+  SCRATCH_SITES_1,
+  SCRATCH_SITES_2,
+  SCRATCH_VERTEX_BAR_1,
+  SCRATCH_VERTEX_BAR_2, /* of all vertices as they are sorted */
+  SCRATCH_KEPT_SPREAD_1,
+  SCRATCH_KEPT_SPREAD_2, /* of all in mesh order, from kept ones */
+  SCRATCH_ENDS_SPREAD_1,
+  SCRATCH_ENDS_SPREAD_2, /* of the ends of all edges */
+  SCRATCH_SITE_SHARES,
+  SCRATCH_SITE_PARTS,
+  SCRATCH_SHAPE_1,
+  SCRATCH_SHAPE_2, /* rows */
+  SCRATCH_MOVED_SORTED_1,
+  SCRATCH_MOVED_SORTED_2, /* meshes that move: vertices as they are
+                             sorted */
+  SCRATCH_MOVED_MESH_1,
+  SCRATCH_MOVED_MESH_2, /* in mesh order */
+  SCRATCH_MOVED_ENDS_1,
+  SCRATCH_MOVED_ENDS_2, /* ends of all edges */
+  SCRATCH_MOVED_RADII_1,
+  SCRATCH_MOVED_RADII_2, /* features' radii, and edges in fields */
+  SCRATCH_MOVED_RAILS_1,
+  SCRATCH_MOVED_RAILS_2,
   SCRATCH_WRENCHES,
-  SCRATCH_GRADIENT_1, SCRATCH_GRADIENT_2,
-  SCRATCH_STEPS, SCRATCH_JACOBIAN, /* for Jacobian blocks */
-  SCRATCH_SLOPES, SCRATCH_HESSIAN,
+  SCRATCH_GRADIENT_1,
+  SCRATCH_GRADIENT_2,
+  SCRATCH_STEPS,
+  SCRATCH_JACOBIAN, /* for Jacobian blocks */
+  SCRATCH_SLOPES,
+  SCRATCH_HESSIAN,
   SCRATCH_COLUMNS, /* for states, columns of SCRATCH_REDUCED: a buffer each */
   SCRATCH_COLUMNS_END = SCRATCH_COLUMNS + REDUCED_REALS,
   SCRATCH_BUFFERS = SCRATCH_COLUMNS_END
@@ -74,7 +143,7 @@ _Static_assert(SCRATCH_BUFFERS <= POOL_BUFFERS, "a buffer pool holds all scratch
 /* A pair on one device. */
 typedef struct resident_pair {
   pair_sizes sizes;
-  buffer *head; /* coefficients, reals and sizes: cl/kernels/manifold/pair.h */
+  buffer *head;               /* coefficients, reals and sizes: cl/kernels/manifold/pair.h */
   buffer *mean_bar, *one_bar; /* C numbers 1 / C, and C numbers 1; made when first needed */
 } resident_pair;
 
@@ -87,15 +156,18 @@ typedef struct pair {
   owned base;
   context *context;
   abut_body bodies[2];
-  body *touching[2]; /* of edges in fields: the bodies' features (body/touching.h), which the bodies own; else NULL */
+  body *touching[2]; /* of edges in fields: the bodies' features (body/touching.h), which the
+                        bodies own; else NULL */
   abut_smoothing smoothing;
   abut_layout layout;
   bool selected_vertices[2], selected_edges[2];
-  size_t slot[4]; /* what worlds call the first contact of either body's vertices, and of edges by points on either: as in
-                     the layout, but of a pair of parts of bodies as in that of the whole ones */
-  resident_pair *on[MEMBERS]; /* by the context's members; NULL: not there yet */
+  size_t slot[4]; /* what worlds call the first contact of either body's vertices, and of edges by
+                     points on either: as in the layout, but of a pair of parts of bodies as in
+                     that of the whole ones */
+  resident_pair *on[MEMBERS];        /* by the context's members; NULL: not there yet */
   double rates[RATE_KINDS][MEMBERS]; /* poses a second, see job.rates; by kind of work */
-  double *zones;        /* (zone_count[0] + zone_count[1], ZONE_REALS) of either body's seams, or NULL */
+  double *zones; /* (zone_count[0] + zone_count[1], ZONE_REALS) of either body's seams, or
+                    NULL */
   size_t zone_count[2];
 } pair;
 
@@ -105,13 +177,14 @@ typedef struct pair_zones {
   size_t count[2];
 } pair_zones;
 
-/* Makes a pair as abut_create_pair does, whose contacts have the share that zones leave them; only contacts with
- * normal cones can have zones. */
-abut_status pair_create_with_zones(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
-                                   const pair_zones *zones, abut_pair *out);
+/* Makes a pair as abut_create_pair does, whose contacts have the share that zones leave them; only
+ * contacts with normal cones can have zones. */
+abut_status pair_create_with_zones(abut_body body1, abut_body body2,
+                                   const abut_smoothing *smoothing, const pair_zones *zones,
+                                   abut_pair *out);
 
-/* Makes a twin of a pair on a member, for calls whose derivatives are by shapes and in which the meshes of these bodies
- * move; resident_pair_free takes what it has. */
+/* Makes a twin of a pair on a member, for calls whose derivatives are by shapes and in which the
+ * meshes of these bodies move; resident_pair_free takes what it has. */
 abut_status pair_moving(const pair *p, size_t place, const bool moving[2], resident_pair *out);
 
 void resident_pair_free(resident_pair *r);
@@ -134,14 +207,16 @@ static inline bool is_in_fields(const pair *p)
   return p->smoothing.edge_contacts == ABUT_EDGES_FIELD;
 }
 
-/* Returns the body whose vertices and edges a pair's kernels read: its features, or all of its mesh. NULL with an
- * error text where the body has been destroyed. */
+/* Returns the body whose vertices and edges a pair's kernels read: its features, or all of its
+ * mesh. NULL with an error text where the body has been destroyed. */
 body *pair_body(const pair *p, int side);
 
 /* Whether a pair is of these bodies, with these coefficients and zones. */
-bool pair_is(const pair *p, const abut_body bodies[2], const abut_smoothing *smoothing, const pair_zones *zones);
+bool pair_is(const pair *p, const abut_body bodies[2], const abut_smoothing *smoothing,
+             const pair_zones *zones);
 
-/* Whether two pairs have the same bodies, coefficients, zones and slots, so that one's manifold serves the other. */
+/* Whether two pairs have the same bodies, coefficients, zones and slots, so that one's manifold
+ * serves the other. */
 bool pair_is_like(const pair *a, const pair *b);
 
 #endif

@@ -9,9 +9,13 @@ static pair_elements elements_of(size_t count, size_t kept, bool selected, bool 
                                  size_t contact, uint32_t lanes)
 {
   const size_t all = padded(count, lanes), slots = padded(kept, lanes);
-  return (pair_elements){.count = (int)count, .padded = (int)all, .kept = (int)kept,
-                         .slots = (int)slots, .plane = (int)(selected ? slots : all),
-                         .selected = selected, .weighted = selected && gated,
+  return (pair_elements){.count = (int)count,
+                         .padded = (int)all,
+                         .kept = (int)kept,
+                         .slots = (int)slots,
+                         .plane = (int)(selected ? slots : all),
+                         .selected = selected,
+                         .weighted = selected && gated,
                          .contact = (int)contact};
 }
 
@@ -21,16 +25,20 @@ pair_sizes pair_sizes_of(const pair *p, const resident_body *const bodies[2], ui
   const bool in_fields = is_in_fields(p);
   const size_t pairs = in_fields ? 0 : l->edges[0] * l->edges[1], slots = padded(pairs, lanes);
   const bool gated = p->smoothing.select == ABUT_SELECT_GATE;
-  pair_sizes n = {.contacts = (int)l->contacts, .pairs = (int)pairs, .pair_slots = (int)slots,
-                  .gated = gated, .in_fields = in_fields, .listed = l->edge_slots[0] + l->edge_slots[1] ? LISTED_PAIRS : 0};
+  pair_sizes n = {.contacts = (int)l->contacts,
+                  .pairs = (int)pairs,
+                  .pair_slots = (int)slots,
+                  .gated = gated,
+                  .in_fields = in_fields,
+                  .listed = l->edge_slots[0] + l->edge_slots[1] ? LISTED_PAIRS : 0};
   for (int side = 0; side < 2; ++side) {
     const abut_body_info *info = bodies[side]->info;
     n.balls[side] = (int)bodies[side]->balls;
     n.ball_slots[side] = (int)bodies[side]->ball_padded;
     n.listed |= l->vertices[side] ? LISTED_VERTICES_1 << side : 0;
-    n.elements[VERTICES_OF(side)] =
-      elements_of(info->vertices, l->vertices[side], p->selected_vertices[side], gated,
-                  l->vertex_offset[side], lanes);
+    n.elements[VERTICES_OF(side)] = elements_of(info->vertices, l->vertices[side],
+                                                p->selected_vertices[side], gated,
+                                                l->vertex_offset[side], lanes);
     n.elements[EDGES_OF(side)] = elements_of(info->edges, l->edges[side], p->selected_edges[side],
                                              gated, l->edge_offset[side], lanes);
     n.elements[VERTICES_OF(side)].held = (int)bodies[side]->held;
@@ -61,7 +69,8 @@ abut_status upload_head(device *d, const abut_smoothing *s, const double reals_[
     reals_set(&r, r.count - PAIR_REALS + i, reals_[i]);
   }
   const size_t bytes = r.count * r.size;
-  const size_t head = (bytes + sizeof *n + r.size - 1) / r.size * r.size; /* the kernels' sizeof(pair_head) */
+  /* the kernels' sizeof(pair_head) */
+  const size_t head = (bytes + sizeof *n + r.size - 1) / r.size * r.size;
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(reals_create(&of_zones, count, r.size));
   for (size_t i = 0; i < count; ++i) {

@@ -10,8 +10,8 @@ abut_status check_reduction(abut_reduction reduction);
  * reduction reads values of the run itself. */
 void prepare_reduction(run *values, run *r, abut_reduction reduction);
 
-/* Steps of a call whose `user` begins with the reduction: they bring up what cotangents poses share, and
- * launch what makes the others. */
+/* Steps of a call whose `user` begins with the reduction: they bring up what cotangents poses
+ * share, and launch what makes the others. */
 abut_status reduction_upload(call_on *on, size_t slot, chunk c);
 abut_status reduction_cotangents(call_on *on, size_t slot, size_t count);
 

@@ -15,7 +15,8 @@ typedef struct reverse_pass {
   field_sites sites;
   size_t poses, next_block, blocks;
   bool scored[2];
-  size_t rows[2]; /* numbers of each body's row, of those whose derivatives by features are wanted, else 0 */
+  size_t rows[2]; /* numbers of each body's row, of those whose derivatives by features are
+                     wanted, else 0 */
 } reverse_pass;
 
 /* Returns how many blocks of wrenches a pose has. They are left by edge contacts and witness
@@ -73,16 +74,17 @@ static launch_argument activity_bar(const run *r)
 
 /* A body's sites, as kernels are told: where they lie, how many a pose has, and where those of the
  * kernel begin. */
-#define SITES(pass, body, first)                                                    \
+#define SITES(pass, body, first)                                                           \
   BUFFER((pass)->run, OF_SIDE(SCRATCH_SITES_1, body)), ARG_INT((pass)->sites.count[body]), \
     ARG_INT(first)
 
-/* A body's row, as kernels are told: where it lies, how many numbers it has, 0 where it is not wanted of features, and
- * where those of the kernel begin. */
-#define FEATURES(pass, side, first)                                                                \
+/* A body's row, as kernels are told: where it lies, how many numbers it has, 0 where it is not
+ * wanted of features, and where those of the kernel begin. */
+#define FEATURES(pass, side, first) \
   BUFFER((pass)->run, OF_SIDE(SCRATCH_SHAPE_1, side)), ARG_INT((pass)->rows[side]), ARG_INT(first)
 
-/* Tells whether the cotangents of edges' ends are wanted: where SoftSort moves them, or by shapes. */
+/* Tells whether the cotangents of edges' ends are wanted: where SoftSort moves them, or by
+ * shapes. */
 static bool ends_back(const run *r)
 {
   const bool selected = r->pair->selected_edges[0] || r->pair->selected_edges[1];
@@ -129,20 +131,19 @@ static abut_status weights_of_edges_back(reverse_pass *pass)
   const size_t blocks = lane_blocks(r, pair_slots(r));
   const point_set at = witness_set(r, 0, r->pair->smoothing.trace);
   for (int side = 0; side < 2; ++side) {
-    TRY(LAUNCH_RUN(r, KERNEL_NEIGHBOUR_WEIGHTS_ADJOINT,
-                   lane_blocks(r, r->pair->layout.edges[side]), pass->poses,
-                   BUFFER(r, SCRATCH_WEIGHT_FACTORS),
+    TRY(LAUNCH_RUN(r, KERNEL_NEIGHBOUR_WEIGHTS_ADJOINT, lane_blocks(r, r->pair->layout.edges[side]),
+                   pass->poses, BUFFER(r, SCRATCH_WEIGHT_FACTORS),
                    BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side)),
                    BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, !side)), HEAD(r), ARG_INT(side),
                    BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, SCRATCH_WEIGHT_FACTORS_BAR)));
   }
   return LAUNCH_RUN(r, KERNEL_EDGE_WEIGHTS_ADJOINT, blocks, pass->poses, ARG_BUFFER(at.memory),
-                 ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_OWN_1),
-                 BUFFER(r, SCRATCH_OWN_2), BUFFER(r, SCRATCH_OPPOSING_1),
-                 BUFFER(r, SCRATCH_OPPOSING_2), BUFFER(r, SCRATCH_FRAMES), HEAD(r),
-                 BUFFER(r, SCRATCH_WEIGHT_FACTORS_BAR), BUFFER(r, SCRATCH_WITNESS_BAR),
-                 BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
-                 ARG_INT(take_blocks(pass, blocks)));
+                    ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_OWN_1),
+                    BUFFER(r, SCRATCH_OWN_2), BUFFER(r, SCRATCH_OPPOSING_1),
+                    BUFFER(r, SCRATCH_OPPOSING_2), BUFFER(r, SCRATCH_FRAMES), HEAD(r),
+                    BUFFER(r, SCRATCH_WEIGHT_FACTORS_BAR), BUFFER(r, SCRATCH_WITNESS_BAR),
+                    BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
+                    ARG_INT(take_blocks(pass, blocks)));
 }
 
 /* Goes back through the tracing steps. A body's own field is computed again at the points before
@@ -207,13 +208,13 @@ static abut_status select_back(const reverse_pass *pass, const ranked *s)
                    BUFFER(r, s->top), BUFFER(r, s->weights), BUFFER(r, s->index),
                    BUFFER(r, s->bars), HEAD(r), ARG_INT(s->of), BUFFER(r, s->spread)));
   }
-  if (!weighed(r)) { /* gates keep true elements: only activities and weights depend on the scores */
+  if (!weighed(r)) { /* gates keep true elements: only activities and weights depend on the
+                        scores */
     return ABUT_SUCCESS;
   }
   if (gated(r)) {
     TRY(LAUNCH_RUN(r, KERNEL_GATE_ADJOINT, pass->poses, 1, BUFFER(r, s->top), HEAD(r),
-                   ARG_INT(s->of), BUFFER(r, SCRATCH_WEIGHTS_BAR),
-                   BUFFER(r, SCRATCH_RANKED_BAR)));
+                   ARG_INT(s->of), BUFFER(r, SCRATCH_WEIGHTS_BAR), BUFFER(r, SCRATCH_RANKED_BAR)));
   } else {
     TRY(LAUNCH_RUN(r, s->softsort, blocks, pass->poses, BUFFER(r, SCRATCH_SCORES),
                    BUFFER(r, s->top), ARG_BUFFER(s->source), HEAD(r), ARG_INT(s->side),
@@ -228,12 +229,13 @@ static abut_status select_back(const reverse_pass *pass, const ranked *s)
                     BUFFER(r, SCRATCH_SCORES_BAR));
 }
 
-/* Adds up the cotangents of a body's kept edges: of their ends where those are wanted, and with gates
- * of their weights. */
+/* Adds up the cotangents of a body's kept edges: of their ends where those are wanted, and with
+ * gates of their weights. */
 static abut_status kept_edges_back(const reverse_pass *pass, int side)
 {
   const run *r = pass->run;
-  if (is_in_fields(r->pair)) { /* their kernel has left the cotangents of weights, and ends do not move */
+  if (is_in_fields(r->pair)) { /* their kernel has left the cotangents of weights, and ends do not
+                                  move */
     return ABUT_SUCCESS;
   }
   const size_t blocks = lane_blocks(r, r->pair->layout.edges[side]);
@@ -251,11 +253,10 @@ static abut_status kept_edges_back(const reverse_pass *pass, int side)
     TRY(LAUNCH_RUN(r, KERNEL_WEIGHTS_ADJOINT, blocks, pass->poses, BUFFER(r, SCRATCH_FACTORS_BAR),
                    HEAD(r), ARG_INT(side), ARG_INT(0), BUFFER(r, SCRATCH_WEIGHTS_BAR)));
   }
-  return weights_back(r)
-           ? LAUNCH_RUN(r, KERNEL_WEIGHTS_ADJOINT, blocks, pass->poses,
-                        BUFFER(r, SCRATCH_WEIGHT_FACTORS_BAR), HEAD(r), ARG_INT(side),
-                        ARG_INT(active), BUFFER(r, SCRATCH_WEIGHTS_BAR))
-           : ABUT_SUCCESS;
+  return weights_back(r) ? LAUNCH_RUN(r, KERNEL_WEIGHTS_ADJOINT, blocks, pass->poses,
+                                      BUFFER(r, SCRATCH_WEIGHT_FACTORS_BAR), HEAD(r), ARG_INT(side),
+                                      ARG_INT(active), BUFFER(r, SCRATCH_WEIGHTS_BAR))
+                         : ABUT_SUCCESS;
 }
 
 static abut_status select_edges_back(reverse_pass *pass, int side)
@@ -268,10 +269,16 @@ static abut_status select_edges_back(reverse_pass *pass, int side)
   if (!weighed(r) && !r->wanted.shaped[side]) {
     return ABUT_SUCCESS;
   }
-  const ranked s = {EDGES_OF(side), side, b->edge_ends, OF_SIDE(SCRATCH_EDGE_INDEX_1, side),
-                    OF_SIDE(SCRATCH_EDGE_TOP_1, side), OF_SIDE(SCRATCH_ENDS_1, side),
-                    OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side), SCRATCH_ENDS_BAR,
-                    OF_SIDE(SCRATCH_ENDS_SPREAD_1, side), KERNEL_SOFTSORT_EDGES_ADJOINT};
+  const ranked s = {EDGES_OF(side),
+                    side,
+                    b->edge_ends,
+                    OF_SIDE(SCRATCH_EDGE_INDEX_1, side),
+                    OF_SIDE(SCRATCH_EDGE_TOP_1, side),
+                    OF_SIDE(SCRATCH_ENDS_1, side),
+                    OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side),
+                    SCRATCH_ENDS_BAR,
+                    OF_SIDE(SCRATCH_ENDS_SPREAD_1, side),
+                    KERNEL_SOFTSORT_EDGES_ADJOINT};
   TRY(kept_edges_back(pass, side));
   TRY(edge_score_kernel(r, pass->poses, side));
   TRY(select_back(pass, &s));
@@ -303,7 +310,8 @@ static abut_status scores_back(const reverse_pass *pass, int of, size_t at, size
   const run *r = pass->run;
   const int side = of % 2;
   return LAUNCH_RUN(r, KERNEL_SCORES_BY_SHAPE, (size_t)elements(r, of)->count, pass->poses,
-                    BUFFER(r, SCRATCH_SCORES_BAR), HEAD(r), ARG_INT(of), FEATURES(pass, side, at), ARG_INT(step));
+                    BUFFER(r, SCRATCH_SCORES_BAR), HEAD(r), ARG_INT(of), FEATURES(pass, side, at),
+                    ARG_INT(step));
 }
 
 /* Clears the rows of features, as kernels write those that are kept. */
@@ -315,8 +323,9 @@ static abut_status clear_rows(reverse_pass *pass)
       const shaped_body b = shaped_of(r->pair, side);
       const size_t first = shape_row_first(&b);
       pass->rows[side] = shape_row_width(&b, (size_t)pass->sites.count[side]);
-      TRY(LAUNCH_RUN(r, KERNEL_CLEAR_FEATURES, first, pass->poses, BUFFER(r, OF_SIDE(SCRATCH_SHAPE_1, side)),
-                     ARG_INT(pass->rows[side]), ARG_INT(first)));
+      TRY(LAUNCH_RUN(r, KERNEL_CLEAR_FEATURES, first, pass->poses,
+                     BUFFER(r, OF_SIDE(SCRATCH_SHAPE_1, side)), ARG_INT(pass->rows[side]),
+                     ARG_INT(first)));
     }
   }
   return ABUT_SUCCESS;
@@ -336,15 +345,16 @@ static abut_status edge_field_back(reverse_pass *pass, int side)
                  BUFFER(r, SCRATCH_P_BAR), d_bar(r), ARG_INT(r->wanted.shared_d),
                  BUFFER(r, SCRATCH_N_BAR), activity_bar(r), ARG_INT(r->wanted.shared_activity),
                  BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, SCRATCH_WEIGHTS_BAR),
-                 FEATURES(pass, side, rails_at(r, side)), SITES(pass, !side, pass->sites.edges[!side]),
-                 BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
-                 ARG_INT(take_blocks(pass, blocks))));
+                 FEATURES(pass, side, rails_at(r, side)),
+                 SITES(pass, !side, pass->sites.edges[!side]), BUFFER(r, SCRATCH_WRENCHES),
+                 ARG_INT(wrench_stride(pass)), ARG_INT(take_blocks(pass, blocks))));
   if (!r->pair->selected_edges[side]) {
     return ABUT_SUCCESS;
   }
   TRY(select_edges_back(pass, side));
-  return pass->rows[side] && weighed(r) ? scores_back(pass, EDGES_OF(side), rails_at(r, side) + EDGE_SCORE, BY_RAIL)
-                                        : ABUT_SUCCESS;
+  return pass->rows[side] && weighed(r)
+           ? scores_back(pass, EDGES_OF(side), rails_at(r, side) + EDGE_SCORE, BY_RAIL)
+           : ABUT_SUCCESS;
 }
 
 static abut_status edges_back(reverse_pass *pass)
@@ -374,26 +384,26 @@ static abut_status vertices_back(reverse_pass *pass, int side, const vertex_set 
                                  bool scored)
 {
   const run *r = pass->run;
-  const bool contacts = v->kept || (r->pair->layout.vertices[side] && !r->pair->selected_vertices[side]);
+  const bool contacts = v->kept ||
+                        (r->pair->layout.vertices[side] && !r->pair->selected_vertices[side]);
   const size_t row = contacts ? pass->rows[side] : 0;
   const size_t slots = v->points.padded, blocks = lane_blocks(r, slots);
   const bool shaped = r->wanted.shaped[side];
   const scratch_id bar = v->kept ? SCRATCH_KEPT_BAR : OF_SIDE(SCRATCH_VERTEX_BAR_1, side);
   const int *first = v->kept ? pass->sites.kept : pass->sites.vertices;
-  return LAUNCH_RUN(r, KERNEL_VERTEX_ADJOINT, blocks, pass->poses, ARG_BUFFER(v->points.memory),
-                    ARG_BUFFER(r->bodies[side]->order), BUFFER(r, v->field),
-                    ARG_INT(field_planes(v->kind) * slots),
-                    ARG_INT(v->kind == FIELD_JET ? JET_PLANE_GRADIENT : 1),
-                    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side)), vertex_radii(r, side),
-                    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_INDEX_1, side)),
-                    BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side)), ARG_INT(scored),
-                    BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(side), ARG_INT(v->kept),
-                    ARG_INT(v->kept || shaped), ARG_INT(have), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
-                    ARG_INT(r->wanted.shared_d), BUFFER(r, SCRATCH_N_BAR), activity_bar(r),
-                    ARG_INT(r->wanted.shared_activity), BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, bar),
-                    BUFFER(r, SCRATCH_WEIGHTS_BAR), BUFFER(r, OF_SIDE(SCRATCH_SHAPE_1, side)), ARG_INT(row),
-                    ARG_INT(radii_at(r, side)), SITES(pass, !side, first[!side]), BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
-                    ARG_INT(take_blocks(pass, blocks)));
+  return LAUNCH_RUN(
+    r, KERNEL_VERTEX_ADJOINT, blocks, pass->poses, ARG_BUFFER(v->points.memory),
+    ARG_BUFFER(r->bodies[side]->order), BUFFER(r, v->field), ARG_INT(field_planes(v->kind) * slots),
+    ARG_INT(v->kind == FIELD_JET ? JET_PLANE_GRADIENT : 1),
+    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side)), vertex_radii(r, side),
+    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_INDEX_1, side)), BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side)),
+    ARG_INT(scored), BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(side), ARG_INT(v->kept),
+    ARG_INT(v->kept || shaped), ARG_INT(have), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
+    ARG_INT(r->wanted.shared_d), BUFFER(r, SCRATCH_N_BAR), activity_bar(r),
+    ARG_INT(r->wanted.shared_activity), BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, bar),
+    BUFFER(r, SCRATCH_WEIGHTS_BAR), BUFFER(r, OF_SIDE(SCRATCH_SHAPE_1, side)), ARG_INT(row),
+    ARG_INT(radii_at(r, side)), SITES(pass, !side, first[!side]), BUFFER(r, SCRATCH_WRENCHES),
+    ARG_INT(wrench_stride(pass)), ARG_INT(take_blocks(pass, blocks)));
 }
 
 static abut_status select_vertices_back(reverse_pass *pass, int side)
@@ -403,11 +413,16 @@ static abut_status select_vertices_back(reverse_pass *pass, int side)
   const vertex_set v = {kept_vertices(r, side), OF_SIDE(SCRATCH_KEPT_FIELD_1, side),
                         contact_field_kind(r), true};
   TRY(vertices_back(pass, side, &v, r->wanted.cotangents, false));
-  const ranked s = {VERTICES_OF(side), side, b->vertex_planes,
-                    OF_SIDE(SCRATCH_VERTEX_INDEX_1, side), OF_SIDE(SCRATCH_VERTEX_TOP_1, side),
+  const ranked s = {VERTICES_OF(side),
+                    side,
+                    b->vertex_planes,
+                    OF_SIDE(SCRATCH_VERTEX_INDEX_1, side),
+                    OF_SIDE(SCRATCH_VERTEX_TOP_1, side),
                     OF_SIDE(SCRATCH_KEPT_VERTICES_1, side),
-                    OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side), SCRATCH_KEPT_BAR,
-                    OF_SIDE(SCRATCH_KEPT_SPREAD_1, side), KERNEL_SOFTSORT_VERTICES_ADJOINT};
+                    OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side),
+                    SCRATCH_KEPT_BAR,
+                    OF_SIDE(SCRATCH_KEPT_SPREAD_1, side),
+                    KERNEL_SOFTSORT_VERTICES_ADJOINT};
   const bool scores = !gated(r) || (r->wanted.cotangents & WANT_ACTIVITY);
   if (!scores && !r->wanted.shaped[side]) {
     return ABUT_SUCCESS;
@@ -438,17 +453,21 @@ static abut_status side_back(reverse_pass *pass, int side)
     return ABUT_SUCCESS;
   }
   const vertex_set all = {{b->sorted_planes, 0, 0, b->vertex_padded},
-                          OF_SIDE(SCRATCH_FIELD_1, side), vertex_field_kind(r, side), false};
+                          OF_SIDE(SCRATCH_FIELD_1, side),
+                          vertex_field_kind(r, side),
+                          false};
   return vertices_back(pass, side, &all, contacts ? r->wanted.cotangents : 0, pass->scored[side]);
 }
 
 static abut_status middles_back(reverse_pass *pass)
 {
   const run *r = pass->run;
-  return LAUNCH_RUN(r, KERNEL_MIDDLES_ADJOINT, 1, pass->poses, BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(r->bodies[0]->head),
-                    ARG_BUFFER(r->bodies[1]->head), ARG_BUFFER(r->bodies[0]->shape), ARG_BUFFER(r->bodies[1]->shape),
-                    HEAD(r), BUFFER(r, SCRATCH_MIDDLES_BAR), ARG_STRUCT(pass->sites), BUFFER(r, SCRATCH_SITES_1),
-                    BUFFER(r, SCRATCH_SITES_2), BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
+  return LAUNCH_RUN(r, KERNEL_MIDDLES_ADJOINT, 1, pass->poses, BUFFER(r, SCRATCH_FRAMES),
+                    ARG_BUFFER(r->bodies[0]->head), ARG_BUFFER(r->bodies[1]->head),
+                    ARG_BUFFER(r->bodies[0]->shape), ARG_BUFFER(r->bodies[1]->shape), HEAD(r),
+                    BUFFER(r, SCRATCH_MIDDLES_BAR), ARG_STRUCT(pass->sites),
+                    BUFFER(r, SCRATCH_SITES_1), BUFFER(r, SCRATCH_SITES_2),
+                    BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
                     ARG_INT(take_blocks(pass, 1)));
 }
 
@@ -456,7 +475,8 @@ abut_status run_wrenches(const run *r, size_t poses)
 {
   reverse_pass pass = {r, run_sites(r), poses, 0, wrench_blocks(r), {false, false}, {0, 0}};
   TRY(clear_rows(&pass));
-  /* The stages of run_forward backwards: pairs of edges, edges in fields, vertices of either body, depths as wholes. */
+  /* The stages of run_forward backwards: pairs of edges, edges in fields, vertices of either body,
+   * depths as wholes. */
   if (edges_run(r)) {
     TRY(edges_back(&pass));
   }
@@ -478,8 +498,8 @@ abut_status run_reverse(const run *r, size_t poses)
   TRY(run_wrenches(r, poses));
   return LAUNCH_RUN(r, KERNEL_POSES_ADJOINT, poses, 1, BUFFER(r, SCRATCH_POSE_1),
                     BUFFER(r, SCRATCH_POSE_2), BUFFER(r, SCRATCH_TANGENT_1),
-                    BUFFER(r, SCRATCH_TANGENT_2), ARG_INT(r->pose_width),
-                    BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_WRENCHES),
-                    ARG_INT(wrench_blocks(r)), BUFFER(r, SCRATCH_STATUS),
-                    BUFFER(r, SCRATCH_GRADIENT_1), BUFFER(r, SCRATCH_GRADIENT_2));
+                    BUFFER(r, SCRATCH_TANGENT_2), ARG_INT(r->pose_width), BUFFER(r, SCRATCH_FRAMES),
+                    BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_blocks(r)),
+                    BUFFER(r, SCRATCH_STATUS), BUFFER(r, SCRATCH_GRADIENT_1),
+                    BUFFER(r, SCRATCH_GRADIENT_2));
 }

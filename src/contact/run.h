@@ -12,22 +12,24 @@ typedef struct wanted {
   int arrays;     /* which outputs kernels must write */
   int cotangents; /* whose cotangents a reverse pass starts from; 0: there is no such pass */
   bool distances; /* reductions that are made of weights are wanted */
-  bool middles, middles_back; /* what the bodies' middles say of distances is read; its cotangents are */
-  bool reduced, compact, blocks; /* blocks: a Jacobian of each entry of a compact list */
-  bool vertices_alone; /* nothing asks for edge-edge contacts */
+  bool middles, middles_back; /* what the bodies' middles say of distances is read; its cotangents
+                                 are */
+  bool reduced, compact, blocks;  /* blocks: a Jacobian of each entry of a compact list */
+  bool vertices_alone;            /* nothing asks for edge-edge contacts */
   bool shared_d, shared_activity; /* all poses share a row of cotangents */
-  bool motions;  /* tangents are motions of body 2 instead of the poses' parameters' */
-  bool listed;   /* with a cutoff: only contacts that the caller has listed are computed */
-  bool active;   /* nothing but active contacts is asked for */
-  bool sum;      /* the gradient of a sum over them is asked for */
+  bool motions;   /* tangents are motions of body 2 instead of the poses' parameters' */
+  bool listed;    /* with a cutoff: only contacts that the caller has listed are computed */
+  bool active;    /* nothing but active contacts is asked for */
+  bool sum;       /* the gradient of a sum over them is asked for */
   bool shaped[2]; /* derivatives by the shape of this body are, too */
-  bool mesh_moves[2], field_moves[2]; /* tangents are also along a direction of this body's vertices, primitives */
+  bool mesh_moves[2], field_moves[2]; /* tangents are also along a direction of this body's
+                                         vertices, primitives */
   double cutoff; /* of a pair's run: only contacts that can reach this activity are computed; 0:
                     all, as where its bounds cannot tell */
 } wanted;
 
-/* A direction of one body's numbers on a device: its packed numbers (kernels/shape/along.cl), and behind
- * them its vertices. */
+/* A direction of one body's numbers on a device: its packed numbers (kernels/shape/along.cl), and
+ * behind them its vertices. */
 typedef struct run_moves {
   buffer *numbers;
   size_t stride; /* reals from one pose's to the next's; 0 where all have the same */
@@ -49,7 +51,8 @@ typedef struct run {
   run_moves moves[2];
 } run;
 
-/* Says where the sites of both bodies' fields lie, of those whose derivatives by shape are wanted. */
+/* Says where the sites of both bodies' fields lie, of those whose derivatives by shape are
+ * wanted. */
 field_sites run_sites(const run *r);
 
 /* How many numbers, reals and ints each scratch buffer has for a pose, before they become bytes. On
@@ -112,29 +115,26 @@ typedef struct point_set {
 
 /* What is wanted of a field: phi alone, phi and the normal, phi and its gradient, or all
  * derivatives. */
-typedef enum field_kind {
-  FIELD_DISTANCE,
-  FIELD_NORMAL,
-  FIELD_GRADIENT,
-  FIELD_JET
-} field_kind;
+typedef enum field_kind { FIELD_DISTANCE, FIELD_NORMAL, FIELD_GRADIENT, FIELD_JET } field_kind;
 
 size_t field_planes(field_kind kind);
-field_kind vertex_field_kind(const run *r, int side);      /* at all vertices of a body */
-field_kind contact_field_kind(const run *r);               /* at the vertices in contact */
-const pair_elements *elements(const run *r, int of);       /* VERTICES_OF, EDGES_OF a side */
+field_kind vertex_field_kind(const run *r, int side); /* at all vertices of a body */
+field_kind contact_field_kind(const run *r);          /* at the vertices in contact */
+const pair_elements *elements(const run *r, int of);  /* VERTICES_OF, EDGES_OF a side */
 size_t lane_blocks(const run *r, size_t count);
 bool gated(const run *r);
-bool edges_run(const run *r);                              /* contacts of pairs of edges are computed */
-bool fields_run(const run *r);                             /* those of edges with fields are */
-bool edges_in_fields(const run *r, int side);              /* those of this body's edges with the other's field */
-bool edge_activity(const run *r);                          /* and their activities matter */
-bool edges_weighed(const run *r);                          /* or their weights */
-bool weights_back(const run *r);                           /* whose cotangents go back, too */
+bool edges_run(const run *r);                 /* contacts of pairs of edges are
+                                                 computed */
+bool fields_run(const run *r);                /* those of edges with fields are */
+bool edges_in_fields(const run *r, int side); /* those of this body's edges with the
+                                                 other's field */
+bool edge_activity(const run *r);             /* and their activities matter */
+bool edges_weighed(const run *r);             /* or their weights */
+bool weights_back(const run *r);              /* whose cotangents go back, too */
 double soft_temperature(const run *r, const abut_reductions *of); /* of a soft distance */
-bool side_scored(const run *r, int side);                  /* a selection reads a body's field */
-size_t pair_slots(const run *r);                           /* pairs in whole blocks */
-size_t witness_stride(const run *r);                       /* of SCRATCH_WITNESS, a pose */
+bool side_scored(const run *r, int side); /* a selection reads a body's field */
+size_t pair_slots(const run *r);          /* pairs in whole blocks */
+size_t witness_stride(const run *r);      /* of SCRATCH_WITNESS, a pose */
 point_set kept_vertices(const run *r, int side);
 buffer *edge_ends(const run *r, int side);
 point_set witness_set(const run *r, int side, uint32_t step); /* after so many tracing steps */
@@ -143,8 +143,10 @@ abut_status field_at(const run *r, size_t poses, field_kind kind, point_set at, 
 abut_status vertex_score_kernel(const run *r, size_t poses, int side);
 abut_status edge_score_kernel(const run *r, size_t poses, int side);
 size_t wrench_blocks(const run *r);
-launch_argument vertex_radii(const run *r, int side); /* a buffer, which is read where a vertex has a radius */
+launch_argument vertex_radii(const run *r, int side); /* a buffer, which is read where a vertex
+                                                         has a radius */
 launch_argument edge_rails(const run *r, int side);   /* likewise, where edges are in fields */
-bool radii_vary(const run *r);                        /* derivatives are by radii of features, too */
+bool radii_vary(const run *r);                        /* derivatives are by radii of features,
+                                                         too */
 
 #endif

@@ -114,15 +114,15 @@ static void reverse_sizes(const run *r, uint32_t lanes, sizes *s)
   }
   if (edges_run(r)) {
     s->number[SCRATCH_WITNESS_BAR] = WITNESS_PLANES * slots;
-    s->number[SCRATCH_FACTORS_BAR] =
-      have & WANT_ACTIVITY ? FACTORS_BAR_PLANES(gated(r)) * slots : 0;
+    s->number[SCRATCH_FACTORS_BAR] = have & WANT_ACTIVITY ? FACTORS_BAR_PLANES(gated(r)) * slots
+                                                          : 0;
     s->number[SCRATCH_WEIGHT_FACTORS_BAR] =
       have & WANT_WEIGHT ? FACTORS_BAR_PLANES(gated(r)) * slots : 0;
   }
 }
 
-/* Sets what derivatives by a body's shape need: sites of its field, cotangents of its vertices and edges,
- * and its row. */
+/* Sets what derivatives by a body's shape need: sites of its field, cotangents of its vertices and
+ * edges, and its row. */
 static void shape_sizes(const run *r, int side, sizes *s)
 {
   const resident_body *b = r->bodies[side];
@@ -252,8 +252,10 @@ abut_status check_scratch(const run *r)
   for (int i = 0; i < SCRATCH_BUFFERS; ++i) {
     const size_t count = s.number[i] > s.integer[i] ? s.number[i] : s.integer[i];
     if (count > most || s.real[i] > most) {
-      return fail(ABUT_ERROR_TOO_LARGE, "one pose needs %zu numbers in a row, of at most %zu: keep "
-                  "fewer elements", count > most ? count : s.real[i], most);
+      return fail(ABUT_ERROR_TOO_LARGE,
+                  "one pose needs %zu numbers in a row, of at most %zu: keep "
+                  "fewer elements",
+                  count > most ? count : s.real[i], most);
     }
   }
   return ABUT_SUCCESS;

@@ -13,7 +13,7 @@
 #define POSES SELF_TEST_POSES
 #define CONTACTS SELF_TEST_CONTACTS
 #define TOUCHING SELF_TEST_TOUCHING /* contacts of the pair whose edges are in fields */
-#define LISTED SELF_TEST_LISTED /* contacts of the pair whose active ones are listed */
+#define LISTED SELF_TEST_LISTED     /* contacts of the pair whose active ones are listed */
 #define ENTRIES (sizeof list_slots / sizeof *list_slots)
 #define POSE_REALS 6
 #define OUTPUTS 4
@@ -66,12 +66,15 @@ static const answer field_answers[PROGRAM_KINDS][ANSWERS] = {
    {"the JVP of weight of edges in fields", field_jvp_weight, TOUCHING, 1, OF_SLOPES}},
   {{"the Hessian product of edges in fields by pose1", field_hessian_1, 1, POSE_REALS, OF_BENDS},
    {"the Hessian product of edges in fields by pose2", field_hessian_2, 1, POSE_REALS, OF_BENDS},
-   {"the Hessian of edges in fields by pose1 along a tangent", field_hessian_1, 1, POSE_REALS, OF_BENDS},
-   {"the Hessian of edges in fields by pose2 along a tangent", field_hessian_2, 1, POSE_REALS, OF_BENDS}},
+   {"the Hessian of edges in fields by pose1 along a tangent", field_hessian_1, 1, POSE_REALS,
+    OF_BENDS},
+   {"the Hessian of edges in fields by pose2 along a tangent", field_hessian_2, 1, POSE_REALS,
+    OF_BENDS}},
   {{"the Jacobian of p of edges in fields along a tangent", field_jvp_p, TOUCHING, 3, OF_SLOPES},
    {"the Jacobian of d of edges in fields along a tangent", field_jvp_d, TOUCHING, 1, OF_SLOPES},
    {"the Jacobian of n of edges in fields along a tangent", field_jvp_n, TOUCHING, 3, OF_SLOPES},
-   {"the Jacobian of activity of edges in fields along a tangent", field_jvp_activity, TOUCHING, 1, OF_SLOPES}},
+   {"the Jacobian of activity of edges in fields along a tangent", field_jvp_activity, TOUCHING, 1,
+    OF_SLOPES}},
 };
 
 /* The same for entries of a list, in their places among all contacts, with zeros elsewhere. */
@@ -93,8 +96,8 @@ static const answer list_answers[PROGRAM_KINDS][ANSWERS] = {
    {"the Jacobian of a list's activity along a tangent", list_jvp_activity, LISTED, 1, OF_SLOPES}},
 };
 
-#define ROOM                                                                    \
-  (6 * POSES * POSE_REALS + POSES * 4 * POSE_REALS * POSE_REALS +                \
+#define ROOM                                                      \
+  (6 * POSES * POSE_REALS + POSES * 4 * POSE_REALS * POSE_REALS + \
    4 * POSES * LISTED * BLOCK_ROWS + POSES * LISTED * BLOCK_ROWS * 2 * POSE_REALS)
 
 /* Which pair is asked about. */
@@ -158,7 +161,8 @@ static abut_status prepare(trial *t, context *one, trial_kind kind)
   t->batch = abut_default_batch();
   TRY(self_test_open(&t->test, one, ROOM));
   for (int i = 0; i < 2; ++i) {
-    TRY((kind == TRIAL_FIELDS ? self_test_touching_body : self_test_body)(self_test_context(&t->test), i, &t->bodies[i]));
+    TRY((kind == TRIAL_FIELDS ? self_test_touching_body
+                              : self_test_body)(self_test_context(&t->test), i, &t->bodies[i]));
   }
   t->batch.count = POSES;
   t->batch.pose1 = put_poses(t, pose_1);
@@ -180,8 +184,10 @@ static abut_status contacts(trial *t, const answer *all)
 
 static abut_status vjp(trial *t, const answer *all)
 {
-  const abut_cotangents bars = {.p = put_cotangents(t, 3), .d = put_cotangents(t, 1),
-                                .n = put_cotangents(t, 3), .activity = put_cotangents(t, 1),
+  const abut_cotangents bars = {.p = put_cotangents(t, 3),
+                                .d = put_cotangents(t, 1),
+                                .n = put_cotangents(t, 3),
+                                .activity = put_cotangents(t, 1),
                                 .weight = put_cotangents(t, 1)};
   const abut_gradients gradients = {room_for(t, all, 0), room_for(t, all, 1)};
   return abut_vjp(t->pair, ABUT_SAME_PAIR, &t->batch, &bars, &gradients);
@@ -196,8 +202,10 @@ static abut_pose_tangents put_tangents(trial *t)
 static abut_status jvp(trial *t, const answer *all)
 {
   const abut_pose_tangents along = put_tangents(t);
-  const abut_tangents tangents = {.p = room_for(t, all, 0), .d = room_for(t, all, 1),
-                                  .n = room_for(t, all, 2), .activity = room_for(t, all, 3),
+  const abut_tangents tangents = {.p = room_for(t, all, 0),
+                                  .d = room_for(t, all, 1),
+                                  .n = room_for(t, all, 2),
+                                  .activity = room_for(t, all, 3),
                                   .weight = room_for(t, all, 4)};
   return abut_jvp(t->pair, ABUT_SAME_PAIR, &t->batch, &along, &tangents);
 }
@@ -234,8 +242,7 @@ static abut_status hessian(trial *t, const answer *all)
 {
   const abut_pose_tangents along = put_tangents(t);
   const abut_gradients products = {room_for(t, all, 0), room_for(t, all, 1)};
-  TRY(abut_hessian_product(t->pair, &t->batch, ABUT_REDUCE_MEAN_DISTANCE, &along, NULL,
-                           &products));
+  TRY(abut_hessian_product(t->pair, &t->batch, ABUT_REDUCE_MEAN_DISTANCE, &along, NULL, &products));
   return whole_hessian(t);
 }
 
@@ -243,8 +250,7 @@ static abut_status hessian(trial *t, const answer *all)
 static const size_t block_rows[OUTPUTS] = {0, 3, 4, 7};
 
 /* A block times a tangent must be what the JVP gives. */
-static double block_along(const trial *t, const void *blocks, size_t entry, size_t row,
-                          size_t pose)
+static double block_along(const trial *t, const void *blocks, size_t entry, size_t row, size_t pose)
 {
   return row_along(t, blocks, (entry * BLOCK_ROWS + row) * 2 * POSE_REALS, pose);
 }
@@ -261,8 +267,8 @@ static abut_status jacobian(trial *t, const answer *all)
     const size_t components = all[which].components, count = POSES * t->contacts * components;
     for (size_t i = 0; i < count; ++i) {
       const size_t entry = i / components;
-      along[i] = block_along(t, blocks, entry, block_rows[which] + i % components,
-                             entry / t->contacts);
+      along[i] =
+        block_along(t, blocks, entry, block_rows[which] + i % components, entry / t->contacts);
     }
     t->got[which] = self_test_put(&t->test, along, count, count);
   }
@@ -274,21 +280,23 @@ static abut_status jacobian(trial *t, const answer *all)
 /* Returns an empty list for active contacts, which the device is to find. */
 static abut_compact empty_list(trial *t)
 {
-  return (abut_compact){.threshold = SELF_TEST_THRESHOLD, .capacity = POSES * LISTED,
-                        .pose = t->pose, .slot = t->slot};
+  return (abut_compact){.threshold = SELF_TEST_THRESHOLD,
+                        .capacity = POSES * LISTED,
+                        .pose = t->pose,
+                        .slot = t->slot};
 }
 
 /* Returns the list as it is known. */
 static abut_compact known_list(void)
 {
-  return (abut_compact){.count = ENTRIES, .pose = (uint32_t *)(uintptr_t)list_poses,
+  return (abut_compact){.count = ENTRIES,
+                        .pose = (uint32_t *)(uintptr_t)list_poses,
                         .slot = (uint32_t *)(uintptr_t)list_slots};
 }
 
 /* Puts numbers of a list's entries, `components` each, in their places among all contacts. Places
  * beyond these, which a device that answers wrongly may list, are passed over. */
-static void *put_dense(trial *t, const abut_compact *list, const double *numbers,
-                       size_t components)
+static void *put_dense(trial *t, const abut_compact *list, const double *numbers, size_t components)
 {
   double dense[POSES * LISTED * 3] = {0.0};
   for (size_t i = 0; i < list->count; ++i) {
@@ -342,9 +350,10 @@ static void *put_entry_cotangents(trial *t, size_t components)
 static abut_status list_vjp(trial *t, const answer *all)
 {
   const abut_compact list = known_list();
-  const abut_cotangents bars = {
-    .p = put_entry_cotangents(t, 3), .d = put_entry_cotangents(t, 1),
-    .n = put_entry_cotangents(t, 3), .activity = put_entry_cotangents(t, 1)};
+  const abut_cotangents bars = {.p = put_entry_cotangents(t, 3),
+                                .d = put_entry_cotangents(t, 1),
+                                .n = put_entry_cotangents(t, 3),
+                                .activity = put_entry_cotangents(t, 1)};
   const abut_gradients gradients = {room_for(t, all, 0), room_for(t, all, 1)};
   return abut_list_vjp(t->pair, &t->batch, &list, &bars, &gradients);
 }
@@ -355,7 +364,9 @@ static abut_status list_jvp(trial *t, const answer *all)
   const abut_pose_tangents along = put_tangents(t);
   void *const arrays[OUTPUTS] = {room_for_entries(t, 3), room_for_entries(t, 1),
                                  room_for_entries(t, 3), room_for_entries(t, 1)};
-  const abut_tangents tangents = {.p = arrays[0], .d = arrays[1], .n = arrays[2],
+  const abut_tangents tangents = {.p = arrays[0],
+                                  .d = arrays[1],
+                                  .n = arrays[2],
                                   .activity = arrays[3]};
   TRY(abut_list_jvp(t->pair, &t->batch, &list, &along, &tangents));
   for (size_t i = 0; i < OUTPUTS; ++i) {
@@ -375,9 +386,9 @@ static abut_status list_jacobian(trial *t, const answer *all)
     const size_t components = all[which].components;
     for (size_t i = 0; i < list.count * components; ++i) {
       const size_t entry = i / components, pose = t->pose[entry];
-      along[i] = pose < POSES ? block_along(t, blocks, entry, block_rows[which] + i % components,
-                                            pose)
-                              : 0.0;
+      along[i] = pose < POSES
+                   ? block_along(t, blocks, entry, block_rows[which] + i % components, pose)
+                   : 0.0;
     }
     t->got[which] = put_dense(t, &list, along, components);
   }
@@ -408,8 +419,10 @@ static abut_status test_one(context *one, self_test_call *call, const answer *al
     status = call(&t, all);
   }
   if (status == ABUT_ERROR_OVERFLOW) {
-    status = fail(ABUT_ERROR_SELF_TEST, "device %s answers wrongly: it lists more contacts than "
-                  "there are", device_info(one->members[0].device)->name);
+    status = fail(ABUT_ERROR_SELF_TEST,
+                  "device %s answers wrongly: it lists more contacts than "
+                  "there are",
+                  device_info(one->members[0].device)->name);
   }
   if (status == ABUT_SUCCESS) {
     status = compare(&t, all);
@@ -504,24 +517,27 @@ static abut_status test_field_jacobian(context *one)
 }
 
 const module_self_tests manifold_self_tests = {{
-  [SELF_TEST_MAIN] = {
-    [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_contacts,
-    [PROGRAM_KIND(PROGRAM_PLAIN, true)] = test_vjp,
-    [PROGRAM_KIND(PROGRAM_DUAL, false)] = test_jvp,
-    [PROGRAM_KIND(PROGRAM_DUAL, true)] = test_hessian,
-    [PROGRAM_KIND(PROGRAM_DUAL6, false)] = test_jacobian,
-  },
-  [SELF_TEST_ACTIVE] = {
-    [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_list,
-    [PROGRAM_KIND(PROGRAM_PLAIN, true)] = test_list_vjp,
-    [PROGRAM_KIND(PROGRAM_DUAL, false)] = test_list_jvp,
-    [PROGRAM_KIND(PROGRAM_DUAL6, false)] = test_list_jacobian,
-  },
-  [SELF_TEST_FIELDS] = {
-    [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_field_contacts,
-    [PROGRAM_KIND(PROGRAM_PLAIN, true)] = test_field_vjp,
-    [PROGRAM_KIND(PROGRAM_DUAL, false)] = test_field_jvp,
-    [PROGRAM_KIND(PROGRAM_DUAL, true)] = test_field_hessian,
-    [PROGRAM_KIND(PROGRAM_DUAL6, false)] = test_field_jacobian,
-  },
+  [SELF_TEST_MAIN] =
+    {
+      [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_contacts,
+      [PROGRAM_KIND(PROGRAM_PLAIN, true)] = test_vjp,
+      [PROGRAM_KIND(PROGRAM_DUAL, false)] = test_jvp,
+      [PROGRAM_KIND(PROGRAM_DUAL, true)] = test_hessian,
+      [PROGRAM_KIND(PROGRAM_DUAL6, false)] = test_jacobian,
+    },
+  [SELF_TEST_ACTIVE] =
+    {
+      [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_list,
+      [PROGRAM_KIND(PROGRAM_PLAIN, true)] = test_list_vjp,
+      [PROGRAM_KIND(PROGRAM_DUAL, false)] = test_list_jvp,
+      [PROGRAM_KIND(PROGRAM_DUAL6, false)] = test_list_jacobian,
+    },
+  [SELF_TEST_FIELDS] =
+    {
+      [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_field_contacts,
+      [PROGRAM_KIND(PROGRAM_PLAIN, true)] = test_field_vjp,
+      [PROGRAM_KIND(PROGRAM_DUAL, false)] = test_field_jvp,
+      [PROGRAM_KIND(PROGRAM_DUAL, true)] = test_field_hessian,
+      [PROGRAM_KIND(PROGRAM_DUAL6, false)] = test_field_jacobian,
+    },
 }};

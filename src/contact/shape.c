@@ -57,7 +57,7 @@ typedef struct shape_call {
   abut_reduction reduction; /* first, for the steps of reductions read it there */
   bool reduces, each_pose, follow;
   const abut_shape_gradients *to[2];
-  shaped_body bodies[2];    /* of NULL where nothing of a body is wanted */
+  shaped_body bodies[2]; /* of NULL where nothing of a body is wanted */
   shape_sums *sums;
   const abut_smoothing *smoothing;
   size_t real_bytes;
@@ -67,8 +67,9 @@ static bool wants_shape(const abut_shape_gradients *s)
 {
   return s && (s->vertices || s->axes || s->exponents || s->position || s->rotation ||
                s->plane_normals || s->plane_points || s->cloud_points || s->cloud_normals ||
-               s->cloud_widths || s->grid_coefficients || s->core_half || s->core_radius || s->core_position ||
-               s->core_rotation || s->feature_vertices || s->vertex_radius || s->edge_radius);
+               s->cloud_widths || s->grid_coefficients || s->core_half || s->core_radius ||
+               s->core_position || s->core_rotation || s->feature_vertices || s->vertex_radius ||
+               s->edge_radius);
 }
 
 static abut_status shape_launch(call_on *on, size_t slot, chunk c)
@@ -86,18 +87,20 @@ static abut_status shape_upload(call_on *on, size_t slot, chunk c)
   run *r = derivatives_on(on, slot);
   if (is_in_fields(r->pair)) { /* radii vary, also where all are 0 */
     const bool still[2] = {false, false};
-    TRY(on->moving.head ? ABUT_SUCCESS : pair_moving(r->pair, on->batch->place, still, &on->moving));
+    TRY(on->moving.head ? ABUT_SUCCESS
+                        : pair_moving(r->pair, on->batch->place, still, &on->moving));
     r->on = &on->moving;
   }
   return s->reduces ? reduction_upload(on, slot, c) : ABUT_SUCCESS;
 }
 
 /* Writes the rows of a chunk's poses to the caller's. */
-static abut_status write_rows(const shape_call *s, int side, chunk c, const char *rows, size_t sites,
-                              const bool *rejected)
+static abut_status write_rows(const shape_call *s, int side, chunk c, const char *rows,
+                              size_t sites, const bool *rejected)
 {
   const shaped_body *b = &s->bodies[side];
-  const size_t width = shape_row_width(b, sites), sums = shape_sum_width(b), first = shape_row_first(b);
+  const size_t width = shape_row_width(b, sites), sums = shape_sum_width(b),
+               first = shape_row_first(b);
   const size_t owns = shape_own_width(b->of);
   abut_status status = ABUT_SUCCESS;
   void *memory = NULL;
@@ -106,7 +109,8 @@ static abut_status write_rows(const shape_call *s, int side, chunk c, const char
   for (size_t i = 0; i < c.count && status == ABUT_SUCCESS; ++i) {
     memset(sum, 0, sums * sizeof *sum);
     if (!rejected[i]) {
-      shape_add_row(shape_walk_begin(b->of, sites, first, first), rows + i * width * s->real_bytes, s->real_bytes, sum);
+      shape_add_row(shape_walk_begin(b->of, sites, first, first), rows + i * width * s->real_bytes,
+                    s->real_bytes, sum);
     }
     shape_settle(b, sum, own);
     for (size_t k = 0; rejected[i] && k < owns; ++k) {
@@ -138,8 +142,8 @@ done:
 }
 
 /* Reads a chunk's rows of a body. *rows are the caller's to free. */
-static abut_status read_rows(const shape_call *s, const run *r, int side, size_t count, size_t *sites,
-                             void **rows)
+static abut_status read_rows(const shape_call *s, const run *r, int side, size_t count,
+                             size_t *sites, void **rows)
 {
   *sites = (size_t)run_sites(r).count[side];
   const size_t bytes = shape_row_width(&s->bodies[side], *sites) * s->real_bytes;
@@ -161,9 +165,10 @@ static abut_status shape_collect(call_on *on, size_t slot, chunk c)
   }
   for (int side = 0; side < 2; ++side) {
     TRY_DONE(s->bodies[side].of ? read_rows(s, r, side, c.count, &sites[side], &rows[side])
-                             : ABUT_SUCCESS);
+                                : ABUT_SUCCESS);
     TRY_DONE(s->bodies[side].of && s->each_pose
-               ? write_rows(s, side, c, rows[side], sites[side], rejected) : ABUT_SUCCESS);
+               ? write_rows(s, side, c, rows[side], sites[side], rejected)
+               : ABUT_SUCCESS);
   }
   shape_pieces_free(on->shapes);
   on->shapes = NULL;
@@ -206,10 +211,12 @@ static abut_status finish(call *c, shape_call *s)
   c->add = shape_add;
   c->empty = shape_empty;
   c->base.multiple = SHAPE_BLOCK;
-  TRY_DONE(shape_sums_create(s->each_pose ? none : s->bodies, c->batch->count, s->real_bytes, &sums));
+  TRY_DONE(
+    shape_sums_create(s->each_pose ? none : s->bodies, c->batch->count, s->real_bytes, &sums));
   TRY_DONE(call_finish(c));
   for (int side = 0; side < 2; ++side) {
-    TRY_DONE(s->bodies[side].of && !s->each_pose ? write_sums(s, side, sums.total[side]) : ABUT_SUCCESS);
+    TRY_DONE(s->bodies[side].of && !s->each_pose ? write_sums(s, side, sums.total[side])
+                                                 : ABUT_SUCCESS);
   }
 done:
   shape_sums_free(&sums);
@@ -223,7 +230,8 @@ abut_status shape_call_check(const call *c, uint32_t want)
     return fail(ABUT_ERROR_ARGUMENT, "there is no way %u of derivatives by shapes", (unsigned)want);
   }
   return c->lists[0] || batch->memory == ABUT_MEMORY_STATE || batch->compact || batch->derivatives
-           ? fail(ABUT_ERROR_ARGUMENT, "derivatives by shapes take a batch of one pair that is not on a "
+           ? fail(ABUT_ERROR_ARGUMENT,
+                  "derivatives by shapes take a batch of one pair that is not on a "
                   "state, without a compact list and a second smoothing")
            : ABUT_SUCCESS;
 }
@@ -248,14 +256,16 @@ static abut_status start(call *c, abut_pair pair_, abut_batch *batch, uint32_t w
 }
 
 abut_status abut_shape_vjp(abut_pair handle_, abut_batch *batch, const abut_cotangents *cotangents,
-                           const abut_shape_gradients *shape1, const abut_shape_gradients *shape2, uint32_t want)
+                           const abut_shape_gradients *shape1, const abut_shape_gradients *shape2,
+                           uint32_t want)
 {
   ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
   shape_call s = {.to = {shape1, shape2}};
   const int given = outputs_given(OUTPUT_COTANGENTS, cotangents);
   if (!given || given & WANT_WEIGHT) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_shape_vjp needs cotangents of outputs, and takes none of "
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_shape_vjp needs cotangents of outputs, and takes none of "
                 "weights");
   }
   TRY(start(&c, handle_, batch, want, &s));
@@ -265,14 +275,16 @@ abut_status abut_shape_vjp(abut_pair handle_, abut_batch *batch, const abut_cota
 }
 
 abut_status abut_shape_gradient(abut_pair handle_, abut_batch *batch, abut_reduction reduction,
-                                const abut_shape_gradients *shape1, const abut_shape_gradients *shape2, uint32_t want)
+                                const abut_shape_gradients *shape1,
+                                const abut_shape_gradients *shape2, uint32_t want)
 {
   ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
   shape_call s = {.reduction = reduction, .reduces = true, .to = {shape1, shape2}};
   TRY(check_reduction(reduction));
   if (reduction == ABUT_REDUCE_SOFT_DISTANCE) {
-    return fail(ABUT_ERROR_ARGUMENT, "the soft distance, which is made of weights, has no gradient by "
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the soft distance, which is made of weights, has no gradient by "
                 "shapes");
   }
   TRY(start(&c, handle_, batch, want, &s));

@@ -31,7 +31,8 @@ static own_places vertex_places(const body *b, const body_features *f, size_t i)
 {
   const kept_features *stated = &b->parts.features;
   const size_t mesh = 3 * b->info.vertices, name = f->names[i];
-  if (f->of_surface || i + f->quarters >= f->vertex_count) { /* a circle has as many ends as quarters */
+  if (f->of_surface || i + f->quarters >= f->vertex_count) { /* a circle has as many ends as
+                                                                quarters */
     return (own_places){SIZE_MAX, SIZE_MAX};
   }
   return stated->stated ? (own_places){mesh + 3 * name, mesh + 3 * stated->vertex_count + name}
@@ -42,7 +43,8 @@ static size_t edge_radius_place(const body *b, const body_features *f, size_t i)
 {
   const kept_features *stated = &b->parts.features;
   return stated->stated && i + f->quarters < f->edge_count
-           ? 3 * b->info.vertices + 4 * stated->vertex_count + f->edge_names[i] : SIZE_MAX;
+           ? 3 * b->info.vertices + 4 * stated->vertex_count + f->edge_names[i]
+           : SIZE_MAX;
 }
 
 /* ---- edges ---- */
@@ -84,10 +86,10 @@ static void direction_of(const body_features *f, const abut_feature_edge *e, dou
   }
 }
 
-/* Writes how an edge's numbers change where its ends move. The centre of an arc keeps to the plane half-way between its
- * ends. */
-static void rail_along(const body_features *f, const abut_feature_edge *e, const double from[3], const double to[3],
-                       double radius, double *out)
+/* Writes how an edge's numbers change where its ends move. The centre of an arc keeps to the plane
+ * half-way between its ends. */
+static void rail_along(const body_features *f, const abut_feature_edge *e, const double from[3],
+                       const double to[3], double radius, double *out)
 {
   double length = 0.0;
   memset(out, 0, BY_RAIL * sizeof *out);
@@ -118,8 +120,8 @@ static void rail_along(const body_features *f, const abut_feature_edge *e, const
 }
 
 /* The transpose: adds to the derivatives by the ends, and returns that by the radius. */
-static double rail_back(const body_features *f, const abut_feature_edge *e, const double *bars, double from[3],
-                        double to[3])
+static double rail_back(const body_features *f, const abut_feature_edge *e, const double *bars,
+                        double from[3], double to[3])
 {
   const double length = bars[EDGE_LENGTH] + 0.5 * bars[EDGE_SCORE];
   double along[3];
@@ -202,7 +204,7 @@ void features_along(const body *b, const body *features, const double *own, doub
   for (size_t i = 0; i < f->edge_count; ++i) {
     const abut_feature_edge *e = &f->edges[i];
     const size_t at = edge_radius_place(b, f, i);
-    rail_along(f, e, out + 3 * (size_t)e->from, out + 3 * (size_t)e->to, at != SIZE_MAX ? own[at] : 0.0,
-               out + feature_rails_at(features) + BY_RAIL * i);
+    rail_along(f, e, out + 3 * (size_t)e->from, out + 3 * (size_t)e->to,
+               at != SIZE_MAX ? own[at] : 0.0, out + feature_rails_at(features) + BY_RAIL * i);
   }
 }

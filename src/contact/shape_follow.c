@@ -23,7 +23,8 @@ static abut_status make(const body *b, const abut_smoothing *smoothing, bool bac
   void *memory = NULL;
   const size_t sites = b->info.vertices;
   *f = (follower){.of = b, .sites = sites, .width = shape_fields_width(b, sites)};
-  double **const arrays[] = {&f->points, &f->field, &f->at, &f->shares, &f->parts, &f->row, &f->change};
+  double **const arrays[] = {&f->points, &f->field, &f->at,    &f->shares,
+                             &f->parts,  &f->row,   &f->change};
   const size_t counts[] = {POINT_PLANES * sites,
                            FIELD_PLANES * sites,
                            back ? SITE_PLANES * sites : 0,
@@ -60,14 +61,21 @@ static void find_gradients(follower *f)
   for (size_t i = 0; i < 3 * n; ++i) {
     f->points[i % 3 * n + i / 3] = f->of->vertices[i];
   }
-  const host_argument a[] = {
-    {.pointer = f->points}, {.integer = 0}, {.integer = (int)(POINT_PLANES * n)}, {.integer = (int)n},
-    {.pointer = NULL}, {.integer = -1}, {.pointer = f->of->head}, {.pointer = f->shape.data},
-    {.pointer = f->coefficients.data}, {.pointer = f->field}};
+  const host_argument a[] = {{.pointer = f->points},
+                             {.integer = 0},
+                             {.integer = (int)(POINT_PLANES * n)},
+                             {.integer = (int)n},
+                             {.pointer = NULL},
+                             {.integer = -1},
+                             {.pointer = f->of->head},
+                             {.pointer = f->shape.data},
+                             {.pointer = f->coefficients.data},
+                             {.pointer = f->field}};
   host_launch_f64(KERNEL_FIELD_GRADIENT, n, 1, a);
 }
 
-/* Returns -g / |g|^2 . v at vertex i, 0 where there is no gradient g: how much the distance changes against v. */
+/* Returns -g / |g|^2 . v at vertex i, 0 where there is no gradient g: how much the distance changes
+ * against v. */
 static double against(const follower *f, size_t i, const double v[3])
 {
   double along = 0.0, square = 0.0;
@@ -102,7 +110,8 @@ static void add_part(follower *f, const shape_part *p)
   const host_argument many = {.integer = (int)p->count}, head = {.pointer = f->coefficients.data};
   const host_argument of = {.integer = p->operation}, row = {.pointer = f->row};
   const host_argument width = {.integer = (int)f->width}, base = {.integer = (int)p->row};
-  const host_argument whole[] = {sites, shares, count, shape, first, many, head, of, row, width, base};
+  const host_argument whole[] = {sites, shares, count, shape, first, many,
+                                 head,  of,     row,   width, base};
   const host_argument parted[] = {sites, shares, count, shape, first, many, head, of, parts};
   const host_argument plane[] = {sites, parts, count, shape, first, many, head, row, width, base};
   const host_argument point[] = {sites, parts, count, shape, first, many, row, width, base};
@@ -133,9 +142,9 @@ abut_status shape_follow(const body *b, const abut_smoothing *smoothing, double 
   follower f = {0};
   TRY_DONE(make(b, smoothing, true, &f));
   make_sites(&f, sum);
-  const host_argument a[] = {{.pointer = f.at}, {.integer = (int)f.sites}, {.pointer = b->head},
-                             {.pointer = f.shape.data}, {.pointer = f.coefficients.data},
-                             {.pointer = f.shares}};
+  const host_argument a[] = {
+    {.pointer = f.at},         {.integer = (int)f.sites},        {.pointer = b->head},
+    {.pointer = f.shape.data}, {.pointer = f.coefficients.data}, {.pointer = f.shares}};
   host_launch_f64(KERNEL_SITE_SHARES, f.sites, 1, a);
   shape_walk w = shape_walk_begin(b, f.sites, 0, shape_own_first(b));
   const shape_walk all = w;
@@ -155,10 +164,19 @@ abut_status shape_follow_moves(const body *b, const abut_smoothing *smoothing, d
   double *mesh = moves + shape_moves_mesh_at(b);
   TRY_DONE(make(b, smoothing, false, &f));
   find_gradients(&f);
-  const host_argument a[] = {
-    {.pointer = f.points}, {.integer = 0}, {.integer = 0}, {.integer = (int)f.sites},
-    {.pointer = NULL}, {.integer = -1}, {.pointer = b->head}, {.pointer = f.shape.data},
-    {.pointer = f.coefficients.data}, {.pointer = moves}, {.integer = 0}, {.integer = 0}, {.pointer = f.change}};
+  const host_argument a[] = {{.pointer = f.points},
+                             {.integer = 0},
+                             {.integer = 0},
+                             {.integer = (int)f.sites},
+                             {.pointer = NULL},
+                             {.integer = -1},
+                             {.pointer = b->head},
+                             {.pointer = f.shape.data},
+                             {.pointer = f.coefficients.data},
+                             {.pointer = moves},
+                             {.integer = 0},
+                             {.integer = 0},
+                             {.pointer = f.change}};
   host_launch_f64_dual(KERNEL_FIELD_ALONG_SHAPE, f.sites, 1, a);
   for (size_t i = 0; i < f.sites; ++i) {
     for (size_t k = 0; k < 3; ++k) {

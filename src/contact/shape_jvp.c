@@ -15,8 +15,8 @@ typedef struct shape_jvp_call {
 } shape_jvp_call;
 
 /* Makes rows of a body's direction as kernels read them, `count` from pose `first` on. */
-static abut_status make_rows(const shape_jvp_call *s, int side, size_t first, size_t count, size_t real_bytes,
-                             reals *out)
+static abut_status make_rows(const shape_jvp_call *s, int side, size_t first, size_t count,
+                             size_t real_bytes, reals *out)
 {
   const shaped_body *b = &s->bodies[side];
   const size_t own_width = shape_moves_own_width(b->of), width = shape_moves_width(b);
@@ -27,8 +27,9 @@ static abut_status make_rows(const shape_jvp_call *s, int side, size_t first, si
   double *own = memory, *row = own + own_width;
   for (size_t i = 0; i < count; ++i) {
     TRY_DONE(shape_moves_pack(b->of, s->of[side], first + i, own));
-    TRY_DONE(s->follow && shape_moves_field(s->of[side]) ? shape_follow_moves(b->of, s->smoothing, own)
-                                                         : ABUT_SUCCESS);
+    TRY_DONE(s->follow && shape_moves_field(s->of[side])
+               ? shape_follow_moves(b->of, s->smoothing, own)
+               : ABUT_SUCCESS);
     shape_moves_settle(b, own, row);
     for (size_t k = 0; k < width; ++k) {
       reals_set(out, i * width + k, row[k]);
@@ -39,7 +40,8 @@ done:
   return status;
 }
 
-/* Brings a body's direction to the device: what all poses share once for the slot, else a chunk's rows. */
+/* Brings a body's direction to the device: what all poses share once for the slot, else a chunk's
+ * rows. */
 static abut_status bring_rows(call_on *on, size_t slot, int side, chunk c)
 {
   const shape_jvp_call *s = on->call->user;
@@ -118,10 +120,12 @@ abut_status abut_shape_jvp(abut_pair handle_, abut_batch *batch, const abut_shap
 {
   ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
-  shape_jvp_call s = {.of = {shape1, shape2}, .each_pose = (want & ABUT_SHAPE_EACH_POSE) != 0,
+  shape_jvp_call s = {.of = {shape1, shape2},
+                      .each_pose = (want & ABUT_SHAPE_EACH_POSE) != 0,
                       .follow = (want & ABUT_SHAPE_FOLLOW) != 0};
   if (!tangents || (!shape1 && !shape2 && !along)) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_shape_jvp needs a direction, of a body's numbers or of poses, and "
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_shape_jvp needs a direction, of a body's numbers or of poses, and "
                 "tangents of the outputs");
   }
   TRY(call_start(&c, handle_, batch));

@@ -14,17 +14,28 @@ static const struct {
   const char *name;
   size_t offset, of, components;
 } arrays[ARRAYS] = {
-#define ARRAY(name, of, components) \
-  {#name, offsetof(abut_shape_tangents, name), offsetof(abut_shape_sizes, of), components}
-  ARRAY(vertices, vertices, 3),           ARRAY(axes, superquadrics, 3),
-  ARRAY(exponents, superquadrics, 2),     ARRAY(position, superquadrics, 3),
-  ARRAY(rotation, superquadrics, 3),      ARRAY(plane_normals, planes, 3),
-  ARRAY(plane_points, planes, 3),         ARRAY(cloud_points, points, 3),
-  ARRAY(cloud_normals, points, 3),        ARRAY(cloud_widths, points, 1),
-  ARRAY(grid_coefficients, coefficients, 1), ARRAY(core_half, cores, 3),
-  ARRAY(core_radius, cores, 1),           ARRAY(core_position, cores, 3),
-  ARRAY(core_rotation, cores, 3),         ARRAY(feature_vertices, feature_vertices, 3),
-  ARRAY(vertex_radius, feature_vertices, 1), ARRAY(edge_radius, feature_edges, 1)
+#define ARRAY(name, of, components)                                                        \
+  {                                                                                        \
+#name, offsetof(abut_shape_tangents, name), offsetof(abut_shape_sizes, of), components \
+  }
+  ARRAY(vertices, vertices, 3),
+  ARRAY(axes, superquadrics, 3),
+  ARRAY(exponents, superquadrics, 2),
+  ARRAY(position, superquadrics, 3),
+  ARRAY(rotation, superquadrics, 3),
+  ARRAY(plane_normals, planes, 3),
+  ARRAY(plane_points, planes, 3),
+  ARRAY(cloud_points, points, 3),
+  ARRAY(cloud_normals, points, 3),
+  ARRAY(cloud_widths, points, 1),
+  ARRAY(grid_coefficients, coefficients, 1),
+  ARRAY(core_half, cores, 3),
+  ARRAY(core_radius, cores, 1),
+  ARRAY(core_position, cores, 3),
+  ARRAY(core_rotation, cores, 3),
+  ARRAY(feature_vertices, feature_vertices, 3),
+  ARRAY(vertex_radius, feature_vertices, 1),
+  ARRAY(edge_radius, feature_edges, 1)
 #undef ARRAY
 };
 
@@ -34,13 +45,15 @@ static const double **array_of(abut_shape_tangents *t, int i)
 }
 
 /* Returns the arrays of one row, and in counts how many numbers each has. */
-static abut_shape_tangents row_of(const body *b, const abut_shape_tangents *t, size_t at, size_t counts[ARRAYS])
+static abut_shape_tangents row_of(const body *b, const abut_shape_tangents *t, size_t at,
+                                  size_t counts[ARRAYS])
 {
   const abut_shape_sizes sizes = shape_sizes_of(b);
   abut_shape_tangents row = *t;
   for (int i = 0; i < ARRAYS; ++i) {
     const double **array = array_of(&row, i);
-    counts[i] = *(const size_t *)(const void *)((const char *)&sizes + arrays[i].of) * arrays[i].components;
+    counts[i] =
+      *(const size_t *)(const void *)((const char *)&sizes + arrays[i].of) * arrays[i].components;
     *array = *array && counts[i] ? *array + at * counts[i] : NULL;
   }
   return row;
@@ -53,9 +66,10 @@ bool shape_moves_mesh(const abut_shape_tangents *t)
 
 bool shape_moves_field(const abut_shape_tangents *t)
 {
-  return t && (t->axes || t->exponents || t->position || t->rotation || t->plane_normals || t->plane_points ||
-               t->cloud_points || t->cloud_normals || t->cloud_widths || t->grid_coefficients || t->core_half ||
-               t->core_radius || t->core_position || t->core_rotation);
+  return t && (t->axes || t->exponents || t->position || t->rotation || t->plane_normals ||
+               t->plane_points || t->cloud_points || t->cloud_normals || t->cloud_widths ||
+               t->grid_coefficients || t->core_half || t->core_radius || t->core_position ||
+               t->core_rotation);
 }
 
 abut_status shape_moves_check(const body *b, const abut_shape_tangents *t, size_t rows, int number)
@@ -66,8 +80,8 @@ abut_status shape_moves_check(const body *b, const abut_shape_tangents *t, size_
     const double *array = *array_of(&all, i);
     for (size_t k = 0; array && k < rows * counts[i]; ++k) {
       if (!isfinite(array[k])) {
-        return fail(ABUT_ERROR_ARGUMENT, "the direction of body %d's %s: number %zu is not finite", number,
-                    arrays[i].name, k);
+        return fail(ABUT_ERROR_ARGUMENT, "the direction of body %d's %s: number %zu is not finite",
+                    number, arrays[i].name, k);
       }
     }
   }
@@ -149,7 +163,8 @@ static void pack_point(const abut_shape_tangents *t, size_t i, double inverse2, 
   to[6] *= sqrt(inverse2);
 }
 
-static abut_status pack_grid(const body *b, const shape_part *p, const abut_shape_tangents *t, double *to)
+static abut_status pack_grid(const body *b, const shape_part *p, const abut_shape_tangents *t,
+                             double *to)
 {
   const abut_grid *g = &b->parts.grids[p->one];
   for (size_t i = 0; i < p->reals; ++i) {
@@ -158,7 +173,8 @@ static abut_status pack_grid(const body *b, const shape_part *p, const abut_shap
   return grid_moves_pack(g, t->grid_coefficients ? t->grid_coefficients + p->number : NULL, to);
 }
 
-static abut_status pack_part(const body *b, const shape_part *p, const abut_shape_tangents *t, double *out)
+static abut_status pack_part(const body *b, const shape_part *p, const abut_shape_tangents *t,
+                             double *out)
 {
   const body_parts *of = &b->parts;
   if (p->family == SHAPE_SUPERQUADRICS) {
@@ -182,7 +198,8 @@ static abut_status pack_part(const body *b, const shape_part *p, const abut_shap
   }
   for (size_t i = 0; i < p->count; ++i) {
     if (p->family == SHAPE_POLYHEDRON) {
-      pack_plane(t, p->number + i, of->planes + 6 * (p->number + i), out + p->first + PLANE_STRIDE * i);
+      pack_plane(t, p->number + i, of->planes + 6 * (p->number + i),
+                 out + p->first + PLANE_STRIDE * i);
     } else {
       const size_t point = p->first + (i + 1) * POINT_STRIDE;
       pack_point(t, p->number + i, reals_get(&b->shape, point + 6), out + point);

@@ -9,11 +9,13 @@
 bool shape_moves_mesh(const abut_shape_tangents *t);
 bool shape_moves_field(const abut_shape_tangents *t);
 
-/* Refuses a direction, of `rows` poses, with a number that is not finite. number: the body's, in texts. */
+/* Refuses a direction, of `rows` poses, with a number that is not finite. number: the body's, in
+ * texts. */
 abut_status shape_moves_check(const body *b, const abut_shape_tangents *t, size_t rows, int number);
 
-/* How many numbers a direction has: its packed numbers, as cl/kernels/shape/along.cl says, and behind them those that
- * sums that are written begin with (contact/shape_rows.h); as kernels read it, behind them those that rows do. */
+/* How many numbers a direction has: its packed numbers, as cl/kernels/shape/along.cl says, and
+ * behind them those that sums that are written begin with (contact/shape_rows.h); as kernels read
+ * it, behind them those that rows do. */
 size_t shape_moves_mesh_at(const body *b);
 size_t shape_moves_own_width(const body *b);
 size_t shape_moves_width(const shaped_body *b);

@@ -15,7 +15,8 @@ shaped_body shaped_of(const pair *p, int side)
 
 /* The families' places in the list of geometry/families.h. */
 enum { SUPERQUADRICS, POLYHEDRA, POINTCLOUDS, GRIDS, HEIGHT_FIELDS, CORES };
-_Static_assert(CORES + 1 == FAMILY_COUNT, "each family has derivatives by its shape, or says why not");
+_Static_assert(CORES + 1 == FAMILY_COUNT,
+               "each family has derivatives by its shape, or says why not");
 
 shape_walk shape_walk_begin(const body *b, size_t sites, size_t row, size_t sum)
 {
@@ -98,7 +99,8 @@ bool shape_walk_next(shape_walk *w)
       }
       w->part = (shape_part){.operation = w->operation,
                              .family = w->family == CORES ? SHAPE_CORES : SHAPE_SUPERQUADRICS,
-                             .first = (size_t)entry[ENTRY_BASE], .count = count};
+                             .first = (size_t)entry[ENTRY_BASE],
+                             .count = count};
       if (!together) {
         set_ranged(w, entry, &row, &sum);
       }
@@ -189,9 +191,14 @@ void shape_settle(const shaped_body *b, const double *sum, double *own)
 
 abut_shape_sizes shape_sizes_of(const body *b)
 {
-  abut_shape_sizes s = {.vertices = b->info.vertices, .superquadrics = b->info.superquadrics,
-                        .planes = b->info.planes, .points = b->info.points, .polyhedra = b->info.polyhedra,
-                        .pointclouds = b->info.pointclouds, .grids = b->info.grids, .cores = b->info.cores};
+  abut_shape_sizes s = {.vertices = b->info.vertices,
+                        .superquadrics = b->info.superquadrics,
+                        .planes = b->info.planes,
+                        .points = b->info.points,
+                        .polyhedra = b->info.polyhedra,
+                        .pointclouds = b->info.pointclouds,
+                        .grids = b->info.grids,
+                        .cores = b->info.cores};
   for (size_t i = 0; i < b->parts.grid_count; ++i) {
     s.coefficients += grid_coefficient_count(&b->parts.grids[i]);
   }
@@ -231,9 +238,10 @@ static void write_core(const abut_shape_gradients *to, size_t i, const double *f
   put(to->core_rotation, 3, 0, i, from + BY_CORE_ROTATION);
 }
 
-/* Of a plane kernels hold n . p: with d that number's derivative, it is -d n by p and what they have less
- * d p by n. */
-static void write_plane(const abut_shape_gradients *to, size_t i, const double *plane, const double *from)
+/* Of a plane kernels hold n . p: with d that number's derivative, it is -d n by p and what they
+ * have less d p by n. */
+static void write_plane(const abut_shape_gradients *to, size_t i, const double *plane,
+                        const double *from)
 {
   const double length = sqrt(plane[0] * plane[0] + plane[1] * plane[1] + plane[2] * plane[2]);
   double normal[3], point[3];

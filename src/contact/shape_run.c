@@ -1,5 +1,5 @@
-/* Launches what takes the cotangents that the reverse pass leaves at sites of fields and at vertices to
- * rows of derivatives by the bodies' shapes. */
+/* Launches what takes the cotangents that the reverse pass leaves at sites of fields and at
+ * vertices to rows of derivatives by the bodies' shapes. */
 #include "base/error.h"
 #include "geometry/layout.h"
 #include "contact/run.h"
@@ -16,8 +16,8 @@ static bool all_vertices_back(const run *r, int side)
          side_scored(r, side);
 }
 
-/* Takes the next `count` of the sites of a body's field. More than kernels can count stay as many as an int
- * can say, which check_scratch refuses. */
+/* Takes the next `count` of the sites of a body's field. More than kernels can count stay as many
+ * as an int can say, which check_scratch refuses. */
 static int take_sites(field_sites *s, int side, size_t count)
 {
   const int first = s->count[side];
@@ -35,9 +35,10 @@ field_sites run_sites(const run *r)
     }
     s.vertices[side] =
       take_sites(&s, side, all_vertices_back(r, other) ? r->bodies[other]->vertex_padded : 0);
-    s.kept[side] = take_sites(&s, side, r->pair->selected_vertices[other]
-                                          ? padded(r->pair->layout.vertices[other], device_lanes(r->device))
-                                          : 0);
+    s.kept[side] = take_sites(&s, side,
+                              r->pair->selected_vertices[other]
+                                ? padded(r->pair->layout.vertices[other], device_lanes(r->device))
+                                : 0);
     if (edges_run(r)) {
       const size_t slots = pair_slots(r), traced = r->pair->smoothing.trace;
       s.own[side] = take_sites(&s, side, slots * (1 + traced));
@@ -45,8 +46,9 @@ field_sites run_sites(const run *r)
     }
     s.middles[side] = take_sites(&s, side, r->wanted.middles_back ? device_lanes(r->device) : 0);
     if (edges_in_fields(r, other)) {
-      s.edges[side] = take_sites(&s, side, SITES_OF_EDGE * padded(r->pair->layout.edges[other],
-                                                                  device_lanes(r->device)));
+      s.edges[side] =
+        take_sites(&s, side,
+                   SITES_OF_EDGE * padded(r->pair->layout.edges[other], device_lanes(r->device)));
     }
   }
   return s;
@@ -68,7 +70,7 @@ static abut_status vertices_of_shape(const run *r, size_t poses, int side, size_
 }
 
 /* What kernels of one part read of a body's sites. */
-#define PART_OF(r, side, sites, p)                                                         \
+#define PART_OF(r, side, sites, p)                                                           \
   BUFFER(r, OF_SIDE(SCRATCH_SITES_1, side)), BUFFER(r, SCRATCH_SITE_SHARES), ARG_INT(sites), \
     ARG_BUFFER((r)->bodies[side]->shape), ARG_INT((p)->first), ARG_INT((p)->count), HEAD(r)
 
@@ -76,8 +78,8 @@ static abut_status vertices_of_shape(const run *r, size_t poses, int side, size_
   BUFFER(r, OF_SIDE(SCRATCH_SHAPE_1, side)), ARG_INT(width), ARG_INT((p)->row)
 
 /* What kernels of a plane or a point read of the parts of sites. */
-#define ONE_OF(r, side, sites, p)                                                          \
-  BUFFER(r, OF_SIDE(SCRATCH_SITES_1, side)), BUFFER(r, SCRATCH_SITE_PARTS), ARG_INT(sites),  \
+#define ONE_OF(r, side, sites, p)                                                           \
+  BUFFER(r, OF_SIDE(SCRATCH_SITES_1, side)), BUFFER(r, SCRATCH_SITE_PARTS), ARG_INT(sites), \
     ARG_BUFFER((r)->bodies[side]->shape), ARG_INT((p)->first), ARG_INT((p)->count)
 
 static abut_status part_of_shape(const run *r, size_t poses, int side, size_t sites, size_t width,
@@ -95,8 +97,8 @@ static abut_status part_of_shape(const run *r, size_t poses, int side, size_t si
   case SHAPE_POLYHEDRON:
     TRY(LAUNCH_RUN(r, KERNEL_POLYHEDRON_PARTS, blocks, poses, PART_OF(r, side, sites, p), of,
                    BUFFER(r, SCRATCH_SITE_PARTS)));
-    return LAUNCH_RUN(r, KERNEL_PLANES_BY_SHAPE, p->count, poses, ONE_OF(r, side, sites, p), HEAD(r),
-                      ROW_OF(r, side, width, p));
+    return LAUNCH_RUN(r, KERNEL_PLANES_BY_SHAPE, p->count, poses, ONE_OF(r, side, sites, p),
+                      HEAD(r), ROW_OF(r, side, width, p));
   case SHAPE_CLOUD:
     TRY(LAUNCH_RUN(r, KERNEL_POINTCLOUD_PARTS, blocks, poses, PART_OF(r, side, sites, p), of,
                    BUFFER(r, SCRATCH_SITE_PARTS)));

@@ -1,5 +1,5 @@
-/* The self-test of derivatives by shapes: of two bodies with every kind of primitive, in the poses of the
- * manifold's self-test. */
+/* The self-test of derivatives by shapes: of two bodies with every kind of primitive, in the poses
+ * of the manifold's self-test. */
 #include "engine/self_test/bodies.h"
 #include "engine/self_test/runner.h"
 #include "engine/self_test/self_test.h"
@@ -10,10 +10,10 @@
 
 #define POSES SELF_TEST_SHAPE_POSES
 #define POSE_REALS 6
-#define ARRAYS 15 /* of a body */
+#define ARRAYS 15      /* of a body */
 #define ARRAYS_USED 12 /* of those that one of the bodies has */
-#define GRID_AT 7 /* of the first body, its grid's coefficients */
-#define MOST 2560 /* numbers of an array */
+#define GRID_AT 7      /* of the first body, its grid's coefficients */
+#define MOST 2560      /* numbers of an array */
 #define ROOM (2 * POSES * POSE_REALS + POSES * SELF_TEST_SHAPE_CONTACTS * 8 + 2 * ARRAYS * MOST)
 
 /* How many numbers an array of a body has, and what they must be. */
@@ -23,16 +23,18 @@ typedef struct known {
   size_t count;
 } known;
 
-#define KNOWN(name, body) \
-  {"derivatives by " #name " of body " #body, expected_by_##name##_##body, \
-   sizeof expected_by_##name##_##body / sizeof(double)}
+#define KNOWN(name, body)                                                   \
+  {                                                                         \
+    "derivatives by " #name " of body " #body, expected_by_##name##_##body, \
+      sizeof expected_by_##name##_##body / sizeof(double)                   \
+  }
 static const known of_both[2][ARRAYS] = {
   {KNOWN(vertices, 1), KNOWN(axes, 1), KNOWN(exponents, 1), KNOWN(position, 1), KNOWN(rotation, 1),
-   KNOWN(plane_normals, 1), KNOWN(plane_points, 1), KNOWN(grid, 1), KNOWN(core_half, 1), KNOWN(core_radius, 1),
-   KNOWN(core_position, 1), KNOWN(core_rotation, 1)},
+   KNOWN(plane_normals, 1), KNOWN(plane_points, 1), KNOWN(grid, 1), KNOWN(core_half, 1),
+   KNOWN(core_radius, 1), KNOWN(core_position, 1), KNOWN(core_rotation, 1)},
   {KNOWN(vertices, 2), KNOWN(axes, 2), KNOWN(exponents, 2), KNOWN(position, 2), KNOWN(rotation, 2),
-   KNOWN(cloud_points, 2), KNOWN(cloud_normals, 2), KNOWN(cloud_widths, 2), KNOWN(core_half, 2), KNOWN(core_radius, 2),
-   KNOWN(core_position, 2), KNOWN(core_rotation, 2)}};
+   KNOWN(cloud_points, 2), KNOWN(cloud_normals, 2), KNOWN(cloud_widths, 2), KNOWN(core_half, 2),
+   KNOWN(core_radius, 2), KNOWN(core_position, 2), KNOWN(core_rotation, 2)}};
 
 /* A body's arrays one behind the other, in that order. */
 typedef struct numbers {
@@ -41,9 +43,15 @@ typedef struct numbers {
 
 static abut_shape_gradients arrays_of(numbers *n, int which)
 {
-  abut_shape_gradients g = {.vertices = n->of[0], .axes = n->of[1], .exponents = n->of[2],
-                            .position = n->of[3], .rotation = n->of[4], .core_half = n->of[8],
-                            .core_radius = n->of[9], .core_position = n->of[10], .core_rotation = n->of[11]};
+  abut_shape_gradients g = {.vertices = n->of[0],
+                            .axes = n->of[1],
+                            .exponents = n->of[2],
+                            .position = n->of[3],
+                            .rotation = n->of[4],
+                            .core_half = n->of[8],
+                            .core_radius = n->of[9],
+                            .core_position = n->of[10],
+                            .core_rotation = n->of[11]};
   if (which) {
     g.cloud_points = n->of[5];
     g.cloud_normals = n->of[6];
@@ -110,8 +118,10 @@ static abut_status run_shapes_test(self_test *t)
   batch.count = POSES;
   batch.pose1 = self_test_put(t, shape_pose_1, POSES * POSE_REALS, POSES * POSE_REALS);
   batch.pose2 = self_test_put(t, shape_pose_2, POSES * POSE_REALS, POSES * POSE_REALS);
-  const abut_cotangents bars = {.p = put_cotangents(t, 3), .d = put_cotangents(t, 1),
-                                .n = put_cotangents(t, 3), .activity = put_cotangents(t, 1)};
+  const abut_cotangents bars = {.p = put_cotangents(t, 3),
+                                .d = put_cotangents(t, 1),
+                                .n = put_cotangents(t, 3),
+                                .activity = put_cotangents(t, 1)};
   TRY_DONE(abut_shape_vjp(pair, &batch, &bars, &to[0], &to[1], ABUT_SHAPE_SUMS));
   take_patterns(found[0].of[7], sizes.coefficients);
   TRY_DONE(compare(t, 0, &found[0]));
@@ -121,7 +131,8 @@ done:
   return status;
 }
 
-/* ---- along directions: the transpose, whose products with cotangents follow from the same answers ---- */
+/* ---- along directions: the transpose, whose products with cotangents follow from the same answers
+ * ---- */
 
 /* A direction of one array: the first pattern of take_patterns. */
 static double pattern_at(size_t i)
@@ -144,9 +155,15 @@ static abut_shape_tangents direction_of(double *const of[ARRAYS_USED], int which
 {
   const double *one[ARRAYS_USED] = {NULL};
   one[array] = of[array];
-  abut_shape_tangents t = {.vertices = one[0], .axes = one[1], .exponents = one[2], .position = one[3],
-                           .rotation = one[4], .core_half = one[8], .core_radius = one[9],
-                           .core_position = one[10], .core_rotation = one[11]};
+  abut_shape_tangents t = {.vertices = one[0],
+                           .axes = one[1],
+                           .exponents = one[2],
+                           .position = one[3],
+                           .rotation = one[4],
+                           .core_half = one[8],
+                           .core_radius = one[9],
+                           .core_position = one[10],
+                           .core_rotation = one[11]};
   if (which) {
     t.cloud_points = one[5];
     t.cloud_normals = one[6];
@@ -207,7 +224,8 @@ static abut_status run_directions_test(self_test *t)
       expected[i] = expected_along(which, i);
       got[i] = product_with_bars(t, &found);
     }
-    const answer a = {which ? "products along directions of body 2" : "products along directions of body 1",
+    const answer a = {which ? "products along directions of body 2"
+                            : "products along directions of body 1",
                       expected, ARRAYS_USED, 1, OF_SLOPES};
     TRY(self_test_compare(t, &a, self_test_put(t, got, ARRAYS_USED, ARRAYS_USED), 1, 1));
   }

@@ -66,18 +66,21 @@ void shape_sums_empty(shape_sums *s)
 }
 
 /* Adds rows of poses, in order, to a sum. */
-static void add_rows(const shape_sums *s, int side, const shape_piece *p, const void *rows, double *sum)
+static void add_rows(const shape_sums *s, int side, const shape_piece *p, const void *rows,
+                     double *sum)
 {
   const size_t first = shape_row_first(&s->bodies[side]);
   for (size_t i = 0; i < p->count; ++i) {
     if (!p->rejected[i]) {
       const char *row = (const char *)rows + i * p->width[side] * s->real_bytes;
-      shape_add_row(shape_walk_begin(s->bodies[side].of, p->sites[side], first, first), row, s->real_bytes, sum);
+      shape_add_row(shape_walk_begin(s->bodies[side].of, p->sites[side], first, first), row,
+                    s->real_bytes, sum);
     }
   }
 }
 
-/* Fills a piece, from its poses' rows, or those of the chunk where it is all of that: it keeps them then. */
+/* Fills a piece, from its poses' rows, or those of the chunk where it is all of that: it keeps them
+ * then. */
 static abut_status fill(const shape_sums *s, shape_piece *p, bool whole, const void *const rows[2],
                         void **chunk_rows, const bool *rejected)
 {
@@ -102,9 +105,8 @@ static abut_status fill(const shape_sums *s, shape_piece *p, bool whole, const v
   return ABUT_SUCCESS;
 }
 
-abut_status shape_pieces_create(const shape_sums *s, size_t first, size_t count,
-                                void *rows[2], const size_t sites[2], const bool *rejected,
-                                shape_piece **out)
+abut_status shape_pieces_create(const shape_sums *s, size_t first, size_t count, void *rows[2],
+                                const size_t sites[2], const bool *rejected, shape_piece **out)
 {
   *out = NULL;
   for (size_t at = first, end = first + count; at < end;) {

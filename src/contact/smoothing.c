@@ -26,8 +26,8 @@ static uint32_t edges_to_keep(const abut_body_info *info)
 #define SCALE_SMALLEST (250.0 * SMOOTHING_LENGTH_LEAST)
 /* Parts of an edge in which its least field is looked for, where the field may have several. */
 #define SAMPLES_FITTED 8
-/* Normal cones of fitted smoothings [degrees], and their inset in penetrations: beyond what the field of a box rounds,
- * along the diagonal of a corner. */
+/* Normal cones of fitted smoothings [degrees], and their inset in penetrations: beyond what the
+ * field of a box rounds, along the diagonal of a corner. */
 #define CONE_INNER 15.0
 #define CONE_OUTER 35.0
 #define CONE_HOLD 2.0
@@ -68,27 +68,31 @@ static double fitted_union(const abut_body_info *info1, const abut_body_info *in
   return fmax(least < HUGE_VAL ? least : 0.004 * size, SMOOTHING_LENGTH_LEAST);
 }
 
-/* Whether a body's field is that of one convex primitive, which is least at one place along an edge. */
+/* Whether a body's field is that of one convex primitive, which is least at one place along an
+ * edge. */
 static bool is_convex(const abut_body_info *info)
 {
   return info->primitives == 1 && info->superquadrics + info->polyhedra + info->cores == 1;
 }
 
-/* The coefficients of edges in fields, by the penetration. They are fitted for pairs of edges, too, which do not use
- * them, so that a changed `edge_contacts` has them. */
-static void fit_edges_in_fields(const abut_body_info *info1, const abut_body_info *info2, abut_smoothing *out)
+/* The coefficients of edges in fields, by the penetration. They are fitted for pairs of edges, too,
+ * which do not use them, so that a changed `edge_contacts` has them. */
+static void fit_edges_in_fields(const abut_body_info *info1, const abut_body_info *info2,
+                                abut_smoothing *out)
 {
   out->inset = out->penetration;
   out->part = 2.0 * out->penetration;
   out->gain = fmax(0.5 * out->penetration, SMOOTHING_LENGTH_LEAST);
   out->samples = is_convex(info1) && is_convex(info2) ? 1 : SAMPLES_FITTED;
   if (info1->height_fields || info2->height_fields) {
-    out->slope = -1.0; /* Above curved ground the field's slope grows with the height: divided by it, what is far would touch. */
+    out->slope = -1.0; /* Above curved ground the field's slope grows with the height: divided by
+                          it, what is far would touch. */
   }
 }
 
 /* What both forms of contacts of edges have in common. */
-static abut_status fit(const char *who, abut_body body1, abut_body body2, abut_body_info infos[2], abut_smoothing *out)
+static abut_status fit(const char *who, abut_body body1, abut_body body2, abut_body_info infos[2],
+                       abut_smoothing *out)
 {
   if (!out) {
     return fail(ABUT_ERROR_ARGUMENT, "%s needs a place for the smoothing", who);
@@ -98,8 +102,10 @@ static abut_status fit(const char *who, abut_body body1, abut_body body2, abut_b
   const abut_body_info info1 = infos[0], info2 = infos[1];
   double size = fmax(info1.diagonal, info2.diagonal);
   if (size > 0.0 && size < SCALE_SMALLEST) {
-    return fail(ABUT_ERROR_ARGUMENT, "bodies of %g m are too small to fit a smoothing to, which is "
-                "at least %g m: give them in a larger unit", size, SMOOTHING_LENGTH_LEAST);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "bodies of %g m are too small to fit a smoothing to, which is "
+                "at least %g m: give them in a larger unit",
+                size, SMOOTHING_LENGTH_LEAST);
   }
   size = fmin(scale_of(&info1), scale_of(&info2));
   size = size < HUGE_VAL ? fmax(size, SCALE_SMALLEST) : 1.0; /* two single points */
@@ -150,26 +156,33 @@ static abut_status check_cones(const abut_smoothing *s)
   const struct {
     const char *name;
     double value;
-  } angles[] = {{"cone_inner", s->cone_inner}, {"cone_outer", s->cone_outer}, {"cone_hold", s->cone_hold}};
+  } angles[] = {{"cone_inner", s->cone_inner},
+                {"cone_outer", s->cone_outer},
+                {"cone_hold", s->cone_hold}};
   for (size_t i = 0; i < sizeof angles / sizeof angles[0]; ++i) {
     if (!(angles[i].value >= 0.0 && angles[i].value <= CONE_MOST)) {
-      return fail(ABUT_ERROR_ARGUMENT, "smoothing: %s is %g degrees, not in [0, %g]", angles[i].name,
-                  angles[i].value, CONE_MOST);
+      return fail(ABUT_ERROR_ARGUMENT, "smoothing: %s is %g degrees, not in [0, %g]",
+                  angles[i].name, angles[i].value, CONE_MOST);
     }
   }
   if (!(s->cone_inset >= 0.0 && s->cone_inset <= SMOOTHING_MOST)) {
-    return fail(ABUT_ERROR_ARGUMENT, "smoothing: cone_inset is %g, not in [0, %g]", s->cone_inset, SMOOTHING_MOST);
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing: cone_inset is %g, not in [0, %g]", s->cone_inset,
+                SMOOTHING_MOST);
   }
   if (!smoothing_has_cones(s)) {
     return ABUT_SUCCESS;
   }
   if (s->edge_contacts != ABUT_EDGES_FIELD) {
-    return fail(ABUT_ERROR_ARGUMENT, "smoothing: cone_outer is %g, and cones need edge contacts in "
-                "fields", s->cone_outer);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "smoothing: cone_outer is %g, and cones need edge contacts in "
+                "fields",
+                s->cone_outer);
   }
   if (!s->edge_edge || !s->two_sided) {
-    return fail(ABUT_ERROR_ARGUMENT, "smoothing: cone_outer is %g, and cones need edge_edge and "
-                "two_sided: one side's vertices by themselves miss contacts", s->cone_outer);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "smoothing: cone_outer is %g, and cones need edge_edge and "
+                "two_sided: one side's vertices by themselves miss contacts",
+                s->cone_outer);
   }
   return ABUT_SUCCESS;
 }
@@ -204,7 +217,7 @@ static abut_status check_edge_contacts(const abut_smoothing *s)
   const bool keeps = s->edges[0] || s->edges[1] || s->vertices[0] || s->vertices[1];
   if (keeps && s->select != ABUT_SELECT_GATE) {
     return fail(ABUT_ERROR_ARGUMENT, "smoothing: edge contacts in fields select by gates: softsort "
-                "would average vertices and edges");
+                                     "would average vertices and edges");
   }
   return ABUT_SUCCESS;
 }
@@ -244,7 +257,8 @@ abut_status check_smoothing(const abut_smoothing *s)
                 FLOOR_MOST);
   }
   if (!(fabs(s->margin) <= SMOOTHING_MOST)) {
-    return fail(ABUT_ERROR_ARGUMENT, "smoothing: margin is %g, not in [%g, %g]", s->margin, -SMOOTHING_MOST, SMOOTHING_MOST);
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing: margin is %g, not in [%g, %g]", s->margin,
+                -SMOOTHING_MOST, SMOOTHING_MOST);
   }
   if (s->trace > TRACE_MOST) {
     return fail(ABUT_ERROR_ARGUMENT, "smoothing: trace is %u, not in [0, %d]", s->trace,
@@ -260,12 +274,14 @@ abut_status check_smoothing(const abut_smoothing *s)
 bool smoothing_is_like(const abut_smoothing *a, const abut_smoothing *b)
 {
 #define SAME(member) (a->member == b->member)
-  return SAME(length) && SAME(union_) && SAME(plane) && SAME(normal) && SAME(penetration) && SAME(neighbour) &&
-         SAME(clash) && SAME(sign) && SAME(sort) && SAME(clip) && SAME(minimum) && SAME(compare) && SAME(ridge) &&
-         SAME(distance) && SAME(trace) && SAME(inside) && SAME(select) && SAME(edge_edge) && SAME(two_sided) &&
-         SAME(edge_contacts) && SAME(tilt) && SAME(inset) && SAME(part) && SAME(gain) && SAME(slope) && SAME(samples) &&
-         SAME(cone_inner) && SAME(cone_outer) && SAME(cone_hold) && SAME(cone_inset) && SAME(floor) &&
-         SAME(margin) && SAME(edges[0]) && SAME(edges[1]) && SAME(vertices[0]) && SAME(vertices[1]);
+  return SAME(length) && SAME(union_) && SAME(plane) && SAME(normal) && SAME(penetration) &&
+         SAME(neighbour) && SAME(clash) && SAME(sign) && SAME(sort) && SAME(clip) &&
+         SAME(minimum) && SAME(compare) && SAME(ridge) && SAME(distance) && SAME(trace) &&
+         SAME(inside) && SAME(select) && SAME(edge_edge) && SAME(two_sided) &&
+         SAME(edge_contacts) && SAME(tilt) && SAME(inset) && SAME(part) && SAME(gain) &&
+         SAME(slope) && SAME(samples) && SAME(cone_inner) && SAME(cone_outer) && SAME(cone_hold) &&
+         SAME(cone_inset) && SAME(floor) && SAME(margin) && SAME(edges[0]) && SAME(edges[1]) &&
+         SAME(vertices[0]) && SAME(vertices[1]);
 #undef SAME
 }
 

@@ -24,7 +24,8 @@ bool is_assimp_mesh(const char *path)
 
 /* ---- what it said ---- */
 
-/* Its words as one line, without control characters; of many the last ones, which have the reason. */
+/* Its words as one line, without control characters; of many the last ones, which have the
+ * reason. */
 static void flatten(const char *bytes, size_t count, char cause[CAUSE_BYTES])
 {
   size_t length = 0;
@@ -44,9 +45,12 @@ static abut_status refuse(const char *path, const char *program, child_end end, 
   char cause[CAUSE_BYTES];
   flatten(bytes, count, cause);
   if (end.signal) {
-    return fail_at(ABUT_ERROR_FORMAT, path, 0, "Assimp " ABUT_ASSIMP_VERSION " %s while it read it (%s)",
+    return fail_at(ABUT_ERROR_FORMAT, path, 0,
+                   "Assimp " ABUT_ASSIMP_VERSION " %s while it read it (%s)",
                    end.signal == SIGINT || end.signal == SIGTERM || end.signal == SIGKILL
-                     ? "was ended" : "crashed", strsignal(end.signal));
+                     ? "was ended"
+                     : "crashed",
+                   strsignal(end.signal));
   }
   if ((end.code == ASSIMP_READER_REFUSES || end.code < 0) && *cause) {
     return fail_at(ABUT_ERROR_FORMAT, path, 0, "%s", cause);
@@ -68,7 +72,8 @@ static abut_status judge(const char *path, const char *program, child_end end, c
   return refuse(path, program, end, bytes, count);
 }
 
-/* Assimp has one word for all that it cannot open. The system's own reason where the file is not there or may not be read, as of other meshes. */
+/* Assimp has one word for all that it cannot open. The system's own reason where the file is not
+ * there or may not be read, as of other meshes. */
 static abut_status check_file(const char *path)
 {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -88,13 +93,16 @@ abut_status assimp_mesh_read(const char *path, mesh *out)
   child_end end;
   *out = (mesh){0};
   if (!ABUT_WITH_ASSIMP) {
-    return fail_at(ABUT_ERROR_FORMAT, path, 0, "this abut is built without Assimp, which reads .glb, .gltf "
-                   "and .dae (Debian: libassimp-dev, then meson setup -Dassimp=enabled); it reads .obj, "
-                   ".stl, .ply and .off");
+    return fail_at(
+      ABUT_ERROR_FORMAT, path, 0,
+      "this abut is built without Assimp, which reads .glb, .gltf "
+      "and .dae (Debian: libassimp-dev, then meson setup -Dassimp=enabled); it reads .obj, "
+      ".stl, .ply and .off");
   }
   TRY(check_file(path));
   if (!assimp_find_program(program, sizeof program)) {
-    return fail_at(ABUT_ERROR_READ, path, 0, "the program that reads it, " ASSIMP_PROGRAM ", is not where "
+    return fail_at(ABUT_ERROR_READ, path, 0,
+                   "the program that reads it, " ASSIMP_PROGRAM ", is not where "
                    "abut's library looks for it; ABUT_MESH_READER names it");
   }
   abut_status status = assimp_run(program, path, &bytes, &count, &end);
@@ -142,8 +150,8 @@ abut_status assimp_record_parse(const char *path, const char *bytes, size_t coun
     memcpy(&end, bytes + room, sizeof end);
   }
   /* Each count by itself first, so that their sum cannot wrap around. */
-  if (end.mark != ASSIMP_RECORD_MARK || end.vertices > room / vertex || end.triangles > room / triangle ||
-      end.vertices * vertex > room - end.triangles * triangle) {
+  if (end.mark != ASSIMP_RECORD_MARK || end.vertices > room / vertex ||
+      end.triangles > room / triangle || end.vertices * vertex > room - end.triangles * triangle) {
     *out = (mesh){0};
     return fail_at(ABUT_ERROR_FORMAT, path, 0, "its reader ended without a mesh");
   }

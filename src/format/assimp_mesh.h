@@ -1,6 +1,6 @@
-/* Meshes in the formats that Assimp reads for abut: glTF and COLLADA. Its parser is as large as abut and is
- * fed by strangers, so that it runs in a process of its own, a program that lies beside the library
- * (src/reader): whatever a file does to it, the caller goes on. */
+/* Meshes in the formats that Assimp reads for abut: glTF and COLLADA. Its parser is as large as
+ * abut and is fed by strangers, so that it runs in a process of its own, a program that lies beside
+ * the library (src/reader): whatever a file does to it, the caller goes on. */
 #ifndef ABUT_FORMAT_ASSIMP_MESH_H
 #define ABUT_FORMAT_ASSIMP_MESH_H
 

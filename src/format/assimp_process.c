@@ -41,7 +41,8 @@ bool assimp_find_program(char *program, size_t room)
     return snprintf(program, room, "%s", named) < (int)room;
   }
   for (size_t i = 0; own_folder(folder, sizeof folder) && i < sizeof beside / sizeof *beside; ++i) {
-    if (snprintf(program, room, "%s%s", folder, beside[i]) < (int)room && access(program, X_OK) == 0) {
+    if (snprintf(program, room, "%s%s", folder, beside[i]) < (int)room &&
+        access(program, X_OK) == 0) {
       return true;
     }
   }
@@ -64,7 +65,8 @@ static int open_pipe(int ends[2])
 #endif
 }
 
-/* Both of its outputs go into the pipe. It starts with signals as usual, whatever the caller ignores. */
+/* Both of its outputs go into the pipe. It starts with signals as usual, whatever the caller
+ * ignores. */
 static int spawn(pid_t *child, const char *program, const char *path, int to)
 {
   const char *const arguments[] = {program, path, NULL};
@@ -90,8 +92,9 @@ static int spawn(pid_t *child, const char *program, const char *path, int to)
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   error = posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
   error = error ? error : posix_spawn_file_actions_adddup2(&actions, to, STDERR_FILENO);
-  error = error ? error
-                : posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  error = error
+            ? error
+            : posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   memcpy(own, arguments, sizeof own); /* the call changes nothing of them */
   error = error ? error : posix_spawn(child, program, &actions, &attributes, own, environ);
   posix_spawnattr_destroy(&attributes);
@@ -136,8 +139,9 @@ abut_status assimp_run(const char *program, const char *path, char **bytes, size
   const int error = spawn(&child, program, path, ends[1]);
   close(ends[1]);
   const abut_status status =
-    error ? fail_at(ABUT_ERROR_READ, path, 0, "its reader, %s, cannot be run: error %d", program, error)
-          : read_words(path, ends[0], bytes, count);
+    error
+      ? fail_at(ABUT_ERROR_READ, path, 0, "its reader, %s, cannot be run: error %d", program, error)
+      : read_words(path, ends[0], bytes, count);
   close(ends[0]); /* where not all was read, the program ends by it */
   if (!error) {
     *end = child_wait(child);

@@ -1,6 +1,6 @@
-/* What the program that reads meshes by Assimp (src/reader) hands over: vertices, triangles, and behind
- * them an end that says how many. It stands at the end of what the program writes, so that a word of a
- * library before it does no harm. Numbers are in the machine's own form. */
+/* What the program that reads meshes by Assimp (src/reader) hands over: vertices, triangles, and
+ * behind them an end that says how many. It stands at the end of what the program writes, so that a
+ * word of a library before it does no harm. Numbers are in the machine's own form. */
 #ifndef ABUT_FORMAT_ASSIMP_RECORD_H
 #define ABUT_FORMAT_ASSIMP_RECORD_H
 

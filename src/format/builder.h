@@ -5,8 +5,8 @@
 #include "format/mesh.h"
 
 typedef struct builder {
-  const char *name;   /* of the file, for errors */
-  uint32_t base;      /* the file's number of its first vertex */
+  const char *name; /* of the file, for errors */
+  uint32_t base;    /* the file's number of its first vertex */
   mesh m;
   size_t vertex_room, face_room, index_room, end_room;
   size_t closed;      /* corners of ended faces */
@@ -27,8 +27,8 @@ abut_status builder_face(builder *b, size_t line);
 /* An edge between two vertices, from 0, of a line of the file. */
 abut_status builder_edge(builder *b, uint32_t from, uint32_t to, size_t line);
 
-/* Checks the whole and moves it to *out; frees it on failure. Faces and edges may name vertices that come
- * later in the file, which is why indices are checked here. */
+/* Checks the whole and moves it to *out; frees it on failure. Faces and edges may name vertices
+ * that come later in the file, which is why indices are checked here. */
 abut_status builder_finish(builder *b, abut_status so_far, mesh *out);
 
 /* One function a format. They leave errors' memory to builder_finish. */

@@ -75,8 +75,8 @@ abut_status json_fail(const json_file *f, const json_at *at, const char *format,
   va_start(arguments, format);
   vsnprintf(cause, sizeof cause, format, arguments);
   va_end(arguments);
-  return fail_at(ABUT_ERROR_FORMAT, f->name, json_line(f, at), "%s%s%s", path,
-                 *path ? ": " : "", cause);
+  return fail_at(ABUT_ERROR_FORMAT, f->name, json_line(f, at), "%s%s%s", path, *path ? ": " : "",
+                 cause);
 }
 
 abut_status json_check_keys(const json_file *f, const json_at *at, const char *const *keys,
@@ -87,7 +87,8 @@ abut_status json_check_keys(const json_file *f, const json_at *at, const char *c
   if (!json_is_object(at->value)) {
     return json_fail(f, at, "not an object");
   }
-  json_object_foreach(at->value, key, value) {
+  json_object_foreach(at->value, key, value)
+  {
     size_t i = 0;
     while (i < count && strcmp(keys[i], key) != 0) {
       i++;

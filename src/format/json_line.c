@@ -105,8 +105,8 @@ static bool enter(walk *w, const json_at *at, size_t *line)
     *line = w->line;
     return true;
   }
-  return enter(w, at->parent, line)
-         && (at->key ? enter_member(w, at->key, line) : enter_element(w, at->index, line));
+  return enter(w, at->parent, line) &&
+         (at->key ? enter_member(w, at->key, line) : enter_element(w, at->index, line));
 }
 
 size_t json_line(const json_file *f, const json_at *at)

@@ -48,10 +48,10 @@ abut_status mesh_read(const char *path, mesh *out)
       return status;
     }
   }
-  return is_assimp_mesh(path)
-           ? assimp_mesh_read(path, out)
-           : fail_at(ABUT_ERROR_FORMAT, path, 0, "a mesh ends with .obj, .stl, .ply or .off, or by Assimp "
-                     "with .glb, .gltf or .dae");
+  return is_assimp_mesh(path) ? assimp_mesh_read(path, out)
+                              : fail_at(ABUT_ERROR_FORMAT, path, 0,
+                                        "a mesh ends with .obj, .stl, .ply or .off, or by Assimp "
+                                        "with .glb, .gltf or .dae");
 }
 
 void mesh_free(mesh *m)

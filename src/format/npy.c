@@ -114,8 +114,8 @@ static abut_status read_shape(npy_where where, dict *d, npy *out)
 static abut_status read_text_type(npy_where where, word descr, npy *out)
 {
   int64_t points;
-  if (!word_integer((word){descr.start + 2, descr.length - 2}, &points) || points < 0
-      || (uint64_t)points > SIZE_MAX / 8) {
+  if (!word_integer((word){descr.start + 2, descr.length - 2}, &points) || points < 0 ||
+      (uint64_t)points > SIZE_MAX / 8) {
     return npy_fail(where, "dtype '%s' is not known", word_shown(descr).text);
   }
   out->type = ABUT_ARRAY_TEXT;
@@ -125,8 +125,10 @@ static abut_status read_text_type(npy_where where, word descr, npy *out)
 
 static abut_status fail_type(npy_where where, word descr)
 {
-  static const char *const names[][2] = {
-    {"<u8", " (uint64)"}, {"<f2", " (float16)"}, {"<c8", " (complex64)"}, {"<c16", " (complex128)"}};
+  static const char *const names[][2] = {{"<u8", " (uint64)"},
+                                         {"<f2", " (float16)"},
+                                         {"<c8", " (complex64)"},
+                                         {"<c16", " (complex128)"}};
   const char *name = "";
   if (descr.length && descr.start[0] == '>') {
     return npy_fail(where, "dtype '%s' is big endian", word_shown(descr).text);
@@ -137,8 +139,10 @@ static abut_status fail_type(npy_where where, word descr)
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     name = word_is(descr, names[i][0]) ? names[i][1] : name;
   }
-  return npy_fail(where, "dtype '%s'%s is none of float32, float64, bool, int8, uint8, int16, "
-                  "uint16, int32, uint32, int64 and text", word_shown(descr).text, name);
+  return npy_fail(where,
+                  "dtype '%s'%s is none of float32, float64, bool, int8, uint8, int16, "
+                  "uint16, int32, uint32, int64 and text",
+                  word_shown(descr).text, name);
 }
 
 static abut_status read_type(npy_where where, dict *d, npy *out)
@@ -148,13 +152,14 @@ static abut_status read_type(npy_where where, dict *d, npy *out)
     abut_array_type type;
     size_t bytes;
     npy_narrow narrow;
-  } types[] = {{"<f4", ABUT_ARRAY_FLOAT32, 4, NPY_AS_IT_IS}, {"<f8", ABUT_ARRAY_FLOAT64, 8, NPY_AS_IT_IS},
-               {"|u1", ABUT_ARRAY_UINT8, 1, NPY_AS_IT_IS},   {"<u1", ABUT_ARRAY_UINT8, 1, NPY_AS_IT_IS},
-               {"|b1", ABUT_ARRAY_UINT8, 1, NPY_AS_IT_IS}, /* 0 or 1 */
-               {"|i1", ABUT_ARRAY_INT32, 1, NPY_INT8},       {"<i1", ABUT_ARRAY_INT32, 1, NPY_INT8},
-               {"<i2", ABUT_ARRAY_INT32, 2, NPY_INT16},      {"<u2", ABUT_ARRAY_INT32, 2, NPY_UINT16},
-               {"<u4", ABUT_ARRAY_UINT32, 4, NPY_AS_IT_IS},  {"<i4", ABUT_ARRAY_INT32, 4, NPY_AS_IT_IS},
-               {"<i8", ABUT_ARRAY_INT64, 8, NPY_AS_IT_IS}};
+  } types[] = {
+    {"<f4", ABUT_ARRAY_FLOAT32, 4, NPY_AS_IT_IS}, {"<f8", ABUT_ARRAY_FLOAT64, 8, NPY_AS_IT_IS},
+    {"|u1", ABUT_ARRAY_UINT8, 1, NPY_AS_IT_IS},   {"<u1", ABUT_ARRAY_UINT8, 1, NPY_AS_IT_IS},
+    {"|b1", ABUT_ARRAY_UINT8, 1, NPY_AS_IT_IS}, /* 0 or 1 */
+    {"|i1", ABUT_ARRAY_INT32, 1, NPY_INT8},       {"<i1", ABUT_ARRAY_INT32, 1, NPY_INT8},
+    {"<i2", ABUT_ARRAY_INT32, 2, NPY_INT16},      {"<u2", ABUT_ARRAY_INT32, 2, NPY_UINT16},
+    {"<u4", ABUT_ARRAY_UINT32, 4, NPY_AS_IT_IS},  {"<i4", ABUT_ARRAY_INT32, 4, NPY_AS_IT_IS},
+    {"<i8", ABUT_ARRAY_INT64, 8, NPY_AS_IT_IS}};
   word descr;
   if (!take_string(d, &descr)) {
     return npy_fail(where, "a structured dtype");
@@ -176,8 +181,8 @@ static abut_status read_type(npy_where where, dict *d, npy *out)
 static abut_status read_order(npy_where where, dict *d, npy *out)
 {
   out->fortran = take(d, "True");
-  return out->fortran || take(d, "False")
-           ? ABUT_SUCCESS : npy_fail(where, "fortran_order is no truth value");
+  return out->fortran || take(d, "False") ? ABUT_SUCCESS
+                                          : npy_fail(where, "fortran_order is no truth value");
 }
 
 enum { DESCR = 1, ORDER = 2, SHAPE = 4, ALL = 7 };
@@ -188,15 +193,17 @@ static abut_status read_entry(npy_where where, dict *d, npy *out, unsigned *seen
   if (!take_string(d, &key) || !take(d, ":")) {
     return npy_fail(where, "the header is not a dictionary");
   }
-  unsigned entry = word_is(key, "descr") ? DESCR
+  unsigned entry = word_is(key, "descr")           ? DESCR
                    : word_is(key, "fortran_order") ? ORDER
-                   : word_is(key, "shape") ? SHAPE : 0;
+                   : word_is(key, "shape")         ? SHAPE
+                                                   : 0;
   if (!entry || (*seen & entry)) {
     return npy_fail(where, "the header's key '%s' is not expected", word_shown(key).text);
   }
   *seen |= entry;
-  return entry == DESCR ? read_type(where, d, out)
-         : entry == ORDER ? read_order(where, d, out) : read_shape(where, d, out);
+  return entry == DESCR   ? read_type(where, d, out)
+         : entry == ORDER ? read_order(where, d, out)
+                          : read_shape(where, d, out);
 }
 
 static abut_status check_size(npy_where where, npy *out)
@@ -205,8 +212,8 @@ static abut_status check_size(npy_where where, npy *out)
   if (out->type == ABUT_ARRAY_TEXT && out->dimensions != 0) {
     return npy_fail(where, "an array of texts, where numbers are expected, or a single text");
   }
-  if (!npy_count(out->dimensions, out->shape, &count)
-      || (out->item_bytes && count > SIZE_MAX / out->item_bytes)) {
+  if (!npy_count(out->dimensions, out->shape, &count) ||
+      (out->item_bytes && count > SIZE_MAX / out->item_bytes)) {
     return npy_fail(where, "the shape is larger than memory can be");
   }
   out->data_bytes = count * out->item_bytes;
@@ -238,8 +245,8 @@ abut_status npy_parse(npy_where where, const char *text, size_t length, npy *out
 
 const char *npy_type_name(abut_array_type type)
 {
-  static const char *const names[] = {"float32", "float64", "uint8", "uint32", "text", "int32",
-                                      "int64"};
+  static const char *const names[] = {"float32", "float64", "uint8", "uint32",
+                                      "text",    "int32",   "int64"};
   return names[type];
 }
 
@@ -303,8 +310,8 @@ abut_status npy_format(const abut_array *array, size_t code_points, char **bytes
   uint32_t dimensions = is_text ? 0 : array->dimensions;
   size_t used = 0;
   for (uint32_t i = 0; i < dimensions; i++) {
-    used += (size_t)snprintf(shape + used, sizeof shape - used, "%s%zu", i ? ", " : "",
-                             array->shape[i]);
+    used +=
+      (size_t)snprintf(shape + used, sizeof shape - used, "%s%zu", i ? ", " : "", array->shape[i]);
   }
   TRY(allocate(&memory, 4 * ALIGNMENT, 1));
   char *header = memory;
@@ -389,8 +396,8 @@ static bool get_utf8(const unsigned char **at, const unsigned char *end, uint32_
   return *out >= least[tail] && is_code_point(*out);
 }
 
-abut_status npy_encode_text(npy_where where, const char *text, size_t length,
-                            unsigned char **utf32, size_t *code_points)
+abut_status npy_encode_text(npy_where where, const char *text, size_t length, unsigned char **utf32,
+                            size_t *code_points)
 {
   const unsigned char *at = (const unsigned char *)text, *end = at + length;
   void *memory;

@@ -26,7 +26,7 @@ typedef struct npy {
 } npy;
 
 __attribute__((format(printf, 2, 3))) abut_status npy_fail(npy_where where, const char *format,
-                                                          ...);
+                                                           ...);
 
 /* Parses the dictionary of a header: what stands behind its length. */
 abut_status npy_parse(npy_where where, const char *text, size_t length, npy *out);
@@ -54,7 +54,7 @@ abut_status npy_decode_text(npy_where where, const unsigned char *utf32, size_t 
                             char **out, size_t *length);
 
 /* The other way; *utf32 is to be freed. */
-abut_status npy_encode_text(npy_where where, const char *text, size_t length,
-                            unsigned char **utf32, size_t *code_points);
+abut_status npy_encode_text(npy_where where, const char *text, size_t length, unsigned char **utf32,
+                            size_t *code_points);
 
 #endif

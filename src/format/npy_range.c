@@ -12,7 +12,8 @@ _Static_assert(sizeof(off_t) == 8, "files of arrays may be longer than 2^31 byte
 
 /* ---- bytes ---- */
 
-static abut_status read_bytes(npy_where where, const npy_bytes *from, uint64_t at, void *out, size_t count)
+static abut_status read_bytes(npy_where where, const npy_bytes *from, uint64_t at, void *out,
+                              size_t count)
 {
   char *to = out;
   if (from->bytes) {
@@ -37,7 +38,8 @@ static abut_status read_bytes(npy_where where, const npy_bytes *from, uint64_t a
   return ABUT_SUCCESS;
 }
 
-static abut_status read_at(npy_where where, const npy_stored *a, uint64_t at, void *out, size_t count)
+static abut_status read_at(npy_where where, const npy_stored *a, uint64_t at, void *out,
+                           size_t count)
 {
   char *to = out;
   if (!a->member) {
@@ -50,7 +52,8 @@ static abut_status read_at(npy_where where, const npy_stored *a, uint64_t at, vo
   while (count) {
     const zip_int64_t got = zip_fread(a->member, to, count);
     if (got < 0) {
-      return npy_fail(where, "cannot be unpacked: %s", zip_error_strerror(zip_file_get_error(a->member)));
+      return npy_fail(where, "cannot be unpacked: %s",
+                      zip_error_strerror(zip_file_get_error(a->member)));
     }
     if (got == 0) {
       return npy_fail(where, "truncated");
@@ -129,7 +132,8 @@ static uint32_t piece_of(const box *b, size_t *elements)
   return k;
 }
 
-/* The next indices of the dimensions before `end`, counted from the range's own beginning; false behind the last. */
+/* The next indices of the dimensions before `end`, counted from the range's own beginning; false
+ * behind the last. */
 static bool step(const box *b, uint32_t end, size_t *at)
 {
   for (uint32_t i = end; i > 0; i--) {
@@ -163,8 +167,8 @@ static abut_status read_pieces(npy_where where, const npy_stored *a, const box *
   return ABUT_SUCCESS;
 }
 
-abut_status npy_read_range(npy_where where, const npy_stored *a, const size_t *first, const size_t *count,
-                           abut_array *out)
+abut_status npy_read_range(npy_where where, const npy_stored *a, const size_t *first,
+                           const size_t *count, abut_array *out)
 {
   const box b = box_of(&a->header, first, count);
   npy part = a->header;

@@ -24,9 +24,9 @@ abut_status npy_find(npy_where where, npy_bytes from, npy_stored *out);
 /* That its file is as long as its shape says. */
 abut_status npy_check_bytes(npy_where where, const npy_stored *a);
 
-/* Reads elements first[k] .. first[k] + count[k] - 1 of each dimension, which must be there, of an array that is no
- * text: as an array of its own in C order, without a name. */
-abut_status npy_read_range(npy_where where, const npy_stored *a, const size_t *first, const size_t *count,
-                           abut_array *out);
+/* Reads elements first[k] .. first[k] + count[k] - 1 of each dimension, which must be there, of an
+ * array that is no text: as an array of its own in C order, without a name. */
+abut_status npy_read_range(npy_where where, const npy_stored *a, const size_t *first,
+                           const size_t *count, abut_array *out);
 
 #endif

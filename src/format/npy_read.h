@@ -10,10 +10,12 @@ typedef struct npy_source {
   void *from;
 } npy_source;
 
-/* Reads the magic, the version, the length of the dictionary and the dictionary. *bytes: how many. */
+/* Reads the magic, the version, the length of the dictionary and the dictionary. *bytes: how
+ * many. */
 abut_status npy_read_header(npy_where where, const npy_source *source, npy *header, size_t *bytes);
 
-/* Takes data over, brings it into C order, narrow numbers to int32, and makes a text UTF-8. Where it fails the data is freed. */
+/* Takes data over, brings it into C order, narrow numbers to int32, and makes a text UTF-8. Where
+ * it fails the data is freed. */
 abut_status npy_store(npy_where where, const npy *header, void *data, abut_array *out);
 
 /* Reads a whole file `name`, whose array has no name. */

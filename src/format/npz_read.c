@@ -15,13 +15,14 @@
 
 static abut_status fail_zip(const char *name, zip_error_t *error)
 {
-  abut_status status =
-    zip_error_code_zip(error) == ZIP_ER_MEMORY ? ABUT_ERROR_MEMORY : ABUT_ERROR_FORMAT;
+  abut_status status = zip_error_code_zip(error) == ZIP_ER_MEMORY ? ABUT_ERROR_MEMORY
+                                                                  : ABUT_ERROR_FORMAT;
   return fail_at(status, name, 0, "not an .npz archive: %s", zip_error_strerror(error));
 }
 
 /* Takes the source over, and the error, which is set where there is none. */
-static abut_status open_source(const char *name, zip_source_t *source, zip_error_t *error, zip_t **out)
+static abut_status open_source(const char *name, zip_source_t *source, zip_error_t *error,
+                               zip_t **out)
 {
   abut_status status = ABUT_SUCCESS;
   *out = source ? zip_open_from_source(source, ZIP_RDONLY, error) : NULL;
@@ -122,8 +123,9 @@ static abut_status check_member(npy_where where, const zip_stat_t *info)
 }
 
 /* Leaves *member open behind its header, unless it fails. */
-static abut_status open_member(npy_where where, zip_t *archive, zip_uint64_t index, const zip_stat_t *info,
-                               npy *header, size_t *header_bytes, zip_file_t **member)
+static abut_status open_member(npy_where where, zip_t *archive, zip_uint64_t index,
+                               const zip_stat_t *info, npy *header, size_t *header_bytes,
+                               zip_file_t **member)
 {
   abut_status status = ABUT_SUCCESS;
   TRY(check_member(where, info));
@@ -172,7 +174,8 @@ static abut_status copy_name(const char *file, const char *member, char **out)
   return ABUT_SUCCESS;
 }
 
-static abut_status find_member(const char *name, zip_t *archive, zip_uint64_t index, zip_stat_t *info)
+static abut_status find_member(const char *name, zip_t *archive, zip_uint64_t index,
+                               zip_stat_t *info)
 {
   zip_stat_init(info);
   return zip_stat_index(archive, index, 0, info) == 0 && (info->valid & ZIP_STAT_NAME)
@@ -180,15 +183,16 @@ static abut_status find_member(const char *name, zip_t *archive, zip_uint64_t in
            : fail_at(ABUT_ERROR_FORMAT, name, 0, "%s", zip_strerror(archive));
 }
 
-abut_status npz_open_array(const char *name, zip_t *archive, zip_uint64_t index, npy *header, size_t *header_bytes,
-                           bool *stored, zip_file_t **member)
+abut_status npz_open_array(const char *name, zip_t *archive, zip_uint64_t index, npy *header,
+                           size_t *header_bytes, bool *stored, zip_file_t **member)
 {
   zip_stat_t info;
   char *array = NULL;
   *member = NULL;
   TRY(find_member(name, archive, index, &info));
   TRY(copy_name(name, info.name, &array));
-  const abut_status status = open_member((npy_where){name, array}, archive, index, &info, header, header_bytes, member);
+  const abut_status status =
+    open_member((npy_where){name, array}, archive, index, &info, header, header_bytes, member);
   free(array);
   *stored = status == ABUT_SUCCESS && info.comp_method == ZIP_CM_STORE;
   return status;
@@ -256,7 +260,8 @@ static abut_status read_members(const char *name, zip_t *archive, const wanted *
   return ABUT_SUCCESS;
 }
 
-static abut_status parse(const char *name, const char *bytes, size_t count, const wanted *w, abut_npz *out)
+static abut_status parse(const char *name, const char *bytes, size_t count, const wanted *w,
+                         abut_npz *out)
 {
   zip_t *archive;
   *out = (abut_npz){0};
@@ -293,7 +298,8 @@ abut_status abut_read_npz(const char *path, abut_npz *npz)
                      : fail(ABUT_ERROR_ARGUMENT, "path or npz is NULL");
 }
 
-abut_status abut_read_npz_arrays(const char *path, const char *const *names, size_t name_count, abut_npz *npz)
+abut_status abut_read_npz_arrays(const char *path, const char *const *names, size_t name_count,
+                                 abut_npz *npz)
 {
   if (!path || !names || !npz) {
     return fail(ABUT_ERROR_ARGUMENT, "path, names or npz is NULL");

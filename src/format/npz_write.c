@@ -16,8 +16,8 @@
 static abut_status check_shape(const abut_array *a, size_t *bytes)
 {
   size_t count;
-  if ((unsigned)a->type > ABUT_ARRAY_INT64 || a->dimensions > NPY_DIMENSIONS
-      || (a->type == ABUT_ARRAY_TEXT && a->dimensions != 1)) {
+  if ((unsigned)a->type > ABUT_ARRAY_INT64 || a->dimensions > NPY_DIMENSIONS ||
+      (a->type == ABUT_ARRAY_TEXT && a->dimensions != 1)) {
     return fail(ABUT_ERROR_ARGUMENT, "array '%s': type or dimensions are out of range", a->name);
   }
   if (!npy_count(a->dimensions, a->shape, &count) || count > SIZE_MAX / array_type_bytes(a->type)) {
@@ -33,7 +33,8 @@ static abut_status check_array(const abut_array *a, size_t *bytes)
     return fail(ABUT_ERROR_ARGUMENT, "an array's name is missing, empty or has a '/'");
   }
   TRY(check_shape(a, bytes));
-  return *bytes && !a->data ? fail(ABUT_ERROR_ARGUMENT, "array '%s': data is NULL", a->name) : ABUT_SUCCESS;
+  return *bytes && !a->data ? fail(ABUT_ERROR_ARGUMENT, "array '%s': data is NULL", a->name)
+                            : ABUT_SUCCESS;
 }
 
 abut_status abut_format_npy_header(const abut_array *array, char **bytes, size_t *count)
@@ -47,8 +48,9 @@ abut_status abut_format_npy_header(const abut_array *array, char **bytes, size_t
   abut_array named = *array;
   named.name = array->name ? array->name : "";
   TRY(check_shape(&named, &unused));
-  return array->type == ABUT_ARRAY_TEXT ? fail(ABUT_ERROR_ARGUMENT, "a text has no header of its own")
-                                        : npy_format(array, 0, bytes, count);
+  return array->type == ABUT_ARRAY_TEXT
+           ? fail(ABUT_ERROR_ARGUMENT, "a text has no header of its own")
+           : npy_format(array, 0, bytes, count);
 }
 
 static abut_status check_arguments(const char *path, const abut_array *arrays, size_t count)
@@ -101,8 +103,8 @@ static abut_status add_member(const char *path, zip_t *archive, const abut_array
   void *name;
   size_t room = strlen(a->name) + 5;
   TRY(make_member(path, a, m));
-  zip_source_t *source = zip_source_buffer_fragment(archive, m->parts, m->parts[1].length ? 2 : 1,
-                                                    0);
+  zip_source_t *source =
+    zip_source_buffer_fragment(archive, m->parts, m->parts[1].length ? 2 : 1, 0);
   if (!source) {
     return fail_zip(path, archive);
   }
@@ -120,8 +122,8 @@ static abut_status add_member(const char *path, zip_t *archive, const abut_array
   }
   /* Stored, as numpy.savez does: floats hardly shrink, and deflating takes far longer than
    * computing. */
-  if (zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) != 0
-      || zip_file_set_dostime(archive, (zip_uint64_t)index, 0, FIRST_DAY, 0) != 0) {
+  if (zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) != 0 ||
+      zip_file_set_dostime(archive, (zip_uint64_t)index, 0, FIRST_DAY, 0) != 0) {
     return fail_zip(path, archive);
   }
   return ABUT_SUCCESS;

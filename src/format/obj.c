@@ -5,8 +5,10 @@
 
 static abut_status bad_corner(const scan *t, const char *of, word w)
 {
-  return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "%s corner '%s' is not v, v/vt, v//vn or "
-                 "v/vt/vn", of, word_shown(w).text);
+  return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
+                 "%s corner '%s' is not v, v/vt, v//vn or "
+                 "v/vt/vn",
+                 of, word_shown(w).text);
 }
 
 /* Only the vertex is used; texture and normal numbers must be numbers, or absent. */
@@ -68,8 +70,10 @@ static abut_status read_line(scan *t, builder *b)
     TRY(read_corner(t, "line", w, b, &index));
     TRY(corners ? builder_edge(b, last, index, t->line) : ABUT_SUCCESS);
   }
-  return corners < 2 ? fail_at(ABUT_ERROR_FORMAT, t->name, line, "a line of %zu corners; it "
-                               "needs 2", corners)
+  return corners < 2 ? fail_at(ABUT_ERROR_FORMAT, t->name, line,
+                               "a line of %zu corners; it "
+                               "needs 2",
+                               corners)
                      : ABUT_SUCCESS;
 }
 

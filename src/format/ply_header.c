@@ -8,11 +8,11 @@ static const struct {
   const char *name;
   ply_type type;
 } type_names[] = {
-  {"char", PLY_INT8},     {"int8", PLY_INT8},     {"uchar", PLY_UINT8},
-  {"uint8", PLY_UINT8},   {"short", PLY_INT16},   {"int16", PLY_INT16},
-  {"ushort", PLY_UINT16}, {"uint16", PLY_UINT16}, {"int", PLY_INT32},
-  {"int32", PLY_INT32},   {"uint", PLY_UINT32},   {"uint32", PLY_UINT32},
-  {"float", PLY_FLOAT32}, {"float32", PLY_FLOAT32}, {"double", PLY_FLOAT64},
+  {"char", PLY_INT8},       {"int8", PLY_INT8},       {"uchar", PLY_UINT8},
+  {"uint8", PLY_UINT8},     {"short", PLY_INT16},     {"int16", PLY_INT16},
+  {"ushort", PLY_UINT16},   {"uint16", PLY_UINT16},   {"int", PLY_INT32},
+  {"int32", PLY_INT32},     {"uint", PLY_UINT32},     {"uint32", PLY_UINT32},
+  {"float", PLY_FLOAT32},   {"float32", PLY_FLOAT32}, {"double", PLY_FLOAT64},
   {"float64", PLY_FLOAT64},
 };
 
@@ -82,29 +82,32 @@ static abut_status read_element(scan *t, ply_header *h)
   TRY(need_word(t, "an element's name", &name));
   TRY(text_count(t, "element count", INT64_MAX, &count));
   void *elements = h->elements;
-  abut_status status = grow(&elements, &h->element_room, h->element_count + 1,
-                            sizeof *h->elements);
+  abut_status status = grow(&elements, &h->element_room, h->element_count + 1, sizeof *h->elements);
   h->elements = elements;
   TRY(status);
   ply_kind kind = word_is(name, "vertex") ? PLY_VERTICES
-                  : word_is(name, "face") ? PLY_FACES : PLY_OTHER;
+                  : word_is(name, "face") ? PLY_FACES
+                                          : PLY_OTHER;
   for (size_t i = 0; i < h->element_count; i++) {
     if (kind != PLY_OTHER && h->elements[i].kind == kind) {
       return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "a second element '%s'",
                      word_shown(name).text);
     }
   }
-  h->elements[h->element_count++] = (ply_element){
-    .kind = kind, .name = word_shown(name), .count = count, .first = h->property_count};
+  h->elements[h->element_count++] = (ply_element){.kind = kind,
+                                                  .name = word_shown(name),
+                                                  .count = count,
+                                                  .first = h->property_count};
   return end_line(t);
 }
 
 static ply_role role_of(ply_kind kind, word name)
 {
   if (kind == PLY_VERTICES) {
-    return word_is(name, "x") ? PLY_X
+    return word_is(name, "x")   ? PLY_X
            : word_is(name, "y") ? PLY_Y
-           : word_is(name, "z") ? PLY_Z : PLY_UNUSED;
+           : word_is(name, "z") ? PLY_Z
+                                : PLY_UNUSED;
   }
   bool face = word_is(name, "vertex_indices") || word_is(name, "vertex_index");
   return kind == PLY_FACES && face ? PLY_FACE : PLY_UNUSED;
@@ -150,8 +153,8 @@ static abut_status read_property(scan *t, ply_header *h)
   p.role = role_of(e->kind, name);
   TRY(check_property(t, h, p));
   void *properties = h->properties;
-  abut_status status = grow(&properties, &h->property_room, h->property_count + 1,
-                            sizeof *h->properties);
+  abut_status status =
+    grow(&properties, &h->property_room, h->property_count + 1, sizeof *h->properties);
   h->properties = properties;
   TRY(status);
   h->properties[h->property_count++] = p;

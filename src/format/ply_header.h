@@ -16,24 +16,14 @@ typedef enum ply_type {
   PLY_FLOAT64
 } ply_type;
 
-typedef enum ply_role {
-  PLY_UNUSED = -1,
-  PLY_X,
-  PLY_Y,
-  PLY_Z,
-  PLY_FACE
-} ply_role;
+typedef enum ply_role { PLY_UNUSED = -1, PLY_X, PLY_Y, PLY_Z, PLY_FACE } ply_role;
 
 typedef struct ply_property {
   ply_type count_type, type;
   ply_role role;
 } ply_property;
 
-typedef enum ply_kind {
-  PLY_OTHER,
-  PLY_VERTICES,
-  PLY_FACES
-} ply_kind;
+typedef enum ply_kind { PLY_OTHER, PLY_VERTICES, PLY_FACES } ply_kind;
 
 typedef struct ply_element {
   ply_kind kind;
@@ -42,11 +32,7 @@ typedef struct ply_element {
   size_t first, properties; /* range in ply_header.properties */
 } ply_element;
 
-typedef enum ply_storage {
-  PLY_ASCII,
-  PLY_LITTLE,
-  PLY_BIG
-} ply_storage;
+typedef enum ply_storage { PLY_ASCII, PLY_LITTLE, PLY_BIG } ply_storage;
 
 typedef struct ply_header {
   ply_storage storage;

@@ -75,11 +75,13 @@ static void stb_free(void *memory)
 #define BYTE_LIMIT (INT_MAX / 4) /* stb counts in int, and its buffer doubles */
 
 /* Not inlined: a jump leaves the variables of the frame that called setjmp undefined. */
-__attribute__((noinline)) static abut_status encode(uint32_t width, uint32_t height, const uint8_t *rgb,
-                                                    uint8_t **bytes, size_t *count)
+__attribute__((noinline)) static abut_status encode(uint32_t width, uint32_t height,
+                                                    const uint8_t *rgb, uint8_t **bytes,
+                                                    size_t *count)
 {
   int length = 0;
-  unsigned char *png = stbi_write_png_to_mem(rgb, 3 * (int)width, (int)width, (int)height, 3, &length);
+  unsigned char *png =
+    stbi_write_png_to_mem(rgb, 3 * (int)width, (int)width, (int)height, 3, &length);
   *bytes = png ? malloc((size_t)length) : NULL;
   if (!*bytes) {
     return fail(ABUT_ERROR_MEMORY, "no memory for a picture");

@@ -93,7 +93,8 @@ static abut_status check_chunks(const char *name, const unsigned char *p, size_t
 
 /* ---- pictures ---- */
 
-abut_status png_size(const char *name, const char *bytes, size_t count, size_t *columns, size_t *rows)
+abut_status png_size(const char *name, const char *bytes, size_t count, size_t *columns,
+                     size_t *rows)
 {
   int width = 0, height = 0, channels = 0;
   if (count > INT_MAX) {
@@ -117,8 +118,10 @@ abut_status png_read_grey(const char *name, const char *bytes, size_t count, dou
   const stbi_uc *from = (const stbi_uc *)bytes;
   const bool wide = stbi_is_16_bit_from_memory(from, (int)count);
   int width = 0, height = 0, channels;
-  stbi_us *words = wide ? stbi_load_16_from_memory(from, (int)count, &width, &height, &channels, GREY) : NULL;
-  stbi_uc *octets = wide ? NULL : stbi_load_from_memory(from, (int)count, &width, &height, &channels, GREY);
+  stbi_us *words =
+    wide ? stbi_load_16_from_memory(from, (int)count, &width, &height, &channels, GREY) : NULL;
+  stbi_uc *octets =
+    wide ? NULL : stbi_load_from_memory(from, (int)count, &width, &height, &channels, GREY);
   const bool good = words || octets;
   for (size_t i = 0; good && i < (size_t)width * (size_t)height; ++i) {
     greys[i] = wide ? (double)words[i] / 65535.0 : (double)octets[i] / 255.0;

@@ -158,8 +158,10 @@ static abut_status read_triangle(builder *b, weld *w, const char *bytes, size_t 
       memcpy(&value, &bits, sizeof value);
       position[i] = (double)value;
       if (!isfinite(position[i])) {
-        return fail_at(ABUT_ERROR_FORMAT, b->name, 0, "triangle %zu has a corner that is not "
-                       "finite", number);
+        return fail_at(ABUT_ERROR_FORMAT, b->name, 0,
+                       "triangle %zu has a corner that is not "
+                       "finite",
+                       number);
       }
     }
     TRY(add_corner(w, b, position, 0));
@@ -170,14 +172,19 @@ static abut_status read_triangle(builder *b, weld *w, const char *bytes, size_t 
 static abut_status read_binary(builder *b, weld *w, const char *bytes, size_t count)
 {
   if (count < HEADER_BYTES) {
-    return fail_at(ABUT_ERROR_FORMAT, b->name, 0, "%zu bytes are neither an ascii STL nor the %d "
-                   "of a binary one's header", count, HEADER_BYTES);
+    return fail_at(ABUT_ERROR_FORMAT, b->name, 0,
+                   "%zu bytes are neither an ascii STL nor the %d "
+                   "of a binary one's header",
+                   count, HEADER_BYTES);
   }
   uint32_t triangles = little_u32(bytes + HEADER_BYTES - 4);
   if ((uint64_t)triangles * TRIANGLE_BYTES != count - HEADER_BYTES) {
-    return fail_at(ABUT_ERROR_FORMAT, b->name, 0, "%s: the header tells of %u triangles, %zu "
-                   "bytes follow", (uint64_t)triangles * TRIANGLE_BYTES > count - HEADER_BYTES
-                   ? "truncated" : "too long", triangles, count - HEADER_BYTES);
+    return fail_at(ABUT_ERROR_FORMAT, b->name, 0,
+                   "%s: the header tells of %u triangles, %zu "
+                   "bytes follow",
+                   (uint64_t)triangles * TRIANGLE_BYTES > count - HEADER_BYTES ? "truncated"
+                                                                               : "too long",
+                   triangles, count - HEADER_BYTES);
   }
   for (size_t k = 0; k < triangles; k++) {
     TRY(read_triangle(b, w, bytes + HEADER_BYTES + TRIANGLE_BYTES * k, k));
@@ -189,8 +196,8 @@ static abut_status read_binary(builder *b, weld *w, const char *bytes, size_t co
  * zeros that no text contains. */
 static bool is_ascii(const char *bytes, size_t count)
 {
-  if (count >= HEADER_BYTES
-      && (uint64_t)little_u32(bytes + HEADER_BYTES - 4) * TRIANGLE_BYTES == count - HEADER_BYTES) {
+  if (count >= HEADER_BYTES &&
+      (uint64_t)little_u32(bytes + HEADER_BYTES - 4) * TRIANGLE_BYTES == count - HEADER_BYTES) {
     return false;
   }
   size_t at = count >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;

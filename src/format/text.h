@@ -18,11 +18,11 @@ void number_locale_leave(number_locale *l);
 
 /* A place in a text. Lines end with \n, \r\n or \r. */
 typedef struct scan {
-  const char *name;     /* of the file, for errors */
+  const char *name; /* of the file, for errors */
   const char *at, *end;
-  size_t line;          /* of `at`, from 1 */
-  char comment;         /* starts a comment up to the line's end; 0 for none */
-  bool joins;           /* a backslash before a line's end joins the next line */
+  size_t line;  /* of `at`, from 1 */
+  char comment; /* starts a comment up to the line's end; 0 for none */
+  bool joins;   /* a backslash before a line's end joins the next line */
   number_locale locale;
 } scan;
 

@@ -27,8 +27,8 @@ static abut_status read_all(const char *path, int file, char **bytes, size_t *co
 {
   struct stat info;
   size_t room = 0, guess = 4096;
-  if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0
-      && (uintmax_t)info.st_size < SIZE_MAX / 2) {
+  if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 &&
+      (uintmax_t)info.st_size < SIZE_MAX / 2) {
     guess = (size_t)info.st_size + 2; /* the zero, and a byte to meet the end with */
   }
   for (*count = 0;;) {
@@ -180,8 +180,9 @@ static abut_status take_name(whole_file *f, bool (*take)(whole_file *))
 static char *folder_of(const char *target)
 {
   const char *slash = strrchr(target, '/');
-  return slash == target ? strdup("/") : slash ? strndup(target, (size_t)(slash - target))
-                                               : strdup(".");
+  return slash == target ? strdup("/")
+         : slash         ? strndup(target, (size_t)(slash - target))
+                         : strdup(".");
 }
 
 static abut_status open_unnamed(whole_file *f)

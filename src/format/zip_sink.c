@@ -49,11 +49,13 @@ static zip_int64_t obey(void *user, void *data, zip_uint64_t count, zip_source_c
   zip_sink *s = user;
   switch (command) {
   case ZIP_SOURCE_SUPPORTS:
-    return zip_source_make_command_bitmap(
-      ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR,
-      ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_BEGIN_WRITE,
-      ZIP_SOURCE_COMMIT_WRITE, ZIP_SOURCE_ROLLBACK_WRITE, ZIP_SOURCE_WRITE, ZIP_SOURCE_SEEK_WRITE,
-      ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_REMOVE, ZIP_SOURCE_SUPPORTS, -1);
+    return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE,
+                                          ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE,
+                                          ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_BEGIN_WRITE,
+                                          ZIP_SOURCE_COMMIT_WRITE, ZIP_SOURCE_ROLLBACK_WRITE,
+                                          ZIP_SOURCE_WRITE, ZIP_SOURCE_SEEK_WRITE,
+                                          ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_REMOVE,
+                                          ZIP_SOURCE_SUPPORTS, -1);
   case ZIP_SOURCE_STAT:
     return describe(data);
   case ZIP_SOURCE_ERROR:

@@ -6,9 +6,9 @@
 #include <zip.h>
 
 typedef struct zip_sink {
-  int file;           /* empty, may be sought in; stays the caller's */
-  zip_uint64_t at;    /* where the next byte goes */
-  zip_uint64_t end;   /* how many bytes there are */
+  int file;         /* empty, may be sought in; stays the caller's */
+  zip_uint64_t at;  /* where the next byte goes */
+  zip_uint64_t end; /* how many bytes there are */
   zip_error_t error;
 } zip_sink;
 

@@ -17,13 +17,13 @@ typedef struct array_of {
   npy_stored stored;
   zip_uint64_t member; /* of an archive */
   bool compressed;
-  abut_array whole;    /* once it is unpacked */
+  abut_array whole; /* once it is unpacked */
 } array_of;
 
 struct abut_array_file {
   char *name;
-  int file;        /* of a .npy, else -1 */
-  zip_t *archive;  /* of an .npz */
+  int file;       /* of a .npy, else -1 */
+  zip_t *archive; /* of an .npz */
   array_of *arrays;
   abut_array *described; /* without data; names are its own */
   size_t count;
@@ -119,12 +119,14 @@ static abut_status open_member(abut_array_file *f, zip_uint64_t member)
   bool stored = false;
   char *name;
   const char *file = zip_get_name(f->archive, member, 0);
-  TRY(npz_open_array(f->name, f->archive, member, &a->stored.header, &header_bytes, &stored, &a->stored.member));
+  TRY(npz_open_array(f->name, f->archive, member, &a->stored.header, &header_bytes, &stored,
+                     &a->stored.member));
   f->count++;
   a->stored.data = header_bytes;
   a->member = member;
   a->compressed = !stored;
-  TRY(copy_text(file, strlen(file) - strlen(".npy"), &name)); /* which it ends with, or it would not be open */
+  TRY(copy_text(file, strlen(file) - strlen(".npy"), &name)); /* which it ends with, or it would
+                                                                 not be open */
   d->name = name;
   describe(&a->stored.header, d);
   for (size_t i = 0; i + 1 < f->count; i++) {
@@ -207,21 +209,23 @@ static abut_status unpack(abut_array_file *f, array_of *a)
   return ABUT_SUCCESS;
 }
 
-static abut_status check_range(const abut_array_file *f, const abut_array *d, const size_t *first, const size_t *count)
+static abut_status check_range(const abut_array_file *f, const abut_array *d, const size_t *first,
+                               const size_t *count)
 {
   if (d->type == ABUT_ARRAY_TEXT) {
     return npy_fail((npy_where){f->name, *d->name ? d->name : NULL}, "a text, not numbers");
   }
   for (uint32_t k = 0; k < d->dimensions; k++) {
     if (first[k] > d->shape[k] || count[k] > d->shape[k] - first[k]) {
-      return fail(ABUT_ERROR_ARGUMENT, "%s: array '%s', dimension %u: %zu from %zu on of %zu", f->name, d->name, k,
-                  count[k], first[k], d->shape[k]);
+      return fail(ABUT_ERROR_ARGUMENT, "%s: array '%s', dimension %u: %zu from %zu on of %zu",
+                  f->name, d->name, k, count[k], first[k], d->shape[k]);
     }
   }
   return ABUT_SUCCESS;
 }
 
-abut_status abut_read_array(abut_array_file *f, size_t index, const size_t *first, const size_t *count, void **data)
+abut_status abut_read_array(abut_array_file *f, size_t index, const size_t *first,
+                            const size_t *count, void **data)
 {
   abut_array range;
   if (!f || !first || !count || !data) {
@@ -234,7 +238,8 @@ abut_status abut_read_array(abut_array_file *f, size_t index, const size_t *firs
   const abut_array *d = &f->described[index];
   TRY(check_range(f, d, first, count));
   TRY(unpack(f, &f->arrays[index]));
-  TRY(npy_read_range((npy_where){f->name, *d->name ? d->name : NULL}, &f->arrays[index].stored, first, count, &range));
+  TRY(npy_read_range((npy_where){f->name, *d->name ? d->name : NULL}, &f->arrays[index].stored,
+                     first, count, &range));
   *data = (void *)(uintptr_t)range.data;
   return ABUT_SUCCESS;
 }

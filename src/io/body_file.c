@@ -67,7 +67,8 @@ static char *join(const char *before, size_t folder, const char *text)
   return joined;
 }
 
-/* The path of a file that the body file names, with the body file's folder before a relative one. */
+/* The path of a file that the body file names, with the body file's folder before a relative
+ * one. */
 static abut_status read_path(const json_file *f, const json_at *at, char **out)
 {
   const char *text;
@@ -204,7 +205,8 @@ static abut_status read_union(const json_file *f, const json_at *root, body_file
 static abut_status read_root(const json_file *f, const json_at *root, body_file *b)
 {
   enum { OWN = 8 };
-  const char *keys[OWN + FAMILY_COUNT] = {"name", "mesh", "surface", "aopc", "union", "features", "sharp", "cones"};
+  const char *keys[OWN + FAMILY_COUNT] = {"name",  "mesh",     "surface", "aopc",
+                                          "union", "features", "sharp",   "cones"};
   for (size_t i = 0; i < FAMILY_COUNT; i++) {
     keys[OWN + i] = families[i]->key;
   }
@@ -222,9 +224,8 @@ static abut_status read_root(const json_file *f, const json_at *root, body_file 
       return json_fail(f, root, "no mesh, and no height field is added, which has its own");
     }
   }
-  return family_any_added(&b->def) || b->cloud.source
-           ? ABUT_SUCCESS
-           : json_fail(f, root, "no primitive is added");
+  return family_any_added(&b->def) || b->cloud.source ? ABUT_SUCCESS
+                                                      : json_fail(f, root, "no primitive is added");
 }
 
 abut_status body_file_parse(const char *name, const char *bytes, size_t count, body_file *out)

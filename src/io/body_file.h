@@ -17,17 +17,18 @@ typedef struct body_cloud {
 } body_cloud;
 
 typedef struct body_file {
-  char *name;      /* NULL unless given */
-  char *mesh_path; /* the mesh, with the body file's folder before a relative path; NULL: `def` has it,
-                      and a surface, since it is a height field's */
+  char *name;         /* NULL unless given */
+  char *mesh_path;    /* the mesh, with the body file's folder before a relative path; NULL: `def`
+                         has it, and a surface, since it is a height field's */
   char *surface_path; /* likewise; NULL unless given */
-  abut_body_def def; /* its primitives alone, no other mesh and no cookie; none where a cloud
-                        is stated, maybe */
+  abut_body_def def;  /* its primitives alone, no other mesh and no cookie; none where a cloud
+                         is stated, maybe */
   body_cloud cloud;
-  arena memory;     /* of the primitives, the features and the cloud */
+  arena memory; /* of the primitives, the features and the cloud */
 } body_file;
 
-/* Reads and checks everything but the mesh and the surface; `name` is the file's path. *out is empty on failure. */
+/* Reads and checks everything but the mesh and the surface; `name` is the file's path. *out is
+ * empty on failure. */
 abut_status body_file_parse(const char *name, const char *bytes, size_t count, body_file *out);
 abut_status body_file_read(const char *path, body_file *out);
 void body_file_free(body_file *b);

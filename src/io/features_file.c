@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Finds a list of an object, which may be missing: an empty one then. */
-static abut_status find_list(const json_file *f, const json_at *parent, const char *key, json_at *list, size_t *count)
+static abut_status find_list(const json_file *f, const json_at *parent, const char *key,
+                             json_at *list, size_t *count)
 {
   *count = 0;
   if (!json_find(parent, key, list)) {
@@ -22,8 +23,8 @@ static abut_status find_list(const json_file *f, const json_at *parent, const ch
 
 /* Reads rows of four numbers, each of which `fits`. */
 static abut_status read_rows(const json_file *f, const json_at *list, size_t count,
-                             bool (*fits)(const double row[4], char why[FEATURE_WHY]), arena *memory,
-                             const double **out)
+                             bool (*fits)(const double row[4], char why[FEATURE_WHY]),
+                             arena *memory, const double **out)
 {
   void *room;
   char why[FEATURE_WHY];
@@ -41,8 +42,8 @@ static abut_status read_rows(const json_file *f, const json_at *list, size_t cou
 }
 
 /* Reads `length` numbers of which the first two are vertices below `count`. */
-static abut_status read_ends(const json_file *f, const json_at *at, size_t length, size_t count, double *row,
-                             uint32_t ends[2])
+static abut_status read_ends(const json_file *f, const json_at *at, size_t length, size_t count,
+                             double *row, uint32_t ends[2])
 {
   TRY(json_numbers(f, at, length, row));
   if (!count) {
@@ -59,8 +60,8 @@ static abut_status read_ends(const json_file *f, const json_at *at, size_t lengt
 
 /* ---- features ---- */
 
-static abut_status read_edge(const json_file *f, const json_at *at, bool arc, const abut_body_def *def,
-                             abut_feature_edge *out)
+static abut_status read_edge(const json_file *f, const json_at *at, bool arc,
+                             const abut_body_def *def, abut_feature_edge *out)
 {
   double row[9] = {0.0};
   uint32_t ends[2];
@@ -69,24 +70,28 @@ static abut_status read_edge(const json_file *f, const json_at *at, bool arc, co
   *out = (abut_feature_edge){.from = ends[0], .to = ends[1], .radius = row[2], .arc = arc};
   memcpy(out->centre, row + 3, sizeof out->centre);
   memcpy(out->axis, row + 6, sizeof out->axis);
-  return feature_edge_fits(out, def->feature_vertices, def->feature_vertex_count, why) ? ABUT_SUCCESS
-                                                                                     : json_fail(f, at, "%s", why);
+  return feature_edge_fits(out, def->feature_vertices, def->feature_vertex_count, why)
+           ? ABUT_SUCCESS
+           : json_fail(f, at, "%s", why);
 }
 
-static abut_status refuse_equal(const json_file *f, const json_at lists[2], size_t straight, const abut_body_def *def)
+static abut_status refuse_equal(const json_file *f, const json_at lists[2], size_t straight,
+                                const abut_body_def *def)
 {
   size_t earlier, later;
   TRY(find_equal_edges(def->feature_edges, def->feature_edge_count, &earlier, &later));
   if (later == def->feature_edge_count) {
     return ABUT_SUCCESS;
   }
-  const json_at at = later < straight ? json_element(&lists[0], later) : json_element(&lists[1], later - straight);
+  const json_at at = later < straight ? json_element(&lists[0], later)
+                                      : json_element(&lists[1], later - straight);
   return json_fail(f, &at, "it has the same ends as %s %zu", earlier < straight ? "edge" : "arc",
                    earlier < straight ? earlier : earlier - straight);
 }
 
 /* Rows of a circle: its centre, its axis, its size and its radius. */
-static abut_status read_circles(const json_file *f, const json_at *at, arena *memory, abut_body_def *def)
+static abut_status read_circles(const json_file *f, const json_at *at, arena *memory,
+                                abut_body_def *def)
 {
   json_at list;
   void *room;
@@ -99,8 +104,10 @@ static abut_status read_circles(const json_file *f, const json_at *at, arena *me
     char why[FEATURE_WHY];
     double row[8];
     TRY(json_numbers(f, &element, 8, row));
-    circles[i] = (abut_feature_circle){.centre = {row[0], row[1], row[2]}, .axis = {row[3], row[4], row[5]},
-                                       .size = row[6], .radius = row[7]};
+    circles[i] = (abut_feature_circle){.centre = {row[0], row[1], row[2]},
+                                       .axis = {row[3], row[4], row[5]},
+                                       .size = row[6],
+                                       .radius = row[7]};
     if (!feature_circle_fits(&circles[i], why)) {
       return json_fail(f, &element, "%s", why);
     }
@@ -108,7 +115,8 @@ static abut_status read_circles(const json_file *f, const json_at *at, arena *me
   return ABUT_SUCCESS;
 }
 
-static abut_status read_stated(const json_file *f, const json_at *at, arena *memory, abut_body_def *def)
+static abut_status read_stated(const json_file *f, const json_at *at, arena *memory,
+                               abut_body_def *def)
 {
   static const char *const keys[] = {"vertices", "edges", "arcs", "circles"};
   json_at vertices, lists[2];
@@ -117,13 +125,15 @@ static abut_status read_stated(const json_file *f, const json_at *at, arena *mem
   TRY(json_check_keys(f, at, keys, 4));
   TRY(json_need(f, at, "vertices", &vertices));
   TRY(find_list(f, at, "vertices", &vertices, &def->feature_vertex_count));
-  TRY(read_rows(f, &vertices, def->feature_vertex_count, feature_vertex_fits, memory, &def->feature_vertices));
+  TRY(read_rows(f, &vertices, def->feature_vertex_count, feature_vertex_fits, memory,
+                &def->feature_vertices));
   def->states_features = true;
   TRY(read_circles(f, at, memory, def));
   TRY(find_list(f, at, "edges", &lists[0], &counts[0]));
   TRY(find_list(f, at, "arcs", &lists[1], &counts[1]));
   if (counts[0] + counts[1] > ELEMENT_LIMIT) {
-    return json_fail(f, at, "%zu edges and arcs; %zu are the most", counts[0] + counts[1], ELEMENT_LIMIT);
+    return json_fail(f, at, "%zu edges and arcs; %zu are the most", counts[0] + counts[1],
+                     ELEMENT_LIMIT);
   }
   TRY(arena_allocate(memory, &room, counts[0] + counts[1], sizeof(abut_feature_edge)));
   abut_feature_edge *edge = room;
@@ -140,8 +150,8 @@ static abut_status read_stated(const json_file *f, const json_at *at, arena *mem
 
 /* ---- cones ---- */
 
-static abut_status read_edge_cones(const json_file *f, const json_at *list, size_t count, arena *memory,
-                                   abut_body_def *def)
+static abut_status read_edge_cones(const json_file *f, const json_at *list, size_t count,
+                                   arena *memory, abut_body_def *def)
 {
   const size_t vertices = def->states_features ? def->feature_vertex_count : ELEMENT_LIMIT;
   void *cones, *ends;
@@ -168,7 +178,8 @@ static abut_status read_edge_cones(const json_file *f, const json_at *list, size
   return json_fail(f, list, "%s", why);
 }
 
-static abut_status read_cones(const json_file *f, const json_at *at, arena *memory, abut_body_def *def)
+static abut_status read_cones(const json_file *f, const json_at *at, arena *memory,
+                              abut_body_def *def)
 {
   static const char *const keys[] = {"vertices", "edges"};
   json_at list;
@@ -196,7 +207,8 @@ static abut_status read_cones(const json_file *f, const json_at *at, arena *memo
 
 /* ---- all of it ---- */
 
-abut_status features_read(const json_file *f, const json_at *root, arena *memory, abut_body_def *def)
+abut_status features_read(const json_file *f, const json_at *root, arena *memory,
+                          abut_body_def *def)
 {
   json_at at;
   char why[FEATURE_WHY];

@@ -100,8 +100,8 @@ static void describe(const abut_field *f, stored *s)
   for (size_t i = 0; i < g->level_count; ++i) {
     const abut_grid_level *l = &g->levels[i];
     s->blocks[i] = l->block_count;
-    s->narrow |=
-      reals_are_floats(l->coefficients, l->block_count * BLOCK_NODES) ? (uint64_t)2 << i : 0;
+    s->narrow |= reals_are_floats(l->coefficients, l->block_count * BLOCK_NODES) ? (uint64_t)2 << i
+                                                                                 : 0;
   }
 }
 

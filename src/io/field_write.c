@@ -26,7 +26,8 @@ static abut_status fail_name(const char *path)
 /* Names the surface of a body, if it has one. Returns whether that went well. */
 static bool add_surface(json_t *root, const body_names *n, const abut_body_def *def)
 {
-  return !def->surface.face_count || json_object_set_new(root, "surface", json_string(n->surface_beside)) == 0;
+  return !def->surface.face_count ||
+         json_object_set_new(root, "surface", json_string(n->surface_beside)) == 0;
 }
 
 static abut_status make_body(const body_names *n, const abut_body_def *def, char **out)
@@ -77,9 +78,10 @@ static json_t *with_operation(json_t *primitive, abut_operation operation)
 
 static json_t *superquadric_of(const abut_superquadric *s)
 {
-  return with_operation(json_pack("{s:o, s:o, s:o, s:o}", "axes", numbers_of(s->axes, 3), "exponents",
-                                  numbers_of(s->exponents, 2), "position", numbers_of(s->position, 3),
-                                  "quaternion", numbers_of(s->quaternion, 4)),
+  return with_operation(json_pack("{s:o, s:o, s:o, s:o}", "axes", numbers_of(s->axes, 3),
+                                  "exponents", numbers_of(s->exponents, 2), "position",
+                                  numbers_of(s->position, 3), "quaternion",
+                                  numbers_of(s->quaternion, 4)),
                         s->operation);
 }
 
@@ -92,7 +94,8 @@ static json_t *polyhedron_of(const abut_polyhedron *p)
   return with_operation(planes ? json_pack("{s:o}", "planes", planes) : NULL, p->operation);
 }
 
-/* Appends what a definition has of a kind of primitives to a body, if it has any. Returns whether that went well. */
+/* Appends what a definition has of a kind of primitives to a body, if it has any. Returns whether
+ * that went well. */
 static bool add_primitives(json_t *root, const char *kind, json_t *list)
 {
   if (list && !json_array_size(list)) {
@@ -123,8 +126,10 @@ static json_t *polyhedra_of(const abut_body_def *def)
 /* A body of superquadrics and polyhedra, with the temperature of their union. */
 static abut_status make_primitives(const body_names *n, const abut_body_def *def, char **out)
 {
-  json_t *root = json_pack("{s:s, s:s, s:f}", "name", n->name, "mesh", n->contact_beside, "union", def->union_);
-  if (root && (!add_surface(root, n, def) || !add_primitives(root, "superquadrics", superquadrics_of(def)) ||
+  json_t *root =
+    json_pack("{s:s, s:s, s:f}", "name", n->name, "mesh", n->contact_beside, "union", def->union_);
+  if (root && (!add_surface(root, n, def) ||
+               !add_primitives(root, "superquadrics", superquadrics_of(def)) ||
                !add_primitives(root, "polyhedra", polyhedra_of(def)))) {
     json_decref(root);
     root = NULL;
@@ -218,7 +223,7 @@ static abut_status check_field(const abut_field *field)
   if (def->grid_count != 1 || !def->grids || !def->grids->coefficients ||
       def->grids->level_count > LEVELS_MOST || !def->vertices || !def->vertex_count) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_write_field needs a field as abut_make_field and "
-                "abut_load_field give it");
+                                     "abut_load_field give it");
   }
   return ABUT_SUCCESS;
 }
@@ -249,9 +254,11 @@ done:
 
 abut_status abut_write_decomposition(const char *path, const abut_decomposition *decomposition)
 {
-  if (!path || !decomposition || !(decomposition->def.superquadric_count || decomposition->def.polyhedron_count) ||
+  if (!path || !decomposition ||
+      !(decomposition->def.superquadric_count || decomposition->def.polyhedron_count) ||
       !decomposition->def.vertex_count) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_write_decomposition needs a path, and a decomposition as abut_decompose "
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_write_decomposition needs a path, and a decomposition as abut_decompose "
                 "gives it");
   }
   body_names n = {0};

@@ -20,7 +20,8 @@ static int64_t index_at(const abut_array *a, size_t i)
   }
 }
 
-static abut_status check(npy_where where, const abut_array *a, const char *what, size_t first, size_t poses)
+static abut_status check(npy_where where, const abut_array *a, const char *what, size_t first,
+                         size_t poses)
 {
   if (a->type <= ABUT_ARRAY_FLOAT64 || a->type == ABUT_ARRAY_TEXT) {
     return npy_fail(where, "dtype %s, not uint8, uint32, int32 or int64", npy_type_name(a->type));
@@ -31,8 +32,8 @@ static abut_status check(npy_where where, const abut_array *a, const char *what,
   for (size_t i = 0; i < poses; i++) {
     const int64_t index = index_at(a, i);
     if (index < 0 || index > UINT32_MAX) {
-      return npy_fail(where, "row %zu, counted from 0: %lld is no index of %s", first + i, (long long)index,
-                      what);
+      return npy_fail(where, "row %zu, counted from 0: %lld is no index of %s", first + i,
+                      (long long)index, what);
     }
   }
   return ABUT_SUCCESS;
@@ -49,8 +50,8 @@ static abut_status convert(const abut_array *a, size_t count, uint32_t **out)
   return ABUT_SUCCESS;
 }
 
-abut_status indices_of(npy_where where, const abut_array *a, const char *what, size_t first, size_t count,
-                       uint32_t **out)
+abut_status indices_of(npy_where where, const abut_array *a, const char *what, size_t first,
+                       size_t count, uint32_t **out)
 {
   *out = NULL;
   TRY(check(where, a, what, first, count));

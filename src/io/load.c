@@ -74,7 +74,8 @@ static abut_status check_scale(double scale)
 {
   return scale == 0.0 || (scale >= SCALE_LEAST && scale <= SCALE_MOST)
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "scale: %g is not in %g to %g", scale, SCALE_LEAST, SCALE_MOST);
+           : fail(ABUT_ERROR_ARGUMENT, "scale: %g is not in %g to %g", scale, SCALE_LEAST,
+                  SCALE_MOST);
 }
 
 static abut_status check_options(const abut_field_options *options)
@@ -100,8 +101,8 @@ abut_status abut_load_field(const char *path, const abut_field_options *options,
   return status;
 }
 
-abut_status abut_load_decomposition(abut_context context, const char *path, const abut_decompose_options *options,
-                                    abut_decomposition *out)
+abut_status abut_load_decomposition(abut_context context, const char *path,
+                                    const abut_decompose_options *options, abut_decomposition *out)
 {
   mesh m;
   if (!path || !options || !out) {
@@ -134,8 +135,10 @@ static abut_status load_mesh(abut_context context, const char *path, abut_body *
   return status;
 }
 
-/* A mesh that a body file names and nobody can read is that file's fault. name: what the body file calls it. */
-static abut_status read_named_mesh(const char *path, const char *name, const char *mesh_path, mesh *m)
+/* A mesh that a body file names and nobody can read is that file's fault. name: what the body file
+ * calls it. */
+static abut_status read_named_mesh(const char *path, const char *name, const char *mesh_path,
+                                   mesh *m)
 {
   abut_status status = mesh_read(mesh_path, m);
   if (status == ABUT_ERROR_READ) {
@@ -154,19 +157,23 @@ static abut_status read_surface(const char *path, const body_file *file, mesh *m
   }
   TRY(read_named_mesh(path, "surface", file->surface_path, m));
   if (!m->face_count) {
-    return fail_at(ABUT_ERROR_FORMAT, file->surface_path, 0, "holds no faces, and %s names it as its surface", path);
+    return fail_at(ABUT_ERROR_FORMAT, file->surface_path, 0,
+                   "holds no faces, and %s names it as its surface", path);
   }
-  *out = (abut_surface){m->vertices, m->vertex_count, m->face_sizes, m->face_indices, m->face_count};
+  *out =
+    (abut_surface){m->vertices, m->vertex_count, m->face_sizes, m->face_indices, m->face_count};
   return ABUT_SUCCESS;
 }
 
-/* A body whose mesh or features are in another place or unit than its primitives has that diagnostic. */
+/* A body whose mesh or features are in another place or unit than its primitives has that
+ * diagnostic. */
 static abut_status diagnose_misfit(const abut_body_def *def, abut_body body)
 {
   misfit of;
   TRY(find_misfit(def, &of));
-  const uint32_t bits = (of.median > MISFIT_MOST * of.diagonal ? ABUT_SUSPECT_MISFIT : 0u) |
-                        (of.features > FEATURE_MISFIT_MOST * of.diagonal ? ABUT_SUSPECT_FEATURES : 0u);
+  const uint32_t bits =
+    (of.median > MISFIT_MOST * of.diagonal ? ABUT_SUSPECT_MISFIT : 0u) |
+    (of.features > FEATURE_MISFIT_MOST * of.diagonal ? ABUT_SUSPECT_FEATURES : 0u);
   body_set_diagnostics(body, bits, of.median, of.features);
   return ABUT_SUCCESS;
 }
@@ -234,8 +241,12 @@ static abut_status copy_surface(const abut_surface *s, mesh *m)
   TRY_DONE(copy_into(&sizes, s->face_sizes, s->face_count, sizeof(uint32_t)));
   TRY_DONE(copy_into(&indices, s->face_indices, corners, sizeof(uint32_t)));
 done:
-  *m = (mesh){.vertices = vertices, .vertex_count = s->vertex_count, .face_sizes = sizes,
-              .face_count = s->face_count, .face_indices = indices, .index_count = corners};
+  *m = (mesh){.vertices = vertices,
+              .vertex_count = s->vertex_count,
+              .face_sizes = sizes,
+              .face_count = s->face_count,
+              .face_indices = indices,
+              .index_count = corners};
   return status;
 }
 
@@ -359,7 +370,8 @@ abut_status abut_load_smoothing(const char *path, abut_smoothing *smoothing)
   return status;
 }
 
-abut_status abut_parse_smoothing(const char *name, const char *text, size_t count, abut_smoothing *smoothing)
+abut_status abut_parse_smoothing(const char *name, const char *text, size_t count,
+                                 abut_smoothing *smoothing)
 {
   if (!name || !text || !smoothing) {
     return fail(ABUT_ERROR_ARGUMENT, "name, text or smoothing is NULL");

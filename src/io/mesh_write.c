@@ -89,7 +89,8 @@ static abut_status take_surface(const char *from, const body_names *n, json_t *r
   TRY_DONE(abut_load_mesh(path, 1.0, &surface));
   TRY_DONE(obj_text_make(&surface.def, &t->surface));
   if (json_object_set_new(root, "surface", json_string(n->surface_beside)) != 0) {
-    status = fail(ABUT_ERROR_ARGUMENT, "no memory for '%s', or its name is not UTF-8", n->surface_beside);
+    status =
+      fail(ABUT_ERROR_ARGUMENT, "no memory for '%s', or its name is not UTF-8", n->surface_beside);
   }
 done:
   abut_free_mesh(&surface);
@@ -105,7 +106,8 @@ static abut_status write_remeshed(const char *path, const char *from, const json
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(body_names_make(path, &n));
   if (names_files(f->root) && !same_folder(path, from)) {
-    status = fail_at(ABUT_ERROR_ARGUMENT, path, 0, "%s names files beside it: write into its folder", from);
+    status = fail_at(ABUT_ERROR_ARGUMENT, path, 0,
+                     "%s names files beside it: write into its folder", from);
     goto done;
   }
   TRY_DONE(set_values(f->root, n.contact_beside, union_));
@@ -131,7 +133,8 @@ abut_status abut_write_remeshed(const char *path, const char *from, const abut_b
   json_file f = {0};
   json_at root;
   if (!path || !from || !def || !(union_ >= 0.0)) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_write_remeshed needs two paths, a mesh, and a temperature of 0 or "
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_write_remeshed needs two paths, a mesh, and a temperature of 0 or "
                 "more");
   }
   TRY(whole_file_read(from, &bytes, &count));

@@ -30,7 +30,8 @@ static abut_status add_vertex(obj_text *t, const double v[3])
 }
 
 /* A face or an edge; OBJ counts from 1. */
-static abut_status add_element(obj_text *t, const char *letter, const uint32_t *corners, size_t count)
+static abut_status add_element(obj_text *t, const char *letter, const uint32_t *corners,
+                               size_t count)
 {
   TRY(add(t, letter));
   for (size_t i = 0; i < count; ++i) {

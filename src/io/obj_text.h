@@ -9,7 +9,8 @@ typedef struct obj_text {
   size_t count, room;
 } obj_text;
 
-/* Adds vertices, faces and edges beside those of faces, numbers as they are read back to the bit. */
+/* Adds vertices, faces and edges beside those of faces, numbers as they are read back to the
+ * bit. */
 abut_status obj_text_make(const abut_body_def *def, obj_text *t);
 
 #endif

@@ -31,13 +31,13 @@ enum { POSE1, POSE2, PAIR, ONE, TWO, ARRAYS };
 struct abut_pose_file {
   char *name;
   abut_pose_file_info info;
-  pose_bytes from;       /* of a .npy; file -1 without one */
-  zip_t *archive;        /* of an .npz */
+  pose_bytes from;        /* of a .npy; file -1 without one */
+  zip_t *archive;         /* of an .npz */
   rows_of arrays[ARRAYS]; /* of a .npy the first alone, which has the columns of both bodies */
   bool has_whole;
-  abut_poses whole;      /* what cannot be read by ranges */
-  bool has_shapes;       /* ONE and TWO have been looked for */
-  uint32_t *shapes[2];   /* of them what cannot be read by ranges */
+  abut_poses whole;    /* what cannot be read by ranges */
+  bool has_shapes;     /* ONE and TWO have been looked for */
+  uint32_t *shapes[2]; /* of them what cannot be read by ranges */
 };
 
 static void close_member(rows_of *a)
@@ -89,7 +89,8 @@ static abut_status create(const char *name, abut_pose_file **out)
 }
 
 /* What was opened goes out, or is closed. */
-static abut_status hand_over(abut_pose_file *f, abut_status status, abut_pose_file **out, abut_pose_file_info *info)
+static abut_status hand_over(abut_pose_file *f, abut_status status, abut_pose_file **out,
+                             abut_pose_file_info *info)
 {
   if (status != ABUT_SUCCESS) {
     f->from.file = -1; /* the caller's again */
@@ -118,15 +119,19 @@ static abut_status find_npy(abut_pose_file *f)
     return npy_fail(where, "a text, not numbers");
   }
   if (h->dimensions != 2 || (h->shape[1] != 12 && h->shape[1] != 14)) {
-    return npy_fail(where, "not of shape (N, 12) (twists s1, s2) or (N, 14) (x y z qw qx qy qz, twice)");
+    return npy_fail(where,
+                    "not of shape (N, 12) (twists s1, s2) or (N, 14) (x y z qw qx qy qz, twice)");
   }
   TRY(npy_check_bytes(where, &a->stored));
-  f->info = (abut_pose_file_info){.count = h->shape[0], .by_range = true,
-                                  .kind = h->shape[1] == 12 ? ABUT_POSE_TWIST : ABUT_POSE_QUATERNION};
+  f->info =
+    (abut_pose_file_info){.count = h->shape[0],
+                          .by_range = true,
+                          .kind = h->shape[1] == 12 ? ABUT_POSE_TWIST : ABUT_POSE_QUATERNION};
   return ABUT_SUCCESS;
 }
 
-abut_status pose_file_open_npy(const char *name, pose_bytes from, abut_pose_file **file, abut_pose_file_info *info)
+abut_status pose_file_open_npy(const char *name, pose_bytes from, abut_pose_file **file,
+                               abut_pose_file_info *info)
 {
   abut_pose_file *f;
   *file = NULL;
@@ -137,8 +142,10 @@ abut_status pose_file_open_npy(const char *name, pose_bytes from, abut_pose_file
 
 /* ---- .npz ---- */
 
-static const char *const member_names[][ARRAYS] = {[ABUT_POSE_TWIST] = {"s1", "s2", "pair", "one", "two"},
-                                                   [ABUT_POSE_QUATERNION] = {"pose1", "pose2", "pair", "one", "two"}};
+static const char *const member_names[][ARRAYS] = {[ABUT_POSE_TWIST] = {"s1", "s2", "pair", "one",
+                                                                        "two"},
+                                                   [ABUT_POSE_QUATERNION] = {"pose1", "pose2",
+                                                                             "pair", "one", "two"}};
 
 /* *whole: a member is compressed. */
 static abut_status open_rows(abut_pose_file *f, int which, zip_int64_t member, bool *whole)
@@ -148,7 +155,8 @@ static abut_status open_rows(abut_pose_file *f, int which, zip_int64_t member, b
   size_t header_bytes = 0;
   bool stored = false;
   snprintf(a->name, sizeof a->name, "%s", member_names[f->info.kind][which]);
-  TRY(npz_open_array(f->name, f->archive, (zip_uint64_t)member, &to->header, &header_bytes, &stored, &to->member));
+  TRY(npz_open_array(f->name, f->archive, (zip_uint64_t)member, &to->header, &header_bytes, &stored,
+                     &to->member));
   to->data = header_bytes;
   *whole = *whole || !stored;
   return ABUT_SUCCESS;
@@ -167,12 +175,15 @@ static abut_status check_rows(const abut_pose_file *f)
       return npy_fail(where, "not of shape (N, %zu)", width);
     }
   }
-  const size_t counts[2] = {f->arrays[POSE1].stored.header.shape[0], f->arrays[POSE2].stored.header.shape[0]};
+  const size_t counts[2] = {f->arrays[POSE1].stored.header.shape[0],
+                            f->arrays[POSE2].stored.header.shape[0]};
   if (counts[0] != counts[1]) {
-    return fail_at(ABUT_ERROR_FORMAT, f->name, 0, "%zu poses of body 1, but %zu of body 2", counts[0], counts[1]);
+    return fail_at(ABUT_ERROR_FORMAT, f->name, 0, "%zu poses of body 1, but %zu of body 2",
+                   counts[0], counts[1]);
   }
   const npy *pair = &f->arrays[PAIR].stored.header;
-  if (f->info.pairs && (pair->type == ABUT_ARRAY_TEXT || pair->dimensions != 1 || pair->shape[0] != counts[0])) {
+  if (f->info.pairs &&
+      (pair->type == ABUT_ARRAY_TEXT || pair->dimensions != 1 || pair->shape[0] != counts[0])) {
     return npy_fail((npy_where){f->name, "pair"}, "not of shape (N,) of the %zu poses", counts[0]);
   }
   return ABUT_SUCCESS;
@@ -196,8 +207,8 @@ static abut_status find_npz(abut_pose_file *f, bool *whole)
   return ABUT_SUCCESS;
 }
 
-abut_status pose_file_open_npz(const char *name, const char *bytes, size_t count, abut_pose_file **file,
-                               abut_pose_file_info *info)
+abut_status pose_file_open_npz(const char *name, const char *bytes, size_t count,
+                               abut_pose_file **file, abut_pose_file_info *info)
 {
   abut_pose_file *f;
   bool whole = false;
@@ -222,18 +233,21 @@ static const char *quoted(const char *path)
 
 static abut_status fail_large(const char *path)
 {
-  return fail_at(ABUT_ERROR_FORMAT, path, 0,
-                 "more than %zu poses, compressed, of which no range can be read; this line converts them: "
-                 "python3 -c \"import numpy as n; n.savez('stored.npz', **n.load('%s'))\"",
-                 WHOLE_MOST, quoted(path));
+  return fail_at(
+    ABUT_ERROR_FORMAT, path, 0,
+    "more than %zu poses, compressed, of which no range can be read; this line converts them: "
+    "python3 -c \"import numpy as n; n.savez('stored.npz', **n.load('%s'))\"",
+    WHOLE_MOST, quoted(path));
 }
 
 static abut_status fail_large_text(const char *path)
 {
-  return fail_at(ABUT_ERROR_FORMAT, path, 0,
-                 "more than %zu poses as a text, of which no range can be read; this line converts them: "
-                 "python3 -c \"import numpy as n; n.save('poses.npy', n.loadtxt('%s', delimiter=',', skiprows=1))\"",
-                 WHOLE_MOST, quoted(path));
+  return fail_at(
+    ABUT_ERROR_FORMAT, path, 0,
+    "more than %zu poses as a text, of which no range can be read; this line converts them: "
+    "python3 -c \"import numpy as n; n.save('poses.npy', n.loadtxt('%s', delimiter=',', "
+    "skiprows=1))\"",
+    WHOLE_MOST, quoted(path));
 }
 
 /* Looks at no more than it must. */
@@ -246,7 +260,8 @@ static abut_status check_lines(const char *path)
     return fail_errno(ABUT_ERROR_READ, path);
   }
   for (ssize_t got; lines <= WHOLE_MOST + 1 && (got = read(file, text, sizeof text)) != 0;) {
-    for (const char *at = text; got > 0 && (at = memchr(at, '\n', (size_t)(text + got - at))); at++) {
+    for (const char *at = text; got > 0 && (at = memchr(at, '\n', (size_t)(text + got - at)));
+         at++) {
       lines++;
     }
     if (got < 0 && errno != EINTR) {
@@ -261,7 +276,9 @@ static abut_status read_whole(abut_pose_file *f)
 {
   TRY(abut_load_poses(f->name, &f->whole));
   f->has_whole = true;
-  f->info = (abut_pose_file_info){.count = f->whole.count, .kind = f->whole.kind, .pairs = f->whole.pair != NULL};
+  f->info = (abut_pose_file_info){.count = f->whole.count,
+                                  .kind = f->whole.kind,
+                                  .pairs = f->whole.pair != NULL};
   return ABUT_SUCCESS;
 }
 
@@ -274,9 +291,10 @@ static abut_status open_npy(const char *path, abut_pose_file **file, abut_pose_f
   if (fd < 0) {
     return fail_errno(ABUT_ERROR_READ, path);
   }
-  abut_status status = fstat(fd, &about) != 0   ? fail_errno(ABUT_ERROR_READ, path)
-                       : !S_ISREG(about.st_mode) ? fail_at(ABUT_ERROR_READ, path, 0, "not a regular file")
-                                                 : ABUT_SUCCESS;
+  abut_status status = fstat(fd, &about) != 0 ? fail_errno(ABUT_ERROR_READ, path)
+                       : !S_ISREG(about.st_mode)
+                         ? fail_at(ABUT_ERROR_READ, path, 0, "not a regular file")
+                         : ABUT_SUCCESS;
   if (status == ABUT_SUCCESS) {
     status = pose_file_open_npy(path, (pose_bytes){NULL, (uint64_t)about.st_size, fd}, file, info);
   }
@@ -334,7 +352,8 @@ static npy_where where_of(const abut_pose_file *f, const rows_of *a)
 }
 
 /* Rows first .. first + count - 1 as an array of their own. */
-static abut_status read_rows(const abut_pose_file *f, const rows_of *a, size_t first, size_t count, abut_array *out)
+static abut_status read_rows(const abut_pose_file *f, const rows_of *a, size_t first, size_t count,
+                             abut_array *out)
 {
   const size_t from[NPY_DIMENSIONS] = {first};
   size_t counts[NPY_DIMENSIONS];
@@ -353,7 +372,8 @@ static void take_columns(const abut_array *a, size_t column, size_t width, doubl
   }
 }
 
-static abut_status read_poses_of(const abut_pose_file *f, size_t first, size_t count, abut_poses *out)
+static abut_status read_poses_of(const abut_pose_file *f, size_t first, size_t count,
+                                 abut_poses *out)
 {
   const size_t width = width_of(f->info.kind);
   abut_array a;
@@ -374,7 +394,8 @@ static abut_status read_poses_of(const abut_pose_file *f, size_t first, size_t c
     return ABUT_SUCCESS;
   }
   TRY(read_rows(f, &f->arrays[PAIR], first, count, &a));
-  const abut_status status = indices_of((npy_where){f->name, "pair"}, &a, "a pair", first, count, &out->pair);
+  const abut_status status =
+    indices_of((npy_where){f->name, "pair"}, &a, "a pair", first, count, &out->pair);
   npy_free(&a);
   return status;
 }
@@ -414,7 +435,8 @@ static abut_status make_room(const abut_pose_file *f, size_t count, abut_poses *
 static abut_status check_range(const abut_pose_file *f, size_t first, size_t count)
 {
   return first > f->info.count || count > f->info.count - first
-           ? fail(ABUT_ERROR_ARGUMENT, "%s: poses %zu to %zu of %zu", f->name, first, first + count, f->info.count)
+           ? fail(ABUT_ERROR_ARGUMENT, "%s: poses %zu to %zu of %zu", f->name, first, first + count,
+                  f->info.count)
            : ABUT_SUCCESS;
 }
 
@@ -452,7 +474,8 @@ static abut_status open_shapes(abut_pose_file *f, const zip_int64_t members[2])
     }
   }
   for (int i = 0; i < 2 && whole; i++) {
-    TRY(indices_find(f->name, f->archive, f->arrays[ONE + i].name, "a shape", f->info.count, &f->shapes[i]));
+    TRY(indices_find(f->name, f->archive, f->arrays[ONE + i].name, "a shape", f->info.count,
+                     &f->shapes[i]));
   }
   return ABUT_SUCCESS;
 }
@@ -462,9 +485,11 @@ static abut_status find_shapes(abut_pose_file *f)
   if (f->has_shapes) {
     return ABUT_SUCCESS;
   }
-  const zip_int64_t members[2] = {zip_name_locate(f->archive, "one.npy", 0), zip_name_locate(f->archive, "two.npy", 0)};
+  const zip_int64_t members[2] = {zip_name_locate(f->archive, "one.npy", 0),
+                                  zip_name_locate(f->archive, "two.npy", 0)};
   if ((members[0] < 0) != (members[1] < 0)) {
-    return fail_at(ABUT_ERROR_FORMAT, f->name, 0, "array '%s' is missing", members[0] < 0 ? "one" : "two");
+    return fail_at(ABUT_ERROR_FORMAT, f->name, 0, "array '%s' is missing",
+                   members[0] < 0 ? "one" : "two");
   }
   const abut_status status = members[0] < 0 ? ABUT_SUCCESS : open_shapes(f, members);
   for (int i = ONE; i <= TWO && status != ABUT_SUCCESS; i++) {
@@ -476,7 +501,8 @@ static abut_status find_shapes(abut_pose_file *f)
   return status;
 }
 
-static abut_status read_shapes(const abut_pose_file *f, int which, size_t first, size_t count, uint32_t **out)
+static abut_status read_shapes(const abut_pose_file *f, int which, size_t first, size_t count,
+                               uint32_t **out)
 {
   const uint32_t *whole = f->shapes[which - ONE];
   abut_array a;
@@ -488,12 +514,14 @@ static abut_status read_shapes(const abut_pose_file *f, int which, size_t first,
     return ABUT_SUCCESS;
   }
   TRY(read_rows(f, &f->arrays[which], first, count, &a));
-  const abut_status status = indices_of(where_of(f, &f->arrays[which]), &a, "a shape", first, count, out);
+  const abut_status status =
+    indices_of(where_of(f, &f->arrays[which]), &a, "a shape", first, count, out);
   npy_free(&a);
   return status;
 }
 
-abut_status abut_read_shape_rows(abut_pose_file *f, size_t first, size_t count, uint32_t **one, uint32_t **two)
+abut_status abut_read_shape_rows(abut_pose_file *f, size_t first, size_t count, uint32_t **one,
+                                 uint32_t **two)
 {
   if (!f || !one || !two) {
     return fail(ABUT_ERROR_ARGUMENT, "file, one or two is NULL");

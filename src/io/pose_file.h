@@ -8,9 +8,10 @@
 typedef npy_bytes pose_bytes;
 
 /* Opens a .npy, or the .npz of these bytes, which must outlive it. *file is NULL on failure. */
-abut_status pose_file_open_npy(const char *name, pose_bytes from, abut_pose_file **file, abut_pose_file_info *info);
-abut_status pose_file_open_npz(const char *name, const char *bytes, size_t count, abut_pose_file **file,
+abut_status pose_file_open_npy(const char *name, pose_bytes from, abut_pose_file **file,
                                abut_pose_file_info *info);
+abut_status pose_file_open_npz(const char *name, const char *bytes, size_t count,
+                               abut_pose_file **file, abut_pose_file_info *info);
 
 /* All poses of a .npy. */
 abut_status pose_file_load(const char *path, abut_poses *poses);

@@ -51,8 +51,8 @@ static void column_meaning(word name, char out[16])
   out[used] = '\0';
 }
 
-/* A quaternion with w last, or a body that stands before its name, would be another pose, silently: names
- * end with what their number is. */
+/* A quaternion with w last, or a body that stands before its name, would be another pose, silently:
+ * names end with what their number is. */
 static abut_status check_quaternion(const scan *t, const word *fields)
 {
   static const char ends[] = "xyzwxyz";
@@ -77,15 +77,17 @@ static abut_status check_twist(const scan *t, const word *fields)
   for (size_t i = 0; i < TWIST_COLUMNS; ++i) {
     char meaning[16];
     column_meaning(fields[i], meaning);
-    bool wrong = strlen(meaning) == 1 && strchr(places, *meaning) && i % 6 < 3 && *meaning != places[i % 6];
+    bool wrong = strlen(meaning) == 1 && strchr(places, *meaning) && i % 6 < 3 &&
+                 *meaning != places[i % 6];
     for (size_t k = 0; k < sizeof others / sizeof *others; ++k) {
       wrong = wrong || strcmp(meaning, others[k]) == 0;
     }
     if (wrong) {
-      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
-                     "column %zu: '%s'; 12 columns are twists of body 1, then of body 2: the position where "
-                     "there is no rotation, and the rotation vector [rad] (14 columns: quaternions)",
-                     i + 1, word_shown(fields[i]).text);
+      return fail_at(
+        ABUT_ERROR_FORMAT, t->name, t->line,
+        "column %zu: '%s'; 12 columns are twists of body 1, then of body 2: the position where "
+        "there is no rotation, and the rotation vector [rad] (14 columns: quaternions)",
+        i + 1, word_shown(fields[i]).text);
     }
   }
   return ABUT_SUCCESS;
@@ -94,16 +96,19 @@ static abut_status check_twist(const scan *t, const word *fields)
 /* What separates columns elsewhere, where that is in the only one. */
 static const char *separator_of(const word *fields, size_t count)
 {
-  return count != 1                                            ? ""
-         : memchr(fields[0].start, ';', fields[0].length)  ? " (columns are separated by commas, not by semicolons)"
-         : memchr(fields[0].start, '\t', fields[0].length) ? " (columns are separated by commas, not by tabs)"
-                                                            : "";
+  return count != 1 ? ""
+         : memchr(fields[0].start, ';', fields[0].length)
+           ? " (columns are separated by commas, not by semicolons)"
+         : memchr(fields[0].start, '\t', fields[0].length)
+           ? " (columns are separated by commas, not by tabs)"
+           : "";
 }
 
 static abut_status fail_header(const scan *t, const word *fields, size_t count)
 {
   return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
-                 "%zu column%s%s, not 12 (twists s1, s2) or 14 (x y z qw qx qy qz, twice), and `pair` behind them "
+                 "%zu column%s%s, not 12 (twists s1, s2) or 14 (x y z qw qx qy qz, twice), and "
+                 "`pair` behind them "
                  "if there are many pairs; .npz files hold s1, s2 or pose1, pose2",
                  count, count == 1 ? "" : "s", separator_of(fields, count));
 }
@@ -145,8 +150,8 @@ static abut_status read_row(const scan *t, const rows *r, double *row, uint32_t 
   int64_t index = 0;
   const size_t count = text_fields(t, fields, COLUMNS_MOST);
   if (count != r->columns) {
-    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "%zu columns, not the %zu of the header", count,
-                   r->columns);
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "%zu columns, not the %zu of the header",
+                   count, r->columns);
   }
   for (size_t i = 0; i < 2 * r->width; i++) {
     if (!word_any_number(fields[i], &row[i])) {
@@ -237,7 +242,10 @@ static abut_status fail_mixed(const char *name, const zip_int64_t at[4])
     if (at[i] >= 0) {
       left--;
       used += (size_t)snprintf(held + used, sizeof held - used, "%s%s",
-                               !used ? "" : left ? ", " : " and ", pose_names[i]);
+                               !used  ? ""
+                               : left ? ", "
+                                      : " and ",
+                               pose_names[i]);
     }
   }
   return fail_at(ABUT_ERROR_FORMAT, name, 0, "holds %s; poses are s1 and s2, or pose1 and pose2",
@@ -245,7 +253,8 @@ static abut_status fail_mixed(const char *name, const zip_int64_t at[4])
 }
 
 /* Which of the two pairs of names the archive has. */
-abut_status poses_find_members(const char *name, zip_t *archive, abut_pose_kind *kind, zip_int64_t found[2])
+abut_status poses_find_members(const char *name, zip_t *archive, abut_pose_kind *kind,
+                               zip_int64_t found[2])
 {
   zip_int64_t at[4];
   for (int i = 0; i < 4; i++) {
@@ -311,10 +320,10 @@ static abut_status read_pair(const char *name, zip_t *archive, abut_poses *out)
     TRY(status);
   }
   out->count = counts[0];
-  return counts[0] == counts[1] ? read_indices(name, archive, out)
-                                : fail_at(ABUT_ERROR_FORMAT, name, 0,
-                                          "%zu poses of body 1, but %zu of body 2", counts[0],
-                                          counts[1]);
+  return counts[0] == counts[1]
+           ? read_indices(name, archive, out)
+           : fail_at(ABUT_ERROR_FORMAT, name, 0, "%zu poses of body 1, but %zu of body 2",
+                     counts[0], counts[1]);
 }
 
 abut_status poses_parse_npz(const char *name, const char *bytes, size_t count, abut_poses *out)

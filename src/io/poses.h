@@ -9,6 +9,7 @@ abut_status poses_parse_csv(const char *name, const char *bytes, size_t count, a
 abut_status poses_parse_npz(const char *name, const char *bytes, size_t count, abut_poses *out);
 
 /* Which members of an archive are the poses of both bodies, and of which kind these are. */
-abut_status poses_find_members(const char *name, zip_t *archive, abut_pose_kind *kind, zip_int64_t found[2]);
+abut_status poses_find_members(const char *name, zip_t *archive, abut_pose_kind *kind,
+                               zip_int64_t found[2]);
 
 #endif

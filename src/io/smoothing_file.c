@@ -12,11 +12,18 @@
 
 #define TEXT_BYTES 2048 /* all keys, and numbers of at most 25 bytes */
 
-#define LENGTH(key, member) \
-  {#key, offsetof(abut_smoothing, member), SMOOTHING_LENGTH_LEAST, SMOOTHING_MOST}
-#define OTHER(key, member) \
-  {#key, offsetof(abut_smoothing, member), SMOOTHING_LEAST, SMOOTHING_MOST}
-#define WITHIN(key, least, most) {#key, offsetof(abut_smoothing, key), least, most}
+#define LENGTH(key, member)                                                        \
+  {                                                                                \
+#key, offsetof(abut_smoothing, member), SMOOTHING_LENGTH_LEAST, SMOOTHING_MOST \
+  }
+#define OTHER(key, member)                                                  \
+  {                                                                         \
+#key, offsetof(abut_smoothing, member), SMOOTHING_LEAST, SMOOTHING_MOST \
+  }
+#define WITHIN(key, least, most)                     \
+  {                                                  \
+#key, offsetof(abut_smoothing, key), least, most \
+  }
 
 typedef struct entry {
   const char *key;
@@ -25,11 +32,20 @@ typedef struct entry {
 } entry;
 
 static const entry reals[] = {
-  LENGTH(length, length),       LENGTH(union, union_),    LENGTH(plane, plane),
-  OTHER(normal, normal),        LENGTH(penetration, penetration),
-  LENGTH(neighbour, neighbour), OTHER(clash, clash),      OTHER(sign, sign),
-  LENGTH(sort, sort),           OTHER(clip, clip),        OTHER(minimum, minimum),
-  OTHER(compare, compare),      OTHER(ridge, ridge),      OTHER(distance, distance),
+  LENGTH(length, length),
+  LENGTH(union, union_),
+  LENGTH(plane, plane),
+  OTHER(normal, normal),
+  LENGTH(penetration, penetration),
+  LENGTH(neighbour, neighbour),
+  OTHER(clash, clash),
+  OTHER(sign, sign),
+  LENGTH(sort, sort),
+  OTHER(clip, clip),
+  OTHER(minimum, minimum),
+  OTHER(compare, compare),
+  OTHER(ridge, ridge),
+  OTHER(distance, distance),
 };
 
 #define REAL_COUNT (sizeof reals / sizeof *reals)
@@ -42,14 +58,15 @@ static const entry optional[] = {
 
 #define OPTIONAL_COUNT (sizeof optional / sizeof *optional)
 
-/* Coefficients of pairs of edges that were taken out. Files that state them as 0, off, mean what they meant. */
+/* Coefficients of pairs of edges that were taken out. Files that state them as 0, off, mean what
+ * they meant. */
 static const char *const taken_out[] = {"near", "reach", "ends", "agree"};
 
 #define TAKEN_OUT_COUNT (sizeof taken_out / sizeof *taken_out)
 
-static const char *const other_keys[] = {"trace",     "inside",    "select",   "edge_edge",
-                                         "two_sided", "edges",     "vertices", "edge_contacts",
-                                         "samples"};
+static const char *const other_keys[] = {"trace",     "inside",        "select",
+                                         "edge_edge", "two_sided",     "edges",
+                                         "vertices",  "edge_contacts", "samples"};
 
 #define OTHER_COUNT (sizeof other_keys / sizeof *other_keys)
 enum { EDGE_CONTACTS = 7, SAMPLES = 8 }; /* in other_keys */
@@ -85,11 +102,11 @@ static const entry cone_reals[] = {
 /* Returns the entry of a key of a real number, or NULL. */
 static const entry *real_entry(size_t key)
 {
-  return key < OPTIONAL_FIRST  ? &reals[key]
-         : key < OTHER_FIRST   ? &optional[key - OPTIONAL_FIRST]
-         : key >= CONE_FIRST   ? &cone_reals[key - CONE_FIRST]
-         : key >= FIELD_FIRST  ? &field_reals[key - FIELD_FIRST]
-                               : NULL;
+  return key < OPTIONAL_FIRST ? &reals[key]
+         : key < OTHER_FIRST  ? &optional[key - OPTIONAL_FIRST]
+         : key >= CONE_FIRST  ? &cone_reals[key - CONE_FIRST]
+         : key >= FIELD_FIRST ? &field_reals[key - FIELD_FIRST]
+                              : NULL;
 }
 
 static const char *key_name(size_t key)
@@ -115,8 +132,9 @@ static abut_status check_taken_out(const json_file *f, const json_at *at)
   double value;
   TRY(json_number(f, at, &value));
   return value == 0.0 ? ABUT_SUCCESS
-                      : json_fail(f, at, "it was taken out in version 0.3: contacts of edges in fields "
-                                         "(\"edge_contacts\": \"field\") take its place");
+                      : json_fail(f, at,
+                                  "it was taken out in version 0.3: contacts of edges in fields "
+                                  "(\"edge_contacts\": \"field\") take its place");
 }
 
 static abut_status check_keys(const json_file *f, const json_at *root)
@@ -157,7 +175,8 @@ static abut_status read_select(const json_file *f, const json_at *at, abut_selec
   return ABUT_SUCCESS;
 }
 
-static abut_status read_edge_contacts(const json_file *f, const json_at *at, abut_edge_contacts *out)
+static abut_status read_edge_contacts(const json_file *f, const json_at *at,
+                                      abut_edge_contacts *out)
 {
   const char *text;
   TRY(json_text(f, at, &text));

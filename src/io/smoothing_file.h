@@ -8,8 +8,8 @@
 /* Sets all of *out but its cookie, of an object in another file. */
 abut_status smoothing_read(const json_file *f, const json_at *at, abut_smoothing *out);
 
-/* The same of an object that may leave keys out: which are there, as a bit each, in *stated. Where all
- * are that a file must have, it is such a file, and *stated is UINT64_MAX. */
+/* The same of an object that may leave keys out: which are there, as a bit each, in *stated. Where
+ * all are that a file must have, it is such a file, and *stated is UINT64_MAX. */
 abut_status smoothing_read_some(const json_file *f, const json_at *at, abut_smoothing *out,
                                 uint64_t *stated);
 
@@ -17,7 +17,6 @@ abut_status smoothing_read_some(const json_file *f, const json_at *at, abut_smoo
 void smoothing_copy_some(const abut_smoothing *from, uint64_t stated, abut_smoothing *to);
 
 /* All of a whole file. */
-abut_status smoothing_parse(const char *name, const char *bytes, size_t count,
-                            abut_smoothing *out);
+abut_status smoothing_parse(const char *name, const char *bytes, size_t count, abut_smoothing *out);
 
 #endif

@@ -25,7 +25,8 @@ typedef struct growing {
   double scale;
 } growing;
 
-static abut_status add_row(growing *g, const char *name, size_t line, const double row[ABUT_TABLE_COLUMNS])
+static abut_status add_row(growing *g, const char *name, size_t line,
+                           const double row[ABUT_TABLE_COLUMNS])
 {
   abut_superquadrics *s = g->out;
   void *memory = s->superquadrics;
@@ -47,8 +48,8 @@ static abut_status add_row(growing *g, const char *name, size_t line, const doub
 
 /* ---- text ---- */
 
-/* Cuts a line at commas where it has any, else at blanks. Returns how many fields there are, of which COLUMNS are
- * given. */
+/* Cuts a line at commas where it has any, else at blanks. Returns how many fields there are, of
+ * which COLUMNS are given. */
 static size_t fields_of(scan *t, word *fields)
 {
   size_t count = text_fields(t, fields, COLUMNS);
@@ -85,8 +86,9 @@ static abut_status read_line(scan *t, growing *g, bool first)
     return ABUT_SUCCESS;
   }
   if (count != COLUMNS) {
-    return fail_at(ABUT_ERROR_FORMAT, t->name, line, "%zu column%s, not the 11 of a superquadric: " COLUMN_NAMES,
-                   count, count == 1 ? "" : "s");
+    return fail_at(ABUT_ERROR_FORMAT, t->name, line,
+                   "%zu column%s, not the 11 of a superquadric: " COLUMN_NAMES, count,
+                   count == 1 ? "" : "s");
   }
   for (size_t i = 0; i < COLUMNS; ++i) {
     if (!word_any_number(fields[i], &row[i])) {
@@ -104,8 +106,9 @@ static abut_status read_text(scan *t, growing *g)
     TRY(read_line(t, g, first));
     text_next_line(t);
   }
-  return g->out->count ? ABUT_SUCCESS
-                       : fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the file has no row of numbers");
+  return g->out->count
+           ? ABUT_SUCCESS
+           : fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the file has no row of numbers");
 }
 
 /* ---- .npy ---- */
@@ -141,8 +144,8 @@ static abut_status read_npy(const char *name, const char *bytes, size_t count, g
 
 /* ---- files ---- */
 
-abut_status superquadric_table_parse(const char *name, const char *bytes, size_t count, double scale,
-                                     abut_superquadrics *out)
+abut_status superquadric_table_parse(const char *name, const char *bytes, size_t count,
+                                     double scale, abut_superquadrics *out)
 {
   growing g = {.out = out, .scale = scale};
   abut_status status;
@@ -161,7 +164,8 @@ abut_status superquadric_table_parse(const char *name, const char *bytes, size_t
   return status;
 }
 
-/* A table's rows add, and are superquadrics: a body that has anything else is another one without it. */
+/* A table's rows add, and are superquadrics: a body that has anything else is another one without
+ * it. */
 static abut_status check_body(const char *path, const abut_body_def *def)
 {
   size_t all = 0;
@@ -170,12 +174,15 @@ static abut_status check_body(const char *path, const abut_body_def *def)
   }
   for (size_t i = 0; i < def->superquadric_count; ++i) {
     if (def->superquadrics[i].operation != ABUT_ADD) {
-      return fail_at(ABUT_ERROR_FORMAT, path, 0, "superquadric %zu is subtracted, which a table cannot say", i);
+      return fail_at(ABUT_ERROR_FORMAT, path, 0,
+                     "superquadric %zu is subtracted, which a table cannot say", i);
     }
   }
   if (!def->superquadric_count || all != def->superquadric_count) {
-    return fail_at(ABUT_ERROR_FORMAT, path, 0, "has %zu superquadrics among %zu primitives: tables hold superquadrics "
-                   "alone", def->superquadric_count, all);
+    return fail_at(ABUT_ERROR_FORMAT, path, 0,
+                   "has %zu superquadrics among %zu primitives: tables hold superquadrics "
+                   "alone",
+                   def->superquadric_count, all);
   }
   return ABUT_SUCCESS;
 }
@@ -213,14 +220,16 @@ abut_status abut_load_superquadrics(const char *path, double scale, abut_superqu
   }
   *out = (abut_superquadrics){0};
   if (!(scale == 0.0 || (scale >= SCALE_LEAST && scale <= SCALE_MOST))) {
-    return fail(ABUT_ERROR_ARGUMENT, "scale: %g is not in %g to %g", scale, SCALE_LEAST, SCALE_MOST);
+    return fail(ABUT_ERROR_ARGUMENT, "scale: %g is not in %g to %g", scale, SCALE_LEAST,
+                SCALE_MOST);
   }
   const double unit = scale == 0.0 ? 1.0 : scale;
   if (has_extension(path, ".json")) {
     return read_body(path, unit, out);
   }
   if (has_extension(path, ".mat")) {
-    return fail_at(ABUT_ERROR_FORMAT, path, 0, "MATLAB's own format is not read: write the table as text there, by "
+    return fail_at(ABUT_ERROR_FORMAT, path, 0,
+                   "MATLAB's own format is not read: write the table as text there, by "
                    "writematrix(x, 'NAME.csv')");
   }
   TRY(whole_file_read(path, &bytes, &count));
@@ -258,7 +267,8 @@ static abut_status make_npy(const double *rows, size_t count, char **bytes, size
   return status;
 }
 
-static abut_status make_text(const double *rows, size_t count, char between, char **bytes, size_t *size)
+static abut_status make_text(const double *rows, size_t count, char between, char **bytes,
+                             size_t *size)
 {
   void *memory;
   number_locale l = {0};
@@ -278,7 +288,8 @@ static abut_status make_text(const double *rows, size_t count, char between, cha
   return status;
 }
 
-abut_status abut_write_superquadrics(const char *path, const abut_superquadric *superquadrics, size_t count)
+abut_status abut_write_superquadrics(const char *path, const abut_superquadric *superquadrics,
+                                     size_t count)
 {
   void *rows = NULL;
   char *bytes = NULL;
@@ -289,11 +300,13 @@ abut_status abut_write_superquadrics(const char *path, const abut_superquadric *
   }
   const bool binary = has_extension(path, ".npy"), commas = has_extension(path, ".csv");
   if (!binary && !commas && !has_extension(path, ".txt")) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s: tables of superquadrics end with .csv, .txt or .npy", path);
+    return fail(ABUT_ERROR_ARGUMENT, "%s: tables of superquadrics end with .csv, .txt or .npy",
+                path);
   }
   TRY_DONE(allocate(&rows, count, COLUMNS * sizeof(double)));
   TRY_DONE(abut_superquadrics_to_rows(superquadrics, count, rows));
-  TRY_DONE(binary ? make_npy(rows, count, &bytes, &size) : make_text(rows, count, commas ? ',' : ' ', &bytes, &size));
+  TRY_DONE(binary ? make_npy(rows, count, &bytes, &size)
+                  : make_text(rows, count, commas ? ',' : ' ', &bytes, &size));
   TRY_DONE(whole_file_write(path, bytes, size));
 done:
   free(rows);

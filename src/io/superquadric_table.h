@@ -4,8 +4,9 @@
 
 #include <abut/files.h>
 
-/* Read text, or an .npy by its first bytes; `scale` is the table's unit [m]. *out is empty on failure. */
-abut_status superquadric_table_parse(const char *name, const char *bytes, size_t count, double scale,
-                                     abut_superquadrics *out);
+/* Read text, or an .npy by its first bytes; `scale` is the table's unit [m]. *out is empty on
+ * failure. */
+abut_status superquadric_table_parse(const char *name, const char *bytes, size_t count,
+                                     double scale, abut_superquadrics *out);
 
 #endif

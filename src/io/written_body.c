@@ -96,7 +96,8 @@ static abut_status put_files(const body_names *n, const body_texts *t)
 /* What was there before a failure stays, be it old or new. */
 abut_status write_body_files(const body_names *n, const body_texts *t)
 {
-  const char *const beside[] = {t->grid_count ? n->grid : NULL, n->contact, t->surface.bytes ? n->surface : NULL};
+  const char *const beside[] = {t->grid_count ? n->grid : NULL, n->contact,
+                                t->surface.bytes ? n->surface : NULL};
   bool had[3];
   for (int i = 0; i < 3; ++i) {
     had[i] = !beside[i] || access(beside[i], F_OK) == 0;

@@ -10,22 +10,22 @@
 typedef struct body_names {
   const char *body;
   char *grid, *contact, *surface;
-  char *name;              /* NAME of NAME.body.json */
+  char *name; /* NAME of NAME.body.json */
   const char *grid_beside, *contact_beside, *surface_beside;
   arena memory;
 } body_names;
 
-/* Fails where the path does not end as body files do. `out` begins as zeros; arena_free(&out->memory) frees it, on
- * failure, too. */
+/* Fails where the path does not end as body files do. `out` begins as zeros;
+ * arena_free(&out->memory) frees it, on failure, too. */
 abut_status body_names_make(const char *path, body_names *out);
 
 /* The text of a body file and of what lies beside it. */
 typedef struct body_texts {
-  char *body;               /* of malloc */
+  char *body; /* of malloc */
   obj_text contact;
-  obj_text surface;         /* no bytes: it is not written */
+  obj_text surface; /* no bytes: it is not written */
   const abut_array *grid;
-  size_t grid_count;        /* 0: it is not written */
+  size_t grid_count; /* 0: it is not written */
 } body_texts;
 
 /* Makes the texts of a definition's contact mesh and of its surface, if it has one. */

@@ -16,7 +16,8 @@
 /* Ranks compare numbers up to this: MPICH 4.0 takes them as if they had a sign. */
 #define NUMBER_MOST ((uint64_t)INT64_MAX)
 
-__attribute__((format(printf, 2, 3))) static abut_status fail(abut_status status, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static abut_status fail(abut_status status,
+                                                              const char *format, ...)
 {
   char text[TEXT_BYTES];
   va_list arguments;
@@ -49,7 +50,8 @@ static abut_status agree(mpi_team *team, abut_status status)
   }
   if (failed == (uint64_t)team_rank(team)) {
     said.status = status;
-    snprintf(said.text, sizeof said.text, "rank %d: %.*s", team_rank(team), TEXT_BYTES - 32, abut_last_error());
+    snprintf(said.text, sizeof said.text, "rank %d: %.*s", team_rank(team), TEXT_BYTES - 32,
+             abut_last_error());
   }
   team_broadcast(team, (int)failed, &said, sizeof said);
   return abut_set_error((abut_status)said.status, said.text);
@@ -76,14 +78,16 @@ static abut_status check_alike(mpi_team *team, uint64_t count, const char *funct
   }
   team_least(team, ends, 6);
   if (ends[0] != NUMBER_MOST - ends[1]) {
-    return fail(ABUT_ERROR_ARGUMENT, "ranks are of different versions of abut; this one is of %s", abut_version());
+    return fail(ABUT_ERROR_ARGUMENT, "ranks are of different versions of abut; this one is of %s",
+                abut_version());
   }
   if (ends[2] != NUMBER_MOST - ends[3]) {
     return fail(ABUT_ERROR_ARGUMENT, "%s: other ranks have called another function", function);
   }
   if (ends[4] != NUMBER_MOST - ends[5]) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s: ranks have batches of %" PRIu64 " and of %" PRIu64 " elements", function, ends[4],
-                NUMBER_MOST - ends[5]);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "%s: ranks have batches of %" PRIu64 " and of %" PRIu64 " elements", function,
+                ends[4], NUMBER_MOST - ends[5]);
   }
   return ABUT_SUCCESS;
 }
@@ -97,7 +101,8 @@ typedef struct handing {
   size_t most;
   abut_mpi_work work;
   void *user;
-  const bool *leaves; /* whether what `work` has just failed with leaves its block to other ranks; NULL: it never does */
+  const bool *leaves; /* whether what `work` has just failed with leaves its block to other ranks;
+                         NULL: it never does */
 } handing;
 
 /* Elements of a batch, and what a rank failed to do of it. */
@@ -120,7 +125,8 @@ static abut_status check_comm(MPI_Comm comm, const char *function)
   MPI_Initialized(&started);
   MPI_Finalized(&ended);
   if (!started || ended) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s: MPI has %s", function, ended ? "ended" : "not been started");
+    return fail(ABUT_ERROR_ARGUMENT, "%s: MPI has %s", function,
+                ended ? "ended" : "not been started");
   }
   if (comm != MPI_COMM_NULL) {
     MPI_Comm_test_inter(comm, &between);
@@ -136,13 +142,16 @@ static abut_status check_handing(const mpi_team *team, const handing *h)
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   if (team_size(team) > 1 && level < MPI_THREAD_SERIALIZED) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s needs MPI_THREAD_SERIALIZED: MPI_Init_thread, not MPI_Init", h->function);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "%s needs MPI_THREAD_SERIALIZED: MPI_Init_thread, not MPI_Init", h->function);
   }
   if (!h->work) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s needs a source, a sink or work, which is NULL", h->function);
+    return fail(ABUT_ERROR_ARGUMENT, "%s needs a source, a sink or work, which is NULL",
+                h->function);
   }
   if (h->count > NUMBER_MOST || (h->count && !h->most)) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s: %" PRIu64 " elements in blocks of at most %zu", h->function, h->count, h->most);
+    return fail(ABUT_ERROR_ARGUMENT, "%s: %" PRIu64 " elements in blocks of at most %zu",
+                h->function, h->count, h->most);
   }
   return ABUT_SUCCESS;
 }
@@ -158,8 +167,8 @@ static abut_status said_of(abut_status status, const char *who, uint64_t first, 
   if (status == ABUT_SUCCESS || *abut_last_error()) {
     return status;
   }
-  return fail(status, "the %s returned status %d for elements %" PRIu64 " to before %" PRIu64, who, status, first,
-              first + count);
+  return fail(status, "the %s returned status %d for elements %" PRIu64 " to before %" PRIu64, who,
+              status, first, first + count);
 }
 
 /* Elements that were handed out, which may lie in several pieces. */
@@ -169,11 +178,13 @@ static abut_status do_stretch(const handing *h, round_of *r, const uint64_t of[2
   uint64_t at = 0;
   abut_status status = ABUT_SUCCESS;
   for (size_t i = 0; i < r->count && status == ABUT_SUCCESS; at += r->pieces[i++].count) {
-    const uint64_t behind = at + r->pieces[i].count, first = of[0] > at ? of[0] : at, last = end < behind ? end : behind;
+    const uint64_t behind = at + r->pieces[i].count, first = of[0] > at ? of[0] : at,
+                   last = end < behind ? end : behind;
     if (first < last) {
       r->left = (piece){r->pieces[i].first + first - at, last - first};
       abut_set_error(ABUT_SUCCESS, "");
-      status = said_of(h->work(h->user, r->left.first, (size_t)r->left.count), "work", r->left.first, r->left.count);
+      status = said_of(h->work(h->user, r->left.first, (size_t)r->left.count), "work",
+                       r->left.first, r->left.count);
     }
   }
   return status;
@@ -210,7 +221,9 @@ static abut_status do_round(mpi_team *team, const handing *h, round_of *r, uint6
     total += r->pieces[i].count;
   }
   const bool there = shares_begin(&s, total, most, (size_t)team_size(team));
-  abut_status status = agree(team, there ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for %d ranks", team_size(team)));
+  abut_status status =
+    agree(team, there ? ABUT_SUCCESS
+                      : fail(ABUT_ERROR_MEMORY, "no memory for %d ranks", team_size(team)));
   if (status == ABUT_SUCCESS) {
     team_asking_begin(team, answer, &s);
     status = out ? ABUT_SUCCESS : do_blocks(team, h, r);
@@ -227,7 +240,9 @@ static abut_status do_left(mpi_team *team, const handing *h, const piece *own, u
 {
   const size_t ranks = (size_t)team_size(team);
   piece *all = calloc(ranks, sizeof *all);
-  abut_status status = agree(team, all ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for what %zu ranks have left", ranks));
+  abut_status status =
+    agree(team, all ? ABUT_SUCCESS
+                    : fail(ABUT_ERROR_MEMORY, "no memory for what %zu ranks have left", ranks));
   if (status == ABUT_SUCCESS) {
     all[team_rank(team)] = *own;
     team_sum(team, &all->first, (int)(ranks * sizeof *all / sizeof(uint64_t)));
@@ -250,7 +265,8 @@ static abut_status do_all(mpi_team *team, const handing *h, uint64_t most, bool 
     *done = false;
     return status;
   }
-  uint64_t counts[3] = {status == ABUT_SUCCESS, r.left.count != 0, status != ABUT_SUCCESS && !r.left.count};
+  uint64_t counts[3] = {status == ABUT_SUCCESS, r.left.count != 0,
+                        status != ABUT_SUCCESS && !r.left.count};
   snprintf(text, sizeof text, "rank %d: %.*s", team_rank(team), TEXT_BYTES - 32, abut_last_error());
   team_sum(team, counts, 3);
   if (!counts[0] || !counts[1] || counts[2]) {
@@ -276,9 +292,14 @@ static abut_status hand_out(mpi_team *team, const handing *h, bool *done)
   return do_all(team, h, most, done);
 }
 
-abut_status abut_mpi_share(MPI_Comm comm, uint64_t count, size_t most, abut_mpi_work work, void *user)
+abut_status abut_mpi_share(MPI_Comm comm, uint64_t count, size_t most, abut_mpi_work work,
+                           void *user)
 {
-  const handing h = {.function = "abut_mpi_share", .count = count, .most = most, .work = work, .user = user};
+  const handing h = {.function = "abut_mpi_share",
+                     .count = count,
+                     .most = most,
+                     .work = work,
+                     .user = user};
   mpi_team team;
   abut_status status = check_comm(comm, h.function);
   if (status == ABUT_SUCCESS) {
@@ -302,8 +323,9 @@ typedef enum call_kind {
   CALL_JACOBIAN
 } call_kind;
 
-static const char *const call_names[] = {"abut_mpi_contacts", "abut_mpi_vjp", "abut_mpi_jvp", "abut_mpi_gradient",
-                                         "abut_mpi_hessian_product", "abut_mpi_hessian", "abut_mpi_jacobian"};
+static const char *const call_names[] = {
+  "abut_mpi_contacts",        "abut_mpi_vjp",     "abut_mpi_jvp",     "abut_mpi_gradient",
+  "abut_mpi_hessian_product", "abut_mpi_hessian", "abut_mpi_jacobian"};
 
 /* A call's arguments beside the batch. */
 typedef struct pair_call {
@@ -356,13 +378,16 @@ static bool go_on(size_t done, size_t total, void *user)
   return r->batch->progress((size_t)r->first + done, (size_t)r->source->count, r->batch->user);
 }
 
-/* What another rank may be spared of. The caller's own stop, and arguments that all ranks have, are not of that kind. */
+/* What another rank may be spared of. The caller's own stop, and arguments that all ranks have, are
+ * not of that kind. */
 static bool is_own(abut_status status)
 {
-  return status != ABUT_SUCCESS && status != ABUT_ERROR_CANCELLED && status != ABUT_ERROR_ARGUMENT && status != ABUT_ERROR_HANDLE;
+  return status != ABUT_SUCCESS && status != ABUT_ERROR_CANCELLED &&
+         status != ABUT_ERROR_ARGUMENT && status != ABUT_ERROR_HANDLE;
 }
 
-/* The source and the sink are given the caller's progress and user, whatever they do with the block. */
+/* The source and the sink are given the caller's progress and user, whatever they do with the
+ * block. */
 static abut_status read_and_compute(running *r, uint64_t first, size_t count, abut_batch *block)
 {
   *block = *r->batch;
@@ -370,7 +395,8 @@ static abut_status read_and_compute(running *r, uint64_t first, size_t count, ab
   r->first = first;
   r->leaves = false;
   abut_set_error(ABUT_SUCCESS, "");
-  abut_status status = said_of(r->source->read(r->source->user, first, block), "source", first, count);
+  abut_status status =
+    said_of(r->source->read(r->source->user, first, block), "source", first, count);
   if (status == ABUT_SUCCESS) {
     abut_batch computed = *block;
     if (r->batch->progress) {
@@ -400,8 +426,8 @@ static abut_status do_poses(void *user, uint64_t first, size_t count)
   return said_of(r->sink->write(r->sink->user, first, &block), "sink", first, count);
 }
 
-static abut_status run(MPI_Comm comm, const pair_call *c, abut_batch *batch, const abut_mpi_source *source,
-                       const abut_mpi_sink *sink)
+static abut_status run(MPI_Comm comm, const pair_call *c, abut_batch *batch,
+                       const abut_mpi_source *source, const abut_mpi_sink *sink)
 {
   running r = {.call = c, .batch = batch, .source = source, .sink = sink};
   const bool whole = batch && source && source->read && sink && sink->write;
@@ -429,66 +455,93 @@ static abut_status run(MPI_Comm comm, const pair_call *c, abut_batch *batch, con
   return status;
 }
 
-abut_status abut_mpi_contacts(MPI_Comm comm, abut_pair pair, abut_batch *batch, const abut_mpi_source *source,
-                              const abut_mpi_sink *sink)
+abut_status abut_mpi_contacts(MPI_Comm comm, abut_pair pair, abut_batch *batch,
+                              const abut_mpi_source *source, const abut_mpi_sink *sink)
 {
   return run(comm, &(pair_call){.kind = CALL_CONTACTS, .pair = pair}, batch, source, sink);
 }
 
 abut_status abut_mpi_vjp(MPI_Comm comm, abut_pair pair, abut_pair derivatives, abut_batch *batch,
-                         const abut_cotangents *cotangents, const abut_gradients *gradients, const abut_mpi_source *source,
-                         const abut_mpi_sink *sink)
+                         const abut_cotangents *cotangents, const abut_gradients *gradients,
+                         const abut_mpi_source *source, const abut_mpi_sink *sink)
 {
   return run(comm,
-             &(pair_call){.kind = CALL_VJP, .pair = pair, .derivatives = derivatives, .cotangents = cotangents,
+             &(pair_call){.kind = CALL_VJP,
+                          .pair = pair,
+                          .derivatives = derivatives,
+                          .cotangents = cotangents,
                           .gradients = gradients},
              batch, source, sink);
 }
 
 abut_status abut_mpi_jvp(MPI_Comm comm, abut_pair pair, abut_pair derivatives, abut_batch *batch,
-                         const abut_pose_tangents *along, const abut_tangents *tangents, const abut_mpi_source *source,
-                         const abut_mpi_sink *sink)
+                         const abut_pose_tangents *along, const abut_tangents *tangents,
+                         const abut_mpi_source *source, const abut_mpi_sink *sink)
 {
   return run(comm,
-             &(pair_call){.kind = CALL_JVP, .pair = pair, .derivatives = derivatives, .along = along, .tangents = tangents},
+             &(pair_call){.kind = CALL_JVP,
+                          .pair = pair,
+                          .derivatives = derivatives,
+                          .along = along,
+                          .tangents = tangents},
              batch, source, sink);
 }
 
-abut_status abut_mpi_gradient(MPI_Comm comm, abut_pair pair, abut_pair derivatives, abut_batch *batch,
-                              abut_reduction reduction, const abut_gradients *gradients, const abut_mpi_source *source,
+abut_status abut_mpi_gradient(MPI_Comm comm, abut_pair pair, abut_pair derivatives,
+                              abut_batch *batch, abut_reduction reduction,
+                              const abut_gradients *gradients, const abut_mpi_source *source,
                               const abut_mpi_sink *sink)
 {
   return run(comm,
-             &(pair_call){.kind = CALL_GRADIENT, .pair = pair, .derivatives = derivatives, .reduction = reduction,
+             &(pair_call){.kind = CALL_GRADIENT,
+                          .pair = pair,
+                          .derivatives = derivatives,
+                          .reduction = reduction,
                           .gradients = gradients},
              batch, source, sink);
 }
 
-abut_status abut_mpi_hessian_product(MPI_Comm comm, abut_pair pair, abut_batch *batch, abut_reduction reduction,
-                                     const abut_pose_tangents *along, const abut_gradients *gradients,
-                                     const abut_gradients *products, const abut_mpi_source *source, const abut_mpi_sink *sink)
+abut_status abut_mpi_hessian_product(MPI_Comm comm, abut_pair pair, abut_batch *batch,
+                                     abut_reduction reduction, const abut_pose_tangents *along,
+                                     const abut_gradients *gradients,
+                                     const abut_gradients *products, const abut_mpi_source *source,
+                                     const abut_mpi_sink *sink)
 {
   return run(comm,
-             &(pair_call){.kind = CALL_HESSIAN_PRODUCT, .pair = pair, .reduction = reduction, .along = along,
-                          .gradients = gradients, .products = products},
+             &(pair_call){.kind = CALL_HESSIAN_PRODUCT,
+                          .pair = pair,
+                          .reduction = reduction,
+                          .along = along,
+                          .gradients = gradients,
+                          .products = products},
              batch, source, sink);
 }
 
-abut_status abut_mpi_hessian(MPI_Comm comm, abut_pair pair, abut_batch *batch, abut_reduction reduction, abut_moving moving,
-                             const abut_gradients *gradients, void *hessian, const abut_mpi_source *source,
-                             const abut_mpi_sink *sink)
+abut_status abut_mpi_hessian(MPI_Comm comm, abut_pair pair, abut_batch *batch,
+                             abut_reduction reduction, abut_moving moving,
+                             const abut_gradients *gradients, void *hessian,
+                             const abut_mpi_source *source, const abut_mpi_sink *sink)
 {
   return run(comm,
-             &(pair_call){.kind = CALL_HESSIAN, .pair = pair, .reduction = reduction, .moving = moving, .gradients = gradients,
+             &(pair_call){.kind = CALL_HESSIAN,
+                          .pair = pair,
+                          .reduction = reduction,
+                          .moving = moving,
+                          .gradients = gradients,
                           .numbers = hessian},
              batch, source, sink);
 }
 
-abut_status abut_mpi_jacobian(MPI_Comm comm, abut_pair pair, abut_pair derivatives, abut_batch *batch, void *blocks,
-                              const abut_mpi_source *source, const abut_mpi_sink *sink)
+abut_status abut_mpi_jacobian(MPI_Comm comm, abut_pair pair, abut_pair derivatives,
+                              abut_batch *batch, void *blocks, const abut_mpi_source *source,
+                              const abut_mpi_sink *sink)
 {
-  return run(comm, &(pair_call){.kind = CALL_JACOBIAN, .pair = pair, .derivatives = derivatives, .numbers = blocks}, batch,
-             source, sink);
+  return run(comm,
+             &(pair_call){.kind = CALL_JACOBIAN,
+                          .pair = pair,
+                          .derivatives = derivatives,
+                          .numbers = blocks},
+             batch, source, sink);
 }
 
 /* ---- beside calls ---- */
@@ -515,8 +568,9 @@ abut_status abut_mpi_find_device(MPI_Comm comm, abut_device_choice *choice, uint
     return status;
   }
   team_begin(&team, comm);
-  status = choice ? find_own_device((size_t)team_node_rank(&team), (size_t)team_node_size(&team), &own)
-                           : fail(ABUT_ERROR_ARGUMENT, "abut_mpi_find_device needs room for its answer");
+  status = choice
+             ? find_own_device((size_t)team_node_rank(&team), (size_t)team_node_size(&team), &own)
+             : fail(ABUT_ERROR_ARGUMENT, "abut_mpi_find_device needs room for its answer");
   status = agree(&team, status);
   team_end(&team);
   if (status != ABUT_SUCCESS) {

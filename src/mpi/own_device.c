@@ -17,9 +17,11 @@ size_t own_cores(void)
 #endif
 }
 
-abut_device_choice own_part(uint32_t device, uint32_t units, size_t cores, size_t rank, size_t ranks, uint32_t *idle)
+abut_device_choice own_part(uint32_t device, uint32_t units, size_t cores, size_t rank,
+                            size_t ranks, uint32_t *idle)
 {
-  const size_t share = units / ranks ? units / ranks : 1, of = cores && cores < share ? cores : share;
+  const size_t share = units / ranks ? units / ranks : 1,
+               of = cores && cores < share ? cores : share;
   *idle = (uint32_t)(share - of);
   return (abut_device_choice){device, (uint32_t)of, (uint32_t)(rank % (units / of))};
 }
@@ -48,7 +50,8 @@ abut_status find_own_device(size_t rank, size_t ranks, own_device *own)
   own->choice.device = first;
   if (list[first].type == ABUT_DEVICE_CPU && list[first].compute_units) {
     uint32_t idle;
-    const abut_device_choice part = own_part(first, list[first].compute_units, own_cores(), rank, ranks, &idle);
+    const abut_device_choice part =
+      own_part(first, list[first].compute_units, own_cores(), rank, ranks, &idle);
     if (divides(part)) {
       *own = (own_device){part, true, idle};
     }

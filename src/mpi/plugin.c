@@ -80,7 +80,8 @@ static void asking_end(void)
 #if defined(OMPI_MAJOR_VERSION)
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
-#define MPI_NAME "Open MPI " TEXT(OMPI_MAJOR_VERSION) "." TEXT(OMPI_MINOR_VERSION) "." TEXT(OMPI_RELEASE_VERSION)
+#define MPI_NAME \
+  "Open MPI " TEXT(OMPI_MAJOR_VERSION) "." TEXT(OMPI_MINOR_VERSION) "." TEXT(OMPI_RELEASE_VERSION)
 #elif defined(MPICH_VERSION)
 #define MPI_NAME "MPICH " MPICH_VERSION
 #else

@@ -1,6 +1,7 @@
-/* What libabut-mpi.so gives the command: the few things that it needs of MPI, as a table of functions. The command opens
- * the file when a launcher has started it as one of several ranks, so that neither it nor the library is linked to MPI.
- * Whatever fails inside MPI ends all ranks. MPI is started for MPI_THREAD_SERIALIZED; team.h says how ranks wait. */
+/* What libabut-mpi.so gives the command: the few things that it needs of MPI, as a table of
+ * functions. The command opens the file when a launcher has started it as one of several ranks, so
+ * that neither it nor the library is linked to MPI. Whatever fails inside MPI ends all ranks. MPI
+ * is started for MPI_THREAD_SERIALIZED; team.h says how ranks wait. */
 #ifndef ABUT_MPI_PLUGIN_H
 #define ABUT_MPI_PLUGIN_H
 
@@ -31,8 +32,8 @@ typedef struct mpi_plugin {
   void (*sum)(uint64_t *numbers, int count);
   void (*least)(uint64_t *numbers, int count); /* of numbers up to INT64_MAX */
   void (*barrier)(void);
-  /* Between begin and end each rank asks rank 0, which answers from a thread of its own while it computes. No other call
-   * in between. end waits until all ranks are there. */
+  /* Between begin and end each rank asks rank 0, which answers from a thread of its own while it
+   * computes. No other call in between. end waits until all ranks are there. */
   void (*asking_begin)(mpi_answer answer, void *user);
   void (*ask)(double asked, uint64_t answer[2]);
   void (*asking_end)(void);

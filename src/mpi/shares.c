@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-/* What a rank of unknown speed is given of an equal share of what is left, and one of known speed of its expected share. */
+/* What a rank of unknown speed is given of an equal share of what is left, and one of known speed
+ * of its expected share. */
 #define FIRST (1.0 / 256.0)
 #define OF_EXPECTED 0.5
 /* A block is worth asking and writing for from here on [s]. */
@@ -10,7 +11,10 @@
 
 bool shares_begin(shares *s, uint64_t total, uint64_t most, size_t ranks)
 {
-  *s = (shares){.total = total, .most = most, .ranks = ranks, .speed = calloc(ranks, sizeof *s->speed)};
+  *s = (shares){.total = total,
+                .most = most,
+                .ranks = ranks,
+                .speed = calloc(ranks, sizeof *s->speed)};
   return s->speed != NULL;
 }
 

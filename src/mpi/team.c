@@ -10,7 +10,8 @@
 #define EAGER_TESTS 100
 #define SLEEP_FIRST 20000
 #define SLEEP_MOST 1000000
-/* Each look wakes a core that rank 0 computes on; an answer that comes a millisecond later is little of a block. */
+/* Each look wakes a core that rank 0 computes on; an answer that comes a millisecond later is
+ * little of a block. */
 #define SERVE_EVERY 1000000
 #define BROADCAST_MOST ((size_t)1 << 30)
 
@@ -131,8 +132,8 @@ static void answer_one(mpi_team *team, int rank, double asked, uint64_t answer[2
   pthread_mutex_unlock(&team->turn);
 }
 
-/* By messages, not by MPI_Fetch_and_op: a window at rank 0 needs its help as well with some transports, and Open MPI 4's
- * pt2pt windows refuse programs of several threads. */
+/* By messages, not by MPI_Fetch_and_op: a window at rank 0 needs its help as well with some
+ * transports, and Open MPI 4's pt2pt windows refuse programs of several threads. */
 static void *serve(void *of)
 {
   mpi_team *team = of;
@@ -161,7 +162,8 @@ static void *serve(void *of)
   return NULL;
 }
 
-/* A rank that is alone needs no thread. Where there is none to be had rank 0 serves the others first, who do it all. */
+/* A rank that is alone needs no thread. Where there is none to be had rank 0 serves the others
+ * first, who do it all. */
 void team_asking_begin(mpi_team *team, mpi_answer answer, void *user)
 {
   sigset_t every, before;

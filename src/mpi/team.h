@@ -1,7 +1,8 @@
-/* Ranks that work together on a communicator: what the command's plug-in and the library's calls over MPI need of it.
+/* Ranks that work together on a communicator: what the command's plug-in and the library's calls
+ * over MPI need of it.
  *
- * MPI_THREAD_SERIALIZED is enough. Calls wait by testing and sleeping, so that a rank that waits takes no processor from
- * those that compute. Whatever fails inside MPI ends all ranks. */
+ * MPI_THREAD_SERIALIZED is enough. Calls wait by testing and sleeping, so that a rank that waits
+ * takes no processor from those that compute. Whatever fails inside MPI ends all ranks. */
 #ifndef ABUT_MPI_TEAM_H
 #define ABUT_MPI_TEAM_H
 

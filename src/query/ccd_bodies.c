@@ -1,4 +1,5 @@
-/* Collision in time of two meshes between two poses each, as an operation of the engine: an element is a row. */
+/* Collision in time of two meshes between two poses each, as an operation of the engine: an element
+ * is a row. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -15,8 +16,10 @@
 #define CENTRE_MOST 1e6
 
 _Static_assert((int)ABUT_CCD_VERTEX_TRIANGLE == CCD_VERTEX_TRIANGLE &&
-                 (int)ABUT_CCD_TRIANGLE_VERTEX == CCD_TRIANGLE_VERTEX && (int)ABUT_CCD_EDGES == CCD_EDGES &&
-                 (int)ABUT_CCD_EDGE_TRIANGLE == CCD_EDGE_TRIANGLE && (int)ABUT_CCD_TRIANGLE_EDGE == CCD_TRIANGLE_EDGE,
+                 (int)ABUT_CCD_TRIANGLE_VERTEX == CCD_TRIANGLE_VERTEX &&
+                 (int)ABUT_CCD_EDGES == CCD_EDGES &&
+                 (int)ABUT_CCD_EDGE_TRIANGLE == CCD_EDGE_TRIANGLE &&
+                 (int)ABUT_CCD_TRIANGLE_EDGE == CCD_TRIANGLE_EDGE,
                "kernels and callers name features alike");
 
 /* Buffers of buffer pool 0. */
@@ -52,7 +55,7 @@ typedef struct bodies_call {
   size_t width;                        /* numbers of a pose */
   double tolerance;
   ccd_room room;
-  uint8_t *status;                     /* the caller's, or our own */
+  uint8_t *status; /* the caller's, or our own */
   uint8_t *own;
   ccd_counts counts;
 } bodies_call;
@@ -70,8 +73,9 @@ static abut_status test(const batch_call *b, size_t place)
 {
   const bodies_call *c = (const bodies_call *)b;
   TRY(test_member(b->context, place, MODULE_CCD, PROGRAM_PLAIN, false, SELF_TEST_MESHES));
-  return c->gradients ? test_member(b->context, place, MODULE_CCD, PROGRAM_PLAIN, true, SELF_TEST_MESHES)
-                      : ABUT_SUCCESS;
+  return c->gradients
+           ? test_member(b->context, place, MODULE_CCD, PROGRAM_PLAIN, true, SELF_TEST_MESHES)
+           : ABUT_SUCCESS;
 }
 
 static abut_status upload_settings(const bodies_call *c, device *d, buffer **out)
@@ -126,7 +130,8 @@ static abut_status launch(batch_on *on, size_t slot, chunk k)
                          .width = c->width,
                          .arc = b->motion == ABUT_CCD_ARC,
                          .settings = at->settings,
-                         .iterations = b->iterations_most ? b->iterations_most : CCD_ITERATIONS_USUAL,
+                         .iterations = b->iterations_most ? b->iterations_most
+                                                          : CCD_ITERATIONS_USUAL,
                          .toi = AT(TOI),
                          .status = AT(STATUS),
                          .kind = AT(KIND),
@@ -140,10 +145,12 @@ static abut_status launch(batch_on *on, size_t slot, chunk k)
     return ABUT_SUCCESS;
   }
   const bool barred = c->gradients->toi_bar != NULL;
-  return LAUNCH(on->device, KERNEL_CCD_BODIES_GRADIENT, k.count, 1, CCD_PATHS(&rows), ARG_BUFFER(AT(TOI)),
-                ARG_BUFFER(AT(STATUS)), ARG_BUFFER(AT(KIND)), ARG_BUFFER(AT(N)), ARG_BUFFER(AT(PLACES)),
-                ARG_BUFFER(barred ? AT(BAR) : AT(TOI)), ARG_INT(barred), ARG_BUFFER(AT(BY_1)), ARG_BUFFER(AT(BY_2)),
-                ARG_BUFFER(AT(FROM_1_BY)), ARG_BUFFER(AT(TO_1_BY)), ARG_BUFFER(AT(FROM_2_BY)), ARG_BUFFER(AT(TO_2_BY)));
+  return LAUNCH(on->device, KERNEL_CCD_BODIES_GRADIENT, k.count, 1, CCD_PATHS(&rows),
+                ARG_BUFFER(AT(TOI)), ARG_BUFFER(AT(STATUS)), ARG_BUFFER(AT(KIND)),
+                ARG_BUFFER(AT(N)), ARG_BUFFER(AT(PLACES)), ARG_BUFFER(barred ? AT(BAR) : AT(TOI)),
+                ARG_INT(barred), ARG_BUFFER(AT(BY_1)), ARG_BUFFER(AT(BY_2)),
+                ARG_BUFFER(AT(FROM_1_BY)), ARG_BUFFER(AT(TO_1_BY)), ARG_BUFFER(AT(FROM_2_BY)),
+                ARG_BUFFER(AT(TO_2_BY)));
 }
 
 /* Is called by one thread at a time. */
@@ -159,21 +166,38 @@ static void again(batch_call *b)
   c->counts = (ccd_counts){0};
 }
 
-static const operation bodies_operation = {.module = MODULE_CCD, .test = test, .place = place, .launch = launch,
-                                           .add = count, .leave = leave, .again = again};
+static const operation bodies_operation = {.module = MODULE_CCD,
+                                           .test = test,
+                                           .place = place,
+                                           .launch = launch,
+                                           .add = count,
+                                           .leave = leave,
+                                           .again = again};
 
 /* ---- the caller's arrays ---- */
 
-static void add(bodies_call *c, const char *name, size_t id, size_t width, const void *in, void *out)
+static void add(bodies_call *c, const char *name, size_t id, size_t width, const void *in,
+                void *out)
 {
-  batch_add(&c->base, (batch_array){.name = name, .in = in, .out = out, .memory = c->batch->memory, .width = width,
-                                    .size = context_real_bytes(c->base.context), .buffer = id, .in_place = true});
+  batch_add(&c->base, (batch_array){.name = name,
+                                    .in = in,
+                                    .out = out,
+                                    .memory = c->batch->memory,
+                                    .width = width,
+                                    .size = context_real_bytes(c->base.context),
+                                    .buffer = id,
+                                    .in_place = true});
 }
 
-static void add_integers(bodies_call *c, const char *name, size_t id, size_t width, size_t size, void *out)
+static void add_integers(bodies_call *c, const char *name, size_t id, size_t width, size_t size,
+                         void *out)
 {
-  batch_add(&c->base, (batch_array){.name = name, .out = out, .memory = ABUT_MEMORY_HOST, .width = width,
-                                    .size = size, .buffer = id});
+  batch_add(&c->base, (batch_array){.name = name,
+                                    .out = out,
+                                    .memory = ABUT_MEMORY_HOST,
+                                    .width = width,
+                                    .size = size,
+                                    .buffer = id});
 }
 
 static void add_gradients(bodies_call *c)
@@ -230,7 +254,8 @@ static abut_status check(const abut_ccd_batch *b, const context *owner)
     return fail(ABUT_ERROR_ARGUMENT, "make batches by abut_default_ccd_batch");
   }
   if (b->count && (!b->from1 || !b->to1 || !b->from2 || !b->to2)) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu rows are counted but have no poses from1, to1, from2 and to2", b->count);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "%zu rows are counted but have no poses from1, to1, from2 and to2", b->count);
   }
   if ((uint32_t)b->poses > ABUT_POSE_QUATERNION) {
     return fail(ABUT_ERROR_ARGUMENT, "there is no kind of pose %d", (int)b->poses);
@@ -259,7 +284,8 @@ static double size_of(const bodies_call *c)
   double size = 0.0;
   for (size_t i = 0; i < 2; ++i) {
     const abut_ccd_mesh_info *m = &c->mesh[i]->info;
-    size += hypot(hypot(m->upper[0] - m->lower[0], m->upper[1] - m->lower[1]), m->upper[2] - m->lower[2]);
+    size +=
+      hypot(hypot(m->upper[0] - m->lower[0], m->upper[1] - m->lower[1]), m->upper[2] - m->lower[2]);
   }
   return size;
 }
@@ -274,8 +300,8 @@ static abut_status set_sizes(bodies_call *c)
   return ccd_check_room(&c->room);
 }
 
-static abut_status start(bodies_call *c, abut_ccd_mesh one, abut_ccd_mesh two, abut_ccd_batch *batch,
-                         const abut_ccd_gradients *gradients)
+static abut_status start(bodies_call *c, abut_ccd_mesh one, abut_ccd_mesh two,
+                         abut_ccd_batch *batch, const abut_ccd_gradients *gradients)
 {
   state *at = NULL;
   memset(c, 0, sizeof *c);
@@ -292,9 +318,13 @@ static abut_status start(bodies_call *c, abut_ccd_mesh one, abut_ccd_mesh two, a
   TRY(state_of_memory(batch->memory, "inputs", batch->from1, batch->count, owner, &at));
   c->batch = batch;
   c->gradients = gradients;
-  c->base = (batch_call){.operation = &bodies_operation, .context = owner, .count = batch->count, .state = at,
+  c->base = (batch_call){.operation = &bodies_operation,
+                         .context = owner,
+                         .count = batch->count,
+                         .state = at,
                          .rates = c->mesh[0]->rates[gradients != NULL],
-                         .progress = batch->progress, .progress_user = batch->user};
+                         .progress = batch->progress,
+                         .progress_user = batch->user};
   TRY(set_sizes(c));
   if (!batch->status && batch->memory != ABUT_MEMORY_STATE) {
     void *memory = NULL;
@@ -305,7 +335,8 @@ static abut_status start(bodies_call *c, abut_ccd_mesh one, abut_ccd_mesh two, a
   return ABUT_SUCCESS;
 }
 
-static abut_status run(abut_ccd_mesh one, abut_ccd_mesh two, abut_ccd_batch *batch, const abut_ccd_gradients *gradients)
+static abut_status run(abut_ccd_mesh one, abut_ccd_mesh two, abut_ccd_batch *batch,
+                       const abut_ccd_gradients *gradients)
 {
   ENTER(ccd_mesh_pool, one);
   bodies_call c;

@@ -12,16 +12,18 @@
 
 #define COOKIE 0xab0c1061u
 #define CHUNK_ROWS ((size_t)1 << 20)
-#define MANY_ITEMS ((size_t)1 << 15) /* work-items that keep a large GPU busy */
+#define MANY_ITEMS ((size_t)1 << 15)   /* work-items that keep a large GPU busy */
 #define COPIED_CHUNK ((size_t)1 << 15) /* keeps copies in a CPU's cache */
 #define LANES_MOST 16
 
-_Static_assert((int)ABUT_CCD_POINT_POINT == CCD_POINT_POINT && (int)ABUT_CCD_POINT_EDGE == CCD_POINT_EDGE &&
-                 (int)ABUT_CCD_POINT_TRIANGLE == CCD_POINT_TRIANGLE && (int)ABUT_CCD_EDGE_EDGE == CCD_EDGE_EDGE,
+_Static_assert((int)ABUT_CCD_POINT_POINT == CCD_POINT_POINT &&
+                 (int)ABUT_CCD_POINT_EDGE == CCD_POINT_EDGE &&
+                 (int)ABUT_CCD_POINT_TRIANGLE == CCD_POINT_TRIANGLE &&
+                 (int)ABUT_CCD_EDGE_EDGE == CCD_EDGE_EDGE,
                "kernels and callers name kinds of features alike");
-_Static_assert((int)ABUT_CCD_FREE == CCD_FREE && (int)ABUT_CCD_HIT == CCD_HIT && (int)ABUT_CCD_LIMIT == CCD_LIMIT &&
-                 (int)ABUT_CCD_WITHIN == CCD_WITHIN && (int)ABUT_CCD_BAD_INPUT == CCD_BAD_INPUT &&
-                 (int)ABUT_CCD_ROUGH == CCD_ROUGH,
+_Static_assert((int)ABUT_CCD_FREE == CCD_FREE && (int)ABUT_CCD_HIT == CCD_HIT &&
+                 (int)ABUT_CCD_LIMIT == CCD_LIMIT && (int)ABUT_CCD_WITHIN == CCD_WITHIN &&
+                 (int)ABUT_CCD_BAD_INPUT == CCD_BAD_INPUT && (int)ABUT_CCD_ROUGH == CCD_ROUGH,
                "kernels and callers name what became of a row alike");
 
 /* Buffers of buffer pool 0. */
@@ -64,14 +66,16 @@ static abut_status test(const batch_call *b, size_t place)
   const queries_call *q = (const queries_call *)b;
   const self_test_part part = (self_test_part)(SELF_TEST_KIND + (int)q->batch->kind);
   TRY(test_member(b->context, place, MODULE_CCD, PROGRAM_PLAIN, false, part));
-  return q->gradient ? test_member(b->context, place, MODULE_CCD, PROGRAM_PLAIN, true, part) : ABUT_SUCCESS;
+  return q->gradient ? test_member(b->context, place, MODULE_CCD, PROGRAM_PLAIN, true, part)
+                     : ABUT_SUCCESS;
 }
 
 static abut_status place(batch_on *on)
 {
   const queries_call *q = (const queries_call *)on->call;
   const abut_ccd_queries *b = q->batch;
-  const double all[CCD_SETTINGS] = {b->separation, b->keep, b->tolerance, b->end, b->error, b->relative_error};
+  const double all[CCD_SETTINGS] = {b->separation, b->keep,  b->tolerance,
+                                    b->end,        b->error, b->relative_error};
   void *memory = NULL;
   TRY(allocate(&memory, 1, sizeof(queries_on)));
   queries_on *at = memory;
@@ -95,8 +99,9 @@ static size_t segments(size_t count, size_t rows)
   return (count + rows - 1) / rows;
 }
 
-/* How many rows a work-item looks through for those that doubled numbers take. With one lane it takes these one after
- * the other, which lasts: so it looks through few where the batch has few rows for each of MANY_ITEMS. */
+/* How many rows a work-item looks through for those that doubled numbers take. With one lane it
+ * takes these one after the other, which lasts: so it looks through few where the batch has few
+ * rows for each of MANY_ITEMS. */
 static size_t rows_again(size_t lanes, size_t count)
 {
   const size_t most = CCD_SEGMENT_AGAIN(lanes), few = 1 + count / MANY_ITEMS;
@@ -113,7 +118,8 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   const abut_ccd_queries *b = q->batch;
   const void *const own[CCD_SETTINGS] = {b->separations, b->keeps,  b->tolerances,
                                          b->ends,        b->errors, b->relative_errors};
-  const size_t lanes = device_lanes(on->device), most = b->iterations_most ? b->iterations_most : CCD_ITERATIONS_USUAL;
+  const size_t lanes = device_lanes(on->device),
+               most = b->iterations_most ? b->iterations_most : CCD_ITERATIONS_USUAL;
   const bool additive = b->method == ABUT_CCD_ADDITIVE, plain = b->plain || additive;
   const bool detailed = b->n || b->d0;
   buffer *set[CCD_SETTINGS];
@@ -123,23 +129,26 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
     given |= own[i] ? 1 << i : 0;
   }
   buffer *const low0 = q->lows ? AT(X0_LOW) : AT(X0), *const low1 = q->lows ? AT(X1_LOW) : AT(X1);
-#define ROWS                                                                                               \
-  ARG_BUFFER(AT(X0)), ARG_BUFFER(AT(X1)), ARG_BUFFER(low0), ARG_BUFFER(low1), ARG_BUFFER(at->all),         \
-    ARG_BUFFER(set[0]), ARG_BUFFER(set[1]), ARG_BUFFER(set[2]), ARG_BUFFER(set[3]), ARG_BUFFER(set[4]),    \
-    ARG_BUFFER(set[5]), ARG_INT(given), ARG_INT(q->lows), ARG_INT(c.count), ARG_BUFFER(AT(TOI)),           \
-    ARG_BUFFER(AT(N)), ARG_BUFFER(AT(D0)), ARG_BUFFER(AT(STATUS)), ARG_BUFFER(AT(ROUNDS))
-  TRY(LAUNCH(on->device, stages[0][b->kind], segments(c.count, CCD_SEGMENT(lanes)), 1, ROWS, ARG_INT(detailed),
-             ARG_INT(additive), ARG_INT(most), ARG_INT(plain)));
+#define ROWS                                                                                       \
+  ARG_BUFFER(AT(X0)), ARG_BUFFER(AT(X1)), ARG_BUFFER(low0), ARG_BUFFER(low1), ARG_BUFFER(at->all), \
+    ARG_BUFFER(set[0]), ARG_BUFFER(set[1]), ARG_BUFFER(set[2]), ARG_BUFFER(set[3]),                \
+    ARG_BUFFER(set[4]), ARG_BUFFER(set[5]), ARG_INT(given), ARG_INT(q->lows), ARG_INT(c.count),    \
+    ARG_BUFFER(AT(TOI)), ARG_BUFFER(AT(N)), ARG_BUFFER(AT(D0)), ARG_BUFFER(AT(STATUS)),            \
+    ARG_BUFFER(AT(ROUNDS))
+  TRY(LAUNCH(on->device, stages[0][b->kind], segments(c.count, CCD_SEGMENT(lanes)), 1, ROWS,
+             ARG_INT(detailed), ARG_INT(additive), ARG_INT(most), ARG_INT(plain)));
   if (!plain) {
     const size_t each = rows_again(lanes, c.count);
-    TRY(LAUNCH(on->device, stages[1][b->kind], segments(c.count, each), 1, ROWS, ARG_INT(each), ARG_INT(most)));
+    TRY(LAUNCH(on->device, stages[1][b->kind], segments(c.count, each), 1, ROWS, ARG_INT(each),
+               ARG_INT(most)));
   }
 #undef ROWS
-  return q->gradient ? LAUNCH(on->device, KERNEL_CCD_QUERIES_GRADIENT, c.count, 1, ARG_BUFFER(AT(X0)),
-                              ARG_BUFFER(AT(X1)), ARG_BUFFER(low0), ARG_BUFFER(low1), ARG_INT(q->lows),
-                              ARG_INT(b->kind), ARG_INT(c.count), ARG_BUFFER(AT(TOI)), ARG_BUFFER(AT(N)),
-                              ARG_BUFFER(AT(STATUS)), ARG_BUFFER(AT(BY_X0)), ARG_BUFFER(AT(BY_X1)))
-                     : ABUT_SUCCESS;
+  return q->gradient
+           ? LAUNCH(on->device, KERNEL_CCD_QUERIES_GRADIENT, c.count, 1, ARG_BUFFER(AT(X0)),
+                    ARG_BUFFER(AT(X1)), ARG_BUFFER(low0), ARG_BUFFER(low1), ARG_INT(q->lows),
+                    ARG_INT(b->kind), ARG_INT(c.count), ARG_BUFFER(AT(TOI)), ARG_BUFFER(AT(N)),
+                    ARG_BUFFER(AT(STATUS)), ARG_BUFFER(AT(BY_X0)), ARG_BUFFER(AT(BY_X1)))
+           : ABUT_SUCCESS;
 }
 
 void ccd_count(ccd_counts *to, const uint8_t *status, chunk c)
@@ -164,21 +173,38 @@ static void again(batch_call *b)
   q->counts = (ccd_counts){0};
 }
 
-static const operation queries_operation = {.module = MODULE_CCD, .test = test, .place = place, .launch = launch,
-                                            .add = count, .leave = leave, .again = again};
+static const operation queries_operation = {.module = MODULE_CCD,
+                                            .test = test,
+                                            .place = place,
+                                            .launch = launch,
+                                            .add = count,
+                                            .leave = leave,
+                                            .again = again};
 
 /* ---- the caller's arrays ---- */
 
-static void add(queries_call *q, const char *name, size_t id, size_t width, const void *in, void *out)
+static void add(queries_call *q, const char *name, size_t id, size_t width, const void *in,
+                void *out)
 {
-  batch_add(&q->base, (batch_array){.name = name, .in = in, .out = out, .memory = q->batch->memory, .width = width,
-                                    .size = context_real_bytes(q->base.context), .buffer = id, .in_place = true});
+  batch_add(&q->base, (batch_array){.name = name,
+                                    .in = in,
+                                    .out = out,
+                                    .memory = q->batch->memory,
+                                    .width = width,
+                                    .size = context_real_bytes(q->base.context),
+                                    .buffer = id,
+                                    .in_place = true});
 }
 
-static void add_integers(queries_call *q, const char *name, size_t id, size_t width, size_t size, void *out)
+static void add_integers(queries_call *q, const char *name, size_t id, size_t width, size_t size,
+                         void *out)
 {
-  batch_add(&q->base, (batch_array){.name = name, .out = out, .memory = ABUT_MEMORY_HOST, .width = width,
-                                    .size = size, .buffer = id});
+  batch_add(&q->base, (batch_array){.name = name,
+                                    .out = out,
+                                    .memory = ABUT_MEMORY_HOST,
+                                    .width = width,
+                                    .size = size,
+                                    .buffer = id});
 }
 
 static void add_arrays(queries_call *q, void *by_x0, void *by_x1)
@@ -218,20 +244,23 @@ static double rounded(double x, const context *owner)
   return context_real_bytes(owner) == sizeof(float) ? (double)(float)x : x;
 }
 
-abut_status ccd_check_settings(double separation, double keep, double tolerance, uint32_t iterations_most,
-                               const context *owner)
+abut_status ccd_check_settings(double separation, double keep, double tolerance,
+                               uint32_t iterations_most, const context *owner)
 {
   if (!(separation >= 0.0 && rounded(separation, owner) < INFINITY)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a separation of %g m is not from 0, or too large", separation);
+    return fail(ABUT_ERROR_ARGUMENT, "a separation of %g m is not from 0, or too large",
+                separation);
   }
   if (!(keep >= 0.0 && rounded(keep, owner) < 1.0)) {
-    return fail(ABUT_ERROR_ARGUMENT, "keep, a share of the distance, is %.9g and not from 0 to below 1", keep);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "keep, a share of the distance, is %.9g and not from 0 to below 1", keep);
   }
   if (!(tolerance >= 0.0 && rounded(tolerance, owner) < INFINITY)) {
     return fail(ABUT_ERROR_ARGUMENT, "a tolerance of %g m is not from 0, or too large", tolerance);
   }
   return iterations_most > CCD_ITERATIONS_MOST
-           ? fail(ABUT_ERROR_ARGUMENT, "iterations_most of %u is more than %u", iterations_most, CCD_ITERATIONS_MOST)
+           ? fail(ABUT_ERROR_ARGUMENT, "iterations_most of %u is more than %u", iterations_most,
+                  CCD_ITERATIONS_MOST)
            : ABUT_SUCCESS;
 }
 
@@ -241,7 +270,8 @@ static abut_status check_lows(const abut_ccd_queries *b, const context *owner)
     return fail(ABUT_ERROR_ARGUMENT, "a batch has x0_low and x1_low, or neither");
   }
   return b->x0_low && context_real_bytes(owner) != sizeof(float)
-           ? fail(ABUT_ERROR_ARGUMENT, "x0_low and x1_low are for contexts of float: double has their digits itself")
+           ? fail(ABUT_ERROR_ARGUMENT,
+                  "x0_low and x1_low are for contexts of float: double has their digits itself")
            : ABUT_SUCCESS;
 }
 
@@ -265,7 +295,8 @@ static abut_status check(const abut_ccd_queries *b, const context *owner)
   }
   return !(b->error >= 0.0 && rounded(b->error, owner) < INFINITY) ||
              !(b->relative_error >= 0.0 && rounded(b->relative_error, owner) < INFINITY)
-           ? fail(ABUT_ERROR_ARGUMENT, "errors of the input of %g m and %g are not from 0", b->error, b->relative_error)
+           ? fail(ABUT_ERROR_ARGUMENT, "errors of the input of %g m and %g are not from 0",
+                  b->error, b->relative_error)
            : ABUT_SUCCESS;
 }
 
@@ -280,7 +311,8 @@ abut_ccd_queries abut_default_ccd_queries(void)
   return b;
 }
 
-static abut_status start(queries_call *q, abut_context handle_, abut_ccd_queries *batch, bool gradient)
+static abut_status start(queries_call *q, abut_context handle_, abut_ccd_queries *batch,
+                         bool gradient)
 {
   context *owner = context_get(handle_);
   state *at = NULL;
@@ -294,10 +326,15 @@ static abut_status start(queries_call *q, abut_context handle_, abut_ccd_queries
   q->batch = batch;
   q->lows = batch->x0_low != NULL;
   q->gradient = gradient;
-  q->base = (batch_call){.operation = &queries_operation, .context = owner, .count = batch->count, .state = at,
-                         .multiple = LANES_MOST,
-                         .rates = owner->query_rates[QUERY_CCD + 2 * (size_t)batch->kind + gradient],
-                         .progress = batch->progress, .progress_user = batch->user};
+  q->base =
+    (batch_call){.operation = &queries_operation,
+                 .context = owner,
+                 .count = batch->count,
+                 .state = at,
+                 .multiple = LANES_MOST,
+                 .rates = owner->query_rates[QUERY_CCD + 2 * (size_t)batch->kind + gradient],
+                 .progress = batch->progress,
+                 .progress_user = batch->user};
   if (!batch->status && batch->memory != ABUT_MEMORY_STATE) {
     void *memory = NULL;
     TRY(allocate(&memory, batch->count ? batch->count : 1, sizeof *q->own));
@@ -307,7 +344,8 @@ static abut_status start(queries_call *q, abut_context handle_, abut_ccd_queries
   return ABUT_SUCCESS;
 }
 
-static abut_status run(abut_context handle_, abut_ccd_queries *batch, bool gradient, void *by_x0, void *by_x1)
+static abut_status run(abut_context handle_, abut_ccd_queries *batch, bool gradient, void *by_x0,
+                       void *by_x1)
 {
   ENTER(context_pool, handle_);
   queries_call q;
@@ -328,7 +366,8 @@ abut_status abut_run_ccd_queries(abut_context handle_, abut_ccd_queries *batch)
   return run(handle_, batch, false, NULL, NULL);
 }
 
-abut_status abut_ccd_queries_gradient(abut_context handle_, abut_ccd_queries *batch, void *by_x0, void *by_x1)
+abut_status abut_ccd_queries_gradient(abut_context handle_, abut_ccd_queries *batch, void *by_x0,
+                                      void *by_x1)
 {
   return run(handle_, batch, true, by_x0, by_x1);
 }

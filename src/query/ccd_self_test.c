@@ -1,6 +1,7 @@
-/* Self-tests of collision in time, one for each kind of features and one for meshes. Rows near a touch by less than
- * a digit are proved apart or not by tools/make_ccd_self_test.py: a device that rounds otherwise than the certificate
- * counts on, flushes more, fuses or rearranges, is wrong about some of them. */
+/* Self-tests of collision in time, one for each kind of features and one for meshes. Rows near a
+ * touch by less than a digit are proved apart or not by tools/make_ccd_self_test.py: a device that
+ * rounds otherwise than the certificate counts on, flushes more, fuses or rearranges, is wrong
+ * about some of them. */
 #include "base/error.h"
 #include "geometry/ccd.h"
 #include "engine/self_test/runner.h"
@@ -19,9 +20,15 @@ typedef struct known_rows {
 
 #include "query/ccd_self_test_answers.inl"
 
-enum { ROWS = 37, ROW_NUMBERS = 12, ROOM = ROWS * 64 }; /* whole blocks of lanes, and a part of one */
+enum {
+  ROWS = 37,
+  ROW_NUMBERS = 12,
+  ROOM = ROWS * 64
+}; /* whole blocks of lanes, and a part of
+      one */
 
-static const char *const names[ABUT_CCD_KINDS] = {"points", "a point and an edge", "a point and a triangle", "edges"};
+static const char *const names[ABUT_CCD_KINDS] = {"points", "a point and an edge",
+                                                  "a point and a triangle", "edges"};
 static const size_t vertices_of[ABUT_CCD_KINDS] = {2, 3, 4, 4};
 
 static const known_rows *known(const self_test *t, abut_ccd_kind kind)
@@ -29,13 +36,16 @@ static const known_rows *known(const self_test *t, abut_ccd_kind kind)
   return &answers[t->one->def.precision == ABUT_FLOAT64][kind];
 }
 
-static abut_status refuse(const self_test *t, const char *of, const char *what, size_t row, double got, double right)
+static abut_status refuse(const self_test *t, const char *of, const char *what, size_t row,
+                          double got, double right)
 {
-  return fail(ABUT_ERROR_SELF_TEST, "device %s answers wrongly: %s, %s, row %zu, is %.9g where %.9g is right",
+  return fail(ABUT_ERROR_SELF_TEST,
+              "device %s answers wrongly: %s, %s, row %zu, is %.9g where %.9g is right",
               device_info(t->one->members[0].device)->name, of, what, row, got, right);
 }
 
-static abut_status judge(const self_test *t, abut_ccd_kind kind, const uint8_t *status, const void *toi)
+static abut_status judge(const self_test *t, abut_ccd_kind kind, const uint8_t *status,
+                         const void *toi)
 {
   const known_rows *k = known(t, kind);
   char of[64];
@@ -44,7 +54,8 @@ static abut_status judge(const self_test *t, abut_ccd_kind kind, const uint8_t *
     const size_t row = i % k->count;
     const double time = self_test_number(t, toi, i);
     if (status[i] > ABUT_CCD_BAD_INPUT || !(k->ends[row] >> status[i] & 1)) {
-      return refuse(t, of, "ends as bits", i, status[i] < 8 ? 1 << status[i] : status[i], k->ends[row]);
+      return refuse(t, of, "ends as bits", i, status[i] < 8 ? 1 << status[i] : status[i],
+                    k->ends[row]);
     }
     if (!(time >= k->earliest[row])) {
       return refuse(t, of, "earliest time", i, time, k->earliest[row]);
@@ -89,19 +100,30 @@ static abut_status query(self_test *t, abut_ccd_kind kind)
 /* ---- derivatives ---- */
 
 /* The closed rows' features fall from height 3 to -1: their own vertices, and what each counts. */
-static const double shapes[ABUT_CCD_KINDS][ROW_NUMBERS] = {
-  {0, 0, 3, 0, 0, 0}, {0.25, 0, 3, -1, 0, 0, 1, 0, 0}, {0.125, 0.125, 3, -1, -1, 0, 2, -1, 0, 0, 2, 0},
-  {-1, -1, 3, 1, 1, 3, -1, 1, 0, 3, -3, 0}};
-static const double weights[ABUT_CCD_KINDS][4] = {
-  {1, -1}, {1, -0.375, -0.625}, {1, -0.375, -0.25, -0.375}, {0.5, 0.5, -0.75, -0.25}};
+static const double shapes[ABUT_CCD_KINDS][ROW_NUMBERS] = {{0, 0, 3, 0, 0, 0},
+                                                           {0.25, 0, 3, -1, 0, 0, 1, 0, 0},
+                                                           {0.125, 0.125, 3, -1, -1, 0, 2, -1, 0, 0,
+                                                            2, 0},
+                                                           {-1, -1, 3, 1, 1, 3, -1, 1, 0, 3, -3,
+                                                            0}};
+static const double weights[ABUT_CCD_KINDS][4] = {{1, -1},
+                                                  {1, -0.375, -0.625},
+                                                  {1, -0.375, -0.25, -0.375},
+                                                  {0.5, 0.5, -0.75, -0.25}};
 
 /* They come to 1/2 at 5/8, by 4 in all. */
-static abut_status compare_slopes(const self_test *t, abut_ccd_kind kind, const void *got, double share)
+static abut_status compare_slopes(const self_test *t, abut_ccd_kind kind, const void *got,
+                                  double share)
 {
   double expected[ROW_NUMBERS] = {0};
   const size_t width = 3 * vertices_of[kind];
-  const answer a = {share > 0.5 ? "times of impact by vertices at 1" : "times of impact by vertices at 0", expected, 1,
-                    width, {1e-4, 1e-11}, false};
+  const answer a = {share > 0.5 ? "times of impact by vertices at 1"
+                                : "times of impact by vertices at 0",
+                    expected,
+                    1,
+                    width,
+                    {1e-4, 1e-11},
+                    false};
   for (size_t i = 0; i < vertices_of[kind]; ++i) {
     expected[3 * i + 2] = share * 0.25 * weights[kind][i];
   }
@@ -138,10 +160,12 @@ static const uint32_t plate_faces[] = {0, 1, 2, 0, 2, 3};
 
 /* It falls on the plate, fast, and stays above, aside and within 1/2. */
 enum { FALLS, FALLS_FAST, STAYS_ABOVE, STAYS_ASIDE, IS_WITHIN, IS_NONE, MOTIONS, MESH_ROWS = 11 };
-static const double from[MOTIONS * 7] = {0, 0,   3, 1, 0, 0, 0, 0, 0, 401, 1, 0, 0, 0, 0, 0, 3, 1, 0, 0, 0,
-                                         8, 0.5, 3, 1, 0, 0, 0, 0, 0, 1.25, 1, 0, 0, 0, 0, 0, 3, 1, 0, 0, 0};
-static const double to[MOTIONS * 7] = {0, 0,   -1, 1, 0, 0, 0, 0, 0, -399, 1, 0, 0, 0, 0, 0, 1.75, 1, 0, 0, 0,
-                                       8, 0.5, -1, 1, 0, 0, 0, 0, 0, 5,    1, 0, 0, 0, 0, 0, NAN,  1, 0, 0, 0};
+static const double from[MOTIONS * 7] = {0, 0, 3,    1, 0, 0, 0, 0, 0,   401, 1, 0, 0, 0,
+                                         0, 0, 3,    1, 0, 0, 0, 8, 0.5, 3,   1, 0, 0, 0,
+                                         0, 0, 1.25, 1, 0, 0, 0, 0, 0,   3,   1, 0, 0, 0};
+static const double to[MOTIONS * 7] = {0, 0, -1,   1, 0, 0, 0, 0, 0,   -399, 1, 0, 0, 0,
+                                       0, 0, 1.75, 1, 0, 0, 0, 8, 0.5, -1,   1, 0, 0, 0,
+                                       0, 0, 5,    1, 0, 0, 0, 0, 0,   NAN,  1, 0, 0, 0};
 static const double still[] = {0, 0, 0, 1, 0, 0, 0};
 static const uint8_t ends[MOTIONS] = {ABUT_CCD_HIT,  ABUT_CCD_HIT,    ABUT_CCD_FREE,
                                       ABUT_CCD_FREE, ABUT_CCD_WITHIN, ABUT_CCD_BAD_INPUT};
@@ -177,7 +201,9 @@ static abut_status judge_time(const self_test *t, const abut_ccd_batch *b, size_
 {
   const double least = right - (t->one->def.precision == ABUT_FLOAT64 ? 1e-7 : 1e-4);
   const double time = self_test_number(t, b->toi, row);
-  return time >= least && time <= right ? ABUT_SUCCESS : refuse(t, "collision of meshes", "time", row, time, right);
+  return time >= least && time <= right
+           ? ABUT_SUCCESS
+           : refuse(t, "collision of meshes", "time", row, time, right);
 }
 
 static abut_status fall(self_test *t)
@@ -198,14 +224,16 @@ static abut_status fall(self_test *t)
       return refuse(t, "collision of meshes", "status", i, status[i], ends[motion]);
     }
     if (motion <= FALLS_FAST && kind[i] != ABUT_CCD_VERTEX_TRIANGLE) {
-      return refuse(t, "collision of meshes", "kind of features", i, kind[i], ABUT_CCD_VERTEX_TRIANGLE);
+      return refuse(t, "collision of meshes", "kind of features", i, kind[i],
+                    ABUT_CCD_VERTEX_TRIANGLE);
     }
     TRY(judge_time(t, &b, i, times[motion]));
   }
   return ABUT_SUCCESS;
 }
 
-/* The thorn turns from level to upright about a centre 1/2 above the plate: its tip is there after a third of the turn. */
+/* The thorn turns from level to upright about a centre 1/2 above the plate: its tip is there after
+ * a third of the turn. */
 static abut_status swing(self_test *t)
 {
   static const double level[] = {0, 0, 0.375, 0.70710678118654752, 0.70710678118654752, 0, 0};
@@ -224,15 +252,19 @@ static abut_status swing(self_test *t)
 
 static abut_status derive_meshes(self_test *t)
 {
-  static const double by1[] = {0, 0, 0.15625, 0.01953125, -0.0390625, 0, 0, 0, 0.09375, 0.01171875, -0.0234375, 0};
-  static const double by2[] = {0, 0, -0.15625, -0.01953125, 0.0390625, 0, 0, 0, -0.09375, -0.01171875, 0.0234375, 0};
-  static const answer of[2] = {{"times of impact by the poses of mesh 1", by1, 1, 12, {1e-4, 1e-8}, false},
-                               {"times of impact by the poses of mesh 2", by2, 1, 12, {1e-4, 1e-8}, false}};
+  static const double by1[] = {0, 0, 0.15625, 0.01953125, -0.0390625, 0,
+                               0, 0, 0.09375, 0.01171875, -0.0234375, 0};
+  static const double by2[] = {0, 0, -0.15625, -0.01953125, 0.0390625, 0,
+                               0, 0, -0.09375, -0.01171875, 0.0234375, 0};
+  static const answer of[2] = {
+    {"times of impact by the poses of mesh 1", by1, 1, 12, {1e-4, 1e-8}, false},
+    {"times of impact by the poses of mesh 2", by2, 1, 12, {1e-4, 1e-8}, false}};
   abut_ccd_mesh meshes[2];
   TRY(make_meshes(t, meshes));
   abut_ccd_batch b = batch_of(t, from + 7 * FALLS, to + 7 * FALLS, 1);
   b.separation = 0.5;
-  const abut_ccd_gradients g = {.by1 = self_test_room(t, MESH_ROWS * 12), .by2 = self_test_room(t, MESH_ROWS * 12)};
+  const abut_ccd_gradients g = {.by1 = self_test_room(t, MESH_ROWS * 12),
+                                .by2 = self_test_room(t, MESH_ROWS * 12)};
   TRY(abut_ccd_gradient(meshes[0], meshes[1], &b, &g));
   TRY(self_test_compare(t, &of[0], g.by1, MESH_ROWS, 1));
   return self_test_compare(t, &of[1], g.by2, MESH_ROWS, 1);
@@ -240,22 +272,22 @@ static abut_status derive_meshes(self_test *t)
 
 /* ---- parts ---- */
 
-#define PART(name, kind)                                       \
-  static abut_status query_##name(self_test *t)                \
-  {                                                            \
-    return query(t, kind);                                     \
-  }                                                            \
-  static abut_status derive_##name(self_test *t)               \
-  {                                                            \
-    return derive(t, kind);                                    \
-  }                                                            \
-  static abut_status test_##name(context *one)                 \
-  {                                                            \
-    return self_test_run(one, ROOM, query_##name);             \
-  }                                                            \
-  static abut_status test_derivatives_##name(context *one)     \
-  {                                                            \
-    return self_test_run(one, ROOM, derive_##name);            \
+#define PART(name, kind)                                   \
+  static abut_status query_##name(self_test *t)            \
+  {                                                        \
+    return query(t, kind);                                 \
+  }                                                        \
+  static abut_status derive_##name(self_test *t)           \
+  {                                                        \
+    return derive(t, kind);                                \
+  }                                                        \
+  static abut_status test_##name(context *one)             \
+  {                                                        \
+    return self_test_run(one, ROOM, query_##name);         \
+  }                                                        \
+  static abut_status test_derivatives_##name(context *one) \
+  {                                                        \
+    return self_test_run(one, ROOM, derive_##name);        \
   }
 
 PART(points, ABUT_CCD_POINT_POINT)
@@ -274,13 +306,16 @@ static abut_status test_derivatives_of_meshes(context *one)
   return self_test_run(one, ROOM, derive_meshes);
 }
 
-#define OF(forward, adjoint) \
-  {[PROGRAM_KIND(PROGRAM_PLAIN, false)] = forward, [PROGRAM_KIND(PROGRAM_PLAIN, true)] = adjoint}
+#define OF(forward, adjoint)                                                                      \
+  {                                                                                               \
+    [PROGRAM_KIND(PROGRAM_PLAIN, false)] = forward, [PROGRAM_KIND(PROGRAM_PLAIN, true)] = adjoint \
+  }
 
 const module_self_tests ccd_self_tests = {{
   [SELF_TEST_KIND + ABUT_CCD_POINT_POINT] = OF(test_points, test_derivatives_points),
   [SELF_TEST_KIND + ABUT_CCD_POINT_EDGE] = OF(test_point_edge, test_derivatives_point_edge),
-  [SELF_TEST_KIND + ABUT_CCD_POINT_TRIANGLE] = OF(test_point_triangle, test_derivatives_point_triangle),
+  [SELF_TEST_KIND + ABUT_CCD_POINT_TRIANGLE] =
+    OF(test_point_triangle, test_derivatives_point_triangle),
   [SELF_TEST_KIND + ABUT_CCD_EDGE_EDGE] = OF(test_edges, test_derivatives_edges),
   [SELF_TEST_MESHES] = OF(test_meshes, test_derivatives_of_meshes),
 }};

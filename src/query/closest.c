@@ -19,15 +19,16 @@
 #define CORNERS_USUAL 256
 #define CORNERS_LEAST 8
 #define CORNERS_MOST 4096
-#define WORKERS_OF_CORE 32 /* work-items of a CPU's core that share scratch: enough to share evenly */
+/* work-items of a CPU's core that share scratch: enough to share evenly */
+#define WORKERS_OF_CORE 32
 #define WORKERS_MOST ((size_t)1 << 16)
 
 _Static_assert((int)ABUT_CLOSEST_CONVERGED == CLOSEST_CONVERGED &&
                  (int)ABUT_CLOSEST_ITERATION_LIMIT == CLOSEST_ITERATION_LIMIT &&
                  (int)ABUT_CLOSEST_DEGENERATE == CLOSEST_DEGENERATE &&
                  (int)ABUT_CLOSEST_BAD_INPUT == CLOSEST_BAD_INPUT &&
-                 (int)ABUT_CLOSEST_BEYOND == CLOSEST_BEYOND && (int)ABUT_CLOSEST_FLAT == CLOSEST_FLAT &&
-                 (int)ABUT_CLOSEST_STEEP == CLOSEST_STEEP,
+                 (int)ABUT_CLOSEST_BEYOND == CLOSEST_BEYOND &&
+                 (int)ABUT_CLOSEST_FLAT == CLOSEST_FLAT && (int)ABUT_CLOSEST_STEEP == CLOSEST_STEEP,
                "kernels and callers name what became of a row alike");
 
 /* ---- on a device ---- */
@@ -46,10 +47,12 @@ abut_status closest_test(const batch_call *b, size_t place)
 size_t closest_workers(const device *d, size_t bytes, size_t rows)
 {
   const abut_device_info *info = device_info(d);
-  const size_t room = (size_t)device_scratch_bytes(d, MODULE_CLOSEST) / (CLOSEST_SCRATCH_SHARES * bytes);
-  const size_t wanted = device_on_host_memory(d) || info->type == ABUT_DEVICE_HOST
-                          ? WORKERS_OF_CORE * (size_t)(info->compute_units ? info->compute_units : 1)
-                          : WORKERS_MOST;
+  const size_t room =
+    (size_t)device_scratch_bytes(d, MODULE_CLOSEST) / (CLOSEST_SCRATCH_SHARES * bytes);
+  const size_t wanted =
+    device_on_host_memory(d) || info->type == ABUT_DEVICE_HOST
+      ? WORKERS_OF_CORE * (size_t)(info->compute_units ? info->compute_units : 1)
+      : WORKERS_MOST;
   const size_t most = room < wanted ? room : wanted, used = most < rows ? most : rows;
   return used ? used : 1;
 }
@@ -57,7 +60,8 @@ size_t closest_workers(const device *d, size_t bytes, size_t rows)
 /* Makes room for polytopes. */
 static abut_status make_polytopes(const closest_call *c, device *d, closest_on *at)
 {
-  const size_t numbers = POLYTOPE_REALS(c->corners) * sizeof(double), places = POLYTOPE_INTS(c->corners) * sizeof(int);
+  const size_t numbers = POLYTOPE_REALS(c->corners) * sizeof(double),
+               places = POLYTOPE_INTS(c->corners) * sizeof(int);
   at->workers = closest_workers(d, numbers + places, c->base.count);
   for (size_t slot = 0; slot < device_slots(d); ++slot) {
     TRY(buffer_create(d, at->workers * numbers, &at->reals[slot]));
@@ -97,28 +101,28 @@ void closest_leave(batch_on *on)
   }
 }
 
-abut_status closest_launch_query(batch_on *on, size_t slot, chunk c, const closest_query *q, size_t width)
+abut_status closest_launch_query(batch_on *on, size_t slot, chunk c, const closest_query *q,
+                                 size_t width)
 {
   const closest_call *call = (const closest_call *)on->call;
   const closest_on *at = on->user;
   const bool each = call->batch->one != NULL;
   const size_t lanes = device_lanes(on->device);
   const size_t workers = at->workers < c.count ? at->workers : c.count;
-#define ROWS                                                                                              \
-  ARG_BUFFER(call->list->ints_on[on->place]), ARG_BUFFER(call->list->numbers_on[on->place]),              \
-    ARG_BUFFER(each ? AT(CLOSEST_ONE) : at->one), ARG_BUFFER(each ? AT(CLOSEST_TWO) : at->two),           \
+#define ROWS                                                                                    \
+  ARG_BUFFER(call->list->ints_on[on->place]), ARG_BUFFER(call->list->numbers_on[on->place]),    \
+    ARG_BUFFER(each ? AT(CLOSEST_ONE) : at->one), ARG_BUFFER(each ? AT(CLOSEST_TWO) : at->two), \
     ARG_INT(each), ARG_BUFFER(q->pose1), ARG_BUFFER(q->pose2), ARG_INT(width), ARG_INT(c.count)
-#define ANSWERS                                                                                           \
-  ARG_BUFFER(q->d), ARG_BUFFER(q->n), ARG_BUFFER(q->p1), ARG_BUFFER(q->p2), ARG_BUFFER(q->gap),           \
+#define ANSWERS                                                                                 \
+  ARG_BUFFER(q->d), ARG_BUFFER(q->n), ARG_BUFFER(q->p1), ARG_BUFFER(q->p2), ARG_BUFFER(q->gap), \
     ARG_BUFFER(q->status), ARG_BUFFER(q->iterations), ARG_BUFFER(q->simplex)
   TRY(LAUNCH(on->device, KERNEL_CLOSEST_APART, (c.count + lanes - 1) / lanes, 1, ROWS,
              ARG_BUFFER(q->warm), ARG_INT(q->warm != NULL), ARG_REAL(call->tolerance),
              ARG_REAL(q->cutoff), ARG_INT(call->iterations), ANSWERS));
   TRY(LAUNCH(on->device, KERNEL_CLOSEST_OVERLAP, workers, 1, ROWS, ARG_INT(workers),
-             ARG_REAL(call->tolerance), ARG_INT(call->iterations),
-             ARG_REAL(q->cutoff), ARG_INT(call->corners),
-             ARG_BUFFER(at->reals[slot]),
-             ARG_BUFFER(at->places[slot]), ANSWERS));
+             ARG_REAL(call->tolerance), ARG_INT(call->iterations), ARG_REAL(q->cutoff),
+             ARG_INT(call->corners), ARG_BUFFER(at->reals[slot]), ARG_BUFFER(at->places[slot]),
+             ANSWERS));
   return call->curved ? LAUNCH(on->device, KERNEL_CLOSEST_REFINE, c.count, 1, ROWS,
                                ARG_REAL(call->tolerance), ANSWERS)
                       : ABUT_SUCCESS;
@@ -129,18 +133,11 @@ abut_status closest_launch_query(batch_on *on, size_t slot, chunk c, const close
 abut_status closest_launch_own(batch_on *on, size_t slot, chunk c)
 {
   const closest_call *call = (const closest_call *)on->call;
-  const closest_query q = {AT(CLOSEST_POSE_1),
-                           AT(CLOSEST_POSE_2),
-                           call->batch->warm ? AT(CLOSEST_WARM) : NULL,
-                           AT(CLOSEST_D),
-                           AT(CLOSEST_N),
-                           AT(CLOSEST_P1),
-                           AT(CLOSEST_P2),
-                           AT(CLOSEST_GAP),
-                           AT(CLOSEST_STATUS),
-                           AT(CLOSEST_ITERATIONS),
-                           AT(CLOSEST_SIMPLEX),
-                           call->batch->cutoff};
+  const closest_query q = {
+    AT(CLOSEST_POSE_1),     AT(CLOSEST_POSE_2),  call->batch->warm ? AT(CLOSEST_WARM) : NULL,
+    AT(CLOSEST_D),          AT(CLOSEST_N),       AT(CLOSEST_P1),
+    AT(CLOSEST_P2),         AT(CLOSEST_GAP),     AT(CLOSEST_STATUS),
+    AT(CLOSEST_ITERATIONS), AT(CLOSEST_SIMPLEX), call->batch->cutoff};
   return closest_launch_query(on, slot, c, &q, call->width);
 }
 
@@ -162,32 +159,52 @@ void closest_count_again(batch_call *b)
   call->unsettled = call->rejected = 0;
 }
 
-static const operation closest_operation = {.module = MODULE_CLOSEST, .test = closest_test,
-                                            .place = closest_place_call, .launch = closest_launch_own,
-                                            .add = closest_count, .leave = closest_leave,
+static const operation closest_operation = {.module = MODULE_CLOSEST,
+                                            .test = closest_test,
+                                            .place = closest_place_call,
+                                            .launch = closest_launch_own,
+                                            .add = closest_count,
+                                            .leave = closest_leave,
                                             .again = closest_count_again};
 
 /* ---- the caller's arrays ---- */
 
-void closest_add(closest_call *c, const char *name, size_t id, size_t width, const void *in, void *out)
+void closest_add(closest_call *c, const char *name, size_t id, size_t width, const void *in,
+                 void *out)
 {
-  batch_add(&c->base, (batch_array){.name = name, .in = in, .out = out, .memory = c->batch->memory,
-                                    .width = width, .size = context_real_bytes(c->base.context),
-                                    .buffer = id, .zeros = false, .in_place = true});
+  batch_add(&c->base, (batch_array){.name = name,
+                                    .in = in,
+                                    .out = out,
+                                    .memory = c->batch->memory,
+                                    .width = width,
+                                    .size = context_real_bytes(c->base.context),
+                                    .buffer = id,
+                                    .zeros = false,
+                                    .in_place = true});
 }
 
 void closest_add_input(closest_call *c, const char *name, size_t id, size_t width, const void *in)
 {
-  batch_add(&c->base, (batch_array){.name = name, .in = in, .memory = c->batch->memory, .width = width,
-                                    .size = context_real_bytes(c->base.context), .buffer = id,
-                                    .zeros = !in, .in_place = true});
+  batch_add(&c->base, (batch_array){.name = name,
+                                    .in = in,
+                                    .memory = c->batch->memory,
+                                    .width = width,
+                                    .size = context_real_bytes(c->base.context),
+                                    .buffer = id,
+                                    .zeros = !in,
+                                    .in_place = true});
 }
 
 void closest_add_integers(closest_call *c, const char *name, size_t id, size_t width, size_t size,
                           const void *in, void *out)
 {
-  batch_add(&c->base, (batch_array){.name = name, .in = in, .out = out, .memory = ABUT_MEMORY_HOST,
-                                    .width = width, .size = size, .buffer = id});
+  batch_add(&c->base, (batch_array){.name = name,
+                                    .in = in,
+                                    .out = out,
+                                    .memory = ABUT_MEMORY_HOST,
+                                    .width = width,
+                                    .size = size,
+                                    .buffer = id});
 }
 
 static void add_arrays(closest_call *c)
@@ -211,7 +228,8 @@ static void add_arrays(closest_call *c)
   closest_add_integers(c, "status", CLOSEST_STATUS, 1, 1, c->solved ? b->status : NULL, c->status);
   if (!c->solved) {
     closest_add(c, "gap", CLOSEST_GAP, 1, NULL, b->gap);
-    closest_add_integers(c, "iterations", CLOSEST_ITERATIONS, 1, sizeof *b->iterations, NULL, b->iterations);
+    closest_add_integers(c, "iterations", CLOSEST_ITERATIONS, 1, sizeof *b->iterations, NULL,
+                         b->iterations);
     closest_add_integers(c, "simplex", CLOSEST_SIMPLEX, 8, sizeof *b->simplex, NULL, b->simplex);
   }
 }
@@ -227,7 +245,8 @@ static abut_status check_settings(const abut_closest_batch *b)
     return fail(ABUT_ERROR_ARGUMENT, "the cutoff is no number");
   }
   if (b->iterations_most > INT_MAX) {
-    return fail(ABUT_ERROR_ARGUMENT, "iterations_most of %u is more than %d", b->iterations_most, INT_MAX);
+    return fail(ABUT_ERROR_ARGUMENT, "iterations_most of %u is more than %d", b->iterations_most,
+                INT_MAX);
   }
   if (b->corners_most && (b->corners_most < CORNERS_LEAST || b->corners_most > CORNERS_MOST)) {
     return fail(ABUT_ERROR_ARGUMENT, "corners_most of %u is not from %d to %d", b->corners_most,
@@ -246,14 +265,14 @@ static abut_status check_rows(const abut_closest_batch *b)
     return fail(ABUT_ERROR_ARGUMENT, "a batch has one and two, or neither");
   }
   if (!b->one && b->shape_count < 2) {
-    return fail(ABUT_ERROR_ARGUMENT, "without one and two a batch needs two shapes, and %zu are listed",
-                b->shape_count);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "without one and two a batch needs two shapes, and %zu are listed", b->shape_count);
   }
   for (size_t side = 0; b->one && side < 2; ++side) {
     for (size_t i = 0; i < b->count; ++i) {
       if (rows[side][i] >= b->shape_count) {
-        return fail(ABUT_ERROR_ARGUMENT, "%s of entry %zu is %u, and there are %zu shapes", names[side],
-                    i, rows[side][i], b->shape_count);
+        return fail(ABUT_ERROR_ARGUMENT, "%s of entry %zu is %u, and there are %zu shapes",
+                    names[side], i, rows[side][i], b->shape_count);
       }
     }
   }
@@ -279,12 +298,13 @@ static abut_status check_solved(const abut_closest_batch *b)
 {
   for (size_t i = 0; b->status && i < b->count; ++i) {
     if ((b->status[i] & ~(CLOSEST_FLAT | CLOSEST_STEEP)) > CLOSEST_BEYOND) {
-      return fail(ABUT_ERROR_ARGUMENT, "the status of entry %zu, which is said to be solved, is %d", i,
-                  b->status[i]);
+      return fail(ABUT_ERROR_ARGUMENT, "the status of entry %zu, which is said to be solved, is %d",
+                  i, b->status[i]);
     }
   }
   return b->count && (!b->d || !b->n || !b->p1 || !b->p2 || !b->status)
-           ? fail(ABUT_ERROR_ARGUMENT, "answers that are solved are d, n, p1, p2 and status, and one is "
+           ? fail(ABUT_ERROR_ARGUMENT,
+                  "answers that are solved are d, n, p1, p2 and status, and one is "
                   "missing")
            : ABUT_SUCCESS;
 }
@@ -332,10 +352,14 @@ abut_status closest_start(closest_call *c, abut_context handle_, abut_closest_ba
   shape_list_hold(c->list);
   c->batch = batch;
   c->smoothing = smoothing;
-  c->base = (batch_call){.operation = o, .context = owner, .count = batch->count, .state = at,
+  c->base = (batch_call){.operation = o,
+                         .context = owner,
+                         .count = batch->count,
+                         .state = at,
                          .multiple = LANES_MOST,
                          .rates = c->list->rates[smoothing != NULL],
-                         .progress = batch->progress, .progress_user = batch->user};
+                         .progress = batch->progress,
+                         .progress_user = batch->user};
   set_sizes(c);
   if (!batch->status && batch->memory != ABUT_MEMORY_STATE) {
     void *memory = NULL;

@@ -1,4 +1,5 @@
-/* Closest points of convex shapes, as an operation of the engine: an element is a row of the batch. */
+/* Closest points of convex shapes, as an operation of the engine: an element is a row of the
+ * batch. */
 #ifndef ABUT_QUERY_CLOSEST_H
 #define ABUT_QUERY_CLOSEST_H
 
@@ -6,7 +7,8 @@
 #include "query/shape.h"
 #include <abut/closest.h>
 
-/* Polytopes and marks of vertices may take such a part each, of each slot, of a device's scratch. */
+/* Polytopes and marks of vertices may take such a part each, of each slot, of a device's
+ * scratch. */
 #define CLOSEST_SCRATCH_SHARES 4
 
 /* Buffers of buffer pool 0: first what the caller has arrays for. */
@@ -36,19 +38,19 @@ typedef struct closest_call {
   size_t width;    /* numbers of a pose */
   uint8_t *status; /* the caller's, or our own */
   uint8_t *own;
-  bool curved;     /* some shape is */
-  bool solved;     /* answers are read instead of computed */
+  bool curved; /* some shape is */
+  bool solved; /* answers are read instead of computed */
   size_t unsettled, rejected;
   const abut_closest_smoothing *smoothing; /* or NULL */
 } closest_call;
 
 /* What a call keeps on a device. */
 typedef struct closest_on {
-  buffer *one, *two;  /* the shapes of all rows, where rows have none of their own */
+  buffer *one, *two; /* the shapes of all rows, where rows have none of their own */
   buffer *reals[DEVICE_SLOTS], *places[DEVICE_SLOTS]; /* of polytopes */
-  size_t workers;     /* how many of these there are room for */
-  buffer *marks;      /* of vertices, for each work-item that chooses them; of derivatives alone */
-  size_t choosers;    /* how many these are */
+  size_t workers;                                     /* how many of these there are room for */
+  buffer *marks;   /* of vertices, for each work-item that chooses them; of derivatives alone */
+  size_t choosers; /* how many these are */
 } closest_on;
 
 /* Sets up a call, and adds its arrays: inputs and, unless they are read, answers. */
@@ -56,7 +58,8 @@ abut_status closest_start(closest_call *c, abut_context handle_, abut_closest_ba
                           const operation *o, const abut_closest_smoothing *smoothing);
 
 /* Adds an array of reals that lies where the batch's do. */
-void closest_add(closest_call *c, const char *name, size_t id, size_t width, const void *in, void *out);
+void closest_add(closest_call *c, const char *name, size_t id, size_t width, const void *in,
+                 void *out);
 void closest_add_input(closest_call *c, const char *name, size_t id, size_t width,
                        const void *in); /* NULL: zeros */
 
@@ -75,8 +78,8 @@ void closest_count(batch_on *on, chunk c);
 void closest_count_again(batch_call *b);
 void closest_leave(batch_on *on);
 
-/* How many work-items share a chunk's rows where each has `bytes` of scratch of its own: as many as keep a CPU
- * busy, and on others as the scratch holds. */
+/* How many work-items share a chunk's rows where each has `bytes` of scratch of its own: as many as
+ * keep a CPU busy, and on others as the scratch holds. */
 size_t closest_workers(const device *d, size_t bytes, size_t rows);
 
 /* Solves a chunk's rows for the batch's own poses. */

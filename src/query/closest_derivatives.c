@@ -17,9 +17,11 @@
 #define EPSILON_ZEROTH 0.02
 #define EPSILON_FINITE 1e-6
 
-_Static_assert((int)ABUT_CLOSEST_EXACT == CLOSEST_EXACT && (int)ABUT_CLOSEST_GUMBEL == CLOSEST_GUMBEL &&
+_Static_assert((int)ABUT_CLOSEST_EXACT == CLOSEST_EXACT &&
+                 (int)ABUT_CLOSEST_GUMBEL == CLOSEST_GUMBEL &&
                  (int)ABUT_CLOSEST_GAUSSIAN == CLOSEST_GAUSSIAN &&
-                 (int)ABUT_CLOSEST_ZEROTH == CLOSEST_ZEROTH && (int)ABUT_CLOSEST_FINITE == CLOSEST_FINITE,
+                 (int)ABUT_CLOSEST_ZEROTH == CLOSEST_ZEROTH &&
+                 (int)ABUT_CLOSEST_FINITE == CLOSEST_FINITE,
                "kernels and callers name methods alike");
 
 /* Buffers beside those of queries. */
@@ -68,7 +70,8 @@ static abut_status place(batch_on *on)
   const derivative_call *c = (const derivative_call *)on->call;
   TRY(closest_place_call(on));
   closest_on *at = on->user;
-  const size_t row = 2 * c->query.list->vertices_most * sizeof(int), needed = row ? row : sizeof(int);
+  const size_t row = 2 * c->query.list->vertices_most * sizeof(int),
+               needed = row ? row : sizeof(int);
   at->choosers = closest_workers(on->device, needed, c->query.base.count);
   return buffer_create(on->device, device_slots(on->device) * at->choosers * needed, &at->marks);
 }
@@ -87,18 +90,23 @@ static closest_settings settings_of(const derivative_call *c, uint64_t row)
                             .first_high = (int)(uint32_t)(first >> 32)};
 }
 
-#define ROWS                                                                                            \
-  ARG_BUFFER(call->list->ints_on[on->place]), ARG_BUFFER(call->list->numbers_on[on->place]),            \
-    ARG_BUFFER(call->batch->one ? AT(CLOSEST_ONE) : at->one),                                     \
-    ARG_BUFFER(call->batch->one ? AT(CLOSEST_TWO) : at->two), ARG_INT(call->batch->one != NULL),  \
-    ARG_BUFFER(AT(CLOSEST_POSE_1)), ARG_BUFFER(AT(CLOSEST_POSE_2)), ARG_INT(call->width),               \
+#define ROWS                                                                                     \
+  ARG_BUFFER(call->list->ints_on[on->place]), ARG_BUFFER(call->list->numbers_on[on->place]),     \
+    ARG_BUFFER(call->batch->one ? AT(CLOSEST_ONE) : at->one),                                    \
+    ARG_BUFFER(call->batch->one ? AT(CLOSEST_TWO) : at->two), ARG_INT(call->batch->one != NULL), \
+    ARG_BUFFER(AT(CLOSEST_POSE_1)), ARG_BUFFER(AT(CLOSEST_POSE_2)), ARG_INT(call->width),        \
     ARG_INT(c.count)
-#define POINTS ARG_BUFFER(AT(CLOSEST_D)), ARG_BUFFER(AT(CLOSEST_N)), ARG_BUFFER(AT(CLOSEST_P1)), ARG_BUFFER(AT(CLOSEST_P2))
+#define POINTS                                                                      \
+  ARG_BUFFER(AT(CLOSEST_D)), ARG_BUFFER(AT(CLOSEST_N)), ARG_BUFFER(AT(CLOSEST_P1)), \
+    ARG_BUFFER(AT(CLOSEST_P2))
 #define BLOCKS ((c.count + device_lanes(on->device) - 1) / device_lanes(on->device))
-#define COTANGENTS ARG_BUFFER(AT(IN_D)), ARG_BUFFER(AT(IN_N)), ARG_BUFFER(AT(IN_P1)), ARG_BUFFER(AT(IN_P2))
+#define COTANGENTS \
+  ARG_BUFFER(AT(IN_D)), ARG_BUFFER(AT(IN_N)), ARG_BUFFER(AT(IN_P1)), ARG_BUFFER(AT(IN_P2))
 #define GRADIENTS ARG_BUFFER(AT(OUT_P1)), ARG_BUFFER(AT(OUT_P2)), ARG_BUFFER(AT(OUT_N))
-#define JACOBIANS ARG_BUFFER(AT(OUT_P1)), ARG_BUFFER(AT(OUT_P2)), ARG_BUFFER(AT(OUT_N)), ARG_BUFFER(AT(OUT_D))
-#define TANGENTS ARG_BUFFER(AT(OUT_D)), ARG_BUFFER(AT(OUT_N)), ARG_BUFFER(AT(OUT_P1)), ARG_BUFFER(AT(OUT_P2))
+#define JACOBIANS \
+  ARG_BUFFER(AT(OUT_P1)), ARG_BUFFER(AT(OUT_P2)), ARG_BUFFER(AT(OUT_N)), ARG_BUFFER(AT(OUT_D))
+#define TANGENTS \
+  ARG_BUFFER(AT(OUT_D)), ARG_BUFFER(AT(OUT_N)), ARG_BUFFER(AT(OUT_P1)), ARG_BUFFER(AT(OUT_P2))
 
 static abut_status launch_curvature(batch_on *on, size_t slot, chunk c)
 {
@@ -108,16 +116,19 @@ static abut_status launch_curvature(batch_on *on, size_t slot, chunk c)
   const closest_settings settings = settings_of(d, c.first);
   const size_t workers = at->choosers < BLOCKS ? at->choosers : BLOCKS;
   const double ridge = call->smoothing->ridge;
-  TRY(LAUNCH(on->device, KERNEL_CLOSEST_CURVATURE, workers, 1, ROWS, ARG_INT(workers), ARG_STRUCT(settings),
-             ARG_REAL(call->smoothing->temperature), ARG_REAL(d->epsilon), POINTS,
-             ARG_BUFFER(AT(CLOSEST_STATUS)), ARG_BUFFER(at->marks),
-             ARG_INT(slot * at->choosers * 2 * call->list->vertices_most), ARG_BUFFER(AT(CURVATURES))));
-#define GIVEN ROWS, ARG_BUFFER(AT(CLOSEST_STATUS)), POINTS, ARG_BUFFER(AT(CURVATURES)), ARG_REAL(ridge)
+  TRY(LAUNCH(on->device, KERNEL_CLOSEST_CURVATURE, workers, 1, ROWS, ARG_INT(workers),
+             ARG_STRUCT(settings), ARG_REAL(call->smoothing->temperature), ARG_REAL(d->epsilon),
+             POINTS, ARG_BUFFER(AT(CLOSEST_STATUS)), ARG_BUFFER(at->marks),
+             ARG_INT(slot * at->choosers * 2 * call->list->vertices_most),
+             ARG_BUFFER(AT(CURVATURES))));
+#define GIVEN \
+  ROWS, ARG_BUFFER(AT(CLOSEST_STATUS)), POINTS, ARG_BUFFER(AT(CURVATURES)), ARG_REAL(ridge)
   switch (d->wanted) {
   case VJP:
     return LAUNCH(on->device, KERNEL_CLOSEST_VJP, BLOCKS, 1, GIVEN, COTANGENTS, GRADIENTS);
   case JVP:
-    return LAUNCH(on->device, KERNEL_CLOSEST_JVP, BLOCKS, 1, GIVEN, ARG_BUFFER(AT(IN_P1)), TANGENTS);
+    return LAUNCH(on->device, KERNEL_CLOSEST_JVP, BLOCKS, 1, GIVEN, ARG_BUFFER(AT(IN_P1)),
+                  TANGENTS);
   default:
     return LAUNCH(on->device, KERNEL_CLOSEST_JACOBIAN, BLOCKS, 1, GIVEN, JACOBIANS);
   }
@@ -131,26 +142,29 @@ static abut_status launch_queries(batch_on *on, size_t slot, chunk c)
   const closest_call *call = &d->query;
   const closest_on *at = on->user;
   const closest_settings settings = settings_of(d, c.first);
-  const closest_query moved = {AT(MOVED_1),      AT(MOVED_2),          AT(CLOSEST_SIMPLEX), AT(MOVED_D),
-                               AT(MOVED_N),      AT(MOVED_P1),         AT(MOVED_P2),        AT(MOVED_GAP),
-                               AT(MOVED_STATUS), AT(MOVED_ITERATIONS), AT(MOVED_SIMPLEX), INFINITY};
+  const closest_query moved = {AT(MOVED_1),          AT(MOVED_2),       AT(CLOSEST_SIMPLEX),
+                               AT(MOVED_D),          AT(MOVED_N),       AT(MOVED_P1),
+                               AT(MOVED_P2),         AT(MOVED_GAP),     AT(MOVED_STATUS),
+                               AT(MOVED_ITERATIONS), AT(MOVED_SIMPLEX), INFINITY};
   const size_t lanes = device_lanes(on->device), plane = BLOCKS * lanes;
   const size_t rounds = settings.method == CLOSEST_FINITE ? 12 : call->smoothing->samples;
   for (size_t i = 0; i < rounds; ++i) {
-    TRY(LAUNCH(on->device, KERNEL_CLOSEST_MOVE, BLOCKS, 1, ROWS, ARG_STRUCT(settings), ARG_REAL(d->epsilon),
-               ARG_INT(i), ARG_BUFFER(AT(MOVED_1)), ARG_BUFFER(AT(MOVED_2))));
+    TRY(LAUNCH(on->device, KERNEL_CLOSEST_MOVE, BLOCKS, 1, ROWS, ARG_STRUCT(settings),
+               ARG_REAL(d->epsilon), ARG_INT(i), ARG_BUFFER(AT(MOVED_1)), ARG_BUFFER(AT(MOVED_2))));
     TRY(closest_launch_query(on, slot, c, &moved, 7));
     TRY(LAUNCH(on->device, KERNEL_CLOSEST_GATHER_SLOPES, BLOCKS, 1, ROWS, ARG_STRUCT(settings),
-               ARG_REAL(d->epsilon), ARG_INT(i), POINTS,
-               ARG_BUFFER(AT(MOVED_D)), ARG_BUFFER(AT(MOVED_N)), ARG_BUFFER(AT(MOVED_P1)),
-               ARG_BUFFER(AT(MOVED_P2)), ARG_INT(plane), ARG_BUFFER(AT(CURVATURES))));
+               ARG_REAL(d->epsilon), ARG_INT(i), POINTS, ARG_BUFFER(AT(MOVED_D)),
+               ARG_BUFFER(AT(MOVED_N)), ARG_BUFFER(AT(MOVED_P1)), ARG_BUFFER(AT(MOVED_P2)),
+               ARG_INT(plane), ARG_BUFFER(AT(CURVATURES))));
   }
-#define GIVEN ROWS, ARG_BUFFER(AT(CLOSEST_STATUS)), POINTS, ARG_INT(plane), ARG_BUFFER(AT(CURVATURES))
+#define GIVEN \
+  ROWS, ARG_BUFFER(AT(CLOSEST_STATUS)), POINTS, ARG_INT(plane), ARG_BUFFER(AT(CURVATURES))
   switch (d->wanted) {
   case VJP:
     return LAUNCH(on->device, KERNEL_CLOSEST_VJP_SUMS, BLOCKS, 1, GIVEN, COTANGENTS, GRADIENTS);
   case JVP:
-    return LAUNCH(on->device, KERNEL_CLOSEST_JVP_SUMS, BLOCKS, 1, GIVEN, ARG_BUFFER(AT(IN_P1)), TANGENTS);
+    return LAUNCH(on->device, KERNEL_CLOSEST_JVP_SUMS, BLOCKS, 1, GIVEN, ARG_BUFFER(AT(IN_P1)),
+                  TANGENTS);
   default:
     return LAUNCH(on->device, KERNEL_CLOSEST_JACOBIAN_SUMS, BLOCKS, 1, GIVEN, JACOBIANS);
   }
@@ -166,9 +180,13 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   return by_queries(d) ? launch_queries(on, slot, c) : launch_curvature(on, slot, c);
 }
 
-static const operation derivative_operation = {.module = MODULE_CLOSEST, .test = closest_test,
-                                               .place = place, .launch = launch, .add = closest_count,
-                                               .leave = closest_leave, .again = closest_count_again};
+static const operation derivative_operation = {.module = MODULE_CLOSEST,
+                                               .test = closest_test,
+                                               .place = place,
+                                               .launch = launch,
+                                               .add = closest_count,
+                                               .leave = closest_leave,
+                                               .again = closest_count_again};
 
 /* ---- the caller's arrays ---- */
 
@@ -192,7 +210,8 @@ static void add_scratch(derivative_call *c)
   add_room(c, "moved p2", MOVED_P2, 3);
   add_room(c, "moved gap", MOVED_GAP, 1);
   add_room(c, "moved status", MOVED_STATUS, 1);
-  closest_add_integers(&c->query, "moved iterations", MOVED_ITERATIONS, 1, sizeof(int32_t), NULL, NULL);
+  closest_add_integers(&c->query, "moved iterations", MOVED_ITERATIONS, 1, sizeof(int32_t), NULL,
+                       NULL);
   closest_add_integers(&c->query, "moved simplex", MOVED_SIMPLEX, 8, sizeof(int32_t), NULL, NULL);
 }
 
@@ -217,10 +236,12 @@ static abut_status check_method(const abut_closest_smoothing *s, const context *
     return fail(ABUT_ERROR_ARGUMENT, "there is no method %d of derivatives", (int)s->method);
   }
   if (s->method == ABUT_CLOSEST_FINITE && context_real_bytes(owner) != sizeof(double)) {
-    return fail(ABUT_ERROR_ARGUMENT, "central differences need float64: in float32 nothing is left of them");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "central differences need float64: in float32 nothing is left of them");
   }
   return s->solved && s->method >= ABUT_CLOSEST_ZEROTH
-           ? fail(ABUT_ERROR_ARGUMENT, "a method that only asks queries takes no answers that are solved")
+           ? fail(ABUT_ERROR_ARGUMENT,
+                  "a method that only asks queries takes no answers that are solved")
            : ABUT_SUCCESS;
 }
 
@@ -237,7 +258,8 @@ static abut_status check(const abut_closest_smoothing *s, const context *owner)
     return fail(ABUT_ERROR_ARGUMENT, "a level of %u is above %d", s->level, LEVELS_MOST);
   }
   if (!(s->epsilon == 0.0 || (s->epsilon >= 1e-6 && s->epsilon <= 1e3))) {
-    return fail(ABUT_ERROR_ARGUMENT, "an epsilon of %g is neither 0 nor from 1e-6 to 1e3", s->epsilon);
+    return fail(ABUT_ERROR_ARGUMENT, "an epsilon of %g is neither 0 nor from 1e-6 to 1e3",
+                s->epsilon);
   }
   const uint32_t most = s->method == ABUT_CLOSEST_ZEROTH ? QUERIES_MOST : SAMPLES_MOST;
   if (s->samples < 1 || s->samples > most) {
@@ -254,9 +276,9 @@ static double epsilon_of(const abut_closest_smoothing *s)
   if (s->method == ABUT_CLOSEST_FINITE) {
     return s->epsilon > 0.0 ? s->epsilon : EPSILON_FINITE;
   }
-  return s->epsilon > 0.0                       ? s->epsilon
+  return s->epsilon > 0.0                     ? s->epsilon
          : s->method == ABUT_CLOSEST_GAUSSIAN ? EPSILON_GAUSSIAN
-                                                : EPSILON_ZEROTH;
+                                              : EPSILON_ZEROTH;
 }
 
 /* ---- calls ---- */

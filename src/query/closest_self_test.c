@@ -9,9 +9,10 @@ enum { KNOWN = 4, ROWS = 35, ROOM = ROWS * 64 };
 /* A cube of half length 0.5, at the origin, and beside it a ball of radius 0.25 or another cube. */
 static const double cube[] = {-0.5, -0.5, -0.5, 0.5, -0.5, -0.5, -0.5, 0.5, -0.5, 0.5, 0.5, -0.5,
                               -0.5, -0.5, 0.5,  0.5, -0.5, 0.5,  -0.5, 0.5, 0.5,  0.5, 0.5, 0.5};
-static const double places[KNOWN * 7] = {
-  2, 0.1, 0.2, 1, 0, 0, 0, 0.25, 0.125, -0.0625, 1, 0, 0, 0, //
-  0.1, -1.25, 0.2, 1, 0, 0, 0, 0.1, 0.2, 0.75, 1, 0, 0, 0};
+static const double places[KNOWN * 7] = {2,    0.1,   0.2,     1, 0, 0, 0,
+                                         0.25, 0.125, -0.0625, 1, 0, 0, 0, //
+                                         0.1,  -1.25, 0.2,     1, 0, 0, 0,
+                                         0.1,  0.2,   0.75,    1, 0, 0, 0};
 static const double distances[KNOWN] = {1.25, -0.5, 0.25, -0.25};
 static const double normals[KNOWN * 3] = {1, 0, 0, 1, 0, 0, 0, -1, 0, 0, 0, 1};
 
@@ -59,16 +60,16 @@ static abut_status query(self_test *t)
 /* ---- derivatives ---- */
 
 /* Two balls 2 m apart on x: the normal turns by half of what moves them apart across it. */
-static const double normal_by[3 * 12] = {
-  0, 0,    0,    0, 0, 0, 0, 0,   0,   0, 0, 0, //
-  0, -0.5, 0,    0, 0, 0, 0, 0.5, 0,   0, 0, 0, //
-  0, 0,    -0.5, 0, 0, 0, 0, 0,   0.5, 0, 0, 0};
+static const double normal_by[3 * 12] = {0, 0,    0,    0, 0, 0, 0, 0,   0,   0, 0, 0, //
+                                         0, -0.5, 0,    0, 0, 0, 0, 0.5, 0,   0, 0, 0, //
+                                         0, 0,    -0.5, 0, 0, 0, 0, 0,   0.5, 0, 0, 0};
 static const double distance_by[12] = {-1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0};
 
 static abut_status derive(self_test *t)
 {
-  static const answer answers[] = {{"the Jacobian of normals", normal_by, 3, 12, {1e-5, 1e-11}, false},
-                                   {"the Jacobian of distances", distance_by, 1, 12, {1e-5, 1e-11}, false}};
+  static const answer answers[] = {
+    {"the Jacobian of normals", normal_by, 3, 12, {1e-5, 1e-11}, false},
+    {"the Jacobian of distances", distance_by, 1, 12, {1e-5, 1e-11}, false}};
   static const double here[] = {0, 0, 0, 1, 0, 0, 0}, there[] = {2, 0, 0, 1, 0, 0, 0};
   abut_shape shapes[3];
   uint32_t ball[ROWS];
@@ -85,7 +86,8 @@ static abut_status derive(self_test *t)
   b.pose2 = self_test_put(t, there, ROWS * 7, 7);
   abut_closest_smoothing s = abut_default_closest_smoothing();
   s.method = ABUT_CLOSEST_EXACT;
-  const abut_closest_jacobians by = {.n = self_test_room(t, ROWS * 36), .d = self_test_room(t, ROWS * 12)};
+  const abut_closest_jacobians by = {.n = self_test_room(t, ROWS * 36),
+                                     .d = self_test_room(t, ROWS * 12)};
   TRY(abut_closest_jacobian(self_test_context(t), &b, &s, &by));
   TRY(self_test_compare(t, &answers[0], by.n, ROWS, 1));
   return self_test_compare(t, &answers[1], by.d, ROWS, 1);
@@ -101,7 +103,8 @@ static abut_status test_derivatives(context *one)
   return self_test_run(one, ROOM, derive);
 }
 
-const module_self_tests closest_self_tests = {{[SELF_TEST_MAIN] = {
-  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test,
-  [PROGRAM_KIND(PROGRAM_PLAIN, true)] = test_derivatives,
-}}};
+const module_self_tests closest_self_tests = {
+  {[SELF_TEST_MAIN] = {
+     [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test,
+     [PROGRAM_KIND(PROGRAM_PLAIN, true)] = test_derivatives,
+   }}};

@@ -27,13 +27,15 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   const resident_body *b = f->of->on[on->place];
   const uint32_t lanes = device_lanes(on->device);
   const size_t slots = padded(c.count, lanes);
-  return LAUNCH(on->device, f->query.kernel, slots / lanes, 1, AT(on, slot, POINTS),
-                ARG_INT(slots), ARG_BUFFER(b->head), ARG_BUFFER(b->shape),
-                ARG_BUFFER(at->coefficients), AT(on, slot, FIELD));
+  return LAUNCH(on->device, f->query.kernel, slots / lanes, 1, AT(on, slot, POINTS), ARG_INT(slots),
+                ARG_BUFFER(b->head), ARG_BUFFER(b->shape), ARG_BUFFER(at->coefficients),
+                AT(on, slot, FIELD));
 }
 
-static const operation field_operation = {.module = MODULE_FIELD, .test = query_test,
-                                          .place = place, .launch = launch,
+static const operation field_operation = {.module = MODULE_FIELD,
+                                          .test = query_test,
+                                          .place = place,
+                                          .launch = launch,
                                           .leave = query_leave};
 
 abut_status abut_evaluate_body(abut_body handle_, double union_tau, double plane_tau, size_t count,
@@ -55,13 +57,25 @@ abut_status abut_evaluate_body(abut_body handle_, double union_tau, double plane
   TRY(query_start(&f.query, owner, &field_operation, count, &smoothing));
   f.query.kernel = normal ? KERNEL_QUERY_FIELD : KERNEL_QUERY_DISTANCE;
   f.query.base.rates = f.of->rates[normal ? BODY_NORMALS : BODY_DISTANCES];
-  batch_add(&f.query.base, (batch_array){.name = "points", .in = points, .width = 3, .size = size,
-                                         .buffer = POINTS, .form = FORM_PLANES});
-  batch_add(&f.query.base, (batch_array){.name = "distance", .out = distance, .width = 1,
-                                         .size = size, .buffer = FIELD, .form = FORM_PLANES});
+  batch_add(&f.query.base, (batch_array){.name = "points",
+                                         .in = points,
+                                         .width = 3,
+                                         .size = size,
+                                         .buffer = POINTS,
+                                         .form = FORM_PLANES});
+  batch_add(&f.query.base, (batch_array){.name = "distance",
+                                         .out = distance,
+                                         .width = 1,
+                                         .size = size,
+                                         .buffer = FIELD,
+                                         .form = FORM_PLANES});
   if (normal) {
-    batch_add(&f.query.base, (batch_array){.name = "normal", .out = normal, .width = 3,
-                                           .size = size, .buffer = FIELD, .form = FORM_PLANES,
+    batch_add(&f.query.base, (batch_array){.name = "normal",
+                                           .out = normal,
+                                           .width = 3,
+                                           .size = size,
+                                           .buffer = FIELD,
+                                           .form = FORM_PLANES,
                                            .part = 1});
   }
   return batch_run(&f.query.base);

@@ -38,10 +38,10 @@ static abut_status launch_edges(batch_on *on, size_t slot, chunk c)
   const query_on *at = on->user;
   const size_t blocks = blocks_of(on, c.count);
   if (!q->adjoint) {
-    return LAUNCH_IN(on->device, q->program, KERNEL_WITNESS_EDGES, blocks, 1,
-                     AT(on, slot, EDGES_1), AT(on, slot, EDGES_2), ARG_INT(c.count),
-                     ARG_INT(c.count), ARG_BUFFER(at->coefficients), AT(on, slot, POINTS_1),
-                     AT(on, slot, POINTS_2), AT(on, slot, INTERIOR));
+    return LAUNCH_IN(on->device, q->program, KERNEL_WITNESS_EDGES, blocks, 1, AT(on, slot, EDGES_1),
+                     AT(on, slot, EDGES_2), ARG_INT(c.count), ARG_INT(c.count),
+                     ARG_BUFFER(at->coefficients), AT(on, slot, POINTS_1), AT(on, slot, POINTS_2),
+                     AT(on, slot, INTERIOR));
   }
   return LAUNCH(on->device, KERNEL_WITNESS_EDGES_ADJOINT, blocks, 1, AT(on, slot, EDGES_1),
                 AT(on, slot, EDGES_2), ARG_INT(c.count), ARG_INT(c.count),
@@ -49,14 +49,15 @@ static abut_status launch_edges(batch_on *on, size_t slot, chunk c)
                 AT(on, slot, INTERIOR), AT(on, slot, EDGES_1_BAR), AT(on, slot, EDGES_2_BAR));
 }
 
-static const operation edges_operation = {.module = MODULE_WITNESS, .test = query_test,
-                                          .place = query_place, .launch = launch_edges,
+static const operation edges_operation = {.module = MODULE_WITNESS,
+                                          .test = query_test,
+                                          .place = query_place,
+                                          .launch = launch_edges,
                                           .leave = query_leave};
 
 /* Checks and sets up a call on edges. */
-static abut_status start_edges(query_call *q, abut_context handle_,
-                               const abut_smoothing *smoothing, int way, size_t count,
-                               const void *edges1, const void *edges2)
+static abut_status start_edges(query_call *q, abut_context handle_, const abut_smoothing *smoothing,
+                               int way, size_t count, const void *edges1, const void *edges2)
 {
   context *owner = context_get(handle_);
   if (!owner) {
@@ -71,8 +72,8 @@ static abut_status start_edges(query_call *q, abut_context handle_,
 }
 
 abut_status abut_witness_edges(abut_context handle_, const abut_smoothing *smoothing, size_t count,
-                               const void *edges1, const void *edges2, void *points1,
-                               void *points2, void *interior)
+                               const void *edges1, const void *edges2, void *points1, void *points2,
+                               void *interior)
 {
   ENTER(context_pool, handle_);
   query_call q;
@@ -137,10 +138,9 @@ static abut_status launch_faces(batch_on *on, size_t slot, chunk c)
   const query_on *at = on->user;
   const size_t blocks = blocks_of(on, c.count);
   if (!q->adjoint) {
-    return LAUNCH_IN(on->device, q->program, KERNEL_WITNESS_FACES, blocks, 1,
-                     AT(on, slot, POINTS), AT(on, slot, TRIANGLES), ARG_INT(c.count),
-                     ARG_INT(c.count), ARG_BUFFER(at->coefficients), AT(on, slot, PROJECTED),
-                     AT(on, slot, STATUSES));
+    return LAUNCH_IN(on->device, q->program, KERNEL_WITNESS_FACES, blocks, 1, AT(on, slot, POINTS),
+                     AT(on, slot, TRIANGLES), ARG_INT(c.count), ARG_INT(c.count),
+                     ARG_BUFFER(at->coefficients), AT(on, slot, PROJECTED), AT(on, slot, STATUSES));
   }
   return LAUNCH(on->device, KERNEL_WITNESS_FACES_ADJOINT, blocks, 1, AT(on, slot, POINTS),
                 AT(on, slot, TRIANGLES), ARG_INT(c.count), ARG_INT(c.count),
@@ -156,14 +156,17 @@ static void count_rejected(batch_on *on, chunk c)
   }
 }
 
-static const operation faces_operation = {.module = MODULE_WITNESS, .test = query_test,
-                                          .place = query_place, .launch = launch_faces,
-                                          .add = count_rejected, .leave = query_leave};
+static const operation faces_operation = {.module = MODULE_WITNESS,
+                                          .test = query_test,
+                                          .place = query_place,
+                                          .launch = launch_faces,
+                                          .add = count_rejected,
+                                          .leave = query_leave};
 
 /* Checks and sets up a call on faces. */
-static abut_status start_faces(faces_call *f, abut_context handle_,
-                               const abut_smoothing *smoothing, int way, size_t count,
-                               const void *points, const void *triangles, uint8_t *statuses)
+static abut_status start_faces(faces_call *f, abut_context handle_, const abut_smoothing *smoothing,
+                               int way, size_t count, const void *points, const void *triangles,
+                               uint8_t *statuses)
 {
   context *owner = context_get(handle_);
   if (!owner) {
@@ -171,7 +174,7 @@ static abut_status start_faces(faces_call *f, abut_context handle_,
   }
   if (!smoothing || (count && (!points || !triangles))) {
     return fail(ABUT_ERROR_ARGUMENT, "projections onto faces need smoothing, points and "
-                "triangles");
+                                     "triangles");
   }
   *f = (faces_call){.status = statuses};
   TRY(query_start(&f->query, owner, &faces_operation, count, smoothing));
@@ -199,8 +202,11 @@ static abut_status run_faces(faces_call *f, size_t *rejected)
     TRY(allocate(&memory, c->count, sizeof *f->status));
     f->status = memory;
   }
-  batch_add(c, (batch_array){.name = "status", .out = f->status, .width = 1,
-                             .size = sizeof *f->status, .buffer = STATUSES,
+  batch_add(c, (batch_array){.name = "status",
+                             .out = f->status,
+                             .width = 1,
+                             .size = sizeof *f->status,
+                             .buffer = STATUSES,
                              .in_place = f->query.program == PROGRAM_PLAIN});
   const abut_status status = batch_run(c);
   if (status == ABUT_SUCCESS && rejected) {
@@ -244,8 +250,8 @@ abut_status abut_witness_faces_jvp(abut_context handle_, const abut_smoothing *s
 
 abut_status abut_witness_faces_vjp(abut_context handle_, const abut_smoothing *smoothing,
                                    size_t count, const void *points, const void *triangles,
-                                   const void *projected_bar, void *points_bar,
-                                   void *triangles_bar, uint8_t *statuses, size_t *rejected)
+                                   const void *projected_bar, void *points_bar, void *triangles_bar,
+                                   uint8_t *statuses, size_t *rejected)
 {
   ENTER(context_pool, handle_);
   faces_call f;

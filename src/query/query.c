@@ -16,8 +16,12 @@ abut_status query_start(query_call *q, context *owner, const operation *o, size_
 {
   TRY(check_smoothing(smoothing));
   *q = (query_call){.smoothing = smoothing};
-  q->base = (batch_call){.operation = o, .context = owner, .count = count, .borrows = true,
-                         .multiple = LANES_MOST, .least = LEAST_CHUNK};
+  q->base = (batch_call){.operation = o,
+                         .context = owner,
+                         .count = count,
+                         .borrows = true,
+                         .multiple = LANES_MOST,
+                         .least = LEAST_CHUNK};
   return ABUT_SUCCESS;
 }
 
@@ -35,14 +39,21 @@ void query_input(query_call *q, const char *name, size_t id, size_t width, const
 {
   add(q, (batch_array){.name = name, .in = in, .width = width, .buffer = id, .zeros = !in});
   if (q->program == PROGRAM_DUAL) {
-    add(q, (batch_array){.name = name, .in = tangent, .width = width, .buffer = id, .part = 1,
+    add(q, (batch_array){.name = name,
+                         .in = tangent,
+                         .width = width,
+                         .buffer = id,
+                         .part = 1,
                          .zeros = !tangent});
   }
 }
 
 void query_output(query_call *q, const char *name, size_t id, size_t width, void *out)
 {
-  add(q, (batch_array){.name = name, .out = out, .width = width, .buffer = id,
+  add(q, (batch_array){.name = name,
+                       .out = out,
+                       .width = width,
+                       .buffer = id,
                        .part = q->program == PROGRAM_DUAL});
 }
 

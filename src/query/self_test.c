@@ -28,10 +28,11 @@ static abut_status compare(const self_test *t, const answer *a, const void *got)
 
 static abut_status forward_edges(self_test *t)
 {
-  static const answer answers[] = {
-    {"edges' witness points, body 1", expected_edges_points_1, 1, 3, OF_P},
-    {"edges' witness points, body 2", expected_edges_points_2, 1, 3, OF_P},
-    {"edges' interior", expected_edges_interior, 1, 1, OF_ACTIVITY}};
+  static const answer answers[] = {{"edges' witness points, body 1", expected_edges_points_1, 1, 3,
+                                    OF_P},
+                                   {"edges' witness points, body 2", expected_edges_points_2, 1, 3,
+                                    OF_P},
+                                   {"edges' interior", expected_edges_interior, 1, 1, OF_ACTIVITY}};
   const abut_smoothing smoothing = self_test_smoothing();
   void *got[3] = {self_test_room(t, QUERIES * 3), self_test_room(t, QUERIES * 3),
                   self_test_room(t, QUERIES)};
@@ -55,9 +56,10 @@ static abut_status forward_faces(self_test *t)
 
 static abut_status reverse_edges(self_test *t)
 {
-  static const answer answers[] = {
-    {"the VJP by edges of body 1", expected_edges_vjp_1, 1, EDGE, OF_SLOPES},
-    {"the VJP by edges of body 2", expected_edges_vjp_2, 1, EDGE, OF_SLOPES}};
+  static const answer answers[] = {{"the VJP by edges of body 1", expected_edges_vjp_1, 1, EDGE,
+                                    OF_SLOPES},
+                                   {"the VJP by edges of body 2", expected_edges_vjp_2, 1, EDGE,
+                                    OF_SLOPES}};
   const abut_smoothing smoothing = self_test_smoothing();
   void *got[2] = {self_test_room(t, QUERIES * EDGE), self_test_room(t, QUERIES * EDGE)};
   TRY(abut_witness_edges_vjp(self_test_context(t), &smoothing, QUERIES, put(t, edges_1, EDGE),
@@ -69,9 +71,10 @@ static abut_status reverse_edges(self_test *t)
 
 static abut_status reverse_faces(self_test *t)
 {
-  static const answer answers[] = {
-    {"the VJP by points on faces", expected_faces_vjp_points, 1, 3, OF_SLOPES},
-    {"the VJP by faces", expected_faces_vjp_triangles, 1, TRIANGLE, OF_SLOPES}};
+  static const answer answers[] = {{"the VJP by points on faces", expected_faces_vjp_points, 1, 3,
+                                    OF_SLOPES},
+                                   {"the VJP by faces", expected_faces_vjp_triangles, 1, TRIANGLE,
+                                    OF_SLOPES}};
   const abut_smoothing smoothing = self_test_smoothing();
   void *got[2] = {self_test_room(t, QUERIES * 3), self_test_room(t, QUERIES * TRIANGLE)};
   TRY(abut_witness_faces_vjp(self_test_context(t), &smoothing, QUERIES, put(t, points, 3),
@@ -129,20 +132,20 @@ static abut_status test_dual(context *one)
   return self_test_run(one, ROOM, dual_faces);
 }
 
-const module_self_tests witness_self_tests = {{[SELF_TEST_MAIN] = {
-  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_forward,
-  [PROGRAM_KIND(PROGRAM_PLAIN, true)] = test_reverse,
-  [PROGRAM_KIND(PROGRAM_DUAL, false)] = test_dual,
-}}};
+const module_self_tests witness_self_tests = {
+  {[SELF_TEST_MAIN] = {
+     [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_forward,
+     [PROGRAM_KIND(PROGRAM_PLAIN, true)] = test_reverse,
+     [PROGRAM_KIND(PROGRAM_DUAL, false)] = test_dual,
+   }}};
 
 /* ---- fields ---- */
 
 /* Asks both kernels: the one with the normals, and the one of distances alone. */
 static abut_status field_of(self_test *t, int which)
 {
-  static const answer distances[2] = {
-    {"the distance to body 1", expected_distance_1, 1, 1, OF_D},
-    {"the distance to body 2", expected_distance_2, 1, 1, OF_D}};
+  static const answer distances[2] = {{"the distance to body 1", expected_distance_1, 1, 1, OF_D},
+                                      {"the distance to body 2", expected_distance_2, 1, 1, OF_D}};
   static const answer normals[2] = {{"the normal of body 1", expected_normal_1, 1, 3, OF_N},
                                     {"the normal of body 2", expected_normal_2, 1, 3, OF_N}};
   const abut_smoothing smoothing = self_test_smoothing();
@@ -169,5 +172,5 @@ static abut_status test_fields(context *one)
 }
 
 const module_self_tests field_self_tests = {{[SELF_TEST_MAIN] = {
-  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_fields,
-}}};
+                                               [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_fields,
+                                             }}};

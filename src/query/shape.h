@@ -41,8 +41,9 @@ typedef struct shape_list {
   int *ints;
   size_t ints_count;
   reals numbers;
-  size_t vertices_most; /* of one shape; 0 without hulls and boxes */
-  double rates[2][MEMBERS]; /* rows a second of queries, and with derivatives; see job_group.rates */
+  size_t vertices_most;     /* of one shape; 0 without hulls and boxes */
+  double rates[2][MEMBERS]; /* rows a second of queries, and with derivatives; see
+                               job_group.rates */
   buffer *ints_on[MEMBERS]; /* by the context's members; NULL: not there yet */
   buffer *numbers_on[MEMBERS];
 } shape_list;

@@ -178,7 +178,8 @@ static double error_of(const filter *f, const uint32_t *vertices)
 static bool comes_near(const filter *f, const uint32_t *vertices)
 {
   const double gap = gap_between(f, vertices), xi = f->def->separation, up = 1.0 + 32.0 * f->unit;
-  const double apart = gap - 6.0 * error_of(f, vertices); /* and twice as much for the boxes' own rounding */
+  const double apart = gap - 6.0 * error_of(f, vertices); /* and twice as much for the boxes' own
+                                                             rounding */
   if (!(apart > xi * up)) {
     return true;
   }

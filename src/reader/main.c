@@ -1,5 +1,6 @@
-/* Reads a mesh by Assimp for abut's library, and writes its vertices and triangles to standard output:
- * abut-read-mesh FILE, see format/assimp_record.h. A refusal is a line on standard error, and status 2. */
+/* Reads a mesh by Assimp for abut's library, and writes its vertices and triangles to standard
+ * output: abut-read-mesh FILE, see format/assimp_record.h. A refusal is a line on standard error,
+ * and status 2. */
 #include "format/assimp_record.h"
 #include "scene.h"
 
@@ -44,6 +45,7 @@ int main(int count, char **arguments)
     fprintf(stderr, "%s\n", reason);
     _exit(ASSIMP_READER_REFUSES);
   }
-  /* The system takes all back at once; a parser that comes down while it tidies up spoils no mesh. */
+  /* The system takes all back at once; a parser that comes down while it tidies up spoils no
+   * mesh. */
   _exit(write_mesh(&t, to) ? 0 : 1);
 }

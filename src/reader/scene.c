@@ -11,12 +11,12 @@
 #include <string.h>
 
 /* What a vertex has beside its position would keep vertices at one place apart. */
-#define NOT_WANTED                                                                                  \
-  (aiComponent_NORMALS | aiComponent_TANGENTS_AND_BITANGENTS | aiComponent_COLORS |                 \
-   aiComponent_TEXCOORDS | aiComponent_BONEWEIGHTS | aiComponent_ANIMATIONS | aiComponent_TEXTURES | \
-   aiComponent_LIGHTS | aiComponent_CAMERAS | aiComponent_MATERIALS)
-#define STEPS                                                                                 \
-  (aiProcess_Triangulate | aiProcess_SortByPType | aiProcess_RemoveComponent |                \
+#define NOT_WANTED                                                                  \
+  (aiComponent_NORMALS | aiComponent_TANGENTS_AND_BITANGENTS | aiComponent_COLORS | \
+   aiComponent_TEXCOORDS | aiComponent_BONEWEIGHTS | aiComponent_ANIMATIONS |       \
+   aiComponent_TEXTURES | aiComponent_LIGHTS | aiComponent_CAMERAS | aiComponent_MATERIALS)
+#define STEPS                                                                  \
+  (aiProcess_Triangulate | aiProcess_SortByPType | aiProcess_RemoveComponent | \
    aiProcess_JoinIdenticalVertices)
 
 void assimp_version(char text[32])
@@ -55,13 +55,14 @@ static int is_mirror(const place *p)
   const double(*m)[4] = p->m;
   return m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
            m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
-           m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]) < 0.0;
+           m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]) <
+         0.0;
 }
 
 /* ---- one mesh of all ---- */
 
-/* A mesh in the making. Nodes are gone through twice: first for the counts alone, where it has no memory
- * yet. */
+/* A mesh in the making. Nodes are gone through twice: first for the counts alone, where it has no
+ * memory yet. */
 typedef struct joiner {
   const struct aiScene *scene;
   triangles *out;
@@ -155,8 +156,8 @@ static const char *join(const struct aiScene *scene, triangles *out)
 
 /* ---- a file ---- */
 
-/* COLLADA's up axis turns nothing, as glTF's does not: who writes a robot's links counts on the numbers as
- * they are. */
+/* COLLADA's up axis turns nothing, as glTF's does not: who writes a robot's links counts on the
+ * numbers as they are. */
 static const struct aiScene *import(const char *path)
 {
   struct aiPropertyStore *settings = aiCreatePropertyStore();
@@ -178,7 +179,8 @@ int scene_read(const char *path, triangles *out, char reason[REASON_BYTES])
   const struct aiScene *scene = import(path);
   if (!scene) {
     const char *cause = aiGetErrorString();
-    snprintf(reason, REASON_BYTES, "Assimp %s does not read it%s%s", version, *cause ? ": " : "", cause);
+    snprintf(reason, REASON_BYTES, "Assimp %s does not read it%s%s", version, *cause ? ": " : "",
+             cause);
     return 1;
   }
   const char *wrong = join(scene, out);

@@ -9,13 +9,14 @@
 #include <string.h>
 
 #define PI 3.14159265358979323846
-#define CAP_RINGS 8        /* of each end of a capsule */
+#define CAP_RINGS 8 /* of each end of a capsule */
 
 /* ---- fields ---- */
 
-/* Makes the field of a box or a disc that is grown by a radius. `low` is how far below the origin its centre lies. */
-static abut_status core_field(abut_core_kind kind, const double half[3], double radius, double low, arena *memory,
-                              abut_body_def *out)
+/* Makes the field of a box or a disc that is grown by a radius. `low` is how far below the origin
+ * its centre lies. */
+static abut_status core_field(abut_core_kind kind, const double half[3], double radius, double low,
+                              arena *memory, abut_body_def *out)
 {
   void *at;
   TRY(arena_allocate(memory, &at, 1, sizeof(abut_core)));
@@ -31,9 +32,10 @@ static abut_status core_field(abut_core_kind kind, const double half[3], double 
   return ABUT_SUCCESS;
 }
 
-/* Makes the field of a box or a cylinder of half lengths `half`, whose faces it keeps. `count` of them are read. */
-static abut_status edged_field(abut_core_kind kind, const double *half, size_t count, double round, double low,
-                               arena *memory, abut_body_def *out)
+/* Makes the field of a box or a cylinder of half lengths `half`, whose faces it keeps. `count` of
+ * them are read. */
+static abut_status edged_field(abut_core_kind kind, const double *half, size_t count, double round,
+                               double low, arena *memory, abut_body_def *out)
 {
   double radius = half[0], core[3] = {0.0, 0.0, 0.0};
   for (size_t k = 1; k < count; ++k) {
@@ -51,7 +53,8 @@ static abut_status edged_field(abut_core_kind kind, const double *half, size_t c
 static abut_status make_box(const double half[3], double low, double round, arena *memory,
                             abut_body_def *out)
 {
-  const double lower[3] = {-half[0], -half[1], -half[2] - low}, upper[3] = {half[0], half[1], half[2] - low};
+  const double lower[3] = {-half[0], -half[1], -half[2] - low},
+               upper[3] = {half[0], half[1], half[2] - low};
   TRY(edged_field(ABUT_CORE_BOX, half, 3, round, low, memory, out));
   return make_box_mesh(lower, upper, memory, out);
 }
@@ -77,14 +80,14 @@ static abut_status make_ellipsoid(const double half[3], arena *memory, abut_body
   memcpy(s->axes, half, sizeof s->axes);
   out->superquadrics = s;
   out->superquadric_count = 1;
-  out->cones = ABUT_CONES_NONE; /* the surface is round: held normals of its many vertices would brake it */
+  out->cones = ABUT_CONES_NONE; /* the surface is round: held normals of its many vertices would
+                                   brake it */
   return make_ball_mesh(half, memory, out);
 }
 
 /* ---- capsules and cylinders ---- */
 
-static abut_status make_capsule(const double size[3], arena *memory,
-                                abut_body_def *out)
+static abut_status make_capsule(const double size[3], arena *memory, abut_body_def *out)
 {
   const double r = size[0], straight = size[1], line[3] = {0.0, 0.0, straight};
   double rings[2 * CAP_RINGS][2];
@@ -127,8 +130,8 @@ static abut_status check_sizes(body_shape shape, const double size[3], double ro
   }
   for (size_t k = 0; k < body_shape_sizes[shape]; ++k) {
     if (!(size[k] >= AXIS_LEAST && size[k] <= COORDINATE_MOST)) {
-      return fail(ABUT_ERROR_BODY, "length %zu of a shape \"%s\" is %g, not in [%g, %g]",
-                  k, body_shape_words[shape], size[k], AXIS_LEAST, COORDINATE_MOST);
+      return fail(ABUT_ERROR_BODY, "length %zu of a shape \"%s\" is %g, not in [%g, %g]", k,
+                  body_shape_words[shape], size[k], AXIS_LEAST, COORDINATE_MOST);
     }
   }
   if (!body_shape_may_be_round(shape, size, round)) {
@@ -138,8 +141,8 @@ static abut_status check_sizes(body_shape shape, const double size[3], double ro
   return ABUT_SUCCESS;
 }
 
-static abut_status make_shape(body_shape shape, const double size[3], double round,
-                              arena *memory, abut_body_def *out)
+static abut_status make_shape(body_shape shape, const double size[3], double round, arena *memory,
+                              abut_body_def *out)
 {
   const double thin = 0.5 * fmin(size[0], size[1]), slab[3] = {size[0], size[1], thin};
   switch (shape) {
@@ -158,8 +161,8 @@ static abut_status make_shape(body_shape shape, const double size[3], double rou
   }
 }
 
-abut_status body_shape_make(body_shape shape, const double size[3], double round,
-                            arena *memory, abut_body_def *out)
+abut_status body_shape_make(body_shape shape, const double size[3], double round, arena *memory,
+                            abut_body_def *out)
 {
   *out = abut_default_body_def();
   TRY(check_sizes(shape, size, round));

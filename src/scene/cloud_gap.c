@@ -1,6 +1,6 @@
 /* How far the field of a cloud of faces is off. Between the points of a coarse mesh the planes of
- * neighbours mix; and over a hollow the planes of its rim may close the opening as a lid does, so that
- * outside counts as inside. */
+ * neighbours mix; and over a hollow the planes of its rim may close the opening as a lid does, so
+ * that outside counts as inside. */
 #include "scene/cloud_gap.h"
 
 #include "base/error.h"
@@ -17,7 +17,8 @@
 #define STEPS 8        /* in how many parts */
 #define FAINT 50.0     /* Weights of e^-50 of the largest one and less do not count. */
 
-/* Returns the field phi of docs/spring-formulas.md at x. Few points are looked at, so that plain sums do. */
+/* Returns the field phi of docs/spring-formulas.md at x. Few points are looked at, so that plain
+ * sums do. */
 static double field_at(const abut_cloud *c, const double x[3])
 {
   double top = -HUGE_VAL, sum = 0.0, all = 0.0;
@@ -60,8 +61,8 @@ static abut_status make_tree(const abut_cloud *c, tree *out)
   return status;
 }
 
-/* Returns how far a face's own corners stand above its point: what a ray along the normal meets up to there
- * may be the face itself, where that is not flat. */
+/* Returns how far a face's own corners stand above its point: what a ray along the normal meets up
+ * to there may be the face itself, where that is not flat. */
 static double own_height(const abut_cloud *c, size_t i, const uint32_t *corner)
 {
   double height = 0.0;
@@ -73,15 +74,18 @@ static double own_height(const abut_cloud *c, size_t i, const uint32_t *corner)
   return height;
 }
 
-/* Returns the largest depth that the field tells on the way out from face i along its normal, up to the
- * next face. All of that way lies outside. */
-static double lid(const abut_cloud *c, const tree *t, size_t i, const uint32_t *corner, double diagonal)
+/* Returns the largest depth that the field tells on the way out from face i along its normal, up to
+ * the next face. All of that way lies outside. */
+static double lid(const abut_cloud *c, const tree *t, size_t i, const uint32_t *corner,
+                  double diagonal)
 {
   const double *p = c->points + 3 * i, *n = c->normals + 3 * i;
-  const double way = fmin(diagonal, tree_cast(t, p, n, own_height(c, i, corner) + 1e-9 * diagonal, diagonal));
+  const double way =
+    fmin(diagonal, tree_cast(t, p, n, own_height(c, i, corner) + 1e-9 * diagonal, diagonal));
   double deepest = 0.0;
   for (int k = 1; k < STEPS; ++k) {
-    const double far = way * k / STEPS, x[3] = {p[0] + far * n[0], p[1] + far * n[1], p[2] + far * n[2]};
+    const double far = way * k / STEPS,
+                 x[3] = {p[0] + far * n[0], p[1] + far * n[1], p[2] + far * n[2]};
     deepest = fmax(deepest, -field_at(c, x));
   }
   return deepest;

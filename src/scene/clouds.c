@@ -17,7 +17,8 @@
 
 /* ---- of a file ---- */
 
-/* Adds the file to the text of an error: what makes clouds of numbers does not know where they are from. */
+/* Adds the file to the text of an error: what makes clouds of numbers does not know where they are
+ * from. */
 static abut_status of_file(const char *path, abut_status status)
 {
   char cause[ERROR_TEXT_BYTES];
@@ -103,7 +104,8 @@ static abut_status make_cloud(const scene_def *s, const scene_body *b, scene_pla
   return status;
 }
 
-/* Whether two bodies have the same cloud. Planes of any lengths have, since each is a half space. */
+/* Whether two bodies have the same cloud. Planes of any lengths have, since each is a half
+ * space. */
 static bool is_same(const scene_body *a, const scene_body *b)
 {
   if (a->shape != b->shape || a->eps1 < b->eps1 || a->eps1 > b->eps1) {

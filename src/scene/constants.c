@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define INERTIA_LEAST 1e-13 /* Below this share of what is added up an inertia is what rounding leaves. */
+/* Below this share of what is added up an inertia is what rounding leaves. */
+#define INERTIA_LEAST 1e-13
 
 /* ---- small vectors ---- */
 
@@ -18,16 +19,17 @@
 static abut_body_def filled_of(const abut_body_def *d)
 {
   const abut_surface *s = &d->surface;
-  return d->face_count || !s->face_count
-           ? *d
-           : (abut_body_def){.vertices = s->vertices, .vertex_count = s->vertex_count,
-                             .face_sizes = s->face_sizes, .face_indices = s->face_indices,
-                             .face_count = s->face_count};
+  return d->face_count || !s->face_count ? *d
+                                         : (abut_body_def){.vertices = s->vertices,
+                                                           .vertex_count = s->vertex_count,
+                                                           .face_sizes = s->face_sizes,
+                                                           .face_indices = s->face_indices,
+                                                           .face_count = s->face_count};
 }
 
 /* Adds what body k of link i weighs at the link's density to *out, which body 0 begins. */
-static abut_status mass_of_body(const scene_def *s, size_t i, size_t k,
-                                const abut_body_def *mesh, mass *out)
+static abut_status mass_of_body(const scene_def *s, size_t i, size_t k, const abut_body_def *mesh,
+                                mass *out)
 {
   const scene_link *l = &s->links[i];
   const scene_body *b = &l->bodies[k];
@@ -37,8 +39,8 @@ static abut_status mass_of_body(const scene_def *s, size_t i, size_t k,
   if (status == ABUT_ERROR_BODY) {
     char cause[512];
     snprintf(cause, sizeof cause, "%s", abut_last_error());
-    return scene_fail(s, (scene_place){"links", i, "bodies", true, k},
-                      "no density fills it: %s", cause);
+    return scene_fail(s, (scene_place){"links", i, "bodies", true, k}, "no density fills it: %s",
+                      cause);
   }
   TRY(status);
   const mass placed = mass_moved(&own, b->position, b->quaternion);
@@ -70,8 +72,8 @@ static abut_status find_masses(const scene_def *s, const abut_body_def *const *b
 
 /* ---- the tree at q0 ---- */
 
-/* What a degree of freedom does at unit speed: a point p that it moves has the velocity axis x (p - anchor)
- * where it turns, else axis. */
+/* What a degree of freedom does at unit speed: a point p that it moves has the velocity axis x (p -
+ * anchor) where it turns, else axis. */
 typedef struct motion {
   size_t link;
   int of; /* which of its joint's degrees of freedom it is */
@@ -89,7 +91,8 @@ typedef struct tree {
   double *scale, *row; /* (nv) add_link's, and room */
 } tree;
 
-/* The degrees of freedom that move a link, in rising order: its own, and those of all links that bear it. */
+/* The degrees of freedom that move a link, in rising order: its own, and those of all links that
+ * bear it. */
 typedef struct movers {
   int count, of[TREE_DOFS_MOST];
 } movers;
@@ -107,8 +110,8 @@ static void put_link(tree *t, size_t i)
   t->turned[i] = mass_moved(&t->c->masses[i], at_world, at + 3);
 }
 
-/* Adds degree of freedom `of` of link i. Axes are given in the link, but for a free joint's translations,
- * which are along the world's (docs/cone.md, section 2). */
+/* Adds degree of freedom `of` of link i. Axes are given in the link, but for a free joint's
+ * translations, which are along the world's (docs/cone.md, section 2). */
 static void add_dof(tree *t, size_t i, int of, bool turns, bool of_world, const double axis[3],
                     const double anchor[3])
 {
@@ -143,8 +146,8 @@ static void add_joint(tree *t, size_t i)
   }
 }
 
-/* Finds the column of a link's Jacobian, the velocity of its centre of mass and its angular velocity, for a
- * degree of freedom that moves it. */
+/* Finds the column of a link's Jacobian, the velocity of its centre of mass and its angular
+ * velocity, for a degree of freedom that moves it. */
 static void column(const tree *t, size_t link, int dof, double linear[3], double angular[3])
 {
   const motion *m = &t->dofs[dof];
@@ -176,8 +179,9 @@ static movers movers_of(const tree *t, size_t link)
 }
 
 /* Adds a link's J' I J to the mass matrix, with J (6, nv) and I of mass and inertia (docs/cone.md,
- * section 5). It also adds to t->scale[dof] the most that the link's inertia about that degree of freedom
- * could be, whatever its axis, so that what rounding leaves of an inertia of 0 is known by its size. */
+ * section 5). It also adds to t->scale[dof] the most that the link's inertia about that degree of
+ * freedom could be, whatever its axis, so that what rounding leaves of an inertia of 0 is known by
+ * its size. */
 static void add_link(tree *t, size_t i)
 {
   const mass *m = &t->turned[i];
@@ -197,7 +201,8 @@ static void add_link(tree *t, size_t i)
     for (int k = 0; k < 3; ++k) {
       arm2 += pow(t->centre[i][k] - d->anchor[k], 2.0);
     }
-    t->scale[by.of[a]] += d->turns ? m->mass * arm2 + m->inertia[0] + m->inertia[4] + m->inertia[8] : m->mass;
+    t->scale[by.of[a]] += d->turns ? m->mass * arm2 + m->inertia[0] + m->inertia[4] + m->inertia[8]
+                                   : m->mass;
   }
 }
 
@@ -234,8 +239,8 @@ static abut_status make_matrix(tree *t)
   return ABUT_SUCCESS;
 }
 
-/* Finds the lower triangles of L (trees.blocks), L L' = M. Where a pivot is 0 but for rounding, fails with the degree
- * of freedom that moves nothing by itself. */
+/* Finds the lower triangles of L (trees.blocks), L L' = M. Where a pivot is 0 but for rounding,
+ * fails with the degree of freedom that moves nothing by itself. */
 static abut_status factor(const tree *t, double *l)
 {
   const scene_trees *trees = &t->c->trees;
@@ -258,7 +263,8 @@ static abut_status factor(const tree *t, double *l)
   return ABUT_SUCCESS;
 }
 
-/* Returns j M^-1 j' of a row j (nv), which it overwrites, and which is 0 but for the degrees of freedom of one tree. */
+/* Returns j M^-1 j' of a row j (nv), which it overwrites, and which is 0 but for the degrees of
+ * freedom of one tree. */
 static double weight(const tree *t, const double *l, int which, double *j)
 {
   const scene_tree *of = &t->c->trees.at[which];

@@ -1,5 +1,5 @@
-/* What follows from a scene alone and is the same for all its worlds: counts, masses, and inverse weights,
- * which say how easily links and joints move (docs/cone.md, sections 3 and 5). */
+/* What follows from a scene alone and is the same for all its worlds: counts, masses, and inverse
+ * weights, which say how easily links and joints move (docs/cone.md, sections 3 and 5). */
 #ifndef ABUT_SCENE_CONSTANTS_H
 #define ABUT_SCENE_CONSTANTS_H
 
@@ -8,22 +8,26 @@
 
 typedef struct scene_constants {
   int nq, nv;
-  int *qadr, *vadr;       /* (links) where a joint's positions and degrees of freedom begin in q and v */
-  mass *masses;           /* (links) as the file states them or a density gives them; in the link's axes */
-  double *q0;             /* (nq) hinges and slides at 0, balls at the identity, free links as stated */
+  int *qadr, *vadr; /* (links) where a joint's positions and degrees of freedom begin in q
+                       and v */
+  mass *masses;     /* (links) as the file states them or a density gives them; in the
+                       link's axes */
+  double *q0;       /* (nq) hinges and slides at 0, balls at the identity, free links as
+                       stated */
   scene_trees trees;
   double *mass_matrix;    /* (trees.blocks) M at q0, with armature, by trees */
-  double *link_invweight; /* (links) tr(J M^-1 J') / 3 at q0, J (3, nv) of the link's centre of mass; 0
-                             where the link cannot move */
-  double *dof_invweight;  /* (nv) the diagonal of M^-1 at q0; the three of a ball have their mean, and so
-                             have either three of a free joint, since their axes are arbitrary */
+  double *link_invweight; /* (links) tr(J M^-1 J') / 3 at q0, J (3, nv) of the link's centre of
+                             mass; 0 where the link cannot move */
+  double *dof_invweight;  /* (nv) the diagonal of M^-1 at q0; the three of a ball have their mean,
+                             and so have either three of a free joint, since their axes are
+                             arbitrary */
   arena memory;
 } scene_constants;
 
 /* Fills *out. bodies, by scene_body_number, are the meshes of the bodies of links with a density
- * (scene_bodies.def); those of other links are not read. Fails with the scene's file and line where a mesh
- * is not closed or encloses nothing, and where a degree of freedom moves no inertia. *out is empty on
- * failure. */
+ * (scene_bodies.def); those of other links are not read. Fails with the scene's file and line where
+ * a mesh is not closed or encloses nothing, and where a degree of freedom moves no inertia. *out is
+ * empty on failure. */
 abut_status scene_constants_make(const scene_def *s, const abut_body_def *const *bodies,
                                  scene_constants *out);
 void scene_constants_free(scene_constants *c);

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-const char *const body_shape_words[BODY_SHAPES] = {"file",     "box",       "sphere", "capsule",
-                                                   "cylinder", "ellipsoid", "plane",
-                                                   "height_field"};
+const char *const body_shape_words[BODY_SHAPES] = {"file",    "box",         "sphere",
+                                                   "capsule", "cylinder",    "ellipsoid",
+                                                   "plane",   "height_field"};
 const size_t body_shape_sizes[BODY_SHAPES] = {0, 3, 1, 2, 2, 3, 2, 0};
 
 void scene_def_free(scene_def *s)
@@ -94,8 +94,8 @@ double scene_column_friction(const scene_def *s, size_t column)
   return l->bodies[number - l->first_body].contact.friction;
 }
 
-/* The floor of smoothings that are fitted. With a floor the manifold lists the active contacts, which is
- * several times as fast as computing all slots (docs/lists.md). */
+/* The floor of smoothings that are fitted. With a floor the manifold lists the active contacts,
+ * which is several times as fast as computing all slots (docs/lists.md). */
 #define FITTED_FLOOR 1e-3
 
 int scene_pair_fits(const scene_def *s, const scene_pair *p)
@@ -122,7 +122,8 @@ void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted)
   smoothing_copy_some(&own, p->stated, &p->smoothing);
   abut_smoothing *s = &p->smoothing;
   if (!s->two_sided || !s->edge_edge) {
-    s->cone_inner = s->cone_outer = s->cone_hold = s->cone_inset = 0.0; /* cones need both bodies' vertices and edges */
+    /* cones need both bodies' vertices and edges */
+    s->cone_inner = s->cone_outer = s->cone_hold = s->cone_inset = 0.0;
   }
   p->fitted = false;
 }

@@ -1,5 +1,6 @@
-/* A scene as its file describes it (docs/cone.md, section 1): trees of links, what acts on them, and the
- * pairs of bodies that may touch. All worlds of a scene share it. SI units; quaternions are w, x, y, z. */
+/* A scene as its file describes it (docs/cone.md, section 1): trees of links, what acts on them,
+ * and the pairs of bodies that may touch. All worlds of a scene share it. SI units; quaternions are
+ * w, x, y, z. */
 #ifndef ABUT_SCENE_DEFINITION_H
 #define ABUT_SCENE_DEFINITION_H
 
@@ -7,11 +8,11 @@
 #include <abut/manifold.h>
 #include <abut/spring.h>
 
-#define WORLD (-1) /* in the place of a link's number: the world itself */
-#define SCENE_DOFS_MOST 4096 /* of a world: a law may take fewer */
-#define TREE_DOFS_MOST 128  /* of a tree: the links behind one that moves against the world */
+#define WORLD (-1)                /* in the place of a link's number: the world itself */
+#define SCENE_DOFS_MOST 4096      /* of a world: a law may take fewer */
+#define TREE_DOFS_MOST 128        /* of a tree: the links behind one that moves against the world */
 #define SCENE_COLLIDING_MOST 4096 /* bodies that automatic pairs may have */
-#define SPRING_NUMBERS 6 /* k, mu, v_d, v_s, eps2, eps3 */
+#define SPRING_NUMBERS 6          /* k, mu, v_d, v_s, eps2, eps3 */
 
 typedef enum integrator {
   INTEGRATOR_EULER = 0,
@@ -28,7 +29,8 @@ typedef struct hard_settings {
   double margin, limit_margin;              /* [m]; a margin below 0: a share of the pair's size */
   double bounce, threshold;                 /* [m/s], [-] */
   int most;                                 /* how many contacts of a world are chosen */
-  int elastic;                              /* HARD_STIFF, HARD_COLLISION, HARD_PAPER of geometry/world.h */
+  int elastic;                              /* HARD_STIFF, HARD_COLLISION, HARD_PAPER of
+                                               geometry/world.h */
 } hard_settings;
 
 typedef enum joint_type {
@@ -39,8 +41,9 @@ typedef enum joint_type {
   JOINT_FREE = 4
 } joint_type;
 
-/* How a row of the soft law gives way (docs/cone.md, section 8): solref is time constant and damping ratio,
- * or stiffness and damping with the sign changed; solimp is the impedance over depth. */
+/* How a row of the soft law gives way (docs/cone.md, section 8): solref is time constant and
+ * damping ratio, or stiffness and damping with the sign changed; solimp is the impedance over
+ * depth. */
 typedef struct softness {
   double solref[2], solimp[5];
 } softness;
@@ -51,30 +54,33 @@ typedef struct joint {
   double damping, armature, stiffness, rest, friction_loss;
   bool limited;
   double limits[2];
-  double limit_spring[3]; /* k, eps3, v_d of a limit where contacts are springs (docs/spring-formulas.md) */
+  double limit_spring[3];   /* k, eps3, v_d of a limit where contacts are springs
+                               (docs/spring-formulas.md) */
   softness limit, friction; /* of a limit and of friction loss where contacts are soft */
 } joint;
 
 /* What a body is: a file's, or a shape (scene/body_shapes.h). Behind each are its sizes. */
 typedef enum body_shape {
   SHAPE_FILE = 0,
-  SHAPE_BOX = 1,       /* half lengths */
-  SHAPE_SPHERE = 2,    /* radius */
-  SHAPE_CAPSULE = 3,   /* radius, half the length of its straight part, along z */
-  SHAPE_CYLINDER = 4,  /* radius, half its length, along z */
-  SHAPE_ELLIPSOID = 5, /* half lengths */
-  SHAPE_PLANE = 6,     /* half lengths along x and y; its upper face is z = 0 */
+  SHAPE_BOX = 1,         /* half lengths */
+  SHAPE_SPHERE = 2,      /* radius */
+  SHAPE_CAPSULE = 3,     /* radius, half the length of its straight part, along z */
+  SHAPE_CYLINDER = 4,    /* radius, half its length, along z */
+  SHAPE_ELLIPSOID = 5,   /* half lengths */
+  SHAPE_PLANE = 6,       /* half lengths along x and y; its upper face is z = 0 */
   SHAPE_HEIGHT_FIELD = 7 /* none: an abut_height_field says all */
 } body_shape;
 
 #define BODY_SHAPES 8
-#define SHAPE_SLENDER_MOST 50.0 /* the longer by the shorter length of a capsule or cylinder, at most */
+/* the longer by the shorter length of a capsule or cylinder, at most */
+#define SHAPE_SLENDER_MOST 50.0
 
 /* The names of shapes in files, and how many sizes each has. */
 extern const char *const body_shape_words[BODY_SHAPES];
 extern const size_t body_shape_sizes[BODY_SHAPES];
 
-/* How a body collides in automatic pairs: those whose bits meet, contype of one with conaffinity of the other. */
+/* How a body collides in automatic pairs: those whose bits meet, contype of one with conaffinity of
+ * the other. */
 typedef struct body_contact {
   uint32_t contype, conaffinity;
   double friction, margin;
@@ -86,18 +92,19 @@ typedef struct scene_body {
   body_shape shape;
   char *file; /* its path as found from the scene's folder; NULL where the body is a shape */
   double size[3];
-  double round; /* radius of the edges of a box or a cylinder [m]; 0: sharp */
-  const abut_height_field *heights; /* of a height field; else NULL */
+  double round;                      /* radius of the edges of a box or a cylinder [m]; 0: sharp */
+  const abut_height_field *heights;  /* of a height field; else NULL */
   double position[3], quaternion[4]; /* on its link */
-  double eps1; /* [m^2] of its cloud, for springs; 0: as the body's file states it, or by its faces */
+  double eps1; /* [m^2] of its cloud, for springs; 0: as the body's file states it, or by its
+                  faces */
   body_contact contact;
 } scene_body;
 
 typedef struct scene_link {
-  char *name; /* NULL: it has none */
-  int parent; /* WORLD, or a link before this one */
+  char *name;                        /* NULL: it has none */
+  int parent;                        /* WORLD, or a link before this one */
   double position[3], quaternion[4]; /* in the parent, where its joint is at 0 */
-  double mass, com[3], inertia[9]; /* the inertia about com, in the link's axes, row by row */
+  double mass, com[3], inertia[9];   /* the inertia about com, in the link's axes, row by row */
   double density; /* above 0: mass, com and inertia are those of the bodies, filled so [kg/m^3] */
   joint joint;
   scene_body *bodies;
@@ -121,26 +128,31 @@ typedef struct actuator {
 } actuator;
 
 typedef struct scene_pair {
-  int link[2], body[2]; /* the body's number on its link; link WORLD: there is none, contacts are given */
-  int column[2];        /* of friction and of stiffness: of a listed pair twice its own, else its bodies' */
-  size_t alike;         /* Automatic pairs with bodies of the same shapes are all alike: the first; else itself */
+  int link[2], body[2]; /* the body's number on its link; link WORLD: there is none, contacts are
+                           given */
+  int column[2];        /* of friction and of stiffness: of a listed pair twice its own, else its
+                           bodies' */
+  size_t alike;         /* Automatic pairs with bodies of the same shapes are all alike: the
+                           first; else itself */
   double friction, margin, restitution;
-  /* What follows from the loaded bodies, 0 until then and for pairs without bodies: the diagonal of the
-   * larger body that scene_pair_fits names [m], which clouds do not get; half the thickness of the thinner
-   * body [m], 0 where that is not known or does not matter; and spheres around the bodies, each with its
-   * centre in its link and its radius [m]. */
+  /* What follows from the loaded bodies, 0 until then and for pairs without bodies: the diagonal of
+   * the larger body that scene_pair_fits names [m], which clouds do not get; half the thickness of
+   * the thinner body [m], 0 where that is not known or does not matter; and spheres around the
+   * bodies, each with its centre in its link and its radius [m]. */
   double size;
   double half;
   double thin; /* the same of both bodies, also beside a plane */
   double ball[2][4];
-  /* Where the scene sweeps: `half` for it, 0 where the pair is left out; at which distance it stops them [m]. */
+  /* Where the scene sweeps: `half` for it, 0 where the pair is left out; at which distance it stops
+   * them [m]. */
   double sweep_half, apart;
-  softness soft; /* of soft contacts */
-  int condim;    /* 1, without friction, or 3 */
+  softness soft;                 /* of soft contacts */
+  int condim;                    /* 1, without friction, or 3 */
   double spring[SPRING_NUMBERS]; /* of springs, as are dissipation and reaction */
   abut_dissipation dissipation;
   abut_reaction reaction;
-  bool fitted;     /* The file does not state all of the smoothing: the rest is fitted to the bodies. */
+  bool fitted;     /* The file does not state all of the smoothing: the rest is fitted to the
+                      bodies. */
   uint64_t stated; /* which members it states, as bits of smoothing_read_some */
   abut_smoothing smoothing;
 } scene_pair;
@@ -153,8 +165,9 @@ typedef struct scene_def {
   hard_settings hard;
   bool pyramidal, exact_diagonal;
   bool broad_phase; /* Pairs whose bodies cannot touch are left out. */
-  bool tiles; /* Bodies with many vertices are cut, where the law does so. */
-  bool sweep; /* Bodies that would pass through each other within a step are stopped where they meet. */
+  bool tiles;       /* Bodies with many vertices are cut, where the law does so. */
+  bool sweep; /* Bodies that would pass through each other within a step are stopped where they
+                 meet. */
   int iterations, line_iterations;
   double tolerance, line_tolerance; /* tolerance 0: as the context's precision allows */
   double cone_smoothing, limit_smoothing, divergence;
@@ -166,14 +179,17 @@ typedef struct scene_def {
   size_t actuator_count;
   scene_pair *pairs; /* the listed ones, then the automatic ones (world/candidates.h) */
   size_t pair_count, listed_count;
-  bool says_pairs; /* The file has `pairs` or `automatic`, be it for none. */
-  bool automatic, parents; /* Pairs are found by themselves; also those of links that a joint joins. */
+  bool says_pairs;         /* The file has `pairs` or `automatic`, be it for none. */
+  bool automatic, parents; /* Pairs are found by themselves; also those of links that a joint
+                              joins. */
   scene_pair usual;        /* what automatic pairs have in common */
   int (*excluded)[2];      /* (excluded_count) links whose bodies are in no automatic pair */
   size_t excluded_count;
-  size_t column_count; /* of friction and of stiffness: listed pairs, then bodies of automatic pairs */
+  size_t column_count; /* of friction and of stiffness: listed pairs, then bodies of automatic
+                          pairs */
   int *column_bodies;  /* (column_count - listed_count) these bodies, by scene_body_number */
-  char *file, *text; /* the file's name and content, for faults that are found later; NULL without a file */
+  char *file, *text;   /* the file's name and content, for faults that are found later; NULL without
+                          a file */
   size_t text_bytes;
   arena memory;
 } scene_def;
@@ -184,22 +200,23 @@ void scene_def_free(scene_def *s);
 int joint_positions(joint_type type);
 int joint_dofs(joint_type type);
 
-/* Returns the first link on the way from the world to a link that can move against what bears it, or the link
- * itself where none can. The links behind it are a tree, and the mass matrix has zeros between trees. */
+/* Returns the first link on the way from the world to a link that can move against what bears it,
+ * or the link itself where none can. The links behind it are a tree, and the mass matrix has zeros
+ * between trees. */
 size_t scene_root(const scene_def *s, size_t link);
 
 /* Returns how many degrees of freedom the links up to this one have that are of its tree. */
 int scene_tree_dofs(const scene_def *s, size_t link);
 
-/* Bodies of a scene are numbered link by link. Returns the number of a link's first body; with link_count it
- * returns how many bodies there are. */
+/* Bodies of a scene are numbered link by link. Returns the number of a link's first body; with
+ * link_count it returns how many bodies there are. */
 size_t scene_body_number(const scene_def *s, size_t link);
 
 /* Returns the body of a side, 0 or 1, of a pair that has bodies. */
 const scene_body *scene_side(const scene_def *s, const scene_pair *p, int side);
 
-/* Returns whether a body is ground that others lie on: a plane or a height field, whose size means nothing for
- * their contacts. */
+/* Returns whether a body is ground that others lie on: a plane or a height field, whose size means
+ * nothing for their contacts. */
 bool scene_body_is_ground(const scene_body *b);
 
 /* Returns that body's number, by scene_body_number. */
@@ -214,15 +231,16 @@ double scene_column_friction(const scene_def *s, size_t column);
 /* Returns the link of the body with this number. */
 size_t scene_body_link(const scene_def *s, size_t number);
 
-/* Returns the side, 0 or 1, of a pair with bodies whose body alone says how large the contact is, to which
- * its smoothing is fitted, because the other body is ground, whose size means nothing. Returns -1 where
- * both bodies say it. */
+/* Returns the side, 0 or 1, of a pair with bodies whose body alone says how large the contact is,
+ * to which its smoothing is fitted, because the other body is ground, whose size means nothing.
+ * Returns -1 where both bodies say it. */
 int scene_pair_fits(const scene_def *s, const scene_pair *p);
 
 /* Whether a pair's file states that edges make contacts with edges. */
 bool scene_pair_states_edge_pairs(const scene_pair *p);
 
-/* Gives a pair a smoothing that was fitted to its bodies, but for the members that its file states. */
+/* Gives a pair a smoothing that was fitted to its bodies, but for the members that its file
+ * states. */
 void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted);
 
 #endif

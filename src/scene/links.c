@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#define INERTIA_SLACK 1e-6 /* the relative error that A + B >= C and eigenvalues above 0 may have */
+#define INERTIA_SLACK                                                         \
+  1e-6 /* the relative error that A + B >= C and eigenvalues above 0 may have \
+        */
 #define SYMMETRY_SLACK 1e-9
 
 /* ---- joints ---- */
@@ -43,11 +45,20 @@ static abut_status read_limit_spring(const json_file *f, const json_at *joint_at
 
 static abut_status read_joint(reader *r, const json_at *link, scene_link *l)
 {
-  static const char *const keys[] = {"type",           "position",     "axis",
-                                     "damping",        "armature",     "stiffness",
-                                     "rest",           "frictionloss", "limits",
-                                     "solref_limit",   "solimp_limit", "solref_friction",
-                                     "solimp_friction", "limit_spring"};
+  static const char *const keys[] = {"type",
+                                     "position",
+                                     "axis",
+                                     "damping",
+                                     "armature",
+                                     "stiffness",
+                                     "rest",
+                                     "frictionloss",
+                                     "limits",
+                                     "solref_limit",
+                                     "solimp_limit",
+                                     "solref_friction",
+                                     "solimp_friction",
+                                     "limit_spring"};
   const json_file *f = r->file;
   joint *j = &l->joint;
   json_at at, none = {.value = NULL};
@@ -76,8 +87,8 @@ static abut_status read_joint(reader *r, const json_at *link, scene_link *l)
 
 /* ---- mass ---- */
 
-/* Finds the eigenvalues, ascending, of a symmetric matrix (3, 3) whose entries are at most about 1, by its
- * characteristic polynomial (Smith 1961, Eigenvalues of a symmetric 3 x 3 matrix). */
+/* Finds the eigenvalues, ascending, of a symmetric matrix (3, 3) whose entries are at most about 1,
+ * by its characteristic polynomial (Smith 1961, Eigenvalues of a symmetric 3 x 3 matrix). */
 static void eigenvalues(const double m[9], double out[3])
 {
   const double mean = (m[0] + m[4] + m[8]) / 3.0;
@@ -93,7 +104,8 @@ static void eigenvalues(const double m[9], double out[3])
   out[1] = 3.0 * mean - out[0] - out[2];
 }
 
-/* Refuses an inertia that no body can have. One that is symmetric but for rounding becomes so to the bit. */
+/* Refuses an inertia that no body can have. One that is symmetric but for rounding becomes so to
+ * the bit. */
 static abut_status check_inertia(const json_file *f, const json_at *at, double m[9])
 {
   double e[3], scaled[9], size = 0.0;
@@ -197,7 +209,9 @@ static abut_status read_round(const json_file *f, const json_at *body, scene_bod
   TRY(json_number(f, &at, &b->round));
   return body_shape_may_be_round(b->shape, b->size, b->round)
            ? ABUT_SUCCESS
-           : json_fail(f, &at, "%.9g is neither 0 nor at least a thousandth of the shortest half length and below it",
+           : json_fail(f, &at,
+                       "%.9g is neither 0 nor at least a thousandth of the shortest half length "
+                       "and below it",
                        b->round);
 }
 
@@ -257,8 +271,9 @@ static abut_status read_contact(const reader *r, const json_at *body, body_conta
 
 static abut_status read_body(reader *r, const json_at *element, scene_body *b)
 {
-  static const char *const own[] = {"position", "quaternion", "eps1",   "contype", "conaffinity",
-                                    "friction", "solref",     "solimp", "condim",  "margin", "round"};
+  static const char *const own[] = {"position",    "quaternion", "eps1",   "contype",
+                                    "conaffinity", "friction",   "solref", "solimp",
+                                    "condim",      "margin",     "round"};
   const char *keys[BODY_SHAPES + sizeof own / sizeof *own];
   memcpy(keys, own, sizeof own);
   memcpy(keys + sizeof own / sizeof *own, body_shape_words, sizeof body_shape_words);
@@ -275,8 +290,7 @@ static abut_status read_bodies(reader *r, const json_at *link, scene_link *l)
 {
   json_at list;
   void *memory;
-  TRY(scene_list(r, link, "bodies", sizeof *l->bodies, LINKS_MOST, &list, &memory,
-                 &l->body_count));
+  TRY(scene_list(r, link, "bodies", sizeof *l->bodies, LINKS_MOST, &list, &memory, &l->body_count));
   l->bodies = memory;
   for (size_t i = 0; i < l->body_count; ++i) {
     const json_at element = json_element(&list, i);
@@ -360,7 +374,8 @@ static abut_status check_tree(const reader *r, const json_at *element, size_t i)
   const int dofs = scene_tree_dofs(r->s, i);
   return dofs <= TREE_DOFS_MOST
            ? ABUT_SUCCESS
-           : json_fail(r->file, element, "up to here a tree has %d degrees of freedom; %d are the most", dofs,
+           : json_fail(r->file, element,
+                       "up to here a tree has %d degrees of freedom; %d are the most", dofs,
                        TREE_DOFS_MOST);
 }
 
@@ -379,8 +394,10 @@ abut_status scene_links(reader *r, const json_at *root)
     r->s->links[i].first_body = scene_body_number(r->s, i);
     dofs += joint_dofs(r->s->links[i].joint.type);
     if (dofs > SCENE_DOFS_MOST) {
-      return json_fail(r->file, &element, "up to here the links have %d degrees of freedom; %d "
-                       "are the most", dofs, SCENE_DOFS_MOST);
+      return json_fail(r->file, &element,
+                       "up to here the links have %d degrees of freedom; %d "
+                       "are the most",
+                       dofs, SCENE_DOFS_MOST);
     }
     if (joint_dofs(r->s->links[i].joint.type)) {
       TRY(check_tree(r, &element, i));

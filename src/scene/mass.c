@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VOLUME_LEAST 1e-14 /* Below this share of the reach's cube a volume is what rounding leaves. */
+/* Below this share of the reach's cube a volume is what rounding leaves. */
+#define VOLUME_LEAST 1e-14
 
 /* ---- closed or not ---- */
 
@@ -25,8 +26,9 @@ static size_t count_corners(const abut_body_def *mesh)
   return count;
 }
 
-/* Fails with the edge that has no partner: `from` is a directed edge and `against` the reverse of one,
- * where the two sorted lists first differ, so that the lower of both is missing in the other list. */
+/* Fails with the edge that has no partner: `from` is a directed edge and `against` the reverse of
+ * one, where the two sorted lists first differ, so that the lower of both is missing in the other
+ * list. */
 static abut_status open_edge(uint64_t from, uint64_t against)
 {
   const uint64_t edge = from <= against ? from : against << 32 | against >> 32;
@@ -68,8 +70,9 @@ done:
 
 /* ---- integrals ---- */
 
-/* The volume and its first and second moments about a point, summed over the tetrahedra from that point to
- * each triangle of the mesh: V, b and S of docs/cone.md, section 3. A polygon is a fan of triangles. */
+/* The volume and its first and second moments about a point, summed over the tetrahedra from that
+ * point to each triangle of the mesh: V, b and S of docs/cone.md, section 3. A polygon is a fan of
+ * triangles. */
 typedef struct moments {
   double volume, first[3], second[3][3];
   double reach; /* from the point to the farthest corner along an axis */
@@ -129,7 +132,8 @@ abut_status mass_of_mesh(const abut_body_def *mesh, double density, mass *out)
 {
   double from[3];
   if (!mesh->face_count) {
-    return fail(ABUT_ERROR_BODY, "its mesh has no faces: name one with faces, by `surface` in a body file, or "
+    return fail(ABUT_ERROR_BODY,
+                "its mesh has no faces: name one with faces, by `surface` in a body file, or "
                 "give mass, com and inertia");
   }
   TRY(check_closed(mesh));

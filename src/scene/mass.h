@@ -9,13 +9,13 @@ typedef struct mass {
   double mass, com[3], inertia[9];
 } mass;
 
-/* Finds the mass of what a mesh's faces enclose, filled evenly with `density` [kg/m^3]: docs/cone.md,
- * section 3. Faces may run either way round, if all do alike. Fails with ABUT_ERROR_BODY where an edge has
- * not exactly one face on either side, or nothing is enclosed. */
+/* Finds the mass of what a mesh's faces enclose, filled evenly with `density` [kg/m^3]:
+ * docs/cone.md, section 3. Faces may run either way round, if all do alike. Fails with
+ * ABUT_ERROR_BODY where an edge has not exactly one face on either side, or nothing is enclosed. */
 abut_status mass_of_mesh(const abut_body_def *mesh, double density, mass *out);
 
-/* Returns the mass where the body has moved, so that its point x is at R(quaternion) x + position. The
- * quaternion is w, x, y, z, of length 1; the inertia is turned with it. */
+/* Returns the mass where the body has moved, so that its point x is at R(quaternion) x + position.
+ * The quaternion is w, x, y, z, of length 1; the inertia is turned with it. */
 mass mass_moved(const mass *m, const double position[3], const double quaternion[4]);
 
 /* Returns the mass of both together. Where they overlap, both count. */

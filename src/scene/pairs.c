@@ -68,7 +68,9 @@ static abut_status read_smoothing(const json_file *f, const json_at *at, scene_p
 {
   TRY(smoothing_read_some(f, at, &p->smoothing, &p->stated));
   if (p->smoothing.margin != 0.0) {
-    return json_fail(f, at, "its margin is %g: a scene's pairs have a \"margin\" beside their smoothing", p->smoothing.margin);
+    return json_fail(f, at,
+                     "its margin is %g: a scene's pairs have a \"margin\" beside their smoothing",
+                     p->smoothing.margin);
   }
   p->fitted = p->stated != UINT64_MAX;
   return ABUT_SUCCESS;
@@ -156,7 +158,8 @@ static abut_status read_pair(reader *r, const json_at *element, scene_pair *p)
   if (json_find(element, "a", &at) || json_find(element, "b", &at)) {
     TRY(read_sides(r, element, p));
   } else if (r->s->sweep) {
-    return json_fail(f, element, "a scene that sweeps needs the bodies of its pairs: \"a\" and \"b\" are missing");
+    return json_fail(
+      f, element, "a scene that sweeps needs the bodies of its pairs: \"a\" and \"b\" are missing");
   }
   return read_numbers(r, element, p);
 }
@@ -191,8 +194,8 @@ static int compare_sides(const void *a_, const void *b_)
   return bodies ? bodies : (a->place > b->place) - (a->place < b->place);
 }
 
-/* Refuses two pairs of the same bodies, which would push each other twice as hard. They are found by
- * sorting. */
+/* Refuses two pairs of the same bodies, which would push each other twice as hard. They are found
+ * by sorting. */
 static abut_status check_twice(reader *r, const json_at *list)
 {
   const size_t count = r->s->pair_count;
@@ -251,8 +254,9 @@ static abut_status read_usual(reader *r, const json_at *at)
 
 static abut_status check_capacity(const reader *r, const json_at *at)
 {
-  return r->s->capacity ? json_fail(r->file, at, "capacity counts contacts of listed pairs; use most_contacts")
-                        : ABUT_SUCCESS;
+  return r->s->capacity
+           ? json_fail(r->file, at, "capacity counts contacts of listed pairs; use most_contacts")
+           : ABUT_SUCCESS;
 }
 
 abut_status scene_automatic(reader *r, const json_at *root)
@@ -285,14 +289,17 @@ static abut_status read_excluded(reader *r, const json_at *element, int out[2])
   TRY(json_check_array(r->file, element, 2));
   for (size_t side = 0; side < 2; ++side) {
     const json_at at = json_element(element, side);
-    if (json_is_string(at.value) && scene_link_named(r->s, r->s->link_count, json_string_value(at.value)) == WORLD) {
+    if (json_is_string(at.value) &&
+        scene_link_named(r->s, r->s->link_count, json_string_value(at.value)) == WORLD) {
       return json_fail(r->file, element, "no link is named \"%s\"",
                        string_shown(json_string_value(at.value)).text);
     }
     TRY(scene_link_of(r, &at, r->s->link_count, false, &out[side]));
   }
-  return out[0] != out[1] ? ABUT_SUCCESS
-                          : json_fail(r->file, element, "a link cannot be excluded from itself: its bodies never meet");
+  return out[0] != out[1]
+           ? ABUT_SUCCESS
+           : json_fail(r->file, element,
+                       "a link cannot be excluded from itself: its bodies never meet");
 }
 
 static abut_status check_colliding(const reader *r, const json_at *automatic)
@@ -306,7 +313,8 @@ static abut_status check_colliding(const reader *r, const json_at *automatic)
   }
   return count <= SCENE_COLLIDING_MOST
            ? ABUT_SUCCESS
-           : json_fail(r->file, automatic, "%zu bodies may collide; %d are the most", count, SCENE_COLLIDING_MOST);
+           : json_fail(r->file, automatic, "%zu bodies may collide; %d are the most", count,
+                       SCENE_COLLIDING_MOST);
 }
 
 abut_status scene_excluded(reader *r, const json_at *root)
@@ -318,7 +326,8 @@ abut_status scene_excluded(reader *r, const json_at *root)
   }
   json_find(root, "automatic", &at);
   TRY(check_colliding(r, &at));
-  TRY(scene_list(r, &at, "exclude", sizeof *r->s->excluded, EXCLUDED_MOST, &list, &memory, &r->s->excluded_count));
+  TRY(scene_list(r, &at, "exclude", sizeof *r->s->excluded, EXCLUDED_MOST, &list, &memory,
+                 &r->s->excluded_count));
   r->s->excluded = memory;
   for (size_t i = 0; i < r->s->excluded_count; ++i) {
     const json_at element = json_element(&list, i);

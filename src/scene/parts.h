@@ -39,7 +39,8 @@ abut_status scene_count(const json_file *f, const json_at *parent, const char *k
 abut_status scene_unit(const json_file *f, const json_at *parent, const char *key, size_t count,
                        double *out);
 
-/* Reads two numbers, of which the first must be below the second. *there tells whether they are given. */
+/* Reads two numbers, of which the first must be below the second. *there tells whether they are
+ * given. */
 abut_status scene_range(const json_file *f, const json_at *parent, const char *key, double out[2],
                         bool *there);
 
@@ -47,14 +48,14 @@ abut_status scene_range(const json_file *f, const json_at *parent, const char *k
 abut_status scene_word(const json_file *f, const json_at *parent, const char *key,
                        const char *const *words, int count, int *out);
 
-/* Sets *out to what the keys `solref` and `solimp` say, or to the defaults, clipped as docs/cone.md,
- * section 1, says. */
+/* Sets *out to what the keys `solref` and `solimp` say, or to the defaults, clipped as
+ * docs/cone.md, section 1, says. */
 abut_status scene_softness(const json_file *f, const json_at *parent, const char *solref,
                            const char *solimp, softness *out);
 
 /* Does the same, but what is missing stays as it is. */
-abut_status scene_softness_over(const json_file *f, const json_at *parent, const char *solref, const char *solimp,
-                                softness *out);
+abut_status scene_softness_over(const json_file *f, const json_at *parent, const char *solref,
+                                const char *solimp, softness *out);
 
 /* Reads how many directions a contact resists in: 1, or 3 with friction. */
 abut_status scene_condim(const json_file *f, const json_at *parent, int *out);
@@ -66,12 +67,13 @@ abut_status scene_bits(const json_file *f, const json_at *parent, const char *ke
 abut_status scene_refuse(const json_file *f, const json_at *parent, const char *key, bool allowed,
                          const char *why);
 
-/* Copy a text, and the path of a file as it is found from the scene's folder, to the scene's memory. */
+/* Copy a text, and the path of a file as it is found from the scene's folder, to the scene's
+ * memory. */
 abut_status scene_text(reader *r, const char *text, char **out);
 abut_status scene_path(reader *r, const json_at *at, char **out);
 
-/* Finds an array of at most `most` elements and makes zeroed room for as many things of `size` bytes. Where
- * the key is missing, *count is 0. */
+/* Finds an array of at most `most` elements and makes zeroed room for as many things of `size`
+ * bytes. Where the key is missing, *count is 0. */
 abut_status scene_list(reader *r, const json_at *root, const char *key, size_t size, size_t most,
                        json_at *list, void **out, size_t *count);
 
@@ -81,8 +83,8 @@ extern const char *const joint_words[];
 
 abut_status scene_links(reader *r, const json_at *root);
 
-/* Finds one of the first `count` links by its number or its name. Where `parent` says that a link's parent is
- * read, -1 stands for the world. */
+/* Finds one of the first `count` links by its number or its name. Where `parent` says that a link's
+ * parent is read, -1 stands for the world. */
 abut_status scene_link_of(reader *r, const json_at *at, size_t count, bool parent, int *out);
 
 /* Returns the one of the first `count` links that has a name, or WORLD. */
@@ -93,7 +95,8 @@ int scene_link_named(const scene_def *s, size_t count, const char *name);
 /* Reads what automatic pairs have in common, which bodies start from: before the links. */
 abut_status scene_automatic(reader *r, const json_at *root);
 
-/* Reads the listed pairs, and then which links are excluded from automatic ones: behind the links. */
+/* Reads the listed pairs, and then which links are excluded from automatic ones: behind the
+ * links. */
 abut_status scene_pairs(reader *r, const json_at *root);
 abut_status scene_excluded(reader *r, const json_at *root);
 

@@ -12,8 +12,8 @@ static rigid rigid_of(const double position[3], const double quaternion[4])
   return r;
 }
 
-/* Makes a quaternion of any length above 0 one of length 1, also where the square of its length would
- * overflow or vanish. */
+/* Makes a quaternion of any length above 0 one of length 1, also where the square of its length
+ * would overflow or vanish. */
 static void normalise(double q[4])
 {
   const double most = fmax(fmax(fabs(q[0]), fabs(q[1])), fmax(fabs(q[2]), fabs(q[3])));

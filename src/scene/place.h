@@ -1,5 +1,5 @@
-/* Where links and their bodies are (docs/cone.md, section 4). A place is seven numbers: a position, and a
- * quaternion (w, x, y, z) of length 1. */
+/* Where links and their bodies are (docs/cone.md, section 4). A place is seven numbers: a position,
+ * and a quaternion (w, x, y, z) of length 1. */
 #ifndef ABUT_SCENE_PLACE_H
 #define ABUT_SCENE_PLACE_H
 
@@ -7,8 +7,8 @@
 
 #define PLACE 7
 
-/* Finds a link's place from its parent's, or NULL for the world, and from its joint's positions q. A
- * quaternion in q may have any length above 0. */
+/* Finds a link's place from its parent's, or NULL for the world, and from its joint's positions q.
+ * A quaternion in q may have any length above 0. */
 void place_link(const scene_link *l, const double *parent, const double *q, double place[PLACE]);
 
 /* Finds a body's place from its link's. */

@@ -4,10 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#define CORE_ROUND 2.5  /* of a core's radius: beyond 3/2 of it from an edge its faces are flat */
-#define GRID_ROUND 3.0  /* cells of a grid */
-#define LEVEL_NODES 4   /* rows of a height field that must be level beside a wall, as the spline passes bumps on */
-#define ON_PLANE 1e-6   /* of the diagonal: how near to a side of its box a mesh's vertex lies in it */
+#define CORE_ROUND 2.5 /* of a core's radius: beyond 3/2 of it from an edge its faces are flat */
+#define GRID_ROUND 3.0 /* cells of a grid */
+/* rows of a height field that must be level beside a wall, as the spline passes bumps on */
+#define LEVEL_NODES 4
+/* of the diagonal: how near to a side of its box a mesh's vertex lies in it */
+#define ON_PLANE 1e-6
 #define WHOLE_FACE 1e-4 /* by which part a side's area may differ from that of the rectangle */
 
 double seam_roundness(const body *b)
@@ -114,13 +116,15 @@ static bool is_level(const abut_height_field *h, int side, const seam_lengths *l
   return true;
 }
 
-static size_t faces_of_heights(const abut_height_field *h, const seam_lengths *l, seam_face out[SEAM_FACES])
+static size_t faces_of_heights(const abut_height_field *h, const seam_lengths *l,
+                               seam_face out[SEAM_FACES])
 {
   size_t count = 0;
   for (int side = 0; side < 4; ++side) {
     if (is_level(h, side, l)) {
       const double level = height_at(h, side, 0, 0);
-      const double low[3] = {-h->size[0], -h->size[1], -h->base}, high[3] = {h->size[0], h->size[1], level};
+      const double low[3] = {-h->size[0], -h->size[1], -h->base},
+                   high[3] = {h->size[0], h->size[1], level};
       const box all = whole_box(low, high);
       out[count] = face_of(&all, side);
       out[count++].flat = l->within;
@@ -142,8 +146,10 @@ static faces faces_of_mesh(const body *b)
 {
   const body_parts *p = &b->parts;
   const bool surface = p->surface_face_count > 0;
-  return surface ? (faces){p->surface_vertices, p->surface_vertex_count, p->surface_face_count, p->surface_sizes, p->surface_indices}
-                 : (faces){b->vertices, b->info.vertices, b->info.faces, b->face_sizes, b->face_indices};
+  return surface
+           ? (faces){p->surface_vertices, p->surface_vertex_count, p->surface_face_count,
+                     p->surface_sizes, p->surface_indices}
+           : (faces){b->vertices, b->info.vertices, b->info.faces, b->face_sizes, b->face_indices};
 }
 
 /* Returns the area of a face as seen along axis k. */
@@ -160,12 +166,14 @@ static double area_along(const faces *f, const uint32_t *at, uint32_t corners, i
 }
 
 /* Returns the side of the box in which a face lies, or -1. */
-static int side_of_face(const faces *f, const uint32_t *at, uint32_t corners, const box *b, double near)
+static int side_of_face(const faces *f, const uint32_t *at, uint32_t corners, const box *b,
+                        double near)
 {
   for (int side = 0; side < 6; ++side) {
     const double place = side % 2 ? b->high[side / 2] : b->low[side / 2];
     uint32_t on = 0;
-    while (on < corners && fabs(f->vertices[3 * (size_t)at[on] + (size_t)(side / 2)] - place) <= near) {
+    while (on < corners &&
+           fabs(f->vertices[3 * (size_t)at[on] + (size_t)(side / 2)] - place) <= near) {
       ++on;
     }
     if (on == corners) {
@@ -214,7 +222,8 @@ static size_t faces_of_file(const body *loaded, seam_face out[SEAM_FACES])
   return faces_of_box(&b, out);
 }
 
-size_t seam_faces_of(const scene_body *b, const body *loaded, const seam_lengths *lengths, seam_face out[SEAM_FACES])
+size_t seam_faces_of(const scene_body *b, const body *loaded, const seam_lengths *lengths,
+                     seam_face out[SEAM_FACES])
 {
   switch (b->shape) {
   case SHAPE_BOX:

@@ -8,19 +8,21 @@
 
 #define PI 3.14159265358979323846
 #define ARC (2.0 * PI / SHAPE_SIDES)
-/* No cell of a box is longer than the longest side over BOX_CELLS. In slender boxes cells shall not be
- * longer than the shortest half length, but for long ones that is given up where it takes more than
- * BOX_POINTS square cells to cover the box. */
+/* No cell of a box is longer than the longest side over BOX_CELLS. In slender boxes cells shall not
+ * be longer than the shortest half length, but for long ones that is given up where it takes more
+ * than BOX_POINTS square cells to cover the box. */
 #define BOX_CELLS 8
 #define BOX_POINTS 768
-/* Cells along a cylinder's side may be as long as half the side over SIDE_CELLS, but no longer than the
- * radius unless half the side, or that of a capsule, is more than SIDE_CELLS_MOST radii long. */
+/* Cells along a cylinder's side may be as long as half the side over SIDE_CELLS, but no longer than
+ * the radius unless half the side, or that of a capsule, is more than SIDE_CELLS_MOST radii
+ * long. */
 #define SIDE_CELLS 8
 #define SIDE_CELLS_MOST 32
-#define CAP_RINGS 8    /* of each end of a capsule */
-#define GROWTH 1.5     /* how many times as long the next cell away from an edge may be */
-#define UNLIKE 1e5     /* how many times its shortest length a shape's longest may be */
-#define STEPS_MOST 128 /* the most cells along a line: by then they have grown by more than UNLIKE */
+#define CAP_RINGS 8 /* of each end of a capsule */
+#define GROWTH 1.5  /* how many times as long the next cell away from an edge may be */
+#define UNLIKE 1e5  /* how many times its shortest length a shape's longest may be */
+/* the most cells along a line: by then they have grown by more than UNLIKE */
+#define STEPS_MOST 128
 #define EPS1_SHARE 8.0 /* eps1 is a cell's area over this */
 
 /* ---- lines of cells ---- */
@@ -37,7 +39,8 @@ static void put_mirrored(line *l, size_t from_end, double x)
   l->at[l->cells - from_end] = x;
 }
 
-/* Divides a line: the cells at both ends are `first` <= half long, and those within grow up to `most`. */
+/* Divides a line: the cells at both ends are `first` <= half long, and those within grow up to
+ * `most`. */
 static void make_line(double half, double first, double most, line *l)
 {
   const double inner = half - first, second = fmin(GROWTH * first, most);
@@ -70,7 +73,8 @@ static void make_line(double half, double first, double most, line *l)
 
 /* ---- faces ---- */
 
-/* A mesh in the making, whose faces share no corners. `begin` gives it all the room that it needs. */
+/* A mesh in the making, whose faces share no corners. `begin` gives it all the room that it
+ * needs. */
 typedef struct faces {
   double *vertices;
   uint32_t *sizes, *corners;
@@ -129,8 +133,9 @@ static void put_box_side(faces *f, const line lines[3], const double half[3], in
   }
 }
 
-/* Returns how long the longest cell of a box is. Only points touch, so that of two bars that cross one must
- * have points within the other's width: cells of slender bars are no longer than half their width. */
+/* Returns how long the longest cell of a box is. Only points touch, so that of two bars that cross
+ * one must have points within the other's width: cells of slender bars are no longer than half
+ * their width. */
 static double longest_cell(const double half[3], double shortest)
 {
   const double longest = fmax(fmax(half[0], half[1]), half[2]);
@@ -180,8 +185,8 @@ static void put_side(faces *f, double r, const line *along)
   }
 }
 
-/* Puts a cell of a ring, `steps` sides wide from side `step` on, with all corners that its neighbours have
- * there. */
+/* Puts a cell of a ring, `steps` sides wide from side `step` on, with all corners that its
+ * neighbours have there. */
 static void put_end_cell(faces *f, const double ring[2], size_t step, size_t steps, double z)
 {
   const bool upper = z > 0.0;
@@ -197,8 +202,8 @@ static void put_end_cell(faces *f, const double ring[2], size_t step, size_t ste
   ++f->face_count;
 }
 
-/* Puts a ring between two radii in cells that are about as wide as deep. The outermost ring has a cell for
- * each of the cylinder's sides, since cells on both sides of the rim must be alike. */
+/* Puts a ring between two radii in cells that are about as wide as deep. The outermost ring has a
+ * cell for each of the cylinder's sides, since cells on both sides of the rim must be alike. */
 static void put_end_ring(faces *f, const double ring[2], bool outermost, double z)
 {
   size_t steps = 1;
@@ -225,7 +230,8 @@ static abut_status make_cylinder(const double size[3], double eps1, arena *memor
   const double first = half / ceil(fmax(half / wide - 1e-9, 0.5));
   line along, across;
   faces f;
-  make_line(half, first, fmax(2.0 * wide, fmax(fmin(half / SIDE_CELLS, r), half / SIDE_CELLS_MOST)), &along);
+  make_line(half, first, fmax(2.0 * wide, fmax(fmin(half / SIDE_CELLS, r), half / SIDE_CELLS_MOST)),
+            &along);
   make_line(r, first, 2.0 * wide, &across);
   const size_t cells = SHAPE_SIDES * (along.cells + 2 * across.cells);
   TRY(begin(memory, cells, 4 * cells, &f));

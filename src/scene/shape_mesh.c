@@ -61,7 +61,8 @@ static void end(const builder *b, abut_body_def *out)
 
 /* ---- boxes ---- */
 
-abut_status make_box_mesh(const double lower[3], const double upper[3], arena *memory, abut_body_def *out)
+abut_status make_box_mesh(const double lower[3], const double upper[3], arena *memory,
+                          abut_body_def *out)
 {
   static const size_t sides[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
                                      {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
@@ -116,13 +117,14 @@ static void put_end(builder *b, size_t ring, bool upper, bool pole)
   b->face_count += pole ? 0 : 1;
 }
 
-abut_status make_turned_mesh(double (*rings)[2], size_t count, double top, arena *memory, abut_body_def *out)
+abut_status make_turned_mesh(double (*rings)[2], size_t count, double top, arena *memory,
+                             abut_body_def *out)
 {
   const bool pole = top != 0.0;
   const size_t quads = (count - 1) * SHAPE_SIDES;
   builder b;
-  TRY(begin(memory, count * SHAPE_SIDES + 2,
-            quads + (pole ? 2 * SHAPE_SIDES : 2), 4 * quads + (pole ? 6 : 2) * SHAPE_SIDES, &b));
+  TRY(begin(memory, count * SHAPE_SIDES + 2, quads + (pole ? 2 * SHAPE_SIDES : 2),
+            4 * quads + (pole ? 6 : 2) * SHAPE_SIDES, &b));
   put_rings(&b, rings, count);
   if (pole) {
     put_vertex(&b, 0.0, 0.0, -top);
@@ -141,10 +143,10 @@ abut_status make_turned_mesh(double (*rings)[2], size_t count, double top, arena
 
 static abut_status icosahedron(arena *memory, abut_body_def *out)
 {
-  static const size_t faces[20][3] = {
-    {0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11}, {1, 5, 9}, {5, 11, 4},
-    {11, 10, 2}, {10, 7, 6}, {7, 1, 8},  {3, 9, 4},  {3, 4, 2},   {3, 2, 6}, {3, 6, 8},
-    {3, 8, 9},  {4, 9, 5},  {2, 4, 11},  {6, 2, 10}, {8, 6, 7},   {9, 8, 1}};
+  static const size_t faces[20][3] = {{0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11},
+                                      {1, 5, 9},  {5, 11, 4}, {11, 10, 2}, {10, 7, 6}, {7, 1, 8},
+                                      {3, 9, 4},  {3, 4, 2},  {3, 2, 6},   {3, 6, 8},  {3, 8, 9},
+                                      {4, 9, 5},  {2, 4, 11}, {6, 2, 10},  {8, 6, 7},  {9, 8, 1}};
   const double golden = 0.5 * (1.0 + sqrt(5.0)), length = sqrt(1.0 + golden * golden);
   const double one = 1.0 / length, far = golden / length;
   builder b;
@@ -171,7 +173,8 @@ static int compare_edges(const void *a, const void *b)
   return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : x[1] < y[1] ? -1 : x[1] > y[1];
 }
 
-/* Returns the vertex in the middle of an edge. These come behind the others, in the order of the edges. */
+/* Returns the vertex in the middle of an edge. These come behind the others, in the order of the
+ * edges. */
 static size_t middle(const abut_body_def *m, const uint32_t *edges, size_t count, uint32_t a,
                      uint32_t b)
 {
@@ -185,8 +188,8 @@ static void put_middles(builder *b, const uint32_t *edges, size_t count)
   for (size_t i = 0; i < count; ++i) {
     double x[3], square = 0.0;
     for (size_t k = 0; k < 3; ++k) {
-      x[k] = b->vertices[3 * (size_t)edges[2 * i] + k] +
-             b->vertices[3 * (size_t)edges[2 * i + 1] + k];
+      x[k] =
+        b->vertices[3 * (size_t)edges[2 * i] + k] + b->vertices[3 * (size_t)edges[2 * i + 1] + k];
       square += x[k] * x[k];
     }
     put_vertex(b, x[0] / sqrt(square), x[1] / sqrt(square), x[2] / sqrt(square));

@@ -16,7 +16,8 @@ static abut_status make_room(int nv, arena *memory, scene_trees *out)
   return ABUT_SUCCESS;
 }
 
-/* Says of which tree the degrees of freedom of a link are, and counts them there. Roots come before all others. */
+/* Says of which tree the degrees of freedom of a link are, and counts them there. Roots come before
+ * all others. */
 static void add_link(const scene_def *s, const int *vadr, size_t link, scene_trees *out)
 {
   const size_t root = scene_root(s, link);

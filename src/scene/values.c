@@ -62,7 +62,8 @@ abut_status scene_unit(const json_file *f, const json_at *parent, const char *ke
   if (!(most >= DBL_MIN)) {
     return json_fail(f, &at, "has no length");
   }
-  for (size_t k = 0; k < count; ++k) { /* divided first, so that squares neither overflow nor vanish */
+  for (size_t k = 0; k < count; ++k) { /* divided first, so that squares neither overflow nor
+                                          vanish */
     out[k] /= most;
     square += out[k] * out[k];
   }
@@ -122,8 +123,8 @@ abut_status scene_softness(const json_file *f, const json_at *parent, const char
   return scene_softness_over(f, parent, solref, solimp, out);
 }
 
-abut_status scene_softness_over(const json_file *f, const json_at *parent, const char *solref, const char *solimp,
-                                softness *out)
+abut_status scene_softness_over(const json_file *f, const json_at *parent, const char *solref,
+                                const char *solimp, softness *out)
 {
   json_at at;
   TRY(scene_vector(f, parent, solref, 2, out->solref));
@@ -164,7 +165,8 @@ abut_status scene_bits(const json_file *f, const json_at *parent, const char *ke
   }
   const json_int_t value = json_integer_value(at.value);
   if (value < 0 || value > (json_int_t)UINT32_MAX) {
-    return json_fail(f, &at, "%lld is not between 0 and %lld", (long long)value, (long long)UINT32_MAX);
+    return json_fail(f, &at, "%lld is not between 0 and %lld", (long long)value,
+                     (long long)UINT32_MAX);
   }
   *out = (uint32_t)value;
   return ABUT_SUCCESS;

@@ -13,7 +13,8 @@ typedef struct rows {
   abut_feature_edge *edges;
 } rows;
 
-static abut_status make_room(size_t vertices, size_t edges, arena *memory, abut_body_def *out, rows *r)
+static abut_status make_room(size_t vertices, size_t edges, arena *memory, abut_body_def *out,
+                             rows *r)
 {
   void *room;
   TRY(arena_allocate(memory, &room, vertices, 4 * sizeof(double)));
@@ -97,9 +98,11 @@ static abut_status make_box(const double half[3], double round, arena *memory, a
 
 #define SHORT_CORE 0.02 /* of the radius: a core that is shorter is a ball */
 
-/* What touches with a cylinder's side between its rims: balls that lie within it, so that none claims more than the
- * body has. Of a long cylinder they are a capsule, of a flat one a ring about its axis. */
-static abut_status make_core(const double size[2], arena *memory, abut_body_def *out, abut_feature_circle *ring)
+/* What touches with a cylinder's side between its rims: balls that lie within it, so that none
+ * claims more than the body has. Of a long cylinder they are a capsule, of a flat one a ring about
+ * its axis. */
+static abut_status make_core(const double size[2], arena *memory, abut_body_def *out,
+                             abut_feature_circle *ring)
 {
   const double longer = size[1] - size[0];
   const bool is_ball = fabs(longer) <= SHORT_CORE * size[0], is_ring = longer < 0.0 && !is_ball;
@@ -107,7 +110,11 @@ static abut_status make_core(const double size[2], arena *memory, abut_body_def 
   rows to;
   TRY(make_room(ends, ends == 2, memory, out, &to));
   for (size_t i = 0; i < ends; ++i) {
-    put(to.vertices + 4 * i, 0.0, 0.0, is_ball ? 0.0 : i ? longer : -longer, fmin(size[0], size[1]));
+    put(to.vertices + 4 * i, 0.0, 0.0,
+        is_ball ? 0.0
+        : i     ? longer
+                : -longer,
+        fmin(size[0], size[1]));
     put(to.vertex_cones + 4 * i, 0.0, 0.0, 1.0, 180.0);
   }
   if (ends == 2) {
@@ -121,8 +128,10 @@ static abut_status make_core(const double size[2], arena *memory, abut_body_def 
   return ABUT_SUCCESS;
 }
 
-/* The rims are as round as the field's, so that a cylinder that stands flush on its like finds the face and not the side. */
-static abut_status make_cylinder(const double size[2], double round, arena *memory, abut_body_def *out)
+/* The rims are as round as the field's, so that a cylinder that stands flush on its like finds the
+ * face and not the side. */
+static abut_status make_cylinder(const double size[2], double round, arena *memory,
+                                 abut_body_def *out)
 {
   void *room;
   TRY(arena_allocate(memory, &room, 3, sizeof(abut_feature_circle)));
@@ -131,8 +140,10 @@ static abut_status make_cylinder(const double size[2], double round, arena *memo
   TRY(make_core(size, memory, out, &circles[2]));
   for (int i = 0; i < 2; ++i) {
     const double side = i ? 1.0 : -1.0;
-    circles[i] = (abut_feature_circle){.centre = {0.0, 0.0, side * (size[1] - own)}, .axis = {0.0, 0.0, 1.0},
-                                       .size = size[0] - own, .radius = own};
+    circles[i] = (abut_feature_circle){.centre = {0.0, 0.0, side * (size[1] - own)},
+                                       .axis = {0.0, 0.0, 1.0},
+                                       .size = size[0] - own,
+                                       .radius = own};
   }
   out->feature_circles = circles;
   out->feature_circle_count += 2;
@@ -153,10 +164,12 @@ static abut_status check_round(body_shape shape, const double size[3], double ro
   }
   return round >= ROUND_LEAST * least && round < least
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_BODY, "round is %g, neither 0 nor in [%g, %g)", round, ROUND_LEAST * least, least);
+           : fail(ABUT_ERROR_BODY, "round is %g, neither 0 nor in [%g, %g)", round,
+                  ROUND_LEAST * least, least);
 }
 
-abut_status word_features_make(body_shape shape, const double size[3], double round, arena *memory, abut_body_def *out)
+abut_status word_features_make(body_shape shape, const double size[3], double round, arena *memory,
+                               abut_body_def *out)
 {
   rows unused;
   TRY(check_round(shape, size, round));

@@ -33,18 +33,21 @@ abut_status check_page_options(const abut_page_options *o, size_t count)
     return fail(ABUT_ERROR_ARGUMENT, "a page of %zu frames", count);
   }
   if (!(o->threshold >= THRESHOLD_LEAST && o->threshold <= 1.0)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a page's threshold is %g, not within 1/255 and 1", o->threshold);
+    return fail(ABUT_ERROR_ARGUMENT, "a page's threshold is %g, not within 1/255 and 1",
+                o->threshold);
   }
   if (o->first >= count) {
-    return fail(ABUT_ERROR_ARGUMENT, "a page cannot begin with frame %zu of %zu, counted from 0", o->first, count);
+    return fail(ABUT_ERROR_ARGUMENT, "a page cannot begin with frame %zu of %zu, counted from 0",
+                o->first, count);
   }
   if (o->picture_width > PIXELS_MOST || o->picture_height > PIXELS_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "a page's picture of %u x %u pixels is not within %d a side", o->picture_width,
-                o->picture_height, PIXELS_MOST);
+    return fail(ABUT_ERROR_ARGUMENT, "a page's picture of %u x %u pixels is not within %d a side",
+                o->picture_width, o->picture_height, PIXELS_MOST);
   }
   for (size_t i = 0; o->time && i < count; ++i) {
     if (!isfinite(o->time[i]) || (i && o->time[i] < o->time[i - 1])) {
-      return fail(ABUT_ERROR_ARGUMENT, "the time of frame %zu does not come after the one before", i);
+      return fail(ABUT_ERROR_ARGUMENT, "the time of frame %zu does not come after the one before",
+                  i);
     }
   }
   return ABUT_SUCCESS;
@@ -55,7 +58,8 @@ json_t *page_layout(const abut_layout *l)
 #define NUMBER(name, member) l->member,
   const size_t numbers[] = {WIRE_LAYOUT(NUMBER)};
 #undef NUMBER
-  _Static_assert(sizeof numbers == WIRE_LAYOUT_NUMBERS * sizeof *numbers, "a layout has as many numbers as names");
+  _Static_assert(sizeof numbers == WIRE_LAYOUT_NUMBERS * sizeof *numbers,
+                 "a layout has as many numbers as names");
   json_t *list = json_array();
   for (int i = 0; list && i < WIRE_LAYOUT_NUMBERS; ++i) {
     if (json_array_append_new(list, page_count(numbers[i])) != 0) {
@@ -87,7 +91,9 @@ abut_status page_add_options(page *p, const abut_page_options *o, size_t frames)
 
 static abut_status append(json_t *list, json_t *one)
 {
-  return one && json_array_append_new(list, one) == 0 ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a page");
+  return one && json_array_append_new(list, one) == 0
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_MEMORY, "no memory for a page");
 }
 
 abut_status page_add_live(page *p, json_t **smoothings)
@@ -113,16 +119,16 @@ abut_status page_name_curve(json_t *curves, const char *name, const char *unit)
   return append(curves, json_pack("{s:s, s:s}", "name", name, "unit", unit));
 }
 
-abut_status page_add_curve(page *p, json_t *curves, const char *name, const char *unit, size_t frames,
-                           const float *values)
+abut_status page_add_curve(page *p, json_t *curves, const char *name, const char *unit,
+                           size_t frames, const float *values)
 {
   TRY(page_name_curve(curves, name, unit));
   return page_add(p, name, PAGE_F32, frames, 1, values);
 }
 
 /* Numbers of a list as 16-bit shares of `most`, or 8-bit ones of 1. */
-static abut_status add_shares(page *p, const char *name, size_t rows, size_t columns, const void *from, double most,
-                              size_t real_bytes)
+static abut_status add_shares(page *p, const char *name, size_t rows, size_t columns,
+                              const void *from, double most, size_t real_bytes)
 {
   void *memory = NULL;
   TRY(allocate(&memory, rows * columns, sizeof(int16_t)));
@@ -140,7 +146,8 @@ static abut_status add_activities(page *p, const abut_compact *list, size_t real
   void *memory = NULL;
   TRY(allocate(&memory, list->count, 1));
   for (size_t i = 0; i < list->count; ++i) {
-    ((uint8_t *)memory)[i] = (uint8_t)lround(WIRE_ACTIVITY_SHARES * fmin(real_of(list->activity, real_bytes, i), 1.0));
+    ((uint8_t *)memory)[i] =
+      (uint8_t)lround(WIRE_ACTIVITY_SHARES * fmin(real_of(list->activity, real_bytes, i), 1.0));
   }
   const abut_status status = page_add(p, "activity", PAGE_U8, list->count, 1, memory);
   free(memory);
@@ -177,7 +184,8 @@ static abut_status add_starts(page *p, size_t frames, const uint32_t *frame, siz
 }
 
 /* Indices with one past the largest of them that is one. */
-static abut_status add_list_indices(page *p, const char *name, size_t rows, size_t columns, const uint32_t *data)
+static abut_status add_list_indices(page *p, const char *name, size_t rows, size_t columns,
+                                    const uint32_t *data)
 {
   uint32_t end = 0;
   for (size_t i = 0; i < rows * columns; ++i) {
@@ -186,8 +194,9 @@ static abut_status add_list_indices(page *p, const char *name, size_t rows, size
   return page_add_indices(p, name, rows, columns, end, data);
 }
 
-abut_status page_add_contacts(page *p, size_t frames, const abut_compact *list, const uint32_t *frame,
-                              const uint32_t *pair, size_t pairs, size_t real_bytes)
+abut_status page_add_contacts(page *p, size_t frames, const abut_compact *list,
+                              const uint32_t *frame, const uint32_t *pair, size_t pairs,
+                              size_t real_bytes)
 {
   double deepest = 0.0;
   if (list->count > UINT32_MAX) {

@@ -17,9 +17,9 @@
 typedef struct shown {
   const double *vertices; /* (vertex_count, 3) */
   size_t vertex_count;
-  uint32_t *triangles;    /* (triangle_count, 3); the shown's own */
+  uint32_t *triangles; /* (triangle_count, 3); the shown's own */
   size_t triangle_count;
-  bool own;               /* the vertices are the body's contact mesh */
+  bool own; /* the vertices are the body's contact mesh */
 } shown;
 
 abut_status page_meshes_begin(page *p, page_meshes *m)
@@ -41,7 +41,8 @@ const char *body_short_name(const body *b)
 }
 
 /* Cuts faces into triangles. */
-static abut_status cut_faces(const uint32_t *sizes, const uint32_t *indices, size_t faces, shown *out)
+static abut_status cut_faces(const uint32_t *sizes, const uint32_t *indices, size_t faces,
+                             shown *out)
 {
   size_t corners = 0, largest = 3;
   for (size_t i = 0; i < faces; ++i) {
@@ -93,7 +94,8 @@ static abut_status add_shown(page *p, size_t i, const shown *s)
   if (!s->own) {
     TRY(add_floats(p, named(i, "surface").text, s->vertex_count, s->vertices));
   }
-  return page_add_indices(p, named(i, "triangles").text, s->triangle_count, 3, s->vertex_count, s->triangles);
+  return page_add_indices(p, named(i, "triangles").text, s->triangle_count, 3, s->vertex_count,
+                          s->triangles);
 }
 
 /* A large surface, thinned. */
@@ -123,7 +125,9 @@ static abut_status add_thinned(page *p, size_t i, const body *b)
     thin_free(&t);
   }
   if (status == ABUT_SUCCESS) {
-    status = add_shown(p, i, &(shown){less.points, less.point_count, less.triangles, less.triangle_count, false});
+    status = add_shown(p, i,
+                       &(shown){less.points, less.point_count, less.triangles, less.triangle_count,
+                                false});
   }
   surface_free(&less);
   surface_free(&whole);
@@ -139,7 +143,8 @@ static abut_status add_zero_set(page *p, size_t i, abut_body of_body, const abut
   options.sweeps = 1;
   TRY(abut_make_contact_mesh(of_body, s->union_, s->plane, &options, &mesh));
   shown of = {.vertices = mesh.def.vertices, .vertex_count = mesh.def.vertex_count};
-  abut_status status = cut_faces(mesh.def.face_sizes, mesh.def.face_indices, mesh.def.face_count, &of);
+  abut_status status =
+    cut_faces(mesh.def.face_sizes, mesh.def.face_indices, mesh.def.face_count, &of);
   status = status == ABUT_SUCCESS ? add_shown(p, i, &of) : status;
   free(of.triangles);
   abut_free_contact_mesh(&mesh);
@@ -157,7 +162,8 @@ static abut_status add_faces(page *p, size_t i, const body *b)
                                    : cut_faces(b->face_sizes, b->face_indices, b->info.faces, &s);
   if (status == ABUT_SUCCESS && s.triangle_count > TRIANGLES_MOST) {
     status = add_thinned(p, i, b);
-    status = status == ABUT_ERROR_BODY ? add_shown(p, i, &s) : status; /* what encloses nothing is shown whole */
+    /* what encloses nothing is shown whole */
+    status = status == ABUT_ERROR_BODY ? add_shown(p, i, &s) : status;
   } else if (status == ABUT_SUCCESS) {
     status = add_shown(p, i, &s);
   }
@@ -165,7 +171,8 @@ static abut_status add_faces(page *p, size_t i, const body *b)
   return status;
 }
 
-static abut_status add_mesh(page *p, json_t *list, size_t i, abut_body handle_, const abut_smoothing *s)
+static abut_status add_mesh(page *p, json_t *list, size_t i, abut_body handle_,
+                            const abut_smoothing *s)
 {
   const body *b = body_get(handle_);
   if (!b) {
@@ -177,10 +184,13 @@ static abut_status add_mesh(page *p, json_t *list, size_t i, abut_body handle_, 
   TRY(faces ? add_faces(p, i, b) : add_zero_set(p, i, handle_, s));
   json_t *mesh = json_pack("{s:o, s:o, s:b}", "lower", page_numbers(b->info.lower, 3), "upper",
                            page_numbers(b->info.upper, 3), "zero_set", (int)!faces);
-  return mesh && json_array_append_new(list, mesh) == 0 ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a page");
+  return mesh && json_array_append_new(list, mesh) == 0
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_MEMORY, "no memory for a page");
 }
 
-abut_status page_meshes_add(page *p, page_meshes *m, abut_body of, const abut_smoothing *smoothing, size_t *index)
+abut_status page_meshes_add(page *p, page_meshes *m, abut_body of, const abut_smoothing *smoothing,
+                            size_t *index)
 {
   for (*index = 0; *index < m->count; ++*index) {
     if (same_body(m->bodies[*index], of)) {

@@ -25,7 +25,8 @@ abut_status page_begin(page *p)
 {
   *p = (page){.root = json_object()};
   p->arrays = json_object();
-  return p->root && page_set(p->root, "arrays", p->arrays) == ABUT_SUCCESS ? ABUT_SUCCESS : no_memory();
+  return p->root && page_set(p->root, "arrays", p->arrays) == ABUT_SUCCESS ? ABUT_SUCCESS
+                                                                           : no_memory();
 }
 
 void page_free(page *p)
@@ -74,8 +75,8 @@ json_t *page_text(const char *text)
   return value;
 }
 
-/* The bytes of rows lie in planes, the first ones of all rows first: neighbouring rows are alike in these, which
- * deflates better. */
+/* The bytes of rows lie in planes, the first ones of all rows first: neighbouring rows are alike in
+ * these, which deflates better. */
 static void lay_planes(const uint8_t *from, size_t rows, size_t width, uint8_t *to)
 {
   for (size_t k = 0; k < width; ++k) {
@@ -85,7 +86,8 @@ static void lay_planes(const uint8_t *from, size_t rows, size_t width, uint8_t *
   }
 }
 
-abut_status page_add(page *p, const char *name, page_type type, size_t rows, size_t columns, const void *data)
+abut_status page_add(page *p, const char *name, page_type type, size_t rows, size_t columns,
+                     const void *data)
 {
   const size_t width = columns * types[type].bytes;
   void *bytes = p->bytes;
@@ -97,13 +99,14 @@ abut_status page_add(page *p, const char *name, page_type type, size_t rows, siz
   p->bytes = bytes;
   lay_planes(data, rows, width, p->bytes + p->used);
   TRY(page_set(p->arrays, name,
-               json_pack("{s:s, s:I, s:I, s:I}", "type", types[type].name, "rows", (json_int_t)rows, "columns",
-                         (json_int_t)columns, "at", (json_int_t)p->used)));
+               json_pack("{s:s, s:I, s:I, s:I}", "type", types[type].name, "rows", (json_int_t)rows,
+                         "columns", (json_int_t)columns, "at", (json_int_t)p->used)));
   p->used = end;
   return ABUT_SUCCESS;
 }
 
-abut_status page_add_indices(page *p, const char *name, size_t rows, size_t columns, size_t end, const uint32_t *data)
+abut_status page_add_indices(page *p, const char *name, size_t rows, size_t columns, size_t end,
+                             const uint32_t *data)
 {
   if (end > WIRE_NO_INDEX16) {
     return page_add(p, name, PAGE_U32, rows, columns, data);
@@ -134,7 +137,8 @@ static void put_base64(FILE *to, const uint8_t *bytes, size_t count)
   }
 }
 
-/* A name within the object must not end the element that holds it: '<' is in texts alone, where it may be escaped. */
+/* A name within the object must not end the element that holds it: '<' is in texts alone, where it
+ * may be escaped. */
 static abut_status put_object(FILE *to, const json_t *root)
 {
   char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9));
@@ -155,13 +159,16 @@ static abut_status put_object(FILE *to, const json_t *root)
 #define WINDOW (-MAX_WBITS) /* a stream without a header, as the page's "deflate-raw" reads it */
 
 /* Deflates bytes, to few or quickly. *out is the caller's to free. */
-static abut_status deflate_bytes(const uint8_t *bytes, size_t count, bool quickly, uint8_t **out, size_t *out_count)
+static abut_status deflate_bytes(const uint8_t *bytes, size_t count, bool quickly, uint8_t **out,
+                                 size_t *out_count)
 {
   z_stream z = {.next_in = bytes, .avail_in = (uInt)count};
   if (count > UINT_MAX / 2) { /* more than zlib takes at once, and than a browser would */
-    return fail(ABUT_ERROR_ARGUMENT, "a page of %zu bytes is too large: at most %u", count, UINT_MAX / 2);
+    return fail(ABUT_ERROR_ARGUMENT, "a page of %zu bytes is too large: at most %u", count,
+                UINT_MAX / 2);
   }
-  if (deflateInit2(&z, quickly ? Z_BEST_SPEED : Z_BEST_COMPRESSION, Z_DEFLATED, WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+  if (deflateInit2(&z, quickly ? Z_BEST_SPEED : Z_BEST_COMPRESSION, Z_DEFLATED, WINDOW, 8,
+                   Z_DEFAULT_STRATEGY) != Z_OK) {
     return fail(ABUT_ERROR_MEMORY, "no memory to pack a page of %zu bytes", count);
   }
   const uLong most = deflateBound(&z, (uLong)count); /* little more than `count` */
@@ -193,7 +200,9 @@ static abut_status put_page(FILE *to, const page *p)
   free(packed);
   fwrite(page_before_picture, 1, sizeof page_before_picture, to);
   if (p->picture) {
-    fputs("<img id=\"picture\" alt=\"The frame, as abut render draws it\" src=\"data:image/png;base64,", to);
+    fputs(
+      "<img id=\"picture\" alt=\"The frame, as abut render draws it\" src=\"data:image/png;base64,",
+      to);
     put_base64(to, p->picture, p->picture_bytes);
     fputs("\">", to);
   }

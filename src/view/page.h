@@ -16,8 +16,8 @@ typedef struct page {
   json_t *root, *arrays; /* `arrays` is in `root` */
   uint8_t *bytes;        /* all arrays, each as planes of the bytes of its rows */
   size_t used, room;
-  uint8_t *picture;      /* of a PNG, or NULL */
-  bool live;             /* may ask the host that it is from */
+  uint8_t *picture; /* of a PNG, or NULL */
+  bool live;        /* may ask the host that it is from */
   size_t picture_bytes;
 } page;
 
@@ -25,9 +25,11 @@ abut_status page_begin(page *p);
 void page_free(page *p);
 
 /* Adds (rows, columns) elements of host memory under a name. */
-abut_status page_add(page *p, const char *name, page_type type, size_t rows, size_t columns, const void *data);
+abut_status page_add(page *p, const char *name, page_type type, size_t rows, size_t columns,
+                     const void *data);
 /* The same of indices below `end`, or UINT32_MAX for none, as 16 bits where these hold them. */
-abut_status page_add_indices(page *p, const char *name, size_t rows, size_t columns, size_t end, const uint32_t *data);
+abut_status page_add_indices(page *p, const char *name, size_t rows, size_t columns, size_t end,
+                             const uint32_t *data);
 
 /* Sets a member of an object, whose reference is taken; NULL is a lack of memory. */
 abut_status page_set(json_t *object, const char *name, json_t *value);

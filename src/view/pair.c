@@ -19,9 +19,9 @@ typedef struct pair_page {
   const abut_page_options *options;
   abut_batch batch;
   abut_compact list;
-  reals reals[2];      /* the poses in the context's precision */
-  reals reduced;       /* (3, count) minimum_distance, activity, energy */
-  float *places;       /* (count, 2, PLACE) */
+  reals reals[2]; /* the poses in the context's precision */
+  reals reduced;  /* (3, count) minimum_distance, activity, energy */
+  float *places;  /* (count, 2, PLACE) */
   uint8_t *rgb;
 } pair_page;
 
@@ -38,12 +38,15 @@ static abut_status add_bodies(page *p, const pair_page *s)
     for (int i = 0; i < 2 && status == ABUT_SUCCESS; ++i) {
       static const char *const nameless[2] = {"body 1", "body 2"};
       const body *b = body_get(s->pair->bodies[i]);
-      const char *given = s->options->names[i], *name = given ? given : b ? body_short_name(b) : NULL;
+      const char *given = s->options->names[i], *name = given ? given
+                                                        : b   ? body_short_name(b)
+                                                              : NULL;
       size_t mesh = 0;
       TRY_DONE(b ? ABUT_SUCCESS : ABUT_ERROR_HANDLE);
       TRY_DONE(page_meshes_add(p, &meshes, s->pair->bodies[i], &s->pair->smoothing, &mesh));
-      json_t *one = json_pack("{s:o, s:I, s:i, s:i, s:b}", "name", page_text(name ? name : nameless[i]), "mesh",
-                              (json_int_t)mesh, "mover", i, "paint", i, "stated", (int)b->parts.features.stated);
+      json_t *one = json_pack("{s:o, s:I, s:i, s:i, s:b}", "name",
+                              page_text(name ? name : nameless[i]), "mesh", (json_int_t)mesh,
+                              "mover", i, "paint", i, "stated", (int)b->parts.features.stated);
       if (!one || json_array_append_new(bodies, one) != 0) {
         status = fail(ABUT_ERROR_MEMORY, "no memory for a page");
       }
@@ -58,8 +61,11 @@ static abut_status add_pair(page *p, const pair_page *s)
 {
   json_t *pairs = json_array();
   TRY(page_set(p->root, "pairs", pairs));
-  json_t *one = json_pack("{s:[i, i], s:o}", "bodies", 0, 1, "layout", page_layout(&s->pair->layout));
-  return one && json_array_append_new(pairs, one) == 0 ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a page");
+  json_t *one =
+    json_pack("{s:[i, i], s:o}", "bodies", 0, 1, "layout", page_layout(&s->pair->layout));
+  return one && json_array_append_new(pairs, one) == 0
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_MEMORY, "no memory for a page");
 }
 
 /* What a page that asks a server begins with. */
@@ -96,7 +102,8 @@ static abut_status add_places(page *p, pair_page *s)
 
 static abut_status find_contacts(pair_page *s)
 {
-  const size_t size = context_real_bytes(s->pair->context), width = s->kind == ABUT_POSE_TWIST ? 6 : 7;
+  const size_t size = context_real_bytes(s->pair->context),
+               width = s->kind == ABUT_POSE_TWIST ? 6 : 7;
   for (int i = 0; i < 2; ++i) {
     TRY(reals_create(&s->reals[i], s->count * width, size));
     for (size_t k = 0; k < s->count * width; ++k) {
@@ -170,26 +177,33 @@ static abut_status make(page *p, pair_page *s)
     return add_live(p, s);
   }
   TRY(find_contacts(s));
-  TRY(page_add_contacts(p, s->count, &s->list, s->list.pose, NULL, 1, context_real_bytes(s->pair->context)));
+  TRY(page_add_contacts(p, s->count, &s->list, s->list.pose, NULL, 1,
+                        context_real_bytes(s->pair->context)));
   TRY(add_curves(p, s));
   return add_picture(p, s);
 }
 
-abut_status abut_format_pair_page(abut_pair handle_, abut_pose_kind kind, size_t count, const double *pose1,
-                                  const double *pose2, const abut_page_options *options, char **html, size_t *bytes)
+abut_status abut_format_pair_page(abut_pair handle_, abut_pose_kind kind, size_t count,
+                                  const double *pose1, const double *pose2,
+                                  const abut_page_options *options, char **html, size_t *bytes)
 {
   if (html) {
     *html = NULL;
   }
   ENTER(pair_pool, handle_);
   page p = {0};
-  pair_page s = {.pair = pair_get(handle_), .handle = handle_, .kind = kind, .count = count, .poses = {pose1, pose2},
+  pair_page s = {.pair = pair_get(handle_),
+                 .handle = handle_,
+                 .kind = kind,
+                 .count = count,
+                 .poses = {pose1, pose2},
                  .options = options};
   if (!s.pair) {
     return ABUT_ERROR_HANDLE;
   }
   if (!pose1 || !pose2 || !options || !html || !bytes || (unsigned)kind > ABUT_POSE_QUATERNION) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_format_pair_page needs poses of a kind, options, and a place for the page");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_format_pair_page needs poses of a kind, options, and a place for the page");
   }
   TRY(check_page_options(options, count));
   abut_status status = make(&p, &s);

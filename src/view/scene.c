@@ -19,22 +19,24 @@ typedef struct scene_page {
   size_t count, nq;
   const double *q; /* (count, nq) */
   const abut_page_options *options;
-  double *links;   /* (links, PLACE) of one frame */
-  float *places;   /* (count, links, PLACE) */
+  double *links;    /* (links, PLACE) of one frame */
+  float *places;    /* (count, links, PLACE) */
   uint32_t *placed; /* (placed_count) the frames whose links have places */
   size_t placed_count;
-  reals positions;             /* (placed_count, nq) q of these in the context's precision */
-  reals velocities, controls;  /* (placed_count, ...) */
-  reals pushes;                /* (placed_count, nv) J' lambda */
-  reals single;                /* (list.count, 3) of each contact, on the first body of its pair */
-  uint32_t *status;            /* (placed_count) */
-  float *forces;               /* (count, links, 3) */
+  reals positions;            /* (placed_count, nq) q of these in the context's precision */
+  reals velocities, controls; /* (placed_count, ...) */
+  reals pushes;               /* (placed_count, nv) J' lambda */
+  reals single;               /* (list.count, 3) of each contact, on the first body of its pair */
+  uint32_t *status;           /* (placed_count) */
+  float *forces;              /* (count, links, 3) */
   abut_items items;
   abut_compact list;
   uint32_t *frame, *pair; /* (list.count) */
-  uint32_t *number;       /* (candidates) a candidate's place among the pairs of the page, from 1; 0: it has none */
+  uint32_t *number;       /* (candidates) a candidate's place among the pairs of the page, from 1;
+                             0: it has none */
   abut_pair *kinds;       /* of candidates, which are the scene's */
-  uint32_t *candidates;   /* (candidates, 3) two bodies and a kind each, and (candidates) the kind alone */
+  uint32_t *candidates;   /* (candidates, 3) two bodies and a kind each, and (candidates) the kind
+                             alone */
   float *curve;           /* (count) */
   double *framed;
   uint8_t *rgb;
@@ -42,7 +44,9 @@ typedef struct scene_page {
 
 static abut_status append(json_t *list, json_t *one)
 {
-  return one && json_array_append_new(list, one) == 0 ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a page");
+  return one && json_array_append_new(list, one) == 0
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_MEMORY, "no memory for a page");
 }
 
 /* ---- bodies ---- */
@@ -56,8 +60,8 @@ static bool can_move(const scene_def *def, size_t link)
   return i != WORLD;
 }
 
-static abut_status add_body(page *p, const scene_page *s, page_meshes *meshes, json_t *bodies, size_t link, size_t place,
-                            size_t paint)
+static abut_status add_body(page *p, const scene_page *s, page_meshes *meshes, json_t *bodies,
+                            size_t link, size_t place, size_t paint)
 {
   const scene_link *l = &s->scene->def.links[link];
   const scene_body *def = &l->bodies[place];
@@ -74,10 +78,13 @@ static abut_status add_body(page *p, const scene_page *s, page_meshes *meshes, j
   memcpy(at + 3, def->quaternion, 4 * sizeof *at);
   char nameless[40];
   snprintf(nameless, sizeof nameless, "link %zu", link);
-  json_t *one = json_pack("{s:o, s:o, s:I, s:I, s:I, s:b, s:b, s:b, s:o}", "link", page_text(l->name ? l->name : nameless), "name",
-                          page_text(name ? name : body_shape_words[def->shape]), "mesh", (json_int_t)which, "mover",
-                          (json_int_t)link, "paint", (json_int_t)paint, "floor", (int)(def->shape == SHAPE_PLANE), "still",
-                          (int)!can_move(&s->scene->def, link), "stated", (int)b->parts.features.stated, "at", page_numbers(at, PLACE));
+  json_t *one = json_pack("{s:o, s:o, s:I, s:I, s:I, s:b, s:b, s:b, s:o}", "link",
+                          page_text(l->name ? l->name : nameless), "name",
+                          page_text(name ? name : body_shape_words[def->shape]), "mesh",
+                          (json_int_t)which, "mover", (json_int_t)link, "paint", (json_int_t)paint,
+                          "floor", (int)(def->shape == SHAPE_PLANE), "still",
+                          (int)!can_move(&s->scene->def, link), "stated",
+                          (int)b->parts.features.stated, "at", page_numbers(at, PLACE));
   return append(bodies, one);
 }
 
@@ -174,9 +181,11 @@ static abut_status add_pairs(scene_page *s, json_t *pairs, size_t *count)
     if (!s->number[candidate]) {
       const pair *made = pair_get(s->scene->pairs[of->alike]);
       TRY(made ? ABUT_SUCCESS : ABUT_ERROR_HANDLE);
-      s->number[candidate] = (uint32_t)++*count;
-      TRY(append(pairs, json_pack("{s:[I, I], s:o}", "bodies", (json_int_t)scene_pair_body(def, of, 0),
-                                  (json_int_t)scene_pair_body(def, of, 1), "layout", page_layout(&made->layout))));
+      s->number[candidate] = (uint32_t)++ * count;
+      TRY(append(pairs,
+                 json_pack("{s:[I, I], s:o}", "bodies", (json_int_t)scene_pair_body(def, of, 0),
+                           (json_int_t)scene_pair_body(def, of, 1), "layout",
+                           page_layout(&made->layout))));
     }
     s->pair[i] = s->number[candidate] - 1;
   }
@@ -239,11 +248,12 @@ static abut_status add_curves(page *p, scene_page *s, bool contacts)
 /* Why forces are not known; NULL: they are. */
 static const char *why_unforced(const scene_page *s)
 {
-  return s->scene->given                                          ? "contacts were given with each step, which states do not hold"
-         : !s->options->v && s->scene->def.actuator_count         ? "the scene has actuators, and their controls are not known: --controls "
-                                                                    "(in Python u) tells them"
-         : !s->options->v                                         ? "the states have no velocities"
-                                                                  : NULL;
+  return s->scene->given ? "contacts were given with each step, which states do not hold"
+         : !s->options->v && s->scene->def.actuator_count
+           ? "the scene has actuators, and their controls are not known: --controls "
+             "(in Python u) tells them"
+         : !s->options->v ? "the states have no velocities"
+                          : NULL;
 }
 
 /* Numbers of the frames that have places, of an array (count, width). */
@@ -261,7 +271,8 @@ static abut_status take_rows(const scene_page *s, const double *from, size_t wid
 /* One step from each frame, of which forces are wanted alone. */
 static abut_status step_frames(scene_page *s, bool contacts)
 {
-  const size_t nv = (size_t)s->scene->constants.nv, count = s->placed_count, size = s->positions.size;
+  const size_t nv = (size_t)s->scene->constants.nv, count = s->placed_count,
+               size = s->positions.size;
   abut_worlds w = abut_default_worlds();
   void *memory = NULL;
   TRY(take_rows(s, s->options->v, nv, &s->velocities));
@@ -271,8 +282,9 @@ static abut_status step_frames(scene_page *s, bool contacts)
   TRY(allocate(&memory, count, sizeof *s->status));
   s->status = memory;
   if (contacts) {
-    return abut_find_contact_forces(s->handle, count, s->positions.data, s->velocities.data, s->controls.data, &s->items,
-                                    &s->list, s->single.data, s->pushes.data, s->status);
+    return abut_find_contact_forces(s->handle, count, s->positions.data, s->velocities.data,
+                                    s->controls.data, &s->items, &s->list, s->single.data,
+                                    s->pushes.data, s->status);
   }
   w.count = count;
   w.q = s->positions.data;
@@ -315,8 +327,9 @@ static abut_status add_centres(page *p, const scene_page *s)
   return ABUT_SUCCESS;
 }
 
-/* The first three of J' lambda of a free joint are a force along the world's axes: that of the contacts of the link and of
- * all that hangs on it. NaN of other links, and of frames from which no step was possible. */
+/* The first three of J' lambda of a free joint are a force along the world's axes: that of the
+ * contacts of the link and of all that hangs on it. NaN of other links, and of frames from which no
+ * step was possible. */
 static abut_status add_forces(page *p, scene_page *s, bool contacts)
 {
   const scene_def *def = &s->scene->def;
@@ -374,7 +387,8 @@ static abut_status add_candidates(page *p, scene_page *s, json_t *layouts, json_
   return page_add(p, "candidates", PAGE_U32, def->pair_count, 3, s->candidates);
 }
 
-/* Where the velocities of links of free joints begin, which are those whose forces are shown; -1 of others. */
+/* Where the velocities of links of free joints begin, which are those whose forces are shown; -1 of
+ * others. */
 static abut_status add_pushed(page *p, const scene_page *s)
 {
   const scene_def *def = &s->scene->def;
@@ -393,10 +407,12 @@ static abut_status add_weight(page *p, const scene_page *s)
   const scene_def *def = &s->scene->def;
   double most = 0.0;
   for (size_t i = 0; i < def->link_count; ++i) {
-    most = def->links[i].joint.type == JOINT_FREE ? fmax(most, s->scene->constants.masses[i].mass) : most;
+    most = def->links[i].joint.type == JOINT_FREE ? fmax(most, s->scene->constants.masses[i].mass)
+                                                  : most;
   }
   const double *g = def->gravity;
-  return page_set(p->root, "weight", json_real(most * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])));
+  return page_set(p->root, "weight",
+                  json_real(most * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])));
 }
 
 static abut_status add_live(page *p, scene_page *s, bool contacts)
@@ -414,7 +430,8 @@ static abut_status add_live(page *p, scene_page *s, bool contacts)
 
 /* ---- the whole ---- */
 
-/* The camera of the picture holds some of the frames in view. Frames without a place have no picture. */
+/* The camera of the picture holds some of the frames in view. Frames without a place have no
+ * picture. */
 static abut_status add_picture(page *p, scene_page *s)
 {
   const abut_page_options *o = s->options;
@@ -424,7 +441,8 @@ static abut_status add_picture(page *p, scene_page *s)
   view.height = o->picture_height;
   view.threshold = o->threshold;
   view.contacts = s->scene->def.law->drawable && !s->scene->given;
-  if (!view.width || !view.height || !s->scene->body_count || (links && isnan(s->places[o->first * links * PLACE]))) {
+  if (!view.width || !view.height || !s->scene->body_count ||
+      (links && isnan(s->places[o->first * links * PLACE]))) {
     return ABUT_SUCCESS;
   }
   void *memory = NULL;
@@ -452,7 +470,9 @@ static abut_status make(page *p, scene_page *s)
   TRY(page_set(p->root, "pairs", pairs));
   TRY(page_set(p->root, "scene", json_true()));
   TRY(page_set(p->root, "springs", json_boolean(!s->scene->def.law->drawable)));
-  TRY(why_unforced(s) && s->scene->constants.nv ? page_set(p->root, "unforced", json_string(why_unforced(s))) : ABUT_SUCCESS);
+  TRY(why_unforced(s) && s->scene->constants.nv
+        ? page_set(p->root, "unforced", json_string(why_unforced(s)))
+        : ABUT_SUCCESS);
   TRY(page_add_options(p, s->options, s->count));
   TRY(scene_need_bodies(s->scene));
   TRY(add_bodies(p, s));
@@ -463,32 +483,39 @@ static abut_status make(page *p, scene_page *s)
   TRY(take_positions(s));
   TRY(contacts ? list_contacts(s) : ABUT_SUCCESS);
   TRY(contacts ? add_pairs(s, pairs, &pair_count) : ABUT_SUCCESS);
-  TRY(page_add_contacts(p, s->count, &s->list, s->frame, s->pair, pair_count, context_real_bytes(s->scene->context)));
+  TRY(page_add_contacts(p, s->count, &s->list, s->frame, s->pair, pair_count,
+                        context_real_bytes(s->scene->context)));
   TRY(add_curves(p, s, contacts));
   TRY(add_forces(p, s, contacts));
   return add_picture(p, s);
 }
 
-abut_status abut_format_scene_page(abut_scene handle_, size_t count, const double *q, const abut_page_options *options,
-                                   char **html, size_t *bytes)
+abut_status abut_format_scene_page(abut_scene handle_, size_t count, const double *q,
+                                   const abut_page_options *options, char **html, size_t *bytes)
 {
   if (html) {
     *html = NULL;
   }
   ENTER(scene_pool, handle_);
   page p = {0};
-  scene_page s = {.scene = scene_get(handle_), .handle = handle_, .count = count, .q = q, .options = options};
+  scene_page s = {.scene = scene_get(handle_),
+                  .handle = handle_,
+                  .count = count,
+                  .q = q,
+                  .options = options};
   if (!s.scene) {
     return ABUT_ERROR_HANDLE;
   }
   s.nq = (size_t)s.scene->constants.nq;
   if ((!q && s.nq) || !options || !html || !bytes) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_format_scene_page needs positions, options, and a place for the page");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_format_scene_page needs positions, options, and a place for the page");
   }
   TRY(check_page_options(options, count));
   if (options->v && (s.scene->given || (s.scene->def.actuator_count && !options->u))) {
     return fail(ABUT_ERROR_ARGUMENT, "a page has no forces of a scene %s, which it does not know",
-                s.scene->given ? "whose contacts are given" : "with actuators without their controls");
+                s.scene->given ? "whose contacts are given"
+                               : "with actuators without their controls");
   }
   abut_status status = make(&p, &s);
   status = status == ABUT_SUCCESS ? page_format(&p, html, bytes) : status;

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#define LARGE 4.0 /* A body that does not move is framed up to this many times the size of what moves. */
+/* A body that does not move is framed up to this many times the size of what moves. */
+#define LARGE 4.0
 
 /* A body of the scene, as pictures need it. They are kept by scene_body_number. */
 typedef struct piece {
@@ -123,14 +124,15 @@ static bool is_framed(const scene_picture *p, size_t i, double moving)
 {
   const piece *of = &p->pieces[i];
   const double *low = of->of->info.lower, *high = of->of->info.upper;
-  const double size = sqrt((high[0] - low[0]) * (high[0] - low[0]) +
-                           (high[1] - low[1]) * (high[1] - low[1]) +
-                           (high[2] - low[2]) * (high[2] - low[2]));
+  const double size =
+    sqrt((high[0] - low[0]) * (high[0] - low[0]) + (high[1] - low[1]) * (high[1] - low[1]) +
+         (high[2] - low[2]) * (high[2] - low[2]));
   return !of->moves && !of->floor && (moving <= 0.0 || size <= LARGE * moving);
 }
 
-/* Collects what the camera holds in view: the corners of what moves, in all states that are framed; of what
- * does not move unless it is a floor or as large as one; and of all bodies where there is nothing else. */
+/* Collects what the camera holds in view: the corners of what moves, in all states that are framed;
+ * of what does not move unless it is a floor or as large as one; and of all bodies where there is
+ * nothing else. */
 static abut_status find_points(scene_picture *p, const double *framed, size_t count)
 {
   const size_t bodies = p->scene->body_count, nq = (size_t)p->scene->constants.nq;
@@ -214,7 +216,8 @@ static abut_status find_touches(scene_picture *p)
     const scene_pair *of = &s->def.pairs[i];
     if (has_bodies(s, of)) {
       touch *to = &p->touches[p->touch_count++];
-      *to = (touch){pair_get(s->pairs[i]), ABUT_POSE_QUATERNION, p->bodies[scene_pair_body(&s->def, of, 0)],
+      *to = (touch){pair_get(s->pairs[i]), ABUT_POSE_QUATERNION,
+                    p->bodies[scene_pair_body(&s->def, of, 0)],
                     p->bodies[scene_pair_body(&s->def, of, 1)]};
       TRY(to->pair ? ABUT_SUCCESS : ABUT_ERROR_HANDLE);
     }

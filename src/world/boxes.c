@@ -29,15 +29,16 @@ static body_box centred(const box *b)
     }
     const bool has_ends = b->lower[k] > -HUGE_VAL && b->upper[k] < HUGE_VAL;
     c.centre[k] = has_ends ? 0.5 * (b->lower[k] + b->upper[k]) : 0.0;
-    c.half[k] = fmax(b->upper[k] - c.centre[k], c.centre[k] - b->lower[k]) * (1.0 + 2.0 * DBL_EPSILON);
+    c.half[k] =
+      fmax(b->upper[k] - c.centre[k], c.centre[k] - b->lower[k]) * (1.0 + 2.0 * DBL_EPSILON);
   }
   return c;
 }
 
-/* A witness point is p + a (q - p) with a = con u + (1 - con) s, where s, a mean of clipped numbers, is
- * within [0, 1], and con is at most sigmoid((1 - u) / c) and sigmoid(u / c), with c = `compare`
- * (docs/spec.md, 6.1). Beyond an end, at u = 1 + x, a - 1 is at most con x <= x / (1 + exp(x / c)), which is
- * edge_overshoot or less, and likewise at the other end. */
+/* A witness point is p + a (q - p) with a = con u + (1 - con) s, where s, a mean of clipped
+ * numbers, is within [0, 1], and con is at most sigmoid((1 - u) / c) and sigmoid(u / c), with c =
+ * `compare` (docs/spec.md, 6.1). Beyond an end, at u = 1 + x, a - 1 is at most con x <= x / (1 +
+ * exp(x / c)), which is edge_overshoot or less, and likewise at the other end. */
 static void cover_edge(box *b, const double *p, const double *q, const abut_smoothing *s)
 {
   const double way[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
@@ -53,11 +54,11 @@ static void cover_edge(box *b, const double *p, const double *q, const abut_smoo
 
 /* ---- in fields ----
  *
- * A feature with a radius r asks the field at points x, which cones move inside its body by up to `cone_inset` along
- * their axes. Its contact is active where phi(x) is below its reach + r; what the inset takes from the depth, at most
- * all of it, is in the reach. Where phi is a distance, and along the rays of a superquadric, it is below the reach
- * within r of x. Only a polyhedron's field, which is less off corners, may reach farther: there its own box takes the
- * radii (field_reach). */
+ * A feature with a radius r asks the field at points x, which cones move inside its body by up to
+ * `cone_inset` along their axes. Its contact is active where phi(x) is below its reach + r; what
+ * the inset takes from the depth, at most all of it, is in the reach. Where phi is a distance, and
+ * along the rays of a superquadric, it is below the reach within r of x. Only a polyhedron's field,
+ * which is less off corners, may reach farther: there its own box takes the radii (field_reach). */
 
 static bool field_takes_radii(const body *field)
 {
@@ -87,7 +88,8 @@ static double bulge_of(const abut_feature_edge *e, const double *from, const dou
 }
 
 /* The points of a quarter may lie beyond its ends, on the rest of its circle. */
-static void cover_circle(box *b, const abut_feature_edge *e, const double *from, const double inside[3], double radius)
+static void cover_circle(box *b, const abut_feature_edge *e, const double *from,
+                         const double inside[3], double radius)
 {
   const double out[3] = {from[0] - e->centre[0], from[1] - e->centre[1], from[2] - e->centre[2]};
   double low[3], high[3];
@@ -101,8 +103,10 @@ static void cover_circle(box *b, const abut_feature_edge *e, const double *from,
   box_cover(b, high);
 }
 
-/* Covers the capsule around a straight edge, whose ends go on by `beyond` in place of the radius. */
-static void cover_capsule(box *b, const double from[3], const double to[3], double radius, double beyond)
+/* Covers the capsule around a straight edge, whose ends go on by `beyond` in place of the
+ * radius. */
+static void cover_capsule(box *b, const double from[3], const double to[3], double radius,
+                          double beyond)
 {
   const double way[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]}, along = length(way);
   double low[3], high[3];
@@ -116,10 +120,11 @@ static void cover_capsule(box *b, const double from[3], const double to[3], doub
   box_cover(b, high);
 }
 
-/* Returns how far beyond its ends a round edge makes contacts. The field of one core is a distance, and convex.
- * There a point that counts was drawn to a place inside of its edge where the field's slope along the edge is at
- * most `tilt`, and where phi is below its reach + the radius but for what the slope gives up to there. So what it
- * touches lies no farther along the edge than `tilt` of that. Elsewhere it may be a whole radius. */
+/* Returns how far beyond its ends a round edge makes contacts. The field of one core is a distance,
+ * and convex. There a point that counts was drawn to a place inside of its edge where the field's
+ * slope along the edge is at most `tilt`, and where phi is below its reach + the radius but for
+ * what the slope gives up to there. So what it touches lies no farther along the edge than `tilt`
+ * of that. Elsewhere it may be a whole radius. */
 static double beyond_ends(const pair *p, const body *field, double radius, double reach)
 {
   const abut_smoothing *s = &p->smoothing;
@@ -127,7 +132,8 @@ static double beyond_ends(const pair *p, const body *field, double radius, doubl
   return is_core ? fmin(radius, 1.1 * s->tilt * (radius + reach + s->part + s->inset)) : radius;
 }
 
-static void cover_rail(box *b, const pair *p, const body *of, const body *field, size_t i, double reach)
+static void cover_rail(box *b, const pair *p, const body *of, const body *field, size_t i,
+                       double reach)
 {
   const body_features *f = of->touches;
   const abut_feature_edge *e = &f->edges[i];
@@ -146,12 +152,14 @@ static void cover_rail(box *b, const pair *p, const body *of, const body *field,
     cover_ball(b, x, radius + bulge_of(e, from, to));
     cover_ball(b, y, radius + bulge_of(e, from, to));
   } else {
-    const double more = radius > 0.0 ? p->smoothing.tilt * (p->smoothing.part + p->smoothing.inset) : 0.0;
+    const double more = radius > 0.0 ? p->smoothing.tilt * (p->smoothing.part + p->smoothing.inset)
+                                     : 0.0;
     cover_capsule(b, x, y, radius + more, beyond_ends(p, field, radius + more, reach));
   }
 }
 
-static body_box features_box(const pair *p, const body *of, const body *field, int side, double reach)
+static body_box features_box(const pair *p, const body *of, const body *field, int side,
+                             double reach)
 {
   const body_features *f = of->touches;
   const double own = field_takes_radii(field) ? 0.0 : 1.0;
@@ -202,9 +210,9 @@ static body_box points_box(const pair *p, const body *const bodies[2], int side,
   return centred(&b);
 }
 
-/* Where N primitives are added, their soft union lies at most union ln N below the least of them, and what
- * is subtracted only adds. So where all of them are beyond the reach and that together, the field is
- * beyond the reach. */
+/* Where N primitives are added, their soft union lies at most union ln N below the least of them,
+ * and what is subtracted only adds. So where all of them are beyond the reach and that together,
+ * the field is beyond the reach. */
 static body_box field_box(const pair *p, const body *of, double reach)
 {
   const double below = p->smoothing.union_ * log((double)of->head[HEAD_ADDED]);
@@ -317,12 +325,12 @@ static double extent(const placed *p, const double along[3])
   return sum;
 }
 
-/* The shortest axis that tells anything; others are of nearly parallel edges, which the boxes' own axes
- * tell apart as well. */
+/* The shortest axis that tells anything; others are of nearly parallel edges, which the boxes' own
+ * axes tell apart as well. */
 #define AXIS2_LEAST 1e-6
 
-/* Any direction along which two boxes do not meet has them apart, however it was found. It is no longer
- * than 1, so that the slack is enough for all. */
+/* Any direction along which two boxes do not meet has them apart, however it was found. It is no
+ * longer than 1, so that the slack is enough for all. */
 static bool apart_along(const placed *a, const placed *b, const double along[3], double slack)
 {
   const double between[3] = {b->centre[0] - a->centre[0], b->centre[1] - a->centre[1],
@@ -331,18 +339,20 @@ static bool apart_along(const placed *a, const placed *b, const double along[3],
          fabs(dot(between, along)) > extent(a, along) + extent(b, along) + slack;
 }
 
-static bool apart_across(const placed *a, const placed *b, const double p[3], const double q[3], double slack)
+static bool apart_across(const placed *a, const placed *b, const double p[3], const double q[3],
+                         double slack)
 {
-  const double across[3] = {p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]};
+  const double across[3] = {p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2],
+                            p[0] * q[1] - p[1] * q[0]};
   return apart_along(a, b, across, slack);
 }
 
-/* Devices place a point by a frame of rounded numbers, take it to the other body's, and make points of
- * edges of such: together at most some twelve roundings of what these are made of. */
+/* Devices place a point by a frame of rounded numbers, take it to the other body's, and make points
+ * of edges of such: together at most some twelve roundings of what these are made of. */
 #define PLACING_ROUNDINGS 16.0
 
-bool boxes_apart(const body_box *a, const double pose_a[7], const body_box *b, const double pose_b[7],
-                 double eps)
+bool boxes_apart(const body_box *a, const double pose_a[7], const body_box *b,
+                 const double pose_b[7], double eps)
 {
   static const double axes[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
   if (is_empty(a) || is_empty(b)) {

@@ -9,20 +9,21 @@
 #include <math.h>
 #include <string.h>
 
-#define NO_END 1e18   /* half a side of a box that has no end, which float32 can still multiply */
-/* Where empty boxes are, of points and of fields: so far from all others and, however bodies are turned, from each
- * other that none meet. */
+#define NO_END 1e18 /* half a side of a box that has no end, which float32 can still multiply */
+/* Where empty boxes are, of points and of fields: so far from all others and, however bodies are
+ * turned, from each other that none meet. */
 static const double nowhere[2] = {1e18, 4e18};
 
 /* ---- entries ----
  *
- * The table of bodies has the scene's, and behind them the parts of those that are cut (world/tiles.h), each with boxes of
- * its own: the field alone, then the tiles. The bridges of seams (world/seams.h) are the last. */
+ * The table of bodies has the scene's, and behind them the parts of those that are cut
+ * (world/tiles.h), each with boxes of its own: the field alone, then the tiles. The bridges of
+ * seams (world/seams.h) are the last. */
 
 typedef struct entries {
   size_t count;
-  int *of;    /* (count) the scene's body */
-  int *cut;   /* (bodies) where a body's field and tiles are, or -1 */
+  int *of;        /* (count) the scene's body */
+  int *cut;       /* (bodies) where a body's field and tiles are, or -1 */
   size_t bridges; /* where those of seams begin */
 } entries;
 
@@ -98,7 +99,7 @@ static size_t entry_of(const loaded_scene *s, const entries *e, size_t group, in
 /* ---- boxes of bodies ---- */
 
 typedef struct body_boxes {
-  bool some; /* It is in a pair. */
+  bool some;                    /* It is in a pair. */
   double low[2][3], high[2][3]; /* of points and of the field */
 } body_boxes;
 
@@ -123,7 +124,8 @@ static void start(body_boxes *b)
   b->some = true;
 }
 
-/* Finds the boxes of the groups of a kind. Beside a field alone the other body's field has nothing to say. */
+/* Finds the boxes of the groups of a kind. Beside a field alone the other body's field has nothing
+ * to say. */
 static abut_status boxes_of_kind(const loaded_scene *s, const pair_kind *k, pair_boxes *out)
 {
   static const body_box empty = {{0.0, 0.0, 0.0}, {-1.0, -1.0, -1.0}};
@@ -140,10 +142,11 @@ static abut_status boxes_of_kind(const loaded_scene *s, const pair_kind *k, pair
   return ABUT_SUCCESS;
 }
 
-/* Widens the boxes of the bodies of a kind's groups; a body's boxes hold for all its groups that are bounded. Of a
- * kind that is not, all groups are kept. A box that stays empty is put where nothing meets it: a plane has no
- * points, and a part may have no field. */
-static abut_status add_kind(const loaded_scene *s, const pair_kind *k, const entries *e, body_boxes *all, bool *bounded)
+/* Widens the boxes of the bodies of a kind's groups; a body's boxes hold for all its groups that
+ * are bounded. Of a kind that is not, all groups are kept. A box that stays empty is put where
+ * nothing meets it: a plane has no points, and a part may have no field. */
+static abut_status add_kind(const loaded_scene *s, const pair_kind *k, const entries *e,
+                            body_boxes *all, bool *bounded)
 {
   pair_boxes boxes;
   TRY(boxes_of_kind(s, k, &boxes));
@@ -260,7 +263,8 @@ static void fill_candidates(const loaded_scene *s, size_t runs, tables *t)
 static void keep_all(tables *t, size_t kind)
 {
   const int *of = t->kinds + KIND_INTS * kind;
-  for (int i = CANDIDATE_RUN * of[KIND_RUN]; i < CANDIDATE_RUN * (of[KIND_RUN] + of[KIND_RUNS]); ++i) {
+  for (int i = CANDIDATE_RUN * of[KIND_RUN]; i < CANDIDATE_RUN * (of[KIND_RUN] + of[KIND_RUNS]);
+       ++i) {
     t->candidates[CANDIDATE_INTS * i + CANDIDATE_KEPT] = 1;
   }
 }
@@ -269,7 +273,8 @@ static abut_status upload_tables(device *d, const tables *t, resident_broad *r)
 {
   TRY(buffer_upload(d, (r->count + 1) * sizeof(int), t->links, &r->links));
   TRY(upload_reals(d, t->reals, BROAD_REALS * r->count, &r->bodies));
-  TRY(buffer_upload(d, (CANDIDATE_INTS * CANDIDATE_RUN * r->runs + 1) * sizeof(int), t->candidates, &r->candidates));
+  TRY(buffer_upload(d, (CANDIDATE_INTS * CANDIDATE_RUN * r->runs + 1) * sizeof(int), t->candidates,
+                    &r->candidates));
   return buffer_upload(d, (KIND_INTS * r->kinds + 1) * sizeof(int), t->kinds, &r->kind_runs);
 }
 
@@ -348,35 +353,40 @@ void broad_bytes(const resident_broad *r, size_t real, size_t bytes[POOL_BUFFERS
 static abut_status leave_out(const stepping *s, const resident_broad *r)
 {
   TRY(LAUNCH(s->device, KERNEL_WORLD_BOXES, world_blocks(s), r->count, ARG_BUFFER(s->model->head),
-             OF(s, WORLD_SCRATCH), ARG_BUFFER(r->links), ARG_BUFFER(r->bodies), ARG_INT(r->count), ARG_INT(s->count),
-             OF(s, BROAD_BOXES)));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_CANDIDATES, world_blocks(s), r->runs, ARG_BUFFER(r->candidates),
-             OF(s, BROAD_BOXES), ARG_INT(r->count), ARG_INT(r->runs), OF(s, BROAD_MASKS), ARG_INT(s->count)));
-  return LAUNCH(s->device, KERNEL_WORLD_CANDIDATES_AGAIN, s->count, r->runs, ARG_BUFFER(r->candidates),
-                ARG_BUFFER(r->bodies), OF(s, BROAD_BOXES), ARG_INT(r->count), ARG_INT(r->runs), OF(s, BROAD_MASKS),
-                ARG_INT(s->count));
+             OF(s, WORLD_SCRATCH), ARG_BUFFER(r->links), ARG_BUFFER(r->bodies), ARG_INT(r->count),
+             ARG_INT(s->count), OF(s, BROAD_BOXES)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_CANDIDATES, world_blocks(s), r->runs,
+             ARG_BUFFER(r->candidates), OF(s, BROAD_BOXES), ARG_INT(r->count), ARG_INT(r->runs),
+             OF(s, BROAD_MASKS), ARG_INT(s->count)));
+  return LAUNCH(s->device, KERNEL_WORLD_CANDIDATES_AGAIN, s->count, r->runs,
+                ARG_BUFFER(r->candidates), ARG_BUFFER(r->bodies), OF(s, BROAD_BOXES),
+                ARG_INT(r->count), ARG_INT(r->runs), OF(s, BROAD_MASKS), ARG_INT(s->count));
 }
 
-static abut_status count_items(const stepping *s, const resident_broad *r, size_t blocks, int *totals)
+static abut_status count_items(const stepping *s, const resident_broad *r, size_t blocks,
+                               int *totals)
 {
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_COUNTS, s->count, r->kinds, ARG_BUFFER(r->kind_runs), OF(s, BROAD_MASKS),
-             ARG_INT(r->runs), OF(s, WORLD_ITEM_COUNTS), ARG_INT(s->count)));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_COUNTS_OF_ALL, s->count, 1, OF(s, WORLD_ITEM_COUNTS), ARG_INT(r->kinds),
-             ARG_INT(s->count)));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_SUMS, blocks, r->kinds + 1, OF(s, WORLD_ITEM_COUNTS), ARG_INT(blocks),
-             OF(s, WORLD_ITEM_FIRSTS), OF(s, BROAD_SUMS), ARG_INT(s->count)));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_TOTALS, 1, 1, OF(s, BROAD_SUMS), ARG_INT(blocks), OF(s, BROAD_TOTALS),
-             ARG_INT(r->kinds)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_COUNTS, s->count, r->kinds, ARG_BUFFER(r->kind_runs),
+             OF(s, BROAD_MASKS), ARG_INT(r->runs), OF(s, WORLD_ITEM_COUNTS), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_COUNTS_OF_ALL, s->count, 1, OF(s, WORLD_ITEM_COUNTS),
+             ARG_INT(r->kinds), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_SUMS, blocks, r->kinds + 1, OF(s, WORLD_ITEM_COUNTS),
+             ARG_INT(blocks), OF(s, WORLD_ITEM_FIRSTS), OF(s, BROAD_SUMS), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_TOTALS, 1, 1, OF(s, BROAD_SUMS), ARG_INT(blocks),
+             OF(s, BROAD_TOTALS), ARG_INT(r->kinds)));
   return buffer_read(world_buffer_of(s, BROAD_TOTALS), 0, r->kinds * sizeof(int), totals);
 }
 
-/* Makes room for the items that are kept, and for all contacts that they can have where that is little. */
+/* Makes room for the items that are kept, and for all contacts that they can have where that is
+ * little. */
 static abut_status make_room_for_kept(const stepping *s)
 {
   const slot_items *own = items_of(s);
-  const size_t contacts = pool_is_small(s, own->most) && own->most > own->pool_room ? own->most : own->pool_room;
+  const size_t contacts =
+    pool_is_small(s, own->most) && own->most > own->pool_room ? own->most : own->pool_room;
   const bool fits = own->count <= own->item_room && contacts == own->pool_room;
-  return fits ? ABUT_SUCCESS : grow_pool(s, own->count > own->item_room ? own->count : own->item_room, contacts);
+  return fits ? ABUT_SUCCESS
+              : grow_pool(s, own->count > own->item_room ? own->count : own->item_room, contacts);
 }
 
 abut_status find_items(const stepping *s, bool contacts)
@@ -391,7 +401,8 @@ abut_status find_items(const stepping *s, bool contacts)
   note_items(s);
   TRY(contacts ? list_bundles(s) : ABUT_SUCCESS);
   TRY(make_room_for_kept(s));
-  return LAUNCH(s->device, KERNEL_WORLD_ITEMS_KEPT, s->count, r->kinds + 1, ARG_BUFFER(r->candidates),
-                ARG_BUFFER(r->kind_runs), OF(s, BROAD_MASKS), ARG_INT(r->runs), OF(s, BROAD_SUMS), ARG_INT(blocks),
-                ARG_INT(r->kinds), OF(s, WORLD_ITEM_FIRSTS), OF(s, WORLD_ITEMS), ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_ITEMS_KEPT, s->count, r->kinds + 1,
+                ARG_BUFFER(r->candidates), ARG_BUFFER(r->kind_runs), OF(s, BROAD_MASKS),
+                ARG_INT(r->runs), OF(s, BROAD_SUMS), ARG_INT(blocks), ARG_INT(r->kinds),
+                OF(s, WORLD_ITEM_FIRSTS), OF(s, WORLD_ITEMS), ARG_INT(s->count));
 }

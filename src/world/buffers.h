@@ -1,8 +1,8 @@
 /* The numbered buffers of worlds on a device.
  *
- * Where a comment says that an array is (worlds, a, b), the chunk's worlds lie in it one behind the other,
- * each with an array (a, b). nq, nv and nu are the numbers of positions, degrees of freedom and actuators;
- * other sizes are those of world_sizes and the macros of geometry/world.h. */
+ * Where a comment says that an array is (worlds, a, b), the chunk's worlds lie in it one behind the
+ * other, each with an array (a, b). nq, nv and nu are the numbers of positions, degrees of freedom
+ * and actuators; other sizes are those of world_sizes and the macros of geometry/world.h. */
 #ifndef ABUT_WORLD_BUFFERS_H
 #define ABUT_WORLD_BUFFERS_H
 
@@ -11,10 +11,10 @@
 #define POSE_WIDTH 7     /* of a body's pose: position, quaternion */
 #define POOL_OF_WORLDS 1 /* contacts of pairs are found in the other buffer pool, number 0 */
 
-/* The buffers of the worlds' buffer pool. IN_ are inputs of the caller's and OUT_ outputs, in the shapes that
- * include/abut/world.h names. WORLD_ are the steps' own; a comment has the shape of one world's row, and rows
- * lie one behind the other unless it names blocks. BAR stands for a cotangent. A buffer that a call does not
- * use has no bytes. */
+/* The buffers of the worlds' buffer pool. IN_ are inputs of the caller's and OUT_ outputs, in the
+ * shapes that include/abut/world.h names. WORLD_ are the steps' own; a comment has the shape of one
+ * world's row, and rows lie one behind the other unless it names blocks. BAR stands for a
+ * cotangent. A buffer that a call does not use has no bytes. */
 enum {
   /* State, controls, parameters and given contacts. */
   IN_Q,
@@ -29,11 +29,13 @@ enum {
   IN_D,
   IN_N,
   IN_ACTIVITY,
-  /* Cotangents that a VJP is given. A JVP's tangents of q and v take the first and the third of these. */
+  /* Cotangents that a VJP is given. A JVP's tangents of q and v take the first and the third of
+   * these. */
   IN_STATE_BAR,
   IN_RECORD_BAR,
   IN_ACCELERATION_BAR,
-  /* The first three are the state from which the next step starts, and so the answer after the last. */
+  /* The first three are the state from which the next step starts, and so the answer after the
+   * last. */
   OUT_Q,
   OUT_V,
   OUT_W,
@@ -52,27 +54,33 @@ enum {
   OUT_MOMENTUM,
   OUT_ENERGY_RECORD,
   /* What every step uses. */
-  WORLD_ENERGY,         /* (ENERGY_REALS) energy and momentum */
-  WORLD_U,              /* (nu) the controls of the step at work */
-  WORLD_PARAMETERS_OF,  /* (PARAMETERS) filled where the caller gives any of them */
-  WORLD_SCRATCH,        /* blocks of LANES worlds: the tree, from world_sizes' at_rotation on */
-  WORLD_SINGULARS,      /* 0 where the mass matrix is positive definite, else 1 */
-  /* Items and their contacts, of which only the chunk as a whole has rows. The pool is the contacts of all items, one
-   * behind the other. */
+  WORLD_ENERGY,        /* (ENERGY_REALS) energy and momentum */
+  WORLD_U,             /* (nu) the controls of the step at work */
+  WORLD_PARAMETERS_OF, /* (PARAMETERS) filled where the caller gives any of them */
+  WORLD_SCRATCH,       /* blocks of LANES worlds: the tree, from world_sizes' at_rotation on */
+  WORLD_SINGULARS,     /* 0 where the mass matrix is positive definite, else 1 */
+  /* Items and their contacts, of which only the chunk as a whole has rows. The pool is the contacts
+   * of all items, one behind the other. */
   WORLD_ITEMS,          /* (items, ITEM_INTS) ints, kind by kind and world by world */
-  WORLD_ITEM_COUNTS,    /* (kinds + 1, worlds) ints: items of each kind; the last row is the broad phase's own */
-  WORLD_ITEM_FIRSTS,    /* (kinds + 1, worlds) ints: the first item of each kind, and the first place in the list below */
+  WORLD_ITEM_COUNTS,    /* (kinds + 1, worlds) ints: items of each kind; the last row is the broad
+                           phase's own */
+  WORLD_ITEM_FIRSTS,    /* (kinds + 1, worlds) ints: the first item of each kind, and the first
+                           place in the list below */
   WORLD_ENTRY_LIST,     /* (items) ints: items that have contacts, world by world */
-  WORLD_ENTRY_SUMS,     /* (items, world_sizes' entry_reals): what the contacts of entries add up to */
+  WORLD_ENTRY_SUMS,     /* (items, world_sizes' entry_reals): what the contacts of entries add up
+                           to */
   WORLD_ENTRIES,        /* (worlds, ENTRIES_INTS) ints: where a world's entries are in that list */
-  WORLD_CONTACTS,       /* (pool, CONTACT_PLANES) what CONTACT_... of geometry/world.h names, item by item */
+  WORLD_CONTACTS,       /* (pool, CONTACT_PLANES) what CONTACT_... of geometry/world.h names, item
+                           by item */
   WORLD_CONTACT_PLACES, /* (pool) ints: the place of each contact in its segment */
   WORLD_SLOTS,          /* (pool) ints: the slot of each contact, written where somebody asks */
-  WORLD_POOL_SUMS,      /* (blocks of ITEM_BLOCK items) ints: what the items of a bundle take of the pool */
+  WORLD_POOL_SUMS,      /* (blocks of ITEM_BLOCK items) ints: what the items of a bundle take of
+                           the pool */
   WORLD_POOL_TOTALS,    /* (bundles + 1) ints: how many contacts all bundles before each one have */
   WORLD_WORK,           /* (work) the memory of Newton's method */
   WORLD_ORDER,          /* (ORDER_INTS) ints: its graph of trees and their order of elimination */
-  WORLD_ORDER_SUMS,     /* two ints; the chunk as a whole has one for each block of ITEM_BLOCK worlds, and one */
+  WORLD_ORDER_SUMS,     /* two ints; the chunk as a whole has one for each block of ITEM_BLOCK
+                           worlds, and one */
   WORLD_NEXT_Q,         /* (nq) the state after the step, until it is accepted */
   WORLD_NEXT_V,         /* (nv) */
   WORLD_ACCELERATION,   /* (nv) what a law's `solve` finds */
@@ -102,7 +110,8 @@ enum {
   /* The step that is differentiated: the state before it, and the cotangents of a reverse pass. */
   WORLD_Q,                /* (nq) */
   WORLD_V,                /* (nv) */
-  WORLD_W,                /* (nv) the acceleration from which the step was solved, for `keeps_guess` */
+  WORLD_W,                /* (nv) the acceleration from which the step was solved, for
+                             `keeps_guess` */
   WORLD_STATE_BAR,        /* (2 nv) of q' and v', then in their place of q and v */
   WORLD_U_BAR,            /* (nu) */
   WORLD_ACCELERATION_BAR, /* (nv) b of docs/cone.md, section 10 */
@@ -111,17 +120,20 @@ enum {
   WORLD_GROUP_ADJOINT,    /* (items, GROUP_ADJOINT); springs have (worlds, groups, GROUP_ADJOINT) */
   WORLD_ROW_ADJOINT,      /* (ROW_ADJOINT, nv) */
   WORLD_ADJOINT,          /* blocks of LANES worlds, from world_sizes' at_back_links on */
-  /* Of RK4: q, v, acceleration and rates of each stage; the cotangents of the step's q and v and of the
-   * stages' rates and accelerations; the sum of the stages' cotangents of controls. */
-  WORLD_STAGES,     /* (4, nq + 3 nv) */
-  WORLD_STAGES_KEPT, /* (steps, 4, nq + 3 nv) those of steps of the segment at work before its last one */
-  WORLD_STAGE_BARS, /* (10, nv) */
-  WORLD_U_SUM,      /* (nu) */
-  WORLD_END,        /* (state_width) the rollout's last state, while a reverse pass uses OUT_Q to OUT_W */
-  WORLD_GOOD,       /* an int: 0 where the step of a world has no derivatives */
-  /* Of Jacobians and tangents. Rows of `seed_width` numbers are by q, v, controls and parameters. */
-  WORLD_BASIS,        /* (6 or nv, items, GROUP_ADJOINT), see basis_by_dof of law/law.h; springs have (worlds, 6,
-                         groups, GROUP_ADJOINT) */
+  /* Of RK4: q, v, acceleration and rates of each stage; the cotangents of the step's q and v and of
+   * the stages' rates and accelerations; the sum of the stages' cotangents of controls. */
+  WORLD_STAGES,      /* (4, nq + 3 nv) */
+  WORLD_STAGES_KEPT, /* (steps, 4, nq + 3 nv) those of steps of the segment at work before its
+                        last one */
+  WORLD_STAGE_BARS,  /* (10, nv) */
+  WORLD_U_SUM,       /* (nu) */
+  WORLD_END,         /* (state_width) the rollout's last state, while a reverse pass uses OUT_Q to
+                        OUT_W */
+  WORLD_GOOD,        /* an int: 0 where the step of a world has no derivatives */
+  /* Of Jacobians and tangents. Rows of `seed_width` numbers are by q, v, controls and
+   * parameters. */
+  WORLD_BASIS,        /* (6 or nv, items, GROUP_ADJOINT), see basis_by_dof of law/law.h; springs
+                         have (worlds, 6, groups, GROUP_ADJOINT) */
   WORLD_JACOBIAN,     /* (stages, nv, seed_width) of the accelerations */
   WORLD_TANGENT_WORK, /* (2 seed_width + 8 nv) memory */
   WORLD_MATRIX,       /* (2 nv, seed_width) of the whole step */
@@ -137,8 +149,8 @@ enum {
   OUT_P_FRICTION,
   OUT_P_STIFFNESS,
   OUT_P_GRAVITY,
-  WORLD_KEPT, /* what a law's step leaves for its derivatives; only hard contacts have it */
-  OUT_ESCAPED,    /* how hard contacts' derivatives went: docs/lcp-formulas.md, section 9 */
+  WORLD_KEPT,  /* what a law's step leaves for its derivatives; only hard contacts have it */
+  OUT_ESCAPED, /* how hard contacts' derivatives went: docs/lcp-formulas.md, section 9 */
   /* Of springs. */
   IN_SPRINGS,
   IN_A,
@@ -146,19 +158,21 @@ enum {
   OUT_SPRINGS_BAR,
   WORLD_IMPLICIT, /* (nv) the acceleration (v' - v) / h of an implicit step */
   /* Of scenes that sweep. */
-  SWEEP_FROM,       /* (nq) where the rest of the step begins */
-  SWEEP_MEET,       /* (nq) memory: where bodies meet */
-  SWEEP_TREE,       /* as WORLD_SCRATCH: links at SWEEP_FROM */
-  SWEEP_END_TREE,   /* links at WORLD_NEXT_Q; then links where bodies meet, and the mass matrix there */
-  SWEEP_MARKS,      /* (SWEEP_INTS) ints: what sweeping knows of a world */
-  SWEEP_STATE,      /* (SWEEP_REALS) */
-  SWEEP_ROOM,       /* (SWEEP_WORK) memory of an impact */
-  SWEEP_FROM_1,     /* (7) poses of the bodies of the pair at work, and what ccd_bodies says of them */
+  SWEEP_FROM,     /* (nq) where the rest of the step begins */
+  SWEEP_MEET,     /* (nq) memory: where bodies meet */
+  SWEEP_TREE,     /* as WORLD_SCRATCH: links at SWEEP_FROM */
+  SWEEP_END_TREE, /* links at WORLD_NEXT_Q; then links where bodies meet, and the mass matrix
+                     there */
+  SWEEP_MARKS,    /* (SWEEP_INTS) ints: what sweeping knows of a world */
+  SWEEP_STATE,    /* (SWEEP_REALS) */
+  SWEEP_ROOM,     /* (SWEEP_WORK) memory of an impact */
+  SWEEP_FROM_1,   /* (7) poses of the bodies of the pair at work, and what ccd_bodies says of
+                     them */
   SWEEP_TO_1,
   SWEEP_FROM_2,
   SWEEP_TO_2,
   SWEEP_TIME,
-  SWEEP_FOUND,      /* a byte */
+  SWEEP_FOUND, /* a byte */
   SWEEP_KIND,
   SWEEP_FEATURE_1,
   SWEEP_FEATURE_2,
@@ -168,12 +182,13 @@ enum {
   SWEEP_CANDIDATES,
   SWEEP_PLACES,
   /* Of their derivatives. */
-  SWEEP_V,          /* (nv) the velocity at the step's end before any impact */
-  SWEEP_KEPT,       /* (SWEEP_EVENTS + 1, SWEEP_KEPT_REALS) what the step's impacts have acted on */
-  SWEEP_KEPT_ROWS,  /* (SWEEP_KEPT_ROW) ints */
-  SWEEP_DUALS_OF,   /* (LANES, SWEEP_DUAL_REALS) memory */
-  SWEEP_BARS,       /* (SWEEP_SEED + SWEEP_SEEDS) cotangents of what an impact acts on, first of q */
-  SWEEP_SLOPES,     /* (links + columns) cotangents of mass scales and of friction */
+  SWEEP_V,         /* (nv) the velocity at the step's end before any impact */
+  SWEEP_KEPT,      /* (SWEEP_EVENTS + 1, SWEEP_KEPT_REALS) what the step's impacts have acted on */
+  SWEEP_KEPT_ROWS, /* (SWEEP_KEPT_ROW) ints */
+  SWEEP_DUALS_OF,  /* (LANES, SWEEP_DUAL_REALS) memory */
+  SWEEP_BARS,      /* (SWEEP_SEED + SWEEP_SEEDS) cotangents of what an impact acts on, first of
+                      q */
+  SWEEP_SLOPES,    /* (links + columns) cotangents of mass scales and of friction */
   /* Of the broad phase. Of the last two only the chunk as a whole has rows. */
   BROAD_BOXES,    /* blocks of LANES worlds: (bodies, BROAD_NUMBERS) */
   BROAD_MASKS,    /* (runs) ints, a bit for each candidate that is kept */

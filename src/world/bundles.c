@@ -1,4 +1,5 @@
-/* Bundles: waves whose manifolds have room beside each other, so that one launch of a kernel does for all of them. */
+/* Bundles: waves whose manifolds have room beside each other, so that one launch of a kernel does
+ * for all of them. */
 #include "base/error.h"
 #include "contact/active.h"
 #include "world/waves.h"
@@ -18,7 +19,8 @@ static size_t aligned(size_t bytes)
 }
 
 /* Sets what a wave takes of each buffer, and returns the sum. Given contacts have no manifold. */
-static abut_status bytes_of_wave(const stepping *s, size_t i, size_t bytes[SCRATCH_BUFFERS], size_t *sum)
+static abut_status bytes_of_wave(const stepping *s, size_t i, size_t bytes[SCRATCH_BUFFERS],
+                                 size_t *sum)
 {
   const wave_rows *w = &items_of(s)->waves[i];
   run r;
@@ -41,12 +43,12 @@ static abut_status add_bundle(slot_items *own, size_t wave)
   void *memory = own->bundles;
   TRY(grow(&memory, &own->bundle_room, own->bundle_count + 1, sizeof *own->bundles));
   own->bundles = memory;
-  own->bundles[own->bundle_count++] =
-    (wave_bundle){.first = wave, .item = own->waves[wave].first};
+  own->bundles[own->bundle_count++] = (wave_bundle){.first = wave, .item = own->waves[wave].first};
   return ABUT_SUCCESS;
 }
 
-/* Makes bundles of as many waves as memory has room for, and finds the most that a bundle takes of each buffer. */
+/* Makes bundles of as many waves as memory has room for, and finds the most that a bundle takes of
+ * each buffer. */
 static abut_status fill_bundles(const stepping *s, bool merges, size_t most[SCRATCH_BUFFERS])
 {
   const uint64_t room = wave_bytes(s->on) / device_slots(s->device);
@@ -75,7 +77,8 @@ static abut_status fill_bundles(const stepping *s, bool merges, size_t most[SCRA
 }
 
 /* Makes room for them. *shared: whether kernels find all of it by addresses. */
-static abut_status prepare_bundles(const stepping *s, const size_t most[SCRATCH_BUFFERS], bool *shared)
+static abut_status prepare_bundles(const stepping *s, const size_t most[SCRATCH_BUFFERS],
+                                   bool *shared)
 {
   buffer_pool *all = s->on->memory[s->slot][0].pool;
   for (size_t k = 0; k < SCRATCH_BUFFERS; ++k) {
@@ -114,7 +117,9 @@ static abut_status share_out(const stepping *s, const wave_bundle *b)
     wave_memory *m = own->memories[i];
     for (size_t k = 0; k < SCRATCH_BUFFERS; ++k) {
       buffer *of = all->buffers[k];
-      TRY(of && buffer_on_host(of) ? buffer_view(of, bytes[k] ? at[k] : 0, bytes[k], &m->views.buffers[k]) : ABUT_SUCCESS);
+      TRY(of && buffer_on_host(of)
+            ? buffer_view(of, bytes[k] ? at[k] : 0, bytes[k], &m->views.buffers[k])
+            : ABUT_SUCCESS);
       at[k] += bytes[k];
     }
   }
@@ -130,7 +135,8 @@ abut_status list_bundles(const stepping *s)
   if (shared) {
     const abut_status prepared = prepare_bundles(s, most, &shared);
     shared = shared && prepared == ABUT_SUCCESS;
-    TRY(prepared == ABUT_ERROR_MEMORY ? ABUT_SUCCESS : prepared); /* wave by wave there may be enough */
+    /* wave by wave there may be enough */
+    TRY(prepared == ABUT_ERROR_MEMORY ? ABUT_SUCCESS : prepared);
     TRY(shared ? ABUT_SUCCESS : fill_bundles(s, false, most));
   }
   for (size_t i = 0; !s->call->worlds->contacts && i < own->bundle_count; ++i) {
@@ -158,7 +164,8 @@ static abut_status open_wave(const stepping *s, const wave_bundle *b, size_t i, 
   return ABUT_SUCCESS;
 }
 
-static abut_status work_on(const stepping *s, const wave_bundle *b, size_t i, wave_work work, const void *user)
+static abut_status work_on(const stepping *s, const wave_bundle *b, size_t i, wave_work work,
+                           const void *user)
 {
   item_wave w;
   TRY(device_track(s->device));

@@ -1,5 +1,5 @@
-/* Calls that step worlds, as operations of the engine (engine/batch/batch.h). An element of the batch is a world;
- * all its steps run on the device that has it. */
+/* Calls that step worlds, as operations of the engine (engine/batch/batch.h). An element of the
+ * batch is a world; all its steps run on the device that has it. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "contact/active.h"
@@ -25,13 +25,16 @@ static bool is_listed(const steps_kind *k, const pair *p)
 static abut_status test_kind(const steps_call *c, const steps_kind *k, size_t place)
 {
   for (size_t i = 0; !c->worlds->contacts && i < k->scene->pair_kind_count; ++i) {
-    const pair *p = pair_get(k->scene->parts[k->scene->pair_order[k->scene->pair_kinds[i].first]].pair);
+    const pair *p =
+      pair_get(k->scene->parts[k->scene->pair_order[k->scene->pair_kinds[i].first]].pair);
     if (!p) {
       return ABUT_ERROR_HANDLE;
     }
     for (int adjoint = 0; adjoint < (is_differentiated(c) ? 2 : 1); ++adjoint) {
       TRY(test_member(c->base.context, place, MODULE_MANIFOLD, PROGRAM_PLAIN, adjoint,
-                      is_in_fields(p) ? SELF_TEST_FIELDS : is_listed(k, p) ? SELF_TEST_ACTIVE : SELF_TEST_MAIN));
+                      is_in_fields(p)   ? SELF_TEST_FIELDS
+                      : is_listed(k, p) ? SELF_TEST_ACTIVE
+                                        : SELF_TEST_MAIN));
     }
   }
   return ABUT_SUCCESS;
@@ -54,8 +57,9 @@ static abut_status test(const batch_call *b, size_t place)
   }
   if (sweeps(c)) {
     TRY(test_member(b->context, place, MODULE_CCD, PROGRAM_PLAIN, false, SELF_TEST_MESHES));
-    TRY(is_differentiated(c) ? test_member(b->context, place, MODULE_WORLD, PROGRAM_DUAL, true, SELF_TEST_MAIN)
-                             : ABUT_SUCCESS);
+    TRY(is_differentiated(c)
+          ? test_member(b->context, place, MODULE_WORLD, PROGRAM_DUAL, true, SELF_TEST_MAIN)
+          : ABUT_SUCCESS);
   }
   return law_of(c)->test ? law_of(c)->test(c, place) : ABUT_SUCCESS;
 }
@@ -103,7 +107,8 @@ abut_status worlds_place(batch_on *on)
   }
   size_t kinds = 1;
   for (size_t i = 0; i < c->kind_count; ++i) {
-    at_least(&kinds, c->worlds->contacts ? c->kinds[i].group_count : c->kinds[i].scene->pair_kind_count);
+    at_least(&kinds,
+             c->worlds->contacts ? c->kinds[i].group_count : c->kinds[i].scene->pair_kind_count);
   }
   TRY(allocate(&memory, kinds, sizeof *at->totals));
   at->totals = memory;
@@ -136,10 +141,11 @@ static abut_status bound_chunk(batch_on *on)
 /* The large rows of worlds, which a single world of many bodies should not have sixteen of. */
 static void mark_rows(batch_on *on)
 {
-  static const world_buffer rows[] = {WORLD_CONTACTS,   WORLD_CONTACT_PLACES, WORLD_SLOTS, WORLD_ITEMS,
-                                      WORLD_ENTRY_LIST, WORLD_ENTRY_SUMS,     WORLD_WORK,  WORLD_ORDER,
-                                      WORLD_BARS,       WORLD_BASIS,          WORLD_GROUP_ADJOINT,
-                                      WORLD_JACOBIAN,   WORLD_MATRIX};
+  static const world_buffer rows[] = {WORLD_CONTACTS, WORLD_CONTACT_PLACES, WORLD_SLOTS,
+                                      WORLD_ITEMS,    WORLD_ENTRY_LIST,     WORLD_ENTRY_SUMS,
+                                      WORLD_WORK,     WORLD_ORDER,          WORLD_BARS,
+                                      WORLD_BASIS,    WORLD_GROUP_ADJOINT,  WORLD_JACOBIAN,
+                                      WORLD_MATRIX};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
     on->rows[POOL_OF_WORLDS][rows[i]] = true;
   }
@@ -292,7 +298,8 @@ static void add_given(steps_call *c, const char *name, world_buffer id, size_t w
   }
 }
 
-/* check_scenes refuses multipliers of scenes that have not as many slots as the first, so the first tells. */
+/* check_scenes refuses multipliers of scenes that have not as many slots as the first, so the first
+ * tells. */
 size_t slots_of_pairs(const steps_call *c)
 {
   return slots_before(&c->kinds[0], c->kinds[0].group_count);
@@ -345,8 +352,8 @@ static void add_arrays(steps_call *c)
   add_counts(c, "fast_links", OUT_FAST_LINKS, 2, w->fast_links);
 }
 
-/* Refuses a row of a world that has `each` numbers for each of `count` steps where kernels cannot count them
- * in int. */
+/* Refuses a row of a world that has `each` numbers for each of `count` steps where kernels cannot
+ * count them in int. */
 static abut_status check_row(const char *name, size_t count, size_t each)
 {
   return !each || count <= INT_MAX / each
@@ -356,7 +363,8 @@ static abut_status check_row(const char *name, size_t count, size_t each)
                   each);
 }
 
-/* Refuses numbers of steps that kernels cannot count, by themselves or in arrays with a row for each step. */
+/* Refuses numbers of steps that kernels cannot count, by themselves or in arrays with a row for
+ * each step. */
 static abut_status check_steps(const loaded_scene *s, const abut_worlds *w)
 {
   if (!w->steps || w->steps > INT_MAX) {
@@ -403,7 +411,8 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w, bool in_wo
                 "forces follow from the solver");
   }
   if (w->multipliers && s->def.automatic && !in_world) {
-    return fail(ABUT_ERROR_ARGUMENT, "multipliers are by the slots of listed pairs; the scene has automatic ones");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "multipliers are by the slots of listed pairs; the scene has automatic ones");
   }
   if (w->multipliers && !s->def.law->forces) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts have no multipliers");
@@ -479,7 +488,10 @@ static abut_status run_call(steps_call *c, abut_worlds *w)
 abut_status step_worlds(loaded_scene *s, abut_worlds *w, bool in_world)
 {
   TRY(check(s, w, in_world));
-  steps_call c = {.base.operation = &steps_operation, .scene = s, .worlds = w, .in_world = in_world};
+  steps_call c = {.base.operation = &steps_operation,
+                  .scene = s,
+                  .worlds = w,
+                  .in_world = in_world};
   return run_call(&c, w);
 }
 

@@ -9,8 +9,9 @@
 
 /* ---- links ---- */
 
-/* Links that cannot move against each other, with the links without bodies and mass that only carry them by
- * further joints: what MuJoCo calls a body. They are named by the first of them, or WORLD. */
+/* Links that cannot move against each other, with the links without bodies and mass that only carry
+ * them by further joints: what MuJoCo calls a body. They are named by the first of them, or
+ * WORLD. */
 typedef struct unit {
   int name, parent; /* parent: the unit that the first link's joint moves it against */
 } unit;
@@ -24,7 +25,8 @@ static bool is_bare(const scene_link *l)
   return bare;
 }
 
-/* Whether a link has nothing but the joint of its only child: a link of several joints is a chain of such. */
+/* Whether a link has nothing but the joint of its only child: a link of several joints is a chain
+ * of such. */
 static bool only_carries(const scene_def *s, size_t link, const int *children)
 {
   const scene_link *l = &s->links[link];
@@ -59,7 +61,8 @@ typedef struct search {
   uint64_t *listed;   /* (listed_some) of body numbers, rising, as keys have them */
   uint64_t *excluded; /* (excluded_count) of links */
   size_t listed_some;
-  int *shape;    /* (body_count) a number of each shape and margin of bodies that may collide; -1 of others */
+  int *shape;    /* (body_count) a number of each shape and margin of bodies that may collide; -1
+                    of others */
   size_t *alike; /* (shapes, shapes) the first pair of each two, SIZE_MAX: none */
   size_t shape_count;
   arena memory;
@@ -272,12 +275,15 @@ static abut_status make_shapes(search *f)
   TRY(arena_allocate(&f->memory, &memory, f->body_count, sizeof *f->shape));
   f->shape = memory;
   TRY(arena_allocate(&f->memory, &memory, f->body_count, sizeof(int)));
-  int *latest = memory; /* of a shape, by the first body that has it: 1 more than a body that it numbered last; 0: none yet */
+  int *latest = memory; /* of a shape, by the first body that has it: 1 more than a body that it
+                           numbered last; 0: none yet */
   TRY(arena_allocate(&f->memory, &memory, f->body_count, sizeof(int)));
-  int *before = memory; /* 1 more than the body of the same shape that was numbered before this one */
+  int *before = memory; /* 1 more than the body of the same shape that was numbered before this
+                           one */
   for (size_t i = 0; i < f->body_count; ++i) {
     const body_contact *c = &body_at(f, i)->contact;
-    f->shape[i] = c->contype || c->conaffinity ? shape_number(f, i, &latest[f->first[i]], before) : -1;
+    f->shape[i] = c->contype || c->conaffinity ? shape_number(f, i, &latest[f->first[i]], before)
+                                               : -1;
   }
   const size_t square = f->shape_count * f->shape_count;
   TRY(arena_allocate(&f->memory, &memory, square, sizeof *f->alike));

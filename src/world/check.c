@@ -1,4 +1,5 @@
-/* What is suspicious in a scene, as texts: drives that its steps do not hold, and much of automatic pairs. */
+/* What is suspicious in a scene, as texts: drives that its steps do not hold, and much of automatic
+ * pairs. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
@@ -15,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OVERLAP_MOST 0.1   /* of the smaller body's diagonal; deeper is told */
-#define OVERLAPS_TOLD 10   /* the worst ones */
+#define OVERLAP_MOST 0.1 /* of the smaller body's diagonal; deeper is told */
+#define OVERLAPS_TOLD 10 /* the worst ones */
 #define TEXT_ROOM 512
 
 __attribute__((format(printf, 2, 3))) static abut_status warn_of(loaded_scene *s,
@@ -53,10 +54,12 @@ static bool is_of_tiles(const loaded_scene *s, const pair_kind *k)
 
 /* ---- kinds that are never left out ---- */
 
-/* Returns why a pair has no bound beyond which its contacts are inactive, or NULL where it has one. */
+/* Returns why a pair has no bound beyond which its contacts are inactive, or NULL where it has
+ * one. */
 static const char *unbounded_for(const pair *p, const pair_boxes *boxes)
 {
-  const bool ranks = p->selected_vertices[0] || p->selected_vertices[1], in_fields = is_in_fields(p);
+  const bool ranks = p->selected_vertices[0] || p->selected_vertices[1],
+             in_fields = is_in_fields(p);
   const bool selects = p->selected_edges[0] || p->selected_edges[1];
   const bool sorts = selects && p->smoothing.select != ABUT_SELECT_GATE;
   if (p->smoothing.floor <= 0.0) {
@@ -162,8 +165,9 @@ static abut_status keep_deep(overlaps *o, const double *depths, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* Fills depths (count) of the candidates at o->near, which are of one kind, with how deep they are by the pair `p`. Contacts would
- * not do: bodies deep in each other have none whose normal is within its cone. */
+/* Fills depths (count) of the candidates at o->near, which are of one kind, with how deep they are
+ * by the pair `p`. Contacts would not do: bodies deep in each other have none whose normal is
+ * within its cone. */
 static abut_status find_depths(const overlaps *o, abut_pair p, size_t count, double *depths)
 {
   const size_t size = context_real_bytes(o->s->context);
@@ -233,7 +237,8 @@ static abut_status find_overlaps(overlaps *o)
   o->near = memory;
   TRY(scene_place_links(o->s, o->s->constants.q0, o->places[0]));
   for (size_t i = 0; i < o->s->pair_kind_count; ++i) {
-    TRY(is_of_tiles(o->s, &o->s->pair_kinds[i]) ? ABUT_SUCCESS : look_at_kind(o, &o->s->pair_kinds[i]));
+    TRY(is_of_tiles(o->s, &o->s->pair_kinds[i]) ? ABUT_SUCCESS
+                                                : look_at_kind(o, &o->s->pair_kinds[i]));
   }
   return ABUT_SUCCESS;
 }
@@ -274,7 +279,8 @@ static abut_status warn_of_drives(loaded_scene *s)
     snprintf(others, sizeof others, "; %zu more trees of links are like that", l.trees - 1);
   }
   return warn_of(s,
-                 "%s too much for steps of %.4g ms, in which speeds swing up; steps of up to %.4g ms hold near the start%s",
+                 "%s too much for steps of %.4g ms, in which speeds swing up; steps of up to %.4g "
+                 "ms hold near the start%s",
                  of, 1e3 * s->def.timestep, 1e3 * l.step, others);
 }
 
@@ -282,7 +288,8 @@ static abut_status warn_of_drives(loaded_scene *s)
 
 #define FLOOR_MOST 0.05
 
-/* Contacts that rest are half active. A floor whose ramp ends there makes gradients of what rests steep beyond use. */
+/* Contacts that rest are half active. A floor whose ramp ends there makes gradients of what rests
+ * steep beyond use. */
 static abut_status warn_of_floors(loaded_scene *s)
 {
   size_t count = 0, first = 0;
@@ -301,7 +308,9 @@ static abut_status warn_of_floors(loaded_scene *s)
     snprintf(others, sizeof others, "; %zu more pairs have one above %g", count - 1, FLOOR_MOST);
   }
   const scene_pair *p = &s->def.pairs[first];
-  return warn_of(s, "links[%d].bodies[%d] and links[%d].bodies[%d]: the smoothing's floor of %g cuts into contacts that rest, whose "
+  return warn_of(s,
+                 "links[%d].bodies[%d] and links[%d].bodies[%d]: the smoothing's floor of %g cuts "
+                 "into contacts that rest, whose "
                  "gradients become very steep; 1e-3 does not%s",
                  p->link[0], p->body[0], p->link[1], p->body[1], p->smoothing.floor, others);
 }
@@ -333,7 +342,8 @@ static abut_status check_scene(loaded_scene *s)
   TRY(warn_of_drives(s));
   TRY(warn_of_floors(s));
   if (!s->def.says_pairs && s->body_count > 1) {
-    return warn_of(s, "no bodies touch: it has neither `pairs` nor `automatic`, which true finds them by");
+    return warn_of(
+      s, "no bodies touch: it has neither `pairs` nor `automatic`, which true finds them by");
   }
   if (!s->def.automatic) {
     return ABUT_SUCCESS;

@@ -1,4 +1,5 @@
-/* What single contacts push with: one step from a state, whose multipliers are told contact by contact. */
+/* What single contacts push with: one step from a state, whose multipliers are told contact by
+ * contact. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
@@ -20,26 +21,29 @@ typedef struct forces_call {
   size_t *first;      /* (candidates) where the slots of each begin */
   const abut_items *items;
   const abut_compact *list;
-  reals forces;       /* (list->count, 3) */
+  reals forces; /* (list->count, 3) */
   void *constraint;
-  uint32_t *status;   /* (count) */
+  uint32_t *status; /* (count) */
 } forces_call;
 
-static abut_status check(const loaded_scene *s, const abut_items *items, const abut_compact *list, const void *q,
-                         size_t count, const void *forces)
+static abut_status check(const loaded_scene *s, const abut_items *items, const abut_compact *list,
+                         const void *q, size_t count, const void *forces)
 {
   if (!items || !list || (list->count && (!forces || !list->pose || !list->slot))) {
-    return fail(ABUT_ERROR_ARGUMENT, "forces of contacts need the contacts, and a place for the answer");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "forces of contacts need the contacts, and a place for the answer");
   }
   if (count && s->constants.nq && !q) {
     return fail(ABUT_ERROR_ARGUMENT, "forces of contacts need positions");
   }
   if (s->given || !s->def.law->drawable) {
-    return fail(ABUT_ERROR_ARGUMENT, "a scene whose contacts are %s has no list of them", s->given ? "given" : "springs");
+    return fail(ABUT_ERROR_ARGUMENT, "a scene whose contacts are %s has no list of them",
+                s->given ? "given" : "springs");
   }
   for (size_t i = 0; i < list->count; ++i) {
     const size_t item = list->pose[i];
-    if (item >= items->count || items->items[3 * item] >= count || items->candidates[item] >= s->def.pair_count) {
+    if (item >= items->count || items->items[3 * item] >= count ||
+        items->candidates[item] >= s->def.pair_count) {
       return fail(ABUT_ERROR_ARGUMENT, "contact %zu is of no pair of these worlds", i);
     }
   }
@@ -52,7 +56,8 @@ static abut_status count_slots(forces_call *c)
   void *memory = NULL;
   TRY(allocate(&memory, s->def.pair_count, sizeof *c->first));
   c->first = memory;
-  c->slots = slots_before(&(steps_kind){.groups = s->groups, .group_count = s->group_count}, s->group_count);
+  c->slots =
+    slots_before(&(steps_kind){.groups = s->groups, .group_count = s->group_count}, s->group_count);
   c->slots = c->slots > SLOTS_MOST ? 0 : c->slots;
   for (size_t i = 0; i < s->def.pair_count; ++i) {
     c->first[i] = s->groups[i].slot;
@@ -96,11 +101,13 @@ static bool has_row(const loaded_scene *s, size_t candidate, size_t slot)
 static void take_forces(forces_call *c, size_t first, size_t count, const reals *rows)
 {
   for (size_t i = 0; i < c->list->count; ++i) {
-    const size_t item = c->list->pose[i], world = c->items->items[3 * item], candidate = c->items->candidates[item];
+    const size_t item = c->list->pose[i], world = c->items->items[3 * item],
+                 candidate = c->items->candidates[item];
     if (world < first || world >= first + count) {
       continue;
     }
-    const bool known = rows->data && !(c->status[world] & ABUT_WORLD_STOPS) && has_row(c->scene, candidate, c->list->slot[i]);
+    const bool known = rows->data && !(c->status[world] & ABUT_WORLD_STOPS) &&
+                       has_row(c->scene, candidate, c->list->slot[i]);
     const size_t from = 3 * ((world - first) * c->slots + c->first[candidate] + c->list->slot[i]);
     for (size_t k = 0; k < 3; ++k) {
       reals_set(&c->forces, 3 * i + k, known ? reals_get(rows, from + k) : (double)NAN);
@@ -112,7 +119,8 @@ static abut_status find_forces(forces_call *c)
 {
   abut_status status = ABUT_SUCCESS;
   TRY(count_slots(c));
-  const size_t row = 3 * c->slots * c->size, fit = row ? ROWS_BYTES / row : c->count, most = fit ? fit : 1;
+  const size_t row = 3 * c->slots * c->size, fit = row ? ROWS_BYTES / row : c->count,
+               most = fit ? fit : 1;
   reals rows = {.size = c->size};
   if (c->slots) {
     TRY(reals_create(&rows, 3 * c->slots * (most < c->count ? most : c->count), c->size));
@@ -128,8 +136,9 @@ static abut_status find_forces(forces_call *c)
   return status;
 }
 
-abut_status abut_find_contact_forces(abut_scene handle_, size_t count, const void *q, const void *v, const void *u,
-                                     const abut_items *items, const abut_compact *list, void *forces, void *constraint,
+abut_status abut_find_contact_forces(abut_scene handle_, size_t count, const void *q, const void *v,
+                                     const void *u, const abut_items *items,
+                                     const abut_compact *list, void *forces, void *constraint,
                                      uint32_t *status)
 {
   ENTER(scene_pool, handle_);
@@ -140,8 +149,17 @@ abut_status abut_find_contact_forces(abut_scene handle_, size_t count, const voi
   }
   TRY(check(s, items, list, q, count, forces));
   const size_t size = context_real_bytes(s->context);
-  forces_call c = {.scene = s, .q = q, .v = v, .u = u, .count = count, .size = size, .items = items, .list = list,
-                   .forces = {forces, 3 * list->count, size}, .constraint = constraint, .status = status};
+  forces_call c = {.scene = s,
+                   .q = q,
+                   .v = v,
+                   .u = u,
+                   .count = count,
+                   .size = size,
+                   .items = items,
+                   .list = list,
+                   .forces = {forces, 3 * list->count, size},
+                   .constraint = constraint,
+                   .status = status};
   if (!status) {
     TRY(allocate(&memory, count, sizeof *status));
     c.status = memory;

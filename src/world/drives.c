@@ -1,12 +1,14 @@
-/* Whether speeds of a tree of links grow from step to step because its dampers or springs are too stiff for the step.
+/* Whether speeds of a tree of links grow from step to step because its dampers or springs are too
+ * stiff for the step.
  *
- * Near the start a tree moves by M a = -K x - (X + I) v, with the stiffness K, the dampers X that a step takes as they
- * are at its beginning, and those I at its end. Speeds of Euler's steps begin to grow, their signs turning round in each
- * step, where M - (h / 2) (X - I) - (h^2 / 4) K is no longer positive definite: v' = -v, x' = -x solves the step at its
- * edge. Of rk4, which multiplies what decays at the rate s by 1 - h s + (h s)^2 / 2 - (h s)^3 / 6 + (h s)^4 / 24, that
- * is M - (h / r) X + (h / r)^2 K with r the h s at which this is 1. That is positive definite again where all rates are
- * faster, so that M - (h / (2 r)) X must be, too: half of the sum of both rates stays below r / h. Fast oscillations of springs
- * with hardly any damping are not told there. */
+ * Near the start a tree moves by M a = -K x - (X + I) v, with the stiffness K, the dampers X that a
+ * step takes as they are at its beginning, and those I at its end. Speeds of Euler's steps begin to
+ * grow, their signs turning round in each step, where M - (h / 2) (X - I) - (h^2 / 4) K is no
+ * longer positive definite: v' = -v, x' = -x solves the step at its edge. Of rk4, which multiplies
+ * what decays at the rate s by 1 - h s + (h s)^2 / 2 - (h s)^3 / 6 + (h s)^4 / 24, that is M - (h /
+ * r) X + (h / r)^2 K with r the h s at which this is 1. That is positive definite again where all
+ * rates are faster, so that M - (h / (2 r)) X must be, too: half of the sum of both rates stays
+ * below r / h. Fast oscillations of springs with hardly any damping are not told there. */
 #include "world/drives.h"
 
 #include "base/memory.h"
@@ -37,7 +39,8 @@ static double stiffness_of(const actuator *a)
 static void add_up(const drives *d)
 {
   const bool implicit = d->s->integrator == INTEGRATOR_IMPLICIT;
-  const bool within = implicit || (d->s->integrator == INTEGRATOR_EULER && d->s->law->dampers_within);
+  const bool within = implicit ||
+                      (d->s->integrator == INTEGRATOR_EULER && d->s->law->dampers_within);
   for (size_t i = 0; i < d->s->link_count; ++i) {
     const joint *j = &d->s->links[i].joint;
     for (int k = d->c->vadr[i]; k < d->c->vadr[i] + joint_dofs(j->type); ++k) {
@@ -61,8 +64,8 @@ static double taken(const drives *d, double damping, double stiffness, double h)
              : h / 2.0 * (damping + h / 2.0 * stiffness);
 }
 
-/* Whether what is left of M is positive definite: it has a Cholesky factor. With `half` it is what rk4's dampers take at
- * half the step, without springs. */
+/* Whether what is left of M is positive definite: it has a Cholesky factor. With `half` it is what
+ * rk4's dampers take at half the step, without springs. */
 static bool has_factor(const drives *d, const scene_tree *tree, double h, bool half)
 {
   const double *m = d->c->mass_matrix + tree->block;
@@ -71,7 +74,10 @@ static bool has_factor(const drives *d, const scene_tree *tree, double h, bool h
   for (int a = 0; a < n; ++a) {
     const int dof = d->c->trees.dofs[tree->first + a];
     for (int b = 0; b <= a; ++b) {
-      double sum = m[a * n + b] - (a == b ? taken(d, d->damping[dof], half ? 0.0 : d->stiffness[dof], half ? 0.5 * h : h) : 0.0);
+      double sum =
+        m[a * n + b] -
+        (a == b ? taken(d, d->damping[dof], half ? 0.0 : d->stiffness[dof], half ? 0.5 * h : h)
+                : 0.0);
       for (int k = 0; k < b; ++k) {
         sum -= l[a * n + k] * l[b * n + k];
       }
@@ -86,7 +92,8 @@ static bool has_factor(const drives *d, const scene_tree *tree, double h, bool h
 
 static bool holds(const drives *d, const scene_tree *tree, double h)
 {
-  return has_factor(d, tree, h, false) && (d->s->integrator != INTEGRATOR_RK4 || has_factor(d, tree, h, true));
+  return has_factor(d, tree, h, false) &&
+         (d->s->integrator != INTEGRATOR_RK4 || has_factor(d, tree, h, true));
 }
 
 /* Returns the longest step with which a tree holds, of which none as long as the scene's does. */

@@ -6,7 +6,8 @@
 
 /* Of the tree whose drives hold at the shortest steps alone. */
 typedef struct drive_limit {
-  double step;  /* [s] the longest with which its speeds do not grow from step to step; the scene's: all holds */
+  double step;  /* [s] the longest with which its speeds do not grow from step to step; the
+                   scene's: all holds */
   size_t trees; /* that do not hold at the scene's step */
   size_t link;  /* whose joint is driven the hardest, by what it moves */
   int actuator; /* which does most of it, or -1: the joint's own damping and stiffness */

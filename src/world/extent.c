@@ -60,10 +60,10 @@ static void put_ball(const scene_body *b, const extent *e, double ball[4])
   ball[3] = 0.5 * extent_diagonal(e);
 }
 
-/* Returns half the thickness of the thinner body, farther than which bodies must not move against each
- * other in a step, or one could come out behind the other. With ground only its own thickness
- * counts, since its field leads everything inside it back to its upper face. A plane that is a half space
- * has no other side: 0. */
+/* Returns half the thickness of the thinner body, farther than which bodies must not move against
+ * each other in a step, or one could come out behind the other. With ground only its own thickness
+ * counts, since its field leads everything inside it back to its upper face. A plane that is a half
+ * space has no other side: 0. */
 static double half_of(const loaded_scene *s, const scene_pair *p, const extent of[2])
 {
   double thin = HUGE_VAL;

@@ -1,17 +1,19 @@
-/* How large and how thick the bodies of a scene's pairs are. Steps tell by it whether bodies move so fast
- * that one may pass the other within a step (status 128, docs/simulate.md, "Too fast, too stiff"). */
+/* How large and how thick the bodies of a scene's pairs are. Steps tell by it whether bodies move
+ * so fast that one may pass the other within a step (status 128, docs/simulate.md, "Too fast, too
+ * stiff"). */
 #ifndef ABUT_WORLD_EXTENT_H
 #define ABUT_WORLD_EXTENT_H
 
 #include "world/loaded.h"
 
-/* The box around a body in its own frame, and how thick the body is [m], 0 where that is not known. */
+/* The box around a body in its own frame, and how thick the body is [m], 0 where that is not
+ * known. */
 typedef struct extent {
   double lower[3], upper[3], thickness;
 } extent;
 
-/* Finds the extent of the body on side 0 or 1 of a pair: of a plane by its lengths, of others by the law's
- * `measure`. extent_of_body is such a `measure`, by what is known of the loaded body. */
+/* Finds the extent of the body on side 0 or 1 of a pair: of a plane by its lengths, of others by
+ * the law's `measure`. extent_of_body is such a `measure`, by what is known of the loaded body. */
 abut_status extent_of(const loaded_scene *s, const scene_pair *p, int side, extent *out);
 abut_status extent_of_body(const loaded_scene *s, const scene_pair *p, int side, extent *out);
 

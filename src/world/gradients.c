@@ -1,8 +1,8 @@
-/* Gradients of rollouts of worlds (docs/cone.md, section 10). A chunk runs forward once and keeps the
- * states at which segments begin. The reverse pass takes the segments from the last to the first: it makes
- * the states within a segment anew, equal to the bit, with RK4 also the stages of its last steps, and then
- * goes back through its steps. Only the last segment's are kept by the forward run itself, since the reverse
- * pass begins there. */
+/* Gradients of rollouts of worlds (docs/cone.md, section 10). A chunk runs forward once and keeps
+ * the states at which segments begin. The reverse pass takes the segments from the last to the
+ * first: it makes the states within a segment anew, equal to the bit, with RK4 also the stages of
+ * its last steps, and then goes back through its steps. Only the last segment's are kept by the
+ * forward run itself, since the reverse pass begins there. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "world/law/law.h"
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 
 #define COOKIE 0xab071502u
-#define STAGED_STEPS ((size_t)16) /* of a segment, from its end on: those of which the stages of RK4 are kept */
+/* of a segment, from its end on: those of which the stages of RK4 are kept */
+#define STAGED_STEPS ((size_t)16)
 
 /* ---- sizes ---- */
 
@@ -89,12 +90,13 @@ abut_status explicit_step_adjoint(const stepping *s, size_t step, bool is_there)
   return solve_adjoint(s);
 }
 
-/* Sets the stages of a step of RK4 aside, or takes them back to WORLD_STAGES, where those of its segment's last step are
- * anyway: `later` steps come behind it there. */
+/* Sets the stages of a step of RK4 aside, or takes them back to WORLD_STAGES, where those of its
+ * segment's last step are anyway: `later` steps come behind it there. */
 static abut_status set_stages_aside(const stepping *s, size_t later)
 {
   const size_t width = stages_width(sizes_of(s));
-  return later ? take(s, WORLD_STAGES, width, 0, WORLD_STAGES_KEPT, kept_steps(s->call) * width, (later - 1) * width, width)
+  return later ? take(s, WORLD_STAGES, width, 0, WORLD_STAGES_KEPT, kept_steps(s->call) * width,
+                      (later - 1) * width, width)
                : ABUT_SUCCESS;
 }
 
@@ -104,13 +106,14 @@ static abut_status find_stages(const stepping *s, size_t later)
   if (later > kept) {
     return keep_stages(s);
   }
-  return later ? take(s, WORLD_STAGES_KEPT, kept * width, (later - 1) * width, WORLD_STAGES, width, 0, width)
+  return later ? take(s, WORLD_STAGES_KEPT, kept * width, (later - 1) * width, WORLD_STAGES, width,
+                      0, width)
                : ABUT_SUCCESS;
 }
 
-/* Goes back through a step of RK4, from its last stage to its first, since each stage begins where the one
- * before has led. WORLD_STAGE_BARS collects what stages ask of each other, WORLD_U_SUM what all of them ask
- * of the controls, which they share. */
+/* Goes back through a step of RK4, from its last stage to its first, since each stage begins where
+ * the one before has led. WORLD_STAGE_BARS collects what stages ask of each other, WORLD_U_SUM what
+ * all of them ask of the controls, which they share. */
 static abut_status rk4_adjoint(const stepping *s, size_t step, size_t end)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
@@ -138,8 +141,9 @@ static abut_status rk4_adjoint(const stepping *s, size_t step, size_t end)
 
 /* ---- a rollout ---- */
 
-/* Makes the steps of a segment from the state in OUT_Q, OUT_V and OUT_W on. Where the reverse pass is next,
- * `inside`, it keeps their states in WORLD_SEGMENT, and the impacts of the last one that has any. */
+/* Makes the steps of a segment from the state in OUT_Q, OUT_V and OUT_W on. Where the reverse pass
+ * is next, `inside`, it keeps their states in WORLD_SEGMENT, and the impacts of the last one that
+ * has any. */
 static abut_status run_segment(const stepping *s, size_t first, size_t end, bool inside)
 {
   const size_t one = state_width(sizes_of(s));
@@ -172,8 +176,8 @@ static abut_status add_records(const stepping *s, size_t step)
                    2 * nv);
 }
 
-/* Writes the gradient by a step's controls. Where one row of controls serves all steps it is their sum, which
- * begins with the last step, as that comes first here. */
+/* Writes the gradient by a step's controls. Where one row of controls serves all steps it is their
+ * sum, which begins with the last step, as that comes first here. */
 static abut_status put_controls(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
@@ -188,7 +192,8 @@ static abut_status put_controls(const stepping *s, size_t step)
                               : take_more(s, WORLD_U_BAR, nu, 0, OUT_U_BAR, nu, 0, nu);
 }
 
-/* Makes a step of the segment at work anew, to keep its impacts: those of one step are kept at a time. */
+/* Makes a step of the segment at work anew, to keep its impacts: those of one step are kept at a
+ * time. */
 static abut_status run_again(const stepping *s, size_t step, size_t width, size_t at)
 {
   stepping keeps = *s;
@@ -197,8 +202,8 @@ static abut_status run_again(const stepping *s, size_t step, size_t width, size_
   return one_step(&keeps, step);
 }
 
-/* Goes back through the steps of a segment, whose states are in WORLD_SEGMENT. Its last step is the one
- * that the device has made last, so that what it has found may still be there. */
+/* Goes back through the steps of a segment, whose states are in WORLD_SEGMENT. Its last step is the
+ * one that the device has made last, so that what it has found may still be there. */
 static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
 {
   const size_t one = state_width(sizes_of(s)), nq = (size_t)sizes_of(s)->nq;
@@ -277,7 +282,8 @@ static abut_status put_gradients(const stepping *s)
   return put_parameters(s, OUT_GRAVITY_BAR, links + 2 * columns, 3, g->gravity);
 }
 
-/* Goes back through all steps. It overwrites OUT_Q, OUT_V and OUT_W with states of earlier segments. */
+/* Goes back through all steps. It overwrites OUT_Q, OUT_V and OUT_W with states of earlier
+ * segments. */
 static abut_status gradients_adjoint(const stepping *s)
 {
   const size_t steps = s->call->worlds->steps, segment = segment_of(s->call);
@@ -288,7 +294,8 @@ static abut_status gradients_adjoint(const stepping *s)
   if (s->call->gradients->springs) {
     TRY(clear_rows(s, OUT_SPRINGS_BAR, SPRING_NUMBERS * (size_t)sizes_of(s)->listed));
   }
-  /* From the last segment, whose states are there, to the first: those of the others are made anew. */
+  /* From the last segment, whose states are there, to the first: those of the others are made
+   * anew. */
   TRY(take(s, IN_STATE_BAR, 2 * nv, 0, WORLD_STATE_BAR, 2 * nv, 0, 2 * nv));
   for (size_t i = segments; i-- > 0;) {
     const size_t first = i * segment, end = first + segment < steps ? first + segment : steps;
@@ -301,7 +308,8 @@ static abut_status gradients_adjoint(const stepping *s)
   return put_gradients(s);
 }
 
-/* The rollout's last state is among the caller's outputs, so that it is set aside during the reverse pass. */
+/* The rollout's last state is among the caller's outputs, so that it is set aside during the
+ * reverse pass. */
 static abut_status run_gradients(stepping *s)
 {
   const size_t steps = s->call->worlds->steps, segment = segment_of(s->call);
@@ -379,7 +387,8 @@ void add_gradients(steps_call *c)
     {"friction gradient", OUT_FRICTION_BAR, columns, NULL, g->friction},
     {"stiffness gradient", OUT_STIFFNESS_BAR, columns, NULL, g->stiffness},
     {"gravity gradient", OUT_GRAVITY_BAR, 3, NULL, g->gravity},
-    {"springs gradient", OUT_SPRINGS_BAR, SPRING_NUMBERS * c->scene->def.listed_count, NULL, g->springs},
+    {"springs gradient", OUT_SPRINGS_BAR, SPRING_NUMBERS * c->scene->def.listed_count, NULL,
+     g->springs},
     {"p gradient", OUT_P_BAR, 3 * contacts, NULL, g->p},
     {"d gradient", OUT_D_BAR, contacts, NULL, g->d},
     {"n gradient", OUT_N_BAR, 3 * contacts, NULL, g->n},

@@ -1,4 +1,5 @@
-/* Derivatives of impacts within a step: kernels/world/impact.cl. They act between the integrator and the step's end. */
+/* Derivatives of impacts within a step: kernels/world/impact.cl. They act between the integrator
+ * and the step's end. */
 #include "base/error.h"
 #include "geometry/spring.h"
 #include "world/law/law.h"
@@ -11,25 +12,29 @@ void impact_bytes(const world_sizes *n, size_t real, size_t lanes, size_t bytes[
   bytes[SWEEP_V] = nv * real;
   bytes[SWEEP_KEPT] = (SWEEP_EVENTS + 1) * SWEEP_KEPT_REALS(nq, nv) * real;
   bytes[SWEEP_KEPT_ROWS] = SWEEP_KEPT_ROW * sizeof(int);
-  bytes[SWEEP_DUALS_OF] = lanes * SWEEP_DUAL_REALS((size_t)n->numbers, nq, nv, PARAMETERS(links, columns)) * real;
+  bytes[SWEEP_DUALS_OF] =
+    lanes * SWEEP_DUAL_REALS((size_t)n->numbers, nq, nv, PARAMETERS(links, columns)) * real;
   bytes[SWEEP_BARS] = (SWEEP_SEED(nv) + SWEEP_SEEDS(nv, links)) * real;
   bytes[SWEEP_SLOPES] = (links + columns) * real;
 }
 
 /* What impacts have acted on, with the tables that say how. */
-#define IMPACTS(s)                                                                                               \
-  MODEL(s), REALS(s), ARG_BUFFER((s)->model->bodies), PARAMETERS_OF(s), OF(s, IN_SPRINGS),                       \
-    ARG_INT((s)->call->worlds->springs != NULL), OF(s, SWEEP_KEPT), OF(s, SWEEP_KEPT_ROWS), OF(s, OUT_STATUS)
+#define IMPACTS(s)                                                                          \
+  MODEL(s), REALS(s), ARG_BUFFER((s)->model->bodies), PARAMETERS_OF(s), OF(s, IN_SPRINGS),  \
+    ARG_INT((s)->call->worlds->springs != NULL), OF(s, SWEEP_KEPT), OF(s, SWEEP_KEPT_ROWS), \
+    OF(s, OUT_STATUS)
 
-/* A launch has so many directions of derivative of each world, so that its time does not grow with theirs. */
-static abut_status tangents(const stepping *s, world_buffer before, size_t before_width, size_t columns,
-                            world_buffer out, size_t out_width)
+/* A launch has so many directions of derivative of each world, so that its time does not grow with
+ * theirs. */
+static abut_status tangents(const stepping *s, world_buffer before, size_t before_width,
+                            size_t columns, world_buffer out, size_t out_width)
 {
   for (size_t first = 0; first < columns; first += device_lanes(s->device)) {
     TRY(keep_pace(s));
-    TRY(LAUNCH_IN(s->device, PROGRAM_DUAL, KERNEL_WORLD_IMPACT_TANGENTS, s->count, 1, IMPACTS(s), OF(s, before),
-                  ARG_INT(before_width), ARG_INT(columns > 1), ARG_INT(first), ARG_INT(columns), OF(s, out),
-                  ARG_INT(out_width), OF(s, SWEEP_DUALS_OF), ARG_INT(s->count)));
+    TRY(LAUNCH_IN(s->device, PROGRAM_DUAL, KERNEL_WORLD_IMPACT_TANGENTS, s->count, 1, IMPACTS(s),
+                  OF(s, before), ARG_INT(before_width), ARG_INT(columns > 1), ARG_INT(first),
+                  ARG_INT(columns), OF(s, out), ARG_INT(out_width), OF(s, SWEEP_DUALS_OF),
+                  ARG_INT(s->count)));
   }
   return ABUT_SUCCESS;
 }
@@ -51,11 +56,12 @@ static abut_status add_parameters(const stepping *s)
 {
   const world_sizes *n = sizes_of(s);
   const size_t links = (size_t)n->links, columns = (size_t)n->columns, listed = (size_t)n->listed;
-  TRY(LAUNCH(s->device, KERNEL_WORLD_IMPACT_PARAMETERS, world_blocks(s), 1, ARG_BUFFER(s->model->head),
-             OF(s, SWEEP_SLOPES), OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_IMPACT_PARAMETERS, world_blocks(s), 1,
+             ARG_BUFFER(s->model->head), OF(s, SWEEP_SLOPES), OF(s, WORLD_ADJOINT),
+             ARG_INT(s->count)));
   for (size_t i = 0; n->pair_springs && s->call->gradients->springs && i < listed; ++i) {
-    TRY(take_more(s, SWEEP_SLOPES, links + columns, links + i, OUT_SPRINGS_BAR, SPRING_NUMBERS * listed,
-                  SPRING_NUMBERS * i + SPRING_MU, 1));
+    TRY(take_more(s, SWEEP_SLOPES, links + columns, links + i, OUT_SPRINGS_BAR,
+                  SPRING_NUMBERS * listed, SPRING_NUMBERS * i + SPRING_MU, 1));
   }
   return ABUT_SUCCESS;
 }
@@ -65,18 +71,21 @@ static abut_status go_back(const stepping *s, int event)
   const world_sizes *n = sizes_of(s);
   for (int first = 0; first < SWEEP_SEEDS(n->nv, n->links); first += (int)device_lanes(s->device)) {
     TRY(keep_pace(s));
-    TRY(LAUNCH_IN(s->device, PROGRAM_DUAL, KERNEL_WORLD_IMPACT_COTANGENTS, s->count, 1, IMPACTS(s), ARG_INT(event),
-                  ARG_INT(first), OF(s, SWEEP_BARS), OF(s, SWEEP_DUALS_OF), ARG_INT(s->count)));
+    TRY(LAUNCH_IN(s->device, PROGRAM_DUAL, KERNEL_WORLD_IMPACT_COTANGENTS, s->count, 1, IMPACTS(s),
+                  ARG_INT(event), ARG_INT(first), OF(s, SWEEP_BARS), OF(s, SWEEP_DUALS_OF),
+                  ARG_INT(s->count)));
   }
-  return LAUNCH_IN(s->device, PROGRAM_DUAL, KERNEL_WORLD_IMPACT_BACK, s->count, 1, MODEL(s), PARAMETERS_OF(s),
-                   OF(s, SWEEP_KEPT_ROWS), OF(s, OUT_STATUS), ARG_INT(event), OF(s, SWEEP_BARS), OF(s, SWEEP_SLOPES),
-                   OF(s, WORLD_STATE_BAR), ARG_INT(s->count));
+  return LAUNCH_IN(s->device, PROGRAM_DUAL, KERNEL_WORLD_IMPACT_BACK, s->count, 1, MODEL(s),
+                   PARAMETERS_OF(s), OF(s, SWEEP_KEPT_ROWS), OF(s, OUT_STATUS), ARG_INT(event),
+                   OF(s, SWEEP_BARS), OF(s, SWEEP_SLOPES), OF(s, WORLD_STATE_BAR),
+                   ARG_INT(s->count));
 }
 
 abut_status impact_adjoint(const stepping *s, int impacts)
 {
-  TRY(LAUNCH_IN(s->device, PROGRAM_DUAL, KERNEL_WORLD_IMPACT_START, s->count, 1, ARG_BUFFER(s->model->head),
-                OF(s, WORLD_STATE_BAR), OF(s, SWEEP_BARS), OF(s, SWEEP_SLOPES), ARG_INT(s->count)));
+  TRY(LAUNCH_IN(s->device, PROGRAM_DUAL, KERNEL_WORLD_IMPACT_START, s->count, 1,
+                ARG_BUFFER(s->model->head), OF(s, WORLD_STATE_BAR), OF(s, SWEEP_BARS),
+                OF(s, SWEEP_SLOPES), ARG_INT(s->count)));
   for (int event = impacts; event-- > 0;) {
     TRY(go_back(s, event));
   }
@@ -86,5 +95,6 @@ abut_status impact_adjoint(const stepping *s, int impacts)
 abut_status impact_begin_adjoint(const stepping *s)
 {
   const size_t nv = (size_t)sizes_of(s)->nv, links = (size_t)sizes_of(s)->links;
-  return take_more(s, SWEEP_BARS, SWEEP_SEED(nv) + SWEEP_SEEDS(nv, links), 0, WORLD_STATE_BAR, 2 * nv, 0, nv);
+  return take_more(s, SWEEP_BARS, SWEEP_SEED(nv) + SWEEP_SEEDS(nv, links), 0, WORLD_STATE_BAR,
+                   2 * nv, 0, nv);
 }

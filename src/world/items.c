@@ -1,5 +1,5 @@
-/* Which pairs of a scene's bodies may touch at given positions, and their contacts there: by the broad phase of a step,
- * without the step. */
+/* Which pairs of a scene's bodies may touch at given positions, and their contacts there: by the
+ * broad phase of a step, without the step. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
@@ -92,7 +92,10 @@ static abut_status run_items(items_call *c, loaded_scene *s, const void *q, size
 {
   steps_kind own = kind_of(s);
   c->worlds = abut_default_worlds();
-  c->steps = (steps_call){.base = {.operation = &items_operation, .context = s->context, .count = count, .rates = c->rates},
+  c->steps = (steps_call){.base = {.operation = &items_operation,
+                                   .context = s->context,
+                                   .count = count,
+                                   .rates = c->rates},
                           .scene = s,
                           .worlds = &c->worlds,
                           .kinds = &own,
@@ -122,7 +125,8 @@ static size_t fill_part(const loaded_scene *s, const item_part *p, item *to)
   const size_t candidates = s->def.pair_count;
   for (size_t i = 0; i < p->count; ++i) {
     const int *of = p->ints + ITEM_INTS * i;
-    to[i] = (item){(uint32_t)(p->first + (size_t)of[ITEM_WORLD]), (uint32_t)s->groups[of[ITEM_GROUP]].pair};
+    to[i] = (item){(uint32_t)(p->first + (size_t)of[ITEM_WORLD]),
+                   (uint32_t)s->groups[of[ITEM_GROUP]].pair};
   }
   for (size_t i = 0; p->all && i < p->worlds * candidates; ++i) {
     to[i] = (item){(uint32_t)(p->first + i / candidates), (uint32_t)(i % candidates)};
@@ -152,7 +156,9 @@ static abut_status take_items(const loaded_scene *s, const item_part *parts, abu
   void *memory = NULL;
   size_t room = 0;
   for (const item_part *p = parts; p; p = p->next) {
-    const size_t own = !p->all ? p->count : candidates > SIZE_MAX / sizeof(item) / p->worlds ? SIZE_MAX : candidates * p->worlds;
+    const size_t own = !p->all                                            ? p->count
+                       : candidates > SIZE_MAX / sizeof(item) / p->worlds ? SIZE_MAX
+                                                                          : candidates * p->worlds;
     room = own > SIZE_MAX - room ? SIZE_MAX : room + own;
   }
   TRY(allocate(&memory, room, sizeof(item)));
@@ -211,7 +217,9 @@ static abut_status check(const loaded_scene *s, const void *q, size_t count)
   if (s->given) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene has pairs without bodies");
   }
-  return count <= UINT32_MAX ? ABUT_SUCCESS : fail(ABUT_ERROR_ARGUMENT, "%zu worlds are more than 32 bits count", count);
+  return count <= UINT32_MAX
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT, "%zu worlds are more than 32 bits count", count);
 }
 
 static abut_status check_worlds(const loaded_scene *s, const void *q_, size_t count)
@@ -268,14 +276,15 @@ abut_status abut_find_items(abut_scene handle_, const void *q, size_t count, abu
 
 /* ---- contacts ---- */
 
-/* A batch of items. Pairs of a kind have equal bodies and smoothings, so that the first stands for all. */
+/* A batch of items. Pairs of a kind have equal bodies and smoothings, so that the first stands for
+ * all. */
 typedef struct item_batch {
   abut_batch batch;
   abut_pair *pairs; /* (kind_count) */
   size_t kind_count;
-  uint32_t *kinds;  /* (candidates) */
-  uint32_t *of;     /* (items) */
-  reals poses[2];   /* (items, PLACE) */
+  uint32_t *kinds;            /* (candidates) */
+  uint32_t *of;               /* (items) */
+  reals poses[2];             /* (items, PLACE) */
   double *q, (*links)[PLACE]; /* of one world */
   arena memory;
 } item_batch;
@@ -300,8 +309,8 @@ static abut_status take_room(item_batch *b, const loaded_scene *s, size_t items)
   return ABUT_SUCCESS;
 }
 
-/* Numbers the kinds of whole pairs, and returns how many there are. Groups behind those of all pairs are of tiles.
- * pairs (pair_kind_count), kinds (pair_count) */
+/* Numbers the kinds of whole pairs, and returns how many there are. Groups behind those of all
+ * pairs are of tiles. pairs (pair_kind_count), kinds (pair_count) */
 static size_t name_kinds(const loaded_scene *s, abut_pair *pairs, uint32_t *kinds)
 {
   size_t count = 0;
@@ -321,7 +330,8 @@ static size_t name_kinds(const loaded_scene *s, abut_pair *pairs, uint32_t *kind
   return count;
 }
 
-static abut_status place_items(item_batch *b, const loaded_scene *s, const void *q_, const abut_items *items)
+static abut_status place_items(item_batch *b, const loaded_scene *s, const void *q_,
+                               const abut_items *items)
 {
   const reals q = {(void *)(uintptr_t)q_, 0, context_real_bytes(s->context)};
   for (size_t i = 0; i < items->count; ++i) {
@@ -344,8 +354,8 @@ static abut_status place_items(item_batch *b, const loaded_scene *s, const void 
 }
 
 /* by: (kinds) the pairs in place of the scene's; NULL: these. */
-static abut_status list_contacts(const loaded_scene *s, const abut_pair *by, const void *q, const abut_items *items,
-                                 abut_compact *list)
+static abut_status list_contacts(const loaded_scene *s, const abut_pair *by, const void *q,
+                                 const abut_items *items, abut_compact *list)
 {
   item_batch b = {.batch = abut_default_batch()};
   abut_status status = ABUT_SUCCESS;
@@ -366,14 +376,15 @@ done:
   return status;
 }
 
-static abut_status find_by(loaded_scene *s, const abut_pair *by, const void *q, size_t count, abut_items *items,
-                           abut_compact *list)
+static abut_status find_by(loaded_scene *s, const abut_pair *by, const void *q, size_t count,
+                           abut_items *items, abut_compact *list)
 {
   if (!list || !list->grows || isnan(list->threshold)) {
     return fail(ABUT_ERROR_ARGUMENT, "contacts of worlds need a list that grows, with a threshold");
   }
   if (!s->def.law->drawable) {
-    return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts are springs between whole bodies, of which there is no list");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the scene's contacts are springs between whole bodies, of which there is no list");
   }
   TRY(find(s, q, count, by || list->threshold <= 0.0, items));
   if (!items->count) {
@@ -388,7 +399,8 @@ static abut_status find_by(loaded_scene *s, const abut_pair *by, const void *q, 
   return status;
 }
 
-abut_status abut_find_contacts(abut_scene handle_, const void *q, size_t count, abut_items *items, abut_compact *list)
+abut_status abut_find_contacts(abut_scene handle_, const void *q, size_t count, abut_items *items,
+                               abut_compact *list)
 {
   ENTER(scene_pool, handle_);
   loaded_scene *s = scene_get(handle_);
@@ -408,7 +420,8 @@ static abut_status find_kinds(const loaded_scene *s, named_kinds *n)
 {
   void *memory = NULL;
   if (s->given || !s->def.law->drawable) {
-    return fail(ABUT_ERROR_ARGUMENT, "a scene whose contacts are %s has no kinds of pairs", s->given ? "given" : "springs");
+    return fail(ABUT_ERROR_ARGUMENT, "a scene whose contacts are %s has no kinds of pairs",
+                s->given ? "given" : "springs");
   }
   TRY(allocate(&memory, s->pair_kind_count, sizeof *n->pairs));
   n->pairs = memory;
@@ -448,10 +461,12 @@ static bool same_handle(abut_pair a, abut_pair b)
 }
 
 /* *others: whether any is not the scene's own. */
-static abut_status check_pairs(const named_kinds *n, const abut_pair *by, size_t count, bool *others)
+static abut_status check_pairs(const named_kinds *n, const abut_pair *by, size_t count,
+                               bool *others)
 {
   if (!by || count != n->count) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu pairs for %zu kinds of candidates", by ? count : 0, n->count);
+    return fail(ABUT_ERROR_ARGUMENT, "%zu pairs for %zu kinds of candidates", by ? count : 0,
+                n->count);
   }
   for (size_t i = 0; i < count; ++i) {
     const pair *own = pair_get(n->pairs[i]), *given = pair_get(by[i]);
@@ -460,7 +475,8 @@ static abut_status check_pairs(const named_kinds *n, const abut_pair *by, size_t
     }
     for (int side = 0; side < 2; ++side) {
       if (!same_body(own->bodies[side], given->bodies[side])) {
-        return fail(ABUT_ERROR_ARGUMENT, "pair %zu is not of the bodies of that kind of candidates", i);
+        return fail(ABUT_ERROR_ARGUMENT, "pair %zu is not of the bodies of that kind of candidates",
+                    i);
       }
     }
     *others = *others || !same_handle(n->pairs[i], by[i]);
@@ -468,8 +484,9 @@ static abut_status check_pairs(const named_kinds *n, const abut_pair *by, size_t
   return ABUT_SUCCESS;
 }
 
-abut_status abut_find_contacts_by(abut_scene handle_, const abut_pair *pairs, size_t pair_count, const void *q, size_t count,
-                                  abut_items *items, abut_compact *list)
+abut_status abut_find_contacts_by(abut_scene handle_, const abut_pair *pairs, size_t pair_count,
+                                  const void *q, size_t count, abut_items *items,
+                                  abut_compact *list)
 {
   ENTER(scene_pool, handle_);
   loaded_scene *s = scene_get(handle_);

@@ -1,4 +1,5 @@
-/* The kinds of a call's worlds: with contacts that are given, sorted into groups, or of several scenes. */
+/* The kinds of a call's worlds: with contacts that are given, sorted into groups, or of several
+ * scenes. */
 #include "base/error.h"
 #include "world/waves.h"
 
@@ -10,7 +11,8 @@ static bool same_group(const contact_group *g, const abut_given_contacts *c, siz
 static abut_status check_given(const loaded_scene *s, const abut_given_contacts *c)
 {
   const int links = (int)s->def.link_count, pairs = (int)s->def.listed_count;
-  if (c->count && (!c->owner || !c->opposing || !c->pair || !c->p || !c->d || !c->n || !c->activity)) {
+  if (c->count &&
+      (!c->owner || !c->opposing || !c->pair || !c->p || !c->d || !c->n || !c->activity)) {
     return fail(ABUT_ERROR_ARGUMENT, "given contacts need all of their arrays");
   }
   for (size_t i = 0; i < c->count; ++i) {
@@ -47,7 +49,8 @@ abut_status group_given(steps_call *c)
       ++at;
     }
     if (at == k->group_count) {
-      k->groups[k->group_count++] = (contact_group){.link = {g->owner[i], g->opposing[i]}, .pair = g->pair[i]};
+      k->groups[k->group_count++] =
+        (contact_group){.link = {g->owner[i], g->opposing[i]}, .pair = g->pair[i]};
     }
     ++k->groups[at].contacts;
   }
@@ -63,12 +66,14 @@ abut_status group_given(steps_call *c)
 
 /* ---- worlds of several scenes ---- */
 
-/* Whether two scenes have trees of the same joints, as many pairs and actuators, the same integrator and the
- * same law, so that their worlds' arrays have the same shape and take the same steps. */
+/* Whether two scenes have trees of the same joints, as many pairs and actuators, the same
+ * integrator and the same law, so that their worlds' arrays have the same shape and take the same
+ * steps. */
 static bool same_shape(const loaded_scene *a, const loaded_scene *b)
 {
   bool same = a->def.link_count == b->def.link_count && a->def.pair_count == b->def.pair_count &&
-              a->def.listed_count == b->def.listed_count && a->def.column_count == b->def.column_count &&
+              a->def.listed_count == b->def.listed_count &&
+              a->def.column_count == b->def.column_count &&
               a->def.actuator_count == b->def.actuator_count &&
               a->def.integrator == b->def.integrator && a->def.law == b->def.law;
   for (size_t i = 0; same && i < a->def.link_count; ++i) {

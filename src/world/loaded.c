@@ -61,9 +61,10 @@ static abut_status upload_bodies(const loaded_scene *s, device *d, buffer **out)
   return status;
 }
 
-/* Uploads the groups kind by kind, or as they come where they are not the scene's own, or have no kinds. */
-static abut_status upload_order(const loaded_scene *s, device *d, const contact_group *groups, size_t count,
-                                buffer **out)
+/* Uploads the groups kind by kind, or as they come where they are not the scene's own, or have no
+ * kinds. */
+static abut_status upload_order(const loaded_scene *s, device *d, const contact_group *groups,
+                                size_t count, buffer **out)
 {
   void *memory = NULL;
   TRY(allocate(&memory, count + 1, sizeof(int)));
@@ -138,7 +139,8 @@ abut_status scene_on(loaded_scene *s, size_t place, const resident_model **out)
 
 /* ---- made and destroyed ---- */
 
-/* Sets all handles of a body to null. Bodies of one file, or of one shape and lengths, share a handle. */
+/* Sets all handles of a body to null. Bodies of one file, or of one shape and lengths, share a
+ * handle. */
 static void forget_body(loaded_scene *s, abut_body b)
 {
   for (size_t i = 0; i < s->body_count; ++i) {
@@ -159,8 +161,8 @@ static void destroy_bodies(loaded_scene *s)
   }
 }
 
-/* Destroys pairs, which those that are alike share, and bodies. It is also called after a failure, whose error
- * text it leaves as it is. */
+/* Destroys pairs, which those that are alike share, and bodies. It is also called after a failure,
+ * whose error text it leaves as it is. */
 static void destroy_parts(loaded_scene *s)
 {
   for (size_t i = 0; s->pairs && i < s->def.pair_count; ++i) {
@@ -202,7 +204,8 @@ static void scene_free_memory(void *object)
   free(s);
 }
 
-/* Makes each body once, by its definition or from its file, and gives the others like it the same handle. */
+/* Makes each body once, by its definition or from its file, and gives the others like it the same
+ * handle. */
 static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodies *from)
 {
   size_t at = 0;
@@ -282,8 +285,8 @@ static abut_status make_pair(loaded_scene *s, size_t i)
   return ABUT_SUCCESS;
 }
 
-/* Refuses more slots of contacts than kernels count, as with the lanes that need most, since any device may
- * step the scene's worlds. */
+/* Refuses more slots of contacts than kernels count, as with the lanes that need most, since any
+ * device may step the scene's worlds. */
 static abut_status check_slots(const loaded_scene *s)
 {
   size_t slots;
@@ -294,8 +297,10 @@ static abut_status check_slots(const loaded_scene *s)
            : scene_fail(&s->def, scene_pair_place(&s->def, (size_t)s->groups[good].pair),
                         "with %s a world has %zu slots of contacts, more than the %zu that kernels "
                         "count",
-                        scene_pair_is_automatic(&s->def, (size_t)s->groups[good].pair) ? "its automatic pairs" : "it", slots,
-                        MODEL_SLOTS_MOST);
+                        scene_pair_is_automatic(&s->def, (size_t)s->groups[good].pair)
+                          ? "its automatic pairs"
+                          : "it",
+                        slots, MODEL_SLOTS_MOST);
 }
 
 abut_status scene_load_pairs(loaded_scene *s, abut_context c, const scene_bodies *bodies)
@@ -319,7 +324,8 @@ static abut_status check_dofs(const loaded_scene *s)
     const int dofs = s->constants.vadr[i] + joint_dofs(s->def.links[i].joint.type);
     if (dofs > most) {
       return scene_fail(&s->def, (scene_place){.list = "links", .index = i},
-                        "up to here the links have %d degrees of freedom; with the contact model \"%s\" %d are the most",
+                        "up to here the links have %d degrees of freedom; with the contact model "
+                        "\"%s\" %d are the most",
                         dofs, s->def.law->word, most);
     }
   }
@@ -373,8 +379,8 @@ loaded_scene *scene_get(abut_scene s)
   return pool_get(&scene_pool, (handle){s.index, s.generation});
 }
 
-/* Loads a scene from the file at `path` or, where that is NULL, from `text`. `law` is the contact model
- * that takes the place of a file's own, or NULL. */
+/* Loads a scene from the file at `path` or, where that is NULL, from `text`. `law` is the contact
+ * model that takes the place of a file's own, or NULL. */
 static abut_status load(abut_context handle_, const char *path, const char *text, const char *law,
                         abut_scene *out)
 {
@@ -390,7 +396,7 @@ static abut_status load(abut_context handle_, const char *path, const char *text
                             : scene_file_parse("scene", text, strlen(text), &s->def);
   status = status == ABUT_SUCCESS ? fill(s, handle_) : status;
   status = status == ABUT_SUCCESS ? context_adopt(c, &scene_pool, &s->base, scene_free_memory)
-                                   : status;
+                                  : status;
   if (status != ABUT_SUCCESS) {
     destroy_parts(s);
     scene_free_memory(s);
@@ -451,13 +457,15 @@ abut_status abut_destroy_scene(abut_scene handle_)
 static bool is_earlier(const loaded_scene *s, size_t number)
 {
   size_t i = 0;
-  while (s->bodies[i].index != s->bodies[number].index || s->bodies[i].generation != s->bodies[number].generation) {
+  while (s->bodies[i].index != s->bodies[number].index ||
+         s->bodies[i].generation != s->bodies[number].generation) {
     ++i;
   }
   return i < number;
 }
 
-/* Counts the bodies of files that have diagnostics, each handle once, and tells those of the first. */
+/* Counts the bodies of files that have diagnostics, each handle once, and tells those of the
+ * first. */
 static void find_diagnostics(const loaded_scene *s, abut_scene_info *info)
 {
   size_t at = 0;
@@ -559,8 +567,9 @@ abut_status abut_get_candidate(abut_scene handle_, size_t index, size_t *a, size
     return ABUT_ERROR_HANDLE;
   }
   if (index >= s->def.pair_count || !a || !b) {
-    return fail(ABUT_ERROR_ARGUMENT, a && b ? "there is no candidate %zu of %zu"
-                                            : "abut_get_candidate needs places for candidate %zu of %zu",
+    return fail(ABUT_ERROR_ARGUMENT,
+                a && b ? "there is no candidate %zu of %zu"
+                       : "abut_get_candidate needs places for candidate %zu of %zu",
                 index, s->def.pair_count);
   }
   const scene_pair *p = &s->def.pairs[index];
@@ -610,8 +619,9 @@ abut_status abut_get_scene_springs(abut_scene handle_, double *springs)
     return ABUT_ERROR_HANDLE;
   }
   if (!springs || !s->def.law->numbers) {
-    return fail(ABUT_ERROR_ARGUMENT, springs ? "the scene's contacts are no springs"
-                                             : "abut_get_scene_springs needs a place for its answer");
+    return fail(ABUT_ERROR_ARGUMENT, springs
+                                       ? "the scene's contacts are no springs"
+                                       : "abut_get_scene_springs needs a place for its answer");
   }
   for (size_t i = 0; i < s->def.listed_count; ++i) {
     memcpy(springs + SPRING_NUMBERS * i, s->def.pairs[i].spring, sizeof s->def.pairs[i].spring);

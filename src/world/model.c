@@ -13,7 +13,8 @@ static size_t room_for(size_t contacts, size_t capacity)
   return capacity && capacity < contacts ? capacity : contacts;
 }
 
-/* Rounds up to whole lanes. The sum cannot wrap around: callers have bounded count by MODEL_SLOTS_MOST. */
+/* Rounds up to whole lanes. The sum cannot wrap around: callers have bounded count by
+ * MODEL_SLOTS_MOST. */
 static size_t whole_blocks(size_t count, size_t lanes)
 {
   return (count + lanes - 1) / lanes * lanes;
@@ -21,9 +22,10 @@ static size_t whole_blocks(size_t count, size_t lanes)
 
 /* ---- which degrees of freedom move two links against each other ---- */
 
-/* Goes through the links that bear one of a group's two links alone, the last one in the scene first: their joints
- * move the two against each other. at (2) begins at the two. *sign becomes 1 where *link bears the first of them, and
- * -1 where it bears the second. Returns false behind the last one, where both have come to what bears them alike. */
+/* Goes through the links that bear one of a group's two links alone, the last one in the scene
+ * first: their joints move the two against each other. at (2) begins at the two. *sign becomes 1
+ * where *link bears the first of them, and -1 where it bears the second. Returns false behind the
+ * last one, where both have come to what bears them alike. */
 static bool next_between(const scene_def *s, int at[2], int *link, int *sign)
 {
   if (at[0] == at[1]) {
@@ -45,8 +47,10 @@ static int count_movers(const scene_def *s, const contact_group *g)
   return count;
 }
 
-/* Puts a group's movers, in the order of their degrees of freedom, before the place `end` of the table. */
-static void put_movers(const scene_def *s, const scene_constants *c, const contact_group *g, int *end)
+/* Puts a group's movers, in the order of their degrees of freedom, before the place `end` of the
+ * table. */
+static void put_movers(const scene_def *s, const scene_constants *c, const contact_group *g,
+                       int *end)
 {
   int at[2] = {g->link[0], g->link[1]}, link, sign;
   while (next_between(s, at, &link, &sign)) {
@@ -72,8 +76,8 @@ static int count_rows(const scene_def *s)
 
 /* ---- softness ---- */
 
-/* Puts a softness as SOFT_REALS numbers: K and B of the reference acceleration -B J v - K d(r) r, then the
- * five of solimp, which give the impedance d(r) (docs/cone.md, section 8). */
+/* Puts a softness as SOFT_REALS numbers: K and B of the reference acceleration -B J v - K d(r) r,
+ * then the five of solimp, which give the impedance d(r) (docs/cone.md, section 8). */
 static void put_softness(const softness *f, double step, double *out)
 {
   const double d1 = f->solimp[1], t = f->solref[0], z = f->solref[1];
@@ -203,8 +207,9 @@ double model_weight(const scene_constants *c, const int link[2])
   return sum;
 }
 
-/* Returns the link from whose origin a group's contacts are seen: the first one that moves, as the other may be a floor
- * whose origin is far from them, and squares of such distances leave float32 nothing of what turns the link. */
+/* Returns the link from whose origin a group's contacts are seen: the first one that moves, as the
+ * other may be a floor whose origin is far from them, and squares of such distances leave float32
+ * nothing of what turns the link. */
 static int centre_of(const model *m, const contact_group *g)
 {
   for (int side = 0; side < 2; ++side) {
@@ -216,7 +221,8 @@ static int centre_of(const model *m, const contact_group *g)
   return g->link[0] >= 0 ? g->link[0] : g->link[1];
 }
 
-/* Sets what holds for all groups: none is fast where the slowest that could be is not (cl/kernels/world/watch.cl). */
+/* Sets what holds for all groups: none is fast where the slowest that could be is not
+ * (cl/kernels/world/watch.cl). */
 static void bound_groups(const world_sizes *n, model *m)
 {
   double *to = m->reals;
@@ -260,7 +266,8 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
     ints[GROUP_CENTRE] = centre_of(m, g);
     ints[GROUP_DOFS] = count_movers(s, g);
     ints[GROUP_DOF_AT] = mover;
-    ints[GROUP_SLOT] = g->slot < INT_MAX ? (int)g->slot : INT_MAX; /* multipliers of so many slots are refused */
+    /* multipliers of so many slots are refused */
+    ints[GROUP_SLOT] = g->slot < INT_MAX ? (int)g->slot : INT_MAX;
     mover += ints[GROUP_DOFS];
     put_movers(s, c, g, m->ints + n->at_group_dofs + MOVER_INTS * mover);
   }
@@ -307,8 +314,8 @@ static abut_status refuse_count(size_t count, const char *what)
                                  "%zu %s of a world are more than kernels count", count, what);
 }
 
-/* Takes `count` places behind those that are taken and returns the first. Where that is beyond INT_MAX it
- * returns 0, which nobody uses: lay_out refuses such a scene once all is counted. */
+/* Takes `count` places behind those that are taken and returns the first. Where that is beyond
+ * INT_MAX it returns 0, which nobody uses: lay_out refuses such a scene once all is counted. */
 static int place_behind(size_t *taken, size_t count)
 {
   const size_t at = *taken;
@@ -389,7 +396,8 @@ static size_t lay_out_work(world_sizes *n, size_t lanes)
   n->at_row_terms = place_behind(&at, ROW_TERMS * (size_t)n->rows);
   n->at_islands = place_behind(&at, n->newton ? ISLAND_NUMBERS * trees : 0);
   n->at_room = place_behind(&at, n->newton ? PANEL_STRIDE(nv, lanes) : 0);
-  n->at_panels = place_behind(&at, n->newton && !n->pooled ? PANELS_MOST(nv, (size_t)n->blocks, lanes) : 0);
+  n->at_panels =
+    place_behind(&at, n->newton && !n->pooled ? PANELS_MOST(nv, (size_t)n->blocks, lanes) : 0);
   return at;
 }
 
@@ -440,7 +448,8 @@ static abut_status count_sizes(const scene_def *s, const scene_constants *c,
   TRY(refuse_count(group_count, "groups of contacts"));
   const bool few = model_countable(groups, group_count, s->capacity, lanes, &slots) == group_count;
   if (!few && !model_bounds_slots(s)) {
-    slots = MODEL_SLOTS_MOST; /* of which no more than a bound of what a world is expected to need is made */
+    slots = MODEL_SLOTS_MOST; /* of which no more than a bound of what a world is expected to need
+                                 is made */
   } else if (!few) {
     return fail(ABUT_ERROR_ARGUMENT,
                 "%zu slots of contacts of a world are more than the %zu that kernels count", slots,

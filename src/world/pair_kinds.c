@@ -1,5 +1,6 @@
-/* Kinds of a scene's pairs, or of the groups of those that are cut into tiles: those of equal bodies and smoothings, whose
- * items one manifold serves. They are found by a table of hashes, since there may be many pairs and nearly as many kinds. */
+/* Kinds of a scene's pairs, or of the groups of those that are cut into tiles: those of equal
+ * bodies and smoothings, whose items one manifold serves. They are found by a table of hashes,
+ * since there may be many pairs and nearly as many kinds. */
 #include "base/error.h"
 #include "world/waves.h"
 #include <stdlib.h>
@@ -53,7 +54,8 @@ static abut_status find_kind(loaded_scene *s, kind_table *t, size_t i, int *kind
   return ABUT_SUCCESS;
 }
 
-/* Fills kinds (groups) with each group's, and counts them. A kind's `first` is a group until order_kinds. */
+/* Fills kinds (groups) with each group's, and counts them. A kind's `first` is a group until
+ * order_kinds. */
 static abut_status count_kinds(loaded_scene *s, kind_table *t, int *kinds)
 {
   for (size_t i = 0; i < t->size; ++i) {
@@ -61,7 +63,8 @@ static abut_status count_kinds(loaded_scene *s, kind_table *t, int *kinds)
   }
   for (size_t i = 0; i < s->group_count; ++i) {
     const size_t like = s->groups[i].is_tile ? i : s->def.pairs[i].alike;
-    const abut_pair own = s->parts[i].pair, other = s->parts[like].pair; /* Beside seams pairs that are alike may differ. */
+    /* Beside seams pairs that are alike may differ. */
+    const abut_pair own = s->parts[i].pair, other = s->parts[like].pair;
     if (like == i || own.index != other.index || own.generation != other.generation) {
       TRY(find_kind(s, t, i, &kinds[i]));
     } else {

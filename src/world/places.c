@@ -17,8 +17,8 @@ abut_status scene_check_positions(const loaded_scene *s, const double *q)
   for (size_t i = 0; i < s->def.link_count; ++i) {
     const joint_type type = s->def.links[i].joint.type;
     const double *at = q + s->constants.qadr[i] + (type == JOINT_FREE ? 3 : 0);
-    if ((type == JOINT_FREE || type == JOINT_BALL) &&
-        at[0] == 0.0 && at[1] == 0.0 && at[2] == 0.0 && at[3] == 0.0) {
+    if ((type == JOINT_FREE || type == JOINT_BALL) && at[0] == 0.0 && at[1] == 0.0 &&
+        at[2] == 0.0 && at[3] == 0.0) {
       return fail(ABUT_ERROR_ARGUMENT, "the quaternion of link %zu has length 0", i);
     }
   }
@@ -44,8 +44,9 @@ abut_status abut_get_scene_pair(abut_scene handle_, size_t index, abut_scene_pai
     return ABUT_ERROR_HANDLE;
   }
   if (index >= s->def.listed_count || !out) {
-    return fail(ABUT_ERROR_ARGUMENT, out ? "there is no pair %zu of %zu"
-                                         : "abut_get_scene_pair needs a place for pair %zu of %zu",
+    return fail(ABUT_ERROR_ARGUMENT,
+                out ? "there is no pair %zu of %zu"
+                    : "abut_get_scene_pair needs a place for pair %zu of %zu",
                 index, s->def.listed_count);
   }
   const scene_pair *p = &s->def.pairs[index];
@@ -53,9 +54,9 @@ abut_status abut_get_scene_pair(abut_scene handle_, size_t index, abut_scene_pai
   return ABUT_SUCCESS;
 }
 
-/* Finds the poses of both bodies of each pair from the places of links; NaN where a pair has no bodies. */
-static void place_pairs(const loaded_scene *s, double (*links)[PLACE], double *pose1,
-                        double *pose2)
+/* Finds the poses of both bodies of each pair from the places of links; NaN where a pair has no
+ * bodies. */
+static void place_pairs(const loaded_scene *s, double (*links)[PLACE], double *pose1, double *pose2)
 {
   for (size_t i = 0; i < s->def.listed_count; ++i) {
     const scene_pair *p = &s->def.pairs[i];

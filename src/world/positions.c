@@ -61,7 +61,8 @@ static void turn(const double q[4], const double d[3], double out[4])
   unit(out);
 }
 
-/* Finds a (-) b, the shortest rotation vector d with b (+) d = a or -a, of unit quaternions a and b. */
+/* Finds a (-) b, the shortest rotation vector d with b (+) d = a or -a, of unit quaternions a and
+ * b. */
 static void turn_between(const double a[4], const double b[4], double d[3])
 {
   const double back[4] = {b[0], -b[1], -b[2], -b[3]};
@@ -75,7 +76,8 @@ static void turn_between(const double a[4], const double b[4], double d[3])
   }
 }
 
-/* Finds E(q) d = q (0, d), where E (4, 3) is such that q (+) d changes by E(q) d / 2 for small d. */
+/* Finds E(q) d = q (0, d), where E (4, 3) is such that q (+) d changes by E(q) d / 2 for small
+ * d. */
 static void along(const double q[4], const double d[3], double out[4])
 {
   const double by[4] = {0.0, d[0], d[1], d[2]};
@@ -93,9 +95,9 @@ static void across(const double q[4], const double x[4], double out[3])
 
 /* ---- worlds ---- */
 
-/* A map from x to y at positions q of a world. Numbers that are not of a quaternion are mapped one by one.
- * For each quaternion the function gets it at unit length, the length that it had, and its parts of x and
- * y. */
+/* A map from x to y at positions q of a world. Numbers that are not of a quaternion are mapped one
+ * by one. For each quaternion the function gets it at unit length, the length that it had, and its
+ * parts of x and y. */
 typedef struct position_map {
   double (*number)(double q, double x);
   void (*quaternion)(const double q[4], double length, const double *x, double *y);

@@ -8,15 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lengths in penetrations: how far from a seam its zone is whole beyond what fields round, over which length it fades, and
- * how far the bridge goes on behind that; and in the smoothing's `plane`, within which planes are mixed. */
+/* Lengths in penetrations: how far from a seam its zone is whole beyond what fields round, over
+ * which length it fades, and how far the bridge goes on behind that; and in the smoothing's
+ * `plane`, within which planes are mixed. */
 #define WHOLE_STEPS 8.0
 #define FADE_STEPS 4.0
 #define REST_STEPS 8.0
 #define PLANE_STEPS 8.0
-#define BRIDGE_MORE 1.1 /* since a bridge has round edges, too */
+#define BRIDGE_MORE 1.1   /* since a bridge has round edges, too */
 #define BRIDGE_MOST 100.0 /* A bridge goes on for so many times its reach where both bodies do. */
-#define LEAST_FADES 2.0 /* A zone that is narrower than so many of its fades is none. */
+#define LEAST_FADES 2.0   /* A zone that is narrower than so many of its fades is none. */
 /* ---- what bodies have ---- */
 
 bool seam_counts(const pair *p)
@@ -140,7 +141,8 @@ static rectangle own_rectangle(const seam_face *f)
   return r;
 }
 
-/* Sees b in the frame of a. Returns false where it is turned against a, or does not face a closely. */
+/* Sees b in the frame of a. Returns false where it is turned against a, or does not face a
+ * closely. */
 static bool seen_from(const seam_face *a, const seam_face *b, double near, rectangle *out)
 {
   double apart[3];
@@ -169,9 +171,11 @@ static bool seen_from(const seam_face *a, const seam_face *b, double near, recta
   return true;
 }
 
-/* Makes the seam of two faces. At its flush sides both bodies go on with one face, at a right angle to the seam's plane: there
- * the zone has no end. Returns false where there is no such side, or too little room. */
-static bool seam_of(const seam_face *a, const seam_face *b, const seam_sizes *z, scene_seam *out, bool flush[FACE_SIDES])
+/* Makes the seam of two faces. At its flush sides both bodies go on with one face, at a right angle
+ * to the seam's plane: there the zone has no end. Returns false where there is no such side, or too
+ * little room. */
+static bool seam_of(const seam_face *a, const seam_face *b, const seam_sizes *z, scene_seam *out,
+                    bool flush[FACE_SIDES])
 {
   rectangle other;
   if (a->depth < z->reach || b->depth < z->reach || !seen_from(a, b, z->near, &other)) {
@@ -187,8 +191,10 @@ static bool seam_of(const seam_face *a, const seam_face *b, const seam_sizes *z,
   out->high[0] = z->whole + z->fade;
   for (int i = 0; i < 2; ++i) {
     const double low = fmax(own.low[i], other.low[i]), high = fmin(own.high[i], other.high[i]);
-    flush[2 * i] = fabs(own.low[i] - other.low[i]) <= z->near && own.square[2 * i] && other.square[2 * i];
-    flush[2 * i + 1] = fabs(own.high[i] - other.high[i]) <= z->near && own.square[2 * i + 1] && other.square[2 * i + 1];
+    flush[2 * i] = fabs(own.low[i] - other.low[i]) <= z->near && own.square[2 * i] &&
+                   other.square[2 * i];
+    flush[2 * i + 1] = fabs(own.high[i] - other.high[i]) <= z->near && own.square[2 * i + 1] &&
+                       other.square[2 * i + 1];
     any = any || flush[2 * i] || flush[2 * i + 1];
     const double middle = 0.5 * (low + high);
     out->half[1 + i] = 0.5 * (high - low);
@@ -250,7 +256,8 @@ static bool lies_in(const found_seam *f, const double direction[3], const double
 {
   double from[3];
   difference(x, f->seam.centre, from);
-  bool in = fabs(dot(f->seam.axes[0], direction)) > 1.0 - 1e-6 && fabs(dot(f->seam.axes[0], from)) <= f->sizes.near;
+  bool in = fabs(dot(f->seam.axes[0], direction)) > 1.0 - 1e-6 &&
+            fabs(dot(f->seam.axes[0], from)) <= f->sizes.near;
   for (int k = 1; k < 3; ++k) {
     in = in && fabs(dot(f->seam.axes[k], from)) <= f->seam.half[k] + f->sizes.near;
   }
@@ -268,8 +275,8 @@ static bool is_flush_along(const found_seam *f, const double direction[3])
   return flush;
 }
 
-/* Whether another seam is flush along all directions along which this one is, but for those of `axis`: then the bodies behind
- * go on with the same flat faces. */
+/* Whether another seam is flush along all directions along which this one is, but for those of
+ * `axis`: then the bodies behind go on with the same flat faces. */
 static bool goes_on_flush(const found_seam *from, const found_seam *other, int axis)
 {
   bool flush = true;
@@ -278,7 +285,8 @@ static bool goes_on_flush(const found_seam *from, const found_seam *other, int a
     for (int k = 0; k < 3; ++k) {
       direction[k] = (side % 2 ? 1.0 : -1.0) * from->seam.axes[1 + side / 2][k];
     }
-    flush = flush && (1 + side / 2 == axis || !from->flush[side] || is_flush_along(other, direction));
+    flush = flush &&
+            (1 + side / 2 == axis || !from->flush[side] || is_flush_along(other, direction));
   }
   return flush;
 }

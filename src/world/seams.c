@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GRAIN 1073741824.0 /* zones are kept to 1/GRAIN m, so that those that are equal in truth are equal */
+/* zones are kept to 1/GRAIN m, so that those that are equal in truth are equal */
+#define GRAIN 1073741824.0
 
 /* ---- bridges ---- */
 
@@ -21,7 +22,8 @@ static rigid place_of_seam(const scene_seam *m)
   const double squares[4] = {1.0 + a[0][0] + a[1][1] + a[2][2], 1.0 + a[0][0] - a[1][1] - a[2][2],
                              1.0 - a[0][0] + a[1][1] - a[2][2], 1.0 - a[0][0] - a[1][1] + a[2][2]};
   const double turns[3] = {a[1][2] - a[2][1], a[2][0] - a[0][2], a[0][1] - a[1][0]};
-  const double mixed[3] = {a[1][2] + a[2][1], a[2][0] + a[0][2], a[0][1] + a[1][0]}; /* of y z, z x, x y */
+  /* of y z, z x, x y */
+  const double mixed[3] = {a[1][2] + a[2][1], a[2][0] + a[0][2], a[0][1] + a[1][0]};
   int most = 0;
   for (int i = 1; i < 4; ++i) {
     most = squares[i] > squares[most] ? i : most;
@@ -53,8 +55,10 @@ static abut_status make_bridge(loaded_scene *s, abut_context c, size_t number)
     }
   }
   abut_status status = body_shape_make(SHAPE_BOX, m->half, 0.0, &memory, &def);
-  if (status == ABUT_SUCCESS) { /* All that touches a flat face is found by the other body's features. */
-    def.feature_vertex_count = def.vertex_cone_count = def.feature_edge_count = def.edge_cone_count = 0;
+  if (status == ABUT_SUCCESS) { /* All that touches a flat face is found by the other body's
+                                   features. */
+    def.feature_vertex_count = def.vertex_cone_count = def.feature_edge_count =
+      def.edge_cone_count = 0;
     status = abut_create_body(c, &def, &m->bridge);
   }
   arena_free(&memory);
@@ -83,7 +87,8 @@ static abut_status keep_seams(loaded_scene *s, abut_context c, const finding *f)
     rigid link;
     memcpy(link.t, at, sizeof link.t);
     memcpy(link.q, at + 3, sizeof link.q);
-    const rigid back = rigid_inverse(&link), own = place_of_seam(m), place = rigid_product(&back, &own);
+    const rigid back = rigid_inverse(&link), own = place_of_seam(m),
+                place = rigid_product(&back, &own);
     memcpy(m->place, place.t, sizeof place.t);
     memcpy(m->place + 3, place.q, sizeof place.q);
     s->seams->count = i + 1;
@@ -100,8 +105,10 @@ typedef struct zone_list {
   size_t count, room;
 } zone_list;
 
-/* Adds the zone of a seam as it is seen from a frame: its axes are the rows of `to`, its origin is `origin`. */
-static abut_status add_zone(zone_list *l, const scene_seam *m, const double to[3][3], const double origin[3], bool outside)
+/* Adds the zone of a seam as it is seen from a frame: its axes are the rows of `to`, its origin is
+ * `origin`. */
+static abut_status add_zone(zone_list *l, const scene_seam *m, const double to[3][3],
+                            const double origin[3], bool outside)
 {
   void *all = l->of;
   TRY(grow(&all, &l->room, l->count + 1, sizeof *l->of));
@@ -153,7 +160,8 @@ static bool may_overlap(const scene_seam *a, const scene_seam *b)
 {
   double apart[3];
   difference(a->centre, b->centre, apart);
-  const double reach = hypot(hypot(a->half[0], a->half[1]), a->half[2]) + hypot(hypot(b->half[0], b->half[1]), b->half[2]);
+  const double reach = hypot(hypot(a->half[0], a->half[1]), a->half[2]) +
+                       hypot(hypot(b->half[0], b->half[1]), b->half[2]);
   return a->unit == b->unit && dot(apart, apart) <= reach * reach;
 }
 
@@ -163,7 +171,8 @@ typedef struct giving {
   loaded_scene *s;
   abut_context context;
   const flush_body *bodies;
-  unsigned char *usable; /* (seams, bodies): how many of a seam's tiles the body may touch, at most all */
+  unsigned char *usable; /* (seams, bodies): how many of a seam's tiles the body may touch, at
+                            most all */
   zone_list zones[2], bridge;
   size_t group_room;
 } giving;
@@ -206,7 +215,8 @@ static abut_status list_zones(giving *g, size_t number, size_t other, zone_list 
   return ABUT_SUCCESS;
 }
 
-/* Lists the zones of a bridge: its own, and what zones of bridges before it leave. So all shares add up to 1. */
+/* Lists the zones of a bridge: its own, and what zones of bridges before it leave. So all shares
+ * add up to 1. */
 static abut_status list_bridge(giving *g, size_t number, size_t other)
 {
   const scene_seam *m = &g->s->seams->all[number];
@@ -223,8 +233,8 @@ static abut_status list_bridge(giving *g, size_t number, size_t other)
 }
 
 /* Finds a pair with zones, or makes it. */
-static abut_status find_pair(giving *g, const abut_body bodies[2], const abut_smoothing *smoothing, const pair_zones *zones,
-                             size_t offset, abut_pair *out)
+static abut_status find_pair(giving *g, const abut_body bodies[2], const abut_smoothing *smoothing,
+                             const pair_zones *zones, size_t offset, abut_pair *out)
 {
   scene_seams *all = g->s->seams;
   for (size_t i = 0; i < all->pair_count; ++i) {
@@ -266,8 +276,10 @@ static abut_status add_group(giving *g, size_t i, const group_part *part, size_t
 static abut_status add_bridges(giving *g, size_t i, const pair *p, int side, size_t *offset)
 {
   loaded_scene *s = g->s;
-  const size_t own = scene_pair_body(&s->def, &s->def.pairs[i], side), other = scene_pair_body(&s->def, &s->def.pairs[i], !side);
-  for (size_t k = 0; k < s->seams->count && p->layout.vertices[!side] + p->layout.edges[!side]; ++k) {
+  const size_t own = scene_pair_body(&s->def, &s->def.pairs[i], side),
+               other = scene_pair_body(&s->def, &s->def.pairs[i], !side);
+  for (size_t k = 0; k < s->seams->count && p->layout.vertices[!side] + p->layout.edges[!side];
+       ++k) {
     if (s->seams->all[k].tiles[0] != own || !is_usable(g, k, other)) {
       continue;
     }
@@ -298,7 +310,8 @@ static abut_status give_zones(giving *g, size_t i)
     return ABUT_SUCCESS;
   }
   for (int side = 0; side < 2; ++side) {
-    const size_t own = scene_pair_body(&s->def, &s->def.pairs[i], side), other = scene_pair_body(&s->def, &s->def.pairs[i], !side);
+    const size_t own = scene_pair_body(&s->def, &s->def.pairs[i], side),
+                 other = scene_pair_body(&s->def, &s->def.pairs[i], !side);
     TRY(list_zones(g, own, other, &g->zones[side]));
     zones.of[side] = (const double *)g->zones[side].of;
     zones.count[side] = g->zones[side].count;

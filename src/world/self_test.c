@@ -1,5 +1,5 @@
-/* Self-tests of worlds: one step of two worlds that are repeated so often that they fill whole blocks of
- * lanes and begin another, and a step of a large one. */
+/* Self-tests of worlds: one step of two worlds that are repeated so often that they fill whole
+ * blocks of lanes and begin another, and a step of a large one. */
 #include "engine/self_test/runner.h"
 #include "engine/self_test/self_test.h"
 #include "world/loaded.h"
@@ -25,7 +25,8 @@ static abut_status compare(const self_test *t, const answer *a, const void *got)
   return self_test_compare(t, a, got, WORLDS, KNOWN);
 }
 
-/* Makes the arrays that both self-tests of one step share. The caller's struct holds the contacts. */
+/* Makes the arrays that both self-tests of one step share. The caller's struct holds the
+ * contacts. */
 static abut_worlds known_worlds(self_test *t, abut_given_contacts *contacts)
 {
   static const int32_t owner[] = {0, 2, 0}, opposing[] = {-1, -1, 2}, pair[] = {0, 0, 0};
@@ -83,15 +84,16 @@ static abut_status step_adjoint(self_test *t, abut_scene scene)
 
 /* ---- long loops ---- */
 
-/* A scene of many slides on a link that falls along x, on which they begin to fall along z against friction. The
- * link makes a tree of them, so that the solver's matrix is full: the loops of its work-item take some 1.4e5 rounds. Mesa's llvmpipe (22.3) allows all loops of a kernel
- * together 65535 rounds. From then on it leaves each loop after one round, and what follows may never run.
+/* A scene of many slides on a link that falls along x, on which they begin to fall along z against
+ * friction. The link makes a tree of them, so that the solver's matrix is full: the loops of its
+ * work-item take some 1.4e5 rounds. Mesa's llvmpipe (22.3) allows all loops of a kernel together
+ * 65535 rounds. From then on it leaves each loop after one round, and what follows may never run.
  * With contacts, scenes of a dozen degrees of freedom come to that. */
 #define SLIDES 64
-#define SLIDE_TEXT                                                                             \
+#define SLIDE_TEXT                                                                           \
   "{\"parent\": 0, \"mass\": 1, \"inertia\": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"joint\": " \
   "{\"type\": \"slide\", \"axis\": [0, 0, 1], \"frictionloss\": 20}}"
-#define SLIDES_TEXT                                                                 \
+#define SLIDES_TEXT                                                                         \
   "{\"timestep\": 0.01, \"gravity\": [-1, 0, -10], \"links\": [{\"mass\": 1, \"inertia\": " \
   "[[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}}"
 
@@ -104,8 +106,8 @@ static void write_slides(char *to, size_t bytes)
   snprintf(to + at, bytes - at, "]}");
 }
 
-/* A friction loss of 20 N could hold each slide's 10 N, but with its impedance d(0) = 0.9 it takes only
- * that share of the acceleration: a tenth of gravity is left (docs/cone.md, section 8). */
+/* A friction loss of 20 N could hold each slide's 10 N, but with its impedance d(0) = 0.9 it takes
+ * only that share of the acceleration: a tenth of gravity is left (docs/cone.md, section 8). */
 static abut_status fall(self_test *t, abut_scene scene)
 {
   static const double still[] = {0.0}, expected[] = {-0.01};
@@ -149,10 +151,10 @@ static abut_status test_adjoints(context *one)
 
 /* ---- hard contacts ---- */
 
-/* Two worlds of a mass on two slides that touches the floor. In the first it is 0.5 mm deep and slides, in
- * the second it comes down and sticks. The answers are made by hand: f_n = s - v_z + g h, where the target
- * s is a fifth of the depth over h, and v'_x = v_x - mu f_n, or 0 where it sticks (docs/lcp-formulas.md,
- * section 1). */
+/* Two worlds of a mass on two slides that touches the floor. In the first it is 0.5 mm deep and
+ * slides, in the second it comes down and sticks. The answers are made by hand: f_n = s - v_z + g
+ * h, where the target s is a fifth of the depth over h, and v'_x = v_x - mu f_n, or 0 where it
+ * sticks (docs/lcp-formulas.md, section 1). */
 #define HARD_TEXT                                                                                \
   "{\"contact_model\": \"lcp\", \"timestep\": 0.01, \"gravity\": [0, 0, -10], \"links\": ["      \
   "{\"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}}, {\"parent\": 0, \"mass\": 1, "       \
@@ -232,15 +234,19 @@ static abut_status test_hard_adjoint(context *one)
 
 /* ---- springs ---- */
 
-/* The answers of a scene on two slides, by the names that tools/make_world_self_test.py gives them. */
+/* The answers of a scene on two slides, by the names that tools/make_world_self_test.py gives
+ * them. */
 typedef struct spring_answers {
   const char *text;
-  const double *q, *v, *bars, *euler_q, *euler_v, *implicit_q, *implicit_v, *q_gradients, *v_gradients, *law_gradients;
+  const double *q, *v, *bars, *euler_q, *euler_v, *implicit_q, *implicit_v, *q_gradients,
+    *v_gradients, *law_gradients;
 } spring_answers;
 
-#define ANSWERS(of)                                                                                          \
-  {of##_text,       of##_q,           of##_v,           of##_bars,        of##_euler_q,      of##_euler_v,   \
-   of##_implicit_q, of##_implicit_v,  of##_q_gradients, of##_v_gradients, of##_law_gradients}
+#define ANSWERS(of)                                                                    \
+  {                                                                                    \
+    of##_text, of##_q, of##_v, of##_bars, of##_euler_q, of##_euler_v, of##_implicit_q, \
+      of##_implicit_v, of##_q_gradients, of##_v_gradients, of##_law_gradients          \
+  }
 
 static const spring_answers of_clouds = ANSWERS(spring), of_contacts = ANSWERS(ball);
 
@@ -253,12 +259,21 @@ static abut_worlds spring_worlds(self_test *t, const spring_answers *a)
   return w;
 }
 
-static abut_status step_springs(self_test *t, const spring_answers *a, abut_scene scene, bool implicit)
+static abut_status step_springs(self_test *t, const spring_answers *a, abut_scene scene,
+                                bool implicit)
 {
-  const answer positions = {"positions with springs", implicit ? a->implicit_q : a->euler_q, 1, SLIDE_NV,
-                            {1e-5, 1e-11}, true};
-  const answer velocities = {"velocities with springs", implicit ? a->implicit_v : a->euler_v, 1, SLIDE_NV,
-                             {1e-4, 1e-10}, true};
+  const answer positions = {"positions with springs",
+                            implicit ? a->implicit_q : a->euler_q,
+                            1,
+                            SLIDE_NV,
+                            {1e-5, 1e-11},
+                            true};
+  const answer velocities = {"velocities with springs",
+                             implicit ? a->implicit_v : a->euler_v,
+                             1,
+                             SLIDE_NV,
+                             {1e-4, 1e-10},
+                             true};
   abut_worlds w = spring_worlds(t, a);
   w.q_next = self_test_room(t, WORLDS * SLIDE_NV);
   w.v_next = self_test_room(t, WORLDS * SLIDE_NV);
@@ -315,7 +330,8 @@ static abut_status step_balls_adjoint(self_test *t, abut_scene scene)
   return step_springs_adjoint(t, &of_contacts, scene);
 }
 
-/* Forward kernels are tested by explicit steps, since implicit ones run kernels of derivatives as well. */
+/* Forward kernels are tested by explicit steps, since implicit ones run kernels of derivatives as
+ * well. */
 #define EXPLICITLY "{\"integrator\": \"euler\", "
 
 static abut_status test_explicitly(context *one, const spring_answers *a,
@@ -350,19 +366,22 @@ static abut_status test_balls_adjoint(context *one)
 
 /* ---- impacts within a step ---- */
 
-/* Two boxes alike fly along one line, on slides, and the one behind meets the one ahead within the step. From then on both
- * go as fast as their mean, wherever and whenever that was: the derivatives of both positions and of both speeds are
- * halves. */
-#define SLIDING_BOX(x)                                                                                            \
-  "{\"position\": [" x ", 0, 0], \"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}, \"density\": 1000, \"bodies\": "   \
+/* Two boxes alike fly along one line, on slides, and the one behind meets the one ahead within the
+ * step. From then on both go as fast as their mean, wherever and whenever that was: the derivatives
+ * of both positions and of both speeds are halves. */
+#define SLIDING_BOX(x)                                                                    \
+  "{\"position\": [" x ", 0, 0], \"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}, " \
+  "\"density\": 1000, \"bodies\": "                                                       \
   "[{\"box\": [0.02, 0.02, 0.02]}]}"
-#define SWEPT_TEXT                                                                                                    \
-  "{\"timestep\": 0.01, \"gravity\": [0, 0, 0], \"sweep\": true, \"links\": [" SLIDING_BOX("-0.2") ", " SLIDING_BOX("0") "], "  \
-  "\"pairs\": [{\"a\": 0, \"b\": 1}]}"
+#define SWEPT_TEXT                                                                          \
+  "{\"timestep\": 0.01, \"gravity\": [0, 0, 0], \"sweep\": true, \"links\": [" SLIDING_BOX( \
+    "-0.2") ", " SLIDING_BOX("0") "], "                                                     \
+                                  "\"pairs\": [{\"a\": 0, \"b\": 1}]}"
 
 static abut_worlds swept_worlds(self_test *t)
 {
-  static const double q[2 * SLIDE_NV] = {0.0, 0.0, 0.03, -0.02}, v[2 * SLIDE_NV] = {50.0, 10.0, 60.0, -5.0};
+  static const double q[2 * SLIDE_NV] = {0.0, 0.0, 0.03, -0.02},
+                            v[2 * SLIDE_NV] = {50.0, 10.0, 60.0, -5.0};
   abut_worlds w = abut_default_worlds();
   w.count = WORLDS;
   w.q = put(t, q, SLIDE_NV);
@@ -370,18 +389,20 @@ static abut_worlds swept_worlds(self_test *t)
   return w;
 }
 
-/* Tangents and cotangents of q, then of v. A position moves half as far as both do, and half of a step's length times what
- * both speeds change by. */
+/* Tangents and cotangents of q, then of v. A position moves half as far as both do, and half of a
+ * step's length times what both speeds change by. */
 static abut_status step_swept(self_test *t, abut_scene scene)
 {
   static const double q_along[] = {1.0, 2.0, 3.0, -1.0}, v_along[] = {100.0, -300.0, 200.0, 500.0};
   static const double bars[] = {1.0, 2.0, 100.0, 300.0, 3.0, -1.0, 200.0, -500.0};
   static const double q_ahead[] = {0.5, 0.5, 4.5, 4.5}, v_ahead[] = {-100.0, -100.0, 350.0, 350.0};
-  static const double q_back[] = {1.5, 1.5, 1.0, 1.0}, v_back[] = {200.015, 200.015, -149.99, -149.99};
-  static const answer answers[] = {{"positions' tangents through an impact", q_ahead, 1, SLIDE_NV, {1e-3, 1e-9}, true},
-                                   {"velocities' tangents through an impact", v_ahead, 1, SLIDE_NV, {1e-2, 1e-8}, true},
-                                   {"gradients by positions, through an impact", q_back, 1, SLIDE_NV, {1e-3, 1e-9}, true},
-                                   {"gradients by velocities, through an impact", v_back, 1, SLIDE_NV, {1e-2, 1e-8}, true}};
+  static const double q_back[] = {1.5, 1.5, 1.0, 1.0},
+                      v_back[] = {200.015, 200.015, -149.99, -149.99};
+  static const answer answers[] = {
+    {"positions' tangents through an impact", q_ahead, 1, SLIDE_NV, {1e-3, 1e-9}, true},
+    {"velocities' tangents through an impact", v_ahead, 1, SLIDE_NV, {1e-2, 1e-8}, true},
+    {"gradients by positions, through an impact", q_back, 1, SLIDE_NV, {1e-3, 1e-9}, true},
+    {"gradients by velocities, through an impact", v_back, 1, SLIDE_NV, {1e-2, 1e-8}, true}};
   abut_worlds w = swept_worlds(t);
   abut_worlds_tangents along = abut_default_worlds_tangents();
   abut_worlds_gradients g = abut_default_worlds_gradients();

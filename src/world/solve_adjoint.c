@@ -1,6 +1,6 @@
-/* The reverse pass of one solve (docs/cone.md, section 10): from the cotangent of its accelerations to
- * contacts, through the manifold to the poses of links, and through the tree to the state, controls and
- * parameters. */
+/* The reverse pass of one solve (docs/cone.md, section 10): from the cotangent of its accelerations
+ * to contacts, through the manifold to the poses of links, and through the tree to the state,
+ * controls and parameters. */
 #include "base/error.h"
 #include "contact/active.h"
 #include "world/law/law.h"
@@ -19,7 +19,8 @@ void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t b
   bytes[WORLD_ROW_ADJOINT] = ROW_ADJOINT * nv * real;
   bytes[WORLD_U_BAR] = (size_t)n->nu * real;
   bytes[WORLD_ACCELERATION_BAR] = bytes[WORLD_MULTIPLIERS] = nv * real;
-  bytes[WORLD_GROUP_ADJOINT] = GROUP_ADJOINT * (size_t)n->groups * real; /* of springs: see pool_bytes */
+  /* of springs: see pool_bytes */
+  bytes[WORLD_GROUP_ADJOINT] = GROUP_ADJOINT * (size_t)n->groups * real;
   bytes[WORLD_ADJOINT] = (size_t)n->back_numbers * real;
   bytes[WORLD_GOOD] = sizeof(int);
   if (is_rk4(c)) {
@@ -54,8 +55,8 @@ abut_status keep_stage(const stepping *s, int stage)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
   const size_t width = stages_width(sizes_of(s)), at = (size_t)stage * (nq + 3 * nv);
-  TRY(write_state(s, stage ? WORLD_STAGE_Q : OUT_Q, stage ? WORLD_STAGE_V : OUT_V, WORLD_ACCELERATION,
-                  WORLD_STAGES, width, at));
+  TRY(write_state(s, stage ? WORLD_STAGE_Q : OUT_Q, stage ? WORLD_STAGE_V : OUT_V,
+                  WORLD_ACCELERATION, WORLD_STAGES, width, at));
   return take(s, stage ? WORLD_RATES : OUT_V, nv, 0, WORLD_STAGES, width, at + nq + 2 * nv, nv);
 }
 
@@ -71,20 +72,24 @@ abut_status keep_stages(const stepping *s)
 }
 
 /* Copies the cotangents of a segment's contacts from WORLD_BARS to the arrays of *c. */
-static abut_status put_bars(const stepping *s, const item_wave *w, int segment, const contact_source *c)
+static abut_status put_bars(const stepping *s, const item_wave *w, int segment,
+                            const contact_source *c)
 {
   TRY(keep_pace(s));
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_BARS, w->rows.count, 1, WAVE_ITEMS(s, w), ARG_INT(segment),
-                OF(s, WORLD_BARS), OF(s, WORLD_CONTACT_PLACES), SOURCE(c), ARG_INT(w->rows.count));
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_BARS, w->rows.count, 1, WAVE_ITEMS(s, w),
+                ARG_INT(segment), OF(s, WORLD_BARS), OF(s, WORLD_CONTACT_PLACES), SOURCE(c),
+                ARG_INT(w->rows.count));
 }
 
-/* Takes the manifold's gradient by the poses of a side's bodies to the moments and forces on their links. */
-static abut_status link_poses_adjoint(const stepping *s, const item_wave *w, int side, const group_rows *to)
+/* Takes the manifold's gradient by the poses of a side's bodies to the moments and forces on their
+ * links. */
+static abut_status link_poses_adjoint(const stepping *s, const item_wave *w, int side,
+                                      const group_rows *to)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_POSES_ADJOINT, w->rows.count, 1, MODEL(s), OF(s, WORLD_SCRATCH),
-                ARG_BUFFER(s->model->bodies), WAVE_ITEMS(s, w), ARG_INT(side),
-                BUFFER(&w->run, OF_SIDE(SCRATCH_GRADIENT_1, side)), ARG_BUFFER(to->groups), ARG_INT(to->at),
-                ARG_INT(w->rows.count));
+  return LAUNCH(s->device, KERNEL_WORLD_POSES_ADJOINT, w->rows.count, 1, MODEL(s),
+                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->model->bodies), WAVE_ITEMS(s, w), ARG_INT(side),
+                BUFFER(&w->run, OF_SIDE(SCRATCH_GRADIENT_1, side)), ARG_BUFFER(to->groups),
+                ARG_INT(to->at), ARG_INT(w->rows.count));
 }
 
 static abut_status manifold_adjoint(const stepping *s, const item_wave *w, const void *user)
@@ -94,13 +99,14 @@ static abut_status manifold_adjoint(const stepping *s, const item_wave *w, const
     const contact_source c = segment_bars(&w->run, segment);
     TRY(c.layout.count ? put_bars(s, w, segment, &c) : ABUT_SUCCESS);
   }
-  TRY(w->run.wanted.cutoff > 0.0 ? run_active_reverse(&w->run, w->rows.count) : run_reverse(&w->run, w->rows.count));
+  TRY(w->run.wanted.cutoff > 0.0 ? run_active_reverse(&w->run, w->rows.count)
+                                 : run_reverse(&w->run, w->rows.count));
   TRY(link_poses_adjoint(s, w, 0, to));
   return link_poses_adjoint(s, w, 1, to);
 }
 
-/* Copies the cotangents of a group's given contacts to the caller's arrays. check_gradients allows that for one
- * step alone, so that nothing needs to be added up. */
+/* Copies the cotangents of a group's given contacts to the caller's arrays. check_gradients allows
+ * that for one step alone, so that nothing needs to be added up. */
 static abut_status given_adjoint(const stepping *s, const item_wave *w, const void *user)
 {
   (void)user;
@@ -125,8 +131,8 @@ static abut_status manifold_again(const stepping *s, const item_wave *w, const v
   return run_wave(s, &again);
 }
 
-/* find_contacts has run the bundles in their order, so that the last one's manifolds are there still: it comes first
- * here, and need not be run again. */
+/* find_contacts has run the bundles in their order, so that the last one's manifolds are there
+ * still: it comes first here, and need not be run again. */
 abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times, wave_pull pull)
 {
   const bool given = s->call->worlds->contacts != NULL;
@@ -145,15 +151,18 @@ abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times,
 
 abut_status tree_adjoint(const stepping *s, world_buffer acceleration)
 {
-  TRY(LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT_START, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, WORLD_V),
-             OF(s, acceleration), OF(s, WORLD_MULTIPLIERS), PARAMETERS_OF(s), OF(s, WORLD_ROW_ADJOINT),
-             OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ENTRIES_ADJOINT, s->count, 1, MODEL(s), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH),
-             OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES), ARG_INT(!finds_items(s->call)),
-             OF(s, WORLD_GROUP_ADJOINT), OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
-  return LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, WORLD_Q),
-                OF(s, WORLD_V), OF(s, WORLD_U), PARAMETERS_OF(s), OF(s, WORLD_ROW_ADJOINT), OF(s, WORLD_SCRATCH),
-                OF(s, WORLD_ADJOINT), OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(s->count));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT_START, world_blocks(s), 1, MODEL(s), REALS(s),
+             OF(s, WORLD_V), OF(s, acceleration), OF(s, WORLD_MULTIPLIERS), PARAMETERS_OF(s),
+             OF(s, WORLD_ROW_ADJOINT), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),
+             ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ENTRIES_ADJOINT, s->count, 1, MODEL(s), PARAMETERS_OF(s),
+             OF(s, WORLD_SCRATCH), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),
+             OF(s, WORLD_ENTRIES), ARG_INT(!finds_items(s->call)), OF(s, WORLD_GROUP_ADJOINT),
+             OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
+  return LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT, world_blocks(s), 1, MODEL(s), REALS(s),
+                OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, WORLD_U), PARAMETERS_OF(s),
+                OF(s, WORLD_ROW_ADJOINT), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),
+                OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(s->count));
 }
 
 group_rows group_rows_of(const stepping *s)
@@ -171,10 +180,9 @@ abut_status solve_adjoint(const stepping *s)
 
 abut_status unit_cotangent(const stepping *s, int dof, int stages)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_UNIT_ADJOINT, world_blocks(s), 1,
-                MODEL(s), REALS(s), OF(s, WORLD_ACCELERATION), ARG_INT(dof),
-                ARG_INT(stages == 1), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),
-                OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_UNIT_ADJOINT, world_blocks(s), 1, MODEL(s), REALS(s),
+                OF(s, WORLD_ACCELERATION), ARG_INT(dof), ARG_INT(stages == 1), OF(s, WORLD_SCRATCH),
+                OF(s, WORLD_ADJOINT), OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count));
 }
 
 abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages)

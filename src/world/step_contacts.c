@@ -1,5 +1,5 @@
-/* The contacts of worlds on a device. They come from the manifold's lists of active ones, from all of its
- * slots, or from the caller. */
+/* The contacts of worlds on a device. They come from the manifold's lists of active ones, from all
+ * of its slots, or from the caller. */
 #include "base/error.h"
 #include "engine/batch/batch.h"
 #include "geometry/layout.h"
@@ -11,8 +11,8 @@
 #define LEAST_DOUBLE 1e-12 /* activities up to this count as 0: docs/cone.md, section 7 */
 #define LEAST_FLOAT 1e-9
 
-/* Activities up to this are of no contact. Of given contacts all are taken, also those of activity 0, since they have
- * gradients. */
+/* Activities up to this are of no contact. Of given contacts all are taken, also those of activity
+ * 0, since they have gradients. */
 static double least_activity(const stepping *s)
 {
   const bool wide = device_real_bytes(s->device) == sizeof(double);
@@ -22,52 +22,64 @@ static double least_activity(const stepping *s)
 #define ACTIVITIES(c) ARG_BUFFER((c).activity), ARG_BUFFER((c).list), ARG_STRUCT((c).layout)
 
 /* Counts the contacts of a wave's items. */
-static abut_status count_contacts(const stepping *s, const item_wave *w, const contact_source from[SEGMENTS_MOST])
+static abut_status count_contacts(const stepping *s, const item_wave *w,
+                                  const contact_source from[SEGMENTS_MOST])
 {
   TRY(keep_pace(s));
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_COUNTS, w->rows.count, 1, ARG_BUFFER(s->model->head), WAVE_ITEMS(s, w),
-                ACTIVITIES(from[0]), ACTIVITIES(from[1]), ACTIVITIES(from[2]), ACTIVITIES(from[3]),
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_COUNTS, w->rows.count, 1,
+                ARG_BUFFER(s->model->head), WAVE_ITEMS(s, w), ACTIVITIES(from[0]),
+                ACTIVITIES(from[1]), ACTIVITIES(from[2]), ACTIVITIES(from[3]),
                 ARG_REAL(least_activity(s)), OF(s, OUT_STATUS), ARG_INT(w->rows.count));
 }
 
-/* Gives the contacts of a bundle's items their places in the pool behind those of earlier bundles. */
+/* Gives the contacts of a bundle's items their places in the pool behind those of earlier
+ * bundles. */
 static abut_status place_contacts(const stepping *s, size_t bundle)
 {
   const item_wave all = bundle_items(s, bundle), *w = &all;
   const size_t blocks = (w->rows.count + ITEM_BLOCK - 1) / ITEM_BLOCK;
   TRY(keep_pace(s));
-  TRY(blocks > 1 ? LAUNCH(s->device, KERNEL_WORLD_CONTACT_SUMS, blocks, 1, WAVE_ITEMS(s, w), OF(s, WORLD_POOL_SUMS),
-                          ARG_INT(blocks), ARG_INT(w->rows.count))
+  TRY(blocks > 1 ? LAUNCH(s->device, KERNEL_WORLD_CONTACT_SUMS, blocks, 1, WAVE_ITEMS(s, w),
+                          OF(s, WORLD_POOL_SUMS), ARG_INT(blocks), ARG_INT(w->rows.count))
                  : ABUT_SUCCESS);
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_AT, blocks, 1, WAVE_ITEMS(s, w), OF(s, WORLD_POOL_SUMS),
-                ARG_INT(blocks), OF(s, WORLD_POOL_TOTALS), ARG_INT(w->index), ARG_INT(w->rows.count));
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_AT, blocks, 1, WAVE_ITEMS(s, w),
+                OF(s, WORLD_POOL_SUMS), ARG_INT(blocks), OF(s, WORLD_POOL_TOTALS),
+                ARG_INT(w->index), ARG_INT(w->rows.count));
 }
 
 /* Writes the contacts of a wave's items to the pool. */
-static abut_status put_contacts(const stepping *s, const item_wave *w, const contact_source from[SEGMENTS_MOST])
+static abut_status put_contacts(const stepping *s, const item_wave *w,
+                                const contact_source from[SEGMENTS_MOST])
 {
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS, w->rows.count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
-                OF(s, WORLD_SCRATCH), WAVE_ITEMS(s, w), SOURCE(&from[0]), SOURCE(&from[1]), SOURCE(&from[2]),
-                SOURCE(&from[3]), ARG_REAL(least_activity(s)), OF(s, WORLD_CONTACTS), ARG_INT(items_of(s)->pool_room),
-                OF(s, WORLD_CONTACT_PLACES), ARG_INT(w->rows.count));
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS, w->rows.count, 1, MODEL(s), REALS(s),
+                PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), WAVE_ITEMS(s, w), SOURCE(&from[0]),
+                SOURCE(&from[1]), SOURCE(&from[2]), SOURCE(&from[3]), ARG_REAL(least_activity(s)),
+                OF(s, WORLD_CONTACTS), ARG_INT(items_of(s)->pool_room), OF(s, WORLD_CONTACT_PLACES),
+                ARG_INT(w->rows.count));
 }
 
-/* Writes the slots of the contacts that have just been written, where forces or the law need them. */
-static abut_status put_slots(const stepping *s, const item_wave *w, int segment, const contact_source *c)
+/* Writes the slots of the contacts that have just been written, where forces or the law need
+ * them. */
+static abut_status put_slots(const stepping *s, const item_wave *w, int segment,
+                             const contact_source *c)
 {
   return s->call->worlds->multipliers || law_of(s->call)->keeps_slots
-           ? LAUNCH(s->device, KERNEL_WORLD_SLOTS, w->rows.count, 1, MODEL(s), WAVE_ITEMS(s, w), ARG_INT(segment),
-                    OF(s, WORLD_CONTACT_PLACES), ARG_INT(items_of(s)->pool_room), ARG_BUFFER(c->list),
-                    ARG_INT(c->layout.list_row), ARG_INT(c->layout.list_at), ARG_INT(c->list && c->layout.place_at < 0), ARG_BUFFER(c->order),
-                    ARG_INT(c->order != NULL), ARG_INT(c->slot), ARG_INT(s->call->worlds->contacts != NULL),
-                    OF(s, WORLD_SLOTS), ARG_INT(w->rows.count))
+           ? LAUNCH(s->device, KERNEL_WORLD_SLOTS, w->rows.count, 1, MODEL(s), WAVE_ITEMS(s, w),
+                    ARG_INT(segment), OF(s, WORLD_CONTACT_PLACES), ARG_INT(items_of(s)->pool_room),
+                    ARG_BUFFER(c->list), ARG_INT(c->layout.list_row), ARG_INT(c->layout.list_at),
+                    ARG_INT(c->list && c->layout.place_at < 0), ARG_BUFFER(c->order),
+                    ARG_INT(c->order != NULL), ARG_INT(c->slot),
+                    ARG_INT(s->call->worlds->contacts != NULL), OF(s, WORLD_SLOTS),
+                    ARG_INT(w->rows.count))
            : ABUT_SUCCESS;
 }
 
-#define DISTANCES(c) ARG_BUFFER((c).d), ARG_BUFFER((c).activity), ARG_BUFFER((c).list), ARG_STRUCT((c).layout)
+#define DISTANCES(c) \
+  ARG_BUFFER((c).d), ARG_BUFFER((c).activity), ARG_BUFFER((c).list), ARG_STRUCT((c).layout)
 
 /* Looks for items of a wave whose bodies lie deep in each other. */
-static abut_status find_deep(const stepping *s, const item_wave *w, const contact_source from[SEGMENTS_MOST])
+static abut_status find_deep(const stepping *s, const item_wave *w,
+                             const contact_source from[SEGMENTS_MOST])
 {
   const abut_smoothing *own = &w->run.pair->smoothing;
   /* one by the most that the depth of an edge is multiplied by for the field's slope */
@@ -77,10 +89,11 @@ static abut_status find_deep(const stepping *s, const item_wave *w, const contac
     const body *of = body_get(w->run.pair->bodies[k]);
     shares[k] = of && of->info.feature_radius <= 0.0 ? most : 0.0;
   }
-  return LAUNCH(s->device, KERNEL_WORLD_DEEP, w->rows.count, 1, WAVE_ITEMS(s, w), BUFFER(&w->run, SCRATCH_MIDDLES),
-                DISTANCES(from[0]), DISTANCES(from[1]), DISTANCES(from[2]), DISTANCES(from[3]),
-                ARG_REAL(DEEP_PENETRATIONS * own->penetration), ARG_REAL(shares[0]), ARG_REAL(shares[1]), OF(s, OUT_STATUS),
-                ARG_INT(w->rows.count));
+  return LAUNCH(s->device, KERNEL_WORLD_DEEP, w->rows.count, 1, WAVE_ITEMS(s, w),
+                BUFFER(&w->run, SCRATCH_MIDDLES), DISTANCES(from[0]), DISTANCES(from[1]),
+                DISTANCES(from[2]), DISTANCES(from[3]),
+                ARG_REAL(DEEP_PENETRATIONS * own->penetration), ARG_REAL(shares[0]),
+                ARG_REAL(shares[1]), OF(s, OUT_STATUS), ARG_INT(w->rows.count));
 }
 
 size_t slots_before(const steps_kind *k, size_t i)
@@ -113,7 +126,8 @@ static contact_source dense_source(const run *r, size_t first, size_t count)
                           .slot = first};
 }
 
-/* The contacts of a list of active ones, whose values lie in planes of `plane` numbers from `at` on. */
+/* The contacts of a list of active ones, whose values lie in planes of `plane` numbers from `at`
+ * on. */
 static contact_source listed_source(buffer *values, int row, int at, int plane, buffer *list,
                                     int list_row)
 {
@@ -134,8 +148,9 @@ static contact_source listed_source(buffer *values, int row, int at, int plane, 
                                      .list_row = list_row}};
 }
 
-/* The segments of a pair whose active contacts are listed: the vertices of either body, then the edge
- * contacts with points on either. A kind of contact that the pair does not have leaves its segment empty. */
+/* The segments of a pair whose active contacts are listed: the vertices of either body, then the
+ * edge contacts with points on either. A kind of contact that the pair does not have leaves its
+ * segment empty. */
 static contact_source listed_segment(const run *r, int segment)
 {
   const int side = segment % 2;
@@ -170,7 +185,8 @@ contact_source segment_source(const run *r, int segment)
                      : dense_source(r, l->edge_offset[segment - 2], l->edge_slots[segment - 2]);
 }
 
-/* The reverse pass of lists reads cotangents where the values were; that of all slots has arrays for them. */
+/* The reverse pass of lists reads cotangents where the values were; that of all slots has arrays
+ * for them. */
 contact_source segment_bars(const run *r, int segment)
 {
   contact_source c = segment_source(r, segment);
@@ -255,7 +271,8 @@ static abut_status read_total(const stepping *s, size_t *out)
 static void note_load(const stepping *s, size_t contacts)
 {
   scene_load *load = &s->kind->scene->loads[s->on->place];
-  const size_t items = (items_of(s)->count + s->count - 1) / s->count, mean = (contacts + s->count - 1) / s->count;
+  const size_t items = (items_of(s)->count + s->count - 1) / s->count,
+               mean = (contacts + s->count - 1) / s->count;
   load->items = items > load->items ? items : load->items;
   load->contacts = mean > load->contacts ? mean : load->contacts;
 }
@@ -263,13 +280,15 @@ static void note_load(const stepping *s, size_t contacts)
 static abut_status list_entries(const stepping *s)
 {
   note_bytes(s);
-  return LAUNCH(s->device, KERNEL_WORLD_ENTRIES, s->count, 1, OF(s, WORLD_ITEM_COUNTS), OF(s, WORLD_ITEM_FIRSTS),
-                ARG_INT(kind_count_of(s)), ARG_INT(s->call->worlds->contacts ? 0 : s->kind->scene->def.most_contacts),
-                OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),
-                OF(s, WORLD_ENTRIES), OF(s, OUT_STATUS), ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_ENTRIES, s->count, 1, OF(s, WORLD_ITEM_COUNTS),
+                OF(s, WORLD_ITEM_FIRSTS), ARG_INT(kind_count_of(s)),
+                ARG_INT(s->call->worlds->contacts ? 0 : s->kind->scene->def.most_contacts),
+                OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES),
+                OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
-/* Runs all bundles; where the pool was too short for their contacts it is made longer, and they are run again. */
+/* Runs all bundles; where the pool was too short for their contacts it is made longer, and they are
+ * run again. */
 static abut_status fill_pool(const stepping *s)
 {
   const slot_items *own = items_of(s);

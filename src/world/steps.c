@@ -6,7 +6,8 @@
 #include "world/law/law.h"
 #include "world/sweep.h"
 
-#define PACE_LAUNCHES 256 /* launches of a few steps, after which the host waits for those before them */
+/* launches of a few steps, after which the host waits for those before them */
+#define PACE_LAUNCHES 256
 
 stepping stepping_of(batch_on *on, size_t slot, chunk c)
 {
@@ -76,7 +77,8 @@ abut_status take_more(const stepping *s, world_buffer from, size_t from_width, s
                 ARG_INT(s->count));
 }
 
-/* Copies `width` numbers of WORLD_SCRATCH, from `at` on, to an output of the caller's, if it is asked for. */
+/* Copies `width` numbers of WORLD_SCRATCH, from `at` on, to an output of the caller's, if it is
+ * asked for. */
 abut_status clear_rows(const stepping *s, world_buffer rows, size_t width)
 {
   return LAUNCH(s->device, KERNEL_WORLD_CLEAR, s->count, 1, ARG_INT(width), OF(s, rows),
@@ -105,16 +107,16 @@ abut_status forces_of_pairs(const stepping *s, abut_status (*put)(const stepping
   return width ? put(s, width) : ABUT_SUCCESS;
 }
 
-/* Writes the outputs that describe the beginning of the last step, while its tree and its answers are
- * there. */
+/* Writes the outputs that describe the beginning of the last step, while its tree and its answers
+ * are there. */
 static abut_status show_all(const stepping *s)
 {
   const abut_worlds *w = s->call->worlds;
   const world_sizes *n = sizes_of(s);
   const size_t nv = (size_t)n->nv;
   if (w->mass) {
-    TRY(LAUNCH(s->device, KERNEL_WORLD_SHOW_MASS, s->count, 1, MODEL(s), OF(s, WORLD_SCRATCH), OF(s, OUT_MASS),
-               ARG_INT(s->count)));
+    TRY(LAUNCH(s->device, KERNEL_WORLD_SHOW_MASS, s->count, 1, MODEL(s), OF(s, WORLD_SCRATCH),
+               OF(s, OUT_MASS), ARG_INT(s->count)));
   }
   TRY(show(s, n->at_bias, nv, OUT_BIAS, w->bias));
   TRY(show(s, n->at_free, nv, OUT_SMOOTH, w->smooth));
@@ -125,7 +127,8 @@ static abut_status show_all(const stepping *s)
   TRY(w->energy ? take(s, WORLD_ENERGY, ENERGY_REALS, 0, OUT_ENERGY, 2, 0, 2) : ABUT_SUCCESS);
   TRY(w->momentum ? take(s, WORLD_ENERGY, ENERGY_REALS, 2, OUT_MOMENTUM, 6, 0, 6) : ABUT_SUCCESS);
   TRY(w->inverse ? law_of(s->call)->inverse(s, OUT_Q, OUT_V) : ABUT_SUCCESS);
-  return w->constraint ? take(s, WORLD_CONSTRAINT_FORCE, nv, 0, OUT_CONSTRAINT, nv, 0, nv) : ABUT_SUCCESS;
+  return w->constraint ? take(s, WORLD_CONSTRAINT_FORCE, nv, 0, OUT_CONSTRAINT, nv, 0, nv)
+                       : ABUT_SUCCESS;
 }
 
 abut_status step_controls(const stepping *s, size_t step)
@@ -165,14 +168,15 @@ bool counts_work(const stepping *s)
 
 abut_status count_contacts_of(const stepping *s)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_COUNT_CONTACTS, s->count, 1, OF(s, WORLD_ITEM_COUNTS), ARG_INT(kind_count_of(s)),
-                OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES), OF(s, OUT_COUNTS), ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_COUNT_CONTACTS, s->count, 1, OF(s, WORLD_ITEM_COUNTS),
+                ARG_INT(kind_count_of(s)), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),
+                OF(s, WORLD_ENTRIES), OF(s, OUT_COUNTS), ARG_INT(s->count));
 }
 
 abut_status count_islands_of(const stepping *s)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_COUNT_ISLANDS, s->count, 1, MODEL(s), OF(s, WORLD_ORDER), OF(s, OUT_COUNTS),
-                ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_COUNT_ISLANDS, s->count, 1, MODEL(s), OF(s, WORLD_ORDER),
+                OF(s, OUT_COUNTS), ARG_INT(s->count));
 }
 
 bool is_implicit(const steps_call *c)
@@ -201,8 +205,8 @@ static abut_status euler(const stepping *s, world_buffer acceleration)
 
 abut_status step_stage(const stepping *s, int stage)
 {
-  /* The classical tableau: how far from the step's beginning the next stage lies, as a share of the step's
-   * length (0: the stage is the last), and how much a stage counts, over 6. */
+  /* The classical tableau: how far from the step's beginning the next stage lies, as a share of the
+   * step's length (0: the stage is the last), and how much a stage counts, over 6. */
   static const double ahead[4] = {0.5, 0.5, 1.0, 0.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
   const bool last = stage == 3;
   return LAUNCH(s->device, KERNEL_WORLD_STAGE, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, OUT_Q),
@@ -222,8 +226,8 @@ static abut_status implicit(const stepping *s)
   return euler(s, WORLD_IMPLICIT);
 }
 
-/* Makes the four stages of RK4; one_step has solved the first already. Each later solve starts from the
- * acceleration before it. */
+/* Makes the four stages of RK4; one_step has solved the first already. Each later solve starts from
+ * the acceleration before it. */
 static abut_status rk4(const stepping *s)
 {
   for (int i = 0; i < 4; ++i) {
@@ -251,9 +255,10 @@ abut_status check_step(const stepping *s, size_t step)
   return first && s->call->worlds->contacts ? check_contacts(s) : ABUT_SUCCESS;
 }
 
-/* Adds WORLD_FAST and WORLD_GAINED to statuses. Both are judged by the tree and the constraint force of the
- * step's beginning, which are still there, but not after RK4, which leaves those of its last stage: then
- * gains of energy are not looked for. In a scene that sweeps WORLD_FAST is left to sweep_step. */
+/* Adds WORLD_FAST and WORLD_GAINED to statuses. Both are judged by the tree and the constraint
+ * force of the step's beginning, which are still there, but not after RK4, which leaves those of
+ * its last stage: then gains of energy are not looked for. In a scene that sweeps WORLD_FAST is
+ * left to sweep_step. */
 static abut_status watch(const stepping *s)
 {
   const bool gains = law_of(s->call)->watches_energy && !is_rk4(s->call);
@@ -262,9 +267,9 @@ static abut_status watch(const stepping *s)
   }
   return LAUNCH(s->device, KERNEL_WORLD_WATCH, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
                 OF(s, OUT_V), OF(s, WORLD_NEXT_V), OF(s, WORLD_CONSTRAINT_FORCE), OF(s, IN_SPRINGS),
-                ARG_INT(s->call->worlds->springs != NULL), ARG_INT(gains), ARG_INT(s->model->sweep != NULL),
-                OF(s, WORLD_SCRATCH),
-                OF(s, OUT_STATUS), FAST_LINKS(s), ARG_INT(s->count));
+                ARG_INT(s->call->worlds->springs != NULL), ARG_INT(gains),
+                ARG_INT(s->model->sweep != NULL), OF(s, WORLD_SCRATCH), OF(s, OUT_STATUS),
+                FAST_LINKS(s), ARG_INT(s->count));
 }
 
 abut_status one_step(const stepping *s, size_t step)
@@ -275,18 +280,18 @@ abut_status one_step(const stepping *s, size_t step)
   /* What the step is given, and whether it can be made. */
   TRY(step_controls(s, step));
   TRY(check_step(s, step));
-  /* The tree, contacts and the law's acceleration at the step's beginning, and what the caller asked to see of them. */
+  /* The tree, contacts and the law's acceleration at the step's beginning, and what the caller
+   * asked to see of them. */
   TRY(solve_step(s, OUT_Q, OUT_V, OUT_W));
   TRY(last && !s->again ? show_all(s) : ABUT_SUCCESS);
   /* The integrator makes the state at the step's end. */
-  TRY(is_rk4(s->call)        ? rk4(s)
-      : is_implicit(s->call) ? implicit(s)
-                             : euler(s, WORLD_ACCELERATION));
+  TRY(is_rk4(s->call) ? rk4(s) : is_implicit(s->call) ? implicit(s) : euler(s, WORLD_ACCELERATION));
   const world_buffer found = is_implicit(s->call) ? WORLD_IMPLICIT : WORLD_ACCELERATION;
   if (last && !s->again && w->acceleration) {
     TRY(take(s, found, nv, 0, OUT_ACCELERATION, nv, 0, nv));
   }
-  /* Statuses, impacts on the way to that end where the scene sweeps, and the new state where the world may go on. */
+  /* Statuses, impacts on the way to that end where the scene sweeps, and the new state where the
+   * world may go on. */
   TRY(watch(s));
   TRY(s->model->sweep ? sweep_step(s) : ABUT_SUCCESS);
   return LAUNCH(s->device, KERNEL_WORLD_ACCEPT, s->count, 1, ARG_BUFFER(s->model->head), REALS(s),

@@ -21,7 +21,8 @@ static void at_least(size_t *size, size_t needed)
   *size = needed > *size ? needed : *size;
 }
 
-/* Brings the meshes of a scene to the device, and widens the room to what its largest pair needs. */
+/* Brings the meshes of a scene to the device, and widens the room to what its largest pair
+ * needs. */
 static abut_status place_meshes(const loaded_scene *s, size_t place, ccd_room *room)
 {
   for (size_t i = 0; s->meshes && i < s->def.pair_count; ++i) {
@@ -72,7 +73,8 @@ void sweep_bytes(const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
   bytes[SWEEP_TIME] = real;
   bytes[SWEEP_FOUND] = 1;
   bytes[SWEEP_P1] = bytes[SWEEP_P2] = bytes[SWEEP_NORMAL] = 3 * real;
-  bytes[SWEEP_KIND] = bytes[SWEEP_FEATURE_1] = bytes[SWEEP_FEATURE_2] = bytes[SWEEP_CANDIDATES] = sizeof(int);
+  bytes[SWEEP_KIND] = bytes[SWEEP_FEATURE_1] = bytes[SWEEP_FEATURE_2] = bytes[SWEEP_CANDIDATES] =
+    sizeof(int);
   bytes[SWEEP_PLACES] = 2 * sizeof(int);
 }
 
@@ -104,31 +106,36 @@ static ccd_rows rows_of(const stepping *s, size_t i)
 }
 
 /* The mesh of a side of pair i, the directions out of it, and where those at its edges begin. */
-#define MESH(s, i, rows, side)                                                                                \
-  ARG_BUFFER((rows)->mesh[side]->ints_on[(rows)->place]), ARG_BUFFER((rows)->mesh[side]->numbers_on[(rows)->place]), \
-    ARG_BUFFER((s)->model->sweep->outward[sweep_body((s)->kind->scene, &(s)->kind->scene->def.pairs[i], side)]),     \
+#define MESH(s, i, rows, side)                                                                 \
+  ARG_BUFFER((rows)->mesh[side]->ints_on[(rows)->place]),                                      \
+    ARG_BUFFER((rows)->mesh[side]->numbers_on[(rows)->place]),                                 \
+    ARG_BUFFER((s)->model->sweep->outward[sweep_body((s)->kind->scene,                         \
+                                                     &(s)->kind->scene->def.pairs[i], side)]), \
     ARG_INT((rows)->mesh[side]->info.triangles)
 
 static abut_status look_at_pair(const stepping *s, size_t i, int event)
 {
   const ccd_rows rows = rows_of(s, i);
   TRY(keep_pace(s));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_POSES, s->count, 1, MODEL(s), REALS(s), ARG_BUFFER(s->model->bodies),
-             ARG_INT(2 * POSE_WIDTH * i), ARG_INT(i), OF(s, SWEEP_TREE), OF(s, SWEEP_END_TREE), OF(s, SWEEP_MARKS),
-             OF(s, SWEEP_FROM_1), OF(s, SWEEP_TO_1), OF(s, SWEEP_FROM_2), OF(s, SWEEP_TO_2), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_POSES, s->count, 1, MODEL(s), REALS(s),
+             ARG_BUFFER(s->model->bodies), ARG_INT(2 * POSE_WIDTH * i), ARG_INT(i),
+             OF(s, SWEEP_TREE), OF(s, SWEEP_END_TREE), OF(s, SWEEP_MARKS), OF(s, SWEEP_FROM_1),
+             OF(s, SWEEP_TO_1), OF(s, SWEEP_FROM_2), OF(s, SWEEP_TO_2), ARG_INT(s->count)));
   TRY(ccd_launch(s->device, &rows, &s->at->sweep[s->slot]));
-  return LAUNCH(s->device, KERNEL_WORLD_SWEEP_LEAST, s->count, 1, MODEL(s), REALS(s), ARG_INT(i), OF(s, SWEEP_TREE),
-                OF(s, SWEEP_END_TREE), OF(s, SWEEP_FROM_1), OF(s, SWEEP_FROM_2), OF(s, SWEEP_TIME), OF(s, SWEEP_FOUND),
-                OF(s, SWEEP_P1), OF(s, SWEEP_P2), OF(s, SWEEP_NORMAL), OF(s, SWEEP_KIND), OF(s, SWEEP_FEATURE_1),
-                OF(s, SWEEP_FEATURE_2), MESH(s, i, &rows, 0), MESH(s, i, &rows, 1), OF(s, SWEEP_PLACES),
-                OF(s, WORLD_SCRATCH), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->keeps_impacts ? event : -1),
-                OF(s, SWEEP_KEPT), OF(s, SWEEP_KEPT_ROWS), OF(s, OUT_STATUS), FAST_LINKS(s), ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_SWEEP_LEAST, s->count, 1, MODEL(s), REALS(s), ARG_INT(i),
+                OF(s, SWEEP_TREE), OF(s, SWEEP_END_TREE), OF(s, SWEEP_FROM_1), OF(s, SWEEP_FROM_2),
+                OF(s, SWEEP_TIME), OF(s, SWEEP_FOUND), OF(s, SWEEP_P1), OF(s, SWEEP_P2),
+                OF(s, SWEEP_NORMAL), OF(s, SWEEP_KIND), OF(s, SWEEP_FEATURE_1),
+                OF(s, SWEEP_FEATURE_2), MESH(s, i, &rows, 0), MESH(s, i, &rows, 1),
+                OF(s, SWEEP_PLACES), OF(s, WORLD_SCRATCH), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE),
+                ARG_INT(s->keeps_impacts ? event : -1), OF(s, SWEEP_KEPT), OF(s, SWEEP_KEPT_ROWS),
+                OF(s, OUT_STATUS), FAST_LINKS(s), ARG_INT(s->count));
 }
 
 static abut_status place_links(const stepping *s, world_buffer q, world_buffer tree)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_PLACE, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, q), ARG_INT(s->count),
-                OF(s, tree));
+  return LAUNCH(s->device, KERNEL_WORLD_PLACE, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, q),
+                ARG_INT(s->count), OF(s, tree));
 }
 
 /* Finds the first impact of each world between SWEEP_FROM and WORLD_NEXT_Q. */
@@ -146,29 +153,31 @@ static abut_status keep_impacts(const stepping *s, int event)
 {
   const size_t nv = (size_t)sizes_of(s)->nv;
   TRY(event ? ABUT_SUCCESS : take(s, WORLD_NEXT_V, nv, 0, SWEEP_V, nv, 0, nv));
-  return LAUNCH(s->device, KERNEL_WORLD_SWEEP_KEEP, s->count, 1, ARG_BUFFER(s->model->head), OF(s, SWEEP_FROM),
-                OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(event),
-                ARG_INT(event == SWEEP_EVENTS), OF(s, SWEEP_KEPT), OF(s, SWEEP_KEPT_ROWS), ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_SWEEP_KEEP, s->count, 1, ARG_BUFFER(s->model->head),
+                OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V), OF(s, SWEEP_MARKS),
+                OF(s, SWEEP_STATE), ARG_INT(event), ARG_INT(event == SWEEP_EVENTS),
+                OF(s, SWEEP_KEPT), OF(s, SWEEP_KEPT_ROWS), ARG_INT(s->count));
 }
 
 /* Has these impacts happen, and the rest of the step begin anew. */
 static abut_status make_impacts(const stepping *s, int event)
 {
   TRY(s->keeps_impacts ? keep_impacts(s, event) : ABUT_SUCCESS);
-  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_IMPACT, world_blocks(s), 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
-             OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->count),
-             OF(s, SWEEP_MEET), OF(s, SWEEP_END_TREE)));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_IMPULSE, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
-             OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL), OF(s, SWEEP_END_TREE), OF(s, SWEEP_MARKS),
-             OF(s, SWEEP_STATE), ARG_INT(event == SWEEP_EVENTS), OF(s, SWEEP_ROOM), OF(s, WORLD_NEXT_V), OF(s, OUT_STATUS),
-             ARG_INT(s->count)));
-  return LAUNCH(s->device, KERNEL_WORLD_SWEEP_GO, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, WORLD_NEXT_V),
-                OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->count), OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q),
-                OF(s, SWEEP_MEET), OF(s, SWEEP_END_TREE));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_IMPACT, world_blocks(s), 1, MODEL(s), REALS(s),
+             PARAMETERS_OF(s), OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q), OF(s, SWEEP_MARKS),
+             OF(s, SWEEP_STATE), ARG_INT(s->count), OF(s, SWEEP_MEET), OF(s, SWEEP_END_TREE)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_IMPULSE, s->count, 1, MODEL(s), REALS(s),
+             PARAMETERS_OF(s), OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL),
+             OF(s, SWEEP_END_TREE), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE),
+             ARG_INT(event == SWEEP_EVENTS), OF(s, SWEEP_ROOM), OF(s, WORLD_NEXT_V),
+             OF(s, OUT_STATUS), ARG_INT(s->count)));
+  return LAUNCH(s->device, KERNEL_WORLD_SWEEP_GO, world_blocks(s), 1, MODEL(s), REALS(s),
+                OF(s, WORLD_NEXT_V), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->count),
+                OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q), OF(s, SWEEP_MEET), OF(s, SWEEP_END_TREE));
 }
 
-/* Waits for what has been found, so that nothing more is launched where no world has an impact, as in most steps.
- * marks: (count, SWEEP_INTS) room. */
+/* Waits for what has been found, so that nothing more is launched where no world has an impact, as
+ * in most steps. marks: (count, SWEEP_INTS) room. */
 static abut_status look_for_impacts(const stepping *s, int *marks, bool *some)
 {
   *some = false;
@@ -196,8 +205,9 @@ static abut_status go_through_impacts(const stepping *s, int *marks)
 abut_status sweep_step(const stepping *s)
 {
   void *marks = NULL;
-  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_START, s->count, 1, ARG_BUFFER(s->model->head), OF(s, OUT_Q),
-             OF(s, OUT_STATUS), OF(s, SWEEP_FROM), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_START, s->count, 1, ARG_BUFFER(s->model->head),
+             OF(s, OUT_Q), OF(s, OUT_STATUS), OF(s, SWEEP_FROM), OF(s, SWEEP_MARKS),
+             OF(s, SWEEP_STATE), ARG_INT(s->count)));
   TRY(allocate(&marks, s->count, SWEEP_INTS * sizeof(int)));
   const abut_status status = go_through_impacts(s, marks);
   free(marks);

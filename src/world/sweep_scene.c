@@ -1,5 +1,5 @@
-/* What a scene that sweeps has beside others: meshes of its bodies, which way is out of these, and settings of its
- * pairs. */
+/* What a scene that sweeps has beside others: meshes of its bodies, which way is out of these, and
+ * settings of its pairs. */
 #include "base/error.h"
 #include "world/extent.h"
 #include "world/law/law.h"
@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNKNOWN_HALF 0.01 /* of the smaller body's radius: `half` of a pair of which it is not known */
-#define APART 0.01        /* of `half`, or of the smaller body's radius where that is less */
-#define CERTIFIED 0.125   /* of that: how near to each other bodies count as met, and how exactly that is certified */
+/* of the smaller body's radius: `half` of a pair of which it is not known */
+#define UNKNOWN_HALF 0.01
+#define APART 0.01 /* of `half`, or of the smaller body's radius where that is less */
+/* of that: how near to each other bodies count as met, and how exactly that is certified */
+#define CERTIFIED 0.125
 
 /* ---- meshes ---- */
 
@@ -24,7 +26,8 @@ static bool is_swept(const scene_pair *p)
 static size_t first_of(const loaded_scene *s, size_t number)
 {
   size_t i = 0;
-  while (s->bodies[i].index != s->bodies[number].index || s->bodies[i].generation != s->bodies[number].generation) {
+  while (s->bodies[i].index != s->bodies[number].index ||
+         s->bodies[i].generation != s->bodies[number].generation) {
     ++i;
   }
   return i;
@@ -43,7 +46,9 @@ ccd_mesh *sweep_mesh(const loaded_scene *s, const scene_pair *p, int side)
 static abut_status make_mesh(loaded_scene *s, const scene_pair *p, int side)
 {
   const size_t first = sweep_body(s, p, side);
-  return s->meshes[first].generation ? ABUT_SUCCESS : abut_create_body_ccd_mesh(s->bodies[first], &s->meshes[first]);
+  return s->meshes[first].generation
+           ? ABUT_SUCCESS
+           : abut_create_body_ccd_mesh(s->bodies[first], &s->meshes[first]);
 }
 
 void sweep_destroy_meshes(loaded_scene *s)
@@ -59,17 +64,21 @@ void sweep_destroy_meshes(loaded_scene *s)
 
 /* ---- pairs ---- */
 
-/* A plane that is a half space has no other side, so that nothing passes through it. Another plane stops also what is
- * thinner than it is deep: the law would lead that back, but from far below. */
+/* A plane that is a half space has no other side, so that nothing passes through it. Another plane
+ * stops also what is thinner than it is deep: the law would lead that back, but from far below. */
 static void measure(const scene_def *s, scene_pair *p)
 {
-  const bool plane = scene_side(s, p, 0)->shape == SHAPE_PLANE || scene_side(s, p, 1)->shape == SHAPE_PLANE;
+  const bool plane = scene_side(s, p, 0)->shape == SHAPE_PLANE ||
+                     scene_side(s, p, 1)->shape == SHAPE_PLANE;
   const double smaller = fmin(p->ball[0][3], p->ball[1][3]);
-  p->sweep_half = plane && s->law->half_spaces ? 0.0 : p->thin > 0.0 ? p->thin : UNKNOWN_HALF * smaller;
+  p->sweep_half = plane && s->law->half_spaces ? 0.0
+                  : p->thin > 0.0              ? p->thin
+                                               : UNKNOWN_HALF * smaller;
   p->apart = APART * fmin(p->sweep_half, smaller);
 }
 
-/* A surface may reach a little farther than the contact mesh that was sampled of it, around which the pair's ball is. */
+/* A surface may reach a little farther than the contact mesh that was sampled of it, around which
+ * the pair's ball is. */
 static abut_status widen_ball(const loaded_scene *s, scene_pair *p, int side)
 {
   const abut_ccd_mesh_info *m = &sweep_mesh(s, p, side)->info;
@@ -148,7 +157,9 @@ static void find_centre(const scene_def *s, const scene_pair *p, int side, doubl
 
 static abut_status upload_settings(const scene_def *s, const scene_pair *p, device *d, buffer **out)
 {
-  ccd_settings of = {.separation = CERTIFIED * p->apart, .tolerance = CERTIFIED * p->apart, .exact = true};
+  ccd_settings of = {.separation = CERTIFIED * p->apart,
+                     .tolerance = CERTIFIED * p->apart,
+                     .exact = true};
   find_centre(s, p, 0, of.centre[0]);
   find_centre(s, p, 1, of.centre[1]);
   return ccd_settings_upload(d, &of, out);
@@ -165,7 +176,8 @@ static int compare_edges(const void *a_, const void *b_)
 /* Sets the normal of a triangle by its own way round, and adds its part of what is enclosed. */
 static void put_triangle(const ccd_mesh *m, const uint32_t *t, double *normal, double *volume)
 {
-  const double *a = m->vertices + 3 * (size_t)t[0], *b = m->vertices + 3 * (size_t)t[1], *c = m->vertices + 3 * (size_t)t[2];
+  const double *a = m->vertices + 3 * (size_t)t[0], *b = m->vertices + 3 * (size_t)t[1],
+               *c = m->vertices + 3 * (size_t)t[2];
   double length = 0.0;
   for (int k = 0; k < 3; ++k) {
     const int i = (k + 1) % 3, j = (k + 2) % 3;
@@ -178,9 +190,10 @@ static void put_triangle(const ccd_mesh *m, const uint32_t *t, double *normal, d
   }
 }
 
-/* Adds a triangle's normal to those of its edges. balance counts along each edge how often triangles run one way more
- * than the other. */
-static void add_to_edges(const ccd_mesh *m, const uint32_t *t, const double *normal, double *edges, int *balance)
+/* Adds a triangle's normal to those of its edges. balance counts along each edge how often
+ * triangles run one way more than the other. */
+static void add_to_edges(const ccd_mesh *m, const uint32_t *t, const double *normal, double *edges,
+                         int *balance)
 {
   for (int k = 0; k < 3; ++k) {
     const uint32_t a = t[k], b = t[(k + 1) % 3], ends[2] = {a < b ? a : b, a < b ? b : a};
@@ -195,8 +208,9 @@ static void add_to_edges(const ccd_mesh *m, const uint32_t *t, const double *nor
   }
 }
 
-/* Fills directions (triangles + edges, 3): the way out of a closed mesh at each of its triangles, then at each edge the
- * sum over its triangles. They are 0 where the mesh is open, so that nothing is inside. */
+/* Fills directions (triangles + edges, 3): the way out of a closed mesh at each of its triangles,
+ * then at each edge the sum over its triangles. They are 0 where the mesh is open, so that nothing
+ * is inside. */
 static void find_outward(const ccd_mesh *m, double *out, int *balance)
 {
   const size_t triangles = m->info.triangles;

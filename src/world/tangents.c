@@ -1,6 +1,6 @@
-/* Tangents of rollouts, and transition matrices of steps. Reverse passes make the Jacobian of each solve's
- * accelerations, a row for each degree of freedom; the tangent or the matrix of the whole step then follows
- * forward, by the chain rule. */
+/* Tangents of rollouts, and transition matrices of steps. Reverse passes make the Jacobian of each
+ * solve's accelerations, a row for each degree of freedom; the tangent or the matrix of the whole
+ * step then follows forward, by the chain rule. */
 #include "base/error.h"
 #include "world/law/law.h"
 #include "world/sweep.h"
@@ -23,15 +23,16 @@ void tangent_bytes(const steps_call *c, const world_sizes *n, size_t real,
 {
   const size_t nv = (size_t)n->nv, width = seed_width(n);
   back_bytes(c, n, real, bytes);
-  bytes[WORLD_BASIS] = 6 * GROUP_ADJOINT * (size_t)n->groups * real; /* of springs: see pool_bytes */
+  /* of springs: see pool_bytes */
+  bytes[WORLD_BASIS] = 6 * GROUP_ADJOINT * (size_t)n->groups * real;
   bytes[WORLD_JACOBIAN] = (size_t)stages_of(c) * nv * width * real;
   bytes[WORLD_TANGENT_WORK] = (2 * width + 8 * nv) * real;
   bytes[WORLD_TANGENT] = width * real;
   bytes[WORLD_MATRIX] = c->transition ? 2 * nv * width * real : 0;
 }
 
-/* Makes the Jacobians of the step that has just been made from the state in WORLD_Q and WORLD_V, or, with
- * RK4, of its four stages, which are in WORLD_STAGES. */
+/* Makes the Jacobians of the step that has just been made from the state in WORLD_Q and WORLD_V,
+ * or, with RK4, of its four stages, which are in WORLD_STAGES. */
 static abut_status step_jacobian(const stepping *s, size_t step)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv, one = nq + 3 * nv;
@@ -63,8 +64,8 @@ static abut_status differentiate_step(const stepping *s, size_t step)
 
 /* ---- tangents ---- */
 
-/* Copies a part of the tangent that the caller gives, `some` numbers, to `at` in WORLD_TANGENT. What is not
- * given stays 0. */
+/* Copies a part of the tangent that the caller gives, `some` numbers, to `at` in WORLD_TANGENT.
+ * What is not given stays 0. */
 static abut_status put_seed(const stepping *s, world_buffer from, size_t width, size_t from_at,
                             size_t at, size_t some, const void *given)
 {
@@ -88,7 +89,8 @@ static abut_status start_tangent(const stepping *s)
   return put_seed(s, OUT_GRAVITY_BAR, 3, 0, at + links + 2 * columns, 3, t->gravity);
 }
 
-/* Copies the tangent of q (from 0) or of v (from nv) to an output of the caller's, if it is asked for. */
+/* Copies the tangent of q (from 0) or of v (from nv) to an output of the caller's, if it is asked
+ * for. */
 static abut_status put_tangent(const stepping *s, size_t from, world_buffer to, size_t width,
                                size_t at, const void *asked)
 {
@@ -110,10 +112,10 @@ static abut_status tangent_step(const stepping *s, size_t step)
   const size_t nv = (size_t)sizes_of(s)->nv, nu = (size_t)sizes_of(s)->nu;
   TRY(put_seed(s, IN_U_TANGENT, w->controls ? w->steps * nu : nu, w->controls ? step * nu : 0,
                2 * nv, nu, t->u));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_TANGENT, s->count, 1, MODEL(s), REALS(s), OF(s, integrated_v(s)),
-             OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN), ARG_INT(stages_of(s->call)),
-             OF(s, WORLD_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_TANGENT_WORK),
-             OF(s, WORLD_TANGENT), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_TANGENT, s->count, 1, MODEL(s), REALS(s),
+             OF(s, integrated_v(s)), OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN),
+             ARG_INT(stages_of(s->call)), OF(s, WORLD_KEPT), OF(s, OUT_STATUS),
+             OF(s, WORLD_TANGENT_WORK), OF(s, WORLD_TANGENT), ARG_INT(s->count)));
   TRY(*s->impacts ? impact_tangent(s) : ABUT_SUCCESS);
   if (w->record && (step + 1) % w->record == 0) {
     const size_t kept = w->steps / w->record, at = ((step + 1) / w->record - 1) * nv;
@@ -141,10 +143,10 @@ static abut_status put_matrices(const stepping *s)
   const world_sizes *n = sizes_of(s);
   const size_t nv = (size_t)n->nv, nu = (size_t)n->nu, links = (size_t)n->links;
   const size_t columns = (size_t)n->columns, at = 2 * nv + nu;
-  TRY(LAUNCH(s->device, KERNEL_WORLD_TRANSITION, s->count, 1, MODEL(s), REALS(s), OF(s, integrated_v(s)),
-             OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN), ARG_INT(stages_of(s->call)),
-             OF(s, WORLD_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_TANGENT_WORK),
-             OF(s, WORLD_MATRIX), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_TRANSITION, s->count, 1, MODEL(s), REALS(s),
+             OF(s, integrated_v(s)), OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN),
+             ARG_INT(stages_of(s->call)), OF(s, WORLD_KEPT), OF(s, OUT_STATUS),
+             OF(s, WORLD_TANGENT_WORK), OF(s, WORLD_MATRIX), ARG_INT(s->count)));
   TRY(*s->impacts ? impact_matrix(s) : ABUT_SUCCESS);
   TRY(cut(s, 0, 2 * nv, OUT_A, t->A));
   TRY(cut(s, 2 * nv, nu, OUT_B, t->B));

@@ -12,18 +12,21 @@
 
 /* ---- what is cut ---- */
 
-/* Whether it pays to cut a body: a kind of pairs has launches of its own. As work counts how many vertices are looked at; tiles lie side by side on a surface, so that a
- * body meets one and those that it reaches beyond it, in two directions. */
+/* Whether it pays to cut a body: a kind of pairs has launches of its own. As work counts how many
+ * vertices are looked at; tiles lie side by side on a surface, so that a body meets one and those
+ * that it reaches beyond it, in two directions. */
 static bool pays(const body *large, const body *small)
 {
   const double tiles = (double)body_tile_count(large), all = (double)large->info.vertices;
   const double reaches = 1.0 + small->info.diagonal * sqrt(tiles) / large->info.diagonal;
-  return CUT_PAYS * fmin(reaches * reaches, tiles) * all / tiles <= all + (double)small->info.vertices;
+  return CUT_PAYS * fmin(reaches * reaches, tiles) * all / tiles <=
+         all + (double)small->info.vertices;
 }
 
-/* Finds the body of a pair that is cut, the one of more vertices: its side, or -1 where none is. A pair without bounds is
- * left whole, since all its tiles would be looked at in each step. So is one with contacts of edges: of pairs of edges the
- * nearest one of a tile would count however far it is. */
+/* Finds the body of a pair that is cut, the one of more vertices: its side, or -1 where none is. A
+ * pair without bounds is left whole, since all its tiles would be looked at in each step. So is one
+ * with contacts of edges: of pairs of edges the nearest one of a tile would count however far it
+ * is. */
 static abut_status side_that_is_cut(const loaded_scene *s, const pair *p, int *side)
 {
   const body *of[2] = {body_get(p->bodies[0]), body_get(p->bodies[1])};
@@ -32,8 +35,10 @@ static abut_status side_that_is_cut(const loaded_scene *s, const pair *p, int *s
     return ABUT_ERROR_HANDLE;
   }
   const int larger = of[1]->info.vertices > of[0]->info.vertices;
-  const bool cuts = s->def.law->cuts && s->def.tiles && !s->def.capacity && !s->given && p->smoothing.two_sided;
-  if (cuts && !is_in_fields(p) && !p->smoothing.edge_edge && of[larger]->info.vertices > WHOLE_VERTICES && pays(of[larger], of[!larger]) &&
+  const bool cuts = s->def.law->cuts && s->def.tiles && !s->def.capacity && !s->given &&
+                    p->smoothing.two_sided;
+  if (cuts && !is_in_fields(p) && !p->smoothing.edge_edge &&
+      of[larger]->info.vertices > WHOLE_VERTICES && pays(of[larger], of[!larger]) &&
       pair_can_skip_inactive(p, active_cutoff(p, 0.0))) {
     *side = larger;
   }
@@ -88,12 +93,15 @@ done:
 static abut_status cut_field(body_cut *c)
 {
   body *whole = body_get(c->whole);
-  return c->field.generation ? ABUT_SUCCESS : !whole ? ABUT_ERROR_HANDLE : body_cut_field(whole, &c->field);
+  return c->field.generation ? ABUT_SUCCESS
+         : !whole            ? ABUT_ERROR_HANDLE
+                             : body_cut_field(whole, &c->field);
 }
 
 /* ---- pairs of parts ---- */
 
-static abut_status pair_parts(int side, abut_body large, abut_body small, const abut_smoothing *smoothing, abut_pair *out)
+static abut_status pair_parts(int side, abut_body large, abut_body small,
+                              const abut_smoothing *smoothing, abut_pair *out)
 {
   return abut_create_pair(side ? small : large, side ? large : small, smoothing, out);
 }
@@ -108,7 +116,8 @@ static abut_status name_slots(const pair_cut *c)
   return whole ? ABUT_SUCCESS : ABUT_ERROR_HANDLE;
 }
 
-static abut_status make_parts(const body_cut *large, const body_cut *small, const abut_smoothing *smoothing, pair_cut *c)
+static abut_status make_parts(const body_cut *large, const body_cut *small,
+                              const abut_smoothing *smoothing, pair_cut *c)
 {
   void *memory = NULL;
   TRY(allocate(&memory, large->tile_count + 1, sizeof *c->parts));
@@ -121,7 +130,8 @@ static abut_status make_parts(const body_cut *large, const body_cut *small, cons
   return name_slots(c);
 }
 
-/* Sets *out to the place of a pair among those that are cut; a pair like it may be there already. */
+/* Sets *out to the place of a pair among those that are cut; a pair like it may be there
+ * already. */
 static abut_status find_pair_cut(loaded_scene *s, abut_pair whole, int side, size_t *out)
 {
   const pair *p = pair_get(whole);
@@ -202,7 +212,8 @@ abut_status tiles_number_slots(loaded_scene *s)
   return ABUT_SUCCESS;
 }
 
-/* Fills cuts (pairs) with the place of each pair among those that are cut, plus 1, or 0, and counts groups. */
+/* Fills cuts (pairs) with the place of each pair among those that are cut, plus 1, or 0, and counts
+ * groups. */
 static abut_status cut_pairs(loaded_scene *s, size_t *cuts, size_t *count)
 {
   for (size_t i = 0; i < s->def.pair_count; ++i) {

@@ -6,8 +6,9 @@
 
 #define ALL_ARRAYS (WANT_P | WANT_D | WANT_N | WANT_ACTIVITY)
 #define WAVE_ROWS 65535 /* the most items of a wave, as of poses in contact/call_chunk.c */
-/* Of a chunk's memory all but one part in so many is for waves: on CPUs, for whose drivers a launch costs much, few and
- * long waves count; without lanes, as on GPUs, many worlds do, which solve side by side. */
+/* Of a chunk's memory all but one part in so many is for waves: on CPUs, for whose drivers a launch
+ * costs much, few and long waves count; without lanes, as on GPUs, many worlds do, which solve side
+ * by side. */
 #define WAVE_SHARE_LANES 4
 #define WAVE_SHARE_ITEMS 2
 /* A wave with fewer worlds does not bound a chunk: launches would cost more than they save. */
@@ -16,15 +17,16 @@
 /* What is expected of a world of which nothing is known yet: so many items and contacts a link. */
 #define LINK_ITEMS 8
 #define LINK_CONTACTS 96
-/* Where all contacts that a chunk can have take no more, they have room from the start, and none need be counted by the
- * host. */
+/* Where all contacts that a chunk can have take no more, they have room from the start, and none
+ * need be counted by the host. */
 #define SMALL_POOL (8 * 1024 * 1024)
 
 /* ---- memory ---- */
 
 size_t bytes_of_run(const steps_call *c, const run *r, size_t bytes[SCRATCH_BUFFERS])
 {
-  const size_t real = device_real_bytes(r->device), contacts = r->wanted.cutoff > 0.0 ? 0 : r->pair->layout.contacts;
+  const size_t real = device_real_bytes(r->device),
+               contacts = r->wanted.cutoff > 0.0 ? 0 : r->pair->layout.contacts;
   size_t sum = 0;
   memset(bytes, 0, SCRATCH_BUFFERS * sizeof *bytes);
   scratch_bytes(r, bytes);
@@ -55,12 +57,13 @@ uint64_t wave_bytes(const batch_on *on)
   return all - all / (device_lanes(on->device) > 1 ? WAVE_SHARE_LANES : WAVE_SHARE_ITEMS);
 }
 
-/* How many items of a kind a wave has, of `all` that there are. Where there are several waves they are whole
- * blocks of lanes. */
+/* How many items of a kind a wave has, of `all` that there are. Where there are several waves they
+ * are whole blocks of lanes. */
 static size_t rows_of(const batch_on *on, const run *r, size_t all)
 {
   size_t bytes[SCRATCH_BUFFERS];
-  const size_t lanes = device_lanes(on->device), one = bytes_of_run((const steps_call *)on->call, r, bytes);
+  const size_t lanes = device_lanes(on->device),
+               one = bytes_of_run((const steps_call *)on->call, r, bytes);
   const uint64_t fit = wave_bytes(on) / device_slots(on->device) / (one ? one : 1);
   size_t rows = fit < WAVE_ROWS ? (size_t)fit : WAVE_ROWS;
   for (size_t i = 0; i < SCRATCH_BUFFERS; ++i) { /* each in one allocation */
@@ -76,8 +79,8 @@ static abut_status prepare(const stepping *s, size_t which, size_t id, size_t by
   return buffer_pool_prepare(s->on->memory[s->slot][which].pool, s->device, id, bytes);
 }
 
-/* What a chunk fails with that has more than can be counted, or than is meant for it: several worlds are done again in
- * smaller chunks, one cannot be helped. */
+/* What a chunk fails with that has more than can be counted, or than is meant for it: several
+ * worlds are done again in smaller chunks, one cannot be helped. */
 static abut_status chunk_error(const stepping *s)
 {
   return s->count > 1 ? too_many_elements() : ABUT_ERROR_MEMORY;
@@ -124,8 +127,10 @@ static bool goes_back(const steps_call *c)
   return is_differentiated(c) || is_implicit(c);
 }
 
-/* The bytes that an item, and a contact of the pool, take of each buffer that has a row for each. */
-static void bytes_of_item(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
+/* The bytes that an item, and a contact of the pool, take of each buffer that has a row for
+ * each. */
+static void bytes_of_item(const steps_call *c, const world_sizes *n, size_t real,
+                          size_t bytes[POOL_BUFFERS])
 {
   bytes[WORLD_ITEMS] = ITEM_INTS * sizeof(int);
   bytes[WORLD_ENTRY_LIST] = sizeof(int);
@@ -144,9 +149,10 @@ static void bytes_of_contact(const steps_call *c, size_t real, size_t bytes[POOL
   bytes[WORLD_BARS] = goes_back(c) ? BAR_PLANES * real : 0;
 }
 
-static const world_buffer item_buffers[] = {WORLD_ITEMS, WORLD_ENTRY_LIST, WORLD_ENTRY_SUMS, WORLD_GROUP_ADJOINT,
-                                            WORLD_BASIS};
-static const world_buffer contact_buffers[] = {WORLD_CONTACTS, WORLD_CONTACT_PLACES, WORLD_SLOTS, WORLD_BARS};
+static const world_buffer item_buffers[] = {WORLD_ITEMS, WORLD_ENTRY_LIST, WORLD_ENTRY_SUMS,
+                                            WORLD_GROUP_ADJOINT, WORLD_BASIS};
+static const world_buffer contact_buffers[] = {WORLD_CONTACTS, WORLD_CONTACT_PLACES, WORLD_SLOTS,
+                                               WORLD_BARS};
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static size_t at_most(size_t a, size_t b)
@@ -155,17 +161,20 @@ static size_t at_most(size_t a, size_t b)
 }
 
 /* How many items and contacts a world is expected to have. */
-static void expect(const loaded_scene *s, size_t place, const world_sizes *n, size_t *items, size_t *contacts)
+static void expect(const loaded_scene *s, size_t place, const world_sizes *n, size_t *items,
+                   size_t *contacts)
 {
   const scene_load *seen = &s->loads[place];
   const size_t links = (size_t)n->links + 1, guess = LINK_CONTACTS * links;
   const size_t slots = seen->slots ? at_most(at_most(seen->slots, guess) * 3 / 2, guess) : guess;
-  *items = at_most(seen->items ? seen->items + seen->items / 2 : LINK_ITEMS * links, (size_t)n->groups);
-  *contacts = at_most(seen->contacts ? seen->contacts + seen->contacts / 2 : slots, (size_t)n->slots);
+  *items =
+    at_most(seen->items ? seen->items + seen->items / 2 : LINK_ITEMS * links, (size_t)n->groups);
+  *contacts =
+    at_most(seen->contacts ? seen->contacts + seen->contacts / 2 : slots, (size_t)n->slots);
 }
 
-void pool_bytes(const steps_call *c, const steps_kind *k, size_t place, const world_sizes *n, size_t real,
-                size_t bytes[POOL_BUFFERS])
+void pool_bytes(const steps_call *c, const steps_kind *k, size_t place, const world_sizes *n,
+                size_t real, size_t bytes[POOL_BUFFERS])
 {
   const size_t kinds = kinds_in(c, k);
   size_t items, contacts, one[POOL_BUFFERS] = {0};
@@ -197,7 +206,8 @@ static uint64_t chunk_bytes(const stepping *s, size_t items, size_t contacts)
     sum += (uint64_t)items * one[item_buffers[i]] - (uint64_t)each[item_buffers[i]] * s->count;
   }
   for (size_t i = 0; i < COUNT_OF(contact_buffers); ++i) {
-    sum += (uint64_t)contacts * one[contact_buffers[i]] - (uint64_t)each[contact_buffers[i]] * s->count;
+    sum +=
+      (uint64_t)contacts * one[contact_buffers[i]] - (uint64_t)each[contact_buffers[i]] * s->count;
   }
   return sum;
 }
@@ -208,7 +218,8 @@ abut_status grow_pool(const stepping *s, size_t items, size_t contacts)
   size_t one[POOL_BUFFERS] = {0};
   slot_items *own = items_of(s);
   if (contacts > INT_MAX - lanes || items > INT_MAX / ITEM_INTS) {
-    return fail(chunk_error(s), "%zu contacts of %zu pairs in %zu worlds, %llu bytes, are more than kernels count",
+    return fail(chunk_error(s),
+                "%zu contacts of %zu pairs in %zu worlds, %llu bytes, are more than kernels count",
                 contacts, items, s->count, (unsigned long long)chunk_bytes(s, items, contacts));
   }
   bytes_of_item(s->call, sizes_of(s), real, one);
@@ -217,7 +228,8 @@ abut_status grow_pool(const stepping *s, size_t items, size_t contacts)
     TRY(prepare(s, POOL_OF_WORLDS, item_buffers[i], (items + 1) * one[item_buffers[i]]));
   }
   for (size_t i = 0; i < COUNT_OF(contact_buffers); ++i) {
-    TRY(prepare(s, POOL_OF_WORLDS, contact_buffers[i], (contacts + lanes) * one[contact_buffers[i]]));
+    TRY(
+      prepare(s, POOL_OF_WORLDS, contact_buffers[i], (contacts + lanes) * one[contact_buffers[i]]));
   }
   own->item_room = items;
   own->pool_room = contacts;
@@ -232,8 +244,8 @@ abut_status check_budget(const stepping *s, size_t contacts)
   const uint64_t needed = chunk_bytes(s, items_of(s)->item_room, contacts);
   return s->count < 2 || !at->guessed || needed <= budget
            ? ABUT_SUCCESS
-           : fail(chunk_error(s), "%zu contacts in %zu worlds take %llu bytes, of %llu for a chunk", contacts, s->count,
-                  (unsigned long long)needed, (unsigned long long)budget);
+           : fail(chunk_error(s), "%zu contacts in %zu worlds take %llu bytes, of %llu for a chunk",
+                  contacts, s->count, (unsigned long long)needed, (unsigned long long)budget);
 }
 
 void note_bytes(const stepping *s)
@@ -242,7 +254,8 @@ void note_bytes(const stepping *s)
   const slot_items *own = items_of(s);
   const bool finds = finds_items(s->call);
   const buffer *panels = finds ? s->on->memory[s->slot][0].pool->buffers[PANEL_POOL] : NULL;
-  const uint64_t sum = chunk_bytes(s, finds ? own->item_room : 0, finds ? own->pool_room : 0) + (panels ? buffer_bytes(panels) : 0);
+  const uint64_t sum = chunk_bytes(s, finds ? own->item_room : 0, finds ? own->pool_room : 0) +
+                       (panels ? buffer_bytes(panels) : 0);
   const double each = (double)sum / (double)s->count;
   at->world_bytes = each > at->world_bytes ? each : at->world_bytes;
 }
@@ -250,11 +263,13 @@ void note_bytes(const stepping *s)
 /* How many contacts a group of a kind has at most, filled up to whole lanes. */
 static size_t slots_of_kind(const stepping *s, size_t kind)
 {
-  const contact_group *g = &s->kind->groups[s->call->worlds->contacts
-                                              ? (int)kind
-                                              : s->kind->scene->pair_order[members_of(s, kind).first]];
+  const contact_group *g =
+    &s->kind
+       ->groups[s->call->worlds->contacts ? (int)kind
+                                          : s->kind->scene->pair_order[members_of(s, kind).first]];
   const size_t capacity = s->kind->scene->def.capacity;
-  return padded(capacity && capacity < g->contacts ? capacity : g->contacts, device_lanes(s->device));
+  return padded(capacity && capacity < g->contacts ? capacity : g->contacts,
+                device_lanes(s->device));
 }
 
 static size_t most_contacts_of(const stepping *s, const int *totals)
@@ -329,7 +344,8 @@ static abut_status prepare_manifolds(const stepping *s)
   return ABUT_SUCCESS;
 }
 
-/* Makes room for the sums of all items, and of as many waves as there are where nothing is left out, which are the most. */
+/* Makes room for the sums of all items, and of as many waves as there are where nothing is left
+ * out, which are the most. */
 static abut_status prepare_sums(const stepping *s, const int *totals)
 {
   const slot_items *own = items_of(s);
@@ -344,14 +360,16 @@ static abut_status list_all_items(const stepping *s)
   for (size_t kind = 0; kind < kinds; ++kind) {
     const pair_kind k = members_of(s, kind);
     TRY(keep_pace(s));
-    TRY(LAUNCH(s->device, KERNEL_WORLD_ITEMS, s->count, 1, ARG_BUFFER(s->model->order), ARG_INT(k.first),
-               ARG_INT(k.count), ARG_INT(kind), ARG_INT(kinds), ARG_INT(all), OF(s, WORLD_ITEM_COUNTS),
-               OF(s, WORLD_ITEM_FIRSTS), OF(s, WORLD_ITEMS), ARG_INT(s->count)));
+    TRY(LAUNCH(s->device, KERNEL_WORLD_ITEMS, s->count, 1, ARG_BUFFER(s->model->order),
+               ARG_INT(k.first), ARG_INT(k.count), ARG_INT(kind), ARG_INT(kinds), ARG_INT(all),
+               OF(s, WORLD_ITEM_COUNTS), OF(s, WORLD_ITEM_FIRSTS), OF(s, WORLD_ITEMS),
+               ARG_INT(s->count)));
   }
   return ABUT_SUCCESS;
 }
 
-/* All is made here, with room for every pair in a wave, and of the pool for as many contacts as are expected. */
+/* All is made here, with room for every pair in a wave, and of the pool for as many contacts as are
+ * expected. */
 abut_status waves_start(const stepping *s)
 {
   int *totals = ((steps_on *)s->on->user)->totals;
@@ -364,7 +382,8 @@ abut_status waves_start(const stepping *s)
   for (size_t kind = 0; kind < kinds; ++kind) {
     const size_t count = s->count * members_of(s, kind).count;
     if (count > INT_MAX - all) {
-      return fail(chunk_error(s), "%zu pairs in %zu worlds are more than kernels count", count, s->count);
+      return fail(chunk_error(s), "%zu pairs in %zu worlds are more than kernels count", count,
+                  s->count);
     }
     totals[kind] = (int)count;
     all += count;
@@ -392,7 +411,8 @@ abut_status manifold_bytes(batch_on *on, size_t slot, size_t group)
     TRY(run_of(c, &c->kinds[group], kind, on, slot, &r));
     TRY(check_scratch(&r));
   }
-  on->fixed = c->worlds->contacts || !s->pair_kind_count ? 0 : wave_bytes(on) / device_slots(on->device);
+  on->fixed =
+    c->worlds->contacts || !s->pair_kind_count ? 0 : wave_bytes(on) / device_slots(on->device);
   return ABUT_SUCCESS;
 }
 
@@ -406,7 +426,8 @@ abut_status bound_by_waves(batch_on *on, size_t slot, size_t group)
     return ABUT_SUCCESS;
   }
   TRY(run_of(c, k, 0, on, slot, &r));
-  expect(k->scene, on->place, &((const steps_on *)on->user)->models[group]->sizes, &items, &contacts);
+  expect(k->scene, on->place, &((const steps_on *)on->user)->models[group]->sizes, &items,
+         &contacts);
   const size_t worlds = rows_of(on, &r, SIZE_MAX) / (items ? items : 1);
   on->most = worlds < WAVE_WORLDS_LEAST ? on->most : at_most(on->most, worlds);
   return ABUT_SUCCESS;
@@ -414,7 +435,8 @@ abut_status bound_by_waves(batch_on *on, size_t slot, size_t group)
 
 /* ---- a wave ---- */
 
-abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, batch_on *on, size_t slot, run *r)
+abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, batch_on *on,
+                   size_t slot, run *r)
 {
   const loaded_scene *s = kind->scene;
   *r = (run){.pair = pair_get(s->parts[s->pair_order[s->pair_kinds[which].first]].pair),
@@ -438,19 +460,22 @@ abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, ba
   const bool listed = !s->def.capacity && can_skip_inactive(r, cutoff);
   r->wanted.cutoff = listed ? cutoff : 0.0;
   /* Beside a seam contacts of another pair hold what this one leaves to them. */
-  r->wanted.middles = r->pair->smoothing.cone_outer > r->pair->smoothing.cone_inner && !r->pair->zones;
+  r->wanted.middles = r->pair->smoothing.cone_outer > r->pair->smoothing.cone_inner &&
+                      !r->pair->zones;
   return ABUT_SUCCESS;
 }
 
 static abut_status put_poses(const stepping *s, const item_wave *w)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_ITEM_POSES, w->rows.count, 1, MODEL(s), OF(s, WORLD_SCRATCH),
-                ARG_BUFFER(s->model->bodies), WAVE_ITEMS(s, w), BUFFER(&w->run, SCRATCH_POSE_1),
-                BUFFER(&w->run, SCRATCH_POSE_2), ARG_INT(w->rows.count));
+  return LAUNCH(s->device, KERNEL_WORLD_ITEM_POSES, w->rows.count, 1, MODEL(s),
+                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->model->bodies), WAVE_ITEMS(s, w),
+                BUFFER(&w->run, SCRATCH_POSE_1), BUFFER(&w->run, SCRATCH_POSE_2),
+                ARG_INT(w->rows.count));
 }
 
 abut_status run_wave(const stepping *s, const item_wave *w)
 {
   TRY(put_poses(s, w));
-  return w->run.wanted.cutoff > 0.0 ? run_active(&w->run, w->rows.count) : run_forward(&w->run, w->rows.count);
+  return w->run.wanted.cutoff > 0.0 ? run_active(&w->run, w->rows.count)
+                                    : run_forward(&w->run, w->rows.count);
 }

@@ -1,4 +1,5 @@
-/* Where the contacts of worlds lie on a device, and the waves in which the manifold computes them. */
+/* Where the contacts of worlds lie on a device, and the waves in which the manifold computes
+ * them. */
 #ifndef ABUT_WORLD_WAVES_H
 #define ABUT_WORLD_WAVES_H
 
@@ -7,9 +8,10 @@
 
 /* ---- contacts ----
  *
- * The contacts of an item are counted, get their place in the pool WORLD_CONTACTS, and are written there segment by
- * segment (SEGMENTS_MOST of geometry/world.h). The manifold leaves the four segments of a pair in four places, of
- * which a contact_source describes one; given contacts are one segment. */
+ * The contacts of an item are counted, get their place in the pool WORLD_CONTACTS, and are written
+ * there segment by segment (SEGMENTS_MOST of geometry/world.h). The manifold leaves the four
+ * segments of a pair in four places, of which a contact_source describes one; given contacts are
+ * one segment. */
 
 /* Where a segment's contacts lie, as the kernel world_contacts takes it. */
 typedef struct contact_source {
@@ -35,16 +37,18 @@ contact_source given_source(const stepping *s, size_t i, int at);
 
 /* ---- waves ----
  *
- * Pairs of equal bodies and smoothings are of one kind. The items of a kind are its pairs in each of the
- * chunk's worlds, world by world, and go through the manifold side by side, in waves of as many as its memory
- * holds. Given contacts have a kind for each of their groups, which no manifold computes. */
+ * Pairs of equal bodies and smoothings are of one kind. The items of a kind are its pairs in each
+ * of the chunk's worlds, world by world, and go through the manifold side by side, in waves of as
+ * many as its memory holds. Given contacts have a kind for each of their groups, which no manifold
+ * computes. */
 typedef struct item_wave {
   run run;      /* of the kind's pairs; empty where contacts are given */
   size_t index; /* which wave it is */
   wave_rows rows;
 } item_wave;
 
-/* Arguments of launches: all items with the first one of a wave, and what kernels of worlds read of contacts. */
+/* Arguments of launches: all items with the first one of a wave, and what kernels of worlds read of
+ * contacts. */
 #define WAVE_ITEMS(s, w) OF(s, WORLD_ITEMS), ARG_INT((w)->rows.first)
 #define ENTRIES(s) \
   OF(s, WORLD_CONTACTS), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES)
@@ -53,7 +57,8 @@ typedef struct item_wave {
 #define PANEL_POOL (BATCH_ROWS - 1)
 _Static_assert(SCRATCH_BUFFERS <= PANEL_POOL, "panels lie behind the manifold's buffers");
 
-/* Whether contacts of the call's worlds are in a pool: they are given, or the manifold finds them. */
+/* Whether contacts of the call's worlds are in a pool: they are given, or the manifold finds
+ * them. */
 bool finds_items(const steps_call *c);
 
 slot_items *items_of(const stepping *s);
@@ -67,25 +72,26 @@ abut_status kinds_of_pairs(loaded_scene *s);
 /* How many bytes of a device's memory waves may take, in all of its slots. */
 uint64_t wave_bytes(const batch_on *on);
 
-/* Sets the bytes that a world's items and contacts take of each buffer, as far as they are known before they are found:
- * by what the scene's worlds have had so far. */
-void pool_bytes(const steps_call *c, const steps_kind *k, size_t place, const world_sizes *n, size_t real,
-                size_t bytes[POOL_BUFFERS]);
+/* Sets the bytes that a world's items and contacts take of each buffer, as far as they are known
+ * before they are found: by what the scene's worlds have had so far. */
+void pool_bytes(const steps_call *c, const steps_kind *k, size_t place, const world_sizes *n,
+                size_t real, size_t bytes[POOL_BUFFERS]);
 
-/* Bounds the worlds of a chunk that is differentiated to as many as one wave has, where that is all of a step's items: what the
- * reverse pass needs is then there still, and no wave is run again. */
+/* Bounds the worlds of a chunk that is differentiated to as many as one wave has, where that is all
+ * of a step's items: what the reverse pass needs is then there still, and no wave is run again. */
 abut_status bound_by_waves(batch_on *on, size_t slot, size_t group);
 
 /* Makes room for the waves of a chunk, and lists the items where none are left out. */
 abut_status waves_start(const stepping *s);
 
-/* Makes room for items and, of the pool, for contacts. Buffers must not grow while kernels run, since what waits for these
- * then tells nobody of a failure: it is called before the first one is launched, or after a read. */
+/* Makes room for items and, of the pool, for contacts. Buffers must not grow while kernels run,
+ * since what waits for these then tells nobody of a failure: it is called before the first one is
+ * launched, or after a read. */
 abut_status grow_pool(const stepping *s, size_t items, size_t contacts);
 
-/* Refuses, as want of memory, a pool of so many contacts, where the chunk was sized by a guess, has several worlds and
- * would take more than is meant for it: it is done again smaller then. One that was sized by what its worlds have had is
- * let grow, since a long call would lose its steps. */
+/* Refuses, as want of memory, a pool of so many contacts, where the chunk was sized by a guess, has
+ * several worlds and would take more than is meant for it: it is done again smaller then. One that
+ * was sized by what its worlds have had is let grow, since a long call would lose its steps. */
 abut_status check_budget(const stepping *s, size_t contacts);
 
 /* Notes what a world of the chunk takes of the memory that it has now (abut_worlds.bytes). */
@@ -94,14 +100,17 @@ void note_bytes(const stepping *s);
 /* Makes the waves of items of which each kind has totals[kind], and counts them. */
 abut_status list_waves(const stepping *s, const int *totals);
 
-/* Keeps in mind how many items a world needs, of those that are listed, by the mean of the chunk. */
+/* Keeps in mind how many items a world needs, of those that are listed, by the mean of the
+ * chunk. */
 void note_items(const stepping *s);
 
 /* Whether there may be room for so many contacts from the start: then nobody need count them. */
 bool pool_is_small(const stepping *s, size_t contacts);
 
-/* Sets *r to the manifold of a kind of a scene's pairs on a device, for the items of a slot; it launches nothing. */
-abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, batch_on *on, size_t slot, run *r);
+/* Sets *r to the manifold of a kind of a scene's pairs on a device, for the items of a slot; it
+ * launches nothing. */
+abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, batch_on *on,
+                   size_t slot, run *r);
 
 /* Runs the manifold of a wave, for the places of links that the last step_tree has left. */
 abut_status run_wave(const stepping *s, const item_wave *w);
@@ -109,16 +118,17 @@ abut_status run_wave(const stepping *s, const item_wave *w);
 /* Sets the bytes that an item of a manifold takes of each buffer, and returns their sum. */
 size_t bytes_of_run(const steps_call *c, const run *r, size_t bytes[SCRATCH_BUFFERS]);
 
-/* Where a device merges launches, waves are bundled that have room beside each other: each of their kernels is then
- * launched once for all of them. Elsewhere each wave is a bundle. list_bundles makes those of the waves that are listed,
- * with room for them, as grow_pool does. */
+/* Where a device merges launches, waves are bundled that have room beside each other: each of their
+ * kernels is then launched once for all of them. Elsewhere each wave is a bundle. list_bundles
+ * makes those of the waves that are listed, with room for them, as grow_pool does. */
 abut_status list_bundles(const stepping *s);
 void bundles_free(slot_items *own);
 
 /* The items of a bundle as one wave, which has no manifold and is of no kind. */
 item_wave bundle_items(const stepping *s, size_t i);
 
-/* Has `work` launch what it has to for each wave of bundle i of the last find_contacts. Waves do not wait for each other. */
+/* Has `work` launch what it has to for each wave of bundle i of the last find_contacts. Waves do
+ * not wait for each other. */
 typedef abut_status (*wave_work)(const stepping *s, const item_wave *w, const void *user);
 abut_status each_wave(const stepping *s, size_t i, wave_work work, const void *user);
 
@@ -126,17 +136,18 @@ abut_status each_wave(const stepping *s, size_t i, wave_work work, const void *u
  * `multipliers`. */
 size_t slots_before(const steps_kind *k, size_t i);
 
-/* Finds the contacts of all pairs for the places of links that the last tree kernel has left: takes those
- * that are given, or has the law find its own. find_contacts_of_pairs is how laws find them by manifolds. */
+/* Finds the contacts of all pairs for the places of links that the last tree kernel has left: takes
+ * those that are given, or has the law find its own. find_contacts_of_pairs is how laws find them
+ * by manifolds. */
 abut_status find_contacts(const stepping *s);
 abut_status find_contacts_of_pairs(const stepping *s);
 
 /* ---- for contact laws ---- */
 
-/* For `forces` of laws whose contacts are the manifold's: fills OUT_MULTIPLIERS with zeros, since a slot
- * without a contact has no force, then has `put` write those of the others, in rows of `width` numbers. */
-abut_status forces_of_pairs(const stepping *s,
-                            abut_status (*put)(const stepping *s, size_t width));
+/* For `forces` of laws whose contacts are the manifold's: fills OUT_MULTIPLIERS with zeros, since a
+ * slot without a contact has no force, then has `put` write those of the others, in rows of `width`
+ * numbers. */
+abut_status forces_of_pairs(const stepping *s, abut_status (*put)(const stepping *s, size_t width));
 
 /* The members `slots`, `test` and `bytes` of laws whose contacts are the manifold's. */
 size_t slots_of_pairs(const steps_call *c);

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const kind_names[ABUT_CCD_KINDS] = {"points", "point and edge", "point and triangle", "edges"};
+const char *const kind_names[ABUT_CCD_KINDS] = {"points", "point and edge", "point and triangle",
+                                                "edges"};
 const size_t kind_vertices[ABUT_CCD_KINDS] = {2, 3, 4, 4};
-const char *const group_names[GROUPS] = {"random",   "near",  "parallel", "degenerate", "touching", "coplanar",
-                                         "still", "huge",  "tiny",     "scales",     "grid"};
+const char *const group_names[GROUPS] = {"random",   "near",     "parallel", "degenerate",
+                                         "touching", "coplanar", "still",    "huge",
+                                         "tiny",     "scales",   "grid"};
 
 static void *new_reals(const pairs *p, size_t width)
 {
@@ -19,7 +21,8 @@ static void *new_reals(const pairs *p, size_t width)
 
 void pairs_create(pairs *p, abut_precision precision, abut_ccd_kind kind, size_t count)
 {
-  *p = (pairs){.precision = precision, .kind = kind, .count = count, .width = 3 * kind_vertices[kind]};
+  *p =
+    (pairs){.precision = precision, .kind = kind, .count = count, .width = 3 * kind_vertices[kind]};
   p->x0 = new_reals(p, p->width);
   p->x1 = new_reals(p, p->width);
   p->by_x0 = new_reals(p, p->width);
@@ -35,7 +38,8 @@ void pairs_create(pairs *p, abut_precision precision, abut_ccd_kind kind, size_t
 
 void pairs_free(pairs *p)
 {
-  void *const all[] = {p->x0, p->x1, p->by_x0, p->by_x1, p->toi, p->n, p->d0, p->status, p->iterations};
+  void *const all[] = {p->x0, p->x1, p->by_x0,  p->by_x1,     p->toi,
+                       p->n,  p->d0, p->status, p->iterations};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
     free(all[i]);
   }
@@ -83,22 +87,29 @@ abut_status pairs_gradient(abut_context context, const pairs *p, abut_ccd_querie
                                    from_row(p, p->by_x1, first, p->width));
 }
 
-static bool same(const pairs *p, const void *a, size_t first_a, const void *b, size_t first_b, size_t count, size_t width)
+static bool same(const pairs *p, const void *a, size_t first_a, const void *b, size_t first_b,
+                 size_t count, size_t width)
 {
   const size_t size = width * real_size(p->precision);
-  return memcmp((const char *)a + first_a * size, (const char *)b + first_b * size, count * size) == 0;
+  return memcmp((const char *)a + first_a * size, (const char *)b + first_b * size, count * size) ==
+         0;
 }
 
-void pairs_same(const pairs *a, size_t first_a, const pairs *b, size_t first_b, size_t count, const char *what)
+void pairs_same(const pairs *a, size_t first_a, const pairs *b, size_t first_b, size_t count,
+                const char *what)
 {
   const char *name = kind_names[a->kind];
   check(same(a, a->toi, first_a, b->toi, first_b, count, 1), "%s, %s: toi differs", what, name);
   check(same(a, a->n, first_a, b->n, first_b, count, 3), "%s, %s: n differs", what, name);
   check(same(a, a->d0, first_a, b->d0, first_b, count, 1), "%s, %s: d0 differs", what, name);
-  check(same(a, a->by_x0, first_a, b->by_x0, first_b, count, a->width), "%s, %s: by_x0 differs", what, name);
-  check(same(a, a->by_x1, first_a, b->by_x1, first_b, count, a->width), "%s, %s: by_x1 differs", what, name);
-  check(!memcmp(a->status + first_a, b->status + first_b, count), "%s, %s: statuses differ", what, name);
-  check(!memcmp(a->iterations + 2 * first_a, b->iterations + 2 * first_b, count * 2 * sizeof *a->iterations),
+  check(same(a, a->by_x0, first_a, b->by_x0, first_b, count, a->width), "%s, %s: by_x0 differs",
+        what, name);
+  check(same(a, a->by_x1, first_a, b->by_x1, first_b, count, a->width), "%s, %s: by_x1 differs",
+        what, name);
+  check(!memcmp(a->status + first_a, b->status + first_b, count), "%s, %s: statuses differ", what,
+        name);
+  check(!memcmp(a->iterations + 2 * first_a, b->iterations + 2 * first_b,
+                count * 2 * sizeof *a->iterations),
         "%s, %s: iterations differ", what, name);
 }
 
@@ -147,7 +158,8 @@ static void make_parallel(uint64_t *seed, abut_ccd_kind kind, double x[12])
 
 static void degenerate(uint64_t *seed, abut_ccd_kind kind, double x[12])
 {
-  const int all = (int)kind_vertices[kind], from = (int)(random_uniform(seed) * all), to = (int)(random_uniform(seed) * all);
+  const int all = (int)kind_vertices[kind], from = (int)(random_uniform(seed) * all),
+            to = (int)(random_uniform(seed) * all);
   const double slight = random_uniform(seed) < 0.5 ? 0.0 : 1e-6;
   for (int k = 0; k < 3; ++k) {
     x[3 * to + k] = x[3 * from + k] + slight * random_normal(seed);
@@ -161,7 +173,8 @@ static void scale(double x[12], double by)
   }
 }
 
-void random_pair(uint64_t *seed, int group, abut_precision precision, abut_ccd_kind kind, double x0[12], double x1[12])
+void random_pair(uint64_t *seed, int group, abut_precision precision, abut_ccd_kind kind,
+                 double x0[12], double x1[12])
 {
   const bool is_double = precision == ABUT_FLOAT64;
   spread(seed, 1.0, x0);

@@ -1,4 +1,5 @@
-/* Rows of queries in a precision, with room for every answer; and the distance of two features in double. */
+/* Rows of queries in a precision, with room for every answer; and the distance of two features in
+ * double. */
 #ifndef ABUT_TESTS_PAIRS_H
 #define ABUT_TESTS_PAIRS_H
 
@@ -32,12 +33,27 @@ abut_ccd_queries pairs_batch(const pairs *p, size_t first, size_t count);
 abut_status pairs_gradient(abut_context context, const pairs *p, abut_ccd_queries *q, size_t first);
 
 /* Checks that rows have the same answers to the bit. */
-void pairs_same(const pairs *a, size_t first_a, const pairs *b, size_t first_b, size_t count, const char *what);
+void pairs_same(const pairs *a, size_t first_a, const pairs *b, size_t first_b, size_t count,
+                const char *what);
 
 /* Random vertices of one of the groups. */
-enum { RANDOM, NEAR, PARALLEL, DEGENERATE, TOUCHING, COPLANAR, STILL, HUGE_, TINY, SCALES, GRID, GROUPS };
+enum {
+  RANDOM,
+  NEAR,
+  PARALLEL,
+  DEGENERATE,
+  TOUCHING,
+  COPLANAR,
+  STILL,
+  HUGE_,
+  TINY,
+  SCALES,
+  GRID,
+  GROUPS
+};
 extern const char *const group_names[GROUPS];
-void random_pair(uint64_t *seed, int group, abut_precision precision, abut_ccd_kind kind, double x0[12], double x1[12]);
+void random_pair(uint64_t *seed, int group, abut_precision precision, abut_ccd_kind kind,
+                 double x0[12], double x1[12]);
 
 /* The vertices at a time, and the distance between the features there, both in long double. */
 void vertices_at(const double x0[12], const double x1[12], double t, long double x[12]);

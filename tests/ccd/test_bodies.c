@@ -1,7 +1,8 @@
 /* Meshes between two poses: test_bodies PRECISION
  *
- * Straight and turning motions against the meshes' own distance at many times up to toi; known answers; gradients
- * against central differences of toi. On the device of ABUT_TEST_DEVICE; 77 where it is not there. */
+ * Straight and turning motions against the meshes' own distance at many times up to toi; known
+ * answers; gradients against central differences of toi. On the device of ABUT_TEST_DEVICE; 77
+ * where it is not there. */
 #include "core/scene.h"
 #include "pairs.h"
 
@@ -77,13 +78,17 @@ static void unit_of(const double pose[7], long double q[4])
 }
 
 /* The rotation on the way from one to the other, by slerp. */
-static void between(const long double a[4], const long double b[4], long double t, long double to[4])
+static void between(const long double a[4], const long double b[4], long double t,
+                    long double to[4])
 {
   long double cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
-  const long double sign = cosine < 0.0L ? -1.0L : 1.0L, sine = sqrtl(fmaxl(1.0L - cosine * cosine, 0.0L));
+  const long double sign = cosine < 0.0L ? -1.0L : 1.0L,
+                    sine = sqrtl(fmaxl(1.0L - cosine * cosine, 0.0L));
   const long double angle = atan2l(sine, sign * cosine);
   for (int i = 0; i < 4; ++i) {
-    to[i] = angle < 1e-12L ? a[i] : (sinl((1.0L - t) * angle) * a[i] + sign * sinl(t * angle) * b[i]) / sinl(angle);
+    to[i] = angle < 1e-12L
+              ? a[i]
+              : (sinl((1.0L - t) * angle) * a[i] + sign * sinl(t * angle) * b[i]) / sinl(angle);
   }
 }
 
@@ -120,8 +125,10 @@ typedef struct scene {
   long double separation, keep;
 } scene;
 
-/* A pair of features by its corners, the first `first` of mesh `head`: how far it is above its own r. */
-static long double above(const scene *c, abut_ccd_kind kind, int head, size_t first, const uint32_t corner[4])
+/* A pair of features by its corners, the first `first` of mesh `head`: how far it is above its own
+ * r. */
+static long double above(const scene *c, abut_ccd_kind kind, int head, size_t first,
+                         const uint32_t corner[4])
 {
   long double row[2][12];
   for (size_t i = 0; i < 4; ++i) {
@@ -129,7 +136,8 @@ static long double above(const scene *c, abut_ccd_kind kind, int head, size_t fi
     memcpy(row[0] + 3 * i, c->x[0][side][corner[i]], sizeof *c->x[0][side]);
     memcpy(row[1] + 3 * i, c->x[1][side][corner[i]], sizeof *c->x[1][side]);
   }
-  const long double d0 = c->keep > 0.0L ? fmaxl(distance_of(kind, row[0]) - c->separation, 0.0L) : 0.0L;
+  const long double d0 = c->keep > 0.0L ? fmaxl(distance_of(kind, row[0]) - c->separation, 0.0L)
+                                        : 0.0L;
   return distance_of(kind, row[1]) - c->separation - c->keep * d0;
 }
 
@@ -149,12 +157,14 @@ static long double distance(const solid s[2], const motion m[2], long double t)
   scene_at(s, m, t, &c);
   for (int side = 0; side < 2; ++side) {
     for (uint32_t i = 0; i < CORNERS * FACES; ++i) {
-      const uint32_t *face = faces + 3 * (i % FACES), corner[4] = {i / FACES, face[0], face[1], face[2]};
+      const uint32_t *face = faces + 3 * (i % FACES),
+                     corner[4] = {i / FACES, face[0], face[1], face[2]};
       least = fminl(least, above(&c, ABUT_CCD_POINT_TRIANGLE, side, 1, corner));
     }
   }
   for (size_t i = 0; i < s[0].edge_count * s[1].edge_count; ++i) {
-    const uint32_t *a = s[0].edges + 2 * (i / s[1].edge_count), *b = s[1].edges + 2 * (i % s[1].edge_count);
+    const uint32_t *a = s[0].edges + 2 * (i / s[1].edge_count),
+                   *b = s[1].edges + 2 * (i % s[1].edge_count);
     const uint32_t corner[4] = {a[0], a[1], b[0], b[1]};
     least = fminl(least, above(&c, ABUT_CCD_EDGE_EDGE, 0, 2, corner));
   }
@@ -164,13 +174,15 @@ static long double distance(const solid s[2], const motion m[2], long double t)
 /* ---- batches ---- */
 
 typedef struct answers {
-  double toi[ROWS], n[3 * ROWS], p1[3 * ROWS], p2[3 * ROWS], by[2][12 * ROWS], poses[4][7 * ROWS]; /* of either precision */
+  /* of either precision */
+  double toi[ROWS], n[3 * ROWS], p1[3 * ROWS], p2[3 * ROWS], by[2][12 * ROWS], poses[4][7 * ROWS];
   uint8_t status[ROWS];
   int32_t kind[ROWS];
   uint32_t feature1[ROWS], feature2[ROWS], candidates[ROWS];
 } answers;
 
-static abut_ccd_batch batch_of(const motion (*m)[2], size_t count, double separation, double keep, answers *a, void *poses[4])
+static abut_ccd_batch batch_of(const motion (*m)[2], size_t count, double separation, double keep,
+                               answers *a, void *poses[4])
 {
   abut_ccd_batch b = abut_default_ccd_batch();
   for (int k = 0; k < 4; ++k) {
@@ -204,12 +216,17 @@ static abut_ccd_batch batch_of(const motion (*m)[2], size_t count, double separa
   return b;
 }
 
-static abut_status solve(const solid s[2], const motion (*m)[2], size_t count, double separation, double keep, answers *a)
+static abut_status solve(const solid s[2], const motion (*m)[2], size_t count, double separation,
+                         double keep, answers *a)
 {
   void *poses[4];
   abut_ccd_batch b = batch_of(m, count, separation, keep, a, poses);
-  const abut_ccd_gradients to = {.by1 = a->by[0], .by2 = a->by[1], .from1 = a->poses[0], .to1 = a->poses[1],
-                                 .from2 = a->poses[2], .to2 = a->poses[3]};
+  const abut_ccd_gradients to = {.by1 = a->by[0],
+                                 .by2 = a->by[1],
+                                 .from1 = a->poses[0],
+                                 .to1 = a->poses[1],
+                                 .from2 = a->poses[2],
+                                 .to2 = a->poses[3]};
   const abut_status status = abut_ccd_gradient(s[0].mesh, s[1].mesh, &b, &to);
   for (int k = 0; k < 4; ++k) {
     free(poses[k]);
@@ -223,7 +240,8 @@ static double rounded(double x)
 }
 
 /* Poses that come at each other; turns of up to a third of a circle. */
-static void random_motions(uint64_t *seed, abut_ccd_motion kind, const double center[3], motion (*m)[2])
+static void random_motions(uint64_t *seed, abut_ccd_motion kind, const double center[3],
+                           motion (*m)[2])
 {
   for (size_t i = 0; i < ROWS; ++i) {
     for (int side = 0; side < 2; ++side) {
@@ -246,29 +264,35 @@ static void random_motions(uint64_t *seed, abut_ccd_motion kind, const double ce
   }
 }
 
-/* The pair that is told keeps its share, and not more than half as much again. (check_row: so do the meshes.) */
-static void check_kept(const solid s[2], const motion m[2], const answers *a, size_t i, double separation, double keep)
+/* The pair that is told keeps its share, and not more than half as much again. (check_row: so do
+ * the meshes.) */
+static void check_kept(const solid s[2], const motion m[2], const answers *a, size_t i,
+                       double separation, double keep)
 {
   const int head = a->kind[i] == ABUT_CCD_TRIANGLE_VERTEX;
   const uint32_t which[2] = {a->feature1[i], a->feature2[i]};
   scene c = {.separation = separation, .keep = (1.0 - 1e-5) * keep};
   scene_at(s, m, real_at(a->toi, precision, i), &c);
   if (a->kind[i] == ABUT_CCD_EDGES) {
-    const uint32_t corner[4] = {s[0].edges[2 * which[0]], s[0].edges[2 * which[0] + 1], s[1].edges[2 * which[1]],
-                                s[1].edges[2 * which[1] + 1]};
+    const uint32_t corner[4] = {s[0].edges[2 * which[0]], s[0].edges[2 * which[0] + 1],
+                                s[1].edges[2 * which[1]], s[1].edges[2 * which[1] + 1]};
     const long double over = above(&c, ABUT_CCD_EDGE_EDGE, 0, 2, corner);
     c.keep *= 1.501L;
-    check(over >= 0.0L && above(&c, ABUT_CCD_EDGE_EDGE, 0, 2, corner) <= 1e-5L, "row %zu: edges are %Lg above r", i, over);
+    check(over >= 0.0L && above(&c, ABUT_CCD_EDGE_EDGE, 0, 2, corner) <= 1e-5L,
+          "row %zu: edges are %Lg above r", i, over);
     return;
   }
-  const uint32_t *face = s[!head].triangles + 3 * which[!head], corner[4] = {which[head], face[0], face[1], face[2]};
+  const uint32_t *face = s[!head].triangles + 3 * which[!head],
+                 corner[4] = {which[head], face[0], face[1], face[2]};
   const long double over = above(&c, ABUT_CCD_POINT_TRIANGLE, head, 1, corner);
   c.keep *= 1.501L;
-  check(over >= 0.0L && above(&c, ABUT_CCD_POINT_TRIANGLE, head, 1, corner) <= 1e-5L, "row %zu: a vertex is %Lg above r", i, over);
+  check(over >= 0.0L && above(&c, ABUT_CCD_POINT_TRIANGLE, head, 1, corner) <= 1e-5L,
+        "row %zu: a vertex is %Lg above r", i, over);
 }
 
 /* Whether a point is on one side of a plane through three others, by six times a volume. */
-static long double side_of(const long double *a, const long double *b, const long double *c, const long double *x)
+static long double side_of(const long double *a, const long double *b, const long double *c,
+                           const long double *x)
 {
   long double u[3], v[3], w[3];
   for (int k = 0; k < 3; ++k) {
@@ -276,7 +300,8 @@ static long double side_of(const long double *a, const long double *b, const lon
     v[k] = c[k] - a[k];
     w[k] = x[k] - a[k];
   }
-  return (u[1] * v[2] - u[2] * v[1]) * w[0] + (u[2] * v[0] - u[0] * v[2]) * w[1] + (u[0] * v[1] - u[1] * v[0]) * w[2];
+  return (u[1] * v[2] - u[2] * v[1]) * w[0] + (u[2] * v[0] - u[0] * v[2]) * w[1] +
+         (u[0] * v[1] - u[1] * v[0]) * w[2];
 }
 
 /* How many edges of one box are through triangles of the other, far from all that a query sees. */
@@ -287,7 +312,8 @@ static int count_pierced(const solid s[2], const motion m[2])
   scene_at(s, m, 0.0L, &c);
   for (int head = 0; head < 2; ++head) {
     for (size_t e = 0; e < s[head].edge_count; ++e) {
-      const long double *a = c.x[0][head][s[head].edges[2 * e]], *b = c.x[0][head][s[head].edges[2 * e + 1]];
+      const long double *a = c.x[0][head][s[head].edges[2 * e]],
+                        *b = c.x[0][head][s[head].edges[2 * e + 1]];
       for (size_t f = 0; f < FACES; ++f) {
         const long double *t[3];
         bool up = true, down = true;
@@ -300,28 +326,34 @@ static int count_pierced(const solid s[2], const motion m[2])
           down = down && side < -1e-4L;
         }
         const long double from = side_of(t[0], t[1], t[2], a), to = side_of(t[0], t[1], t[2], b);
-        count += (up || down) && fabsl(from) > 1e-4L && fabsl(to) > 1e-4L && (from > 0.0L) != (to > 0.0L);
+        count += (up || down) && fabsl(from) > 1e-4L && fabsl(to) > 1e-4L &&
+                 (from > 0.0L) != (to > 0.0L);
       }
     }
   }
   return count;
 }
 
-static void check_row(const solid s[2], const motion m[2], const answers *a, size_t i, double separation, double keep)
+static void check_row(const solid s[2], const motion m[2], const answers *a, size_t i,
+                      double separation, double keep)
 {
   const double toi = real_at(a->toi, precision, i), size = 8.0;
   const int status = a->status[i] & ABUT_CCD_END;
   if (status == ABUT_CCD_WITHIN) {
     const bool pierced = a->kind[i] >= ABUT_CCD_EDGE_TRIANGLE && count_pierced(s, m) > 0;
-    check(toi == 0.0 && (pierced || distance(s, m, 0.0L) < separation + 1e-5), "row %zu: apart, and called within", i);
+    check(toi == 0.0 && (pierced || distance(s, m, 0.0L) < separation + 1e-5),
+          "row %zu: apart, and called within", i);
     return;
   }
   check(count_pierced(s, m) == 0, "row %zu: through each other, and its status is %d", i, status);
   const double past = precision == ABUT_FLOAT64 ? 1e-9 : 1e-5;
-  const long double begun = distance(s, m, 0.0L), kept = (1.0 - 1e-5) * keep * fmaxl(begun - separation, 0.0L);
+  const long double begun = distance(s, m, 0.0L),
+                    kept = (1.0 - 1e-5) * keep * fmaxl(begun - separation, 0.0L);
   for (int k = 0; k <= TIMES; ++k) {
-    const long double t = k == TIMES ? toi : (long double)toi * k / TIMES, over = distance(s, m, t) - separation - kept;
-    check(over > -1e-15L * size, "row %zu: at %d/%d of %.17g, status %d, d - r is %Lg", i, k, TIMES, toi, a->status[i], over);
+    const long double t = k == TIMES ? toi : (long double)toi * k / TIMES,
+                      over = distance(s, m, t) - separation - kept;
+    check(over > -1e-15L * size, "row %zu: at %d/%d of %.17g, status %d, d - r is %Lg", i, k, TIMES,
+          toi, a->status[i], over);
   }
   if (status == ABUT_CCD_HIT && keep > 0.0) {
     check_kept(s, m, a, i, separation, keep);
@@ -334,8 +366,8 @@ static void check_row(const solid s[2], const motion m[2], const answers *a, siz
       const double gap = real_at(a->p1, precision, k) - real_at(a->p2, precision, k);
       apart += (long double)gap * gap;
     }
-    check(fabsl(sqrtl(apart) - distance(s, m, toi)) < 1e-5, "row %zu: points are %Lg apart, not %Lg", i, sqrtl(apart),
-          distance(s, m, toi));
+    check(fabsl(sqrtl(apart) - distance(s, m, toi)) < 1e-5,
+          "row %zu: points are %Lg apart, not %Lg", i, sqrtl(apart), distance(s, m, toi));
   }
 }
 
@@ -346,11 +378,12 @@ static void test_random(const solid s[2], abut_ccd_motion kind)
   static answers a;
   size_t hits = 0, limits = 0;
   uint64_t seed = 40 + (uint64_t)kind;
-  const int first = usual_share() ? 1 : 0, rounds = usual_share() ? 2 : 4; /* that have a separation, and keep some of the gap */
+  /* that have a separation, and keep some of the gap */
+  const int first = usual_share() ? 1 : 0, rounds = usual_share() ? 2 : 4;
   for (int round = first; round < first + rounds; ++round) {
     const double separation = round % 2 ? 0.0625 : 0.0, keep = round == 2 ? 0.125 : 0.0;
     random_motions(&seed, kind, centers[round / 2], m);
-    if (!CHECK_OK(solve(s, (const motion(*)[2])m, ROWS, separation, keep, &a))) {
+    if (!CHECK_OK (solve(s, (const motion(*)[2])m, ROWS, separation, keep, &a))) {
       return;
     }
     for (size_t i = 0; i < ROWS; ++i) {
@@ -380,28 +413,35 @@ static void test_known(const solid s[2])
   solid two[2];
   make_solid(&seed, small, 0.0, &two[0]);
   make_solid(&seed, flat, 0.0, &two[1]);
-  motion m[4][2] = {{move(0, 400, 0, -400), move(0, 0, 0, 0)}, {move(0, 1, 0, 0.25), move(0, 0, 0, 0)},
-                    {move(9, 1, 9, -1), move(0, 0, 0, 0)}, {move(0, 0.0703125, 0, 5), move(0, 0, 0, 0)}};
+  motion m[4][2] = {{move(0, 400, 0, -400), move(0, 0, 0, 0)},
+                    {move(0, 1, 0, 0.25), move(0, 0, 0, 0)},
+                    {move(9, 1, 9, -1), move(0, 0, 0, 0)},
+                    {move(0, 0.0703125, 0, 5), move(0, 0, 0, 0)}};
   const double heights[4] = {0.0703125, 0, 0, 0};
-  if (CHECK_OK(solve(two, (const motion(*)[2])m, 4, 0.0, 0.0, &a))) {
+  if (CHECK_OK (solve(two, (const motion(*)[2])m, 4, 0.0, 0.0, &a))) {
     const double height = 400.0 - 800.0 * real_at(a.toi, precision, 0);
-    check((a.status[0] & ABUT_CCD_END) == ABUT_CCD_HIT && height >= heights[0] && height < heights[0] + (precision == ABUT_FLOAT64 ? 1e-7 : 2e-2),
+    check((a.status[0] & ABUT_CCD_END) == ABUT_CCD_HIT && height >= heights[0] &&
+            height < heights[0] + (precision == ABUT_FLOAT64 ? 1e-7 : 2e-2),
           "a fast box: status %d at height %g", a.status[0], height);
-    check(a.status[1] == ABUT_CCD_FREE && a.status[2] == ABUT_CCD_FREE && a.kind[2] == -1 && a.candidates[2] == 0,
+    check(a.status[1] == ABUT_CCD_FREE && a.status[2] == ABUT_CCD_FREE && a.kind[2] == -1 &&
+            a.candidates[2] == 0,
           "boxes that do not meet: status %d and %d", a.status[1], a.status[2]);
-    check(real_at(a.toi, precision, 1) == 1.0 && real_at(a.n, precision, 5) == 0.0, "a free row has a time or a normal");
-    check(a.status[3] == ABUT_CCD_WITHIN && real_at(a.toi, precision, 3) == 0.0, "a touch at 0: status %d", a.status[3]);
+    check(real_at(a.toi, precision, 1) == 1.0 && real_at(a.n, precision, 5) == 0.0,
+          "a free row has a time or a normal");
+    check(a.status[3] == ABUT_CCD_WITHIN && real_at(a.toi, precision, 3) == 0.0,
+          "a touch at 0: status %d", a.status[3]);
   }
   const solid same[2] = {s[0], s[0]};
   motion both[1][2] = {{move(0, 0, 0, 0), move(4, 0, 0, 0)}};
-  if (CHECK_OK(solve(same, (const motion(*)[2])both, 1, 0.0, 0.0, &a))) {
-    check((a.status[0] & ABUT_CCD_END) == ABUT_CCD_HIT, "a mesh and itself: status %d", a.status[0]);
+  if (CHECK_OK (solve(same, (const motion(*)[2])both, 1, 0.0, 0.0, &a))) {
+    check((a.status[0] & ABUT_CCD_END) == ABUT_CCD_HIT, "a mesh and itself: status %d",
+          a.status[0]);
     check_row(same, both[0], &a, 0, 0.0, 0.0);
   }
 }
 
-/* Vertices fly at a plate that flies with them. There are more pairs than wait at a time, and the vertex that touches first
- * comes late among them: what was found before it must not hide it. */
+/* Vertices fly at a plate that flies with them. There are more pairs than wait at a time, and the
+ * vertex that touches first comes late among them: what was found before it must not hide it. */
 static void test_common_way(void)
 {
   enum { SIDE = 21, POINTS = 20 };
@@ -437,15 +477,17 @@ static void test_common_way(void)
     REQUIRE_OK(abut_create_ccd_mesh(context, &def, &two[0].mesh));
     for (int way = -20; way <= 20; way += 20) {
       motion m[1][2] = {{move(0, 0, way - 1, 0), move(0, 0, way, 0)}};
-      if (CHECK_OK(solve(two, (const motion(*)[2])m, 1, 0.0, 0.0, &a))) {
+      if (CHECK_OK (solve(two, (const motion(*)[2])m, 1, 0.0, 0.0, &a))) {
         const double toi = real_at(a.toi, precision, 0);
-        check(a.feature1[0] == (uint32_t)first && toi <= 0.3 && toi > 0.2999, "vertex %d on a way of %d: vertex %u at %.17g",
-              first, way, a.feature1[0], toi);
+        check(a.feature1[0] == (uint32_t)first && toi <= 0.3 && toi > 0.2999,
+              "vertex %d on a way of %d: vertex %u at %.17g", first, way, a.feature1[0], toi);
       }
     }
-    CHECK_OK(abut_destroy_ccd_mesh(two[0].mesh));
+    CHECK_OK (abut_destroy_ccd_mesh(two[0].mesh))
+      ;
   }
-  CHECK_OK(abut_destroy_ccd_mesh(two[1].mesh));
+  CHECK_OK (abut_destroy_ccd_mesh(two[1].mesh))
+    ;
 }
 
 /* A spike that circles above a plate for longer than its windows reach, and comes down later. */
@@ -464,9 +506,10 @@ static void test_windows(void)
     m[i][0].to[3] = 0.125;
     m[i][0].to[6] = 1.0;
   }
-  if (CHECK_OK(solve(two, (const motion(*)[2])m, 2, 0.0, 0.0, &a))) {
+  if (CHECK_OK (solve(two, (const motion(*)[2])m, 2, 0.0, 0.0, &a))) {
     for (size_t i = 0; i < 2; ++i) {
-      check((a.status[i] & ABUT_CCD_END) == ABUT_CCD_HIT || a.status[i] == ABUT_CCD_LIMIT, "it comes down: status %d", a.status[i]);
+      check((a.status[i] & ABUT_CCD_END) == ABUT_CCD_HIT || a.status[i] == ABUT_CCD_LIMIT,
+            "it comes down: status %d", a.status[i]);
       check_row(two, m[i], &a, i, 0.0, 0.0);
     }
   }
@@ -511,8 +554,8 @@ static int numbers_every(void)
   return usual_share() ? 5 : UNLESS_SANITIZED(1, 5);
 }
 
-static void compare_side(const solid s[2], const motion (*m)[2], const answers *a, int side, bool by_twist, size_t *compared,
-                         double *worst)
+static void compare_side(const solid s[2], const motion (*m)[2], const answers *a, int side,
+                         bool by_twist, size_t *compared, double *worst)
 {
   static motion moved[ROWS][2];
   static answers at[4];
@@ -526,7 +569,8 @@ static void compare_side(const solid s[2], const motion (*m)[2], const answers *
       REQUIRE_OK(solve(s, (const motion(*)[2])moved, ROWS, 0.0625, 0.0, &at[k]));
     }
     for (size_t i = 0; i < ROWS; ++i) {
-      const double near = (at[0].toi[i] - at[1].toi[i]) / (2.0 * STEP), far = (at[2].toi[i] - at[3].toi[i]) / (4.0 * STEP);
+      const double near = (at[0].toi[i] - at[1].toi[i]) / (2.0 * STEP),
+                   far = (at[2].toi[i] - at[3].toi[i]) / (4.0 * STEP);
       const double most = fmax(1.0, fabs(near));
       const double *poses = a->poses[2 * side + number / width] + 7 * i;
       const double slope = by_twist ? a->by[side][12 * i + number] : poses[number % width];
@@ -534,7 +578,8 @@ static void compare_side(const solid s[2], const motion (*m)[2], const answers *
         const double error = fabs(slope - near) / most;
         *worst = fmax(*worst, error);
         ++*compared;
-        check(error < 2e-3, "row %zu, side %d, number %d: %g, and %g by differences", i, side, number, slope, near);
+        check(error < 2e-3, "row %zu, side %d, number %d: %g, and %g by differences", i, side,
+              number, slope, near);
       }
     }
   }
@@ -549,7 +594,7 @@ static void test_gradients(const solid s[2], abut_ccd_motion kind)
   double worst = 0.0;
   uint64_t seed = 50;
   random_motions(&seed, kind, center, m);
-  if (!CHECK_OK(solve(s, (const motion(*)[2])m, ROWS, 0.0625, 0.0, &a))) {
+  if (!CHECK_OK (solve(s, (const motion(*)[2])m, ROWS, 0.0625, 0.0, &a))) {
     return;
   }
   for (int side = 0; side < 2; ++side) {
@@ -560,8 +605,10 @@ static void test_gradients(const solid s[2], abut_ccd_motion kind)
     hits += (a.status[i] & ABUT_CCD_END) == ABUT_CCD_HIT;
   }
   printf("motion %d: %zu slopes of %zu hits, worst %.2e\n", (int)kind, compared, hits, worst);
-  const size_t numbers = 2 * (size_t)((11 / numbers_every() + 1) + (13 / numbers_every() + 1)); /* of twists and of poses */
-  check(hits > ROWS / 4 && compared > numbers * hits * 3 / 4, "motion %d: %zu slopes of %zu hits", (int)kind, compared, hits);
+  /* of twists and of poses */
+  const size_t numbers = 2 * (size_t)((11 / numbers_every() + 1) + (13 / numbers_every() + 1));
+  check(hits > ROWS / 4 && compared > numbers * hits * 3 / 4, "motion %d: %zu slopes of %zu hits",
+        (int)kind, compared, hits);
 }
 
 int main(int argc, char **argv)
@@ -585,6 +632,7 @@ int main(int argc, char **argv)
     test_gradients(s, ABUT_CCD_LINEAR);
     test_gradients(s, ABUT_CCD_ARC);
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -29,7 +29,8 @@ static abut_ccd_mesh make(abut_context c, const abut_ccd_mesh_def *def)
 static abut_ccd_mesh_info info_of(abut_ccd_mesh of)
 {
   abut_ccd_mesh_info info = {0};
-  CHECK_OK(abut_get_ccd_mesh_info(of, &info));
+  CHECK_OK (abut_get_ccd_mesh_info(of, &info))
+    ;
   return info;
 }
 
@@ -47,7 +48,8 @@ static features features_of(abut_ccd_mesh of)
   f.triangles = calloc(f.info.triangles + 1, 3 * sizeof(uint32_t));
   f.edges = calloc(f.info.edges + 1, 2 * sizeof(uint32_t));
   REQUIRE(f.vertices && f.triangles && f.edges);
-  CHECK_OK(abut_get_ccd_mesh_features(of, f.vertices, f.triangles, f.edges));
+  CHECK_OK (abut_get_ccd_mesh_features(of, f.vertices, f.triangles, f.edges))
+    ;
   return f;
 }
 
@@ -103,7 +105,8 @@ static void test_refused_vertices(void)
     refuses(&def, "vertex 1 of the mesh is not within +-1e+06");
   }
   vertices[5] = 3;
-  CHECK_OK(abut_destroy_ccd_mesh(make(wide, &def))); /* of vertices alone, up to the bound */
+  CHECK_OK (abut_destroy_ccd_mesh(make(wide, &def)))
+    ; /* of vertices alone, up to the bound */
 }
 
 static void test_refused_faces(void)
@@ -160,8 +163,10 @@ static void test_refused_calls(void)
   expect_failure(abut_get_ccd_mesh_info(null, &info), ABUT_ERROR_HANDLE, "", "null");
   expect_failure(abut_get_ccd_mesh_info(made, NULL), ABUT_ERROR_ARGUMENT, "", "a place");
   expect_failure(abut_get_ccd_mesh_features(null, NULL, NULL, NULL), ABUT_ERROR_HANDLE, "", "null");
-  CHECK_OK(abut_get_ccd_mesh_features(made, NULL, NULL, NULL));
-  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK (abut_get_ccd_mesh_features(made, NULL, NULL, NULL))
+    ;
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
   expect_failure(abut_destroy_ccd_mesh(made), ABUT_ERROR_HANDLE, "", "mesh handle is stale");
   expect_failure(abut_get_ccd_mesh_info(made, &info), ABUT_ERROR_HANDLE, "", "stale");
   def.cookie = 0;
@@ -178,7 +183,8 @@ static void test_bare(void)
   const abut_ccd_mesh_info info = info_of(made);
   CHECK(info.vertices == 1 && !info.triangles && !info.edges);
   CHECK(!memcmp(info.lower, one, sizeof one) && !memcmp(info.upper, one, sizeof one));
-  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
 }
 
 /* Triangles stay as they are given, turned either way; shared edges are there once. */
@@ -196,17 +202,20 @@ static void test_triangles(void)
   const abut_ccd_mesh_info info = info_of(made);
   CHECK(info.vertices == 5 && !memcmp(info.lower, lower, sizeof lower) &&
         !memcmp(info.upper, upper, sizeof upper));
-  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
   def.edges = extra; /* twice the same edge, one of a face, and one of a vertex with itself */
   def.edge_count = 4;
   made = make(wide, &def);
   has_features(made, indices, 2, more, 6, "two triangles and edges");
-  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
   def.face_count = 0;
   made = make(wide, &def);
   static const uint32_t own[] = {0, 1, 2, 4};
   has_features(made, NULL, 0, own, 2, "edges alone");
-  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
 }
 
 /* A face that has a vertex twice leaves its edge. */
@@ -219,7 +228,8 @@ static void test_degenerate(void)
   def.face_count = 5;
   const abut_ccd_mesh made = make(wide, &def);
   has_features(made, triangle, 1, edges, 6, "faces with a vertex twice");
-  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
 }
 
 /* A face without area, of three vertices that lie on a line or on one point, stays a triangle. */
@@ -232,7 +242,8 @@ static void test_flat(void)
   def.face_count = 2;
   const abut_ccd_mesh made = make(wide, &def);
   has_features(made, indices, 2, edges, 5, "triangles without area");
-  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
 }
 
 static double area_of(const features *f)
@@ -261,7 +272,8 @@ static void test_polygons(void)
   features f = features_of(made);
   CHECK(f.info.triangles == 2 && f.info.edges == 5 && fabs(area_of(&f) - 2.0) < 1e-15);
   features_free(&f);
-  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
   enum { TEETH = 50 };
   double star[6 * TEETH], area = 0.0;
   uint32_t around[2 * TEETH];
@@ -283,7 +295,8 @@ static void test_polygons(void)
   CHECK(f.info.triangles == size - 2 && f.info.edges == 2 * size - 3 &&
         fabs(area_of(&f) - area) < 1e-12);
   features_free(&f);
-  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
 }
 
 /* Polygons of several sizes are cut face by face, in their order. */
@@ -300,7 +313,8 @@ static void test_mixed(void)
   CHECK(!memcmp(f.triangles, corners, 3 * sizeof *corners));
   CHECK(!memcmp(f.triangles + 9, corners + 7, 3 * sizeof *corners));
   features_free(&f);
-  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
 }
 
 /* ---- what is packed ---- */
@@ -336,7 +350,8 @@ static void check_ends(const ccd_mesh *m, const uint32_t *given, size_t count, s
   CHECK_EQUAL(wrong, 0);
 }
 
-/* The ball around each group holds its features' vertices, and is no wider than the farthest of them asks for. */
+/* The ball around each group holds its features' vertices, and is no wider than the farthest of
+ * them asks for. */
 static void check_balls(const ccd_mesh *m, int which, const int *ends, size_t corners, size_t count)
 {
   const abut_precision precision = m->numbers.size == 8 ? ABUT_FLOAT64 : ABUT_FLOAT32;
@@ -349,8 +364,9 @@ static void check_balls(const ccd_mesh *m, int which, const int *ends, size_t co
       const size_t vertex = ends ? (size_t)ends[i] : i;
       long double sum = 0.0L;
       for (size_t k = 0; k < 3; ++k) {
-        const long double d = (long double)real_at(m->numbers.data, precision, CCD_MESH_POINTS + 3 * vertex + k) -
-                              (long double)real_at(m->numbers.data, precision, at + k);
+        const long double d =
+          (long double)real_at(m->numbers.data, precision, CCD_MESH_POINTS + 3 * vertex + k) -
+          (long double)real_at(m->numbers.data, precision, at + k);
         sum += d * d;
       }
       farthest = fmaxl(farthest, sqrtl(sum));
@@ -380,8 +396,10 @@ static void check_packed(abut_ccd_mesh made)
   CHECK_EQUAL(h[CCD_MESH_EDGE_IDS], h[CCD_MESH_TRIANGLE_IDS] + (int)triangles);
   CHECK_EQUAL(m->ints_count, (size_t)h[CCD_MESH_EDGE_IDS] + edges);
   CHECK_EQUAL(h[CCD_MESH_VERTEX_BALLS], CCD_MESH_POINTS + 3 * vertices);
-  CHECK_EQUAL(h[CCD_MESH_TRIANGLE_BALLS], h[CCD_MESH_VERTEX_BALLS] + CCD_BALL_REALS * CCD_GROUPS(vertices));
-  CHECK_EQUAL(h[CCD_MESH_EDGE_BALLS], h[CCD_MESH_TRIANGLE_BALLS] + CCD_BALL_REALS * CCD_GROUPS(triangles));
+  CHECK_EQUAL(h[CCD_MESH_TRIANGLE_BALLS],
+              h[CCD_MESH_VERTEX_BALLS] + CCD_BALL_REALS * CCD_GROUPS(vertices));
+  CHECK_EQUAL(h[CCD_MESH_EDGE_BALLS],
+              h[CCD_MESH_TRIANGLE_BALLS] + CCD_BALL_REALS * CCD_GROUPS(triangles));
   CHECK_EQUAL(m->numbers.count, h[CCD_MESH_EDGE_BALLS] + CCD_BALL_REALS * CCD_GROUPS(edges));
   REQUIRE(is_order(h + h[CCD_MESH_TRIANGLE_IDS], triangles, at));
   REQUIRE(is_order(h + h[CCD_MESH_EDGE_IDS], edges, at));
@@ -477,8 +495,10 @@ static void test_sorted(void)
   CHECK(widest_group(m, m->ints[CCD_MESH_TRIANGLE_ENDS], f.info.triangles, 3) < 12.0);
   CHECK(widest_group(m, m->ints[CCD_MESH_EDGE_ENDS], f.info.edges, 2) < 12.0);
   features_free(&f);
-  CHECK_OK(abut_destroy_ccd_mesh(made));
-  CHECK_OK(abut_destroy_ccd_mesh(again));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
+  CHECK_OK (abut_destroy_ccd_mesh(again))
+    ;
 }
 
 /* The size is never short: of numbers that float rounds down, of sums that double rounds down. */
@@ -496,7 +516,8 @@ static void test_size(void)
       const long double sum =
         (long double)fabs(vertex[0]) + (long double)fabs(vertex[1]) + (long double)fabs(vertex[2]);
       check((long double)size >= sum, "the size of case %zu is %.17g", i, size);
-      CHECK_OK(abut_destroy_ccd_mesh(made[k]));
+      CHECK_OK (abut_destroy_ccd_mesh(made[k]))
+        ;
     }
   }
 }
@@ -509,10 +530,12 @@ static void test_on_devices(abut_context home)
   ccd_mesh *m = ccd_mesh_get(make(home, &def));
   const size_t place = context_first(c);
   CHECK(!m->ints_on[place] && !m->numbers_on[place]);
-  CHECK_OK(ccd_mesh_on(m, place));
+  CHECK_OK (ccd_mesh_on(m, place))
+    ;
   const buffer *ints = m->ints_on[place], *numbers = m->numbers_on[place];
   CHECK(ints && numbers);
-  CHECK_OK(ccd_mesh_on(m, place));
+  CHECK_OK (ccd_mesh_on(m, place))
+    ;
   CHECK(m->ints_on[place] == ints && m->numbers_on[place] == numbers);
 }
 
@@ -573,12 +596,16 @@ static void test_bodies(void)
     abut_ccd_mesh got = {0, 0};
     expect_failure(abut_create_body_ccd_mesh(body, NULL), ABUT_ERROR_ARGUMENT, "",
                    "needs a handle");
-    CHECK_OK(abut_create_body_ccd_mesh(body, &got));
-    CHECK_OK(abut_destroy_body(body));
+    CHECK_OK (abut_create_body_ccd_mesh(body, &got))
+      ;
+    CHECK_OK (abut_destroy_body(body))
+      ;
     expect_same(got, wanted, "a body's mesh");
     check_packed(got);
-    CHECK_OK(abut_destroy_ccd_mesh(got));
-    CHECK_OK(abut_destroy_ccd_mesh(wanted));
+    CHECK_OK (abut_destroy_ccd_mesh(got))
+      ;
+    CHECK_OK (abut_destroy_ccd_mesh(wanted))
+      ;
     expect_failure(abut_create_body_ccd_mesh(body, &got), ABUT_ERROR_HANDLE, "", "stale");
   }
 }
@@ -592,15 +619,18 @@ static void test_bodies_without_faces(void)
   def.edges = edges;
   def.edge_count = 2;
   const abut_body body = body_of(&def);
-  expect_failure(abut_create_body_ccd_mesh(body, &got), ABUT_ERROR_BODY, "the body cannot collide", "has no faces");
-  CHECK_OK(abut_destroy_body(body));
+  expect_failure(abut_create_body_ccd_mesh(body, &got), ABUT_ERROR_BODY, "the body cannot collide",
+                 "has no faces");
+  CHECK_OK (abut_destroy_body(body))
+    ;
 }
 
 /* A surface is what collides, whatever the mesh beside it is. */
 static void test_surfaces(void)
 {
   static const abut_superquadric ball = {{1, 1, 1}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
-  static const uint32_t sizes[] = {3, 4}, corners[] = {4, 1, 2, 0, 1, 2, 3}, lost[] = {4, 1, 2, 0, 1, 2, 5};
+  static const uint32_t sizes[] = {3, 4}, corners[] = {4, 1, 2, 0, 1, 2, 3},
+                        lost[] = {4, 1, 2, 0, 1, 2, 5};
   abut_ccd_mesh_def wanted = def_of(square, 5);
   abut_body_def def = abut_default_body_def();
   abut_body body = {0, 0};
@@ -614,14 +644,19 @@ static void test_surfaces(void)
   def.superquadric_count = 1;
   def.surface = (abut_surface){square, 5, sizes, corners, 2};
   REQUIRE_OK(abut_create_body(wide, &def, &body));
-  CHECK_OK(abut_create_body_ccd_mesh(body, &got));
+  CHECK_OK (abut_create_body_ccd_mesh(body, &got))
+    ;
   const abut_ccd_mesh made = make(wide, &wanted);
   expect_same(got, made, "a body's surface");
-  CHECK_OK(abut_destroy_ccd_mesh(made));
-  CHECK_OK(abut_destroy_ccd_mesh(got));
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
+  CHECK_OK (abut_destroy_ccd_mesh(got))
+    ;
+  CHECK_OK (abut_destroy_body(body))
+    ;
   def.surface.face_indices = lost;
-  expect_failure(abut_create_body(wide, &def, &body), ABUT_ERROR_BODY, "", "face 1 uses vertex 5 of 5");
+  expect_failure(abut_create_body(wide, &def, &body), ABUT_ERROR_BODY, "",
+                 "face 1 uses vertex 5 of 5");
 }
 
 /* ---- files ---- */
@@ -638,9 +673,12 @@ static void test_bare_files(const char *folder)
     REQUIRE_OK(abut_create_body_ccd_mesh(body, &of_body));
     REQUIRE_OK(abut_load_ccd_mesh(wide, obj, &of_file));
     expect_same(of_body, of_file, "a bare mesh");
-    CHECK_OK(abut_destroy_ccd_mesh(of_body));
-    CHECK_OK(abut_destroy_ccd_mesh(of_file));
-    CHECK_OK(abut_destroy_body(body));
+    CHECK_OK (abut_destroy_ccd_mesh(of_body))
+      ;
+    CHECK_OK (abut_destroy_ccd_mesh(of_file))
+      ;
+    CHECK_OK (abut_destroy_body(body))
+      ;
   }
 }
 
@@ -648,9 +686,11 @@ static void test_bare_files(const char *folder)
  * of its field, which names the surface. */
 static void test_bare_unified(void)
 {
-  static const char text[] = "v 9 9 9\nv 0 0 0\nv 0 2 0\nv 2 0 0\nv 0 0 0\nv 2 0 0\nv 0 0 2\nv 0 0 0\nv 0 0 2\n"
-                             "v 0 2 0\nv 2 0 0\nv 0 2 0\nv 0 0 2\nf 2 3 4\nf 5 6 7\nf 8 9 10\nf 11 12 13\n";
-  static const uint32_t triangles[] = {0, 1, 2, 0, 2, 3, 0, 3, 1, 2, 1, 3}, edges[] = {0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3};
+  static const char text[] =
+    "v 9 9 9\nv 0 0 0\nv 0 2 0\nv 2 0 0\nv 0 0 0\nv 2 0 0\nv 0 0 2\nv 0 0 0\nv 0 0 2\n"
+    "v 0 2 0\nv 2 0 0\nv 0 2 0\nv 0 0 2\nf 2 3 4\nf 5 6 7\nf 8 9 10\nf 11 12 13\n";
+  static const uint32_t triangles[] = {0, 1, 2, 0, 2, 3, 0, 3, 1, 2, 1, 3},
+                        edges[] = {0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3};
   const char *path = write_text("soup.obj", text);
   const abut_field_options options = abut_default_field_options();
   abut_body body;
@@ -660,8 +700,10 @@ static void test_bare_unified(void)
   REQUIRE_OK(abut_create_body_ccd_mesh(body, &made));
   has_features(made, triangles, 4, edges, 6, "a soup of triangles");
   CHECK_EQUAL(info_of(made).vertices, 4);
-  CHECK_OK(abut_destroy_ccd_mesh(made));
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
+  CHECK_OK (abut_destroy_body(body))
+    ;
   REQUIRE_OK(abut_load_field(path, &options, &field));
   const char *written = in_folder("soup.body.json");
   REQUIRE_OK(abut_write_field(written, &field));
@@ -669,11 +711,14 @@ static void test_bare_unified(void)
   REQUIRE_OK(abut_load_body(wide, written, &body));
   REQUIRE_OK(abut_create_body_ccd_mesh(body, &made));
   has_features(made, triangles, 4, edges, 6, "a body file's surface");
-  CHECK_OK(abut_destroy_ccd_mesh(made));
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
+  CHECK_OK (abut_destroy_body(body))
+    ;
   REQUIRE_OK(abut_load_ccd_mesh(wide, written, &made));
   has_features(made, triangles, 4, edges, 6, "the surface that a body file names");
-  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
 }
 
 static void test_asset(const char *folder, const char *name)
@@ -697,10 +742,14 @@ static void test_asset(const char *folder, const char *name)
   CHECK(got.triangles >= info.faces && got.edges >= info.edges);
   CHECK(!memcmp(got.lower, info.lower, sizeof got.lower) &&
         !memcmp(got.upper, info.upper, sizeof got.upper));
-  CHECK_OK(abut_destroy_ccd_mesh(of_body));
-  CHECK_OK(abut_destroy_ccd_mesh(of_json));
-  CHECK_OK(abut_destroy_ccd_mesh(of_obj));
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_ccd_mesh(of_body))
+    ;
+  CHECK_OK (abut_destroy_ccd_mesh(of_json))
+    ;
+  CHECK_OK (abut_destroy_ccd_mesh(of_obj))
+    ;
+  CHECK_OK (abut_destroy_body(body))
+    ;
 }
 
 /* A file's mesh is as it is: lines of an .obj are edges, points of no face are vertices. */
@@ -713,15 +762,18 @@ static void test_files(void)
     &made));
   has_features(made, triangles, 1, edges, 4, "an .obj");
   CHECK_EQUAL(info_of(made).vertices, 5);
-  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
   REQUIRE_OK(abut_load_ccd_mesh(wide,
                                 write_text("m.off", "OFF\n3 1 0\n0 0 0\n2 0 0\n0 2 0\n3 0 1 2\n"),
                                 &made));
   has_features(made, triangles, 1, edges, 3, "an .off");
-  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
   REQUIRE_OK(abut_load_ccd_mesh(wide, write_text("points.obj", "v 1 0 0\nv 1 0 4\n"), &made));
   has_features(made, NULL, 0, NULL, 0, "points alone");
-  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK (abut_destroy_ccd_mesh(made))
+    ;
 }
 
 static void test_files_refused(void)
@@ -799,8 +851,10 @@ int main(int argc, char **argv)
   CHECK_EQUAL(meshes_there(), 0);
   test_on_devices(wide);
   test_on_devices(narrow);
-  CHECK_OK(abut_destroy_context(wide));
-  CHECK_OK(abut_destroy_context(narrow));
+  CHECK_OK (abut_destroy_context(wide))
+    ;
+  CHECK_OK (abut_destroy_context(narrow))
+    ;
   folder_remove();
   return check_finish();
 }

@@ -1,7 +1,8 @@
 /* Golden answers of collision in time: test_golden PRECISION FOLDER
  *
- * FOLDER is tests/golden-ccd, whose SOURCES.md says what is in it. Whole, in chunks, split into calls and in another
- * order the answers are the same to the bit. On the device of ABUT_TEST_DEVICE; 77 where it is not there. */
+ * FOLDER is tests/golden-ccd, whose SOURCES.md says what is in it. Whole, in chunks, split into
+ * calls and in another order the answers are the same to the bit. On the device of
+ * ABUT_TEST_DEVICE; 77 where it is not there. */
 #include "core/scene.h"
 #include "pairs.h"
 
@@ -9,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const query_arrays[] = {"kind", "X0", "X1", "xi", "s", "tmax", "status", "toi_hi", "early_f32", "early_f64"};
+static const char *const query_arrays[] = {"kind", "X0",     "X1",     "xi",        "s",
+                                           "tmax", "status", "toi_hi", "early_f32", "early_f64"};
 
 /* The rows of a kind, with which golden one each is. */
 typedef struct part {
@@ -21,7 +23,9 @@ typedef struct part {
 static double number(const abut_npz *npz, const char *name, size_t i)
 {
   const abut_array *a = find_array(npz, name);
-  return !a ? (double)NAN : a->type == ABUT_ARRAY_INT64 ? (double)((const int64_t *)a->data)[i] : ((const double *)a->data)[i];
+  return !a                            ? (double)NAN
+         : a->type == ABUT_ARRAY_INT64 ? (double)((const int64_t *)a->data)[i]
+                                       : ((const double *)a->data)[i];
 }
 
 static const double *row_of(const abut_npz *npz, const char *name, size_t row, size_t width)
@@ -31,7 +35,8 @@ static const double *row_of(const abut_npz *npz, const char *name, size_t row, s
   return (const double *)a->data + row * width;
 }
 
-static void part_create(const abut_npz *g, abut_precision precision, abut_ccd_kind kind, bool reversed, part *to)
+static void part_create(const abut_npz *g, abut_precision precision, abut_ccd_kind kind,
+                        bool reversed, part *to)
 {
   const size_t all = find_array(g, "kind")->shape[0], size = real_size(precision);
   size_t count = 0;
@@ -71,7 +76,7 @@ static bool solve(abut_context context, const part *p, size_t first, size_t coun
   q.separations = (const char *)p->separations + at;
   q.keeps = (const char *)p->keeps + at;
   q.ends = (const char *)p->ends + at;
-  return CHECK_OK(pairs_gradient(context, &p->p, &q, first));
+  return CHECK_OK (pairs_gradient(context, &p->p, &q, first));
 }
 
 /* Whether an answer may stand for a golden one; `limits` counts hits that are told as limits. */
@@ -80,7 +85,8 @@ static void judge(const abut_npz *g, const part *p, size_t i, size_t *limits)
   const size_t row = p->which[i];
   const int want = (int)number(g, "status", row), got = p->p.status[i] & ABUT_CCD_END;
   const double toi = real_at(p->p.toi, p->p.precision, i), latest = number(g, "toi_hi", row);
-  const double earliest = number(g, p->p.precision == ABUT_FLOAT64 ? "early_f64" : "early_f32", row);
+  const double earliest =
+    number(g, p->p.precision == ABUT_FLOAT64 ? "early_f64" : "early_f32", row);
   const bool hits = got == ABUT_CCD_HIT || got == ABUT_CCD_LIMIT;
   bool good = got == want;
   if (want == ABUT_CCD_WITHIN || want == ABUT_CCD_BAD_INPUT) {
@@ -92,11 +98,12 @@ static void judge(const abut_npz *g, const part *p, size_t i, size_t *limits)
            (got == ABUT_CCD_WITHIN && earliest == 0.0);
     *limits += got == ABUT_CCD_LIMIT;
   }
-  check(good, "%s, golden row %zu: status %d at %.17g, where %d in [%.17g, %.17g] is right", kind_names[p->p.kind], row, got,
-        toi, want, earliest, latest);
+  check(good, "%s, golden row %zu: status %d at %.17g, where %d in [%.17g, %.17g] is right",
+        kind_names[p->p.kind], row, got, toi, want, earliest, latest);
 }
 
-static void run_kind(abut_context context, abut_context chunked, const abut_npz *g, abut_precision precision, abut_ccd_kind kind)
+static void run_kind(abut_context context, abut_context chunked, const abut_npz *g,
+                     abut_precision precision, abut_ccd_kind kind)
 {
   size_t limits = 0;
   part whole, other, reversed;
@@ -114,7 +121,8 @@ static void run_kind(abut_context context, abut_context chunked, const abut_npz 
       pairs_same(&whole.p, 0, &other.p, 0, count, "chunks");
     }
     memset(other.p.status, 77, count);
-    if (solve(context, &other, 0, count / 3) && solve(context, &other, count / 3, count - count / 3)) {
+    if (solve(context, &other, 0, count / 3) &&
+        solve(context, &other, count / 3, count - count / 3)) {
       pairs_same(&whole.p, 0, &other.p, 0, count, "two calls");
     }
     if (solve(context, &reversed, 0, count)) {
@@ -128,12 +136,14 @@ static void run_kind(abut_context context, abut_context chunked, const abut_npz 
   part_free(&reversed);
 }
 
-static void run_queries(abut_context context, abut_context chunked, abut_precision precision, const char *folder)
+static void run_queries(abut_context context, abut_context chunked, abut_precision precision,
+                        const char *folder)
 {
   char path[512];
   abut_npz g;
   snprintf(path, sizeof path, "%s/queries.npz", folder);
-  if (CHECK_OK(abut_read_npz_arrays(path, query_arrays, sizeof query_arrays / sizeof *query_arrays, &g))) {
+  if (CHECK_OK (abut_read_npz_arrays(path, query_arrays, sizeof query_arrays / sizeof *query_arrays,
+                                     &g))) {
     for (int kind = 0; kind < ABUT_CCD_KINDS; ++kind) {
       run_kind(context, chunked, &g, precision, (abut_ccd_kind)kind);
     }
@@ -160,7 +170,7 @@ static bool make_mesh(abut_context context, const abut_npz *g, size_t body, abut
   def.vertex_count = vertices->shape[0];
   def.face_indices = corners;
   def.face_count = faces->shape[0];
-  const bool made = CHECK_OK(abut_create_ccd_mesh(context, &def, out));
+  const bool made = CHECK_OK (abut_create_ccd_mesh(context, &def, out));
   free(corners);
   return made;
 }
@@ -177,9 +187,11 @@ static double off(const void *got, abut_precision precision, const double *want,
   return worst / most;
 }
 
-static void run_rigid_row(const abut_npz *g, const abut_ccd_mesh meshes[4], abut_precision precision, size_t row)
+static void run_rigid_row(const abut_npz *g, const abut_ccd_mesh meshes[4],
+                          abut_precision precision, size_t row)
 {
-  static const double most[2][3] = {{1e-4, 2e-2, 1e-2}, {1e-8, 1e-5, 1e-5}}; /* toi, normal, derivatives */
+  /* toi, normal, derivatives */
+  static const double most[2][3] = {{1e-4, 2e-2, 1e-2}, {1e-8, 1e-5, 1e-5}};
   const double *tolerances = most[precision == ABUT_FLOAT64];
   double toi_room[1], n[3], by[2][12];
   uint8_t status = 77;
@@ -201,17 +213,20 @@ static void run_rigid_row(const abut_npz *g, const abut_ccd_mesh meshes[4], abut
   b.status = &status;
   const abut_ccd_gradients to = {.by1 = by[0], .by2 = by[1]};
   const size_t one = (size_t)number(g, "body_a", row), two = (size_t)number(g, "body_b", row);
-  if (CHECK_OK(abut_ccd_gradient(meshes[one], meshes[two], &b, &to))) {
+  if (CHECK_OK (abut_ccd_gradient(meshes[one], meshes[two], &b, &to))) {
     const double early = number(g, "toi", row) - real_at(toi_room, precision, 0);
-    check((status & ABUT_CCD_END) == (int)number(g, "status", row) && early >= -1e-11 && early <= tolerances[0],
+    check((status & ABUT_CCD_END) == (int)number(g, "status", row) && early >= -1e-11 &&
+            early <= tolerances[0],
           "poses %zu: status %d, early by %g", row, status, early);
     const abut_array *smooth = find_array(g, "smooth");
     if ((status & ABUT_CCD_END) == ABUT_CCD_HIT && smooth && ((const uint8_t *)smooth->data)[row]) {
       const double turned = off(n, precision, row_of(g, "normal", row, 3), 3);
       const double a = off(by[0], precision, row_of(g, "dtoi_a", row, 12), 12);
       const double c = off(by[1], precision, row_of(g, "dtoi_b", row, 12), 12);
-      check(status == ABUT_CCD_HIT && turned <= tolerances[1], "poses %zu: status %d, normal off by %g", row, status, turned);
-      check(a <= tolerances[2] && c <= tolerances[2], "poses %zu: derivatives off by %g and %g", row, a, c);
+      check(status == ABUT_CCD_HIT && turned <= tolerances[1],
+            "poses %zu: status %d, normal off by %g", row, status, turned);
+      check(a <= tolerances[2] && c <= tolerances[2], "poses %zu: derivatives off by %g and %g",
+            row, a, c);
     }
   }
   for (size_t i = 0; i < 4; ++i) {
@@ -225,7 +240,7 @@ static void run_rigid(abut_context context, abut_precision precision, const char
   abut_npz g;
   abut_ccd_mesh meshes[4];
   snprintf(path, sizeof path, "%s/rigid.npz", folder);
-  if (!CHECK_OK(abut_read_npz(path, &g))) {
+  if (!CHECK_OK (abut_read_npz(path, &g))) {
     return;
   }
   bool made = true;
@@ -249,7 +264,9 @@ int main(int argc, char **argv)
   }
   run_queries(context, chunked, precision, folder);
   run_rigid(context, precision, folder);
-  CHECK_OK(abut_destroy_context(context));
-  CHECK_OK(abut_destroy_context(chunked));
+  CHECK_OK (abut_destroy_context(context))
+    ;
+  CHECK_OK (abut_destroy_context(chunked))
+    ;
   return check_finish();
 }

@@ -1,8 +1,8 @@
 /* Derivatives of times of impact by vertices: test_gradients PRECISION
  *
- * In double against central differences of toi, wherever these agree with one another; in float against the host
- * path's in double. Grazing rows and touches without a normal are rough, and 0. On the device of ABUT_TEST_DEVICE; 77
- * where it is not there. */
+ * In double against central differences of toi, wherever these agree with one another; in float
+ * against the host path's in double. Grazing rows and touches without a normal are rough, and 0. On
+ * the device of ABUT_TEST_DEVICE; 77 where it is not there. */
 #include "core/scene.h"
 #include "pairs.h"
 
@@ -37,7 +37,7 @@ static bool solve(abut_context in, const pairs *p)
 {
   abut_ccd_queries q = pairs_batch(p, 0, ROWS);
   q.separation = SEPARATION;
-  return CHECK_OK(pairs_gradient(in, p, &q, 0));
+  return CHECK_OK (pairs_gradient(in, p, &q, 0));
 }
 
 /* The times at which rows are hit with one number of all of them moved. */
@@ -52,7 +52,8 @@ static void times_beside(const pairs *p, bool end, size_t number, double by, dou
   }
   abut_ccd_queries q = pairs_batch(&moved, 0, ROWS);
   q.separation = SEPARATION;
-  CHECK_OK(abut_run_ccd_queries(context, &q));
+  CHECK_OK (abut_run_ccd_queries(context, &q))
+    ;
   for (size_t i = 0; i < ROWS; ++i) {
     toi[i] = moved.status[i] == ABUT_CCD_HIT ? real_at(moved.toi, p->precision, i) : (double)NAN;
   }
@@ -67,15 +68,16 @@ static void compare_number(const pairs *p, bool end, size_t number, size_t *comp
   times_beside(p, end, number, 2.0 * STEP, far_up);
   times_beside(p, end, number, -2.0 * STEP, far_down);
   for (size_t i = 0; i < ROWS; ++i) {
-    const double near = (up[i] - down[i]) / (2.0 * STEP), far = (far_up[i] - far_down[i]) / (4.0 * STEP);
+    const double near = (up[i] - down[i]) / (2.0 * STEP),
+                 far = (far_up[i] - far_down[i]) / (4.0 * STEP);
     const double slope = real_at(end ? p->by_x1 : p->by_x0, p->precision, i * p->width + number);
     const double most = fmax(1.0, fabs(near)), better = (4.0 * near - far) / 3.0;
     if (p->status[i] == ABUT_CCD_HIT && fabs(near - far) <= 1e-6 * most) {
       const double error = fabs(slope - better) / most;
       *worst = fmax(*worst, error);
       ++*compared;
-      check(error <= 1e-6, "%s, row %zu, number %zu at %d: %.9g, and %.9g by differences", kind_names[p->kind], i, number, end,
-            slope, better);
+      check(error <= 1e-6, "%s, row %zu, number %zu at %d: %.9g, and %.9g by differences",
+            kind_names[p->kind], i, number, end, slope, better);
     }
   }
 }
@@ -95,8 +97,8 @@ static void test_differences(abut_ccd_kind kind)
       hits += (p.status[i] & ABUT_CCD_END) == ABUT_CCD_HIT;
     }
     printf("%s: %zu slopes of %zu hits, worst %.2e\n", kind_names[kind], compared, hits, worst);
-    check(hits > ROWS / 2 && compared > hits * p.width * 2 * 9 / 10, "%s: %zu slopes of %zu hits are compared",
-          kind_names[kind], compared, hits);
+    check(hits > ROWS / 2 && compared > hits * p.width * 2 * 9 / 10,
+          "%s: %zu slopes of %zu hits are compared", kind_names[kind], compared, hits);
   }
   pairs_free(&p);
 }
@@ -112,14 +114,18 @@ static void test_precisions(abut_ccd_kind kind)
     for (size_t i = 0; i < ROWS; ++i) {
       double most = 1.0, error = 0.0;
       for (size_t k = i * p.width; k < (i + 1) * p.width; ++k) {
-        most = fmax(most, fmax(fabs(real_at(fine.by_x0, ABUT_FLOAT64, k)), fabs(real_at(fine.by_x1, ABUT_FLOAT64, k))));
-        error = fmax(error, fabs(real_at(p.by_x0, precision, k) - real_at(fine.by_x0, ABUT_FLOAT64, k)));
-        error = fmax(error, fabs(real_at(p.by_x1, precision, k) - real_at(fine.by_x1, ABUT_FLOAT64, k)));
+        most = fmax(most, fmax(fabs(real_at(fine.by_x0, ABUT_FLOAT64, k)),
+                               fabs(real_at(fine.by_x1, ABUT_FLOAT64, k))));
+        error =
+          fmax(error, fabs(real_at(p.by_x0, precision, k) - real_at(fine.by_x0, ABUT_FLOAT64, k)));
+        error =
+          fmax(error, fabs(real_at(p.by_x1, precision, k) - real_at(fine.by_x1, ABUT_FLOAT64, k)));
       }
       if (p.status[i] == ABUT_CCD_HIT && fine.status[i] == ABUT_CCD_HIT && most < 10.0) {
         ++compared;
         worst = fmax(worst, error / most);
-        check(error <= 1e-3 * most, "%s, row %zu: off by %.2e of %g", kind_names[kind], i, error, most);
+        check(error <= 1e-3 * most, "%s, row %zu: off by %.2e of %g", kind_names[kind], i, error,
+              most);
       }
     }
     printf("%s: %zu rows, worst %.2e\n", kind_names[kind], compared, worst);
@@ -143,13 +149,16 @@ static void test_rough(void)
     pairs_put(&p, 0, x0[i], x1[i]);
     abut_ccd_queries q = pairs_batch(&p, 0, 1);
     q.separation = i == 0 ? nearly : 0.0;
-    CHECK_OK(pairs_gradient(context, &p, &q, 0));
+    CHECK_OK (pairs_gradient(context, &p, &q, 0))
+      ;
     const int status = p.status[0];
-    check(i == 0 ? (status & ABUT_CCD_END) == ABUT_CCD_HIT : status == (ABUT_CCD_HIT | ABUT_CCD_ROUGH),
+    check(i == 0 ? (status & ABUT_CCD_END) == ABUT_CCD_HIT
+                 : status == (ABUT_CCD_HIT | ABUT_CCD_ROUGH),
           "row %zu: status %d", i, status);
     for (size_t k = 0; k < p.width; ++k) {
       const double by = fabs(real_at(p.by_x0, precision, k)) + fabs(real_at(p.by_x1, precision, k));
-      check(isfinite(by) && (status == ABUT_CCD_HIT || by == 0.0), "row %zu: rough, and a slope of %g", i, by);
+      check(isfinite(by) && (status == ABUT_CCD_HIT || by == 0.0),
+            "row %zu: rough, and a slope of %g", i, by);
     }
     pairs_free(&p);
   }
@@ -160,8 +169,9 @@ int main(int argc, char **argv)
   abut_context_def def = abut_default_context_def();
   precision = precision_of(argc, argv);
   def.precision = ABUT_FLOAT64;
-  CHECK_OK(abut_find_device("host", &def.device));
-  if (!test_context(precision, &context) || !CHECK_OK(abut_create_context(&def, &exact))) {
+  CHECK_OK (abut_find_device("host", &def.device))
+    ;
+  if (!test_context(precision, &context) || !CHECK_OK (abut_create_context(&def, &exact))) {
     return 77;
   }
   for (int kind = 0; kind < ABUT_CCD_KINDS; ++kind) {
@@ -171,7 +181,9 @@ int main(int argc, char **argv)
     test_precisions((abut_ccd_kind)kind);
   }
   test_rough();
-  CHECK_OK(abut_destroy_context(context));
-  CHECK_OK(abut_destroy_context(exact));
+  CHECK_OK (abut_destroy_context(context))
+    ;
+  CHECK_OK (abut_destroy_context(exact))
+    ;
   return check_finish();
 }

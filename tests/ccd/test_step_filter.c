@@ -97,7 +97,8 @@ static void scene_free(scene *s)
 static abut_step_filter_result filter(const abut_step_filter_def *def)
 {
   abut_step_filter_result r = {0};
-  CHECK_OK(abut_step_filter(home, def, &r));
+  CHECK_OK (abut_step_filter(home, def, &r))
+    ;
   return r;
 }
 
@@ -311,14 +312,16 @@ static void test_many(void)
   free(pairs);
 }
 
-/* What bounds a step is the same to the bit whatever else is asked, and a vertex that no pair has takes no part. */
+/* What bounds a step is the same to the bit whatever else is asked, and a vertex that no pair has
+ * takes no part. */
 static void test_others(void)
 {
   enum { OTHERS = 1 << 16 };
   static uint32_t pairs[2 * OTHERS];
   static const uint32_t edges[4] = {0, 1, 2, 3};
   static const double turn[4] = {-0.35, 0.4, 0.15, -0.2}; /* edges that turn as they come */
-  double x[21] = {-1, 0, 0.6, 1, 0.1, 0.7, 0.05, -1, 0, 0, 1, 0.1, 5, 5, 1, 5, 5, 0, 0, 0, 0}, step[21] = {0};
+  double x[21] = {-1, 0, 0.6, 1, 0.1, 0.7, 0.05, -1, 0, 0, 1, 0.1, 5, 5, 1, 5, 5, 0, 0, 0, 0},
+         step[21] = {0};
   for (size_t i = 0; i < 4; ++i) {
     step[3 * i] = turn[i];
     step[3 * i + 1] = -turn[3 - i];
@@ -330,7 +333,8 @@ static void test_others(void)
     pairs[2 * i] = 4;
     pairs[2 * i + 1] = 5;
   }
-  const abut_ccd_lanes lanes[2] = {{ABUT_CCD_EDGE_EDGE, 1, edges}, {ABUT_CCD_POINT_POINT, OTHERS, pairs}};
+  const abut_ccd_lanes lanes[2] = {{ABUT_CCD_EDGE_EDGE, 1, edges},
+                                   {ABUT_CCD_POINT_POINT, OTHERS, pairs}};
   void *const from = to_reals(x, 21, precision), *const by = to_reals(step, 21, precision);
   abut_step_filter_def def = abut_default_step_filter_def();
   def.vertex_count = 6;
@@ -339,12 +343,13 @@ static void test_others(void)
   def.lanes = lanes;
   def.lanes_count = 1;
   const abut_step_filter_result alone = filter(&def);
-  check(alone.status == ABUT_CCD_HIT && alone.share > 0.05 && alone.share < 0.4, "edges: %.17g", alone.share);
+  check(alone.status == ABUT_CCD_HIT && alone.share > 0.05 && alone.share < 0.4, "edges: %.17g",
+        alone.share);
   def.lanes_count = 2;
   def.vertex_count = 7;
   const abut_step_filter_result among = filter(&def);
-  check(among.share == alone.share && among.lanes == 0 && among.asked == OTHERS + 1, "%.17g, not %.17g, of %zu",
-        among.share, alone.share, among.asked);
+  check(among.share == alone.share && among.lanes == 0 && among.asked == OTHERS + 1,
+        "%.17g, not %.17g, of %zu", among.share, alone.share, among.asked);
   free(from);
   free(by);
 }
@@ -613,6 +618,7 @@ int main(int argc, char **argv)
   test_others();
   test_random();
   test_refused();
-  CHECK_OK(abut_destroy_context(home));
+  CHECK_OK (abut_destroy_context(home))
+    ;
   return check_finish();
 }

@@ -5,7 +5,8 @@
  *   arrays turned FILE        the same with body 2 askew
  *   arrays fill FILE NAME=SHAPE:VALUE...   writes float64 arrays of one value each, or of several
  *                             like 1,2,3 over and over; int64 of a
- *                             value like w3, or of several like w1,2,3; or, of the value `text`, a text; SHAPE is like 2x6
+ *                             value like w3, or of several like w1,2,3; or, of the value `text`, a
+ *                             text; SHAPE is like 2x6
  *   arrays pick FILE NAME=FROM:ARRAY[:ROWS]...   writes arrays of other files, under names of its
  *                             own; of NAME^ with the first two axes swapped; of ROWS the first ones
  *   arrays compare FILE NAME OTHER NAME LIMIT   prints the largest difference and the largest
@@ -19,24 +20,24 @@
 static void print_number(const abut_array *a, size_t i)
 {
   switch (a->type) {
-    case ABUT_ARRAY_FLOAT32:
-      printf("%.9g\n", (double)((const float *)a->data)[i]);
-      break;
-    case ABUT_ARRAY_FLOAT64:
-      printf("%.17g\n", ((const double *)a->data)[i]);
-      break;
-    case ABUT_ARRAY_UINT8:
-      printf("%u\n", (unsigned)((const uint8_t *)a->data)[i]);
-      break;
-    case ABUT_ARRAY_INT32:
-      printf("%d\n", ((const int32_t *)a->data)[i]);
-      break;
-    case ABUT_ARRAY_INT64:
-      printf("%lld\n", (long long)((const int64_t *)a->data)[i]);
-      break;
-    default:
-      printf("%u\n", ((const uint32_t *)a->data)[i]);
-      break;
+  case ABUT_ARRAY_FLOAT32:
+    printf("%.9g\n", (double)((const float *)a->data)[i]);
+    break;
+  case ABUT_ARRAY_FLOAT64:
+    printf("%.17g\n", ((const double *)a->data)[i]);
+    break;
+  case ABUT_ARRAY_UINT8:
+    printf("%u\n", (unsigned)((const uint8_t *)a->data)[i]);
+    break;
+  case ABUT_ARRAY_INT32:
+    printf("%d\n", ((const int32_t *)a->data)[i]);
+    break;
+  case ABUT_ARRAY_INT64:
+    printf("%lld\n", (long long)((const int64_t *)a->data)[i]);
+    break;
+  default:
+    printf("%u\n", ((const uint32_t *)a->data)[i]);
+    break;
   }
 }
 
@@ -57,8 +58,8 @@ static void print_array(const abut_array *a)
 
 static void print_shape(const abut_array *a)
 {
-  static const char *const types[] = {"float32", "float64", "uint8", "uint32", "text", "int32",
-                                      "int64"};
+  static const char *const types[] = {"float32", "float64", "uint8", "uint32",
+                                      "text",    "int32",   "int64"};
   printf("%s %s", a->name, types[a->type]);
   for (uint32_t i = 0; a->type != ABUT_ARRAY_TEXT && i < a->dimensions; ++i) {
     printf(" %zu", a->shape[i]);
@@ -69,7 +70,8 @@ static void print_shape(const abut_array *a)
 static int show(const char *path, const char *name)
 {
   abut_npz npz;
-  const abut_status status = name ? abut_read_npz_arrays(path, &name, 1, &npz) : abut_read_npz(path, &npz);
+  const abut_status status = name ? abut_read_npz_arrays(path, &name, 1, &npz)
+                                  : abut_read_npz(path, &npz);
   if (status != ABUT_SUCCESS) {
     fprintf(stderr, "%s\n", abut_last_error());
     return 1;
@@ -89,16 +91,17 @@ static int show(const char *path, const char *name)
 
 static int write_quaternions(const char *path, bool askew)
 {
-  static const double pose1[3][7] = {{0, 0, 0, 1, 0, 0, 0}, {0, 0, 0, 1, 0, 0, 0},
+  static const double pose1[3][7] = {{0, 0, 0, 1, 0, 0, 0},
+                                     {0, 0, 0, 1, 0, 0, 0},
                                      {0, 0, 0, 2, 0, 0, 0}};
-  static const double pose2[3][7] = {{0, 0, 0.98, 1, 0, 0, 0}, {0, 0, 0.98, 0, 0, 0, 0},
+  static const double pose2[3][7] = {{0, 0, 0.98, 1, 0, 0, 0},
+                                     {0, 0, 0.98, 0, 0, 0, 0},
                                      {0, 0, 0.98, 1, 0, 0, 0}};
   static const double turned[3][7] = {{0.1, 0.03, 0.97, 0.9, 0.05, 0.11, 0.4},
                                       {0, 0, 0.98, 0, 0, 0, 0},
                                       {-0.2, 0.13, 1.02, 0.5, -0.03, 0.07, 0.2}};
   const abut_array arrays[2] = {{"pose1", ABUT_ARRAY_FLOAT64, 2, {3, 7}, pose1},
-                                {"pose2", ABUT_ARRAY_FLOAT64, 2, {3, 7},
-                                 askew ? turned : pose2}};
+                                {"pose2", ABUT_ARRAY_FLOAT64, 2, {3, 7}, askew ? turned : pose2}};
   return abut_write_npz(path, arrays, 2) != ABUT_SUCCESS;
 }
 
@@ -133,7 +136,8 @@ static void *fill_one(char *text, abut_array *a)
   const size_t count = count_of(a);
   a->data = calloc(count + 1, sizeof(double));
   a->type = strcmp(value, "text") == 0 ? ABUT_ARRAY_TEXT
-            : *value == 'w'            ? ABUT_ARRAY_INT64 : ABUT_ARRAY_FLOAT64;
+            : *value == 'w'            ? ABUT_ARRAY_INT64
+                                       : ABUT_ARRAY_FLOAT64;
   char *at = value;
   for (size_t i = 0; a->data && i < count; ++i) {
     if (a->type == ABUT_ARRAY_INT64) {
@@ -285,5 +289,6 @@ int main(int argc, char **argv)
   }
   const bool askew = argc == 3 && strcmp(argv[1], "turned") == 0;
   return askew || (argc == 3 && strcmp(argv[1], "quaternions") == 0)
-           ? write_quaternions(argv[2], askew) : 2;
+           ? write_quaternions(argv[2], askew)
+           : 2;
 }

@@ -1,6 +1,7 @@
-/* Loaded before the command (LD_PRELOAD): every file lies on a file system of the type ABUT_TEST_FSTYPE, a number. What is done
- * with files is noted in the file ABUT_TEST_NOTE, a line each: OPEN, LOCK, UNLOCK and WRITE, then what is at the end of the file's
- * path, the first byte and how many. With ABUT_TEST_LOCK_FAILS no range of an array can be locked. */
+/* Loaded before the command (LD_PRELOAD): every file lies on a file system of the type
+ * ABUT_TEST_FSTYPE, a number. What is done with files is noted in the file ABUT_TEST_NOTE, a line
+ * each: OPEN, LOCK, UNLOCK and WRITE, then what is at the end of the file's path, the first byte
+ * and how many. With ABUT_TEST_LOCK_FAILS no range of an array can be locked. */
 #define _GNU_SOURCE
 #undef _FILE_OFFSET_BITS /* else the names below would be those of files of any length */
 #include <dlfcn.h>
@@ -23,9 +24,12 @@ static void note(const char *what, int file, long long first, long long count)
   const ssize_t length = readlink(link, path, sizeof path - 1);
   path[length > 0 ? length : 0] = '\0';
   const char *slash = strrchr(path, '/');
-  const int out = to ? (int)syscall(SYS_openat, AT_FDCWD, to, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+  const int out =
+    to ? (int)syscall(SYS_openat, AT_FDCWD, to, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)
+       : -1;
   if (out >= 0) {
-    const int bytes = snprintf(line, sizeof line, "%s %s %lld %lld\n", what, slash ? slash + 1 : path, first, count);
+    const int bytes = snprintf(line, sizeof line, "%s %s %lld %lld\n", what,
+                               slash ? slash + 1 : path, first, count);
     if (syscall(SYS_write, out, line, bytes) != bytes) {
       abort();
     }
@@ -68,7 +72,9 @@ int fcntl(int file, int command, ...)
   va_start(more, command);
   void *argument = va_arg(more, void *);
   va_end(more);
-  return command == F_SETLK || command == F_SETLKW ? lock(file, command, argument) : (int)syscall(SYS_fcntl, file, command, argument);
+  return command == F_SETLK || command == F_SETLKW
+           ? lock(file, command, argument)
+           : (int)syscall(SYS_fcntl, file, command, argument);
 }
 
 ssize_t pwrite(int file, const void *bytes, size_t count, off_t at)
@@ -81,7 +87,8 @@ int open(const char *path, int flags, ...)
 {
   va_list more;
   va_start(more, flags);
-  const int file = (int)syscall(SYS_openat, AT_FDCWD, path, flags, flags & O_CREAT ? va_arg(more, unsigned) : 0);
+  const int file =
+    (int)syscall(SYS_openat, AT_FDCWD, path, flags, flags & O_CREAT ? va_arg(more, unsigned) : 0);
   va_end(more);
   if (file >= 0) {
     note("OPEN", file, 0, 0);
@@ -96,5 +103,6 @@ int fstatfs64(int file, struct statfs64 *about)
 }
 
 int fcntl64(int file, int command, ...) __attribute__((alias("fcntl")));
-ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t at) __attribute__((alias("pwrite")));
+ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t at)
+  __attribute__((alias("pwrite")));
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));

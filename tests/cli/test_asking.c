@@ -1,4 +1,5 @@
-/* Rank 0 answers while it computes: test_asking PLUGIN, as one of several ranks. It calls nothing of MPI meanwhile. */
+/* Rank 0 answers while it computes: test_asking PLUGIN, as one of several ranks. It calls nothing
+ * of MPI meanwhile. */
 #include "mpi/plugin.h"
 
 #include <dlfcn.h>
@@ -63,12 +64,13 @@ int main(int argc, char **argv)
   mpi->asking_begin(answer, NULL);
   const int good = rank == 0 ? compute(size - 1) : ask(mpi);
   mpi->asking_end();
-  uint64_t numbers[2] = {(uint64_t)good, (uint64_t)rank}, smallest = rank == 1 ? 3 : (uint64_t)INT64_MAX, first = (uint64_t)rank + 5;
+  uint64_t numbers[2] = {(uint64_t)good, (uint64_t)rank},
+           smallest = rank == 1 ? 3 : (uint64_t)INT64_MAX, first = (uint64_t)rank + 5;
   mpi->sum(numbers, 2);
   mpi->least(&smallest, 1);
   mpi->broadcast(&first, sizeof first);
-  const int right = numbers[1] == (uint64_t)(size * (size - 1) / 2) && smallest == 3 && first == 5 &&
-                    mpi->node_size() >= 1 && mpi->node_rank() < mpi->node_size();
+  const int right = numbers[1] == (uint64_t)(size * (size - 1) / 2) && smallest == 3 &&
+                    first == 5 && mpi->node_size() >= 1 && mpi->node_rank() < mpi->node_size();
   mpi->barrier();
   mpi->finish();
   if (rank == 0) {

@@ -86,8 +86,15 @@ static void test_right(void)
 static void test_wrong(void)
 {
   const double right = 3.0 * cos(0.9);
-  const double wrong[] = {right * (1.0 + 3e-5), right * (1.0 - 3e-5), -right, 2.0 * right, 0.0,
-                          right + 0.1, 1e30, INFINITY, NAN};
+  const double wrong[] = {right * (1.0 + 3e-5),
+                          right * (1.0 - 3e-5),
+                          -right,
+                          2.0 * right,
+                          0.0,
+                          right + 0.1,
+                          1e30,
+                          INFINITY,
+                          NAN};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
     for (int rounds = 1; rounds <= 3; ++rounds) {
       const tally t = tried(wave, 0.3, wrong[i], rounds);
@@ -181,7 +188,8 @@ static void test_exact(void)
   check(judge(&t, EXACT_LIMIT) == VERDICT_PARTS, "NaN is 1");
 }
 
-/* A motion that changes nothing leaves rounding in one of two derivatives. What stands out from it is judged. */
+/* A motion that changes nothing leaves rounding in one of two derivatives. What stands out from it
+ * is judged. */
 static void test_still(void)
 {
   const double still = parameter_scale(0.0, 2.0);
@@ -193,7 +201,8 @@ static void test_still(void)
   t = (tally){0};
   tally_exact(&t, INFINITY, 0.0, parameter_scale(0.0, INFINITY), (place){0, 5});
   check(judge(&t, EXACT_LIMIT) == VERDICT_PARTS, "infinity passes for 0");
-  check(parameter_scale(0.5, 2.0) == 0.5 && parameter_scale(0.0, 0.0) == 0.0, "a scale that stands out is changed");
+  check(parameter_scale(0.5, 2.0) == 0.5 && parameter_scale(0.0, 0.0) == 0.0,
+        "a scale that stands out is changed");
 }
 
 int main(void)

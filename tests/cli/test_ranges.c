@@ -6,12 +6,14 @@
 
 static void parts(void)
 {
-  static const uint64_t counts[] = {0, 1, 7, 1000, UINT64_C(1) << 33, (uint64_t)INT64_MAX, UINT64_MAX};
+  static const uint64_t counts[] = {0,         1, 7, 1000, UINT64_C(1) << 33, (uint64_t)INT64_MAX,
+                                    UINT64_MAX};
   static const uint64_t pieces[] = {1, 2, 3, 16, 17, SHARDS_MOST};
   for (size_t n = 0; n < sizeof counts / sizeof *counts; ++n) {
     for (size_t k = 0; k < sizeof pieces / sizeof *pieces; ++k) {
       const uint64_t count = counts[n], of = pieces[k], step = of > 100 ? of / 50 : 1;
-      CHECK(range_of_part(count, 0, of).first == 0 && range_of_part(count, of - 1, of).end == count);
+      CHECK(range_of_part(count, 0, of).first == 0 &&
+            range_of_part(count, of - 1, of).end == count);
       for (uint64_t i = 0; i + 1 < of; i += step) {
         const range one = range_of_part(count, i, of);
         CHECK(one.end == range_of_part(count, i + 1, of).first);
@@ -30,12 +32,14 @@ static void gaps(void)
   CHECK(ranges_gaps(&done, whole, &left) == EXIT_GOOD && left.count == 1);
   CHECK(left.at[0].first == 10 && left.at[0].end == 100 && ranges_total(&left) == 90);
   ranges_free(&left);
-  static const range some[] = {{90, 95, 0}, {20, 30, 5}, {30, 40, 0}, {10, 12, 1}, {25, 28, 0}, {99, 120, 0}, {0, 11, 0}};
+  static const range some[] = {{90, 95, 0}, {20, 30, 5},  {30, 40, 0}, {10, 12, 1},
+                               {25, 28, 0}, {99, 120, 0}, {0, 11, 0}};
   for (size_t i = 0; i < sizeof some / sizeof *some; ++i) {
     CHECK(ranges_add(&done, some[i]) == EXIT_GOOD);
   }
   ranges_sort(&done);
-  CHECK(done.at[0].first == 0 && done.at[1].first == 10 && done.at[6].first == 99 && done.at[2].entries == 5);
+  CHECK(done.at[0].first == 0 && done.at[1].first == 10 && done.at[6].first == 99 &&
+        done.at[2].entries == 5);
   CHECK(ranges_gaps(&done, whole, &left) == EXIT_GOOD);
   static const range wanted[] = {{12, 20, 0}, {40, 90, 0}, {95, 99, 0}};
   require(CHECK_EQUAL(left.count, 3));
@@ -50,8 +54,8 @@ static void gaps(void)
   ranges_free(&done);
 }
 
-/* Ranks of unlike speeds take blocks, whoever gets free first: each pose once, no block beyond the bound, the end at nearly
- * the same time. A rank of unknown speed begins small. */
+/* Ranks of unlike speeds take blocks, whoever gets free first: each pose once, no block beyond the
+ * bound, the end at nearly the same time. A rank of unknown speed begins small. */
 static void handing(void)
 {
   static const double speeds[] = {1000.0, 100.0, 5000.0, 1000.0};
@@ -108,12 +112,15 @@ static void own_parts(void)
     uint32_t units;
     size_t cores, rank, ranks;
     uint32_t of, part, idle;
-  } cases[] = {{16, 16, 3, 4, 4, 3, 0}, {16, 1, 3, 4, 1, 3, 3}, {16, 0, 1, 2, 8, 1, 0}, {2, 1, 1, 2, 1, 1, 0},
-               {2, 2, 4, 5, 1, 0, 0},   {7, 7, 2, 3, 2, 2, 0},  {1, 1, 6, 8, 1, 0, 0},  {16, 3, 0, 1, 3, 0, 13}};
+  } cases[] = {{16, 16, 3, 4, 4, 3, 0}, {16, 1, 3, 4, 1, 3, 3}, {16, 0, 1, 2, 8, 1, 0},
+               {2, 1, 1, 2, 1, 1, 0},   {2, 2, 4, 5, 1, 0, 0},  {7, 7, 2, 3, 2, 2, 0},
+               {1, 1, 6, 8, 1, 0, 0},   {16, 3, 0, 1, 3, 0, 13}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     uint32_t idle = 99;
-    const abut_device_choice c = own_part(5, cases[i].units, cases[i].cores, cases[i].rank, cases[i].ranks, &idle);
-    check(c.device == 5 && c.units == cases[i].of && c.part == cases[i].part && idle == cases[i].idle,
+    const abut_device_choice c =
+      own_part(5, cases[i].units, cases[i].cores, cases[i].rank, cases[i].ranks, &idle);
+    check(c.device == 5 && c.units == cases[i].of && c.part == cases[i].part &&
+            idle == cases[i].idle,
           "case %zu: part %u of %u units, %u idle", i, c.part, c.units, idle);
   }
   CHECK(own_cores() > 0);

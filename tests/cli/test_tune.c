@@ -1,5 +1,5 @@
-/* Which answers `abut-dev tune` takes for right: the host's own, and none that is off by more than the
- * table of docs/spec.md, in whatever output. */
+/* Which answers `abut-dev tune` takes for right: the host's own, and none that is off by more than
+ * the table of docs/spec.md, in whatever output. */
 #include "dev/tune/tune.h"
 
 #include <math.h>
@@ -139,14 +139,15 @@ static void test_judgement(abut_precision precision)
     const tune_error e = tune_judge(&f.answers, &f.memory, precision);
     check(right(&f, trouble, sizeof trouble), "the host itself is %s", trouble);
     for (int i = 0; i < TUNE_OUTPUTS; ++i) {
-      const double scale = i == TUNE_GRADIENT ? f.answers.largest
-                           : i == TUNE_P || i == TUNE_D ? f.answers.length : 1.0;
+      const double scale = i == TUNE_GRADIENT           ? f.answers.largest
+                           : i == TUNE_P || i == TUNE_D ? f.answers.length
+                                                        : 1.0;
       const double most = f.answers.allowed.worst[i] * scale;
       size_t count = 0;
       numbers_of(&f, i, &count);
       check(e.worst[i] <= f.answers.allowed.worst[i] / 2 || precision == ABUT_FLOAT64,
             "%s of the host: off by %g", names[i], e.worst[i]);
-      disturb(&f, i, 0, count, 2.1 * most, false, names[i]);         /* the first one alone */
+      disturb(&f, i, 0, count, 2.1 * most, false, names[i]);          /* the first one alone */
       disturb(&f, i, count - 1, count, -2.1 * most, false, names[i]); /* and the last */
       disturb(&f, i, count / 3, count, (double)NAN, false, names[i]);
       /* Within every entry's tolerance, but too many beyond the lower one. */

@@ -15,7 +15,8 @@ static double between(uint64_t *seed, double least, double most)
 static void random_vertices(uint64_t *seed, solid *s)
 {
   static const size_t counts[] = {4, 6, 8, 12, 20, 48};
-  const double scale[3] = {between(seed, 0.2, 1.0), between(seed, 0.2, 1.0), between(seed, 0.2, 1.0)};
+  const double scale[3] = {between(seed, 0.2, 1.0), between(seed, 0.2, 1.0),
+                           between(seed, 0.2, 1.0)};
   const size_t count = counts[(size_t)(random_uniform(seed) * 6.0)];
   for (size_t i = 0; i < count; ++i) {
     double *v = s->vertices + 3 * i, length = 0.0;
@@ -59,7 +60,7 @@ bool make_shapes(abut_context context, solid *solids, size_t count, abut_shape *
   bool made = true;
   for (size_t i = 0; i < count && made; ++i) {
     solids[i].def.vertices = solids[i].def.vertex_count ? solids[i].vertices : NULL;
-    made = CHECK_OK(abut_create_shape(context, &solids[i].def, &out[i]));
+    made = CHECK_OK (abut_create_shape(context, &solids[i].def, &out[i]));
   }
   return made;
 }
@@ -227,7 +228,10 @@ size_t rows_size(int array)
 void rows_create(rows *r, abut_precision precision, abut_pose_kind kind, size_t count)
 {
   const size_t size = real_size(precision), room = count ? count : 1;
-  *r = (rows){.precision = precision, .kind = kind, .count = count, .width = kind == ABUT_POSE_TWIST ? 6 : 7};
+  *r = (rows){.precision = precision,
+              .kind = kind,
+              .count = count,
+              .width = kind == ABUT_POSE_TWIST ? 6 : 7};
   r->one = calloc(room, sizeof *r->one);
   r->two = calloc(room, sizeof *r->two);
   for (int side = 0; side < 2; ++side) {
@@ -258,7 +262,8 @@ void rows_free(rows *r)
   free(r->simplex);
 }
 
-void rows_put(rows *r, size_t row, uint32_t one, uint32_t two, const double *pose1, const double *pose2)
+void rows_put(rows *r, size_t row, uint32_t one, uint32_t two, const double *pose1,
+              const double *pose2)
 {
   r->one[row] = one;
   r->two[row] = two;
@@ -285,8 +290,8 @@ static char *row_of(const rows *r, void *reals, size_t row, size_t width)
   return (char *)reals + row * width * real_size(r->precision);
 }
 
-abut_closest_batch rows_batch(const rows *r, const abut_shape *shapes, size_t shape_count, size_t first,
-                              size_t count)
+abut_closest_batch rows_batch(const rows *r, const abut_shape *shapes, size_t shape_count,
+                              size_t first, size_t count)
 {
   abut_closest_batch b = abut_default_closest_batch();
   b.count = count;
@@ -308,19 +313,24 @@ abut_closest_batch rows_batch(const rows *r, const abut_shape *shapes, size_t sh
   return b;
 }
 
-bool rows_same(const rows *a, size_t first_a, const rows *b, size_t first_b, size_t count, const char *what)
+bool rows_same(const rows *a, size_t first_a, const rows *b, size_t first_b, size_t count,
+               const char *what)
 {
   static const char *const names[ROW_REALS] = {"d", "n", "p1", "p2", "gap"};
   bool same = true;
   for (int i = 0; i < ROW_REALS; ++i) {
     const size_t width = rows_size(i), bytes = count * width * real_size(a->precision);
-    same &= check(!memcmp(row_of(a, a->reals[i], first_a, width), row_of(b, b->reals[i], first_b, width), bytes),
+    same &= check(!memcmp(row_of(a, a->reals[i], first_a, width),
+                          row_of(b, b->reals[i], first_b, width), bytes),
                   "%s: %s differs", what, names[i]);
   }
-  same &= check(!memcmp(a->status + first_a, b->status + first_b, count), "%s: statuses differ", what);
-  same &= check(!memcmp(a->iterations + first_a, b->iterations + first_b, count * sizeof *a->iterations),
-                "%s: iterations differ", what);
-  same &= check(!memcmp(a->simplex + 8 * first_a, b->simplex + 8 * first_b, 8 * count * sizeof *a->simplex),
+  same &=
+    check(!memcmp(a->status + first_a, b->status + first_b, count), "%s: statuses differ", what);
+  same &=
+    check(!memcmp(a->iterations + first_a, b->iterations + first_b, count * sizeof *a->iterations),
+          "%s: iterations differ", what);
+  same &= check(!memcmp(a->simplex + 8 * first_a, b->simplex + 8 * first_b,
+                        8 * count * sizeof *a->simplex),
                 "%s: simplices differ", what);
   return same;
 }
@@ -341,7 +351,8 @@ void random_row(uint64_t *seed, rows *r, size_t row, const solid *solids, size_t
     pose[1][k] = pose[0][k] + u[k] / sqrt(length) * reach;
   }
   double twists[2][6];
-  CHECK_OK(abut_pose_log(ABUT_FLOAT64, 2, pose, twists));
+  CHECK_OK (abut_pose_log(ABUT_FLOAT64, 2, pose, twists))
+    ;
   if (r->kind == ABUT_POSE_TWIST) {
     rows_put(r, row, one, two, twists[0], twists[1]);
   } else {

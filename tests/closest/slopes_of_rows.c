@@ -35,18 +35,18 @@ static char *row_of(const row_jacobians *j, int output, size_t row)
 
 abut_closest_jacobians jacobians_from(const row_jacobians *j, size_t first)
 {
-  return (abut_closest_jacobians){row_of(j, BY_P1, first), row_of(j, BY_P2, first), row_of(j, BY_N, first),
-                                  row_of(j, BY_D, first)};
+  return (abut_closest_jacobians){row_of(j, BY_P1, first), row_of(j, BY_P2, first),
+                                  row_of(j, BY_N, first), row_of(j, BY_D, first)};
 }
 
-bool jacobians_same(const row_jacobians *a, size_t first_a, const row_jacobians *b, size_t first_b, size_t count,
-                    const char *what)
+bool jacobians_same(const row_jacobians *a, size_t first_a, const row_jacobians *b, size_t first_b,
+                    size_t count, const char *what)
 {
   bool same = true;
   for (int i = 0; i < BY_OUTPUTS; ++i) {
     const size_t bytes = count * output_heights[i] * 12 * real_size(a->precision);
-    same &= check(!memcmp(row_of(a, i, first_a), row_of(b, i, first_b), bytes), "%s: the Jacobian of %s differs", what,
-                  output_names[i]);
+    same &= check(!memcmp(row_of(a, i, first_a), row_of(b, i, first_b), bytes),
+                  "%s: the Jacobian of %s differs", what, output_names[i]);
   }
   return same;
 }

@@ -28,8 +28,8 @@ double jacobian_at(const row_jacobians *j, int output, size_t row, size_t line, 
 abut_closest_jacobians jacobians_from(const row_jacobians *j, size_t first);
 
 /* Whether rows agree to the bit. */
-bool jacobians_same(const row_jacobians *a, size_t first_a, const row_jacobians *b, size_t first_b, size_t count,
-                    const char *what);
+bool jacobians_same(const row_jacobians *a, size_t first_a, const row_jacobians *b, size_t first_b,
+                    size_t count, const char *what);
 
 abut_closest_smoothing smoothing_of(int method);
 

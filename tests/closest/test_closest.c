@@ -1,7 +1,7 @@
 /* Closest points of random pairs: test_closest PRECISION
  *
- * Distances against closed forms (spheres, boxes, capsules); answers of all kinds of shapes against support maps of the
- * test's own; pairs swapped and moved as one; warm starts; cutoffs. */
+ * Distances against closed forms (spheres, boxes, capsules); answers of all kinds of shapes against
+ * support maps of the test's own; pairs swapped and moved as one; warm starts; cutoffs. */
 #include "closest/rows.h"
 
 #include "core/scene.h"
@@ -40,13 +40,15 @@ static double spans_of(const rows *r, size_t row, const solid *solids)
 static bool solve(const rows *r, const abut_shape *shapes)
 {
   abut_closest_batch b = rows_batch(r, shapes, SOLIDS, 0, r->count);
-  return CHECK_OK(abut_closest(context, &b));
+  return CHECK_OK (abut_closest(context, &b));
 }
 
 /* ---- closed forms ---- */
 
-/* The nearest points of two segments (Ericson 2005, Real-time collision detection, 5.1.9), of which none is a point. */
-static double between_segments(const double p[3], const double d1[3], const double q[3], const double d2[3])
+/* The nearest points of two segments (Ericson 2005, Real-time collision detection, 5.1.9), of which
+ * none is a point. */
+static double between_segments(const double p[3], const double d1[3], const double q[3],
+                               const double d2[3])
 {
   double r[3], x[3];
   for (int k = 0; k < 3; ++k) {
@@ -73,7 +75,8 @@ static frame frame_of(const rows *r, size_t row, int side, const solid *s)
   double pose[7], place[7];
   frame f;
   rows_pose(r, row, side, pose);
-  const double length = sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] + pose[6] * pose[6]);
+  const double length =
+    sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] + pose[6] * pose[6]);
   for (int k = 3; k < 7; ++k) {
     pose[k] /= length;
   }
@@ -102,7 +105,8 @@ static double capsules(const frame f[2], const solid *const s[2])
       from[side][k] = f[side].x[k] - 0.5 * along[side][k];
     }
   }
-  return between_segments(from[0], along[0], from[1], along[1]) - s[0]->def.size[0] - s[1]->def.size[0];
+  return between_segments(from[0], along[0], from[1], along[1]) - s[0]->def.size[0] -
+         s[1]->def.size[0];
 }
 
 /* How far apart boxes are along an axis of any length; -INFINITY along one of none. */
@@ -111,7 +115,8 @@ static double apart_along(const frame f[2], const solid *const s[2], const doubl
   const double length = sqrt(dot(axis, axis));
   double reach = 0.0, middle = 0.0;
   for (int k = 0; k < 3; ++k) {
-    reach += s[0]->def.size[k] * fabs(dot(f[0].axes[k], axis)) + s[1]->def.size[k] * fabs(dot(f[1].axes[k], axis));
+    reach += s[0]->def.size[k] * fabs(dot(f[0].axes[k], axis)) +
+             s[1]->def.size[k] * fabs(dot(f[1].axes[k], axis));
     middle += axis[k] * (f[1].x[k] - f[0].x[k]);
   }
   return length > 1e-8 ? (fabs(middle) - reach) / length : -(double)INFINITY;
@@ -125,7 +130,8 @@ static double separating_axes(const frame f[2], const solid *const s[2])
     most = fmax(most, fmax(apart_along(f, s, f[0].axes[i]), apart_along(f, s, f[1].axes[i])));
     for (int j = 0; j < 3; ++j) {
       const double *a = f[0].axes[i], *b = f[1].axes[j];
-      const double axis[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+      const double axis[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
+                              a[0] * b[1] - a[1] * b[0]};
       most = fmax(most, apart_along(f, s, axis));
     }
   }
@@ -134,7 +140,8 @@ static double separating_axes(const frame f[2], const solid *const s[2])
 
 static void corner_of(const frame *f, const solid *s, int which, double out[3])
 {
-  const double own[3] = {which & 1 ? s->def.size[0] : -s->def.size[0], which & 2 ? s->def.size[1] : -s->def.size[1],
+  const double own[3] = {which & 1 ? s->def.size[0] : -s->def.size[0],
+                         which & 2 ? s->def.size[1] : -s->def.size[1],
                          which & 4 ? s->def.size[2] : -s->def.size[2]};
   apply(f->x, own, false, out);
 }
@@ -193,14 +200,15 @@ static void compare_form(const rows *r, const solid *solids, const char *name,
   for (size_t i = 0; i < r->count; ++i) {
     const solid *const s[2] = {&solids[r->one[i]], &solids[r->two[i]]};
     const frame f[2] = {frame_of(r, i, 0, s[0]), frame_of(r, i, 1, s[1])};
-    const double right = form(f, s) - s[0]->def.radius - s[1]->def.radius, spans = spans_of(r, i, solids);
+    const double right = form(f, s) - s[0]->def.radius - s[1]->def.radius,
+                 spans = spans_of(r, i, solids);
     const double error = fabs(rows_at(r, ROW_D, i) - right) / spans;
     worst = error <= worst ? worst : error;
     below += right < 0.0;
-    check(error <= (precision == ABUT_FLOAT64 ? 4e-12 : 4e-6), "%s %zu: d is %.17g, not %.17g", name, i,
-          rows_at(r, ROW_D, i), right);
-    check(r->status[i] == ABUT_CLOSEST_CONVERGED || r->status[i] == ABUT_CLOSEST_DEGENERATE, "%s %zu: status %d", name,
-          i, r->status[i]);
+    check(error <= (precision == ABUT_FLOAT64 ? 4e-12 : 4e-6), "%s %zu: d is %.17g, not %.17g",
+          name, i, rows_at(r, ROW_D, i), right);
+    check(r->status[i] == ABUT_CLOSEST_CONVERGED || r->status[i] == ABUT_CLOSEST_DEGENERATE,
+          "%s %zu: status %d", name, i, r->status[i]);
   }
   check(below > r->count / 10 && below < r->count, "%s: %zu of %zu overlap", name, below, r->count);
   printf("%s: worst %.2e of the spans\n", name, worst);
@@ -255,11 +263,13 @@ static double certificate(const rows *r, size_t row, const solid *solids, const 
 }
 
 /* A witness point lies in its shape: no farther along any direction than the support map goes. */
-static double outside(const rows *r, size_t row, int side, const solid *s, const double p[3], uint64_t *seed)
+static double outside(const rows *r, size_t row, int side, const solid *s, const double p[3],
+                      uint64_t *seed)
 {
   double pose[7], worst = -(double)INFINITY;
   rows_pose(r, row, side, pose);
-  const double length = sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] + pose[6] * pose[6]);
+  const double length =
+    sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] + pose[6] * pose[6]);
   for (int k = 3; k < 7; ++k) {
     pose[k] /= length;
   }
@@ -289,17 +299,22 @@ static void check_row(const fixture *f, size_t row, uint64_t *seed)
   read3(r, ROW_P1, row, p1);
   read3(r, ROW_P2, row, p2);
   /* Thin triangles cost the bound of curved shapes up to 0.7 of the tolerance by rounding. */
-  const double g = certificate(r, row, f->solids, n), tolerance = (precision == ABUT_FLOAT64 ? 1e-12 : 1e-6) * spans;
-  check(fabs(sqrt(dot(n, n)) - 1.0) < (precision == ABUT_FLOAT64 ? 1e-14 : 1e-6), "row %zu: n is not unit", row);
+  const double g = certificate(r, row, f->solids, n),
+               tolerance = (precision == ABUT_FLOAT64 ? 1e-12 : 1e-6) * spans;
+  check(fabs(sqrt(dot(n, n)) - 1.0) < (precision == ABUT_FLOAT64 ? 1e-14 : 1e-6),
+        "row %zu: n is not unit", row);
   check(gap >= 0.0 && g <= d + slack && d - g <= gap + slack + tolerance,
-        "row %zu of kinds %d and %d: d %.17g, g %.17g, gap %g", row, one->def.kind, two->def.kind, d, g, gap);
+        "row %zu of kinds %d and %d: d %.17g, g %.17g, gap %g", row, one->def.kind, two->def.kind,
+        d, g, gap);
   for (int k = 0; k < 3; ++k) {
     apart = fmax(apart, fabs(p2[k] - p1[k] - d * n[k]));
   }
   check(apart <= slack, "row %zu: p2 is %g from p1 + d n", row, apart);
-  check(outside(r, row, 0, one, p1, seed) <= gap + slack && outside(r, row, 1, two, p2, seed) <= gap + slack,
-        "row %zu of kinds %d and %d: a witness point is outside by %g, %g; d %g, gap %g", row, one->def.kind,
-        two->def.kind, outside(r, row, 0, one, p1, seed), outside(r, row, 1, two, p2, seed), d, gap);
+  check(outside(r, row, 0, one, p1, seed) <= gap + slack &&
+          outside(r, row, 1, two, p2, seed) <= gap + slack,
+        "row %zu of kinds %d and %d: a witness point is outside by %g, %g; d %g, gap %g", row,
+        one->def.kind, two->def.kind, outside(r, row, 0, one, p1, seed),
+        outside(r, row, 1, two, p2, seed), d, gap);
   check(r->status[row] <= ABUT_CLOSEST_DEGENERATE &&
           (r->status[row] != ABUT_CLOSEST_CONVERGED || gap <= 1.001 * tolerance),
         "row %zu: status %d with a gap of %g", row, r->status[row], gap);
@@ -320,7 +335,8 @@ static void test_certificate(const fixture *f)
 
 /* ---- support points ---- */
 
-/* How many support points a row has, whose numbers must be those of the shapes' vertices, and the last of them. */
+/* How many support points a row has, whose numbers must be those of the shapes' vertices, and the
+ * last of them. */
 static size_t support_points(const fixture *f, size_t row, int32_t last[2])
 {
   const uint32_t which[2] = {f->r.one[row], f->r.two[row]};
@@ -330,9 +346,13 @@ static size_t support_points(const fixture *f, size_t row, int32_t last[2])
     check((code[0] < 0) == (code[1] < 0), "row %zu: half a support point", row);
     for (int side = 0; side < 2 && code[0] >= 0; ++side) {
       abut_shape_info info;
-      CHECK_OK(abut_get_shape_info(f->shapes[which[side]], &info));
-      const int32_t most = info.kind == ABUT_SHAPE_SPHERE ? 1 : info.kind == ABUT_SHAPE_CAPSULE ? 2 : (int32_t)info.vertices;
-      check(most == 0 || code[side] < most, "row %zu: kind %d has no support point %d", row, (int)info.kind, code[side]);
+      CHECK_OK (abut_get_shape_info(f->shapes[which[side]], &info))
+        ;
+      const int32_t most = info.kind == ABUT_SHAPE_SPHERE    ? 1
+                           : info.kind == ABUT_SHAPE_CAPSULE ? 2
+                                                             : (int32_t)info.vertices;
+      check(most == 0 || code[side] < most, "row %zu: kind %d has no support point %d", row,
+            (int)info.kind, code[side]);
       last[side] = code[side];
     }
     used += code[0] >= 0;
@@ -341,15 +361,18 @@ static size_t support_points(const fixture *f, size_t row, int32_t last[2])
 }
 
 /* A vertex in the world, moved along u by the radius. */
-static void vertex_at(const fixture *f, size_t row, int side, int32_t which, const double u[3], double out[3])
+static void vertex_at(const fixture *f, size_t row, int side, int32_t which, const double u[3],
+                      double out[3])
 {
   const uint32_t shape = side ? f->r.two[row] : f->r.one[row];
   const frame place = frame_of(&f->r, row, side, &f->solids[shape]);
   abut_shape_info info;
-  CHECK_OK(abut_get_shape_info(f->shapes[shape], &info));
+  CHECK_OK (abut_get_shape_info(f->shapes[shape], &info))
+    ;
   double *vertices = calloc(3 * info.vertices, sizeof *vertices);
   REQUIRE(vertices != NULL);
-  CHECK_OK(abut_get_shape_vertices(f->shapes[shape], vertices));
+  CHECK_OK (abut_get_shape_vertices(f->shapes[shape], vertices))
+    ;
   apply(place.x, vertices + 3 * which, false, out);
   for (int k = 0; k < 3; ++k) {
     out[k] += f->solids[shape].def.radius * (side ? -u[k] : u[k]);
@@ -359,7 +382,8 @@ static void vertex_at(const fixture *f, size_t row, int side, int32_t which, con
 
 static bool has_vertices(const fixture *f, uint32_t shape)
 {
-  return f->solids[shape].def.kind == ABUT_SHAPE_HULL || f->solids[shape].def.kind == ABUT_SHAPE_BOX;
+  return f->solids[shape].def.kind == ABUT_SHAPE_HULL ||
+         f->solids[shape].def.kind == ABUT_SHAPE_BOX;
 }
 
 /* Where one pair of points is the answer, they are the witness points. */
@@ -382,22 +406,24 @@ static void test_support_points(const fixture *f)
         off = fmax(off, fabs(p[k] - at[k]));
       }
       ++single;
-      check(off <= rounding(spans_of(&f->r, i, f->solids), 4.0), "row %zu: p%d is %g from vertex %d", i, side + 1, off,
-            last[side]);
+      check(off <= rounding(spans_of(&f->r, i, f->solids), 4.0),
+            "row %zu: p%d is %g from vertex %d", i, side + 1, off, last[side]);
     }
   }
   check(single > 20, "only %zu vertices are witness points", single);
 }
 
 /* Normals follow from distances by a bound for shapes apart, whose normals are unique. */
-static void compare_answers(const fixture *f, const rows *other, double sign, const double turn[7], const char *what)
+static void compare_answers(const fixture *f, const rows *other, double sign, const double turn[7],
+                            const char *what)
 {
   for (size_t i = 0; i < ROWS; ++i) {
     const double spans = spans_of(&f->r, i, f->solids), slack = 2.0 * rounding(spans, 4.0);
-    const double d = rows_at(&f->r, ROW_D, i), gaps = rows_at(&f->r, ROW_GAP, i) + rows_at(other, ROW_GAP, i);
+    const double d = rows_at(&f->r, ROW_D, i),
+                 gaps = rows_at(&f->r, ROW_GAP, i) + rows_at(other, ROW_GAP, i);
     double n[3], turned[3], moved[3], off = 0.0;
-    check(fabs(d - rows_at(other, ROW_D, i)) <= gaps + slack, "%s, row %zu: d is %.17g and %.17g", what, i, d,
-          rows_at(other, ROW_D, i));
+    check(fabs(d - rows_at(other, ROW_D, i)) <= gaps + slack, "%s, row %zu: d is %.17g and %.17g",
+          what, i, d, rows_at(other, ROW_D, i));
     read3(&f->r, ROW_N, i, n);
     read3(other, ROW_N, i, moved);
     apply(turn, n, true, turned);
@@ -405,8 +431,8 @@ static void compare_answers(const fixture *f, const rows *other, double sign, co
       off = fmax(off, fabs(moved[k] - sign * turned[k]));
     }
     const double radii = f->solids[f->r.one[i]].def.radius + f->solids[f->r.two[i]].def.radius;
-    check(d < 0.1 || off <= 4.0 * sqrt((gaps + slack) / (d + radii)), "%s, row %zu: n is off by %g, d %g", what, i, off,
-          d);
+    check(d < 0.1 || off <= 4.0 * sqrt((gaps + slack) / (d + radii)),
+          "%s, row %zu: n is off by %g, d %g", what, i, off, d);
   }
 }
 
@@ -458,7 +484,8 @@ static void test_twists(const fixture *f)
     double pose[2][7], twist[2][6];
     rows_pose(&f->r, i, 0, pose[0]);
     rows_pose(&f->r, i, 1, pose[1]);
-    CHECK_OK(abut_pose_log(ABUT_FLOAT64, 2, pose, twist));
+    CHECK_OK (abut_pose_log(ABUT_FLOAT64, 2, pose, twist))
+      ;
     rows_put(&r, i, f->r.one[i], f->r.two[i], twist[0], twist[1]);
   }
   if (solve(&r, f->shapes)) {
@@ -484,7 +511,8 @@ static size_t sum_of_vertices(const fixture *f, const rows *r)
   size_t sum = 0;
   for (size_t i = 0; i < r->count; ++i) {
     const abut_shape_kind one = f->solids[r->one[i]].def.kind, two = f->solids[r->two[i]].def.kind;
-    const bool has = (one == ABUT_SHAPE_HULL || one == ABUT_SHAPE_BOX) && (two == ABUT_SHAPE_HULL || two == ABUT_SHAPE_BOX);
+    const bool has = (one == ABUT_SHAPE_HULL || one == ABUT_SHAPE_BOX) &&
+                     (two == ABUT_SHAPE_HULL || two == ABUT_SHAPE_BOX);
     sum += has && rows_at(&f->r, ROW_D, i) > 0.1 ? r->iterations[i] : 0;
   }
   return sum;
@@ -510,18 +538,20 @@ static void test_warm(const fixture *f)
   }
   abut_closest_batch b = rows_batch(&warm, f->shapes, SOLIDS, 0, ROWS);
   b.warm = before.simplex;
-  if (solve(&before, f->shapes) && CHECK_OK(abut_closest(context, &b))) {
+  if (solve(&before, f->shapes) && CHECK_OK (abut_closest(context, &b))) {
     compare_answers(f, &warm, 1.0, still, "warm");
     const size_t some = sum_of_vertices(f, &warm), cold = sum_of_vertices(f, &f->r);
-    printf("warm: %zu iterations, cold %zu; with vertices %zu and %zu\n", sum_of(&warm), sum_of(&f->r), some, cold);
-    check(some < cold && sum_of(&warm) < sum_of(&f->r), "warm: %zu iterations with vertices, cold %zu", some, cold);
+    printf("warm: %zu iterations, cold %zu; with vertices %zu and %zu\n", sum_of(&warm),
+           sum_of(&f->r), some, cold);
+    check(some < cold && sum_of(&warm) < sum_of(&f->r),
+          "warm: %zu iterations with vertices, cold %zu", some, cold);
   }
   /* Numbers that no call has given: the answer is as good, and nothing is read outside a shape. */
   for (size_t i = 0; i < 8 * ROWS; ++i) {
     before.simplex[i] = (int32_t)(4294967295.0 * random_uniform(&seed) - 2147483648.0);
     before.simplex[i] = i % 5 == 3 ? INT32_MAX : before.simplex[i];
   }
-  if (CHECK_OK(abut_closest(context, &b))) {
+  if (CHECK_OK (abut_closest(context, &b))) {
     compare_answers(f, &warm, 1.0, still, "wrong warm");
   }
   rows_free(&before);
@@ -532,16 +562,19 @@ static void test_warm(const fixture *f)
 
 static void check_cutoff(const fixture *f, const rows *cut, size_t row, double cutoff)
 {
-  const double d = rows_at(&f->r, ROW_D, row), gap = rows_at(&f->r, ROW_GAP, row), got = rows_at(cut, ROW_D, row);
+  const double d = rows_at(&f->r, ROW_D, row), gap = rows_at(&f->r, ROW_GAP, row),
+               got = rows_at(cut, ROW_D, row);
   const double slack = gap + rounding(spans_of(&f->r, row, f->solids), 2.0);
   if (cut->status[row] != ABUT_CLOSEST_BEYOND) {
-    check(fabs(got - d) <= slack + rows_at(cut, ROW_GAP, row), "cutoff %g, row %zu: d is %g, not %g", cutoff, row, got, d);
+    check(fabs(got - d) <= slack + rows_at(cut, ROW_GAP, row),
+          "cutoff %g, row %zu: d is %g, not %g", cutoff, row, got, d);
     return;
   }
-  check(got > cutoff - slack && d > cutoff - slack, "cutoff %g, row %zu: d is %g, and %g where it was cut off", cutoff, row,
-        d, got);
+  check(got > cutoff - slack && d > cutoff - slack,
+        "cutoff %g, row %zu: d is %g, and %g where it was cut off", cutoff, row, d, got);
   check(got <= d + slack && got + rows_at(cut, ROW_GAP, row) >= d - slack,
-        "cutoff %g, row %zu: %g and a gap of %g do not hold %g", cutoff, row, got, rows_at(cut, ROW_GAP, row), d);
+        "cutoff %g, row %zu: %g and a gap of %g do not hold %g", cutoff, row, got,
+        rows_at(cut, ROW_GAP, row), d);
 }
 
 static void test_cutoff(const fixture *f)
@@ -559,16 +592,17 @@ static void test_cutoff(const fixture *f)
     }
     abut_closest_batch b = rows_batch(&cut, f->shapes, SOLIDS, 0, ROWS);
     b.cutoff = cutoffs[k];
-    CHECK_OK(abut_closest(context, &b));
+    CHECK_OK (abut_closest(context, &b))
+      ;
     for (size_t i = 0; i < ROWS; ++i) {
       check_cutoff(f, &cut, i, cutoffs[k]);
       beyond += cut.status[i] == ABUT_CLOSEST_BEYOND;
       above += rows_at(&f->r, ROW_D, i) > cutoffs[k];
     }
-    printf("cutoff %g: %zu of %zu rows beyond, %zu iterations for %zu\n", cutoffs[k], beyond, above, sum_of(&cut),
-           sum_of(&f->r));
-    check(2 * beyond > above && sum_of(&cut) < sum_of(&f->r), "cutoff %g: %zu of %zu rows are beyond", cutoffs[k],
-          beyond, above);
+    printf("cutoff %g: %zu of %zu rows beyond, %zu iterations for %zu\n", cutoffs[k], beyond, above,
+           sum_of(&cut), sum_of(&f->r));
+    check(2 * beyond > above && sum_of(&cut) < sum_of(&f->r),
+          "cutoff %g: %zu of %zu rows are beyond", cutoffs[k], beyond, above);
     rows_free(&cut);
   }
 }
@@ -593,6 +627,7 @@ int main(int argc, char **argv)
     test_cutoff(&f);
   }
   rows_free(&f.r);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,7 +1,8 @@
 /* Derivatives of closest points: test_closest_derivatives PRECISION
  *
- * Exact ones against central differences of the queries (in float64), and by every method: products with cotangents and
- * tangents against Jacobians, gradients by the poses' numbers against those by twists, and both bodies moved as one. */
+ * Exact ones against central differences of the queries (in float64), and by every method: products
+ * with cotangents and tangents against Jacobians, gradients by the poses' numbers against those by
+ * twists, and both bodies moved as one. */
 #include "closest/slopes_of_rows.h"
 
 #include "core/scene.h"
@@ -20,8 +21,9 @@ typedef struct fixture {
   rows r;
 } fixture;
 
-/* Every twelfth row has a pose that is none. Superquadrics are nearly ellipsoids: the curvature of flat sides has no
- * bound, and what it is multiplied by is a difference of numbers that are nearly equal. */
+/* Every twelfth row has a pose that is none. Superquadrics are nearly ellipsoids: the curvature of
+ * flat sides has no bound, and what it is multiplied by is a difference of numbers that are nearly
+ * equal. */
 static bool make_fixture(fixture *f, abut_pose_kind kind, uint64_t seed)
 {
   for (size_t i = 0; i < SOLIDS; ++i) {
@@ -48,7 +50,7 @@ static bool differentiate(const fixture *f, const abut_closest_smoothing *s, row
 {
   abut_closest_batch b = rows_batch(&f->r, f->shapes, SOLIDS, 0, f->r.count);
   const abut_closest_jacobians to = jacobians_from(j, 0);
-  return CHECK_OK(abut_closest_jacobian(context, &b, s, &to));
+  return CHECK_OK (abut_closest_jacobian(context, &b, s, &to));
 }
 
 /* ---- exact ones against central differences ---- */
@@ -56,8 +58,8 @@ static bool differentiate(const fixture *f, const abut_closest_smoothing *s, row
 /* Of curved shapes alone, whose edges are not too sharp for the steps. */
 static bool make_curved(fixture *f)
 {
-  static const abut_shape_kind kinds[] = {ABUT_SHAPE_SPHERE, ABUT_SHAPE_ELLIPSOID, ABUT_SHAPE_CAPSULE,
-                                          ABUT_SHAPE_SUPERQUADRIC};
+  static const abut_shape_kind kinds[] = {ABUT_SHAPE_SPHERE, ABUT_SHAPE_ELLIPSOID,
+                                          ABUT_SHAPE_CAPSULE, ABUT_SHAPE_SUPERQUADRIC};
   uint64_t seed = 40;
   for (size_t i = 0; i < SOLIDS; ++i) {
     random_solid(&seed, kinds[i % 4], &f->solids[i]);
@@ -75,7 +77,8 @@ static bool make_curved(fixture *f)
   return make_shapes(context, f->solids, SOLIDS, f->shapes);
 }
 
-/* Adds the answers at poses of which body `column / 6` is moved by h along a column, times a factor. */
+/* Adds the answers at poses of which body `column / 6` is moved by h along a column, times a
+ * factor. */
 static bool add_moved(const fixture *f, size_t column, double h, double factor, row_jacobians *to)
 {
   fixture moved = *f;
@@ -86,12 +89,13 @@ static bool add_moved(const fixture *f, size_t column, double h, double factor, 
     rows_pose(&f->r, i, 0, pose[0]);
     rows_pose(&f->r, i, 1, pose[1]);
     step[column % 6] = h;
-    solved = solved && CHECK_OK(abut_pose_step(ABUT_FLOAT64, ABUT_POSE_QUATERNION, ABUT_FRAME_ALIGNED, 1,
-                                               pose[column / 6], step, pose[column / 6]));
+    solved = solved &&
+             CHECK_OK (abut_pose_step(ABUT_FLOAT64, ABUT_POSE_QUATERNION, ABUT_FRAME_ALIGNED, 1,
+                                      pose[column / 6], step, pose[column / 6]));
     rows_put(&moved.r, i, f->r.one[i], f->r.two[i], pose[0], pose[1]);
   }
   abut_closest_batch b = rows_batch(&moved.r, f->shapes, SOLIDS, 0, ROWS);
-  solved = solved && CHECK_OK(abut_closest(context, &b));
+  solved = solved && CHECK_OK (abut_closest(context, &b));
   static const int arrays[BY_OUTPUTS] = {ROW_P1, ROW_P2, ROW_N, ROW_D};
   for (size_t k = 0; k < BY_OUTPUTS; ++k) {
     for (size_t i = 0; i < ROWS * output_heights[k]; ++i) {
@@ -107,8 +111,10 @@ static bool quotients(const fixture *f, double h, row_jacobians *fine, row_jacob
 {
   bool solved = true;
   for (size_t column = 0; column < 12 && solved; ++column) {
-    solved = add_moved(f, column, h, 0.5 / h, coarse) && add_moved(f, column, -h, -0.5 / h, coarse) &&
-             add_moved(f, column, 0.5 * h, 1.0 / h, fine) && add_moved(f, column, -0.5 * h, -1.0 / h, fine);
+    solved = add_moved(f, column, h, 0.5 / h, coarse) &&
+             add_moved(f, column, -h, -0.5 / h, coarse) &&
+             add_moved(f, column, 0.5 * h, 1.0 / h, fine) &&
+             add_moved(f, column, -0.5 * h, -1.0 / h, fine);
   }
   return solved;
 }
@@ -120,7 +126,8 @@ static double difference(const row_jacobians *a, const row_jacobians *b, size_t 
   for (size_t k = 0; k < BY_OUTPUTS; ++k) {
     for (size_t i = 0; i < output_heights[k] && (wanted >> k & 1); ++i) {
       for (size_t column = 0; column < 12; ++column) {
-        const double x = jacobian_at(a, (int)k, row, i, column), error = fabs(x - jacobian_at(b, (int)k, row, i, column));
+        const double x = jacobian_at(a, (int)k, row, i, column),
+                     error = fabs(x - jacobian_at(b, (int)k, row, i, column));
         worst = error <= worst ? worst : error;
         most = fmax(most, fabs(x));
       }
@@ -129,8 +136,10 @@ static double difference(const row_jacobians *a, const row_jacobians *b, size_t 
   return worst / most;
 }
 
-/* Rows where something switches within the steps, a capsule's end or a ridge, have no quotient. `wanted`: bits. */
-static void compare_quotients(fixture *f, size_t wanted, double h, double tolerance, size_t least, const char *what)
+/* Rows where something switches within the steps, a capsule's end or a ridge, have no quotient.
+ * `wanted`: bits. */
+static void compare_quotients(fixture *f, size_t wanted, double h, double tolerance, size_t least,
+                              const char *what)
 {
   const abut_closest_smoothing s = smoothing_of(ABUT_CLOSEST_EXACT);
   row_jacobians exact, fine, coarse;
@@ -150,18 +159,20 @@ static void compare_quotients(fixture *f, size_t wanted, double h, double tolera
     ++compared;
     below += rows_at(&f->r, ROW_D, i) < 0.0;
     check(error <= tolerance, "%s, row %zu of kinds %d and %d: off by %g; d %g", what, i,
-          f->solids[f->r.one[i]].def.kind, f->solids[f->r.two[i]].def.kind, error, rows_at(&f->r, ROW_D, i));
+          f->solids[f->r.one[i]].def.kind, f->solids[f->r.two[i]].def.kind, error,
+          rows_at(&f->r, ROW_D, i));
   }
-  printf("%s: %zu of %d rows, %zu of them overlap, worst %.2e\n", what, compared, ROWS, below, worst);
-  check(compared >= least && below > compared / 10, "%s: only %zu rows, of which %zu overlap, are compared", what, compared,
-        below);
+  printf("%s: %zu of %d rows, %zu of them overlap, worst %.2e\n", what, compared, ROWS, below,
+         worst);
+  check(compared >= least && below > compared / 10,
+        "%s: only %zu rows, of which %zu overlap, are compared", what, compared, below);
   jacobians_free(&exact);
   jacobians_free(&fine);
   jacobians_free(&coarse);
 }
 
-/* Points of some curved pairs are good to the root of the gap alone, 1e-6 m: steps are long. Distances are better, and
- * have derivatives wherever n is the only one. */
+/* Points of some curved pairs are good to the root of the gap alone, 1e-6 m: steps are long.
+ * Distances are better, and have derivatives wherever n is the only one. */
 static void test_quotients(void)
 {
   fixture f;
@@ -184,9 +195,10 @@ static void test_quotients(void)
 /* ---- products ---- */
 
 typedef struct products {
-  void *bars[BY_OUTPUTS], *twists;            /* in: cotangents, and (count, 12) */
-  void *tangents[BY_OUTPUTS], *gradient;      /* out */
-  void *numbers[2], *framed[2];               /* gradients by the poses' numbers, and these by steps */
+  void *bars[BY_OUTPUTS], *twists;       /* in: cotangents, and (count, 12) */
+  void *tangents[BY_OUTPUTS], *gradient; /* out */
+  void *numbers[2], *framed[2];          /* gradients by the poses' numbers, and these by
+                                            steps */
 } products;
 
 static void *random_reals(uint64_t *seed, size_t count)
@@ -228,14 +240,16 @@ static void free_products(products *p)
   }
 }
 
-/* In float32 cylinders and cones that are touched nearly at their base curve so much that rounding is seen. */
+/* In float32 cylinders and cones that are touched nearly at their base curve so much that rounding
+ * is seen. */
 static double product_tolerance(void)
 {
   return precision == ABUT_FLOAT64 ? 1e-12 : 5e-4;
 }
 
-/* Where M is nearly singular, as inside flat shapes, a product differs from the sum by the
- * rounding of terms that are as large as the row is steep; where it is very steep nothing is left to compare. */
+/* Where M is nearly singular, as inside flat shapes, a product differs from the sum by the rounding
+ * of terms that are as large as the row is steep; where it is very steep nothing is left to
+ * compare. */
 #define STEEP 1e3
 
 static double steepness(const row_jacobians *j, size_t row)
@@ -250,32 +264,36 @@ static double steepness(const row_jacobians *j, size_t row)
 }
 
 /* J t of a row, for each output. */
-static void check_jvp_row(const fixture *f, const row_jacobians *j, const products *p, size_t row, const char *what)
+static void check_jvp_row(const fixture *f, const row_jacobians *j, const products *p, size_t row,
+                          const char *what)
 {
   for (int k = 0; k < BY_OUTPUTS; ++k) {
     for (size_t i = 0; i < output_heights[k]; ++i) {
       double sum = 0.0, size = steepness(j, row);
       for (size_t column = 0; column < 12; ++column) {
-        const double term = jacobian_at(j, k, row, i, column) * real_at(p->twists, precision, 12 * row + column);
+        const double term =
+          jacobian_at(j, k, row, i, column) * real_at(p->twists, precision, 12 * row + column);
         sum += term;
         size += fabs(term);
       }
       const double got = real_at(p->tangents[k], precision, row * output_heights[k] + i);
-      check(fabs(got - sum) <= product_tolerance() * size, "%s, row %zu, d %g: the tangent of %s is %g, not %g", what, row,
+      check(fabs(got - sum) <= product_tolerance() * size,
+            "%s, row %zu, d %g: the tangent of %s is %g, not %g", what, row,
             rows_at(&f->r, ROW_D, row), output_names[k], got, sum);
     }
   }
 }
 
 /* bar J of a row; what it is made of is as large as `size`. */
-static double bar_times(const row_jacobians *j, const products *p, size_t row, size_t column, double *size)
+static double bar_times(const row_jacobians *j, const products *p, size_t row, size_t column,
+                        double *size)
 {
   double sum = 0.0;
   *size = 1e-3;
   for (int k = 0; k < BY_OUTPUTS; ++k) {
     for (size_t i = 0; i < output_heights[k]; ++i) {
-      const double term =
-        jacobian_at(j, k, row, i, column) * real_at(p->bars[k], precision, row * output_heights[k] + i);
+      const double term = jacobian_at(j, k, row, i, column) *
+                          real_at(p->bars[k], precision, row * output_heights[k] + i);
       sum += term;
       *size += fabs(term);
     }
@@ -283,7 +301,8 @@ static double bar_times(const row_jacobians *j, const products *p, size_t row, s
   return sum;
 }
 
-static void check_vjp_row(const fixture *f, const row_jacobians *j, const products *p, size_t row, const char *what)
+static void check_vjp_row(const fixture *f, const row_jacobians *j, const products *p, size_t row,
+                          const char *what)
 {
   double most = 0.0, sizes = steepness(j, row);
   for (size_t column = 0; column < 12; ++column) {
@@ -292,17 +311,19 @@ static void check_vjp_row(const fixture *f, const row_jacobians *j, const produc
     most = fmax(most, fabs(real_at(p->gradient, precision, 12 * row + column) - right));
     sizes = fmax(sizes, size);
   }
-  check(most <= product_tolerance() * sizes, "%s, row %zu, d %g: a gradient is off by %g of %g", what, row,
-        rows_at(&f->r, ROW_D, row), most, sizes);
+  check(most <= product_tolerance() * sizes, "%s, row %zu, d %g: a gradient is off by %g of %g",
+        what, row, rows_at(&f->r, ROW_D, row), most, sizes);
 }
 
-/* Gradients by the numbers, taken along steps of the world's axes about each body's origin, are those by twists. */
+/* Gradients by the numbers, taken along steps of the world's axes about each body's origin, are
+ * those by twists. */
 static void check_numbers(const fixture *f, const products *p, const char *what)
 {
   const size_t width = f->r.width;
   for (size_t side = 0; side < 2; ++side) {
-    CHECK_OK(abut_gradient_to_frame(precision, f->r.kind, ABUT_FRAME_ALIGNED, ROWS, f->r.pose[side], p->numbers[side],
-                                    p->framed[side]));
+    CHECK_OK (abut_gradient_to_frame(precision, f->r.kind, ABUT_FRAME_ALIGNED, ROWS,
+                                     f->r.pose[side], p->numbers[side], p->framed[side]))
+      ;
     for (size_t row = 0; row < ROWS; ++row) {
       double most = 1e-3, off = 0.0, along = 0.0;
       if (f->r.status[row] == ABUT_CLOSEST_BAD_INPUT) {
@@ -315,11 +336,13 @@ static void check_numbers(const fixture *f, const products *p, const char *what)
         most = fmax(most, fabs(right));
       }
       for (size_t k = 3; k < width && width == 7; ++k) {
-        along += real_at(p->numbers[side], precision, 7 * row + k) * real_at(f->r.pose[side], precision, 7 * row + k);
+        along += real_at(p->numbers[side], precision, 7 * row + k) *
+                 real_at(f->r.pose[side], precision, 7 * row + k);
       }
-      check(off <= (precision == ABUT_FLOAT64 ? 1e-11 : 1e-4) * most && fabs(along) <= product_tolerance() * most,
-            "%s, row %zu: the gradient of pose%zu is off by %g of %g; along the quaternion %g", what, row, side + 1, off,
-            most, along);
+      check(off <= (precision == ABUT_FLOAT64 ? 1e-11 : 1e-4) * most &&
+              fabs(along) <= product_tolerance() * most,
+            "%s, row %zu: the gradient of pose%zu is off by %g of %g; along the quaternion %g",
+            what, row, side + 1, off, most, along);
     }
   }
 }
@@ -333,11 +356,13 @@ static bool are_zeros(const void *array, size_t row, size_t width)
   return zeros;
 }
 
-static void check_zeros(const fixture *f, const row_jacobians *j, const products *p, size_t row, const char *what)
+static void check_zeros(const fixture *f, const row_jacobians *j, const products *p, size_t row,
+                        const char *what)
 {
   bool zeros = are_zeros(p->gradient, row, 12);
   for (int k = 0; k < BY_OUTPUTS; ++k) {
-    zeros = zeros && are_zeros(j->of[k], row, 12 * output_heights[k]) && are_zeros(p->tangents[k], row, output_heights[k]);
+    zeros = zeros && are_zeros(j->of[k], row, 12 * output_heights[k]) &&
+            are_zeros(p->tangents[k], row, output_heights[k]);
   }
   for (int side = 0; side < 2; ++side) {
     zeros = zeros && are_zeros(p->numbers[side], row, f->r.width);
@@ -348,35 +373,39 @@ static void check_zeros(const fixture *f, const row_jacobians *j, const products
 static bool multiply(const fixture *f, const abut_closest_smoothing *s, products *p)
 {
   abut_closest_batch b = rows_batch(&f->r, f->shapes, SOLIDS, 0, ROWS);
-  const abut_closest_cotangents bars = {p->bars[BY_P1], p->bars[BY_P2], p->bars[BY_N], p->bars[BY_D]};
+  const abut_closest_cotangents bars = {p->bars[BY_P1], p->bars[BY_P2], p->bars[BY_N],
+                                        p->bars[BY_D]};
   const abut_closest_gradients gradients = {p->gradient, p->numbers[0], p->numbers[1]};
-  const abut_closest_tangents tangents = {p->tangents[BY_P1], p->tangents[BY_P2], p->tangents[BY_N], p->tangents[BY_D]};
-  return CHECK_OK(abut_closest_vjp(context, &b, s, &bars, &gradients)) &&
-         CHECK_OK(abut_closest_jvp(context, &b, s, p->twists, &tangents));
+  const abut_closest_tangents tangents = {p->tangents[BY_P1], p->tangents[BY_P2], p->tangents[BY_N],
+                                          p->tangents[BY_D]};
+  return CHECK_OK (abut_closest_vjp(context, &b, s, &bars, &gradients)) &&
+         CHECK_OK (abut_closest_jvp(context, &b, s, p->twists, &tangents));
 }
 
 /* One cotangent alone is the product with that output's Jacobian: what is NULL counts as zero. */
-static void check_alone(const fixture *f, const abut_closest_smoothing *s, const row_jacobians *j, products *p,
-                        const char *what)
+static void check_alone(const fixture *f, const abut_closest_smoothing *s, const row_jacobians *j,
+                        products *p, const char *what)
 {
   abut_closest_batch b = rows_batch(&f->r, f->shapes, SOLIDS, 0, ROWS);
   const abut_closest_cotangents bars = {.d = p->bars[BY_D]};
   const abut_closest_gradients gradients = {.twists = p->gradient};
-  CHECK_OK(abut_closest_vjp(context, &b, s, &bars, &gradients));
+  CHECK_OK (abut_closest_vjp(context, &b, s, &bars, &gradients))
+    ;
   for (size_t row = 0; row < ROWS; ++row) {
     for (size_t column = 0; column < 12; ++column) {
-      const double right = jacobian_at(j, BY_D, row, 0, column) * real_at(p->bars[BY_D], precision, row);
+      const double right =
+        jacobian_at(j, BY_D, row, 0, column) * real_at(p->bars[BY_D], precision, row);
       const double got = real_at(p->gradient, precision, 12 * row + column);
-      check(fabs(got - right) <= product_tolerance() * (1.0 + fabs(right)), "%s, row %zu: of d alone %g, not %g", what, row,
-            got, right);
+      check(fabs(got - right) <= product_tolerance() * (1.0 + fabs(right)),
+            "%s, row %zu: of d alone %g, not %g", what, row, got, right);
     }
   }
 }
 
 /* ---- both bodies as one ---- */
 
-/* A twist of both about the world's origin turns and moves the answer, and leaves d: by curvatures where M is definite,
- * which it is for shapes apart. */
+/* A twist of both about the world's origin turns and moves the answer, and leaves d: by curvatures
+ * where M is definite, which it is for shapes apart. */
 static void check_rigid(const fixture *f, const row_jacobians *j, size_t row, const char *what)
 {
   static const int arrays[] = {ROW_P1, ROW_P2, ROW_N};
@@ -401,11 +430,13 @@ static void check_rigid(const fixture *f, const row_jacobians *j, size_t row, co
         most = fmax(most, fabs(jacobian_at(j, k, row, i, column)));
       }
       if (k < BY_D) {
-        const double a = rows_at(&f->r, arrays[k], 3 * row + (i + 2) % 3), b = rows_at(&f->r, arrays[k], 3 * row + (i + 1) % 3);
+        const double a = rows_at(&f->r, arrays[k], 3 * row + (i + 2) % 3),
+                     b = rows_at(&f->r, arrays[k], 3 * row + (i + 1) % 3);
         right += phi[(i + 1) % 3] * a - phi[(i + 2) % 3] * b;
       }
-      check(fabs(sum - right) <= (precision == ABUT_FLOAT64 ? 3e-11 : 1e-3) * most, "%s, row %zu: moved as one, %s changes by %g, not %g",
-            what, row, output_names[k], sum, right);
+      check(fabs(sum - right) <= (precision == ABUT_FLOAT64 ? 3e-11 : 1e-3) * most,
+            "%s, row %zu: moved as one, %s changes by %g, not %g", what, row, output_names[k], sum,
+            right);
     }
   }
 }
@@ -434,7 +465,8 @@ static void test_method(const fixture *f, int method)
         }
       }
     }
-    check(steep <= (method == ABUT_CLOSEST_EXACT ? ROWS / 3 : ROWS / 8), "%s: %zu rows are steep", what, steep);
+    check(steep <= (method == ABUT_CLOSEST_EXACT ? ROWS / 3 : ROWS / 8), "%s: %zu rows are steep",
+          what, steep);
     check_numbers(f, &p, what);
     check_alone(f, &s, &j, &p, what);
   }
@@ -460,6 +492,7 @@ int main(int argc, char **argv)
       rows_free(&f.r);
     }
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,8 +1,9 @@
 /* Closest points at the edges of what there is: test_closest_edges PRECISION
  *
- * Shapes that are points, segments and flat, sizes far apart, poses that are far away or none, and settings at their
- * least: every row ends, no finite pose gives NaN, and the gap holds. Then one answer to the bit however rows are split
- * into chunks and whatever stands beside them; and what calls refuse. */
+ * Shapes that are points, segments and flat, sizes far apart, poses that are far away or none, and
+ * settings at their least: every row ends, no finite pose gives NaN, and the gap holds. Then one
+ * answer to the bit however rows are split into chunks and whatever stands beside them; and what
+ * calls refuse. */
 #include "closest/rows.h"
 
 #include "core/scene.h"
@@ -47,10 +48,12 @@ static void check_bad(const rows *r, size_t row)
   for (size_t k = 0; k < 8; ++k) {
     zeros = zeros && r->simplex[8 * row + k] == -1;
   }
-  check(zeros, "row %zu: a pose that is none gives status %d, d %g", row, r->status[row], rows_at(r, ROW_D, row));
+  check(zeros, "row %zu: a pose that is none gives status %d, d %g", row, r->status[row],
+        rows_at(r, ROW_D, row));
 }
 
-/* Numbers, a unit normal, and a distance that g(n) certifies within the gap; far: how far apart poses are. */
+/* Numbers, a unit normal, and a distance that g(n) certifies within the gap; far: how far apart
+ * poses are. */
 static void check_good(const rows *r, size_t row, const solid *solids, const char *what)
 {
   const solid *one = &solids[r->one[row]], *two = &solids[r->two[row]];
@@ -67,15 +70,19 @@ static void check_good(const rows *r, size_t row, const solid *solids, const cha
     n[k] = rows_at(r, ROW_N, 3 * row + (size_t)k);
     far = fmax(far, fabs(pose[1][k] - pose[0][k]));
   }
-  const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]), gap = rows_at(r, ROW_GAP, row);
+  const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]),
+               gap = rows_at(r, ROW_GAP, row);
   const double d = rows_at(r, ROW_D, row), spans = span_of(one) + span_of(two);
-  check(finite && r->status[row] <= ABUT_CLOSEST_DEGENERATE && gap >= 0.0 && fabs(length - 1.0) < 1e-5,
-        "%s, row %zu, shapes %u and %u: status %d, d %g, |n| %g, gap %g", what, row, r->one[row], r->two[row],
-        r->status[row], d, length, gap);
+  check(finite && r->status[row] <= ABUT_CLOSEST_DEGENERATE && gap >= 0.0 &&
+          fabs(length - 1.0) < 1e-5,
+        "%s, row %zu, shapes %u and %u: status %d, d %g, |n| %g, gap %g", what, row, r->one[row],
+        r->two[row], r->status[row], d, length, gap);
   if (far < 1e6) {
-    const double g = separation(one, two, pose[0], pose[1], n), slack = share() * (1.0 + 4.0 * spans + far);
-    check(fabs(d - g) <= gap + slack, "%s, row %zu, shapes %u and %u: d %g, g %g, gap %g, status %d", what, row,
-          r->one[row], r->two[row], d, g, gap, r->status[row]);
+    const double g = separation(one, two, pose[0], pose[1], n),
+                 slack = share() * (1.0 + 4.0 * spans + far);
+    check(fabs(d - g) <= gap + slack,
+          "%s, row %zu, shapes %u and %u: d %g, g %g, gap %g, status %d", what, row, r->one[row],
+          r->two[row], d, g, gap, r->status[row]);
   }
 }
 
@@ -83,20 +90,22 @@ static bool solve(abut_context context, const rows *r, const abut_shape *shapes,
 {
   abut_closest_batch b = rows_batch(r, shapes, shape_count, 0, r->count);
   size_t rejected = 0, unsettled = 0;
-  const bool solved = CHECK_OK(abut_closest(context, &b));
+  const bool solved = CHECK_OK (abut_closest(context, &b));
   for (size_t i = 0; i < r->count; ++i) {
     rejected += r->status[i] == ABUT_CLOSEST_BAD_INPUT;
-    unsettled += r->status[i] == ABUT_CLOSEST_ITERATION_LIMIT || r->status[i] == ABUT_CLOSEST_DEGENERATE;
+    unsettled += r->status[i] == ABUT_CLOSEST_ITERATION_LIMIT ||
+                 r->status[i] == ABUT_CLOSEST_DEGENERATE;
   }
-  check(b.rejected == rejected && b.unsettled == unsettled, "%zu rejected, %zu unsettled; statuses say %zu and %zu",
-        b.rejected, b.unsettled, rejected, unsettled);
+  check(b.rejected == rejected && b.unsettled == unsettled,
+        "%zu rejected, %zu unsettled; statuses say %zu and %zu", b.rejected, b.unsettled, rejected,
+        unsettled);
   return solved;
 }
 
 /* ---- awkward shapes ---- */
 
-/* A hull of `count` points at x = a + b cos, y = c sin, z = e t: by which numbers are 0 a point, a segment, a
- * polygon. */
+/* A hull of `count` points at x = a + b cos, y = c sin, z = e t: by which numbers are 0 a point, a
+ * segment, a polygon. */
 static void make_ring(solid *s, size_t count, double a, double b, double c, double e)
 {
   memset(s, 0, sizeof *s);
@@ -135,19 +144,19 @@ enum { STRANGE = 22 };
 
 static void make_awkward(solid s[STRANGE])
 {
-  make_ring(&s[0], 1, 0.1, 0, 0, 0);                 /* a point */
-  make_ring(&s[1], VERTICES_MOST, 0.2, 0, 0, 0);     /* many of them in one place */
-  make_ring(&s[2], 2, 0, 0.5, 0, 0);                 /* a segment */
-  make_ring(&s[3], VERTICES_MOST, 0, 0.5, 0, 0);     /* points along one */
-  make_ring(&s[4], 3, 0, 0.5, 0.5, 0);               /* a triangle */
-  make_ring(&s[5], VERTICES_MOST, 0, 0.5, 0.4, 0);   /* a polygon */
+  make_ring(&s[0], 1, 0.1, 0, 0, 0);               /* a point */
+  make_ring(&s[1], VERTICES_MOST, 0.2, 0, 0, 0);   /* many of them in one place */
+  make_ring(&s[2], 2, 0, 0.5, 0, 0);               /* a segment */
+  make_ring(&s[3], VERTICES_MOST, 0, 0.5, 0, 0);   /* points along one */
+  make_ring(&s[4], 3, 0, 0.5, 0.5, 0);             /* a triangle */
+  make_ring(&s[5], VERTICES_MOST, 0, 0.5, 0.4, 0); /* a polygon */
   make_plate(&s[6]);
-  make_ring(&s[7], 4, 0, 0.5, 0.4, 1e-9);            /* nearly flat */
-  make_ring(&s[8], 12, 0, 1e-5, 1e-5, 1e-5);         /* tiny */
-  make_ring(&s[9], 12, 0, 1e4, 1e4, 1e4);            /* large */
-  make_size(&s[10], ABUT_SHAPE_SPHERE, 0, 0, 0);     /* a point, again */
+  make_ring(&s[7], 4, 0, 0.5, 0.4, 1e-9);        /* nearly flat */
+  make_ring(&s[8], 12, 0, 1e-5, 1e-5, 1e-5);     /* tiny */
+  make_ring(&s[9], 12, 0, 1e4, 1e4, 1e4);        /* large */
+  make_size(&s[10], ABUT_SHAPE_SPHERE, 0, 0, 0); /* a point, again */
   make_size(&s[11], ABUT_SHAPE_SPHERE, 1e-5, 0, 0);
-  make_size(&s[12], ABUT_SHAPE_BOX, 0.3, 0, 0.2);    /* a rectangle */
+  make_size(&s[12], ABUT_SHAPE_BOX, 0.3, 0, 0.2); /* a rectangle */
   make_size(&s[13], ABUT_SHAPE_BOX, 1e4, 1e4, 1e-5);
   make_size(&s[14], ABUT_SHAPE_CAPSULE, 0, 0.4, 0);  /* a segment, again */
   make_size(&s[15], ABUT_SHAPE_CYLINDER, 0.4, 0, 0); /* a disc */
@@ -163,10 +172,10 @@ static void make_awkward(solid s[STRANGE])
 /* Every pair: as they stand (coplanar, in one place), shifted along each axis, turned, far away. */
 static void test_awkward(abut_context context)
 {
-  static const double poses[][7] = {
-    {0, 0, 0, 1, 0, 0, 0},    {0.25, 0, 0, 1, 0, 0, 0}, {2, 0.5, 0, 1, 0, 0, 0},
-    {0, 0, 0.5, 1, 0, 0, 0},  {0, 0, 0, 1, 1, 0, 0},    {0.1, 0.2, 0.05, 0.3, -0.2, 0.9, 0.1},
-    {0.3, 0, 0, 1, 0, 0, 1},  {-1e4, 0, 3, 1, 0, 0, 0}};
+  static const double poses[][7] = {{0, 0, 0, 1, 0, 0, 0},   {0.25, 0, 0, 1, 0, 0, 0},
+                                    {2, 0.5, 0, 1, 0, 0, 0}, {0, 0, 0.5, 1, 0, 0, 0},
+                                    {0, 0, 0, 1, 1, 0, 0},   {0.1, 0.2, 0.05, 0.3, -0.2, 0.9, 0.1},
+                                    {0.3, 0, 0, 1, 0, 0, 1}, {-1e4, 0, 3, 1, 0, 0, 0}};
   enum { POSES = sizeof poses / sizeof *poses };
   solid solids[STRANGE];
   abut_shape shapes[STRANGE];
@@ -174,7 +183,8 @@ static void test_awkward(abut_context context)
   make_awkward(solids);
   rows_create(&r, precision, ABUT_POSE_QUATERNION, STRANGE * STRANGE * POSES);
   for (size_t i = 0; i < r.count; ++i) {
-    rows_put(&r, i, (uint32_t)(i / POSES / STRANGE), (uint32_t)(i / POSES % STRANGE), poses[0], poses[i % POSES]);
+    rows_put(&r, i, (uint32_t)(i / POSES / STRANGE), (uint32_t)(i / POSES % STRANGE), poses[0],
+             poses[i % POSES]);
   }
   if (make_shapes(context, solids, STRANGE, shapes) && solve(context, &r, shapes, STRANGE)) {
     for (size_t i = 0; i < r.count; ++i) {
@@ -205,9 +215,10 @@ static void test_equal_vertices(abut_context context)
   rows_put(&r, 0, 0, 0, pose1, pose2);
   rows_put(&r, 1, 1, 0, pose1, pose2);
   if (solve(context, &r, shapes, 2)) {
-    check(fabs(rows_at(&r, ROW_D, 0) - 3.0) < 1e-6, "points are %g apart, not 3", rows_at(&r, ROW_D, 0));
-    check(fabs(rows_at(&r, ROW_D, 1) - sqrt(0.999 * 0.999 + 8.0)) < 1e-6, "a segment is %g from a point",
-          rows_at(&r, ROW_D, 1));
+    check(fabs(rows_at(&r, ROW_D, 0) - 3.0) < 1e-6, "points are %g apart, not 3",
+          rows_at(&r, ROW_D, 0));
+    check(fabs(rows_at(&r, ROW_D, 1) - sqrt(0.999 * 0.999 + 8.0)) < 1e-6,
+          "a segment is %g from a point", rows_at(&r, ROW_D, 1));
   }
   rows_free(&r);
 }
@@ -262,8 +273,8 @@ static void test_poses(abut_context context, abut_pose_kind kind)
       } else if (kind == ABUT_POSE_QUATERNION) {
         check_good(&r, i, solids, "poses");
       } else {
-        check(isfinite(rows_at(&r, ROW_D, i)) && r.status[i] <= ABUT_CLOSEST_DEGENERATE, "twists, row %zu: %g", i,
-              rows_at(&r, ROW_D, i));
+        check(isfinite(rows_at(&r, ROW_D, i)) && r.status[i] <= ABUT_CLOSEST_DEGENERATE,
+              "twists, row %zu: %g", i, rows_at(&r, ROW_D, i));
       }
     }
     check(bad > 20, "%zu poses are none", bad);
@@ -279,23 +290,26 @@ static double own_radius(const solid *s)
   return s->def.radius + (round ? s->def.size[0] : 0.0);
 }
 
-/* The true distance lies in [d - gap, d] where the answer says that shapes without their radius are apart, else in
- * [d, d + gap]. */
-static void check_promise(const rows *least, const rows *whole, size_t row, const solid *solids, const char *what)
+/* The true distance lies in [d - gap, d] where the answer says that shapes without their radius are
+ * apart, else in [d, d + gap]. */
+static void check_promise(const rows *least, const rows *whole, size_t row, const solid *solids,
+                          const char *what)
 {
   const solid *one = &solids[least->one[row]], *two = &solids[least->two[row]];
   const double slack = 4.0 * share() * (span_of(one) + span_of(two)) + rows_at(whole, ROW_GAP, row);
-  const double d = rows_at(least, ROW_D, row), gap = rows_at(least, ROW_GAP, row), right = rows_at(whole, ROW_D, row);
+  const double d = rows_at(least, ROW_D, row), gap = rows_at(least, ROW_GAP, row),
+               right = rows_at(whole, ROW_D, row);
   const bool apart = d + own_radius(one) + own_radius(two) > 0.0;
   const double low = apart ? d - gap : d, high = apart ? d : d + gap;
   check(right >= low - slack && right <= high + slack,
-        "%s, row %zu of kinds %d and %d: %g is not between %g and %g; status %d, gap %g", what, row, one->def.kind,
-        two->def.kind, right, low, high, least->status[row], gap);
+        "%s, row %zu of kinds %d and %d: %g is not between %g and %g; status %d, gap %g", what, row,
+        one->def.kind, two->def.kind, right, low, high, least->status[row], gap);
 }
 
 static void test_least(abut_context context)
 {
-  static const uint32_t settings[][2] = {{1, 0}, {2, 8}, {3, 0}, {0, 8}, {0, 16}, {1, 8}, {1, 0}, {5, 8}, {6, 0}};
+  static const uint32_t settings[][2] = {{1, 0}, {2, 8}, {3, 0}, {0, 8}, {0, 16},
+                                         {1, 8}, {1, 0}, {5, 8}, {6, 0}};
   enum { COLD = 6 }; /* from the seventh on with a warm start */
   solid solids[SOLIDS];
   abut_shape shapes[SOLIDS];
@@ -311,7 +325,8 @@ static void test_least(abut_context context)
     rows_pose(&whole, i, 1, pose[1]);
     rows_put(&least, i, whole.one[i], whole.two[i], pose[0], pose[1]);
   }
-  bool good = make_shapes(context, solids, SOLIDS, shapes) && solve(context, &whole, shapes, SOLIDS);
+  bool good = make_shapes(context, solids, SOLIDS, shapes) &&
+              solve(context, &whole, shapes, SOLIDS);
   for (size_t k = 0; k < sizeof settings / sizeof *settings && good; ++k) {
     char what[64];
     size_t limited = 0;
@@ -319,11 +334,12 @@ static void test_least(abut_context context)
     b.iterations_most = settings[k][0];
     b.corners_most = settings[k][1];
     b.warm = k >= COLD ? whole.simplex : NULL;
-    good = CHECK_OK(abut_closest(context, &b));
+    good = CHECK_OK (abut_closest(context, &b));
     snprintf(what, sizeof what, "%u iterations, %u corners", settings[k][0], settings[k][1]);
     for (size_t i = 0; i < ROWS && good; ++i) {
       check_promise(&least, &whole, i, solids, what);
-      if (b.iterations_most != 1) { /* a single look bounds the distance along another direction than n */
+      if (b.iterations_most != 1) { /* a single look bounds the distance along another direction
+                                       than n */
         check_good(&least, i, solids, what);
       }
       limited += least.status[i] == ABUT_CLOSEST_ITERATION_LIMIT;
@@ -338,7 +354,8 @@ static void test_least(abut_context context)
 
 static bool open_chunked(uint32_t chunk, solid *solids, abut_context *context, abut_shape *shapes)
 {
-  return open_context(precision, chunk, 0, context) && make_shapes(*context, solids, SOLIDS, shapes);
+  return open_context(precision, chunk, 0, context) &&
+         make_shapes(*context, solids, SOLIDS, shapes);
 }
 
 static void copy_rows(const rows *from, rows *to)
@@ -379,9 +396,11 @@ static void test_chunks(const rows *whole, solid *solids)
     snprintf(what, sizeof what, "chunks of %u", cases[k].chunk);
     if (open_chunked(cases[k].chunk, solids, &context, shapes)) {
       abut_closest_batch b = rows_batch(&r, shapes, SOLIDS, 0, cases[k].count);
-      CHECK_OK(abut_closest(context, &b));
+      CHECK_OK (abut_closest(context, &b))
+        ;
       rows_same(&r, 0, whole, 0, cases[k].count, what);
-      CHECK_OK(abut_destroy_context(context));
+      CHECK_OK (abut_destroy_context(context))
+        ;
     }
     rows_free(&r);
   }
@@ -394,11 +413,13 @@ static void test_places(abut_context context, const rows *whole, const abut_shap
   copy_rows(whole, &r);
   for (size_t i = 0; i < ROWS; i += 29) {
     abut_closest_batch b = rows_batch(&r, shapes, SOLIDS, i, 1);
-    CHECK_OK(abut_closest(context, &b));
+    CHECK_OK (abut_closest(context, &b))
+      ;
     rows_same(&r, i, whole, i, 1, "a row alone");
   }
   abut_closest_batch b = rows_batch(&r, shapes, SOLIDS, 333, 101);
-  CHECK_OK(abut_closest(context, &b));
+  CHECK_OK (abut_closest(context, &b))
+    ;
   rows_same(&r, 333, whole, 333, 101, "rows from 333 on");
   for (size_t i = 0; i < ROWS; ++i) {
     double pose[2][7];
@@ -407,7 +428,8 @@ static void test_places(abut_context context, const rows *whole, const abut_shap
     rows_put(&r, ROWS - 1 - i, whole->one[i], whole->two[i], pose[0], pose[1]);
   }
   b = rows_batch(&r, shapes, SOLIDS, 0, ROWS);
-  CHECK_OK(abut_closest(context, &b));
+  CHECK_OK (abut_closest(context, &b))
+    ;
   for (size_t i = 0; i < ROWS; i += 7) {
     rows_same(&r, ROWS - 1 - i, whole, i, 1, "the opposite order");
   }
@@ -428,7 +450,8 @@ static void test_many(abut_context context, const rows *whole, const abut_shape 
     rows_put(&r, i, whole->one[i % ROWS], whole->two[i % ROWS], pose[0], pose[1]);
   }
   abut_closest_batch b = rows_batch(&r, shapes, SOLIDS, 0, MANY);
-  CHECK_OK(abut_closest(context, &b));
+  CHECK_OK (abut_closest(context, &b))
+    ;
   for (size_t i = 0; i + ROWS <= MANY; i += ROWS) {
     same += rows_same(&r, i, whole, 0, ROWS, "many rows");
   }
@@ -448,10 +471,12 @@ static void test_parts(abut_context context, const rows *whole, const abut_shape
     r.two[i] = 1;
   }
   abut_closest_batch b = rows_batch(&r, both, 2, 0, ROWS);
-  CHECK_OK(abut_closest(context, &b));
+  CHECK_OK (abut_closest(context, &b))
+    ;
   b = rows_batch(&plain, both, 2, 0, ROWS);
   b.one = b.two = NULL;
-  CHECK_OK(abut_closest(context, &b));
+  CHECK_OK (abut_closest(context, &b))
+    ;
   rows_same(&r, 0, &plain, 0, ROWS, "without one and two");
   memset(plain.reals[ROW_D], 0, ROWS * real_size(precision));
   b.n = b.p1 = b.p2 = b.gap = NULL;
@@ -459,9 +484,10 @@ static void test_parts(abut_context context, const rows *whole, const abut_shape
   b.iterations = NULL;
   b.simplex = NULL;
   const size_t rejected = b.rejected, unsettled = b.unsettled;
-  CHECK_OK(abut_closest(context, &b));
-  check(b.rejected == rejected && b.unsettled == unsettled && rejected > 0, "without statuses %zu rows are rejected, not %zu",
-        b.rejected, rejected);
+  CHECK_OK (abut_closest(context, &b))
+    ;
+  check(b.rejected == rejected && b.unsettled == unsettled && rejected > 0,
+        "without statuses %zu rows are rejected, not %zu", b.rejected, rejected);
   rows_same(&r, 0, &plain, 0, ROWS, "distances alone");
   rows_free(&r);
   rows_free(&plain);
@@ -512,12 +538,15 @@ static void test_progress(void)
     abut_closest_batch b = rows_batch(&r, shapes, SOLIDS, 0, ROWS);
     b.progress = see;
     b.user = &all;
-    CHECK_OK(abut_closest(context, &b));
-    check(all.calls >= 9 && all.last == ROWS && !all.falls, "%zu calls of progress, the last at %zu", all.calls, all.last);
+    CHECK_OK (abut_closest(context, &b))
+      ;
+    check(all.calls >= 9 && all.last == ROWS && !all.falls,
+          "%zu calls of progress, the last at %zu", all.calls, all.last);
     b.user = &some;
-    check(abut_closest(context, &b) == ABUT_ERROR_CANCELLED && some.last >= 200, "a call that is stopped at %zu: %s",
-          some.last, abut_last_error());
-    CHECK_OK(abut_destroy_context(context));
+    check(abut_closest(context, &b) == ABUT_ERROR_CANCELLED && some.last >= 200,
+          "a call that is stopped at %zu: %s", some.last, abut_last_error());
+    CHECK_OK (abut_destroy_context(context))
+      ;
   }
   rows_free(&r);
 }
@@ -527,8 +556,8 @@ static void test_progress(void)
 static void refused(abut_context context, abut_closest_batch *b, const char *text)
 {
   const abut_status status = abut_closest(context, b);
-  check(status == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), text), "\"%s\" is refused by %d: %s", text, status,
-        abut_last_error());
+  check(status == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), text),
+        "\"%s\" is refused by %d: %s", text, status, abut_last_error());
 }
 
 static void refuse_settings(abut_context context, const abut_closest_batch *good)
@@ -608,16 +637,21 @@ static void test_refusals(abut_context context)
   }
   if (make_shapes(context, solids, 2, shapes)) {
     abut_closest_batch b = rows_batch(&r, shapes, 2, 0, 3);
-    CHECK_OK(abut_closest(context, &b));
+    CHECK_OK (abut_closest(context, &b))
+      ;
     refuse_settings(context, &b);
     refuse_rows(context, &b, &r);
     b = rows_batch(&r, shapes, 2, 0, 0);
     b.pose1 = b.pose2 = NULL;
-    CHECK_OK(abut_closest(context, &b)); /* no rows */
-    CHECK_OK(abut_destroy_shape(shapes[1]));
+    CHECK_OK (abut_closest(context, &b))
+      ; /* no rows */
+    CHECK_OK (abut_destroy_shape(shapes[1]))
+      ;
     b = rows_batch(&r, shapes, 2, 0, 3);
-    check(abut_closest(context, &b) == ABUT_ERROR_HANDLE, "a shape that has gone: %s", abut_last_error());
-    check(abut_closest((abut_context){0, 0}, &b) == ABUT_ERROR_HANDLE, "no context: %s", abut_last_error());
+    check(abut_closest(context, &b) == ABUT_ERROR_HANDLE, "a shape that has gone: %s",
+          abut_last_error());
+    check(abut_closest((abut_context){0, 0}, &b) == ABUT_ERROR_HANDLE, "no context: %s",
+          abut_last_error());
   }
   rows_free(&r);
 }
@@ -637,6 +671,7 @@ int main(int argc, char **argv)
   test_bits(context);
   test_progress();
   test_refusals(context);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,8 +1,8 @@
 /* Golden answers of closest points: test_closest_golden PRECISION FOLDER
  *
- * The folder holds polytopes, awkward and mixed (docs/closest.md, answers), each with shapes.json, inputs.npz and
- * expected.npz; so does golden-closest of the environment's ABUT_SHARED, where that names a folder. Tolerances
- * are those of the specification. */
+ * The folder holds polytopes, awkward and mixed (docs/closest.md, answers), each with shapes.json,
+ * inputs.npz and expected.npz; so does golden-closest of the environment's ABUT_SHARED, where that
+ * names a folder. Tolerances are those of the specification. */
 #include "closest/rows.h"
 
 #include "core/scene.h"
@@ -16,7 +16,8 @@
 
 enum { TABLE, AWKWARD_TABLE, MIXED_TABLE };
 
-/* Of d, p and n. In float32 lengths are over L1 + L2, and n and p are asked where |d| > 1e-3 alone. */
+/* Of d, p and n. In float32 lengths are over L1 + L2, and n and p are asked where |d| > 1e-3
+ * alone. */
 static const struct {
   double d, p, n;
 } tolerances[2][3] = {{{2e-6, 1e-4, 1e-4}, {2e-6, 0, 0}, {4e-6, 0, 0}},
@@ -69,7 +70,8 @@ static bool read_inputs(const char *path, abut_npz *out)
   if (seed >= 0) {
     zip_delete(z, (zip_uint64_t)seed);
   }
-  const bool read = check(z && zip_close(z) == 0, "%s does not open", path) && CHECK_OK(abut_read_npz(copy, out));
+  const bool read = check(z && zip_close(z) == 0, "%s does not open", path) &&
+                    CHECK_OK (abut_read_npz(copy, out));
   unlink(copy);
   return read;
 }
@@ -95,7 +97,7 @@ static bool load_part(abut_context context, part *p)
 {
   char path[512];
   path_of(p, "shapes.json", path);
-  if (!CHECK_OK(abut_load_shapes(context, path, &p->shape_count, &p->shapes))) {
+  if (!CHECK_OK (abut_load_shapes(context, path, &p->shape_count, &p->shapes))) {
     return false;
   }
   path_of(p, "inputs.npz", path);
@@ -103,19 +105,21 @@ static bool load_part(abut_context context, part *p)
     return false;
   }
   path_of(p, "estimated.npz", path);
-  if (exists(path) && !CHECK_OK(abut_read_npz(path, &p->estimated))) {
+  if (exists(path) && !CHECK_OK (abut_read_npz(path, &p->estimated))) {
     return false;
   }
   path_of(p, "expected.npz", path);
-  return CHECK_OK(abut_read_npz(path, &p->expected));
+  return CHECK_OK (abut_read_npz(path, &p->expected));
 }
 
-/* Poses in float32 2 km from the origin are rounded by 1e-4 m before anything is computed: there the positions
- * are taken relative to shape 1's in double, which no distance and no normal depend on. */
+/* Poses in float32 2 km from the origin are rounded by 1e-4 m before anything is computed: there
+ * the positions are taken relative to shape 1's in double, which no distance and no normal depend
+ * on. */
 static void put_poses(part *p)
 {
   const abut_array *one = find_array(&p->inputs, "one"), *two = find_array(&p->inputs, "two");
-  const abut_array *pose1 = find_array(&p->inputs, "pose1"), *pose2 = find_array(&p->inputs, "pose2");
+  const abut_array *pose1 = find_array(&p->inputs, "pose1"),
+                   *pose2 = find_array(&p->inputs, "pose2");
   rows_create(&p->r, p->precision, ABUT_POSE_QUATERNION, one->shape[0]);
   for (size_t i = 0; i < p->r.count; ++i) {
     double a[7], b[7];
@@ -133,7 +137,8 @@ static void put_poses(part *p)
 static void free_part(part *p)
 {
   for (size_t i = 0; i < p->shape_count; ++i) {
-    CHECK_OK(abut_destroy_shape(p->shapes[i]));
+    CHECK_OK (abut_destroy_shape(p->shapes[i]))
+      ;
   }
   abut_free(p->shapes);
   abut_free_npz(&p->inputs);
@@ -146,8 +151,10 @@ static void free_part(part *p)
 static double length_of(const part *p, size_t row)
 {
   abut_shape_info one, two;
-  CHECK_OK(abut_get_shape_info(p->shapes[p->r.one[row]], &one));
-  CHECK_OK(abut_get_shape_info(p->shapes[p->r.two[row]], &two));
+  CHECK_OK (abut_get_shape_info(p->shapes[p->r.one[row]], &one))
+    ;
+  CHECK_OK (abut_get_shape_info(p->shapes[p->r.two[row]], &two))
+    ;
   return p->precision == ABUT_FLOAT32 ? one.diagonal + two.diagonal : 1.0;
 }
 
@@ -181,20 +188,24 @@ static void compare_row(const part *p, size_t row, double worst[3])
 {
   const double length = length_of(p, row), d = fabs(distance(p, row));
   const bool is_double = p->precision == ABUT_FLOAT64, apart = is_double || d > 1e-3;
-  const double n_most = is_double && p->table == TABLE && d < CLOSE ? 1e-5 : tolerances[is_double][p->table].n;
-  const double p_most = tolerances[is_double][p->table].p, d_most = tolerances[is_double][p->table].d;
+  const double n_most =
+    is_double && p->table == TABLE && d < CLOSE ? 1e-5 : tolerances[is_double][p->table].n;
+  const double p_most = tolerances[is_double][p->table].p,
+               d_most = tolerances[is_double][p->table].d;
   double error = off(p, ROW_D, "d", row) / length;
   worst[0] = fmax(worst[0], error);
   check(error <= d_most, "%s %zu: d is off by %.2e", p->name, row, error);
   if (n_most > 0.0 && apart && has(p, "one_normal", row)) {
     error = off(p, ROW_N, "n", row);
     worst[1] = fmax(worst[1], d < CLOSE ? 0.0 : error);
-    check(error <= n_most, "%s %zu: n is off by %.2e, d %.1e", p->name, row, error, distance(p, row));
+    check(error <= n_most, "%s %zu: n is off by %.2e, d %.1e", p->name, row, error,
+          distance(p, row));
   }
   if (p_most > 0.0 && apart && has(p, "one_point", row)) {
     error = fmax(off(p, ROW_P1, "p1", row), off(p, ROW_P2, "p2", row)) / length;
     worst[2] = fmax(worst[2], error);
-    check(error <= p_most, "%s %zu: p is off by %.2e, d %.1e", p->name, row, error, distance(p, row));
+    check(error <= p_most, "%s %zu: p is off by %.2e, d %.1e", p->name, row, error,
+          distance(p, row));
   }
   check(p->r.status[row] != ABUT_CLOSEST_BAD_INPUT && p->r.status[row] <= ABUT_CLOSEST_BAD_INPUT &&
           rows_at(&p->r, ROW_GAP, row) >= 0.0,
@@ -205,14 +216,14 @@ static void run_answers(abut_context context, part *p)
 {
   double worst[3] = {0.0, 0.0, 0.0};
   abut_closest_batch b = rows_batch(&p->r, p->shapes, p->shape_count, 0, p->r.count);
-  if (!CHECK_OK(abut_closest(context, &b))) {
+  if (!CHECK_OK (abut_closest(context, &b))) {
     return;
   }
   for (size_t i = 0; i < p->r.count; ++i) {
     compare_row(p, i, worst);
   }
-  printf("%s, %zu pairs: worst d %.2e, n %.2e, p %.2e; %zu unsettled\n", p->name, p->r.count, worst[0], worst[1],
-         worst[2], b.unsettled);
+  printf("%s, %zu pairs: worst d %.2e, n %.2e, p %.2e; %zu unsettled\n", p->name, p->r.count,
+         worst[0], worst[1], worst[2], b.unsettled);
 }
 
 /* ---- derivatives ---- */
@@ -225,7 +236,8 @@ typedef struct jacobians {
   void *of[OUTPUTS];
 } jacobians;
 
-static bool differentiate(abut_context context, part *p, const abut_closest_smoothing *s, jacobians *j)
+static bool differentiate(abut_context context, part *p, const abut_closest_smoothing *s,
+                          jacobians *j)
 {
   abut_closest_batch b = rows_batch(&p->r, p->shapes, p->shape_count, 0, p->r.count);
   for (int i = 0; i < OUTPUTS; ++i) {
@@ -233,7 +245,7 @@ static bool differentiate(abut_context context, part *p, const abut_closest_smoo
     REQUIRE(j->of[i] != NULL);
   }
   const abut_closest_jacobians to = {j->of[BY_P1], j->of[BY_P2], j->of[BY_N], j->of[BY_D]};
-  return CHECK_OK(abut_closest_jacobian(context, &b, s, &to));
+  return CHECK_OK (abut_closest_jacobian(context, &b, s, &to));
 }
 
 static void free_jacobians(jacobians *j)
@@ -244,7 +256,8 @@ static void free_jacobians(jacobians *j)
 }
 
 /* The error of a block of a row, over the largest of what is expected of it. */
-static double block_off(const part *p, const void *got, size_t at, const double *want, size_t numbers)
+static double block_off(const part *p, const void *got, size_t at, const double *want,
+                        size_t numbers)
 {
   double worst = 0.0, most = 0.0;
   for (size_t k = 0; k < numbers; ++k) {
@@ -261,12 +274,13 @@ typedef struct asked {
   double near, usual; /* tolerances at |d| <= 1e-9, and elsewhere */
 } asked;
 
-static void compare_block(const part *p, const asked *a, size_t row, const char *output, double error, double *worst)
+static void compare_block(const part *p, const asked *a, size_t row, const char *output,
+                          double error, double *worst)
 {
   const bool near = fabs(distance(p, row)) < CLOSE;
   *worst = near ? *worst : fmax(*worst, error);
-  check(error <= (near ? a->near : a->usual), "%s %zu: %s of %s is off by %.2e, d %.1e", p->name, row, a->name, output,
-        error, distance(p, row));
+  check(error <= (near ? a->near : a->usual), "%s %zu: %s of %s is off by %.2e, d %.1e", p->name,
+        row, a->name, output, error, distance(p, row));
 }
 
 /* Of gumbel and gaussian: an array of the answers for each output. */
@@ -282,7 +296,8 @@ static void run_curvatures(abut_context context, part *p, const asked *a)
     for (size_t row = 0; want && row < p->r.count; ++row) {
       if (has(p, "derivatives", row)) {
         const double *right = (const double *)want->data + row * numbers;
-        compare_block(p, a, row, names[i], block_off(p, j.of[i], row * numbers, right, numbers), &worst);
+        compare_block(p, a, row, names[i], block_off(p, j.of[i], row * numbers, right, numbers),
+                      &worst);
       }
     }
   }
@@ -301,7 +316,8 @@ static void run_estimates(abut_context context, part *p, const asked *a)
     for (size_t i = 0, at = 0; i < OUTPUTS && has(p, "derivatives", row); ++i) {
       const size_t numbers = heights[i] * 12;
       const double *right = (const double *)want->data + 120 * row + at;
-      compare_block(p, a, row, names[i], block_off(p, j.of[i], row * numbers, right, numbers), &worst);
+      compare_block(p, a, row, names[i], block_off(p, j.of[i], row * numbers, right, numbers),
+                    &worst);
       at += numbers;
     }
   }
@@ -339,7 +355,8 @@ static void run_derivatives(abut_context context, part *p)
   }
 }
 
-static void run_part(abut_context context, abut_precision precision, const char *folder, const char *name, int table)
+static void run_part(abut_context context, abut_precision precision, const char *folder,
+                     const char *name, int table)
 {
   part p = {.folder = folder, .name = name, .precision = precision, .table = table};
   if (load_part(context, &p)) {
@@ -376,6 +393,7 @@ int main(int argc, char **argv)
   } else {
     printf("not run: all pairs, which lie in no ABUT_SHARED\n");
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,5 +1,5 @@
-/* Random numbers by counting, as C: known answers of Philox4x32-10 (those of Salmon et al.'s own code), and what becomes of
- * the words. */
+/* Random numbers by counting, as C: known answers of Philox4x32-10 (those of Salmon et al.'s own
+ * code), and what becomes of the words. */
 #include "support/check.h"
 
 #include <math.h>
@@ -24,19 +24,20 @@ static void test_philox(void)
 {
   static const struct {
     uint32_t counter[4], key[2], words[4];
-  } known[] = {
-    {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
-     {0xffffffff, 0xffffffff},
-     {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
-     {0xa4093822, 0x299f31d0},
-     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}};
+  } known[] = {{{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+               {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+                {0xffffffff, 0xffffffff},
+                {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+               {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+                {0xa4093822, 0x299f31d0},
+                {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}};
   for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
-    lane_word x[4] = {known[i].counter[0], known[i].counter[1], known[i].counter[2], known[i].counter[3]};
+    lane_word x[4] = {known[i].counter[0], known[i].counter[1], known[i].counter[2],
+                      known[i].counter[3]};
     lane_philox(x, known[i].key[0], known[i].key[1]);
     for (int k = 0; k < 4; ++k) {
-      check(x[k] == known[i].words[k], "answer %zu, word %d is %08x, not %08x", i, k, x[k], known[i].words[k]);
+      check(x[k] == known[i].words[k], "answer %zu, word %d is %08x, not %08x", i, k, x[k],
+            known[i].words[k]);
     }
   }
 }
@@ -48,13 +49,15 @@ static void test_formula(void)
   for (uint32_t i = 0; i < 10000; ++i) {
     lane_word x[4] = {i, 0, 7, 0};
     lane_philox(x, 1, 2);
-    const double v[4] = {(x[0] + 0.5) / 4294967296.0, (x[1] + 0.5) / 4294967296.0, (x[2] + 0.5) / 4294967296.0,
-                         (x[3] + 0.5) / 4294967296.0};
+    const double v[4] = {(x[0] + 0.5) / 4294967296.0, (x[1] + 0.5) / 4294967296.0,
+                         (x[2] + 0.5) / 4294967296.0, (x[3] + 0.5) / 4294967296.0};
     const double r0 = sqrt(-2.0 * log(v[0])), r1 = sqrt(-2.0 * log(v[2])), turn = 6.283185307179586;
     const vec3_r z = lane_normals(x);
     const double off = fmax(fabs((double)z.x - r0 * cos(turn * v[1])),
-                            fmax(fabs((double)z.y - r0 * sin(turn * v[1])), fabs((double)z.z - r1 * cos(turn * v[3]))));
-    /* In float the words nearest to 2^32 are rounded: their logarithm is small, and its root less exact. */
+                            fmax(fabs((double)z.y - r0 * sin(turn * v[1])),
+                                 fabs((double)z.z - r1 * cos(turn * v[3]))));
+    /* In float the words nearest to 2^32 are rounded: their logarithm is small, and its root less
+     * exact. */
     const double room = REAL_DOUBLE ? 1.0 : 1.0 + 1.0 / fmin(r0, r1);
     check(off <= tolerance * 10.0 * room, "numbers of sample %u are off by %g", i, off);
   }
@@ -63,11 +66,13 @@ static void test_formula(void)
 /* The least and the largest words give numbers. */
 static void test_ends(void)
 {
-  static const uint32_t words[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 0x40000000, 0xc0000000};
+  static const uint32_t words[] = {0,          1,          0x7fffffff, 0x80000000,
+                                   0xfffffffe, 0xffffffff, 0x40000000, 0xc0000000};
   for (int i = 0; i < 64; ++i) {
     const lane_word x[4] = {words[i % 8], words[i / 8], words[i / 8], words[i % 8]};
     const vec3_r z = lane_normals(x);
-    check(isfinite(z.x) && isfinite(z.y) && isfinite(z.z) && fabs((double)z.x) < 7.0 && fabs((double)z.y) < 7.0,
+    check(isfinite(z.x) && isfinite(z.y) && isfinite(z.z) && fabs((double)z.x) < 7.0 &&
+            fabs((double)z.y) < 7.0,
           "words %08x and %08x give %g %g %g", x[0], x[1], (double)z.x, (double)z.y, (double)z.z);
   }
 }
@@ -89,7 +94,8 @@ static void test_moments(void)
   }
   for (int k = 0; k < 3; ++k) {
     check(fabs(sum[k]) < 0.01 && fabs(square[k] - 1.0) < 0.015 && fabs(across[k]) < 0.01,
-          "number %d has the mean %g and the square %g, and %g with the next", k, sum[k], square[k], across[k]);
+          "number %d has the mean %g and the square %g, and %g with the next", k, sum[k], square[k],
+          across[k]);
   }
 }
 

@@ -62,7 +62,8 @@ static abut_status make_list(void)
   }
   for (size_t i = 0; i < 2; ++i) {
     if (made[i].generation) {
-      CHECK_OK(abut_destroy_shape(made[i]));
+      CHECK_OK (abut_destroy_shape(made[i]))
+        ;
     }
   }
   return status;
@@ -75,7 +76,8 @@ static abut_status load(void)
   const abut_status status = abut_load_shapes(home, path, &count, &shapes);
   CHECK_EQUAL(count, status == ABUT_SUCCESS ? 2 : 0);
   for (size_t i = 0; i < count; ++i) {
-    CHECK_OK(abut_destroy_shape(shapes[i]));
+    CHECK_OK (abut_destroy_shape(shapes[i]))
+      ;
   }
   abut_free(shapes);
   return status;
@@ -86,7 +88,8 @@ static abut_status load_hull(void)
   abut_shape made;
   const abut_status status = abut_load_hull(home, body_path, &made);
   if (status == ABUT_SUCCESS) {
-    CHECK_OK(abut_destroy_shape(made));
+    CHECK_OK (abut_destroy_shape(made))
+      ;
   } else {
     CHECK(!made.index && !made.generation);
   }
@@ -133,15 +136,16 @@ int main(void)
   path = write_text("s.json", "[{\"kind\": \"hull\", \"numbers\": [[[0, 0, 0], [1, 2, 3]]]},\n"
                               " {\"kind\": \"cone\", \"numbers\": [[1, 2]], \"radius\": 1}]\n");
   write_text("m.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\n");
-  body_path = write_text("m.body.json",
-                         "{\"mesh\": \"m.obj\", \"aopc\": {\"source\": \"faces\"}}\n");
+  body_path =
+    write_text("m.body.json", "{\"mesh\": \"m.obj\", \"aopc\": {\"source\": \"faces\"}}\n");
   if (test_context(ABUT_FLOAT64, &home)) {
     each_failure(make_shapes, "making shapes", 20);
     each_failure(make_list, "making a list", 12);
     each_failure(load, "loading shapes", 12);
     each_failure(load_hull, "loading a hull", 12);
     each_failure(cut, "finding corners", 3);
-    CHECK_OK(abut_destroy_context(home));
+    CHECK_OK (abut_destroy_context(home))
+      ;
   }
   folder_remove();
   return check_finish();

@@ -1,7 +1,8 @@
 /* Settings of derivatives of closest points: test_closest_smoothing PRECISION
  *
- * Random numbers follow from the seed and the row's number alone; one answer to the bit however rows are split; answers
- * that are solved; what is flat; derivatives that are finite at the ends of all settings; and what is refused. */
+ * Random numbers follow from the seed and the row's number alone; one answer to the bit however
+ * rows are split; answers that are solved; what is flat; derivatives that are finite at the ends of
+ * all settings; and what is refused. */
 #include "closest/slopes_of_rows.h"
 
 #include "core/scene.h"
@@ -36,22 +37,25 @@ static bool make_fixture(fixture *f, uint32_t chunk)
     pose[1][0] = i % 10 == 4 ? (double)INFINITY : pose[1][0];
     rows_put(&f->r, i, f->r.one[i], f->r.two[i], pose[0], pose[1]);
   }
-  return open_context(precision, chunk, 0, &f->context) && make_shapes(f->context, f->solids, SOLIDS, f->shapes);
+  return open_context(precision, chunk, 0, &f->context) &&
+         make_shapes(f->context, f->solids, SOLIDS, f->shapes);
 }
 
 static void close_fixture(fixture *f)
 {
   rows_free(&f->r);
-  CHECK_OK(abut_destroy_context(f->context));
+  CHECK_OK (abut_destroy_context(f->context))
+    ;
 }
 
 /* Rows from `first` on, which count as they do among all. */
-static bool differentiate(const fixture *f, abut_closest_smoothing s, size_t first, size_t count, row_jacobians *j)
+static bool differentiate(const fixture *f, abut_closest_smoothing s, size_t first, size_t count,
+                          row_jacobians *j)
 {
   abut_closest_batch b = rows_batch(&f->r, f->shapes, SOLIDS, first, count);
   const abut_closest_jacobians to = jacobians_from(j, first);
   s.first += first;
-  return CHECK_OK(abut_closest_jacobian(f->context, &b, &s, &to));
+  return CHECK_OK (abut_closest_jacobian(f->context, &b, &s, &to));
 }
 
 /* ---- to the bit ---- */
@@ -68,7 +72,8 @@ static bool differs(const row_jacobians *a, const row_jacobians *b, size_t row)
 }
 
 /* How many rows have another answer with other settings. */
-static size_t rows_that_differ(const fixture *f, abut_closest_smoothing s, const row_jacobians *whole)
+static size_t rows_that_differ(const fixture *f, abut_closest_smoothing s,
+                               const row_jacobians *whole)
 {
   row_jacobians j;
   size_t count = 0;
@@ -86,14 +91,15 @@ static void test_seeds(const fixture *f, int method, const row_jacobians *whole)
 {
   const bool random = method == ABUT_CLOSEST_GAUSSIAN || method == ABUT_CLOSEST_ZEROTH;
   abut_closest_smoothing s = smoothing_of(method);
-  check(rows_that_differ(f, s, whole) == 0, "%s: the same seed gives other answers", method_names[method]);
+  check(rows_that_differ(f, s, whole) == 0, "%s: the same seed gives other answers",
+        method_names[method]);
   for (int k = 0; k < 4; ++k) {
     s = smoothing_of(method);
     s.seed ^= k == 0 ? 1u : k == 1 ? (uint64_t)1 << 63 : 0u;
     s.first += k == 2 ? 1u : k == 3 ? (uint64_t)1 << 40 : 0u;
     const size_t others = rows_that_differ(f, s, whole);
-    check(random ? others > ROWS / 2 : others == 0, "%s: %zu rows differ with seed and first %d", method_names[method],
-          others, k);
+    check(random ? others > ROWS / 2 : others == 0, "%s: %zu rows differ with seed and first %d",
+          method_names[method], others, k);
   }
 }
 
@@ -145,7 +151,8 @@ static void test_chunks(int method, const row_jacobians *whole, const fixture *f
     row_jacobians j;
     const size_t count = k ? ROWS : 20;
     jacobians_create(&j, precision, ROWS);
-    if (make_fixture(&other, chunks[k]) && differentiate(&other, smoothing_of(method), 0, count, &j)) {
+    if (make_fixture(&other, chunks[k]) &&
+        differentiate(&other, smoothing_of(method), 0, count, &j)) {
       jacobians_same(&j, 0, whole, 0, count, method_names[method]);
       rows_same(&other.r, 0, &f->r, 0, count, method_names[method]);
     }
@@ -154,7 +161,8 @@ static void test_chunks(int method, const row_jacobians *whole, const fixture *f
   }
 }
 
-/* Answers of abut_closest are read; derivatives are the same, and so are statuses, to which what is flat is added. */
+/* Answers of abut_closest are read; derivatives are the same, and so are statuses, to which what is
+ * flat is added. */
 static void test_solved(const fixture *f, int method, const row_jacobians *whole)
 {
   abut_closest_smoothing s = smoothing_of(method);
@@ -163,16 +171,19 @@ static void test_solved(const fixture *f, int method, const row_jacobians *whole
   row_jacobians j;
   jacobians_create(&j, precision, ROWS);
   const abut_closest_jacobians to = jacobians_from(&j, 0);
-  CHECK_OK(abut_closest_jacobian(f->context, &b, &s, &to));
+  CHECK_OK (abut_closest_jacobian(f->context, &b, &s, &to))
+    ;
   memcpy(status, f->r.status, sizeof status);
-  CHECK_OK(abut_closest(f->context, &b));
+  CHECK_OK (abut_closest(f->context, &b))
+    ;
   b.gap = NULL;
   b.iterations = NULL;
   b.simplex = NULL;
   s.solved = true;
-  if (CHECK_OK(abut_closest_jacobian(f->context, &b, &s, &to))) {
+  if (CHECK_OK (abut_closest_jacobian(f->context, &b, &s, &to))) {
     jacobians_same(&j, 0, whole, 0, ROWS, "solved");
-    check(!memcmp(status, f->r.status, sizeof status), "%s: statuses of solved rows are others", method_names[method]);
+    check(!memcmp(status, f->r.status, sizeof status), "%s: statuses of solved rows are others",
+          method_names[method]);
     check(b.rejected == ROWS / 10, "%s: %zu rows are rejected", method_names[method], b.rejected);
   }
   jacobians_free(&j);
@@ -225,8 +236,9 @@ static void test_flat(const fixture *f)
   static const struct {
     uint32_t one;
     bool flat[3];
-  } cases[] = {{BALL, {false, false, false}}, {BOX, {true, true, false}},    {HULL, {true, true, false}},
-               {STICK, {true, true, false}},  {CAN, {true, true, false}},    {HAT, {true, true, false}},
+  } cases[] = {{BALL, {false, false, false}}, {BOX, {true, true, false}},
+               {HULL, {true, true, false}},   {STICK, {true, true, false}},
+               {CAN, {true, true, false}},    {HAT, {true, true, false}},
                {EGG, {false, false, false}},  {QUADRIC, {false, false, false}}};
   solid solids[FLATS];
   abut_shape shapes[FLATS];
@@ -256,12 +268,14 @@ static void test_flat(const fixture *f)
       abut_closest_batch b = rows_batch(&r, shapes, FLATS, 0, r.count);
       const abut_closest_smoothing s = smoothing_of(method);
       const abut_closest_jacobians none = {NULL, NULL, NULL, NULL};
-      CHECK_OK(abut_closest_jacobian(f->context, &b, &s, &none));
+      CHECK_OK (abut_closest_jacobian(f->context, &b, &s, &none))
+        ;
       for (size_t i = 0; i < r.count; ++i) {
         const bool flat = method == ABUT_CLOSEST_EXACT && cases[i / 3].flat[i % 3];
         check((r.status[i] & ABUT_CLOSEST_FLAT) == (flat ? ABUT_CLOSEST_FLAT : 0) &&
                 (r.status[i] & ~ABUT_CLOSEST_FLAT) == ABUT_CLOSEST_CONVERGED,
-              "%s: shape %zu at place %zu has status %d", method_names[method], i / 3, i % 3, r.status[i]);
+              "%s: shape %zu at place %zu has status %d", method_names[method], i / 3, i % 3,
+              r.status[i]);
       }
       check(b.unsettled == 0, "%zu rows are unsettled", b.unsettled);
     }
@@ -295,13 +309,15 @@ static void test_ends(const fixture *f)
     s.samples = which == 2 ? 1 : which == 3 ? 33 : 2;
     s.ridge = which == 1 ? 1e-15 : which == 2 ? 1.0 : 1e-6;
     if (differentiate(f, s, 0, ROWS, &j)) {
-      check(are_finite(&j), "%s: not all derivatives are finite at the ends of settings, %d", method_names[k % 4], which);
+      check(are_finite(&j), "%s: not all derivatives are finite at the ends of settings, %d",
+            method_names[k % 4], which);
     }
   }
   jacobians_free(&j);
 }
 
-/* Other shapes than those with vertices take their own curvature; a level beyond the last neighbour changes nothing. */
+/* Other shapes than those with vertices take their own curvature; a level beyond the last neighbour
+ * changes nothing. */
 static void test_gumbel(const fixture *f)
 {
   abut_closest_smoothing s = smoothing_of(ABUT_CLOSEST_GUMBEL);
@@ -311,13 +327,16 @@ static void test_gumbel(const fixture *f)
   jacobians_create(&soft, precision, ROWS);
   jacobians_create(&all, precision, ROWS);
   s.level = 15;
-  if (differentiate(f, s, 0, ROWS, &all) && differentiate(f, smoothing_of(ABUT_CLOSEST_EXACT), 0, ROWS, &exact)) {
+  if (differentiate(f, s, 0, ROWS, &all) &&
+      differentiate(f, smoothing_of(ABUT_CLOSEST_EXACT), 0, ROWS, &exact)) {
     s.level = 16;
     differentiate(f, s, 0, ROWS, &soft);
     jacobians_same(&soft, 0, &all, 0, ROWS, "levels 15 and 16");
     for (size_t i = 0; i < ROWS; ++i) {
-      const abut_shape_kind one = f->solids[f->r.one[i]].def.kind, two = f->solids[f->r.two[i]].def.kind;
-      if (one != ABUT_SHAPE_HULL && one != ABUT_SHAPE_BOX && two != ABUT_SHAPE_HULL && two != ABUT_SHAPE_BOX) {
+      const abut_shape_kind one = f->solids[f->r.one[i]].def.kind,
+                            two = f->solids[f->r.two[i]].def.kind;
+      if (one != ABUT_SHAPE_HULL && one != ABUT_SHAPE_BOX && two != ABUT_SHAPE_HULL &&
+          two != ABUT_SHAPE_BOX) {
         jacobians_same(&soft, i, &exact, i, 1, "gumbel of shapes without vertices");
         ++curved;
       }
@@ -336,15 +355,15 @@ static void refused(const fixture *f, const abut_closest_smoothing *s, const cha
   abut_closest_batch b = rows_batch(&f->r, f->shapes, SOLIDS, 0, 2);
   const abut_closest_jacobians none = {NULL, NULL, NULL, NULL};
   const abut_status status = abut_closest_jacobian(f->context, &b, s, &none);
-  check(status == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), text), "\"%s\" is refused by %d: %s", text, status,
-        abut_last_error());
+  check(status == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), text),
+        "\"%s\" is refused by %d: %s", text, status, abut_last_error());
 }
 
-#define REFUSED(member, value, text)                     \
-  do {                                                   \
-    abut_closest_smoothing s_ = smoothing_of(0);         \
-    s_.member = (value);                                 \
-    refused(f, &s_, text);                               \
+#define REFUSED(member, value, text)             \
+  do {                                           \
+    abut_closest_smoothing s_ = smoothing_of(0); \
+    s_.member = (value);                         \
+    refused(f, &s_, text);                       \
   } while (0)
 
 static void test_refusals(const fixture *f)
@@ -391,14 +410,18 @@ static void test_arguments(const fixture *f)
   CHECK_TEXT(abut_last_error(), "abut_closest_jvp needs twists and arrays for tangents");
   CHECK_EQUAL(abut_closest_jvp(f->context, &b, &s, twists, NULL), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_closest_jacobian(f->context, NULL, &s, &none), ABUT_ERROR_ARGUMENT);
-  CHECK_OK(abut_closest_vjp(f->context, &b, &s, &bars, &gradients));
-  CHECK_OK(abut_closest_jvp(f->context, &b, &s, twists, &tangents));
+  CHECK_OK (abut_closest_vjp(f->context, &b, &s, &bars, &gradients))
+    ;
+  CHECK_OK (abut_closest_jvp(f->context, &b, &s, twists, &tangents))
+    ;
   s.solved = true;
   b.n = NULL;
   CHECK_EQUAL(abut_closest_jacobian(f->context, &b, &s, &none), ABUT_ERROR_ARGUMENT);
-  check(strstr(abut_last_error(), "one is missing") != NULL, "answers that are not there: %s", abut_last_error());
+  check(strstr(abut_last_error(), "one is missing") != NULL, "answers that are not there: %s",
+        abut_last_error());
   b.count = 0;
-  CHECK_OK(abut_closest_jacobian(f->context, &b, &s, &none));
+  CHECK_OK (abut_closest_jacobian(f->context, &b, &s, &none))
+    ;
 }
 
 int main(int argc, char **argv)
@@ -409,7 +432,8 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   if (make_fixture(&f, 0)) {
     test_methods(&f);
     test_high_rows(&f);

@@ -1,7 +1,7 @@
 /* Closest points by several threads on one context: test_closest_threads PRECISION
  *
- * Each asks about lists of shapes of its own, more of them than a context keeps, while others make shapes and let them
- * go: answers are to the bit what one thread gets. */
+ * Each asks about lists of shapes of its own, more of them than a context keeps, while others make
+ * shapes and let them go: answers are to the bit what one thread gets. */
 #include "closest/rows.h"
 
 #include "core/scene.h"
@@ -52,10 +52,11 @@ static void *work(void *user)
     abut_shape other;
     def.kind = ABUT_SHAPE_BOX;
     def.size[0] = def.size[1] = def.size[2] = 1.0;
-    w->good = abut_create_shape(context, &def, &other) == ABUT_SUCCESS && ask(&w->got, w->first + i % LISTS) &&
-              abut_destroy_shape(other) == ABUT_SUCCESS &&
-              !memcmp(w->got.reals[ROW_D], w->expected.reals[ROW_D], ROWS * real_size(precision)) &&
-              !memcmp(w->got.reals[ROW_P1], w->expected.reals[ROW_P1], 3 * ROWS * real_size(precision));
+    w->good =
+      abut_create_shape(context, &def, &other) == ABUT_SUCCESS &&
+      ask(&w->got, w->first + i % LISTS) && abut_destroy_shape(other) == ABUT_SUCCESS &&
+      !memcmp(w->got.reals[ROW_D], w->expected.reals[ROW_D], ROWS * real_size(precision)) &&
+      !memcmp(w->got.reals[ROW_P1], w->expected.reals[ROW_P1], 3 * ROWS * real_size(precision));
   }
   return NULL;
 }
@@ -97,6 +98,7 @@ int main(int argc, char **argv)
     rows_free(&workers[i].got);
     rows_free(&workers[i].expected);
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

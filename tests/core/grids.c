@@ -84,7 +84,9 @@ void grid_sample_make(grid_sample *s, uint64_t *seed, size_t levels, double size
   memset(s, 0, sizeof *s);
   s->grid = (abut_grid){.coefficients = s->coefficients,
                         .size = {SAMPLE_SIDE_X, SAMPLE_SIDE_Y, SAMPLE_SIDE_Z},
-                        .spacing = 0.12 * size, .levels = s->levels, .level_count = levels,
+                        .spacing = 0.12 * size,
+                        .levels = s->levels,
+                        .level_count = levels,
                         .operation = operation};
   double x[3];
   for (size_t k = 0; k < 3; ++k) {

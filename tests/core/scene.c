@@ -12,14 +12,16 @@ bool open_context(abut_precision precision, uint32_t chunk, uint64_t scratch, ab
   if (!test_context(precision, &probe)) {
     return false;
   }
-  CHECK_OK(abut_context_device(probe, &info));
-  CHECK_OK(abut_destroy_context(probe));
+  CHECK_OK (abut_context_device(probe, &info))
+    ;
+  CHECK_OK (abut_destroy_context(probe))
+    ;
   abut_context_def def = abut_default_context_def();
   def.device = info.index;
   def.precision = precision;
   def.chunk = chunk;
   def.scratch_bytes = scratch;
-  return CHECK_OK(abut_create_context(&def, out));
+  return CHECK_OK (abut_create_context(&def, out));
 }
 
 abut_precision precision_of(int argc, char **argv)
@@ -67,11 +69,14 @@ bool make_box(abut_context context, const double half[3], abut_body *out)
   double vertices[24];
   abut_body_def def;
   cube_def(half, vertices, &def);
-  const abut_superquadric solid = {{half[0], half[1], half[2]}, {0.1, 0.1}, {0, 0, 0},
-                                   {1, 0, 0, 0}, ABUT_ADD};
+  const abut_superquadric solid = {{half[0], half[1], half[2]},
+                                   {0.1, 0.1},
+                                   {0, 0, 0},
+                                   {1, 0, 0, 0},
+                                   ABUT_ADD};
   def.superquadrics = &solid;
   def.superquadric_count = 1;
-  return CHECK_OK(abut_create_body(context, &def, out));
+  return CHECK_OK (abut_create_body(context, &def, out));
 }
 
 static double between(uint64_t *seed, double low, double high)
@@ -153,7 +158,7 @@ bool random_body(abut_context context, uint64_t *seed, abut_body *out)
   def.polyhedron_count = random_uniform(seed) < 0.6;
   def.pointclouds = &cloud;
   def.pointcloud_count = random_uniform(seed) < 0.6;
-  return CHECK_OK(abut_create_body(context, &def, out));
+  return CHECK_OK (abut_create_body(context, &def, out));
 }
 
 bool smooth_body(abut_context context, uint64_t *seed, abut_body *out)
@@ -186,7 +191,7 @@ bool smooth_body(abut_context context, uint64_t *seed, abut_body *out)
   def.polyhedron_count = random_uniform(seed) < 0.6;
   def.pointclouds = &cloud;
   def.pointcloud_count = random_uniform(seed) < 0.6;
-  return CHECK_OK(abut_create_body(context, &def, out));
+  return CHECK_OK (abut_create_body(context, &def, out));
 }
 
 /* Faces of three or four different vertices. */
@@ -216,7 +221,7 @@ static bool create_with_grid(abut_context context, abut_body_def *def, double ki
     def->grids = &sample->grid;
     def->grid_count = 1;
   }
-  const bool made = CHECK_OK(abut_create_body(context, def, out));
+  const bool made = CHECK_OK (abut_create_body(context, def, out));
   free(sample);
   return made;
 }
@@ -278,8 +283,11 @@ bool awkward_bodies(abut_context context, abut_body bodies[AWKWARD])
   static const double half[] = {0.5, 0.5, 0.5};
   static const uint32_t small_sizes[] = {3, 3, 3, 3};
   static const uint32_t small_corners[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
-  const abut_superquadric sharp = {
-    {0.5, 0.5, 0.5}, {0.01, 0.01}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+  const abut_superquadric sharp = {{0.5, 0.5, 0.5},
+                                   {0.01, 0.01},
+                                   {0, 0, 0},
+                                   {1, 0, 0, 0},
+                                   ABUT_ADD};
   const abut_superquadric pointed = {{0.5, 0.3, 0.5}, {2, 2}, {0, 0, 0}, {1, 1, 0, 0}, ABUT_ADD};
   const abut_superquadric vast[2] = {
     {{1e6, 1e-6, 1e6}, {0.1, 1.9}, {1e6, 0, -1e6}, {1, 0, 2, 0}, ABUT_ADD},
@@ -300,7 +308,7 @@ bool awkward_bodies(abut_context context, abut_body bodies[AWKWARD])
     def.pointclouds = &clouds[i == 6];
     def.pointcloud_count = i == 5 || i == 6;
     def.cloud_from_mesh = i == 7;
-    if (!CHECK_OK(abut_create_body(context, &def, &bodies[i]))) {
+    if (!CHECK_OK (abut_create_body(context, &def, &bodies[i]))) {
       return false;
     }
   }
@@ -371,8 +379,8 @@ void exponential(const double twist[6], double pose[7])
 
 size_t out_width(const outputs *o, int array)
 {
-  const size_t widths[OUT_ARRAYS] = {3 * o->contacts, o->contacts, 3 * o->contacts, o->contacts,
-                                     1, 1, 1, 1, 1, 1, 1, o->contacts};
+  const size_t widths[OUT_ARRAYS] = {
+    3 * o->contacts, o->contacts, 3 * o->contacts, o->contacts, 1, 1, 1, 1, 1, 1, 1, o->contacts};
   return widths[array];
 }
 
@@ -393,7 +401,7 @@ bool outputs_create(outputs *o, abut_pair pair, abut_precision precision, size_t
 {
   memset(o, 0, sizeof *o);
   abut_layout layout;
-  if (!CHECK_OK(abut_get_layout(pair, &layout))) {
+  if (!CHECK_OK (abut_get_layout(pair, &layout))) {
     return false;
   }
   o->precision = precision;
@@ -436,10 +444,18 @@ void outputs_free(outputs *o)
 void outputs_attach(const outputs *o, abut_batch *batch, size_t first, unsigned wanted)
 {
   void **const to[OUT_ARRAYS] = {
-    &batch->p, &batch->d, &batch->n, &batch->activity,
-    &batch->reductions.mean_distance, &batch->reductions.activity, &batch->reductions.energy,
-    &batch->reductions.minimum_distance, &batch->reductions.soft_minimum,
-    &batch->reductions.distance, &batch->reductions.soft_distance, &batch->weight,
+    &batch->p,
+    &batch->d,
+    &batch->n,
+    &batch->activity,
+    &batch->reductions.mean_distance,
+    &batch->reductions.activity,
+    &batch->reductions.energy,
+    &batch->reductions.minimum_distance,
+    &batch->reductions.soft_minimum,
+    &batch->reductions.distance,
+    &batch->reductions.soft_distance,
+    &batch->weight,
   };
   for (int i = 0; i < OUT_ARRAYS; ++i) {
     char *array = o->arrays[i];
@@ -447,8 +463,8 @@ void outputs_attach(const outputs *o, abut_batch *batch, size_t first, unsigned 
   }
 }
 
-abut_status run_poses(abut_pair pair, abut_pose_kind kind, const double *pose1,
-                      const double *pose2, outputs *o)
+abut_status run_poses(abut_pair pair, abut_pose_kind kind, const double *pose1, const double *pose2,
+                      outputs *o)
 {
   const size_t width = kind == ABUT_POSE_TWIST ? 6 : 7;
   void *p1 = to_reals(pose1, width * o->count, o->precision);
@@ -485,8 +501,8 @@ bool outputs_same(const outputs *a, const outputs *b, const char *what)
   bool same = true;
   for (int i = 0; i < OUT_ARRAYS; ++i) {
     const size_t bytes = a->count * out_width(a, i) * real;
-    same =
-      check(!memcmp(a->arrays[i], b->arrays[i], bytes), "%s: array %d differs", what, i) && same;
+    same = check(!memcmp(a->arrays[i], b->arrays[i], bytes), "%s: array %d differs", what, i) &&
+           same;
   }
   same = check(!memcmp(a->status, b->status, a->count), "%s: statuses differ", what) && same;
   same = check(a->rejected == b->rejected, "%s: rejected poses differ", what) && same;

@@ -52,8 +52,17 @@ void apply(const double pose[7], const double x[3], bool turn_only, double out[3
 void exponential(const double twist[6], double pose[7]);
 
 enum {
-  OUT_P, OUT_D, OUT_N, OUT_ACTIVITY,
-  OUT_MEAN, OUT_SUM, OUT_ENERGY, OUT_LEAST, OUT_SOFT, OUT_DISTANCE, OUT_SOFT_DISTANCE,
+  OUT_P,
+  OUT_D,
+  OUT_N,
+  OUT_ACTIVITY,
+  OUT_MEAN,
+  OUT_SUM,
+  OUT_ENERGY,
+  OUT_LEAST,
+  OUT_SOFT,
+  OUT_DISTANCE,
+  OUT_SOFT_DISTANCE,
   OUT_WEIGHT, /* behind: those before the means are what slopes.h counts */
   OUT_ARRAYS
 };
@@ -79,8 +88,8 @@ void outputs_attach(const outputs *o, abut_batch *batch, size_t first, unsigned 
 #define OUT_ALL ((1u << OUT_ARRAYS) - 1u)
 
 /* Runs poses (count, 6 or 7), given in double, for all of `o`. */
-abut_status run_poses(abut_pair pair, abut_pose_kind kind, const double *pose1,
-                      const double *pose2, outputs *o);
+abut_status run_poses(abut_pair pair, abut_pose_kind kind, const double *pose1, const double *pose2,
+                      outputs *o);
 
 /* Whether all arrays, statuses and the compact lists agree to the bit. */
 bool outputs_same(const outputs *a, const outputs *b, const char *what);

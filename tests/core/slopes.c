@@ -25,7 +25,7 @@ bool slopes_create(slopes *s, abut_pair pair, abut_precision precision, abut_pos
 {
   abut_layout layout;
   memset(s, 0, sizeof *s);
-  if (!CHECK_OK(abut_get_layout(pair, &layout))) {
+  if (!CHECK_OK (abut_get_layout(pair, &layout))) {
     return false;
   }
   s->pair = pair;
@@ -125,7 +125,9 @@ abut_status slopes_jvp(slopes *s)
 {
   abut_batch batch = slopes_batch(s);
   const abut_pose_tangents along = {s->along[0], s->along[1]};
-  const abut_tangents to = {.p = s->tangents[0], .d = s->tangents[1], .n = s->tangents[2],
+  const abut_tangents to = {.p = s->tangents[0],
+                            .d = s->tangents[1],
+                            .n = s->tangents[2],
                             .activity = s->tangents[3]};
   return abut_jvp(s->pair, s->derivatives, &batch, &along, &to);
 }

@@ -82,8 +82,8 @@ static void compare_entries(const list *full, const list *active, const char *wh
                                      real_at(b->n, precision, 3 * k + j)));
     }
     worst[2] = fmax(worst[2], fabs(real_at(a->d, precision, i) - real_at(b->d, precision, k)));
-    worst[3] = fmax(worst[3], fabs(real_at(a->activity, precision, i) -
-                                   real_at(b->activity, precision, k)));
+    worst[3] =
+      fmax(worst[3], fabs(real_at(a->activity, precision, i) - real_at(b->activity, precision, k)));
     ++i;
     ++k;
   }
@@ -100,11 +100,13 @@ static void compare_lists(abut_pair pair, double threshold, const double *pose1,
 {
   abut_layout layout;
   list full, active;
-  CHECK_OK(abut_get_layout(pair, &layout));
+  CHECK_OK (abut_get_layout(pair, &layout))
+    ;
   void *x1 = to_reals(pose1, 7 * POSES, precision), *x2 = to_reals(pose2, 7 * POSES, precision);
   void *d = calloc(POSES * layout.contacts, real_size(precision));
   if (!check(list_create(&full, threshold, CAPACITY) && list_create(&active, threshold, CAPACITY) &&
-             d, "no memory")) {
+               d,
+             "no memory")) {
     return;
   }
   abut_batch batch = abut_default_batch();
@@ -113,10 +115,12 @@ static void compare_lists(abut_pair pair, double threshold, const double *pose1,
   batch.pose1 = x1;
   batch.pose2 = x2;
   batch.compact = &active.c;
-  CHECK_OK(abut_contacts(pair, &batch));
+  CHECK_OK (abut_contacts(pair, &batch))
+    ;
   batch.d = d; /* all contacts are asked for: none is left out */
   batch.compact = &full.c;
-  CHECK_OK(abut_contacts(pair, &batch));
+  CHECK_OK (abut_contacts(pair, &batch))
+    ;
   compare_entries(&full, &active, what);
   list_free(&full);
   list_free(&active);
@@ -133,9 +137,12 @@ static void compare_pair(const abut_body bodies[2], const char *name)
   abut_body_info info[2];
   abut_smoothing s;
   char what[128];
-  CHECK_OK(abut_get_body_info(bodies[0], &info[0]));
-  CHECK_OK(abut_get_body_info(bodies[1], &info[1]));
-  CHECK_OK(abut_fit_edge_pairs(bodies[0], bodies[1], &s));
+  CHECK_OK (abut_get_body_info(bodies[0], &info[0]))
+    ;
+  CHECK_OK (abut_get_body_info(bodies[1], &info[1]))
+    ;
+  CHECK_OK (abut_fit_edge_pairs(bodies[0], bodies[1], &s))
+    ;
   make_poses(fmax(info[0].diagonal, info[1].diagonal), pose1, pose2);
   for (int i = 0; i < 8; ++i) {
     const uint32_t *keep = keeps[i % 4];
@@ -153,23 +160,28 @@ static void compare_pair(const abut_body bodies[2], const char *name)
     s.edge_edge = i != 7;
     abut_pair pair;
     snprintf(what, sizeof what, "%s, way %d", name, i);
-    if (CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
+    if (CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
       compare_lists(pair, thresholds[i % 4], pose1, pose2, what);
-      CHECK_OK(abut_destroy_pair(pair));
+      CHECK_OK (abut_destroy_pair(pair))
+        ;
     }
   }
 }
 
-/* Edges in fields, all of them or, of which lists cannot leave any out, some; of features with radii and arcs, and with cones, too. */
+/* Edges in fields, all of them or, of which lists cannot leave any out, some; of features with
+ * radii and arcs, and with cones, too. */
 static void compare_fields(const abut_body bodies[2], const char *name)
 {
   static double pose1[7 * POSES], pose2[7 * POSES];
   abut_body_info info[2];
   abut_smoothing s;
   char what[128];
-  CHECK_OK(abut_get_body_info(bodies[0], &info[0]));
-  CHECK_OK(abut_get_body_info(bodies[1], &info[1]));
-  CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s));
+  CHECK_OK (abut_get_body_info(bodies[0], &info[0]))
+    ;
+  CHECK_OK (abut_get_body_info(bodies[1], &info[1]))
+    ;
+  CHECK_OK (abut_fit_smoothing(bodies[0], bodies[1], &s))
+    ;
   make_poses(fmax(info[0].diagonal, info[1].diagonal), pose1, pose2);
   for (int i = 0; i < 6; ++i) {
     static const double thresholds[] = {1e-3, 0.1, 1e-5, 0.6, 1e-3, 0.1};
@@ -186,15 +198,17 @@ static void compare_fields(const abut_body bodies[2], const char *name)
     s.cone_inset = i > 4 ? 2.0 * s.penetration : 0.0;
     s.margin = i == 4 ? 5.0 * s.penetration : i == 3 ? -2.0 * s.penetration : 0.0;
     snprintf(what, sizeof what, "%s in fields, way %d", name, i);
-    if (CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
+    if (CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
       compare_lists(pair, thresholds[i], pose1, pose2, what);
-      CHECK_OK(abut_destroy_pair(pair));
+      CHECK_OK (abut_destroy_pair(pair))
+        ;
     }
   }
 }
 
-static bool make_round(abut_context context, abut_core core, const double *vertices, size_t vertex_count,
-                       const abut_feature_edge *edges, size_t edge_count, abut_body *out)
+static bool make_round(abut_context context, abut_core core, const double *vertices,
+                       size_t vertex_count, const abut_feature_edge *edges, size_t edge_count,
+                       abut_body *out)
 {
   double cube[24];
   const double half[3] = {0.3, 0.2, 0.4};
@@ -208,7 +222,7 @@ static bool make_round(abut_context context, abut_core core, const double *verti
   def.feature_vertex_count = vertex_count;
   def.feature_edges = edges;
   def.feature_edge_count = edge_count;
-  return CHECK_OK(abut_create_body(context, &def, out));
+  return CHECK_OK (abut_create_body(context, &def, out));
 }
 
 static void compare_round(abut_context context)
@@ -219,11 +233,13 @@ static void compare_round(abut_context context)
   static const abut_feature_edge rod = {0, 1, 0.1, false, {0, 0, 0}, {0, 0, 0}};
   static const abut_feature_edge arc = {0, 1, 0.0, true, {0, 0, 0.2}, {0, 0, 1}};
   abut_body b[3];
-  if (!make_round(context, (abut_core){.kind = ABUT_CORE_BOX, .radius = 0.3}, ball, 1, NULL, 0, &b[0]) ||
-      !make_round(context, (abut_core){.kind = ABUT_CORE_BOX, .half = {0, 0, 0.3}, .radius = 0.1}, capsule, 2, &rod, 1,
-                  &b[1]) ||
-      !make_round(context, (abut_core){.kind = ABUT_CORE_DISC, .half = {0.295, 0.195}, .radius = 0.005}, rim, 2, &arc, 1,
-                  &b[2])) {
+  if (!make_round(context, (abut_core){.kind = ABUT_CORE_BOX, .radius = 0.3}, ball, 1, NULL, 0,
+                  &b[0]) ||
+      !make_round(context, (abut_core){.kind = ABUT_CORE_BOX, .half = {0, 0, 0.3}, .radius = 0.1},
+                  capsule, 2, &rod, 1, &b[1]) ||
+      !make_round(context,
+                  (abut_core){.kind = ABUT_CORE_DISC, .half = {0.295, 0.195}, .radius = 0.005}, rim,
+                  2, &arc, 1, &b[2])) {
     return;
   }
   for (int i = 0; i < 9; ++i) {
@@ -232,7 +248,8 @@ static void compare_round(abut_context context)
     compare_fields((const abut_body[]){b[i / 3], b[i % 3]}, name);
   }
   for (int i = 0; i < 3; ++i) {
-    CHECK_OK(abut_destroy_body(b[i]));
+    CHECK_OK (abut_destroy_body(b[i]))
+      ;
   }
 }
 
@@ -242,14 +259,16 @@ static void compare_golden(abut_context context, const char *folder, const char 
   char path[4096];
   for (int i = 0; i < 2; ++i) {
     snprintf(path, sizeof path, "%s/%s/%c.body.json", folder, name, "ab"[i]);
-    if (!CHECK_OK(abut_load_body(context, path, &bodies[i]))) {
+    if (!CHECK_OK (abut_load_body(context, path, &bodies[i]))) {
       return;
     }
   }
   compare_pair(bodies, name);
   compare_fields(bodies, name);
-  CHECK_OK(abut_destroy_body(bodies[0]));
-  CHECK_OK(abut_destroy_body(bodies[1]));
+  CHECK_OK (abut_destroy_body(bodies[0]))
+    ;
+  CHECK_OK (abut_destroy_body(bodies[1]))
+    ;
 }
 
 static void compare_random(abut_context context)
@@ -262,8 +281,10 @@ static void compare_random(abut_context context)
     if (any_body(context, &seed, &bodies[0]) && any_body(context, &seed, &bodies[1])) {
       compare_pair(bodies, what);
       compare_fields(bodies, what);
-      CHECK_OK(abut_destroy_body(bodies[0]));
-      CHECK_OK(abut_destroy_body(bodies[1]));
+      CHECK_OK (abut_destroy_body(bodies[0]))
+        ;
+      CHECK_OK (abut_destroy_body(bodies[1]))
+        ;
     }
   }
 }
@@ -274,11 +295,14 @@ static bool make_thin(abut_context context, const double half[3], abut_body *out
   double vertices[24];
   abut_body_def def;
   cube_def(half, vertices, &def);
-  const abut_superquadric solid = {{half[0], half[1], half[2]}, {0.1, 0.1}, {0, 0, 0},
-                                   {1, 0, 0, 0}, ABUT_ADD};
+  const abut_superquadric solid = {{half[0], half[1], half[2]},
+                                   {0.1, 0.1},
+                                   {0, 0, 0},
+                                   {1, 0, 0, 0},
+                                   ABUT_ADD};
   def.superquadrics = &solid;
   def.superquadric_count = 1;
-  return CHECK_OK(abut_create_body(context, &def, out));
+  return CHECK_OK (abut_create_body(context, &def, out));
 }
 
 /* Every pose holds a grain within the plate or close to it. */
@@ -309,11 +333,11 @@ static void try_deep_thresholds(abut_context context)
     const double plate[3] = {0.5, 0.4, thicknesses[i]};
     put_grains(thicknesses[i], pose1, pose2);
     if (!make_thin(context, plate, &bodies[0]) || !make_thin(context, grain, &bodies[1]) ||
-        !CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s))) {
+        !CHECK_OK (abut_fit_smoothing(bodies[0], bodies[1], &s))) {
       return;
     }
     s.penetration = 2.0 * grain[0];
-    if (!CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
+    if (!CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
       return;
     }
     for (size_t k = 0; k < 4; ++k) {
@@ -321,9 +345,12 @@ static void try_deep_thresholds(abut_context context)
       snprintf(what, sizeof what, "thickness %g, threshold %g", thicknesses[i], thresholds[k]);
       compare_lists(pair, thresholds[k], pose1, pose2, what);
     }
-    CHECK_OK(abut_destroy_pair(pair));
-    CHECK_OK(abut_destroy_body(bodies[0]));
-    CHECK_OK(abut_destroy_body(bodies[1]));
+    CHECK_OK (abut_destroy_pair(pair))
+      ;
+    CHECK_OK (abut_destroy_body(bodies[0]))
+      ;
+    CHECK_OK (abut_destroy_body(bodies[1]))
+      ;
   }
 }
 
@@ -335,7 +362,7 @@ static void try_nothing(abut_context context)
   abut_pair pair;
   abut_smoothing s = abut_default_smoothing();
   list l;
-  if (!make_box(context, half, &box) || !CHECK_OK(abut_create_pair(box, box, &s, &pair))) {
+  if (!make_box(context, half, &box) || !CHECK_OK (abut_create_pair(box, box, &s, &pair))) {
     return;
   }
   const double here[7] = {0, 0, 0, 1, 0, 0, 0}, far[7] = {9, 9, 9, 1, 0, 0, 0};
@@ -347,14 +374,17 @@ static void try_nothing(abut_context context)
   batch.pose2 = x2;
   batch.compact = &l.c;
   if (check(list_create(&l, 1e-3, 10), "no memory")) {
-    CHECK_OK(abut_contacts(pair, &batch));
+    CHECK_OK (abut_contacts(pair, &batch))
+      ;
     check(l.c.count == 0, "boxes far apart have %zu active contacts", l.c.count);
     list_free(&l);
   }
   free(x1);
   free(x2);
-  CHECK_OK(abut_destroy_pair(pair));
-  CHECK_OK(abut_destroy_body(box));
+  CHECK_OK (abut_destroy_pair(pair))
+    ;
+  CHECK_OK (abut_destroy_body(box))
+    ;
 }
 
 int main(int argc, char **argv)
@@ -376,6 +406,7 @@ int main(int argc, char **argv)
   compare_random(context);
   compare_round(context);
   try_deep_thresholds(context);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

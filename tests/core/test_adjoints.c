@@ -57,127 +57,133 @@ typedef struct map {
 
 static coefficients smooth;
 static double cone_angle;
-/* Two zones that overlap: inside of the one, outside of the other, which is turned and has no end along two sides. */
+/* Two zones that overlap: inside of the one, outside of the other, which is turned and has no end
+ * along two sides. */
 enum { ZONES = 2 };
-static const double zones[ZONES * ZONE_REALS] = {
-  1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, -1.0, -1.2, -0.8, 1.0, 1.1, 0.9, 1.0 / 0.7, 0.0,
-  0.6, 0.8, 0.0, -0.8, 0.6, 0.0, 0.0, 0.0, 1.0, -0.5, -1e9, -0.9, 0.8, 0.7, 1e9, 1.0 / 0.4, 1.0};
+static const double zones[ZONES * ZONE_REALS] = {1.0,  0.0,       0.0,  0.0,  1.0,       0.0,  0.0,
+                                                 0.0,  1.0,       -1.0, -1.2, -0.8,      1.0,  1.1,
+                                                 0.9,  1.0 / 0.7, 0.0,  0.6,  0.8,       0.0,  -0.8,
+                                                 0.6,  0.0,       0.0,  0.0,  1.0,       -0.5, -1e9,
+                                                 -0.9, 0.8,       0.7,  1e9,  1.0 / 0.4, 1.0};
 static int spring_is_smooth;
 
-#define VEC(from) {(from)[0], (from)[1], (from)[2]}
+#define VEC(from)                   \
+  {                                 \
+    (from)[0], (from)[1], (from)[2] \
+  }
 #define PUT(to, from) ((to)[0] = (from).x, (to)[1] = (from).y, (to)[2] = (from).z)
 
 /* Slopes are adjoints of one number each. */
-#define DEFINE_ADJOINTS(NUMBER, F, POSE, MUL, ADD, NEG, DIV, NONE)                                \
-  static void F(operator_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                \
-  {                                                                                               \
-    NUMBER slope[5];                                                                              \
-    F(sigmoid_and_slope)(x[0], slope);                                                            \
-    F(soft_sign_and_slope)(x[0], slope + 1);                                                      \
-    F(soft_clip_and_slope)(x[0], smooth.clip, smooth.clip_inv, slope + 2);                        \
-    F(within_and_slope)(x[0], smooth.compare_inv, slope + 3);                                     \
-    F(above_floor_and_slope)(x[0], 0.3, 1.0 / 0.3, slope + 4);                                    \
-    x_bar[0] = MUL(y[0], slope[0]);                                                               \
-    for (int i = 1; i < 5; ++i) {                                                                 \
-      x_bar[0] = ADD(x_bar[0], MUL(y[i], slope[i]));                                              \
-    }                                                                                             \
-  }                                                                                               \
-  static void F(unit_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                \
-  {                                                                                               \
-    const F(vec3) g = VEC(x), bar = VEC(y);                                                       \
-    const F(vec3) r = F(unit_adjoint)(g, smooth.normal, bar);                                     \
-    PUT(x_bar, r);                                                                                \
-  }                                                                                               \
-  static void F(twist_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                   \
-  {                                                                                               \
-    const POSE(vec3) rho = VEC(x), omega = VEC(x + 3), force = VEC(y), moment = VEC(y + 3);       \
-    POSE(vec3) rho_bar, omega_bar;                                                                \
-    POSE(exp_se3_adjoint)(rho, omega, force, moment, &rho_bar, &omega_bar);                       \
-    PUT(x_bar, rho_bar);                                                                          \
-    PUT(x_bar + 3, omega_bar);                                                                    \
-  }                                                                                               \
-  static void F(quaternion_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)          \
-  {                                                                                               \
-    const POSE(vec3) force = VEC(y), moment = VEC(y + 3);                                         \
-    POSE(vec3) position_bar;                                                                      \
-    POSE(quaternion_adjoint)(x[3], x[4], x[5], x[6], force, moment, &position_bar, x_bar + 3);    \
-    PUT(x_bar, position_bar);                                                                     \
-  }                                                                                               \
-  static void F(witness_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                 \
-  {                                                                                               \
-    const F(vec3) p0 = VEC(x), p1 = VEC(x + 3), q0 = VEC(x + 6), q1 = VEC(x + 9);                 \
-    const F(vec3) e1_bar = VEC(y), e2_bar = VEC(y + 3);                                           \
-    F(vec3) bar[4];                                                                               \
-    F(edge_witness_adjoint)(p0, p1, q0, q1, &smooth, e1_bar, e2_bar, y[6], bar);                  \
-    memcpy(x_bar, bar, sizeof bar);                                                               \
-  }                                                                                               \
-  static void F(pair_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                    \
-  {                                                                                               \
-    const F(vec3) e1 = VEC(x), e2 = VEC(x + 3), m1 = VEC(x + 6), m2 = VEC(x + 9);                 \
-    const F(edge_contact) bar = {y[0], y[1], y[2], VEC(y + 3), VEC(y + 6), y[9], y[10]};          \
-    const F(pair_depths) at = {x[13], x[14], x[15], x[16]};                                       \
-    const F(edge_pair_bar) r =                                                                    \
-      F(edge_pair_adjoint)(e1, e2, x[12], m1, m2, &at, &smooth, &bar, pair_active);               \
-    memcpy(x_bar, &r, sizeof r);                                                                  \
-  }                                                                                               \
-  static void F(weights_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                 \
-  {                                                                                               \
-    const F(pair_depths) at = {x[2], x[3], x[4], x[5]};                                           \
-    const F(edge_weights_bar) r =                                                                 \
-      F(edge_weights_adjoint)(x[0], x[1], &at, x[6], x[7], &smooth, y[0], y[1]);                  \
-    const NUMBER bar[] = {r.con,    r.dot,          r.at.own1, r.at.own2, r.at.opposing1,         \
-                          r.at.opposing2, r.d1, r.d2};                                            \
-    memcpy(x_bar, bar, sizeof bar);                                                               \
-  }                                                                                               \
-  static void F(face_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                    \
-  {                                                                                               \
-    const F(vec3) v = VEC(x), a = VEC(x + 3), b = VEC(x + 6), e = VEC(x + 9), bar = VEC(y);       \
-    F(vec3) out[4];                                                                               \
-    F(face_witness_adjoint)(v, a, b, e, &smooth, bar, out);                                       \
-    memcpy(x_bar, out, sizeof out);                                                               \
-  }                                                                                               \
-  static void F(cone_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                \
-  {                                                                                               \
-    const F(vec3) n = VEC(x), held_bar = VEC(y);                                                  \
-    const F(cone) k = {VEC(x + 3), cone_angle, cos(cone_angle), sin(cone_angle), 0.0};            \
-    F(vec3) axis_bar;                                                                             \
-    const F(vec3) n_bar = F(cone_adjoint)(n, &k, &smooth, y[3], held_bar, &axis_bar);             \
-    PUT(x_bar, n_bar);                                                                            \
-    PUT(x_bar + 3, axis_bar);                                                                     \
-  }                                                                                               \
-  static void F(seam_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                \
-  {                                                                                               \
-    const F(vec3) at = VEC(x);                                                                    \
-    F(vec3) slope;                                                                                \
-    F(zones_share)(zones, ZONES, at, &slope);                                                     \
-    x_bar[0] = MUL(y[0], slope.x);                                                                \
-    x_bar[1] = MUL(y[0], slope.y);                                                                \
-    x_bar[2] = MUL(y[0], slope.z);                                                                \
-  }                                                                                               \
-  static F(contact_law) F(law_map)(const NUMBER *x)                                               \
-  {                                                                                               \
-    const F(contact_law) l = {x[0], x[1], x[2], x[3], x[4], x[4], spring_is_smooth};              \
-    return l;                                                                                     \
-  }                                                                                               \
-  static void F(spring_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)              \
-  {                                                                                               \
-    const F(vec3) n = VEC(x + 2), u = VEC(x + 5), bar = VEC(y + 1);                               \
-    const F(contact_law) l = F(law_map)(x + 8);                                                   \
-    const F(contact_depth) at = F(contact_depth_of)(x[0], x[1], &l);                              \
-    const F(contact_slopes) r = F(contact_slopes_of)(n, u, bar, &l);                              \
-    const NUMBER part = MUL(x[1], at.soft), pushed = MUL(x[1], r.worth);                          \
-    const NUMBER bare = ADD(y[0], MUL(NEG(x[1]), y[0]));                                          \
-    const NUMBER by_soft = ADD(bare, pushed);                                                     \
-    const F(vec3) n_bar = F(scale3)(r.n, part), u_bar = F(scale3)(r.u, part);                     \
-    x_bar[0] = ADD(y[0], NEG(MUL(at.share, by_soft)));                                            \
-    x_bar[1] = MUL(at.soft, ADD(r.worth, NEG(y[0])));                                             \
-    PUT(x_bar + 2, n_bar);                                                                        \
-    PUT(x_bar + 5, u_bar);                                                                        \
-    x_bar[8] = DIV(MUL(part, r.worth), x[8]);                                                     \
-    x_bar[9] = MUL(part, r.mu);                                                                   \
-    x_bar[10] = MUL(part, r.v_d);                                                                 \
-    x_bar[11] = MUL(part, r.v_s);                                                                 \
-    x_bar[12] = MUL(at.slope, by_soft);                                                           \
+#define DEFINE_ADJOINTS(NUMBER, F, POSE, MUL, ADD, NEG, DIV, NONE)                             \
+  static void F(operator_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)             \
+  {                                                                                            \
+    NUMBER slope[5];                                                                           \
+    F(sigmoid_and_slope)(x[0], slope);                                                         \
+    F(soft_sign_and_slope)(x[0], slope + 1);                                                   \
+    F(soft_clip_and_slope)(x[0], smooth.clip, smooth.clip_inv, slope + 2);                     \
+    F(within_and_slope)(x[0], smooth.compare_inv, slope + 3);                                  \
+    F(above_floor_and_slope)(x[0], 0.3, 1.0 / 0.3, slope + 4);                                 \
+    x_bar[0] = MUL(y[0], slope[0]);                                                            \
+    for (int i = 1; i < 5; ++i) {                                                              \
+      x_bar[0] = ADD(x_bar[0], MUL(y[i], slope[i]));                                           \
+    }                                                                                          \
+  }                                                                                            \
+  static void F(unit_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)             \
+  {                                                                                            \
+    const F(vec3) g = VEC(x), bar = VEC(y);                                                    \
+    const F(vec3) r = F(unit_adjoint)(g, smooth.normal, bar);                                  \
+    PUT(x_bar, r);                                                                             \
+  }                                                                                            \
+  static void F(twist_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                \
+  {                                                                                            \
+    const POSE(vec3) rho = VEC(x), omega = VEC(x + 3), force = VEC(y), moment = VEC(y + 3);    \
+    POSE(vec3) rho_bar, omega_bar;                                                             \
+    POSE(exp_se3_adjoint)(rho, omega, force, moment, &rho_bar, &omega_bar);                    \
+    PUT(x_bar, rho_bar);                                                                       \
+    PUT(x_bar + 3, omega_bar);                                                                 \
+  }                                                                                            \
+  static void F(quaternion_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)       \
+  {                                                                                            \
+    const POSE(vec3) force = VEC(y), moment = VEC(y + 3);                                      \
+    POSE(vec3) position_bar;                                                                   \
+    POSE(quaternion_adjoint)(x[3], x[4], x[5], x[6], force, moment, &position_bar, x_bar + 3); \
+    PUT(x_bar, position_bar);                                                                  \
+  }                                                                                            \
+  static void F(witness_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)              \
+  {                                                                                            \
+    const F(vec3) p0 = VEC(x), p1 = VEC(x + 3), q0 = VEC(x + 6), q1 = VEC(x + 9);              \
+    const F(vec3) e1_bar = VEC(y), e2_bar = VEC(y + 3);                                        \
+    F(vec3) bar[4];                                                                            \
+    F(edge_witness_adjoint)(p0, p1, q0, q1, &smooth, e1_bar, e2_bar, y[6], bar);               \
+    memcpy(x_bar, bar, sizeof bar);                                                            \
+  }                                                                                            \
+  static void F(pair_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                 \
+  {                                                                                            \
+    const F(vec3) e1 = VEC(x), e2 = VEC(x + 3), m1 = VEC(x + 6), m2 = VEC(x + 9);              \
+    const F(edge_contact) bar = {y[0], y[1], y[2], VEC(y + 3), VEC(y + 6), y[9], y[10]};       \
+    const F(pair_depths) at = {x[13], x[14], x[15], x[16]};                                    \
+    const F(edge_pair_bar)                                                                     \
+      r = F(edge_pair_adjoint)(e1, e2, x[12], m1, m2, &at, &smooth, &bar, pair_active);        \
+    memcpy(x_bar, &r, sizeof r);                                                               \
+  }                                                                                            \
+  static void F(weights_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)              \
+  {                                                                                            \
+    const F(pair_depths) at = {x[2], x[3], x[4], x[5]};                                        \
+    const F(edge_weights_bar)                                                                  \
+      r = F(edge_weights_adjoint)(x[0], x[1], &at, x[6], x[7], &smooth, y[0], y[1]);           \
+    const NUMBER bar[] = {r.con,          r.dot,          r.at.own1, r.at.own2,                \
+                          r.at.opposing1, r.at.opposing2, r.d1,      r.d2};                    \
+    memcpy(x_bar, bar, sizeof bar);                                                            \
+  }                                                                                            \
+  static void F(face_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                 \
+  {                                                                                            \
+    const F(vec3) v = VEC(x), a = VEC(x + 3), b = VEC(x + 6), e = VEC(x + 9), bar = VEC(y);    \
+    F(vec3) out[4];                                                                            \
+    F(face_witness_adjoint)(v, a, b, e, &smooth, bar, out);                                    \
+    memcpy(x_bar, out, sizeof out);                                                            \
+  }                                                                                            \
+  static void F(cone_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)             \
+  {                                                                                            \
+    const F(vec3) n = VEC(x), held_bar = VEC(y);                                               \
+    const F(cone) k = {VEC(x + 3), cone_angle, cos(cone_angle), sin(cone_angle), 0.0};         \
+    F(vec3) axis_bar;                                                                          \
+    const F(vec3) n_bar = F(cone_adjoint)(n, &k, &smooth, y[3], held_bar, &axis_bar);          \
+    PUT(x_bar, n_bar);                                                                         \
+    PUT(x_bar + 3, axis_bar);                                                                  \
+  }                                                                                            \
+  static void F(seam_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)             \
+  {                                                                                            \
+    const F(vec3) at = VEC(x);                                                                 \
+    F(vec3) slope;                                                                             \
+    F(zones_share)(zones, ZONES, at, &slope);                                                  \
+    x_bar[0] = MUL(y[0], slope.x);                                                             \
+    x_bar[1] = MUL(y[0], slope.y);                                                             \
+    x_bar[2] = MUL(y[0], slope.z);                                                             \
+  }                                                                                            \
+  static F(contact_law) F(law_map)(const NUMBER *x)                                            \
+  {                                                                                            \
+    const F(contact_law) l = {x[0], x[1], x[2], x[3], x[4], x[4], spring_is_smooth};           \
+    return l;                                                                                  \
+  }                                                                                            \
+  static void F(spring_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)           \
+  {                                                                                            \
+    const F(vec3) n = VEC(x + 2), u = VEC(x + 5), bar = VEC(y + 1);                            \
+    const F(contact_law) l = F(law_map)(x + 8);                                                \
+    const F(contact_depth) at = F(contact_depth_of)(x[0], x[1], &l);                           \
+    const F(contact_slopes) r = F(contact_slopes_of)(n, u, bar, &l);                           \
+    const NUMBER part = MUL(x[1], at.soft), pushed = MUL(x[1], r.worth);                       \
+    const NUMBER bare = ADD(y[0], MUL(NEG(x[1]), y[0]));                                       \
+    const NUMBER by_soft = ADD(bare, pushed);                                                  \
+    const F(vec3) n_bar = F(scale3)(r.n, part), u_bar = F(scale3)(r.u, part);                  \
+    x_bar[0] = ADD(y[0], NEG(MUL(at.share, by_soft)));                                         \
+    x_bar[1] = MUL(at.soft, ADD(r.worth, NEG(y[0])));                                          \
+    PUT(x_bar + 2, n_bar);                                                                     \
+    PUT(x_bar + 5, u_bar);                                                                     \
+    x_bar[8] = DIV(MUL(part, r.worth), x[8]);                                                  \
+    x_bar[9] = MUL(part, r.mu);                                                                \
+    x_bar[10] = MUL(part, r.v_d);                                                              \
+    x_bar[11] = MUL(part, r.v_s);                                                              \
+    x_bar[12] = MUL(at.slope, by_soft);                                                        \
   }
 static int pair_active = 1;
 #define F_PLAIN(name) name##_r
@@ -502,11 +508,13 @@ static void test_quaternions(void)
 }
 
 /* One of no length, none of any; parallel, identical, touching edges, square and crossing. */
-static const double edges[12 * 8] = {
-  0, 0, 0, 0, 0, 0, 0.5, 1, 0, 0.5, -1, 0.2, 0, 0, 0, 0, 0, 0, 1, 1, 0, 1, 1, 0,
-  0, 0, 0, 1, 0, 0, 0, 0.3, 0, 1, 0.3, 0,   0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0,
-  0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 1, 0,       0, 0, 0, 1, 0, 0, 1, 0.2, 0, 0, 0.2, 0,
-  0, 0, 0, 1, 0, 0, 0.5, -0.5, 0, 0.5, 0.5, 0, 0.1, 0, 0, 1, 0.3, 0, 0.2, 0.1, 0.1, 1.1, 0.4, 0.1};
+static const double edges[12 * 8] = {0,   0, 0, 0,   0,   0, 0.5, 1,   0,   0.5,  -1,  0.2, 0,   0,
+                                     0,   0, 0, 0,   1,   1, 0,   1,   1,   0,    0,   0,   0,   1,
+                                     0,   0, 0, 0.3, 0,   1, 0.3, 0,   0,   0,    0,   1,   0,   0,
+                                     0,   0, 0, 1,   0,   0, 0,   0,   0,   1,    0,   0,   1,   0,
+                                     0,   1, 1, 0,   0,   0, 0,   1,   0,   0,    1,   0.2, 0,   0,
+                                     0.2, 0, 0, 0,   0,   1, 0,   0,   0.5, -0.5, 0,   0.5, 0.5, 0,
+                                     0.1, 0, 0, 1,   0.3, 0, 0.2, 0.1, 0.1, 1.1,  0.4, 0.1};
 #define NO_LENGTH 2 /* the first edges */
 
 static void test_edges(bool second)
@@ -527,8 +535,9 @@ static void test_edges(bool second)
       for (int k = 0; k < 3; ++k) {
         double *e = far + 12 * i;
         e[6 + k] += kind == 0 ? 1e6 : 0.0;
-        e[9 + k] = kind == 0 ? e[9 + k] + 1e6
-                   : kind == 2 ? e[6 + k] + e[3 + k] - e[k] + 1e-6 * e[9 + k] : e[9 + k];
+        e[9 + k] = kind == 0   ? e[9 + k] + 1e6
+                   : kind == 2 ? e[6 + k] + e[3 + k] - e[k] + 1e-6 * e[9 + k]
+                               : e[9 + k];
       }
     }
     test_adjoint(WITNESS, names[kind], far, POINTS);
@@ -545,8 +554,10 @@ static void test_pairs(void)
     for (int i = 0; i < POINTS; ++i) {
       double *x = points + 17 * i;
       for (int k = 0; k < 3; ++k) {
-        x[3 + k] = kind == 0 ? x[k] : kind == 1 ? x[3 + k] + 1e6
-                   : kind == 2 ? x[k] + 1e-6 * x[3 + k] : x[3 + k];
+        x[3 + k] = kind == 0   ? x[k]
+                   : kind == 1 ? x[3 + k] + 1e6
+                   : kind == 2 ? x[k] + 1e-6 * x[3 + k]
+                               : x[3 + k];
         x[13 + k] -= kind == 3 ? 1e3 : 0.0;
       }
     }
@@ -579,8 +590,8 @@ static void test_springs(void)
   test_second(SPRING, "smooth", points, POINTS, 1e-3);
 }
 
-/* What contact_slopes_ahead adds is h times the derivative by u along x that contact_slopes_of has on duals, and the
- * gradient by x is h times that by u. */
+/* What contact_slopes_ahead adds is h times the derivative by u along x that contact_slopes_of has
+ * on duals, and the gradient by x is h times that by u. */
 static void test_springs_ahead(void)
 {
   enum { SLOPES = 10 };
@@ -650,10 +661,9 @@ static void test_inactive_pairs(void)
 static void test_faces(bool second)
 {
   const double flat[12 * 4] = {/* inside, beyond a side, at a corner, on a side */
-                               0.3, 0.3, 0.2, 0, 0, 0, 1, 0, 0, 0, 1, 0,
-                               2, 2, 0.1, 0, 0, 0, 1, 0, 0, 0, 1, 0,
-                               0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0,
-                               0.5, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0};
+                               0.3, 0.3, 0.2, 0, 0,   0, 1, 0, 0, 0, 1, 0, 2, 2, 0.1, 0,
+                               0,   0,   1,   0, 0,   0, 1, 0, 0, 0, 0, 0, 0, 0, 1,   0,
+                               0,   0,   1,   0, 0.5, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1,   0};
   double points[12 * POINTS];
   uint64_t seed = 160;
   test_adjoint(FACE, "inside, beyond, corner, side", flat, 4);
@@ -679,12 +689,19 @@ static void test_faces(bool second)
 static void set_smoothing(double temperature, double ridge, bool inside)
 {
   smooth = (coefficients){
-    .length_inv = 1.0 / 0.8, .normal = 1e-12,
-    .penetration = 0.1, .penetration_inv = 10.0,
-    .clash_inv = 10.0, .sign_inv = 10.0,
-    .clip = temperature, .clip_inv = 1.0 / temperature,
-    .minimum_log2e = LOG2E / temperature, .compare_inv = 1.0 / temperature,
-    .ridge = ridge, .distance = 1e-10, .inside = inside ? 1.0 : 0.0,
+    .length_inv = 1.0 / 0.8,
+    .normal = 1e-12,
+    .penetration = 0.1,
+    .penetration_inv = 10.0,
+    .clash_inv = 10.0,
+    .sign_inv = 10.0,
+    .clip = temperature,
+    .clip_inv = 1.0 / temperature,
+    .minimum_log2e = LOG2E / temperature,
+    .compare_inv = 1.0 / temperature,
+    .ridge = ridge,
+    .distance = 1e-10,
+    .inside = inside ? 1.0 : 0.0,
   };
 }
 
@@ -732,8 +749,9 @@ static void put_normal(uint64_t *seed, double angle, double x[6])
   }
 }
 
-/* Narrow and wide cones, those that sums of angles beyond 180 degrees bound, and those of every normal. Differences
- * of second derivatives stay away from where these bend: the ends of the margins, those of holding, and c = 0. */
+/* Narrow and wide cones, those that sums of angles beyond 180 degrees bound, and those of every
+ * normal. Differences of second derivatives stay away from where these bend: the ends of the
+ * margins, those of holding, and c = 0. */
 static void test_cones(void)
 {
   static const double angles[] = {0.0, 5.0, 20.0, 29.9, 30.1, 54.7, 100.0, 150.0, 164.0, 180.0};
@@ -753,11 +771,12 @@ static void test_cones(void)
       snprintf(where, sizeof where, "%g, margins %g, %g, %g", angles[a], inner, outer, hold);
       for (int i = 0; i < POINTS; ++i) {
         const double at = 180.0 * (i + 0.5) / POINTS, half = angles[a];
-        const double sine = sin((half + hold) * DEGREE), twice = sine < 0.5 ? asin(2.0 * sine) / DEGREE : 90.0;
+        const double sine = sin((half + hold) * DEGREE),
+                     twice = sine < 0.5 ? asin(2.0 * sine) / DEGREE : 90.0;
         put_normal(&seed, at * DEGREE, points + 6 * i);
         const double c = cos(at * DEGREE);
-        if (fabs(c - full) > 2.0 * step && fabs(c - none) > 2.0 * step && fabs(at - half - hold) > 2.0 &&
-            fabs(at - 90.0) > 2.0 && fabs(at - twice) > 2.0) {
+        if (fabs(c - full) > 2.0 * step && fabs(c - none) > 2.0 * step &&
+            fabs(at - half - hold) > 2.0 && fabs(at - 90.0) > 2.0 && fabs(at - twice) > 2.0) {
           memcpy(away + 6 * count++, points + 6 * i, 6 * sizeof *away);
         }
       }
@@ -786,8 +805,8 @@ static void test_zones(void)
 
 static void test_slopes(void)
 {
-  const double where[] = {0.0, 1.0, 0.5, -0.0, 1e-12, 1.0 - 1e-12, -40.0, 40.0, 1e30, -1e30,
-                          0.3, 0.6};
+  const double where[] = {0.0,   1.0,  0.5,  -0.0,  1e-12, 1.0 - 1e-12,
+                          -40.0, 40.0, 1e30, -1e30, 0.3,   0.6};
   for (int i = 0; i < 12; ++i) {
     char name[32];
     snprintf(name, sizeof name, "at %g", where[i]);

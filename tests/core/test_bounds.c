@@ -55,9 +55,9 @@ static double bound(const body *b, const real x[3], real radius)
 
 /* How bounds fared. */
 typedef struct tally {
-  size_t balls, told;  /* told: where the bound says anything, which it must be positive for */
-  double worst;        /* how far a bound was above a distance, at most */
-  double share[3];     /* the least share of the distance far away, without a radius */
+  size_t balls, told; /* told: where the bound says anything, which it must be positive for */
+  double worst;       /* how far a bound was above a distance, at most */
+  double share[3];    /* the least share of the distance far away, without a radius */
 } tally;
 
 /* Points on the sphere and inside, and towards where the distance falls. */
@@ -204,8 +204,8 @@ static void test_heights(void)
     char what[64];
     snprintf(what, sizeof what, "height field, rough by %g", roughness);
     height_sample_make(&s, &seed, roughness, size, ABUT_ADD);
-    test_body(what, &(abut_body_def){.height_fields = &s.field, .height_field_count = 1}, 0.01 * size,
-              size, (double[3]){least, least, least});
+    test_body(what, &(abut_body_def){.height_fields = &s.field, .height_field_count = 1},
+              0.01 * size, size, (double[3]){least, least, least});
   }
 }
 
@@ -216,9 +216,9 @@ static void test_others(void)
     {{0.3, 0.5, 0.3}, {1.0, 1.5}, {-0.2, 0.2, 0.1}, {0.2, 0.7, 0.3, 0.1}, ABUT_ADD},
     {{0.3, 0.2, 0.2}, {1.0, 1.0}, {0.2, 0.0, 0.3}, {1.0, 0.0, 0.0, 0.0}, ABUT_SUBTRACT},
   };
-  static const double planes[36] = {1, 0.1, 0, 0.5, 0, 0, -1, 0, 0, -0.5, 0, 0, 0, 1, 0, 0, 0.3, 0,
-                                    0, -1, 0.2, 0, -0.3, 0, 0, 0, 1, 0, 0, 0.4, 0, 0, -1, 0, 0,
-                                    -0.4};
+  static const double planes[36] = {1, 0.1, 0, 0.5, 0,   0,   -1, 0,  0,   -0.5, 0,    0,
+                                    0, 1,   0, 0,   0.3, 0,   0,  -1, 0.2, 0,    -0.3, 0,
+                                    0, 0,   1, 0,   0,   0.4, 0,  0,  -1,  0,    0,    -0.4};
   static const abut_polyhedron polyhedron = {planes, 6, ABUT_ADD};
   static const double shares[3] = {0.3, 0.3, 0.3};
   static grid_sample s;
@@ -238,7 +238,8 @@ static void test_others(void)
 }
 
 /* Cores bound balls inside them, too, which `try_balls` does not look at. */
-static void test_core_inside(const char *what, const abut_body_def *def, double union_tau, double size)
+static void test_core_inside(const char *what, const abut_body_def *def, double union_tau,
+                             double size)
 {
   body b = make_body(def, union_tau);
   uint64_t seed = 78;
@@ -246,7 +247,8 @@ static void test_core_inside(const char *what, const abut_body_def *def, double 
   double worst = -HUGE_VAL;
   for (int i = 0; i < 2000; ++i) {
     const double radius = size * pow(10.0, 3.0 * random_uniform(&seed) - 3.0);
-    const real x[3] = {(real)(0.2 * size * random_normal(&seed)), (real)(0.2 * size * random_normal(&seed)),
+    const real x[3] = {(real)(0.2 * size * random_normal(&seed)),
+                       (real)(0.2 * size * random_normal(&seed)),
                        (real)(0.2 * size * random_normal(&seed))};
     const double low = bound(&b, x, (real)radius);
     inside += low < 0.0;
@@ -263,8 +265,18 @@ static void test_cores(void)
   for (int i = 0; i < 3; ++i) {
     const double s = i == 1 ? 1e-3 : i == 2 ? 1e3 : 1.0;
     const abut_core cores[] = {
-      {ABUT_CORE_BOX, {0.4 * s, 0.3 * s, 0.2 * s}, 0.1 * s, {0.1 * s, 0, 0}, {0.9, 0.1, 0.3, 0.2}, ABUT_ADD},
-      {ABUT_CORE_DISC, {0.4 * s, 0.3 * s}, 0.02 * s, {0, -0.2 * s, 0}, {0.2, 0.7, 0.3, 0.1}, ABUT_ADD},
+      {ABUT_CORE_BOX,
+       {0.4 * s, 0.3 * s, 0.2 * s},
+       0.1 * s,
+       {0.1 * s, 0, 0},
+       {0.9, 0.1, 0.3, 0.2},
+       ABUT_ADD},
+      {ABUT_CORE_DISC,
+       {0.4 * s, 0.3 * s},
+       0.02 * s,
+       {0, -0.2 * s, 0},
+       {0.2, 0.7, 0.3, 0.1},
+       ABUT_ADD},
       {ABUT_CORE_BOX, {0, 0, 0.5 * s}, 0.2 * s, {0, 0, 0.2 * s}, {0.5, 0.5, -0.3, 0.1}, ABUT_ADD},
       {ABUT_CORE_BOX, {0, 0, 0}, 0.3 * s, {0.2 * s, 0, 0}, {1, 0, 0, 0}, ABUT_SUBTRACT},
     };

@@ -38,8 +38,12 @@ static void fill(const query *q, void *array, size_t width, uint64_t *seed)
 
 static query make_query(abut_context context, abut_precision precision, bool faces)
 {
-  query q = {.name = faces ? "faces" : "edges", .context = context, .precision = precision,
-             .smoothing = abut_default_smoothing(), .count = QUERIES, .faces = faces};
+  query q = {.name = faces ? "faces" : "edges",
+             .context = context,
+             .precision = precision,
+             .smoothing = abut_default_smoothing(),
+             .count = QUERIES,
+             .faces = faces};
   const size_t in[2][2] = {{6, 6}, {3, 9}}, out[2][PARTS] = {{3, 3, 1}, {3, 0, 0}};
   uint64_t seed = 19;
   q.smoothing.distance = 1e-3;
@@ -125,7 +129,7 @@ static void test_agreement(query *q, const char *what)
 {
   const double most = q->precision == ABUT_FLOAT64 ? 1e-12 : 1e-12 * 536870912.0;
   double worst = 0.0;
-  if (!CHECK_OK(jvp(q)) || !CHECK_OK(vjp(q))) {
+  if (!CHECK_OK (jvp(q)) || !CHECK_OK (vjp(q))) {
     return;
   }
   for (size_t i = 0; i < q->count; ++i) {
@@ -156,11 +160,13 @@ static double quotient_error(query *q, double step, double *size)
   for (int end = 0; end < 2; ++end) {
     for (int i = 0; i < 2; ++i) {
       for (size_t k = 0; k < q->count * q->in[i]; ++k) {
-        real_put(q->x[i], q->precision, k, real_at(kept[i], q->precision, k) +
-                 (end ? step : -step) * real_at(q->x_tangent[i], q->precision, k));
+        real_put(q->x[i], q->precision, k,
+                 real_at(kept[i], q->precision, k) +
+                   (end ? step : -step) * real_at(q->x_tangent[i], q->precision, k));
       }
     }
-    CHECK_OK(values(q));
+    CHECK_OK (values(q))
+      ;
     for (int i = 0; i < PARTS && !end; ++i) {
       low[i] = q->y[i];
       q->y[i] = room(q, q->out[i]);
@@ -198,7 +204,8 @@ static void spread_triangles(query *q)
 static void test_differences(query *q)
 {
   double error[3], size;
-  CHECK_OK(jvp(q));
+  CHECK_OK (jvp(q))
+    ;
   for (int i = 0; i < 3; ++i) {
     error[i] = quotient_error(q, ldexp(1.6e-4, -i), &size);
   }
@@ -248,8 +255,8 @@ static void test_hard_edges(abut_context context, abut_precision precision)
   }
   test_agreement(&q, "hard ones");
   for (size_t i = 0; i < q.count; ++i) {
-    const size_t bad = not_numbers(&q, q.x_bar, q.in, 2, i) +
-                       not_numbers(&q, q.y_tangent, q.out, PARTS, i);
+    const size_t bad =
+      not_numbers(&q, q.x_bar, q.in, 2, i) + not_numbers(&q, q.y_tangent, q.out, PARTS, i);
     check(!bad, "edges of kind %zu: %zu derivatives are not finite", i % 6, bad);
   }
   free_query(&q);
@@ -274,22 +281,27 @@ static void test_refused_faces(abut_context context, abut_precision precision)
       }
     }
   }
-  CHECK_OK(values(&r));
+  CHECK_OK (values(&r))
+    ;
   check(r.rejected == refused, "%zu faces are refused, not %zu", r.rejected, refused);
   r.rejected = 0;
-  CHECK_OK(jvp(&r));
+  CHECK_OK (jvp(&r))
+    ;
   check(r.rejected == refused, "a JVP refuses %zu faces", r.rejected);
   r.rejected = 0;
-  CHECK_OK(vjp(&r));
+  CHECK_OK (vjp(&r))
+    ;
   check(r.rejected == refused, "a VJP refuses %zu faces", r.rejected);
-  CHECK_OK(jvp(&q));
-  CHECK_OK(vjp(&q));
+  CHECK_OK (jvp(&q))
+    ;
+  CHECK_OK (vjp(&q))
+    ;
   const size_t real = real_size(precision);
   for (size_t i = 0; i < q.count; ++i) {
     const bool bad = i % 5 == 0;
     check(r.status[i] == bad, "face %zu has status %u", i, r.status[i]);
-    const size_t none = not_numbers(&r, r.x_bar, r.in, 2, i) +
-                        not_numbers(&r, r.y_tangent, r.out, 1, i);
+    const size_t none =
+      not_numbers(&r, r.x_bar, r.in, 2, i) + not_numbers(&r, r.y_tangent, r.out, 1, i);
     check(none == (bad ? FACE_IN + FACE_OUT : 0), "face %zu has %zu NaN", i, none);
     check(bad || (!memcmp((char *)q.x_bar[0] + 3 * i * real, (char *)r.x_bar[0] + 3 * i * real,
                           3 * real) &&
@@ -310,14 +322,17 @@ static void test_null(query *q)
 {
   query n = *q;
   const size_t real = real_size(q->precision);
-  CHECK_OK(jvp(q));
-  CHECK_OK(vjp(q));
+  CHECK_OK (jvp(q))
+    ;
+  CHECK_OK (vjp(q))
+    ;
   void *zeros = room(q, 9), *kept[2] = {room(q, 9), room(q, 9)};
   for (int i = 0; i < 2; ++i) {
     n = *q;
     n.x_tangent[1] = i ? NULL : zeros;
     n.y_tangent[0] = kept[i];
-    CHECK_OK(jvp(&n));
+    CHECK_OK (jvp(&n))
+      ;
   }
   check(!memcmp(kept[0], kept[1], q->count * 3 * real), "%s: a tangent of NULL is not zero",
         q->name);
@@ -325,7 +340,8 @@ static void test_null(query *q)
   n.y_bar[0] = n.y_bar[1] = n.y_bar[2] = NULL;
   n.x_bar[0] = NULL;
   n.x_bar[1] = kept[0];
-  CHECK_OK(vjp(&n));
+  CHECK_OK (vjp(&n))
+    ;
   size_t others = 0;
   for (size_t i = 0; i < q->count * q->in[1]; ++i) {
     others += real_at(kept[0], q->precision, i) != 0.0;
@@ -340,12 +356,15 @@ static void test_null(query *q)
   n.y_tangent[0] = kept[1];
   n.y_tangent[1] = n.y_tangent[2] = NULL;
   n.status = NULL;
-  CHECK_OK(jvp(&n));
+  CHECK_OK (jvp(&n))
+    ;
   check(!memcmp(kept[1], (char *)q->y_tangent[0] + 700 * 3 * real, 3 * real),
         "%s: one query alone differs", q->name);
   n.count = 0;
-  CHECK_OK(jvp(&n));
-  CHECK_OK(vjp(&n));
+  CHECK_OK (jvp(&n))
+    ;
+  CHECK_OK (vjp(&n))
+    ;
   free(zeros);
   free(kept[0]);
   free(kept[1]);
@@ -375,8 +394,8 @@ static void test_arguments(query *q)
 
 int main(int argc, char **argv)
 {
-  const abut_precision precision =
-    argc > 1 && !strcmp(argv[1], "f32") ? ABUT_FLOAT32 : ABUT_FLOAT64;
+  const abut_precision precision = argc > 1 && !strcmp(argv[1], "f32") ? ABUT_FLOAT32
+                                                                       : ABUT_FLOAT64;
   abut_context context;
   if (!test_context(precision, &context)) {
     return 77;
@@ -394,6 +413,7 @@ int main(int argc, char **argv)
   }
   test_hard_edges(context, precision);
   test_refused_faces(context, precision);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

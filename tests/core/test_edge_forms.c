@@ -20,15 +20,21 @@ static double rounding(void)
 
 /* ---- bodies ---- */
 
-/* A box grown by `round` of a core that is smaller by it, with its corners and edges `in` inside of the surface. */
+/* A box grown by `round` of a core that is smaller by it, with its corners and edges `in` inside of
+ * the surface. */
 static abut_body box_of(const double half[3], double round, bool rounded)
 {
-  static const abut_feature_edge joins[12] = {{.from = 0, .to = 1}, {.from = 0, .to = 2}, {.from = 0, .to = 4},
-                                              {.from = 1, .to = 3}, {.from = 1, .to = 5}, {.from = 2, .to = 3},
-                                              {.from = 2, .to = 6}, {.from = 3, .to = 7}, {.from = 4, .to = 5},
-                                              {.from = 4, .to = 6}, {.from = 5, .to = 7}, {.from = 6, .to = 7}};
+  static const abut_feature_edge joins[12] = {{.from = 0, .to = 1}, {.from = 0, .to = 2},
+                                              {.from = 0, .to = 4}, {.from = 1, .to = 3},
+                                              {.from = 1, .to = 5}, {.from = 2, .to = 3},
+                                              {.from = 2, .to = 6}, {.from = 3, .to = 7},
+                                              {.from = 4, .to = 5}, {.from = 4, .to = 6},
+                                              {.from = 5, .to = 7}, {.from = 6, .to = 7}};
   const double radius = rounded ? round : 0.0;
-  abut_core core = {.kind = ABUT_CORE_BOX, .radius = round, .quaternion = {1, 0, 0, 0}, .operation = ABUT_ADD};
+  abut_core core = {.kind = ABUT_CORE_BOX,
+                    .radius = round,
+                    .quaternion = {1, 0, 0, 0},
+                    .operation = ABUT_ADD};
   double vertices[24], corners[32];
   abut_feature_edge edges[12];
   abut_body_def def;
@@ -64,7 +70,10 @@ static abut_body sharp_box(const double half[3])
 /* A box whose features are given: a ball's one vertex, or none. */
 static abut_body body_with(const double half[3], double round, const double *vertices, size_t count)
 {
-  const abut_core core = {.kind = ABUT_CORE_BOX, .radius = round, .quaternion = {1, 0, 0, 0}, .operation = ABUT_ADD,
+  const abut_core core = {.kind = ABUT_CORE_BOX,
+                          .radius = round,
+                          .quaternion = {1, 0, 0, 0},
+                          .operation = ABUT_ADD,
                           .half = {half[0] - round, half[1] - round, half[2] - round}};
   double mesh[24];
   abut_body_def def;
@@ -89,11 +98,15 @@ static abut_body ball_of(double radius)
 static abut_body cylinder_of(double radius, double half, double round, bool circles)
 {
   const double inner = radius - round, height = half - round, box[3] = {radius, radius, half};
-  const abut_core core = {.kind = ABUT_CORE_DISC, .half = {inner, height, 0}, .radius = round,
-                          .quaternion = {1, 0, 0, 0}, .operation = ABUT_ADD};
+  const abut_core core = {.kind = ABUT_CORE_DISC,
+                          .half = {inner, height, 0},
+                          .radius = round,
+                          .quaternion = {1, 0, 0, 0},
+                          .operation = ABUT_ADD};
   double mesh[24], vertices[64];
   abut_feature_edge arcs[16];
-  const abut_feature_circle rims[2] = {{{0, 0, -height}, {0, 0, 1}, inner, round}, {{0, 0, height}, {0, 0, -1}, inner, round}};
+  const abut_feature_circle rims[2] = {{{0, 0, -height}, {0, 0, 1}, inner, round},
+                                       {{0, 0, height}, {0, 0, -1}, inner, round}};
   abut_body_def def;
   abut_body out;
   cube_def(box, mesh, &def);
@@ -101,8 +114,12 @@ static abut_body cylinder_of(double radius, double half, double round, bool circ
     const double turn = PI / 4.0 * (i % 8), z = i < 8 ? -height : height;
     const double at[4] = {inner * cos(turn), inner * sin(turn), z, round};
     memcpy(vertices + 4 * (size_t)i, at, sizeof at);
-    arcs[i] = (abut_feature_edge){.from = i, .to = i % 8 == 7 ? i - 7 : i + 1, .radius = round, .arc = true,
-                                  .centre = {0, 0, z}, .axis = {0, 0, 1}};
+    arcs[i] = (abut_feature_edge){.from = i,
+                                  .to = i % 8 == 7 ? i - 7 : i + 1,
+                                  .radius = round,
+                                  .arc = true,
+                                  .centre = {0, 0, z},
+                                  .axis = {0, 0, 1}};
   }
   def.cores = &core;
   def.core_count = 1;
@@ -143,7 +160,8 @@ typedef struct manifold {
   double *memory;
 } manifold;
 
-static manifold contacts_of(abut_body body1, abut_body body2, const abut_smoothing *s, const double pose2[P])
+static manifold contacts_of(abut_body body1, abut_body body2, const abut_smoothing *s,
+                            const double pose2[P])
 {
   const double still[P] = {0, 0, 0, 1, 0, 0, 0};
   manifold m;
@@ -170,7 +188,8 @@ static manifold contacts_of(abut_body body1, abut_body body2, const abut_smoothi
     m.weight[i] = out_at(&o, OUT_WEIGHT, i);
   }
   outputs_free(&o);
-  CHECK_OK(abut_destroy_pair(pair));
+  CHECK_OK (abut_destroy_pair(pair))
+    ;
   return m;
 }
 
@@ -210,15 +229,19 @@ static void ball_on_box(void)
   CHECK_EQUAL(m.layout.edge_slots[1], 24);
   /* The field is off the distance by a share of the box's rounding of 1e-5. */
   check(fabs(m.d[0] + depth) < 1e-8 + rounding(), "a ball in a face: d is %.9g", m.d[0]);
-  check(off_by(m.n, up) < 1e-6 + rounding(), "a ball in a face: n is %g %g %g", m.n[0], m.n[1], m.n[2]);
-  check(off_by(m.p, lowest) < 1e-7 + rounding(), "a ball in a face: p is %g %g %g", m.p[0], m.p[1], m.p[2]);
-  check(fabs(m.activity[0] - sigmoid(depth / 0.001)) < 1e-4, "a ball in a face: activity %g", m.activity[0]);
+  check(off_by(m.n, up) < 1e-6 + rounding(), "a ball in a face: n is %g %g %g", m.n[0], m.n[1],
+        m.n[2]);
+  check(off_by(m.p, lowest) < 1e-7 + rounding(), "a ball in a face: p is %g %g %g", m.p[0], m.p[1],
+        m.p[2]);
+  check(fabs(m.activity[0] - sigmoid(depth / 0.001)) < 1e-4, "a ball in a face: activity %g",
+        m.activity[0]);
   check(sum_of(m.activity, 1, m.layout.contacts) < 1e-6, "the box touches the ball by %g",
         sum_of(m.activity, 1, m.layout.contacts));
   free(m.memory);
 }
 
-/* Two bars that lie on their edges and cross by an angle: lines whose distance and normal are known. */
+/* Two bars that lie on their edges and cross by an angle: lines whose distance and normal are
+ * known. */
 static const double bar[3] = {0.2, 0.02, 0.02};
 
 static void crossing_pose(double gap, double angle, double pose2[P])
@@ -226,7 +249,8 @@ static void crossing_pose(double gap, double angle, double pose2[P])
   /* Body 1 is as it is: body 2 lies along the diagonal of its cross section. */
   const double eighth[P] = {0, 0, 0, cos(PI / 8.0), sin(PI / 8.0), 0, 0};
   const double back[P] = {0, 0, 0, cos(PI / 8.0), -sin(PI / 8.0), 0, 0};
-  const double turn[P] = {0.003, -0.004, 2.0 * 0.02 * sqrt(2.0) + gap, cos(0.5 * angle), 0, 0, sin(0.5 * angle)};
+  const double turn[P] = {0.003, -0.004,          2.0 * 0.02 * sqrt(2.0) + gap, cos(0.5 * angle), 0,
+                          0,     sin(0.5 * angle)};
   double upper[P];
   compose(turn, eighth, upper);
   compose(back, upper, pose2);
@@ -234,11 +258,13 @@ static void crossing_pose(double gap, double angle, double pose2[P])
 
 static void crossing_bars(void)
 {
-  static const double gaps[] = {0.001, 0.0, -0.0005, -0.002, -0.006}, angles[] = {0.5 * PI, 1.4, 0.7};
+  static const double gaps[] = {0.001, 0.0, -0.0005, -0.002, -0.006},
+                      angles[] = {0.5 * PI, 1.4, 0.7};
   const abut_body one = sharp_box(bar);
   abut_smoothing s = smoothing_of(0.001);
-  s.slope = 0.0; /* the distance is then that of the lines */
-  const double down[3] = {0, -sqrt(0.5), -sqrt(0.5)}; /* from body 2 to body 1's edge, in body 1's frame */
+  s.slope = 0.0;                                      /* the distance is then that of the lines */
+  const double down[3] = {0, -sqrt(0.5), -sqrt(0.5)}; /* from body 2 to body 1's edge, in body 1's
+                                                         frame */
   for (size_t i = 0; i < sizeof gaps / sizeof *gaps; ++i) {
     for (size_t k = 0; k < sizeof angles / sizeof *angles; ++k) {
       double pose2[P];
@@ -255,11 +281,13 @@ static void crossing_bars(void)
         ++found;
         check(fabs(m.weight[slot] - 0.5) < 1e-3, "crossing bars: weight %g", m.weight[slot]);
         /* Two sharp edges read 0.4 of the rounding of 1e-5 too shallow. */
-        check(fabs(m.d[slot] - gaps[i]) < 1e-5, "crossing bars %g deep: d is %.9g", -gaps[i], m.d[slot]);
-        check(off_by(m.n + 3 * slot, wanted) < 0.02, "crossing bars %g deep: n is %g %g %g", -gaps[i], m.n[3 * slot],
-              m.n[3 * slot + 1], m.n[3 * slot + 2]);
+        check(fabs(m.d[slot] - gaps[i]) < 1e-5, "crossing bars %g deep: d is %.9g", -gaps[i],
+              m.d[slot]);
+        check(off_by(m.n + 3 * slot, wanted) < 0.02, "crossing bars %g deep: n is %g %g %g",
+              -gaps[i], m.n[3 * slot], m.n[3 * slot + 1], m.n[3 * slot + 2]);
       }
-      check(found == (gaps[i] <= 0.0 ? 4 : 0), "crossing bars %g apart at %g: %zu contacts", gaps[i], angles[k], found);
+      check(found == (gaps[i] <= 0.0 ? 4 : 0), "crossing bars %g apart at %g: %zu contacts",
+            gaps[i], angles[k], found);
       check(sum_of(m.activity, 0, 16) < 1e-6, "crossing bars touch by vertices");
       free(m.memory);
     }
@@ -275,31 +303,36 @@ static void turned_cube(void)
   const abut_smoothing s = smoothing_of(penetration);
   const manifold m = contacts_of(cube, cube, &s, pose2);
   size_t found[2] = {0, 0};
-  check(sum_of(m.activity, 0, 16) < 1e-6, "a turned cube: vertices are active by %g", sum_of(m.activity, 0, 16));
+  check(sum_of(m.activity, 0, 16) < 1e-6, "a turned cube: vertices are active by %g",
+        sum_of(m.activity, 0, 16));
   for (size_t slot = 16; slot < m.layout.contacts; ++slot) {
     const int side = slot >= m.layout.edge_offset[1];
     const double wanted[3] = {0, 0, side ? 1 : -1};
     if (m.activity[slot] > 0.5) {
       ++found[side];
       check(fabs(m.d[slot] + depth) < 1e-6, "a turned cube: d is %.9g", m.d[slot]);
-      check(off_by(m.n + 3 * slot, wanted) < 1e-3, "a turned cube: n is %g %g %g", m.n[3 * slot], m.n[3 * slot + 1],
-            m.n[3 * slot + 2]);
+      check(off_by(m.n + 3 * slot, wanted) < 1e-3, "a turned cube: n is %g %g %g", m.n[3 * slot],
+            m.n[3 * slot + 1], m.n[3 * slot + 2]);
     } else {
-      check(m.activity[slot] < 1e-4, "a turned cube: slot %zu is active by %g", slot, m.activity[slot]);
+      check(m.activity[slot] < 1e-4, "a turned cube: slot %zu is active by %g", slot,
+            m.activity[slot]);
     }
   }
   /* Four edges of either cube pass two corners of the octagon that both faces have in common. */
-  check(found[0] == 8 && found[1] == 8, "a turned cube: %zu and %zu contacts of edges", found[0], found[1]);
+  check(found[0] == 8 && found[1] == 8, "a turned cube: %zu and %zu contacts of edges", found[0],
+        found[1]);
   free(m.memory);
 }
 
-/* A cylinder on its side, rolled about its axis in small steps, `depth` deep in a floor. Whatever carries it, an arc or
- * the vertex between two, is as deep as the cylinder. The sum of activities changes by a third over an eighth of a
- * turn, as the reference's does, and is the same an eighth later. */
+/* A cylinder on its side, rolled about its axis in small steps, `depth` deep in a floor. Whatever
+ * carries it, an arc or the vertex between two, is as deep as the cylinder. The sum of activities
+ * changes by a third over an eighth of a turn, as the reference's does, and is the same an eighth
+ * later. */
 static void rolling(double round)
 {
   const double radius = 0.05, half = 0.06, depth = 0.0005, floor_half[3] = {0.3, 0.3, 0.05};
-  const abut_body cylinder = cylinder_of(radius, half, round, false), ground = sharp_box(floor_half);
+  const abut_body cylinder = cylinder_of(radius, half, round, false),
+                  ground = sharp_box(floor_half);
   const abut_smoothing s = smoothing_of(0.0005);
   enum { STEPS = 144, EIGHTH = STEPS / 8 };
   double least = HUGE_VAL, most = 0.0, mean = 0.0, sums[STEPS];
@@ -316,22 +349,24 @@ static void rolling(double round)
       deepest = m.activity[slot] > 0.1 ? fmin(deepest, m.d[slot]) : deepest;
     }
     const double sum = sum_of(m.activity, 0, m.layout.contacts);
-    check(deepest > -1.001 * depth && deepest < -0.94 * depth, "rolling, round %g, step %d: %g deep", round, i, -deepest);
+    check(deepest > -1.001 * depth && deepest < -0.94 * depth,
+          "rolling, round %g, step %d: %g deep", round, i, -deepest);
     const double before = i < EIGHTH ? sum : sums[i - EIGHTH];
-    check(fabs(sum - before) < 1e4 * rounding(), "rolling, round %g, step %d: activities of %g, not %g", round, i, sum, before);
+    check(fabs(sum - before) < 1e4 * rounding(),
+          "rolling, round %g, step %d: activities of %g, not %g", round, i, sum, before);
     sums[i] = sum;
     least = fmin(least, sum);
     most = fmax(most, sum);
     mean += sum / STEPS;
     free(m.memory);
   }
-  check(least > 0.75 * mean && most < 1.3 * mean, "rolling, round %g: the sum of activities goes from %g to %g", round,
-        least, most);
+  check(least > 0.75 * mean && most < 1.3 * mean,
+        "rolling, round %g: the sum of activities goes from %g to %g", round, least, most);
   printf("rolling, round %g: sum of activities %g to %g, mean %g\n", round, least, most, mean);
 }
 
-/* The same with rims that are circles: the sum of activities hardly changes over a turn. Those of the floor's own edges and
- * corners are none. */
+/* The same with rims that are circles: the sum of activities hardly changes over a turn. Those of
+ * the floor's own edges and corners are none. */
 static void rolling_on_circles(double round)
 {
   const double radius = 0.05, half = 0.06, depth = 0.0005, floor_half[3] = {0.3, 0.3, 0.05};
@@ -351,13 +386,16 @@ static void rolling_on_circles(double round)
       z += m.activity[slot] * m.p[3 * slot + 2];
     }
     const double sum = sum_of(m.activity, 0, m.layout.contacts);
-    check(deepest > -1.001 * depth && deepest < -0.97 * depth, "circles, round %g, step %d: %g deep", round, i, -deepest);
-    check(fabs(z) < 1e-3 * half * sum, "circles, round %g, step %d: the middle of contacts is %g aside", round, i, z / sum);
+    check(deepest > -1.001 * depth && deepest < -0.97 * depth,
+          "circles, round %g, step %d: %g deep", round, i, -deepest);
+    check(fabs(z) < 1e-3 * half * sum,
+          "circles, round %g, step %d: the middle of contacts is %g aside", round, i, z / sum);
     least = fmin(least, sum);
     most = fmax(most, sum);
     free(m.memory);
   }
-  check(least > 0.97 * most && least > 1.0, "circles, round %g: the sum of activities goes from %g to %g", round, least, most);
+  check(least > 0.97 * most && least > 1.0,
+        "circles, round %g: the sum of activities goes from %g to %g", round, least, most);
 }
 
 /* A cylinder that stands on a floor has eight equal contacts around its lower rim. */
@@ -372,15 +410,16 @@ static void standing_on_a_circle(void)
   for (size_t slot = 0; slot < m.layout.contacts; ++slot) {
     const double *p = m.p + 3 * slot;
     if (m.activity[slot] > 1e-3) {
-      check(fabs(m.d[slot] + depth) < 1e-6 && fabs(m.activity[slot] - sigmoid(1.0)) < 1e-3, "slot %zu: d %g, activity %g", slot,
-            m.d[slot], m.activity[slot]);
+      check(fabs(m.d[slot] + depth) < 1e-6 && fabs(m.activity[slot] - sigmoid(1.0)) < 1e-3,
+            "slot %zu: d %g, activity %g", slot, m.d[slot], m.activity[slot]);
       middle[0] += p[0];
       middle[1] += p[1];
     }
   }
-  check(fabs(sum_of(m.activity, 0, m.layout.contacts) - 8.0 * sigmoid(1.0)) < 0.02, "standing: activities of %g",
-        sum_of(m.activity, 0, m.layout.contacts));
-  check(hypot(middle[0], middle[1]) < 1e-6, "standing: the contacts lie %g aside", hypot(middle[0], middle[1]));
+  check(fabs(sum_of(m.activity, 0, m.layout.contacts) - 8.0 * sigmoid(1.0)) < 0.02,
+        "standing: activities of %g", sum_of(m.activity, 0, m.layout.contacts));
+  check(hypot(middle[0], middle[1]) < 1e-6, "standing: the contacts lie %g aside",
+        hypot(middle[0], middle[1]));
   free(m.memory);
 }
 
@@ -467,14 +506,16 @@ static void no_features(void)
   CHECK_EQUAL(m.layout.vertices[1], 0);
   for (size_t i = 0; i < 8; ++i) { /* corners 0 to 3 are the lower ones */
     check(i > 3 || fabs(m.d[i] + depth) < 1e-6, "corner %zu is %g deep in a plane", i, -m.d[i]);
-    check(fabs(m.activity[i] - (i > 3 ? 0.0 : sigmoid(1.0))) < 1e-3, "corner %zu is active by %g", i, m.activity[i]);
+    check(fabs(m.activity[i] - (i > 3 ? 0.0 : sigmoid(1.0))) < 1e-3, "corner %zu is active by %g",
+          i, m.activity[i]);
   }
   /* Edges that lie wholly on a face are their corners' alone. */
   check(sum_of(m.activity, 8, m.layout.contacts) < 1e-3, "flat edges are active by %g",
         sum_of(m.activity, 8, m.layout.contacts));
   free(m.memory);
   CHECK(abut_create_pair(plane, plane, &s, &pair) == ABUT_ERROR_ARGUMENT);
-  check(strstr(abut_last_error(), "neither body has vertices or edges") != NULL, "%s", abut_last_error());
+  check(strstr(abut_last_error(), "neither body has vertices or edges") != NULL, "%s",
+        abut_last_error());
 }
 
 /* Pairs of edges are of the meshes, whatever features the bodies state. */
@@ -485,17 +526,21 @@ static void pairs_are_of_meshes(void)
   abut_pair pair;
   abut_layout l;
   s.edge_contacts = ABUT_EDGES_PAIRS;
-  CHECK_OK(abut_create_pair(sharp, round, &s, &pair));
-  CHECK_OK(abut_get_layout(pair, &l));
+  CHECK_OK (abut_create_pair(sharp, round, &s, &pair))
+    ;
+  CHECK_OK (abut_get_layout(pair, &l))
+    ;
   CHECK_EQUAL(l.edge_slots[0], l.edges[0] * l.edges[1]);
   s.edge_contacts = ABUT_EDGES_FIELD;
-  CHECK_OK(abut_create_pair(sharp, round, &s, &pair));
-  CHECK_OK(abut_get_layout(pair, &l));
+  CHECK_OK (abut_create_pair(sharp, round, &s, &pair))
+    ;
+  CHECK_OK (abut_get_layout(pair, &l))
+    ;
   CHECK_EQUAL(l.edge_slots[0], 2 * l.edges[0]);
 }
 
-/* Fitted smoothing has edges in fields with cones, and coefficients that follow the penetration; the other fit has pairs
- * of edges without cones, of some edges where a body has many. */
+/* Fitted smoothing has edges in fields with cones, and coefficients that follow the penetration;
+ * the other fit has pairs of edges without cones, of some edges where a body has many. */
 static void fitted(void)
 {
   const abut_body round = box_of(block, 0.01, true), sharp = sharp_box(block);
@@ -503,18 +548,23 @@ static void fitted(void)
   abut_smoothing s;
   uint64_t seed = 4;
   REQUIRE(random_body(context, &seed, &rough));
-  CHECK_OK(abut_fit_smoothing(sharp, sharp, &s));
+  CHECK_OK (abut_fit_smoothing(sharp, sharp, &s))
+    ;
   CHECK_EQUAL(s.edge_contacts, ABUT_EDGES_FIELD);
-  CHECK(s.cone_inner == 15.0 && s.cone_outer == 35.0 && s.cone_hold == 2.0 && s.cone_inset == 3.0 * s.penetration);
+  CHECK(s.cone_inner == 15.0 && s.cone_outer == 35.0 && s.cone_hold == 2.0 &&
+        s.cone_inset == 3.0 * s.penetration);
   CHECK_EQUAL(s.samples, 1);
   CHECK(s.inset == s.penetration && s.part == 2.0 * s.penetration && s.gain == 0.5 * s.penetration);
   CHECK(s.tilt == 0.05 && s.slope == 0.05);
-  CHECK_OK(abut_fit_smoothing(sharp, round, &s));
+  CHECK_OK (abut_fit_smoothing(sharp, round, &s))
+    ;
   CHECK_EQUAL(s.edge_contacts, ABUT_EDGES_FIELD);
-  CHECK_OK(abut_fit_smoothing(round, rough, &s));
+  CHECK_OK (abut_fit_smoothing(round, rough, &s))
+    ;
   CHECK_EQUAL(s.samples, 8);
   CHECK(!s.edges[0] && !s.edges[1]);
-  CHECK_OK(abut_fit_edge_pairs(sharp, rough, &s));
+  CHECK_OK (abut_fit_edge_pairs(sharp, rough, &s))
+    ;
   CHECK_EQUAL(s.edge_contacts, ABUT_EDGES_PAIRS);
   CHECK(s.cone_outer == 0.0 && s.cone_inset == 0.0);
   CHECK_EQUAL(s.edges[0], 0);
@@ -539,6 +589,7 @@ int main(int argc, char **argv)
   no_features();
   pairs_are_of_meshes();
   fitted();
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

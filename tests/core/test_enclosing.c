@@ -1,6 +1,6 @@
-/* Boxes of where primitives' distances may be small, as C: outside of its box the field of a primitive of any
- * family is above the reach, also where it is least there; boxes grow with the reach and are no larger than
- * they have to be. REAL_DOUBLE is the build's. */
+/* Boxes of where primitives' distances may be small, as C: outside of its box the field of a
+ * primitive of any family is above the reach, also where it is least there; boxes grow with the
+ * reach and are no larger than they have to be. REAL_DOUBLE is the build's. */
 #include "grids.h"
 #include "heights.h"
 #include "support/check.h"
@@ -97,7 +97,8 @@ static double least_beyond(const body *b, const box *around, int axis, int side,
   return least;
 }
 
-/* Returns how much larger than the reach the field is at least beyond the side where that is the most. */
+/* Returns how much larger than the reach the field is at least beyond the side where that is the
+ * most. */
 static double try_box(const char *what, const body *b, int of, double reach, uint64_t *seed)
 {
   const box around = enclosed(b, of, reach);
@@ -107,13 +108,15 @@ static double try_box(const char *what, const body *b, int of, double reach, uin
     for (int k = 0; k < STARTS; ++k) {
       least = fmin(least, least_beyond(b, &around, i / 2, i % 2, seed));
     }
-    check(least > reach, "%s: the field is %.9g beyond side %d of the box for %.9g", what, least, i, reach);
+    check(least > reach, "%s: the field is %.9g beyond side %d of the box for %.9g", what, least, i,
+          reach);
     slack = fmax(slack, least - reach);
   }
   return slack;
 }
 
-/* Returns the most by which a field is above the reach, for reaches that are short beside the body. */
+/* Returns the most by which a field is above the reach, for reaches that are short beside the
+ * body. */
 static double try_reaches(const char *what, const abut_body_def *def, int of, double size)
 {
   static const double reaches[4] = {0.0, 0.01, 0.1, 1.0};
@@ -135,7 +138,8 @@ static void superquadrics(void)
   uint64_t seed = 31;
   for (int i = 0; i < 150; ++i) {
     const double size = i % 3 == 0 ? 1.0 : i % 3 == 1 ? 1e-3 : 1e3;
-    abut_superquadric s = {.exponents = {2.0 - 1.98 * random_uniform(&seed), 2.0 - 1.98 * random_uniform(&seed)}};
+    abut_superquadric s = {
+      .exponents = {2.0 - 1.98 * random_uniform(&seed), 2.0 - 1.98 * random_uniform(&seed)}};
     char what[80];
     for (int k = 0; k < 4; ++k) {
       s.quaternion[k] = random_normal(&seed);
@@ -147,8 +151,10 @@ static void superquadrics(void)
     for (int k = 0; k < 2; ++k) { /* now and then with corners, or round */
       s.exponents[k] = i % 10 == 7 ? 1e-3 : i % 10 == 8 ? 2.0 : i % 10 == 9 ? 1.0 : s.exponents[k];
     }
-    snprintf(what, sizeof what, "superquadric %d, exponents %g %g", i, s.exponents[0], s.exponents[1]);
-    try_reaches(what, &(abut_body_def){.superquadrics = &s, .superquadric_count = 1}, SUPERQUADRICS, size);
+    snprintf(what, sizeof what, "superquadric %d, exponents %g %g", i, s.exponents[0],
+             s.exponents[1]);
+    try_reaches(what, &(abut_body_def){.superquadrics = &s, .superquadric_count = 1}, SUPERQUADRICS,
+                size);
   }
 }
 
@@ -156,9 +162,9 @@ static void superquadrics(void)
 static void superquadric_is_tight(void)
 {
   const abut_superquadric s = {{0.5, 0.4, 0.3}, {0.4, 1.7}, {1, 2, 3}, {1, 0, 0, 0}, ABUT_ADD};
-  const double slack =
-    try_reaches("a straight superquadric", &(abut_body_def){.superquadrics = &s, .superquadric_count = 1},
-                SUPERQUADRICS, 1.0);
+  const double slack = try_reaches("a straight superquadric",
+                                   &(abut_body_def){.superquadrics = &s, .superquadric_count = 1},
+                                   SUPERQUADRICS, 1.0);
   check(slack < 1e-3, "a straight superquadric's box is %g too large", slack);
 }
 
@@ -182,8 +188,9 @@ static void polyhedra(void)
     }
     const abut_polyhedron all = {planes, 20, ABUT_ADD};
     snprintf(what, sizeof what, "polyhedron %d", i);
-    const double slack =
-      try_reaches(what, &(abut_body_def){.polyhedra = &all, .polyhedron_count = 1}, POLYHEDRA, size);
+    const double slack = try_reaches(what,
+                                     &(abut_body_def){.polyhedra = &all, .polyhedron_count = 1},
+                                     POLYHEDRA, size);
     check(slack < 0.02, "%s: a box is %g too large", what, slack);
   }
 }
@@ -198,12 +205,14 @@ static void grids(void)
     char what[40];
     grid_sample_make(&s, &seed, levels, size, ABUT_ADD);
     snprintf(what, sizeof what, "grid %d, %zu levels", i, levels);
-    const double slack = try_reaches(what, &(abut_body_def){.grids = &s.grid, .grid_count = 1}, GRIDS, size);
+    const double slack =
+      try_reaches(what, &(abut_body_def){.grids = &s.grid, .grid_count = 1}, GRIDS, size);
     check(levels || slack < 2.0 * s.grid.spacing / size, "%s: a box is %g too large", what, slack);
   }
 }
 
-/* Lets corrections take far more from distances than those of a mesh do, but for the grid's ends. */
+/* Lets corrections take far more from distances than those of a mesh do, but for the grid's
+ * ends. */
 static void deepen(grid_sample *s)
 {
   for (size_t level = 1; level <= s->grid.level_count; ++level) {
@@ -261,8 +270,9 @@ static void heights(void)
     char what[64];
     height_sample_make(&s, &seed, roughness, size, ABUT_ADD);
     snprintf(what, sizeof what, "height field %d, rough by %g", i, roughness);
-    const double slack = try_reaches(
-      what, &(abut_body_def){.height_fields = &s.field, .height_field_count = 1}, HEIGHTS, size);
+    const double slack =
+      try_reaches(what, &(abut_body_def){.height_fields = &s.field, .height_field_count = 1},
+                  HEIGHTS, size);
     check(roughness > 0.1 || slack < 0.2, "%s: a box is %g too large", what, slack);
   }
 }
@@ -272,7 +282,8 @@ static void cores(void)
   uint64_t seed = 37;
   for (int i = 0; i < 90; ++i) {
     const double size = i % 3 == 0 ? 1.0 : i % 3 == 1 ? 1e-3 : 1e3;
-    abut_core c = {.kind = i % 2 ? ABUT_CORE_DISC : ABUT_CORE_BOX, .radius = size * (i % 5 ? 0.1 : 0.5)};
+    abut_core c = {.kind = i % 2 ? ABUT_CORE_DISC : ABUT_CORE_BOX,
+                   .radius = size * (i % 5 ? 0.1 : 0.5)};
     char what[40];
     for (int k = 0; k < 3; ++k) {
       c.half[k] = i % 2 || i % 4 > k ? size * (0.1 + random_uniform(&seed)) : 0.0;
@@ -282,7 +293,8 @@ static void cores(void)
       c.quaternion[k] = i % 7 ? random_normal(&seed) : k == 0;
     }
     snprintf(what, sizeof what, "core %d", i);
-    const double slack = try_reaches(what, &(abut_body_def){.cores = &c, .core_count = 1}, CORES, size);
+    const double slack =
+      try_reaches(what, &(abut_body_def){.cores = &c, .core_count = 1}, CORES, size);
     check(slack < 0.02, "%s: a box is %g too large", what, slack);
   }
 }

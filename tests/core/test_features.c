@@ -1,5 +1,5 @@
-/* Features of bodies and their cones, against closed forms and the reference for cones. Where memory runs out nothing
- * is left behind. */
+/* Features of bodies and their cones, against closed forms and the reference for cones. Where
+ * memory runs out nothing is left behind. */
 #include "body/cut.h"
 #include "body/feature_check.h"
 #include "body/features.h"
@@ -19,16 +19,19 @@
 
 static abut_context on_host;
 
-/* An irregular mesh with a face missing, and its cones by the reference (cones_reference.py, `make` with an angle of 20
- * degrees). */
-static const double irregular[12][3] = {
-  {-0.02793, 0.03615, 0}, {0.03151, 0.04078, 0}, {-0.02991, -0.03872, 0}, {0.02267, -0.02935, 0},
-  {0, -0.00663, 0.00804}, {0, 0.02496, 0.03029}, {0, -0.01583, -0.01921}, {0, 0.02441, -0.02962},
-  {0.04885, 0, -0.01811}, {0.04185, 0, 0.01552}, {-0.03834, 0, -0.01422}, {-0.03782, 0, 0.01402}};
-static const uint32_t irregular_faces[19][3] = {
-  {0, 11, 5}, {0, 5, 1}, {0, 1, 7}, {0, 7, 10}, {0, 10, 11}, {1, 5, 9}, {5, 11, 4}, {11, 10, 2},
-  {10, 7, 6}, {7, 1, 8}, {3, 9, 4}, {3, 4, 2}, {3, 2, 6}, {3, 6, 8}, {3, 8, 9}, {4, 9, 5}, {2, 4, 11},
-  {6, 2, 10}, {8, 6, 7}};
+/* An irregular mesh with a face missing, and its cones by the reference (cones_reference.py, `make`
+ * with an angle of 20 degrees). */
+static const double irregular[12][3] = {{-0.02793, 0.03615, 0},  {0.03151, 0.04078, 0},
+                                        {-0.02991, -0.03872, 0}, {0.02267, -0.02935, 0},
+                                        {0, -0.00663, 0.00804},  {0, 0.02496, 0.03029},
+                                        {0, -0.01583, -0.01921}, {0, 0.02441, -0.02962},
+                                        {0.04885, 0, -0.01811},  {0.04185, 0, 0.01552},
+                                        {-0.03834, 0, -0.01422}, {-0.03782, 0, 0.01402}};
+static const uint32_t irregular_faces[19][3] = {{0, 11, 5},  {0, 5, 1},  {0, 1, 7},  {0, 7, 10},
+                                                {0, 10, 11}, {1, 5, 9},  {5, 11, 4}, {11, 10, 2},
+                                                {10, 7, 6},  {7, 1, 8},  {3, 9, 4},  {3, 4, 2},
+                                                {3, 2, 6},   {3, 6, 8},  {3, 8, 9},  {4, 9, 5},
+                                                {2, 4, 11},  {6, 2, 10}, {8, 6, 7}};
 static const double irregular_cones[12][4] = {
   {-0.613650508945825, 0.789567739082173, -0.00397973255321727, 0.807963421711199},
   {0, 0, 1, 3.14159265358979},
@@ -38,12 +41,14 @@ static const double irregular_cones[12][4] = {
   {-0.0463604611979218, 0.287941602413237, 0.956525138842264, 0.908852191142631},
   {-2.85290657392586e-05, -0.484518941429711, -0.874780769439935, 0.348944179478983},
   {-0.0716219371799161, 0.400734550613049, -0.913390452139475, 0.716260077076766},
-  {0, 0, 1, 3.14159265358979}, {0, 0, 1, 3.14159265358979},
+  {0, 0, 1, 3.14159265358979},
+  {0, 0, 1, 3.14159265358979},
   {-0.808154513805096, -0.0313235192111677, -0.588136989961247, 0.732765179928405},
   {-0.736096509972405, -0.102272834493982, 0.66910551883168, 0.946107583186831}};
-static const uint32_t irregular_edges[22][2] = {
-  {0, 1}, {0, 5}, {0, 7}, {0, 10}, {0, 11}, {1, 5}, {1, 7}, {1, 8}, {1, 9}, {2, 3}, {2, 6}, {2, 10},
-  {2, 11}, {3, 8}, {3, 9}, {5, 9}, {5, 11}, {6, 8}, {7, 8}, {7, 10}, {8, 9}, {10, 11}};
+static const uint32_t irregular_edges[22][2] = {{0, 1},  {0, 5},  {0, 7}, {0, 10}, {0, 11}, {1, 5},
+                                                {1, 7},  {1, 8},  {1, 9}, {2, 3},  {2, 6},  {2, 10},
+                                                {2, 11}, {3, 8},  {3, 9}, {5, 9},  {5, 11}, {6, 8},
+                                                {7, 8},  {7, 10}, {8, 9}, {10, 11}};
 static const double irregular_edge_cones[22][4] = {
   {-0.0776530324929362, 0.996910637447113, -0.0117977747665165, 0.426238721627205},
   {-0.352199418837547, 0.72455632060641, 0.592430339904867, 0.390265385944767},
@@ -68,7 +73,8 @@ static const double irregular_edge_cones[22][4] = {
   {0.784139533781592, -0.598736593994117, 0.16321667369822, 3.14159265358979},
   {-0.999290048423888, 0.0328758239710586, 0.0184005249709781, 0.240753730845341}};
 /* Ground with a hill, a hump and a dent, and the cones of its inner nodes by the same. */
-static const double ground[25] = {0, 0, 0, 0, 0, 0, 0, 0, 0.03, 0, 0, 0, 0.1, 0, 0, 0, 0, -0.02, 0, 0, 0, 0, 0, 0, 0};
+static const double ground[25] = {0, 0, 0, 0, 0,     0, 0, 0, 0.03, 0, 0, 0, 0.1,
+                                  0, 0, 0, 0, -0.02, 0, 0, 0, 0,    0, 0, 0};
 static const double ground_cones[9][4] = {
   {-0.0827952598059928, -0.0700474689937114, 0.994101753866893, 0.718996365372451},
   {0.019655123125844, -0.310404660273791, 0.950401295777326, 0.626671382830688},
@@ -147,7 +153,8 @@ static body_features features_of(const abut_body_def *def, bool with_cones)
   const abut_body made = create(def);
   body_features out;
   REQUIRE_OK(body_features_make(body_get(made), with_cones, &out));
-  CHECK_OK(abut_destroy_body(made));
+  CHECK_OK (abut_destroy_body(made))
+    ;
   return out;
 }
 
@@ -159,25 +166,29 @@ static body_features features_of_shape(const shape *s, bool with_cones)
 
 /* ---- checks ---- */
 
-static void check_counts(const body_features *f, const char *name, size_t held, size_t vertices, size_t edges)
+static void check_counts(const body_features *f, const char *name, size_t held, size_t vertices,
+                         size_t edges)
 {
   check(f->held == held && f->vertex_count == vertices && f->edge_count == edges,
         "%s: %zu held of %zu vertices, %zu edges", name, f->held, f->vertex_count, f->edge_count);
-  for (size_t i = 0; i < f->edge_count - f->quarters; ++i) { /* those of circles follow the others, circle by circle */
+  for (size_t i = 0; i < f->edge_count - f->quarters; ++i) { /* those of circles follow the
+                                                                others, circle by circle */
     const abut_feature_edge *e = &f->edges[i];
     CHECK(e->from < e->to && e->to < f->vertex_count);
     CHECK(!i || e[-1].from < e->from || (e[-1].from == e->from && e[-1].to < e->to));
   }
 }
 
-static void check_cone(const double cone[4], const double wanted[4], double tolerance, const char *name, size_t i)
+static void check_cone(const double cone[4], const double wanted[4], double tolerance,
+                       const char *name, size_t i)
 {
   double off = fabs(cone[3] - wanted[3]);
   const double length = sqrt(wanted[0] * wanted[0] + wanted[1] * wanted[1] + wanted[2] * wanted[2]);
   for (int k = 0; k < 3 && wanted[3] < PI - 1e-9; ++k) {
     off = fmax(off, fabs(cone[k] - wanted[k] / length));
   }
-  check(off <= tolerance, "%s, cone %zu: %.17g %.17g %.17g, %.17g", name, i, cone[0], cone[1], cone[2], cone[3]);
+  check(off <= tolerance, "%s, cone %zu: %.17g %.17g %.17g, %.17g", name, i, cone[0], cone[1],
+        cone[2], cone[3]);
   CHECK(fabs(cone[0] * cone[0] + cone[1] * cone[1] + cone[2] * cone[2] - 1.0) < EXACT);
 }
 
@@ -214,7 +225,8 @@ static size_t edge_between(const body_features *f, uint32_t a, uint32_t b)
 
 /* ---- cubes ---- */
 
-static const uint32_t cube_quads[24] = {0, 2, 3, 1, 4, 5, 7, 6, 0, 1, 5, 4, 2, 6, 7, 3, 0, 4, 6, 2, 1, 3, 7, 5};
+static const uint32_t cube_quads[24] = {0, 2, 3, 1, 4, 5, 7, 6, 0, 1, 5, 4,
+                                        2, 6, 7, 3, 0, 4, 6, 2, 1, 3, 7, 5};
 
 /* Corner number b is above in axis k where bit k of b is set. */
 static void add_corners(shape *s)
@@ -267,7 +279,8 @@ static void cube_is_right(const shape *s, const char *name)
 
 static void cubes(void)
 {
-  /* The triangles are those of round_reference.py, whose sides run both ways, made to run one way. */
+  /* The triangles are those of round_reference.py, whose sides run both ways, made to run one
+   * way. */
   static const uint32_t triangles[36] = {0, 3, 1, 0, 2, 3, 4, 7, 6, 4, 5, 7, 0, 5, 4, 0, 1, 5,
                                          2, 7, 3, 2, 6, 7, 0, 6, 2, 0, 4, 6, 1, 7, 5, 1, 3, 7};
   shape s = cube(), of_triangles = {.vertex_count = 0}, apart = {.vertex_count = 0};
@@ -332,10 +345,11 @@ static void flat_vertices(void)
 
 static shape icosahedron(void)
 {
-  static const uint32_t faces[20][3] = {
-    {0, 11, 5}, {0, 5, 1}, {0, 1, 7}, {0, 7, 10}, {0, 10, 11}, {1, 5, 9}, {5, 11, 4}, {11, 10, 2}, {10, 7, 6},
-    {7, 1, 8}, {3, 9, 4}, {3, 4, 2}, {3, 2, 6}, {3, 6, 8}, {3, 8, 9}, {4, 9, 5}, {2, 4, 11}, {6, 2, 10}, {8, 6, 7},
-    {9, 8, 1}};
+  static const uint32_t faces[20][3] = {{0, 11, 5},  {0, 5, 1},  {0, 1, 7},  {0, 7, 10},
+                                        {0, 10, 11}, {1, 5, 9},  {5, 11, 4}, {11, 10, 2},
+                                        {10, 7, 6},  {7, 1, 8},  {3, 9, 4},  {3, 4, 2},
+                                        {3, 2, 6},   {3, 6, 8},  {3, 8, 9},  {4, 9, 5},
+                                        {2, 4, 11},  {6, 2, 10}, {8, 6, 7},  {9, 8, 1}};
   shape s = {.vertex_count = 0};
   const double g = 0.5 * (1.0 + sqrt(5.0)), one = 1.0 / sqrt(1.0 + g * g), gold = g * one;
   for (int i = 0; i < 12; ++i) {
@@ -369,10 +383,12 @@ static shape refined(const shape *from)
       size_t at = from->vertex_count;
       while (at < s.vertex_count && fabs(s.vertices[3 * at] - m[0] / length) +
                                         fabs(s.vertices[3 * at + 1] - m[1] / length) +
-                                        fabs(s.vertices[3 * at + 2] - m[2] / length) > 1e-9) {
+                                        fabs(s.vertices[3 * at + 2] - m[2] / length) >
+                                      1e-9) {
         ++at;
       }
-      middle[k] = at < s.vertex_count ? (uint32_t)at : add_vertex(&s, m[0] / length, m[1] / length, m[2] / length);
+      middle[k] = at < s.vertex_count ? (uint32_t)at
+                                      : add_vertex(&s, m[0] / length, m[1] / length, m[2] / length);
     }
     for (int k = 0; k < 3; ++k) {
       add_face(&s, 3, (uint32_t[]){c[k], middle[k], middle[(k + 2) % 3]});
@@ -399,8 +415,9 @@ static void icospheres(void)
     check_cone(f.edge_cones + 4 * i, wanted, EXACT, "an icosahedron", i);
   }
   body_features_free(&f);
-  /* By the reference 60 edges of the finer mesh have 22.4589 degrees between their faces, and 60 have 18.0291; vertices
-   * with five faces have a half angle of 19.3483 degrees, those with six 20.9052. */
+  /* By the reference 60 edges of the finer mesh have 22.4589 degrees between their faces, and 60
+   * have 18.0291; vertices with five faces have a half angle of 19.3483 degrees, those with six
+   * 20.9052. */
   f = features_of_shape(&fine, true);
   check_counts(&f, "an icosphere", 42, 42, 60);
   for (size_t i = 0; i < f.vertex_count; ++i) {
@@ -424,7 +441,8 @@ static void icospheres(void)
   body_features_free(&f);
 }
 
-/* Makes a prism over a polygon that runs counterclockwise. Vertex i of it is above vertex i + count. */
+/* Makes a prism over a polygon that runs counterclockwise. Vertex i of it is above vertex i +
+ * count. */
 static shape prism(const double (*outline)[2], uint32_t count, double height)
 {
   shape s = {.vertex_count = 0};
@@ -443,12 +461,15 @@ static shape prism(const double (*outline)[2], uint32_t count, double height)
   return s;
 }
 
-/* Of an L the inner edge is left out. At its ends the top's angle is 270 degrees, those of the sides are 90. */
+/* Of an L the inner edge is left out. At its ends the top's angle is 270 degrees, those of the
+ * sides are 90. */
 static void hollow_edges(void)
 {
   static const double ell[6][2] = {{0, 0}, {2, 0}, {2, 1}, {1, 1}, {1, 2}, {0, 2}};
-  /* A thin plate with a deep notch: the middle of the top's vertices lies beyond the notch's sides. */
-  static const double notched[8][2] = {{0, 0}, {9, 0}, {9, 9}, {8, 9}, {8, 1}, {1, 1}, {1, 9}, {0, 9}};
+  /* A thin plate with a deep notch: the middle of the top's vertices lies beyond the notch's
+   * sides. */
+  static const double notched[8][2] = {{0, 0}, {9, 0}, {9, 9}, {8, 9},
+                                       {8, 1}, {1, 1}, {1, 9}, {0, 9}};
   const shape of_ell = prism(ell, 6, 1.0), of_notched = prism(notched, 8, 0.1);
   for (int cones = 0; cones < 2; ++cones) {
     body_features f = features_of_shape(&of_ell, cones);
@@ -499,7 +520,8 @@ static shape roof(double rise, double z)
 
 static void open_meshes(void)
 {
-  for (int side = -1; side < 2; side += 2) { /* A sheet has no volume; on neither side of the origin is it turned. */
+  for (int side = -1; side < 2; side += 2) { /* A sheet has no volume; on neither side of the
+                                                origin is it turned. */
     shape s = sheet(side);
     body_features f = features_of_shape(&s, true);
     check_counts(&f, "a sheet", 8, 8, 8);
@@ -575,7 +597,8 @@ static void reference(void)
     }
     for (size_t i = 0; i < f.edge_count && i < 22; ++i) {
       CHECK(f.edges[i].from == irregular_edges[i][0] && f.edges[i].to == irregular_edges[i][1]);
-      check_cone(f.edge_cones + 4 * i, irregular_edge_cones[i], WRITTEN, "edges of the irregular mesh", i);
+      check_cone(f.edge_cones + 4 * i, irregular_edge_cones[i], WRITTEN,
+                 "edges of the irregular mesh", i);
     }
     body_features_free(&f);
     reverse_faces(&s);
@@ -586,7 +609,11 @@ static void reference(void)
 static void grounds(void)
 {
   static const double flat[25] = {0.0};
-  abut_height_field h = {.heights = ground, .rows = 5, .columns = 5, .size = {0.4, 0.2}, .base = 0.5};
+  abut_height_field h = {.heights = ground,
+                         .rows = 5,
+                         .columns = 5,
+                         .size = {0.4, 0.2},
+                         .base = 0.5};
   abut_body_def def = abut_default_body_def();
   size_t inner = 0;
   def.height_fields = &h;
@@ -597,7 +624,8 @@ static void grounds(void)
     const double *v = f.vertices + 4 * i, *cone = f.vertex_cones + 4 * i;
     if (v[2] == -0.5) {
       const double corner[4] = {v[0] > 0 ? 1 : -1, v[1] > 0 ? 1 : -1, -1, acos(1.0 / sqrt(3.0))};
-      check_cone(cone, corner, 1e-9, "the base", i); /* Its faces are thin, and their angles inexact. */
+      check_cone(cone, corner, 1e-9, "the base", i); /* Its faces are thin, and their angles
+                                                        inexact. */
     } else if (fabs(v[0]) > 0.39 || fabs(v[1]) > 0.19) {
       check_every(cone, 1, "the rim");
     } else {
@@ -619,12 +647,14 @@ static void grounds(void)
 /* ---- what is stated ---- */
 
 /* A quarter of a ring, with a spoke, all ends out of order. */
-static const double stated_vertices[16] = {0, 0, 0, 0.125, 0.5, 0, 0, 0.25, 0, 0.5, 0, 0.0625, 0, 0, 2, 0};
+static const double stated_vertices[16] = {0, 0,   0, 0.125,  0.5, 0, 0, 0.25,
+                                           0, 0.5, 0, 0.0625, 0,   0, 2, 0};
 static const abut_feature_edge stated_edges[3] = {
   {.from = 2, .to = 1, .radius = 0.03125, .arc = true, .centre = {0, 0, 3}, .axis = {0, 0, -2}},
   {.from = 1, .to = 0, .radius = 0.5},
   {.from = 0, .to = 3}};
-static const double stated_vertex_cones[16] = {0, 0, 0, 180, 3, 0, 0, 90, 0, 2, 0, 0.5, 0, 0, 1, 0.25};
+static const double stated_vertex_cones[16] = {0, 0, 0, 180, 3, 0, 0, 90,
+                                               0, 2, 0, 0.5, 0, 0, 1, 0.25};
 static const double stated_edge_cones[12] = {1, 1, 0, 60, 0, 0, -5, 30, 0, 0, 0, 180};
 
 static abut_body_def stated_def(const shape *s)
@@ -682,16 +712,18 @@ static void stated(void)
   check_cone(f.edge_cones + 8, arc, EXACT, "stated cones of edges", 2);
   body_features_free(&f);
   def.states_features = true;
-  def.feature_vertex_count = def.feature_edge_count = def.vertex_cone_count = def.edge_cone_count = 0;
+  def.feature_vertex_count = def.feature_edge_count = def.vertex_cone_count = def.edge_cone_count =
+    0;
   f = features_of(&def, true);
   check_counts(&f, "no features", 0, 0, 0);
   body_features_free(&f);
 }
 
-/* Cones by their ends, of a mesh's edges; and a flat vertex that changes places with those that are held. */
+/* Cones by their ends, of a mesh's edges; and a flat vertex that changes places with those that are
+ * held. */
 static void cones_by_ends(void)
 {
-  static const double vertex_cones[32] = {0, 0, 1, 0, 0, 0, 1, 90, 0, 0, 1, 90, 0, 0, 1, 90,
+  static const double vertex_cones[32] = {0, 0, 1, 0,  0, 0, 1, 90, 0, 0, 1, 90, 0, 0, 1, 90,
                                           0, 0, 1, 90, 0, 0, 1, 90, 0, 0, 1, 90, 0, 0, 1, 90};
   static const double edge_cones[8] = {1, 0, 0, 20, 0, 1, 0, 40};
   static const uint32_t ends[4] = {7, 6, 1, 0};
@@ -722,7 +754,8 @@ static void cones_by_ends(void)
   body_features_free(&f);
 }
 
-/* Stated features at a mesh's corner and along its edge have the mesh's cones; the others are everything. */
+/* Stated features at a mesh's corner and along its edge have the mesh's cones; the others are
+ * everything. */
 static void cones_beside(void)
 {
   static const double vertices[16] = {1, 1, 1, 0, 1, 1, -1, 0, 0, 0, 1, 0, 0.5, 0, 1, 0};
@@ -748,7 +781,8 @@ static void cones_beside(void)
 
 static void check_same(const body_features *a, const body_features *b)
 {
-  REQUIRE(a->vertex_count == b->vertex_count && a->held == b->held && a->edge_count == b->edge_count);
+  REQUIRE(a->vertex_count == b->vertex_count && a->held == b->held &&
+          a->edge_count == b->edge_count);
   CHECK(!memcmp(a->vertices, b->vertices, a->vertex_count * 4 * sizeof *a->vertices));
   CHECK(!memcmp(a->vertex_cones, b->vertex_cones, a->vertex_count * 4 * sizeof *a->vertices));
   CHECK(!memcmp(a->names, b->names, a->vertex_count * sizeof *a->names));
@@ -757,7 +791,8 @@ static void check_same(const body_features *a, const body_features *b)
   for (size_t i = 0; i < a->edge_count; ++i) {
     const abut_feature_edge *x = &a->edges[i], *y = &b->edges[i];
     CHECK(x->from == y->from && x->to == y->to && x->radius == y->radius && x->arc == y->arc);
-    CHECK(!memcmp(x->centre, y->centre, sizeof x->centre) && !memcmp(x->axis, y->axis, sizeof x->axis));
+    CHECK(!memcmp(x->centre, y->centre, sizeof x->centre) &&
+          !memcmp(x->axis, y->axis, sizeof x->axis));
   }
 }
 
@@ -782,7 +817,8 @@ static void copies(void)
     }
     const abut_body first = create(&def);
     REQUIRE_OK(abut_copy_body(first, &copy));
-    CHECK(copy.def.sharp == 30.0 && copy.def.cones == def.cones && copy.def.states_features == def.states_features);
+    CHECK(copy.def.sharp == 30.0 && copy.def.cones == def.cones &&
+          copy.def.states_features == def.states_features);
     const abut_body second = create(&copy.def);
     REQUIRE_OK(body_cut_field(body_get(first), &part));
     REQUIRE_OK(body_features_make(body_get(first), true, &f[0]));
@@ -794,9 +830,12 @@ static void copies(void)
       body_features_free(&f[k]);
     }
     body_features_free(&f[0]);
-    CHECK_OK(abut_destroy_body(part));
-    CHECK_OK(abut_destroy_body(second));
-    CHECK_OK(abut_destroy_body(first));
+    CHECK_OK (abut_destroy_body(part))
+      ;
+    CHECK_OK (abut_destroy_body(second))
+      ;
+    CHECK_OK (abut_destroy_body(first))
+      ;
     abut_free_body_copy(&copy);
   }
 }
@@ -804,7 +843,8 @@ static void copies(void)
 /* ---- words ---- */
 
 /* Gives the place at a share of an arc about z. */
-static void arc_place(const body_features *f, const abut_feature_edge *e, double share, double out[3])
+static void arc_place(const body_features *f, const abut_feature_edge *e, double share,
+                      double out[3])
 {
   const double *from = f->vertices + 4 * e->from, *to = f->vertices + 4 * e->to;
   const double x = from[0] - e->centre[0], y = from[1] - e->centre[1];
@@ -825,7 +865,8 @@ static double reach(const body_features *f, const double n[3])
   }
   for (size_t i = 0; i < f->edge_count; ++i) {
     const abut_feature_edge *e = &f->edges[i];
-    for (int k = 0; k <= 128; k += e->arc ? 1 : 128) { /* a straight edge reaches farthest at an end */
+    for (int k = 0; k <= 128; k += e->arc ? 1 : 128) { /* a straight edge reaches farthest at an
+                                                          end */
       const double *end = f->vertices + 4 * (k ? e->to : e->from);
       double at[3] = {end[0], end[1], end[2]};
       if (e->arc) {
@@ -837,7 +878,8 @@ static double reach(const body_features *f, const double n[3])
   return out;
 }
 
-/* How far the word's body reaches: a sharp box's or cylinder's support, shrunk by `round` and grown again. */
+/* How far the word's body reaches: a sharp box's or cylinder's support, shrunk by `round` and grown
+ * again. */
 static double word_reach(body_shape word, const double size[3], double q, const double n[3])
 {
   const double across = hypot(n[0], n[1]);
@@ -879,7 +921,8 @@ static void words(void)
     REQUIRE_OK(body_shape_make(cases[i].word, cases[i].size, 0.0, &memory, &def));
     REQUIRE_OK(word_features_make(cases[i].word, cases[i].size, cases[i].round, &memory, &def));
     body_features f = features_of(&def, true);
-    check_counts(&f, body_shape_words[cases[i].word], cases[i].held, cases[i].vertices, cases[i].edges);
+    check_counts(&f, body_shape_words[cases[i].word], cases[i].held, cases[i].vertices,
+                 cases[i].edges);
     for (size_t k = 0; k < f.edge_count; ++k) {
       const abut_feature_edge *e = &f.edges[k];
       if (!e->arc) {
@@ -888,16 +931,21 @@ static void words(void)
         continue;
       }
       const double *from = f.vertices + 4 * e->from, *to = f.vertices + 4 * e->to, *c = e->centre;
-      const size_t straight = cases[i].edges % CIRCLE_PARTS, quarter = (k - straight) % CIRCLE_PARTS;
+      const size_t straight = cases[i].edges % CIRCLE_PARTS,
+                   quarter = (k - straight) % CIRCLE_PARTS;
       const bool is_ring = k - straight >= 2 * CIRCLE_PARTS;
       double at[3];
-      CHECK_EQUAL(f.edge_names[k], straight + (k - straight) / CIRCLE_PARTS); /* the axis, the rims, the ring */
+      /* the axis, the rims, the ring */
+      CHECK_EQUAL(f.edge_names[k], straight + (k - straight) / CIRCLE_PARTS);
       CHECK(e->radius == (is_ring ? cases[i].size[1] : round));
       CHECK(fabs(hypot(from[0] - c[0], from[1] - c[1]) + e->radius - cases[i].size[0]) < EXACT);
-      CHECK(fabs((from[0] - c[0]) * (to[0] - c[0]) + (from[1] - c[1]) * (to[1] - c[1])) < EXACT); /* a quarter turn */
+      /* a quarter turn */
+      CHECK(fabs((from[0] - c[0]) * (to[0] - c[0]) + (from[1] - c[1]) * (to[1] - c[1])) < EXACT);
       arc_place(&f, e, 1.0, at);
-      CHECK(fabs(at[0] - to[0]) + fabs(at[1] - to[1]) + fabs(at[2] - to[2]) < EXACT && c[2] == from[2]);
-      CHECK(e->from == e[quarter == 0 ? CIRCLE_PARTS - 1 : -1].to); /* each begins where the one before ends */
+      CHECK(fabs(at[0] - to[0]) + fabs(at[1] - to[1]) + fabs(at[2] - to[2]) < EXACT &&
+            c[2] == from[2]);
+      /* each begins where the one before ends */
+      CHECK(e->from == e[quarter == 0 ? CIRCLE_PARTS - 1 : -1].to);
     }
     for (int k = 0; k < 2000; ++k) {
       double n[3];
@@ -942,13 +990,17 @@ static void word_cones(void)
     CHECK(c[3] == 45.0);
   }
   REQUIRE_OK(word_features_make(SHAPE_CYLINDER, cylinder, 0.0, &memory, &def));
-  CHECK(def.feature_vertex_count == 2 && def.feature_edge_count == 1 && def.feature_circle_count == 2);
-  CHECK(def.feature_edges[0].radius == 0.3 && !def.feature_edges[0].arc && def.edge_cones[3] == 180.0);
+  CHECK(def.feature_vertex_count == 2 && def.feature_edge_count == 1 &&
+        def.feature_circle_count == 2);
+  CHECK(def.feature_edges[0].radius == 0.3 && !def.feature_edges[0].arc &&
+        def.edge_cones[3] == 180.0);
   for (size_t i = 0; i < 2; ++i) {
     const abut_feature_circle *c = &def.feature_circles[i];
-    CHECK(fabs(c->size - 0.294) < EXACT && fabs(c->radius - 0.006) < EXACT && fabs(c->axis[2]) == 1.0);
+    CHECK(fabs(c->size - 0.294) < EXACT && fabs(c->radius - 0.006) < EXACT &&
+          fabs(c->axis[2]) == 1.0);
     CHECK(fabs(c->centre[2] - (i ? 0.494 : -0.494)) < EXACT);
-    CHECK(fabs(def.feature_vertices[4 * i + 2] - (i ? 0.2 : -0.2)) < EXACT && def.feature_vertices[4 * i + 3] == 0.3);
+    CHECK(fabs(def.feature_vertices[4 * i + 2] - (i ? 0.2 : -0.2)) < EXACT &&
+          def.feature_vertices[4 * i + 3] == 0.3);
     CHECK(def.vertex_cones[4 * i + 3] == 180.0);
   }
   REQUIRE_OK(word_features_make(SHAPE_PLANE, box, 0.0, &memory, &def));
@@ -958,7 +1010,8 @@ static void word_cones(void)
   CHECK(!def.states_features);
   CHECK_EQUAL(word_features_make(SHAPE_BOX, box, 0.1, &memory, &def), ABUT_ERROR_BODY);
   CHECK_EQUAL(word_features_make(SHAPE_BOX, box, 0.9e-4, &memory, &def), ABUT_ERROR_BODY);
-  CHECK_OK(word_features_make(SHAPE_BOX, box, 1.1e-4, &memory, &def));
+  CHECK_OK (word_features_make(SHAPE_BOX, box, 1.1e-4, &memory, &def))
+    ;
   CHECK_EQUAL(word_features_make(SHAPE_BOX, box, -0.01, &memory, &def), ABUT_ERROR_BODY);
   CHECK_EQUAL(word_features_make(SHAPE_BOX, box, NAN, &memory, &def), ABUT_ERROR_BODY);
   CHECK_EQUAL(word_features_make(SHAPE_SPHERE, box, 0.01, &memory, &def), ABUT_ERROR_BODY);
@@ -985,7 +1038,8 @@ static void runs_out(const abut_body_def *def, bool with_cones)
     CHECK_EQUAL(allocations_held(), before);
   } while (status != ABUT_SUCCESS);
   CHECK(allowed > 10);
-  CHECK_OK(abut_destroy_body(made));
+  CHECK_OK (abut_destroy_body(made))
+    ;
 }
 
 /* Creates the body, and copies its definition out, again and again. */
@@ -994,7 +1048,8 @@ static void creation_runs_out(const abut_body_def *def)
   long allowed = 0;
   bool met;
   abut_body kept = create(def);
-  CHECK_OK(abut_destroy_body(kept)); /* What stays with the context is there now. */
+  CHECK_OK (abut_destroy_body(kept))
+    ; /* What stays with the context is there now. */
   kept = create(def);
   const long before = allocations_held();
   do {
@@ -1002,10 +1057,11 @@ static void creation_runs_out(const abut_body_def *def)
     allocations_fail_after(allowed++);
     const abut_status status = abut_create_body(on_host, def, &made);
     met = allocations_end();
-    check(status == ABUT_SUCCESS || (met && status == ABUT_ERROR_MEMORY), "status %d without allocation %ld: %s",
-          (int)status, allowed, abut_last_error());
+    check(status == ABUT_SUCCESS || (met && status == ABUT_ERROR_MEMORY),
+          "status %d without allocation %ld: %s", (int)status, allowed, abut_last_error());
     if (status == ABUT_SUCCESS) {
-      CHECK_OK(abut_destroy_body(made));
+      CHECK_OK (abut_destroy_body(made))
+        ;
     }
     CHECK_EQUAL(allocations_held(), before);
   } while (met);
@@ -1023,14 +1079,19 @@ static void creation_runs_out(const abut_body_def *def)
     CHECK_EQUAL(allocations_held(), before);
   } while (met);
   CHECK(allowed > 10);
-  CHECK_OK(abut_destroy_body(kept));
+  CHECK_OK (abut_destroy_body(kept))
+    ;
 }
 
 static void memory(void)
 {
   static const uint32_t ends[6] = {1, 2, 0, 1, 3, 0};
   const shape s = cube();
-  const abut_height_field h = {.heights = ground, .rows = 5, .columns = 5, .size = {0.4, 0.2}, .base = 0.5};
+  const abut_height_field h = {.heights = ground,
+                               .rows = 5,
+                               .columns = 5,
+                               .size = {0.4, 0.2},
+                               .base = 0.5};
   abut_body_def def = def_of(&s), on_ground = abut_default_body_def();
   on_ground.height_fields = &h;
   on_ground.height_field_count = 1;
@@ -1069,6 +1130,7 @@ int main(void)
   words();
   word_cones();
   memory();
-  CHECK_OK(abut_destroy_context(on_host));
+  CHECK_OK (abut_destroy_context(on_host))
+    ;
   return check_finish();
 }

@@ -36,17 +36,17 @@ static bool evaluate(abut_context context, abut_body_def def, double union_tau, 
     def.vertices = origin;
     def.vertex_count = 1;
   }
-  if (!CHECK_OK(abut_create_body(context, &def, &body))) {
+  if (!CHECK_OK (abut_create_body(context, &def, &body))) {
     return false;
   }
   void *points = to_reals(s->points, 3 * POINTS, precision);
   void *d = calloc(POINTS, real_size(precision)), *n = calloc(3 * POINTS, real_size(precision));
   void *alone = calloc(POINTS, real_size(precision));
   const bool ran =
-    CHECK_OK(abut_evaluate_body(body, union_tau, plane_tau, POINTS, points, d, n)) &&
-    CHECK_OK(abut_evaluate_body(body, union_tau, plane_tau, POINTS, points, alone, NULL)) &&
-    CHECK_OK(abut_evaluate_body(body, union_tau, plane_tau, POINTS, points, NULL, n)) &&
-    CHECK_OK(abut_evaluate_body(body, union_tau, plane_tau, 0, NULL, NULL, NULL));
+    CHECK_OK (abut_evaluate_body(body, union_tau, plane_tau, POINTS, points, d, n)) &&
+    CHECK_OK (abut_evaluate_body(body, union_tau, plane_tau, POINTS, points, alone, NULL)) &&
+    CHECK_OK (abut_evaluate_body(body, union_tau, plane_tau, POINTS, points, NULL, n)) &&
+    CHECK_OK (abut_evaluate_body(body, union_tau, plane_tau, 0, NULL, NULL, NULL));
   double apart = 0.0;
   for (size_t i = 0; i < POINTS; ++i) {
     s->d[i] = real_at(d, precision, i);
@@ -62,7 +62,8 @@ static bool evaluate(abut_context context, abut_body_def def, double union_tau, 
     }
   }
   check(apart <= sharp, "distances without normals differ by %g", apart);
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
   free(points);
   free(d);
   free(n);
@@ -96,8 +97,9 @@ static double box(const double *x, double *normal)
   return r - r / most;
 }
 
-static const double planes[36] = {2, 0, 0, 0.5, 9, 9, -1, 0, 0, -0.5, 0, 0, 0, 3, 0, 1, 0.3, 0,
-                                  0, -1, 0, 0, -0.3, 0, 0, 0, 1, 0, 0, 0.4, 0, 0, -1, 0, 0, -0.4};
+static const double planes[36] = {2, 0, 0, 0.5, 9,   9,   -1, 0,  0,  -0.5, 0,    0,
+                                  0, 3, 0, 1,   0.3, 0,   0,  -1, 0,  0,    -0.3, 0,
+                                  0, 0, 1, 0,   0,   0.4, 0,  0,  -1, 0,    0,    -0.4};
 
 static double slab(const double *x, double *normal)
 {
@@ -164,12 +166,21 @@ static void test_closed_forms(abut_context context)
 {
   static samples s;
   random_samples(&s, 0.5);
-  const abut_superquadric ball = {
-    {0.7, 0.7, 0.7}, {1, 1}, {0, 0, 0}, {0.5, 0.5, -0.5, 0.5}, ABUT_ADD};
-  const abut_superquadric hole = {
-    {0.4, 0.4, 0.4}, {1, 1}, {0.5, 0, 0}, {1, 0, 0, 0}, ABUT_SUBTRACT};
+  const abut_superquadric ball = {{0.7, 0.7, 0.7},
+                                  {1, 1},
+                                  {0, 0, 0},
+                                  {0.5, 0.5, -0.5, 0.5},
+                                  ABUT_ADD};
+  const abut_superquadric hole = {{0.4, 0.4, 0.4},
+                                  {1, 1},
+                                  {0.5, 0, 0},
+                                  {1, 0, 0, 0},
+                                  ABUT_SUBTRACT};
   const abut_superquadric balls[2] = {ball, hole};
-  const abut_superquadric cuboid = {{0.5, 0.3, 0.4}, {0.001, 0.001}, {0, 0, 0}, {3, 0, 0, 0},
+  const abut_superquadric cuboid = {{0.5, 0.3, 0.4},
+                                    {0.001, 0.001},
+                                    {0, 0, 0},
+                                    {3, 0, 0, 0},
                                     ABUT_ADD};
   const abut_polyhedron solid = {planes, 6, ABUT_ADD};
   const double point[7] = {0.1, 0.2, -0.3, 4, -2, 4, 0.25};
@@ -226,7 +237,8 @@ static void to_core(const double *x, double y[3])
   }
 }
 
-/* The exact distance of a grown core, outside of the core itself; inside how far the nearest plane is. */
+/* The exact distance of a grown core, outside of the core itself; inside how far the nearest plane
+ * is. */
 static double grown_distance(const abut_core *c, const double *x)
 {
   double y[3], beyond2 = 0.0, most = -HUGE_VAL;
@@ -242,8 +254,10 @@ static double grown_distance(const abut_core *c, const double *x)
   return (most > 0.0 ? sqrt(beyond2) : most) - c->radius;
 }
 
-/* share: how far a distance may be off outside, in radii; beneath: the same to 0.4 radii below the surface. */
-static void check_core(abut_context context, const char *what, abut_core c, double share, double beneath)
+/* share: how far a distance may be off outside, in radii; beneath: the same to 0.4 radii below the
+ * surface. */
+static void check_core(abut_context context, const char *what, abut_core c, double share,
+                       double beneath)
 {
   static samples s;
   double outside = 0.0, under = 0.0, inside = 0.0, slope = 0.0;
@@ -263,49 +277,54 @@ static void check_core(abut_context context, const char *what, abut_core c, doub
       double *worst = exact < 0.0 ? &under : &outside;
       *worst = fmax(*worst, fabs(s.d[i] - exact) / c.radius);
       ++near;
-    } else if (exact < -1.5 * c.radius) { /* the soft maximum of six planes: of a temperature of a quarter radius */
-      inside = fmax(inside, fmax(exact - s.d[i], s.d[i] - exact - 0.25 * c.radius * log(6.0)) / c.radius);
+    } else if (exact < -1.5 * c.radius) { /* the soft maximum of six planes: of a temperature of a
+                                             quarter radius */
+      inside =
+        fmax(inside, fmax(exact - s.d[i], s.d[i] - exact - 0.25 * c.radius * log(6.0)) / c.radius);
       ++deep;
     }
     const double *x = s.points + 3 * i, *other = s.points + 3 * ((i + 1) % POINTS);
     const double apart = hypot(hypot(x[0] - other[0], x[1] - other[1]), x[2] - other[2]);
     slope = fmax(slope, fabs(s.d[i] - s.d[(i + 1) % POINTS]) / apart);
   }
-  printf("%-28s off by %.5f radii, beneath by %.5f, at %zu places, %.5f in the core at %zu; slope %.5f\n", what,
-         outside, under, near, inside, deep, slope);
+  printf("%-28s off by %.5f radii, beneath by %.5f, at %zu places, %.5f in the core at %zu; slope "
+         "%.5f\n",
+         what, outside, under, near, inside, deep, slope);
   check(outside <= share + sharp / c.radius, "%s: a distance is off by %g radii", what, outside);
-  check(under <= beneath + sharp / c.radius, "%s: beneath the surface a distance is off by %g radii", what, under);
+  check(under <= beneath + sharp / c.radius,
+        "%s: beneath the surface a distance is off by %g radii", what, under);
   check(near > POINTS / 2, "%s: %zu places are outside of the core", what, near);
   check(inside <= 0.01 + sharp, "%s: in the core a distance is off by %g radii", what, inside);
   check(slope <= 1.0 + sharp, "%s: the distance has a slope of %g", what, slope);
 }
 
-/* Places, and what the float64 reference has there, of three cores less a fourth: distance and normal. */
+/* Places, and what the float64 reference has there, of three cores less a fourth: distance and
+ * normal. */
 static const double core_answers[][7] = {
-    {-0.722, -1.192, -0.224, 0.816331384727, -0.4664401354061, -0.8843133023164, -0.02058114252592},
-    {0.147, 0.398, 0.038, -0.03639457220109, 0.0196342417484, -0.941525969217, -0.336367872782},
-    {-0.193, -0.275, 0.262, 0.02486194261065, -0.7251988428869, -0.4438200273432, 0.5264127863223},
-    {0.572, 0.095, -0.432, 0.05955602851731, 0.7263157894762, 0.44210526364, -0.5263157890643},
-    {-0.862, 1.44, 0.183, 0.810337483811, -0.5016364102849, 0.8625840137701, 0.06564854197702},
-    {-0.606, -0.029, -0.407, 0.2170343553761, -0.6018619421723, -0.4150635136249, -0.6822642319666},
-    {-0.22, -0.171, -0.25, -0.09693117331106, -0.6104680629093, 0.06219908080378, -0.7895948445336},
-    {0.194, -0.022, -0.206, -0.01587048805476, 0.1246306725901, -0.3058777074635, 0.9438781825668},
-    {0.369, 0.747, -1.479, 0.9844339001177, 0.192128966052, 0.3862240982695, -0.9021737118309},
-    {-0.09, -0.343, -0.061, -0.1143795888472, 0.2893717815571, -0.9101671581153, -0.2964113970916},
-    {-0.451, 0.007, -0.013, -0.07195854035708, -0.7768981262891, -0.5915958213618, 0.2155079708842},
-    {-0.107, -0.367, -0.139, -0.07465014453141, 0.3152198722572, -0.8950534752504, -0.3154611046948},
-    {-0.982, -1.22, 0.202, 1.057812504572, -0.5979244069987, -0.7219357409175, 0.3482745892254},
-    {-0.388, 0.41, 0.251, -0.1069425598661, -0.4128707415648, 0.3492557176341, 0.8411647843667},
-    {-0.699, 0.095, -0.386, 0.2293722264802, -0.810816017878, -0.2247235217407, -0.5404412307809},
-    {0.012, 0.015, -0.696, 0.1251972202586, -0.6105263123997, 0.06315789279004, -0.789473686987},
-    {-0.21, -0.23, 0.866, 0.4082150589181, -0.1335102358822, -0.508099565271, 0.8508876827673},
-    {-0.414, 0.258, -0.385, 0.02586599103869, -0.2346213217641, -0.1496556653181, -0.9604977965674},
-    {-0.116, -0.294, 0.507, 0.1165922030932, -0.5058886218946, -0.4406347329758, 0.7415643831333},
-    {0.199, 0.851, 0.225, 0.2287925621755, 0.668608098887, 0.7433609526816, 0.01943461165114},
-    {0.76, 0.757, -0.546, 0.5534507632563, 0.6834075961243, 0.5457913054458, -0.4848359603603},
-    {-0.025, 0.473, -0.139, -0.1322434489774, 0.475476242376, -0.2927948492635, -0.8295742999753},
-    {0.066, -0.007, 0.213, 0.1221568677261, 0.9509800228961, 0.3081749492918, -0.02579140710616},
-    {-0.128, -0.053, 0.085, -0.07433724594613, 0.9180200495847, 0.3963795555801, 0.0110651017846},
+  {-0.722, -1.192, -0.224, 0.816331384727, -0.4664401354061, -0.8843133023164, -0.02058114252592},
+  {0.147, 0.398, 0.038, -0.03639457220109, 0.0196342417484, -0.941525969217, -0.336367872782},
+  {-0.193, -0.275, 0.262, 0.02486194261065, -0.7251988428869, -0.4438200273432, 0.5264127863223},
+  {0.572, 0.095, -0.432, 0.05955602851731, 0.7263157894762, 0.44210526364, -0.5263157890643},
+  {-0.862, 1.44, 0.183, 0.810337483811, -0.5016364102849, 0.8625840137701, 0.06564854197702},
+  {-0.606, -0.029, -0.407, 0.2170343553761, -0.6018619421723, -0.4150635136249, -0.6822642319666},
+  {-0.22, -0.171, -0.25, -0.09693117331106, -0.6104680629093, 0.06219908080378, -0.7895948445336},
+  {0.194, -0.022, -0.206, -0.01587048805476, 0.1246306725901, -0.3058777074635, 0.9438781825668},
+  {0.369, 0.747, -1.479, 0.9844339001177, 0.192128966052, 0.3862240982695, -0.9021737118309},
+  {-0.09, -0.343, -0.061, -0.1143795888472, 0.2893717815571, -0.9101671581153, -0.2964113970916},
+  {-0.451, 0.007, -0.013, -0.07195854035708, -0.7768981262891, -0.5915958213618, 0.2155079708842},
+  {-0.107, -0.367, -0.139, -0.07465014453141, 0.3152198722572, -0.8950534752504, -0.3154611046948},
+  {-0.982, -1.22, 0.202, 1.057812504572, -0.5979244069987, -0.7219357409175, 0.3482745892254},
+  {-0.388, 0.41, 0.251, -0.1069425598661, -0.4128707415648, 0.3492557176341, 0.8411647843667},
+  {-0.699, 0.095, -0.386, 0.2293722264802, -0.810816017878, -0.2247235217407, -0.5404412307809},
+  {0.012, 0.015, -0.696, 0.1251972202586, -0.6105263123997, 0.06315789279004, -0.789473686987},
+  {-0.21, -0.23, 0.866, 0.4082150589181, -0.1335102358822, -0.508099565271, 0.8508876827673},
+  {-0.414, 0.258, -0.385, 0.02586599103869, -0.2346213217641, -0.1496556653181, -0.9604977965674},
+  {-0.116, -0.294, 0.507, 0.1165922030932, -0.5058886218946, -0.4406347329758, 0.7415643831333},
+  {0.199, 0.851, 0.225, 0.2287925621755, 0.668608098887, 0.7433609526816, 0.01943461165114},
+  {0.76, 0.757, -0.546, 0.5534507632563, 0.6834075961243, 0.5457913054458, -0.4848359603603},
+  {-0.025, 0.473, -0.139, -0.1322434489774, 0.475476242376, -0.2927948492635, -0.8295742999753},
+  {0.066, -0.007, 0.213, 0.1221568677261, 0.9509800228961, 0.3081749492918, -0.02579140710616},
+  {-0.128, -0.053, 0.085, -0.07433724594613, 0.9180200495847, 0.3963795555801, 0.0110651017846},
 };
 
 static void test_core_answers(abut_context context)
@@ -335,20 +354,26 @@ static void test_core_answers(abut_context context)
       worst_n = fmax(worst_n, fabs(s.n[3 * i + k] - core_answers[i][4 + k]));
     }
   }
-  printf("cores, against the reference: distances off by %.1e, normals by %.1e\n", worst_d, worst_n);
-  check(worst_d <= 1e-12 + sharp && worst_n <= 1e-11 + blunt, "cores: off by %g and %g", worst_d, worst_n);
+  printf("cores, against the reference: distances off by %.1e, normals by %.1e\n", worst_d,
+         worst_n);
+  check(worst_d <= 1e-12 + sharp && worst_n <= 1e-11 + blunt, "cores: off by %g and %g", worst_d,
+        worst_n);
 }
 
 /* How far distances are off is docs/spec.md's, section 4. */
 static void test_cores(abut_context context)
 {
-  check_core(context, "core: a box", (abut_core){.half = {0.5, 0.3, 0.4}, .radius = 0.1}, 0.013, 0.022);
-  check_core(context, "core: a small radius", (abut_core){.half = {0.5, 0.3, 0.4}, .radius = 1e-3}, 0.013, 0.022);
+  check_core(context, "core: a box", (abut_core){.half = {0.5, 0.3, 0.4}, .radius = 0.1}, 0.013,
+             0.022);
+  check_core(context, "core: a small radius", (abut_core){.half = {0.5, 0.3, 0.4}, .radius = 1e-3},
+             0.013, 0.022);
   check_core(context, "core: a sphere", (abut_core){.radius = 0.6}, 0.00004, 0.00004);
-  check_core(context, "core: a capsule", (abut_core){.half = {0, 0, 0.5}, .radius = 0.3}, 0.0065, 0.011);
-  check_core(context, "core: a sheet", (abut_core){.half = {0, 0.4, 0.5}, .radius = 0.2}, 0.013, 0.022);
-  check_core(context, "core: a cylinder", (abut_core){.kind = ABUT_CORE_DISC, .half = {0.5, 0.3}, .radius = 0.1}, 0.0065,
+  check_core(context, "core: a capsule", (abut_core){.half = {0, 0, 0.5}, .radius = 0.3}, 0.0065,
              0.011);
+  check_core(context, "core: a sheet", (abut_core){.half = {0, 0.4, 0.5}, .radius = 0.2}, 0.013,
+             0.022);
+  check_core(context, "core: a cylinder",
+             (abut_core){.kind = ABUT_CORE_DISC, .half = {0.5, 0.3}, .radius = 0.1}, 0.0065, 0.011);
   test_core_answers(context);
 }
 
@@ -365,7 +390,10 @@ static void test_normals(abut_context context)
   }
   const abut_polyhedron solid = {planes, 6, ABUT_ADD};
   const abut_pointcloud points = {cloud, 12, ABUT_ADD};
-  const abut_superquadric ellipsoid = {{0.5, 0.3, 0.4}, {0.9, 0.7}, {0.1, 0, 0}, {1, 2, 0, 1},
+  const abut_superquadric ellipsoid = {{0.5, 0.3, 0.4},
+                                       {0.9, 0.7},
+                                       {0.1, 0, 0},
+                                       {1, 2, 0, 1},
                                        ABUT_ADD};
   for (int which = 0; which < 3; ++which) {
     abut_body_def def = abut_default_body_def();
@@ -405,8 +433,8 @@ static void test_normals(abut_context context)
     size_t off = 0;
     for (int i = 0; ran && i < POINTS; ++i) {
       const double *g = gradient + 3 * i, *n = s.n + 3 * i;
-      const double cosine = (g[0] * n[0] + g[1] * n[1] + g[2] * n[2]) /
-                            sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+      const double cosine =
+        (g[0] * n[0] + g[1] * n[1] + g[2] * n[2]) / sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
       off += !(cosine > (precision == ABUT_FLOAT64 ? 1.0 - 1e-6 : 0.99));
     }
     printf("primitive %d: %zu of %d normals are not the gradient's direction\n", which, off,
@@ -474,8 +502,8 @@ static void test_segments(abut_context context)
   void *e1 = calloc(3 * COUNT, real), *e2 = calloc(3 * COUNT, real), *in = calloc(COUNT, real);
   void *alone = calloc(3 * COUNT, real);
   size_t off = 0, inside = 0, wrong = 0;
-  if (CHECK_OK(abut_witness_edges(context, &hard, COUNT, edges1, edges2, e1, e2, in)) &&
-      CHECK_OK(abut_witness_edges(context, &hard, COUNT, edges1, edges2, NULL, alone, NULL))) {
+  if (CHECK_OK (abut_witness_edges(context, &hard, COUNT, edges1, edges2, e1, e2, in)) &&
+      CHECK_OK (abut_witness_edges(context, &hard, COUNT, edges1, edges2, NULL, alone, NULL))) {
     check(!memcmp(e2, alone, 3 * COUNT * real), "points2 alone differ");
     for (size_t i = 0; i < COUNT; ++i) {
       double e[6], gap = 0.0;
@@ -542,9 +570,11 @@ static void test_triangles(abut_context context)
   char *r1 = calloc(3 * COUNT, real), *r2 = calloc(3 * COUNT, real);
   uint8_t statuses[COUNT];
   size_t rejected = 9, wrong = 0, touched = 0;
-  CHECK_OK(abut_witness_faces(context, &s, COUNT, points, all, r1, NULL, &rejected));
+  CHECK_OK (abut_witness_faces(context, &s, COUNT, points, all, r1, NULL, &rejected))
+    ;
   check(rejected == 0, "%zu good triangles are refused", rejected);
-  CHECK_OK(abut_witness_faces(context, &s, COUNT, points, some, r2, statuses, &rejected));
+  CHECK_OK (abut_witness_faces(context, &s, COUNT, points, some, r2, statuses, &rejected))
+    ;
   check(rejected == COUNT / 3, "%zu triangles are refused", rejected);
   for (size_t i = 0; i < COUNT; ++i) {
     const bool refused = i % 3 == 0;
@@ -579,20 +609,26 @@ static void test_counts(abut_context context)
       real_put(p, precision, i, random_uniform(&seed));
     }
   }
-  CHECK_OK(abut_witness_edges(context, &s, 0, NULL, NULL, NULL, NULL, NULL));
-  CHECK_OK(abut_witness_faces(context, &s, 0, NULL, NULL, NULL, NULL, &rejected));
+  CHECK_OK (abut_witness_edges(context, &s, 0, NULL, NULL, NULL, NULL, NULL))
+    ;
+  CHECK_OK (abut_witness_faces(context, &s, 0, NULL, NULL, NULL, NULL, &rejected))
+    ;
   check(rejected == 0, "none of none is refused");
-  CHECK_OK(abut_witness_edges(context, &s, QUERIES, p, q, e, NULL, NULL));
-  CHECK_OK(abut_witness_faces(context, &s, QUERIES, p, q, f, NULL, &rejected));
+  CHECK_OK (abut_witness_edges(context, &s, QUERIES, p, q, e, NULL, NULL))
+    ;
+  CHECK_OK (abut_witness_faces(context, &s, QUERIES, p, q, f, NULL, &rejected))
+    ;
   check(rejected == 0, "%zu of many triangles are refused", rejected);
   const size_t firsts[] = {0, 1, 999, 524287, QUERIES - 8, QUERIES - 1};
   for (size_t i = 0; i < sizeof firsts / sizeof firsts[0]; ++i) {
     const size_t at = firsts[i], count = QUERIES - at < 8 ? QUERIES - at : 8;
-    CHECK_OK(abut_witness_edges(context, &s, count, p + 6 * at * real, q + 6 * at * real, part,
-                                NULL, NULL));
+    CHECK_OK (abut_witness_edges(context, &s, count, p + 6 * at * real, q + 6 * at * real, part,
+                                 NULL, NULL))
+      ;
     check(!memcmp(part, e + 3 * at * real, 3 * count * real), "edge queries from %zu differ", at);
-    CHECK_OK(abut_witness_faces(context, &s, count, p + 3 * at * real, q + 9 * at * real, part,
-                                NULL, NULL));
+    CHECK_OK (abut_witness_faces(context, &s, count, p + 3 * at * real, q + 9 * at * real, part,
+                                 NULL, NULL))
+      ;
     check(!memcmp(part, f + 3 * at * real, 3 * count * real), "face queries from %zu differ", at);
   }
   check(abut_witness_edges(context, &s, 1, p, NULL, e, NULL, NULL) == ABUT_ERROR_ARGUMENT,
@@ -628,7 +664,8 @@ static abut_body bare_cube(abut_context context)
   def.face_count = 6;
   def.cloud_from_mesh = true;
   abut_body body = {0, 0};
-  CHECK_OK(abut_create_body(context, &def, &body));
+  CHECK_OK (abut_create_body(context, &def, &body))
+    ;
   return body;
 }
 
@@ -636,21 +673,23 @@ static void test_bare_mesh(abut_context context)
 {
   /* Above a face the field is the height, to rounding; beside an edge it is rounded by the samples'
    * spacing, 1/32 of the diagonal. */
-  const double at[][3] = {{0, 0, 0.7}, {0.1, 0.2, 0.45}, {-0.9, 0.1, 0}, {0, -0.45, 0.1},
-                          {0.3, 2.5, -0.2}, {0.45, 0.6, 0.1}, {0.6, 0.6, 0}, {0.47, 0.47, 0.47}};
+  const double at[][3] = {{0, 0, 0.7},      {0.1, 0.2, 0.45}, {-0.9, 0.1, 0}, {0, -0.45, 0.1},
+                          {0.3, 2.5, -0.2}, {0.45, 0.6, 0.1}, {0.6, 0.6, 0},  {0.47, 0.47, 0.47}};
   const double want[] = {0.2, -0.05, 0.4, -0.05, 2, 0.1, 0.1414, -0.03};
   enum { PLACES = sizeof want / sizeof want[0] };
   const abut_body body = bare_cube(context);
   void *points = to_reals(&at[0][0], 3 * PLACES, precision);
   void *d = malloc(PLACES * real_size(precision));
-  CHECK_OK(abut_evaluate_body(body, 0.005, 0.005, PLACES, points, d, NULL));
+  CHECK_OK (abut_evaluate_body(body, 0.005, 0.005, PLACES, points, d, NULL))
+    ;
   for (size_t i = 0; i < PLACES; ++i) {
     const double got = real_at(d, precision, i), bound = i < 4 ? 1e-3 : 1.8 / 32;
     check(fabs(got - want[i]) <= bound, "bare cube, point %zu: %g, not %g", i, got, want[i]);
   }
   free(points);
   free(d);
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
 }
 
 /* Far from a closed cloud all exponents round to one number in float32; the distance must not
@@ -662,12 +701,14 @@ static void test_far_cloud(abut_context context)
     const double point[3] = {0.6 * far, 0, 0.8 * far};
     void *p = to_reals(point, 3, precision);
     double room[1];
-    CHECK_OK(abut_evaluate_body(body, 0.005, 0.005, 1, p, room, NULL));
+    CHECK_OK (abut_evaluate_body(body, 0.005, 0.005, 1, p, room, NULL))
+      ;
     const double d = real_at(room, precision, 0);
     check(d > 0.5 * far && d < 1.01 * far, "bare cube from %g m: %g", far, d);
     free(p);
   }
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
 }
 
 int main(int argc, char **argv)
@@ -687,6 +728,7 @@ int main(int argc, char **argv)
   test_counts(context);
   test_bare_mesh(context);
   test_far_cloud(context);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

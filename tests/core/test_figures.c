@@ -47,8 +47,8 @@ static bool trace_curve(abut_context context, abut_precision precision, int curv
   void *edges1 = to_reals(p, 6 * ANGLES, precision), *edges2 = to_reals(q, 6 * ANGLES, precision);
   void *points = calloc(3 * ANGLES, real_size(precision));
   const abut_smoothing s = curve_smoothing(curve);
-  const bool ran = CHECK_OK(abut_witness_edges(context, &s, ANGLES, edges1, edges2, points, NULL,
-                                               NULL));
+  const bool ran =
+    CHECK_OK (abut_witness_edges(context, &s, ANGLES, edges1, edges2, points, NULL, NULL));
   for (size_t i = 0; i < ANGLES; ++i) {
     x[i] = real_at(points, precision, 3 * i);
   }
@@ -138,16 +138,15 @@ static bool run_bodies(const abut_body bodies[2], abut_precision precision,
                        const double pose2[7], abut_layout *layout, outputs *out)
 {
   abut_pair pair;
-  return CHECK_OK(abut_create_pair(bodies[0], bodies[1], smoothing, &pair)) &&
-         CHECK_OK(abut_get_layout(pair, layout)) &&
+  return CHECK_OK (abut_create_pair(bodies[0], bodies[1], smoothing, &pair)) &&
+         CHECK_OK (abut_get_layout(pair, layout)) &&
          outputs_create(out, pair, precision, 1, layout->contacts, 0.0) &&
-         CHECK_OK(run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, out));
+         CHECK_OK (run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, out));
 }
 
 static bool run_boxes(abut_context context, abut_precision precision, const double half1[3],
-                      const double half2[3], const abut_smoothing *smoothing,
-                      const double pose1[7], const double pose2[7], abut_layout *layout,
-                      outputs *out)
+                      const double half2[3], const abut_smoothing *smoothing, const double pose1[7],
+                      const double pose2[7], abut_layout *layout, outputs *out)
 {
   abut_body bodies[2];
   return make_box(context, half1, &bodies[0]) && make_box(context, half2, &bodies[1]) &&
@@ -168,8 +167,8 @@ static abut_smoothing box_smoothing(void)
 /* Where the outline of a unit square meets that of one turned by `angle`: eight points. */
 static int crossings(double angle, double out[8][2])
 {
-  const double c = cos(angle), s = sin(angle), corner[4][2] = {{-0.5, -0.5}, {0.5, -0.5},
-                                                               {0.5, 0.5}, {-0.5, 0.5}};
+  const double c = cos(angle), s = sin(angle),
+               corner[4][2] = {{-0.5, -0.5}, {0.5, -0.5}, {0.5, 0.5}, {-0.5, 0.5}};
   int count = 0;
   for (int i = 0; i < 16; ++i) {
     const double *a = corner[i / 4], *b = corner[(i / 4 + 1) % 4];
@@ -228,8 +227,8 @@ static void test_turned_boxes(abut_context context, abut_precision precision)
       wrong = fmax(wrong, fabs(out_at(&o, OUT_D, i) + depth));
     }
     printf("turned boxes, body %d: %d active, activity at least %.3f (others at most %.1e), off by "
-           "%.1e m, normal by %.1e, distance by %.1e\n", side + 1, active, least, most, off, tilt,
-           wrong);
+           "%.1e m, normal by %.1e, distance by %.1e\n",
+           side + 1, active, least, most, off, tilt, wrong);
     check(active == 8 && met == 8, "body %d has %d active edge contacts, %d on crossings", side + 1,
           active, met);
     check(most < 0.5 * least, "activities part: %g and %g", most, least);
@@ -271,8 +270,8 @@ static void test_tied_edges(abut_context context, abut_precision precision)
       }
     }
     printf("tied edges, %s: off the face by %.1e, off the diagonal by %.1e, at most %.3f from the "
-           "centre, off the outline by %.1e\n", gate ? "gate" : "SoftSort", off_face, off_diagonal,
-           farthest, off_outline);
+           "centre, off the outline by %.1e\n",
+           gate ? "gate" : "SoftSort", off_face, off_diagonal, farthest, off_outline);
     /* Edges (0,2), (0,4), (2,6), (4,6) of the bottom face, as i < j in lexicographic order. */
     check(seen == (1u << 1 | 1u << 2 | 1u << 6 | 1u << 9), "the bottom edges are kept: %x", seen);
     check(off_face < 1e-6, "kept edges lie in the bottom face: %g", off_face);
@@ -298,6 +297,7 @@ int main(int argc, char **argv)
   test_turning_edge(context, precision, argc > 2 ? argv[2] : NULL);
   test_turned_boxes(context, precision);
   test_tied_edges(context, precision);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

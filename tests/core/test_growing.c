@@ -24,12 +24,12 @@ static bool make_scene(abut_precision precision, abut_pose_kind kind, uint32_t c
   if (!open_context(precision, chunk, 0, &t->context) ||
       !random_body(t->context, &seed, &t->bodies[0]) ||
       !random_body(t->context, &seed, &t->bodies[1]) ||
-      !CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[1], &smoothing, &t->pair))) {
+      !CHECK_OK (abut_create_pair(t->bodies[0], t->bodies[1], &smoothing, &t->pair))) {
     return false;
   }
   smoothing.vertices[0] = 0;
   smoothing.select = ABUT_SELECT_GATE;
-  if (!CHECK_OK(abut_create_pair(t->bodies[1], t->bodies[0], &smoothing, &t->other)) ||
+  if (!CHECK_OK (abut_create_pair(t->bodies[1], t->bodies[0], &smoothing, &t->other)) ||
       !slopes_create(&t->s, t->pair, precision, kind, POSES, seed)) {
     return false;
   }
@@ -45,7 +45,8 @@ static bool make_scene(abut_precision precision, abut_pose_kind kind, uint32_t c
 static void end_scene(scene *t)
 {
   slopes_free(&t->s);
-  CHECK_OK(abut_destroy_context(t->context));
+  CHECK_OK (abut_destroy_context(t->context))
+    ;
 }
 
 /* Arrays of the caller's, of all of a list's entries. */
@@ -88,7 +89,8 @@ static void same_list(const scene *t, const abut_compact *a, const abut_compact 
         a->count, a->capacity, n);
   check(equal(a->pose, b->pose, n * sizeof(uint32_t)) &&
           equal(a->slot, b->slot, n * sizeof(uint32_t)) &&
-          equal(a->feature, b->feature, 2 * n * sizeof(uint32_t)), "%s: other entries", what);
+          equal(a->feature, b->feature, 2 * n * sizeof(uint32_t)),
+        "%s: other entries", what);
   check(equal(a->p, b->p, 3 * n * real) && equal(a->n, b->n, 3 * n * real) &&
           equal(a->d, b->d, n * real) && equal(a->activity, b->activity, n * real),
         "%s: other values", what);
@@ -126,7 +128,7 @@ static void test_same(const scene *t, abut_compact *list)
       snprintf(what, sizeof what, "pair %d, threshold %g", i, thresholds[k / 2]);
       take_list(t, POSES * 200, thresholds[k / 2], &own);
       list->threshold = thresholds[k / 2];
-      if (CHECK_OK(run(t, pairs[i], k % 2, &own)) && CHECK_OK(run(t, pairs[i], k % 2, list))) {
+      if (CHECK_OK (run(t, pairs[i], k % 2, &own)) && CHECK_OK (run(t, pairs[i], k % 2, list))) {
         same_list(t, list, &own, k % 2, what);
         check(k / 2 > 0 || own.count > 20, "%s: %zu active contacts", what, own.count);
       }
@@ -153,21 +155,24 @@ static void test_failures(const scene *t, abut_compact *list)
 {
   abut_batch batch = slopes_batch(&t->s);
   list->threshold = 0.05;
-  CHECK_OK(run(t, t->pair, true, list));
+  CHECK_OK (run(t, t->pair, true, list))
+    ;
   check(list->count > 0 && list->blocks, "no blocks");
   batch.compact = list;
   check(abut_jacobian(t->pair, ABUT_SAME_PAIR, &batch, list->blocks) == ABUT_ERROR_ARGUMENT &&
-          strstr(abut_last_error(), "pass NULL"), "blocks of the caller's: %s", abut_last_error());
+          strstr(abut_last_error(), "pass NULL"),
+        "blocks of the caller's: %s", abut_last_error());
   check(list->count > 0, "a refused call empties the list");
   batch.progress = stop;
   check(abut_jacobian(t->pair, ABUT_SAME_PAIR, &batch, NULL) == ABUT_ERROR_CANCELLED &&
-          is_empty(list), "a call that is stopped leaves something");
+          is_empty(list),
+        "a call that is stopped leaves something");
   uint32_t mine[4] = {0};
   abut_compact foreign = {.grows = true, .pose = mine};
   batch.compact = &foreign;
   check(abut_contacts(t->pair, &batch) == ABUT_ERROR_ARGUMENT &&
-          strstr(abut_last_error(), "begins without arrays"), "the caller's array: %s",
-        abut_last_error());
+          strstr(abut_last_error(), "begins without arrays"),
+        "the caller's array: %s", abut_last_error());
   abut_free_compact(&foreign);
   check(foreign.pose == mine, "the caller's array is freed");
 }
@@ -179,9 +184,11 @@ static void test_nothing(const scene *t)
   abut_batch batch = slopes_batch(&t->s);
   batch.count = 0;
   batch.compact = &list;
-  CHECK_OK(abut_jacobian(t->pair, ABUT_SAME_PAIR, &batch, NULL));
+  CHECK_OK (abut_jacobian(t->pair, ABUT_SAME_PAIR, &batch, NULL))
+    ;
   check(!list.count && !list.capacity, "%zu entries of no poses", list.count);
-  CHECK_OK(run(t, t->pair, true, &list));
+  CHECK_OK (run(t, t->pair, true, &list))
+    ;
   abut_free_compact(&list);
   check(is_empty(&list) && list.grows && list.threshold == 0.05, "a freed list is not empty");
   abut_free_compact(&list);
@@ -195,7 +202,8 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   for (int i = 0; i < 2; ++i) { /* whole, and in chunks of three */
     scene t;
     abut_compact list = {.grows = true};

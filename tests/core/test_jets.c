@@ -58,8 +58,7 @@ static abut_superquadric solids[SOLIDS] = {
   {{0.3, 0.2, 0.2}, {1.0, 1.0}, {0.2, 0.0, 0.3}, {1.0, 0.0, 0.0, 0.0}, ABUT_SUBTRACT},
 };
 static double planes[6 * PLANES], points[7 * POINTS];
-static const abut_polyhedron polyhedra[] = {{planes, 6, ABUT_ADD},
-                                            {planes + 36, 4, ABUT_SUBTRACT}};
+static const abut_polyhedron polyhedra[] = {{planes, 6, ABUT_ADD}, {planes + 36, 4, ABUT_SUBTRACT}};
 static const abut_pointcloud clouds[] = {{points, 4, ABUT_ADD}, {points + 28, 4, ABUT_SUBTRACT}};
 static grid_sample samples[2]; /* one added, one subtracted */
 static abut_grid grids[2];
@@ -112,7 +111,8 @@ static body make_body(const char *name, double sharpness, const abut_superquadri
   def.core_count = core_count;
   body b = {.name = name, .c = coefficients_of(sharpness), .grids = grid_count > 0};
   size_t count;
-  CHECK_OK(pack_primitives(&def, sizeof(real), &b.head, &count, &b.shape));
+  CHECK_OK (pack_primitives(&def, sizeof(real), &b.head, &count, &b.shape))
+    ;
   return b;
 }
 
@@ -131,7 +131,7 @@ static void jet_at(const body *b, const real x[3], real out[ENTRIES])
   const vec3_r at = {x[0], x[1], x[2]};
   jet_r j;
   body_jet_r(b->head, b->shape.data, &b->c, at, JET_JACOBIAN, REAL_BIG, &j);
-  const real first[] = {j.phi, j.normal.x, j.normal.y, j.normal.z,
+  const real first[] = {j.phi,        j.normal.x,   j.normal.y,  j.normal.z,
                         j.gradient.x, j.gradient.y, j.gradient.z};
   memcpy(out, first, sizeof first);
   memcpy(out + JACOBIAN, j.jacobian, sizeof j.jacobian);
@@ -147,7 +147,8 @@ static void seed_tangents(const real x[3], vec3_d *at)
   *at = (vec3_d){seeds[0], seeds[1], seeds[2]};
 }
 
-/* Second derivatives of the distance, row by row: those of the jet, and the dual of its gradient. */
+/* Second derivatives of the distance, row by row: those of the jet, and the dual of its
+ * gradient. */
 static void hessians_at(const body *b, const real x[3], real own[9], real forward[9])
 {
   const vec3_r at = {x[0], x[1], x[2]};
@@ -345,8 +346,11 @@ static void test_exponents(void)
                               {0.6, 0.4, 1}, {0.3, 0.1, 0.2}, {0.1, 0.19, 0},  {40, -30, 0}};
   for (int i = 0; i < 36; ++i) {
     char name[64];
-    const abut_superquadric s = {{0.3, 0.2, 0.5}, {exponents[i / 6], exponents[i % 6]}, {0, 0, 0},
-                                 {1, 0, 0, 0}, ABUT_ADD};
+    const abut_superquadric s = {{0.3, 0.2, 0.5},
+                                 {exponents[i / 6], exponents[i % 6]},
+                                 {0, 0, 0},
+                                 {1, 0, 0, 0},
+                                 ABUT_ADD};
     snprintf(name, sizeof name, "exponents %g, %g", exponents[i / 6], exponents[i % 6]);
     body b = make_body(name, 0.05, &s, 1, 0, 0, 0, 0, 0);
     worst w = {0};
@@ -392,7 +396,8 @@ static void test_finite_body(const abut_superquadric *solid, const abut_pointclo
   body b = {.name = "extremes", .c = coefficients_of(sharpness)};
   b.c.normal = (real)normal;
   size_t count;
-  CHECK_OK(pack_primitives(&def, sizeof(real), &b.head, &count, &b.shape));
+  CHECK_OK (pack_primitives(&def, sizeof(real), &b.head, &count, &b.shape))
+    ;
   for (int i = 0; i < STEPS * STEPS * STEPS; ++i) {
     const double at[3] = {steps[i % STEPS], steps[i / STEPS % STEPS], steps[i / (STEPS * STEPS)]};
     const real x[3] = {(real)at[0], (real)at[1], (real)at[2]};
@@ -412,22 +417,26 @@ static void test_finite_body(const abut_superquadric *solid, const abut_pointclo
 
 static void test_finite(void)
 {
-  static const double axes[][3] = {{1, 1, 1}, {1e-3, 1, 1e3}, {1e-6, 1e-6, 1e-6}, {1e6, 1e6, 1e6},
-                                   {1e-6, 1, 1e6}, {1, 1e-6, 1e-6}, {1e6, 1, 1e-6}};
+  static const double axes[][3] = {{1, 1, 1},       {1e-3, 1, 1e3}, {1e-6, 1e-6, 1e-6},
+                                   {1e6, 1e6, 1e6}, {1e-6, 1, 1e6}, {1, 1e-6, 1e-6},
+                                   {1e6, 1, 1e-6}};
   static const double exponents[] = {1e-30, 1e-8, 1e-3, 0.1, 1.0, 2.0};
   static const double sharpness[] = {1e-6, 0.01, 1e9}, normal[] = {1e-18, 1e-12, 1.0};
   for (int i = 0; i < 7 * 36 * 3; ++i) {
     const double *a = axes[i / 108], *e1 = &exponents[i / 18 % 6], *e2 = &exponents[i / 3 % 6];
     const abut_superquadric pair[] = {
       {{a[0], a[1], a[2]}, {*e1, *e2}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD},
-      {{a[2], a[0], a[1]}, {*e2, *e1}, {1, 0, 0}, {1, 0.5, 0, 0.1},
+      {{a[2], a[0], a[1]},
+       {*e2, *e1},
+       {1, 0, 0},
+       {1, 0.5, 0, 0.1},
        i % 2 ? ABUT_ADD : ABUT_SUBTRACT},
     };
     test_finite_body(pair, NULL, NULL, sharpness[i % 3], normal[i / 3 % 3]);
   }
   static const double widths[] = {1e-6, 1e-3, 1.0, 1e6};
   for (int i = 0; i < 16; ++i) {
-    const double numbers[] = {0, 0, 0, 1, 0, 0, widths[i % 4], 1, 0, 0, 0, 1, 0, widths[i / 4],
+    const double numbers[] = {0,  0, 0, 1, 0,   0,   widths[i % 4], 1, 0, 0, 0, 1, 0, widths[i / 4],
                               -1, 2, 0, 0, 0.6, 0.8, widths[i % 4]};
     const abut_pointcloud cloud = {numbers, 3, ABUT_ADD};
     test_finite_body(NULL, &cloud, NULL, 0.01, normal[i % 3]);
@@ -438,7 +447,12 @@ static void test_finite(void)
     const bool disc = a > 0.0 && b > 0.0 && i % 2;
     const abut_core pair[] = {
       {disc ? ABUT_CORE_DISC : ABUT_CORE_BOX, {a, b, a}, radius, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD},
-      {ABUT_CORE_BOX, {b, a, b}, radii[(i + 1) % 4], {1, 0, 0}, {1, 0.5, 0, 0.1}, i % 3 ? ABUT_ADD : ABUT_SUBTRACT},
+      {ABUT_CORE_BOX,
+       {b, a, b},
+       radii[(i + 1) % 4],
+       {1, 0, 0},
+       {1, 0.5, 0, 0.1},
+       i % 3 ? ABUT_ADD : ABUT_SUBTRACT},
     };
     test_finite_body(NULL, NULL, pair, sharpness[i % 3], normal[i / 3 % 3]);
   }
@@ -511,15 +525,16 @@ static void test_height_places(void)
   for (int i = 0; i < CELLS * CELLS * ABOVE; ++i) {
     const double u = cells[i % CELLS], v = (HEIGHT_ROWS - 1) - cells[i / CELLS % CELLS];
     const real x[3] = {(real)(0.6 * (2.0 * u / (HEIGHT_COLUMNS - 1) - 1.0)),
-                       (real)(0.5 * (2.0 * v / (HEIGHT_ROWS - 1) - 1.0)), (real)above[i / (CELLS * CELLS)]};
+                       (real)(0.5 * (2.0 * v / (HEIGHT_ROWS - 1) - 1.0)),
+                       (real)above[i / (CELLS * CELLS)]};
     compare_dual(&b, x, "cells and corners", 1e-3, &w);
   }
   judge_dual(&b, "cells and corners", w);
   free_body(&b);
 }
 
-/* Nothing that is asked for has third derivatives of the height in it, which alone jump across borders of
- * cells. */
+/* Nothing that is asked for has third derivatives of the height in it, which alone jump across
+ * borders of cells. */
 static void test_height_seams(void)
 {
   uint64_t seed = 64;
@@ -547,7 +562,8 @@ static void test_height_seams(void)
       *jump = fmax(*jump, fabs((double)jets[0][k] - (double)jets[1][k]));
     }
   }
-  printf("across borders of a height field's cells distance, normal and gradient jump by %.1e, the normal's Jacobian by %.1e\n",
+  printf("across borders of a height field's cells distance, normal and gradient jump by %.1e, the "
+         "normal's Jacobian by %.1e\n",
          most[0], most[1]);
   check(most[0] < 1e4 * (double)REAL_EPSILON && most[1] < 1e6 * (double)REAL_EPSILON,
         "jumps of %g and %g", most[0], most[1]);
@@ -563,7 +579,7 @@ static void dual_jet_at(const body *b, const double x[3], dual out[ENTRIES])
   jet_d j;
   seed_tangents(x, &at);
   body_jet_d(b->head, b->shape.data, &b->c, at, JET_JACOBIAN, REAL_BIG, &j);
-  const dual first[] = {j.phi, j.normal.x, j.normal.y, j.normal.z,
+  const dual first[] = {j.phi,        j.normal.x,   j.normal.y,  j.normal.z,
                         j.gradient.x, j.gradient.y, j.gradient.z};
   memcpy(out, first, sizeof first);
   memcpy(out + JACOBIAN, j.jacobian, sizeof j.jacobian);
@@ -580,8 +596,9 @@ static core_jet_r core_of(abut_core c, const double x[3])
   reals shape;
   c.operation = ABUT_ADD;
   REQUIRE_OK(pack_primitives(&def, sizeof(real), &head, &count, &shape));
-  const core_jet_r j = core_jet_at_r((const real *)shape.data + head[HEAD_ENTRY(0, FAMILY_COUNT - 1) + ENTRY_BASE],
-                                     (vec3_r){x[0], x[1], x[2]}, 1);
+  const core_jet_r j =
+    core_jet_at_r((const real *)shape.data + head[HEAD_ENTRY(0, FAMILY_COUNT - 1) + ENTRY_BASE],
+                  (vec3_r){x[0], x[1], x[2]}, 1);
   free(head);
   free(shape.data);
   return j;
@@ -595,7 +612,8 @@ static abut_core moved_core(const abut_core *c, int i, double by)
   return moved;
 }
 
-/* By a half length and the radius: what phi changes by, and what its derivative along a direction does. */
+/* By a half length and the radius: what phi changes by, and what its derivative along a direction
+ * does. */
 static void test_core_numbers(void)
 {
   uint64_t seed = 65;
@@ -629,18 +647,22 @@ static void test_core_numbers(void)
       if ((k >= numbers && k < 3) || (k < 3 && !(c.half[k] > 0.0))) {
         continue;
       }
-      const core_jet_r high = core_of(moved_core(&c, k, h), x), low = core_of(moved_core(&c, k, -h), x);
+      const core_jet_r high = core_of(moved_core(&c, k, h), x),
+                       low = core_of(moved_core(&c, k, -h), x);
       const double slope[2] = {(high.phi - low.phi) / (2.0 * h),
                                ((high.g.x - low.g.x) * v[0] + (high.g.y - low.g.y) * v[1] +
-                                (high.g.z - low.g.z) * v[2]) / (2.0 * h)};
+                                (high.g.z - low.g.z) * v[2]) /
+                                 (2.0 * h)};
       for (int which = 0; which < 2; ++which) {
         const double off = fabs(got[which][k] - slope[which]);
         most[which] = fmax(most[which], off);
       }
     }
   }
-  printf("a core's numbers: distances off by %.1e, derivatives along a direction by %.1e\n", most[0], most[1]);
-  check(most[0] < 1e-7 && most[1] < 1e-4, "derivatives by a core's numbers are off by %g and %g", most[0], most[1]);
+  printf("a core's numbers: distances off by %.1e, derivatives along a direction by %.1e\n",
+         most[0], most[1]);
+  check(most[0] < 1e-7 && most[1] < 1e-4, "derivatives by a core's numbers are off by %g and %g",
+        most[0], most[1]);
 }
 
 static void differentiate(const body *b, const double x[3], double step, tally *t)
@@ -685,7 +707,8 @@ static void into_cell(double x[3])
   }
 }
 
-/* Likewise well inside a cell of all height fields that are there: their cells have common sides. */
+/* Likewise well inside a cell of all height fields that are there: their cells have common
+ * sides. */
 static void into_height_cell(double x[3])
 {
   const double nodes[2] = {HEIGHT_COLUMNS, HEIGHT_ROWS};
@@ -708,11 +731,12 @@ static void test_second_derivatives(void)
   const struct {
     const char *name;
     size_t solids, polyhedra, clouds, grids, heights, cores;
-  } cases[] = {{"superquadrics", 4, 0, 0, 0, 0, 0}, {"a polyhedron", 0, 1, 0, 0, 0, 0},
-               {"a cloud", 0, 0, 1, 0, 0, 0}, {"mixed, subtracted", 5, 2, 2, 0, 0, 0},
-               {"a grid", 0, 0, 0, 1, 0, 0}, {"grids, subtracted", 1, 0, 0, 2, 0, 0},
-               {"a height field", 0, 0, 0, 0, 1, 0}, {"height fields, subtracted", 1, 1, 0, 0, 2, 0},
-               {"a core", 0, 0, 0, 0, 0, 1}, {"cores, subtracted", 1, 0, 0, 0, 0, 4}};
+  } cases[] = {
+    {"superquadrics", 4, 0, 0, 0, 0, 0},  {"a polyhedron", 0, 1, 0, 0, 0, 0},
+    {"a cloud", 0, 0, 1, 0, 0, 0},        {"mixed, subtracted", 5, 2, 2, 0, 0, 0},
+    {"a grid", 0, 0, 0, 1, 0, 0},         {"grids, subtracted", 1, 0, 0, 2, 0, 0},
+    {"a height field", 0, 0, 0, 0, 1, 0}, {"height fields, subtracted", 1, 1, 0, 0, 2, 0},
+    {"a core", 0, 0, 0, 0, 0, 1},         {"cores, subtracted", 1, 0, 0, 0, 0, 4}};
   uint64_t seed = 62;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     body b = make_body(cases[i].name, 0.05, solids, cases[i].solids, cases[i].polyhedra,

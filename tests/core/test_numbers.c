@@ -44,7 +44,10 @@ static coefficients smooth;
 static int *field_head;
 static reals field_shape;
 
-#define VEC(from) {(from)[0], (from)[1], (from)[2]}
+#define VEC(from)                   \
+  {                                 \
+    (from)[0], (from)[1], (from)[2] \
+  }
 #define PUT(to, from) ((to)[0] = (from).x, (to)[1] = (from).y, (to)[2] = (from).z)
 
 /* Frames of plain numbers are computed on wide scalars where the suite has them. */
@@ -55,61 +58,61 @@ static reals field_shape;
 #endif
 
 /* Both variants of a map are one text: NUMBER is double or dual; F and FRAME append _r or _d. */
-#define DEFINE_MAPS(NUMBER, F, FRAME)                                                             \
-  static void F(field_map)(const NUMBER *x, NUMBER *y)                                            \
-  {                                                                                               \
-    F(vec3) n, at = VEC(x);                                                                       \
-    y[0] = F(body_field)(field_head, field_shape.data, &smooth, at, 1, &n);                       \
-    PUT(y + 1, n);                                                                                \
-  }                                                                                               \
-  static void F(twist_map)(const NUMBER *x, NUMBER *y)                                            \
-  {                                                                                               \
-    const FRAME(vec3) rho = VEC(x), omega = VEC(x + 3);                                           \
-    const FRAME(frame) f = FRAME(exp_se3)(rho, omega);                                            \
-    memcpy(y, f.m, sizeof f.m);                                                                   \
-    PUT(y + 9, f.t);                                                                              \
-  }                                                                                               \
-  static void F(quaternion_map)(const NUMBER *x, NUMBER *y)                                       \
-  {                                                                                               \
-    const FRAME(vec3) position = VEC(x);                                                          \
-    const FRAME(frame) f = FRAME(quaternion_frame)(position, x[4], x[5], x[6], x[3]);             \
-    memcpy(y, f.m, sizeof f.m);                                                                   \
-    PUT(y + 9, f.t);                                                                              \
-  }                                                                                               \
-  static void F(witness_map)(const NUMBER *x, NUMBER *y)                                          \
-  {                                                                                               \
-    const F(vec3) p0 = VEC(x), p1 = VEC(x + 3), q0 = VEC(x + 6), q1 = VEC(x + 9);                 \
-    F(vec3) e1, e2;                                                                               \
-    F(edge_witness)(p0, p1, q0, q1, &smooth, &e1, &e2, y + 6);                                    \
-    PUT(y, e1);                                                                                   \
-    PUT(y + 3, e2);                                                                               \
-  }                                                                                               \
-  static void F(pair_map)(const NUMBER *x, NUMBER *y)                                             \
-  {                                                                                               \
-    const F(vec3) e1 = VEC(x), e2 = VEC(x + 3), m1 = VEC(x + 6), m2 = VEC(x + 9);                 \
-    const F(pair_depths) at = {x[13], x[14], x[15], x[16]};                                       \
-    const F(edge_contact) r = F(edge_pair)(e1, e2, x[12], m1, m2, &at, &smooth);                  \
-    y[0] = r.dbar;                                                                                \
-    y[1] = r.d1;                                                                                  \
-    y[2] = r.d2;                                                                                  \
-    PUT(y + 3, r.n1);                                                                             \
-    PUT(y + 6, r.n2);                                                                             \
-    y[9] = r.a1;                                                                                  \
-    y[10] = r.a2;                                                                                 \
-  }                                                                                               \
-  static void F(face_map)(const NUMBER *x, NUMBER *y)                                             \
-  {                                                                                               \
-    const F(vec3) v = VEC(x), a = VEC(x + 3), b = VEC(x + 6), e = VEC(x + 9);                     \
-    const F(vec3) r = F(face_witness)(v, a, b, e, &smooth);                                       \
-    PUT(y, r);                                                                                    \
-  }                                                                                               \
-  static void F(operator_map)(const NUMBER *x, NUMBER *y)                                         \
-  {                                                                                               \
-    y[0] = F(sigmoid)(x[0]);                                                                      \
-    y[1] = F(soft_sign)(x[0]);                                                                    \
-    y[2] = F(soft_clip)(x[0], smooth.clip, smooth.clip_inv);                                      \
-    y[3] = F(within)(x[0], smooth.compare_inv);                                                   \
-    y[4] = F(above_floor)(x[0], 0.3, 1.0 / 0.3);                                                  \
+#define DEFINE_MAPS(NUMBER, F, FRAME)                                                 \
+  static void F(field_map)(const NUMBER *x, NUMBER *y)                                \
+  {                                                                                   \
+    F(vec3) n, at = VEC(x);                                                           \
+    y[0] = F(body_field)(field_head, field_shape.data, &smooth, at, 1, &n);           \
+    PUT(y + 1, n);                                                                    \
+  }                                                                                   \
+  static void F(twist_map)(const NUMBER *x, NUMBER *y)                                \
+  {                                                                                   \
+    const FRAME(vec3) rho = VEC(x), omega = VEC(x + 3);                               \
+    const FRAME(frame) f = FRAME(exp_se3)(rho, omega);                                \
+    memcpy(y, f.m, sizeof f.m);                                                       \
+    PUT(y + 9, f.t);                                                                  \
+  }                                                                                   \
+  static void F(quaternion_map)(const NUMBER *x, NUMBER *y)                           \
+  {                                                                                   \
+    const FRAME(vec3) position = VEC(x);                                              \
+    const FRAME(frame) f = FRAME(quaternion_frame)(position, x[4], x[5], x[6], x[3]); \
+    memcpy(y, f.m, sizeof f.m);                                                       \
+    PUT(y + 9, f.t);                                                                  \
+  }                                                                                   \
+  static void F(witness_map)(const NUMBER *x, NUMBER *y)                              \
+  {                                                                                   \
+    const F(vec3) p0 = VEC(x), p1 = VEC(x + 3), q0 = VEC(x + 6), q1 = VEC(x + 9);     \
+    F(vec3) e1, e2;                                                                   \
+    F(edge_witness)(p0, p1, q0, q1, &smooth, &e1, &e2, y + 6);                        \
+    PUT(y, e1);                                                                       \
+    PUT(y + 3, e2);                                                                   \
+  }                                                                                   \
+  static void F(pair_map)(const NUMBER *x, NUMBER *y)                                 \
+  {                                                                                   \
+    const F(vec3) e1 = VEC(x), e2 = VEC(x + 3), m1 = VEC(x + 6), m2 = VEC(x + 9);     \
+    const F(pair_depths) at = {x[13], x[14], x[15], x[16]};                           \
+    const F(edge_contact) r = F(edge_pair)(e1, e2, x[12], m1, m2, &at, &smooth);      \
+    y[0] = r.dbar;                                                                    \
+    y[1] = r.d1;                                                                      \
+    y[2] = r.d2;                                                                      \
+    PUT(y + 3, r.n1);                                                                 \
+    PUT(y + 6, r.n2);                                                                 \
+    y[9] = r.a1;                                                                      \
+    y[10] = r.a2;                                                                     \
+  }                                                                                   \
+  static void F(face_map)(const NUMBER *x, NUMBER *y)                                 \
+  {                                                                                   \
+    const F(vec3) v = VEC(x), a = VEC(x + 3), b = VEC(x + 6), e = VEC(x + 9);         \
+    const F(vec3) r = F(face_witness)(v, a, b, e, &smooth);                           \
+    PUT(y, r);                                                                        \
+  }                                                                                   \
+  static void F(operator_map)(const NUMBER *x, NUMBER *y)                             \
+  {                                                                                   \
+    y[0] = F(sigmoid)(x[0]);                                                          \
+    y[1] = F(soft_sign)(x[0]);                                                        \
+    y[2] = F(soft_clip)(x[0], smooth.clip, smooth.clip_inv);                          \
+    y[3] = F(within)(x[0], smooth.compare_inv);                                       \
+    y[4] = F(above_floor)(x[0], 0.3, 1.0 / 0.3);                                      \
   }
 #define F_PLAIN(name) name##_r
 #define F_DUAL(name) name##_d
@@ -200,7 +203,7 @@ static void test_map(int which, const char *where, const double *points, size_t 
   tally t = {0};
   for (size_t i = 0; i < count; ++i) {
     random_directions(&seed, m->in, along);
-    differentiate(m, points + i * (size_t)m->in, (const double (*)[DUAL_TANGENTS])along, step, &t);
+    differentiate(m, points + i * (size_t)m->in, (const double(*)[DUAL_TANGENTS])along, step, &t);
   }
   judge(&t, m->name, where);
 }
@@ -225,7 +228,8 @@ static void set_field(const abut_body_def *def)
   free(field_shape.data);
   field_head = NULL;
   field_shape.data = NULL;
-  CHECK_OK(pack_primitives(def, sizeof(double), &field_head, &count, &field_shape));
+  CHECK_OK (pack_primitives(def, sizeof(double), &field_head, &count, &field_shape))
+    ;
 }
 
 static void test_fields(void)
@@ -313,9 +317,9 @@ static void test_other_seams(void)
   const double where[] = {0.0, 1.0, 0.5, -0.0, 1e-12, 1.0 - 1e-12, -40.0, 40.0};
   test_map(OPERATORS, "at 0 and 1", where, 8, 1e-3);
   /* Parallel, identical, touching edges, and one of no length. */
-  const double edges[12 * 4] = {
-    0, 0, 0, 1, 0, 0, 0, 0.3, 0, 1, 0.3, 0,   0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0,
-    0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 1, 0,       0, 0, 0, 0, 0, 0, 0.5, 1, 0, 0.5, -1, 0.2};
+  const double edges[12 * 4] = {0, 0, 0, 1, 0, 0, 0, 0.3, 0, 1, 0.3, 0, 0, 0,   0,  1,
+                                0, 0, 0, 0, 0, 1, 0, 0,   0, 0, 0,   1, 0, 0,   1,  0,
+                                0, 1, 1, 0, 0, 0, 0, 0,   0, 0, 0.5, 1, 0, 0.5, -1, 0.2};
   test_map(WITNESS, "parallel, same, touching", edges, 4, 1e-3);
 }
 
@@ -351,7 +355,8 @@ static void test_operators(void)
                                               a * s * s * s * (10 - 15 * s + 6 * s * s)));
   }
   check(floor_off < 1e-14 && above_floor_r(0.3, 0.3, 1.0 / 0.3) == 0.0 &&
-          above_floor_r(0.61, 0.3, 1.0 / 0.3) == 0.61, "the floor is off by %g", floor_off);
+          above_floor_r(0.61, 0.3, 1.0 / 0.3) == 0.61,
+        "the floor is off by %g", floor_off);
   const double extremes[] = {0.0, 5e-324, 1e-300, 1.0, 745.0, 1e4, 1e300, DBL_MAX};
   for (int i = 0; i < 16; ++i) {
     const double x = i % 2 ? -extremes[i / 2] : extremes[i / 2];
@@ -394,15 +399,20 @@ static void test_softsort(const abut_npz *npz)
 {
   enum { KEPT = 16, COUNT = 200 };
   const abut_array *scores = find_array(npz, "scores"), *weights = find_array(npz, "softsort");
-  if (!scores || !weights || !check(scores->shape[1] == COUNT && weights->shape[1] == KEPT,
-                                    "the scores are of another shape")) {
+  if (!scores || !weights ||
+      !check(scores->shape[1] == COUNT && weights->shape[1] == KEPT,
+             "the scores are of another shape")) {
     return;
   }
   double worst = 0.0, top[KEPT + 1], out[6 * KEPT], source[6 * COUNT], sums[KEPT];
   int index[KEPT + 1];
   pair_head head = {.c = smooth};
-  head.n.elements[EDGES_OF(0)] = (pair_elements){.count = COUNT, .padded = COUNT, .kept = KEPT,
-                                                 .slots = KEPT, .plane = KEPT, .selected = 1};
+  head.n.elements[EDGES_OF(0)] = (pair_elements){.count = COUNT,
+                                                 .padded = COUNT,
+                                                 .kept = KEPT,
+                                                 .slots = KEPT,
+                                                 .plane = KEPT,
+                                                 .selected = 1};
   for (size_t i = 0; i < scores->shape[0]; ++i) {
     const double *s = (const double *)scores->data + i * COUNT;
     const double *want = (const double *)weights->data + i * KEPT * COUNT;
@@ -446,7 +456,7 @@ int main(int argc, char **argv)
   char path[1024];
   abut_npz npz = {0};
   snprintf(path, sizeof path, "%s/witness.npz", argc > 1 ? argv[1] : ".");
-  if (CHECK_OK(abut_read_npz(path, &npz))) {
+  if (CHECK_OK (abut_read_npz(path, &npz))) {
     test_twists(&npz);
     test_softsort(&npz);
   }

@@ -70,8 +70,10 @@ static bool meet(const sides *s, const size_t which[3], double reach, double x[3
   }
   for (int k = 0; k < 3; ++k) {
     const int u = (k + 1) % 3, v = (k + 2) % 3;
-    x[k] = (b[0] * (m[1][u] * m[2][v] - m[1][v] * m[2][u]) + b[1] * (m[2][u] * m[0][v] - m[2][v] * m[0][u]) +
-            b[2] * (m[0][u] * m[1][v] - m[0][v] * m[1][u])) / volume;
+    x[k] = (b[0] * (m[1][u] * m[2][v] - m[1][v] * m[2][u]) +
+            b[1] * (m[2][u] * m[0][v] - m[2][v] * m[0][u]) +
+            b[2] * (m[0][u] * m[1][v] - m[0][v] * m[1][u])) /
+           volume;
   }
   return fabs(volume) > 1e-7;
 }
@@ -107,8 +109,10 @@ static void compare_boxes(const char *what, const sides *s, size_t real, double 
   const box least = box_of_vertices(s, reach);
   for (int k = 0; k < 3; ++k) {
     const double below = least.lower[k] - got.lower[k], above = got.upper[k] - least.upper[k];
-    check(below >= -1e-9 && above >= -1e-9, "%s: a box misses %g, %g along axis %d", what, below, above, k);
-    check(below <= most && above <= most, "%s: a box is %g, %g too large along axis %d", what, below, above, k);
+    check(below >= -1e-9 && above >= -1e-9, "%s: a box misses %g, %g along axis %d", what, below,
+          above, k);
+    check(below <= most && above <= most, "%s: a box is %g, %g too large along axis %d", what,
+          below, above, k);
   }
 }
 
@@ -139,7 +143,8 @@ static void random_planes(void)
   }
 }
 
-/* Many sides through one vertex, and sides twice: weights of 0, in which a search could go in circles. */
+/* Many sides through one vertex, and sides twice: weights of 0, in which a search could go in
+ * circles. */
 static void tied_planes(void)
 {
   sides cone = {0}, twice = {0};
@@ -152,8 +157,8 @@ static void tied_planes(void)
   compare_boxes("a cone", &cone, sizeof(double), 0.125, 1e-9);
   for (int i = 0; i < 36; ++i) {
     const double sign = i % 2 ? 1.0 : -1.0;
-    add_side(&twice, i / 2 % 3 == 0 ? sign : 0.0, i / 2 % 3 == 1 ? sign : 0.0, i / 2 % 3 == 2 ? sign : 0.0,
-             0.5 + i / 18 * 0.25);
+    add_side(&twice, i / 2 % 3 == 0 ? sign : 0.0, i / 2 % 3 == 1 ? sign : 0.0,
+             i / 2 % 3 == 2 ? sign : 0.0, 0.5 + i / 18 * 0.25);
   }
   compare_boxes("a cube's sides, six of each", &twice, sizeof(double), 0.1, 1e-9);
 }
@@ -171,7 +176,8 @@ static void needle(void)
   compare_boxes("a needle", &s, sizeof(float), 0.01, 1.0);
 }
 
-/* Ramps: what lies farthest along each axis are corners of the slope, whose middle lies in the slope. */
+/* Ramps: what lies farthest along each axis are corners of the slope, whose middle lies in the
+ * slope. */
 static void ramps(void)
 {
   uint64_t seed = 5;
@@ -191,7 +197,8 @@ static void ramps(void)
   }
 }
 
-/* Flat pyramids, turned: the farthest corners along all axes are mostly three of one plane, and so is their middle. */
+/* Flat pyramids, turned: the farthest corners along all axes are mostly three of one plane, and so
+ * is their middle. */
 static void flat_pyramids(void)
 {
   uint64_t seed = 7;
@@ -213,7 +220,8 @@ static void flat_pyramids(void)
       square[1] += along[k] * along[k];
     }
     for (int k = 0; k < 3; ++k) {
-      across[k] = (n[(k + 1) % 3] * along[(k + 2) % 3] - n[(k + 2) % 3] * along[(k + 1) % 3]) / sqrt(square[1]);
+      across[k] = (n[(k + 1) % 3] * along[(k + 2) % 3] - n[(k + 2) % 3] * along[(k + 1) % 3]) /
+                  sqrt(square[1]);
     }
     const double place[3] = {0.3, -0.2, 0.5}, height = 0.05;
     add_side(&s, -n[0], -n[1], -n[2], -n[0] * place[0] - n[1] * place[1] - n[2] * place[2]);
@@ -221,7 +229,9 @@ static void flat_pyramids(void)
       const double angle = 2.0943951023931953 * i, length = sqrt(1.0 + height * height);
       double side[3], distance = height / length;
       for (int k = 0; k < 3; ++k) {
-        side[k] = (n[k] + height * (cos(angle) * along[k] / sqrt(square[1]) + sin(angle) * across[k])) / length;
+        side[k] =
+          (n[k] + height * (cos(angle) * along[k] / sqrt(square[1]) + sin(angle) * across[k])) /
+          length;
         distance += side[k] * place[k];
       }
       add_side(&s, side[0], side[1], side[2], distance);

@@ -80,7 +80,8 @@ static void test_exp2(void)
     }
   }
   const real tiny = (real)nextafter((double)EXP2_LOW, -1e9) < EXP2_LOW
-                      ? (real)nextafter((double)EXP2_LOW, -1e9) : EXP2_LOW - (real)0.001;
+                      ? (real)nextafter((double)EXP2_LOW, -1e9)
+                      : EXP2_LOW - (real)0.001;
   check(lane_exp2(EXP2_LOW) == REAL_TINY, "the smallest normal power: %g",
         (double)lane_exp2(EXP2_LOW));
   check(lane_exp2(tiny) == 0, "below it: %g", (double)lane_exp2(tiny));
@@ -100,8 +101,9 @@ static void test_log2(void)
   for (int i = 0; i < SAMPLES; ++i) {
     const double u = random_uniform(&seed), v = random_uniform(&seed);
     const double power = (double)EXP2_LOW + v * ((double)EXP2_HIGH - (double)EXP2_LOW);
-    const real x = (real)(i % 3 ? (1.0 + u) * exp2(floor(power)) : i % 2 ? 0.5 + u
-                                                                        : 1.0 + 1e-3 * (u - 0.5));
+    const real x = (real)(i % 3   ? (1.0 + u) * exp2(floor(power))
+                          : i % 2 ? 0.5 + u
+                                  : 1.0 + 1e-3 * (u - 0.5));
     const long double want = log2l(x);
     const long double error = (fabsl(lane_log2(x) - want) - ulp(want)) / LOG2_ABSOLUTE;
     if (error > worst) {

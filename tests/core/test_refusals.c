@@ -76,9 +76,12 @@ static void test_stale_handles(abut_precision precision)
   }
   refuses(abut_create_pair(a, foreign, &smoothing, &pair), ABUT_ERROR_HANDLE, "different contexts",
           "a pair of two contexts");
-  CHECK_OK(abut_create_pair(a, b, &smoothing, &pair));
-  CHECK_OK(abut_create_pair(b, b, &smoothing, &last));
-  CHECK_OK(abut_destroy_body(b));
+  CHECK_OK (abut_create_pair(a, b, &smoothing, &pair))
+    ;
+  CHECK_OK (abut_create_pair(b, b, &smoothing, &last))
+    ;
+  CHECK_OK (abut_destroy_body(b))
+    ;
   refuses(abut_destroy_body(b), ABUT_ERROR_HANDLE, "stale", "a body destroyed twice");
   double zero[7] = {0, 0, 0, 1, 0, 0, 0};
   abut_batch batch = abut_default_batch();
@@ -91,13 +94,16 @@ static void test_stale_handles(abut_precision precision)
     refuses(abut_contacts(pair, &batch), ABUT_ERROR_HANDLE, "stale",
             "a pair after its body's place is taken");
   }
-  CHECK_OK(abut_destroy_pair(pair));
+  CHECK_OK (abut_destroy_pair(pair))
+    ;
   refuses(abut_destroy_pair(pair), ABUT_ERROR_HANDLE, "stale", "a pair destroyed twice");
-  CHECK_OK(abut_destroy_context(one));
+  CHECK_OK (abut_destroy_context(one))
+    ;
   refuses(abut_destroy_context(one), ABUT_ERROR_HANDLE, "stale", "a context destroyed twice");
   refuses(abut_destroy_pair(last), ABUT_ERROR_HANDLE, "stale", "a pair of a destroyed context");
   refuses(abut_destroy_body(a), ABUT_ERROR_HANDLE, "stale", "a body of a destroyed context");
-  CHECK_OK(abut_destroy_context(other));
+  CHECK_OK (abut_destroy_context(other))
+    ;
 }
 
 /* ---- arguments ---- */
@@ -106,13 +112,15 @@ static void test_contexts(void)
 {
   abut_context context;
   size_t count = 0;
-  CHECK_OK(abut_list_devices(NULL, 0, &count));
+  CHECK_OK (abut_list_devices(NULL, 0, &count))
+    ;
   check(count >= 1, "%zu devices", count);
   abut_context_def def = abut_default_context_def();
   def.device = (uint32_t)count;
   refuses(abut_create_context(&def, &context), ABUT_ERROR_DEVICE, "", "a device out of range");
   def = abut_default_context_def();
-  CHECK_OK(abut_find_device("host", &def.device));
+  CHECK_OK (abut_find_device("host", &def.device))
+    ;
   check(def.device + 1 == count, "the host path is device %u, not last", def.device);
   def.lanes = 3;
   refuses(abut_create_context(&def, &context), ABUT_ERROR_ARGUMENT, "lane width of 3",
@@ -150,10 +158,19 @@ static void test_smoothing(abut_context context)
   const struct {
     double *value;
     const char *name;
-  } all[] = {{&s.length, "length"}, {&s.union_, "union"}, {&s.plane, "plane"},
-             {&s.normal, "normal"}, {&s.penetration, "penetration"}, {&s.neighbour, "neighbour"},
-             {&s.clash, "clash"}, {&s.sign, "sign"}, {&s.sort, "sort"}, {&s.clip, "clip"},
-             {&s.minimum, "minimum"}, {&s.compare, "compare"}, {&s.ridge, "ridge"},
+  } all[] = {{&s.length, "length"},
+             {&s.union_, "union"},
+             {&s.plane, "plane"},
+             {&s.normal, "normal"},
+             {&s.penetration, "penetration"},
+             {&s.neighbour, "neighbour"},
+             {&s.clash, "clash"},
+             {&s.sign, "sign"},
+             {&s.sort, "sort"},
+             {&s.clip, "clip"},
+             {&s.minimum, "minimum"},
+             {&s.compare, "compare"},
+             {&s.ridge, "ridge"},
              {&s.distance, "distance"}};
   const double bad[] = {0.0, -1.0, 1e-30, 1e30, NAN, INFINITY};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
@@ -179,8 +196,9 @@ static void test_smoothing(abut_context context)
     }
     for (size_t k = 0; k < 3; ++k) {
       *off[i].value = off[i].good[k];
-      if (CHECK_OK(abut_create_pair(box, box, &s, &pair))) {
-        CHECK_OK(abut_destroy_pair(pair));
+      if (CHECK_OK (abut_create_pair(box, box, &s, &pair))) {
+        CHECK_OK (abut_destroy_pair(pair))
+          ;
       }
     }
   }
@@ -197,7 +215,8 @@ static void test_smoothing(abut_context context)
     const char *text;
   } cones[] = {{15.0, 35.0, 2.0, .pairs = true, .text = "cones need edge contacts in fields"},
                {15.0, 35.0, 2.0, .one_sided = true, .text = "cones need edge_edge and two_sided"},
-               {15.0, 35.0, 2.0, .vertices_alone = true, .text = "cones need edge_edge and two_sided"},
+               {15.0, 35.0, 2.0, .vertices_alone = true,
+                .text = "cones need edge_edge and two_sided"},
                {-1.0, 35.0, 2.0, .text = "cone_inner is -1 degrees"},
                {15.0, 180.5, 2.0, .text = "cone_outer is 180.5 degrees"},
                {15.0, 35.0, NAN, .text = "cone_hold is nan degrees"},
@@ -214,8 +233,9 @@ static void test_smoothing(abut_context context)
   }
   s = abut_default_smoothing();
   s.cone_inner = s.cone_outer = 35.0; /* off */
-  if (CHECK_OK(abut_create_pair(box, box, &s, &pair))) {
-    CHECK_OK(abut_destroy_pair(pair));
+  if (CHECK_OK (abut_create_pair(box, box, &s, &pair))) {
+    CHECK_OK (abut_destroy_pair(pair))
+      ;
   }
   s = abut_default_smoothing();
   s.cookie = 0;
@@ -225,7 +245,8 @@ static void test_smoothing(abut_context context)
           "no smoothing");
   refuses(abut_evaluate_body(box, -1.0, 0.1, 0, NULL, NULL, NULL), ABUT_ERROR_ARGUMENT, "union",
           "a negative temperature");
-  CHECK_OK(abut_destroy_body(box));
+  CHECK_OK (abut_destroy_body(box))
+    ;
 }
 
 static void test_cores(abut_context context)
@@ -240,33 +261,40 @@ static void test_cores(abut_context context)
   def.cores = &c;
   def.core_count = 1;
   c.half[1] = -1e-6;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "core 0: length 1 of its box is -1e-06",
-          "a length below 0");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY,
+          "core 0: length 1 of its box is -1e-06", "a length below 0");
   c.half[1] = NAN;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "length 1 of its box is nan", "no length");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "length 1 of its box is nan",
+          "no length");
   c.half[1] = 0.0;
   c.kind = ABUT_CORE_DISC;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "length 1 of its disc is 0", "a flat disc");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "length 1 of its disc is 0",
+          "a flat disc");
   c.kind = (abut_core_kind)2;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "there is no kind 2", "a kind");
   static const double radii[] = {0.0, -1.0, 9e-10, 2e6, INFINITY, NAN};
   for (size_t i = 0; i < sizeof radii / sizeof *radii; ++i) {
     c = good;
     c.radius = radii[i];
-    refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "core 0: radius is", "a radius");
+    refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "core 0: radius is",
+            "a radius");
   }
   c = good;
   c.position[0] = 2e6;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "core 0: position is 2e+06 0 0", "a position");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "core 0: position is 2e+06 0 0",
+          "a position");
   c = good;
   c.quaternion[0] = 0.0;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "core 0: rotation", "no quaternion");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "core 0: rotation",
+          "no quaternion");
   c = good;
   c.operation = ABUT_SUBTRACT;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "no added primitive", "a body of a hole");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "no added primitive",
+          "a body of a hole");
   c = good;
   def.cores = NULL;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT, "primitives are counted but not given", "no cores");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT,
+          "primitives are counted but not given", "no cores");
 }
 
 static void test_bodies(abut_context context)
@@ -294,14 +322,16 @@ static void test_bodies(abut_context context)
   s = good;
   s.position[2] = NAN;
   vertices[0] = NAN; /* as of a mesh that was made about it */
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "superquadric 0: position is 0 0 nan", "a position");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY,
+          "superquadric 0: position is 0 0 nan", "a position");
   vertices[0] = -1.0;
   s = good;
   s.quaternion[0] = 0.0;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "superquadric 0: rotation is the quaternion 0 0 0 0",
-          "no quaternion");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY,
+          "superquadric 0: rotation is the quaternion 0 0 0 0", "no quaternion");
   s.quaternion[0] = INFINITY;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "rotation is the quaternion inf 0 0 0", "no rotation");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY,
+          "rotation is the quaternion inf 0 0 0", "no rotation");
   s = good;
   def.union_ = -1e-3;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "union", "a union below 0");
@@ -321,7 +351,8 @@ static void test_bodies(abut_context context)
           "a definition without its cookie");
 }
 
-static void refuses_features(abut_context context, const abut_body_def *def, const char *part, const char *what)
+static void refuses_features(abut_context context, const abut_body_def *def, const char *part,
+                             const char *what)
 {
   abut_body body;
   refuses(abut_create_body(context, def, &body), ABUT_ERROR_BODY, part, what);
@@ -333,7 +364,8 @@ static void test_features(abut_context context)
   static const uint32_t ends[4] = {0, 1, 7, 0};
   const double half[3] = {1, 1, 1};
   double vertices[24], places[12] = {0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0}, cones[32] = {0};
-  abut_feature_edge edges[2] = {{.from = 0, .to = 1}, {.from = 2, .to = 1, .arc = true, .axis = {0, 0, -1}}};
+  abut_feature_edge edges[2] = {{.from = 0, .to = 1},
+                                {.from = 2, .to = 1, .arc = true, .axis = {0, 0, -1}}};
   abut_body_def def;
   abut_body body;
   cube_def(half, vertices, &def);
@@ -348,10 +380,13 @@ static void test_features(abut_context context)
           "features that are not stated");
   def.states_features = true;
   def.feature_edge_count = 2;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT, "counted but not given", "no edges");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT, "counted but not given",
+          "no edges");
   def.feature_edges = edges;
-  CHECK_OK(abut_create_body(context, &def, &body));
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_create_body(context, &def, &body))
+    ;
+  CHECK_OK (abut_destroy_body(body))
+    ;
   places[11] = -1.0;
   refuses_features(context, &def, "feature vertex 2: its radius is -1", "a radius below 0");
   places[11] = NAN;
@@ -360,13 +395,16 @@ static void test_features(abut_context context)
   places[4] = INFINITY;
   refuses_features(context, &def, "feature vertex 1: its place is inf 0 0", "a place");
   places[4] = 1.1;
-  refuses_features(context, &def, "feature edge 1: its ends lie 1 and 1.1 from the axis", "an arc of two radii");
+  refuses_features(context, &def, "feature edge 1: its ends lie 1 and 1.1 from the axis",
+                   "an arc of two radii");
   places[4] = 1.0;
   places[6] = 0.1;
-  refuses_features(context, &def, "feature edge 1: its ends lie at 0 and -0.1 along the axis", "an arc that climbs");
+  refuses_features(context, &def, "feature edge 1: its ends lie at 0 and -0.1 along the axis",
+                   "an arc that climbs");
   places[6] = 0.0;
   edges[1].axis[2] = 1.0;
-  refuses_features(context, &def, "feature edge 1: it turns by -1.570796 rad", "an arc the other way");
+  refuses_features(context, &def, "feature edge 1: it turns by -1.570796 rad",
+                   "an arc the other way");
   edges[1].axis[2] = NAN;
   refuses_features(context, &def, "feature edge 1: its axis is 0 0 nan", "an arc without an axis");
   edges[1].axis[2] = -1.0;
@@ -375,13 +413,15 @@ static void test_features(abut_context context)
   refuses_features(context, &def, "feature edge 1: it turns by", "an arc of half a turn");
   places[8] = -1.0 / 1024.0;
   places[9] = sqrt(1.0 - places[8] * places[8]);
-  refuses_features(context, &def, "feature edge 1: it turns by 1.571773 rad", "an arc of more than a quarter turn");
+  refuses_features(context, &def, "feature edge 1: it turns by 1.571773 rad",
+                   "an arc of more than a quarter turn");
   places[8] = 0.0;
   places[9] = 1.0;
   edges[0].to = 3;
   refuses_features(context, &def, "feature edge 0: it uses vertex 3 of 3", "an edge's vertex");
   edges[0].to = 0;
-  refuses_features(context, &def, "feature edge 0: both of its ends are vertex 0", "an edge of one vertex");
+  refuses_features(context, &def, "feature edge 0: both of its ends are vertex 0",
+                   "an edge of one vertex");
   edges[0].from = 2;
   edges[0].to = 1;
   refuses_features(context, &def, "feature edge 1 has the same ends as edge 0", "equal edges");
@@ -398,12 +438,14 @@ static void test_features(abut_context context)
   refuses_features(context, &def, "no source of cones 3", "a source of cones");
   def.cones = ABUT_CONES_GIVEN;
   def.vertex_cone_count = 2;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT, "cones are counted but not given", "no cones");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT,
+          "cones are counted but not given", "no cones");
   def.vertex_cones = cones;
   refuses_features(context, &def, "2 cones are given for 3 vertices", "too few cones");
   def.vertex_cone_count = 3;
   cones[7] = 181.0;
-  refuses_features(context, &def, "cone of vertex 1: its half angle is 181 degrees", "a half angle");
+  refuses_features(context, &def, "cone of vertex 1: its half angle is 181 degrees",
+                   "a half angle");
   cones[7] = 90.0;
   refuses_features(context, &def, "cone of vertex 1: its axis is 0 0 0", "no axis");
   cones[7] = 180.0;
@@ -416,17 +458,23 @@ static void test_features(abut_context context)
   def.vertex_cone_count = 0;
   refuses_features(context, &def, "edge cone 1: its axis is nan 0 0", "an edge's axis");
   cones[4] = 0.0;
-  CHECK_OK(abut_create_body(context, &def, &body));
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_create_body(context, &def, &body))
+    ;
+  CHECK_OK (abut_destroy_body(body))
+    ;
   def.edge_cone_ends = ends;
-  refuses_features(context, &def, "edge cone 1 is of vertices 7 and 0, which no edge joins", "cones of no edge");
+  refuses_features(context, &def, "edge cone 1 is of vertices 7 and 0, which no edge joins",
+                   "cones of no edge");
   def.states_features = false;
   def.feature_vertex_count = def.feature_edge_count = 0;
   def.vertex_cone_count = 8;
-  refuses_features(context, &def, "edge cone 1 is of vertices 7 and 0, which no edge joins", "cones of a diagonal");
+  refuses_features(context, &def, "edge cone 1 is of vertices 7 and 0, which no edge joins",
+                   "cones of a diagonal");
   def.edge_cone_count = 1;
-  CHECK_OK(abut_create_body(context, &def, &body));
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_create_body(context, &def, &body))
+    ;
+  CHECK_OK (abut_destroy_body(body))
+    ;
 }
 
 static void test_batches(abut_context context)
@@ -436,8 +484,7 @@ static void test_batches(abut_context context)
   double zero[14] = {0};
   abut_body box;
   abut_pair pair;
-  if (!make_box(context, half, &box) ||
-      !CHECK_OK(abut_create_pair(box, box, &smoothing, &pair))) {
+  if (!make_box(context, half, &box) || !CHECK_OK (abut_create_pair(box, box, &smoothing, &pair))) {
     return;
   }
   abut_batch batch = abut_default_batch();
@@ -469,7 +516,7 @@ static void test_rejected(abut_context context, abut_precision precision)
   double pose1[7 * POSES], pose2[7 * POSES];
   outputs good = {0}, some = {0};
   if (!random_body(context, &seed, &bodies[0]) || !random_body(context, &seed, &bodies[1]) ||
-      !CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair)) ||
+      !CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pair)) ||
       !outputs_create(&good, pair, precision, POSES, 40000, 0.1) ||
       !outputs_create(&some, pair, precision, POSES, 40000, 0.1)) {
     return;
@@ -478,7 +525,8 @@ static void test_rejected(abut_context context, abut_precision precision)
     random_pose(&seed, 0.3, pose1 + 7 * i);
     random_pose(&seed, 0.3, pose2 + 7 * i);
   }
-  CHECK_OK(run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, &good));
+  CHECK_OK (run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, &good))
+    ;
   check(good.rejected == 0, "%zu good poses are refused", good.rejected);
   pose1[7 * 3 + 1] = NAN;
   pose2[7 * 5 + 6] = INFINITY;
@@ -490,7 +538,8 @@ static void test_rejected(abut_context context, abut_precision precision)
   }
   pose1[7 * 21 + 5] = NAN;
   memset(pose2 + 7 * 21 + 3, 0, 4 * sizeof *pose2);
-  CHECK_OK(run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, &some));
+  CHECK_OK (run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, &some))
+    ;
   const size_t real = real_size(precision);
   size_t rejected = 0, listed = 0;
   for (size_t i = 0; i < POSES; ++i) {
@@ -498,7 +547,8 @@ static void test_rejected(abut_context context, abut_precision precision)
     rejected += infinite || empty;
     check(some.status[i] == (infinite ? ABUT_POSE_NOT_FINITE
                              : empty  ? ABUT_POSE_NO_QUATERNION
-                                      : ABUT_POSE_OK), "pose %zu has status %u", i, some.status[i]);
+                                      : ABUT_POSE_OK),
+          "pose %zu has status %u", i, some.status[i]);
     for (int array = 0; array < OUT_ARRAYS; ++array) {
       const size_t width = out_width(&some, array);
       if (infinite || empty) {
@@ -586,13 +636,14 @@ static void test_extremes(abut_context context, abut_precision precision)
     outputs o = {0};
     char what[64];
     snprintf(what, sizeof what, "bodies %d and %d, %d", first, second, k % 4);
-    if (CHECK_OK(abut_create_pair(bodies[first], bodies[second], &s, &pair)) &&
+    if (CHECK_OK (abut_create_pair(bodies[first], bodies[second], &s, &pair)) &&
         outputs_create(&o, pair, precision, 3 * POSES, 0, 2.0) &&
-        CHECK_OK(run_poses(pair, ABUT_POSE_TWIST, pose1, pose2, &o))) {
+        CHECK_OK (run_poses(pair, ABUT_POSE_TWIST, pose1, pose2, &o))) {
       check_finite(&o, what);
     }
     outputs_free(&o);
-    CHECK_OK(abut_destroy_pair(pair));
+    CHECK_OK (abut_destroy_pair(pair))
+      ;
   }
 }
 
@@ -627,7 +678,7 @@ static bool make_prism(abut_context context, abut_body *out)
   def.face_count = SIDES + 2;
   def.superquadrics = &solid;
   def.superquadric_count = 1;
-  return CHECK_OK(abut_create_body(context, &def, out));
+  return CHECK_OK (abut_create_body(context, &def, out));
 }
 
 /* 7e7 edge pairs a pose, of sixteen numbers each for a gradient: more than int counts, of duals. */
@@ -640,15 +691,17 @@ static void test_too_many_numbers(abut_context context)
   abut_pair pair;
   double gradient[6];
   const abut_gradients gradients = {gradient, NULL};
-  if (!make_prism(context, &body) || !CHECK_OK(abut_create_pair(body, body, &smoothing, &pair))) {
+  if (!make_prism(context, &body) || !CHECK_OK (abut_create_pair(body, body, &smoothing, &pair))) {
     return;
   }
   batch.count = 1;
   batch.pose1 = batch.pose2 = pose; /* zeros in any precision */
   refuses(abut_gradient(pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_ENERGY, &gradients),
           ABUT_ERROR_TOO_LARGE, "keep fewer", "a gradient through 7e7 edge pairs");
-  CHECK_OK(abut_destroy_pair(pair));
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_pair(pair))
+    ;
+  CHECK_OK (abut_destroy_body(body))
+    ;
 }
 
 int main(int argc, char **argv)
@@ -669,6 +722,7 @@ int main(int argc, char **argv)
   test_rejected(context, precision);
   test_extremes(context, precision);
   test_too_many_numbers(context);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,8 +1,9 @@
 /* Derivatives by shapes: test_shapes PRECISION.
  *
- * Moving all numbers of a body along a twist is the derivative by its pose; central differences of bodies
- * whose numbers are moved, also with meshes that follow; exactly 0 for what nothing touches; no number that is none for awkward bodies;
- * sums that are the same to the bit whatever the chunks. */
+ * Moving all numbers of a body along a twist is the derivative by its pose; central differences of
+ * bodies whose numbers are moved, also with meshes that follow; exactly 0 for what nothing touches;
+ * no number that is none for awkward bodies; sums that are the same to the bit whatever the
+ * chunks. */
 #include "grids.h"
 #include "scene.h"
 
@@ -11,9 +12,26 @@
 #include <string.h>
 
 enum { NAMES = 18, POSE = 6, CORES = 2, STATED = 6, STATED_EDGES = 6 };
-enum { VERTICES, AXES, EXPONENTS, POSITION, ROTATION, PLANE_NORMALS, PLANE_POINTS, CLOUD_POINTS,
-       CLOUD_NORMALS, CLOUD_WIDTHS, COEFFICIENTS, CORE_HALVES, CORE_RADII, CORE_POSITIONS, CORE_ROTATIONS,
-       FEATURE_VERTICES, VERTEX_RADII, EDGE_RADII };
+enum {
+  VERTICES,
+  AXES,
+  EXPONENTS,
+  POSITION,
+  ROTATION,
+  PLANE_NORMALS,
+  PLANE_POINTS,
+  CLOUD_POINTS,
+  CLOUD_NORMALS,
+  CLOUD_WIDTHS,
+  COEFFICIENTS,
+  CORE_HALVES,
+  CORE_RADII,
+  CORE_POSITIONS,
+  CORE_ROTATIONS,
+  FEATURE_VERTICES,
+  VERTEX_RADII,
+  EDGE_RADII
+};
 
 /* The arrays of one body, for `rows` poses. */
 typedef struct arrays {
@@ -27,17 +45,31 @@ static void arrays_make(abut_body body, size_t rows, arrays *a)
   static const size_t each[NAMES] = {3, 3, 2, 3, 3, 3, 3, 3, 3, 1, 1, 3, 1, 3, 3, 3, 1, 1};
   abut_shape_sizes s;
   REQUIRE_OK(abut_get_shape_sizes(body, &s));
-  const size_t counts[NAMES] = {s.vertices, s.superquadrics, s.superquadrics, s.superquadrics,
-                                s.superquadrics, s.planes, s.planes, s.points, s.points, s.points,
-                                s.coefficients, s.cores, s.cores, s.cores, s.cores,
-                                s.feature_vertices, s.feature_vertices, s.feature_edges};
+  const size_t counts[NAMES] = {s.vertices,
+                                s.superquadrics,
+                                s.superquadrics,
+                                s.superquadrics,
+                                s.superquadrics,
+                                s.planes,
+                                s.planes,
+                                s.points,
+                                s.points,
+                                s.points,
+                                s.coefficients,
+                                s.cores,
+                                s.cores,
+                                s.cores,
+                                s.cores,
+                                s.feature_vertices,
+                                s.feature_vertices,
+                                s.feature_edges};
   a->rows = rows;
   for (int i = 0; i < NAMES; ++i) {
     a->counts[i] = counts[i] * each[i];
     a->of[i] = malloc((rows * a->counts[i] + 1) * sizeof(double));
   }
-  a->to = (abut_shape_gradients){a->of[0], a->of[1], a->of[2], a->of[3], a->of[4], a->of[5],
-                                 a->of[6], a->of[7], a->of[8], a->of[9], a->of[10], a->of[11],
+  a->to = (abut_shape_gradients){a->of[0],  a->of[1],  a->of[2],  a->of[3],  a->of[4],  a->of[5],
+                                 a->of[6],  a->of[7],  a->of[8],  a->of[9],  a->of[10], a->of[11],
                                  a->of[12], a->of[13], a->of[14], a->of[15], a->of[16], a->of[17]};
 }
 
@@ -124,7 +156,8 @@ static abut_smoothing smoothing_of(abut_body a, abut_body b, int way)
   return s;
 }
 
-/* The same of edges in fields: with all elements or some, cones, an inset, and depths not divided by the slope. */
+/* The same of edges in fields: with all elements or some, cones, an inset, and depths not divided
+ * by the slope. */
 static abut_smoothing field_smoothing(abut_body a, abut_body b, int way)
 {
   abut_smoothing s;
@@ -162,9 +195,10 @@ static void cross(const double a[3], const double b[3], double out[3])
   }
 }
 
-/* Adds what points and directions, with their gradients, give to a wrench. points NULL: directions. */
-static void add_wrench(const double *points, const double *directions, const double *by, size_t count,
-                       double wrench[6])
+/* Adds what points and directions, with their gradients, give to a wrench. points NULL:
+ * directions. */
+static void add_wrench(const double *points, const double *directions, const double *by,
+                       size_t count, double wrench[6])
 {
   for (size_t i = 0; i < count; ++i) {
     double moment[3];
@@ -204,8 +238,11 @@ static void solid_make(solid *s, uint64_t *seed, bool hole)
   for (int i = 0; i < 24; ++i) {
     s->vertices[i] += 0.03 * random_normal(seed);
   }
-  s->superquadric = (abut_superquadric){{0.42, 0.35, 0.5}, {0.6, 0.9}, {0.05, -0.02, 0.03},
-                                        {0.9, 0.2, -0.3, 0.1}, ABUT_ADD};
+  s->superquadric = (abut_superquadric){{0.42, 0.35, 0.5},
+                                        {0.6, 0.9},
+                                        {0.05, -0.02, 0.03},
+                                        {0.9, 0.2, -0.3, 0.1},
+                                        ABUT_ADD};
   for (int i = 0; i < 6; ++i) {
     double *p = s->planes + 6 * i, *q = s->points + 7 * i;
     for (int k = 0; k < 3; ++k) {
@@ -222,8 +259,13 @@ static void solid_make(solid *s, uint64_t *seed, bool hole)
   }
   s->polyhedron = (abut_polyhedron){s->planes, 6, hole ? ABUT_SUBTRACT : ABUT_ADD};
   s->cloud = (abut_pointcloud){s->points, 6, ABUT_ADD};
-  s->cores[0] = (abut_core){ABUT_CORE_BOX, {0.3, 0.25, 0.35}, 0.12, {-0.05, 0.04, 0.02}, {0.8, -0.3, 0.2, 0.4}, ABUT_ADD};
-  s->cores[1] = (abut_core){ABUT_CORE_DISC, {0.2, 0.3}, 0.15, {0.2, 0.1, -0.2}, {0.7, 0.5, 0.1, -0.4},
+  s->cores[0] = (abut_core){ABUT_CORE_BOX,       {0.3, 0.25, 0.35},     0.12,
+                            {-0.05, 0.04, 0.02}, {0.8, -0.3, 0.2, 0.4}, ABUT_ADD};
+  s->cores[1] = (abut_core){ABUT_CORE_DISC,
+                            {0.2, 0.3},
+                            0.15,
+                            {0.2, 0.1, -0.2},
+                            {0.7, 0.5, 0.1, -0.4},
                             hole ? ABUT_SUBTRACT : ABUT_ADD};
   s->def.cores = s->cores;
   s->def.core_count = CORES;
@@ -247,7 +289,8 @@ static void solid_cones(solid *s)
   }
   for (size_t i = 0; i < 12; ++i) {
     for (size_t k = 0; k < 3; ++k) {
-      s->edge_cones[4 * i + k] = s->vertices[3 * cube_edges[i][0] + k] + s->vertices[3 * cube_edges[i][1] + k];
+      s->edge_cones[4 * i + k] =
+        s->vertices[3 * cube_edges[i][0] + k] + s->vertices[3 * cube_edges[i][1] + k];
     }
     s->edge_cones[4 * i + 3] = i % 2 ? 45.0 : 10.0;
   }
@@ -263,8 +306,9 @@ static void solid_cones(solid *s)
 static void solid_features(solid *s, uint64_t *seed)
 {
   static const abut_feature_circle circle = {{0.05, 0.0, -0.3}, {0.1, 0.05, 1.0}, 0.35, 0.02};
-  static const double corners[STATED][3] = {{0.4, 0.0, 0.3},    {0.0, 0.4, 0.3},   {-0.4, 0.0, 0.3},
-                                            {0.35, 0.3, -0.35}, {-0.4, -0.3, -0.3}, {-0.1, -0.45, 0.2}};
+  static const double corners[STATED][3] = {{0.4, 0.0, 0.3},    {0.0, 0.4, 0.3},
+                                            {-0.4, 0.0, 0.3},   {0.35, 0.3, -0.35},
+                                            {-0.4, -0.3, -0.3}, {-0.1, -0.45, 0.2}};
   static const uint32_t ends[STATED_EDGES][2] = {{0, 1}, {1, 2}, {0, 3}, {2, 4}, {3, 4}, {4, 5}};
   for (size_t i = 0; i < STATED; ++i) {
     for (size_t k = 0; k < 3; ++k) {
@@ -275,7 +319,8 @@ static void solid_features(solid *s, uint64_t *seed)
     s->vertex_cones[4 * i + 3] = i % 2 ? 50.0 : 20.0;
   }
   for (size_t i = 0; i < STATED_EDGES; ++i) {
-    s->feature_edges[i] = (abut_feature_edge){.from = ends[i][0], .to = ends[i][1], .radius = i % 3 ? 0.03 : 0.0};
+    s->feature_edges[i] =
+      (abut_feature_edge){.from = ends[i][0], .to = ends[i][1], .radius = i % 3 ? 0.03 : 0.0};
     for (size_t k = 0; k < 3; ++k) {
       s->edge_cones[4 * i + k] = s->features[4 * ends[i][0] + k] + s->features[4 * ends[i][1] + k];
     }
@@ -355,20 +400,24 @@ static void test_motions(abut_context context, abut_precision precision)
       arrays_make(q.bodies[i], 1, &a[i]);
     }
     /* Edges in fields without cones, which would not turn. */
-    const abut_smoothing smoothing = way < 6 ? smoothing_of(q.bodies[0], q.bodies[1], way)
-                                             : field_smoothing(q.bodies[0], q.bodies[1], way % 2 ? 3 : 0);
+    const abut_smoothing smoothing = way < 6
+                                       ? smoothing_of(q.bodies[0], q.bodies[1], way)
+                                       : field_smoothing(q.bodies[0], q.bodies[1], way % 2 ? 3 : 0);
     REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
     question_make(&q, precision, 1, &seed);
     double along[2][POSE] = {{0}}, gradients[2][POSE];
     abut_batch batch = batch_of(&q);
     const abut_cotangents bars = cotangents_of(&q);
     const abut_gradients to = {gradients[0], gradients[1]};
-    CHECK_OK(abut_vjp(q.pair, ABUT_SAME_PAIR, &batch, &bars, &to));
-    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a[0].to, &a[1].to, ABUT_SHAPE_SUMS));
+    CHECK_OK (abut_vjp(q.pair, ABUT_SAME_PAIR, &batch, &bars, &to))
+      ;
+    CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &a[0].to, &a[1].to, ABUT_SHAPE_SUMS))
+      ;
     for (int i = 0; i < 2; ++i) {
       double wrench[6], worst = 0.0, size = 0.0;
-      CHECK_OK(abut_gradient_to_frame(precision, ABUT_POSE_TWIST, ABUT_FRAME_BODY, 1, q.pose[i],
-                                      gradients[i], along[i]));
+      CHECK_OK (abut_gradient_to_frame(precision, ABUT_POSE_TWIST, ABUT_FRAME_BODY, 1, q.pose[i],
+                                       gradients[i], along[i]))
+        ;
       wrench_of(&s[i], &a[i], wrench);
       for (size_t k = 0; k < 6; ++k) {
         const double want = real_at(along[i], precision, k);
@@ -380,7 +429,8 @@ static void test_motions(abut_context context, abut_precision precision)
       arrays_free(&a[i]);
     }
     question_free(&q);
-    CHECK_OK(abut_destroy_pair(q.pair));
+    CHECK_OK (abut_destroy_pair(q.pair))
+      ;
   }
 }
 
@@ -388,8 +438,8 @@ static void test_motions(abut_context context, abut_precision precision)
 
 static abut_shape_tangents tangents_of(const arrays *a)
 {
-  return (abut_shape_tangents){a->of[0], a->of[1], a->of[2], a->of[3], a->of[4], a->of[5],
-                               a->of[6], a->of[7], a->of[8], a->of[9], a->of[10], a->of[11],
+  return (abut_shape_tangents){a->of[0],  a->of[1],  a->of[2],  a->of[3],  a->of[4],  a->of[5],
+                               a->of[6],  a->of[7],  a->of[8],  a->of[9],  a->of[10], a->of[11],
                                a->of[12], a->of[13], a->of[14], a->of[15], a->of[16], a->of[17]};
 }
 
@@ -429,8 +479,8 @@ static double pushed(const question *q, const outcome *o, size_t first, size_t p
 
 /* ---- differences ---- */
 
-/* A direction of all numbers of a solid with a grid beside, and the sum of outputs times cotangents with
- * body 1 moved along it. */
+/* A direction of all numbers of a solid with a grid beside, and the sum of outputs times cotangents
+ * with body 1 moved along it. */
 typedef struct direction {
   double vertices[24], axes[3], exponents[2], position[3], rotation[3], planes[36], points[42];
   double halves[3 * CORES], radii[CORES], places[3 * CORES], turns[3 * CORES];
@@ -494,7 +544,8 @@ static void moved_solid(const solid *s, const direction *d, double step, solid *
   out->def.pointclouds = &out->cloud;
 }
 
-static double sum_of(const question *q, abut_context context, const solid *s, const abut_smoothing *smoothing)
+static double sum_of(const question *q, abut_context context, const solid *s,
+                     const abut_smoothing *smoothing)
 {
   abut_body body;
   abut_pair pair;
@@ -517,8 +568,10 @@ static double sum_of(const question *q, abut_context context, const solid *s, co
     }
     free(out[i]);
   }
-  CHECK_OK(abut_destroy_pair(pair));
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_pair(pair))
+    ;
+  CHECK_OK (abut_destroy_body(body))
+    ;
   return sum;
 }
 
@@ -534,17 +587,20 @@ static double product(const double *a, const double *b, size_t count)
 /* Draws a direction; normals turn, for definitions are read with normals of length 1. */
 static void draw(const solid *s, uint64_t *seed, direction *d)
 {
-  double *const all[] = {d->vertices, d->axes, d->exponents, d->position, d->rotation, d->planes, d->points,
-                         d->halves, d->radii, d->places, d->turns, d->features, d->edge_radii};
-  static const size_t counts[] = {24, 3, 2, 3, 3, 36, 42, 3 * CORES, CORES, 3 * CORES, 3 * CORES, 4 * STATED,
-                                  STATED_EDGES};
+  double *const all[] = {d->vertices, d->axes,     d->exponents, d->position, d->rotation,
+                         d->planes,   d->points,   d->halves,    d->radii,    d->places,
+                         d->turns,    d->features, d->edge_radii};
+  static const size_t counts[] = {24,        3,          2,           3,     3,
+                                  36,        42,         3 * CORES,   CORES, 3 * CORES,
+                                  3 * CORES, 4 * STATED, STATED_EDGES};
   const bool stated = s->def.states_features;
   for (int i = 0; i < (stated ? 13 : 11); ++i) {
     for (size_t k = 0; k < counts[i]; ++k) {
       all[i][k] = (i == 2 ? 1.0 : 0.3) * random_normal(seed);
     }
   }
-  for (size_t i = 0; i < STATED_EDGES && stated; ++i) { /* what is sharp stays so, which insets ask for */
+  for (size_t i = 0; i < STATED_EDGES && stated; ++i) { /* what is sharp stays so, which insets
+                                                           ask for */
     d->features[4 * i + 3] *= s->features[4 * i + 3] > 0.0;
     d->edge_radii[i] *= s->feature_edges[i].radius > 0.0;
   }
@@ -563,9 +619,11 @@ static void draw(const solid *s, uint64_t *seed, direction *d)
 static double along(const arrays *a, const direction *d)
 {
   double sum = product(a->of[VERTICES], d->vertices, 24) + product(a->of[AXES], d->axes, 3) +
-               product(a->of[EXPONENTS], d->exponents, 2) + product(a->of[POSITION], d->position, 3) +
-               product(a->of[ROTATION], d->rotation, 3) + product(a->of[CORE_HALVES], d->halves, 3 * CORES) +
-               product(a->of[CORE_RADII], d->radii, CORES) + product(a->of[CORE_POSITIONS], d->places, 3 * CORES) +
+               product(a->of[EXPONENTS], d->exponents, 2) +
+               product(a->of[POSITION], d->position, 3) + product(a->of[ROTATION], d->rotation, 3) +
+               product(a->of[CORE_HALVES], d->halves, 3 * CORES) +
+               product(a->of[CORE_RADII], d->radii, CORES) +
+               product(a->of[CORE_POSITIONS], d->places, 3 * CORES) +
                product(a->of[CORE_ROTATIONS], d->turns, 3 * CORES);
   for (size_t i = 0; i < 6; ++i) {
     sum += product(a->of[PLANE_NORMALS] + 3 * i, d->planes + 6 * i, 3);
@@ -578,7 +636,8 @@ static double along(const arrays *a, const direction *d)
     sum += product(a->of[FEATURE_VERTICES] + 3 * i, d->features + 4 * i, 3);
     sum += a->of[VERTEX_RADII][i] * d->features[4 * i + 3];
   }
-  return sum + (a->counts[EDGE_RADII] ? product(a->of[EDGE_RADII], d->edge_radii, STATED_EDGES) : 0.0);
+  return sum +
+         (a->counts[EDGE_RADII] ? product(a->of[EDGE_RADII], d->edge_radii, STATED_EDGES) : 0.0);
 }
 
 /* Writes a direction of a solid, with so many corrections of a grid's beside, to arrays. */
@@ -608,7 +667,8 @@ static void write_direction(arrays *a, const direction *d, size_t corrections)
   memcpy(a->of[EDGE_RADII], d->edge_radii, a->counts[EDGE_RADII] * sizeof(double));
   if (a->counts[COEFFICIENTS]) {
     memcpy(a->of[COEFFICIENTS], d->coefficients, sizeof d->coefficients);
-    memcpy(a->of[COEFFICIENTS] + SAMPLE_NODES, d->corrections, corrections * sizeof *d->corrections);
+    memcpy(a->of[COEFFICIENTS] + SAMPLE_NODES, d->corrections,
+           corrections * sizeof *d->corrections);
   }
 }
 
@@ -617,8 +677,8 @@ static void move_grid(const grid_sample *from, const direction *d, double step, 
 {
   *to = *from;
   shift(to->coefficients, from->coefficients, d->coefficients, SAMPLE_NODES, step);
-  shift(to->corrections[0], from->corrections[0], d->corrections, from->levels[0].block_count * SAMPLE_BLOCK,
-        step);
+  shift(to->corrections[0], from->corrections[0], d->corrections,
+        from->levels[0].block_count * SAMPLE_BLOCK, step);
   to->levels[0].coefficients = to->corrections[0];
   to->levels[0].blocks = to->blocks[0];
   to->grid.coefficients = to->coefficients;
@@ -663,7 +723,8 @@ static void test_differences(abut_context context)
     arrays_make(q.bodies[0], 1, &a);
     abut_batch batch = batch_of(&q);
     const abut_cotangents bars = cotangents_of(&q);
-    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS));
+    CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS))
+      ;
     draw(&s[0], &seed, &d);
     const size_t corrections = grid.levels[0].block_count * SAMPLE_BLOCK;
     for (size_t i = 0; i < SAMPLE_NODES; ++i) {
@@ -677,8 +738,9 @@ static void test_differences(abut_context context)
       move_grid(&grid, &d, i ? step : -step, &grids[i]);
       ends[i].def.grids = &grids[i].grid;
     }
-    const double slope = (sum_of(&q, context, &ends[1], &smoothing) -
-                          sum_of(&q, context, &ends[0], &smoothing)) / (2.0 * step);
+    const double slope =
+      (sum_of(&q, context, &ends[1], &smoothing) - sum_of(&q, context, &ends[0], &smoothing)) /
+      (2.0 * step);
     const double got = along(&a, &d) + product(a.of[COEFFICIENTS], d.coefficients, SAMPLE_NODES) +
                        product(a.of[COEFFICIENTS] + SAMPLE_NODES, d.corrections, corrections);
     check(fabs(got - slope) <= 1e-6 * fmax(fabs(slope), 1.0),
@@ -687,10 +749,12 @@ static void test_differences(abut_context context)
     outcome_make(&q, &o);
     write_direction(&a, &d, corrections);
     const abut_shape_tangents all = tangents_of(&a);
-    CHECK_OK(abut_shape_jvp(q.pair, &batch, &all, NULL, NULL, &o.to, ABUT_SHAPE_SUMS));
+    CHECK_OK (abut_shape_jvp(q.pair, &batch, &all, NULL, NULL, &o.to, ABUT_SHAPE_SUMS))
+      ;
     const double ahead = pushed(&q, &o, 0, q.poses);
     check(fabs(ahead - slope) <= 1e-6 * fmax(fabs(slope), 1.0),
-          "way %d: along a direction outputs change by %.9g, by differences %.9g", way, ahead, slope);
+          "way %d: along a direction outputs change by %.9g, by differences %.9g", way, ahead,
+          slope);
     outcome_free(&o);
     arrays_free(&a);
     question_free(&q);
@@ -698,8 +762,8 @@ static void test_differences(abut_context context)
 }
 
 /* Returns the sum over all poses of a reduction, with body 1 as it is given. */
-static double reduced(const question *q, abut_context context, const solid *s, const abut_smoothing *smoothing,
-                      abut_reduction reduction)
+static double reduced(const question *q, abut_context context, const solid *s,
+                      const abut_smoothing *smoothing, abut_reduction reduction)
 {
   abut_body body;
   abut_pair pair;
@@ -708,26 +772,30 @@ static double reduced(const question *q, abut_context context, const solid *s, c
   REQUIRE_OK(abut_create_body(context, &s->def, &body));
   REQUIRE_OK(abut_create_pair(body, q->bodies[1], smoothing, &pair));
   abut_batch batch = batch_of(q);
-  void **const to[] = {
-    [ABUT_REDUCE_MEAN_DISTANCE] = &batch.reductions.mean_distance, [ABUT_REDUCE_ACTIVITY] = &batch.reductions.activity,
-    [ABUT_REDUCE_ENERGY] = &batch.reductions.energy, [ABUT_REDUCE_SOFT_MINIMUM] = &batch.reductions.soft_minimum,
-    [ABUT_REDUCE_DISTANCE] = &batch.reductions.distance};
+  void **const to[] = {[ABUT_REDUCE_MEAN_DISTANCE] = &batch.reductions.mean_distance,
+                       [ABUT_REDUCE_ACTIVITY] = &batch.reductions.activity,
+                       [ABUT_REDUCE_ENERGY] = &batch.reductions.energy,
+                       [ABUT_REDUCE_SOFT_MINIMUM] = &batch.reductions.soft_minimum,
+                       [ABUT_REDUCE_DISTANCE] = &batch.reductions.distance};
   *to[reduction] = values;
   REQUIRE_OK(abut_contacts(pair, &batch));
   for (size_t i = 0; i < q->poses; ++i) {
     sum += values[i];
   }
-  CHECK_OK(abut_destroy_pair(pair));
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_pair(pair))
+    ;
+  CHECK_OK (abut_destroy_body(body))
+    ;
   return sum;
 }
 
-/* Gradients of reductions of edges in fields. The bodies lie apart, or overlap by their rims, so that no distance is
- * of a body's middle, which does not vary. */
+/* Gradients of reductions of edges in fields. The bodies lie apart, or overlap by their rims, so
+ * that no distance is of a body's middle, which does not vary. */
 static void test_reductions(abut_context context)
 {
-  static const abut_reduction all[] = {ABUT_REDUCE_MEAN_DISTANCE, ABUT_REDUCE_ACTIVITY, ABUT_REDUCE_ENERGY,
-                                       ABUT_REDUCE_SOFT_MINIMUM, ABUT_REDUCE_DISTANCE};
+  static const abut_reduction all[] = {ABUT_REDUCE_MEAN_DISTANCE, ABUT_REDUCE_ACTIVITY,
+                                       ABUT_REDUCE_ENERGY, ABUT_REDUCE_SOFT_MINIMUM,
+                                       ABUT_REDUCE_DISTANCE};
   const double step = 1e-6;
   uint64_t seed = 53;
   for (int way = 0; way < 3; ++way) {
@@ -757,12 +825,15 @@ static void test_reductions(abut_context context)
     }
     for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
       abut_batch batch = batch_of(&q);
-      CHECK_OK(abut_shape_gradient(q.pair, &batch, all[k], &a.to, NULL, ABUT_SHAPE_SUMS));
+      CHECK_OK (abut_shape_gradient(q.pair, &batch, all[k], &a.to, NULL, ABUT_SHAPE_SUMS))
+        ;
       const double slope = (reduced(&q, context, &ends[1], &smoothing, all[k]) -
-                            reduced(&q, context, &ends[0], &smoothing, all[k])) / (2.0 * step);
+                            reduced(&q, context, &ends[0], &smoothing, all[k])) /
+                           (2.0 * step);
       const double got = along(&a, &d);
       check(fabs(got - slope) <= 1e-6 * fmax(fabs(slope), 1.0),
-            "way %d: the derivative of reduction %d is %.9g, by differences %.9g", way, (int)all[k], got, slope);
+            "way %d: the derivative of reduction %d is %.9g, by differences %.9g", way, (int)all[k],
+            got, slope);
     }
     arrays_free(&a);
     question_free(&q);
@@ -771,8 +842,8 @@ static void test_reductions(abut_context context)
 
 /* ---- meshes that follow ---- */
 
-/* Puts vertices on the zero set of their body's field: by Newton's method along the gradient where they
- * are first. Returns how far off they stay. */
+/* Puts vertices on the zero set of their body's field: by Newton's method along the gradient where
+ * they are first. Returns how far off they stay. */
 static double put_back(abut_context context, solid *s, const abut_smoothing *smoothing)
 {
   const double h = 1e-5;
@@ -784,12 +855,15 @@ static double put_back(abut_context context, solid *s, const abut_smoothing *smo
       points[3 * i + k] = s->vertices[i / 6 * 3 + k] + (i % 6 / 2 == k ? (i % 2 ? h : -h) : 0.0);
     }
   }
-  CHECK_OK(abut_evaluate_body(body, smoothing->union_, smoothing->plane, 48, points, phi, NULL));
+  CHECK_OK (abut_evaluate_body(body, smoothing->union_, smoothing->plane, 48, points, phi, NULL))
+    ;
   for (size_t i = 0; i < 24; ++i) {
     g[i] = (phi[2 * i + 1] - phi[2 * i]) / (2.0 * h);
   }
   for (int turn = 0; turn < 12; ++turn) {
-    CHECK_OK(abut_evaluate_body(body, smoothing->union_, smoothing->plane, 8, s->vertices, at, NULL));
+    CHECK_OK (abut_evaluate_body(body, smoothing->union_, smoothing->plane, 8, s->vertices, at,
+                                 NULL))
+      ;
     for (size_t i = 0; i < 24; ++i) {
       const double *n = g + i / 3 * 3;
       s->vertices[i] -= at[i / 3] * g[i] / (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
@@ -799,7 +873,8 @@ static double put_back(abut_context context, solid *s, const abut_smoothing *smo
   for (size_t i = 0; i < 8; ++i) {
     worst = fmax(worst, fabs(at[i]));
   }
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
   return worst;
 }
 
@@ -822,7 +897,8 @@ static void test_follow(abut_context context)
       off = put_back(context, &s[0], &smoothing);
     }
     CHECK(off <= 1e-12);
-    CHECK_OK(abut_destroy_body(q.bodies[0]));
+    CHECK_OK (abut_destroy_body(q.bodies[0]))
+      ;
     REQUIRE_OK(abut_create_body(context, &s[0].def, &q.bodies[0]));
     REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
     question_make(&q, ABUT_FLOAT64, 1, &seed);
@@ -830,9 +906,11 @@ static void test_follow(abut_context context)
     arrays_make(q.bodies[0], 1, &each);
     abut_batch batch = batch_of(&q);
     const abut_cotangents bars = cotangents_of(&q);
-    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_FOLLOW));
-    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &each.to, NULL,
-                            ABUT_SHAPE_FOLLOW | ABUT_SHAPE_EACH_POSE));
+    CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_FOLLOW))
+      ;
+    CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &each.to, NULL,
+                             ABUT_SHAPE_FOLLOW | ABUT_SHAPE_EACH_POSE))
+      ;
     for (int i = 0; i < NAMES; ++i) {
       CHECK(!memcmp(a.of[i], each.of[i], a.counts[i] * sizeof(double)));
     }
@@ -842,8 +920,9 @@ static void test_follow(abut_context context)
       moved_solid(&s[0], &d, i ? step : -step, &ends[i]);
       CHECK(put_back(context, &ends[i], &smoothing) <= 1e-12);
     }
-    const double slope = (sum_of(&q, context, &ends[1], &smoothing) -
-                          sum_of(&q, context, &ends[0], &smoothing)) / (2.0 * step);
+    const double slope =
+      (sum_of(&q, context, &ends[1], &smoothing) - sum_of(&q, context, &ends[0], &smoothing)) /
+      (2.0 * step);
     const double got = along(&a, &d);
     check(fabs(got - slope) <= 1e-6 * fmax(fabs(slope), 1.0),
           "way %d: with the mesh the derivative is %.9g, by differences %.9g", way, got, slope);
@@ -852,7 +931,8 @@ static void test_follow(abut_context context)
     write_direction(&a, &d, 0);
     abut_shape_tangents field = tangents_of(&a);
     field.vertices = NULL;
-    CHECK_OK(abut_shape_jvp(q.pair, &batch, &field, NULL, NULL, &o.to, ABUT_SHAPE_FOLLOW));
+    CHECK_OK (abut_shape_jvp(q.pair, &batch, &field, NULL, NULL, &o.to, ABUT_SHAPE_FOLLOW))
+      ;
     const double ahead = pushed(&q, &o, 0, q.poses);
     check(fabs(ahead - slope) <= 1e-6 * fmax(fabs(slope), 1.0),
           "way %d: with the mesh outputs change by %.9g, by differences %.9g", way, ahead, slope);
@@ -865,8 +945,10 @@ static void test_follow(abut_context context)
 
 /* ---- transposes, and motions once more ---- */
 
-/* Adds the product of a body's gradients with its direction, of one row each, and how large its terms are. */
-static void pull(const arrays *gradients, size_t row, const arrays *along, double *sum, double *size)
+/* Adds the product of a body's gradients with its direction, of one row each, and how large its
+ * terms are. */
+static void pull(const arrays *gradients, size_t row, const arrays *along, double *sum,
+                 double *size)
 {
   for (int i = 0; i < NAMES; ++i) {
     for (size_t k = 0; k < along->counts[i]; ++k) {
@@ -887,8 +969,9 @@ static void draw_all(arrays *a, uint64_t *seed)
   }
 }
 
-/* The product of the cotangents with the outputs' tangents is that of the gradients with the direction: of
- * shapes and poses together, one direction for all poses or one each, with meshes that follow or not. */
+/* The product of the cotangents with the outputs' tangents is that of the gradients with the
+ * direction: of shapes and poses together, one direction for all poses or one each, with meshes
+ * that follow or not. */
 static void test_transposes(abut_context context, abut_precision precision)
 {
   enum { POSES = 3 };
@@ -937,10 +1020,13 @@ static void test_transposes(abut_context context, abut_precision precision)
     const abut_gradients to = {g[0], g[1]};
     const abut_pose_tangents by = {turns[0], turns[1]};
     const abut_shape_tangents of[2] = {tangents_of(&along[0]), tangents_of(&along[1])};
-    CHECK_OK(abut_vjp(q.pair, ABUT_SAME_PAIR, &batch, &bars, &to));
-    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &gradients[0].to, &gradients[1].to,
-                            want | ABUT_SHAPE_EACH_POSE));
-    CHECK_OK(abut_shape_jvp(q.pair, &batch, &of[0], &of[1], &by, &o.to, want));
+    CHECK_OK (abut_vjp(q.pair, ABUT_SAME_PAIR, &batch, &bars, &to))
+      ;
+    CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &gradients[0].to, &gradients[1].to,
+                             want | ABUT_SHAPE_EACH_POSE))
+      ;
+    CHECK_OK (abut_shape_jvp(q.pair, &batch, &of[0], &of[1], &by, &o.to, want))
+      ;
     for (size_t pose = 0; pose < POSES; ++pose) {
       double pulled = 0.0, size = 0.0;
       for (int i = 0; i < 2; ++i) {
@@ -953,8 +1039,8 @@ static void test_transposes(abut_context context, abut_precision precision)
       }
       const double got = pushed(&q, &o, pose, 1);
       check(fabs(got - pulled) <= (precision == ABUT_FLOAT64 ? 1e-9 : 5e-3) * size,
-            "way %d, pose %zu: the product along a direction is %.12g, by gradients %.12g of %g", way, pose, got,
-            pulled, size);
+            "way %d, pose %zu: the product along a direction is %.12g, by gradients %.12g of %g",
+            way, pose, got, pulled, size);
     }
     for (int i = 0; i < 2; ++i) {
       free(g[i]);
@@ -964,12 +1050,15 @@ static void test_transposes(abut_context context, abut_precision precision)
     }
     outcome_free(&o);
     question_free(&q);
-    CHECK_OK(abut_destroy_pair(q.pair));
+    CHECK_OK (abut_destroy_pair(q.pair))
+      ;
   }
 }
 
-/* Writes what a twist (v, w) of a solid's own frame does to points, or directions, `from`, `stride` apart. */
-static void carry(const double twist[6], const double *from, size_t count, size_t stride, bool points, double *to)
+/* Writes what a twist (v, w) of a solid's own frame does to points, or directions, `from`, `stride`
+ * apart. */
+static void carry(const double twist[6], const double *from, size_t count, size_t stride,
+                  bool points, double *to)
 {
   for (size_t i = 0; i < count; ++i) {
     cross(twist + 3, from + i * stride, to + 3 * i);
@@ -999,7 +1088,8 @@ static void test_carried(abut_context context, abut_precision precision)
     for (size_t k = 0; k < 6; ++k) {
       twist[k] = random_normal(&seed);
       if (k > 2) {
-        real_put(q.pose[moved], precision, k, 0.0); /* where exp(s) = (rho, 1) and its derivative is simple */
+        real_put(q.pose[moved], precision, k, 0.0); /* where exp(s) = (rho, 1) and its derivative
+                                                       is simple */
         q.numbers[moved][k] = 0.0;
       }
     }
@@ -1031,8 +1121,11 @@ static void test_carried(abut_context context, abut_precision precision)
     outcome_make(&q, &o[1]);
     abut_batch batch = batch_of(&q);
     const abut_pose_tangents poses = {moved ? NULL : by, moved ? by : NULL};
-    CHECK_OK(abut_shape_jvp(q.pair, &batch, moved ? NULL : &t, moved ? &t : NULL, NULL, &o[0].to, 0));
-    CHECK_OK(abut_jvp(q.pair, ABUT_SAME_PAIR, &batch, &poses, &o[1].to));
+    CHECK_OK (abut_shape_jvp(q.pair, &batch, moved ? NULL : &t, moved ? &t : NULL, NULL, &o[0].to,
+                             0))
+      ;
+    CHECK_OK (abut_jvp(q.pair, ABUT_SAME_PAIR, &batch, &poses, &o[1].to))
+      ;
     for (int i = 0; i < 4; ++i) {
       double worst = 0.0, size = 0.0;
       for (size_t k = 0; k < q.contacts * (i % 2 ? 1 : 3); ++k) {
@@ -1048,7 +1141,8 @@ static void test_carried(abut_context context, abut_precision precision)
     outcome_free(&o[0]);
     outcome_free(&o[1]);
     question_free(&q);
-    CHECK_OK(abut_destroy_pair(q.pair));
+    CHECK_OK (abut_destroy_pair(q.pair))
+      ;
   }
 }
 
@@ -1061,8 +1155,8 @@ static void test_untouched(abut_context context, abut_precision precision)
   solid s;
   arrays a;
   solid_make(&s, &seed, false);
-  const abut_superquadric both[2] = {
-    s.superquadric, {{0.3, 0.3, 0.3}, {1, 1}, {40.0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD}};
+  const abut_superquadric both[2] =
+    {s.superquadric, {{0.3, 0.3, 0.3}, {1, 1}, {40.0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD}};
   s.def.superquadrics = both;
   s.def.superquadric_count = 2;
   for (int i = 0; i < 2; ++i) {
@@ -1080,7 +1174,8 @@ static void test_untouched(abut_context context, abut_precision precision)
   }
   const abut_cotangents bars = {.d = q.bar[1]};
   abut_batch batch = batch_of(&q);
-  CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS));
+  CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS))
+    ;
   for (size_t i = 0; i < 24; ++i) {
     CHECK(i / 3 == 2 ? fabs(a.of[VERTICES][i]) <= 1.1 : a.of[VERTICES][i] == 0.0);
   }
@@ -1089,7 +1184,8 @@ static void test_untouched(abut_context context, abut_precision precision)
   }
   real_put(q.bar[1], precision, 2, 0.0);
   real_put(q.bar[1], precision, 10, 1.0); /* a vertex of body 2 */
-  CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS));
+  CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS))
+    ;
   double size = 0.0;
   for (size_t i = 0; i < 24; ++i) {
     CHECK(a.of[VERTICES][i] == 0.0);
@@ -1114,9 +1210,11 @@ static void test_awkward(abut_context context, abut_precision precision)
     const abut_body one = bodies[way % AWKWARD];
     question q = {.precision = precision, .bodies = {one, one}};
     arrays a[2];
-    abut_smoothing smoothing = way < AWKWARD ? smoothing_of(one, one, way % 2 ? 4 : 0) : field_smoothing(one, one, way);
+    abut_smoothing smoothing = way < AWKWARD ? smoothing_of(one, one, way % 2 ? 4 : 0)
+                                             : field_smoothing(one, one, way);
     abut_body_info info;
-    CHECK_OK(abut_get_body_info(q.bodies[0], &info));
+    CHECK_OK (abut_get_body_info(q.bodies[0], &info))
+      ;
     smoothing.length = fmax(smoothing.length, 1e-2 * info.diagonal);
     REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
     question_make(&q, precision, 3, &seed);
@@ -1128,7 +1226,8 @@ static void test_awkward(abut_context context, abut_precision precision)
     const abut_cotangents bars = cotangents_of(&q);
     arrays_make(q.bodies[0], 3, &a[0]);
     arrays_make(q.bodies[1], 3, &a[1]);
-    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a[0].to, &a[1].to, ABUT_SHAPE_EACH_POSE));
+    CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &a[0].to, &a[1].to, ABUT_SHAPE_EACH_POSE))
+      ;
     for (int side = 0; side < 2; ++side) {
       size_t none = 0;
       for (int i = 0; i < NAMES; ++i) {
@@ -1142,7 +1241,9 @@ static void test_awkward(abut_context context, abut_precision precision)
     outcome o;
     outcome_make(&q, &o);
     const abut_shape_tangents along[2] = {tangents_of(&a[0]), tangents_of(&a[1])};
-    CHECK_OK(abut_shape_jvp(q.pair, &batch, &along[0], &along[1], NULL, &o.to, ABUT_SHAPE_EACH_POSE));
+    CHECK_OK (abut_shape_jvp(q.pair, &batch, &along[0], &along[1], NULL, &o.to,
+                             ABUT_SHAPE_EACH_POSE))
+      ;
     size_t wrong = 0;
     for (int i = 0; i < 4; ++i) {
       for (size_t k = 0; k < q.poses * q.contacts * (i % 2 ? 1 : 3); ++k) {
@@ -1173,18 +1274,21 @@ static void sums_in_chunks(abut_precision precision, bool fields, uint32_t chunk
     }
     REQUIRE_OK(abut_create_body(context, &s[i].def, &q.bodies[i]));
   }
-  const abut_smoothing smoothing =
-    fields ? field_smoothing(q.bodies[0], q.bodies[1], 5) : smoothing_of(q.bodies[0], q.bodies[1], 1);
+  const abut_smoothing smoothing = fields ? field_smoothing(q.bodies[0], q.bodies[1], 5)
+                                          : smoothing_of(q.bodies[0], q.bodies[1], 1);
   REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
   question_make(&q, precision, POSES, &seed);
   real_put(q.pose[0], precision, 300 * POSE + 1, (double)NAN);
   abut_batch batch = batch_of(&q);
   arrays_make(q.bodies[0], 1, &a[0]);
   arrays_make(q.bodies[1], 1, &a[1]);
-  CHECK_OK(abut_shape_gradient(q.pair, &batch, ABUT_REDUCE_ENERGY, &a[0].to, &a[1].to, ABUT_SHAPE_SUMS));
+  CHECK_OK (abut_shape_gradient(q.pair, &batch, ABUT_REDUCE_ENERGY, &a[0].to, &a[1].to,
+                                ABUT_SHAPE_SUMS))
+    ;
   CHECK_EQUAL(batch.rejected, 1);
   question_free(&q);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
 }
 
 static void test_bits(abut_precision precision, bool fields)
@@ -1203,7 +1307,8 @@ static void test_bits(abut_precision precision, bool fields)
     }
   }
   CHECK(fabs(first[0].of[POSITION][0]) > 0.0 && isfinite(first[0].of[POSITION][0]));
-  CHECK(!fields || (fabs(first[1].of[EDGE_RADII][1]) > 0.0 && fabs(first[1].of[VERTEX_RADII][0]) > 0.0));
+  CHECK(!fields ||
+        (fabs(first[1].of[EDGE_RADII][1]) > 0.0 && fabs(first[1].of[VERTEX_RADII][0]) > 0.0));
   arrays_free(&first[0]);
   arrays_free(&first[1]);
 }
@@ -1221,13 +1326,19 @@ static void test_refusals(abut_context context, abut_precision precision)
   arrays_make(q.bodies[0], 1, &a);
   abut_batch batch = batch_of(&q);
   const abut_cotangents bars = cotangents_of(&q), weights = {.weight = q.bar[1]}, nothing = {0};
-  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, NULL, NULL, ABUT_SHAPE_SUMS), ABUT_ERROR_ARGUMENT);
-  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, &none, &none, ABUT_SHAPE_SUMS), ABUT_ERROR_ARGUMENT);
-  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &weights, &a.to, NULL, ABUT_SHAPE_SUMS), ABUT_ERROR_ARGUMENT);
-  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &nothing, &a.to, NULL, ABUT_SHAPE_SUMS), ABUT_ERROR_ARGUMENT);
-  CHECK_EQUAL(abut_shape_gradient(q.pair, &batch, ABUT_REDUCE_SOFT_DISTANCE, &a.to, NULL, ABUT_SHAPE_SUMS),
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, NULL, NULL, ABUT_SHAPE_SUMS),
               ABUT_ERROR_ARGUMENT);
-  CHECK_EQUAL(abut_shape_vjp((abut_pair){0, 0}, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS), ABUT_ERROR_HANDLE);
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, &none, &none, ABUT_SHAPE_SUMS),
+              ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &weights, &a.to, NULL, ABUT_SHAPE_SUMS),
+              ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &nothing, &a.to, NULL, ABUT_SHAPE_SUMS),
+              ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_gradient(q.pair, &batch, ABUT_REDUCE_SOFT_DISTANCE, &a.to, NULL,
+                                  ABUT_SHAPE_SUMS),
+              ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_vjp((abut_pair){0, 0}, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS),
+              ABUT_ERROR_HANDLE);
   CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, 4), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_get_shape_sizes((abut_body){0, 0}, &sizes), ABUT_ERROR_HANDLE);
   CHECK_EQUAL(abut_get_shape_sizes(q.bodies[0], NULL), ABUT_ERROR_ARGUMENT);
@@ -1238,20 +1349,24 @@ static void test_refusals(abut_context context, abut_precision precision)
   CHECK_EQUAL(abut_shape_jvp(q.pair, &batch, NULL, NULL, NULL, &o.to, 0), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_shape_jvp(q.pair, &batch, &along, NULL, NULL, NULL, 0), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_shape_jvp(q.pair, &batch, &along, NULL, NULL, &o.to, 4), ABUT_ERROR_ARGUMENT);
-  CHECK_EQUAL(abut_shape_jvp((abut_pair){0, 0}, &batch, &along, NULL, NULL, &o.to, 0), ABUT_ERROR_HANDLE);
+  CHECK_EQUAL(abut_shape_jvp((abut_pair){0, 0}, &batch, &along, NULL, NULL, &o.to, 0),
+              ABUT_ERROR_HANDLE);
   a.of[AXES][1] = (double)NAN;
   CHECK_EQUAL(abut_shape_jvp(q.pair, &batch, NULL, &along, NULL, &o.to, 0), ABUT_ERROR_ARGUMENT);
   CHECK(strstr(abut_last_error(), "body 2's axes: number 1 is not finite"));
   a.of[AXES][1] = 0.0;
-  CHECK_OK(abut_shape_jvp(q.pair, &batch, &along, NULL, NULL, &o.to, 0));
+  CHECK_OK (abut_shape_jvp(q.pair, &batch, &along, NULL, NULL, &o.to, 0))
+    ;
   abut_compact list = {.capacity = 0};
   batch.compact = &list;
-  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS),
+              ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_shape_jvp(q.pair, &batch, &along, NULL, NULL, &o.to, 0), ABUT_ERROR_ARGUMENT);
   outcome_free(&o);
   batch = batch_of(&q);
   batch.count = 0;
-  CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS));
+  CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS))
+    ;
   CHECK(a.of[AXES][0] == 0.0);
   arrays_free(&a);
   question_free(&q);
@@ -1275,7 +1390,8 @@ int main(int argc, char **argv)
   test_untouched(context, precision);
   test_awkward(context, precision);
   test_refusals(context, precision);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   test_bits(precision, false);
   test_bits(precision, true);
   return check_finish();

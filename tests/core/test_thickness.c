@@ -70,29 +70,36 @@ static void expect(abut_context context, const abut_body_def *def, double wanted
 {
   abut_body body;
   abut_body_info info;
-  if (!CHECK_OK(abut_create_body(context, def, &body))) {
+  if (!CHECK_OK (abut_create_body(context, def, &body))) {
     return;
   }
-  CHECK_OK(abut_get_body_info(body, &info));
+  CHECK_OK (abut_get_body_info(body, &info))
+    ;
   printf("%-44s %.5f m thick, is %.5f\n", what, info.thickness, wanted);
   check(info.thickness >= least * wanted && info.thickness <= most * wanted,
         "%s: thickness %g, not %g to %g of %g", what, info.thickness, least, most, wanted);
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
 }
 
 /* Boxes, plates, planks and bars, each as a polyhedron and as a superquadric, whose own distance is
  * half a metre in the middle however thin it is. */
 static void test_boxes(abut_context context)
 {
-  static const double halves[4][3] = {{0.5, 0.5, 0.5}, {1.0, 1.0, 0.005}, {0.01, 1.0, 0.01},
+  static const double halves[4][3] = {{0.5, 0.5, 0.5},
+                                      {1.0, 1.0, 0.005},
+                                      {0.01, 1.0, 0.01},
                                       {1.0, 0.002, 0.3}};
   for (size_t i = 0; i < 8; ++i) {
     const double *half = halves[i / 2], *q = i % 2 ? turned : still;
     const box_mesh b = box_of(half, q);
     const double thick = 2.0 * fmin(half[0], fmin(half[1], half[2]));
     const abut_polyhedron polyhedron = {b.planes, 6, ABUT_ADD};
-    abut_superquadric superquadric = {{half[0], half[1], half[2]}, {0.1, 0.1}, {0, 0, 0},
-                                      {q[0], q[1], q[2], q[3]}, ABUT_ADD};
+    abut_superquadric superquadric = {{half[0], half[1], half[2]},
+                                      {0.1, 0.1},
+                                      {0, 0, 0},
+                                      {q[0], q[1], q[2], q[3]},
+                                      ABUT_ADD};
     char what[64];
     abut_body_def def = box_def(&b);
     def.polyhedra = &polyhedron;
@@ -106,8 +113,12 @@ static void test_boxes(abut_context context)
     expect(context, &def, thick, 0.97, 1.03, what);
     def.superquadric_count = 0;
     const double radius = 0.01 * thick;
-    const abut_core core = {ABUT_CORE_BOX, {half[0] - radius, half[1] - radius, half[2] - radius}, radius, {0, 0, 0},
-                            {q[0], q[1], q[2], q[3]}, ABUT_ADD};
+    const abut_core core = {ABUT_CORE_BOX,
+                            {half[0] - radius, half[1] - radius, half[2] - radius},
+                            radius,
+                            {0, 0, 0},
+                            {q[0], q[1], q[2], q[3]},
+                            ABUT_ADD};
     def.cores = &core;
     def.core_count = 1;
     snprintf(what, sizeof what, "core %zu%s", i / 2, i % 2 ? ", turned" : "");
@@ -145,9 +156,9 @@ static void test_balls(abut_context context)
   static const double axes[3][3] = {{1.0, 1.0, 1.0}, {1.0, 0.01, 0.01}, {1.0, 1.0, 0.02}};
   static const char *const names[3] = {"ball", "needle", "lens"};
   static ball_mesh mesh;
-  abut_superquadric balls[2] = {{{1, 1, 1}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD},
-                                {{0.95, 0.95, 0.95}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0},
-                                 ABUT_SUBTRACT}};
+  abut_superquadric balls[2] = {
+    {{1, 1, 1}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD},
+    {{0.95, 0.95, 0.95}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_SUBTRACT}};
   for (size_t i = 0; i < 3; ++i) {
     make_ball(&mesh, axes[i]);
     abut_body_def def = abut_default_body_def();
@@ -185,7 +196,7 @@ static void test_bare(abut_context context)
     char what[64];
     options.no_cache = true;
     snprintf(what, sizeof what, "bare mesh %zu", i);
-    if (CHECK_OK(abut_make_field(&mesh, &options, &field))) {
+    if (CHECK_OK (abut_make_field(&mesh, &options, &field))) {
       expect(context, &field.def, 2.0 * half[2], 0.8, 1.25, what);
       abut_free_field(&field);
     }
@@ -220,9 +231,9 @@ static void test_odd(abut_context context)
 static bool fit(abut_context context, const abut_body_def defs[2], abut_body bodies[2],
                 abut_smoothing *s)
 {
-  return CHECK_OK(abut_create_body(context, &defs[0], &bodies[0])) &&
-         CHECK_OK(abut_create_body(context, &defs[1], &bodies[1])) &&
-         CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], s));
+  return CHECK_OK (abut_create_body(context, &defs[0], &bodies[0])) &&
+         CHECK_OK (abut_create_body(context, &defs[1], &bodies[1])) &&
+         CHECK_OK (abut_fit_smoothing(bodies[0], bodies[1], s));
 }
 
 /* What is 10 mm thick has a penetration below half a millimetre, however long it is. */
@@ -271,7 +282,7 @@ static double above_slab(abut_context context, double thick, double above, doubl
   abut_smoothing s;
   abut_pair pair;
   if (!fit(context, defs, bodies, &s) ||
-      !CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
+      !CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
     return HUGE_VAL;
   }
   const double at[12] = {0, 0, 0, 0, 0, 0, 0.013, 0.007, half[2] + 0.01 + above, 0, 0, 0};
@@ -281,10 +292,12 @@ static double above_slab(abut_context context, double thick, double above, doubl
   batch.pose1 = poses;
   batch.pose2 = (char *)poses + 6 * real_size(precision);
   batch.reductions.activity = sum;
-  CHECK_OK(abut_contacts(pair, &batch));
+  CHECK_OK (abut_contacts(pair, &batch))
+    ;
   const double found = real_at(sum, precision, 0);
   *penetration = s.penetration;
-  CHECK_OK(abut_destroy_pair(pair));
+  CHECK_OK (abut_destroy_pair(pair))
+    ;
   free(poses);
   free(sum);
   return found;
@@ -313,8 +326,11 @@ static void test_unions(abut_context context)
     double unions[2];
     size_t primitives[2];
     double wanted; /* 0: by the scale */
-  } cases[] = {{{0.005, 0.0}, {2, 1}, 0.005}, {{0.0, 0.02}, {1, 1}, 0.02},
-               {{0.005, 0.003}, {2, 2}, 0.003}, {{0.05, 0.0}, {2, 2}, 0.0}, {{0.0, 0.0}, {1, 1}, 0.0}};
+  } cases[] = {{{0.005, 0.0}, {2, 1}, 0.005},
+               {{0.0, 0.02}, {1, 1}, 0.02},
+               {{0.005, 0.003}, {2, 2}, 0.003},
+               {{0.05, 0.0}, {2, 2}, 0.0},
+               {{0.0, 0.0}, {1, 1}, 0.0}};
   static const double half[3] = {0.5, 0.5, 0.5};
   const box_mesh b = box_of(half, still);
   const abut_polyhedron boxes[2] = {{b.planes, 6, ABUT_ADD}, {b.planes, 6, ABUT_ADD}};
@@ -331,7 +347,8 @@ static void test_unions(abut_context context)
     if (fit(context, defs, bodies, &s)) {
       const double wanted = cases[i].wanted > 0.0 ? cases[i].wanted : 0.004 * sqrt(3.0);
       check(fabs(s.union_ - wanted) < 1e-9, "case %zu: union %g, not %g", i, s.union_, wanted);
-      CHECK_OK(abut_get_body_info(bodies[0], &info));
+      CHECK_OK (abut_get_body_info(bodies[0], &info))
+        ;
       CHECK(info.union_ == cases[i].unions[0]);
     }
   }
@@ -340,7 +357,9 @@ static void test_unions(abut_context context)
 /* What is fitted can be taken by a pair, of bodies as small and as thin as may be, too. */
 static void test_small(abut_context context)
 {
-  static const double halves[][3] = {{1e-4, 1e-4, 1e-4}, {8e-5, 8e-5, 8e-5}, {0.5, 0.5, 1.5e-5},
+  static const double halves[][3] = {{1e-4, 1e-4, 1e-4},
+                                     {8e-5, 8e-5, 8e-5},
+                                     {0.5, 0.5, 1.5e-5},
                                      {0.5, 0.5, 5e-6}};
   static const double upright[4] = {1, 0, 0, 0};
   for (size_t i = 0; i < sizeof halves / sizeof halves[0]; ++i) {
@@ -353,8 +372,10 @@ static void test_small(abut_context context)
     abut_body bodies[2];
     abut_smoothing s;
     abut_pair pair;
-    if (fit(context, defs, bodies, &s) && CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
-      CHECK_OK(abut_destroy_pair(pair));
+    if (fit(context, defs, bodies, &s) &&
+        CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
+      CHECK_OK (abut_destroy_pair(pair))
+        ;
     }
   }
 }
@@ -374,6 +395,7 @@ int main(int count, char **arguments)
   test_slabs(context);
   test_unions(context);
   test_small(context);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

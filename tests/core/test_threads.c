@@ -31,7 +31,10 @@ static abut_status create_bodies(const work *w, abut_context context, abut_body 
     double vertices[24];
     abut_body_def def;
     cube_def(half, vertices, &def);
-    const abut_superquadric box = {{size, size, 0.5 * size}, {0.2, 0.3}, {0, 0, 0}, {1, 0, 0, 0},
+    const abut_superquadric box = {{size, size, 0.5 * size},
+                                   {0.2, 0.3},
+                                   {0, 0, 0},
+                                   {1, 0, 0, 0},
                                    ABUT_ADD};
     def.superquadrics = &box;
     def.superquadric_count = 1;
@@ -144,8 +147,9 @@ int main(int argc, char **argv)
   if (!test_context(precision, &probe)) {
     return 77;
   }
-  CHECK_OK(abut_destroy_context(probe));
-  if (CHECK_OK(abut_find_device(name ? name : "host", &device))) {
+  CHECK_OK (abut_destroy_context(probe))
+    ;
+  if (CHECK_OK (abut_find_device(name ? name : "host", &device))) {
     test_threads(precision, device);
   }
   return check_finish();

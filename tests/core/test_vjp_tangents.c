@@ -38,7 +38,7 @@ static bool make_scene(abut_precision precision, int index, scene *t)
   if (!open_context(precision, 0, 0, &t->context) ||
       !smooth_body(t->context, &seed, &t->bodies[0]) ||
       !smooth_body(t->context, &seed, &t->bodies[1]) ||
-      !CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[1], &smoothing, &t->pair)) ||
+      !CHECK_OK (abut_create_pair(t->bodies[0], t->bodies[1], &smoothing, &t->pair)) ||
       !slopes_create(&t->s, t->pair, precision, kind, POSES, seed)) {
     return false;
   }
@@ -55,7 +55,8 @@ static bool make_scene(abut_precision precision, int index, scene *t)
 static void end_scene(scene *t)
 {
   slopes_free(&t->s);
-  CHECK_OK(abut_destroy_context(t->context));
+  CHECK_OK (abut_destroy_context(t->context))
+    ;
 }
 
 /* ---- rows of both bodies ---- */
@@ -156,10 +157,12 @@ static void test_differences(scene *t, int index, unsigned given)
   }
   for (int way = 0; way < 2; ++way) {
     move(&moved, given, s, way ? step : -step);
-    CHECK_OK(slopes_vjp(&moved, given));
+    CHECK_OK (slopes_vjp(&moved, given))
+      ;
     keep(s, moved.gradient, side[way]);
   }
-  CHECK_OK(slopes_vjp_tangent(s, given));
+  CHECK_OK (slopes_vjp_tangent(s, given))
+    ;
   keep(s, side[1], slope);
   for (size_t i = 0; i < 2 * POSES * s->width; ++i) {
     double *to = slope[i / (POSES * s->width)];
@@ -197,26 +200,36 @@ static void check_apart(const slopes *s, double worst, const char *what)
 static void test_parts(scene *t)
 {
   slopes *s = &t->s;
-  const abut_cotangents bars = {.p = s->bars[0], .d = s->bars[1], .n = s->bars[2],
+  const abut_cotangents bars = {.p = s->bars[0],
+                                .d = s->bars[1],
+                                .n = s->bars[2],
                                 .activity = s->bars[3]};
-  const abut_cotangents of_bars = {.p = s->bar_tangents[0], .d = s->bar_tangents[1],
-                                   .n = s->bar_tangents[2], .activity = s->bar_tangents[3]};
+  const abut_cotangents of_bars = {.p = s->bar_tangents[0],
+                                   .d = s->bar_tangents[1],
+                                   .n = s->bar_tangents[2],
+                                   .activity = s->bar_tangents[3]};
   const abut_pose_tangents along = {s->along[0], s->along[1]}, nowhere = {NULL, NULL};
   void *all[2], *gradient[2], *poses[2], *cotangents[2], *vjp[2];
-  CHECK_OK(slopes_vjp_tangent(s, ALL_BARS));
+  CHECK_OK (slopes_vjp_tangent(s, ALL_BARS))
+    ;
   keep(s, s->product, all);
   keep(s, s->gradient, gradient);
-  CHECK_OK(tangent_of(s, &bars, NULL, &along));
+  CHECK_OK (tangent_of(s, &bars, NULL, &along))
+    ;
   keep(s, s->product, poses);
-  CHECK_OK(tangent_of(s, NULL, &of_bars, NULL));
+  CHECK_OK (tangent_of(s, NULL, &of_bars, NULL))
+    ;
   keep(s, s->product, cotangents);
-  CHECK_OK(tangent_of(s, &bars, &of_bars, &nowhere));
+  CHECK_OK (tangent_of(s, &bars, &of_bars, &nowhere))
+    ;
   check_apart(s, apart(s, s->product, 0.0, s->product, cotangents), "without tangents of poses");
   abut_batch batch = slopes_batch(s);
   const abut_gradients to = {s->gradient[0], s->gradient[1]};
-  CHECK_OK(abut_vjp(s->pair, ABUT_SAME_PAIR, &batch, &of_bars, &to));
+  CHECK_OK (abut_vjp(s->pair, ABUT_SAME_PAIR, &batch, &of_bars, &to))
+    ;
   keep(s, s->gradient, vjp);
-  CHECK_OK(slopes_vjp(s, ALL_BARS));
+  CHECK_OK (slopes_vjp(s, ALL_BARS))
+    ;
   check_apart(s, apart(s, poses, 1.0, cotangents, all), "the sum of its parts");
   check_apart(s, apart(s, cotangents, 0.0, vjp, vjp), "the VJP of cotangents' tangents");
   check_apart(s, apart(s, gradient, 0.0, gradient, s->gradient), "the VJP beside it");
@@ -231,16 +244,21 @@ static void test_parts(scene *t)
 static void test_sides(scene *t)
 {
   slopes *s = &t->s;
-  const abut_cotangents bars = {.p = s->bars[0], .d = s->bars[1], .n = s->bars[2],
+  const abut_cotangents bars = {.p = s->bars[0],
+                                .d = s->bars[1],
+                                .n = s->bars[2],
                                 .activity = s->bars[3]};
   const abut_pose_tangents both = {s->along[0], s->along[1]};
   const abut_pose_tangents first = {s->along[0], NULL}, second = {NULL, s->along[1]};
   void *one[2], *other[2];
-  CHECK_OK(tangent_of(s, &bars, NULL, &first));
+  CHECK_OK (tangent_of(s, &bars, NULL, &first))
+    ;
   keep(s, s->product, one);
-  CHECK_OK(tangent_of(s, &bars, NULL, &second));
+  CHECK_OK (tangent_of(s, &bars, NULL, &second))
+    ;
   keep(s, s->product, other);
-  CHECK_OK(tangent_of(s, &bars, NULL, &both));
+  CHECK_OK (tangent_of(s, &bars, NULL, &both))
+    ;
   check_apart(s, apart(s, one, 1.0, other, s->product), "both poses' tangents");
   drop(one);
   drop(other);
@@ -278,7 +296,8 @@ static void test_reduction(scene *t, abut_reduction reduction)
   const abut_tangents to = {.d = s->tangents[OUT_D], .activity = s->tangents[OUT_ACTIVITY]};
   batch.d = values[0];
   batch.activity = values[1];
-  CHECK_OK(abut_jvp(s->pair, ABUT_SAME_PAIR, &batch, &along, &to));
+  CHECK_OK (abut_jvp(s->pair, ABUT_SAME_PAIR, &batch, &along, &to))
+    ;
   for (int k = 0; k < 4; ++k) {
     bars[k] = calloc(count, real);
   }
@@ -298,9 +317,11 @@ static void test_reduction(scene *t, abut_reduction reduction)
   const abut_cotangents cotangents = {.d = d ? bars[0] : NULL, .activity = a ? bars[1] : NULL};
   const abut_cotangents tangents = {.d = bars[2], .activity = bars[3]};
   void *product[2];
-  CHECK_OK(tangent_of(s, &cotangents, energy ? &tangents : NULL, &along));
+  CHECK_OK (tangent_of(s, &cotangents, energy ? &tangents : NULL, &along))
+    ;
   keep(s, s->product, product);
-  CHECK_OK(slopes_hessian(s, reduction));
+  CHECK_OK (slopes_hessian(s, reduction))
+    ;
   char text[64];
   snprintf(text, sizeof text, "the Hessian product of reduction %d", (int)reduction);
   check_apart(s, apart(s, product, 0.0, product, s->product), text);
@@ -320,13 +341,18 @@ static void test_beside(scene *t)
   slopes *s = &t->s;
   void *plain[2], *kept[2];
   outputs o;
-  CHECK_OK(slopes_vjp_tangent(s, ALL_BARS));
+  CHECK_OK (slopes_vjp_tangent(s, ALL_BARS))
+    ;
   keep(s, s->product, plain);
   keep(s, s->along, kept);
-  const abut_cotangents bars = {.p = s->bars[0], .d = s->bars[1], .n = s->bars[2],
+  const abut_cotangents bars = {.p = s->bars[0],
+                                .d = s->bars[1],
+                                .n = s->bars[2],
                                 .activity = s->bars[3]};
-  const abut_cotangents of_bars = {.p = s->bar_tangents[0], .d = s->bar_tangents[1],
-                                   .n = s->bar_tangents[2], .activity = s->bar_tangents[3]};
+  const abut_cotangents of_bars = {.p = s->bar_tangents[0],
+                                   .d = s->bar_tangents[1],
+                                   .n = s->bar_tangents[2],
+                                   .activity = s->bar_tangents[3]};
   const abut_pose_tangents along = {s->along[0], s->along[1]};
   const abut_gradients products = {s->product[0], s->product[1]};
   if (outputs_create(&o, t->pair, s->precision, POSES, POSES * s->contacts, 0.01)) {
@@ -334,14 +360,16 @@ static void test_beside(scene *t)
       abut_batch batch = slopes_batch(s);
       batch.compact = list ? &o.compact : NULL;
       outputs_attach(&o, &batch, 0, list ? OUT_ALL : 0xfu);
-      CHECK_OK(abut_vjp_tangent(s->pair, &batch, &bars, &of_bars, &along, NULL, &products));
+      CHECK_OK (abut_vjp_tangent(s->pair, &batch, &bars, &of_bars, &along, NULL, &products))
+        ;
       check(same(s, s->product, plain), "what is asked beside it changes it (%d)", list);
     }
     outputs_free(&o);
   }
   abut_batch batch = slopes_batch(s);
   const abut_gradients over = {s->along[0], s->along[1]};
-  CHECK_OK(abut_vjp_tangent(s->pair, &batch, &bars, &of_bars, &along, NULL, &over));
+  CHECK_OK (abut_vjp_tangent(s->pair, &batch, &bars, &of_bars, &along, NULL, &over))
+    ;
   check(same(s, s->along, plain), "in its tangents' place it is another");
   for (int side = 0; side < 2; ++side) {
     memcpy(s->along[side], kept[side], row_bytes(s));
@@ -357,7 +385,8 @@ static void spoil(slopes *s, int output, void *const before[2])
   const double number = slopes_at(s, s->bars[output], at);
   bool finite[2] = {true, true};
   real_put(s->bars[output], s->precision, at, NAN);
-  CHECK_OK(slopes_vjp_tangent(s, ALL_BARS));
+  CHECK_OK (slopes_vjp_tangent(s, ALL_BARS))
+    ;
   real_put(s->bars[output], s->precision, at, number);
   for (size_t i = 0; i < 2 * POSES * s->width; ++i) {
     const size_t pose = i / (2 * s->width), k = i % (2 * s->width);
@@ -376,11 +405,13 @@ static void test_no_numbers(scene *t)
 {
   slopes *s = &t->s;
   void *before[2];
-  CHECK_OK(slopes_vjp_tangent(s, ALL_BARS));
+  CHECK_OK (slopes_vjp_tangent(s, ALL_BARS))
+    ;
   keep(s, s->product, before);
   for (size_t i = 0; i < 2 * s->width; ++i) {
     check(isnan(by_number(s, s->product, REJECTED, i)) &&
-            isnan(by_number(s, s->gradient, REJECTED, i)), "a rejected pose has numbers");
+            isnan(by_number(s, s->gradient, REJECTED, i)),
+          "a rejected pose has numbers");
   }
   check(s->status[REJECTED] != ABUT_POSE_OK && s->status[0] == ABUT_POSE_OK, "statuses are wrong");
   for (int output = 0; output < 4; ++output) {
@@ -399,13 +430,14 @@ static void test_second_smoothing(scene *t)
   batch.pairs = batch.derivatives = &t->pair;
   batch.pair_count = 1;
   batch.pair = own;
-  const abut_status status = abut_vjp_tangent(ABUT_BATCH_PAIRS, &batch, &bars, NULL, NULL, NULL,
-                                              &to);
+  const abut_status status =
+    abut_vjp_tangent(ABUT_BATCH_PAIRS, &batch, &bars, NULL, NULL, NULL, &to);
   check(status == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), "second smoothing"),
         "a second smoothing: %s, '%s'", abut_status_name(status), abut_last_error());
   batch = slopes_batch(s);
   batch.count = 0;
-  CHECK_OK(abut_vjp_tangent(t->pair, &batch, &bars, NULL, NULL, NULL, &to));
+  CHECK_OK (abut_vjp_tangent(t->pair, &batch, &bars, NULL, NULL, NULL, &to))
+    ;
 }
 
 int main(int argc, char **argv)
@@ -415,7 +447,8 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   for (int i = 0; i < SCENES; ++i) {
     scene t;
     if (make_scene(precision, i, &t)) {

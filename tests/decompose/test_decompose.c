@@ -1,7 +1,8 @@
-/* Whole decompositions: test_decompose WHAT FOLDER. WHAT is `small`: meshes of closed form, what is promised of
- * any, and refusals; `more` of these. Of the folder ABUT_SHARED, and 77 without it: `files`, some of them damaged; MESH:K
- * against the floors of docs/decompose.md; `again:MESH:K`, the decomposed body's surface decomposed once more;
- * `counts:MESH:K,K,...`; and `tables`, its bodies by way of tables. FOLDER is for files. */
+/* Whole decompositions: test_decompose WHAT FOLDER. WHAT is `small`: meshes of closed form, what is
+ * promised of any, and refusals; `more` of these. Of the folder ABUT_SHARED, and 77 without it:
+ * `files`, some of them damaged; MESH:K against the floors of docs/decompose.md; `again:MESH:K`,
+ * the decomposed body's surface decomposed once more; `counts:MESH:K,K,...`; and `tables`, its
+ * bodies by way of tables. FOLDER is for files. */
 #include "mesh/contact_mesh/zero_set.h"
 #include "support/check.h"
 #include "surface/shapes.h"
@@ -35,7 +36,8 @@ static abut_fit fit_of(const abut_decomposition *d, const abut_body_def *mesh)
   abut_fit fit = {0};
   REQUIRE_OK(abut_create_body(device, &d->def, &body));
   REQUIRE_OK(abut_measure_fit(body, d->def.union_, 1e-3, mesh, &fit));
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
   return fit;
 }
 
@@ -44,7 +46,8 @@ static abut_fit fit_of(const abut_decomposition *d, const abut_body_def *mesh)
 /* A box with a ball at one end and a rod at the other, turned out of the axes. */
 static void make_tool(shape *s, double scale, double angle, double away)
 {
-  static const double low[2][3] = {{-0.5, -0.2, -0.1}, {0.45, -0.05, -0.05}}, high[2][3] = {{0.5, 0.2, 0.1}, {1.2, 0.05, 0.05}};
+  static const double low[2][3] = {{-0.5, -0.2, -0.1}, {0.45, -0.05, -0.05}},
+                      high[2][3] = {{0.5, 0.2, 0.1}, {1.2, 0.05, 0.05}};
   static const double centre[3] = {-0.6, 0.0, 0.0};
   memset(s, 0, sizeof *s);
   shape_box(s, low[0], high[0], 4);
@@ -52,7 +55,8 @@ static void make_tool(shape *s, double scale, double angle, double away)
   shape_ball(s, centre, 0.25, 3);
   for (size_t i = 0; i < s->vertex_count; ++i) {
     double *v = s->vertices + 3 * i;
-    const double x = cos(angle) * v[0] - sin(angle) * v[1], y = sin(angle) * v[0] + cos(angle) * v[1];
+    const double x = cos(angle) * v[0] - sin(angle) * v[1],
+                 y = sin(angle) * v[0] + cos(angle) * v[1];
     v[0] = scale * (x + away);
     v[1] = scale * y;
     v[2] *= scale;
@@ -69,14 +73,14 @@ static void one_box(void)
   const abut_decompose_options o = options_for(1);
   abut_decomposition d = of_shape(&block, &o);
   const abut_decompose_report *r = &d.report;
-  check(r->end == ABUT_DECOMPOSED && r->primitives == 1 && d.def.superquadric_count == 1, "a box is of %zu primitives",
-        r->primitives);
+  check(r->end == ABUT_DECOMPOSED && r->primitives == 1 && d.def.superquadric_count == 1,
+        "a box is of %zu primitives", r->primitives);
   check(r->iou > 0.98, "a box has an IoU of %g", r->iou);
-  check(fabs(r->sampled_volume - 48.0) < 0.005 * 48.0 && fabs(r->volume - 48.0) < 1e-9, "its volume is %g, by samples %g",
-        r->volume, r->sampled_volume);
+  check(fabs(r->sampled_volume - 48.0) < 0.005 * 48.0 && fabs(r->volume - 48.0) < 1e-9,
+        "its volume is %g, by samples %g", r->volume, r->sampled_volume);
   check(fabs(r->union_ - 0.008 * sqrt(56.0)) < 1e-12, "its union is %g", r->union_);
-  check(d.def.vertex_count >= 8 && d.def.surface.face_count == block.face_count, "its meshes have %zu vertices, %zu faces",
-        d.def.vertex_count, d.def.surface.face_count);
+  check(d.def.vertex_count >= 8 && d.def.surface.face_count == block.face_count,
+        "its meshes have %zu vertices, %zu faces", d.def.vertex_count, d.def.surface.face_count);
   abut_free_decomposition(&d);
   CHECK(!d.memory && !d.def.superquadrics);
   shape_free(&block);
@@ -86,7 +90,8 @@ static bool same_body(const abut_decomposition *a, const abut_decomposition *b)
 {
   const size_t count = a->def.superquadric_count, polyhedra = a->def.polyhedron_count;
   bool same = count == b->def.superquadric_count && polyhedra == b->def.polyhedron_count &&
-              (!count || !memcmp(a->def.superquadrics, b->def.superquadrics, count * sizeof(abut_superquadric)));
+              (!count || !memcmp(a->def.superquadrics, b->def.superquadrics,
+                                 count * sizeof(abut_superquadric)));
   for (size_t i = 0; same && i < polyhedra; ++i) {
     const abut_polyhedron *p = &a->def.polyhedra[i], *q = &b->def.polyhedra[i];
     same = p->count == q->count && !memcmp(p->planes, q->planes, 6 * p->count * sizeof *p->planes);
@@ -95,7 +100,8 @@ static bool same_body(const abut_decomposition *a, const abut_decomposition *b)
 }
 
 /* Work-groups of another size give the same body to the bit. */
-static void with_small_groups(shape *s, const abut_decompose_options *o, const abut_decomposition *wanted)
+static void with_small_groups(shape *s, const abut_decompose_options *o,
+                              const abut_decomposition *wanted)
 {
   const abut_context other = device;
   setenv("ABUT_TEST_GROUP", "4", 1);
@@ -103,7 +109,8 @@ static void with_small_groups(shape *s, const abut_decompose_options *o, const a
     abut_decomposition d = of_shape(s, o);
     CHECK(same_body(&d, wanted));
     abut_free_decomposition(&d);
-    CHECK_OK(abut_destroy_context(device));
+    CHECK_OK (abut_destroy_context(device))
+      ;
   }
   unsetenv("ABUT_TEST_GROUP");
   device = other;
@@ -124,7 +131,8 @@ static void thin_plate(void)
   shape_free(&plate);
 }
 
-/* A plate with a hole, by two: what adds cannot have the hole, a plate without a pin can. Of a box nothing is taken. */
+/* A plate with a hole, by two: what adds cannot have the hole, a plate without a pin can. Of a box
+ * nothing is taken. */
 static void plate_with_hole(void)
 {
   enum { SIDES = 32 };
@@ -140,18 +148,21 @@ static void plate_with_hole(void)
   abut_decomposition d = of_shape(&plate, &o);
   const abut_decompose_report *r = &d.report;
   const double of_body = r->sampled_volume * r->coverage / r->precision;
-  printf("a plate with a hole by 2: IoU %.4f, without taking away %.4f; volume %.4f, not %.4f\n", r->iou, added.report.iou,
-         of_body, volume);
-  check(added.report.subtracted == 0 && r->subtracted == 1 && r->primitives == 2, "of a plate with a hole %zu of %zu are taken away",
-        r->subtracted, r->primitives);
-  check(r->iou > 0.97 && added.report.iou < 0.9, "a plate with a hole has an IoU of %g, without taking away of %g", r->iou,
+  printf("a plate with a hole by 2: IoU %.4f, without taking away %.4f; volume %.4f, not %.4f\n",
+         r->iou, added.report.iou, of_body, volume);
+  check(added.report.subtracted == 0 && r->subtracted == 1 && r->primitives == 2,
+        "of a plate with a hole %zu of %zu are taken away", r->subtracted, r->primitives);
+  check(r->iou > 0.97 && added.report.iou < 0.9,
+        "a plate with a hole has an IoU of %g, without taking away of %g", r->iou,
         added.report.iou);
-  check(fabs(r->volume - volume) < 1e-9 && fabs(of_body - volume) < 0.01 * volume, "its volume is %g, its body's %g, not %g",
-        r->volume, of_body, volume);
+  check(fabs(r->volume - volume) < 1e-9 && fabs(of_body - volume) < 0.01 * volume,
+        "its volume is %g, its body's %g, not %g", r->volume, of_body, volume);
   double hole = 0.0;
   for (size_t i = 0; i < d.def.superquadric_count; ++i) {
     const abut_superquadric *q = &d.def.superquadrics[i];
-    hole = q->operation == ABUT_SUBTRACT ? sqrt(q->position[0] * q->position[0] + q->position[1] * q->position[1]) : hole;
+    hole = q->operation == ABUT_SUBTRACT
+             ? sqrt(q->position[0] * q->position[0] + q->position[1] * q->position[1])
+             : hole;
   }
   check(hole < 0.01, "the hole is %g m off its place", hole);
   abut_free_decomposition(&added);
@@ -165,7 +176,8 @@ static void plate_with_hole(void)
   shape_free(&block);
 }
 
-/* By --family auto what is all of flat faces is exact: IoU, and the volume of closed form; written, it is the same body. */
+/* By --family auto what is all of flat faces is exact: IoU, and the volume of closed form; written,
+ * it is the same body. */
 static void flat_faces(const char *name, shape *s, uint32_t primitives, double volume)
 {
   char path[1024];
@@ -180,19 +192,26 @@ static void flat_faces(const char *name, shape *s, uint32_t primitives, double v
   snprintf(path, sizeof path, "%s/flat.body.json", folder);
   REQUIRE_OK(abut_write_decomposition(path, &d));
   REQUIRE_OK(abut_load_body(device, path, &body));
-  CHECK_OK(abut_get_body_info(body, &info));
+  CHECK_OK (abut_get_body_info(body, &info))
+    ;
   const double of_body = r->precision > 0.0 ? volume * r->coverage / r->precision : 0.0;
-  printf("%s by %u: objective %.3g, IoU %.4f, of superquadrics %.3g, %.4f; volume %.5f, not %.5f\n", name, primitives, r->objective,
-         r->iou, added.report.objective, added.report.iou, of_body, volume);
-  check(r->polyhedra == primitives && d.def.polyhedron_count == primitives && r->primitives == primitives && !added.report.polyhedra,
+  printf("%s by %u: objective %.3g, IoU %.4f, of superquadrics %.3g, %.4f; volume %.5f, not %.5f\n",
+         name, primitives, r->objective, r->iou, added.report.objective, added.report.iou, of_body,
+         volume);
+  check(r->polyhedra == primitives && d.def.polyhedron_count == primitives &&
+          r->primitives == primitives && !added.report.polyhedra,
         "%s: %zu of %zu are polyhedra", name, r->polyhedra, r->primitives);
-  check(r->objective < 0.2 * added.report.objective, "%s: the objective is %g, of superquadrics %g", name, r->objective,
-        added.report.objective);
-  check(r->iou > 0.99 && fabs(of_body - volume) < 0.005 * volume, "%s: IoU %g, volume %g, not %g", name, r->iou, of_body, volume);
-  CHECK(info.polyhedra == primitives && info.superquadrics == 0 && info.planes == r->planes && info.union_ == d.def.union_);
-  check(r->planes >= 4 * (size_t)primitives && r->planes <= 8 * (size_t)primitives && r->smallest_axis > 0.0 && isfinite(r->smallest_axis),
+  check(r->objective < 0.2 * added.report.objective, "%s: the objective is %g, of superquadrics %g",
+        name, r->objective, added.report.objective);
+  check(r->iou > 0.99 && fabs(of_body - volume) < 0.005 * volume, "%s: IoU %g, volume %g, not %g",
+        name, r->iou, of_body, volume);
+  CHECK(info.polyhedra == primitives && info.superquadrics == 0 && info.planes == r->planes &&
+        info.union_ == d.def.union_);
+  check(r->planes >= 4 * (size_t)primitives && r->planes <= 8 * (size_t)primitives &&
+          r->smallest_axis > 0.0 && isfinite(r->smallest_axis),
         "%s: %zu planes, smallest axis %g", name, r->planes, r->smallest_axis);
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
   abut_free_decomposition(&added);
   abut_free_decomposition(&d);
 }
@@ -208,7 +227,8 @@ static void hexagonal_prism(void)
 /* Unions of boxes that overlap. */
 static void bracket_and_stairs(void)
 {
-  static const double low[3][3] = {{-2, -1, -0.25}, {-2, -1, -0.25}, {-1.7, -0.2, -0.25}}, high[3][3] = {{2, 1, 0.25}, {-1.5, 1, 2.75}, {1.3, 0.2, 1.25}};
+  static const double low[3][3] = {{-2, -1, -0.25}, {-2, -1, -0.25}, {-1.7, -0.2, -0.25}},
+                      high[3][3] = {{2, 1, 0.25}, {-1.5, 1, 2.75}, {1.3, 0.2, 1.25}};
   shape bracket = {0}, stairs = {0};
   for (int i = 0; i < 3; ++i) {
     shape_box(&bracket, low[i], high[i], 2);
@@ -232,8 +252,8 @@ static void no_worse(void)
   abut_decomposition added = of_shape(&tool, &o);
   o.family = ABUT_DECOMPOSE_AUTO;
   abut_decomposition d = of_shape(&tool, &o), again_ = of_shape(&tool, &o);
-  printf("a tool by 3: objective %.4g, of superquadrics %.4g; %zu polyhedra\n", d.report.objective, added.report.objective,
-         d.report.polyhedra);
+  printf("a tool by 3: objective %.4g, of superquadrics %.4g; %zu polyhedra\n", d.report.objective,
+         added.report.objective, d.report.polyhedra);
   CHECK(d.report.objective <= added.report.objective && d.report.primitives == 3);
   CHECK(d.report.objective == again_.report.objective && d.report.planes == again_.report.planes);
   CHECK(same_body(&d, &again_));
@@ -250,8 +270,8 @@ static void again(void)
   make_tool(&tool, 1.0, 0.3, 0.0);
   const abut_decompose_options o = options_for(3);
   abut_decomposition one = of_shape(&tool, &o), two = of_shape(&tool, &o);
-  check(one.report.iou > 0.93 && one.report.primitives == 3, "a tool of %zu primitives has an IoU of %g",
-        one.report.primitives, one.report.iou);
+  check(one.report.iou > 0.93 && one.report.primitives == 3,
+        "a tool of %zu primitives has an IoU of %g", one.report.primitives, one.report.iou);
   CHECK(same_body(&one, &two));
   abut_free_decomposition(&two);
   with_small_groups(&tool, &o, &one);
@@ -267,8 +287,8 @@ static void counts(const uint32_t *of, size_t count)
   for (size_t i = 0; i < count; ++i) {
     const abut_decompose_options o = options_for(of[i]);
     abut_decomposition d = of_shape(&tool, &o);
-    check(d.report.primitives == of[i] && d.report.end == ABUT_DECOMPOSED, "%u primitives are %zu, end %d", of[i],
-          d.report.primitives, (int)d.report.end);
+    check(d.report.primitives == of[i] && d.report.end == ABUT_DECOMPOSED,
+          "%u primitives are %zu, end %d", of[i], d.report.primitives, (int)d.report.end);
     abut_free_decomposition(&d);
   }
   shape_free(&tool);
@@ -281,7 +301,8 @@ static void few_cells(void)
   shape_box(&rod, low, high, 2);
   const abut_decompose_options o = options_for(64);
   abut_decomposition d = of_shape(&rod, &o);
-  check(d.report.end == ABUT_DECOMPOSE_FEWER && d.report.primitives >= 1 && d.report.primitives < 64,
+  check(d.report.end == ABUT_DECOMPOSE_FEWER && d.report.primitives >= 1 &&
+          d.report.primitives < 64,
         "a rod is of %zu primitives, end %d", d.report.primitives, (int)d.report.end);
   abut_free_decomposition(&d);
   shape_free(&rod);
@@ -290,7 +311,8 @@ static void few_cells(void)
 /* Neither unit, place nor direction of a mesh matter much. */
 static void moved(void)
 {
-  static const double scales[] = {1.0, 1e-3, 1e3}, angles[] = {0.3, 1.7, -0.4}, away[] = {0.0, 0.5, -20.0};
+  static const double scales[] = {1.0, 1e-3, 1e3}, angles[] = {0.3, 1.7, -0.4},
+                      away[] = {0.0, 0.5, -20.0};
   double first = 0.0;
   const abut_decompose_options o = options_for(3);
   for (int i = 0; i < 3; ++i) {
@@ -298,7 +320,8 @@ static void moved(void)
     make_tool(&tool, scales[i], angles[i], away[i]);
     abut_decomposition d = of_shape(&tool, &o);
     first = i ? first : d.report.iou;
-    check(fabs(d.report.iou - first) < 0.01, "scaled by %g the IoU is %g, not %g", scales[i], d.report.iou, first);
+    check(fabs(d.report.iou - first) < 0.01, "scaled by %g the IoU is %g, not %g", scales[i],
+          d.report.iou, first);
     abut_free_decomposition(&d);
     shape_free(&tool);
   }
@@ -314,11 +337,13 @@ static void precisions(void)
   const abut_context other = device;
   if (test_context(ABUT_FLOAT64, &device)) {
     abut_decomposition wide = of_shape(&tool, &o);
-    check(fabs(wide.report.iou - narrow.report.iou) < 0.01 && wide.report.primitives == narrow.report.primitives,
+    check(fabs(wide.report.iou - narrow.report.iou) < 0.01 &&
+            wide.report.primitives == narrow.report.primitives,
           "in float64 the IoU is %g, in float32 %g", wide.report.iou, narrow.report.iou);
     printf("IoU %.4f in float32, %.4f in float64\n", narrow.report.iou, wide.report.iou);
     abut_free_decomposition(&wide);
-    CHECK_OK(abut_destroy_context(device));
+    CHECK_OK (abut_destroy_context(device))
+      ;
   }
   device = other;
   abut_free_decomposition(&narrow);
@@ -342,7 +367,8 @@ static void by_error(void)
   o.most_primitives = 8;
   abut_decomposition d = of_shape(&tool, &o);
   check(d.report.end == ABUT_DECOMPOSED && d.report.iou >= 0.94 && d.report.primitives <= 4,
-        "an error of 0.06 takes %zu primitives, IoU %g, end %d", d.report.primitives, d.report.iou, (int)d.report.end);
+        "an error of 0.06 takes %zu primitives, IoU %g, end %d", d.report.primitives, d.report.iou,
+        (int)d.report.end);
   abut_free_decomposition(&d);
   /* Each count is fitted by itself, at two widths in the end, and none again on a way down. */
   o.error = 0.001;
@@ -360,7 +386,8 @@ static void by_error(void)
   d = of_shape(&tool, &o);
   CHECK_EQUAL(ends, 2 * (4 + 1));
   check(d.report.end == ABUT_DECOMPOSE_ERROR_NOT_REACHED && d.report.primitives <= 7,
-        "an error of 0.001 by seven primitives: %zu, end %d", d.report.primitives, (int)d.report.end);
+        "an error of 0.001 by seven primitives: %zu, end %d", d.report.primitives,
+        (int)d.report.end);
   abut_free_decomposition(&d);
   shape_free(&tool);
 }
@@ -378,13 +405,17 @@ static void written(void)
   snprintf(path, sizeof path, "%s/tool.body.json", folder);
   REQUIRE_OK(abut_write_decomposition(path, &d));
   REQUIRE_OK(abut_load_body(device, path, &body));
-  CHECK_OK(abut_get_body_info(body, &info));
-  CHECK(info.superquadrics == 3 && info.union_ == d.def.union_ && info.vertices == d.def.vertex_count);
-  check(info.misfit < 0.01 * info.diagonal && !info.suspicions, "its mesh is %g off its field", info.misfit);
+  CHECK_OK (abut_get_body_info(body, &info))
+    ;
+  CHECK(info.superquadrics == 3 && info.union_ == d.def.union_ &&
+        info.vertices == d.def.vertex_count);
+  check(info.misfit < 0.01 * info.diagonal && !info.suspicions, "its mesh is %g off its field",
+        info.misfit);
   const abut_body_def mesh = shape_def(&tool);
   const abut_fit fit = fit_of(&d, &mesh);
   check(fabs(fit.iou - d.report.iou) < 0.01, "its IoU is %g, by samples %g", fit.iou, d.report.iou);
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
   abut_superquadric less[3];
   abut_superquadrics table;
   abut_decomposition other = d;
@@ -393,7 +424,8 @@ static void written(void)
   other.def.superquadrics = less;
   REQUIRE_OK(abut_write_decomposition(path, &other));
   CHECK_EQUAL(abut_load_superquadrics(path, 1.0, &table), ABUT_ERROR_FORMAT);
-  check(strstr(abut_last_error(), "superquadric 2 is subtracted") != NULL, "of what is taken away the file says '%s'", abut_last_error());
+  check(strstr(abut_last_error(), "superquadric 2 is subtracted") != NULL,
+        "of what is taken away the file says '%s'", abut_last_error());
   CHECK_EQUAL(abut_write_decomposition("tool.obj", &d), ABUT_ERROR_ARGUMENT);
   abut_free_decomposition(&d);
   CHECK_EQUAL(abut_write_decomposition(path, &d), ABUT_ERROR_ARGUMENT);
@@ -402,12 +434,14 @@ static void written(void)
 
 /* ---- refusals ---- */
 
-static void refused(shape *s, const abut_decompose_options *o, abut_status wanted, const char *words)
+static void refused(shape *s, const abut_decompose_options *o, abut_status wanted,
+                    const char *words)
 {
   abut_decomposition d;
   const abut_body_def def = shape_def(s);
   CHECK_EQUAL(abut_decompose(device, &def, o, &d), wanted);
-  check(strstr(abut_last_error(), words) != NULL, "'%s' does not say '%s'", abut_last_error(), words);
+  check(strstr(abut_last_error(), words) != NULL, "'%s' does not say '%s'", abut_last_error(),
+        words);
   CHECK(!d.memory && !d.def.superquadrics);
 }
 
@@ -431,10 +465,11 @@ static void refusals(void)
   CHECK_EQUAL(abut_decompose(device, &def, NULL, &d), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_decompose(device, &def, &o, NULL), ABUT_ERROR_ARGUMENT);
   refused(&plate, &o, ABUT_ERROR_BODY, "make a grid of it");
-  shape_face(&none, shape_vertex(&none, 1, 1, 1), shape_vertex(&none, 1, 1, 1), shape_vertex(&none, 1, 1, 1));
+  shape_face(&none, shape_vertex(&none, 1, 1, 1), shape_vertex(&none, 1, 1, 1),
+             shape_vertex(&none, 1, 1, 1));
   refused(&none, &o, ABUT_ERROR_BODY, "no face of any area");
-  shape_quad(&sheet, shape_vertex(&sheet, 0, 0, 0), shape_vertex(&sheet, 1, 0, 0), shape_vertex(&sheet, 1, 1, 0),
-             shape_vertex(&sheet, 0, 1, 0));
+  shape_quad(&sheet, shape_vertex(&sheet, 0, 0, 0), shape_vertex(&sheet, 1, 0, 0),
+             shape_vertex(&sheet, 1, 1, 0), shape_vertex(&sheet, 0, 1, 0));
   refused(&sheet, &o, ABUT_ERROR_BODY, "enclose");
   o.primitives = 65;
   refused(&block, &o, ABUT_ERROR_ARGUMENT, "not 1 to 64");
@@ -475,19 +510,18 @@ static const struct {
   const char *name, *file;
   uint32_t primitives;
   double iou, chamfer, tau;
-} floors[] = {
-  {"armadillo:18", "armadillo.obj", 18, 0.90, 0.34, 0.0},
-  {"armadillo:40", "armadillo.obj", 40, 0.938, 0.23, 0.0},
-  {"airplane:32", "ycb_a_toy_airplane.obj", 32, 0.895, 0.34, 0.0},
-  {"airplane:64", "ycb_a_toy_airplane.obj", 64, 0.92, 0.25, 0.0},
-  {"drill:17", "ycb_power_drill.obj", 17, 0.957, 0.21, 0.0},
-  {"screwdriver:5", "ycb_flat_screwdriver.obj", 5, 0.93, 0.24, 0.0},
-  {"screwdriver:12", "ycb_flat_screwdriver.obj", 12, 0.955, 0.14, 0.0},
-  {"spot:22", "spot.obj", 22, 0.975, 0.17, 0.0},
-  {"bunny:16", "bunny.off", 16, 0.945, HUGE_VAL, 0.0},
-  {"3holes:24", "3holes.off", 24, 0.98, HUGE_VAL, 0.0},
-  {"cylinder:1", "cylinder.stl", 1, 0.985, HUGE_VAL, 0.0},
-  {"plate_holes:24", "plate_holes.STL", 24, 0.96, HUGE_VAL, 0.004}};
+} floors[] = {{"armadillo:18", "armadillo.obj", 18, 0.90, 0.34, 0.0},
+              {"armadillo:40", "armadillo.obj", 40, 0.938, 0.23, 0.0},
+              {"airplane:32", "ycb_a_toy_airplane.obj", 32, 0.895, 0.34, 0.0},
+              {"airplane:64", "ycb_a_toy_airplane.obj", 64, 0.92, 0.25, 0.0},
+              {"drill:17", "ycb_power_drill.obj", 17, 0.957, 0.21, 0.0},
+              {"screwdriver:5", "ycb_flat_screwdriver.obj", 5, 0.93, 0.24, 0.0},
+              {"screwdriver:12", "ycb_flat_screwdriver.obj", 12, 0.955, 0.14, 0.0},
+              {"spot:22", "spot.obj", 22, 0.975, 0.17, 0.0},
+              {"bunny:16", "bunny.off", 16, 0.945, HUGE_VAL, 0.0},
+              {"3holes:24", "3holes.off", 24, 0.98, HUGE_VAL, 0.0},
+              {"cylinder:1", "cylinder.stl", 1, 0.985, HUGE_VAL, 0.0},
+              {"plate_holes:24", "plate_holes.STL", 24, 0.96, HUGE_VAL, 0.004}};
 
 static int keep_to_floor(const char *what)
 {
@@ -513,21 +547,23 @@ static int keep_to_floor(const char *what)
     mesh.face_indices = d.def.surface.face_indices;
     mesh.face_count = d.def.surface.face_count;
     const abut_fit fit = fit_of(&d, &mesh);
-    printf("%s: IoU %.4f, by samples %.4f, Chamfer %.4f %%\n", what, fit.iou, d.report.iou, fit.chamfer_percent);
+    printf("%s: IoU %.4f, by samples %.4f, Chamfer %.4f %%\n", what, fit.iou, d.report.iou,
+           fit.chamfer_percent);
     check(fit.iou >= floors[i].iou, "%s: IoU is %g, below %g", what, fit.iou, floors[i].iou);
-    check(fit.chamfer_percent <= floors[i].chamfer, "%s: Chamfer is %g %%, above %g", what, fit.chamfer_percent,
-          floors[i].chamfer);
-    check(d.report.primitives == floors[i].primitives && d.report.end == ABUT_DECOMPOSED, "%s: %zu primitives, end %d",
-          what, d.report.primitives, (int)d.report.end);
-    check(fabs(d.report.sampled_volume - d.report.volume) < 0.005 * d.report.volume, "%s: volume %g, by samples %g", what,
-          d.report.volume, d.report.sampled_volume);
+    check(fit.chamfer_percent <= floors[i].chamfer, "%s: Chamfer is %g %%, above %g", what,
+          fit.chamfer_percent, floors[i].chamfer);
+    check(d.report.primitives == floors[i].primitives && d.report.end == ABUT_DECOMPOSED,
+          "%s: %zu primitives, end %d", what, d.report.primitives, (int)d.report.end);
+    check(fabs(d.report.sampled_volume - d.report.volume) < 0.005 * d.report.volume,
+          "%s: volume %g, by samples %g", what, d.report.volume, d.report.sampled_volume);
     abut_free_decomposition(&d);
   }
   return check_finish();
 }
 
 /* The path of a mesh of the shared folder, or NULL. */
-static const char *shared_path(const char *folder_name, const char *name, size_t length, const char *ending)
+static const char *shared_path(const char *folder_name, const char *name, size_t length,
+                               const char *ending)
 {
   static char path[2048];
   const char *shared = getenv("ABUT_SHARED");
@@ -542,7 +578,8 @@ static const char *shared_path(const char *folder_name, const char *name, size_t
 static const char *mesh_file(const char *what, size_t length)
 {
   for (size_t i = 0; i < sizeof floors / sizeof *floors; ++i) {
-    if (strlen(floors[i].name) > length && floors[i].name[length] == ':' && !strncmp(floors[i].name, what, length)) {
+    if (strlen(floors[i].name) > length && floors[i].name[length] == ':' &&
+        !strncmp(floors[i].name, what, length)) {
       return floors[i].file;
     }
   }
@@ -569,7 +606,8 @@ static abut_body_def def_of(const surface *s)
 /* The zero set of a decomposed body, decomposed into as many, is found again. */
 static int recover(const char *what)
 {
-  const char *colon = strchr(what, ':'), *file = colon ? mesh_file(what, (size_t)(colon - what)) : NULL;
+  const char *colon = strchr(what, ':'),
+             *file = colon ? mesh_file(what, (size_t)(colon - what)) : NULL;
   const char *path = file ? shared_path("meshes", file, strlen(file), "") : NULL;
   if (!path) {
     return file ? 77 : check_finish();
@@ -588,12 +626,14 @@ static int recover(const char *what)
   const abut_body_def mesh = def_of(&z.fine);
   REQUIRE_OK(abut_decompose(device, &mesh, &o, &again));
   const abut_fit fit = fit_of(&again, &mesh);
-  printf("%s: found again with an IoU of %.4f, Chamfer %.4f %%\n", what, fit.iou, fit.chamfer_percent);
+  printf("%s: found again with an IoU of %.4f, Chamfer %.4f %%\n", what, fit.iou,
+         fit.chamfer_percent);
   check(fit.iou > 0.98, "%s: found again with an IoU of %g", what, fit.iou);
   free((void *)(uintptr_t)mesh.face_sizes);
   zero_set_free(&z);
   probe_free(&p);
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
   abut_free_decomposition(&d);
   abut_free_decomposition(&again);
   return check_finish();
@@ -602,7 +642,8 @@ static int recover(const char *what)
 /* Each count that is asked for is kept to. */
 static int keep_to_counts(const char *what)
 {
-  const char *colon = strchr(what, ':'), *file = colon ? mesh_file(what, (size_t)(colon - what)) : NULL;
+  const char *colon = strchr(what, ':'),
+             *file = colon ? mesh_file(what, (size_t)(colon - what)) : NULL;
   const char *path = file ? shared_path("meshes", file, strlen(file), "") : NULL;
   abut_mesh_file mesh;
   if (!path) {
@@ -613,8 +654,8 @@ static int keep_to_counts(const char *what)
     const abut_decompose_options o = options_for((uint32_t)strtoul(at + 1, NULL, 10));
     abut_decomposition d;
     REQUIRE_OK(abut_decompose(device, &mesh.def, &o, &d));
-    check(d.report.primitives == o.primitives && d.report.end == ABUT_DECOMPOSED, "%u primitives are %zu, end %d",
-          o.primitives, d.report.primitives, (int)d.report.end);
+    check(d.report.primitives == o.primitives && d.report.end == ABUT_DECOMPOSED,
+          "%u primitives are %zu, end %d", o.primitives, d.report.primitives, (int)d.report.end);
     abut_free_decomposition(&d);
   }
   abut_free_mesh(&mesh);
@@ -628,8 +669,10 @@ static void by_table(const char *name, const char *ending)
   abut_decomposition d;
   abut_body body;
   char table[2048];
-  static const char *const meshes[][2] = {{"armadillo", "armadillo.obj"}, {"airplane", "ycb_a_toy_airplane.obj"},
-                                          {"drill", "ycb_power_drill.obj"}, {"screwdriver", "ycb_flat_screwdriver.obj"}};
+  static const char *const meshes[][2] = {{"armadillo", "armadillo.obj"},
+                                          {"airplane", "ycb_a_toy_airplane.obj"},
+                                          {"drill", "ycb_power_drill.obj"},
+                                          {"screwdriver", "ycb_flat_screwdriver.obj"}};
   snprintf(table, sizeof table, "%s/%s%s", folder, name, ending);
   const char *path = shared_path("bodies", name, strlen(name), ".body.json");
   REQUIRE_OK(abut_load_superquadrics(path, 1.0, &given));
@@ -644,17 +687,20 @@ static void by_table(const char *name, const char *ending)
     }
     abut_mesh_file mesh;
     abut_fit was;
-    REQUIRE_OK(abut_load_mesh(shared_path("meshes", meshes[i][1], strlen(meshes[i][1]), ""), 1.0, &mesh));
+    REQUIRE_OK(
+      abut_load_mesh(shared_path("meshes", meshes[i][1], strlen(meshes[i][1]), ""), 1.0, &mesh));
     REQUIRE_OK(abut_measure_fit(body, d.def.union_, 1e-3, &mesh.def, &was));
     const abut_fit fit = fit_of(&d, &mesh.def);
-    printf("%s: IoU %.5f, by a table %.5f; Chamfer %.4f %%, %.4f %%\n", name, was.iou, fit.iou, was.chamfer_percent,
-           fit.chamfer_percent);
-    check(fabs(fit.iou - was.iou) < 1e-5 && fabs(fit.chamfer_percent - was.chamfer_percent) < 1e-3 && was.iou > 0.8,
-          "%s: by a table the IoU is %g, not %g, Chamfer %g %%, not %g %%", name, fit.iou, was.iou, fit.chamfer_percent,
-          was.chamfer_percent);
+    printf("%s: IoU %.5f, by a table %.5f; Chamfer %.4f %%, %.4f %%\n", name, was.iou, fit.iou,
+           was.chamfer_percent, fit.chamfer_percent);
+    check(fabs(fit.iou - was.iou) < 1e-5 &&
+            fabs(fit.chamfer_percent - was.chamfer_percent) < 1e-3 && was.iou > 0.8,
+          "%s: by a table the IoU is %g, not %g, Chamfer %g %%, not %g %%", name, fit.iou, was.iou,
+          fit.chamfer_percent, was.chamfer_percent);
     abut_free_mesh(&mesh);
   }
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
   abut_free_decomposition(&d);
   abut_free_superquadrics(&given);
   abut_free_superquadrics(&read);
@@ -693,14 +739,17 @@ static int take_all_files(void)
     snprintf(path, sizeof path, "%s/data/malformed/%s", shared, e->d_name);
     if (abut_load_decomposition(device, path, &o, &d) == ABUT_SUCCESS) {
       abut_body body;
-      check(d.report.primitives >= 1 && d.report.primitives <= 3 && isfinite(d.report.iou), "%s: %zu primitives, IoU %g",
-            e->d_name, d.report.primitives, d.report.iou);
-      CHECK_OK(abut_create_body(device, &d.def, &body));
-      CHECK_OK(abut_destroy_body(body));
+      check(d.report.primitives >= 1 && d.report.primitives <= 3 && isfinite(d.report.iou),
+            "%s: %zu primitives, IoU %g", e->d_name, d.report.primitives, d.report.iou);
+      CHECK_OK (abut_create_body(device, &d.def, &body))
+        ;
+      CHECK_OK (abut_destroy_body(body))
+        ;
       abut_free_decomposition(&d);
       ++bodies;
     } else {
-      check(strstr(abut_last_error(), e->d_name) != NULL, "'%s' does not name %s", abut_last_error(), e->d_name);
+      check(strstr(abut_last_error(), e->d_name) != NULL, "'%s' does not name %s",
+            abut_last_error(), e->d_name);
       ++refusals_seen;
     }
   }
@@ -757,6 +806,7 @@ int main(int argc, char **argv)
     by_error();
     counts(many, sizeof many / sizeof *many);
   }
-  CHECK_OK(abut_destroy_context(device));
+  CHECK_OK (abut_destroy_context(device))
+    ;
   return check_finish();
 }

@@ -1,7 +1,6 @@
-/* The parts of decompositions on a device: test_fits PRECISION. Derivatives against differences and against those of
- * JAX (make_derivatives.py), products
- * against dense ones, equations against their residual, frozen fields against whole ones, samples against
- * volumes. */
+/* The parts of decompositions on a device: test_fits PRECISION. Derivatives against differences and
+ * against those of JAX (make_derivatives.py), products against dense ones, equations against their
+ * residual, frozen fields against whole ones, samples against volumes. */
 #include "mesh/decompose/decompose.h"
 
 #include "engine/device/context.h"
@@ -55,7 +54,7 @@ static void random_polyhedron(uint64_t *seed, bool away, primitive parts[2])
     planes[i][3] = 0.05 + 0.1 * random_uniform(seed);
     centre[i % 3] = 0.2 * (random_uniform(seed) - 0.5);
   }
-  CHECK_EQUAL(polyhedron_create((const double (*)[4])planes, 6, centre, away, parts), 2);
+  CHECK_EQUAL(polyhedron_create((const double(*)[4])planes, 6, centre, away, parts), 2);
 }
 
 static void *zeros(size_t count, size_t size)
@@ -93,7 +92,9 @@ static double union_at(const primitive *p, size_t count, const double x[3])
 {
   double field[PARTS], least[2] = {HUGE_VAL, HUGE_VAL}, sum[2] = {0.0, 0.0};
   for (size_t l = 0; l < count; ++l) {
-    field[l] = p[l].part ? HUGE_VAL : p[l].parts ? polyhedron_field(&p[l], x, PLANE) : primitive_field(&p[l], x);
+    field[l] = p[l].part    ? HUGE_VAL
+               : p[l].parts ? polyhedron_field(&p[l], x, PLANE)
+                            : primitive_field(&p[l], x);
     least[p[l].away] = fmin(least[p[l].away], field[l]);
   }
   for (size_t l = 0; l < count; ++l) {
@@ -101,12 +102,14 @@ static double union_at(const primitive *p, size_t count, const double x[3])
   }
   const double plus = least[0] - TAU * log(sum[0]), minus = least[1] - TAU * log(sum[1]);
   const double most = sum[1] > 0.0 ? fmax(plus, -minus) : plus;
-  return sum[1] > 0.0 ? most + TAU * log(exp((plus - most) / TAU) + exp((-minus - most) / TAU)) : plus;
+  return sum[1] > 0.0 ? most + TAU * log(exp((plus - most) / TAU) + exp((-minus - most) / TAU))
+                      : plus;
 }
 
 static double off_at(const sample_set *s, const primitive *p, size_t count, size_t i)
 {
-  return sqrt(s->volume[i]) * (tanh(union_at(p, count, s->x + 3 * i) / WIDTH) - tanh(s->distance[i] / WIDTH));
+  return sqrt(s->volume[i]) *
+         (tanh(union_at(p, count, s->x + 3 * i) / WIDTH) - tanh(s->distance[i] / WIDTH));
 }
 
 /* A column of the Jacobian, by differences. */
@@ -124,8 +127,8 @@ static void column_of(const sample_set *s, const primitive *p, size_t column, do
   }
 }
 
-/* J'J by blocks against the dense product of differences, J'r likewise; in every other turn one or two are taken away,
- * and in the last three the last two are the parts of a polyhedron. */
+/* J'J by blocks against the dense product of differences, J'r likewise; in every other turn one or
+ * two are taken away, and in the last three the last two are the parts of a polyhedron. */
 static void products(void)
 {
   static double jacobian[PARTS * PARAMETERS][SAMPLES];
@@ -151,7 +154,8 @@ static void products(void)
     for (size_t i = 0; i < SAMPLES; ++i) {
       wanted += off_at(&s, set, PARTS, i) * off_at(&s, set, PARTS, i);
     }
-    check(fabs(loss - wanted) < rounding * wanted, "turn %d: the loss is %.9g, not %.9g", turn, loss, wanted);
+    check(fabs(loss - wanted) < rounding * wanted, "turn %d: the loss is %.9g, not %.9g", turn,
+          loss, wanted);
     for (size_t i = 0; i < PARTS * PARAMETERS; ++i) {
       double right = 0.0;
       for (size_t k = 0; k < SAMPLES; ++k) {
@@ -165,12 +169,14 @@ static void products(void)
         for (size_t k = 0; k < SAMPLES; ++k) {
           sum += jacobian[i][k] * jacobian[j][k];
         }
-        const double got = e.blocks[((l * PARTS + m) * PARAMETERS + i % PARAMETERS) * PARAMETERS + j % PARAMETERS];
+        const double got =
+          e.blocks[((l * PARTS + m) * PARAMETERS + i % PARAMETERS) * PARAMETERS + j % PARAMETERS];
         most = fmax(most, fabs(sum));
         worst = fmax(worst, fabs(sum - got));
       }
     }
-    check(worst < rounding * most, "turn %d: products are off by %.3g of the largest", turn, worst / most);
+    check(worst < rounding * most, "turn %d: products are off by %.3g of the largest", turn,
+          worst / most);
     check(worst_right < rounding * steepest, "turn %d: slopes are off by %.3g of the largest", turn,
           worst_right / steepest);
     equations_free(&e);
@@ -201,7 +207,16 @@ static sample_set one_sample(fitter *f, const double x[3], double volume, double
 /* One primitive and one sample: the equations are the field's derivatives, times what is known. */
 static void derivatives(void)
 {
-  enum { AXES = 0, EXPONENTS = 3, TURN = 5, CENTRE = 8, PLACE = 11, FIELD = 14, SLOPES = 15, NUMBERS = 26 };
+  enum {
+    AXES = 0,
+    EXPONENTS = 3,
+    TURN = 5,
+    CENTRE = 8,
+    PLACE = 11,
+    FIELD = 14,
+    SLOPES = 15,
+    NUMBERS = 26
+  };
   static const double rows[][NUMBERS] = {
 #include "derivatives.inl"
   };
@@ -218,11 +233,13 @@ static void derivatives(void)
     memcpy(p.exponents, row + EXPONENTS, sizeof p.exponents);
     memcpy(p.centre, row + CENTRE, sizeof p.centre);
     p = primitive_moved(&p, step);
-    check(fabs(primitive_field(&p, row + PLACE) - row[FIELD]) < 1e-14, "row %zu: the field is %.17g, not %.17g", i,
-          primitive_field(&p, row + PLACE), row[FIELD]);
+    check(fabs(primitive_field(&p, row + PLACE) - row[FIELD]) < 1e-14,
+          "row %zu: the field is %.17g, not %.17g", i, primitive_field(&p, row + PLACE),
+          row[FIELD]);
     sample_set s = one_sample(&f, row + PLACE, 1.0, off);
     REQUIRE_OK(fit_equations(&f, &s, &p, 1, WIDTH, &loss, &e));
-    const double t = tanh(row[FIELD] / WIDTH), steep = (1.0 - t * t) / WIDTH, residual = t - tanh(off / WIDTH);
+    const double t = tanh(row[FIELD] / WIDTH), steep = (1.0 - t * t) / WIDTH,
+                 residual = t - tanh(off / WIDTH);
     for (int k = 0; k < PARAMETERS; ++k) {
       most = fmax(most, fabs(slopes[k]));
     }
@@ -239,10 +256,12 @@ static void derivatives(void)
   }
   printf("derivatives are off by %.2g, their products by %.2g\n", worst, worst_product);
   check(worst < slack, "derivatives are off by %.3g of the largest", worst);
-  check(worst_product < 2.0 * slack, "products of derivatives are off by %.3g of the largest", worst_product);
+  check(worst_product < 2.0 * slack, "products of derivatives are off by %.3g of the largest",
+        worst_product);
 }
 
-/* A fit whose equations overflow stalls; one that is at its end, where no step is any better, does not. */
+/* A fit whose equations overflow stalls; one that is at its end, where no step is any better, does
+ * not. */
 static void stalling(void)
 {
   uint64_t seed = 31;
@@ -276,7 +295,8 @@ static void stalling(void)
   fitter_free(&f);
 }
 
-/* The answer of equations of many blocks, some pairs of which meet, solves them; what is held stays. */
+/* The answer of equations of many blocks, some pairs of which meet, solves them; what is held
+ * stays. */
 static void solving(void)
 {
   enum { COUNT = 9, N = COUNT * PARAMETERS, TILE = PARAMETERS * PARAMETERS };
@@ -320,7 +340,8 @@ static void solving(void)
   equations_free(&e);
 }
 
-/* Beside frozen fields of all else a polyhedron is worth what it is in the whole, and so is a fit of it. */
+/* Beside frozen fields of all else a polyhedron is worth what it is in the whole, and so is a fit
+ * of it. */
 static void freezing_planes(bool away)
 {
   uint64_t seed = 29;
@@ -338,12 +359,13 @@ static void freezing_planes(bool away)
   REQUIRE_OK(fit_freeze(&f, wanted, 3));
   problem part = {.set = p.at + 2, .count = 2, .blocks = blocks, .block_count = 3, .frozen = 0};
   REQUIRE_OK(fit_sets(&f, &s, &part, 1, WIDTH, 0, 1e-3));
-  check(fabs(part.loss - whole) < rounding * whole, "beside frozen fields the loss is %.9g, not %.9g", part.loss, whole);
+  check(fabs(part.loss - whole) < rounding * whole,
+        "beside frozen fields the loss is %.9g, not %.9g", part.loss, whole);
   REQUIRE_OK(fit_sets(&f, &s, &part, 1, WIDTH, 5, 1e-3));
   REQUIRE_OK(fit_look(&f, &s, &p, WIDTH));
   const double fitted = fit_loss(&f, &s);
-  check(part.loss < 0.99 * whole && fabs(part.loss - fitted) < rounding * whole, "fitted, the loss is %.9g, not %.9g; it was %.9g",
-        part.loss, fitted, whole);
+  check(part.loss < 0.99 * whole && fabs(part.loss - fitted) < rounding * whole,
+        "fitted, the loss is %.9g, not %.9g; it was %.9g", part.loss, fitted, whole);
   samples_free(&s);
   fitter_free(&f);
 }
@@ -372,10 +394,12 @@ static sample_set grid_samples(fitter *f, const primitives *p)
   return s;
 }
 
-/* A bore through a plate that ends just beyond its mouths gets longer, not wider; not where the objective may not rise. */
+/* A bore through a plate that ends just beyond its mouths gets longer, not wider; not where the
+ * objective may not rise. */
 static void reaching(bool planes)
 {
-  static const double plate[3] = {0.2, 0.2, 0.05}, bore[3] = {0.1, 0.1, 0.07}, origin[3] = {0.0, 0.0, 0.0};
+  static const double plate[3] = {0.2, 0.2, 0.05}, bore[3] = {0.1, 0.1, 0.07},
+                      origin[3] = {0.0, 0.0, 0.0};
   double sides[2][6][4] = {{{0.0}}};
   decomposition d = {.fit = {.device = on, .tau = TAU, .plane = PLANE, .mixed = true}};
   for (int i = 0; i < 6; ++i) {
@@ -384,11 +408,14 @@ static void reaching(bool planes)
     sides[1][i][3] = bore[i / 2];
   }
   primitives p = {.count = 3};
-  CHECK_EQUAL(polyhedron_create((const double (*)[4])sides[0], 6, origin, false, p.at), 2);
+  CHECK_EQUAL(polyhedron_create((const double(*)[4])sides[0], 6, origin, false, p.at), 2);
   if (planes) {
-    p.count = 2 + polyhedron_create((const double (*)[4])sides[1], 6, origin, true, p.at + 2);
+    p.count = 2 + polyhedron_create((const double(*)[4])sides[1], 6, origin, true, p.at + 2);
   } else {
-    p.at[2] = (primitive){.axes = {0.1, 0.1, 0.07}, .exponents = {0.1, 0.1}, .turn = {1, 0, 0, 0, 1, 0, 0, 0, 1}, .away = true};
+    p.at[2] = (primitive){.axes = {0.1, 0.1, 0.07},
+                          .exponents = {0.1, 0.1},
+                          .turn = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                          .away = true};
   }
   const primitives before = p;
   d.fine = grid_samples(&d.fit, &p);
@@ -399,13 +426,14 @@ static void reaching(bool planes)
   const double wide = planes ? fmax(p.at[2].planes[0][3], p.at[2].planes[1][3]) : p.at[2].axes[0];
   const double below = planes ? parts[4 * 2 + 3] : p.at[2].axes[2] - p.at[2].centre[2];
   const double above = planes ? parts[4 * 1 + 3] : p.at[2].axes[2] + p.at[2].centre[2];
-  check(wide == 0.1 && below > 0.25 && above > 0.25, "a bore of half a width of 0.1 has %g, and reaches from -%g to %g", wide, below,
-        above);
+  check(wide == 0.1 && below > 0.25 && above > 0.25,
+        "a bore of half a width of 0.1 has %g, and reaches from -%g to %g", wide, below, above);
   samples_free(&d.fine);
   fitter_free(&d.fit);
 }
 
-/* Fields that are no numbers have no nearest primitive; there are as many primitives in the end all the same. */
+/* Fields that are no numbers have no nearest primitive; there are as many primitives in the end all
+ * the same. */
 static void removing_no_numbers(bool mixed)
 {
   uint64_t seed = 37;
@@ -416,13 +444,15 @@ static void removing_no_numbers(bool mixed)
     p.at[l].centre[0] = NAN;
   }
   d.search = random_samples(&d.fit, &seed);
-  CHECK_OK(move_down(&d, &p, 1, NULL, NULL));
+  CHECK_OK (move_down(&d, &p, 1, NULL, NULL))
+    ;
   CHECK_EQUAL(p.count, 1);
   samples_free(&d.search);
   fitter_free(&d.fit);
 }
 
-/* Two primitives before frozen fields of the others are worth what all are; mixed: of both two, one is taken away. */
+/* Two primitives before frozen fields of the others are worth what all are; mixed: of both two, one
+ * is taken away. */
 static void freezing(bool mixed)
 {
   uint64_t seed = 23;
@@ -443,8 +473,8 @@ static void freezing(bool mixed)
   primitive some[2] = {p.at[1], p.at[3]};
   problem part = {.set = some, .count = 2, .blocks = blocks, .block_count = 3, .frozen = 0};
   REQUIRE_OK(fit_sets(&f, &s, &part, 1, WIDTH, 0, 1e-3));
-  check(fabs(part.loss - whole) < rounding * whole, "beside frozen fields the loss is %.9g, not %.9g", part.loss,
-        whole);
+  check(fabs(part.loss - whole) < rounding * whole,
+        "beside frozen fields the loss is %.9g, not %.9g", part.loss, whole);
   for (size_t l = 0; l < PARTS; ++l) {
     primitive rest[PARTS];
     double without = 0.0;
@@ -456,8 +486,8 @@ static void freezing(bool mixed)
     for (size_t i = 0; i < SAMPLES; ++i) {
       without += off_at(&s, rest, PARTS - 1, i) * off_at(&s, rest, PARTS - 1, i);
     }
-    check(fabs(costs[l] - (without - whole)) < 10.0 * rounding * whole, "removal of %zu costs %.9g, not %.9g", l,
-          costs[l], without - whole);
+    check(fabs(costs[l] - (without - whole)) < 10.0 * rounding * whole,
+          "removal of %zu costs %.9g, not %.9g", l, costs[l], without - whole);
   }
   /* Fitted to all blocks, with nothing frozen, a part is the whole. */
   primitives same = p;
@@ -486,13 +516,14 @@ static void check_samples(const char *name, shape *of)
     volume += one.distance[i] < 0.0 ? one.volume[i] : 0.0;
     all += one.volume[i];
   }
-  check(fabs(volume - s.volume) < 0.005 * s.volume, "%s: samples have a volume of %g, not %g", name, volume,
-        s.volume);
+  check(fabs(volume - s.volume) < 0.005 * s.volume, "%s: samples have a volume of %g, not %g", name,
+        volume, s.volume);
   check(all > s.volume, "%s: samples cover %g", name, all);
   CHECK(one.count == again.count && !memcmp(one.x, again.x, one.count * 3 * sizeof *one.x) &&
         !memcmp(one.distance, again.distance, one.count * sizeof *one.distance));
   const double cube = cells.spacing * cells.spacing * cells.spacing * (double)cells.samples.count;
-  check(fabs(cube - s.volume) < 0.02 * s.volume, "%s: cells inside have a volume of %g, not %g", name, cube, s.volume);
+  check(fabs(cube - s.volume) < 0.02 * s.volume, "%s: cells inside have a volume of %g, not %g",
+        name, cube, s.volume);
   size_t wrong = 0;
   for (size_t i = 0; i < one.count; i += 97) {
     wrong += fabs(one.distance[i] - solid_distance(&inside, one.x + 3 * i)) > 1e-12;
@@ -508,7 +539,8 @@ static void check_samples(const char *name, shape *of)
 static void samples(void)
 {
   shape of = {0};
-  static const double origin[3] = {0.0, 0.0, 0.0}, low[3] = {-0.3, -0.2, -0.1}, high[3] = {0.4, 0.2, 0.1};
+  static const double origin[3] = {0.0, 0.0, 0.0}, low[3] = {-0.3, -0.2, -0.1},
+                      high[3] = {0.4, 0.2, 0.1};
   shape_ball(&of, origin, 0.3, 4);
   check_samples("a ball", &of);
   shape_box(&of, low, high, 3);
@@ -524,27 +556,32 @@ static void joining(void)
     p.exponents[0] = p.exponents[1] = 1.0;
     const moments m = primitive_moments(&p), both = moments_joined(&m, &m);
     const primitive joined = primitive_of_moments(&both);
-    const double volume = primitive_volume(&p), wanted = 4.0 / 3.0 * 3.14159265358979 * p.axes[0] * p.axes[1] * p.axes[2];
-    check(fabs(volume - wanted) < 1e-12, "the volume of an ellipsoid is %g, not %g", volume, wanted);
+    const double volume = primitive_volume(&p),
+                 wanted = 4.0 / 3.0 * 3.14159265358979 * p.axes[0] * p.axes[1] * p.axes[2];
+    check(fabs(volume - wanted) < 1e-12, "the volume of an ellipsoid is %g, not %g", volume,
+          wanted);
     for (int i = 0; i < 50; ++i) {
-      const double x[3] = {random_uniform(&seed) - 0.5, random_uniform(&seed) - 0.5, random_uniform(&seed) - 0.5};
-      check(fabs(primitive_field(&p, x) - primitive_field(&joined, x)) < 1e-4, "a field is %g, not %g",
-            primitive_field(&joined, x), primitive_field(&p, x));
+      const double x[3] = {random_uniform(&seed) - 0.5, random_uniform(&seed) - 0.5,
+                           random_uniform(&seed) - 0.5};
+      check(fabs(primitive_field(&p, x) - primitive_field(&joined, x)) < 1e-4,
+            "a field is %g, not %g", primitive_field(&joined, x), primitive_field(&p, x));
     }
     double q[4];
     primitive_quaternion(&p, q);
-    const double back[3] = {1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]), 2.0 * (q[1] * q[2] + q[0] * q[3]),
-                            2.0 * (q[1] * q[3] - q[0] * q[2])};
+    const double back[3] = {1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]),
+                            2.0 * (q[1] * q[2] + q[0] * q[3]), 2.0 * (q[1] * q[3] - q[0] * q[2])};
     check(fabs(back[0] - p.turn[0]) + fabs(back[1] - p.turn[3]) + fabs(back[2] - p.turn[6]) < 1e-12,
           "a quaternion turns to %g %g %g", back[0], back[1], back[2]);
   }
 }
 
-/* Planes of a wedge that is cut, with one that touches nothing: its corners, widths and what encloses nothing. */
+/* Planes of a wedge that is cut, with one that touches nothing: its corners, widths and what
+ * encloses nothing. */
 static void corners(void)
 {
   static const double root = 0.70710678118654752;
-  const double planes[6][4] = {{-1, 0, 0, 0.1}, {0, -1, 0, 0.1}, {root, root, 0, 0.2 * root}, {0, 0, 1, 0.3}, {0, 0, -1, 0.1}, {0, root, root, 0.6}};
+  const double planes[6][4] = {{-1, 0, 0, 0.1}, {0, -1, 0, 0.1}, {root, root, 0, 0.2 * root},
+                               {0, 0, 1, 0.3},  {0, 0, -1, 0.1}, {0, root, root, 0.6}};
   const double centre[3] = {0.5, 0.0, -0.5};
   primitive parts[PARTS_MOST];
   double kept[PARTS_MOST * PLANES_EACH][4], lower[3], upper[3], half;
@@ -552,12 +589,13 @@ static void corners(void)
   CHECK_EQUAL(polyhedron_planes(parts, 0.1, kept, lower, upper, &half), 5);
   for (int k = 0; k < 3; ++k) {
     const double low[3] = {0.4, -0.1, -0.6}, high[3] = {0.8, 0.3, -0.2};
-    check(fabs(lower[k] - low[k]) < 1e-12 && fabs(upper[k] - high[k]) < 1e-12, "along %d a wedge goes from %g to %g", k, lower[k],
-          upper[k]);
+    check(fabs(lower[k] - low[k]) < 1e-12 && fabs(upper[k] - high[k]) < 1e-12,
+          "along %d a wedge goes from %g to %g", k, lower[k], upper[k]);
   }
   check(fabs(half - 0.2 * root) < 1e-12, "half of its least width is %g", half);
   const double x[3] = {0.6, 0.0, -0.45};
-  check(fabs(polyhedron_beyond(parts, x) + 0.1 * root) < 1e-12, "a place lies %g within", -polyhedron_beyond(parts, x));
+  check(fabs(polyhedron_beyond(parts, x) + 0.1 * root) < 1e-12, "a place lies %g within",
+        -polyhedron_beyond(parts, x));
   CHECK_EQUAL(polyhedron_create(planes, 4, centre, false, parts), 2); /* without a floor */
   CHECK_EQUAL(polyhedron_planes(parts, 0.1, kept, lower, upper, NULL), 0);
   CHECK_EQUAL(polyhedron_create(planes, 2, centre, false, parts), 1);
@@ -568,14 +606,16 @@ static void corners(void)
 static void beyond(void)
 {
   static const double lower[3] = {-0.5, -0.5, -0.5}, upper[3] = {0.5, 0.5, 0.5};
-  static const primitive ball = {.axes = {0.1, 0.1, 0.1}, .exponents = {1, 1}, .turn = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  static const primitive ball = {.axes = {0.1, 0.1, 0.1},
+                                 .exponents = {1, 1},
+                                 .turn = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   static primitives p;
   const double volume = primitive_volume(&ball);
   p.count = 4;
   for (size_t i = 0; i < 4; ++i) {
     p.at[i] = ball;
   }
-  p.at[1].centre[0] = 0.5;  /* half of it */
+  p.at[1].centre[0] = 0.5; /* half of it */
   p.at[2].centre[1] = p.at[3].centre[1] = -3.0;
   const double sum = volume_beyond(&p, lower, upper);
   check(fabs(sum - 1.5 * volume) < 0.02 * volume, "beyond the box lie %g balls", sum / volume);
@@ -583,7 +623,8 @@ static void beyond(void)
 
 int main(int argc, char **argv)
 {
-  const abut_precision precision = argc > 1 && !strcmp(argv[1], "f64") ? ABUT_FLOAT64 : ABUT_FLOAT32;
+  const abut_precision precision = argc > 1 && !strcmp(argv[1], "f64") ? ABUT_FLOAT64
+                                                                       : ABUT_FLOAT32;
   abut_context c;
   if (!test_context(precision, &c)) {
     return 77;
@@ -608,6 +649,7 @@ int main(int argc, char **argv)
   joining();
   beyond();
   corners();
-  CHECK_OK(abut_destroy_context(c));
+  CHECK_OK (abut_destroy_context(c))
+    ;
   return check_finish();
 }

@@ -6,13 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef enum trouble {
-  NO_TROUBLE,
-  NOT_CREATED,
-  NOT_ACCEPTED,
-  NOT_BUILT,
-  OTHER_KERNELS
-} trouble;
+typedef enum trouble { NO_TROUBLE, NOT_CREATED, NOT_ACCEPTED, NOT_BUILT, OTHER_KERNELS } trouble;
 
 extern trouble binaries;        /* what becomes of them */
 extern cl_device_info replaced; /* what the device says otherwise; 0: nothing */

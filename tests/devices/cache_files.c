@@ -106,8 +106,7 @@ bool in_process(bool (*run)(void *data, int process), void *data, int process)
   return waitpid(child, &status, 0) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-void in_processes(int processes, bool (*run)(void *data, int process), void *data,
-                  const char *what)
+void in_processes(int processes, bool (*run)(void *data, int process), void *data, const char *what)
 {
   for (int i = 0; i < processes; ++i) {
     check(start(run, data, i) > 0, "%s: there is no process", what);

@@ -103,8 +103,11 @@ abut_status create_bodies(world *w)
     double vertices[24];
     abut_body_def def;
     cube_def(halves[i], vertices, &def);
-    const abut_superquadric solid = {{halves[i][0], halves[i][1], halves[i][2]}, {0.1, 0.1},
-                                     {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+    const abut_superquadric solid = {{halves[i][0], halves[i][1], halves[i][2]},
+                                     {0.1, 0.1},
+                                     {0, 0, 0},
+                                     {1, 0, 0, 0},
+                                     ABUT_ADD};
     def.superquadrics = &solid;
     def.superquadric_count = 1;
     const abut_status status = abut_create_body(w->context, &def, &w->bodies[i]);
@@ -112,8 +115,7 @@ abut_status create_bodies(world *w)
       return status;
     }
   }
-  const abut_status status =
-    abut_create_pair(w->bodies[0], w->bodies[1], &smoothing, &w->pair);
+  const abut_status status = abut_create_pair(w->bodies[0], w->bodies[1], &smoothing, &w->pair);
   smoothing.edges[1] = 2;
   smoothing.vertices[0] = smoothing.vertices[1] = 6; /* larger in some buffers, smaller in others */
   smoothing.select = ABUT_SELECT_GATE;
@@ -125,14 +127,17 @@ abut_status create_bodies(world *w)
 void destroy_bodies(world *w)
 {
   if (w->pair.generation) {
-    CHECK_OK(abut_destroy_pair(w->pair));
+    CHECK_OK (abut_destroy_pair(w->pair))
+      ;
   }
   if (w->other.generation) {
-    CHECK_OK(abut_destroy_pair(w->other));
+    CHECK_OK (abut_destroy_pair(w->other))
+      ;
   }
   for (int i = 0; i < 2; ++i) {
     if (w->bodies[i].generation) {
-      CHECK_OK(abut_destroy_body(w->bodies[i]));
+      CHECK_OK (abut_destroy_body(w->bodies[i]))
+        ;
     }
   }
 }
@@ -163,8 +168,9 @@ void start_answer(answer *a)
 
 bool same_answer(const answer *a, const answer *b, const char *what)
 {
-  bool same = check(a->array_count == b->array_count && a->used == b->used &&
-                      a->rejected == b->rejected, "%s: answers of other sizes", what);
+  bool same =
+    check(a->array_count == b->array_count && a->used == b->used && a->rejected == b->rejected,
+          "%s: answers of other sizes", what);
   for (size_t i = 0; same && i < a->array_count; ++i) {
     const size_t at = a->arrays[i].offset;
     same = check(!memcmp(a->bytes + at, b->bytes + at, a->arrays[i].count * a->arrays[i].size),
@@ -187,8 +193,9 @@ static double largest_difference(const answer *a, const answer *b, size_t i)
 
 bool near_answer(const answer *a, const answer *b, const char *what)
 {
-  bool near = check(a->array_count == b->array_count && a->used == b->used &&
-                      a->rejected == b->rejected, "%s: answers of other sizes", what);
+  bool near =
+    check(a->array_count == b->array_count && a->used == b->used && a->rejected == b->rejected,
+          "%s: answers of other sizes", what);
   for (size_t i = 0; near && i < a->array_count; ++i) {
     if (a->arrays[i].tolerance > 0.0) {
       const double worst = largest_difference(a, b, i);
@@ -204,9 +211,10 @@ bool find_expected(const task *of, uint32_t devices, setting *s, answer *expecte
   if (!find_setting(devices, s)) {
     return false;
   }
-  if (CHECK_OK(create_context(s, &w)) && CHECK_OK(create_bodies(&w))) {
+  if (CHECK_OK (create_context(s, &w)) && CHECK_OK (create_bodies(&w))) {
     check_ok(of->run(&w, expected), of->name);
-    CHECK_OK(abut_destroy_context(w.context));
+    CHECK_OK (abut_destroy_context(w.context))
+      ;
   }
   return true;
 }
@@ -214,7 +222,8 @@ bool find_expected(const task *of, uint32_t devices, setting *s, answer *expecte
 void warm_up(const task *of, world *w, answer *expected)
 {
   for (int i = 0; i < 3; ++i) {
-    CHECK_OK(create_bodies(w));
+    CHECK_OK (create_bodies(w))
+      ;
     check_ok(of->run(w, expected), of->name);
     destroy_bodies(w);
   }

@@ -8,7 +8,7 @@
 #include <abut/world.h>
 
 #define POSES 48
-#define CHUNK 16 /* poses */
+#define CHUNK 16      /* poses */
 #define BLOCK_POSES 2 /* of Jacobians */
 
 /* A context, and what is made in it. */

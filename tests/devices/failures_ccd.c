@@ -34,7 +34,8 @@ static abut_status ask(const world *w, answer *out, bool gradient)
   q.d0 = room(out, POSES, sizeof(double), 1e-9);
   q.iterations = room(out, 2 * POSES, sizeof(uint32_t), -1.0);
   void *by_x0 = gradient ? room(out, 12 * POSES, sizeof(double), -1.0) : NULL;
-  const abut_status status = gradient ? abut_ccd_queries_gradient(w->context, &q, by_x0, NULL) : abut_run_ccd_queries(w->context, &q);
+  const abut_status status = gradient ? abut_ccd_queries_gradient(w->context, &q, by_x0, NULL)
+                                      : abut_run_ccd_queries(w->context, &q);
   out->failures = q.failures;
   out->rejected = q.rejected;
   return status;
@@ -79,8 +80,10 @@ static abut_status fall(abut_ccd_mesh one, abut_ccd_mesh two, bool gradient, ans
   b.kind = room(out, POSES, sizeof(int32_t), -1.0);
   b.p1 = room(out, 3 * POSES, sizeof(double), -1.0);
   b.candidates = room(out, POSES, sizeof(uint32_t), -1.0);
-  const abut_ccd_gradients by = {.by1 = gradient ? room(out, 12 * POSES, sizeof(double), -1.0) : NULL};
-  const abut_status status = gradient ? abut_ccd_gradient(one, two, &b, &by) : abut_ccd(one, two, &b);
+  const abut_ccd_gradients by = {.by1 = gradient ? room(out, 12 * POSES, sizeof(double), -1.0)
+                                                 : NULL};
+  const abut_status status = gradient ? abut_ccd_gradient(one, two, &b, &by)
+                                      : abut_ccd(one, two, &b);
   out->failures = b.failures;
   out->rejected = b.rejected;
   return status;
@@ -96,7 +99,8 @@ static abut_status run_meshes(const world *w, answer *out, bool gradient)
   status = status == ABUT_SUCCESS ? fall(meshes[0], meshes[1], gradient, out) : status;
   for (size_t i = 0; i < 2; ++i) {
     if (meshes[i].generation) {
-      CHECK_OK(abut_destroy_ccd_mesh(meshes[i]));
+      CHECK_OK (abut_destroy_ccd_mesh(meshes[i]))
+        ;
     }
   }
   return status;

@@ -15,8 +15,10 @@ typedef struct start {
 
 static abut_status make_shapes(abut_context context, abut_shape shapes[SHAPES])
 {
-  static const double corners[] = {0.1, 0, 0, -0.1, 0, 0, 0, 0.1, 0, 0, -0.1, 0, 0, 0, 0.1, 0, 0, -0.1};
-  static const abut_shape_kind kinds[SHAPES] = {ABUT_SHAPE_HULL, ABUT_SHAPE_BOX, ABUT_SHAPE_SPHERE, ABUT_SHAPE_ELLIPSOID};
+  static const double corners[] = {0.1, 0,    0, -0.1, 0, 0,   0, 0.1, 0,
+                                   0,   -0.1, 0, 0,    0, 0.1, 0, 0,   -0.1};
+  static const abut_shape_kind kinds[SHAPES] = {ABUT_SHAPE_HULL, ABUT_SHAPE_BOX, ABUT_SHAPE_SPHERE,
+                                                ABUT_SHAPE_ELLIPSOID};
   abut_status status = ABUT_SUCCESS;
   for (size_t i = 0; i < SHAPES && status == ABUT_SUCCESS; ++i) {
     abut_shape_def def = abut_default_shape_def();
@@ -70,13 +72,15 @@ static abut_status run(const world *w, answer *out, closest_task call)
   }
   for (size_t i = 0; i < SHAPES; ++i) {
     if (shapes[i].generation) {
-      CHECK_OK(abut_destroy_shape(shapes[i]));
+      CHECK_OK (abut_destroy_shape(shapes[i]))
+        ;
     }
   }
   return status;
 }
 
-/* Points of curved shapes are good to the root of the gap, and what a row took to the bit on equal devices alone. */
+/* Points of curved shapes are good to the root of the gap, and what a row took to the bit on equal
+ * devices alone. */
 static abut_status query(const world *w, abut_closest_batch *b, answer *out)
 {
   b->d = room(out, POSES, sizeof(double), 1e-9);

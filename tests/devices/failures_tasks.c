@@ -127,7 +127,8 @@ static abut_status run_fields(const world *w, answer *out)
   batch.weight = room(out, all, sizeof(double), 1e-9);
   batch.reductions.energy = room(out, POSES, sizeof(double), 1e-9);
   status = end_batch(out, &batch, abut_contacts(pair, &batch));
-  CHECK_OK(abut_destroy_pair(pair));
+  CHECK_OK (abut_destroy_pair(pair))
+    ;
   return status;
 }
 
@@ -141,20 +142,24 @@ static abut_status run_fields_vjp(const world *w, answer *out)
   abut_layout layout;
   start_batch(out, &batch, poses);
   abut_status status = make_fields(w, &pair, &layout);
-  if (status != ABUT_SUCCESS || !check(layout.contacts <= MOST, "%zu contacts are too many", layout.contacts)) {
+  if (status != ABUT_SUCCESS ||
+      !check(layout.contacts <= MOST, "%zu contacts are too many", layout.contacts)) {
     return status;
   }
   for (size_t i = 0; i < sizeof bars / sizeof *bars; ++i) {
     bars[i] = sin((double)i);
     along[i % (POSES * 7)] = cos((double)i);
   }
-  const abut_cotangents cotangents = {.p = bars, .d = bars, .activity = bars}, tangents = {.d = bars};
+  const abut_cotangents cotangents = {.p = bars, .d = bars, .activity = bars},
+                        tangents = {.d = bars};
   const abut_pose_tangents of_poses = {along, NULL};
   const abut_gradients gradients = {room(out, POSES * 7, sizeof(double), 1e-7), NULL};
   const abut_gradients seconds = {NULL, room(out, POSES * 7, sizeof(double), 1e-5)};
   status = end_batch(out, &batch,
-                     abut_vjp_tangent(pair, &batch, &cotangents, &tangents, &of_poses, &gradients, &seconds));
-  CHECK_OK(abut_destroy_pair(pair));
+                     abut_vjp_tangent(pair, &batch, &cotangents, &tangents, &of_poses, &gradients,
+                                      &seconds));
+  CHECK_OK (abut_destroy_pair(pair))
+    ;
   return status;
 }
 
@@ -201,11 +206,12 @@ static abut_status run_shapes(const world *w, answer *out)
   if (status != ABUT_SUCCESS) {
     return status;
   }
-  const abut_shape_gradients to = {
-    .vertices = room(out, 3 * sizes.vertices, sizeof(double), 1e-7),
-    .axes = room(out, 3 * sizes.superquadrics, sizeof(double), 1e-7)};
+  const abut_shape_gradients to = {.vertices = room(out, 3 * sizes.vertices, sizeof(double), 1e-7),
+                                   .axes =
+                                     room(out, 3 * sizes.superquadrics, sizeof(double), 1e-7)};
   return end_batch(out, &batch,
-                   abut_shape_gradient(w->pair, &batch, ABUT_REDUCE_MEAN_DISTANCE, &to, NULL, ABUT_SHAPE_SUMS));
+                   abut_shape_gradient(w->pair, &batch, ABUT_REDUCE_MEAN_DISTANCE, &to, NULL,
+                                       ABUT_SHAPE_SUMS));
 }
 
 /* Along a direction of the same numbers, of each pose; the mesh follows. */
@@ -227,8 +233,9 @@ static abut_status run_shapes_along(const world *w, answer *out)
   }
   const abut_shape_tangents along = {.vertices = numbers[0], .axes = numbers[1]};
   const abut_tangents wanted = {.d = room(out, POSES * layout.contacts, sizeof(double), 1e-7)};
-  return end_batch(out, &batch, abut_shape_jvp(w->pair, &batch, &along, NULL, NULL, &wanted,
-                                               ABUT_SHAPE_EACH_POSE | ABUT_SHAPE_FOLLOW));
+  return end_batch(out, &batch,
+                   abut_shape_jvp(w->pair, &batch, &along, NULL, NULL, &wanted,
+                                  ABUT_SHAPE_EACH_POSE | ABUT_SHAPE_FOLLOW));
 }
 
 /* Normals bend so much that second derivatives reach 1e7. */
@@ -296,8 +303,8 @@ static abut_status run_growing(const world *w, answer *out)
   double *blocks = room(out, LIST / 8 * 8 * 14, sizeof(double), -1.0);
   batch.compact = &list;
   batch.count = BLOCK_POSES;
-  const abut_status status = end_batch(out, &batch,
-                                       abut_jacobian(w->pair, ABUT_SAME_PAIR, &batch, NULL));
+  const abut_status status =
+    end_batch(out, &batch, abut_jacobian(w->pair, ABUT_SAME_PAIR, &batch, NULL));
   check(list.count <= LIST / 8, "%zu blocks", list.count);
   check(status == ABUT_SUCCESS || (!list.count && !list.pose && !list.blocks),
         "a call that fails leaves %zu blocks", list.count);
@@ -408,7 +415,8 @@ static abut_status run_render_with(const world *w, answer *out)
                                         {other, {0.0, -1.0, 0.0, 1.0, 0.5}},
                                         {other, {0.0, 0.0, -1.0, 1.0}}};
     status = abut_render_with(w->pair, ABUT_POSE_TWIST, pose1, pose2, others, 3, &view, rgb);
-    CHECK_OK(abut_destroy_body(other));
+    CHECK_OK (abut_destroy_body(other))
+      ;
   }
   return status;
 }
@@ -449,11 +457,10 @@ static abut_status start_loop(const world *w, loop *l)
 static abut_status step_alone(const world *w, loop *l)
 {
   (void)w;
-  const abut_status status = abut_multiply_state(l->arrays[SLOPE], l->arrays[POSE2],
-                                                 l->arrays[POSE1]);
-  return status == ABUT_SUCCESS
-           ? abut_combine_state(l->arrays[POSE2], 1.0, l->arrays[SLOPE], 0.01)
-           : status;
+  const abut_status status =
+    abut_multiply_state(l->arrays[SLOPE], l->arrays[POSE2], l->arrays[POSE1]);
+  return status == ABUT_SUCCESS ? abut_combine_state(l->arrays[POSE2], 1.0, l->arrays[SLOPE], 0.01)
+                                : status;
 }
 
 static abut_status step_down(const world *w, loop *l)
@@ -466,12 +473,11 @@ static abut_status step_down(const world *w, loop *l)
   batch.pose1 = &l->arrays[POSE1];
   batch.pose2 = &l->arrays[POSE2];
   batch.reductions.soft_minimum = &l->arrays[SOFT];
-  const abut_status status = abut_gradient(w->pair, ABUT_SAME_PAIR, &batch,
-                                           ABUT_REDUCE_SOFT_MINIMUM, &gradients);
+  const abut_status status =
+    abut_gradient(w->pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_SOFT_MINIMUM, &gradients);
   l->failures += batch.failures;
-  return status == ABUT_SUCCESS
-           ? abut_combine_state(l->arrays[POSE2], 1.0, l->arrays[SLOPE], 0.01)
-           : status;
+  return status == ABUT_SUCCESS ? abut_combine_state(l->arrays[POSE2], 1.0, l->arrays[SLOPE], 0.01)
+                                : status;
 }
 
 /* Where it stands, by its number of changes: two a step. Right only between steps. */
@@ -611,7 +617,8 @@ static abut_status run_lists(const world *w, answer *out)
   abut_status status = abut_create_pair(w->bodies[0], w->bodies[1], &smoothing, &pair);
   if (status == ABUT_SUCCESS) {
     status = run_lists_of(pair, out);
-    CHECK_OK(abut_destroy_pair(pair));
+    CHECK_OK (abut_destroy_pair(pair))
+      ;
   }
   return status;
 }

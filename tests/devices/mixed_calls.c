@@ -10,8 +10,9 @@ abut_precision precision;
 size_t width_of(int array, size_t contacts)
 {
   static const size_t each[] = {3, 1, 3, 1};
-  const int of = array < VALUES ? array - BARS : array < REDUCED ? array - VALUES
-                                                               : array - TANGENTS;
+  const int of = array < VALUES    ? array - BARS
+                 : array < REDUCED ? array - VALUES
+                                   : array - TANGENTS;
   if (array < BARS || array >= GRADIENT) {
     return WIDTH;
   }
@@ -38,10 +39,14 @@ void set_create(set *s, size_t count, size_t contacts, size_t capacity)
   for (int i = 0; i < ARRAYS; ++i) {
     s->arrays[i] = room(count * width_of(i, contacts), real);
   }
-  s->list = (abut_compact){.threshold = 0.03, .capacity = capacity,
-                           .pose = room(capacity, 4), .slot = room(capacity, 4),
-                           .feature = room(capacity, 8), .p = room(capacity, 3 * real),
-                           .d = room(capacity, real), .n = room(capacity, 3 * real),
+  s->list = (abut_compact){.threshold = 0.03,
+                           .capacity = capacity,
+                           .pose = room(capacity, 4),
+                           .slot = room(capacity, 4),
+                           .feature = room(capacity, 8),
+                           .p = room(capacity, 3 * real),
+                           .d = room(capacity, real),
+                           .n = room(capacity, 3 * real),
                            .activity = room(capacity, real)};
   s->blocks = room(capacity * BLOCK, real);
 }
@@ -88,8 +93,11 @@ void fill_inputs(set *s)
 /* ---- calls ---- */
 
 /* Outputs of contacts, each in its bit, that go with a call. */
-static const unsigned beside[CALLS] = {[CONTACTS] = 0xfff, [JVP] = 0xf, [REDUCTIONS] = 0x7f0,
-                                       [REDUCTIONS + 2] = 0x4, [HESSIANS + 2] = 0x10};
+static const unsigned beside[CALLS] = {[CONTACTS] = 0xfff,
+                                       [JVP] = 0xf,
+                                       [REDUCTIONS] = 0x7f0,
+                                       [REDUCTIONS + 2] = 0x4,
+                                       [HESSIANS + 2] = 0x10};
 
 bool gives_list(int call)
 {
@@ -98,10 +106,18 @@ bool gives_list(int call)
 
 static void attach(set *s, unsigned given, abut_batch *b)
 {
-  void **const to[] = {&b->p, &b->d, &b->n, &b->activity, &b->reductions.mean_distance,
-                       &b->reductions.activity, &b->reductions.energy,
-                       &b->reductions.minimum_distance, &b->reductions.soft_minimum,
-                       &b->reductions.distance, &b->reductions.soft_distance, &b->weight};
+  void **const to[] = {&b->p,
+                       &b->d,
+                       &b->n,
+                       &b->activity,
+                       &b->reductions.mean_distance,
+                       &b->reductions.activity,
+                       &b->reductions.energy,
+                       &b->reductions.minimum_distance,
+                       &b->reductions.soft_minimum,
+                       &b->reductions.distance,
+                       &b->reductions.soft_distance,
+                       &b->weight};
   for (int i = 0; i < TANGENTS - VALUES; ++i) {
     *to[i] = given & 1u << i ? s->arrays[VALUES + i] : NULL;
   }
@@ -110,9 +126,13 @@ static void attach(set *s, unsigned given, abut_batch *b)
 abut_status run(set *s, abut_pair pair, abut_pair second, abut_batch b, int call)
 {
   void *const *a = s->arrays;
-  const abut_cotangents bars = {.p = a[BARS], .d = a[BARS + 1], .n = a[BARS + 2],
+  const abut_cotangents bars = {.p = a[BARS],
+                                .d = a[BARS + 1],
+                                .n = a[BARS + 2],
                                 .activity = a[BARS + 3]};
-  const abut_tangents tangents = {.p = a[TANGENTS], .d = a[TANGENTS + 1], .n = a[TANGENTS + 2],
+  const abut_tangents tangents = {.p = a[TANGENTS],
+                                  .d = a[TANGENTS + 1],
+                                  .n = a[TANGENTS + 2],
                                   .activity = a[TANGENTS + 3]};
   const abut_pose_tangents along = {a[ALONG], a[ALONG + 1]};
   const abut_gradients gradient = {a[GRADIENT], a[GRADIENT + 1]};
@@ -157,7 +177,7 @@ bool writes(int call, int array)
     return call == JVP;
   }
   const bool both = call == VJP_TANGENT || (call >= HESSIANS && call < JACOBIAN);
-  return array >= PRODUCT ? both
-                          : array >= GRADIENT && (both || call == VJP ||
-                                                  (call >= REDUCTIONS && call < HESSIANS));
+  return array >= PRODUCT
+           ? both
+           : array >= GRADIENT && (both || call == VJP || (call >= REDUCTIONS && call < HESSIANS));
 }

@@ -8,9 +8,18 @@ enum { MOST = 211, WIDTH = 7, BLOCK = 8 * 2 * WIDTH };
 
 extern abut_precision precision;
 
-enum { POSE, ALONG = POSE + 2, BARS = ALONG + 2, VALUES = BARS + 4, REDUCED = VALUES + 4,
-       WEIGHT = REDUCED + 7, TANGENTS = WEIGHT + 1, GRADIENT = TANGENTS + 4, PRODUCT = GRADIENT + 2,
-       ARRAYS = PRODUCT + 2 };
+enum {
+  POSE,
+  ALONG = POSE + 2,
+  BARS = ALONG + 2,
+  VALUES = BARS + 4,
+  REDUCED = VALUES + 4,
+  WEIGHT = REDUCED + 7,
+  TANGENTS = WEIGHT + 1,
+  GRADIENT = TANGENTS + 4,
+  PRODUCT = GRADIENT + 2,
+  ARRAYS = PRODUCT + 2
+};
 
 typedef struct set {
   size_t count, contacts;
@@ -22,8 +31,17 @@ typedef struct set {
   void *blocks;
 } set;
 
-enum { CONTACTS, VJP, JVP, REDUCTIONS, HESSIANS = REDUCTIONS + 6, JACOBIAN = HESSIANS + 6, ACTIVE,
-       VJP_TANGENT, CALLS };
+enum {
+  CONTACTS,
+  VJP,
+  JVP,
+  REDUCTIONS,
+  HESSIANS = REDUCTIONS + 6,
+  JACOBIAN = HESSIANS + 6,
+  ACTIVE,
+  VJP_TANGENT,
+  CALLS
+};
 
 /* Numbers of an array in a row. */
 size_t width_of(int array, size_t contacts);

@@ -46,7 +46,14 @@ abut_context_def def_of(bool mine, uint32_t chunk);
 bool world_open(bool mine, uint32_t chunk, world *w);
 
 enum {
-  POSE, ALONG = 2, BARS = 4, TANGENTS = 8, GRADIENT = 12, PRODUCT = 14, OUT = 16, ARRAYS = 20
+  POSE,
+  ALONG = 2,
+  BARS = 4,
+  TANGENTS = 8,
+  GRADIENT = 12,
+  PRODUCT = 14,
+  OUT = 16,
+  ARRAYS = 20
 };
 
 /* All arrays of a call, on the host or, as cl_mem, on the device; inputs come first. */

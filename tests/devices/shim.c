@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[KINDS] = {"contexts", "queues", "programs", "kernels",
-                                              "memory", "shared memory", "events"};
+static const char *const kind_names[KINDS] = {"contexts", "queues",        "programs", "kernels",
+                                              "memory",   "shared memory", "events"};
 
 /* All of it under `lock`. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -26,8 +26,8 @@ void shim_keep_builds(void);
 
 /* What is counted. */
 typedef enum shim_kind {
-  SHIM_CALLS,      /* of OpenCL, but for the next ones */
-  SHIM_ARGUMENTS,  /* clSetKernelArg, four of five calls */
+  SHIM_CALLS,     /* of OpenCL, but for the next ones */
+  SHIM_ARGUMENTS, /* clSetKernelArg, four of five calls */
   SHIM_ALLOCATIONS
 } shim_kind;
 

@@ -66,7 +66,7 @@
     list = shim_waits_for(queue, launch, &gate);                             \
     count = list ? 1 : 0;                                                    \
     const cl_int right = real arguments;                                     \
-    shim_count_live(EVENT, event && right == CL_SUCCESS ? 1 : 0);            \
+    shim_count_live(EVENT, event &&right == CL_SUCCESS ? 1 : 0);             \
     return right;                                                            \
   }
 

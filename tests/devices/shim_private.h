@@ -7,10 +7,7 @@
 #include <stddef.h>
 
 /* Of objects. */
-enum {
-  CONTEXT, QUEUE, PROGRAM, KERNEL, MEMORY, SHARED, EVENT,
-  KINDS
-};
+enum { CONTEXT, QUEUE, PROGRAM, KERNEL, MEMORY, SHARED, EVENT, KINDS };
 
 /* Whether this call is to fail: with `code`. */
 bool shim_fails(const char *name, cl_int *code);

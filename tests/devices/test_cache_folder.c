@@ -175,7 +175,8 @@ static void test_damage(void)
 static void test_other_files(void)
 {
   const cache_key key = key_of("a"), other = key_of("b");
-  char *path = cache_folder_file(scratch, &plain, &key), *moved = cache_folder_file(scratch, &plain, &other);
+  char *path = cache_folder_file(scratch, &plain, &key),
+       *moved = cache_folder_file(scratch, &plain, &other);
   store(scratch, &key);
   check(rename(path, moved) == 0, "a file cannot be renamed");
   expect(scratch, &other, false, "another key's entry");

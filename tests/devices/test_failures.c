@@ -59,7 +59,8 @@ static state state_of(const trial *t)
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
   size_t count = 0;
   state s = {0, 0};
-  CHECK_OK(abut_context_devices(t->world.context, reports, ABUT_DEVICES_MOST + 1, &count));
+  CHECK_OK (abut_context_devices(t->world.context, reports, ABUT_DEVICES_MOST + 1, &count))
+    ;
   for (size_t i = 0; i < count; ++i) {
     s.failed += reports[i].status != ABUT_SUCCESS;
     s.elements += reports[i].elements;
@@ -111,9 +112,8 @@ static void judge_first(const trial *t, abut_status status, state before, bool m
 {
   const bool device_fault = t->kind != SHIM_ALLOCATIONS;
   const state s = state_of(t);
-  const bool may_fail = device_fault ? t->setting.fallback == ABUT_FALLBACK_NONE &&
-                                         s.failed == t->setting.count
-                                     : true;
+  const bool may_fail =
+    device_fault ? t->setting.fallback == ABUT_FALLBACK_NONE && s.failed == t->setting.count : true;
   const abut_status right = device_fault ? CODE : ABUT_ERROR_MEMORY;
   if (status == ABUT_SUCCESS) {
     judge_success(t, &t->first, before, s);
@@ -167,8 +167,8 @@ static bool start_trial(trial *t, const task *of, uint32_t devices, abut_fallbac
     return false;
   }
   t->setting.fallback = fallback;
-  if (!CHECK_OK(create_context(&t->setting, &t->world)) ||
-      !CHECK_OK(abut_context_device(t->world.context, &info))) {
+  if (!CHECK_OK (create_context(&t->setting, &t->world)) ||
+      !CHECK_OK (abut_context_device(t->world.context, &info))) {
     exit(check_finish());
   }
   memcpy(t->name, info.name, strcspn(info.name, " "));
@@ -179,7 +179,8 @@ static bool start_trial(trial *t, const task *of, uint32_t devices, abut_fallbac
 static void end_trial(trial *t)
 {
   long live = 0;
-  CHECK_OK(abut_destroy_context(t->world.context));
+  CHECK_OK (abut_destroy_context(t->world.context))
+    ;
   const char *kind = shim_live(&live);
   check(!kind, "%s: %ld %s are left", t->task->name, live, kind ? kind : "");
   shim_forget_live();

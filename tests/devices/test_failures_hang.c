@@ -3,8 +3,9 @@
  * nothing happens when the launch ends after all.
  *
  * Of each kind of call the first launch hangs and the last one, alone and with all copies, on one
- * device and on two. Each trial waits a second: under a sanitizer, and where memory is not shared, a half
- * of the eight, where each launch still hangs in each way, on one device or on two. ABUT_TEST_ALL=1 takes all. */
+ * device and on two. Each trial waits a second: under a sanitizer, and where memory is not shared,
+ * a half of the eight, where each launch still hangs in each way, on one device or on two.
+ * ABUT_TEST_ALL=1 takes all. */
 #include "failures.h"
 
 #include "shim.h"
@@ -79,7 +80,8 @@ static size_t count_failed(const trial *t, const world *w)
 {
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
   size_t count = 0, failed = 0;
-  CHECK_OK(abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &count));
+  CHECK_OK (abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &count))
+    ;
   for (size_t i = 0; i < count; ++i) {
     if (reports[i].status != ABUT_SUCCESS) {
       ++failed;
@@ -104,7 +106,7 @@ static void judge(const trial *t, const world *w)
 static void try_hang(trial *t, bool late)
 {
   world w;
-  if (!CHECK_OK(create_context(&t->setting, &w)) || !CHECK_OK(create_bodies(&w))) {
+  if (!CHECK_OK (create_context(&t->setting, &w)) || !CHECK_OK (create_bodies(&w))) {
     return;
   }
   start_guard();
@@ -121,7 +123,8 @@ static void try_hang(trial *t, bool late)
     check(shim_end_hang(CL_COMPLETE), "%s: nothing hung", what(t));
   }
   start_guard();
-  CHECK_OK(abut_destroy_context(w.context));
+  CHECK_OK (abut_destroy_context(w.context))
+    ;
   check(end_guard(), "%s: does not let go of a device", what(t));
   if (late) {
     check(shim_end_hang(CL_COMPLETE), "%s: nothing hung", what(t));

@@ -20,14 +20,18 @@
 
 /* All are float64. */
 enum { POSE1, POSE2, ALONG, P, D, N, ACTIVITY, P_TANGENT, D_TANGENT, GRADIENT, ARRAYS };
-static const char *const array_names[ARRAYS] = {"pose1", "pose2", "along", "p", "d", "n",
-                                                "activity", "the tangent of p",
-                                                "the tangent of d", "the gradient"};
+static const char *const array_names[ARRAYS] = {"pose1",
+                                                "pose2",
+                                                "along",
+                                                "p",
+                                                "d",
+                                                "n",
+                                                "activity",
+                                                "the tangent of p",
+                                                "the tangent of d",
+                                                "the gradient"};
 
-typedef enum kind {
-  CONTACTS, GRADIENTS, JVP,
-  KINDS
-} kind;
+typedef enum kind { CONTACTS, GRADIENTS, JVP, KINDS } kind;
 static const char *const kind_names[KINDS] = {"contacts", "gradient", "jvp"};
 
 typedef struct trial {
@@ -39,7 +43,7 @@ typedef struct trial {
   void *got;
   cl_mem memory[ARRAYS];
   uint8_t status[POSES], statuses[POSES]; /* what came, what is expected */
-  char name[128]; /* of the device */
+  char name[128];                         /* of the device */
   shim_kind faults;
   long n, last;
   bool parts, copies, rows; /* what has failed: a part of an array, a copy, one of rows */
@@ -90,15 +94,15 @@ static bool expect(trial *t)
   abut_layout layout;
   abut_device_info info;
   uint64_t seed = 5;
-  if (!CHECK_OK(create_context(&t->setting, &w)) || !CHECK_OK(create_bodies(&w)) ||
-      !CHECK_OK(abut_get_layout(w.pair, &layout)) ||
-      !CHECK_OK(abut_context_device(w.context, &info))) {
+  if (!CHECK_OK (create_context(&t->setting, &w)) || !CHECK_OK (create_bodies(&w)) ||
+      !CHECK_OK (abut_get_layout(w.pair, &layout)) ||
+      !CHECK_OK (abut_context_device(w.context, &info))) {
     return false;
   }
   memcpy(t->name, info.name, strcspn(info.name, " "));
   const size_t contacts = layout.contacts;
-  const size_t widths[ARRAYS] = {7, 7, 7, 3 * contacts, contacts, 3 * contacts, contacts,
-                                 3 * contacts, contacts, 7};
+  const size_t widths[ARRAYS] = {
+    7, 7, 7, 3 * contacts, contacts, 3 * contacts, contacts, 3 * contacts, contacts, 7};
   for (int i = 0; i < ARRAYS; ++i) {
     t->bytes[i] = POSES * widths[i] * sizeof(double);
     t->host[i] = malloc(t->bytes[i]);
@@ -115,7 +119,7 @@ static bool expect(trial *t)
   }
   memset(t->statuses, 0x5a, sizeof t->statuses);
   check_ok(call(t, &w, false, t->host, t->statuses), kind_names[t->call]);
-  return CHECK_OK(abut_destroy_context(w.context));
+  return CHECK_OK (abut_destroy_context(w.context));
 }
 
 /* ---- the caller's arrays ---- */
@@ -156,8 +160,7 @@ static void free_arrays(trial *t)
 static void judge_arrays(trial *t)
 {
   for (int i = 0; i < ARRAYS; ++i) {
-    clEnqueueReadBuffer(t->own.queue, t->memory[i], CL_TRUE, 0, t->bytes[i], t->got, 0, NULL,
-                        NULL);
+    clEnqueueReadBuffer(t->own.queue, t->memory[i], CL_TRUE, 0, t->bytes[i], t->got, 0, NULL, NULL);
     check(!memcmp(t->got, t->host[i], t->bytes[i]), "%s: %s differs", what(t), array_names[i]);
   }
   check(!memcmp(t->status, t->statuses, POSES), "%s: statuses differ", what(t));
@@ -169,8 +172,8 @@ static void judge_arrays(trial *t)
  * that it fails may go unnoticed, or make a cl_mem look like none. */
 static bool may_go_unnoticed(const char *name)
 {
-  static const char *const names[] = {"clGetMemObjectInfo", "clGetDeviceInfo",
-                                      "clGetPlatformInfo", "clFinish"};
+  static const char *const names[] = {"clGetMemObjectInfo", "clGetDeviceInfo", "clGetPlatformInfo",
+                                      "clFinish"};
   bool found = !strncmp(name, "clRelease", 9) || shim_has_substitute(name);
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     found = found || !strcmp(name, names[i]);
@@ -195,7 +198,8 @@ static void judge_device(const trial *t, const world *w, abut_status status)
 {
   abut_device_report reports[2];
   size_t count = 0;
-  CHECK_OK(abut_context_devices(w->context, reports, 2, &count));
+  CHECK_OK (abut_context_devices(w->context, reports, 2, &count))
+    ;
   check(count == 1, "%s: %zu devices", what(t), count);
   check(reports[0].status == (status == CODE ? status : ABUT_SUCCESS), "%s: the device has %d",
         what(t), reports[0].status);
@@ -228,7 +232,7 @@ static void judge_ways(const trial *t)
 static bool try_fault(trial *t)
 {
   world w;
-  if (!CHECK_OK(create_context(&t->setting, &w))) {
+  if (!CHECK_OK (create_context(&t->setting, &w))) {
     return false;
   }
   void *at[ARRAYS];
@@ -248,14 +252,15 @@ static bool try_fault(trial *t)
   }
   note(t, shim_first_failed());
   clear_outputs(t);
-  CHECK_OK(abut_destroy_context(w.context));
+  CHECK_OK (abut_destroy_context(w.context))
+    ;
   judge_left(t);
   return came;
 }
 
 static void sweep(trial *t, shim_kind faults, bool for_good)
 {
-  const long step = faults == SHIM_ALLOCATIONS ? SANITIZED(2)
+  const long step = faults == SHIM_ALLOCATIONS                ? SANITIZED(2)
                     : faults == SHIM_ARGUMENTS && !test_all() ? ARGUMENT_STRIDE
                                                               : 1; /* see judge_ways */
   t->faults = faults;

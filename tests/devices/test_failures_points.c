@@ -39,7 +39,8 @@ static abut_device_report first_report(const world *w)
 {
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
   size_t count = 0;
-  CHECK_OK(abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &count));
+  CHECK_OK (abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &count))
+    ;
   return reports[0];
 }
 
@@ -85,8 +86,10 @@ static bool project_in_place(const world *w, long n, bool adjoint)
   const bool came = shim_failed() > 0;
   shim_stop();
   check_ok(status, shim_first_failed());
-  check(near_arrays(in_place, expected[adjoint], 3 * FEW, 1e-9), "%s %ld fails, adjoint %d: other "
-        "points come", shim_first_failed(), n, adjoint);
+  check(near_arrays(in_place, expected[adjoint], 3 * FEW, 1e-9),
+        "%s %ld fails, adjoint %d: other "
+        "points come",
+        shim_first_failed(), n, adjoint);
   check(!memcmp(statuses, expected_statuses, FEW), "%s %ld fails: other statuses",
         shim_first_failed(), n);
   heal(w);
@@ -97,13 +100,15 @@ static void test_in_place(const setting *s)
 {
   const abut_smoothing smoothing = abut_default_smoothing();
   world w;
-  if (!CHECK_OK(create_context(s, &w))) {
+  if (!CHECK_OK (create_context(s, &w))) {
     return;
   }
-  CHECK_OK(abut_witness_faces(w.context, &smoothing, FEW, points, triangles, expected[0],
-                              expected_statuses, NULL));
-  CHECK_OK(abut_witness_faces_vjp(w.context, &smoothing, FEW, points, triangles, points,
-                                  expected[1], got[1], NULL, NULL));
+  CHECK_OK (abut_witness_faces(w.context, &smoothing, FEW, points, triangles, expected[0],
+                               expected_statuses, NULL))
+    ;
+  CHECK_OK (abut_witness_faces_vjp(w.context, &smoothing, FEW, points, triangles, points,
+                                   expected[1], got[1], NULL, NULL))
+    ;
   for (int adjoint = 0; adjoint < 2; ++adjoint) {
     long n = 1;
     while (project_in_place(&w, n, adjoint)) {
@@ -111,7 +116,8 @@ static void test_in_place(const setting *s)
     }
     check(n > 20, "only %ld calls", n);
   }
-  CHECK_OK(abut_destroy_context(w.context));
+  CHECK_OK (abut_destroy_context(w.context))
+    ;
 }
 
 /* ---- memory ---- */
@@ -121,8 +127,8 @@ typedef abut_status (*query)(abut_context of, double to[2][9 * QUERIES]);
 static abut_status edges(abut_context of, double to[2][9 * QUERIES])
 {
   const abut_smoothing smoothing = abut_default_smoothing();
-  return abut_witness_edges(of, &smoothing, QUERIES, triangles, triangles + 3 * QUERIES,
-                            to[0], to[1], NULL);
+  return abut_witness_edges(of, &smoothing, QUERIES, triangles, triangles + 3 * QUERIES, to[0],
+                            to[1], NULL);
 }
 
 static abut_status edges_along(abut_context of, double to[2][9 * QUERIES])
@@ -143,10 +149,12 @@ static void try_memory(const world *w, query run, size_t bytes, cl_int code, boo
 {
   memset(expected, 0, sizeof expected);
   memset(got, 0, sizeof got);
-  CHECK_OK(run(w->context, expected));
+  CHECK_OK (run(w->context, expected))
+    ;
   forget_memory(w->context);
   shim_limit_memory(bytes, code);
-  CHECK_OK(run(w->context, got));
+  CHECK_OK (run(w->context, got))
+    ;
   check(shim_limit_memory(0, code) > 0, "nothing was refused");
   const abut_device_report report = first_report(w);
   check(report.status == (enough ? ABUT_SUCCESS : code), "%d at %zu bytes: status %d, %s", code,
@@ -168,14 +176,15 @@ static void test_memory(const setting *s)
     world w = {.context = {0, 0}};
     def.device = s->devices[0].device;
     def.precision = ABUT_FLOAT64;
-    if (!CHECK_OK(abut_create_context(&def, &w.context))) {
+    if (!CHECK_OK (abut_create_context(&def, &w.context))) {
       return;
     }
     for (size_t k = 0; k < sizeof codes / sizeof *codes; ++k) {
       try_memory(&w, queries[i], 2 * BYTES, codes[k], true);
     }
     try_memory(&w, queries[i], BYTES / 4, codes[i], false);
-    CHECK_OK(abut_destroy_context(w.context));
+    CHECK_OK (abut_destroy_context(w.context))
+      ;
   }
 }
 
@@ -187,22 +196,27 @@ static void test_bounds(const setting *s)
   def.device = s->devices[0].device;
   def.precision = ABUT_FLOAT64;
   def.scratch_bytes = BYTES;
-  if (!CHECK_OK(abut_create_context(&def, &of))) {
+  if (!CHECK_OK (abut_create_context(&def, &of))) {
     return;
   }
-  CHECK_OK(edges_along(of, expected));
+  CHECK_OK (edges_along(of, expected))
+    ;
   forget_memory(of);
   shim_limit_memory(BYTES, CL_MEM_OBJECT_ALLOCATION_FAILURE);
-  CHECK_OK(edges_along(of, got));
+  CHECK_OK (edges_along(of, got))
+    ;
   check(shim_limit_memory(0, 0) == 0, "more than %d bytes were asked for", BYTES);
-  CHECK_OK(abut_destroy_context(of));
+  CHECK_OK (abut_destroy_context(of))
+    ;
   def.scratch_bytes = 0;
   def.chunk = 100;
-  if (CHECK_OK(abut_create_context(&def, &of))) {
+  if (CHECK_OK (abut_create_context(&def, &of))) {
     shim_limit_memory((size_t)BYTES, CL_MEM_OBJECT_ALLOCATION_FAILURE);
-    CHECK_OK(edges(of, expected));
+    CHECK_OK (edges(of, expected))
+      ;
     check(shim_limit_memory(0, 0) == 0, "chunks are longer than the caller's bound");
-    CHECK_OK(abut_destroy_context(of));
+    CHECK_OK (abut_destroy_context(of))
+      ;
   }
 }
 

@@ -18,7 +18,7 @@ typedef struct fixture {
   abut_context context;
   abut_body body;
   abut_pair pair;
-  bool compiles; /* not the host path */
+  bool compiles;          /* not the host path */
   double reals[8][REALS]; /* of either precision */
   uint8_t rgb[3 * WIDTH * HEIGHT];
 } fixture;
@@ -32,20 +32,22 @@ static bool make_fixture(abut_precision precision, fixture *f)
   if (!test_context(precision, &f->context)) {
     return false;
   }
-  CHECK_OK(abut_context_device(f->context, &info));
+  CHECK_OK (abut_context_device(f->context, &info))
+    ;
   f->compiles = info.type != ABUT_DEVICE_HOST;
   for (size_t i = 0; i < 18; ++i) {
     real_put(f->reals[0], precision, i, (double)(i * 7 % 11) / 8.0);
     real_put(f->reals[1], precision, i, (double)(i * 5 % 13) / 8.0);
   }
   return random_body(f->context, &seed, &f->body) &&
-         CHECK_OK(abut_create_pair(f->body, f->body, &smoothing, &f->pair));
+         CHECK_OK (abut_create_pair(f->body, f->body, &smoothing, &f->pair));
 }
 
 static void builds(const fixture *f, uint64_t programs, const char *what)
 {
   abut_counters c = {0};
-  CHECK_OK(abut_get_counters(f->context, &c));
+  CHECK_OK (abut_get_counters(f->context, &c))
+    ;
   check(c.builds == (f->compiles ? programs : 0), "%s: %llu programs instead of %llu", what,
         (unsigned long long)c.builds, (unsigned long long)programs);
 }
@@ -99,7 +101,8 @@ static abut_status by_shape(fixture *f)
   batch.count = 1;
   batch.pose1 = f->reals[0];
   batch.pose2 = f->reals[1];
-  return abut_shape_gradient(f->pair, &batch, ABUT_REDUCE_MEAN_DISTANCE, &to, NULL, ABUT_SHAPE_SUMS);
+  return abut_shape_gradient(f->pair, &batch, ABUT_REDUCE_MEAN_DISTANCE, &to, NULL,
+                             ABUT_SHAPE_SUMS);
 }
 
 static abut_status along_shape(fixture *f)
@@ -134,7 +137,8 @@ static abut_status shapes(fixture *f, bool back)
   abut_shape balls[2];
   def.kind = ABUT_SHAPE_SPHERE;
   def.size[0] = 0.125;
-  CHECK_OK(abut_create_shape(f->context, &def, &balls[0]));
+  CHECK_OK (abut_create_shape(f->context, &def, &balls[0]))
+    ;
   balls[1] = balls[0];
   b.count = 1;
   b.shapes = balls;
@@ -143,9 +147,10 @@ static abut_status shapes(fixture *f, bool back)
   b.pose1 = f->reals[0];
   b.pose2 = f->reals[1];
   b.d = f->reals[2];
-  const abut_status status =
-    back ? abut_closest_jacobian(f->context, &b, &s, &to) : abut_closest(f->context, &b);
-  CHECK_OK(abut_destroy_shape(balls[0]));
+  const abut_status status = back ? abut_closest_jacobian(f->context, &b, &s, &to)
+                                  : abut_closest(f->context, &b);
+  CHECK_OK (abut_destroy_shape(balls[0]))
+    ;
   return status;
 }
 
@@ -184,21 +189,36 @@ static abut_status meshes(fixture *f, bool back)
   def.vertex_count = 3;
   def.face_indices = face;
   def.face_count = 1;
-  CHECK_OK(abut_create_ccd_mesh(f->context, &def, &mesh));
+  CHECK_OK (abut_create_ccd_mesh(f->context, &def, &mesh))
+    ;
   b.count = 1;
   b.poses = ABUT_POSE_TWIST;
   b.from1 = b.to1 = f->reals[0];
   b.from2 = b.to2 = f->reals[1];
   b.toi = f->reals[2];
-  const abut_status status = back ? abut_ccd_gradient(mesh, mesh, &b, &to) : abut_ccd(mesh, mesh, &b);
-  CHECK_OK(abut_destroy_ccd_mesh(mesh));
+  const abut_status status = back ? abut_ccd_gradient(mesh, mesh, &b, &to)
+                                  : abut_ccd(mesh, mesh, &b);
+  CHECK_OK (abut_destroy_ccd_mesh(mesh))
+    ;
   return status;
 }
 
-static abut_status collide(fixture *f) { return collision(f, false); }
-static abut_status collide_back(fixture *f) { return collision(f, true); }
-static abut_status collide_meshes(fixture *f) { return meshes(f, false); }
-static abut_status collide_meshes_back(fixture *f) { return meshes(f, true); }
+static abut_status collide(fixture *f)
+{
+  return collision(f, false);
+}
+static abut_status collide_back(fixture *f)
+{
+  return collision(f, true);
+}
+static abut_status collide_meshes(fixture *f)
+{
+  return meshes(f, false);
+}
+static abut_status collide_meshes_back(fixture *f)
+{
+  return meshes(f, true);
+}
 
 /* A tetrahedron as one superquadric. */
 static abut_status decompose(fixture *f)
@@ -227,13 +247,22 @@ static void test_builds(abut_precision precision)
     const char *name;
     abut_status (*call)(fixture *);
     uint64_t programs; /* until then */
-  } steps[] = {{"edges", edges, 1}, {"faces", faces, 1}, {"the VJP of edges", edges_back, 2},
-               {"the JVP of edges", edges_along, 3}, {"a field", field, 4},
-               {"contacts", contacts, 5}, {"a picture", picture, 6}, {"closest points", closest, 7},
-               {"their Jacobians", closest_by_poses, 8}, {"collision", collide, 9},
-               {"its gradient", collide_back, 10}, {"collision of meshes", collide_meshes, 10},
-               {"their gradient", collide_meshes_back, 10}, {"a decomposition", decompose, 11},
-               {"a gradient by shape", by_shape, 13}, {"along a shape", along_shape, 15},
+  } steps[] = {{"edges", edges, 1},
+               {"faces", faces, 1},
+               {"the VJP of edges", edges_back, 2},
+               {"the JVP of edges", edges_along, 3},
+               {"a field", field, 4},
+               {"contacts", contacts, 5},
+               {"a picture", picture, 6},
+               {"closest points", closest, 7},
+               {"their Jacobians", closest_by_poses, 8},
+               {"collision", collide, 9},
+               {"its gradient", collide_back, 10},
+               {"collision of meshes", collide_meshes, 10},
+               {"their gradient", collide_meshes_back, 10},
+               {"a decomposition", decompose, 11},
+               {"a gradient by shape", by_shape, 13},
+               {"along a shape", along_shape, 15},
                {"edges again", edges, 15}};
   fixture f;
   if (!make_fixture(precision, &f)) {
@@ -244,11 +273,14 @@ static void test_builds(abut_precision precision)
     check_ok(steps[i].call(&f), steps[i].name);
     builds(&f, steps[i].programs, steps[i].name);
   }
-  CHECK_OK(abut_destroy_context(f.context));
+  CHECK_OK (abut_destroy_context(f.context))
+    ;
   if (make_fixture(precision, &f)) { /* a picture alone takes the poses' frames from contacts */
-    CHECK_OK(picture(&f));
+    CHECK_OK (picture(&f))
+      ;
     builds(&f, 2, "a picture alone");
-    CHECK_OK(abut_destroy_context(f.context));
+    CHECK_OK (abut_destroy_context(f.context))
+      ;
   }
 }
 
@@ -282,20 +314,25 @@ static void add_stage(chain *c, int i, const char *name, size_t rows, size_t str
 {
   stage *s = &c->stages[i];
   *s = (stage){.name = name, .rows = rows, .stride = stride};
-  CHECK_OK(reals_create(&s->six, rows * stride * PARTS, c->real));
-  CHECK_OK(reals_create(&s->one, rows * stride * 2, c->real));
-  CHECK_OK(buffer_create(c->device, rows * stride * PARTS * c->real, &s->memory));
+  CHECK_OK (reals_create(&s->six, rows * stride * PARTS, c->real))
+    ;
+  CHECK_OK (reals_create(&s->one, rows * stride * 2, c->real))
+    ;
+  CHECK_OK (buffer_create(c->device, rows * stride * PARTS * c->real, &s->memory))
+    ;
 }
 
 /* Numbers between -1/2 and 1/2, with zeros behind them. */
 static void upload(const chain *c, uint64_t seed, size_t count, buffer **out)
 {
   reals r;
-  CHECK_OK(reals_create(&r, ROOM, c->real));
+  CHECK_OK (reals_create(&r, ROOM, c->real))
+    ;
   for (size_t i = 0; i < ROOM; ++i) {
     reals_set(&r, i, i < count ? random_uniform(&seed) - 0.5 : 0.0);
   }
-  CHECK_OK(buffer_upload(c->device, ROOM * c->real, r.data, out));
+  CHECK_OK (buffer_upload(c->device, ROOM * c->real, r.data, out))
+    ;
   free(r.data);
 }
 
@@ -304,10 +341,17 @@ static pair_sizes sizes_of(const chain *c)
 {
   const int vertices = (int)c->vertices, slots = (int)c->slots, edges = (int)c->body->edge_padded;
   const pair_elements kept = {.padded = edges, .kept = KEPT, .plane = edges};
-  const pair_elements all = {.count = vertices, .padded = slots, .kept = vertices, .slots = slots, .plane = slots,
+  const pair_elements all = {.count = vertices,
+                             .padded = slots,
+                             .kept = vertices,
+                             .slots = slots,
+                             .plane = slots,
                              .held = vertices};
-  return (pair_sizes){.contacts = vertices, .pairs = KEPT * KEPT, .pair_slots = (int)c->pairs,
-                      .elements = {[VERTICES_OF(0)] = all, [EDGES_OF(0)] = kept, [EDGES_OF(1)] = kept}};
+  return (
+    pair_sizes){.contacts = vertices,
+                .pairs = KEPT * KEPT,
+                .pair_slots = (int)c->pairs,
+                .elements = {[VERTICES_OF(0)] = all, [EDGES_OF(0)] = kept, [EDGES_OF(1)] = kept}};
 }
 
 static void open_chain(const fixture *f, abut_precision precision, chain *c)
@@ -317,13 +361,16 @@ static void open_chain(const fixture *f, abut_precision precision, chain *c)
   *c = (chain){.precision = precision, .device = context_get(f->context)->members[0].device};
   c->real = device_real_bytes(c->device);
   c->lanes = device_lanes(c->device);
-  CHECK_OK(body_on(body_get(f->body), 0, &c->body));
+  CHECK_OK (body_on(body_get(f->body), 0, &c->body))
+    ;
   c->slots = c->body->vertex_padded;
   c->vertices = c->body->info->vertices;
   c->pairs = padded(KEPT * KEPT, (uint32_t)c->lanes);
   const pair_sizes sizes = sizes_of(c);
-  CHECK_OK(upload_head(c->device, &smoothing, none, &sizes, NULL, &c->head));
-  CHECK_OK(buffer_create(c->device, POSES * sizeof(int), &c->status));
+  CHECK_OK (upload_head(c->device, &smoothing, none, &sizes, NULL, &c->head))
+    ;
+  CHECK_OK (buffer_create(c->device, POSES * sizeof(int), &c->status))
+    ;
   for (uint64_t i = 0; i < 2; ++i) {
     upload(c, 3 + i, POSES * 6, &c->poses[i]);
     upload(c, 0, 0, &c->moves[i]);
@@ -360,11 +407,13 @@ static void close_chain(chain *c)
 static void put_units(const chain *c, buffer *to, size_t first, size_t rows, size_t which)
 {
   reals r;
-  CHECK_OK(reals_create(&r, rows * 6, c->real));
+  CHECK_OK (reals_create(&r, rows * 6, c->real))
+    ;
   for (size_t i = 0; i < r.count; ++i) {
     reals_set(&r, i, i % 6 == which ? 1.0 : 0.0);
   }
-  CHECK_OK(buffer_write(to, first * 6 * c->real, r.count * c->real, r.data));
+  CHECK_OK (buffer_write(to, first * 6 * c->real, r.count * c->real, r.data))
+    ;
   free(r.data);
 }
 
@@ -387,30 +436,34 @@ static void launch_chain(const chain *c, program_id numbers)
   const resident_body *b = c->body;
   const size_t blocks = c->slots / c->lanes;
   const stage *s = c->stages;
-  CHECK_OK(LAUNCH_IN(d, numbers, KERNEL_POSES, POSES, 1, ARG_BUFFER(c->poses[0]),
-                     ARG_BUFFER(c->poses[1]), ARG_BUFFER(c->moves[0]), ARG_BUFFER(c->moves[1]),
-                     ARG_INT(6), ARG_INT(POSES), ARG_BUFFER(s[FRAMES].memory),
-                     ARG_BUFFER(c->status)));
-  CHECK_OK(LAUNCH_IN(d, numbers, KERNEL_FIELD, blocks, POSES, ARG_BUFFER(b->sorted_planes),
-                     ARG_INT(0), ARG_INT(0), ARG_INT(c->slots), ARG_BUFFER(s[FRAMES].memory),
-                     ARG_INT(FRAME_1_TO_2), ARG_BUFFER(b->head), ARG_BUFFER(b->shape),
-                     ARG_BUFFER(c->head), ARG_BUFFER(s[FIELD].memory)));
-  CHECK_OK(LAUNCH_IN(d, numbers, KERNEL_VERTEX_CONTACTS, blocks, POSES,
-                     ARG_BUFFER(b->sorted_planes), ARG_BUFFER(b->order),
-                     ARG_BUFFER(s[FIELD].memory), ARG_INT(4 * c->slots), ARG_BUFFER(NULL),
-                     ARG_BUFFER(NULL), ARG_BUFFER(NULL), ARG_BUFFER(s[FRAMES].memory),
-                     ARG_BUFFER(c->head), ARG_INT(0),
-                     ARG_INT(WANT_P | WANT_D | WANT_N), ARG_BUFFER(s[P].memory),
-                     ARG_BUFFER(s[D].memory), ARG_BUFFER(s[N].memory), ARG_BUFFER(NULL),
-                     ARG_BUFFER(NULL)));
-  CHECK_OK(LAUNCH_IN(d, numbers, KERNEL_EDGE_WITNESSES, c->pairs / c->lanes, POSES,
-                     ARG_BUFFER(b->edge_ends), ARG_BUFFER(b->edge_ends),
-                     ARG_BUFFER(s[FRAMES].memory), ARG_BUFFER(c->head),
-                     ARG_BUFFER(s[WITNESS].memory), ARG_INT(WITNESS_PLANES * c->pairs)));
-  CHECK_OK(LAUNCH_IN(d, numbers, KERNEL_WITNESS_EDGES, 1, 1, ARG_BUFFER(c->edges[0]),
-                     ARG_BUFFER(c->edges[1]), ARG_INT(c->lanes), ARG_INT(c->lanes),
-                     ARG_BUFFER(c->head), ARG_BUFFER(s[EDGES].memory),
-                     ARG_BUFFER(c->spare[0]), ARG_BUFFER(c->spare[1])));
+  CHECK_OK (LAUNCH_IN(d, numbers, KERNEL_POSES, POSES, 1, ARG_BUFFER(c->poses[0]),
+                      ARG_BUFFER(c->poses[1]), ARG_BUFFER(c->moves[0]), ARG_BUFFER(c->moves[1]),
+                      ARG_INT(6), ARG_INT(POSES), ARG_BUFFER(s[FRAMES].memory),
+                      ARG_BUFFER(c->status)))
+    ;
+  CHECK_OK (LAUNCH_IN(d, numbers, KERNEL_FIELD, blocks, POSES, ARG_BUFFER(b->sorted_planes),
+                      ARG_INT(0), ARG_INT(0), ARG_INT(c->slots), ARG_BUFFER(s[FRAMES].memory),
+                      ARG_INT(FRAME_1_TO_2), ARG_BUFFER(b->head), ARG_BUFFER(b->shape),
+                      ARG_BUFFER(c->head), ARG_BUFFER(s[FIELD].memory)))
+    ;
+  CHECK_OK (LAUNCH_IN(d, numbers, KERNEL_VERTEX_CONTACTS, blocks, POSES,
+                      ARG_BUFFER(b->sorted_planes), ARG_BUFFER(b->order),
+                      ARG_BUFFER(s[FIELD].memory), ARG_INT(4 * c->slots), ARG_BUFFER(NULL),
+                      ARG_BUFFER(NULL), ARG_BUFFER(NULL), ARG_BUFFER(s[FRAMES].memory),
+                      ARG_BUFFER(c->head), ARG_INT(0), ARG_INT(WANT_P | WANT_D | WANT_N),
+                      ARG_BUFFER(s[P].memory), ARG_BUFFER(s[D].memory), ARG_BUFFER(s[N].memory),
+                      ARG_BUFFER(NULL), ARG_BUFFER(NULL)))
+    ;
+  CHECK_OK (LAUNCH_IN(d, numbers, KERNEL_EDGE_WITNESSES, c->pairs / c->lanes, POSES,
+                      ARG_BUFFER(b->edge_ends), ARG_BUFFER(b->edge_ends),
+                      ARG_BUFFER(s[FRAMES].memory), ARG_BUFFER(c->head),
+                      ARG_BUFFER(s[WITNESS].memory), ARG_INT(WITNESS_PLANES * c->pairs)))
+    ;
+  CHECK_OK (LAUNCH_IN(d, numbers, KERNEL_WITNESS_EDGES, 1, 1, ARG_BUFFER(c->edges[0]),
+                      ARG_BUFFER(c->edges[1]), ARG_INT(c->lanes), ARG_INT(c->lanes),
+                      ARG_BUFFER(c->head), ARG_BUFFER(s[EDGES].memory), ARG_BUFFER(c->spare[0]),
+                      ARG_BUFFER(c->spare[1])))
+    ;
 }
 
 static double at(const reals *r, size_t i)
@@ -445,27 +498,32 @@ static void test_six_tangents(abut_precision precision)
   }
   open_chain(&f, precision, &c);
   check(number_parts(PROGRAM_PLAIN) == 1 && number_parts(PROGRAM_DUAL) == 2 &&
-          number_parts(PROGRAM_DUAL6) == PARTS, "numbers have other parts");
+          number_parts(PROGRAM_DUAL6) == PARTS,
+        "numbers have other parts");
   put_tangents(&c, TANGENTS, 0);
   launch_chain(&c, PROGRAM_DUAL6);
   for (int i = 0; i < STAGES; ++i) {
     stage *s = &c.stages[i];
-    CHECK_OK(buffer_read(s->memory, 0, s->six.count * c.real, s->six.data));
+    CHECK_OK (buffer_read(s->memory, 0, s->six.count * c.real, s->six.data))
+      ;
   }
   for (size_t which = 0; which < TANGENTS; ++which) {
     put_tangents(&c, 1, which);
     launch_chain(&c, PROGRAM_DUAL);
     for (int i = 0; i < STAGES; ++i) {
       stage *s = &c.stages[i];
-      CHECK_OK(buffer_read(s->memory, 0, s->one.count * c.real, s->one.data));
+      CHECK_OK (buffer_read(s->memory, 0, s->one.count * c.real, s->one.data))
+        ;
       compare(&c, s, which);
     }
   }
   close_chain(&c);
-  CHECK_OK(abut_destroy_context(f.context));
+  CHECK_OK (abut_destroy_context(f.context))
+    ;
 }
 
-/* Adjoint kernels, and those of plain numbers or of one tangent alone, are not in a program on six tangents. */
+/* Adjoint kernels, and those of plain numbers or of one tangent alone, are not in a program on six
+ * tangents. */
 static void test_refusals(abut_precision precision)
 {
   fixture f;
@@ -482,9 +540,11 @@ static void test_refusals(abut_precision precision)
           !kernel_is_on(KERNEL_WORLD_IMPACT_TANGENTS, PROGRAM_PLAIN),
         "kernels are in other programs");
   check(LAUNCH_IN(d, PROGRAM_DUAL6, KERNEL_OFFSETS, 1, 1, ARG_BUFFER(NULL), ARG_INT(0),
-                  ARG_BUFFER(NULL)) == ABUT_ERROR_ARGUMENT, "a plain kernel is launched");
+                  ARG_BUFFER(NULL)) == ABUT_ERROR_ARGUMENT,
+        "a plain kernel is launched");
   builds(&f, 0, "a refused launch");
-  CHECK_OK(abut_destroy_context(f.context));
+  CHECK_OK (abut_destroy_context(f.context))
+    ;
 }
 
 /* ---- self-tests ---- */
@@ -496,19 +556,14 @@ static void test_self_tests(abut_precision precision)
     module_id module;
     program_id numbers;
     bool adjoint, tested;
-  } programs[] = {{MODULE_MANIFOLD, PROGRAM_DUAL6, false, true},
-                  {MODULE_MANIFOLD, PROGRAM_DUAL, true, true},
-                  {MODULE_MANIFOLD, PROGRAM_DUAL6, true, false},
-                  {MODULE_WITNESS, PROGRAM_PLAIN, true, true},
-                  {MODULE_WITNESS, PROGRAM_DUAL, true, false},
-                  {MODULE_FIELD, PROGRAM_DUAL, false, false},
-                  {MODULE_CLOSEST, PROGRAM_PLAIN, true, true},
-                  {MODULE_CLOSEST, PROGRAM_DUAL, false, false},
-                  {MODULE_SHAPE, PROGRAM_DUAL, false, true},
-                  {MODULE_SHAPE, PROGRAM_DUAL, true, false},
-                  {MODULE_WORLD, PROGRAM_DUAL, true, true},
-                  {MODULE_WORLD, PROGRAM_DUAL, false, false},
-                  {MODULE_RENDER, PROGRAM_DUAL, false, false}};
+  } programs[] = {
+    {MODULE_MANIFOLD, PROGRAM_DUAL6, false, true}, {MODULE_MANIFOLD, PROGRAM_DUAL, true, true},
+    {MODULE_MANIFOLD, PROGRAM_DUAL6, true, false}, {MODULE_WITNESS, PROGRAM_PLAIN, true, true},
+    {MODULE_WITNESS, PROGRAM_DUAL, true, false},   {MODULE_FIELD, PROGRAM_DUAL, false, false},
+    {MODULE_CLOSEST, PROGRAM_PLAIN, true, true},   {MODULE_CLOSEST, PROGRAM_DUAL, false, false},
+    {MODULE_SHAPE, PROGRAM_DUAL, false, true},     {MODULE_SHAPE, PROGRAM_DUAL, true, false},
+    {MODULE_WORLD, PROGRAM_DUAL, true, true},      {MODULE_WORLD, PROGRAM_DUAL, false, false},
+    {MODULE_RENDER, PROGRAM_DUAL, false, false}};
   fixture f;
   if (!make_fixture(precision, &f)) {
     return;
@@ -516,7 +571,8 @@ static void test_self_tests(abut_precision precision)
   context *c = context_get(f.context);
   for (int i = 0; i < MODULE_COUNT; ++i) {
     const module_id module = (module_id)i;
-    CHECK_OK(test_member(c, 0, module, PROGRAM_PLAIN, false, SELF_TEST_MAIN));
+    CHECK_OK (test_member(c, 0, module, PROGRAM_PLAIN, false, SELF_TEST_MAIN))
+      ;
     check(module_named(module_name(module)) == module, "%s is another module", module_name(module));
     const int program = PROGRAM_OF(module, PROGRAM_PLAIN, false);
     check(c->members[0].tested[SELF_TEST_MAIN][program], "%s is tested once more",
@@ -531,7 +587,8 @@ static void test_self_tests(abut_precision precision)
           "program %zu gives %d: %s", i, status, abut_last_error());
   }
   check(module_named("no") == MODULE_COUNT, "there is a module of no name");
-  CHECK_OK(abut_destroy_context(f.context));
+  CHECK_OK (abut_destroy_context(f.context))
+    ;
 }
 
 int main(int argc, char **argv)
@@ -541,7 +598,8 @@ int main(int argc, char **argv)
   if (!test_context(precision, &there)) {
     return 77;
   }
-  CHECK_OK(abut_destroy_context(there));
+  CHECK_OK (abut_destroy_context(there))
+    ;
   test_builds(precision);
   test_six_tangents(precision);
   test_refusals(precision);

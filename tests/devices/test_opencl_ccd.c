@@ -1,7 +1,9 @@
-/* Collision in time whose arrays lie in the caller's OpenCL memory, on the caller's queue: test_opencl_ccd PRECISION
+/* Collision in time whose arrays lie in the caller's OpenCL memory, on the caller's queue:
+ * test_opencl_ccd PRECISION
  *
- * Every output and derivative to the bit as with host arrays, whole and in chunks; what is refused; and the caller's
- * objects as they were. On the device of ABUT_TEST_DEVICE; 77 where it is not there. */
+ * Every output and derivative to the bit as with host arrays, whole and in chunks; what is refused;
+ * and the caller's objects as they were. On the device of ABUT_TEST_DEVICE; 77 where it is not
+ * there. */
 #include "opencl_caller.h"
 
 #include "ccd/pairs.h"
@@ -13,7 +15,17 @@
 enum { ROWS = 211 };
 
 /* Arrays in the order in which a call has them. */
-enum { IN_X0, IN_X1, IN_SEPARATIONS, OUT_TOI, OUT_NORMAL, OUT_D0, OUT_BY_X0, OUT_BY_X1, CCD_ARRAYS };
+enum {
+  IN_X0,
+  IN_X1,
+  IN_SEPARATIONS,
+  OUT_TOI,
+  OUT_NORMAL,
+  OUT_D0,
+  OUT_BY_X0,
+  OUT_BY_X1,
+  CCD_ARRAYS
+};
 static const size_t widths[CCD_ARRAYS] = {12, 12, 1, 1, 3, 1, 12, 12};
 
 typedef struct place {
@@ -36,7 +48,8 @@ static void fill(int array, void *host)
     double x[2][12];
     random_pair(&seed, i % 2 ? TOUCHING : RANDOM, precision, ABUT_CCD_EDGE_EDGE, x[0], x[1]);
     for (size_t k = 0; k < widths[array]; ++k) {
-      real_put(host, precision, i * widths[array] + k, array == IN_SEPARATIONS ? (double)(i % 3) / 32.0 : x[array][k]);
+      real_put(host, precision, i * widths[array] + k,
+               array == IN_SEPARATIONS ? (double)(i % 3) / 32.0 : x[array][k]);
     }
   }
 }
@@ -56,12 +69,13 @@ static bool open_place(place *p, bool mine, uint32_t chunk)
       free(host);
     }
   }
-  return CHECK_OK(abut_create_context(&def, &p->context));
+  return CHECK_OK (abut_create_context(&def, &p->context));
 }
 
 static void close_place(place *p)
 {
-  CHECK_OK(abut_destroy_context(p->context));
+  CHECK_OK (abut_destroy_context(p->context))
+    ;
   for (int i = 0; i < CCD_ARRAYS; ++i) {
     if (p->memory == ABUT_MEMORY_OPENCL) {
       check(is_held_once(p->at[i]), "array %d is held by others", i);
@@ -94,13 +108,15 @@ static void compare(const place *host, const place *device, const char *what)
   for (int i = 0; i < CCD_ARRAYS; ++i) {
     void *got = malloc(bytes_of(i));
     REQUIRE(got != NULL);
-    check_cl(clEnqueueReadBuffer(me.queue, device->at[i], CL_TRUE, 0, bytes_of(i), got, 0, NULL, NULL),
+    check_cl(clEnqueueReadBuffer(me.queue, device->at[i], CL_TRUE, 0, bytes_of(i), got, 0, NULL,
+                                 NULL),
              "clEnqueueReadBuffer");
     check(!memcmp(got, host->at[i], bytes_of(i)), "%s: array %d differs", what, i);
     free(got);
   }
   check(!memcmp(host->status, device->status, ROWS), "%s: statuses differ", what);
-  check(!memcmp(host->iterations, device->iterations, sizeof host->iterations), "%s: iterations differ", what);
+  check(!memcmp(host->iterations, device->iterations, sizeof host->iterations),
+        "%s: iterations differ", what);
 }
 
 static void test_calls(uint32_t chunk)
@@ -109,8 +125,10 @@ static void test_calls(uint32_t chunk)
   char what[64];
   snprintf(what, sizeof what, "chunks of %u", chunk);
   if (open_place(&host, false, 0) && open_place(&device, true, chunk)) {
-    CHECK_OK(run(&host));
-    CHECK_OK(run(&device));
+    CHECK_OK (run(&host))
+      ;
+    CHECK_OK (run(&device))
+      ;
     compare(&host, &device, what);
   }
   close_place(&host);
@@ -120,7 +138,8 @@ static void test_calls(uint32_t chunk)
 /* Each array a byte too short, and of another context. */
 static void test_refusals(void)
 {
-  static const char *const names[CCD_ARRAYS] = {"x0", "x1", "separations", "toi", "n ", "d0", "toi_by_x0", "toi_by_x1"};
+  static const char *const names[CCD_ARRAYS] = {"x0", "x1", "separations", "toi",
+                                                "n ", "d0", "toi_by_x0",   "toi_by_x1"};
   static place p;
   const cl_context elsewhere = new_context();
   if (open_place(&p, true, 0)) {
@@ -129,13 +148,14 @@ static void test_refusals(void)
       for (int other = 0; other < 2; ++other) {
         p.at[i] = new_memory(other ? elsewhere : me.context, bytes_of(i) - (other ? 0 : 1), NULL);
         const abut_status status = run(&p);
-        check(status == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), names[i]), "%s: %d, %s", names[i], status,
-              abut_last_error());
+        check(status == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), names[i]), "%s: %d, %s",
+              names[i], status, abut_last_error());
         clReleaseMemObject(p.at[i]);
       }
       p.at[i] = right;
     }
-    CHECK_OK(run(&p));
+    CHECK_OK (run(&p))
+      ;
   }
   close_place(&p);
   check_cl(clReleaseContext(elsewhere), "clReleaseContext");
@@ -161,8 +181,8 @@ int main(int argc, char **argv)
   test_refusals();
   const references after = count_references(&before);
   check(before.context == after.context && before.queue == after.queue,
-        "the context is held %u times, not %u; the queue %u, not %u", after.context, before.context, after.queue,
-        before.queue);
+        "the context is held %u times, not %u; the queue %u, not %u", after.context, before.context,
+        after.queue, before.queue);
   check_cl(clReleaseCommandQueue(me.queue), "clReleaseCommandQueue");
   check_cl(clReleaseContext(me.context), "clReleaseContext");
   return check_finish();

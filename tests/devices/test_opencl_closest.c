@@ -1,7 +1,9 @@
-/* Closest points whose arrays lie in the caller's OpenCL memory, on the caller's queue: test_opencl_closest PRECISION
+/* Closest points whose arrays lie in the caller's OpenCL memory, on the caller's queue:
+ * test_opencl_closest PRECISION
  *
- * Every output and derivative to the bit as with host arrays, whole and in chunks; what is refused; and the caller's
- * objects as they were. On the device of ABUT_TEST_DEVICE; 77 where it is not there. */
+ * Every output and derivative to the bit as with host arrays, whole and in chunks; what is refused;
+ * and the caller's objects as they were. On the device of ABUT_TEST_DEVICE; 77 where it is not
+ * there. */
 #include "opencl_caller.h"
 
 #include "closest/slopes_of_rows.h"
@@ -13,8 +15,23 @@
 enum { SOLIDS = 8, ROWS = 211 };
 
 /* Arrays in the order in which a call has them. */
-enum { IN_POSE1, IN_POSE2, IN_BAR, IN_TWISTS, OUT_D1, OUT_N1, OUT_P1_, OUT_P2_, OUT_GAP, OUT_TWISTS, OUT_POSE2,
-       OUT_BY_N, OUT_BY_D, OUT_TANGENT, CLOSEST_ARRAYS };
+enum {
+  IN_POSE1,
+  IN_POSE2,
+  IN_BAR,
+  IN_TWISTS,
+  OUT_D1,
+  OUT_N1,
+  OUT_P1_,
+  OUT_P2_,
+  OUT_GAP,
+  OUT_TWISTS,
+  OUT_POSE2,
+  OUT_BY_N,
+  OUT_BY_D,
+  OUT_TANGENT,
+  CLOSEST_ARRAYS
+};
 static const size_t widths[CLOSEST_ARRAYS] = {7, 7, 3, 12, 1, 3, 3, 3, 1, 12, 7, 36, 12, 3};
 
 typedef struct place {
@@ -52,12 +69,14 @@ static bool open_place(place *p, bool mine, uint32_t chunk, const rows *r)
       free(host);
     }
   }
-  return CHECK_OK(abut_create_context(&def, &p->context)) && make_shapes(p->context, p->solids, SOLIDS, p->shapes);
+  return CHECK_OK (abut_create_context(&def, &p->context)) &&
+         make_shapes(p->context, p->solids, SOLIDS, p->shapes);
 }
 
 static void close_place(place *p)
 {
-  CHECK_OK(abut_destroy_context(p->context));
+  CHECK_OK (abut_destroy_context(p->context))
+    ;
   for (int i = 0; i < CLOSEST_ARRAYS; ++i) {
     if (p->memory == ABUT_MEMORY_OPENCL) {
       check(is_held_once(p->at[i]), "array %d is held by others", i);
@@ -97,16 +116,19 @@ static abut_status run(place *p, const rows *r, int method)
   const abut_closest_tangents tangents = {.p2 = p->at[OUT_TANGENT]};
   abut_closest_batch b = batch_at(p, r);
   abut_status status = abut_closest(p->context, &b);
-  status = status == ABUT_SUCCESS ? abut_closest_vjp(p->context, &b, &s, &bars, &gradients) : status;
+  status = status == ABUT_SUCCESS ? abut_closest_vjp(p->context, &b, &s, &bars, &gradients)
+                                  : status;
   status = status == ABUT_SUCCESS ? abut_closest_jacobian(p->context, &b, &s, &jacobians) : status;
-  return status == ABUT_SUCCESS ? abut_closest_jvp(p->context, &b, &s, p->at[IN_TWISTS], &tangents) : status;
+  return status == ABUT_SUCCESS ? abut_closest_jvp(p->context, &b, &s, p->at[IN_TWISTS], &tangents)
+                                : status;
 }
 
 static void compare(const place *host, const place *device, const char *what)
 {
   for (int i = 0; i < CLOSEST_ARRAYS; ++i) {
     void *got = malloc(bytes_of(i));
-    check_cl(clEnqueueReadBuffer(me.queue, device->at[i], CL_TRUE, 0, bytes_of(i), got, 0, NULL, NULL),
+    check_cl(clEnqueueReadBuffer(me.queue, device->at[i], CL_TRUE, 0, bytes_of(i), got, 0, NULL,
+                                 NULL),
              "clEnqueueReadBuffer");
     check(!memcmp(got, host->at[i], bytes_of(i)), "%s: array %d differs", what, i);
     free(got);
@@ -121,8 +143,10 @@ static void test_calls(const rows *r, uint32_t chunk)
     for (int method = 0; method < METHODS_OF_FLOAT; ++method) {
       char what[64];
       snprintf(what, sizeof what, "chunks of %u, %s", chunk, method_names[method]);
-      CHECK_OK(run(&host, r, method));
-      CHECK_OK(run(&device, r, method));
+      CHECK_OK (run(&host, r, method))
+        ;
+      CHECK_OK (run(&device, r, method))
+        ;
       compare(&host, &device, what);
     }
   }
@@ -133,9 +157,20 @@ static void test_calls(const rows *r, uint32_t chunk)
 /* Each array a byte too short, and of another context. */
 static void test_refusals(const rows *r)
 {
-  static const char *const names[CLOSEST_ARRAYS] = {
-    "pose1", "pose2", "the cotangent of p1", "twists", "d ", "n ", "p1", "p2", "gap", "the gradient by twists",
-    "the gradient of pose2", "the Jacobian of n", "the Jacobian of d", "the tangent of p2"};
+  static const char *const names[CLOSEST_ARRAYS] = {"pose1",
+                                                    "pose2",
+                                                    "the cotangent of p1",
+                                                    "twists",
+                                                    "d ",
+                                                    "n ",
+                                                    "p1",
+                                                    "p2",
+                                                    "gap",
+                                                    "the gradient by twists",
+                                                    "the gradient of pose2",
+                                                    "the Jacobian of n",
+                                                    "the Jacobian of d",
+                                                    "the tangent of p2"};
   static place p;
   const cl_context elsewhere = new_context();
   if (open_place(&p, true, 0, r)) {
@@ -144,13 +179,14 @@ static void test_refusals(const rows *r)
       for (int other = 0; other < 2; ++other) {
         p.at[i] = new_memory(other ? elsewhere : me.context, bytes_of(i) - (other ? 0 : 1), NULL);
         const abut_status status = run(&p, r, ABUT_CLOSEST_GUMBEL);
-        check(status == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), names[i]), "%s: %d, %s", names[i], status,
-              abut_last_error());
+        check(status == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), names[i]), "%s: %d, %s",
+              names[i], status, abut_last_error());
         clReleaseMemObject(p.at[i]);
       }
       p.at[i] = right;
     }
-    CHECK_OK(run(&p, r, ABUT_CLOSEST_GUMBEL));
+    CHECK_OK (run(&p, r, ABUT_CLOSEST_GUMBEL))
+      ;
   }
   close_place(&p);
   check_cl(clReleaseContext(elsewhere), "clReleaseContext");
@@ -188,8 +224,8 @@ int main(int argc, char **argv)
   rows_free(&r);
   const references after = count_references(&before);
   check(before.context == after.context && before.queue == after.queue,
-        "the context is held %u times, not %u; the queue %u, not %u", after.context, before.context, after.queue,
-        before.queue);
+        "the context is held %u times, not %u; the queue %u, not %u", after.context, before.context,
+        after.queue, before.queue);
   check_cl(clReleaseCommandQueue(me.queue), "clReleaseCommandQueue");
   check_cl(clReleaseContext(me.context), "clReleaseContext");
   return check_finish();

@@ -17,7 +17,8 @@ static void compare(const arrays *host, const arrays *device, int which, const c
   for (int i = TANGENTS; i < ARRAYS; ++i) {
     void *got = malloc(host->bytes[i]);
     check_cl(clEnqueueReadBuffer(me.queue, device->at[i], CL_TRUE, 0, host->bytes[i], got, 0, NULL,
-                                 NULL), "clEnqueueReadBuffer");
+                                 NULL),
+             "clEnqueueReadBuffer");
     check(!memcmp(got, host->at[i], host->bytes[i]), "%s: call %d, array %d differs", what, which,
           i);
     free(got);
@@ -31,8 +32,9 @@ static void clear_outputs(arrays *host, const arrays *device)
 {
   for (int i = TANGENTS; i < ARRAYS; ++i) {
     memset(host->at[i], 0x5a, host->bytes[i]);
-    check_cl(clEnqueueWriteBuffer(me.queue, device->at[i], CL_FALSE, 0, host->bytes[i],
-                                  host->at[i], 0, NULL, NULL), "clEnqueueWriteBuffer");
+    check_cl(clEnqueueWriteBuffer(me.queue, device->at[i], CL_FALSE, 0, host->bytes[i], host->at[i],
+                                  0, NULL, NULL),
+             "clEnqueueWriteBuffer");
   }
   check_cl(clFinish(me.queue), "clFinish");
 }
@@ -49,11 +51,12 @@ static void compare_jacobians(const world *on_host, const world *on_device, arra
     abut_compact list = {.threshold = 0.1, .capacity = ENTRIES};
     b.compact = &list;
     blocks[i] = calloc((size_t)ENTRIES * BLOCK, sizeof(double));
-    CHECK_OK(abut_jacobian(i ? on_device->pair : on_host->pair, ABUT_SAME_PAIR, &b, blocks[i]));
+    CHECK_OK (abut_jacobian(i ? on_device->pair : on_host->pair, ABUT_SAME_PAIR, &b, blocks[i]))
+      ;
     found[i] = list.count;
   }
   check(found[0] == found[1] && (host->count < 16 || found[0]) &&
-        !memcmp(blocks[0], blocks[1], (size_t)ENTRIES * BLOCK * sizeof(double)),
+          !memcmp(blocks[0], blocks[1], (size_t)ENTRIES * BLOCK * sizeof(double)),
         "%s: Jacobian blocks differ", what);
   free(blocks[0]);
   free(blocks[1]);
@@ -75,7 +78,7 @@ static void test_calls(uint32_t chunk, size_t count, bool mixed)
   abut_layout layout;
   snprintf(what, sizeof what, "chunks of %u, %zu poses%s", chunk, count, mixed ? ", mixed" : "");
   if (world_open(false, 0, &on_host) && world_open(true, chunk, &on_device) &&
-      CHECK_OK(abut_get_layout(on_host.pairs[mixed ? 2 : 0], &layout))) {
+      CHECK_OK (abut_get_layout(on_host.pairs[mixed ? 2 : 0], &layout))) {
     host_arrays(&host, count, layout.contacts);
     device_arrays(&device, &host);
     if (mixed) {
@@ -85,13 +88,17 @@ static void test_calls(uint32_t chunk, size_t count, bool mixed)
     }
     for (int i = 0; i < CALLS; ++i) {
       clear_outputs(&host, &device);
-      CHECK_OK(call(on_host.pair, &host, i));
-      CHECK_OK(call(on_device.pair, &device, i));
+      CHECK_OK (call(on_host.pair, &host, i))
+        ;
+      CHECK_OK (call(on_device.pair, &device, i))
+        ;
       compare(&host, &device, i, what);
     }
     compare_jacobians(&on_host, &on_device, &host, &device, what);
-    CHECK_OK(abut_destroy_context(on_host.context));
-    CHECK_OK(abut_destroy_context(on_device.context));
+    CHECK_OK (abut_destroy_context(on_host.context))
+      ;
+    CHECK_OK (abut_destroy_context(on_device.context))
+      ;
     free_arrays(&host);
     free_arrays(&device);
   }
@@ -107,16 +114,19 @@ static void test_bytes(uint32_t chunk)
   abut_layout layout;
   world w;
   if (!me.info.has_float64 || !world_open(true, chunk, &w) ||
-      !CHECK_OK(abut_get_layout(w.pair, &layout))) {
+      !CHECK_OK (abut_get_layout(w.pair, &layout))) {
     return;
   }
   host_arrays(&host, MOST, layout.contacts);
   device_arrays(&device, &host);
   for (int i = 0; i < CALLS; ++i) {
     for (int twice = 0; twice < 2; ++twice) { /* what is brought up once counts the first time */
-      CHECK_OK(abut_get_counters(w.context, &before));
-      CHECK_OK(i ? call(w.pair, &device, i) : contacts(w.pair, &device, false));
-      CHECK_OK(abut_get_counters(w.context, &after));
+      CHECK_OK (abut_get_counters(w.context, &before))
+        ;
+      CHECK_OK (i ? call(w.pair, &device, i) : contacts(w.pair, &device, false))
+        ;
+      CHECK_OK (abut_get_counters(w.context, &after))
+        ;
     }
     check(after.bytes_up == before.bytes_up, "call %d, chunks of %u: %llu bytes go up", i, chunk,
           (unsigned long long)(after.bytes_up - before.bytes_up));
@@ -124,7 +134,8 @@ static void test_bytes(uint32_t chunk)
           "call %d, chunks of %u: %llu bytes come down", i, chunk,
           (unsigned long long)(after.bytes_down - before.bytes_down));
   }
-  CHECK_OK(abut_destroy_context(w.context));
+  CHECK_OK (abut_destroy_context(w.context))
+    ;
   free_arrays(&host);
   free_arrays(&device);
 }
@@ -134,8 +145,8 @@ static void test_bytes(uint32_t chunk)
 static void refused(const world *w, arrays *a, int which, int array, const char *name)
 {
   const abut_status status = call(w->pair, a, which);
-  check(status == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), name),
-        "array %d, %s: %s, %s", array, name, abut_status_name(status), abut_last_error());
+  check(status == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), name), "array %d, %s: %s, %s",
+        array, name, abut_status_name(status), abut_last_error());
 }
 
 /* Each array a byte too short, and of another context. */
@@ -144,21 +155,31 @@ static void test_arrays_refused(void)
   static const struct {
     int array, call;
     const char *name;
-  } cases[] = {
-    {POSE, 0, "pose1"}, {POSE + 1, 0, "pose2"}, {OUT, 0, "p "}, {OUT + 1, 0, "d "},
-    {OUT + 2, 0, "n "}, {OUT + 3, 0, "activity"}, {BARS, 1, "the cotangent of p"},
-    {BARS + 1, 1, "the cotangent of d"}, {BARS + 2, 1, "the cotangent of n"},
-    {BARS + 3, 1, "the cotangent of activity"}, {GRADIENT, 1, "the gradient of pose1"},
-    {GRADIENT + 1, 3, "the gradient of pose2"}, {ALONG, JVP, "the tangent of pose1"},
-    {ALONG + 1, JVP, "the tangent of pose2"}, {TANGENTS, JVP, "the tangent of p"},
-    {TANGENTS + 1, JVP, "the tangent of d"}, {TANGENTS + 2, JVP, "the tangent of n"},
-    {TANGENTS + 3, JVP, "the tangent of activity"}, {PRODUCT, 7, "the gradient of pose1"},
-    {PRODUCT + 1, 8, "the gradient of pose2"}};
+  } cases[] = {{POSE, 0, "pose1"},
+               {POSE + 1, 0, "pose2"},
+               {OUT, 0, "p "},
+               {OUT + 1, 0, "d "},
+               {OUT + 2, 0, "n "},
+               {OUT + 3, 0, "activity"},
+               {BARS, 1, "the cotangent of p"},
+               {BARS + 1, 1, "the cotangent of d"},
+               {BARS + 2, 1, "the cotangent of n"},
+               {BARS + 3, 1, "the cotangent of activity"},
+               {GRADIENT, 1, "the gradient of pose1"},
+               {GRADIENT + 1, 3, "the gradient of pose2"},
+               {ALONG, JVP, "the tangent of pose1"},
+               {ALONG + 1, JVP, "the tangent of pose2"},
+               {TANGENTS, JVP, "the tangent of p"},
+               {TANGENTS + 1, JVP, "the tangent of d"},
+               {TANGENTS + 2, JVP, "the tangent of n"},
+               {TANGENTS + 3, JVP, "the tangent of activity"},
+               {PRODUCT, 7, "the gradient of pose1"},
+               {PRODUCT + 1, 8, "the gradient of pose2"}};
   static arrays host, device;
   abut_layout layout;
   world w;
   const cl_context elsewhere = new_context();
-  if (!world_open(true, 0, &w) || !CHECK_OK(abut_get_layout(w.pair, &layout))) {
+  if (!world_open(true, 0, &w) || !CHECK_OK (abut_get_layout(w.pair, &layout))) {
     return;
   }
   host_arrays(&host, 5, layout.contacts);
@@ -174,8 +195,10 @@ static void test_arrays_refused(void)
     clReleaseMemObject(device.at[at]);
     device.at[at] = right;
   }
-  CHECK_OK(call(w.pair, &device, 0));
-  CHECK_OK(abut_destroy_context(w.context));
+  CHECK_OK (call(w.pair, &device, 0))
+    ;
+  CHECK_OK (abut_destroy_context(w.context))
+    ;
   free_arrays(&host);
   free_arrays(&device);
   check_cl(clReleaseContext(elsewhere), "clReleaseContext");
@@ -199,14 +222,16 @@ static void test_contexts_refused(void)
     def = def_of(true, 0);
     def.opencl_queue = loose;
     check(abut_create_context(&def, &context) == ABUT_ERROR_ARGUMENT &&
-          strstr(abut_last_error(), "order"), "a queue without order: %s", abut_last_error());
+            strstr(abut_last_error(), "order"),
+          "a queue without order: %s", abut_last_error());
     check_cl(clReleaseCommandQueue(loose), "clReleaseCommandQueue");
   }
-  if (world_open(false, 0, &w) && CHECK_OK(abut_get_layout(w.pair, &layout))) {
+  if (world_open(false, 0, &w) && CHECK_OK (abut_get_layout(w.pair, &layout))) {
     host_arrays(&host, 2, layout.contacts);
     device_arrays(&device, &host);
     check(call(w.pair, &device, 0) == ABUT_ERROR_ARGUMENT, "cl_mem without a queue");
-    CHECK_OK(abut_destroy_context(w.context));
+    CHECK_OK (abut_destroy_context(w.context))
+      ;
     free_arrays(&host);
     free_arrays(&device);
   }
@@ -223,7 +248,7 @@ static void test_parts(uint32_t chunk, bool keep_wholes)
   world on_host, on_device;
   cl_mem wholes[ARRAYS];
   if (!world_open(false, 0, &on_host) || !world_open(true, chunk, &on_device) ||
-      !CHECK_OK(abut_get_layout(on_host.pair, &layout))) {
+      !CHECK_OK (abut_get_layout(on_host.pair, &layout))) {
     return;
   }
   host_arrays(&host, MOST, layout.contacts);
@@ -239,15 +264,20 @@ static void test_parts(uint32_t chunk, bool keep_wholes)
       clReleaseMemObject(wholes[i]);
     }
     check_cl(clEnqueueWriteBuffer(me.queue, device.at[i], CL_FALSE, 0, host.bytes[i], host.at[i], 0,
-                                  NULL, NULL), "clEnqueueWriteBuffer");
+                                  NULL, NULL),
+             "clEnqueueWriteBuffer");
   }
   for (int i = 0; i < CALLS; ++i) {
-    CHECK_OK(call(on_host.pair, &host, i));
-    CHECK_OK(call(on_device.pair, &device, i));
+    CHECK_OK (call(on_host.pair, &host, i))
+      ;
+    CHECK_OK (call(on_device.pair, &device, i))
+      ;
     compare(&host, &device, i, "parts");
   }
-  CHECK_OK(abut_destroy_context(on_host.context));
-  CHECK_OK(abut_destroy_context(on_device.context));
+  CHECK_OK (abut_destroy_context(on_host.context))
+    ;
+  CHECK_OK (abut_destroy_context(on_device.context))
+    ;
   free_arrays(&host);
   free_arrays(&device);
   for (int i = 0; keep_wholes && i < ARRAYS; ++i) {
@@ -265,7 +295,7 @@ static void test_no_host_access(void)
   abut_layout layout;
   world on_host, on_device;
   if (!world_open(false, 0, &on_host) || !world_open(true, 0, &on_device) ||
-      !CHECK_OK(abut_get_layout(on_host.pair, &layout))) {
+      !CHECK_OK (abut_get_layout(on_host.pair, &layout))) {
     return;
   }
   host_arrays(&host, 5, layout.contacts);
@@ -279,12 +309,16 @@ static void test_no_host_access(void)
   }
   for (int i = 0; i <= JVP; i += JVP) {
     clear_outputs(&host, &device);
-    CHECK_OK(call(on_host.pair, &host, i));
-    CHECK_OK(call(on_device.pair, &device, i));
+    CHECK_OK (call(on_host.pair, &host, i))
+      ;
+    CHECK_OK (call(on_device.pair, &device, i))
+      ;
     compare(&host, &device, i, "no host access");
   }
-  CHECK_OK(abut_destroy_context(on_host.context));
-  CHECK_OK(abut_destroy_context(on_device.context));
+  CHECK_OK (abut_destroy_context(on_host.context))
+    ;
+  CHECK_OK (abut_destroy_context(on_device.context))
+    ;
   free_arrays(&host);
   free_arrays(&device);
 }
@@ -317,19 +351,21 @@ static void test_pending_event(void)
   pthread_t thread;
   cl_int code = CL_SUCCESS;
   world w;
-  if (!world_open(true, 0, &w) || !CHECK_OK(abut_get_layout(w.pair, &layout))) {
+  if (!world_open(true, 0, &w) || !CHECK_OK (abut_get_layout(w.pair, &layout))) {
     return;
   }
   host_arrays(&host, 5, layout.contacts);
   device_arrays(&device, &host);
-  CHECK_OK(call(w.pair, &device, 0));
+  CHECK_OK (call(w.pair, &device, 0))
+    ;
   gate.event = clCreateUserEvent(me.context, &code);
   check_cl(code, "clCreateUserEvent");
   check_cl(clEnqueueMarkerWithWaitList(me.queue, 1, &gate.event, NULL),
            "clEnqueueMarkerWithWaitList");
   check_cl(clFlush(me.queue), "clFlush");
   check(pthread_create(&thread, NULL, open_gate, NULL) == 0, "no thread");
-  CHECK_OK(abut_destroy_context(w.context));
+  CHECK_OK (abut_destroy_context(w.context))
+    ;
   gate.over = true;
   pthread_join(thread, NULL);
   check(!gate.late, "a context waits for the caller's event");
@@ -375,8 +411,8 @@ int main(int argc, char **argv)
   test_pending_event();
   const references after = count_references(&before);
   check(before.context == after.context && before.queue == after.queue,
-        "the context is held %u times, not %u; the queue %u, not %u", after.context,
-        before.context, after.queue, before.queue);
+        "the context is held %u times, not %u; the queue %u, not %u", after.context, before.context,
+        after.queue, before.queue);
   check_cl(clFinish(me.queue), "clFinish");
   check_cl(clReleaseCommandQueue(me.queue), "clReleaseCommandQueue");
   check_cl(clReleaseContext(me.context), "clReleaseContext");

@@ -44,7 +44,8 @@ static void read_outputs(rollout *r, void *const at[ROLL_ARRAYS])
   for (int a = 0; a < ROLL_ARRAYS; ++a) {
     if (at[a]) {
       check_cl(clEnqueueReadBuffer(me.queue, at[a], CL_TRUE, 0, rollout_bytes(r, a), r->at[a], 0,
-                                   NULL, NULL), "clEnqueueReadBuffer");
+                                   NULL, NULL),
+               "clEnqueueReadBuffer");
     }
   }
 }
@@ -74,9 +75,11 @@ static void test_chunks(uint32_t chunk, roll_given given)
   rollout_create(&device, WORLDS, STEPS, precision, given);
   make_memory(&device, at);
   REQUIRE_OK(abut_create_context(&def, &context));
-  CHECK_OK(rollout_run(context, path, &host));
+  CHECK_OK (rollout_run(context, path, &host))
+    ;
   REQUIRE_OK(abut_load_scene(context, path, &scene));
-  CHECK_OK(run_in_place(scene, &device, at));
+  CHECK_OK (run_in_place(scene, &device, at))
+    ;
   read_outputs(&device, at);
   for (size_t i = 0; i < WORLDS; ++i) {
     rollout_same(&host, i, &device, i);
@@ -84,9 +87,11 @@ static void test_chunks(uint32_t chunk, roll_given given)
   }
   if (!chunk) {
     test_refusals(scene, &device, at);
-    CHECK_OK(run_in_place(scene, &device, at));
+    CHECK_OK (run_in_place(scene, &device, at))
+      ;
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   free_memory(at);
   rollout_free(&host);
   rollout_free(&device);
@@ -103,7 +108,8 @@ static void test_without_queue(void)
   REQUIRE_OK(abut_create_context(&def, &context));
   REQUIRE_OK(abut_load_scene(context, path, &scene));
   CHECK(run_in_place(scene, &r, r.at) == ABUT_ERROR_ARGUMENT);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   rollout_free(&r);
 }
 
@@ -129,8 +135,8 @@ int main(int argc, char **argv)
   test_without_queue();
   const references after = count_references(&before);
   check(before.context == after.context && before.queue == after.queue,
-        "the context is held %u times, not %u; the queue %u, not %u", after.context,
-        before.context, after.queue, before.queue);
+        "the context is held %u times, not %u; the queue %u, not %u", after.context, before.context,
+        after.queue, before.queue);
   check_cl(clReleaseCommandQueue(me.queue), "clReleaseCommandQueue");
   check_cl(clReleaseContext(me.context), "clReleaseContext");
   return check_finish();

@@ -1,5 +1,6 @@
-/* Locks among processes: one at a time has a key's; a process that is killed has none any more, nor do children of a
- * fork; waiting has a bound, and an end when the work is done, and what cannot be locked is done without. */
+/* Locks among processes: one at a time has a key's; a process that is killed has none any more, nor
+ * do children of a fork; waiting has a bound, and an end when the work is done, and what cannot be
+ * locked is done without. */
 #define _XOPEN_SOURCE 700
 #include "cache_files.h"
 
@@ -37,7 +38,8 @@ typedef struct holder {
   int ready[2], stop[2]; /* pipes: it has the lock; and it ends when this one does */
 } holder;
 
-/* A process that holds a lock until it is stopped, and with `forks` ends at once and leaves a child of its own. */
+/* A process that holds a lock until it is stopped, and with `forks` ends at once and leaves a child
+ * of its own. */
 static holder hold(const char *text, bool forks)
 {
   holder h = {.process = -1};

@@ -1,5 +1,6 @@
-/* A pile is the same to the bit whatever the batch that it is in, its place there, the chunks, the room for waves, the
- * devices, the calls that its steps are spread over, and the run; so are derivatives of its steps.
+/* A pile is the same to the bit whatever the batch that it is in, its place there, the chunks, the
+ * room for waves, the devices, the calls that its steps are spread over, and the run; so are
+ * derivatives of its steps.
  *   test_repeatable PRECISION
  * On the device of ABUT_TEST_DEVICE, the host by default; 77 where it is not there. */
 #include "shares.h"
@@ -10,7 +11,8 @@
 
 enum { WORLDS = 24, BOXES = 6, STEPS = 24, BACK = 3, RUNS = 20, NQ = 7 * BOXES, NV = 6 * BOXES };
 
-/* Arrays that a run has for each world: from where it starts, where it ends, and the gradients of BACK steps from there on. */
+/* Arrays that a run has for each world: from where it starts, where it ends, and the gradients of
+ * BACK steps from there on. */
 enum { FROM_Q, FROM_V, SEED, TO_Q, TO_V, TO_W, BAR_Q, BAR_V, ARRAYS };
 static const size_t width[ARRAYS] = {NQ, NV, 2 * NV, NQ, NV, NV, NV, NV};
 
@@ -20,7 +22,8 @@ typedef struct pile {
   uint64_t hash; /* of all states on the way */
 } pile;
 
-/* How worlds are run. World i of a batch is number (first + i) * order of all, modulo their number. */
+/* How worlds are run. World i of a batch is number (first + i) * order of all, modulo their
+ * number. */
 typedef struct way {
   const char *name;
   uint32_t chunk;
@@ -30,11 +33,14 @@ typedef struct way {
 
 static void write_scene(char *text, size_t room)
 {
-  size_t at = (size_t)snprintf(text, room, "{\"timestep\": 0.004, \"automatic\": true, \"links\": [{\"bodies\": [{\"box\": [1, 1, "
-                                           "0.05]}], \"position\": [0, 0, -0.05]}");
+  size_t at = (size_t)snprintf(
+    text, room,
+    "{\"timestep\": 0.004, \"automatic\": true, \"links\": [{\"bodies\": [{\"box\": [1, 1, "
+    "0.05]}], \"position\": [0, 0, -0.05]}");
   for (int i = 0; i < BOXES; ++i) {
     at += (size_t)snprintf(text + at, room - at,
-                           ", {\"density\": 500, \"joint\": {\"type\": \"free\"}, \"position\": [%g, %g, %g], \"bodies\": "
+                           ", {\"density\": 500, \"joint\": {\"type\": \"free\"}, \"position\": "
+                           "[%g, %g, %g], \"bodies\": "
                            "[{\"box\": [0.05, 0.05, 0.05]}]}",
                            0.04 * (i % 2), 0.05 * (i % 3), 0.08 + 0.09 * i);
   }
@@ -64,7 +70,8 @@ static void fill(pile *p, const double *start)
   uint64_t random = 41;
   for (size_t i = 0; i < WORLDS; ++i) {
     for (size_t k = 0; k < NQ; ++k) {
-      real_put(p->at[FROM_Q], precision, NQ * i + k, start[k] + (k % 7 < 3 ? 0.01 : 0.2) * random_normal(&random));
+      real_put(p->at[FROM_Q], precision, NQ * i + k,
+               start[k] + (k % 7 < 3 ? 0.01 : 0.2) * random_normal(&random));
     }
     for (size_t k = 0; k < NV; ++k) {
       real_put(p->at[FROM_V], precision, NV * i + k, 0.2 * random_normal(&random));
@@ -88,8 +95,8 @@ static uint64_t hash_of(uint64_t hash, const void *bytes, size_t count) /* FNV-1
   return hash;
 }
 
-/* Steps the worlds of one batch, which lie one behind the other in *p, in so many calls, and goes back through the steps
- * behind the last. */
+/* Steps the worlds of one batch, which lie one behind the other in *p, in so many calls, and goes
+ * back through the steps behind the last. */
 static void run_batch(abut_scene scene, pile *p, size_t worlds, size_t calls)
 {
   const size_t size = real_size(precision), steps = STEPS / calls;
@@ -109,7 +116,8 @@ static void run_batch(abut_scene scene, pile *p, size_t worlds, size_t calls)
   w.v_record = v;
   w.status = p->status;
   for (size_t call = 0; call < calls; ++call) {
-    CHECK_OK(abut_step_worlds(scene, &w));
+    CHECK_OK (abut_step_worlds(scene, &w))
+      ;
     for (size_t i = 0; i < worlds; ++i) {
       status[i] |= p->status[i];
     }
@@ -131,7 +139,8 @@ static void run_batch(abut_scene scene, pile *p, size_t worlds, size_t calls)
   g.state = p->at[SEED];
   g.q = p->at[BAR_Q];
   g.v = p->at[BAR_V];
-  CHECK_OK(abut_vjp_worlds(scene, &back, &g));
+  CHECK_OK (abut_vjp_worlds(scene, &back, &g))
+    ;
   free(q);
   free(v);
 }
@@ -184,8 +193,10 @@ static abut_scene open_on(const variant *v, const way *a, abut_context *context)
 
 static void close_scene(abut_scene scene, abut_context context)
 {
-  CHECK_OK(abut_destroy_scene(scene));
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_scene(scene))
+    ;
+  CHECK_OK (abut_destroy_context(context))
+    ;
 }
 
 static void check_way(const variant *v, const way *a, const pile *whole)
@@ -204,12 +215,14 @@ static void check_way(const variant *v, const way *a, const pile *whole)
       check(!memcmp(row(&p, array, i), row(whole, array, i), width[array] * real_size(precision)),
             "%s, %s: array %d of world %zu differs", v->name, a->name, array, i);
     }
-    check(p.status[i] == whole->status[i], "%s, %s: world %zu has status %u", v->name, a->name, i, p.status[i]);
+    check(p.status[i] == whole->status[i], "%s, %s: world %zu has status %u", v->name, a->name, i,
+          p.status[i]);
   }
   pile_free(&p);
 }
 
-/* So many runs, every fifth in a context of its own, end with the same hash of all states on their way. */
+/* So many runs, every fifth in a context of its own, end with the same hash of all states on their
+ * way. */
 static void test_runs(const variant *v, const way *a, const pile *whole)
 {
   pile p = pile_of();
@@ -224,8 +237,8 @@ static void test_runs(const variant *v, const way *a, const pile *whole)
       scene = open_on(v, a, &context);
     }
     run_scene(scene, a, &p);
-    check(p.hash == whole->hash, "run %d: the hash is %016llx, not %016llx", run, (unsigned long long)p.hash,
-          (unsigned long long)whole->hash);
+    check(p.hash == whole->hash, "run %d: the hash is %016llx, not %016llx", run,
+          (unsigned long long)p.hash, (unsigned long long)whole->hash);
   }
   close_scene(scene, context);
   pile_free(&p);
@@ -235,9 +248,12 @@ int main(int argc, char **argv)
 {
   static const way straight = {"all at once", 0, 0, WORLDS, WORLDS, 1, 1};
   static const way ways[] = {
-    {"permuted", 0, 0, WORLDS, WORLDS, 11, 1},      {"batches of 7", 0, 0, 7, WORLDS, 11, 1},
-    {"one by one", 0, 0, 1, 4, 11, 1},              {"chunks of a world", 1, 0, WORLDS, WORLDS, 1, 1},
-    {"chunks of 5", 5, 0, WORLDS, WORLDS, 11, 1},   {"short waves", 0, (uint64_t)12 << 20, WORLDS, WORLDS, 1, 1},
+    {"permuted", 0, 0, WORLDS, WORLDS, 11, 1},
+    {"batches of 7", 0, 0, 7, WORLDS, 11, 1},
+    {"one by one", 0, 0, 1, 4, 11, 1},
+    {"chunks of a world", 1, 0, WORLDS, WORLDS, 1, 1},
+    {"chunks of 5", 5, 0, WORLDS, WORLDS, 11, 1},
+    {"short waves", 0, (uint64_t)12 << 20, WORLDS, WORLDS, 1, 1},
     {"two calls", 0, 0, WORLDS, WORLDS, 1, 2},
   };
   const char *wanted = getenv("ABUT_TEST_DEVICE");
@@ -256,9 +272,11 @@ int main(int argc, char **argv)
   run_scene(scene, &straight, &whole);
   close_scene(scene, context);
   for (size_t i = 0; i < WORLDS; ++i) {
-    check(!(whole.status[i] & ~(uint32_t)ABUT_WORLD_DEEP), "world %zu has status %u", i, whole.status[i]);
+    check(!(whole.status[i] & ~(uint32_t)ABUT_WORLD_DEEP), "world %zu has status %u", i,
+          whole.status[i]);
     CHECK(memcmp(row(&whole, TO_Q, i), row(&whole, FROM_Q, i), NQ * real_size(precision)));
-    CHECK(memcmp(row(&whole, TO_Q, i), row(&whole, TO_Q, (i + 1) % WORLDS), NQ * real_size(precision)));
+    CHECK(
+      memcmp(row(&whole, TO_Q, i), row(&whole, TO_Q, (i + 1) % WORLDS), NQ * real_size(precision)));
   }
   for (size_t i = 0; i < sizeof ways / sizeof *ways; ++i) {
     check_way(&v[WHOLE], &ways[i], &whole);

@@ -1,7 +1,9 @@
-/* Devices that compute wrongly are refused by name: test_self_test KERNELS FOLDER [contacts | derivatives | others].
+/* Devices that compute wrongly are refused by name: test_self_test KERNELS FOLDER [contacts |
+ * derivatives | others].
  *
  * KERNELS is the kernel suite. Copies of it with one wrong number are written to FOLDER and built
- * by PoCL: those that contacts, their derivatives or other families notice, or all. 77 where there is no PoCL. */
+ * by PoCL: those that contacts, their derivatives or other families notice, or all. 77 where there
+ * is no PoCL. */
 #include "brick.h"
 #include "support/check.h"
 
@@ -51,7 +53,8 @@ static bool ends_with(const char *path, const char *end)
   return length > part && path[length - part - 1] == '/' && strcmp(path + length - part, end) == 0;
 }
 
-/* A copy of a folder, where in `file`, the end of a path, the first text `right` is `wrong` instead. */
+/* A copy of a folder, where in `file`, the end of a path, the first text `right` is `wrong`
+ * instead. */
 static bool copy_folder(const char *from, const char *to, const char *file, const char *right,
                         const char *wrong)
 {
@@ -77,8 +80,9 @@ static bool copy_folder(const char *from, const char *to, const char *file, cons
   return written;
 }
 
-/* The kernels, where in `file` the first text `right` is `wrong`. They always lie in one folder: PoCL compiles a program
- * once that has the same text and the same options, of which the folder is one. */
+/* The kernels, where in `file` the first text `right` is `wrong`. They always lie in one folder:
+ * PoCL compiles a program once that has the same text and the same options, of which the folder is
+ * one. */
 static bool write_suite(const char *file, const char *right, const char *wrong, char path[PATH])
 {
   static const char *const parts[] = {"num", "geometry", "kernels"};
@@ -112,8 +116,10 @@ static abut_status open_pocl(const char *suite, bool with_host)
   abut_device_choice choices[2] = {{0, 0, 0}, {0, 0, 0}};
   abut_context_def def = abut_default_context_def();
   def.kernel_directory = suite;
-  CHECK_OK(abut_find_device("pocl", &choices[0].device));
-  CHECK_OK(abut_find_device("host", &choices[1].device));
+  CHECK_OK (abut_find_device("pocl", &choices[0].device))
+    ;
+  CHECK_OK (abut_find_device("host", &choices[1].device))
+    ;
   def.devices = choices;
   def.device_count = with_host ? 2 : 1;
   return abut_create_context(&def, &s.context);
@@ -123,8 +129,11 @@ static bool make_pair(void)
 {
   static const double tetrahedron[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
   static const uint32_t sizes[] = {3, 3, 3, 3}, corners[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
-  const abut_superquadric ball = {
-    {0.5, 0.5, 0.5}, {1, 1}, {0.25, 0.25, 0.25}, {1, 0, 0, 0}, ABUT_ADD};
+  const abut_superquadric ball = {{0.5, 0.5, 0.5},
+                                  {1, 1},
+                                  {0.25, 0.25, 0.25},
+                                  {1, 0, 0, 0},
+                                  ABUT_ADD};
   abut_body_def def = abut_default_body_def();
   const abut_smoothing smoothing = abut_default_smoothing();
   def.vertices = tetrahedron;
@@ -137,8 +146,8 @@ static bool make_pair(void)
   const float turned[6] = {0.5f, 0.25f, 0.125f, 0.25f, 0.5f, -0.25f};
   memcpy(s.poses[1], turned, sizeof turned);
   memcpy(s.poses[1] + 6, turned, sizeof turned);
-  return CHECK_OK(abut_create_body(s.context, &def, &s.body)) &&
-         CHECK_OK(abut_create_pair(s.body, s.body, &smoothing, &s.pair));
+  return CHECK_OK (abut_create_body(s.context, &def, &s.body)) &&
+         CHECK_OK (abut_create_pair(s.body, s.body, &smoothing, &s.pair));
 }
 
 static abut_batch batch(void)
@@ -259,8 +268,10 @@ static abut_status in_fields(abut_batch *b, bool back)
   if (status == ABUT_SUCCESS) {
     const abut_gradients gradients = {s.real[0], s.real[1]};
     b->d = back ? NULL : s.real[0];
-    status = back ? abut_gradient(pair, ABUT_SAME_PAIR, b, ABUT_REDUCE_MEAN_DISTANCE, &gradients) : abut_contacts(pair, b);
-    CHECK_OK(abut_destroy_pair(pair));
+    status = back ? abut_gradient(pair, ABUT_SAME_PAIR, b, ABUT_REDUCE_MEAN_DISTANCE, &gradients)
+                  : abut_contacts(pair, b);
+    CHECK_OK (abut_destroy_pair(pair))
+      ;
   }
   return status;
 }
@@ -279,7 +290,8 @@ static abut_status list_vjp(abut_batch *b)
 {
   static const uint32_t pose[] = {0, 1}, slot[] = {1, 2};
   static const float bar[] = {1, 2};
-  const abut_compact l = {.count = 2, .pose = (uint32_t *)(uintptr_t)pose,
+  const abut_compact l = {.count = 2,
+                          .pose = (uint32_t *)(uintptr_t)pose,
                           .slot = (uint32_t *)(uintptr_t)slot};
   const abut_cotangents bars = {.d = bar};
   const abut_gradients gradients = {s.real[0], s.real[1]};
@@ -299,7 +311,8 @@ static abut_status shapes(abut_batch *b, bool back)
     abut_shape_def def = abut_default_shape_def();
     def.kind = kinds[i];
     def.size[0] = def.size[1] = def.size[2] = 0.5;
-    CHECK_OK(abut_create_shape(s.context, &def, &both[i]));
+    CHECK_OK (abut_create_shape(s.context, &def, &both[i]))
+      ;
   }
   smoothing.method = ABUT_CLOSEST_EXACT;
   c.count = 2;
@@ -309,8 +322,8 @@ static abut_status shapes(abut_batch *b, bool back)
   c.pose2 = there;
   c.d = s.real[0];
   const abut_closest_jacobians to = {.d = s.real[1]};
-  const abut_status status =
-    back ? abut_closest_jacobian(s.context, &c, &smoothing, &to) : abut_closest(s.context, &c);
+  const abut_status status = back ? abut_closest_jacobian(s.context, &c, &smoothing, &to)
+                                  : abut_closest(s.context, &c);
   b->failures = c.failures;
   return status;
 }
@@ -328,8 +341,10 @@ static abut_status closest_by_poses(abut_batch *b)
 /* Edges that cross, and edges that pass. */
 static abut_status edges(abut_batch *b, bool back)
 {
-  static const float x0[24] = {-1, -1, 3, 1, 1, 3, -1, 1, 0, 3, -3, 0, -1, -1, 3, 1, 1, 3, -1, 1, 0, 3, -3, 0};
-  static const float x1[24] = {-1, -1, -1, 1, 1, -1, -1, 1, 0, 3, -3, 0, 8, -1, -1, 9, 1, -1, -1, 1, 0, 3, -3, 0};
+  static const float x0[24] = {-1, -1, 3, 1, 1, 3, -1, 1, 0, 3, -3, 0,
+                               -1, -1, 3, 1, 1, 3, -1, 1, 0, 3, -3, 0};
+  static const float x1[24] = {-1, -1, -1, 1, 1, -1, -1, 1, 0, 3, -3, 0,
+                               8,  -1, -1, 9, 1, -1, -1, 1, 0, 3, -3, 0};
   abut_ccd_queries q = abut_default_ccd_queries();
   q.kind = ABUT_CCD_EDGE_EDGE;
   q.count = 2;
@@ -337,8 +352,8 @@ static abut_status edges(abut_batch *b, bool back)
   q.x0 = x0;
   q.x1 = x1;
   q.toi = s.real[0];
-  const abut_status status =
-    back ? abut_ccd_queries_gradient(s.context, &q, s.real[1], NULL) : abut_run_ccd_queries(s.context, &q);
+  const abut_status status = back ? abut_ccd_queries_gradient(s.context, &q, s.real[1], NULL)
+                                  : abut_run_ccd_queries(s.context, &q);
   b->failures = q.failures;
   return status;
 }
@@ -358,7 +373,8 @@ static abut_status fall(abut_batch *b, bool back)
 {
   static const double corners[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
   static const uint32_t faces[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
-  static const float high[7] = {0.125f, 0.0625f, 3, 1}, low[7] = {0.125f, 0.0625f, -1, 1}, still[7] = {0, 0, 0, 1};
+  static const float high[7] = {0.125f, 0.0625f, 3, 1}, low[7] = {0.125f, 0.0625f, -1, 1},
+                     still[7] = {0, 0, 0, 1};
   abut_ccd_mesh_def def = abut_default_ccd_mesh_def();
   abut_ccd_batch c = abut_default_ccd_batch();
   abut_ccd_mesh mesh;
@@ -367,13 +383,15 @@ static abut_status fall(abut_batch *b, bool back)
   def.vertex_count = 4;
   def.face_indices = faces;
   def.face_count = 4;
-  CHECK_OK(abut_create_ccd_mesh(s.context, &def, &mesh));
+  CHECK_OK (abut_create_ccd_mesh(s.context, &def, &mesh))
+    ;
   c.count = 1;
   c.from1 = high;
   c.to1 = low;
   c.from2 = c.to2 = still;
   c.toi = s.real[0];
-  const abut_status status = back ? abut_ccd_gradient(mesh, mesh, &c, &by) : abut_ccd(mesh, mesh, &c);
+  const abut_status status = back ? abut_ccd_gradient(mesh, mesh, &c, &by)
+                                  : abut_ccd(mesh, mesh, &c);
   b->failures = c.failures;
   return status;
 }
@@ -414,44 +432,71 @@ static bool says(const char *text, const char *part)
 static const struct {
   const char *name, *output;
   abut_status (*call)(abut_batch *);
-} calls[] = {
-  {"contacts", "wrongly: p,", contacts}, {"gradient", "VJP", gradient}, {"jvp", "JVP", jvp},
-  {"hessian", "Hessian", hessian}, {"witness", "edges of body 2", witness},
-  {"field", "distance to body", field}, {"picture", "where rays enter", picture},
-  {"list", "wrongly: active contacts", list}, {"list VJP", "VJP of a list", list_vjp},
-  {"VJP's tangent", "Hessian", vjp_tangent}, {"weights", "wrongly: weight", contacts},
-  {"closest points", "wrongly: distances of shapes", closest},
-  {"their Jacobians", "the Jacobian of distances", closest_by_poses},
-  {"collision", "wrongly: collision of edges", collision},
-  {"its gradient", "times of impact by vertices", collision_by_vertices},
-  {"meshes", "wrongly: collision of meshes", meshes},
-  {"their gradient", "times of impact by the poses", meshes_by_poses},
-  {"decomposition", "a derivative of the fit", decompose},
-  {"shapes", "derivatives by position of body 1", by_shape},
-  {"along shapes", "products along directions of body 1", along_shape},
-  {"edges in fields", "wrongly: p of edges in fields", edges_in_fields},
-  {"their gradient", "the VJP of edges in fields", edges_in_fields_back}};
-enum { CONTACTS, GRADIENT, JVP, HESSIAN, WITNESS, FIELD, PICTURE, LIST, LIST_VJP, VJP_TANGENT, WEIGHTS,
-       CLOSEST, CLOSEST_BY_POSES, COLLISION, COLLISION_BY_VERTICES, MESHES, MESHES_BY_POSES, DECOMPOSITION, SHAPES, ALONG_SHAPES,
-       EDGES_IN_FIELDS, EDGES_IN_FIELDS_BACK };
+} calls[] = {{"contacts", "wrongly: p,", contacts},
+             {"gradient", "VJP", gradient},
+             {"jvp", "JVP", jvp},
+             {"hessian", "Hessian", hessian},
+             {"witness", "edges of body 2", witness},
+             {"field", "distance to body", field},
+             {"picture", "where rays enter", picture},
+             {"list", "wrongly: active contacts", list},
+             {"list VJP", "VJP of a list", list_vjp},
+             {"VJP's tangent", "Hessian", vjp_tangent},
+             {"weights", "wrongly: weight", contacts},
+             {"closest points", "wrongly: distances of shapes", closest},
+             {"their Jacobians", "the Jacobian of distances", closest_by_poses},
+             {"collision", "wrongly: collision of edges", collision},
+             {"its gradient", "times of impact by vertices", collision_by_vertices},
+             {"meshes", "wrongly: collision of meshes", meshes},
+             {"their gradient", "times of impact by the poses", meshes_by_poses},
+             {"decomposition", "a derivative of the fit", decompose},
+             {"shapes", "derivatives by position of body 1", by_shape},
+             {"along shapes", "products along directions of body 1", along_shape},
+             {"edges in fields", "wrongly: p of edges in fields", edges_in_fields},
+             {"their gradient", "the VJP of edges in fields", edges_in_fields_back}};
+enum {
+  CONTACTS,
+  GRADIENT,
+  JVP,
+  HESSIAN,
+  WITNESS,
+  FIELD,
+  PICTURE,
+  LIST,
+  LIST_VJP,
+  VJP_TANGENT,
+  WEIGHTS,
+  CLOSEST,
+  CLOSEST_BY_POSES,
+  COLLISION,
+  COLLISION_BY_VERTICES,
+  MESHES,
+  MESHES_BY_POSES,
+  DECOMPOSITION,
+  SHAPES,
+  ALONG_SHAPES,
+  EDGES_IN_FIELDS,
+  EDGES_IN_FIELDS_BACK
+};
 
 static bool has_answer(int which, float expected[2][REALS])
 {
   abut_context_def def = abut_default_context_def();
   abut_batch b = batch();
   memset(s.real, 0, sizeof s.real);
-  CHECK_OK(abut_find_device("host", &def.device));
-  const bool has = CHECK_OK(abut_create_context(&def, &s.context)) && make_pair() &&
-                   CHECK_OK(calls[which].call(&b));
+  CHECK_OK (abut_find_device("host", &def.device))
+    ;
+  const bool has = CHECK_OK (abut_create_context(&def, &s.context)) && make_pair() &&
+                   CHECK_OK (calls[which].call(&b));
   memcpy(expected, s.real, sizeof s.real);
-  return CHECK_OK(abut_destroy_context(s.context)) && has;
+  return CHECK_OK (abut_destroy_context(s.context)) && has;
 }
 
 /* Contacts, that a spoilt part of the kernels leaves right, come from PoCL. */
 static bool contacts_are_right(void)
 {
   abut_batch b = batch();
-  return CHECK_OK(contacts(&b)) && check(b.failures == 0, "contacts fail");
+  return CHECK_OK (contacts(&b)) && check(b.failures == 0, "contacts fail");
 }
 
 /* A call's program of PoCL's is refused in the call; the host path, beside it or standing in, gives
@@ -461,42 +506,48 @@ static void taken_over(const char *suite, int which, bool with_host)
   static float expected[2][REALS];
   abut_device_report reports[3];
   size_t count = 0;
-  if (!has_answer(which, expected) || !CHECK_OK(open_pocl(suite, with_host))) {
+  if (!has_answer(which, expected) || !CHECK_OK (open_pocl(suite, with_host))) {
     return;
   }
   abut_batch b = batch();
   memset(s.real, 0, sizeof s.real);
-  const bool wrong_fields = which == CONTACTS || which == FIELD || which == WEIGHTS; /* contacts, too */
+  /* contacts, too */
+  const bool wrong_fields = which == CONTACTS || which == FIELD || which == WEIGHTS;
   if (make_pair() && (wrong_fields || contacts_are_right())) {
     memset(s.real, 0, sizeof s.real);
     b = batch();
-    CHECK_OK(calls[which].call(&b));
+    CHECK_OK (calls[which].call(&b))
+      ;
     const bool counts = which < WITNESS || which > PICTURE;
     check(!counts || b.failures == 1, "%s: %zu failures", calls[which].name, b.failures);
     check(!memcmp(expected, s.real, sizeof expected), "%s: not the host's", calls[which].name);
-    CHECK_OK(abut_context_devices(s.context, reports, 3, &count));
+    CHECK_OK (abut_context_devices(s.context, reports, 3, &count))
+      ;
     check(count == 2 && reports[0].status == ABUT_ERROR_SELF_TEST &&
-          reports[1].status == ABUT_SUCCESS, "%s: %d is PoCL's status", calls[which].name,
-          reports[0].status);
+            reports[1].status == ABUT_SUCCESS,
+          "%s: %d is PoCL's status", calls[which].name, reports[0].status);
     says(reports[0].text, "answers wrongly");
     says(reports[0].text, reports[0].info.name);
     says(reports[0].text, calls[which].output);
   }
-  CHECK_OK(abut_destroy_context(s.context));
+  CHECK_OK (abut_destroy_context(s.context))
+    ;
 }
 
 static void no_fallback(const char *suite, int which)
 {
   abut_context_def def = abut_default_context_def();
   abut_batch b = batch();
-  CHECK_OK(abut_find_device("pocl", &def.device));
+  CHECK_OK (abut_find_device("pocl", &def.device))
+    ;
   def.kernel_directory = suite;
   def.fallback = ABUT_FALLBACK_NONE;
-  if (CHECK_OK(abut_create_context(&def, &s.context))) {
+  if (CHECK_OK (abut_create_context(&def, &s.context))) {
     const bool refused = make_pair() && calls[which].call(&b) == ABUT_ERROR_SELF_TEST;
     check(refused, "%s: a wrong answer is given", calls[which].name);
     says(abut_last_error(), "answers wrongly");
-    CHECK_OK(abut_destroy_context(s.context));
+    CHECK_OK (abut_destroy_context(s.context))
+      ;
   }
 }
 
@@ -508,10 +559,11 @@ static void says_why(const char *suite)
   abut_device_report report;
   abut_batch b = batch();
   size_t count = 0;
-  CHECK_OK(abut_find_device("pocl", &def.device));
+  CHECK_OK (abut_find_device("pocl", &def.device))
+    ;
   def.kernel_directory = suite;
   def.fallback = ABUT_FALLBACK_NONE;
-  if (!CHECK_OK(abut_create_context(&def, &s.context))) {
+  if (!CHECK_OK (abut_create_context(&def, &s.context))) {
     return;
   }
   if (make_pair()) {
@@ -519,12 +571,14 @@ static void says_why(const char *suite)
     check(status < 0 && status > -2000, "what does not build gives %d", status);
     says(abut_last_error(), "do not build");
     says(abut_last_error(), LAST_UNKNOWN);
-    CHECK_OK(abut_context_devices(s.context, &report, 1, &count));
-    check(report.status == status && strlen(report.text) > 255,
-          "a report of %zu characters", strlen(report.text));
+    CHECK_OK (abut_context_devices(s.context, &report, 1, &count))
+      ;
+    check(report.status == status && strlen(report.text) > 255, "a report of %zu characters",
+          strlen(report.text));
     says(report.text, "do not build");
   }
-  CHECK_OK(abut_destroy_context(s.context));
+  CHECK_OK (abut_destroy_context(s.context))
+    ;
 }
 
 /* What the test leaves: nothing but the programs that were built. */
@@ -532,28 +586,35 @@ static void leaves_nothing(const char *device)
 {
   abut_context_def def = abut_default_context_def();
   abut_counters before, after;
-  CHECK_OK(abut_find_device(device, &def.device));
-  if (!CHECK_OK(abut_create_context(&def, &s.context))) {
+  CHECK_OK (abut_find_device(device, &def.device))
+    ;
+  if (!CHECK_OK (abut_create_context(&def, &s.context))) {
     return;
   }
-  CHECK_OK(abut_get_counters(s.context, &before));
+  CHECK_OK (abut_get_counters(s.context, &before))
+    ;
   check(!before.bytes_up && !before.bytes_down && !before.launches && !before.chunks &&
-        !before.builds && !before.resident, "%s: a new context has counted", device);
+          !before.builds && !before.resident,
+        "%s: a new context has counted", device);
   abut_batch b = batch();
-  if (make_pair() && CHECK_OK(gradient(&b))) {
-    CHECK_OK(abut_get_counters(s.context, &before));
+  if (make_pair() && CHECK_OK (gradient(&b))) {
+    CHECK_OK (abut_get_counters(s.context, &before))
+      ;
     check(before.chunks == 1, "%s: %d chunks for one", device, (int)before.chunks);
-    CHECK_OK(gradient(&b));
-    CHECK_OK(abut_get_counters(s.context, &after));
+    CHECK_OK (gradient(&b))
+      ;
+    CHECK_OK (abut_get_counters(s.context, &after))
+      ;
     check(after.launches == 2 * before.launches && after.chunks == 2 &&
-          after.builds == before.builds && after.resident == before.resident,
+            after.builds == before.builds && after.resident == before.resident,
           "%s: the first gradient does not count as the second", device);
   }
-  CHECK_OK(abut_destroy_context(s.context));
+  CHECK_OK (abut_destroy_context(s.context))
+    ;
 }
 
-/* Kernels of collision in time that are built as their certificate does not allow, or that round so. The suite's
- * folder is the last of the compiler's options, so that others can follow it. */
+/* Kernels of collision in time that are built as their certificate does not allow, or that round
+ * so. The suite's folder is the last of the compiler's options, so that others can follow it. */
 static void round_wrongly(char path[PATH])
 {
   static const struct {
@@ -564,7 +625,8 @@ static void round_wrongly(char path[PATH])
     {"doubled.h", "#ifdef LANE_FMA", "r.lo = lane_lit(R(0.0));\n  return r;\n#ifdef LANE_FMA"},
     {"front.inl", "doubled_sum(exact.hi, exact.lo + low)", "doubled_sum(exact.hi, low)"},
     {"front.inl", "all += c * R(0.0);", "all += R(0.0);"},
-    {"front.inl", "s->at[CCD_AT_T_LOW][l] < R(0.0) ? t - t * (2 * CCD_U)", "s->at[CCD_AT_T_LOW][l] < R(0.0) ? t"}};
+    {"front.inl", "s->at[CCD_AT_T_LOW][l] < R(0.0) ? t - t * (2 * CCD_U)",
+     "s->at[CCD_AT_T_LOW][l] < R(0.0) ? t"}};
   static const char *const options[] = {"-cl-fast-relaxed-math", "-cl-unsafe-math-optimizations"};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
     if (write_suite(parts[i].file, parts[i].right, parts[i].wrong, path)) {
@@ -583,7 +645,8 @@ static void collide_wrongly(char path[PATH])
   if (write_suite("ccd/gradient.cl", "-sign * touch.n", "sign * touch.n", path)) {
     taken_over(path, COLLISION_BY_VERTICES, true);
   }
-  if (write_suite("windows.inl", "at[CCD_END][l] = arc ? R(1.0) : last;", "at[CCD_END][l] = R(0.25);", path)) {
+  if (write_suite("windows.inl", "at[CCD_END][l] = arc ? R(1.0) : last;",
+                  "at[CCD_END][l] = R(0.25);", path)) {
     taken_over(path, MESHES, false);
   }
   if (write_suite("ccd/slopes.cl", "(wide)-1 / rate", "(wide)1 / rate", path)) {
@@ -607,15 +670,18 @@ static void contacts_wrongly(char path[PATH])
     no_fallback(path, CONTACTS);
   }
   if (write_suite("reduce.cl", "#if WITH_ADJOINT",
-                  "#if WITH_ADJOINT\nstatic real broken(real x)\n{\n  return x " UNKNOWN "1 "
-                  UNKNOWN "2 " UNKNOWN "3 " UNKNOWN "4 + " LAST_UNKNOWN ";\n}\n#endif\n"
-                  "#if WITH_ADJOINT", path)) {
+                  "#if WITH_ADJOINT\nstatic real broken(real x)\n{\n  return x " UNKNOWN
+                  "1 " UNKNOWN "2 " UNKNOWN "3 " UNKNOWN "4 + " LAST_UNKNOWN ";\n}\n#endif\n"
+                  "#if WITH_ADJOINT",
+                  path)) {
     says_why(path);
   }
-  if (write_suite("listed.cl", "FN(edge_pair)(e1, e2, n_lit(R(1.0))", "FN(edge_pair)(e1, e2, n_lit(R(0.99))", path)) {
+  if (write_suite("listed.cl", "FN(edge_pair)(e1, e2, n_lit(R(1.0))",
+                  "FN(edge_pair)(e1, e2, n_lit(R(0.99))", path)) {
     taken_over(path, LIST, false);
   }
-  if (write_suite("edge_field.inl", "n_lit(c->inset), length", "n_lit(R(1.1) * c->inset), length", path)) {
+  if (write_suite("edge_field.inl", "n_lit(c->inset), length", "n_lit(R(1.1) * c->inset), length",
+                  path)) {
     taken_over(path, EDGES_IN_FIELDS, true);
   }
   if (write_suite("edge_weight.inl", "R(1.25)", "R(1.24)", path)) {
@@ -638,17 +704,21 @@ static void derive_wrongly(char path[PATH])
     taken_over(path, VJP_TANGENT, false);
     no_fallback(path, GRADIENT);
   }
-  if (write_suite("dual.inl", "DN(chain)(a, v, R(0.5) / v)", "DN(chain)(a, v, R(0.49) / v)", path)) {
+  if (write_suite("dual.inl", "DN(chain)(a, v, R(0.5) / v)", "DN(chain)(a, v, R(0.49) / v)",
+                  path)) {
     taken_over(path, JVP, true);
   }
   /* the normal's Jacobian, with which fields go on to duals' tangents */
-  if (write_suite("superquadric.inl", "R(2.0) * s[SUPERQUADRIC_E1_INV]", "R(1.97) * s[SUPERQUADRIC_E1_INV]", path)) {
+  if (write_suite("superquadric.inl", "R(2.0) * s[SUPERQUADRIC_E1_INV]",
+                  "R(1.97) * s[SUPERQUADRIC_E1_INV]", path)) {
     taken_over(path, JVP, false);
   }
-  if (write_suite("listed_adjoint.cl", "phi_bar = bar_of(&in, VALUE_D);", "phi_bar = n_neg(bar_of(&in, VALUE_D));", path)) {
+  if (write_suite("listed_adjoint.cl", "phi_bar = bar_of(&in, VALUE_D);",
+                  "phi_bar = n_neg(bar_of(&in, VALUE_D));", path)) {
     taken_over(path, LIST_VJP, true);
   }
-  if (write_suite("edge_field.cl", "n_add(won_bar, drawn_bar));", "n_sub(drawn_bar, won_bar));", path)) {
+  if (write_suite("edge_field.cl", "n_add(won_bar, drawn_bar));", "n_sub(drawn_bar, won_bar));",
+                  path)) {
     taken_over(path, EDGES_IN_FIELDS_BACK, false);
   }
   if (write_suite("shape/superquadrics.cl", "-moved.x,", "moved.x,", path)) {
@@ -661,7 +731,8 @@ static void derive_wrongly(char path[PATH])
 
 static void find_points_wrongly(char path[PATH])
 {
-  if (write_suite("support.cl", "closest_signed(size[k], u[k])", "closest_signed(R(0.99) * size[k], u[k])", path)) {
+  if (write_suite("support.cl", "closest_signed(size[k], u[k])",
+                  "closest_signed(R(0.99) * size[k], u[k])", path)) {
     taken_over(path, CLOSEST, true);
     no_fallback(path, CLOSEST);
   }

@@ -40,8 +40,8 @@ static void check_overflow(const world *w, const double *pose1, const double *po
   check(o.compact.count == whole->compact.count, "%s: an overflow counts %zu entries, not %zu",
         what, o.compact.count, whole->compact.count);
   check(!memcmp(o.compact.pose, whole->compact.pose, room * sizeof *o.compact.pose) &&
-        !memcmp(o.compact.slot, whole->compact.slot, room * sizeof *o.compact.slot) &&
-        !memcmp(o.compact.p, whole->compact.p, 3 * room * real_size(precision)),
+          !memcmp(o.compact.slot, whole->compact.slot, room * sizeof *o.compact.slot) &&
+          !memcmp(o.compact.p, whole->compact.p, 3 * room * real_size(precision)),
         "%s: entries before an overflow differ", what);
   outputs_free(&o);
 }
@@ -55,8 +55,10 @@ static void compare_contacts(const world *alone, const world *shared, size_t cou
   make_poses(pose2, count, 4);
   if (outputs_create(&a, alone->pair, precision, count, LIST, 0.05) &&
       outputs_create(&b, shared->pair, precision, count, LIST, 0.05)) {
-    CHECK_OK(run_poses(alone->pair, ABUT_POSE_QUATERNION, pose1, pose2, &a));
-    CHECK_OK(run_poses(shared->pair, ABUT_POSE_QUATERNION, pose1, pose2, &b));
+    CHECK_OK (run_poses(alone->pair, ABUT_POSE_QUATERNION, pose1, pose2, &a))
+      ;
+    CHECK_OK (run_poses(shared->pair, ABUT_POSE_QUATERNION, pose1, pose2, &b))
+      ;
     check(count < 16 || (a.rejected > 0 && a.compact.count > 0), "%s: nothing to see", what);
     outputs_same(&a, &b, what);
     check_order(&b.compact, what);
@@ -71,11 +73,19 @@ static void compare_contacts(const world *alone, const world *shared, size_t cou
 static abut_status run_slopes(slopes *s, int call)
 {
   switch (call) {
-  case 0: return slopes_vjp(s, ALL_BARS);
-  case 1: return slopes_jvp(s);
-  case 2: case 3: case 4: case 5: return slopes_gradient(s, (abut_reduction)(call - 2));
-  case 6: return slopes_vjp_tangent(s, ALL_BARS);
-  default: return slopes_hessian(s, (abut_reduction)(call - 7));
+  case 0:
+    return slopes_vjp(s, ALL_BARS);
+  case 1:
+    return slopes_jvp(s);
+  case 2:
+  case 3:
+  case 4:
+  case 5:
+    return slopes_gradient(s, (abut_reduction)(call - 2));
+  case 6:
+    return slopes_vjp_tangent(s, ALL_BARS);
+  default:
+    return slopes_hessian(s, (abut_reduction)(call - 7));
   }
 }
 
@@ -118,7 +128,8 @@ static void *blocks_of(const slopes *s, abut_compact *list)
   list->threshold = 0.1;
   list->capacity = LIST;
   if (check(blocks != NULL, "no memory for blocks")) {
-    CHECK_OK(abut_jacobian(s->pair, ABUT_SAME_PAIR, &batch, blocks));
+    CHECK_OK (abut_jacobian(s->pair, ABUT_SAME_PAIR, &batch, blocks))
+      ;
   }
   return blocks;
 }
@@ -129,7 +140,7 @@ static void compare_jacobians(const slopes *a, const slopes *b, const char *what
   memset(lists, 0, sizeof lists);
   void *blocks[2] = {blocks_of(a, &lists[0]), blocks_of(b, &lists[1])};
   check(lists[0].count == lists[1].count && (a->count < 16 || lists[0].count) && blocks[0] &&
-        blocks[1] && !memcmp(blocks[0], blocks[1], lists[0].count * BLOCK * real_size(precision)),
+          blocks[1] && !memcmp(blocks[0], blocks[1], lists[0].count * BLOCK * real_size(precision)),
         "%s: Jacobian blocks differ", what);
   free(blocks[0]);
   free(blocks[1]);
@@ -143,8 +154,10 @@ static void compare_derivatives(const world *alone, const world *shared, size_t 
     return;
   }
   for (int call = 0; call < CALLS; ++call) {
-    CHECK_OK(run_slopes(&a, call));
-    CHECK_OK(run_slopes(&b, call));
+    CHECK_OK (run_slopes(&a, call))
+      ;
+    CHECK_OK (run_slopes(&b, call))
+      ;
     check(same_slopes(&a, &b), "%s: derivative call %d differs", what, call);
   }
   compare_jacobians(&a, &b, what);
@@ -164,15 +177,21 @@ static void run_queries(const world *w, char *const in[2], char *out[QUERY_ARRAY
   for (int i = 3; i < 6; ++i) { /* the third of these also begins where its triangles do */
     memcpy(out[i], in[i == 5], i == 5 ? 3 * row : row);
   }
-  CHECK_OK(abut_witness_edges(w->context, &smoothing, QUERIES, in[0], in[1], out[0], out[1],
-                              out[2]));
-  CHECK_OK(abut_witness_faces(w->context, &smoothing, QUERIES, out[3], in[1], out[3], NULL, NULL));
-  CHECK_OK(abut_witness_faces_jvp(w->context, &smoothing, QUERIES, out[4], in[1], out[4], NULL,
-                                  out[4], NULL, NULL));
-  CHECK_OK(abut_witness_faces(w->context, &smoothing, QUERIES, in[0], out[5], out[5], NULL, NULL));
-  CHECK_OK(abut_witness_edges_vjp(w->context, &smoothing, QUERIES, in[0], in[1], in[0] + row, NULL,
-                                  NULL, out[6], NULL));
-  CHECK_OK(abut_evaluate_body(w->body, 1e-2, 1e-2, QUERIES, in[0], out[7], out[8]));
+  CHECK_OK (abut_witness_edges(w->context, &smoothing, QUERIES, in[0], in[1], out[0], out[1],
+                               out[2]))
+    ;
+  CHECK_OK (abut_witness_faces(w->context, &smoothing, QUERIES, out[3], in[1], out[3], NULL, NULL))
+    ;
+  CHECK_OK (abut_witness_faces_jvp(w->context, &smoothing, QUERIES, out[4], in[1], out[4], NULL,
+                                   out[4], NULL, NULL))
+    ;
+  CHECK_OK (abut_witness_faces(w->context, &smoothing, QUERIES, in[0], out[5], out[5], NULL, NULL))
+    ;
+  CHECK_OK (abut_witness_edges_vjp(w->context, &smoothing, QUERIES, in[0], in[1], in[0] + row, NULL,
+                                   NULL, out[6], NULL))
+    ;
+  CHECK_OK (abut_evaluate_body(w->body, 1e-2, 1e-2, QUERIES, in[0], out[7], out[8]))
+    ;
 }
 
 static void compare_queries(const world *alone, const world *shared, const char *what)
@@ -245,23 +264,33 @@ static void refused(const char *text, const char *why)
 static void test_names(const variant *v)
 {
   static const char *const wrong[][2] = {
-    {"pocl/0", "is no division"}, {"pocl/1.", "is no division"}, {"pocl/1.x", "is no division"},
-    {"pocl/1.1.1", "is no division"}, {"pocl/1x", "is no division"},
+    {"pocl/0", "is no division"},
+    {"pocl/1.", "is no division"},
+    {"pocl/1.x", "is no division"},
+    {"pocl/1.1.1", "is no division"},
+    {"pocl/1x", "is no division"},
     {"pocl/1.900", "has no part 900: parts of 1 units are"},
     {"pocl/99999", "cannot be divided into parts of 99999 compute units: it has"},
     {"pocl/99999.0", "cannot be divided into parts of 99999 compute units: it has"},
-    {"no such device", "no device is called"}, {"no such device/1", "no device is called"},
-    {"host/1", "cannot be divided"}, {"99999", "no device"}, {"99999/1", "no device"}};
+    {"no such device", "no device is called"},
+    {"no such device/1", "no device is called"},
+    {"host/1", "cannot be divided"},
+    {"99999", "no device"},
+    {"99999/1", "no device"}};
   abut_device_choice choices[ABUT_DEVICES_MOST];
   size_t count = 0, there = 0;
-  CHECK_OK(abut_list_devices(NULL, 0, &there));
-  CHECK_OK(abut_find_devices("pocl", choices, ABUT_DEVICES_MOST, &count));
+  CHECK_OK (abut_list_devices(NULL, 0, &there))
+    ;
+  CHECK_OK (abut_find_devices("pocl", choices, ABUT_DEVICES_MOST, &count))
+    ;
   check(count == 1 && choices[0].device == v[WHOLE].choices[0].device && !choices[0].units,
         "\"pocl\" gives %zu devices", count);
-  CHECK_OK(abut_find_devices("host", choices, ABUT_DEVICES_MOST, &count));
+  CHECK_OK (abut_find_devices("host", choices, ABUT_DEVICES_MOST, &count))
+    ;
   check(count == 1 && choices[0].device == there - 1 && !choices[0].units,
         "\"host\" gives %zu devices", count);
-  CHECK_OK(abut_find_devices("ALL", choices, ABUT_DEVICES_MOST, &count));
+  CHECK_OK (abut_find_devices("ALL", choices, ABUT_DEVICES_MOST, &count))
+    ;
   check(count == there - 1, "\"ALL\" gives %zu of %zu devices", count, there - 1);
   for (size_t i = 0; i < v[PARTS].count; ++i) {
     const abut_device_choice *part = &v[PARTS].choices[i];
@@ -269,7 +298,8 @@ static void test_names(const variant *v)
     check(part->device == v[WHOLE].choices[0].device && part->units == 1 && part->part == i,
           "part %zu of \"pocl/1\" is part %u", i, part->part);
     snprintf(text, sizeof text, "pocl/1.%zu", i);
-    CHECK_OK(abut_find_devices(text, choices, ABUT_DEVICES_MOST, &count));
+    CHECK_OK (abut_find_devices(text, choices, ABUT_DEVICES_MOST, &count))
+      ;
     check(count == 1 && !memcmp(choices, part, sizeof *part), "%s is another part", text);
   }
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {

@@ -1,8 +1,9 @@
 /* Collision in time on several devices: test_shares_ccd PRECISION
  *
- * One answer to the bit, however many equal devices share a batch: the device of ABUT_TEST_DEVICE whole, in parts,
- * whole beside its parts (the host path: three times over). Beside the host path, which is another kind, rows end as
- * they do there but for what rounding leaves open. 77 where there is no such device. */
+ * One answer to the bit, however many equal devices share a batch: the device of ABUT_TEST_DEVICE
+ * whole, in parts, whole beside its parts (the host path: three times over). Beside the host path,
+ * which is another kind, rows end as they do there but for what rounding leaves open. 77 where
+ * there is no such device. */
 #include "shares.h"
 
 #include "ccd/pairs.h"
@@ -21,7 +22,7 @@ static bool open_shared(const variant *v, uint32_t chunk, abut_context *out)
   def.precision = precision;
   def.chunk = chunk;
   def.fallback = ABUT_FALLBACK_NONE;
-  return CHECK_OK(abut_create_context(&def, out));
+  return CHECK_OK (abut_create_context(&def, out));
 }
 
 /* One row in 16 is none. */
@@ -37,15 +38,17 @@ static bool ask(abut_context context, abut_ccd_kind kind, size_t count, pairs *p
   }
   abut_ccd_queries q = pairs_batch(p, 0, count);
   q.separation = 0.03125;
-  return CHECK_OK(pairs_gradient(context, p, &q, 0)) &&
-         check(q.failures == 0 && q.rejected == (count + 10) / 16, "%zu failures, %zu rows rejected", q.failures, q.rejected);
+  return CHECK_OK (pairs_gradient(context, p, &q, 0)) &&
+         check(q.failures == 0 && q.rejected == (count + 10) / 16,
+               "%zu failures, %zu rows rejected", q.failures, q.rejected);
 }
 
 static void compare_queries(abut_context whole, abut_context parts, size_t count, const char *what)
 {
   for (int kind = 0; kind < ABUT_CCD_KINDS; ++kind) {
     pairs alone, shared;
-    if (ask(whole, (abut_ccd_kind)kind, count, &alone) && ask(parts, (abut_ccd_kind)kind, count, &shared)) {
+    if (ask(whole, (abut_ccd_kind)kind, count, &alone) &&
+        ask(parts, (abut_ccd_kind)kind, count, &shared)) {
       pairs_same(&alone, 0, &shared, 0, count, what);
     }
     pairs_free(&alone);
@@ -96,7 +99,8 @@ static bool fall(abut_context context, abut_ccd_motion motion, size_t count, fal
   b.feature2 = f->feature[1];
   b.candidates = f->candidates;
   const abut_ccd_gradients by = {.by1 = f->by};
-  const bool done = CHECK_OK(abut_create_ccd_mesh(context, &def, &mesh)) && CHECK_OK(abut_ccd_gradient(mesh, mesh, &b, &by)) &&
+  const bool done = CHECK_OK (abut_create_ccd_mesh(context, &def, &mesh)) &&
+                    CHECK_OK (abut_ccd_gradient(mesh, mesh, &b, &by)) &&
                     check(b.failures == 0, "a device fails");
   for (int k = 0; k < 4; ++k) {
     free(poses[k]);
@@ -108,7 +112,8 @@ static void compare_meshes(abut_context whole, abut_context parts, size_t count,
 {
   static falls alone, shared;
   for (int motion = 0; motion <= ABUT_CCD_ARC; ++motion) {
-    if (fall(whole, (abut_ccd_motion)motion, count, &alone) && fall(parts, (abut_ccd_motion)motion, count, &shared)) {
+    if (fall(whole, (abut_ccd_motion)motion, count, &alone) &&
+        fall(parts, (abut_ccd_motion)motion, count, &shared)) {
       check(!memcmp(&alone, &shared, sizeof alone), "%s: meshes differ, motion %d", what, motion);
     }
   }
@@ -123,8 +128,10 @@ static void compare_equal(const variant *whole, const variant *v, uint32_t chunk
   if (open_shared(whole, 0, &alone) && open_shared(v, chunk, &parts)) {
     compare_queries(alone, parts, single ? 31 : ROWS, what);
     compare_meshes(alone, parts, single ? 11 : POSES, what);
-    CHECK_OK(abut_destroy_context(alone));
-    CHECK_OK(abut_destroy_context(parts));
+    CHECK_OK (abut_destroy_context(alone))
+      ;
+    CHECK_OK (abut_destroy_context(parts))
+      ;
   }
 }
 
@@ -140,19 +147,25 @@ static void compare_kinds(const variant *host, const variant *both)
   for (int kind = 0; kind < ABUT_CCD_KINDS; ++kind) {
     pairs right, got;
     size_t differ = 0;
-    if (ask(alone, (abut_ccd_kind)kind, ROWS, &right) && ask(shared, (abut_ccd_kind)kind, ROWS, &got)) {
+    if (ask(alone, (abut_ccd_kind)kind, ROWS, &right) &&
+        ask(shared, (abut_ccd_kind)kind, ROWS, &got)) {
       for (size_t i = 0; i < ROWS; ++i) {
         const double off = fabs(real_at(got.toi, precision, i) - real_at(right.toi, precision, i));
-        differ += !(off <= most) || (got.status[i] & ABUT_CCD_END) != (right.status[i] & ABUT_CCD_END);
-        check((got.status[i] == ABUT_CCD_BAD_INPUT) == (i % 16 == 5), "two kinds, row %zu: status %d", i, got.status[i]);
+        differ += !(off <= most) ||
+                  (got.status[i] & ABUT_CCD_END) != (right.status[i] & ABUT_CCD_END);
+        check((got.status[i] == ABUT_CCD_BAD_INPUT) == (i % 16 == 5),
+              "two kinds, row %zu: status %d", i, got.status[i]);
       }
-      check(differ <= ROWS / 100, "two kinds, %s: %zu rows end otherwise", kind_names[kind], differ);
+      check(differ <= ROWS / 100, "two kinds, %s: %zu rows end otherwise", kind_names[kind],
+            differ);
     }
     pairs_free(&right);
     pairs_free(&got);
   }
-  CHECK_OK(abut_destroy_context(alone));
-  CHECK_OK(abut_destroy_context(shared));
+  CHECK_OK (abut_destroy_context(alone))
+    ;
+  CHECK_OK (abut_destroy_context(shared))
+    ;
 }
 
 int main(int argc, char **argv)
@@ -170,7 +183,8 @@ int main(int argc, char **argv)
       compare_equal(&v[WHOLE], &v[i], chunks[k]);
     }
   }
-  CHECK_OK(abut_find_device("host", &host.choices[0].device));
+  CHECK_OK (abut_find_device("host", &host.choices[0].device))
+    ;
   if (host.choices[0].device != v[WHOLE].choices[0].device) {
     both = (variant){"both", {v[WHOLE].choices[0], host.choices[0]}, 2};
     compare_kinds(&host, &both);

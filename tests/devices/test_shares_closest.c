@@ -1,8 +1,9 @@
 /* Closest points on several devices: test_shares_closest PRECISION
  *
- * One answer to the bit, however many equal devices share a batch: the device of ABUT_TEST_DEVICE whole, in parts,
- * whole beside its parts (the host path: three times over). Beside the host path, which is another kind, answers are
- * as near to the host path's alone as both are to the truth. 77 where there is no such device. */
+ * One answer to the bit, however many equal devices share a batch: the device of ABUT_TEST_DEVICE
+ * whole, in parts, whole beside its parts (the host path: three times over). Beside the host path,
+ * which is another kind, answers are as near to the host path's alone as both are to the truth. 77
+ * where there is no such device. */
 #include "shares.h"
 
 #include "closest/slopes_of_rows.h"
@@ -21,7 +22,8 @@ typedef struct shared {
   row_jacobians j;
 } shared;
 
-static bool open_shared(const variant *v, uint32_t chunk, abut_precision of, size_t count, shared *s)
+static bool open_shared(const variant *v, uint32_t chunk, abut_precision of, size_t count,
+                        shared *s)
 {
   abut_context_def def = abut_default_context_def();
   uint64_t seed = 70;
@@ -47,22 +49,24 @@ static bool open_shared(const variant *v, uint32_t chunk, abut_precision of, siz
     twist[0][i % 6] = i % 16 == 5 ? (double)NAN : twist[0][i % 6];
     rows_put(&s->r, i, s->r.one[i], s->r.two[i], twist[0], twist[1]);
   }
-  return CHECK_OK(abut_create_context(&def, &s->context)) && make_shapes(s->context, s->solids, SOLIDS, s->shapes);
+  return CHECK_OK (abut_create_context(&def, &s->context)) &&
+         make_shapes(s->context, s->solids, SOLIDS, s->shapes);
 }
 
 static void close_shared(shared *s)
 {
   rows_free(&s->r);
   jacobians_free(&s->j);
-  CHECK_OK(abut_destroy_context(s->context));
+  CHECK_OK (abut_destroy_context(s->context))
+    ;
 }
 
 static bool solve(const shared *s)
 {
   abut_closest_batch b = rows_batch(&s->r, s->shapes, SOLIDS, 0, s->r.count);
-  return CHECK_OK(abut_closest(s->context, &b)) &&
-         check(b.failures == 0 && b.rejected == (s->r.count + 10) / 16, "%zu failures, %zu rows rejected", b.failures,
-               b.rejected);
+  return CHECK_OK (abut_closest(s->context, &b)) &&
+         check(b.failures == 0 && b.rejected == (s->r.count + 10) / 16,
+               "%zu failures, %zu rows rejected", b.failures, b.rejected);
 }
 
 static bool differentiate(const shared *s, int method)
@@ -70,7 +74,8 @@ static bool differentiate(const shared *s, int method)
   abut_closest_batch b = rows_batch(&s->r, s->shapes, SOLIDS, 0, s->r.count);
   const abut_closest_smoothing smoothing = smoothing_of(method);
   const abut_closest_jacobians to = jacobians_from(&s->j, 0);
-  return CHECK_OK(abut_closest_jacobian(s->context, &b, &smoothing, &to)) && check(b.failures == 0, "a device fails");
+  return CHECK_OK (abut_closest_jacobian(s->context, &b, &smoothing, &to)) &&
+         check(b.failures == 0, "a device fails");
 }
 
 /* ---- of one kind ---- */
@@ -81,8 +86,8 @@ static void compare_equal(const variant *whole, const variant *v, uint32_t chunk
   shared alone, parts;
   char what[96];
   snprintf(what, sizeof what, "%s, chunks of %u", v->name, chunk);
-  if (open_shared(whole, 0, precision, count, &alone) && open_shared(v, chunk, precision, count, &parts) &&
-      solve(&alone) && solve(&parts)) {
+  if (open_shared(whole, 0, precision, count, &alone) &&
+      open_shared(v, chunk, precision, count, &parts) && solve(&alone) && solve(&parts)) {
     rows_same(&alone.r, 0, &parts.r, 0, count, what);
     for (int method = 0; method < methods_of(precision); ++method) {
       if (differentiate(&alone, method) && differentiate(&parts, method)) {
@@ -101,7 +106,8 @@ static bool had_work(const shared *s)
 {
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
   size_t count = 0;
-  CHECK_OK(abut_context_devices(s->context, reports, ABUT_DEVICES_MOST + 1, &count));
+  CHECK_OK (abut_context_devices(s->context, reports, ABUT_DEVICES_MOST + 1, &count))
+    ;
   return count >= 2 && reports[0].elements && reports[1].elements;
 }
 
@@ -109,18 +115,20 @@ static void compare_kinds(const variant *host, const variant *both)
 {
   shared right, got;
   bool worked = false;
-  if (open_shared(host, 0, ABUT_FLOAT64, ROWS, &right) && open_shared(both, 64, precision, ROWS, &got) && solve(&right)) {
+  if (open_shared(host, 0, ABUT_FLOAT64, ROWS, &right) &&
+      open_shared(both, 64, precision, ROWS, &got) && solve(&right)) {
     for (int i = 0; i < 12 && (!worked || i < 2); ++i) { /* until each had a share */
       solve(&got);
       worked = had_work(&got);
       for (size_t row = 0; row < ROWS; ++row) {
-        const double spans = span_of(&got.solids[got.r.one[row]]) + span_of(&got.solids[got.r.two[row]]);
+        const double spans =
+          span_of(&got.solids[got.r.one[row]]) + span_of(&got.solids[got.r.two[row]]);
         const double error = fabs(rows_at(&got.r, ROW_D, row) - rows_at(&right.r, ROW_D, row));
         const double slack = (precision == ABUT_FLOAT64 ? 1e-12 : 4e-6) * spans;
         check(error <= slack + rows_at(&got.r, ROW_GAP, row) + rows_at(&right.r, ROW_GAP, row),
               "two kinds, row %zu: d is off by %g", row, error);
-        check((got.r.status[row] == ABUT_CLOSEST_BAD_INPUT) == (row % 16 == 5), "two kinds, row %zu: status %d", row,
-              got.r.status[row]);
+        check((got.r.status[row] == ABUT_CLOSEST_BAD_INPUT) == (row % 16 == 5),
+              "two kinds, row %zu: status %d", row, got.r.status[row]);
       }
     }
     printf("%s\n", worked ? "both kinds had work" : "one kind had all the work");
@@ -148,7 +156,8 @@ int main(int argc, char **argv)
       compare_equal(&v[WHOLE], &v[i], chunks[k]);
     }
   }
-  CHECK_OK(abut_find_device("host", &host.choices[0].device));
+  CHECK_OK (abut_find_device("host", &host.choices[0].device))
+    ;
   if (host.choices[0].device != v[WHOLE].choices[0].device) {
     both = (variant){"both", {v[WHOLE].choices[0], host.choices[0]}, 2};
     compare_kinds(&host, &both);

@@ -1,5 +1,6 @@
 /* Worlds that several devices share are the same to the bit as on one, and a world that is none
- * stops alone; so are the pairs that may touch: test_shares_worlds PRECISION SCENE [AUTOMATIC_SCENE]
+ * stops alone; so are the pairs that may touch: test_shares_worlds PRECISION SCENE
+ * [AUTOMATIC_SCENE]
  *
  * On the device of ABUT_TEST_DEVICE, as test_shares. 77 where it is not there. */
 #include "shares.h"
@@ -21,15 +22,17 @@ static bool open_context(const variant *v, uint32_t chunk, abut_context *out)
   def.precision = precision;
   def.chunk = chunk;
   def.fallback = ABUT_FALLBACK_NONE;
-  return CHECK_OK(abut_create_context(&def, out));
+  return CHECK_OK (abut_create_context(&def, out));
 }
 
 static void run_on(const variant *v, uint32_t chunk, rollout *r)
 {
   abut_context context;
   if (open_context(v, chunk, &context)) {
-    CHECK_OK(rollout_run(context, scene, r));
-    CHECK_OK(abut_destroy_context(context));
+    CHECK_OK (rollout_run(context, scene, r))
+      ;
+    CHECK_OK (abut_destroy_context(context))
+      ;
   }
 }
 
@@ -54,8 +57,8 @@ static void test_splits(const variant v[VARIANTS], roll_given given)
   rollout_create(&whole, WORLDS, STEPS, precision, given);
   run_on(&v[WHOLE], 0, &whole);
   for (size_t i = 0; i < WORLDS; ++i) {
-    check(!whole.status[i] && rollout_moved(&whole, i), "world %zu has status %u after %u iterations", i,
-          whole.status[i], whole.iterations[i]);
+    check(!whole.status[i] && rollout_moved(&whole, i),
+          "world %zu has status %u after %u iterations", i, whole.status[i], whole.iterations[i]);
   }
   for (int i = WHOLE; i < ALL; ++i) {
     for (size_t k = 0; v[i].count && k < sizeof chunks / sizeof *chunks; ++k) {
@@ -82,14 +85,17 @@ static void find_on(const variant *v, uint32_t chunk, const char *path, abut_ite
   REQUIRE(start && q);
   REQUIRE_OK(abut_get_scene_start(boxes, start));
   for (size_t i = 0; i < WORLDS * info.nq; ++i) {
-    real_put(q, precision, i, start[i % info.nq] + (i % 7 < 2 ? 0.2 * random_normal(&random) : 0.0));
+    real_put(q, precision, i,
+             start[i % info.nq] + (i % 7 < 2 ? 0.2 * random_normal(&random) : 0.0));
   }
   REQUIRE_OK(abut_find_items(boxes, q, WORLDS, out));
   CHECK(out->count > WORLDS && out->count < WORLDS * info.candidates);
   free(start);
   free(q);
-  CHECK_OK(abut_destroy_scene(boxes));
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_scene(boxes))
+    ;
+  CHECK_OK (abut_destroy_context(context))
+    ;
 }
 
 static void test_items(const variant v[VARIANTS], const char *path)
@@ -100,7 +106,8 @@ static void test_items(const variant v[VARIANTS], const char *path)
   for (int i = WHOLE; i < ALL; ++i) {
     for (size_t k = 0; v[i].count && k < sizeof chunks / sizeof *chunks; ++k) {
       find_on(&v[i], chunks[k], path, &found);
-      check(found.count == whole.count && !memcmp(found.items, whole.items, 3 * whole.count * sizeof(uint32_t)) &&
+      check(found.count == whole.count &&
+              !memcmp(found.items, whole.items, 3 * whole.count * sizeof(uint32_t)) &&
               !memcmp(found.candidates, whole.candidates, whole.count * sizeof(uint32_t)),
             "%s, chunks of %u: other pairs", v[i].name, chunks[k]);
       abut_free_items(&found);
@@ -115,7 +122,6 @@ static void spoil(rollout *r, int array, size_t i, size_t k, double value)
 {
   real_put(r->at[array], precision, i * r->width[array] + k, value);
 }
-
 
 typedef struct fault {
   int array;
@@ -147,9 +153,8 @@ static void check_kept(const rollout *r, size_t i, const fault *f, const rollout
   const size_t real = real_size(precision), row = ROLL_NQ * real;
   const bool late = f->array == ROLL_U && f->k;
   const char *kept = (const char *)r->at[ROLL_Q_NEXT] + i * row;
-  const char *before =
-    late ? (const char *)whole->at[ROLL_Q_RECORD] + (i * STEPS + f->k - 1) * row
-         : (const char *)r->at[ROLL_Q] + i * row;
+  const char *before = late ? (const char *)whole->at[ROLL_Q_RECORD] + (i * STEPS + f->k - 1) * row
+                            : (const char *)r->at[ROLL_Q] + i * row;
   check(!memcmp(kept, before, row), "fault %zu: not the last state", (size_t)(f - faults));
 }
 

@@ -118,13 +118,13 @@ static const struct {
   {"{\"devices\": [],\n\"device\": 1}", "f:2: ", "device: no such key"},
   {"{\"devices\":\n {}}", "f:1: ", "not an array"},
   {FILE_OF("1"), "f:2: ", "not an object"},
-  {FILE_OF("{" ENTRY ",\n\"lanes\": 8, \"group\": 2, \"items\": 3}"), "f:2: ",
-   "'scratch_bytes' is missing"},
-  {FILE_OF("{\"name\": \"d\", \"precision\": \"f32\", " VALUES "}"), "f:2: ",
-   "'platform' is missing"},
+  {FILE_OF("{" ENTRY ",\n\"lanes\": 8, \"group\": 2, \"items\": 3}"),
+   "f:2: ", "'scratch_bytes' is missing"},
+  {FILE_OF("{\"name\": \"d\", \"precision\": \"f32\", " VALUES "}"),
+   "f:2: ", "'platform' is missing"},
   {FILE_OF("{\"name\": \"d\", \"platform\": 3}"), "f:2: ", "platform: not a string"},
-  {FILE_OF("{\"name\": \"d\", \"platform\": \"p\",\n\"precision\": \"f16\", " VALUES "}"), "f:3: ",
-   "precision: neither"},
+  {FILE_OF("{\"name\": \"d\", \"platform\": \"p\",\n\"precision\": \"f16\", " VALUES "}"),
+   "f:3: ", "precision: neither"},
   {FILE_OF("{" ENTRY ", " VALUES ",\n\"speed\": 1}"), "f:3: ", "speed: no such key"},
   {FILE_OF("{" ENTRY ",\n\"lanes\": 3, \"group\": 2, \"items\": 3, \"scratch_bytes\": 65536}"),
    "f:3: ", "lanes: not 1, 4, 8 or 16"},
@@ -133,7 +133,8 @@ static const struct {
   {FILE_OF("{" ENTRY ", \"lanes\": 8, \"group\": 2,\n\"items\": 0, \"scratch_bytes\": 65536}"),
    "f:3: ", "items: not 1 to 1024"},
   {FILE_OF("{" ENTRY ", \"lanes\": 8, \"group\": 2,\n\"items\": 4294967297,"
-           " \"scratch_bytes\": 65536}"), "f:3: ", "items: not 1 to 1024"},
+           " \"scratch_bytes\": 65536}"),
+   "f:3: ", "items: not 1 to 1024"},
   {FILE_OF("{" ENTRY ", \"lanes\": 8, \"group\": 2, \"items\": 3,\n\"scratch_bytes\": 65535}"),
    "f:3: ", "scratch_bytes: not 65536 to"},
   {FILE_OF("{" ENTRY ", \"lanes\": 8, \"group\": 2, \"items\": 3,\n\"scratch_bytes\": 1e6}"),
@@ -144,10 +145,9 @@ static const struct {
   {FILE_OF("{" ENTRY ", " VALUES ",\n\"lanes\": 4}"), "f:", "uplicate"},
   {FILE_OF("{" ENTRY ",\n\"module\": \"fields\", " REST "}"), "f:3: ", "no module"},
   {FILE_OF("{" ENTRY ", \"module\": 1, " REST "}"), "f:2: ", "module: not a string"},
-  {FILE_OF("{" ENTRY ", \"module\": \"field\",\n" VALUES "}"), "f:3: ",
-   "lanes: not a setting of one module"},
-  {FILE_OF("{" OF_FIELD ", " REST "},\n{" OF_FIELD ", " REST "}"), "f:3: ",
-   "devices[0] once more"},
+  {FILE_OF("{" ENTRY ", \"module\": \"field\",\n" VALUES "}"),
+   "f:3: ", "lanes: not a setting of one module"},
+  {FILE_OF("{" OF_FIELD ", " REST "},\n{" OF_FIELD ", " REST "}"), "f:3: ", "devices[0] once more"},
 };
 
 static void test_malformed(void)
@@ -159,7 +159,8 @@ static void test_malformed(void)
     const char *said = abut_last_error();
     check(status == ABUT_ERROR_FORMAT, "%s gives %s", text, abut_status_name(status));
     check(strncmp(said, malformed[i].where, strlen(malformed[i].where)) == 0 &&
-          strstr(said, malformed[i].cause), "%s says: %s", text, said);
+            strstr(said, malformed[i].cause),
+          "%s says: %s", text, said);
     check(!f.entries && !f.count, "%s leaves entries", text);
   }
   char text[512], name[200];
@@ -168,7 +169,8 @@ static void test_malformed(void)
   name[sizeof name - 1] = '\0';
   snprintf(text, sizeof text, "{\"devices\": [{\"name\":\n\"%s\"}]}", name);
   check(tuning_file_parse("f", text, strlen(text), &f) == ABUT_ERROR_FORMAT &&
-        strstr(abut_last_error(), "longer than 127 bytes"), "a long name: %s", abut_last_error());
+          strstr(abut_last_error(), "longer than 127 bytes"),
+        "a long name: %s", abut_last_error());
 }
 
 static const tuning some = {8, 2, 3, 5 * MIB};
@@ -185,7 +187,7 @@ static void test_finding(void)
                              "\"precision\": \"f64\", \"lanes\": 4, \"group\": 1, \"items\": 1,"
                              "\"scratch_bytes\": 1099511627776, \"driver\": \"1.2\"}");
   tuning_file f;
-  if (!CHECK_OK(tuning_file_parse("f", text, strlen(text), &f))) {
+  if (!CHECK_OK (tuning_file_parse("f", text, strlen(text), &f))) {
     return;
   }
   abut_device_info d = device("d", "", "", "p", ABUT_DEVICE_GPU);
@@ -221,7 +223,7 @@ static void test_modules(void)
                              "\"module\": \"witness\", " REST "}");
   tuning_file f;
   const tuning_row *row = NULL;
-  if (!CHECK_OK(tuning_file_parse("f", text, strlen(text), &f))) {
+  if (!CHECK_OK (tuning_file_parse("f", text, strlen(text), &f))) {
     return;
   }
   abut_device_info d = device("d", "", "", "p", ABUT_DEVICE_GPU);
@@ -243,7 +245,7 @@ static void holds_entry(const char *path, const abut_device_info *d, abut_precis
                         const char *module, const tuning *want, size_t count)
 {
   tuning_file f;
-  if (!CHECK_OK(tuning_file_read(path, &f))) {
+  if (!CHECK_OK (tuning_file_read(path, &f))) {
     return;
   }
   const tuning_entry *e = tuning_file_find(&f, d, precision, module);
@@ -260,20 +262,26 @@ static void test_merging(void)
   const abut_device_info b = device("b\xff\t", "", "", "p", ABUT_DEVICE_CPU);
   snprintf(a.driver, sizeof a.driver, "3.1");
   unlink(path);
-  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT32, NULL, &some));
-  CHECK_OK(tuning_file_put(path, &b, ABUT_FLOAT32, NULL, &other));
-  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT64, NULL, &third));
+  CHECK_OK (tuning_file_put(path, &a, ABUT_FLOAT32, NULL, &some))
+    ;
+  CHECK_OK (tuning_file_put(path, &b, ABUT_FLOAT32, NULL, &other))
+    ;
+  CHECK_OK (tuning_file_put(path, &a, ABUT_FLOAT64, NULL, &third))
+    ;
   holds_entry(path, &a, ABUT_FLOAT32, NULL, &some, 3);
   holds_entry(path, &b, ABUT_FLOAT32, NULL, &other, 3);
   holds_entry(path, &a, ABUT_FLOAT64, NULL, &third, 3);
-  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT32, NULL, &third));
+  CHECK_OK (tuning_file_put(path, &a, ABUT_FLOAT32, NULL, &third))
+    ;
   holds_entry(path, &a, ABUT_FLOAT32, NULL, &third, 3);
   holds_entry(path, &b, ABUT_FLOAT32, NULL, &other, 3);
   const tuning module = {1, 2, 7, 3 * MIB}; /* a module's lanes are not kept */
-  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT32, "field", &module));
+  CHECK_OK (tuning_file_put(path, &a, ABUT_FLOAT32, "field", &module))
+    ;
   holds_entry(path, &a, ABUT_FLOAT32, NULL, &third, 4);
   holds_entry(path, &a, ABUT_FLOAT32, "field", &module, 4);
-  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT32, "field", &module));
+  CHECK_OK (tuning_file_put(path, &a, ABUT_FLOAT32, "field", &module))
+    ;
   holds_entry(path, &a, ABUT_FLOAT32, "field", &module, 4);
 }
 
@@ -301,7 +309,8 @@ static void test_failed_writing(void)
   const abut_device_info d = device("d", "", "", "p", ABUT_DEVICE_CPU);
   put_text(path, bad);
   check(tuning_file_put(path, &d, ABUT_FLOAT32, NULL, &some) == ABUT_ERROR_FORMAT &&
-        strstr(abut_last_error(), "kept.json:2: "), "a malformed file: %s", abut_last_error());
+          strstr(abut_last_error(), "kept.json:2: "),
+        "a malformed file: %s", abut_last_error());
   check(text_is(path, bad), "a malformed file was replaced");
   put_text(path, good);
   struct rlimit before, little;
@@ -318,9 +327,12 @@ static void test_failed_writing(void)
         "a folder that is not there");
   tuning_file f;
   check(tuning_file_read(".", &f) == ABUT_ERROR_READ, "a folder in the file's place");
-  CHECK_OK(tuning_file_read("kept.json/below", &f));
-  CHECK_OK(tuning_file_read("not-there.json", &f));
-  CHECK_OK(tuning_file_read(NULL, &f));
+  CHECK_OK (tuning_file_read("kept.json/below", &f))
+    ;
+  CHECK_OK (tuning_file_read("not-there.json", &f))
+    ;
+  CHECK_OK (tuning_file_read(NULL, &f))
+    ;
 }
 
 /* ---- the environment ---- */
@@ -354,7 +366,8 @@ static void test_paths(void)
     set("ABUT_TUNING", cases[i].named);
     set("XDG_CONFIG_HOME", cases[i].config);
     set("HOME", cases[i].home);
-    CHECK_OK(abut_tuning_path(&path));
+    CHECK_OK (abut_tuning_path(&path))
+      ;
     check(cases[i].path ? path && strcmp(path, cases[i].path) == 0 : !path,
           "case %zu: the path is %s", i, path ? path : "none");
     abut_free(path);
@@ -367,19 +380,23 @@ static void test_wanted(void)
   const abut_device_info cpu = device("c", "", "", "p", ABUT_DEVICE_CPU);
   const tuning_row *row = tuning_row_of(&cpu, NULL);
   tuning t[MODULE_COUNT];
-  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &(tuning){0, 0, 0, 0}, t));
+  CHECK_OK (tuning_with(&cpu, ABUT_FLOAT64, &(tuning){0, 0, 0, 0}, t))
+    ;
   const tuning table = tuning_of_row(row, ABUT_FLOAT64);
   for (int i = 0; i < MODULE_COUNT; ++i) {
     check(equal(&t[i], &table), "without wishes, the table does not hold");
   }
-  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &some, t));
+  CHECK_OK (tuning_with(&cpu, ABUT_FLOAT64, &some, t))
+    ;
   for (int i = 0; i < MODULE_COUNT; ++i) {
     check(equal(&t[i], &some), "the caller's wishes do not stand above the table");
   }
-  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &(tuning){1, 0, 0, 0}, t));
+  CHECK_OK (tuning_with(&cpu, ABUT_FLOAT64, &(tuning){1, 0, 0, 0}, t))
+    ;
   check(t->lanes == 1 && t->group == 64 && t->items == 64, "one lane, groups of %u and %u",
         t->group, t->items);
-  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &(tuning){1, 2, 0, 0}, t));
+  CHECK_OK (tuning_with(&cpu, ABUT_FLOAT64, &(tuning){1, 2, 0, 0}, t))
+    ;
   check(t->lanes == 1 && t->group == 2, "one lane, a group of %u instead of 2", t->group);
 }
 
@@ -405,28 +422,36 @@ static void test_api(uint32_t index)
   abut_tuning before, got;
   unlink(path);
   set("ABUT_TUNING", path);
-  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT32, NULL, &before));
+  CHECK_OK (abut_device_tuning(index, ABUT_FLOAT32, NULL, &before))
+    ;
   check(strncmp(before.source, "table: ", 7) == 0, "without a file: %s", before.source);
-  CHECK_OK(abut_save_tuning(path, index, ABUT_FLOAT32, NULL, &wish));
-  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT32, NULL, &got));
+  CHECK_OK (abut_save_tuning(path, index, ABUT_FLOAT32, NULL, &wish))
+    ;
+  CHECK_OK (abut_device_tuning(index, ABUT_FLOAT32, NULL, &got))
+    ;
   check(strcmp(got.source, "file api.json") == 0, "with a file: %s", got.source);
   size_t count = 0;
   abut_device_info infos[64];
-  CHECK_OK(abut_list_devices(infos, 64, &count));
+  CHECK_OK (abut_list_devices(infos, 64, &count))
+    ;
   const bool host = infos[index].type == ABUT_DEVICE_HOST;
-  check(got.lanes == (host ? 1 : 4) && got.group == (host ? 1 : 2) &&
-        got.items == (host ? 1 : 3) && got.scratch_bytes == 3 * MIB, "lanes %u, group %u, items %u",
-        got.lanes, got.group, got.items);
+  check(got.lanes == (host ? 1 : 4) && got.group == (host ? 1 : 2) && got.items == (host ? 1 : 3) &&
+          got.scratch_bytes == 3 * MIB,
+        "lanes %u, group %u, items %u", got.lanes, got.group, got.items);
   check(infos[index].lanes[0] == got.lanes, "the list says %u lanes", infos[index].lanes[0]);
-  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT64, NULL, &got));
+  CHECK_OK (abut_device_tuning(index, ABUT_FLOAT64, NULL, &got))
+    ;
   check(strcmp(got.source, before.source) == 0, "the other precision: %s", got.source);
   opens(index, ABUT_SUCCESS);
   const abut_tuning own = {16, 4, 5, 2 * MIB, ""};
-  CHECK_OK(abut_save_tuning(path, index, ABUT_FLOAT32, "witness", &own));
-  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT32, "witness", &got));
+  CHECK_OK (abut_save_tuning(path, index, ABUT_FLOAT32, "witness", &own))
+    ;
+  CHECK_OK (abut_device_tuning(index, ABUT_FLOAT32, "witness", &got))
+    ;
   check(got.lanes == (host ? 1 : 4) && got.items == (host ? 1 : 5) && got.scratch_bytes == 2 * MIB,
         "witness: lanes %u, items %u", got.lanes, got.items);
-  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT32, "render", &got));
+  CHECK_OK (abut_device_tuning(index, ABUT_FLOAT32, "render", &got))
+    ;
   check(got.items == (host ? 1 : 3) && got.scratch_bytes == 3 * MIB, "render: items %u", got.items);
   opens(index, ABUT_SUCCESS);
 
@@ -436,7 +461,8 @@ static void test_api(uint32_t index)
         abut_last_error());
   check(abut_device_tuning(index, ABUT_FLOAT32, NULL, &got) == ABUT_ERROR_FORMAT,
         "abut_device_tuning");
-  CHECK_OK(abut_list_devices(infos, 64, &count));
+  CHECK_OK (abut_list_devices(infos, 64, &count))
+    ;
   check(infos[index].lanes[0] == before.lanes, "the list with a bad file: %u lanes",
         infos[index].lanes[0]);
   set("ABUT_TUNING", "");
@@ -446,13 +472,16 @@ static void test_api(uint32_t index)
 static void test_refusals(uint32_t index)
 {
   abut_tuning t = {4, 2, 3, 3 * MIB, ""};
-  const abut_tuning bad[] = {{2, 2, 3, MIB, ""}, {4, 0, 3, MIB, ""}, {4, 2, 1025, MIB, ""},
+  const abut_tuning bad[] = {{2, 2, 3, MIB, ""},
+                             {4, 0, 3, MIB, ""},
+                             {4, 2, 1025, MIB, ""},
                              {4, 2, 3, 0, ""}};
   static const char *const names[] = {"lanes", "group", "items", "scratch_bytes"};
   for (int i = 0; i < 4; ++i) {
     check(abut_save_tuning("refused.json", index, ABUT_FLOAT32, NULL, &bad[i]) ==
-            ABUT_ERROR_ARGUMENT &&
-          strstr(abut_last_error(), names[i]), "%s: %s", names[i], abut_last_error());
+              ABUT_ERROR_ARGUMENT &&
+            strstr(abut_last_error(), names[i]),
+          "%s: %s", names[i], abut_last_error());
   }
   check(access("refused.json", F_OK) != 0, "refused settings are written");
   check(abut_save_tuning(NULL, index, ABUT_FLOAT32, NULL, &t) == ABUT_ERROR_ARGUMENT, "no path");

@@ -1,5 +1,5 @@
-/* Waiting for an event whose driver calls back late, or from within a question about the event: looking at
- * it has to do. Skipped (77) where there is no OpenCL device. */
+/* Waiting for an event whose driver calls back late, or from within a question about the event:
+ * looking at it has to do. Skipped (77) where there is no OpenCL device. */
 #include "engine/device/waiter.h"
 #include "support/check.h"
 
@@ -21,10 +21,13 @@ cl_int __wrap_clSetEventCallback(cl_event event, cl_int type, callback notify, v
 
 static bool calls_back; /* from within the question, once */
 
-cl_int __real_clGetEventInfo(cl_event event, cl_event_info what, size_t room, void *to, size_t *size);
-cl_int __wrap_clGetEventInfo(cl_event event, cl_event_info what, size_t room, void *to, size_t *size);
+cl_int __real_clGetEventInfo(cl_event event, cl_event_info what, size_t room, void *to,
+                             size_t *size);
+cl_int __wrap_clGetEventInfo(cl_event event, cl_event_info what, size_t room, void *to,
+                             size_t *size);
 
-cl_int __wrap_clGetEventInfo(cl_event event, cl_event_info what, size_t room, void *to, size_t *size)
+cl_int __wrap_clGetEventInfo(cl_event event, cl_event_info what, size_t room, void *to,
+                             size_t *size)
 {
   const cl_int code = __real_clGetEventInfo(event, what, room, to, size);
   if (calls_back && *(cl_int *)to <= CL_COMPLETE) {
@@ -43,7 +46,8 @@ static void test_event(cl_context context, cl_int state, bool within)
   waiter *w = NULL;
   cl_event event = clCreateUserEvent(context, &code);
   CHECK(code == CL_SUCCESS);
-  CHECK_OK(waiter_create(event, true, &w));
+  CHECK_OK (waiter_create(event, true, &w))
+    ;
   CHECK(!waiter_wait(w, 0.01, &code, &ended));
   calls_back = within;
   CHECK(clSetUserEventStatus(event, state) == CL_SUCCESS);

@@ -41,9 +41,9 @@ static size_t copy_piece(uint8_t *bytes, size_t count, size_t room)
 
 static size_t insert_word(uint8_t *bytes, size_t count, size_t room)
 {
-  static const char *const words[] = {
-    "-1", "4294967296", "1e999", "nan", "\n", "\\\n", "\xFF\xFF\xFF\xFF", "{", "[", "\"", "0",
-    "99999999999999999999", "/", " "};
+  static const char *const words[] = {"-1",   "4294967296",           "1e999", "nan", "\n",
+                                      "\\\n", "\xFF\xFF\xFF\xFF",     "{",     "[",   "\"",
+                                      "0",    "99999999999999999999", "/",     " "};
   const char *word = words[random_below(sizeof words / sizeof *words)];
   size_t length = strlen(word), at = random_below(count + 1);
   if (count + length > room) {
@@ -110,8 +110,8 @@ static size_t run(const sample *samples, size_t sample_count, double seconds)
     run_one(bytes, count);
     free(bytes);
     clock_gettime(CLOCK_MONOTONIC, &now);
-    double elapsed = (double)(now.tv_sec - start.tv_sec)
-                     + 1e-9 * (double)(now.tv_nsec - start.tv_nsec);
+    double elapsed =
+      (double)(now.tv_sec - start.tv_sec) + 1e-9 * (double)(now.tv_nsec - start.tv_nsec);
     if (elapsed > seconds || inputs + 1 == INPUT_LIMIT) {
       return inputs + 1;
     }
@@ -124,8 +124,8 @@ static int write_samples(const sample *samples, size_t count, const char *folder
     char path[4096];
     snprintf(path, sizeof path, "%s/seed%zu", folder, i);
     FILE *file = fopen(path, "wb");
-    if (!file || fwrite(samples[i].bytes, 1, samples[i].count, file) != samples[i].count
-        || fclose(file) != 0) {
+    if (!file || fwrite(samples[i].bytes, 1, samples[i].count, file) != samples[i].count ||
+        fclose(file) != 0) {
       perror(path);
       return 1;
     }

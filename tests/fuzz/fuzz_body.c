@@ -54,10 +54,12 @@ static void check_stated(const abut_body_def *def)
   for (size_t i = 0; i < def->feature_edge_count; ++i) {
     const abut_feature_edge *e = &def->feature_edges[i];
     const abut_feature_edge settled = feature_edge_settled(e, def->feature_vertices);
-    PROMISE(e->from < def->feature_vertex_count && e->to < def->feature_vertex_count && e->from != e->to);
+    PROMISE(e->from < def->feature_vertex_count && e->to < def->feature_vertex_count &&
+            e->from != e->to);
     PROMISE(e->radius >= 0.0 && settled.from < settled.to);
     check_finite(settled.centre, 3);
-    PROMISE(!e->arc || fabs(hypot(hypot(settled.axis[0], settled.axis[1]), settled.axis[2]) - 1.0) < 1e-9);
+    PROMISE(!e->arc ||
+            fabs(hypot(hypot(settled.axis[0], settled.axis[1]), settled.axis[2]) - 1.0) < 1e-9);
   }
   check_cones(def->vertex_cones, def->vertex_cone_count);
   check_cones(def->edge_cones, def->edge_cone_count);
@@ -72,9 +74,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
   }
   const abut_body_def *def = &b.def;
   PROMISE(b.mesh_path || (def->height_field_count && def->vertex_count && def->surface.face_count));
-  PROMISE(b.cloud.source ||
-          def->superquadric_count + def->polyhedron_count + def->pointcloud_count +
-              def->height_field_count + def->core_count > 0);
+  PROMISE(b.cloud.source || def->superquadric_count + def->polyhedron_count +
+                                def->pointcloud_count + def->height_field_count + def->core_count >
+                              0);
   PROMISE(b.cloud.eps1 >= 0.0 && (b.cloud.source == CLOUD_POINTS) == (b.cloud.count > 0));
   if (b.cloud.count) {
     check_finite(b.cloud.points, 7 * b.cloud.count);

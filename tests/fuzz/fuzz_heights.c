@@ -18,8 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
   for (int png = 0; png < 2; png++) {
     arena memory = {0};
     abut_height_field h = {0};
-    if ((png ? heights_parse_png : heights_parse_npy)("fuzz", (const char *)bytes, count, 0.5, &memory,
-                                                      &h) == ABUT_SUCCESS) {
+    if ((png ? heights_parse_png : heights_parse_npy)("fuzz", (const char *)bytes, count, 0.5,
+                                                      &memory, &h) == ABUT_SUCCESS) {
       check_whole(&h);
     }
     arena_free(&memory);

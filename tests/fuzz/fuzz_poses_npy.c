@@ -27,7 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
   abut_pose_file *file;
   abut_pose_file_info info;
-  if (pose_file_open_npy("fuzz", (pose_bytes){(const char *)bytes, count, -1}, &file, &info) == ABUT_SUCCESS) {
+  if (pose_file_open_npy("fuzz", (pose_bytes){(const char *)bytes, count, -1}, &file, &info) ==
+      ABUT_SUCCESS) {
     const size_t most = info.count < POSES_MOST ? info.count : POSES_MOST;
     PROMISE(info.by_range && !info.pairs);
     touch(file, 0, most);

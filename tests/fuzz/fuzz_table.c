@@ -15,7 +15,8 @@ static void check_whole(const abut_superquadrics *s)
     for (int k = 0; k < 3; k++) {
       PROMISE(q->axes[k] >= 1e-6 && q->axes[k] <= 1e6 && fabs(q->position[k]) <= 1e6);
     }
-    PROMISE(q->exponents[0] > 0 && q->exponents[0] <= 2 && q->exponents[1] > 0 && q->exponents[1] <= 2);
+    PROMISE(q->exponents[0] > 0 && q->exponents[0] <= 2 && q->exponents[1] > 0 &&
+            q->exponents[1] <= 2);
     PROMISE(abut_superquadrics_to_rows(q, 1, row) == ABUT_SUCCESS);
     for (size_t k = 0; k < ABUT_TABLE_COLUMNS; k++) {
       PROMISE(isfinite(row[k]));

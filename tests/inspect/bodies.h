@@ -5,7 +5,8 @@
 #include "support/check.h"
 
 /* A body of superquadrics; its mesh is of no account here. */
-static inline abut_body body_of(abut_context context, const abut_superquadric *quadrics, size_t count)
+static inline abut_body body_of(abut_context context, const abut_superquadric *quadrics,
+                                size_t count)
 {
   static const double vertices[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
   static const uint32_t sizes[] = {3}, indices[] = {0, 1, 2};

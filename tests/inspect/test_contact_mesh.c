@@ -1,5 +1,5 @@
-/* Contact meshes of bodies of primitives: shapes whose genus and volume are known, and with `scans` bodies
- * fitted to scans, of the folder that is named or of ABUT_SHARED. */
+/* Contact meshes of bodies of primitives: shapes whose genus and volume are known, and with `scans`
+ * bodies fitted to scans, of the folder that is named or of ABUT_SHARED. */
 #include "bodies.h"
 
 #include <math.h>
@@ -57,7 +57,8 @@ static void check_mesh(const char *name, const abut_contact_mesh *m)
       one[2 * (3 * f + k)] = back[2 * (3 * f + k) + 1] = c[k];
       one[2 * (3 * f + k) + 1] = back[2 * (3 * f + k)] = c[(k + 1) % 3];
     }
-    const double q = quality_of(d->vertices + 3 * c[0], d->vertices + 3 * c[1], d->vertices + 3 * c[2]);
+    const double q =
+      quality_of(d->vertices + 3 * c[0], d->vertices + 3 * c[1], d->vertices + 3 * c[2]);
     quality += q / (double)d->face_count;
     least = fmin(least, q);
   }
@@ -76,7 +77,8 @@ static void check_mesh(const char *name, const abut_contact_mesh *m)
   CHECK_EQUAL(2 * m->report.edges, sides);
   CHECK_EQUAL((int64_t)d->vertex_count - (int64_t)m->report.edges + (int64_t)d->face_count,
               2 - 2 * m->report.genus);
-  check(fabs(quality - m->report.quality_mean) < 1e-12 && fabs(least - m->report.quality_least) < 1e-12,
+  check(fabs(quality - m->report.quality_mean) < 1e-12 &&
+          fabs(least - m->report.quality_least) < 1e-12,
         "%s: qualities are %g and %g, not %g and %g", name, quality, least, m->report.quality_mean,
         m->report.quality_least);
   check(m->report.off < 1e-9 * m->report.diagonal, "%s: a vertex is %g m off", name, m->report.off);
@@ -87,9 +89,11 @@ static void check_mesh(const char *name, const abut_contact_mesh *m)
 
 static void print(const char *name, const abut_contact_mesh_report *r)
 {
-  printf("%s: %zu vertices, genus %d, quality %.3f, at least %.3f; Chamfer %.3f %%, Hausdorff %.2f %%, "
-         "volume %.3f\n", name, r->vertices, (int)r->genus, r->quality_mean, r->quality_least,
-         r->chamfer_percent, r->hausdorff_percent, r->volume_kept);
+  printf(
+    "%s: %zu vertices, genus %d, quality %.3f, at least %.3f; Chamfer %.3f %%, Hausdorff %.2f %%, "
+    "volume %.3f\n",
+    name, r->vertices, (int)r->genus, r->quality_mean, r->quality_least, r->chamfer_percent,
+    r->hausdorff_percent, r->volume_kept);
 }
 
 static abut_contact_mesh made_of(const abut_superquadric *quadrics, size_t count, uint32_t vertices,
@@ -100,7 +104,8 @@ static abut_contact_mesh made_of(const abut_superquadric *quadrics, size_t count
   const abut_body body = body_of(context, quadrics, count);
   options.vertices = vertices;
   REQUIRE_OK(abut_make_contact_mesh(body, TAU, TAU, &options, &m));
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
   check_mesh(name, &m);
   print(name, &m.report);
   return m;
@@ -109,11 +114,17 @@ static abut_contact_mesh made_of(const abut_superquadric *quadrics, size_t count
 /* A disc with a bore has genus 1; a ball beside it is left out. */
 static void ring(void)
 {
-  const abut_superquadric parts[] = {
-    {.axes = {0.5, 0.5, 0.15}, .exponents = {0.6, 1}, .quaternion = {1, 0, 0, 0}},
-    {.axes = {0.1, 0.1, 0.1}, .exponents = {1, 1}, .position = {0.4, 0, 0.35}, .quaternion = {1, 0, 0, 0}},
-    {.axes = {0.2, 0.2, 0.5}, .exponents = {0.2, 1}, .quaternion = {1, 0, 0, 0},
-     .operation = ABUT_SUBTRACT}};
+  const abut_superquadric parts[] = {{.axes = {0.5, 0.5, 0.15},
+                                      .exponents = {0.6, 1},
+                                      .quaternion = {1, 0, 0, 0}},
+                                     {.axes = {0.1, 0.1, 0.1},
+                                      .exponents = {1, 1},
+                                      .position = {0.4, 0, 0.35},
+                                      .quaternion = {1, 0, 0, 0}},
+                                     {.axes = {0.2, 0.2, 0.5},
+                                      .exponents = {0.2, 1},
+                                      .quaternion = {1, 0, 0, 0},
+                                      .operation = ABUT_SUBTRACT}};
   abut_contact_mesh first = made_of(parts, 3, 80, "ring");
   CHECK_EQUAL(first.report.vertices, 80);
   CHECK_EQUAL(first.report.genus, 1);
@@ -126,11 +137,15 @@ static void ring(void)
 /* As few as a closed mesh may have, and enough for the volume of a ball. */
 static void balls(void)
 {
-  const abut_superquadric ball = {.axes = {1, 1, 1}, .exponents = {1, 1}, .quaternion = {1, 0, 0, 0}};
-  abut_contact_mesh m = made_of(&ball, 1, 8, "ball of 8"), again = made_of(&ball, 1, 8, "ball of 8 again");
+  const abut_superquadric ball = {.axes = {1, 1, 1},
+                                  .exponents = {1, 1},
+                                  .quaternion = {1, 0, 0, 0}};
+  abut_contact_mesh m = made_of(&ball, 1, 8, "ball of 8"),
+                    again = made_of(&ball, 1, 8, "ball of 8 again");
   check(m.report.faces == again.report.faces &&
           !memcmp(m.def.vertices, again.def.vertices, m.report.vertices * 3 * sizeof(double)) &&
-          !memcmp(m.def.face_indices, again.def.face_indices, m.report.faces * 3 * sizeof(uint32_t)),
+          !memcmp(m.def.face_indices, again.def.face_indices,
+                  m.report.faces * 3 * sizeof(uint32_t)),
         "another call gives another mesh");
   abut_free_contact_mesh(&again);
   CHECK_EQUAL(m.report.vertices, 8);
@@ -138,18 +153,21 @@ static void balls(void)
   abut_free_contact_mesh(&m);
   m = made_of(&ball, 1, 400, "ball of 400");
   CHECK_EQUAL(m.report.vertices, 400);
-  CHECK(m.report.quality_mean > 0.9 && m.report.volume_kept > 0.97 && m.report.hausdorff_percent < 1.0);
+  CHECK(m.report.quality_mean > 0.9 && m.report.volume_kept > 0.97 &&
+        m.report.hausdorff_percent < 1.0);
   abut_free_contact_mesh(&m);
 }
 
 /* Planes have a box of their own; beside a small ball it is the larger piece. */
 static void block(void)
 {
-  static const double planes[] = {1, 0, 0, 2, 0, 0, -1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0.4, 0,
-                                  0, -1, 0, 0, -0.4, 0, 0, 0, 1, 0, 0, 0.3, 0, 0, -1, 0, 0, -0.3};
+  static const double planes[] = {1,  0, 0, 2,    0, 0, -1, 0, 0, 1, 0,   0, 0, 1,  0, 0, 0.4, 0, 0,
+                                  -1, 0, 0, -0.4, 0, 0, 0,  1, 0, 0, 0.3, 0, 0, -1, 0, 0, -0.3};
   static const double vertices[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
   const abut_polyhedron solid = {planes, 6, ABUT_ADD};
-  const abut_superquadric ball = {.axes = {0.1, 0.1, 0.1}, .exponents = {1, 1}, .quaternion = {1, 0, 0, 0}};
+  const abut_superquadric ball = {.axes = {0.1, 0.1, 0.1},
+                                  .exponents = {1, 1},
+                                  .quaternion = {1, 0, 0, 0}};
   for (size_t beside = 0; beside < 2; ++beside) {
     abut_contact_mesh_options options = abut_default_contact_mesh_options();
     abut_contact_mesh m;
@@ -170,16 +188,20 @@ static void block(void)
       least[i % 3] = fmin(least[i % 3], m.def.vertices[i]);
       most[i % 3] = fmax(most[i % 3], m.def.vertices[i]);
     }
-    check(m.report.volume_kept > 0.9 && fabs(least[0] - 1.0) < 0.1 && fabs(most[0] - 2.0) < 0.1 && most[1] - least[1] > 0.7 &&
-            most[2] - least[2] > 0.5, "a block from %g to %g keeps %g", least[0], most[0], m.report.volume_kept);
+    check(m.report.volume_kept > 0.9 && fabs(least[0] - 1.0) < 0.1 && fabs(most[0] - 2.0) < 0.1 &&
+            most[1] - least[1] > 0.7 && most[2] - least[2] > 0.5,
+          "a block from %g to %g keeps %g", least[0], most[0], m.report.volume_kept);
     abut_free_contact_mesh(&m);
-    CHECK_OK(abut_destroy_body(body));
+    CHECK_OK (abut_destroy_body(body))
+      ;
   }
 }
 
 static void refusals(void)
 {
-  const abut_superquadric ball = {.axes = {1, 1, 1}, .exponents = {1, 1}, .quaternion = {1, 0, 0, 0}};
+  const abut_superquadric ball = {.axes = {1, 1, 1},
+                                  .exponents = {1, 1},
+                                  .quaternion = {1, 0, 0, 0}};
   static const double planes[] = {0, 0, 1, 0, 0, 0};
   const abut_polyhedron half_space = {planes, 1, ABUT_ADD};
   abut_contact_mesh_options options = abut_default_contact_mesh_options(), wrong = {0};
@@ -197,7 +219,8 @@ static void refusals(void)
   options.sweeps = 101;
   CHECK(abut_make_contact_mesh(body, TAU, TAU, &options, &m) == ABUT_ERROR_ARGUMENT);
   options = abut_default_contact_mesh_options();
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
   CHECK(abut_make_contact_mesh(body, TAU, TAU, &options, &m) == ABUT_ERROR_HANDLE);
   abut_free_contact_mesh(NULL);
 
@@ -211,12 +234,14 @@ static void refusals(void)
   REQUIRE_OK(abut_create_body(context, &def, &open));
   CHECK(abut_make_contact_mesh(open, TAU, TAU, &options, &m) == ABUT_ERROR_BODY);
   CHECK(strstr(abut_last_error(), "no end"));
-  CHECK_OK(abut_destroy_body(open));
+  CHECK_OK (abut_destroy_body(open))
+    ;
 }
 
-/* Figures that were asked for at these counts: mean quality at least, Chamfer at most, volume at least. */
-static void scan(const char *path, const char *name, uint32_t vertices, double quality, double chamfer,
-                 double volume)
+/* Figures that were asked for at these counts: mean quality at least, Chamfer at most, volume at
+ * least. */
+static void scan(const char *path, const char *name, uint32_t vertices, double quality,
+                 double chamfer, double volume)
 {
   abut_contact_mesh_options options = abut_default_contact_mesh_options();
   abut_contact_mesh m;
@@ -236,7 +261,8 @@ static void scan(const char *path, const char *name, uint32_t vertices, double q
   check(m.report.volume_kept >= volume, "%s: volume %g", name, m.report.volume_kept);
   check(m.report.hausdorff_percent <= 2.5, "%s: Hausdorff %g %%", name, m.report.hausdorff_percent);
   abut_free_contact_mesh(&m);
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
 }
 
 static void shared_scans(const char *folder)
@@ -249,7 +275,8 @@ static void shared_scans(const char *folder)
   for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
     char path[4096];
     snprintf(path, sizeof path, "%s/data/bodies/%s.body.json", folder, known[i].name);
-    scan(path, known[i].name, known[i].vertices, known[i].quality, known[i].chamfer, known[i].volume);
+    scan(path, known[i].name, known[i].vertices, known[i].quality, known[i].chamfer,
+         known[i].volume);
   }
 }
 
@@ -277,6 +304,7 @@ int main(int count, char **arguments)
     snprintf(path, sizeof path, "%s/airplane-drill/b.body.json", arguments[2]);
     scan(path, "drill", 276, 0.86, 0.29, 0.97);
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,5 +1,6 @@
-/* How well fields stand for meshes: against closed forms, more of them with `more`, and with `scans` against
- * the figures of bodies fitted to scans, where ABUT_SHARED names the folder that holds them. */
+/* How well fields stand for meshes: against closed forms, more of them with `more`, and with
+ * `scans` against the figures of bodies fitted to scans, where ABUT_SHARED names the folder that
+ * holds them. */
 #include "mesh/inspect/measure.h"
 #include "mesh/inspect/volumes.h"
 
@@ -20,8 +21,10 @@ static abut_context context;
 
 static abut_superquadric ball_at(double x, double radius)
 {
-  return (abut_superquadric){.axes = {radius, radius, radius}, .exponents = {1, 1},
-                             .position = {x, 0, 0}, .quaternion = {1, 0, 0, 0}};
+  return (abut_superquadric){.axes = {radius, radius, radius},
+                             .exponents = {1, 1},
+                             .position = {x, 0, 0},
+                             .quaternion = {1, 0, 0, 0}};
 }
 
 static abut_fit fit_of(const abut_superquadric *quadrics, size_t count, shape *of)
@@ -30,7 +33,8 @@ static abut_fit fit_of(const abut_superquadric *quadrics, size_t count, shape *o
   const abut_body body = body_of(context, quadrics, count);
   const abut_body_def def = shape_def(of);
   REQUIRE_OK(abut_measure_fit(body, UNION, PLANE, &def, &fit));
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
   shape_free(of);
   return fit;
 }
@@ -41,11 +45,15 @@ static void expect(const char *name, const char *what, double got, double wanted
         within);
 }
 
-/* Two lines of cells at the far side of the box within meet one wide cell of four, neither at the middle of its face: they
- * are one part, whichever comes first. */
+/* Two lines of cells at the far side of the box within meet one wide cell of four, neither at the
+ * middle of its face: they are one part, whichever comes first. */
 static void lines_at_a_wide_cell(void)
 {
-  enum { SIDE = MEASURE_SIDE, INNER = SIDE * SIDE * SIDE, BLOCK = INNER / (INNER_BLOCKS * INNER_BLOCKS * INNER_BLOCKS) };
+  enum {
+    SIDE = MEASURE_SIDE,
+    INNER = SIDE * SIDE * SIDE,
+    BLOCK = INNER / (INNER_BLOCKS * INNER_BLOCKS * INNER_BLOCKS)
+  };
   static const int64_t block[1][3] = {{1, 0, 0}};
   int64_t at[1][3];
   memcpy(at, block, sizeof at);
@@ -62,7 +70,8 @@ static void lines_at_a_wide_cell(void)
   v.cells[INNER] = CELL_OF_FIELD;
   memset(v.cells + SIDE * SIDE / 2, CELL_OF_MESH | CELL_OF_FIELD, 1000);
   abut_fit fit = {0};
-  CHECK_OK(volumes_compare(&v, &fit));
+  CHECK_OK (volumes_compare(&v, &fit))
+    ;
   expect("lines", "surplus", fit.largest_surplus, (5 + 20 + 64) / 1000.0, 1e-12);
   free(v.cells);
 }
@@ -83,8 +92,8 @@ static void balls(void)
   expect("balls", "uncovered", fit.largest_uncovered, 0.0, 0.0);
   expect("balls", "beyond", fit.surface_beyond_1_percent, 1.0, 0.0);
   expect("balls", "surplus", fit.largest_surplus, 1.05 * 1.05 * 1.05 - 1.0, 5e-3);
-  /* At a distance r from the middle it is (1.05 - r)/(1 - r), and places are those with r below 1 - 0.005 sqrt(12): the
-     median is at 0.780, 5 % lie above 0.966. */
+  /* At a distance r from the middle it is (1.05 - r)/(1 - r), and places are those with r below 1 -
+     0.005 sqrt(12): the median is at 0.780, 5 % lie above 0.966. */
   expect("balls", "depth, median", fit.depth_ratio_median, 0.270 / 0.220, 0.02);
   expect("balls", "depth, 95 %", fit.depth_ratio_95, 0.084 / 0.034, 0.2);
   CHECK(!fit.endless && fit.over_holes == 0.0);
@@ -95,22 +104,27 @@ static void open_box(void)
 {
   static const double low[3] = {-1, -1, -1}, high[3] = {1, 1, 1};
   shape lidless = {0};
-  const abut_superquadric whole = {.axes = {1, 1, 1}, .exponents = {0.02, 0.02}, .quaternion = {1, 0, 0, 0}};
+  const abut_superquadric whole = {.axes = {1, 1, 1},
+                                   .exponents = {0.02, 0.02},
+                                   .quaternion = {1, 0, 0, 0}};
   shape_box(&lidless, low, high, 8);
   for (size_t i = lidless.face_count; i-- > 0;) {
     const uint32_t *f = lidless.faces + 3 * i;
-    if (lidless.vertices[3 * f[0] + 2] == 1.0 && lidless.vertices[3 * f[1] + 2] == 1.0 && lidless.vertices[3 * f[2] + 2] == 1.0) {
+    if (lidless.vertices[3 * f[0] + 2] == 1.0 && lidless.vertices[3 * f[1] + 2] == 1.0 &&
+        lidless.vertices[3 * f[2] + 2] == 1.0) {
       shape_drop(&lidless, i);
     }
   }
   const abut_fit fit = fit_of(&whole, 1, &lidless);
   expect("open box", "IoU", fit.iou, 1.0, 0.02);
   expect("open box", "over holes", fit.over_holes, 1.0 / 6.0, 0.01);
-  expect("open box", "Hausdorff", fit.hausdorff_percent, 0.0, 1.5); /* of the lid's middle it would be 29 */
+  /* of the lid's middle it would be 29 */
+  expect("open box", "Hausdorff", fit.hausdorff_percent, 0.0, 1.5);
   expect("open box", "Chamfer", fit.chamfer_percent, 0.0, 0.3);
 }
 
-/* What lies far from the mesh counts, and is a part of its own; also where it is so large that cells are longer. */
+/* What lies far from the mesh counts, and is a part of its own; also where it is so large that
+ * cells are longer. */
 static void stray(double away, double radius)
 {
   shape sphere = {0};
@@ -130,7 +144,9 @@ static void long_rod(void)
 {
   shape sphere = {0};
   const abut_superquadric both[2] = {ball_at(0.0, 1.0),
-                                     {.axes = {6, 0.25, 0.25}, .exponents = {0.1, 0.1}, .quaternion = {1, 0, 0, 0}}};
+                                     {.axes = {6, 0.25, 0.25},
+                                      .exponents = {0.1, 0.1},
+                                      .quaternion = {1, 0, 0, 0}}};
   shape_sphere(&sphere, 4);
   const abut_fit fit = fit_of(both, 2, &sphere);
   /* Each end is about 5 by 0.5 by 0.5. */
@@ -143,12 +159,15 @@ static void thin_plate(void)
 {
   static const double low[3] = {-1, -1, -0.1}, high[3] = {1, 1, 0.1};
   shape plate = {0};
-  const abut_superquadric one = {.axes = {1, 1, 0.1}, .exponents = {0.1, 0.1}, .quaternion = {1, 0, 0, 0}};
+  const abut_superquadric one = {.axes = {1, 1, 0.1},
+                                 .exponents = {0.1, 0.1},
+                                 .quaternion = {1, 0, 0, 0}};
   shape_box(&plate, low, high, 2);
   const abut_fit fit = fit_of(&one, 1, &plate);
-  check(fit.depth_ratio_median > 2.5 && fit.depth_ratio_median < 8.0 && fit.depth_ratio_95 > fit.depth_ratio_median &&
-          fit.depth_ratio_most >= fit.depth_ratio_95,
-        "plate: depths are %g, %g, %g times too large", fit.depth_ratio_median, fit.depth_ratio_95, fit.depth_ratio_most);
+  check(fit.depth_ratio_median > 2.5 && fit.depth_ratio_median < 8.0 &&
+          fit.depth_ratio_95 > fit.depth_ratio_median && fit.depth_ratio_most >= fit.depth_ratio_95,
+        "plate: depths are %g, %g, %g times too large", fit.depth_ratio_median, fit.depth_ratio_95,
+        fit.depth_ratio_most);
   CHECK(fabs(fit.depth_ratio_most_at[0]) <= 1.0 && fabs(fit.depth_ratio_most_at[2]) <= 0.1);
 }
 
@@ -166,16 +185,20 @@ static void two_balls(void)
   expect("two balls", "precision", fit.precision, 1.0, 5e-3);
   expect("two balls", "uncovered", fit.largest_uncovered, 0.5, 1e-3);
   expect("two balls", "beyond", fit.surface_beyond_1_percent, 0.5, 0.01);
-  expect("two balls", "Hausdorff", fit.hausdorff_percent, 100.0 * 4.0 / sqrt(36.0 + 4.0 + 4.0), 0.5);
+  expect("two balls", "Hausdorff", fit.hausdorff_percent, 100.0 * 4.0 / sqrt(36.0 + 4.0 + 4.0),
+         0.5);
 }
 
-/* Half of a box, which is itself almost a superquadric; turned faces and doubled ones do not matter. */
+/* Half of a box, which is itself almost a superquadric; turned faces and doubled ones do not
+ * matter. */
 static void half_a_box(void)
 {
   static const double low[3] = {-1, -1, -1}, high[3] = {1, 1, 1};
   shape cube = {0};
-  const abut_superquadric half = {.axes = {0.5, 1, 1}, .exponents = {0.02, 0.02},
-                                  .position = {-0.5, 0, 0}, .quaternion = {1, 0, 0, 0}};
+  const abut_superquadric half = {.axes = {0.5, 1, 1},
+                                  .exponents = {0.02, 0.02},
+                                  .position = {-0.5, 0, 0},
+                                  .quaternion = {1, 0, 0, 0}};
   shape_box(&cube, low, high, 3);
   for (size_t i = 0; i < cube.face_count; ++i) {
     shape_turn(&cube, i);
@@ -185,7 +208,8 @@ static void half_a_box(void)
   expect("half a box", "uncovered", fit.largest_uncovered, 0.5, 0.01);
 }
 
-/* The cells of a rough closed surface are those where the winding number says so, each by itself. */
+/* The cells of a rough closed surface are those where the winding number says so, each by
+ * itself. */
 static void cells_one_by_one(void)
 {
   shape rough = {0};
@@ -204,8 +228,8 @@ static void cells_one_by_one(void)
                              at % MEASURE_SIDE};
     double x[3];
     for (int k = 0; k < 3; ++k) {
-      x[k] = s.lower[k] + (s.upper[k] - s.lower[k]) / MEASURE_CELLS *
-             ((double)place[k] - MEASURE_PAD + 0.5);
+      x[k] = s.lower[k] +
+             (s.upper[k] - s.lower[k]) / MEASURE_CELLS * ((double)place[k] - MEASURE_PAD + 0.5);
     }
     const bool in_mesh = tree_winding(&inside.all, x) > 0.5;
     const double out = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) - 0.5;
@@ -216,7 +240,8 @@ static void cells_one_by_one(void)
   solid_free(&inside);
   surface_free(&s);
   free(cells);
-  CHECK_OK(abut_destroy_body(field.body));
+  CHECK_OK (abut_destroy_body(field.body))
+    ;
 }
 
 /* Of a half space what lies around the mesh counts. */
@@ -243,7 +268,8 @@ static void endless(void)
   REQUIRE_OK(abut_measure_fit(body, UNION, PLANE, &ball, &fit));
   CHECK(fit.endless);
   expect("half space", "coverage", fit.coverage, 0.5, 0.01);
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
   shape_free(&sphere);
 }
 
@@ -276,8 +302,10 @@ static void pictures(void)
     view.dark = dark;
     REQUIRE_OK(abut_draw_fit(body, UNION, PLANE, &def, &view, rgb));
     for (int i = 0; i < ABUT_FIT_PICTURES; ++i) {
-      const uint8_t *corner = rgb + i * BYTES, *middle = corner + 3 * (HEIGHT / 2 * WIDTH + WIDTH / 2);
-      CHECK(dark ? corner[0] < 40 && corner[1] < 40 && corner[2] < 40 : corner[0] == 255 && corner[1] == 255);
+      const uint8_t *corner = rgb + i * BYTES,
+                    *middle = corner + 3 * (HEIGHT / 2 * WIDTH + WIDTH / 2);
+      CHECK(dark ? corner[0] < 40 && corner[1] < 40 && corner[2] < 40
+                 : corner[0] == 255 && corner[1] == 255);
       CHECK(middle[0] != corner[0]);
       if (i == ABUT_PICTURE_MESH_OFF || i == ABUT_PICTURE_FIELD_OFF) {
         CHECK(middle[2] > 2 * middle[0]);
@@ -289,7 +317,8 @@ static void pictures(void)
   view = (abut_fit_view){.width = WIDTH, .height = HEIGHT};
   CHECK(abut_draw_fit(body, UNION, PLANE, &def, &view, rgb) == ABUT_ERROR_ARGUMENT);
   shape_free(&sphere);
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
 }
 
 /* A mesh of a tetrahedron of equal sides around a ball, whose edges are outside of it. */
@@ -317,7 +346,8 @@ static void qualities(void)
   expect("tetrahedron", "most off", q.off_most, q.off_mean, 1e-3);
   expect("tetrahedron", "edges that leave", q.edges_leaving, 1.0, 0.0);
   CHECK(abut_measure_mesh(body, UNION, PLANE, NULL) == ABUT_ERROR_ARGUMENT);
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
   CHECK(abut_measure_mesh(body, UNION, PLANE, &q) == ABUT_ERROR_HANDLE);
 }
 
@@ -337,13 +367,14 @@ static void refusals(void)
   def.face_count = 1;
   CHECK(abut_measure_fit(body, UNION, PLANE, &def, &fit) == ABUT_ERROR_BODY);
   def.face_count = sphere.face_count;
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
   CHECK(abut_measure_fit(body, UNION, PLANE, &def, &fit) == ABUT_ERROR_HANDLE);
   shape_free(&sphere);
 }
 
-/* Bodies that were fitted by Marching-Primitives, with the figures that their fitting was measured with
- * by a program of its own. */
+/* Bodies that were fitted by Marching-Primitives, with the figures that their fitting was measured
+ * with by a program of its own. */
 static void scans(const char *folder)
 {
   static const struct {
@@ -370,14 +401,15 @@ static void scans(const char *folder)
     def.face_count = m.face_count;
     REQUIRE_OK(abut_measure_fit(body, UNION, PLANE, &def, &fit));
     printf("%s: IoU %.4f, coverage %.4f, precision %.4f, Chamfer %.4f %%, Hausdorff %.3f %%, "
-           "uncovered %.4f, beyond %.4f\n", known[i].body, fit.iou, fit.coverage, fit.precision,
-           fit.chamfer_percent, fit.hausdorff_percent, fit.largest_uncovered,
-           fit.surface_beyond_1_percent);
+           "uncovered %.4f, beyond %.4f\n",
+           known[i].body, fit.iou, fit.coverage, fit.precision, fit.chamfer_percent,
+           fit.hausdorff_percent, fit.largest_uncovered, fit.surface_beyond_1_percent);
     /* The figures have three and two decimals. */
     expect(known[i].body, "IoU", fit.iou, known[i].iou, 0.002);
     expect(known[i].body, "Chamfer", fit.chamfer_percent, known[i].chamfer, 0.012);
     mesh_free(&m);
-    CHECK_OK(abut_destroy_body(body));
+    CHECK_OK (abut_destroy_body(body))
+      ;
   }
 }
 
@@ -413,6 +445,7 @@ int main(int count, char **arguments)
     qualities();
     refusals();
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define TAU 1e-2 /* [m] */
-#define SIDE 14 /* nodes along a side, of whose cells some cut off a few per cent of a ball */
+#define SIDE 14  /* nodes along a side, of whose cells some cut off a few per cent of a ball */
 
 static abut_context context;
 
@@ -20,7 +20,9 @@ static abut_body ball(void)
 {
   static const double vertices[] = {1, 0, 0, 0, 1, 0, 0, 0, 1, -1, 0, 0};
   static const uint32_t sizes[] = {3, 3}, indices[] = {0, 1, 2, 2, 1, 3};
-  static const abut_superquadric one = {.axes = {1, 1, 1}, .exponents = {1, 1}, .quaternion = {1, 0, 0, 0}};
+  static const abut_superquadric one = {.axes = {1, 1, 1},
+                                        .exponents = {1, 1},
+                                        .quaternion = {1, 0, 0, 0}};
   abut_body_def def = abut_default_body_def();
   abut_body body;
   def.vertices = vertices;
@@ -116,7 +118,8 @@ static void surfaces(void)
   CHECK(allowed > 10);
   probe_free(&p);
   surface_free(&fine);
-  CHECK_OK(abut_destroy_body(field.body));
+  CHECK_OK (abut_destroy_body(field.body))
+    ;
 }
 
 static abut_status measure(abut_body body)
@@ -149,13 +152,16 @@ static void calls_on_devices(void)
       allocations_fail_after(allowed++);
       const abut_status status = calls[i](body);
       met = allocations_end();
-      check(status == ABUT_SUCCESS || (met && status == ABUT_ERROR_MEMORY), "call %zu: status %d without "
-            "allocation %ld: %s", i, (int)status, allowed, abut_last_error());
+      check(status == ABUT_SUCCESS || (met && status == ABUT_ERROR_MEMORY),
+            "call %zu: status %d without "
+            "allocation %ld: %s",
+            i, (int)status, allowed, abut_last_error());
       CHECK_EQUAL(allocations_held(), before);
     } while (met);
     CHECK(allowed > 10);
   }
-  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK (abut_destroy_body(body))
+    ;
 }
 
 int main(void)
@@ -165,6 +171,7 @@ int main(void)
   }
   surfaces();
   calls_on_devices();
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

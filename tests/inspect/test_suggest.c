@@ -1,4 +1,5 @@
-/* How many edges and vertices contacts need: what boxes must come to, and that seeds and shares count. */
+/* How many edges and vertices contacts need: what boxes must come to, and that seeds and shares
+ * count. */
 #include "support/check.h"
 
 #include <math.h>
@@ -10,9 +11,10 @@ static abut_context context;
 static abut_body box_of(double x, double y, double z)
 {
   static const uint32_t sizes[] = {4, 4, 4, 4, 4, 4};
-  static const uint32_t indices[] = {0, 2, 3, 1, 4, 5, 7, 6, 0, 1, 5, 4, 2, 6, 7, 3, 0, 4, 6, 2, 1, 3, 7, 5};
-  const double planes[] = {1, 0, 0, x, 0, 0, -1, 0, 0, -x, 0, 0, 0, 1, 0, 0, y, 0,
-                           0, -1, 0, 0, -y, 0, 0, 0, 1, 0, 0, z, 0, 0, -1, 0, 0, -z};
+  static const uint32_t indices[] = {0, 2, 3, 1, 4, 5, 7, 6, 0, 1, 5, 4,
+                                     2, 6, 7, 3, 0, 4, 6, 2, 1, 3, 7, 5};
+  const double planes[] = {1, 0,  0, x, 0,  0, -1, 0, 0, -x, 0, 0, 0, 1, 0,  0, y, 0,
+                           0, -1, 0, 0, -y, 0, 0,  0, 1, 0,  0, z, 0, 0, -1, 0, 0, -z};
   const abut_polyhedron polyhedron = {planes, 6, ABUT_ADD};
   double vertices[24];
   abut_body_def def = abut_default_body_def();
@@ -40,7 +42,8 @@ static abut_smoothing sharp(void)
   return s;
 }
 
-static abut_suggestion suggested(abut_body a, abut_body b, uint32_t poses, uint64_t seed, double quantile)
+static abut_suggestion suggested(abut_body a, abut_body b, uint32_t poses, uint64_t seed,
+                                 double quantile)
 {
   const abut_smoothing smoothing = sharp();
   abut_suggest_options options = abut_default_suggest_options();
@@ -76,8 +79,8 @@ static void boxes(void)
     edges += s.pairs[i] > 0;
     neither += !corner && !s.pairs[i];
   }
-  check(corners > s.poses / 4 && edges > s.poses / 10, "%zu corners and %zu edges of %zu poses", corners,
-        edges, s.poses);
+  check(corners > s.poses / 4 && edges > s.poses / 10, "%zu corners and %zu edges of %zu poses",
+        corners, edges, s.poses);
   check(neither < s.poses / 5, "%zu of %zu poses have neither", neither, s.poses);
   for (int i = 0; i < 2; ++i) {
     CHECK(s.edges[i] >= most(s.pairs, s.poses) && s.edges[i] <= 12);
@@ -96,8 +99,10 @@ static void boxes(void)
   abut_free_suggestion(&again);
   abut_free_suggestion(&less);
   abut_free_suggestion(&other);
-  CHECK_OK(abut_destroy_body(a));
-  CHECK_OK(abut_destroy_body(b));
+  CHECK_OK (abut_destroy_body(a))
+    ;
+  CHECK_OK (abut_destroy_body(b))
+    ;
 }
 
 static void refusals(void)
@@ -121,7 +126,8 @@ static void refusals(void)
   smoothing.union_ = 0.0;
   CHECK(abut_suggest_kept(a, a, &smoothing, &options, &s) == ABUT_ERROR_ARGUMENT);
   smoothing = sharp();
-  CHECK_OK(abut_destroy_body(a));
+  CHECK_OK (abut_destroy_body(a))
+    ;
   CHECK(abut_suggest_kept(a, a, &smoothing, &options, &s) == ABUT_ERROR_HANDLE);
   CHECK(!s.memory);
   abut_free_suggestion(&s);
@@ -135,6 +141,7 @@ int main(void)
   }
   boxes();
   refusals();
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -93,7 +93,9 @@ abut_status sample_read(sample_kind kind, const char *bytes, size_t count)
     arena_free(&memory);
     return status;
   case SAMPLE_HEIGHTS:
-    status = (count && *bytes == '\x93' ? heights_parse_npy : heights_parse_png)("t", bytes, count, 0.5, &memory, &heights);
+    status = (count && *bytes == '\x93' ? heights_parse_npy : heights_parse_png)("t", bytes, count,
+                                                                                 0.5, &memory,
+                                                                                 &heights);
     arena_free(&memory);
     return status;
   case SAMPLE_NPZ:

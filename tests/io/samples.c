@@ -110,11 +110,13 @@ void buffer_ply(buffer *b, const char *format)
 {
   static const int quad[] = {0, 3, 2, 1};
   int big = strstr(format, "big") != NULL, ascii = strcmp(format, "ascii") == 0;
-  buffer_text(b, "ply\nformat %s 1.0\ncomment pyramid\nobj_info x\nelement camera 1\n"
-                 "property list uchar short view\nelement vertex 5\nproperty float z\n"
-                 "property uchar red\nproperty float x\nproperty float y\nelement nothing 7\n"
-                 "element face 5\nproperty uchar flags\nproperty list uchar int vertex_indices\n"
-                 "property list uchar float texcoord\nend_header\n", format);
+  buffer_text(b,
+              "ply\nformat %s 1.0\ncomment pyramid\nobj_info x\nelement camera 1\n"
+              "property list uchar short view\nelement vertex 5\nproperty float z\n"
+              "property uchar red\nproperty float x\nproperty float y\nelement nothing 7\n"
+              "element face 5\nproperty uchar flags\nproperty list uchar int vertex_indices\n"
+              "property list uchar float texcoord\nend_header\n",
+              format);
   if (ascii) {
     buffer_text(b, "2 -7 300\n0 255 0 0\n0 1 1 0\n0 2 1 1\n0 3 0 1\n1.5 4 .5 .5\n");
   } else {
@@ -169,8 +171,10 @@ static const char body[] =
   "   \"quaternion\": [1, 0, 0, 0], \"operation\": \"subtract\"}],\n"
   " \"polyhedra\": [{\"planes\": [[0, 0, 1, 0, 0, 1], [0, 0, -1, 0, 0, -1]]}],\n"
   " \"pointclouds\": [{\"points\": [[0, 0, 0, 0, 0, 2, 0.1]], \"oper\\u0061tion\": \"add\"}],\n"
-  " \"cores\": [{\"box\": [0.5, 0, 2], \"radius\": 0.25, \"position\": [0, 1, 0], \"quaternion\": [0, 1, 0, 0]},\n"
-  "  {\"disc\": [0.5, 0.125], \"radius\": 0.1, \"position\": [0, 0, 3], \"quaternion\": [1, 0, 0, 1],\n"
+  " \"cores\": [{\"box\": [0.5, 0, 2], \"radius\": 0.25, \"position\": [0, 1, 0], \"quaternion\": "
+  "[0, 1, 0, 0]},\n"
+  "  {\"disc\": [0.5, 0.125], \"radius\": 0.1, \"position\": [0, 0, 3], \"quaternion\": [1, 0, 0, "
+  "1],\n"
   "   \"operation\": \"subtract\"}],\n"
   " \"aopc\": {\"source\": \"faces\", \"eps1\": 1e-4, \"area_weight\": true}\n}\n";
 
@@ -183,8 +187,10 @@ static const char body_of_heights[] =
   " \"scale\": 0.5, \"base\": 0.25, \"step\": 2, \"operation\": \"add\"}]}\n";
 
 static const char body_of_features[] =
-  "{\"mesh\": \"m.obj\", \"surface\": \"s.obj\", \"polyhedra\": [{\"planes\": [[0, 0, 1, 0, 0, 1]]}], \"sharp\": 12.5,\n"
-  " \"features\": {\"vertices\": [[0, 0, 0, 0.1], [0.5, 0, 0, 0],\n  [0, 0.5, 0, 0.25]], \"edges\": [[1, 0, 0.1]],\n"
+  "{\"mesh\": \"m.obj\", \"surface\": \"s.obj\", \"polyhedra\": [{\"planes\": [[0, 0, 1, 0, 0, "
+  "1]]}], \"sharp\": 12.5,\n"
+  " \"features\": {\"vertices\": [[0, 0, 0, 0.1], [0.5, 0, 0, 0],\n  [0, 0.5, 0, 0.25]], "
+  "\"edges\": [[1, 0, 0.1]],\n"
   "  \"arcs\": [[2, 1, 0.2, 0, 0, 3, 0, 0, -2]],\n"
   "  \"circles\": [[0, 0, 1, 0, 2, 0, 0.5, 0.125]]},\n"
   " \"cones\": {\"vertices\": [[0, 0, 1, 45], [0, 0, 0, 180], [3, 0, 0, 0.5]],\n"
@@ -205,7 +211,8 @@ static const char smoothing[] =
   " \"floor\": 0.001}\n";
 
 static const char scene[] =
-  "{\"contact_model\": \"cone\", \"timestep\": 0.001, \"integrator\": \"rk4\", \"capacity\": 9, \"sweep\": true,\n"
+  "{\"contact_model\": \"cone\", \"timestep\": 0.001, \"integrator\": \"rk4\", \"capacity\": 9, "
+  "\"sweep\": true,\n"
   " \"links\": [{\"bodies\": [{\"plane\": [5, 5]}, {\"file\": \"table.body.json\"}]},\n"
   "  {\"name\": \"cart\", \"density\": 800, \"joint\": {\"type\": \"free\"},\n"
   "   \"bodies\": [{\"box\": [0.4, 0.2, 0.1], \"round\": 0.02}, {\"file\": \"/b.obj\",\n"
@@ -216,7 +223,8 @@ static const char scene[] =
   "    \"armature\": 0.01,\n"
   "    \"solimp_limit\": [0.9, 0.95, 0.001, 0.5, 2], \"solref_friction\": [-100, -1]},\n"
   "   \"bodies\": [{\"capsule\": [0.05, 0.5], \"quaternion\": [0, 0, 0, 2]},\n"
-  "    {\"height_field\": {\"heights\": [[0, 1, 2], [1, -1, 0]], \"scale\": 0.25, \"size\": [1, 2],\n"
+  "    {\"height_field\": {\"heights\": [[0, 1, 2], [1, -1, 0]], \"scale\": 0.25, \"size\": [1, "
+  "2],\n"
   "      \"base\": 0.5}}]}],\n"
   " \"actuators\": [{\"kind\": \"position\", \"joint\": \"pole\", \"kp\": 10,\n"
   "   \"force_limits\": [-9, 9]},\n"
@@ -226,10 +234,12 @@ static const char scene[] =
 
 static const char scene_of_springs[] =
   "{\"contact_model\": \"spring\", \"integrator\": \"implicit\",\n"
-  " \"automatic\": {\"friction\": 0.7, \"margin\": 2e-3, \"solimp\": [0.8, 0.9, 0.002, 0.5, 2], \"parents\": true,\n"
+  " \"automatic\": {\"friction\": 0.7, \"margin\": 2e-3, \"solimp\": [0.8, 0.9, 0.002, 0.5, 2], "
+  "\"parents\": true,\n"
   "  \"contact\": {\"k\": 300}, \"exclude\": [[0, \"part\"]]},\n"
   " \"links\": [{\"bodies\": [{\"plane\": [5, 5], \"contype\": 4294967295, \"conaffinity\": 0,\n"
-  "  \"friction\": 0.4, \"solref\": [-100, -1], \"condim\": 1}]}, {\"name\": \"part\", \"mass\": 1,\n"
+  "  \"friction\": 0.4, \"solref\": [-100, -1], \"condim\": 1}]}, {\"name\": \"part\", \"mass\": "
+  "1,\n"
   "  \"joint\": {\"type\": \"slide\", \"limits\": [0, 1], \"limit_spring\": [1e3, 1e-2, 0.5]},\n"
   "  \"bodies\": [{\"file\": \"part.body.json\", \"eps1\": 1e-4}]}],\n"
   " \"pairs\": [{\"a\": \"part\", \"b\": 0, \"friction\": 0.5,\n"
@@ -247,37 +257,32 @@ static const char shapes[] =
   " {\"kind\": \"cylinder\", \"numbers\": [[1, 2]]}, {\"kind\": \"cone\", \"numbers\": [[1, 2]]},\n"
   " {\"kind\": \"superquadric\", \"numbers\": [[1, 2, 3], [0.1, 1.9]], \"radius\": 0}]\n";
 
-static const char csv[] =
-  "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2\n"
-  "0,0,0,0,0,0,1,2,3,0.1,0.2,0.3\r\n"
-  " 1e-3 , nan,inf,-inf,-1,+1,0,.5,5.,0,0,0\n";
+static const char csv[] = "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2\n"
+                          "0,0,0,0,0,0,1,2,3,0.1,0.2,0.3\r\n"
+                          " 1e-3 , nan,inf,-inf,-1,+1,0,.5,5.,0,0,0\n";
 
-static const char csv_of_quaternions[] =
-  "x1,y1,z1,qw1,qx1,qy1,qz1,x2,y2,z2,qw2,qx2,qy2,qz2,pair\n"
-  "0,0,0,1,0,0,0,0.1,0,0.2,0.9,0.1,0,-1e-3,1\n"
-  "0,0,0,nan,0,0,0,1,2,3,1,0,0,0,0\n";
-static const char csv_of_pairs[] =
-  "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2, pair\n"
-  "0,0,0,0,0,0,1,2,3,0.1,0.2,0.3,4294967295\n"
-  "1,0,0,0,0,0,1,2,3,0.1,0.2,0.3, 0 \n";
+static const char csv_of_quaternions[] = "x1,y1,z1,qw1,qx1,qy1,qz1,x2,y2,z2,qw2,qx2,qy2,qz2,pair\n"
+                                         "0,0,0,1,0,0,0,0.1,0,0.2,0.9,0.1,0,-1e-3,1\n"
+                                         "0,0,0,nan,0,0,0,1,2,3,1,0,0,0,0\n";
+static const char csv_of_pairs[] = "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2, pair\n"
+                                   "0,0,0,0,0,0,1,2,3,0.1,0.2,0.3,4294967295\n"
+                                   "1,0,0,0,0,0,1,2,3,0.1,0.2,0.3, 0 \n";
 
-static const char pairs[] =
-  "# bodies, by twos\n"
-  "cube.obj, a folder/slab.body.json # the second\n"
-  "\n"
-  "\t/tmp/cube.obj ,cube.obj\r\n";
+static const char pairs[] = "# bodies, by twos\n"
+                            "cube.obj, a folder/slab.body.json # the second\n"
+                            "\n"
+                            "\t/tmp/cube.obj ,cube.obj\r\n";
 
 /* Two superquadrics in all three forms, of another unit. */
-static const char table_of_commas[] =
-  "e1,e2,ax,ay,az,z,y,x,tx,ty,tz\n"
-  "# by hand\n"
-  "0.25, 1, 1, 2, 3, 0, 0, 0, 1, 0.5, -2\r\n"
-  "2,0.1,0.5,0.5,.25,0.5,0,0,0,0,0 # behind\n";
-static const char table_of_blanks[] =
-  "\n"
-  "2.5e-1 1 1 2 3 0 0 0 1 0.5 -2\n"
-  "\t2 0.1  0.5 0.5 .25 5e-1 0 -0 0 0 0\n";
-static const double table_of_numbers[22] = {0.25, 1, 1, 2, 3, 0, 0, 0, 1, 0.5, -2, 2, 0.1, 0.5, 0.5, 0.25, 0.5};
+static const char table_of_commas[] = "e1,e2,ax,ay,az,z,y,x,tx,ty,tz\n"
+                                      "# by hand\n"
+                                      "0.25, 1, 1, 2, 3, 0, 0, 0, 1, 0.5, -2\r\n"
+                                      "2,0.1,0.5,0.5,.25,0.5,0,0,0,0,0 # behind\n";
+static const char table_of_blanks[] = "\n"
+                                      "2.5e-1 1 1 2 3 0 0 0 1 0.5 -2\n"
+                                      "\t2 0.1  0.5 0.5 .25 5e-1 0 -0 0 0 0\n";
+static const double table_of_numbers[22] = {0.25, 1,  1, 2,   3,   0,   0,    0,  1,
+                                            0.5,  -2, 2, 0.1, 0.5, 0.5, 0.25, 0.5};
 
 /* Arrays in memory exist only as files. */
 static void put_arrays(buffer *b, const abut_array *arrays, size_t count)
@@ -334,18 +339,19 @@ static void grid(buffer *b, int fine)
   put_arrays(b, arrays, fine ? 5 : 3);
 }
 
-/* Pictures of 16 and of 8 bits: by rows from the topmost one 0, 65535, 13107 and 39321, 1, 26214, and 0, 255
- * and 51, 102 and 204, 153. */
+/* Pictures of 16 and of 8 bits: by rows from the topmost one 0, 65535, 13107 and 39321, 1, 26214,
+ * and 0, 255 and 51, 102 and 204, 153. */
 static const unsigned char wide_png[] = {
-  137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 3, 0, 0, 0, 2, 16, 0, 0, 0,
-  0, 232, 143, 229, 133, 0, 0, 0, 22, 73, 68, 65, 84, 120, 218, 99, 96, 96, 248, 255, 223, 216, 152,
-  97, 230, 76, 6, 198, 180, 52, 0, 32, 36, 4, 100, 157, 54, 130, 249, 0, 0, 0, 0, 73, 69, 78, 68,
-  174, 66, 96, 130,
+  137, 80,  78,  71,  13, 10,  26,  10,  0,   0,   0,   13,  73,  72, 68, 82,  0,   0,  0,   3,
+  0,   0,   0,   2,   16, 0,   0,   0,   0,   232, 143, 229, 133, 0,  0,  0,   22,  73, 68,  65,
+  84,  120, 218, 99,  96, 96,  248, 255, 223, 216, 152, 97,  230, 76, 6,  198, 180, 52, 0,   32,
+  36,  4,   100, 157, 54, 130, 249, 0,   0,   0,   0,   73,  69,  78, 68, 174, 66,  96, 130,
 };
 static const unsigned char narrow_png[] = {
-  137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 2, 0, 0, 0, 3, 8, 0, 0, 0,
-  0, 156, 129, 129, 93, 0, 0, 0, 17, 73, 68, 65, 84, 120, 218, 99, 96, 248, 207, 96, 156, 198, 112,
-  102, 38, 0, 11, 202, 2, 254, 216, 99, 14, 89, 0, 0, 0, 0, 73, 69, 78, 68, 174, 66, 96, 130,
+  137, 80,  78, 71,  13,  10, 26, 10,  0,   0,  0,   13,  73,  72,  68, 82, 0,   0,   0,
+  2,   0,   0,  0,   3,   8,  0,  0,   0,   0,  156, 129, 129, 93,  0,  0,  0,   17,  73,
+  68,  65,  84, 120, 218, 99, 96, 248, 207, 96, 156, 198, 112, 102, 38, 0,  11,  202, 2,
+  254, 216, 99, 14,  89,  0,  0,  0,   0,   73, 69,  78,  68,  174, 66, 96, 130,
 };
 
 static void put_npy(buffer *b, const char *dict, const void *data, size_t count)
@@ -424,8 +430,10 @@ static void npy_poses(buffer b[2])
 {
   static const double twists[24] = {1, 2, 3, 4, 5, 6, -7};
   static const float quaternions[28] = {1, -2};
-  put_npy(&b[0], "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 12), }", twists, sizeof twists);
-  put_npy(&b[1], "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 14), }", quaternions, sizeof quaternions);
+  put_npy(&b[0], "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 12), }", twists,
+          sizeof twists);
+  put_npy(&b[1], "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 14), }", quaternions,
+          sizeof quaternions);
 }
 
 size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])

@@ -1,4 +1,5 @@
-/* Arrays read by ranges: the same numbers as all at once, in whatever order and however packed they lie. */
+/* Arrays read by ranges: the same numbers as all at once, in whatever order and however packed they
+ * lie. */
 #include "samples.h"
 #include "support.h"
 
@@ -12,8 +13,8 @@
 #define B 3
 #define C 5
 
-/* Every range of the (A, B, C) array whose element (a, b, c) is 100 a + 10 b + c, those of a whole dimension and of none
- * among them; how many these are. */
+/* Every range of the (A, B, C) array whose element (a, b, c) is 100 a + 10 b + c, those of a whole
+ * dimension and of none among them; how many these are. */
 static size_t check_ranges(abut_array_file *file, size_t index)
 {
   size_t ranges = 0;
@@ -28,8 +29,10 @@ static size_t check_ranges(abut_array_file *file, size_t index)
     REQUIRE_OK(abut_read_array(file, index, first, count, &data));
     ranges++;
     for (size_t at = 0; at < count[0] * count[1] * count[2]; at++) {
-      const size_t a = first[0] + at / (count[1] * count[2]), b = first[1] + at / count[2] % count[1];
-      CHECK_EQUAL(((const int32_t *)data)[at], (int32_t)(100 * a + 10 * b + first[2] + at % count[2]));
+      const size_t a = first[0] + at / (count[1] * count[2]),
+                   b = first[1] + at / count[2] % count[1];
+      CHECK_EQUAL(((const int32_t *)data)[at],
+                  (int32_t)(100 * a + 10 * b + first[2] + at % count[2]));
     }
     abut_free(data);
   }
@@ -52,7 +55,8 @@ static const char *npy_file(const char *name, const char *dict, const void *data
   return path;
 }
 
-static void expect_list(abut_array_file *file, size_t wanted, size_t index, const char *name, abut_array_type type)
+static void expect_list(abut_array_file *file, size_t wanted, size_t index, const char *name,
+                        abut_array_type type)
 {
   const abut_array *arrays;
   size_t count;
@@ -81,12 +85,14 @@ static void one_array(void)
     const char *dict;
     const void *data;
     size_t bytes;
-  } files[] = {{"{'descr': '<i4', 'fortran_order': False, 'shape': (4, 3, 5), }", rows, sizeof rows},
-               {"{'descr': '<i4', 'fortran_order': True, 'shape': (4, 3, 5), }", columns, sizeof columns},
-               {"{'descr': '<i2', 'fortran_order': True, 'shape': (4, 3, 5), }", narrow, sizeof narrow}};
+  } files[] = {
+    {"{'descr': '<i4', 'fortran_order': False, 'shape': (4, 3, 5), }", rows, sizeof rows},
+    {"{'descr': '<i4', 'fortran_order': True, 'shape': (4, 3, 5), }", columns, sizeof columns},
+    {"{'descr': '<i2', 'fortran_order': True, 'shape': (4, 3, 5), }", narrow, sizeof narrow}};
   for (size_t i = 0; i < 3; i++) {
     abut_array_file *file;
-    REQUIRE_OK(abut_open_arrays(npy_file("a.npy", files[i].dict, files[i].data, files[i].bytes), &file));
+    REQUIRE_OK(
+      abut_open_arrays(npy_file("a.npy", files[i].dict, files[i].data, files[i].bytes), &file));
     expect_list(file, 1, 0, "", ABUT_ARRAY_INT32);
     CHECK_EQUAL(check_ranges(file, 0), RANGES);
     abut_close_arrays(file);
@@ -122,10 +128,13 @@ static void archives(void)
     REQUIRE_OK(abut_read_array(file, 2, first, count, &data));
     CHECK(*(const double *)data == 2.5);
     abut_free(data);
-    expect_failure(abut_read_array(file, 0, first, count, &data), ABUT_ERROR_FORMAT, path, "a text, not numbers");
+    expect_failure(abut_read_array(file, 0, first, count, &data), ABUT_ERROR_FORMAT, path,
+                   "a text, not numbers");
     CHECK(!data);
-    expect_failure(abut_read_array(file, 2, beyond, count, &data), ABUT_ERROR_ARGUMENT, path, "1 from 2 on of 2");
-    expect_failure(abut_read_array(file, 3, first, count, &data), ABUT_ERROR_ARGUMENT, path, "array 3 of 3");
+    expect_failure(abut_read_array(file, 2, beyond, count, &data), ABUT_ERROR_ARGUMENT, path,
+                   "1 from 2 on of 2");
+    expect_failure(abut_read_array(file, 3, first, count, &data), ABUT_ERROR_ARGUMENT, path,
+                   "array 3 of 3");
     abut_close_arrays(file);
   }
 }
@@ -137,12 +146,16 @@ static void wrong(void)
   const abut_array *list;
   size_t count;
   void *data;
-  expect_failure(abut_open_arrays(in_folder("none.npz"), &file), ABUT_ERROR_READ, in_folder("none.npz"), "No such file");
-  expect_failure(abut_open_arrays(in_folder("none.npy"), &file), ABUT_ERROR_READ, in_folder("none.npy"), "No such file");
-  expect_failure(abut_open_arrays(write_file("e.npz", "", 0), &file), ABUT_ERROR_FORMAT, in_folder("e.npz"), "the file is empty");
-  expect_failure(abut_open_arrays("/dev/null", &file), ABUT_ERROR_READ, "/dev/null", "not a regular file");
-  expect_failure(abut_open_arrays(npy_file("s.npy", dict, dict, 8), &file), ABUT_ERROR_FORMAT, in_folder("s.npy"),
-                 "8 bytes of data, but its shape needs 12");
+  expect_failure(abut_open_arrays(in_folder("none.npz"), &file), ABUT_ERROR_READ,
+                 in_folder("none.npz"), "No such file");
+  expect_failure(abut_open_arrays(in_folder("none.npy"), &file), ABUT_ERROR_READ,
+                 in_folder("none.npy"), "No such file");
+  expect_failure(abut_open_arrays(write_file("e.npz", "", 0), &file), ABUT_ERROR_FORMAT,
+                 in_folder("e.npz"), "the file is empty");
+  expect_failure(abut_open_arrays("/dev/null", &file), ABUT_ERROR_READ, "/dev/null",
+                 "not a regular file");
+  expect_failure(abut_open_arrays(npy_file("s.npy", dict, dict, 8), &file), ABUT_ERROR_FORMAT,
+                 in_folder("s.npy"), "8 bytes of data, but its shape needs 12");
   CHECK(!file);
   CHECK_EQUAL(abut_open_arrays(NULL, &file), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_open_arrays("a.npy", NULL), ABUT_ERROR_ARGUMENT);
@@ -151,14 +164,17 @@ static void wrong(void)
   abut_close_arrays(NULL);
 }
 
-/* Compressed shapes of which the second ones are wrong: what was read of the first is freed each time. */
+/* Compressed shapes of which the second ones are wrong: what was read of the first is freed each
+ * time. */
 static void wrong_shape_rows(void)
 {
   double poses[6 * C] = {0};
   const uint32_t one[C] = {0, 1, 2, 3, 4};
   const int32_t two[C] = {4, 3, -2, 1, 0};
-  const abut_array arrays[] = {{"s1", ABUT_ARRAY_FLOAT64, 2, {C, 6}, poses}, {"s2", ABUT_ARRAY_FLOAT64, 2, {C, 6}, poses},
-                               {"one", ABUT_ARRAY_UINT32, 1, {C}, one},      {"two", ABUT_ARRAY_INT32, 1, {C}, two}};
+  const abut_array arrays[] = {{"s1", ABUT_ARRAY_FLOAT64, 2, {C, 6}, poses},
+                               {"s2", ABUT_ARRAY_FLOAT64, 2, {C, 6}, poses},
+                               {"one", ABUT_ARRAY_UINT32, 1, {C}, one},
+                               {"two", ABUT_ARRAY_INT32, 1, {C}, two}};
   const char *path = in_folder("wrong.npz");
   abut_pose_file *file;
   uint32_t *a, *b;
@@ -180,8 +196,10 @@ static void shape_rows(void)
 {
   double poses[6 * C] = {0};
   const uint32_t one[C] = {0, 1, 2, 3, 4}, two[C] = {4, 3, 2, 1, 0};
-  const abut_array arrays[] = {{"s1", ABUT_ARRAY_FLOAT64, 2, {C, 6}, poses}, {"s2", ABUT_ARRAY_FLOAT64, 2, {C, 6}, poses},
-                               {"one", ABUT_ARRAY_UINT32, 1, {C}, one},      {"two", ABUT_ARRAY_UINT32, 1, {C}, two}};
+  const abut_array arrays[] = {{"s1", ABUT_ARRAY_FLOAT64, 2, {C, 6}, poses},
+                               {"s2", ABUT_ARRAY_FLOAT64, 2, {C, 6}, poses},
+                               {"one", ABUT_ARRAY_UINT32, 1, {C}, one},
+                               {"two", ABUT_ARRAY_UINT32, 1, {C}, two}};
   const char *path = in_folder("rows.npz");
   for (size_t count = 2; count <= 4; count++) {
     abut_pose_file *file;
@@ -189,14 +207,16 @@ static void shape_rows(void)
     REQUIRE_OK(abut_write_npz(path, arrays, count));
     REQUIRE_OK(abut_open_poses(path, &file, NULL));
     if (count == 3) {
-      expect_failure(abut_read_shape_rows(file, 0, 1, &a, &b), ABUT_ERROR_FORMAT, path, "array 'two' is missing");
+      expect_failure(abut_read_shape_rows(file, 0, 1, &a, &b), ABUT_ERROR_FORMAT, path,
+                     "array 'two' is missing");
     } else {
       REQUIRE_OK(abut_read_shape_rows(file, 1, 3, &a, &b));
       CHECK(count == 2 ? !a && !b : a[0] == 1 && a[2] == 3 && b[0] == 3 && b[2] == 1);
       abut_free(a);
       abut_free(b);
     }
-    expect_failure(abut_read_shape_rows(file, 3, 3, &a, &b), ABUT_ERROR_ARGUMENT, path, "poses 3 to 6 of 5");
+    expect_failure(abut_read_shape_rows(file, 3, 3, &a, &b), ABUT_ERROR_ARGUMENT, path,
+                   "poses 3 to 6 of 5");
     CHECK_EQUAL(abut_read_shape_rows(file, 0, 1, NULL, &b), ABUT_ERROR_ARGUMENT);
     abut_close_poses(file);
   }

@@ -20,9 +20,9 @@ enum { SIDE = 6, NODES = SIDE * SIDE * (SIDE + 1), BLOCK = 512 };
 
 /* ---- a field by hand, with awkward numbers ---- */
 
-static double vertices[15] = {0.1,  -0.0,      1.0 / 3, 1e-300,      DBL_MIN / 8, -1e6,
-                              0.25, 123456.789, 5,       -DBL_EPSILON, 1,           2,
-                              1e21, 1.5e-7,    0};
+static double vertices[15] = {0.1,  -0.0, 1.0 / 3,    1e-300, DBL_MIN / 8,
+                              -1e6, 0.25, 123456.789, 5,      -DBL_EPSILON,
+                              1,    2,    1e21,       1.5e-7, 0};
 static const uint32_t sizes[] = {3, 4}, corners[] = {0, 1, 2, 3, 2, 1, 0};
 static const uint32_t edges[] = {0, 1, 1, 4, 2, 3};
 static double coefficients[NODES], corrections[3][BLOCK];
@@ -41,8 +41,8 @@ static abut_field by_hand(bool narrow)
   }
   levels[0] = (abut_grid_level){blocks[0], corrections[0], 2};
   levels[1] = (abut_grid_level){blocks[1], corrections[2], 1};
-  grid = (abut_grid){coefficients, {SIDE, SIDE, SIDE + 1}, {0.1, -1.0 / 3, 1e-9}, 0.1,
-                     levels, 2, ABUT_ADD};
+  grid = (abut_grid){coefficients, {SIDE, SIDE, SIDE + 1}, {0.1, -1.0 / 3, 1e-9}, 0.1, levels, 2,
+                     ABUT_ADD};
   f.def.vertices = vertices;
   f.def.vertex_count = 5;
   f.def.face_sizes = sizes;
@@ -70,13 +70,15 @@ static void expect_array(const abut_npz *npz, const char *name, abut_array_type 
   }
   size_t same = 0;
   for (size_t i = 0; i < count; i++) {
-    const double got = real_at(a->data, type == ABUT_ARRAY_FLOAT64 ? ABUT_FLOAT64 : ABUT_FLOAT32, i);
+    const double got =
+      real_at(a->data, type == ABUT_ARRAY_FLOAT64 ? ABUT_FLOAT64 : ABUT_FLOAT32, i);
     same += memcmp(&got, &numbers[i], sizeof got) == 0;
   }
   check(same == count, "%s: %zu of %zu numbers are the same", name, same, count);
 }
 
-static void expect_blocks(const abut_npz *npz, const char *name, size_t count, const int32_t *wanted)
+static void expect_blocks(const abut_npz *npz, const char *name, size_t count,
+                          const int32_t *wanted)
 {
   const abut_array *a = find_array(npz, name);
   REQUIRE(a && a->type == ABUT_ARRAY_INT32 && a->dimensions == 2);
@@ -122,8 +124,9 @@ static void written(void)
     REQUIRE_OK(abut_write_field(in_folder("part.body.json"), &f));
     CHECK_EQUAL(folder_entries(), 3);
     char *text = slurp(in_folder("part.body.json"), &count);
-    CHECK_TEXT(text, "{\n \"name\": \"part\",\n \"mesh\": \"part.contact.obj\",\n \"grids\": [\n  {\n"
-                     "   \"file\": \"part.grid.npz\"\n  }\n ]\n}\n");
+    CHECK_TEXT(text,
+               "{\n \"name\": \"part\",\n \"mesh\": \"part.contact.obj\",\n \"grids\": [\n  {\n"
+               "   \"file\": \"part.grid.npz\"\n  }\n ]\n}\n");
     free(text);
     expect_grid(narrow);
     expect_contact();
@@ -145,9 +148,10 @@ static void not_written(void)
   expect_failure(abut_write_field(NULL, &f), ABUT_ERROR_ARGUMENT, "", "NULL");
   expect_failure(abut_write_field(path, NULL), ABUT_ERROR_ARGUMENT, "", "NULL");
   expect_failure(abut_write_field(path, &none), ABUT_ERROR_ARGUMENT, "", "abut_make_field");
-  expect_failure(abut_write_field("part.json", &f), ABUT_ERROR_ARGUMENT, "part.json: ",
-                 "ends with .body.json");
-  expect_failure(abut_write_field("a/.body.json", &f), ABUT_ERROR_ARGUMENT, "a/.body.json: ", "ends");
+  expect_failure(abut_write_field("part.json", &f), ABUT_ERROR_ARGUMENT,
+                 "part.json: ", "ends with .body.json");
+  expect_failure(abut_write_field("a/.body.json", &f), ABUT_ERROR_ARGUMENT,
+                 "a/.body.json: ", "ends");
   expect_failure(abut_write_field(in_folder("a\xff.body.json"), &f), ABUT_ERROR_ARGUMENT, "/",
                  "UTF-8");
   expect_failure(abut_write_field(in_folder("no/a.body.json"), &f), ABUT_ERROR_WRITE, "/",
@@ -191,9 +195,8 @@ static void partly_written(void)
 
 /* ---- kept on disk ---- */
 
-static const char box[] =
-  "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n"
-  "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
+static const char box[] = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n"
+                          "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
 
 /* A field that is made quickly. */
 static abut_field_options quick(void)
@@ -232,7 +235,8 @@ static void expect_same(const abut_field *a, const abut_field *b)
   const size_t from = offsetof(abut_field_report, faces), to = offsetof(abut_field_report, kept);
   const abut_body_def *x = &a->def, *y = &b->def;
   CHECK_EQUAL(a->report.suspicions, b->report.suspicions);
-  same_bytes((const char *)&a->report + from, (const char *)&b->report + from, to - from, "reports");
+  same_bytes((const char *)&a->report + from, (const char *)&b->report + from, to - from,
+             "reports");
   CHECK_EQUAL(x->cookie, y->cookie);
   REQUIRE(x->vertex_count == y->vertex_count && x->edge_count == y->edge_count);
   REQUIRE(x->face_count == y->face_count && x->grid_count == 1 && y->grid_count == 1);
@@ -486,19 +490,32 @@ static void cancelled(void)
 static void words(void)
 {
   static const char *const names[] = {"open: 2 holes were closed, the widest 0.5 m across",
-                                      "inside out: 1 of 3 shells", "turned: 4 triangles ran",
+                                      "inside out: 1 of 3 shells",
+                                      "turned: 4 triangles ran",
                                       "tangled: 1 edge has more than two faces",
-                                      "unit: the box's diagonal is 250 m", "small: the box's",
+                                      "unit: the box's diagonal is 250 m",
+                                      "small: the box's",
                                       "coarse: the field is off by up to 0.5 %",
                                       "thin: 12 % of the surface",
                                       "nested: 1 of 3 shells lies within",
                                       "sheet: 2 sheets of faces without a back, up to 0.3 m wide"};
-  const abut_field_report r = {.suspicions = 1023, .holes = 2, .hole_widest = 0.5, .shells = 3,
-                               .shells_turned = 1, .turned = 4, .tangled_edges = 1,
-                               .diagonal = 250, .face_95 = 0.001, .edge_95 = 0.005,
-                               .thin_share = 0.12, .thin_lost = 0.03, .lost_thickness = 6e-4,
-                               .lost_error = 0.0013, .shells_nested = 1,
-                               .sheets = 2, .sheet_widest = 0.3};
+  const abut_field_report r = {.suspicions = 1023,
+                               .holes = 2,
+                               .hole_widest = 0.5,
+                               .shells = 3,
+                               .shells_turned = 1,
+                               .turned = 4,
+                               .tangled_edges = 1,
+                               .diagonal = 250,
+                               .face_95 = 0.001,
+                               .edge_95 = 0.005,
+                               .thin_share = 0.12,
+                               .thin_lost = 0.03,
+                               .lost_thickness = 6e-4,
+                               .lost_error = 0.0013,
+                               .shells_nested = 1,
+                               .sheets = 2,
+                               .sheet_widest = 0.3};
   const abut_field_report none = {0};
   char text[512], cut[8];
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -516,11 +533,14 @@ static void words(void)
   CHECK_EQUAL(abut_suspicion_text(&r, (abut_suspicion)(1 << 20), text, sizeof text), 0);
   CHECK_EQUAL(abut_suspicion_text(NULL, ABUT_SUSPECT_OPEN, text, sizeof text), 0);
   /* Shares of a whole, of next to nothing and of nothing. */
-  abut_field_report odd = {.suspicions = ABUT_SUSPECT_THIN | ABUT_SUSPECT_COARSE, .thin_share = 1.0,
-                           .thin_lost = 0.9961, .edge_95 = 3e-5};
+  abut_field_report odd = {.suspicions = ABUT_SUSPECT_THIN | ABUT_SUSPECT_COARSE,
+                           .thin_share = 1.0,
+                           .thin_lost = 0.9961,
+                           .edge_95 = 3e-5};
   abut_suspicion_text(&odd, ABUT_SUSPECT_THIN, text, sizeof text);
   check(strstr(text, "thin: 100 % of") &&
-        strstr(text, "behind 100 % the field is not negative; ask"), "'%s'", text);
+          strstr(text, "behind 100 % the field is not negative; ask"),
+        "'%s'", text);
   odd.lost_thickness = 6e-4;
   odd.lost_error = 0.0013;
   abut_suspicion_text(&odd, ABUT_SUSPECT_THIN, text, sizeof text);
@@ -556,11 +576,17 @@ static void remeshed(void)
   def.edge_count = 3;
   snprintf(obj, sizeof obj, "%s", in_folder("new.contact.obj"));
   snprintf(path, sizeof path, "%s", in_folder("new.body.json"));
-  snprintf(with_grid, sizeof with_grid, "%s", write_text("grid.body.json", "{\"grids\": [{\"file\": \"a.npz\"}]}"));
-  snprintf(from, sizeof from, "%s", write_text("old.body.json", "{\"mesh\": \"old.obj\", \"union\": 0.25,"
-    " \"superquadrics\": [{\"axes\": [0.1, 0.2, 0.30000000000000004], \"exponents\": [1, 1],"
-    " \"position\": [0, 0, 0], \"quaternion\": [1, 0, 0, 0]}]}"));
-  CHECK_OK(abut_write_mesh(obj, &def));
+  snprintf(with_grid, sizeof with_grid, "%s",
+           write_text("grid.body.json", "{\"grids\": [{\"file\": \"a.npz\"}]}"));
+  snprintf(
+    from, sizeof from, "%s",
+    write_text(
+      "old.body.json",
+      "{\"mesh\": \"old.obj\", \"union\": 0.25,"
+      " \"superquadrics\": [{\"axes\": [0.1, 0.2, 0.30000000000000004], \"exponents\": [1, 1],"
+      " \"position\": [0, 0, 0], \"quaternion\": [1, 0, 0, 0]}]}"));
+  CHECK_OK (abut_write_mesh(obj, &def))
+    ;
   REQUIRE_OK(abut_load_mesh(obj, 1.0, &m));
   REQUIRE_OK(abut_load_mesh(obj, 0.5, &scaled));
   CHECK_EQUAL(m.def.vertex_count, 5);
@@ -573,25 +599,32 @@ static void remeshed(void)
   abut_free_mesh(&scaled);
   abut_free_mesh(NULL);
   unlink(obj);
-  CHECK_OK(abut_write_remeshed(path, from, &def, 0.0));
+  CHECK_OK (abut_write_remeshed(path, from, &def, 0.0))
+    ;
   CHECK_EQUAL(access(obj, F_OK), 0);
   char *named = NULL;
-  CHECK_OK(abut_find_mesh(path, &named));
+  CHECK_OK (abut_find_mesh(path, &named))
+    ;
   CHECK(named && !strcmp(named, obj));
   abut_free(named);
-  CHECK_OK(abut_write_remeshed(path, path, &def, 0.125)); /* over itself */
-  CHECK_OK(abut_write_remeshed(in_folder("grid2.body.json"), with_grid, &def, 0.0));
+  CHECK_OK (abut_write_remeshed(path, path, &def, 0.125))
+    ; /* over itself */
+  CHECK_OK (abut_write_remeshed(in_folder("grid2.body.json"), with_grid, &def, 0.0))
+    ;
   unlink(in_folder("grid2.body.json"));
   unlink(in_folder("grid2.contact.obj"));
   const size_t entries = folder_entries();
   expect_failure(abut_load_mesh(NULL, 1.0, &m), ABUT_ERROR_ARGUMENT, "", "needs a path");
   expect_failure(abut_load_mesh(obj, 0.0, &m), ABUT_ERROR_ARGUMENT, "", "unit of length");
-  expect_failure(abut_load_mesh(in_folder("none.obj"), 1.0, &m), ABUT_ERROR_READ, "/", "No such file");
+  expect_failure(abut_load_mesh(in_folder("none.obj"), 1.0, &m), ABUT_ERROR_READ, "/",
+                 "No such file");
   expect_failure(abut_write_mesh(NULL, &def), ABUT_ERROR_ARGUMENT, "", "NULL");
-  expect_failure(abut_write_mesh(in_folder("no/a.obj"), &def), ABUT_ERROR_WRITE, "/", "No such file");
+  expect_failure(abut_write_mesh(in_folder("no/a.obj"), &def), ABUT_ERROR_WRITE, "/",
+                 "No such file");
   expect_failure(abut_write_remeshed(path, NULL, &def, 0.0), ABUT_ERROR_ARGUMENT, "", "two paths");
   expect_failure(abut_write_remeshed(path, from, &def, -1.0), ABUT_ERROR_ARGUMENT, "", "0 or more");
-  expect_failure(abut_write_remeshed(in_folder("a.json"), from, &def, 0.0), ABUT_ERROR_ARGUMENT, "/", "ends with");
+  expect_failure(abut_write_remeshed(in_folder("a.json"), from, &def, 0.0), ABUT_ERROR_ARGUMENT,
+                 "/", "ends with");
   expect_failure(abut_write_remeshed(path, obj, &def, 0.0), ABUT_ERROR_FORMAT, "/", "");
   expect_failure(abut_write_remeshed("/tmp/a.body.json", with_grid, &def, 0.0), ABUT_ERROR_ARGUMENT,
                  "/tmp/a.body.json: ", "write into its folder");

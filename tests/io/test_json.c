@@ -32,9 +32,11 @@ static void good_body(void)
   CHECK(b.def.pointclouds[0].count == 1 && b.def.pointclouds[0].points[6] == 0.1);
   require(CHECK_EQUAL(b.def.core_count, 2));
   const abut_core *c = b.def.cores;
-  CHECK(c[0].kind == ABUT_CORE_BOX && c[0].half[1] == 0 && c[0].half[2] == 2 && c[0].radius == 0.25);
+  CHECK(c[0].kind == ABUT_CORE_BOX && c[0].half[1] == 0 && c[0].half[2] == 2 &&
+        c[0].radius == 0.25);
   CHECK(c[0].position[1] == 1 && c[0].quaternion[1] == 1 && c[0].operation == ABUT_ADD);
-  CHECK(c[1].kind == ABUT_CORE_DISC && c[1].half[0] == 0.5 && c[1].half[1] == 0.125 && c[1].radius == 0.1);
+  CHECK(c[1].kind == ABUT_CORE_DISC && c[1].half[0] == 0.5 && c[1].half[1] == 0.125 &&
+        c[1].radius == 0.1);
   CHECK(c[1].position[2] == 3 && c[1].quaternion[3] == 1 && c[1].operation == ABUT_SUBTRACT);
   CHECK(b.cloud.source == CLOUD_FACES && b.cloud.eps1 == 1e-4 && b.cloud.area_weight);
   CHECK(!b.cloud.points && !b.cloud.count);
@@ -78,8 +80,9 @@ static void good_features(void)
   CHECK(b.def.edge_cone_ends[0] == 1 && b.def.edge_cone_ends[1] == 2);
   CHECK(b.def.edge_cones[2] == 1 && b.def.edge_cones[3] == 60);
   body_file_free(&b);
-  const char *text = "{\"mesh\": \"a\", \"polyhedra\": [{\"planes\": [[0,0,1,0,0,0]]}], \"cones\": false,\n"
-                     "\"features\": {\"vertices\": []}}";
+  const char *text =
+    "{\"mesh\": \"a\", \"polyhedra\": [{\"planes\": [[0,0,1,0,0,0]]}], \"cones\": false,\n"
+    "\"features\": {\"vertices\": []}}";
   REQUIRE_OK(body_file_parse("x.body.json", text, strlen(text), &b));
   CHECK(b.def.cones == ABUT_CONES_NONE && b.def.states_features && !b.def.feature_vertex_count);
   body_file_free(&b);
@@ -113,23 +116,27 @@ static void good_heights(void)
 /* Heights of files: .npy from the lower end of y, .png from the higher one. */
 static void heights_of_files(void)
 {
-  static const double wanted[4][6] = {{0, 0.5, -0.25, 1, 2, 0.125}, {0, -3, 1, 4, 2, 5},
-                                      {0.6, 1 / 65535.0, 0.4, 0, 1, 0.2}, {0.8, 0.6, 0.2, 0.4, 0, 1}};
+  static const double wanted[4][6] = {{0, 0.5, -0.25, 1, 2, 0.125},
+                                      {0, -3, 1, 4, 2, 5},
+                                      {0.6, 1 / 65535.0, 0.4, 0, 1, 0.2},
+                                      {0.8, 0.6, 0.2, 0.4, 0, 1}};
   sample s[SAMPLE_LIMIT];
   const size_t count = samples_make(SAMPLE_HEIGHTS, s);
   for (size_t i = 0; i < count; ++i) {
     char text[160];
     body_file b;
     write_file(i < 2 ? "h.NPY" : "h.png", s[i].bytes, s[i].count);
-    snprintf(text, sizeof text, "{\"height_fields\": [{\"file\": \"%s\", \"size\": [1, 1], \"scale\": 3, \"base\": 10}]}",
-             i < 2 ? "h.NPY" : "h.png");
+    snprintf(
+      text, sizeof text,
+      "{\"height_fields\": [{\"file\": \"%s\", \"size\": [1, 1], \"scale\": 3, \"base\": 10}]}",
+      i < 2 ? "h.NPY" : "h.png");
     const char *path = write_text("h.body.json", text);
-    if (CHECK_OK(body_file_read(path, &b))) {
+    if (CHECK_OK (body_file_read(path, &b))) {
       const abut_height_field *h = b.def.height_fields;
       CHECK(h->rows * h->columns == 6 && h->columns == (i % 3 ? i == 1 ? 2 : 3 : i ? 2 : 3));
       for (size_t k = 0; k < 6; ++k) {
-        check(fabs(h->heights[k] - 3.0 * wanted[i][k]) < 1e-15, "file %zu: height %zu is %.17g", i, k,
-              h->heights[k]);
+        check(fabs(h->heights[k] - 3.0 * wanted[i][k]) < 1e-15, "file %zu: height %zu is %.17g", i,
+              k, h->heights[k]);
       }
       body_file_free(&b);
     }
@@ -149,12 +156,13 @@ static void heights_of_16_bits(void)
   memcpy(bytes + 10, header, strlen(header));
   memcpy(bytes + 10 + sizeof header, heights, sizeof heights);
   write_file("h.npy", bytes, 10 + sizeof header + sizeof heights);
-  const char *path = write_text("h.body.json", "{\"height_fields\": [{\"file\": \"h.npy\", \"size\": [9, 9], "
-                                               "\"scale\": 0.0001, \"base\": 1}]}");
+  const char *path = write_text("h.body.json",
+                                "{\"height_fields\": [{\"file\": \"h.npy\", \"size\": [9, 9], "
+                                "\"scale\": 0.0001, \"base\": 1}]}");
   REQUIRE_OK(body_file_read(path, &b));
   for (size_t k = 0; k < 6; ++k) {
-    check(fabs(b.def.height_fields->heights[k] - 1e-4 * heights[k]) < 1e-15, "height %zu is %.17g", k,
-          b.def.height_fields->heights[k]);
+    check(fabs(b.def.height_fields->heights[k] - 1e-4 * heights[k]) < 1e-15, "height %zu is %.17g",
+          k, b.def.height_fields->heights[k]);
   }
   body_file_free(&b);
 }
@@ -192,20 +200,24 @@ static void mesh_paths(void)
   }
 }
 
-#define SQ(axes, exponents, position, quaternion, more)                                      \
-  "{\n\"mesh\": \"a.obj\",\n\"superquadrics\": [\n{\n\"axes\": " axes ",\n\"exponents\": "   \
-  exponents ",\n\"position\": " position ",\n\"quaternion\": " quaternion more "\n}\n]\n}\n"
-#define GOOD_SQ "{\"axes\": [1,1,1], \"exponents\": [1,1], \"position\": [0,0,0], "\
-                "\"quaternion\": [1,0,0,0]}"
+#define SQ(axes, exponents, position, quaternion, more)               \
+  "{\n\"mesh\": \"a.obj\",\n\"superquadrics\": [\n{\n\"axes\": " axes \
+  ",\n\"exponents\": " exponents ",\n\"position\": " position         \
+  ",\n\"quaternion\": " quaternion more "\n}\n]\n}\n"
+#define GOOD_SQ                                                       \
+  "{\"axes\": [1,1,1], \"exponents\": [1,1], \"position\": [0,0,0], " \
+  "\"quaternion\": [1,0,0,0]}"
 #define PH(rows) "{\n\"mesh\": \"a.obj\",\n\"polyhedra\": [\n{\"planes\": " rows "}]}"
 #define PC(rows) "{\n\"mesh\": \"a.obj\",\n\"pointclouds\": [\n{\"points\": " rows "}]}"
 
 #define AOPC(what) "{\n\"mesh\": \"a.obj\",\n\"aopc\": " what "}"
 #define AOPC_POINTS(rows) AOPC("{\"source\": \"points\", \"points\":\n" rows "}")
 
-#define CORE(lengths, radius) "{\n\"mesh\": \"a.obj\",\n\"cores\": [\n{" lengths "\n\"radius\": " radius ",\n"\
-                              "\"position\": [0, 0, 0],\n\"quaternion\": [1, 0, 0, 0]}]}"
-#define FE(members) "{\"mesh\": \"a.obj\", \"polyhedra\": [{\"planes\": [[0,0,1,0,0,0]]}],\n" members "}"
+#define CORE(lengths, radius)                                                      \
+  "{\n\"mesh\": \"a.obj\",\n\"cores\": [\n{" lengths "\n\"radius\": " radius ",\n" \
+  "\"position\": [0, 0, 0],\n\"quaternion\": [1, 0, 0, 0]}]}"
+#define FE(members) \
+  "{\"mesh\": \"a.obj\", \"polyhedra\": [{\"planes\": [[0,0,1,0,0,0]]}],\n" members "}"
 #define FE_ROOM "\"vertices\": [[0,0,0,0], [1,0,0,0], [0,1,0,0]],\n"
 #define FE_EDGES(rows) FE("\"features\": {" FE_ROOM "\"edges\": " rows "}")
 #define FE_ARCS(rows) FE("\"features\": {" FE_ROOM "\"edges\": [[0, 1, 0]], \"arcs\": " rows "}")
@@ -238,32 +250,32 @@ static const struct {
   {"{\"mesh\": \"a\",\n\"union\": -0.1}", "b:2: ", "union: -0.1 is not in"},
   {"{\"mesh\": \"a\",\n\"union\": \"thin\"}", "b:2: ", "union: not a number"},
   {"{\"mesh\": \"a\",\n\"superquadrics\": [\n3]}", "b:3: ", "superquadrics[0]: not an object"},
-  {"{\"mesh\": \"a\",\n\"superquadrics\": [" GOOD_SQ ",\n\n{}]}", "b:4: ",
-   "superquadrics[1]: the key 'axes' is missing"},
-  {SQ("[1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""), "b:5: ",
-   "superquadrics[0].axes: 2 elements, not 3"},
+  {"{\"mesh\": \"a\",\n\"superquadrics\": [" GOOD_SQ ",\n\n{}]}",
+   "b:4: ", "superquadrics[1]: the key 'axes' is missing"},
+  {SQ("[1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""),
+   "b:5: ", "superquadrics[0].axes: 2 elements, not 3"},
   {SQ("3", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""), "b:5: ", "axes: not an array"},
-  {SQ("[1,\n\"1\", 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""), "b:6: ",
-   "superquadrics[0].axes[1]: not a number"},
-  {SQ("[1, 1,\n\n0]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""), "b:7: ",
-   "superquadrics[0].axes[2]: 0 is not within"},
+  {SQ("[1,\n\"1\", 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""),
+   "b:6: ", "superquadrics[0].axes[1]: not a number"},
+  {SQ("[1, 1,\n\n0]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""),
+   "b:7: ", "superquadrics[0].axes[2]: 0 is not within"},
   {SQ("[1, -1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""), "b:5: ", "-1 is not within"},
-  {SQ("[1, 1, 1]", "[0, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""), "b:6: ",
-   "exponents[0]: 0 is not above 0"},
+  {SQ("[1, 1, 1]", "[0, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""),
+   "b:6: ", "exponents[0]: 0 is not above 0"},
   {SQ("[1, 1, 1]", "[1, 2.001]", "[0, 0, 0]", "[1, 0, 0, 0]", ""), "b:6: ", "at most 2"},
   {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 2e6]", "[1, 0, 0, 0]", ""), "b:7: ", "position[2]"},
   {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 1e999]", "[1, 0, 0, 0]", ""), "b:7: ", "overflow"},
   {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, NaN]", "[1, 0, 0, 0]", ""), "b:7: ", "invalid token"},
-  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 0]", "[0, 0.0, 0, -0.0]", ""), "b:8: ",
-   "superquadrics[0].quaternion: the quaternion has no length"},
-  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ",\n\"operation\": \"cut\""), "b:9: ",
-   "operation: neither"},
-  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ",\n\"operation\": 1"), "b:9: ",
-   "operation: not a string"},
-  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ",\n\n\"radius\": 1"), "b:10: ",
-   "superquadrics[0].radius: no such key"},
-  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ",\"operation\": \"subtract\""), "b:1: ",
-   "no primitive is added"},
+  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 0]", "[0, 0.0, 0, -0.0]", ""),
+   "b:8: ", "superquadrics[0].quaternion: the quaternion has no length"},
+  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ",\n\"operation\": \"cut\""),
+   "b:9: ", "operation: neither"},
+  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ",\n\"operation\": 1"),
+   "b:9: ", "operation: not a string"},
+  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ",\n\n\"radius\": 1"),
+   "b:10: ", "superquadrics[0].radius: no such key"},
+  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ",\"operation\": \"subtract\""),
+   "b:1: ", "no primitive is added"},
   {PH("[]"), "b:4: ", "planes: holds nothing"},
   {PH("{}"), "b:4: ", "planes: not an array"},
   {PH("[1]"), "b:4: ", "planes[0]: not an array"},
@@ -277,17 +289,19 @@ static const struct {
   {PC("[[0,0,0,0,0,1,\n\n1.1e6]]"), "b:6: ", "points[0][6]: 1100000 is not within"},
   {PC("[[0,0,0,0,0,1]]"), "b:4: ", "6 elements, not 7"},
   {"{\"mesh\": \"a\", \"polyhedra\": [{}]}", "b:1: ", "the key 'planes' is missing"},
-  {"{\"mesh\": \"a\", \"pointclouds\": [{\"points\": [[1,2,3]], \"planes\": 1}]}", "b:1: ",
-   "planes: no such key"},
-  {"{\"mesh\": \"a\",\n\"cores\": [{\"box\": [1, 1, 1]}]}", "b:2: ", "cores[0]: the key 'radius' is missing"},
-  {"{\"mesh\": \"a\",\n\"cores\": [{\"box\": [1, 1, 1], \"radius\": 1}]}", "b:2: ",
-   "cores[0]: the key 'position' is missing"},
+  {"{\"mesh\": \"a\", \"pointclouds\": [{\"points\": [[1,2,3]], \"planes\": 1}]}",
+   "b:1: ", "planes: no such key"},
+  {"{\"mesh\": \"a\",\n\"cores\": [{\"box\": [1, 1, 1]}]}",
+   "b:2: ", "cores[0]: the key 'radius' is missing"},
+  {"{\"mesh\": \"a\",\n\"cores\": [{\"box\": [1, 1, 1], \"radius\": 1}]}",
+   "b:2: ", "cores[0]: the key 'position' is missing"},
   {CORE("", "1"), "b:4: ", "cores[0]: neither a box nor a disc"},
   {CORE("\"box\": [1, 1, 1], \"disc\": [1, 1],", "1"), "b:4: ", "cores[0]: a box and a disc"},
   {CORE("\"box\": [1, 1],", "1"), "b:4: ", "cores[0].box: 2 elements, not 3"},
   {CORE("\"disc\": [1, 1, 1],", "1"), "b:4: ", "cores[0].disc: 3 elements, not 2"},
   {CORE("\"box\": [1,\n-1e-9, 1],", "1"), "b:5: ", "cores[0].box[1]: -1e-09 is not 0 or above"},
-  {CORE("\"box\": [1, 1,\n2e6],", "1"), "b:5: ", "cores[0].box[2]: 2000000 is not 0 or above and at most 1e+06"},
+  {CORE("\"box\": [1, 1,\n2e6],", "1"),
+   "b:5: ", "cores[0].box[2]: 2000000 is not 0 or above and at most 1e+06"},
   {CORE("\"disc\": [1,\n0],", "1"), "b:5: ", "cores[0].disc[1]: 0 is not above 0"},
   {CORE("\"disc\": [\n-1, 1],", "1"), "b:5: ", "cores[0].disc[0]: -1 is not above 0"},
   {CORE("\"box\": [1, 1, 1],", "0"), "b:5: ", "cores[0].radius: 0 is not within 1e-09 to 1e+06"},
@@ -301,30 +315,41 @@ static const struct {
   {HF(HFS "\"base\": 1"), "b:2: ", "height_fields[0]: neither heights nor a file"},
   {HF(HFS "\"base\": 1, \"heights\": [], \"file\": \"h.png\""), "b:2: ", "both heights and a file"},
   {HF(HFS "\"base\": 1, \"heights\": [[0, 1]]"), "b:2: ", "heights: 1 rows, not 2 to 2048"},
-  {HF(HFS "\"base\": 1, \"heights\": [[0],\n[1]]"), "b:2: ", "heights[0]: 1 heights, not 2 to 2048"},
-  {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[0, 1],\n[0, 1, 2]]"), "b:4: ",
-   "height_fields[0].heights[2]: 3 heights, but the first row has 2"},
-  {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[0, \"x\"]]"), "b:3: ", "heights[1][1]: not a number"},
-  {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[0, -1]]"), "b:3: ",
-   "heights[1][1]: a height of -1 m is not above the base, at -1 m"},
-  {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[2e7, 1]]"), "b:3: ", "heights[1][0]: a height of 2e+07 m"},
+  {HF(HFS "\"base\": 1, \"heights\": [[0],\n[1]]"),
+   "b:2: ", "heights[0]: 1 heights, not 2 to 2048"},
+  {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[0, 1],\n[0, 1, 2]]"),
+   "b:4: ", "height_fields[0].heights[2]: 3 heights, but the first row has 2"},
+  {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[0, \"x\"]]"),
+   "b:3: ", "heights[1][1]: not a number"},
+  {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[0, -1]]"),
+   "b:3: ", "heights[1][1]: a height of -1 m is not above the base, at -1 m"},
+  {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[2e7, 1]]"),
+   "b:3: ", "heights[1][0]: a height of 2e+07 m"},
   {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[5e5, 1]]"), "b:3: ", "steeper than 10000"},
   {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[0, NaN]]"), "b:3: ", "invalid token"},
   {HF(HFS "\n\"base\": 0, \"heights\": [[0, 1], [0, 1]]"), "b:3: ", "base: 0 is not within"},
-  {HF(HFS "\n\"base\": 1, \"scale\": -1, \"heights\": [[0, 1], [0, 1]]"), "b:3: ", "scale: -1 is not within"},
-  {HF(HFS "\n\"base\": 1, \"step\": 0, \"heights\": [[0, 1], [0, 1]]"), "b:3: ", "step: 0 is not above 0"},
-  {HF("\"size\": [1,\n-1], \"base\": 1, \"heights\": [[0, 1], [0, 1]]"), "b:3: ", "size[1]: -1 is not within"},
+  {HF(HFS "\n\"base\": 1, \"scale\": -1, \"heights\": [[0, 1], [0, 1]]"),
+   "b:3: ", "scale: -1 is not within"},
+  {HF(HFS "\n\"base\": 1, \"step\": 0, \"heights\": [[0, 1], [0, 1]]"),
+   "b:3: ", "step: 0 is not above 0"},
+  {HF("\"size\": [1,\n-1], \"base\": 1, \"heights\": [[0, 1], [0, 1]]"),
+   "b:3: ", "size[1]: -1 is not within"},
   {HF(HFS "\"base\": 1, \"file\": \"h.jpg\""), "b:2: ", "file: neither a .png nor a .npy"},
   {AOPC("1"), "b:3: ", "aopc: not an object"},
   {FE("\"features\": 1"), "b:2: ", "features: not an object"},
   {FE("\"features\": {}"), "b:2: ", "features: the key 'vertices' is missing"},
-  {FE("\"features\": {\"vertices\": [],\n\"faces\": []}"), "b:3: ", "features.faces: no such key is known"},
+  {FE("\"features\": {\"vertices\": [],\n\"faces\": []}"),
+   "b:3: ", "features.faces: no such key is known"},
   {FE("\"features\": {\"vertices\": 1}"), "b:2: ", "features.vertices: not an array"},
-  {FE("\"features\": {\"vertices\": [[0,0,0]]}"), "b:2: ", "features.vertices[0]: 3 elements, not 4"},
-  {FE("\"features\": {\"vertices\": [[0,0,0,0],\n[0,0,0,-1]]}"), "b:3: ", "vertices[1]: its radius is -1, not in [0, "},
+  {FE("\"features\": {\"vertices\": [[0,0,0]]}"),
+   "b:2: ", "features.vertices[0]: 3 elements, not 4"},
+  {FE("\"features\": {\"vertices\": [[0,0,0,0],\n[0,0,0,-1]]}"),
+   "b:3: ", "vertices[1]: its radius is -1, not in [0, "},
   {FE("\"features\": {\"vertices\": [[0,0,0,1e7]]}"), "b:2: ", "vertices[0]: its radius is 1e+07"},
-  {FE("\"features\": {\"vertices\": [[0,-2e6,0,1]]}"), "b:2: ", "vertices[0]: its place is 0 -2e+06 0, not within"},
-  {FE("\"features\": {\"vertices\": [], \"edges\": [\n[0, 1, 0]]}"), "b:3: ", "edges[0]: there are no vertices"},
+  {FE("\"features\": {\"vertices\": [[0,-2e6,0,1]]}"),
+   "b:2: ", "vertices[0]: its place is 0 -2e+06 0, not within"},
+  {FE("\"features\": {\"vertices\": [], \"edges\": [\n[0, 1, 0]]}"),
+   "b:3: ", "edges[0]: there are no vertices"},
   {FE_EDGES("3"), "b:3: ", "features.edges: not an array"},
   {FE_EDGES("[[0, 1]]"), "b:3: ", "features.edges[0]: 2 elements, not 3"},
   {FE_EDGES("[[0, 1, 0],\n[0, 3, 0]]"), "b:4: ", "edges[1][1]: not a whole number from 0 to 2"},
@@ -332,25 +357,29 @@ static const struct {
   {FE_EDGES("[[0.5, 1, 0]]"), "b:3: ", "edges[0][0]: not a whole number from 0 to 2"},
   {FE_EDGES("[[2, 2, 0]]"), "b:3: ", "edges[0]: both of its ends are vertex 2"},
   {FE_EDGES("[[0, 2, -0.1]]"), "b:3: ", "edges[0]: its radius is -0.1"},
-  {FE_EDGES("[[0, 2, 0],\n[0, 1, 0],\n[2, 0, 1]]"), "b:5: ", "edges[2]: it has the same ends as edge 0"},
+  {FE_EDGES("[[0, 2, 0],\n[0, 1, 0],\n[2, 0, 1]]"),
+   "b:5: ", "edges[2]: it has the same ends as edge 0"},
   {FE_ARCS("[[1, 2, 0, 0,0,0, 0,0]]"), "b:3: ", "features.arcs[0]: 8 elements, not 9"},
   {FE_ARCS("[[1, 2, 0, 0,0,0, 0,0,0]]"), "b:3: ", "arcs[0]: its axis is 0 0 0, not a direction"},
   {FE_ARCS("[[1, 2, 0, 0,0,2e6, 0,0,1]]"), "b:3: ", "arcs[0]: its centre is 0 0 2e+06, not within"},
-  {FE_ARCS("[[1, 2, 0, 0.1,0,0, 0,0,1]]"), "b:3: ",
-   "arcs[0]: its ends lie 0.9 and 1.00498756 from the axis, not on one circle"},
+  {FE_ARCS("[[1, 2, 0, 0.1,0,0, 0,0,1]]"),
+   "b:3: ", "arcs[0]: its ends lie 0.9 and 1.00498756 from the axis, not on one circle"},
   {FE_ARCS("[[1, 2, 0, 0.5,0.5,0, 1,0,1]]"), "b:3: ", "along the axis, not on one circle"},
-  {FE_ARCS("[[2, 1, 0, 0,0,0, 0,0,1]]"), "b:3: ", "arcs[0]: it turns by -1.570796 rad about its axis"},
+  {FE_ARCS("[[2, 1, 0, 0,0,0, 0,0,1]]"),
+   "b:3: ", "arcs[0]: it turns by -1.570796 rad about its axis"},
   {FE_ARCS("[[1, 2, 0, 0.5,0.5,0, 0,0,1]]"), "b:3: ", "arcs[0]: it turns by "},
   {FE_CIRCLES("1"), "b:3: ", "features.circles: not an array"},
   {FE_CIRCLES("[[0,0,0, 0,0,1, 1]]"), "b:3: ", "features.circles[0]: 7 elements, not 8"},
-  {FE_CIRCLES("[[0,0,0, 0,0,1, 1,0],\n[0,0,0, 0,0,0, 1,0]]"), "b:4: ", "circles[1]: its axis is 0 0 0, not a direction"},
-  {FE_CIRCLES("[[0,2e6,0, 0,0,1, 1,0]]"), "b:3: ", "circles[0]: its centre is 0 2e+06 0, not within"},
+  {FE_CIRCLES("[[0,0,0, 0,0,1, 1,0],\n[0,0,0, 0,0,0, 1,0]]"),
+   "b:4: ", "circles[1]: its axis is 0 0 0, not a direction"},
+  {FE_CIRCLES("[[0,2e6,0, 0,0,1, 1,0]]"),
+   "b:3: ", "circles[0]: its centre is 0 2e+06 0, not within"},
   {FE_CIRCLES("[[0,0,0, 0,0,1, 0,0]]"), "b:3: ", "circles[0]: its size is 0, not above 0"},
   {FE_CIRCLES("[[0,0,0, 0,0,1, 1,-1]]"), "b:3: ", "circles[0]: its radius is -1, not in [0, "},
-  {FE_ARCS("[[1, 2, 0, 0,0,0, 0,0,1],\n[1, 0, 0, 0.5,-1,0, 0,0,1]]"), "b:4: ",
-   "arcs[1]: it has the same ends as edge 0"},
-  {FE_ARCS("[[1, 2, 0, 0,0,0, 0,0,1],\n[2, 1, 0, 0,0,0, 0,0,-1]]"), "b:4: ",
-   "arcs[1]: it has the same ends as arc 0"},
+  {FE_ARCS("[[1, 2, 0, 0,0,0, 0,0,1],\n[1, 0, 0, 0.5,-1,0, 0,0,1]]"),
+   "b:4: ", "arcs[1]: it has the same ends as edge 0"},
+  {FE_ARCS("[[1, 2, 0, 0,0,0, 0,0,1],\n[2, 1, 0, 0,0,0, 0,0,-1]]"),
+   "b:4: ", "arcs[1]: it has the same ends as arc 0"},
   {FE("\"sharp\": -1"), "b:2: ", "sharp: sharp is -1 degrees, not in [0, 180)"},
   {FE("\"sharp\": 180"), "b:2: ", "sharp: sharp is 180 degrees"},
   {FE("\"sharp\": true"), "b:2: ", "sharp: not a number"},
@@ -358,21 +387,26 @@ static const struct {
   {FE_CONES("{\"faces\": []}"), "b:4: ", "cones.faces: no such key is known"},
   {FE_CONES("{\"vertices\": [[0,0,1,1]]}"), "b:4: ", "cones.vertices: 1 cones for 3 vertices"},
   {FE_CONES("{\"vertices\": [[0,0,1]]}"), "b:4: ", "cones.vertices[0]: 3 elements, not 4"},
-  {FE_CONES("{\"vertices\": [[0,0,1,181]]}"), "b:4: ", "vertices[0]: its half angle is 181 degrees, not in [0, 180]"},
-  {FE_CONES("{\"vertices\": [[0,0,0,90]]}"), "b:4: ", "vertices[0]: its axis is 0 0 0, not a direction"},
+  {FE_CONES("{\"vertices\": [[0,0,1,181]]}"),
+   "b:4: ", "vertices[0]: its half angle is 181 degrees, not in [0, 180]"},
+  {FE_CONES("{\"vertices\": [[0,0,0,90]]}"),
+   "b:4: ", "vertices[0]: its axis is 0 0 0, not a direction"},
   {FE_CONES("{\"edges\": [[0,1,0,0,1]]}"), "b:4: ", "cones.edges[0]: 5 elements, not 6"},
-  {FE_CONES("{\"edges\": [[0,3,0,0,1,1]]}"), "b:4: ", "cones.edges[0][1]: not a whole number from 0 to 2"},
-  {FE_CONES("{\"edges\": [[0,1,0,0,1,\n-1]]}"), "b:4: ", "cones.edges[0]: its half angle is -1 degrees"},
-  {FE_CONES("{\"edges\": [[0,1,0,0,1,1],[2,0,0,0,1,1]]}"), "b:4: ",
-   "cones.edges: edge cone 1 is of vertices 2 and 0, which no edge joins"},
-  {FE_CONES("{\"edges\": [[0,1,0,0,1,1],[1,0,0,0,1,1]]}"), "b:4: ", "edge cone 1 has the same ends as edge cone 0"},
+  {FE_CONES("{\"edges\": [[0,3,0,0,1,1]]}"),
+   "b:4: ", "cones.edges[0][1]: not a whole number from 0 to 2"},
+  {FE_CONES("{\"edges\": [[0,1,0,0,1,\n-1]]}"),
+   "b:4: ", "cones.edges[0]: its half angle is -1 degrees"},
+  {FE_CONES("{\"edges\": [[0,1,0,0,1,1],[2,0,0,0,1,1]]}"),
+   "b:4: ", "cones.edges: edge cone 1 is of vertices 2 and 0, which no edge joins"},
+  {FE_CONES("{\"edges\": [[0,1,0,0,1,1],[1,0,0,0,1,1]]}"),
+   "b:4: ", "edge cone 1 has the same ends as edge cone 0"},
   {AOPC("{}"), "b:3: ", "aopc: the key 'source' is missing"},
   {AOPC("{\"source\": 1}"), "b:3: ", "aopc.source: not a string"},
   {AOPC("{\n\"source\": \"mesh\"}"), "b:4: ", "aopc.source: neither \"faces\" nor \"points\""},
   {AOPC("{\"source\": \"faces\",\n\"points\": []}"), "b:4: ", "aopc.points: no such key is known"},
   {AOPC("{\"source\": \"faces\",\n\"eps1\": 0}"), "b:4: ", "aopc.eps1: 0 is not above 0"},
-  {AOPC("{\"source\": \"faces\",\n\"area_weight\": 1}"), "b:4: ",
-   "aopc.area_weight: neither true nor false"},
+  {AOPC("{\"source\": \"faces\",\n\"area_weight\": 1}"),
+   "b:4: ", "aopc.area_weight: neither true nor false"},
   {AOPC("{\"source\": \"points\"}"), "b:3: ", "aopc: the key 'points' is missing"},
   {AOPC("{\"source\": \"points\",\n\"eps1\": 1}"), "b:4: ", "aopc.eps1: no such key is known"},
   {AOPC_POINTS("[]"), "b:3: ", "aopc.points: 0 points, not 1 to"},
@@ -381,8 +415,8 @@ static const struct {
   {AOPC_POINTS("[[0,0,0,0,0,0,1]]"), "b:4: ", "points[0]: the normal has no length"},
   {AOPC_POINTS("[[0,0,0,0,0,1,\n-1]]"), "b:5: ", "aopc.points[0][6]: -1 is not above 0"},
   /* brackets and quotes within strings do not lead the search for the line astray */
-  {"{\"name\": \"}]\\\"{[\",\n\"mesh\": \"a\",\n\"polyhedra\": [{\"planes\": []}]}", "b:3: ",
-   "holds nothing"},
+  {"{\"name\": \"}]\\\"{[\",\n\"mesh\": \"a\",\n\"polyhedra\": [{\"planes\": []}]}",
+   "b:3: ", "holds nothing"},
 };
 
 static void wrong_body(void)
@@ -413,8 +447,8 @@ static void deep_nest(void)
   for (int i = 0; i < DEPTH; i++) {
     buffer_put(&b, "[", 1);
   }
-  expect_failure(body_file_parse("b", b.bytes, b.count, &file), ABUT_ERROR_FORMAT, "b:1: ",
-                 "depth");
+  expect_failure(body_file_parse("b", b.bytes, b.count, &file), ABUT_ERROR_FORMAT,
+                 "b:1: ", "depth");
   free(b.bytes);
 }
 
@@ -523,10 +557,12 @@ static char *with(const char *key, const char *value)
 
 static void each_key_is_needed(void)
 {
-  static const char *const keys[] = {
-    "length", "union",   "plane",   "normal", "penetration", "neighbour", "clash",
-    "sign",   "sort",    "clip",    "minimum", "compare",    "ridge",     "distance",
-    "trace",  "inside",  "select",  "edge_edge", "two_sided", "edges",    "vertices"};
+  static const char *const keys[] = {"length",      "union",     "plane",     "normal",
+                                     "penetration", "neighbour", "clash",     "sign",
+                                     "sort",        "clip",      "minimum",   "compare",
+                                     "ridge",       "distance",  "trace",     "inside",
+                                     "select",      "edge_edge", "two_sided", "edges",
+                                     "vertices"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     abut_smoothing m;
     char *text = with(keys[i], ""), part[64];
@@ -558,7 +594,8 @@ static void taken_out(void)
     abut_smoothing m = read_sample();
     char value[64], part[96];
     snprintf(value, sizeof value, "0.001,\n\"%s\": 0.5", keys[i]);
-    snprintf(part, sizeof part, "%s: it was taken out in version 0.3: contacts of edges in fields ", keys[i]);
+    snprintf(part, sizeof part, "%s: it was taken out in version 0.3: contacts of edges in fields ",
+             keys[i]);
     char *text = with("floor", value);
     expect_failure(smoothing_parse("s", text, strlen(text), &m), ABUT_ERROR_FORMAT, "s:7: ", part);
     free(text);
@@ -569,7 +606,8 @@ static void taken_out(void)
     free(text);
     snprintf(value, sizeof value, "0.001, \"%s\": 0.0", keys[i]);
     text = with("floor", value);
-    CHECK_OK(smoothing_parse("s", text, strlen(text), &m));
+    CHECK_OK (smoothing_parse("s", text, strlen(text), &m))
+      ;
     free(text);
   }
 }
@@ -610,8 +648,8 @@ static void wrong_smoothing(void)
 /* Both ends of every range are in, and what is beyond is told. */
 static void ranges(void)
 {
-  static const char *const lengths[] = {"length", "union", "plane", "penetration", "neighbour",
-                                        "sort"};
+  static const char *const lengths[] = {"length",      "union",     "plane",
+                                        "penetration", "neighbour", "sort"};
   static const char *const others[] = {"normal",  "clash",   "sign",  "clip",
                                        "minimum", "compare", "ridge", "distance"};
   static const char *const values[2][4] = {{"1e-6", "1e9", "9.99e-7", "1.01e9"},
@@ -624,7 +662,8 @@ static void ranges(void)
       abut_status got = smoothing_parse("s", text, strlen(text), &m);
       snprintf(part, sizeof part, ": %s: ", key);
       if (k < 2) {
-        CHECK_OK(got);
+        CHECK_OK (got)
+          ;
       } else {
         expect_failure(got, ABUT_ERROR_FORMAT, "s:", part);
         CHECK(strstr(abut_last_error(), "is not within"));

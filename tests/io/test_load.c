@@ -60,8 +60,11 @@ static void misfits(void)
   static const struct {
     double scale, shift;
     uint32_t suspicions;
-  } cases[] = {{1.0, 0.0, 0}, {1.05, 0.0, 0}, {1.0, 2.0, ABUT_SUSPECT_MISFIT},
-               {1000.0, 0.0, ABUT_SUSPECT_MISFIT}, {0.001, 0.0, ABUT_SUSPECT_MISFIT}};
+  } cases[] = {{1.0, 0.0, 0},
+               {1.05, 0.0, 0},
+               {1.0, 2.0, ABUT_SUSPECT_MISFIT},
+               {1000.0, 0.0, ABUT_SUSPECT_MISFIT},
+               {0.001, 0.0, ABUT_SUSPECT_MISFIT}};
   char text[512];
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const double s = cases[i].scale, low = cases[i].shift - s, high = cases[i].shift + s;
@@ -72,9 +75,11 @@ static void misfits(void)
     write_text("t.obj", text);
     REQUIRE_OK(abut_load_body(context, in_folder("b.body.json"), &body));
     REQUIRE_OK(abut_get_body_info(body, &info));
-    check(info.suspicions == cases[i].suspicions, "a mesh of scale %g at %g: suspicions %u, misfit %g",
-          s, cases[i].shift, (unsigned)info.suspicions, info.misfit);
-    const abut_field_report r = {.suspicions = info.suspicions, .misfit = info.misfit,
+    check(info.suspicions == cases[i].suspicions,
+          "a mesh of scale %g at %g: suspicions %u, misfit %g", s, cases[i].shift,
+          (unsigned)info.suspicions, info.misfit);
+    const abut_field_report r = {.suspicions = info.suspicions,
+                                 .misfit = info.misfit,
                                  .diagonal = info.diagonal};
     CHECK((abut_suspicion_text(&r, ABUT_SUSPECT_MISFIT, text, sizeof text) > 0) ==
           (cases[i].suspicions != 0));
@@ -83,35 +88,40 @@ static void misfits(void)
   write_text("t.obj", tetrahedron);
 }
 
-/* Features that are off the unit ball's surface by more than 2 % of the mesh's diagonal, sqrt 3, are told. At the
- * centre the field itself is off by 2e-6. */
+/* Features that are off the unit ball's surface by more than 2 % of the mesh's diagonal, sqrt 3,
+ * are told. At the centre the field itself is off by 2e-6. */
 static void features(void)
 {
   static const struct {
     const char *stated;
     double misfit;
     uint32_t suspicions;
-  } cases[] = {
-    {"[1, 0, 0, 0], [0, 1, 0, 0]], \"arcs\": [[0, 1, 0, 0, 0, 0, 0, 0, 1]]", 0.0, 0},
-    {"[0, 0, 0, 1]]", 0.0, 0},
-    {"[0.5, 0, 0, 0.52], [0, 0.5, 0, 0.5]]", 0.02, 0},
-    {"[0.5, 0, 0, 0.5], [0, 0.5, 0, 0.4]]", 0.1, ABUT_SUSPECT_FEATURES},
-    {"[1, 0, 0, 0], [0, 1, 0, 0]], \"edges\": [[0, 1, 0]]", 0.29289321881345248, ABUT_SUSPECT_FEATURES},
-    {"[1, 0, 0, 0], [0, 1, 0, 0]], \"arcs\": [[1, 0, 0.25, 0, 0, 4, 0, 0, -1]]", 0.25, ABUT_SUSPECT_FEATURES}};
+  } cases[] = {{"[1, 0, 0, 0], [0, 1, 0, 0]], \"arcs\": [[0, 1, 0, 0, 0, 0, 0, 0, 1]]", 0.0, 0},
+               {"[0, 0, 0, 1]]", 0.0, 0},
+               {"[0.5, 0, 0, 0.52], [0, 0.5, 0, 0.5]]", 0.02, 0},
+               {"[0.5, 0, 0, 0.5], [0, 0.5, 0, 0.4]]", 0.1, ABUT_SUSPECT_FEATURES},
+               {"[1, 0, 0, 0], [0, 1, 0, 0]], \"edges\": [[0, 1, 0]]", 0.29289321881345248,
+                ABUT_SUSPECT_FEATURES},
+               {"[1, 0, 0, 0], [0, 1, 0, 0]], \"arcs\": [[1, 0, 0.25, 0, 0, 4, 0, 0, -1]]", 0.25,
+                ABUT_SUSPECT_FEATURES}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     char text[512];
     abut_body body;
     abut_body_info info;
-    snprintf(text, sizeof text, "%.*s, \"features\": {\"vertices\": [%s}}", (int)strlen(ball) - 1, ball,
-             cases[i].stated);
+    snprintf(text, sizeof text, "%.*s, \"features\": {\"vertices\": [%s}}", (int)strlen(ball) - 1,
+             ball, cases[i].stated);
     write_text("f.body.json", text);
     REQUIRE_OK(abut_load_body(context, in_folder("f.body.json"), &body));
     REQUIRE_OK(abut_get_body_info(body, &info));
-    check(info.suspicions == cases[i].suspicions && fabs(info.feature_misfit - cases[i].misfit) < 1e-5,
-          "features %zu: suspicions %u, misfit %.9g", i, (unsigned)info.suspicions, info.feature_misfit);
-    const abut_field_report r = {.suspicions = info.suspicions, .diagonal = info.diagonal,
+    check(info.suspicions == cases[i].suspicions &&
+            fabs(info.feature_misfit - cases[i].misfit) < 1e-5,
+          "features %zu: suspicions %u, misfit %.9g", i, (unsigned)info.suspicions,
+          info.feature_misfit);
+    const abut_field_report r = {.suspicions = info.suspicions,
+                                 .diagonal = info.diagonal,
                                  .feature_misfit = info.feature_misfit};
-    CHECK((abut_suspicion_text(&r, ABUT_SUSPECT_FEATURES, text, sizeof text) > 0) == (cases[i].suspicions != 0));
+    CHECK((abut_suspicion_text(&r, ABUT_SUSPECT_FEATURES, text, sizeof text) > 0) ==
+          (cases[i].suspicions != 0));
     abut_destroy_body(body);
   }
 }
@@ -121,9 +131,11 @@ static void cones_of_the_mesh(void)
 {
   char text[512];
   abut_body body;
-  snprintf(text, sizeof text, "%.*s, \"cones\": {\"vertices\": [[0, 0, 1, 90]]}}", (int)strlen(ball) - 1, ball);
+  snprintf(text, sizeof text, "%.*s, \"cones\": {\"vertices\": [[0, 0, 1, 90]]}}",
+           (int)strlen(ball) - 1, ball);
   const char *path = write_text("f.body.json", text);
-  expect_failure(abut_load_body(context, path, &body), ABUT_ERROR_BODY, path, "1 cones are given for 4 vertices");
+  expect_failure(abut_load_body(context, path, &body), ABUT_ERROR_BODY, path,
+                 "1 cones are given for 4 vertices");
 }
 
 /* The same mesh with all faces the other way. */
@@ -269,9 +281,11 @@ static void wrong_grids(void)
     {3, {"blocks_1", ABUT_ARRAY_INT64, 2, {1, 3}, c}, "dtype int64, not int32"},
     {3, {"blocks_1", ABUT_ARRAY_INT32, 2, {3, 1}, blocks}, "'blocks_1': not of shape (B, 3)"},
     {3, {"blocks_1", ABUT_ARRAY_INT32, 2, {0, 3}, blocks}, "'blocks_1': not of shape (B, 3)"},
-    {4, {"corrections_2", ABUT_ARRAY_FLOAT32, 4, {1, 8, 8, 8}, corrections},
+    {4,
+     {"corrections_2", ABUT_ARRAY_FLOAT32, 4, {1, 8, 8, 8}, corrections},
      "'corrections_1': missing"},
-    {4, {"corrections_1", ABUT_ARRAY_FLOAT32, 4, {1, 8, 4, 16}, corrections},
+    {4,
+     {"corrections_1", ABUT_ARRAY_FLOAT32, 4, {1, 8, 4, 16}, corrections},
      "not of shape (1, 8, 8, 8)"},
     {4, {"corrections_9", ABUT_ARRAY_FLOAT32, 4, {1, 8, 8, 8}, corrections}, "9 levels"},
     {1, {"origin", ABUT_ARRAY_FLOAT64, 1, {3}, origin}, "'corrections_1': number 0"},
@@ -304,21 +318,23 @@ static void smoothing(void)
   s.cone_hold = 2.0;
   REQUIRE_OK(abut_format_smoothing(&s, &text));
   REQUIRE_OK(abut_load_smoothing(write_text("s.json", text), &again));
-  CHECK(again.edge_contacts == ABUT_EDGES_FIELD && again.cone_inner == 15.0 && again.cone_outer == 35.0 &&
-        again.cone_hold == 2.0);
+  CHECK(again.edge_contacts == ABUT_EDGES_FIELD && again.cone_inner == 15.0 &&
+        again.cone_outer == 35.0 && again.cone_hold == 2.0);
   /* Files that do not state cones have none, and none is out of range. */
   char *cones = strstr(text, " \"cone_inner\"");
   char *behind = cones ? strchr(strstr(cones, "\"cone_hold\""), '\n') + 1 : text;
   REQUIRE(cones != NULL);
   memmove(cones, behind, strlen(behind) + 1);
   REQUIRE_OK(abut_load_smoothing(write_text("s.json", text), &again));
-  CHECK(again.cone_inner == 0.0 && again.cone_outer == 0.0 && again.cone_hold == 0.0 && again.tilt == s.tilt);
+  CHECK(again.cone_inner == 0.0 && again.cone_outer == 0.0 && again.cone_hold == 0.0 &&
+        again.tilt == s.tilt);
   abut_free(text);
   s.cone_outer = 181.0;
   REQUIRE_OK(abut_format_smoothing(&s, &text));
   const char *wide = write_text("s.json", text);
   abut_free(text);
-  expect_failure(abut_load_smoothing(wide, &again), ABUT_ERROR_FORMAT, wide, "cone_outer: 181 is not within 0 to 180");
+  expect_failure(abut_load_smoothing(wide, &again), ABUT_ERROR_FORMAT, wide,
+                 "cone_outer: 181 is not within 0 to 180");
   const char *path = write_text("s.json", "{\n\"length\": 0}");
   expect_failure(abut_load_smoothing(path, &again), ABUT_ERROR_FORMAT, path, "json:2: length: ");
   path = in_folder("none.json");

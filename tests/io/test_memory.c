@@ -17,7 +17,8 @@ static abut_status take_table(const char *bytes, size_t count)
   abut_status status = superquadric_table_parse("t", bytes, count, 1.0, &s);
   status = status == ABUT_SUCCESS ? abut_import_superquadrics(&s, 0.0, &d) : status;
   status = status == ABUT_SUCCESS
-             ? abut_write_superquadrics(in_folder(*bytes == '\x93' ? "t.npy" : "t.csv"), s.superquadrics, s.count)
+             ? abut_write_superquadrics(in_folder(*bytes == '\x93' ? "t.npy" : "t.csv"),
+                                        s.superquadrics, s.count)
              : status;
   unlink(in_folder("t.npy"));
   unlink(in_folder("t.csv"));
@@ -138,7 +139,8 @@ static abut_field written;
 static abut_status write_once(void)
 {
   const abut_status status = abut_write_field(in_folder("w.body.json"), &written);
-  static const char *const names[] = {"w.body.json", "w.grid.npz", "w.contact.obj", "w.surface.obj"};
+  static const char *const names[] = {"w.body.json", "w.grid.npz", "w.contact.obj",
+                                      "w.surface.obj"};
   for (int i = 0; i < 4; i++) {
     CHECK_EQUAL(access(in_folder(names[i]), F_OK), status == ABUT_SUCCESS ? 0 : -1);
     unlink(in_folder(names[i]));
@@ -148,8 +150,8 @@ static abut_status write_once(void)
 
 static abut_status remesh_once(void)
 {
-  const abut_status status = abut_write_remeshed(in_folder("r.body.json"), in_folder("old.body.json"), &written.def,
-                                                 0.25);
+  const abut_status status =
+    abut_write_remeshed(in_folder("r.body.json"), in_folder("old.body.json"), &written.def, 0.25);
   CHECK_EQUAL(access(in_folder("r.surface.obj"), F_OK), status == ABUT_SUCCESS ? 0 : -1);
   unlink(in_folder("r.body.json"));
   unlink(in_folder("r.contact.obj"));
@@ -203,8 +205,10 @@ static void each_field(void)
   REQUIRE_OK(load(false, &written)); /* and keeps it */
   each_failure(take_once, "taking a field", 8);
   each_failure(write_once, "writing a field", 8);
-  write_text("old.body.json", "{\"mesh\": \"t.obj\", \"surface\": \"t.obj\", \"superquadrics\": [{\"axes\": [1, 1, 1], "
-                                "\"exponents\": [1, 1], \"position\": [0, 0, 0], \"quaternion\": [1, 0, 0, 0]}]}");
+  write_text(
+    "old.body.json",
+    "{\"mesh\": \"t.obj\", \"surface\": \"t.obj\", \"superquadrics\": [{\"axes\": [1, 1, 1], "
+    "\"exponents\": [1, 1], \"position\": [0, 0, 0], \"quaternion\": [1, 0, 0, 0]}]}");
   each_failure(find_surface_once, "finding a surface", 4);
   each_failure(remesh_once, "writing a body with another mesh", 4);
   each_failure(load_mesh_once, "reading a mesh", 4);

@@ -55,7 +55,7 @@ static void obj_forms(void)
   mesh m = parse(MESH_OBJ, s[0].bytes);
   CHECK_EQUAL(m.vertex_count, 8);
   expect_vertex(&m, 0, -1, -1, -1);
-  expect_vertex(&m, 2, 1, 1, -1); /* its colour is nan */
+  expect_vertex(&m, 2, 1, 1, -1);  /* its colour is nan */
   expect_vertex(&m, 3, -1, 1, -1); /* a backslash joins its lines */
   expect_vertex(&m, 4, -.5, -1, 1);
   static const int sizes[] = {4, 4, 4, 4, 4, 4};
@@ -133,8 +133,10 @@ static void stl_welds_many(void)
   buffer_text(&b, "solid grid\n");
   for (int k = 0; k < SIDE * SIDE; k++) {
     int x = k % SIDE, y = k / SIDE;
-    buffer_text(&b, "facet normal 0 0 1\nouter loop\nvertex %d %d 0\nvertex %d %d 0\n"
-                    "vertex %d %d 0\nendloop\nendfacet\n", x, y, x + 1, y, x + 1, y + 1);
+    buffer_text(&b,
+                "facet normal 0 0 1\nouter loop\nvertex %d %d 0\nvertex %d %d 0\n"
+                "vertex %d %d 0\nendloop\nendfacet\n",
+                x, y, x + 1, y, x + 1, y + 1);
   }
   buffer_text(&b, "endsolid\n");
   REQUIRE_OK(mesh_parse("t", MESH_STL, b.bytes, b.count, &m));
@@ -207,8 +209,12 @@ static void off_forms(void)
   expect_faces(&m, 5, sizes, indices);
   mesh_free(&m);
   free(s[0].bytes);
-  static const char *const headers[] = {"OFF\n1 0 0\n", "OFF 1 0 0\n", "OFF1 0\n", "NOFF\n1 0 0\n",
-                                        " \t COFF # c\n# d\n\n1 0 0 # e\r\n", "STCNOFF 1 0\r\n"};
+  static const char *const headers[] = {"OFF\n1 0 0\n",
+                                        "OFF 1 0 0\n",
+                                        "OFF1 0\n",
+                                        "NOFF\n1 0 0\n",
+                                        " \t COFF # c\n# d\n\n1 0 0 # e\r\n",
+                                        "STCNOFF 1 0\r\n"};
   for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
     char text[128];
     strcat(strcpy(text, headers[i]), "1 2 3 0 0 1\n");
@@ -333,28 +339,31 @@ static void wrong_binaries(void)
   mesh m;
   buffer b = {0};
   buffer_binary_stl(&b, "solid liar", 5);
-  expect_failure(mesh_parse("t", MESH_STL, b.bytes, b.count, &m), ABUT_ERROR_FORMAT, "t: ",
-                 "truncated");
+  expect_failure(mesh_parse("t", MESH_STL, b.bytes, b.count, &m), ABUT_ERROR_FORMAT,
+                 "t: ", "truncated");
   b.bytes[80] = 3;
-  expect_failure(mesh_parse("t", MESH_STL, b.bytes, b.count, &m), ABUT_ERROR_FORMAT, "t: ",
-                 "too long");
+  expect_failure(mesh_parse("t", MESH_STL, b.bytes, b.count, &m), ABUT_ERROR_FORMAT,
+                 "t: ", "too long");
   memcpy(b.bytes + 80, "\xFF\xFF\xFF\xFF", 4);
-  expect_failure(mesh_parse("t", MESH_STL, b.bytes, b.count, &m), ABUT_ERROR_FORMAT, "t: ",
-                 "4294967295 triangles");
+  expect_failure(mesh_parse("t", MESH_STL, b.bytes, b.count, &m), ABUT_ERROR_FORMAT,
+                 "t: ", "4294967295 triangles");
   memcpy(b.bytes + 80, "\4\0\0\0", 4);
   memcpy(b.bytes + 84 + 50 + 12, "\0\0\xC0\x7F", 4);
-  expect_failure(mesh_parse("t", MESH_STL, b.bytes, b.count, &m), ABUT_ERROR_FORMAT, "t: ",
-                 "triangle 1 has a corner that is not finite");
+  expect_failure(mesh_parse("t", MESH_STL, b.bytes, b.count, &m), ABUT_ERROR_FORMAT,
+                 "t: ", "triangle 1 has a corner that is not finite");
   memset(b.bytes + 80, 0, 4);
-  expect_failure(mesh_parse("t", MESH_STL, b.bytes, 84, &m), ABUT_ERROR_FORMAT, "t: ",
-                 "holds no vertices");
+  expect_failure(mesh_parse("t", MESH_STL, b.bytes, 84, &m), ABUT_ERROR_FORMAT,
+                 "t: ", "holds no vertices");
   free(b.bytes);
   b = (buffer){0};
   buffer_text(&b, "ply\nformat binary_big_endian 1.0\n" PLY_V
                   "element face 4294967295\nproperty list uint int vertex_indices\nend_header\n");
-  buffer_put(&b, "\0\0\0\0\0\0\0\0\0\0\0\0" "\xFF\xFF\xFF\xFE\0\0\0\0", 20);
-  expect_failure(mesh_parse("t", MESH_PLY, b.bytes, b.count, &m), ABUT_ERROR_FORMAT, "t: ",
-                 "face 0: the file is truncated");
+  buffer_put(&b,
+             "\0\0\0\0\0\0\0\0\0\0\0\0"
+             "\xFF\xFF\xFF\xFE\0\0\0\0",
+             20);
+  expect_failure(mesh_parse("t", MESH_PLY, b.bytes, b.count, &m), ABUT_ERROR_FORMAT,
+                 "t: ", "face 0: the file is truncated");
   free(b.bytes);
 }
 

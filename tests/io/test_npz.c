@@ -60,11 +60,15 @@ static void round_trip(void)
   static const int64_t l[2] = {INT64_MIN, INT64_MAX};
   static const char utf8[] = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80";
   const abut_array arrays[] = {
-    {"f", ABUT_ARRAY_FLOAT32, 3, {1, 2, 3}, f},    {"d", ABUT_ARRAY_FLOAT64, 1, {2}, d},
-    {"b", ABUT_ARRAY_UINT8, 2, {2, 3}, "abcdef"},  {"u", ABUT_ARRAY_UINT32, 4, {1, 1, 4, 1}, u},
-    {"none", ABUT_ARRAY_FLOAT32, 2, {0, 3}, NULL}, {"scalar", ABUT_ARRAY_FLOAT64, 0, {0}, d},
+    {"f", ABUT_ARRAY_FLOAT32, 3, {1, 2, 3}, f},
+    {"d", ABUT_ARRAY_FLOAT64, 1, {2}, d},
+    {"b", ABUT_ARRAY_UINT8, 2, {2, 3}, "abcdef"},
+    {"u", ABUT_ARRAY_UINT32, 4, {1, 1, 4, 1}, u},
+    {"none", ABUT_ARRAY_FLOAT32, 2, {0, 3}, NULL},
+    {"scalar", ABUT_ARRAY_FLOAT64, 0, {0}, d},
     {"text", ABUT_ARRAY_TEXT, 1, {sizeof utf8 - 1}, utf8},
-    {"empty", ABUT_ARRAY_TEXT, 1, {0}, NULL},      {"i", ABUT_ARRAY_INT32, 1, {2}, w},
+    {"empty", ABUT_ARRAY_TEXT, 1, {0}, NULL},
+    {"i", ABUT_ARRAY_INT32, 1, {2}, w},
     {"l", ABUT_ARRAY_INT64, 2, {2, 1}, l},
   };
   size_t count = sizeof arrays / sizeof *arrays;
@@ -93,9 +97,8 @@ static void header_bytes(void)
 {
   const abut_array arrays[] = {{"d", ABUT_ARRAY_FLOAT64, 1, {1}, &(double){1}},
                                {"t", ABUT_ARRAY_TEXT, 1, {2}, "hi"}};
-  static const char *const dicts[] = {
-    "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }",
-    "{'descr': '<U2', 'fortran_order': False, 'shape': (), }"};
+  static const char *const dicts[] = {"{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }",
+                                      "{'descr': '<U2', 'fortran_order': False, 'shape': (), }"};
   const char *path = in_folder("h.npz");
   REQUIRE_OK(abut_write_npz(path, arrays, 2));
   zip_t *zip = zip_open(path, ZIP_RDONLY, NULL);
@@ -135,7 +138,8 @@ static void numpy_reads_it(void)
   snprintf(command, sizeof command,
            "python3 -c 'import numpy as n; z = n.load(\"%s\", allow_pickle=False);"
            "assert z[\"f\"].tolist() == [[1, 2], [3, 4]] and z[\"f\"].dtype == n.float32;"
-           "assert z[\"t\"][()] == \"a\\u00e9\" and z[\"e\"][()] == \"\"'", path);
+           "assert z[\"t\"][()] == \"a\\u00e9\" and z[\"e\"][()] == \"\"'",
+           path);
   CHECK_EQUAL(system(command), 0);
 }
 
@@ -175,7 +179,7 @@ static void accepted_headers(void)
 /* Counted off by hand: element (i, j, k) is 100 i + 10 j + k, and i runs fastest. */
 static void fortran_order(void)
 {
-  static const float cube[12] = {0,  100, 10,  110, 20,  120, 1, 101, 11, 111, 21, 121};
+  static const float cube[12] = {0, 100, 10, 110, 20, 120, 1, 101, 11, 111, 21, 121};
   static const float sorted[12] = {0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121};
   abut_npz npz;
   const char *path = one(DICT("'<f4'", "True", "(2, 3, 2)"), cube, sizeof cube);
@@ -251,7 +255,8 @@ static void wrong_headers(void)
     {DICT("'<f8'", "False", "(2305843009213693952, )"), "larger than memory"},
     {DICT("'<f8'", "False", "(1152921504606846976, )"), "its shape needs 9223372036854775808"},
     {DICT("'<f8'", "False", "(1, 1, 1, 1, 2)"), "more than 4 dimensions"},
-    {DICT("'<U4'", "False", "(1,)"), "an array of texts, where numbers are expected, or a single text"},
+    {DICT("'<U4'", "False", "(1,)"),
+     "an array of texts, where numbers are expected, or a single text"},
     {DICT("'<U'", "False", "()"), "none of"},
     {DICT("'<Ux'", "False", "()"), "not known"},
     {DICT("'<U4'", "False", "()"), "character 0 is not of Unicode"},
@@ -278,7 +283,8 @@ static void named_arrays(void)
   static const char *const names[] = {"c", "a", "not there"}, *const holes[] = {"a", NULL};
   raw r[4] = {npy("a.npy", DICT("'<f8'", "False", "(1,)"), &(double){1}, 8),
               npy("texts.npy", DICT("'<U1'", "False", "(1,)"), "x\0\0\0", 4),
-              npy("c.npy", DICT("'<f8'", "False", "(1,)"), &(double){2}, 8), {"a.txt", {0}}};
+              npy("c.npy", DICT("'<f8'", "False", "(1,)"), &(double){2}, 8),
+              {"a.txt", {0}}};
   buffer_text(&r[3].bytes, "x");
   abut_npz npz;
   const char *path = archive("named.npz", r, 4, ZIP_CM_STORE);
@@ -288,14 +294,16 @@ static void named_arrays(void)
   CHECK_TEXT(npz.arrays[1].name, "c");
   CHECK(((const double *)npz.arrays[1].data)[0] == 2.0);
   abut_free_npz(&npz);
-  CHECK_OK(abut_read_npz_arrays(path, names, 0, &npz));
+  CHECK_OK (abut_read_npz_arrays(path, names, 0, &npz))
+    ;
   CHECK_EQUAL(npz.count, 0);
   abut_free_npz(&npz);
-  expect_failure(abut_read_npz_arrays(path, &(const char *){"texts"}, 1, &npz), ABUT_ERROR_FORMAT, path,
-                 "'texts': an array of texts");
+  expect_failure(abut_read_npz_arrays(path, &(const char *){"texts"}, 1, &npz), ABUT_ERROR_FORMAT,
+                 path, "'texts': an array of texts");
   CHECK(!npz.arrays);
   expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "'texts': an array of texts");
-  expect_failure(abut_read_npz_arrays(path, holes, 2, &npz), ABUT_ERROR_ARGUMENT, "", "name 1 is NULL");
+  expect_failure(abut_read_npz_arrays(path, holes, 2, &npz), ABUT_ERROR_ARGUMENT, "",
+                 "name 1 is NULL");
   expect_failure(abut_read_npz_arrays(path, NULL, 0, &npz), ABUT_ERROR_ARGUMENT, "", "is NULL");
 }
 
@@ -421,7 +429,8 @@ static void wrong_poses(void)
     {"s1.npy", good, "s2.npy", DICT("'<f8'", "False", "(2, 7)"), "'s2': not of shape (N, 6)"},
     {"s1.npy", good, "s2.npy", DICT("'<f8'", "False", "(12,)"), "'s2': not of shape (N, 6)"},
     {"s1.npy", DICT("'<u8'", "False", "(2, 6)"), "s2.npy", good, "'s1': dtype '<u8' (uint64)"},
-    {"s1.npy", good, "pose2.npy", good, "holds s1 and pose2; poses are s1 and s2, or pose1 and "
+    {"s1.npy", good, "pose2.npy", good,
+     "holds s1 and pose2; poses are s1 and s2, or pose1 and "
      "pose2"},
     {"s1.npy", good, "x.npy", good, "array 's2' is missing"},
     {"pose2.npy", good, "x.npy", good, "array 'pose1' is missing"},
@@ -499,11 +508,13 @@ static void csv_poses(void)
     {"x;y;z\n", ":1: 1 column (", "separated by commas, not by semicolons), not 12"},
     {"x\ty\n", ":1: 1 column (", "separated by commas, not by tabs), not 12"},
     {HEAD7 "0,0,0,1,0,0,0,0,0,0,1,0,0\n", ":2: ", "13 columns, not the 14 of the header"},
-    {"x1,y1,z1,qx1,qy1,qz1,qw1,x2,y2,z2,qx2,qy2,qz2,qw2\n", ":1: ", "column 4: 'qx1'; 14 columns are"},
+    {"x1,y1,z1,qx1,qy1,qz1,qw1,x2,y2,z2,qx2,qy2,qz2,qw2\n",
+     ":1: ", "column 4: 'qx1'; 14 columns are"},
     {"1,2,3,4,5,6,7,8,9,10,11,12,13,14\n", ":1: ", "numbers where a header"},
     {"a,b,c,d,e,f,g,h,i,j,k,l,m,n\n", ":1: ", "column 1: 'a'; 14 columns"},
     {"x1,y1,z1,qw1,qx1,qy1,qz1,x2,y2,z2,qw2,qx2,qy2,qz2,part\n", ":1: ", "15 columns"},
-    {"x,y,z,roll,pitch,yaw,x,y,z,roll,pitch,yaw\n", ":1: ", "column 4: 'roll'; 12 columns are twists"},
+    {"x,y,z,roll,pitch,yaw,x,y,z,roll,pitch,yaw\n",
+     ":1: ", "column 4: 'roll'; 12 columns are twists"},
     {"y1,x1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2\n", ":1: ", "column 1: 'y1'; 12 columns are twists"},
     {"x1,y1,z1,a1,b1,c1,z2,y2,x2,a2,b2,c2\n", ":1: ", "column 7: 'z2'"},
     {"qw,qx,qy,qz,a,b,c,d,e,f,g,h\n", ":1: ", "column 1: 'qw'"},
@@ -589,7 +600,8 @@ static void npz_shapes(void)
     const char *path = in_folder("rows.npz");
     const abut_array arrays[] = {{"pose1", ABUT_ARRAY_FLOAT64, 2, {2, 7}, numbers},
                                  {"pose2", ABUT_ARRAY_FLOAT64, 2, {2, 7}, numbers},
-                                 cases[i].rows[0], cases[i].rows[1]};
+                                 cases[i].rows[0],
+                                 cases[i].rows[1]};
     REQUIRE_OK(abut_write_npz(path, arrays, 2 + cases[i].count));
     if (cases[i].part) {
       expect_failure(abut_load_shape_rows(path, 2, &one, &two), ABUT_ERROR_FORMAT, path,

@@ -10,7 +10,8 @@
 #include <unistd.h>
 #include <zip.h>
 
-#define DICT(type, order, shape) "{'descr': " type ", 'fortran_order': " order ", 'shape': " shape ", }"
+#define DICT(type, order, shape) \
+  "{'descr': " type ", 'fortran_order': " order ", 'shape': " shape ", }"
 #define WHOLE_MOST 10000000
 
 static void put_npy(buffer *b, const char *dict, const void *data, size_t count)
@@ -59,7 +60,8 @@ static void check_ranges(const char *path, size_t count, abut_pose_kind kind, bo
       CHECK_EQUAL(p.kind, kind);
       for (size_t i = 0; i < rows; i++) {
         for (size_t k = 0; k < width; k++) {
-          CHECK(p.pose1[i * width + k] == number(1, first + i, k) && p.pose2[i * width + k] == number(2, first + i, k));
+          CHECK(p.pose1[i * width + k] == number(1, first + i, k) &&
+                p.pose2[i * width + k] == number(2, first + i, k));
           CHECK(all.pose1[(first + i) * width + k] == number(1, first + i, k));
         }
         CHECK(!all.pair == !p.pair && (!p.pair || p.pair[i] == all.pair[first + i]));
@@ -92,12 +94,17 @@ static void arrays_of_npy(void)
       quaternions[14 * i + k] = (float)number(k < 7 ? 1 : 2, i, k % 7);
     }
   }
-  check_ranges(npy_file("p.npy", DICT("'<f8'", "False", "(5, 12)"), rows, sizeof rows), ROWS, ABUT_POSE_TWIST, true);
-  check_ranges(npy_file("p.NPY", DICT("'<f8'", "True", "(5, 12)"), columns, sizeof columns), ROWS, ABUT_POSE_TWIST, true);
-  check_ranges(npy_file("p.npy", DICT("'<i2'", "False", "(5, 12)"), narrow, sizeof narrow), ROWS, ABUT_POSE_TWIST, true);
-  check_ranges(npy_file("p.npy", DICT("'<f4'", "False", "(5, 14)"), quaternions, sizeof quaternions), ROWS,
+  check_ranges(npy_file("p.npy", DICT("'<f8'", "False", "(5, 12)"), rows, sizeof rows), ROWS,
+               ABUT_POSE_TWIST, true);
+  check_ranges(npy_file("p.NPY", DICT("'<f8'", "True", "(5, 12)"), columns, sizeof columns), ROWS,
+               ABUT_POSE_TWIST, true);
+  check_ranges(npy_file("p.npy", DICT("'<i2'", "False", "(5, 12)"), narrow, sizeof narrow), ROWS,
+               ABUT_POSE_TWIST, true);
+  check_ranges(npy_file("p.npy", DICT("'<f4'", "False", "(5, 14)"), quaternions,
+                        sizeof quaternions),
+               ROWS, ABUT_POSE_QUATERNION, true);
+  check_ranges(npy_file("p.npy", DICT("'<f4'", "False", "(0, 14)"), NULL, 0), 0,
                ABUT_POSE_QUATERNION, true);
-  check_ranges(npy_file("p.npy", DICT("'<f4'", "False", "(0, 14)"), NULL, 0), 0, ABUT_POSE_QUATERNION, true);
 }
 
 static void archives(void)
@@ -110,9 +117,10 @@ static void archives(void)
       pose1[i] = number(1, i / width, i % width);
       pose2[i] = number(2, i / width, i % width);
     }
-    const abut_array arrays[] = {{kind ? "pose1" : "s1", ABUT_ARRAY_FLOAT64, 2, {ROWS, width}, pose1},
-                                 {kind ? "pose2" : "s2", ABUT_ARRAY_FLOAT64, 2, {ROWS, width}, pose2},
-                                 {"pair", ABUT_ARRAY_UINT32, 1, {ROWS}, pair}};
+    const abut_array arrays[] = {
+      {kind ? "pose1" : "s1", ABUT_ARRAY_FLOAT64, 2, {ROWS, width}, pose1},
+      {kind ? "pose2" : "s2", ABUT_ARRAY_FLOAT64, 2, {ROWS, width}, pose2},
+      {"pair", ABUT_ARRAY_UINT32, 1, {ROWS}, pair}};
     const char *path = in_folder("p.npz");
     for (size_t count = 2; count <= 3; count++) {
       REQUIRE_OK(abut_write_npz(path, arrays, count));
@@ -150,12 +158,15 @@ static void wrong_files(void)
 {
   static const double numbers[28];
   static const int32_t bad_pair[2] = {3, -1};
-  wrong(npy_file("p.npy", DICT("'<f8'", "False", "(2, 13)"), numbers, 208), ABUT_ERROR_FORMAT, "(N, 12)");
-  wrong(npy_file("p.npy", DICT("'<f8'", "False", "(24,)"), numbers, 192), ABUT_ERROR_FORMAT, "(N, 12)");
+  wrong(npy_file("p.npy", DICT("'<f8'", "False", "(2, 13)"), numbers, 208), ABUT_ERROR_FORMAT,
+        "(N, 12)");
+  wrong(npy_file("p.npy", DICT("'<f8'", "False", "(24,)"), numbers, 192), ABUT_ERROR_FORMAT,
+        "(N, 12)");
   wrong(npy_file("p.npy", DICT("'<U12'", "False", "()"), numbers, 48), ABUT_ERROR_FORMAT, "a text");
   wrong(npy_file("p.npy", DICT("'<f8'", "False", "(2, 12)"), numbers, 191), ABUT_ERROR_FORMAT,
         "191 bytes of data, but its shape needs 192");
-  wrong(npy_file("p.npy", DICT("'<f8'", "False", "(2, 12)"), numbers, 193), ABUT_ERROR_FORMAT, "193 bytes");
+  wrong(npy_file("p.npy", DICT("'<f8'", "False", "(2, 12)"), numbers, 193), ABUT_ERROR_FORMAT,
+        "193 bytes");
   wrong(write_text("p.npy", "\x93NUM"), ABUT_ERROR_FORMAT, "truncated");
   wrong(write_text("p.npz", ""), ABUT_ERROR_FORMAT, "empty");
   wrong(in_folder("none.npy"), ABUT_ERROR_READ, "No such file");
@@ -179,7 +190,8 @@ static void wrong_files(void)
   REQUIRE_OK(abut_read_poses(file, 0, 1, &p));
   CHECK_EQUAL(p.pair[0], 3);
   abut_free_poses(&p);
-  expect_failure(abut_read_poses(file, 1, 1, &p), ABUT_ERROR_FORMAT, path, "row 1, counted from 0: -1");
+  expect_failure(abut_read_poses(file, 1, 1, &p), ABUT_ERROR_FORMAT, path,
+                 "row 1, counted from 0: -1");
   CHECK(!p.count && !p.pose1 && !p.pair);
   abut_close_poses(file);
   abut_close_poses(NULL);
@@ -256,7 +268,8 @@ static void far_npz(void)
   static const char dict[] = DICT("'<f4'", "False", "(60000000, 6)");
   static const char *const names[2] = {"s1.npy", "s2.npy"};
   const float first = 1.5f, last = -2.5f;
-  const uint64_t header = 10 + strlen(dict), size = header + (uint64_t)MANY * 24, member = 36 + size;
+  const uint64_t header = 10 + strlen(dict), size = header + (uint64_t)MANY * 24,
+                 member = 36 + size;
   const char *path = in_folder("far.npz");
   const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
   buffer b = {0};
@@ -319,13 +332,15 @@ static void long_archive(void)
   put_npy(&b, dict, zeros, (WHOLE_MOST + 1) * (size_t)6);
   free(zeros);
   for (int i = 0; i < 2; i++) {
-    const zip_int64_t index = zip_file_add(zip, names[i], zip_source_buffer(zip, b.bytes, b.count, 0), 0);
+    const zip_int64_t index =
+      zip_file_add(zip, names[i], zip_source_buffer(zip, b.bytes, b.count, 0), 0);
     CHECK_EQUAL(zip_set_file_compression(zip, (zip_uint64_t)index, ZIP_CM_DEFLATE, 1), 0);
   }
   CHECK_EQUAL(zip_close(zip), 0);
   free(b.bytes);
   abut_pose_file *file;
-  expect_failure(abut_open_poses(path, &file, NULL), ABUT_ERROR_FORMAT, path, "n.savez('stored.npz'");
+  expect_failure(abut_open_poses(path, &file, NULL), ABUT_ERROR_FORMAT, path,
+                 "n.savez('stored.npz'");
   CHECK(!file);
   unlink(path);
 }
@@ -344,7 +359,8 @@ static void headers(void)
   a.name = NULL;
   a.data = NULL;
   REQUIRE_OK(abut_format_npy_header(&a, &bytes, &count));
-  CHECK(memcmp(archive + 30 + strlen("a.npy"), bytes, count) == 0); /* behind the member's name, APPNOTE 4.3.7 */
+  /* behind the member's name, APPNOTE 4.3.7 */
+  CHECK(memcmp(archive + 30 + strlen("a.npy"), bytes, count) == 0);
   abut_free(bytes);
   free(archive);
   a.type = ABUT_ARRAY_TEXT;

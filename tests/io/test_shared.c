@@ -31,7 +31,7 @@ static const struct {
   {"tinyobj_issue-161-inconsistent-f.obj", NULL, 8, 12}, /* the last face has no texture */
   {"tinyobj_leading-decimal-dot-issue-201.obj", NULL, 3, 1},
   {"tinyobj_test-nan.obj", ":12: vertex: 'nan' is not finite", 0, 0},
-  {"trimesh_busted.STL", NULL, 1941, 3878}, /* sound, whatever its name says */
+  {"trimesh_busted.STL", NULL, 1941, 3878},    /* sound, whatever its name says */
   {"trimesh_fuze_ascii.ply", NULL, 502, 1000}, /* lines longer than the header tells */
   {"trimesh_multibody.stl", NULL, 20, 32},
   {"trimesh_nancolor.obj", NULL, 8, 12},
@@ -121,10 +121,11 @@ static void real_bodies(void)
 
 static void golden_files(void)
 {
-  static const char *const cases[] = {"airplane-drill", "armadillo-pair",   "box-on-box",
-                                      "composed",       "figure-floor",     "figure-gate",
-                                      "figure-gate-floor", "figure-one-sided", "figure-softsort",
-                                      "figure-vertices-only"};
+  static const char *const cases[] = {"airplane-drill",    "armadillo-pair",
+                                      "box-on-box",        "composed",
+                                      "figure-floor",      "figure-gate",
+                                      "figure-gate-floor", "figure-one-sided",
+                                      "figure-softsort",   "figure-vertices-only"};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char folder[64];
     abut_smoothing s;

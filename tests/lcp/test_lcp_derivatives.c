@@ -1,10 +1,10 @@
-/* Derivatives of steps with hard contacts of bodies, against central differences of abut_step_worlds
- * itself, in float64; and that no number depends on how steps and worlds are split:
- * test_lcp_derivatives SCENES [NAME]
+/* Derivatives of steps with hard contacts of bodies, against central differences of
+ * abut_step_worlds itself, in float64; and that no number depends on how steps and worlds are
+ * split: test_lcp_derivatives SCENES [NAME]
  *
- * Where bounces are timed ("elastic") derivatives are not those of the step: scenes leave that out. A
- * body at rest has its contacts at d = 0 or at the slop, where what is asked of them has a kink: such
- * columns are left out, as are all in whose way a contact comes or goes. */
+ * Where bounces are timed ("elastic") derivatives are not those of the step: scenes leave that out.
+ * A body at rest has its contacts at d = 0 or at the slop, where what is asked of them has a kink:
+ * such columns are left out, as are all in whose way a contact comes or goes. */
 #include "world/derive_compare.h"
 
 #include <stdlib.h>
@@ -19,9 +19,10 @@
 static abut_context context;
 static const char *scenes;
 
-/* A box pushed into a plane and held there; one that slides down a slope; one that tumbles on a plane,
- * with bounces; a ball and a rod that fall on a box, one of which bounces; an arm with joints of all
- * kinds, springs, servos, friction losses and a limit, whose hammer and hand touch a box. */
+/* A box pushed into a plane and held there; one that slides down a slope; one that tumbles on a
+ * plane, with bounces; a ball and a rod that fall on a box, one of which bounces; an arm with
+ * joints of all kinds, springs, servos, friction losses and a limit, whose hammer and hand touch a
+ * box. */
 static const struct trial {
   const char *file;
   double scatter[2];
@@ -83,7 +84,8 @@ static void run(const derive *d, const double *bar, size_t first, size_t count, 
   g.friction = to->friction + first * d->info.pairs;
   g.mass_scale = to->mass + first * d->info.links;
   g.segment = segment;
-  CHECK_OK(abut_vjp_worlds(d->scene, &w, &g));
+  CHECK_OK (abut_vjp_worlds(d->scene, &w, &g))
+    ;
 }
 
 static bool is_same(const derive *d, const outcome *a, const outcome *b)
@@ -94,7 +96,8 @@ static bool is_same(const derive *d, const outcome *a, const outcome *b)
          !memcmp(a->mass, b->mass, n * d->info.links);
 }
 
-/* Kept states are at each step or at the first alone; worlds go all at once, once more, one by one. */
+/* Kept states are at each step or at the first alone; worlds go all at once, once more, one by
+ * one. */
 static void check_splits(const char *name, const derive *d, uint64_t *random)
 {
   const outcome whole = outcome_new(d), other = outcome_new(d);
@@ -144,7 +147,8 @@ static void run_trial(const struct trial *of, uint64_t *random)
   d.count = 5;
   check_splits(of->file, &d, random);
   derive_close(&d);
-  CHECK_OK(abut_destroy_scene(scene));
+  CHECK_OK (abut_destroy_scene(scene))
+    ;
 }
 
 int main(int argc, char **argv)
@@ -160,6 +164,7 @@ int main(int argc, char **argv)
       run_trial(&trials[i], &random);
     }
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,8 +1,9 @@
 /* Bodies by a word dropped onto each other and onto a plane, as they come, with hard contacts:
  * test_lcp_drops PRECISION COUNT. On the device of ABUT_TEST_DEVICE.
  *
- * None may become no number or be left unsolved; how many were squeezed or had more contacts than there
- * is room for is printed, and what energy any gained, which contacts that are pushed apart give. */
+ * None may become no number or be left unsolved; how many were squeezed or had more contacts than
+ * there is room for is printed, and what energy any gained, which contacts that are pushed apart
+ * give. */
 #include "support/check.h"
 #include <abut/world.h>
 
@@ -112,9 +113,11 @@ static void drop(int first, int second, size_t count, uint64_t *random, tally *t
   w.q_next = to;
   w.energy_record = energy;
   w.status = status;
-  CHECK_OK(abut_step_worlds(scene, &w));
+  CHECK_OK (abut_step_worlds(scene, &w))
+    ;
   judge(energy, to, status, count, t);
-  CHECK_OK(abut_destroy_scene(scene));
+  CHECK_OK (abut_destroy_scene(scene))
+    ;
   free(q);
   free(v);
   free(energy);
@@ -146,6 +149,7 @@ int main(int argc, char **argv)
   CHECK_EQUAL(t.status[1], 0);
   CHECK_EQUAL(t.status[3], 0);
   CHECK_EQUAL(t.status[4], 0);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

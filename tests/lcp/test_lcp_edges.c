@@ -1,5 +1,5 @@
-/* What calls of worlds with hard contacts say where little is as usual: bodies that are squeezed, more
- * contacts than there is room for, contacts that are the same, worlds that are no numbers:
+/* What calls of worlds with hard contacts say where little is as usual: bodies that are squeezed,
+ * more contacts than there is room for, contacts that are the same, worlds that are no numbers:
  * test_lcp_edges PRECISION. On the device of ABUT_TEST_DEVICE. */
 #include "world/play.h"
 
@@ -25,8 +25,8 @@ static void *reals(size_t count)
 
 /* ---- squeezed ---- */
 
-/* A box in a gap that is 2 mm too narrow: both walls push, and there is no solution. In a gap that is
- * wide enough there is one. */
+/* A box in a gap that is 2 mm too narrow: both walls push, and there is no solution. In a gap that
+ * is wide enough there is one. */
 static void test_squeezed(double gap, uint32_t want)
 {
   char text[1024];
@@ -49,9 +49,9 @@ static void test_squeezed(double gap, uint32_t want)
 
 /* ---- room ---- */
 
-/* A box on a plane, whose side has 25 points: with room for four of them it rests as with all, and no
- * world complains of the others. With one alone, which the deepest is in turn, it rests as well; but where
- * it comes down fast, those that are left out go in. */
+/* A box on a plane, whose side has 25 points: with room for four of them it rests as with all, and
+ * no world complains of the others. With one alone, which the deepest is in turn, it rests as well;
+ * but where it comes down fast, those that are left out go in. */
 static void test_room(int most)
 {
   char text[1024];
@@ -73,12 +73,14 @@ static void test_room(int most)
     uint32_t status;
     w.status = &status;
     real_put(p.v, precision, 2, -1.0);
-    CHECK_OK(abut_step_worlds(p.scene, &w));
+    CHECK_OK (abut_step_worlds(p.scene, &w))
+      ;
     CHECK_EQUAL(status, ABUT_WORLD_OVERFLOW);
     real_put(p.v, precision, 2, 0.0);
     w.status = NULL;
   }
-  CHECK_OK(abut_step_worlds(p.scene, &w));
+  CHECK_OK (abut_step_worlds(p.scene, &w))
+    ;
   int pushing = 0;
   for (size_t i = 0; i < p.info.contacts; ++i) {
     pushing += real_at(forces, precision, 3 * i) != 0.0;
@@ -94,8 +96,8 @@ static void test_room(int most)
 
 /* ---- contacts that are the same ---- */
 
-/* A four-sided spike whose tip is four vertices, `apart` from each other: nearer than a thousandth of the
- * larger body's diagonal they are one contact. */
+/* A four-sided spike whose tip is four vertices, `apart` from each other: nearer than a thousandth
+ * of the larger body's diagonal they are one contact. */
 static size_t spike_contacts(double apart)
 {
   char text[2048], file[64];
@@ -128,7 +130,8 @@ static size_t spike_contacts(double apart)
   w.q = p.q;
   w.v = p.v;
   w.multipliers = forces;
-  CHECK_OK(abut_step_worlds(p.scene, &w));
+  CHECK_OK (abut_step_worlds(p.scene, &w))
+    ;
   size_t pushing = 0;
   for (size_t i = 0; i < p.info.contacts; ++i) {
     pushing += real_at(forces, precision, 3 * i) > 0.0;
@@ -182,7 +185,8 @@ static void test_lost(void)
     w.status = status[lost];
     g.state = bar;
     g.v = by[lost];
-    CHECK_OK(abut_vjp_worlds(p.scene, &w, &g));
+    CHECK_OK (abut_vjp_worlds(p.scene, &w, &g))
+      ;
   }
   for (size_t i = 0; i < WORLDS; ++i) {
     const bool gone = i == 1 || i == 3;
@@ -221,6 +225,7 @@ int main(int argc, char **argv)
   CHECK_EQUAL(spike_contacts(1e-4), 1);
   CHECK(spike_contacts(0.02) >= 4);
   test_lost();
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -37,8 +37,8 @@ static void open_balls(play *p, double heavy, double restitution)
   play_set_v(p, 0, 0, 1.0);
 }
 
-/* Both velocities are exact; the place of the second ball changes with what they began with as that of
- * balls that collide in time, whichever step that is in. */
+/* Both velocities are exact; the place of the second ball changes with what they began with as that
+ * of balls that collide in time, whichever step that is in. */
 static void test_balls(double heavy, double restitution)
 {
   const double share = (1.0 + restitution) / (1.0 + heavy), time = 0.002 * BALL_STEPS;
@@ -59,7 +59,8 @@ static void test_balls(double heavy, double restitution)
   g.state = bar;
   g.q = by;
   g.v = (char *)by + 2 * real_size(precision);
-  CHECK_OK(abut_vjp_worlds(p.scene, &w, &g));
+  CHECK_OK (abut_vjp_worlds(p.scene, &w, &g))
+    ;
   printf("two balls, 1 : %g, restitution %g\n", heavy, restitution);
   play_line("first's velocity is off [m/s]", fabs(real_at(v, precision, 0) - (1.0 - heavy * share)),
             either(1e-9, 1e-5));
@@ -83,7 +84,8 @@ static const char box_on[] =
   "\"bodies\": "
   "[{\"box\": [0.12, 0.1, 0.06]}]}], \"pairs\": [{\"a\": 1, \"b\": 0, \"friction\": 0.5}]}";
 
-/* Dropped tilted from a few centimetres: what tips and slides at first is at rest after two seconds. */
+/* Dropped tilted from a few centimetres: what tips and slides at first is at rest after two
+ * seconds. */
 static void test_rest(void)
 {
   enum { WORLDS = 3 };
@@ -109,15 +111,16 @@ static void test_rest(void)
 }
 
 /* Down a slope that falls along x, and stops: friction along an axis of the frame is Coulomb's. */
-/* Boxes on each other, each interface with some six contacts of its many: their rounded rims, which do not
- * touch, must not be among them. */
+/* Boxes on each other, each interface with some six contacts of its many: their rounded rims, which
+ * do not touch, must not be among them. */
 static void test_stack(void)
 {
   enum { BOXES = 10 };
   char text[4096];
-  size_t length = (size_t)snprintf(text, sizeof text,
-                                   "{\"contact_model\": \"lcp\", \"lcp\": {\"most\": 64}, \"links\": "
-                                   "[{\"bodies\": [{\"plane\": [1, 1]}]}");
+  size_t length =
+    (size_t)snprintf(text, sizeof text,
+                     "{\"contact_model\": \"lcp\", \"lcp\": {\"most\": 64}, \"links\": "
+                     "[{\"bodies\": [{\"plane\": [1, 1]}]}");
   for (int i = 0; i < BOXES; ++i) {
     length += (size_t)snprintf(text + length, sizeof text - length,
                                ", {\"position\": [%g, 0, %g], \"joint\": {\"type\": \"free\"}, "
@@ -164,8 +167,8 @@ static void test_slope(double angle)
   play_close(&p);
 }
 
-/* A sphere's heights above where it touches, from bounce to bounce. A step of h moves v h at most before
- * a bounce, and each bounce takes g h of speed or gives it. */
+/* A sphere's heights above where it touches, from bounce to bounce. A step of h moves v h at most
+ * before a bounce, and each bounce takes g h of speed or gives it. */
 static void test_bounces(void)
 {
   const double restitution = 0.8, step = 0.0005;
@@ -237,6 +240,7 @@ int main(int argc, char **argv)
   test_slope(0.2);
   test_bounces();
   test_limit();
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

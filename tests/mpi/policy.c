@@ -1,4 +1,5 @@
-/* The policy by which blocks and parts of devices are handed out, for test_policy.py: a line of the input each,
+/* The policy by which blocks and parts of devices are handed out, for test_policy.py: a line of the
+ * input each,
  *
  *   begin TOTAL MOST RANKS              nothing
  *   next RANK SPEED                     FIRST COUNT

@@ -1,7 +1,8 @@
 /* <abut/mpi.h>, by as many ranks as mpirun starts: test_calls [single|broken]
  *
- * Each rank computes the whole batch by itself, and its sink holds the blocks that it gets to that, bit for bit. `single`:
- * MPI without threads; `broken`: the last rank's device fails, for which broken.c is loaded. */
+ * Each rank computes the whole batch by itself, and its sink holds the blocks that it gets to that,
+ * bit for bit. `single`: MPI without threads; `broken`: the last rank's device fails, for which
+ * broken.c is loaded. */
 #include "core/scene.h"
 
 #include <abut/mpi.h>
@@ -34,8 +35,8 @@ typedef struct job {
   abut_mpi_sink sink;
   int seen[N];
   bool differs, failed;
-  size_t fails_at;            /* a pose; N: none */
-  bool refuses_left;          /* fails at what comes behind later poses, which others have left */
+  size_t fails_at;   /* a pose; N: none */
+  bool refuses_left; /* fails at what comes behind later poses, which others have left */
   uint64_t latest;
   size_t listed, whole_listed; /* entries of lists */
 } job;
@@ -64,7 +65,8 @@ static abut_status write_block(void *user, uint64_t first, const abut_batch *blo
   j->differs = j->differs || memcmp(b->d, w->d + first * contacts, n * contacts * sizeof *w->d) ||
                memcmp(b->tangent_d, w->tangent_d + first * contacts, n * contacts * sizeof *w->d) ||
                memcmp(b->value, w->value + first, n * sizeof *w->value) ||
-               memcmp(b->g1, w->g1[first], n * sizeof *w->g1) || memcmp(b->g2, w->g2[first], n * sizeof *w->g2) ||
+               memcmp(b->g1, w->g1[first], n * sizeof *w->g1) ||
+               memcmp(b->g2, w->g2[first], n * sizeof *w->g2) ||
                memcmp(b->product, w->product[first], n * sizeof *w->product) ||
                memcmp(b->hessian, w->hessian[first], n * sizeof *w->hessian) ||
                memcmp(b->status, w->status + first, n * sizeof *w->status);
@@ -106,8 +108,10 @@ static void end_job(job *j, const char *name)
   for (int i = 0; i < N; ++i) {
     bad[1] += seen[i] != 1;
   }
-  check(!bad[0] && !bad[1], "%s: %s, %d poses that were not seen once", name, bad[0] ? "a block differs" : "well", bad[1]);
-  check(listed[1] == j->whole_listed, "%s: %zu entries, not %zu", name, (size_t)listed[1], j->whole_listed);
+  check(!bad[0] && !bad[1], "%s: %s, %d poses that were not seen once", name,
+        bad[0] ? "a block differs" : "well", bad[1]);
+  check(listed[1] == j->whole_listed, "%s: %zu entries, not %zu", name, (size_t)listed[1],
+        j->whole_listed);
 }
 
 /* ---- calls ---- */
@@ -123,7 +127,8 @@ static void plain(void)
   j.batch.reductions.energy = block_out.value;
   REQUIRE_OK(abut_contacts(pair, &all));
   REQUIRE_OK(abut_mpi_contacts(MPI_COMM_WORLD, pair, &j.batch, &j.source, &j.sink));
-  CHECK(all.rejected == 1 && j.batch.rejected == 1 && j.batch.count == ROWS && whole.value[0] > 0.0);
+  CHECK(all.rejected == 1 && j.batch.rejected == 1 && j.batch.count == ROWS &&
+        whole.value[0] > 0.0);
   end_job(&j, "contacts");
 }
 
@@ -134,7 +139,8 @@ static void gradients(void)
   begin_job(&j);
   abut_batch all = batch_of(&whole, N);
   REQUIRE_OK(abut_gradient(pair, ABUT_SAME_PAIR, &all, ABUT_REDUCE_ENERGY, &all_g));
-  REQUIRE_OK(abut_mpi_gradient(MPI_COMM_WORLD, pair, ABUT_SAME_PAIR, &j.batch, ABUT_REDUCE_ENERGY, &block_g, &j.source, &j.sink));
+  REQUIRE_OK(abut_mpi_gradient(MPI_COMM_WORLD, pair, ABUT_SAME_PAIR, &j.batch, ABUT_REDUCE_ENERGY,
+                               &block_g, &j.source, &j.sink));
   CHECK(fabs(whole.g2[0][2]) > 1e-6);
   end_job(&j, "gradient");
 }
@@ -162,7 +168,8 @@ static void products(void)
   abut_batch all = batch_of(&whole, N);
   j.source.read = read_more;
   REQUIRE_OK(abut_vjp(pair, ABUT_SAME_PAIR, &all, &bars, &all_g));
-  REQUIRE_OK(abut_mpi_vjp(MPI_COMM_WORLD, pair, ABUT_SAME_PAIR, &j.batch, &block_bars, &block_g, &j.source, &j.sink));
+  REQUIRE_OK(abut_mpi_vjp(MPI_COMM_WORLD, pair, ABUT_SAME_PAIR, &j.batch, &block_bars, &block_g,
+                          &j.source, &j.sink));
   end_job(&j, "vjp");
 
   begin_job(&j);
@@ -177,8 +184,8 @@ static void products(void)
   j.source.read = read_more;
   all = batch_of(&whole, N);
   REQUIRE_OK(abut_hessian_product(pair, &all, ABUT_REDUCE_ENERGY, &along, &all_g, &all_p));
-  REQUIRE_OK(abut_mpi_hessian_product(MPI_COMM_WORLD, pair, &j.batch, ABUT_REDUCE_ENERGY, &block_along, &block_g, &block_p,
-                                      &j.source, &j.sink));
+  REQUIRE_OK(abut_mpi_hessian_product(MPI_COMM_WORLD, pair, &j.batch, ABUT_REDUCE_ENERGY,
+                                      &block_along, &block_g, &block_p, &j.source, &j.sink));
   end_job(&j, "hessian product");
 }
 
@@ -188,8 +195,8 @@ static void matrices(void)
   begin_job(&j);
   abut_batch all = batch_of(&whole, N);
   REQUIRE_OK(abut_hessian(pair, &all, ABUT_REDUCE_ENERGY, ABUT_BODY_2, NULL, whole.hessian));
-  REQUIRE_OK(abut_mpi_hessian(MPI_COMM_WORLD, pair, &j.batch, ABUT_REDUCE_ENERGY, ABUT_BODY_2, NULL, block_out.hessian,
-                              &j.source, &j.sink));
+  REQUIRE_OK(abut_mpi_hessian(MPI_COMM_WORLD, pair, &j.batch, ABUT_REDUCE_ENERGY, ABUT_BODY_2, NULL,
+                              block_out.hessian, &j.source, &j.sink));
   end_job(&j, "hessian");
 
   abut_compact all_list = {.threshold = 0.5, .grows = true}, list = all_list;
@@ -198,7 +205,8 @@ static void matrices(void)
   all.compact = &all_list;
   j.batch.compact = &list;
   REQUIRE_OK(abut_jacobian(pair, ABUT_SAME_PAIR, &all, NULL));
-  REQUIRE_OK(abut_mpi_jacobian(MPI_COMM_WORLD, pair, ABUT_SAME_PAIR, &j.batch, NULL, &j.source, &j.sink));
+  REQUIRE_OK(
+    abut_mpi_jacobian(MPI_COMM_WORLD, pair, ABUT_SAME_PAIR, &j.batch, NULL, &j.source, &j.sink));
   j.whole_listed = all_list.count;
   CHECK(all_list.count > N / 4);
   end_job(&j, "jacobian");
@@ -234,7 +242,8 @@ static void shared(int slow)
   by_slow = s.done;
   MPI_Bcast(&by_slow, 1, MPI_UINT64_T, slow, MPI_COMM_WORLD);
   CHECK(sum == SLOW_ELEMENTS && s.most <= 7);
-  check(size == 1 || 4 * by_slow < SLOW_ELEMENTS, "the slow rank %d did %d of %d", slow, (int)by_slow, SLOW_ELEMENTS);
+  check(size == 1 || 4 * by_slow < SLOW_ELEMENTS, "the slow rank %d did %d of %d", slow,
+        (int)by_slow, SLOW_ELEMENTS);
 }
 
 static void few(void)
@@ -259,7 +268,8 @@ static void halves(void)
   j.batch.d = block_out.d;
   REQUIRE_OK(abut_contacts(pair, &all));
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-  CHECK_OK(abut_mpi_contacts(half, pair, &j.batch, &j.source, &j.sink));
+  CHECK_OK (abut_mpi_contacts(half, pair, &j.batch, &j.source, &j.sink))
+    ;
   int sum[N] = {0}, wrong = 0;
   MPI_Allreduce(j.seen, sum, N, MPI_INT, MPI_SUM, half);
   for (int i = 0; i < N; ++i) {
@@ -279,7 +289,8 @@ static void expect(abut_status status, abut_status wanted, bool own, const char 
   snprintf(first, sizeof first, "%s", abut_last_error());
   const char *behind = strstr(first, ": ");
   CHECK_EQUAL(status, wanted);
-  check(sscanf(first, "rank %d: ", &said) == 1 && behind && strstr(behind, text), "%s is not said of a rank: %s", text, first);
+  check(sscanf(first, "rank %d: ", &said) == 1 && behind && strstr(behind, text),
+        "%s is not said of a rank: %s", text, first);
   CHECK(!own || said <= rank); /* of several that failed the first one speaks */
   MPI_Allreduce(&owns, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   CHECK(all >= 1);
@@ -301,7 +312,8 @@ static bool stop(size_t done, size_t total, void *user)
   return total != N; /* of all poses, not of a block */
 }
 
-/* Sources and sinks call abut with a copy of their block, whose progress and user are the caller's. */
+/* Sources and sinks call abut with a copy of their block, whose progress and user are the
+ * caller's. */
 typedef struct watched {
   job j;
   size_t own, of_batch; /* what a callback computes, and the batch */
@@ -369,7 +381,8 @@ static void callbacks(void)
   }
   check(!w.foreign, "a callback was given another progress or user than the caller's");
   CHECK(w.j.batch.progress == watch && w.j.batch.user == &w);
-  check(!seen || (w.own && w.of_batch), "progress was called %zu times of a callback's own call, %zu of the batch", w.own,
+  check(!seen || (w.own && w.of_batch),
+        "progress was called %zu times of a callback's own call, %zu of the batch", w.own,
         w.of_batch);
   end_job(&w.j, "callbacks");
 }
@@ -395,7 +408,8 @@ static void failures(void)
   expect(status, ABUT_ERROR_CANCELLED, j.failed, "");
 
   begin_job(&j);
-  status = abut_mpi_contacts(MPI_COMM_WORLD, pair, &j.batch, rank == size - 1 ? NULL : &j.source, &j.sink);
+  status =
+    abut_mpi_contacts(MPI_COMM_WORLD, pair, &j.batch, rank == size - 1 ? NULL : &j.source, &j.sink);
   expect(status, ABUT_ERROR_ARGUMENT, rank == size - 1, "needs a source");
 
   begin_job(&j);
@@ -403,13 +417,16 @@ static void failures(void)
   status = abut_mpi_contacts(MPI_COMM_WORLD, pair, &j.batch, &j.source, &j.sink);
   expect(status, ABUT_ERROR_ARGUMENT, rank == 0, "in blocks of at most 0");
 
-  status = abut_mpi_agree(MPI_COMM_WORLD, rank == size - 1 ? abut_set_error(ABUT_ERROR_READ, "no such file") : ABUT_SUCCESS);
+  status = abut_mpi_agree(MPI_COMM_WORLD, rank == size - 1
+                                            ? abut_set_error(ABUT_ERROR_READ, "no such file")
+                                            : ABUT_SUCCESS);
   expect(status, ABUT_ERROR_READ, rank == size - 1, "no such file");
   CHECK_EQUAL(abut_mpi_agree(MPI_COMM_WORLD, ABUT_SUCCESS), ABUT_SUCCESS);
   CHECK_EQUAL(abut_mpi_share(MPI_COMM_NULL, 1, 1, work, NULL), ABUT_ERROR_ARGUMENT);
 }
 
-/* Ranks whose lists are too short fail while they compute. The others wait for each to have been given a block. */
+/* Ranks whose lists are too short fail while they compute. The others wait for each to have been
+ * given a block. */
 static abut_status read_slowly(void *user, uint64_t first, abut_batch *block)
 {
   nanosleep(&(struct timespec){0, 5000000}, NULL);
@@ -418,7 +435,8 @@ static abut_status read_slowly(void *user, uint64_t first, abut_batch *block)
 
 static abut_status lists_of(job *j, bool short_here, bool lasts, bool refuses_left)
 {
-  abut_compact all_list = {.threshold = 1e-9, .grows = true}, list = all_list; /* of every pose that is finite */
+  /* of every pose that is finite */
+  abut_compact all_list = {.threshold = 1e-9, .grows = true}, list = all_list;
   begin_job(j);
   abut_batch all = batch_of(&whole, N);
   all.compact = &all_list;
@@ -432,13 +450,15 @@ static abut_status lists_of(job *j, bool short_here, bool lasts, bool refuses_le
   j->batch.compact = &list;
   j->sink.lasts = lasts;
   j->refuses_left = refuses_left;
-  const abut_status status = abut_mpi_contacts(MPI_COMM_WORLD, pair, &j->batch, &j->source, &j->sink);
+  const abut_status status =
+    abut_mpi_contacts(MPI_COMM_WORLD, pair, &j->batch, &j->source, &j->sink);
   abut_free_compact(&all_list);
   abut_free_compact(&list);
   return status;
 }
 
-/* A rank that cannot compute leaves its blocks to the others, be it rank 0, which hands them out, or the last one. */
+/* A rank that cannot compute leaves its blocks to the others, be it rank 0, which hands them out,
+ * or the last one. */
 static void left_to_others(void)
 {
   job j;
@@ -451,7 +471,8 @@ static void left_to_others(void)
   CHECK_EQUAL(status, last ? ABUT_ERROR_OVERFLOW : ABUT_SUCCESS);
   if (last) {
     int said = -1;
-    check(sscanf(abut_last_error(), "rank %d: ", &said) == 1 && said == rank, "%s", abut_last_error());
+    check(sscanf(abut_last_error(), "rank %d: ", &said) == 1 && said == rank, "%s",
+          abut_last_error());
     for (int i = 0; i < N; ++i) {
       CHECK(i == NOT_FINITE || !j.seen[i]);
     }
@@ -461,7 +482,8 @@ static void left_to_others(void)
   expect(lists_of(&j, last, false, false), ABUT_ERROR_OVERFLOW, last, "");
   expect(lists_of(&j, true, true, false), ABUT_ERROR_OVERFLOW, true, "");
   const abut_status late = lists_of(&j, last, true, true);
-  expect(late, ABUT_ERROR_WRITE, j.failed, "no room on the disk"); /* what fails by others, too, ends all */
+  /* what fails by others, too, ends all */
+  expect(late, ABUT_ERROR_WRITE, j.failed, "no room on the disk");
 }
 
 /* A device that fails, without another one in its context. */
@@ -481,8 +503,9 @@ static void broken(void)
     j.source.read = read_slowly;
   }
   const abut_status status = abut_mpi_contacts(MPI_COMM_WORLD, pair, &j.batch, &j.source, &j.sink);
-  check(last ? status != ABUT_SUCCESS && strstr(abut_last_error(), "rank ") : status == ABUT_SUCCESS, "status %d: %s", status,
-        abut_last_error());
+  check(last ? status != ABUT_SUCCESS && strstr(abut_last_error(), "rank ")
+             : status == ABUT_SUCCESS,
+        "status %d: %s", status, abut_last_error());
   end_job(&j, "a device that fails");
 }
 
@@ -492,11 +515,13 @@ static void unlike(void)
   sharing s = {0};
   begin_job(&j);
   j.source.count -= rank == 0;
-  CHECK_EQUAL(abut_mpi_contacts(MPI_COMM_WORLD, pair, &j.batch, &j.source, &j.sink), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_mpi_contacts(MPI_COMM_WORLD, pair, &j.batch, &j.source, &j.sink),
+              ABUT_ERROR_ARGUMENT);
   CHECK_TEXT(abut_last_error(), "abut_mpi_contacts: ranks have batches of 39 and of 40 elements");
   begin_job(&j);
-  const abut_status status = rank == 0 ? abut_mpi_share(MPI_COMM_WORLD, N, 1, work, &s)
-                                       : abut_mpi_contacts(MPI_COMM_WORLD, pair, &j.batch, &j.source, &j.sink);
+  const abut_status status =
+    rank == 0 ? abut_mpi_share(MPI_COMM_WORLD, N, 1, work, &s)
+              : abut_mpi_contacts(MPI_COMM_WORLD, pair, &j.batch, &j.source, &j.sink);
   CHECK_EQUAL(status, ABUT_ERROR_ARGUMENT);
   CHECK(strstr(abut_last_error(), "another function") && s.done == 0);
 }
@@ -507,12 +532,15 @@ static void devices(void)
   abut_context_def def = abut_default_context_def();
   abut_context context;
   uint32_t idle = 9999;
-  CHECK_OK(abut_mpi_find_device(MPI_COMM_WORLD, &choice, &idle));
+  CHECK_OK (abut_mpi_find_device(MPI_COMM_WORLD, &choice, &idle))
+    ;
   CHECK(idle < 9999);
   def.devices = &choice;
   def.device_count = 1;
-  CHECK_OK(abut_create_context(&def, &context));
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_create_context(&def, &context))
+    ;
+  CHECK_OK (abut_destroy_context(context))
+    ;
   CHECK_EQUAL(abut_mpi_find_device(MPI_COMM_WORLD, NULL, &idle), ABUT_ERROR_ARGUMENT);
 }
 
@@ -536,7 +564,8 @@ static void without_threads(void)
   if (size == 1) {
     CHECK(status == ABUT_SUCCESS && s.done == 9);
   } else {
-    expect(status, ABUT_ERROR_ARGUMENT, true, "needs MPI_THREAD_SERIALIZED: MPI_Init_thread, not MPI_Init");
+    expect(status, ABUT_ERROR_ARGUMENT, true,
+           "needs MPI_THREAD_SERIALIZED: MPI_Init_thread, not MPI_Init");
   }
 }
 

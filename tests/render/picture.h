@@ -20,8 +20,7 @@ typedef enum shown {
 shown shown_at(const picture *p, uint32_t x, uint32_t y);
 size_t count_shown(const picture *p, shown what);
 
-/* Mean absolute difference of bytes, and how many pixels differ by more than `more` in a channel.
- * */
+/* Mean absolute difference of bytes; how many pixels differ by more than `more` in a channel. */
 double mean_difference(const picture *a, const picture *b);
 size_t count_different(const picture *a, const picture *b, int more);
 

@@ -35,8 +35,8 @@ static abut_placed_body at(abut_body body, double x, double y, double z)
   return (abut_placed_body){body, {x, y, z, 1.0}};
 }
 
-/* By the order of channels, which white on an edge leaves as it is. What is nearly grey is of no body:
- * most is white on an edge, or blue and sand mixed. */
+/* By the order of channels, which white on an edge leaves as it is. What is nearly grey is of no
+ * body: most is white on an edge, or blue and sand mixed. */
 typedef enum paint { WHITE, PAIR, GREEN, RED, GREY } paint;
 
 static paint paint_at(const picture *p, uint32_t x, uint32_t y)
@@ -110,7 +110,8 @@ static void test_depth(const setting *s)
   abut_placed_body one = at(s->ball, 3, 0, 0);
   picture p = draw_with(s->balls, &v, here, behind, &one, 1);
   check(count_of(&p, GREEN) > 1000 && !count_of(&p, PAIR),
-        "a nearer body of %zu pixels leaves %zu of the pair", count_of(&p, GREEN), count_of(&p, PAIR));
+        "a nearer body of %zu pixels leaves %zu of the pair", count_of(&p, GREEN),
+        count_of(&p, PAIR));
   picture_free(&p);
   one = at(s->ball, -3, 0, 0);
   p = draw_with(s->balls, &v, here, behind, &one, 1);
@@ -132,8 +133,8 @@ static void test_turned(const setting *s)
   picture_free(&q);
   one.pose[3] = one.pose[6] = 1.0;
   q = draw_with(s->balls, &v, far, far, &one, 1);
-  check(count_of(&q, GREEN) > count_of(&p, GREEN) + 40, "a quarter does not close the hole: %zu, %zu",
-        count_of(&p, GREEN), count_of(&q, GREEN));
+  check(count_of(&q, GREEN) > count_of(&p, GREEN) + 40,
+        "a quarter does not close the hole: %zu, %zu", count_of(&p, GREEN), count_of(&q, GREEN));
   picture_free(&p);
   picture_free(&q);
 }
@@ -251,9 +252,10 @@ static void test_refused(const setting *s, abut_precision precision)
   REQUIRE(make_ball(other, &foreign));
   one = at(foreign, 0, 3, 0);
   refused(s, &one, 1, ABUT_ERROR_HANDLE, "a body of another context");
-  CHECK_OK(abut_destroy_context(other));
-  check(abut_render_with((abut_pair){0, 0}, ABUT_POSE_TWIST, here, here, NULL, 0,
-                         &(abut_view){0}, (uint8_t[3]){0}) != ABUT_SUCCESS,
+  CHECK_OK (abut_destroy_context(other))
+    ;
+  check(abut_render_with((abut_pair){0, 0}, ABUT_POSE_TWIST, here, here, NULL, 0, &(abut_view){0},
+                         (uint8_t[3]){0}) != ABUT_SUCCESS,
         "a pair of nothing is drawn");
 }
 
@@ -274,7 +276,7 @@ static picture draw_elsewhere(uint32_t device, uint32_t lanes, abut_precision pr
   def.device = device;
   def.lanes = lanes;
   def.precision = precision;
-  if (!CHECK_OK(abut_create_context(&def, &s.context))) {
+  if (!CHECK_OK (abut_create_context(&def, &s.context))) {
     return p;
   }
   abut_view v = small_view();
@@ -287,7 +289,8 @@ static picture draw_elsewhere(uint32_t device, uint32_t lanes, abut_precision pr
                                         at(s.ball, -1, -1.8, 1)};
     p = draw_with(s.balls, &v, here, twist, others, 2);
   }
-  CHECK_OK(abut_destroy_context(s.context));
+  CHECK_OK (abut_destroy_context(s.context))
+    ;
   return p;
 }
 
@@ -296,8 +299,10 @@ static void test_agreement(abut_context context, abut_precision precision)
 {
   abut_device_info info;
   uint32_t host;
-  CHECK_OK(abut_context_device(context, &info));
-  CHECK_OK(abut_find_device("host", &host));
+  CHECK_OK (abut_context_device(context, &info))
+    ;
+  CHECK_OK (abut_find_device("host", &host))
+    ;
   picture wanted = draw_elsewhere(host, 0, ABUT_FLOAT64);
   check(count_of(&wanted, GREEN) > 300 && count_of(&wanted, RED) > 200 &&
           count_of(&wanted, PAIR) > 300,
@@ -319,8 +324,8 @@ static void test_agreement(abut_context context, abut_precision precision)
 
 int main(int argc, char **argv)
 {
-  const abut_precision precision =
-    argc > 1 && !strcmp(argv[1], "f32") ? ABUT_FLOAT32 : ABUT_FLOAT64;
+  const abut_precision precision = argc > 1 && !strcmp(argv[1], "f32") ? ABUT_FLOAT32
+                                                                       : ABUT_FLOAT64;
   abut_context context;
   setting s;
   if (!test_context(precision, &context)) {
@@ -337,6 +342,7 @@ int main(int argc, char **argv)
     test_refused(&s, precision);
     test_agreement(context, precision);
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

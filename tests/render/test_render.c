@@ -1,4 +1,5 @@
-/* Pictures: test_render PRECISION. With ABUT_TEST_USUAL=1 some are smaller, and clouds are left out.
+/* Pictures: test_render PRECISION. With ABUT_TEST_USUAL=1 some are smaller, and clouds are left
+ * out.
  *
  * A ball's silhouette is known, and from it the place of everything else; pictures of several
  * devices are compared with the host path's. */
@@ -136,8 +137,8 @@ static void test_hole(abut_pair drilled)
   picture_free(&p);
 }
 
-/* Each of a cloud's points weighs at every step of a ray. Where sanitizers make that slow a picture is smaller, and its pixels
- * are wider beside the ball. */
+/* Each of a cloud's points weighs at every step of a ray. Where sanitizers make that slow a picture
+ * is smaller, and its pixels are wider beside the ball. */
 static void test_cloud(abut_pair clouds)
 {
   const uint32_t part = UNLESS_SANITIZED(1, 2);
@@ -147,8 +148,8 @@ static void test_cloud(abut_pair clouds)
   v.elevation = 0.3;
   picture p = draw(clouds, &v, here, here);
   const disc d = fit_disc(&p);
-  check(fabs(d.radius - 45.0 / part) < 2.0 && d.stray < 2.5, "a cloud's ball has radius %.2f, +-%.2f",
-        d.radius, d.stray);
+  check(fabs(d.radius - 45.0 / part) < 2.0 && d.stray < 2.5,
+        "a cloud's ball has radius %.2f, +-%.2f", d.radius, d.stray);
   picture_free(&p);
 }
 
@@ -208,7 +209,8 @@ static void test_same(abut_pair drilled)
   const double identity[7] = {0, 0, 0, 1, 0, 0, 0};
   picture p = draw(drilled, &v, here, twist), q = draw(drilled, &v, here, twist);
   check(!count_different(&p, &q, 0), "two calls give two pictures");
-  CHECK_OK(abut_render(drilled, ABUT_POSE_QUATERNION, identity, quaternion, &v, q.rgb));
+  CHECK_OK (abut_render(drilled, ABUT_POSE_QUATERNION, identity, quaternion, &v, q.rgb))
+    ;
   check(mean_difference(&p, &q) < 0.05, "a quaternion gives another picture");
   picture_free(&p);
   picture_free(&q);
@@ -313,7 +315,7 @@ static picture draw_elsewhere(uint32_t device, uint32_t lanes, abut_precision pr
   def.lanes = lanes;
   def.precision = precision;
   picture p = {0, 0, NULL};
-  if (!CHECK_OK(abut_create_context(&def, &context))) {
+  if (!CHECK_OK (abut_create_context(&def, &context))) {
     return p;
   }
   abut_view v = small_view();
@@ -327,7 +329,8 @@ static picture draw_elsewhere(uint32_t device, uint32_t lanes, abut_precision pr
       make_pair(ball, drilled, &pair)) {
     p = draw(pair, &v, here, twist);
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return p;
 }
 
@@ -336,8 +339,10 @@ static void test_agreement(abut_context context, abut_precision precision)
 {
   abut_device_info info;
   uint32_t host;
-  CHECK_OK(abut_context_device(context, &info));
-  CHECK_OK(abut_find_device("host", &host));
+  CHECK_OK (abut_context_device(context, &info))
+    ;
+  CHECK_OK (abut_find_device("host", &host))
+    ;
   picture wanted = draw_elsewhere(host, 0, ABUT_FLOAT64);
   check(count_shown(&wanted, FIRST) > 300 && count_shown(&wanted, SECOND) > 300 &&
           count_shown(&wanted, OTHER) > 10,
@@ -360,8 +365,8 @@ static void test_agreement(abut_context context, abut_precision precision)
 
 int main(int argc, char **argv)
 {
-  const abut_precision precision =
-    argc > 1 && !strcmp(argv[1], "f32") ? ABUT_FLOAT32 : ABUT_FLOAT64;
+  const abut_precision precision = argc > 1 && !strcmp(argv[1], "f32") ? ABUT_FLOAT32
+                                                                       : ABUT_FLOAT64;
   abut_context context;
   if (!test_context(precision, &context)) {
     return 77;
@@ -391,6 +396,7 @@ int main(int argc, char **argv)
     test_refused(balls);
     test_agreement(context, precision);
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,4 +1,5 @@
-/* Pictures of scenes: test_scene PRECISION BALLS FLOOR BARE SPRINGS POINTS THIN WALL, the scenes' files. */
+/* Pictures of scenes: test_scene PRECISION BALLS FLOOR BARE SPRINGS POINTS THIN WALL, the scenes'
+ * files. */
 #include "picture.h"
 
 #include <math.h>
@@ -24,7 +25,8 @@ static picture draw_scene(abut_scene scene, const double *q, const double *frame
 {
   picture p = {view->width, view->height, calloc(view->width * view->height, 3)};
   REQUIRE(p.rgb);
-  CHECK_OK(abut_render_scene(scene, q, framed, count, view, p.rgb));
+  CHECK_OK (abut_render_scene(scene, q, framed, count, view, p.rgb))
+    ;
   return p;
 }
 
@@ -66,7 +68,8 @@ static void test_places(abut_scene balls)
   const double second = centre_of(&p, SECOND, &x[1], &y[1]);
   check(first > 300 && fabs(first - second) < 40, "the balls have %g and %g pixels", first, second);
   check(fabs(x[0] + x[1] - WIDTH) < 1.5 && x[1] - x[0] > 40, "they lie at %g and %g", x[0], x[1]);
-  check(fabs(y[0] - 0.5 * HEIGHT) < 2 && fabs(y[1] - y[0]) < 1, "and as high as %g, %g", y[0], y[1]);
+  check(fabs(y[0] - 0.5 * HEIGHT) < 2 && fabs(y[1] - y[0]) < 1, "and as high as %g, %g", y[0],
+        y[1]);
   picture again = draw_scene(balls, q, NULL, 0, &v);
   CHECK(!memcmp(p.rgb, again.rgb, 3 * WIDTH * HEIGHT));
   picture_free(&p);
@@ -122,7 +125,8 @@ static void test_floor(abut_scene floor)
   check(most - least > 12, "the floor has one shade, %d to %d", least, most);
   v.contacts = true;
   picture marked = draw_scene(floor, q, NULL, 0, &v);
-  const size_t changed = count_different(&p, &marked, 20); /* The ball has one contact, whose mark covers a few pixels. */
+  const size_t changed = count_different(&p, &marked, 20); /* The ball has one contact, whose mark
+                                                              covers a few pixels. */
   check(changed > 8 && changed < 60, "contacts change %zu pixels", changed);
   v.threshold = 1.0;
   picture none = draw_scene(floor, q, NULL, 0, &v);
@@ -155,12 +159,13 @@ static void test_refused(abut_scene balls, abut_scene bare)
   for (size_t i = 0; i < sizeof rgb; ++i) {
     REQUIRE(!rgb[i]);
   }
-  CHECK_OK(abut_destroy_scene(bare));
+  CHECK_OK (abut_destroy_scene(bare))
+    ;
   CHECK(abut_render_scene(bare, q, NULL, 0, &v, rgb) == ABUT_ERROR_HANDLE);
 }
 
-/* Bodies of springs need no fields: they have their meshes' shapes, which steps do without. Pairs have
- * poses, and are none of abut_contacts. */
+/* Bodies of springs need no fields: they have their meshes' shapes, which steps do without. Pairs
+ * have poses, and are none of abut_contacts. */
 static void test_springs(abut_scene springs)
 {
   abut_view v = small_view();
@@ -245,6 +250,7 @@ int main(int argc, char **argv)
   test_points(load(context, argv[6]));
   test_thin(load(context, argv[7]));
   test_thin(load(context, argv[8]));
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,8 +1,9 @@
-/* Derivatives of worlds of springs against central differences of abut_step_worlds itself, in float64:
- * test_spring_derivatives SCENES ASSETS
+/* Derivatives of worlds of springs against central differences of abut_step_worlds itself, in
+ * float64: test_spring_derivatives SCENES ASSETS
  *
- * Scenes of other laws, whose keys springs leave aside: trees with joints of all kinds, limits, friction
- * losses and actuators; bodies by all words on free links and on a hammer. Springs between clouds and at contacts. */
+ * Scenes of other laws, whose keys springs leave aside: trees with joints of all kinds, limits,
+ * friction losses and actuators; bodies by all words on free links and on a hammer. Springs between
+ * clouds and at contacts. */
 #include "world/derive_compare.h"
 
 #include <stdio.h>
@@ -42,19 +43,23 @@ static void run_trial(const struct trial *of, const char *const folders[2], abut
 {
   abut_scene scene;
   derive d;
-  derive_trial named = {
-    .step_limit = STEP_LIMIT, .roll_limit = ROLL_LIMIT, .faint = FAINT, .left_out = 0.1};
+  derive_trial named = {.step_limit = STEP_LIMIT,
+                        .roll_limit = ROLL_LIMIT,
+                        .faint = FAINT,
+                        .left_out = 0.1};
   snprintf(named.name, sizeof named.name, "%s {%s}", of->scene.file, of->scene.options);
   REQUIRE_OK(derive_load(folders[0], folders[1], &of->scene, context, &scene));
   derive_open(&d, scene, of->starts, 1, 3, of->scatter, random);
   derive_compare(&named, &d, random);
   d.steps = ROLL_STEPS;
   d.count = d.count < 2 ? d.count : 2;
-  if (of->rolls && !(usual_share() && of == &trials[sizeof trials / sizeof *trials - 1])) { /* as the others do */
+  /* as the others do */
+  if (of->rolls && !(usual_share() && of == &trials[sizeof trials / sizeof *trials - 1])) {
     derive_compare(&named, &d, random);
   }
   derive_close(&d);
-  CHECK_OK(abut_destroy_scene(scene));
+  CHECK_OK (abut_destroy_scene(scene))
+    ;
 }
 
 int main(int argc, char **argv)
@@ -71,6 +76,7 @@ int main(int argc, char **argv)
       run_trial(&trials[i], folders, context, &random);
     }
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,5 +1,6 @@
-/* Worlds of springs at the edges: what is refused, worlds that stop beside others, friction, stiffness and
- * springs given by world, forces of reactions at planes' centres: test_spring_edges PRECISION SCENES */
+/* Worlds of springs at the edges: what is refused, worlds that stop beside others, friction,
+ * stiffness and springs given by world, forces of reactions at planes' centres: test_spring_edges
+ * PRECISION SCENES */
 #include "support/check.h"
 #include "world/play.h"
 #include <abut/world.h>
@@ -59,8 +60,8 @@ static abut_worlds worlds_of(const play *p)
   return w;
 }
 
-/* Reactions at planes' centres have no derivatives; implicit steps, which need some, are refused when such a
- * scene is read. */
+/* Reactions at planes' centres have no derivatives; implicit steps, which need some, are refused
+ * when such a scene is read. */
 static void test_planes(void)
 {
   static const char words[] = "reactions at planes' centres";
@@ -76,7 +77,8 @@ static void test_planes(void)
   t.v = some;
   t.v_next = some;
   m.A = some;
-  CHECK_OK(abut_step_worlds(p.scene, &w));
+  CHECK_OK (abut_step_worlds(p.scene, &w))
+    ;
   refused(abut_vjp_worlds(p.scene, &w, &g), words);
   refused(abut_jvp_worlds(p.scene, &w, &t), words);
   refused(abut_transition_worlds(p.scene, &w, &m), words);
@@ -196,7 +198,8 @@ static void batch_run(batch *b, abut_scene scene)
   w.status = b->status;
   g.state = bar;
   g.v = b->by_v;
-  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
+  CHECK_OK (abut_vjp_worlds(scene, &w, &g))
+    ;
   free(bar);
 }
 
@@ -228,14 +231,16 @@ static void test_stops(void)
     const uint32_t status = stops ? faults[i - 4].status : 0;
     check(whole.status[i] == 0 && spoilt.status[i] == status, "world %zu: status %u, not %u", i,
           spoilt.status[i], status);
-    check(((spoilt.status[i] & ABUT_WORLD_STOPS) != 0) == stops, "world %zu: whether it has stopped", i);
+    check(((spoilt.status[i] & ABUT_WORLD_STOPS) != 0) == stops,
+          "world %zu: whether it has stopped", i);
     check(same_row(spoilt.q, stops ? spoilt.in[OF_Q] : whole.q, i, 15), "world %zu: its q", i);
     check(same_row(spoilt.v, stops ? spoilt.in[OF_V] : whole.v, i, 13), "world %zu: its v", i);
     check(same_row(spoilt.by_v, stops ? none : whole.by_v, i, 13), "world %zu: its gradient", i);
   }
   batch_close(&whole);
   batch_close(&spoilt);
-  CHECK_OK(abut_destroy_scene(scene));
+  CHECK_OK (abut_destroy_scene(scene))
+    ;
   free(none);
 }
 
@@ -247,15 +252,16 @@ static double push_of(const play *p, const abut_worlds *given, double *force_x)
   abut_worlds w = *given;
   w.constraint = push;
   w.multipliers = multipliers;
-  CHECK_OK(abut_step_worlds(p->scene, &w));
+  CHECK_OK (abut_step_worlds(p->scene, &w))
+    ;
   *force_x = real_at(multipliers, precision, 0);
   CHECK(fabs(real_at(push, precision, 2) - real_at(multipliers, precision, 2)) < 1e-4);
   return real_at(multipliers, precision, 2);
 }
 
-/* Box and plane: all points below are as deep as each other, so that the force is k s(-phi) D times the
- * normal less mu v / sqrt(v_s^2 + v^2): with springs of a world's own, its friction or its stiffness.
- * How the body is displaced and turned on its link is no matter. */
+/* Box and plane: all points below are as deep as each other, so that the force is k s(-phi) D times
+ * the normal less mu v / sqrt(v_s^2 + v^2): with springs of a world's own, its friction or its
+ * stiffness. How the body is displaced and turned on its link is no matter. */
 static void test_given(void)
 {
   static const double usual[LAW] = {5000, 0.5, 0.1, 0.01, 5e-4, 2e-4};
@@ -265,7 +271,8 @@ static void test_given(void)
   play p;
   play_open_text(
     &p, context, precision,
-    "{\"contact_model\": \"spring\", \"clouds\": true, \"integrator\": \"euler\", \"links\": [{\"bodies\": "
+    "{\"contact_model\": \"spring\", \"clouds\": true, \"integrator\": \"euler\", \"links\": "
+    "[{\"bodies\": "
     "[{\"plane\": [1, 1]}]}, {\"joint\": {\"type\": \"free\"}, \"mass\": 1, \"inertia\": "
     "[[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"bodies\": [{\"box\": [0.4, 0.4, 0.4], \"position\": "
     "[0.1, -0.2, 0.3995], \"quaternion\": [0.7071067811865476, 0, 0.7071067811865476, 0]}]}], "
@@ -306,6 +313,7 @@ int main(int argc, char **argv)
   test_refusals();
   test_stops();
   test_given();
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,8 +1,8 @@
-/* Worlds of springs with free and ball joints, whose steps are composed here of abut_spring_forces' wrenches and
- * of a rigid body's closed form: test_spring_motion PRECISION SCENES
+/* Worlds of springs with free and ball joints, whose steps are composed here of abut_spring_forces'
+ * wrenches and of a rigid body's closed form: test_spring_motion PRECISION SCENES
  *
- * Two links each with a body that is displaced and turned on it, with centres of mass of their own; reactions at
- * points and at planes' centres, dissipation of either kind. */
+ * Two links each with a body that is displaced and turned on it, with centres of mass of their own;
+ * reactions at points and at planes' centres, dissipation of either kind. */
 #include "spring/golden.h"
 #include <abut/world.h>
 #include <unistd.h>
@@ -82,11 +82,18 @@ typedef struct body {
   double position[3], quaternion[4];  /* of the cloud on the link */
 } body;
 
-static const body bodies[2] = {
-  {"lower-brick", 1.3, {0.03, -0.02, 0.05}, {{0.02, 1e-3, 0}, {1e-3, 0.03, 2e-3}, {0, 2e-3, 0.025}},
-   {0.02, -0.01, 0.03}, {0.96, 0, 0, 0.28}},
-  {"upper-brick", 0.7, {-0.02, 0.01, 0.04}, {{0.006, 0, 5e-4}, {0, 0.008, 0}, {5e-4, 0, 0.007}},
-   {-0.03, 0.02, 0.01}, {0.8, 0, 0, -0.6}}};
+static const body bodies[2] = {{"lower-brick",
+                                1.3,
+                                {0.03, -0.02, 0.05},
+                                {{0.02, 1e-3, 0}, {1e-3, 0.03, 2e-3}, {0, 2e-3, 0.025}},
+                                {0.02, -0.01, 0.03},
+                                {0.96, 0, 0, 0.28}},
+                               {"upper-brick",
+                                0.7,
+                                {-0.02, 0.01, 0.04},
+                                {{0.006, 0, 5e-4}, {0, 0.008, 0}, {5e-4, 0, 0.007}},
+                                {-0.03, 0.02, 0.01},
+                                {0.8, 0, 0, -0.6}}};
 
 static const double pivot[3] = {0.05, 0.02, 0.2093}; /* of the second link, where its joint is */
 
@@ -118,8 +125,9 @@ static placed place(int link, const double *q, const double *v)
   return p;
 }
 
-/* v' of a link that a wrench about its cloud's origin acts on. About a free link's centre of mass, or a ball's
- * pivot: J w' + w x J w = moment; the origin moves as the centre of mass less w' x c + w x (w x c). */
+/* v' of a link that a wrench about its cloud's origin acts on. About a free link's centre of mass,
+ * or a ball's pivot: J w' + w x J w = moment; the origin moves as the centre of mass less w' x c +
+ * w x (w x c). */
 static void move(int link, const placed *p, const double wrench[6], const double *v, double *out)
 {
   const body *b = &bodies[link];
@@ -173,11 +181,14 @@ static void write_link(FILE *f, int link)
   fprintf(f, "{\"mass\": %g, \"com\": [%g, %g, %g], \"inertia\": [", b->mass, b->com[0], b->com[1],
           b->com[2]);
   for (int i = 0; i < 3; ++i) {
-    fprintf(f, "%s[%g, %g, %g]", i ? ", " : "", b->inertia[i][0], b->inertia[i][1], b->inertia[i][2]);
+    fprintf(f, "%s[%g, %g, %g]", i ? ", " : "", b->inertia[i][0], b->inertia[i][1],
+            b->inertia[i][2]);
   }
-  fprintf(f, "], \"bodies\": [{\"file\": \"%s/%s.obj\", \"position\": [%g, %g, %g], \"quaternion\": "
-          "[%g, %g, %g, %g]}], ", scenes, b->file, b->position[0], b->position[1], b->position[2],
-          b->quaternion[0], b->quaternion[1], b->quaternion[2], b->quaternion[3]);
+  fprintf(f,
+          "], \"bodies\": [{\"file\": \"%s/%s.obj\", \"position\": [%g, %g, %g], \"quaternion\": "
+          "[%g, %g, %g, %g]}], ",
+          scenes, b->file, b->position[0], b->position[1], b->position[2], b->quaternion[0],
+          b->quaternion[1], b->quaternion[2], b->quaternion[3]);
   if (link) {
     fprintf(f, "\"position\": [%g, %g, %g], \"joint\": {\"type\": \"ball\"}}", pivot[0], pivot[1],
             pivot[2]);
@@ -193,20 +204,27 @@ static abut_scene make_scene(const char *dissipation, const char *reaction)
   snprintf(path, sizeof path, "motion-%ld.scene.json", (long)getpid());
   FILE *f = fopen(path, "w");
   REQUIRE(f != NULL);
-  fprintf(f, "{\"contact_model\": \"spring\", \"clouds\": true, \"integrator\": \"euler\", \"timestep\": %g, \"gravity\": "
-          "[%g, %g, %g], \"links\": [", step, gravity[0], gravity[1], gravity[2]);
+  fprintf(f,
+          "{\"contact_model\": \"spring\", \"clouds\": true, \"integrator\": \"euler\", "
+          "\"timestep\": %g, \"gravity\": "
+          "[%g, %g, %g], \"links\": [",
+          step, gravity[0], gravity[1], gravity[2]);
   write_link(f, 0);
   fputs(", ", f);
   write_link(f, 1);
-  fprintf(f, "], \"pairs\": [{\"a\": 0, \"b\": 1, \"contact\": {\"dissipation\": \"%s\", \"reaction\": "
-          "\"%s\"}}]}", dissipation, reaction);
+  fprintf(
+    f,
+    "], \"pairs\": [{\"a\": 0, \"b\": 1, \"contact\": {\"dissipation\": \"%s\", \"reaction\": "
+    "\"%s\"}}]}",
+    dissipation, reaction);
   REQUIRE(fclose(f) == 0);
   REQUIRE_OK(abut_load_scene(context, path, &scene));
   remove(path);
   return scene;
 }
 
-/* In touch, more or less: the lower one's top is 0.13 high in its link, the upper one's bottom 0.07 low. */
+/* In touch, more or less: the lower one's top is 0.13 high in its link, the upper one's bottom 0.07
+ * low. */
 static void make_states(double *q, double *v)
 {
   uint64_t random = 9;
@@ -245,7 +263,8 @@ static void compose(const double *q, const double *v, const abut_cloud clouds[2]
   pairs_put(&p);
   p.call.dissipation = dissipation;
   p.call.reaction = reaction;
-  CHECK_OK(abut_spring_forces(context, &p.call));
+  CHECK_OK (abut_spring_forces(context, &p.call))
+    ;
   double most = 0.0, least = 1e9;
   for (size_t i = 0; i < WORLDS; ++i) {
     for (int link = 0; link < 2; ++link) {
@@ -277,7 +296,8 @@ static void test_law(int dissipation, int reaction)
   w.v = in_v;
   w.v_next = room(NV * WORLDS);
   w.q_next = room(NQ * WORLDS);
-  CHECK_OK(abut_step_worlds(scene, &w));
+  CHECK_OK (abut_step_worlds(scene, &w))
+    ;
   for (size_t i = 0; i < NQ * WORLDS; ++i) { /* as they have been rounded */
     q[i] = number(in_q, i);
   }
@@ -290,7 +310,8 @@ static void test_law(int dissipation, int reaction)
   double worst = 0.0;
   for (size_t i = 0; i < WORLDS; ++i) {
     for (size_t k = 0; k < 3; ++k) {
-      const double d = fabs(number(w.q_next, NQ * i + k) - q[NQ * i + k] - step * wanted[NV * i + k]);
+      const double d =
+        fabs(number(w.q_next, NQ * i + k) - q[NQ * i + k] - step * wanted[NV * i + k]);
       worst = d <= worst ? worst : isfinite(d) ? d : 1e300;
     }
   }
@@ -320,6 +341,7 @@ int main(int argc, char **argv)
   for (int i = 0; i < 4; ++i) {
     test_law(i % 2, i / 2);
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,5 +1,5 @@
-/* How worlds of springs move: momentum of bodies that collide, a box at rest, one that slides until it stops, and
- * bodies of all words dropped on a plane: test_spring_physics PRECISION DROPS
+/* How worlds of springs move: momentum of bodies that collide, a box at rest, one that slides until
+ * it stops, and bodies of all words dropped on a plane: test_spring_physics PRECISION DROPS
  *
  * DROPS are those of each word. */
 #include "world/play.h"
@@ -16,14 +16,17 @@ static abut_precision precision;
 
 /* ---- momentum ---- */
 
-/* Two balls whose inertia is the same about all axes, so that each step keeps the angular momentum, too;
- * they meet beside their centres and rub. */
+/* Two balls whose inertia is the same about all axes, so that each step keeps the angular momentum,
+ * too; they meet beside their centres and rub. */
 static const char colliding[] =
-  "{\"contact_model\": \"spring\", \"integrator\": \"%s\", \"timestep\": 0.001, \"gravity\": [0, 0, 0], "
-  "\"links\": [{\"mass\": 1.5, \"inertia\": [[0.004, 0, 0], [0, 0.004, 0], [0, 0, 0.004]], \"joint\": "
+  "{\"contact_model\": \"spring\", \"integrator\": \"%s\", \"timestep\": 0.001, \"gravity\": [0, "
+  "0, 0], "
+  "\"links\": [{\"mass\": 1.5, \"inertia\": [[0.004, 0, 0], [0, 0.004, 0], [0, 0, 0.004]], "
+  "\"joint\": "
   "{\"type\": \"free\"}, \"bodies\": [{\"box\": [0.06, 0.06, 0.06]}]}, "
   "{\"mass\": 0.8, \"inertia\": [[0.002, 0, 0], [0, 0.002, 0], [0, 0, 0.002]], \"joint\": "
-  "{\"type\": \"free\"}, \"position\": [0.02, 0.015, 0.1205], \"quaternion\": [0.95, 0.1, 0.2, 0.1], "
+  "{\"type\": \"free\"}, \"position\": [0.02, 0.015, 0.1205], \"quaternion\": [0.95, 0.1, 0.2, "
+  "0.1], "
   "\"bodies\": [{\"sphere\": 0.06}]}], "
   "\"pairs\": [{\"a\": 0, \"b\": 1, \"contact\": {\"k\": 3000, \"reaction\": \"%s\"}}]}";
 
@@ -69,8 +72,8 @@ static void collide(const char *integrator, const char *reaction, double *linear
   const motion before = motion_of(&p);
   play_step(&p, 60);
   const motion after = motion_of(&p);
-  check(p.status[0] == 0 && play_v(&p, 0, 8) > -0.3, "%s: status %u, the ball at %g m/s", integrator,
-        p.status[0], play_v(&p, 0, 8));
+  check(p.status[0] == 0 && play_v(&p, 0, 8) > -0.3, "%s: status %u, the ball at %g m/s",
+        integrator, p.status[0], play_v(&p, 0, 8));
   *linear = length_of(before.linear, after.linear) / 0.44;
   *angular = length_of(before.angular, after.angular) / (0.44 * 0.12);
   play_close(&p);
@@ -98,8 +101,10 @@ static void open_box(play *p, double timestep)
 {
   char text[800];
   snprintf(text, sizeof text,
-           "{\"contact_model\": \"spring\", \"clouds\": true, \"timestep\": %g, \"links\": [{\"bodies\": [{\"plane\": [5, 5]}]}, "
-           "{\"joint\": {\"type\": \"free\"}, \"mass\": 2, \"inertia\": [[0.01, 0, 0], [0, 0.01, 0], [0, 0, "
+           "{\"contact_model\": \"spring\", \"clouds\": true, \"timestep\": %g, \"links\": "
+           "[{\"bodies\": [{\"plane\": [5, 5]}]}, "
+           "{\"joint\": {\"type\": \"free\"}, \"mass\": 2, \"inertia\": [[0.01, 0, 0], [0, 0.01, "
+           "0], [0, 0, "
            "0.01]], \"position\": [0, 0, 0.05], \"bodies\": [{\"box\": [0.2, 0.2, 0.05]}]}], "
            "\"pairs\": [{\"a\": 1, \"b\": 0}]}",
            timestep);
@@ -123,12 +128,13 @@ static void test_rest(void)
   play_close(&p);
 }
 
-/* From v at friction mu: v^2 / (2 mu g), and what stiction adds: the integral of sqrt(v_s^2 + v^2); less h v / 2,
- * for steps go by their last velocity: 1 % at 2 ms, 4 % at 8 ms. */
+/* From v at friction mu: v^2 / (2 mu g), and what stiction adds: the integral of sqrt(v_s^2 + v^2);
+ * less h v / 2, for steps go by their last velocity: 1 % at 2 ms, 4 % at 8 ms. */
 static void test_slide(void)
 {
   static const double steps[] = {0.002, 0.008}, limits[] = {1e-3, 2e-3};
-  const double v = 1.0, v_s = 0.01, way = (v * hypot(v, v_s) + v_s * v_s * asinh(v / v_s)) / (2 * 0.5 * G);
+  const double v = 1.0, v_s = 0.01,
+               way = (v * hypot(v, v_s) + v_s * v_s * asinh(v / v_s)) / (2 * 0.5 * G);
   for (int i = 0; i < 2; ++i) {
     play p;
     open_box(&p, steps[i]);
@@ -138,9 +144,10 @@ static void test_slide(void)
     play_for(&p, 1.0);
     CHECK_EQUAL(p.status[0], 0);
     const double gone = play_q(&p, 0, 0) - from;
-    printf("a block of %g m/s, steps of %g ms: %.5g m, the closed form %.5g m\n", v, 1e3 * steps[i], gone,
-           way);
-    play_line("  off that of steps [share]", fabs(gone - way + 0.5 * steps[i] * v) / way, limits[i]);
+    printf("a block of %g m/s, steps of %g ms: %.5g m, the closed form %.5g m\n", v, 1e3 * steps[i],
+           gone, way);
+    play_line("  off that of steps [share]", fabs(gone - way + 0.5 * steps[i] * v) / way,
+              limits[i]);
     play_line("  and its velocity [m/s]", play_fastest(&p, 0, false), 1e-4);
     play_close(&p);
   }
@@ -168,11 +175,13 @@ static void drop(const char *word, size_t count, uint64_t *random)
   double gain = 0.0, lowest = 1.0, *before = calloc(count, sizeof *before);
   size_t statuses = 0, beyond = 0;
   REQUIRE(before != NULL);
-  snprintf(text, sizeof text,
-           "{\"contact_model\": \"spring\", \"clouds\": %s, \"timestep\": 0.004, \"links\": [{\"bodies\": [{\"plane\": [5, 5]}]}, "
-           "{\"joint\": {\"type\": \"free\"}, \"density\": 1000, \"position\": [0, 0, %g], \"bodies\": "
-           "[{%s}]}], \"pairs\": [{\"a\": 1, \"b\": 0}]}",
-           clouds, HIGH, word);
+  snprintf(
+    text, sizeof text,
+    "{\"contact_model\": \"spring\", \"clouds\": %s, \"timestep\": 0.004, \"links\": [{\"bodies\": "
+    "[{\"plane\": [5, 5]}]}, "
+    "{\"joint\": {\"type\": \"free\"}, \"density\": 1000, \"position\": [0, 0, %g], \"bodies\": "
+    "[{%s}]}], \"pairs\": [{\"a\": 1, \"b\": 0}]}",
+    clouds, HIGH, word);
   play_open_text(&p, context, precision, text, count);
   for (size_t i = 0; i < count; ++i) {
     for (size_t k = 0; k < 6; ++k) {
@@ -211,8 +220,10 @@ static void test_crossed(const char *word, bool lies)
   const char *turned = lies ? "0.7071067811865476, 0.7071067811865476, 0, 0" : "1, 0, 0, 0";
   const char *across = lies ? "0.5, 0.5, 0.5, 0.5" : "0.7071067811865476, 0, 0, 0.7071067811865476";
   snprintf(text, sizeof text,
-           "{\"contact_model\": \"spring\", \"clouds\": %s, \"links\": [{\"bodies\": [{%s, \"position\": [0.1, 0, 0], \"quaternion\": [%s]}, "
-           "{%s, \"position\": [-0.1, 0, 0], \"quaternion\": [%s]}]}, {\"joint\": {\"type\": \"free\"}, \"density\": 700, "
+           "{\"contact_model\": \"spring\", \"clouds\": %s, \"links\": [{\"bodies\": [{%s, "
+           "\"position\": [0.1, 0, 0], \"quaternion\": [%s]}, "
+           "{%s, \"position\": [-0.1, 0, 0], \"quaternion\": [%s]}]}, {\"joint\": {\"type\": "
+           "\"free\"}, \"density\": 700, "
            "\"bodies\": [{%s, \"quaternion\": [%s]}]}], "
            "\"pairs\": [{\"a\": 1, \"b\": [0, 0]}, {\"a\": 1, \"b\": [0, 1]}]}",
            clouds, word, turned, word, turned, word, across);
@@ -245,6 +256,7 @@ int main(int argc, char **argv)
       drop(words[i], (size_t)atoi(argv[2]), &random);
     }
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

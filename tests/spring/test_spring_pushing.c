@@ -1,6 +1,6 @@
-/* A finger pushes a T about a table: ends of five sequences of strokes against those of MuJoCo's own
- * contacts. test_spring_pushing PRECISION ROOT CASE, the folder of golden answers and the folder there
- * of the T's scene. On the device of ABUT_TEST_DEVICE. */
+/* A finger pushes a T about a table: ends of five sequences of strokes against those of MuJoCo's
+ * own contacts. test_spring_pushing PRECISION ROOT CASE, the folder of golden answers and the
+ * folder there of the T's scene. On the device of ABUT_TEST_DEVICE. */
 #include "spring/scenes.h"
 
 #define HALF_TURN 180.0 /* [degrees] */
@@ -8,9 +8,9 @@
 
 enum { WORLDS = 5, NV = 5, NU = 2, ROWS = 328, HOLD_MS = 16 };
 
-/* What the ends of an integrator and a step are held to, means of the five: what they are, to within
- * 0.05 cm and 0.3 degrees; or what they are below (`most`); or only that worlds end finite, or stop
- * and say so. */
+/* What the ends of an integrator and a step are held to, means of the five: what they are, to
+ * within 0.05 cm and 0.3 degrees; or what they are below (`most`); or only that worlds end finite,
+ * or stop and say so. */
 typedef enum bound { NEAR, MOST, ENDS } bound;
 
 typedef struct motion {
@@ -101,7 +101,8 @@ static ends push(const motion *m, const abut_npz *all)
   w.steps = ROWS * hold;
   w.q_next = room(NV * WORLDS);
   w.status = status;
-  CHECK_OK(abut_step_worlds(scene, &w));
+  CHECK_OK (abut_step_worlds(scene, &w))
+    ;
   const ends e = compare(w.q_next, reals_of(all, "mujoco_end"), status);
   abut_destroy_scene(scene);
   free(q);
@@ -146,6 +147,7 @@ int main(int argc, char **argv)
   }
   check(done > 0, "%s has no motions", argv[3]);
   abut_free_npz(&all);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

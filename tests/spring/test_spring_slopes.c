@@ -122,7 +122,8 @@ static void test_spheres(void)
     const double *wanted = reals_of(&all, names[k]);
     double worst = 0.0, got[12];
     p.call.dissipation = k ? ABUT_DISSIPATION_SMOOTH : ABUT_DISSIPATION_C1;
-    CHECK_OK(abut_spring_vjp(context, &p.call, &b.call));
+    CHECK_OK (abut_spring_vjp(context, &p.call, &b.call))
+      ;
     for (size_t i = 0; i < p.count; ++i) {
       golden_row(&p, &b, i, i % 12, got);
       worst =
@@ -162,7 +163,8 @@ static void test_finger(const char *name, const char *mesh, double eps1)
   }
   pairs_put(&p);
   bars_put(&b);
-  CHECK_OK(abut_spring_vjp(context, &p.call, &b.call));
+  CHECK_OK (abut_spring_vjp(context, &p.call, &b.call))
+    ;
   double worst_q = 0.0, worst_v = 0.0;
   for (size_t i = 0; i < p.count; ++i) {
     double quaternion[4], turn[3];
@@ -249,11 +251,13 @@ static void test_second(void)
   p.call.eps3 = 2e-3;
   put_moved(&p, unit, speed, spin, direction, 0.0);
   pairs_put(&p);
-  CHECK_OK(abut_spring_vjp(context, &p.call, &g)); /* in float the self-test's reference is all */
+  CHECK_OK (abut_spring_vjp(context, &p.call, &g))
+    ; /* in float the self-test's reference is all */
   for (int side = 0; side < 2 && precision == ABUT_FLOAT64; ++side) {
     put_moved(&p, unit, speed, spin, direction, side ? h : -h);
     pairs_put(&p);
-    CHECK_OK(abut_spring_vjp(context, &p.call, &g));
+    CHECK_OK (abut_spring_vjp(context, &p.call, &g))
+      ;
     ends[side] = doubles(SLOPES);
     for (size_t i = 0; i < SLOPES; ++i) {
       ends[side][i] = number(g.jacobian, i);
@@ -261,7 +265,8 @@ static void test_second(void)
   }
   put_moved(&p, unit, speed, spin, direction, 0.0);
   pairs_put(&p);
-  CHECK_OK(abut_spring_vjp(context, &p.call, &g));
+  CHECK_OK (abut_spring_vjp(context, &p.call, &g))
+    ;
   /* Force, moment and distance by places, velocities and parameters each have a scale. */
   double worst = 0.0;
   for (size_t column = 0; column < 18 && precision == ABUT_FLOAT64; ++column) {
@@ -288,12 +293,12 @@ static void test_second(void)
   abut_free_cloud(&clouds[1]);
 }
 
-/* The golden second derivatives of generalised forces by coordinates. The finger does not turn, so that its
- * axes are the world's; the forces are F, the moment about the T's origin, and -F. */
+/* The golden second derivatives of generalised forces by coordinates. The finger does not turn, so
+ * that its axes are the world's; the forces are F, the moment about the T's origin, and -F. */
 enum { COORDINATES = 5, SLOPE_COLUMNS = 18 };
 
-/* How the T moves against the finger by coordinate j: shift, turn, velocity, spin at the finger's origin,
- * of which the T's is r away. */
+/* How the T moves against the finger by coordinate j: shift, turn, velocity, spin at the finger's
+ * origin, of which the T's is r away. */
 static void put_direction(size_t j, const double r[2], double spin, double out[12])
 {
   const double side = j < 3 ? 1.0 : -1.0;
@@ -388,7 +393,8 @@ static void test_golden_second(void)
   g.jacobian = room(126 * count);
   g.jacobian_along = room(126 * count);
   pairs_put(&p);
-  CHECK_OK(abut_spring_vjp(context, &p.call, &g));
+  CHECK_OK (abut_spring_vjp(context, &p.call, &g))
+    ;
   for (size_t n = 0; n < states; ++n) {
     const double *wanted = reals_of(&all, "d2force_dq2") + 125 * n;
     second_state s = {.q = reals_of(&all, "q") + 5 * n,
@@ -432,6 +438,7 @@ int main(int argc, char **argv)
   test_finger("spring-t4k-finger", "t4k", 0.0);
   test_second();
   test_golden_second();
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

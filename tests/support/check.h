@@ -25,19 +25,19 @@ bool check_text(const char *got, const char *wanted, const char *file, int line,
 
 /* Checks that nothing can follow: where one fails the program ends. */
 #define REQUIRE(condition) require(CHECK(condition))
-#define REQUIRE_OK(call) require(CHECK_OK(call))
+#define REQUIRE_OK(call) require(CHECK_OK (call))
 void require(bool holds);
 
-/* How much of what makes the same calls on other numbers: `few` under AddressSanitizer, which is several times slower and sees
- * the same accesses in them; else `all`, which judges the numbers. */
+/* How much of what makes the same calls on other numbers: `few` under AddressSanitizer, which is
+ * several times slower and sees the same accesses in them; else `all`, which judges the numbers. */
 #ifdef __SANITIZE_ADDRESS__
 #define UNLESS_SANITIZED(all, few) (few)
 #else
 #define UNLESS_SANITIZED(all, few) (all)
 #endif
 
-/* Whether ABUT_TEST_USUAL is 1 and ABUT_TEST_ALL is not: the usual run takes a share of what a test sweeps; the long run takes the
- * whole. */
+/* Whether ABUT_TEST_USUAL is 1 and ABUT_TEST_ALL is not: the usual run takes a share of what a test
+ * sweeps; the long run takes the whole. */
 bool usual_share(void);
 
 /* Prints "N passed, N failed" alone on a line; the process's exit status. */

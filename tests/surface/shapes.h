@@ -26,8 +26,8 @@ void shape_rough_box(shape *s, size_t parts, double by);
 /* A prism over a regular polygon of radius 1, from z = 0 to `height`; caps are fans. */
 void shape_prism(shape *s, size_t sides, double height);
 
-/* What a profile (count, 2) of radius and height sweeps, from the axis to the axis, in `sides` steps: a
- * cone, a pencil, a disc, all of whose ends are fans of slivers. */
+/* What a profile (count, 2) of radius and height sweeps, from the axis to the axis, in `sides`
+ * steps: a cone, a pencil, a disc, all of whose ends are fans of slivers. */
 void shape_turned(shape *s, const double (*profile)[2], size_t count, size_t sides);
 
 /* Two cones over one rim of radius 1 that goes up and down, and in and out, by a tenth. */

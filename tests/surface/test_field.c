@@ -26,7 +26,8 @@ static void evaluate(const abut_field *f, size_t count, const double *points, do
   abut_body body;
   REQUIRE(test_context(ABUT_FLOAT64, &context));
   REQUIRE_OK(abut_create_body(context, &f->def, &body));
-  CHECK_OK(abut_evaluate_body(body, 0.001, 0.001, count, points, distances, NULL));
+  CHECK_OK (abut_evaluate_body(body, 0.001, 0.001, count, points, distances, NULL))
+    ;
   abut_destroy_context(context);
 }
 
@@ -214,7 +215,8 @@ static double found_off(const shape *s, const abut_field *f, size_t each)
 
 /* A body of slivers that meet in a tip at z = 0, as thick as `steep` times the height there: inside
  * begins within twice the tolerance of where it is as thick as that. */
-static void tip(const char *what, const double (*profile)[2], size_t count, size_t sides, double steep)
+static void tip(const char *what, const double (*profile)[2], size_t count, size_t sides,
+                double steep)
 {
   enum { ALONG = 2000 };
   shape s = {0};
@@ -230,11 +232,12 @@ static void tip(const char *what, const double (*profile)[2], size_t count, size
   for (size_t i = ALONG; i-- && found[i] < 0.0;) {
     inside = points[3 * i + 2];
   }
-  check(inside <= latest, "%s of %zu sides: inside begins at %g, not %g", what, sides, inside, latest);
+  check(inside <= latest, "%s of %zu sides: inside begins at %g, not %g", what, sides, inside,
+        latest);
   const double off = found_off(&s, &f, 20000 / s.face_count + 1);
   const double told = fmax(f.report.face_most, f.report.edge_most);
-  check(told >= 0.5 * off, "%s of %zu sides: the report says %g, and %g is found", what, sides, told,
-        off);
+  check(told >= 0.5 * off, "%s of %zu sides: the report says %g, and %g is found", what, sides,
+        told, off);
   CHECK_EQUAL(f.report.suspicions, 0);
   abut_free_field(&f);
   shape_free(&s);
@@ -303,7 +306,8 @@ static void reports(void)
   abut_free_field(&f);
   shape_free(&s);
   scaled(1000.0, ABUT_SUSPECT_UNIT);
-  if (usual_share() || UNLESS_SANITIZED(false, true)) { /* the same mesh each time, and in all that follows the same steps */
+  if (usual_share() || UNLESS_SANITIZED(false, true)) { /* the same mesh each time, and in all
+                                                           that follows the same steps */
     return;
   }
   scaled(1e-3, 0);
@@ -328,8 +332,9 @@ static abut_field_options usual_options(void)
 static void within(void)
 {
   const abut_field_options o = usual_options();
-  static const double a[3] = {-0.2, -0.1, -0.1}, b[3] = {0.2, 0.1, 0.1}, c[3] = {-0.1, -0.05, -0.05},
-                      d[3] = {0.1, 0.05, 0.05}, e[3] = {0.4, 0.0, 0.0}, g[3] = {0.7, 0.2, 0.1};
+  static const double a[3] = {-0.2, -0.1, -0.1}, b[3] = {0.2, 0.1, 0.1},
+                      c[3] = {-0.1, -0.05, -0.05}, d[3] = {0.1, 0.05, 0.05}, e[3] = {0.4, 0.0, 0.0},
+                      g[3] = {0.7, 0.2, 0.1};
   shape s = {0};
   shape_box(&s, low, high, 1);
   shape_box(&s, a, b, 1);
@@ -467,7 +472,8 @@ int main(void)
   lost_sheets();
   edges();
   tips();
-  if (!usual_share() && UNLESS_SANITIZED(true, false)) { /* larger fields by the same steps as of the sheets and tips before */
+  if (!usual_share() && UNLESS_SANITIZED(true, false)) { /* larger fields by the same steps as of
+                                                            the sheets and tips before */
     sheets();
     disc();
   }

@@ -198,8 +198,8 @@ static void dropped_pieces(void)
   shape_quad(&b, 0, 4, 6, 2);
   shape_quad(&b, 1, 3, 7, 5);
   shape_quad(&b, 2, 6, 7, 3);
-  shape_quad(&b, 0, 1, 5, 4);        /* has 0-1 whole; the bottom has it in halves */
-  shape_face(&b, 0, middle, 1);      /* without area */
+  shape_quad(&b, 0, 1, 5, 4);   /* has 0-1 whole; the bottom has it in halves */
+  shape_face(&b, 0, middle, 1); /* without area */
   shape_face(&b, 0, 2, middle);
   shape_face(&b, 1, middle, 3);
   shape_face(&b, middle, 2, lifted); /* a needle beside 2-middle and one beside middle-3 */

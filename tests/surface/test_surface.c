@@ -50,7 +50,8 @@ static void distances(const char *what, const surface *s, double (*distance)(con
   }
   check(worst <= within, "%s: a distance is off by %g", what, worst);
   if (atomic_load(&inside.overlaps)) {
-    CHECK_OK(solid_find_border(&inside, 0.01));
+    CHECK_OK (solid_find_border(&inside, 0.01))
+      ;
     worst = 0.0;
     for (int i = 0; i < 2000; ++i) {
       double x[3];
@@ -172,8 +173,10 @@ static void junctions(void)
     }
     snprintf(what, sizeof what, "box of fine sides %u", which);
     surface f = made(what, &s, volume_of(low, high), &r);
-    check(!r.holes && !r.open_edges && !r.tangled_edges && r.shells == 1, "%s: %zu holes, %zu open "
-          "edges, %zu shells", what, r.holes, r.open_edges, r.shells);
+    check(!r.holes && !r.open_edges && !r.tangled_edges && r.shells == 1,
+          "%s: %zu holes, %zu open "
+          "edges, %zu shells",
+          what, r.holes, r.open_edges, r.shells);
     surface_free(&f);
     shape_free(&s);
     shape_free(&fine);
@@ -288,15 +291,16 @@ static void cavities(void)
   shape s = {0};
   shape_box(&s, low, high, 1);
   shape_box(&s, cavity_low, cavity_high, 1);
-  surface f = made("box in a box", &s, volume_of(low, high) + volume_of(cavity_low, cavity_high),
-                   &r);
+  surface f =
+    made("box in a box", &s, volume_of(low, high) + volume_of(cavity_low, cavity_high), &r);
   CHECK_EQUAL(r.shells, 2);
   CHECK_EQUAL(r.shells_turned, 0);
   solid inside;
   REQUIRE_OK(solid_create(&inside, &f));
   const double middle[3] = {0.0, 0.0, 0.0};
   CHECK(solid_distance(&inside, middle) < 0.0);
-  CHECK_OK(solid_find_border(&inside, 0.01));
+  CHECK_OK (solid_find_border(&inside, 0.01))
+    ;
   CHECK(near(solid_distance(&inside, middle), box_distance(low, high, middle), 1e-12));
   solid_free(&inside);
   surface_free(&f);
@@ -352,8 +356,8 @@ static void overlaps(void)
   shape s = {0};
   shape_box(&s, low, high, 1);
   shape_box(&s, other_low, other_high, 1);
-  surface f = made("boxes in each other", &s,
-                   volume_of(low, high) + volume_of(other_low, other_high), &r);
+  surface f =
+    made("boxes in each other", &s, volume_of(low, high) + volume_of(other_low, other_high), &r);
   solid inside;
   uint64_t seed = 3;
   double worst = 0.0;
@@ -361,7 +365,8 @@ static void overlaps(void)
   const double both[3] = {0.3, 0.2, 0.0};
   CHECK(solid_distance(&inside, both) < 0.0);
   CHECK(atomic_load(&inside.overlaps));
-  CHECK_OK(solid_find_border(&inside, 0.005));
+  CHECK_OK (solid_find_border(&inside, 0.005))
+    ;
   for (int i = 0; i < 200; ++i) {
     double x[3];
     for (int k = 0; k < 3; ++k) {
@@ -375,8 +380,8 @@ static void overlaps(void)
   shape_free(&s);
 }
 
-/* Cubes of a lattice that overlap by a fifth are one box, but for their seams, whatever is near; what
- * is left of them is no more than a few pieces for each face. */
+/* Cubes of a lattice that overlap by a fifth are one box, but for their seams, whatever is near;
+ * what is left of them is no more than a few pieces for each face. */
 static void many_overlaps(void)
 {
   surface_report r;
@@ -392,7 +397,8 @@ static void many_overlaps(void)
   uint64_t seed = 5;
   double worst = 0.0;
   REQUIRE_OK(solid_create(&inside, &f));
-  CHECK_OK(solid_find_border(&inside, 1e-3));
+  CHECK_OK (solid_find_border(&inside, 1e-3))
+    ;
   for (int i = 0; i < 2000; ++i) {
     double x[3];
     for (int k = 0; k < 3; ++k) {
@@ -401,7 +407,8 @@ static void many_overlaps(void)
     worst = fmax(worst, fabs(solid_distance(&inside, x) - box_distance(all_low, all_high, x)));
   }
   check(worst <= 1e-9, "125 cubes: a distance is off by %g", worst);
-  check(inside.border.count < 4 * f.triangle_count, "125 cubes are %zu pieces", inside.border.count);
+  check(inside.border.count < 4 * f.triangle_count, "125 cubes are %zu pieces",
+        inside.border.count);
   solid_free(&inside);
   surface_free(&f);
   shape_free(&s);
@@ -422,7 +429,8 @@ static void apart(void)
   solid inside;
   REQUIRE_OK(surface_create(&def, &f, &r));
   REQUIRE_OK(solid_create(&inside, &f));
-  CHECK_OK(solid_find_border(&inside, 1e-3));
+  CHECK_OK (solid_find_border(&inside, 1e-3))
+    ;
   CHECK_EQUAL(inside.border.count, f.triangle_count);
   solid_free(&inside);
   surface_free(&f);
@@ -464,7 +472,6 @@ static void open_fin(void)
   shape_free(&s);
 }
 
-
 /* A box of which one edge has many corners, from which slivers run across two faces: nodes of a
  * lattice that lie on them take no sign from the last digit of a distance. */
 static void corners_on_edge(void)
@@ -500,7 +507,8 @@ static void corners_on_edge(void)
   }
   for (size_t i = 0; i < SIDE * SIDE * SIDE; ++i) {
     const double x[3] = {((double)(i / (SIDE * SIDE)) - 4.0) / 32.0,
-                         ((double)(i / SIDE % SIDE) - 4.0) / 32.0, ((double)(i % SIDE) - 4.0) / 32.0};
+                         ((double)(i / SIDE % SIDE) - 4.0) / 32.0,
+                         ((double)(i % SIDE) - 4.0) / 32.0};
     const double d = box_distance((const double[3]){0, 0, 0}, (const double[3]){1, 1, 1}, x);
     off += !near(d == 0.0 ? fabs(values[i]) : values[i], d, 1e-9);
   }
@@ -691,8 +699,9 @@ static void trees(void)
 static double b3(double t)
 {
   t = fabs(t);
-  return t < 1.0 ? (4.0 - 6.0 * t * t + 3.0 * t * t * t) / 6.0
-         : t < 2.0 ? (2.0 - t) * (2.0 - t) * (2.0 - t) / 6.0 : 0.0;
+  return t < 1.0   ? (4.0 - 6.0 * t * t + 3.0 * t * t * t) / 6.0
+         : t < 2.0 ? (2.0 - t) * (2.0 - t) * (2.0 - t) / 6.0
+                   : 0.0;
 }
 
 /* The sum that defines a spline. */
@@ -705,8 +714,8 @@ static double sum_of(const spline *s, const double x[3])
   for (size_t i = 0; i < s->size[0]; ++i) {
     for (size_t j = 0; j < s->size[1]; ++j) {
       for (size_t k = 0; k < s->size[2]; ++k) {
-        sum += (double)s->coarse[(i * s->size[1] + j) * s->size[2] + k] *
-               b3(u[0] - (double)i) * b3(u[1] - (double)j) * b3(u[2] - (double)k);
+        sum += (double)s->coarse[(i * s->size[1] + j) * s->size[2] + k] * b3(u[0] - (double)i) *
+               b3(u[1] - (double)j) * b3(u[2] - (double)k);
       }
     }
   }
@@ -715,8 +724,8 @@ static double sum_of(const spline *s, const double x[3])
       const spline_block *block = &s->levels[l].blocks[b];
       for (size_t n = 0; n < BLOCK_NODES; ++n) {
         const size_t at[3] = {n >> 6, n >> 3 & 7, n & 7};
-        double w = (double)block->node[((at[0] + 1) * BLOCK_REACH + at[1] + 1) * BLOCK_REACH +
-                                       at[2] + 1];
+        double w =
+          (double)block->node[((at[0] + 1) * BLOCK_REACH + at[1] + 1) * BLOCK_REACH + at[2] + 1];
         for (int k = 0; k < 3; ++k) {
           w *= b3(ldexp(u[k], (int)l) - (double)(8 * block->at[k]) - (double)at[k]);
         }
@@ -760,7 +769,8 @@ static void fit(spline *s)
                          s->origin[2] + h * (double)(8 * at[2] + (int32_t)(n & 7))};
     values[i] = ball(x) - spline_value(s, x, s->level_count - 1);
   }
-  CHECK_OK(spline_fit_level(s, values));
+  CHECK_OK (spline_fit_level(s, values))
+    ;
   free(values);
 }
 
@@ -837,8 +847,8 @@ static void splines(void)
 
 /* ---- samples ---- */
 
-/* Every point of every face has a sample within the distance asked for, and samples are no more than
- * the area and the length of the slivers ask for, however many these are. */
+/* Every point of every face has a sample within the distance asked for, and samples are no more
+ * than the area and the length of the slivers ask for, however many these are. */
 static void sampled(const char *what, shape *s, double spacing, double most)
 {
   static const size_t size[3] = {8, 8, 8};

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #define FRAMES 3
-#define REFUSED(call, text)                       \
-  do {                                            \
-    html = (char *)&bytes; /* no page */          \
-    CHECK((call) == ABUT_ERROR_ARGUMENT);         \
-    CHECK(strstr(abut_last_error(), (text)));     \
+#define REFUSED(call, text)                   \
+  do {                                        \
+    html = (char *)&bytes; /* no page */      \
+    CHECK((call) == ABUT_ERROR_ARGUMENT);     \
+    CHECK(strstr(abut_last_error(), (text))); \
   } while (0)
 
 static size_t count_of(const char *text, const char *word)
@@ -32,7 +32,8 @@ static bool stop(size_t done, size_t total, void *user)
 
 static void test_pair(abut_pair pair)
 {
-  static const double here[6 * FRAMES] = {0}, there[6 * FRAMES] = {0, 0, 0.17, 0, 0, 0, NAN, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0};
+  static const double here[6 * FRAMES] = {0}, there[6 * FRAMES] = {0, 0, 0.17, 0, 0, 0, NAN, 0, 0,
+                                                                   0, 0, 0,    0, 0, 9, 0,   0, 0};
   static const double times[FRAMES] = {0.0, 0.5, 0.25};
   abut_page_options o = abut_default_page_options();
   char *html = NULL;
@@ -52,36 +53,49 @@ static void test_pair(abut_pair pair)
   CHECK(!strstr(html, "<img id=\"picture\""));
   abut_free(html);
   o.first = FRAMES;
-  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, FRAMES, here, there, &o, &html, &bytes), "cannot begin with frame 3 of 3");
+  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, FRAMES, here, there, &o, &html, &bytes),
+          "cannot begin with frame 3 of 3");
   CHECK(!html);
   o.first = 0;
   o.threshold = 0.0;
-  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, FRAMES, here, there, &o, &html, &bytes), "threshold is 0");
+  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, FRAMES, here, there, &o, &html, &bytes),
+          "threshold is 0");
   o.threshold = 0.05;
   o.time = times;
-  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, FRAMES, here, there, &o, &html, &bytes), "the time of frame 2");
+  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, FRAMES, here, there, &o, &html, &bytes),
+          "the time of frame 2");
   o.time = NULL;
   o.picture_width = 5000;
-  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, FRAMES, here, there, &o, &html, &bytes), "5000 x 48");
+  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, FRAMES, here, there, &o, &html, &bytes),
+          "5000 x 48");
   o.picture_width = 0;
-  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 0, here, there, &o, &html, &bytes), "a page of 0 frames");
-  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, NULL, there, &o, &html, &bytes), "needs poses");
-  REFUSED(abut_format_pair_page(pair, (abut_pose_kind)7, 1, here, there, &o, &html, &bytes), "of a kind");
-  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, here, there, NULL, &html, &bytes), "options");
-  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, here, there, &o, NULL, &bytes), "a place for the page");
+  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 0, here, there, &o, &html, &bytes),
+          "a page of 0 frames");
+  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, NULL, there, &o, &html, &bytes),
+          "needs poses");
+  REFUSED(abut_format_pair_page(pair, (abut_pose_kind)7, 1, here, there, &o, &html, &bytes),
+          "of a kind");
+  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, here, there, NULL, &html, &bytes),
+          "options");
+  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, here, there, &o, NULL, &bytes),
+          "a place for the page");
   int asked = 0;
   o.progress = stop;
   o.user = &asked;
-  CHECK(abut_format_pair_page(pair, ABUT_POSE_TWIST, FRAMES, here, there, &o, &html, &bytes) == ABUT_ERROR_CANCELLED);
+  CHECK(abut_format_pair_page(pair, ABUT_POSE_TWIST, FRAMES, here, there, &o, &html, &bytes) ==
+        ABUT_ERROR_CANCELLED);
   CHECK(asked > 0 && !html);
   o.cookie = 0;
-  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, here, there, &o, &html, &bytes), "abut_default_page_options");
+  REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, here, there, &o, &html, &bytes),
+          "abut_default_page_options");
   html = (char *)&o;
-  CHECK(abut_format_pair_page((abut_pair){0, 0}, ABUT_POSE_TWIST, 1, here, there, &o, &html, &bytes) == ABUT_ERROR_HANDLE);
+  CHECK(abut_format_pair_page((abut_pair){0, 0}, ABUT_POSE_TWIST, 1, here, there, &o, &html,
+                              &bytes) == ABUT_ERROR_HANDLE);
   CHECK(!html);
 }
 
-/* A page that asks its server may ask that one alone, and has the pair's coefficients to the last digit. */
+/* A page that asks its server may ask that one alone, and has the pair's coefficients to the last
+ * digit. */
 static void test_live(abut_pair pair, abut_smoothing smoothing)
 {
   static const double here[6] = {0}, there[6] = {0, 0, 0.17, 0, 0, 0};
@@ -94,14 +108,17 @@ static void test_live(abut_pair pair, abut_smoothing smoothing)
   abut_free(html);
   o.live = true;
   REQUIRE_OK(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, here, there, &o, &html, &bytes));
-  CHECK(strstr(html, "\"live\":{\"smoothing\":[\"{\\n") && count_of(html, "form-action 'none'; connect-src 'self'\"") == 1);
+  CHECK(strstr(html, "\"live\":{\"smoothing\":[\"{\\n") &&
+        count_of(html, "form-action 'none'; connect-src 'self'\"") == 1);
   CHECK(!strstr(html, "://") && !strstr(html, "@LIVE@"));
   abut_free(html);
   abut_smoothing read;
   REQUIRE_OK(abut_format_smoothing(&smoothing, &text));
   REQUIRE_OK(abut_parse_smoothing("here", text, strlen(text), &read));
-  CHECK(read.distance == smoothing.distance && read.penetration == smoothing.penetration && read.cookie == smoothing.cookie);
-  CHECK(abut_parse_smoothing("here", text, strlen(text) / 2, &read) == ABUT_ERROR_FORMAT && strncmp(abut_last_error(), "here:", 5) == 0);
+  CHECK(read.distance == smoothing.distance && read.penetration == smoothing.penetration &&
+        read.cookie == smoothing.cookie);
+  CHECK(abut_parse_smoothing("here", text, strlen(text) / 2, &read) == ABUT_ERROR_FORMAT &&
+        strncmp(abut_last_error(), "here:", 5) == 0);
   CHECK(abut_parse_smoothing("here", NULL, 0, &read) == ABUT_ERROR_ARGUMENT);
   abut_free(text);
 }
@@ -115,7 +132,8 @@ static void test_live_scene(abut_scene scene, const abut_scene_info *info, const
   o.live = true;
   REQUIRE_OK(abut_format_scene_page(scene, 2, q, &o, &html, &bytes));
   CHECK(strstr(html, "\"live\":{\"smoothing\":[\"{\\n") && strstr(html, "connect-src 'self'"));
-  CHECK(strstr(html, "\"candidates\":") && !strstr(html, "\"activity\":{") && !strstr(html, "<img id=\"picture\""));
+  CHECK(strstr(html, "\"candidates\":") && !strstr(html, "\"activity\":{") &&
+        !strstr(html, "<img id=\"picture\""));
   REQUIRE_OK(abut_get_kinds(scene, NULL, NULL, &kinds));
   CHECK(kinds > 1 && kinds <= info->kinds && count_of(html, "\\\"penetration\\\"") == kinds);
   abut_free(html);
@@ -137,13 +155,15 @@ static void test_scene(abut_context context, const char *path)
   q[info.nq] = NAN; /* its second frame has no places */
   o.picture_width = 0;
   REQUIRE_OK(abut_format_scene_page(scene, 2, q, &o, &html, &bytes));
-  CHECK(strstr(html, "\"scene\":true") && strstr(html, "\"link\":\"hammer\"") && strstr(html, "\"floor\":true"));
+  CHECK(strstr(html, "\"scene\":true") && strstr(html, "\"link\":\"hammer\"") &&
+        strstr(html, "\"floor\":true"));
   CHECK(!strstr(html, "<img id=\"picture\""));
   abut_free(html);
   REFUSED(abut_format_scene_page(scene, 1, NULL, &o, &html, &bytes), "needs positions");
   REFUSED(abut_format_scene_page(scene, 0, q, &o, &html, &bytes), "a page of 0 frames");
   test_live_scene(scene, &info, q);
-  CHECK_OK(abut_destroy_scene(scene));
+  CHECK_OK (abut_destroy_scene(scene))
+    ;
   CHECK(abut_format_scene_page(scene, 1, q, &o, &html, &bytes) == ABUT_ERROR_HANDLE);
   free(q);
 }
@@ -164,6 +184,7 @@ int main(int argc, char **argv)
   test_pair(pair);
   test_live(pair, smoothing);
   test_scene(context, argv[2]);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

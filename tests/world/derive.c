@@ -62,10 +62,10 @@ abut_status derive_load(const char *folder, const char *assets, const derive_sce
   char beside[1024], in_assets[1024]; /* files of the scene's own folder; of assets */
   snprintf(beside, sizeof beside, "\"file\": \"%s/", folder);
   snprintf(in_assets, sizeof in_assets, "\"file\": \"%s", assets);
-  const replacement all[] = {
-    {"\"file\": \"ASSETS", in_assets},
-    {"\"file\": \"", beside},
-    {"\"condim\": 3", of->condim == 1 ? "\"condim\": 1" : "\"condim\": 3"}};
+  const replacement all[] = {{"\"file\": \"ASSETS", in_assets},
+                             {"\"file\": \"", beside},
+                             {"\"condim\": 3",
+                              of->condim == 1 ? "\"condim\": 1" : "\"condim\": 3"}};
   write_with(file, text + 1, all, sizeof all / sizeof *all);
   REQUIRE(fclose(file) == 0);
   const abut_status status = abut_load_scene(context, path, scene);
@@ -76,7 +76,8 @@ abut_status derive_load(const char *folder, const char *assets, const derive_sce
 
 /* ---- states ---- */
 
-/* What is not there has no derivatives to be wrong, and those of deep overlaps are those of what pushes there. */
+/* What is not there has no derivatives to be wrong, and those of deep overlaps are those of what
+ * pushes there. */
 #define LEFT_OUT (~(uint32_t)(ABUT_WORLD_OVERFLOW | ABUT_WORLD_DEEP))
 
 static void widths(derive *d)
@@ -176,7 +177,8 @@ void derive_open(derive *d, abut_scene scene, size_t starts, size_t keep, size_t
   w.q_record = d->at[BY_Q];
   w.v_record = d->at[BY_V];
   w.status = status;
-  CHECK_OK(abut_step_worlds(scene, &w));
+  CHECK_OK (abut_step_worlds(scene, &w))
+    ;
   d->count = 0;
   for (size_t i = 0; i < starts * keep; ++i) {
     for (int k = 0; k < BY_ALL && !(status[i / keep] & LEFT_OUT); ++k) {
@@ -192,7 +194,7 @@ void derive_open(derive *d, abut_scene scene, size_t starts, size_t keep, size_t
 
 /* ---- differences ---- */
 
-enum { SIDES = 4 };                     /* of each column: h, -h, h / 2, -h / 2 */
+enum { SIDES = 4 }; /* of each column: h, -h, h / 2, -h / 2 */
 static const double sides[SIDES] = {1.0, -1.0, 0.5, -0.5};
 
 /* Contacts are steep in q, and borders between their zones near; of others rounding is more. */
@@ -231,7 +233,8 @@ static void states_of(const derive *d, double *states)
   abut_worlds w = derive_call(d);
   w.q_next = q;
   w.v_next = v;
-  CHECK_OK(abut_step_worlds(d->scene, &w));
+  CHECK_OK (abut_step_worlds(d->scene, &w))
+    ;
   for (size_t i = 0; i < d->count; ++i) {
     memcpy(base + i * nq, q, nq * sizeof *q);
   }

@@ -30,7 +30,8 @@ typedef struct derive {
 } derive;
 
 /* Worlds that began near the scene's start, thrown a little, `keep` states of each, `every` so many
- * steps; those with a status but OVERFLOW and DEEP are left out. `scatter` of positions and velocities. */
+ * steps; those with a status but OVERFLOW and DEEP are left out. `scatter` of positions and
+ * velocities. */
 void derive_open(derive *d, abut_scene scene, size_t starts, size_t keep, size_t every,
                  const double scatter[2], uint64_t *random);
 void derive_close(derive *d);

@@ -21,8 +21,8 @@ typedef struct tally {
 } tally;
 
 /* The array of a world by one of the inputs: `got` (2 nv, columns), `want` (columns, 2 nv). */
-static void compare_world(const derive_trial *of, const derive *d, size_t i, int by, const double *got,
-                          const double *want, const bool *border, tally *t)
+static void compare_world(const derive_trial *of, const derive *d, size_t i, int by,
+                          const double *got, const double *want, const bool *border, tally *t)
 {
   const size_t n = 2 * d->info.nv, columns = d->columns[by];
   double scale = 0.0;
@@ -54,7 +54,8 @@ static void split(const derive *d, const double *A, double *by_q, double *by_v)
   }
 }
 
-static void check_steps(const derive_trial *trial, const derive *d, const double *want, const bool *border, tally *t)
+static void check_steps(const derive_trial *trial, const derive *d, const double *want,
+                        const bool *border, tally *t)
 {
   const size_t n = 2 * d->info.nv;
   double *got[BY_ALL], *A = zeros(d->count * n * n, sizeof *A);
@@ -69,7 +70,8 @@ static void check_steps(const derive_trial *trial, const derive *d, const double
   of.friction = d->info.parameters ? got[BY_FRICTION] : NULL;
   of.stiffness = d->info.parameters ? got[BY_STIFFNESS] : NULL;
   of.gravity = got[BY_GRAVITY];
-  CHECK_OK(abut_transition_worlds(d->scene, &w, &of));
+  CHECK_OK (abut_transition_worlds(d->scene, &w, &of))
+    ;
   for (size_t i = 0; i < d->count; ++i) {
     split(d, A + i * n * n, got[BY_Q] + i * n * n / 2, got[BY_V] + i * n * n / 2);
     for (int k = 0; k < BY_ALL; ++k) {
@@ -125,7 +127,8 @@ static void differentiate(const derive *d, directions *to)
   abut_worlds w = derive_call(d);
   abut_worlds_gradients g = derive_gradients(&d->info, gradients);
   g.state = to->cotangent;
-  CHECK_OK(abut_vjp_worlds(d->scene, &w, &g));
+  CHECK_OK (abut_vjp_worlds(d->scene, &w, &g))
+    ;
   abut_worlds_tangents along = abut_default_worlds_tangents();
   const size_t half = d->count * d->info.nv;
   along.q = to->tangent[BY_Q];
@@ -137,7 +140,8 @@ static void differentiate(const derive *d, directions *to)
   along.gravity = to->tangent[BY_GRAVITY];
   along.q_next = to->ahead;
   along.v_next = to->ahead + half;
-  CHECK_OK(abut_jvp_worlds(d->scene, &w, &along));
+  CHECK_OK (abut_jvp_worlds(d->scene, &w, &along))
+    ;
 }
 
 static double ahead_of(const derive *d, const directions *to, size_t i, size_t k)
@@ -211,15 +215,16 @@ static void report(const derive_trial *of, const derive *d, const tally *t, doub
     if (d->columns[k]) {
       printf(" %s %.1e (%zu)", derive_names[k], t->worst[k], t->left_out[k]);
     }
-    check(t->worst[k] <= limit, "%s: by %s off by %.2e, world %zu", of->name, derive_names[k], t->worst[k],
-          t->world[k]);
+    check(t->worst[k] <= limit, "%s: by %s off by %.2e, world %zu", of->name, derive_names[k],
+          t->worst[k], t->world[k]);
     const bool none = !d->columns[k] || of->without[k];
-    check(d->steps > 1 ? !none || t->largest[k] == 0.0 : none == (t->largest[k] == 0.0), "%s: by %s at most %g", of->name,
-          derive_names[k], t->largest[k]);
+    check(d->steps > 1 ? !none || t->largest[k] == 0.0 : none == (t->largest[k] == 0.0),
+          "%s: by %s at most %g", of->name, derive_names[k], t->largest[k]);
   }
   printf("; (left out) of %zu\n", left_out + t->compared);
   const double share = (double)left_out / (double)(left_out + t->compared);
-  check(d->count > 0 && share <= of->left_out, "%s: %.3g of the columns are left out", of->name, share);
+  check(d->count > 0 && share <= of->left_out, "%s: %.3g of the columns are left out", of->name,
+        share);
 }
 
 void derive_compare(const derive_trial *of, const derive *d, uint64_t *random)
@@ -242,7 +247,8 @@ void derive_compare(const derive_trial *of, const derive *d, uint64_t *random)
   const double limit = d->steps == 1 ? of->step_limit : of->roll_limit;
   report(of, d, &t, limit);
   for (int k = 0; k < BY_ALL; ++k) {
-    check(gradients.worst[k] <= limit, "%s: gradients by %s of a step are off by %.2e", of->name, derive_names[k], gradients.worst[k]);
+    check(gradients.worst[k] <= limit, "%s: gradients by %s of a step are off by %.2e", of->name,
+          derive_names[k], gradients.worst[k]);
   }
   printf("  tangents %.1e, both ways %.1e\n", tangent, off);
   check(tangent <= limit, "%s: tangents are off by %.2e", of->name, tangent);

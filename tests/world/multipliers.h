@@ -5,8 +5,9 @@
 #include "worlds_golden.h"
 #include <abut/world.h>
 
-/* To the answers, of all worlds or of the first one alone: `all` has `slots` of each world. Contacts
- * are given (g), or those of the scene's pairs; those without friction are checked and become 0. */
+/* To the answers, of all worlds or of the first one alone: `all` has `slots` of each world.
+ * Contacts are given (g), or those of the scene's pairs; those without friction are checked and
+ * become 0. */
 void keep_multipliers(const golden_case *c, abut_scene scene, const abut_given_contacts *g,
                       void *all, size_t slots, answers *out);
 

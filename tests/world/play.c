@@ -61,7 +61,8 @@ abut_scene play_keep_scene(play *p)
 
 void play_close(play *p)
 {
-  CHECK_OK(abut_destroy_scene(play_keep_scene(p)));
+  CHECK_OK (abut_destroy_scene(play_keep_scene(p)))
+    ;
 }
 
 abut_context play_context(abut_precision precision, uint64_t scratch)
@@ -176,10 +177,9 @@ static void rotation(const play *p, size_t world, size_t free_link, double r[3][
     length += q[i] * q[i];
   }
   const double w = q[0], x = q[1], y = q[2], z = q[3], s = 2.0 / length;
-  const double all[3][3] = {
-    {1 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)},
-    {s * (x * y + w * z), 1 - s * (x * x + z * z), s * (y * z - w * x)},
-    {s * (x * z - w * y), s * (y * z + w * x), 1 - s * (x * x + y * y)}};
+  const double all[3][3] = {{1 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)},
+                            {s * (x * y + w * z), 1 - s * (x * x + z * z), s * (y * z - w * x)},
+                            {s * (x * z - w * y), s * (y * z + w * x), 1 - s * (x * x + y * y)}};
   memcpy(r, all, sizeof all);
 }
 

@@ -12,17 +12,18 @@ typedef struct play {
   abut_scene_info info;
   size_t worlds;
   void *q, *v, *w, *mass;
-  uint32_t *status;               /* or-ed since the beginning */
-  uint32_t *fast_links;           /* (worlds, 2) of the last call */
-  void *friction, *gravity;       /* or NULL: the scene's */
-  double time;                    /* [s] since the beginning */
+  uint32_t *status;         /* or-ed since the beginning */
+  uint32_t *fast_links;     /* (worlds, 2) of the last call */
+  void *friction, *gravity; /* or NULL: the scene's */
+  double time;              /* [s] since the beginning */
 } play;
 
 /* All worlds as the scene states it, at rest. */
 void play_open(play *p, abut_context context, abut_precision precision, const char *path,
                size_t worlds);
 
-/* Of a scene that is written for it; files that it names are looked for from where the test runs. */
+/* Of a scene that is written for it; files that it names are looked for from where the test
+ * runs. */
 void play_open_text(play *p, abut_context context, abut_precision precision, const char *text,
                     size_t worlds);
 void play_close(play *p);
@@ -30,7 +31,8 @@ void play_close(play *p);
 /* Frees all but the scene, which it returns. */
 abut_scene play_keep_scene(play *p);
 
-/* A context on the device of ABUT_TEST_DEVICE, the host by default, alone, with so much scratch memory; 0: the device's. */
+/* A context on the device of ABUT_TEST_DEVICE, the host by default, alone, with so much scratch
+ * memory; 0: the device's. */
 abut_context play_context(abut_precision precision, uint64_t scratch);
 
 /* So many steps in one call. */
@@ -51,8 +53,8 @@ void play_set_friction(play *p, size_t world, double friction);
 /* What scenes of free links alone have, in a world, once play_weigh has asked for their mass
  * matrices: `first` is a link's place among the free ones. */
 typedef struct link_state {
-  double mass, com[3];           /* of the link [kg]; its centre of mass in the world [m] */
-  double linear[3], angular[3];  /* momentum; of rotation about the world's origin */
+  double mass, com[3];          /* of the link [kg]; its centre of mass in the world [m] */
+  double linear[3], angular[3]; /* momentum; of rotation about the world's origin */
 } link_state;
 
 void play_weigh(play *p);

@@ -11,13 +11,13 @@ static const int32_t owner[ROLL_CONTACTS] = {1, 2, 1}, opposing[ROLL_CONTACTS] =
                      pair[ROLL_CONTACTS] = {0, 1, 0};
 
 /* The middle and the width of an input's numbers, before what is stated of each. */
-static const double middle[ROLL_OUTPUTS] = {[ROLL_MASS_SCALE] = 1.0, [ROLL_FRICTION] = 0.7,
-                                            [ROLL_STIFFNESS] = 1.0, [ROLL_ACTIVITY] = 0.5};
+static const double middle[ROLL_OUTPUTS] = {
+  [ROLL_MASS_SCALE] = 1.0, [ROLL_FRICTION] = 0.7, [ROLL_STIFFNESS] = 1.0, [ROLL_ACTIVITY] = 0.5};
 static const double usual_springs[] = {5000.0, 0.5, 0.1, 0.01, 5e-4, 2e-4};
 static const double around[ROLL_OUTPUTS] = {
-  [ROLL_V] = 0.1, [ROLL_W] = 0.1, [ROLL_U] = 0.2, [ROLL_MASS_SCALE] = 0.1, [ROLL_FRICTION] = 0.1,
-  [ROLL_STIFFNESS] = 0.1, [ROLL_GRAVITY] = 0.1, [ROLL_P] = 0.1, [ROLL_D] = 5e-4, [ROLL_N] = 0.1,
-  [ROLL_ACTIVITY] = 0.1};
+  [ROLL_V] = 0.1,        [ROLL_W] = 0.1,         [ROLL_U] = 0.2,       [ROLL_MASS_SCALE] = 0.1,
+  [ROLL_FRICTION] = 0.1, [ROLL_STIFFNESS] = 0.1, [ROLL_GRAVITY] = 0.1, [ROLL_P] = 0.1,
+  [ROLL_D] = 5e-4,       [ROLL_N] = 0.1,         [ROLL_ACTIVITY] = 0.1};
 
 static double input(int array, size_t k, uint64_t *seed)
 {
@@ -40,12 +40,29 @@ void rollout_create(rollout *r, size_t worlds, size_t steps, abut_precision prec
                     roll_given given)
 {
   const size_t contacts = given == GIVEN_CONTACTS ? ROLL_CONTACTS : 0;
-  const size_t width[ROLL_ARRAYS] = {
-    ROLL_NQ,      ROLL_NV,  ROLL_NV,         steps,           4,  2,
-    2,            3,        3 * contacts,    contacts,        3 * contacts, contacts,
-    given == GIVEN_SPRINGS ? 12 : 0,
-    ROLL_NQ,      ROLL_NV,  ROLL_NV,         steps * ROLL_NQ, steps * ROLL_NV,
-    ROLL_NV * ROLL_NV, ROLL_NV, ROLL_NV,     ROLL_NV,         ROLL_NV};
+  const size_t width[ROLL_ARRAYS] = {ROLL_NQ,
+                                     ROLL_NV,
+                                     ROLL_NV,
+                                     steps,
+                                     4,
+                                     2,
+                                     2,
+                                     3,
+                                     3 * contacts,
+                                     contacts,
+                                     3 * contacts,
+                                     contacts,
+                                     given == GIVEN_SPRINGS ? 12 : 0,
+                                     ROLL_NQ,
+                                     ROLL_NV,
+                                     ROLL_NV,
+                                     steps * ROLL_NQ,
+                                     steps * ROLL_NV,
+                                     ROLL_NV * ROLL_NV,
+                                     ROLL_NV,
+                                     ROLL_NV,
+                                     ROLL_NV,
+                                     ROLL_NV};
   uint64_t seed = 7;
   *r = (rollout){.worlds = worlds, .steps = steps, .precision = precision, .given = given};
   memcpy(r->width, width, sizeof width);
@@ -79,8 +96,8 @@ abut_worlds rollout_call(const rollout *r, void *const at[ROLL_ARRAYS],
                          abut_given_contacts *contacts)
 {
   abut_worlds w = abut_default_worlds();
-  *contacts = (abut_given_contacts){ROLL_CONTACTS, owner,        opposing,   pair,
-                                    at[ROLL_P],    at[ROLL_D],   at[ROLL_N], at[ROLL_ACTIVITY]};
+  *contacts = (abut_given_contacts){ROLL_CONTACTS, owner,      opposing,   pair,
+                                    at[ROLL_P],    at[ROLL_D], at[ROLL_N], at[ROLL_ACTIVITY]};
   w.count = r->worlds;
   w.steps = r->steps;
   w.record = 1;
@@ -118,7 +135,8 @@ abut_status rollout_run(abut_context context, const char *path, rollout *r)
   if (status == ABUT_SUCCESS) {
     abut_worlds w = rollout_call(r, r->at, &contacts);
     status = abut_step_worlds(scene, &w);
-    CHECK_OK(abut_destroy_scene(scene));
+    CHECK_OK (abut_destroy_scene(scene))
+      ;
   }
   return status;
 }

@@ -1,6 +1,6 @@
 /* A rollout of the worlds of tests/world/scenes/two-boxes.scene.json, two-boxes-hard.scene.json or
- * two-bricks-spring.scene.json, with all arrays that a call takes and gives, to be compared to the bit
- * with others. */
+ * two-bricks-spring.scene.json, with all arrays that a call takes and gives, to be compared to the
+ * bit with others. */
 #ifndef ABUT_TESTS_ROLLOUT_H
 #define ABUT_TESTS_ROLLOUT_H
 
@@ -9,11 +9,31 @@
 
 /* Inputs, then outputs; statuses and iterations stay on the host. */
 enum {
-  ROLL_Q, ROLL_V, ROLL_W, ROLL_U, ROLL_MASS_SCALE, ROLL_FRICTION, ROLL_STIFFNESS, ROLL_GRAVITY,
-  ROLL_P, ROLL_D, ROLL_N, ROLL_ACTIVITY, ROLL_SPRINGS,
-  ROLL_Q_NEXT, ROLL_V_NEXT, ROLL_W_NEXT, ROLL_Q_RECORD, ROLL_V_RECORD, ROLL_MASS, ROLL_BIAS,
-  ROLL_SMOOTH, ROLL_ACCELERATION, ROLL_CONSTRAINT,
-  ROLL_ARRAYS, ROLL_OUTPUTS = ROLL_Q_NEXT
+  ROLL_Q,
+  ROLL_V,
+  ROLL_W,
+  ROLL_U,
+  ROLL_MASS_SCALE,
+  ROLL_FRICTION,
+  ROLL_STIFFNESS,
+  ROLL_GRAVITY,
+  ROLL_P,
+  ROLL_D,
+  ROLL_N,
+  ROLL_ACTIVITY,
+  ROLL_SPRINGS,
+  ROLL_Q_NEXT,
+  ROLL_V_NEXT,
+  ROLL_W_NEXT,
+  ROLL_Q_RECORD,
+  ROLL_V_RECORD,
+  ROLL_MASS,
+  ROLL_BIAS,
+  ROLL_SMOOTH,
+  ROLL_ACCELERATION,
+  ROLL_CONSTRAINT,
+  ROLL_ARRAYS,
+  ROLL_OUTPUTS = ROLL_Q_NEXT
 };
 enum { ROLL_NQ = 15, ROLL_NV = 13, ROLL_CONTACTS = 3 };
 
@@ -39,7 +59,8 @@ void rollout_free(rollout *r);
 
 size_t rollout_bytes(const rollout *r, int array);
 
-/* Of arrays like its own, from host or OpenCL memory; `contacts` is filled where it is given some. */
+/* Of arrays like its own, from host or OpenCL memory; `contacts` is filled where it is given
+ * some. */
 abut_worlds rollout_call(const rollout *r, void *const at[ROLL_ARRAYS],
                          abut_given_contacts *contacts);
 

@@ -1,5 +1,5 @@
-/* Automatic pairs are those that a list of the same pairs has, to the bit: steps, and derivatives, whose columns of
- * friction and of stiffness bodies share.
+/* Automatic pairs are those that a list of the same pairs has, to the bit: steps, and derivatives,
+ * whose columns of friction and of stiffness bodies share.
  *   test_automatic PRECISION [LAW]: with ABUT_TEST_USUAL=1 fewer balls sweep */
 #include "play.h"
 
@@ -41,7 +41,8 @@ static links links_begin(const char *settings)
   return l;
 }
 
-/* Adds a link of one body. `joint` and `shape` are JSON; the body states its numbers where `own_numbers` is set. */
+/* Adds a link of one body. `joint` and `shape` are JSON; the body states its numbers where
+ * `own_numbers` is set. */
 static void add_link(links *l, int parent, const char *joint, const double place[3],
                      const char *shape, const own *of)
 {
@@ -299,7 +300,8 @@ static slopes slopes_of(const play *p, const void *friction, const void *stiffne
   g.v = (char *)out.state + nv * size;
   g.friction = out.friction;
   g.stiffness = out.stiffness;
-  CHECK_OK(abut_vjp_worlds(p->scene, &w, &g));
+  CHECK_OK (abut_vjp_worlds(p->scene, &w, &g))
+    ;
   free(bar);
   return out;
 }
@@ -329,7 +331,8 @@ static size_t column_of(const play *p, size_t body)
   return column;
 }
 
-/* Hard contacts ask for their friction only where they slide, which they do after 36 steps and not after 40. */
+/* Hard contacts ask for their friction only where they slide, which they do after 36 steps and not
+ * after 40. */
 static void begin_near(play *p)
 {
   set_off(p);
@@ -387,7 +390,8 @@ static void compare_tangents(const play p[2], const double *friction)
     t.stiffness = s;
     t.q_next = q[k];
     t.v_next = v[k];
-    CHECK_OK(abut_jvp_worlds(p[k].scene, &w, &t));
+    CHECK_OK (abut_jvp_worlds(p[k].scene, &w, &t))
+      ;
     free(f);
     free(s);
   }
@@ -405,8 +409,8 @@ static void compare_tangents(const play p[2], const double *friction)
   }
 }
 
-/* The gradient by each pair's own numbers, taken to the bodies': the larger friction has all, half where two are equal, and
- * stiffnesses of 1 have half each. */
+/* The gradient by each pair's own numbers, taken to the bodies': the larger friction has all, half
+ * where two are equal, and stiffnesses of 1 have half each. */
 static void test_shared(abut_context context, links (*make)(const char *), void (*begin)(play *p))
 {
   play p[2];
@@ -465,7 +469,8 @@ static double weighed(const play *p, const double *friction, const double *stiff
   w.steps = SLOPE_STEPS;
   w.q_next = q;
   w.v_next = v;
-  CHECK_OK(abut_step_worlds(p->scene, &w));
+  CHECK_OK (abut_step_worlds(p->scene, &w))
+    ;
   for (size_t i = 0; i < nv; ++i) {
     sum += weight_of(i) * real_at(v, precision, i);
   }
@@ -476,7 +481,8 @@ static double weighed(const play *p, const double *friction, const double *stiff
   return sum;
 }
 
-/* Of a body's column central differences are half of the steeper side's where frictions are equal, as the gradient is. */
+/* Of a body's column central differences are half of the steeper side's where frictions are equal,
+ * as the gradient is. */
 static void test_differences(abut_context context)
 {
   links l = mixed_links("\"cone_smoothing\": 0.01, \"tolerance\": 1e-12, ");
@@ -534,7 +540,8 @@ int main(int argc, char **argv)
     test_steps(context, boxes_links, 2, 100);
     test_steps(context, figure_links, 17, 100);
   }
-  test_steps(context, mixed_links, strcmp(law, "cone") ? 17 : 21, springs ? 20 : 100); /* by cone of each margin */
+  /* by cone of each margin */
+  test_steps(context, mixed_links, strcmp(law, "cone") ? 17 : 21, springs ? 20 : 100);
   test_kept(context);
   test_shared(context, mixed_links, begin_near);
   if (!springs) {
@@ -543,6 +550,7 @@ int main(int argc, char **argv)
   if (precision == ABUT_FLOAT64 && !strcmp(law, "cone")) {
     test_differences(context);
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -22,10 +22,10 @@ typedef struct shape_case {
   body_shape shape;
   double size[3];
   size_t vertices, edges;
-  double volume;   /* of the shape, not of its mesh */
-  double missing;  /* the share of it that the mesh has not, about */
-  double on;       /* how far the field may be off 0 at vertices, of the shortest length */
-  double off;      /* how far it may be off the distance around the shape, the same; 0: unknown */
+  double volume;  /* of the shape, not of its mesh */
+  double missing; /* the share of it that the mesh has not, about */
+  double on;      /* how far the field may be off 0 at vertices, of the shortest length */
+  double off;     /* how far it may be off the distance around the shape, the same; 0: unknown */
 } shape_case;
 
 static const shape_case cases[] = {
@@ -67,7 +67,8 @@ static void check_mesh_of(const shape_case *c, const abut_body_def *def)
       const double *b = def->vertices + 3 * (size_t)corner[k];
       const double *d = def->vertices + 3 * (size_t)corner[k + 1];
       signed_volume += (a[0] * (b[1] * d[2] - b[2] * d[1]) + a[1] * (b[2] * d[0] - b[0] * d[2]) +
-                        a[2] * (b[0] * d[1] - b[1] * d[0])) / 6.0;
+                        a[2] * (b[0] * d[1] - b[1] * d[0])) /
+                       6.0;
     }
   }
   check(signed_volume > 0.0, "a %s's faces run inwards", word);
@@ -165,8 +166,8 @@ static void each_shape(void)
   }
 }
 
-/* Sides are flat, and a plane's upper face is z = 0: to what roots add to a core's distance, 1 % of its radius, which is
- * a fiftieth of the shortest half length. */
+/* Sides are flat, and a plane's upper face is z = 0: to what roots add to a core's distance, 1 % of
+ * its radius, which is a fiftieth of the shortest half length. */
 static void flat_sides(void)
 {
   static const double box[3] = {0.3, 0.2, 0.5}, plane[3] = {2, 3, 0};
@@ -186,11 +187,11 @@ static void flat_sides(void)
     double distance[4];
     REQUIRE_OK(body_shape_make(sides[i].shape, sides[i].size, 0.0, &memory, &def));
     REQUIRE_OK(abut_create_body(context, &def, &body));
-    REQUIRE_OK(abut_evaluate_body(body, 1e-3, 1e-3, sides[i].count, sides[i].points, distance,
-                                  NULL));
+    REQUIRE_OK(
+      abut_evaluate_body(body, 1e-3, 1e-3, sides[i].count, sides[i].points, distance, NULL));
     for (size_t k = 0; k < sides[i].count; k++) {
-      check(fabs(distance[k] - sides[i].wanted[k]) < 0.011 * def.cores[0].radius, "side %zu: %.17g, not %g", k,
-            distance[k], sides[i].wanted[k]);
+      check(fabs(distance[k] - sides[i].wanted[k]) < 0.011 * def.cores[0].radius,
+            "side %zu: %.17g, not %g", k, distance[k], sides[i].wanted[k]);
     }
     abut_destroy_body(body);
     arena_free(&memory);
@@ -219,14 +220,15 @@ static void refusals(void)
   static const struct {
     body_shape shape;
     double round;
-  } rounds[] = {{SHAPE_BOX, 0.2}, {SHAPE_BOX, 1.9e-4}, {SHAPE_BOX, -0.1}, {SHAPE_BOX, NAN}, {SHAPE_CYLINDER, 0.3},
-                {SHAPE_SPHERE, 0.1}, {SHAPE_CAPSULE, 0.1}, {SHAPE_ELLIPSOID, 0.1}, {SHAPE_PLANE, 0.1}};
+  } rounds[] = {{SHAPE_BOX, 0.2},     {SHAPE_BOX, 1.9e-4},    {SHAPE_BOX, -0.1},
+                {SHAPE_BOX, NAN},     {SHAPE_CYLINDER, 0.3},  {SHAPE_SPHERE, 0.1},
+                {SHAPE_CAPSULE, 0.1}, {SHAPE_ELLIPSOID, 0.1}, {SHAPE_PLANE, 0.1}};
   static const double size[3] = {0.4, 0.3, 0.2};
   for (size_t i = 0; i < sizeof rounds / sizeof *rounds; ++i) {
     arena memory = {0};
     abut_body_def def;
-    expect_failure(body_shape_make(rounds[i].shape, size, rounds[i].round, &memory, &def), ABUT_ERROR_BODY, "",
-                   "which its lengths do not allow");
+    expect_failure(body_shape_make(rounds[i].shape, size, rounds[i].round, &memory, &def),
+                   ABUT_ERROR_BODY, "", "which its lengths do not allow");
     arena_free(&memory);
   }
 }
@@ -236,7 +238,8 @@ static double rounded_distance(body_shape shape, const double size[3], double q,
 {
   const bool box = shape == SHAPE_BOX;
   const double over[3] = {(box ? fabs(x[0]) : hypot(x[0], x[1])) - size[0] + q,
-                          (box ? fabs(x[1]) : fabs(x[2])) - size[1] + q, box ? fabs(x[2]) - size[2] + q : -1.0};
+                          (box ? fabs(x[1]) : fabs(x[2])) - size[1] + q,
+                          box ? fabs(x[2]) - size[2] + q : -1.0};
   double most = -HUGE_VAL, beyond = 0.0;
   for (int k = 0; k < 3; ++k) {
     most = fmax(most, over[k]);
@@ -266,7 +269,8 @@ static void round_edges(void)
     REQUIRE_OK(body_shape_make(shape, size, 0.0, &memory, &sharp));
     CHECK(def.vertex_count == sharp.vertex_count &&
           memcmp(def.vertices, sharp.vertices, 3 * def.vertex_count * sizeof(double)) == 0);
-    CHECK(def.cores[0].radius == round && fabs(sharp.cores[0].radius - (which ? 0.3 : 0.2) / 50.0) < 1e-15);
+    CHECK(def.cores[0].radius == round &&
+          fabs(sharp.cores[0].radius - (which ? 0.3 : 0.2) / 50.0) < 1e-15);
     REQUIRE_OK(abut_create_body(context, &def, &body));
     evaluate(body, POINTS, points, distance);
     for (size_t i = 0; i < POINTS; ++i) {
@@ -276,8 +280,9 @@ static void round_edges(void)
         ++near;
       }
     }
-    check(near > 1000 && worst < (which ? 0.0065 : 0.013), "a %s with round edges is %g radii off at %zu points",
-          body_shape_words[shape], worst, near);
+    check(near > 1000 && worst < (which ? 0.0065 : 0.013),
+          "a %s with round edges is %g radii off at %zu points", body_shape_words[shape], worst,
+          near);
     abut_destroy_body(body);
     arena_free(&memory);
   }
@@ -286,12 +291,14 @@ static void round_edges(void)
 /* All that the reader of scenes takes can be made. */
 static void most_slender(void)
 {
-  static const double sizes[3][3] = {{1, SHAPE_SLENDER_MOST, 0}, {1, SHAPE_SLENDER_MOST, 0},
+  static const double sizes[3][3] = {{1, SHAPE_SLENDER_MOST, 0},
+                                     {1, SHAPE_SLENDER_MOST, 0},
                                      {SHAPE_SLENDER_MOST, 1, 0}};
   for (int i = 0; i < 3; i++) {
     arena memory = {0};
     abut_body_def def;
-    CHECK_OK(body_shape_make(i ? SHAPE_CYLINDER : SHAPE_CAPSULE, sizes[i], 0.0, &memory, &def));
+    CHECK_OK (body_shape_make(i ? SHAPE_CYLINDER : SHAPE_CAPSULE, sizes[i], 0.0, &memory, &def))
+      ;
     arena_free(&memory);
   }
 }
@@ -300,7 +307,8 @@ static void most_slender(void)
 
 static void read_scene(scene_def *s)
 {
-  const char *path = write_text("s.scene.json",
+  const char *path = write_text(
+    "s.scene.json",
     "{\"links\": [{\"bodies\": [{\"sphere\": 1}, {\"file\": \"t.obj\"}]},\n"
     "{\"density\": 2, \"joint\": {\"type\": \"ball\"}, \"bodies\": [{\"file\": \"t.obj\"},\n"
     "{\"sphere\": 1, \"position\": [0, 0, 1]}, {\"file\": \"t.body.json\"}, {\"sphere\": 2},\n"

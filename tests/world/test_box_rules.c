@@ -53,7 +53,8 @@ static bool has_boxes(abut_body a, abut_body b, const abut_smoothing *s)
 static void which_pairs(void)
 {
   const abut_body ball = body_of(false, false, ABUT_ADD), space = body_of(true, false, ABUT_ADD);
-  const abut_body cloud = body_of(false, true, ABUT_ADD), less = body_of(false, true, ABUT_SUBTRACT);
+  const abut_body cloud = body_of(false, true, ABUT_ADD),
+                  less = body_of(false, true, ABUT_SUBTRACT);
   abut_smoothing s, other;
   REQUIRE_OK(abut_fit_edge_pairs(ball, ball, &s));
   s.floor = 1e-3;
@@ -73,7 +74,8 @@ static void which_pairs(void)
   other.edges[0] = 4;
   CHECK(!has_boxes(ball, ball, &other));
   other = s;
-  other.edge_edge = other.two_sided = false; /* body 2 has no points, which body 1's field could meet */
+  other.edge_edge = other.two_sided = false; /* body 2 has no points, which body 1's field could
+                                                meet */
   CHECK(has_boxes(space, ball, &other) && !has_boxes(ball, space, &other));
   CHECK(boxes_of(ball, ball, &other).points[1].half[0] < 0.0);
 }
@@ -97,19 +99,27 @@ static void known_boxes(void)
 
 static void apart_or_not(void)
 {
-  const body_box unit = {{0, 0, 0}, {1, 1, 1}}, off = {{0, 0, 5}, {1, 1, 1}}, none = {{0, 0, 0}, {-1, -1, -1}};
+  const body_box unit = {{0, 0, 0}, {1, 1, 1}}, off = {{0, 0, 5}, {1, 1, 1}},
+                 none = {{0, 0, 0}, {-1, -1, -1}};
   const body_box slab = {{0, 0, -1}, {HUGE_VAL, HUGE_VAL, 1}};
   const double here[7] = {0, 0, 0, 1, 0, 0, 0}, beside[7] = {2.001, 0, 0, 2, 0, 0, 0};
   const double touching[7] = {2.0, 0, 0, 1, 0, 0, 0}, upside[7] = {0, 0, 0, 0, 1, 0, 0};
   const double turned[7] = {2.3, 0, 0, 0.92387953251128674, 0, 0, 0.38268343236508978};
-  const double bad[7] = {NAN, 0, 0, 1, 0, 0, 0}, flat[7] = {5, 0, 0, 0, 0, 0, 0}, up[7] = {30, 40, 1.1, 1, 0, 0, 0};
+  const double bad[7] = {NAN, 0, 0, 1, 0, 0, 0}, flat[7] = {5, 0, 0, 0, 0, 0, 0},
+               up[7] = {30, 40, 1.1, 1, 0, 0, 0};
   CHECK(boxes_apart(&unit, here, &unit, beside, DBL_EPSILON));
-  CHECK(!boxes_apart(&unit, here, &unit, beside, 1e-4)); /* rounding of this size could have them meet */
-  CHECK(!boxes_apart(&unit, here, &unit, touching, DBL_EPSILON) && !boxes_apart(&unit, here, &unit, turned, 0.0));
-  CHECK(boxes_apart(&unit, here, &off, here, DBL_EPSILON) && boxes_apart(&off, here, &off, upside, DBL_EPSILON));
-  CHECK(boxes_apart(&unit, here, &none, here, DBL_EPSILON) && boxes_apart(&none, bad, &unit, here, DBL_EPSILON));
-  CHECK(!boxes_apart(&unit, here, &unit, bad, DBL_EPSILON) && !boxes_apart(&unit, here, &unit, flat, DBL_EPSILON));
-  CHECK(boxes_apart(&slab, here, &unit, up, DBL_EPSILON) && !boxes_apart(&slab, here, &unit, here, DBL_EPSILON));
+  CHECK(!boxes_apart(&unit, here, &unit, beside, 1e-4)); /* rounding of this size could have them
+                                                            meet */
+  CHECK(!boxes_apart(&unit, here, &unit, touching, DBL_EPSILON) &&
+        !boxes_apart(&unit, here, &unit, turned, 0.0));
+  CHECK(boxes_apart(&unit, here, &off, here, DBL_EPSILON) &&
+        boxes_apart(&off, here, &off, upside, DBL_EPSILON));
+  CHECK(boxes_apart(&unit, here, &none, here, DBL_EPSILON) &&
+        boxes_apart(&none, bad, &unit, here, DBL_EPSILON));
+  CHECK(!boxes_apart(&unit, here, &unit, bad, DBL_EPSILON) &&
+        !boxes_apart(&unit, here, &unit, flat, DBL_EPSILON));
+  CHECK(boxes_apart(&slab, here, &unit, up, DBL_EPSILON) &&
+        !boxes_apart(&slab, here, &unit, here, DBL_EPSILON));
   CHECK(!boxes_apart(&slab, beside, &slab, turned, DBL_EPSILON));
 }
 

@@ -1,6 +1,6 @@
-/* Boxes by which pairs are left out, on pairs of bodies of all families: where boxes are apart, all slots of
- * the whole manifold have activities of exactly 0, also where boxes are just apart; and boxes are apart
- * wherever bodies are well apart:
+/* Boxes by which pairs are left out, on pairs of bodies of all families: where boxes are apart, all
+ * slots of the whole manifold have activities of exactly 0, also where boxes are just apart; and
+ * boxes are apart wherever bodies are well apart:
  *   test_boxes PRECISION POSES [FILE...]
  * With files, bodies are those instead. */
 #include "core/grids.h"
@@ -17,22 +17,36 @@
 #include <string.h>
 
 enum { BODIES = 11, SMOOTHINGS = 4, IN_FIELDS = 2, CHUNK = 200, PLANES = 40 };
-enum { CUBE, SUPERQUADRIC, UNION, POLYHEDRON, GRID, FINE_GRID, WILD_GRID, CAPSULE, MIXTURE, GROUND, CYLINDER };
+enum {
+  CUBE,
+  SUPERQUADRIC,
+  UNION,
+  POLYHEDRON,
+  GRID,
+  FINE_GRID,
+  WILD_GRID,
+  CAPSULE,
+  MIXTURE,
+  GROUND,
+  CYLINDER
+};
 
 static abut_precision precision;
 static abut_context where;
 
 /* ---- bodies ---- */
 
-static const char *const names[BODIES] = {"cube", "superquadric", "union", "polyhedron", "grid", "fine grid",
-                                          "wild grid", "capsule", "mixture", "ground", "cylinder"};
+static const char *const names[BODIES] = {"cube",    "superquadric", "union",     "polyhedron",
+                                          "grid",    "fine grid",    "wild grid", "capsule",
+                                          "mixture", "ground",       "cylinder"};
 
 /* A mesh of a cube's corners and, between them, the ends of its axes: 14 vertices, 36 edges. */
 static void star_mesh(const double half[3], double vertices[42], abut_body_def *def)
 {
-  static const uint32_t three[24] = {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
-  static const uint32_t sides[6][4] = {{0, 1, 3, 2}, {4, 6, 7, 5}, {0, 4, 5, 1}, {2, 3, 7, 6}, {0, 2, 6, 4},
-                                       {1, 5, 7, 3}};
+  static const uint32_t three[24] = {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
+                                     3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
+  static const uint32_t sides[6][4] = {{0, 1, 3, 2}, {4, 6, 7, 5}, {0, 4, 5, 1},
+                                       {2, 3, 7, 6}, {0, 2, 6, 4}, {1, 5, 7, 3}};
   static uint32_t corners[72];
   for (size_t i = 0; i < 14; ++i) {
     for (size_t k = 0; k < 3; ++k) {
@@ -83,7 +97,8 @@ static void tangent_planes(uint64_t *seed, const double half[3], double planes[6
 
 static abut_superquadric solid(uint64_t *seed, double size, abut_operation does)
 {
-  abut_superquadric s = {.exponents = {0.2 + 1.8 * random_uniform(seed), 0.2 + 1.8 * random_uniform(seed)},
+  abut_superquadric s = {.exponents = {0.2 + 1.8 * random_uniform(seed),
+                                       0.2 + 1.8 * random_uniform(seed)},
                          .operation = does};
   for (int k = 0; k < 4; ++k) {
     s.quaternion[k] = random_normal(seed);
@@ -95,7 +110,8 @@ static abut_superquadric solid(uint64_t *seed, double size, abut_operation does)
   return s;
 }
 
-/* Leaves corrections to the middle, as those of a mesh's distance are. In a wild grid they reach its ends. */
+/* Leaves corrections to the middle, as those of a mesh's distance are. In a wild grid they reach
+ * its ends. */
 static void calm(grid_sample *s)
 {
   for (size_t level = 1; level <= s->grid.level_count; ++level) {
@@ -143,7 +159,8 @@ static void make_parts(uint64_t *seed, int which, parts *p)
     p->solids[i] = solid(seed, 0.35, i == 3 ? ABUT_SUBTRACT : ABUT_ADD);
   }
   if (which == SUPERQUADRIC) { /* straight, so that the box touches it */
-    p->solids[0] = (abut_superquadric){{0.5, 0.4, 0.3}, {0.5, 1.6}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+    p->solids[0] =
+      (abut_superquadric){{0.5, 0.4, 0.3}, {0.5, 1.6}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
   }
   tangent_planes(seed, p->half, p->planes);
   p->polyhedron = (abut_polyhedron){p->planes, PLANES, ABUT_ADD};
@@ -151,18 +168,25 @@ static void make_parts(uint64_t *seed, int which, parts *p)
   if (which != WILD_GRID) {
     calm(p->sample);
   }
-  set_primitives(p, which == SUPERQUADRIC ? 1 : which == UNION ? 4 : which == MIXTURE ? 2 : 0,
+  set_primitives(p,
+                 which == SUPERQUADRIC ? 1
+                 : which == UNION      ? 4
+                 : which == MIXTURE    ? 2
+                                       : 0,
                  which == POLYHEDRON || which == MIXTURE, which >= GRID);
 }
 
 static void make_body(int which, abut_body *out)
 {
-  static const double box[3] = {0.25, 0.25, 0.25}, capsule[3] = {0.15, 0.3, 0.0}, cylinder[3] = {0.2, 0.2, 0.0};
+  static const double box[3] = {0.25, 0.25, 0.25}, capsule[3] = {0.15, 0.3, 0.0},
+                      cylinder[3] = {0.2, 0.2, 0.0};
   uint64_t seed = 11 + (uint64_t)which;
   arena memory = {0};
   abut_body_def def;
   if (which == CUBE || which == CAPSULE || which == CYLINDER) {
-    const body_shape shape = which == CUBE ? SHAPE_BOX : which == CAPSULE ? SHAPE_CAPSULE : SHAPE_CYLINDER;
+    const body_shape shape = which == CUBE      ? SHAPE_BOX
+                             : which == CAPSULE ? SHAPE_CAPSULE
+                                                : SHAPE_CYLINDER;
     const double *size = which == CUBE ? box : which == CAPSULE ? capsule : cylinder;
     REQUIRE_OK(body_shape_make(shape, size, 0.0, &memory, &def));
     REQUIRE_OK(abut_create_body(where, &def, out));
@@ -183,8 +207,8 @@ static void make_body(int which, abut_body *out)
 
 /* ---- pairs ---- */
 
-/* Above curved ground a height field's slope grows with the height, so that a depth that is divided by it has no
- * bound. */
+/* Above curved ground a height field's slope grows with the height, so that a depth that is divided
+ * by it has no bound. */
 static bool has_heights(abut_body of)
 {
   abut_body_info info;
@@ -192,9 +216,9 @@ static bool has_heights(abut_body of)
   return info.height_fields > 0;
 }
 
-/* Fitted smoothing has a floor of its own; others look elsewhere. From SMOOTHINGS on contacts of edges are those
- * with fields, of all edges, without and with cones like those of scenes; on ground their depths are not divided by
- * slopes. */
+/* Fitted smoothing has a floor of its own; others look elsewhere. From SMOOTHINGS on contacts of
+ * edges are those with fields, of all edges, without and with cones like those of scenes; on ground
+ * their depths are not divided by slopes. */
 static void make_pair(abut_body a, abut_body b, int which, abut_pair *out)
 {
   abut_smoothing s;
@@ -227,13 +251,16 @@ static void make_pair(abut_body a, abut_body b, int which, abut_pair *out)
 typedef struct trial {
   abut_pair handle;
   pair_boxes boxes;
-  double size;  /* of both bodies' diagonals, with what points may lie beyond edges, together half */
-  double reach; /* how far activity may reach beyond a field's body, or of features beyond their own radii */
+  double size;  /* of both bodies' diagonals, with what points may lie beyond edges, together
+                   half */
+  double reach; /* how far activity may reach beyond a field's body, or of features beyond their
+                   own radii */
   double eps;
   size_t slots;
 } trial;
 
-/* In fields, edges' depths are divided by slopes before radii are taken off. A box reaches farthest at its corners. */
+/* In fields, edges' depths are divided by slopes before radii are taken off. A box reaches farthest
+ * at its corners. */
 static double reach_in_fields(const pair *p, double reach)
 {
   double most = 0.0;
@@ -242,7 +269,8 @@ static double reach_in_fields(const pair *p, double reach)
     REQUIRE_OK(abut_get_body_info(p->bodies[side], &of));
     REQUIRE_OK(abut_get_body_info(p->bodies[!side], &field));
     const double slope = field_slope(&field);
-    most = fmax(most, slope * (reach + p->smoothing.cone_inset) + (slope - 1.0) * of.feature_radius);
+    most =
+      fmax(most, slope * (reach + p->smoothing.cone_inset) + (slope - 1.0) * of.feature_radius);
   }
   return most;
 }
@@ -293,14 +321,20 @@ static void put_at(const double a[7], const double way[3], double distance, doub
 /* The turn by an angle about a direction, after another turn. */
 static void twist_about(const double first[7], const double way[3], double angle, double out[7])
 {
-  const double turn[7] = {0, 0, 0, cos(angle / 2), sin(angle / 2) * way[0], sin(angle / 2) * way[1],
+  const double turn[7] = {0,
+                          0,
+                          0,
+                          cos(angle / 2),
+                          sin(angle / 2) * way[0],
+                          sin(angle / 2) * way[1],
                           sin(angle / 2) * way[2]};
   const double origin[7] = {0, 0, 0, first[3], first[4], first[5], first[6]};
   compose(turn, origin, out);
 }
 
-/* Chooses how two bodies look at each other: as they like; with sides, edges or corners of like bodies
- * towards each other, which lie along the same way of both, and b twisted about it at times. */
+/* Chooses how two bodies look at each other: as they like; with sides, edges or corners of like
+ * bodies towards each other, which lie along the same way of both, and b twisted about it at
+ * times. */
 static void look(uint64_t *seed, double a[7], double b[7], double way[3])
 {
   const int kind = (int)(4.0 * random_uniform(seed));
@@ -328,8 +362,8 @@ static void look(uint64_t *seed, double a[7], double b[7], double way[3])
   round_pose(b);
 }
 
-/* Sends b so far along the way that boxes are just apart: nearer by a ten thousandth they are not. Returns
- * how far that is. */
+/* Sends b so far along the way that boxes are just apart: nearer by a ten thousandth they are not.
+ * Returns how far that is. */
 static double just_apart(const trial *t, const double a[7], const double way[3], double b[7])
 {
   double near = 0.0, far = 8.0 * (t->size + t->reach);
@@ -408,12 +442,12 @@ static void try_apart(const trial *t, const char *what, size_t poses)
     }
     found += touching(t, &r, &most);
   }
-  check(!found, "%s: of %zu poses that are left out %zu have contacts, of activity up to %g", what, poses, found,
-        most);
+  check(!found, "%s: of %zu poses that are left out %zu have contacts, of activity up to %g", what,
+        poses, found, most);
 }
 
-/* The share of poses that are left out where so many diagonals and the reach are between the middles of both
- * bodies' points. */
+/* The share of poses that are left out where so many diagonals and the reach are between the
+ * middles of both bodies' points. */
 static double share_at(const trial *t, double diagonals, size_t poses)
 {
   uint64_t seed = 9;
@@ -440,12 +474,14 @@ static void try_shares(const trial *t, const char *what, double least)
   for (int i = 0; i < 5; ++i) {
     share[i] = share_at(t, at[i], 2000);
   }
-  printf("%-40s %.3f %.3f %.3f %.3f %.3f left out\n", what, share[0], share[1], share[2], share[3], share[4]);
+  printf("%-40s %.3f %.3f %.3f %.3f %.3f left out\n", what, share[0], share[1], share[2], share[3],
+         share[4]);
   check(share[2] >= least, "%s: %g of all poses are left out at a diagonal", what, share[2]);
   check(share[4] == 1.0, "%s: %g of all poses are left out at one and a half", what, share[4]);
 }
 
-/* Whether features of a radius meet a field that is no distance, which has to be looked for much farther off. */
+/* Whether features of a radius meet a field that is no distance, which has to be looked for much
+ * farther off. */
 static bool meets_no_distance(abut_pair of)
 {
   const pair *p = pair_get(of);
@@ -460,8 +496,8 @@ static bool meets_no_distance(abut_pair of)
 }
 
 /* least: the share of poses that must be left out at a diagonal. */
-static void try_pair(const char *a, const char *b, abut_body body_a, abut_body body_b, int smoothing, size_t poses,
-                     double least)
+static void try_pair(const char *a, const char *b, abut_body body_a, abut_body body_b,
+                     int smoothing, size_t poses, double least)
 {
   char what[200];
   abut_pair pair_;
@@ -475,23 +511,26 @@ static void try_pair(const char *a, const char *b, abut_body body_a, abut_body b
   abut_destroy_pair(pair_);
 }
 
-static void try_pairs(size_t count, const char *const *of, const abut_body *bodies, size_t poses, double least)
+static void try_pairs(size_t count, const char *const *of, const abut_body *bodies, size_t poses,
+                      double least)
 {
   for (size_t a = 0; a < count; ++a) {
     for (size_t b = a; b < count; ++b) {
       try_pair(of[a], of[b], bodies[a], bodies[b], (int)((a + b) % SMOOTHINGS), poses, least);
-      try_pair(of[a], of[b], bodies[a], bodies[b], SMOOTHINGS + (int)((a + b) % IN_FIELDS), poses, least - 0.01);
+      try_pair(of[a], of[b], bodies[a], bodies[b], SMOOTHINGS + (int)((a + b) % IN_FIELDS), poses,
+               least - 0.01);
     }
   }
 }
 
-/* A polyhedron's field is no distance: it is less off corners. Two cubes corner to corner have contacts as far
- * apart as a vertex before a side has none. */
+/* A polyhedron's field is no distance: it is less off corners. Two cubes corner to corner have
+ * contacts as far apart as a vertex before a side has none. */
 static void corner_to_corner(void)
 {
   static const double box[3] = {0.25, 0.25, 0.25};
-  static const double planes[36] = {1,  0, 0, 0.25,  0, 0, 0, 1,  0, 0, 0.25,  0, 0, 0, 1,  0, 0, 0.25,
-                                    -1, 0, 0, -0.25, 0, 0, 0, -1, 0, 0, -0.25, 0, 0, 0, -1, 0, 0, -0.25};
+  static const double planes[36] = {1, 0,  0, 0.25, 0,     0,    0,  1, 0,  0,     0.25, 0,
+                                    0, 0,  1, 0,    0,     0.25, -1, 0, 0,  -0.25, 0,    0,
+                                    0, -1, 0, 0,    -0.25, 0,    0,  0, -1, 0,     0,    -0.25};
   const abut_polyhedron polyhedron = {planes, 6, ABUT_ADD};
   rows r = {.count = 1};
   double most = 0.0;

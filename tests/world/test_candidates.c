@@ -1,5 +1,5 @@
-/* Which bodies of a scene may collide by themselves, by rules that are followed by hand here, what is refused, and what is
- * warned about. test_mujoco.py has what MuJoCo finds.
+/* Which bodies of a scene may collide by themselves, by rules that are followed by hand here, what
+ * is refused, and what is warned about. test_mujoco.py has what MuJoCo finds.
  *   test_candidates */
 #include "play.h"
 
@@ -72,7 +72,8 @@ static const rule rules[] = {
      1, BALL) "," HINGE(1, BALL),
    "\"automatic\": true", "0-1 0-2 1-2"},
   {"of equal shapes the first may be one that cannot collide",
-   FREE("\"bodies\": [{\"box\": [0.1, 0.1, 0.1], \"contype\": 0, \"conaffinity\": 0}]") "," FREE(BALL) "," FREE(BOX),
+   FREE("\"bodies\": [{\"box\": [0.1, 0.1, 0.1], \"contype\": 0, \"conaffinity\": 0}]") "," FREE(
+     BALL) "," FREE(BOX),
    "\"automatic\": true", "2-1"},
   {"excluded by number and by name",
    FREE(BALL) ", {\"name\": \"b\", " MOVES "\"joint\": {\"type\": \"free\"}, " BALL "}," FREE(BALL),
@@ -130,15 +131,18 @@ static void test_info(abut_context context)
   CHECK_EQUAL(p.info.parameters, 5);
   CHECK_EQUAL(p.info.trees, 3);
   REQUIRE(p.info.parameters == 5);
-  CHECK_OK(abut_get_scene_parameters(p.scene, friction, NULL));
+  CHECK_OK (abut_get_scene_parameters(p.scene, friction, NULL))
+    ;
   for (size_t i = 0; i < 5; ++i) {
     check(friction[i] >= wanted[i] && friction[i] <= wanted[i],
           "column %zu has friction %g, not %g", i, friction[i], wanted[i]);
   }
-  CHECK_OK(abut_get_scene_body(p.scene, 4, &link, &place));
+  CHECK_OK (abut_get_scene_body(p.scene, 4, &link, &place))
+    ;
   CHECK_EQUAL(link, 4);
   CHECK_EQUAL(place, 0);
-  CHECK_OK(abut_get_scene_pair(p.scene, 0, &pair));
+  CHECK_OK (abut_get_scene_pair(p.scene, 0, &pair))
+    ;
   CHECK_EQUAL(abut_get_scene_pair(p.scene, 1, &pair), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_get_scene_body(p.scene, 5, &link, &place), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_get_candidate(p.scene, 6, &link, &place), ABUT_ERROR_ARGUMENT);
@@ -277,8 +281,9 @@ static void test_warned(abut_context context)
   /* By the ball in the middle of a box, which its rounded field makes 0.9 mm smaller. */
   warnings_of(context, AT(0, BOX) "," AT(0.15, BOX) "," AT(1, BALL), "\"automatic\": true", said,
               sizeof said);
-  CHECK_TEXT(said, "links[0].bodies[0] and links[1].bodies[0] overlap by 49.1 mm at the start, 14 % "
-                   "of the smaller one's diagonal\n");
+  CHECK_TEXT(said,
+             "links[0].bodies[0] and links[1].bodies[0] overlap by 49.1 mm at the start, 14 % "
+             "of the smaller one's diagonal\n");
   static const char *const kinds[] = {BALL, "\"bodies\": [{\"capsule\": [0.1, 0.1]}]",
                                       "\"bodies\": [{\"cylinder\": [0.1, 0.1]}]",
                                       "\"bodies\": [{\"ellipsoid\": [0.1, 0.1, 0.1]}]"};
@@ -288,7 +293,8 @@ static void test_warned(abut_context context)
              "\"joint\": {\"type\": \"free\"}, \"position\": [0.12, 0, 0], %s}",
              kinds[i], kinds[i]);
     warnings_of(context, links, "\"automatic\": true", said, sizeof said);
-    check(!strncmp(said, "links[0].bodies[0] and links[1].bodies[0] overlap by ", 53), "%s: %s", kinds[i], said);
+    check(!strncmp(said, "links[0].bodies[0] and links[1].bodies[0] overlap by ", 53), "%s: %s",
+          kinds[i], said);
   }
   warnings_of(context, AT(0, BOX) "," AT(1, BOX) "," AT(2, BALL) "," AT(3, BALL),
               "\"automatic\": {\"smoothing\": {\"floor\": 0}}", said, sizeof said);
@@ -307,10 +313,12 @@ static void test_warned(abut_context context)
               "\"broad_phase\": false, \"automatic\": {\"smoothing\": {\"floor\": 0}}", said,
               sizeof said);
   CHECK_TEXT(said, "");
-  warnings_of(context, AT(0, BOX) "," AT(1, BOX) "," AT(2, BOX), "\"automatic\": {\"smoothing\": {\"floor\": 0.25}}", said,
-              sizeof said);
-  CHECK_TEXT(said, "links[0].bodies[0] and links[1].bodies[0]: the smoothing's floor of 0.25 cuts into contacts that rest, whose "
-                   "gradients become very steep; 1e-3 does not; 2 more pairs have one above 0.05\n");
+  warnings_of(context, AT(0, BOX) "," AT(1, BOX) "," AT(2, BOX),
+              "\"automatic\": {\"smoothing\": {\"floor\": 0.25}}", said, sizeof said);
+  CHECK_TEXT(said,
+             "links[0].bodies[0] and links[1].bodies[0]: the smoothing's floor of 0.25 cuts into "
+             "contacts that rest, whose "
+             "gradients become very steep; 1e-3 does not; 2 more pairs have one above 0.05\n");
   size_t at = 0;
   for (int i = 0; i < 14; ++i) { /* each overlaps its neighbours, the later the more */
     at += (size_t)snprintf(links + at, sizeof links - at,
@@ -336,6 +344,7 @@ int main(void)
   test_refused(context);
   test_many(context);
   test_warned(context);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

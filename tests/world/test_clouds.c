@@ -89,10 +89,8 @@ typedef struct box_case {
 
 static const box_case boxes[] = {
   {{0.1, 0.1, 0.1}, 384, 0.025}, /* 8 x 8 cells a side */
-  {{0.3, 0.2, 0.1}, 248, 0.05},
-  {{0.5, 0.5, 0.01}, 1560, 0.01},
-  {{1.0, 0.02, 0.02}, 792, 0.02},
-  {{0.1, 0.102, 0.5}, 88, 0.1},
+  {{0.3, 0.2, 0.1}, 248, 0.05},   {{0.5, 0.5, 0.01}, 1560, 0.01},
+  {{1.0, 0.02, 0.02}, 792, 0.02}, {{0.1, 0.102, 0.5}, 88, 0.1},
 };
 
 /* A point on a side; how far it is from the nearest edge. */
@@ -254,29 +252,30 @@ static void too_unlike(void)
   const double box_size[3] = {1.0, 0.9e-5, 1.0}, last_size[3] = {1.0, 1e-5, 1.0};
   const double capsule_size[3] = {1.0, 1e-6, 0.0}, plane_size[3] = {1e6, 1e-6, 0.0};
   abut_cloud c;
-  expect_failure(shape_cloud_make(SHAPE_BOX, box_size, 0.0, &c), ABUT_ERROR_BODY, "lengths of 9e-06",
-                 "and 1 m are too unlike");
+  expect_failure(shape_cloud_make(SHAPE_BOX, box_size, 0.0, &c), ABUT_ERROR_BODY,
+                 "lengths of 9e-06", "and 1 m are too unlike");
   CHECK(!c.points && !c.count);
   expect_failure(shape_cloud_make(SHAPE_CAPSULE, capsule_size, 0.0, &c), ABUT_ERROR_BODY, "lengths",
                  "are too unlike");
-  CHECK_OK(shape_cloud_make(SHAPE_BOX, last_size, 0.0, &c));
+  CHECK_OK (shape_cloud_make(SHAPE_BOX, last_size, 0.0, &c))
+    ;
   abut_free_cloud(&c);
-  CHECK_OK(shape_cloud_make(SHAPE_PLANE, plane_size, 0.0, &c));
+  CHECK_OK (shape_cloud_make(SHAPE_PLANE, plane_size, 0.0, &c))
+    ;
   abut_free_cloud(&c);
 }
 
 /* ---- bodies of a scene ---- */
 
-#define CUBE_VERTICES                                                                       \
-  "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n"
+#define CUBE_VERTICES "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n"
 #define CUBE_FACES "f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 3 4 8 7\nf 2 3 7 6\n"
 
 static void write_files(void)
 {
   write_text("cube.obj", CUBE_VERTICES CUBE_FACES "f 1 5 8 4\n");
   /* One side in two halves, between which a vertex hangs. */
-  write_text("halves.obj", CUBE_VERTICES "v 0 0.5 0\nv 0 0.5 1\n" CUBE_FACES
-                           "f 1 5 10 9\nf 9 10 8 4\n");
+  write_text("halves.obj",
+             CUBE_VERTICES "v 0 0.5 0\nv 0 0.5 1\n" CUBE_FACES "f 1 5 10 9\nf 9 10 8 4\n");
   write_text("open.obj", CUBE_VERTICES CUBE_FACES);
   write_text("inside.obj", CUBE_VERTICES "f 2 3 4 1\nf 8 7 6 5\nf 5 6 2 1\nf 7 8 4 3\n"
                                          "f 6 7 3 2\nf 4 8 5 1\n");
@@ -295,9 +294,9 @@ static void write_files(void)
 }
 
 #define LINK "{\"joint\": {\"type\": \"free\"}, \"mass\": 1, \"bodies\": [\n"
-#define SCENE(bodies, pairs)                                                                \
-  "{\"contact_model\": \"spring\", \"links\": [{\"bodies\": [{\"plane\": [1, 1]}]},\n"            \
-  LINK bodies "]}], \"pairs\": [\n" pairs "]}"
+#define SCENE(bodies, pairs)                                                                       \
+  "{\"contact_model\": \"spring\", \"links\": [{\"bodies\": [{\"plane\": [1, 1]}]},\n" LINK bodies \
+  "]}], \"pairs\": [\n" pairs "]}"
 
 static const char scene[] =
   SCENE("{\"file\": \"cube.obj\"}, {\"file\": \"faces.body.json\"},\n"
@@ -333,8 +332,8 @@ static void check_files(const scene_clouds *c)
 
 /* ---- how far a field is off ---- */
 
-/* Cells of width 1, 1 and `high`, of which the middle column above the floor is left out: a cup, or a block
- * with nothing left out. Faces between a cell and none. */
+/* Cells of width 1, 1 and `high`, of which the middle column above the floor is left out: a cup, or
+ * a block with nothing left out. Faces between a cell and none. */
 static abut_cloud cup(double high, bool hollow)
 {
   enum { SIDE = 3, FACES = 6 * SIDE * SIDE * SIDE };
@@ -343,7 +342,8 @@ static abut_cloud cup(double high, bool hollow)
   size_t count = 0;
   abut_cloud c;
   for (int i = 0; i < SIDE * SIDE * SIDE * 6; ++i) {
-    const int at[3] = {i / 6 % SIDE, i / 6 / SIDE % SIDE, i / 6 / SIDE / SIDE}, axis = i % 6 / 2, up = i % 2;
+    const int at[3] = {i / 6 % SIDE, i / 6 / SIDE % SIDE, i / 6 / SIDE / SIDE}, axis = i % 6 / 2,
+              up = i % 2;
     int next[3] = {at[0], at[1], at[2]};
     next[axis] += up ? 1 : -1;
     const bool out = next[axis] < 0 || next[axis] >= SIDE;
@@ -366,7 +366,8 @@ static abut_cloud cup(double high, bool hollow)
   return c;
 }
 
-/* A cup of squares is open; where its walls' cells are long, its rim is nearer than they, and closes it. */
+/* A cup of squares is open; where its walls' cells are long, its rim is nearer than they, and
+ * closes it. */
 static void gaps(void)
 {
   static const struct {
@@ -422,8 +423,8 @@ static const struct {
   {BODY("\"file\": \"wrong.body.json\""), ABUT_ERROR_FORMAT, PLACE ": its file, ",
    "wrong.body.json:2: aopc.source: neither"},
   {BODY("\"file\": \"far.obj\""), ABUT_ERROR_BODY, PLACE ": its ", "beyond 1e+06 m"},
-  {BODY("\"sphere\": 1, \"eps1\": 1e19"), ABUT_ERROR_BODY, PLACE ": its cloud: ",
-   "eps1 of point 0, 1e+19 m^2, is not within"},
+  {BODY("\"sphere\": 1, \"eps1\": 1e19"), ABUT_ERROR_BODY,
+   PLACE ": its cloud: ", "eps1 of point 0, 1e+19 m^2, is not within"},
   {BODY("\"box\": [1, 1, 1e-6]"), ABUT_ERROR_BODY, PLACE ": its cloud: ", "are too unlike"},
   {BODY("\"plane\": [1, 1]"), ABUT_ERROR_FORMAT, "s.scene.json:5: pairs[0]",
    "two planes have no points"},

@@ -14,8 +14,8 @@
 
 #define TOLERANCE 1e-12
 
-static void check_array(const char *name, const char *what, const double *got,
-                        const double *wanted, size_t count, double tolerance)
+static void check_array(const char *name, const char *what, const double *got, const double *wanted,
+                        size_t count, double tolerance)
 {
   double most = 0.0;
   for (size_t i = 0; i < count; i++) {
@@ -85,8 +85,21 @@ static void tree(const char *path)
     CHECK_EQUAL(c.qadr[i], qadr[i]);
     CHECK_EQUAL(c.vadr[i], vadr[i]);
   }
-  const double q0[15] = {3, -2, 1, 0.8 / sqrt(0.99), 0.1 / sqrt(0.99), -0.5 / sqrt(0.99),
-                         0.3 / sqrt(0.99), 0, 0, 1, 0, 0, 0, 0, 0};
+  const double q0[15] = {3,
+                         -2,
+                         1,
+                         0.8 / sqrt(0.99),
+                         0.1 / sqrt(0.99),
+                         -0.5 / sqrt(0.99),
+                         0.3 / sqrt(0.99),
+                         0,
+                         0,
+                         1,
+                         0,
+                         0,
+                         0,
+                         0,
+                         0};
   check_array("tree", "q0", c.q0, q0, 15, 1e-15);
   CHECK_EQUAL(c.trees.count, 2); /* the drawer and its wheel are one of their own */
   CHECK_EQUAL(c.trees.blocks, 11 * 11 + 2 * 2);
@@ -136,7 +149,8 @@ static void densities(void)
                   "{\"box\": [0.2, 0.3, 0.1], \"position\": [0, 0, -1],\n"
                   " \"quaternion\": [0.5, 0.5, 0.5, 0.5]}]},\n"
                   "{\"density\": 1, \"joint\": {\"type\": \"hinge\", \"armature\": 1},\n"
-                  " \"bodies\": [{\"cylinder\": [1, 0.1]}]}]}", &c));
+                  " \"bodies\": [{\"cylinder\": [1, 0.1]}]}]}",
+                  &c));
   const double m = 125 * 8 * 0.006, x2 = m / 3 * 0.01, y2 = m / 3 * 0.04, z2 = m / 3 * 0.09;
   const double inertia[9] = {2 * (y2 + z2 + m), 0, 0, 0, 2 * (x2 + z2 + m), 0, 0, 0, 2 * (x2 + y2)};
   check(fabs(c.masses[0].mass - 2 * m) < 1e-12, "the dumbbell weighs %.17g", c.masses[0].mass);
@@ -174,7 +188,8 @@ static void weightless(void)
     {"{\"links\": [\n{\"quaternion\": [1, 2, -3, 0.5], \"joint\": {\"type\": \"hinge\"}" ROD "]}",
      "t:2: links[0].joint: its degree of freedom 0 moves no inertia"},
     {"{\"links\": [\n{\"quaternion\": [1, 2, -3, 0.5], \"joint\": {\"type\": \"hinge\",\n"
-     "\"axis\": [0, 1, 0]}" ROD "]}", NULL},
+     "\"axis\": [0, 1, 0]}" ROD "]}",
+     NULL},
     {"{\"links\": [\n{\"joint\": {\"type\": \"free\"}, \"mass\": 1}]}",
      "t:2: links[0].joint: its degree of freedom 3 moves no inertia"},
     {"{\"links\": [\n{\"joint\": {\"type\": \"ball\"}, \"position\": [1, 2, 3]" ROD "]}",
@@ -185,7 +200,8 @@ static void weightless(void)
     {"{\"links\": [\n" HINGE("") "},\n{\"parent\": 0, \"joint\": {\"type\": \"hinge\"}" SOLID "]}",
      "t:3: links[1].joint: its degree of freedom 0 moves no inertia that those before it"},
     {"{\"links\": [\n" HINGE("") "},\n{\"parent\": 0, \"joint\": {\"type\": \"hinge\",\n"
-     "\"axis\": [0, 1, 0]}" SOLID "]}", NULL},
+                                 "\"axis\": [0, 1, 0]}" SOLID "]}",
+     NULL},
     /* a point off its joint, at which it would turn about the line to it */
     {"{\"links\": [\n{\"joint\": {\"type\": \"ball\"}, \"mass\": 1, \"com\": [1, 2, 3]}]}",
      "t:2: links[0].joint: its degree of freedom 2 moves no inertia that those before it"},
@@ -213,8 +229,10 @@ static void meshes(void)
   scene_constants c;
   const char *path = write_text("open.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
                                             "f 1 3 2\nf 1 2 4\nf 1 4 3\n");
-  snprintf(text, sizeof text, "{\"links\": [{\"density\": 1, \"bodies\": [{\"sphere\": 1},\n"
-                              "{\"file\": \"%s\"}]}]}", path);
+  snprintf(text, sizeof text,
+           "{\"links\": [{\"density\": 1, \"bodies\": [{\"sphere\": 1},\n"
+           "{\"file\": \"%s\"}]}]}",
+           path);
   expect_failure(make(text, &c), ABUT_ERROR_FORMAT, "t:2: links[0].bodies[1]: no density fills it",
                  "is not closed");
   write_text("open.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 3 2\nf 1 2 3\n");
@@ -223,8 +241,10 @@ static void meshes(void)
   write_text("open.obj", "v 0 0 x\n");
   snprintf(cause, sizeof cause, "t:2: links[0].bodies[1]: its file, %s:1: ", path);
   expect_failure(make(text, &c), ABUT_ERROR_FORMAT, cause, "'x'");
-  snprintf(text, sizeof text, "{\"links\": [{\"density\": 1, \"bodies\": [{\"sphere\": 1},\n"
-                              "{\"file\": \"%s\"}]}]}", in_folder("none.obj"));
+  snprintf(text, sizeof text,
+           "{\"links\": [{\"density\": 1, \"bodies\": [{\"sphere\": 1},\n"
+           "{\"file\": \"%s\"}]}]}",
+           in_folder("none.obj"));
   snprintf(cause, sizeof cause, "t:2: links[0].bodies[1]: its file, %s: No", in_folder("none.obj"));
   expect_failure(make(text, &c), ABUT_ERROR_READ, cause, "No such file");
   /* without a density nobody needs the file here */

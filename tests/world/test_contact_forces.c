@@ -1,5 +1,5 @@
-/* Forces of single contacts: what they add up to is what bodies at rest weigh and what friction holds, whatever the contact
- * model, the direction of gravity and the way in which pairs are found.
+/* Forces of single contacts: what they add up to is what bodies at rest weigh and what friction
+ * holds, whatever the contact model, the direction of gravity and the way in which pairs are found.
  *   test_contact_forces PRECISION */
 #include "play.h"
 
@@ -10,7 +10,8 @@
 enum { WORLDS = 2, ROOM = 4096 };
 
 #define MU 0.3
-#define MASS (2.0 * 0.1 * 0.08 * 0.06 * 4.0 * 500.0) /* of a box below, by its half lengths and density */
+/* of a box below, by its half lengths and density */
+#define MASS (2.0 * 0.1 * 0.08 * 0.06 * 4.0 * 500.0)
 
 static abut_precision precision;
 
@@ -20,19 +21,24 @@ static void check_near(double got, double wanted, double most, int line)
 }
 #define CHECK_NEAR(got, wanted, most) check_near(got, wanted, most, __LINE__)
 
-/* Two boxes, one upon the other, on a plane that is turned by a quarter about y where `wall` is set. */
+/* Two boxes, one upon the other, on a plane that is turned by a quarter about y where `wall` is
+ * set. */
 static void write_scene(const char *model, const double g[3], bool automatic, bool wall, char *text)
 {
   const char *pairs = automatic ? "\"automatic\": {\"friction\": 0.3}"
-                                : "\"pairs\": [{\"a\": 0, \"b\": 1, \"friction\": 0.3}, {\"a\": 1, \"b\": 2, \"friction\": 0.3}]";
-  const char *box = "\"density\": 500, \"joint\": {\"type\": \"free\"}, \"bodies\": [{\"box\": [0.1, 0.08, 0.06]}]";
-  const char *turned = wall ? "\"quaternion\": [0.70710678118654752, 0, 0.70710678118654752, 0]" : "\"quaternion\": [1, 0, 0, 0]";
-  const int used = snprintf(
-    text, ROOM,
-    "{\"contact_model\": \"%s\", \"gravity\": [%.17g, %.17g, %.17g], \"links\": [{\"bodies\": [{\"plane\": [2, 2], %s}]}, "
-    "{\"position\": [%g, 0, %g], %s, %s}, {\"position\": [%g, 0.01, %g], %s, %s}], %s}",
-    model, g[0], g[1], g[2], turned, wall ? 0.06 : 0.0, wall ? 0.0 : 0.06, turned, box, wall ? 0.18 : 0.0, wall ? 0.0 : 0.18, turned,
-    box, pairs);
+                                : "\"pairs\": [{\"a\": 0, \"b\": 1, \"friction\": 0.3}, {\"a\": 1, "
+                                  "\"b\": 2, \"friction\": 0.3}]";
+  const char *box =
+    "\"density\": 500, \"joint\": {\"type\": \"free\"}, \"bodies\": [{\"box\": [0.1, 0.08, 0.06]}]";
+  const char *turned = wall ? "\"quaternion\": [0.70710678118654752, 0, 0.70710678118654752, 0]"
+                            : "\"quaternion\": [1, 0, 0, 0]";
+  const int used =
+    snprintf(text, ROOM,
+             "{\"contact_model\": \"%s\", \"gravity\": [%.17g, %.17g, %.17g], \"links\": "
+             "[{\"bodies\": [{\"plane\": [2, 2], %s}]}, "
+             "{\"position\": [%g, 0, %g], %s, %s}, {\"position\": [%g, 0.01, %g], %s, %s}], %s}",
+             model, g[0], g[1], g[2], turned, wall ? 0.06 : 0.0, wall ? 0.0 : 0.06, turned, box,
+             wall ? 0.18 : 0.0, wall ? 0.0 : 0.18, turned, box, pairs);
   REQUIRE(used > 0 && used < ROOM);
 }
 
@@ -53,7 +59,8 @@ static void find(const play *p, found *f)
   f->forces = calloc(3 * f->list.count, sizeof(double));
   f->constraint = calloc(WORLDS * p->info.nv, sizeof(double));
   REQUIRE(f->list.count && f->forces && f->constraint);
-  REQUIRE_OK(abut_find_contact_forces(p->scene, WORLDS, p->q, p->v, NULL, &f->items, &f->list, f->forces, f->constraint, f->status));
+  REQUIRE_OK(abut_find_contact_forces(p->scene, WORLDS, p->q, p->v, NULL, &f->items, &f->list,
+                                      f->forces, f->constraint, f->status));
   for (size_t i = 0; i < f->list.count; ++i) {
     const uint32_t *item = f->items.items + 3 * f->list.pose[i];
     for (size_t k = 0; k < 3 && item[0] == 0; ++k) { /* each link has one body, of its number */
@@ -78,7 +85,8 @@ static double on_box(const found *f, size_t link, size_t k)
   return f->sums[link][0][k] + f->sums[link][1][k] + f->sums[link][2][k];
 }
 
-/* What contacts push each box with is J' lambda of its free joint, and what its momentum changes by in a step but for gravity. */
+/* What contacts push each box with is J' lambda of its free joint, and what its momentum changes by
+ * in a step but for gravity. */
 static void check_sums(const play *p, const found *f, const double g[3], double most)
 {
   abut_worlds w = abut_default_worlds();
@@ -92,9 +100,11 @@ static void check_sums(const play *p, const found *f, const double g[3], double 
   for (size_t link = 1; link < 3; ++link) {
     for (size_t k = 0; k < 3; ++k) {
       const size_t at = 6 * (link - 1) + k;
-      const double gain = (real_at(next, precision, at) - real_at(p->v, precision, at)) / p->info.timestep - g[k];
+      const double gain =
+        (real_at(next, precision, at) - real_at(p->v, precision, at)) / p->info.timestep - g[k];
       CHECK_NEAR(on_box(f, link, k), real_at(f->constraint, precision, at), most);
-      CHECK_NEAR(on_box(f, link, k), MASS * gain, precision == ABUT_FLOAT64 ? most : 1e-2 * MASS * 9.81);
+      CHECK_NEAR(on_box(f, link, k), MASS * gain,
+                 precision == ABUT_FLOAT64 ? most : 1e-2 * MASS * 9.81);
     }
   }
   CHECK(!(f->status[0] & ABUT_WORLD_STOPS));
@@ -108,12 +118,15 @@ static void compare(const found f[2])
   size_t at = 0, pushing = 0;
   for (size_t i = 0; i < f[0].list.count; ++i, ++at) {
     const uint32_t *item = f[0].items.items + 3 * f[0].list.pose[i];
-    while (at < f[1].list.count && memcmp(item, f[1].items.items + 3 * f[1].list.pose[at], 3 * sizeof *item) != 0) {
+    while (at < f[1].list.count &&
+           memcmp(item, f[1].items.items + 3 * f[1].list.pose[at], 3 * sizeof *item) != 0) {
       ++at; /* of boxes that are not listed as a pair */
     }
     REQUIRE(at < f[1].list.count && f[0].list.slot[i] == f[1].list.slot[at]);
-    CHECK(!memcmp((char *)f[0].forces + 3 * size * i, (char *)f[1].forces + 3 * size * at, 3 * size));
-    pushing += real_at(f[0].forces, precision, 3 * i) != 0.0 || real_at(f[0].forces, precision, 3 * i + 2) != 0.0;
+    CHECK(
+      !memcmp((char *)f[0].forces + 3 * size * i, (char *)f[1].forces + 3 * size * at, 3 * size));
+    pushing += real_at(f[0].forces, precision, 3 * i) != 0.0 ||
+               real_at(f[0].forces, precision, 3 * i + 2) != 0.0;
   }
   CHECK(pushing > 4);
 }
@@ -160,7 +173,8 @@ static void test_rest(abut_context c)
   play_close(&p);
 }
 
-/* A box that slides is rubbed against its way with MU times what it is pressed with, at each contact. */
+/* A box that slides is rubbed against its way with MU times what it is pressed with, at each
+ * contact. */
 static void test_sliding(abut_context c, const char *model)
 {
   static const double g[3] = {0.0, 0.0, -9.81};
@@ -178,7 +192,9 @@ static void test_sliding(abut_context c, const char *model)
   check_sums(&p, &f, g, (precision == ABUT_FLOAT64 ? 1e-9 : 1e-4) * MASS * 9.81);
   for (size_t i = 0; i < f.list.count; ++i) {
     const uint32_t *item = f.items.items + 3 * f.list.pose[i];
-    const double x = real_at(f.forces, precision, 3 * i), y = real_at(f.forces, precision, 3 * i + 1), z = real_at(f.forces, precision, 3 * i + 2);
+    const double x = real_at(f.forces, precision, 3 * i),
+                 y = real_at(f.forces, precision, 3 * i + 1),
+                 z = real_at(f.forces, precision, 3 * i + 2);
     if (item[0] == 0 && item[1] == 0) { /* on the plane, whose normal is z */
       most = fmax(most, fabs(z));
       CHECK_NEAR(sqrt(x * x + y * y), MU * fabs(z), 1e-4 * MASS * 9.81);
@@ -201,20 +217,27 @@ static void test_refused(abut_context c)
   play p;
   write_scene("cone", g, true, false, text);
   play_open_text(&p, c, precision, text, WORLDS);
-  CHECK_OK(abut_find_contact_forces(p.scene, 0, NULL, NULL, NULL, &items, &list, NULL, NULL, NULL));
-  CHECK(abut_find_contact_forces(p.scene, 1, NULL, NULL, NULL, &items, &list, force, NULL, NULL) == ABUT_ERROR_ARGUMENT);
-  CHECK(abut_find_contact_forces(p.scene, 1, p.q, NULL, NULL, NULL, &list, force, NULL, NULL) == ABUT_ERROR_ARGUMENT);
+  CHECK_OK (abut_find_contact_forces(p.scene, 0, NULL, NULL, NULL, &items, &list, NULL, NULL, NULL))
+    ;
+  CHECK(abut_find_contact_forces(p.scene, 1, NULL, NULL, NULL, &items, &list, force, NULL, NULL) ==
+        ABUT_ERROR_ARGUMENT);
+  CHECK(abut_find_contact_forces(p.scene, 1, p.q, NULL, NULL, NULL, &list, force, NULL, NULL) ==
+        ABUT_ERROR_ARGUMENT);
   list = (abut_compact){.count = 1, .pose = &pose, .slot = &slot};
-  CHECK(abut_find_contact_forces(p.scene, 1, p.q, NULL, NULL, &items, &list, NULL, NULL, NULL) == ABUT_ERROR_ARGUMENT);
-  CHECK(abut_find_contact_forces(p.scene, 1, p.q, NULL, NULL, &items, &list, force, NULL, NULL) == ABUT_ERROR_ARGUMENT);
+  CHECK(abut_find_contact_forces(p.scene, 1, p.q, NULL, NULL, &items, &list, NULL, NULL, NULL) ==
+        ABUT_ERROR_ARGUMENT);
+  CHECK(abut_find_contact_forces(p.scene, 1, p.q, NULL, NULL, &items, &list, force, NULL, NULL) ==
+        ABUT_ERROR_ARGUMENT);
   CHECK(strstr(abut_last_error(), "contact 0 is of no pair"));
   const abut_scene gone = p.scene;
   play_close(&p);
-  CHECK(abut_find_contact_forces(gone, 0, NULL, NULL, NULL, &items, &list, force, NULL, NULL) == ABUT_ERROR_HANDLE);
+  CHECK(abut_find_contact_forces(gone, 0, NULL, NULL, NULL, &items, &list, force, NULL, NULL) ==
+        ABUT_ERROR_HANDLE);
   write_scene("spring", g, false, false, text);
   snprintf(clouds, sizeof clouds, "{\"clouds\": true, %s", text + 1);
   play_open_text(&p, c, precision, clouds, WORLDS);
-  CHECK(abut_find_contact_forces(p.scene, 1, p.q, NULL, NULL, &items, &list, force, NULL, NULL) == ABUT_ERROR_ARGUMENT);
+  CHECK(abut_find_contact_forces(p.scene, 1, p.q, NULL, NULL, &items, &list, force, NULL, NULL) ==
+        ABUT_ERROR_ARGUMENT);
   CHECK(strstr(abut_last_error(), "springs"));
   play_close(&p);
 }
@@ -235,6 +258,7 @@ int main(int argc, char **argv)
   test_sliding(c, "cone");
   test_sliding(c, "lcp");
   test_refused(c);
-  CHECK_OK(abut_destroy_context(c));
+  CHECK_OK (abut_destroy_context(c))
+    ;
   return check_finish();
 }

@@ -29,34 +29,52 @@ static const struct trial {
   {{"derive-tree", "\"integrator\": \"rk4\"", 3}, {0.3, 0.5}, true, true},
   {{"derive-tree", "\"limit_smoothing\": 0.02", 3}, {0.3, 0.5}, true, true},
   {{"derive-tree", "\"diagonal\": \"exact\"", 3}, {0.3, 0.5}, true, true},
-  {{"derive-tree", "\"diagonal\": \"exact\", \"cone_smoothing\": 0.5, \"limit_smoothing\": 0.02, "
-    "\"integrator\": \"rk4\"", 3}, {0.3, 0.5}, false, false},
+  {{"derive-tree",
+    "\"diagonal\": \"exact\", \"cone_smoothing\": 0.5, \"limit_smoothing\": 0.02, "
+    "\"integrator\": \"rk4\"",
+    3},
+   {0.3, 0.5},
+   false,
+   false},
   {{"derive-shapes", "", 3}, {0.01, 0.2}, true, false},
   {{"derive-shapes", "\"integrator\": \"rk4\"", 3}, {0.01, 0.2}, false, false},
   {{"derive-shapes", "\"cone_smoothing\": 0.5, \"limit_smoothing\": 0.01", 3},
-   {0.01, 0.2}, true, true},
+   {0.01, 0.2},
+   true,
+   true},
   {{"derive-shapes", "\"cone_smoothing\": 0.5, \"impratio\": 4", 3}, {0.01, 0.2}, false, false},
   {{"derive-shapes", "\"diagonal\": \"exact\"", 3}, {0.01, 0.2}, true, false},
-  {{"derive-shapes", "\"diagonal\": \"exact\", \"cone_smoothing\": 0.5, \"integrator\": \"rk4\"", 3},
-   {0.01, 0.2}, false, false},
+  {{"derive-shapes", "\"diagonal\": \"exact\", \"cone_smoothing\": 0.5, \"integrator\": \"rk4\"",
+    3},
+   {0.01, 0.2},
+   false,
+   false},
   {{"derive-shapes", "\"cone\": \"pyramidal\"", 3}, {0.01, 0.2}, true, false},
   {{"derive-shapes", "\"cone\": \"pyramidal\", \"diagonal\": \"exact\", \"impratio\": 2", 3},
-   {0.01, 0.2}, false, false},
+   {0.01, 0.2},
+   false,
+   false},
   {{"derive-shapes", "\"cone\": \"pyramidal\", \"cone_smoothing\": 0.5", 3},
-   {0.01, 0.2}, false, false},
+   {0.01, 0.2},
+   false,
+   false},
   {{"derive-shapes", "\"impratio\": 5", 3}, {0.01, 0.2}, false, false},
   {{"derive-shapes", "", 1}, {0.01, 0.2}, true, false},
   {{"derive-shapes", "\"diagonal\": \"exact\", \"cone_smoothing\": 0.5", 1},
-   {0.01, 0.2}, false, false},
+   {0.01, 0.2},
+   false,
+   false},
   {{"derive-assets", "", 3}, {0.01, 0.2}, false, false},
   {{"derive-assets", "\"cone_smoothing\": 0.5", 3}, {0.01, 0.2}, false, false},
   {{"derive-assets", "\"cone\": \"pyramidal\", \"diagonal\": \"exact\"", 3},
-   {0.01, 0.2}, false, false},
+   {0.01, 0.2},
+   false,
+   false},
   {{"derive-assets", "\"integrator\": \"rk4\"", 1}, {0.01, 0.2}, false, false},
 };
 
-/* Piles, what lies on terrain and what lies beside seams, whose pairs are automatic: a step of a world in which they land, some
- * sticking, some sliding. */
+/* Piles, what lies on terrain and what lies beside seams, whose pairs are automatic: a step of a
+ * world in which they land, some sticking, some sliding. */
 static const struct heap {
   derive_scene scene;
   size_t after; /* steps */
@@ -75,15 +93,18 @@ static void run_heap(const struct heap *of, uint64_t *random)
   derive_open(&d, scene, 1, 1, of->after, of->scatter, random);
   derive_compare(&named, &d, random);
   derive_close(&d);
-  CHECK_OK(abut_destroy_scene(scene));
+  CHECK_OK (abut_destroy_scene(scene))
+    ;
 }
 
 static void run_trial(const struct trial *of, uint64_t *random)
 {
   abut_scene scene;
   derive d;
-  derive_trial named = {
-    .step_limit = STEP_LIMIT, .roll_limit = ROLL_LIMIT, .faint = FAINT, .left_out = 0.1};
+  derive_trial named = {.step_limit = STEP_LIMIT,
+                        .roll_limit = ROLL_LIMIT,
+                        .faint = FAINT,
+                        .left_out = 0.1};
   named.without[BY_FRICTION] = of->scene.condim == 1;
   snprintf(named.name, sizeof named.name, "%s {%s}%s", of->scene.file, of->scene.options,
            of->scene.condim == 1 ? " condim 1" : "");
@@ -97,7 +118,8 @@ static void run_trial(const struct trial *of, uint64_t *random)
     derive_compare(&named, &d, random);
   }
   derive_close(&d);
-  CHECK_OK(abut_destroy_scene(scene));
+  CHECK_OK (abut_destroy_scene(scene))
+    ;
 }
 
 int main(int argc, char **argv)
@@ -124,6 +146,7 @@ int main(int argc, char **argv)
       run_heap(&heaps[i], &random);
     }
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

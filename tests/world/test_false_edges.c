@@ -1,8 +1,8 @@
 /* Edge contacts that must not be there, or must: test_false_edges PRECISION
  *
- * Bodies of shapes with the smoothing that scenes fit, at poses whose true depth is known. A contact
- * that counts (activity above 0.1) must not claim more than three times that depth and 3 mm. On the
- * device of ABUT_TEST_DEVICE, the host by default. */
+ * Bodies of shapes with the smoothing that scenes fit, at poses whose true depth is known. A
+ * contact that counts (activity above 0.1) must not claim more than three times that depth and 3
+ * mm. On the device of ABUT_TEST_DEVICE, the host by default. */
 #include "play.h"
 
 #include <abut/manifold.h>
@@ -28,10 +28,12 @@ static void open_pair(scenes_pair *s, const char *fixed, const char *moving)
   char text[1024];
   abut_scene_pair pair;
   abut_layout layout;
-  snprintf(text, sizeof text,
-           "{\"links\": [{\"bodies\": [%s]}, {\"joint\": {\"type\": \"free\"}, \"mass\": 1, \"inertia\": "
-           "[[0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.01]], \"bodies\": [%s]}], "
-           "\"pairs\": [{\"a\": 0, \"b\": 1}]}", fixed, moving);
+  snprintf(
+    text, sizeof text,
+    "{\"links\": [{\"bodies\": [%s]}, {\"joint\": {\"type\": \"free\"}, \"mass\": 1, \"inertia\": "
+    "[[0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.01]], \"bodies\": [%s]}], "
+    "\"pairs\": [{\"a\": 0, \"b\": 1}]}",
+    fixed, moving);
   play_open_text(&s->p, context, precision, text, 1);
   REQUIRE_OK(abut_get_scene_pair(s->p.scene, 0, &pair));
   REQUIRE_OK(abut_get_layout(pair.pair, &layout));
@@ -126,8 +128,9 @@ static void test_half(const double half[3])
   open_pair(&s, "{\"box\": [0.05, 0.05, 0.05]}", word);
   for (int i = 0; i < 4 * 5 * 2 * 3; ++i) {
     const double yaw = yaws[i / 30], depth = depths[i % 3];
-    add_pose(&s, (const double[3]){0.05 + half[0] - overs[i / 6 % 5], i / 3 % 2 ? 0.03 : 0.0,
-                                   0.05 + half[2] - depth},
+    add_pose(&s,
+             (const double[3]){0.05 + half[0] - overs[i / 6 % 5], i / 3 % 2 ? 0.03 : 0.0,
+                               0.05 + half[2] - depth},
              (const double[4]){cos(yaw / 2), 0, 0, sin(yaw / 2)}, depth);
   }
   report(&s, name, 3e-3);
@@ -147,8 +150,9 @@ static void test_rim(const char *word, double radius)
     double q[4];
     quaternion_product((const double[4]){cos(yaw / 2), 0, 0, sin(yaw / 2)},
                        (const double[4]){cos(turn), 0, sin(turn), 0}, q);
-    add_pose(&s, (const double[3]){x, 0, 0.05 + radius / cos(pitch) - depth +
-                                         tan(pitch) * (0.05 - x)}, q, depth);
+    add_pose(&s,
+             (const double[3]){x, 0, 0.05 + radius / cos(pitch) - depth + tan(pitch) * (0.05 - x)},
+             q, depth);
   }
   report(&s, name, 3e-3);
 }
@@ -171,8 +175,8 @@ static double between(uint64_t *seed, double low, double high)
   return low + (high - low) * (double)(*seed >> 11) / 9007199254740992.0;
 }
 
-/* The middle of a box's edge along its axis i that lies farthest along u (which is across it), moved
- * along it by a share of its half length. */
+/* The middle of a box's edge along its axis i that lies farthest along u (which is across it),
+ * moved along it by a share of its half length. */
 static void edge_point(const double half[3], int i, const double u[3], double share, double out[3])
 {
   for (int k = 0; k < 3; ++k) {
@@ -180,16 +184,18 @@ static void edge_point(const double half[3], int i, const double u[3], double sh
   }
 }
 
-/* A word's field rounds a box's edges by a radius of a part of the shortest half length (docs/spec.md, 10.4).
- * Returns how far inside an edge its surface lies along u, which is across it. */
+/* A word's field rounds a box's edges by a radius of a part of the shortest half length
+ * (docs/spec.md, 10.4). Returns how far inside an edge its surface lies along u, which is across
+ * it. */
 static double cut_off(const double half[3], const double u[3], double length)
 {
   const double radius = fmin(half[0], fmin(half[1], half[2])) / 50.0;
   return radius * ((fabs(u[0]) + fabs(u[1]) + fabs(u[2])) / length - 1.0);
 }
 
-/* Adds a pose in which one edge of each box crosses the other, nearest to each other and `gap` apart; those that
- * overlap lie so deep in either body's field, whose rounded edges lie within the sharp ones. */
+/* Adds a pose in which one edge of each box crosses the other, nearest to each other and `gap`
+ * apart; those that overlap lie so deep in either body's field, whose rounded edges lie within the
+ * sharp ones. */
 static void add_crossing(scenes_pair *s, const double half1[3], const double half2[3], double gap,
                          uint64_t *seed)
 {
@@ -214,9 +220,11 @@ static void add_crossing(scenes_pair *s, const double half1[3], const double hal
     const double minus[3] = {-u[0], -u[1], -u[2]};
     rotate(inverse, minus, back);
     /* Edges at a good angle, and no face or other edge nearly as near. */
-  } while (length < 0.3 || fabs(u[(i + 1) % 3]) < 0.3 * length || fabs(u[(i + 2) % 3]) < 0.3 * length ||
-           fabs(back[(j + 1) % 3]) < 0.3 * length || fabs(back[(j + 2) % 3]) < 0.3 * length);
-  const double round = gap < 0.0 ? fmax(cut_off(half1, u, length), cut_off(half2, back, length)) : 0.0;
+  } while (length < 0.3 || fabs(u[(i + 1) % 3]) < 0.3 * length ||
+           fabs(u[(i + 2) % 3]) < 0.3 * length || fabs(back[(j + 1) % 3]) < 0.3 * length ||
+           fabs(back[(j + 2) % 3]) < 0.3 * length);
+  const double round = gap < 0.0 ? fmax(cut_off(half1, u, length), cut_off(half2, back, length))
+                                 : 0.0;
   edge_point(half1, i, u, between(seed, -0.6, 0.6), p1);
   edge_point(half2, j, back, between(seed, -0.6, 0.6), p2);
   rotate(q, p2, turned);
@@ -232,7 +240,8 @@ static int compare_doubles(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Nothing is deep where bodies are apart, and what energy there is belongs to contacts that touch. */
+/* Nothing is deep where bodies are apart, and what energy there is belongs to contacts that
+ * touch. */
 static void test_apart(const char *name, const double half1[3], const double half2[3])
 {
   enum { POSES = 200 };
@@ -260,7 +269,8 @@ static void test_apart(const char *name, const double half1[3], const double hal
   play_line("energy apart, median, of that 0.5 mm deep", energy[0][POSES / 2] / deep, 1e-3);
   play_line("energy apart, worst, of the median 0.5 mm deep", energy[0][POSES - 1] / deep, 3.0);
   /* A true crossing keeps its contact: two points of a half of its depth squared, or more. */
-  play_line("0.5 mm deep, least of what a crossing is worth", 0.25e-6 * 0.5 / energy[1][POSES / 20], 1.0);
+  play_line("0.5 mm deep, least of what a crossing is worth", 0.25e-6 * 0.5 / energy[1][POSES / 20],
+            1.0);
   play_close(&s.p);
 }
 
@@ -286,6 +296,7 @@ int main(int argc, char **argv)
   test_apart("plate on bar", plate, bar);
   test_apart("cube on bar", cube, bar);
   test_apart("plate on plate", plate, plate);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,5 +1,5 @@
-/* Contacts that the caller gives and that are no contacts: test_given PRECISION ROOT, the folder of golden
- * worlds. On the device of ABUT_TEST_DEVICE. */
+/* Contacts that the caller gives and that are no contacts: test_given PRECISION ROOT, the folder of
+ * golden worlds. On the device of ABUT_TEST_DEVICE. */
 #include "support/check.h"
 
 #include <abut/world.h>
@@ -31,8 +31,8 @@ static void put_contacts(const bad_contact *bad, double given[4][3 * GIVEN])
 }
 
 /* Of the second of three worlds: it stops, alone, and its gradients are 0. */
-static void check_bad_contact(abut_scene scene, const abut_scene_info *info,
-                              const bad_contact *bad, abut_worlds w, const void *good)
+static void check_bad_contact(abut_scene scene, const abut_scene_info *info, const bad_contact *bad,
+                              abut_worlds w, const void *good)
 {
   const size_t size = real_size(precision), row = info->nq * size;
   double next[GIVEN * MOST] = {0}, ones[2 * GIVEN * MOST], bars[5][GIVEN * MOST] = {{0}};
@@ -49,7 +49,8 @@ static void check_bad_contact(abut_scene scene, const abut_scene_info *info,
   w.q_next = next;
   w.status = status;
   w.status_step = step;
-  CHECK_OK(abut_step_worlds(scene, &w));
+  CHECK_OK (abut_step_worlds(scene, &w))
+    ;
   CHECK(status[0] == 0 && status[1] == ABUT_WORLD_BAD_INPUT && status[2] == 0);
   for (size_t i = 0; i < ABUT_WORLD_STATUSES * GIVEN; ++i) {
     CHECK_EQUAL(step[i], i == ABUT_WORLD_STATUSES + 5 ? 0 : ABUT_WORLD_NEVER);
@@ -66,7 +67,8 @@ static void check_bad_contact(abut_scene scene, const abut_scene_info *info,
   g.stiffness = bars[2];
   g.d = bars[3];
   g.p = bars[4];
-  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
+  CHECK_OK (abut_vjp_worlds(scene, &w, &g))
+    ;
   const size_t widths[] = {info->nv, info->pairs, info->pairs, 1, 3};
   for (size_t k = 0; k < 5; ++k) {
     for (size_t i = widths[k]; i < 2 * widths[k]; ++i) {
@@ -79,9 +81,9 @@ static void check_bad_contact(abut_scene scene, const abut_scene_info *info,
 static void check_given(const char *root)
 {
   static const bad_contact none = {NUMBERS, 0.0};
-  static const bad_contact bad[] = {{0, NAN}, {1, INFINITY}, {3, NAN}, {3, INFINITY}, {3, -INFINITY},
-                                    {4, NAN}, {6, INFINITY}, {7, NAN}, {7, INFINITY}, {7, -INFINITY},
-                                    {7, -0.5}, {7, 1.5}};
+  static const bad_contact bad[] = {{0, NAN},       {1, INFINITY},  {3, NAN},      {3, INFINITY},
+                                    {3, -INFINITY}, {4, NAN},       {6, INFINITY}, {7, NAN},
+                                    {7, INFINITY},  {7, -INFINITY}, {7, -0.5},     {7, 1.5}};
   char path[1024];
   abut_scene scene;
   abut_scene_info info;
@@ -104,11 +106,13 @@ static void check_given(const char *root)
   w.v = v;
   w.q_next = good;
   w.contacts = &c;
-  CHECK_OK(abut_step_worlds(scene, &w));
+  CHECK_OK (abut_step_worlds(scene, &w))
+    ;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
     check_bad_contact(scene, &info, &bad[i], w, good);
   }
-  CHECK_OK(abut_destroy_scene(scene));
+  CHECK_OK (abut_destroy_scene(scene))
+    ;
 }
 
 int main(int argc, char **argv)
@@ -119,6 +123,7 @@ int main(int argc, char **argv)
     return 77;
   }
   check_given(argv[2]);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,5 +1,6 @@
-/* Derivatives through impacts within a step, of scenes with "sweep", against central differences of abut_step_worlds, in
- * float64: test_impacts [all]. What differs is printed. With `all`, also of what takes as long as the rest. */
+/* Derivatives through impacts within a step, of scenes with "sweep", against central differences of
+ * abut_step_worlds, in float64: test_impacts [all]. What differs is printed. With `all`, also of
+ * what takes as long as the rest. */
 #include "play.h"
 
 #include <math.h>
@@ -8,7 +9,8 @@
 
 static abut_context context;
 
-/* Inputs by which is differentiated: columns in this order. The friction of springs is their own. */
+/* Inputs by which is differentiated: columns in this order. The friction of springs is their
+ * own. */
 enum { BY_Q, BY_V, BY_U, BY_MASS, BY_FRICTION, BY_ALL };
 static const char *const by_names[BY_ALL] = {"q", "v", "u", "mass_scale", "friction"};
 
@@ -19,8 +21,9 @@ typedef struct trial {
   abut_scene_info info;
   size_t steps, columns[BY_ALL], first[BY_ALL], all;
   double *q, *v, *u, *mass, *friction, *springs;
-  bool steep[128]; /* columns along which other features would meet, to either side: they are not compared */
-  double most[2]; /* of the positions and of the velocities to which the steps lead */
+  bool steep[128]; /* columns along which other features would meet, to either side: they are not
+                      compared */
+  double most[2];  /* of the positions and of the velocities to which the steps lead */
   bool spring;
 } trial;
 
@@ -35,7 +38,10 @@ static void trial_open(trial *t, const char *name, const char *text, size_t step
 {
   play p;
   play_open_text(&p, context, ABUT_FLOAT64, text, 1);
-  *t = (trial){.scene = p.scene, .info = p.info, .steps = steps, .spring = strstr(text, "\"spring\"") != NULL};
+  *t = (trial){.scene = p.scene,
+               .info = p.info,
+               .steps = steps,
+               .spring = strstr(text, "\"spring\"") != NULL};
   snprintf(t->name, sizeof t->name, "%s", name);
   const size_t columns[BY_ALL] = {p.info.nv, p.info.nv, p.info.nu, p.info.links, p.info.pairs};
   for (int k = 0; k < BY_ALL; ++k) {
@@ -65,7 +71,8 @@ static void trial_open(trial *t, const char *name, const char *text, size_t step
 
 static void trial_close(trial *t)
 {
-  CHECK_OK(abut_destroy_scene(t->scene));
+  CHECK_OK (abut_destroy_scene(t->scene))
+    ;
   free(t->q);
   free(t->v);
   free(t->u);
@@ -131,7 +138,8 @@ static void move(const trial *t, copies *c, size_t world, size_t column, double 
   double *step = numbers(t->info.nv);
   if (column < t->first[BY_V]) {
     step[column] = by;
-    REQUIRE_OK(abut_add_positions(t->scene, 1, c->q + world * t->info.nq, step, c->q + world * t->info.nq));
+    REQUIRE_OK(
+      abut_add_positions(t->scene, 1, c->q + world * t->info.nq, step, c->q + world * t->info.nq));
   } else if (column < t->first[BY_U]) {
     c->v[world * t->info.nv + column - t->first[BY_V]] += by;
   } else if (column < t->first[BY_MASS]) {
@@ -151,12 +159,14 @@ static void move(const trial *t, copies *c, size_t world, size_t column, double 
 enum { SIDES = 4 };
 static const double sides[SIDES] = {1.0, -1.0, 0.5, -0.5};
 
-/* Fills by (all, 2 nv). All worlds must have the same status, and an impact within a step. Returns it. */
+/* Fills by (all, 2 nv). All worlds must have the same status, and an impact within a step. Returns
+ * it. */
 static uint32_t difference(trial *t, double length, double *by)
 {
   const size_t nv = t->info.nv, n = 2 * nv, count = 1 + SIDES * t->all;
   copies c = copies_of(t, count);
-  double *base = numbers(count * t->info.nq), *moved = numbers(count * nv), *v = numbers(count * nv);
+  double *base = numbers(count * t->info.nq), *moved = numbers(count * nv),
+         *v = numbers(count * nv);
   double *q = numbers(count * t->info.nq);
   uint32_t *status = calloc(count, sizeof *status);
   for (size_t k = 0; k < t->all; ++k) {
@@ -184,7 +194,8 @@ static uint32_t difference(trial *t, double length, double *by)
   for (size_t k = 0; k < t->all; ++k) {
     for (size_t i = 0; i < n; ++i) {
       const double *of = (i < nv ? moved : v) + (1 + SIDES * k) * nv + i % nv;
-      const double far = (of[0] - of[nv]) / (2.0 * length), near = (of[2 * nv] - of[3 * nv]) / length;
+      const double far = (of[0] - of[nv]) / (2.0 * length),
+                   near = (of[2 * nv] - of[3 * nv]) / length;
       by[k * n + i] = (4.0 * near - far) / 3.0;
     }
   }
@@ -232,7 +243,8 @@ static void by_tangents(const trial *t, double *by)
   g.friction = t->info.pairs && !t->spring ? seeds[BY_FRICTION] : NULL;
   g.q_next = q;
   g.v_next = v;
-  CHECK_OK(abut_jvp_worlds(t->scene, &w, &g));
+  CHECK_OK (abut_jvp_worlds(t->scene, &w, &g))
+    ;
   for (size_t i = 0; i < t->all * nv; ++i) {
     by[i / nv * 2 * nv + i % nv] = q[i];
     by[i / nv * 2 * nv + nv + i % nv] = v[i];
@@ -263,12 +275,14 @@ static void by_gradients(const trial *t, size_t segment, double *by)
   g.mass_scale = to[BY_MASS];
   g.friction = t->info.pairs && !t->spring ? to[BY_FRICTION] : NULL;
   g.springs = t->spring ? springs : NULL;
-  CHECK_OK(abut_vjp_worlds(t->scene, &w, &g));
+  CHECK_OK (abut_vjp_worlds(t->scene, &w, &g))
+    ;
   for (int k = 0; k < BY_ALL; ++k) {
     for (size_t i = 0; i < n; ++i) {
       for (size_t j = 0; j < t->columns[k]; ++j) {
-        by[(t->first[k] + j) * n + i] = k == BY_FRICTION && t->spring ? springs[6 * (i * t->info.pairs + j) + 1]
-                                                                       : to[k][i * t->columns[k] + j];
+        by[(t->first[k] + j) * n + i] = k == BY_FRICTION && t->spring
+                                          ? springs[6 * (i * t->info.pairs + j) + 1]
+                                          : to[k][i * t->columns[k] + j];
       }
     }
     free(to[k]);
@@ -294,7 +308,8 @@ static void by_matrix(const trial *t, double *by)
   m.B = t->info.nu ? at[1] : NULL;
   m.mass_scale = at[2];
   m.friction = t->info.pairs && !t->spring ? at[3] : NULL;
-  CHECK_OK(abut_transition_worlds(t->scene, &w, &m));
+  CHECK_OK (abut_transition_worlds(t->scene, &w, &m))
+    ;
   for (int k = 0; k < 4; ++k) {
     for (size_t i = 0; i < n * widths[k]; ++i) {
       by[(first[k] + i % widths[k]) * n + i / widths[k]] = at[k][i];
@@ -307,13 +322,15 @@ static void by_matrix(const trial *t, double *by)
 /* ---- all of it ---- */
 
 /* The largest difference as a share of what the same outputs depend on the same inputs at most. */
-static double compare(const trial *t, const char *what, const double *got, const double *want, double limit, bool no_friction)
+static double compare(const trial *t, const char *what, const double *got, const double *want,
+                      double limit, bool no_friction)
 {
   const size_t nv = t->info.nv, n = 2 * nv;
   double worst = 0.0;
   for (int k = 0; k < BY_ALL; ++k) {
     for (size_t half = 0; half < 2 && !(k == BY_FRICTION && no_friction); ++half) {
-      double scale = 1e-2 * t->most[half]; /* less than a millionth of it is the differences' rounding */
+      double scale = 1e-2 * t->most[half]; /* less than a millionth of it is the differences'
+                                              rounding */
       for (size_t i = 0; i < t->columns[k] * nv; ++i) {
         scale = fmax(scale, fabs(want[(t->first[k] + i / nv) * n + half * nv + i % nv]));
       }
@@ -323,8 +340,8 @@ static double compare(const trial *t, const char *what, const double *got, const
         }
         const size_t at = (t->first[k] + i / nv) * n + half * nv + i % nv;
         const double off = fabs(got[at] - want[at]) / scale;
-        check(off <= limit, "%s, %s: %c %zu by %s %zu is %.10g, not %.10g, off by %.1e", t->name, what, half ? 'v' : 'q', i % nv,
-              by_names[k], i / nv, got[at], want[at], off);
+        check(off <= limit, "%s, %s: %c %zu by %s %zu is %.10g, not %.10g, off by %.1e", t->name,
+              what, half ? 'v' : 'q', i % nv, by_names[k], i / nv, got[at], want[at], off);
         worst = fmax(worst, off);
       }
     }
@@ -355,9 +372,11 @@ static void run(trial *t)
   free(got);
 }
 
-static void scene_of(char *text, size_t room, const char *law, const char *more, double step, const char *rest)
+static void scene_of(char *text, size_t room, const char *law, const char *more, double step,
+                     const char *rest)
 {
-  snprintf(text, room, "{\"contact_model\": \"%s\", %s \"timestep\": %g, \"sweep\": true, %s}", law, more, step, rest);
+  snprintf(text, room, "{\"contact_model\": \"%s\", %s \"timestep\": %g, \"sweep\": true, %s}", law,
+           more, step, rest);
 }
 
 #define WALL "{\"bodies\": [{\"box\": [0.005, 0.5, 0.5]}]}"
@@ -380,9 +399,12 @@ static void test_ball(const char *law, const char *more)
   char text[1024], name[128];
   trial t;
   snprintf(name, sizeof name, "ball, %s %s", law, more);
-  scene_of(text, sizeof text, law, more, 1.0 / 60.0,
-           "\"links\": [" WALL ", {\"position\": [-0.4, 0.013, 0.004], \"joint\": {\"type\": \"free\"}, \"density\": 1000, "
-           "\"bodies\": [{\"sphere\": 0.01}]}], \"pairs\": [{\"a\": 1, \"b\": 0, \"contact\": {\"k\": 5}}]");
+  scene_of(
+    text, sizeof text, law, more, 1.0 / 60.0,
+    "\"links\": [" WALL
+    ", {\"position\": [-0.4, 0.013, 0.004], \"joint\": {\"type\": \"free\"}, \"density\": 1000, "
+    "\"bodies\": [{\"sphere\": 0.01}]}], \"pairs\": [{\"a\": 1, \"b\": 0, \"contact\": {\"k\": "
+    "5}}]");
   trial_open(&t, name, text, 1);
   t.v[0] = 40.0;
   t.v[1] = 3.0;
@@ -392,13 +414,17 @@ static void test_ball(const char *law, const char *more)
 }
 
 /* A cube flies with a corner ahead, and turns. */
-static void test_corner(const char *law, const char *more, double friction, double along, double spin)
+static void test_corner(const char *law, const char *more, double friction, double along,
+                        double spin)
 {
   char text[1024], name[128];
   trial t;
-  snprintf(name, sizeof name, "corner, %s %s, friction %g, along %g, spin %g", law, more, friction, along, spin);
+  snprintf(name, sizeof name, "corner, %s %s, friction %g, along %g, spin %g", law, more, friction,
+           along, spin);
   scene_of(text, sizeof text, law, more, 0.01,
-           "\"links\": [" WALL ", {\"position\": [-0.2, 0.1, 0.07], \"joint\": {\"type\": \"free\"}, " CUBE "}], \"pairs\": "
+           "\"links\": [" WALL
+           ", {\"position\": [-0.2, 0.1, 0.07], \"joint\": {\"type\": \"free\"}, " CUBE
+           "}], \"pairs\": "
            "[{\"a\": 1, \"b\": 0, \"restitution\": 0.4}]");
   trial_open(&t, name, text, 1);
   turn(&t, 3, 0.1, 0.6, -0.7);
@@ -419,9 +445,12 @@ static void test_two(const char *law, const char *more, size_t steps, double fro
   trial t;
   snprintf(name, sizeof name, "two, %s %s", law, more);
   snprintf(rest, sizeof rest,
-           "\"gravity\": [0, 0, -9.81], \"links\": [{\"position\": [%g, 0.1, 0.07], \"joint\": {\"type\": \"free\"}, " CUBE "}, "
-           "{\"position\": [0.0, 0.103, 0.068], \"joint\": {\"type\": \"free\"}, \"density\": 900, \"bodies\": [{\"box\": "
-           "[0.02, 0.015, 0.018], \"position\": [0.003, -0.002, 0.004], \"quaternion\": [0.9, 0.1, -0.2, 0.3]}]}], "
+           "\"gravity\": [0, 0, -9.81], \"links\": [{\"position\": [%g, 0.1, 0.07], \"joint\": "
+           "{\"type\": \"free\"}, " CUBE "}, "
+           "{\"position\": [0.0, 0.103, 0.068], \"joint\": {\"type\": \"free\"}, \"density\": 900, "
+           "\"bodies\": [{\"box\": "
+           "[0.02, 0.015, 0.018], \"position\": [0.003, -0.002, 0.004], \"quaternion\": [0.9, 0.1, "
+           "-0.2, 0.3]}]}], "
            "\"pairs\": [{\"a\": 0, \"b\": 1, \"restitution\": 0.3}]",
            from);
   scene_of(text, sizeof text, law, more, 0.01, rest);
@@ -445,9 +474,12 @@ static void test_edges(const char *law)
   trial t;
   snprintf(name, sizeof name, "edges, %s", law);
   scene_of(text, sizeof text, law, "", 0.01,
-           "\"gravity\": [0, 0, 0], \"links\": [{\"position\": [-0.2, 0, 0], \"joint\": {\"type\": \"free\"}, \"density\": 1000, "
-           "\"bodies\": [{\"box\": [0.006, 0.006, 0.1], \"quaternion\": [0.92388, 0, 0, 0.38268]}]}, {\"joint\": {\"type\": "
-           "\"free\"}, \"density\": 3000, \"bodies\": [{\"box\": [0.006, 0.1, 0.006], \"quaternion\": [0.92388, 0, 0.38268, 0]}]}], "
+           "\"gravity\": [0, 0, 0], \"links\": [{\"position\": [-0.2, 0, 0], \"joint\": {\"type\": "
+           "\"free\"}, \"density\": 1000, "
+           "\"bodies\": [{\"box\": [0.006, 0.006, 0.1], \"quaternion\": [0.92388, 0, 0, "
+           "0.38268]}]}, {\"joint\": {\"type\": "
+           "\"free\"}, \"density\": 3000, \"bodies\": [{\"box\": [0.006, 0.1, 0.006], "
+           "\"quaternion\": [0.92388, 0, 0.38268, 0]}]}], "
            "\"pairs\": [{\"a\": 0, \"b\": 1, \"restitution\": 0.3}]");
   trial_open(&t, name, text, 1);
   turn(&t, 3, 0.03, 0.02, 0.04);
@@ -461,8 +493,9 @@ static void test_edges(const char *law)
   trial_close(&t);
 }
 
-#define PLATE(x)                                                                                             \
-  "{\"position\": [" x ", 0, 0], \"joint\": {\"type\": \"free\"}, \"density\": 1000, \"bodies\": [{\"box\": " \
+#define PLATE(x)                                                                         \
+  "{\"position\": [" x                                                                   \
+  ", 0, 0], \"joint\": {\"type\": \"free\"}, \"density\": 1000, \"bodies\": [{\"box\": " \
   "[0.002, 0.1, 0.1]}]}"
 
 /* A small box flies at two thin ones in a row, and drives them on. */
@@ -471,10 +504,13 @@ static void test_bullet(const char *law)
   char text[2048], name[128];
   trial t;
   snprintf(name, sizeof name, "bullet, %s", law);
-  scene_of(text, sizeof text, law, "", 0.01,
-           "\"gravity\": [0, 0, -9.81], \"links\": [{\"position\": [-0.5, 0.003, 0.002], \"joint\": {\"type\": \"free\"}, "
-           "\"density\": 10000, \"bodies\": [{\"box\": [0.008, 0.009, 0.007]}]}, " PLATE("0.0") ", " PLATE("0.05") "], "
-           "\"pairs\": [{\"a\": 0, \"b\": 1}, {\"a\": 0, \"b\": 2}, {\"a\": 1, \"b\": 2}]");
+  scene_of(
+    text, sizeof text, law, "", 0.01,
+    "\"gravity\": [0, 0, -9.81], \"links\": [{\"position\": [-0.5, 0.003, 0.002], \"joint\": "
+    "{\"type\": \"free\"}, "
+    "\"density\": 10000, \"bodies\": [{\"box\": [0.008, 0.009, 0.007]}]}, " PLATE("0.0") ", " PLATE(
+      "0.05") "], "
+              "\"pairs\": [{\"a\": 0, \"b\": 1}, {\"a\": 0, \"b\": 2}, {\"a\": 1, \"b\": 2}]");
   trial_open(&t, name, text, 1);
   t.v[0] = 80.0;
   t.v[1] = 2.0;
@@ -492,12 +528,16 @@ static void test_arm(const char *law, const char *more, size_t steps)
   trial t;
   snprintf(name, sizeof name, "arm, %s %s", law, more);
   scene_of(text, sizeof text, law, more, 0.005,
-           "\"gravity\": [0, 0, -9.81], \"links\": [{\"density\": 1000, \"joint\": {\"type\": \"ball\", \"position\": [-0.2, 0, 0], "
-           "\"damping\": 0.01, \"armature\": 0.001}, \"position\": [0.2, 0, 0], \"bodies\": [{\"box\": [0.2, 0.01, 0.012]}]}, "
-           "{\"parent\": 0, \"name\": \"elbow\", \"position\": [0.35, 0, 0], \"density\": 1000, \"joint\": {\"type\": "
+           "\"gravity\": [0, 0, -9.81], \"links\": [{\"density\": 1000, \"joint\": {\"type\": "
+           "\"ball\", \"position\": [-0.2, 0, 0], "
+           "\"damping\": 0.01, \"armature\": 0.001}, \"position\": [0.2, 0, 0], \"bodies\": "
+           "[{\"box\": [0.2, 0.01, 0.012]}]}, "
+           "{\"parent\": 0, \"name\": \"elbow\", \"position\": [0.35, 0, 0], \"density\": 1000, "
+           "\"joint\": {\"type\": "
            "\"hinge\", \"axis\": [0, 0.8, 0.6], "
            "\"position\": [-0.15, 0, 0]}, \"bodies\": [{\"box\": [0.14, 0.01, 0.01]}]}, "
-           "{\"parent\": 1, \"position\": [0.25, 0, 0], \"density\": 1000, \"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}, "
+           "{\"parent\": 1, \"position\": [0.25, 0, 0], \"density\": 1000, \"joint\": {\"type\": "
+           "\"slide\", \"axis\": [1, 0, 0]}, "
            "\"bodies\": [{\"box\": [0.1, 0.008, 0.01]}]}, "
            "{\"position\": [0.75, 0.02, 0.02], \"bodies\": [{\"box\": [0.2, 0.2, 0.004]}]}], "
            "\"actuators\": [{\"joint\": \"elbow\", \"kind\": \"motor\", \"gear\": 3}], "
@@ -515,20 +555,25 @@ static void test_arm(const char *law, const char *more, size_t steps)
   trial_close(&t);
 }
 
-/* A box on two slides lands flat on a part of a plate on a hinge: the middle of the patch is hit, whose place is that of
- * vertices of both. What would tilt the plate has other features meet, to either side. */
+/* A box on two slides lands flat on a part of a plate on a hinge: the middle of the patch is hit,
+ * whose place is that of vertices of both. What would tilt the plate has other features meet, to
+ * either side. */
 static void test_flat(const char *law)
 {
   char text[2048], name[128];
   trial t;
   snprintf(name, sizeof name, "flat, %s", law);
-  scene_of(text, sizeof text, law, "", 0.01,
-           "\"gravity\": [0, 0, 0], \"links\": [{\"mass\": 0.01, \"inertia\": [[1e-4, 0, 0], [0, 1e-4, 0], [0, 0, 1e-4]], "
-           "\"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}}, "
-           "{\"parent\": 0, \"density\": 1000, \"joint\": {\"type\": \"slide\", \"axis\": [0, 1, 0]}, "
-           "\"bodies\": [{\"box\": [0.03, 0.03, 0.03]}]}, "
-           "{\"position\": [0.2, 0.07, 0.01], \"density\": 1000, \"joint\": {\"type\": \"hinge\", \"axis\": [0, 0, 1], \"position\": "
-           "[0, 0.1, 0]}, \"bodies\": [{\"box\": [0.01, 0.06, 0.05]}]}], \"pairs\": [{\"a\": 1, \"b\": 2, \"restitution\": 0.3}]");
+  scene_of(
+    text, sizeof text, law, "", 0.01,
+    "\"gravity\": [0, 0, 0], \"links\": [{\"mass\": 0.01, \"inertia\": [[1e-4, 0, 0], [0, 1e-4, "
+    "0], [0, 0, 1e-4]], "
+    "\"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}}, "
+    "{\"parent\": 0, \"density\": 1000, \"joint\": {\"type\": \"slide\", \"axis\": [0, 1, 0]}, "
+    "\"bodies\": [{\"box\": [0.03, 0.03, 0.03]}]}, "
+    "{\"position\": [0.2, 0.07, 0.01], \"density\": 1000, \"joint\": {\"type\": \"hinge\", "
+    "\"axis\": [0, 0, 1], \"position\": "
+    "[0, 0.1, 0]}, \"bodies\": [{\"box\": [0.01, 0.06, 0.05]}]}], \"pairs\": [{\"a\": 1, \"b\": 2, "
+    "\"restitution\": 0.3}]");
   trial_open(&t, name, text, 1);
   t.v[0] = 40.0;
   t.v[1] = 3.0;
@@ -539,16 +584,19 @@ static void test_flat(const char *law)
 
 /* ---- float32 ---- */
 
-/* Sets the gradient of the sum of the state after two steps of a cube that flies with a corner ahead, by q and by v. */
+/* Sets the gradient of the sum of the state after two steps of a cube that flies with a corner
+ * ahead, by q and by v. */
 static void narrow_gradient(const char *law, abut_precision precision, double out[12])
 {
-  static const double q[] = {-0.35, 0.1, 0.07, 0.9, 0.05, 0.3, -0.35}, v[] = {30.0, 3.0, 1.0, 2.0, -3.0, 1.0};
+  static const double q[] = {-0.35, 0.1, 0.07, 0.9, 0.05, 0.3, -0.35},
+                      v[] = {30.0, 3.0, 1.0, 2.0, -3.0, 1.0};
   char text[1024];
   abut_context own;
   play p;
   REQUIRE(test_context(precision, &own));
   scene_of(text, sizeof text, law, "", 0.01,
-           "\"links\": [" WALL ", {\"joint\": {\"type\": \"free\"}, " CUBE "}], \"pairs\": [{\"a\": 1, \"b\": 0, \"restitution\": "
+           "\"links\": [" WALL ", {\"joint\": {\"type\": \"free\"}, " CUBE
+           "}], \"pairs\": [{\"a\": 1, \"b\": 0, \"restitution\": "
            "0.4}]");
   play_open_text(&p, own, precision, text, 1);
   const size_t size = real_size(precision);
@@ -573,7 +621,8 @@ static void narrow_gradient(const char *law, abut_precision precision, double ou
   g.state = ones;
   g.q = by[0];
   g.v = by[1];
-  CHECK_OK(abut_vjp_worlds(p.scene, &w, &g));
+  CHECK_OK (abut_vjp_worlds(p.scene, &w, &g))
+    ;
   CHECK_EQUAL(p.status[0], ABUT_WORLD_SWEPT);
   for (size_t i = 0; i < 12; ++i) {
     out[i] = real_at(by[i / 6], precision, i % 6);
@@ -582,7 +631,8 @@ static void narrow_gradient(const char *law, abut_precision precision, double ou
   free(by[0]);
   free(by[1]);
   play_close(&p);
-  CHECK_OK(abut_destroy_context(own));
+  CHECK_OK (abut_destroy_context(own))
+    ;
 }
 
 static void test_narrow(const char *law)
@@ -596,7 +646,8 @@ static void test_narrow(const char *law)
   for (size_t i = 0; i < 12; ++i) {
     const double off = fabs(narrow[i] - wide[i]) / most[i / 6];
     worst = fmax(worst, off);
-    check(off < 1e-3, "%s: by %c %zu float32 says %g, float64 %g", law, i < 6 ? 'q' : 'v', i % 6, narrow[i], wide[i]);
+    check(off < 1e-3, "%s: by %c %zu float32 says %g, float64 %g", law, i < 6 ? 'q' : 'v', i % 6,
+          narrow[i], wide[i]);
   }
   CHECK(most[0] > 100.0);
   printf("%s: float32 %.1e\n", law, worst);
@@ -632,6 +683,7 @@ int main(int argc, char **argv)
   test_two("cone", rk4, 1, -0.3); /* no stage is where they overlap, for the law is steep there */
   test_arm("cone", rk4, 2);
   test_arm("spring", rk4, 2);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,5 +1,6 @@
-/* Pairs that may touch, and contacts of worlds: what is kept is what boxes keep that the test itself holds beside each other,
- * every pair that has a contact is among it, and contacts are those of each pair by itself.
+/* Pairs that may touch, and contacts of worlds: what is kept is what boxes keep that the test
+ * itself holds beside each other, every pair that has a contact is among it, and contacts are those
+ * of each pair by itself.
  *   test_items PRECISION */
 #include "play.h"
 
@@ -22,22 +23,29 @@ static abut_precision precision;
 
 /* ---- scenes ---- */
 
-static const char *const shapes[FREE_LINKS] = {"\"box\": [0.05, 0.04, 0.03]",     "\"sphere\": 0.05",
-                                               "\"box\": [0.05, 0.04, 0.03]",     "\"capsule\": [0.03, 0.05]",
-                                               "\"ellipsoid\": [0.05, 0.04, 0.06]", "\"box\": [0.05, 0.04, 0.03]",
+static const char *const shapes[FREE_LINKS] = {"\"box\": [0.05, 0.04, 0.03]",
+                                               "\"sphere\": 0.05",
+                                               "\"box\": [0.05, 0.04, 0.03]",
+                                               "\"capsule\": [0.03, 0.05]",
+                                               "\"ellipsoid\": [0.05, 0.04, 0.06]",
+                                               "\"box\": [0.05, 0.04, 0.03]",
                                                "\"cylinder\": [0.04, 0.05]"};
 
 /* A plane and a block that stand still, free bodies, and a bar on a hinge. */
 static void write_scene(const char *more, char *text)
 {
   size_t at = (size_t)snprintf(text, ROOM,
-                               "{%s, \"links\": [{\"bodies\": [{\"plane\": [1, 1]}]}, {\"bodies\": [{\"box\": [0.1, 0.1, 0.05]}]}, "
-                               "{\"density\": 800, \"joint\": {\"type\": \"hinge\", \"axis\": [0, 1, 0]}, \"position\": [0, 0.1, "
+                               "{%s, \"links\": [{\"bodies\": [{\"plane\": [1, 1]}]}, {\"bodies\": "
+                               "[{\"box\": [0.1, 0.1, 0.05]}]}, "
+                               "{\"density\": 800, \"joint\": {\"type\": \"hinge\", \"axis\": [0, "
+                               "1, 0]}, \"position\": [0, 0.1, "
                                "0.2], \"bodies\": [{\"box\": [0.2, 0.03, 0.03]}]}",
                                more);
   for (int i = 0; i < FREE_LINKS; ++i) {
-    at += (size_t)snprintf(text + at, ROOM - at,
-                           ", {\"density\": 500, \"joint\": {\"type\": \"free\"}, \"bodies\": [{%s}]}", shapes[i]);
+    at +=
+      (size_t)snprintf(text + at, ROOM - at,
+                       ", {\"density\": 500, \"joint\": {\"type\": \"free\"}, \"bodies\": [{%s}]}",
+                       shapes[i]);
   }
   snprintf(text + at, ROOM - at, "]}");
 }
@@ -49,7 +57,8 @@ static void write_listed(char *text)
   size_t at = (size_t)snprintf(more, ROOM, "\"pairs\": [");
   for (int a = 2; a < FREE_LINKS + 3; ++a) {
     for (int b = 0; b < a; ++b) {
-      at += (size_t)snprintf(more + at, ROOM - at, "%s{\"a\": %d, \"b\": %d}", a > 2 || b ? ", " : "", a, b);
+      at += (size_t)snprintf(more + at, ROOM - at, "%s{\"a\": %d, \"b\": %d}",
+                             a > 2 || b ? ", " : "", a, b);
     }
   }
   snprintf(more + at, ROOM - at, "]");
@@ -64,7 +73,9 @@ static void fill(play *p)
     play_set_q(p, w, 0, 3.0 * random_normal(&random));
     for (size_t i = 1; i < p->info.nq; ++i) {
       const size_t of = (i - 1) % 7;
-      play_set_q(p, w, i, of < 3 ? 0.5 * random_uniform(&random) - (of < 2 ? 0.25 : 0.0) : random_normal(&random));
+      play_set_q(p, w, i,
+                 of < 3 ? 0.5 * random_uniform(&random) - (of < 2 ? 0.25 : 0.0)
+                        : random_normal(&random));
     }
   }
 }
@@ -83,8 +94,10 @@ static void join(body_box *all, const body_box *one)
 {
   for (int k = 0; k < 3 && one->half[0] >= 0.0; ++k) {
     const bool first = all->half[0] < 0.0 || (k && all->half[k] < 0.0);
-    const double low = first ? one->centre[k] - one->half[k] : fmin(all->centre[k] - all->half[k], one->centre[k] - one->half[k]);
-    const double high = first ? one->centre[k] + one->half[k] : fmax(all->centre[k] + all->half[k], one->centre[k] + one->half[k]);
+    const double low = first ? one->centre[k] - one->half[k]
+                             : fmin(all->centre[k] - all->half[k], one->centre[k] - one->half[k]);
+    const double high = first ? one->centre[k] + one->half[k]
+                              : fmax(all->centre[k] + all->half[k], one->centre[k] + one->half[k]);
     all->centre[k] = 0.5 * (low + high);
     all->half[k] = 0.5 * (high - low);
   }
@@ -136,7 +149,8 @@ static void oracle_place(oracle *o, const play *p, size_t world)
 static bool left_out(const oracle *o, size_t candidate, double eps)
 {
   const scene_pair *p = &o->scene->def.pairs[candidate];
-  const body_box *a = o->boxes[scene_pair_body(&o->scene->def, p, 0)], *b = o->boxes[scene_pair_body(&o->scene->def, p, 1)];
+  const body_box *a = o->boxes[scene_pair_body(&o->scene->def, p, 0)],
+                 *b = o->boxes[scene_pair_body(&o->scene->def, p, 1)];
   double pose[2][7];
   for (int side = 0; side < 2; ++side) {
     place_body(scene_side(&o->scene->def, p, side), o->links[p->link[side]], pose[side]);
@@ -164,7 +178,8 @@ static void check_order(const play *p, const abut_items *items)
     REQUIRE_OK(abut_get_candidate(p->scene, items->candidates[i], &a, &b));
     CHECK(items->items[3 * i + 1] == a && items->items[3 * i + 2] == b);
     CHECK(!i || items->items[3 * i - 3] < items->items[3 * i] ||
-          (items->items[3 * i - 3] == items->items[3 * i] && items->candidates[i - 1] < items->candidates[i]));
+          (items->items[3 * i - 3] == items->items[3 * i] &&
+           items->candidates[i - 1] < items->candidates[i]));
   }
 }
 
@@ -179,17 +194,21 @@ static void compare_boxes(const play *p, const abut_items *items)
     oracle_place(&o, p, w);
     for (size_t i = 0; i < p->info.candidates; ++i) {
       const bool found = has(items, w, i);
-      check(found || left_out(&o, i, 0.0), "world %zu, candidate %zu is left out though boxes meet", w, i);
-      check(!found || !left_out(&o, i, rounding), "world %zu, candidate %zu is kept though boxes are apart", w, i);
+      check(found || left_out(&o, i, 0.0), "world %zu, candidate %zu is left out though boxes meet",
+            w, i);
+      check(!found || !left_out(&o, i, rounding),
+            "world %zu, candidate %zu is kept though boxes are apart", w, i);
       kept += found;
       left += !found;
     }
   }
-  check(kept > 4 * WORLDS && left > 10 * WORLDS, "%zu are kept, %zu left out: nothing is tested", kept, left);
+  check(kept > 4 * WORLDS && left > 10 * WORLDS, "%zu are kept, %zu left out: nothing is tested",
+        kept, left);
   oracle_close(&o);
 }
 
-/* The next contact of a list from `at` on that is active enough to be in another list whatever rounding does. */
+/* The next contact of a list from `at` on that is active enough to be in another list whatever
+ * rounding does. */
 static size_t next_of(const abut_compact *list, size_t at)
 {
   while (at < list->count && real_at(list->activity, precision, at) < ACTIVE) {
@@ -198,7 +217,8 @@ static size_t next_of(const abut_compact *list, size_t at)
   return at;
 }
 
-/* Contacts of what may touch are all that there are: those of every slot of every candidate that are active. */
+/* Contacts of what may touch are all that there are: those of every slot of every candidate that
+ * are active. */
 static void compare_contacts(const play *p, const abut_items *items)
 {
   const double most = precision == ABUT_FLOAT64 ? 1e-9 : 1e-3;
@@ -211,18 +231,21 @@ static void compare_contacts(const play *p, const abut_items *items)
   CHECK(!memcmp(some.items, items->items, 3 * items->count * sizeof *items->items));
   CHECK_EQUAL(all.count, WORLDS * p->info.candidates);
   size_t at = next_of(&found, 0), i = next_of(&every, 0);
-  for (; at < found.count && i < every.count; at = next_of(&found, at + 1), i = next_of(&every, i + 1)) {
+  for (; at < found.count && i < every.count;
+       at = next_of(&found, at + 1), i = next_of(&every, i + 1)) {
     const uint32_t item = found.pose[at], of = every.pose[i];
-    const double apart = real_at(found.activity, precision, at) - real_at(every.activity, precision, i);
+    const double apart =
+      real_at(found.activity, precision, at) - real_at(every.activity, precision, i);
     if (some.items[3 * item] != all.items[3 * of] || some.candidates[item] != all.candidates[of] ||
         found.slot[at] != every.slot[i] || !(fabs(apart) <= most)) {
-      check(false, "world %u, candidate %u, slot %u is not among the contacts, or is off by %g", all.items[3 * of],
-            all.candidates[of], every.slot[i], apart);
+      check(false, "world %u, candidate %u, slot %u is not among the contacts, or is off by %g",
+            all.items[3 * of], all.candidates[of], every.slot[i], apart);
       break;
     }
     ++same;
   }
-  check(at == found.count && i == every.count && same > WORLDS, "%zu contacts are the same, of %zu", same, found.count);
+  check(at == found.count && i == every.count && same > WORLDS, "%zu contacts are the same, of %zu",
+        same, found.count);
   abut_free_items(&some);
   abut_free_items(&all);
   abut_free_compact(&found);
@@ -262,7 +285,8 @@ static void compare_pairs(const play *p)
       for (size_t k = 0; k < own.count; ++k, ++at) {
         const size_t bytes = real_size(precision);
         REQUIRE(at < all.count);
-        CHECK(items.items[3 * all.pose[at]] == w && items.candidates[all.pose[at]] == i && all.slot[at] == own.slot[k]);
+        CHECK(items.items[3 * all.pose[at]] == w && items.candidates[all.pose[at]] == i &&
+              all.slot[at] == own.slot[k]);
         CHECK(!memcmp((char *)all.d + at * bytes, (char *)own.d + k * bytes, bytes));
       }
       abut_free_compact(&own);
@@ -327,7 +351,8 @@ static void test_chunks(const char *text)
     open_scene(&p, c, text);
     REQUIRE_OK(abut_find_items(p.scene, p.q, WORLDS, &found[i]));
     play_close(&p);
-    CHECK_OK(abut_destroy_context(c));
+    CHECK_OK (abut_destroy_context(c))
+      ;
   }
   CHECK(found[0].count == found[1].count && found[0].count > 0 &&
         !memcmp(found[0].items, found[1].items, 3 * found[0].count * sizeof(uint32_t)) &&
@@ -336,14 +361,18 @@ static void test_chunks(const char *text)
   abut_free_items(&found[1]);
 }
 
-static bool same_lists(const abut_items *a, const abut_items *b, const abut_compact *one, const abut_compact *other)
+static bool same_lists(const abut_items *a, const abut_items *b, const abut_compact *one,
+                       const abut_compact *other)
 {
   const size_t real = precision == ABUT_FLOAT64 ? sizeof(double) : sizeof(float);
-  return a->count == b->count && one->count == other->count && !memcmp(one->slot, other->slot, one->count * sizeof *one->slot) &&
-         !memcmp(one->d, other->d, one->count * real) && !memcmp(one->activity, other->activity, one->count * real);
+  return a->count == b->count && one->count == other->count &&
+         !memcmp(one->slot, other->slot, one->count * sizeof *one->slot) &&
+         !memcmp(one->d, other->d, one->count * real) &&
+         !memcmp(one->activity, other->activity, one->count * real);
 }
 
-/* By the scene's own pairs contacts are those of the scene; by softer ones of one kind that kind's are more, and the others' the same. */
+/* By the scene's own pairs contacts are those of the scene; by softer ones of one kind that kind's
+ * are more, and the others' the same. */
 static void test_by(abut_context c, const char *text)
 {
   abut_items items[3];
@@ -370,7 +399,8 @@ static void test_by(abut_context c, const char *text)
   own = pairs[0];
   REQUIRE_OK(abut_get_smoothing(own, &softer));
   REQUIRE_OK(abut_get_pair_bodies(own, &bodies[0], &bodies[1]));
-  CHECK_OK(abut_get_pair_bodies(own, NULL, NULL));
+  CHECK_OK (abut_get_pair_bodies(own, NULL, NULL))
+    ;
   softer.penetration *= 4.0;
   REQUIRE_OK(abut_create_pair(bodies[0], bodies[1], &softer, &pairs[0]));
   lists[1] = (abut_compact){.threshold = 0.0, .grows = true};
@@ -379,19 +409,24 @@ static void test_by(abut_context c, const char *text)
   CHECK(lists[1].count == lists[2].count);
   for (size_t i = 0; i < lists[1].count && i < lists[2].count; ++i) {
     const bool changed = kind[items[1].candidates[lists[1].pose[i]]] == 0;
-    const double apart = real_at(lists[1].activity, precision, i) - real_at(lists[2].activity, precision, i);
+    const double apart =
+      real_at(lists[1].activity, precision, i) - real_at(lists[2].activity, precision, i);
     more[changed] += changed ? apart > 1e-3 : apart != 0.0;
   }
-  check(!more[0] && more[1], "%zu contacts of other kinds differ; %zu of the kind have more activity", more[0], more[1]);
+  check(!more[0] && more[1],
+        "%zu contacts of other kinds differ; %zu of the kind have more activity", more[0], more[1]);
   abut_items none;
   abut_compact list = {.threshold = 0.05, .grows = true};
-  CHECK(abut_find_contacts_by(p.scene, pairs, kinds - 1, p.q, 1, &none, &list) == ABUT_ERROR_ARGUMENT);
+  CHECK(abut_find_contacts_by(p.scene, pairs, kinds - 1, p.q, 1, &none, &list) ==
+        ABUT_ERROR_ARGUMENT);
   CHECK(abut_find_contacts_by(p.scene, NULL, kinds, p.q, 1, &none, &list) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_get_kinds(p.scene, kind, pairs, NULL) == ABUT_ERROR_ARGUMENT);
-  CHECK_OK(abut_destroy_pair(pairs[0]));
+  CHECK_OK (abut_destroy_pair(pairs[0]))
+    ;
   CHECK(abut_find_contacts_by(p.scene, pairs, kinds, p.q, 1, &none, &list) == ABUT_ERROR_HANDLE);
   pairs[0] = pairs[1];
-  CHECK(abut_find_contacts_by(p.scene, pairs, kinds, p.q, 1, &none, &list) == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), "of the bodies of that kind"));
+  CHECK(abut_find_contacts_by(p.scene, pairs, kinds, p.q, 1, &none, &list) == ABUT_ERROR_ARGUMENT &&
+        strstr(abut_last_error(), "of the bodies of that kind"));
   for (int i = 0; i < 3; ++i) {
     abut_free_items(&items[i]);
     abut_free_compact(&lists[i]);
@@ -403,7 +438,8 @@ static void test_by(abut_context c, const char *text)
 
 static void refuse(abut_status status, abut_status as, const char *says)
 {
-  check(status == as && strstr(abut_last_error(), says), "%s: %s", says, status ? abut_last_error() : "done");
+  check(status == as && strstr(abut_last_error(), says), "%s: %s", says,
+        status ? abut_last_error() : "done");
 }
 
 static void test_refused(abut_context c, const char *text)
@@ -412,20 +448,26 @@ static void test_refused(abut_context c, const char *text)
   abut_compact list = {.threshold = 0.05};
   play p;
   open_scene(&p, c, text);
-  refuse(abut_find_items(p.scene, p.q, 1, NULL), ABUT_ERROR_ARGUMENT, "need a place for the answer");
+  refuse(abut_find_items(p.scene, p.q, 1, NULL), ABUT_ERROR_ARGUMENT,
+         "need a place for the answer");
   refuse(abut_find_items(p.scene, NULL, 1, &items), ABUT_ERROR_ARGUMENT, "need positions");
-  refuse(abut_find_contacts(p.scene, p.q, 1, &items, &list), ABUT_ERROR_ARGUMENT, "need a list that grows");
-  refuse(abut_find_contacts(p.scene, p.q, 1, &items, NULL), ABUT_ERROR_ARGUMENT, "need a list that grows");
-  CHECK_OK(abut_find_items(p.scene, NULL, 0, &items));
+  refuse(abut_find_contacts(p.scene, p.q, 1, &items, &list), ABUT_ERROR_ARGUMENT,
+         "need a list that grows");
+  refuse(abut_find_contacts(p.scene, p.q, 1, &items, NULL), ABUT_ERROR_ARGUMENT,
+         "need a list that grows");
+  CHECK_OK (abut_find_items(p.scene, NULL, 0, &items))
+    ;
   CHECK_EQUAL(items.count, 0);
   abut_free_items(&items);
   abut_free_items(NULL);
   play_set_q(&p, 5, 2, (double)NAN);
-  refuse(abut_find_items(p.scene, p.q, WORLDS, &items), ABUT_ERROR_ARGUMENT, "world 5: position 2, counted from 0, is nan");
+  refuse(abut_find_items(p.scene, p.q, WORLDS, &items), ABUT_ERROR_ARGUMENT,
+         "world 5: position 2, counted from 0, is nan");
   for (size_t k = 4; k < 8; ++k) {
     play_set_q(&p, 4, k, 0.0);
   }
-  refuse(abut_find_items(p.scene, p.q, WORLDS, &items), ABUT_ERROR_ARGUMENT, "world 4: the quaternion of link 3 has length 0");
+  refuse(abut_find_items(p.scene, p.q, WORLDS, &items), ABUT_ERROR_ARGUMENT,
+         "world 4: the quaternion of link 3 has length 0");
   CHECK(!items.count && !items.items);
   const abut_scene gone = p.scene;
   play_close(&p);
@@ -451,7 +493,8 @@ int main(int argc, char **argv)
   test_all(c, few);
   test_by(c, listed);
   test_refused(c, automatic);
-  CHECK_OK(abut_destroy_context(c));
+  CHECK_OK (abut_destroy_context(c))
+    ;
   test_chunks(automatic);
   return check_finish();
 }

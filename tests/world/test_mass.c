@@ -84,9 +84,10 @@ static abut_body_def tetrahedron(const uint32_t *faces, size_t count)
                          .face_count = count};
 }
 
-static const mass corner_mass = {
-  1.0 / 6.0, {0.25, 0.25, 0.25},
-  {1.0 / 80, 1.0 / 480, 1.0 / 480, 1.0 / 480, 1.0 / 80, 1.0 / 480, 1.0 / 480, 1.0 / 480, 1.0 / 80}};
+static const mass corner_mass = {1.0 / 6.0,
+                                 {0.25, 0.25, 0.25},
+                                 {1.0 / 80, 1.0 / 480, 1.0 / 480, 1.0 / 480, 1.0 / 80, 1.0 / 480,
+                                  1.0 / 480, 1.0 / 480, 1.0 / 80}};
 
 static void tetrahedra(void)
 {

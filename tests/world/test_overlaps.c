@@ -106,7 +106,10 @@ static void start(batch *b, abut_scene scene, const char *dofs, uint64_t *random
   for (size_t i = 0; i < b->count * nv; ++i) {
     const char dof = dofs[i % nv];
     real_put(by, precision, i,
-             (dof == 't' ? 0.04 : dof == 'r' ? 1.5 : 0.3) * random_normal(random));
+             (dof == 't'   ? 0.04
+              : dof == 'r' ? 1.5
+                           : 0.3) *
+               random_normal(random));
     real_put(b->v, precision, i, (dof == 't' ? 1.0 : 3.0) * random_normal(random));
   }
   REQUIRE_OK(abut_add_positions(scene, b->count, b->q, by, b->q));
@@ -132,7 +135,8 @@ static void run(batch *b, abut_scene scene)
   w.status = b->status;
   abut_worlds_gradients g = derive_gradients(&b->info, b->gradient);
   g.state = b->cotangent;
-  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
+  CHECK_OK (abut_vjp_worlds(scene, &w, &g))
+    ;
 }
 
 static bool finite_row(const void *array, size_t row, size_t width)
@@ -202,10 +206,12 @@ static void run_trial(const struct trial *of, size_t count, tally *all)
     judge(&b, of, first, &t);
     batch_close(&b);
   }
-  CHECK_OK(abut_destroy_scene(scene));
+  CHECK_OK (abut_destroy_scene(scene))
+    ;
   printf("%s {%s} condim %d: %zu starts, %zu in touch, Newton undone in %zu, another status in "
-         "%zu, not finite %zu\n", of->scene.file, of->scene.options, of->scene.condim, t.steps,
-         t.touching, t.undone, t.with_status, t.not_finite);
+         "%zu, not finite %zu\n",
+         of->scene.file, of->scene.options, of->scene.condim, t.steps, t.touching, t.undone,
+         t.with_status, t.not_finite);
   check(2 * t.touching > t.steps, "%s: only %zu of %zu touch", of->scene.file, t.touching, t.steps);
   all->steps += t.steps;
   all->undone += t.undone;
@@ -241,8 +247,8 @@ int main(int argc, char **argv)
   printf("%zu starts: Newton undone in a share of %.2g, another status in %zu\n", all.steps, share,
          all.with_status);
   CHECK_EQUAL(all.not_finite, 0);
-  check(share < UNDONE_LIMIT, "Newton is undone in %zu of %zu",
-        all.undone, all.steps);
-  CHECK_OK(abut_destroy_context(context));
+  check(share < UNDONE_LIMIT, "Newton is undone in %zu of %zu", all.undone, all.steps);
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

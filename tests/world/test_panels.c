@@ -1,5 +1,6 @@
-/* The order of elimination and the panels of kernels/world/panels.cl, as C in double: random graphs of trees of mixed sizes,
- * whose degrees of freedom lie between each other, against a dense factor and an order found by itself. */
+/* The order of elimination and the panels of kernels/world/panels.cl, as C in double: random graphs
+ * of trees of mixed sizes, whose degrees of freedom lie between each other, against a dense factor
+ * and an order found by itself. */
 #include "support/check.h"
 
 #include <math.h>
@@ -100,7 +101,8 @@ static void make_graph(trial *t, uint64_t *r)
   graph_finish(&t->p);
 }
 
-/* A positive matrix: M's part is 1 + noise along the diagonal, and each pair of neighbours adds a square. */
+/* A positive matrix: M's part is 1 + noise along the diagonal, and each pair of neighbours adds a
+ * square. */
 static void make_matrix(trial *t, uint64_t *r)
 {
   const int nv = t->n.nv;
@@ -171,8 +173,8 @@ static void check_order(const trial *t)
       }
     }
     taken[best] = 1;
-    check(order_array(&t->p, ORDER_TREES)[step] == best, "%d trees: tree %d is number %d, not %d", trees,
-          order_array(&t->p, ORDER_TREES)[step], step, best);
+    check(order_array(&t->p, ORDER_TREES)[step] == best, "%d trees: tree %d is number %d, not %d",
+          trees, order_array(&t->p, ORDER_TREES)[step], step, best);
     CHECK_EQUAL(order_array(&t->p, ORDER_ROWS)[best], least + tree_dofs(&t->p, best));
     for (int a = 0; a < trees; a++) {
       for (int b = 0; b < trees; b++) {
@@ -212,7 +214,8 @@ static void solve_dense(const trial *t, double *x)
 
 /* ---- panels ---- */
 
-/* Puts H into the panels: its entries of two trees where the one that is eliminated first has its columns. */
+/* Puts H into the panels: its entries of two trees where the one that is eliminated first has its
+ * columns. */
 static void fill_panels(const trial *t)
 {
   const int nv = t->n.nv;
@@ -260,7 +263,8 @@ static void solve(const trial *t, double *x)
 static void check_solved(const trial *t, uint64_t *r)
 {
   const int nv = t->n.nv;
-  double *x = make((size_t)nv, sizeof *x), *y = make((size_t)nv, sizeof *y), most = 0.0, apart = 0.0;
+  double *x = make((size_t)nv, sizeof *x), *y = make((size_t)nv, sizeof *y), most = 0.0,
+         apart = 0.0;
   for (int i = 0; i < nv; i++) {
     x[i] = y[i] = (2.0 * random_uniform(r) - 1.0);
   }
@@ -284,7 +288,8 @@ static void run(uint64_t *r)
   check_islands(&t);
   const int numbers = find_order(&t.p, &t.team);
   check_order(&t);
-  check(numbers <= PANELS_MOST(t.n.nv, t.n.blocks, LANES), "%d numbers of %d dofs", numbers, t.n.nv);
+  check(numbers <= PANELS_MOST(t.n.nv, t.n.blocks, LANES), "%d numbers of %d dofs", numbers,
+        t.n.nv);
   t.numbers = t.p.numbers = make((size_t)(numbers + LANES), sizeof *t.numbers);
   fill_panels(&t);
   if (CHECK(factor(&t))) {

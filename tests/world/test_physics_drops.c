@@ -2,8 +2,8 @@
  * ASSETS COUNT
  *
  * Each ends without status, at rest on the other, still rocking, or falling beside it; none gains
- * energy beyond what contacts that are pushed in hold. On the device of ABUT_TEST_DEVICE. With ABUT_TEST_USUAL=1 one of them in
- * five, for 0.8 s. */
+ * energy beyond what contacts that are pushed in hold. On the device of ABUT_TEST_DEVICE. With
+ * ABUT_TEST_USUAL=1 one of them in five, for 0.8 s. */
 #include "play.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@
 #define G 9.81
 #define APART -1.0 /* [m] */
 
-/* What falls, on what lies there: how far the one's vertices are from its middle at most, the other's
- * highest point, and how it lies. */
+/* What falls, on what lies there: how far the one's vertices are from its middle at most, the
+ * other's highest point, and how it lies. */
 typedef struct drop {
   const char *above, *below;
   double reach, top;
@@ -142,6 +142,7 @@ int main(int argc, char **argv)
   for (int i = usual ? DROPS - 2 : 0; i < (usual ? DROPS - 1 : DROPS); ++i) {
     run_drop(&drops[i], (size_t)atoi(argv[3]), &random);
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -26,8 +26,8 @@ static void open_scene(const char *name, size_t worlds, play *p)
 /* ---- friction ---- */
 
 /* A block of friction 1/2 on slopes: each world's gravity leans. At 2 m/s it slides so far, on a
- * slope of less than the angle of friction; just below that angle it creeps, as the soft law has it,
- * and no faster after a while; just above it slides. */
+ * slope of less than the angle of friction; just below that angle it creeps, as the soft law has
+ * it, and no faster after a while; just above it slides. */
 static void test_block(void)
 {
   enum { WORLDS = 4 };
@@ -79,8 +79,8 @@ static size_t middle(globe *g, int a, int b)
     m[k] /= sqrt(length);
   }
   size_t i = 0;
-  while (i < g->vertices && fabs(g->at[i][0] - m[0]) + fabs(g->at[i][1] - m[1]) +
-                              fabs(g->at[i][2] - m[2]) > 1e-9) {
+  while (i < g->vertices &&
+         fabs(g->at[i][0] - m[0]) + fabs(g->at[i][1] - m[1]) + fabs(g->at[i][2] - m[2]) > 1e-9) {
     ++i;
   }
   if (i == g->vertices) {
@@ -132,9 +132,11 @@ static void write_ball(const char *name, double radius, int rounds)
   for (size_t i = 0; i < g.face_count; ++i) {
     fprintf(mesh, "f %d %d %d\n", g.faces[i][0] + 1, g.faces[i][1] + 1, g.faces[i][2] + 1);
   }
-  fprintf(body, "{\"name\": \"ball\", \"mesh\": \"%s.obj\", \"superquadrics\": [{\"axes\": [%g, "
+  fprintf(body,
+          "{\"name\": \"ball\", \"mesh\": \"%s.obj\", \"superquadrics\": [{\"axes\": [%g, "
           "%g, %g], \"exponents\": [1, 1], \"position\": [0, 0, 0], \"quaternion\": [1, 0, 0, "
-          "0]}]}", name, radius, radius, radius);
+          "0]}]}",
+          name, radius, radius, radius);
   fclose(mesh);
   fclose(body);
   printf("a ball of %zu vertices, %s\n", g.vertices,
@@ -147,8 +149,8 @@ static void write_ball(const char *name, double radius, int rounds)
 #define SLOPE 0.2 /* [rad] */
 
 /* A ball that rolls at 1 m/s on the level, and one that begins to roll on a slope. The law damps
- * what touches, and the floor takes some of a ball's speed as soft ground does: by its B / K, not by
- * the mesh (docs/cone.md). So the closed forms want stiff contacts that are damped little, and
+ * what touches, and the floor takes some of a ball's speed as soft ground does: by its B / K, not
+ * by the mesh (docs/cone.md). So the closed forms want stiff contacts that are damped little, and
  * those a mesh that is fine and a smoothing as fine. */
 static void test_ball(void)
 {
@@ -165,15 +167,15 @@ static void test_ball(void)
            "\"neighbour\": 4e-4, \"clash\": 0.1, \"sign\": 0.1, \"sort\": 0.002, \"clip\": 0.02, "
            "\"minimum\": 0.02, \"compare\": 0.05, \"ridge\": 0.001, \"distance\": 1e-10, "
            "\"trace\": 0, \"inside\": false, \"select\": \"softsort\", \"edge_edge\": false, "
-           "\"two_sided\": false, \"edges\": [0, 0], \"vertices\": [0, 0]}}]}", RADIUS, name);
+           "\"two_sided\": false, \"edges\": [0, 0], \"vertices\": [0, 0]}}]}",
+           RADIUS, name);
   play_open_text(&p, context, precision, text, 2);
   play_set_v(&p, 0, 0, 1.0);
   play_set_v(&p, 0, 4, 1.0 / RADIUS);
   play_set_gravity(&p, 0, (double[3]){0, 0, -G});
   play_set_gravity(&p, 1, (double[3]){G * sin(SLOPE), 0, -G * cos(SLOPE)});
   play_for(&p, 1.0);
-  play_line("rolls on the level for a second, off 1 m [share]", fabs(play_q(&p, 0, 0) - 1.0),
-            0.01);
+  play_line("rolls on the level for a second, off 1 m [share]", fabs(play_q(&p, 0, 0) - 1.0), 0.01);
   play_line("rolls down a slope, off 5/7 of g sin [share]",
             fabs(play_q(&p, 1, 0) / (0.5 * 5.0 / 7.0 * G * sin(SLOPE)) - 1.0), 0.01);
   play_close(&p);
@@ -228,8 +230,8 @@ static void test_tumbling(void)
   play_for(&p, seconds);
   const balance after = balance_of(&p, 0);
   const bool wide = precision == ABUT_FLOAT64;
-  play_line("kinetic energy a second [share]",
-            fabs(after.kinetic / before.kinetic - 1.0) / seconds, wide ? 1e-8 : 1e-5);
+  play_line("kinetic energy a second [share]", fabs(after.kinetic / before.kinetic - 1.0) / seconds,
+            wide ? 1e-8 : 1e-5);
   play_line("linear momentum [share]", apart(before.linear, after.linear, before.size[0]),
             wide ? 1e-8 : 1e-4);
   play_line("angular momentum [share]", apart(before.angular, after.angular, before.size[1]),
@@ -278,6 +280,7 @@ int main(int argc, char **argv)
   test_ball();
   test_tumbling();
   test_collision();
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -1,8 +1,9 @@
 /* Worlds that come to rest, as bodies do: test_physics_rest PRECISION SCENES quick|full
  *
- * Each line of the table that is printed has its limit; quick ones are shorter, not wider. A full one looks two
- * fifths as long as with ABUT_TEST_ALL=1, which takes minutes. On the device of ABUT_TEST_DEVICE, the host by
- * default. With ABUT_SHARED, which names a folder beside the project, also drops of larger bodies. */
+ * Each line of the table that is printed has its limit; quick ones are shorter, not wider. A full
+ * one looks two fifths as long as with ABUT_TEST_ALL=1, which takes minutes. On the device of
+ * ABUT_TEST_DEVICE, the host by default. With ABUT_SHARED, which names a folder beside the project,
+ * also drops of larger bodies. */
 #include "play.h"
 
 #include <math.h>
@@ -109,14 +110,14 @@ static void test_resting(const char *name, double height, double depth)
   play_for(&p, 0.5);
   watch_for(&p, lasting(9.5, 1.0), &w);
   report(&p, &w);
-  play_line("depth off what is expected [share]",
-            fabs((height - play_q(&p, 0, 2)) / depth - 1.0), wider(0.05));
+  play_line("depth off what is expected [share]", fabs((height - play_q(&p, 0, 2)) / depth - 1.0),
+            wider(0.05));
   play_close(&p);
 }
 
-/* Bodies of shapes whose corners lie beside what holds them, or on its rim, with the smoothing that is
- * fitted: a plank across a table, an axle on rails, a pole on a box, a box and a cylinder on their
- * likes, a bar across one. */
+/* Bodies of shapes whose corners lie beside what holds them, or on its rim, with the smoothing that
+ * is fitted: a plank across a table, an axle on rails, a pole on a box, a box and a cylinder on
+ * their likes, a bar across one. */
 static void test_held(void)
 {
   enum { HELD = 6 };
@@ -152,9 +153,9 @@ static void test_stack(void)
   play_close(&p);
 }
 
-/* Bars that cross, of which no vertex is near the other: at rest, and fallen on each other at 2 m/s.
- * Face on face they come back to where they rest. Ridge on ridge is no place to stay for
- * long: sooner or later the upper one lies on a face, and rocks off the lower one's ridge. */
+/* Bars that cross, of which no vertex is near the other: at rest, and fallen on each other at 2
+ * m/s. Face on face they come back to where they rest. Ridge on ridge is no place to stay for long:
+ * sooner or later the upper one lies on a face, and rocks off the lower one's ridge. */
 static void test_bars(const char *name, bool stays, double touch, double after, double bound)
 {
   play p;
@@ -180,8 +181,9 @@ static void test_bars(const char *name, bool stays, double touch, double after, 
   play_close(&p);
 }
 
-/* A bar of 10 mm across two others, whose points lie to one side of it: what keeps it from rolling over
- * these are the crossings of both its edges, of which the deeper one must not lose to the nearer one. */
+/* A bar of 10 mm across two others, whose points lie to one side of it: what keeps it from rolling
+ * over these are the crossings of both its edges, of which the deeper one must not lose to the
+ * nearer one. */
 static void test_thin_bars(void)
 {
   static const char text[] =
@@ -207,8 +209,8 @@ static void test_thin_bars(void)
   play_close(&p);
 }
 
-/* A bar across two rails by hard contacts, of which each crossing has about half of an activity: all of
- * them must hold. */
+/* A bar across two rails by hard contacts, of which each crossing has about half of an activity:
+ * all of them must hold. */
 static void test_rails(void)
 {
   static const double turned[2] = {1.0, 0.9998}; /* cosines of half the angle about the vertical */
@@ -236,20 +238,23 @@ static void test_rails(void)
 
 enum { TEXT = 4096 };
 
-/* The start of a scene: a floor, which is link 0, and `count` free links of one body each. Pairs follow. */
+/* The start of a scene: a floor, which is link 0, and `count` free links of one body each. Pairs
+ * follow. */
 static size_t write_links(char *text, int count, const char *word, double density)
 {
   size_t at = (size_t)snprintf(text, TEXT, "{\"links\": [{\"bodies\": [{\"plane\": [3, 3]}]}");
   for (int i = 0; i < count; ++i) {
-    at += (size_t)snprintf(text + at, TEXT - at, ", {\"joint\": {\"type\": \"free\"}, \"density\": %g, "
-                           "\"bodies\": [{%s}]}", density, word);
+    at += (size_t)snprintf(text + at, TEXT - at,
+                           ", {\"joint\": {\"type\": \"free\"}, \"density\": %g, "
+                           "\"bodies\": [{%s}]}",
+                           density, word);
   }
   return at + (size_t)snprintf(text + at, TEXT - at, "], \"pairs\": [");
 }
 
-/* Bodies of shapes that lie on each other, a little off the middle and turned: a pile stands where its
- * sides are stiff against turning, which grows with how many points they have. Lowest first: height is
- * that of one of them. */
+/* Bodies of shapes that lie on each other, a little off the middle and turned: a pile stands where
+ * its sides are stiff against turning, which grows with how many points they have. Lowest first:
+ * height is that of one of them. */
 static void test_pile(const char *word, double height)
 {
   enum { PILE = 10 };
@@ -259,7 +264,8 @@ static void test_pile(const char *word, double height)
   uint64_t random = 3;
   size_t at = write_links(text, PILE, word, 500.0);
   for (int i = 0; i < PILE; ++i) {
-    at += (size_t)snprintf(text + at, TEXT - at, "%s{\"a\": %d, \"b\": %d, \"friction\": 0.6}", i ? ", " : "", i + 1, i);
+    at += (size_t)snprintf(text + at, TEXT - at, "%s{\"a\": %d, \"b\": %d, \"friction\": 0.6}",
+                           i ? ", " : "", i + 1, i);
   }
   snprintf(text + at, TEXT - at, "]}");
   play p;
@@ -315,19 +321,20 @@ static void test_layers(void)
   }
   play_for(&p, 1.0);
   watch_for(&p, lasting(2.0, 0.2), &w);
-  play_line("sinks, of 20 mm a layer [m]", 0.01 + 0.02 * (LAYERS - 1) - play_q(&p, 0, 7 * (2 * LAYERS - 1) + 2),
-            1.5e-3);
+  play_line("sinks, of 20 mm a layer [m]",
+            0.01 + 0.02 * (LAYERS - 1) - play_q(&p, 0, 7 * (2 * LAYERS - 1) + 2), 1.5e-3);
   report(&p, &w);
   play_close(&p);
 }
 
-/* A capsule across a box's rim, its middle 2 cm inside. With the fitted `tilt` it rolls 72 mm along the rim in 3 s, as the rim's
- * points are drawn a little to its ends (docs/limits.md). */
+/* A capsule across a box's rim, its middle 2 cm inside. With the fitted `tilt` it rolls 72 mm along
+ * the rim in 3 s, as the rim's points are drawn a little to its ends (docs/limits.md). */
 static void test_across_a_rim(void)
 {
-  static const char text[] =
-    "{\"links\": [{\"joint\": {\"type\": \"free\"}, \"density\": 500, \"bodies\": [{\"capsule\": [0.03, 0.1]}]}, "
-    "{\"bodies\": [{\"box\": [0.1, 0.1, 0.1]}]}], \"pairs\": [{\"a\": 0, \"b\": 1, \"smoothing\": {\"tilt\": 0.002}}]}";
+  static const char text[] = "{\"links\": [{\"joint\": {\"type\": \"free\"}, \"density\": 500, "
+                             "\"bodies\": [{\"capsule\": [0.03, 0.1]}]}, "
+                             "{\"bodies\": [{\"box\": [0.1, 0.1, 0.1]}]}], \"pairs\": [{\"a\": 0, "
+                             "\"b\": 1, \"smoothing\": {\"tilt\": 0.002}}]}";
   play p;
   printf("a capsule across a rim\n");
   play_open_text(&p, context, precision, text, 1);
@@ -337,7 +344,8 @@ static void test_across_a_rim(void)
   play_set_q(&p, 0, 3, sqrt(0.5));
   play_set_q(&p, 0, 5, sqrt(0.5));
   play_for(&p, lasting(10.0, 3.0));
-  play_line("off its place [m]", fmax(fabs(play_q(&p, 0, 0) - 0.08), fabs(play_q(&p, 0, 1) - 0.02)), 0.012);
+  play_line("off its place [m]", fmax(fabs(play_q(&p, 0, 0) - 0.08), fabs(play_q(&p, 0, 1) - 0.02)),
+            0.012);
   play_line("sinks [m]", 0.13 - play_q(&p, 0, 2), 2.5e-3);
   CHECK_EQUAL(p.status[0], 0);
   play_close(&p);
@@ -411,6 +419,7 @@ int main(int argc, char **argv)
   test_layers();
   test_across_a_rim();
   test_drops();
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

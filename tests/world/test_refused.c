@@ -58,14 +58,15 @@ static void tables(void)
   model m;
   REQUIRE_OK(scene_file_parse("t", text, strlen(text), &s));
   REQUIRE_OK(scene_constants_make(&s, NULL, &c));
-  CHECK_OK(model_make(&s, &c, groups, 1, 16, 1e-5, &m));
+  CHECK_OK (model_make(&s, &c, groups, 1, 16, 1e-5, &m))
+    ;
   CHECK_EQUAL(m.sizes.slots, 60000000);
   model_free(&m);
   expect_failure(model_make(&s, &c, groups, 2, 16, 1e-5, &m), ABUT_ERROR_ARGUMENT,
                  "120000000 slots of contacts of a world are more than the 119304647", "");
   CHECK(!m.ints && !m.sizes.slots);
-  expect_failure(model_make(&s, &c, groups, (size_t)INT_MAX + 1, 16, 1e-5, &m),
-                 ABUT_ERROR_ARGUMENT, "2147483648 groups of contacts", "");
+  expect_failure(model_make(&s, &c, groups, (size_t)INT_MAX + 1, 16, 1e-5, &m), ABUT_ERROR_ARGUMENT,
+                 "2147483648 groups of contacts", "");
   scene_constants_free(&c);
   scene_def_free(&s);
 }
@@ -75,7 +76,8 @@ static abut_status load(const char *name, const char *text)
   abut_scene scene;
   const abut_status status = abut_load_scene(there, write_text(name, text), &scene);
   if (status == ABUT_SUCCESS) {
-    CHECK_OK(abut_destroy_scene(scene));
+    CHECK_OK (abut_destroy_scene(scene))
+      ;
   }
   return status;
 }
@@ -100,14 +102,16 @@ static void too_many_slots(void)
   write_smoothing("1");
   char text[4096] = "{\"links\": [", *at = text + strlen(text), start[256];
   for (int i = 0; i < 7; ++i) {
-    at += sprintf(at, "%s{\"density\": 500, \"joint\": {\"type\": \"free\"},"
-                      " \"bodies\": [{\"sphere\": 0.1}]}", i ? ",\n" : "");
+    at += sprintf(at,
+                  "%s{\"density\": 500, \"joint\": {\"type\": \"free\"},"
+                  " \"bodies\": [{\"sphere\": 0.1}]}",
+                  i ? ",\n" : "");
   }
   at += sprintf(at, "], \"pairs\": [");
   for (int a = 0; a < 7; ++a) {
     for (int b = a + 1; b < 7; ++b) {
-      at += sprintf(at, "%s{\"a\": %d, \"b\": %d, \"smoothing\": \"all.json\"}",
-                    b > 1 ? ",\n" : "", a, b);
+      at += sprintf(at, "%s{\"a\": %d, \"b\": %d, \"smoothing\": \"all.json\"}", b > 1 ? ",\n" : "",
+                    a, b);
     }
   }
   sprintf(at, "]}");
@@ -121,8 +125,10 @@ static void too_many_slots(void)
 static void check_body(const char *file, abut_status wanted, const char *cause)
 {
   char text[512], start[1024];
-  snprintf(text, sizeof text, "{\"links\": [{},\n{\"bodies\": [{\"sphere\": 1},\n"
-                              "{\"file\": \"%s\"}]}]}", file);
+  snprintf(text, sizeof text,
+           "{\"links\": [{},\n{\"bodies\": [{\"sphere\": 1},\n"
+           "{\"file\": \"%s\"}]}]}",
+           file);
   snprintf(start, sizeof start, "%s:3: links[1].bodies[1]: its file, %s%s", in_folder("file.json"),
            in_folder(file), cause);
   expect_failure(load("file.json", text), wanted, start, "");
@@ -167,10 +173,14 @@ static void calls(void)
   abut_worlds_gradients g = abut_default_worlds_gradients();
   abut_worlds w = abut_default_worlds();
   abut_scene scene;
-  REQUIRE_OK(abut_load_scene(there, write_text("slide.json",
-    "{\"links\": [{\"name\": \"a\", \"mass\": 1, \"joint\": {\"type\": \"slide\"}}],\n"
-    "\"actuators\": [{\"kind\": \"motor\", \"joint\": 0}, {\"kind\": \"motor\", \"joint\": 0}],\n"
-    "\"pairs\": [{}]}"), &scene));
+  REQUIRE_OK(abut_load_scene(
+    there,
+    write_text(
+      "slide.json",
+      "{\"links\": [{\"name\": \"a\", \"mass\": 1, \"joint\": {\"type\": \"slide\"}}],\n"
+      "\"actuators\": [{\"kind\": \"motor\", \"joint\": 0}, {\"kind\": \"motor\", \"joint\": 0}],\n"
+      "\"pairs\": [{}]}"),
+    &scene));
   w.count = 1;
   w.q = q;
   w.v = v;
@@ -191,7 +201,8 @@ static void calls(void)
   w.controls = false;
   w.record = 1;
   refuse_call(scene, &w, "states kept: 1073741824 times 2 numbers of a world are ");
-  CHECK_OK(abut_destroy_scene(scene));
+  CHECK_OK (abut_destroy_scene(scene))
+    ;
 }
 
 static void too_many_arrays(void)
@@ -218,7 +229,8 @@ int main(void)
   pairs();
   calls();
   too_many_arrays();
-  CHECK_OK(abut_destroy_context(there));
+  CHECK_OK (abut_destroy_context(there))
+    ;
   folder_remove();
   return check_finish();
 }

@@ -56,10 +56,11 @@ static void test_slab(double thick)
   char text[512], what[96];
   abut_scene_pair pair;
   play p;
-  snprintf(text, sizeof text,
-           "{\"links\": [{\"bodies\": [{\"box\": [1, 1, %g]}]}, {\"joint\": {\"type\": \"free\"}, "
-           "\"density\": 1000, \"bodies\": [{\"sphere\": %g}]}], \"pairs\": [{\"a\": 0, \"b\": 1}]}",
-           0.5 * thick, BALL);
+  snprintf(
+    text, sizeof text,
+    "{\"links\": [{\"bodies\": [{\"box\": [1, 1, %g]}]}, {\"joint\": {\"type\": \"free\"}, "
+    "\"density\": 1000, \"bodies\": [{\"sphere\": %g}]}], \"pairs\": [{\"a\": 0, \"b\": 1}]}",
+    0.5 * thick, BALL);
   play_open_text(&p, context, precision, text, 1);
   REQUIRE_OK(abut_get_scene_pair(p.scene, 0, &pair));
   for (int i = 0; i < 6; ++i) { /* above its middle and near its rim */
@@ -85,11 +86,12 @@ static void test_wall(const char *law, double thick)
   double nearest[2] = {HUGE_VAL, HUGE_VAL};
   char text[512], what[96];
   play p;
-  snprintf(text, sizeof text,
-           "{\"timestep\": 0.001, \"gravity\": [0, 0, 0], \"contact_model\": \"%s\", \"links\": "
-           "[{\"bodies\": [{\"box\": [1, 1, %g]}]}, {\"joint\": {\"type\": \"free\"}, \"density\": 1000, "
-           "\"bodies\": [{\"sphere\": %g}]}], \"pairs\": [{\"a\": 0, \"b\": 1}]}",
-           law, 0.5 * thick, THROWN);
+  snprintf(
+    text, sizeof text,
+    "{\"timestep\": 0.001, \"gravity\": [0, 0, 0], \"contact_model\": \"%s\", \"links\": "
+    "[{\"bodies\": [{\"box\": [1, 1, %g]}]}, {\"joint\": {\"type\": \"free\"}, \"density\": 1000, "
+    "\"bodies\": [{\"sphere\": %g}]}], \"pairs\": [{\"a\": 0, \"b\": 1}]}",
+    law, 0.5 * thick, THROWN);
   play_open_text(&p, context, precision, text, 2);
   for (size_t w = 0; w < 2; ++w) {
     play_set_q(&p, w, 0, 0.11);
@@ -132,8 +134,7 @@ static void add_ring(double vertices[][3], size_t *count, const double radius[2]
 }
 
 /* Around each ring, and from each corner of one of two to that of the other. */
-static size_t ring_edges(size_t rings, const size_t joined[][2], size_t joints,
-                         uint32_t edges[][2])
+static size_t ring_edges(size_t rings, const size_t joined[][2], size_t joints, uint32_t edges[][2])
 {
   size_t count = 0;
   for (size_t r = 0; r < rings; ++r) {
@@ -252,9 +253,12 @@ static void test_peg(double half)
     free(pose2);
     free(activity);
   }
-  CHECK_OK(abut_destroy_pair(pair));
-  CHECK_OK(abut_destroy_body(bodies[0]));
-  CHECK_OK(abut_destroy_body(bodies[1]));
+  CHECK_OK (abut_destroy_pair(pair))
+    ;
+  CHECK_OK (abut_destroy_body(bodies[0]))
+    ;
+  CHECK_OK (abut_destroy_body(bodies[1]))
+    ;
 }
 
 int main(int argc, char **argv)
@@ -273,6 +277,7 @@ int main(int argc, char **argv)
   for (int i = 0; i < 9; ++i) {
     test_wall(laws[i % 3], walls[i / 3]);
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

@@ -25,8 +25,8 @@ static void check_numbers(const char *what, const double *got, const double *sou
   }
 }
 
-#define CHECK_NUMBERS(got, ...)                                                             \
-  check_numbers(#got, got, (const double[]){__VA_ARGS__},                                   \
+#define CHECK_NUMBERS(got, ...)                           \
+  check_numbers(#got, got, (const double[]){__VA_ARGS__}, \
                 (int)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double)))
 
 static void check_default_softness(const softness *s)
@@ -44,7 +44,8 @@ static void defaults(void)
   CHECK(s.integrator == INTEGRATOR_EULER && !s.pyramidal && !s.exact_diagonal);
   CHECK(s.iterations == 30 && s.line_iterations == 30 && s.line_tolerance == 1e-3);
   CHECK(s.tolerance == 0.0 && s.cone_smoothing == 0.0 && s.limit_smoothing == 0.0);
-  CHECK(s.capacity == 0 && !s.sweep && s.link_count == 1 && s.actuator_count == 0 && s.pair_count == 1);
+  CHECK(s.capacity == 0 && !s.sweep && s.link_count == 1 && s.actuator_count == 0 &&
+        s.pair_count == 1);
   const scene_link *l = &s.links[0];
   CHECK(!l->name && l->parent == WORLD && l->mass == 0.0 && l->density == 0.0 && !l->body_count);
   CHECK_NUMBERS(l->quaternion, 1.0, 0.0, 0.0, 0.0);
@@ -86,7 +87,8 @@ static void check_sample_links(const scene_def *s)
   CHECK(pole->bodies[0].shape == SHAPE_CAPSULE && pole->bodies[0].quaternion[3] == 1.0);
   CHECK(pole->bodies[1].shape == SHAPE_HEIGHT_FIELD && scene_body_is_ground(&pole->bodies[1]));
   const abut_height_field *h = pole->bodies[1].heights;
-  CHECK(h->rows == 2 && h->columns == 3 && h->heights[2] == 0.5 && h->heights[4] == -0.25 && !h->step);
+  CHECK(h->rows == 2 && h->columns == 3 && h->heights[2] == 0.5 && h->heights[4] == -0.25 &&
+        !h->step);
 }
 
 static void sample_scene(void)
@@ -98,14 +100,18 @@ static void sample_scene(void)
   CHECK(s.law == &spring_law && s.integrator == INTEGRATOR_IMPLICIT);
   CHECK(s.links[1].bodies[0].eps1 == 1e-4 && s.pairs[0].friction == 0.0);
   const body_contact *plane = &s.links[0].bodies[0].contact, *part = &s.links[1].bodies[0].contact;
-  CHECK(s.automatic && s.parents && s.usual.friction == 0.7 && s.usual.spring[SPRING_MU] == 0.7 && s.usual.spring[0] == 300.0);
-  CHECK(plane->contype == UINT32_MAX && plane->conaffinity == 0 && plane->friction == 0.4 && plane->condim == 1);
-  CHECK(part->contype == 1 && part->conaffinity == 1 && part->friction == 0.7 && part->condim == 3 && part->margin == 2e-3);
+  CHECK(s.automatic && s.parents && s.usual.friction == 0.7 && s.usual.spring[SPRING_MU] == 0.7 &&
+        s.usual.spring[0] == 300.0);
+  CHECK(plane->contype == UINT32_MAX && plane->conaffinity == 0 && plane->friction == 0.4 &&
+        plane->condim == 1);
+  CHECK(part->contype == 1 && part->conaffinity == 1 && part->friction == 0.7 &&
+        part->condim == 3 && part->margin == 2e-3);
   CHECK_NUMBERS(plane->soft.solref, -100.0, -1.0);
   CHECK_NUMBERS(plane->soft.solimp, 0.8, 0.9, 0.002, 0.5, 2.0);
   require(CHECK_EQUAL(s.excluded_count, 1));
   CHECK(s.excluded[0][0] == 0 && s.excluded[0][1] == 1);
-  CHECK(s.listed_count == 1 && s.column_count == 1 && s.pair_count == 1); /* automatic ones are found with the bodies */
+  /* automatic ones are found with the bodies */
+  CHECK(s.listed_count == 1 && s.column_count == 1 && s.pair_count == 1);
   scene_def_free(&s);
   REQUIRE_OK(scene_file_parse("d/t", file[0].bytes, file[0].count, &s));
   free(file[0].bytes);
@@ -138,7 +144,8 @@ static void raised(void)
                    "\"solimp_friction\": [1, 0, -1, 1, 3]}}],\n"
                    "\"pairs\": [{\"friction\": 0, \"solimp\": [-1, 2, 0, 0.5, 1],\n"
                    "\"contact\": {}, \"restitution\": 0.5, \"solref\": [0, 0],\n"
-                   "\"margin\": -0.1}]}", &s));
+                   "\"margin\": -0.1}]}",
+                   &s));
   CHECK_NUMBERS(s.links[0].joint.limit.solimp, 1e-4, 0.9999, 0.5, 1e-4, 1.0);
   CHECK_NUMBERS(s.links[0].joint.friction.solimp, 0.9999, 1e-4, -1.0, 0.9999, 3.0);
   CHECK(s.pairs[0].friction == 1e-5 && s.pairs[0].margin == -0.1);
@@ -148,8 +155,8 @@ static void raised(void)
 }
 
 /* Springs: what is not stated, what is, and friction for another law's scene. */
-#define TWO_BALLS                                                                           \
-  "\"links\": [{\"bodies\": [{\"sphere\": 1}]}, {\"joint\": {\"type\": \"hinge\"},\n"            \
+#define TWO_BALLS                                                                     \
+  "\"links\": [{\"bodies\": [{\"sphere\": 1}]}, {\"joint\": {\"type\": \"hinge\"},\n" \
   "\"bodies\": [{\"box\": [1, 1, 1], \"eps1\": 0.01}]}]"
 
 static void springs(void)
@@ -157,7 +164,8 @@ static void springs(void)
   const abut_spring usual = abut_default_spring();
   scene_def s;
   REQUIRE_OK(parse("{\"contact_model\": \"spring\", " TWO_BALLS ",\n"
-                   "\"pairs\": [{\"a\": 0, \"b\": 1}]}", &s));
+                   "\"pairs\": [{\"a\": 0, \"b\": 1}]}",
+                   &s));
   const scene_pair *p = &s.pairs[0];
   CHECK(s.law == &spring_law && s.integrator == INTEGRATOR_IMPLICIT && s.capacity == 0);
   CHECK_NUMBERS(p->spring, usual.k, usual.mu, usual.v_d, usual.v_s, usual.eps2, usual.eps3);
@@ -177,7 +185,8 @@ static void springs(void)
                    "\"condim\": 1, \"margin\": 1, \"restitution\": 0.5,\n"
                    "\"contact\": {\"k\": 1, \"mu\": 0, \"v_d\": 2, \"v_s\": 3,\n"
                    "\"eps2\": 4, \"eps3\": 5,\n"
-                   "\"dissipation\": \"smooth\", \"reaction\": \"plane\"}}]}", &s));
+                   "\"dissipation\": \"smooth\", \"reaction\": \"plane\"}}]}",
+                   &s));
   p = &s.pairs[0];
   CHECK(s.integrator == INTEGRATOR_RK4);
   CHECK_NUMBERS(p->spring, 1.0, 0.0, 2.0, 3.0, 4.0, 5.0);
@@ -194,12 +203,14 @@ static void springs_shared(void)
   scene_def s;
   REQUIRE_OK(parse("{\"contact_model\": \"spring\", \"integrator\": \"euler\", " TWO_BALLS ",\n"
                    "\"pairs\": [{\"a\": 0, \"b\": 1, \"friction\": 0,\n"
-                   "\"contact\": {\"k\": 7}}]}", &s));
+                   "\"contact\": {\"k\": 7}}]}",
+                   &s));
   CHECK(s.integrator == INTEGRATOR_EULER && s.pairs[0].friction == 0.0);
   CHECK_NUMBERS(s.pairs[0].spring, 7.0, 0.0, 0.1, 0.01, 5e-4, 2e-4);
   scene_def_free(&s);
   REQUIRE_OK(parse("{" TWO_BALLS ", \"pairs\": [{\"a\": 0, \"b\": 1, \"friction\": 0.3,\n"
-                   "\"contact\": {\"k\": -7, \"what\": 1}}]}", &s));
+                   "\"contact\": {\"k\": -7, \"what\": 1}}]}",
+                   &s));
   CHECK(s.law == &cone_law && s.pairs[0].friction == 0.3 && s.pairs[0].spring[0] == 5000.0);
   scene_def_free(&s);
 }
@@ -208,8 +219,9 @@ static void springs_shared(void)
 static void replaced(void)
 {
   scene_def s;
-  const char *soft = write_text("soft.json", "{\"integrator\": \"rk4\", \"capacity\": 8, \"links\": [{}],\n"
-                                             "\"lcp\": {\"most\": 4}, \"pairs\": [{\"friction\": 0}]}");
+  const char *soft = write_text("soft.json",
+                                "{\"integrator\": \"rk4\", \"capacity\": 8, \"links\": [{}],\n"
+                                "\"lcp\": {\"most\": 4}, \"pairs\": [{\"friction\": 0}]}");
   REQUIRE_OK(scene_file_read_as(soft, NULL, &s));
   CHECK(s.law == &cone_law && s.integrator == INTEGRATOR_RK4 && s.pairs[0].friction == 1e-5);
   scene_def_free(&s);
@@ -234,16 +246,20 @@ static void replaced(void)
 static void hard(void)
 {
   scene_def s;
-  REQUIRE_OK(parse("{\"contact_model\": \"lcp\", \"links\": [{}], \"pairs\": [{\"friction\": 0}]}", &s));
-  CHECK(s.law == &lcp_law && s.hard.margin < 0.0 && s.hard.limit_margin == 0.02 && s.hard.most == 16);
+  REQUIRE_OK(
+    parse("{\"contact_model\": \"lcp\", \"links\": [{}], \"pairs\": [{\"friction\": 0}]}", &s));
+  CHECK(s.law == &lcp_law && s.hard.margin < 0.0 && s.hard.limit_margin == 0.02 &&
+        s.hard.most == 16);
   CHECK(s.hard.error_reduction == 0.2 && s.hard.slop == 0.0 && s.hard.correction == 1.0);
   CHECK(s.hard.bounce == 0.05 && s.hard.threshold == 0.25 && s.hard.elastic == HARD_COLLISION);
   CHECK(s.pairs[0].friction == 0.0 && s.pairs[0].restitution == 0.0);
   scene_def_free(&s);
-  REQUIRE_OK(parse("{\"contact_model\": \"lcp\", \"links\": [{}], \"pairs\": [{\"restitution\": 0.5}],\n"
-                   "\"lcp\": {\"margin\": 0, \"limit_margin\": 1, \"most\": 4, \"elastic\": \"paper\",\n"
-                   "\"error_reduction\": 0.1, \"slop\": 1e-3, \"correction\": 2, \"bounce\": 3,\n"
-                   "\"threshold\": 0.25}}", &s));
+  REQUIRE_OK(
+    parse("{\"contact_model\": \"lcp\", \"links\": [{}], \"pairs\": [{\"restitution\": 0.5}],\n"
+          "\"lcp\": {\"margin\": 0, \"limit_margin\": 1, \"most\": 4, \"elastic\": \"paper\",\n"
+          "\"error_reduction\": 0.1, \"slop\": 1e-3, \"correction\": 2, \"bounce\": 3,\n"
+          "\"threshold\": 0.25}}",
+          &s));
   CHECK(s.hard.margin == 0.0 && s.hard.limit_margin == 1.0 && s.hard.most == 4);
   CHECK(s.hard.error_reduction == 0.1 && s.hard.slop == 1e-3 && s.hard.correction == 2.0);
   CHECK(s.hard.bounce == 3.0 && s.hard.threshold == 0.25 && s.hard.elastic == HARD_PAPER);
@@ -256,7 +272,8 @@ static void extreme_lengths(void)
 {
   scene_def s;
   REQUIRE_OK(parse("{\"links\": [{\"quaternion\": [0, 0, -3e200, 4e200], \"joint\": {\n"
-                   "\"type\": \"slide\", \"axis\": [1e-200, 0, 0]}}]}", &s));
+                   "\"type\": \"slide\", \"axis\": [1e-200, 0, 0]}}]}",
+                   &s));
   CHECK_NUMBERS(s.links[0].quaternion, 0.0, 0.0, -0.6, 0.8);
   CHECK_NUMBERS(s.links[0].joint.axis, 1.0, 0.0, 0.0);
   scene_def_free(&s);
@@ -269,10 +286,17 @@ static void inertias(void)
     double a, b, c;
     bool good;
   } cases[] = {
-    {0, 1, 1, true},          {1, 1, 2, true},          {0, 0, 0, true},
-    {1, 1, 2.000001, true},   {1, 1, 2.00001, false},   {-1e-7, 1, 1, true},
-    {-1e-5, 1, 1, false},     {0, 0, 1, false},         {3e250, 4e250, 5e250, true},
-    {1e-30, 1e-30, 2e-30, true}, {1e-30, 1e-30, 3e-30, false},
+    {0, 1, 1, true},
+    {1, 1, 2, true},
+    {0, 0, 0, true},
+    {1, 1, 2.000001, true},
+    {1, 1, 2.00001, false},
+    {-1e-7, 1, 1, true},
+    {-1e-5, 1, 1, false},
+    {0, 0, 1, false},
+    {3e250, 4e250, 5e250, true},
+    {1e-30, 1e-30, 2e-30, true},
+    {1e-30, 1e-30, 3e-30, false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const double r[3][3] = {{0.36, 0.48, -0.8}, {-0.8, 0.6, 0}, {0.48, 0.64, 0.6}};
@@ -295,16 +319,17 @@ static void inertias(void)
 
 /* ---- refusals ---- */
 
-#define LINKS "\"links\": [{\"joint\": {\"type\": \"free\"}, \"bodies\": [{\"sphere\": 1}]},\n" \
-              "{\"name\": \"b\", \"bodies\": [{\"box\": [1, 1, 1]}, {\"file\": \"x\"}]}]"
+#define LINKS                                                                       \
+  "\"links\": [{\"joint\": {\"type\": \"free\"}, \"bodies\": [{\"sphere\": 1}]},\n" \
+  "{\"name\": \"b\", \"bodies\": [{\"box\": [1, 1, 1]}, {\"file\": \"x\"}]}]"
 #define WITH(setting) "{" LINKS ",\n" setting "}"
 #define LINK(what) "{\"links\": [{},\n{\n" what "}]}"
 #define JOINT(what) LINK("\"joint\": {\n" what "}")
 #define BODY(what) LINK("\"bodies\": [{},\n{" what "}]")
 #define BODY1(what) LINK("\"bodies\": [\n{" what "}]")
 #define ACTUATOR(what) WITH("\"actuators\": [\n{" what "}]")
-#define SPRING(pair)                                                                        \
-  "{\"contact_model\": \"spring\", \"links\": [{\"bodies\": [{\"sphere\": 1}]},\n"                 \
+#define SPRING(pair)                                                               \
+  "{\"contact_model\": \"spring\", \"links\": [{\"bodies\": [{\"sphere\": 1}]},\n" \
   "{\"joint\": {\"type\": \"free\"}, \"bodies\": [{\"sphere\": 1}]}], \"pairs\": [\n" pair "]}"
 #define CONTACT(text) SPRING("{\"a\": 0, \"b\": 1, \"contact\": {\n" text "}}")
 #define PAIR(what) WITH("\"pairs\": [{},\n{" what "}]")
@@ -322,29 +347,30 @@ static const struct {
   {WITH("\"timesteps\": 1"), "d/t:3: timesteps: ", "no such key is known"},
   {WITH("\"links\": []"), "d/t:3: ", "duplicate"},
   /* settings */
-  {WITH("\"contact_model\": \"lcp\", \"integrator\": \"rk4\""), "d/t:3: integrator: ", "\"euler\" alone"},
+  {WITH("\"contact_model\": \"lcp\", \"integrator\": \"rk4\""),
+   "d/t:3: integrator: ", "\"euler\" alone"},
   {WITH("\"contact_model\": \"lcp\", \"capacity\": 8"), "d/t:3: capacity: ", "\"most\""},
   {WITH("\"lcp\": {\"most\": 65}"), "d/t:3: lcp.most: ", "more than 64"},
   {WITH("\"lcp\": {\"slops\": 1}"), "d/t:3: lcp", "slops"},
   {WITH("\"lcp\": {\"elastic\": \"yes\"}"), "d/t:3: lcp.elastic: ", "collision"},
   {WITH("\"pairs\": [{\"restitution\": 1.5}]"), "d/t:3: pairs[0].restitution: ", "more than 1"},
   {"{\"contact_model\": \"spring\", \"what\": 1}", "d/t:1: what: ", "no such key is known"},
-  {WITH("\"contact_model\": \"spring\",\n\"capacity\": 8"), "d/t:4: capacity: ",
-   "springs (\"spring\") have no list of contacts"},
-  {WITH("\"contact_model\": \"cones\""), "d/t:3: contact_model: ",
-   "none of \"cone\", \"lcp\", \"spring\""},
+  {WITH("\"contact_model\": \"spring\",\n\"capacity\": 8"),
+   "d/t:4: capacity: ", "springs (\"spring\") have no list of contacts"},
+  {WITH("\"contact_model\": \"cones\""),
+   "d/t:3: contact_model: ", "none of \"cone\", \"lcp\", \"spring\""},
   {WITH("\"lcp\": 1"), "d/t:3: lcp: ", "not an object"},
   {WITH("\"timestep\": 0"), "d/t:3: timestep: ", "0 is not above 0"},
   {WITH("\"timestep\": \"1\""), "d/t:3: timestep: ", "not a number"},
   {WITH("\"timestep\": 1e999"), "d/t:3: ", "real number overflow"},
   {WITH("\"gravity\": [0, 0]"), "d/t:3: gravity: ", "2 elements, not 3"},
   {WITH("\"gravity\": 9.81"), "d/t:3: gravity: ", "not an array"},
-  {WITH("\"integrator\": \"heun\""), "d/t:3: integrator: ",
-   "none of \"euler\", \"rk4\", \"implicit\""},
-  {WITH("\"integrator\": \"implicit\""), "d/t:3: integrator: ",
-   "of springs (\"spring\") alone; \"cone\" takes \"euler\" or \"rk4\""},
-  {WITH("\"contact_model\": \"lcp\",\n\"integrator\": \"implicit\""), "d/t:4: integrator: ",
-   "of springs (\"spring\") alone; \"lcp\" takes \"euler\""},
+  {WITH("\"integrator\": \"heun\""),
+   "d/t:3: integrator: ", "none of \"euler\", \"rk4\", \"implicit\""},
+  {WITH("\"integrator\": \"implicit\""),
+   "d/t:3: integrator: ", "of springs (\"spring\") alone; \"cone\" takes \"euler\" or \"rk4\""},
+  {WITH("\"contact_model\": \"lcp\",\n\"integrator\": \"implicit\""),
+   "d/t:4: integrator: ", "of springs (\"spring\") alone; \"lcp\" takes \"euler\""},
   {WITH("\"cone\": \"round\""), "d/t:3: cone: ", "none of \"elliptic\", \"pyramidal\""},
   {WITH("\"cone\": 1"), "d/t:3: cone: ", "not a string"},
   {WITH("\"diagonal\": \"\""), "d/t:3: diagonal: ", "none of \"approximate\", \"exact\""},
@@ -368,51 +394,50 @@ static const struct {
   {LINK("\"parent\": 0.5"), "d/t:3: links[1].parent: ", "neither a link's number nor its name"},
   {LINK("\"parent\": \"c\""), "d/t:3: links[1].parent: ", "no such link before this one"},
   {LINK("\"name\": \"c\", \"parent\": \"c\""), "d/t:3: links[1].parent: ", "no such link"},
-  {"{\"links\": [{\"name\": \"a\"},\n{\"name\":\"a\"}]}", "d/t:2: links[1].name: ",
-   "link 0 has the same name"},
+  {"{\"links\": [{\"name\": \"a\"},\n{\"name\":\"a\"}]}",
+   "d/t:2: links[1].name: ", "link 0 has the same name"},
   {LINK("\"name\": 1"), "d/t:3: links[1].name: ", "not a string"},
   {LINK("\"position\": [0, 0, \"0\"]"), "d/t:3: links[1].position[2]: ", "not a number"},
   {LINK("\"quaternion\": [0, 0, 0, 0]"), "d/t:3: links[1].quaternion: ", "has no length"},
   {LINK("\"mass\": -1"), "d/t:3: links[1].mass: ", "-1 is not at least 0"},
   {LINK("\"com\": [1]"), "d/t:3: links[1].com: ", "1 elements, not 3"},
   {LINK("\"inertia\": [1, 2, 3]"), "d/t:3: links[1].inertia[0]: ", "not an array"},
-  {LINK("\"inertia\": [[1, 0, 0],\n[0.1, 1, 0], [0, 0, 1]]"), "d/t:3: links[1].inertia: ",
-   "is not symmetric"},
-  {LINK("\"inertia\": [[1, 0, 0], [0, 1, 0], [0, 0, -1]]"), "d/t:3: links[1].inertia: ",
-   "a moment of -1, below 0"},
+  {LINK("\"inertia\": [[1, 0, 0],\n[0.1, 1, 0], [0, 0, 1]]"),
+   "d/t:3: links[1].inertia: ", "is not symmetric"},
+  {LINK("\"inertia\": [[1, 0, 0], [0, 1, 0], [0, 0, -1]]"),
+   "d/t:3: links[1].inertia: ", "a moment of -1, below 0"},
   {LINK("\"inertia\": [[0, 1, 0], [1, 0, 0], [0, 0, 0]]"), "d/t:3: links[1].inertia: ", "below 0"},
-  {LINK("\"inertia\": [[1, 0, 0], [0, 1, 0], [0, 0, 3]]"), "d/t:3: links[1].inertia: ",
-   "no body has moments of 1, 1 and 3"},
+  {LINK("\"inertia\": [[1, 0, 0], [0, 1, 0], [0, 0, 3]]"),
+   "d/t:3: links[1].inertia: ", "no body has moments of 1, 1 and 3"},
   {LINK("\"density\": 1"), "d/t:3: links[1].density: ", "the link has no bodies"},
   {LINK("\"density\": 0"), "d/t:3: links[1].density: ", "0 is not above 0"},
   {LINK("\"density\": 1,\n\"mass\": 1"), "d/t:4: links[1].mass: ", "the density gives it"},
   {LINK("\"density\": 1,\n\"com\": 1"), "d/t:4: links[1].com: ", "the density gives it"},
   {LINK("\"density\": 1,\n\"inertia\": 1"), "d/t:4: links[1].inertia: ", "the density gives it"},
   {"{\"links\": [{\"joint\": {\"type\": \"free\"}},\n"
-   "{\"parent\": 0, \"joint\": {\"type\": \"free\"}}]}", "d/t:2: links[1].joint: ",
-   "a free joint's parent is the world, not link 0"},
+   "{\"parent\": 0, \"joint\": {\"type\": \"free\"}}]}",
+   "d/t:2: links[1].joint: ", "a free joint's parent is the world, not link 0"},
   /* joints */
   {JOINT("\"kind\": 1"), "d/t:4: links[1].joint.kind: ", "no such key is known"},
   {JOINT("\"type\": \"screw\""), "d/t:4: links[1].joint.type: ", "\"hinge\", \"slide\", \"ball\""},
   {JOINT("\"axis\": [0, 0, 0]"), "d/t:4: links[1].joint.axis: ", "has no length"},
   {JOINT("\"damping\": -1"), "d/t:4: links[1].joint.damping: ", "-1 is not at least 0"},
   {JOINT("\"armature\": -1"), "d/t:4: links[1].joint.armature: ", "-1 is not at least 0"},
-  {JOINT("\"type\": \"hinge\",\n\"stiffness\": -1"), "d/t:5: links[1].joint.stiffness: ",
-   "-1 is not at least 0"},
+  {JOINT("\"type\": \"hinge\",\n\"stiffness\": -1"),
+   "d/t:5: links[1].joint.stiffness: ", "-1 is not at least 0"},
   {JOINT("\"frictionloss\": -1"), "d/t:4: links[1].joint.frictionloss: ", "-1 is not at least 0"},
-  {JOINT("\"type\": \"free\",\n\"stiffness\": 1"), "d/t:5: links[1].joint.stiffness: ",
-   "only hinges, slides and balls have a spring"},
-  {JOINT("\"type\": \"ball\",\n\"limits\": [0, 1]"), "d/t:5: links[1].joint.limits: ",
-   "only hinges and slides have limits"},
-  {JOINT("\"type\": \"hinge\",\n\"limits\": [1, 1]"), "d/t:5: links[1].joint.limits: ",
-   "1 is not below 1"},
+  {JOINT("\"type\": \"free\",\n\"stiffness\": 1"),
+   "d/t:5: links[1].joint.stiffness: ", "only hinges, slides and balls have a spring"},
+  {JOINT("\"type\": \"ball\",\n\"limits\": [0, 1]"),
+   "d/t:5: links[1].joint.limits: ", "only hinges and slides have limits"},
+  {JOINT("\"type\": \"hinge\",\n\"limits\": [1, 1]"),
+   "d/t:5: links[1].joint.limits: ", "1 is not below 1"},
   {JOINT("\"solref_limit\": [1, 0]"), "d/t:4: links[1].joint.solref_limit: ", "neither both"},
   {JOINT("\"solref_friction\": [-1, 1]"), "d/t:4: links[1].joint.solref_friction: ",
    "-1 and 1 are neither both above 0 nor both not above 0"},
-  {JOINT("\"limit_spring\": [1, 1]"), "d/t:4: links[1].joint.limit_spring: ",
-   "2 elements, not 3"},
-  {JOINT("\"limit_spring\": [1, 0, 1]"), "d/t:4: links[1].joint.limit_spring[1]: ",
-   "0 is not above 0"},
+  {JOINT("\"limit_spring\": [1, 1]"), "d/t:4: links[1].joint.limit_spring: ", "2 elements, not 3"},
+  {JOINT("\"limit_spring\": [1, 0, 1]"),
+   "d/t:4: links[1].joint.limit_spring[1]: ", "0 is not above 0"},
   {JOINT("\"solimp_limit\": [1]"), "d/t:4: links[1].joint.solimp_limit: ", "1 elements, not 5"},
   {JOINT("\"solimp_friction\": 1"), "d/t:4: links[1].joint.solimp_friction: ", "not an array"},
   /* bodies */
@@ -420,55 +445,62 @@ static const struct {
   {BODY1("\"ball\": 1"), "d/t:4: links[1].bodies[0].ball: ", "no such key is known"},
   {BODY1("\"file\": \"\""), "d/t:4: links[1].bodies[0].file: ", "an empty path"},
   {BODY1("\"file\": 1"), "d/t:4: links[1].bodies[0].file: ", "not a string"},
-  {BODY1("\"file\": \"x\",\n\"box\": [1, 1, 1]"), "d/t:5: links[1].bodies[0].box: ",
-   "the body is a file already"},
+  {BODY1("\"file\": \"x\",\n\"box\": [1, 1, 1]"),
+   "d/t:5: links[1].bodies[0].box: ", "the body is a file already"},
   {BODY1("\"box\": [1, 1]"), "d/t:4: links[1].bodies[0].box: ", "2 elements, not 3"},
   {BODY1("\"box\": [1, 0, 1]"), "d/t:4: links[1].bodies[0].box[1]: ", "0 is not within 1e-06"},
   {BODY1("\"sphere\": [1]"), "d/t:4: links[1].bodies[0].sphere: ", "not a number"},
   {BODY1("\"sphere\": -1"), "d/t:4: links[1].bodies[0].sphere: ", "-1 is not within"},
   {BODY1("\"capsule\": [1, 51]"), "d/t:4: links[1].bodies[0].capsule: ", "more than 50 radii"},
   {BODY1("\"cylinder\": [1, 51]"), "d/t:4: links[1].bodies[0].cylinder: ", "more than 50 radii"},
-  {BODY1("\"cylinder\": [51, 1]"), "d/t:4: links[1].bodies[0].cylinder: ",
-   "more than 50 half lengths"},
-  {BODY1("\"box\": [1, 2, 3],\n\"round\": 1"), "d/t:5: links[1].bodies[0].round: ", "1 is neither 0 nor at least a thousandth"},
-  {BODY1("\"box\": [1, 2, 3],\n\"round\": 9e-4"), "d/t:5: links[1].bodies[0].round: ", "0.0009 is neither 0"},
-  {BODY1("\"cylinder\": [1, 2],\n\"round\": -0.1"), "d/t:5: links[1].bodies[0].round: ", "-0.1 is neither 0"},
-  {BODY1("\"cylinder\": [1, 2],\n\"round\": \"x\""), "d/t:5: links[1].bodies[0].round: ", "not a number"},
-  {BODY1("\"capsule\": [1, 2],\n\"round\": 0.1"), "d/t:5: links[1].bodies[0].round: ", "only a box and a cylinder"},
-  {BODY1("\"file\": \"x\",\n\"round\": 0.1"), "d/t:5: links[1].bodies[0].round: ", "only a box and a cylinder"},
+  {BODY1("\"cylinder\": [51, 1]"),
+   "d/t:4: links[1].bodies[0].cylinder: ", "more than 50 half lengths"},
+  {BODY1("\"box\": [1, 2, 3],\n\"round\": 1"),
+   "d/t:5: links[1].bodies[0].round: ", "1 is neither 0 nor at least a thousandth"},
+  {BODY1("\"box\": [1, 2, 3],\n\"round\": 9e-4"),
+   "d/t:5: links[1].bodies[0].round: ", "0.0009 is neither 0"},
+  {BODY1("\"cylinder\": [1, 2],\n\"round\": -0.1"),
+   "d/t:5: links[1].bodies[0].round: ", "-0.1 is neither 0"},
+  {BODY1("\"cylinder\": [1, 2],\n\"round\": \"x\""),
+   "d/t:5: links[1].bodies[0].round: ", "not a number"},
+  {BODY1("\"capsule\": [1, 2],\n\"round\": 0.1"),
+   "d/t:5: links[1].bodies[0].round: ", "only a box and a cylinder"},
+  {BODY1("\"file\": \"x\",\n\"round\": 0.1"),
+   "d/t:5: links[1].bodies[0].round: ", "only a box and a cylinder"},
   {BODY1("\"ellipsoid\": 1"), "d/t:4: links[1].bodies[0].ellipsoid: ", "not an array"},
-  {BODY1("\"plane\": [1, 2e6]"), "d/t:4: links[1].bodies[0].plane[1]: ",
-   "is not within 1e-06 to 1e+06"},
+  {BODY1("\"plane\": [1, 2e6]"),
+   "d/t:4: links[1].bodies[0].plane[1]: ", "is not within 1e-06 to 1e+06"},
   {BODY1("\"height_field\": 1"), "d/t:4: links[1].bodies[0].height_field: ", "not an object"},
-  {BODY1("\"height_field\": {\"heights\": [[0, 0], [0, 0]], \"size\": [1, 1], \"base\": 1,\n\"operation\": \"add\"}"),
+  {BODY1("\"height_field\": {\"heights\": [[0, 0], [0, 0]], \"size\": [1, 1], \"base\": "
+         "1,\n\"operation\": \"add\"}"),
    "d/t:5: links[1].bodies[0].height_field.operation: ", "no such key is known"},
   {BODY1("\"height_field\": {\"heights\": [[0, 0],\n[0]], \"size\": [1, 1], \"base\": 1}"),
    "d/t:5: links[1].bodies[0].height_field.heights[1]: ", "1 heights, but the first row has 2"},
-  {BODY1("\"sphere\": 1,\n\"height_field\": {}"), "d/t:5: links[1].bodies[0].height_field: ",
-   "the body is a sphere already"},
+  {BODY1("\"sphere\": 1,\n\"height_field\": {}"),
+   "d/t:5: links[1].bodies[0].height_field: ", "the body is a sphere already"},
   {BODY1("\"sphere\": 1,\n\"eps1\": 0"), "d/t:5: links[1].bodies[0].eps1: ", "0 is not above 0"},
-  {BODY1("\"sphere\": 1,\n\"position\": 1"), "d/t:5: links[1].bodies[0].position: ",
-   "not an array"},
+  {BODY1("\"sphere\": 1,\n\"position\": 1"),
+   "d/t:5: links[1].bodies[0].position: ", "not an array"},
   {BODY1("\"sphere\": 1,\n\"quaternion\": [0, 0, 0, 0]"),
    "d/t:5: links[1].bodies[0].quaternion: ", "has no length"},
   /* actuators */
   {ACTUATOR("\"kind\": \"motor\""), "d/t:4: actuators[0]: ", "the key 'joint' is missing"},
   {ACTUATOR("\"joint\": 0"), "d/t:4: actuators[0]: ", "the key 'kind' is missing"},
-  {ACTUATOR("\"kind\": \"muscle\", \"joint\": 0"), "d/t:4: actuators[0].kind: ",
-   "none of \"motor\", \"position\", \"velocity\""},
-  {ACTUATOR("\"kind\": \"motor\", \"joint\": 2"), "d/t:4: actuators[0].joint: ",
-   "there is no link 2"},
-  {ACTUATOR("\"kind\": \"motor\", \"joint\": \"b\""), "d/t:4: actuators[0].joint: ",
-   "a fixed joint takes no motor"},
-  {ACTUATOR("\"kind\": \"position\", \"joint\": 0"), "d/t:4: actuators[0].joint: ",
-   "a free joint takes no position"},
-  {ACTUATOR("\"kind\": \"motor\", \"joint\": 0,\n\"dof\": 6"), "d/t:5: actuators[0].dof: ",
-   "the joint has 6"},
+  {ACTUATOR("\"kind\": \"muscle\", \"joint\": 0"),
+   "d/t:4: actuators[0].kind: ", "none of \"motor\", \"position\", \"velocity\""},
+  {ACTUATOR("\"kind\": \"motor\", \"joint\": 2"),
+   "d/t:4: actuators[0].joint: ", "there is no link 2"},
+  {ACTUATOR("\"kind\": \"motor\", \"joint\": \"b\""),
+   "d/t:4: actuators[0].joint: ", "a fixed joint takes no motor"},
+  {ACTUATOR("\"kind\": \"position\", \"joint\": 0"),
+   "d/t:4: actuators[0].joint: ", "a free joint takes no position"},
+  {ACTUATOR("\"kind\": \"motor\", \"joint\": 0,\n\"dof\": 6"),
+   "d/t:5: actuators[0].dof: ", "the joint has 6"},
   {"{\"links\": [{\"joint\": {\"type\": \"hinge\"}}], \"actuators\": [\n"
-   "{\"kind\": \"velocity\", \"joint\": 0, \"dof\": 0}]}", "d/t:2: actuators[0].dof: ",
-   "only motors choose a dof"},
-  {ACTUATOR("\"kind\": \"motor\", \"joint\": 0,\n\"gear\": true"), "d/t:5: actuators[0].gear: ",
-   "not a number"},
+   "{\"kind\": \"velocity\", \"joint\": 0, \"dof\": 0}]}",
+   "d/t:2: actuators[0].dof: ", "only motors choose a dof"},
+  {ACTUATOR("\"kind\": \"motor\", \"joint\": 0,\n\"gear\": true"),
+   "d/t:5: actuators[0].gear: ", "not a number"},
   {ACTUATOR("\"kind\": \"motor\", \"joint\": 0,\n\"force_limits\": [2, 1]"),
    "d/t:5: actuators[0].force_limits: ", "2 is not below 1"},
   {ACTUATOR("\"gain\": 1"), "d/t:4: actuators[0].gain: ", "no such key is known"},
@@ -485,8 +517,7 @@ static const struct {
   {PAIR("\"a\": [1, 0], \"b\": [1, 1]"), "d/t:4: pairs[1]: ", "both bodies are of link 1"},
   {"{\"links\": [{\"bodies\": [{\"sphere\": 1}]},\n"
    "{\"parent\": 0, \"bodies\": [{\"sphere\": 1}]}], \"pairs\": [\n{\"a\": 0, \"b\": 1}]}",
-   "d/t:3: pairs[0]: ",
-   "links 0 and 1 do not move"},
+   "d/t:3: pairs[0]: ", "links 0 and 1 do not move"},
   {PAIR(SIDES "},\n{" SIDES), "d/t:5: pairs[2]: ", "the bodies are those of pairs[1]"},
   {PAIR("\"a\": 0, \"b\": [1, 1]},\n{" SIDES "},\n{\"a\": [1, 1], \"b\": [0, 0]},\n{" SIDES),
    "d/t:6: pairs[3]: ", "the bodies are those of pairs[1]"},
@@ -506,20 +537,23 @@ static const struct {
   {CONTACT("\"v_s\": -1"), "d/t:4: pairs[0].contact.v_s: ", "-1 is not above 0"},
   {CONTACT("\"eps2\": 0"), "d/t:4: pairs[0].contact.eps2: ", "0 is not above 0"},
   {CONTACT("\"eps3\": 0"), "d/t:4: pairs[0].contact.eps3: ", "0 is not above 0"},
-  {CONTACT("\"dissipation\": \"c2\""), "d/t:4: pairs[0].contact.dissipation: ",
-   "none of \"c1\", \"smooth\""},
-  {CONTACT("\"reaction\": \"line\""), "d/t:4: pairs[0].contact.reaction: ",
-   "none of \"point\", \"plane\""},
+  {CONTACT("\"dissipation\": \"c2\""),
+   "d/t:4: pairs[0].contact.dissipation: ", "none of \"c1\", \"smooth\""},
+  {CONTACT("\"reaction\": \"line\""),
+   "d/t:4: pairs[0].contact.reaction: ", "none of \"point\", \"plane\""},
   {CONTACT("\"reaction\": \"plane\""), "d/t:3: pairs[0].contact: ", "need \"integrator\""},
   {SPRING("{\"a\": 0, \"b\": 1,\n\"contact\": []}"), "d/t:4: pairs[0].contact: ", "not an object"},
   {PAIR("\"restitution\": -1"), "d/t:4: pairs[1].restitution: ", "-1 is not at least 0"},
   {PAIR(SIDES ",\n\"smoothing\": 1"), "d/t:5: pairs[1].smoothing: ", "not a string"},
-  {PAIR(SIDES ",\n\"smoothing\": {\n\"length\": 0}"), "d/t:6: pairs[1].smoothing.length: ",
-   "0 is not within"},
-  {PAIR(SIDES ",\n\"smoothing\": {\n\"lenght\": 1}"), "d/t:6: pairs[1].smoothing.lenght: ", "no such key"},
-  {PAIR(SIDES ",\n\"smoothing\": {\"penetration\": 0.1,\n\"near\": 0.2}"), "d/t:6: pairs[1].smoothing.near: ",
+  {PAIR(SIDES ",\n\"smoothing\": {\n\"length\": 0}"),
+   "d/t:6: pairs[1].smoothing.length: ", "0 is not within"},
+  {PAIR(SIDES ",\n\"smoothing\": {\n\"lenght\": 1}"),
+   "d/t:6: pairs[1].smoothing.lenght: ", "no such key"},
+  {PAIR(SIDES ",\n\"smoothing\": {\"penetration\": 0.1,\n\"near\": 0.2}"),
+   "d/t:6: pairs[1].smoothing.near: ",
    "it was taken out in version 0.3: contacts of edges in fields"},
-  {PAIR(SIDES ",\n\"smoothing\": {\n\"edges\": [1]}"), "d/t:6: pairs[1].smoothing.edges: ", "1 elements, not 2"},
+  {PAIR(SIDES ",\n\"smoothing\": {\n\"edges\": [1]}"),
+   "d/t:6: pairs[1].smoothing.edges: ", "1 elements, not 2"},
 };
 
 static void refusals(void)
@@ -547,8 +581,8 @@ static void too_many_dofs(void)
              ",\n{\"joint\": {\"type\": \"ball\"}, \"parent\": %d}", i);
   }
   strcat(text, "]}");
-  expect_failure(parse(text, &s), ABUT_ERROR_FORMAT, "d/t:42: links[41]: ",
-                 "a tree has 129 degrees of freedom; 128 are the most");
+  expect_failure(parse(text, &s), ABUT_ERROR_FORMAT,
+                 "d/t:42: links[41]: ", "a tree has 129 degrees of freedom; 128 are the most");
 }
 
 /* ---- smoothing, and what is found later ---- */
@@ -566,8 +600,10 @@ static void check_stated(const char *more)
   char file[1024], text[2048];
   scene_def s;
   snprintf(file, sizeof file, smoothing, more);
-  snprintf(text, sizeof text, "{\"links\": [{}], \"pairs\": [{\"smoothing\": %s},\n"
-                              "{\"smoothing\": \"s.json\"}]}", file);
+  snprintf(text, sizeof text,
+           "{\"links\": [{}], \"pairs\": [{\"smoothing\": %s},\n"
+           "{\"smoothing\": \"s.json\"}]}",
+           file);
   write_text("s.json", file);
   REQUIRE_OK(scene_file_read(write_text("t.scene.json", text), &s));
   for (size_t i = 0; i < 2; i++) {
@@ -585,16 +621,19 @@ static void some_keys(void)
   made.penetration = 0.004;
   made.select = ABUT_SELECT_GATE;
   REQUIRE_OK(scene_file_read(
-    write_text("t.scene.json", "{\"links\": [{}], \"pairs\": [{\"smoothing\": {\"penetration\": 0.001, "
-                               "\"floor\": 0.25, \"edges\": [64, 32]}},\n"
-                               "{\"smoothing\": \"s.json\"}, {\"smoothing\": {}}]}"), &s));
+    write_text("t.scene.json",
+               "{\"links\": [{}], \"pairs\": [{\"smoothing\": {\"penetration\": 0.001, "
+               "\"floor\": 0.25, \"edges\": [64, 32]}},\n"
+               "{\"smoothing\": \"s.json\"}, {\"smoothing\": {}}]}"),
+    &s));
   for (size_t i = 0; i < 3; i++) {
     CHECK(s.pairs[i].fitted);
     scene_pair_fit(&s.pairs[i], &made);
     const abut_smoothing *p = &s.pairs[i].smoothing;
     CHECK(p->clash == (i == 1 ? 0.03 : made.clash));
     CHECK(p->penetration == (i == 0 ? 0.001 : 0.004) && p->floor == (i == 0 ? 0.25 : 0.001));
-    CHECK(p->edges[0] == (i == 0 ? 64 : made.edges[0]) && p->edges[1] == (i == 0 ? 32 : made.edges[1]));
+    CHECK(p->edges[0] == (i == 0 ? 64 : made.edges[0]) &&
+          p->edges[1] == (i == 0 ? 32 : made.edges[1]));
     CHECK(p->select == (i == 1 ? ABUT_SELECT_SOFTSORT : ABUT_SELECT_GATE));
     CHECK(p->cookie == made.cookie && !s.pairs[i].fitted);
   }
@@ -634,7 +673,8 @@ static void later(void)
 {
   scene_def s;
   REQUIRE_OK(parse("{\"links\": [{},\n{\n\"joint\": {},\n\"bodies\": [{\"sphere\": 1},\n"
-                   "{\"sphere\": 2}]}]}", &s));
+                   "{\"sphere\": 2}]}]}",
+                   &s));
   expect_failure(scene_fail(&s, (scene_place){"links", 1, NULL, false, 0}, "bad %d", 7),
                  ABUT_ERROR_FORMAT, "d/t:2: links[1]: bad 7", "");
   expect_failure(scene_fail(&s, (scene_place){"links", 1, "joint", false, 0}, "bad"),

@@ -1,5 +1,6 @@
-/* Seams of flush bodies that are fixed to one another: boxes slide over them as over one body, without friction and at the same
- * speed, turn and height; at the end of tables they fall, and where a table is higher they are stopped.
+/* Seams of flush bodies that are fixed to one another: boxes slide over them as over one body,
+ * without friction and at the same speed, turn and height; at the end of tables they fall, and
+ * where a table is higher they are stopped.
  *   test_seams PRECISION [LAW] */
 #include "play.h"
 
@@ -32,28 +33,48 @@ static const struct ground {
 } grounds[] = {
   {"one table", TABLE("0", "0", "1", "0.3"), 1, 0.0},
   {"two tables", TABLE("-0.5", "0", "0.5", "0.3") ", " TABLE("0.5", "0", "0.5", "0.3"), 2, 0.0},
-  {"four tables", TABLE("-0.5", "0.3", "0.5", "0.3") ", " TABLE("0.5", "0.3", "0.5", "0.3") ", "
-   TABLE("-0.5", "-0.3", "0.5", "0.3") ", " TABLE("0.5", "-0.3", "0.5", "0.3"), 4, 0.013},
-  {"three tables", TABLE("-0.5", "0", "0.5", "0.6") ", " TABLE("0.5", "0.3", "0.5", "0.3") ", " TABLE("0.5", "-0.3", "0.5", "0.3"), 3,
-   0.013},
-  {"a narrower table", TABLE("-0.5", "0", "0.5", "0.3") ", " TABLE("0.5", "0", "0.5", "0.2"), 2, 0.0},
-  {"a thinner table", TABLE("-0.5", "0", "0.5", "0.3") ", {\"position\": [0.5, 0, -0.03], \"bodies\": [{\"box\": [0.5, 0.3, 0.03]}]}", 2,
+  {"four tables",
+   TABLE("-0.5", "0.3", "0.5", "0.3") ", " TABLE("0.5", "0.3", "0.5", "0.3") ", " TABLE(
+     "-0.5", "-0.3", "0.5", "0.3") ", " TABLE("0.5", "-0.3", "0.5", "0.3"),
+   4, 0.013},
+  {"three tables",
+   TABLE("-0.5", "0", "0.5", "0.6") ", " TABLE("0.5", "0.3", "0.5", "0.3") ", " TABLE("0.5", "-0.3",
+                                                                                      "0.5", "0.3"),
+   3, 0.013},
+  {"a narrower table", TABLE("-0.5", "0", "0.5", "0.3") ", " TABLE("0.5", "0", "0.5", "0.2"), 2,
    0.0},
-  {"meshes", "{\"position\": [-0.5, 0, -0.1], \"bodies\": [{\"file\": \"seams.obj\"}]}, "
-   "{\"position\": [0.5, 0, -0.1], \"bodies\": [{\"file\": \"seams.obj\"}]}", 2, 0.0},
-  {"a height field", TABLE("-0.5", "0", "0.5", "0.3") ", {\"position\": [0.5, 0, 0], \"bodies\": [{\"height_field\": {\"size\": [0.5, 0.3], "
-   "\"base\": 0.2, \"heights\": [[0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0]]}}]}", 2, 0.0},
-  {"links of a link", "{\"position\": [0, 0, -0.1]}, {\"parent\": 0, \"position\": [0.5, 0, 0], \"bodies\": [{\"box\": [0.5, 0.3, 0.1]}]}, "
-   "{\"parent\": 0, \"position\": [-0.5, 0, 0], \"quaternion\": [0, 1, 0, 0], \"bodies\": [{\"box\": [0.5, 0.3, 0.1]}]}", 3, 0.0},
+  {"a thinner table",
+   TABLE("-0.5", "0", "0.5",
+         "0.3") ", {\"position\": [0.5, 0, -0.03], \"bodies\": [{\"box\": [0.5, 0.3, 0.03]}]}",
+   2, 0.0},
+  {"meshes",
+   "{\"position\": [-0.5, 0, -0.1], \"bodies\": [{\"file\": \"seams.obj\"}]}, "
+   "{\"position\": [0.5, 0, -0.1], \"bodies\": [{\"file\": \"seams.obj\"}]}",
+   2, 0.0},
+  {"a height field",
+   TABLE(
+     "-0.5", "0", "0.5",
+     "0.3") ", {\"position\": [0.5, 0, 0], \"bodies\": [{\"height_field\": {\"size\": [0.5, 0.3], "
+            "\"base\": 0.2, \"heights\": [[0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0], [0, 0, 0, "
+            "0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0]]}}]}",
+   2, 0.0},
+  {"links of a link",
+   "{\"position\": [0, 0, -0.1]}, {\"parent\": 0, \"position\": [0.5, 0, 0], \"bodies\": "
+   "[{\"box\": [0.5, 0.3, 0.1]}]}, "
+   "{\"parent\": 0, \"position\": [-0.5, 0, 0], \"quaternion\": [0, 1, 0, 0], \"bodies\": "
+   "[{\"box\": [0.5, 0.3, 0.1]}]}",
+   3, 0.0},
 };
 
-/* The mesh's file is this process's own, since tests of other laws run beside it: "seams.obj" stands for it. */
+/* The mesh's file is this process's own, since tests of other laws run beside it: "seams.obj"
+ * stands for it. */
 static char mesh_name[] = "seams.obj";
 
 static void write_mesh(void)
 {
   snprintf(mesh_name, sizeof mesh_name, "%05u.obj", (unsigned)getpid() % 100000u);
-  static const int faces[6][4] = {{1, 3, 4, 2}, {5, 6, 8, 7}, {1, 2, 6, 5}, {3, 7, 8, 4}, {1, 5, 7, 3}, {2, 4, 8, 6}};
+  static const int faces[6][4] = {{1, 3, 4, 2}, {5, 6, 8, 7}, {1, 2, 6, 5},
+                                  {3, 7, 8, 4}, {1, 5, 7, 3}, {2, 4, 8, 6}};
   FILE *f = fopen(mesh_name, "w");
   REQUIRE(f);
   for (int i = 0; i < 8; ++i) {
@@ -77,18 +98,24 @@ static const slider *slides = &box;
 /* Bodies that touch with round features, whose middles lie high above the seam. */
 static const slider round_bodies[] = {
   {"a ball", "\"bodies\": [{\"sphere\": 0.05}]", 0.05},
-  {"a capsule across", "\"bodies\": [{\"capsule\": [0.03, 0.06], \"quaternion\": [1, 1, 0, 0]}]", 0.03},
-  {"a capsule along", "\"bodies\": [{\"capsule\": [0.03, 0.06], \"quaternion\": [1, 0, 1, 0]}]", 0.03},
+  {"a capsule across", "\"bodies\": [{\"capsule\": [0.03, 0.06], \"quaternion\": [1, 1, 0, 0]}]",
+   0.03},
+  {"a capsule along", "\"bodies\": [{\"capsule\": [0.03, 0.06], \"quaternion\": [1, 0, 1, 0]}]",
+   0.03},
   {"an upright cylinder", "\"bodies\": [{\"cylinder\": [0.05, 0.04]}]", 0.04},
-  {"a lying cylinder", "\"bodies\": [{\"cylinder\": [0.05, 0.04], \"quaternion\": [1, 1, 0, 0]}]", 0.05},
+  {"a lying cylinder", "\"bodies\": [{\"cylinder\": [0.05, 0.04], \"quaternion\": [1, 1, 0, 0]}]",
+   0.05},
 };
 
-/* Opens worlds of what slides on these links, whose pairs with all of their bodies are automatic. */
+/* Opens worlds of what slides on these links, whose pairs with all of their bodies are
+ * automatic. */
 static void open_worlds(const char *links, size_t worlds, const char *friction, play *p)
 {
   char *text = malloc(TEXT);
   REQUIRE(text);
-  const int written = snprintf(text, TEXT, "{\"contact_model\": \"%s\", \"links\": [%s, {\"joint\": {\"type\": \"free\"}, \"position\": [-0.5, 0, %g], "
+  const int written = snprintf(text, TEXT,
+                               "{\"contact_model\": \"%s\", \"links\": [%s, {\"joint\": {\"type\": "
+                               "\"free\"}, \"position\": [-0.5, 0, %g], "
                                "\"density\": 1000, %s}], \"automatic\": {\"friction\": %s}}",
                                law, links, slides->half, slides->body, friction);
   REQUIRE(written > 0 && written < TEXT);
@@ -121,7 +148,8 @@ static void test_slides(const struct ground *g)
 {
   double slower = 0.0, turned = 0.0, lifted = 0.0, off = 0.0;
   play p;
-  printf("%s on %s, by %s, %s\n", slides->name, g->name, law, precision == ABUT_FLOAT64 ? "float64" : "float32");
+  printf("%s on %s, by %s, %s\n", slides->name, g->name, law,
+         precision == ABUT_FLOAT64 ? "float64" : "float32");
   open_worlds(g->links, WORLDS, "0", &p);
   const double height = lay_down(&p, g->y), begin = p.time;
   for (int part = 0; part < 20; ++part) {
@@ -160,7 +188,8 @@ static void test_round_bodies(void)
 static void test_falls(void)
 {
   play p;
-  open_worlds(TABLE("-0.5", "0", "0.5", "0.3") ", " TABLE("0.1", "0", "0.1", "0.3"), WORLDS, "0", &p);
+  open_worlds(TABLE("-0.5", "0", "0.5", "0.3") ", " TABLE("0.1", "0", "0.1", "0.3"), WORLDS, "0",
+              &p);
   lay_down(&p, 0.0);
   play_for(&p, 0.7);
   for (size_t i = 1; i < WORLDS; i += SPEEDS) {
@@ -174,7 +203,10 @@ static void test_sides(void)
 {
   play p;
   printf("a step\n");
-  open_worlds(TABLE("-0.5", "0", "0.5", "0.3") ", {\"position\": [0.5, 0, -0.1], \"bodies\": [{\"box\": [0.5, 0.3, 0.13]}]}", WORLDS, "0", &p);
+  open_worlds(
+    TABLE("-0.5", "0", "0.5",
+          "0.3") ", {\"position\": [0.5, 0, -0.1], \"bodies\": [{\"box\": [0.5, 0.3, 0.13]}]}",
+    WORLDS, "0", &p);
   lay_down(&p, 0.0);
   play_for(&p, 0.6);
   for (size_t i = 0; i < SPEEDS; ++i) {
@@ -184,8 +216,11 @@ static void test_sides(void)
   play_close(&p);
   printf("a corner\n");
   /* The box comes along the narrower table's side, half below the wider one's top. */
-  open_worlds(TABLE("0.5", "0", "0.5", "0.3") ", " TABLE("-0.5", "0.2", "0.5", "0.1") ", {\"position\": [-0.5, 0, -0.3], \"bodies\": "
-              "[{\"box\": [0.5, 0.3, 0.25]}]}", 1, "0", &p);
+  open_worlds(TABLE("0.5", "0", "0.5",
+                    "0.3") ", " TABLE("-0.5", "0.2", "0.5",
+                                      "0.1") ", {\"position\": [-0.5, 0, -0.3], \"bodies\": "
+                                             "[{\"box\": [0.5, 0.3, 0.25]}]}",
+              1, "0", &p);
   play_set_q(&p, 0, 0, -0.3);
   play_set_q(&p, 0, 1, 0.02);
   play_set_q(&p, 0, 2, 0.0);
@@ -229,6 +264,7 @@ int main(int argc, char **argv)
   test_sides();
   test_stops();
   remove(mesh_name);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

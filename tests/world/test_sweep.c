@@ -1,5 +1,5 @@
-/* Scenes with "sweep": what would pass through another body within a step is stopped where it meets that:
- * test_sweep PRECISION */
+/* Scenes with "sweep": what would pass through another body within a step is stopped where it meets
+ * that: test_sweep PRECISION */
 #include "play.h"
 
 #include <math.h>
@@ -24,9 +24,12 @@ static void open_ball(play *p, const char *law, const char *more, bool sweep, si
 {
   char text[1024];
   snprintf(text, sizeof text,
-           "{\"contact_model\": \"%s\", %s \"timestep\": 0.016666666666666666, \"gravity\": [0, 0, 0], \"sweep\": %s, "
-           "\"links\": [{\"bodies\": [{\"box\": [0.005, 0.5, 0.5]}]}, {\"position\": [-1.1, 0.013, 0.004], \"joint\": "
-           "{\"type\": \"free\"}, \"density\": 1000, \"bodies\": [{\"sphere\": 0.01}]}], \"pairs\": [{\"a\": 1, \"b\": 0, "
+           "{\"contact_model\": \"%s\", %s \"timestep\": 0.016666666666666666, \"gravity\": [0, 0, "
+           "0], \"sweep\": %s, "
+           "\"links\": [{\"bodies\": [{\"box\": [0.005, 0.5, 0.5]}]}, {\"position\": [-1.1, 0.013, "
+           "0.004], \"joint\": "
+           "{\"type\": \"free\"}, \"density\": 1000, \"bodies\": [{\"sphere\": 0.01}]}], "
+           "\"pairs\": [{\"a\": 1, \"b\": 0, "
            "\"contact\": {\"k\": 5}}]}",
            law, more, sweep ? "true" : "false");
   play_open_text(p, context, precision, text, worlds);
@@ -46,8 +49,10 @@ static void test_wall(const char *law, const char *more)
   play_set_v(&p, 0, 0, 40.0);
   for (int i = 0; i < 5; ++i) {
     play_step(&p, 1);
-    check(play_q(&p, 0, 0) < -0.015, "%s %s step %d: the ball is at %g", law, more, i, play_q(&p, 0, 0));
-    CHECK_EQUAL(p.status[0], i < 1 ? 0 : ABUT_WORLD_SWEPT); /* the first step ends 0.33 m before the wall */
+    check(play_q(&p, 0, 0) < -0.015, "%s %s step %d: the ball is at %g", law, more, i,
+          play_q(&p, 0, 0));
+    CHECK_EQUAL(p.status[0], i < 1 ? 0 : ABUT_WORLD_SWEPT); /* the first step ends 0.33 m before
+                                                               the wall */
   }
   CHECK(play_q(&p, 0, 0) > -0.03);
   CHECK(fabs(play_v(&p, 0, 0)) < 0.2); /* springs reach beyond touch, and push */
@@ -62,15 +67,18 @@ static void test_plane(const char *law)
     char text[1024];
     play p;
     snprintf(text, sizeof text,
-             "{\"contact_model\": \"%s\", \"timestep\": 0.016666666666666666, \"sweep\": true, \"links\": [{\"bodies\": [{\"plane\": "
-             "[%g, %g]}]}, {\"position\": [0, 0, 1], \"joint\": {\"type\": \"free\"}, \"density\": 1000, \"bodies\": [{\"sphere\": "
+             "{\"contact_model\": \"%s\", \"timestep\": 0.016666666666666666, \"sweep\": true, "
+             "\"links\": [{\"bodies\": [{\"plane\": "
+             "[%g, %g]}]}, {\"position\": [0, 0, 1], \"joint\": {\"type\": \"free\"}, \"density\": "
+             "1000, \"bodies\": [{\"sphere\": "
              "0.1}]}], \"pairs\": [{\"a\": 1, \"b\": 0}]}",
              law, halves[i], halves[i]);
     play_open_text(&p, context, precision, text, 1);
     play_set_v(&p, 0, 2, -150.0);
     for (int k = 0; k < 3; ++k) {
       play_step(&p, 1);
-      check(play_q(&p, 0, 2) > 0.09, "%s: over a plane of %g the ball is at %g", law, halves[i], play_q(&p, 0, 2));
+      check(play_q(&p, 0, 2) > 0.09, "%s: over a plane of %g the ball is at %g", law, halves[i],
+            play_q(&p, 0, 2));
     }
     CHECK(p.status[0] & ABUT_WORLD_SWEPT);
     play_close(&p);
@@ -88,9 +96,10 @@ static void test_overlapping(const char *law)
   }
   play_step(&p, 1);
   for (size_t i = 0; i < WORLDS; ++i) {
-    check(play_q(&p, i, 0) < 0.0 || (p.status[i] & ABUT_WORLD_FAST), "%s: world %zu is at %g, with status %u", law, i,
-          play_q(&p, i, 0), p.status[i]);
-    CHECK_EQUAL(p.fast_links[2 * i] + p.fast_links[2 * i + 1] != 0, (p.status[i] & ABUT_WORLD_FAST) != 0);
+    check(play_q(&p, i, 0) < 0.0 || (p.status[i] & ABUT_WORLD_FAST),
+          "%s: world %zu is at %g, with status %u", law, i, play_q(&p, i, 0), p.status[i]);
+    CHECK_EQUAL(p.fast_links[2 * i] + p.fast_links[2 * i + 1] != 0,
+                (p.status[i] & ABUT_WORLD_FAST) != 0);
   }
   play_close(&p);
 }
@@ -107,8 +116,8 @@ static void test_leaving(const char *law)
   }
   play_step(&p, 1);
   for (size_t i = 0; i < WORLDS; ++i) {
-    check(play_q(&p, i, 0) < -0.2 && !(p.status[i] & ABUT_WORLD_SWEPT), "%s: world %zu is at %g, with status %u", law, i,
-          play_q(&p, i, 0), p.status[i]);
+    check(play_q(&p, i, 0) < -0.2 && !(p.status[i] & ABUT_WORLD_SWEPT),
+          "%s: world %zu is at %g, with status %u", law, i, play_q(&p, i, 0), p.status[i]);
   }
   play_close(&p);
 }
@@ -117,18 +126,23 @@ static void test_leaving(const char *law)
 
 #define SIDE 0.01 /* half a cube's */
 
-/* A cube of 1 kg flies with a corner ahead, along x, at a wall of 10 mm. Its inertia is that of a ball that goes through
- * its corners, so that it meets the wall as a ball does, to what a corner's middle and the wall's are apart. */
+/* A cube of 1 kg flies with a corner ahead, along x, at a wall of 10 mm. Its inertia is that of a
+ * ball that goes through its corners, so that it meets the wall as a ball does, to what a corner's
+ * middle and the wall's are apart. */
 static void open_corner(play *p, const char *law, double friction, double restitution, int condim)
 {
   char text[1024];
   const double inertia = 0.4 * 3.0 * SIDE * SIDE;
-  snprintf(text, sizeof text,
-           "{\"contact_model\": \"%s\", \"timestep\": 0.01, \"gravity\": [0, 0, 0], \"sweep\": true, \"links\": "
-           "[{\"bodies\": [{\"box\": [0.005, 0.5, 0.5]}]}, {\"position\": [-0.2, 0, 0], \"joint\": {\"type\": \"free\"}, "
-           "\"mass\": 1, \"inertia\": [[%.17g, 0, 0], [0, %.17g, 0], [0, 0, %.17g]], \"bodies\": [{\"box\": [%g, %g, %g]}]}], "
-           "\"pairs\": [{\"a\": 1, \"b\": 0, \"friction\": %g, \"restitution\": %g, \"condim\": %d}]}",
-           law, inertia, inertia, inertia, SIDE, SIDE, SIDE, friction, restitution, condim);
+  snprintf(
+    text, sizeof text,
+    "{\"contact_model\": \"%s\", \"timestep\": 0.01, \"gravity\": [0, 0, 0], \"sweep\": true, "
+    "\"links\": "
+    "[{\"bodies\": [{\"box\": [0.005, 0.5, 0.5]}]}, {\"position\": [-0.2, 0, 0], \"joint\": "
+    "{\"type\": \"free\"}, "
+    "\"mass\": 1, \"inertia\": [[%.17g, 0, 0], [0, %.17g, 0], [0, 0, %.17g]], \"bodies\": "
+    "[{\"box\": [%g, %g, %g]}]}], "
+    "\"pairs\": [{\"a\": 1, \"b\": 0, \"friction\": %g, \"restitution\": %g, \"condim\": %d}]}",
+    law, inertia, inertia, inertia, SIDE, SIDE, SIDE, friction, restitution, condim);
   play_open_text(p, context, precision, text, 1);
   /* turns (1, 1, 1) to x: about (0, 1, -1) by acos(1 / sqrt 3) */
   const double angle = 0.5 * acos(1.0 / sqrt(3.0));
@@ -140,19 +154,23 @@ static void open_corner(play *p, const char *law, double friction, double restit
 
 static void check_speed(const play *p, const char *what, size_t dof, double sought)
 {
-  check(fabs(play_v(p, 0, dof) - sought) < 0.03, "%s: velocity %zu is %.6g, not %.6g", what, dof, play_v(p, 0, dof), sought);
+  check(fabs(play_v(p, 0, dof) - sought) < 0.03, "%s: velocity %zu is %.6g, not %.6g", what, dof,
+        play_v(p, 0, dof), sought);
 }
 
-/* A ball that meets a wall at (v, t) sticks where 2/7 t is no more than the friction of its impulse, and then rolls at 5/7 t;
- * else it slides on. */
-static void test_oblique(const char *law, double friction, double restitution, int condim, double along)
+/* A ball that meets a wall at (v, t) sticks where 2/7 t is no more than the friction of its
+ * impulse, and then rolls at 5/7 t; else it slides on. */
+static void test_oblique(const char *law, double friction, double restitution, int condim,
+                         double along)
 {
   char what[128];
   play p;
-  const double fast = 30.0, bounce = strcmp(law, "lcp") ? 0.0 : restitution, used = condim == 1 ? 0.0 : friction;
+  const double fast = 30.0, bounce = strcmp(law, "lcp") ? 0.0 : restitution,
+               used = condim == 1 ? 0.0 : friction;
   const double impulse = (1.0 + bounce) * fast, rolls = 2.0 / 7.0 * along;
   const double taken = fabs(rolls) <= used * impulse ? rolls : copysign(used * impulse, along);
-  snprintf(what, sizeof what, "%s friction %g restitution %g condim %d along %g", law, friction, restitution, condim, along);
+  snprintf(what, sizeof what, "%s friction %g restitution %g condim %d along %g", law, friction,
+           restitution, condim, along);
   open_corner(&p, law, friction, restitution, condim);
   play_set_v(&p, 0, 0, fast);
   play_set_v(&p, 0, 1, along);
@@ -166,13 +184,15 @@ static void test_oblique(const char *law, double friction, double restitution, i
     turn += play_v(&p, 0, k) * play_v(&p, 0, k);
   }
   const double rate = 2.5 * fabs(taken) / (sqrt(3.0) * SIDE);
-  check(fabs(sqrt(turn) - rate) < 2e-3 * rate + 0.1, "%s: it turns at %g, not at %g", what, sqrt(turn), rate);
+  check(fabs(sqrt(turn) - rate) < 2e-3 * rate + 0.1, "%s: it turns at %g, not at %g", what,
+        sqrt(turn), rate);
   play_close(&p);
 }
 
-/* A cube that turns about its way meets the wall with the corner ahead, and stays there: bodies that meet are an eighth of what
- * they are kept apart from each other, to rounding, though on an arc no certified time is as exact. They are stopped so
- * far before that. Between clouds a body's thickness is that of its shape; with other laws it is measured. */
+/* A cube that turns about its way meets the wall with the corner ahead, and stays there: bodies
+ * that meet are an eighth of what they are kept apart from each other, to rounding, though on an
+ * arc no certified time is as exact. They are stopped so far before that. Between clouds a body's
+ * thickness is that of its shape; with other laws it is measured. */
 static void test_exact(void)
 {
   play p;
@@ -184,7 +204,8 @@ static void test_exact(void)
   play_step(&p, 1);
   CHECK_EQUAL(p.status[0], ABUT_WORLD_SWEPT);
   const double apart = 0.01 * 0.005, sought = -0.005 - sqrt(3.0) * SIDE - 1.125 * apart;
-  check(fabs(play_q(&p, 0, 0) - sought) < by(1e-12, 4e-6), "the cube is at %.15g, not at %.15g", play_q(&p, 0, 0), sought);
+  check(fabs(play_q(&p, 0, 0) - sought) < by(1e-12, 4e-6), "the cube is at %.15g, not at %.15g",
+        play_q(&p, 0, 0), sought);
   play_close(&p);
 }
 
@@ -194,9 +215,12 @@ static void test_flat(const char *law)
   char text[1024];
   play p;
   snprintf(text, sizeof text,
-           "{\"contact_model\": \"%s\", \"timestep\": 0.01, \"gravity\": [0, 0, 0], \"sweep\": true, \"links\": "
-           "[{\"bodies\": [{\"box\": [0.005, 0.5, 0.5]}]}, {\"position\": [-0.2, 0.013, 0.004], \"joint\": {\"type\": "
-           "\"free\"}, \"density\": 1000, \"bodies\": [{\"box\": [0.03, 0.03, 0.03]}]}], \"pairs\": [{\"a\": 1, \"b\": "
+           "{\"contact_model\": \"%s\", \"timestep\": 0.01, \"gravity\": [0, 0, 0], \"sweep\": "
+           "true, \"links\": "
+           "[{\"bodies\": [{\"box\": [0.005, 0.5, 0.5]}]}, {\"position\": [-0.2, 0.013, 0.004], "
+           "\"joint\": {\"type\": "
+           "\"free\"}, \"density\": 1000, \"bodies\": [{\"box\": [0.03, 0.03, 0.03]}]}], "
+           "\"pairs\": [{\"a\": 1, \"b\": "
            "0, \"condim\": 1}]}",
            law);
   play_open_text(&p, context, precision, text, 1);
@@ -206,7 +230,8 @@ static void test_flat(const char *law)
   CHECK_EQUAL(p.status[0], ABUT_WORLD_SWEPT);
   for (size_t k = 0; k < 6; ++k) {
     const double off = fabs(play_v(&p, 0, k) - (k == 1 ? 3.0 : 0.0));
-    check(off <= by(1e-6, 0.02), "%s: a box that landed flat has velocity %zu of %g", law, k, play_v(&p, 0, k));
+    check(off <= by(1e-6, 0.02), "%s: a box that landed flat has velocity %zu of %g", law, k,
+          play_v(&p, 0, k));
   }
   play_close(&p);
 }
@@ -223,25 +248,28 @@ static void momentum(const play *p, double out[3])
   }
 }
 
-/* The bullet, of 20 g, flies at three boxes of 4 mm in a row. It stays before the first, which stays before the second.
- * What is left of its momentum is shared among them. */
+/* The bullet, of 20 g, flies at three boxes of 4 mm in a row. It stays before the first, which
+ * stays before the second. What is left of its momentum is shared among them. */
 static void test_bullet(const char *law)
 {
   char text[2048];
   play p;
-  size_t length = (size_t)snprintf(text, sizeof text,
-                                   "{\"contact_model\": \"%s\", \"timestep\": 0.01, \"gravity\": [0, 0, 0], \"sweep\": true, "
-                                   "\"links\": [{\"position\": [-0.6, 0.003, 0.002], \"joint\": {\"type\": \"free\"}, "
-                                   "\"density\": 10000, \"bodies\": [{\"sphere\": 0.008}]}",
-                                   law);
+  size_t length = (size_t)snprintf(
+    text, sizeof text,
+    "{\"contact_model\": \"%s\", \"timestep\": 0.01, \"gravity\": [0, 0, 0], \"sweep\": true, "
+    "\"links\": [{\"position\": [-0.6, 0.003, 0.002], \"joint\": {\"type\": \"free\"}, "
+    "\"density\": 10000, \"bodies\": [{\"sphere\": 0.008}]}",
+    law);
   for (int i = 0; i < 3; ++i) {
-    length += (size_t)snprintf(text + length, sizeof text - length,
-                               ", {\"position\": [%g, 0, 0], \"joint\": {\"type\": \"free\"}, \"density\": 1000, "
-                               "\"bodies\": [{\"box\": [0.002, 0.1, 0.1]}]}",
-                               0.05 * i);
+    length += (size_t)
+      snprintf(text + length, sizeof text - length,
+               ", {\"position\": [%g, 0, 0], \"joint\": {\"type\": \"free\"}, \"density\": 1000, "
+               "\"bodies\": [{\"box\": [0.002, 0.1, 0.1]}]}",
+               0.05 * i);
   }
   snprintf(text + length, sizeof text - length,
-           "], \"pairs\": [{\"a\": 0, \"b\": 1}, {\"a\": 0, \"b\": 2}, {\"a\": 0, \"b\": 3}, {\"a\": 1, \"b\": 2}, "
+           "], \"pairs\": [{\"a\": 0, \"b\": 1}, {\"a\": 0, \"b\": 2}, {\"a\": 0, \"b\": 3}, "
+           "{\"a\": 1, \"b\": 2}, "
            "{\"a\": 2, \"b\": 3}]}");
   play_open_text(&p, context, precision, text, 1);
   double before[3], after[3];
@@ -254,11 +282,12 @@ static void test_bullet(const char *law)
   CHECK(p.status[0] & ABUT_WORLD_SWEPT);
   CHECK(play_v(&p, 0, 6) > 0.5);
   for (int i = 0; i < 3; ++i) {
-    check(play_q(&p, 0, 7 * (size_t)i) < play_q(&p, 0, 7 * (size_t)(i + 1)), "%s: body %d has passed the next one", law, i);
+    check(play_q(&p, 0, 7 * (size_t)i) < play_q(&p, 0, 7 * (size_t)(i + 1)),
+          "%s: body %d has passed the next one", law, i);
   }
   for (int k = 0; k < 3; ++k) {
-    check(fabs(after[k] - before[k]) <= by(1e-12, 2e-5) * before[0], "%s: momentum %d is %.17g, was %.17g", law, k, after[k],
-          before[k]);
+    check(fabs(after[k] - before[k]) <= by(1e-12, 2e-5) * before[0],
+          "%s: momentum %d is %.17g, was %.17g", law, k, after[k], before[k]);
   }
   play_close(&p);
 }
@@ -271,10 +300,14 @@ static void test_hinge(const char *law)
   char text[1024];
   play p;
   snprintf(text, sizeof text,
-           "{\"contact_model\": \"%s\", \"timestep\": 0.005, \"gravity\": [0, 0, 0], \"sweep\": true, \"links\": "
-           "[{\"density\": 1000, \"joint\": {\"type\": \"hinge\", \"axis\": [0, 1, 0], \"position\": [-0.5, 0, 0]}, "
-           "\"position\": [0.5, 0, 0], \"bodies\": [{\"box\": [0.5, 0.01, 0.01], \"quaternion\": [0.9, 0.1, 0, 0]}]}, "
-           "{\"position\": [0.8, 0, 0.4], \"bodies\": [{\"box\": [0.08, 0.05, 0.003]}]}], \"pairs\": [{\"a\": 0, \"b\": 1}]}",
+           "{\"contact_model\": \"%s\", \"timestep\": 0.005, \"gravity\": [0, 0, 0], \"sweep\": "
+           "true, \"links\": "
+           "[{\"density\": 1000, \"joint\": {\"type\": \"hinge\", \"axis\": [0, 1, 0], "
+           "\"position\": [-0.5, 0, 0]}, "
+           "\"position\": [0.5, 0, 0], \"bodies\": [{\"box\": [0.5, 0.01, 0.01], \"quaternion\": "
+           "[0.9, 0.1, 0, 0]}]}, "
+           "{\"position\": [0.8, 0, 0.4], \"bodies\": [{\"box\": [0.08, 0.05, 0.003]}]}], "
+           "\"pairs\": [{\"a\": 0, \"b\": 1}]}",
            law);
   play_open_text(&p, context, precision, text, 1);
   play_set_v(&p, 0, 0, -66.0);
@@ -284,24 +317,30 @@ static void test_hinge(const char *law)
   play_close(&p);
 }
 
-/* A slide between two walls, which it leaves as fast as it came: in the first world no step has impacts enough. */
+/* A slide between two walls, which it leaves as fast as it came: in the first world no step has
+ * impacts enough. */
 static void test_limit(void)
 {
   play p;
-  play_open_text(&p, context, precision,
-                 "{\"contact_model\": \"lcp\", \"timestep\": 0.01, \"gravity\": [0, 0, 0], \"sweep\": true, \"links\": "
-                 "[{\"bodies\": [{\"box\": [0.005, 0.5, 0.5]}]}, {\"position\": [0.06, 0, 0], \"joint\": {\"type\": "
-                 "\"slide\", \"axis\": [1, 0, 0]}, \"density\": 1000, \"bodies\": [{\"sphere\": 0.01}]}, {\"position\": "
-                 "[0.12, 0, 0], \"bodies\": [{\"box\": [0.005, 0.5, 0.5]}]}], \"pairs\": [{\"a\": 1, \"b\": 0, "
-                 "\"restitution\": 1}, {\"a\": 1, \"b\": 2, \"restitution\": 1}]}",
-                 2);
+  play_open_text(
+    &p, context, precision,
+    "{\"contact_model\": \"lcp\", \"timestep\": 0.01, \"gravity\": [0, 0, 0], \"sweep\": true, "
+    "\"links\": "
+    "[{\"bodies\": [{\"box\": [0.005, 0.5, 0.5]}]}, {\"position\": [0.06, 0, 0], \"joint\": "
+    "{\"type\": "
+    "\"slide\", \"axis\": [1, 0, 0]}, \"density\": 1000, \"bodies\": [{\"sphere\": 0.01}]}, "
+    "{\"position\": "
+    "[0.12, 0, 0], \"bodies\": [{\"box\": [0.005, 0.5, 0.5]}]}], \"pairs\": [{\"a\": 1, \"b\": 0, "
+    "\"restitution\": 1}, {\"a\": 1, \"b\": 2, \"restitution\": 1}]}",
+    2);
   play_set_v(&p, 0, 0, 1000.0); /* 111 walls in a step */
   play_set_v(&p, 1, 0, 100.0);  /* 11 */
   for (int i = 0; i < 10; ++i) {
     play_step(&p, 1);
     for (size_t k = 0; k < 2; ++k) {
       const double speed = k ? 100.0 : 1000.0;
-      check(fabs(fabs(play_v(&p, k, 0)) - speed) <= by(1e-9, 1e-4) * speed, "world %zu goes at %.9g", k, play_v(&p, k, 0));
+      check(fabs(fabs(play_v(&p, k, 0)) - speed) <= by(1e-9, 1e-4) * speed,
+            "world %zu goes at %.9g", k, play_v(&p, k, 0));
       /* up to a quarter of the wall's thickness is left to the law */
       check(fabs(play_q(&p, k, 0)) < 0.0476, "world %zu is at %g", k, play_q(&p, k, 0));
     }
@@ -317,7 +356,8 @@ static void check_same(const play *a, size_t i, const play *b, size_t k, const c
 {
   const size_t q = a->info.nq * real_size(precision), v = a->info.nv * real_size(precision);
   check(!memcmp((const char *)a->q + i * q, (const char *)b->q + k * q, q) &&
-          !memcmp((const char *)a->v + i * v, (const char *)b->v + k * v, v) && a->status[i] == b->status[k],
+          !memcmp((const char *)a->v + i * v, (const char *)b->v + k * v, v) &&
+          a->status[i] == b->status[k],
         "%s: world %zu is not world %zu to the bit", what, i, k);
 }
 
@@ -327,11 +367,14 @@ static void test_slow(const char *law)
   play p[2];
   for (int i = 0; i < 2; ++i) {
     char text[1024];
-    snprintf(text, sizeof text,
-             "{\"contact_model\": \"%s\", \"timestep\": 0.002, \"sweep\": %s, \"links\": [{\"bodies\": [{\"box\": [0.5, 0.5, "
-             "0.02]}]}, {\"position\": [0, 0, 0.1], \"joint\": {\"type\": \"free\"}, \"density\": 500, \"bodies\": [{\"box\": "
-             "[0.03, 0.03, 0.03]}]}], \"pairs\": [{\"a\": 1, \"b\": 0, \"contact\": {\"k\": 5000}}]}",
-             law, i ? "true" : "false");
+    snprintf(
+      text, sizeof text,
+      "{\"contact_model\": \"%s\", \"timestep\": 0.002, \"sweep\": %s, \"links\": [{\"bodies\": "
+      "[{\"box\": [0.5, 0.5, "
+      "0.02]}]}, {\"position\": [0, 0, 0.1], \"joint\": {\"type\": \"free\"}, \"density\": 500, "
+      "\"bodies\": [{\"box\": "
+      "[0.03, 0.03, 0.03]}]}], \"pairs\": [{\"a\": 1, \"b\": 0, \"contact\": {\"k\": 5000}}]}",
+      law, i ? "true" : "false");
     play_open_text(&p[i], context, precision, text, 2);
     play_set_v(&p[i], 1, 3, 2.0);
     play_set_v(&p[i], 1, 0, 0.5);
@@ -391,7 +434,8 @@ static void test_order(const char *law)
   for (int i = 0; i < 3; ++i) {
     play_close(&p[i]);
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   context = home;
 }
 
@@ -419,7 +463,8 @@ static void test_kinds(void)
   w.scenes = scenes;
   w.scene_count = 2;
   w.scene = which;
-  CHECK_OK(abut_step_worlds(p[2].scene, &w));
+  CHECK_OK (abut_step_worlds(p[2].scene, &w))
+    ;
   play_step(&p[0], STEPS);
   play_step(&p[1], STEPS);
   for (size_t k = 0; k < WORLDS; ++k) {
@@ -441,7 +486,10 @@ static void differentiate(const play *p, size_t steps, size_t segment, slopes *s
 {
   const size_t nv = p->info.nv, size = real_size(precision);
   void *ones = calloc(2 * nv * WORLDS, size);
-  *s = (slopes){calloc(WORLDS * nv, size), calloc(WORLDS * nv, size), calloc(WORLDS * 4 * nv * nv, size), {0}};
+  *s = (slopes){calloc(WORLDS * nv, size),
+                calloc(WORLDS * nv, size),
+                calloc(WORLDS * 4 * nv * nv, size),
+                {0}};
   REQUIRE(ones && s->gradient && s->tangent && s->matrix);
   for (size_t i = 0; i < 2 * nv * WORLDS; ++i) {
     real_put(ones, precision, i, 1.0);
@@ -456,16 +504,19 @@ static void differentiate(const play *p, size_t steps, size_t segment, slopes *s
   g.state = ones;
   g.v = s->gradient;
   g.segment = segment;
-  CHECK_OK(abut_vjp_worlds(p->scene, &w, &g));
+  CHECK_OK (abut_vjp_worlds(p->scene, &w, &g))
+    ;
   abut_worlds_tangents t = abut_default_worlds_tangents();
   t.v = ones;
   t.v_next = s->tangent;
-  CHECK_OK(abut_jvp_worlds(p->scene, &w, &t));
+  CHECK_OK (abut_jvp_worlds(p->scene, &w, &t))
+    ;
   abut_worlds_transition m = abut_default_worlds_transition();
   m.A = s->matrix;
   w.steps = 1;
   w.status = NULL;
-  CHECK_OK(abut_transition_worlds(p->scene, &w, &m));
+  CHECK_OK (abut_transition_worlds(p->scene, &w, &m))
+    ;
   free(ones);
 }
 
@@ -486,7 +537,8 @@ static bool all_zero(const char *at, size_t count)
   return zero;
 }
 
-/* Worlds without an impact have those of the scene that does not sweep, to the bit; test_impacts looks at the others. */
+/* Worlds without an impact have those of the scene that does not sweep, to the bit; test_impacts
+ * looks at the others. */
 static void test_derivatives(const char *law, const char *more)
 {
   play p[2];
@@ -507,7 +559,8 @@ static void test_derivatives(const char *law, const char *more)
       ++swept;
       CHECK(memcmp(s[1].gradient + k * row, s[0].gradient + k * row, row) != 0);
       CHECK(memcmp(s[1].tangent + k * row, s[0].tangent + k * row, row) != 0);
-      CHECK(!all_zero(s[1].gradient + k * row, p[0].info.nv) && !all_zero(s[1].tangent + k * row, p[0].info.nv));
+      CHECK(!all_zero(s[1].gradient + k * row, p[0].info.nv) &&
+            !all_zero(s[1].tangent + k * row, p[0].info.nv));
     } else {
       CHECK(!memcmp(s[1].gradient + k * row, s[0].gradient + k * row, row));
       CHECK(!memcmp(s[1].tangent + k * row, s[0].tangent + k * row, row));
@@ -552,7 +605,8 @@ static void test_order_of_derivatives(const char *law)
     play_close(&p[i]);
     slopes_free(&s[i]);
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   context = home;
 }
 
@@ -602,8 +656,8 @@ int main(int argc, char **argv)
   test_order_of_derivatives("lcp");
   for (int i = 0; i < 2; ++i) {
     test_oblique(laws[i], 0.8, 0.0, 3, 0.0);
-    test_oblique(laws[i], 0.8, 0.0, 3, 20.0);  /* sticks */
-    test_oblique(laws[i], 0.1, 0.0, 3, 20.0);  /* slides */
+    test_oblique(laws[i], 0.8, 0.0, 3, 20.0); /* sticks */
+    test_oblique(laws[i], 0.1, 0.0, 3, 20.0); /* slides */
     test_oblique(laws[i], 0.8, 0.5, 3, 20.0);
     test_oblique(laws[i], 0.1, 0.5, 3, -20.0);
     test_oblique(laws[i], 0.8, 0.5, 1, 20.0);
@@ -611,6 +665,7 @@ int main(int argc, char **argv)
   test_limit();
   test_kinds();
   test_given();
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

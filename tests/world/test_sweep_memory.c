@@ -1,5 +1,5 @@
-/* Each allocation of a scene that sweeps, and of its worlds' first step and of that step's gradient, fails once: an error, no
- * crash, nothing left behind. */
+/* Each allocation of a scene that sweeps, and of its worlds' first step and of that step's
+ * gradient, fails once: an error, no crash, nothing left behind. */
 #include "support.h"
 #include "support/allocations.h"
 #include "world/loaded.h"
@@ -12,10 +12,14 @@ static abut_context home;
 
 /* Two boxes that share a mesh, a wall, and a plane. */
 static const char scene[] =
-  "{\"contact_model\": \"%s\", \"sweep\": true, \"timestep\": 0.01, \"gravity\": [0, 0, 0], \"links\": [{\"bodies\": "
-  "[{\"box\": [0.005, 1, 1]}, {\"plane\": [3, 3]}]}, {\"position\": [-0.3, 0, 0.5], \"joint\": {\"type\": \"free\"}, "
-  "\"density\": 500, \"bodies\": [{\"box\": [0.01, 0.01, 0.01]}]}, {\"position\": [-0.4, 0, 0.5], \"joint\": {\"type\": "
-  "\"free\"}, \"density\": 500, \"bodies\": [{\"box\": [0.01, 0.01, 0.01]}]}], \"pairs\": [{\"a\": 1, \"b\": 0}, "
+  "{\"contact_model\": \"%s\", \"sweep\": true, \"timestep\": 0.01, \"gravity\": [0, 0, 0], "
+  "\"links\": [{\"bodies\": "
+  "[{\"box\": [0.005, 1, 1]}, {\"plane\": [3, 3]}]}, {\"position\": [-0.3, 0, 0.5], \"joint\": "
+  "{\"type\": \"free\"}, "
+  "\"density\": 500, \"bodies\": [{\"box\": [0.01, 0.01, 0.01]}]}, {\"position\": [-0.4, 0, 0.5], "
+  "\"joint\": {\"type\": "
+  "\"free\"}, \"density\": 500, \"bodies\": [{\"box\": [0.01, 0.01, 0.01]}]}], \"pairs\": [{\"a\": "
+  "1, \"b\": 0}, "
   "{\"a\": 2, \"b\": 0}, {\"a\": 1, \"b\": 2}, {\"a\": 1, \"b\": [0, 1]}]}";
 
 static abut_status load(const char *law, abut_scene *out)
@@ -58,7 +62,8 @@ static void each_allocation_of_steps(const char *law, bool back)
     const bool failed = allocations_end();
     CHECK(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY);
     status = failed ? ABUT_ERROR_MEMORY : status;
-    CHECK_OK(abut_destroy_scene(s));
+    CHECK_OK (abut_destroy_scene(s))
+      ;
   } while (status != ABUT_SUCCESS);
   CHECK(allowed > 50);
 }
@@ -72,7 +77,8 @@ static void each_allocation(const char *law)
   const loaded_scene *there = scene_get(s);
   CHECK(there->meshes[1].generation);
   CHECK(there->meshes[2].generation && !there->meshes[3].generation); /* boxes alike have one */
-  CHECK_OK(abut_destroy_scene(s));
+  CHECK_OK (abut_destroy_scene(s))
+    ;
   const long before = allocations_held();
   do {
     allocations_fail_after(allowed++);
@@ -80,7 +86,8 @@ static void each_allocation(const char *law)
     allocations_end();
     require(CHECK(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY));
     if (status == ABUT_SUCCESS) {
-      CHECK_OK(abut_destroy_scene(s));
+      CHECK_OK (abut_destroy_scene(s))
+        ;
     }
     CHECK_EQUAL(allocations_held(), before);
   } while (status != ABUT_SUCCESS);
@@ -97,16 +104,20 @@ int main(void)
   double q[14];
   REQUIRE_OK(load("cone", &s)); /* self-tests, which keep things */
   REQUIRE_OK(abut_get_scene_start(s, q));
-  CHECK_OK(step(s, q, false));
+  CHECK_OK (step(s, q, false))
+    ;
   REQUIRE_OK(abut_get_scene_start(s, q));
-  CHECK_OK(step(s, q, true));
-  CHECK_OK(abut_destroy_scene(s));
+  CHECK_OK (step(s, q, true))
+    ;
+  CHECK_OK (abut_destroy_scene(s))
+    ;
   each_allocation("cone");
   each_allocation("spring");
   each_allocation_of_steps("cone", false);
   each_allocation_of_steps("cone", true);
   each_allocation_of_steps("spring", false);
   each_allocation_of_steps("spring", true);
-  CHECK_OK(abut_destroy_context(home));
+  CHECK_OK (abut_destroy_context(home))
+    ;
   return check_finish();
 }

@@ -1,6 +1,6 @@
-/* A terrain of more vertices than a pair takes whole is cut into tiles. Away from their seams contacts are those of the whole
- * body, at seams bodies rest as deep, and nobody sees tiles: neither by slots, nor in the bits of other batches, waves or
- * broad phases.
+/* A terrain of more vertices than a pair takes whole is cut into tiles. Away from their seams
+ * contacts are those of the whole body, at seams bodies rest as deep, and nobody sees tiles:
+ * neither by slots, nor in the bits of other batches, waves or broad phases.
  *   test_tiles PRECISION FIGURE.body.json */
 #include "play.h"
 
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The terrain's vertices are (SIDE, SIDE), from -HALF to HALF. Tiles are quarters of its quarters, so that seams are at -1, 0
- * and 1 along x and y. */
+/* The terrain's vertices are (SIDE, SIDE), from -HALF to HALF. Tiles are quarters of its quarters,
+ * so that seams are at -1, 0 and 1 along x and y. */
 enum { SIDE = 128, TILES = 16, ROOM = 1 << 16, BODIES_MOST = 32 };
 #define HALF 2.0
 
@@ -57,7 +57,10 @@ static void write_body(void)
 {
   FILE *file = fopen(body_path, "w");
   REQUIRE(file);
-  fprintf(file, "{\"mesh\": \"%s\", \"height_fields\": [{\"size\": [%g, %g], \"base\": 0.3, \"heights\": [", mesh_path, HALF, HALF);
+  fprintf(
+    file,
+    "{\"mesh\": \"%s\", \"height_fields\": [{\"size\": [%g, %g], \"base\": 0.3, \"heights\": [",
+    mesh_path, HALF, HALF);
   for (int j = 0; j < SIDE; ++j) {
     for (int i = 0; i < SIDE; ++i) {
       fprintf(file, "%s%.17g", i ? ", " : j ? "],\n[" : "[", height_at(node(i), node(j)));
@@ -77,28 +80,34 @@ typedef struct load {
 
 static const char box[] = "\"box\": [0.06, 0.05, 0.03]";
 
-/* Contacts of vertices alone are stated: pairs with contacts of edges are not cut (docs/dynamics.md). */
+/* Contacts of vertices alone are stated: pairs with contacts of edges are not cut
+ * (docs/dynamics.md). */
 #define VERTICES "\"smoothing\": {\"edge_contacts\": \"pairs\", \"edge_edge\": false}"
 
 typedef enum list { AUTOMATIC, TERRAIN_FIRST, TERRAIN_SECOND } list;
 
-static void open_scene(play *p, abut_context context, const load *loads, int count, list how, const char *settings,
-                       size_t worlds)
+static void open_scene(play *p, abut_context context, const load *loads, int count, list how,
+                       const char *settings, size_t worlds)
 {
   static char text[ROOM];
-  size_t at = (size_t)snprintf(text, sizeof text, "{\"timestep\": 0.004, %s \"links\": [{\"bodies\": [{\"file\": \"%s\"}]}", settings,
-                               body_path);
+  size_t at =
+    (size_t)snprintf(text, sizeof text,
+                     "{\"timestep\": 0.004, %s \"links\": [{\"bodies\": [{\"file\": \"%s\"}]}",
+                     settings, body_path);
   for (int i = 0; i < count; ++i) {
     const load *l = &loads[i];
     at += (size_t)snprintf(text + at, sizeof text - at,
-                           ", {\"mass\": 0.5, \"inertia\": [[1e-3, 0, 0], [0, 1.2e-3, 0], [0, 0, 1.4e-3]], \"joint\": {\"type\": "
+                           ", {\"mass\": 0.5, \"inertia\": [[1e-3, 0, 0], [0, 1.2e-3, 0], [0, 0, "
+                           "1.4e-3]], \"joint\": {\"type\": "
                            "\"free\"}, \"position\": [%.17g, %.17g, %.17g], \"bodies\": [{%s}]}",
                            l->x, l->y, height_at(l->x, l->y) + 0.04, l->shape);
   }
-  at += (size_t)snprintf(text + at, sizeof text - at, "], %s", how == AUTOMATIC ? "\"automatic\": {" VERTICES "}" : "\"pairs\": [");
+  at += (size_t)snprintf(text + at, sizeof text - at, "], %s",
+                         how == AUTOMATIC ? "\"automatic\": {" VERTICES "}" : "\"pairs\": [");
   for (int i = 0; how != AUTOMATIC && i < count; ++i) {
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s{\"a\": %d, \"b\": %d, " VERTICES "}", i ? ", " : "",
-                           how == TERRAIN_FIRST ? 0 : i + 1, how == TERRAIN_FIRST ? i + 1 : 0);
+    at += (size_t)snprintf(text + at, sizeof text - at, "%s{\"a\": %d, \"b\": %d, " VERTICES "}",
+                           i ? ", " : "", how == TERRAIN_FIRST ? 0 : i + 1,
+                           how == TERRAIN_FIRST ? i + 1 : 0);
   }
   snprintf(text + at, sizeof text - at, how == AUTOMATIC ? "}" : "]}");
   play_open_text(p, context, precision, text, worlds);
@@ -129,7 +138,8 @@ static forces forces_of(const play *p)
   w.v = p->v;
   w.multipliers = f.all;
   w.acceleration = f.acceleration;
-  CHECK_OK(abut_step_worlds(p->scene, &w));
+  CHECK_OK (abut_step_worlds(p->scene, &w))
+    ;
   return f;
 }
 
@@ -160,7 +170,9 @@ static void compare_single(const play *whole, const play *cut, double most)
     REQUIRE_OK(abut_find_contacts(p->scene, p->q, 1, &items[i], &lists[i]));
     all[i] = calloc(3 * lists[i].count + 1, real_size(precision));
     REQUIRE(all[i]);
-    CHECK_OK(abut_find_contact_forces(p->scene, 1, p->q, p->v, NULL, &items[i], &lists[i], all[i], NULL, NULL));
+    CHECK_OK (abut_find_contact_forces(p->scene, 1, p->q, p->v, NULL, &items[i], &lists[i], all[i],
+                                       NULL, NULL))
+      ;
   }
   CHECK_EQUAL(lists[0].count, lists[1].count);
   for (size_t i = 0; i < 3 * lists[0].count && lists[0].count == lists[1].count; ++i) {
@@ -201,12 +213,15 @@ static void test_slots(abut_context context, const load *one, list how)
   for (size_t i = 0; i < 3 * layout.contacts; ++i) {
     const double x = real_at(a.all, precision, i), y = real_at(b.all, precision, i);
     some += x != 0.0;
-    check(fabs(x - y) <= by(1e-9, 1e-3) * all, "%s: number %zu of vertices' forces is %.12g, whole %.12g", one->shape, i, y, x);
+    check(fabs(x - y) <= by(1e-9, 1e-3) * all,
+          "%s: number %zu of vertices' forces is %.12g, whole %.12g", one->shape, i, y, x);
   }
   CHECK(some > 3);
   for (size_t i = 0; i < cut.info.nv; ++i) {
-    const double of = real_at(a.acceleration, precision, i), own = real_at(b.acceleration, precision, i);
-    check(fabs(of - own) <= by(1e-8, 2e-2) * (1.0 + fabs(of)), "%s: acceleration %zu is %.12g, whole %.12g", one->shape, i, own, of);
+    const double of = real_at(a.acceleration, precision, i),
+                 own = real_at(b.acceleration, precision, i);
+    check(fabs(of - own) <= by(1e-8, 2e-2) * (1.0 + fabs(of)),
+          "%s: acceleration %zu is %.12g, whole %.12g", one->shape, i, own, of);
   }
   compare_single(&whole, &cut, by(1e-9, 1e-3) * all);
   forces_free(&a);
@@ -219,7 +234,10 @@ static void test_away(abut_context context)
 {
   char file[512];
   snprintf(file, sizeof file, "\"file\": \"%s\"", figure);
-  const load loads[] = {{0.5, 0.5, box}, {-0.5, 0.52, box}, {0.48, -0.5, "\"sphere\": 0.05"}, {0.5, 0.5, file}};
+  const load loads[] = {{0.5, 0.5, box},
+                        {-0.5, 0.52, box},
+                        {0.48, -0.5, "\"sphere\": 0.05"},
+                        {0.5, 0.5, file}};
   for (int i = 0; i < 4; ++i) {
     test_slots(context, &loads[i], TERRAIN_FIRST);
   }
@@ -231,7 +249,10 @@ static void test_away(abut_context context)
 /* Bodies at seams, and where four tiles meet, come to rest as on the whole terrain. */
 static void test_rest(abut_context context)
 {
-  static const load loads[] = {{0.0, 0.0, box}, {0.0, 0.5, box}, {-0.52, 0.01, box}, {0.5, -0.5, box}};
+  static const load loads[] = {{0.0, 0.0, box},
+                               {0.0, 0.5, box},
+                               {-0.52, 0.01, box},
+                               {0.5, -0.5, box}};
   play whole, cut;
   open_scene(&whole, context, loads, 4, AUTOMATIC, "\"tiles\": false,", 1);
   open_scene(&cut, context, loads, 4, AUTOMATIC, "", 1);
@@ -243,7 +264,8 @@ static void test_rest(abut_context context)
   for (size_t i = 0; i < 4; ++i) {
     const double z = play_q(&cut, 0, 7 * i + 2), other = play_q(&whole, 0, 7 * i + 2);
     check(fabs(z - other) < 5e-4, "box %zu rests at %g, on the whole terrain at %g", i, z, other);
-    check(z > height_at(play_q(&cut, 0, 7 * i), play_q(&cut, 0, 7 * i + 1)) + 0.025, "box %zu is in the ground", i);
+    check(z > height_at(play_q(&cut, 0, 7 * i), play_q(&cut, 0, 7 * i + 1)) + 0.025,
+          "box %zu is in the ground", i);
     check(fabs(play_v(&cut, 0, 6 * i + 2)) < 0.02, "box %zu moves", i);
   }
   play_close(&whole);
@@ -257,7 +279,8 @@ enum { WORLDS = UNLESS_SANITIZED(6, 3), BOXES = 9, STEPS = UNLESS_SANITIZED(12, 
 static void crowd_loads(load *loads)
 {
   for (int i = 0; i < BOXES; ++i) {
-    loads[i] = (load){0.3 * (i % 3) - 0.3, 0.3 * (i / 3) - 0.3, i % 4 == 3 ? "\"capsule\": [0.03, 0.04]" : box};
+    loads[i] = (load){0.3 * (i % 3) - 0.3, 0.3 * (i / 3) - 0.3,
+                      i % 4 == 3 ? "\"capsule\": [0.03, 0.04]" : box};
   }
 }
 
@@ -268,7 +291,11 @@ static void scatter(play *p)
   for (size_t i = 0; i < p->worlds; ++i) {
     for (size_t k = 0; k < p->info.nq; ++k) {
       const size_t of = k % 7;
-      play_set_q(p, i, k, play_q(p, i, k) + (of < 2 ? 0.02 : of == 2 ? 0.004 : 0.2) * random_normal(&random));
+      play_set_q(p, i, k,
+                 play_q(p, i, k) + (of < 2    ? 0.02
+                                    : of == 2 ? 0.004
+                                              : 0.2) *
+                                     random_normal(&random));
     }
     for (size_t k = 0; k < p->info.nv; ++k) {
       play_set_v(p, i, k, 0.2 * random_normal(&random));
@@ -284,8 +311,8 @@ typedef struct answers {
 static answers answers_of(const play *p, size_t count)
 {
   const size_t size = real_size(precision), nq = p->info.nq, nv = p->info.nv;
-  answers a = {calloc(count * nq, size), calloc(count * nv, size), calloc(count * nv, size), calloc(count * nv, size),
-               calloc(count * p->info.parameters, size)};
+  answers a = {calloc(count * nq, size), calloc(count * nv, size), calloc(count * nv, size),
+               calloc(count * nv, size), calloc(count * p->info.parameters, size)};
   REQUIRE(a.q && a.v && a.q_bar && a.v_bar && a.friction);
   return a;
 }
@@ -301,7 +328,8 @@ static void answers_free(answers *a)
 
 static void ask(const play *p, size_t first, size_t count, const answers *a)
 {
-  const size_t size = real_size(precision), nq = p->info.nq, nv = p->info.nv, columns = p->info.parameters;
+  const size_t size = real_size(precision), nq = p->info.nq, nv = p->info.nv,
+               columns = p->info.parameters;
   void *ones = calloc(2 * count * nv, size);
   abut_worlds w = abut_default_worlds();
   REQUIRE(ones);
@@ -314,7 +342,8 @@ static void ask(const play *p, size_t first, size_t count, const answers *a)
   w.v = (char *)p->v + first * nv * size;
   w.q_next = a->q + first * nq * size;
   w.v_next = a->v + first * nv * size;
-  CHECK_OK(abut_step_worlds(p->scene, &w));
+  CHECK_OK (abut_step_worlds(p->scene, &w))
+    ;
   w.q = w.q_next;
   w.v = w.v_next;
   w.q_next = w.v_next = NULL;
@@ -324,15 +353,18 @@ static void ask(const play *p, size_t first, size_t count, const answers *a)
   g.q = a->q_bar + first * nv * size;
   g.v = a->v_bar + first * nv * size;
   g.friction = a->friction + first * columns * size;
-  CHECK_OK(abut_vjp_worlds(p->scene, &w, &g));
+  CHECK_OK (abut_vjp_worlds(p->scene, &w, &g))
+    ;
   free(ones);
 }
 
 static void compare(const play *p, const answers *a, const answers *b, const char *what)
 {
   const size_t size = real_size(precision), nq = p->info.nq, nv = p->info.nv;
-  check(!memcmp(a->q, b->q, WORLDS * nq * size) && !memcmp(a->v, b->v, WORLDS * nv * size), "%s: states differ", what);
-  check(!memcmp(a->q_bar, b->q_bar, WORLDS * nv * size) && !memcmp(a->v_bar, b->v_bar, WORLDS * nv * size) &&
+  check(!memcmp(a->q, b->q, WORLDS * nq * size) && !memcmp(a->v, b->v, WORLDS * nv * size),
+        "%s: states differ", what);
+  check(!memcmp(a->q_bar, b->q_bar, WORLDS * nv * size) &&
+          !memcmp(a->v_bar, b->v_bar, WORLDS * nv * size) &&
           !memcmp(a->friction, b->friction, WORLDS * p->info.parameters * size),
         "%s: gradients differ", what);
 }
@@ -360,14 +392,16 @@ static void test_bits(void)
       ask(&p, k, i >= 0 && ways[i].alone ? 1 : WORLDS, &own);
     }
     if (i < 0) {
-      CHECK(memcmp(own.q, p.q, WORLDS * p.info.nq * real_size(precision))); /* something has moved */
+      /* something has moved */
+      CHECK(memcmp(own.q, p.q, WORLDS * p.info.nq * real_size(precision)));
       first = own;
     } else {
       compare(&p, &first, &own, ways[i].name);
       answers_free(&own);
     }
     play_close(&p);
-    CHECK_OK(abut_destroy_context(context));
+    CHECK_OK (abut_destroy_context(context))
+      ;
   }
   answers_free(&first);
 }
@@ -388,7 +422,8 @@ static double sum_after(const play *p, size_t steps)
   w.v = p->v;
   w.q_next = q;
   w.v_next = v;
-  CHECK_OK(abut_step_worlds(p->scene, &w));
+  CHECK_OK (abut_step_worlds(p->scene, &w))
+    ;
   for (size_t i = 0; i < nq; ++i) {
     sum += i % 7 < 3 ? real_at(q, precision, i) : 0.0;
   }
@@ -415,7 +450,9 @@ static double difference(play *p, void *of, size_t i, size_t steps)
 static void test_derivatives(abut_context context)
 {
   enum { COUNT = 3, SOME = 2 };
-  static const load loads[COUNT] = {{0.0, 0.0, box}, {0.01, 0.5, box}, {-0.5, -0.5, "\"sphere\": 0.04"}};
+  static const load loads[COUNT] = {{0.0, 0.0, box},
+                                    {0.01, 0.5, box},
+                                    {-0.5, -0.5, "\"sphere\": 0.04"}};
   play p;
   open_scene(&p, context, loads, COUNT, AUTOMATIC, "\"tolerance\": 1e-13,", 1);
   play_step(&p, 60);
@@ -438,13 +475,17 @@ static void test_derivatives(abut_context context)
   g.state = ones;
   g.q = q_bar;
   g.v = v_bar;
-  CHECK_OK(abut_vjp_worlds(p.scene, &w, &g));
+  CHECK_OK (abut_vjp_worlds(p.scene, &w, &g))
+    ;
   for (size_t i = 0; i < nv; ++i) {
     const double own = real_at(v_bar, precision, i), real = difference(&p, p.v, i, SOME);
-    check(fabs(own - real) <= 1e-5 * (1.0 + fabs(real)), "by velocity %zu: %.9g, difference %.9g", i, own, real);
+    check(fabs(own - real) <= 1e-5 * (1.0 + fabs(real)), "by velocity %zu: %.9g, difference %.9g",
+          i, own, real);
     if (i % 6 < 3) {
-      const double of = real_at(q_bar, precision, i), there = difference(&p, p.q, 7 * (i / 6) + i % 6, SOME);
-      check(fabs(of - there) <= 1e-5 * (1.0 + fabs(there)), "by position %zu: %.9g, difference %.9g", i, of, there);
+      const double of = real_at(q_bar, precision, i),
+                   there = difference(&p, p.q, 7 * (i / 6) + i % 6, SOME);
+      check(fabs(of - there) <= 1e-5 * (1.0 + fabs(there)),
+            "by position %zu: %.9g, difference %.9g", i, of, there);
     }
   }
   free(ones);
@@ -470,14 +511,16 @@ static uint64_t bytes_of(const char *settings)
   play_step(&p, 1);
   REQUIRE_OK(abut_get_counters(context, &after));
   play_close(&p);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return after.resident - before.resident;
 }
 
 static void test_memory(void)
 {
   const uint64_t cut = bytes_of(""), whole = bytes_of("\"tiles\": false,");
-  check(2 * cut < whole, "tiles take %llu bytes, the whole body %llu", (unsigned long long)cut, (unsigned long long)whole);
+  check(2 * cut < whole, "tiles take %llu bytes, the whole body %llu", (unsigned long long)cut,
+        (unsigned long long)whole);
 }
 
 static void test_whole(abut_context context)
@@ -495,7 +538,8 @@ static void test_whole(abut_context context)
     const load one = {0.5, 0.5, ways[i].shape};
     play p;
     open_scene(&p, context, &one, 1, TERRAIN_FIRST, ways[i].settings, 1);
-    check(p.info.kinds == ways[i].kinds, "with %s and %s there are %zu kinds", ways[i].settings, ways[i].shape, p.info.kinds);
+    check(p.info.kinds == ways[i].kinds, "with %s and %s there are %zu kinds", ways[i].settings,
+          ways[i].shape, p.info.kinds);
     play_close(&p);
   }
 }
@@ -519,7 +563,8 @@ int main(int argc, char **argv)
     test_derivatives(context);
   }
   test_whole(context);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   test_bits();
   test_memory();
   remove(mesh_path);

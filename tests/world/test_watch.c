@@ -10,22 +10,26 @@ static abut_precision precision;
 
 /* ---- too fast ---- */
 
-/* A ball flies at a plate of two metres, or beside it; the status of all steps until it is as far behind. */
+/* A ball flies at a plate of two metres, or beside it; the status of all steps until it is as far
+ * behind. */
 static uint32_t flight(const char *law, double half, double speed, double aside)
 {
   char text[1024];
   play p;
   const double away = 0.3 + half;
-  snprintf(text, sizeof text,
-           "{\"contact_model\": \"%s\", \"gravity\": [0, 0, 0], \"links\": [{\"bodies\": [{\"box\": [1, 1, %g]}]}, "
-           "{\"position\": [%g, 0, %g], \"joint\": {\"type\": \"free\"}, \"density\": 1000, \"bodies\": "
-           "[{\"sphere\": 0.05}]}], \"pairs\": [{\"a\": 1, \"b\": 0}]}",
-           law, half, aside, away);
+  snprintf(
+    text, sizeof text,
+    "{\"contact_model\": \"%s\", \"gravity\": [0, 0, 0], \"links\": [{\"bodies\": [{\"box\": [1, "
+    "1, %g]}]}, "
+    "{\"position\": [%g, 0, %g], \"joint\": {\"type\": \"free\"}, \"density\": 1000, \"bodies\": "
+    "[{\"sphere\": 0.05}]}], \"pairs\": [{\"a\": 1, \"b\": 0}]}",
+    law, half, aside, away);
   play_open_text(&p, context, precision, text, 1);
   play_set_v(&p, 0, 2, -speed);
   play_for(&p, 2.0 * away / speed);
   const uint32_t status = p.status[0];
-  const bool fast = status & ABUT_WORLD_FAST; /* then it is the ball's, of link 1, and the plate's, of link 0 */
+  const bool fast = status & ABUT_WORLD_FAST; /* then it is the ball's, of link 1, and the
+                                                 plate's, of link 0 */
   CHECK_EQUAL(p.fast_links[0], fast ? 2 : 0);
   CHECK_EQUAL(p.fast_links[1], fast ? 1 : 0);
   play_close(&p);
@@ -47,8 +51,10 @@ static void test_plane(const char *law)
   char text[1024];
   play p;
   snprintf(text, sizeof text,
-           "{\"contact_model\": \"%s\", \"links\": [{\"bodies\": [{\"plane\": [1, 1]}]}, {\"position\": [0, 0, 0.05], "
-           "\"joint\": {\"type\": \"free\"}, \"density\": 1000, \"bodies\": [{\"cylinder\": [0.05, 0.004]}]}], "
+           "{\"contact_model\": \"%s\", \"links\": [{\"bodies\": [{\"plane\": [1, 1]}]}, "
+           "{\"position\": [0, 0, 0.05], "
+           "\"joint\": {\"type\": \"free\"}, \"density\": 1000, \"bodies\": [{\"cylinder\": [0.05, "
+           "0.004]}]}], "
            "\"pairs\": [{\"a\": 1, \"b\": 0}]}",
            law);
   play_open_text(&p, context, precision, text, 1);
@@ -63,9 +69,12 @@ static void open_rod(play *p, const char *law, double half, double turned, doubl
 {
   char text[1024];
   snprintf(text, sizeof text,
-           "{\"contact_model\": \"%s\", \"gravity\": [0, 0, 0], \"links\": [{\"density\": 1000, \"joint\": {\"type\": "
-           "\"hinge\", \"axis\": [0, 1, 0]}, \"bodies\": [{\"box\": [0.5, 0.01, 0.01]}]}, {\"position\": [0.4, 0, 0.2], "
-           "\"quaternion\": [%g, 0, 0, %g], \"bodies\": [{\"box\": [0.08, 0.05, %g]}]}], \"pairs\": [{\"a\": 0, \"b\": 1}]}",
+           "{\"contact_model\": \"%s\", \"gravity\": [0, 0, 0], \"links\": [{\"density\": 1000, "
+           "\"joint\": {\"type\": "
+           "\"hinge\", \"axis\": [0, 1, 0]}, \"bodies\": [{\"box\": [0.5, 0.01, 0.01]}]}, "
+           "{\"position\": [0.4, 0, 0.2], "
+           "\"quaternion\": [%g, 0, 0, %g], \"bodies\": [{\"box\": [0.08, 0.05, %g]}]}], "
+           "\"pairs\": [{\"a\": 0, \"b\": 1}]}",
            law, cos(0.5 * turned), sin(0.5 * turned), half);
   play_open_text(p, context, precision, text, 1);
   play_set_v(p, 0, 0, -speed);
@@ -89,8 +98,8 @@ static void test_turning(const char *law)
 
 /* ---- energy from nowhere ---- */
 
-/* The hinge is at the rod's centre of mass, whose inverse weight is 0: no contact of it is so stiff that it throws
- * the rod, as one along which its point hardly moves was. */
+/* The hinge is at the rod's centre of mass, whose inverse weight is 0: no contact of it is so stiff
+ * that it throws the rod, as one along which its point hardly moves was. */
 static void test_thrown(void)
 {
   for (int i = 0; i < 4; ++i) {
@@ -113,9 +122,12 @@ static uint32_t drop(const char *integrator, double step, double k)
   char text[1024];
   play p;
   snprintf(text, sizeof text,
-           "{\"contact_model\": \"spring\", \"integrator\": \"%s\", \"timestep\": %g, \"divergence\": 1e30, \"links\": "
-           "[{\"bodies\": [{\"plane\": [1, 1]}]}, {\"position\": [0, 0, 0.15], \"joint\": {\"type\": \"free\"}, "
-           "\"density\": 500, \"bodies\": [{\"box\": [0.1, 0.1, 0.1]}]}], \"pairs\": [{\"a\": 1, \"b\": 0, "
+           "{\"contact_model\": \"spring\", \"integrator\": \"%s\", \"timestep\": %g, "
+           "\"divergence\": 1e30, \"links\": "
+           "[{\"bodies\": [{\"plane\": [1, 1]}]}, {\"position\": [0, 0, 0.15], \"joint\": "
+           "{\"type\": \"free\"}, "
+           "\"density\": 500, \"bodies\": [{\"box\": [0.1, 0.1, 0.1]}]}], \"pairs\": [{\"a\": 1, "
+           "\"b\": 0, "
            "\"contact\": {\"k\": %g}}]}",
            integrator, step, k);
   play_open_text(&p, context, precision, text, 1);
@@ -138,17 +150,21 @@ static void test_gained(void)
 static abut_scene_info stack(const char *law, int boxes, double k)
 {
   char text[4096];
-  size_t length = (size_t)snprintf(text, sizeof text, "{\"contact_model\": \"%s\", \"links\": [{\"bodies\": "
-                                   "[{\"plane\": [1, 1]}]}", law);
+  size_t length = (size_t)snprintf(text, sizeof text,
+                                   "{\"contact_model\": \"%s\", \"links\": [{\"bodies\": "
+                                   "[{\"plane\": [1, 1]}]}",
+                                   law);
   for (int i = 0; i < boxes; ++i) {
-    length += (size_t)snprintf(text + length, sizeof text - length,
-                               ", {\"position\": [0, 0, %g], \"joint\": {\"type\": \"free\"}, \"density\": 500, "
-                               "\"bodies\": [{\"box\": [0.1, 0.1, 0.1]}]}",
-                               0.1 + 0.2 * i);
+    length += (size_t)
+      snprintf(text + length, sizeof text - length,
+               ", {\"position\": [0, 0, %g], \"joint\": {\"type\": \"free\"}, \"density\": 500, "
+               "\"bodies\": [{\"box\": [0.1, 0.1, 0.1]}]}",
+               0.1 + 0.2 * i);
   }
   length += (size_t)snprintf(text + length, sizeof text - length, "], \"pairs\": [");
   for (int i = 0; i < boxes; ++i) {
-    length += (size_t)snprintf(text + length, sizeof text - length, "%s{\"a\": %d, \"b\": %d, \"contact\": {\"k\": %.17g}}",
+    length += (size_t)snprintf(text + length, sizeof text - length,
+                               "%s{\"a\": %d, \"b\": %d, \"contact\": {\"k\": %.17g}}",
                                i ? ", " : "", i + 1, i, k);
   }
   snprintf(text + length, sizeof text - length, "]}");
@@ -159,14 +175,15 @@ static abut_scene_info stack(const char *law, int boxes, double k)
   return info;
 }
 
-/* m g / k of ten boxes of 4 kg is 78 mm, of a box of 346 mm from corner to corner; all of ten pairs give way by
- * more than 1 % of that. */
+/* m g / k of ten boxes of 4 kg is 78 mm, of a box of 346 mm from corner to corner; all of ten pairs
+ * give way by more than 1 % of that. */
 static void test_sinking(void)
 {
   const double size = 0.2 * sqrt(3.0), force = 40.0 * 9.81;
   abut_scene_info info = stack("spring", 10, 5000.0);
   CHECK(fabs(info.sinking - force / 5000.0) < 1e-9);
-  CHECK(fabs(info.sinking_share - force / 5000.0 / size) < 0.02 * info.sinking_share); /* its cloud's box */
+  /* its cloud's box */
+  CHECK(fabs(info.sinking_share - force / 5000.0 / size) < 0.02 * info.sinking_share);
   CHECK_EQUAL(info.sinking_pair, 0);
   CHECK_EQUAL(info.sinking_pairs, 10);
   info = stack("spring", 10, info.sinking_k);
@@ -192,6 +209,7 @@ int main(int argc, char **argv)
   test_gained();
   test_thrown();
   test_sinking();
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return check_finish();
 }

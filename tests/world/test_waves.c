@@ -1,6 +1,6 @@
-/* Pairs alike go through the manifold side by side, in waves, and those whose bodies cannot touch are left out. Neither
- * may be seen: results are those of other waves, and of scenes that leave nothing out, to the bit. Nor may the pool of
- * contacts that grows.
+/* Pairs alike go through the manifold side by side, in waves, and those whose bodies cannot touch
+ * are left out. Neither may be seen: results are those of other waves, and of scenes that leave
+ * nothing out, to the bit. Nor may the pool of contacts that grows.
  *   test_waves PRECISION: with ABUT_TEST_USUAL=1 by a quarter of the worlds that fill the pool */
 #include "play.h"
 
@@ -22,26 +22,32 @@ typedef struct trial {
   uint64_t launches; /* of the first call, a step */
 } trial;
 
-/* A floor, boxes above it, a ball, a capsule and a bar on a hinge, each with each: some pairs touch, others never do. */
+/* A floor, boxes above it, a ball, a capsule and a bar on a hinge, each with each: some pairs
+ * touch, others never do. */
 static void write_scene(const trial *t, bool broad, char *text, size_t room)
 {
   static const char *const others[] = {"{\"sphere\": 0.05}", "{\"capsule\": [0.04, 0.06]}"};
   size_t at = (size_t)snprintf(text, room,
-                               "{\"contact_model\": \"%s\", \"timestep\": 0.004, \"broad_phase\": %s, \"links\": [{\"bodies\": "
-                               "[{\"box\": [1, 1, 0.05]}], \"position\": [0, 0, -0.05]}, {\"density\": 800, \"joint\": {\"type\": "
-                               "\"hinge\", \"axis\": [0, 1, 0]}, \"position\": [0, 0.3, 0.4], \"bodies\": [{\"box\": [0.2, 0.03, "
+                               "{\"contact_model\": \"%s\", \"timestep\": 0.004, \"broad_phase\": "
+                               "%s, \"links\": [{\"bodies\": "
+                               "[{\"box\": [1, 1, 0.05]}], \"position\": [0, 0, -0.05]}, "
+                               "{\"density\": 800, \"joint\": {\"type\": "
+                               "\"hinge\", \"axis\": [0, 1, 0]}, \"position\": [0, 0.3, 0.4], "
+                               "\"bodies\": [{\"box\": [0.2, 0.03, "
                                "0.03]}]}",
                                t->law, broad ? "true" : "false");
   for (int i = 0; i < BOXES + 2; ++i) {
     at += (size_t)snprintf(text + at, room - at,
-                           ", {\"density\": 500, \"joint\": {\"type\": \"free\"}, \"position\": [%g, %g, 0.2], \"bodies\": [%s]}",
+                           ", {\"density\": 500, \"joint\": {\"type\": \"free\"}, \"position\": "
+                           "[%g, %g, 0.2], \"bodies\": [%s]}",
                            0.22 * (i % 3) - 0.2, 0.22 * (i / 3) - 0.2,
                            i < BOXES ? "{\"box\": [0.06, 0.05, 0.04]}" : others[i - BOXES]);
   }
   at += (size_t)snprintf(text + at, room - at, "], \"pairs\": [");
   for (int a = 1, first = 1; a < LINKS; ++a) {
     for (int b = 0; b < a; ++b, first = 0) {
-      at += (size_t)snprintf(text + at, room - at, "%s{\"a\": %d, \"b\": %d}", first ? "" : ", ", a, b);
+      at +=
+        (size_t)snprintf(text + at, room - at, "%s{\"a\": %d, \"b\": %d}", first ? "" : ", ", a, b);
     }
   }
   snprintf(text + at, room - at, "]}");
@@ -50,9 +56,15 @@ static void write_scene(const trial *t, bool broad, char *text, size_t room)
 static answers answers_of(const trial *t)
 {
   const size_t size = real_size(t->precision), nv = t->nv;
-  answers a = {calloc(WORLDS * t->nq, size), calloc(WORLDS * nv, size),       calloc(WORLDS * nv, size),
-               calloc(WORLDS * nv, size),    calloc(WORLDS * t->links, size), calloc(WORLDS * t->pairs, size),
-               calloc(WORLDS * 4 * nv * nv, size), {0}, {{0}}};
+  answers a = {calloc(WORLDS * t->nq, size),
+               calloc(WORLDS * nv, size),
+               calloc(WORLDS * nv, size),
+               calloc(WORLDS * nv, size),
+               calloc(WORLDS * t->links, size),
+               calloc(WORLDS * t->pairs, size),
+               calloc(WORLDS * 4 * nv * nv, size),
+               {0},
+               {{0}}};
   REQUIRE(a.q && a.v && a.q_bar && a.v_bar && a.mass && a.friction && a.A);
   return a;
 }
@@ -86,12 +98,15 @@ static answers ask(trial *t, abut_context context, abut_scene scene)
   w.q_next = a.q;
   w.v_next = a.v;
   w.status = a.status;
-  CHECK_OK(abut_step_worlds(scene, &w)); /* and self-tests before it */
+  CHECK_OK (abut_step_worlds(scene, &w))
+    ; /* and self-tests before it */
   const uint64_t before = launches_of(context);
-  CHECK_OK(abut_step_worlds(scene, &w));
+  CHECK_OK (abut_step_worlds(scene, &w))
+    ;
   t->launches = (launches_of(context) - before) / STEPS;
   w.counts = &a.counts[0][0];
-  CHECK_OK(abut_step_worlds(scene, &w));
+  CHECK_OK (abut_step_worlds(scene, &w))
+    ;
   CHECK(w.bytes > 0.0);
   w.counts = NULL;
   /* Derivatives are those from the end on, where bodies touch. */
@@ -105,11 +120,13 @@ static answers ask(trial *t, abut_context context, abut_scene scene)
   g.v = a.v_bar;
   g.mass_scale = a.mass;
   g.friction = a.friction;
-  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
+  CHECK_OK (abut_vjp_worlds(scene, &w, &g))
+    ;
   abut_worlds_transition m = abut_default_worlds_transition();
   m.A = a.A;
   w.steps = 1;
-  CHECK_OK(abut_transition_worlds(scene, &w, &m));
+  CHECK_OK (abut_transition_worlds(scene, &w, &m))
+    ;
   return a;
 }
 
@@ -119,14 +136,16 @@ static void compare(const trial *t, const answers *a, const answers *b, const ch
   check(!memcmp(a->q, b->q, WORLDS * t->nq * size) && !memcmp(a->v, b->v, WORLDS * nv * size) &&
           !memcmp(a->status, b->status, sizeof a->status),
         "%s, %s: states differ", t->law, what);
-  check(!memcmp(a->q_bar, b->q_bar, WORLDS * nv * size) && !memcmp(a->v_bar, b->v_bar, WORLDS * nv * size) &&
-          !memcmp(a->mass, b->mass, WORLDS * t->links * size) && !memcmp(a->friction, b->friction, WORLDS * t->pairs * size),
+  check(!memcmp(a->q_bar, b->q_bar, WORLDS * nv * size) &&
+          !memcmp(a->v_bar, b->v_bar, WORLDS * nv * size) &&
+          !memcmp(a->mass, b->mass, WORLDS * t->links * size) &&
+          !memcmp(a->friction, b->friction, WORLDS * t->pairs * size),
         "%s, %s: gradients differ", t->law, what);
   check(!memcmp(a->A, b->A, WORLDS * 4 * nv * nv * size), "%s, %s: matrices differ", t->law, what);
 }
 
-/* A broad phase counts fewer pairs, and no other contacts; each island has a body that moves, and panels hold at least
- * its own matrix. Hard contacts have no islands. */
+/* A broad phase counts fewer pairs, and no other contacts; each island has a body that moves, and
+ * panels hold at least its own matrix. Hard contacts have no islands. */
 static void compare_counts(const trial *t, const answers *all, const answers *kept)
 {
   const bool cone = !strcmp(t->law, "cone");
@@ -134,7 +153,8 @@ static void compare_counts(const trial *t, const answers *all, const answers *ke
     const uint32_t *a = all->counts[i], *b = kept->counts[i];
     CHECK(a[ABUT_COUNT_SOLVES] == STEPS && b[ABUT_COUNT_SOLVES] == STEPS);
     CHECK_EQUAL(a[ABUT_COUNT_ITEMS], STEPS * t->pairs);
-    CHECK(b[ABUT_COUNT_ITEMS] < a[ABUT_COUNT_ITEMS] && b[ABUT_COUNT_ITEMS] >= b[ABUT_COUNT_ENTRIES]);
+    CHECK(b[ABUT_COUNT_ITEMS] < a[ABUT_COUNT_ITEMS] &&
+          b[ABUT_COUNT_ITEMS] >= b[ABUT_COUNT_ENTRIES]);
     CHECK(!memcmp(a + ABUT_COUNT_ENTRIES, b + ABUT_COUNT_ENTRIES, 4 * sizeof *a));
     CHECK(b[ABUT_COUNT_ENTRIES] > 0 && b[ABUT_COUNT_CONTACTS] >= b[ABUT_COUNT_ENTRIES]);
     CHECK(cone ? b[ABUT_COUNT_ISLANDS] > 0 && b[ABUT_COUNT_ISLANDS] <= STEPS * (BOXES + 3) &&
@@ -192,8 +212,10 @@ static answers ask_with(trial *t, uint64_t scratch, bool broad)
     fill_states(t, scene);
   }
   const answers a = ask(t, context, scene);
-  CHECK_OK(abut_destroy_scene(scene));
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_scene(scene))
+    ;
+  CHECK_OK (abut_destroy_context(context))
+    ;
   return a;
 }
 
@@ -207,12 +229,14 @@ static void test_law(abut_precision precision, const char *law)
   compare(&t, &all, &kept, "with and without a broad phase");
   compare(&t, &all, &small, "in short waves");
   compare_counts(&t, &all, &kept);
-  /* A kind of pairs is launched once, however many pairs it has: boxes meet boxes, the floor, the bar, the ball and the
-   * capsule, and of the other four each meets each. */
+  /* A kind of pairs is launched once, however many pairs it has: boxes meet boxes, the floor, the
+   * bar, the ball and the capsule, and of the other four each meets each. */
   const char *device = getenv("ABUT_TEST_DEVICE");
-  const bool merges = device && !strcmp(device, "pocl"); /* where a kernel is launched once for all kinds */
+  const bool merges = device && !strcmp(device, "pocl"); /* where a kernel is launched once for
+                                                            all kinds */
   const uint64_t kinds = merges ? 1 : 5 + 6;
-  check(launches <= 25 + 45 * kinds, "%s: a step has %llu launches", law, (unsigned long long)launches);
+  check(launches <= 25 + 45 * kinds, "%s: a step has %llu launches", law,
+        (unsigned long long)launches);
   answers_free(&all);
   answers_free(&kept);
   answers_free(&small);
@@ -225,30 +249,36 @@ static void test_law(abut_precision precision, const char *law)
 
 enum { CROWD = 48, BALLS = 8, CROWD_STEPS = 2 };
 static size_t crowd_size = CROWD;
-#define BUDGET (((size_t)8 << 20) * crowd_size / CROWD) /* reals: enough for a crowd's guess, and not for its contacts */
+/* reals: enough for a crowd's guess, and not for its contacts */
+#define BUDGET (((size_t)8 << 20) * crowd_size / CROWD)
 
-/* A block with many balls on one link well inside of it: far more contacts than a link is expected to have. Pairs of edges
- * are stated, by which all vertices of the balls' meshes are in contact: features of their own would give one a ball. */
+/* A block with many balls on one link well inside of it: far more contacts than a link is expected
+ * to have. Pairs of edges are stated, by which all vertices of the balls' meshes are in contact:
+ * features of their own would give one a ball. */
 static void write_crowd(int most, char *text, size_t room)
 {
   size_t at = (size_t)snprintf(text, room,
-                               "{\"timestep\": 0.001, \"most_contacts\": %d, \"links\": [{\"bodies\": [{\"box\": [1, 1, 0.5]}]}, "
+                               "{\"timestep\": 0.001, \"most_contacts\": %d, \"links\": "
+                               "[{\"bodies\": [{\"box\": [1, 1, 0.5]}]}, "
                                "{\"joint\": {\"type\": \"free\"}, \"density\": 800, \"bodies\": [",
                                most);
   for (int i = 0; i < BALLS; ++i) {
-    at += (size_t)snprintf(text + at, room - at, "%s{\"sphere\": 0.1, \"position\": [%g, %g, 0]}", i ? ", " : "",
-                           0.2 * (i % 4) - 0.3, 0.2 * (i / 4) - 0.1);
+    at += (size_t)snprintf(text + at, room - at, "%s{\"sphere\": 0.1, \"position\": [%g, %g, 0]}",
+                           i ? ", " : "", 0.2 * (i % 4) - 0.3, 0.2 * (i / 4) - 0.1);
   }
   at += (size_t)snprintf(text + at, room - at, "]}], \"pairs\": [");
   for (int i = 0; i < BALLS; ++i) {
-    at += (size_t)snprintf(text + at, room - at, "%s{\"a\": 0, \"b\": [1, %d], \"smoothing\": {\"edge_contacts\": \"pairs\"}}",
-                           i ? ", " : "", i);
+    at += (size_t)
+      snprintf(text + at, room - at,
+               "%s{\"a\": 0, \"b\": [1, %d], \"smoothing\": {\"edge_contacts\": \"pairs\"}}",
+               i ? ", " : "", i);
   }
   snprintf(text + at, room - at, "]}");
 }
 
 typedef struct crowd {
-  char *q, *v, *cotangent, *next, *bar; /* (CROWD, 7), (CROWD, 6), (CROWD, 12), (CROWD, 7), (CROWD, 6) */
+  char *q, *v, *cotangent, *next, *bar; /* (CROWD, 7), (CROWD, 6), (CROWD, 12), (CROWD, 7),
+                                           (CROWD, 6) */
   uint32_t status[CROWD];
 } crowd;
 
@@ -280,7 +310,8 @@ static void crowd_free(crowd *c)
 }
 
 /* Steps `count` worlds from world `first` on, and goes back. */
-static void run_crowd(abut_scene scene, abut_precision precision, crowd *c, size_t first, size_t count)
+static void run_crowd(abut_scene scene, abut_precision precision, crowd *c, size_t first,
+                      size_t count)
 {
   const size_t size = real_size(precision);
   abut_worlds w = abut_default_worlds();
@@ -290,22 +321,25 @@ static void run_crowd(abut_scene scene, abut_precision precision, crowd *c, size
   w.v = c->v + 6 * first * size;
   w.q_next = c->next + 7 * first * size;
   w.status = c->status + first;
-  CHECK_OK(abut_step_worlds(scene, &w));
+  CHECK_OK (abut_step_worlds(scene, &w))
+    ;
   abut_worlds_gradients g = abut_default_worlds_gradients();
   g.state = c->cotangent + 12 * first * size;
   g.q = c->bar + 6 * first * size;
   w.q_next = NULL;
   w.status = NULL;
-  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
+  CHECK_OK (abut_vjp_worlds(scene, &w, &g))
+    ;
 }
 
-/* Contacts of a batch for which the pool is too short at first are those of worlds one by one, for which it is not; once it
- * is long enough no wave runs twice. */
+/* Contacts of a batch for which the pool is too short at first are those of worlds one by one, for
+ * which it is not; once it is long enough no wave runs twice. */
 static void test_pool(abut_precision precision, int most)
 {
   const size_t size = real_size(precision);
   crowd one = crowd_of(precision), all = crowd_of(precision);
-  const abut_context context = play_context(precision, (uint64_t)1 << 31); /* one chunk has all worlds */
+  /* one chunk has all worlds */
+  const abut_context context = play_context(precision, (uint64_t)1 << 31);
   char text[4096];
   play p;
   write_crowd(most, text, sizeof text);
@@ -316,25 +350,29 @@ static void test_pool(abut_precision precision, int most)
   const uint64_t start = launches_of(context);
   run_crowd(p.scene, precision, &all, 0, crowd_size);
   const uint64_t first = launches_of(context) - start;
-  check(!memcmp(one.next, all.next, crowd_size * 7 * size) && !memcmp(one.bar, all.bar, crowd_size * 6 * size) &&
+  check(!memcmp(one.next, all.next, crowd_size * 7 * size) &&
+          !memcmp(one.bar, all.bar, crowd_size * 6 * size) &&
           !memcmp(one.status, all.status, crowd_size * sizeof *all.status),
         "a pool that grows, most_contacts %d: other results", most);
   run_crowd(p.scene, precision, &all, 0, crowd_size);
   const uint64_t again = launches_of(context) - start - first;
-  check(again < first, "the pool did not grow: %llu launches, then %llu", (unsigned long long)first, (unsigned long long)again);
-  check(!memcmp(one.next, all.next, crowd_size * 7 * size) && !memcmp(one.bar, all.bar, crowd_size * 6 * size),
+  check(again < first, "the pool did not grow: %llu launches, then %llu", (unsigned long long)first,
+        (unsigned long long)again);
+  check(!memcmp(one.next, all.next, crowd_size * 7 * size) &&
+          !memcmp(one.bar, all.bar, crowd_size * 6 * size),
         "a pool that has grown, most_contacts %d: other results", most);
   for (size_t i = 0; i < crowd_size; ++i) {
     CHECK_EQUAL((all.status[i] & ABUT_WORLD_OVERFLOW) != 0, most != 0);
   }
   play_close(&p);
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   crowd_free(&one);
   crowd_free(&all);
 }
 
-/* A chunk that was sized by a guess, and finds more contacts than its memory is meant for, is done again in smaller ones,
- * with the same results. Else far more would lie on the device. */
+/* A chunk that was sized by a guess, and finds more contacts than its memory is meant for, is done
+ * again in smaller ones, with the same results. Else far more would lie on the device. */
 static void test_budget(abut_precision precision)
 {
   const size_t size = real_size(precision);
@@ -343,7 +381,8 @@ static void test_budget(abut_precision precision)
   uint64_t chunks[2] = {0}, resident = 0;
   write_crowd(0, text, sizeof text);
   for (int small = 0; small < 2; ++small) {
-    const abut_context context = play_context(precision, (uint64_t)(small ? BUDGET * size : (size_t)1 << 31));
+    const abut_context context =
+      play_context(precision, (uint64_t)(small ? BUDGET * size : (size_t)1 << 31));
     abut_counters before, first;
     play p;
     play_open_text(&p, context, precision, text, 1);
@@ -353,12 +392,15 @@ static void test_budget(abut_precision precision)
     chunks[small] = first.chunks - before.chunks;
     resident = first.resident;
     play_close(&p);
-    CHECK_OK(abut_destroy_context(context));
+    CHECK_OK (abut_destroy_context(context))
+      ;
   }
-  check(chunks[0] == 2 && chunks[1] > 2, "%llu chunks of a large budget, %llu of a small one", (unsigned long long)chunks[0],
-        (unsigned long long)chunks[1]);
-  check(4 * resident < 5 * BUDGET * size, "%llu bytes lie on the device, of %zu", (unsigned long long)resident, BUDGET * size);
-  check(!memcmp(whole.next, parts.next, crowd_size * 7 * size) && !memcmp(whole.bar, parts.bar, crowd_size * 6 * size) &&
+  check(chunks[0] == 2 && chunks[1] > 2, "%llu chunks of a large budget, %llu of a small one",
+        (unsigned long long)chunks[0], (unsigned long long)chunks[1]);
+  check(4 * resident < 5 * BUDGET * size, "%llu bytes lie on the device, of %zu",
+        (unsigned long long)resident, BUDGET * size);
+  check(!memcmp(whole.next, parts.next, crowd_size * 7 * size) &&
+          !memcmp(whole.bar, parts.bar, crowd_size * 6 * size) &&
           !memcmp(whole.status, parts.status, crowd_size * sizeof *whole.status),
         "chunks that are done again give other results");
   crowd_free(&whole);
@@ -373,7 +415,8 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
-  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK (abut_destroy_context(context))
+    ;
   crowd_size = usual_share() ? CROWD / 4 : CROWD;
   test_law(precision, "cone");
   test_law(precision, "lcp");

@@ -73,9 +73,9 @@ bool golden_open(const char *folder, abut_precision precision, golden_case *c)
   *c = (golden_case){.folder = folder, .name = slash ? slash + 1 : folder, .precision = precision};
   snprintf(c->scene, sizeof c->scene, "%s/scene.json", folder);
   snprintf(path, sizeof path, "%s/inputs.npz", folder);
-  bool ok = CHECK_OK(abut_read_npz(path, &c->inputs));
+  bool ok = CHECK_OK (abut_read_npz(path, &c->inputs));
   snprintf(path, sizeof path, "%s/expected.npz", folder);
-  ok = ok && CHECK_OK(abut_read_npz(path, &c->expected)) && check_case(c);
+  ok = ok && CHECK_OK (abut_read_npz(path, &c->expected)) && check_case(c);
   if (!ok) {
     golden_close(c);
     return false;
@@ -217,7 +217,8 @@ static int class_of(const char *array)
   return strcmp(array, "q1") && strcmp(array, "v1") ? DERIVATIVE : STATE;
 }
 
-/* The specification's table. It states rollouts with manifolds only; others are held to the same. */
+/* The specification's table. It states rollouts with manifolds only; others are held to the
+ * same. */
 double golden_limit(const golden_case *c, const char *array)
 {
   static const double table[2][2][CLASSES] = {

@@ -18,8 +18,9 @@ static void ccd_add_way(const ccd_side *s, wide by, wide to[3])
   }
 }
 
-// Lays the axes of boxes along and across the way that the meshes go against each other: across it a long way makes
-// no box wider. Axes need not be exact, since each of them by itself may show that features are apart.
+// Lays the axes of boxes along and across the way that the meshes go against each other: across it
+// a long way makes no box wider. Axes need not be exact, since each of them by itself may show that
+// features are apart.
 static void ccd_set_axes(ccd_row *row)
 {
   wide way[3] = {(wide)0, (wide)0, (wide)0}, (*axes)[3] = row->axes, other[3];
@@ -64,15 +65,18 @@ static void ccd_place_mesh(const ccd_row *row, ccd_side *s)
   }
 }
 
-// The least distance at time 0 of the vertices of mesh 1 from `first1` on, `step` apart, and those of mesh 2.
-static real ccd_least(const ccd_row *row, const int first[2], const int end[2], int step, int best[2])
+// The least distance at time 0 of the vertices of mesh 1 from `first1` on, `step` apart, and those
+// of mesh 2.
+static real ccd_least(const ccd_row *row, const int first[2], const int end[2], int step,
+                      int best[2])
 {
   real least = REAL_MOST;
   for (int a = first[0]; a < end[0]; a += step) {
     GLOBAL const real *x = ROW(row->side[0].spots, a, CCD_SPOT_REALS) + CCD_SPOT_FROM;
     for (int b = first[1]; b < end[1]; b += step) {
       GLOBAL const real *y = ROW(row->side[1].spots, b, CCD_SPOT_REALS) + CCD_SPOT_FROM;
-      const real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]}, square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+      const real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]},
+                 square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
       if (square < least) {
         least = square;
         best[0] = a;
@@ -83,7 +87,8 @@ static real ccd_least(const ccd_row *row, const int first[2], const int end[2], 
   return real_sqrt(least);
 }
 
-// A distance that the meshes are not above at time 0: of the nearest vertices of two groups that are near each other.
+// A distance that the meshes are not above at time 0: of the nearest vertices of two groups that
+// are near each other.
 static real ccd_distance_at_most(const ccd_row *row)
 {
   const int none[2] = {0, 0}, all[2] = {ccd_vertices(&row->side[0]), ccd_vertices(&row->side[1])};
@@ -96,7 +101,8 @@ static real ccd_distance_at_most(const ccd_row *row)
   return ccd_least(row, first, end, 1, best) * (R(1.0) + 16 * CCD_U) + 4 * row->error;
 }
 
-// Brings the ends of boxes to a time, on the vertices' chords, which they do not leave by more than their bend.
+// Brings the ends of boxes to a time, on the vertices' chords, which they do not leave by more than
+// their bend.
 static void ccd_set_horizon(ccd_row *row, real horizon)
 {
   row->horizon = horizon;
@@ -126,8 +132,8 @@ static void ccd_set_horizon(ccd_row *row, real horizon)
   }
 }
 
-// Lists the features of mesh 2 that may meet mesh 1 at all, and boxes around each CCD_GROUP of them. Places up to the
-// next whole group have boxes that meet nothing.
+// Lists the features of mesh 2 that may meet mesh 1 at all, and boxes around each CCD_GROUP of
+// them. Places up to the next whole group have boxes that meet nothing.
 static void ccd_list_second(ccd_row *row)
 {
   const ccd_side *s = &row->side[1];
@@ -151,7 +157,8 @@ static void ccd_list_second(ccd_row *row)
     }
   }
   row->listed = count;
-  const int groups = (count + CCD_GROUP - 1) / CCD_GROUP, slots = (groups + CCD_GROUP - 1) / CCD_GROUP * CCD_GROUP;
+  const int groups = (count + CCD_GROUP - 1) / CCD_GROUP,
+            slots = (groups + CCD_GROUP - 1) / CCD_GROUP * CCD_GROUP;
   for (int k = 0; k < CCD_BOX_PLANES; ++k) {
     const int is_least = k < 6;
     GLOBAL real *plane = row->boxes + k * row->plane;
@@ -168,14 +175,17 @@ static void ccd_list_second(ccd_row *row)
   }
 }
 
-// Returns bits of the lanes that may meet a feature, `plane` numbers from one plane of boxes to the next.
+// Returns bits of the lanes that may meet a feature, `plane` numbers from one plane of boxes to the
+// next.
 static int ccd_meeting(GLOBAL const real *boxes, int plane, const real box[CCD_BOX_PLANES])
 {
   ilane meets = (ilane)(-1);
   for (int k = 0; k < 3; ++k) {
     GLOBAL const real *low = boxes + k * plane, *high = low + 6 * plane;
-    meets &= (lane_load(low) <= lane_lit(box[6 + k])) | (lane_load(low + 3 * plane) <= lane_lit(box[9 + k]));
-    meets &= (lane_load(high) >= lane_lit(box[k])) | (lane_load(high + 3 * plane) >= lane_lit(box[3 + k]));
+    meets &= (lane_load(low) <= lane_lit(box[6 + k])) |
+             (lane_load(low + 3 * plane) <= lane_lit(box[9 + k]));
+    meets &= (lane_load(high) >= lane_lit(box[k])) |
+             (lane_load(high + 3 * plane) >= lane_lit(box[3 + k]));
   }
   return lane_bits(meets);
 }
@@ -208,8 +218,8 @@ static void ccd_queue_group(ccd_row *row, int one, int group, const real box[CCD
   }
 }
 
-// A touch that is so much nearer than the boxes reach is worth making them anew, those of both meshes: boxes are
-// compared at both ends, so that all must reach to the same time.
+// A touch that is so much nearer than the boxes reach is worth making them anew, those of both
+// meshes: boxes are compared at both ends, so that all must reach to the same time.
 #define CCD_NEARER R(0.75)
 
 static int ccd_come_nearer(ccd_row *row)
@@ -291,7 +301,9 @@ typedef struct ccd_answers {
 
 static int ccd_id(const ccd_side *s, int corners, int place)
 {
-  const int at = corners == 1 ? CCD_MESH_VERTEX_IDS : corners == 2 ? CCD_MESH_EDGE_IDS : CCD_MESH_TRIANGLE_IDS;
+  const int at = corners == 1   ? CCD_MESH_VERTEX_IDS
+                 : corners == 2 ? CCD_MESH_EDGE_IDS
+                                : CCD_MESH_TRIANGLE_IDS;
   return s->ints[s->ints[at] + place];
 }
 
@@ -378,8 +390,10 @@ static void ccd_solve_row(ccd_row *row, int width, int arc)
   ccd_set_axes(row);
   ccd_place_mesh(row, &row->side[0]);
   ccd_place_mesh(row, &row->side[1]);
-  if (row->keep > R(0.0)) { // pairs that boxes leave out keep that share of the meshes' own distance
-    row->margin += real_max(ccd_distance_at_most(row) - row->separation, R(0.0)) * row->keep * R(0.5);
+  if (row->keep > R(0.0)) { // pairs that boxes leave out keep that share of the meshes' own
+                            // distance
+    row->margin +=
+      real_max(ccd_distance_at_most(row) - row->separation, R(0.0)) * row->keep * R(0.5);
   }
   ccd_set_horizon(row, R(1.0));
   if (ccd_meets(row->side[0].box, row->side[1].box)) {
@@ -401,16 +415,19 @@ static ccd_side ccd_side_of(GLOBAL const int *ints, GLOBAL const real *numbers)
   return s;
 }
 
-KERNEL void ccd_bodies(GLOBAL const int *ints1, GLOBAL const real *numbers1, GLOBAL const int *ints2,
-                       GLOBAL const real *numbers2, GLOBAL const real *from1, GLOBAL const real *to1,
-                       GLOBAL const real *from2, GLOBAL const real *to2, int width, int arc,
-                       GLOBAL const real *settings, int count, int workers, int most, GLOBAL real *reals,
-                       int reals_each, GLOBAL int *places_and_queues, int ints_each, int plane, GLOBAL real *toi,
-                       GLOBAL unsigned char *status, GLOBAL int *kind, GLOBAL int *feature1, GLOBAL int *feature2,
-                       GLOBAL real *p1, GLOBAL real *p2, GLOBAL real *n, GLOBAL int *candidates, GLOBAL int *places)
+KERNEL void ccd_bodies(GLOBAL const int *ints1, GLOBAL const real *numbers1,
+                       GLOBAL const int *ints2, GLOBAL const real *numbers2,
+                       GLOBAL const real *from1, GLOBAL const real *to1, GLOBAL const real *from2,
+                       GLOBAL const real *to2, int width, int arc, GLOBAL const real *settings,
+                       int count, int workers, int most, GLOBAL real *reals, int reals_each,
+                       GLOBAL int *places_and_queues, int ints_each, int plane, GLOBAL real *toi,
+                       GLOBAL unsigned char *status, GLOBAL int *kind, GLOBAL int *feature1,
+                       GLOBAL int *feature2, GLOBAL real *p1, GLOBAL real *p2, GLOBAL real *n,
+                       GLOBAL int *candidates, GLOBAL int *places)
 {
   const int worker = (int)get_global_id(0);
-  const ccd_answers answers = {toi, p1, p2, n, status, kind, feature1, feature2, candidates, places};
+  const ccd_answers answers = {toi,  p1,       p2,       n,          status,
+                               kind, feature1, feature2, candidates, places};
   ccd_row row;
   row.side[0] = ccd_side_of(ints1, numbers1);
   row.side[1] = ccd_side_of(ints2, numbers2);
@@ -429,8 +446,10 @@ KERNEL void ccd_bodies(GLOBAL const int *ints1, GLOBAL const real *numbers1, GLO
   row.queue = row.places + plane;
   for (int at = worker; worker < workers && at < count; at += workers) {
     GLOBAL const real *centres = settings + CCD_BODIES_CENTRES;
-    ccd_set_path(&row.side[0].path, ROW(from1, at, width), ROW(to1, at, width), width, arc, centres);
-    ccd_set_path(&row.side[1].path, ROW(from2, at, width), ROW(to2, at, width), width, arc, centres + 3);
+    ccd_set_path(&row.side[0].path, ROW(from1, at, width), ROW(to1, at, width), width, arc,
+                 centres);
+    ccd_set_path(&row.side[1].path, ROW(from2, at, width), ROW(to2, at, width), width, arc,
+                 centres + 3);
     ccd_solve_row(&row, width, arc);
     ccd_write_row(&answers, at, &row);
   }

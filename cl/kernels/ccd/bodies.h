@@ -19,15 +19,17 @@ typedef struct ccd_row {
   ccd_side side[2];
   real separation, keep, tolerance, error, margin;
   wide axes[3][3]; // of boxes; the last one is the way of the meshes against each other
-  real horizon; // the time up to which boxes reach: nothing later than the first touch matters
+  real horizon;    // the time up to which boxes reach: nothing later than the first touch matters
   int most, candidates;
-  int exact; // whether times are moved on from certified ones to those at which the distance is kept
-  // Features of mesh 2 that may meet: boxes in planes of `plane` numbers, boxes of groups of CCD_GROUP, which features.
+  int exact; // whether times are moved on from certified ones to those at which the distance is
+             // kept
+  // Features of mesh 2 that may meet: boxes in planes of `plane` numbers, boxes of groups of
+  // CCD_GROUP, which features.
   GLOBAL real *boxes, *groups;
   GLOBAL int *places, *queue;
   int plane, group_plane, listed;
-  int kind;       // of the features at work
-  int waits;      // pairs in the queue
+  int kind;  // of the features at work
+  int waits; // pairs in the queue
   ccd_first first;
 } ccd_row;
 
@@ -36,7 +38,10 @@ typedef struct ccd_row {
 // Whether features are looked at as they are at time 0 alone: then they have the same box twice.
 #define CCD_BEGINS(row) ((row)->kind >= CCD_EDGE_TRIANGLE)
 
-static int ccd_vertices(const ccd_side *s) { return s->ints[CCD_MESH_VERTICES]; }
+static int ccd_vertices(const ccd_side *s)
+{
+  return s->ints[CCD_MESH_VERTICES];
+}
 
 // Corners of a feature of the row's kind, as places of vertices. Returns how many.
 static int ccd_corners_of(const ccd_side *s, int corners, int at, int to[3])
@@ -45,7 +50,8 @@ static int ccd_corners_of(const ccd_side *s, int corners, int at, int to[3])
     to[0] = at;
     return 1;
   }
-  GLOBAL const int *ends = s->ints + s->ints[corners == 2 ? CCD_MESH_EDGE_ENDS : CCD_MESH_TRIANGLE_ENDS] + corners * at;
+  GLOBAL const int *ends =
+    s->ints + s->ints[corners == 2 ? CCD_MESH_EDGE_ENDS : CCD_MESH_TRIANGLE_ENDS] + corners * at;
   for (int i = 0; i < corners; ++i) {
     to[i] = ends[i];
   }
@@ -54,21 +60,25 @@ static int ccd_corners_of(const ccd_side *s, int corners, int at, int to[3])
 
 static int ccd_corners_on(int kind, int side)
 {
-  const int triangle = kind != CCD_TRIANGLE_VERTEX && kind != CCD_TRIANGLE_EDGE; // the side that has it
+  // the side that has it
+  const int triangle = kind != CCD_TRIANGLE_VERTEX && kind != CCD_TRIANGLE_EDGE;
   return kind == CCD_EDGES ? 2 : side == triangle ? 3 : kind >= CCD_EDGE_TRIANGLE ? 2 : 1;
 }
 
 static int ccd_features_on(const ccd_side *s, int corners)
 {
-  return s->ints[corners == 1 ? CCD_MESH_VERTICES : corners == 2 ? CCD_MESH_EDGES : CCD_MESH_TRIANGLES];
+  return s->ints[corners == 1   ? CCD_MESH_VERTICES
+                 : corners == 2 ? CCD_MESH_EDGES
+                                : CCD_MESH_TRIANGLES];
 }
 
 #define CCD_LESS(a, b) ((a) < (b) ? (a) : (b))
 #define CCD_MORE(a, b) ((a) > (b) ? (a) : (b))
 
-// Boxes of a feature at time 0 and at the horizon: its vertices' own, wider by how far these leave their chords, and by
-// half of the distance that is asked about and the error of a coordinate.
-static void ccd_boxes_of(const ccd_row *row, int side, int corners, int at, real box[CCD_BOX_PLANES])
+// Boxes of a feature at time 0 and at the horizon: its vertices' own, wider by how far these leave
+// their chords, and by half of the distance that is asked about and the error of a coordinate.
+static void ccd_boxes_of(const ccd_row *row, int side, int corners, int at,
+                         real box[CCD_BOX_PLANES])
 {
   const ccd_side *s = &row->side[side];
   int ends[3];
@@ -106,18 +116,23 @@ static void ccd_group_boxes_at_begin(const ccd_row *row, const ccd_side *s, GLOB
 }
 
 // Boxes of a group of features, by the ball around it.
-static void ccd_group_boxes_of(const ccd_row *row, int side, int corners, int group, real box[CCD_BOX_PLANES])
+static void ccd_group_boxes_of(const ccd_row *row, int side, int corners, int group,
+                               real box[CCD_BOX_PLANES])
 {
   const ccd_side *s = &row->side[side];
-  const int which = corners == 1 ? CCD_MESH_VERTEX_BALLS : corners == 2 ? CCD_MESH_EDGE_BALLS : CCD_MESH_TRIANGLE_BALLS;
+  const int which = corners == 1   ? CCD_MESH_VERTEX_BALLS
+                    : corners == 2 ? CCD_MESH_EDGE_BALLS
+                                   : CCD_MESH_TRIANGLE_BALLS;
   GLOBAL const real *ball = s->numbers + s->ints[which] + CCD_BALL_REALS * group;
   const wide x[3] = {(wide)ball[0], (wide)ball[1], (wide)ball[2]}, angle = s->path.angle;
   if (CCD_BEGINS(row)) {
     ccd_group_boxes_at_begin(row, s, ball, box);
     return;
   }
-  const real radius = ball[3], bend = ccd_bend(&s->path, x) + (real)(angle * angle) * radius * R(0.126);
-  // The margin counts twice, because a centre may be farther from the origin than any vertex, and rounded more.
+  const real radius = ball[3],
+             bend = ccd_bend(&s->path, x) + (real)(angle * angle) * radius * R(0.126);
+  // The margin counts twice, because a centre may be farther from the origin than any vertex, and
+  // rounded more.
   const real around = (radius + bend + 2 * row->margin) * (R(1.0) + 16 * CCD_U);
   wide begin[3], end[3];
   ccd_point(&s->path, &s->ends[0], x, begin);
@@ -132,8 +147,8 @@ static void ccd_group_boxes_of(const ccd_row *row, int side, int corners, int gr
   }
 }
 
-// Whether two features may meet: no axis has them apart on the same side at both ends, which would separate them
-// throughout.
+// Whether two features may meet: no axis has them apart on the same side at both ends, which would
+// separate them throughout.
 static int ccd_meets(const real a[CCD_BOX_PLANES], const real b[CCD_BOX_PLANES])
 {
   int meets = 1;

@@ -1,7 +1,7 @@
 // What fronts of all kinds share: where a lane's numbers lie, and how they are scaled.
 
-// Unit roundoff; what stands for every underflow of numbers of size 1, and what flushing takes of a number before it
-// is scaled.
+// Unit roundoff; what stands for every underflow of numbers of size 1, and what flushing takes of a
+// number before it is scaled.
 #define CCD_U (REAL_EPSILON / 2)
 #if REAL_DOUBLE
 #define CCD_TINY 0x1p-900
@@ -13,22 +13,23 @@
 
 // A front. Lengths are scaled once the row is prepared.
 enum {
-  CCD_AT_FRESH,     // 1 until the row is prepared
-  CCD_AT_BAD,       // 1 where it cannot be asked about
-  CCD_AT_DOWN,      // 2: factors that scale, powers of two, of which one alone might not be a normal number
-  CCD_AT_UP = CCD_AT_DOWN + 2,  // 2: their inverses
+  CCD_AT_FRESH, // 1 until the row is prepared
+  CCD_AT_BAD,   // 1 where it cannot be asked about
+  CCD_AT_DOWN,  // 2: factors that scale, powers of two, of which one alone might not be a
+                // normal number
+  CCD_AT_UP = CCD_AT_DOWN + 2, // 2: their inverses
   CCD_AT_T = CCD_AT_UP + 2,
-  CCD_AT_T_LOW,     // of doubled numbers
-  CCD_AT_WINDOW,    // how far the next look with curved directions goes
-  CCD_AT_SETTINGS,  // CCD_SETTINGS as they are given
+  CCD_AT_T_LOW,    // of doubled numbers
+  CCD_AT_WINDOW,   // how far the next look with curved directions goes
+  CCD_AT_SETTINGS, // CCD_SETTINGS as they are given
   CCD_AT_SEPARATION = CCD_AT_SETTINGS + CCD_SETTINGS,
   CCD_AT_TOLERANCE,
-  CCD_AT_R,         // below 0 until the distance at time 0 is known, of which it keeps a share
-  CCD_AT_REACH,     // the gap that counts as a hit
+  CCD_AT_R,     // below 0 until the distance at time 0 is known, of which it keeps a share
+  CCD_AT_REACH, // the gap that counts as a hit
   CCD_AT_TINY,
-  CCD_AT_ERROR,     // 3: of the input, along the axes
+  CCD_AT_ERROR,                 // 3: of the input, along the axes
   CCD_AT_D0 = CCD_AT_ERROR + 3, // certified distance at time 0, below 0 until it is known
-  CCD_AT_N,         // 3
+  CCD_AT_N,                     // 3
   CCD_AT_ROUNDS = CCD_AT_N + 3,
   CCD_AT_OUTCOME,
   CCD_FRONT_NUMBERS
@@ -42,11 +43,13 @@ enum {
 #define lane_none(mask) (!(mask))
 #endif
 
-// Two powers of two whose product scales a number of size x to between 1/2 and 1, and their inverses.
+// Two powers of two whose product scales a number of size x to between 1/2 and 1, and their
+// inverses.
 static void ccd_scale_by(lane x, lane down[2], lane up[2])
 {
 #if LANES > 1
-  const ilane bias = EXPONENT_ONE >> EXPONENT_SHIFT, e = (LANE_AS_INT(x) >> EXPONENT_SHIFT) - (bias - 1);
+  const ilane bias = EXPONENT_ONE >> EXPONENT_SHIFT,
+              e = (LANE_AS_INT(x) >> EXPONENT_SHIFT) - (bias - 1);
   const ilane half_way = e >> 1, rest = e - half_way;
   down[0] = LANE_AS_REAL((bias - half_way) << EXPONENT_SHIFT);
   down[1] = LANE_AS_REAL((bias - rest) << EXPONENT_SHIFT);
@@ -72,19 +75,24 @@ static ilane ccd_settings_are_good(real (*at)[LANES])
   const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0)), most = lane_lit(REAL_MOST);
   const lane separation = ccd_setting_of(at, CCD_SEPARATION), keep = ccd_setting_of(at, CCD_KEEP);
   const lane error = ccd_setting_of(at, CCD_ERROR), end = ccd_setting_of(at, CCD_END);
-  const lane tolerance = ccd_setting_of(at, CCD_TOLERANCE), relative = ccd_setting_of(at, CCD_RELATIVE_ERROR);
+  const lane tolerance = ccd_setting_of(at, CCD_TOLERANCE),
+             relative = ccd_setting_of(at, CCD_RELATIVE_ERROR);
   return (separation >= zero) & (separation < most) & (keep >= zero) & (keep < one) &
-         (tolerance >= zero) & (end >= zero) & (end <= one) & (error >= zero) & (error < most) & (relative >= zero);
+         (tolerance >= zero) & (end >= zero) & (end <= one) & (error >= zero) & (error < most) &
+         (relative >= zero);
 }
 
-// Sets r and what counts as a hit for the lanes whose distance d0 at time 0 is known, or of no interest.
+// Sets r and what counts as a hit for the lanes whose distance d0 at time 0 is known, or of no
+// interest.
 static void ccd_set_radius(real (*at)[LANES])
 {
-  const lane zero = lane_lit(R(0.0)), keep = ccd_setting_of(at, CCD_KEEP), separation = lane_load(at[CCD_AT_SEPARATION]);
+  const lane zero = lane_lit(R(0.0)), keep = ccd_setting_of(at, CCD_KEEP),
+             separation = lane_load(at[CCD_AT_SEPARATION]);
   const lane d0 = lane_load(at[CCD_AT_D0]), before = lane_load(at[CCD_AT_R]);
   const ilane sets = (before < zero) & ((keep == zero) | (d0 >= zero));
   const lane above = lane_max(d0 - separation * (R(1.0) + 16 * CCD_U), zero), kept = keep * above;
-  const lane r = (separation + kept) * (R(1.0) + 16 * CCD_U), share = lane_min(kept, above - kept) * R(0.5);
+  const lane r = (separation + kept) * (R(1.0) + 16 * CCD_U),
+             share = lane_min(kept, above - kept) * R(0.5);
   const lane reach = r + lane_max(share, lane_load(at[CCD_AT_TOLERANCE]));
   lane_store(lane_select(sets, r, before), at[CCD_AT_R]);
   lane_store(lane_select(sets, reach, lane_load(at[CCD_AT_REACH])), at[CCD_AT_REACH]);
@@ -94,7 +102,9 @@ static void ccd_set_radius(real (*at)[LANES])
 static void ccd_note_first(real (*at)[LANES], ilane first, lane gap)
 {
   const lane d0 = gap * (R(1.0) - 8 * CCD_U), before = lane_load(at[CCD_AT_D0]);
-  lane_store(lane_select(first & (before < lane_lit(R(0.0))), lane_max(d0, lane_lit(R(0.0))), before), at[CCD_AT_D0]);
+  lane_store(lane_select(first & (before < lane_lit(R(0.0))), lane_max(d0, lane_lit(R(0.0))),
+                         before),
+             at[CCD_AT_D0]);
 }
 
 // Whether the certified distance at time 0 is not above the separation.

@@ -1,5 +1,5 @@
-// Fronts: the times up to which rows are certified, LANES rows side by side, each moved on until it is decided. It is
-// included once for each kind of features and of numbers.
+// Fronts: the times up to which rows are certified, LANES rows side by side, each moved on until it
+// is decided. It is included once for each kind of features and of numbers.
 
 #if CCD_KIND == CCD_POINT_POINT
 #ifdef NUM_DOUBLED
@@ -8,8 +8,8 @@
 #define CCD_HALVES 1
 #endif
 
-// What lanes are at work on: rows as they are given, vertices at times 0 and 1 (and what `real` leaves of them), and
-// the fronts. A lane is one column, filled and read by scalars.
+// What lanes are at work on: rows as they are given, vertices at times 0 and 1 (and what `real`
+// leaves of them), and the fronts. A lane is one column, filled and read by scalars.
 typedef struct FN(ccd_lanes) {
   real x[CCD_HALVES][2][12][LANES];
   real at[CCD_FRONT_NUMBERS][LANES];
@@ -83,7 +83,8 @@ static real FN(ccd_toi)(FN(ccd_lanes) *s, int l)
 
 // ---- rows come in ----
 
-// Sets the scale and all that is scaled of the lanes that are fresh; those with numbers that are not in order are bad.
+// Sets the scale and all that is scaled of the lanes that are fresh; those with numbers that are
+// not in order are bad.
 static void CN(ccd_prepare)(FN(ccd_lanes) *s)
 {
   const lane zero = lane_lit(R(0.0));
@@ -92,7 +93,8 @@ static void CN(ccd_prepare)(FN(ccd_lanes) *s)
   for (int k = 0; k < 3; ++k) {
     lane most[2] = {zero, zero};
     for (int e = 0; e < 2; ++e) {
-      lane low[2] = {lane_lit(REAL_MOST), lane_lit(REAL_MOST)}, high[2] = {lane_lit(-REAL_MOST), lane_lit(-REAL_MOST)};
+      lane low[2] = {lane_lit(REAL_MOST), lane_lit(REAL_MOST)},
+           high[2] = {lane_lit(-REAL_MOST), lane_lit(-REAL_MOST)};
       for (int i = 0; i < CCD_FIRST + CCD_SECOND; ++i) {
         const int side = i >= CCD_FIRST;
         const lane c = lane_load(s->x[0][e][3 * i + k]);
@@ -106,18 +108,23 @@ static void CN(ccd_prepare)(FN(ccd_lanes) *s)
         most[side] = lane_max(most[side], lane_max(lane_abs(low[side]), lane_abs(high[side])));
       }
     }
-    error[k] = (ccd_setting_of(s->at, CCD_ERROR) * R(2.0) + ccd_setting_of(s->at, CCD_RELATIVE_ERROR) * (most[0] + most[1])) * (R(1.0) + 8 * CCD_U);
+    error[k] = (ccd_setting_of(s->at, CCD_ERROR) * R(2.0) +
+                ccd_setting_of(s->at, CCD_RELATIVE_ERROR) * (most[0] + most[1])) *
+               (R(1.0) + 8 * CCD_U);
   }
   const lane separation = ccd_setting_of(s->at, CCD_SEPARATION);
   const ilane good = (all == zero) & ccd_settings_are_good(s->at);
   ccd_scale_by(lane_select(good, lane_max(extent, separation), lane_lit(R(1.0))), down, up);
   for (int i = 0; i < 2; ++i) {
-    lane_store(lane_select(fresh, down[i], lane_load(s->at[CCD_AT_DOWN + i])), s->at[CCD_AT_DOWN + i]);
+    lane_store(lane_select(fresh, down[i], lane_load(s->at[CCD_AT_DOWN + i])),
+               s->at[CCD_AT_DOWN + i]);
     lane_store(lane_select(fresh, up[i], lane_load(s->at[CCD_AT_UP + i])), s->at[CCD_AT_UP + i]);
   }
   const lane d0 = lane_load(s->at[CCD_AT_D0]), tolerance = ccd_setting_of(s->at, CCD_TOLERANCE);
-  const lane scaled_d0 = lane_select(d0 >= zero, d0 * down[0] * down[1], d0), tiny = down[0] * CCD_FLUSHED * down[1] + CCD_TINY;
-#define CCD_SET(which, value) lane_store(lane_select(fresh, value, lane_load(s->at[which])), s->at[which])
+  const lane scaled_d0 = lane_select(d0 >= zero, d0 * down[0] * down[1], d0),
+             tiny = down[0] * CCD_FLUSHED * down[1] + CCD_TINY;
+#define CCD_SET(which, value) \
+  lane_store(lane_select(fresh, value, lane_load(s->at[which])), s->at[which])
   for (int k = 0; k < 3; ++k) {
     CCD_SET(CCD_AT_ERROR + k, error[k] * down[0] * down[1]);
     CCD_SET(CCD_AT_N + k, zero);
@@ -134,7 +141,7 @@ static void CN(ccd_prepare)(FN(ccd_lanes) *s)
 
 // ---- a step of all lanes ----
 
-static void CN(ccd_load)(FN(ccd_lanes) *s, CN(ccd_motion) *m)
+static void CN(ccd_load)(FN(ccd_lanes) *s, CN(ccd_motion) * m)
 {
   const lane down[2] = {lane_load(s->at[CCD_AT_DOWN]), lane_load(s->at[CCD_AT_DOWN + 1])};
   for (int i = 0; i < CCD_FIRST; ++i) {
@@ -157,13 +164,14 @@ static void CN(ccd_load)(FN(ccd_lanes) *s, CN(ccd_motion) *m)
 
 // What a look at the front tells.
 typedef struct CN(ccd_look) {
-  num best;      // the front
-  lane gap;      // certified distance at t
-  vec3_r n;      // its direction
-  ilane held;    // t itself is certified
+  num best;   // the front
+  lane gap;   // certified distance at t
+  vec3_r n;   // its direction
+  ilane held; // t itself is certified
 } CN(ccd_look);
 
-static void CN(ccd_go_straight)(const CN(ccd_motion) *m, const CN(ccd_view) *here, num t, lane r, CN(ccd_look) *to)
+static void CN(ccd_go_straight)(const CN(ccd_motion) * m, const CN(ccd_view) * here, num t, lane r,
+                                CN(ccd_look) * to)
 {
   for (int k = 0; k < CCD_DIRECTIONS; ++k) {
     const CN(ccd_interval) s = CN(ccd_straight)(m, here->n[k], t, r);
@@ -180,7 +188,7 @@ static void CN(ccd_go_straight)(const CN(ccd_motion) *m, const CN(ccd_view) *her
 
 #ifndef NUM_DOUBLED
 // Goes on by the gap over the greatest speed at which a pair closes.
-static void CN(ccd_go_by_speed)(const CN(ccd_motion) *m, lane t, lane r, CN(ccd_look) *to)
+static void CN(ccd_go_by_speed)(const CN(ccd_motion) * m, lane t, lane r, CN(ccd_look) * to)
 {
   lane square = lane_lit(R(0.0)), most = lane_lit(R(0.0));
   for (int i = 0; i < CCD_PAIRS; ++i) {
@@ -190,7 +198,8 @@ static void CN(ccd_go_by_speed)(const CN(ccd_motion) *m, lane t, lane r, CN(ccd_
     most = lane_max(most, lane_max(lane_abs(w.x), lane_max(lane_abs(w.y), lane_abs(w.z))));
   }
   const lane speed = lane_sqrt(square) * (R(1.0) + 16 * CCD_U) + m->tiny;
-  const lane step = (to->gap - r * (R(1.0) + 8 * CCD_U) - most * (16 * CCD_U)) / speed * (R(1.0) - 12 * CCD_U);
+  const lane step =
+    (to->gap - r * (R(1.0) + 8 * CCD_U) - most * (16 * CCD_U)) / speed * (R(1.0) - 12 * CCD_U);
   const ilane on = step > lane_lit(R(0.0));
   to->best = lane_select(on, lane_min((t + step) * (R(1.0) - 2 * CCD_U), lane_lit(R(1.0))), t);
   to->held |= on;
@@ -198,8 +207,8 @@ static void CN(ccd_go_by_speed)(const CN(ccd_motion) *m, lane t, lane r, CN(ccd_
 #endif
 
 // Tries curved directions on a window for the lanes that are open, and sets their next windows.
-static void CN(ccd_go_curved)(FN(ccd_lanes) *s, const CN(ccd_motion) *m, const CN(ccd_view) *here, num t, lane r,
-                              ilane open, CN(ccd_look) *to)
+static void CN(ccd_go_curved)(FN(ccd_lanes) *s, const CN(ccd_motion) * m, const CN(ccd_view) * here,
+                              num t, lane r, ilane open, CN(ccd_look) * to)
 {
   const lane window = lane_load(s->at[CCD_AT_WINDOW]), end = ccd_setting_of(s->at, CCD_END);
   CN(ccd_view) there;
@@ -225,8 +234,9 @@ static void CN(ccd_go_curved)(FN(ccd_lanes) *s, const CN(ccd_motion) *m, const C
   lane_store(lane_select(open, next, window), s->at[CCD_AT_WINDOW]);
 }
 
-// Moves all fronts on, and sets CCD_AT_OUTCOME of each: CCD_GOES_ON, or how its row ends. A lane that is to keep a
-// share of its distance at time 0 measures it first: then the step goes on `at_once`, or ends there.
+// Moves all fronts on, and sets CCD_AT_OUTCOME of each: CCD_GOES_ON, or how its row ends. A lane
+// that is to keep a share of its distance at time 0 measures it first: then the step goes on
+// `at_once`, or ends there.
 static void CN(ccd_step)(FN(ccd_lanes) *s, int additive, int at_once)
 {
   CN(ccd_motion) m;
@@ -234,13 +244,15 @@ static void CN(ccd_step)(FN(ccd_lanes) *s, int additive, int at_once)
   CN(ccd_look) to;
   CN(ccd_load)(s, &m);
   const num t = FN(ccd_time)(s);
-  const lane end = ccd_setting_of(s->at, CCD_END), rounds = lane_load(s->at[CCD_AT_ROUNDS]), zero = lane_lit(R(0.0));
+  const lane end = ccd_setting_of(s->at, CCD_END), rounds = lane_load(s->at[CCD_AT_ROUNDS]),
+             zero = lane_lit(R(0.0));
   lane r = lane_load(s->at[CCD_AT_R]);
   CN(ccd_look_at)(&m, t, &here);
   for (int again = 1, pass = 0; again; ++pass) {
     to.best = t;
     to.gap = lane_lit(-REAL_MOST);
-    to.n = make_r(lane_load(s->at[CCD_AT_N]), lane_load(s->at[CCD_AT_N + 1]), lane_load(s->at[CCD_AT_N + 2]));
+    to.n = make_r(lane_load(s->at[CCD_AT_N]), lane_load(s->at[CCD_AT_N + 1]),
+                  lane_load(s->at[CCD_AT_N + 2]));
     to.held = n_value(t) > zero;
     CN(ccd_go_straight)(&m, &here, t, r, &to);
     ccd_note_first(s->at, (n_value(t) == zero) & (rounds == zero), to.gap);
@@ -264,18 +276,21 @@ static void CN(ccd_step)(FN(ccd_lanes) *s, int additive, int at_once)
     CN(ccd_go_curved)(s, &m, &here, t, r, open, &to);
   }
   const lane window = lane_load(s->at[CCD_AT_WINDOW]), creep = lane_lit(64 * CCD_V);
-  const ilane done = lane_none(FN(ccd_less)(to.best, n_of(end))) & (to.held | FN(ccd_less)(t, to.best));
+  const ilane done = lane_none(FN(ccd_less)(to.best, n_of(end))) &
+                     (to.held | FN(ccd_less)(t, to.best));
   const ilane close = to.gap <= reach;
   const ilane still = lane_none(FN(ccd_less)(n_add(t, n_times(t, creep)), to.best));
   const ilane stalls = additive ? still : still & (window <= creep);
   lane outcome = lane_select(close | stalls, lane_lit((real)CCD_HIT), lane_lit(CCD_GOES_ON));
   outcome = lane_select(done, lane_lit((real)CCD_FREE), outcome);
   outcome = lane_select(measured, outcome, lane_lit(CCD_GOES_ON));
-  outcome = lane_select(lane_load(s->at[CCD_AT_BAD]) > zero, lane_lit((real)CCD_BAD_INPUT), outcome);
+  outcome =
+    lane_select(lane_load(s->at[CCD_AT_BAD]) > zero, lane_lit((real)CCD_BAD_INPUT), outcome);
   lane_store(outcome, s->at[CCD_AT_OUTCOME]);
   // Also where r is no number, which a device that takes NaN for one may let in: every row ends.
   lane_store(lane_select(r < zero, rounds, rounds + R(1.0)), s->at[CCD_AT_ROUNDS]);
-  const num next = n_select(done, n_of(end), n_select(close, t, to.best)), at = n_select(measured, next, t);
+  const num next = n_select(done, n_of(end), n_select(close, t, to.best)),
+            at = n_select(measured, next, t);
   lane_store(n_value(at), s->at[CCD_AT_T]);
 #ifdef NUM_DOUBLED
   lane_store(at.lo, s->at[CCD_AT_T_LOW]);

@@ -1,20 +1,23 @@
-// The derivative of a row's time of impact by its vertices, at fixed r. With weights alpha, beta of the nearest points,
-// G = n . (sum alpha a - sum beta b) is r at the time t of impact whatever moves, and the weights' and n's own
-// changes do not count (the envelope theorem): dt = -(dG by vertices) / (dG by t).
+// The derivative of a row's time of impact by its vertices, at fixed r. With weights alpha, beta of
+// the nearest points, G = n . (sum alpha a - sum beta b) is r at the time t of impact whatever
+// moves, and the weights' and n's own changes do not count (the envelope theorem): dt = -(dG by
+// vertices) / (dG by t).
 
 // Reads a vertex's number k at both ends.
 static void ccd_ends(const ccd_rows *rows, int row, int width, int at, wide to[2])
 {
   for (int e = 0; e < 2; ++e) {
-    to[e] = (wide)ROW(rows->x[e], row, width)[at] + (rows->lows ? (wide)ROW(rows->low[e], row, width)[at] : (wide)0);
+    to[e] = (wide)ROW(rows->x[e], row, width)[at] +
+            (rows->lows ? (wide)ROW(rows->low[e], row, width)[at] : (wide)0);
   }
 }
 
 // Writes (count, V, 3) twice. Each work-item takes a row.
-ADJOINT_KERNEL void ccd_queries_gradient(GLOBAL const real *x0, GLOBAL const real *x1, GLOBAL const real *x0_low,
-                                         GLOBAL const real *x1_low, int lows, int kind, int count,
-                                         GLOBAL const real *toi, GLOBAL const real *n,
-                                         GLOBAL unsigned char *status, GLOBAL real *by_x0, GLOBAL real *by_x1)
+ADJOINT_KERNEL void ccd_queries_gradient(GLOBAL const real *x0, GLOBAL const real *x1,
+                                         GLOBAL const real *x0_low, GLOBAL const real *x1_low,
+                                         int lows, int kind, int count, GLOBAL const real *toi,
+                                         GLOBAL const real *n, GLOBAL unsigned char *status,
+                                         GLOBAL real *by_x0, GLOBAL real *by_x1)
 {
   const int row = (int)get_global_id(0);
   if (row >= count) {
@@ -23,8 +26,9 @@ ADJOINT_KERNEL void ccd_queries_gradient(GLOBAL const real *x0, GLOBAL const rea
   const int first = kind == CCD_EDGE_EDGE ? 2 : 1;
   const int second = kind == CCD_POINT_POINT ? 1 : kind == CCD_POINT_TRIANGLE ? 3 : 2;
   const int width = 3 * (first + second), hits = (status[row] & ~CCD_ROUGH) == CCD_HIT;
-  const ccd_rows rows = {{x0, x1}, {x0_low, x1_low}, x0, {x0, x0, x0, x0, x0, x0}, 0, lows,
-                         count, by_x0, by_x0, by_x0, status, (GLOBAL int *)0};
+  const ccd_rows rows = {
+    {x0, x1}, {x0_low, x1_low}, x0, {x0, x0, x0, x0, x0, x0}, 0, lows, count, by_x0, by_x0, by_x0,
+    status,   (GLOBAL int *)0};
   if (!hits) {
     for (int i = 0; i < width; ++i) {
       ROW(by_x0, row, width)[i] = ROW(by_x1, row, width)[i] = R(0.0);
@@ -47,7 +51,8 @@ ADJOINT_KERNEL void ccd_queries_gradient(GLOBAL const real *x0, GLOBAL const rea
   }
   const ccd_touch touch = ccd_touch_of(&c, given);
   for (int i = 0; i < width; ++i) {
-    const wide v = ends[i][1] - ends[i][0], sign = i / 3 < first ? touch.weight[i / 3] : -touch.weight[i / 3];
+    const wide v = ends[i][1] - ends[i][0],
+               sign = i / 3 < first ? touch.weight[i / 3] : -touch.weight[i / 3];
     rate += sign * touch.n[i % 3] * v;
     speed = wide_max(speed, wide_abs(v));
   }

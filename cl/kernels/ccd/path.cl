@@ -1,11 +1,12 @@
-// How a mesh gets from one pose to another, in wide numbers: straight for each vertex, or turning evenly about its
-// centre c, which goes straight: x(t) = exp(t hat phi) R0 (x - c) + (1 - t) m0 + t m1, m = R c + p.
+// How a mesh gets from one pose to another, in wide numbers: straight for each vertex, or turning
+// evenly about its centre c, which goes straight: x(t) = exp(t hat phi) R0 (x - c) + (1 - t) m0 + t
+// m1, m = R c + p.
 
 typedef struct ccd_path {
-  frame_w frame[2];         // at both ends
-  wide number[2][7];        // the poses' numbers
+  frame_w frame[2];  // at both ends
+  wide number[2][7]; // the poses' numbers
   wide c[3], m[2][3];
-  wide axis[3], angle;      // phi = angle axis
+  wide axis[3], angle; // phi = angle axis
   int arc, good;
 } ccd_path;
 
@@ -80,8 +81,8 @@ static void ccd_move(const frame_w *f, const wide x[3], wide to[3])
   to[2] += f->t.z;
 }
 
-static void ccd_set_path(ccd_path *p, GLOBAL const real *from, GLOBAL const real *to, int width, int arc,
-                         GLOBAL const real *centre)
+static void ccd_set_path(ccd_path *p, GLOBAL const real *from, GLOBAL const real *to, int width,
+                         int arc, GLOBAL const real *centre)
 {
   const int good = ccd_read_pose(from, width, p->number[0]);
   p->good = ccd_read_pose(to, width, p->number[1]) && good;

@@ -1,7 +1,9 @@
-// Meshes that are through each other at time 0: an edge of one goes through the inside of a triangle of the other, and
-// no vertex and no other edge need be near. Nearer to the triangle's sides, and at the edge's ends, queries see it.
+// Meshes that are through each other at time 0: an edge of one goes through the inside of a
+// triangle of the other, and no vertex and no other edge need be near. Nearer to the triangle's
+// sides, and at the edge's ends, queries see it.
 
-// Leaves of a segment's part what has a linear function, f where the segment begins and g at its end, from 0.
+// Leaves of a segment's part what has a linear function, f where the segment begins and g at its
+// end, from 0.
 static void ccd_cut(wide f, wide g, wide part[2])
 {
   if (f < (wide)0 && g < (wide)0) {
@@ -13,8 +15,8 @@ static void ccd_cut(wide f, wide g, wide part[2])
   }
 }
 
-// Leaves of a segment's part what is in a triangle's plane, within rounding, and inside of its sides. False where there
-// is nothing: rounding may leave a little too much of it.
+// Leaves of a segment's part what is in a triangle's plane, within rounding, and inside of its
+// sides. False where there is nothing: rounding may leave a little too much of it.
 static int ccd_cut_to_triangle(wide segment[2][3], wide corner[3][3], wide rounding, wide part[2])
 {
   wide e[3], f[3], n[3], from[2][3], height[2];
@@ -54,8 +56,9 @@ static void ccd_begin_of(const ccd_side *s, int count, const int *place, wide (*
   }
 }
 
-// Whether an edge goes through a triangle at time 0, as the row's kind and `pair` say which; writes where. What was cut
-// counts only where it is at the triangle within rounding: of slivers, cutting alone may be far off.
+// Whether an edge goes through a triangle at time 0, as the row's kind and `pair` say which; writes
+// where. What was cut counts only where it is at the triangle within rounding: of slivers, cutting
+// alone may be far off.
 static int ccd_pierces(const ccd_row *row, int kind, const int pair[2], wide at[3])
 {
   const int head = kind == CCD_TRIANGLE_EDGE; // whose the edge is
@@ -108,7 +111,8 @@ static void ccd_flush_pierced(ccd_row *row)
   row->waits = 0;
 }
 
-// Places the vertex of a mesh that is farthest along a direction at time 0. Groups that end before it are passed by.
+// Places the vertex of a mesh that is farthest along a direction at time 0. Groups that end before
+// it are passed by.
 static void ccd_farthest(const ccd_side *s, const wide way[3], wide to[3])
 {
   GLOBAL const real *points = s->numbers + CCD_MESH_POINTS;
@@ -124,23 +128,27 @@ static void ccd_farthest(const ccd_side *s, const wide way[3], wide to[3])
       continue;
     }
     for (int v = first; v < MIN_INT(first + CCD_GROUP, ccd_vertices(s)); ++v) {
-      const real far = own[0] * points[3 * v] + own[1] * points[3 * v + 1] + own[2] * points[3 * v + 2];
+      const real far =
+        own[0] * points[3 * v] + own[1] * points[3 * v + 1] + own[2] * points[3 * v + 2];
       best = far > most ? v : best;
       most = real_max(most, far);
     }
   }
-  const wide x[3] = {(wide)points[3 * best], (wide)points[3 * best + 1], (wide)points[3 * best + 2]};
+  const wide x[3] = {(wide)points[3 * best], (wide)points[3 * best + 1],
+                     (wide)points[3 * best + 2]};
   ccd_move(&s->path.frame[0], x, to);
 }
 
 #define CCD_PLANES_MOST 12 // that are tried between two meshes
 
-// Whether a plane is found that has the meshes apart at time 0, which spares looking at their features. Directions are
-// those of Chung and Wang: each is the last one, mirrored where its own farthest vertices overlap.
+// Whether a plane is found that has the meshes apart at time 0, which spares looking at their
+// features. Directions are those of Chung and Wang: each is the last one, mirrored where its own
+// farthest vertices overlap.
 static int ccd_are_apart(const ccd_row *row)
 {
   wide way[3] = {(wide)0, (wide)0, (wide)0}, length;
-  for (int k = 0; k < 3; ++k) { // from middle to middle of both boxes, which lie along axes of their own
+  for (int k = 0; k < 3; ++k) { // from middle to middle of both boxes, which lie along axes of
+                                // their own
     const real *a = row->side[0].box, *b = row->side[1].box;
     const wide apart = (wide)(b[k] + b[6 + k] - a[k] - a[6 + k]);
     for (int i = 0; i < 3; ++i) {

@@ -1,7 +1,8 @@
-// The loop over rows of queries of a kind: lanes that are done take the next row, so that one which creeps does not
-// hold up the others. It is included once for each kind of features and of numbers.
+// The loop over rows of queries of a kind: lanes that are done take the next row, so that one which
+// creeps does not hold up the others. It is included once for each kind of features and of numbers.
 
-// Takes a row into a lane. In doubled numbers a row goes on from where plain ones came to, with the same r.
+// Takes a row into a lane. In doubled numbers a row goes on from where plain ones came to, with the
+// same r.
 static void CN(ccd_take)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l)
 {
   enum { NUMBERS = 3 * (CCD_FIRST + CCD_SECOND) };
@@ -20,10 +21,14 @@ static void CN(ccd_take)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l)
   if (rows->lows) { // plain numbers leave them out, and doubled ones round their differences
     s->at[CCD_AT_SETTINGS + CCD_RELATIVE_ERROR][l] += CCD_STAGE ? 2 * CCD_U * CCD_U : CCD_U;
 #ifndef NUM_DOUBLED
-    for (int i = 0; i < 2 * NUMBERS; ++i) { // what is no rest of its number is not in order, NaN neither
+    for (int i = 0; i < 2 * NUMBERS; ++i) { // what is no rest of its number is not in order, NaN
+                                            // neither
       const real low = real_abs(ROW(rows->low[i / NUMBERS], row, NUMBERS)[i % NUMBERS]);
-      const real most = real_abs(ROW(rows->x[i / NUMBERS], row, NUMBERS)[i % NUMBERS]) * (CCD_U * R(1.0001)) + REAL_TINY;
-      s->at[CCD_AT_SETTINGS + CCD_KEEP][l] = low <= most ? s->at[CCD_AT_SETTINGS + CCD_KEEP][l] : R(-1.0);
+      const real most =
+        real_abs(ROW(rows->x[i / NUMBERS], row, NUMBERS)[i % NUMBERS]) * (CCD_U * R(1.0001)) +
+        REAL_TINY;
+      s->at[CCD_AT_SETTINGS + CCD_KEEP][l] = low <= most ? s->at[CCD_AT_SETTINGS + CCD_KEEP][l]
+                                                         : R(-1.0);
     }
 #endif
   }
@@ -33,8 +38,10 @@ static void CN(ccd_take)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l)
 #endif
 }
 
-// Writes how a lane's row has ended. `certain`: its boxes have shown that it is free. `plain`: nobody looks at it again.
-static void CN(ccd_leave)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l, int certain, int plain)
+// Writes how a lane's row has ended. `certain`: its boxes have shown that it is free. `plain`:
+// nobody looks at it again.
+static void CN(ccd_leave)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l, int certain,
+                          int plain)
 {
   const real toi = FN(ccd_toi)(s, l), reach = s->at[CCD_AT_REACH][l] - s->at[CCD_AT_R][l];
   int status = certain ? CCD_FREE : (int)s->at[CCD_AT_OUTCOME][l];
@@ -57,12 +64,14 @@ static void CN(ccd_leave)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l
   if (s->at[CCD_AT_D0][l] >= R(0.0)) {
     rows->d0[row] = ccd_d0(s->at, l);
   }
-  ccd_write_direction(ROW(rows->n, row, 3), s->at[CCD_AT_N][l], s->at[CCD_AT_N + 1][l], s->at[CCD_AT_N + 2][l]);
+  ccd_write_direction(ROW(rows->n, row, 3), s->at[CCD_AT_N][l], s->at[CCD_AT_N + 1][l],
+                      s->at[CCD_AT_N + 2][l]);
   rows->rounds[2 * (size_t)row + CCD_STAGE] = (int)s->at[CCD_AT_ROUNDS][l];
 }
 
 // Moves `count` rows on until all are decided. A row that is listed as ~row is certain to be free.
-static void CN(ccd_run)(const ccd_rows *rows, const int *list, int count, int additive, int most, int plain)
+static void CN(ccd_run)(const ccd_rows *rows, const int *list, int count, int additive, int most,
+                        int plain)
 {
   FN(ccd_lanes) s;
   int row[LANES], next = 0, busy = 0;
@@ -87,7 +96,8 @@ static void CN(ccd_run)(const ccd_rows *rows, const int *list, int count, int ad
       CN(ccd_step)(&s, additive, 1);
     }
     for (int l = 0; l < LANES; ++l) {
-      if (row[l] >= 0 && (s.at[CCD_AT_OUTCOME][l] >= R(0.0) || s.at[CCD_AT_ROUNDS][l] >= (real)most)) {
+      if (row[l] >= 0 &&
+          (s.at[CCD_AT_OUTCOME][l] >= R(0.0) || s.at[CCD_AT_ROUNDS][l] >= (real)most)) {
         const int at = list[row[l]];
         CN(ccd_leave)(rows, at < 0 ? ~at : at, &s, l, at < 0, plain);
         row[l] = -1;
@@ -112,12 +122,14 @@ static void CN(ccd_decide)(const ccd_rows *rows, int segment, int each, int most
   }
 }
 #else
-// Looks at the features' boxes of LANES rows: where they are apart along an axis at both ends, and on the same side,
-// that axis is a direction that separates them throughout. Returns bits of the lanes for which it is certain.
+// Looks at the features' boxes of LANES rows: where they are apart along an axis at both ends, and
+// on the same side, that axis is a direction that separates them throughout. Returns bits of the
+// lanes for which it is certain.
 static int CN(ccd_boxes)(const ccd_rows *rows, int first)
 {
   const int last = rows->count - 1, width = 3 * (CCD_FIRST + CCD_SECOND);
-  lane apart = lane_lit(R(-1.0)), size = lane_lit(R(0.0)), far = lane_lit(R(0.0)), settings[CCD_SETTINGS];
+  lane apart = lane_lit(R(-1.0)), size = lane_lit(R(0.0)), far = lane_lit(R(0.0)),
+       settings[CCD_SETTINGS];
   real x[2][3 * (CCD_FIRST + CCD_SECOND)][LANES];
   for (int l = 0; l < LANES; ++l) {
     for (int i = 0; i < width; ++i) {
@@ -126,12 +138,14 @@ static int CN(ccd_boxes)(const ccd_rows *rows, int first)
     }
   }
   for (int i = 0; i < CCD_SETTINGS; ++i) {
-    settings[i] = rows->given >> i & 1 ? gather_part(rows->own[i], first, last, 1) : lane_lit(rows->all[i]);
+    settings[i] = rows->given >> i & 1 ? gather_part(rows->own[i], first, last, 1)
+                                       : lane_lit(rows->all[i]);
   }
   for (int k = 0; k < 3; ++k) {
     lane up = lane_lit(REAL_MOST), down = lane_lit(REAL_MOST), begun = lane_lit(R(0.0));
     for (int e = 0; e < 2; ++e) {
-      lane low[2] = {lane_lit(REAL_MOST), lane_lit(REAL_MOST)}, high[2] = {lane_lit(-REAL_MOST), lane_lit(-REAL_MOST)};
+      lane low[2] = {lane_lit(REAL_MOST), lane_lit(REAL_MOST)},
+           high[2] = {lane_lit(-REAL_MOST), lane_lit(-REAL_MOST)};
       for (int i = 0; i < CCD_FIRST + CCD_SECOND; ++i) {
         const int side = i >= CCD_FIRST;
         const lane c = lane_load(x[e][3 * i + k]);
@@ -146,25 +160,31 @@ static int CN(ccd_boxes)(const ccd_rows *rows, int first)
     }
     apart = lane_max(apart, lane_max(up, down));
   }
-  // Each coordinate is off by error + relative_error |c|; |c| is below `size`. Rows with lower parts do not come here.
+  // Each coordinate is off by error + relative_error |c|; |c| is below `size`. Rows with lower
+  // parts do not come here.
   const lane off = settings[CCD_ERROR] * R(2.0) + settings[CCD_RELATIVE_ERROR] * size * R(2.0);
-  // What is to be kept is a share of a distance that no two vertices are below, `far` by the sum of its components.
+  // What is to be kept is a share of a distance that no two vertices are below, `far` by the sum of
+  // its components.
   const lane keep = settings[CCD_KEEP], kept = keep * (far * (R(1.0) + 8 * CCD_U) + off * R(3.0));
   const lane touching = (settings[CCD_SEPARATION] + kept + off) * (R(1.0) + 64 * CCD_U) + CCD_TINY;
-  const ilane in_order = (keep >= lane_lit(R(0.0))) & (keep < lane_lit(R(1.0))) & (settings[CCD_TOLERANCE] >= lane_lit(R(0.0))) &
-                         (settings[CCD_SEPARATION] >= lane_lit(R(0.0))) & (settings[CCD_ERROR] >= lane_lit(R(0.0))) &
-                         (settings[CCD_RELATIVE_ERROR] >= lane_lit(R(0.0))) & (settings[CCD_END] >= lane_lit(R(0.0))) &
-                         (settings[CCD_END] <= lane_lit(R(1.0))) & (size < lane_lit(REAL_BIG));
+  const ilane in_order =
+    (keep >= lane_lit(R(0.0))) & (keep < lane_lit(R(1.0))) &
+    (settings[CCD_TOLERANCE] >= lane_lit(R(0.0))) & (settings[CCD_SEPARATION] >= lane_lit(R(0.0))) &
+    (settings[CCD_ERROR] >= lane_lit(R(0.0))) & (settings[CCD_RELATIVE_ERROR] >= lane_lit(R(0.0))) &
+    (settings[CCD_END] >= lane_lit(R(0.0))) & (settings[CCD_END] <= lane_lit(R(1.0))) &
+    (size < lane_lit(REAL_BIG));
   return lane_bits(in_order & (apart * (R(1.0) - 8 * CCD_U) > touching));
 }
 
-// Takes a segment of rows. Where the distance at time 0 and the direction are asked for (`detailed`), or rounds are to
-// be compared (`additive`), boxes alone end no row.
-static void CN(ccd_segment)(const ccd_rows *rows, int segment, int detailed, int additive, int most, int plain)
+// Takes a segment of rows. Where the distance at time 0 and the direction are asked for
+// (`detailed`), or rounds are to be compared (`additive`), boxes alone end no row.
+static void CN(ccd_segment)(const ccd_rows *rows, int segment, int detailed, int additive, int most,
+                            int plain)
 {
   enum { ROWS = CCD_SEGMENT(LANES) };
   int list[ROWS], count = 0;
-  for (int first = segment * ROWS; first < MIN_INT((segment + 1) * ROWS, rows->count); first += LANES) {
+  for (int first = segment * ROWS; first < MIN_INT((segment + 1) * ROWS, rows->count);
+       first += LANES) {
     const int free = additive || rows->lows ? 0 : CN(ccd_boxes)(rows, first);
     for (int i = 0; i < MIN_INT(LANES, rows->count - first); ++i) {
       const int row = first + i, certain = free >> i & 1;

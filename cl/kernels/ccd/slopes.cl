@@ -1,5 +1,5 @@
-// The derivative of two meshes' time of impact by their poses, at fixed r (docs/ccd.md). By the envelope theorem the
-// first pair's nearest points may be taken as fixed on their bodies.
+// The derivative of two meshes' time of impact by their poses, at fixed r (docs/ccd.md). By the
+// envelope theorem the first pair's nearest points may be taken as fixed on their bodies.
 
 static void ccd_add3(wide to[3], const wide a[3], wide by)
 {
@@ -41,7 +41,8 @@ static void ccd_mean_back_inverse(const wide axis[3], wide angle, const wide z[3
 static void ccd_turn_back(const wide axis[3], wide angle, const wide z[3], wide to[3])
 {
   wide across[3], twice[3];
-  const wide sine = wide_sin(angle), halved = wide_sin(angle * (wide)0.5), rest = (wide)2 * halved * halved;
+  const wide sine = wide_sin(angle), halved = wide_sin(angle * (wide)0.5),
+             rest = (wide)2 * halved * halved;
   ccd_wide_cross(axis, z, across);
   ccd_wide_cross(axis, across, twice);
   for (int k = 0; k < 3; ++k) {
@@ -56,8 +57,10 @@ static void ccd_rotate(const frame_w *f, const wide x[3], wide to[3])
   }
 }
 
-// What n times the velocity of a body's point is, and n times its place's derivatives by (dx0, w0, dx1, w1).
-static wide ccd_body_slopes(const ccd_path *p, wide t, const wide x[3], const wide n[3], wide to[12])
+// What n times the velocity of a body's point is, and n times its place's derivatives by (dx0, w0,
+// dx1, w1).
+static wide ccd_body_slopes(const ccd_path *p, wide t, const wide x[3], const wide n[3],
+                            wide to[12])
 {
   wide rate = (wide)0, arm[2][3], moment[2][3], velocity[3];
   if (p->arc) {
@@ -107,8 +110,8 @@ static wide ccd_body_slopes(const ccd_path *p, wide t, const wide x[3], const wi
 }
 
 // Writes a mesh's gradient, by twists and by the numbers of both poses.
-static void ccd_write_slopes(const ccd_path *p, int row, int width, const wide by[12], wide factor, GLOBAL real *twists,
-                             GLOBAL real *from, GLOBAL real *to)
+static void ccd_write_slopes(const ccd_path *p, int row, int width, const wide by[12], wide factor,
+                             GLOBAL real *twists, GLOBAL real *from, GLOBAL real *to)
 {
   for (int i = 0; i < 12; ++i) {
     ROW(twists, row, 12)[i] = (real)(factor * by[i]);
@@ -120,7 +123,8 @@ static void ccd_write_slopes(const ccd_path *p, int row, int width, const wide b
       own[k] = factor * (m[k] * force[0] + m[3 + k] * force[1] + m[6 + k] * force[2]);
       own[3 + k] = factor * (m[k] * turn[0] + m[3 + k] * turn[1] + m[6 + k] * turn[2]);
     }
-    pose_adjoint_w(p->number[e], width, make_w(own[0], own[1], own[2]), make_w(own[3], own[4], own[5]), out);
+    pose_adjoint_w(p->number[e], width, make_w(own[0], own[1], own[2]),
+                   make_w(own[3], own[4], own[5]), out);
     for (int i = 0; i < width; ++i) {
       ROW(e ? to : from, row, width)[i] = (real)out[i];
     }
@@ -130,15 +134,16 @@ static void ccd_write_slopes(const ccd_path *p, int row, int width, const wide b
 // A turn of nearly half a circle may go either way.
 #define CCD_HALF_TURN ((wide)3.14159)
 
-// Each work-item takes a row. by1, by2 (count, 12); from1_by and so on (count, width); bars are read where `barred`.
-ADJOINT_KERNEL void ccd_bodies_gradient(GLOBAL const int *ints1, GLOBAL const real *numbers1, GLOBAL const int *ints2,
-                                        GLOBAL const real *numbers2, GLOBAL const real *from1, GLOBAL const real *to1,
-                                        GLOBAL const real *from2, GLOBAL const real *to2, int width, int arc,
-                                        GLOBAL const real *settings, int count, GLOBAL const real *toi,
-                                        GLOBAL unsigned char *status, GLOBAL const int *kind, GLOBAL const real *n,
-                                        GLOBAL const int *places, GLOBAL const real *bars, int barred,
-                                        GLOBAL real *by1, GLOBAL real *by2, GLOBAL real *from1_by,
-                                        GLOBAL real *to1_by, GLOBAL real *from2_by, GLOBAL real *to2_by)
+// Each work-item takes a row. by1, by2 (count, 12); from1_by and so on (count, width); bars are
+// read where `barred`.
+ADJOINT_KERNEL void ccd_bodies_gradient(
+  GLOBAL const int *ints1, GLOBAL const real *numbers1, GLOBAL const int *ints2,
+  GLOBAL const real *numbers2, GLOBAL const real *from1, GLOBAL const real *to1,
+  GLOBAL const real *from2, GLOBAL const real *to2, int width, int arc, GLOBAL const real *settings,
+  int count, GLOBAL const real *toi, GLOBAL unsigned char *status, GLOBAL const int *kind,
+  GLOBAL const real *n, GLOBAL const int *places, GLOBAL const real *bars, int barred,
+  GLOBAL real *by1, GLOBAL real *by2, GLOBAL real *from1_by, GLOBAL real *to1_by,
+  GLOBAL real *from2_by, GLOBAL real *to2_by)
 {
   const int row = (int)get_global_id(0);
   if (row >= count) {
@@ -151,7 +156,8 @@ ADJOINT_KERNEL void ccd_bodies_gradient(GLOBAL const int *ints1, GLOBAL const re
   side[1] = ccd_side_of(ints2, numbers2);
   GLOBAL const real *centres = settings + CCD_BODIES_CENTRES;
   ccd_set_path(&side[0].path, ROW(from1, row, width), ROW(to1, row, width), width, arc, centres);
-  ccd_set_path(&side[1].path, ROW(from2, row, width), ROW(to2, row, width), width, arc, centres + 3);
+  ccd_set_path(&side[1].path, ROW(from2, row, width), ROW(to2, row, width), width, arc,
+               centres + 3);
   wide by[2][12], factor = (wide)0;
   for (int i = 0; i < 12; ++i) {
     by[0][i] = by[1][i] = (wide)0;
@@ -160,14 +166,16 @@ ADJOINT_KERNEL void ccd_bodies_gradient(GLOBAL const int *ints1, GLOBAL const re
     const wide sign = turned ? (wide)-1 : (wide)1;
     const int feature[2] = {ROW(places, row, 2)[0], ROW(places, row, 2)[1]};
     const ccd_found found = ccd_find(side, what, feature, (wide)toi[row]);
-    wide given[3], x[2][3] = {{(wide)0, (wide)0, (wide)0}, {(wide)0, (wide)0, (wide)0}}, normal[3], speed = (wide)0;
+    wide given[3], x[2][3] = {{(wide)0, (wide)0, (wide)0}, {(wide)0, (wide)0, (wide)0}}, normal[3],
+                   speed = (wide)0;
     for (int k = 0; k < 3; ++k) {
       given[k] = sign * ROW(n, row, 3)[k];
     }
     const ccd_touch touch = ccd_touch_of(&found.c, given);
     for (int i = 0; i < found.c.first + found.c.second; ++i) {
       for (int k = 0; k < 3; ++k) {
-        x[found.mesh[i]][k] += touch.weight[i] * side[found.mesh[i]].numbers[CCD_MESH_POINTS + 3 * found.place[i] + k];
+        x[found.mesh[i]][k] +=
+          touch.weight[i] * side[found.mesh[i]].numbers[CCD_MESH_POINTS + 3 * found.place[i] + k];
       }
     }
     for (int k = 0; k < 3; ++k) {
@@ -176,7 +184,8 @@ ADJOINT_KERNEL void ccd_bodies_gradient(GLOBAL const int *ints1, GLOBAL const re
     const wide rate = ccd_body_slopes(&side[0].path, (wide)toi[row], x[0], normal, by[0]) -
                       ccd_body_slopes(&side[1].path, (wide)toi[row], x[1], normal, by[1]);
     for (int s = 0; s < 2; ++s) {
-      const ccd_moment ends[2] = {ccd_moment_at(&side[s].path, (wide)0), ccd_moment_at(&side[s].path, (wide)1)};
+      const ccd_moment ends[2] = {ccd_moment_at(&side[s].path, (wide)0),
+                                  ccd_moment_at(&side[s].path, (wide)1)};
       wide a[3], b[3];
       ccd_point(&side[s].path, &ends[0], x[s], a);
       ccd_point(&side[s].path, &ends[1], x[s], b);

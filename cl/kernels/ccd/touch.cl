@@ -54,7 +54,8 @@ static void ccd_velocity(const ccd_path *p, const ccd_moment *at, const wide x[3
 }
 
 // Returns the rate of the distance of two features; writes the greatest speed of a vertex.
-static wide ccd_rate(const ccd_side side[2], const ccd_found *f, const ccd_touch *touch, wide time, wide *speed)
+static wide ccd_rate(const ccd_side side[2], const ccd_found *f, const ccd_touch *touch, wide time,
+                     wide *speed)
 {
   const ccd_moment at[2] = {ccd_moment_at(&side[0].path, time), ccd_moment_at(&side[1].path, time)};
   wide rate = (wide)0;
@@ -77,10 +78,11 @@ static wide ccd_rate(const ccd_side side[2], const ccd_found *f, const ccd_touch
 
 #define CCD_EXACT_MOST 8
 
-// Returns when features are r apart, to rounding, by Newton's method from a certified time on: that one is early by what its
-// windows and iterations make of the tolerance, and changes with these. Where the distance does not come down to r, the
-// nearest time on the way there is returned.
-static real ccd_exact_time(const ccd_side side[2], int kind, const int feature[2], real early, wide r, const wide given[3])
+// Returns when features are r apart, to rounding, by Newton's method from a certified time on: that
+// one is early by what its windows and iterations make of the tolerance, and changes with these.
+// Where the distance does not come down to r, the nearest time on the way there is returned.
+static real ccd_exact_time(const ccd_side side[2], int kind, const int feature[2], real early,
+                           wide r, const wide given[3])
 {
   wide time = (wide)early, best = time, least = (wide)REAL_MOST;
   for (int i = 0; i < CCD_EXACT_MOST; ++i) {

@@ -1,21 +1,25 @@
-// Pairs of features of two meshes, LANES at a time: each goes through windows of its time, a query of straight motion
-// in each. Included for points against triangles and for edges, on plain numbers.
+// Pairs of features of two meshes, LANES at a time: each goes through windows of its time, a query
+// of straight motion in each. Included for points against triangles and for edges, on plain
+// numbers.
 
 // A lane's pair, and its present window.
 typedef struct CN(ccd_windows) {
   int pair[LANES][2]; // features of meshes 1 and 2, as places; -1: none
   int turns[LANES];
-  real t[LANES], w[LANES], until[LANES], off[LANES], r[LANES], bend[LANES]; // off: from the chord, at most
+  // off: from the chord, at most
+  real t[LANES], w[LANES], until[LANES], off[LANES], r[LANES], bend[LANES];
 } CN(ccd_windows);
 
 // Vertices of the pair in the query's order, as places; mesh[i] tells whose.
-static void CN(ccd_corners_in_order)(const ccd_row *row, const int pair[2], int place[4], int mesh[4])
+static void CN(ccd_corners_in_order)(const ccd_row *row, const int pair[2], int place[4],
+                                     int mesh[4])
 {
   const int head = row->kind == CCD_TRIANGLE_VERTEX; // the query begins with the vertex
   int corner[3];
   for (int part = 0, at = 0; part < 2; ++part) {
     const int which = part ? !head : head;
-    const int count = ccd_corners_of(&row->side[which], ccd_corners_on(row->kind, which), pair[which], corner);
+    const int count =
+      ccd_corners_of(&row->side[which], ccd_corners_on(row->kind, which), pair[which], corner);
     for (int i = 0; i < count; ++i, ++at) {
       place[at] = corner[i];
       mesh[at] = which;
@@ -23,9 +27,10 @@ static void CN(ccd_corners_in_order)(const ccd_row *row, const int pair[2], int 
   }
 }
 
-// Puts where the pair's vertices are at an end of a window into its lane. For times 0 and 1 they lie ready.
-static void CN(ccd_put)(const ccd_row *row, const int place[4], const int mesh[4], real t, FN(ccd_lanes) *s, int l,
-                        int end)
+// Puts where the pair's vertices are at an end of a window into its lane. For times 0 and 1 they
+// lie ready.
+static void CN(ccd_put)(const ccd_row *row, const int place[4], const int mesh[4], real t,
+                        FN(ccd_lanes) *s, int l, int end)
 {
   const int ready = t == R(0.0) || t == R(1.0);
   ccd_moment at[2];
@@ -53,16 +58,17 @@ static void CN(ccd_put)(const ccd_row *row, const int place[4], const int mesh[4
   }
 }
 
-// Starts the query of a lane's present window. Nothing later than the first touch until now matters; straight paths
-// are asked about the whole way, up to there.
-static void CN(ccd_open)(const ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *s, int l)
+// Starts the query of a lane's present window. Nothing later than the first touch until now
+// matters; straight paths are asked about the whole way, up to there.
+static void CN(ccd_open)(const ccd_row *row, CN(ccd_windows) * w, FN(ccd_lanes) *s, int l)
 {
   int place[4], mesh[4];
   const int arc = row->side[0].path.arc, measures = w->r[l] < R(0.0);
-  const real last = real_min(row->first.toi * (R(1.0) + 64 * CCD_U), R(1.0)), by_window = w->t[l] + w->w[l];
+  const real last = real_min(row->first.toi * (R(1.0) + 64 * CCD_U), R(1.0)),
+             by_window = w->t[l] + w->w[l];
   w->until[l] = arc ? real_min(by_window, last) : R(1.0);
   const real length = w->until[l] - w->t[l];
-  real (*at)[LANES] = s->at + CCD_AT_SETTINGS;
+  real(*at)[LANES] = s->at + CCD_AT_SETTINGS;
   w->off[l] = w->bend[l] * length * length * (R(1.0) + 8 * CCD_U);
   FN(ccd_begin)(s, l);
   CN(ccd_corners_in_order)(row, w->pair[l], place, mesh);
@@ -76,26 +82,33 @@ static void CN(ccd_open)(const ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *
   at[CCD_RELATIVE_ERROR][l] = R(0.0);
 }
 
-// The first look has told the distance at time 0: r follows from it, for the present window and all others.
-static void CN(ccd_measure)(const ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *s, int l)
+// The first look has told the distance at time 0: r follows from it, for the present window and all
+// others.
+static void CN(ccd_measure)(const ccd_row *row, CN(ccd_windows) * w, FN(ccd_lanes) *s, int l)
 {
   const real above = ccd_d0(s->at, l) - row->separation * (R(1.0) + 16 * CCD_U);
-  w->r[l] = (row->separation + (above > R(0.0) ? row->keep * above : R(0.0))) * (R(1.0) + 16 * CCD_U);
-  const real asked = (w->r[l] + w->off[l]) * (R(1.0) + 8 * CCD_U) * s->at[CCD_AT_DOWN][l] * s->at[CCD_AT_DOWN + 1][l];
+  w->r[l] =
+    (row->separation + (above > R(0.0) ? row->keep * above : R(0.0))) * (R(1.0) + 16 * CCD_U);
+  const real asked = (w->r[l] + w->off[l]) * (R(1.0) + 8 * CCD_U) * s->at[CCD_AT_DOWN][l] *
+                     s->at[CCD_AT_DOWN + 1][l];
   s->at[CCD_AT_SETTINGS + CCD_KEEP][l] = R(0.0);
   s->at[CCD_AT_SEPARATION][l] = asked;
   s->at[CCD_AT_R][l] = s->at[CCD_AT_REACH][l] = asked * (R(1.0) + 16 * CCD_U);
 }
 
-static void CN(ccd_note)(ccd_row *row, const CN(ccd_windows) *w, FN(ccd_lanes) *s, int l, int status)
+static void CN(ccd_note)(ccd_row *row, const CN(ccd_windows) * w, FN(ccd_lanes) *s, int l,
+                         int status)
 {
   ccd_first *f = &row->first;
   const int *pair = w->pair[l];
-  const int is_before = row->kind < f->kind || (row->kind == f->kind && (pair[0] < f->feature[0] ||
-                                               (pair[0] == f->feature[0] && pair[1] < f->feature[1])));
+  const int is_before =
+    row->kind < f->kind ||
+    (row->kind == f->kind &&
+     (pair[0] < f->feature[0] || (pair[0] == f->feature[0] && pair[1] < f->feature[1])));
   real t = w->t[l];
   if (row->exact && status == CCD_HIT && t <= f->toi) {
-    const wide given[3] = {(wide)s->at[CCD_AT_N][l], (wide)s->at[CCD_AT_N + 1][l], (wide)s->at[CCD_AT_N + 2][l]};
+    const wide given[3] = {(wide)s->at[CCD_AT_N][l], (wide)s->at[CCD_AT_N + 1][l],
+                           (wide)s->at[CCD_AT_N + 2][l]};
     // What a certificate takes off for the errors of coordinates stays between the features.
     t = ccd_exact_time(row->side, row->kind, pair, t, (wide)w->r[l] + 4 * (wide)row->error, given);
   }
@@ -113,11 +126,12 @@ static void CN(ccd_note)(ccd_row *row, const CN(ccd_windows) *w, FN(ccd_lanes) *
 }
 
 // Takes the answer of a lane's query. Returns whether another window follows.
-static int CN(ccd_go_on)(ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *s, int l)
+static int CN(ccd_go_on)(ccd_row *row, CN(ccd_windows) * w, FN(ccd_lanes) *s, int l)
 {
   const int is_free = s->at[CCD_AT_OUTCOME][l] == (real)CCD_FREE, arc = row->side[0].path.arc;
   const real at = s->at[CCD_AT_T][l], before = w->t[l];
-  if (s->at[CCD_AT_OUTCOME][l] == (real)CCD_BAD_INPUT) { // differences overflow: nothing is certified from here on
+  if (s->at[CCD_AT_OUTCOME][l] == (real)CCD_BAD_INPUT) { // differences overflow: nothing is
+                                                         // certified from here on
     CN(ccd_note)(row, w, s, l, w->t[l] == R(0.0) ? CCD_WITHIN : CCD_HIT);
     return 0;
   }
@@ -146,7 +160,7 @@ static int CN(ccd_go_on)(ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *s, int
 }
 
 // Takes the next pair of the queue into a lane; returns whether there was one that matters.
-static int CN(ccd_pull)(ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *s, int l, int *next)
+static int CN(ccd_pull)(ccd_row *row, CN(ccd_windows) * w, FN(ccd_lanes) *s, int l, int *next)
 {
   if (*next < row->waits) {
     real bend = R(0.0);

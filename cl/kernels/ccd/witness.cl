@@ -1,4 +1,5 @@
-// Nearest points of two features at one time, in wide numbers, row by row, and the slope of the time of impact.
+// Nearest points of two features at one time, in wide numbers, row by row, and the slope of the
+// time of impact.
 
 // Vertices of a row at one time, the first feature's first.
 typedef struct ccd_corners {
@@ -13,7 +14,8 @@ typedef struct ccd_touch {
   int smooth;     // whether n is that of a distance whose slope is known
   wide distance;
   wide p[2][3];
-  int inside;     // whether the points are inside of both features, to which `across` is then orthogonal
+  int inside; // whether the points are inside of both features, to which `across` is then
+              // orthogonal
   wide across[3];
 } ccd_touch;
 
@@ -46,7 +48,8 @@ static wide ccd_along(const wide a[3], const wide b[3], const wide p[3])
   return wide_min(wide_max(s, (wide)0), (wide)1);
 }
 
-// Takes weights of all vertices where they bring the features nearer together than `best`; returns whether they do.
+// Takes weights of all vertices where they bring the features nearer together than `best`; returns
+// whether they do.
 static int ccd_try(const ccd_corners *c, const wide weight[4], ccd_touch *best)
 {
   wide apart[3], p[2][3];
@@ -87,14 +90,16 @@ static void ccd_try_edge(const ccd_corners *c, int p, int a, int b, ccd_touch *b
 
 static void ccd_set_across(const wide n[3], ccd_touch *best)
 {
-  const wide length = wide_sqrt(ccd_wide_dot(n, n)), sign = ccd_wide_dot(n, best->n) < (wide)0 ? (wide)-1 : (wide)1;
+  const wide length = wide_sqrt(ccd_wide_dot(n, n)),
+             sign = ccd_wide_dot(n, best->n) < (wide)0 ? (wide)-1 : (wide)1;
   best->inside = 1;
   for (int k = 0; k < 3; ++k) {
     best->across[k] = n[k] * (sign / length);
   }
 }
 
-// Tries the foot of the point on the triangle's inside, or the feet of both lines' common normal on the edges'.
+// Tries the foot of the point on the triangle's inside, or the feet of both lines' common normal on
+// the edges'.
 static void ccd_try_inside(const ccd_corners *c, ccd_touch *best)
 {
   wide e[3], f[3], w[3], n[3], u[3], v[3];
@@ -124,7 +129,8 @@ static void ccd_try_inside(const ccd_corners *c, ccd_touch *best)
   }
 }
 
-// Whether no vertex is without weight, so that the nearest points are inside their features: two points never are.
+// Whether no vertex is without weight, so that the nearest points are inside their features: two
+// points never are.
 static int ccd_is_inner(const ccd_corners *c, const wide weight[4])
 {
   int inner = c->first + c->second > 2;
@@ -134,9 +140,11 @@ static int ccd_is_inner(const ccd_corners *c, const wide weight[4])
   return inner;
 }
 
-// Finds the nearest points. n is theirs where they are far enough apart to have a direction, which inside of both features
-// these tell to more digits than the points, else the given one, of unit length, which the certificate ended with. Features
-// that touch inside of both are crossed by a surface, whose normal that is; where a vertex or an end touches at distance 0, the next pose may miss it.
+// Finds the nearest points. n is theirs where they are far enough apart to have a direction, which
+// inside of both features these tell to more digits than the points, else the given one, of unit
+// length, which the certificate ended with. Features that touch inside of both are crossed by a
+// surface, whose normal that is; where a vertex or an end touches at distance 0, the next pose may
+// miss it.
 static ccd_touch ccd_touch_of(const ccd_corners *c, const wide given[3])
 {
   ccd_touch best;
@@ -171,12 +179,13 @@ static ccd_touch ccd_touch_of(const ccd_corners *c, const wide given[3])
   return best;
 }
 
-// A rate of the distance that is smaller, as a share of the vertices' speed, counts as grazing: the time of impact
-// changes without bound there.
+// A rate of the distance that is smaller, as a share of the vertices' speed, counts as grazing: the
+// time of impact changes without bound there.
 #define CCD_GRAZING ((wide)1e-6)
 
 // Whether there is a slope, given the rate of the distance at the touch and the greatest speed.
 static int ccd_closes(const ccd_touch *touch, wide rate, wide speed)
 {
-  return touch->smooth && rate < -CCD_GRAZING * speed && ccd_wide_dot(touch->n, touch->n) > (wide)0.5;
+  return touch->smooth && rate < -CCD_GRAZING * speed &&
+         ccd_wide_dot(touch->n, touch->n) > (wide)0.5;
 }

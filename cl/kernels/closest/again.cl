@@ -1,7 +1,7 @@
-// Rows of shapes apart at which float rounds too much for the tolerance, near each other above all: the walk of
-// closest_apart once more, row by row in wide numbers. The corners of the difference are as float has them, but
-// what is made of them is exact, so that the walk ends where they say. Where the device has nothing wider, and in
-// double, such rows stand as they are.
+// Rows of shapes apart at which float rounds too much for the tolerance, near each other above all:
+// the walk of closest_apart once more, row by row in wide numbers. The corners of the difference
+// are as float has them, but what is made of them is exact, so that the walk ends where they say.
+// Where the device has nothing wider, and in double, such rows stand as they are.
 #if WIDE && !REAL_DOUBLE
 #define CLOSEST_LOOK_AGAIN(status) ((status) == CLOSEST_AGAIN)
 
@@ -15,7 +15,8 @@ typedef struct closest_path {
 // Finds the corner that bounds |v| along v, or along the way between the shapes at the beginning.
 static void closest_path_corner(closest_path *a, const closest_view *v, wide outward[3])
 {
-  const wide x = a->begun ? a->v.x : v->t[0], y = a->begun ? a->v.y : v->t[1], z = a->begun ? a->v.z : v->t[2];
+  const wide x = a->begun ? a->v.x : v->t[0], y = a->begun ? a->v.y : v->t[1],
+             z = a->begun ? a->v.z : v->t[2];
   const wide length = wide_sqrt(x * x + y * y + z * z);
   const int none = length < (wide)REAL_TINY;
   wide corner[POLYTOPE_CORNER];
@@ -33,7 +34,8 @@ static void closest_path_keep(closest_path *a, const closest_nearest_w *best)
 {
   int placed = 0;
   for (int k = 0; k < NEWEST; ++k) {
-    const int stays = best->weight[k] > (wide)0, here = !stays && !placed && best->weight[NEWEST] > (wide)0;
+    const int stays = best->weight[k] > (wide)0,
+              here = !stays && !placed && best->weight[NEWEST] > (wide)0;
     if (here) {
       a->corner[k] = a->corner[NEWEST];
       a->body1[k] = a->body1[NEWEST];
@@ -59,8 +61,8 @@ static void closest_path_codes(const closest_path *a, int inside, GLOBAL int *si
 }
 
 // Walks until the bound is met, progress ends or the origin is reached; returns 1 but for the last.
-static int closest_walk_on(closest_path *a, const closest_view *v, int iterations_most, int *rounds, int *status,
-                           int *inside)
+static int closest_walk_on(closest_path *a, const closest_view *v, int iterations_most, int *rounds,
+                           int *status, int *inside)
 {
   *inside = 0;
   for (*rounds = 0; *rounds < iterations_most; ++*rounds) {
@@ -91,10 +93,12 @@ static int closest_walk_on(closest_path *a, const closest_view *v, int iteration
 }
 
 // Writes a row that is apart, beyond the cutoff if that is certain.
-static void closest_write_again(const closest_answers *to, const closest_spot *p, const closest_view *v, int row,
-                                const closest_path *a, int status, real cutoff)
+static void closest_write_again(const closest_answers *to, const closest_spot *p,
+                                const closest_view *v, int row, const closest_path *a, int status,
+                                real cutoff)
 {
-  const wide length = wide_sqrt(a->q), by = (wide)1 / length, open = wide_max(length - a->lower, (wide)0);
+  const wide length = wide_sqrt(a->q), by = (wide)1 / length,
+             open = wide_max(length - a->lower, (wide)0);
   const wide normal[3] = {a->v.x * by, a->v.y * by, a->v.z * by};
   const int beyond = a->lower * v->scale - (p->radius[0] + p->radius[1]) > cutoff;
   wide at[3] = {(wide)0, (wide)0, (wide)0};
@@ -107,9 +111,10 @@ static void closest_write_again(const closest_answers *to, const closest_spot *p
   to->status[row] = (unsigned char)(beyond ? CLOSEST_BEYOND : status);
 }
 
-// Returns whether the row is written; else the shapes meet, and its simplex is what the polytope begins with.
-static int closest_again(const closest_answers *to, const closest_spot *p, const closest_view *v, int row,
-                         int iterations_most, real cutoff)
+// Returns whether the row is written; else the shapes meet, and its simplex is what the polytope
+// begins with.
+static int closest_again(const closest_answers *to, const closest_spot *p, const closest_view *v,
+                         int row, int iterations_most, real cutoff)
 {
   closest_path a;
   int rounds, status = CLOSEST_DEGENERATE, inside;
@@ -134,8 +139,8 @@ static int closest_again(const closest_answers *to, const closest_spot *p, const
 #else
 #define CLOSEST_LOOK_AGAIN(status) 0
 
-static int closest_again(const closest_answers *to, const closest_spot *p, const closest_view *v, int row,
-                         int iterations_most, real cutoff)
+static int closest_again(const closest_answers *to, const closest_spot *p, const closest_view *v,
+                         int row, int iterations_most, real cutoff)
 {
   (void)cutoff;
   (void)to;

@@ -1,12 +1,13 @@
 // Shapes apart, by the method of Gilbert, Johnson and Keerthi (1988): the point v of the Minkowski
-// difference {x2 - x1} that is nearest to the origin, on LANES rows at a time. Support points are found row
-// by row, for rows have shapes of their own.
+// difference {x2 - x1} that is nearest to the origin, on LANES rows at a time. Support points are
+// found row by row, for rows have shapes of their own.
 //
-// A support point along v gives a lower bound of the distance, |v| an upper one. The difference of both is
-// formed from numbers of the shapes' own size, without the distance between them, so that it keeps its
-// digits however far apart they are.
+// A support point along v gives a lower bound of the distance, |v| an upper one. The difference of
+// both is formed from numbers of the shapes' own size, without the distance between them, so that
+// it keeps its digits however far apart they are.
 //
-// Where the origin lies in the difference, or nearer than the tolerance, a row is left to closest_overlap.
+// Where the origin lies in the difference, or nearer than the tolerance, a row is left to
+// closest_overlap.
 
 // What becomes of a row that rounding stops before the tolerance (again.cl).
 #if WIDE && !REAL_DOUBLE
@@ -17,15 +18,16 @@
 
 #define STALLS_MOST 6 // steps that gain nothing, of a row
 
-// What bounds a walk, in units of `scale` by rows: the tolerance of the gap, what counts as touching, and the
-// distance between the shapes without their radii at which a row ends.
+// What bounds a walk, in units of `scale` by rows: the tolerance of the gap, what counts as
+// touching, and the distance between the shapes without their radii at which a row ends.
 typedef struct closest_limits {
   lane scale, by; // by: its inverse
   lane bound, touching, stop;
   int iterations_most;
 } closest_limits;
 
-static closest_limits closest_limits_of(const closest_pair *p, real tolerance, real cutoff, int iterations_most)
+static closest_limits closest_limits_of(const closest_pair *p, real tolerance, real cutoff,
+                                        int iterations_most)
 {
   closest_limits m;
   const lane far = lane_max(lane_abs(p->t.x), lane_max(lane_abs(p->t.y), lane_abs(p->t.z)));
@@ -44,7 +46,8 @@ typedef struct closest_ends {
   lane rounds, stalls;
 } closest_ends;
 
-static closest_ends closest_begin_ends(const closest_walk *w, const closest_limits *m, ilane segments)
+static closest_ends closest_begin_ends(const closest_walk *w, const closest_limits *m,
+                                       ilane segments)
 {
   const lane zero = lane_lit(R(0.0));
   closest_ends e;
@@ -57,10 +60,10 @@ static closest_ends closest_begin_ends(const closest_walk *w, const closest_limi
   return e;
 }
 
-// Finds the points that are farthest along v, or along the way between the shapes at the beginning, and the
-// bound that they give. A row that has ended keeps its last point.
-static void closest_look(closest_walk *w, const closest_sides *shapes, const closest_pair *p, lane by, vec3_r t,
-                         vec3_r ahead)
+// Finds the points that are farthest along v, or along the way between the shapes at the beginning,
+// and the bound that they give. A row that has ended keeps its last point.
+static void closest_look(closest_walk *w, const closest_sides *shapes, const closest_pair *p,
+                         lane by, vec3_r t, vec3_r ahead)
 {
   const int bits = lane_bits(w->active);
   const vec3_r u = closest_select3(w->begun, closest_unit(w->v), ahead);
@@ -76,9 +79,10 @@ static void closest_look(closest_walk *w, const closest_sides *shapes, const clo
   w->lower = lane_select(w->active, at_most, w->lower);
 }
 
-// Steps to the nearest point of the simplex with its newest point, or ends rows. `last`: whether it is the last
-// round.
-static void closest_advance(closest_walk *w, closest_ends *e, const closest_limits *m, vec3_r t, int last)
+// Steps to the nearest point of the simplex with its newest point, or ends rows. `last`: whether it
+// is the last round.
+static void closest_advance(closest_walk *w, closest_ends *e, const closest_limits *m, vec3_r t,
+                            int last)
 {
   const lane one = lane_lit(R(1.0)), zero = lane_lit(R(0.0));
   const ilane done = w->active & w->begun & (lane_sqrt(w->q) - w->lower <= m->bound);
@@ -89,12 +93,14 @@ static void closest_advance(closest_walk *w, closest_ends *e, const closest_limi
   }
   const closest_nearest_r best = closest_search_r(corner, w->there, w->segments, w->triangles);
   const ilane around = step & best.inside & (w->lower <= m->bound); // a bound above it is certain
-  // A step that gains nothing up to rounding may still turn v to where the bound is better, but not often.
+  // A step that gains nothing up to rounding may still turn v to where the bound is better, but not
+  // often.
   const ilane still = w->begun & (best.q >= w->q);
   e->stalls += lane_select(step & still, one, zero);
   const ilane worse = still & ((best.q > w->q * (R(1.0) + R(8.0) * REAL_EPSILON)) |
                                (e->stalls > lane_lit((real)STALLS_MOST)));
-  // On the last look a further v would have no bound; the first one has that of the first direction.
+  // On the last look a further v would have no bound; the first one has that of the first
+  // direction.
   const ilane bounded = closest_mask_of(last ? 0 : ~0) | ~w->begun;
   const ilane halted = step & ~around & worse;
   const ilane take = step & ~around & ~worse & bounded;
@@ -120,7 +126,8 @@ typedef struct closest_answers {
   GLOBAL int *iterations, *simplex;
 } closest_answers;
 
-static void closest_store_status(GLOBAL unsigned char *to, int first, int count, const real status[LANES])
+static void closest_store_status(GLOBAL unsigned char *to, int first, int count,
+                                 const real status[LANES])
 {
   for (int l = 0; l < LANES && first + l < count; ++l) {
     to[first + l] = (unsigned char)status[l];
@@ -149,11 +156,13 @@ static void closest_store_codes(GLOBAL int *simplex, int first, int count, int k
 #endif
 }
 
-static void closest_store_ends(const closest_answers *to, const closest_walk *w, const closest_ends *e,
-                               const closest_sides *shapes, ilane good, ilane close, int first, int count)
+static void closest_store_ends(const closest_answers *to, const closest_walk *w,
+                               const closest_ends *e, const closest_sides *shapes, ilane good,
+                               ilane close, int first, int count)
 {
   real ends[LANES], counts[LANES];
-  const lane open = lane_select(e->stuck, lane_lit((real)CLOSEST_STUCK), lane_lit((real)CLOSEST_ITERATION_LIMIT));
+  const lane open =
+    lane_select(e->stuck, lane_lit((real)CLOSEST_STUCK), lane_lit((real)CLOSEST_ITERATION_LIMIT));
   const lane settled = lane_select(close, lane_lit((real)CLOSEST_CONVERGED), open);
   const lane apart = lane_select(e->beyond, lane_lit((real)CLOSEST_BEYOND), settled);
   const lane all = lane_select(e->pending, lane_lit((real)CLOSEST_PENDING), apart);
@@ -161,9 +170,11 @@ static void closest_store_ends(const closest_answers *to, const closest_walk *w,
   closest_store_status(to->status, first, count, ends);
   lane_store(e->rounds, counts);
   for (int k = 0; k < NEWEST; ++k) {
-    closest_store_codes(to->simplex, first, count, k, w->there[k] & good, w->code[0][k], w->code[1][k]);
+    closest_store_codes(to->simplex, first, count, k, w->there[k] & good, w->code[0][k],
+                        w->code[1][k]);
   }
-  closest_store_codes(to->simplex, first, count, NEWEST, e->inside, w->code[0][NEWEST], w->code[1][NEWEST]);
+  closest_store_codes(to->simplex, first, count, NEWEST, e->inside, w->code[0][NEWEST],
+                      w->code[1][NEWEST]);
   const int by_form = lane_bits(e->segments);
   for (int l = 0; l < MIN_INT(LANES, count - first); ++l) {
     to->iterations[first + l] = (int)counts[l];
@@ -179,13 +190,15 @@ static vec3_r closest_to_world(const closest_pair *p, vec3_r x)
   return add3_r(p->frame[0].t, add3_r(p->offset[0], closest_rotated(p->m[0], x)));
 }
 
-static void closest_write_walk(const closest_answers *to, const closest_walk *w, const closest_ends *e,
-                               const closest_sides *shapes, const closest_pair *p, const closest_limits *m,
-                               int first, int count)
+static void closest_write_walk(const closest_answers *to, const closest_walk *w,
+                               const closest_ends *e, const closest_sides *shapes,
+                               const closest_pair *p, const closest_limits *m, int first, int count)
 {
-  const lane none = lane_lit(R(0.0)), length = lane_sqrt(w->q), open = lane_max(length - w->lower, none);
+  const lane none = lane_lit(R(0.0)), length = lane_sqrt(w->q),
+             open = lane_max(length - w->lower, none);
   const ilane close = e->settled | ((w->begun | e->segments) & (open <= m->bound));
-  const lane distance = lane_select(e->beyond, w->lower, length) * m->scale - (p->radius[0] + p->radius[1]);
+  const lane distance =
+    lane_select(e->beyond, w->lower, length) * m->scale - (p->radius[0] + p->radius[1]);
   const vec3_r n = closest_rotated(p->m[0], closest_unit(w->v));
   const vec3_r at = scale3_r(closest_weighted(w->weight, w->body1), m->scale);
   const vec3_r p1 = mad3_r(n, p->radius[0], closest_to_world(p, at)), p2 = mad3_r(n, distance, p1);
@@ -198,9 +211,9 @@ static void closest_write_walk(const closest_answers *to, const closest_walk *w,
   store_row3(to->p2, 1, NO_ORDER, 0, first, count, closest_select3(p->good, p2, nothing));
 }
 
-// One work-item takes LANES rows. warm (count, 4, 2) codes to begin with, where has_warm; tolerance a share
-// of both spans; cutoff a distance; outputs d, gap (count), n, p1, p2 (count, 3), status, iterations (count),
-// simplex (count, 4, 2).
+// One work-item takes LANES rows. warm (count, 4, 2) codes to begin with, where has_warm; tolerance
+// a share of both spans; cutoff a distance; outputs d, gap (count), n, p1, p2 (count, 3), status,
+// iterations (count), simplex (count, 4, 2).
 KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GLOBAL const int *one,
                           GLOBAL const int *two, int stride, GLOBAL const real *pose1,
                           GLOBAL const real *pose2, int width, int count, GLOBAL const int *warm,

@@ -1,5 +1,6 @@
-// Hessians of support maps along the normals of answers, which derivatives are made of (docs/closest.md): of
-// each shape in its own frame at the unit direction u, without its radius, six numbers xx xy xz yy yz zz.
+// Hessians of support maps along the normals of answers, which derivatives are made of
+// (docs/closest.md): of each shape in its own frame at the unit direction u, without its radius,
+// six numbers xx xy xz yy yz zz.
 
 typedef struct closest_smooth {
   int method, level, samples;
@@ -9,7 +10,8 @@ typedef struct closest_smooth {
 
 // ---- of a soft maximum of vertices ----
 
-// What a work-item keeps of a hull: whether each vertex is among those that count, and which these are.
+// What a work-item keeps of a hull: whether each vertex is among those that count, and which these
+// are.
 typedef struct closest_chosen {
   GLOBAL int *marks, *list; // (vertices_most) each; marks are 0 between two uses
   int count;
@@ -70,8 +72,8 @@ static void closest_choose_neighbours(GLOBAL const int *rings, int level, closes
   }
 }
 
-// (sum w v v' - mean mean') / temperature, with w the soft maximum's weights; about the touched vertex, so that
-// nothing cancels.
+// (sum w v v' - mean mean') / temperature, with w the soft maximum's weights; about the touched
+// vertex, so that nothing cancels.
 static void closest_curve_gumbel(const closest_shape *s, GLOBAL const int *rings, const real u[3],
                                  const closest_smooth *by, closest_chosen *c, real h[SYMMETRIC])
 {
@@ -132,8 +134,8 @@ static unsigned int closest_set_around(GLOBAL const int *rings, unsigned int set
   return set;
 }
 
-static void closest_curve_gumbel_small(const closest_shape *s, GLOBAL const int *rings, const real u[3],
-                                       const closest_smooth *by, real h[SYMMETRIC])
+static void closest_curve_gumbel_small(const closest_shape *s, GLOBAL const int *rings,
+                                       const real u[3], const closest_smooth *by, real h[SYMMETRIC])
 {
   GLOBAL const real *x = s->planes, *y = x + s->padded, *z = y + s->padded;
   const real temperature = by->temperature * s->record[SHAPE_DIAGONAL], rate = LOG2E / temperature;
@@ -152,11 +154,13 @@ static void closest_curve_gumbel_small(const closest_shape *s, GLOBAL const int 
   set = closest_set_around(rings, set, by->level);
   const real top[3] = {x[first], y[first], z[first]};
   const lane zero = lane_lit(R(0.0));
-  lane sum = zero, mean[3] = {zero, zero, zero}, square[SYMMETRIC] = {zero, zero, zero, zero, zero, zero};
+  lane sum = zero, mean[3] = {zero, zero, zero},
+       square[SYMMETRIC] = {zero, zero, zero, zero, zero, zero};
   for (int i = 0, b = 0; i < s->padded; i += LANES, ++b) {
     const ilane in = closest_mask_of((int)(set >> i));
     const lane w = lane_select(in, lane_exp2((along[b] - high) * rate), zero);
-    const lane vx = lane_load(x + i) - top[0], vy = lane_load(y + i) - top[1], vz = lane_load(z + i) - top[2];
+    const lane vx = lane_load(x + i) - top[0], vy = lane_load(y + i) - top[1],
+               vz = lane_load(z + i) - top[2];
     sum += w;
     mean[0] += w * vx;
     mean[1] += w * vy;
@@ -214,7 +218,8 @@ static vec3_r closest_supports_of(const closest_shape *s, vec3_r u)
 }
 
 // Standard normal numbers of LANES samples of an element, from `sample` on.
-static vec3_r closest_normals(const closest_smooth *by, int stream, unsigned int element[2], int sample)
+static vec3_r closest_normals(const closest_smooth *by, int stream, unsigned int element[2],
+                              int sample)
 {
   lane_word x[4];
   x[0] = LANE_COUNT_WORDS + (lane_word)(unsigned int)sample;
@@ -225,8 +230,8 @@ static vec3_r closest_normals(const closest_smooth *by, int stream, unsigned int
   return lane_normals(x);
 }
 
-// The symmetric part of the mean of (s(u + epsilon z) - w) z' / epsilon; w the witness point, which changes no
-// mean and is the same whichever of several vertices is farthest along u.
+// The symmetric part of the mean of (s(u + epsilon z) - w) z' / epsilon; w the witness point, which
+// changes no mean and is the same whichever of several vertices is farthest along u.
 static void closest_curve_gaussian(const closest_shape *s, const real u[3], const real witness[3],
                                    const closest_smooth *by, int stream, unsigned int element[2],
                                    real h[SYMMETRIC])
@@ -235,7 +240,8 @@ static void closest_curve_gaussian(const closest_shape *s, const real u[3], cons
   lane sum[SYMMETRIC] = {zero, zero, zero, zero, zero, zero};
   for (int j = 0; j < by->samples; j += LANES) {
     const vec3_r z = closest_normals(by, stream, element, j);
-    const vec3_r along = make_r(lane_lit(u[0]) + z.x * by->epsilon, lane_lit(u[1]) + z.y * by->epsilon,
+    const vec3_r along = make_r(lane_lit(u[0]) + z.x * by->epsilon,
+                                lane_lit(u[1]) + z.y * by->epsilon,
                                 lane_lit(u[2]) + z.z * by->epsilon);
     const vec3_r at = closest_supports_of(s, along);
     const ilane counts = lane_iota() + lane_lit((real)j) < lane_lit((real)by->samples);
@@ -277,8 +283,8 @@ static void closest_row_words(const closest_smooth *by, int first, int count, la
   element[1] = lane_load_words(t[1]);
 }
 
-// Turns H of a shape's own frame to the world's axes, R H R', takes from both sides what lies along n, and adds
-// what a radius does.
+// Turns H of a shape's own frame to the world's axes, R H R', takes from both sides what lies along
+// n, and adds what a radius does.
 static void closest_turn_curvature(lane h[SYMMETRIC], const lane m[9], vec3_r n, lane radius)
 {
   const int at[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
@@ -289,7 +295,8 @@ static void closest_turn_curvature(lane h[SYMMETRIC], const lane m[9], vec3_r n,
   }
   for (int i = 0; i < 9; ++i) {
     const int r = i / 3, c = i % 3;
-    whole[i] = turned[3 * r] * m[3 * c] + turned[3 * r + 1] * m[3 * c + 1] + turned[3 * r + 2] * m[3 * c + 2];
+    whole[i] = turned[3 * r] * m[3 * c] + turned[3 * r + 1] * m[3 * c + 1] +
+               turned[3 * r + 2] * m[3 * c + 2];
   }
   const lane normal[3] = {n.x, n.y, n.z};
   lane along[3];
@@ -299,20 +306,23 @@ static void closest_turn_curvature(lane h[SYMMETRIC], const lane m[9], vec3_r n,
   const lane both = along[0] * n.x + along[1] * n.y + along[2] * n.z - radius;
   for (int r = 0, k = 0; r < 3; ++r) {
     for (int c = r; c < 3; ++c, ++k) {
-      h[k] = whole[3 * r + c] - along[r] * normal[c] - normal[r] * along[c] + both * normal[r] * normal[c];
+      h[k] = whole[3 * r + c] - along[r] * normal[c] - normal[r] * along[c] +
+             both * normal[r] * normal[c];
       h[k] += r == c ? radius : lane_lit(R(0.0));
     }
   }
 }
 
-// The lanes whose answer is one: not of a pose that is none, of a row that ended at the cutoff, or not finite.
+// The lanes whose answer is one: not of a pose that is none, of a row that ended at the cutoff, or
+// not finite.
 static ilane closest_answered(ilane good, GLOBAL const unsigned char *status, GLOBAL const real *d,
-                              GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2, int first,
-                              int count)
+                              GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2,
+                              int first, int count)
 {
   const int last = count - 1;
-  const vec3_r all = add3_r(closest_gather3(n, first, last),
-                            add3_r(closest_gather3(p1, first, last), closest_gather3(p2, first, last)));
+  const vec3_r all =
+    add3_r(closest_gather3(n, first, last),
+           add3_r(closest_gather3(p1, first, last), closest_gather3(p2, first, last)));
   const lane sum = (all.x + all.y + all.z + gather_part(d, first, last, 1)) * R(0.0);
   int bits = 0;
   for (int l = 0; l < LANES; ++l) {
@@ -321,24 +331,26 @@ static ilane closest_answered(ilane good, GLOBAL const unsigned char *status, GL
   return good & closest_mask_of(bits) & (sum == lane_lit(R(0.0)));
 }
 
-// A side of a block of rows, put where single rows read it: u and the witness point without its radius, both in
-// the shape's own frame.
+// A side of a block of rows, put where single rows read it: u and the witness point without its
+// radius, both in the shape's own frame.
 typedef struct closest_touch {
   real u[3][LANES], witness[3][LANES];
 } closest_touch;
 
-static void closest_touch_side(const closest_pair *p, int side, vec3_r normal, vec3_r at, closest_touch *to)
+static void closest_touch_side(const closest_pair *p, int side, vec3_r normal, vec3_r at,
+                               closest_touch *to)
 {
   const vec3_r ahead = scale3_r(normal, lane_lit(side ? R(-1.0) : R(1.0)));
   const vec3_r from = sub3_r(sub3_r(at, p->frame[side].t), p->offset[side]);
   closest_store3(closest_rotated_back(p->m[side], ahead), to->u);
-  closest_store3(closest_rotated_back(p->m[side], mad3_r(ahead, -p->radius[side], from)), to->witness);
+  closest_store3(closest_rotated_back(p->m[side], mad3_r(ahead, -p->radius[side], from)),
+                 to->witness);
 }
 
 // Adds a side's Hessian of a row, and returns whether it was asked for where there is none.
-static int closest_curve_row(const closest_rows *rows, const closest_shape *s, const closest_smooth *by,
-                             closest_chosen *chosen, int side, int row, const closest_touch *touch, int l,
-                             real h[SYMMETRIC])
+static int closest_curve_row(const closest_rows *rows, const closest_shape *s,
+                             const closest_smooth *by, closest_chosen *chosen, int side, int row,
+                             const closest_touch *touch, int l, real h[SYMMETRIC])
 {
   const real u[3] = {touch->u[0][l], touch->u[1][l], touch->u[2][l]};
   if (by->method == CLOSEST_GAUSSIAN) {
@@ -379,17 +391,17 @@ static closest_smooth closest_smooth_of(closest_settings s, real temperature, re
   return by;
 }
 
-// Work-items take every `workers`th block of LANES rows each. Answers d (count), n, p1, p2 (count, 3), status (count);
-// curvatures (count, 2, 6) in the world's axes, with the radius; marks (workers, 2 vertices_most), from
-// marks_at on.
+// Work-items take every `workers`th block of LANES rows each. Answers d (count), n, p1, p2 (count,
+// 3), status (count); curvatures (count, 2, 6) in the world's axes, with the radius; marks
+// (workers, 2 vertices_most), from marks_at on.
 ADJOINT_KERNEL void closest_curvature(GLOBAL const int *ints, GLOBAL const real *numbers,
                                       GLOBAL const int *one, GLOBAL const int *two, int stride,
                                       GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
                                       int count, int workers, closest_settings settings,
                                       real temperature, real epsilon, GLOBAL const real *d,
-                                      GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2,
-                                      GLOBAL unsigned char *status, GLOBAL int *marks,
-                                      int marks_at, GLOBAL real *curvatures)
+                                      GLOBAL const real *n, GLOBAL const real *p1,
+                                      GLOBAL const real *p2, GLOBAL unsigned char *status,
+                                      GLOBAL int *marks, int marks_at, GLOBAL real *curvatures)
 {
   const int worker = (int)get_global_id(0);
   const closest_rows rows = {ints, numbers, one, two, stride, pose1, pose2, width, count};
@@ -423,7 +435,8 @@ ADJOINT_KERNEL void closest_curvature(GLOBAL const int *ints, GLOBAL const real 
           status[first + l] &= CLOSEST_END; // without what an earlier call has added
         }
         if (first + l < count && (answered >> l & 1) &&
-            closest_curve_row(&rows, &shapes.of[side][l], &by, &chosen, side, first + l, &touch, l, own)) {
+            closest_curve_row(&rows, &shapes.of[side][l], &by, &chosen, side, first + l, &touch, l,
+                              own)) {
           status[first + l] |= CLOSEST_FLAT;
         }
         for (int k = 0; k < SYMMETRIC; ++k) {
@@ -435,7 +448,8 @@ ADJOINT_KERNEL void closest_curvature(GLOBAL const int *ints, GLOBAL const real 
       }
       closest_turn_curvature(h, p.m[side], normal, p.radius[side]);
       for (int k = 0; k < SYMMETRIC; ++k) {
-        store_part(curvatures + side * SYMMETRIC + k, NO_ORDER, 0, first, count, 2 * SYMMETRIC, h[k]);
+        store_part(curvatures + side * SYMMETRIC + k, NO_ORDER, 0, first, count, 2 * SYMMETRIC,
+                   h[k]);
       }
     }
   }

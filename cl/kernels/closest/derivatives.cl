@@ -1,9 +1,10 @@
-// Derivatives of answers, from curvatures: docs/closest.md. Perturbations are world twists (tau, phi) of each
-// body about the origin that its pose places. With e = (rigid1 - rigid2) - H1 (phi1 x n) - H2 (phi2 x n) and
-// M = H1 + H2 + d on the plane normal to n,
+// Derivatives of answers, from curvatures: docs/closest.md. Perturbations are world twists (tau,
+// phi) of each body about the origin that its pose places. With e = (rigid1 - rigid2) - H1 (phi1 x
+// n) - H2 (phi2 x n) and M = H1 + H2 + d on the plane normal to n,
 //   dn = -M^-1 e, dp1 = rigid1 + H1 (dn - phi1 x n), dp2 = rigid2 - H2 (dn - phi2 x n),
 //   dd = n . (rigid2 - rigid1),
-// where rigid_i = tau_i + phi_i x (p_i - t_i). All matrices are symmetric, so that the way back has the same.
+// where rigid_i = tau_i + phi_i x (p_i - t_i). All matrices are symmetric, so that the way back has
+// the same.
 
 // What is divided by at least [m], where both shapes are points.
 #if REAL_DOUBLE
@@ -13,10 +14,10 @@
 #endif
 
 typedef struct closest_linear {
-  vec3_r n, arm[2];      // arms: from the poses' origins to p1 and p2
-  lane h[2][SYMMETRIC];  // curvatures
+  vec3_r n, arm[2];        // arms: from the poses' origins to p1 and p2
+  lane h[2][SYMMETRIC];    // curvatures
   lane inverse[SYMMETRIC]; // of M, 0 along n
-  ilane good, steep; // steep: an eigenvalue was below the ridge
+  ilane good, steep;       // steep: an eigenvalue was below the ridge
 } closest_linear;
 
 static vec3_r closest_times(const lane h[SYMMETRIC], vec3_r v)
@@ -49,8 +50,8 @@ static void closest_add_lanes(lane h[SYMMETRIC], vec3_r a, vec3_r b, lane x)
   h[5] += x * a.z * b.z;
 }
 
-// Inverts M by its two eigenvalues, each no smaller than the ridge: deep inside a flat overlap M is not
-// positive.
+// Inverts M by its two eigenvalues, each no smaller than the ridge: deep inside a flat overlap M is
+// not positive.
 static void closest_invert(closest_linear *l, lane d, lane ridge)
 {
   vec3_r b, c;
@@ -83,7 +84,8 @@ static void closest_invert(closest_linear *l, lane d, lane ridge)
 static closest_linear closest_linear_of(const closest_rows *rows, int first, const closest_pair *p,
                                         GLOBAL const unsigned char *status, GLOBAL const real *d,
                                         GLOBAL const real *n, GLOBAL const real *p1,
-                                        GLOBAL const real *p2, GLOBAL const real *curvatures, real ridge)
+                                        GLOBAL const real *p2, GLOBAL const real *curvatures,
+                                        real ridge)
 {
   const int last = rows->count - 1;
   closest_linear l;
@@ -95,12 +97,14 @@ static closest_linear closest_linear_of(const closest_rows *rows, int first, con
     l.h[1][k] = gather_part(curvatures + SYMMETRIC + k, first, last, 2 * SYMMETRIC);
   }
   l.good = closest_answered(p->good, status, d, n, p1, p2, first, rows->count);
-  closest_invert(&l, gather_part(d, first, last, 1), lane_max(p->spans * ridge, lane_lit(RIDGE_LEAST)));
+  closest_invert(&l, gather_part(d, first, last, 1),
+                 lane_max(p->spans * ridge, lane_lit(RIDGE_LEAST)));
   return l;
 }
 
 // Adds to the rows' ends that an eigenvalue was below the ridge.
-static void closest_tell_steep(GLOBAL unsigned char *status, const closest_linear *l, int first, int count)
+static void closest_tell_steep(GLOBAL unsigned char *status, const closest_linear *l, int first,
+                               int count)
 {
   const int bits = lane_bits(l->good & l->steep);
   for (int i = 0; i < MIN_INT(LANES, count - first); ++i) {
@@ -127,7 +131,8 @@ static closest_slopes closest_forward(const closest_linear *l, const closest_twi
   const vec3_r rigid2 = add3_r(t->tau[1], cross3_r(t->phi[1], l->arm[1]));
   const vec3_r turn1 = cross3_r(t->phi[0], l->n), turn2 = cross3_r(t->phi[1], l->n);
   const vec3_r moved = sub3_r(rigid1, rigid2);
-  const vec3_r e = sub3_r(sub3_r(moved, closest_times(l->h[0], turn1)), closest_times(l->h[1], turn2));
+  const vec3_r e =
+    sub3_r(sub3_r(moved, closest_times(l->h[0], turn1)), closest_times(l->h[1], turn2));
   s.n = neg3_r(closest_times(l->inverse, e));
   s.p[0] = add3_r(rigid1, closest_times(l->h[0], sub3_r(s.n, turn1)));
   s.p[1] = sub3_r(rigid2, closest_times(l->h[1], sub3_r(s.n, turn2)));
@@ -158,8 +163,9 @@ static void closest_put3(GLOBAL real *to, int step, int first, int count, ilane 
   store_part(to + 2 * step, NO_ORDER, 0, first, count, 3 * step, lane_select(good, v.z, zero));
 }
 
-static void closest_put_column(GLOBAL real *p1, GLOBAL real *p2, GLOBAL real *n, GLOBAL real *d, int column,
-                               int first, int count, ilane good, const closest_slopes *s)
+static void closest_put_column(GLOBAL real *p1, GLOBAL real *p2, GLOBAL real *n, GLOBAL real *d,
+                               int column, int first, int count, ilane good,
+                               const closest_slopes *s)
 {
   const lane zero = lane_lit(R(0.0));
   closest_put3(p1 + column, 12, first, count, good, s->p[0]);
@@ -173,14 +179,17 @@ static closest_twists closest_unit_twist(int column)
   closest_twists t;
   for (int side = 0; side < 2; ++side) {
     const int at = column - 6 * side;
-    t.tau[side] = make_r(lane_lit((real)(at == 0)), lane_lit((real)(at == 1)), lane_lit((real)(at == 2)));
-    t.phi[side] = make_r(lane_lit((real)(at == 3)), lane_lit((real)(at == 4)), lane_lit((real)(at == 5)));
+    t.tau[side] =
+      make_r(lane_lit((real)(at == 0)), lane_lit((real)(at == 1)), lane_lit((real)(at == 2)));
+    t.phi[side] =
+      make_r(lane_lit((real)(at == 3)), lane_lit((real)(at == 4)), lane_lit((real)(at == 5)));
   }
   return t;
 }
 
-static closest_slopes closest_read_bars(GLOBAL const real *p1, GLOBAL const real *p2, GLOBAL const real *n,
-                                        GLOBAL const real *d, int first, int last)
+static closest_slopes closest_read_bars(GLOBAL const real *p1, GLOBAL const real *p2,
+                                        GLOBAL const real *n, GLOBAL const real *d, int first,
+                                        int last)
 {
   closest_slopes bar;
   bar.p[0] = closest_gather3(p1, first, last);
@@ -215,7 +224,8 @@ static void closest_put_gradient(const closest_pair *p, ilane good, int width, i
                          t->phi[side].x, t->phi[side].y, t->phi[side].z};
     lane out[7];
     for (int k = 0; k < 6; ++k) {
-      store_part(twists + 6 * side + k, NO_ORDER, 0, first, count, 12, lane_select(good, six[k], zero));
+      store_part(twists + 6 * side + k, NO_ORDER, 0, first, count, 12,
+                 lane_select(good, six[k], zero));
     }
     pose_adjoint_r(p->x[side], width, closest_rotated_back(p->frame[side].m, t->tau[side]),
                    closest_rotated_back(p->frame[side].m, t->phi[side]), out);
@@ -232,9 +242,10 @@ ADJOINT_KERNEL void closest_jacobian(GLOBAL const int *ints, GLOBAL const real *
                                      GLOBAL const int *one, GLOBAL const int *two, int stride,
                                      GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
                                      int count, GLOBAL unsigned char *status, GLOBAL const real *d,
-                                     GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2,
-                                     GLOBAL const real *curvatures, real ridge, GLOBAL real *p1_by,
-                                     GLOBAL real *p2_by, GLOBAL real *n_by, GLOBAL real *d_by)
+                                     GLOBAL const real *n, GLOBAL const real *p1,
+                                     GLOBAL const real *p2, GLOBAL const real *curvatures,
+                                     real ridge, GLOBAL real *p1_by, GLOBAL real *p2_by,
+                                     GLOBAL real *n_by, GLOBAL real *d_by)
 {
   const int first = (int)get_global_id(0) * LANES;
   const closest_rows rows = {ints, numbers, one, two, stride, pose1, pose2, width, count};
@@ -243,7 +254,8 @@ ADJOINT_KERNEL void closest_jacobian(GLOBAL const int *ints, GLOBAL const real *
   }
   closest_pair p;
   closest_place_block(&p, &rows, first);
-  const closest_linear l = closest_linear_of(&rows, first, &p, status, d, n, p1, p2, curvatures, ridge);
+  const closest_linear l =
+    closest_linear_of(&rows, first, &p, status, d, n, p1, p2, curvatures, ridge);
   closest_tell_steep(status, &l, first, count);
   for (int column = 0; column < 12; ++column) {
     const closest_twists t = closest_unit_twist(column);
@@ -252,16 +264,17 @@ ADJOINT_KERNEL void closest_jacobian(GLOBAL const int *ints, GLOBAL const real *
   }
 }
 
-// Writes the gradient of the sum of answers times their cotangents: twists (count, 12), pose1_by, pose2_by
-// (count, width).
+// Writes the gradient of the sum of answers times their cotangents: twists (count, 12), pose1_by,
+// pose2_by (count, width).
 ADJOINT_KERNEL void closest_vjp(GLOBAL const int *ints, GLOBAL const real *numbers,
                                 GLOBAL const int *one, GLOBAL const int *two, int stride,
-                                GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int count,
-                                GLOBAL unsigned char *status, GLOBAL const real *d,
-                                GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2, GLOBAL const real *curvatures, real ridge,
-                                GLOBAL const real *d_bar, GLOBAL const real *n_bar,
-                                GLOBAL const real *p1_bar, GLOBAL const real *p2_bar,
-                                GLOBAL real *twists, GLOBAL real *pose1_by, GLOBAL real *pose2_by)
+                                GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
+                                int count, GLOBAL unsigned char *status, GLOBAL const real *d,
+                                GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2,
+                                GLOBAL const real *curvatures, real ridge, GLOBAL const real *d_bar,
+                                GLOBAL const real *n_bar, GLOBAL const real *p1_bar,
+                                GLOBAL const real *p2_bar, GLOBAL real *twists,
+                                GLOBAL real *pose1_by, GLOBAL real *pose2_by)
 {
   const int first = (int)get_global_id(0) * LANES;
   const closest_rows rows = {ints, numbers, one, two, stride, pose1, pose2, width, count};
@@ -270,7 +283,8 @@ ADJOINT_KERNEL void closest_vjp(GLOBAL const int *ints, GLOBAL const real *numbe
   }
   closest_pair p;
   closest_place_block(&p, &rows, first);
-  const closest_linear l = closest_linear_of(&rows, first, &p, status, d, n, p1, p2, curvatures, ridge);
+  const closest_linear l =
+    closest_linear_of(&rows, first, &p, status, d, n, p1, p2, curvatures, ridge);
   closest_tell_steep(status, &l, first, count);
   const closest_slopes bar = closest_read_bars(p1_bar, p2_bar, n_bar, d_bar, first, count - 1);
   const closest_twists t = closest_backward(&l, &bar);
@@ -280,9 +294,10 @@ ADJOINT_KERNEL void closest_vjp(GLOBAL const int *ints, GLOBAL const real *numbe
 // Writes derivatives of the answers along twists (count, 12).
 ADJOINT_KERNEL void closest_jvp(GLOBAL const int *ints, GLOBAL const real *numbers,
                                 GLOBAL const int *one, GLOBAL const int *two, int stride,
-                                GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int count,
-                                GLOBAL unsigned char *status, GLOBAL const real *d,
-                                GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2, GLOBAL const real *curvatures, real ridge,
+                                GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
+                                int count, GLOBAL unsigned char *status, GLOBAL const real *d,
+                                GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2,
+                                GLOBAL const real *curvatures, real ridge,
                                 GLOBAL const real *twists, GLOBAL real *d_by, GLOBAL real *n_by,
                                 GLOBAL real *p1_by, GLOBAL real *p2_by)
 {
@@ -293,7 +308,8 @@ ADJOINT_KERNEL void closest_jvp(GLOBAL const int *ints, GLOBAL const real *numbe
   }
   closest_pair p;
   closest_place_block(&p, &rows, first);
-  const closest_linear l = closest_linear_of(&rows, first, &p, status, d, n, p1, p2, curvatures, ridge);
+  const closest_linear l =
+    closest_linear_of(&rows, first, &p, status, d, n, p1, p2, curvatures, ridge);
   closest_tell_steep(status, &l, first, count);
   const closest_twists t = closest_read_twists(twists, first, count - 1);
   const closest_slopes s = closest_forward(&l, &t);

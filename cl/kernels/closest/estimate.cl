@@ -1,14 +1,16 @@
-// Derivatives by queries alone (docs/closest.md): body 2 is moved, the query asked again, and what changed
-// times the step added up, (10, 6) a row: p1, p2, n, d by the twist of body 2. Moving both bodies alike moves
-// the answer with them, which gives body 1's.
+// Derivatives by queries alone (docs/closest.md): body 2 is moved, the query asked again, and what
+// changed times the step added up, (10, 6) a row: p1, p2, n, d by the twist of body 2. Moving both
+// bodies alike moves the answer with them, which gives body 1's.
 
 typedef struct closest_step {
-  vec3_r tau, phi;     // how body 2 is moved
-  lane z[6];           // what the change is multiplied by
+  vec3_r tau, phi; // how body 2 is moved
+  lane z[6];       // what the change is multiplied by
 } closest_step;
 
-// `round` is the number of the sample; of central differences twice the axis, and 1 more for the way back.
-static closest_step closest_step_of(const closest_smooth *by, int first, int count, int round, lane spans)
+// `round` is the number of the sample; of central differences twice the axis, and 1 more for the
+// way back.
+static closest_step closest_step_of(const closest_smooth *by, int first, int count, int round,
+                                    lane spans)
 {
   closest_step s;
   const lane far = spans * by->epsilon, turn = lane_lit(by->epsilon);
@@ -101,13 +103,13 @@ static void closest_put_pose(GLOBAL real *to, int first, int count, vec3_r t, co
   }
 }
 
-// Writes poses (count, 7) at which the query is asked: of body 1 as it is, of body 2 moved. The identity where a
-// pose is not good. Each work-item takes LANES rows.
+// Writes poses (count, 7) at which the query is asked: of body 1 as it is, of body 2 moved. The
+// identity where a pose is not good. Each work-item takes LANES rows.
 ADJOINT_KERNEL void closest_move(GLOBAL const int *ints, GLOBAL const real *numbers,
                                  GLOBAL const int *one, GLOBAL const int *two, int stride,
-                                 GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int count,
-                                 closest_settings settings, real epsilon, int round, GLOBAL real *moved1,
-                                 GLOBAL real *moved2)
+                                 GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
+                                 int count, closest_settings settings, real epsilon, int round,
+                                 GLOBAL real *moved1, GLOBAL real *moved2)
 {
   const int first = (int)get_global_id(0) * LANES;
   const closest_rows rows = {ints, numbers, one, two, stride, pose1, pose2, width, count};
@@ -126,17 +128,17 @@ ADJOINT_KERNEL void closest_move(GLOBAL const int *ints, GLOBAL const real *numb
   closest_put_pose(moved2, first, count, add3_r(p.frame[1].t, s.tau), q);
 }
 
-// Adds a round's changes to sums, planes (10, 6) of `plane` rows, which the first round begins. `about` is subtracted from the
-// moved answers: central differences take none.
+// Adds a round's changes to sums, planes (10, 6) of `plane` rows, which the first round begins.
+// `about` is subtracted from the moved answers: central differences take none.
 ADJOINT_KERNEL void closest_gather_slopes(GLOBAL const int *ints, GLOBAL const real *numbers,
                                           GLOBAL const int *one, GLOBAL const int *two, int stride,
-                                          GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
-                                          int count, closest_settings settings, real epsilon, int round,
-                                          GLOBAL const real *d, GLOBAL const real *n,
-                                          GLOBAL const real *p1, GLOBAL const real *p2,
-                                          GLOBAL const real *moved_d, GLOBAL const real *moved_n,
-                                          GLOBAL const real *moved_p1, GLOBAL const real *moved_p2,
-                                          int plane, GLOBAL real *sums)
+                                          GLOBAL const real *pose1, GLOBAL const real *pose2,
+                                          int width, int count, closest_settings settings,
+                                          real epsilon, int round, GLOBAL const real *d,
+                                          GLOBAL const real *n, GLOBAL const real *p1,
+                                          GLOBAL const real *p2, GLOBAL const real *moved_d,
+                                          GLOBAL const real *moved_n, GLOBAL const real *moved_p1,
+                                          GLOBAL const real *moved_p2, int plane, GLOBAL real *sums)
 {
   const int first = (int)get_global_id(0) * LANES;
   const closest_rows rows = {ints, numbers, one, two, stride, pose1, pose2, width, count};
@@ -149,10 +151,14 @@ ADJOINT_KERNEL void closest_gather_slopes(GLOBAL const int *ints, GLOBAL const r
   const closest_step s = closest_step_of(&by, first, count, round, p.spans);
   const int last = count - 1;
   for (int i = 0; i < CLOSEST_VALUES; ++i) {
-    GLOBAL const real *from = i < 3 ? moved_p1 + i : i < 6 ? moved_p2 + i - 3 : i < 9 ? moved_n + i - 6 : moved_d;
+    GLOBAL const real *from = i < 3   ? moved_p1 + i
+                              : i < 6 ? moved_p2 + i - 3
+                              : i < 9 ? moved_n + i - 6
+                                      : moved_d;
     GLOBAL const real *about = i < 3 ? p1 + i : i < 6 ? p2 + i - 3 : i < 9 ? n + i - 6 : d;
     const int step = i < 9 ? 3 : 1;
-    const lane change = gather_part(from, first, last, step) - gather_part(about, first, last, step);
+    const lane change =
+      gather_part(from, first, last, step) - gather_part(about, first, last, step);
     for (int k = 0; k < 6; ++k) {
       GLOBAL real *sum = sums + (size_t)(6 * i + k) * (size_t)plane + first;
       const lane before = round ? lane_load(sum) : lane_lit(R(0.0));
@@ -164,14 +170,15 @@ ADJOINT_KERNEL void closest_gather_slopes(GLOBAL const int *ints, GLOBAL const r
 // ---- from these sums to what is asked ----
 typedef struct closest_sums {
   lane by[CLOSEST_VALUES][6]; // by body 2's twist
-  vec3_r n, arm[2], across;   // arms: of p1 and p2 from body 1's origin; across: from there to body 2's
+  vec3_r n, arm[2], across;   // arms: of p1 and p2 from body 1's origin; across: from there to
+                              // body 2's
   ilane good;
 } closest_sums;
 
-static void closest_read_sums(closest_sums *s, const closest_rows *rows, const closest_pair *p, int first,
-                              GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2,
-                              int plane, GLOBAL const real *sums, GLOBAL const unsigned char *status,
-                              GLOBAL const real *d)
+static void closest_read_sums(closest_sums *s, const closest_rows *rows, const closest_pair *p,
+                              int first, GLOBAL const real *n, GLOBAL const real *p1,
+                              GLOBAL const real *p2, int plane, GLOBAL const real *sums,
+                              GLOBAL const unsigned char *status, GLOBAL const real *d)
 {
   const int last = rows->count - 1;
   for (int i = 0; i < CLOSEST_VALUES; ++i) {
@@ -195,7 +202,8 @@ static closest_slopes closest_forward_sums(const closest_sums *s, const closest_
   closest_slopes out;
   for (int i = 0; i < CLOSEST_VALUES; ++i) {
     const lane *by = s->by[i];
-    y[i] = by[0] * tau.x + by[1] * tau.y + by[2] * tau.z + by[3] * phi.x + by[4] * phi.y + by[5] * phi.z;
+    y[i] =
+      by[0] * tau.x + by[1] * tau.y + by[2] * tau.z + by[3] * phi.x + by[4] * phi.y + by[5] * phi.z;
   }
   for (int side = 0; side < 2; ++side) {
     const vec3_r rigid = add3_r(t->tau[0], cross3_r(t->phi[0], s->arm[side]));
@@ -230,11 +238,12 @@ static closest_twists closest_backward_sums(const closest_sums *s, const closest
 // Does what closest_jacobian does, given sums.
 ADJOINT_KERNEL void closest_jacobian_sums(GLOBAL const int *ints, GLOBAL const real *numbers,
                                           GLOBAL const int *one, GLOBAL const int *two, int stride,
-                                          GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
-                                          int count, GLOBAL const unsigned char *status, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
-                                          GLOBAL const real *p2, int plane, GLOBAL const real *sums,
-                                          GLOBAL real *p1_by, GLOBAL real *p2_by, GLOBAL real *n_by,
-                                          GLOBAL real *d_by)
+                                          GLOBAL const real *pose1, GLOBAL const real *pose2,
+                                          int width, int count, GLOBAL const unsigned char *status,
+                                          GLOBAL const real *d, GLOBAL const real *n,
+                                          GLOBAL const real *p1, GLOBAL const real *p2, int plane,
+                                          GLOBAL const real *sums, GLOBAL real *p1_by,
+                                          GLOBAL real *p2_by, GLOBAL real *n_by, GLOBAL real *d_by)
 {
   const int first = (int)get_global_id(0) * LANES;
   const closest_rows rows = {ints, numbers, one, two, stride, pose1, pose2, width, count};
@@ -253,14 +262,13 @@ ADJOINT_KERNEL void closest_jacobian_sums(GLOBAL const int *ints, GLOBAL const r
 }
 
 // Does what closest_vjp does, given sums.
-ADJOINT_KERNEL void closest_vjp_sums(GLOBAL const int *ints, GLOBAL const real *numbers,
-                                     GLOBAL const int *one, GLOBAL const int *two, int stride,
-                                     GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
-                                     int count, GLOBAL const unsigned char *status, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
-                                     GLOBAL const real *p2, int plane, GLOBAL const real *sums,
-                                     GLOBAL const real *d_bar, GLOBAL const real *n_bar,
-                                     GLOBAL const real *p1_bar, GLOBAL const real *p2_bar,
-                                     GLOBAL real *twists, GLOBAL real *pose1_by, GLOBAL real *pose2_by)
+ADJOINT_KERNEL void closest_vjp_sums(
+  GLOBAL const int *ints, GLOBAL const real *numbers, GLOBAL const int *one, GLOBAL const int *two,
+  int stride, GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int count,
+  GLOBAL const unsigned char *status, GLOBAL const real *d, GLOBAL const real *n,
+  GLOBAL const real *p1, GLOBAL const real *p2, int plane, GLOBAL const real *sums,
+  GLOBAL const real *d_bar, GLOBAL const real *n_bar, GLOBAL const real *p1_bar,
+  GLOBAL const real *p2_bar, GLOBAL real *twists, GLOBAL real *pose1_by, GLOBAL real *pose2_by)
 {
   const int first = (int)get_global_id(0) * LANES;
   const closest_rows rows = {ints, numbers, one, two, stride, pose1, pose2, width, count};
@@ -280,10 +288,12 @@ ADJOINT_KERNEL void closest_vjp_sums(GLOBAL const int *ints, GLOBAL const real *
 ADJOINT_KERNEL void closest_jvp_sums(GLOBAL const int *ints, GLOBAL const real *numbers,
                                      GLOBAL const int *one, GLOBAL const int *two, int stride,
                                      GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
-                                     int count, GLOBAL const unsigned char *status, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
-                                     GLOBAL const real *p2, int plane, GLOBAL const real *sums,
-                                     GLOBAL const real *twists, GLOBAL real *d_by, GLOBAL real *n_by,
-                                     GLOBAL real *p1_by, GLOBAL real *p2_by)
+                                     int count, GLOBAL const unsigned char *status,
+                                     GLOBAL const real *d, GLOBAL const real *n,
+                                     GLOBAL const real *p1, GLOBAL const real *p2, int plane,
+                                     GLOBAL const real *sums, GLOBAL const real *twists,
+                                     GLOBAL real *d_by, GLOBAL real *n_by, GLOBAL real *p1_by,
+                                     GLOBAL real *p2_by)
 {
   const int first = (int)get_global_id(0) * LANES;
   const closest_rows rows = {ints, numbers, one, two, stride, pose1, pose2, width, count};

@@ -1,5 +1,5 @@
-// Hessians of support maps, where shapes have them: of a shape in its own frame at the unit direction u, without
-// its radius, six numbers xx xy xz yy yz zz.
+// Hessians of support maps, where shapes have them: of a shape in its own frame at the unit
+// direction u, without its radius, six numbers xx xy xz yy yz zz.
 
 // Adds factor v v'.
 static void closest_add_square(real h[SYMMETRIC], const real v[3], real factor)
@@ -76,8 +76,8 @@ static int closest_curve_ring(const closest_shape *s, const real u[3], real h[SY
   return 0;
 }
 
-// Shares of the largest component below this count as this, all alike: at a pole curvature is a quotient of two
-// that vanish, or without bound.
+// Shares of the largest component below this count as this, all alike: at a pole curvature is a
+// quotient of two that vanish, or without bound.
 #if REAL_DOUBLE
 #define SHARE_LEAST 1e-8
 #else

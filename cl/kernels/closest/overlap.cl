@@ -1,6 +1,6 @@
-// Shapes that overlap, or touch within the tolerance: rows that closest_apart has left. The depth is that of
-// the origin in the Minkowski difference; a polytope of support points grows inside it until no face of
-// the difference can be nearer than the best one that was found.
+// Shapes that overlap, or touch within the tolerance: rows that closest_apart has left. The depth
+// is that of the origin in the Minkowski difference; a polytope of support points grows inside it
+// until no face of the difference can be nearer than the best one that was found.
 
 // ---- the first tetrahedron ----
 
@@ -12,13 +12,15 @@ typedef struct closest_candidates {
   int count, given; // given: those of the row's simplex, which come first
 } closest_candidates;
 
-static void closest_add_candidate(closest_candidates *c, const closest_view *v, const wide outward[3])
+static void closest_add_candidate(closest_candidates *c, const closest_view *v,
+                                  const wide outward[3])
 {
   closest_corner_along(v, outward, c->x[c->count], c->code[c->count]);
   ++c->count;
 }
 
-static void closest_take_simplex(closest_candidates *c, const closest_view *v, GLOBAL const int *simplex)
+static void closest_take_simplex(closest_candidates *c, const closest_view *v,
+                                 GLOBAL const int *simplex)
 {
   c->count = 0;
   for (int k = 0; k < SIMPLEX; ++k) {
@@ -56,11 +58,13 @@ static void closest_swap(closest_candidates *c, int i, int j)
   }
 }
 
-// Puts the candidate that is farthest from the span of those before it at place i, 1 to 3, and returns how
-// far that is. `span` is the direction of the line, or the normal of the plane, which need not be unit.
+// Puts the candidate that is farthest from the span of those before it at place i, 1 to 3, and
+// returns how far that is. `span` is the direction of the line, or the normal of the plane, which
+// need not be unit.
 static wide closest_choose(closest_candidates *c, int i, const wide span[3])
 {
-  const wide by = i == 1 ? (wide)1 : (wide)1 / wide_sqrt(wide_max(closest_dot(span, span), REAL_TINY));
+  const wide by = i == 1 ? (wide)1
+                         : (wide)1 / wide_sqrt(wide_max(closest_dot(span, span), REAL_TINY));
   wide most = (wide)-1;
   int best = i;
   for (int j = i; j < c->count; ++j) {
@@ -86,15 +90,16 @@ static void closest_normal_to(const wide u[3], wide out[3])
   closest_cross(u, axis, out);
 }
 
-// Spreads candidates over the difference so that the first four are a tetrahedron, and returns how many
-// dimensions they have; `normal` is the direction in which there is nothing then.
+// Spreads candidates over the difference so that the first four are a tetrahedron, and returns how
+// many dimensions they have; `normal` is the direction in which there is nothing then.
 static int closest_spread(closest_candidates *c, const closest_view *v, wide normal[3])
 {
   const wide flat = FLAT_SHARE;
   wide e1[3], e2[3];
   for (int k = 0; k < 6; ++k) {
     const wide sign = k & 1 ? (wide)-1 : (wide)1;
-    const wide along[3] = {k / 2 == 0 ? sign : (wide)0, k / 2 == 1 ? sign : (wide)0, k / 2 == 2 ? sign : (wide)0};
+    const wide along[3] = {k / 2 == 0 ? sign : (wide)0, k / 2 == 1 ? sign : (wide)0,
+                           k / 2 == 2 ? sign : (wide)0};
     closest_add_candidate(c, v, along);
   }
   normal[0] = (wide)1;
@@ -121,7 +126,8 @@ static int closest_spread(closest_candidates *c, const closest_view *v, wide nor
   return closest_choose(c, 3, normal) <= flat ? 2 : 3;
 }
 
-// Begins the polytope with the row's own simplex where it is a tetrahedron, else with what is spread.
+// Begins the polytope with the row's own simplex where it is a tetrahedron, else with what is
+// spread.
 static int closest_begin_polytope(closest_polytope *p, closest_candidates *c, const closest_view *v,
                                   GLOBAL const int *simplex, wide normal[3])
 {
@@ -145,10 +151,10 @@ static int closest_begin_polytope(closest_polytope *p, closest_candidates *c, co
 // ---- the answer ----
 
 typedef struct closest_depth {
-  wide height, off;  // of the support plane along the best face's normal, and of the face's plane
+  wide height, off; // of the support plane along the best face's normal, and of the face's plane
   wide outward[3];
-  int ends[3];       // its corners
-  wide inner;        // the least distance of a face from the origin
+  int ends[3]; // its corners
+  wide inner;  // the least distance of a face from the origin
   int rounds, status;
 } closest_depth;
 
@@ -162,7 +168,8 @@ static void closest_grow_until(closest_polytope *p, const closest_view *v, close
     const wide outward[3] = {p->nx[face], p->ny[face], p->nz[face]};
     wide x[POLYTOPE_CORNER];
     int code[2];
-    // What was certain once stays so: it falls where rounding has made faces that are not the polytope's.
+    // What was certain once stays so: it falls where rounding has made faces that are not the
+    // polytope's.
     best->inner = best->rounds ? wide_max(best->inner, p->off[face]) : p->off[face];
     if (best->height - best->inner <= v->bound) {
       best->status = CLOSEST_CONVERGED;
@@ -195,10 +202,11 @@ static void closest_grow_until(closest_polytope *p, const closest_view *v, close
   }
 }
 
-// Writes the weights of a face's corners at the point of it that the origin is seen behind along `outward`, and
-// returns the least: below 0 where the origin is seen beside it. A face that is turned away has none.
-static wide closest_face_weights(const closest_polytope *p, const int ends[3], const wide outward[3],
-                                 wide weight[3])
+// Writes the weights of a face's corners at the point of it that the origin is seen behind along
+// `outward`, and returns the least: below 0 where the origin is seen beside it. A face that is
+// turned away has none.
+static wide closest_face_weights(const closest_polytope *p, const int ends[3],
+                                 const wide outward[3], wide weight[3])
 {
   wide corner[3][3], across[3], sum = (wide)0;
   for (int i = 0; i < 3; ++i) {
@@ -220,10 +228,10 @@ static wide closest_face_weights(const closest_polytope *p, const int ends[3], c
   return wide_min(weight[0], wide_min(weight[1], weight[2]));
 }
 
-// Finds the face behind which the origin is seen along the best normal. It is the best one itself unless that
-// has gone since, or is one of several triangles in one plane.
-static void closest_find_holder(const closest_polytope *p, const closest_view *v, const closest_depth *best,
-                                int ends[3], wide weight[3])
+// Finds the face behind which the origin is seen along the best normal. It is the best one itself
+// unless that has gone since, or is one of several triangles in one plane.
+static void closest_find_holder(const closest_polytope *p, const closest_view *v,
+                                const closest_depth *best, int ends[3], wide weight[3])
 {
   const int stands = best->height - best->off <= v->bound;
   wide most = closest_face_weights(p, best->ends, best->outward, weight);
@@ -235,8 +243,8 @@ static void closest_find_holder(const closest_polytope *p, const closest_view *v
   for (int i = 0; i < p->faces && most < (wide)0; ++i) {
     const int other[3] = {p->ends[3 * i], p->ends[3 * i + 1], p->ends[3 * i + 2]};
     wide w[3];
-    const wide least =
-      p->key[i] < REAL_BIG ? closest_face_weights(p, other, best->outward, w) : (wide)-REAL_BIG;
+    const wide least = p->key[i] < REAL_BIG ? closest_face_weights(p, other, best->outward, w)
+                                            : (wide)-REAL_BIG;
     for (int k = 0; k < 3 && least > most; ++k) {
       ends[k] = other[k];
       weight[k] = w[k];
@@ -254,8 +262,9 @@ static void closest_find_holder(const closest_polytope *p, const closest_view *v
 }
 
 // Both shapes lie in one plane, or on one line, and meet there: the depth is 0.
-static void closest_write_flat(const closest_answers *to, const closest_spot *p, const closest_view *v,
-                               int row, closest_candidates *c, const wide normal[3])
+static void closest_write_flat(const closest_answers *to, const closest_spot *p,
+                               const closest_view *v, int row, closest_candidates *c,
+                               const wide normal[3])
 {
   vec3_r corner[SIMPLEX];
   ilane there[NEWEST];
@@ -265,7 +274,8 @@ static void closest_write_flat(const closest_answers *to, const closest_spot *p,
   const int last = c->given > 0 ? c->given - 1 : 0;
   for (int k = 0; k < SIMPLEX; ++k) {
     const int i = k == NEWEST ? last : k < last ? k : 0;
-    corner[k] = make_r(lane_lit((real)c->x[i][0]), lane_lit((real)c->x[i][1]), lane_lit((real)c->x[i][2]));
+    corner[k] =
+      make_r(lane_lit((real)c->x[i][0]), lane_lit((real)c->x[i][1]), lane_lit((real)c->x[i][2]));
     if (k < NEWEST) {
       there[k] = k < last ? zero == zero : zero > zero;
     }
@@ -287,7 +297,8 @@ static void closest_write_flat(const closest_answers *to, const closest_spot *p,
 }
 
 static void closest_solve_overlap(const closest_rows *rows, const closest_answers *to, int row,
-                                  real tolerance, int iterations_most, real cutoff, closest_polytope p)
+                                  real tolerance, int iterations_most, real cutoff,
+                                  closest_polytope p)
 {
   const closest_shape shapes[2] = {closest_shape_at(rows, 0, row), closest_shape_at(rows, 1, row)};
   closest_spot pair;
@@ -298,7 +309,8 @@ static void closest_solve_overlap(const closest_rows *rows, const closest_answer
   closest_place_row(&pair, rows, shapes, row);
   const closest_view v = closest_view_of(&pair, shapes, tolerance);
   GLOBAL int *simplex = ROW(to->simplex, row, 2 * SIMPLEX);
-  if (CLOSEST_LOOK_AGAIN(to->status[row]) && closest_again(to, &pair, &v, row, iterations_most, cutoff)) {
+  if (CLOSEST_LOOK_AGAIN(to->status[row]) &&
+      closest_again(to, &pair, &v, row, iterations_most, cutoff)) {
     return;
   }
   if (closest_begin_polytope(&p, &c, &v, simplex, normal) < 3) {
@@ -327,14 +339,16 @@ static void closest_solve_overlap(const closest_rows *rows, const closest_answer
   to->iterations[row] += best.rounds;
 }
 
-// Work-items take every `workers`th row each, in which there is anything left to do; polytopes and places:
-// POLYTOPE_REALS and POLYTOPE_INTS of `corners` for each of them.
-KERNEL void closest_overlap(GLOBAL const int *ints, GLOBAL const real *numbers, GLOBAL const int *one,
-                            GLOBAL const int *two, int stride, GLOBAL const real *pose1,
-                            GLOBAL const real *pose2, int width, int count, int workers, real tolerance,
-                            int iterations_most, real cutoff, int corners, GLOBAL wide *polytopes, GLOBAL int *places, GLOBAL real *d,
-                            GLOBAL real *n, GLOBAL real *p1, GLOBAL real *p2, GLOBAL real *gap,
-                            GLOBAL unsigned char *status, GLOBAL int *iterations, GLOBAL int *simplex)
+// Work-items take every `workers`th row each, in which there is anything left to do; polytopes and
+// places: POLYTOPE_REALS and POLYTOPE_INTS of `corners` for each of them.
+KERNEL void closest_overlap(GLOBAL const int *ints, GLOBAL const real *numbers,
+                            GLOBAL const int *one, GLOBAL const int *two, int stride,
+                            GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
+                            int count, int workers, real tolerance, int iterations_most,
+                            real cutoff, int corners, GLOBAL wide *polytopes, GLOBAL int *places,
+                            GLOBAL real *d, GLOBAL real *n, GLOBAL real *p1, GLOBAL real *p2,
+                            GLOBAL real *gap, GLOBAL unsigned char *status, GLOBAL int *iterations,
+                            GLOBAL int *simplex)
 {
   const int worker = (int)get_global_id(0);
   const closest_rows rows = {ints, numbers, one, two, stride, pose1, pose2, width, count};
@@ -346,7 +360,8 @@ KERNEL void closest_overlap(GLOBAL const int *ints, GLOBAL const real *numbers, 
     if (CLOSEST_LOOK_AGAIN(status[row]) || status[row] == CLOSEST_PENDING) {
       closest_solve_overlap(&rows, &to, row, tolerance, iterations_most, cutoff,
                             closest_polytope_in(ROW(polytopes, worker, POLYTOPE_REALS(corners)),
-                                                ROW(places, worker, POLYTOPE_INTS(corners)), corners));
+                                                ROW(places, worker, POLYTOPE_INTS(corners)),
+                                                corners));
     }
   }
 }

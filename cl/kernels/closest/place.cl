@@ -1,6 +1,7 @@
 // Where the shapes of a block of rows are: everything is seen from shape 1's own frame.
 
-// Shapes that are apart by less count as touching, as a share of both spans; and by less than the tolerance.
+// Shapes that are apart by less count as touching, as a share of both spans; and by less than the
+// tolerance.
 #if REAL_DOUBLE
 #define TOUCHING 1e-12
 #else
@@ -8,10 +9,10 @@
 #endif
 
 typedef struct closest_pair {
-  frame_r frame[2];      // of the poses, in the world
-  lane m[2][9];          // rotations of the shapes' own frames in the world, row by row
-  vec3_r offset[2];      // from the poses' origins to those of the shapes' own frames, in the world
-  lane r[9];             // of shape 2 in shape 1's own frame
+  frame_r frame[2]; // of the poses, in the world
+  lane m[2][9];     // rotations of the shapes' own frames in the world, row by row
+  vec3_r offset[2]; // from the poses' origins to those of the shapes' own frames, in the world
+  lane r[9];        // of shape 2 in shape 1's own frame
   vec3_r t;
   lane radius[2], spans; // spans: of both shapes, added
   lane x[2][7];          // the poses' numbers
@@ -103,7 +104,8 @@ static lane closest_record(const closest_shape of[LANES], int at)
 #endif
 }
 
-static void closest_place_side(closest_pair *p, const closest_rows *rows, const closest_sides *shapes, int side)
+static void closest_place_side(closest_pair *p, const closest_rows *rows,
+                               const closest_sides *shapes, int side)
 {
   const closest_shape *of = shapes->of[side];
   const lane zero = lane_lit(R(0.0));
@@ -125,7 +127,8 @@ static void closest_place_side(closest_pair *p, const closest_rows *rows, const 
   }
   p->offset[side] = make_r(zero, zero, zero);
   if (shapes->placing[side] & SHAPE_MOVED) {
-    const vec3_r middle = make_r(closest_record(of, SHAPE_OFFSET), closest_record(of, SHAPE_OFFSET + 1),
+    const vec3_r middle = make_r(closest_record(of, SHAPE_OFFSET),
+                                 closest_record(of, SHAPE_OFFSET + 1),
                                  closest_record(of, SHAPE_OFFSET + 2));
     p->offset[side] = closest_rotated(p->frame[side].m, middle);
   }
@@ -133,8 +136,10 @@ static void closest_place_side(closest_pair *p, const closest_rows *rows, const 
   p->spans += closest_record(of, SHAPE_SPAN);
 }
 
-// The difference of the positions comes first, so that poses far from the world's origin cost no digits.
-static void closest_place(closest_pair *p, const closest_rows *rows, const closest_sides *shapes, int first)
+// The difference of the positions comes first, so that poses far from the world's origin cost no
+// digits.
+static void closest_place(closest_pair *p, const closest_rows *rows, const closest_sides *shapes,
+                          int first)
 {
   p->good = closest_read_pose(rows->pose1, rows->width, first, rows->count - 1, p->x[0]) &
             closest_read_pose(rows->pose2, rows->width, first, rows->count - 1, p->x[1]);
@@ -162,8 +167,8 @@ typedef struct closest_spot {
   wide radius[2], spans;
 } closest_spot;
 
-static void closest_place_one(const closest_rows *rows, int side, int row, const closest_shape *s, wide m[9],
-                              wide position[3], wide offset[3])
+static void closest_place_one(const closest_rows *rows, int side, int row, const closest_shape *s,
+                              wide m[9], wide position[3], wide offset[3])
 {
   GLOBAL const real *pose = ROW(side ? rows->pose2 : rows->pose1, row, rows->width);
   GLOBAL const real *own = s->record + SHAPE_ROTATION, *middle = s->record + SHAPE_OFFSET;
@@ -186,7 +191,8 @@ static void closest_place_one(const closest_rows *rows, int side, int row, const
   }
 }
 
-static void closest_place_row(closest_spot *p, const closest_rows *rows, const closest_shape shapes[2], int row)
+static void closest_place_row(closest_spot *p, const closest_rows *rows,
+                              const closest_shape shapes[2], int row)
 {
   wide m2[9], position[2][3], offset[2][3];
   closest_place_one(rows, 0, row, &shapes[0], p->m, position[0], offset[0]);
@@ -195,7 +201,8 @@ static void closest_place_row(closest_spot *p, const closest_rows *rows, const c
     p->t[i] = (wide)0;
     for (int j = 0; j < 3; ++j) {
       p->r[3 * i + j] = p->m[i] * m2[j] + p->m[3 + i] * m2[3 + j] + p->m[6 + i] * m2[6 + j];
-      p->t[i] += p->m[3 * j + i] * ((position[1][j] - position[0][j]) + (offset[1][j] - offset[0][j]));
+      p->t[i] +=
+        p->m[3 * j + i] * ((position[1][j] - position[0][j]) + (offset[1][j] - offset[0][j]));
     }
     p->at[i] = position[0][i] + offset[0][i];
   }

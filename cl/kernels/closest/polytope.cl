@@ -1,12 +1,13 @@
-// A polytope of support points of the Minkowski difference, of one row, which grows where its face is
-// nearest to the origin (van den Bergen 2001). Its memory is the work-item's own scratch: corners,
-// planes of faces by components, and places.
+// A polytope of support points of the Minkowski difference, of one row, which grows where its face
+// is nearest to the origin (van den Bergen 2001). Its memory is the work-item's own scratch:
+// corners, planes of faces by components, and places.
 //
-// Planes and corners are wide numbers: planes of small faces, from corners in the device's usual numbers, are
-// too far off where these are float. Such corners are a polytope's own, however they were rounded.
+// Planes and corners are wide numbers: planes of small faces, from corners in the device's usual
+// numbers, are too far off where these are float. Such corners are a polytope's own, however they
+// were rounded.
 //
-// The origin may lie outside, by as much as shapes that touch are apart: distances of planes from the
-// origin are negative there, and nothing else differs.
+// The origin may lie outside, by as much as shapes that touch are apart: distances of planes from
+// the origin are negative there, and nothing else differs.
 
 // What counts as flat, and which height above a face as none.
 #define FLAT_SHARE ((wide)8 * REAL_EPSILON)
@@ -19,14 +20,17 @@
 typedef struct closest_polytope {
   int corners_most, corners, faces; // faces: places that have been used, free ones among them
   int faces_most, free;             // free: how many places are on the list `vacant`
-  GLOBAL wide *corner;              // POLYTOPE_CORNER each: the difference, and the point of shape 1
-  GLOBAL real *key;                 // of each face the distance that it is chosen by, REAL_BIG: never
+  GLOBAL wide *corner;              // POLYTOPE_CORNER each: the difference, and the point of
+                                    // shape 1
+  GLOBAL real *key;                 // of each face the distance that it is chosen by, REAL_BIG:
+                                    // never
   GLOBAL wide *nx, *ny, *nz, *off;  // outward unit normals, distances of the planes from the origin
   GLOBAL int *code;                 // (corners, 2)
   GLOBAL int *link;                 // (corners) the new face that begins at a corner, by `round`
   GLOBAL int *round;                // (corners) when that was
   GLOBAL int *ends;                 // (faces, 3) corners, counterclockwise seen from outside
-  GLOBAL int *beside;               // (faces, 3) the face across the edge from each corner to the next
+  GLOBAL int *beside;               // (faces, 3) the face across the edge from each corner to the
+                                    // next
   GLOBAL int *seen;                 // (faces) when it was last found to be seen by a new corner
   GLOBAL int *vacant, *stack;       // (faces)
   int turn;                         // counts growths
@@ -104,8 +108,8 @@ static void closest_drop_face(closest_polytope *p, int face)
   p->vacant[p->free++] = face;
 }
 
-// Sets a face's corners and plane. A face without area, whose new corner lies on its edge's line, is never
-// chosen, and takes the plane of the face across that edge.
+// Sets a face's corners and plane. A face without area, whose new corner lies on its edge's line,
+// is never chosen, and takes the plane of the face across that edge.
 static void closest_set_face(closest_polytope *p, int face, int a, int b, int c, int across)
 {
   wide e1[3], e2[3], normal[3], at[3];
@@ -113,7 +117,8 @@ static void closest_set_face(closest_polytope *p, int face, int a, int b, int c,
   closest_between(p, a, c, e2);
   closest_cross(e1, e2, normal);
   const wide nn = closest_dot(normal, normal);
-  const wide least = (wide)256 * WIDE_EPSILON * WIDE_EPSILON * closest_dot(e1, e1) * closest_dot(e2, e2);
+  const wide least =
+    (wide)256 * WIDE_EPSILON * WIDE_EPSILON * closest_dot(e1, e1) * closest_dot(e2, e2);
   p->ends[3 * face] = a;
   p->ends[3 * face + 1] = b;
   p->ends[3 * face + 2] = c;
@@ -138,7 +143,8 @@ static void closest_set_face(closest_polytope *p, int face, int a, int b, int c,
   p->key[face] = (real)p->off[face];
 }
 
-static void closest_add_corner(closest_polytope *p, const wide x[POLYTOPE_CORNER], const int code[2])
+static void closest_add_corner(closest_polytope *p, const wide x[POLYTOPE_CORNER],
+                               const int code[2])
 {
   for (int k = 0; k < POLYTOPE_CORNER; ++k) {
     p->corner[POLYTOPE_CORNER * p->corners + k] = x[k];
@@ -202,7 +208,8 @@ static int closest_nearest_face(const closest_polytope *p)
 #endif
 }
 
-// Joins the newest corner to an edge of the border: of the seen face `from`, towards the face `across`.
+// Joins the newest corner to an edge of the border: of the seen face `from`, towards the face
+// `across`.
 static int closest_join(closest_polytope *p, int from, int edge, int across, int corner)
 {
   const int a = p->ends[3 * from + edge], b = p->ends[3 * from + (edge == 2 ? 0 : edge + 1)];
@@ -237,9 +244,9 @@ static int closest_close_ring(closest_polytope *p, int start, int added)
   return added >= 3 && corner == start;
 }
 
-// Puts the newest corner on the polytope: the faces that it sees, from `face` on, go, and new ones join it
-// to their border. Returns 0 where there is no room or the border is no ring, which rounding may do; the
-// polytope is of no use then.
+// Puts the newest corner on the polytope: the faces that it sees, from `face` on, go, and new ones
+// join it to their border. Returns 0 where there is no room or the border is no ring, which
+// rounding may do; the polytope is of no use then.
 static int closest_grow(closest_polytope *p, int face, wide slack)
 {
   const int corner = p->corners - 1, turn = ++p->turn;

@@ -1,8 +1,9 @@
 // Points and segments, of which spheres and capsules are made, in closed form.
 
-// What is between the point a z of one segment and t + b axis of the other, normal to those whose ends it does
-// not touch: near each other the difference alone would not be, for rounding.
-static vec3_r closest_segment_gap(vec3_r axis, vec3_r t, lane a, lane b, ilane free1, ilane free2, ilane askew)
+// What is between the point a z of one segment and t + b axis of the other, normal to those whose
+// ends it does not touch: near each other the difference alone would not be, for rounding.
+static vec3_r closest_segment_gap(vec3_r axis, vec3_r t, lane a, lane b, ilane free1, ilane free2,
+                                  ilane askew)
 {
   const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0));
   const vec3_r plain = mad3_r(axis, b, make_r(t.x, t.y, t.z - a));
@@ -15,9 +16,9 @@ static vec3_r closest_segment_gap(vec3_r axis, vec3_r t, lane a, lane b, ilane f
   return closest_select3(free1 & free2 & askew, scale3_r(normal, height), single);
 }
 
-// Solves the lanes whose shapes both are points or segments in closed form: the nearest points of two
-// segments, by their crossing seen along both, each then put within its ends (Lumelsky 1985). What they have
-// in common with other rows is v, the point of shape 1 and the bound.
+// Solves the lanes whose shapes both are points or segments in closed form: the nearest points of
+// two segments, by their crossing seen along both, each then put within its ends (Lumelsky 1985).
+// What they have in common with other rows is v, the point of shape 1 and the bound.
 static ilane closest_segments(const closest_sides *shapes, const closest_pair *p, vec3_r t, lane by,
                               closest_walk *w)
 {
@@ -39,9 +40,10 @@ static ilane closest_segments(const closest_sides *shapes, const closest_pair *p
   const lane zero = lane_lit(R(0.0));
   const lane h1 = lane_load(half_length[0]) * by, h2 = lane_load(half_length[1]) * by;
   const vec3_r axis = make_r(p->r[2], p->r[5], p->r[8]); // shape 2's, where shape 1's is z
-  const lane sine2 = axis.x * axis.x + axis.y * axis.y; // by |z x axis|, which keeps its digits
+  const lane sine2 = axis.x * axis.x + axis.y * axis.y;  // by |z x axis|, which keeps its digits
   // (t x axis) . (z x axis), the way along z to the crossing, times sine2.
-  const lane cross = (t.z * axis.x - t.x * axis.z) * axis.x - (t.y * axis.z - t.z * axis.y) * axis.y;
+  const lane cross =
+    (t.z * axis.x - t.x * axis.z) * axis.x - (t.y * axis.z - t.z * axis.y) * axis.y;
   const ilane askew = sine2 > lane_lit(R(16.0) * REAL_EPSILON * REAL_EPSILON);
   const lane free = lane_select(askew, cross / lane_select(askew, sine2, lane_lit(R(1.0))), t.z);
   lane a = lane_max(lane_min(free, h1), -h1);
@@ -49,7 +51,8 @@ static ilane closest_segments(const closest_sides *shapes, const closest_pair *p
   a = lane_max(lane_min(t.z + b * axis.z, h1), -h1);
   const vec3_r v = closest_segment_gap(axis, t, a, b, lane_abs(a) < h1, lane_abs(b) < h2, askew);
   const vec3_r u = closest_unit(v);
-  const lane open = (h1 * lane_abs(u.z) - a * u.z) + (h2 * lane_abs(dot3_r(u, axis)) + b * dot3_r(u, axis));
+  const lane open =
+    (h1 * lane_abs(u.z) - a * u.z) + (h2 * lane_abs(dot3_r(u, axis)) + b * dot3_r(u, axis));
   w->v = closest_select3(these, v, w->v);
   w->q = lane_select(these, dot3_r(v, v), w->q);
   w->lower = lane_select(these, lane_sqrt(w->q) - open, w->lower);
@@ -62,7 +65,8 @@ static ilane closest_segments(const closest_sides *shapes, const closest_pair *p
 static void closest_segment_codes(GLOBAL int *simplex, const closest_sides *shapes, int row, int l)
 {
   GLOBAL int *to = ROW(simplex, row, 2 * SIMPLEX);
-  const int first = shapes->of[0][l].kind == SHAPE_CAPSULE, second = shapes->of[1][l].kind == SHAPE_CAPSULE;
+  const int first = shapes->of[0][l].kind == SHAPE_CAPSULE,
+            second = shapes->of[1][l].kind == SHAPE_CAPSULE;
   for (int k = 0; k < SIMPLEX; ++k) {
     const int there = ((k & 1) <= first) & (k >> 1 <= second);
     to[2 * k] = there ? k & 1 : -1;

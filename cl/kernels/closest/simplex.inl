@@ -1,14 +1,14 @@
-// The point of a simplex of up to four points that is nearest to the origin. No guard: it is included for lanes,
-// and for wide numbers, with NUM_EPSILON.
+// The point of a simplex of up to four points that is nearest to the origin. No guard: it is
+// included for lanes, and for wide numbers, with NUM_EPSILON.
 //
-// The newest point is the one in slot 3; without it the others, which are at most three, were searched
-// already, so that what is nearest now has the newest point in it. Every segment and triangle with it is
-// tried, and the best one taken: there are no cases, and nothing is decided by a sign that rounding may
-// have turned.
+// The newest point is the one in slot 3; without it the others, which are at most three, were
+// searched already, so that what is nearest now has the newest point in it. Every segment and
+// triangle with it is tried, and the best one taken: there are no cases, and nothing is decided by
+// a sign that rounding may have turned.
 
 typedef struct FN(closest_nearest) {
-  vec x;   // the nearest point
-  num q;   // its square
+  vec x; // the nearest point
+  num q; // its square
   num weight[SIMPLEX];
   n_mask inside; // the origin lies in the tetrahedron
 } FN(closest_nearest);
@@ -37,7 +37,8 @@ static void FN(closest_try_segment)(FN(closest_nearest) *best, const vec w[SIMPL
   const num t = n_select(share > zero, n_select(share < one, share, one), zero);
   const vec at = FN(mad3)(e, t, w[NEWEST]);
   // Near the origin rounding leaves a part along the segment, which would turn the normal.
-  const num along = n_select((t > zero) & (t < one) & sound, FN(dot3)(at, e) / n_select(sound, ee, one), zero);
+  const num along =
+    n_select((t > zero) & (t < one) & sound, FN(dot3)(at, e) / n_select(sound, ee, one), zero);
   const vec x = FN(mad3)(e, -along, at);
   const num q = FN(dot3)(x, x);
   FN(closest_try)(best, sound & (q < best->q), x, q, i, t, i, t, one - t);
@@ -46,10 +47,10 @@ static void FN(closest_try_segment)(FN(closest_nearest) *best, const vec w[SIMPL
 // What rounding makes of nothing, as a share of squares of lengths.
 #define SIMPLEX_NOISE2 (R(4096.0) * NUM_EPSILON * NUM_EPSILON)
 
-// The origin's projection is found by the normal, which keeps its digits where the triangle is near to
-// the origin. Where segments are as near up to rounding the triangle counts, for that reason. Where the
-// normal is rounding more than anything, which the corners' weighted sum shows, that sum is taken: a point of the
-// triangle at least.
+// The origin's projection is found by the normal, which keeps its digits where the triangle is near
+// to the origin. Where segments are as near up to rounding the triangle counts, for that reason.
+// Where the normal is rounding more than anything, which the corners' weighted sum shows, that sum
+// is taken: a point of the triangle at least.
 static void FN(closest_try_triangle)(FN(closest_nearest) *best, const vec w[SIMPLEX], n_mask there,
                                      int i, int j, vec ei, vec ej, vec normal)
 {
@@ -57,20 +58,25 @@ static void FN(closest_try_triangle)(FN(closest_nearest) *best, const vec w[SIMP
   const n_mask sound = there & (nn > big * SIMPLEX_NOISE2) & (nn > n_lit(REAL_TINY));
   const num by = n_lit(R(1.0)) / n_select(sound, nn, n_lit(R(1.0)));
   const vec from = FN(neg3)(w[NEWEST]);
-  const num wi = FN(dot3)(FN(cross3)(from, ej), normal) * by, wj = FN(dot3)(FN(cross3)(ei, from), normal) * by;
+  const num wi = FN(dot3)(FN(cross3)(from, ej), normal) * by,
+            wj = FN(dot3)(FN(cross3)(ei, from), normal) * by;
   const num zero = n_lit(R(0.0));
   const n_mask within = sound & (wi > zero) & (wj > zero) & (wi + wj < n_lit(R(1.0)));
   const num height = FN(dot3)(w[NEWEST], normal);
-  const vec foot = FN(scale3)(normal, height * by), sum = FN(mad3)(ei, wi, FN(mad3)(ej, wj, w[NEWEST]));
+  const vec foot = FN(scale3)(normal, height * by),
+            sum = FN(mad3)(ei, wi, FN(mad3)(ej, wj, w[NEWEST]));
   const vec off = FN(sub3)(sum, foot);
   const n_mask same = FN(dot3)(off, off) <=
                       (FN(dot3)(from, from) + FN(dot3)(ei, ei) + FN(dot3)(ej, ej)) * SIMPLEX_NOISE2;
-  const vec x = FN(make)(n_select(same, foot.x, sum.x), n_select(same, foot.y, sum.y), n_select(same, foot.z, sum.z));
+  const vec x = FN(make)(n_select(same, foot.x, sum.x), n_select(same, foot.y, sum.y),
+                         n_select(same, foot.z, sum.z));
   const num q = FN(dot3)(x, x), slack = n_sqrt(best->q) * (R(8.0) * NUM_EPSILON);
-  FN(closest_try)(best, within & (q <= best->q + slack), x, q, i, wi, j, wj, n_lit(R(1.0)) - wi - wj);
+  FN(closest_try)(best, within & (q <= best->q + slack), x, q, i, wi, j, wj,
+                  n_lit(R(1.0)) - wi - wj);
 }
 
-// Whether the origin and the point e, seen from the newest one, are on the same side of a face through it.
+// Whether the origin and the point e, seen from the newest one, are on the same side of a face
+// through it.
 static n_mask FN(closest_same_side)(vec normal, vec newest, vec e)
 {
   return -FN(dot3)(newest, normal) * FN(dot3)(e, normal) > n_lit(R(0.0));
@@ -86,8 +92,8 @@ static n_mask FN(closest_is_solid)(vec normal, vec a, vec b, vec c)
 
 // there: which of the slots 0 to 2 hold a point. segments, triangles: whether any lane
 // has one of them, or two.
-static FN(closest_nearest) FN(closest_search)(const vec w[SIMPLEX], const n_mask there[NEWEST],
-                                                int segments, int triangles)
+static FN(closest_nearest)
+  FN(closest_search)(const vec w[SIMPLEX], const n_mask there[NEWEST], int segments, int triangles)
 {
   FN(closest_nearest) best;
   const num zero = n_lit(R(0.0));
@@ -99,7 +105,8 @@ static FN(closest_nearest) FN(closest_search)(const vec w[SIMPLEX], const n_mask
   if (!segments) {
     return best;
   }
-  const vec e0 = FN(sub3)(w[0], w[NEWEST]), e1 = FN(sub3)(w[1], w[NEWEST]), e2 = FN(sub3)(w[2], w[NEWEST]);
+  const vec e0 = FN(sub3)(w[0], w[NEWEST]), e1 = FN(sub3)(w[1], w[NEWEST]),
+            e2 = FN(sub3)(w[2], w[NEWEST]);
   FN(closest_try_segment)(&best, w, there[0], 0, e0);
   FN(closest_try_segment)(&best, w, there[1], 1, e1);
   FN(closest_try_segment)(&best, w, there[2], 2, e2);
@@ -111,10 +118,10 @@ static FN(closest_nearest) FN(closest_search)(const vec w[SIMPLEX], const n_mask
   FN(closest_try_triangle)(&best, w, there[1] & there[2], 1, 2, e1, e2, n12);
   FN(closest_try_triangle)(&best, w, there[2] & there[0], 2, 0, e2, e0, n20);
   const vec base = FN(cross3)(FN(sub3)(w[1], w[0]), FN(sub3)(w[2], w[0]));
-  best.inside = there[0] & there[1] & there[2] & FN(closest_same_side)(n01, w[NEWEST], e2) &
-                FN(closest_same_side)(n12, w[NEWEST], e0) & FN(closest_same_side)(n20, w[NEWEST], e1) &
-                (-FN(dot3)(w[0], base) * -FN(dot3)(e0, base) > zero) &
-                FN(closest_is_solid)(n01, e0, e1, e2);
+  best.inside =
+    there[0] & there[1] & there[2] & FN(closest_same_side)(n01, w[NEWEST], e2) &
+    FN(closest_same_side)(n12, w[NEWEST], e0) & FN(closest_same_side)(n20, w[NEWEST], e1) &
+    (-FN(dot3)(w[0], base) * -FN(dot3)(e0, base) > zero) & FN(closest_is_solid)(n01, e0, e1, e2);
   return best;
 }
 #undef SIMPLEX_NOISE2

@@ -1,9 +1,9 @@
-// Support maps: the point of a shape that is farthest along a direction (docs/closest.md), of one shape at
-// a time, without its radius. A hull's vertices are looked at by blocks of LANES.
+// Support maps: the point of a shape that is farthest along a direction (docs/closest.md), of one
+// shape at a time, without its radius. A hull's vertices are looked at by blocks of LANES.
 //
-// A point has a code, by which it is found again at another pose: of hulls and boxes the index of the
-// vertex (a box's bit k: the upper end of axis k), of a point 0, of a segment which end it is, of curved shapes a direction along which it lies
-// farthest, rounded.
+// A point has a code, by which it is found again at another pose: of hulls and boxes the index of
+// the vertex (a box's bit k: the upper end of axis k), of a point 0, of a segment which end it is,
+// of curved shapes a direction along which it lies farthest, rounded.
 
 typedef struct closest_shape {
   int kind, count, padded, placing, rings;
@@ -29,7 +29,8 @@ static real closest_signed(real size, real of)
   return of < R(0.0) ? -size : size;
 }
 
-// ---- codes of directions: a point of the octahedron |x| + |y| + |z| = 1, folded into a square ----
+// ---- codes of directions: a point of the octahedron |x| + |y| + |z| = 1, folded into a square
+// ----
 #define CODE_STEPS 16383
 
 static int closest_code_of(const real u[3])
@@ -42,7 +43,8 @@ static int closest_code_of(const real u[3])
     y = closest_signed(R(1.0) - real_abs(x), y);
     x = folded;
   }
-  const int i = (int)((x + R(1.0)) * CODE_STEPS + R(0.5)), j = (int)((y + R(1.0)) * CODE_STEPS + R(0.5));
+  const int i = (int)((x + R(1.0)) * CODE_STEPS + R(0.5)),
+            j = (int)((y + R(1.0)) * CODE_STEPS + R(0.5));
   return i + (j << 15);
 }
 
@@ -90,7 +92,8 @@ static int closest_farthest(const closest_shape *s, const real u[3])
   if (s->padded == LANES) { // the bit beyond is for directions that are no numbers
     return lowest_bit((unsigned int)lane_bits(is_best) | 1u << (LANES - 1));
   }
-  return (int)lane_least(lane_select(is_best, block + lane_iota(), lane_lit((real)(s->padded - 1))));
+  return (int)lane_least(
+    lane_select(is_best, block + lane_iota(), lane_lit((real)(s->padded - 1))));
 #endif
 }
 
@@ -145,8 +148,8 @@ static void closest_support_superquadric(const closest_shape *s, const real u[3]
 
 // ---- any shape ----
 
-// Writes the point of the shape without its radius that is farthest along u, which is not 0, and returns
-// its code.
+// Writes the point of the shape without its radius that is farthest along u, which is not 0, and
+// returns its code.
 static int closest_support(const closest_shape *s, const real u[3], real out[3])
 {
   GLOBAL const real *size = s->record + SHAPE_SIZE;

@@ -1,4 +1,5 @@
-// Single rows, with which the kernels behind closest_apart work: how they are seen, and what is written of them.
+// Single rows, with which the kernels behind closest_apart work: how they are seen, and what is
+// written of them.
 
 // A row, seen from shape 1, in units of `scale`.
 typedef struct closest_view {
@@ -14,7 +15,8 @@ static wide closest_wide_scale(wide x)
   return (wide)lane_first(closest_scale(lane_lit((real)x)));
 }
 
-static closest_view closest_view_of(const closest_spot *p, const closest_shape shapes[2], real tolerance)
+static closest_view closest_view_of(const closest_spot *p, const closest_shape shapes[2],
+                                    real tolerance)
 {
   closest_view v;
   v.of[0] = shapes[0];
@@ -45,8 +47,8 @@ static void closest_corner(const closest_view *v, const real x1[3], const real x
 }
 
 // Finds the corner that is farthest along `outward`.
-static void closest_corner_along(const closest_view *v, const wide outward[3], wide corner[POLYTOPE_CORNER],
-                                 int code[2])
+static void closest_corner_along(const closest_view *v, const wide outward[3],
+                                 wide corner[POLYTOPE_CORNER], int code[2])
 {
   const real *r = v->r;
   const real x = (real)outward[0], y = (real)outward[1], z = (real)outward[2];
@@ -60,10 +62,10 @@ static void closest_corner_along(const closest_view *v, const wide outward[3], w
   closest_corner(v, x1, x2, corner);
 }
 
-// Writes a row, given the depth, the normal from shape 1 to shape 2 and a point of shape 1 without its
-// radius, all in shape 1's frame and in units of the view.
-static void closest_write(const closest_answers *to, const closest_spot *p, const closest_view *v, int row,
-                          wide depth, const wide normal[3], const wide at[3], wide open)
+// Writes a row, given the depth, the normal from shape 1 to shape 2 and a point of shape 1 without
+// its radius, all in shape 1's frame and in units of the view.
+static void closest_write(const closest_answers *to, const closest_spot *p, const closest_view *v,
+                          int row, wide depth, const wide normal[3], const wide at[3], wide open)
 {
   const wide distance = (wide)0 - depth * v->scale - (p->radius[0] + p->radius[1]);
   to->d[row] = (real)distance;
@@ -71,7 +73,8 @@ static void closest_write(const closest_answers *to, const closest_spot *p, cons
   for (int k = 0; k < 3; ++k) {
     const wide *m = p->m + 3 * k;
     const wide n = m[0] * normal[0] + m[1] * normal[1] + m[2] * normal[2];
-    const wide x = (m[0] * at[0] + m[1] * at[1] + m[2] * at[2]) * v->scale + p->at[k] + n * p->radius[0];
+    const wide x =
+      (m[0] * at[0] + m[1] * at[1] + m[2] * at[2]) * v->scale + p->at[k] + n * p->radius[0];
     to->n[3 * row + k] = (real)n;
     to->p1[3 * row + k] = (real)x;
     to->p2[3 * row + k] = (real)(x + distance * n);

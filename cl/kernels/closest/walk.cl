@@ -1,23 +1,24 @@
-// What a walk to the nearest point of the Minkowski difference keeps, of LANES rows: a simplex of up to four
-// points, the point v that is nearest on it, and the bound along v.
+// What a walk to the nearest point of the Minkowski difference keeps, of LANES rows: a simplex of
+// up to four points, the point v that is nearest on it, and the bound along v.
 
 typedef struct closest_walk {
   vec3_r body1[SIMPLEX];  // points of shape 1
   vec3_r across[SIMPLEX]; // from these to points of shape 2 put where shape 1's frame is
   ilane code[2][SIMPLEX];
   ilane there[NEWEST];
-  lane weight[SIMPLEX];   // of the points, in v
+  lane weight[SIMPLEX]; // of the points, in v
   vec3_r v;
-  lane q;                 // |v|^2
-  lane lower;             // the lower bound of |v| along v, or along the first direction
-  ilane begun;            // there is a point
+  lane q;      // |v|^2
+  lane lower;  // the lower bound of |v| along v, or along the first direction
+  ilane begun; // there is a point
   ilane active;
   int segments, triangles; // whether any lane has one or two points
 } closest_walk;
 
 static vec3_r closest_select3(ilane mask, vec3_r a, vec3_r b)
 {
-  return make_r(lane_select(mask, a.x, b.x), lane_select(mask, a.y, b.y), lane_select(mask, a.z, b.z));
+  return make_r(lane_select(mask, a.x, b.x), lane_select(mask, a.y, b.y),
+                lane_select(mask, a.z, b.z));
 }
 
 static void closest_store3(vec3_r v, real to[3][LANES])
@@ -33,7 +34,8 @@ static vec3_r closest_load3(real from[3][LANES])
 }
 
 // Finds support points of a side along u, of the lanes in `bits`.
-static void closest_supports(const closest_shape *shapes, int bits, vec3_r u, vec3_r *out, int code[LANES])
+static void closest_supports(const closest_shape *shapes, int bits, vec3_r u, vec3_r *out,
+                             int code[LANES])
 {
   real from[3][LANES], to[3][LANES];
   closest_store3(u, from);
@@ -90,8 +92,8 @@ static ilane closest_select_code(ilane mask, ilane a, ilane b)
 #endif
 }
 
-// Keeps of the simplex what the nearest point is made of, in the lanes of `take`: the newest point goes into
-// the first slot whose point has no weight.
+// Keeps of the simplex what the nearest point is made of, in the lanes of `take`: the newest point
+// goes into the first slot whose point has no weight.
 static void closest_keep(closest_walk *w, const closest_nearest_r *best, ilane take)
 {
   const lane zero = lane_lit(R(0.0));
@@ -104,7 +106,8 @@ static void closest_keep(closest_walk *w, const closest_nearest_r *best, ilane t
     w->across[k] = closest_select3(here, w->across[NEWEST], w->across[k]);
     w->code[0][k] = closest_select_code(here, w->code[0][NEWEST], w->code[0][k]);
     w->code[1][k] = closest_select_code(here, w->code[1][NEWEST], w->code[1][k]);
-    w->weight[k] = lane_select(here, best->weight[NEWEST], lane_select(take, best->weight[k], w->weight[k]));
+    w->weight[k] =
+      lane_select(here, best->weight[NEWEST], lane_select(take, best->weight[k], w->weight[k]));
     w->there[k] = (take & (stays | here)) | (~take & w->there[k]);
     placed |= here;
   }
@@ -177,8 +180,8 @@ static ilane closest_mask_of(int bits)
 }
 
 // Puts a point pair into a slot, in the lanes of `take`.
-static void closest_put_corner(closest_walk *w, int slot, ilane take, vec3_r x1, vec3_r x2, const lane r[9],
-                               ilane code1, ilane code2)
+static void closest_put_corner(closest_walk *w, int slot, ilane take, vec3_r x1, vec3_r x2,
+                               const lane r[9], ilane code1, ilane code2)
 {
   w->body1[slot] = closest_select3(take, x1, w->body1[slot]);
   w->across[slot] = closest_select3(take, sub3_r(closest_rotated(r, x2), x1), w->across[slot]);
@@ -186,16 +189,17 @@ static void closest_put_corner(closest_walk *w, int slot, ilane take, vec3_r x1,
   w->code[1][slot] = closest_select_code(take, code2, w->code[1][slot]);
 }
 
-// Begins with the simplex of an earlier answer: its first point counts as the newest one, unless there are
-// four. Whatever it says, even if it is of another row, the next round has a bound that is certain.
-static void closest_warm_start(closest_walk *w, const closest_sides *shapes, const lane r[9], lane by,
-                                vec3_r t, GLOBAL const int *warm, int first, int count)
+// Begins with the simplex of an earlier answer: its first point counts as the newest one, unless
+// there are four. Whatever it says, even if it is of another row, the next round has a bound that
+// is certain.
+static void closest_warm_start(closest_walk *w, const closest_sides *shapes, const lane r[9],
+                               lane by, vec3_r t, GLOBAL const int *warm, int first, int count)
 {
   ilane newest = w->active & ~w->active;
   for (int k = 0; k < SIMPLEX; ++k) {
     int code[2][LANES];
-    const int bits =
-      lane_bits(w->active) & closest_warm_codes(warm, first, count, k, code[0], code[1]);
+    const int bits = lane_bits(w->active) &
+                     closest_warm_codes(warm, first, count, k, code[0], code[1]);
     const vec3_r x1 = scale3_r(closest_recall(shapes->of[0], bits, code[0]), by);
     const vec3_r x2 = scale3_r(closest_recall(shapes->of[1], bits, code[1]), by);
     const ilane here = closest_mask_of(bits) & w->active, fresh = here & ~newest;

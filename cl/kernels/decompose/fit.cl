@@ -1,7 +1,7 @@
-// The objective of a fit, sum v (T(phi) - T(d))^2 with T(z) = tanh(z / s), and the normal equations of
-// its derivatives. A work-group has an item: a block of samples, and a set of primitives.
+// The objective of a fit, sum v (T(phi) - T(d))^2 with T(z) = tanh(z / s), and the normal equations
+// of its derivatives. A work-group has an item: a block of samples, and a set of primitives.
 
-#define DECOMPOSE_FAR R(12.0) // temperatures of the union beyond which a primitive adds nothing
+#define DECOMPOSE_FAR R(12.0)   // temperatures of the union beyond which a primitive adds nothing
 #define DECOMPOSE_SLOPE R(1e-4) // derivatives below this share of the steepest are left out
 
 static int decompose_is_away(GLOBAL const real *set, int l)
@@ -13,13 +13,14 @@ static int decompose_is_away(GLOBAL const real *set, int l)
 static lane decompose_take_away(lane plus, lane minus, real sharp)
 {
   const lane most = lane_max(plus, -minus);
-  return most + lane_log2(lane_exp2((plus - most) * sharp) + lane_exp2((-minus - most) * sharp)) / sharp;
+  return most +
+         lane_log2(lane_exp2((plus - most) * sharp) + lane_exp2((-minus - most) * sharp)) / sharp;
 }
 
-// Returns the union, at lanes i, of a block's primitives that add or that are taken away, but for two places in
-// the set; REAL_BIG where there is none.
-static lane decompose_half(GLOBAL const real *phi, GLOBAL const int *list, GLOBAL const real *set, int away, int a,
-                           int b, int i, real sharp)
+// Returns the union, at lanes i, of a block's primitives that add or that are taken away, but for
+// two places in the set; REAL_BIG where there is none.
+static lane decompose_half(GLOBAL const real *phi, GLOBAL const int *list, GLOBAL const real *set,
+                           int away, int a, int b, int i, real sharp)
 {
   lane least = lane_lit(REAL_BIG), sum = lane_lit(R(0.0));
   for (int k = 0; k < list[LIST_KEPT]; ++k) {
@@ -40,7 +41,8 @@ static lane decompose_half(GLOBAL const real *phi, GLOBAL const int *list, GLOBA
 // Returns the derivative of the body's field by that of a primitive.
 static lane decompose_weight(lane phi, lane plus, lane value, int away, real sharp)
 {
-  return away ? -lane_exp2((-phi - value) * sharp) : lane_exp2(((plus - phi) + (plus - value)) * sharp);
+  return away ? -lane_exp2((-phi - value) * sharp)
+              : lane_exp2(((plus - phi) + (plus - value)) * sharp);
 }
 
 static vec3_r sample_at(GLOBAL const real *block, int i)
@@ -49,20 +51,22 @@ static vec3_r sample_at(GLOBAL const real *block, int i)
                 lane_load(block + 2 * DECOMPOSE_BLOCK + i));
 }
 
-// Beyond what bound a primitive has no say in a block in which the union is nowhere above `worst`: T
-// is 1 there to within rounding, or another primitive is nearer by far.
+// Beyond what bound a primitive has no say in a block in which the union is nowhere above `worst`:
+// T is 1 there to within rounding, or another primitive is nearer by far.
 static real decompose_limit(real worst, real s, real tau)
 {
   return real_max(R(8.0) * s, real_min(worst, R(8.0) * s) + DECOMPOSE_FAR * tau);
 }
 
-// Writes an item's fields (most, DECOMPOSE_BLOCK) of the primitives that have a say, its field as a whole and its
-// terms of the objective (DECOMPOSE_BLOCK), and its lists. frozen: rows of DECOMPOSE_BLOCK. Where `mixed` is not 0
-// `halves` (2, DECOMPOSE_BLOCK) has the unions of what adds and of what is taken away.
+// Writes an item's fields (most, DECOMPOSE_BLOCK) of the primitives that have a say, its field as a
+// whole and its terms of the objective (DECOMPOSE_BLOCK), and its lists. frozen: rows of
+// DECOMPOSE_BLOCK. Where `mixed` is not 0 `halves` (2, DECOMPOSE_BLOCK) has the unions of what adds
+// and of what is taken away.
 KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *balls,
                              GLOBAL const real *primitives, GLOBAL const int *items,
-                             GLOBAL const real *frozen, real s, real tau, real plane, int most, int mixed,
-                             GLOBAL real *fields, GLOBAL real *unions, GLOBAL real *halves, GLOBAL real *terms, GLOBAL int *lists)
+                             GLOBAL const real *frozen, real s, real tau, real plane, int most,
+                             int mixed, GLOBAL real *fields, GLOBAL real *unions,
+                             GLOBAL real *halves, GLOBAL real *terms, GLOBAL int *lists)
 {
   LOCAL_ARRAY(real, bounds, DECOMPOSE_MOST);
   LOCAL_ARRAY(real, part, WG);
@@ -75,7 +79,8 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
   const size_t rows = mixed ? 2 : 1;
   GLOBAL const real *back = frozen + DECOMPOSE_BLOCK * rows * (size_t)MAX_INT(own[FIT_FROZEN], 0);
   GLOBAL const real *back_away = back + DECOMPOSE_BLOCK * (rows - 1);
-  GLOBAL real *plus = halves + (mixed ? (size_t)2 * DECOMPOSE_BLOCK * at : 0), *minus = plus + DECOMPOSE_BLOCK;
+  GLOBAL real *plus = halves + (mixed ? (size_t)2 * DECOMPOSE_BLOCK * at : 0),
+              *minus = plus + DECOMPOSE_BLOCK;
   GLOBAL real *phi = fields + (size_t)most * DECOMPOSE_BLOCK * at;
   GLOBAL real *joined = unions + (size_t)DECOMPOSE_BLOCK * at;
   GLOBAL real *term = terms + (size_t)DECOMPOSE_BLOCK * at;
@@ -116,10 +121,13 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
     for (int i = 0; i < WG; ++i) {
       worst = real_max(worst, part[i]);
     }
-    // What is taken away has no say where it is far: the body's field is then that of what adds, or beyond T's reach.
+    // What is taken away has no say where it is far: the body's field is then that of what adds, or
+    // beyond T's reach.
     const real limit = decompose_limit(worst, s, tau), far_away = R(8.0) * s + DECOMPOSE_FAR * tau;
     for (; next < count &&
-           (next == first || bounds[next] > (mixed && decompose_is_away(set, next) ? far_away : limit)); ++next) {
+           (next == first ||
+            bounds[next] > (mixed && decompose_is_away(set, next) ? far_away : limit));
+         ++next) {
     }
     l = next++;
     BARRIER;
@@ -131,7 +139,8 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
     lane value;
     if (mixed) {
       const lane nearest = lane_load(minus + i);
-      lane taken = has_back ? lane_exp2((nearest - lane_load(back_away + i)) * sharp) : lane_lit(R(0.0));
+      lane taken = has_back ? lane_exp2((nearest - lane_load(back_away + i)) * sharp)
+                            : lane_lit(R(0.0));
       for (int k = 0; k < used; ++k) {
         const lane field = lane_load(phi + DECOMPOSE_BLOCK * k + i);
         if (decompose_is_away(set, kept[k])) {
@@ -153,8 +162,9 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
       value = least - lane_log2(sum) / sharp;
     }
     const lane root = lane_load(block + SAMPLE_ROOT * DECOMPOSE_BLOCK + i);
-    const lane off = root * (decompose_tanh(value / s) -
-                             decompose_tanh(lane_load(block + SAMPLE_DISTANCE * DECOMPOSE_BLOCK + i) / s));
+    const lane off =
+      root * (decompose_tanh(value / s) -
+              decompose_tanh(lane_load(block + SAMPLE_DISTANCE * DECOMPOSE_BLOCK + i) / s));
     lane_store(value, joined + i);
     lane_store(off * off, term + i);
   }
@@ -189,10 +199,10 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
 // columns of the Jacobian, and of the residual, which comes last. It has rows (11 n + 1,
 // DECOMPOSE_BLOCK) for that. `items` to `lists` are what decompose_values had and has left.
 KERNEL void decompose_products(GLOBAL const real *samples, GLOBAL const real *primitives,
-                               GLOBAL const int *items, real s, real tau, real plane, int most, int mixed,
-                               GLOBAL const real *unions, GLOBAL const real *halves, GLOBAL const int *lists,
-                               GLOBAL const int *wanted,
-                               GLOBAL real *rows, GLOBAL real *products)
+                               GLOBAL const int *items, real s, real tau, real plane, int most,
+                               int mixed, GLOBAL const real *unions, GLOBAL const real *halves,
+                               GLOBAL const int *lists, GLOBAL const int *wanted, GLOBAL real *rows,
+                               GLOBAL real *products)
 {
   const int item = (int)get_local_id(0);
   GLOBAL const int *want = wanted + (size_t)PRODUCT_INTS * get_group_id(0);
@@ -218,7 +228,8 @@ KERNEL void decompose_products(GLOBAL const real *samples, GLOBAL const real *pr
         decompose_derive(one, sample_at(block, i), &jet);
       }
       const lane value = lane_load(joined + i), t = decompose_tanh(value / s);
-      const lane weight = decompose_weight(jet.phi, lane_load(plus + i), value, away, sharp) * (R(1.0) - t * t) / s *
+      const lane weight = decompose_weight(jet.phi, lane_load(plus + i), value, away, sharp) *
+                          (R(1.0) - t * t) / s *
                           lane_load(block + SAMPLE_ROOT * DECOMPOSE_BLOCK + i);
       // No weight, and none that is no number.
       const lane scale = lane_select(lane_abs(weight) > lane_lit(R(0.0)), weight, lane_lit(R(0.0)));
@@ -230,10 +241,12 @@ KERNEL void decompose_products(GLOBAL const real *samples, GLOBAL const real *pr
   for (int i = LANES * item; i < DECOMPOSE_BLOCK; i += LANES * WG) {
     const lane off = decompose_tanh(lane_load(joined + i) / s) -
                      decompose_tanh(lane_load(block + SAMPLE_DISTANCE * DECOMPOSE_BLOCK + i) / s);
-    lane_store(off * lane_load(block + SAMPLE_ROOT * DECOMPOSE_BLOCK + i), row + DECOMPOSE_BLOCK * (count - 1) + i);
+    lane_store(off * lane_load(block + SAMPLE_ROOT * DECOMPOSE_BLOCK + i),
+               row + DECOMPOSE_BLOCK * (count - 1) + i);
   }
   BARRIER_GLOBAL;
-  // Four columns at once, so that a row is loaded for all of them; those behind the last one repeat it.
+  // Four columns at once, so that a row is loaded for all of them; those behind the last one repeat
+  // it.
   for (int i = item; i < count; i += WG) {
     GLOBAL const real *left = row + DECOMPOSE_BLOCK * i;
     for (int j = 0; j <= i; j += 4) {

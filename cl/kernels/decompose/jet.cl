@@ -2,7 +2,8 @@
 // superquadric.inl, with the shares m_i of the three terms in f (they add up to 1) and k = 1 - 1/h:
 //   d phi / d ln a_i = -(r / h) m_i u_i^2 / q_i
 //   d phi / d e1     =  (r / h) / 2 times the entropy of the outer sum's shares
-//   d phi / d e2     =  (r / h) / 2 times the share of x and y there, times the entropy of the inner's
+//   d phi / d e2     =  (r / h) / 2 times the share of x and y there, times the entropy of the
+//                    inner's
 //   g_i              =  k y_i / r + (r / h) m_i u_i / (a_i q_i), the gradient in its own axes
 //   d phi / d t      = -g,  d phi / d w = g x y
 typedef struct decompose_jet {
@@ -19,7 +20,8 @@ static lane decompose_entropy(lane bits, lane share, lane sum)
 static void decompose_derive(GLOBAL const real *s, vec3_r x, decompose_jet *out)
 {
   GLOBAL const real *axes_inv = s + SUPERQUADRIC_AXES_INV;
-  const vec3_r position = make_r(lane_lit(s[SUPERQUADRIC_POSITION]), lane_lit(s[SUPERQUADRIC_POSITION + 1]),
+  const vec3_r position = make_r(lane_lit(s[SUPERQUADRIC_POSITION]),
+                                 lane_lit(s[SUPERQUADRIC_POSITION + 1]),
                                  lane_lit(s[SUPERQUADRIC_POSITION + 2]));
   const vec3_r y = rotate_back_r(s, sub3_r(x, position));
   shares_r t;
@@ -39,8 +41,10 @@ static void decompose_derive(GLOBAL const real *s, vec3_r x, decompose_jet *out)
   const lane gap = lane_select(t.m_leads, lz - most, most - lz) * s[SUPERQUADRIC_E1_INV];
   const vec3_r per_q = make_r(m.x / t.q.x, m.y / t.q.y, m.z / t.q.z);
   const lane radial = (one - t.h_inv) / r;
-  const vec3_r steep = make_r(t.u.x * per_q.x * reach, t.u.y * per_q.y * reach, t.u.z * per_q.z * reach);
-  const vec3_r g = make_r(radial * y.x + steep.x * axes_inv[0], radial * y.y + steep.y * axes_inv[1],
+  const vec3_r steep =
+    make_r(t.u.x * per_q.x * reach, t.u.y * per_q.y * reach, t.u.z * per_q.z * reach);
+  const vec3_r g = make_r(radial * y.x + steep.x * axes_inv[0],
+                          radial * y.y + steep.y * axes_inv[1],
                           radial * y.z + steep.z * axes_inv[2]);
   const vec3_r turn = cross3_r(g, y);
   out->phi = r - reach;
@@ -65,17 +69,21 @@ static int decompose_code(GLOBAL const real *s)
 
 static vec3_r decompose_from_centre(GLOBAL const real *part, vec3_r x)
 {
-  return make_r(x.x - part[PLANES_CENTRE], x.y - part[PLANES_CENTRE + 1], x.z - part[PLANES_CENTRE + 2]);
+  return make_r(x.x - part[PLANES_CENTRE], x.y - part[PLANES_CENTRE + 1],
+                x.z - part[PLANES_CENTRE + 2]);
 }
 
-// Returns how far beyond plane `i` of a polyhedron, counted over all its parts, a place y from the centre lies.
+// Returns how far beyond plane `i` of a polyhedron, counted over all its parts, a place y from the
+// centre lies.
 static lane decompose_plane(GLOBAL const real *head, int i, vec3_r y)
 {
-  GLOBAL const real *p = head + SUPERQUADRIC_STRIDE * (i / PLANES_EACH) + PLANES_STRIDE * (i % PLANES_EACH);
+  GLOBAL const real *p =
+    head + SUPERQUADRIC_STRIDE * (i / PLANES_EACH) + PLANES_STRIDE * (i % PLANES_EACH);
   return y.x * p[0] + y.y * p[1] + y.z * p[2] - p[PLANES_OFFSET];
 }
 
-// Returns a polyhedron's field, the soft maximum over the planes of all its parts; plane: log2(e) / temperature.
+// Returns a polyhedron's field, the soft maximum over the planes of all its parts; plane: log2(e) /
+// temperature.
 static lane decompose_polyhedron(GLOBAL const real *head, vec3_r y, real plane)
 {
   const int count = PLANES_EACH * PART_COUNT(decompose_code(head));
@@ -89,8 +97,9 @@ static lane decompose_polyhedron(GLOBAL const real *head, vec3_r y, real plane)
   return most + lane_log2(sum) / plane;
 }
 
-// A polyhedron's field and its derivatives by the parameters of one of its parts: with the share m of a plane in
-// the sum, - m by its distance from the centre, and m (t . y) where t is added to its normal.
+// A polyhedron's field and its derivatives by the parameters of one of its parts: with the share m
+// of a plane in the sum, - m by its distance from the centre, and m (t . y) where t is added to its
+// normal.
 static void decompose_derive_part(GLOBAL const real *part, vec3_r x, real plane, decompose_jet *out)
 {
   const int first = PART_NUMBER(decompose_code(part));
@@ -99,8 +108,10 @@ static void decompose_derive_part(GLOBAL const real *part, vec3_r x, real plane,
   out->phi = decompose_polyhedron(head, y, plane);
   for (int i = 0; i < PLANES_EACH; ++i) {
     GLOBAL const real *n = part + PLANES_STRIDE * i, *t = n + PLANES_ACROSS;
-    const lane m = lane_exp2((decompose_plane(head, PLANES_EACH * first + i, y) - out->phi) * plane);
-    const real u[3] = {n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]};
+    const lane m =
+      lane_exp2((decompose_plane(head, PLANES_EACH * first + i, y) - out->phi) * plane);
+    const real u[3] = {n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2],
+                       n[0] * t[1] - n[1] * t[0]};
     out->by[3 * i] = -m;
     out->by[3 * i + 1] = m * (y.x * t[0] + y.y * t[1] + y.z * t[2]);
     out->by[3 * i + 2] = m * (y.x * u[0] + y.y * u[1] + y.z * u[2]);
@@ -121,21 +132,25 @@ static lane decompose_field(GLOBAL const real *s, vec3_r x, real plane)
   return out.phi;
 }
 
-// Returns a lower bound of a polyhedron's field over a ball; of a part that is not the first, whose field is none of
-// its own, what is beyond all bounds.
+// Returns a lower bound of a polyhedron's field over a ball; of a part that is not the first, whose
+// field is none of its own, what is beyond all bounds.
 static real decompose_bound_planes(GLOBAL const real *s, GLOBAL const real *ball)
 {
-  const int code = decompose_code(s), count = PART_NUMBER(code) ? 0 : PLANES_EACH * PART_COUNT(code);
+  const int code = decompose_code(s),
+            count = PART_NUMBER(code) ? 0 : PLANES_EACH * PART_COUNT(code);
   real most = count ? -REAL_BIG : REAL_BIG;
-  const real d[3] = {ball[0] - s[PLANES_CENTRE], ball[1] - s[PLANES_CENTRE + 1], ball[2] - s[PLANES_CENTRE + 2]};
+  const real d[3] = {ball[0] - s[PLANES_CENTRE], ball[1] - s[PLANES_CENTRE + 1],
+                     ball[2] - s[PLANES_CENTRE + 2]};
   for (int i = 0; i < count; ++i) {
-    GLOBAL const real *p = s + SUPERQUADRIC_STRIDE * (i / PLANES_EACH) + PLANES_STRIDE * (i % PLANES_EACH);
+    GLOBAL const real *p =
+      s + SUPERQUADRIC_STRIDE * (i / PLANES_EACH) + PLANES_STRIDE * (i % PLANES_EACH);
     most = real_max(most, p[0] * d[0] + p[1] * d[1] + p[2] * d[2] - p[PLANES_OFFSET] - ball[3]);
   }
   return most;
 }
 
-// Returns a lower bound of a primitive's field over a ball: of a superquadric h is at least |y_i| / a_i for each i.
+// Returns a lower bound of a primitive's field over a ball: of a superquadric h is at least |y_i| /
+// a_i for each i.
 static real decompose_bound(GLOBAL const real *s, GLOBAL const real *ball)
 {
   if (decompose_code(s)) {
@@ -155,6 +170,7 @@ static real decompose_bound(GLOBAL const real *s, GLOBAL const real *ball)
 
 static lane decompose_tanh(lane z)
 {
-  const lane e = lane_exp2(lane_max(lane_min(z, lane_lit(R(12.0))), lane_lit(R(-12.0))) * (R(2.0) * LOG2E));
+  const lane e =
+    lane_exp2(lane_max(lane_min(z, lane_lit(R(12.0))), lane_lit(R(-12.0))) * (R(2.0) * LOG2E));
   return R(1.0) - R(2.0) / (e + R(1.0));
 }

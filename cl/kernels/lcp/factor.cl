@@ -4,7 +4,10 @@
 #ifndef KERNELS_LCP_FACTOR
 #define KERNELS_LCP_FACTOR
 
-static real lcp_root(real x) { return lane_first(lane_sqrt(lane_lit(x))); }
+static real lcp_root(real x)
+{
+  return lane_first(lane_sqrt(lane_lit(x)));
+}
 
 // Finds the reflection that takes the vector (first, tail) onto its first component. Returns its
 // factor tau; its vector is 1, and behind it *scale times the tail, and *to is what the first
@@ -173,8 +176,8 @@ static void put_in_order(int n, GLOBAL const int *order, GLOBAL real *right, GLO
 // Replaces each of `count` right sides, `stride` apart, by the x of least norm among those that
 // come nearest to q x = right; q (n, n) is lost. tau, order and room have n numbers each. Returns
 // the rank.
-static int least_norm(int n, int stride, GLOBAL real *q, GLOBAL real *tau, GLOBAL int *order, int count,
-                      GLOBAL real *right, GLOBAL real *room, real least)
+static int least_norm(int n, int stride, GLOBAL real *q, GLOBAL real *tau, GLOBAL int *order,
+                      int count, GLOBAL real *right, GLOBAL real *room, real least)
 {
   const int rank = factor_columns(n, stride, q, tau, order, count, right, least);
   if (rank < n) {

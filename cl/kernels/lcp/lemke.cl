@@ -4,7 +4,7 @@
 // where the device has that, because a tableau drifts.
 
 #if REAL_DOUBLE || WIDE
-#define LEMKE_SAME 1e-13 // ratios that differ by no more are equal
+#define LEMKE_SAME 1e-13  // ratios that differ by no more are equal
 #define LEMKE_PIVOT 1e-11 // the least pivot, as a share of the largest entry
 #else
 #define LEMKE_SAME 1e-6f
@@ -53,8 +53,10 @@ static wide lemke_entry(const lcp *l, const lemke *t, real mix, int i, int j)
     return (wide)0;
   }
   if (own == R(0.0)) { // mu f_parent + box - beta+ - beta-
-    return (wide)(j < t->normals ? (l->parent[row] == column ? (wide)l->mu[row] * of / unit : (wide)0)
-                                 : row == column ? (wide)-1 : (wide)0);
+    return (wide)(j < t->normals
+                    ? (l->parent[row] == column ? (wide)l->mu[row] * of / unit : (wide)0)
+                  : row == column ? (wide)-1
+                                  : (wide)0);
   }
   return (wide)(i >= t->normals && row == column); // lambda in the rows of beta
 }
@@ -72,7 +74,7 @@ static void lemke_fill(const lcp *l, const lemke *t, real mix)
     }
     row[2 * t->n] = (wide)-1;
     row[2 * t->n + 1] = own != R(0.0) ? (wide)(own * l->b[of]) * lemke_unit(l, of)
-                                           : (wide)l->box[of] / lemke_unit(l, of);
+                                      : (wide)l->box[of] / lemke_unit(l, of);
   }
 }
 
@@ -175,8 +177,8 @@ static int lemke_leaves(const lemke *t, int column, wide least)
     if (t->basis[i] == 2 * t->n) {
       return i; // the covering column leaves: solved
     }
-    if (found < 0 || lemke_before(t, i, row[column], found,
-                                  t->table[(size_t)found * t->width + column])) {
+    if (found < 0 ||
+        lemke_before(t, i, row[column], found, t->table[(size_t)found * t->width + column])) {
       found = i;
     }
   }
@@ -202,7 +204,8 @@ static int lemke_solve(const lcp *l, lemke *t, real mix, int fresh, GLOBAL real 
     }
     least_q = row[right] < least_q ? row[right] : least_q;
     const wide best = t->table[(size_t)at * t->width + right];
-    at = row[right] < best || (row[right] == best && i > at) ? i : at; // the last of like ones is first
+    // the last of like ones is first
+    at = row[right] < best || (row[right] == best && i > at) ? i : at;
   }
   if (least_q >= (wide)0) {
     return 1;

@@ -32,7 +32,9 @@ static void lcp_classify(const lcp *l, GLOBAL const real *f, real tie, GLOBAL in
     l->w[i] = lcp_speed(l, f, i);
     classes[i] = LCP_SEPARATING;
     if (lcp_is_normal(l, i)) {
-      classes[i] = f[i] > force ? LCP_CLAMPING : lcp_abs(l->w[i]) <= speed ? LCP_TIED : LCP_SEPARATING;
+      classes[i] = f[i] > force                ? LCP_CLAMPING
+                   : lcp_abs(l->w[i]) <= speed ? LCP_TIED
+                                               : LCP_SEPARATING;
     }
   }
   for (int i = 0; i < l->m; ++i) {
@@ -41,10 +43,10 @@ static void lcp_classify(const lcp *l, GLOBAL const real *f, real tie, GLOBAL in
     if (lcp_is_normal(l, i) || (parent >= 0 && classes[parent] != LCP_CLAMPING) || bound <= force) {
       continue;
     }
-    classes[i] = lcp_abs(f[i]) < bound - force   ? LCP_CLAMPING
-                 : lcp_abs(l->w[i]) <= speed ? LCP_TIED
-                 : f[i] > R(0.0)              ? LCP_UPPER
-                                              : LCP_LOWER;
+    classes[i] = lcp_abs(f[i]) < bound - force ? LCP_CLAMPING
+                 : lcp_abs(l->w[i]) <= speed   ? LCP_TIED
+                 : f[i] > R(0.0)               ? LCP_UPPER
+                                               : LCP_LOWER;
   }
 }
 
@@ -114,7 +116,9 @@ static int lcp_flip(const lcp *l, int i, int own, real force, real speed)
 {
   const real f = l->f[i], w = l->w[i];
   if (lcp_is_normal(l, i)) {
-    return own == LCP_CLAMPING ? (f < -force ? LCP_SEPARATING : own) : w < -speed ? LCP_CLAMPING : own;
+    return own == LCP_CLAMPING ? (f < -force ? LCP_SEPARATING : own)
+           : w < -speed        ? LCP_CLAMPING
+                               : own;
   }
   if (own == LCP_CLAMPING) {
     const real bound = lcp_bound(l, l->f, i);

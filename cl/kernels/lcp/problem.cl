@@ -47,9 +47,15 @@ typedef struct lcp {
   GLOBAL int *dead; // 1 where friction is 0, for want of a coefficient or as its row moves nothing
 } lcp;
 
-static real lcp_abs(real x) { return x < R(0.0) ? -x : x; }
+static real lcp_abs(real x)
+{
+  return x < R(0.0) ? -x : x;
+}
 
-static int lcp_is_normal(const lcp *l, int i) { return l->parent[i] == LCP_NO_PARENT; }
+static int lcp_is_normal(const lcp *l, int i)
+{
+  return l->parent[i] == LCP_NO_PARENT;
+}
 
 // Returns how large |f_i| may be: beyond all bounds for a normal.
 static real lcp_bound(const lcp *l, GLOBAL const real *f, int i)
@@ -95,7 +101,8 @@ static real lcp_residual(const lcp *l, GLOBAL const real *f)
     const real a = lcp_diagonal(l, i), w = lcp_speed(l, f, i);
     l->w[i] = w;
     if (a > R(0.0)) {
-      const real high = real_max(lcp_bound(l, f, i), R(0.0)), low = lcp_is_normal(l, i) ? R(0.0) : -high;
+      const real high = real_max(lcp_bound(l, f, i), R(0.0)),
+                 low = lcp_is_normal(l, i) ? R(0.0) : -high;
       const real to = f[i] - w / a;
       const real off = a * lcp_abs(f[i] - real_min(real_max(to, low), high));
       most = off <= most ? most : off <= REAL_BIG ? off : REAL_BIG;

@@ -58,8 +58,7 @@ static void lcp_start(const lcp *l)
   }
   for (int i = 0; i < l->m; ++i) {
     const int slips = l->parent[i] >= 0 && !(l->mu[i] > R(0.0));
-    l->dead[i] = !lcp_is_normal(l, i) &&
-                 (slips || !(l->A[(size_t)i * l->m + i] > R(1e-12) * most));
+    l->dead[i] = !lcp_is_normal(l, i) && (slips || !(l->A[(size_t)i * l->m + i] > R(1e-12) * most));
     l->f[i] = R(0.0);
   }
 }
@@ -92,15 +91,16 @@ static int lcp_guess(const lcp *l, GLOBAL const int *guess, real scale)
 // (problems, LCP_PLACES) are memory; own and parent are those of lcp_of.
 KERNEL void lcp_solve(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
                       GLOBAL const real *box, GLOBAL const int *parent, int own,
-                      GLOBAL const int *guess, int with_guess, int m, real loose, GLOBAL real *numbers,
-                      GLOBAL int *places, GLOBAL real *f, GLOBAL real *w, GLOBAL int *classes,
-                      GLOBAL int *how, GLOBAL real *residual, int problems)
+                      GLOBAL const int *guess, int with_guess, int m, real loose,
+                      GLOBAL real *numbers, GLOBAL int *places, GLOBAL real *f, GLOBAL real *w,
+                      GLOBAL int *classes, GLOBAL int *how, GLOBAL real *residual, int problems)
 {
   const int problem = (int)get_global_id(0);
   if (problem >= problems) {
     return;
   }
-  const lcp l = lcp_of(A, b, mu, box, parent, own, m, loose, problem, numbers, places, f, w, classes);
+  const lcp l =
+    lcp_of(A, b, mu, box, parent, own, m, loose, problem, numbers, places, f, w, classes);
   const real scale = loose * real_max(lcp_largest(l.m, l.b), LCP_LEAST);
   int found = LCP_LEFT;
   lcp_start(&l);
@@ -164,7 +164,8 @@ static int lcp_sweep(const lcp *l, real least)
     for (int i = 0; i < l->m; ++i) {
       const real a = lcp_diagonal(l, i);
       if (a > R(0.0) && !l->dead[i]) {
-        const real high = real_max(lcp_bound(l, l->f, i), R(0.0)), low = lcp_is_normal(l, i) ? R(0.0) : -high;
+        const real high = real_max(lcp_bound(l, l->f, i), R(0.0)),
+                   low = lcp_is_normal(l, i) ? R(0.0) : -high;
         l->f[i] = real_min(real_max(l->f[i] - lcp_speed(l, l->f, i) / a, low), high);
       }
     }
@@ -175,8 +176,8 @@ static int lcp_sweep(const lcp *l, real least)
 // Solves what pivoting has left over: by Lemke's method with none and more and more of A's diagonal
 // added inside, by pivoting anew, by sweeps, and, where nothing helps, as the problem with LCP_SOFT
 // of the diagonal added, which always has a solution and whose residual may be as large as what
-// rounds away where large impulses cancel: on some devices that is more than LCP_PASS. Before that a
-// world's problem (`own`) takes what is nearly an answer. Returns how it was solved.
+// rounds away where large impulses cancel: on some devices that is more than LCP_PASS. Before that
+// a world's problem (`own`) takes what is nearly an answer. Returns how it was solved.
 static int lcp_by_lemke(lcp *l, lemke *t, real scale, int own)
 {
   const real mixes[5] = {R(0.0), LCP_MIX, R(1e2) * LCP_MIX, R(1e3) * LCP_MIX, R(1e4) * LCP_MIX};
@@ -218,8 +219,8 @@ static int lcp_by_lemke(lcp *l, lemke *t, real scale, int own)
 // has left over. tables (shares, LCP_TABLE) and table_places (shares, LCP_TABLE_PLACES) are the
 // tableaus' memory; the other arrays are those of lcp_solve.
 KERNEL void lcp_rest(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
-                     GLOBAL const real *box, GLOBAL const int *parent, int own, int m,
-                     real loose, GLOBAL real *numbers, GLOBAL int *places, GLOBAL wide *tables,
+                     GLOBAL const real *box, GLOBAL const int *parent, int own, int m, real loose,
+                     GLOBAL real *numbers, GLOBAL int *places, GLOBAL wide *tables,
                      GLOBAL int *table_places, GLOBAL real *f, GLOBAL real *w, GLOBAL int *classes,
                      GLOBAL int *how, GLOBAL real *residual, int problems)
 {
@@ -229,7 +230,8 @@ KERNEL void lcp_rest(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const re
   t.live = ROW(table_places, share, LCP_TABLE_PLACES(m));
   t.basis = t.live + m;
   t.was = t.live + 4 * m;
-  for (int problem = share * LCP_SHARED; problem < MIN_INT((share + 1) * LCP_SHARED, problems); ++problem) {
+  for (int problem = share * LCP_SHARED; problem < MIN_INT((share + 1) * LCP_SHARED, problems);
+       ++problem) {
     if (how[problem] != LCP_LEFT) {
       continue;
     }

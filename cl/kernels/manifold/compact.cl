@@ -68,12 +68,14 @@ KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, GLOBAL con
   }
 }
 
-// One work-group finds the distance of one pose, the least of its contacts and of both middles, and the soft one
-// (docs/spec.md, section 7), -T log sum weight exp(-d / T) = -T log sum exp(-t / T) of t = d - T log weight. middles is
-// (poses, 2). Where contacts that count have less than half of the depth, status (poses) gets POSE_DEEP.
-KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight, GLOBAL const real *middles,
-                             GLOBAL const pair_head *pair, real temperature,
-                             GLOBAL const real *frames, GLOBAL real *out, GLOBAL int *status)
+// One work-group finds the distance of one pose, the least of its contacts and of both middles, and
+// the soft one (docs/spec.md, section 7), -T log sum weight exp(-d / T) = -T log sum exp(-t / T) of
+// t = d - T log weight. middles is (poses, 2). Where contacts that count have less than half of the
+// depth, status (poses) gets POSE_DEEP.
+KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight,
+                             GLOBAL const real *middles, GLOBAL const pair_head *pair,
+                             real temperature, GLOBAL const real *frames, GLOBAL real *out,
+                             GLOBAL int *status)
 {
   LOCAL_ARRAY(real, part, WG);
   GLOBAL const coefficients *c = &pair->c;
@@ -82,12 +84,15 @@ KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight, GL
   const int item = (int)get_local_id(0);
   GLOBAL const real *row_d = ROW(d, pose, contacts), *row_w = ROW(weight, pose, contacts);
   GLOBAL const real *middle = ROW(middles, pose, 2);
-  real counted = REAL_BIG, least = real_min(middle[0], middle[1]), low = least, shown = least, sum = R(0.0);
+  real counted = REAL_BIG, least = real_min(middle[0], middle[1]), low = least, shown = least,
+       sum = R(0.0);
   for (int i = item; i < contacts; i += WG) {
     const real w = i < whole ? R(1.0) : row_w[i];
     counted = row_w[i] >= R(0.5) ? real_min(counted, row_d[i]) : counted;
     least = real_min(least, said_distance(pair, i, whole, row_d[i], row_w[i]));
-    shown = i < whole || row_w[i] >= R(0.5) || edge_share(pair, i) > R(0.0) ? real_min(shown, row_d[i]) : shown;
+    shown = i < whole || row_w[i] >= R(0.5) || edge_share(pair, i) > R(0.0)
+              ? real_min(shown, row_d[i])
+              : shown;
     low = w > R(0.0) ? real_min(low, weighed_distance(row_d[i], w, temperature)) : low;
   }
   counted = group_least(part, counted, item);
@@ -110,7 +115,8 @@ KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight, GL
     GLOBAL real *row = ROW(out, pose, REDUCED_REALS);
     row[REDUCED_DISTANCE] = least + poison;
     row[REDUCED_SOFT_DISTANCE] = low - temperature * LN2 * real_log2(sum) + poison;
-    if (c->cones > R(0.0) && shown * c->penetration_inv < -(real)DEEP_PENETRATIONS && counted > R(0.5) * least && poison == R(0.0)) {
+    if (c->cones > R(0.0) && shown * c->penetration_inv < -(real)DEEP_PENETRATIONS &&
+        counted > R(0.5) * least && poison == R(0.0)) {
       status[pose] |= POSE_DEEP;
     }
   }
@@ -163,11 +169,10 @@ KERNEL void offsets(GLOBAL const int *counts, int count, GLOBAL int *offsets)
 // COMPACT_REALS). The indices have the ranked elements that selection kept, where there is one.
 KERNEL void compact(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const real *n,
                     GLOBAL const real *activity, GLOBAL const real *weight,
-                    GLOBAL const pair_head *pair, real threshold,
-                    int want, GLOBAL const int *vertex_index1, GLOBAL const int *vertex_index2,
+                    GLOBAL const pair_head *pair, real threshold, int want,
+                    GLOBAL const int *vertex_index1, GLOBAL const int *vertex_index2,
                     GLOBAL const int *edge_index1, GLOBAL const int *edge_index2,
-                    GLOBAL const int *offsets, int capacity, GLOBAL int *list,
-                    GLOBAL real *values)
+                    GLOBAL const int *offsets, int capacity, GLOBAL int *list, GLOBAL real *values)
 {
   LOCAL_ARRAY(int, part, WG);
   GLOBAL const pair_elements *of = pair->n.elements;

@@ -25,7 +25,7 @@ static edge_ends load_ends(GLOBAL const real *ends1, GLOBAL const real *ends2,
   r.p0 = r.p1 = r.q0 = r.q1 = FN(make)(zero, zero, zero);
   num *const to1[6] = {&r.p0.x, &r.p0.y, &r.p0.z, &r.p1.x, &r.p1.y, &r.p1.z};
   num *const to2[6] = {&r.q0.x, &r.q0.y, &r.q0.z, &r.q1.x, &r.q1.y, &r.q1.z};
-  EACH_PART(part) {
+  EACH_PART (part) {
     GLOBAL const real *from1 = kept_row(ends1, &pair->n, 0, pose) + part * stride1;
     GLOBAL const real *from2 = kept_row(ends2, &pair->n, 1, pose) + part * stride2;
     int k = block * LANES / kept2;
@@ -80,9 +80,9 @@ KERNEL void edge_witnesses(GLOBAL const real *ends1, GLOBAL const real *ends2,
 // ends_bar (poses, 12, pair_slots), the cotangents of each pair's ends in their own frames.
 ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, GLOBAL const real *ends2,
                                            GLOBAL const real *frames, GLOBAL const pair_head *pair,
-                                           GLOBAL const real *bars, int ends,
-                                           GLOBAL real *ends_bar, GLOBAL real *wrenches,
-                                           int wrench_stride, int wrench_block)
+                                           GLOBAL const real *bars, int ends, GLOBAL real *ends_bar,
+                                           GLOBAL real *wrenches, int wrench_stride,
+                                           int wrench_block)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -157,8 +157,8 @@ ADJOINT_KERNEL void ends_adjoint(GLOBAL const real *ends_bar, GLOBAL const pair_
   for (int i = 0; i < ENDS_PLANES; ++i) {
     num sum = n_lit(R(0.0));
     for (int j = 0; j < m.columns; ++j) {
-      sum = n_add(sum, gather(from + i * pair_padded + j * m.column_step, stride, first,
-                              m.rows - 1, m.row_step));
+      sum = n_add(sum, gather(from + i * pair_padded + j * m.column_step, stride, first, m.rows - 1,
+                              m.row_step));
     }
     store(to + i * padded, ENDS_PLANES * padded, sum);
   }
@@ -222,11 +222,9 @@ KERNEL void edge_contacts(GLOBAL const real *witness, int base, int witness_stri
     return;
   }
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
-  const pair_inputs in = load_pair(witness, base, witness_stride, own1, own2, own_stride,
-                                   opposing1, opposing2, opposing_stride, active, frame, pair,
-                                   block, pose);
-  const FN(edge_contact) r =
-    FN(edge_pair)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, &pair->c);
+  const pair_inputs in = load_pair(witness, base, witness_stride, own1, own2, own_stride, opposing1,
+                                   opposing2, opposing_stride, active, frame, pair, block, pose);
+  const FN(edge_contact) r = FN(edge_pair)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, &pair->c);
   if (active) {
     const int stride = FACTORS_PLANES * pair_padded;
     store3(NUMS(factors, pose, stride) + first, stride, pair_padded,
@@ -369,17 +367,13 @@ static void store_pair_sites(const field_sites *at, GLOBAL real *sites1, GLOBAL 
 // field_gradient. `have` and the rows ..._bar are as in vertex_adjoint; factors_bar has the
 // cotangents of factors. The kernel writes `bars` (see edge_witnesses_adjoint), wrenches, and sites
 // of both bodies' fields, as `at` says.
-ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, int witness_stride,
-                                          GLOBAL const real *own1, GLOBAL const real *own2,
-                                          GLOBAL const real *opposing1,
-                                          GLOBAL const real *opposing2, GLOBAL const real *frames,
-                                          GLOBAL const pair_head *pair, int have,
-                                          GLOBAL const real *p_bar, GLOBAL const real *d_bar,
-                                          int d_shared, GLOBAL const real *n_bar,
-                                          GLOBAL const real *factors_bar, GLOBAL real *bars,
-                                          field_sites at, GLOBAL real *sites1,
-                                          GLOBAL real *sites2, GLOBAL real *wrenches,
-                                          int wrench_stride, int wrench_block)
+ADJOINT_KERNEL void edge_contacts_adjoint(
+  GLOBAL const real *witness, int base, int witness_stride, GLOBAL const real *own1,
+  GLOBAL const real *own2, GLOBAL const real *opposing1, GLOBAL const real *opposing2,
+  GLOBAL const real *frames, GLOBAL const pair_head *pair, int have, GLOBAL const real *p_bar,
+  GLOBAL const real *d_bar, int d_shared, GLOBAL const real *n_bar, GLOBAL const real *factors_bar,
+  GLOBAL real *bars, field_sites at, GLOBAL real *sites1, GLOBAL real *sites2,
+  GLOBAL real *wrenches, int wrench_stride, int wrench_block)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -396,14 +390,15 @@ ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, 
   GLOBAL const real *to_2 = frame + FRAME_1_TO_2;
   const pair_inputs in = load_pair(witness, base, witness_stride, own1, own2, jet, opposing1,
                                    opposing2, flat, active, frame, pair, block, pose);
-  const output_bars out = {have, slot1, slot2, contacts, d_shared ? 0 : contacts, first, pairs,
-                           pose, p_bar, d_bar, n_bar, frame};
-  const FN(edge_contact) bar =
-    contact_bars(&out, factors_bar, FACTORS_BAR_PLANES(pair->n.gated) * pair_padded, pair_padded,
-                 active);
-  FN(edge_pair_bar) r = active
-    ? FN(edge_pair_adjoint)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, c, &bar, 1)
-    : FN(edge_pair_adjoint)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, c, &bar, 0);
+  const output_bars out = {have,  slot1, slot2, contacts, d_shared ? 0 : contacts,
+                           first, pairs, pose,  p_bar,    d_bar,
+                           n_bar, frame};
+  const FN(edge_contact) bar = contact_bars(&out, factors_bar,
+                                            FACTORS_BAR_PLANES(pair->n.gated) * pair_padded,
+                                            pair_padded, active);
+  FN(edge_pair_bar) r =
+    active ? FN(edge_pair_adjoint)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, c, &bar, 1)
+           : FN(edge_pair_adjoint)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, c, &bar, 0);
   wrench relative = no_wrench(), carried = relative;
   if (have & WANT_N) {
     twist_pair(in.e1, in.e2, in.m1, in.m2, &r, &carried);
@@ -551,8 +546,8 @@ KERNEL void neighbours(GLOBAL const real *factors, GLOBAL const real *row_weight
     if (c->floor > R(0.0)) {
       y = FN(above_floor)(y, c->floor, c->floor_inv);
     }
-    store_step(out + first * m.row_step + j * m.column_step, contacts, NO_ORDER, 0, 0,
-               rows - first, m.row_step, poisoned(frame, y));
+    store_step(out + first * m.row_step + j * m.column_step, contacts, NO_ORDER, 0, 0, rows - first,
+               m.row_step, poisoned(frame, y));
   }
 }
 
@@ -627,7 +622,7 @@ ADJOINT_KERNEL void neighbours_adjoint(GLOBAL const real *factors, GLOBAL const 
   if (own->weighted) {
     weight = row_weights_of(own, row_weights, first, pose);
   }
-  num mean = n_lit(R(0.0)); // of the shares' cotangents, by the shares
+  num mean = n_lit(R(0.0));                          // of the shares' cotangents, by the shares
   for (int turn = 0; turn < 2 * m.columns; ++turn) { // one loop, so that the text is compiled once
     const int j = turn % m.columns;
     const neighbour at = neighbour_at(&m, &s, j, weight, bars, bar_stride, c);
@@ -636,8 +631,7 @@ ADJOINT_KERNEL void neighbours_adjoint(GLOBAL const real *factors, GLOBAL const 
       continue;
     }
     GLOBAL real *to = out + first * m.row_step + j * m.column_step;
-    const num slope =
-      n_scale(n_mul(at.share, n_sub(mean, at.share_bar)), c->neighbour_log2e * LN2);
+    const num slope = n_scale(n_mul(at.share, n_sub(mean, at.share_bar)), c->neighbour_log2e * LN2);
     give_column(to, out_stride, rows, m.row_step, side, slope);
     store_step(to + (1 + side) * pair_padded, out_stride, NO_ORDER, 0, 0, rows, m.row_step,
                n_mul(at.weighted, at.share));

@@ -5,19 +5,19 @@
 KERNEL void edges_in_field(GLOBAL const real *edges, GLOBAL const int *index,
                            GLOBAL const real *weights, GLOBAL const real *frames,
                            GLOBAL const int *head, GLOBAL const real *shape,
-                           GLOBAL const pair_head *pair, int side, int want,
-                           GLOBAL real *places, GLOBAL real *p, GLOBAL real *d, GLOBAL real *n,
-                           GLOBAL real *activity, GLOBAL real *weight)
+                           GLOBAL const pair_head *pair, int side, int want, GLOBAL real *places,
+                           GLOBAL real *p, GLOBAL real *d, GLOBAL real *n, GLOBAL real *activity,
+                           GLOBAL real *weight)
 {
   const int first = (int)get_global_id(0) * LANES, pose = (int)get_global_id(1);
-  put_edges(edges, index, weights, frames, head, shape, pair, side, want, NO_MOVES, places, p, d, n, activity, weight,
-            first, pose);
+  put_edges(edges, index, weights, frames, head, shape, pair, side, want, NO_MOVES, places, p, d, n,
+            activity, weight, first, pose);
 }
 
 // ---- back ----
 
-// The cotangents of one contact, in the field's frame; that of the normal, which with cones is the held one,
-// has the point's share.
+// The cotangents of one contact, in the field's frame; that of the normal, which with cones is the
+// held one, has the point's share.
 typedef struct edge_slot_bar {
   vec p, n;
   num d, activity, weight;
@@ -35,14 +35,14 @@ typedef struct rail_bars {
   num angle, length, radius;
 } rail_bars;
 
-// What derivatives by shapes ask of a block of edges besides, where `on` is set: the cotangents of the
-// edges, and of the field at the places of SITES_OF_EDGE.
+// What derivatives by shapes ask of a block of edges besides, where `on` is set: the cotangents of
+// the edges, and of the field at the places of SITES_OF_EDGE.
 typedef struct edge_traces {
   int on;
   rail_bars rail;
   num phi_bar[2], end_bar[2]; // of distances at the contacts and at the edge's ends
   vec normal_bar[2], gradient_bar[2];
-  vec way_bar[2];             // of gradients at the places before they are moved
+  vec way_bar[2]; // of gradients at the places before they are moved
   vec x[SITES_OF_EDGE];
 } edge_traces;
 
@@ -62,7 +62,8 @@ static void trace_point(rail_bars *b, const FN(rail) *rail, num s, vec bar)
   b->p = FN(add3)(b->p, bar);
   b->u = FN(mad3)(bar, s, b->u);
   if (rail->arcs) {
-    const num turn = n_mul(s, rail->angle), sine = n_sin(turn), halved = n_sin(n_scale(turn, R(0.5)));
+    const num turn = n_mul(s, rail->angle), sine = n_sin(turn),
+              halved = n_sin(n_scale(turn, R(0.5)));
     const num less = n_scale(n_mul(halved, halved), R(-2.0));
     const vec across = FN(sub3)(FN(scale3)(rail->e2, n_cos(turn)), FN(scale3)(rail->e1, sine));
     b->e1 = FN(mad3)(bar, less, b->e1);
@@ -88,11 +89,10 @@ static void trace_slope(rail_bars *b, const FN(rail) *rail, num s, vec bar)
 // Bounds what a field's jet has where it overflows.
 static void steady_field(FN(jet) *jet)
 {
-  num *const all[15] = {&jet->jacobian[0], &jet->jacobian[1], &jet->jacobian[2],
-                        &jet->jacobian[3], &jet->jacobian[4], &jet->jacobian[5],
-                        &jet->jacobian[6], &jet->jacobian[7], &jet->jacobian[8],
-                        &jet->curve.xx, &jet->curve.yy, &jet->curve.zz,
-                        &jet->curve.xy, &jet->curve.xz, &jet->curve.yz};
+  num *const all[15] = {&jet->jacobian[0], &jet->jacobian[1], &jet->jacobian[2], &jet->jacobian[3],
+                        &jet->jacobian[4], &jet->jacobian[5], &jet->jacobian[6], &jet->jacobian[7],
+                        &jet->jacobian[8], &jet->curve.xx,    &jet->curve.yy,    &jet->curve.zz,
+                        &jet->curve.xy,    &jet->curve.xz,    &jet->curve.yz};
   for (int i = 0; i < 15; ++i) {
     const num x = bounded(*all[i], JACOBIAN_LIMIT);
     *all[i] = n_select(n_value(x) == n_value(x), x, n_lit(R(0.0))); // NaN has overflowed
@@ -112,19 +112,19 @@ static vec jet_normal_adjoint(const FN(jet) *jet, vec bar)
 }
 
 // Takes the cotangents of one contact back to its place and to what moves its edge: `moved` gets
-// forces on the edge. own is the field at its point, far that at the edge's end. *held gets the normal that
-// the contact reports.
+// forces on the edge. own is the field at its point, far that at the edge's end. *held gets the
+// normal that the contact reports.
 static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(jet) *own,
                                   const FN(jet) *far, const FN(rail) *rail,
                                   const edge_slot_bar *bar, GLOBAL const pair_head *pair, int side,
-                                  GLOBAL const real *frame, wrench *moved, vec *held, edge_traces *t)
+                                  GLOBAL const real *frame, wrench *moved, vec *held,
+                                  edge_traces *t)
 {
   GLOBAL const coefficients *c = &pair->c;
   edge_bar r;
   *held = own->normal;
   const FN(rail_point) at = FN(rail_at)(rail, s);
-  const FN(edge_weight) w =
-    FN(edge_weighed)(end, s, far->phi, own->phi, meet, rail, c);
+  const FN(edge_weight) w = FN(edge_weighed)(end, s, far->phi, own->phi, meet, rail, c);
   num rate, sigmoid_slope;
   const num steep = FN(edge_steep)(own->gradient, c, &rate);
   num d = n_sub(n_mul(own->phi, steep), rail->radius);
@@ -138,7 +138,8 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
     counts = FN(cone_slot)(own->normal, &rail->cone, c, held);
     if (has_seams(pair)) {
       seam = seam_depth(own->phi, rail->radius);
-      beside = edge_seam_share(pair, side, frame, in_range(at.x), own->normal, seam, &of_field, &of_own);
+      beside =
+        edge_seam_share(pair, side, frame, in_range(at.x), own->normal, seam, &of_field, &of_own);
     }
     weight = n_mul(weight, n_mul(counts, beside));
   }
@@ -153,13 +154,14 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   if (c->cones > R(0.0)) {
     const num counts_bar = n_mul(weight_bar, n_mul(w.weight, gate));
     vec axis_bar;
-    const num inset_bar = n_times(
-      n_mad(n_mul(active, weight), n_scale(sigmoid_slope, -c->penetration_inv), bar->d),
-      rail->cone.inset);
+    const num inset_bar =
+      n_times(n_mad(n_mul(active, weight), n_scale(sigmoid_slope, -c->penetration_inv), bar->d),
+              rail->cone.inset);
     const num beside_bar = n_mul(counts_bar, counts);
     of_field = FN(scale3)(of_field, beside_bar);
     of_own = FN(scale3)(of_own, beside_bar);
-    normal_bar = FN(cone_adjoint)(own->normal, &rail->cone, c, n_mul(counts_bar, beside), bar->n, &axis_bar);
+    normal_bar =
+      FN(cone_adjoint)(own->normal, &rail->cone, c, n_mul(counts_bar, beside), bar->n, &axis_bar);
     normal_bar = FN(mad3)(rail->cone.axis, inset_bar, normal_bar);
     normal_bar = FN(mad3)(of_field, n_neg(seam), normal_bar); // of seam_share
     axis_bar = FN(mad3)(own->normal, inset_bar, axis_bar);
@@ -173,14 +175,16 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
     n_mad(n_mul(active, weight), n_scale(sigmoid_slope, -c->penetration_inv), bar->d);
   const num won_bar =
     n_scale(n_mul(n_mul(own_bar, n_mul(w.rest, w.pair)), w.won_slope), c->gain_inv);
-  const num rest_part = n_scale(n_mul(n_mul(own_bar, n_mul(w.won, w.pair)), w.rest_slope), c->part_inv);
+  const num rest_part =
+    n_scale(n_mul(n_mul(own_bar, n_mul(w.won, w.pair)), w.rest_slope), c->part_inv);
   const num rest_bar = n_mul(rest_part, rail->length);
   r.meet = n_scale(n_mul(own_bar, n_mul(w.won, w.rest)), R(-0.5));
   const num pulled = n_mul(n_mul(won_bar, w.tau), n_scale(rail->length, c->tilt));
   const num tau_bar = n_neg(n_add(rest_bar, pulled));
   const num drawn_bar = seam_depth(FN(dot3)(of_field, own->normal), rail->radius); // of seam_share
   const num phi_bar = n_sub(n_mul(d_bar, steep), n_add(won_bar, drawn_bar));
-  const num fall = n_neg(n_mul(n_mul(d_bar, own->phi), rate)); // d (phi steep) by the gradient g: -phi rate g
+  const num fall = n_neg(n_mul(n_mul(d_bar, own->phi), rate)); // d (phi steep) by the gradient g:
+                                                               // -phi rate g
   vec x_bar = FN(add3)(of_field, FN(mad3)(own->gradient, phi_bar, bar->p));
   x_bar = FN(add3)(x_bar, jet_normal_adjoint(own, normal_bar));
   x_bar = FN(mad3)(FN(symmetric_times)(&own->curve, own->gradient), fall, x_bar);
@@ -205,15 +209,15 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
 }
 
 // Takes the cotangent of a place back to what moves its edge, by the implicit function theorem.
-static void place_adjoint(int end, lane found, num s, num s_bar, const FN(jet) *jet, const FN(rail) *rail,
-                          GLOBAL const coefficients *c, wrench *moved, edge_traces *t)
+static void place_adjoint(int end, lane found, num s, num s_bar, const FN(jet) *jet,
+                          const FN(rail) *rail, GLOBAL const coefficients *c, wrench *moved,
+                          edge_traces *t)
 {
   const FN(rail_point) at = FN(rail_at)(rail, s);
   const vec bent = FN(symmetric_times)(&jet->curve, at.slope);
   const num curve = FN(edge_curvature)(&at, jet, bent, rail, c);
-  const num share =
-    n_select(edge_fixed(found, rail->quarter, rail->arcs, end), n_lit(R(0.0)),
-             n_neg(n_div(s_bar, curve)));
+  const num share = n_select(edge_fixed(found, rail->quarter, rail->arcs, end), n_lit(R(0.0)),
+                             n_neg(n_div(s_bar, curve)));
   const num bar = bounded(share, COTANGENT_LIMIT);
   const vec push = bounded3(FN(scale3)(bent, bar), COTANGENT_LIMIT);
   push_at(moved, at.x, push);
@@ -290,8 +294,7 @@ static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shap
   meet_bar = n_mad(by_bar, away, meet_bar);
   const num steps = n_scale(rail->length, c->part_inv);
   const num near_slope = n_mul(n_mul(shift.meet, shift.gap), n_scale(n_mul(steps, steps), R(-2.0)));
-  const num gap_bar =
-    n_mad(meet_bar, near_slope, n_scale(n_mul(by_bar, shift.meet), R(0.5)));
+  const num gap_bar = n_mad(meet_bar, near_slope, n_scale(n_mul(by_bar, shift.meet), R(0.5)));
   s_bar[0] = n_sub(s_bar[0], gap_bar);
   s_bar[1] = n_add(s_bar[1], gap_bar);
   if (t->on) {
@@ -306,7 +309,8 @@ static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shap
 }
 
 // Adds what cotangents of a contact's point and normal do to a pose, all in body 1's frame.
-static void carry_point(int side, vec at, vec normal, vec p_bar, vec n_bar, wrench *relative, wrench *carried)
+static void carry_point(int side, vec at, vec normal, vec p_bar, vec n_bar, wrench *relative,
+                        wrench *carried)
 {
   push_at(carried, at, p_bar);
   twist_direction(carried, normal, n_bar);
@@ -325,7 +329,8 @@ static void carry_slot(GLOBAL const real *frame, int side, vec x, vec normal, ve
   carry_point(side, at, n, p_bar, n_bar, relative, carried);
 }
 
-// Takes from a pose what acts on body 1's edges: `origin` is that of the field's frame, all in body 1's frame.
+// Takes from a pose what acts on body 1's edges: `origin` is that of the field's frame, all in body
+// 1's frame.
 static void move_back(vec origin, vec force, vec moment, wrench *relative)
 {
   push_at(relative, origin, FN(neg3)(force));
@@ -342,7 +347,8 @@ static void move_edges(GLOBAL const real *frame, int side, const wrench *moved, 
   }
   const num zero = n_lit(R(0.0));
   const vec origin = place(frame + FRAME_2_TO_1, FN(make)(zero, zero, zero));
-  move_back(origin, turn(frame + FRAME_2_TO_1, moved->force), turn(frame + FRAME_2_TO_1, moved->moment), relative);
+  move_back(origin, turn(frame + FRAME_2_TO_1, moved->force),
+            turn(frame + FRAME_2_TO_1, moved->moment), relative);
 }
 
 // Reads the cotangents of one end's slots of a block of edges: in rows of `components` numbers a
@@ -367,7 +373,8 @@ static vec slot_bar3(GLOBAL const real *bars, int pose, int contacts, int slot, 
 }
 
 #if TANGENTS == 0
-// Writes the numbers of a block of edges in their order, planes apart, to rows of BY_RAIL of each edge.
+// Writes the numbers of a block of edges in their order, planes apart, to rows of BY_RAIL of each
+// edge.
 static void store_rails(GLOBAL real *rows, const edge_block *b, const num numbers[BY_RAIL - 1])
 {
   for (int k = 0; k < BY_RAIL - 1; ++k) {
@@ -381,11 +388,11 @@ static void store_rails(GLOBAL real *rows, const edge_block *b, const num number
 }
 #endif
 
-// Leaves what a block of edges traced: the cotangents of the edges, in their body's frame, in that body's row,
-// where `rows` has one (row_stride), and sites of the field, where there are any.
-static void store_traces(const edge_traces *t, const edge_block *b, const FN(rail) *rail, GLOBAL const real *frame,
-                         GLOBAL real *rows, int row_stride, int row_first, GLOBAL real *sites, int site_count,
-                         int site_first, int padded, int pose)
+// Leaves what a block of edges traced: the cotangents of the edges, in their body's frame, in that
+// body's row, where `rows` has one (row_stride), and sites of the field, where there are any.
+static void store_traces(const edge_traces *t, const edge_block *b, const FN(rail) *rail,
+                         GLOBAL const real *frame, GLOBAL real *rows, int row_stride, int row_first,
+                         GLOBAL real *sites, int site_count, int site_first, int padded, int pose)
 {
 #if TANGENTS
   (void)t;
@@ -406,17 +413,30 @@ static void store_traces(const edge_traces *t, const edge_block *b, const FN(rai
     const num zero = n_lit(R(0.0));
     const vec none = no_bar();
     store_graded_sites(sites, site_count, first, pose, t->x[i],
-                       i < 2 ? t->phi_bar[end] : i < 4 ? zero : t->end_bar[end], i < 2 ? t->normal_bar[end] : none,
-                       i < 2 ? t->gradient_bar[end] : i < 4 ? t->way_bar[end] : none);
+                       i < 2   ? t->phi_bar[end]
+                       : i < 4 ? zero
+                               : t->end_bar[end],
+                       i < 2 ? t->normal_bar[end] : none,
+                       i < 2   ? t->gradient_bar[end]
+                       : i < 4 ? t->way_bar[end]
+                               : none);
   }
   if (row_stride) {
     const rail_bars *r = &t->rail;
     const vec p = turn_back(frame, r->p), u = turn_back(frame, r->u);
     const vec e1 = turn_back(frame, r->e1), e2 = turn_back(frame, r->e2);
     const lane length = edge_constant(b, EDGE_LENGTH);
-    const ilane straight = rail->angle == lane_lit(R(0.0)); // whose length has a distance under its root
-    const num numbers[BY_RAIL - 1] = {p.x, p.y, p.z, u.x, u.y, u.z, e1.x, e1.y, e1.z, e2.x, e2.y, e2.z, r->angle,
-                                      n_select(straight, r->length * (length / rail->length), r->length), r->radius};
+    const ilane straight = rail->angle == lane_lit(R(0.0)); // whose length has a distance under
+                                                            // its root
+    const num numbers[BY_RAIL - 1] = {
+      p.x,      p.y,
+      p.z,      u.x,
+      u.y,      u.z,
+      e1.x,     e1.y,
+      e1.z,     e2.x,
+      e2.y,     e2.z,
+      r->angle, n_select(straight, r->length * (length / rail->length), r->length),
+      r->radius};
     store_rails(ROW(rows, pose, row_stride) + row_first, b, numbers);
   }
 #endif
@@ -424,20 +444,16 @@ static void store_traces(const edge_traces *t, const edge_block *b, const FN(rai
 
 // The adjoint of edges_in_field. `have` has WANT_* bits of the cotangents that there are, as in
 // vertex_adjoint. The kernel writes each block's wrenches and, with gates, weights_bar (poses,
-// slots), and where there are any, the row of the edges' body, from `row_first` on, and sites of the field.
-ADJOINT_KERNEL void edges_in_field_adjoint(GLOBAL const real *edges, GLOBAL const int *index,
-                                           GLOBAL const real *weights, GLOBAL const real *frames,
-                                           GLOBAL const int *head, GLOBAL const real *shape,
-                                           GLOBAL const pair_head *pair, int side,
-                                           GLOBAL const real *places, int have,
-                                           GLOBAL const real *p_bar, GLOBAL const real *d_bar,
-                                           int d_shared, GLOBAL const real *n_bar,
-                                           GLOBAL const real *activity_bar, int a_shared,
-                                           GLOBAL const real *weight_bar,
-                                           GLOBAL real *weights_bar, GLOBAL real *rows, int row_stride,
-                                           int row_first, GLOBAL real *sites, int site_count,
-                                           int site_first, GLOBAL real *wrenches,
-                                           int wrench_stride, int wrench_block)
+// slots), and where there are any, the row of the edges' body, from `row_first` on, and sites of
+// the field.
+ADJOINT_KERNEL void edges_in_field_adjoint(
+  GLOBAL const real *edges, GLOBAL const int *index, GLOBAL const real *weights,
+  GLOBAL const real *frames, GLOBAL const int *head, GLOBAL const real *shape,
+  GLOBAL const pair_head *pair, int side, GLOBAL const real *places, int have,
+  GLOBAL const real *p_bar, GLOBAL const real *d_bar, int d_shared, GLOBAL const real *n_bar,
+  GLOBAL const real *activity_bar, int a_shared, GLOBAL const real *weight_bar,
+  GLOBAL real *weights_bar, GLOBAL real *rows, int row_stride, int row_first, GLOBAL real *sites,
+  int site_count, int site_first, GLOBAL real *wrenches, int wrench_stride, int wrench_block)
 {
   const int at = (int)get_global_id(0), pose = (int)get_global_id(1), first = at * LANES;
   GLOBAL const pair_elements *e = &pair->n.elements[EDGES_OF(side)];
@@ -481,11 +497,11 @@ ADJOINT_KERNEL void edges_in_field_adjoint(GLOBAL const real *edges, GLOBAL cons
   }
   vec x[2], normal[2];
   edge_traces traces = edge_traces_none(!TANGENTS && (row_stride || site_count));
-  const wrench moved = edge_slots_adjoint(head, shape, pair, side, frame, &rail, s, gate, p, n, d, a, w,
-                                          x, normal, &gate_bar, &traces);
+  const wrench moved = edge_slots_adjoint(head, shape, pair, side, frame, &rail, s, gate, p, n, d,
+                                          a, w, x, normal, &gate_bar, &traces);
   if (traces.on) {
-    store_traces(&traces, &block, &rail, frame + FRAME_ACROSS(side), rows, row_stride, row_first, sites, site_count,
-                 site_first, e->slots, pose);
+    store_traces(&traces, &block, &rail, frame + FRAME_ACROSS(side), rows, row_stride, row_first,
+                 sites, site_count, site_first, e->slots, pose);
   }
   if (e->weighted) {
     store(NUMS(weights_bar, pose, e->slots) + first, e->slots, gate_bar);

@@ -1,5 +1,6 @@
-// Contacts of kept edges with the other body's field (docs/spec.md, section 10), for every module that makes
-// them. Edge k has two slots side by side, 2 k of the point drawn to its first end and 2 k + 1 of the other one.
+// Contacts of kept edges with the other body's field (docs/spec.md, section 10), for every module
+// that makes them. Edge k has two slots side by side, 2 k of the point drawn to its first end and 2
+// k + 1 of the other one.
 //
 // `edges` has the planes EDGE_* of layout.h, whose rows are as long as the mesh's edges are padded;
 // index (poses, kept + 1) has the ranked ones of a selection. head and shape are those of the other
@@ -17,7 +18,7 @@ typedef struct edge_block {
   GLOBAL const real *edges; // of the pose, or of pose 0
   int stride;               // 0 where all poses share them
   const edge_pack *pack;    // whose edges they are where they are several poses', or 0
-  GLOBAL const int *at; // which edges they are, or 0 where all are kept
+  GLOBAL const int *at;     // which edges they are, or 0 where all are kept
   int first, count, padded;
 } edge_block;
 
@@ -78,7 +79,8 @@ static vec edge_plane3(const edge_block *b, int plane)
 }
 
 // Returns a block's edges in their body's own frame.
-static FN(rail) own_rail(const edge_block *b, GLOBAL const pair_elements *e, GLOBAL const coefficients *c)
+static FN(rail) own_rail(const edge_block *b, GLOBAL const pair_elements *e,
+                         GLOBAL const coefficients *c)
 {
   FN(rail) r;
   const num zero = n_lit(R(0.0));
@@ -188,6 +190,5 @@ static vec edge_point(vec x, vec normal, num radius)
 {
   return FN(mad3)(normal, n_neg(radius), x);
 }
-
 
 #endif

@@ -1,17 +1,19 @@
-// Lists of edges in fields: which edges of a pose can have an active contact at all, by bounds of the
-// field over pieces of them, and the contacts of those. A list is of slots, both of an edge one after
-// the other, behind their number (EDGE_LIST_* of geometry/pair.h).
+// Lists of edges in fields: which edges of a pose can have an active contact at all, by bounds of
+// the field over pieces of them, and the contacts of those. A list is of slots, both of an edge one
+// after the other, behind their number (EDGE_LIST_* of geometry/pair.h).
 
 #define EDGE_PARTS 4 // of an edge, each with a bound of its own; measured
 
-// Returns of which edges the field comes below `reach` beyond their radius, by bounds over their pieces.
+// Returns of which edges the field comes below `reach` beyond their radius, by bounds over their
+// pieces.
 static ilane edges_reached(const rail_r *rail, GLOBAL const coefficients *c, GLOBAL const int *head,
                            GLOBAL const real *shape, real reach)
 {
   const ilane of_circle = rail->quarter > lane_lit(R(0.5)); // whose places reach out by half of it
   const lane reaches = lane_select(of_circle, lane_lit(R(1.5)), lane_lit(R(1.0)));
   const lane from = lane_select(of_circle, lane_lit(R(-0.5)), lane_lit(R(0.0)));
-  const vec3_r middle = limit3_r(rail_at_r(rail, from + R(0.5) * reaches).x, R(2.0) * SEPARATION_LIMIT);
+  const vec3_r middle =
+    limit3_r(rail_at_r(rail, from + R(0.5) * reaches).x, R(2.0) * SEPARATION_LIMIT);
   const lane whole = body_bound_r(head, shape, c, middle, rail->length * reaches * R(0.5));
   const ilane near = whole <= rail->radius + reach;
   if (!lane_any(near)) {
@@ -31,19 +33,21 @@ static ilane edges_reached(const rail_r *rail, GLOBAL const coefficients *c, GLO
 static int is_lone_core(GLOBAL const int *head)
 {
   const int cores = FAMILY_COUNT - 1; // the last of FAMILIES
-  return head[HEAD_ADDED] == 1 && head[HEAD_SUBTRACTED] == 0 && head[HEAD_ENTRY(0, cores) + ENTRY_COUNT] == 1;
+  return head[HEAD_ADDED] == 1 && head[HEAD_SUBTRACTED] == 0 &&
+         head[HEAD_ENTRY(0, cores) + ENTRY_COUNT] == 1;
 }
 
 // Returns which straight edges in a convex field can have a contact that weighs more than 0.
-// Tangents at both ends bound the field between them. A point that stays at its own end, because the field
-// rises from there against the pull, or that slides to the other end, weighs 0.
-static ilane edges_counting(const rail_r *rail, GLOBAL const coefficients *c, GLOBAL const int *head,
-                            GLOBAL const real *shape, real reach)
+// Tangents at both ends bound the field between them. A point that stays at its own end, because
+// the field rises from there against the pull, or that slides to the other end, weighs 0.
+static ilane edges_counting(const rail_r *rail, GLOBAL const coefficients *c,
+                            GLOBAL const int *head, GLOBAL const real *shape, real reach)
 {
   const lane none = lane_lit(R(0.0)), pull = edge_pull(rail->quarter, rail->arcs, rail->length, c);
-  const vec3_r middle = limit3_r(mad3_r(rail->u, lane_lit(R(0.5)), rail->p), R(2.0) * SEPARATION_LIMIT);
-  const ilane near =
-    body_bound_r(head, shape, c, middle, R(0.5) * rail->length) <= rail->radius + reach;
+  const vec3_r middle =
+    limit3_r(mad3_r(rail->u, lane_lit(R(0.5)), rail->p), R(2.0) * SEPARATION_LIMIT);
+  const ilane near = body_bound_r(head, shape, c, middle, R(0.5) * rail->length) <=
+                     rail->radius + reach;
   if (!lane_any(near)) {
     return near;
   }
@@ -51,7 +55,8 @@ static ilane edges_counting(const rail_r *rail, GLOBAL const coefficients *c, GL
   for (int end = 0; end < 2; ++end) {
     const vec3_r x = mad3_r(rail->u, lane_lit((real)end), rail->p);
     jet_r jet;
-    body_jet_r(head, shape, c, limit3_r(x, R(2.0) * SEPARATION_LIMIT), JET_GRADIENT, REAL_BIG, &jet);
+    body_jet_r(head, shape, c, limit3_r(x, R(2.0) * SEPARATION_LIMIT), JET_GRADIENT, REAL_BIG,
+               &jet);
     phi[end] = jet.phi;
     slope[end] = dot3_r(jet.gradient, rail->u);
   }
@@ -93,12 +98,14 @@ typedef struct edge_view {
   int pose;
 } edge_view;
 
-// Balls around up to LANES groups of blocks: planes x, y, z, the radius, and the largest radius of an edge.
+// Balls around up to LANES groups of blocks: planes x, y, z, the radius, and the largest radius of
+// an edge.
 typedef struct edge_balls {
   real at[5][LANES];
 } edge_balls;
 
-// Puts the ball around blocks from `begin` to `end` at place `to`: around a box around balls around the edges.
+// Puts the ball around blocks from `begin` to `end` at place `to`: around a box around balls around
+// the edges.
 static void put_ball(const edge_view *v, int begin, int end, int to, edge_balls *balls)
 {
   const lane big = lane_lit(REAL_BIG);
@@ -109,7 +116,8 @@ static void put_ball(const edge_view *v, int begin, int end, int to, edge_balls 
     const rail_r r = rail_values(&rail);
     const ilane there = lane_iota() + (real)b.first < lane_lit((real)b.count);
     const ilane of_circle = r.quarter > lane_lit(R(0.5));
-    const lane s = lane_select(of_circle, lane_lit(R(0.25)), lane_lit(R(0.5))); // the middle of what is reached
+    // the middle of what is reached
+    const lane s = lane_select(of_circle, lane_lit(R(0.25)), lane_lit(R(0.5)));
     const lane out = r.length * lane_select(of_circle, lane_lit(R(0.75)), lane_lit(R(0.5)));
     const vec3_r x = rail_at_r(&r, s).x;
     const lane places[3] = {x.x, x.y, x.z};
@@ -121,7 +129,8 @@ static void put_ball(const edge_view *v, int begin, int end, int to, edge_balls 
   }
   real squares = R(0.0);
   for (int j = 0; j < 3; ++j) {
-    const real from = lane_least(low[j]), until = lane_most(high[j]), span = R(0.5) * (until - from);
+    const real from = lane_least(low[j]), until = lane_most(high[j]),
+               span = R(0.5) * (until - from);
     balls->at[j][to] = from + span;
     squares += span * span;
   }
@@ -129,7 +138,8 @@ static void put_ball(const edge_view *v, int begin, int end, int to, edge_balls 
   balls->at[4][to] = lane_most(most);
 }
 
-// Returns, as bits, which groups of BALL_BLOCKS blocks, from `begin` on, may have an edge within reach.
+// Returns, as bits, which groups of BALL_BLOCKS blocks, from `begin` on, may have an edge within
+// reach.
 static int balls_within(const edge_view *v, int begin, int end)
 {
   edge_balls balls;
@@ -173,14 +183,14 @@ static int look_at_blocks(const edge_view *v, int begin, int end, GLOBAL real *b
 }
 
 #if WITH_FORWARD // only a kernel may declare local memory
-// One work-group lists the edges of a body in one pose; groups take turns between the bodies. A pose
-// that is not finite has none. Bits of blocks wait in `places` (poses, EDGE_PLACES, padded).
+// One work-group lists the edges of a body in one pose; groups take turns between the bodies. A
+// pose that is not finite has none. Bits of blocks wait in `places` (poses, EDGE_PLACES, padded).
 MERGED
 KERNEL void edges_near(GLOBAL const real *edges1, GLOBAL const real *edges2,
-                       GLOBAL const real *frames, GLOBAL const int *head1,
-                       GLOBAL const int *head2, GLOBAL const real *shape1,
-                       GLOBAL const real *shape2, GLOBAL const pair_head *pair, real reach1,
-                       real reach2, GLOBAL real *places1, GLOBAL real *places2, GLOBAL int *list)
+                       GLOBAL const real *frames, GLOBAL const int *head1, GLOBAL const int *head2,
+                       GLOBAL const real *shape1, GLOBAL const real *shape2,
+                       GLOBAL const pair_head *pair, real reach1, real reach2, GLOBAL real *places1,
+                       GLOBAL real *places2, GLOBAL int *list)
 {
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0) / 2, side = (int)get_group_id(0) % 2;
@@ -188,14 +198,18 @@ KERNEL void edges_near(GLOBAL const real *edges1, GLOBAL const real *edges2,
   GLOBAL const pair_elements *e = &pair->n.elements[EDGES_OF(side)];
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL real *bits_at = ROW(OF_BODY(side, places1, places2), pose, EDGE_PLACES * e->slots);
-  GLOBAL int *row =
-    ROW(list, pose, EDGE_LIST_STRIDE(&pair->n)) + EDGE_LIST_AT(&pair->n, side);
+  GLOBAL int *row = ROW(list, pose, EDGE_LIST_STRIDE(&pair->n)) + EDGE_LIST_AT(&pair->n, side);
   const int good = frame[FRAME_POISON] == R(0.0);
   const int blocks = good && e->kept ? e->slots / LANES : 0, run = (blocks + WG - 1) / WG;
   const int begin = MIN_INT(item * run, blocks), end = MIN_INT((item + 1) * run, blocks);
-  const edge_view view = {OF_BODY(side, edges1, edges2), frame + FRAME_ACROSS(side), e, &pair->c,
-                          OF_BODY(!side, head1, head2), OF_BODY(!side, shape1, shape2),
-                          OF_BODY(side, reach1, reach2), pose};
+  const edge_view view = {OF_BODY(side, edges1, edges2),
+                          frame + FRAME_ACROSS(side),
+                          e,
+                          &pair->c,
+                          OF_BODY(!side, head1, head2),
+                          OF_BODY(!side, shape1, shape2),
+                          OF_BODY(side, reach1, reach2),
+                          pose};
   int found = look_at_blocks(&view, begin, end, bits_at);
   int next = 2 * group_before(part, found, item, &found);
   for (int i = begin; i < end; ++i) {
@@ -213,7 +227,8 @@ KERNEL void edges_near(GLOBAL const real *edges1, GLOBAL const real *edges2,
 #endif
 
 // Returns a pack as a block of edges.
-static edge_block edge_block_packed(GLOBAL const real *edges, const edge_pack *pack, GLOBAL const pair_elements *e)
+static edge_block edge_block_packed(GLOBAL const real *edges, const edge_pack *pack,
+                                    GLOBAL const pair_elements *e)
 {
   edge_block b;
   b.edges = edges;
@@ -226,11 +241,12 @@ static edge_block edge_block_packed(GLOBAL const real *edges, const edge_pack *p
   return b;
 }
 
-// Makes the contacts of a pack of listed edges of body `side`, of which `frames`, `places` and `values` are all
-// poses'. head and shape are those of the other body.
-static void put_listed_edges(GLOBAL const real *edges, const edge_pack *pack, GLOBAL const real *frames,
-                             GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const pair_head *pair,
-                             int side, int want, GLOBAL real *places, GLOBAL real *values)
+// Makes the contacts of a pack of listed edges of body `side`, of which `frames`, `places` and
+// `values` are all poses'. head and shape are those of the other body.
+static void put_listed_edges(GLOBAL const real *edges, const edge_pack *pack,
+                             GLOBAL const real *frames, GLOBAL const int *head,
+                             GLOBAL const real *shape, GLOBAL const pair_head *pair, int side,
+                             int want, GLOBAL real *places, GLOBAL real *values)
 {
   GLOBAL const coefficients *c = &pair->c;
   GLOBAL const pair_sizes *n = &pair->n;
@@ -244,12 +260,12 @@ static void put_listed_edges(GLOBAL const real *edges, const edge_pack *pack, GL
   edge_places(head, shape, c, &still, found, at_ends);
   store_packed_part(places, EDGE_PLACES * e->slots, 1, pack, found[0]);
   store_packed_part(places + e->slots, EDGE_PLACES * e->slots, 1, pack, found[1]);
-  const edge_slots slots = edge_slots_at(head, shape, pair, side, NUMS(frames, pack->pose[0], FRAME_STRIDE), &rail,
-                                         found, at_ends, NO_MOVES);
+  const edge_slots slots = edge_slots_at(head, shape, pair, side,
+                                         NUMS(frames, pack->pose[0], FRAME_STRIDE), &rail, found,
+                                         at_ends, NO_MOVES);
   const lane_frame world = frame_of_lanes(frames, FRAME_WORLD(!side), pack);
   for (int end = 0; end < 2; ++end) {
-    num a = n_mul(slots.weight[end],
-                  FN(sigmoid)(FN(beneath)(slots.d[end], c)));
+    num a = n_mul(slots.weight[end], FN(sigmoid)(FN(beneath)(slots.d[end], c)));
     if (c->floor > R(0.0)) {
       a = FN(above_floor)(a, c->floor, c->floor_inv);
     }
@@ -258,23 +274,23 @@ static void put_listed_edges(GLOBAL const real *edges, const edge_pack *pack, GL
     const num all[VALUE_PLANES] = {p.x, p.y, p.z, slots.d[end], normal.x, normal.y, normal.z, a};
     for (int j = 0; j < VALUE_PLANES; ++j) {
       if (want & WANT_P || j >= VALUE_D) {
-        store_packed(values + VALUE_PLANES * EDGE_ENTRIES_AT(n, side) + j * plane + end, stride, 2, pack,
-                     steady(all[j], REAL_BIG));
+        store_packed(values + VALUE_PLANES * EDGE_ENTRIES_AT(n, side) + j * plane + end, stride, 2,
+                     pack, steady(all[j], REAL_BIG));
       }
     }
   }
 }
 
-// Makes the contacts of all poses' listed edges of both bodies, values (poses, VALUE_PLANES, EDGE_LIST_PLANE) by
-// place in the list. Work-items (packs1 + packs2, groups of LANES poses) share a group's packs of each body. With
-// seams poses stay apart, as these are told of one pose.
+// Makes the contacts of all poses' listed edges of both bodies, values (poses, VALUE_PLANES,
+// EDGE_LIST_PLANE) by place in the list. Work-items (packs1 + packs2, groups of LANES poses) share
+// a group's packs of each body. With seams poses stay apart, as these are told of one pose.
 MERGED
 KERNEL void listed_edges(GLOBAL const real *edges1, GLOBAL const real *edges2,
-                         GLOBAL const int *list, GLOBAL const real *frames,
-                         GLOBAL const int *head1, GLOBAL const int *head2,
-                         GLOBAL const real *shape1, GLOBAL const real *shape2,
-                         GLOBAL const pair_head *pair, int packs1, int packs2, int poses, int want,
-                         GLOBAL real *places1, GLOBAL real *places2, GLOBAL real *values)
+                         GLOBAL const int *list, GLOBAL const real *frames, GLOBAL const int *head1,
+                         GLOBAL const int *head2, GLOBAL const real *shape1,
+                         GLOBAL const real *shape2, GLOBAL const pair_head *pair, int packs1,
+                         int packs2, int poses, int want, GLOBAL real *places1,
+                         GLOBAL real *places2, GLOBAL real *values)
 {
   const int at = (int)get_global_id(0), group = (int)get_global_id(1), side = at >= packs1;
   GLOBAL const pair_sizes *n = &pair->n;
@@ -289,6 +305,7 @@ KERNEL void listed_edges(GLOBAL const real *edges1, GLOBAL const real *edges2,
       break;
     }
     put_listed_edges(OF_BODY(side, edges1, edges2), &pack, frames, OF_BODY(!side, head1, head2),
-                     OF_BODY(!side, shape1, shape2), pair, side, want, OF_BODY(side, places1, places2), values);
+                     OF_BODY(!side, shape1, shape2), pair, side, want,
+                     OF_BODY(side, places1, places2), values);
   }
 }

@@ -1,5 +1,5 @@
-// Back from the cotangents of listed edges, in packs as listed_edges has them: derivatives of fields are lanes'
-// own, and each lane's wrenches are added to those of its pose.
+// Back from the cotangents of listed edges, in packs as listed_edges has them: derivatives of
+// fields are lanes' own, and each lane's wrenches are added to those of its pose.
 
 // turn_back of access.h by each lane's own frame.
 static vec turn_back_lanes(const lane_frame *f, vec a)
@@ -14,7 +14,8 @@ static vec turn_back_lanes(const lane_frame *f, vec a)
 #endif
 }
 
-// Each lane reads from its pose's row at its place in the list, `step` apart; those behind the pack get 0.
+// Each lane reads from its pose's row at its place in the list, `step` apart; those behind the pack
+// get 0.
 static lane listed_part(GLOBAL const real *p, int stride, int step, const edge_pack *k)
 {
   real t[LANES];
@@ -30,8 +31,9 @@ typedef struct listed_bars {
   num d[2], a[2];
 } listed_bars;
 
-static listed_bars load_listed_bars(GLOBAL const real *bars, GLOBAL const pair_sizes *n, int side, int have,
-                                    GLOBAL const real *frames, const edge_pack *pack, const lane_frame *across)
+static listed_bars load_listed_bars(GLOBAL const real *bars, GLOBAL const pair_sizes *n, int side,
+                                    int have, GLOBAL const real *frames, const edge_pack *pack,
+                                    const lane_frame *across)
 {
   const lane_frame world = frame_of_lanes(frames, FRAME_WORLD_1, pack);
   const int plane = EDGE_LIST_PLANE(n, side), stride = VALUE_PLANES * EDGE_ENTRIES_STRIDE(n);
@@ -41,7 +43,10 @@ static listed_bars load_listed_bars(GLOBAL const real *bars, GLOBAL const pair_s
   for (int end = 0; end < 2; ++end) {
     num bar[VALUE_PLANES];
     for (int j = 0; j < VALUE_PLANES; ++j) {
-      const int wanted = j < VALUE_D ? WANT_P : j == VALUE_D ? WANT_D : j < VALUE_ACTIVITY ? WANT_N : WANT_ACTIVITY;
+      const int wanted = j < VALUE_D          ? WANT_P
+                         : j == VALUE_D       ? WANT_D
+                         : j < VALUE_ACTIVITY ? WANT_N
+                                              : WANT_ACTIVITY;
       bar[j] = have & wanted ? n_of(listed_part(rows + j * plane + end, stride, 2, pack)) : zero;
     }
     r.pulls[end] = r.twists[end] = FN(make)(zero, zero, zero);
@@ -49,7 +54,8 @@ static listed_bars load_listed_bars(GLOBAL const real *bars, GLOBAL const pair_s
       r.pulls[end] = turn_back_lanes(&world, FN(make)(bar[0], bar[1], bar[2]));
     }
     if (have & WANT_N) {
-      r.twists[end] = turn_back_lanes(&world, FN(make)(bar[VALUE_N], bar[VALUE_N + 1], bar[VALUE_N + 2]));
+      r.twists[end] =
+        turn_back_lanes(&world, FN(make)(bar[VALUE_N], bar[VALUE_N + 1], bar[VALUE_N + 2]));
     }
     r.p[end] = side ? r.pulls[end] : turn_lanes(across, r.pulls[end]);
     r.n[end] = side ? r.twists[end] : turn_lanes(across, r.twists[end]);
@@ -59,10 +65,12 @@ static listed_bars load_listed_bars(GLOBAL const real *bars, GLOBAL const pair_s
   return r;
 }
 
-// Returns what the cotangents of a pack of listed edges of body `side` do to each lane's pose: *carried too.
-static wrench listed_pack_adjoint(const edge_block *block, GLOBAL const real *places, GLOBAL const real *frames,
-                                  GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const pair_head *pair,
-                                  int side, int solve, int have, GLOBAL const real *bars, wrench *carried)
+// Returns what the cotangents of a pack of listed edges of body `side` do to each lane's pose:
+// *carried too.
+static wrench listed_pack_adjoint(const edge_block *block, GLOBAL const real *places,
+                                  GLOBAL const real *frames, GLOBAL const int *head,
+                                  GLOBAL const real *shape, GLOBAL const pair_head *pair, int side,
+                                  int solve, int have, GLOBAL const real *bars, wrench *carried)
 {
   const edge_pack *pack = block->pack;
   GLOBAL const coefficients *c = &pair->c;
@@ -82,8 +90,9 @@ static wrench listed_pack_adjoint(const edge_block *block, GLOBAL const real *pl
   num gate_bar;
   edge_traces none_asked;
   none_asked.on = 0;
-  const wrench moved = edge_slots_adjoint(head, shape, pair, side, NUMS(frames, pack->pose[0], FRAME_STRIDE), &rail, s,
-                                          one, bar.p, bar.n, bar.d, bar.a, none, x, normal, &gate_bar, &none_asked);
+  const wrench moved =
+    edge_slots_adjoint(head, shape, pair, side, NUMS(frames, pack->pose[0], FRAME_STRIDE), &rail, s,
+                       one, bar.p, bar.n, bar.d, bar.a, none, x, normal, &gate_bar, &none_asked);
   wrench relative = side ? moved : no_wrench();
   *carried = no_wrench();
   if (!side) {
@@ -102,8 +111,9 @@ static wrench listed_pack_adjoint(const edge_block *block, GLOBAL const real *pl
   return relative;
 }
 
-// Adds each lane's vector to its pose's `sums`, from `at` on, in the order of the list. Where a group has one work-item
-// a pose's sum does not depend on the poses beside it; where it has several, these move its edges between packs, to rounding.
+// Adds each lane's vector to its pose's `sums`, from `at` on, in the order of the list. Where a
+// group has one work-item a pose's sum does not depend on the poses beside it; where it has
+// several, these move its edges between packs, to rounding.
 static void add_lanes(real sums[LANES][WRENCH_REALS], int at, int first, const edge_pack *k, vec v)
 {
   const vec all = bounded3(v, WRENCH_LIMIT);
@@ -117,17 +127,16 @@ static void add_lanes(real sums[LANES][WRENCH_REALS], int at, int first, const e
   }
 }
 
-// The adjoint of listed_edges of body `side`. One work-group has a group of LANES poses, and leaves wrenches of
-// each work-item's packs in blocks of their own. head and shape are those of the other body. With `solve` nobody
-// has found the places yet: the caller has named what is listed.
+// The adjoint of listed_edges of body `side`. One work-group has a group of LANES poses, and leaves
+// wrenches of each work-item's packs in blocks of their own. head and shape are those of the other
+// body. With `solve` nobody has found the places yet: the caller has named what is listed.
 MERGED
 ADJOINT_KERNEL void listed_edges_adjoint(GLOBAL const real *edges, GLOBAL const int *list,
                                          GLOBAL const real *places, GLOBAL const real *frames,
                                          GLOBAL const int *head, GLOBAL const real *shape,
-                                         GLOBAL const pair_head *pair, int side, int poses, int solve,
-                                         int have, GLOBAL const real *bars,
-                                         GLOBAL real *wrenches, int wrench_stride,
-                                         int wrench_block)
+                                         GLOBAL const pair_head *pair, int side, int poses,
+                                         int solve, int have, GLOBAL const real *bars,
+                                         GLOBAL real *wrenches, int wrench_stride, int wrench_block)
 {
   const int group = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -142,7 +151,8 @@ ADJOINT_KERNEL void listed_edges_adjoint(GLOBAL const real *edges, GLOBAL const 
     }
   }
   for (int block = item; e->kept; block += WG) {
-    const edge_pack pack = pack_edges(lists, EDGE_LIST_STRIDE(n), has_seams(pair), group, poses, block);
+    const edge_pack pack =
+      pack_edges(lists, EDGE_LIST_STRIDE(n), has_seams(pair), group, poses, block);
     if (pack.count == 0) {
       break;
     }

@@ -1,20 +1,21 @@
-// Lanes that have listed edges of several poses. A pose of a pile lists a handful of edges, fewer than there
-// are lanes; the field is evaluated in its body's own frame, so that only what leads there and back is a
-// pose's own.
+// Lanes that have listed edges of several poses. A pose of a pile lists a handful of edges, fewer
+// than there are lanes; the field is evaluated in its body's own frame, so that only what leads
+// there and back is a pose's own.
 #ifndef KERNELS_MANIFOLD_EDGE_PACK_H
 #define KERNELS_MANIFOLD_EDGE_PACK_H
 
-// Which listed edge each lane has: of which pose, at which place in its list, and of the mesh's edges. Those
-// behind the first `count` lanes repeat the last one.
+// Which listed edge each lane has: of which pose, at which place in its list, and of the mesh's
+// edges. Those behind the first `count` lanes repeat the last one.
 typedef struct edge_pack {
   int count;
   int pose[LANES], place[LANES], edge[LANES];
 } edge_pack;
 
-// Returns the `block`th pack of a group of LANES poses, of what these have listed one after the other; behind
-// the last one its count is 0. `list` is the body's list of pose 0. Where poses are to stay `apart` each begins
-// a pack of its own.
-static edge_pack pack_edges(GLOBAL const int *list, int list_stride, int apart, int group, int poses, int block)
+// Returns the `block`th pack of a group of LANES poses, of what these have listed one after the
+// other; behind the last one its count is 0. `list` is the body's list of pose 0. Where poses are
+// to stay `apart` each begins a pack of its own.
+static edge_pack pack_edges(GLOBAL const int *list, int list_stride, int apart, int group,
+                            int poses, int block)
 {
   edge_pack k;
   const int end = MIN_INT((group + 1) * LANES, poses);
@@ -38,7 +39,8 @@ static edge_pack pack_edges(GLOBAL const int *list, int list_stride, int apart, 
   return k;
 }
 
-// Each lane reads the number of its edge, from a plane of pose 0; `stride` leads to the next pose's plane.
+// Each lane reads the number of its edge, from a plane of pose 0; `stride` leads to the next pose's
+// plane.
 static lane packed_part(GLOBAL const real *from, int stride, const edge_pack *k)
 {
   real t[LANES];
@@ -60,9 +62,7 @@ static void store_packed_part(GLOBAL real *p, int stride, int step, const edge_p
 
 static void store_packed(GLOBAL real *p, int stride, int step, const edge_pack *k, num x)
 {
-  PART_DO(i, {
-    store_packed_part(p + i * stride, PARTS * stride, step, k, n_get_part(x, i));
-  })
+  PART_DO(i, { store_packed_part(p + i * stride, PARTS * stride, step, k, n_get_part(x, i)); })
 }
 
 #define FRAME_REALS 12 // of one frame: a rotation and a translation
@@ -82,7 +82,7 @@ static lane_frame frame_of_lanes(GLOBAL const real *frames, int which, const edg
 #if LANES == 1
   f.at = NUMS(frames, k->pose[0], FRAME_STRIDE) + which;
 #else
-  EACH_PART(part) {
+  EACH_PART (part) {
     GLOBAL const real *from = frames + part * FRAME_STRIDE + which;
     real t[FRAME_REALS][LANES];
     for (int i = 0; i < LANES; ++i) {
@@ -124,9 +124,7 @@ static vec turn_lanes(const lane_frame *f, vec a)
   return turn(f->at, a);
 #else
   vec r = rotate_lanes(f->m[0], a);
-  TANGENT_DO(i, {
-    r = moved(r, i, rotate_values(f->m[i], a));
-  })
+  TANGENT_DO(i, { r = moved(r, i, rotate_values(f->m[i], a)); })
   return r;
 #endif
 }

@@ -1,12 +1,13 @@
-// Both contacts of a block of edges with a field (edge_field.h). No guard: included once for fields that stay,
-// where FIELD_MOVES is 0, and once for those that move, on duals of one tangent; EDGE(name) gives each copy a
-// name of its own. `moves` is a direction of the numbers of the field's body (kernels/shape/along.cl), or NO_MOVES.
+// Both contacts of a block of edges with a field (edge_field.h). No guard: included once for fields
+// that stay, where FIELD_MOVES is 0, and once for those that move, on duals of one tangent;
+// EDGE(name) gives each copy a name of its own. `moves` is a direction of the numbers of the
+// field's body (kernels/shape/along.cl), or NO_MOVES.
 
 // Returns a place with its tangents, by the implicit function theorem: the edge moves, and the
 // slope of the field along it stays what the pull makes of it.
 static num EDGE(place_along)(GLOBAL const int *head, GLOBAL const real *shape,
-                       GLOBAL const coefficients *c, const FN(rail) *rail, int end, lane s,
-                       GLOBAL const real *moves)
+                             GLOBAL const coefficients *c, const FN(rail) *rail, int end, lane s,
+                             GLOBAL const real *moves)
 {
 #if TANGENTS
   const FN(rail_point) at = FN(rail_at)(rail, n_of(s));
@@ -17,24 +18,28 @@ static num EDGE(place_along)(GLOBAL const int *head, GLOBAL const real *shape,
              &jet);
   const vec3_r bent = symmetric_times_r(&jet.curve, plain.slope);
   const lane over = lane_lit(R(-1.0)) / edge_curvature_r(&plain, &jet, bent, &still, c);
-  const lane rate = lane_select(edge_fixed(s, rail->quarter, rail->arcs, end), lane_lit(R(0.0)), over);
+  const lane rate =
+    lane_select(edge_fixed(s, rail->quarter, rail->arcs, end), lane_lit(R(0.0)), over);
   const lane middle = edge_range_of(rail->quarter, rail->arcs, end).middle;
-  const lane pull = edge_pull(rail->quarter, rail->arcs, lane_lit(R(1.0)), c) * (s - middle); // of a length of 1
+  // of a length of 1
+  const lane pull = edge_pull(rail->quarter, rail->arcs, lane_lit(R(1.0)), c) * (s - middle);
   num r = n_of(s);
   TANGENT_DO(i, {
-    const vec3_r moved = make_r(n_get_part(at.x.x, i), n_get_part(at.x.y, i),
-                                n_get_part(at.x.z, i));
-    const vec3_r turned = make_r(n_get_part(at.slope.x, i), n_get_part(at.slope.y, i),
-                                 n_get_part(at.slope.z, i));
-    r = n_with_part(r, i, rate * (dot3_r(bent, moved) + dot3_r(jet.gradient, turned) +
-                                  pull * n_get_part(rail->length, i)));
+    const vec3_r moved =
+      make_r(n_get_part(at.x.x, i), n_get_part(at.x.y, i), n_get_part(at.x.z, i));
+    const vec3_r turned =
+      make_r(n_get_part(at.slope.x, i), n_get_part(at.slope.y, i), n_get_part(at.slope.z, i));
+    r = n_with_part(r, i,
+                    rate * (dot3_r(bent, moved) + dot3_r(jet.gradient, turned) +
+                            pull * n_get_part(rail->length, i)));
   })
 #if FIELD_MOVES
   if (moves) {
     vec normal, gradient;
-    body_along(head, shape, moves, c, limit3_r(plain.x, R(2.0) * SEPARATION_LIMIT), JET_NORMAL | JET_GRADIENT,
-               &normal, &gradient);
-    const vec3_r change = make_r(known_change(n_get_part(gradient.x, 1)), known_change(n_get_part(gradient.y, 1)),
+    body_along(head, shape, moves, c, limit3_r(plain.x, R(2.0) * SEPARATION_LIMIT),
+               JET_NORMAL | JET_GRADIENT, &normal, &gradient);
+    const vec3_r change = make_r(known_change(n_get_part(gradient.x, 1)),
+                                 known_change(n_get_part(gradient.y, 1)),
                                  known_change(n_get_part(gradient.z, 1)));
     r = n_with_part(r, 1, n_get_part(r, 1) + rate * dot3_r(change, plain.slope));
   }
@@ -68,7 +73,7 @@ static vec with_change3(vec x, vec by)
 
 // Evaluates it; on duals tangents come from the field's own derivatives (field.h).
 static edge_value EDGE(edge_value_at)(GLOBAL const int *head, GLOBAL const real *shape,
-                                GLOBAL const coefficients *c, vec x, GLOBAL const real *moves)
+                                      GLOBAL const coefficients *c, vec x, GLOBAL const real *moves)
 {
   edge_value r;
 #if TANGENTS
@@ -86,7 +91,8 @@ static edge_value EDGE(edge_value_at)(GLOBAL const int *head, GLOBAL const real 
 #if FIELD_MOVES
   if (moves) {
     vec normal, gradient;
-    const num phi = body_along(head, shape, moves, c, vec_values(x), JET_NORMAL | JET_GRADIENT, &normal, &gradient);
+    const num phi = body_along(head, shape, moves, c, vec_values(x), JET_NORMAL | JET_GRADIENT,
+                               &normal, &gradient);
     r.phi = with_change(r.phi, phi);
     r.normal = with_change3(r.normal, normal);
     r.gradient = with_change3(r.gradient, gradient);
@@ -106,8 +112,9 @@ static edge_value EDGE(edge_value_at)(GLOBAL const int *head, GLOBAL const real 
 }
 
 // Returns the field at an edge's end, whose value is known.
-static num EDGE(end_value)(GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const coefficients *c,
-                     vec x, lane known, GLOBAL const real *moves)
+static num EDGE(end_value)(GLOBAL const int *head, GLOBAL const real *shape,
+                           GLOBAL const coefficients *c, vec x, lane known,
+                           GLOBAL const real *moves)
 {
 #if TANGENTS
   vec normal;
@@ -115,7 +122,8 @@ static num EDGE(end_value)(GLOBAL const int *head, GLOBAL const real *shape, GLO
   num phi = field_within(head, shape, c, x, 0, REAL_BIG, &normal);
 #if FIELD_MOVES
   if (moves) {
-    phi = with_change(phi, body_along(head, shape, moves, c, vec_values(x), JET_NORMAL, &normal, &normal));
+    phi = with_change(phi, body_along(head, shape, moves, c, vec_values(x), JET_NORMAL, &normal,
+                                      &normal));
   }
 #else
   (void)moves;
@@ -132,22 +140,23 @@ static num EDGE(end_value)(GLOBAL const int *head, GLOBAL const real *shape, GLO
 }
 
 #if !FIELD_MOVES // pairs whose fields move have no seams
-// Returns seam_share of an edge's contact at x, in the field's frame; *of_own, the gradient by the place on the edge,
-// is in this frame, too.
-static num edge_seam_share(GLOBAL const pair_head *pair, int side, GLOBAL const real *frame, vec x, vec normal, num depth,
-                           vec *of_field, vec *of_own)
+// Returns seam_share of an edge's contact at x, in the field's frame; *of_own, the gradient by the
+// place on the edge, is in this frame, too.
+static num edge_seam_share(GLOBAL const pair_head *pair, int side, GLOBAL const real *frame, vec x,
+                           vec normal, num depth, vec *of_field, vec *of_own)
 {
   vec turned;
-  const num share =
-    seam_share(pair, side, x, normal, depth, place(frame + FRAME_ACROSS(!side), x), of_field, &turned);
+  const num share = seam_share(pair, side, x, normal, depth, place(frame + FRAME_ACROSS(!side), x),
+                               of_field, &turned);
   *of_own = turn(frame + FRAME_ACROSS(side), turned);
   return share;
 }
 #endif
 
 static edge_slots EDGE(edge_slots_at)(GLOBAL const int *head, GLOBAL const real *shape,
-                                      GLOBAL const pair_head *pair, int side, GLOBAL const real *frame,
-                                      const FN(rail) *rail, const lane found[2], const lane at_ends[2],
+                                      GLOBAL const pair_head *pair, int side,
+                                      GLOBAL const real *frame, const FN(rail) *rail,
+                                      const lane found[2], const lane at_ends[2],
                                       GLOBAL const real *moves)
 {
   GLOBAL const coefficients *c = &pair->c;
@@ -164,8 +173,7 @@ static edge_slots EDGE(edge_slots_at)(GLOBAL const int *head, GLOBAL const real 
     const edge_value at = EDGE(edge_value_at)(head, shape, c, x, moves);
     const vec far = FN(rail_at)(rail, n_lit((real)end)).x;
     const num phi_end = EDGE(end_value)(head, shape, c, in_range(far), at_ends[end], moves);
-    const FN(edge_weight) w =
-      FN(edge_weighed)(end, s, phi_end, at.phi, shift.meet, rail, c);
+    const FN(edge_weight) w = FN(edge_weighed)(end, s, phi_end, at.phi, shift.meet, rail, c);
     num rate;
     const num steep = FN(edge_steep)(at.gradient, c, &rate);
     r.x[end] = x;
@@ -179,7 +187,8 @@ static edge_slots EDGE(edge_slots_at)(GLOBAL const int *head, GLOBAL const real 
       if (has_seams(pair)) {
         vec of_field, of_own;
         const num depth = seam_depth(at.phi, rail->radius);
-        r.weight[end] = n_mul(r.weight[end], edge_seam_share(pair, side, frame, x, at.normal, depth, &of_field, &of_own));
+        r.weight[end] = n_mul(r.weight[end], edge_seam_share(pair, side, frame, x, at.normal, depth,
+                                                             &of_field, &of_own));
       }
 #else
       (void)side;
@@ -192,13 +201,15 @@ static edge_slots EDGE(edge_slots_at)(GLOBAL const int *head, GLOBAL const real 
   return r;
 }
 
-// Makes the contacts of a block of kept edges of body `side` in one pose. weights are those of gates.
+// Makes the contacts of a block of kept edges of body `side` in one pose. weights are those of
+// gates.
 static void EDGE(put_edges)(GLOBAL const real *edges, GLOBAL const int *index,
-                      GLOBAL const real *weights, GLOBAL const real *frames,
-                      GLOBAL const int *head, GLOBAL const real *shape,
-                      GLOBAL const pair_head *pair, int side, int want, GLOBAL const real *moves,
-                      GLOBAL real *places, GLOBAL real *p, GLOBAL real *d, GLOBAL real *n,
-                      GLOBAL real *activity, GLOBAL real *weight, int first, int pose)
+                            GLOBAL const real *weights, GLOBAL const real *frames,
+                            GLOBAL const int *head, GLOBAL const real *shape,
+                            GLOBAL const pair_head *pair, int side, int want,
+                            GLOBAL const real *moves, GLOBAL real *places, GLOBAL real *p,
+                            GLOBAL real *d, GLOBAL real *n, GLOBAL real *activity,
+                            GLOBAL real *weight, int first, int pose)
 {
   GLOBAL const coefficients *c = &pair->c;
   GLOBAL const pair_elements *e = &pair->n.elements[EDGES_OF(side)];
@@ -216,7 +227,8 @@ static void EDGE(put_edges)(GLOBAL const real *edges, GLOBAL const int *index,
   GLOBAL real *to = ROW(places, pose, EDGE_PLACES * e->slots) + first;
   lane_store(found[0], to);
   lane_store(found[1], to + e->slots);
-  const edge_slots slots = EDGE(edge_slots_at)(head, shape, pair, side, frame, &rail, found, at_ends, moves);
+  const edge_slots slots =
+    EDGE(edge_slots_at)(head, shape, pair, side, frame, &rail, found, at_ends, moves);
   for (int end = 0; end < 2; ++end) {
     const int slot = e->contact + end;
     num w = slots.weight[end];
@@ -233,8 +245,8 @@ static void EDGE(put_edges)(GLOBAL const real *edges, GLOBAL const int *index,
                  poisoned(frame, slots.d[end]));
     }
     if (want & WANT_N) {
-      store_step3(NUMS(n, pose, 3 * contacts) + 3 * slot, 3 * contacts, NO_ORDER, 0, first,
-                  count, 6, poisoned3(frame, turn(world, slots.normal[end])));
+      store_step3(NUMS(n, pose, 3 * contacts) + 3 * slot, 3 * contacts, NO_ORDER, 0, first, count,
+                  6, poisoned3(frame, turn(world, slots.normal[end])));
     }
     if (want & WANT_ACTIVITY) {
       num a = n_mul(w, FN(sigmoid)(FN(beneath)(slots.d[end], c)));

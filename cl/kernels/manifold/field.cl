@@ -22,8 +22,7 @@ KERNEL void field(GLOBAL const real *points, int point_base, int point_stride, i
 // Writes the plane phi.
 KERNEL void field_distance(GLOBAL const real *points, int point_base, int point_stride, int padded,
                            GLOBAL const real *frames, int frame, GLOBAL const int *head,
-                           GLOBAL const real *shape, GLOBAL const coefficients *c,
-                           GLOBAL real *out)
+                           GLOBAL const real *shape, GLOBAL const coefficients *c, GLOBAL real *out)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -52,15 +51,12 @@ ADJOINT_KERNEL void field_jet(GLOBAL const real *points, int point_base, int poi
   const int stride = JET_PLANES * padded;
   GLOBAL real *row = NUMS(out, pose, stride) + block * LANES;
   store(row, stride, steady(jet.phi, COTANGENT_LIMIT));
-  store3(row + JET_PLANE_NORMAL * padded, stride, padded,
-         steady3(jet.normal, COTANGENT_LIMIT));
-  store3(row + JET_PLANE_GRADIENT * padded, stride, padded,
-         steady3(jet.gradient, COTANGENT_LIMIT));
+  store3(row + JET_PLANE_NORMAL * padded, stride, padded, steady3(jet.normal, COTANGENT_LIMIT));
+  store3(row + JET_PLANE_GRADIENT * padded, stride, padded, steady3(jet.gradient, COTANGENT_LIMIT));
   for (int i = 0; i < 9; ++i) {
     const num slope = bounded(jet.jacobian[i], JACOBIAN_LIMIT);
     const ilane known = n_value(slope) == n_value(slope); // NaN has overflowed against itself
-    store(row + (JET_PLANE_JACOBIAN + i) * padded, stride,
-          n_select(known, slope, n_lit(R(0.0))));
+    store(row + (JET_PLANE_JACOBIAN + i) * padded, stride, n_select(known, slope, n_lit(R(0.0))));
   }
 }
 
@@ -104,11 +100,11 @@ static vec adjoint_normal(GLOBAL const real *jet, int padded, vec bar)
 
 // ---- sites: where the field of a body is asked for, for derivatives by its shape ----
 
-// Writes a block of sites of body `body`, from first on: places and cotangents of phi, of the normal and of
-// the gradient of phi there, in the body's frame. Calls whose derivatives are not by shapes have no sites;
-// neither have duals.
-static void store_graded_sites(GLOBAL real *sites, int count, int first, int pose, vec x, num phi_bar,
-                               vec normal_bar, vec gradient_bar)
+// Writes a block of sites of body `body`, from first on: places and cotangents of phi, of the
+// normal and of the gradient of phi there, in the body's frame. Calls whose derivatives are not by
+// shapes have no sites; neither have duals.
+static void store_graded_sites(GLOBAL real *sites, int count, int first, int pose, vec x,
+                               num phi_bar, vec normal_bar, vec gradient_bar)
 {
 #if TANGENTS
   (void)sites;
@@ -198,13 +194,12 @@ KERNEL void trace_step(GLOBAL real *points, int from_base, int to_base, int poin
     n = turn(NUMS(frames, pose, FRAME_STRIDE) + FRAME_2_TO_1, n);
   }
   const vec e = load3(row + from_base, point_stride, padded);
-  store3(row + to_base, point_stride, padded,
-         steady3(FN(mad3)(n, n_neg(phi), e), COTANGENT_LIMIT));
+  store3(row + to_base, point_stride, padded, steady3(FN(mad3)(n, n_neg(phi), e), COTANGENT_LIMIT));
 }
 
 // The adjoint of trace_step: the cotangent of e' in `bars` (see edge_witnesses_adjoint) becomes
-// that of e. `own` holds the planes of field_jet at e; the cotangents of padded lanes are 0. Where there
-// are sites, it writes those of the own field at e.
+// that of e. `own` holds the planes of field_jet at e; the cotangents of padded lanes are 0. Where
+// there are sites, it writes those of the own field at e.
 ADJOINT_KERNEL void trace_adjoint(GLOBAL const real *points, int from_base, int point_stride,
                                   GLOBAL const real *frames, GLOBAL const real *own,
                                   GLOBAL real *bars, GLOBAL const pair_head *pair, int side,
@@ -222,8 +217,8 @@ ADJOINT_KERNEL void trace_adjoint(GLOBAL const real *points, int from_base, int 
   GLOBAL const real *jet = NUMS(own, pose, stride) + block * LANES;
   GLOBAL real *bar_at =
     NUMS(bars, pose, bar_stride) + (side ? WITNESS_E2 * padded : 0) + block * LANES;
-  const vec e = load3(NUMS(points, pose, point_stride) + from_base + block * LANES, point_stride,
-                      padded);
+  const vec e =
+    load3(NUMS(points, pose, point_stride) + from_base + block * LANES, point_stride, padded);
   const vec bar = load3(bar_at, bar_stride, padded);
   const vec inside = side ? turn(to_2, bar) : bar;
   const num phi = load(jet, stride);

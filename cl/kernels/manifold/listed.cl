@@ -54,19 +54,21 @@ KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *point
   if (given || want & WANT_N || (rounds && want & WANT_P) || coned) {
     const vec x = FN(limit3)(place(frame + FRAME_ACROSS(side), v), R(2.0) * SEPARATION_LIMIT);
     vec raw;
-    const num exact = field_within(head, shape, c, x, 1, reach + pair->reals[PAIR_ROUND + side], &raw);
+    const num exact =
+      field_within(head, shape, c, x, 1, reach + pair->reals[PAIR_ROUND + side], &raw);
     phi = given ? steady(exact, COTANGENT_LIMIT) : phi;
     vec normal = steady3(raw, COTANGENT_LIMIT);
     if (coned) {
-      cone = load_cone(OF_BODY(side, radii1, radii2) + RADII_CONES(0, padded), padded, listed + 1, first,
-                       count, frame + FRAME_ACROSS(side));
+      cone = load_cone(OF_BODY(side, radii1, radii2) + RADII_CONES(0, padded), padded, listed + 1,
+                       first, count, frame + FRAME_ACROSS(side));
       const num depth = seam_depth(phi, n_of(radius));
       const vec field_normal = normal;
       phi = n_mad(FN(dot3)(normal, cone.axis), n_of(cone.inset), phi);
       counts = FN(cone_slot)(normal, &cone, c, &normal);
       if (has_seams(pair)) {
         vec of_field, of_own;
-        counts = n_mul(counts, seam_share(pair, side, x, field_normal, depth, v, &of_field, &of_own));
+        counts =
+          n_mul(counts, seam_share(pair, side, x, field_normal, depth, v, &of_field, &of_own));
       }
     }
     out = turn(frame + FRAME_WORLD(!side), normal);
@@ -93,9 +95,8 @@ KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *point
 // out (poses, 4, near_plane): planes phi and normal, by place in the list. Either body has `blocks`
 // blocks.
 MERGED
-KERNEL void listed_own(GLOBAL const real *pairs, GLOBAL const int *list,
-                       GLOBAL const real *frames, GLOBAL const int *head1,
-                       GLOBAL const int *head2, GLOBAL const real *shape1,
+KERNEL void listed_own(GLOBAL const real *pairs, GLOBAL const int *list, GLOBAL const real *frames,
+                       GLOBAL const int *head1, GLOBAL const int *head2, GLOBAL const real *shape1,
                        GLOBAL const real *shape2, GLOBAL const pair_head *pair, int blocks,
                        GLOBAL real *out1, GLOBAL real *out2)
 {
@@ -135,10 +136,9 @@ static void store_values(GLOBAL real *row, int stride, int plane, vec p, num d, 
 // One work-item makes the values of a block of one pose's listed pairs, values (poses, 2,
 // VALUE_PLANES, near_plane) by place in the list: for body 1's points, then for body 2's.
 MERGED
-KERNEL void listed_pairs(GLOBAL const real *pairs, GLOBAL const int *list,
-                         GLOBAL const real *own1, GLOBAL const real *own2,
-                         GLOBAL const real *frames, GLOBAL const pair_head *pair, int want,
-                         GLOBAL real *values)
+KERNEL void listed_pairs(GLOBAL const real *pairs, GLOBAL const int *list, GLOBAL const real *own1,
+                         GLOBAL const real *own2, GLOBAL const real *frames,
+                         GLOBAL const pair_head *pair, int want, GLOBAL real *values)
 {
   const int first = (int)get_global_id(0) * LANES;
   const int pose = (int)get_global_id(1);
@@ -161,8 +161,9 @@ KERNEL void listed_pairs(GLOBAL const real *pairs, GLOBAL const int *list,
   const num factor1 = gather_at(row + NEAR_FACTORS * plane, stride, at, first, count);
   const num factor2 = gather_at(row + (NEAR_FACTORS + 1) * plane, stride, at, first, count);
   const FN(pair_depths) of = {load(row1, FIELD_PLANES * plane), load(row2, FIELD_PLANES * plane),
-                        gather_at(row + NEAR_OPPOSING * plane, stride, at, first, count),
-                        gather_at(row + (NEAR_OPPOSING + 1) * plane, stride, at, first, count)};
+                              gather_at(row + NEAR_OPPOSING * plane, stride, at, first, count),
+                              gather_at(row + (NEAR_OPPOSING + 1) * plane, stride, at, first,
+                                        count)};
   const FN(edge_contact) r = FN(edge_pair)(e1, e2, n_lit(R(1.0)), m1, m2, &of, c);
   num a1 = n_mul(r.a1, factor1), a2 = n_mul(r.a2, factor2);
   if (c->floor > R(0.0)) {
@@ -178,8 +179,8 @@ KERNEL void listed_pairs(GLOBAL const real *pairs, GLOBAL const int *list,
 
 // ---- the compact list ----
 
-// What is listed one after the other: a body's vertices in the mesh's order, or edge contacts in the
-// list's.
+// What is listed one after the other: a body's vertices in the mesh's order, or edge contacts in
+// the list's.
 typedef struct listed_row {
   GLOBAL const real *values; // planes of `plane` numbers
   GLOBAL const int *places;  // where each vertex is listed, or -1; which edge contact each entry is
@@ -283,15 +284,17 @@ static void write_entry(entry_writer *w, int slot, int feature1, int feature2,
     entry[2] = feature1;
     entry[3] = feature2;
     for (int j = 0; j < VALUE_PLANES; ++j) {
-      const int wanted = j < VALUE_D ? WANT_P : j == VALUE_D ? WANT_D
-                         : j < VALUE_ACTIVITY ? WANT_N : WANT_ACTIVITY;
-      EACH_PART(part) {
-        value[part * COMPACT_REALS + j] =
-          w->want & wanted ? from[part * stride + j * plane] : R(0.0);
+      const int wanted = j < VALUE_D          ? WANT_P
+                         : j == VALUE_D       ? WANT_D
+                         : j < VALUE_ACTIVITY ? WANT_N
+                                              : WANT_ACTIVITY;
+      EACH_PART (part) {
+        value[part * COMPACT_REALS + j] = w->want & wanted ? from[part * stride + j * plane]
+                                                           : R(0.0);
       }
     }
     for (int j = VALUE_PLANES; j < COMPACT_REALS; ++j) { // lists have no values of the weight
-      EACH_PART(part) {
+      EACH_PART (part) {
         value[part * COMPACT_REALS + j] = R(0.0);
       }
     }
@@ -332,12 +335,11 @@ static listed_run run_of(const listed_row *r, int vertices, real threshold, int 
 // pose's offset on, as far as `capacity` goes: out (capacity, COMPACT_INTS) and out_values
 // (capacity, COMPACT_REALS). at1 and at2 say where each vertex is listed, or -1; index1 and index2
 // have the ranked edges that selection kept, where there is one.
-KERNEL void listed_entries(GLOBAL const int *at1, GLOBAL const real *values1,
-                           GLOBAL const int *at2, GLOBAL const real *values2,
-                           GLOBAL const int *list, GLOBAL const real *values,
-                           GLOBAL const int *index1, GLOBAL const int *index2,
-                           GLOBAL const pair_head *pair, real threshold, int want,
-                           GLOBAL const int *offsets, int capacity, GLOBAL int *out,
+KERNEL void listed_entries(GLOBAL const int *at1, GLOBAL const real *values1, GLOBAL const int *at2,
+                           GLOBAL const real *values2, GLOBAL const int *list,
+                           GLOBAL const real *values, GLOBAL const int *index1,
+                           GLOBAL const int *index2, GLOBAL const pair_head *pair, real threshold,
+                           int want, GLOBAL const int *offsets, int capacity, GLOBAL int *out,
                            GLOBAL real *out_values)
 {
   LOCAL_ARRAY(int, part, WG);
@@ -350,8 +352,8 @@ KERNEL void listed_entries(GLOBAL const int *at1, GLOBAL const real *values1,
   entry_writer w = {out, out_values, 0, capacity, pose, want};
   int at = offsets[pose];
   for (int side = 0; side < 2; ++side) {
-    const listed_row r = listed_vertices_of(n, side, any, pose, side ? at2 : at1,
-                                            side ? values2 : values1);
+    const listed_row r =
+      listed_vertices_of(n, side, any, pose, side ? at2 : at1, side ? values2 : values1);
     const listed_run run = run_of(&r, 1, threshold, item, part, &at);
     w.at = run.at;
     for (int i = run.begin; i < run.end; ++i) {
@@ -415,8 +417,8 @@ static int list_run(const slot_list *l, int begin, int end, GLOBAL const int *ra
 }
 
 // Lists those of a pose's entries from `begin` on that are of edges of body `side` in the other
-// body's field, both slots of each edge; by_entry has for each listed slot its entry, or -1. Returns where
-// they end.
+// body's field, both slots of each edge; by_entry has for each listed slot its entry, or -1.
+// Returns where they end.
 static int list_edges(const slot_list *l, int begin, int end, GLOBAL const pair_sizes *n, int side,
                       GLOBAL int *list, GLOBAL int *by_entry, int pose)
 {
@@ -508,8 +510,8 @@ static void spread_row(GLOBAL const real *rows, int entry, GLOBAL real *to, int 
 // VALUE_PLANES, near_plane).
 KERNEL void entries_spread(GLOBAL const real *rows, GLOBAL const int *segments,
                            GLOBAL const int *list, GLOBAL const int *pair_entries,
-                           GLOBAL const pair_head *pair, GLOBAL real *values1,
-                           GLOBAL real *values2, GLOBAL real *pair_values)
+                           GLOBAL const pair_head *pair, GLOBAL real *values1, GLOBAL real *values2,
+                           GLOBAL real *pair_values)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -526,8 +528,7 @@ KERNEL void entries_spread(GLOBAL const real *rows, GLOBAL const int *segments,
     const listed_row r = listed_edges_of(n, side, 1, pose, list, pair_values);
     GLOBAL const int *entries =
       ROW(pair_entries, pose, EDGE_ENTRIES_STRIDE(n)) + EDGE_ENTRIES_AT(n, side);
-    GLOBAL real *to =
-      NUMS(pair_values, pose, r.stride) + VALUE_PLANES * EDGE_ENTRIES_AT(n, side);
+    GLOBAL real *to = NUMS(pair_values, pose, r.stride) + VALUE_PLANES * EDGE_ENTRIES_AT(n, side);
     for (int i = item; i < r.count; i += WG) {
       spread_row(rows, entries[i], to + i, r.plane);
     }
@@ -546,8 +547,8 @@ static void clear_row(GLOBAL real *row, int count, int item)
 
 KERNEL void entries_scattered(GLOBAL const int *offsets, GLOBAL const int *slots,
                               GLOBAL const real *rows, GLOBAL const pair_head *pair, int have,
-                              GLOBAL real *p, GLOBAL real *d, GLOBAL real *n,
-                              GLOBAL real *activity, GLOBAL real *weight)
+                              GLOBAL real *p, GLOBAL real *d, GLOBAL real *n, GLOBAL real *activity,
+                              GLOBAL real *weight)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -587,9 +588,9 @@ KERNEL void entries_scattered(GLOBAL const int *offsets, GLOBAL const int *slots
 // Takes the entries from `begin` on for which `rows` has room.
 KERNEL void entries_picked(GLOBAL const int *offsets, GLOBAL const int *slots, int at, int step,
                            int most, int begin, int room, GLOBAL const real *p,
-                           GLOBAL const real *d, GLOBAL const real *n,
-                           GLOBAL const real *activity, GLOBAL const real *weight,
-                           GLOBAL const pair_head *pair, int want, GLOBAL real *rows)
+                           GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *activity,
+                           GLOBAL const real *weight, GLOBAL const pair_head *pair, int want,
+                           GLOBAL real *rows)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -599,7 +600,7 @@ KERNEL void entries_picked(GLOBAL const int *offsets, GLOBAL const int *slots, i
   const int end = MIN_INT(offsets[pose + 1], MIN_INT(begin + room, most));
   for (int i = first + item; i < end; i += WG) {
     const int slot = slot_at(&l, i);
-    EACH_PART(part) {
+    EACH_PART (part) {
       GLOBAL real *to = rows + ((size_t)(i - begin) * PARTS + (size_t)part) * COMPACT_REALS;
       const int from3 = part * 3 * contacts + 3 * slot, from = part * contacts + slot;
       for (int j = 0; j < 3; ++j) {
@@ -621,7 +622,7 @@ static void gather_row(GLOBAL const real *from, int stride, int plane, int entry
     return;
   }
   GLOBAL real *to = rows + (size_t)entry * (PARTS * COMPACT_REALS);
-  EACH_PART(part) {
+  EACH_PART (part) {
     const real poison = frame[part * FRAME_STRIDE + FRAME_POISON];
     for (int j = 0; j < VALUE_PLANES; ++j) {
       to[part * COMPACT_REALS + j] = from[part * stride + j * plane] + poison;
@@ -635,8 +636,7 @@ KERNEL void entries_gathered(GLOBAL const int *segments, GLOBAL const real *valu
                              GLOBAL const real *values2, GLOBAL const int *list,
                              GLOBAL const int *pair_entries, GLOBAL const real *pair_values,
                              GLOBAL const pair_head *pair, int begin, int room,
-                             GLOBAL const real *frames,
-                             GLOBAL real *rows)
+                             GLOBAL const real *frames, GLOBAL real *rows)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);

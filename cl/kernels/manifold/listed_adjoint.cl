@@ -59,10 +59,9 @@ MERGED
 ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL const int *list,
                                             GLOBAL const real *frames, GLOBAL const int *head,
                                             GLOBAL const real *shape, GLOBAL const real *radii,
-                                            GLOBAL const pair_head *pair,
-                                            int side, int have, GLOBAL const real *bars,
-                                            GLOBAL real *wrenches, int wrench_stride,
-                                            int wrench_block)
+                                            GLOBAL const pair_head *pair, int side, int have,
+                                            GLOBAL const real *bars, GLOBAL real *wrenches,
+                                            int wrench_stride, int wrench_block)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -121,7 +120,8 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
                                  &counts_bar, c);
     }
     of_field = FN(scale3)(of_field, n_mul(counts_bar, coned_counts));
-    const num surface_bar = n_sub(phi_bar, seam_depth(FN(dot3)(of_field, normal), n_of(radius))); // of seam_share
+    // of seam_share
+    const num surface_bar = n_sub(phi_bar, seam_depth(FN(dot3)(of_field, normal), n_of(radius)));
     vec bar = FN(scale3)(steady3(jet.gradient, COTANGENT_LIMIT), surface_bar);
     bar = FN(add3)(of_field, bar);
     vec push = no_bar(), normal_bar = push;
@@ -139,7 +139,8 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
     }
     if (coned) {
       vec axis_bar;
-      normal_bar = FN(cone_adjoint)(normal, &cone, c, n_mul(counts_bar, beside), normal_bar, &axis_bar);
+      normal_bar =
+        FN(cone_adjoint)(normal, &cone, c, n_mul(counts_bar, beside), normal_bar, &axis_bar);
       const num inset_bar = n_times(phi_bar, cone.inset);
       normal_bar = FN(mad3)(cone.axis, inset_bar, normal_bar);
       normal_bar = FN(mad3)(of_field, n_neg(seam), normal_bar);
@@ -182,16 +183,15 @@ static void load_fields(const pair_fields *of, GLOBAL const coefficients *c,
   num phi[2];
   for (int side = 0; side < 2; ++side) {
     const vec own = side ? place(to_2, b->e2) : b->e1, other = side ? place(to_2, b->e1) : b->e2;
-    FN(body_jet)(of->head[side], of->shape[side], c,
-                 FN(limit3)(own, R(2.0) * SEPARATION_LIMIT), JET_JACOBIAN, REAL_BIG,
-                 &b->jet[side]);
+    FN(body_jet)(of->head[side], of->shape[side], c, FN(limit3)(own, R(2.0) * SEPARATION_LIMIT),
+                 JET_JACOBIAN, REAL_BIG, &b->jet[side]);
     steady_jet(&b->jet[side]);
     phi[side] = n_lit(R(0.0));
     b->slope[side] = FN(make)(phi[side], phi[side], phi[side]);
     if (active) {
       FN(jet) across;
-      FN(body_jet)(of->head[side], of->shape[side], c,
-                   FN(limit3)(other, R(2.0) * SEPARATION_LIMIT), JET_GRADIENT, REAL_BIG, &across);
+      FN(body_jet)(of->head[side], of->shape[side], c, FN(limit3)(other, R(2.0) * SEPARATION_LIMIT),
+                   JET_GRADIENT, REAL_BIG, &across);
       b->slope[side] = steady3(across.gradient, COTANGENT_LIMIT);
       phi[side] = across.phi;
     }
@@ -255,9 +255,8 @@ static void fields_adjoint(const pair_block *b, GLOBAL const real *to_2, FN(edge
 // Returns what the cotangents of a block's values give to everything that these are made of, and in
 // factor_bar what they give to both factors.
 static FN(edge_pair_bar) pair_values_adjoint(const pair_block *b, const bar_block in[2],
-                                             GLOBAL const real *frame,
-                                             GLOBAL const coefficients *c, int have,
-                                             const num factor[2], num factor_bar[2])
+                                             GLOBAL const real *frame, GLOBAL const coefficients *c,
+                                             int have, const num factor[2], num factor_bar[2])
 {
   const num one = n_lit(R(1.0));
   FN(edge_contact) bar = value_bars(in, frame, have);
@@ -299,9 +298,8 @@ ADJOINT_KERNEL void listed_pairs_adjoint(GLOBAL const real *pairs, GLOBAL const 
                                          GLOBAL const real *frames, GLOBAL const int *head1,
                                          GLOBAL const real *shape1, GLOBAL const int *head2,
                                          GLOBAL const real *shape2, GLOBAL const pair_head *pair,
-                                         int have, GLOBAL const real *bars,
-                                         GLOBAL real *pair_bars, GLOBAL real *wrenches,
-                                         int wrench_stride, int wrench_block)
+                                         int have, GLOBAL const real *bars, GLOBAL real *pair_bars,
+                                         GLOBAL real *wrenches, int wrench_stride, int wrench_block)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -333,7 +331,12 @@ ADJOINT_KERNEL void listed_pairs_adjoint(GLOBAL const real *pairs, GLOBAL const 
     load_fields(&of, &pair->c, frame, have & WANT_ACTIVITY, &b);
     FN(edge_pair_bar) r = pair_values_adjoint(&b, in, frame, &pair->c, have, factor, factor_bar);
     pair_points_adjoint(&b, in, frame, have, &r, &relative, &carried);
-    const num to[PAIR_BAR_LISTED] = {r.e1.x, r.e1.y, r.e1.z, r.e2.x, r.e2.y, r.e2.z,
+    const num to[PAIR_BAR_LISTED] = {r.e1.x,
+                                     r.e1.y,
+                                     r.e1.z,
+                                     r.e2.x,
+                                     r.e2.y,
+                                     r.e2.z,
                                      bounded(factor_bar[0], COTANGENT_LIMIT),
                                      bounded(factor_bar[1], COTANGENT_LIMIT)};
     for (int j = 0; j < PAIR_BAR_LISTED; ++j) {
@@ -376,8 +379,9 @@ static num row_factors_adjoint(GLOBAL const real *row, int stride, int plane, in
       const ilane here = lanes_below(l, count);
       const num w = kept_weights(others, l);
       const ilane counts = here & (n_value(w) > none);
-      const num e = n_select(counts, n_exp2(n_scale(n_sub(least, load(dbar + l, stride)),
-                                                    c->neighbour_log2e)), n_lit(R(0.0)));
+      const num e =
+        n_select(counts, n_exp2(n_scale(n_sub(least, load(dbar + l, stride)), c->neighbour_log2e)),
+                 n_lit(R(0.0)));
       if (pass == 0) {
         sum = n_add(sum, n_select(counts, n_mul(w, e), n_lit(R(0.0))));
         continue;
@@ -435,8 +439,10 @@ static num column_factors_adjoint(GLOBAL const real *row, int stride, int plane,
       const int at_pair = k * step + l;
       const num w = kept_weight(others, k);
       const ilane counts = n_value(w) > none;
-      const num e = n_select(counts, n_exp2(n_scale(n_sub(least, load(dbar + k * step, stride)),
-                                                    c->neighbour_log2e)), n_lit(R(0.0)));
+      const num e =
+        n_select(counts,
+                 n_exp2(n_scale(n_sub(least, load(dbar + k * step, stride)), c->neighbour_log2e)),
+                 n_lit(R(0.0)));
       if (pass == 0) {
         sum = n_mad(w, e, sum);
         continue;
@@ -453,11 +459,11 @@ static num column_factors_adjoint(GLOBAL const real *row, int stride, int plane,
       const num slope = n_scale(n_mul(g, n_sub(mean, share)), c->neighbour_log2e * LN2);
       const num by_softmax = n_mul(u, n_sub(share, mean));
       const num by_own = n_mul(n_mul(bar, at), g);
-      weight_bar = n_add(weight_bar, n_add(n_mul(by_own, w), load(to + PAIR_BAR_WEIGHTS * plane,
-                                                                  bar_stride)));
+      weight_bar =
+        n_add(weight_bar, n_add(n_mul(by_own, w), load(to + PAIR_BAR_WEIGHTS * plane, bar_stride)));
       const num dbar_bar = n_add(slope, load(to + PAIR_BAR_DBAR * plane, bar_stride));
-      const num con_bar = n_add(n_mul(n_mul(bar, weight), n_mul(w, g)),
-                                load(to + PAIR_BAR_CON * plane, bar_stride));
+      const num con_bar =
+        n_add(n_mul(n_mul(bar, weight), n_mul(w, g)), load(to + PAIR_BAR_CON * plane, bar_stride));
       store_row(to + PAIR_BAR_DBAR * plane, bar_stride, NO_ORDER, 0, 0, step - l,
                 bounded(dbar_bar, COTANGENT_LIMIT));
       store_row(to + PAIR_BAR_CON * plane, bar_stride, NO_ORDER, 0, 0, step - l, con_bar);
@@ -492,16 +498,15 @@ static void shares_adjoint(GLOBAL const real *row, GLOBAL const pair_head *pair,
   const int bar_stride = PAIR_BAR_PLANES * plane;
   GLOBAL const coefficients *c = &pair->c;
   for (int k = item; k < edges1->kept; k += WG) {
-    const num bar = row_factors_adjoint(row, stride, plane, k, edges1, edges2, c, bars,
-                                        bar_stride);
+    const num bar = row_factors_adjoint(row, stride, plane, k, edges1, edges2, c, bars, bar_stride);
     if (edges1->weighted) {
       store_first(bar1 + k, edges1->padded, bar);
     }
   }
   BARRIER_GLOBAL;
   for (int l = item * LANES; l < edges2->kept; l += WG * LANES) {
-    const num bar = column_factors_adjoint(row, stride, plane, l, edges2, edges1, c, bars,
-                                           bar_stride);
+    const num bar =
+      column_factors_adjoint(row, stride, plane, l, edges2, edges1, c, bars, bar_stride);
     if (edges2->weighted) {
       store(bar2 + l, edges2->padded, bounded(bar, COTANGENT_LIMIT));
     }
@@ -602,7 +607,7 @@ ADJOINT_KERNEL void near_select_adjoint(GLOBAL const int *index, GLOBAL const re
   for (int first = item * LANES; first < ends; first += WG * LANES) {
     real at[3][LANES];
     num bar = n_lit(R(0.0));
-    EACH_PART(part) {
+    EACH_PART (part) {
       real t[LANES];
       for (int i = 0; i < LANES; ++i) {
         const int end = MIN_INT(first + i, ends - 1), k = end / 2;
@@ -614,8 +619,8 @@ ADJOINT_KERNEL void near_select_adjoint(GLOBAL const int *index, GLOBAL const re
       bar = n_with_part(bar, part, lane_load(t));
     }
     bar = n_select(lanes_below(first, ends), bar, n_lit(R(0.0)));
-    const vec own = FN(make)(n_of(lane_load(at[0])), n_of(lane_load(at[1])),
-                             n_of(lane_load(at[2])));
+    const vec own =
+      FN(make)(n_of(lane_load(at[0])), n_of(lane_load(at[1])), n_of(lane_load(at[2])));
     FN(jet) jet;
     const vec x = FN(limit3)(place(frame + FRAME_ACROSS(side), own), R(2.0) * SEPARATION_LIMIT);
     FN(body_jet)(head, shape, &pair->c, x, JET_GRADIENT, REAL_BIG, &jet);

@@ -4,7 +4,7 @@
 
 typedef struct pose_pair {
   int bad;
-  wide x1[7], x2[7]; // both poses' numbers, those of the identity where one is bad
+  wide x1[7], x2[7];        // both poses' numbers, those of the identity where one is bad
   frame_w frame1, to1, to2; // from body 1 to the world, from 2 to 1, from 1 to 2
 } pose_pair;
 
@@ -99,7 +99,7 @@ KERNEL void motions(GLOBAL const real *pose1, GLOBAL const real *pose2, int widt
   }
   pose_pair p;
   read_pair(ROW(pose1, pose, width), ROW(pose2, pose, width), width, &p);
-  EACH_PART(i) {
+  EACH_PART (i) {
     const int k = first + i - 1;
     const frame_w to1 = i ? motion_to1(&p.to1, k) : p.to1;
     const frame_w to2 = i ? motion_to2(&p.to1, &p.to2, k) : p.to2;
@@ -154,8 +154,8 @@ static void read_moving(GLOBAL const real *pose, int width, int bad, int along, 
   wide plain[7];
   read_numbers(pose, width, bad, plain);
   for (int i = 0; i < 7; ++i) {
-    x[i] = n_with_value(n_with_part(n_lit(R(0.0)), PARTS - 1, i == along ? R(1.0) : R(0.0)),
-                        plain[i]);
+    x[i] =
+      n_with_value(n_with_part(n_lit(R(0.0)), PARTS - 1, i == along ? R(1.0) : R(0.0)), plain[i]);
   }
   (void)along;
 }

@@ -5,20 +5,23 @@
 //
 // A list is the number of its entries and then the entries in order.
 
-// A distance that is not exact may be the reach itself, and is no less than what near_vertices asks for, which is
-// rounded otherwise: else a vertex far away would be listed, where the field has no normal.
+// A distance that is not exact may be the reach itself, and is no less than what near_vertices asks
+// for, which is rounded otherwise: else a vertex far away would be listed, where the field has no
+// normal.
 #define NEAR_MORE (R(1.0) + R(16.0) * REAL_EPSILON)
 #define SCORED_BLOCKS 4 // blocks of vertices that a selection of edges is sure to look at; measured
 
 // A launch is for both bodies of a pair, as it costs what dozens of blocks do.
 #define OF_BODY(side, of1, of2) ((side) ? (of2) : (of1))
 
-// Which body's block of LANES elements a work-item has, and where the block begins; -1: it has none.
+// Which body's block of LANES elements a work-item has, and where the block begins; -1: it has
+// none.
 typedef struct body_block {
   int side, first;
 } body_block;
 
-// The first `blocks1` work-items have body 1's blocks, and the `blocks2` behind them those of body 2.
+// The first `blocks1` work-items have body 1's blocks, and the `blocks2` behind them those of body
+// 2.
 static body_block body_block_of(int item, int blocks1, int blocks2)
 {
   body_block b;
@@ -34,10 +37,10 @@ static body_block body_block_of(int item, int blocks1, int blocks2)
 // of balls (VERTEX_BALL_PLANES, ball_slots). A pose that is not finite is far from everything.
 MERGED
 KERNEL void near_bounds(GLOBAL const real *balls1, GLOBAL const real *balls2,
-                        GLOBAL const real *frames, GLOBAL const int *head1,
-                        GLOBAL const int *head2, GLOBAL const real *shape1,
-                        GLOBAL const real *shape2, GLOBAL const pair_head *pair, int blocks1,
-                        int blocks2, GLOBAL real *bounds1, GLOBAL real *bounds2)
+                        GLOBAL const real *frames, GLOBAL const int *head1, GLOBAL const int *head2,
+                        GLOBAL const real *shape1, GLOBAL const real *shape2,
+                        GLOBAL const pair_head *pair, int blocks1, int blocks2,
+                        GLOBAL real *bounds1, GLOBAL real *bounds2)
 {
   const body_block at = body_block_of((int)get_global_id(0), blocks1, blocks2);
   const int pose = (int)get_global_id(1), side = at.side, first = at.first;
@@ -58,8 +61,7 @@ KERNEL void near_bounds(GLOBAL const real *balls1, GLOBAL const real *balls2,
   const ilane there = lane_iota() + (real)first < lane_lit((real)count);
   const real poison = row[FRAME_POISON];
   const ilane good = there & (lane_lit(poison) == lane_lit(R(0.0)));
-  lane_store(lane_select(good, bound, lane_lit(REAL_BIG)),
-             ROW(bounds, pose, padded) + first);
+  lane_store(lane_select(good, bound, lane_lit(REAL_BIG)), ROW(bounds, pose, padded) + first);
 }
 
 #if WITH_FORWARD // only a kernel may declare local memory
@@ -75,9 +77,8 @@ KERNEL void near_touch(GLOBAL const real *points1, GLOBAL const real *points2,
                        GLOBAL const real *longest1, GLOBAL const real *longest2,
                        GLOBAL const real *bounds1, GLOBAL const real *bounds2, real reach,
                        real block_reach1, real block_reach2, GLOBAL const real *frames,
-                       GLOBAL const int *head1, GLOBAL const int *head2,
-                       GLOBAL const real *shape1, GLOBAL const real *shape2,
-                       GLOBAL const pair_head *pair, GLOBAL int *touch)
+                       GLOBAL const int *head1, GLOBAL const int *head2, GLOBAL const real *shape1,
+                       GLOBAL const real *shape2, GLOBAL const pair_head *pair, GLOBAL int *touch)
 {
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0);
@@ -176,10 +177,9 @@ MERGED
 KERNEL void near_field(GLOBAL const real *points1, GLOBAL const real *points2,
                        GLOBAL const real *bounds1, GLOBAL const real *bounds2,
                        GLOBAL const real *reaches, GLOBAL const real *frames,
-                       GLOBAL const int *head1, GLOBAL const int *head2,
-                       GLOBAL const real *shape1, GLOBAL const real *shape2,
-                       GLOBAL const pair_head *pair, int blocks1, int blocks2,
-                       GLOBAL real *out1, GLOBAL real *out2)
+                       GLOBAL const int *head1, GLOBAL const int *head2, GLOBAL const real *shape1,
+                       GLOBAL const real *shape2, GLOBAL const pair_head *pair, int blocks1,
+                       int blocks2, GLOBAL real *out1, GLOBAL real *out2)
 {
   const body_block at = body_block_of((int)get_global_id(0), blocks1, blocks2);
   const int pose = (int)get_global_id(1), side = at.side, first = at.first;
@@ -190,16 +190,15 @@ KERNEL void near_field(GLOBAL const real *points1, GLOBAL const real *points2,
   if (first < 0 || first >= padded) {
     return;
   }
-  const real bound = ROW(OF_BODY(side, bounds1, bounds2), pose,
-                         pair->n.ball_slots[side])[first / BALL_VERTICES];
+  const real bound =
+    ROW(OF_BODY(side, bounds1, bounds2), pose, pair->n.ball_slots[side])[first / BALL_VERTICES];
   const real reach = ROW(reaches, pose, 2)[side];
   GLOBAL real *to = NUMS(OF_BODY(side, out1, out2), pose, padded) + first;
   if (bound > reach) {
     store(to, padded, n_lit(lane_lit(bound)));
     return;
   }
-  const vec x =
-    field_point(points, 0, 0, padded, frames, FRAME_ACROSS(side), first / LANES, pose);
+  const vec x = field_point(points, 0, 0, padded, frames, FRAME_ACROSS(side), first / LANES, pose);
   store(to, padded, steady(distance_within(head, shape, &pair->c, x, reach), COTANGENT_LIMIT));
 }
 
@@ -216,7 +215,8 @@ static unsigned int near_bits(GLOBAL const real *phi, GLOBAL const real *radii, 
 #if WITH_FORWARD
 // One work-group lists the vertices of one pose whose distance is below `reach`, by their places
 // among the sorted ones, in list (poses, padded + 1). at (poses, padded) says where in the list
-// each vertex of the mesh is, or -1. Groups take turns between the `sides` bodies from `side_first` on.
+// each vertex of the mesh is, or -1. Groups take turns between the `sides` bodies from `side_first`
+// on.
 MERGED
 KERNEL void near_vertices(GLOBAL const real *field1, GLOBAL const real *field2, real reach,
                           GLOBAL const int *order1, GLOBAL const int *order2,
@@ -227,11 +227,13 @@ KERNEL void near_vertices(GLOBAL const real *field1, GLOBAL const real *field2, 
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0) / sides, side = side_first + (int)get_group_id(0) % sides;
   const int padded = pair->n.elements[VERTICES_OF(side)].padded;
-  const int count = pair->n.elements[VERTICES_OF(side)].kept; // others, of a part of a body, are ends of edges alone
+  const int count = pair->n.elements[VERTICES_OF(side)].kept; // others, of a part of a body, are
+                                                              // ends of edges alone
   const int item = (int)get_local_id(0);
   GLOBAL const int *order = OF_BODY(side, order1, order2);
   GLOBAL const real *all_radii = OF_BODY(side, radii1, radii2);
-  GLOBAL const real *radii = pair->n.elements[VERTICES_OF(side)].radii ? all_radii : (GLOBAL const real *)0;
+  GLOBAL const real *radii = pair->n.elements[VERTICES_OF(side)].radii ? all_radii
+                                                                       : (GLOBAL const real *)0;
   GLOBAL const real *phi = NUMS(OF_BODY(side, field1, field2), pose, padded);
   GLOBAL int *places = ROW(OF_BODY(side, at1, at2), pose, padded);
   GLOBAL int *row = ROW(OF_BODY(side, list1, list2), pose, padded + 1);
@@ -328,9 +330,8 @@ static void keep_edges(GLOBAL const int *index, GLOBAL const real *top, GLOBAL c
 {
   GLOBAL const pair_elements *e = &pair->n.elements[EDGES_OF(side)];
   for (int slot = item; slot < e->slots; slot += WG) {
-    gate_row(ROW(index, pose, e->kept + 1), NUMS(top, pose, e->kept + 1), slot, source,
-             ENDS_PLANES, e, &pair->c, NUMS(ends, pose, ENDS_PLANES * e->slots),
-             NUMS(weights, pose, e->slots));
+    gate_row(ROW(index, pose, e->kept + 1), NUMS(top, pose, e->kept + 1), slot, source, ENDS_PLANES,
+             e, &pair->c, NUMS(ends, pose, ENDS_PLANES * e->slots), NUMS(weights, pose, e->slots));
   }
 }
 
@@ -404,8 +405,8 @@ KERNEL void near_again(GLOBAL const real *points, GLOBAL real *scores, GLOBAL re
   GLOBAL real *phi = NUMS(field, pose, field_padded);
   for (int first = item * LANES; more && first < field_padded; first += WG * LANES) {
     if (e.bounds[first / BALL_VERTICES] == -REAL_BIG) {
-      const vec x = field_point(points, 0, 0, field_padded, frames, FRAME_ACROSS(side),
-                                first / LANES, pose);
+      const vec x =
+        field_point(points, 0, 0, field_padded, frames, FRAME_ACROSS(side), first / LANES, pose);
       vec normal;
       store(phi + first, field_padded,
             steady(field_within(head, shape, &pair->c, x, 0, REAL_BIG, &normal), COTANGENT_LIMIT));
@@ -515,8 +516,8 @@ static void row_factors(GLOBAL real *row, int stride, int plane, int k, const ke
     store_row(row + NEAR_FACTORS * plane, stride, NO_ORDER, 0, l, count, n_mul(weight, term));
   }
   sum = all_lanes(sum);
-  const num share = n_select(n_value(sum) > none, n_mul(kept_weight(own, k), n_rcp(sum)),
-                             n_lit(R(0.0)));
+  const num share =
+    n_select(n_value(sum) > none, n_mul(kept_weight(own, k), n_rcp(sum)), n_lit(R(0.0)));
   for (int l = 0; l < count; l += LANES) {
     const num con = load(row + NEAR_CON * plane + l, stride);
     const num e = load(row + NEAR_FACTORS * plane + l, stride);
@@ -547,8 +548,8 @@ static void column_factors(GLOBAL real *row, int stride, int plane, int l, const
     sum = n_add(sum, term);
     store_row(to + k * step, stride, NO_ORDER, 0, l, step, n_mul(weight, term));
   }
-  const num share = n_select(n_value(sum) > none, n_mul(kept_weights(own, l), n_rcp(sum)),
-                             n_lit(R(0.0)));
+  const num share =
+    n_select(n_value(sum) > none, n_mul(kept_weights(own, l), n_rcp(sum)), n_lit(R(0.0)));
   for (int k = 0; k < others->kept; ++k) {
     const num con = load(row + NEAR_CON * plane + k * step + l, stride);
     const num e = load(to + k * step + l, stride);
@@ -623,7 +624,7 @@ static edge_ends near_ends(GLOBAL const real *ends1, GLOBAL const real *placed,
     at2[i] = pair % kept2;
   }
   for (int j = 0; j < ENDS_PLANES; ++j) {
-    EACH_PART(part) {
+    EACH_PART (part) {
       real p[LANES], q[LANES];
       for (int i = 0; i < LANES; ++i) {
         p[i] = part && !stride1 ? R(0.0) : ends1[part * stride1 + j * padded1 + at1[i]];
@@ -725,8 +726,7 @@ KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach
     return;
   }
   GLOBAL real *row = NUMS(pairs, pose, stride);
-  const vec x =
-    listed_points(row, &pair->n, side, !side, listed + 1, first, count, frames, pose);
+  const vec x = listed_points(row, &pair->n, side, !side, listed + 1, first, count, frames, pose);
   const num phi = distance_within(head, shape, &pair->c, x, reach);
   store_row(row + (NEAR_OPPOSING + side) * plane, stride, listed + 1, 1, first, count,
             steady(phi, COTANGENT_LIMIT));
@@ -751,15 +751,16 @@ KERNEL void near_active(GLOBAL real *pairs, GLOBAL const int *list, real cutoff,
   GLOBAL real *bounds = row + NEAR_BOUNDS * plane;
   for (int first = item * LANES; first < count; first += WG * LANES) {
     for (int side = 0; side < 2; ++side) {
-      const lane phi = n_value(gather_at(row + (NEAR_OPPOSING + side) * plane, stride, listed + 1,
-                                         first, count));
-      const lane shared = n_value(gather_at(row + (NEAR_FACTORS + side) * plane, stride, listed + 1,
-                                            first, count));
+      const lane phi =
+        n_value(gather_at(row + (NEAR_OPPOSING + side) * plane, stride, listed + 1, first, count));
+      const lane shared =
+        n_value(gather_at(row + (NEAR_FACTORS + side) * plane, stride, listed + 1, first, count));
       store_part(bounds + side * plane, listed + 1, 1, first, count, 1,
                  shared * sigmoid_r(beneath_r(phi, c)));
     }
   }
   BARRIER_GLOBAL;
-  list_pairs(bounds, bounds + plane, count, listed + 1, cutoff, part, item, ROW(out, pose, plane + 1));
+  list_pairs(bounds, bounds + plane, count, listed + 1, cutoff, part, item,
+             ROW(out, pose, plane + 1));
 }
 #endif

@@ -27,7 +27,7 @@ static void read_pose(GLOBAL const real *pose, GLOBAL const real *tangent, int w
     x[i] = n_lit(width == 7 && i == 3 ? R(1.0) : R(0.0));
   }
   for (int i = 0; i < width && good; ++i) {
-    EACH_PART(part) {
+    EACH_PART (part) {
       x[i] = n_with_part(x[i], part, part ? tangent[(part - 1) * width + i] : pose[i]);
     }
   }
@@ -47,7 +47,7 @@ static int tangents_finite(GLOBAL const real *tangent1, GLOBAL const real *tange
 
 static void write_number(GLOBAL real *to, int stride, num x)
 {
-  EACH_PART(i) {
+  EACH_PART (i) {
     to[i * stride] = (real)n_get_part(x, i);
   }
 }
@@ -78,9 +78,9 @@ static void write_frame(GLOBAL real *to, const FN(frame) *f)
 // (count, FRAME_STRIDE) and status (count). tangent1 and tangent2 (count, TANGENTS, width) are read
 // where numbers are duals.
 MERGED
-KERNEL void poses(GLOBAL const real *pose1, GLOBAL const real *pose2,
-                  GLOBAL const real *tangent1, GLOBAL const real *tangent2, int width, int count,
-                  GLOBAL real *frames, GLOBAL int *status)
+KERNEL void poses(GLOBAL const real *pose1, GLOBAL const real *pose2, GLOBAL const real *tangent1,
+                  GLOBAL const real *tangent2, int width, int count, GLOBAL real *frames,
+                  GLOBAL int *status)
 {
   const int pose = (int)get_global_id(0);
   if (pose >= count) {
@@ -104,7 +104,7 @@ KERNEL void poses(GLOBAL const real *pose1, GLOBAL const real *pose2,
   write_frame(row + FRAME_2_TO_1, &to1);
   const int steered = tangents_finite(ROW(tangent1, pose, TANGENTS * width),
                                       ROW(tangent2, pose, TANGENTS * width), width);
-  EACH_PART(i) {
+  EACH_PART (i) {
     row[i * FRAME_STRIDE + FRAME_POISON] = bad || (i && !steered) ? REAL_NAN : R(0.0);
   }
   status[pose] = bad;
@@ -113,7 +113,7 @@ KERNEL void poses(GLOBAL const real *pose1, GLOBAL const real *pose2,
 static num read_number(GLOBAL const real *from, int stride)
 {
   num x = n_lit(R(0.0));
-  EACH_PART(i) {
+  EACH_PART (i) {
     x = n_with_part(x, i, from[i * stride]);
   }
   return x;
@@ -134,7 +134,7 @@ static real gradient_part(wide x, int good)
 
 static void write_gradient(GLOBAL real *to, int stride, num x, GLOBAL const real *poison)
 {
-  EACH_PART(i) {
+  EACH_PART (i) {
     to[i * stride] = gradient_part(n_get_part(x, i), poison[i * FRAME_STRIDE] == R(0.0));
   }
 }
@@ -220,10 +220,9 @@ static void sum_wrenches(GLOBAL const real *from, int wrench_blocks, LOCAL wide 
 MERGED
 ADJOINT_KERNEL void poses_adjoint(GLOBAL const real *pose1, GLOBAL const real *pose2,
                                   GLOBAL const real *tangent1, GLOBAL const real *tangent2,
-                                  int width, GLOBAL const real *frames,
-                                  GLOBAL const real *wrenches, int wrench_blocks,
-                                  GLOBAL const int *status, GLOBAL real *gradient1,
-                                  GLOBAL real *gradient2)
+                                  int width, GLOBAL const real *frames, GLOBAL const real *wrenches,
+                                  int wrench_blocks, GLOBAL const int *status,
+                                  GLOBAL real *gradient1, GLOBAL real *gradient2)
 {
   LOCAL_ARRAY(wide, part, GROUP_AT_ONCE * WG);
   const int pose = (int)get_group_id(0);

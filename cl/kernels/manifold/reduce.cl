@@ -1,8 +1,9 @@
 // The cotangents of distances, activities and weights that the reverse pass of a reduction starts
 // from.
 
-// Returns how many contacts, from the first on, count for distances whatever their normals are: with cones those of
-// all vertices, since a point in the other body is no deeper in it than the bodies are.
+// Returns how many contacts, from the first on, count for distances whatever their normals are:
+// with cones those of all vertices, since a point in the other body is no deeper in it than the
+// bodies are.
 static int whole_vertices(GLOBAL const pair_head *pair)
 {
   GLOBAL const pair_elements *e = pair->n.elements;
@@ -10,16 +11,19 @@ static int whole_vertices(GLOBAL const pair_head *pair)
   return pair->c.cones > R(0.0) && !gated ? e[EDGES_OF(0)].contact : 0;
 }
 
-// Returns which share of the depth of contact i, which is an edge's, surely is depth of the bodies, whatever its weight: the
-// depth was divided by the field's slope. 0: none.
+// Returns which share of the depth of contact i, which is an edge's, surely is depth of the bodies,
+// whatever its weight: the depth was divided by the field's slope. 0: none.
 static real edge_share(GLOBAL const pair_head *pair, int i)
 {
   const int side = i >= pair->n.elements[EDGES_OF(1)].contact;
-  return pair->c.cones > R(0.0) ? pair->reals[PAIR_MIDDLE(side) + MIDDLE_SHARP] * pair->c.slope_most_inv : R(0.0);
+  return pair->c.cones > R(0.0)
+           ? pair->reals[PAIR_MIDDLE(side) + MIDDLE_SHARP] * pair->c.slope_most_inv
+           : R(0.0);
 }
 
-// Returns what contact i says of how far apart the bodies are. With cones a point that lies in the other body counts
-// whatever its normal: the first `whole` contacts as they are, others by their share.
+// Returns what contact i says of how far apart the bodies are. With cones a point that lies in the
+// other body counts whatever its normal: the first `whole` contacts as they are, others by their
+// share.
 static real said_distance(GLOBAL const pair_head *pair, int i, int whole, real d, real weight)
 {
   const real share = edge_share(pair, i);
@@ -91,10 +95,12 @@ static void store_middle(GLOBAL real *bars, int pose, int side, num bar)
   store_row(NUMS(bars, pose, 2) + side, 2, NO_ORDER, 0, 0, 1, bar);
 }
 
-// One work-group writes the cotangents of the distance of one pose (docs/spec.md, section 7): for the first of the
-// middles and contacts that have it what it changes by with theirs, else 0. Middles and their cotangents are (poses, 2).
-ADJOINT_KERNEL void distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight, GLOBAL const real *middles,
-                                        GLOBAL const pair_head *pair, GLOBAL real *d_bar, GLOBAL real *middles_bar)
+// One work-group writes the cotangents of the distance of one pose (docs/spec.md, section 7): for
+// the first of the middles and contacts that have it what it changes by with theirs, else 0.
+// Middles and their cotangents are (poses, 2).
+ADJOINT_KERNEL void distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight,
+                                        GLOBAL const real *middles, GLOBAL const pair_head *pair,
+                                        GLOBAL real *d_bar, GLOBAL real *middles_bar)
 {
   LOCAL_ARRAY(real, part, WG);
   LOCAL_ARRAY(int, place, WG);
@@ -151,10 +157,13 @@ static weighed_block weighed_from(GLOBAL const real *d, GLOBAL const real *weigh
 }
 
 // One work-group writes the cotangents of the soft distance of one pose, -T log sum weight exp(-d /
-// T), with both middles at weight 1: for distances the softmax, and for weights -T times that over the weight.
-ADJOINT_KERNEL void soft_distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight, GLOBAL const real *middles,
+// T), with both middles at weight 1: for distances the softmax, and for weights -T times that over
+// the weight.
+ADJOINT_KERNEL void soft_distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight,
+                                             GLOBAL const real *middles,
                                              GLOBAL const pair_head *pair, real temperature,
-                                             GLOBAL real *d_bar, GLOBAL real *weight_bar, GLOBAL real *middles_bar)
+                                             GLOBAL real *d_bar, GLOBAL real *weight_bar,
+                                             GLOBAL real *middles_bar)
 {
   LOCAL_ARRAY(real, part, WG);
   const int pose = (int)get_group_id(0);
@@ -195,7 +204,8 @@ ADJOINT_KERNEL void soft_distance_cotangents(GLOBAL const real *d, GLOBAL const 
               steady(share, COTANGENT_LIMIT));
     const ilane full = lane_iota() + (real)i < lane_lit((real)whole);
     store_row(NUMS(weight_bar, pose, contacts), contacts, NO_ORDER, 0, i, contacts,
-              n_select(full, zero, bounded(n_scale(n_div(share, b.weight), -temperature), COTANGENT_LIMIT)));
+              n_select(full, zero,
+                       bounded(n_scale(n_div(share, b.weight), -temperature), COTANGENT_LIMIT)));
   }
 }
 #endif

@@ -1,10 +1,10 @@
 // The selection of vertices and edges by their scores, soft or gated: top-K of docs/spec.md,
 // section 1. Behind each kernel stands its adjoint.
 
-// One work-item writes the score of one vertex in one pose, its radius - phi, to scores (poses, padded);
-// padding gets SCORE_NONE, and so do vertices that are only ends of edges. radii has the vertices' radii as they are sorted and then in the mesh's
-// order, where one has any. rank says where a vertex of the mesh lies in `field`, whose vertices are
-// sorted in space.
+// One work-item writes the score of one vertex in one pose, its radius - phi, to scores (poses,
+// padded); padding gets SCORE_NONE, and so do vertices that are only ends of edges. radii has the
+// vertices' radii as they are sorted and then in the mesh's order, where one has any. rank says
+// where a vertex of the mesh lies in `field`, whose vertices are sorted in space.
 KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, GLOBAL const int *rank,
                           GLOBAL const real *radii, GLOBAL const pair_head *pair, int side,
                           GLOBAL real *scores)
@@ -21,21 +21,21 @@ KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, GLOBAL con
   const int rounds = pair->n.elements[VERTICES_OF(side)].radii;
   const int stride = mesh_stride(&pair->n.elements[VERTICES_OF(side)], RADII_PLANES);
   GLOBAL const real *own = NUMS(radii, pose, stride) + padded + i;
-  EACH_PART(part) {
+  EACH_PART (part) {
     const real none = part ? R(0.0) : SCORE_NONE;
     const real radius = rounds && (stride || !part) ? own[part * stride] : R(0.0);
     row[part * padded + i] = i < held ? radius - phi[part * field_stride + rank[i]] : none;
   }
 }
 
-// Writes the scores of a block of edges, minus the mean phi of their ends, and where `more` is there
-// what it has for each edge. `edges` says where the
-// ends lie in phi, two planes of `padded`; phi and scores are rows of a pose.
+// Writes the scores of a block of edges, minus the mean phi of their ends, and where `more` is
+// there what it has for each edge. `edges` says where the ends lie in phi, two planes of `padded`;
+// phi and scores are rows of a pose.
 static void score_edges(GLOBAL const real *phi, int field_stride, GLOBAL const int *edges,
                         int padded, int count, int first, GLOBAL const real *more, int more_stride,
                         GLOBAL real *scores)
 {
-  EACH_PART(part) {
+  EACH_PART (part) {
     GLOBAL const real *from = phi + part * field_stride;
     real t[LANES];
     for (int i = 0; i < LANES; ++i) {
@@ -51,17 +51,20 @@ static void score_edges(GLOBAL const real *phi, int field_stride, GLOBAL const i
 // One work-item writes the scores of a block of edges in one pose, to scores (poses, padded). rails
 // has the edges as contacts in fields, where they are that.
 KERNEL void edge_scores(GLOBAL const real *field, int field_stride, GLOBAL const int *edges,
-                        GLOBAL const real *rails, GLOBAL const pair_head *pair, int side, GLOBAL real *scores)
+                        GLOBAL const real *rails, GLOBAL const pair_head *pair, int side,
+                        GLOBAL real *scores)
 {
   const int first = (int)get_global_id(0) * LANES;
   const int pose = (int)get_global_id(1);
   const int count = pair->n.elements[EDGES_OF(side)].count;
   const int padded = pair->n.elements[EDGES_OF(side)].padded;
-  const int stride = pair->n.in_fields ? mesh_stride(&pair->n.elements[EDGES_OF(side)], EDGE_PLANES) : 0;
+  const int stride = pair->n.in_fields ? mesh_stride(&pair->n.elements[EDGES_OF(side)], EDGE_PLANES)
+                                       : 0;
   if (first < padded) {
     score_edges(NUMS(field, pose, field_stride), field_stride, edges, padded, count, first,
-                pair->n.in_fields ? NUMS(rails, pose, stride) + EDGE_SCORE * padded : (GLOBAL const real *)0, stride,
-                NUMS(scores, pose, padded));
+                pair->n.in_fields ? NUMS(rails, pose, stride) + EDGE_SCORE * padded
+                                  : (GLOBAL const real *)0,
+                stride, NUMS(scores, pose, padded));
   }
 }
 
@@ -93,8 +96,8 @@ static ranked_score best_lane(lane score, lane at, int count)
   ranked_score r;
   r.score = lane_most(score);
   const ilane leads = score == lane_lit(r.score);
-  r.index = r.score > SCORE_NONE
-              ? (int)lane_least(lane_select(leads, at, lane_lit((real)count))) : count;
+  r.index = r.score > SCORE_NONE ? (int)lane_least(lane_select(leads, at, lane_lit((real)count)))
+                                 : count;
   return r;
 }
 
@@ -179,13 +182,13 @@ static ranked_score top_next(const top_search *t)
   return best;
 }
 
-#define TOP_SEARCH(t, scores, padded_, count_, item_)         \
-  LOCAL_ARRAY(real, bucket_score, BUCKETS);                   \
-  LOCAL_ARRAY(real, bucket_at, BUCKETS);                      \
-  LOCAL_ARRAY(real, best_score, WG);                          \
-  LOCAL_ARRAY(int, best_index, WG);                           \
-  const top_search t = {scores, padded_, count_, item_, bucket_score, bucket_at, best_score, \
-                        best_index}
+#define TOP_SEARCH(t, scores, padded_, count_, item_)               \
+  LOCAL_ARRAY(real, bucket_score, BUCKETS);                         \
+  LOCAL_ARRAY(real, bucket_at, BUCKETS);                            \
+  LOCAL_ARRAY(real, best_score, WG);                                \
+  LOCAL_ARRAY(int, best_index, WG);                                 \
+  const top_search t = {scores,       padded_,   count_,     item_, \
+                        bucket_score, bucket_at, best_score, best_index}
 
 // Writes the element that was found as the k-th. Behind the last element none is found; its index
 // is not used, but stays in range.
@@ -229,14 +232,14 @@ static num sort_weight(num gap, lane x, GLOBAL const coefficients *c)
 {
   const lane weight = lane_exp2(x), none = lane_lit(R(0.0));
   const lane fall = weight * (c->sort_log2e * LN2);
-  const lane slope = lane_select(n_value(gap) > none, -fall,
-                                 lane_select(n_value(gap) < none, fall, none));
+  const lane slope =
+    lane_select(n_value(gap) > none, -fall, lane_select(n_value(gap) < none, fall, none));
   (void)slope;
   return n_with_value(n_times(gap, slope), weight);
 }
 
-// Adds w times a block of a mesh's numbers to a sum. `stride` is that of these (mesh_stride): 0 where they
-// are constants.
+// Adds w times a block of a mesh's numbers to a sum. `stride` is that of these (mesh_stride): 0
+// where they are constants.
 static num add_weighed(num sum, num w, GLOBAL const real *p, int stride)
 {
   num r = n_tmad(w, lane_load(p), sum);
@@ -416,7 +419,7 @@ ADJOINT_KERNEL void ranked_adjoint(GLOBAL const real *parts, GLOBAL const pair_h
   const int kept = pair->n.elements[of].kept, blocks = pair->n.elements[of].padded / LANES;
   GLOBAL const real *row = NUMS(parts, pose, kept * blocks) + k * blocks;
   GLOBAL real *to = NUMS(ranked_bar, pose, kept + 1) + k;
-  EACH_PART(i) {
+  EACH_PART (i) {
     real sum = R(0.0);
     for (int block = item; k < kept && block < blocks; block += WG) {
       sum += row[i * kept * blocks + block];
@@ -454,9 +457,9 @@ static void gate_row(GLOBAL const int *index, GLOBAL const real *top, int row,
   const int from = index[k], stride = mesh_stride(e, columns);
   for (int j = 0; j < columns; ++j) {
     GLOBAL real *to = out + j * out_padded + row;
-    EACH_PART(part) {
-      to[part * columns * out_padded] =
-        part && !stride ? R(0.0) : source[part * stride + j * padded + from];
+    EACH_PART (part) {
+      to[part * columns * out_padded] = part && !stride ? R(0.0)
+                                                        : source[part * stride + j * padded + from];
     }
   }
   const num x = gate_gap(top, e, k, c);
@@ -484,8 +487,8 @@ KERNEL void gate(GLOBAL const int *index, GLOBAL const real *top, GLOBAL const r
 // of the weights to those of s_(1) to s_(K+1). The elements are true ones, which do not move. Where
 // `any` is 0 nothing is written.
 static void gate_row_adjoint(GLOBAL const real *top, GLOBAL const pair_elements *e,
-                             GLOBAL const coefficients *c, GLOBAL const real *bar,
-                             GLOBAL real *to, LOCAL real *part, int item, int any)
+                             GLOBAL const coefficients *c, GLOBAL const real *bar, GLOBAL real *to,
+                             LOCAL real *part, int item, int any)
 {
   const int kept = e->kept, out_padded = e->slots;
   num sum = n_lit(R(0.0));
@@ -499,7 +502,7 @@ static void gate_row_adjoint(GLOBAL const real *top, GLOBAL const pair_elements 
     store_first(to + k, kept + 1, ranked);
     sum = n_add(sum, ranked);
   }
-  EACH_PART(i) {
+  EACH_PART (i) {
     const real total = group_total(part, lane_first(n_get_part(sum, i)), item);
     if (item == 0 && any) {
       to[i * (kept + 1) + kept] = -total;
@@ -565,7 +568,7 @@ ADJOINT_KERNEL void vertex_scores_adjoint(GLOBAL const real *scores_bar, GLOBAL 
   }
   GLOBAL const real *from = NUMS(scores_bar, pose, padded);
   GLOBAL real *to = NUMS(field_bar, pose, padded) + i;
-  EACH_PART(part) {
+  EACH_PART (part) {
     const real bar = i < count ? -from[part * padded + order[i]] : R(0.0);
     to[part * padded] = bar + (there ? to[part * padded] : R(0.0));
   }
@@ -587,7 +590,7 @@ ADJOINT_KERNEL void edge_scores_adjoint(GLOBAL const real *scores_bar, GLOBAL co
   }
   GLOBAL const real *from = NUMS(scores_bar, pose, edge_padded);
   GLOBAL real *to = NUMS(field_bar, pose, padded) + i;
-  EACH_PART(part) {
+  EACH_PART (part) {
     real sum = R(0.0);
     for (int j = i < count ? starts[i] : 0; i < count && j < starts[i + 1]; ++j) {
       sum += from[part * edge_padded + incident[j]];

@@ -77,8 +77,8 @@ KERNEL void jacobian_blocks(GLOBAL const int *list, int first, int count, GLOBAL
   const vec3_w n = read_wide3(row + VALUE_N);
   for (int column = 0; column < columns; ++column) {
     const int own = column < width;
-    GLOBAL const real *by = step + (own ? STEPS_1 + column * MOTIONS
-                                        : STEPS_2 + (column - width) * MOTIONS);
+    GLOBAL const real *by =
+      step + (own ? STEPS_1 + column * MOTIONS : STEPS_2 + (column - width) * MOTIONS);
     const vec3_w turn = read_wide3(by + 3);
     vec3_w shift = read_wide3(by);
     wide sums[BLOCK_ROWS] = {R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0)};
@@ -94,7 +94,7 @@ KERNEL void jacobian_blocks(GLOBAL const int *list, int first, int count, GLOBAL
     }
     const wide sign = own ? R(-1.0) : R(1.0);
     const wide motion[MOTIONS] = {sign * shift.x, sign * shift.y, sign * shift.z,
-                                  sign * turn.x, sign * turn.y, sign * turn.z};
+                                  sign * turn.x,  sign * turn.y,  sign * turn.z};
     for (int k = 0; k < MOTIONS; ++k) {
       GLOBAL const real *slope = row + (1 + k) * COMPACT_REALS;
       for (int j = 0; j < BLOCK_ROWS; ++j) {

@@ -1,9 +1,9 @@
 // Vertex-SDF contacts (docs/spec.md, section 5): from kept vertices, and the opposing field there,
 // to rows of the manifold.
 //
-// Returns the radii of a block of vertices of one pose: of all as they are sorted, or of those that a
-// selection has ranked. radii has two planes of e->padded, sorted and in the mesh's order, and behind them
-// those of cones (layout.h).
+// Returns the radii of a block of vertices of one pose: of all as they are sorted, or of those that
+// a selection has ranked. radii has two planes of e->padded, sorted and in the mesh's order, and
+// behind them those of cones (layout.h).
 static num vertex_radius(GLOBAL const real *radii, GLOBAL const int *index,
                          GLOBAL const pair_elements *e, int kept, int first, int pose)
 {
@@ -16,10 +16,10 @@ static num vertex_radius(GLOBAL const real *radii, GLOBAL const int *index,
               : load(row + first, stride);
 }
 
-// Returns the cones of a block of vertices, in the frame that `frame` leads to. `from` has CONE_PLANES planes
-// of `padded`; `at`, where it is there, says which vertex each lane has.
-static FN(cone) load_cone(GLOBAL const real *from, int padded, GLOBAL const int *at, int first, int count,
-                          GLOBAL const real *frame)
+// Returns the cones of a block of vertices, in the frame that `frame` leads to. `from` has
+// CONE_PLANES planes of `padded`; `at`, where it is there, says which vertex each lane has.
+static FN(cone) load_cone(GLOBAL const real *from, int padded, GLOBAL const int *at, int first,
+                          int count, GLOBAL const real *frame)
 {
   lane part[CONE_PLANES];
   for (int i = 0; i < CONE_PLANES; ++i) {
@@ -45,8 +45,8 @@ static FN(cone) vertex_cone(GLOBAL const real *radii, GLOBAL const int *index,
   return load_cone(row + RADII_CONES(kept, e->padded), e->padded, at, first, e->kept, frame);
 }
 
-// Returns a vertex itself, of the place inside its body where the field was asked; both are in the frame of
-// body `side`.
+// Returns a vertex itself, of the place inside its body where the field was asked; both are in the
+// frame of body `side`.
 static vec beyond_inset(GLOBAL const real *frame, int side, vec own, const FN(cone) *k)
 {
   return FN(mad3)(turn(frame + FRAME_ACROSS(!side), k->axis), n_of(k->inset), own);
@@ -58,12 +58,12 @@ static num seam_depth(num phi, num radius)
   return n_select(n_value(radius) > lane_lit(R(0.0)), phi, n_lit(R(0.0)));
 }
 
-// Returns the share that seams leave to a contact of a feature of body `side`. x is where the other body's field is
-// asked, own the same place in the frame of body `side`. The field's zones hold the place below x, by seam_depth along
-// the normal: the middle of a ball may lie far above the end of a body that it touches there. *of_field and *of_own are
-// the gradients by either place.
-static num seam_share(GLOBAL const pair_head *pair, int side, vec x, vec normal, num depth, vec own, vec *of_field,
-                      vec *of_own)
+// Returns the share that seams leave to a contact of a feature of body `side`. x is where the other
+// body's field is asked, own the same place in the frame of body `side`. The field's zones hold the
+// place below x, by seam_depth along the normal: the middle of a ball may lie far above the end of
+// a body that it touches there. *of_field and *of_own are the gradients by either place.
+static num seam_share(GLOBAL const pair_head *pair, int side, vec x, vec normal, num depth, vec own,
+                      vec *of_field, vec *of_own)
 {
   const vec below = FN(mad3)(normal, n_neg(depth), x);
   const num there = FN(zones_share)(zones_of(pair, !side), pair->n.zones[!side], below, of_field);
@@ -73,7 +73,8 @@ static num seam_share(GLOBAL const pair_head *pair, int side, vec x, vec normal,
   return n_mul(there, here);
 }
 
-// Says whether the contacts of vertices need their cones: for `asked`, WANT_* bits of values or of cotangents.
+// Says whether the contacts of vertices need their cones: for `asked`, WANT_* bits of values or of
+// cotangents.
 static int needs_cones(GLOBAL const coefficients *c, GLOBAL const pair_elements *e, int asked)
 {
   const int inset = c->cone_inset > R(0.0) ? WANT_P | WANT_D : 0;
@@ -87,12 +88,11 @@ static int needs_cones(GLOBAL const coefficients *c, GLOBAL const pair_elements 
 // where normals are wanted, normal. weights are those of gates. p and n are (poses, contacts, 3),
 // d, activity and weight (poses, contacts).
 KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
-                            GLOBAL const real *field, int field_stride,
-                            GLOBAL const real *weights, GLOBAL const real *radii,
-                            GLOBAL const int *index, GLOBAL const real *frames,
-                            GLOBAL const pair_head *pair, int side, int want, GLOBAL real *p,
-                            GLOBAL real *d, GLOBAL real *n, GLOBAL real *activity,
-                            GLOBAL real *weight)
+                            GLOBAL const real *field, int field_stride, GLOBAL const real *weights,
+                            GLOBAL const real *radii, GLOBAL const int *index,
+                            GLOBAL const real *frames, GLOBAL const pair_head *pair, int side,
+                            int want, GLOBAL real *p, GLOBAL real *d, GLOBAL real *n,
+                            GLOBAL real *activity, GLOBAL real *weight)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -238,8 +238,8 @@ static vec vertex_bar3(const vertex_rows *v, GLOBAL const real *bars, GLOBAL con
   return turn_back(frame + FRAME_WORLD_1, world);
 }
 
-// Adds the cotangent of a cone's axis, which is fixed on body `side`. axis and bar are in the frame of the
-// opposing body.
+// Adds the cotangent of a cone's axis, which is fixed on body `side`. axis and bar are in the frame
+// of the opposing body.
 static void twist_axis(GLOBAL const real *frame, int side, vec axis, vec bar, wrench *relative)
 {
   if (side) {
@@ -275,26 +275,22 @@ static num add_activity_bar(num phi_bar, num phi, num bar, int weighted, num wei
 // gradient lies at plane `gradient_plane`.
 //
 // With `kept` the vertices are those that a selection keeps, else all of the body. `have` has
-// WANT_* bits of the cotangents that there are, p_bar to weight_bar, rows of the manifold; those
-// of d and of the activity may be one row for all poses (d_shared, a_shared). Where `scored` is set
+// WANT_* bits of the cotangents that there are, p_bar to weight_bar, rows of the manifold; those of
+// d and of the activity may be one row for all poses (d_shared, a_shared). Where `scored` is set
 // scores_bar has a plane of cotangents of phi at the points, from a selection. The kernel writes
-// each block's wrenches and, where `leaves` is set, points_bar (poses, 3, padded) in the points' own
-// frame, with gates weights_bar (poses, padded), and sites of the opposing field, where there are any. Where
-// `features` has a row a pose (row_stride), it leaves there the cotangents of the radii, from row_first on.
-ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *order,
-                                   GLOBAL const real *field, int field_stride, int gradient_plane,
-                                   GLOBAL const real *weights, GLOBAL const real *radii,
-                                   GLOBAL const int *index, GLOBAL const real *scores_bar,
-                                   int scored, GLOBAL const real *frames,
-                                   GLOBAL const pair_head *pair, int side, int kept, int leaves,
-                                   int have,
-                                   GLOBAL const real *p_bar, GLOBAL const real *d_bar, int d_shared,
-                                   GLOBAL const real *n_bar, GLOBAL const real *activity_bar,
-                                   int a_shared, GLOBAL const real *weight_bar,
-                                   GLOBAL real *points_bar, GLOBAL real *weights_bar,
-                                   GLOBAL real *features, int row_stride, int row_first,
-                                   GLOBAL real *sites, int site_count, int site_first,
-                                   GLOBAL real *wrenches, int wrench_stride, int wrench_block)
+// each block's wrenches and, where `leaves` is set, points_bar (poses, 3, padded) in the points'
+// own frame, with gates weights_bar (poses, padded), and sites of the opposing field, where there
+// are any. Where `features` has a row a pose (row_stride), it leaves there the cotangents of the
+// radii, from row_first on.
+ADJOINT_KERNEL void vertex_adjoint(
+  GLOBAL const real *points, GLOBAL const int *order, GLOBAL const real *field, int field_stride,
+  int gradient_plane, GLOBAL const real *weights, GLOBAL const real *radii, GLOBAL const int *index,
+  GLOBAL const real *scores_bar, int scored, GLOBAL const real *frames,
+  GLOBAL const pair_head *pair, int side, int kept, int leaves, int have, GLOBAL const real *p_bar,
+  GLOBAL const real *d_bar, int d_shared, GLOBAL const real *n_bar, GLOBAL const real *activity_bar,
+  int a_shared, GLOBAL const real *weight_bar, GLOBAL real *points_bar, GLOBAL real *weights_bar,
+  GLOBAL real *features, int row_stride, int row_first, GLOBAL real *sites, int site_count,
+  int site_first, GLOBAL real *wrenches, int wrench_stride, int wrench_block)
 {
   const int block = (int)get_global_id(0), pose = (int)get_global_id(1), first = block * LANES;
   GLOBAL const pair_elements *e = &pair->n.elements[VERTICES_OF(side)];
@@ -317,7 +313,8 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   }
   FN(cone) cone = no_cone();
   if (coned) {
-    cone = vertex_cone(radii, index, e, kept && e->selected, first, pose, frame + FRAME_ACROSS(side));
+    cone =
+      vertex_cone(radii, index, e, kept && e->selected, first, pose, frame + FRAME_ACROSS(side));
     counts = FN(cone_slot)(normal, &cone, &pair->c, &held);
   }
   // With seams `counts` is of both, and `beside` of them alone.
@@ -341,8 +338,9 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
     }
     num depth = n_sub(load(at, field_stride), radius);
     depth = n_mad(FN(dot3)(normal, cone.axis), n_of(cone.inset), depth);
-    phi_bar = add_activity_bar(phi_bar, depth, vertex_bar(&rows, activity_bar, a_shared), weighted || coned,
-                               coned ? n_mul(gate, counts) : gate, &gate_bar, &pair->c);
+    phi_bar = add_activity_bar(phi_bar, depth, vertex_bar(&rows, activity_bar, a_shared),
+                               weighted || coned, coned ? n_mul(gate, counts) : gate, &gate_bar,
+                               &pair->c);
     if (coned) {
       counts_bar = n_mul(gate_bar, gate);
       gate_bar = n_mul(gate_bar, counts);
@@ -375,7 +373,8 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   }
   if (coned) {
     vec axis_bar;
-    normal_bar = FN(cone_adjoint)(normal, &cone, &pair->c, n_mul(counts_bar, beside), normal_bar, &axis_bar);
+    normal_bar =
+      FN(cone_adjoint)(normal, &cone, &pair->c, n_mul(counts_bar, beside), normal_bar, &axis_bar);
     const num inset_bar = n_times(d_total, cone.inset);
     normal_bar = FN(mad3)(cone.axis, inset_bar, normal_bar);
     normal_bar = FN(mad3)(of_field, n_neg(seam), normal_bar); // of seam_share
@@ -397,7 +396,8 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   if (row_stride) {
     num radius_bar = n_neg(d_total);
     if (have & WANT_P) {
-      radius_bar = n_sub(radius_bar, FN(dot3)(push_out, side ? held : turn_back(frame + FRAME_1_TO_2, held)));
+      radius_bar =
+        n_sub(radius_bar, FN(dot3)(push_out, side ? held : turn_back(frame + FRAME_1_TO_2, held)));
     }
     GLOBAL const int *names = kept && e->selected ? ROW(index, pose, e->kept + 1) : order;
     store_part(ROW(features, pose, row_stride) + row_first, names, 1, first, e->kept, 1,

@@ -22,11 +22,9 @@ KERNEL void edge_weights(GLOBAL const real *witness, int base, int witness_strid
     return;
   }
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
-  const pair_inputs in = load_pair(witness, base, witness_stride, own1, own2, own_stride,
-                                   opposing1, opposing2, opposing_stride, 1, frame, pair, block,
-                                   pose);
-  const FN(edge_contact) r =
-    FN(edge_pair)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, &pair->c);
+  const pair_inputs in = load_pair(witness, base, witness_stride, own1, own2, own_stride, opposing1,
+                                   opposing2, opposing_stride, 1, frame, pair, block, pose);
+  const FN(edge_contact) r = FN(edge_pair)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, &pair->c);
   num w1, w2;
   FN(edge_weights)(in.con, FN(dot3)(in.m1, in.m2), &in.at, r.d1, r.d2, &pair->c, &w1, &w2);
   store3(NUMS(factors, pose, stride) + first, stride, pair_padded,
@@ -51,12 +49,10 @@ static void add_pair_bars(GLOBAL real *bars, int pair_padded, int first, int pos
 // edge_contacts_adjoint. factors_bar has the cotangents of factors.
 ADJOINT_KERNEL void edge_weights_adjoint(GLOBAL const real *witness, int base, int witness_stride,
                                          GLOBAL const real *own1, GLOBAL const real *own2,
-                                         GLOBAL const real *opposing1,
-                                         GLOBAL const real *opposing2,
+                                         GLOBAL const real *opposing1, GLOBAL const real *opposing2,
                                          GLOBAL const real *frames, GLOBAL const pair_head *pair,
                                          GLOBAL const real *factors_bar, GLOBAL real *bars,
-                                         GLOBAL real *wrenches, int wrench_stride,
-                                         int wrench_block)
+                                         GLOBAL real *wrenches, int wrench_stride, int wrench_block)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -75,12 +71,13 @@ ADJOINT_KERNEL void edge_weights_adjoint(GLOBAL const real *witness, int base, i
   const FN(edge_contact) at = FN(edge_pair)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, c);
   const num w1 = cotangent(row + pair_padded, bar_stride, NO_ORDER, 0, first, pairs);
   const num w2 = cotangent(row + 2 * pair_padded, bar_stride, NO_ORDER, 0, first, pairs);
-  const FN(edge_weights_bar) by = FN(edge_weights_adjoint)(
-    in.con, FN(dot3)(in.m1, in.m2), &in.at, at.d1, at.d2, c, w1, w2);
+  const FN(edge_weights_bar) by =
+    FN(edge_weights_adjoint)(in.con, FN(dot3)(in.m1, in.m2), &in.at, at.d1, at.d2, c, w1, w2);
   const num zero = n_lit(R(0.0)), dbar = cotangent(row, bar_stride, NO_ORDER, 0, first, pairs);
   const vec zero3 = FN(make)(zero, zero, zero);
   const FN(edge_contact) bar = {dbar, by.d1, by.d2, zero3, zero3, zero, zero};
-  FN(edge_pair_bar) r = FN(edge_pair_adjoint)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, c, &bar, 0);
+  FN(edge_pair_bar) r =
+    FN(edge_pair_adjoint)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, c, &bar, 0);
   r.con = by.con;
   r.at = by.at;
   r.m1 = FN(mad3)(in.m2, by.dot, r.m1);
@@ -126,8 +123,8 @@ KERNEL void neighbour_weights(GLOBAL const real *factors, GLOBAL const real *row
     }
     const num among = FN(among_and_slope)(share, &slope);
     const num x = n_mul(n_mul(gate, among), at_column(&m, m.factor, m.stride, j));
-    store_step(out + first * m.row_step + j * m.column_step, contacts, NO_ORDER, 0, 0,
-               rows - first, m.row_step, poisoned(frame, FN(weight_step_and_slope)(x, &slope)));
+    store_step(out + first * m.row_step + j * m.column_step, contacts, NO_ORDER, 0, 0, rows - first,
+               m.row_step, poisoned(frame, FN(weight_step_and_slope)(x, &slope)));
   }
 }
 
@@ -161,12 +158,9 @@ static weighed weighed_at(const pair_rows *m, const row_softmax *s, int j, num k
 }
 
 // The adjoint of neighbour_weights, as neighbours_adjoint is that of neighbours.
-ADJOINT_KERNEL void neighbour_weights_adjoint(GLOBAL const real *factors,
-                                              GLOBAL const real *row_weights,
-                                              GLOBAL const real *column_weights,
-                                              GLOBAL const pair_head *pair, int side,
-                                              GLOBAL const real *weight_bar,
-                                              GLOBAL real *factors_bar)
+ADJOINT_KERNEL void neighbour_weights_adjoint(
+  GLOBAL const real *factors, GLOBAL const real *row_weights, GLOBAL const real *column_weights,
+  GLOBAL const pair_head *pair, int side, GLOBAL const real *weight_bar, GLOBAL real *factors_bar)
 {
   const int first = (int)get_global_id(0) * LANES;
   const int pose = (int)get_global_id(1);
@@ -186,7 +180,7 @@ ADJOINT_KERNEL void neighbour_weights_adjoint(GLOBAL const real *factors,
   if (own->weighted) {
     kept = row_weights_of(own, row_weights, first, pose);
   }
-  num mean = n_lit(R(0.0)); // of the shares' cotangents, by the shares
+  num mean = n_lit(R(0.0));                          // of the shares' cotangents, by the shares
   for (int turn = 0; turn < 2 * m.columns; ++turn) { // one loop, so that the text is compiled once
     const int j = turn % m.columns;
     const weighed at = weighed_at(&m, &s, j, kept, bars, contacts, c);
@@ -195,8 +189,7 @@ ADJOINT_KERNEL void neighbour_weights_adjoint(GLOBAL const real *factors,
       continue;
     }
     GLOBAL real *to = out + first * m.row_step + j * m.column_step;
-    const num slope =
-      n_scale(n_mul(at.share, n_sub(mean, at.share_bar)), c->neighbour_log2e * LN2);
+    const num slope = n_scale(n_mul(at.share, n_sub(mean, at.share_bar)), c->neighbour_log2e * LN2);
     give_column(to, out_stride, rows, m.row_step, side, slope);
     store_step(to + (1 + side) * pair_padded, out_stride, NO_ORDER, 0, 0, rows, m.row_step,
                n_mul(at.gated, at.among));

@@ -16,9 +16,9 @@ static void march_families(GLOBAL const int *head, GLOBAL const real *shape, int
   GLOBAL const int *entry = head + HEAD_ENTRY(operation, 0);
   m->blend = blend_start_r();
   m->step = lane_lit(REAL_BIG);
-#define MARCH_FAMILY(name)                                                   \
-  name##_march_r(m, entry[ENTRY_COUNT], head + entry[ENTRY_RANGES],          \
-                 shape + entry[ENTRY_BASE], c, x);                           \
+#define MARCH_FAMILY(name)                                                                        \
+  name##_march_r(m, entry[ENTRY_COUNT], head + entry[ENTRY_RANGES], shape + entry[ENTRY_BASE], c, \
+                 x);                                                                              \
   entry += ENTRY_INTS;
   FAMILIES(MARCH_FAMILY)
 #undef MARCH_FAMILY
@@ -94,11 +94,10 @@ KERNEL void march(GLOBAL const real *rays, int padded, GLOBAL const int *head,
     }
     const lane share = march_share(low_field, high_field);
     const lane between = lane_max(lane_min(share, lane_lit(R(0.9))), lane_lit(R(0.1)));
-    const lane next = lane_select(found, low + (high - low) * between,
-                                  t + lane_min(m.step, lane_lit(most)));
+    const lane next =
+      lane_select(found, low + (high - low) * between, t + lane_min(m.step, lane_lit(most)));
     t = lane_select(going, next, t);
   }
   const lane entry = low + (high - low) * march_share(low_field, high_field);
-  lane_store(lane_select(high < lane_lit(REAL_BIG), entry, lane_lit(R(-1.0))),
-             out + block * LANES);
+  lane_store(lane_select(high < lane_lit(REAL_BIG), entry, lane_lit(R(-1.0))), out + block * LANES);
 }

@@ -2,8 +2,7 @@
 
 // Writes the field of a block of points, out (4, padded): planes phi and normal.
 KERNEL void picture_field(GLOBAL const real *points, int padded, GLOBAL const int *head,
-                          GLOBAL const real *shape, GLOBAL const coefficients *c,
-                          GLOBAL real *out)
+                          GLOBAL const real *shape, GLOBAL const coefficients *c, GLOBAL real *out)
 {
   put_own_field(points, padded, head, shape, c, out);
 }
@@ -11,7 +10,7 @@ KERNEL void picture_field(GLOBAL const real *points, int padded, GLOBAL const in
 // Writes the distance of a block of points, out (padded): the plane phi.
 KERNEL void picture_distance(GLOBAL const real *points, int padded, GLOBAL const int *head,
                              GLOBAL const real *shape, GLOBAL const coefficients *c,
-                          GLOBAL real *out)
+                             GLOBAL real *out)
 {
   put_own_distance(points, padded, head, shape, c, out);
 }

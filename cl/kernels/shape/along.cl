@@ -1,15 +1,17 @@
-// How fields change along a direction of their bodies' numbers, at places that stay: what the forward pass
-// on duals adds to the tangents of distances and normals, which it has from the places' own motion.
+// How fields change along a direction of their bodies' numbers, at places that stay: what the
+// forward pass on duals adds to the tangents of distances and normals, which it has from the
+// places' own motion.
 //
-// `moves` are laid out as the numbers that they are of (geometry/layout.h). A superquadric has its twist in
-// the place of its rotation's first three numbers, changes of position, of axes in the place of 1 / axes,
-// and of exponents; a plane has those of normal and of normal . point; a cloud's point those of place and
-// normal, and of its width's logarithm in the place of 1 / width^2. A grid's record and links are copied,
-// and its coefficients are the changes. A core has its twist and its shift as a superquadric, changes of half
-// lengths, and that of its radius in the place of w. On duals of one tangent.
+// `moves` are laid out as the numbers that they are of (geometry/layout.h). A superquadric has its
+// twist in the place of its rotation's first three numbers, changes of position, of axes in the
+// place of 1 / axes, and of exponents; a plane has those of normal and of normal . point; a cloud's
+// point those of place and normal, and of its width's logarithm in the place of 1 / width^2. A
+// grid's record and links are copied, and its coefficients are the changes. A core has its twist
+// and its shift as a superquadric, changes of half lengths, and that of its radius in the place of
+// w. On duals of one tangent.
 
-// Returns x where it is a number, within what sums can take; a derivative that has overflowed against
-// itself counts as 0.
+// Returns x where it is a number, within what sums can take; a derivative that has overflowed
+// against itself counts as 0.
 static lane known_change(lane x)
 {
   return lane_select(x == x, bounded_part(x, COTANGENT_LIMIT), lane_lit(R(0.0)));
@@ -31,8 +33,8 @@ static vec staying3(vec3_r v)
   return FN(make)(n_of(v.x), n_of(v.y), n_of(v.z));
 }
 
-// Returns what the changes m of axes and exponents give, by the slopes by these. A slope that is not known
-// has none, as in the reverse pass.
+// Returns what the changes m of axes and exponents give, by the slopes by these. A slope that is
+// not known has none, as in the reverse pass.
 static lane change_of_h(GLOBAL const real *m, vec3_r by_axes, const lane by_exponents[2])
 {
   GLOBAL const real *axes = m + SUPERQUADRIC_AXES_INV;
@@ -41,19 +43,22 @@ static lane change_of_h(GLOBAL const real *m, vec3_r by_axes, const lane by_expo
           known_change(by_exponents[1]) * m[SUPERQUADRIC_E2]);
 }
 
-// ---- single primitives: p gets the distance, the raw normal and the gradient of `at`, with their changes ----
+// ---- single primitives: p gets the distance, the raw normal and the gradient of `at`, with their
+// changes ----
 
-// Distance and normal follow from h, whose change is one number; the normal's is that number's derivative
-// by the place, along each axis in turn.
-static void superquadric_change(GLOBAL const real *s, GLOBAL const real *m, vec3_r x, const int want,
-                                const surface_r *at, FN(surface) *p)
+// Distance and normal follow from h, whose change is one number; the normal's is that number's
+// derivative by the place, along each axis in turn.
+static void superquadric_change(GLOBAL const real *s, GLOBAL const real *m, vec3_r x,
+                                const int want, const surface_r *at, FN(surface) *p)
 {
   GLOBAL const real *place_at = s + SUPERQUADRIC_POSITION, *axes_inv = s + SUPERQUADRIC_AXES_INV;
   GLOBAL const real *move = m + SUPERQUADRIC_POSITION, *axes = m + SUPERQUADRIC_AXES_INV;
   const lane one = lane_lit(R(1.0)), none = lane_lit(R(0.0));
-  const vec3_r y = rotate_back_r(s, make_r(x.x - place_at[0], x.y - place_at[1], x.z - place_at[2]));
+  const vec3_r y =
+    rotate_back_r(s, make_r(x.x - place_at[0], x.y - place_at[1], x.z - place_at[2]));
   const vec3_r twist = make_r(lane_lit(m[0]), lane_lit(m[1]), lane_lit(m[2]));
-  const vec3_r shift = rotate_back_r(s, make_r(lane_lit(move[0]), lane_lit(move[1]), lane_lit(move[2])));
+  const vec3_r shift =
+    rotate_back_r(s, make_r(lane_lit(move[0]), lane_lit(move[1]), lane_lit(move[2])));
   const vec3_r dy = sub3_r(cross3_r(y, twist), shift);
   shares_r t;
   superquadric_shares_r(s, y, &t);
@@ -67,13 +72,15 @@ static void superquadric_change(GLOBAL const real *s, GLOBAL const real *m, vec3
   }
   const vec3_r turned = cross3_r(twist, h.place); // dy turns with the place
   const vec3_r g = add3_r(make_r(slope[0], slope[1], slope[2]), turned);
-  const real soft = SUPERQUADRIC_SOFT * (axes[0] / axes_inv[0] + axes[1] / axes_inv[1] + axes[2] / axes_inv[2]);
+  const real soft =
+    SUPERQUADRIC_SOFT * (axes[0] / axes_inv[0] + axes[1] / axes_inv[1] + axes[2] / axes_inv[2]);
   const lane r = lane_sqrt(dot3_r(y, y) + s[SUPERQUADRIC_FLOOR]);
   const lane k = t.h_inv, flat = (one - k) / r, steep = r * k * k, out = dot3_r(y, dy) + soft;
   p->phi = changing(at->phi, out * flat + rise * steep);
   p->g = changing3(at->g, rotate_r(s, g));
   if (want & JET_GRADIENT) {
-    // As phi changes by flat out + steep rise, the gradient does by the derivatives of these by the place.
+    // As phi changes by flat out + steep rise, the gradient does by the derivatives of these by the
+    // place.
     const vec3_r r_by = scale3_r(y, one / r), k_by = scale3_r(h.place, k * k); // that of k is -k_by
     const vec3_r flat_by = scale3_r(sub3_r(k_by, scale3_r(r_by, flat)), one / r);
     const vec3_r steep_by = sub3_r(scale3_r(r_by, k * k), scale3_r(k_by, R(2.0) * r * k));
@@ -84,7 +91,8 @@ static void superquadric_change(GLOBAL const real *s, GLOBAL const real *m, vec3
 }
 
 static void polyhedron_change(GLOBAL const real *planes, GLOBAL const real *m, int count,
-                              GLOBAL const coefficients *c, vec3_r x, const surface_r *at, FN(surface) *p)
+                              GLOBAL const coefficients *c, vec3_r x, const surface_r *at,
+                              FN(surface) *p)
 {
   lane phi = lane_lit(R(0.0));
   vec3_r g = make_r(phi, phi, phi);
@@ -102,8 +110,8 @@ static void polyhedron_change(GLOBAL const real *planes, GLOBAL const real *m, i
 
 // With E_i a point's exponent, to the base e, and phi_i = n_i . (x - p_i) the distance changes by
 //   sum w_i [dphi_i + (phi_i - phi) dE_i],
-// and g by the derivative of that by the place; that of w_i is w_i (u_i - sum w u), u_i = -(x - p_i) /
-// width_i^2.
+// and g by the derivative of that by the place; that of w_i is w_i (u_i - sum w u), u_i = -(x -
+// p_i) / width_i^2.
 static void pointcloud_change(GLOBAL const real *cloud, GLOBAL const real *m, int count, vec3_r x,
                               const surface_r *at, FN(surface) *p)
 {
@@ -116,7 +124,8 @@ static void pointcloud_change(GLOBAL const real *cloud, GLOBAL const real *m, in
     const vec3_r d = cloud_way_r(q, x);
     const lane exponent = cloud_exponent_r(cloud, &o, q, d);
     const ilane leads = exponent > top;
-    const lane hi = lane_select(leads, exponent, top), e = lane_exp2(lane_select(leads, top, exponent) - hi);
+    const lane hi = lane_select(leads, exponent, top),
+               e = lane_exp2(lane_select(leads, top, exponent) - hi);
     const lane keep = lane_select(leads, e, one), take = lane_select(leads, one, e);
     pull = mad3_r(d, take * -q[6], scale3_r(pull, keep));
     sum = sum * keep + take;
@@ -135,21 +144,21 @@ static void pointcloud_change(GLOBAL const real *cloud, GLOBAL const real *m, in
     const lane change = w * (straight + offset * rise);
     const lane tilt = w * offset * q[6], spread = tilt * (R(2.0) * by[6]), turned = w * rise;
     phi = phi + change;
-    g.x = g.x + (change * (d.x * -q[6] - pull.x) + w * by[3] + turned * (q[3] - at->g.x) + tilt * by[0] +
-                 spread * d.x);
-    g.y = g.y + (change * (d.y * -q[6] - pull.y) + w * by[4] + turned * (q[4] - at->g.y) + tilt * by[1] +
-                 spread * d.y);
-    g.z = g.z + (change * (d.z * -q[6] - pull.z) + w * by[5] + turned * (q[5] - at->g.z) + tilt * by[2] +
-                 spread * d.z);
+    g.x = g.x + (change * (d.x * -q[6] - pull.x) + w * by[3] + turned * (q[3] - at->g.x) +
+                 tilt * by[0] + spread * d.x);
+    g.y = g.y + (change * (d.y * -q[6] - pull.y) + w * by[4] + turned * (q[4] - at->g.y) +
+                 tilt * by[1] + spread * d.y);
+    g.z = g.z + (change * (d.z * -q[6] - pull.z) + w * by[5] + turned * (q[5] - at->g.z) +
+                 tilt * by[2] + spread * d.z);
   }
   p->phi = changing(at->phi, phi);
   p->g = p->gradient = changing3(at->g, g);
 }
 
-// A spline's change is the spline of its coefficients' changes. Its second derivatives matter where clipping
-// moved the point.
-static void grid_change(GLOBAL const real *s, GLOBAL const real *m, int levels, vec3_r x, const int want,
-                        FN(surface) *p)
+// A spline's change is the spline of its coefficients' changes. Its second derivatives matter where
+// clipping moved the point.
+static void grid_change(GLOBAL const real *s, GLOBAL const real *m, int levels, vec3_r x,
+                        const int want, FN(surface) *p)
 {
   const FN(grid_place) there = FN(grid_place_at)(s, staying3(x));
   const int order = there.some_out && want & JET_GRADIENT ? 2 : 1;
@@ -171,7 +180,8 @@ static void grid_change(GLOBAL const real *s, GLOBAL const real *m, int levels, 
   }
 }
 
-// Returns what the changes m of half lengths and radius give, and dy, that of the place in the core's frame.
+// Returns what the changes m of half lengths and radius give, and dy, that of the place in the
+// core's frame.
 static lane change_of_core(GLOBAL const real *m, const core_slopes_r *by, vec3_r dy)
 {
   GLOBAL const real *lengths = m + CORE_HALF;
@@ -179,13 +189,15 @@ static lane change_of_core(GLOBAL const real *m, const core_slopes_r *by, vec3_r
   return straight + by->radius * m[CORE_WIDTH] + dot3_r(by->place, dy);
 }
 
-static void core_change(GLOBAL const real *s, GLOBAL const real *m, vec3_r x, const surface_r *at, FN(surface) *p)
+static void core_change(GLOBAL const real *s, GLOBAL const real *m, vec3_r x, const surface_r *at,
+                        FN(surface) *p)
 {
   GLOBAL const real *move = m + CORE_POSITION;
   const lane one = lane_lit(R(1.0)), none = lane_lit(R(0.0));
   const vec3_r y = core_place_r(s, x);
   const vec3_r twist = make_r(lane_lit(m[0]), lane_lit(m[1]), lane_lit(m[2]));
-  const vec3_r shift = rotate_back_r(s, make_r(lane_lit(move[0]), lane_lit(move[1]), lane_lit(move[2])));
+  const vec3_r shift =
+    rotate_back_r(s, make_r(lane_lit(move[0]), lane_lit(move[1]), lane_lit(move[2])));
   const vec3_r dy = sub3_r(cross3_r(y, twist), shift);
   core_slopes_r by;
   lane slope[3];
@@ -197,14 +209,15 @@ static void core_change(GLOBAL const real *s, GLOBAL const real *m, vec3_r x, co
   }
   const vec3_r turned = cross3_r(twist, by.place); // dy turns with the place
   p->phi = changing(at->phi, change_of_core(m, &by, dy));
-  p->g = p->gradient = changing3(at->g, rotate_r(s, add3_r(make_r(slope[0], slope[1], slope[2]), turned)));
+  p->g = p->gradient =
+    changing3(at->g, rotate_r(s, add3_r(make_r(slope[0], slope[1], slope[2]), turned)));
 }
 
 // ---- unions: those of an operation that lie below `most` at any place have a share ----
 
-static void superquadrics_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
-                                GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most,
-                                const int want)
+static void superquadrics_along(FN(blend) *b, int count, GLOBAL const int *ranges,
+                                GLOBAL const real *numbers, GLOBAL const real *m,
+                                GLOBAL const coefficients *c, vec3_r x, lane most, const int want)
 {
   (void)ranges;
   for (int i = 0; i < count; ++i, numbers += SUPERQUADRIC_STRIDE, m += SUPERQUADRIC_STRIDE) {
@@ -219,9 +232,9 @@ static void superquadrics_along(FN(blend) *b, int count, GLOBAL const int *range
   }
 }
 
-static void polyhedra_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
-                            GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most,
-                            const int want)
+static void polyhedra_along(FN(blend) *b, int count, GLOBAL const int *ranges,
+                            GLOBAL const real *numbers, GLOBAL const real *m,
+                            GLOBAL const coefficients *c, vec3_r x, lane most, const int want)
 {
   for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {
     surface_r at;
@@ -234,9 +247,9 @@ static void polyhedra_along(FN(blend) *b, int count, GLOBAL const int *ranges, G
   }
 }
 
-static void pointclouds_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
-                              GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most,
-                              const int want)
+static void pointclouds_along(FN(blend) *b, int count, GLOBAL const int *ranges,
+                              GLOBAL const real *numbers, GLOBAL const real *m,
+                              GLOBAL const coefficients *c, vec3_r x, lane most, const int want)
 {
   for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {
     surface_r at;
@@ -249,9 +262,9 @@ static void pointclouds_along(FN(blend) *b, int count, GLOBAL const int *ranges,
   }
 }
 
-static void grids_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
-                        GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most,
-                        const int want)
+static void grids_along(FN(blend) *b, int count, GLOBAL const int *ranges,
+                        GLOBAL const real *numbers, GLOBAL const real *m,
+                        GLOBAL const coefficients *c, vec3_r x, lane most, const int want)
 {
   for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {
     FN(surface) p;
@@ -263,18 +276,18 @@ static void grids_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBA
 }
 
 // Height fields do not vary.
-static void height_fields_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
-                                GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most,
-                                const int want)
+static void height_fields_along(FN(blend) *b, int count, GLOBAL const int *ranges,
+                                GLOBAL const real *numbers, GLOBAL const real *m,
+                                GLOBAL const coefficients *c, vec3_r x, lane most, const int want)
 {
   (void)m;
   (void)most;
   FN(height_fields_add)(b, count, ranges, numbers, c, staying3(x), want, REAL_BIG);
 }
 
-static void cores_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBAL const real *numbers,
-                        GLOBAL const real *m, GLOBAL const coefficients *c, vec3_r x, lane most,
-                        const int want)
+static void cores_along(FN(blend) *b, int count, GLOBAL const int *ranges,
+                        GLOBAL const real *numbers, GLOBAL const real *m,
+                        GLOBAL const coefficients *c, vec3_r x, lane most, const int want)
 {
   (void)ranges;
   for (int i = 0; i < count; ++i, numbers += CORE_STRIDE, m += CORE_STRIDE) {
@@ -288,8 +301,9 @@ static void cores_along(FN(blend) *b, int count, GLOBAL const int *ranges, GLOBA
   }
 }
 
-static FN(blend) blend_along(GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const real *moves,
-                             int operation, GLOBAL const coefficients *c, vec3_r x, const int want)
+static FN(blend) blend_along(GLOBAL const int *head, GLOBAL const real *shape,
+                             GLOBAL const real *moves, int operation, GLOBAL const coefficients *c,
+                             vec3_r x, const int want)
 {
   const blend_r all = blend_all_r(head, shape, operation, c, x, 0, REAL_BIG);
   mixture_r flat;
@@ -297,20 +311,21 @@ static FN(blend) blend_along(GLOBAL const int *head, GLOBAL const real *shape, G
   const lane most = flat.phi + c->union_ln2 * CULL_BITS;
   FN(blend) b = FN(blend_start)();
   GLOBAL const int *entry = head + HEAD_ENTRY(operation, 0);
-#define ADD_FAMILY_ALONG(name)                                                              \
+#define ADD_FAMILY_ALONG(name)                                                                \
   name##_along(&b, entry[ENTRY_COUNT], head + entry[ENTRY_RANGES], shape + entry[ENTRY_BASE], \
-               moves + entry[ENTRY_BASE], c, x, most, want);                                    \
+               moves + entry[ENTRY_BASE], c, x, most, want);                                  \
   entry += ENTRY_INTS;
   FAMILIES(ADD_FAMILY_ALONG)
 #undef ADD_FAMILY_ALONG
   return b;
 }
 
-// Returns the distance at x, a place of the body's frame, and its normal, as they change along `moves`: the
-// union and the subtraction of compose.inl on these. `want` is JET_NORMAL, or that and JET_GRADIENT for the
-// distance's gradient, too.
+// Returns the distance at x, a place of the body's frame, and its normal, as they change along
+// `moves`: the union and the subtraction of compose.inl on these. `want` is JET_NORMAL, or that and
+// JET_GRADIENT for the distance's gradient, too.
 static num body_along(GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const real *moves,
-                      GLOBAL const coefficients *c, vec3_r x, const int want, vec *normal, vec *gradient)
+                      GLOBAL const coefficients *c, vec3_r x, const int want, vec *normal,
+                      vec *gradient)
 {
   const int subtracted = head[HEAD_SUBTRACTED];
   FN(blend) b = FN(blend_start)(), plus = b;
@@ -345,14 +360,15 @@ static void add_tangents(GLOBAL real *plane, int stride, num change)
   lane_store(bounded_part(sum, COTANGENT_LIMIT), plane + stride);
 }
 
-// One work-item adds to the tangents of a body's field at a block of places of one pose what the direction
-// `moves` of its numbers gives, move_stride numbers a pose or 0; the field itself, in `out`, has been
-// asked for at the same places before: the plane phi, and, where `normals`, those of normals (3). points,
-// frames and frame are as in kernels/field.h.
-KERNEL void field_along_shape(GLOBAL const real *points, int point_base, int point_stride, int padded,
-                              GLOBAL const real *frames, int frame, GLOBAL const int *head,
-                              GLOBAL const real *shape, GLOBAL const coefficients *c,
-                              GLOBAL const real *moves, int move_stride, int normals, GLOBAL real *out)
+// One work-item adds to the tangents of a body's field at a block of places of one pose what the
+// direction `moves` of its numbers gives, move_stride numbers a pose or 0; the field itself, in
+// `out`, has been asked for at the same places before: the plane phi, and, where `normals`, those
+// of normals (3). points, frames and frame are as in kernels/field.h.
+KERNEL void field_along_shape(GLOBAL const real *points, int point_base, int point_stride,
+                              int padded, GLOBAL const real *frames, int frame,
+                              GLOBAL const int *head, GLOBAL const real *shape,
+                              GLOBAL const coefficients *c, GLOBAL const real *moves,
+                              int move_stride, int normals, GLOBAL real *out)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -361,7 +377,8 @@ KERNEL void field_along_shape(GLOBAL const real *points, int point_base, int poi
   }
   const vec x = field_point(points, point_base, point_stride, padded, frames, frame, block, pose);
   vec normal;
-  const num phi = body_along(head, shape, ROW(moves, pose, move_stride), c, plain_place(x), JET_NORMAL, &normal, &normal);
+  const num phi = body_along(head, shape, ROW(moves, pose, move_stride), c, plain_place(x),
+                             JET_NORMAL, &normal, &normal);
   const int stride = (normals ? FIELD_PLANES : 1) * padded;
   GLOBAL real *row = NUMS(out, pose, stride) + block * LANES;
   add_tangents(row, stride, phi);

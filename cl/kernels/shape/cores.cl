@@ -1,8 +1,9 @@
-// The derivatives by cores: of phi times its cotangent, and of the raw normal, which is its gradient, times v,
-// which is the derivative of phi along v.
+// The derivatives by cores: of phi times its cotangent, and of the raw normal, which is its
+// gradient, times v, which is the derivative of phi along v.
 
 // Adds a block's derivatives by core s to sum (BY_CORE).
-static void add_core(GLOBAL const real *s, GLOBAL const coefficients *c, const union_block *u, lane sum[BY_CORE])
+static void add_core(GLOBAL const real *s, GLOBAL const coefficients *c, const union_block *u,
+                     lane sum[BY_CORE])
 {
   const lane zero = lane_lit(R(0.0));
   FN(surface) p;
@@ -22,21 +23,25 @@ static void add_core(GLOBAL const real *s, GLOBAL const coefficients *c, const u
   }
   FN(core_slopes) by, along;
   FN(core_slopes_of)(s, y, v, &by, &along);
-  const vec place = FN(mad3)(by.place, phi_bar, along.place), lengths = FN(mad3)(by.ends, phi_bar, along.ends);
+  const vec place = FN(mad3)(by.place, phi_bar, along.place),
+            lengths = FN(mad3)(by.ends, phi_bar, along.ends);
   // Position and rotation move y and turn y and v, as a superquadric's do.
   const vec moved = FN(rotate)(s, place);
   const vec turned = FN(add3)(FN(cross3)(place, y), FN(cross3)(by.place, v));
-  const lane numbers[BY_CORE] = {lengths.x, lengths.y, lengths.z, phi_bar * by.radius + along.radius,
-                                 -moved.x, -moved.y, -moved.z, turned.x, turned.y, turned.z};
+  const lane numbers[BY_CORE] = {lengths.x, lengths.y,
+                                 lengths.z, phi_bar * by.radius + along.radius,
+                                 -moved.x,  -moved.y,
+                                 -moved.z,  turned.x,
+                                 turned.y,  turned.z};
   add_counted(there, numbers, BY_CORE, u->poison, sum);
 }
 
-// One work-item sums the derivatives by one core of an operation over all sites of one pose, to BY_CORE
-// numbers of its row from `base` on. `first_real` is where the operation's numbers begin.
+// One work-item sums the derivatives by one core of an operation over all sites of one pose, to
+// BY_CORE numbers of its row from `base` on. `first_real` is where the operation's numbers begin.
 KERNEL void cores_by_shape(GLOBAL const real *sites, GLOBAL const real *shares, int count,
                            GLOBAL const real *shape, int first_real, int primitives,
-                           GLOBAL const coefficients *c, int operation,
-                           GLOBAL real *rows, int row_stride, int base)
+                           GLOBAL const coefficients *c, int operation, GLOBAL real *rows,
+                           int row_stride, int base)
 {
   const int i = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);

@@ -13,8 +13,10 @@ typedef struct site_block {
 static ilane any_bar(num phi_bar, vec normal_bar, vec gradient_bar)
 {
   const num none = n_lit(R(0.0));
-  const ilane graded = (gradient_bar.x != none) | (gradient_bar.y != none) | (gradient_bar.z != none);
-  return (phi_bar != none) | (normal_bar.x != none) | (normal_bar.y != none) | (normal_bar.z != none) | graded;
+  const ilane graded = (gradient_bar.x != none) | (gradient_bar.y != none) |
+                       (gradient_bar.z != none);
+  return (phi_bar != none) | (normal_bar.x != none) | (normal_bar.y != none) |
+         (normal_bar.z != none) | graded;
 }
 
 static site_block load_sites(GLOBAL const real *sites, int count, int first, int pose)
@@ -30,16 +32,16 @@ static site_block load_sites(GLOBAL const real *sites, int count, int first, int
 }
 
 // Returns x where the mask holds, else 0, within what sums can take. NaN, where a derivative has
-// overflowed against itself, counts as 0, unless a cotangent is NaN, which must show: poison is 0 or
-// NaN.
+// overflowed against itself, counts as 0, unless a cotangent is NaN, which must show: poison is 0
+// or NaN.
 static lane counted(ilane mask, lane x, lane poison)
 {
   const lane known = lane_select(x == x, bounded_part(x, COTANGENT_LIMIT), lane_lit(R(0.0)));
   return lane_select(mask, known + poison, lane_lit(R(0.0)));
 }
 
-// Adds what is counted of each of `count` derivatives to its sum. Where all of a block's are within limits,
-// as nearly always, that is all of it.
+// Adds what is counted of each of `count` derivatives to its sum. Where all of a block's are within
+// limits, as nearly always, that is all of it.
 static void add_counted(ilane mask, const lane *by, const int count, lane poison, lane *sum)
 {
   const lane none = lane_lit(R(0.0));
@@ -101,7 +103,8 @@ KERNEL void site_shares(GLOBAL const real *sites, int count, GLOBAL const int *h
   for (int operation = 0; operation <= (subtracted > 0); ++operation) {
     // Where normals and gradients have no cotangents these are not looked at themselves.
     if (has_bar(s.gradient_bar)) {
-      const FN(blend) b = FN(blend_all)(head, shape, operation, c, s.x, JET_NORMAL | JET_GRADIENT, REAL_BIG);
+      const FN(blend) b =
+        FN(blend_all)(head, shape, operation, c, s.x, JET_NORMAL | JET_GRADIENT, REAL_BIG);
       FN(blend_means)(&b, c, JET_NORMAL | JET_GRADIENT, &of[operation]);
     } else if (has_bar(s.normal_bar)) {
       const FN(blend) b = FN(blend_all)(head, shape, operation, c, s.x, JET_NORMAL, REAL_BIG);
@@ -135,10 +138,13 @@ KERNEL void site_shares(GLOBAL const real *sites, int count, GLOBAL const int *h
     const num phi_bar = used ? n_mad(part, s.phi_bar, flow) : zero;
     store(to, 0, of[operation].phi);
     store(to + SHARE_PHI_BAR * count, 0, n_select(s.there, phi_bar, zero));
-    store3(to + SHARE_NORMAL_BAR * count, 0, count, FN(select3)(s.there, used ? bar : zero3, zero3));
+    store3(to + SHARE_NORMAL_BAR * count, 0, count,
+           FN(select3)(s.there, used ? bar : zero3, zero3));
     store(to + SHARE_ALONG * count, 0, n_select(s.there, FN(dot3)(bar, of[operation].raw), zero));
-    store3(to + SHARE_GRADIENT_BAR * count, 0, count, FN(select3)(s.there, used ? way : zero3, zero3));
-    store(to + SHARE_RISE * count, 0, n_select(s.there, FN(dot3)(way, of[operation].gradient), zero));
+    store3(to + SHARE_GRADIENT_BAR * count, 0, count,
+           FN(select3)(s.there, used ? way : zero3, zero3));
+    store(to + SHARE_RISE * count, 0,
+          n_select(s.there, FN(dot3)(way, of[operation].gradient), zero));
   }
 }
 
@@ -171,7 +177,8 @@ static union_block load_union(GLOBAL const real *sites, GLOBAL const real *share
   return u;
 }
 
-// Says where a primitive has a share in its union that is not below rounding, as bounds of cull.inl do.
+// Says where a primitive has a share in its union that is not below rounding, as bounds of cull.inl
+// do.
 static ilane has_share(const union_block *u, num phi, GLOBAL const coefficients *c)
 {
   return u->there & (phi < u->phi + c->union_ln2 * CULL_BITS);
@@ -189,8 +196,8 @@ static int has_slopes(const union_block *u)
   return u->graded || has_bar(u->normal_bar);
 }
 
-// Writes the cotangents of a primitive's distance and raw normal, where w is its share. That of the gradient
-// of its distance is w times the union's.
+// Writes the cotangents of a primitive's distance and raw normal, where w is its share. That of the
+// gradient of its distance is w times the union's.
 static void primitive_bars(const union_block *u, const FN(surface) *p, num w,
                            GLOBAL const coefficients *c, num *phi_bar, vec *g_bar)
 {
@@ -203,9 +210,10 @@ static void primitive_bars(const union_block *u, const FN(surface) *p, num w,
   *g_bar = FN(unit_adjoint)(p->g, c->normal, FN(scale3)(u->normal_bar, w));
 }
 
-// Does the same of a family whose raw normal is the gradient of its distance, which has both cotangents.
-static void gradient_bars(const union_block *u, const FN(surface) *p, num w, GLOBAL const coefficients *c,
-                          num *phi_bar, vec *v)
+// Does the same of a family whose raw normal is the gradient of its distance, which has both
+// cotangents.
+static void gradient_bars(const union_block *u, const FN(surface) *p, num w,
+                          GLOBAL const coefficients *c, num *phi_bar, vec *v)
 {
   primitive_bars(u, p, w, c, phi_bar, v);
   *v = FN(mad3)(u->gradient_bar, w, *v);
@@ -217,7 +225,8 @@ typedef struct part_block {
   vec v;
 } part_block;
 
-// Where there is none, the distance and the logarithm of weights are so large that nothing has a share.
+// Where there is none, the distance and the logarithm of weights are so large that nothing has a
+// share.
 static void store_part_block(GLOBAL real *to, int count, const union_block *u, const part_block *p)
 {
   const num zero = n_lit(R(0.0)), none = n_lit(REAL_BIG);
@@ -231,7 +240,8 @@ static void store_part_block(GLOBAL real *to, int count, const union_block *u, c
   store(to + PART_TOP_ALONG * count, 0, n_select(u->there, p->top_along, zero));
 }
 
-// Reads all of it but what tells where anything has a share: the distance and the logarithm of weights.
+// Reads all of it but what tells where anything has a share: the distance and the logarithm of
+// weights.
 static void load_part_bars(GLOBAL const real *row, int count, part_block *p)
 {
   p->phi_bar = load(row + PART_PHI_BAR * count, 0);

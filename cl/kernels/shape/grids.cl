@@ -1,11 +1,12 @@
 // What sites give to a grid: the host takes that to its coefficients, 64 of each level a site.
 
-// One work-item takes a block of sites of one pose to one grid's, to NODE_SITE_PLANES planes of `count`
-// numbers of its row from `base` on. Its record begins at real `first_real`.
+// One work-item takes a block of sites of one pose to one grid's, to NODE_SITE_PLANES planes of
+// `count` numbers of its row from `base` on. Its record begins at real `first_real`.
 //
-// Where clipping moved the point (grid.inl) it is phi^2 = phi_c^2 + 2 phi_c g.d + |d|^2, or phi_c^2 / 4,
-// and the raw normal (phi_c g + d) / phi. There phi grows along w, whose parts that clipping keeps and loses
-// are k and l, by [(phi_c + g.d) k.g + phi_c (k.H d + l.g) + l.d] / phi, or by phi_c k.g / (4 phi).
+// Where clipping moved the point (grid.inl) it is phi^2 = phi_c^2 + 2 phi_c g.d + |d|^2, or phi_c^2
+// / 4, and the raw normal (phi_c g + d) / phi. There phi grows along w, whose parts that clipping
+// keeps and loses are k and l, by [(phi_c + g.d) k.g + phi_c (k.H d + l.g) + l.d] / phi, or by
+// phi_c k.g / (4 phi).
 KERNEL void grid_sites(GLOBAL const real *sites, GLOBAL const real *shares, int count,
                        GLOBAL const real *shape, int first_real, int levels,
                        GLOBAL const coefficients *c, int operation, GLOBAL real *rows,
@@ -49,7 +50,8 @@ KERNEL void grid_sites(GLOBAL const real *sites, GLOBAL const real *shares, int 
         phi_bar = n_sub(phi_bar, n_mul(FN(dot3)(surface.gradient, way), n_rcp(surface.phi)));
       }
       const num along = FN(dot3)(g, p.moved), over = n_rcp(surface.phi);
-      const num square = n_mad(j.phi, n_add(j.phi, n_add(along, along)), FN(dot3)(p.moved, p.moved));
+      const num square =
+        n_mad(j.phi, n_add(j.phi, n_add(along, along)), FN(dot3)(p.moved, p.moved));
       const ilane flat = square < n_shift(n_scale(n_mul(j.phi, j.phi), R(0.25)), REAL_TINY);
       const num all = n_mul(n_sub(phi_bar, n_mul(FN(dot3)(g_bar, surface.g), over)), over);
       const num by_phi = n_mul(all, n_select(flat, n_scale(j.phi, R(0.25)), n_add(j.phi, along)));
@@ -57,15 +59,18 @@ KERNEL void grid_sites(GLOBAL const real *sites, GLOBAL const real *shares, int 
       num out_bar = n_mad(FN(dot3)(g_bar, g), over, by_phi);
       vec out_slope = FN(mad3)(p.moved, by_g, FN(scale3)(g_bar, n_mul(j.phi, over)));
       if (u.graded) {
-        const vec kept = FN(scale3)(FN(times3)(p.keep, way), over), lost = FN(scale3)(FN(times3)(p.lose, way), over);
+        const vec kept = FN(scale3)(FN(times3)(p.keep, way), over),
+                  lost = FN(scale3)(FN(times3)(p.lose, way), over);
         const num kept_g = FN(dot3)(kept, g), quarter = n_scale(j.phi, R(0.25));
         const vec turned = FN(make)(FN(dot3)(inner.x, p.moved), FN(dot3)(inner.y, p.moved),
                                     FN(dot3)(inner.z, p.moved));
         const num rise = n_add(kept_g, n_add(FN(dot3)(kept, turned), FN(dot3)(lost, g)));
-        const vec steep = FN(mad3)(kept, n_add(j.phi, along), FN(mad3)(p.moved, kept_g, FN(scale3)(lost, j.phi)));
+        const vec steep =
+          FN(mad3)(kept, n_add(j.phi, along), FN(mad3)(p.moved, kept_g, FN(scale3)(lost, j.phi)));
         out_bar = n_add(out_bar, n_select(flat, n_scale(kept_g, R(0.25)), rise));
         out_slope = FN(add3)(out_slope, FN(select3)(flat, FN(scale3)(kept, quarter), steep));
-        curve_bar = FN(symmetric_add)(curve_bar, kept, p.moved, n_select(p.out & !flat, j.phi, zero));
+        curve_bar =
+          FN(symmetric_add)(curve_bar, kept, p.moved, n_select(p.out & !flat, j.phi, zero));
       }
       node_bar = n_select(p.out, out_bar, node_bar);
       slope_bar = FN(select3)(p.out, out_slope, slope_bar);
@@ -79,7 +84,8 @@ KERNEL void grid_sites(GLOBAL const real *sites, GLOBAL const real *shares, int 
   store(to + NODE_SITE_SLOPE * count, 0, counted(u.there, slope_bar.x, u.poison));
   store(to + (NODE_SITE_SLOPE + 1) * count, 0, counted(u.there, slope_bar.y, u.poison));
   store(to + (NODE_SITE_SLOPE + 2) * count, 0, counted(u.there, slope_bar.z, u.poison));
-  const num curve[6] = {curve_bar.xx, curve_bar.yy, curve_bar.zz, curve_bar.xy, curve_bar.xz, curve_bar.yz};
+  const num curve[6] = {curve_bar.xx, curve_bar.yy, curve_bar.zz,
+                        curve_bar.xy, curve_bar.xz, curve_bar.yz};
   for (int i = 0; i < 6; ++i) {
     store(to + (NODE_SITE_CURVE + i) * count, 0, counted(u.there, curve[i], u.poison));
   }

@@ -1,12 +1,13 @@
-// Meshes that move along a direction of their vertices: rows of each pose, on duals, in place of those that
-// all poses share. `moves` has move_stride numbers a pose, or 0 where all poses have the same direction;
-// its vertices (count, 3) in the order of the mesh begin at move_base.
+// Meshes that move along a direction of their vertices: rows of each pose, on duals, in place of
+// those that all poses share. `moves` has move_stride numbers a pose, or 0 where all poses have the
+// same direction; its vertices (count, 3) in the order of the mesh begin at move_base.
 
-// One work-item moves one vertex of a mesh in one pose: of `planes`, in their order, or in the mesh's own
-// where not `ordered`, to out (poses, POINT_PLANES, padded). Padding repeats the last one.
-KERNEL void moved_vertices(GLOBAL const real *planes, GLOBAL const int *order, int ordered, int count,
-                           int padded, GLOBAL const real *moves, int move_stride, int move_base,
-                           GLOBAL real *out)
+// One work-item moves one vertex of a mesh in one pose: of `planes`, in their order, or in the
+// mesh's own where not `ordered`, to out (poses, POINT_PLANES, padded). Padding repeats the last
+// one.
+KERNEL void moved_vertices(GLOBAL const real *planes, GLOBAL const int *order, int ordered,
+                           int count, int padded, GLOBAL const real *moves, int move_stride,
+                           int move_base, GLOBAL real *out)
 {
   const int i = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -14,7 +15,8 @@ KERNEL void moved_vertices(GLOBAL const real *planes, GLOBAL const int *order, i
     return;
   }
   const int at = MIN_INT(i, count - 1);
-  GLOBAL const real *move = ROW(moves, pose, move_stride) + move_base + 3 * (ordered ? order[at] : at);
+  GLOBAL const real *move =
+    ROW(moves, pose, move_stride) + move_base + 3 * (ordered ? order[at] : at);
   GLOBAL real *to = NUMS(out, pose, POINT_PLANES * padded) + i;
   for (int k = 0; k < POINT_PLANES; ++k) {
     to[k * padded] = planes[k * padded + i];
@@ -22,11 +24,11 @@ KERNEL void moved_vertices(GLOBAL const real *planes, GLOBAL const int *order, i
   }
 }
 
-// One work-item does the same with the ends of one edge: of `ends`, whose vertices are `edges`, by places
-// of the sorted mesh, which `order` names, to out (poses, ENDS_PLANES, padded).
-KERNEL void moved_ends(GLOBAL const real *ends, GLOBAL const int *edges, GLOBAL const int *order, int count,
-                       int padded, GLOBAL const real *moves, int move_stride, int move_base,
-                       GLOBAL real *out)
+// One work-item does the same with the ends of one edge: of `ends`, whose vertices are `edges`, by
+// places of the sorted mesh, which `order` names, to out (poses, ENDS_PLANES, padded).
+KERNEL void moved_ends(GLOBAL const real *ends, GLOBAL const int *edges, GLOBAL const int *order,
+                       int count, int padded, GLOBAL const real *moves, int move_stride,
+                       int move_base, GLOBAL real *out)
 {
   const int i = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -43,13 +45,14 @@ KERNEL void moved_ends(GLOBAL const real *ends, GLOBAL const int *edges, GLOBAL 
   }
 }
 
-// Features have their radii and edges behind their vertices in `moves`: radii from radius_base on, and BY_RAIL
-// numbers of each edge from rail_base on.
+// Features have their radii and edges behind their vertices in `moves`: radii from radius_base on,
+// and BY_RAIL numbers of each edge from rail_base on.
 
-// One work-item does the same with the radii and cones of one vertex, to out (poses, RADII_PLANES, padded). Cones
-// stay.
+// One work-item does the same with the radii and cones of one vertex, to out (poses, RADII_PLANES,
+// padded). Cones stay.
 KERNEL void moved_radii(GLOBAL const real *radii, GLOBAL const int *order, int count, int padded,
-                        GLOBAL const real *moves, int move_stride, int radius_base, GLOBAL real *out)
+                        GLOBAL const real *moves, int move_stride, int radius_base,
+                        GLOBAL real *out)
 {
   const int i = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -74,7 +77,8 @@ KERNEL void moved_rails(GLOBAL const real *rails, int count, int padded, GLOBAL 
   if (i >= padded) {
     return;
   }
-  GLOBAL const real *row = ROW(moves, pose, move_stride) + rail_base + BY_RAIL * MIN_INT(i, count - 1);
+  GLOBAL const real *row =
+    ROW(moves, pose, move_stride) + rail_base + BY_RAIL * MIN_INT(i, count - 1);
   GLOBAL real *to = NUMS(out, pose, EDGE_PLANES * padded) + i;
   for (int k = 0; k < EDGE_PLANES; ++k) {
     to[k * padded] = rails[k * padded + i];

@@ -1,8 +1,8 @@
-// The derivatives by the points of clouds (pointcloud.inl): of phi times its cotangent, and of the raw
-// normal, its gradient, times v, which is the derivative of phi along v.
+// The derivatives by the points of clouds (pointcloud.inl): of phi times its cotangent, and of the
+// raw normal, its gradient, times v, which is the derivative of phi along v.
 
-// One work-item takes a block of sites of one pose to one cloud's parts, out (poses, PART_PLANES, count).
-// Its record begins at real `first_real`. Logarithms are to the base 2.
+// One work-item takes a block of sites of one pose to one cloud's parts, out (poses, PART_PLANES,
+// count). Its record begins at real `first_real`. Logarithms are to the base 2.
 KERNEL void pointcloud_parts(GLOBAL const real *sites, GLOBAL const real *shares, int count,
                              GLOBAL const real *shape, int first_real, int points,
                              GLOBAL const coefficients *c, int operation, GLOBAL real *out)
@@ -35,11 +35,11 @@ KERNEL void pointcloud_parts(GLOBAL const real *sites, GLOBAL const real *shares
   store_part_block(ROW(out, pose, PART_PLANES * count) + first, count, &u, &p);
 }
 
-// One work-item sums the derivatives by one point over all sites of one pose, to BY_CLOUD_POINT numbers
-// of its row from `base` on.
+// One work-item sums the derivatives by one point over all sites of one pose, to BY_CLOUD_POINT
+// numbers of its row from `base` on.
 KERNEL void points_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, int count,
-                            GLOBAL const real *shape, int first_real, int points,
-                            GLOBAL real *rows, int row_stride, int base)
+                            GLOBAL const real *shape, int first_real, int points, GLOBAL real *rows,
+                            int row_stride, int base)
 {
   const int i = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -49,11 +49,13 @@ KERNEL void points_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, 
   GLOBAL const real *cloud = shape + first_real, *q = cloud + (i + 1) * POINT_STRIDE;
   const lane zero = lane_lit(R(0.0));
   lane sum[BY_CLOUD_POINT] = {zero, zero, zero, zero, zero, zero, zero};
-  GLOBAL const real *at = ROW(sites, pose, SITE_PLANES * count), *part = ROW(parts, pose, PART_PLANES * count);
+  GLOBAL const real *at = ROW(sites, pose, SITE_PLANES * count),
+                    *part = ROW(parts, pose, PART_PLANES * count);
   for (int first = 0; first < count; first += LANES) {
     const vec x = load3(at + first, 0, count);
     const FN(outlook) o = FN(cloud_outlook)(cloud, x);
-    const vec d = FN(cloud_way)(q, x), normal = FN(make)(lane_lit(q[3]), lane_lit(q[4]), lane_lit(q[5]));
+    const vec d = FN(cloud_way)(q, x),
+              normal = FN(make)(lane_lit(q[3]), lane_lit(q[4]), lane_lit(q[5]));
     part_block p;
     p.top = load(part + first + PART_TOP * count, 0);
     const num share = n_sub(FN(cloud_exponent)(cloud, &o, q, d), p.top);
@@ -69,14 +71,17 @@ KERNEL void points_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, 
     const num w_along = n_mul(w, rise);
     const num offset = n_sub(FN(cloud_distance)(q, d), p.phi);
     const num offset_along = n_sub(FN(dot3)(normal, p.v), p.along);
-    const num flat = n_mad(p.phi_bar, w, w_along);                     // of n . (x - p), by its factor
+    // of n . (x - p), by its factor
+    const num flat = n_mad(p.phi_bar, w, w_along);
     const num tilt = n_scale(n_mad(flat, offset, n_mul(w, offset_along)), q[6]);
     const num steep = n_scale(n_mul(w, offset), q[6]);
     const vec by_normal = FN(mad3)(d, flat, FN(scale3)(p.v, w));
-    const vec by_place = FN(sub3)(FN(mad3)(d, tilt, FN(scale3)(p.v, steep)), FN(scale3)(normal, flat));
-    const num by_width = n_mad(FN(dot3)(d, d), tilt, n_scale(n_mul(FN(dot3)(d, p.v), steep), R(2.0)));
-    const lane by[BY_CLOUD_POINT] = {by_place.x, by_place.y, by_place.z, by_normal.x, by_normal.y,
-                                     by_normal.z, by_width};
+    const vec by_place =
+      FN(sub3)(FN(mad3)(d, tilt, FN(scale3)(p.v, steep)), FN(scale3)(normal, flat));
+    const num by_width =
+      n_mad(FN(dot3)(d, d), tilt, n_scale(n_mul(FN(dot3)(d, p.v), steep), R(2.0)));
+    const lane by[BY_CLOUD_POINT] = {by_place.x,  by_place.y,  by_place.z, by_normal.x,
+                                     by_normal.y, by_normal.z, by_width};
     const lane poison = poison_of(p.phi_bar, p.v);
     add_counted(counts, by, BY_CLOUD_POINT, poison, sum);
   }

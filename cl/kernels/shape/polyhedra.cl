@@ -1,8 +1,8 @@
-// The derivatives by the planes of polyhedra: of phi = LSE(n . x - c) times its cotangent, and of the
-// raw normal, its gradient, times v, which is the derivative of phi along v.
+// The derivatives by the planes of polyhedra: of phi = LSE(n . x - c) times its cotangent, and of
+// the raw normal, its gradient, times v, which is the derivative of phi along v.
 
-// One work-item takes a block of sites of one pose to one polyhedron's parts, out (poses, PART_PLANES,
-// count). Its planes begin at real `first_real`.
+// One work-item takes a block of sites of one pose to one polyhedron's parts, out (poses,
+// PART_PLANES, count). Its planes begin at real `first_real`.
 KERNEL void polyhedron_parts(GLOBAL const real *sites, GLOBAL const real *shares, int count,
                              GLOBAL const real *shape, int first_real, int planes,
                              GLOBAL const coefficients *c, int operation, GLOBAL real *out)
@@ -31,8 +31,8 @@ KERNEL void polyhedron_parts(GLOBAL const real *sites, GLOBAL const real *shares
   store_part_block(ROW(out, pose, PART_PLANES * count) + first, count, &u, &p);
 }
 
-// One work-item sums the derivatives by one plane over all sites of one pose, to BY_PLANE numbers of its
-// row from `base` on.
+// One work-item sums the derivatives by one plane over all sites of one pose, to BY_PLANE numbers
+// of its row from `base` on.
 KERNEL void planes_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, int count,
                             GLOBAL const real *shape, int first_real, int planes,
                             GLOBAL const coefficients *c, GLOBAL real *rows, int row_stride,
@@ -46,7 +46,8 @@ KERNEL void planes_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, 
   GLOBAL const real *plane = shape + first_real + i * PLANE_STRIDE;
   const lane zero = lane_lit(R(0.0));
   lane sum[BY_PLANE] = {zero, zero, zero, zero};
-  GLOBAL const real *at = ROW(sites, pose, SITE_PLANES * count), *part = ROW(parts, pose, PART_PLANES * count);
+  GLOBAL const real *at = ROW(sites, pose, SITE_PLANES * count),
+                    *part = ROW(parts, pose, PART_PLANES * count);
   for (int first = 0; first < count; first += LANES) {
     const vec x = load3(at + first, 0, count);
     part_block p;
@@ -60,8 +61,8 @@ KERNEL void planes_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, 
     const num w = n_exp2(share);
     const num rise = p.v.x * plane[0] + (p.v.y * plane[1] + p.v.z * plane[2]) - p.along;
     const num all = n_mul(w, n_smad(rise, c->plane_log2e * LN2, p.phi_bar));
-    const lane by[BY_PLANE] = {all * x.x + w * p.v.x, all * x.y + w * p.v.y,
-                               all * x.z + w * p.v.z, all};
+    const lane by[BY_PLANE] = {all * x.x + w * p.v.x, all * x.y + w * p.v.y, all * x.z + w * p.v.z,
+                               all};
     const lane poison = poison_of(p.phi_bar, p.v);
     add_counted(counts, by, BY_PLANE, poison, sum);
   }

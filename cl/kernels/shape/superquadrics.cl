@@ -1,9 +1,10 @@
 // The derivatives by superquadrics: of phi = r (1 - 1/h) times its cotangent, of the raw normal
-// grad h times its own, v, which is the derivative of h along v, and of grad phi times its own, which is
-// that of phi along it.
+// grad h times its own, v, which is the derivative of h along v, and of grad phi times its own,
+// which is that of phi along it.
 //
-// A number z changes phi by radial (r dr/dz) + steep dh/dz, with radial = (1 - 1/h) / r and steep = r / h^2.
-// Along a direction w of the place that changes by the changes of both factors, and of what they multiply.
+// A number z changes phi by radial (r dr/dz) + steep dh/dz, with radial = (1 - 1/h) / r and steep =
+// r / h^2. Along a direction w of the place that changes by the changes of both factors, and of
+// what they multiply.
 
 // Adds a block's derivatives by superquadric s to sum (BY_SUPERQUADRIC).
 static void add_superquadric(GLOBAL const real *s, GLOBAL const coefficients *c,
@@ -52,12 +53,19 @@ static void add_superquadric(GLOBAL const real *s, GLOBAL const coefficients *c,
   const vec axes = FN(mad3)(h.axes, steep, along.axes);
   // Position and rotation move y and turn y, v and the way: dy = -R'dt, dy = y x w, dv = v x w.
   const vec moved = FN(rotate)(s, place);
-  const vec turned =
-    FN(add3)(FN(cross3)(place, y), FN(add3)(FN(cross3)(h.place, v), FN(scale3)(FN(cross3)(y, way), flat)));
-  const lane by[BY_SUPERQUADRIC] = {
-    axes.x + soft / axes_inv[0], axes.y + soft / axes_inv[1], axes.z + soft / axes_inv[2],
-    steep * h.exponents[0] + along.exponents[0], steep * h.exponents[1] + along.exponents[1],
-    -moved.x, -moved.y, -moved.z, turned.x, turned.y, turned.z};
+  const vec turned = FN(add3)(FN(cross3)(place, y), FN(add3)(FN(cross3)(h.place, v),
+                                                             FN(scale3)(FN(cross3)(y, way), flat)));
+  const lane by[BY_SUPERQUADRIC] = {axes.x + soft / axes_inv[0],
+                                    axes.y + soft / axes_inv[1],
+                                    axes.z + soft / axes_inv[2],
+                                    steep * h.exponents[0] + along.exponents[0],
+                                    steep * h.exponents[1] + along.exponents[1],
+                                    -moved.x,
+                                    -moved.y,
+                                    -moved.z,
+                                    turned.x,
+                                    turned.y,
+                                    turned.z};
   add_counted(there, by, BY_SUPERQUADRIC, u->poison, sum);
 }
 
@@ -71,12 +79,12 @@ static int is_beyond(GLOBAL const real *s, GLOBAL const coefficients *c, const u
   return !lane_any(u->there & (FN(dot3)(y, y) <= positive * positive));
 }
 
-// One work-item sums the derivatives by one superquadric of an operation over all sites of one pose, to
-// BY_SUPERQUADRIC numbers of its row from `base` on. `first` are the operation's numbers.
+// One work-item sums the derivatives by one superquadric of an operation over all sites of one
+// pose, to BY_SUPERQUADRIC numbers of its row from `base` on. `first` are the operation's numbers.
 KERNEL void superquadrics_by_shape(GLOBAL const real *sites, GLOBAL const real *shares, int count,
                                    GLOBAL const real *shape, int first_real, int primitives,
-                                   GLOBAL const coefficients *c, int operation,
-                                   GLOBAL real *rows, int row_stride, int base)
+                                   GLOBAL const coefficients *c, int operation, GLOBAL real *rows,
+                                   int row_stride, int base)
 {
   const int i = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);

@@ -170,7 +170,7 @@ static int spring_nearest(const spring_cloud *s, const spring_place *o)
 }
 
 #define SPRING_EACH(s, i, tile) \
-  for (int i = (tile) * SPRING_TILE; i < MIN_INT(((tile) + 1) * SPRING_TILE, (s)->count); ++i)
+  for (int i = (tile)*SPRING_TILE; i < MIN_INT(((tile) + 1) * SPRING_TILE, (s)->count); ++i)
 
 // Returns the larger of `top` and l, and `top` where l is not a number. fmax would do the same, but
 // costs more.
@@ -186,7 +186,7 @@ static lane spring_exponents(const spring_cloud *s, const spring_place *o, int t
                              num exponents[SPRING_TILE])
 {
   if (!s->general && !o->some_far) {
-    SPRING_EACH(s, i, tile) {
+    SPRING_EACH (s, i, tile) {
       GLOBAL const real *p = s->records + i * SPRING_RECORD;
       const vec r = spring_way(p, o->x);
       const num l = n_shift(n_neg(FN(dot3)(r, spring_scaled(r, p[7]))), p[6]);
@@ -195,7 +195,7 @@ static lane spring_exponents(const spring_cloud *s, const spring_place *o, int t
     }
     return top;
   }
-  SPRING_EACH(s, i, tile) {
+  SPRING_EACH (s, i, tile) {
     const vec r = spring_way(s->records + i * SPRING_RECORD, o->x);
     const num l = spring_exponent(s, o, i, r, spring_pull(s, i, r));
     exponents[i - tile * SPRING_TILE] = l;
@@ -225,7 +225,7 @@ static num spring_phi(const spring_cloud *s, const spring_place *o, lane *top)
     high = higher;
     sum = n_mul(sum, keep);
     all = n_mul(all, keep);
-    SPRING_EACH(s, i, tile) {
+    SPRING_EACH (s, i, tile) {
       GLOBAL const real *p = s->records + i * SPRING_RECORD;
       const num exponent = n_sub(exponents[i - tile * SPRING_TILE], n_of(high));
       if (!lane_any(n_value(exponent) > lane_lit(-SPRING_TAIL * LOG2E))) {

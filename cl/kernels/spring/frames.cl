@@ -163,14 +163,13 @@ ADJOINT_KERNEL void spring_direct(GLOBAL const real *frames, GLOBAL const real *
   }
   for (int i = 0; i < 3; ++i) {
     GLOBAL const real *column = frame + SPRING_TURN + i;
-    const vec moved =
-      FN(cross3)(turn, FN(make)((wide)column[0], (wide)column[3], (wide)column[6]));
+    const vec moved = FN(cross3)(turn, FN(make)((wide)column[0], (wide)column[3], (wide)column[6]));
     slope[SPRING_TURN + i] = (real)moved.x;
     slope[SPRING_TURN + 3 + i] = (real)moved.y;
     slope[SPRING_TURN + 6 + i] = (real)moved.z;
   }
-  spring_write3(slope + SPRING_SHIFT, FN(add3)(spring_read3(way),
-                                               FN(cross3)(turn, spring_read3(frame + SPRING_SHIFT))));
+  spring_write3(slope + SPRING_SHIFT,
+                FN(add3)(spring_read3(way), FN(cross3)(turn, spring_read3(frame + SPRING_SHIFT))));
   spring_write3(slope + SPRING_SPEED, spring_read3(way + 6));
   spring_write3(slope + SPRING_SPIN, spring_read3(way + 9));
 }
@@ -182,8 +181,8 @@ ADJOINT_KERNEL void spring_part(GLOBAL const real *from, int width, GLOBAL const
 {
   const int at = (int)get_global_id(0), pair = (int)get_global_id(1);
   if (pair < count && at < width) {
-    ROW(out, pair, width)[at] = ROW(from, pair, 2 * width)[width + at] +
-                                ROW(frames, pair, SPRING_FRAME)[SPRING_POISON];
+    ROW(out, pair, width)
+    [at] = ROW(from, pair, 2 * width)[width + at] + ROW(frames, pair, SPRING_FRAME)[SPRING_POISON];
   }
 }
 
@@ -332,13 +331,13 @@ static void spring_write_bar(const spring_motion *m, int width, const spring_bar
 // pose2_bar (pairs, width), twist1_bar and twist2_bar (pairs, 6) and parameters_bar (pairs, 6), and
 // makes the Jacobian of a pair that is out of range NaN, for the caller may ask for it.
 ADJOINT_KERNEL void spring_adjoint(GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
-                                GLOBAL const real *twist1, GLOBAL const real *twist2,
-                                GLOBAL const real *frames, GLOBAL const real *sums,
-                                GLOBAL real *jacobians, GLOBAL const real *wrench1_bar,
-                                GLOBAL const real *wrench2_bar, GLOBAL const real *distance_bar,
-                                int count, GLOBAL real *pose1_bar, GLOBAL real *pose2_bar,
-                                GLOBAL real *twist1_bar, GLOBAL real *twist2_bar,
-                                GLOBAL real *parameters_bar)
+                                   GLOBAL const real *twist1, GLOBAL const real *twist2,
+                                   GLOBAL const real *frames, GLOBAL const real *sums,
+                                   GLOBAL real *jacobians, GLOBAL const real *wrench1_bar,
+                                   GLOBAL const real *wrench2_bar, GLOBAL const real *distance_bar,
+                                   int count, GLOBAL real *pose1_bar, GLOBAL real *pose2_bar,
+                                   GLOBAL real *twist1_bar, GLOBAL real *twist2_bar,
+                                   GLOBAL real *parameters_bar)
 {
   const int pair = (int)get_global_id(0);
   if (pair >= count) {

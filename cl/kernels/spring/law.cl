@@ -53,7 +53,8 @@ static spring_push spring_push_of(const spring_law *l, GLOBAL const real *p, num
   spring_push f;
   f.along = spring_height(p, v);
   f.soft = FN(spring_softplus)(n_neg(n_mul(phi, l->eps3_inv)), &f.share);
-  f.damping = FN(spring_dissipation)(n_mul(f.along, l->v_d_inv), l->options & SPRING_SMOOTH, &f.slope);
+  f.damping =
+    FN(spring_dissipation)(n_mul(f.along, l->v_d_inv), l->options & SPRING_SMOOTH, &f.slope);
   f.normal = n_mul(n_mul(n_mul(l->k, l->eps3), f.soft), f.damping);
   f.slide = FN(make)(n_sub(v.x, n_scale(f.along, p[3])), n_sub(v.y, n_scale(f.along, p[4])),
                      n_sub(v.z, n_scale(f.along, p[5])));
@@ -123,7 +124,7 @@ static spring_means spring_means_of(const spring_cloud *s, const spring_place *o
     m.top = higher;
     sum = n_mul(sum, keep);
     spring_scale_means(&m, keep);
-    SPRING_EACH(s, i, tile) {
+    SPRING_EACH (s, i, tile) {
       GLOBAL const real *p = s->records + i * SPRING_RECORD;
       const vec r = spring_way(p, o->x);
       const num exponent = n_sub(exponents[i - tile * SPRING_TILE], n_of(m.top));

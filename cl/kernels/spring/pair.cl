@@ -54,7 +54,7 @@ static spring_pair spring_pair_of(GLOBAL const int *heads, GLOBAL const real *sh
 typedef struct spring_block {
   int side, first; // whose points they are, 0 for body 1; which of its points is the first
   const spring_cloud *of, *in; // the cloud whose points they are, and that whose field they are in
-  spring_turn turn;         // takes body 1's axes to body 2's
+  spring_turn turn;            // takes body 1's axes to body 2's
   vec x, speed;             // their places, their velocities relative to the other body, by body 2
   vec in_x, in_speed, spin; // the same in the field's frame; the spin of the field's body there
   num log_weight;

@@ -60,7 +60,8 @@ KERNEL void spring_vertex_weights(GLOBAL const int *surfaces, GLOBAL const real 
 // One work-item finds the `most` largest numbers of one row of weights (pairs, room), and writes
 // them to tops (pairs, most), the largest first. A number that is there several times is listed as
 // often. A row of fewer numbers, or of NaN, ends in NaN.
-KERNEL void spring_tops(GLOBAL const real *weights, int room, int most, int count, GLOBAL real *tops)
+KERNEL void spring_tops(GLOBAL const real *weights, int room, int most, int count,
+                        GLOBAL real *tops)
 {
   const int pair = (int)get_global_id(0);
   if (pair >= count) {

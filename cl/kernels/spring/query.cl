@@ -15,7 +15,7 @@ static num spring_sum_field(const spring_cloud *s, const spring_place *o, lane t
   *all = FN(make)(zero, zero, zero);
   for (int tile = 0; tile < s->tiles; ++tile) {
     if (!spring_passes(s, o, tile, least)) {
-      SPRING_EACH(s, i, tile) {
+      SPRING_EACH (s, i, tile) {
         GLOBAL const real *p = s->records + i * SPRING_RECORD;
         const vec r = spring_way(p, o->x);
         const vec q = spring_pull(s, i, r);

@@ -65,8 +65,7 @@ static spring_slope spring_slope_of(const spring_cloud *c, const spring_place *o
     if (spring_passes(c, o, tile, least)) {
       continue;
     }
-    SPRING_EACH(c, i, tile)
-    {
+    SPRING_EACH (c, i, tile) {
       GLOBAL const real *p = c->records + i * SPRING_RECORD;
       const vec r = spring_way(p, o->x), q = spring_pull(c, i, r);
       const num exponent = n_sub(spring_exponent(c, o, i, r, q), n_of(m->top));

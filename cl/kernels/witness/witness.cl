@@ -28,7 +28,7 @@ static vec load_query3(GLOBAL const real *p, int stride, int first, int count)
 #if LANES > 1
   if (first + LANES <= count) {
     vec r = none3();
-    EACH_PART(i) {
+    EACH_PART (i) {
       r = with_part3(r, i, split3(load_blocks(p + 3 * (i * stride + first))));
     }
     return r;
@@ -44,7 +44,7 @@ static void load_query6(GLOBAL const real *p, int stride, int first, int count, 
     vec3_r part[2];
     out[0] = none3();
     out[1] = none3();
-    EACH_PART(i) {
+    EACH_PART (i) {
       load_rows6(p + 6 * (i * stride + first), part);
       out[0] = with_part3(out[0], i, part[0]);
       out[1] = with_part3(out[1], i, part[1]);
@@ -64,7 +64,7 @@ static void load_query9(GLOBAL const real *p, int stride, int first, int count, 
     out[0] = none3();
     out[1] = none3();
     out[2] = none3();
-    EACH_PART(i) {
+    EACH_PART (i) {
       load_rows9(p + 9 * (i * stride + first), part);
       out[0] = with_part3(out[0], i, part[0]);
       out[1] = with_part3(out[1], i, part[1]);
@@ -82,7 +82,7 @@ static void store_query3(GLOBAL real *p, int stride, int first, int count, vec v
 {
 #if LANES > 1
   if (first + LANES <= count) {
-    EACH_PART(i) {
+    EACH_PART (i) {
       store_blocks(p + 3 * (i * stride + first), join3(get_part3(v, i)));
     }
     return;
@@ -95,7 +95,7 @@ static void store_query6(GLOBAL real *p, int stride, int first, int count, const
 {
 #if LANES > 1
   if (first + LANES <= count) {
-    EACH_PART(i) {
+    EACH_PART (i) {
       const vec3_r part[2] = {get_part3(v[0], i), get_part3(v[1], i)};
       store_rows6(p + 6 * (i * stride + first), part);
     }
@@ -111,7 +111,7 @@ static void store_query9(GLOBAL real *p, int stride, int first, int count, const
 {
 #if LANES > 1
   if (first + LANES <= count) {
-    EACH_PART(i) {
+    EACH_PART (i) {
       const vec3_r part[3] = {get_part3(v[0], i), get_part3(v[1], i), get_part3(v[2], i)};
       store_rows9(p + 9 * (i * stride + first), part);
     }
@@ -219,7 +219,7 @@ static num good_or_none(ilane good, num x)
 {
   const lane none = lane_lit(REAL_NAN);
   num r = x;
-  EACH_PART(i) {
+  EACH_PART (i) {
     r = n_with_part(r, i, lane_select(good, n_get_part(x, i), none));
   }
   return r;
@@ -275,8 +275,8 @@ ADJOINT_KERNEL void witness_faces_adjoint(GLOBAL const real *points, GLOBAL cons
   }
   const face_query q = query_face(points, triangles, first, count, stride);
   vec out[4];
-  FN(face_witness_adjoint)(q.v, q.a, q.b, q.e, c,
-                           load_query3(projected_bar, stride, first, count), out);
+  FN(face_witness_adjoint)(q.v, q.a, q.b, q.e, c, load_query3(projected_bar, stride, first, count),
+                           out);
   for (int i = 0; i < 4; ++i) {
     out[i] = good_or_none3(q.good, out[i]);
   }

@@ -1,6 +1,7 @@
-// The broad phase: which groups of a world go through the manifold. A group is left out where the points of
-// either body are apart from the reach of the other one's field, by boxes around both; docs/dynamics.md, "Which
-// pairs a step looks at". Left out or not, results are the same to the bit.
+// The broad phase: which groups of a world go through the manifold. A group is left out where the
+// points of either body are apart from the reach of the other one's field, by boxes around both;
+// docs/dynamics.md, "Which pairs a step looks at". Left out or not, results are the same to the
+// bit.
 
 #define BROAD_SLACK (R(16.0) * REAL_EPSILON) // of sizes and places, for rounding
 #define BROAD_SKEW R(1e-6) // two sides whose cross product is shorter, squared, are parallel
@@ -21,9 +22,10 @@ static void box_ends(const world_block *b, int at, vec x, FN(quaternion) q, GLOB
     h[2] += lane_abs(along.z);
   }
   // The middle may be small where a body lies far from its own origin.
-  const lane size = lane_abs(c.x) + lane_abs(c.y) + lane_abs(c.z) + lane_abs(x.x) + lane_abs(x.y) + lane_abs(x.z) +
-                    h[0] + h[1] + h[2];
-  const vec half_side = FN(make)(h[0] + BROAD_SLACK * size, h[1] + BROAD_SLACK * size, h[2] + BROAD_SLACK * size);
+  const lane size = lane_abs(c.x) + lane_abs(c.y) + lane_abs(c.z) + lane_abs(x.x) + lane_abs(x.y) +
+                    lane_abs(x.z) + h[0] + h[1] + h[2];
+  const vec half_side =
+    FN(make)(h[0] + BROAD_SLACK * size, h[1] + BROAD_SLACK * size, h[2] + BROAD_SLACK * size);
   block_put3(b, at, FN(sub3)(c, half_side));
   block_put3(b, at + 3, FN(add3)(c, half_side));
 }
@@ -39,8 +41,9 @@ static world_block boxes_at(GLOBAL real *boxes, int bodies, int block, int count
   return b;
 }
 
-// One work-item places one body and its boxes in a block of worlds. `links` (bodies) and `of` (bodies,
-// BROAD_REALS) say where the bodies are on their links; boxes (blocks, bodies, BROAD_NUMBERS, LANES).
+// One work-item places one body and its boxes in a block of worlds. `links` (bodies) and `of`
+// (bodies, BROAD_REALS) say where the bodies are on their links; boxes (blocks, bodies,
+// BROAD_NUMBERS, LANES).
 KERNEL void world_boxes(GLOBAL const world_sizes *n, GLOBAL real *scratch, GLOBAL const int *links,
                         GLOBAL const real *of, int bodies, int count, GLOBAL real *boxes)
 {
@@ -65,8 +68,8 @@ KERNEL void world_boxes(GLOBAL const world_sizes *n, GLOBAL real *scratch, GLOBA
   box_ends(&to, at + BROAD_FIELD, x, q, own + BROAD_FIELD);
 }
 
-// Returns how far two boxes are apart along the one of the world's axes along which that is most; below 0 they
-// overlap along each.
+// Returns how far two boxes are apart along the one of the world's axes along which that is most;
+// below 0 they overlap along each.
 static lane ends_gap(const world_block *b, int one, int other)
 {
   lane gap = lane_lit(-REAL_BIG);
@@ -77,8 +80,9 @@ static lane ends_gap(const world_block *b, int one, int other)
   return gap;
 }
 
-// One work-item finds, in a block of worlds, which of a run of candidates (runs, CANDIDATE_RUN, CANDIDATE_INTS) are not
-// left out by boxes along the world's axes: masks (worlds, runs) get a bit for each.
+// One work-item finds, in a block of worlds, which of a run of candidates (runs, CANDIDATE_RUN,
+// CANDIDATE_INTS) are not left out by boxes along the world's axes: masks (worlds, runs) get a bit
+// for each.
 KERNEL void world_candidates(GLOBAL const int *candidates, GLOBAL real *boxes, int bodies, int runs,
                              GLOBAL int *masks, int count)
 {
@@ -130,7 +134,8 @@ static broad_place broad_place_of(GLOBAL const real *boxes, int bodies, int worl
     q[k] = at[(3 + k) * LANES];
   }
   for (int k = 0; k < 3; ++k) {
-    const real unit[3] = {k == 0 ? R(1.0) : R(0.0), k == 1 ? R(1.0) : R(0.0), k == 2 ? R(1.0) : R(0.0)};
+    const real unit[3] = {k == 0 ? R(1.0) : R(0.0), k == 1 ? R(1.0) : R(0.0),
+                          k == 2 ? R(1.0) : R(0.0)};
     sweep_turn(q, unit, p.axis[k]);
   }
   return p;
@@ -146,10 +151,10 @@ static void broad_centre(const broad_place *p, GLOBAL const real *box, real out[
   }
 }
 
-// Says whether two oriented boxes are apart along one of their own axes, or of the cross products of these.
-// turn[i][j] is axis i of the first times axis j of the second.
-static int broad_apart(const broad_place *a, GLOBAL const real *box, const broad_place *b, GLOBAL const real *other,
-                       real turn[3][3])
+// Says whether two oriented boxes are apart along one of their own axes, or of the cross products
+// of these. turn[i][j] is axis i of the first times axis j of the second.
+static int broad_apart(const broad_place *a, GLOBAL const real *box, const broad_place *b,
+                       GLOBAL const real *other, real turn[3][3])
 {
   GLOBAL const real *h = box + BOX_HALF, *g = other + BOX_HALF;
   real from[3], to[3], way[3], t[3], size = R(0.0);
@@ -157,14 +162,17 @@ static int broad_apart(const broad_place *a, GLOBAL const real *box, const broad
   broad_centre(b, other, to);
   for (int k = 0; k < 3; ++k) {
     way[k] = to[k] - from[k];
-    size += real_abs(from[k]) + real_abs(to[k]) + real_abs(a->x[k]) + real_abs(b->x[k]) + h[k] + g[k];
+    size +=
+      real_abs(from[k]) + real_abs(to[k]) + real_abs(a->x[k]) + real_abs(b->x[k]) + h[k] + g[k];
   }
   const real slack = BROAD_SLACK * size;
   int apart = 0;
   for (int i = 0; i < 3; ++i) {
     t[i] = sweep_dot(way, a->axis[i]);
-    const real reach = h[i] + g[0] * real_abs(turn[i][0]) + g[1] * real_abs(turn[i][1]) + g[2] * real_abs(turn[i][2]);
-    const real back = g[i] + h[0] * real_abs(turn[0][i]) + h[1] * real_abs(turn[1][i]) + h[2] * real_abs(turn[2][i]);
+    const real reach = h[i] + g[0] * real_abs(turn[i][0]) + g[1] * real_abs(turn[i][1]) +
+                       g[2] * real_abs(turn[i][2]);
+    const real back = g[i] + h[0] * real_abs(turn[0][i]) + h[1] * real_abs(turn[1][i]) +
+                      h[2] * real_abs(turn[2][i]);
     apart |= real_abs(t[i]) > reach + slack || real_abs(sweep_dot(way, b->axis[i])) > back + slack;
   }
   for (int i = 0; i < 3; ++i) {
@@ -188,7 +196,8 @@ static int broad_left_out(GLOBAL const real *of, GLOBAL const real *boxes, int b
     return 0;
   }
   GLOBAL const real *first = of + BROAD_REALS * one, *second = of + BROAD_REALS * two;
-  const broad_place a = broad_place_of(boxes, bodies, world, one), b = broad_place_of(boxes, bodies, world, two);
+  const broad_place a = broad_place_of(boxes, bodies, world, one),
+                    b = broad_place_of(boxes, bodies, world, two);
   real turn[3][3];
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
@@ -200,8 +209,9 @@ static int broad_left_out(GLOBAL const real *of, GLOBAL const real *boxes, int b
 }
 
 // One work-item takes out of a run's mask in one world what oriented boxes leave out.
-KERNEL void world_candidates_again(GLOBAL const int *candidates, GLOBAL const real *of, GLOBAL const real *boxes,
-                                   int bodies, int runs, GLOBAL int *masks, int count)
+KERNEL void world_candidates_again(GLOBAL const int *candidates, GLOBAL const real *of,
+                                   GLOBAL const real *boxes, int bodies, int runs,
+                                   GLOBAL int *masks, int count)
 {
   const int world = (int)get_global_id(0), run = (int)get_global_id(1);
   if (world >= count) {
@@ -211,7 +221,8 @@ KERNEL void world_candidates_again(GLOBAL const int *candidates, GLOBAL const re
   unsigned int kept = (unsigned int)*mask;
   for (int i = 0; i < CANDIDATE_RUN; ++i) {
     if ((kept >> i & 1u) &&
-        broad_left_out(of, boxes, bodies, world, candidates + (size_t)CANDIDATE_INTS * (run * CANDIDATE_RUN + i))) {
+        broad_left_out(of, boxes, bodies, world,
+                       candidates + (size_t)CANDIDATE_INTS * (run * CANDIDATE_RUN + i))) {
       kept &= ~(1u << i);
     }
   }
@@ -220,10 +231,10 @@ KERNEL void world_candidates_again(GLOBAL const int *candidates, GLOBAL const re
 
 // ---- items ----
 
-// One work-item counts the items of one kind in one world, counts (kinds + 1, worlds). A kind has its first run and how
-// many runs.
-KERNEL void world_item_counts(GLOBAL const int *kinds, GLOBAL const int *masks, int runs, GLOBAL int *counts,
-                              int worlds)
+// One work-item counts the items of one kind in one world, counts (kinds + 1, worlds). A kind has
+// its first run and how many runs.
+KERNEL void world_item_counts(GLOBAL const int *kinds, GLOBAL const int *masks, int runs,
+                              GLOBAL int *counts, int worlds)
 {
   const int world = (int)get_global_id(0), kind = (int)get_global_id(1);
   if (world >= worlds) {
@@ -239,7 +250,8 @@ KERNEL void world_item_counts(GLOBAL const int *kinds, GLOBAL const int *masks, 
   ROW(counts, kind, worlds)[world] = count;
 }
 
-// One work-item adds up the counts of all kinds in one world, in the last row of counts (kinds + 1, worlds).
+// One work-item adds up the counts of all kinds in one world, in the last row of counts (kinds + 1,
+// worlds).
 KERNEL void world_item_counts_of_all(GLOBAL int *counts, int kinds, int worlds)
 {
   const int world = (int)get_global_id(0);
@@ -253,9 +265,10 @@ KERNEL void world_item_counts_of_all(GLOBAL int *counts, int kinds, int worlds)
   ROW(counts, kinds, worlds)[world] = sum;
 }
 
-// One work-item adds up the counts of ITEM_BLOCK worlds, sums (rows, blocks), and writes of each world how many come
-// before it there, firsts (rows, worlds).
-KERNEL void world_item_sums(GLOBAL const int *counts, int blocks, GLOBAL int *firsts, GLOBAL int *sums, int worlds)
+// One work-item adds up the counts of ITEM_BLOCK worlds, sums (rows, blocks), and writes of each
+// world how many come before it there, firsts (rows, worlds).
+KERNEL void world_item_sums(GLOBAL const int *counts, int blocks, GLOBAL int *firsts,
+                            GLOBAL int *sums, int worlds)
 {
   const int block = (int)get_global_id(0), row = (int)get_global_id(1);
   if (block >= blocks) {
@@ -269,8 +282,9 @@ KERNEL void world_item_sums(GLOBAL const int *counts, int blocks, GLOBAL int *fi
   ROW(sums, row, blocks)[block] = sum;
 }
 
-// One work-item makes of sums (kinds + 1, blocks) how many items come before each block among those of all kinds, but in
-// the last row among all worlds alone; and of each kind how many there are, totals (kinds).
+// One work-item makes of sums (kinds + 1, blocks) how many items come before each block among those
+// of all kinds, but in the last row among all worlds alone; and of each kind how many there are,
+// totals (kinds).
 KERNEL void world_item_totals(GLOBAL int *sums, int blocks, GLOBAL int *totals, int kinds)
 {
   int before = 0;
@@ -291,10 +305,11 @@ KERNEL void world_item_totals(GLOBAL int *sums, int blocks, GLOBAL int *totals, 
   }
 }
 
-// One work-item completes firsts (kinds + 1, worlds) of one row in one world, and, of a kind, writes its items there.
-KERNEL void world_items_kept(GLOBAL const int *candidates, GLOBAL const int *kind_runs, GLOBAL const int *masks,
-                             int runs, GLOBAL const int *sums, int blocks, int kinds, GLOBAL int *firsts,
-                             GLOBAL int *items, int worlds)
+// One work-item completes firsts (kinds + 1, worlds) of one row in one world, and, of a kind,
+// writes its items there.
+KERNEL void world_items_kept(GLOBAL const int *candidates, GLOBAL const int *kind_runs,
+                             GLOBAL const int *masks, int runs, GLOBAL const int *sums, int blocks,
+                             int kinds, GLOBAL int *firsts, GLOBAL int *items, int worlds)
 {
   const int world = (int)get_global_id(0), kind = (int)get_global_id(1);
   if (world >= worlds) {

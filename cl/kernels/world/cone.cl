@@ -32,8 +32,8 @@ static lane penalty_mean(lane low, lane high, real t)
 {
   const lane width = high - low, slope = penalty_of(high, t).slope - penalty_of(low, t).slope;
   const ilane some = width > lane_lit(R(0.0));
-  lane mean = lane_select(some, slope / lane_select(some, width, lane_lit(R(1.0))),
-                          penalty_of(low, t).bend);
+  lane mean =
+    lane_select(some, slope / lane_select(some, width, lane_lit(R(1.0))), penalty_of(low, t).bend);
   mean = lane_select(low >= lane_lit(t), lane_lit(R(2.0)), mean);
   mean = lane_select(high <= lane_lit(-t), lane_lit(R(0.0)), mean);
   if (t > R(0.0)) {
@@ -101,8 +101,8 @@ static void cone_terms(const cone_of *c, const lane j[3], contact_terms *t)
   const real unit = R(0.5) * length_inv * length_inv;
   const lane along = unit * (f * f * p1.bend + k * k * p2.bend);
   const lane mixed = unit * (mu * k * p2.bend - f * p1.bend);
-  const lane inverse = lane_select(flat, lane_lit(R(0.0)),
-                                   R(1.0) / lane_select(flat, lane_lit(R(1.0)), s));
+  const lane inverse =
+    lane_select(flat, lane_lit(R(0.0)), R(1.0) / lane_select(flat, lane_lit(R(1.0)), s));
   const lane e1 = j[1] * inverse, e2 = j[2] * inverse, more = along - across;
   t->cost = R(0.5) * (p1.value + p2.value);
   t->g[0] = R(-0.5) * length_inv * (p1.slope + mu * p2.slope);

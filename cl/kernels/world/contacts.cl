@@ -16,14 +16,20 @@ static world_one one_at(GLOBAL const real *scratch, GLOBAL const world_sizes *n,
   return o;
 }
 
-static num one_get(const world_one *o, int i) { return load_one(o->at + (size_t)i * LANES, o->stride); }
+static num one_get(const world_one *o, int i)
+{
+  return load_one(o->at + (size_t)i * LANES, o->stride);
+}
 
 static vec one_get3(const world_one *o, int i)
 {
   return FN(make)(one_get(o, i), one_get(o, i + 1), one_get(o, i + 2));
 }
 
-static real one_real(const world_one *o, int i) { return o->at[(size_t)i * LANES]; }
+static real one_real(const world_one *o, int i)
+{
+  return o->at[(size_t)i * LANES];
+}
 
 // Returns parameter k of a world, on all lanes; `rows` is one row of all worlds where `shared` is
 // set.
@@ -46,18 +52,20 @@ typedef struct pair_parameters {
   num friction, stiffness;
 } pair_parameters;
 
-static pair_parameters parameters_of(GLOBAL const world_sizes *n, GLOBAL const real *rows, int world,
-                                     GLOBAL const int *group, int shared)
+static pair_parameters parameters_of(GLOBAL const world_sizes *n, GLOBAL const real *rows,
+                                     int world, GLOBAL const int *group, int shared)
 {
   const int width = PARAMETERS(n->links, n->columns), first = n->links + group[GROUP_COLUMN_A];
   pair_parameters p;
   p.friction = one_parameter(rows, world, width, first, shared);
-  p.stiffness = FN(raised)(one_parameter(rows, world, width, first + n->columns, shared), MIN_STIFFNESS);
+  p.stiffness =
+    FN(raised)(one_parameter(rows, world, width, first + n->columns, shared), MIN_STIFFNESS);
   if (!group_is_listed(group)) {
     const int second = n->links + group[GROUP_COLUMN_B];
     p.friction = FN(larger_friction)(p.friction, one_parameter(rows, world, width, second, shared));
-    p.stiffness = n_sqrt(n_mul(p.stiffness, FN(raised)(one_parameter(rows, world, width, second + n->columns, shared),
-                                                       MIN_STIFFNESS)));
+    p.stiffness = n_sqrt(
+      n_mul(p.stiffness, FN(raised)(one_parameter(rows, world, width, second + n->columns, shared),
+                                    MIN_STIFFNESS)));
   }
   p.friction = FN(raised)(p.friction, MIN_FRICTION);
   return p;
@@ -91,8 +99,7 @@ static num FN(impedance)(GLOBAL const real *soft, num r)
   const n_mask beyond = n_value(part) >= n_plain(R(1.0));
   const num x = n_select(beyond, n_lit(R(1.0)), part);
   const n_mask first = n_value(x) <= n_plain(middle);
-  const num from = n_scale(n_select(first, x, n_sub(n_lit(R(1.0)), x)),
-                           R(1.0) / middle);
+  const num from = n_scale(n_select(first, x, n_sub(n_lit(R(1.0)), x)), R(1.0) / middle);
   const real other = R(1.0) - middle;
   const num low = n_scale(FN(power)(n_select(first, from, n_lit(R(0.0))), power), middle);
   const num back = n_scale(n_select(first, n_lit(R(0.0)), n_sub(n_lit(R(1.0)), x)), R(1.0) / other);
@@ -108,9 +115,9 @@ static num FN(row_stiffness)(num e, num diagonal)
   return n_mul(e, n_rcp(FN(raised)(below, MIN_DIAGONAL)));
 }
 
-// Returns the stiffness D = a d(r) / ((1 - d(r)) A) of a contact of activity a, whose impedance is `imp`.
-// It is linear in the activity: of few contacts, one that just touches carries half of what one of full
-// activity does.
+// Returns the stiffness D = a d(r) / ((1 - d(r)) A) of a contact of activity a, whose impedance is
+// `imp`. It is linear in the activity: of few contacts, one that just touches carries half of what
+// one of full activity does.
 static num FN(contact_stiffness)(num activity, num imp, num diagonal)
 {
   return n_mul(activity, FN(row_stiffness)(imp, diagonal));
@@ -151,7 +158,8 @@ static FN(contact_frame) FN(frame_of)(vec n)
   const num e = n_mul(n_mul(m.x, m.y), g);
   f.n = n;
   f.t1 = FN(scale3)(FN(make)(n_shift(n_mul(n_mul(s, n_mul(m.x, m.x)), g), R(1.0)), n_mul(s, e),
-                             n_neg(n_mul(s, m.x))), length);
+                             n_neg(n_mul(s, m.x))),
+                    length);
   f.t2 = FN(scale3)(FN(make)(e, n_mad(n_mul(m.y, m.y), g, s), n_neg(m.y)), length);
   return f;
 }
@@ -233,7 +241,8 @@ static world_group group_of(const world_one *o, GLOBAL const world_sizes *n, GLO
 // U is the part by which forces turn and moments move.
 static vec mobility_turn(const world_one *o, int at)
 {
-  return FN(make)(n_sub(one_get(o, at + 16), one_get(o, at + 11)), n_sub(one_get(o, at + 5), one_get(o, at + 15)),
+  return FN(make)(n_sub(one_get(o, at + 16), one_get(o, at + 11)),
+                  n_sub(one_get(o, at + 5), one_get(o, at + 15)),
                   n_sub(one_get(o, at + 9), one_get(o, at + 4)));
 }
 
@@ -247,7 +256,8 @@ static num mobility_of_point(const world_one *o, int at, vec p)
   const num turn = n_add(one_get(o, at), n_add(one_get(o, at + 7), one_get(o, at + 14)));
   const num move = n_add(one_get(o, at + 21), n_add(one_get(o, at + 28), one_get(o, at + 35)));
   const num mixed = FN(dot3)(mobility_turn(o, at), p);
-  return n_add(n_sub(n_mul(turn, FN(dot3)(p, p)), FN(dot3)(p, turned)), n_add(n_add(mixed, mixed), move));
+  return n_add(n_sub(n_mul(turn, FN(dot3)(p, p)), FN(dot3)(p, turned)),
+               n_add(n_add(mixed, mixed), move));
 }
 
 // Returns A, the diagonal of J inv(M) J' that a contact at p with frame f is held to have;
@@ -287,11 +297,11 @@ typedef struct contact_row {
   num d, distance, activity;
 } contact_row;
 
-// Makes the row of a contact of the manifold. `side` is -1 where body 2 owns the point, else 1: the frame
-// is turned around then, as a group's twists are those of link a against link b.
-static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *n, GLOBAL const real *reals,
-                          const world_group *g, vec p, num distance, vec normal, num activity,
-                          num side)
+// Makes the row of a contact of the manifold. `side` is -1 where body 2 owns the point, else 1: the
+// frame is turned around then, as a group's twists are those of link a against link b.
+static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *n,
+                                  GLOBAL const real *reals, const world_group *g, vec p,
+                                  num distance, vec normal, num activity, num side)
 {
   GLOBAL const real *soft = g->reals + GROUP_SOFT;
   const num r = n_shift(distance, -g->reals[GROUP_MARGIN]), chi = g->of.stiffness;
@@ -306,8 +316,7 @@ static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *
   diagonal = n_select(n_value(diagonal) > n_plain(R(0.0)), diagonal, n_lit(R(1.0)));
   row.d = FN(contact_stiffness)(activity, imp, diagonal);
   if (n->pyramidal && g->reals[GROUP_FLAT] == R(0.0)) {
-    const num mu2 = n_scale(n_mul(g->of.friction, g->of.friction),
-                            R(2.0) / reals[WORLD_IMPRATIO]);
+    const num mu2 = n_scale(n_mul(g->of.friction, g->of.friction), R(2.0) / reals[WORLD_IMPRATIO]);
     row.d = n_mul(row.d, n_rcp(mu2));
   }
   row.f.n = FN(scale3)(row.f.n, side);
@@ -321,7 +330,10 @@ static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *
 
 // ---- contacts from the manifold, or given ----
 
-static int place_in(GLOBAL const int *places, int i) { return places ? places[i] : i; }
+static int place_in(GLOBAL const int *places, int i)
+{
+  return places ? places[i] : i;
+}
 
 // Where the contacts of a segment of an item lie: rows of p, d, n and activity, as `layout` says.
 typedef struct contact_source {
@@ -329,22 +341,24 @@ typedef struct contact_source {
   contact_layout layout;
 } contact_source;
 
-static contact_source source_of(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *a,
-                                contact_layout layout, int row)
+static contact_source source_of(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const real *n,
+                                GLOBAL const real *a, contact_layout layout, int row)
 {
   const int row1 = layout.rows3 ? layout.row / 3 : layout.row; // of d and activity
-  const contact_source s = {NUMS(p, row, layout.row), NUMS(d, row, row1), NUMS(n, row, layout.row), NUMS(a, row, row1),
-                            layout};
+  const contact_source s = {NUMS(p, row, layout.row), NUMS(d, row, row1), NUMS(n, row, layout.row),
+                            NUMS(a, row, row1), layout};
   return s;
 }
 
 // What the manifold says of a contact: p, d, n, activity.
 #define SOURCE_NUMBERS 8
 
-// Reads LANES contacts of an item from the one of number `first` on, of `end`, whose places in their segments are in
-// `places`; *side is -1 for those of segments of body 2. Lanes beyond the last contact repeat it.
-static void gather_contacts(const contact_source *sources, GLOBAL const int *mark, GLOBAL const int *places, int first,
-                            int end, num out[SOURCE_NUMBERS], num *side)
+// Reads LANES contacts of an item from the one of number `first` on, of `end`, whose places in
+// their segments are in `places`; *side is -1 for those of segments of body 2. Lanes beyond the
+// last contact repeat it.
+static void gather_contacts(const contact_source *sources, GLOBAL const int *mark,
+                            GLOBAL const int *places, int first, int end, num out[SOURCE_NUMBERS],
+                            num *side)
 {
   PART_DO(i, {
     real t[SOURCE_NUMBERS][LANES];
@@ -399,7 +413,10 @@ static void put_contacts(const contact_target *t, int to, const contact_row *row
 
 // ---- items ----
 
-static GLOBAL int *item_at(GLOBAL int *items, int i) { return ROW(items, i, ITEM_INTS); }
+static GLOBAL int *item_at(GLOBAL int *items, int i)
+{
+  return ROW(items, i, ITEM_INTS);
+}
 
 // Says what an item is of; where its contacts are comes when they have been counted.
 static void start_item(GLOBAL int *item, int world, int group)
@@ -408,9 +425,10 @@ static void start_item(GLOBAL int *item, int world, int group)
   item[ITEM_GROUP] = group;
 }
 
-// Where all groups of a kind are kept, one work-item writes its items in one world. A kind has `members` groups,
-// which `order` lists from `at` on. Of all `kinds` it makes counts and firsts (kinds + 1, worlds), how many items a
-// world has and which is its first one; the last row of these is of where entries begin.
+// Where all groups of a kind are kept, one work-item writes its items in one world. A kind has
+// `members` groups, which `order` lists from `at` on. Of all `kinds` it makes counts and firsts
+// (kinds + 1, worlds), how many items a world has and which is its first one; the last row of these
+// is of where entries begin.
 KERNEL void world_items(GLOBAL const int *order, int at, int members, int kind, int kinds, int all,
                         GLOBAL int *counts, GLOBAL int *firsts, GLOBAL int *items, int worlds)
 {
@@ -427,7 +445,8 @@ KERNEL void world_items(GLOBAL const int *order, int at, int members, int kind, 
   }
 }
 
-// The link of a side of a group, and where that body's position and quaternion on it are in `bodies`.
+// The link of a side of a group, and where that body's position and quaternion on it are in
+// `bodies`.
 static int item_link(GLOBAL const world_sizes *n, GLOBAL const int *ints, int group, int side)
 {
   return (ints + n->at_groups + GROUP_INTS * group)[side ? GROUP_B : GROUP_A];
@@ -455,8 +474,9 @@ static FN(quaternion) one_quaternion(const world_one *o, int i)
 }
 
 // Writes the pose of the body of side 0 or 1 of an item: position, quaternion (w, x, y, z).
-static void put_item_pose(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *scratch,
-                          GLOBAL const real *bodies, GLOBAL const int *item, int side, GLOBAL real *to)
+static void put_item_pose(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                          GLOBAL const real *scratch, GLOBAL const real *bodies,
+                          GLOBAL const int *item, int side, GLOBAL real *to)
 {
   GLOBAL const real *body = item_body(bodies, item[ITEM_GROUP], side);
   const int link = item_link(n, ints, item[ITEM_GROUP], side);
@@ -473,12 +493,13 @@ static void put_item_pose(GLOBAL const world_sizes *n, GLOBAL const int *ints, G
   put_part(to + 4, q.v);
 }
 
-// One work-item finds the poses of both bodies of one of `count` items from `first` on, poses1 and poses2 (count, 7). Of
-// each group `bodies` has two poses on the links.
+// One work-item finds the poses of both bodies of one of `count` items from `first` on, poses1 and
+// poses2 (count, 7). Of each group `bodies` has two poses on the links.
 MERGED
-KERNEL void world_item_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *scratch,
-                             GLOBAL const real *bodies, GLOBAL const int *items, int first,
-                             GLOBAL real *poses1, GLOBAL real *poses2, int count)
+KERNEL void world_item_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                             GLOBAL const real *scratch, GLOBAL const real *bodies,
+                             GLOBAL const int *items, int first, GLOBAL real *poses1,
+                             GLOBAL real *poses2, int count)
 {
   const int row = (int)get_global_id(0);
   if (row >= count) {
@@ -495,21 +516,27 @@ static int segment_count(GLOBAL const int *list, const contact_layout *layout, i
   return layout->count >= 0 ? layout->count : ROW(list, row, layout->list_row)[layout->list_at];
 }
 
-// Returns where the places of a segment's contacts are listed, NO_ORDER where they are there in order.
+// Returns where the places of a segment's contacts are listed, NO_ORDER where they are there in
+// order.
 static GLOBAL const int *segment_places(GLOBAL const int *list, const contact_layout *layout)
 {
   return layout->count >= 0 && layout->place_at >= 0 ? list + layout->place_at : NO_ORDER;
 }
 
 // An activity that is not a number counts, so that it shows.
-static int counts_as_contact(real activity, real least) { return !(activity <= least); }
+static int counts_as_contact(real activity, real least)
+{
+  return !(activity <= least);
+}
 
 // Returns how many contacts of a segment of row `row` of a wave are active.
-static int contacts_of_segment(GLOBAL const real *as, GLOBAL const int *list, contact_layout layout, int row, real least)
+static int contacts_of_segment(GLOBAL const real *as, GLOBAL const int *list, contact_layout layout,
+                               int row, real least)
 {
   const int count = segment_count(list, &layout, row);
   GLOBAL const int *places = segment_places(list, &layout);
-  GLOBAL const real *a = ROW(as, row, layout.rows3 ? layout.row / 3 : layout.row) + layout.at_activity;
+  GLOBAL const real *a =
+    ROW(as, row, layout.rows3 ? layout.row / 3 : layout.row) + layout.at_activity;
   int some = 0;
   for (int i = 0; i < count; ++i) {
     some += counts_as_contact(a[place_in(places, i)], least);
@@ -517,54 +544,62 @@ static int contacts_of_segment(GLOBAL const real *as, GLOBAL const int *list, co
   return some;
 }
 
-// One work-item counts the contacts of one of `count` items from `first` on, whose activities are above `least`,
-// and writes the item's marks and how much room it takes. The activities of each segment lie in a row of a1 to a4,
-// and the contacts' places in a list, as its layout says; places are the same in each row, and where none are
-// listed contacts are there in order. What is beyond a capacity sets WORLD_OVERFLOW.
+// One work-item counts the contacts of one of `count` items from `first` on, whose activities are
+// above `least`, and writes the item's marks and how much room it takes. The activities of each
+// segment lie in a row of a1 to a4, and the contacts' places in a list, as its layout says; places
+// are the same in each row, and where none are listed contacts are there in order. What is beyond a
+// capacity sets WORLD_OVERFLOW.
 MERGED
-KERNEL void world_contact_counts(GLOBAL const world_sizes *n, GLOBAL int *items, int first, GLOBAL const real *a1,
-                                 GLOBAL const int *list1, contact_layout layout1, GLOBAL const real *a2,
-                                 GLOBAL const int *list2, contact_layout layout2, GLOBAL const real *a3,
-                                 GLOBAL const int *list3, contact_layout layout3, GLOBAL const real *a4,
-                                 GLOBAL const int *list4, contact_layout layout4, real least, GLOBAL int *status,
-                                 int count)
+KERNEL void world_contact_counts(GLOBAL const world_sizes *n, GLOBAL int *items, int first,
+                                 GLOBAL const real *a1, GLOBAL const int *list1,
+                                 contact_layout layout1, GLOBAL const real *a2,
+                                 GLOBAL const int *list2, contact_layout layout2,
+                                 GLOBAL const real *a3, GLOBAL const int *list3,
+                                 contact_layout layout3, GLOBAL const real *a4,
+                                 GLOBAL const int *list4, contact_layout layout4, real least,
+                                 GLOBAL int *status, int count)
 {
   const int row = (int)get_global_id(0);
   if (row >= count) {
     return;
   }
   GLOBAL int *item = item_at(items, first + row);
-  const int some[SEGMENTS_MOST] = {
-    contacts_of_segment(a1, list1, layout1, row, least), contacts_of_segment(a2, list2, layout2, row, least),
-    contacts_of_segment(a3, list3, layout3, row, least), contacts_of_segment(a4, list4, layout4, row, least)};
+  const int some[SEGMENTS_MOST] = {contacts_of_segment(a1, list1, layout1, row, least),
+                                   contacts_of_segment(a2, list2, layout2, row, least),
+                                   contacts_of_segment(a3, list3, layout3, row, least),
+                                   contacts_of_segment(a4, list4, layout4, row, least)};
   int end = 0;
   for (int k = 0; k < SEGMENTS_MOST; ++k) {
     item[ITEM_MARKS + k] = end;
     end += some[k];
     if (n->capacity && end > n->capacity) {
       end = n->capacity;
-      status[item[ITEM_WORLD]] |= WORLD_OVERFLOW; // items of one world may come here side by side, and then write the same
+      status[item[ITEM_WORLD]] |= WORLD_OVERFLOW; // items of one world may come here side by
+                                                  // side, and then write the same
     }
   }
   item[ITEM_END] = end;
   item[ITEM_PLANE] = (end + LANES - 1) / LANES * LANES;
 }
 
-// What contacts say of how deep the bodies of one item lie in each other: the least distance of those that count, the
-// least that is surely no deeper than the bodies are, and the least of any.
+// What contacts say of how deep the bodies of one item lie in each other: the least distance of
+// those that count, the least that is surely no deeper than the bodies are, and the least of any.
 typedef struct said_depths {
   real counted, least, shown;
 } said_depths;
 
-#define COUNTS_AT R(0.25) // activity of a contact that counts: at touch, of an edge that is found from both sides
+// activity of a contact that counts: at touch, of an edge that is found from both sides
+#define COUNTS_AT R(0.25)
 
-// Adds the contacts of a segment of row `row` of a wave. Depths of those that do not count are taken times `share`
-// (manifold/reduce.cl), and left out where that is 0.
-static void add_depths(said_depths *s, GLOBAL const real *ds, GLOBAL const real *as, GLOBAL const int *list,
-                       contact_layout layout, int row, real share)
+// Adds the contacts of a segment of row `row` of a wave. Depths of those that do not count are
+// taken times `share` (manifold/reduce.cl), and left out where that is 0.
+static void add_depths(said_depths *s, GLOBAL const real *ds, GLOBAL const real *as,
+                       GLOBAL const int *list, contact_layout layout, int row, real share)
 {
-  const int count = segment_count(list, &layout, row), width = layout.rows3 ? layout.row / 3 : layout.row;
-  GLOBAL const real *d = ROW(ds, row, width) + layout.at_d, *a = ROW(as, row, width) + layout.at_activity;
+  const int count = segment_count(list, &layout, row),
+            width = layout.rows3 ? layout.row / 3 : layout.row;
+  GLOBAL const real *d = ROW(ds, row, width) + layout.at_d,
+                    *a = ROW(as, row, width) + layout.at_activity;
   for (int i = 0; i < count; ++i) {
     const int counts = a[i] >= COUNTS_AT;
     s->counted = counts ? real_min(s->counted, d[i]) : s->counted;
@@ -575,16 +610,18 @@ static void add_depths(said_depths *s, GLOBAL const real *ds, GLOBAL const real 
   }
 }
 
-// One work-item adds WORLD_DEEP to the status of the world of one of `count` items from `first` on, where contacts that
-// count have less than half of the depth, which is more than `depth`. middles is (count, 2); share1 and share2 are those of
-// either body's edges.
+// One work-item adds WORLD_DEEP to the status of the world of one of `count` items from `first` on,
+// where contacts that count have less than half of the depth, which is more than `depth`. middles
+// is (count, 2); share1 and share2 are those of either body's edges.
 MERGED
-KERNEL void world_deep(GLOBAL const int *items, int first, GLOBAL const real *middles, GLOBAL const real *d1,
-                       GLOBAL const real *a1, GLOBAL const int *list1, contact_layout layout1, GLOBAL const real *d2,
-                       GLOBAL const real *a2, GLOBAL const int *list2, contact_layout layout2, GLOBAL const real *d3,
-                       GLOBAL const real *a3, GLOBAL const int *list3, contact_layout layout3, GLOBAL const real *d4,
-                       GLOBAL const real *a4, GLOBAL const int *list4, contact_layout layout4, real depth,
-                       real share1, real share2, GLOBAL int *status, int count)
+KERNEL void world_deep(GLOBAL const int *items, int first, GLOBAL const real *middles,
+                       GLOBAL const real *d1, GLOBAL const real *a1, GLOBAL const int *list1,
+                       contact_layout layout1, GLOBAL const real *d2, GLOBAL const real *a2,
+                       GLOBAL const int *list2, contact_layout layout2, GLOBAL const real *d3,
+                       GLOBAL const real *a3, GLOBAL const int *list3, contact_layout layout3,
+                       GLOBAL const real *d4, GLOBAL const real *a4, GLOBAL const int *list4,
+                       contact_layout layout4, real depth, real share1, real share2,
+                       GLOBAL int *status, int count)
 {
   const int row = (int)get_global_id(0);
   if (row >= count) {
@@ -606,10 +643,14 @@ KERNEL void world_deep(GLOBAL const int *items, int first, GLOBAL const real *mi
 #define INT_MOST 2147483647
 
 // Adds up counts. What is more than an int holds is more than any device has room for.
-static int add_up(int a, int b) { return a > INT_MOST - b ? INT_MOST : a + b; }
+static int add_up(int a, int b)
+{
+  return a > INT_MOST - b ? INT_MOST : a + b;
+}
 
 // One work-item adds up the room of ITEM_BLOCK of `count` items from `first` on, sums (blocks).
-KERNEL void world_contact_sums(GLOBAL const int *items, int first, GLOBAL int *sums, int blocks, int count)
+KERNEL void world_contact_sums(GLOBAL const int *items, int first, GLOBAL int *sums, int blocks,
+                               int count)
 {
   const int block = (int)get_global_id(0);
   if (block >= blocks) {
@@ -622,10 +663,11 @@ KERNEL void world_contact_sums(GLOBAL const int *items, int first, GLOBAL int *s
   sums[block] = sum;
 }
 
-// One work-item says where in the pool the contacts of ITEM_BLOCK of `count` items from `first` on begin. Earlier waves
-// have taken totals[wave] contacts of it, and totals[wave + 1] tells the next one.
-KERNEL void world_contact_at(GLOBAL int *items, int first, GLOBAL const int *sums, int blocks, GLOBAL int *totals,
-                             int wave, int count)
+// One work-item says where in the pool the contacts of ITEM_BLOCK of `count` items from `first` on
+// begin. Earlier waves have taken totals[wave] contacts of it, and totals[wave + 1] tells the next
+// one.
+KERNEL void world_contact_at(GLOBAL int *items, int first, GLOBAL const int *sums, int blocks,
+                             GLOBAL int *totals, int wave, int count)
 {
   const int block = (int)get_global_id(0);
   if (block >= blocks) {
@@ -645,13 +687,14 @@ KERNEL void world_contact_at(GLOBAL int *items, int first, GLOBAL const int *sum
   }
 }
 
-// Lists the contacts of a segment of row `row` of a wave that world_contact_counts has counted: writes their places in
-// the segment to places, from number `begin` up to `end`.
-static void list_places(GLOBAL const real *as, GLOBAL const int *list, const contact_layout *layout, int row, real least,
-                        int begin, int end, GLOBAL int *to)
+// Lists the contacts of a segment of row `row` of a wave that world_contact_counts has counted:
+// writes their places in the segment to places, from number `begin` up to `end`.
+static void list_places(GLOBAL const real *as, GLOBAL const int *list, const contact_layout *layout,
+                        int row, real least, int begin, int end, GLOBAL int *to)
 {
   GLOBAL const int *places = segment_places(list, layout);
-  GLOBAL const real *a = ROW(as, row, layout->rows3 ? layout->row / 3 : layout->row) + layout->at_activity;
+  GLOBAL const real *a =
+    ROW(as, row, layout->rows3 ? layout->row / 3 : layout->row) + layout->at_activity;
   for (int i = 0, next = begin; next < end; ++i) {
     const int place = place_in(places, i);
     if (counts_as_contact(a[place], least)) {
@@ -660,23 +703,25 @@ static void list_places(GLOBAL const real *as, GLOBAL const int *list, const con
   }
 }
 
-// One work-item writes, of one of `count` items from `first_item` on, the contacts that world_contact_counts has counted,
-// segment by segment and in their order, with lanes over contacts: to `contacts`, the pool, and for each its place in its
-// segment to contact_places. An item for which the pool, of `room` contacts, is too short is left out. The contacts' p, d, n
-// and activity lie in the item's rows of p1 to a4, and their places in lists, as layouts say.
+// One work-item writes, of one of `count` items from `first_item` on, the contacts that
+// world_contact_counts has counted, segment by segment and in their order, with lanes over
+// contacts: to `contacts`, the pool, and for each its place in its segment to contact_places. An
+// item for which the pool, of `room` contacts, is too short is left out. The contacts' p, d, n and
+// activity lie in the item's rows of p1 to a4, and their places in lists, as layouts say.
 MERGED
-KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                           GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
-                           GLOBAL const int *items, int first_item,
-                           GLOBAL const real *p1, GLOBAL const real *d1, GLOBAL const real *n1, GLOBAL const real *a1,
-                           GLOBAL const int *list1, contact_layout layout1,
-                           GLOBAL const real *p2, GLOBAL const real *d2, GLOBAL const real *n2, GLOBAL const real *a2,
-                           GLOBAL const int *list2, contact_layout layout2,
-                           GLOBAL const real *p3, GLOBAL const real *d3, GLOBAL const real *n3, GLOBAL const real *a3,
-                           GLOBAL const int *list3, contact_layout layout3,
-                           GLOBAL const real *p4, GLOBAL const real *d4, GLOBAL const real *n4, GLOBAL const real *a4,
-                           GLOBAL const int *list4, contact_layout layout4, real least, GLOBAL real *contacts, int room,
-                           GLOBAL int *contact_places, int count)
+KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                           GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
+                           GLOBAL const real *scratch, GLOBAL const int *items, int first_item,
+                           GLOBAL const real *p1, GLOBAL const real *d1, GLOBAL const real *n1,
+                           GLOBAL const real *a1, GLOBAL const int *list1, contact_layout layout1,
+                           GLOBAL const real *p2, GLOBAL const real *d2, GLOBAL const real *n2,
+                           GLOBAL const real *a2, GLOBAL const int *list2, contact_layout layout2,
+                           GLOBAL const real *p3, GLOBAL const real *d3, GLOBAL const real *n3,
+                           GLOBAL const real *a3, GLOBAL const int *list3, contact_layout layout3,
+                           GLOBAL const real *p4, GLOBAL const real *d4, GLOBAL const real *n4,
+                           GLOBAL const real *a4, GLOBAL const int *list4, contact_layout layout4,
+                           real least, GLOBAL real *contacts, int room, GLOBAL int *contact_places,
+                           int count)
 {
   const int row = (int)get_global_id(0);
   if (row >= count) {
@@ -692,29 +737,33 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints, 
   list_places(a2, list2, &layout2, row, least, mark[1], mark[2], places);
   list_places(a3, list3, &layout3, row, least, mark[2], mark[3], places);
   list_places(a4, list4, &layout4, row, least, mark[3], mark[4], places);
-  const contact_source s[SEGMENTS_MOST] = {source_of(p1, d1, n1, a1, layout1, row), source_of(p2, d2, n2, a2, layout2, row),
-                                           source_of(p3, d3, n3, a3, layout3, row), source_of(p4, d4, n4, a4, layout4, row)};
+  const contact_source s[SEGMENTS_MOST] = {source_of(p1, d1, n1, a1, layout1, row),
+                                           source_of(p2, d2, n2, a2, layout2, row),
+                                           source_of(p3, d3, n3, a3, layout3, row),
+                                           source_of(p4, d4, n4, a4, layout4, row)};
   const world_one o = one_at(scratch, n, world);
   const world_group g = group_of(&o, n, ints, reals, parameters, world, shared, item[ITEM_GROUP]);
   const contact_target to = {contacts + (size_t)CONTACT_PLANES * at, item[ITEM_PLANE]};
   for (int first = 0; first < end; first += LANES) { // planes are filled up to whole lanes
     num x[SOURCE_NUMBERS], side;
     gather_contacts(s, mark, places, first, end, x, &side);
-    const contact_row r = contact_row_of(&o, n, reals, &g, FN(make)(x[0], x[1], x[2]), x[3], FN(make)(x[4], x[5], x[6]),
-                                         x[7], side);
+    const contact_row r = contact_row_of(&o, n, reals, &g, FN(make)(x[0], x[1], x[2]), x[3],
+                                         FN(make)(x[4], x[5], x[6]), x[7], side);
     put_contacts(&to, first, &r);
   }
 }
 
-// One work-item writes, of one of `count` items from `first_item` on, the slots of a segment's contacts to slots,
-// which lie as the pool's contacts, of the places that world_contacts has left. The first slot of the segment is `offset`,
-// behind the group's own first slot unless contacts are `given`. A contact's slot is that plus its place, or, where `listed`
-// is set, plus list[1 + place], or, where `ordered` is set as well, plus order[list[1 + place]].
+// One work-item writes, of one of `count` items from `first_item` on, the slots of a segment's
+// contacts to slots, which lie as the pool's contacts, of the places that world_contacts has left.
+// The first slot of the segment is `offset`, behind the group's own first slot unless contacts are
+// `given`. A contact's slot is that plus its place, or, where `listed` is set, plus list[1 +
+// place], or, where `ordered` is set as well, plus order[list[1 + place]].
 MERGED
-KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *items, int first_item,
-                        int segment, GLOBAL const int *contact_places, int room, GLOBAL const int *list,
-                        int list_row, int list_at, int listed, GLOBAL const int *order, int ordered, int offset, int given,
-                        GLOBAL int *slots, int count)
+KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        GLOBAL const int *items, int first_item, int segment,
+                        GLOBAL const int *contact_places, int room, GLOBAL const int *list,
+                        int list_row, int list_at, int listed, GLOBAL const int *order, int ordered,
+                        int offset, int given, GLOBAL int *slots, int count)
 {
   const int row = (int)get_global_id(0);
   if (row >= count) {
@@ -725,18 +774,22 @@ KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   if (at > room - item[ITEM_PLANE]) {
     return;
   }
-  const int own = offset + (given ? 0 : (ints + n->at_groups + GROUP_INTS * item[ITEM_GROUP])[GROUP_SLOT]);
+  const int own =
+    offset + (given ? 0 : (ints + n->at_groups + GROUP_INTS * item[ITEM_GROUP])[GROUP_SLOT]);
   for (int i = mark[segment]; i < mark[segment + 1]; ++i) {
-    const int in = contact_places[at + i], place = listed ? ROW(list, row, list_row)[list_at + 1 + in] : in;
+    const int in = contact_places[at + i],
+              place = listed ? ROW(list, row, list_row)[list_at + 1 + in] : in;
     slots[at + i] = own + (ordered ? order[place] : place);
   }
 }
 
-// One work-item lists the entries of one world: to `list` their items, from the world's first place there on, and to
-// entries (worlds, ENTRIES_INTS) where these begin and how many they are. counts and firsts are (kinds + 1, worlds).
-// Where `most` is not 0 a world keeps its first contacts alone, so many, and WORLD_OVERFLOW is set where there are more.
-KERNEL void world_entries(GLOBAL const int *counts, GLOBAL const int *firsts, int kinds, int most, GLOBAL int *items,
-                          GLOBAL int *list, GLOBAL int *entries, GLOBAL int *status, int worlds)
+// One work-item lists the entries of one world: to `list` their items, from the world's first place
+// there on, and to entries (worlds, ENTRIES_INTS) where these begin and how many they are. counts
+// and firsts are (kinds + 1, worlds). Where `most` is not 0 a world keeps its first contacts alone,
+// so many, and WORLD_OVERFLOW is set where there are more.
+KERNEL void world_entries(GLOBAL const int *counts, GLOBAL const int *firsts, int kinds, int most,
+                          GLOBAL int *items, GLOBAL int *list, GLOBAL int *entries,
+                          GLOBAL int *status, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -745,7 +798,8 @@ KERNEL void world_entries(GLOBAL const int *counts, GLOBAL const int *firsts, in
   const int at = kinds ? ROW(firsts, kinds, worlds)[world] : 0;
   int count = 0, left = most;
   for (int kind = 0; kind < kinds; ++kind) {
-    const int first = ROW(firsts, kind, worlds)[world], end = first + ROW(counts, kind, worlds)[world];
+    const int first = ROW(firsts, kind, worlds)[world],
+              end = first + ROW(counts, kind, worlds)[world];
     for (int i = first; i < end; ++i) {
       GLOBAL int *item = item_at(items, i);
       if (most && item[ITEM_END] > left) {

@@ -49,11 +49,12 @@ static void cone_by_friction(const cone_of *c, const lane j[3], lane out[3])
   const lane z1 = (f * s - j[0]) * inverse, z2 = -(mu * j[0] + k * s) * inverse;
   const penalty p1 = penalty_of(z1, c->tau), p2 = penalty_of(z2, mu * c->tau);
   const lane d1 = penalty_slope_change(z1, c->tau, s * inverse - z1 * part, R(0.0));
-  const lane d2 = penalty_slope_change(z2, mu * c->tau, -j[0] * mu_rate * inverse - z2 * part,
-                                       mu_rate * c->tau);
-  const lane n = R(-0.5) * inverse * (d1 + mu * d2 + mu_rate * p2.slope -
-                                      part * (p1.slope + mu * p2.slope));
-  const lane t = R(0.5) * inverse * (p1.slope + f * d1 - k * d2 - part * (f * p1.slope - k * p2.slope));
+  const lane d2 =
+    penalty_slope_change(z2, mu * c->tau, -j[0] * mu_rate * inverse - z2 * part, mu_rate * c->tau);
+  const lane n =
+    R(-0.5) * inverse * (d1 + mu * d2 + mu_rate * p2.slope - part * (p1.slope + mu * p2.slope));
+  const lane t =
+    R(0.5) * inverse * (p1.slope + f * d1 - k * d2 - part * (f * p1.slope - k * p2.slope));
   // The force of what sticks does not depend on friction; there the terms above would cancel.
   const ilane stuck = (z1 >= lane_lit(c->tau)) & (z2 >= lane_lit(mu * c->tau));
   const lane along = lane_select(flat | stuck, zero, t / lane_select(flat, lane_lit(R(1.0)), s));
@@ -92,15 +93,16 @@ static vec3_r frame_adjoint(vec3_r n, const vec3_r bar[3])
 {
   const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0));
   const lane length = lane_sqrt(dot3_r(n, n) + R(1e-20)), inverse = R(1.0) / length;
-  const vec3_r m = scale3_r(n, inverse), t1 = scale3_r(bar[1], length), t2 = scale3_r(bar[2], length);
+  const vec3_r m = scale3_r(n, inverse), t1 = scale3_r(bar[1], length),
+               t2 = scale3_r(bar[2], length);
   const lane s = lane_select(m.z < zero, -one, one), g = -R(1.0) / (s + m.z);
   const contact_frame_r f = frame_of_r(n);
   const lane stretched = (dot3_r(f.t1, bar[1]) + dot3_r(f.t2, bar[2])) * inverse;
-  const lane g_bar = s * m.x * m.x * t1.x + s * m.x * m.y * t1.y + m.x * m.y * t2.x +
-                     m.y * m.y * t2.y;
-  const vec3_r m_bar = make_r(
-    g * (R(2.0) * s * m.x * t1.x + s * m.y * t1.y + m.y * t2.x) - s * t1.z,
-    g * (s * m.x * t1.y + m.x * t2.x + R(2.0) * m.y * t2.y) - t2.z, g * g * g_bar);
+  const lane g_bar =
+    s * m.x * m.x * t1.x + s * m.x * m.y * t1.y + m.x * m.y * t2.x + m.y * m.y * t2.y;
+  const vec3_r m_bar =
+    make_r(g * (R(2.0) * s * m.x * t1.x + s * m.y * t1.y + m.y * t2.x) - s * t1.z,
+           g * (s * m.x * t1.y + m.x * t2.x + R(2.0) * m.y * t2.y) - t2.z, g * g * g_bar);
   const vec3_r turned = scale3_r(sub3_r(m_bar, scale3_r(m, dot3_r(m, m_bar))), inverse);
   return add3_r(bar[0], add3_r(turned, scale3_r(m, stretched)));
 }
@@ -168,8 +170,8 @@ static lane point_product(const lane x[3], lane square, int i, int k)
 // of its friction and of its group's mobility, where A is made from that: the adjoint of
 // contact_diagonal.
 static void diagonal_adjoint(const newton *s, const newton_group *g, const world_group *w,
-                          const contact_block *c, lane side, lane bar, vec3_r *p_bar,
-                          vec3_r row_bar[3], lane sums[ADJOINT_SUMS])
+                             const contact_block *c, lane side, lane bar, vec3_r *p_bar,
+                             vec3_r row_bar[3], lane sums[ADJOINT_SUMS])
 {
   const int exact = s->n->exact, cone = g->cone.kind == 1;
   const lane friction = w->of.friction, zero = lane_lit(R(0.0)), one = lane_lit(R(1.0));
@@ -194,7 +196,8 @@ static void diagonal_adjoint(const newton *s, const newton_group *g, const world
   const lane share = cone && !exact ? one + friction * friction : one;
   const lane unit = lane_select(made > lane_lit(least), bar * share, zero) / square;
   if (exact) {
-    const vec3_r zm = make_r(moved[0], moved[1], moved[2]), zf = make_r(moved[3], moved[4], moved[5]);
+    const vec3_r zm = make_r(moved[0], moved[1], moved[2]),
+                 zf = make_r(moved[3], moved[4], moved[5]);
     const vec3_r f_bar = scale3_r(add3_r(cross3_r(zm, c->p), zf), R(2.0) * unit);
     *p_bar = mad3_r(cross3_r(f, zm), R(2.0) * unit, *p_bar);
     row_bar[0] = mad3_r(f_bar, side, row_bar[0]);
@@ -221,7 +224,7 @@ static void diagonal_adjoint(const newton *s, const newton_group *g, const world
 // GY, and d_bar is the cotangent of the stiffness D. `coefficient` holds what the rows of the frame
 // are multiplied with in the wrenches of the three twists: lambda, -GY and -B GY.
 static void adjoint_block(const newton *s, const newton_group *g, const world_group *w, int first,
-                       const adjoint_twists *t, GLOBAL real *bars, lane sums[ADJOINT_SUMS])
+                          const adjoint_twists *t, GLOBAL real *bars, lane sums[ADJOINT_SUMS])
 {
   GLOBAL const real *soft = w->reals + GROUP_SOFT;
   const ilane there = lanes_before(first, g->count);
@@ -277,7 +280,7 @@ static void adjoint_block(const newton *s, const newton_group *g, const world_gr
   const lane e_bar = lane_select(there, d_bar * scale / (below * rest), zero);
   const lane r_bar = a * slope * e_bar - k * (imp + r * slope) * bent[0];
   diagonal_adjoint(s, g, w, &c, side, lane_select(there, -d_bar * c.d / held, zero), &p_bar,
-                row_bar, sums);
+                   row_bar, sums);
   const vec3_r n = scale3_r(c.f[0], side);
   put_bars(bars + first, plane, p_bar, r_bar, frame_adjoint(n, row_bar), imp * rest * e_bar);
   sums[18] -= c.d * (y[0] * change[0] + y[1] * change[1] + y[2] * change[2]);
@@ -286,15 +289,16 @@ static void adjoint_block(const newton *s, const newton_group *g, const world_gr
     sums[18] -= R(2.0) * d_bar * c.d * (more + R(1.0) / friction);
   }
   const vec3_r u = twist_at(t->of[2], c.p);
-  const lane pressed = bent[0] * dot3_r(c.f[0], u) + bent[1] * dot3_r(c.f[1], u) +
-                       bent[2] * dot3_r(c.f[2], u);
+  const lane pressed =
+    bent[0] * dot3_r(c.f[0], u) + bent[1] * dot3_r(c.f[1], u) + bent[2] * dot3_r(c.f[2], u);
   sums[19] -= (R(0.5) * damping * pressed + k * imp * r * bent[0]) / chi;
 }
 
-// Finds the cotangents of an item's contacts, in `bars`, and writes those of its group to back (GROUP_ADJOINT):
-// three wrenches, friction, stiffness and mobility. `y` is the twist under the multiplier.
-static void group_pull(const newton *s, const newton_group *of, const real y[6], GLOBAL const real *acc,
-                       GLOBAL real *bars, GLOBAL real *back)
+// Finds the cotangents of an item's contacts, in `bars`, and writes those of its group to back
+// (GROUP_ADJOINT): three wrenches, friction, stiffness and mobility. `y` is the twist under the
+// multiplier.
+static void group_pull(const newton *s, const newton_group *of, const real y[6],
+                       GLOBAL const real *acc, GLOBAL real *bars, GLOBAL real *back)
 {
   const newton_group g = *of;
   const world_group w = group_of(&s->tree, s->n, s->ints, s->reals, s->parameters, s->world,
@@ -314,15 +318,19 @@ static void group_pull(const newton *s, const newton_group *of, const real y[6],
     adjoint_block(s, &g, &w, first, &t, bars, sums);
   }
   for (int i = 0; i < GROUP_ADJOINT; ++i) {
-    back[i] = i < 18 ? lane_sum(sums[i])
-              : i < BACK_MOBILITY ? R(0.0) : lane_sum(sums[ADJOINT_MOBILITY + i - BACK_MOBILITY]);
+    back[i] = i < 18              ? lane_sum(sums[i])
+              : i < BACK_MOBILITY ? R(0.0)
+                                  : lane_sum(sums[ADJOINT_MOBILITY + i - BACK_MOBILITY]);
   }
   // A parameter that was raised to the least that it may be has no derivative.
-  GLOBAL const real *given = s->shared ? s->parameters
-                                       : ROW(s->parameters, s->world, PARAMETERS(s->n->links, s->n->columns));
+  GLOBAL const real *given =
+    s->shared ? s->parameters
+              : ROW(s->parameters, s->world, PARAMETERS(s->n->links, s->n->columns));
   const real stiffness = given[s->n->links + s->n->columns + g.ints[GROUP_COLUMN_A]];
-  back[BACK_FRICTION] = column_friction(s->n, g.ints, given) < MIN_FRICTION ? R(0.0) : lane_sum(sums[18]);
-  back[BACK_STIFFNESS] = group_is_listed(g.ints) && stiffness < MIN_STIFFNESS ? R(0.0) : lane_sum(sums[19]);
+  back[BACK_FRICTION] = column_friction(s->n, g.ints, given) < MIN_FRICTION ? R(0.0)
+                                                                            : lane_sum(sums[18]);
+  back[BACK_STIFFNESS] = group_is_listed(g.ints) && stiffness < MIN_STIFFNESS ? R(0.0)
+                                                                              : lane_sum(sums[19]);
 }
 
 // ---- rows on one degree of freedom ----
@@ -333,20 +341,22 @@ static real row_by_stiffness(const newton *s, int row, real acc, real d, real mo
 {
   GLOBAL const int *of = s->ints + s->n->at_rows + ROW_INTS * row;
   GLOBAL const real *own = s->reals + s->n->at_row_reals + ROW_REALS * row;
-  const real tau = s->reals[WORLD_CONE_SMOOTHING], side = of[ROW_KIND] == ROW_HIGH ? R(-1.0) : R(1.0);
+  const real tau = s->reals[WORLD_CONE_SMOOTHING],
+             side = of[ROW_KIND] == ROW_HIGH ? R(-1.0) : R(1.0);
   real force = -side * single_terms(s, row, acc).slope;
   if (of[ROW_KIND] == ROW_LOSS) {
     const real j = acc - (s->row_terms + ROW_TERMS * row)[ROW_TERM_REF], knee = own[ROW_END] / d;
-    force += R(0.5) * own[ROW_END] * (lane_first(penalty_of(lane_lit(j - knee), tau).bend) -
-                                      lane_first(penalty_of(lane_lit(-j - knee), tau).bend));
+    force += R(0.5) * own[ROW_END] *
+             (lane_first(penalty_of(lane_lit(j - knee), tau).bend) -
+              lane_first(penalty_of(lane_lit(-j - knee), tau).bend));
   }
   return moved * force / d;
 }
 
 // Adds what a row that y moves gives to the cotangents of q, v and the diagonal of inv(M): back
 // (ROW_ADJOINT, nv).
-static void row_forces_adjoint(const newton *s, int row, GLOBAL const real *acc, GLOBAL const real *q,
-                     GLOBAL const real *y, GLOBAL real *back)
+static void row_forces_adjoint(const newton *s, int row, GLOBAL const real *acc,
+                               GLOBAL const real *q, GLOBAL const real *y, GLOBAL real *back)
 {
   GLOBAL const int *of = s->ints + s->n->at_rows + ROW_INTS * row;
   GLOBAL const real *own = s->reals + s->n->at_row_reals + ROW_REALS * row;
@@ -370,18 +380,18 @@ static void row_forces_adjoint(const newton *s, int row, GLOBAL const real *acc,
     }
     const real rest = R(1.0) - a * imp, below = rest * rest * row_weight(s, row);
     const real e_bar = below > R(0.0) ? d_bar / below : R(0.0);
-    const real r_bar = (a * slope + imp * steep) * e_bar -
-                       own[ROW_SOFT + SOFT_K] * (imp + r * slope) * bent;
+    const real r_bar =
+      (a * slope + imp * steep) * e_bar - own[ROW_SOFT + SOFT_K] * (imp + r * slope) * bent;
     back[ROW_BACK_Q * nv + dof] += side * r_bar;
   }
 }
 
 // ---- a world ----
 
-// Brings the solver of a world to the acceleration that it has found: columns, rows, and the factor of the
-// Hessian there, of all islands. Returns 0 where there is none, or the world has stopped.
-static int newton_at(newton *s, GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *acceleration,
-                     int stopped)
+// Brings the solver of a world to the acceleration that it has found: columns, rows, and the factor
+// of the Hessian there, of all islands. Returns 0 where there is none, or the world has stopped.
+static int newton_at(newton *s, GLOBAL const real *q, GLOBAL const real *v,
+                     GLOBAL const real *acceleration, int stopped)
 {
   const int nv = s->n->nv;
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
@@ -411,23 +421,23 @@ static int newton_at(newton *s, GLOBAL const real *q, GLOBAL const real *v, GLOB
 }
 
 #if WITH_ADJOINT // only a kernel may declare local memory
-// One work-group leaves in one world's row of `work` what the kernels below need at its acceleration
-// (worlds, nv), and sets good (worlds) to 0 where there is no factor of the Hessian, else to 1. sums (entries,
-// ENTRY_REALS) is room.
-ADJOINT_KERNEL void world_factor(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                 GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
-                                 GLOBAL const real *acceleration, GLOBAL const real *parameters,
-                                 int shared, GLOBAL const real *scratch,
-                                 GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-                                 GLOBAL const int *entries, GLOBAL int *order, GLOBAL const int *order_sums,
-                                 GLOBAL real *pool, GLOBAL const int *status,
-                                 GLOBAL real *work, GLOBAL real *sums, GLOBAL int *good, int worlds)
+// One work-group leaves in one world's row of `work` what the kernels below need at its
+// acceleration (worlds, nv), and sets good (worlds) to 0 where there is no factor of the Hessian,
+// else to 1. sums (entries, ENTRY_REALS) is room.
+ADJOINT_KERNEL void world_factor(
+  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+  GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *acceleration,
+  GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
+  GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
+  GLOBAL const int *entries, GLOBAL int *order, GLOBAL const int *order_sums, GLOBAL real *pool,
+  GLOBAL const int *status, GLOBAL real *work, GLOBAL real *sums, GLOBAL int *good, int worlds)
 {
   LOCAL_ARRAY(real, part, TEAM_PARTS);
   LOCAL_ARRAY(int, said, WG);
   const int world = (int)get_group_id(0);
   const team t = team_of_group(part, said);
-  newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+  newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries,
+                       work, world);
   newton_together(&s, &t, sums, entries);
   newton_order(&s, order, order_sums, pool);
   const int found = newton_at(&s, q, v, acceleration, (status[world] & WORLD_STOPPED) != 0);
@@ -441,28 +451,28 @@ ADJOINT_KERNEL void world_factor(GLOBAL const world_sizes *n, GLOBAL const int *
 // the cotangent b (worlds, nv) of its acceleration, and what limits and friction losses give,
 // row_adjoint (worlds, ROW_ADJOINT, nv).
 //
-// Where with_basis is set, basis (6, item_count, GROUP_ADJOINT) holds what world_contacts_adjoint makes of the
-// six unit twists of each item's group. Contacts are linear in y's twist, so that group_adjoint (item_count,
-// GROUP_ADJOINT) follows as a sum of these.
-ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                      GLOBAL const real *reals, GLOBAL const real *q,
-                                      GLOBAL const real *parameters, int shared,
-                                      GLOBAL const real *scratch,
-                                      GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-                                      GLOBAL const int *entries, GLOBAL int *order, GLOBAL const int *order_sums,
-                                      GLOBAL real *pool, GLOBAL const int *good,
-                                      GLOBAL const real *b, GLOBAL const real *basis,
-                                      int with_basis, int item_count, GLOBAL real *work, GLOBAL real *y,
-                                      GLOBAL real *group_adjoint, GLOBAL real *row_adjoint, int worlds)
+// Where with_basis is set, basis (6, item_count, GROUP_ADJOINT) holds what world_contacts_adjoint
+// makes of the six unit twists of each item's group. Contacts are linear in y's twist, so that
+// group_adjoint (item_count, GROUP_ADJOINT) follows as a sum of these.
+ADJOINT_KERNEL void world_multipliers(
+  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+  GLOBAL const real *q, GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
+  GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
+  GLOBAL const int *entries, GLOBAL int *order, GLOBAL const int *order_sums, GLOBAL real *pool,
+  GLOBAL const int *good, GLOBAL const real *b, GLOBAL const real *basis, int with_basis,
+  int item_count, GLOBAL real *work, GLOBAL real *y, GLOBAL real *group_adjoint,
+  GLOBAL real *row_adjoint, int worlds)
 {
   LOCAL_ARRAY(real, part, WG);
   LOCAL_ARRAY(int, said, WG);
   const int world = (int)get_group_id(0), nv = n->nv;
   const team t = team_of_group(part, said);
-  newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+  newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries,
+                       work, world);
   s.team = t;
   newton_order(&s, order, order_sums, pool);
-  GLOBAL real *step = newton_vector(&s, VECTOR_STEP), *own = ROW(row_adjoint, world, ROW_ADJOINT * nv);
+  GLOBAL real *step = newton_vector(&s, VECTOR_STEP),
+              *own = ROW(row_adjoint, world, ROW_ADJOINT * nv);
   (void)worlds;
   for (int i = t.item; i < nv; i += t.items) {
     step[i] = good[world] ? ROW(b, world, nv)[i] : R(0.0);
@@ -502,24 +512,26 @@ ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const 
 }
 #endif
 
-// One work-item finds the cotangents of the contacts of one of `count` items from `first` on, in `bars`, where the planes
-// (BAR_PLANES, plane) of an item's contacts lie as in the pool, and those of their group, group_adjoint (items,
-// GROUP_ADJOINT). The twist under the multiplier is the one that y (worlds, nv) gives, or, where `basis` is at least
-// 0, that unit twist.
+// One work-item finds the cotangents of the contacts of one of `count` items from `first` on, in
+// `bars`, where the planes (BAR_PLANES, plane) of an item's contacts lie as in the pool, and those
+// of their group, group_adjoint (items, GROUP_ADJOINT). The twist under the multiplier is the one
+// that y (worlds, nv) gives, or, where `basis` is at least 0, that unit twist.
 ADJOINT_KERNEL void world_contacts_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                               GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
-                               GLOBAL const real *scratch, GLOBAL const real *contacts, GLOBAL const int *items,
-                               GLOBAL const int *list, GLOBAL const int *entries, GLOBAL const real *y, int basis,
-                               int first, GLOBAL real *work, GLOBAL real *bars, GLOBAL real *group_adjoint, int at,
-                               int count)
+                                           GLOBAL const real *reals, GLOBAL const real *parameters,
+                                           int shared, GLOBAL const real *scratch,
+                                           GLOBAL const real *contacts, GLOBAL const int *items,
+                                           GLOBAL const int *list, GLOBAL const int *entries,
+                                           GLOBAL const real *y, int basis, int first,
+                                           GLOBAL real *work, GLOBAL real *bars,
+                                           GLOBAL real *group_adjoint, int at, int count)
 {
   const int item = first + (int)get_global_id(0);
   if (item >= first + count) {
     return;
   }
   const int world = ROW(items, item, ITEM_INTS)[ITEM_WORLD];
-  const newton s =
-    newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list,
+                             entries, work, world);
   const newton_group g = newton_group_of(&s, item);
   real twist[6];
   if (basis < 0) {

@@ -9,12 +9,13 @@
 #define SUMS_BLOCK 21
 #define SUMS (SUMS_WRENCH + SUMS_BLOCK)
 
-// What a work-item has of its world: the scene, the world's numbers, the pool of contacts with all worlds' items,
-// the numbers of those that are the world's entries, rows (entries, ENTRY_REALS) of what they add up to, and its row of
-// `work`: AXIS_REALS of each degree of freedom, M's
-// blocks, VECTORS vectors (nv), ROW_TERMS numbers of each row, ISLAND_NUMBERS of each tree, and room for the numbers of a
-// panel's rows. Of the graph of trees and of panels, see panels.cl, only Newton's method has any. `trees`, `dofs` and
-// `rows` say how many the solver goes through: as many as the scene has, or none.
+// What a work-item has of its world: the scene, the world's numbers, the pool of contacts with all
+// worlds' items, the numbers of those that are the world's entries, rows (entries, ENTRY_REALS) of
+// what they add up to, and its row of `work`: AXIS_REALS of each degree of freedom, M's blocks,
+// VECTORS vectors (nv), ROW_TERMS numbers of each row, ISLAND_NUMBERS of each tree, and room for
+// the numbers of a panel's rows. Of the graph of trees and of panels, see panels.cl, only Newton's
+// method has any. `trees`, `dofs` and `rows` say how many the solver goes through: as many as the
+// scene has, or none.
 typedef struct newton {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
@@ -29,7 +30,10 @@ typedef struct newton {
   team team;
 } newton;
 
-static GLOBAL real *newton_vector(const newton *s, int i) { return s->vectors + i * s->n->nv; }
+static GLOBAL real *newton_vector(const newton *s, int i)
+{
+  return s->vectors + i * s->n->nv;
+}
 
 static real dot_n(int count, GLOBAL const real *a, GLOBAL const real *b)
 {
@@ -42,9 +46,15 @@ static real dot_n(int count, GLOBAL const real *a, GLOBAL const real *b)
 
 // ---- islands ----
 
-static GLOBAL real *island_numbers(const newton *s, int which) { return s->islands + which * s->n->trees; }
+static GLOBAL real *island_numbers(const newton *s, int which)
+{
+  return s->islands + which * s->n->trees;
+}
 
-static int tree_island(const newton *s, int tree) { return order_array(&s->panels, ORDER_ISLAND)[tree]; }
+static int tree_island(const newton *s, int tree)
+{
+  return order_array(&s->panels, ORDER_ISLAND)[tree];
+}
 
 static int island_is(const newton *s, int island, int state)
 {
@@ -57,10 +67,16 @@ static int tree_is(const newton *s, int tree, int state)
   return !state || island_is(s, tree_island(s, tree), state);
 }
 
-static int dof_island(const newton *s, int dof) { return tree_island(s, dof_tree(s->n, s->ints, dof)); }
+static int dof_island(const newton *s, int dof)
+{
+  return tree_island(s, dof_tree(s->n, s->ints, dof));
+}
 
 // Returns the item of entry i of the world, and the ints of an item's group.
-static int entry_item(const newton *s, int i) { return s->entries[i]; }
+static int entry_item(const newton *s, int i)
+{
+  return s->entries[i];
+}
 
 static GLOBAL const int *item_group(const newton *s, int item)
 {
@@ -83,12 +99,17 @@ static int entry_at(const newton *s, int entry, int state)
   return island >= 0 && (!state || island_is(s, island, state)) ? item : -1;
 }
 
-// What an island has, the item of its number sees to: it goes through all trees, entries and rows, in their order, and
-// takes what belongs to its islands.
-static int island_is_own(const newton *s, int island) { return island >= 0 && is_own(&s->team, island); }
+// What an island has, the item of its number sees to: it goes through all trees, entries and rows,
+// in their order, and takes what belongs to its islands.
+static int island_is_own(const newton *s, int island)
+{
+  return island >= 0 && is_own(&s->team, island);
+}
 
-// Writes the part that each island of the item, in one of some states, has of the dot product of a and b (nv).
-static void island_dots(const newton *s, int state, GLOBAL const real *a, GLOBAL const real *b, GLOBAL real *out)
+// Writes the part that each island of the item, in one of some states, has of the dot product of a
+// and b (nv).
+static void island_dots(const newton *s, int state, GLOBAL const real *a, GLOBAL const real *b,
+                        GLOBAL real *out)
 {
   for (int tree = s->team.item; tree < s->trees; tree += s->team.items) {
     out[tree] = R(0.0);
@@ -106,8 +127,8 @@ static void island_dots(const newton *s, int state, GLOBAL const real *a, GLOBAL
   }
 }
 
-// Returns the sum of the products of `count` numbers of a row and the entries of x (nv) that belong to
-// as many of a tree's degrees of freedom.
+// Returns the sum of the products of `count` numbers of a row and the entries of x (nv) that belong
+// to as many of a tree's degrees of freedom.
 static real dot_tree(const mass_tree *t, int count, GLOBAL const real *row, GLOBAL const real *x)
 {
   real sum = R(0.0);
@@ -117,8 +138,8 @@ static real dot_tree(const mass_tree *t, int count, GLOBAL const real *row, GLOB
   return sum;
 }
 
-// Copies M's blocks, both triangles, to the world's row of `work`, and the inverse roots of its diagonal to
-// VECTOR_SCALE.
+// Copies M's blocks, both triangles, to the world's row of `work`, and the inverse roots of its
+// diagonal to VECTOR_SCALE.
 static void start_mass(const newton *s)
 {
   for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
@@ -129,26 +150,29 @@ static void start_mass(const newton *s)
       m[i * t.count + k] = m[k * t.count + i] =
         one_real(&s->tree, s->n->at_mass + t.block + i * t.count + k);
     }
-    newton_vector(s, VECTOR_SCALE)[dof] = R(1.0) / lane_first(lane_sqrt(lane_lit(m[i * (t.count + 1)])));
+    newton_vector(s, VECTOR_SCALE)[dof] =
+      R(1.0) / lane_first(lane_sqrt(lane_lit(m[i * (t.count + 1)])));
   }
 }
 
-// Writes M x for the islands in one of some states. What an item writes is that of its own degrees of freedom.
+// Writes M x for the islands in one of some states. What an item writes is that of its own degrees
+// of freedom.
 static void mass_times(const newton *s, int state, GLOBAL const real *x, GLOBAL real *out)
 {
   for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
     const int tree = dof_tree(s->n, s->ints, dof);
     if (tree_is(s, tree, state)) {
       const mass_tree t = mass_tree_of(s->n, s->ints, tree);
-      out[dof] = dot_tree(&t, t.count, s->mass + t.block + dof_place(s->n, s->ints, dof) * t.count, x);
+      out[dof] =
+        dot_tree(&t, t.count, s->mass + t.block + dof_place(s->n, s->ints, dof) * t.count, x);
     }
   }
 }
 
 // ---- an item's contacts ----
 
-// An item's group and contacts: `rows` (CONTACT_PLANES, plane), of which the first `count` are there; and `centre`,
-// where relative twists of its links are seen from.
+// An item's group and contacts: `rows` (CONTACT_PLANES, plane), of which the first `count` are
+// there; and `centre`, where relative twists of its links are seen from.
 typedef struct newton_group {
   GLOBAL const int *item, *ints;
   GLOBAL const real *rows;
@@ -189,13 +213,15 @@ static GLOBAL const int *mover_at(const newton *s, const newton_group *g, int k)
   return s->ints + s->n->at_group_dofs + MOVER_INTS * (g->ints[GROUP_DOF_AT] + k);
 }
 
-// Writes the column of X of mover k of a group: the twist of link a against link b about the group's centre at a rate
-// of 1. Columns are made wherever they are asked for, because keeping them would take more memory than contacts do.
+// Writes the column of X of mover k of a group: the twist of link a against link b about the
+// group's centre at a rate of 1. Columns are made wherever they are asked for, because keeping them
+// would take more memory than contacts do.
 static void group_column(const newton *s, const newton_group *g, int k, real out[6])
 {
   GLOBAL const int *mover = mover_at(s, g, k);
   GLOBAL const real *axis = s->axes + AXIS_REALS * mover[MOVER_DOF];
-  const real sign = (real)mover[MOVER_SIGN], x = sign * axis[0], y = sign * axis[1], z = sign * axis[2];
+  const real sign = (real)mover[MOVER_SIGN], x = sign * axis[0], y = sign * axis[1],
+             z = sign * axis[2];
   if (axis[AXIS_TURNS] == R(0.0)) {
     out[0] = out[1] = out[2] = R(0.0);
     out[3] = x;
@@ -203,7 +229,8 @@ static void group_column(const newton *s, const newton_group *g, int k, real out
     out[5] = z;
     return;
   }
-  const real a = lane_first(g->centre.x) - axis[AXIS_JOINT], b = lane_first(g->centre.y) - axis[AXIS_JOINT + 1];
+  const real a = lane_first(g->centre.x) - axis[AXIS_JOINT],
+             b = lane_first(g->centre.y) - axis[AXIS_JOINT + 1];
   const real c = lane_first(g->centre.z) - axis[AXIS_JOINT + 2];
   out[0] = x;
   out[1] = y;
@@ -244,7 +271,10 @@ typedef struct contact_block {
 } contact_block;
 
 // A mask of the lanes whose contact, the first one being `first`, is one of `count`.
-static ilane lanes_before(int first, int count) { return LANES_UNTIL(MAX_INT(0, MIN_INT(count - first, LANES))); }
+static ilane lanes_before(int first, int count)
+{
+  return LANES_UNTIL(MAX_INT(0, MIN_INT(count - first, LANES)));
+}
 
 static vec3_r select3(ilane mask, vec3_r v)
 {
@@ -321,14 +351,18 @@ static contact_there contact_at(const newton_group *g, int first, const real t[6
 #endif
 #define ENTRIES_AT_ONCE (WG / ENTRY_SHARES)
 
-// How many sums of each item have room at once; SUMS need TEAM_PARTS of it where groups have up to 64 items.
+// How many sums of each item have room at once; SUMS need TEAM_PARTS of it where groups have up to
+// 64 items.
 #define SUMS_AT_ONCE MAX_INT(1, MIN_INT(SUMS, 2048 / WG))
 #define TEAM_PARTS (SUMS_AT_ONCE * WG)
 
-static GLOBAL real *entry_row(const newton *s, int entry) { return s->sums + ENTRY_REALS * entry; }
+static GLOBAL real *entry_row(const newton *s, int entry)
+{
+  return s->sums + ENTRY_REALS * entry;
+}
 
-// Writes, to `at` of their rows, the twists of the groups of entries whose islands are in one of some states, where joints
-// move by x (nv).
+// Writes, to `at` of their rows, the twists of the groups of entries whose islands are in one of
+// some states, where joints move by x (nv).
 static void entry_twists(const newton *s, int state, GLOBAL const real *x, int at)
 {
   for (int entry = s->team.item; entry < s->entry_count; entry += s->team.items) {
@@ -351,9 +385,10 @@ static void entry_twist(const newton *s, int entry, int at, real out[6])
   }
 }
 
-// Adds up what the items that share an entry have found, in the order of items, and writes it to the entry's row where its
-// island is in one of some states.
-static void put_sums(const newton *s, int entry, int state, int is_there, const int count, const real sums[SUMS])
+// Adds up what the items that share an entry have found, in the order of items, and writes it to
+// the entry's row where its island is in one of some states.
+static void put_sums(const newton *s, int entry, int state, int is_there, const int count,
+                     const real sums[SUMS])
 {
 #if WG > 1
   const int item = s->team.item, first = entry - item / ENTRY_SHARES;
@@ -386,8 +421,8 @@ static void put_sums(const newton *s, int entry, int state, int is_there, const 
 #endif
 }
 
-// Returns an item's share of the cost of a group's contacts, which begins with contact `first` and goes on by `step`;
-// t is the twist of link a against link b.
+// Returns an item's share of the cost of a group's contacts, which begins with contact `first` and
+// goes on by `step`; t is the twist of link a against link b.
 static real group_cost(const newton_group *g, int first, int step, const real t[6])
 {
   lane sum = lane_lit(R(0.0));
@@ -398,9 +433,10 @@ static real group_cost(const newton_group *g, int first, int step, const real t[
   return lane_sum(sum);
 }
 
-// Writes a share of the first and second derivative, by `at`, of the cost of a group's contacts at twist t + at dt.
-static void group_slope(const newton_group *g, int first, int step, const real t[6], const real dt[6], real at,
-                        real out[2])
+// Writes a share of the first and second derivative, by `at`, of the cost of a group's contacts at
+// twist t + at dt.
+static void group_slope(const newton_group *g, int first, int step, const real t[6],
+                        const real dt[6], real at, real out[2])
 {
   lane slope = lane_lit(R(0.0)), bend = slope;
   for (; first < g->count; first += step) {
@@ -421,11 +457,11 @@ static void group_slope(const newton_group *g, int first, int step, const real t
   out[1] = lane_sum(bend);
 }
 
-// Writes a share of the wrench of a group's contacts on link a about the centre, at twist t, and with
-// `curved` of its derivative by minus the twist, W'GW: the lower triangle row by row, moments before
-// forces.
-static void group_wrench(const newton_group *group, int first, int step, const real t[6], const int curved,
-                         real out[SUMS])
+// Writes a share of the wrench of a group's contacts on link a about the centre, at twist t, and
+// with `curved` of its derivative by minus the twist, W'GW: the lower triangle row by row, moments
+// before forces.
+static void group_wrench(const newton_group *group, int first, int step, const real t[6],
+                         const int curved, real out[SUMS])
 {
   const newton_group g = *group;
   const int some = curved ? SUMS : SUMS_WRENCH;
@@ -454,10 +490,10 @@ static void group_wrench(const newton_group *group, int first, int step, const r
         m[k] = cross3_r(c.p, c.f[k]);
       }
       for (int k = 0; k < 3; ++k) {
-        gm[k] = mad3_r(m[0], c.d * h[3 * k], mad3_r(m[1], c.d * h[3 * k + 1],
-                                                    scale3_r(m[2], c.d * h[3 * k + 2])));
-        gf[k] = mad3_r(c.f[0], c.d * h[3 * k], mad3_r(c.f[1], c.d * h[3 * k + 1],
-                                                      scale3_r(c.f[2], c.d * h[3 * k + 2])));
+        gm[k] = mad3_r(m[0], c.d * h[3 * k],
+                       mad3_r(m[1], c.d * h[3 * k + 1], scale3_r(m[2], c.d * h[3 * k + 2])));
+        gf[k] = mad3_r(c.f[0], c.d * h[3 * k],
+                       mad3_r(c.f[1], c.d * h[3 * k + 1], scale3_r(c.f[2], c.d * h[3 * k + 2])));
       }
       for (int k = 0; k < 3; ++k) {
         const lane row[6] = {m[k].x, m[k].y, m[k].z, c.f[k].x, c.f[k].y, c.f[k].z};
@@ -481,10 +517,14 @@ static void group_wrench(const newton_group *group, int first, int step, const r
 #define SUM_WRENCH 2
 #define SUM_CURVED 3 // wrench and curvature
 
-// Writes to their rows what entries whose islands are in one of some states add up to, at the twists there.
+// Writes to their rows what entries whose islands are in one of some states add up to, at the
+// twists there.
 static void entry_sums(const newton *s, int state, const int what)
 {
-  const int count = what == SUM_COST ? 1 : what == SUM_SLOPE ? 2 : what == SUM_WRENCH ? SUMS_WRENCH : SUMS;
+  const int count = what == SUM_COST     ? 1
+                    : what == SUM_SLOPE  ? 2
+                    : what == SUM_WRENCH ? SUMS_WRENCH
+                                         : SUMS;
   const int begin = LANES * (s->team.item % ENTRY_SHARES), step = LANES * ENTRY_SHARES;
   for (int base = 0; HAS_TURN(base, s->entry_count); base += ENTRIES_AT_ONCE) {
     const int entry = base + s->team.item / ENTRY_SHARES;
@@ -503,7 +543,8 @@ static void entry_sums(const newton *s, int state, const int what)
         sums[0] = group_cost(&g, begin, step, t);
       } else if (what == SUM_SLOPE) {
         entry_twist(s, entry, ENTRY_ALONG, dt);
-        group_slope(&g, begin, step, t, dt, island_numbers(s, ISLAND_AT)[item_island(s, item)], sums);
+        group_slope(&g, begin, step, t, dt, island_numbers(s, ISLAND_AT)[item_island(s, item)],
+                    sums);
       } else {
         group_wrench(&g, begin, step, t, what == SUM_CURVED, sums);
       }
@@ -513,10 +554,12 @@ static void entry_sums(const newton *s, int state, const int what)
   MEET;
 }
 
-// Returns the second derivative, along the twist at ENTRY_ALONG, of what an entry's curvature in its row gives.
+// Returns the second derivative, along the twist at ENTRY_ALONG, of what an entry's curvature in
+// its row gives.
 static real entry_bend(const newton *s, int entry)
 {
-  GLOBAL const real *along = entry_row(s, entry) + ENTRY_ALONG, *h = entry_row(s, entry) + ENTRY_SUMS + SUMS_WRENCH;
+  GLOBAL const real *along = entry_row(s, entry) + ENTRY_ALONG,
+                    *h = entry_row(s, entry) + ENTRY_SUMS + SUMS_WRENCH;
   real sum = R(0.0);
   for (int i = 0, at = 0; i < 6; ++i) {
     real row = R(0.0);
@@ -534,7 +577,8 @@ static real dot6(const real a[6], const real b[6])
 }
 
 // Adds the generalised forces of a group's wrench to out (nv): X' times the wrench.
-static void add_wrench(const newton *s, const newton_group *g, GLOBAL const real *push, GLOBAL real *out)
+static void add_wrench(const newton *s, const newton_group *g, GLOBAL const real *push,
+                       GLOBAL real *out)
 {
   real of[6];
   for (int i = 0; i < 6; ++i) {
@@ -555,8 +599,8 @@ static void pair_on(int by, int *k, int *m)
   }
 }
 
-// The panels of the trees of a group's links, where what both have to do with each other lies: in that of side
-// `first`, whose tree is eliminated before, from row `between` on.
+// The panels of the trees of a group's links, where what both have to do with each other lies: in
+// that of side `first`, whose tree is eliminated before, from row `between` on.
 typedef struct group_panels {
   panel of[2];
   int first, between;
@@ -572,13 +616,17 @@ static group_panels group_panels_of(const newton *s, const newton_group *g)
     p.of[side] = panel_of(&s->panels, trees[side] < 0 ? trees[!side] : trees[side]);
   }
   p.first = place[p.of[0].tree] < place[p.of[1].tree] ? 0 : 1;
-  p.between = p.of[0].tree == p.of[1].tree ? 0 : panel_row(&s->panels, p.of[p.first].tree, p.of[!p.first].tree);
+  p.between = p.of[0].tree == p.of[1].tree
+                ? 0
+                : panel_row(&s->panels, p.of[p.first].tree, p.of[!p.first].tree);
   return p;
 }
 
-// Adds X' F X to panels, where F is `full`, each pair of movers by itself. Movers are in the order of their degrees of
-// freedom, so that each pair of them comes once; those of the tree that is eliminated first have the columns.
-static void add_pairs(const newton *s, const newton_group *g, const group_panels *p, const real full[36])
+// Adds X' F X to panels, where F is `full`, each pair of movers by itself. Movers are in the order
+// of their degrees of freedom, so that each pair of them comes once; those of the tree that is
+// eliminated first have the columns.
+static void add_pairs(const newton *s, const newton_group *g, const group_panels *p,
+                      const real full[36])
 {
   const panel *of = p->of;
   GLOBAL real *same = of[0].at, *mixed = same;
@@ -601,7 +649,8 @@ static void add_pairs(const newton *s, const newton_group *g, const group_panels
     }
     GLOBAL const int *other = s->ints + s->n->at_dofs + DOF_INTS * mover_at(s, g, m)[MOVER_DOF];
     const int is_same = other[DOF_TREE] == of[side].tree;
-    GLOBAL real *to = is_same ? same + other[DOF_PLACE] * of[side].stride : mixed + other[DOF_PLACE] * step;
+    GLOBAL real *to = is_same ? same + other[DOF_PLACE] * of[side].stride
+                              : mixed + other[DOF_PLACE] * step;
     group_column(s, g, m, column);
     *to += dot6(column, turned);
   }
@@ -654,8 +703,10 @@ static void columns_wrench(const group_columns *c, const real push[SUMS_WRENCH],
   }
 }
 
-// Adds X' F X to panels with lanes over movers. What comes above a panel's diagonal is of no matter.
-static void add_columns(const newton *s, const group_columns *c, const group_panels *p, const real full[36])
+// Adds X' F X to panels with lanes over movers. What comes above a panel's diagonal is of no
+// matter.
+static void add_columns(const newton *s, const group_columns *c, const group_panels *p,
+                        const real full[36])
 {
   int side[MOVERS_AT_ONCE], place[MOVERS_AT_ONCE];
   real row[LANES];
@@ -705,9 +756,11 @@ static void put_full(const real block[SUMS_BLOCK], real full[36])
 }
 
 #if WG == 1
-// Does for an entry, one step behind the other, what items that share entries do in turns: its twist where joints move
-// by x (nv), what its contacts add up to, and what that gives to out (nv) and, with `curved`, to panels.
-static void entry_alone(const newton *s, int entry, int item, GLOBAL const real *x, const int curved, GLOBAL real *out)
+// Does for an entry, one step behind the other, what items that share entries do in turns: its
+// twist where joints move by x (nv), what its contacts add up to, and what that gives to out (nv)
+// and, with `curved`, to panels.
+static void entry_alone(const newton *s, int entry, int item, GLOBAL const real *x,
+                        const int curved, GLOBAL real *out)
 {
   const newton_group g = newton_group_of(s, item);
   const int is_small = g.ints[GROUP_DOFS] <= MOVERS_AT_ONCE, count = curved ? SUMS : SUMS_WRENCH;

@@ -1,4 +1,5 @@
-// How much worlds ask of a step: COUNT_... of geometry/world.h, which are added up over solves for callers who want them.
+// How much worlds ask of a step: COUNT_... of geometry/world.h, which are added up over solves for
+// callers who want them.
 
 // Adds to a count, which stays at the largest number that there is.
 static void count_more(GLOBAL int *count, int more)
@@ -7,10 +8,12 @@ static void count_more(GLOBAL int *count, int more)
   *count = sum < (unsigned int)more ? -1 : (int)sum;
 }
 
-// One work-item adds a solve of one world, and its items, entries and contacts, to sums (worlds, WORLD_COUNTS). `list` and
-// `entries` are those of world_entries, counts (kinds + 1, worlds) those of items.
-KERNEL void world_count_contacts(GLOBAL const int *counts, int kinds, GLOBAL const int *items, GLOBAL const int *list,
-                                 GLOBAL const int *entries, GLOBAL int *sums, int worlds)
+// One work-item adds a solve of one world, and its items, entries and contacts, to sums (worlds,
+// WORLD_COUNTS). `list` and `entries` are those of world_entries, counts (kinds + 1, worlds) those
+// of items.
+KERNEL void world_count_contacts(GLOBAL const int *counts, int kinds, GLOBAL const int *items,
+                                 GLOBAL const int *list, GLOBAL const int *entries,
+                                 GLOBAL int *sums, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -31,10 +34,11 @@ KERNEL void world_count_contacts(GLOBAL const int *counts, int kinds, GLOBAL con
   count_more(&to[COUNT_CONTACTS], contacts);
 }
 
-// One work-item adds the islands of one world that are to be solved, and the numbers of all its panels, to sums
-// (worlds, WORLD_COUNTS). `order` is that of world_order, of which no island has ended yet.
-KERNEL void world_count_islands(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL int *order, GLOBAL int *sums,
-                                int worlds)
+// One work-item adds the islands of one world that are to be solved, and the numbers of all its
+// panels, to sums (worlds, WORLD_COUNTS). `order` is that of world_order, of which no island has
+// ended yet.
+KERNEL void world_count_islands(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                GLOBAL int *order, GLOBAL int *sums, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {

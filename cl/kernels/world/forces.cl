@@ -17,7 +17,8 @@ static void tree_forces(const world_block *b, GLOBAL const world_sizes *n, GLOBA
     const vec a = FN(carried)(block_get3(b, n->at_acceleration + 6 * i + 3), alpha, w, m.com);
     const vec force = FN(scale3)(a, n_mul(m.mass, scale));
     const vec spin = FN(inertia_times)(m.diagonal, m.products, w);
-    const vec turn = FN(add3)(FN(inertia_times)(m.diagonal, m.products, alpha), FN(cross3)(w, spin));
+    const vec turn =
+      FN(add3)(FN(inertia_times)(m.diagonal, m.products, alpha), FN(cross3)(w, spin));
     block_put3(b, n->at_force + 6 * i, force);
     block_put3(b, n->at_force + 6 * i + 3,
                FN(add3)(FN(cross3)(m.com, force), FN(scale3)(turn, scale)));
@@ -41,8 +42,7 @@ static void tree_gather(const world_block *b, GLOBAL const world_sizes *n, GLOBA
     if (l.parent >= 0) {
       const vec anchor = block_get3(b, n->at_anchor + 3 * i);
       block_add3(b, n->at_force + 6 * l.parent, force);
-      block_add3(b, n->at_force + 6 * l.parent + 3,
-                 FN(add3)(moment, FN(cross3)(anchor, force)));
+      block_add3(b, n->at_force + 6 * l.parent + 3, FN(add3)(moment, FN(cross3)(anchor, force)));
     }
   }
 }
@@ -99,8 +99,9 @@ static void other_forces(const world_block *b, GLOBAL const world_sizes *n, GLOB
                          GLOBAL const real *u, int out)
 {
   for (int k = 0; k < n->nv; ++k) {
-    block_put(b, out + k, n_scale(row_get(b, v, n->nv, k),
-                                  -reals[n->at_dof_reals + DOF_REALS * k + DOF_DAMPING]));
+    block_put(b, out + k,
+              n_scale(row_get(b, v, n->nv, k),
+                      -reals[n->at_dof_reals + DOF_REALS * k + DOF_DAMPING]));
   }
   add_springs(b, n, ints, reals, q, out);
   for (int i = 0; i < n->nu; ++i) {
@@ -111,8 +112,8 @@ static void other_forces(const world_block *b, GLOBAL const world_sizes *n, GLOB
   }
 }
 
-static vec gravity_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *parameters,
-                      int shared)
+static vec gravity_of(const world_block *b, GLOBAL const world_sizes *n,
+                      GLOBAL const real *parameters, int shared)
 {
   const int width = PARAMETERS(n->links, n->columns), at = width - 3;
   return FN(make)(parameter_get(b, parameters, width, at, shared),

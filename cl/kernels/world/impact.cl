@@ -1,11 +1,14 @@
-// The derivative of impacts within a step: sweep.cl on duals. What has been decided holds: which impacts there are, which
-// features meet, whether they stick or slide; all else is differentiated. A work-item has one world, and each of its lanes
-// another direction of derivative, so that values are the same on all lanes. docs/dynamics.md, "Sweeping".
+// The derivative of impacts within a step: sweep.cl on duals. What has been decided holds: which
+// impacts there are, which features meet, whether they stick or slide; all else is differentiated.
+// A work-item has one world, and each of its lanes another direction of derivative, so that values
+// are the same on all lanes. docs/dynamics.md, "Sweeping".
 
-#define IMPACT_GRAZING R(1e-6) // as CCD_GRAZING: of the speed. What closes slower has a time that changes without bound
+// as CCD_GRAZING: of the speed. What closes slower has a time that changes without bound
+#define IMPACT_GRAZING R(1e-6)
 
-// One world at work: its tree, its vectors (v at 0, J at nv, inv(L) J' at 4 nv, memory at 7 nv), rows of LANES of where the
-// rest of the step begins, where it leads and where bodies meet, rows of parameters, and tangents (SWEEP_SEED, LANES).
+// One world at work: its tree, its vectors (v at 0, J at nv, inv(L) J' at 4 nv, memory at 7 nv),
+// rows of LANES of where the rest of the step begins, where it leads and where bodies meet, rows of
+// parameters, and tangents (SWEEP_SEED, LANES).
 typedef struct impact_world {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
@@ -23,8 +26,9 @@ static GLOBAL real *impact_numbers(world_block *b, GLOBAL real *at, int count)
   return at + PARTS * b->stride;
 }
 
-static impact_world impact_world_at(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                                    GLOBAL const real *bodies, GLOBAL real *memory, int world)
+static impact_world impact_world_at(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                    GLOBAL const real *reals, GLOBAL const real *bodies,
+                                    GLOBAL real *memory, int world)
 {
   impact_world w;
   const int parameters = PARAMETERS(n->links, n->columns), rows = PARTS * LANES;
@@ -32,7 +36,8 @@ static impact_world impact_world_at(GLOBAL const world_sizes *n, GLOBAL const in
   w.ints = ints;
   w.reals = reals;
   w.bodies = bodies;
-  GLOBAL real *at = ROW(memory, world, LANES * SWEEP_DUAL_REALS(n->numbers, n->nq, n->nv, parameters));
+  GLOBAL real *at =
+    ROW(memory, world, LANES * SWEEP_DUAL_REALS(n->numbers, n->nq, n->nv, parameters));
   at = impact_numbers(&w.tree, at, n->numbers);
   w.from = impact_numbers(&w.vectors, at, 8 * n->nv);
   w.to = w.from + rows * n->nq;
@@ -49,10 +54,14 @@ static num impact_seed(const impact_world *w, int i)
   return n_with_part(n_lit(R(0.0)), 1, lane_load(w->seeds + i * LANES));
 }
 
-static void impact_keep(const impact_world *w, int i, num x) { lane_store(n_get_part(x, 1), w->seeds + i * LANES); }
+static void impact_keep(const impact_world *w, int i, num x)
+{
+  lane_store(n_get_part(x, 1), w->seeds + i * LANES);
+}
 
 // Writes positions with the tangents from `at` on to rows.
-static void impact_put_positions(const impact_world *w, GLOBAL const real *values, int at, GLOBAL real *rows)
+static void impact_put_positions(const impact_world *w, GLOBAL const real *values, int at,
+                                 GLOBAL real *rows)
 {
   for (int k = 0; k < w->n->nq; ++k) {
     row_put(&w->tree, rows, w->n->nq, k, n_lit(values[k]));
@@ -77,7 +86,8 @@ static void impact_keep_positions(const impact_world *w, GLOBAL const real *rows
       const FN(quaternion) turned = quaternion_row(&w->tree, rows, nq, l.q + plain);
       FN(quaternion) back;
       back.w = n_of(n_value(turned.w));
-      back.v = FN(make)(n_of(-n_value(turned.v.x)), n_of(-n_value(turned.v.y)), n_of(-n_value(turned.v.z)));
+      back.v = FN(make)(n_of(-n_value(turned.v.x)), n_of(-n_value(turned.v.y)),
+                        n_of(-n_value(turned.v.z)));
       const vec turn = FN(quaternion_log)(FN(quaternion_times)(back, turned));
       impact_keep(w, at + l.v + plain, turn.x);
       impact_keep(w, at + l.v + plain + 1, turn.y);
@@ -88,8 +98,8 @@ static void impact_keep_positions(const impact_world *w, GLOBAL const real *rows
 
 // ---- how a body goes ----
 
-// Its joint's place at both ends, the whole turn between them; at the beginning the turns of its link and of itself, and
-// how far it is from its joint.
+// Its joint's place at both ends, the whole turn between them; at the beginning the turns of its
+// link and of itself, and how far it is from its joint.
 typedef struct impact_body {
   vec from, to, turn, arm;
   FN(quaternion) link, turned;
@@ -111,7 +121,8 @@ static vec impact_place(const impact_world *w, int link, FN(quaternion) *turned)
 
 static vec impact_joint(const impact_world *w, int link)
 {
-  return link < 0 ? lit3(R(0.0), R(0.0), R(0.0)) : real3(w->reals + w->n->at_link_reals + LINK_REALS * link + LINK_JOINT);
+  return link < 0 ? lit3(R(0.0), R(0.0), R(0.0))
+                  : real3(w->reals + w->n->at_link_reals + LINK_REALS * link + LINK_JOINT);
 }
 
 static void impact_place_links(const impact_world *w, GLOBAL const real *q)
@@ -164,24 +175,35 @@ static vec impact_point(const impact_body *b, vec x, num time)
 // Returns how fast what a body has at p at a time goes there.
 static vec impact_speed(const impact_body *b, vec p, num time)
 {
-  return FN(add3)(FN(sub3)(b->to, b->from), FN(cross3)(b->turn, FN(sub3)(p, impact_middle(b, time))));
+  return FN(add3)(FN(sub3)(b->to, b->from),
+                  FN(cross3)(b->turn, FN(sub3)(p, impact_middle(b, time))));
 }
 
 static num impact_closing(const impact_body body[2], const vec p[2], vec n, num time)
 {
-  return FN(dot3)(n, FN(sub3)(impact_speed(&body[1], p[1], time), impact_speed(&body[0], p[0], time)));
+  return FN(dot3)(n,
+                  FN(sub3)(impact_speed(&body[1], p[1], time), impact_speed(&body[0], p[0], time)));
 }
 
 // ---- where features meet ----
 
-static vec3_r impact_value(vec a) { return make_r(n_value(a.x), n_value(a.y), n_value(a.z)); }
+static vec3_r impact_value(vec a)
+{
+  return make_r(n_value(a.x), n_value(a.y), n_value(a.z));
+}
 
-static real impact_dot(vec3_r a, vec3_r b) { return lane_first(dot3_r(a, b)); }
+static real impact_dot(vec3_r a, vec3_r b)
+{
+  return lane_first(dot3_r(a, b));
+}
 
-static vec impact_unit(vec a) { return FN(scale3)(a, n_rcp(n_sqrt(FN(dot3)(a, a)))); }
+static vec impact_unit(vec a)
+{
+  return FN(scale3)(a, n_rcp(n_sqrt(FN(dot3)(a, a))));
+}
 
-// The nearest points of two features: inside of both, or a corner and the edge from corner a to b, or where a and b are the
-// same a corner and a corner.
+// The nearest points of two features: inside of both, or a corner and the edge from corner a to b,
+// or where a and b are the same a corner and a corner.
 typedef struct impact_choice {
   int inside, point, a, b;
   real square; // of their distance
@@ -211,8 +233,10 @@ static void impact_try_inside(const vec3_r x[4], int edges, impact_choice *best)
   if (!(nn > R(0.0))) {
     return;
   }
-  const real u = impact_dot(cross3_r(w, f), normal) / nn, t = impact_dot(cross3_r(e, w), normal) / nn, s = edges ? -u : u;
-  const int inside = s >= R(0.0) && t >= R(0.0) && (edges ? s <= R(1.0) && t <= R(1.0) : s + t <= R(1.0));
+  const real u = impact_dot(cross3_r(w, f), normal) / nn,
+             t = impact_dot(cross3_r(e, w), normal) / nn, s = edges ? -u : u;
+  const int inside = s >= R(0.0) && t >= R(0.0) &&
+                     (edges ? s <= R(1.0) && t <= R(1.0) : s + t <= R(1.0));
   if (inside && height * height / nn < best->square) {
     best->square = height * height / nn;
     best->inside = 1;
@@ -243,11 +267,13 @@ typedef struct impact_touch {
 static void impact_touch_inside(const vec x[4], int edges, vec p[2], vec *n)
 {
   const vec e = FN(sub3)(x[edges ? 1 : 2], x[edges ? 0 : 1]), f = FN(sub3)(x[3], x[edges ? 2 : 1]);
-  const vec w = FN(sub3)(x[0], x[edges ? 2 : 1]), normal = FN(cross3)(e, f), unit = impact_unit(normal);
+  const vec w = FN(sub3)(x[0], x[edges ? 2 : 1]), normal = FN(cross3)(e, f),
+            unit = impact_unit(normal);
   const num height = FN(dot3)(unit, w);
   if (edges) {
     const num nn = n_rcp(FN(dot3)(normal, normal));
-    const num s = n_mul(FN(dot3)(FN(cross3)(w, f), normal), nn), t = n_mul(FN(dot3)(FN(cross3)(e, w), normal), nn);
+    const num s = n_mul(FN(dot3)(FN(cross3)(w, f), normal), nn),
+              t = n_mul(FN(dot3)(FN(cross3)(e, w), normal), nn);
     p[0] = FN(mad3)(e, n_neg(s), x[0]);
     p[1] = FN(mad3)(f, t, x[2]);
   } else {
@@ -272,7 +298,8 @@ static void impact_touch_edge(const vec x[4], int before, const impact_choice *c
 }
 
 // Sets *t to where the features meet at a time: `x` are their corners in the meshes' own axes.
-static void impact_touch_at(const impact_body body[2], GLOBAL const real *x, int kind, num time, impact_touch *t)
+static void impact_touch_at(const impact_body body[2], GLOBAL const real *x, int kind, num time,
+                            impact_touch *t)
 {
   const int edges = kind == CCD_EDGES, before = edges ? 2 : 1, turned = kind == CCD_TRIANGLE_VERTEX;
   vec corners[4], p[2];
@@ -290,23 +317,24 @@ static void impact_touch_at(const impact_body body[2], GLOBAL const real *x, int
   t->n = FN(scale3)(t->n, n_lit(turned ? R(-1.0) : R(1.0)));
 }
 
-// Returns the time of impact with its derivative: the nearest points stay as far from each other as they are, and how they
-// move along their features does not count.
+// Returns the time of impact with its derivative: the nearest points stay as far from each other as
+// they are, and how they move along their features does not count.
 static num impact_time(const impact_body body[2], const impact_touch *t, real toi)
 {
   const num time = n_lit(toi);
   const vec3_r n = impact_value(t->n), apart = impact_value(impact_speed(&body[0], t->p[0], time));
   const vec3_r other = impact_value(impact_speed(&body[1], t->p[1], time));
   const vec between = FN(sub3)(t->p[0], t->p[1]);
-  const vec3_r slope = make_r(n_get_part(between.x, 1), n_get_part(between.y, 1), n_get_part(between.z, 1));
+  const vec3_r slope =
+    make_r(n_get_part(between.x, 1), n_get_part(between.y, 1), n_get_part(between.z, 1));
   const real closing = impact_dot(n, sub3_r(other, apart));
   const real speed = real_sqrt(impact_dot(apart, apart)) + real_sqrt(impact_dot(other, other));
   return closing > IMPACT_GRAZING * speed ? n_with_part(time, 1, dot3_r(n, slope) / closing) : time;
 }
 
 // Returns where the impulse acts: between the nearest points, or in the middle of the patch.
-static vec impact_acts_at(const impact_body body[2], const impact_touch *t, num time, GLOBAL const real *kept,
-                          GLOBAL const int *ints)
+static vec impact_acts_at(const impact_body body[2], const impact_touch *t, num time,
+                          GLOBAL const real *kept, GLOBAL const int *ints)
 {
   const vec p = FN(scale3)(FN(add3)(t->p[0], t->p[1]), n_lit(R(0.5)));
   vec off = lit3(R(0.0), R(0.0), R(0.0));
@@ -326,7 +354,10 @@ static num impact_length(vec a)
   return n_select(some, n_sqrt(n_select(some, square, n_lit(R(1.0)))), n_lit(R(0.0)));
 }
 
-static int impact_above(num a, num b) { return lane_first(n_value(a)) > lane_first(n_value(b)); }
+static int impact_above(num a, num b)
+{
+  return lane_first(n_value(a)) > lane_first(n_value(b));
+}
 
 // Returns the share of the way at which bodies are stopped.
 static num impact_stop(const impact_body body[2], const impact_touch *t, num time, real apart)
@@ -334,9 +365,11 @@ static num impact_stop(const impact_body body[2], const impact_touch *t, num tim
   const num closing = impact_closing(body, t->p, t->n, time), zero = n_lit(R(0.0));
   num most = impact_above(closing, zero) ? closing : zero;
   for (int side = 0; side < 2; ++side) {
-    most = n_smad(impact_length(FN(cross3)(body[side].turn, t->n)), R(2.0) * body[side].radius, most);
+    most =
+      n_smad(impact_length(FN(cross3)(body[side].turn, t->n)), R(2.0) * body[side].radius, most);
   }
-  const num slowest = n_scale(most, SWEEP_SLOWEST), speed = impact_above(slowest, closing) ? slowest : closing;
+  const num slowest = n_scale(most, SWEEP_SLOWEST),
+            speed = impact_above(slowest, closing) ? slowest : closing;
   const num stop = n_sub(time, n_scale(n_rcp(speed), apart));
   return impact_above(stop, zero) ? stop : zero;
 }
@@ -358,7 +391,8 @@ static void impact_jacobian(const impact_world *w, int group, vec p)
     const vec axis = block_get3(&w->tree, w->n->at_axis + 3 * dof);
     const vec arm = FN(add3)(FN(sub3)(p, block_get3(&w->tree, w->n->at_origin + 3 * link)),
                              block_get3(&w->tree, w->n->at_arm + 3 * link));
-    const vec column = FN(scale3)(dof_turns(&l, dof - l.v) ? FN(cross3)(axis, arm) : axis, n_lit((real)mover[MOVER_SIGN]));
+    const vec column = FN(scale3)(dof_turns(&l, dof - l.v) ? FN(cross3)(axis, arm) : axis,
+                                  n_lit((real)mover[MOVER_SIGN]));
     block_put(&w->vectors, j + dof, column.x);
     block_put(&w->vectors, j + nv + dof, column.y);
     block_put(&w->vectors, j + 2 * nv + dof, column.z);
@@ -370,7 +404,8 @@ static void impact_jacobian(const impact_world *w, int group, vec p)
         const int row = w->n->at_factor + t.block + i * t.count;
         num sum = block_get(&w->vectors, j + k * nv + t.dofs[i]);
         for (int c = 0; c < i; ++c) {
-          sum = n_sub(sum, n_mul(block_get(&w->tree, row + c), block_get(&w->vectors, x + k * nv + t.dofs[c])));
+          sum = n_sub(sum, n_mul(block_get(&w->tree, row + c),
+                                 block_get(&w->vectors, x + k * nv + t.dofs[c])));
         }
         block_put(&w->vectors, x + k * nv + t.dofs[i], n_mul(sum, block_get(&w->tree, row + i)));
       }
@@ -397,7 +432,8 @@ static void impact_set_frame(const impact_world *w, vec n, impact_frame *f)
 {
   const int nv = w->n->nv;
   const vec3_r of = impact_value(n);
-  const real x = real_abs(lane_first(of.x)), y = real_abs(lane_first(of.y)), z = real_abs(lane_first(of.z));
+  const real x = real_abs(lane_first(of.x)), y = real_abs(lane_first(of.y)),
+             z = real_abs(lane_first(of.z));
   vec v, k[3];
   f->axis[0] = n;
   f->axis[1] = impact_unit(FN(cross3)(n, unit_axis(x <= y && x <= z ? 0 : y <= z ? 1 : 2)));
@@ -412,7 +448,8 @@ static void impact_set_frame(const impact_world *w, vec n, impact_frame *f)
   for (int i = 0; i < 3; ++i) {
     f->v[i] = FN(dot3)(f->axis[i], v);
     for (int j = 0; j < 3; ++j) {
-      const vec column = FN(make)(FN(dot3)(k[0], f->axis[j]), FN(dot3)(k[1], f->axis[j]), FN(dot3)(k[2], f->axis[j]));
+      const vec column = FN(make)(FN(dot3)(k[0], f->axis[j]), FN(dot3)(k[1], f->axis[j]),
+                                  FN(dot3)(k[2], f->axis[j]));
       f->k[i][j] = FN(dot3)(f->axis[i], column);
     }
   }
@@ -427,12 +464,15 @@ static void impact_rub(const impact_frame *s, num change, num friction, num f[3]
   const num a = n_add(n_sub(s->k[1][1], n_mul(b, s->k[0][1])), more);
   const num c = n_add(n_sub(s->k[2][2], n_mul(e, s->k[0][2])), more);
   const num d = n_sub(s->k[1][2], n_mul(b, s->k[0][2]));
-  const num g = n_neg(n_mad(s->k[1][0], plain, s->v[1])), h = n_neg(n_mad(s->k[2][0], plain, s->v[2]));
+  const num g = n_neg(n_mad(s->k[1][0], plain, s->v[1])),
+            h = n_neg(n_mad(s->k[2][0], plain, s->v[2]));
   const num size = n_sub(n_mul(a, c), n_mul(d, d));
   if (impact_above(size, zero)) {
-    const num x = n_div(n_sub(n_mul(c, g), n_mul(d, h)), size), y = n_div(n_sub(n_mul(a, h), n_mul(d, g)), size);
+    const num x = n_div(n_sub(n_mul(c, g), n_mul(d, h)), size),
+              y = n_div(n_sub(n_mul(a, h), n_mul(d, g)), size);
     const num push = n_mul(n_sub(change, n_mad(s->k[0][1], x, n_mul(s->k[0][2], y))), own);
-    const real rubs = lane_first(n_value(x)) * lane_first(n_value(x)) + lane_first(n_value(y)) * lane_first(n_value(y));
+    const real rubs = lane_first(n_value(x)) * lane_first(n_value(x)) +
+                      lane_first(n_value(y)) * lane_first(n_value(y));
     if (real_sqrt(rubs) <= lane_first(n_value(friction)) * lane_first(n_value(push))) {
       f[0] = push;
       f[1] = x;
@@ -469,7 +509,8 @@ static vec impact_impulse(const impact_frame *s, num friction, real restitution)
     impact_rub(s, change, friction, f);
   }
   for (int i = 0; i < 3; ++i) {
-    const num half_way = n_scale(n_mad(s->k[i][0], f[0], n_mad(s->k[i][1], f[1], n_mul(s->k[i][2], f[2]))), R(0.5));
+    const num half_way =
+      n_scale(n_mad(s->k[i][0], f[0], n_mad(s->k[i][1], f[1], n_mul(s->k[i][2], f[2]))), R(0.5));
     energy = n_mad(f[i], n_add(s->v[i], half_way), energy);
   }
   if (!(lane_first(n_value(energy)) <= R(0.0))) {
@@ -491,7 +532,8 @@ static void impact_push(const impact_world *w, vec p)
                       n_mad(block_get(&w->vectors, x + nv + dof), p.y,
                             n_mul(block_get(&w->vectors, x + 2 * nv + dof), p.z)));
       for (int k = i + 1; k < t.count; ++k) {
-        sum = n_sub(sum, n_mul(block_get(&w->tree, column + k * t.count), block_get(&w->vectors, to + t.dofs[k])));
+        sum = n_sub(sum, n_mul(block_get(&w->tree, column + k * t.count),
+                               block_get(&w->vectors, to + t.dofs[k])));
       }
       sum = n_mul(sum, block_get(&w->tree, column + i * t.count));
       block_put(&w->vectors, to + dof, sum);
@@ -503,7 +545,8 @@ static void impact_push(const impact_world *w, vec p)
 // ---- an impact ----
 
 // Finds the velocity after an impact at a time; p is where it acts. `mu` is the pair's friction.
-static void impact_bounce(const impact_world *w, int group, const impact_touch *t, vec p, num time, num mu)
+static void impact_bounce(const impact_world *w, int group, const impact_touch *t, vec p, num time,
+                          num mu)
 {
   GLOBAL const real *of = w->reals + w->n->at_group_reals + GROUP_REALS * group;
   impact_frame f;
@@ -514,15 +557,18 @@ static void impact_bounce(const impact_world *w, int group, const impact_touch *
   block_factor(&w->tree, w->n, w->ints, w->reals, w->n->at_mass, w->n->at_factor, R(0.0));
   impact_jacobian(w, group, p);
   impact_set_frame(w, t->n, &f);
-  const real bounces = lane_first(n_value(f.v[0])) < -w->reals[WORLD_BOUNCE] ? of[GROUP_RESTITUTION] : R(0.0);
+  const real bounces = lane_first(n_value(f.v[0])) < -w->reals[WORLD_BOUNCE] ? of[GROUP_RESTITUTION]
+                                                                             : R(0.0);
   impact_push(w, impact_impulse(&f, of[GROUP_FLAT] > R(0.0) ? n_lit(R(0.0)) : mu, bounces));
 }
 
 // Takes the tangents of what an impact acts on to those of what it leaves.
-static void impact_pass(const impact_world *w, GLOBAL const real *kept, GLOBAL const int *ints, num mu)
+static void impact_pass(const impact_world *w, GLOBAL const real *kept, GLOBAL const int *ints,
+                        num mu)
 {
   const int nq = w->n->nq, nv = w->n->nv, group = ints[SWEEP_KEPT_GROUP];
-  GLOBAL const real *of = w->reals + w->n->at_group_reals + GROUP_REALS * group, *state = kept + SWEEP_KEPT_STATE;
+  GLOBAL const real *of = w->reals + w->n->at_group_reals + GROUP_REALS * group,
+                    *state = kept + SWEEP_KEPT_STATE;
   impact_body body[2];
   impact_touch t;
   impact_put_positions(w, state, 0, w->from);
@@ -532,7 +578,8 @@ static void impact_pass(const impact_world *w, GLOBAL const real *kept, GLOBAL c
   }
   num rest = n_shift(impact_seed(w, 3 * nv), kept[SWEEP_KEPT_REST]);
   impact_set_bodies(w, group, body);
-  impact_touch_at(body, kept + SWEEP_KEPT_CORNERS, ints[SWEEP_KEPT_KIND], n_lit(kept[SWEEP_KEPT_TOI]), &t);
+  impact_touch_at(body, kept + SWEEP_KEPT_CORNERS, ints[SWEEP_KEPT_KIND],
+                  n_lit(kept[SWEEP_KEPT_TOI]), &t);
   const num time = impact_time(body, &t, kept[SWEEP_KEPT_TOI]);
   impact_touch_at(body, kept + SWEEP_KEPT_CORNERS, ints[SWEEP_KEPT_KIND], time, &t);
   const num stop = impact_stop(body, &t, time, of[GROUP_APART]);
@@ -541,7 +588,8 @@ static void impact_pass(const impact_world *w, GLOBAL const real *kept, GLOBAL c
   joints_moved(&w->tree, w->n, w->ints, w->from, w->from);
   rest = ints[SWEEP_KEPT_LAST] ? n_lit(R(0.0)) : n_mul(rest, n_sub(n_lit(R(1.0)), stop));
   for (int i = 0; i < nv; ++i) {
-    block_put(&w->tree, w->n->at_free + i, n_mul(n_scale(rest, w->reals[WORLD_STEP]), block_get(&w->vectors, i)));
+    block_put(&w->tree, w->n->at_free + i,
+              n_mul(n_scale(rest, w->reals[WORLD_STEP]), block_get(&w->vectors, i)));
   }
   joints_moved(&w->tree, w->n, w->ints, w->from, w->to);
   impact_keep_positions(w, w->from, 0);
@@ -554,7 +602,8 @@ static void impact_pass(const impact_world *w, GLOBAL const real *kept, GLOBAL c
 
 // ---- many directions ----
 
-static GLOBAL const real *impact_own_parameters(GLOBAL const world_sizes *n, GLOBAL const real *parameters, int shared,
+static GLOBAL const real *impact_own_parameters(GLOBAL const world_sizes *n,
+                                                GLOBAL const real *parameters, int shared,
                                                 int world)
 {
   return shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->columns));
@@ -567,8 +616,8 @@ typedef struct impact_parameters {
 } impact_parameters;
 
 static impact_parameters impact_parameters_of(GLOBAL const world_sizes *n, GLOBAL const real *reals,
-                                              GLOBAL const real *parameters, int shared, GLOBAL const real *springs,
-                                              int given, int world)
+                                              GLOBAL const real *parameters, int shared,
+                                              GLOBAL const real *springs, int given, int world)
 {
   impact_parameters p;
   p.own = impact_own_parameters(n, parameters, shared, world);
@@ -579,15 +628,17 @@ static impact_parameters impact_parameters_of(GLOBAL const world_sizes *n, GLOBA
   return p;
 }
 
-static real impact_friction(GLOBAL const world_sizes *n, const impact_parameters *p, GLOBAL const int *group)
+static real impact_friction(GLOBAL const world_sizes *n, const impact_parameters *p,
+                            GLOBAL const int *group)
 {
-  return n->pair_springs
-           ? spring_of_pair(n, p->reals, p->springs, p->given, p->world, group[GROUP_PAIR])[SPRING_MU]
-           : column_friction(n, group, p->own);
+  return n->pair_springs ? spring_of_pair(n, p->reals, p->springs, p->given, p->world,
+                                          group[GROUP_PAIR])[SPRING_MU]
+                         : column_friction(n, group, p->own);
 }
 
 // Returns the reals of an impact that is kept.
-static GLOBAL const real *impact_kept(GLOBAL const world_sizes *n, GLOBAL const real *kept, int world, int event)
+static GLOBAL const real *impact_kept(GLOBAL const world_sizes *n, GLOBAL const real *kept,
+                                      int world, int event)
 {
   const int width = SWEEP_KEPT_REALS(n->nq, n->nv);
   return ROW(kept, world, (SWEEP_EVENTS + 1) * width) + event * width;
@@ -603,34 +654,40 @@ static num impact_friction_along(const impact_world *w, GLOBAL const int *group)
 {
   const int width = PARAMETERS(w->n->links, w->n->columns), at = w->n->links;
   const num a = row_get(&w->tree, w->parameters, width, at + group[GROUP_COLUMN_A]);
-  return group_is_listed(group)
-           ? a
-           : FN(larger_friction)(a, row_get(&w->tree, w->parameters, width, at + group[GROUP_COLUMN_B]));
+  return group_is_listed(group) ? a
+                                : FN(larger_friction)(a, row_get(&w->tree, w->parameters, width,
+                                                                 at + group[GROUP_COLUMN_B]));
 }
 
-static void impact_put_parameter(const impact_world *w, const impact_parameters *p, int k, lane slope)
+static void impact_put_parameter(const impact_world *w, const impact_parameters *p, int k,
+                                 lane slope)
 {
-  row_put(&w->tree, w->parameters, PARAMETERS(w->n->links, w->n->columns), k, n_with_part(n_lit(p->own[k]), 1, slope));
+  row_put(&w->tree, w->parameters, PARAMETERS(w->n->links, w->n->columns), k,
+          n_with_part(n_lit(p->own[k]), 1, slope));
 }
 
-// One work-item takes LANES tangents of one world through its impacts: columns, from `first` on, of out (worlds, ..,
-// columns), whose rows are by q and by v, are those of where the step would lead and of the velocity, in whose place come
-// those of the step's end. `before` (worlds, before_width) has a tangent of the step's beginning, controls and parameters;
-// where `unit` is set, each column's is that of the unit matrix instead. `out_width` is how many numbers a world's row of
-// `out` has. Arrays that are not named here are those of world_sweep_impulse and of world_sweep_least.
-ADJOINT_KERNEL void world_impact_tangents(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                                          GLOBAL const real *bodies, GLOBAL const real *parameters, int shared,
-                                          GLOBAL const real *springs, int given, GLOBAL const real *kept,
-                                          GLOBAL const int *kept_ints, GLOBAL const int *status,
-                                          GLOBAL const real *before, int before_width, int unit, int first, int columns,
-                                          GLOBAL real *out, int out_width, GLOBAL real *memory, int worlds)
+// One work-item takes LANES tangents of one world through its impacts: columns, from `first` on, of
+// out (worlds, .., columns), whose rows are by q and by v, are those of where the step would lead
+// and of the velocity, in whose place come those of the step's end. `before` (worlds, before_width)
+// has a tangent of the step's beginning, controls and parameters; where `unit` is set, each
+// column's is that of the unit matrix instead. `out_width` is how many numbers a world's row of
+// `out` has. Arrays that are not named here are those of world_sweep_impulse and of
+// world_sweep_least.
+ADJOINT_KERNEL void world_impact_tangents(
+  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+  GLOBAL const real *bodies, GLOBAL const real *parameters, int shared, GLOBAL const real *springs,
+  int given, GLOBAL const real *kept, GLOBAL const int *kept_ints, GLOBAL const int *status,
+  GLOBAL const real *before, int before_width, int unit, int first, int columns, GLOBAL real *out,
+  int out_width, GLOBAL real *memory, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv, links = n->links, at = 2 * nv + n->nu;
-  if (world >= worlds || (status[world] & WORLD_STOPPED) || !ROW(kept_ints, world, SWEEP_KEPT_ROW)[0]) {
+  if (world >= worlds || (status[world] & WORLD_STOPPED) ||
+      !ROW(kept_ints, world, SWEEP_KEPT_ROW)[0]) {
     return;
   }
   const impact_world w = impact_world_at(n, ints, reals, bodies, memory, world);
-  const impact_parameters p = impact_parameters_of(n, reals, parameters, shared, springs, given, world);
+  const impact_parameters p =
+    impact_parameters_of(n, reals, parameters, shared, springs, given, world);
   GLOBAL const int *events = ROW(kept_ints, world, SWEEP_KEPT_ROW);
   GLOBAL const real *own = ROW(before, world, before_width);
   GLOBAL real *to = ROW(out, world, out_width);
@@ -652,7 +709,8 @@ ADJOINT_KERNEL void world_impact_tangents(GLOBAL const world_sizes *n, GLOBAL co
   for (int e = 0; e < events[0]; ++e) {
     GLOBAL const int *event = events + 1 + SWEEP_KEPT_INTS * e;
     GLOBAL const int *group = impact_group(&w, event);
-    const num mu = n->pair_springs ? n_lit(impact_friction(n, &p, group)) : impact_friction_along(&w, group);
+    const num mu = n->pair_springs ? n_lit(impact_friction(n, &p, group))
+                                   : impact_friction_along(&w, group);
     impact_pass(&w, impact_kept(n, kept, world, e), event, mu);
   }
   for (int i = 0; i < 2 * nv; ++i) {
@@ -662,27 +720,27 @@ ADJOINT_KERNEL void world_impact_tangents(GLOBAL const world_sizes *n, GLOBAL co
   }
 }
 
-// One work-item begins the way back through one world's impacts. state (worlds, 2 nv) has the cotangents of the step's end;
-// bars (worlds, SWEEP_SEED + SWEEP_SEEDS) get those of what the last impact leaves, and slopes (worlds, links + columns), of
-// mass scales and of friction, zeros.
-ADJOINT_KERNEL void world_impact_start(GLOBAL const world_sizes *n, GLOBAL const real *state, GLOBAL real *bars,
-                                       GLOBAL real *slopes, int worlds)
+// One work-item begins the way back through one world's impacts. state (worlds, 2 nv) has the
+// cotangents of the step's end; bars (worlds, SWEEP_SEED + SWEEP_SEEDS) get those of what the last
+// impact leaves, and slopes (worlds, links + columns), of mass scales and of friction, zeros.
+ADJOINT_KERNEL void world_impact_start(GLOBAL const world_sizes *n, GLOBAL const real *state,
+                                       GLOBAL real *bars, GLOBAL real *slopes, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds) {
     return;
   }
   for (int i = 0; i < SWEEP_SEED(nv); ++i) {
-    ROW(bars, world, SWEEP_SEED(nv) + SWEEP_SEEDS(nv, n->links))[i] =
-      i >= nv && i < 3 * nv ? ROW(state, world, 2 * nv)[i - nv] : R(0.0);
+    ROW(bars, world, SWEEP_SEED(nv) + SWEEP_SEEDS(nv, n->links))
+    [i] = i >= nv && i < 3 * nv ? ROW(state, world, 2 * nv)[i - nv] : R(0.0);
   }
   for (int i = 0; i < n->links + n->columns; ++i) {
     ROW(slopes, world, n->links + n->columns)[i] = R(0.0);
   }
 }
 
-// Fills seeds with LANES directions from `first` on: of what the impact acts on, then mass scales, then friction, whose
-// part of each direction is returned.
+// Fills seeds with LANES directions from `first` on: of what the impact acts on, then mass scales,
+// then friction, whose part of each direction is returned.
 static num impact_put_directions(const impact_world *w, const impact_parameters *p, int first,
                                  GLOBAL const int *group)
 {
@@ -701,20 +759,25 @@ static num impact_put_directions(const impact_world *w, const impact_parameters 
   return n_with_part(n_lit(impact_friction(w->n, p, group)), 1, lane_load(slope));
 }
 
-// One work-item finds what LANES directions, from `first` on, of what an impact of one world acts on and of its parameters do
-// to what it leaves, times the cotangents of that, the first SWEEP_SEED of bars: behind these.
-ADJOINT_KERNEL void world_impact_cotangents(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                                            GLOBAL const real *bodies, GLOBAL const real *parameters, int shared,
-                                            GLOBAL const real *springs, int given, GLOBAL const real *kept,
-                                            GLOBAL const int *kept_ints, GLOBAL const int *status, int event, int first,
+// One work-item finds what LANES directions, from `first` on, of what an impact of one world acts
+// on and of its parameters do to what it leaves, times the cotangents of that, the first SWEEP_SEED
+// of bars: behind these.
+ADJOINT_KERNEL void world_impact_cotangents(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                            GLOBAL const real *reals, GLOBAL const real *bodies,
+                                            GLOBAL const real *parameters, int shared,
+                                            GLOBAL const real *springs, int given,
+                                            GLOBAL const real *kept, GLOBAL const int *kept_ints,
+                                            GLOBAL const int *status, int event, int first,
                                             GLOBAL real *bars, GLOBAL real *memory, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv, links = n->links;
-  if (world >= worlds || (status[world] & WORLD_STOPPED) || event >= ROW(kept_ints, world, SWEEP_KEPT_ROW)[0]) {
+  if (world >= worlds || (status[world] & WORLD_STOPPED) ||
+      event >= ROW(kept_ints, world, SWEEP_KEPT_ROW)[0]) {
     return;
   }
   const impact_world w = impact_world_at(n, ints, reals, bodies, memory, world);
-  const impact_parameters p = impact_parameters_of(n, reals, parameters, shared, springs, given, world);
+  const impact_parameters p =
+    impact_parameters_of(n, reals, parameters, shared, springs, given, world);
   GLOBAL const int *own = ROW(kept_ints, world, SWEEP_KEPT_ROW) + 1 + SWEEP_KEPT_INTS * event;
   GLOBAL real *bar = ROW(bars, world, SWEEP_SEED(nv) + SWEEP_SEEDS(nv, links));
   const num mu = impact_put_directions(&w, &p, first, impact_group(&w, own));
@@ -730,16 +793,19 @@ ADJOINT_KERNEL void world_impact_cotangents(GLOBAL const world_sizes *n, GLOBAL 
   }
 }
 
-// One work-item goes back to before an impact of one world: its cotangents take the place of those after it, and those of
-// parameters are added to slopes. Before the first impact, 0, `state` gets those of where the step would lead and of the
-// velocity; those of where it begins stay in bars, the first nv.
+// One work-item goes back to before an impact of one world: its cotangents take the place of those
+// after it, and those of parameters are added to slopes. Before the first impact, 0, `state` gets
+// those of where the step would lead and of the velocity; those of where it begins stay in bars,
+// the first nv.
 ADJOINT_KERNEL void world_impact_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                      GLOBAL const real *parameters, int shared, GLOBAL const int *kept_ints,
-                                      GLOBAL const int *status, int event, GLOBAL real *bars, GLOBAL real *slopes,
+                                      GLOBAL const real *parameters, int shared,
+                                      GLOBAL const int *kept_ints, GLOBAL const int *status,
+                                      int event, GLOBAL real *bars, GLOBAL real *slopes,
                                       GLOBAL real *state, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv, links = n->links, count = SWEEP_SEED(nv);
-  if (world >= worlds || (status[world] & WORLD_STOPPED) || event >= ROW(kept_ints, world, SWEEP_KEPT_ROW)[0]) {
+  if (world >= worlds || (status[world] & WORLD_STOPPED) ||
+      event >= ROW(kept_ints, world, SWEEP_KEPT_ROW)[0]) {
     return;
   }
   GLOBAL const int *own = ROW(kept_ints, world, SWEEP_KEPT_ROW) + 1 + SWEEP_KEPT_INTS * event;
@@ -757,7 +823,8 @@ ADJOINT_KERNEL void world_impact_back(GLOBAL const world_sizes *n, GLOBAL const 
   } else if (!n->pair_springs) {
     for (int side = 0; side < 2; ++side) {
       slope[links + group[side ? GROUP_COLUMN_B : GROUP_COLUMN_A]] +=
-        column_share(n, group, side, impact_own_parameters(n, parameters, shared, world)) * next[count + links];
+        column_share(n, group, side, impact_own_parameters(n, parameters, shared, world)) *
+        next[count + links];
     }
   }
   for (int i = 0; i < 2 * nv && event == 0; ++i) {

@@ -1,5 +1,5 @@
-// Where joints are when they have moved, and how far apart positions are, in the joints' own coordinates: those of a
-// rotation are its exponential's.
+// Where joints are when they have moved, and how far apart positions are, in the joints' own
+// coordinates: those of a rotation are its exponential's.
 
 // Writes q (+) factor d for the joint of link l, to out (worlds, nq); d begins at `d` of the
 // worlds' numbers.
@@ -9,14 +9,15 @@ static void joint_moved(const world_block *b, GLOBAL const world_sizes *n, const
   int at = l->q, dof = l->v;
   const int plain = l->type == JOINT_IS_FREE ? 3 : l->dofs == 1;
   for (int k = 0; k < plain; ++k) {
-    row_put(b, out, n->nq, at + k, n_smad(block_get(b, d + dof + k), factor, row_get(b, q, n->nq, at + k)));
+    row_put(b, out, n->nq, at + k,
+            n_smad(block_get(b, d + dof + k), factor, row_get(b, q, n->nq, at + k)));
   }
   if (l->dofs > 1) {
     at += plain;
     dof += plain;
-    const FN(quaternion) r = FN(quaternion_unit)(FN(quaternion_times)(
-      quaternion_row(b, q, n->nq, at),
-      FN(quaternion_exp)(FN(scale3)(block_get3(b, d + dof), n_lit(factor)))));
+    const FN(quaternion) r = FN(quaternion_unit)(
+      FN(quaternion_times)(quaternion_row(b, q, n->nq, at),
+                           FN(quaternion_exp)(FN(scale3)(block_get3(b, d + dof), n_lit(factor)))));
     row_put(b, out, n->nq, at, r.w);
     row_put3(b, out, n->nq, at + 1, r.v);
   }
@@ -36,7 +37,8 @@ static void joints_share(const world_block *b, GLOBAL const world_sizes *n, GLOB
     if (l.dofs > 1) {
       FN(quaternion) from = quaternion_row(b, q, n->nq, l.q + plain);
       from.v = FN(neg3)(from.v);
-      const vec turn = FN(quaternion_log)(FN(quaternion_times)(from, quaternion_row(b, next_q, n->nq, l.q + plain)));
+      const vec turn = FN(quaternion_log)(
+        FN(quaternion_times)(from, quaternion_row(b, next_q, n->nq, l.q + plain)));
       block_put3(b, n->at_free + l.v + plain, FN(scale3)(turn, share));
     }
   }

@@ -8,7 +8,8 @@
 #define HARD_SLIP R(1e-4)
 #endif
 
-#define HARD_ROUNDING (R(16.0) * REAL_EPSILON) // of a distance at rest, as a share of the place it is found at
+// of a distance at rest, as a share of the place it is found at
+#define HARD_ROUNDING (R(16.0) * REAL_EPSILON)
 #define HARD_TAKEN R(0.5) // what holds takes away at least this share of the speed without it
 
 // What a work-item has of its world's problem: J (m, nv) and Y (m, nv), whose row i is inv(M) times
@@ -118,7 +119,8 @@ typedef struct hard_place {
   GLOBAL const real *row;
 } hard_place;
 
-static hard_place hard_place_at(GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *chosen, int k)
+static hard_place hard_place_at(GLOBAL const real *contacts, GLOBAL const int *items,
+                                GLOBAL const int *chosen, int k)
 {
   hard_place c;
   GLOBAL const int *own = chosen + HARD_CHOSEN + 2 * k;
@@ -128,11 +130,15 @@ static hard_place hard_place_at(GLOBAL const real *contacts, GLOBAL const int *i
   c.plane = c.of[ITEM_PLANE];
   c.row = contacts + (size_t)CONTACT_PLANES * c.of[ITEM_AT] + c.at;
   GLOBAL const int *mark = c.of + ITEM_MARKS;
-  c.side = (c.at >= mark[1] && c.at < mark[2]) || (c.at >= mark[3] && c.at < mark[4]) ? R(-1.0) : R(1.0);
+  c.side = (c.at >= mark[1] && c.at < mark[2]) || (c.at >= mark[3] && c.at < mark[4]) ? R(-1.0)
+                                                                                      : R(1.0);
   return c;
 }
 
-static hard_place hard_place_of(const hard *h, int k) { return hard_place_at(h->s.contacts, h->s.items, h->chosen, k); }
+static hard_place hard_place_of(const hard *h, int k)
+{
+  return hard_place_at(h->s.contacts, h->s.items, h->chosen, k);
+}
 
 // Writes an orthonormal frame of a contact, whose forces are those on the owner of its point.
 static void hard_frame(const hard_place *c, vec3_r f[3])
@@ -146,8 +152,8 @@ static void hard_frame(const hard_place *c, vec3_r f[3])
   hard_tangents(f[0], &f[1], &f[2]);
 }
 
-// Chosen contact k: its group and that one's numbers, its side, its point as seen from the group's centre, and
-// an orthonormal frame.
+// Chosen contact k: its group and that one's numbers, its side, its point as seen from the group's
+// centre, and an orthonormal frame.
 typedef struct hard_contact {
   newton_group group;
   GLOBAL const int *ints;
@@ -206,7 +212,8 @@ static real hard_constraint_force(GLOBAL const real *reals, real d, real scale, 
     *slope = R(-1.0) / h;
     return -d / h;
   }
-  *slope = deep > R(0.0) && speed < reals[WORLD_CORRECTION] ? -reals[WORLD_ERROR_REDUCTION] / h : R(0.0);
+  *slope = deep > R(0.0) && speed < reals[WORLD_CORRECTION] ? -reals[WORLD_ERROR_REDUCTION] / h
+                                                            : R(0.0);
   *slope = d >= -HARD_ROUNDING * scale ? R(-1.0) / h : *slope;
   return deep > R(0.0) ? real_min(speed, reals[WORLD_CORRECTION]) : R(0.0);
 }
@@ -218,8 +225,8 @@ typedef struct hard_problem {
   GLOBAL int *guess;
 } hard_problem;
 
-static void hard_put_row(const hard *h, const hard_problem *p, int row, int parent, real target, real mu,
-                         real box)
+static void hard_put_row(const hard *h, const hard_problem *p, int row, int parent, real target,
+                         real mu, real box)
 {
   const int nv = h->s.n->nv;
   GLOBAL const real *J = h->J + row * nv;
@@ -232,8 +239,9 @@ static void hard_put_row(const hard *h, const hard_problem *p, int row, int pare
 static real hard_friction(const hard *h, const hard_contact *c)
 {
   GLOBAL const world_sizes *n = h->s.n;
-  GLOBAL const real *rows = h->s.shared ? h->s.parameters
-                                        : ROW(h->s.parameters, h->s.world, PARAMETERS(n->links, n->columns));
+  GLOBAL const real *rows = h->s.shared
+                              ? h->s.parameters
+                              : ROW(h->s.parameters, h->s.world, PARAMETERS(n->links, n->columns));
   const real mu = column_friction(n, c->ints, rows);
   return c->reals[GROUP_FLAT] != R(0.0) || mu < R(0.0) ? R(0.0) : mu;
 }
@@ -287,7 +295,8 @@ static int hard_joint_row(const hard *h, const hard_problem *p, int row, int i, 
     h->J[row * nv + k] = k == of[ROW_V] ? side : R(0.0);
   }
   real slope;
-  const real pushed = hard_constraint_force(h->s.reals, d, real_abs(end), &slope), target = loss ? R(0.0) : pushed;
+  const real pushed = hard_constraint_force(h->s.reals, d, real_abs(end), &slope),
+             target = loss ? R(0.0) : pushed;
   h->slope[row] = loss ? R(0.0) : slope;
   h->bounce[row] = R(0.0);
   hard_put_row(h, p, row, loss ? LCP_BOXED : LCP_NO_PARENT, target, R(0.0),
@@ -298,7 +307,8 @@ static int hard_joint_row(const hard *h, const hard_problem *p, int row, int i, 
 
 // Guesses the classes that rows would have if the last acceleration w (nv) went on. Where the guess
 // does not fit, pivoting goes on from it.
-static void hard_guess(const hard *h, const hard_problem *p, GLOBAL const real *v, GLOBAL const real *w)
+static void hard_guess(const hard *h, const hard_problem *p, GLOBAL const real *v,
+                       GLOBAL const real *w)
 {
   const int nv = h->s.n->nv;
   const real step = h->s.reals[WORLD_STEP];
@@ -315,11 +325,14 @@ static void hard_guess(const hard *h, const hard_problem *p, GLOBAL const real *
     // what holds takes away most of the speed that there would be without it
     const real less = HARD_TAKEN * lcp_abs(p->b[i]);
     if (parent == LCP_NO_PARENT) {
-      p->guess[i] = speed <= none + (p->b[i] < R(0.0) ? less : R(0.0)) ? LCP_CLAMPING : LCP_SEPARATING;
+      p->guess[i] = speed <= none + (p->b[i] < R(0.0) ? less : R(0.0)) ? LCP_CLAMPING
+                                                                       : LCP_SEPARATING;
     } else if (parent >= 0 && p->guess[parent] != LCP_CLAMPING) {
       p->guess[i] = LCP_SEPARATING;
     } else {
-      p->guess[i] = lcp_abs(speed) <= none + less ? LCP_CLAMPING : speed > R(0.0) ? LCP_LOWER : LCP_UPPER;
+      p->guess[i] = lcp_abs(speed) <= none + less ? LCP_CLAMPING
+                    : speed > R(0.0)              ? LCP_LOWER
+                                                  : LCP_UPPER;
     }
   }
 }
@@ -349,19 +362,19 @@ KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *in
                                GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                                GLOBAL const real *w, GLOBAL const real *parameters, int shared,
                                GLOBAL const real *scratch, GLOBAL const real *singular,
-                               GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-                               GLOBAL const int *entries,
+                               GLOBAL const real *contacts, GLOBAL const int *items,
+                               GLOBAL const int *list, GLOBAL const int *entries,
                                GLOBAL const int *slots, GLOBAL real *work, GLOBAL real *numbers,
                                GLOBAL int *chosen, GLOBAL int *candidates, GLOBAL real *nearest,
-                               GLOBAL int *parents, GLOBAL real *A, GLOBAL real *b, GLOBAL real *mu, GLOBAL real *box,
-                               GLOBAL int *guess, GLOBAL int *status, int worlds)
+                               GLOBAL int *parents, GLOBAL real *A, GLOBAL real *b, GLOBAL real *mu,
+                               GLOBAL real *box, GLOBAL int *guess, GLOBAL int *status, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds) {
     return;
   }
-  const newton s =
-    newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list,
+                             entries, work, world);
   hard h = hard_of(&s, numbers, chosen, parents);
   if (singular[world] != R(0.0) && !(status[world] & WORLD_STOPPED)) {
     status[world] |= WORLD_SINGULAR;
@@ -398,7 +411,8 @@ KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *in
 // Says whether a contact that was left out goes into the other body where joints move by x (nv),
 // faster than what counts as rest, and so deep that they touch. Mostly the chosen ones stand for
 // it, and it does not.
-static int hard_misses(const hard *h, const hard_choice *c, GLOBAL const int *of, GLOBAL const real *x)
+static int hard_misses(const hard *h, const hard_choice *c, GLOBAL const int *of,
+                       GLOBAL const real *x)
 {
   const real speed = hard_parting(&h->s, c, of, x);
   return speed < -h->s.reals[WORLD_BOUNCE] &&
@@ -417,16 +431,16 @@ static int hard_misses_any(const hard *h, const hard_choice *c, GLOBAL const rea
 }
 
 // One work-item makes the acceleration of one world, acceleration (worlds, nv), and its constraint
-// force, constraint_force (worlds, nv), of the impulses f (worlds, hard_rows). `how` (worlds), in which way
-// they were found, becomes the number of iterations and bits of the status.
+// force, constraint_force (worlds, nv), of the impulses f (worlds, hard_rows). `how` (worlds), in
+// which way they were found, becomes the number of iterations and bits of the status.
 KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                   GLOBAL const real *reals, GLOBAL const real *v,
-                                  GLOBAL const real *scratch,
-                                  GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-                                  GLOBAL const int *entries, GLOBAL real *work, GLOBAL real *numbers,
-                                  GLOBAL int *chosen, GLOBAL int *parents,
-                                  GLOBAL const int *slots, GLOBAL int *candidates, GLOBAL real *nearest,
-                                  GLOBAL const real *f, GLOBAL const int *how,
+                                  GLOBAL const real *scratch, GLOBAL const real *contacts,
+                                  GLOBAL const int *items, GLOBAL const int *list,
+                                  GLOBAL const int *entries, GLOBAL real *work,
+                                  GLOBAL real *numbers, GLOBAL int *chosen, GLOBAL int *parents,
+                                  GLOBAL const int *slots, GLOBAL int *candidates,
+                                  GLOBAL real *nearest, GLOBAL const real *f, GLOBAL const int *how,
                                   GLOBAL real *acceleration, GLOBAL real *constraint_force,
                                   GLOBAL int *iterations, GLOBAL int *status, int worlds)
 {
@@ -434,7 +448,8 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
   if (world >= worlds) {
     return;
   }
-  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
+  const newton s =
+    newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   const int stopped = (status[world] & WORLD_STOPPED) != 0;
   GLOBAL const real *own = ROW(f, world, h.most);
@@ -451,7 +466,8 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
   iterations[world] = stopped ? 0 : how[world];
   if (!stopped) {
     const hard_choice choice = hard_choice_of(&s, slots, candidates, nearest);
-    status[world] |= hard_misses_any(&h, &choice, newton_vector(&s, VECTOR_ACC)) ? WORLD_OVERFLOW : 0;
+    status[world] |= hard_misses_any(&h, &choice, newton_vector(&s, VECTOR_ACC)) ? WORLD_OVERFLOW
+                                                                                 : 0;
     status[world] |= how[world] == LCP_BAD        ? WORLD_NOT_FINITE
                      : how[world] == LCP_FAILED   ? WORLD_NOT_CONVERGED
                      : how[world] == LCP_SQUEEZED ? WORLD_SQUEEZED
@@ -459,13 +475,14 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
   }
 }
 
-// One work-item writes the forces of one world's chosen contacts by slot, out (worlds, width), three
-// numbers a slot: those on owners along their frames, or, where in_world is set, those on body 1
-// along the world's axes. Slots without a contact keep the zeros that were there.
-KERNEL void world_hard_forces(GLOBAL const world_sizes *n, GLOBAL const real *reals, GLOBAL const real *contacts,
-                              GLOBAL const int *items, GLOBAL const int *slots, GLOBAL const int *chosen,
-                              GLOBAL const real *f, GLOBAL const int *status, int width, int in_world,
-                              GLOBAL real *out, int worlds)
+// One work-item writes the forces of one world's chosen contacts by slot, out (worlds, width),
+// three numbers a slot: those on owners along their frames, or, where in_world is set, those on
+// body 1 along the world's axes. Slots without a contact keep the zeros that were there.
+KERNEL void world_hard_forces(GLOBAL const world_sizes *n, GLOBAL const real *reals,
+                              GLOBAL const real *contacts, GLOBAL const int *items,
+                              GLOBAL const int *slots, GLOBAL const int *chosen,
+                              GLOBAL const real *f, GLOBAL const int *status, int width,
+                              int in_world, GLOBAL real *out, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds || (status[world] & WORLD_STOPPED)) {

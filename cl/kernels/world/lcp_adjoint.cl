@@ -53,7 +53,8 @@ static vec3_r lanes3(real in[3][LANES])
 
 // Replaces the points and normals that were gathered by their cotangents, and adds the three
 // wrenches to `sums`.
-static void hard_contact_adjoint(const adjoint_twists *t, real in[HARD_ADJOINTS][LANES], lane sums[18])
+static void hard_contact_adjoint(const adjoint_twists *t, real in[HARD_ADJOINTS][LANES],
+                                 lane sums[18])
 {
   const lane zero = lane_lit(R(0.0));
   const vec3_r p = lanes3(in + HARD_AT), normal = lanes3(in + HARD_NORMAL);
@@ -78,7 +79,8 @@ static void hard_contact_adjoint(const adjoint_twists *t, real in[HARD_ADJOINTS]
     p_bar = add3_r(p_bar, cross3_r(push, turn));
   }
   const vec3_r n_bar = hard_tangents_adjoint(frame[0], row_bar);
-  const vec3_r turned = scale3_r(sub3_r(n_bar, scale3_r(frame[0], dot3_r(frame[0], n_bar))), shrink);
+  const vec3_r turned =
+    scale3_r(sub3_r(n_bar, scale3_r(frame[0], dot3_r(frame[0], n_bar))), shrink);
   lane_store(p_bar.x, in[HARD_AT]);
   lane_store(p_bar.y, in[HARD_AT + 1]);
   lane_store(p_bar.z, in[HARD_AT + 2]);
@@ -88,8 +90,8 @@ static void hard_contact_adjoint(const adjoint_twists *t, real in[HARD_ADJOINTS]
 }
 
 // Writes what lane l holds to the place of chosen contact k in bars.
-static void hard_scatter(const hard *h, const hard_adjoint *back, int k, int l, real in[HARD_ADJOINTS][LANES],
-                         GLOBAL real *bars)
+static void hard_scatter(const hard *h, const hard_adjoint *back, int k, int l,
+                         real in[HARD_ADJOINTS][LANES], GLOBAL real *bars)
 {
   const hard_place at = hard_place_of(h, k);
   GLOBAL real *to = bars + at.at;
@@ -103,8 +105,8 @@ static void hard_scatter(const hard *h, const hard_adjoint *back, int k, int l, 
 // Finds the cotangents of all chosen contacts of an item, in `bars`, which holds zeros before, and
 // those of its group, to `to` (GROUP_ADJOINT). f, classes and y are those of its world.
 static void hard_pull_item(const hard *h, const hard_adjoint *back, int item, GLOBAL const real *f,
-                            GLOBAL const int *classes, GLOBAL const real *y, const adjoint_twists *t,
-                            GLOBAL real *bars, GLOBAL real *to)
+                           GLOBAL const int *classes, GLOBAL const real *y, const adjoint_twists *t,
+                           GLOBAL real *bars, GLOBAL real *to)
 {
   const int chosen = h->chosen[HARD_COUNT];
   real in[HARD_ADJOINTS][LANES], friction = R(0.0);
@@ -137,30 +139,30 @@ static void hard_pull_item(const hard *h, const hard_adjoint *back, int item, GL
   to[BACK_FRICTION] = friction;
 }
 
-// After world_hard_multipliers one work-item finds the cotangents of the contacts of one of `count` items from `first` on,
-// in `bars`, and those of their group, group_adjoint (items, GROUP_ADJOINT), of which the rows from `at` on are meant.
-ADJOINT_KERNEL void world_hard_contacts_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                    GLOBAL const real *reals, GLOBAL const real *v,
-                                    GLOBAL const real *acceleration, GLOBAL const real *scratch,
-                                    GLOBAL const real *contacts, GLOBAL const int *items,
-                                    GLOBAL const int *list, GLOBAL const int *entries,
-                                    GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
-                                    GLOBAL int *parents, GLOBAL const real *f,
-                                    GLOBAL const int *classes, GLOBAL int *places,
-                                    GLOBAL real *back, GLOBAL const int *good,
-                                    GLOBAL const real *y, int first, GLOBAL real *bars,
-                                    GLOBAL real *group_adjoint, int at, int count)
+// After world_hard_multipliers one work-item finds the cotangents of the contacts of one of `count`
+// items from `first` on, in `bars`, and those of their group, group_adjoint (items, GROUP_ADJOINT),
+// of which the rows from `at` on are meant.
+ADJOINT_KERNEL void world_hard_contacts_adjoint(
+  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+  GLOBAL const real *v, GLOBAL const real *acceleration, GLOBAL const real *scratch,
+  GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
+  GLOBAL const int *entries, GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
+  GLOBAL int *parents, GLOBAL const real *f, GLOBAL const int *classes, GLOBAL int *places,
+  GLOBAL real *back, GLOBAL const int *good, GLOBAL const real *y, int first, GLOBAL real *bars,
+  GLOBAL real *group_adjoint, int at, int count)
 {
   const int item = first + (int)get_global_id(0), nv = n->nv;
   if (item >= first + count) {
     return;
   }
   const int world = ROW(items, item, ITEM_INTS)[ITEM_WORLD];
-  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
+  const newton s =
+    newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   const hard_adjoint k = hard_back_of(&h, back, places);
   const newton_group g = bare_group(&s, item);
-  GLOBAL real *to = ROW(group_adjoint, at + item, GROUP_ADJOINT), *rows = ROW(bars, g.item[ITEM_AT], BAR_PLANES);
+  GLOBAL real *to = ROW(group_adjoint, at + item, GROUP_ADJOINT),
+              *rows = ROW(bars, g.item[ITEM_AT], BAR_PLANES);
   adjoint_twists t;
   for (int i = 0; i < BAR_PLANES; ++i) {
     for (int j = 0; j < g.count; ++j) {
@@ -171,7 +173,8 @@ ADJOINT_KERNEL void world_hard_contacts_adjoint(GLOBAL const world_sizes *n, GLO
   group_twist(&s, &g, ROW(acceleration, world, nv), t.of[1]);
   group_twist(&s, &g, ROW(v, world, nv), t.of[2]);
   if (good[world]) {
-    hard_pull_item(&h, &k, item, ROW(f, world, h.most), ROW(classes, world, h.most), ROW(y, world, nv), &t, rows, to);
+    hard_pull_item(&h, &k, item, ROW(f, world, h.most), ROW(classes, world, h.most),
+                   ROW(y, world, nv), &t, rows, to);
     return;
   }
   for (int i = 0; i < GROUP_ADJOINT; ++i) {

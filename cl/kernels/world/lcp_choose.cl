@@ -1,10 +1,10 @@
 // Which contacts are hard ones: a few in each world, which say what all of them would;
 // docs/lcp-formulas.md, section 5.
 
-#define HARD_APART R(0.99)  // contacts whose unit normals have a smaller product are not merged
-#define HARD_SPREAD R(0.1)  // what a distance to other contacts counts beside a depth
-#define HARD_IDLE R(1e-2)   // a contact is idle where a free step leaves so much of the margin
-#define HARD_SHORT R(0.1)   // a normal that is shorter says nothing, and its contact is dropped
+#define HARD_APART R(0.99) // contacts whose unit normals have a smaller product are not merged
+#define HARD_SPREAD R(0.1) // what a distance to other contacts counts beside a depth
+#define HARD_IDLE R(1e-2)  // a contact is idle where a free step leaves so much of the margin
+#define HARD_SHORT R(0.1)  // a normal that is shorter says nothing, and its contact is dropped
 
 // What a work-item chooses from: the contacts of its world, their slots, and a list of candidates,
 // HARD_CANDIDATE ints each. `items` are those of all worlds.
@@ -19,13 +19,17 @@ typedef struct hard_choice {
   GLOBAL real *nearest; // how far each candidate is from the nearest one of its pair that is taken
 } hard_choice;
 
-static GLOBAL int *hard_candidate(const hard_choice *h, int i) { return h->list + HARD_CANDIDATE * i; }
+static GLOBAL int *hard_candidate(const hard_choice *h, int i)
+{
+  return h->list + HARD_CANDIDATE * i;
+}
 
 // Returns a number of a candidate's contact: `of` begins with its item and its place there.
 static real hard_plane(const hard_choice *h, GLOBAL const int *of, int plane)
 {
   GLOBAL const int *item = ROW(h->items, of[0], ITEM_INTS);
-  return h->contacts[(size_t)CONTACT_PLANES * item[ITEM_AT] + (size_t)plane * item[ITEM_PLANE] + of[1]];
+  return h
+    ->contacts[(size_t)CONTACT_PLANES * item[ITEM_AT] + (size_t)plane * item[ITEM_PLANE] + of[1]];
 }
 
 // Returns the ints and the reals of a candidate's group.
@@ -36,7 +40,8 @@ static GLOBAL const int *hard_group(const hard_choice *h, GLOBAL const int *of)
 
 static GLOBAL const real *hard_group_reals(const hard_choice *h, GLOBAL const int *of)
 {
-  return h->reals + h->n->at_group_reals + GROUP_REALS * ROW(h->items, of[0], ITEM_INTS)[ITEM_GROUP];
+  return h->reals + h->n->at_group_reals +
+         GROUP_REALS * ROW(h->items, of[0], ITEM_INTS)[ITEM_GROUP];
 }
 
 static vec3_r hard_vector(const hard_choice *h, GLOBAL const int *of, int plane)
@@ -77,7 +82,8 @@ static int hard_order(const hard_choice *h, GLOBAL const int *a, GLOBAL const in
 static int hard_before(const hard_choice *h, int i, int k)
 {
   GLOBAL const int *a = hard_candidate(h, i), *b = hard_candidate(h, k);
-  const real first = hard_plane(h, a, CONTACT_DISTANCE), second = hard_plane(h, b, CONTACT_DISTANCE);
+  const real first = hard_plane(h, a, CONTACT_DISTANCE),
+             second = hard_plane(h, b, CONTACT_DISTANCE);
   return first < second || (!(second < first) && hard_order(h, a, b));
 }
 
@@ -168,7 +174,8 @@ static int hard_merges(const hard_choice *h, int i, int kept)
 }
 
 // Returns how fast bodies part at a contact where joints move by x (nv).
-static real hard_parting(const newton *s, const hard_choice *h, GLOBAL const int *of, GLOBAL const real *x)
+static real hard_parting(const newton *s, const hard_choice *h, GLOBAL const int *of,
+                         GLOBAL const real *x)
 {
   const newton_group g = bare_group(s, of[0]);
   const vec3_r normal = hard_vector(h, of, CONTACT_FRAME);
@@ -186,8 +193,8 @@ static void hard_mark_idle(const newton *s, const hard_choice *h, int kept, GLOB
   for (int i = 0; i < kept; ++i) {
     GLOBAL int *own = hard_candidate(h, i);
     const real margin = hard_group_reals(h, own)[GROUP_REACH];
-    const real gap = hard_plane(h, own, CONTACT_DISTANCE) +
-                     h->reals[WORLD_STEP] * hard_parting(s, h, own, free);
+    const real gap =
+      hard_plane(h, own, CONTACT_DISTANCE) + h->reals[WORLD_STEP] * hard_parting(s, h, own, free);
     own[3] = gap > HARD_IDLE * margin;
     h->nearest[i] = REAL_BIG;
   }
@@ -219,7 +226,8 @@ static void hard_take_one(const hard_choice *h, int kept, int i)
 // Takes `most` out of more: first the deepest of each pair, then again and again the candidate that
 // is deep and far from the others, and idle ones last. Candidates are sorted by falling depth, so
 // that the first of a pair is its deepest.
-static void hard_take(const newton *s, const hard_choice *h, int kept, int most, GLOBAL const real *free)
+static void hard_take(const newton *s, const hard_choice *h, int kept, int most,
+                      GLOBAL const real *free)
 {
   int taken = 0;
   hard_mark_idle(s, h, kept, free);
@@ -248,7 +256,8 @@ static void hard_take(const newton *s, const hard_choice *h, int kept, int most,
 // slots. The list of candidates then begins with those that were kept after merging; where these
 // are more than the most, some are left out. `free` are the velocities at the step's end without
 // contacts.
-static void hard_choose(const newton *s, const hard_choice *h, GLOBAL const real *free, GLOBAL int *out)
+static void hard_choose(const newton *s, const hard_choice *h, GLOBAL const real *free,
+                        GLOBAL int *out)
 {
   const int count = hard_candidates(s, h), most = h->n->hard;
   int kept = 0, chosen = 0;

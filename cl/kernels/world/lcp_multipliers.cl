@@ -7,12 +7,12 @@
 #define HARD_LARGER R(1e-5)
 #endif
 
-// What a work-item has of its world's derivatives, in HARD_ADJOINT numbers and LCP_PLACES places. In
-// the terms of section 8 shift (nv, nv) is S less the unit matrix, and turn (nv, nv) is D. inverse,
-// q and right are matrices by columns, `most` apart: the inverse of Q, Q itself, and right sides.
-// tau are the factor's coefficients, x is that of section 6, one of each row, room is memory, and
-// pushed (m, nv) is what the impulse of each bounce does to velocities. Of the lists, hits are rows
-// that bounce, and rest are clamping rows of contacts that do not.
+// What a work-item has of its world's derivatives, in HARD_ADJOINT numbers and LCP_PLACES places.
+// In the terms of section 8 shift (nv, nv) is S less the unit matrix, and turn (nv, nv) is D.
+// inverse, q and right are matrices by columns, `most` apart: the inverse of Q, Q itself, and right
+// sides. tau are the factor's coefficients, x is that of section 6, one of each row, room is
+// memory, and pushed (m, nv) is what the impulse of each bounce does to velocities. Of the lists,
+// hits are rows that bounce, and rest are clamping rows of contacts that do not.
 typedef struct hard_adjoint {
   GLOBAL real *shift, *turn;
   GLOBAL real *inverse, *q, *right;
@@ -43,8 +43,9 @@ static hard_adjoint hard_back_of(const hard *h, GLOBAL real *back, GLOBAL int *p
 }
 
 // Returns the world's boxed problem with these classes, as lcp_matrix wants it.
-static lcp hard_lcp(const hard *h, const hard_adjoint *k, GLOBAL const real *A, GLOBAL const real *b,
-                    GLOBAL const real *mu, GLOBAL const real *box, GLOBAL int *classes, int squeezed)
+static lcp hard_lcp(const hard *h, const hard_adjoint *k, GLOBAL const real *A,
+                    GLOBAL const real *b, GLOBAL const real *mu, GLOBAL const real *box,
+                    GLOBAL int *classes, int squeezed)
 {
   lcp l;
   const int world = h->s.world, most = h->most;
@@ -82,7 +83,8 @@ static void hard_unit(int count, int stride, GLOBAL real *out)
 
 // Lists clamping rows that bounce in hits, and clamping rows that are not of contacts that bounce
 // in rest. Returns how many bounce, and in *rest how many of the others there are.
-static int hard_find_hits(const hard *h, const hard_adjoint *k, GLOBAL const int *classes, int *rest)
+static int hard_find_hits(const hard *h, const hard_adjoint *k, GLOBAL const int *classes,
+                          int *rest)
 {
   int hits = 0;
   *rest = 0;
@@ -101,7 +103,8 @@ static int hard_find_hits(const hard *h, const hard_adjoint *k, GLOBAL const int
 
 // Fills the rows of `pushed`, W' of section 8: what the impulse of each bounce, with the friction
 // that goes with it, does to velocities after the rows that rest have answered it.
-static void hard_pushed(const hard *h, const hard_adjoint *k, GLOBAL const real *f, int hits, int rest)
+static void hard_pushed(const hard *h, const hard_adjoint *k, GLOBAL const real *f, int hits,
+                        int rest)
 {
   const int nv = h->s.n->nv, m = h->m;
   for (int j = 0; j < hits; ++j) {
@@ -224,24 +227,21 @@ static void hard_elastic(const hard *h, const hard_adjoint *k, GLOBAL const int 
 // answer f (worlds, hard_rows) with these classes (worlds, hard_rows): S - 1 and D of collisions in
 // time, unless with_elastic is 0 as they are known already, and Q^+. good (worlds) is 0 where there
 // are no derivatives, else 1.
-ADJOINT_KERNEL void world_hard_factor(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                      GLOBAL const real *reals, GLOBAL const real *v,
-                                      GLOBAL const real *scratch,
-                                      GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-                                      GLOBAL const int *entries, GLOBAL real *work,
-                                      GLOBAL real *numbers, GLOBAL int *chosen, GLOBAL int *parents,
-                                      GLOBAL const real *A, GLOBAL const real *b,
-                                      GLOBAL const real *mu, GLOBAL const real *box,
-                                      GLOBAL const real *f, GLOBAL int *classes,
-                                      GLOBAL const int *how, int with_elastic, GLOBAL int *places,
-                                      GLOBAL real *back, GLOBAL const int *status,
-                                      GLOBAL int *good, int worlds)
+ADJOINT_KERNEL void world_hard_factor(
+  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+  GLOBAL const real *v, GLOBAL const real *scratch, GLOBAL const real *contacts,
+  GLOBAL const int *items, GLOBAL const int *list, GLOBAL const int *entries, GLOBAL real *work,
+  GLOBAL real *numbers, GLOBAL int *chosen, GLOBAL int *parents, GLOBAL const real *A,
+  GLOBAL const real *b, GLOBAL const real *mu, GLOBAL const real *box, GLOBAL const real *f,
+  GLOBAL int *classes, GLOBAL const int *how, int with_elastic, GLOBAL int *places,
+  GLOBAL real *back, GLOBAL const int *status, GLOBAL int *good, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
     return;
   }
-  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
+  const newton s =
+    newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   const hard_adjoint k = hard_back_of(&h, back, places);
   GLOBAL const real *own = ROW(f, world, h.most);
@@ -266,15 +266,16 @@ ADJOINT_KERNEL void world_hard_factor(GLOBAL const world_sizes *n, GLOBAL const 
 // nv), of those of q' and v', state (worlds, 2 nv): (S - 1)' F_w' of the former and D' of the
 // latter. room (worlds, nv) is memory.
 ADJOINT_KERNEL void world_hard_elastic_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                            GLOBAL const real *reals, GLOBAL const real *next_v,
-                                            GLOBAL const real *state, GLOBAL const real *back,
-                                            GLOBAL real *room, GLOBAL real *out, int worlds)
+                                               GLOBAL const real *reals, GLOBAL const real *next_v,
+                                               GLOBAL const real *state, GLOBAL const real *back,
+                                               GLOBAL real *room, GLOBAL real *out, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds) {
     return;
   }
-  GLOBAL const real *shift = ROW(back, world, HARD_ADJOINT(n->hard_rows, nv)), *turn = shift + nv * nv;
+  GLOBAL const real *shift = ROW(back, world, HARD_ADJOINT(n->hard_rows, nv)),
+                    *turn = shift + nv * nv;
   GLOBAL const real *bar = ROW(state, world, 2 * nv), *v = ROW(next_v, world, nv);
   GLOBAL real *by = ROW(room, world, nv), *to = ROW(out, world, nv);
   for (int i = 0; i < nv; ++i) {
@@ -285,8 +286,8 @@ ADJOINT_KERNEL void world_hard_elastic_adjoint(GLOBAL const world_sizes *n, GLOB
     if (l.dofs > 1) {
       const int at = turning_at(&l);
       vec3_r q_bar, s_bar;
-      moved_adjoint(scale3_r(rotation_part(v + at), lane_lit(reals[WORLD_STEP])), rotation_part(bar + at),
-                 &q_bar, &s_bar);
+      moved_adjoint(scale3_r(rotation_part(v + at), lane_lit(reals[WORLD_STEP])),
+                    rotation_part(bar + at), &q_bar, &s_bar);
       put_part(by + at, s_bar);
     }
   }
@@ -314,25 +315,22 @@ static void hard_rows_adjoint(const hard *h, GLOBAL const real *x, GLOBAL real *
 
 // One work-item finds the multipliers of one world of the cotangent b (worlds, nv) of its
 // acceleration: y (worlds, nv) = inv(M) P' b, and in `back` x = Q^+' J~ inv(M) b / h, one of each
-// row (section 6). row_adjoint (worlds, ROW_ADJOINT, nv) gets what limits and friction losses ask of q
-// and v, and for q also extra (worlds, nv) where with_extra is set.
-ADJOINT_KERNEL void world_hard_multipliers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                           GLOBAL const real *reals, GLOBAL const real *scratch,
-                                           GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-                                           GLOBAL const int *entries,
-                                           GLOBAL real *work, GLOBAL real *numbers,
-                                           GLOBAL int *chosen, GLOBAL int *parents,
-                                           GLOBAL const real *mu, GLOBAL const int *classes,
-                                           GLOBAL int *places, GLOBAL real *back,
-                                           GLOBAL const int *good, GLOBAL const real *b,
-                                           GLOBAL const real *extra, int with_extra, GLOBAL real *y,
-                                           GLOBAL real *row_adjoint, int worlds)
+// row (section 6). row_adjoint (worlds, ROW_ADJOINT, nv) gets what limits and friction losses ask
+// of q and v, and for q also extra (worlds, nv) where with_extra is set.
+ADJOINT_KERNEL void world_hard_multipliers(
+  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+  GLOBAL const real *scratch, GLOBAL const real *contacts, GLOBAL const int *items,
+  GLOBAL const int *list, GLOBAL const int *entries, GLOBAL real *work, GLOBAL real *numbers,
+  GLOBAL int *chosen, GLOBAL int *parents, GLOBAL const real *mu, GLOBAL const int *classes,
+  GLOBAL int *places, GLOBAL real *back, GLOBAL const int *good, GLOBAL const real *b,
+  GLOBAL const real *extra, int with_extra, GLOBAL real *y, GLOBAL real *row_adjoint, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds) {
     return;
   }
-  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
+  const newton s =
+    newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   const hard_adjoint k = hard_back_of(&h, back, places);
   GLOBAL real *own = ROW(row_adjoint, world, ROW_ADJOINT * nv), *to = ROW(y, world, nv);
@@ -348,7 +346,8 @@ ADJOINT_KERNEL void world_hard_multipliers(GLOBAL const world_sizes *n, GLOBAL c
   }
   hard_solve(&s, to);
   for (int i = 0; i < h.m; ++i) {
-    k.x[i] = class_[i] == LCP_CLAMPING || lcp_at_bound(class_, i) ? dot_n(nv, h.J + i * nv, to) : R(0.0);
+    k.x[i] = class_[i] == LCP_CLAMPING || lcp_at_bound(class_, i) ? dot_n(nv, h.J + i * nv, to)
+                                                                  : R(0.0);
   }
   for (int i = 0; i < h.m; ++i) { // a row at its bound goes with its parent: x is J~ inv(M) b
     const int normal = h.parents[1 + i];
@@ -385,7 +384,8 @@ ADJOINT_KERNEL void world_hard_keep(GLOBAL const world_sizes *n, int again, GLOB
                                     GLOBAL real *memory, GLOBAL real *kept, int count)
 {
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
-  const int nv = n->nv, parameters = PARAMETERS(n->links, n->columns), width = HARD_ESCAPE(nv, parameters);
+  const int nv = n->nv, parameters = PARAMETERS(n->links, n->columns),
+            width = HARD_ESCAPE(nv, parameters);
   if (k.first > k.last) {
     return;
   }
@@ -410,8 +410,8 @@ ADJOINT_KERNEL void world_hard_keep(GLOBAL const world_sizes *n, int again, GLOB
 // inv(M) b below 0 separate, and so does all friction (section 9).
 ADJOINT_KERNEL void world_hard_open(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                     GLOBAL const real *reals, GLOBAL const real *scratch,
-                                    GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-                                    GLOBAL const int *entries,
+                                    GLOBAL const real *contacts, GLOBAL const int *items,
+                                    GLOBAL const int *list, GLOBAL const int *entries,
                                     GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
                                     GLOBAL int *parents, GLOBAL const real *b,
                                     GLOBAL const int *classes, GLOBAL int *other, int worlds)
@@ -420,7 +420,8 @@ ADJOINT_KERNEL void world_hard_open(GLOBAL const world_sizes *n, GLOBAL const in
   if (world >= worlds) {
     return;
   }
-  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
+  const newton s =
+    newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   for (int i = 0; i < h.m; ++i) {
     const int holds = h.parents[1 + i] == LCP_NO_PARENT &&

@@ -24,7 +24,8 @@ static tree_link link_at(GLOBAL const world_sizes *n, GLOBAL const int *ints, in
 // one.
 static int dof_turns(const tree_link *l, int k)
 {
-  return l->type == JOINT_IS_HINGE || l->type == JOINT_IS_BALL || (l->type == JOINT_IS_FREE && k > 2);
+  return l->type == JOINT_IS_HINGE || l->type == JOINT_IS_BALL ||
+         (l->type == JOINT_IS_FREE && k > 2);
 }
 
 // ---- where links are ----
@@ -85,8 +86,7 @@ static void place_link(const world_block *b, GLOBAL const world_sizes *n, GLOBAL
   for (int k = 0; k < l.dofs; ++k) {
     const int column = k % 3, at = n->at_rotation + 9 * i + column;
     const vec turned = FN(make)(block_get(b, at), block_get(b, at + 3), block_get(b, at + 6));
-    const vec along = l.type == JOINT_IS_FREE && k < 3 ? unit_axis(k)
-                      : l.dofs > 1 ? turned : axis;
+    const vec along = l.type == JOINT_IS_FREE && k < 3 ? unit_axis(k) : l.dofs > 1 ? turned : axis;
     block_put3(b, n->at_axis + 3 * (l.v + k), along);
   }
 }
@@ -99,8 +99,8 @@ typedef struct joint_motion {
   vec turn, along;
 } joint_motion;
 
-static joint_motion joint_motion_of(const world_block *b, GLOBAL const world_sizes *n, const tree_link *l,
-                              GLOBAL const real *z)
+static joint_motion joint_motion_of(const world_block *b, GLOBAL const world_sizes *n,
+                                    const tree_link *l, GLOBAL const real *z)
 {
   joint_motion m;
   m.turn = m.along = lit3(R(0.0), R(0.0), R(0.0));
@@ -179,7 +179,10 @@ static void tree_accelerations(const world_block *b, GLOBAL const world_sizes *n
 
 // Returns the link whose origin is the group's centre, to which the relative twists of its links
 // refer.
-static int group_centre(GLOBAL const int *group) { return group[GROUP_CENTRE]; }
+static int group_centre(GLOBAL const int *group)
+{
+  return group[GROUP_CENTRE];
+}
 
 // Writes the twist (angular velocity, velocity) at r from the joint that a degree of freedom of
 // rate 1 gives: it turns about `axis`, or moves along it.

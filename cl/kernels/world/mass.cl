@@ -4,23 +4,22 @@
 // The mass of a link in the world's axes.
 typedef struct link_mass {
   num mass;
-  vec com;         // its centre of mass, as seen from its origin
-  vec diagonal;    // its inertia about the centre of mass: xx, yy, zz
-  vec products;    // and xy, xz, yz
+  vec com;      // its centre of mass, as seen from its origin
+  vec diagonal; // its inertia about the centre of mass: xx, yy, zz
+  vec products; // and xy, xz, yz
 } link_mass;
 
 static vec FN(inertia_times)(vec diagonal, vec products, vec a)
 {
-  return FN(make)(
-    n_mad(diagonal.x, a.x, n_mad(products.x, a.y, n_mul(products.y, a.z))),
-    n_mad(products.x, a.x, n_mad(diagonal.y, a.y, n_mul(products.z, a.z))),
-    n_mad(products.y, a.x, n_mad(products.z, a.y, n_mul(diagonal.z, a.z))));
+  return FN(make)(n_mad(diagonal.x, a.x, n_mad(products.x, a.y, n_mul(products.y, a.z))),
+                  n_mad(products.x, a.x, n_mad(diagonal.y, a.y, n_mul(products.z, a.z))),
+                  n_mad(products.y, a.x, n_mad(products.z, a.y, n_mul(diagonal.z, a.z))));
 }
 
 // Returns the mass of link i as the scene states it; whoever uses it multiplies by the world's
 // mass_scale.
-static link_mass mass_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *reals,
-                         int i)
+static link_mass mass_of(const world_block *b, GLOBAL const world_sizes *n,
+                         GLOBAL const real *reals, int i)
 {
   GLOBAL const real *own = reals + n->at_link_reals + LINK_REALS * i;
   const int at = n->at_rotation + 9 * i;
@@ -42,8 +41,8 @@ static link_mass mass_of(const world_block *b, GLOBAL const world_sizes *n, GLOB
 
 // ---- trees ----
 
-// A tree's degrees of freedom in their order, and where its square block (count, count) begins among
-// the blocks of all trees, in which M and its factor lie.
+// A tree's degrees of freedom in their order, and where its square block (count, count) begins
+// among the blocks of all trees, in which M and its factor lie.
 typedef struct mass_tree {
   GLOBAL const int *dofs;
   int count, block;
@@ -60,8 +59,8 @@ static mass_tree mass_tree_of(GLOBAL const world_sizes *n, GLOBAL const int *int
 }
 
 // Writes the trees that have the two links of a group, -1 where a link cannot move.
-static void trees_of_group(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *group,
-                           int out[2])
+static void trees_of_group(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                           GLOBAL const int *group, int out[2])
 {
   const int links[2] = {group[GROUP_A], group[GROUP_B]};
   for (int k = 0; k < 2; ++k) {
@@ -87,13 +86,13 @@ static void FN(move_inertia)(vec *diagonal, vec *products, num m, vec h, vec r)
 {
   const vec k = FN(mad3)(r, m, FN(scale3)(h, n_lit(R(2.0)))); // m r + 2 h
   const num square = FN(dot3)(r, k);
-  *diagonal = FN(add3)(*diagonal, FN(make)(n_sub(square, n_mul(r.x, k.x)),
-                                           n_sub(square, n_mul(r.y, k.y)),
-                                           n_sub(square, n_mul(r.z, k.z))));
+  *diagonal =
+    FN(add3)(*diagonal, FN(make)(n_sub(square, n_mul(r.x, k.x)), n_sub(square, n_mul(r.y, k.y)),
+                                 n_sub(square, n_mul(r.z, k.z))));
   const vec g = FN(mad3)(r, n_scale(m, R(0.5)), h); // m r / 2 + h
-  *products = FN(sub3)(*products, FN(make)(n_mad(r.x, g.y, n_mul(g.x, r.y)),
-                                           n_mad(r.x, g.z, n_mul(g.x, r.z)),
-                                           n_mad(r.y, g.z, n_mul(g.y, r.z))));
+  *products =
+    FN(sub3)(*products, FN(make)(n_mad(r.x, g.y, n_mul(g.x, r.y)), n_mad(r.x, g.z, n_mul(g.x, r.z)),
+                                 n_mad(r.y, g.z, n_mul(g.y, r.z))));
 }
 
 // Makes each link a composite body of its own, scaled by mass_scale.
@@ -130,9 +129,9 @@ static void add_composite(const world_block *b, GLOBAL const world_sizes *n, int
   block_add3(b, to + 7, products);
 }
 
-// Writes the row of a degree of freedom in the lower triangle of its tree's block: the force and the
-// moment that it takes to accelerate by that one alone the composite body of link i, whose joint has
-// it, and from there upwards what they are along each degree of freedom before.
+// Writes the row of a degree of freedom in the lower triangle of its tree's block: the force and
+// the moment that it takes to accelerate by that one alone the composite body of link i, whose
+// joint has it, and from there upwards what they are along each degree of freedom before.
 static void mass_column(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         int i, int dof, int turns)
 {
@@ -145,14 +144,15 @@ static void mass_column(const world_block *b, GLOBAL const world_sizes *n, GLOBA
   const vec v = turns ? FN(cross3)(axis, block_get3(b, n->at_arm + 3 * i)) : axis;
   const vec h = block_get3(b, at + 1);
   vec force = FN(mad3)(v, block_get(b, at), FN(cross3)(w, h));
-  vec moment = FN(add3)(FN(inertia_times)(block_get3(b, at + 4), block_get3(b, at + 7), w),
-                        FN(cross3)(h, v));
+  vec moment =
+    FN(add3)(FN(inertia_times)(block_get3(b, at + 4), block_get3(b, at + 7), w), FN(cross3)(h, v));
   for (int j = i; j >= 0;) {
     const tree_link l = link_at(n, ints, j);
     moment = FN(add3)(moment, FN(cross3)(block_get3(b, n->at_arm + 3 * j), force));
     for (int k = 0; k < l.dofs && l.v + k <= dof; ++k) {
       const vec other = block_get3(b, n->at_axis + 3 * (l.v + k));
-      block_put(b, row + dof_place(n, ints, l.v + k), FN(dot3)(other, dof_turns(&l, k) ? moment : force));
+      block_put(b, row + dof_place(n, ints, l.v + k),
+                FN(dot3)(other, dof_turns(&l, k) ? moment : force));
     }
     moment = FN(add3)(moment, FN(cross3)(block_get3(b, n->at_anchor + 3 * j), force));
     j = l.parent;
@@ -180,8 +180,8 @@ static void mass_matrix(const world_block *b, GLOBAL const world_sizes *n, GLOBA
       const mass_tree t = mass_tree_of(n, ints, dof_tree(n, ints, dof));
       const int at = n->at_mass + t.block + (t.count + 1) * dof_place(n, ints, dof);
       mass_column(b, n, ints, i, dof, dof_turns(&l, k));
-      block_put(b, at, n_shift(block_get(b, at),
-                               reals[n->at_dof_reals + DOF_REALS * dof + DOF_ARMATURE]));
+      block_put(b, at,
+                n_shift(block_get(b, at), reals[n->at_dof_reals + DOF_REALS * dof + DOF_ARMATURE]));
     }
   }
 }
@@ -243,15 +243,16 @@ static void tree_backward(const world_block *b, const mass_tree *t, int factor, 
     const int column = factor + t->block + i, at = x + step * t->dofs[i];
     num sum = block_get(b, at);
     for (int k = i + 1; k < t->count; ++k) {
-      sum = n_sub(sum, n_mul(block_get(b, column + k * t->count), block_get(b, x + step * t->dofs[k])));
+      sum =
+        n_sub(sum, n_mul(block_get(b, column + k * t->count), block_get(b, x + step * t->dofs[k])));
     }
     block_put(b, at, n_mul(sum, block_get(b, column + i * t->count)));
   }
 }
 
 // Replaces the vector at `x` by inv(L L') x.
-static void block_solve(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints, int factor,
-                        int x)
+static void block_solve(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        int factor, int x)
 {
   for (int tree = 0; tree < n->trees; ++tree) {
     const mass_tree t = mass_tree_of(n, ints, tree);

@@ -4,8 +4,8 @@
 
 typedef struct world_block {
   GLOBAL real *at;
-  int stride;        // from the values to their derivatives
-  int first, last;   // the block's first world, and the last world of all
+  int stride;      // from the values to their derivatives
+  int first, last; // the block's first world, and the last world of all
 } world_block;
 
 static world_block block_at(GLOBAL real *scratch, GLOBAL const world_sizes *n, int block, int count)
@@ -18,7 +18,10 @@ static world_block block_at(GLOBAL real *scratch, GLOBAL const world_sizes *n, i
   return b;
 }
 
-static num block_get(const world_block *b, int i) { return load(b->at + (size_t)i * LANES, b->stride); }
+static num block_get(const world_block *b, int i)
+{
+  return load(b->at + (size_t)i * LANES, b->stride);
+}
 
 static void block_put(const world_block *b, int i, num x)
 {
@@ -75,11 +78,18 @@ static void row_put3(const world_block *b, GLOBAL real *rows, int width, int k, 
 }
 
 // As row_get, but where `shared` is set `rows` is one row of all worlds.
-static num parameter_get(const world_block *b, GLOBAL const real *rows, int width, int k, int shared)
+static num parameter_get(const world_block *b, GLOBAL const real *rows, int width, int k,
+                         int shared)
 {
   return shared ? n_lit(rows[k]) : row_get(b, rows, width, k);
 }
 
-static vec lit3(real x, real y, real z) { return FN(make)(n_lit(x), n_lit(y), n_lit(z)); }
+static vec lit3(real x, real y, real z)
+{
+  return FN(make)(n_lit(x), n_lit(y), n_lit(z));
+}
 
-static vec real3(GLOBAL const real *p) { return lit3(p[0], p[1], p[2]); }
+static vec real3(GLOBAL const real *p)
+{
+  return lit3(p[0], p[1], p[2]);
+}

@@ -10,15 +10,15 @@ static void mover_column(const world_block *b, GLOBAL const world_sizes *n, GLOB
   const tree_link l = link_at(n, ints, link);
   const num sign = n_lit((real)mover[MOVER_SIGN]);
   const vec axis = FN(scale3)(block_get3(b, n->at_axis + 3 * dof), sign);
-  const vec joint = FN(sub3)(block_get3(b, n->at_origin + 3 * link),
-                             block_get3(b, n->at_arm + 3 * link));
+  const vec joint =
+    FN(sub3)(block_get3(b, n->at_origin + 3 * link), block_get3(b, n->at_arm + 3 * link));
   FN(joint_twist)(dof_turns(&l, dof - l.v), axis, FN(sub3)(c, joint), out);
 }
 
-// Sets *t to the tree of body 1's link of a group, or for side 1 to that of body 2's. Returns 0 where
-// there is none, or it is the first one again.
-static int group_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *g, int side,
-                      mass_tree *t)
+// Sets *t to the tree of body 1's link of a group, or for side 1 to that of body 2's. Returns 0
+// where there is none, or it is the first one again.
+static int group_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *g,
+                      int side, mass_tree *t)
 {
   int trees[2];
   trees_of_group(n, ints, g, trees);

@@ -5,8 +5,8 @@
 // A decrement within this factor of the one that is asked for counts where steps no longer shrink.
 #define STALLED R(100.0)
 
-// Writes the cost that each island in a state has at accelerations x; VECTOR_STEP and VECTOR_TURN are room, as are the
-// entries' twists.
+// Writes the cost that each island in a state has at accelerations x; VECTOR_STEP and VECTOR_TURN
+// are room, as are the entries' twists.
 static void newton_costs(const newton *s, int state, GLOBAL const real *x, GLOBAL real *out)
 {
   GLOBAL real *off = newton_vector(s, VECTOR_STEP), *turned = newton_vector(s, VECTOR_TURN);
@@ -59,9 +59,10 @@ static void start_panels(const newton *s, int state)
   }
 }
 
-// Writes J' lambda at x to VECTOR_CONSTRAINT_FORCE, for islands in one of some states, and with `curved` adds
-// J'GJ to their panels as well.
-static void newton_constraint_force(const newton *s, GLOBAL const real *x, int state, const int curved)
+// Writes J' lambda at x to VECTOR_CONSTRAINT_FORCE, for islands in one of some states, and with
+// `curved` adds J'GJ to their panels as well.
+static void newton_constraint_force(const newton *s, GLOBAL const real *x, int state,
+                                    const int curved)
 {
   GLOBAL real *constraint_force = newton_vector(s, VECTOR_CONSTRAINT_FORCE);
   for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
@@ -107,8 +108,8 @@ static void newton_constraint_force(const newton *s, GLOBAL const real *x, int s
   MEET;
 }
 
-// Finds, at VECTOR_ACC, what Newton's method asks of islands in a state: the gradient and what it is made of, and in
-// panels the Hessian. VECTOR_ALONG gets acc - free.
+// Finds, at VECTOR_ACC, what Newton's method asks of islands in a state: the gradient and what it
+// is made of, and in panels the Hessian. VECTOR_ALONG gets acc - free.
 static void newton_look(const newton *s, int state)
 {
   GLOBAL const real *acc = newton_vector(s, VECTOR_ACC);
@@ -121,13 +122,15 @@ static void newton_look(const newton *s, int state)
   mass_times(s, state, off, turned);
   for (int i = s->team.item; i < s->dofs; i += s->team.items) {
     if (tree_is(s, dof_tree(s->n, s->ints, i), state)) {
-      newton_vector(s, VECTOR_GRADIENT)[i] = turned[i] - newton_vector(s, VECTOR_CONSTRAINT_FORCE)[i];
+      newton_vector(s, VECTOR_GRADIENT)[i] =
+        turned[i] - newton_vector(s, VECTOR_CONSTRAINT_FORCE)[i];
     }
   }
   MEET;
 }
 
-// Returns the panel of a tree whose island is at work, else, and where there is no such tree, one without rows.
+// Returns the panel of a tree whose island is at work, else, and where there is no such tree, one
+// without rows.
 static panel panel_at_work(const newton *s, int tree)
 {
   panel none;
@@ -157,7 +160,8 @@ static void scale_panels(const newton *s)
     for (int k = 0; k < q.dofs; ++k) {
       GLOBAL real *column = q.at + k * q.stride;
       const real own = s->room[k];
-      for (int first = LANES_AT(k) + LANES * s->team.item; first < q.stride; first += LANES * s->team.items) {
+      for (int first = LANES_AT(k) + LANES * s->team.item; first < q.stride;
+           first += LANES * s->team.items) {
         lane_store(lane_load(column + first) * lane_load(s->room + first) * own, column + first);
       }
     }
@@ -165,8 +169,8 @@ static void scale_panels(const newton *s)
   }
 }
 
-// Replaces the scaled panels of islands at work by the factor of the Hessian. An island whose Hessian is
-// not positive definite has failed.
+// Replaces the scaled panels of islands at work by the factor of the Hessian. An island whose
+// Hessian is not positive definite has failed.
 static void factor_panels(const newton *s)
 {
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
@@ -208,21 +212,25 @@ static void newton_solve(const newton *s, GLOBAL real *x)
   scale_vector(s, x);
 }
 
-// Whether the slope of an island's line is within the scene's tolerance of what it was where the line began.
+// Whether the slope of an island's line is within the scene's tolerance of what it was where the
+// line began.
 static int line_is_flat(const newton *s, int island)
 {
-  const real slope = island_numbers(s, ISLAND_SLOPE)[island], size = slope < R(0.0) ? -slope : slope;
+  const real slope = island_numbers(s, ISLAND_SLOPE)[island],
+             size = slope < R(0.0) ? -slope : slope;
   return !(size > s->reals[WORLD_LINE_TOLERANCE] * island_numbers(s, ISLAND_START)[island]);
 }
 
-// Begins the line search of each island at work that has made a full step, by the slope where it is now, and says
-// whether any has to search. Most have not: there the gradient is that of their next step already.
+// Begins the line search of each island at work that has made a full step, by the slope where it is
+// now, and says whether any has to search. Most have not: there the gradient is that of their next
+// step already.
 static int start_lines(const newton *s)
 {
   int any = 0;
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
   GLOBAL real *slope = island_numbers(s, ISLAND_SLOPE);
-  island_dots(s, ISLAND_AT_WORK, newton_vector(s, VECTOR_GRADIENT), newton_vector(s, VECTOR_STEP), slope);
+  island_dots(s, ISLAND_AT_WORK, newton_vector(s, VECTOR_GRADIENT), newton_vector(s, VECTOR_STEP),
+              slope);
   for (int island = s->team.item; island < s->trees; island += s->team.items) {
     if (island_is(s, island, ISLAND_AT_WORK) && !line_is_flat(s, island)) {
       state[island] |= ISLAND_SEARCHES | ISLAND_MOVES;
@@ -235,8 +243,9 @@ static int start_lines(const newton *s)
   return team_any(&s->team, any);
 }
 
-// Writes slope and bend of the cost where the item's islands that search are on their lines. With `is_first`
-// that is where VECTOR_ACC is, of which the slope is there already, as is what entries add up to.
+// Writes slope and bend of the cost where the item's islands that search are on their lines. With
+// `is_first` that is where VECTOR_ACC is, of which the slope is there already, as is what entries
+// add up to.
 static void line_slopes(const newton *s, int is_first)
 {
   GLOBAL const real *x = newton_vector(s, VECTOR_ACC), *along = newton_vector(s, VECTOR_STEP);
@@ -244,10 +253,12 @@ static void line_slopes(const newton *s, int is_first)
   GLOBAL real *slope = island_numbers(s, ISLAND_SLOPE), *bend = island_numbers(s, ISLAND_BEND);
   for (int island = s->team.item; island < s->trees; island += s->team.items) {
     bend[island] = island_numbers(s, ISLAND_BENT)[island];
-    slope[island] = is_first ? slope[island] : island_numbers(s, ISLAND_TURNED)[island] + at[island] * bend[island];
+    slope[island] = is_first ? slope[island]
+                             : island_numbers(s, ISLAND_TURNED)[island] + at[island] * bend[island];
   }
   for (int entry = 0; entry < s->entry_count; ++entry) {
-    const int item = entry_at(s, entry, ISLAND_SEARCHES), island = item < 0 ? -1 : item_island(s, item);
+    const int item = entry_at(s, entry, ISLAND_SEARCHES),
+              island = item < 0 ? -1 : item_island(s, item);
     if (island_is_own(s, island)) {
       slope[island] += is_first ? R(0.0) : entry_row(s, entry)[ENTRY_SUMS];
       bend[island] += is_first ? entry_bend(s, entry) : entry_row(s, entry)[ENTRY_SUMS + 1];
@@ -263,10 +274,12 @@ static void line_slopes(const newton *s, int is_first)
   }
 }
 
-// Moves an island on along its line, by Newton's method within a bracket. Returns 0 where it has arrived.
+// Moves an island on along its line, by Newton's method within a bracket. Returns 0 where it has
+// arrived.
 static int line_on(const newton *s, int island)
 {
-  GLOBAL real *at = island_numbers(s, ISLAND_AT) + island, *low = island_numbers(s, ISLAND_LOW) + island;
+  GLOBAL real *at = island_numbers(s, ISLAND_AT) + island,
+              *low = island_numbers(s, ISLAND_LOW) + island;
   GLOBAL real *high = island_numbers(s, ISLAND_HIGH) + island;
   const real slope = island_numbers(s, ISLAND_SLOPE)[island];
   if (line_is_flat(s, island)) {
@@ -280,8 +293,9 @@ static int line_on(const newton *s, int island)
   return 1;
 }
 
-// Finds how far from VECTOR_ACC, where they have made a full step, islands that search go along VECTOR_STEP
-// (ISLAND_AT): to where the slope of the cost is 0, to the scene's line tolerance of ISLAND_START.
+// Finds how far from VECTOR_ACC, where they have made a full step, islands that search go along
+// VECTOR_STEP (ISLAND_AT): to where the slope of the cost is 0, to the scene's line tolerance of
+// ISLAND_START.
 static void newton_search(const newton *s)
 {
   GLOBAL const real *step = newton_vector(s, VECTOR_STEP);
@@ -291,7 +305,8 @@ static void newton_search(const newton *s)
   mass_times(s, ISLAND_SEARCHES, step, along);
   entry_twists(s, ISLAND_SEARCHES, step, ENTRY_ALONG);
   MEET;
-  island_dots(s, ISLAND_SEARCHES, step, newton_vector(s, VECTOR_TURN), island_numbers(s, ISLAND_TURNED));
+  island_dots(s, ISLAND_SEARCHES, step, newton_vector(s, VECTOR_TURN),
+              island_numbers(s, ISLAND_TURNED));
   island_dots(s, ISLAND_SEARCHES, step, along, island_numbers(s, ISLAND_BENT));
   line_slopes(s, 1);
   for (int k = 0; HAS_TURN(k, left ? s->n->line_iterations : 0); ++k) {
@@ -314,7 +329,8 @@ static void newton_search(const newton *s)
   for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
     const int tree = dof_tree(s->n, s->ints, dof);
     if (tree_is(s, tree, ISLAND_MOVES)) {
-      newton_vector(s, VECTOR_ACC)[dof] += island_numbers(s, ISLAND_AT)[tree_island(s, tree)] * step[dof];
+      newton_vector(s, VECTOR_ACC)[dof] +=
+        island_numbers(s, ISLAND_AT)[tree_island(s, tree)] * step[dof];
     }
   }
   MEET;
@@ -327,7 +343,8 @@ static void start_axes(const newton *s)
   const int links = s->dofs ? n->links : 0;
   for (int link = s->team.item; link < links; link += s->team.items) {
     const tree_link l = link_at(n, s->ints, link);
-    const vec3_r joint = sub3_r(one_get3(&s->tree, n->at_origin + 3 * link), one_get3(&s->tree, n->at_arm + 3 * link));
+    const vec3_r joint =
+      sub3_r(one_get3(&s->tree, n->at_origin + 3 * link), one_get3(&s->tree, n->at_arm + 3 * link));
     for (int k = 0; k < l.dofs; ++k) {
       GLOBAL real *to = s->axes + AXIS_REALS * (l.v + k);
       put_part(to, one_get3(&s->tree, n->at_axis + 3 * (l.v + k)));
@@ -337,10 +354,11 @@ static void start_axes(const newton *s)
   }
 }
 
-static newton newton_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                        GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
-                        GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-                        GLOBAL const int *entries, GLOBAL real *work, int world)
+static newton newton_of(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
+                        GLOBAL const real *scratch, GLOBAL const real *contacts,
+                        GLOBAL const int *items, GLOBAL const int *list, GLOBAL const int *entries,
+                        GLOBAL real *work, int world)
 {
   newton s;
   GLOBAL real *own = ROW(work, world, n->work);
@@ -375,24 +393,29 @@ static newton newton_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
 }
 
 // Leaves nothing to go through, so that loops are empty.
-static void newton_empty(newton *s) { s->entry_count = s->trees = s->dofs = s->rows = 0; }
+static void newton_empty(newton *s)
+{
+  s->entry_count = s->trees = s->dofs = s->rows = 0;
+}
 
-// Has the items of a group solve the world together, with rows (entries of all worlds, ENTRY_REALS) for what entries add up
-// to.
+// Has the items of a group solve the world together, with rows (entries of all worlds, ENTRY_REALS)
+// for what entries add up to.
 static void newton_together(newton *s, const team *t, GLOBAL real *sums, GLOBAL const int *entries)
 {
   s->team = *t;
   s->sums = ROW(sums, ROW(entries, s->world, ENTRIES_INTS)[ENTRIES_AT], ENTRY_REALS);
 }
 
-// Sets the ints of a world's graph and where its panels lie, as world_order has left them in order (worlds,
-// ORDER_INTS).
-static void newton_order(newton *s, GLOBAL int *order, GLOBAL const int *order_sums, GLOBAL real *pool)
+// Sets the ints of a world's graph and where its panels lie, as world_order has left them in order
+// (worlds, ORDER_INTS).
+static void newton_order(newton *s, GLOBAL int *order, GLOBAL const int *order_sums,
+                         GLOBAL real *pool)
 {
   s->panels.ints = ROW(order, s->world, ORDER_INTS(s->n->trees));
   if (s->n->pooled) {
-    s->panels.numbers = pool + (size_t)PANEL_UNIT * (size_t)(s->panels.ints[ORDER_FIRST(s->n->trees)] +
-                                                             order_sums[s->world / ITEM_BLOCK]);
+    s->panels.numbers =
+      pool + (size_t)PANEL_UNIT * (size_t)(s->panels.ints[ORDER_FIRST(s->n->trees)] +
+                                           order_sums[s->world / ITEM_BLOCK]);
   }
 }
 
@@ -418,9 +441,9 @@ static int is_finite_there(const newton *s, int island, GLOBAL const real *x)
   return finite;
 }
 
-// Says whether a0 may cost an island less than where it is, and marks those islands (ISLAND_SEARCHES). The cost at a0
-// lies above the tangent by half of the square, in M, of the way there or more. At a start that is almost the answer
-// that tells without the costs.
+// Says whether a0 may cost an island less than where it is, and marks those islands
+// (ISLAND_SEARCHES). The cost at a0 lies above the tangent by half of the square, in M, of the way
+// there or more. At a start that is almost the answer that tells without the costs.
 static int doubt_start(const newton *s)
 {
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
@@ -431,7 +454,8 @@ static int doubt_start(const newton *s)
   island_dots(s, ISLAND_AT_WORK, off, newton_vector(s, VECTOR_TURN), square);
   for (int island = s->team.item; island < s->trees; island += s->team.items) {
     island_numbers(s, ISLAND_LAST)[island] = REAL_BIG;
-    if (island_is(s, island, ISLAND_AT_WORK) && !(R(0.5) * square[island] - slope[island] >= R(0.0))) {
+    if (island_is(s, island, ISLAND_AT_WORK) &&
+        !(R(0.5) * square[island] - slope[island] >= R(0.0))) {
       state[island] |= ISLAND_SEARCHES;
       any = 1;
     }
@@ -449,7 +473,8 @@ static void choose_start(const newton *s)
   newton_costs(s, ISLAND_SEARCHES, free, at_free);
   for (int i = s->team.item; i < s->dofs; i += s->team.items) {
     const int island = dof_island(s, i);
-    acc[i] = !island_is(s, island, ISLAND_SEARCHES) || there[island] < at_free[island] ? acc[i] : free[i];
+    acc[i] = !island_is(s, island, ISLAND_SEARCHES) || there[island] < at_free[island] ? acc[i]
+                                                                                       : free[i];
   }
   MEET;
   newton_look(s, ISLAND_SEARCHES);
@@ -459,7 +484,8 @@ static void choose_start(const newton *s)
   MEET;
 }
 
-// Begins at accelerations `start` (nv), or, island by island, from a0 where that costs less, and looks there.
+// Begins at accelerations `start` (nv), or, island by island, from a0 where that costs less, and
+// looks there.
 static void newton_start(const newton *s, GLOBAL const real *start)
 {
   newton few = *s;
@@ -479,8 +505,8 @@ static void newton_start(const newton *s, GLOBAL const real *start)
 }
 
 // Says of each island that has just made its step whether it ends with it (ISLAND_ENDS), and
-// returns the bits of the status that this gives. Near the end steps shrink fast: where they do not, rounding
-// is all that is left.
+// returns the bits of the status that this gives. Near the end steps shrink fast: where they do
+// not, rounding is all that is left.
 static int newton_judge(const newton *s, int iteration)
 {
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
@@ -489,18 +515,22 @@ static int newton_judge(const newton *s, int iteration)
   GLOBAL real *first = island_numbers(s, ISLAND_BENT), *second = island_numbers(s, ISLAND_SUM);
   const real tolerance = s->reals[WORLD_TOLERANCE];
   int found = 0;
-  island_dots(s, ISLAND_AT_WORK, newton_vector(s, VECTOR_GRADIENT), newton_vector(s, VECTOR_STEP), start);
+  island_dots(s, ISLAND_AT_WORK, newton_vector(s, VECTOR_GRADIENT), newton_vector(s, VECTOR_STEP),
+              start);
   island_dots(s, ISLAND_AT_WORK, newton_vector(s, VECTOR_FREE), held, free);
   island_dots(s, ISLAND_AT_WORK, acc, held, first);
   island_dots(s, ISLAND_AT_WORK, acc, newton_vector(s, VECTOR_TURN), second);
   for (int island = s->team.item; island < s->trees; island += s->team.items) {
     int ends = island_is(s, island, ISLAND_FAILED);
     if (ends) { // numbers may have grown beyond all bounds
-      found |= is_finite_there(s, island, newton_vector(s, VECTOR_GRADIENT)) ? WORLD_SINGULAR : WORLD_NOT_FINITE;
+      found |= is_finite_there(s, island, newton_vector(s, VECTOR_GRADIENT)) ? WORLD_SINGULAR
+                                                                             : WORLD_NOT_FINITE;
     } else if (island_is(s, island, ISLAND_AT_WORK)) {
       const real enough = tolerance * tolerance * (free[island] + first[island] + second[island]);
-      const real decrement = start[island] = -start[island], last = island_numbers(s, ISLAND_LAST)[island];
-      const int done = decrement <= enough || (decrement <= STALLED * enough && decrement > R(0.25) * last);
+      const real decrement = start[island] = -start[island],
+                 last = island_numbers(s, ISLAND_LAST)[island];
+      const int done = decrement <= enough ||
+                       (decrement <= STALLED * enough && decrement > R(0.25) * last);
       island_numbers(s, ISLAND_LAST)[island] = decrement;
       ends = done || iteration >= s->n->iterations;
       found |= ends && !done ? WORLD_NOT_CONVERGED : 0;
@@ -512,8 +542,8 @@ static int newton_judge(const newton *s, int iteration)
   return team_any(&s->team, found);
 }
 
-// Moves the islands that have a step by it, those that go on as far as is best, and looks there. Says whether any
-// goes on.
+// Moves the islands that have a step by it, those that go on as far as is best, and looks there.
+// Says whether any goes on.
 static int newton_move(const newton *s)
 {
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
@@ -539,11 +569,13 @@ static int newton_move(const newton *s)
 }
 
 #if WITH_FORWARD // only a kernel may declare local memory
-// One work-group finds the trees of one world that contacts join, islands of them, the order in which
-// Newton's method eliminates them, and where their panels lie: order (worlds, ORDER_INTS). `items`, `list` and
-// `entries` are those of world_entries. Where panels lie in a pool the world's count of PANEL_UNIT numbers is there, too.
-KERNEL void world_order(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *items,
-                        GLOBAL const int *list, GLOBAL const int *entries, GLOBAL int *order, int worlds)
+// One work-group finds the trees of one world that contacts join, islands of them, the order in
+// which Newton's method eliminates them, and where their panels lie: order (worlds, ORDER_INTS).
+// `items`, `list` and `entries` are those of world_entries. Where panels lie in a pool the world's
+// count of PANEL_UNIT numbers is there, too.
+KERNEL void world_order(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        GLOBAL const int *items, GLOBAL const int *list, GLOBAL const int *entries,
+                        GLOBAL int *order, int worlds)
 {
   LOCAL_ARRAY(int, said, WG);
   const int world = (int)get_group_id(0);
@@ -584,9 +616,10 @@ KERNEL void world_order(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
 }
 #endif
 
-// One work-item replaces, for ITEM_BLOCK worlds from `block` on, the counts that world_order has left by the
-// sums of those before, and writes the sum of all to sums (blocks).
-KERNEL void world_order_sums(GLOBAL const world_sizes *n, GLOBAL int *order, GLOBAL int *sums, int worlds)
+// One work-item replaces, for ITEM_BLOCK worlds from `block` on, the counts that world_order has
+// left by the sums of those before, and writes the sum of all to sums (blocks).
+KERNEL void world_order_sums(GLOBAL const world_sizes *n, GLOBAL int *order, GLOBAL int *sums,
+                             int worlds)
 {
   const int block = (int)get_global_id(0), end = MIN_INT(ITEM_BLOCK * (block + 1), worlds);
   int sum = 0;
@@ -601,8 +634,8 @@ KERNEL void world_order_sums(GLOBAL const world_sizes *n, GLOBAL int *order, GLO
   }
 }
 
-// One work-item replaces the sums of blocks of worlds by those of the blocks before, and writes the sum of
-// all behind them; -1 where kernels cannot count it.
+// One work-item replaces the sums of blocks of worlds by those of the blocks before, and writes the
+// sum of all behind them; -1 where kernels cannot count it.
 KERNEL void world_order_totals(GLOBAL int *sums, int blocks)
 {
   int sum = 0;
@@ -617,20 +650,23 @@ KERNEL void world_order_totals(GLOBAL int *sums, int blocks)
 }
 
 #if WITH_FORWARD // only a kernel may declare local memory
-// One work-group finds the acceleration of one world, acceleration (worlds, nv), from `start` (worlds, nv) on or
-// from a0 where that costs less, each island of trees by itself; docs/cone.md, section 9. Where
-// with_constraint_force is set, constraint_force (worlds, nv) gets the constraint force J' lambda. It also writes
-// iterations (worlds), the most of any island, and adds to status (worlds). `contacts` and `items` are those of world_contacts,
-// `list` and `entries` those of world_entries, `order` and `order_sums` those of world_order, `pool` has panels, and `work` (worlds, work) and
-// sums (entries, ENTRY_REALS) are its memory.
-KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                        GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *start,
-                        GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
-                        GLOBAL const real *singular, GLOBAL const real *contacts, GLOBAL const int *items,
-                        GLOBAL const int *list, GLOBAL const int *entries, GLOBAL int *order, GLOBAL const int *order_sums,
-                        GLOBAL real *pool, GLOBAL real *work, GLOBAL real *sums, GLOBAL real *acceleration,
-                        int with_constraint_force, GLOBAL real *constraint_force, GLOBAL int *iterations,
-                        GLOBAL int *status, int worlds)
+// One work-group finds the acceleration of one world, acceleration (worlds, nv), from `start`
+// (worlds, nv) on or from a0 where that costs less, each island of trees by itself; docs/cone.md,
+// section 9. Where with_constraint_force is set, constraint_force (worlds, nv) gets the constraint
+// force J' lambda. It also writes iterations (worlds), the most of any island, and adds to status
+// (worlds). `contacts` and `items` are those of world_contacts, `list` and `entries` those of
+// world_entries, `order` and `order_sums` those of world_order, `pool` has panels, and `work`
+// (worlds, work) and sums (entries, ENTRY_REALS) are its memory.
+KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
+                        GLOBAL const real *start, GLOBAL const real *parameters, int shared,
+                        GLOBAL const real *scratch, GLOBAL const real *singular,
+                        GLOBAL const real *contacts, GLOBAL const int *items,
+                        GLOBAL const int *list, GLOBAL const int *entries, GLOBAL int *order,
+                        GLOBAL const int *order_sums, GLOBAL real *pool, GLOBAL real *work,
+                        GLOBAL real *sums, GLOBAL real *acceleration, int with_constraint_force,
+                        GLOBAL real *constraint_force, GLOBAL int *iterations, GLOBAL int *status,
+                        int worlds)
 {
   LOCAL_ARRAY(real, part, TEAM_PARTS);
   LOCAL_ARRAY(int, said, WG);
@@ -638,8 +674,10 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   const team t = team_of_group(part, said);
   // This stands here, as `singular` is made anew by each stage of RK4.
   const int is_singular = singular[world] != R(0.0) && !(before & WORLD_STOPPED);
-  const int stopped = is_singular || (before & WORLD_STOPPED), idle = stopped || (!n->groups && !n->rows);
-  newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+  const int stopped = is_singular || (before & WORLD_STOPPED),
+            idle = stopped || (!n->groups && !n->rows);
+  newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries,
+                       work, world);
   newton_together(&s, &t, sums, entries);
   newton_order(&s, order, order_sums, pool);
   GLOBAL real *acc = newton_vector(&s, VECTOR_ACC);
@@ -680,13 +718,14 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
 #endif
 
 // One work-item writes the forces of one world's contacts by slot, out (worlds, width) of three
-// numbers a slot, at the accelerations of world_solve: those on owners along their frames' rows, or,
-// where in_world is set, those on body 1 along the world's axes. Slots without a contact keep the
-// zeros that were there.
-KERNEL void world_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                         GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
-                         GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-                         GLOBAL const int *entries, GLOBAL const int *slots, GLOBAL real *work,
+// numbers a slot, at the accelerations of world_solve: those on owners along their frames' rows,
+// or, where in_world is set, those on body 1 along the world's axes. Slots without a contact keep
+// the zeros that were there.
+KERNEL void world_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                         GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
+                         GLOBAL const real *scratch, GLOBAL const real *contacts,
+                         GLOBAL const int *items, GLOBAL const int *list, GLOBAL const int *entries,
+                         GLOBAL const int *slots, GLOBAL real *work,
                          GLOBAL const real *acceleration, GLOBAL const int *status, int width,
                          int in_world, GLOBAL real *out, int worlds)
 {
@@ -694,8 +733,8 @@ KERNEL void world_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints, GL
   if (world >= worlds || (status[world] & WORLD_STOPPED)) {
     return;
   }
-  const newton s =
-    newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list,
+                             entries, work, world);
   for (int i = 0; i < s.entry_count; ++i) {
     const newton_group g = newton_group_of(&s, entry_item(&s, i));
     GLOBAL const int *own = slots + g.item[ITEM_AT];
@@ -708,7 +747,8 @@ KERNEL void world_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints, GL
         along[k] = -at.c.d * at.e.g[k];
       }
       if (in_world) { // frames of a group's contacts are turned to push body 1
-        const vec3_r f = mad3_r(at.c.f[2], along[2], mad3_r(at.c.f[1], along[1], scale3_r(at.c.f[0], along[0])));
+        const vec3_r f =
+          mad3_r(at.c.f[2], along[2], mad3_r(at.c.f[1], along[1], scale3_r(at.c.f[0], along[0])));
         along[0] = f.x;
         along[1] = f.y;
         along[2] = f.z;

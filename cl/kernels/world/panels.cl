@@ -1,23 +1,25 @@
-// The Hessian of Newton's method and its factor: docs/cone.md, section 9. Trees that contacts join are
-// neighbours in a graph, and are eliminated one by one in an order of least degree. A tree has a dense
-// panel of its columns. The rows are its own and those of the trees that it meets later, in that order;
-// they lie one behind the other, each column filled up to whole lanes.
+// The Hessian of Newton's method and its factor: docs/cone.md, section 9. Trees that contacts join
+// are neighbours in a graph, and are eliminated one by one in an order of least degree. A tree has
+// a dense panel of its columns. The rows are its own and those of the trees that it meets later, in
+// that order; they lie one behind the other, each column filled up to whole lanes.
 
 // ---- the work-items of a world ----
 
-// Work-items that work on a world together: on CPUs one, which has lanes, and on GPUs a work-group, each of whose
-// items takes every items-th turn of a loop from its own number on. What an item writes another one reads only after
-// both have met. All items of a group meet equally often, so that a loop in which they meet has as many turns in
-// each: numbers that say how many are read where nobody writes them. `part` (TEAM_PARTS) and `said` (WG) are
-// for what an item tells the others.
+// Work-items that work on a world together: on CPUs one, which has lanes, and on GPUs a work-group,
+// each of whose items takes every items-th turn of a loop from its own number on. What an item
+// writes another one reads only after both have met. All items of a group meet equally often, so
+// that a loop in which they meet has as many turns in each: numbers that say how many are read
+// where nobody writes them. `part` (TEAM_PARTS) and `said` (WG) are for what an item tells the
+// others.
 typedef struct team {
   int item, items;
   LOCAL real *part;
   LOCAL int *said;
 } team;
 
-// A loop in which items meet has one turn at least (HAS_TURN), in which nothing is done where there is nothing to do: PoCL 3.1
-// makes two copies of all that follows a loop with a barrier that may be passed over.
+// A loop in which items meet has one turn at least (HAS_TURN), in which nothing is done where there
+// is nothing to do: PoCL 3.1 makes two copies of all that follows a loop with a barrier that may be
+// passed over.
 #if WG > 1
 #define MEET BARRIER_GLOBAL
 #define HAS_TURN(turn, count) ((turn) == 0 || (turn) < (count))
@@ -48,7 +50,10 @@ static team team_of_group(LOCAL real *part, LOCAL int *said)
 }
 
 // Whether the turn with some number is this item's.
-static int is_own(const team *t, int number) { return number % t->items == t->item; }
+static int is_own(const team *t, int number)
+{
+  return number % t->items == t->item;
+}
 
 // Returns the bits that any of the items says; what all have written before can then be read.
 static int team_any(const team *t, int own)
@@ -89,8 +94,9 @@ static real team_sum(const team *t, real own)
 #endif
 }
 
-// What the kernels have of a world's graph, its order and its panels. Arrays of `ints` have an entry a
-// tree; row `tree` of the bits begins at ORDER_BITS(trees) and has an entry a place in the order.
+// What the kernels have of a world's graph, its order and its panels. Arrays of `ints` have an
+// entry a tree; row `tree` of the bits begins at ORDER_BITS(trees) and has an entry a place in the
+// order.
 typedef struct panels {
   GLOBAL const world_sizes *n;
   GLOBAL const int *tables;
@@ -98,7 +104,10 @@ typedef struct panels {
   GLOBAL real *numbers;
 } panels;
 
-static GLOBAL int *order_array(const panels *p, int which) { return p->ints + which * p->n->trees; }
+static GLOBAL int *order_array(const panels *p, int which)
+{
+  return p->ints + which * p->n->trees;
+}
 
 static GLOBAL int *order_bits(const panels *p, int tree)
 {
@@ -112,11 +121,20 @@ static int tree_dofs(const panels *p, int tree)
 
 // ---- rows of bits ----
 
-static int bit_is_set(GLOBAL const int *row, int i) { return (int)((unsigned int)row[i / 32] >> i % 32 & 1u); }
+static int bit_is_set(GLOBAL const int *row, int i)
+{
+  return (int)((unsigned int)row[i / 32] >> i % 32 & 1u);
+}
 
-static void bit_set(GLOBAL int *row, int i) { row[i / 32] = (int)((unsigned int)row[i / 32] | 1u << i % 32); }
+static void bit_set(GLOBAL int *row, int i)
+{
+  row[i / 32] = (int)((unsigned int)row[i / 32] | 1u << i % 32);
+}
 
-static void bit_clear(GLOBAL int *row, int i) { row[i / 32] = (int)((unsigned int)row[i / 32] & ~(1u << i % 32)); }
+static void bit_clear(GLOBAL int *row, int i)
+{
+  row[i / 32] = (int)((unsigned int)row[i / 32] & ~(1u << i % 32));
+}
 
 // Returns the first bit from `from` on that is set in a row of `words` words, or 32 times that.
 static int bit_next(GLOBAL const int *row, int words, int from)
@@ -139,8 +157,8 @@ static int island_root(GLOBAL const int *island, int tree)
   return tree;
 }
 
-// Takes a group with contacts into the graph: its trees are neighbours and of one island, which is at
-// work. A group whose links cannot move is in none.
+// Takes a group with contacts into the graph: its trees are neighbours and of one island, which is
+// at work. A group whose links cannot move is in none.
 static void graph_add(const panels *p, int a, int b)
 {
   GLOBAL int *island = order_array(p, ORDER_ISLAND), *state = order_array(p, ORDER_STATE);
@@ -195,7 +213,8 @@ static int least_tree(const panels *p, const team *t)
   BARRIER;
   for (int i = 0; i < MIN_INT(WG, p->n->trees); ++i) {
     const int tree = t->said[i];
-    if (tree >= 0 && (least < 0 || degree[tree] < degree[least] || (degree[tree] == degree[least] && tree < least))) {
+    if (tree >= 0 && (least < 0 || degree[tree] < degree[least] ||
+                      (degree[tree] == degree[least] && tree < least))) {
       least = tree;
     }
   }
@@ -258,7 +277,8 @@ static int find_order(const panels *p, const team *t)
   }
   MEET;
   for (int i = 0; HAS_TURN(i, trees); ++i) {
-    const int least = least_tree(p, t), tree = MAX_INT(least, 0), dofs = least < 0 ? 0 : tree_dofs(p, tree);
+    const int least = least_tree(p, t), tree = MAX_INT(least, 0),
+              dofs = least < 0 ? 0 : tree_dofs(p, tree);
     const int rows = dofs + order_array(p, ORDER_DEGREE)[tree];
     if (t->item == 0 && least >= 0) {
       order_array(p, ORDER_TREES)[i] = tree;
@@ -295,8 +315,8 @@ static panel panel_of(const panels *p, int tree)
   return q;
 }
 
-// A place among the rows of a panel: those of `tree`, which begin at `row`. Beyond the last tree `tree`
-// is -1.
+// A place among the rows of a panel: those of `tree`, which begin at `row`. Beyond the last tree
+// `tree` is -1.
 typedef struct panel_walk {
   GLOBAL const int *bits;
   int place, tree, dofs, row;
@@ -334,8 +354,9 @@ static int panel_row(const panels *p, int tree, int other)
 
 // ---- the factor ----
 
-// Masks of one lane, of the lanes from `from` on, and of those before `end`, which is at most LANES. A number is
-// put into its lane by such a mask and not by itself, since whole lanes that are read soon after would wait for it.
+// Masks of one lane, of the lanes from `from` on, and of those before `end`, which is at most
+// LANES. A number is put into its lane by such a mask and not by itself, since whole lanes that are
+// read soon after would wait for it.
 #if LANES > 1
 #define LANES_ONLY(lane) (LANE_BITS == (ilane)(1 << (lane)))
 #define LANES_FROM(from) (LANE_BITS >= (ilane)(1 << (from)))
@@ -349,8 +370,9 @@ static int panel_row(const panels *p, int tree, int other)
 // The first row of the whole lanes in which a row lies.
 #define LANES_AT(row) ((row) / LANES * LANES)
 
-// Replaces a panel, of which all trees before have taken their share, by its columns of the factor, with
-// the inverses of the roots on the diagonal and zeros above it. Returns 0 where a pivot is not positive.
+// Replaces a panel, of which all trees before have taken their share, by its columns of the factor,
+// with the inverses of the roots on the diagonal and zeros above it. Returns 0 where a pivot is not
+// positive.
 static int panel_factor(const panel *q, const team *t)
 {
   int good = 1;
@@ -366,11 +388,13 @@ static int panel_factor(const panel *q, const team *t)
       lane_store(sum, column + first);
     }
     MEET;
-    const real pivot = k < q->dofs ? column[k] : R(1.0), inverse = R(1.0) / lane_first(lane_sqrt(lane_lit(pivot)));
+    const real pivot = k < q->dofs ? column[k] : R(1.0),
+               inverse = R(1.0) / lane_first(lane_sqrt(lane_lit(pivot)));
     good = pivot > R(0.0);
     MEET;
     if (t->item == 0 && k < q->dofs) {
-      const lane scaled = lane_select(LANES_FROM(k - begin), lane_load(column + begin) * inverse, lane_lit(R(0.0)));
+      const lane scaled =
+        lane_select(LANES_FROM(k - begin), lane_load(column + begin) * inverse, lane_lit(R(0.0)));
       lane_store(lane_select(LANES_ONLY(k - begin), lane_lit(inverse), scaled), column + begin);
     }
     for (int first = begin + LANES * (1 + t->item); first < q->stride; first += LANES * t->items) {
@@ -381,10 +405,11 @@ static int panel_factor(const panel *q, const team *t)
   return good;
 }
 
-// Takes off `count` rows of another panel, from `to` on, what `count` rows of a factored panel, from
-// `from` on, have to do with the columns of that other one, whose rows here begin at `of`. Where the
-// rows are the other panel's own, what is above its diagonal need not be right.
-static void panel_take(const panel *q, const team *t, const panel *other, int of, int from, int to, int count)
+// Takes off `count` rows of another panel, from `to` on, what `count` rows of a factored panel,
+// from `from` on, have to do with the columns of that other one, whose rows here begin at `of`.
+// Where the rows are the other panel's own, what is above its diagonal need not be right.
+static void panel_take(const panel *q, const team *t, const panel *other, int of, int from, int to,
+                       int count)
 {
   const int end = (count + LANES - 1) / LANES * LANES;
   int first = LANES * t->item;
@@ -401,12 +426,13 @@ static void panel_take(const panel *q, const team *t, const panel *other, int of
       }
       lane_store(lane_load(column + first) - sum, column + first);
     }
-    first += (to ? 0 : LANES_AT(c + 1)) - end; // an item goes on in the next column where it left this one
+    first += (to ? 0 : LANES_AT(c + 1)) - end; // an item goes on in the next column where it left
+                                               // this one
   }
 }
 
-// Takes a factored panel off those of all trees that it meets later. Rows that lie one behind the other
-// in both panels are taken together.
+// Takes a factored panel off those of all trees that it meets later. Rows that lie one behind the
+// other in both panels are taken together.
 static void panel_update(const panels *p, const panel *q, const team *t)
 {
   panel_walk a = walk_start(p, q->tree);
@@ -431,10 +457,10 @@ static void panel_update(const panels *p, const panel *q, const team *t)
 
 // ---- solving ----
 
-// Copies the entries of x (nv) that belong to a panel's rows to `room`, with zeros behind them, and for
-// `own` 0 in the place of its own.
-static void panel_gather(const panels *p, const panel *q, const team *t, GLOBAL const real *x, int own,
-                         GLOBAL real *room)
+// Copies the entries of x (nv) that belong to a panel's rows to `room`, with zeros behind them, and
+// for `own` 0 in the place of its own.
+static void panel_gather(const panels *p, const panel *q, const team *t, GLOBAL const real *x,
+                         int own, GLOBAL real *room)
 {
   for (int i = LANES_AT(q->rows) + t->item; i < q->stride; i += t->items) {
     room[i] = R(0.0);
@@ -450,7 +476,8 @@ static void panel_gather(const panels *p, const panel *q, const team *t, GLOBAL 
   }
 }
 
-static void panel_scatter(const panels *p, const panel *q, const team *t, GLOBAL const real *room, GLOBAL real *x)
+static void panel_scatter(const panels *p, const panel *q, const team *t, GLOBAL const real *room,
+                          GLOBAL real *x)
 {
   if (!q->rows) {
     return;
@@ -464,8 +491,8 @@ static void panel_scatter(const panels *p, const panel *q, const team *t, GLOBAL
 }
 
 #if WG == 1
-// One item goes through the panel's own triangle number by number, and then through the other rows of all columns at
-// once, so that no lanes wait for what has just been stored.
+// One item goes through the panel's own triangle number by number, and then through the other rows
+// of all columns at once, so that no lanes wait for what has just been stored.
 static void panel_forward_alone(const panel *q, GLOBAL real *room)
 {
   for (int k = 0; k < q->dofs; ++k) {
@@ -485,8 +512,10 @@ static void panel_forward_alone(const panel *q, GLOBAL real *room)
   }
 }
 
-// The same way back, where `room` has what later trees have, and zeros in the place of the panel's own.
-static void panel_backward_alone(const panels *p, const panel *q, GLOBAL const real *room, GLOBAL real *x)
+// The same way back, where `room` has what later trees have, and zeros in the place of the panel's
+// own.
+static void panel_backward_alone(const panels *p, const panel *q, GLOBAL const real *room,
+                                 GLOBAL real *x)
 {
   GLOBAL const int *dofs = mass_tree_of(p->n, p->tables, MAX_INT(q->tree, 0)).dofs;
   for (int k = 0; k < q->dofs; ++k) {
@@ -509,7 +538,8 @@ static void panel_backward_alone(const panels *p, const panel *q, GLOBAL const r
 #endif
 
 // Replaces in x (nv) a tree's part by inv(L) x, and takes it off those that the tree meets later.
-static void panel_forward(const panels *p, const panel *q, const team *t, GLOBAL real *room, GLOBAL real *x)
+static void panel_forward(const panels *p, const panel *q, const team *t, GLOBAL real *room,
+                          GLOBAL real *x)
 {
   panel_gather(p, q, t, x, 1, room);
   MEET;
@@ -536,7 +566,8 @@ static void panel_forward(const panels *p, const panel *q, const team *t, GLOBAL
 }
 
 // Replaces in x (nv) a tree's part by inv(L') x, once that is done for those that it meets later.
-static void panel_backward(const panels *p, const panel *q, const team *t, GLOBAL real *room, GLOBAL real *x)
+static void panel_backward(const panels *p, const panel *q, const team *t, GLOBAL real *room,
+                           GLOBAL real *x)
 {
   panel_gather(p, q, t, x, 0, room);
   MEET;
@@ -547,14 +578,16 @@ static void panel_backward(const panels *p, const panel *q, const team *t, GLOBA
     const int k = MAX_INT(q->dofs - 1 - turn, 0), begin = LANES_AT(k);
     GLOBAL const real *column = q->at + k * q->stride;
     const int dof = turn < q->dofs ? mass_tree_of(p->n, p->tables, q->tree).dofs[k] : 0;
-    const real right = turn < q->dofs ? x[dof] : R(0.0), inverse = turn < q->dofs ? column[k] : R(0.0);
+    const real right = turn < q->dofs ? x[dof] : R(0.0),
+               inverse = turn < q->dofs ? column[k] : R(0.0);
     lane sum = lane_lit(R(0.0));
     for (int first = begin + LANES * t->item; first < q->stride; first += LANES * t->items) {
       sum += lane_load(column + first) * lane_load(room + first);
     }
     const real y = (right - team_sum(t, lane_sum(sum))) * inverse;
     if (t->item == 0 && turn < q->dofs) {
-      lane_store(lane_select(LANES_ONLY(k - begin), lane_lit(y), lane_load(room + begin)), room + begin);
+      lane_store(lane_select(LANES_ONLY(k - begin), lane_lit(y), lane_load(room + begin)),
+                 room + begin);
       x[dof] = y;
     }
     MEET;

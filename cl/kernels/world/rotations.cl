@@ -17,7 +17,8 @@ static FN(quaternion) FN(quaternion_times)(FN(quaternion) a, FN(quaternion) b)
 static FN(quaternion) FN(quaternion_unit)(FN(quaternion) a)
 {
   const num square = n_mad(a.w, a.w, FN(dot3)(a.v, a.v));
-  const num inverse = n_rcp(n_sqrt(n_select(n_value(square) > n_plain(R(0.0)), square, n_lit(R(1.0)))));
+  const num inverse =
+    n_rcp(n_sqrt(n_select(n_value(square) > n_plain(R(0.0)), square, n_lit(R(1.0)))));
   FN(quaternion) r;
   r.w = n_mul(a.w, inverse);
   r.v = FN(scale3)(a.v, inverse);
@@ -49,9 +50,13 @@ static vec FN(quaternion_log)(FN(quaternion) a)
   // atan(x) / x of x = |v| / w, as a series
   const num w_safe = n_select(small, w, n_lit(R(1.0)));
   const num x2 = n_mul(n_select(small, square, n_lit(R(0.0))), n_rcp(n_mul(w_safe, w_safe)));
-  const num series = n_shift(n_mul(x2, n_shift(n_mul(x2, n_shift(n_mul(x2, n_shift(
-    n_scale(x2, R(0.111111111111111111)), R(-0.142857142857142857))), R(0.2))),
-    R(-0.333333333333333333))), R(1.0));
+  const num series =
+    n_shift(n_mul(x2,
+                  n_shift(n_mul(x2, n_shift(n_mul(x2, n_shift(n_scale(x2, R(0.111111111111111111)),
+                                                              R(-0.142857142857142857))),
+                                            R(0.2))),
+                          R(-0.333333333333333333))),
+            R(1.0));
   const num near = n_mul(n_scale(series, R(2.0)), n_rcp(w_safe));
   return FN(scale3)(v, n_select(small, near, large));
 }

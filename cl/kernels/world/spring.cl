@@ -42,7 +42,8 @@ KERNEL void world_spring_twists(GLOBAL const world_sizes *n, GLOBAL real *scratc
 }
 
 // Returns the stiffness chi of a group's pair.
-static real spring_scale(GLOBAL const world_sizes *n, GLOBAL const int *group, GLOBAL const real *parameters)
+static real spring_scale(GLOBAL const world_sizes *n, GLOBAL const int *group,
+                         GLOBAL const real *parameters)
 {
   GLOBAL const real *of = parameters + n->links + n->columns;
   const real a = of[group[GROUP_COLUMN_A]];
@@ -50,12 +51,13 @@ static real spring_scale(GLOBAL const world_sizes *n, GLOBAL const int *group, G
 }
 
 // One work-item makes the spring parameters of one pair in one world, laws (worlds,
-// SPRING_PARAMETER_COUNT): the scene's, or of given (worlds, listed pairs, SPRING_PARAMETER_COUNT) where
-// with_given is set. k is multiplied by the pair's stiffness chi, and mu is the world's friction
-// unless all are given.
-KERNEL void world_spring_law(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                             GLOBAL const real *parameters, int shared, GLOBAL const real *given,
-                             int with_given, int pair, GLOBAL real *laws, int worlds)
+// SPRING_PARAMETER_COUNT): the scene's, or of given (worlds, listed pairs, SPRING_PARAMETER_COUNT)
+// where with_given is set. k is multiplied by the pair's stiffness chi, and mu is the world's
+// friction unless all are given.
+KERNEL void world_spring_law(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                             GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
+                             GLOBAL const real *given, int with_given, int pair, GLOBAL real *laws,
+                             int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -70,7 +72,8 @@ KERNEL void world_spring_law(GLOBAL const world_sizes *n, GLOBAL const int *ints
     to[i] = own[i];
   }
   to[SPRING_K] *= spring_scale(n, group, of);
-  to[SPRING_MU] = with_given && group_is_listed(group) ? own[SPRING_MU] : column_friction(n, group, of);
+  to[SPRING_MU] = with_given && group_is_listed(group) ? own[SPRING_MU]
+                                                       : column_friction(n, group, of);
 }
 
 // One work-item sets WORLD_BAD_INPUT of one world where spring parameters that the caller gives, or
@@ -167,8 +170,8 @@ static spring_row spring_row_of(const world_block *b, GLOBAL const world_sizes *
   r.by_q = n_scale(n_mul(share, damping), -k);
   r.by_v = n_scale(n_mul(soft, slope), k * e / speed);
   r.by_qv = n_scale(n_mul(share, slope), -side * k / speed);
-  r.by_vv =
-    n_scale(n_mul(soft, FN(spring_dissipation_bend)(parting, smooth)), side * k * e / (speed * speed));
+  r.by_vv = n_scale(n_mul(soft, FN(spring_dissipation_bend)(parting, smooth)),
+                    side * k * e / (speed * speed));
   return r;
 }
 
@@ -185,13 +188,13 @@ static void spring_stop(const world_block *b, GLOBAL const int *status, int nv, 
 }
 
 // One work-item makes the accelerations of a block of worlds, acceleration (worlds, nv), and their
-// constraint forces, constraint_force (worlds, nv), of the forces on links at at_force and of limits and
-// friction losses. There is nothing to iterate: a = inv(M) (f - c + constraint_force).
+// constraint forces, constraint_force (worlds, nv), of the forces on links at at_force and of
+// limits and friction losses. There is nothing to iterate: a = inv(M) (f - c + constraint_force).
 KERNEL void world_spring_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                                GLOBAL const real *singular, GLOBAL real *scratch,
-                               GLOBAL real *acceleration, GLOBAL real *constraint_force, GLOBAL int *iterations,
-                               GLOBAL int *status, int count)
+                               GLOBAL real *acceleration, GLOBAL real *constraint_force,
+                               GLOBAL int *iterations, GLOBAL int *status, int count)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   const int nv = n->nv;
@@ -227,8 +230,8 @@ KERNEL void world_spring_solve(GLOBAL const world_sizes *n, GLOBAL const int *in
 }
 
 // One work-item finds, in a block of worlds, the forces on joints by which actuators would make
-// accelerations a (worlds, nv): out (worlds, nv) is M a + c - passive forces - constraint_force. The force at
-// at_smooth holds what actuators do by u (worlds, nu), so that is taken off again.
+// accelerations a (worlds, nv): out (worlds, nv) is M a + c - passive forces - constraint_force.
+// The force at at_smooth holds what actuators do by u (worlds, nu), so that is taken off again.
 KERNEL void world_spring_inverse(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                  GLOBAL const real *reals, GLOBAL const real *q,
                                  GLOBAL const real *v, GLOBAL const real *u,
@@ -244,9 +247,11 @@ KERNEL void world_spring_inverse(GLOBAL const world_sizes *n, GLOBAL const int *
     const mass_tree t = mass_tree_of(n, ints, tree);
     for (int i = 0; i < t.count; ++i) {
       const int dof = t.dofs[i];
-      num sum = n_neg(n_add(block_get(&b, n->at_smooth + dof), row_get(&b, constraint_force, nv, dof)));
+      num sum =
+        n_neg(n_add(block_get(&b, n->at_smooth + dof), row_get(&b, constraint_force, nv, dof)));
       for (int k = 0; k < t.count; ++k) {
-        sum = n_mad(block_get(&b, n->at_mass + lower_place(&t, i, k)), row_get(&b, a, nv, t.dofs[k]), sum);
+        sum = n_mad(block_get(&b, n->at_mass + lower_place(&t, i, k)),
+                    row_get(&b, a, nv, t.dofs[k]), sum);
       }
       block_put(&b, n->at_constraint_force + dof, sum);
     }
@@ -273,8 +278,8 @@ KERNEL void world_spring_force(GLOBAL const real *wrench1, int pair, int pairs,
     return;
   }
   for (int k = 0; k < 3; ++k) {
-    ROW(forces, world, 3 * pairs)[3 * pair + k] =
-      status[world] & WORLD_STOPPED ? R(0.0) : ROW(wrench1, world, 6)[k];
+    ROW(forces, world, 3 * pairs)
+    [3 * pair + k] = status[world] & WORLD_STOPPED ? R(0.0) : ROW(wrench1, world, 6)[k];
   }
 }
 
@@ -339,7 +344,7 @@ static void spring_solve(GLOBAL const real *a, GLOBAL const int *pivots, GLOBAL 
 
 // Replaces x by inv(A') x.
 static void spring_solve_adjoint(GLOBAL const real *a, GLOBAL const int *pivots, GLOBAL real *x,
-                              int nv)
+                                 int nv)
 {
   for (int i = 0; i < nv; ++i) {
     for (int k = 0; k < i; ++k) {

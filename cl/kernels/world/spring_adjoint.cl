@@ -40,9 +40,9 @@ static void spring_twist(const world_block *b, GLOBAL const world_sizes *n, GLOB
 
 // One work-item finds the multipliers of a block of worlds, y (worlds, nv) = inv(M) b of the
 // cotangents b of their accelerations (`bar`), and what limits and friction losses give by them,
-// row_adjoint (worlds, ROW_ADJOINT, nv). What is differentiated are their forces f, or, where `step` h is
-// above 0, f + h df/dv x with the acceleration x of an implicit step (`ahead`). Where with_basis is
-// set group_adjoint is made as in world_multipliers.
+// row_adjoint (worlds, ROW_ADJOINT, nv). What is differentiated are their forces f, or, where
+// `step` h is above 0, f + h df/dv x with the acceleration x of an implicit step (`ahead`). Where
+// with_basis is set group_adjoint is made as in world_multipliers.
 ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                              GLOBAL const real *reals, GLOBAL const real *q,
                                              GLOBAL const real *v, GLOBAL const int *status,
@@ -100,9 +100,9 @@ ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL
 }
 
 // One work-item writes the cotangents of a group's wrenches and distance in a block of worlds, for
-// spring_adjoint: wrench1 and wrench2 (worlds, 6), distance (worlds). That of the wrench on body 1 is
-// the twist at body 1's origin that y (worlds, nv), or unit twist `basis`, gives it against body 2;
-// the others are zero.
+// spring_adjoint: wrench1 and wrench2 (worlds, 6), distance (worlds). That of the wrench on body 1
+// is the twist at body 1's origin that y (worlds, nv), or unit twist `basis`, gives it against body
+// 2; the others are zero.
 ADJOINT_KERNEL void world_spring_bars(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                       GLOBAL const real *bodies, int group, GLOBAL const real *y,
                                       int basis, GLOBAL real *scratch, GLOBAL real *wrench1,
@@ -127,8 +127,8 @@ ADJOINT_KERNEL void world_spring_bars(GLOBAL const world_sizes *n, GLOBAL const 
 // pose_bar (worlds, 7) of its body's pose amounts to, with a force `more` at the body's origin and
 // a moment `turn` added.
 static void spring_pose_adjoint(const world_block *b, GLOBAL const world_sizes *n, int link,
-                             GLOBAL const real *body, GLOBAL const real *pose_bar, vec more,
-                             vec turn, GLOBAL real *backs, int width, int to)
+                                GLOBAL const real *body, GLOBAL const real *pose_bar, vec more,
+                                vec turn, GLOBAL real *backs, int width, int to)
 {
   if (link >= 0) {
     const vec force = row_get3(b, pose_bar, 7, 0);
@@ -227,19 +227,21 @@ ADJOINT_KERNEL void world_spring_collect(
     more2 = FN(add3)(more2, a.shift2);
     turn2 = a.turn2;
   }
-  spring_pose_adjoint(&b, n, g[GROUP_A], bodies + spring_body(group, 0), pose1_bar, more1, none, backs,
-                   width, to + BACK_POSE_A);
+  spring_pose_adjoint(&b, n, g[GROUP_A], bodies + spring_body(group, 0), pose1_bar, more1, none,
+                      backs, width, to + BACK_POSE_A);
   spring_pose_adjoint(&b, n, g[GROUP_B], bodies + spring_body(group, 1), pose2_bar, more2, turn2,
-                   backs, width, to + BACK_POSE_B);
+                      backs, width, to + BACK_POSE_B);
   const int width_of = PARAMETERS(n->links, n->columns), chi = n->links + n->columns;
   num stiffness = parameter_get(&b, parameters, width_of, chi + g[GROUP_COLUMN_A], shared);
   if (!listed) {
-    stiffness = n_sqrt(n_mul(stiffness, parameter_get(&b, parameters, width_of, chi + g[GROUP_COLUMN_B], shared)));
+    stiffness = n_sqrt(
+      n_mul(stiffness, parameter_get(&b, parameters, width_of, chi + g[GROUP_COLUMN_B], shared)));
   }
   const num by_k = row_get(&b, laws_bar, SPRING_PARAMETER_COUNT, SPRING_K);
   const num k = row_get(&b, laws, SPRING_PARAMETER_COUNT, SPRING_K);
   row_put(&b, backs, width, to + BACK_FRICTION,
-          with_given && listed ? n_lit(R(0.0)) : row_get(&b, laws_bar, SPRING_PARAMETER_COUNT, SPRING_MU));
+          with_given && listed ? n_lit(R(0.0))
+                               : row_get(&b, laws_bar, SPRING_PARAMETER_COUNT, SPRING_MU));
   row_put(&b, backs, width, to + BACK_STIFFNESS, n_mul(by_k, n_div(k, stiffness)));
   for (int i = 0; i < SPRING_PARAMETER_COUNT && adds && listed; ++i) {
     num bar = row_get(&b, laws_bar, SPRING_PARAMETER_COUNT, i);
@@ -264,15 +266,15 @@ ADJOINT_KERNEL void world_spring_unsolve(GLOBAL const world_sizes *n, GLOBAL con
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world < worlds && !(status[world] & WORLD_STOPPED)) {
-    spring_solve_adjoint(ROW(matrices, world, nv * nv), ROW(pivots, world, nv), ROW(bars, world, nv),
-                      nv);
+    spring_solve_adjoint(ROW(matrices, world, nv * nv), ROW(pivots, world, nv),
+                         ROW(bars, world, nv), nv);
   }
 }
 
 // One work-item writes the twists of links under the acceleration x of an implicit step (`ahead`)
 // in a block of worlds, to at_acceleration, where accelerations of links are made later.
 ADJOINT_KERNEL void world_spring_tangent(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                       GLOBAL const real *ahead, GLOBAL real *scratch, int count)
+                                         GLOBAL const real *ahead, GLOBAL real *scratch, int count)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   if (b.first <= b.last) {

@@ -1,27 +1,30 @@
-// Springs at the manifold's contacts; docs/spring-formulas.md, "At contacts". The contacts of an item
-// share one spring: each has the force of the spring at its own depth, and they count by a soft
-// minimum over their depths. What is here is written after world_contacts.
+// Springs at the manifold's contacts; docs/spring-formulas.md, "At contacts". The contacts of an
+// item share one spring: each has the force of the spring at its own depth, and they count by a
+// soft minimum over their depths. What is here is written after world_contacts.
 
 // An item's contacts, with the spring's numbers and how its links move.
 typedef struct spring_item {
   GLOBAL const int *item, *group;
   GLOBAL const real *rows; // CONTACT_PLANES of `plane` numbers
   int count, plane;
-  real depth;           // over which activities rise
+  real depth; // over which activities rise
   contact_law_r law;
-  vec3_r centre, w, v;  // the group's centre in the world, the twist of link a against link b there
+  vec3_r centre, w, v; // the group's centre in the world, the twist of link a against link b there
 } spring_item;
 
 // Returns the numbers of an item's spring, as world_spring_law makes them.
 static contact_law_r spring_item_law(GLOBAL const world_sizes *n, GLOBAL const int *group,
-                                     GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
-                                     GLOBAL const real *given, int with_given, int world)
+                                     GLOBAL const real *reals, GLOBAL const real *parameters,
+                                     int shared, GLOBAL const real *given, int with_given,
+                                     int world)
 {
   GLOBAL const real *own = spring_of_pair(n, reals, given, with_given, world, group[GROUP_PAIR]);
-  GLOBAL const real *of = shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->columns));
+  GLOBAL const real *of = shared ? parameters
+                                 : ROW(parameters, world, PARAMETERS(n->links, n->columns));
   contact_law_r l;
   l.k = lane_lit(own[SPRING_K] * spring_scale(n, group, of));
-  l.mu = lane_lit(with_given && group_is_listed(group) ? own[SPRING_MU] : column_friction(n, group, of));
+  l.mu =
+    lane_lit(with_given && group_is_listed(group) ? own[SPRING_MU] : column_friction(n, group, of));
   l.v_d = lane_lit(own[SPRING_V_D]);
   l.v_s = lane_lit(own[SPRING_V_S]);
   l.eps2 = lane_lit(own[SPRING_EPS2]);
@@ -30,9 +33,10 @@ static contact_law_r spring_item_law(GLOBAL const world_sizes *n, GLOBAL const i
   return l;
 }
 
-static spring_item spring_item_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                                  GLOBAL const real *parameters, int shared, GLOBAL const real *given,
-                                  int with_given, const world_one *o, GLOBAL const real *contacts,
+static spring_item spring_item_of(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                  GLOBAL const real *reals, GLOBAL const real *parameters,
+                                  int shared, GLOBAL const real *given, int with_given,
+                                  const world_one *o, GLOBAL const real *contacts,
                                   GLOBAL const int *item)
 {
   spring_item s;
@@ -43,7 +47,8 @@ static spring_item spring_item_of(GLOBAL const world_sizes *n, GLOBAL const int 
   s.plane = item[ITEM_PLANE];
   GLOBAL const real *own = reals + n->at_group_reals + GROUP_REALS * item[ITEM_GROUP];
   s.depth = own[GROUP_DEPTH];
-  s.law = spring_item_law(n, s.group, reals, parameters, shared, given, with_given, item[ITEM_WORLD]);
+  s.law =
+    spring_item_law(n, s.group, reals, parameters, shared, given, with_given, item[ITEM_WORLD]);
   s.law.smooth = own[GROUP_SMOOTH] != R(0.0);
   s.centre = one_get3(o, n->at_origin + 3 * group_centre(s.group));
   s.w = s.v = lit3(R(0.0), R(0.0), R(0.0));
@@ -83,8 +88,8 @@ static spring_contacts spring_contacts_of(const spring_item *s, int first)
   return c;
 }
 
-// What a soft minimum is made of: the least level, and the inverse of the sum of what contacts count
-// relative to it.
+// What a soft minimum is made of: the least level, and the inverse of the sum of what contacts
+// count relative to it.
 typedef struct spring_least {
   real low, inverse;
 } spring_least;
@@ -112,10 +117,14 @@ static spring_least spring_least_of(const spring_item *s)
   return m;
 }
 
-static vec3_r spring_velocity(vec3_r w, vec3_r v, vec3_r p) { return add3_r(v, cross3_r(w, p)); }
+static vec3_r spring_velocity(vec3_r w, vec3_r v, vec3_r p)
+{
+  return add3_r(v, cross3_r(w, p));
+}
 
 // Returns the forces of LANES contacts on body 1, each times what it counts.
-static vec3_r spring_contact_forces(const spring_item *s, const spring_contacts *c, const spring_least *m)
+static vec3_r spring_contact_forces(const spring_item *s, const spring_contacts *c,
+                                    const spring_least *m)
 {
   const contact_push_r f = contact_push_of_r(c->n, spring_velocity(s->w, s->v, c->p), &s->law);
   const lane beta = c->weight * spring_counts(s, c, m->low) * m->inverse;
@@ -124,9 +133,10 @@ static vec3_r spring_contact_forces(const spring_item *s, const spring_contacts 
 
 // One work-item finds the wrench on body 1 of one of `count` items about its group's centre, moment
 // and force, in sums (items, SPRING_SUMS).
-KERNEL void world_spring_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                                  GLOBAL const real *parameters, int shared, GLOBAL const real *given,
-                                  int with_given, GLOBAL const real *scratch, GLOBAL const real *contacts,
+KERNEL void world_spring_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                  GLOBAL const real *reals, GLOBAL const real *parameters,
+                                  int shared, GLOBAL const real *given, int with_given,
+                                  GLOBAL const real *scratch, GLOBAL const real *contacts,
                                   GLOBAL const int *items, GLOBAL real *sums, int count)
 {
   const int i = (int)get_global_id(0);
@@ -150,10 +160,10 @@ KERNEL void world_spring_contacts(GLOBAL const world_sizes *n, GLOBAL const int 
   store_sum3(to + 3, SPRING_SUMS, force);
 }
 
-// Adds the wrench `by` (moment, force) about c, times `sign`, to the force and the moment on a link at its
-// origin, in the numbers of one world.
-static void spring_load_link(GLOBAL real *scratch, GLOBAL const world_sizes *n, const world_one *o, int world,
-                             int link, real sign, vec3_r c, GLOBAL const real *by)
+// Adds the wrench `by` (moment, force) about c, times `sign`, to the force and the moment on a link
+// at its origin, in the numbers of one world.
+static void spring_load_link(GLOBAL real *scratch, GLOBAL const world_sizes *n, const world_one *o,
+                             int world, int link, real sign, vec3_r c, GLOBAL const real *by)
 {
   GLOBAL real *to = ROW(scratch, world / LANES, n->numbers * LANES) + world % LANES;
   const vec3_r force = scale3_r(real3(by + 3), lane_lit(sign));
@@ -166,9 +176,11 @@ static void spring_load_link(GLOBAL real *scratch, GLOBAL const world_sizes *n, 
   }
 }
 
-// One work-item makes the forces on links of one world, at at_force, of the wrenches of its entries.
-KERNEL void world_spring_entries(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *items,
-                                 GLOBAL const int *list, GLOBAL const int *entries, GLOBAL const real *sums,
+// One work-item makes the forces on links of one world, at at_force, of the wrenches of its
+// entries.
+KERNEL void world_spring_entries(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                 GLOBAL const int *items, GLOBAL const int *list,
+                                 GLOBAL const int *entries, GLOBAL const real *sums,
                                  GLOBAL real *scratch, int worlds)
 {
   const int world = (int)get_global_id(0);
@@ -183,7 +195,8 @@ KERNEL void world_spring_entries(GLOBAL const world_sizes *n, GLOBAL const int *
   GLOBAL const int *own = ROW(entries, world, ENTRIES_INTS);
   for (int i = 0; i < own[ENTRIES_COUNT]; ++i) {
     const int item = list[own[ENTRIES_AT] + i];
-    GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * ROW(items, item, ITEM_INTS)[ITEM_GROUP];
+    GLOBAL const int *g =
+      ints + n->at_groups + GROUP_INTS * ROW(items, item, ITEM_INTS)[ITEM_GROUP];
     const vec3_r c = one_get3(&o, n->at_origin + 3 * group_centre(g));
     for (int side = 0; side < 2; ++side) {
       const int link = g[side ? GROUP_B : GROUP_A];
@@ -196,12 +209,13 @@ KERNEL void world_spring_entries(GLOBAL const world_sizes *n, GLOBAL const int *
 }
 
 // One work-item writes the forces of one world's contacts by slot, as world_forces does.
-KERNEL void world_spring_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                               GLOBAL const real *parameters, int shared, GLOBAL const real *given,
-                               int with_given, GLOBAL const real *scratch, GLOBAL const real *contacts,
-                               GLOBAL const int *items, GLOBAL const int *list, GLOBAL const int *entries,
-                               GLOBAL const int *slots, GLOBAL const int *status, int width, int in_world,
-                               GLOBAL real *out, int worlds)
+KERNEL void world_spring_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                               GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
+                               GLOBAL const real *given, int with_given, GLOBAL const real *scratch,
+                               GLOBAL const real *contacts, GLOBAL const int *items,
+                               GLOBAL const int *list, GLOBAL const int *entries,
+                               GLOBAL const int *slots, GLOBAL const int *status, int width,
+                               int in_world, GLOBAL real *out, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds || (status[world] & WORLD_STOPPED)) {
@@ -220,7 +234,8 @@ KERNEL void world_spring_slots(GLOBAL const world_sizes *n, GLOBAL const int *in
       if (!in_world) {
         GLOBAL const real *row = s.rows + CONTACT_FRAME * s.plane + first;
         const lane square = dot3_r(c.n, c.n) + R(1e-20); // the rows are as long as the normal
-        f = make_r(dot3_r(c.n, f) / square, dot3_r(load3(row + 3 * s.plane, 0, s.plane), f) / square,
+        f = make_r(dot3_r(c.n, f) / square,
+                   dot3_r(load3(row + 3 * s.plane, 0, s.plane), f) / square,
                    dot3_r(load3(row + 6 * s.plane, 0, s.plane), f) / square);
       }
       real force[3][LANES];

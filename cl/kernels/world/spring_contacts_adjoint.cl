@@ -1,11 +1,13 @@
-// Derivatives of springs at the manifold's contacts. As in spring_adjoint.cl a multiplier y asks for
-// the gradient of y . lambda, here with the velocity that y gives the links at each contact; and where
-// a step is implicit, for that of y . (lambda + h dlambda/du x), with the velocity that the step's
-// acceleration gives them there.
+// Derivatives of springs at the manifold's contacts. As in spring_adjoint.cl a multiplier y asks
+// for the gradient of y . lambda, here with the velocity that y gives the links at each contact;
+// and where a step is implicit, for that of y . (lambda + h dlambda/du x), with the velocity that
+// the step's acceleration gives them there.
 
-// Writes the twist of link a against link b of a group about its centre c where joints move by x (nv).
-static void spring_item_twist(const world_one *o, GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                              GLOBAL const int *group, vec3_r c, GLOBAL const real *x, vec3_r *w, vec3_r *v)
+// Writes the twist of link a against link b of a group about its centre c where joints move by x
+// (nv).
+static void spring_item_twist(const world_one *o, GLOBAL const world_sizes *n,
+                              GLOBAL const int *ints, GLOBAL const int *group, vec3_r c,
+                              GLOBAL const real *x, vec3_r *w, vec3_r *v)
 {
   *w = *v = lit3(R(0.0), R(0.0), R(0.0));
   for (int i = 0; i < group[GROUP_DOFS]; ++i) {
@@ -14,7 +16,8 @@ static void spring_item_twist(const world_one *o, GLOBAL const world_sizes *n, G
     const tree_link l = link_at(n, ints, link);
     const lane rate = lane_lit((real)mover[MOVER_SIGN] * x[dof]);
     const vec3_r axis = scale3_r(one_get3(o, n->at_axis + 3 * dof), rate);
-    const vec3_r joint = sub3_r(one_get3(o, n->at_origin + 3 * link), one_get3(o, n->at_arm + 3 * link));
+    const vec3_r joint =
+      sub3_r(one_get3(o, n->at_origin + 3 * link), one_get3(o, n->at_arm + 3 * link));
     lane t[6];
     joint_twist_r(dof_turns(&l, dof - l.v), axis, sub3_r(c, joint), t);
     *w = add3_r(*w, make_r(t[0], t[1], t[2]));
@@ -22,14 +25,16 @@ static void spring_item_twist(const world_one *o, GLOBAL const world_sizes *n, G
   }
 }
 
-// A gradient to be made: the twists under y and under x, and the step h, 0 where it is not implicit.
+// A gradient to be made: the twists under y and under x, and the step h, 0 where it is not
+// implicit.
 typedef struct spring_bars {
   vec3_r y_w, y_v, x_w, x_v;
   real step;
 } spring_bars;
 
 // The derivatives of LANES contacts' part of the force, over their weight and s.
-static contact_slopes_r spring_slopes_of(const spring_item *s, const spring_contacts *c, const spring_bars *b)
+static contact_slopes_r spring_slopes_of(const spring_item *s, const spring_contacts *c,
+                                         const spring_bars *b)
 {
   const vec3_r u = spring_velocity(s->w, s->v, c->p), y = spring_velocity(b->y_w, b->y_v, c->p);
   contact_slopes_r r = contact_slopes_of_r(c->n, u, y, &s->law);
@@ -39,8 +44,8 @@ static contact_slopes_r spring_slopes_of(const spring_item *s, const spring_cont
   return r;
 }
 
-// Sums over an item's contacts: the wrenches that belong to the twists under y, x and of the velocity, in
-// the order of BACK_MULTIPLIER, and then the cotangents of the spring's numbers.
+// Sums over an item's contacts: the wrenches that belong to the twists under y, x and of the
+// velocity, in the order of BACK_MULTIPLIER, and then the cotangents of the spring's numbers.
 #define SPRING_BACK_LAW 18
 #define SPRING_BACK_SUMS (SPRING_BACK_LAW + SPRING_PARAMETER_COUNT)
 
@@ -53,10 +58,10 @@ static void spring_add_wrench(vec3_r p, vec3_r f, lane *sums)
   }
 }
 
-// Writes the cotangents of p, d, n and activity of LANES contacts from `first` on, and adds to `sums`.
-// `mean` is the value of what is differentiated, for all contacts together.
-static void spring_pull_block(const spring_item *s, const spring_bars *b, const spring_least *m, real mean,
-                              int first, GLOBAL real *bars, lane sums[SPRING_BACK_SUMS])
+// Writes the cotangents of p, d, n and activity of LANES contacts from `first` on, and adds to
+// `sums`. `mean` is the value of what is differentiated, for all contacts together.
+static void spring_pull_block(const spring_item *s, const spring_bars *b, const spring_least *m,
+                              real mean, int first, GLOBAL real *bars, lane sums[SPRING_BACK_SUMS])
 {
   const spring_contacts c = spring_contacts_of(s, first);
   const contact_slopes_r r = spring_slopes_of(s, &c, b);
@@ -65,11 +70,14 @@ static void spring_pull_block(const spring_item *s, const spring_bars *b, const 
   const lane beta = c.weight * ratio, part = c.weight * c.at.soft, strength = beta * part;
   const lane gap = lane_select(c.there, part * r.worth - mean, zero);
   const lane level = -beta * gap * eps2_inv, bare = one - c.weight;
-  const lane weight = lane_select(c.there, beta * c.at.soft * r.worth, zero) + ratio * gap - level * c.at.soft;
+  const lane weight =
+    lane_select(c.there, beta * c.at.soft * r.worth, zero) + ratio * gap - level * c.at.soft;
   const lane d = level * (one - bare * c.at.share) + weight * c.weight * c.deep / s->depth -
                  lane_select(c.there, beta * c.weight * c.at.share * r.worth, zero);
-  const vec3_r u = select3(c.there, scale3_r(r.u, strength)), y = select3(c.there, scale3_r(r.y, strength));
-  const vec3_r x = select3(c.there, scale3_r(r.x, strength)), n = select3(c.there, scale3_r(r.n, strength));
+  const vec3_r u = select3(c.there, scale3_r(r.u, strength)),
+               y = select3(c.there, scale3_r(r.y, strength));
+  const vec3_r x = select3(c.there, scale3_r(r.x, strength)),
+               n = select3(c.there, scale3_r(r.n, strength));
   const vec3_r p = add3_r(cross3_r(y, b->y_w), add3_r(cross3_r(x, b->x_w), cross3_r(u, s->w)));
   spring_add_wrench(c.p, y, sums + BACK_MULTIPLIER);
   spring_add_wrench(c.p, x, sums + BACK_ACCELERATION);
@@ -80,7 +88,8 @@ static void spring_pull_block(const spring_item *s, const spring_bars *b, const 
   law[SPRING_V_D] += lane_select(c.there, strength * r.v_d, zero);
   law[SPRING_V_S] += lane_select(c.there, strength * r.v_s, zero);
   law[SPRING_EPS2] += beta * gap * (c.at.level - lane_lit(m->low)) * eps2_inv * eps2_inv;
-  law[SPRING_EPS3] += c.at.slope * (level * bare + lane_select(c.there, beta * c.weight * r.worth, zero));
+  law[SPRING_EPS3] +=
+    c.at.slope * (level * bare + lane_select(c.there, beta * c.weight * r.worth, zero));
   GLOBAL const int *mark = s->item + ITEM_MARKS;
   real side[LANES];
   for (int l = 0; l < LANES; ++l) { // normals of body 2's contacts were turned around
@@ -103,15 +112,16 @@ static real spring_mean(const spring_item *s, const spring_bars *b, const spring
   return lane_sum(sum);
 }
 
-// One work-item finds the cotangents of the contacts of one of `count` items from `first` on, in `bars`, and those of
-// their group, group_adjoint (items, GROUP_ADJOINT) from row `at` on. The twist under the multiplier is the one that y
-// (worlds, nv) gives, or, where `basis` is at least 0, that unit twist. Where `step` is above 0 the step is implicit,
-// with the acceleration `ahead` (worlds, nv). numbers (items, SPRING_PARAMETER_COUNT) gets the cotangents of each item's
-// numbers.
+// One work-item finds the cotangents of the contacts of one of `count` items from `first` on, in
+// `bars`, and those of their group, group_adjoint (items, GROUP_ADJOINT) from row `at` on. The
+// twist under the multiplier is the one that y (worlds, nv) gives, or, where `basis` is at least 0,
+// that unit twist. Where `step` is above 0 the step is implicit, with the acceleration `ahead`
+// (worlds, nv). numbers (items, SPRING_PARAMETER_COUNT) gets the cotangents of each item's numbers.
 ADJOINT_KERNEL void world_spring_contacts_adjoint(
-  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals, GLOBAL const real *parameters,
-  int shared, GLOBAL const real *given, int with_given, GLOBAL const real *scratch, GLOBAL const real *contacts,
-  GLOBAL const int *items, GLOBAL const real *y, int basis, GLOBAL const real *ahead, real step, int first,
+  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+  GLOBAL const real *parameters, int shared, GLOBAL const real *given, int with_given,
+  GLOBAL const real *scratch, GLOBAL const real *contacts, GLOBAL const int *items,
+  GLOBAL const real *y, int basis, GLOBAL const real *ahead, real step, int first,
   GLOBAL real *bars, GLOBAL real *numbers, GLOBAL real *group_adjoint, int at, int count)
 {
   const int i = first + (int)get_global_id(0);
@@ -130,7 +140,8 @@ ADJOINT_KERNEL void world_spring_contacts_adjoint(
     spring_item_twist(&o, n, ints, s.group, s.centre, ROW(y, world, n->nv), &b.y_w, &b.y_v);
   } else {
     const int k = basis % 3;
-    const vec3_r unit = lit3(k == 0 ? R(1.0) : R(0.0), k == 1 ? R(1.0) : R(0.0), k == 2 ? R(1.0) : R(0.0));
+    const vec3_r unit =
+      lit3(k == 0 ? R(1.0) : R(0.0), k == 1 ? R(1.0) : R(0.0), k == 2 ? R(1.0) : R(0.0));
     b.y_w = basis < 3 ? unit : none;
     b.y_v = basis < 3 ? none : unit;
   }
@@ -145,25 +156,27 @@ ADJOINT_KERNEL void world_spring_contacts_adjoint(
   for (int k = 0; k < s.count; k += LANES) {
     spring_pull_block(&s, &b, &m, mean, k, ROW(bars, item[ITEM_AT], BAR_PLANES), sums);
   }
-  GLOBAL real *back = ROW(group_adjoint, at + i, GROUP_ADJOINT), *law = ROW(numbers, i, SPRING_PARAMETER_COUNT);
+  GLOBAL real *back = ROW(group_adjoint, at + i, GROUP_ADJOINT),
+              *law = ROW(numbers, i, SPRING_PARAMETER_COUNT);
   for (int k = 0; k < GROUP_ADJOINT; ++k) {
     back[k] = k < BACK_POSE_A ? lane_sum(sums[k]) : R(0.0);
   }
   for (int k = 0; k < SPRING_PARAMETER_COUNT; ++k) {
     law[k] = lane_sum(sums[SPRING_BACK_LAW + k]);
   }
-  GLOBAL const real *of = shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->columns));
+  GLOBAL const real *of = shared ? parameters
+                                 : ROW(parameters, world, PARAMETERS(n->links, n->columns));
   back[BACK_FRICTION] = with_given && group_is_listed(s.group) ? R(0.0) : law[SPRING_MU];
   back[BACK_STIFFNESS] = law[SPRING_K] * lane_first(s.law.k) / spring_scale(n, s.group, of);
   law[SPRING_K] *= spring_scale(n, s.group, of);
 }
 
-// One work-item adds what world_spring_contacts_adjoint has found of one world's listed pairs to own (worlds, listed
-// pairs, SPRING_PARAMETER_COUNT).
-ADJOINT_KERNEL void world_spring_numbers(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *items,
-                                         GLOBAL const int *list, GLOBAL const int *entries,
-                                         GLOBAL const real *numbers, GLOBAL const int *status, GLOBAL real *own,
-                                         int worlds)
+// One work-item adds what world_spring_contacts_adjoint has found of one world's listed pairs to
+// own (worlds, listed pairs, SPRING_PARAMETER_COUNT).
+ADJOINT_KERNEL void world_spring_numbers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                         GLOBAL const int *items, GLOBAL const int *list,
+                                         GLOBAL const int *entries, GLOBAL const real *numbers,
+                                         GLOBAL const int *status, GLOBAL real *own, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds || (status[world] & WORLD_STOPPED)) {
@@ -172,28 +185,33 @@ ADJOINT_KERNEL void world_spring_numbers(GLOBAL const world_sizes *n, GLOBAL con
   GLOBAL const int *mine = ROW(entries, world, ENTRIES_INTS);
   for (int i = 0; i < mine[ENTRIES_COUNT]; ++i) {
     const int item = list[mine[ENTRIES_AT] + i];
-    const int pair = (ints + n->at_groups + GROUP_INTS * ROW(items, item, ITEM_INTS)[ITEM_GROUP])[GROUP_PAIR];
+    const int pair =
+      (ints + n->at_groups + GROUP_INTS * ROW(items, item, ITEM_INTS)[ITEM_GROUP])[GROUP_PAIR];
     for (int k = 0; k < SPRING_PARAMETER_COUNT && pair < n->listed; ++k) {
-      ROW(own, world, SPRING_PARAMETER_COUNT * n->listed)[SPRING_PARAMETER_COUNT * pair + k] +=
-        ROW(numbers, item, SPRING_PARAMETER_COUNT)[k];
+      ROW(own, world, SPRING_PARAMETER_COUNT * n->listed)
+      [SPRING_PARAMETER_COUNT * pair + k] += ROW(numbers, item, SPRING_PARAMETER_COUNT)[k];
     }
   }
 }
 
-// One work-item makes the cotangents of one of `count` items' groups, group_adjoint (items, GROUP_ADJOINT), of those
-// under the six unit twists, basis (6, items, GROUP_ADJOINT), and the twist under y (worlds, nv).
-ADJOINT_KERNEL void world_spring_basis(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *scratch,
-                                       GLOBAL const int *items, GLOBAL const real *y, GLOBAL const real *basis,
+// One work-item makes the cotangents of one of `count` items' groups, group_adjoint (items,
+// GROUP_ADJOINT), of those under the six unit twists, basis (6, items, GROUP_ADJOINT), and the
+// twist under y (worlds, nv).
+ADJOINT_KERNEL void world_spring_basis(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                       GLOBAL const real *scratch, GLOBAL const int *items,
+                                       GLOBAL const real *y, GLOBAL const real *basis,
                                        GLOBAL real *group_adjoint, int count)
 {
   const int i = (int)get_global_id(0);
   if (i >= count) {
     return;
   }
-  GLOBAL const int *item = ROW(items, i, ITEM_INTS), *g = ints + n->at_groups + GROUP_INTS * item[ITEM_GROUP];
+  GLOBAL const int *item = ROW(items, i, ITEM_INTS),
+                   *g = ints + n->at_groups + GROUP_INTS * item[ITEM_GROUP];
   const world_one o = one_at(scratch, n, item[ITEM_WORLD]);
   vec3_r w, v;
-  spring_item_twist(&o, n, ints, g, one_get3(&o, n->at_origin + 3 * group_centre(g)), ROW(y, item[ITEM_WORLD], n->nv), &w, &v);
+  spring_item_twist(&o, n, ints, g, one_get3(&o, n->at_origin + 3 * group_centre(g)),
+                    ROW(y, item[ITEM_WORLD], n->nv), &w, &v);
   const real twist[6] = {lane_first(w.x), lane_first(w.y), lane_first(w.z),
                          lane_first(v.x), lane_first(v.y), lane_first(v.z)};
   GLOBAL const real *from = ROW(basis, i, GROUP_ADJOINT);

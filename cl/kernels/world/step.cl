@@ -7,7 +7,8 @@
 // finite, or a quaternion has no length. Where `first` is set the status begins anew.
 KERNEL void world_check(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *q,
                         GLOBAL const real *v, GLOBAL const real *u, GLOBAL const real *w,
-                        GLOBAL const real *parameters, int shared, int first, GLOBAL int *status, int worlds)
+                        GLOBAL const real *parameters, int shared, int first, GLOBAL int *status,
+                        int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -39,7 +40,8 @@ KERNEL void world_check(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
 // finite, or have activities outside [0, 1]. p and normal are (worlds, contacts, 3), d and activity
 // (worlds, contacts).
 KERNEL void world_check_given(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const real *normal,
-                              GLOBAL const real *activity, int contacts, GLOBAL int *status, int worlds)
+                              GLOBAL const real *activity, int contacts, GLOBAL int *status,
+                              int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -75,12 +77,12 @@ KERNEL void world_note(GLOBAL const int *status, int step, GLOBAL int *steps, in
 }
 
 // One work-item makes Euler's step of a block of worlds: q1 (worlds, nq) and v1 (worlds, nv). With
-// dampers the step's acceleration is inv(M + h damping) (f - c + J' lambda), where `constraint_force` (worlds,
-// nv) is J' lambda, else it is `acceleration` (worlds, nv).
-KERNEL void world_euler(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                        GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *acceleration,
-                        GLOBAL const real *constraint_force, int count, GLOBAL real *scratch, GLOBAL real *q1,
-                        GLOBAL real *v1)
+// dampers the step's acceleration is inv(M + h damping) (f - c + J' lambda), where
+// `constraint_force` (worlds, nv) is J' lambda, else it is `acceleration` (worlds, nv).
+KERNEL void world_euler(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
+                        GLOBAL const real *acceleration, GLOBAL const real *constraint_force,
+                        int count, GLOBAL real *scratch, GLOBAL real *q1, GLOBAL real *v1)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   const real h = reals[WORLD_STEP];
@@ -89,8 +91,9 @@ KERNEL void world_euler(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   }
   for (int k = 0; k < n->nv; ++k) {
     block_put(&b, n->at_free + k,
-              n->damped ? n_add(block_get(&b, n->at_smooth + k), row_get(&b, constraint_force, n->nv, k))
-                        : row_get(&b, acceleration, n->nv, k));
+              n->damped
+                ? n_add(block_get(&b, n->at_smooth + k), row_get(&b, constraint_force, n->nv, k))
+                : row_get(&b, acceleration, n->nv, k));
   }
   if (n->damped) {
     block_factor(&b, n, ints, reals, n->at_mass, n->at_factor, h);
@@ -111,8 +114,11 @@ KERNEL void world_euler(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
 static num FN(kappa)(num t2)
 {
   const n_mask small = n_value(t2) < n_plain(R(1e-3));
-  const num series = n_shift(n_mul(t2, n_shift(n_mul(t2, n_shift(n_scale(t2, R(8.2671957671957672e-07)),
-    R(3.3068783068783069e-05))), R(1.3888888888888889e-03))), R(8.3333333333333333e-02));
+  const num series =
+    n_shift(n_mul(t2, n_shift(n_mul(t2, n_shift(n_scale(t2, R(8.2671957671957672e-07)),
+                                                R(3.3068783068783069e-05))),
+                              R(1.3888888888888889e-03))),
+            R(8.3333333333333333e-02));
   const num safe = n_select(small, n_lit(R(1.0)), t2), middle = n_scale(n_sqrt(safe), R(0.5));
   const num part = n_div(n_mul(middle, n_cos(middle)), n_sin(middle));
   return n_select(small, series, n_div(n_sub(n_lit(R(1.0)), part), safe));
@@ -151,11 +157,11 @@ static void rates_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL c
 // lies `ahead` of the step's length from its beginning, and its rates (worlds, nv). With ahead 0 it
 // makes the state at the step's end instead. The coordinates s of a stage are those of exponentials
 // at the step's beginning.
-KERNEL void world_stage(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                        GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *acceleration,
-                        GLOBAL real *rates, real weight, real ahead, int first, int count,
-                        GLOBAL real *sums, GLOBAL real *scratch, GLOBAL real *next_q,
-                        GLOBAL real *next_v)
+KERNEL void world_stage(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
+                        GLOBAL const real *acceleration, GLOBAL real *rates, real weight,
+                        real ahead, int first, int count, GLOBAL real *sums, GLOBAL real *scratch,
+                        GLOBAL real *next_q, GLOBAL real *next_v)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   const int nv = n->nv, last = ahead == R(0.0);
@@ -187,8 +193,8 @@ KERNEL void world_stage(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
 // One work-item ends the step of one world: q1, v1 and w1 take the place of q, v and w, unless the
 // world has stopped, or stops now because they are not finite or v1 is beyond the scene's
 // divergence. Then the world keeps its last state, and its status says why.
-KERNEL void world_accept(GLOBAL const world_sizes *n, GLOBAL const real *reals,
-                         GLOBAL real *q, GLOBAL real *v, GLOBAL real *w, GLOBAL const real *q1,
+KERNEL void world_accept(GLOBAL const world_sizes *n, GLOBAL const real *reals, GLOBAL real *q,
+                         GLOBAL real *v, GLOBAL real *w, GLOBAL const real *q1,
                          GLOBAL const real *v1, GLOBAL const real *w1, GLOBAL int *status,
                          int worlds)
 {
@@ -282,15 +288,15 @@ KERNEL void world_parameters(GLOBAL const world_sizes *n, GLOBAL const real *usu
   int at = 0;
   for (int i = 0; i < 4; ++i) {
     for (int k = 0; k < counts[i]; ++k, ++at) {
-      ROW(out, world, width)[at] =
-        given & (1 << i) ? ROW(from[i], world, counts[i])[k] : usual[at];
+      ROW(out, world, width)[at] = given & (1 << i) ? ROW(from[i], world, counts[i])[k] : usual[at];
     }
   }
 }
 
-// One work-item writes the mass matrix of one world to out (worlds, nv, nv): its lower triangle, and zeros above.
-KERNEL void world_show_mass(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *scratch,
-                            GLOBAL real *out, int worlds)
+// One work-item writes the mass matrix of one world to out (worlds, nv, nv): its lower triangle,
+// and zeros above.
+KERNEL void world_show_mass(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                            GLOBAL const real *scratch, GLOBAL real *out, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds) {

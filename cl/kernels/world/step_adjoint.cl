@@ -2,7 +2,10 @@
 // docs/cone.md, sections 10 and 11.
 
 // Returns the first of the three degrees of freedom by which a ball or free joint turns.
-static int turning_at(const tree_link *l) { return l->v + (l->type == JOINT_IS_FREE ? 3 : 0); }
+static int turning_at(const tree_link *l)
+{
+  return l->v + (l->type == JOINT_IS_FREE ? 3 : 0);
+}
 
 // Writes the cotangents of q and s, given the cotangent c of q (+) s of a rotation: R(s) c, and
 // J(s)' c, where J is the exponential's derivative.
@@ -19,9 +22,9 @@ static void moved_adjoint(vec s, vec c, vec *q_bar, vec *s_bar)
 // and leaves it at at_free of b and the factor of M + h damping at at_factor. The difference
 // between the two accelerations goes to at_back_less of k. h is the step's length, or 0 where
 // nothing is damped within it and the two are the same.
-static void step_acceleration(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
-                              GLOBAL const int *ints, GLOBAL const real *reals, GLOBAL const real *acceleration,
-                              real h)
+static void step_acceleration(const world_block *b, const world_block *k,
+                              GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                              GLOBAL const real *reals, GLOBAL const real *acceleration, real h)
 {
   const int nv = n->nv;
   for (int i = 0; i < nv && !(h > R(0.0)); ++i) {
@@ -32,7 +35,8 @@ static void step_acceleration(const world_block *b, const world_block *k, GLOBAL
     for (int i = 0; i < t.count; ++i) {
       num sum = n_lit(R(0.0));
       for (int j = 0; j < t.count; ++j) {
-        sum = n_mad(block_get(b, n->at_mass + lower_place(&t, i, j)), row_get(b, acceleration, nv, t.dofs[j]), sum);
+        sum = n_mad(block_get(b, n->at_mass + lower_place(&t, i, j)),
+                    row_get(b, acceleration, nv, t.dofs[j]), sum);
       }
       block_put(b, n->at_free + t.dofs[i], sum);
     }
@@ -51,7 +55,8 @@ static void step_acceleration(const world_block *b, const world_block *k, GLOBAL
 // solver's, out (worlds, nv) = M y_h, where y_h = inv(M + h damping) times it. -y_h stays at
 // at_back_slow, where the tree looks for it.
 static void acceleration_adjoint(const world_block *b, const world_block *k,
-                              GLOBAL const world_sizes *n, GLOBAL const int *ints, real h, GLOBAL real *out)
+                                 GLOBAL const world_sizes *n, GLOBAL const int *ints, real h,
+                                 GLOBAL real *out)
 {
   const int nv = n->nv, slow = n->at_back_slow;
   if (h > R(0.0)) { // a vector must be in b, as the factor is, to be solved for
@@ -71,7 +76,8 @@ static void acceleration_adjoint(const world_block *b, const world_block *k,
     for (int i = 0; i < t.count; ++i) {
       num sum = n_lit(R(0.0));
       for (int j = 0; j < t.count; ++j) {
-        sum = n_mad(block_get(b, n->at_mass + lower_place(&t, i, j)), block_get(k, slow + t.dofs[j]), sum);
+        sum = n_mad(block_get(b, n->at_mass + lower_place(&t, i, j)),
+                    block_get(k, slow + t.dofs[j]), sum);
       }
       row_put(b, out, nv, t.dofs[i], sum);
     }
@@ -85,10 +91,10 @@ static void acceleration_adjoint(const world_block *b, const world_block *k,
 // q' and v', state (worlds, 2 nv), it makes that of the solver's acceleration, out (worlds, nv),
 // and leaves in the back block what q and v do to the step's end by themselves.
 ADJOINT_KERNEL void world_euler_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                     GLOBAL const real *reals, GLOBAL const real *next_v,
-                                     GLOBAL const real *acceleration, GLOBAL const real *state,
-                                     GLOBAL real *scratch, GLOBAL real *memory, GLOBAL real *out,
-                                     int count)
+                                        GLOBAL const real *reals, GLOBAL const real *next_v,
+                                        GLOBAL const real *acceleration, GLOBAL const real *state,
+                                        GLOBAL real *scratch, GLOBAL real *memory, GLOBAL real *out,
+                                        int count)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
@@ -108,7 +114,8 @@ ADJOINT_KERNEL void world_euler_adjoint(GLOBAL const world_sizes *n, GLOBAL cons
     if (l.dofs > 1) {
       const int at = turning_at(&l);
       vec q_bar, s_bar;
-      moved_adjoint(block_get3(&b, n->at_free + at), block_get3(&k, n->at_back_q + at), &q_bar, &s_bar);
+      moved_adjoint(block_get3(&b, n->at_free + at), block_get3(&k, n->at_back_q + at), &q_bar,
+                    &s_bar);
       block_put3(&k, n->at_back_q + at, q_bar);
       block_put3(&k, slow + at, FN(scale3)(s_bar, n_lit(h)));
     }
@@ -125,10 +132,9 @@ ADJOINT_KERNEL void world_euler_adjoint(GLOBAL const world_sizes *n, GLOBAL cons
 // own acceleration had a cotangent of 1 and nothing else had one: that gives a row of a Jacobian.
 // `slow` is 1 where dampers act within the step.
 ADJOINT_KERNEL void world_unit_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                    GLOBAL const real *reals,
-                                    GLOBAL const real *acceleration, int dof, int slow,
-                                    GLOBAL real *scratch, GLOBAL real *memory, GLOBAL real *out,
-                                    int count)
+                                       GLOBAL const real *reals, GLOBAL const real *acceleration,
+                                       int dof, int slow, GLOBAL real *scratch, GLOBAL real *memory,
+                                       GLOBAL real *out, int count)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
@@ -148,13 +154,15 @@ ADJOINT_KERNEL void world_unit_adjoint(GLOBAL const world_sizes *n, GLOBAL const
   acceleration_adjoint(&b, &k, n, ints, h, out);
 }
 
-// One work-item takes the cotangents of the contacts of one of `item_count` items from `first` on in a segment from
-// `bars`, of world_contacts_adjoint, to where the manifold keeps the segment's cotangents, which lie in ps, ds, ns and as
-// like the contacts in world_contacts. All elements of the segment get zeros first.
+// One work-item takes the cotangents of the contacts of one of `item_count` items from `first` on
+// in a segment from `bars`, of world_contacts_adjoint, to where the manifold keeps the segment's
+// cotangents, which lie in ps, ds, ns and as like the contacts in world_contacts. All elements of
+// the segment get zeros first.
 MERGED
-ADJOINT_KERNEL void world_contact_bars(GLOBAL const int *items, int first, int segment, GLOBAL const real *bars,
-                                       GLOBAL const int *contact_places, GLOBAL real *ps, GLOBAL real *ds,
-                                       GLOBAL real *ns, GLOBAL real *as, GLOBAL const int *list,
+ADJOINT_KERNEL void world_contact_bars(GLOBAL const int *items, int first, int segment,
+                                       GLOBAL const real *bars, GLOBAL const int *contact_places,
+                                       GLOBAL real *ps, GLOBAL real *ds, GLOBAL real *ns,
+                                       GLOBAL real *as, GLOBAL const int *list,
                                        contact_layout layout, int item_count)
 {
   const int row_at = (int)get_global_id(0);
@@ -163,7 +171,8 @@ ADJOINT_KERNEL void world_contact_bars(GLOBAL const int *items, int first, int s
   }
   GLOBAL const int *item = ROW(items, first + row_at, ITEM_INTS), *mark = item + ITEM_MARKS;
   const int room = item[ITEM_PLANE];
-  GLOBAL const int *places = contact_places + item[ITEM_AT], *listed = segment_places(list, &layout);
+  GLOBAL const int *places = contact_places + item[ITEM_AT],
+                   *listed = segment_places(list, &layout);
   GLOBAL const real *from = ROW(bars, item[ITEM_AT], BAR_PLANES);
   const int count = segment_count(list, &layout, row_at);
   const int row = layout.row, row1 = layout.rows3 ? row / 3 : row;
@@ -189,9 +198,10 @@ ADJOINT_KERNEL void world_contact_bars(GLOBAL const int *items, int first, int s
   }
 }
 
-// One work-item fills one world's row of rows (worlds, width) with zeros where it has stopped: such a
-// world has no derivatives.
-ADJOINT_KERNEL void world_silence(GLOBAL const int *status, int width, GLOBAL real *rows, int worlds)
+// One work-item fills one world's row of rows (worlds, width) with zeros where it has stopped: such
+// a world has no derivatives.
+ADJOINT_KERNEL void world_silence(GLOBAL const int *status, int width, GLOBAL real *rows,
+                                  int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world < worlds && (status[world] & WORLD_STOPPED)) {
@@ -202,7 +212,8 @@ ADJOINT_KERNEL void world_silence(GLOBAL const int *status, int width, GLOBAL re
 }
 
 // One work-item sets the cotangents of a block's parameters to zero, to which later kernels add.
-ADJOINT_KERNEL void world_parameters_start(GLOBAL const world_sizes *n, GLOBAL real *memory, int count)
+ADJOINT_KERNEL void world_parameters_start(GLOBAL const world_sizes *n, GLOBAL real *memory,
+                                           int count)
 {
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
   const int width = PARAMETERS(n->links, n->columns);
@@ -214,10 +225,11 @@ ADJOINT_KERNEL void world_parameters_start(GLOBAL const world_sizes *n, GLOBAL r
   }
 }
 
-// One work-item adds, in a block of worlds, what impacts within a step make of the cotangents of mass scales and of friction,
-// slopes (worlds, links + columns). The friction of springs is no parameter.
-ADJOINT_KERNEL void world_impact_parameters(GLOBAL const world_sizes *n, GLOBAL const real *slopes, GLOBAL real *memory,
-                                            int count)
+// One work-item adds, in a block of worlds, what impacts within a step make of the cotangents of
+// mass scales and of friction, slopes (worlds, links + columns). The friction of springs is no
+// parameter.
+ADJOINT_KERNEL void world_impact_parameters(GLOBAL const world_sizes *n, GLOBAL const real *slopes,
+                                            GLOBAL real *memory, int count)
 {
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
   const int width = n->links + n->columns;
@@ -228,8 +240,8 @@ ADJOINT_KERNEL void world_impact_parameters(GLOBAL const world_sizes *n, GLOBAL 
 
 // One work-item copies `width` cotangents of a block's parameters, from `from` on, to out (worlds,
 // width).
-ADJOINT_KERNEL void world_parameters_adjoint(GLOBAL const world_sizes *n, GLOBAL real *memory, int from,
-                                          int width, GLOBAL real *out, int count)
+ADJOINT_KERNEL void world_parameters_adjoint(GLOBAL const world_sizes *n, GLOBAL real *memory,
+                                             int from, int width, GLOBAL real *out, int count)
 {
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
   if (k.first > k.last) {
@@ -258,10 +270,10 @@ static vec stage_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL 
     const real ahead = stage == 3 ? h : R(0.5) * h;
     return FN(scale3)(row_get3(b, stages, width, (stage - 1) * one + rates), n_lit(ahead));
   }
-  const vec inner = FN(add3)(row_get3(b, stages, width, one + rates),
-                             row_get3(b, stages, width, 2 * one + rates));
-  const vec outer = FN(add3)(row_get3(b, stages, width, rates),
-                             row_get3(b, stages, width, 3 * one + rates));
+  const vec inner =
+    FN(add3)(row_get3(b, stages, width, one + rates), row_get3(b, stages, width, 2 * one + rates));
+  const vec outer =
+    FN(add3)(row_get3(b, stages, width, rates), row_get3(b, stages, width, 3 * one + rates));
   return FN(scale3)(FN(mad3)(inner, n_lit(R(2.0)), outer), n_lit(h / R(6.0)));
 }
 
@@ -289,7 +301,7 @@ ADJOINT_KERNEL void world_stages_start(GLOBAL const world_sizes *n, GLOBAL const
       const int at = turning_at(&l);
       vec q_bar, s_bar;
       moved_adjoint(stage_move(&k, n, stages, 4, h, at), block_get3(&k, n->at_back_q + at), &q_bar,
-                 &s_bar);
+                    &s_bar);
       block_put3(&k, n->at_back_q + at, q_bar);
       block_put3(&k, n->at_back_y + at, s_bar);
     }
@@ -308,8 +320,8 @@ ADJOINT_KERNEL void world_stages_start(GLOBAL const world_sizes *n, GLOBAL const
 
 // One work-item begins the way back through one stage in a block of worlds: it copies the
 // cotangents of the stage's acceleration to out (worlds, nv), and clears what the tree adds to.
-ADJOINT_KERNEL void world_stage_start(GLOBAL const world_sizes *n, GLOBAL const real *bars, int stage,
-                                      GLOBAL real *memory, GLOBAL real *out, int count)
+ADJOINT_KERNEL void world_stage_start(GLOBAL const world_sizes *n, GLOBAL const real *bars,
+                                      int stage, GLOBAL real *memory, GLOBAL real *out, int count)
 {
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
   const int nv = n->nv;
@@ -334,8 +346,9 @@ static num kappa_slope(num t2, num *kappa)
   *kappa = FN(kappa)(t2);
   const num rise = n_scale(n_sub(n_div(u, n_mul(sine, sine)), cot), R(0.5));
   const num slope = n_div(n_sub(n_div(n_scale(rise, R(0.5)), t), *kappa), safe);
-  const num near = n_shift(n_mul(t2, n_shift(n_scale(t2, R(2.4801587301587302e-06)),
-                                             R(6.6137566137566137e-05))), R(1.3888888888888889e-03));
+  const num near =
+    n_shift(n_mul(t2, n_shift(n_scale(t2, R(2.4801587301587302e-06)), R(6.6137566137566137e-05))),
+            R(1.3888888888888889e-03));
   return n_select(small, near, slope);
 }
 
@@ -356,9 +369,9 @@ static void rate_adjoint(vec s, vec v, vec c, vec *s_bar, vec *v_bar)
 // accelerations of the stage before, in bars (worlds, STAGE_BARS). After the first stage (0)
 // `state` gets the sums: the cotangents of the step's q and v.
 ADJOINT_KERNEL void world_stage_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                     GLOBAL const real *reals, GLOBAL const real *stages, int stage,
-                                     GLOBAL real *memory, GLOBAL real *state, GLOBAL real *bars,
-                                     int count)
+                                        GLOBAL const real *reals, GLOBAL const real *stages,
+                                        int stage, GLOBAL real *memory, GLOBAL real *state,
+                                        GLOBAL real *bars, int count)
 {
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
   const int nv = n->nv, width = STAGE_BARS(nv), one = STAGE_NUMBERS(n->nq, nv);
@@ -372,8 +385,9 @@ ADJOINT_KERNEL void world_stage_adjoint(GLOBAL const world_sizes *n, GLOBAL cons
     const num own = row_get(&k, state, 2 * nv, i);
     block_put(&k, n->at_back_q + i, own);
     block_put(&k, n->at_back_y + i, own);
-    block_put(&k, n->at_back_z + i, n_add(row_get(&k, state, 2 * nv, nv + i),
-                                          row_get(&k, bars, width, (2 + stage) * nv + i)));
+    block_put(&k, n->at_back_z + i,
+              n_add(row_get(&k, state, 2 * nv, nv + i),
+                    row_get(&k, bars, width, (2 + stage) * nv + i)));
   }
   for (int i = 0; i < n->links && stage; ++i) {
     const tree_link l = link_at(n, ints, i);
@@ -396,10 +410,10 @@ ADJOINT_KERNEL void world_stage_adjoint(GLOBAL const world_sizes *n, GLOBAL cons
     row_put(&k, bars, width, nv + i, v);
     if (stage) {
       const int rate = (1 + stage) * nv + i, acc = (5 + stage) * nv + i;
-      row_put(&k, bars, width, rate, n_smad(block_get(&k, n->at_back_y + i), ahead,
-                                            row_get(&k, bars, width, rate)));
-      row_put(&k, bars, width, acc, n_smad(block_get(&k, n->at_back_z + i), ahead,
-                                           row_get(&k, bars, width, acc)));
+      row_put(&k, bars, width, rate,
+              n_smad(block_get(&k, n->at_back_y + i), ahead, row_get(&k, bars, width, rate)));
+      row_put(&k, bars, width, acc,
+              n_smad(block_get(&k, n->at_back_z + i), ahead, row_get(&k, bars, width, acc)));
     } else {
       row_put(&k, state, 2 * nv, i, q);
       row_put(&k, state, 2 * nv, nv + i, v);

@@ -1,14 +1,19 @@
-// Sweeping: bodies that would pass through each other within a step are stopped where they meet, and
-// what is left of the step goes on from there; docs/dynamics.md, "Sweeping". The kernel ccd_bodies
-// (kernels/ccd/bodies.cl) finds when they meet. It takes links to turn evenly about their joint's place
-// while that goes straight, which is how free links go.
+// Sweeping: bodies that would pass through each other within a step are stopped where they meet,
+// and what is left of the step goes on from there; docs/dynamics.md, "Sweeping". The kernel
+// ccd_bodies (kernels/ccd/bodies.cl) finds when they meet. It takes links to turn evenly about
+// their joint's place while that goes straight, which is how free links go.
 
-#define SWEEP_SHARE R(0.5) // of GROUP_SWEEP_HALF: bodies that would come less far into each other are left to the law
-#define SWEEP_OUTWARD R(-0.05) // what a normal has less of along the way out of a mesh, leads into it
+// of GROUP_SWEEP_HALF: bodies that would come less far into each other are left to the law
+#define SWEEP_SHARE R(0.5)
+// what a normal has less of along the way out of a mesh, leads into it
+#define SWEEP_OUTWARD R(-0.05)
 
 // ---- small vectors ----
 
-static real sweep_dot(const real a[3], const real b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static real sweep_dot(const real a[3], const real b[3])
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 static void sweep_cross(const real a[3], const real b[3], real out[3])
 {
@@ -17,7 +22,10 @@ static void sweep_cross(const real a[3], const real b[3], real out[3])
   out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-static real sweep_length(const real a[3]) { return real_sqrt(sweep_dot(a, a)); }
+static real sweep_length(const real a[3])
+{
+  return real_sqrt(sweep_dot(a, a));
+}
 
 // Writes a unit vector that is orthogonal to one.
 static void sweep_tangent(const real n[3], real out[3])
@@ -92,14 +100,16 @@ static void sweep_put_pose(const sweep_place *p, GLOBAL const real *body, GLOBAL
   }
 }
 
-// The way of a link: its joint's place at both ends, the whole turn between them; and the middle of the
-// sphere around the body at the beginning, how far it is from the joint, and the sphere's radius.
+// The way of a link: its joint's place at both ends, the whole turn between them; and the middle of
+// the sphere around the body at the beginning, how far it is from the joint, and the sphere's
+// radius.
 typedef struct sweep_way {
   real from[3], to[3], turn[3], middle[3], arm, radius;
 } sweep_way;
 
-static sweep_way sweep_way_of(GLOBAL const world_sizes *n, GLOBAL const real *reals, int link, GLOBAL const real *ball,
-                              const sweep_place *from, const sweep_place *to)
+static sweep_way sweep_way_of(GLOBAL const world_sizes *n, GLOBAL const real *reals, int link,
+                              GLOBAL const real *ball, const sweep_place *from,
+                              const sweep_place *to)
 {
   sweep_way w;
   real joint[3], middle[3], off[3], a[3], b[3], back[4], q[4];
@@ -120,7 +130,8 @@ static sweep_way sweep_way_of(GLOBAL const world_sizes *n, GLOBAL const real *re
     back[k] = k ? -from->turned[k] : from->turned[k];
   }
   sweep_times(to->turned, back, q);
-  const real sign = q[0] < R(0.0) ? R(-1.0) : R(1.0), v[3] = {sign * q[1], sign * q[2], sign * q[3]};
+  const real sign = q[0] < R(0.0) ? R(-1.0) : R(1.0),
+             v[3] = {sign * q[1], sign * q[2], sign * q[3]};
   const real length = sweep_length(v), angle = R(2.0) * lane_atan2(length, sign * q[0]);
   for (int k = 0; k < 3; ++k) {
     w.turn[k] = length > R(0.0) ? v[k] * (angle / length) : R(0.0);
@@ -174,8 +185,9 @@ typedef struct sweep_group {
   real thin, apart; // GROUP_SWEEP_HALF, GROUP_APART
 } sweep_group;
 
-static void sweep_read(sweep_group *s, GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                       GLOBAL const real *begin, GLOBAL const real *end, int group, int world)
+static void sweep_read(sweep_group *s, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                       GLOBAL const real *reals, GLOBAL const real *begin, GLOBAL const real *end,
+                       int group, int world)
 {
   GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
   GLOBAL const real *of = reals + n->at_group_reals + GROUP_REALS * group;
@@ -184,7 +196,8 @@ static void sweep_read(sweep_group *s, GLOBAL const world_sizes *n, GLOBAL const
     const int link = g[side ? GROUP_B : GROUP_A];
     s->from[side] = sweep_place_of(n, &first, link);
     s->to[side] = sweep_place_of(n, &last, link);
-    s->way[side] = sweep_way_of(n, reals, link, of + GROUP_BALLS + BALL_REALS * side, &s->from[side], &s->to[side]);
+    s->way[side] = sweep_way_of(n, reals, link, of + GROUP_BALLS + BALL_REALS * side,
+                                &s->from[side], &s->to[side]);
   }
   s->thin = of[GROUP_SWEEP_HALF];
   s->apart = of[GROUP_APART];
@@ -200,8 +213,9 @@ static void sweep_open(GLOBAL int *marks, GLOBAL real *state, int active)
 }
 
 // One work-item begins a step of one world: what is left of it is all, from q (worlds, nq) on.
-KERNEL void world_sweep_start(GLOBAL const world_sizes *n, GLOBAL const real *q, GLOBAL const int *status,
-                              GLOBAL real *from, GLOBAL int *marks, GLOBAL real *state, int worlds)
+KERNEL void world_sweep_start(GLOBAL const world_sizes *n, GLOBAL const real *q,
+                              GLOBAL const int *status, GLOBAL real *from, GLOBAL int *marks,
+                              GLOBAL real *state, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -211,12 +225,14 @@ KERNEL void world_sweep_start(GLOBAL const world_sizes *n, GLOBAL const real *q,
     ROW(from, world, n->nq)[k] = ROW(q, world, n->nq)[k];
   }
   ROW(state, world, SWEEP_REALS)[SWEEP_REST] = R(1.0);
-  sweep_open(ROW(marks, world, SWEEP_INTS), ROW(state, world, SWEEP_REALS), !(status[world] & WORLD_STOPPED));
+  sweep_open(ROW(marks, world, SWEEP_INTS), ROW(state, world, SWEEP_REALS),
+             !(status[world] & WORLD_STOPPED));
 }
 
 // One work-item places the links of a block of worlds at q (worlds, nq), in numbers of their own.
-KERNEL void world_place(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                        GLOBAL const real *q, int count, GLOBAL real *scratch)
+KERNEL void world_place(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        GLOBAL const real *reals, GLOBAL const real *q, int count,
+                        GLOBAL real *scratch)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   for (int i = 0; b.first <= b.last && i < n->links; ++i) {
@@ -224,12 +240,13 @@ KERNEL void world_place(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   }
 }
 
-// One work-item writes the poses of a group's bodies at both ends of one world's way, four arrays (worlds,
-// 7). `bodies` are those of world_poses, at `at` of them the group's. Where there is nothing to ask for,
-// poses are 0, which ccd_bodies does not look at.
-KERNEL void world_sweep_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                              GLOBAL const real *bodies, int at, int group, GLOBAL const real *begin,
-                              GLOBAL const real *end, GLOBAL const int *marks, GLOBAL real *from1, GLOBAL real *to1,
+// One work-item writes the poses of a group's bodies at both ends of one world's way, four arrays
+// (worlds, 7). `bodies` are those of world_poses, at `at` of them the group's. Where there is
+// nothing to ask for, poses are 0, which ccd_bodies does not look at.
+KERNEL void world_sweep_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                              GLOBAL const real *reals, GLOBAL const real *bodies, int at,
+                              int group, GLOBAL const real *begin, GLOBAL const real *end,
+                              GLOBAL const int *marks, GLOBAL real *from1, GLOBAL real *to1,
                               GLOBAL real *from2, GLOBAL real *to2, int worlds)
 {
   const int world = (int)get_global_id(0);
@@ -255,11 +272,13 @@ KERNEL void world_sweep_poses(GLOBAL const world_sizes *n, GLOBAL const int *int
   }
 }
 
-// Where a body is once it has gone a share of its way: x goes to R(turned) x + at. `pose` is its pose at the beginning.
+// Where a body is once it has gone a share of its way: x goes to R(turned) x + at. `pose` is its
+// pose at the beginning.
 static sweep_place sweep_pose_at(const sweep_way *w, GLOBAL const real *pose, real part)
 {
   sweep_place p;
-  const real q[4] = {pose[3], pose[4], pose[5], pose[6]}, angle = sweep_length(w->turn), middle = R(0.5) * part * angle;
+  const real q[4] = {pose[3], pose[4], pose[5], pose[6]}, angle = sweep_length(w->turn),
+             middle = R(0.5) * part * angle;
   const real sine = angle > R(0.0) ? lane_sin(middle) / angle : R(0.0);
   const real more[4] = {lane_cos(middle), sine * w->turn[0], sine * w->turn[1], sine * w->turn[2]};
   const real arm[3] = {pose[0] - w->from[0], pose[1] - w->from[1], pose[2] - w->from[2]};
@@ -271,8 +290,8 @@ static sweep_place sweep_pose_at(const sweep_way *w, GLOBAL const real *pose, re
   return p;
 }
 
-// A mesh where it meets another: its buffers (geometry/ccd.h), the ways out of it at its triangles and, from `edges` on,
-// at its edges, and where it is.
+// A mesh where it meets another: its buffers (geometry/ccd.h), the ways out of it at its triangles
+// and, from `edges` on, at its edges, and where it is.
 typedef struct sweep_mesh {
   GLOBAL const int *ints;
   GLOBAL const real *numbers, *outward;
@@ -297,9 +316,11 @@ static int sweep_is_inside(const sweep_mesh *m, int corners, int feature, const 
 
 #define SWEEP_PATCH_MOST 400000 // so many vertices above so many triangles are looked at, at most
 
-// What of two meshes lies in the plane where they meet, as the farthest points in some directions along it.
+// What of two meshes lies in the plane where they meet, as the farthest points in some directions
+// along it.
 typedef struct sweep_patch {
-  real n[3], t[2][3], p[3], band; // the normal, tangents, a point of the plane; how far off it a vertex may be
+  real n[3], t[2][3], p[3], band; // the normal, tangents, a point of the plane; how far off it a
+                                  // vertex may be
   real far[SWEEP_DIRECTIONS], at[SWEEP_DIRECTIONS][2];
   int side[SWEEP_DIRECTIONS], vertex[SWEEP_DIRECTIONS]; // whose these points are
   int found;
@@ -353,8 +374,8 @@ static real sweep_side(const real a[2], const real b[2], const real x[2])
   return (b[0] - a[0]) * (x[1] - a[1]) - (b[1] - a[1]) * (x[0] - a[0]);
 }
 
-// Returns how many triangles of a side's mesh lie in the plane; takes the vertices of the other one that are above them,
-// where `takes` is set.
+// Returns how many triangles of a side's mesh lie in the plane; takes the vertices of the other one
+// that are above them, where `takes` is set.
 static int sweep_faces(sweep_patch *c, const sweep_mesh mesh[2], int side, int takes)
 {
   const sweep_mesh *m = &mesh[side], *above = &mesh[!side];
@@ -370,7 +391,8 @@ static int sweep_faces(sweep_patch *c, const sweep_mesh mesh[2], int side, int t
     for (int v = 0; takes && v < above->ints[CCD_MESH_VERTICES]; ++v) {
       if (sweep_in_plane(c, above, v, x)) {
         const real s = sweep_side(a, b, x), t = sweep_side(b, d, x), u = sweep_side(d, a, x);
-        if ((s >= R(0.0) && t >= R(0.0) && u >= R(0.0)) || (s <= R(0.0) && t <= R(0.0) && u <= R(0.0))) {
+        if ((s >= R(0.0) && t >= R(0.0) && u >= R(0.0)) ||
+            (s <= R(0.0) && t <= R(0.0) && u <= R(0.0))) {
           sweep_take(c, x, !side, v);
         }
       }
@@ -380,7 +402,8 @@ static int sweep_faces(sweep_patch *c, const sweep_mesh mesh[2], int side, int t
 }
 
 // Moves p, where bodies meet first, to the middle of where they meet, if that is a patch.
-static void sweep_centre(sweep_patch *c, const sweep_mesh mesh[2], const real n[3], real band, real p[3])
+static void sweep_centre(sweep_patch *c, const sweep_mesh mesh[2], const real n[3], real band,
+                         real p[3])
 {
   real middle[2] = {R(0.0), R(0.0)};
   sweep_tangent(n, c->t[0]);
@@ -407,7 +430,8 @@ static void sweep_centre(sweep_patch *c, const sweep_mesh mesh[2], const real n[
 }
 
 // How fast two bodies come together along the normal out of the second, at a point of each.
-static real sweep_closing(const sweep_way way[2], const real p[3], const real other[3], real time, const real n[3])
+static real sweep_closing(const sweep_way way[2], const real p[3], const real other[3], real time,
+                          const real n[3])
 {
   real first[3], second[3];
   sweep_speed(&way[0], p, time, first);
@@ -418,7 +442,8 @@ static real sweep_closing(const sweep_way way[2], const real p[3], const real ot
 // Writes the corners of a side's feature, in its mesh's own axes. Returns how many there are.
 static int sweep_corners(const sweep_mesh *m, int corners, int place, GLOBAL real *to)
 {
-  GLOBAL const int *ends = m->ints + m->ints[corners == 2 ? CCD_MESH_EDGE_ENDS : CCD_MESH_TRIANGLE_ENDS] + corners * place;
+  GLOBAL const int *ends =
+    m->ints + m->ints[corners == 2 ? CCD_MESH_EDGE_ENDS : CCD_MESH_TRIANGLE_ENDS] + corners * place;
   for (int i = 0; i < corners; ++i) {
     GLOBAL const real *x = m->numbers + CCD_MESH_POINTS + 3 * (corners == 1 ? place : ends[i]);
     for (int k = 0; k < 3; ++k) {
@@ -428,13 +453,17 @@ static int sweep_corners(const sweep_mesh *m, int corners, int place, GLOBAL rea
   return corners;
 }
 
-// Keeps what only the meshes tell of an impact: which features meet, and the vertices around the patch.
-static void sweep_keep_features(const sweep_mesh mesh[2], int kind, const int corners[2], GLOBAL const int *places,
-                                const sweep_patch *c, int whole, GLOBAL real *kept, GLOBAL int *ints)
+// Keeps what only the meshes tell of an impact: which features meet, and the vertices around the
+// patch.
+static void sweep_keep_features(const sweep_mesh mesh[2], int kind, const int corners[2],
+                                GLOBAL const int *places, const sweep_patch *c, int whole,
+                                GLOBAL real *kept, GLOBAL int *ints)
 {
   const int head = corners[0] > corners[1]; // the side whose corners come first
-  const int before = sweep_corners(&mesh[head], corners[head], places[head], kept + SWEEP_KEPT_CORNERS);
-  sweep_corners(&mesh[!head], corners[!head], places[!head], kept + SWEEP_KEPT_CORNERS + 3 * before);
+  const int before =
+    sweep_corners(&mesh[head], corners[head], places[head], kept + SWEEP_KEPT_CORNERS);
+  sweep_corners(&mesh[!head], corners[!head], places[!head],
+                kept + SWEEP_KEPT_CORNERS + 3 * before);
   ints[SWEEP_KEPT_KIND] = kind;
   ints[SWEEP_KEPT_WHOLE] = whole;
   for (int side = 0; side < 2; ++side) {
@@ -453,23 +482,23 @@ static void sweep_keep_features(const sweep_mesh mesh[2], int kind, const int co
   }
 }
 
-// One work-item looks at what ccd_bodies says of a group in one world, and keeps it where it is the first
-// impact until now and bodies would come far into each other after it. from1 and from2 are the poses it began with.
-// Meshes are those of ccd_bodies. Where the bodies are too near to each other for an answer, or meet from within each
-// other, so that they overlapped, WORLD_FAST is added if they are fast, and fast_links (worlds, 2) gets whose it is first
-// where it is `noted`; `scratch` has the tree of the step's beginning.
-// Where `event` is not negative, it is the place of the impact among those that are kept for derivatives.
-KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals, int group,
-                              GLOBAL const real *begin, GLOBAL const real *end, GLOBAL const real *from1,
-                              GLOBAL const real *from2, GLOBAL const real *toi, GLOBAL const unsigned char *found,
-                              GLOBAL const real *p1, GLOBAL const real *p2, GLOBAL const real *normal,
-                              GLOBAL const int *kind, GLOBAL const int *feature1, GLOBAL const int *feature2,
-                              GLOBAL const int *ints1, GLOBAL const real *numbers1, GLOBAL const real *outward1,
-                              int edges1, GLOBAL const int *ints2, GLOBAL const real *numbers2,
-                              GLOBAL const real *outward2, int edges2, GLOBAL const int *places,
-                              GLOBAL const real *scratch, GLOBAL int *marks, GLOBAL real *state, int event,
-                              GLOBAL real *kept, GLOBAL int *kept_ints, GLOBAL int *status,
-                              GLOBAL int *fast_links, int noted, int worlds)
+// One work-item looks at what ccd_bodies says of a group in one world, and keeps it where it is the
+// first impact until now and bodies would come far into each other after it. from1 and from2 are
+// the poses it began with. Meshes are those of ccd_bodies. Where the bodies are too near to each
+// other for an answer, or meet from within each other, so that they overlapped, WORLD_FAST is added
+// if they are fast, and fast_links (worlds, 2) gets whose it is first where it is `noted`;
+// `scratch` has the tree of the step's beginning. Where `event` is not negative, it is the place of
+// the impact among those that are kept for derivatives.
+KERNEL void world_sweep_least(
+  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals, int group,
+  GLOBAL const real *begin, GLOBAL const real *end, GLOBAL const real *from1,
+  GLOBAL const real *from2, GLOBAL const real *toi, GLOBAL const unsigned char *found,
+  GLOBAL const real *p1, GLOBAL const real *p2, GLOBAL const real *normal, GLOBAL const int *kind,
+  GLOBAL const int *feature1, GLOBAL const int *feature2, GLOBAL const int *ints1,
+  GLOBAL const real *numbers1, GLOBAL const real *outward1, int edges1, GLOBAL const int *ints2,
+  GLOBAL const real *numbers2, GLOBAL const real *outward2, int edges2, GLOBAL const int *places,
+  GLOBAL const real *scratch, GLOBAL int *marks, GLOBAL real *state, int event, GLOBAL real *kept,
+  GLOBAL int *kept_ints, GLOBAL int *status, GLOBAL int *fast_links, int noted, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -490,9 +519,12 @@ KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *int
     unit[k] = ROW(normal, world, 3)[k];
   }
   const real back[3] = {-unit[0], -unit[1], -unit[2]};
-  const int what = kind[world], corners1 = what == CCD_EDGES ? 2 : what == CCD_VERTEX_TRIANGLE ? 1 : 3;
+  const int what = kind[world], corners1 = what == CCD_EDGES             ? 2
+                                           : what == CCD_VERTEX_TRIANGLE ? 1
+                                                                         : 3;
   const int corners2 = what == CCD_EDGES ? 2 : 4 - corners1;
-  sweep_mesh mesh[2] = {{ints1, numbers1, outward1, edges1, s.from[0]}, {ints2, numbers2, outward2, edges2, s.from[1]}};
+  sweep_mesh mesh[2] = {{ints1, numbers1, outward1, edges1, s.from[0]},
+                        {ints2, numbers2, outward2, edges2, s.from[1]}};
   mesh[0].place = sweep_pose_at(&s.way[0], ROW(from1, world, 7), time);
   mesh[1].place = sweep_pose_at(&s.way[1], ROW(from2, world, 7), time);
   if (!meets || sweep_is_inside(&mesh[0], corners1, feature1[world], back) ||
@@ -554,10 +586,12 @@ static int sweep_hits(const world_block *b, GLOBAL const int *marks)
   return some;
 }
 
-// One work-item keeps, for its derivatives, on what one world's impact acts: q (worlds, nq), where the rest of the step
-// begins, next_q, where it leads, and v (worlds, nv). Worlds without an impact are told to have had those before.
-ADJOINT_KERNEL void world_sweep_keep(GLOBAL const world_sizes *n, GLOBAL const real *q, GLOBAL const real *next_q,
-                                     GLOBAL const real *v, GLOBAL const int *marks, GLOBAL const real *state, int event,
+// One work-item keeps, for its derivatives, on what one world's impact acts: q (worlds, nq), where
+// the rest of the step begins, next_q, where it leads, and v (worlds, nv). Worlds without an impact
+// are told to have had those before.
+ADJOINT_KERNEL void world_sweep_keep(GLOBAL const world_sizes *n, GLOBAL const real *q,
+                                     GLOBAL const real *next_q, GLOBAL const real *v,
+                                     GLOBAL const int *marks, GLOBAL const real *state, int event,
                                      int last, GLOBAL real *kept, GLOBAL int *kept_ints, int worlds)
 {
   const int world = (int)get_global_id(0), nq = n->nq, width = SWEEP_KEPT_REALS(nq, n->nv);
@@ -565,8 +599,10 @@ ADJOINT_KERNEL void world_sweep_keep(GLOBAL const world_sizes *n, GLOBAL const r
     return;
   }
   const int group = ROW(marks, world, SWEEP_INTS)[SWEEP_GROUP];
-  GLOBAL int *row = ROW(kept_ints, world, SWEEP_KEPT_ROW), *ints = row + 1 + SWEEP_KEPT_INTS * event;
-  GLOBAL real *own = ROW(kept, world, (SWEEP_EVENTS + 1) * width) + event * width, *at = own + SWEEP_KEPT_STATE;
+  GLOBAL int *row = ROW(kept_ints, world, SWEEP_KEPT_ROW),
+             *ints = row + 1 + SWEEP_KEPT_INTS * event;
+  GLOBAL real *own = ROW(kept, world, (SWEEP_EVENTS + 1) * width) + event * width,
+              *at = own + SWEEP_KEPT_STATE;
   row[0] = event == 0 ? 0 : row[0];
   if (group < 0) {
     return;
@@ -585,11 +621,13 @@ ADJOINT_KERNEL void world_sweep_keep(GLOBAL const world_sizes *n, GLOBAL const r
   }
 }
 
-// One work-item finds the links and the factor of the mass matrix of a block of worlds where bodies meet,
-// on the way from q to next_q. meet (worlds, nq) takes their positions. It does nothing where none do.
-KERNEL void world_sweep_impact(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                               GLOBAL const real *parameters, int shared, GLOBAL const real *q,
-                               GLOBAL const real *next_q, GLOBAL const int *marks, GLOBAL const real *state, int count,
+// One work-item finds the links and the factor of the mass matrix of a block of worlds where bodies
+// meet, on the way from q to next_q. meet (worlds, nq) takes their positions. It does nothing where
+// none do.
+KERNEL void world_sweep_impact(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                               GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
+                               GLOBAL const real *q, GLOBAL const real *next_q,
+                               GLOBAL const int *marks, GLOBAL const real *state, int count,
                                GLOBAL real *meet, GLOBAL real *scratch)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
@@ -605,8 +643,8 @@ KERNEL void world_sweep_impact(GLOBAL const world_sizes *n, GLOBAL const int *in
   block_factor(&b, n, ints, reals, n->at_mass, n->at_factor, R(0.0));
 }
 
-// How two links meet: the velocity of the first against the second, what an impulse on the first and its
-// opposite on the second add to it, the normal out of the second, friction and restitution.
+// How two links meet: the velocity of the first against the second, what an impulse on the first
+// and its opposite on the second add to it, the normal out of the second, friction and restitution.
 typedef struct sweep_touch {
   real v[3], k[3][3], n[3], friction, restitution;
 } sweep_touch;
@@ -633,14 +671,16 @@ static void sweep_set_frame(sweep_frame *s, const sweep_touch *t)
   }
 }
 
-// Finds the impulse f that changes the normal's speed by `change` and holds the tangents', or slides. It stays what it is
-// where friction jams.
+// Finds the impulse f that changes the normal's speed by `change` and holds the tangents', or
+// slides. It stays what it is where friction jams.
 static void sweep_rub(const sweep_frame *s, real change, real friction, real f[3])
 {
   const real plain = change / s->k[0][0];
   // The tangents' own equations, once the normal's is taken out.
-  const real a = s->k[1][1] - s->k[1][0] * s->k[0][1] / s->k[0][0], c = s->k[2][2] - s->k[2][0] * s->k[0][2] / s->k[0][0];
-  const real d = s->k[1][2] - s->k[1][0] * s->k[0][2] / s->k[0][0], more = SWEEP_LEAST * (s->k[1][1] + s->k[2][2]);
+  const real a = s->k[1][1] - s->k[1][0] * s->k[0][1] / s->k[0][0],
+             c = s->k[2][2] - s->k[2][0] * s->k[0][2] / s->k[0][0];
+  const real d = s->k[1][2] - s->k[1][0] * s->k[0][2] / s->k[0][0],
+             more = SWEEP_LEAST * (s->k[1][1] + s->k[2][2]);
   const real g = -s->v[1] - s->k[1][0] * plain, h = -s->v[2] - s->k[2][0] * plain;
   const real size = (a + more) * (c + more) - d * d;
   const real held[2] = {((c + more) * g - d * h) / size, ((a + more) * h - d * g) / size};
@@ -662,16 +702,17 @@ static void sweep_rub(const sweep_frame *s, real change, real friction, real f[3
   }
 }
 
-// Finds the impulse p after which bodies part along the normal at the restitution's share of the speed at which they
-// met. Friction holds them where its cone lets it, else it acts against the slip; where friction would jam them or
-// add energy there is none.
+// Finds the impulse p after which bodies part along the normal at the restitution's share of the
+// speed at which they met. Friction holds them where its cone lets it, else it acts against the
+// slip; where friction would jam them or add energy there is none.
 static void sweep_impulse(const sweep_touch *t, real p[3])
 {
   sweep_frame s;
   real energy = R(0.0);
   sweep_set_frame(&s, t);
   const int closes = s.v[0] < R(0.0) && s.k[0][0] > R(0.0);
-  const real change = -(R(1.0) + t->restitution) * s.v[0], plain = closes ? change / s.k[0][0] : R(0.0);
+  const real change = -(R(1.0) + t->restitution) * s.v[0],
+             plain = closes ? change / s.k[0][0] : R(0.0);
   real f[3] = {plain, R(0.0), R(0.0)};
   if (closes && t->friction > R(0.0)) {
     sweep_rub(&s, change, t->friction, f);
@@ -690,8 +731,8 @@ static void sweep_impulse(const sweep_touch *t, real p[3])
 
 // Writes J (3, nv) of the velocity of a group's first link against its second where they meet, and
 // inv(L) J' behind it, (3, nv) too.
-static void sweep_jacobian(GLOBAL const world_sizes *n, GLOBAL const int *ints, const world_one *o, int group,
-                           const real at[3], GLOBAL real *work)
+static void sweep_jacobian(GLOBAL const world_sizes *n, GLOBAL const int *ints, const world_one *o,
+                           int group, const real at[3], GLOBAL real *work)
 {
   GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
   GLOBAL const int *mover = ints + n->at_group_dofs + MOVER_INTS * g[GROUP_DOF_AT];
@@ -705,11 +746,13 @@ static void sweep_jacobian(GLOBAL const world_sizes *n, GLOBAL const int *ints, 
     real axis[3], arm[3], swing[3];
     for (int k = 0; k < 3; ++k) {
       axis[k] = one_real(o, n->at_axis + 3 * dof + k);
-      arm[k] = at[k] - one_real(o, n->at_origin + 3 * link + k) + one_real(o, n->at_arm + 3 * link + k);
+      arm[k] =
+        at[k] - one_real(o, n->at_origin + 3 * link + k) + one_real(o, n->at_arm + 3 * link + k);
     }
     sweep_cross(axis, arm, swing);
     for (int k = 0; k < 3; ++k) {
-      work[k * nv + dof] = (real)mover[MOVER_SIGN] * (dof_turns(&l, dof - l.v) ? swing[k] : axis[k]);
+      work[k * nv + dof] =
+        (real)mover[MOVER_SIGN] * (dof_turns(&l, dof - l.v) ? swing[k] : axis[k]);
     }
   }
   for (int k = 0; k < 3; ++k) {
@@ -729,8 +772,8 @@ static void sweep_jacobian(GLOBAL const world_sizes *n, GLOBAL const int *ints, 
 }
 
 // Adds inv(M) J' p to v, of inv(L) J' p.
-static void sweep_push(GLOBAL const world_sizes *n, GLOBAL const int *ints, const world_one *o, GLOBAL real *work,
-                       const real p[3], GLOBAL real *v)
+static void sweep_push(GLOBAL const world_sizes *n, GLOBAL const int *ints, const world_one *o,
+                       GLOBAL real *work, const real p[3], GLOBAL real *v)
 {
   const int nv = n->nv;
   GLOBAL real *x = work + 6 * nv;
@@ -748,12 +791,13 @@ static void sweep_push(GLOBAL const world_sizes *n, GLOBAL const int *ints, cons
   }
 }
 
-// One work-item gives one world the impulse of its first impact: v (worlds, nv) is its velocity before and after.
-// `scratch` has what world_sweep_impact has found; springs are those of world_watch. The `last` impact of a step uses
-// up what is left of it.
-KERNEL void world_sweep_impulse(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                                GLOBAL const real *parameters, int shared, GLOBAL const real *springs, int given,
-                                GLOBAL const real *scratch, GLOBAL const int *marks, GLOBAL real *state, int last,
+// One work-item gives one world the impulse of its first impact: v (worlds, nv) is its velocity
+// before and after. `scratch` has what world_sweep_impact has found; springs are those of
+// world_watch. The `last` impact of a step uses up what is left of it.
+KERNEL void world_sweep_impulse(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
+                                GLOBAL const real *springs, int given, GLOBAL const real *scratch,
+                                GLOBAL const int *marks, GLOBAL real *state, int last,
                                 GLOBAL real *work, GLOBAL real *v, GLOBAL int *status, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
@@ -782,9 +826,11 @@ KERNEL void world_sweep_impulse(GLOBAL const world_sizes *n, GLOBAL const int *i
       }
     }
   }
-  GLOBAL const real *own_parameters = shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->columns));
-  const real friction = n->pair_springs ? spring_of_pair(n, reals, springs, given, world, group_ints[GROUP_PAIR])[SPRING_MU]
-                                  : column_friction(n, group_ints, own_parameters);
+  GLOBAL const real *own_parameters =
+    shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->columns));
+  const real friction = n->pair_springs ? spring_of_pair(n, reals, springs, given, world,
+                                                         group_ints[GROUP_PAIR])[SPRING_MU]
+                                        : column_friction(n, group_ints, own_parameters);
   t.friction = of[GROUP_FLAT] > R(0.0) ? R(0.0) : friction;
   t.restitution = sweep_dot(t.v, t.n) < -reals[WORLD_BOUNCE] ? of[GROUP_RESTITUTION] : R(0.0);
   sweep_impulse(&t, p);
@@ -793,7 +839,8 @@ KERNEL void world_sweep_impulse(GLOBAL const world_sizes *n, GLOBAL const int *i
   status[world] |= WORLD_SWEPT | (last ? WORLD_SWEEP_LIMIT : 0);
 }
 
-static void sweep_copy(const world_block *b, GLOBAL const int *marks, int nq, GLOBAL const real *from, GLOBAL real *to)
+static void sweep_copy(const world_block *b, GLOBAL const int *marks, int nq,
+                       GLOBAL const real *from, GLOBAL real *to)
 {
   for (int world = b->first; world <= b->last && world < b->first + LANES; ++world) {
     for (int k = 0; k < nq && ROW(marks, world, SWEEP_INTS)[SWEEP_GROUP] >= 0; ++k) {
@@ -802,12 +849,13 @@ static void sweep_copy(const world_block *b, GLOBAL const int *marks, int nq, GL
   }
 }
 
-// One work-item ends an impact in a block of worlds. In those that have one q (worlds, nq) becomes where bodies were
-// stopped, and next_q where the rest of the step leads from there at the velocity v (worlds, nv). They are looked at
-// again, and no others. `meet` (worlds, nq) is memory.
-KERNEL void world_sweep_go(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                           GLOBAL const real *v, GLOBAL int *marks, GLOBAL real *state, int count, GLOBAL real *q,
-                           GLOBAL real *next_q, GLOBAL real *meet, GLOBAL real *scratch)
+// One work-item ends an impact in a block of worlds. In those that have one q (worlds, nq) becomes
+// where bodies were stopped, and next_q where the rest of the step leads from there at the velocity
+// v (worlds, nv). They are looked at again, and no others. `meet` (worlds, nq) is memory.
+KERNEL void world_sweep_go(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                           GLOBAL const real *reals, GLOBAL const real *v, GLOBAL int *marks,
+                           GLOBAL real *state, int count, GLOBAL real *q, GLOBAL real *next_q,
+                           GLOBAL real *meet, GLOBAL real *scratch)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   if (b.first > b.last) {

@@ -47,7 +47,7 @@ typedef struct step_tangents {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
   GLOBAL const real *jacobian; // (stages, nv, width)
-  GLOBAL const real *elastic; // what collisions add to dq'/dq and dv'/dq, (nv, nv) each, or NULL
+  GLOBAL const real *elastic;  // what collisions add to dq'/dq and dv'/dq, (nv, nv) each, or NULL
   GLOBAL real *seed, *now, *sums, *rates, *accelerations, *moves;
   int width;
 } step_tangents;
@@ -78,7 +78,8 @@ static void moved_tangent(const step_tangents *a, GLOBAL const real *s, real fac
     if (l.dofs > 1) {
       const int at = turning_at(&l);
       const vec3_r by = scale3_r(rotation_part(s + at), lane_lit(factor));
-      put_part(a->now + at, moved_along(by, rotation_part(a->seed + at), rotation_part(a->moves + at)));
+      put_part(a->now + at,
+               moved_along(by, rotation_part(a->seed + at), rotation_part(a->moves + at)));
     }
   }
 }
@@ -114,8 +115,9 @@ static void rates_tangent(const step_tangents *a, GLOBAL const real *stages, int
     const tree_link l = link_at(a->n, a->ints, i);
     if (l.dofs > 1) {
       const int at = turning_at(&l);
-      put_part(a->rates + at, rate_tangent(scale3_r(rotation_part(s + at), ahead), rotation_part(v + at),
-                                         rotation_part(a->moves + at), rotation_part(a->now + nv + at)));
+      put_part(a->rates + at,
+               rate_tangent(scale3_r(rotation_part(s + at), ahead), rotation_part(v + at),
+                            rotation_part(a->moves + at), rotation_part(a->now + nv + at)));
     }
   }
 }
@@ -145,8 +147,8 @@ static void rk4_tangent(const step_tangents *a, GLOBAL const real *stages, real 
     a->now[nv + i] = a->seed[nv + i] + h / R(6.0) * a->sums[nv + i];
     a->rates[i] = R(0.0);
     for (int stage = 0; stage < 4; ++stage) { // the step's own move
-      a->rates[i] += (stage == 1 || stage == 2 ? R(2.0) : R(1.0)) *
-                     stages[stage * one + a->n->nq + 2 * nv + i];
+      a->rates[i] +=
+        (stage == 1 || stage == 2 ? R(2.0) : R(1.0)) * stages[stage * one + a->n->nq + 2 * nv + i];
     }
   }
   moved_tangent(a, a->rates, h / R(6.0));
@@ -176,8 +178,9 @@ ADJOINT_KERNEL void world_jacobian_row(GLOBAL const world_sizes *n, GLOBAL const
   }
 }
 
-static step_tangents tangents_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *jacobian,
-                      int stages, GLOBAL const real *hard_rows, GLOBAL real *work, int world)
+static step_tangents tangents_of(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                 GLOBAL const real *jacobian, int stages,
+                                 GLOBAL const real *hard_rows, GLOBAL real *work, int world)
 {
   step_tangents a;
   const int nv = n->nv;
@@ -185,7 +188,8 @@ static step_tangents tangents_of(GLOBAL const world_sizes *n, GLOBAL const int *
   a.ints = ints;
   a.width = SEED(nv, n->nu, n->links, n->columns);
   a.jacobian = ROW(jacobian, world, stages * nv * a.width);
-  a.elastic = n->elastic ? ROW(hard_rows, world, HARD_ADJOINT(n->hard_rows, nv)) : (GLOBAL const real *)0;
+  a.elastic = n->elastic ? ROW(hard_rows, world, HARD_ADJOINT(n->hard_rows, nv))
+                         : (GLOBAL const real *)0;
   a.seed = ROW(work, world, TANGENT_NUMBERS(nv, a.width));
   a.now = a.seed + a.width;
   a.sums = a.now + a.width;
@@ -195,8 +199,8 @@ static step_tangents tangents_of(GLOBAL const world_sizes *n, GLOBAL const int *
   return a;
 }
 
-static void step_tangent(const step_tangents *a, GLOBAL const real *next_v, GLOBAL const real *stage_rows,
-                       int stages, real h, int world)
+static void step_tangent(const step_tangents *a, GLOBAL const real *next_v,
+                         GLOBAL const real *stage_rows, int stages, real h, int world)
 {
   for (int i = 0; i < a->width; ++i) {
     a->now[i] = a->seed[i];
@@ -227,8 +231,8 @@ static void moved_matrices(vec3_r s, real by_q[9], real by_s[9])
   }
 }
 
-// Makes the whole matrix of an Euler step at once, to (2 nv, width): what euler_tangent makes of each
-// column of the unit matrix.
+// Makes the whole matrix of an Euler step at once, to (2 nv, width): what euler_tangent makes of
+// each column of the unit matrix.
 static void euler_matrix(const step_tangents *a, GLOBAL const real *next_v, real h, GLOBAL real *to)
 {
   const int nv = a->n->nv, width = a->width;
@@ -279,8 +283,8 @@ ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const i
                                      GLOBAL const real *reals, GLOBAL const real *next_v,
                                      GLOBAL const real *stage_rows, GLOBAL const real *jacobian,
                                      int stages, GLOBAL const real *hard_rows,
-                                     GLOBAL const int *status, GLOBAL real *work,
-                                     GLOBAL real *out, int worlds)
+                                     GLOBAL const int *status, GLOBAL real *work, GLOBAL real *out,
+                                     int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds) {
@@ -310,11 +314,11 @@ ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const i
 // (q', v') takes the place of the one of (q, v), with zeros where the world is silent. The other
 // arrays are those of world_transition.
 ADJOINT_KERNEL void world_tangent(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                GLOBAL const real *reals, GLOBAL const real *next_v,
-                                GLOBAL const real *stage_rows, GLOBAL const real *jacobian,
-                                int stages, GLOBAL const real *hard_rows,
-                                GLOBAL const int *status, GLOBAL real *work,
-                                GLOBAL real *tangents, int worlds)
+                                  GLOBAL const real *reals, GLOBAL const real *next_v,
+                                  GLOBAL const real *stage_rows, GLOBAL const real *jacobian,
+                                  int stages, GLOBAL const real *hard_rows,
+                                  GLOBAL const int *status, GLOBAL real *work,
+                                  GLOBAL real *tangents, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds) {
@@ -344,7 +348,8 @@ ADJOINT_KERNEL void world_cut(GLOBAL const real *matrices, int rows, int width, 
   }
   for (int i = 0; i < rows; ++i) {
     for (int k = 0; k < some; ++k) {
-      ROW(out, world, rows * some)[i * some + k] = ROW(matrices, world, rows * width)[i * width + from + k];
+      ROW(out, world, rows * some)
+      [i * some + k] = ROW(matrices, world, rows * width)[i * width + from + k];
     }
   }
 }

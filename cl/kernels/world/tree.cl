@@ -17,10 +17,10 @@ static void tree_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL 
 // = inv(M) (f - c) at at_free; docs/cone.md, sections 4 to 6. singular (worlds) is 0 where M is
 // positive definite, else 1. A world whose input is not finite, or that has stopped, is computed
 // all the same.
-KERNEL void world_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                       GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *u,
-                       GLOBAL const real *parameters, int shared, int count, GLOBAL real *scratch,
-                       GLOBAL real *singular)
+KERNEL void world_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                       GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
+                       GLOBAL const real *u, GLOBAL const real *parameters, int shared, int count,
+                       GLOBAL real *scratch, GLOBAL real *singular)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   if (b.first > b.last) {
@@ -30,8 +30,7 @@ KERNEL void world_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOB
   mass_matrix(&b, n, ints, reals, parameters, shared);
   const lane worst = block_factor(&b, n, ints, reals, n->at_mass, n->at_factor, R(0.0));
   store_part(singular, NO_ORDER, 0, b.first, count, 1, R(1.0) - worst);
-  tree_accelerations(&b, n, ints, v, (GLOBAL const real *)0,
-                     gravity_of(&b, n, parameters, shared));
+  tree_accelerations(&b, n, ints, v, (GLOBAL const real *)0, gravity_of(&b, n, parameters, shared));
   tree_forces(&b, n, reals, parameters, shared);
   tree_gather(&b, n, ints, n->at_bias);
   other_forces(&b, n, ints, reals, q, v, u, n->at_smooth);
@@ -46,8 +45,8 @@ KERNEL void world_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOB
 // One work-item finds the poses of one body in a block of worlds, poses (worlds, 7), as the
 // manifold's kernels want them: position, quaternion (w, x, y, z). At `at`, `body` holds its
 // position and quaternion on the link; link -1 is the world.
-KERNEL void world_poses(GLOBAL const world_sizes *n, GLOBAL real *scratch,
-                        GLOBAL const real *body, int at, int link, int count, GLOBAL real *poses)
+KERNEL void world_poses(GLOBAL const world_sizes *n, GLOBAL real *scratch, GLOBAL const real *body,
+                        int at, int link, int count, GLOBAL real *poses)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   if (b.first > b.last) {
@@ -89,9 +88,10 @@ static num spring_energy(const world_block *b, GLOBAL const world_sizes *n, GLOB
 
 // One work-item finds energy and momentum of a block of worlds, out (worlds, ENERGY_REALS), of q, v
 // and the parameters; docs/cone.md, section 12. It moves the tree in scratch anew.
-KERNEL void world_energy(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                         GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *parameters,
-                         int shared, int count, GLOBAL real *scratch, GLOBAL real *out)
+KERNEL void world_energy(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                         GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
+                         GLOBAL const real *parameters, int shared, int count, GLOBAL real *scratch,
+                         GLOBAL real *out)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   if (b.first > b.last) {

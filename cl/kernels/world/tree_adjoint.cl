@@ -14,11 +14,20 @@ static world_block back_at(GLOBAL real *memory, GLOBAL const world_sizes *n, int
   return b;
 }
 
-static int link_adjoint(GLOBAL const world_sizes *n, int i) { return n->at_back_links + LINK_ADJOINT * i; }
+static int link_adjoint(GLOBAL const world_sizes *n, int i)
+{
+  return n->at_back_links + LINK_ADJOINT * i;
+}
 
 // The numbers of a link in the reverse pass come as pairs of vectors.
-static vec pair_first(const world_block *k, int at) { return block_get3(k, at); }
-static vec pair_second(const world_block *k, int at) { return block_get3(k, at + 3); }
+static vec pair_first(const world_block *k, int at)
+{
+  return block_get3(k, at);
+}
+static vec pair_second(const world_block *k, int at)
+{
+  return block_get3(k, at + 3);
+}
 
 static void pair_add(const world_block *k, int at, vec first, vec second)
 {
@@ -66,8 +75,8 @@ static vec inertia_turned(const link_mass *m, vec a, vec c)
 // its acceleration, of its velocity and of its pose, and that of its mass_scale. With `still` set
 // the tree stands still: the acceleration is the twist under z alone, and gets its cotangents.
 static void mass_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
-                      GLOBAL const real *reals, GLOBAL const real *parameters, int shared, int i,
-                      int still)
+                         GLOBAL const real *reals, GLOBAL const real *parameters, int shared, int i,
+                         int still)
 {
   const int at = link_adjoint(n, i);
   const link_mass m = mass_of(b, n, reals, i);
@@ -79,7 +88,8 @@ static void mass_adjoint(const world_block *b, const world_block *k, GLOBAL cons
   const vec a = still ? pair_second(k, at + LINK_BACK_TWIST_Z)
                       : block_get3(b, n->at_acceleration + 6 * i + 3);
   const vec yw = pair_first(k, at + LINK_BACK_TWIST_Y), yv = pair_second(k, at + LINK_BACK_TWIST_Y);
-  const vec u = FN(add3)(yv, FN(cross3)(yw, c)), f = FN(scale3)(FN(carried)(a, alpha, w, c), m.mass);
+  const vec u = FN(add3)(yv, FN(cross3)(yw, c)),
+            f = FN(scale3)(FN(carried)(a, alpha, w, c), m.mass);
   const vec spin = FN(inertia_times)(m.diagonal, m.products, w);
   const vec turn = FN(add3)(FN(inertia_times)(m.diagonal, m.products, alpha), FN(cross3)(w, spin));
   block_add(k, n->at_back_parameters + i, n_add(FN(dot3)(u, f), FN(dot3)(yw, turn)));
@@ -93,8 +103,8 @@ static void mass_adjoint(const world_block *b, const world_block *k, GLOBAL cons
   if (!still) {
     const vec wc = FN(cross3)(w, c), z = FN(cross3)(yw, w);
     const vec by_force = FN(add3)(FN(cross3)(wc, mu), FN(cross3)(c, FN(cross3)(mu, w)));
-    const vec by_spin = FN(add3)(FN(cross3)(spin, yw),
-                                 FN(inertia_times)(m.diagonal, m.products, z));
+    const vec by_spin =
+      FN(add3)(FN(cross3)(spin, yw), FN(inertia_times)(m.diagonal, m.products, z));
     block_add3(k, at + LINK_BACK_V, FN(add3)(by_force, FN(scale3)(by_spin, scale)));
     c_bar = FN(add3)(c_bar, FN(cross3)(FN(cross3)(mu, w), w));
     turned = FN(add3)(turned, inertia_turned(&m, w, z));
@@ -114,7 +124,8 @@ static void link_sweep(const world_block *b, const world_block *k, GLOBAL const 
   const int up = link_adjoint(n, own ? l.parent : i);
   const vec none = lit3(R(0.0), R(0.0), R(0.0));
   const vec arm = block_get3(b, n->at_arm + 3 * i), anchor = block_get3(b, n->at_anchor + 3 * i);
-  const vec w = block_get3(b, n->at_velocity + 6 * i), alpha = block_get3(b, n->at_acceleration + 6 * i);
+  const vec w = block_get3(b, n->at_velocity + 6 * i),
+            alpha = block_get3(b, n->at_acceleration + 6 * i);
   const vec wp = own ? block_get3(b, n->at_velocity + 6 * l.parent) : none;
   const vec alpha_p = own ? block_get3(b, n->at_acceleration + 6 * l.parent) : none;
   const vec ab = pair_second(k, at + LINK_BACK_A);
@@ -139,7 +150,8 @@ static void link_sweep(const world_block *b, const world_block *k, GLOBAL const 
   for (int j = 0; j < l.dofs; ++j) {
     const int dof = l.v + j, turns = dof_turns(&l, j);
     const vec axis = block_get3(b, n->at_axis + 3 * dof);
-    const num rate = row_get(b, v, n->nv, dof), ry = block_get(k, y + dof), rz = block_get(k, z + dof);
+    const num rate = row_get(b, v, n->nv, dof), ry = block_get(k, y + dof),
+              rz = block_get(k, z + dof);
     const vec with = turns ? FN(cross3)(alb, wp) : FN(scale3)(FN(cross3)(ab, wp), n_lit(R(2.0)));
     const vec by_rate = FN(add3)(turns ? wb : vb, with);
     block_add(k, n->at_back_v + dof, FN(dot3)(axis, by_rate));
@@ -168,7 +180,8 @@ static void link_sweep(const world_block *b, const world_block *k, GLOBAL const 
   anchor_bar = FN(add3)(anchor_bar, FN(cross3)(yvb, pair_first(k, up + LINK_BACK_TWIST_Y)));
   anchor_bar = FN(add3)(anchor_bar, FN(cross3)(zvb, pair_first(k, up + LINK_BACK_TWIST_Z)));
   vec wp_bar = FN(add3)(wb, FN(cross3)(anchor, vb));
-  wp_bar = FN(add3)(wp_bar, FN(add3)(FN(cross3)(FN(cross3)(wp, anchor), ab), FN(cross3)(anchor, awp)));
+  wp_bar =
+    FN(add3)(wp_bar, FN(add3)(FN(cross3)(FN(cross3)(wp, anchor), ab), FN(cross3)(anchor, awp)));
   wp_bar = FN(add3)(wp_bar, FN(add3)(FN(cross3)(spins, alb),
                                      FN(scale3)(FN(cross3)(runs, ab), n_lit(R(2.0)))));
   pair_add(k, up + LINK_BACK_A, FN(add3)(alb, FN(cross3)(anchor, ab)), ab);
@@ -215,10 +228,14 @@ static back_one back_one_at(GLOBAL real *memory, GLOBAL const world_sizes *n, in
 
 static vec back_one_get3(const back_one *k, int i)
 {
-  return lit3(k->at[(size_t)i * LANES], k->at[(size_t)(i + 1) * LANES], k->at[(size_t)(i + 2) * LANES]);
+  return lit3(k->at[(size_t)i * LANES], k->at[(size_t)(i + 1) * LANES],
+              k->at[(size_t)(i + 2) * LANES]);
 }
 
-static void back_one_add(const back_one *k, int i, real x) { k->at[(size_t)i * LANES] += x; }
+static void back_one_add(const back_one *k, int i, real x)
+{
+  k->at[(size_t)i * LANES] += x;
+}
 
 static void back_one_add3(const back_one *k, int i, vec v)
 {
@@ -231,7 +248,7 @@ static void back_one_add3(const back_one *k, int i, vec v)
 // `sign`: to the cotangents of the link's own twist (`place`) and of its pose. `turn` is the
 // angular velocity of that twist.
 static void wrench_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
-                        int link, num sign, vec c, const link_wrench *w, vec turn, int place)
+                           int link, num sign, vec c, const link_wrench *w, vec turn, int place)
 {
   if (link >= 0) {
     const vec r = FN(sub3)(c, block_get3(b, n->at_origin + 3 * link));
@@ -243,8 +260,9 @@ static void wrench_adjoint(const world_block *b, const world_block *k, GLOBAL co
 }
 
 // As wrench_adjoint, for the wrench `by` (moment, force) of one world.
-static void entry_wrench_adjoint(const world_one *o, const back_one *k, GLOBAL const world_sizes *n, int link, num sign,
-                           vec c, GLOBAL const real *by, vec turn, int place)
+static void entry_wrench_adjoint(const world_one *o, const back_one *k, GLOBAL const world_sizes *n,
+                                 int link, num sign, vec c, GLOBAL const real *by, vec turn,
+                                 int place)
 {
   const vec r = FN(sub3)(c, one_get3(o, n->at_origin + 3 * link));
   const vec force = FN(scale3)(real3(by + 3), sign);
@@ -255,8 +273,8 @@ static void entry_wrench_adjoint(const world_one *o, const back_one *k, GLOBAL c
   back_one_add3(k, at + LINK_BACK_POSE + 3, FN(neg3)(FN(cross3)(force, turn)));
 }
 
-// Adds the cotangents of an automatic group's friction and stiffness to those of its bodies', whose parameters are
-// `rows` of a world.
+// Adds the cotangents of an automatic group's friction and stiffness to those of its bodies', whose
+// parameters are `rows` of a world.
 static void bodies_adjoint(const back_one *k, GLOBAL const world_sizes *n, GLOBAL const int *group,
                            GLOBAL const real *rows, real friction, real stiffness)
 {
@@ -269,15 +287,17 @@ static void bodies_adjoint(const back_one *k, GLOBAL const world_sizes *n, GLOBA
     const real ratio = real_max(chi[other], least) / real_max(chi[own], least);
     back_one_add(k, to + own, friction * column_share(n, group, side, rows));
     if (!(chi[own] < least)) { // what was raised to the least that it may be has no derivative
-      back_one_add(k, to + n->columns + own, R(0.5) * stiffness * lane_first(lane_sqrt(lane_lit(ratio))));
+      back_one_add(k, to + n->columns + own,
+                   R(0.5) * stiffness * lane_first(lane_sqrt(lane_lit(ratio))));
     }
   }
 }
 
-// Takes what contacts ask of a group, back (GROUP_ADJOINT), to its two links and to the parameters of its columns,
-// which are `rows` of a world.
-static void group_adjoint(const world_one *o, const back_one *k, GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                          GLOBAL const real *rows, GLOBAL const real *back, int group)
+// Takes what contacts ask of a group, back (GROUP_ADJOINT), to its two links and to the parameters
+// of its columns, which are `rows` of a world.
+static void group_adjoint(const world_one *o, const back_one *k, GLOBAL const world_sizes *n,
+                          GLOBAL const int *ints, GLOBAL const real *rows, GLOBAL const real *back,
+                          int group)
 {
   GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
   const vec c = one_get3(o, n->at_origin + 3 * group_centre(g));
@@ -288,11 +308,12 @@ static void group_adjoint(const world_one *o, const back_one *k, GLOBAL const wo
       const num sign = n_lit(side ? R(-1.0) : R(1.0));
       GLOBAL const real *pose = back + (side ? BACK_POSE_B : BACK_POSE_A);
       // The tree's y is minus the multiplier.
-      entry_wrench_adjoint(o, k, n, link, n_neg(sign), c, back + BACK_MULTIPLIER, back_one_get3(k, at + LINK_BACK_TWIST_Y),
-                     LINK_BACK_Y);
-      entry_wrench_adjoint(o, k, n, link, sign, c, back + BACK_ACCELERATION, back_one_get3(k, at + LINK_BACK_TWIST_Z),
-                     LINK_BACK_Z);
-      entry_wrench_adjoint(o, k, n, link, sign, c, back + BACK_VELOCITY, one_get3(o, n->at_velocity + 6 * link), LINK_BACK_V);
+      entry_wrench_adjoint(o, k, n, link, n_neg(sign), c, back + BACK_MULTIPLIER,
+                           back_one_get3(k, at + LINK_BACK_TWIST_Y), LINK_BACK_Y);
+      entry_wrench_adjoint(o, k, n, link, sign, c, back + BACK_ACCELERATION,
+                           back_one_get3(k, at + LINK_BACK_TWIST_Z), LINK_BACK_Z);
+      entry_wrench_adjoint(o, k, n, link, sign, c, back + BACK_VELOCITY,
+                           one_get3(o, n->at_velocity + 6 * link), LINK_BACK_V);
       back_one_add3(k, at + LINK_BACK_POSE, real3(pose));
       back_one_add3(k, at + LINK_BACK_POSE + 3, real3(pose + 3));
     }
@@ -309,14 +330,15 @@ static void group_adjoint(const world_one *o, const back_one *k, GLOBAL const wo
   }
 }
 
-// Between world_tree_adjoint_start and world_tree_adjoint one work-item adds, in one world, what contacts ask of links,
-// parameters and mobilities, entry by entry. backs (items, GROUP_ADJOINT) is of items, or, where `dense` is set, of all
-// groups in each world, (worlds, groups, GROUP_ADJOINT).
+// Between world_tree_adjoint_start and world_tree_adjoint one work-item adds, in one world, what
+// contacts ask of links, parameters and mobilities, entry by entry. backs (items, GROUP_ADJOINT) is
+// of items, or, where `dense` is set, of all groups in each world, (worlds, groups, GROUP_ADJOINT).
 ADJOINT_KERNEL void world_entries_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                          GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
-                                          GLOBAL const int *items, GLOBAL const int *list,
-                                          GLOBAL const int *entries, int dense, GLOBAL const real *backs,
-                                          GLOBAL real *memory, int worlds)
+                                          GLOBAL const real *parameters, int shared,
+                                          GLOBAL const real *scratch, GLOBAL const int *items,
+                                          GLOBAL const int *list, GLOBAL const int *entries,
+                                          int dense, GLOBAL const real *backs, GLOBAL real *memory,
+                                          int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -331,14 +353,16 @@ ADJOINT_KERNEL void world_entries_adjoint(GLOBAL const world_sizes *n, GLOBAL co
   }
   if (dense) {
     for (int group = 0; group < n->groups; ++group) {
-      group_adjoint(&o, &k, n, ints, rows, ROW(backs, world * n->groups + group, GROUP_ADJOINT), group);
+      group_adjoint(&o, &k, n, ints, rows, ROW(backs, world * n->groups + group, GROUP_ADJOINT),
+                    group);
     }
     return;
   }
   GLOBAL const int *own = ROW(entries, world, ENTRIES_INTS);
   for (int i = 0; i < own[ENTRIES_COUNT]; ++i) {
     const int item = list[own[ENTRIES_AT] + i];
-    group_adjoint(&o, &k, n, ints, rows, ROW(backs, item, GROUP_ADJOINT), ROW(items, item, ITEM_INTS)[ITEM_GROUP]);
+    group_adjoint(&o, &k, n, ints, rows, ROW(backs, item, GROUP_ADJOINT),
+                  ROW(items, item, ITEM_INTS)[ITEM_GROUP]);
   }
 }
 
@@ -346,8 +370,8 @@ ADJOINT_KERNEL void world_entries_adjoint(GLOBAL const world_sizes *n, GLOBAL co
 
 // Adds the gradient of -y . f of the other forces f by q, v and controls.
 static void forces_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
-                        GLOBAL const int *ints, GLOBAL const real *reals, GLOBAL const real *q,
-                        GLOBAL const real *v, GLOBAL const real *u)
+                           GLOBAL const int *ints, GLOBAL const real *reals, GLOBAL const real *q,
+                           GLOBAL const real *v, GLOBAL const real *u)
 {
   for (int i = 0; i < n->nv; ++i) {
     const real damping = reals[n->at_dof_reals + DOF_REALS * i + DOF_DAMPING];
@@ -389,8 +413,8 @@ static void forces_adjoint(const world_block *b, const world_block *k, GLOBAL co
 // twist that y gives that group.
 static void still_sweep(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                         GLOBAL const int *ints, GLOBAL const real *reals,
-                        GLOBAL const real *parameters, int shared, GLOBAL const real *v, int y, int z,
-                        int group, const link_wrench *w)
+                        GLOBAL const real *parameters, int shared, GLOBAL const real *v, int y,
+                        int z, int group, const link_wrench *w)
 {
   back_clear(k, n);
   back_twists(b, k, n, ints, y, LINK_BACK_TWIST_Y);
@@ -405,7 +429,7 @@ static void still_sweep(const world_block *b, const world_block *k, GLOBAL const
       const int link = g[side ? GROUP_B : GROUP_A];
       if (link >= 0) {
         wrench_adjoint(b, k, n, link, n_lit(side ? R(-1.0) : R(1.0)), c, w,
-                    pair_first(k, link_adjoint(n, link) + LINK_BACK_TWIST_Y), LINK_BACK_Y);
+                       pair_first(k, link_adjoint(n, link) + LINK_BACK_TWIST_Y), LINK_BACK_Y);
       }
     }
   }
@@ -413,8 +437,8 @@ static void still_sweep(const world_block *b, const world_block *k, GLOBAL const
 }
 
 // Writes inv(M) times what is at at_free to `to` of the back block.
-static void solve_to(const world_block *b, const world_block *k, GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                     int to)
+static void solve_to(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                     GLOBAL const int *ints, int to)
 {
   block_solve(b, n, ints, n->at_factor, n->at_free);
   for (int i = 0; i < n->nv; ++i) {
@@ -423,13 +447,15 @@ static void solve_to(const world_block *b, const world_block *k, GLOBAL const wo
 }
 
 // Adds the gradient of S : X inv(M) X', where S is the cotangent of a group's mobility.
-static void mobility_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
-                          GLOBAL const int *ints, GLOBAL const real *reals,
-                          GLOBAL const real *parameters, int shared, GLOBAL const real *v, int group)
+static void mobility_adjoint(const world_block *b, const world_block *k,
+                             GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                             GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
+                             GLOBAL const real *v, int group)
 {
   GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
   const int nv = n->nv, x = n->at_columns;
-  const vec c = block_get3(b, n->at_origin + 3 * group_centre(g)), none = lit3(R(0.0), R(0.0), R(0.0));
+  const vec c = block_get3(b, n->at_origin + 3 * group_centre(g)),
+            none = lit3(R(0.0), R(0.0), R(0.0));
   for (int l = 0; l < 6; ++l) { // inv(M) X' at at_columns
     for (int i = 0; i < nv; ++i) {
       block_put(b, n->at_free + i, n_lit(R(0.0)));
@@ -447,7 +473,8 @@ static void mobility_adjoint(const world_block *b, const world_block *k, GLOBAL 
   }
   for (int l = 0; l < 6; ++l) {
     const num two = n_lit(R(-2.0)), zero = n_lit(R(0.0));
-    const vec unit = FN(make)(l % 3 == 0 ? two : zero, l % 3 == 1 ? two : zero, l % 3 == 2 ? two : zero);
+    const vec unit =
+      FN(make)(l % 3 == 0 ? two : zero, l % 3 == 1 ? two : zero, l % 3 == 2 ? two : zero);
     const link_wrench w = {l < 3 ? unit : none, l < 3 ? none : unit};
     for (int i = 0; i < nv; ++i) {
       num sum = zero;
@@ -465,10 +492,11 @@ static void mobility_adjoint(const world_block *b, const world_block *k, GLOBAL 
 
 // Adds the gradient of the diagonal of inv(M), whose cotangent rows on single degrees of freedom
 // have left in row_adjoint.
-static void inverse_weights_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
-                         GLOBAL const int *ints, GLOBAL const real *reals,
-                         GLOBAL const real *parameters, int shared, GLOBAL const real *v,
-                         GLOBAL const real *row_adjoint)
+static void inverse_weights_adjoint(const world_block *b, const world_block *k,
+                                    GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                    GLOBAL const real *reals, GLOBAL const real *parameters,
+                                    int shared, GLOBAL const real *v,
+                                    GLOBAL const real *row_adjoint)
 {
   const int nv = n->nv;
   for (int row = 0; row < n->rows; ++row) {
@@ -491,23 +519,27 @@ static void inverse_weights_adjoint(const world_block *b, const world_block *k, 
 
 // ---- kernels ----
 
-// Returns the moment about a link's origin that the cotangent of the pose of a body on it amounts to: the
-// link is turned by `of`, and the cotangent of the position is a force, that of the quaternion gw and g.
+// Returns the moment about a link's origin that the cotangent of the pose of a body on it amounts
+// to: the link is turned by `of`, and the cotangent of the position is a force, that of the
+// quaternion gw and g.
 static vec pose_moment(FN(quaternion) of, GLOBAL const real *body, vec force, num gw, vec g)
 {
   const FN(quaternion) q = FN(quaternion_times)(of, quaternion_real(body + 3));
-  const vec turned = FN(sub3)(FN(add3)(FN(scale3)(g, q.w), FN(cross3)(q.v, g)), FN(scale3)(q.v, gw));
+  const vec turned =
+    FN(sub3)(FN(add3)(FN(scale3)(g, q.w), FN(cross3)(q.v, g)), FN(scale3)(q.v, gw));
   return FN(mad3)(turned, n_lit(R(0.5)), FN(cross3)(FN(quaternion_rotate)(of, real3(body)), force));
 }
 
-// One work-item takes the cotangent `gradient` (count, 7) of the poses of the bodies of side 0 or 1 of one of `count`
-// items from `first` on to moment and force on its link, in backs (items, GROUP_ADJOINT), of which the rows from `at` on
-// are meant. The other arrays are those of world_item_poses.
+// One work-item takes the cotangent `gradient` (count, 7) of the poses of the bodies of side 0 or 1
+// of one of `count` items from `first` on to moment and force on its link, in backs (items,
+// GROUP_ADJOINT), of which the rows from `at` on are meant. The other arrays are those of
+// world_item_poses.
 MERGED
 ADJOINT_KERNEL void world_poses_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                     GLOBAL const real *scratch, GLOBAL const real *bodies,
-                                     GLOBAL const int *items, int first, int side, GLOBAL const real *gradient,
-                                     GLOBAL real *backs, int at, int count)
+                                        GLOBAL const real *scratch, GLOBAL const real *bodies,
+                                        GLOBAL const int *items, int first, int side,
+                                        GLOBAL const real *gradient, GLOBAL real *backs, int at,
+                                        int count)
 {
   const int row = (int)get_global_id(0);
   if (row >= count) {
@@ -521,16 +553,17 @@ ADJOINT_KERNEL void world_poses_adjoint(GLOBAL const world_sizes *n, GLOBAL cons
   }
   const world_one o = one_at(scratch, n, item[ITEM_WORLD]);
   const FN(quaternion) of = one_quaternion(&o, n->at_quaternion + 4 * link);
-  GLOBAL real *to = ROW(backs, at + first + row, GROUP_ADJOINT) + (side ? BACK_POSE_B : BACK_POSE_A);
+  GLOBAL real *to =
+    ROW(backs, at + first + row, GROUP_ADJOINT) + (side ? BACK_POSE_B : BACK_POSE_A);
   put_part(to, pose_moment(of, body, real3(bar), n_lit(bar[3]), real3(bar + 4)));
   for (int k = 0; k < 3; ++k) {
     to[3 + k] = bar[k];
   }
 }
 
-// One work-item begins the reverse pass of a solve in a block of worlds, of the multipliers y (worlds, nv), the
-// accelerations (worlds, nv), and what rows ask for (row_adjoint). What the step's end has asked of q and v is in the
-// block already: see world_euler_adjoint.
+// One work-item begins the reverse pass of a solve in a block of worlds, of the multipliers y
+// (worlds, nv), the accelerations (worlds, nv), and what rows ask for (row_adjoint). What the
+// step's end has asked of q and v is in the block already: see world_euler_adjoint.
 ADJOINT_KERNEL void world_tree_adjoint_start(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                              GLOBAL const real *reals, GLOBAL const real *v,
                                              GLOBAL const real *acceleration, GLOBAL const real *y,
@@ -559,15 +592,16 @@ ADJOINT_KERNEL void world_tree_adjoint_start(GLOBAL const world_sizes *n, GLOBAL
   }
 }
 
-// After world_entries_adjoint one work-item ends the reverse pass of a solve in a block of worlds: it makes the cotangents
-// of q and v, in the place of state (worlds, 2 nv), and of controls (worlds, nu). Those of parameters are added to the
-// block's.
+// After world_entries_adjoint one work-item ends the reverse pass of a solve in a block of worlds:
+// it makes the cotangents of q and v, in the place of state (worlds, 2 nv), and of controls
+// (worlds, nu). Those of parameters are added to the block's.
 ADJOINT_KERNEL void world_tree_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                    GLOBAL const real *reals, GLOBAL const real *q,
-                                    GLOBAL const real *v, GLOBAL const real *u,
-                                    GLOBAL const real *parameters, int shared, GLOBAL const real *row_adjoint,
-                                    GLOBAL real *scratch, GLOBAL real *memory, GLOBAL real *state,
-                                    GLOBAL real *controls, int count)
+                                       GLOBAL const real *reals, GLOBAL const real *q,
+                                       GLOBAL const real *v, GLOBAL const real *u,
+                                       GLOBAL const real *parameters, int shared,
+                                       GLOBAL const real *row_adjoint, GLOBAL real *scratch,
+                                       GLOBAL real *memory, GLOBAL real *state,
+                                       GLOBAL real *controls, int count)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);

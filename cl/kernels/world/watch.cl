@@ -24,10 +24,14 @@ static vec3_r watched_velocity(GLOBAL const world_sizes *n, const world_one *o, 
     return make_r(zero, zero, zero);
   }
   return add3_r(one_get3(o, n->at_velocity + 6 * link + 3),
-                cross3_r(one_get3(o, n->at_velocity + 6 * link), sub3_r(at, one_get3(o, n->at_origin + 3 * link))));
+                cross3_r(one_get3(o, n->at_velocity + 6 * link),
+                         sub3_r(at, one_get3(o, n->at_origin + 3 * link))));
 }
 
-static real watched_length(vec3_r v) { return lane_first(lane_sqrt(dot3_r(v, v))); }
+static real watched_length(vec3_r v)
+{
+  return lane_first(lane_sqrt(dot3_r(v, v)));
+}
 
 #define SPEED_SLACK R(0.99) // of a bound, for rounding
 
@@ -65,9 +69,9 @@ static real group_reach(GLOBAL const real *of)
   return sum;
 }
 
-// Says whether no group of that reach goes farther than `most` in a step of h seconds, by the speeds of all links. Bodies
-// meet within their spheres or between them, where these are no farther apart than the way of the step, so that
-// way <= h (2 move + turn (reach + way)).
+// Says whether no group of that reach goes farther than `most` in a step of h seconds, by the
+// speeds of all links. Bodies meet within their spheres or between them, where these are no farther
+// apart than the way of the step, so that way <= h (2 move + turn (reach + way)).
 static int none_is_fast(const watched_speeds *s, real h, real reach, real most)
 {
   return h * (R(2.0) * s->move + s->turn * reach) <= SPEED_SLACK * most * (R(1.0) - h * s->turn);
@@ -77,8 +81,8 @@ static int none_is_fast(const watched_speeds *s, real h, real reach, real most)
 // in a step than half of the thinner one is thick. Looked at are the velocities of their middles,
 // and those of what both have in the middle of where the spheres around them overlap, as a body
 // that turns meets others with its ends.
-static int group_is_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                         const world_one *o, int group)
+static int group_is_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                         GLOBAL const real *reals, const world_one *o, int group)
 {
   GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
   GLOBAL const real *of = reals + n->at_group_reals + GROUP_REALS * group, *ball = of + GROUP_BALLS;
@@ -90,13 +94,15 @@ static int group_is_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints, GL
   vec3_r at[2], v[2];
   for (int side = 0; side < 2; ++side) {
     GLOBAL const real *b = ball + BALL_REALS * side;
-    at[side] = watched_place(n, o, link[side], make_r(lane_lit(b[0]), lane_lit(b[1]), lane_lit(b[2])));
+    at[side] =
+      watched_place(n, o, link[side], make_r(lane_lit(b[0]), lane_lit(b[1]), lane_lit(b[2])));
     v[side] = watched_velocity(n, o, link[side], at[side]);
   }
   const vec3_r between = sub3_r(at[1], at[0]);
   const real apart = watched_length(between);
   // The middle of the overlap is this share of the way from the first middle to the second.
-  const real low = real_max(-radius[0], apart - radius[1]), high = real_min(radius[0], apart + radius[1]);
+  const real low = real_max(-radius[0], apart - radius[1]),
+             high = real_min(radius[0], apart + radius[1]);
   const real share = apart > R(0.0) ? R(0.5) * (low + high) / apart : R(0.0);
   const vec3_r meet = mad3_r(between, lane_lit(share), at[0]);
   const real fast = real_max(watched_length(sub3_r(v[0], v[1])),
@@ -106,8 +112,10 @@ static int group_is_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints, GL
   return way > of[GROUP_HALF] && apart < radius[0] + radius[1] + way;
 }
 
-// Notes the links of a group, each by its number and 1, for a world of which none was noted: links (worlds, 2).
-static void note_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints, int group, GLOBAL int *links, int world)
+// Notes the links of a group, each by its number and 1, for a world of which none was noted: links
+// (worlds, 2).
+static void note_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints, int group,
+                      GLOBAL int *links, int world)
 {
   GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
   GLOBAL int *own = ROW(links, world, 2);
@@ -118,8 +126,8 @@ static void note_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints, int g
 }
 
 // Returns the mass of those links of a world that can move; `scales` is its row of mass_scale.
-static real moving_mass(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                        GLOBAL const real *scales)
+static real moving_mass(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        GLOBAL const real *reals, GLOBAL const real *scales)
 {
   real sum = R(0.0);
   for (int i = 0; i < n->links; ++i) {
@@ -132,12 +140,14 @@ static real moving_mass(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   return sum;
 }
 
-// Says whether springs give joints more energy in a step than they can have. `constraint_force` (nv) is their
-// force at the step's beginning, and joints go from v to v1. Springs do not push what parts at more
-// than twice v_d (`part`), so that they give at most the energy of all that moves at that speed.
-static int world_gains(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                       GLOBAL const real *scales, const world_one *o, GLOBAL const real *v,
-                       GLOBAL const real *v1, GLOBAL const real *constraint_force, real part)
+// Says whether springs give joints more energy in a step than they can have. `constraint_force`
+// (nv) is their force at the step's beginning, and joints go from v to v1. Springs do not push what
+// parts at more than twice v_d (`part`), so that they give at most the energy of all that moves at
+// that speed.
+static int world_gains(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                       GLOBAL const real *reals, GLOBAL const real *scales, const world_one *o,
+                       GLOBAL const real *v, GLOBAL const real *v1,
+                       GLOBAL const real *constraint_force, real part)
 {
   const int nv = n->nv;
   real work = R(0.0), kinetic = R(0.0);
@@ -148,8 +158,8 @@ static int world_gains(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOB
     const mass_tree t = mass_tree_of(n, ints, tree);
     for (int i = 0; i < t.count; ++i) {
       for (int k = 0; k <= i; ++k) {
-        kinetic += (k < i ? R(1.0) : R(0.5)) * v[t.dofs[i]] * one_real(o, n->at_mass + t.block + i * t.count + k) *
-                   v[t.dofs[k]];
+        kinetic += (k < i ? R(1.0) : R(0.5)) * v[t.dofs[i]] *
+                   one_real(o, n->at_mass + t.block + i * t.count + k) * v[t.dofs[k]];
       }
     }
   }
@@ -159,14 +169,16 @@ static int world_gains(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOB
 }
 
 // One work-item adds WORLD_FAST and WORLD_GAINED to the status of one world where they apply,
-// before the next state, whose velocities are v1 (worlds, nv), is taken. `constraint_force` (worlds, nv) is the
-// constraint force; with_gain says that it is that of springs, whose parameters are `springs`
-// (worlds, listed pairs, SPRING_PARAMETER_COUNT) where they are `given`, else the scene's. Where the scene
-// `sweeps`, WORLD_FAST is for world_sweep_least to add. Where it is `noted`, fast_links (worlds, 2) gets whose it is first.
-KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-                        GLOBAL const real *parameters, int shared, GLOBAL const real *v,
-                        GLOBAL const real *v1, GLOBAL const real *constraint_force, GLOBAL const real *springs,
-                        int given, int with_gain, int sweeps, GLOBAL const real *scratch, GLOBAL int *status,
+// before the next state, whose velocities are v1 (worlds, nv), is taken. `constraint_force`
+// (worlds, nv) is the constraint force; with_gain says that it is that of springs, whose parameters
+// are `springs` (worlds, listed pairs, SPRING_PARAMETER_COUNT) where they are `given`, else the
+// scene's. Where the scene `sweeps`, WORLD_FAST is for world_sweep_least to add. Where it is
+// `noted`, fast_links (worlds, 2) gets whose it is first.
+KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
+                        GLOBAL const real *v, GLOBAL const real *v1,
+                        GLOBAL const real *constraint_force, GLOBAL const real *springs, int given,
+                        int with_gain, int sweeps, GLOBAL const real *scratch, GLOBAL int *status,
                         GLOBAL int *fast_links, int noted, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
@@ -182,7 +194,8 @@ KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   }
   const world_one o = one_at(scratch, n, world);
   const watched_speeds speeds = speeds_of(n, &o);
-  const int slow = none_is_fast(&speeds, reals[WORLD_STEP], reals[WORLD_REACH_MOST], reals[WORLD_HALF_LEAST]);
+  const int slow =
+    none_is_fast(&speeds, reals[WORLD_STEP], reals[WORLD_REACH_MOST], reals[WORLD_HALF_LEAST]);
   for (int i = 0; !sweeps && !slow && i < n->groups; ++i) {
     GLOBAL const real *of = reals + n->at_group_reals + GROUP_REALS * i;
     if (!none_is_fast(&speeds, reals[WORLD_STEP], group_reach(of), of[GROUP_HALF]) &&
@@ -198,7 +211,8 @@ KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     for (int i = 0; i < n->pairs; ++i) {
       part = real_max(part, spring_of_pair(n, reals, springs, given, world, i)[SPRING_V_D]);
     }
-    GLOBAL const real *scales = shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->columns));
+    GLOBAL const real *scales = shared ? parameters
+                                       : ROW(parameters, world, PARAMETERS(n->links, n->columns));
     found |= world_gains(n, ints, reals, scales, &o, ROW(v, world, nv), ROW(v1, world, nv),
                          ROW(constraint_force, world, nv), part)
                ? WORLD_GAINED

@@ -1,5 +1,5 @@
-/* Cubics between two of a B-spline's knots by Bernstein coefficients, whose weights are not negative and
- * have the sum 1: a cubic lies between the least and the largest of them. */
+/* Cubics between two of a B-spline's knots by Bernstein coefficients, whose weights are not
+ * negative and have the sum 1: a cubic lies between the least and the largest of them. */
 #ifndef ABUT_FAMILY_BERNSTEIN_H
 #define ABUT_FAMILY_BERNSTEIN_H
 

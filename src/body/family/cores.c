@@ -34,21 +34,23 @@ static abut_status check(const void *one, size_t i)
   }
   for (size_t k = 0; k < length_count(c); ++k) {
     if (!is_half(c, c->half[k])) {
-      return fail(ABUT_ERROR_BODY, "core %zu: length %zu of its %s is %g, not %s and at most %g", i, k, name_of(c),
-                  c->half[k], c->kind == ABUT_CORE_DISC ? "above 0" : "0 or above", COORDINATE_MOST);
+      return fail(ABUT_ERROR_BODY, "core %zu: length %zu of its %s is %g, not %s and at most %g", i,
+                  k, name_of(c), c->half[k], c->kind == ABUT_CORE_DISC ? "above 0" : "0 or above",
+                  COORDINATE_MOST);
     }
   }
   if (!(c->radius >= CORE_RADIUS_LEAST && c->radius <= COORDINATE_MOST)) {
-    return fail(ABUT_ERROR_BODY, "core %zu: radius is %g, not in [%g, %g]", i, c->radius, CORE_RADIUS_LEAST,
-                COORDINATE_MOST);
+    return fail(ABUT_ERROR_BODY, "core %zu: radius is %g, not in [%g, %g]", i, c->radius,
+                CORE_RADIUS_LEAST, COORDINATE_MOST);
   }
   const double *x = c->position, *q = c->quaternion;
   if (!all_within(x, 3, COORDINATE_MOST)) {
-    return fail(ABUT_ERROR_BODY, "core %zu: position is %g %g %g, not within +-%g", i, x[0], x[1], x[2],
-                COORDINATE_MOST);
+    return fail(ABUT_ERROR_BODY, "core %zu: position is %g %g %g, not within +-%g", i, x[0], x[1],
+                x[2], COORDINATE_MOST);
   }
   if (!has_length(q, 4)) {
-    return fail(ABUT_ERROR_BODY, "core %zu: rotation is the quaternion %g %g %g %g, whose length is 0 or not finite",
+    return fail(ABUT_ERROR_BODY,
+                "core %zu: rotation is the quaternion %g %g %g %g, whose length is 0 or not finite",
                 i, q[0], q[1], q[2], q[3]);
   }
   return ABUT_SUCCESS;
@@ -60,7 +62,9 @@ static abut_status read_lengths(const json_file *f, const json_at *at, abut_core
   json_at box_at, disc_at;
   const bool is_box = json_find(at, "box", &box_at), is_disc = json_find(at, "disc", &disc_at);
   if (is_box == is_disc) {
-    return json_fail(f, at, is_box ? "a box and a disc; a core has one of them" : "neither a box nor a disc");
+    return json_fail(f, at,
+                     is_box ? "a box and a disc; a core has one of them"
+                            : "neither a box nor a disc");
   }
   const json_at *lengths = is_box ? &box_at : &disc_at;
   c->kind = is_box ? ABUT_CORE_BOX : ABUT_CORE_DISC;
@@ -68,8 +72,8 @@ static abut_status read_lengths(const json_file *f, const json_at *at, abut_core
   for (size_t k = 0; k < length_count(c); ++k) {
     if (!is_half(c, c->half[k])) {
       json_at element = json_element(lengths, k);
-      return json_fail(f, &element, "%.9g is not %s and at most %g", c->half[k], is_box ? "0 or above" : "above 0",
-                       COORDINATE_MOST);
+      return json_fail(f, &element, "%.9g is not %s and at most %g", c->half[k],
+                       is_box ? "0 or above" : "above 0", COORDINATE_MOST);
     }
   }
   return ABUT_SUCCESS;
@@ -77,7 +81,8 @@ static abut_status read_lengths(const json_file *f, const json_at *at, abut_core
 
 static abut_status read(const json_file *f, const json_at *at, arena *memory, void *one)
 {
-  static const char *const keys[] = {"box", "disc", "radius", "position", "quaternion", "operation"};
+  static const char *const keys[] = {"box",      "disc",       "radius",
+                                     "position", "quaternion", "operation"};
   abut_core *c = one;
   json_at member;
   (void)memory;
@@ -86,7 +91,8 @@ static abut_status read(const json_file *f, const json_at *at, arena *memory, vo
   TRY(json_need(f, at, "radius", &member));
   TRY(json_number(f, &member, &c->radius));
   if (!(c->radius >= CORE_RADIUS_LEAST && c->radius <= COORDINATE_MOST)) {
-    return json_fail(f, &member, "%.9g is not within %g to %g", c->radius, CORE_RADIUS_LEAST, COORDINATE_MOST);
+    return json_fail(f, &member, "%.9g is not within %g to %g", c->radius, CORE_RADIUS_LEAST,
+                     COORDINATE_MOST);
   }
   return read_placement(f, at, c->position, c->quaternion);
 }
@@ -105,7 +111,8 @@ static size_t room(const void *const *ones, size_t count)
   return count * CORE_STRIDE;
 }
 
-/* A distance rounds by its place in the core's frame, which is not above the lengths and the distance. */
+/* A distance rounds by its place in the core's frame, which is not above the lengths and the
+ * distance. */
 static double rounding_of(const abut_core *c, double epsilon)
 {
   double size = c->radius;
@@ -166,7 +173,8 @@ static void widen(const packed *p, size_t at, double more, box *b)
 {
   double low[3], high[3];
   for (size_t k = 0; k < 3; ++k) {
-    const double centre = packed_number(p, at + CORE_POSITION + k), reach = core_reach(p, at, k) + more;
+    const double centre = packed_number(p, at + CORE_POSITION + k),
+                 reach = core_reach(p, at, k) + more;
     low[k] = centre - reach;
     high[k] = centre + reach;
   }
@@ -174,8 +182,9 @@ static void widen(const packed *p, size_t at, double more, box *b)
   box_cover(b, high);
 }
 
-/* Where the distance d from the core without its radius is above that radius, phi is not below d less
- * CORE_OFFSET (cl/geometry/cores.inl): so it is above a reach of 0 or more from CORE_OFFSET + reach on. */
+/* Where the distance d from the core without its radius is above that radius, phi is not below d
+ * less CORE_OFFSET (cl/geometry/cores.inl): so it is above a reach of 0 or more from CORE_OFFSET +
+ * reach on. */
 static void cover(const packed *p, box *b)
 {
   for (size_t i = 0; i < p->count; ++i) {
@@ -188,7 +197,8 @@ static void enclose(const packed *p, double reach, box *b)
 {
   for (size_t i = 0; i < p->count; ++i) {
     const size_t at = i * CORE_STRIDE;
-    const double rounding = packed_number(p, at + CORE_ROUNDING) + FIELD_ROUNDINGS * packed_epsilon(p) * reach;
+    const double rounding =
+      packed_number(p, at + CORE_ROUNDING) + FIELD_ROUNDINGS * packed_epsilon(p) * reach;
     widen(p, at, packed_number(p, at + CORE_OFFSET) + reach + rounding, b);
   }
 }

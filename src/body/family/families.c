@@ -76,8 +76,8 @@ bool family_any_added(const abut_body_def *def)
 packed packed_of(const int *head, const reals *shape, abut_operation operation, size_t which)
 {
   const int *entry = head + HEAD_ENTRY((size_t)operation, which);
-  return (packed){(size_t)entry[ENTRY_COUNT], head + entry[ENTRY_RANGES],
-                  (size_t)entry[ENTRY_BASE], shape->data, shape->size};
+  return (packed){(size_t)entry[ENTRY_COUNT], head + entry[ENTRY_RANGES], (size_t)entry[ENTRY_BASE],
+                  shape->data, shape->size};
 }
 
 packed packed_one(const packed *p, size_t which, size_t i)

@@ -15,22 +15,23 @@
 /* Where the next numbers go while one operation's primitives of a family are packed. */
 typedef struct packer {
   reals *shape;
-  size_t at;    /* the next real */
-  size_t base;  /* the first */
-  int *ranges;  /* the next of a ranged family, see packer_range */
+  size_t at;   /* the next real */
+  size_t base; /* the first */
+  int *ranges; /* the next of a ranged family, see packer_range */
 } packer;
 
 /* One operation's primitives of a family as devices read them: an entry of cl/geometry/layout.h. */
 typedef struct packed {
   size_t count;
   const int *ranges;
-  size_t base;        /* their first real */
-  const void *shape;  /* all of the body's reals */
+  size_t base;       /* their first real */
+  const void *shape; /* all of the body's reals */
   size_t real_bytes;
 } packed;
 
 typedef struct box {
-  double lower[3], upper[3]; /* HUGE_VAL, -HUGE_VAL: holds nothing; -HUGE_VAL, HUGE_VAL: has no end */
+  double lower[3], upper[3]; /* HUGE_VAL, -HUGE_VAL: holds nothing; -HUGE_VAL, HUGE_VAL: has no
+                                end */
 } box;
 
 /* A place near which a surface lies, and how near. */
@@ -39,15 +40,15 @@ typedef struct spot {
 } spot;
 
 typedef struct family {
-  const char *key;    /* of their list in body files */
-  const char *one;    /* what errors call a primitive */
-  size_t size;        /* bytes of a primitive's definition */
-  size_t operation;   /* where its operation lies in it */
-  size_t array;       /* where abut_body_def has their array, */
-  size_t count;       /* and how many there are */
-  bool ranged;        /* each has a range in the head; else */
-  size_t stride;      /* each has so many reals */
-  bool loose;         /* they may reach beyond their box */
+  const char *key;  /* of their list in body files */
+  const char *one;  /* what errors call a primitive */
+  size_t size;      /* bytes of a primitive's definition */
+  size_t operation; /* where its operation lies in it */
+  size_t array;     /* where abut_body_def has their array, */
+  size_t count;     /* and how many there are */
+  bool ranged;      /* each has a range in the head; else */
+  size_t stride;    /* each has so many reals */
+  bool loose;       /* they may reach beyond their box */
   /* Reads a primitive of a body file, all but its operation. What it points to is of `memory`. */
   abut_status (*read)(const json_file *f, const json_at *at, arena *memory, void *one);
   /* Refuses what is out of range, naming primitive i. */
@@ -60,8 +61,8 @@ typedef struct family {
   void (*inform)(const void *one, abut_body_info *info);
   /* Widens a box by added primitives. */
   void (*cover)(const packed *p, box *b);
-  /* Widens a box by where added primitives' own distances, as devices compute them, may be `reach` or
-   * less; reach >= 0. Where a family knows no end the box has none. */
+  /* Widens a box by where added primitives' own distances, as devices compute them, may be `reach`
+   * or less; reach >= 0. Where a family knows no end the box has none. */
   void (*enclose)(const packed *p, double reach, box *b);
   /* Places near which alone the surface of added primitives lies; returns how many. spots may be
    * NULL. The whole is NULL where a family knows none. */

@@ -5,10 +5,10 @@
 
 #define SIDE ABUT_GRID_BLOCK
 #define NODES (SIDE * SIDE * SIDE)
-#define RIM 4         /* layers of nodes whose weights are not 0 in the rim's cells */
-#define ROUNDINGS 64  /* of a sum of 64 terms, and of what is made of it */
+#define RIM 4        /* layers of nodes whose weights are not 0 in the rim's cells */
+#define ROUNDINGS 64 /* of a sum of 64 terms, and of what is made of it */
 #define SLOPE_LEAST 1.1
-#define BRICK 2       /* cells a side, of which one bound is made first */
+#define BRICK 2 /* cells a side, of which one bound is made first */
 
 static double at(const abut_grid *g, size_t i, size_t j, size_t k)
 {

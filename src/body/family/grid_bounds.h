@@ -8,13 +8,13 @@
 #define GRID_SLACK (1.0 + 1e-6) /* of what bounds round */
 
 typedef struct grid_bounds {
-  double slope;       /* of the spline without corrections, where it may not be negative */
-  double fine_slope;  /* with them */
-  double correction;  /* the largest of their sums */
-  double outward;     /* how fast distances rise outwards, at least, in the cells of the rim: those
-                         in which clipped points lie that clipping moved */
+  double slope;      /* of the spline without corrections, where it may not be negative */
+  double fine_slope; /* with them */
+  double correction; /* the largest of their sums */
+  double outward;    /* how fast distances rise outwards, at least, in the cells of the rim: those
+                        in which clipped points lie that clipping moved */
   double rim_least, rim_most; /* distances there */
-  double rounding;    /* of a distance, among the others already */
+  double rounding;            /* of a distance, among the others already */
 } grid_bounds;
 
 /* real_epsilon: of the precision in which the spline is to be evaluated; bounds hold beside its

@@ -1,15 +1,15 @@
 /* Where a grid's distance may be `reach` or less (cl/geometry/grid.inl).
  *
  * Where no coordinate is clipped the distance is the spline, which in each cell is bounded by its
- * Bernstein coefficients, less what corrections may take (GRID_CORRECTION, which has rounding in it).
- * Elsewhere, with phi_c the spline at the clipped point, d how far clipping moved the point, and m
- * GRID_OUTWARD,
+ * Bernstein coefficients, less what corrections may take (GRID_CORRECTION, which has rounding in
+ * it). Elsewhere, with phi_c the spline at the clipped point, d how far clipping moved the point,
+ * and m GRID_OUTWARD,
  *   phi^2 >= phi_c^2 + 2 m phi_c d + d^2 and phi >= phi_c / 2.
- * So phi <= reach asks for phi_c <= 2 reach or, with m >= 0, phi_c <= reach: clipped points lie in cells
- * that are not above that, too. Along an axis a coordinate u of 2 or more is not clipped at its lower end,
- * nor is one that is clipped to 2 or more; one below 1 is moved by 1 - u or more. Hence the box of the
- * cells that are not above their limit, and, where this has cells at an end of the grid, what lies beyond
- * their clipped points by no more than d may be. */
+ * So phi <= reach asks for phi_c <= 2 reach or, with m >= 0, phi_c <= reach: clipped points lie in
+ * cells that are not above that, too. Along an axis a coordinate u of 2 or more is not clipped at
+ * its lower end, nor is one that is clipped to 2 or more; one below 1 is moved by 1 - u or more.
+ * Hence the box of the cells that are not above their limit, and, where this has cells at an end of
+ * the grid, what lies beyond their clipped points by no more than d may be. */
 #include "body/family/grid_box.h"
 
 #include "body/family/grid_bounds.h"
@@ -25,8 +25,8 @@ typedef struct grid_view {
   double reach, limit[2]; /* of distances in cells: in the rim's, in others */
 } grid_view;
 
-/* Cell i along an axis lies between the coordinates i and i + 1; none but 1 to size - 3 are used. An end
- * is the cell behind the last one. */
+/* Cell i along an axis lies between the coordinates i and i + 1; none but 1 to size - 3 are used.
+ * An end is the cell behind the last one. */
 typedef struct cell_range {
   size_t low[3], end[3];
 } cell_range;
@@ -49,7 +49,8 @@ static grid_view view(const packed *p, size_t first, double reach)
   }
   g.reach = reach * (1.0 + FIELD_ROUNDINGS * packed_epsilon(p));
   g.limit[1] = g.reach + record(&g, GRID_CORRECTION);
-  g.limit[0] = (record(&g, GRID_OUTWARD) < 0.0 ? 2.0 * g.reach : g.reach) + record(&g, GRID_CORRECTION);
+  g.limit[0] =
+    (record(&g, GRID_OUTWARD) < 0.0 ? 2.0 * g.reach : g.reach) + record(&g, GRID_CORRECTION);
   return g;
 }
 
@@ -85,7 +86,8 @@ static void add_node(const grid_view *g, const size_t node[3], cell_range *r)
   }
 }
 
-/* The cells of all coefficients that are not above the limit: a spline is a mean of its coefficients. */
+/* The cells of all coefficients that are not above the limit: a spline is a mean of its
+ * coefficients. */
 static cell_range cells_of_nodes(const grid_view *g)
 {
   cell_range r = {{g->size[0], g->size[1], g->size[2]}, {0, 0, 0}};
@@ -141,9 +143,9 @@ static void shrink(const grid_view *g, cell_range *r)
 
 /* ---- beyond the cells ---- */
 
-/* How far clipping may move a point whose distance is within reach. With m >= 0 and p = rim's least this
- * is the root of p^2 + 2 m p d + d^2 = reach^2. With k = -m > 0 it follows from d - k p <= sqrt(reach^2 -
- * (1 - k^2) p^2), whose worst p is the largest that there may be. */
+/* How far clipping may move a point whose distance is within reach. With m >= 0 and p = rim's least
+ * this is the root of p^2 + 2 m p d + d^2 = reach^2. With k = -m > 0 it follows from d - k p <=
+ * sqrt(reach^2 - (1 - k^2) p^2), whose worst p is the largest that there may be. */
 static double most_moved(const grid_view *g)
 {
   const double m = record(g, GRID_OUTWARD), least = record(g, GRID_RIM_LEAST);
@@ -155,8 +157,8 @@ static double most_moved(const grid_view *g)
   return most * -m + sqrt(g->reach * g->reach + fmax(m * m - 1.0, 0.0) * most * most);
 }
 
-/* Along each axis devices find a coordinate by its difference from the grid's origin alone: they are off
- * by parts of what that is made of. */
+/* Along each axis devices find a coordinate by its difference from the grid's origin alone: they
+ * are off by parts of what that is made of. */
 static double place(const grid_view *g, size_t axis, double coordinate, double beyond, double sign)
 {
   const double origin = record(g, axis), along = record(g, GRID_SPACING) * coordinate;

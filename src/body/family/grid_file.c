@@ -39,9 +39,9 @@ static abut_status check_reals(npy_where where, const abut_array *a, uint32_t di
   if (a->type != ABUT_ARRAY_FLOAT32 && a->type != ABUT_ARRAY_FLOAT64) {
     return npy_fail(where, "dtype %s, not float32 or float64", npy_type_name(a->type));
   }
-  return a->dimensions == dimensions ? ABUT_SUCCESS
-                                     : npy_fail(where, "%u dimensions, not %u", a->dimensions,
-                                                dimensions);
+  return a->dimensions == dimensions
+           ? ABUT_SUCCESS
+           : npy_fail(where, "%u dimensions, not %u", a->dimensions, dimensions);
 }
 
 /* Numbers within +-most, in double. */

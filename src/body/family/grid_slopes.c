@@ -49,15 +49,16 @@ typedef struct cell {
 } cell;
 
 /* Adds flat along + rest plain to a row of coefficients. */
-static void add_row(const double *restrict along, const double *restrict plain, double flat, double rest,
-                    double *restrict row)
+static void add_row(const double *restrict along, const double *restrict plain, double flat,
+                    double rest, double *restrict row)
 {
   for (size_t k = 0; k < 4; ++k) {
     row[k] += flat * along[k] + rest * plain[k];
   }
 }
 
-static void add_cell(const cell *at, double bar, const double slope_bar[3], double scale, double *sum)
+static void add_cell(const cell *at, double bar, const double slope_bar[3], double scale,
+                     double *sum)
 {
   double value[3][4], slope[3][4];
   for (int k = 0; k < 3; ++k) {
@@ -72,7 +73,8 @@ static void add_cell(const cell *at, double bar, const double slope_bar[3], doub
   for (size_t i = 0; i < 4; ++i) {
     for (size_t j = 0; j < 4; ++j) {
       const double flat = value[0][i] * value[1][j];
-      const double rest = steep[0] * slope[0][i] * value[1][j] + steep[1] * value[0][i] * slope[1][j];
+      const double rest =
+        steep[0] * slope[0][i] * value[1][j] + steep[1] * value[0][i] * slope[1][j];
       add_row(along, value[2], flat, rest, sum + at->first + i * at->stride_x + j * at->stride_y);
     }
   }
@@ -92,7 +94,8 @@ static void bend_cell(const cell *at, const double bar[6], double scale, double 
       double *row = sum + at->first + i * at->stride_x + j * at->stride_y;
       const double flat = bar[0] * curve[0][i] * value[1][j] + bar[1] * value[0][i] * curve[1][j] +
                           2.0 * bar[3] * slope[0][i] * slope[1][j];
-      const double rise = 2.0 * (bar[4] * slope[0][i] * value[1][j] + bar[5] * value[0][i] * slope[1][j]);
+      const double rise =
+        2.0 * (bar[4] * slope[0][i] * value[1][j] + bar[5] * value[0][i] * slope[1][j]);
       const double bend = bar[2] * value[0][i] * value[1][j];
       for (size_t k = 0; k < 4; ++k) {
         row[k] += twice * (flat * value[2][k] + rise * slope[2][k] + bend * curve[2][k]);
@@ -176,15 +179,18 @@ void grid_add_slopes(const reals *shape, size_t first, size_t levels, const doub
 
 #define PACKED_NODES ((size_t)GRID_NODES * GRID_NODES * GRID_NODES)
 
-/* Returns where, among the coefficients of all blocks, the n-th number of a packed block lies, which has
- * the nodes -1 to 9; or SIZE_MAX where no block has it. */
+/* Returns where, among the coefficients of all blocks, the n-th number of a packed block lies,
+ * which has the nodes -1 to 9; or SIZE_MAX where no block has it. */
 static size_t node_of(const grid_around *a, size_t n)
 {
   const size_t x = n / (GRID_NODES * GRID_NODES) + ABUT_GRID_BLOCK - 1;
-  const size_t y = n / GRID_NODES % GRID_NODES + ABUT_GRID_BLOCK - 1, z = n % GRID_NODES + ABUT_GRID_BLOCK - 1;
-  const int32_t of = a->number[x / ABUT_GRID_BLOCK * 9 + y / ABUT_GRID_BLOCK * 3 + z / ABUT_GRID_BLOCK];
-  const size_t at = (x % ABUT_GRID_BLOCK * ABUT_GRID_BLOCK + y % ABUT_GRID_BLOCK) * ABUT_GRID_BLOCK +
-                    z % ABUT_GRID_BLOCK;
+  const size_t y = n / GRID_NODES % GRID_NODES + ABUT_GRID_BLOCK - 1,
+               z = n % GRID_NODES + ABUT_GRID_BLOCK - 1;
+  const int32_t of =
+    a->number[x / ABUT_GRID_BLOCK * 9 + y / ABUT_GRID_BLOCK * 3 + z / ABUT_GRID_BLOCK];
+  const size_t at =
+    (x % ABUT_GRID_BLOCK * ABUT_GRID_BLOCK + y % ABUT_GRID_BLOCK) * ABUT_GRID_BLOCK +
+    z % ABUT_GRID_BLOCK;
   return of >= 0 ? (size_t)of * BLOCK_NODES + at : SIZE_MAX;
 }
 
@@ -192,8 +198,8 @@ static size_t node_of(const grid_around *a, size_t n)
 static void clear_outer(const grid_around *a, double *block)
 {
   for (int n = 0; n < (int)BLOCK_NODES; ++n) {
-    const int node[3] = {n / (ABUT_GRID_BLOCK * ABUT_GRID_BLOCK), n / ABUT_GRID_BLOCK % ABUT_GRID_BLOCK,
-                         n % ABUT_GRID_BLOCK};
+    const int node[3] = {n / (ABUT_GRID_BLOCK * ABUT_GRID_BLOCK),
+                         n / ABUT_GRID_BLOCK % ABUT_GRID_BLOCK, n % ABUT_GRID_BLOCK};
     if (!grid_node_is_inner(a, node)) {
       block[n] = 0.0;
     }
@@ -214,7 +220,8 @@ static void clear_blocks(const abut_grid *g, const grid_tree *tree, double *bloc
 static size_t first_block(const abut_grid *g, const grid_tree *tree)
 {
   const size_t cells = tree->sides[0] * tree->sides[1] * tree->sides[2];
-  return GRID_STRIDE + GRID_PADDED(g->size[0] * g->size[1] * g->size[2]) + GRID_MAPS * GRID_PADDED(cells);
+  return GRID_STRIDE + GRID_PADDED(g->size[0] * g->size[1] * g->size[2]) +
+         GRID_MAPS * GRID_PADDED(cells);
 }
 
 abut_status grid_slopes_write(const abut_grid *g, const double *sum, double *to)
@@ -246,7 +253,8 @@ abut_status grid_slopes_write(const abut_grid *g, const double *sum, double *to)
 }
 
 /* Reads the packed blocks' nodes off the coefficients of all blocks; `from` NULL: they are 0. */
-static void read_blocks(const abut_grid *g, const grid_tree *tree, const double *from, double *packed)
+static void read_blocks(const abut_grid *g, const grid_tree *tree, const double *from,
+                        double *packed)
 {
   packed += first_block(g, tree) + GRID_CHILDREN;
   for (size_t level = 1; level <= g->level_count; ++level) {
@@ -263,7 +271,8 @@ static void read_blocks(const abut_grid *g, const grid_tree *tree, const double 
 
 abut_status grid_moves_pack(const abut_grid *g, const double *by, double *packed)
 {
-  const size_t nodes = g->size[0] * g->size[1] * g->size[2], blocks = grid_coefficient_count(g) - nodes;
+  const size_t nodes = g->size[0] * g->size[1] * g->size[2],
+               blocks = grid_coefficient_count(g) - nodes;
   abut_status status = ABUT_SUCCESS;
   void *memory = NULL;
   grid_tree tree;

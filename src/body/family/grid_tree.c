@@ -129,7 +129,8 @@ bool grid_node_is_inner(const grid_around *a, const int node[3])
     const int by[3] = {n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
     bool reached = true;
     for (int k = 0; k < 3; ++k) {
-      reached = reached && (by[k] == 0 || (by[k] < 0 ? node[k] < 2 : node[k] > ABUT_GRID_BLOCK - 2));
+      reached = reached &&
+                (by[k] == 0 || (by[k] < 0 ? node[k] < 2 : node[k] > ABUT_GRID_BLOCK - 2));
     }
     if (reached && a->number[n] < 0) {
       return false;

@@ -6,8 +6,8 @@
 #include <abut/body.h>
 
 typedef struct grid_tree {
-  int32_t *map;       /* (sides[0], sides[1], sides[2]), -1: none */
-  int32_t *children;  /* (blocks, 8), z fastest */
+  int32_t *map;      /* (sides[0], sides[1], sides[2]), -1: none */
+  int32_t *children; /* (blocks, 8), z fastest */
   size_t sides[3];
   size_t blocks;
 } grid_tree;
@@ -23,8 +23,8 @@ void grid_tree_free(grid_tree *t);
 /* The number of a block of `level`, from 1, or -1. */
 int32_t grid_tree_find(const grid_tree *t, size_t level, const int32_t at[3]);
 
-/* The numbers of the 27 blocks around one of `level` at a place, its own among them, -1 where there is
- * none: x slowest. */
+/* The numbers of the 27 blocks around one of `level` at a place, its own among them, -1 where there
+ * is none: x slowest. */
 typedef struct grid_around {
   int32_t number[27];
 } grid_around;

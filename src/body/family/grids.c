@@ -38,8 +38,7 @@ static abut_status check_sizes(const abut_grid *g, size_t i)
   if (!all_within(g->origin, 3, COORDINATE_MOST)) {
     return fail(ABUT_ERROR_BODY, "grid %zu: origin is not within +-%g", i, COORDINATE_MOST);
   }
-  return g->coefficients ? ABUT_SUCCESS
-                         : fail(ABUT_ERROR_BODY, "grid %zu has no coefficients", i);
+  return g->coefficients ? ABUT_SUCCESS : fail(ABUT_ERROR_BODY, "grid %zu has no coefficients", i);
 }
 
 static bool is_outer(const abut_grid *g, const size_t at[3])
@@ -64,8 +63,10 @@ static abut_status check_coefficients(const abut_grid *g, size_t i)
                       at[0], at[1], at[2], GRID_DISTANCE_MOST);
         }
         if (!(*c > 0.0) && is_outer(g, at)) {
-          return fail(ABUT_ERROR_BODY, "grid %zu: coefficient %zu %zu %zu is %g; those of the "
-                      "outer four layers must be above 0", i, at[0], at[1], at[2], *c);
+          return fail(ABUT_ERROR_BODY,
+                      "grid %zu: coefficient %zu %zu %zu is %g; those of the "
+                      "outer four layers must be above 0",
+                      i, at[0], at[1], at[2], *c);
         }
       }
     }
@@ -106,13 +107,16 @@ static abut_status check_block(const abut_grid *g, size_t i, size_t level, size_
   for (int n = 0; n < NODES; ++n) {
     const int node[3] = {n / (SIDE * SIDE), n / SIDE % SIDE, n % SIDE};
     if (!(fabs(c[n]) <= GRID_DISTANCE_MOST)) {
-      return fail(ABUT_ERROR_BODY, "grid %zu, level %zu, block %zu: coefficient %d %d %d is not "
-                  "within +-%g", i, level, block, node[0], node[1], node[2], GRID_DISTANCE_MOST);
+      return fail(ABUT_ERROR_BODY,
+                  "grid %zu, level %zu, block %zu: coefficient %d %d %d is not "
+                  "within +-%g",
+                  i, level, block, node[0], node[1], node[2], GRID_DISTANCE_MOST);
     }
     if (c[n] != 0.0 && !grid_node_is_inner(&a, node)) {
-      return fail(ABUT_ERROR_BODY, "grid %zu, level %zu, block %zu: coefficient %d %d %d is %g; it "
-                  "must be 0 where less than two cells inside the level's blocks", i, level, block,
-                  node[0], node[1], node[2], c[n]);
+      return fail(ABUT_ERROR_BODY,
+                  "grid %zu, level %zu, block %zu: coefficient %d %d %d is %g; it "
+                  "must be 0 where less than two cells inside the level's blocks",
+                  i, level, block, node[0], node[1], node[2], c[n]);
     }
   }
   return ABUT_SUCCESS;
@@ -130,8 +134,10 @@ static abut_status check_corrections(const abut_grid *g, size_t i)
     }
   }
   if (g->level_count && !(grid_rim_least(g) > 0.0)) {
-    status = fail(ABUT_ERROR_BODY, "grid %zu: with its corrections the coefficients of the outer "
-                  "four layers may not be above 0", i);
+    status = fail(ABUT_ERROR_BODY,
+                  "grid %zu: with its corrections the coefficients of the outer "
+                  "four layers may not be above 0",
+                  i);
   }
 done:
   grid_tree_free(&tree);

@@ -87,7 +87,8 @@ static size_t room(const void *const *ones, size_t count)
   return numbers;
 }
 
-/* Of a height: of the sum, of the coefficients themselves, and of the place in the cells times the slope. */
+/* Of a height: of the sum, of the coefficients themselves, and of the place in the cells times the
+ * slope. */
 static double rounding_of(const abut_height_field *h, const height_spline *s, double epsilon)
 {
   const double height = fmax(fabs(s->most), fabs(s->least));
@@ -177,16 +178,19 @@ static abut_status pack(packer *p, const void *const *ones, size_t count)
 
 /* ---- boxes ---- */
 
-/* Where none of the walls, the base and the ground at its highest is farther than `reach`: a soft maximum
- * is not less than any of its terms, and z - h is at most the reach times the largest slant. */
+/* Where none of the walls, the base and the ground at its highest is farther than `reach`: a soft
+ * maximum is not less than any of its terms, and z - h is at most the reach times the largest
+ * slant. */
 static void widen(const packed *p, double reach, box *b)
 {
   for (size_t i = 0; i < p->count; ++i) {
     const size_t at = (size_t)p->ranges[i * RANGE_INTS];
     const double x = packed_number(p, at), y = packed_number(p, at + 1);
-    const double base = packed_number(p, at + HEIGHT_BASE), most = packed_number(p, at + HEIGHT_MOST);
+    const double base = packed_number(p, at + HEIGHT_BASE),
+                 most = packed_number(p, at + HEIGHT_MOST);
     const double low[3] = {-x - reach, -y - reach, -base - reach};
-    const double high[3] = {x + reach, y + reach, most + reach * packed_number(p, at + HEIGHT_SLANT)};
+    const double high[3] = {x + reach, y + reach,
+                            most + reach * packed_number(p, at + HEIGHT_SLANT)};
     box_cover(b, low);
     box_cover(b, high);
   }
@@ -204,7 +208,8 @@ static void enclose(const packed *p, double reach, box *b)
     packed one = *p;
     const size_t at = (size_t)p->ranges[i * RANGE_INTS];
     const double size = packed_number(p, at) + packed_number(p, at + 1) +
-                        packed_number(p, at + HEIGHT_BASE) + fabs(packed_number(p, at + HEIGHT_MOST));
+                        packed_number(p, at + HEIGHT_BASE) +
+                        fabs(packed_number(p, at + HEIGHT_MOST));
     one.count = 1;
     one.ranges = p->ranges + i * RANGE_INTS;
     widen(&one, reach + FIELD_ROUNDINGS * packed_epsilon(p) * (size + reach), b);

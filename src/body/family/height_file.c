@@ -186,8 +186,8 @@ static abut_status read_rows_of(const json_file *f, const json_at *at, double sc
     row = json_element(at, r);
     TRY(json_check_array(f, &row, 0));
     if (json_array_size(row.value) != columns) {
-      return json_fail(f, &row, "%zu heights, but the first row has %zu", json_array_size(row.value),
-                       columns);
+      return json_fail(f, &row, "%zu heights, but the first row has %zu",
+                       json_array_size(row.value), columns);
     }
     TRY(json_numbers(f, &row, columns, heights + r * columns));
   }
@@ -205,13 +205,15 @@ static abut_status read_heights(const json_file *f, const json_at *at, double sc
   if (rows == named) {
     return json_fail(f, at, rows ? "both heights and a file" : "neither heights nor a file");
   }
-  return rows ? read_rows_of(f, &heights, scale, memory, out) : read_file(f, &file, scale, memory, out);
+  return rows ? read_rows_of(f, &heights, scale, memory, out)
+              : read_file(f, &file, scale, memory, out);
 }
 
 /* ---- all of it ---- */
 
 /* Reads a length; where it is missing *out stays as it is. */
-static abut_status read_length(const json_file *f, const json_at *parent, const char *key, double *out)
+static abut_status read_length(const json_file *f, const json_at *parent, const char *key,
+                               double *out)
 {
   json_at at;
   if (!json_find(parent, key, &at)) {
@@ -257,7 +259,8 @@ static abut_status check_heights(const json_file *f, const json_at *at, const ab
 abut_status height_field_read(const json_file *f, const json_at *at, bool primitive, arena *memory,
                               abut_height_field *out)
 {
-  static const char *const keys[] = {"heights", "file", "size", "scale", "base", "step", "operation"};
+  static const char *const keys[] = {"heights", "file", "size",     "scale",
+                                     "base",    "step", "operation"};
   const size_t count = sizeof keys / sizeof *keys;
   json_at size, base;
   double scale = 1.0;

@@ -39,7 +39,8 @@ static size_t smaller(size_t a, size_t b)
 static void put(const chosen *n, size_t r, size_t c, bool below, double out[3])
 {
   const abut_height_field *h = n->of;
-  const size_t row = smaller(r * n->step, h->rows - 1), column = smaller(c * n->step, h->columns - 1);
+  const size_t row = smaller(r * n->step, h->rows - 1),
+               column = smaller(c * n->step, h->columns - 1);
   out[0] = h->size[0] * (2.0 * (double)column / (double)(h->columns - 1) - 1.0);
   out[1] = h->size[1] * (2.0 * (double)row / (double)(h->rows - 1) - 1.0);
   out[2] = below ? -h->base : h->heights[row * h->columns + column];
@@ -177,6 +178,5 @@ abut_status height_mesh_add(arena *memory, abut_body_def *def)
     return ABUT_SUCCESS;
   }
   TRY(add_points(&def->height_fields[i], memory, def));
-  return def->surface.face_count ? ABUT_SUCCESS
-                                 : add_surface(&def->height_fields[i], memory, def);
+  return def->surface.face_count ? ABUT_SUCCESS : add_surface(&def->height_fields[i], memory, def);
 }

@@ -10,10 +10,11 @@
 
 /* ---- coefficients ---- */
 
-/* Fits one row: c[i - 1] + 4 c[i] + c[i + 1] = 6 h[i] for all n heights, where c[-1] and c[n] lie beyond
- * the first and the last one. That there is no curvature at an end says c[-1] = 2 c[0] - c[1], and so
- * c[0] = h[0]. What lies between both ends is a tridiagonal system. `out` has HEIGHT_BORDER coefficients
- * before c[0]; those that repeat are set, too. factor: (n), for the elimination. */
+/* Fits one row: c[i - 1] + 4 c[i] + c[i + 1] = 6 h[i] for all n heights, where c[-1] and c[n] lie
+ * beyond the first and the last one. That there is no curvature at an end says c[-1] = 2 c[0] -
+ * c[1], and so c[0] = h[0]. What lies between both ends is a tridiagonal system. `out` has
+ * HEIGHT_BORDER coefficients before c[0]; those that repeat are set, too. factor: (n), for the
+ * elimination. */
 static void fit_row(const double *h, size_t n, double *factor, double *out)
 {
   double *c = out + HEIGHT_BORDER;
@@ -42,7 +43,8 @@ static abut_status fit(const abut_height_field *h, height_spline *s)
   TRY(allocate(&memory, 2 * most + HEIGHT_SIDE(most), sizeof(double)));
   double *factor = memory, *line = factor + most, *fitted = line + most;
   for (size_t r = 0; r < rows; ++r) {
-    fit_row(h->heights + r * columns, columns, factor, s->coefficients + (r + HEIGHT_BORDER) * side);
+    fit_row(h->heights + r * columns, columns, factor,
+            s->coefficients + (r + HEIGHT_BORDER) * side);
   }
   for (size_t c = 0; c < side; ++c) {
     for (size_t r = 0; r < rows; ++r) {
@@ -73,8 +75,8 @@ static void transform(const double c[16], along_row *x, along_row *y, double out
   }
 }
 
-/* Widens the bounds by those of a cell; returns the largest sqrt(1 + |slope|^2) in it, at most. The slope
- * is a mean of the 16 vectors of both derivatives' coefficients. */
+/* Widens the bounds by those of a cell; returns the largest sqrt(1 + |slope|^2) in it, at most. The
+ * slope is a mean of the 16 vectors of both derivatives' coefficients. */
 static double bound_cell(height_spline *s, const double c[16])
 {
   double h[16], x[16], y[16], most = 0.0;

@@ -64,7 +64,8 @@ abut_status read_vector(const json_file *f, const json_at *parent, const char *k
   return json_numbers(f, at, count, out);
 }
 
-abut_status read_placement(const json_file *f, const json_at *at, double position[3], double quaternion[4])
+abut_status read_placement(const json_file *f, const json_at *at, double position[3],
+                           double quaternion[4])
 {
   json_at member;
   TRY(read_vector(f, at, "position", 3, position, &member));

@@ -19,8 +19,8 @@ void packer_range(packer *p, size_t count);
 
 /* ---- bounds ---- */
 
-/* What rounding may do to a distance, in units of the last place of what it is made of, with a margin:
- * cl/geometry/bound.inl allows as much. */
+/* What rounding may do to a distance, in units of the last place of what it is made of, with a
+ * margin: cl/geometry/bound.inl allows as much. */
 #define FIELD_ROUNDINGS 64.0
 
 /* The relative rounding of the reals in which primitives are packed. */
@@ -41,7 +41,8 @@ abut_status read_vector(const json_file *f, const json_at *parent, const char *k
                         double *out, json_at *at);
 
 /* A primitive's `position` and `quaternion`, which must be there. */
-abut_status read_placement(const json_file *f, const json_at *at, double position[3], double quaternion[4]);
+abut_status read_placement(const json_file *f, const json_at *at, double position[3],
+                           double quaternion[4]);
 
 /* One row or more of `width` numbers; *rows are of `memory`. */
 abut_status read_rows(const json_file *f, const json_at *at, size_t width, arena *memory,

@@ -1,14 +1,14 @@
 /* How far points x below planes, n_i . x <= b_i, reach along a direction c.
  *
- * Any weights y_i >= 0 with sum y_i n_i = c bound them: c . x = sum y_i (n_i . x) <= sum y_i b_i (weak
- * duality). So the way by which the best weights are found decides how tight a bound is, never whether
- * it holds, and a search that ends too early gives a looser one.
+ * Any weights y_i >= 0 with sum y_i n_i = c bound them: c . x = sum y_i (n_i . x) <= sum y_i b_i
+ * (weak duality). So the way by which the best weights are found decides how tight a bound is,
+ * never whether it holds, and a search that ends too early gives a looser one.
  *
- * The search is the dual simplex method. It begins far away, at the corner of three planes that are not
- * there, across c and both other axes, and goes on to the plane that is violated most; the one that
- * leaves is the first whose weight would become negative. Weights that are 0 would let it go in circles,
- * so that c is turned towards the other axes by infinitely little: ties are broken by the weights of
- * c's second and third axis. */
+ * The search is the dual simplex method. It begins far away, at the corner of three planes that are
+ * not there, across c and both other axes, and goes on to the plane that is violated most; the one
+ * that leaves is the first whose weight would become negative. Weights that are 0 would let it go
+ * in circles, so that c is turned towards the other axes by infinitely little: ties are broken by
+ * the weights of c's second and third axis. */
 #include "body/family/planes_box.h"
 
 #include "body/family/parts.h"
@@ -106,8 +106,8 @@ static double no_dust(double x)
   return fabs(x) > NOTHING ? x : 0.0;
 }
 
-/* Whether plane a of a vertex leaves before plane b, when a plane comes in that is made of theirs by the
- * shares `by`. */
+/* Whether plane a of a vertex leaves before plane b, when a plane comes in that is made of theirs
+ * by the shares `by`. */
 static bool leaves_before(const basis *v, const directions *c, const double by[3], int a, int b)
 {
   for (int i = 0; i < 3; ++i) {
@@ -120,7 +120,8 @@ static bool leaves_before(const basis *v, const directions *c, const double by[3
   return false;
 }
 
-/* Returns the plane that leaves for one that comes in, or -1 where no point lies below all planes. */
+/* Returns the plane that leaves for one that comes in, or -1 where no point lies below all
+ * planes. */
 static int leaving(const basis *v, const directions *c, const plane *in)
 {
   double by[3];
@@ -156,7 +157,8 @@ static support bound_of(const basis *v, const double c[3])
 }
 
 /* Finds the bound along axis `axis`, or against it. */
-static bool find_support(const plane_set *p, double reach, int axis, double sign, double scale, support *out)
+static bool find_support(const plane_set *p, double reach, int axis, double sign, double scale,
+                         support *out)
 {
   directions c = {{{0.0}}};
   basis v;
@@ -194,8 +196,9 @@ static double scale_of(const plane_set *p, double reach)
   return fmax(most, FLT_MIN);
 }
 
-/* Whether a point lies below all planes, however the search came to it. Where all that the search found lies in one
- * plane, as on a ramp's slope, their middle does too, and rounding puts it to either side. */
+/* Whether a point lies below all planes, however the search came to it. Where all that the search
+ * found lies in one plane, as on a ramp's slope, their middle does too, and rounding puts it to
+ * either side. */
 static bool is_below(const plane_set *p, double reach, const double x[3])
 {
   for (size_t i = 0; i < p->count; ++i) {
@@ -207,8 +210,8 @@ static bool is_below(const plane_set *p, double reach, const double x[3])
   return true;
 }
 
-/* The largest |x_k| of a point is one of the six c . x, so that it is at most the largest bound plus the
- * residual's share of itself. */
+/* The largest |x_k| of a point is one of the six c . x, so that it is at most the largest bound
+ * plus the residual's share of itself. */
 static bool exact_box(const plane_set *p, double reach, box *out)
 {
   const double scale = scale_of(p, reach);
@@ -244,12 +247,12 @@ static double corner_of(const box *b)
   return sqrt(sum);
 }
 
-/* Devices round a plane's distance at x by no more than 8 eps (|x| + |d|). Let f be the largest of the
- * planes' distances, which is convex, x0 a point with f(x0) <= reach, and X the farthest corner of the
- * box of f <= more. A ray from x0 leaves that box at a point x1 with |x1| <= X and f(x1) >= more, and
- * behind it, at x = x0 + t (x1 - x0) with t >= 1, f(x) >= reach + t (more - reach), while |x| <= 3 t X.
- * So what devices find is above the reach if more - reach >= 8 eps (3 X + |d|), and if it is larger by what
- * f(x0) may be above the reach. */
+/* Devices round a plane's distance at x by no more than 8 eps (|x| + |d|). Let f be the largest of
+ * the planes' distances, which is convex, x0 a point with f(x0) <= reach, and X the farthest corner
+ * of the box of f <= more. A ray from x0 leaves that box at a point x1 with |x1| <= X and f(x1) >=
+ * more, and behind it, at x = x0 + t (x1 - x0) with t >= 1, f(x) >= reach + t (more - reach), while
+ * |x| <= 3 t X. So what devices find is above the reach if more - reach >= 8 eps (3 X + |d|), and
+ * if it is larger by what f(x0) may be above the reach. */
 bool planes_box(const plane_set *p, double reach, box *out)
 {
   const double rounding = FIELD_ROUNDINGS / 2.0 * packed_epsilon(p->of) + ROUNDED;

@@ -11,8 +11,8 @@ typedef struct plane_set {
 } plane_set;
 
 /* Finds a box that holds every point x with n . x - d <= reach for all planes, and is hardly larger
- * than these need. Returns false, and leaves the box alone, where there are none that it can find, where
- * they have no end in some direction, or where their numbers do not tell. */
+ * than these need. Returns false, and leaves the box alone, where there are none that it can find,
+ * where they have no end in some direction, or where their numbers do not tell. */
 bool planes_box(const plane_set *p, double reach, box *out);
 
 #endif

@@ -19,12 +19,14 @@ static abut_status check(const void *one, size_t i)
   for (size_t k = 0; k < c->count; ++k) {
     const double *point = c->points + 7 * k;
     if (!all_within(point, 3, COORDINATE_MOST)) {
-      return fail(ABUT_ERROR_BODY, "point cloud %zu: point %zu is %g %g %g, not within +-%g", i, k, point[0], point[1],
-                  point[2], COORDINATE_MOST);
+      return fail(ABUT_ERROR_BODY, "point cloud %zu: point %zu is %g %g %g, not within +-%g", i, k,
+                  point[0], point[1], point[2], COORDINATE_MOST);
     }
     if (!has_length(point + 3, 3)) {
-      return fail(ABUT_ERROR_BODY, "point cloud %zu: normal of point %zu is %g %g %g, whose length is 0 or not finite", i,
-                  k, point[3], point[4], point[5]);
+      return fail(
+        ABUT_ERROR_BODY,
+        "point cloud %zu: normal of point %zu is %g %g %g, whose length is 0 or not finite", i, k,
+        point[3], point[4], point[5]);
     }
     if (!(point[6] >= WIDTH_LEAST && point[6] <= COORDINATE_MOST)) {
       return fail(ABUT_ERROR_BODY, "point cloud %zu: width %zu is %g, not in [%g, %g]", i, k,

@@ -16,11 +16,14 @@ static abut_status check(const void *one, size_t i)
   for (size_t k = 0; k < p->count; ++k) {
     const double *plane = p->planes + 6 * k;
     if (!has_length(plane, 3)) {
-      return fail(ABUT_ERROR_BODY, "polyhedron %zu: normal of plane %zu is %g %g %g, whose length is 0 or not finite", i, k,
-                  plane[0], plane[1], plane[2]);
+      return fail(
+        ABUT_ERROR_BODY,
+        "polyhedron %zu: normal of plane %zu is %g %g %g, whose length is 0 or not finite", i, k,
+        plane[0], plane[1], plane[2]);
     }
     if (!all_within(plane + 3, 3, COORDINATE_MOST)) {
-      return fail(ABUT_ERROR_BODY, "polyhedron %zu: point of plane %zu is %g %g %g, not within +-%g", i, k, plane[3],
+      return fail(ABUT_ERROR_BODY,
+                  "polyhedron %zu: point of plane %zu is %g %g %g, not within +-%g", i, k, plane[3],
                   plane[4], plane[5], COORDINATE_MOST);
     }
   }

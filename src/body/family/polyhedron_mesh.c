@@ -5,10 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-/* A vertex lies on a plane, and at the place of another one, where it is off it by less than this share of the mesh's extent: files
- * write corners with five digits. */
+/* A vertex lies on a plane, and at the place of another one, where it is off it by less than this
+ * share of the mesh's extent: files write corners with five digits. */
 #define ON_PLANE 2e-5
-/* Planes whose normals agree so far are parallel; where they are as near as that, too, they are one. */
+/* Planes whose normals agree so far are parallel; where they are as near as that, too, they are
+ * one. */
 #define SAME_NORMAL 1e-9
 
 typedef struct side {
@@ -41,7 +42,8 @@ static bool is_repeated(const abut_polyhedron *p, size_t i, double near)
     const side other = side_of(&p->planes[6 * k]);
     double between[3];
     less(own.point, other.point, between);
-    if (dot(own.normal, other.normal) > 1.0 - SAME_NORMAL && fabs(dot(between, own.normal)) <= near) {
+    if (dot(own.normal, other.normal) > 1.0 - SAME_NORMAL &&
+        fabs(dot(between, own.normal)) <= near) {
       return true;
     }
   }
@@ -59,13 +61,15 @@ static double extent_of(const abut_body_def *def)
   return sqrt(most);
 }
 
-/* Twice the area of the triangle of three vertices, above 0 where these run counterclockwise seen against the normal. */
+/* Twice the area of the triangle of three vertices, above 0 where these run counterclockwise seen
+ * against the normal. */
 static double turn(const abut_body_def *def, const side *s, uint32_t from, uint32_t to, uint32_t at)
 {
   double a[3], b[3];
   less(&def->vertices[(size_t)3 * to], &def->vertices[(size_t)3 * from], a);
   less(&def->vertices[(size_t)3 * at], &def->vertices[(size_t)3 * from], b);
-  const double across[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+  const double across[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
+                            a[0] * b[1] - a[1] * b[0]};
   return dot(across, s->normal);
 }
 
@@ -76,9 +80,11 @@ static double distance2(const abut_body_def *def, uint32_t i, uint32_t k)
   return dot(x, x);
 }
 
-/* Writes the corners of the polygon around the `count` vertices `on` a plane, counterclockwise, and returns how many: fewer than 3
- * where these have no area. Vertices within the polygon or its sides are no corners. */
-static size_t wrap(const abut_body_def *def, const side *s, const uint32_t *on, size_t count, double near, uint32_t *out)
+/* Writes the corners of the polygon around the `count` vertices `on` a plane, counterclockwise, and
+ * returns how many: fewer than 3 where these have no area. Vertices within the polygon or its sides
+ * are no corners. */
+static size_t wrap(const abut_body_def *def, const side *s, const uint32_t *on, size_t count,
+                   double near, uint32_t *out)
 {
   uint32_t first = on[0];
   for (size_t i = 1; i < count; ++i) { /* the one that is farthest from any is a corner */
@@ -105,8 +111,10 @@ static size_t wrap(const abut_body_def *def, const side *s, const uint32_t *on, 
   return at == first ? corners : 0;
 }
 
-/* Whether the faces close a convex body, by Euler's formula: each edge has two corners. `seen` is room for the vertices. */
-static bool is_closed(const uint32_t *corners, size_t corner_count, size_t faces, size_t vertices, uint32_t *seen)
+/* Whether the faces close a convex body, by Euler's formula: each edge has two corners. `seen` is
+ * room for the vertices. */
+static bool is_closed(const uint32_t *corners, size_t corner_count, size_t faces, size_t vertices,
+                      uint32_t *seen)
 {
   size_t used = 0;
   memset(seen, 0, vertices * sizeof *seen);
@@ -119,9 +127,11 @@ static bool is_closed(const uint32_t *corners, size_t corner_count, size_t faces
 
 static bool wants_faces(const abut_body_def *d)
 {
-  const size_t others = d->superquadric_count + d->pointcloud_count + d->grid_count + d->height_field_count + d->core_count;
-  return d->vertex_count >= 4 && !d->face_count && !d->edge_count && !d->states_features && !d->cloud_from_mesh &&
-         !others && d->polyhedron_count == 1 && d->polyhedra[0].operation == ABUT_ADD && d->cones != ABUT_CONES_GIVEN;
+  const size_t others = d->superquadric_count + d->pointcloud_count + d->grid_count +
+                        d->height_field_count + d->core_count;
+  return d->vertex_count >= 4 && !d->face_count && !d->edge_count && !d->states_features &&
+         !d->cloud_from_mesh && !others && d->polyhedron_count == 1 &&
+         d->polyhedra[0].operation == ABUT_ADD && d->cones != ABUT_CONES_GIVEN;
 }
 
 /* Puts the vertices on a plane into `on` and returns how many; of those at one place the first. */
@@ -162,7 +172,8 @@ abut_status polyhedron_faces_add(arena *memory, abut_body_def *def)
         room += count;
         continue;
       }
-      const size_t found = count > 2 && !is_repeated(p, i, near) ? wrap(def, &s, on, count, near, &corners[at]) : 0;
+      const size_t found =
+        count > 2 && !is_repeated(p, i, near) ? wrap(def, &s, on, count, near, &corners[at]) : 0;
       if (found > 2) {
         sizes[faces++] = (uint32_t)found;
         at += found;

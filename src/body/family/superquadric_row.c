@@ -5,30 +5,41 @@
 #include <math.h>
 #include <stdio.h>
 
-#define UPRIGHT 1e-12 /* cos of the second angle: at less the first and the third turn about one axis */
+/* cos of the second angle: at less the first and the third turn about one axis */
+#define UPRIGHT 1e-12
 
 enum { FIRST_AXIS = 2, FIRST_ANGLE = 5, FIRST_POSITION = 8 };
 
-static const char *const names[ABUT_TABLE_COLUMNS] = {
-  "e1", "e2", "half axis x", "half axis y", "half axis z", "angle about z", "angle about y", "angle about x",
-  "centre x", "centre y", "centre z"};
+static const char *const names[ABUT_TABLE_COLUMNS] = {"e1",
+                                                      "e2",
+                                                      "half axis x",
+                                                      "half axis y",
+                                                      "half axis z",
+                                                      "angle about z",
+                                                      "angle about y",
+                                                      "angle about x",
+                                                      "centre x",
+                                                      "centre y",
+                                                      "centre z"};
 
 static abut_status check_number(size_t column, double x, double scale)
 {
   if (!isfinite(x)) {
-    return fail(ABUT_ERROR_BODY, "column %zu: %s is %g, not a finite number", column + 1, names[column], x);
+    return fail(ABUT_ERROR_BODY, "column %zu: %s is %g, not a finite number", column + 1,
+                names[column], x);
   }
   if (column < FIRST_AXIS && !(x > 0.0 && x <= 2.0)) {
-    return fail(ABUT_ERROR_BODY, "column %zu: %s is %.9g, not above 0 and at most 2", column + 1, names[column], x);
+    return fail(ABUT_ERROR_BODY, "column %zu: %s is %.9g, not above 0 and at most 2", column + 1,
+                names[column], x);
   }
   const bool axis = column >= FIRST_AXIS && column < FIRST_ANGLE;
   if (axis && !(x * scale >= AXIS_LEAST && x * scale <= COORDINATE_MOST)) {
-    return fail(ABUT_ERROR_BODY, "column %zu: %s is %.9g m, not in [%g, %g]", column + 1, names[column], x * scale,
-                AXIS_LEAST, COORDINATE_MOST);
+    return fail(ABUT_ERROR_BODY, "column %zu: %s is %.9g m, not in [%g, %g]", column + 1,
+                names[column], x * scale, AXIS_LEAST, COORDINATE_MOST);
   }
   if (column >= FIRST_POSITION && !(fabs(x * scale) <= COORDINATE_MOST)) {
-    return fail(ABUT_ERROR_BODY, "column %zu: %s is %.9g m, not within +-%g", column + 1, names[column], x * scale,
-                COORDINATE_MOST);
+    return fail(ABUT_ERROR_BODY, "column %zu: %s is %.9g m, not within +-%g", column + 1,
+                names[column], x * scale, COORDINATE_MOST);
   }
   return ABUT_SUCCESS;
 }
@@ -41,7 +52,8 @@ static abut_status check_row(const double row[ABUT_TABLE_COLUMNS], double scale)
   return ABUT_SUCCESS;
 }
 
-abut_status superquadric_from_row(const double row[ABUT_TABLE_COLUMNS], double scale, abut_superquadric *out)
+abut_status superquadric_from_row(const double row[ABUT_TABLE_COLUMNS], double scale,
+                                  abut_superquadric *out)
 {
   double c[3], s[3];
   TRY(check_row(row, scale));
@@ -98,7 +110,8 @@ abut_status abut_superquadrics_from_rows(const double *rows, size_t count, abut_
   return ABUT_SUCCESS;
 }
 
-abut_status abut_superquadrics_to_rows(const abut_superquadric *superquadrics, size_t count, double *rows)
+abut_status abut_superquadrics_to_rows(const abut_superquadric *superquadrics, size_t count,
+                                       double *rows)
 {
   if (!rows || !superquadrics) {
     return fail(ABUT_ERROR_ARGUMENT, "rows or superquadrics is NULL");

@@ -27,12 +27,15 @@ static abut_status check(const void *one, size_t i)
   }
   const double *x = s->position, *q = s->quaternion;
   if (!all_within(x, 3, COORDINATE_MOST)) {
-    return fail(ABUT_ERROR_BODY, "superquadric %zu: position is %g %g %g, not within +-%g", i, x[0], x[1], x[2],
-                COORDINATE_MOST);
+    return fail(ABUT_ERROR_BODY, "superquadric %zu: position is %g %g %g, not within +-%g", i, x[0],
+                x[1], x[2], COORDINATE_MOST);
   }
   if (!has_length(q, 4)) {
-    return fail(ABUT_ERROR_BODY, "superquadric %zu: rotation is the quaternion %g %g %g %g, whose length is 0 or not "
-                "finite", i, q[0], q[1], q[2], q[3]);
+    return fail(
+      ABUT_ERROR_BODY,
+      "superquadric %zu: rotation is the quaternion %g %g %g %g, whose length is 0 or not "
+      "finite",
+      i, q[0], q[1], q[2], q[3]);
   }
   return ABUT_SUCCESS;
 }
@@ -209,26 +212,28 @@ static double dual_norm(double a, double b, double e)
   return fmax(a, b) > 0.0 ? extreme(a, b, 0.5 * e, true) : 0.0;
 }
 
-/* How far the surface reaches along an axis of the body from its centre, a little rounded outwards. */
+/* How far the surface reaches along an axis of the body from its centre, a little rounded
+ * outwards. */
 static double surface_reach(const packed *p, size_t at, size_t axis)
 {
   double along[3];
   for (size_t k = 0; k < 3; ++k) {
-    along[k] = fabs(packed_number(p, at + 3 * axis + k) / packed_number(p, at + SUPERQUADRIC_AXES_INV + k));
+    along[k] =
+      fabs(packed_number(p, at + 3 * axis + k) / packed_number(p, at + SUPERQUADRIC_AXES_INV + k));
   }
   const double across = dual_norm(along[0], along[1], packed_number(p, at + SUPERQUADRIC_E2));
   return (1.0 + 1e-9) * dual_norm(across, along[2], packed_number(p, at + SUPERQUADRIC_E1));
 }
 
-/* Let n be a direction, h0 the function h without its 1e-12, which only raise h, and s the largest n . y
- * where h0(y) = 1. As h0 is homogeneous, h0(y) >= n . y / s, and where n . y > s + reach,
+/* Let n be a direction, h0 the function h without its 1e-12, which only raise h, and s the largest
+ * n . y where h0(y) = 1. As h0 is homogeneous, h0(y) >= n . y / s, and where n . y > s + reach,
  *   phi = r (1 - 1/h) >= |y| (1 - s / (n . y)) >= n . y - s > reach.
- * So the box of the surface, grown by the reach, holds all that is as near, although phi is no Euclidean
- * distance, and whatever the exponents.
+ * So the box of the surface, grown by the reach, holds all that is as near, although phi is no
+ * Euclidean distance, and whatever the exponents.
  *
- * Devices round phi by no more than 16 eps |y|. With S the surface's farthest point, phi >= |y| - S.
- * Within |y| <= 2 (S + reach) rounding takes no more than 32 eps (S + reach), and where |y| is larger no
- * more than a part of what phi is above the reach, |y| / 2. */
+ * Devices round phi by no more than 16 eps |y|. With S the surface's farthest point, phi >= |y| -
+ * S. Within |y| <= 2 (S + reach) rounding takes no more than 32 eps (S + reach), and where |y| is
+ * larger no more than a part of what phi is above the reach, |y| / 2. */
 static void enclose_one(const packed *p, size_t at, double reach, box *b)
 {
   const double farthest = packed_number(p, at + SUPERQUADRIC_OUTER);

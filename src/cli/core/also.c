@@ -60,8 +60,9 @@ static exit_code refuse_pose(const options *o, const char *word)
   const size_t count = read_numbers(text, pose, &bad);
   return bad ? usage_error(o->command, "--also: `%s`: `%.*s` is not a number; " POSE_FORMS, word,
                            (int)strcspn(bad, ","), bad)
-             : usage_error(o->command, "--also: `%s`: %zu number%s behind the last colon; "
-                           POSE_FORMS, word, count, count == 1 ? "" : "s");
+             : usage_error(o->command,
+                           "--also: `%s`: %zu number%s behind the last colon; " POSE_FORMS, word,
+                           count, count == 1 ? "" : "s");
 }
 
 static exit_code read_pose(const options *o, const char *word, size_t length, double pose[POSE])
@@ -116,7 +117,8 @@ exit_code also_open(also *a, const options *o)
 
 /* ---- bodies ---- */
 
-static const abut_body *loaded_before(const also *a, const session *s, const options *o, size_t which)
+static const abut_body *loaded_before(const also *a, const session *s, const options *o,
+                                      size_t which)
 {
   for (int i = 0; i < 2; ++i) {
     if (strcmp(o->operands[i], a->paths[which]) == 0) {

@@ -36,8 +36,7 @@ void chart_close(chart *c)
 
 exit_code chart_write(const chart *c, const char *path)
 {
-  return report_status(
-    abut_write_png(path, (uint32_t)c->width, (uint32_t)c->height, c->pixels));
+  return report_status(abut_write_png(path, (uint32_t)c->width, (uint32_t)c->height, c->pixels));
 }
 
 static uint8_t *pixel(chart *c, int x, int y)
@@ -61,9 +60,8 @@ static double distance_to(const double from[2], const double to[2], double x, do
 {
   const double along[2] = {to[0] - from[0], to[1] - from[1]};
   const double square = along[0] * along[0] + along[1] * along[1];
-  const double at = square > 0.0
-                      ? ((x - from[0]) * along[0] + (y - from[1]) * along[1]) / square
-                      : 0.0;
+  const double at = square > 0.0 ? ((x - from[0]) * along[0] + (y - from[1]) * along[1]) / square
+                                 : 0.0;
   const double share = fmin(fmax(at, 0.0), 1.0);
   return hypot(x - from[0] - share * along[0], y - from[1] - share * along[1]);
 }

@@ -14,21 +14,21 @@ typedef enum exit_code {
   EXIT_INPUT = 2 /* usage, or what was given */
 } exit_code;
 
-#define CLI_TRY(call)                  \
-  do {                                 \
+#define CLI_TRY(call)                   \
+  do {                                  \
     const exit_code try_code_ = (call); \
-    if (try_code_ != EXIT_GOOD) {      \
-      return try_code_;                \
-    }                                  \
+    if (try_code_ != EXIT_GOOD) {       \
+      return try_code_;                 \
+    }                                   \
   } while (0)
 
 /* The same in a function with one exit, labelled `done`, and a variable `code`. */
-#define CLI_TRY_DONE(call)      \
-  do {                          \
-    code = (call);              \
-    if (code != EXIT_GOOD) {    \
-      goto done;                \
-    }                           \
+#define CLI_TRY_DONE(call)   \
+  do {                       \
+    code = (call);           \
+    if (code != EXIT_GOOD) { \
+      goto done;             \
+    }                        \
   } while (0)
 
 /* Alphabetical, as option_table in options.c. */
@@ -163,11 +163,12 @@ typedef enum command_bit {
 } command_bit;
 
 /* Commands that write folders of results, in parts. */
-#define SHARD_COMMANDS \
-  (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN | COMMAND_CLOSEST | COMMAND_CCD | \
-   COMMAND_SIMULATE | COMMAND_ROLLOUT | COMMAND_TRANSITION)
-/* Commands whose results have no smoothing beside: each pair of a scene has its own, and shapes have none. */
-#define UNSMOOTHED_COMMANDS                                                                      \
+#define SHARD_COMMANDS                                                                      \
+  (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN | COMMAND_CLOSEST | \
+   COMMAND_CCD | COMMAND_SIMULATE | COMMAND_ROLLOUT | COMMAND_TRANSITION)
+/* Commands whose results have no smoothing beside: each pair of a scene has its own, and shapes
+ * have none. */
+#define UNSMOOTHED_COMMANDS \
   (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT | COMMAND_CLOSEST | COMMAND_CCD)
 
 struct options;
@@ -178,9 +179,9 @@ typedef struct command {
   const char *operands; /* as in the usage line */
   const char *required; /* options of the usage line that must be given */
   const char *summary;
-  const char *about;    /* of the command's own help */
-  const char *output;   /* what -o takes and writes, or NULL */
-  const char *example;  /* from the root of a checkout */
+  const char *about;   /* of the command's own help */
+  const char *output;  /* what -o takes and writes, or NULL */
+  const char *example; /* from the root of a checkout */
   exit_code (*run)(const struct options *o);
 } command;
 
@@ -190,22 +191,24 @@ typedef struct program {
   const char *about; /* in its help, behind the version */
   const command *commands;
   size_t command_count;
-  const char *const *of_developers; /* commands that abut-dev has, up to NULL; or NULL */
-  void (*print_readers)(const command *c); /* what reads files of other programs, behind a command's help, or, without
-                                              one, behind the version; or NULL */
-  void (*remove_unfinished)(void); /* what is half written and is not the library's, in a signal; or NULL */
+  const char *const *of_developers;        /* commands that abut-dev has, up to NULL; or NULL */
+  void (*print_readers)(const command *c); /* what reads files of other programs, behind a
+                                              command's help, or, without one, behind the version;
+                                              or NULL */
+  void (*remove_unfinished)(void); /* what is half written and is not the library's, in a signal;
+                                      or NULL */
 } program;
 
 /* The command line: words of the subcommand, and the text of every option given. */
 typedef struct options {
   const program *program;
-  const command *command;          /* NULL where none was named */
-  const char *value[OPTION_COUNT]; /* "" for a flag, NULL where not given */
+  const command *command;                 /* NULL where none was named */
+  const char *value[OPTION_COUNT];        /* "" for a flag, NULL where not given */
   const char *devices[ABUT_DEVICES_MOST]; /* every --device */
   int device_count;
-  const char **also;               /* every --also; free it */
+  const char **also; /* every --also; free it */
   int also_count;
-  const char **operands;           /* behind the subcommand; free it */
+  const char **operands; /* behind the subcommand; free it */
   int operand_count;
 } options;
 
@@ -303,16 +306,17 @@ void warn_of_rank(bool own);
 
 /* A line on a terminal that says what takes long; the next one rewrites it. */
 typedef struct progress {
-  bool enabled;   /* stderr is a terminal, and not --quiet */
-  double start;   /* [s] */
-  double last;    /* when the line was written */
+  bool enabled; /* stderr is a terminal, and not --quiet */
+  double start; /* [s] */
+  double last;  /* when the line was written */
   const char *what;
-  const char *step; /* of what, last said */
-  size_t contacts; /* a pose; 0 where that does not matter */
-  double bytes;    /* that will be written; 0: few */
-  double measured; /* since when steps are measured; those before it prepared, too */
-  size_t before;   /* how many there were */
-  size_t of_all, earlier; /* of calls of blocks: how many steps all have, and those before this one; 0: one call */
+  const char *step;       /* of what, last said */
+  size_t contacts;        /* a pose; 0 where that does not matter */
+  double bytes;           /* that will be written; 0: few */
+  double measured;        /* since when steps are measured; those before it prepared, too */
+  size_t before;          /* how many there were */
+  size_t of_all, earlier; /* of calls of blocks: how many steps all have, and those before this
+                             one; 0: one call */
   bool foreseen;
 } progress;
 
@@ -330,7 +334,7 @@ void progress_end(progress *p);
 
 /* Monotonic time [s]. */
 double now(void);
-const char *precision_name(abut_precision precision);   /* "f32" */
+const char *precision_name(abut_precision precision); /* "f32" */
 const char *device_type_name(abut_device_type type);
 
 /* ---- session.c ---- */
@@ -393,7 +397,8 @@ exit_code pose_arrays_open(pose_arrays *a, abut_batch *batch, const session *s,
 void pose_arrays_close(pose_arrays *a);
 /* Says that poses' pairs are left aside. */
 void warn_pairs(void);
-/* Rows of which something is said: those whose status has these bits of the mask. Lists end without `what`. */
+/* Rows of which something is said: those whose status has these bits of the mask. Lists end without
+ * `what`. */
 typedef struct status_note {
   uint32_t mask, bits;
   const char *what;   /* the rows, in the plural */
@@ -424,9 +429,10 @@ exit_code poses_to_reals(const double *poses, size_t count, abut_precision preci
 size_t pose_width(abut_pose_kind kind);
 size_t real_bytes(abut_precision precision);
 double real_at(const void *reals, abut_precision precision, size_t i);
-/* Zeros: `width` reals for each of `count` of `what`, such as "poses", for what is said where there is no memory. Free
- * with free(). */
-exit_code reals_of(const char *what, size_t count, size_t width, abut_precision precision, void **out);
+/* Zeros: `width` reals for each of `count` of `what`, such as "poses", for what is said where there
+ * is no memory. Free with free(). */
+exit_code reals_of(const char *what, size_t count, size_t width, abut_precision precision,
+                   void **out);
 
 /* Says that a file of so many poses holds none. */
 void warn_empty(const char *path, size_t poses);
@@ -449,7 +455,8 @@ exit_code check_own_output(const options *o);
 bool ends_with(const char *path, const char *ending);
 /* What a path names, without its folder. */
 const char *base_name(const char *path);
-/* -o NAME.body.json: NAME and another ending, which is written beside it, must be writable, and nothing that is read. */
+/* -o NAME.body.json: NAME and another ending, which is written beside it, must be writable, and
+ * nothing that is read. */
 exit_code check_beside(const options *o, const char *ending);
 /* The same of --series. */
 exit_code check_series(const options *o);
@@ -464,9 +471,10 @@ exit_code check_not_input(const options *o, const char *path);
 /* The same for an input that no option names. */
 exit_code check_not_body(const char *output, const char *body);
 
-/* Finds a file of abut's own: beside the command, as in a build folder; in `folder`/abut, seen from above the command's folder;
- * in `whole`/abut, as it was configured. */
-bool find_own_file(const char *name, const char *folder, const char *whole, char *path, size_t room);
+/* Finds a file of abut's own: beside the command, as in a build folder; in `folder`/abut, seen from
+ * above the command's folder; in `whole`/abut, as it was configured. */
+bool find_own_file(const char *name, const char *folder, const char *whole, char *path,
+                   size_t room);
 
 /* ---- timeline.c ---- */
 

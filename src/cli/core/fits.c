@@ -2,7 +2,8 @@
 
 #include <stdio.h>
 
-/* Bodies of what is round all over have less, those of walls and flanges more: docs/decompose.md, Depths. */
+/* Bodies of what is round all over have less, those of walls and flanges more: docs/decompose.md,
+ * Depths. */
 #define RATIO_MOST 2.0
 /* Bodies that lose no limb and no bore have more: docs/decompose.md, How near it comes. */
 #define IOU_LEAST 0.8
@@ -10,14 +11,17 @@
 void tell_depths(const abut_fit *fit)
 {
   const double *at = fit->depth_ratio_most_at;
-  printf("depth by the field over that in the mesh: %.3g in the median, 95 %% below %.3g, at most %.3g at (%.4g, %.4g, "
-         "%.4g)\n", fit->depth_ratio_median, fit->depth_ratio_95, fit->depth_ratio_most, at[0], at[1], at[2]);
+  printf("depth by the field over that in the mesh: %.3g in the median, 95 %% below %.3g, at most "
+         "%.3g at (%.4g, %.4g, "
+         "%.4g)\n",
+         fit->depth_ratio_median, fit->depth_ratio_95, fit->depth_ratio_most, at[0], at[1], at[2]);
 }
 
 void tell_holes(const abut_fit *fit)
 {
   if (fit->over_holes > 0.0) {
-    printf("%.3g %% of the field's surface is over holes of the mesh that were closed, and counts for no distance\n",
+    printf("%.3g %% of the field's surface is over holes of the mesh that were closed, and counts "
+           "for no distance\n",
            100.0 * fit->over_holes);
   }
 }
@@ -30,17 +34,21 @@ bool depths_are_off(double median)
 void warn_depths(const char *path, double median, double most, const double at[3])
 {
   if (depths_are_off(median)) {
-    warn("%s: depths within the body are %.3g times those in the mesh in the median, %.3g times at (%.4g, %.4g, %.4g): "
-         "thin parts push too hard where bodies sink in (a grid by `abut field` has the depths of the mesh)", path,
-         median, most, at[0], at[1], at[2]);
+    warn("%s: depths within the body are %.3g times those in the mesh in the median, %.3g times at "
+         "(%.4g, %.4g, %.4g): "
+         "thin parts push too hard where bodies sink in (a grid by `abut field` has the depths of "
+         "the mesh)",
+         path, median, most, at[0], at[1], at[2]);
   }
 }
 
 void warn_poor(const char *path, double iou, double coverage, size_t primitives)
 {
   if (iou < IOU_LEAST) {
-    warn("%s: poor fit: with %zu primitive%s the IoU is %.2f, below %.1f, and %.0f %% of the mesh is covered (more "
-         "--primitives, or --error E for as many as an IoU of 1 - E takes, or a grid by `abut field`)",
-         path, primitives, plural(primitives), iou, IOU_LEAST, 100.0 * coverage);
+    warn(
+      "%s: poor fit: with %zu primitive%s the IoU is %.2f, below %.1f, and %.0f %% of the mesh is "
+      "covered (more "
+      "--primitives, or --error E for as many as an IoU of 1 - E takes, or a grid by `abut field`)",
+      path, primitives, plural(primitives), iou, IOU_LEAST, 100.0 * coverage);
   }
 }

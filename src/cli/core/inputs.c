@@ -49,7 +49,9 @@ static const abut_array *whole_of(const inputs *f, const abut_array *a)
 {
   const abut_array *there = NULL;
   size_t count;
-  return f->file && abut_list_arrays(f->file, &there, &count) == ABUT_SUCCESS ? there + (a - f->npz.arrays) : a;
+  return f->file && abut_list_arrays(f->file, &there, &count) == ABUT_SUCCESS
+           ? there + (a - f->npz.arrays)
+           : a;
 }
 
 static exit_code read_rows(inputs *f, size_t i, size_t first, size_t count)
@@ -158,7 +160,8 @@ static shape_text print_found(const inputs *f, const abut_array *a)
   return print_shape(whole->dimensions, whole->shape);
 }
 
-static shape_text print_wanted(const inputs *f, const abut_array *a, uint32_t dimensions, const size_t *shape)
+static shape_text print_wanted(const inputs *f, const abut_array *a, uint32_t dimensions,
+                               const size_t *shape)
 {
   size_t whole[4];
   const int axis = f->file ? f->axis(whole_of(f, a)) : -1;
@@ -169,7 +172,8 @@ static shape_text print_wanted(const inputs *f, const abut_array *a, uint32_t di
   return print_shape(dimensions, whole);
 }
 
-static bool has_shape(const inputs *f, const abut_array *a, uint32_t dimensions, const size_t *shape)
+static bool has_shape(const inputs *f, const abut_array *a, uint32_t dimensions,
+                      const size_t *shape)
 {
   const abut_array *whole = whole_of(f, a);
   const int axis = f->file ? f->axis(whole) : -1;
@@ -187,18 +191,18 @@ exit_code inputs_check_type(const inputs *f, const abut_array *a)
 static double number_at(const abut_array *a, size_t i)
 {
   switch (a->type) {
-    case ABUT_ARRAY_FLOAT32:
-      return (double)((const float *)a->data)[i];
-    case ABUT_ARRAY_UINT8:
-      return ((const uint8_t *)a->data)[i];
-    case ABUT_ARRAY_UINT32:
-      return ((const uint32_t *)a->data)[i];
-    case ABUT_ARRAY_INT32:
-      return ((const int32_t *)a->data)[i];
-    case ABUT_ARRAY_INT64:
-      return (double)((const int64_t *)a->data)[i];
-    default:
-      return ((const double *)a->data)[i];
+  case ABUT_ARRAY_FLOAT32:
+    return (double)((const float *)a->data)[i];
+  case ABUT_ARRAY_UINT8:
+    return ((const uint8_t *)a->data)[i];
+  case ABUT_ARRAY_UINT32:
+    return ((const uint32_t *)a->data)[i];
+  case ABUT_ARRAY_INT32:
+    return ((const int32_t *)a->data)[i];
+  case ABUT_ARRAY_INT64:
+    return (double)((const int64_t *)a->data)[i];
+  default:
+    return ((const double *)a->data)[i];
   }
 }
 
@@ -288,8 +292,9 @@ exit_code inputs_cotangent(inputs *f, const char *name, uint32_t rank, size_t po
   }
   CLI_TRY(inputs_check_type(f, a));
   if (!has_shape(f, a, rank, shape)) {
-    return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s: %zu poses of %zu contacts", f->path, name,
-                  print_found(f, a).text, print_wanted(f, a, rank, shape).text, f->file ? f->all : poses, contacts);
+    return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s: %zu poses of %zu contacts",
+                  f->path, name, print_found(f, a).text, print_wanted(f, a, rank, shape).text,
+                  f->file ? f->all : poses, contacts);
   }
   CLI_TRY(check_numbers(f, a, count, precision));
   return take(f, a, 0, count, 1, precision, out);
@@ -306,8 +311,8 @@ exit_code inputs_numbers(inputs *f, const char *name, uint32_t rank, const size_
   }
   CLI_TRY(inputs_check_type(f, a));
   if (!has_shape(f, a, rank, shape)) {
-    return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s: %s", f->path, name, print_found(f, a).text,
-                  print_wanted(f, a, rank, shape).text, what);
+    return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s: %s", f->path, name,
+                  print_found(f, a).text, print_wanted(f, a, rank, shape).text, what);
   }
   for (uint32_t i = 0; i < rank; ++i) {
     count *= shape[i]; /* as many as are in memory */
@@ -333,8 +338,9 @@ static exit_code tangent_of_one(inputs *f, const abut_array *a, size_t poses, si
   const bool each = has_shape(f, a, 2, shape), same = has_shape(f, a, 1, shape + 1);
   CLI_TRY(inputs_check_type(f, a));
   if (!each && !same) {
-    return report(EXIT_INPUT, "%s: array '%s': shape %s, neither %s nor %s", f->path, a->name, print_found(f, a).text,
-                  print_wanted(f, a, 2, shape).text, print_shape(1, shape + 1).text);
+    return report(EXIT_INPUT, "%s: array '%s': shape %s, neither %s nor %s", f->path, a->name,
+                  print_found(f, a).text, print_wanted(f, a, 2, shape).text,
+                  print_shape(1, shape + 1).text);
   }
   CLI_TRY(check_numbers(f, a, each ? poses * width : width, precision));
   return each ? take(f, a, 0, poses * width, 1, precision, out)

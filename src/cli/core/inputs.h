@@ -17,15 +17,15 @@ typedef struct inputs {
   abut_npz npz;
   void *owned[INPUTS_MOST]; /* what was converted or repeated */
   size_t owned_count;
-  abut_array_file *file;    /* of which npz has some rows alone; NULL: npz has all of it */
+  abut_array_file *file; /* of which npz has some rows alone; NULL: npz has all of it */
   inputs_axis axis;
-  bool last;                /* of states of rows, the last one alone */
-  size_t all, first;        /* rows of the batch, and the first of those that are here */
+  bool last;         /* of states of rows, the last one alone */
+  size_t all, first; /* rows of the batch, and the first of those that are here */
 } inputs;
 
 exit_code inputs_open(inputs *f, const char *path);
-/* Opens a file of which the rows of a block are read at a time, of a batch of so many. Arrays have shapes, and no data
- * before inputs_read_rows. */
+/* Opens a file of which the rows of a block are read at a time, of a batch of so many. Arrays have
+ * shapes, and no data before inputs_read_rows. */
 exit_code inputs_open_rows(inputs *f, const char *path, inputs_axis axis, size_t all);
 /* Rows first .. first + count - 1 in place of those before, and what is the same for all. */
 exit_code inputs_read_rows(inputs *f, size_t first, size_t count);
@@ -42,8 +42,8 @@ exit_code inputs_check_type(const inputs *f, const abut_array *a);
 exit_code inputs_cotangent(inputs *f, const char *name, uint32_t rank, size_t poses,
                            size_t contacts, abut_precision precision, const void **out);
 
-/* An array of this shape, whatever its numbers, as reals of a precision. The ending of the report of
- * another shape says what the numbers are. *out is NULL where the file lacks it, and valid until
+/* An array of this shape, whatever its numbers, as reals of a precision. The ending of the report
+ * of another shape says what the numbers are. *out is NULL where the file lacks it, and valid until
  * inputs_close. */
 exit_code inputs_numbers(inputs *f, const char *name, uint32_t rank, const size_t *shape,
                          const char *what, abut_precision precision, const void **out);

@@ -66,9 +66,14 @@ static exit_code run_in_folder(job *j, folder_run *r)
   return folder_run_blocks(r);
 }
 
-exit_code job_run_in_folder(job *j, const options *o, folder_compute compute, void *user, const char *what)
+exit_code job_run_in_folder(job *j, const options *o, folder_compute compute, void *user,
+                            const char *what)
 {
-  folder_run r = {.compute = compute, .user = user, .what = what, .notes = pose_notes, .effect = "Their rows are NaN."};
+  folder_run r = {.compute = compute,
+                  .user = user,
+                  .what = what,
+                  .notes = pose_notes,
+                  .effect = "Their rows are NaN."};
   exit_code code = folder_run_open(&r, o, OPTION_POSES);
   if (code == EXIT_GOOD) {
     code = run_in_folder(j, &r);

@@ -10,9 +10,9 @@ typedef struct job {
   abut_poses poses;
   pose_arrays arrays;
   abut_batch batch;
-  size_t width;  /* of a pose */
-  size_t all;    /* poses of the whole batch, of which a folder's blocks are parts */
-  double start;  /* of the step in progress */
+  size_t width;   /* of a pose */
+  size_t all;     /* poses of the whole batch, of which a folder's blocks are parts */
+  double start;   /* of the step in progress */
   double seconds; /* of the last step */
   progress progress;
 } job;
@@ -22,11 +22,14 @@ exit_code job_check(const options *o);
 /* Reads the poses, and opens device, bodies and smoothing. Close it after a failure, too. */
 exit_code job_open(job *j, const options *o, abut_precision precision);
 void job_close(job *j);
-/* Of a batch that comes in blocks: device, bodies and smoothing; and each block's poses, in place of those before. */
+/* Of a batch that comes in blocks: device, bodies and smoothing; and each block's poses, in place
+ * of those before. */
 exit_code job_open_scene(job *j, const options *o, abut_precision precision, abut_pose_kind kind);
 exit_code job_take(job *j, const abut_poses *poses);
-/* The whole of a call into a folder of results, block by block. `what` is what progress calls it. */
-exit_code job_run_in_folder(job *j, const options *o, folder_compute compute, void *user, const char *what);
+/* The whole of a call into a folder of results, block by block. `what` is what progress calls
+ * it. */
+exit_code job_run_in_folder(job *j, const options *o, folder_compute compute, void *user,
+                            const char *what);
 /* Frees the poses as they were read, once the batch has its own; their count stays. */
 void job_forget_poses(job *j);
 /* Around a call of the library on `batch`: shows its progress and takes its time. */

@@ -8,7 +8,8 @@ json_t *json_text(const char *s)
 
 exit_code print_object(json_t *root, size_t digits)
 {
-  const bool good = root && json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(digits)) == 0;
+  const bool good = root &&
+                    json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(digits)) == 0;
   json_decref(root);
   if (!good) {
     return report(EXIT_RUN, "no memory for an object, or it cannot be written");

@@ -13,8 +13,9 @@ void outputs_add(outputs *l, const char *name, abut_array_type type, const void 
   l->arrays[l->count++] = (abut_array){name, type, dimensions, {rows, columns, depth, 0}, data};
 }
 
-void outputs_add_of(outputs *l, output_of of, const char *name, abut_array_type type, const void *data,
-                    uint32_t dimensions, size_t rows, size_t columns, size_t depth)
+void outputs_add_of(outputs *l, output_of of, const char *name, abut_array_type type,
+                    const void *data, uint32_t dimensions, size_t rows, size_t columns,
+                    size_t depth)
 {
   outputs_add(l, name, type, data, dimensions, rows, columns, depth);
   l->of[l->count - 1] = of;

@@ -21,10 +21,11 @@ exit_code check_readable(const char *path)
 }
 
 /* Options whose values are files to read. */
-static const option_id file_options[] = {OPTION_PAIRS, OPTION_POSES, OPTION_SMOOTHING,
-                                         OPTION_SOFT, OPTION_COTANGENTS, OPTION_HESSIAN,
-                                         OPTION_TANGENTS, OPTION_STATES, OPTION_CONTROLS,
-                                         OPTION_SHAPES, OPTION_FROM, OPTION_TO, OPTION_IMPORT};
+static const option_id file_options[] = {OPTION_PAIRS,    OPTION_POSES,      OPTION_SMOOTHING,
+                                         OPTION_SOFT,     OPTION_COTANGENTS, OPTION_HESSIAN,
+                                         OPTION_TANGENTS, OPTION_STATES,     OPTION_CONTROLS,
+                                         OPTION_SHAPES,   OPTION_FROM,       OPTION_TO,
+                                         OPTION_IMPORT};
 #define FILE_OPTIONS (sizeof file_options / sizeof *file_options)
 
 exit_code check_inputs(const options *o)
@@ -152,13 +153,15 @@ exit_code check_series(const options *o)
 exit_code check_own_output(const options *o)
 {
   const bool import = o->command->bit == COMMAND_IMPORT;
-  const bool field = (o->command->bit & (COMMAND_FIELD | COMMAND_DECOMPOSE)) != 0, tune = o->command->bit == COMMAND_TUNE;
-  const char *ending = field                              ? ".body.json"
-                       : import                           ? ".scene.json"
-                       : tune                             ? ".json"
+  const bool field = (o->command->bit & (COMMAND_FIELD | COMMAND_DECOMPOSE)) != 0,
+             tune = o->command->bit == COMMAND_TUNE;
+  const char *ending = field                                                ? ".body.json"
+                       : import                                             ? ".scene.json"
+                       : tune                                               ? ".json"
                        : o->command->bit & (COMMAND_INSPECT | COMMAND_VIEW) ? ".html"
-                       : o->command->bit & (COMMAND_RENDER | COMMAND_COMPARE | COMMAND_SUGGEST) ? ".png"
-                                                                              : ".npz";
+                       : o->command->bit & (COMMAND_RENDER | COMMAND_COMPARE | COMMAND_SUGGEST)
+                         ? ".png"
+                         : ".npz";
   /* `tune` reads the file first, and what the others write beside it is named after it. */
   return check_ending(o, OPTION_OUTPUT, ending, !tune && !field && !import);
 }
@@ -205,7 +208,8 @@ bool find_own_file(const char *name, const char *folder, const char *whole, char
   if (slash) {
     *slash = '\0';
     if ((snprintf(path, room, "%s/%s", here, name) < (int)room && access(path, R_OK) == 0) ||
-        (snprintf(path, room, "%s/../%s/abut/%s", here, folder, name) < (int)room && access(path, R_OK) == 0)) {
+        (snprintf(path, room, "%s/../%s/abut/%s", here, folder, name) < (int)room &&
+         access(path, R_OK) == 0)) {
       return true;
     }
   }

@@ -22,7 +22,8 @@ static void print_usage(const program *p)
   printf("\noptions of all commands:\n");
   print_options(NULL);
   printf("\n`%s COMMAND --help`, or `%s help COMMAND`, lists the options of a command.\n"
-         "Exit status: 0; 1 for a failure at run time; 2 for bad usage or input.\n", p->name, p->name);
+         "Exit status: 0; 1 for a failure at run time; 2 for bad usage or input.\n",
+         p->name, p->name);
 }
 
 static void print_readers(const program *p, const command *c)
@@ -34,8 +35,8 @@ static void print_readers(const program *p, const command *c)
 
 static void print_help(const program *p, const command *c)
 {
-  printf("usage: %s %s%s%s [options]\n\n%s\n\noptions:\n", p->name, c->name, c->operands, c->required,
-         c->about);
+  printf("usage: %s %s%s%s [options]\n\n%s\n\noptions:\n", p->name, c->name, c->operands,
+         c->required, c->about);
   print_options(c);
   print_readers(p, c);
   printf("\nexample, from the root of a checkout:\n  %s\n", c->example);
@@ -46,7 +47,8 @@ static exit_code ask_for_command(const program *p)
   char names[512] = "";
   for (size_t i = 0, used = 0; i < p->command_count && used < sizeof names; ++i) {
     const char *between = i == 0 ? "" : i + 1 < p->command_count ? ", " : " or ";
-    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", between, p->commands[i].name);
+    used +=
+      (size_t)snprintf(names + used, sizeof names - used, "%s%s", between, p->commands[i].name);
   }
   return usage_error(NULL, "which command? %s", names);
 }
@@ -102,8 +104,10 @@ static void catch_ends(void)
   for (size_t i = 0; i < sizeof ends / sizeof *ends; ++i) {
     struct sigaction before;
     if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) { /* not nohup's */
-      sigaction(ends[i], &(struct sigaction){.sa_handler = end_by_signal,
-                                             .sa_flags = SA_RESETHAND | SA_NODEFER}, NULL);
+      sigaction(ends[i],
+                &(struct sigaction){.sa_handler = end_by_signal,
+                                    .sa_flags = SA_RESETHAND | SA_NODEFER},
+                NULL);
     }
   }
 }

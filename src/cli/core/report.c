@@ -17,11 +17,12 @@
 #define MEASURED 1.0
 #define LONG 60.0
 
-/* Of a process, and of one of several its number, and errors that wait until it is known who says them. */
+/* Of a process, and of one of several its number, and errors that wait until it is known who says
+ * them. */
 static struct {
   const char *program; /* what messages begin with */
-  int rank; /* -1: it is alone */
-  bool aloud; /* what is said concerns this rank alone */
+  int rank;            /* -1: it is alone */
+  bool aloud;          /* what is said concerns this rank alone */
   size_t used;
   char text[4096];
 } kept = {.program = "abut", .rank = -1};
@@ -57,7 +58,8 @@ __attribute__((format(printf, 1, 2))) static void keep(const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
-  const int length = vsnprintf(kept.text + kept.used, sizeof kept.text - kept.used, format, arguments);
+  const int length =
+    vsnprintf(kept.text + kept.used, sizeof kept.text - kept.used, format, arguments);
   va_end(arguments);
   kept.used += length > 0 ? (size_t)length : 0;
   kept.used = kept.used < sizeof kept.text ? kept.used : sizeof kept.text - 1;
@@ -81,7 +83,8 @@ exit_code usage_error(const command *c, const char *format, ...)
 {
   char below[128];
   va_list arguments;
-  snprintf(below, sizeof below, "`%s %s%s--help` says more.\n", kept.program, c ? c->name : "", c ? " " : "");
+  snprintf(below, sizeof below, "`%s %s%s--help` says more.\n", kept.program, c ? c->name : "",
+           c ? " " : "");
   va_start(arguments, format);
   say(below, format, arguments);
   va_end(arguments);
@@ -100,17 +103,17 @@ exit_code report(exit_code code, const char *format, ...)
 exit_code status_exit_code(abut_status status)
 {
   switch (status) {
-    case ABUT_SUCCESS:
-      return EXIT_GOOD;
-    case ABUT_ERROR_ARGUMENT:
-    case ABUT_ERROR_READ:
-    case ABUT_ERROR_FORMAT:
-    case ABUT_ERROR_BODY:
-    case ABUT_ERROR_DEVICE:
-    case ABUT_ERROR_PRECISION:
-      return EXIT_INPUT;
-    default:
-      return EXIT_RUN;
+  case ABUT_SUCCESS:
+    return EXIT_GOOD;
+  case ABUT_ERROR_ARGUMENT:
+  case ABUT_ERROR_READ:
+  case ABUT_ERROR_FORMAT:
+  case ABUT_ERROR_BODY:
+  case ABUT_ERROR_DEVICE:
+  case ABUT_ERROR_PRECISION:
+    return EXIT_INPUT;
+  default:
+    return EXIT_RUN;
   }
 }
 
@@ -180,8 +183,10 @@ static void show_in(double seconds)
 progress progress_begin(const options *o, const char *what)
 {
   const double start = now();
-  return (progress){.enabled = !o->value[OPTION_QUIET] && isatty(STDERR_FILENO), .start = start,
-                    .last = start, .what = what};
+  return (progress){.enabled = !o->value[OPTION_QUIET] && isatty(STDERR_FILENO),
+                    .start = start,
+                    .last = start,
+                    .what = what};
 }
 
 void progress_say(progress *p, const char *format, ...)

@@ -9,17 +9,33 @@ static const struct {
   const char *names[2];
   size_t of, components;
 } kinds[SHAPE_NAMES] = {
-#define KIND(name, of, components) {{"a_" #name, "b_" #name}, offsetof(abut_shape_sizes, of), components}
-  KIND(vertices, vertices, 3),      KIND(axes, superquadrics, 3),   KIND(exponents, superquadrics, 2),
-  KIND(position, superquadrics, 3), KIND(rotation, superquadrics, 3), KIND(plane_normals, planes, 3),
-  KIND(plane_points, planes, 3),    KIND(cloud_points, points, 3),  KIND(cloud_normals, points, 3),
-  KIND(cloud_widths, points, 1),    KIND(grid_coefficients, coefficients, 1),
-  KIND(core_half, cores, 3),        KIND(core_radius, cores, 1),    KIND(core_position, cores, 3),
-  KIND(core_rotation, cores, 3),    KIND(feature_vertices, feature_vertices, 3),
-  KIND(vertex_radius, feature_vertices, 1), KIND(edge_radius, feature_edges, 1)};
+#define KIND(name, of, components)                                       \
+  {                                                                      \
+    {"a_" #name, "b_" #name}, offsetof(abut_shape_sizes, of), components \
+  }
+  KIND(vertices, vertices, 3),
+  KIND(axes, superquadrics, 3),
+  KIND(exponents, superquadrics, 2),
+  KIND(position, superquadrics, 3),
+  KIND(rotation, superquadrics, 3),
+  KIND(plane_normals, planes, 3),
+  KIND(plane_points, planes, 3),
+  KIND(cloud_points, points, 3),
+  KIND(cloud_normals, points, 3),
+  KIND(cloud_widths, points, 1),
+  KIND(grid_coefficients, coefficients, 1),
+  KIND(core_half, cores, 3),
+  KIND(core_radius, cores, 1),
+  KIND(core_position, cores, 3),
+  KIND(core_rotation, cores, 3),
+  KIND(feature_vertices, feature_vertices, 3),
+  KIND(vertex_radius, feature_vertices, 1),
+  KIND(edge_radius, feature_edges, 1)};
 
-/* Beside them `gradient` writes two arrays of each body, hessian, value, status, smoothing and soft. */
-_Static_assert(2 * SHAPE_NAMES + 9 <= OUTPUTS_MOST, "there is no room for all arrays of `gradient --by shape`");
+/* Beside them `gradient` writes two arrays of each body, hessian, value, status, smoothing and
+ * soft. */
+_Static_assert(2 * SHAPE_NAMES + 9 <= OUTPUTS_MOST,
+               "there is no room for all arrays of `gradient --by shape`");
 
 exit_code shape_room(shape_arrays *a, const session *s, size_t rows)
 {
@@ -34,12 +50,15 @@ exit_code shape_room(shape_arrays *a, const session *s, size_t rows)
       a->counts[side][i] = count;
       if (count) {
         n[i] = multiply(rows ? rows : 1, count, kinds[i].components * sizeof(double), &bytes)
-                 ? calloc(bytes ? bytes : 1, 1) : NULL;
-        CLI_TRY(n[i] ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu times %zu numbers", rows, count));
+                 ? calloc(bytes ? bytes : 1, 1)
+                 : NULL;
+        CLI_TRY(n[i] ? EXIT_GOOD
+                     : report(EXIT_RUN, "no memory for %zu times %zu numbers", rows, count));
       }
     }
-    a->to[side] = (abut_shape_gradients){n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10],
-                                       n[11], n[12], n[13], n[14], n[15], n[16], n[17]};
+    a->to[side] = (abut_shape_gradients){n[0],  n[1],  n[2],  n[3],  n[4],  n[5],
+                                         n[6],  n[7],  n[8],  n[9],  n[10], n[11],
+                                         n[12], n[13], n[14], n[15], n[16], n[17]};
   }
   return EXIT_GOOD;
 }
@@ -60,17 +79,18 @@ void shape_add(const shape_arrays *a, outputs *l)
       const size_t count = a->counts[side][i], components = kinds[i].components;
       const uint32_t dimensions = components > 1 ? 2 : 1;
       if (count && a->rows) {
-        outputs_add(l, kinds[i].names[side], ABUT_ARRAY_FLOAT64, a->numbers[side][i], dimensions + 1,
-                    a->rows, count, components);
+        outputs_add(l, kinds[i].names[side], ABUT_ARRAY_FLOAT64, a->numbers[side][i],
+                    dimensions + 1, a->rows, count, components);
       } else if (count) {
-        outputs_add(l, kinds[i].names[side], ABUT_ARRAY_FLOAT64, a->numbers[side][i], dimensions, count,
-                    components, 0);
+        outputs_add(l, kinds[i].names[side], ABUT_ARRAY_FLOAT64, a->numbers[side][i], dimensions,
+                    count, components, 0);
       }
     }
   }
 }
 
-exit_code shape_read(inputs *f, const session *s, size_t rows, abut_shape_tangents to[2], bool *found)
+exit_code shape_read(inputs *f, const session *s, size_t rows, abut_shape_tangents to[2],
+                     bool *found)
 {
   *found = false;
   for (int side = 0; side < 2; ++side) {
@@ -81,12 +101,14 @@ exit_code shape_read(inputs *f, const session *s, size_t rows, abut_shape_tangen
       const size_t count = *(const size_t *)((const char *)&sizes + kinds[i].of);
       const size_t shape[3] = {rows, count, kinds[i].components};
       const uint32_t rank = kinds[i].components > 1 ? 2 : 1;
-      CLI_TRY(inputs_finite(f, kinds[i].names[side], rows ? rank + 1 : rank, rows ? shape : shape + 1,
-                            rows ? "the body's numbers, a row a pose" : "the body's numbers", ABUT_FLOAT64, &n[i]));
+      CLI_TRY(inputs_finite(f, kinds[i].names[side], rows ? rank + 1 : rank,
+                            rows ? shape : shape + 1,
+                            rows ? "the body's numbers, a row a pose" : "the body's numbers",
+                            ABUT_FLOAT64, &n[i]));
       *found = *found || n[i];
     }
-    to[side] = (abut_shape_tangents){n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10],
-                                       n[11], n[12], n[13], n[14], n[15], n[16], n[17]};
+    to[side] = (abut_shape_tangents){n[0], n[1],  n[2],  n[3],  n[4],  n[5],  n[6],  n[7],  n[8],
+                                     n[9], n[10], n[11], n[12], n[13], n[14], n[15], n[16], n[17]};
   }
   return EXIT_GOOD;
 }

@@ -1,5 +1,5 @@
-/* Arrays of derivatives by the shapes of both bodies, as `gradient --by shape` writes them and `jvp --by shape`
- * reads them. */
+/* Arrays of derivatives by the shapes of both bodies, as `gradient --by shape` writes them and `jvp
+ * --by shape` reads them. */
 #ifndef ABUT_CLI_SHAPE_ARRAYS_H
 #define ABUT_CLI_SHAPE_ARRAYS_H
 
@@ -22,9 +22,11 @@ void shape_free(shape_arrays *a);
 /* Adds those that have numbers, as a_NAME and b_NAME. */
 void shape_add(const shape_arrays *a, outputs *l);
 
-/* Reads a direction of both bodies' numbers: what arrays of these names there are, with a row for each of
- * `rows` poses, or for all, 0. to[i] are valid until inputs_close. *found says whether there was any. */
-exit_code shape_read(inputs *f, const session *s, size_t rows, abut_shape_tangents to[2], bool *found);
+/* Reads a direction of both bodies' numbers: what arrays of these names there are, with a row for
+ * each of `rows` poses, or for all, 0. to[i] are valid until inputs_close. *found says whether
+ * there was any. */
+exit_code shape_read(inputs *f, const session *s, size_t rows, abut_shape_tangents to[2],
+                     bool *found);
 
 /* Tells whether a direction's array has this name. */
 bool shape_is_name(const char *name);

@@ -7,8 +7,10 @@ static const command commands[] = {
    "Compares every derivative with central differences, or with another derivative that must say\n"
    "the same, in float64, and prints a table. Exit status 1 where they part.\n"
    "Of a SCENE (.scene.json) gradients and tangents of a step and of a rollout of --steps (10)\n"
-   "are compared along random directions, at --states or near the scene's own start. Worlds with a\n"
-   "status are left out. Derivatives hold what a step chooses (zones of the cone, limits, limits of\n"
+   "are compared along random directions, at --states or near the scene's own start. Worlds with "
+   "a\n"
+   "status are left out. Derivatives hold what a step chooses (zones of the cone, limits, limits "
+   "of\n"
    "forces): next to such a border entries are not smooth, and not compared.",
    NULL,
    "abut-dev gradcheck assets/figure.body.json assets/part.body.json --poses assets/poses.npz",
@@ -30,8 +32,7 @@ static const command commands[] = {
    "of settings, which every later run reads, or into -o FILE; other devices' entries there are\n"
    "kept. Several devices are measured one after the other. Without A and B: two built-in figures\n"
    "of 18 superquadrics each.",
-   ".json: settings of devices",
-   "abut-dev tune --device cpu --seconds 60", cmd_tune},
+   ".json: settings of devices", "abut-dev tune --device cpu --seconds 60", cmd_tune},
 };
 
 int main(int argc, char **argv)

@@ -5,7 +5,8 @@ static exit_code check_usage(const options *o, abut_field_options *settings)
   CLI_TRY(need_operands(o, 1, "a mesh"));
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   if (!is_bare_mesh(o->operands[0])) {
-    return usage_error(o->command, "%s: is no mesh; field takes .obj, .stl, .ply or .off, "
+    return usage_error(o->command,
+                       "%s: is no mesh; field takes .obj, .stl, .ply or .off, "
                        "and by Assimp .glb, .gltf or .dae",
                        o->operands[0]);
   }
@@ -27,8 +28,8 @@ static void print_errors(const abut_field_report *r)
 {
   const double percent = 100.0;
   printf("error, %% of the diagonal    median      95 %%   largest\n"
-         "away from sharp edges    %9.3g %9.3g %9.3g\n", percent * r->face_median,
-         percent * r->face_95, percent * r->face_most);
+         "away from sharp edges    %9.3g %9.3g %9.3g\n",
+         percent * r->face_median, percent * r->face_95, percent * r->face_most);
   if (r->edge_most > 0.0) {
     printf("at sharp edges                   - %9.3g %9.3g\n", percent * r->edge_95,
            percent * r->edge_most);

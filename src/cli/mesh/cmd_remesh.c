@@ -10,11 +10,14 @@ static exit_code check_usage(const options *o, abut_contact_mesh_options *settin
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   const char *path = o->value[OPTION_OUTPUT];
   if (!ends_with(o->operands[0], BODY_ENDING)) {
-    return usage_error(o->command, "%s: is no body file; remesh takes .body.json (`abut field` makes contact "
-                       "meshes of bare meshes)", o->operands[0]);
+    return usage_error(o->command,
+                       "%s: is no body file; remesh takes .body.json (`abut field` makes contact "
+                       "meshes of bare meshes)",
+                       o->operands[0]);
   }
   if (!ends_with(path, BODY_ENDING) && !ends_with(path, ".obj")) {
-    return usage_error(o->command, "-o %s: remesh writes files that end with .body.json or .obj", path);
+    return usage_error(o->command, "-o %s: remesh writes files that end with .body.json or .obj",
+                       path);
   }
   CLI_TRY(contact_mesh_options(o, settings));
   CLI_TRY(check_readable(o->operands[0]));
@@ -53,8 +56,8 @@ exit_code cmd_remesh(const options *o)
   CLI_TRY_DONE(session_smoothing(&s, o, false));
   progress p = progress_begin(o, "");
   progress_say(&p, "making a contact mesh");
-  const abut_status status = abut_make_contact_mesh(s.bodies[0], s.smoothing.union_, s.smoothing.plane,
-                                                    &settings, &m);
+  const abut_status status =
+    abut_make_contact_mesh(s.bodies[0], s.smoothing.union_, s.smoothing.plane, &settings, &m);
   progress_end(&p);
   CLI_TRY_DONE(report_status(status));
   warn_parts(o->operands[0], &m.report);

@@ -12,8 +12,8 @@ static const rgb bar_colour = {0, 114, 178}, mark_colour = {213, 94, 0};
 
 typedef struct advice {
   abut_suggestion found;
-  size_t contacts[2];  /* a pose, as the smoothing was and as suggested */
-  double seconds[2];   /* a pose */
+  size_t contacts[2]; /* a pose, as the smoothing was and as suggested */
+  double seconds[2];  /* a pose */
 } advice;
 
 static exit_code check_usage(const options *o, abut_suggest_options *settings)
@@ -83,7 +83,8 @@ static exit_code draw_histogram(chart *c, const histogram *h, size_t poses, int 
   chart_fill(c, left, bottom, right, bottom + 1, chart_grey);
   for (uint32_t i = 0; i <= most; ++i) {
     const double height = PLOT * (double)bars[i] / (double)highest;
-    chart_fill(c, left + step * i + 1.0, bottom - height, left + step * (i + 1) - 1.0, bottom, bar_colour);
+    chart_fill(c, left + step * i + 1.0, bottom - height, left + step * (i + 1) - 1.0, bottom,
+               bar_colour);
   }
   if (h->mark) {
     const double at = left + step * (h->mark + 0.5);
@@ -94,8 +95,8 @@ static exit_code draw_histogram(chart *c, const histogram *h, size_t poses, int 
   for (double x = 0.0; x <= (double)most && code == EXIT_GOOD; x += tick < 1.0 ? 1.0 : tick) {
     char number[32];
     snprintf(number, sizeof number, "%.0f", x);
-    code = chart_text(c, left + step * (x + 0.5) - 0.5 * chart_text_width(number), bottom + 4, number,
-                      chart_grey);
+    code = chart_text(c, left + step * (x + 0.5) - 0.5 * chart_text_width(number), bottom + 4,
+                      number, chart_grey);
   }
   free(bars);
   return code;
@@ -111,11 +112,14 @@ static exit_code draw(const options *o, const advice *a, double quantile)
   char head[256];
   chart c = {0};
   exit_code code = EXIT_GOOD;
-  snprintf(sets[0].title, sizeof sets[0].title, "pairs of edges a pose: %.3g %% held by %u and %u edges",
-           100.0 * f->pairs_held, f->edges[0], f->edges[1]);
+  snprintf(sets[0].title, sizeof sets[0].title,
+           "pairs of edges a pose: %.3g %% held by %u and %u edges", 100.0 * f->pairs_held,
+           f->edges[0], f->edges[1]);
   for (int i = 0; i < 2; ++i) {
-    snprintf(sets[1 + i].title, sizeof sets[0].title, "vertices of %s deeper than their neighbours, a pose: "
-             "%u for %.0f %% of poses", i ? "B" : "A", f->vertices[i], 100.0 * quantile);
+    snprintf(sets[1 + i].title, sizeof sets[0].title,
+             "vertices of %s deeper than their neighbours, a pose: "
+             "%u for %.0f %% of poses",
+             i ? "B" : "A", f->vertices[i], 100.0 * quantile);
   }
   snprintf(head, sizeof head, "%zu random poses in collision", f->poses);
   CLI_TRY_DONE(chart_open(&c, WIDTH, HEAD + SETS * each));
@@ -155,13 +159,15 @@ static json_t *bars_of(const uint32_t *counts, size_t poses)
 static json_t *advice_json(const advice *a, double quantile)
 {
   const abut_suggestion *f = &a->found;
-  return json_pack(
-    "{s:I, s:f, s:[I,I], s:[I,I], s:f, s:o, s:[o,o], s:{s:I, s:f}, s:{s:I, s:f}}", "poses",
-    (json_int_t)f->poses, "quantile", quantile, "edges", (json_int_t)f->edges[0], (json_int_t)f->edges[1], "vertices",
-    (json_int_t)f->vertices[0], (json_int_t)f->vertices[1], "pairs_held", f->pairs_held, "pairs_histogram",
-    bars_of(f->pairs, f->poses), "vertices_histograms", bars_of(f->deepest[0], f->poses),
-    bars_of(f->deepest[1], f->poses), "as_it_is", "contacts", (json_int_t)a->contacts[0], "seconds_a_pose",
-    a->seconds[0], "suggested", "contacts", (json_int_t)a->contacts[1], "seconds_a_pose", a->seconds[1]);
+  return json_pack("{s:I, s:f, s:[I,I], s:[I,I], s:f, s:o, s:[o,o], s:{s:I, s:f}, s:{s:I, s:f}}",
+                   "poses", (json_int_t)f->poses, "quantile", quantile, "edges",
+                   (json_int_t)f->edges[0], (json_int_t)f->edges[1], "vertices",
+                   (json_int_t)f->vertices[0], (json_int_t)f->vertices[1], "pairs_held",
+                   f->pairs_held, "pairs_histogram", bars_of(f->pairs, f->poses),
+                   "vertices_histograms", bars_of(f->deepest[0], f->poses),
+                   bars_of(f->deepest[1], f->poses), "as_it_is", "contacts",
+                   (json_int_t)a->contacts[0], "seconds_a_pose", a->seconds[0], "suggested",
+                   "contacts", (json_int_t)a->contacts[1], "seconds_a_pose", a->seconds[1]);
 }
 
 static void summarise(const advice *a, double quantile)
@@ -171,12 +177,15 @@ static void summarise(const advice *a, double quantile)
   for (size_t i = 0; i < f->poses; ++i) {
     pairs += f->pairs[i] / (double)f->poses;
   }
-  printf("%zu random poses in collision: %.3g pairs of edges each, of which %.3g %% have both edges kept by\n"
-         "  \"edges\": [%u, %u]\n", f->poses, pairs, 100.0 * f->pairs_held, f->edges[0], f->edges[1]);
-  printf("vertices deeper than their neighbours, at %.0f %% of the poses at most\n  \"vertices\": [%u, %u]\n",
+  printf("%zu random poses in collision: %.3g pairs of edges each, of which %.3g %% have both "
+         "edges kept by\n"
+         "  \"edges\": [%u, %u]\n",
+         f->poses, pairs, 100.0 * f->pairs_held, f->edges[0], f->edges[1]);
+  printf("vertices deeper than their neighbours, at %.0f %% of the poses at most\n  \"vertices\": "
+         "[%u, %u]\n",
          100.0 * quantile, f->vertices[0], f->vertices[1]);
-  printf("a query: %zu contacts, %.3g ms; as the smoothing is: %zu contacts, %.3g ms\n", a->contacts[1],
-         1e3 * a->seconds[1], a->contacts[0], 1e3 * a->seconds[0]);
+  printf("a query: %zu contacts, %.3g ms; as the smoothing is: %zu contacts, %.3g ms\n",
+         a->contacts[1], 1e3 * a->seconds[1], a->contacts[0], 1e3 * a->seconds[0]);
 }
 
 exit_code cmd_suggest(const options *o)
@@ -195,7 +204,8 @@ exit_code cmd_suggest(const options *o)
     CLI_TRY_DONE(report_status(abut_fit_edge_pairs(s.bodies[0], s.bodies[1], &s.smoothing)));
   }
   if (s.smoothing.edge_contacts == ABUT_EDGES_FIELD) {
-    warn("pairs of edges of both meshes are counted, and this smoothing has edges in fields: keep all of these "
+    warn("pairs of edges of both meshes are counted, and this smoothing has edges in fields: keep "
+         "all of these "
          "(\"edges\": [0, 0]), which have two slots each");
   }
   progress p = progress_begin(o, "");

@@ -1,4 +1,5 @@
-/* Contact meshes on the surfaces of bodies: their option, their file, and what the command says of them. */
+/* Contact meshes on the surfaces of bodies: their option, their file, and what the command says of
+ * them. */
 #ifndef ABUT_CLI_CONTACT_MESHES_H
 #define ABUT_CLI_CONTACT_MESHES_H
 

@@ -78,18 +78,20 @@ exit_code check_field_options(const options *o, bool listed)
 static const char *hint_of(const options *o, abut_suspicion which)
 {
   const bool field = o->command->bit == COMMAND_FIELD;
-  const bool of_pairs = !(o->command->bit & (COMMAND_FIELD | COMMAND_CLOSEST | COMMAND_CCD | COMMAND_DECOMPOSE | COMMAND_INSPECT));
+  const bool of_pairs = !(o->command->bit & (COMMAND_FIELD | COMMAND_CLOSEST | COMMAND_CCD |
+                                             COMMAND_DECOMPOSE | COMMAND_INSPECT));
   switch (which) {
-    case ABUT_SUSPECT_UNIT:
-      return of_pairs ? " (--scale 0.001, of all bare meshes; of one, `abut field --scale 0.001`)" : " (--scale 0.001)";
-    case ABUT_SUSPECT_SMALL:
-      return " (--scale)";
-    case ABUT_SUSPECT_COARSE:
-      return field ? " (--memory, --cells)" : " (--cells; `abut field` has --memory)";
-    case ABUT_SUSPECT_THIN:
-      return field ? " (--tolerance, --memory)" : " (`abut field` has --tolerance)";
-    default:
-      return "";
+  case ABUT_SUSPECT_UNIT:
+    return of_pairs ? " (--scale 0.001, of all bare meshes; of one, `abut field --scale 0.001`)"
+                    : " (--scale 0.001)";
+  case ABUT_SUSPECT_SMALL:
+    return " (--scale)";
+  case ABUT_SUSPECT_COARSE:
+    return field ? " (--memory, --cells)" : " (--cells; `abut field` has --memory)";
+  case ABUT_SUSPECT_THIN:
+    return field ? " (--tolerance, --memory)" : " (`abut field` has --tolerance)";
+  default:
+    return "";
   }
 }
 
@@ -119,8 +121,8 @@ void tell_field(FILE *to, const char *path, const abut_field_report *r)
   if (r->added) {
     fprintf(to, ", %zu vert%s added", r->added, r->added == 1 ? "ex" : "ices");
   }
-  fprintf(to, ": %zu vertices, %zu edge%s; field of %u cells", r->vertices, r->edges, plural(r->edges),
-          r->cells);
+  fprintf(to, ": %zu vertices, %zu edge%s; field of %u cells", r->vertices, r->edges,
+          plural(r->edges), r->cells);
   if (r->levels) {
     fprintf(to, " and %u finer level%s", r->levels, plural(r->levels));
   }
@@ -174,10 +176,11 @@ void warn_clearance(const options *o, double penetration)
   for (int i = 0; i < o->operand_count && i < 2; ++i) {
     for (int k = 0; k < 2; ++k) {
       if (fields[k].path && fields[k].path == o->operands[i] && fields[k].off > penetration) {
-        warn("%s: its field is off by up to %.2g m at 95 %% of the surface, more than the %.2g m by "
-             "which contacts with the other body count (penetration): clearances below that mean "
-             "nothing; ask a smaller tolerance (`abut field` has --tolerance)", fields[k].path,
-             fields[k].off, penetration);
+        warn(
+          "%s: its field is off by up to %.2g m at 95 %% of the surface, more than the %.2g m by "
+          "which contacts with the other body count (penetration): clearances below that mean "
+          "nothing; ask a smaller tolerance (`abut field` has --tolerance)",
+          fields[k].path, fields[k].off, penetration);
         fields[k].path = NULL; /* said once */
       }
     }
@@ -224,8 +227,11 @@ abut_status load_body(const session *s, const options *o, const char *path, abut
   abut_body_info info;
   if (status == ABUT_SUCCESS && abut_get_body_info(*body, &info) == ABUT_SUCCESS &&
       info.suspicions && !is_told(path)) {
-    warn_field(o, path, &(abut_field_report){.suspicions = info.suspicions, .misfit = info.misfit,
-                                             .diagonal = info.diagonal, .feature_misfit = info.feature_misfit});
+    warn_field(o, path,
+               &(abut_field_report){.suspicions = info.suspicions,
+                                    .misfit = info.misfit,
+                                    .diagonal = info.diagonal,
+                                    .feature_misfit = info.feature_misfit});
   }
   return status;
 }

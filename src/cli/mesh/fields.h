@@ -19,7 +19,8 @@ abut_status load_field(const options *o, const char *path, const abut_field_opti
                        abut_field *field);
 /* One line, of which mesh the field is and what became of it. */
 void tell_field(FILE *to, const char *path, const abut_field_report *r);
-/* Warns of the diagnostics of a mesh, and says before it is used or written that a field is large. */
+/* Warns of the diagnostics of a mesh, and says before it is used or written that a field is
+ * large. */
 void warn_field(const options *o, const char *path, const abut_field_report *r);
 /* Warns of operands that are bare meshes whose fields are farther off than contacts are told apart
  * [m]. */

@@ -21,8 +21,10 @@ static exit_code ask(void *user, size_t i)
 /* Room for p, n, d and activity of all poses, one behind the other. */
 static exit_code take_outputs(query *q, void **outputs)
 {
-  const size_t numbers = QUERY_POSES * q->session->layout.contacts, real = real_bytes(q->session->precision);
-  CLI_TRY(reals_of("poses", QUERY_POSES, 8 * q->session->layout.contacts, q->session->precision, outputs));
+  const size_t numbers = QUERY_POSES * q->session->layout.contacts,
+               real = real_bytes(q->session->precision);
+  CLI_TRY(reals_of("poses", QUERY_POSES, 8 * q->session->layout.contacts, q->session->precision,
+                   outputs));
   char *at = *outputs;
   q->batch.p = at;
   q->batch.n = at + 3 * numbers * real;

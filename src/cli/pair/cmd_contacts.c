@@ -27,9 +27,8 @@ static exit_code compute(contacts_store *c, const session *s, progress *p)
 {
   c->batch.progress = progress_step;
   c->batch.user = p;
-  const abut_status status = c->columns
-                               ? abut_jacobian(s->pair, s->derivatives, &c->batch, NULL)
-                               : abut_contacts(s->pair, &c->batch);
+  const abut_status status = c->columns ? abut_jacobian(s->pair, s->derivatives, &c->batch, NULL)
+                                        : abut_contacts(s->pair, &c->batch);
   return report_status(status);
 }
 
@@ -135,7 +134,8 @@ typedef struct blocks {
   const options *o;
 } blocks;
 
-static exit_code compute_block(void *user, const abut_poses *poses, size_t first, progress *p, outputs *l)
+static exit_code compute_block(void *user, const abut_poses *poses, size_t first, progress *p,
+                               outputs *l)
 {
   const blocks *b = user;
   contacts_store *c = b->store;
@@ -204,7 +204,8 @@ exit_code cmd_contacts(const options *o)
 
 exit_code cmd_jacobian(const options *o)
 {
-  contacts_store c = {.batch = abut_default_batch(), .is_compact = true,
+  contacts_store c = {.batch = abut_default_batch(),
+                      .is_compact = true,
                       .compact = {.threshold = ACTIVE}};
   return compute_and_write(&c, o, true);
 }

@@ -30,12 +30,12 @@ typedef struct gradient {
   bool by_shape, each_pose; /* by the numbers of both bodies; of each pose instead of the sum */
   uint32_t want;            /* how, of abut_shape_want */
   shape_arrays shape;
-  bool reduces;  /* else the gradient is of cotangents */
+  bool reduces; /* else the gradient is of cotangents */
   abut_reduction reduction;
   inputs bar_file, tangent_file;
   abut_cotangents cotangents;
   abut_pose_tangents tangents;
-  bool whole;    /* the whole Hessian, of `moving` */
+  bool whole; /* the whole Hessian, of `moving` */
   abut_moving moving;
   size_t columns; /* of it */
   void *value, *g[2], *h[2], *hessian;
@@ -62,11 +62,14 @@ static exit_code read_way(gradient *g, const options *o)
   CLI_TRY(option_word(o, OPTION_BY, ways, 2, &word));
   g->by_shape = word == 1;
   g->each_pose = o->value[OPTION_EACH_POSE] != NULL;
-  g->want = (g->each_pose ? ABUT_SHAPE_EACH_POSE : 0) | (o->value[OPTION_FOLLOW] ? ABUT_SHAPE_FOLLOW : 0);
+  g->want = (g->each_pose ? ABUT_SHAPE_EACH_POSE : 0) |
+            (o->value[OPTION_FOLLOW] ? ABUT_SHAPE_FOLLOW : 0);
   if (g->want && !g->by_shape) {
-    return usage_error(o->command, "%s is of --by shape", g->each_pose ? "--each-pose" : "--follow");
+    return usage_error(o->command, "%s is of --by shape",
+                       g->each_pose ? "--each-pose" : "--follow");
   }
-  if (g->by_shape && (o->value[OPTION_SOFT] || o->value[OPTION_HESSIAN] || o->value[OPTION_FULL_HESSIAN])) {
+  if (g->by_shape &&
+      (o->value[OPTION_SOFT] || o->value[OPTION_HESSIAN] || o->value[OPTION_FULL_HESSIAN])) {
     return usage_error(o->command, "--by shape excludes --soft, --hessian and --full-hessian");
   }
   return g->by_shape && g->reduces && g->reduction == ABUT_REDUCE_SOFT_DISTANCE
@@ -86,7 +89,7 @@ static exit_code read_reduction(gradient *g, const options *o)
   g->reduces = !bar;
   if ((o->value[OPTION_REDUCE] != NULL) + mean + bar != 1) {
     return usage_error(o->command, "gradient needs one of --reduce NAME, --mean-distance and "
-                       "--cotangents C.npz");
+                                   "--cotangents C.npz");
   }
   if (o->value[OPTION_HESSIAN] && bar) {
     return usage_error(o->command, "--hessian is of a reduction, not of --cotangents");
@@ -105,7 +108,8 @@ static exit_code check_names(const inputs *f)
     found += inputs_find(f, bars[i].name) != NULL;
   }
   if (!found) {
-    return report(EXIT_INPUT, "%s: holds none of p_bar, d_bar, n_bar, activity_bar, weight_bar", f->path);
+    return report(EXIT_INPUT, "%s: holds none of p_bar, d_bar, n_bar, activity_bar, weight_bar",
+                  f->path);
   }
   for (size_t i = 0; found < f->npz.count && i < f->npz.count; ++i) {
     const char *name = f->npz.arrays[i].name;
@@ -143,9 +147,9 @@ static exit_code take_files(gradient *g)
     CLI_TRY(inputs_cotangent(&g->bar_file, bars[i].name, bars[i].rank, poses, s->layout.contacts,
                              s->precision, to[i]));
   }
-  return g->tangent_file.path ? inputs_tangents(&g->tangent_file, poses, g->job.width,
-                                                s->precision, &g->tangents)
-                              : EXIT_GOOD;
+  return g->tangent_file.path
+           ? inputs_tangents(&g->tangent_file, poses, g->job.width, s->precision, &g->tangents)
+           : EXIT_GOOD;
 }
 
 static exit_code take_memory(gradient *g)
@@ -177,10 +181,10 @@ static exit_code compute(gradient *g)
   const abut_gradients to = {g->g[0], g->g[1]}, products = {g->h[0], g->h[1]};
   if (g->by_shape) {
     const abut_shape_gradients *by = g->shape.to;
-    return job_end(j, g->reduces ? abut_shape_gradient(j->session.pair, &j->batch, g->reduction, &by[0],
-                                                       &by[1], g->want)
-                                 : abut_shape_vjp(j->session.pair, &j->batch, &g->cotangents, &by[0],
-                                                  &by[1], g->want));
+    return job_end(j, g->reduces ? abut_shape_gradient(j->session.pair, &j->batch, g->reduction,
+                                                       &by[0], &by[1], g->want)
+                                 : abut_shape_vjp(j->session.pair, &j->batch, &g->cotangents,
+                                                  &by[0], &by[1], g->want));
   }
   if (!g->reduces) {
     return job_end(j, abut_vjp(j->session.pair, j->session.derivatives, &j->batch, &g->cotangents,
@@ -237,8 +241,8 @@ static void summarise(const gradient *g)
     largest = fmax(largest, fabs(real_at(of, g->job.session.precision, i % numbers)));
   }
   printf("%zu pose%s, %zu contacts a pose, gradient of %s%s, largest entry %.4g",
-         g->job.poses.count, g->job.poses.count == 1 ? "" : "s", g->job.session.layout.contacts, g->reduces ? reduction_names[g->reduction] : "cotangents",
-         g->by_shape ? " by shape" : "",
+         g->job.poses.count, g->job.poses.count == 1 ? "" : "s", g->job.session.layout.contacts,
+         g->reduces ? reduction_names[g->reduction] : "cotangents", g->by_shape ? " by shape" : "",
          largest);
   job_print_end(&g->job);
 }
@@ -276,14 +280,16 @@ static exit_code read_files(gradient *g, size_t first, size_t count)
     CLI_TRY(check_names(&g->bar_file));
   }
   if (o->value[OPTION_HESSIAN] && !g->tangent_file.path) {
-    CLI_TRY(inputs_open_rows(&g->tangent_file, o->value[OPTION_HESSIAN], inputs_tangents_axis, g->job.all));
+    CLI_TRY(inputs_open_rows(&g->tangent_file, o->value[OPTION_HESSIAN], inputs_tangents_axis,
+                             g->job.all));
   }
   CLI_TRY(g->bar_file.path ? inputs_read_rows(&g->bar_file, first, count) : EXIT_GOOD);
   CLI_TRY(g->tangent_file.path ? inputs_read_rows(&g->tangent_file, first, count) : EXIT_GOOD);
   return take_files(g);
 }
 
-static exit_code compute_block(void *user, const abut_poses *poses, size_t first, progress *p, outputs *l)
+static exit_code compute_block(void *user, const abut_poses *poses, size_t first, progress *p,
+                               outputs *l)
 {
   gradient *g = user;
   free_rows(g);
@@ -302,7 +308,8 @@ static exit_code compute_block(void *user, const abut_poses *poses, size_t first
 static exit_code run_in_folder(gradient *g, const options *o)
 {
   if (g->by_shape) {
-    return usage_error(o->command, "a folder of results takes gradients by poses; --by shape writes an .npz");
+    return usage_error(o->command,
+                       "a folder of results takes gradients by poses; --by shape writes an .npz");
   }
   return job_run_in_folder(&g->job, o, compute_block, g, WHAT);
 }

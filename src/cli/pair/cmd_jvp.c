@@ -14,8 +14,8 @@ static const char *const ways[] = {"poses", "shape"};
 
 typedef struct jvp {
   job job;
-  bool by_shape;  /* along the numbers of both bodies, too */
-  uint32_t want;  /* how, of abut_shape_want */
+  bool by_shape; /* along the numbers of both bodies, too */
+  uint32_t want; /* how, of abut_shape_want */
   inputs tangent_file;
   abut_pose_tangents along;
   abut_shape_tangents shape[2];
@@ -33,8 +33,9 @@ static exit_code read_way(jvp *v, const options *o)
     return usage_error(o->command, "%s is of --by shape",
                        o->value[OPTION_EACH_POSE] ? "--each-pose" : "--follow");
   }
-  return v->by_shape && o->value[OPTION_SOFT] ? usage_error(o->command, "--by shape excludes --soft")
-                                              : EXIT_GOOD;
+  return v->by_shape && o->value[OPTION_SOFT]
+           ? usage_error(o->command, "--by shape excludes --soft")
+           : EXIT_GOOD;
 }
 
 /* Reads the directions: of shapes, and beside or instead of these of poses. */
@@ -42,22 +43,25 @@ static exit_code take_directions(jvp *v)
 {
   inputs *f = &v->tangent_file;
   const job *j = &v->job;
-  const bool poses = inputs_find(f, "tangent") || inputs_find(f, "tangent1") || inputs_find(f, "tangent2");
+  const bool poses = inputs_find(f, "tangent") || inputs_find(f, "tangent1") ||
+                     inputs_find(f, "tangent2");
   const size_t rows = v->want & ABUT_SHAPE_EACH_POSE ? j->poses.count : 0;
   bool found = false;
   if (v->by_shape) {
     CLI_TRY(shape_read(f, &j->session, rows, v->shape, &found));
   }
   if (v->by_shape && !found) {
-    return report(EXIT_INPUT, "%s: holds no direction of a body's numbers, such as a_vertices or b_axes", f->path);
+    return report(EXIT_INPUT,
+                  "%s: holds no direction of a body's numbers, such as a_vertices or b_axes",
+                  f->path);
   }
   return poses || !v->by_shape
            ? inputs_tangents(f, j->poses.count, j->width, j->session.precision, &v->along)
            : EXIT_GOOD;
 }
 
-/* Warns of arrays that are left out. What `gradient --by shape` writes beside directions is no mistake, but a name
- * that is misspelt would be a direction lost without a word. */
+/* Warns of arrays that are left out. What `gradient --by shape` writes beside directions is no
+ * mistake, but a name that is misspelt would be a direction lost without a word. */
 static void warn_left_out(const jvp *v)
 {
   const inputs *f = &v->tangent_file;
@@ -73,10 +77,10 @@ static void warn_left_out(const jvp *v)
 static exit_code compute(jvp *v)
 {
   job *j = &v->job;
-  return job_end(j, v->by_shape
-                      ? abut_shape_jvp(j->session.pair, &j->batch, &v->shape[0], &v->shape[1], &v->along,
-                                       &v->tangents, v->want)
-                      : abut_jvp(j->session.pair, j->session.derivatives, &j->batch, &v->along, &v->tangents));
+  return job_end(j, v->by_shape ? abut_shape_jvp(j->session.pair, &j->batch, &v->shape[0],
+                                                 &v->shape[1], &v->along, &v->tangents, v->want)
+                                : abut_jvp(j->session.pair, j->session.derivatives, &j->batch,
+                                           &v->along, &v->tangents));
 }
 
 static exit_code take_memory(jvp *v)
@@ -127,14 +131,16 @@ static int direction_axis(const abut_array *a)
 static exit_code take_directions_of_block(jvp *v, size_t first, size_t count)
 {
   inputs *f = &v->tangent_file;
-  CLI_TRY(f->path ? EXIT_GOOD
-                  : inputs_open_rows(f, v->job.o->value[OPTION_TANGENTS],
-                                     v->by_shape ? direction_axis : inputs_tangents_axis, v->job.all));
+  CLI_TRY(f->path
+            ? EXIT_GOOD
+            : inputs_open_rows(f, v->job.o->value[OPTION_TANGENTS],
+                               v->by_shape ? direction_axis : inputs_tangents_axis, v->job.all));
   CLI_TRY(inputs_read_rows(f, first, count));
   return take_directions(v);
 }
 
-static exit_code compute_block(void *user, const abut_poses *poses, size_t first, progress *p, outputs *l)
+static exit_code compute_block(void *user, const abut_poses *poses, size_t first, progress *p,
+                               outputs *l)
 {
   jvp *v = user;
   job *j = &v->job;
@@ -164,7 +170,9 @@ static exit_code run(jvp *v, const options *o)
   CLI_TRY(job_check(o));
   if (folder_is_named(o)) {
     if (v->want & ABUT_SHAPE_EACH_POSE) {
-      return usage_error(o->command, "a folder of results takes directions that are the same for all: no --each-pose");
+      return usage_error(
+        o->command,
+        "a folder of results takes directions that are the same for all: no --each-pose");
     }
     return job_run_in_folder(j, o, compute_block, v, WHAT);
   }
@@ -183,7 +191,8 @@ static exit_code run(jvp *v, const options *o)
   CLI_TRY(outputs_write(&l, &j->session, o));
   if (sums_up(o)) {
     printf("%zu pose%s, %zu contacts a pose, derivatives along tangents%s", j->poses.count,
-           j->poses.count == 1 ? "" : "s", j->session.layout.contacts, v->by_shape ? " by shape" : "");
+           j->poses.count == 1 ? "" : "s", j->session.layout.contacts,
+           v->by_shape ? " by shape" : "");
     job_print_end(j);
   }
   return EXIT_GOOD;

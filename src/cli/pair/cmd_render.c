@@ -48,14 +48,14 @@ static exit_code draw(const session *s, const options *o, const abut_poses *pose
   progress p = progress_begin(o, "");
   const double start = now();
   progress_say(&p, "drawing");
-  const abut_status status =
-    abut_render_with(s->pair, poses->kind, poses->pose1 + at, poses->pose2 + at, others->bodies,
-                     others->count, view, rgb);
+  const abut_status status = abut_render_with(s->pair, poses->kind, poses->pose1 + at,
+                                              poses->pose2 + at, others->bodies, others->count,
+                                              view, rgb);
   progress_end(&p);
   const double seconds = now() - start;
   CLI_TRY_DONE(report_status(status));
-  CLI_TRY_DONE(report_status(abut_write_png(o->value[OPTION_OUTPUT], view->width, view->height,
-                                            rgb)));
+  CLI_TRY_DONE(
+    report_status(abut_write_png(o->value[OPTION_OUTPUT], view->width, view->height, rgb)));
   if (sums_up(o)) {
     printf("pose %zu of %zu, %u x %u pixels, %.3g s on %s\n", index, poses->count, view->width,
            view->height, seconds, session_workers(s).text);

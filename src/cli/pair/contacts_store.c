@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REALS 9   /* all outputs of one contact */
+#define REALS 9 /* all outputs of one contact */
 
 /* One output of a contact: its array in a batch, in a compact list, and in a file. */
 typedef struct output {
@@ -16,9 +16,13 @@ typedef struct output {
 
 enum { IN_BATCH, IN_LIST };
 
-#define OUTPUT(member, components) \
-  {#member, "compact_" #member, components, \
-   {offsetof(abut_batch, member), offsetof(abut_compact, member)}}
+#define OUTPUT(member, components)                                 \
+  {                                                                \
+#member, "compact_" #member, components,                       \
+    {                                                              \
+      offsetof(abut_batch, member), offsetof(abut_compact, member) \
+    }                                                              \
+  }
 
 static const output all_outputs[] = {OUTPUT(p, 3), OUTPUT(d, 1), OUTPUT(n, 3), OUTPUT(activity, 1),
                                      OUTPUT(weight, 1)};
@@ -51,8 +55,10 @@ exit_code store_dense(contacts_store *c, const session *s)
   }
   c->block = multiply(count, REALS, real, &bytes) ? malloc(bytes ? bytes : 1) : NULL;
   if (!c->block) {
-    return report(EXIT_RUN, "no memory for %zu contacts of %zu bytes; --compact T keeps the active "
-                  "ones alone", count, REALS * real);
+    return report(EXIT_RUN,
+                  "no memory for %zu contacts of %zu bytes; --compact T keeps the active "
+                  "ones alone",
+                  count, REALS * real);
   }
   share_block(&c->batch, count, real, c->block);
   return EXIT_GOOD;
@@ -152,26 +158,32 @@ static void add_compact(outputs *l, const contacts_store *c, const session *s)
 {
   const abut_array_type real = real_type(s);
   const abut_compact *list = &c->compact;
-  outputs_add_of(l, OUTPUT_OF_ENTRIES, "compact_pose", ABUT_ARRAY_UINT32, list->pose, 1, list->count, 0, 0);
-  outputs_add_of(l, OUTPUT_OF_ENTRIES, "compact_slot", ABUT_ARRAY_UINT32, list->slot, 1, list->count, 0, 0);
-  outputs_add_of(l, OUTPUT_OF_ENTRIES, "compact_feature", ABUT_ARRAY_UINT32, list->feature, 2, list->count, 2, 0);
+  outputs_add_of(l, OUTPUT_OF_ENTRIES, "compact_pose", ABUT_ARRAY_UINT32, list->pose, 1,
+                 list->count, 0, 0);
+  outputs_add_of(l, OUTPUT_OF_ENTRIES, "compact_slot", ABUT_ARRAY_UINT32, list->slot, 1,
+                 list->count, 0, 0);
+  outputs_add_of(l, OUTPUT_OF_ENTRIES, "compact_feature", ABUT_ARRAY_UINT32, list->feature, 2,
+                 list->count, 2, 0);
   for (size_t i = 0; i < OUTPUTS; ++i) {
     const output *o = &all_outputs[i];
     const bool vector = o->components > 1;
-    outputs_add_of(l, OUTPUT_OF_ENTRIES, o->compact_name, real, array_in(list, o, IN_LIST), vector ? 2 : 1, list->count,
-                vector ? o->components : 0, 0);
+    outputs_add_of(l, OUTPUT_OF_ENTRIES, o->compact_name, real, array_in(list, o, IN_LIST),
+                   vector ? 2 : 1, list->count, vector ? o->components : 0, 0);
   }
-  outputs_add_of(l, OUTPUT_ONCE, "compact_threshold", ABUT_ARRAY_FLOAT64, &list->threshold, 1, 1, 0, 0);
+  outputs_add_of(l, OUTPUT_ONCE, "compact_threshold", ABUT_ARRAY_FLOAT64, &list->threshold, 1, 1, 0,
+                 0);
 }
 
 #define LAYOUT_NUMBERS 11
 
 static void number_layout(const abut_layout *l, uint32_t out[LAYOUT_NUMBERS])
 {
-  const size_t numbers[LAYOUT_NUMBERS] = {
-    l->contacts,         l->vertices[0],      l->vertices[1],    l->edges[0],       l->edges[1],
-    l->vertex_offset[0], l->vertex_offset[1], l->edge_offset[0], l->edge_offset[1],
-    l->edge_slots[0],    l->edge_slots[1]};
+  const size_t numbers[LAYOUT_NUMBERS] = {l->contacts,         l->vertices[0],
+                                          l->vertices[1],      l->edges[0],
+                                          l->edges[1],         l->vertex_offset[0],
+                                          l->vertex_offset[1], l->edge_offset[0],
+                                          l->edge_offset[1],   l->edge_slots[0],
+                                          l->edge_slots[1]};
   for (int i = 0; i < LAYOUT_NUMBERS; ++i) {
     out[i] = (uint32_t)numbers[i]; /* a pair has at most 2^28 contacts */
   }
@@ -187,8 +199,7 @@ static exit_code add_layouts(outputs *l, const contacts_store *c, const session 
     return report(EXIT_RUN, "no memory for the layouts of %zu pairs", pairs);
   }
   for (size_t i = 0; i < pairs; ++i) {
-    number_layout(c->batch.pairs ? &c->pairs.layouts[i] : &s->layout,
-                  numbers + i * LAYOUT_NUMBERS);
+    number_layout(c->batch.pairs ? &c->pairs.layouts[i] : &s->layout, numbers + i * LAYOUT_NUMBERS);
   }
   if (!c->batch.pairs) {
     outputs_add_of(l, OUTPUT_ONCE, "layout", ABUT_ARRAY_UINT32, numbers, 1, LAYOUT_NUMBERS, 0, 0);
@@ -208,8 +219,8 @@ exit_code store_outputs(contacts_store *c, const session *s, outputs *l)
     add_dense(l, c, s);
   }
   if (c->columns) {
-    outputs_add_of(l, OUTPUT_OF_ENTRIES, "jacobian", real_type(s), c->compact.blocks, 3, c->compact.count, 8,
-                   c->columns);
+    outputs_add_of(l, OUTPUT_OF_ENTRIES, "jacobian", real_type(s), c->compact.blocks, 3,
+                   c->compact.count, 8, c->columns);
   }
   add_reductions(l, c, s);
   outputs_add(l, "status", ABUT_ARRAY_UINT8, c->batch.status, 1, c->batch.count, 0, 0);

@@ -12,16 +12,21 @@ typedef struct contacts_store {
   void *block;          /* else all arrays of the contacts, in one */
   size_t columns;       /* of a Jacobian block; 0: none are wanted */
   pose_arrays poses;
-  pair_list pairs;      /* of --pairs */
-  uint32_t *own;        /* with them: each pose's number of contacts */
-  uint32_t *numbers;    /* of layouts, as arrays have them */
-  void *reduced;        /* REDUCTIONS numbers a pose, one array after the other */
+  pair_list pairs;   /* of --pairs */
+  uint32_t *own;     /* with them: each pose's number of contacts */
+  uint32_t *numbers; /* of layouts, as arrays have them */
+  void *reduced;     /* REDUCTIONS numbers a pose, one array after the other */
 } contacts_store;
 
 /* Per-pose numbers that are always written. */
 enum {
-  REDUCTION_DISTANCE, REDUCTION_SOFT_DISTANCE, REDUCTION_LEAST, REDUCTION_SOFT, REDUCTION_ENERGY,
-  REDUCTION_ACTIVITY, REDUCTIONS
+  REDUCTION_DISTANCE,
+  REDUCTION_SOFT_DISTANCE,
+  REDUCTION_LEAST,
+  REDUCTION_SOFT,
+  REDUCTION_ENERGY,
+  REDUCTION_ACTIVITY,
+  REDUCTIONS
 };
 
 /* Room for all contacts of all poses. */

@@ -33,7 +33,8 @@ exit_code pair_list_read(pair_list *l, const options *o)
   return EXIT_GOOD;
 }
 
-static exit_code wrong_pair(const pair_list *l, const char *path, const abut_poses *poses, size_t i, size_t first)
+static exit_code wrong_pair(const pair_list *l, const char *path, const abut_poses *poses, size_t i,
+                            size_t first)
 {
   if (poses->lines) {
     return report(EXIT_INPUT, "%s:%zu: pair %u, counted from 0; %s names %zu", path,
@@ -43,12 +44,15 @@ static exit_code wrong_pair(const pair_list *l, const char *path, const abut_pos
                 path, first + i, poses->pair[i], l->path, l->files.count);
 }
 
-exit_code pair_list_check(const pair_list *l, const options *o, const abut_poses *poses, size_t first)
+exit_code pair_list_check(const pair_list *l, const options *o, const abut_poses *poses,
+                          size_t first)
 {
   const char *path = o->value[OPTION_POSES];
   if (!poses->pair) {
-    return report(EXIT_INPUT, "%s: does not tell the pair of each pose, as an array or a last "
-                  "column `pair`", path);
+    return report(EXIT_INPUT,
+                  "%s: does not tell the pair of each pose, as an array or a last "
+                  "column `pair`",
+                  path);
   }
   for (size_t i = 0; i < poses->count; ++i) {
     if (poses->pair[i] >= l->files.count) {
@@ -138,8 +142,8 @@ static exit_code create_pairs(pair_list *l, session *s, const options *o, const 
     if (fitted) {
       CLI_TRY(fit(l, i, bodies, &smoothing));
     }
-    CLI_TRY(at_line(l, i, abut_create_pair(bodies[2 * i], bodies[2 * i + 1], &smoothing,
-                                           &l->pairs[i])));
+    CLI_TRY(
+      at_line(l, i, abut_create_pair(bodies[2 * i], bodies[2 * i + 1], &smoothing, &l->pairs[i])));
     CLI_TRY(report_status(abut_get_layout(l->pairs[i], &l->layouts[i])));
     if (l->layouts[i].contacts > s->layout.contacts) {
       s->layout = l->layouts[i];

@@ -16,7 +16,8 @@ typedef struct pair_list {
 exit_code pair_list_read(pair_list *l, const options *o);
 
 /* Every pose must be of a pair of the list. The file has `first` poses before these. */
-exit_code pair_list_check(const pair_list *l, const options *o, const abut_poses *poses, size_t first);
+exit_code pair_list_check(const pair_list *l, const options *o, const abut_poses *poses,
+                          size_t first);
 
 /* Bodies, smoothing and pairs on the session's device; its layout is the widest one then. */
 exit_code pair_list_open(pair_list *l, session *s, const options *o);

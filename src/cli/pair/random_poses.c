@@ -80,8 +80,12 @@ exit_code random_poses(const abut_body bodies[2], size_t count, double apart, ab
   double *vertices[2] = {NULL, NULL};
   uint64_t state = SEED;
   exit_code code = EXIT_GOOD;
-  *out = (abut_poses){count, ABUT_POSE_QUATERNION, calloc(count, 7 * sizeof(double)),
-                      calloc(count, 7 * sizeof(double)), NULL, NULL};
+  *out = (abut_poses){count,
+                      ABUT_POSE_QUATERNION,
+                      calloc(count, 7 * sizeof(double)),
+                      calloc(count, 7 * sizeof(double)),
+                      NULL,
+                      NULL};
   if (!out->pose1 || !out->pose2) {
     code = report(EXIT_RUN, "no memory for %zu poses", count);
     goto done;

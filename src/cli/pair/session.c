@@ -26,17 +26,19 @@ size_t real_bytes(abut_precision precision)
   return precision == ABUT_FLOAT64 ? sizeof(double) : sizeof(float);
 }
 
-exit_code reals_of(const char *what, size_t count, size_t width, abut_precision precision, void **out)
+exit_code reals_of(const char *what, size_t count, size_t width, abut_precision precision,
+                   void **out)
 {
   size_t numbers = 0;
-  *out = multiply(count, width, 1, &numbers) ? calloc(numbers ? numbers : 1, real_bytes(precision)) : NULL;
-  return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu numbers of each of %zu %s", width, count, what);
+  *out = multiply(count, width, 1, &numbers) ? calloc(numbers ? numbers : 1, real_bytes(precision))
+                                             : NULL;
+  return *out ? EXIT_GOOD
+              : report(EXIT_RUN, "no memory for %zu numbers of each of %zu %s", width, count, what);
 }
 
 double real_at(const void *reals, abut_precision precision, size_t i)
 {
-  return precision == ABUT_FLOAT64 ? ((const double *)reals)[i]
-                                   : (double)((const float *)reals)[i];
+  return precision == ABUT_FLOAT64 ? ((const double *)reals)[i] : (double)((const float *)reals)[i];
 }
 
 double dense_bytes(const session *s, size_t poses)
@@ -128,11 +130,12 @@ void pose_arrays_close(pose_arrays *a)
   *a = (pose_arrays){0};
 }
 
-const status_note pose_notes[] = {{ABUT_POSE_DEEP, ABUT_POSE_DEEP, "poses with bodies deep in each other",
-                                   "Their contacts have less than half of the depth; `distance` is nearer to it."},
-                                  {ABUT_POSE_REJECTED, ABUT_POSE_NOT_FINITE, "poses that are not finite", NULL},
-                                  {ABUT_POSE_REJECTED, ABUT_POSE_NO_QUATERNION, "poses with a quaternion of length 0", NULL},
-                                  {0}};
+const status_note pose_notes[] = {
+  {ABUT_POSE_DEEP, ABUT_POSE_DEEP, "poses with bodies deep in each other",
+   "Their contacts have less than half of the depth; `distance` is nearer to it."},
+  {ABUT_POSE_REJECTED, ABUT_POSE_NOT_FINITE, "poses that are not finite", NULL},
+  {ABUT_POSE_REJECTED, ABUT_POSE_NO_QUATERNION, "poses with a quaternion of length 0", NULL},
+  {0}};
 
 void noted_add(noted *n, const status_note *of, const abut_array *status, size_t index)
 {
@@ -153,8 +156,8 @@ void noted_warn(const noted *n, const status_note *of, const char *effect)
 {
   for (size_t k = 0; of[k].what; ++k) {
     if (n->counts[k]) {
-      warn("%s: %zu of %zu, the first has index %zu. %s", of[k].what, n->counts[k], n->rows, n->first[k],
-           of[k].effect ? of[k].effect : effect);
+      warn("%s: %zu of %zu, the first has index %zu. %s", of[k].what, n->counts[k], n->rows,
+           n->first[k], of[k].effect ? of[k].effect : effect);
     }
   }
 }
@@ -308,8 +311,10 @@ static void warn_failure(const abut_device_report *r, const char *others, bool s
 {
   const char *rest = r->text + strcspn(r->text, "\n");
   warn("device %s failed (%.*s)%s%s%s", r->info.name, (int)(rest - r->text), r->text,
-       *others ? "; " : "", others, !*others ? "" : several ? " have done its share"
-                                                            : " has done its share");
+       *others ? "; " : "", others,
+       !*others  ? ""
+       : several ? " have done its share"
+                 : " has done its share");
   for (int i = 0; *rest && i < LOG_LINES; ++i) {
     const int length = (int)strcspn(++rest, "\n");
     fprintf(stderr, "  %.*s\n", length, rest);
@@ -381,7 +386,8 @@ exit_code option_edges(const options *o, size_t *edges)
 {
   const char *word = o->value[OPTION_EDGES];
   *edges = 0;
-  return word && strcmp(word, "auto") != 0 ? option_whole(o, OPTION_EDGES, 1, EDGES_MOST, edges) : EXIT_GOOD;
+  return word && strcmp(word, "auto") != 0 ? option_whole(o, OPTION_EDGES, 1, EDGES_MOST, edges)
+                                           : EXIT_GOOD;
 }
 
 /* Contacts of a pose with the present smoothing, of which a query's cost is about a multiple. */
@@ -406,14 +412,16 @@ static exit_code keep_edges(session *s, const options *o)
   CLI_TRY(option_edges(o, &edges));
   const abut_smoothing before = s->smoothing;
   s->smoothing.edges[0] = s->smoothing.edges[1] = (uint32_t)edges;
-  if (edges || s->smoothing.edge_contacts == ABUT_EDGES_FIELD) { /* of edges in fields all are kept: they are few */
+  /* of edges in fields all are kept: they are few */
+  if (edges || s->smoothing.edge_contacts == ABUT_EDGES_FIELD) {
     return EXIT_GOOD;
   }
   const abut_suggest_options settings = abut_default_suggest_options();
   abut_suggestion found;
   progress p = progress_begin(o, "");
   progress_say(&p, "counting edges in random poses");
-  const abut_status status = abut_suggest_kept(s->bodies[0], s->bodies[1], &s->smoothing, &settings, &found);
+  const abut_status status =
+    abut_suggest_kept(s->bodies[0], s->bodies[1], &s->smoothing, &settings, &found);
   progress_end(&p);
   CLI_TRY(report_status(status));
   const size_t poses = found.poses;
@@ -425,8 +433,12 @@ static exit_code keep_edges(session *s, const options *o)
   s->smoothing.edges[1] = wanted[1];
   CLI_TRY(count_contacts(s, &kept));
   if (!o->value[OPTION_QUIET]) {
-    fprintf(stderr, "%s: keeps %u and %u edges, by %zu random poses: %zu contacts a pose, not %zu, at about %.2g times "
-            "the cost\n", program_name(), wanted[0], wanted[1], poses, kept, fitted, (double)kept / fmax((double)fitted, 1.0));
+    fprintf(stderr,
+            "%s: keeps %u and %u edges, by %zu random poses: %zu contacts a pose, not %zu, at "
+            "about %.2g times "
+            "the cost\n",
+            program_name(), wanted[0], wanted[1], poses, kept, fitted,
+            (double)kept / fmax((double)fitted, 1.0));
   }
   return EXIT_GOOD;
 }
@@ -474,8 +486,8 @@ exit_code session_soft(session *s, const options *o)
     return EXIT_GOOD;
   }
   CLI_TRY(report_status(abut_load_smoothing(o->value[OPTION_SOFT], &s->soft_smoothing)));
-  return report_status(abut_create_pair(s->bodies[0], s->bodies[1], &s->soft_smoothing,
-                                        &s->derivatives));
+  return report_status(
+    abut_create_pair(s->bodies[0], s->bodies[1], &s->soft_smoothing, &s->derivatives));
 }
 
 void session_close(session *s)

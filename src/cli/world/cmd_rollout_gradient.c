@@ -73,8 +73,7 @@ static exit_code take_cotangents(rollout *r)
   const size_t records[3] = {r->kept + 1, w->count, 2 * nv};
   const void *q = NULL, *v = NULL;
   char ends[96], all[256];
-  snprintf(ends, sizeof ends, "%zu world%s of %zu velocities", w->all, w->all == 1 ? "" : "s",
-           nv);
+  snprintf(ends, sizeof ends, "%zu world%s of %zu velocities", w->all, w->all == 1 ? "" : "s", nv);
   snprintf(all, sizeof all, "the start and every state of --record %zu in %zu steps, %s", r->record,
            w->steps, ends);
   CLI_TRY(inputs_finite(f, "state", 2, whole, ends, w->precision, &r->state));
@@ -84,7 +83,8 @@ static exit_code take_cotangents(rollout *r)
     return inputs_find(f, "record")
              ? report(EXIT_INPUT, "%s: array 'record' needs --record K, the states that it is of",
                       f->path)
-             : q || v ? join_state(r, q, v) : EXIT_GOOD;
+           : q || v ? join_state(r, q, v)
+                    : EXIT_GOOD;
   }
   CLI_TRY(inputs_finite(f, "record", 3, records, all, w->precision, &r->records));
   if (!r->records) {
@@ -233,8 +233,9 @@ static exit_code count_steps(rollout *r)
 static int cotangent_axis(const abut_array *a)
 {
   return strcmp(a->name, "record") == 0 ? 1
-         : strcmp(a->name, "state") == 0 || strcmp(a->name, "q") == 0 || strcmp(a->name, "v") == 0 ? 0
-                                                                                                  : NOT_WANTED;
+         : strcmp(a->name, "state") == 0 || strcmp(a->name, "q") == 0 || strcmp(a->name, "v") == 0
+           ? 0
+           : NOT_WANTED;
 }
 
 static exit_code read_block(rollout *r, size_t first, size_t count)
@@ -246,7 +247,8 @@ static exit_code read_block(rollout *r, size_t first, size_t count)
   return take_cotangents(r);
 }
 
-static exit_code compute_block(void *user, const abut_poses *block, size_t first, progress *p, outputs *l)
+static exit_code compute_block(void *user, const abut_poses *block, size_t first, progress *p,
+                               outputs *l)
 {
   rollout *r = user;
   const worlds *w = &r->worlds;
@@ -259,16 +261,21 @@ static exit_code compute_block(void *user, const abut_poses *block, size_t first
   }
   CLI_TRY(turn_gradient(r));
   l->input_status = w->bad;
-  l->input_bytes = inputs_row_bytes(&w->states) + inputs_row_bytes(&w->controls) + inputs_row_bytes(&r->file);
+  l->input_bytes =
+    inputs_row_bytes(&w->states) + inputs_row_bytes(&w->controls) + inputs_row_bytes(&r->file);
   add_outputs(r, l);
   return EXIT_GOOD;
 }
 
 static exit_code run_in_folder(rollout *r, const options *o)
 {
-  folder_run run = {.session = &r->worlds.session, .compute = compute_block, .user = r,
-                    .what = "gradients, worlds", .notes = world_notes(),
-                    .effect = "Gradients of those that stop are 0.", .input_notes = parameter_notes};
+  folder_run run = {.session = &r->worlds.session,
+                    .compute = compute_block,
+                    .user = r,
+                    .what = "gradients, worlds",
+                    .notes = world_notes(),
+                    .effect = "Gradients of those that stop are 0.",
+                    .input_notes = parameter_notes};
   CLI_TRY(worlds_open_blocks(&r->worlds, o));
   CLI_TRY(inputs_open_rows(&r->file, o->value[OPTION_COTANGENTS], cotangent_axis, r->worlds.all));
   CLI_TRY(check_names(&r->file));

@@ -6,11 +6,10 @@
 
 /* Inputs from the first parameter on, and the matrices by them. */
 enum { PARAMETERS_FIRST = BY_MASS_SCALE, PARAMETERS_END = BY_GRAVITY + 1 };
-static const char *const matrix_names[PARAMETERS_END] = {
-  [BY_MASS_SCALE] = "P_mass_scale",
-  [BY_FRICTION] = "P_friction",
-  [BY_STIFFNESS] = "P_stiffness",
-  [BY_GRAVITY] = "P_gravity"};
+static const char *const matrix_names[PARAMETERS_END] = {[BY_MASS_SCALE] = "P_mass_scale",
+                                                         [BY_FRICTION] = "P_friction",
+                                                         [BY_STIFFNESS] = "P_stiffness",
+                                                         [BY_GRAVITY] = "P_gravity"};
 
 typedef struct transition {
   worlds worlds;
@@ -59,7 +58,8 @@ static void add_outputs(const transition *t, outputs *l)
   outputs_add(l, "A", real, t->A, 3, w->count, side, side);
   outputs_add(l, "B", real, t->B, 3, w->count, side, w->info.nu);
   for (int i = PARAMETERS_FIRST; i < PARAMETERS_END && t->all; ++i) {
-    outputs_add(l, matrix_names[i], real, t->P[i], 3, w->count, side, world_input_width(&w->info, i));
+    outputs_add(l, matrix_names[i], real, t->P[i], 3, w->count, side,
+                world_input_width(&w->info, i));
   }
   outputs_add(l, "status", ABUT_ARRAY_UINT32, t->status, 1, w->count, 0, 0);
 }
@@ -88,7 +88,8 @@ static void summarise(const transition *t)
 
 /* ---- a folder of results ---- */
 
-static exit_code compute_block(void *user, const abut_poses *block, size_t first, progress *p, outputs *l)
+static exit_code compute_block(void *user, const abut_poses *block, size_t first, progress *p,
+                               outputs *l)
 {
   transition *t = user;
   worlds *w = &t->worlds;
@@ -107,8 +108,12 @@ static exit_code compute_block(void *user, const abut_poses *block, size_t first
 
 static exit_code run_in_folder(transition *t, const options *o)
 {
-  folder_run r = {.session = &t->worlds.session, .compute = compute_block, .user = t, .what = "matrices, worlds",
-                  .notes = world_notes(), .effect = "Matrices of those that stop are 0.",
+  folder_run r = {.session = &t->worlds.session,
+                  .compute = compute_block,
+                  .user = t,
+                  .what = "matrices, worlds",
+                  .notes = world_notes(),
+                  .effect = "Matrices of those that stop are 0.",
                   .input_notes = parameter_notes};
   CLI_TRY(worlds_open_blocks(&t->worlds, o));
   folder_run_worlds(&r, o, t->worlds.all);

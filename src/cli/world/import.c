@@ -1,4 +1,5 @@
-/* Models as scenes, by a program of Python that asks MuJoCo: python/abut/_import_mujoco.py has the rules. */
+/* Models as scenes, by a program of Python that asks MuJoCo: python/abut/_import_mujoco.py has the
+ * rules. */
 #include "base/child.h"
 #include "core/cli.h"
 
@@ -43,19 +44,24 @@ static noreturn void become_python(const options *o, const char *script)
   words[count] = o->operands[0];
   memcpy(own, words, sizeof own); /* the call changes nothing of them */
   execvp(own[0], own);
-  _exit((int)report(EXIT_INPUT, "import needs Python with the package `mujoco`, and %s cannot be run (%s): ABUT_PYTHON=PYTHON "
-                    "names another (docs/import.md)", own[0], strerror(errno)));
+  _exit((int)report(
+    EXIT_INPUT,
+    "import needs Python with the package `mujoco`, and %s cannot be run (%s): ABUT_PYTHON=PYTHON "
+    "names another (docs/import.md)",
+    own[0], strerror(errno)));
 }
 
-/* In a process of its own: MuJoCo's parser takes a process down with some files (2.2.2 by a URDF joint type
- * that it does not know). */
+/* In a process of its own: MuJoCo's parser takes a process down with some files (2.2.2 by a URDF
+ * joint type that it does not know). */
 static exit_code import_apart(const options *o)
 {
   char script[8192];
   if (!find_own_file(SCRIPT, ABUT_DATADIR, ABUT_DATADIR_WHOLE, script, sizeof script)) {
-    return report(EXIT_RUN, "%s/abut/" SCRIPT ", which is a part of abut, is not there", ABUT_DATADIR_WHOLE);
+    return report(EXIT_RUN, "%s/abut/" SCRIPT ", which is a part of abut, is not there",
+                  ABUT_DATADIR_WHOLE);
   }
-  signal(SIGCHLD, SIG_DFL); /* a caller may have had it ignored, and nobody could tell how the child ended */
+  signal(SIGCHLD, SIG_DFL); /* a caller may have had it ignored, and nobody could tell how the
+                               child ended */
   const pid_t parent = getpid(), child = fork();
   if (child < 0) {
     return report(EXIT_RUN, "no process to read %s in: %s", o->operands[0], strerror(errno));
@@ -76,19 +82,23 @@ static exit_code import_apart(const options *o)
       raise(sign); /* meant for both */
     }
     return report(sign == SIGKILL ? EXIT_RUN : EXIT_INPUT,
-                  "%s: the process that reads it with MuJoCo was ended by a signal (%s)", o->operands[0], strsignal(sign));
+                  "%s: the process that reads it with MuJoCo was ended by a signal (%s)",
+                  o->operands[0], strsignal(sign));
   }
   return end.code < 0 ? report(EXIT_RUN, "%s: nobody can tell whether it was read", o->operands[0])
                       : (exit_code)end.code;
 }
 
-/* What the package says of itself, which is sooner there than the package. Python looks for modules in the current folder,
- * too, unless that is left out first: it may hold files of strangers. */
+/* What the package says of itself, which is sooner there than the package. Python looks for modules
+ * in the current folder, too, unless that is left out first: it may hold files of strangers. */
 const char *reader_of_models(void)
 {
   static char text[256];
-  FILE *answer = popen("\"${ABUT_PYTHON:-" ANY_PYTHON "}\" -c '"
-                       "import sys; sys.path[:] = [p for p in sys.path if p]; import importlib.metadata as m; print(m.version(\"mujoco\"))' 2>/dev/null </dev/null", "r");
+  FILE *answer =
+    popen("\"${ABUT_PYTHON:-" ANY_PYTHON "}\" -c '"
+          "import sys; sys.path[:] = [p for p in sys.path if p]; import importlib.metadata as m; "
+          "print(m.version(\"mujoco\"))' 2>/dev/null </dev/null",
+          "r");
   const bool there = answer && fgets(text, sizeof text, answer);
   if (answer) {
     pclose(answer);

@@ -38,8 +38,8 @@ static exit_code all_rows(inputs *f, const char *name, size_t width, size_t *row
   memcpy(shape, a->shape, a->dimensions * sizeof *shape);
   *rows = a->dimensions == 3 ? shape[0] * shape[1] : shape[0];
   shape[a->dimensions - 1] = width;
-  CLI_TRY(inputs_numbers(f, name, a->dimensions, shape, "as the scene has them", ABUT_FLOAT64,
-                         &numbers));
+  CLI_TRY(
+    inputs_numbers(f, name, a->dimensions, shape, "as the scene has them", ABUT_FLOAT64, &numbers));
   *out = numbers;
   return *rows ? EXIT_GOOD : report(EXIT_INPUT, "%s: holds no worlds", f->path);
 }

@@ -1,12 +1,14 @@
 #include "world/world_inputs.h"
 
-const char *const world_input_names[WORLD_INPUTS] = {
-  "q", "v", "u", "mass_scale", "friction", "stiffness", "gravity", "springs"};
+const char *const world_input_names[WORLD_INPUTS] = {"q",          "v",        "u",
+                                                     "mass_scale", "friction", "stiffness",
+                                                     "gravity",    "springs"};
 
 size_t world_input_width(const abut_scene_info *info, int input)
 {
-  const size_t widths[WORLD_INPUTS] = {info->nv,    info->nv,    info->nu, info->links,
-                                       info->parameters, info->parameters, 3, SPRING_WIDTH * info->springs};
+  const size_t widths[WORLD_INPUTS] = {
+    info->nv,         info->nv,         info->nu, info->links,
+    info->parameters, info->parameters, 3,        SPRING_WIDTH * info->springs};
   return widths[input];
 }
 

@@ -35,21 +35,27 @@ static const struct {
    "became faster than the scene's `divergence`, and keep the last state that they had"},
   {ABUT_WORLD_SINGULAR,
    "has a mass matrix, or a solver's, that is not positive, and keeps the last state that it had",
-   "have a mass matrix, or a solver's, that is not positive, and keep the last state that they had"},
+   "have a mass matrix, or a solver's, that is not positive, and keep the last state that they "
+   "had"},
   {ABUT_WORLD_OVERFLOW,
-   "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless stated) or a soft scene's "
+   "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless stated) or a "
+   "soft scene's "
    "`capacity`: some were left out",
-   "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless stated) or a soft scene's "
+   "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless stated) or a "
+   "soft scene's "
    "`capacity`: some were left out"},
   {ABUT_WORLD_NOT_CONVERGED,
    "had steps whose solver did not end within the scene's `iterations`; its last iterate was taken",
-   "had steps whose solver did not end within the scene's `iterations`; its last iterate was taken"},
+   "had steps whose solver did not end within the scene's `iterations`; its last iterate was "
+   "taken"},
   {ABUT_WORLD_SQUEEZED,
    "had hard contacts that push against each other, without an answer; they gave way a little",
    "had hard contacts that push against each other, without an answer; they gave way a little"},
   {ABUT_WORLD_FAST,
-   "had bodies that went farther in a step than half of the thinner one, and may have passed through each other",
-   "had bodies that went farther in a step than half of the thinner one, and may have passed through each other"},
+   "had bodies that went farther in a step than half of the thinner one, and may have passed "
+   "through each other",
+   "had bodies that went farther in a step than half of the thinner one, and may have passed "
+   "through each other"},
   {ABUT_WORLD_GAINED,
    "had springs that gave energy which nothing had: the time step is too long for them",
    "had springs that gave energy which nothing had: the time step is too long for them"},
@@ -57,8 +63,10 @@ static const struct {
    "had more impacts in a step than are looked at, and lost what was left of it",
    "had more impacts in a step than are looked at, and lost what was left of it"},
   {ABUT_WORLD_DEEP,
-   "had bodies so deep in each other that their contacts had less than half of the depth, and may not push them apart",
-   "had bodies so deep in each other that their contacts had less than half of the depth, and may not push them apart"},
+   "had bodies so deep in each other that their contacts had less than half of the depth, and may "
+   "not push them apart",
+   "had bodies so deep in each other that their contacts had less than half of the depth, and may "
+   "not push them apart"},
 };
 
 /* Returns a bit's number among those of a status. */
@@ -104,7 +112,8 @@ static void print_fast(const uint32_t *fast_links, size_t world, char *text, siz
   }
 }
 
-void warn_worlds(const uint32_t *status, const uint32_t *status_step, const uint32_t *fast_links, size_t count)
+void warn_worlds(const uint32_t *status, const uint32_t *status_step, const uint32_t *fast_links,
+                 size_t count)
 {
   for (size_t k = 0; k < MEANINGS; ++k) {
     const size_t place = place_of_bit(meanings[k].bit);
@@ -128,7 +137,8 @@ void warn_worlds(const uint32_t *status, const uint32_t *status_step, const uint
       snprintf(when, sizeof when, ", first in step %u", first);
     }
     if (n.found) {
-      warn("%s %s%s%s", print_worlds(&n, count).text, n.found == 1 ? meanings[k].one : meanings[k].many, when, of);
+      warn("%s %s%s%s", print_worlds(&n, count).text,
+           n.found == 1 ? meanings[k].one : meanings[k].many, when, of);
     }
   }
 }

@@ -26,7 +26,10 @@ exit_code worlds_status(const worlds *w, uint32_t **out)
 
 exit_code worlds_check(worlds *w, const options *o, worlds_steps rule)
 {
-  *w = (worlds){.o = o, .rule = rule, .precision = ABUT_FLOAT32, .count = 1,
+  *w = (worlds){.o = o,
+                .rule = rule,
+                .precision = ABUT_FLOAT32,
+                .count = 1,
                 .steps = rule == STEPS_ONE};
   CLI_TRY(need_operands(o, 1, "a scene"));
   CLI_TRY(option_precision(o, &w->precision));
@@ -44,7 +47,7 @@ exit_code worlds_need_steps(const worlds *w)
   return o->value[OPTION_STEPS] || w->each
            ? EXIT_GOOD
            : usage_error(o->command, "--steps T is needed where no controls of shape (T, N, nu) "
-                         "tell how many there are");
+                                     "tell how many there are");
 }
 
 exit_code worlds_check_output(const options *o)
@@ -57,9 +60,24 @@ exit_code worlds_check_output(const options *o)
 /* ---- where worlds begin ---- */
 
 /* What files of states may hold: of its own, and what an earlier output has beside. */
-static const char *const known_states[] = {
-  "q", "v", "w", "mass_scale", "friction", "stiffness", "gravity", "springs", "time", "energy",
-  "status", "contact_count", "contact_bodies", "contact_slot", "contact_p", "contact_d", "contact_n", "contact_activity"};
+static const char *const known_states[] = {"q",
+                                           "v",
+                                           "w",
+                                           "mass_scale",
+                                           "friction",
+                                           "stiffness",
+                                           "gravity",
+                                           "springs",
+                                           "time",
+                                           "energy",
+                                           "status",
+                                           "contact_count",
+                                           "contact_bodies",
+                                           "contact_slot",
+                                           "contact_p",
+                                           "contact_d",
+                                           "contact_n",
+                                           "contact_activity"};
 #define KNOWN (sizeof known_states / sizeof *known_states)
 
 /* A name that is misspelt would be lost without a word. */
@@ -85,8 +103,8 @@ static exit_code take_state(worlds *w, const char *name, size_t width, const voi
   const bool rows = a && a->dimensions == 3 && a->shape[0] > 0;
   const size_t shape[3] = {rows ? a->shape[0] : w->count, rows ? w->count : width, width};
   char what[96];
-  snprintf(what, sizeof what, "%zu worlds of %s, whose %s has %zu numbers", w->all,
-           "the scene", name, width);
+  snprintf(what, sizeof what, "%zu worlds of %s, whose %s has %zu numbers", w->all, "the scene",
+           name, width);
   CLI_TRY(inputs_numbers(f, name, rows ? 3 : 2, shape, what, w->session.precision, out));
   if (rows) {
     const size_t before = (shape[0] - 1) * w->count * width * real_bytes(w->session.precision);
@@ -97,7 +115,8 @@ static exit_code take_state(worlds *w, const char *name, size_t width, const voi
 
 static exit_code take_parameters(worlds *w)
 {
-  const char *of = w->info.automatic ? "one a listed pair, then one a body of automatic pairs" : "one a pair";
+  const char *of = w->info.automatic ? "one a listed pair, then one a body of automatic pairs"
+                                     : "one a pair";
   const struct {
     const char *name, *of;
     size_t width;
@@ -135,8 +154,10 @@ static exit_code take_springs(worlds *w)
   return EXIT_GOOD;
 }
 
-/* Whether one of a world's parameters, from `first` on, is negative, or with `or_zero` not above 0. */
-static bool any_below(const worlds *w, const void *numbers, size_t first, bool or_zero, size_t world)
+/* Whether one of a world's parameters, from `first` on, is negative, or with `or_zero` not above
+ * 0. */
+static bool any_below(const worlds *w, const void *numbers, size_t first, bool or_zero,
+                      size_t world)
 {
   const size_t width = w->info.parameters;
   bool below = false;
@@ -159,8 +180,15 @@ static bool has_bad_springs(const worlds *w, size_t world)
   return !good;
 }
 
-/* Contacts raise what is too small, springs do not, and leave mu of `friction` out where `springs` has it. */
-enum { BAD_SPRINGS = 1, BAD_FRICTION = 2, BAD_STIFFNESS = 4, SPRING_FRICTION = 8, SPRING_STIFFNESS = 16 };
+/* Contacts raise what is too small, springs do not, and leave mu of `friction` out where `springs`
+ * has it. */
+enum {
+  BAD_SPRINGS = 1,
+  BAD_FRICTION = 2,
+  BAD_STIFFNESS = 4,
+  SPRING_FRICTION = 8,
+  SPRING_STIFFNESS = 16
+};
 
 static const struct {
   uint8_t bit;
@@ -173,12 +201,17 @@ static const struct {
 #define BAD_PARAMETERS (sizeof bad_parameters / sizeof *bad_parameters)
 
 const status_note parameter_notes[] = {
-  {BAD_SPRINGS, BAD_SPRINGS, "worlds whose array 'springs' has numbers that are not above 0 (mu: below 0)",
+  {BAD_SPRINGS, BAD_SPRINGS,
+   "worlds whose array 'springs' has numbers that are not above 0 (mu: below 0)",
    "They stay where they begin."},
-  {BAD_FRICTION, BAD_FRICTION, "worlds whose array 'friction' has negative numbers", "These count as 1e-5."},
-  {BAD_STIFFNESS, BAD_STIFFNESS, "worlds whose array 'stiffness' has negative numbers", "These count as 1e-6."},
-  {SPRING_FRICTION, SPRING_FRICTION, "worlds whose array 'friction' has negative numbers", "They stay where they begin."},
-  {SPRING_STIFFNESS, SPRING_STIFFNESS, "worlds whose array 'stiffness' has numbers that are not above 0",
+  {BAD_FRICTION, BAD_FRICTION, "worlds whose array 'friction' has negative numbers",
+   "These count as 1e-5."},
+  {BAD_STIFFNESS, BAD_STIFFNESS, "worlds whose array 'stiffness' has negative numbers",
+   "These count as 1e-6."},
+  {SPRING_FRICTION, SPRING_FRICTION, "worlds whose array 'friction' has negative numbers",
+   "They stay where they begin."},
+  {SPRING_STIFFNESS, SPRING_STIFFNESS,
+   "worlds whose array 'stiffness' has numbers that are not above 0",
    "They stay where they begin."},
   {0}};
 
@@ -190,11 +223,14 @@ static exit_code judge_parameters(worlds *w)
     return report(EXIT_RUN, "no memory for %zu worlds", w->count);
   }
   const bool springs = w->info.by_springs;
-  const uint8_t friction = springs ? SPRING_FRICTION : BAD_FRICTION, stiffness = springs ? SPRING_STIFFNESS : BAD_STIFFNESS;
+  const uint8_t friction = springs ? SPRING_FRICTION : BAD_FRICTION,
+                stiffness = springs ? SPRING_STIFFNESS : BAD_STIFFNESS;
   for (size_t i = 0; i < w->count; ++i) {
-    w->bad[i] = (uint8_t)((has_bad_springs(w, i) ? BAD_SPRINGS : 0) |
-                          (any_below(w, w->friction, w->springs ? w->info.pairs : 0, false, i) ? friction : 0) |
-                          (any_below(w, w->stiffness, 0, springs, i) ? stiffness : 0));
+    w->bad[i] =
+      (uint8_t)((has_bad_springs(w, i) ? BAD_SPRINGS : 0) |
+                (any_below(w, w->friction, w->springs ? w->info.pairs : 0, false, i) ? friction
+                                                                                     : 0) |
+                (any_below(w, w->stiffness, 0, springs, i) ? stiffness : 0));
   }
   return EXIT_GOOD;
 }
@@ -210,8 +246,8 @@ static void warn_parameters(const worlds *w)
       }
     }
     if (n.found) {
-      warn("%s: array '%s': %s %s %s", w->states.path, bad_parameters[k].name, print_worlds(&n, w->count).text,
-           n.found == 1 ? "has" : "have", bad_parameters[k].what);
+      warn("%s: array '%s': %s %s %s", w->states.path, bad_parameters[k].name,
+           print_worlds(&n, w->count).text, n.found == 1 ? "has" : "have", bad_parameters[k].what);
     }
   }
 }
@@ -226,7 +262,8 @@ static exit_code start_at_rest(worlds *w, void **out)
 /* States, of which the file has the last ones of these worlds. */
 static int state_axis(const abut_array *a)
 {
-  static const char *const of_worlds[] = {"mass_scale", "friction", "stiffness", "gravity", "springs"};
+  static const char *const of_worlds[] = {"mass_scale", "friction", "stiffness", "gravity",
+                                          "springs"};
   if (strlen(a->name) == 1 && strchr("qvw", *a->name)) {
     return a->dimensions == 3 ? 1 : 0;
   }
@@ -247,9 +284,10 @@ static exit_code open_states(worlds *w)
   const abut_array *q = inputs_find(f, "q");
   CLI_TRY(q ? inputs_check_type(f, q) : EXIT_GOOD);
   if (!q || (q->dimensions != 2 && q->dimensions != 3)) {
-    return report(EXIT_INPUT, "%s: %s", f->path, q ? "array 'q': shape neither (worlds, nq) nor "
-                                                     "(states, worlds, nq)"
-                                                   : "holds no q, where worlds begin");
+    return report(EXIT_INPUT, "%s: %s", f->path,
+                  q ? "array 'q': shape neither (worlds, nq) nor "
+                      "(states, worlds, nq)"
+                    : "holds no q, where worlds begin");
   }
   w->count = w->all = f->all = q->shape[q->dimensions - 2];
   f->last = true;
@@ -311,7 +349,8 @@ static int control_axis(const abut_array *a)
 static exit_code open_controls(worlds *w)
 {
   const char *path = w->o->value[OPTION_CONTROLS];
-  return w->in_blocks ? inputs_open_rows(&w->controls, path, control_axis, w->all) : inputs_open(&w->controls, path);
+  return w->in_blocks ? inputs_open_rows(&w->controls, path, control_axis, w->all)
+                      : inputs_open(&w->controls, path);
 }
 
 static exit_code take_controls(worlds *w)
@@ -333,8 +372,8 @@ static exit_code take_controls(worlds *w)
   snprintf(what, sizeof what, "%zu step%s of %zu world%s, and %zu actuator%s", w->steps,
            w->steps == 1 ? "" : "s", w->all, w->all == 1 ? "" : "s", w->info.nu,
            w->info.nu == 1 ? "" : "s");
-  CLI_TRY(inputs_numbers(&w->controls, "u", w->each ? 3 : 2, w->each ? each : held, what, w->session.precision,
-                         &w->u));
+  CLI_TRY(inputs_numbers(&w->controls, "u", w->each ? 3 : 2, w->each ? each : held, what,
+                         w->session.precision, &w->u));
   if (!w->info.nu && tells(w)) {
     warn("%s: the scene has no actuators; its controls are left out", f->path);
   }
@@ -346,8 +385,10 @@ static exit_code take_controls(worlds *w)
 void warn_coarse(const char *path, const abut_scene_info *info)
 {
   if (info->cloud_gap > GAP_MOST) {
-    warn("%s: links[%zu].bodies[%zu]: the field of its cloud is up to %.2g %% of its diagonal off, at its faces or in its "
-         "hollows: the mesh is too coarse or too hollow for springs, and bodies may fall through it, lie on its openings "
+    warn("%s: links[%zu].bodies[%zu]: the field of its cloud is up to %.2g %% of its diagonal off, "
+         "at its faces or in its "
+         "hollows: the mesh is too coarse or too hollow for springs, and bodies may fall through "
+         "it, lie on its openings "
          "or gain energy (docs/scenes.md#springs)",
          path, info->cloud_link, info->cloud_body, 100.0 * info->cloud_gap);
   }
@@ -356,7 +397,8 @@ void warn_coarse(const char *path, const abut_scene_info *info)
 #define SINKING_MOST 0.01 /* of the smaller body's diagonal */
 
 /* The place of a pair, or of the bodies of an automatic one. */
-static exit_code name_pair(abut_scene links, const abut_scene_info *info, size_t i, char *text, size_t room)
+static exit_code name_pair(abut_scene links, const abut_scene_info *info, size_t i, char *text,
+                           size_t room)
 {
   size_t of[2], link[2], body[2];
   if (i < info->pairs) {
@@ -367,7 +409,8 @@ static exit_code name_pair(abut_scene links, const abut_scene_info *info, size_t
   for (int side = 0; side < 2; ++side) {
     CLI_TRY(report_status(abut_get_scene_body(links, of[side], &link[side], &body[side])));
   }
-  snprintf(text, room, "links[%zu].bodies[%zu] and links[%zu].bodies[%zu]", link[0], body[0], link[1], body[1]);
+  snprintf(text, room, "links[%zu].bodies[%zu] and links[%zu].bodies[%zu]", link[0], body[0],
+           link[1], body[1]);
   return EXIT_GOOD;
 }
 
@@ -379,7 +422,8 @@ exit_code warn_sinking(const char *path, abut_scene links, const abut_scene_info
     if (info->sinking_pairs > 1) {
       snprintf(others, sizeof others, ", as %zu more by less", info->sinking_pairs - 1);
     }
-    warn("%s: %s: at rest its spring gives way by %.2g mm, %.2g %% of the smaller body's diagonal%s; a k of "
+    warn("%s: %s: at rest its spring gives way by %.2g mm, %.2g %% of the smaller body's "
+         "diagonal%s; a k of "
          "%.2g N/m makes that 1 %% (docs/spring.md#worlds)",
          path, pair, 1e3 * info->sinking, 100.0 * info->sinking_share, others, info->sinking_k);
   }
@@ -388,16 +432,20 @@ exit_code warn_sinking(const char *path, abut_scene links, const abut_scene_info
 
 void warn_diagnostics(const char *path, const abut_scene_info *info)
 {
-  const abut_field_report r = {.suspicions = info->suspicions, .misfit = info->misfit, .diagonal = info->diagonal,
+  const abut_field_report r = {.suspicions = info->suspicions,
+                               .misfit = info->misfit,
+                               .diagonal = info->diagonal,
                                .feature_misfit = info->feature_misfit};
   char others[64] = "";
   if (info->suspicious_bodies > 1) {
-    snprintf(others, sizeof others, "; %zu more bodies have suspicions", info->suspicious_bodies - 1);
+    snprintf(others, sizeof others, "; %zu more bodies have suspicions",
+             info->suspicious_bodies - 1);
   }
   for (uint32_t bit = 1; bit && bit <= info->suspicions; bit <<= 1) {
     char text[512];
     if (abut_suspicion_text(&r, (abut_suspicion)bit, text, sizeof text)) {
-      warn("%s: links[%zu].bodies[%zu]: %s%s", path, info->suspicious_link, info->suspicious_body, text, others);
+      warn("%s: links[%zu].bodies[%zu]: %s%s", path, info->suspicious_link, info->suspicious_body,
+           text, others);
     }
   }
 }
@@ -430,9 +478,12 @@ exit_code load_scene(const session *s, const options *o, abut_scene *links, abut
 
 exit_code need_listed(const char *what, const options *o, const abut_scene_info *info)
 {
-  return info->automatic ? report(EXIT_INPUT, "%s: %s: it is of listed pairs alone, and the scene has automatic ones "
-                                  "(docs/scenes.md#automatic-pairs)", o->operands[0], what)
-                         : EXIT_GOOD;
+  return info->automatic
+           ? report(EXIT_INPUT,
+                    "%s: %s: it is of listed pairs alone, and the scene has automatic ones "
+                    "(docs/scenes.md#automatic-pairs)",
+                    o->operands[0], what)
+           : EXIT_GOOD;
 }
 
 exit_code worlds_open(worlds *w, const options *o)
@@ -489,8 +540,10 @@ exit_code worlds_read_block(worlds *w, size_t first, size_t count)
 
 exit_code need_contacts(const char *what, const options *o, const abut_scene_info *info)
 {
-  return info->clouds ? report(EXIT_INPUT, "%s: %s: its contacts are springs between whole bodies, of "
-                               "which there is no list", o->operands[0], what)
+  return info->clouds ? report(EXIT_INPUT,
+                               "%s: %s: its contacts are springs between whole bodies, of "
+                               "which there is no list",
+                               o->operands[0], what)
                       : EXIT_GOOD;
 }
 

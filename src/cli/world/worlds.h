@@ -24,16 +24,16 @@ typedef struct worlds {
   abut_scene links;
   abut_scene_info info;
   size_t count, steps;
-  bool in_blocks;          /* of worlds that are read by ranges, `count` at a time of `all` */
+  bool in_blocks; /* of worlds that are read by ranges, `count` at a time of `all` */
   size_t all;
-  uint8_t *bad;            /* of each, what parameter_notes tell of; NULL without --states */
+  uint8_t *bad; /* of each, what parameter_notes tell of; NULL without --states */
   inputs states, controls;
   const void *q, *v, *w; /* (count, ...) where they begin; w may be NULL */
   const void *u;         /* (count, nu), or (steps, count, nu) with `each`; NULL: 0 */
   bool each;
   const void *mass_scale, *friction, *stiffness, *gravity; /* or NULL, */
-  const void *springs; /* too: (count, pairs, SPRING_WIDTH) */
-  void *start_q, *start_v; /* without --states */
+  const void *springs;                                     /* too: (count, pairs, SPRING_WIDTH) */
+  void *start_q, *start_v;                                 /* without --states */
 } worlds;
 
 /* --states, --controls, --steps, --worlds and --precision, and that files are there; nothing is
@@ -84,14 +84,15 @@ exit_code need_contacts(const char *what, const options *o, const abut_scene_inf
 /* Fails, naming `what`, for scenes with automatic pairs, of which there are no slots. */
 exit_code need_listed(const char *what, const options *o, const abut_scene_info *info);
 
-
 /* What is said of worlds of a folder by their parameters, of which `bad` has the bits. */
 extern const status_note parameter_notes[];
 /* What is said of worlds of a folder by their status. */
 const status_note *world_notes(void);
 
-/* One line a bit: how many worlds have it, the first of them, what it means, in which step it first came, and whose
- * ABUT_WORLD_FAST is. status_step: (count, ABUT_WORLD_STATUSES), or NULL; fast_links: (count, 2), or NULL. */
-void warn_worlds(const uint32_t *status, const uint32_t *status_step, const uint32_t *fast_links, size_t count);
+/* One line a bit: how many worlds have it, the first of them, what it means, in which step it first
+ * came, and whose ABUT_WORLD_FAST is. status_step: (count, ABUT_WORLD_STATUSES), or NULL;
+ * fast_links: (count, 2), or NULL. */
+void warn_worlds(const uint32_t *status, const uint32_t *status_step, const uint32_t *fast_links,
+                 size_t count);
 
 #endif

@@ -179,8 +179,8 @@ bool arrays_can_borrow(const batch_on *on)
   bool can = c->borrows && !c->rows && device_on_host_memory(on->device);
   for (size_t i = 0; can && i < c->array_count; ++i) {
     const batch_array *a = &c->arrays[i];
-    can = !memory_of(a) || (a->memory == ABUT_MEMORY_HOST && a->in_place &&
-                            (uintptr_t)memory_of(a) % a->size == 0);
+    can = !memory_of(a) ||
+          (a->memory == ABUT_MEMORY_HOST && a->in_place && (uintptr_t)memory_of(a) % a->size == 0);
     for (size_t k = 0; can && k < i; ++k) {
       const batch_array *b = &c->arrays[k];
       can = !overlap(memory_of(a), host_bytes(c, a), memory_of(b), host_bytes(c, b));
@@ -322,8 +322,7 @@ static abut_status put_gathered(batch_on *on, buffer *to, const batch_array *a, 
       memcpy((char *)on->gathered.at + i * own, row, own);
     }
   }
-  return direct ? ABUT_SUCCESS
-                : buffer_write_rows(to, begin, pitch, own, c.count, on->gathered.at);
+  return direct ? ABUT_SUCCESS : buffer_write_rows(to, begin, pitch, own, c.count, on->gathered.at);
 }
 
 /* Launches the kernel that writes a chunk's rows to the buffer `to`: those that it finds in `from`,
@@ -334,8 +333,8 @@ static abut_status launch_rows(const batch_on *on, size_t slot, buffer *from, bu
   return LAUNCH(on->device, KERNEL_TAKE_ROWS, own / a->size, c.count, ARG_BUFFER(from),
                 ARG_BUFFER(on->memory[slot][0].pool->buffers[BATCH_ROWS]),
                 ARG_INT(from ? a->width : 0), ARG_INT(own / a->size),
-                ARG_INT(begin_of(a, own, c.count) / a->size),
-                ARG_INT(pitch_of(a, own) / a->size), ARG_BUFFER(to));
+                ARG_INT(begin_of(a, own, c.count) / a->size), ARG_INT(pitch_of(a, own) / a->size),
+                ARG_BUFFER(to));
 }
 
 /* Brings rows from wherever they lie in the caller's OpenCL memory. */
@@ -356,11 +355,11 @@ static abut_status give_rows(const batch_on *on, size_t slot, buffer *from, cons
 {
   buffer *to;
   TRY(buffer_wrap(on->device, a->out, 0, on->call->count * row_of(a), &to));
-  const abut_status status =
-    LAUNCH(on->device, KERNEL_GIVE_ROWS, a->width, c.count, ARG_BUFFER(from),
-           ARG_INT(begin_of(a, own, c.count) / a->size), ARG_INT(pitch_of(a, own) / a->size),
-           ARG_INT(own / a->size), ARG_BUFFER(on->memory[slot][0].pool->buffers[BATCH_ROWS]),
-           ARG_INT(a->width), ARG_BUFFER(to));
+  const abut_status status = LAUNCH(on->device, KERNEL_GIVE_ROWS, a->width, c.count,
+                                    ARG_BUFFER(from), ARG_INT(begin_of(a, own, c.count) / a->size),
+                                    ARG_INT(pitch_of(a, own) / a->size), ARG_INT(own / a->size),
+                                    ARG_BUFFER(on->memory[slot][0].pool->buffers[BATCH_ROWS]),
+                                    ARG_INT(a->width), ARG_BUFFER(to));
   buffer_destroy(to);
   return status;
 }
@@ -400,9 +399,9 @@ static abut_status put(batch_on *on, size_t slot, const batch_array *a, chunk c)
   if (a->memory == ABUT_MEMORY_OPENCL) {
     return buffer_take_rows(to, to_begin, pitch, own, c.count, handle_of(a->in), first);
   }
-  return a->form == FORM_PLANES ? put_planes(on, to, a, c)
-                                : buffer_write_rows(to, to_begin, pitch, own, c.count,
-                                                    (const char *)a->in + first);
+  return a->form == FORM_PLANES
+           ? put_planes(on, to, a, c)
+           : buffer_write_rows(to, to_begin, pitch, own, c.count, (const char *)a->in + first);
 }
 
 static bool are_side_by_side(const batch_call *c, chunk of)

@@ -40,10 +40,10 @@ typedef struct batch_array {
   size_t each;         /* if not 0: a group's row has `each` numbers for each of its units */
   size_t pool, buffer; /* in which of a device's buffers a chunk's rows lie */
   array_form form;
-  size_t parts;        /* in the dual forms, how many a number has: value and derivatives */
-  size_t part;         /* of duals: 0 values, 1 derivatives; of planes: which comes first */
-  bool zeros;          /* rows of zeros take the place of `in` */
-  bool in_place;       /* kernels may use the caller's memory in the buffer's place */
+  size_t parts;  /* in the dual forms, how many a number has: value and derivatives */
+  size_t part;   /* of duals: 0 values, 1 derivatives; of planes: which comes first */
+  bool zeros;    /* rows of zeros take the place of `in` */
+  bool in_place; /* kernels may use the caller's memory in the buffer's place */
 } batch_array;
 
 /* A buffer pool as a chunk uses it. */
@@ -63,22 +63,23 @@ typedef struct batch_call batch_call;
 typedef struct batch_on {
   batch_call *call;
   device *device;
-  size_t place;            /* the device's, among the context's members */
+  size_t place;                             /* the device's, among the context's members */
   size_t bytes[BUFFER_POOLS][POOL_BUFFERS]; /* of an element; set by `place` or `enter`,
                                                which may leave the arrays' out */
-  bool rows[BUFFER_POOLS][POOL_BUFFERS]; /* kernels touch the rows of elements alone, so that no room is needed for
-                                            the rest of a granule; set as `bytes` */
-  uint64_t fixed;          /* bytes that a slot takes beside these, however many elements a chunk has; set as
-                              `bytes` */
-  size_t most;             /* bounds a chunk's elements, beside memory; set as `bytes` */
-  size_t *mosts;           /* of each group, the same with what memory allows */
-  size_t granule;          /* buffers have room for whole multiples of it; 1 or set by `place` */
+  bool rows[BUFFER_POOLS][POOL_BUFFERS];    /* kernels touch the rows of elements alone, so that no
+                                               room is needed for the rest of a granule; set as
+                                               `bytes` */
+  uint64_t fixed;             /* bytes that a slot takes beside these, however many elements a chunk
+                                 has; set as `bytes` */
+  size_t most;                /* bounds a chunk's elements, beside memory; set as `bytes` */
+  size_t *mosts;              /* of each group, the same with what memory allows */
+  size_t granule;             /* buffers have room for whole multiples of it; 1 or set by `place` */
   size_t units[DEVICE_SLOTS]; /* of the slot's group, see batch_array.each; set by `enter` */
   bool straight[DEVICE_SLOTS]; /* the chunk's rows lie side by side in the caller's arrays */
-  void *user;              /* the operation's own; set by `place` */
-  double computed;         /* when what `collect` launched has ended, by now(); set by it, or 0 */
+  void *user;                  /* the operation's own; set by `place` */
+  double computed; /* when what `collect` launched has ended, by now(); set by it, or 0 */
   chunk_memory memory[DEVICE_SLOTS][BUFFER_POOLS];
-  bool borrows;            /* kernels work in the caller's host memory */
+  bool borrows; /* kernels work in the caller's host memory */
   struct host_room {
     void *at;
     size_t bytes;
@@ -117,24 +118,24 @@ typedef struct operation {
 struct batch_call {
   const operation *operation;
   context *context;
-  size_t count;     /* elements of the batch */
+  size_t count; /* elements of the batch */
   batch_array arrays[BATCH_ARRAYS];
   size_t array_count;
-  bool borrows;     /* CPUs' kernels may work in arrays of the host that are `in_place` */
-  bool unbounded;   /* the context's bound on chunks is not meant for these elements */
-  size_t multiple;  /* all chunks but the last have a multiple of so many elements; 0: any */
-  size_t least;     /* a device without memory for so many elements is of no use; 0: for one */
-  double *rates;    /* see job_group.rates; unused where there are groups */
+  bool borrows;      /* CPUs' kernels may work in arrays of the host that are `in_place` */
+  bool unbounded;    /* the context's bound on chunks is not meant for these elements */
+  size_t multiple;   /* all chunks but the last have a multiple of so many elements; 0: any */
+  size_t least;      /* a device without memory for so many elements is of no use; 0: for one */
+  double *rates;     /* see job_group.rates; unused where there are groups */
   job_group *groups; /* given where elements differ in what they are computed from; or NULL */
   size_t group_count;
   const uint32_t *rows; /* where there are groups: each element's row of the caller's, or NULL */
-  state *state;     /* of which those arrays are that say so; owning devices compute its
-                       ranges; or NULL */
-  bool replaces;    /* kernels read and write one array of a state, row by row */
+  state *state;         /* of which those arrays are that say so; owning devices compute its
+                           ranges; or NULL */
+  bool replaces;        /* kernels read and write one array of a state, row by row */
   abut_progress progress;
   void *progress_user;
-  size_t failures;  /* out: devices that failed on the way */
-  bool in_place;    /* an output lies where an input is read from */
+  size_t failures;      /* out: devices that failed on the way */
+  bool in_place;        /* an output lies where an input is read from */
   pthread_mutex_t lock; /* of `add` */
 };
 

@@ -156,8 +156,8 @@ static size_t find_hands(job *j, const state *s, hand hands[MEMBERS])
     const size_t place = s->ranges[i].place; /* a member's ranges follow one another */
     if (!count || hands[count - 1].worker.member != place) {
       hands[count] = (hand){.state = s, .text = hands[count].text};
-      hands[count++].worker = (worker){.job = j, .member = place,
-                                       .device = j->context->members[place].device};
+      hands[count++].worker =
+        (worker){.job = j, .member = place, .device = j->context->members[place].device};
     }
   }
   return count;

@@ -177,8 +177,10 @@ abut_status state_fall_back(state *s)
   const unsigned long long lost = s->changes - s->saved;
   const member *m = failed_last(s->context);
   state_go_back(s);
-  return lost ? fail(ABUT_ERROR_STATE, "device %s failed: %s; the state is back at its last saved "
-                     "copy, %llu changes ago", device_info(m->device)->name, m->text, lost)
+  return lost ? fail(ABUT_ERROR_STATE,
+                     "device %s failed: %s; the state is back at its last saved "
+                     "copy, %llu changes ago",
+                     device_info(m->device)->name, m->text, lost)
               : ABUT_SUCCESS;
 }
 
@@ -214,8 +216,10 @@ abut_status state_for(const abut_state_array *array, const context *owner, size_
   }
   TRY(state_of(array, out));
   return (*out)->count == count ? ABUT_SUCCESS
-                                : fail(ABUT_ERROR_ARGUMENT, "%zu %s are counted; the state has "
-                                       "%zu rows", count, what, (*out)->count);
+                                : fail(ABUT_ERROR_ARGUMENT,
+                                       "%zu %s are counted; the state has "
+                                       "%zu rows",
+                                       count, what, (*out)->count);
 }
 
 abut_status state_of_memory(abut_memory memory, const char *what, const void *inputs, size_t count,
@@ -223,12 +227,14 @@ abut_status state_of_memory(abut_memory memory, const char *what, const void *in
 {
   *out = NULL;
   if (memory == ABUT_MEMORY_OPENCL && !owner->def.opencl_queue) {
-    return fail(ABUT_ERROR_ARGUMENT, "arrays in OpenCL memory need a context made from the caller's queue");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "arrays in OpenCL memory need a context made from the caller's queue");
   }
   if ((uint32_t)memory > ABUT_MEMORY_STATE) {
     return fail(ABUT_ERROR_ARGUMENT, "there is no memory %d", (int)memory);
   }
-  return memory == ABUT_MEMORY_STATE && inputs ? state_for(inputs, owner, count, what, out) : ABUT_SUCCESS;
+  return memory == ABUT_MEMORY_STATE && inputs ? state_for(inputs, owner, count, what, out)
+                                               : ABUT_SUCCESS;
 }
 
 static void state_free(void *object)
@@ -252,8 +258,8 @@ static abut_status take_widths(state *s, const size_t *widths, size_t arrays)
                 arrays);
   }
   if (!widths) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu arrays of a state are counted; their widths are not given",
-                arrays);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "%zu arrays of a state are counted; their widths are not given", arrays);
   }
   s->array_count = arrays;
   for (size_t i = 0; i < arrays; ++i) {
@@ -262,8 +268,10 @@ static abut_status take_widths(state *s, const size_t *widths, size_t arrays)
       return fail(ABUT_ERROR_ARGUMENT, "array %zu of a state cannot have 0 reals a row", i);
     }
     if (widths[i] > most) {
-      return fail(ABUT_ERROR_ARGUMENT, "array %zu of a state is larger than any memory: %zu rows of "
-                  "%zu reals", i, s->count, widths[i]);
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "array %zu of a state is larger than any memory: %zu rows of "
+                  "%zu reals",
+                  i, s->count, widths[i]);
     }
     s->widths[i] = widths[i];
   }

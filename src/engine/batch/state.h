@@ -39,8 +39,9 @@ abut_status state_of(const abut_state_array *array, state **out);
 abut_status state_for(const abut_state_array *array, const context *owner, size_t count,
                       const char *what, state **out);
 
-/* Finds the state in which a batch's arrays lie, NULL where they lie elsewhere, and refuses memory that the context
- * cannot use. `inputs` is one of its arrays; errors call the batch's elements `what`. */
+/* Finds the state in which a batch's arrays lie, NULL where they lie elsewhere, and refuses memory
+ * that the context cannot use. `inputs` is one of its arrays; errors call the batch's elements
+ * `what`. */
 abut_status state_of_memory(abut_memory memory, const char *what, const void *inputs, size_t count,
                             const context *owner, state **out);
 

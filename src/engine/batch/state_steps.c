@@ -44,18 +44,18 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   const size_t numbers = c.count * s->width;
   device *d = on->device;
   switch ((int)s->kernel) {
-    case KERNEL_STATE_COMBINE:
-      return LAUNCH(d, s->kernel, numbers, 1, OPERAND(0), ARG_REAL(s->b), OPERAND(1),
-                    ARG_REAL(s->a), ARG_INT(numbers));
-    case KERNEL_STATE_MULTIPLY:
-      return LAUNCH(d, s->kernel, c.count, 1, OPERAND(0), OPERAND(1), OPERAND(2),
-                    ARG_INT(s->factors), ARG_INT(s->width), ARG_INT(c.count));
-    case KERNEL_STATE_CHOOSE:
-      return LAUNCH(d, s->kernel, c.count, 1, OPERAND(0), OPERAND(1), OPERAND(2), OPERAND(3),
-                    ARG_INT(s->width), ARG_INT(c.count));
-    default:
-      return LAUNCH(d, s->kernel, c.count, 1, OPERAND(0), OPERAND(1), OPERAND(2),
-                    ARG_INT(s->width), ARG_INT(c.count));
+  case KERNEL_STATE_COMBINE:
+    return LAUNCH(d, s->kernel, numbers, 1, OPERAND(0), ARG_REAL(s->b), OPERAND(1), ARG_REAL(s->a),
+                  ARG_INT(numbers));
+  case KERNEL_STATE_MULTIPLY:
+    return LAUNCH(d, s->kernel, c.count, 1, OPERAND(0), OPERAND(1), OPERAND(2), ARG_INT(s->factors),
+                  ARG_INT(s->width), ARG_INT(c.count));
+  case KERNEL_STATE_CHOOSE:
+    return LAUNCH(d, s->kernel, c.count, 1, OPERAND(0), OPERAND(1), OPERAND(2), OPERAND(3),
+                  ARG_INT(s->width), ARG_INT(c.count));
+  default:
+    return LAUNCH(d, s->kernel, c.count, 1, OPERAND(0), OPERAND(1), OPERAND(2), ARG_INT(s->width),
+                  ARG_INT(c.count));
   }
 }
 
@@ -67,8 +67,12 @@ static abut_status start(step_call *s, kernel_id kernel, abut_state_array y)
   state *of = NULL;
   TRY(state_of(&y, &of));
   *s = (step_call){.kernel = kernel, .operands = {y}, .width = of->widths[y.array]};
-  s->base = (batch_call){.operation = &step_operation, .context = of->context, .count = of->count,
-                         .state = of, .replaces = true, .multiple = 128};
+  s->base = (batch_call){.operation = &step_operation,
+                         .context = of->context,
+                         .count = of->count,
+                         .state = of,
+                         .replaces = true,
+                         .multiple = 128};
   return ABUT_SUCCESS;
 }
 
@@ -76,10 +80,14 @@ static void add(step_call *s, size_t place_, const char *name, abut_state_array 
 {
   abut_state_array *operand = &s->operands[place_];
   *operand = array;
-  batch_add(&s->base, (batch_array){.name = name, .in = operand,
-                                    .out = place_ ? NULL : operand, .memory = ABUT_MEMORY_STATE,
-                                    .width = width, .size = context_real_bytes(s->base.context),
-                                    .buffer = place_, .in_place = true});
+  batch_add(&s->base, (batch_array){.name = name,
+                                    .in = operand,
+                                    .out = place_ ? NULL : operand,
+                                    .memory = ABUT_MEMORY_STATE,
+                                    .width = width,
+                                    .size = context_real_bytes(s->base.context),
+                                    .buffer = place_,
+                                    .in_place = true});
 }
 
 abut_status abut_combine_state(abut_state_array y, double b, abut_state_array x, double a)

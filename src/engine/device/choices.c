@@ -41,14 +41,17 @@ static abut_status check_parts(const found_device *found, const abut_device_choi
                 found->info.name);
   }
   if (!parts || parts > PARTS_MOST) {
-    return fail(ABUT_ERROR_DEVICE, "device %u (%s) cannot be divided into parts of %u compute "
-                "units: it has %u", found->info.index, found->info.name, choice->units,
-                found->info.compute_units);
+    return fail(ABUT_ERROR_DEVICE,
+                "device %u (%s) cannot be divided into parts of %u compute "
+                "units: it has %u",
+                found->info.index, found->info.name, choice->units, found->info.compute_units);
   }
   if (choice->part >= parts) {
-    return fail(ABUT_ERROR_DEVICE, "device %u (%s) of %u compute units has no part %u: parts of %u "
-                "units are %u, from 0", found->info.index, found->info.name,
-                found->info.compute_units, choice->part, choice->units, parts);
+    return fail(ABUT_ERROR_DEVICE,
+                "device %u (%s) of %u compute units has no part %u: parts of %u "
+                "units are %u, from 0",
+                found->info.index, found->info.name, found->info.compute_units, choice->part,
+                choice->units, parts);
   }
   return ABUT_SUCCESS;
 }
@@ -80,8 +83,8 @@ static divided *all_divided; /* under the driver's lock */
 
 static abut_status divide(const found_device *found, uint32_t units, divided **out)
 {
-  const cl_device_partition_property equally[] = {
-    CL_DEVICE_PARTITION_EQUALLY, (cl_device_partition_property)units, 0};
+  const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY,
+                                                  (cl_device_partition_property)units, 0};
   void *memory = NULL;
   TRY(allocate(&memory, 1, sizeof(divided)));
   divided *d = memory;
@@ -141,8 +144,10 @@ static abut_status read_division(const char *text, division *out)
     out->units = 0;
   }
   return out->units ? ABUT_SUCCESS
-                    : fail(ABUT_ERROR_DEVICE, "\"%s\" is no division of a device: /UNITS or "
-                           "/UNITS.PART is meant", text);
+                    : fail(ABUT_ERROR_DEVICE,
+                           "\"%s\" is no division of a device: /UNITS or "
+                           "/UNITS.PART is meant",
+                           text);
 }
 
 typedef struct found_choices {
@@ -201,7 +206,7 @@ abut_status abut_find_devices(const char *text, abut_device_choice *choices, siz
   char words[TEXT_MOST];
   if ((!choices && capacity) || !count || (text && strlen(text) >= sizeof words)) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_find_devices needs room for its answer, and a short "
-                "text");
+                                     "text");
   }
   *count = 0;
   division d = {0, 0, false};

@@ -75,8 +75,10 @@ static abut_status check_def(const abut_context_def *def)
     return fail(ABUT_ERROR_ARGUMENT, "a lane width of %u is not one of 1, 4, 8 and 16", n);
   }
   if (def->group > 1024 || (def->group & (def->group - 1)) || def->items > 1024) {
-    return fail(ABUT_ERROR_ARGUMENT, "work-groups of %u and %u work-items: the first must be a "
-                "power of two, both at most 1024", def->group, def->items);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "work-groups of %u and %u work-items: the first must be a "
+                "power of two, both at most 1024",
+                def->group, def->items);
   }
   if (def->fallback != ABUT_FALLBACK_HOST && def->fallback != ABUT_FALLBACK_NONE) {
     return fail(ABUT_ERROR_ARGUMENT, "there is no fallback %d", (int)def->fallback);
@@ -364,8 +366,8 @@ static abut_status none_left(const context *c)
   for (size_t i = 1; i < MEMBERS; ++i) {
     m = c->members[i].failure > m->failure ? &c->members[i] : m;
   }
-  return fail(m->status, "device %s failed, and no other is left: %s",
-              device_info(m->device)->name, m->text);
+  return fail(m->status, "device %s failed, and no other is left: %s", device_info(m->device)->name,
+              m->text);
 }
 
 /* Counts the members, chosen or standing in; that is the next place, too. */
@@ -381,8 +383,8 @@ static size_t count_members(const context *c)
 bool context_can_stand_in(const context *c)
 {
   const size_t next = count_members(c);
-  const bool host_stands_in =
-    next > c->count && device_info(c->members[next - 1].device)->type == ABUT_DEVICE_HOST;
+  const bool host_stands_in = next > c->count &&
+                              device_info(c->members[next - 1].device)->type == ABUT_DEVICE_HOST;
   return c->def.fallback == ABUT_FALLBACK_HOST && !host_stands_in;
 }
 
@@ -451,7 +453,7 @@ abut_status context_on_each(context *c, member_function run, void *user)
     }
   }
   return context_first(c) < MEMBERS || c->def.fallback == ABUT_FALLBACK_HOST ? ABUT_SUCCESS
-                                                                              : none_left(c);
+                                                                             : none_left(c);
 }
 
 abut_status abut_context_device(abut_context handle_, abut_device_info *info)
@@ -468,13 +470,13 @@ abut_status abut_context_device(abut_context handle_, abut_device_info *info)
   return ABUT_SUCCESS;
 }
 
-abut_status abut_context_devices(abut_context handle_, abut_device_report *reports,
-                                 size_t capacity, size_t *count)
+abut_status abut_context_devices(abut_context handle_, abut_device_report *reports, size_t capacity,
+                                 size_t *count)
 {
   ENTER(context_pool, handle_);
   if (!count || (capacity && !reports)) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_context_devices needs a count, and reports for a "
-                "capacity");
+                                     "capacity");
   }
   context *c = context_get(handle_);
   if (!c) {
@@ -483,8 +485,10 @@ abut_status abut_context_devices(abut_context handle_, abut_device_report *repor
   *count = count_members(c);
   for (size_t i = 0; i < *count && i < capacity; ++i) {
     const member *m = &c->members[i];
-    reports[i] = (abut_device_report){.info = *device_info(m->device), .status = m->status,
-                                      .chunks = m->chunks, .elements = m->elements};
+    reports[i] = (abut_device_report){.info = *device_info(m->device),
+                                      .status = m->status,
+                                      .chunks = m->chunks,
+                                      .elements = m->elements};
     snprintf(reports[i].text, sizeof reports[i].text, "%.*s", (int)sizeof reports[i].text - 1,
              m->text);
   }

@@ -19,22 +19,23 @@ typedef struct owned {
  * needs what they are of, for a driver may compile a kernel only when it first runs. */
 typedef enum self_test_part {
   SELF_TEST_MAIN,
-  SELF_TEST_ACTIVE, /* active contacts alone */
-  SELF_TEST_FIELDS, /* edges in fields */
-  SELF_TEST_HARD,   /* worlds with hard contacts */
-  SELF_TEST_SPRING, /* worlds with springs between clouds */
+  SELF_TEST_ACTIVE,          /* active contacts alone */
+  SELF_TEST_FIELDS,          /* edges in fields */
+  SELF_TEST_HARD,            /* worlds with hard contacts */
+  SELF_TEST_SPRING,          /* worlds with springs between clouds */
   SELF_TEST_SPRING_CONTACTS, /* worlds with springs at contacts */
-  SELF_TEST_MESHES, /* collision in time: between two meshes; its parts before are the kinds of features */
+  SELF_TEST_MESHES, /* collision in time: between two meshes; its parts before are the kinds of
+                       features */
   SELF_TEST_PARTS,
   SELF_TEST_KIND = SELF_TEST_MAIN
 } self_test_part;
 
 /* A member is a device of a context. */
 typedef struct member {
-  device *device;          /* NULL: nothing has this place yet */
-  buffer_pools *pools;     /* what calls reuse there; NULL: nothing yet */
-  abut_status status;      /* ABUT_SUCCESS, or why it failed */
-  size_t failure;          /* which of the context's that was, from 1 */
+  device *device;              /* NULL: nothing has this place yet */
+  buffer_pools *pools;         /* what calls reuse there; NULL: nothing yet */
+  abut_status status;          /* ABUT_SUCCESS, or why it failed */
+  size_t failure;              /* which of the context's that was, from 1 */
   char text[ERROR_TEXT_BYTES]; /* whole, a compiler's log among it */
   uint64_t chunks, elements;
   bool tested[SELF_TEST_PARTS][PROGRAM_COUNT]; /* what has been answered rightly, by PROGRAM_OF */
@@ -45,7 +46,7 @@ typedef struct member {
  * preference. */
 #define MEMBERS (ABUT_DEVICES_MOST + 1)
 
-#define QUERY_KINDS 19 /* of queries that need no body, each of which takes its own time */
+#define QUERY_KINDS 19      /* of queries that need no body, each of which takes its own time */
 #define QUERY_LCP 6         /* boxed problems */
 #define QUERY_SPRING 7      /* pairs of clouds */
 #define QUERY_SPRING_BACK 8 /* with derivatives */
@@ -58,9 +59,9 @@ typedef struct member {
 typedef struct context {
   member members[MEMBERS];
   double query_rates[QUERY_KINDS][MEMBERS]; /* queries a second, see job.rates */
-  size_t count; /* of chosen devices; behind them are those that stand in: one takes part only
-                   where none before it does */
-  bool by_preference;     /* no device was chosen */
+  size_t count;       /* of chosen devices; behind them are those that stand in: one takes part only
+                         where none before it does */
+  bool by_preference; /* no device was chosen */
   char *kernel_directory; /* for those that are opened later */
   size_t failures;
   abut_context_def def;
@@ -94,8 +95,8 @@ abut_status context_buffer_pools(context *c, size_t place, buffer_pools **out);
 /* Closes a member's device with its buffer pools, as if it had never been opened. */
 void member_close(member *m);
 
-/* Gives an object that was made in the context a handle, and the context the object. On failure it is
- * still the caller's to free. */
+/* Gives an object that was made in the context a handle, and the context the object. On failure it
+ * is still the caller's to free. */
 abut_status context_adopt(context *c, pool *p, owned *object, void (*destroy)(void *object));
 
 /* Ends its handle, and frees it; abut_destroy_* do not do so from within a call. */
@@ -115,8 +116,8 @@ bool is_device_error(abut_status status);
  * late, a command that uses it. A smaller chunk may fit. */
 bool is_memory_error(abut_status status);
 
-/* The memory error of an operation that finds a chunk of several elements too large by its own count. A chunk of one must
- * fail otherwise, since this would cost the device. */
+/* The memory error of an operation that finds a chunk of several elements too large by its own
+ * count. A chunk of one must fail otherwise, since this would cost the device. */
 abut_status too_many_elements(void);
 
 /* Marks a member as failed, with the last error text. */

@@ -16,8 +16,8 @@ static abut_status find(device *d, const device_options *options)
   if (options->host) {
     discover_host(&d->found);
     for (int i = 0; i < MODULE_COUNT; ++i) {
-      d->settings[i] = tuning_of_row(tuning_row_of(&d->found.info, module_name((module_id)i)),
-                                     options->precision);
+      d->settings[i] =
+        tuning_of_row(tuning_row_of(&d->found.info, module_name((module_id)i)), options->precision);
     }
     return ABUT_SUCCESS;
   }
@@ -43,8 +43,9 @@ static bool lends_threads(const device *d, const device_options *options)
          strstr(d->found.info.platform, "Intel(R) OpenCL");
 }
 
-/* Kernels of a folder have one form alone, and a caller's queue may hold what waits for the caller. A table of addresses is more
- * than OpenCL lets kernels follow without being told of each; PoCL's processors follow them. */
+/* Kernels of a folder have one form alone, and a caller's queue may hold what waits for the caller.
+ * A table of addresses is more than OpenCL lets kernels follow without being told of each; PoCL's
+ * processors follow them. */
 static bool merges(const device *d, const device_options *options)
 {
   bool alone = opencl_can_share(d->found.device) && !options->kernel_directory && !options->queue &&
@@ -290,9 +291,9 @@ bool device_on_host_memory(const device *d)
 {
   /* oclgrind takes borrowed memory for memory that nobody has written. rusticl of Mesa 22.3 gains
    * nothing by it. */
-  return !d->cl || (d->found.info.type == ABUT_DEVICE_CPU &&
-                    !strstr(d->found.info.platform, "Oclgrind") &&
-                    !strstr(d->found.info.platform, "rusticl"));
+  return !d->cl ||
+         (d->found.info.type == ABUT_DEVICE_CPU && !strstr(d->found.info.platform, "Oclgrind") &&
+          !strstr(d->found.info.platform, "rusticl"));
 }
 
 abut_status buffer_borrow(device *d, size_t bytes, void *host, bool written, buffer **out)
@@ -302,8 +303,8 @@ abut_status buffer_borrow(device *d, size_t bytes, void *host, bool written, buf
   TRY(allocate(&memory, 1, sizeof(buffer)));
   buffer *b = memory;
   *b = (buffer){.owner = d, .bytes = bytes, .host = host, .wraps = true};
-  const abut_status status =
-    d->cl ? opencl_borrow(d->cl, bytes, host, written, &b->memory) : ABUT_SUCCESS;
+  const abut_status status = d->cl ? opencl_borrow(d->cl, bytes, host, written, &b->memory)
+                                   : ABUT_SUCCESS;
   if (status != ABUT_SUCCESS) {
     free(b);
     return status;
@@ -377,7 +378,10 @@ abut_status buffer_view(buffer *of, size_t offset, size_t bytes, buffer **view)
     TRY(allocate(&memory, 1, sizeof(buffer)));
     *view = memory;
   }
-  **view = (buffer){.owner = of->owner, .bytes = bytes, .memory = of->memory, .host = (char *)of->host + offset};
+  **view = (buffer){.owner = of->owner,
+                    .bytes = bytes,
+                    .memory = of->memory,
+                    .host = (char *)of->host + offset};
   return ABUT_SUCCESS;
 }
 

@@ -19,7 +19,7 @@ typedef struct found_device found_device;
 
 typedef struct device_options {
   abut_device_choice choice;
-  void *queue;                  /* the caller's cl_command_queue instead of `choice`, or NULL */
+  void *queue; /* the caller's cl_command_queue instead of `choice`, or NULL */
   abut_precision precision;
   uint32_t lanes, group, items; /* 0: by the table */
   const char *kernel_directory; /* NULL: embedded */
@@ -62,10 +62,10 @@ const abut_device_info *device_info(const device *d);
 void device_whole_name(const device *d, char *out, size_t room);
 abut_counters *device_counters(device *d);
 uint32_t device_lanes(const device *d);
-uint32_t device_group(const device *d, module_id module); /* work-items of a work-group */
+uint32_t device_group(const device *d, module_id module);         /* work-items of a work-group */
 uint64_t device_scratch_bytes(const device *d, module_id module); /* of a chunk, where the caller
                                                                      names none */
-size_t device_real_bytes(const device *d); /* 4 or 8 */
+size_t device_real_bytes(const device *d);                        /* 4 or 8 */
 
 /* Allocates at least `bytes` of device memory, whose content is undefined. On failure *out is NULL.
  * Where a CPU can share it with the host, copies are the host's own, and buffer_destroy waits for
@@ -99,8 +99,8 @@ abut_status buffer_part(buffer *of, size_t offset, size_t bytes, buffer **out);
 abut_status buffer_copy_rows(buffer *from, size_t offset, size_t pitch, size_t bytes, size_t rows,
                              buffer *to, size_t to_offset, size_t to_pitch);
 
-/* On a device that merges: makes *view, which may be NULL, a buffer of a part of another one, that must outlive it, and that is
- * shared (buffer_on_host). buffer_view_free frees it. */
+/* On a device that merges: makes *view, which may be NULL, a buffer of a part of another one, that
+ * must outlive it, and that is shared (buffer_on_host). buffer_view_free frees it. */
 abut_status buffer_view(buffer *of, size_t offset, size_t bytes, buffer **view);
 void buffer_view_free(buffer *view); /* NULL is allowed */
 
@@ -140,10 +140,22 @@ typedef struct launch_argument {
   size_t bytes; /* of the structure */
 } launch_argument;
 
-#define ARG_BUFFER(b) {.kind = ARGUMENT_BUFFER, .memory = (b)}
-#define ARG_INT(i) {.kind = ARGUMENT_INT, .integer = (int)(i)}
-#define ARG_REAL(x) {.kind = ARGUMENT_REAL, .number = (x)}
-#define ARG_STRUCT(s) {.kind = ARGUMENT_STRUCT, .structure = &(s), .bytes = sizeof(s)}
+#define ARG_BUFFER(b)                      \
+  {                                        \
+    .kind = ARGUMENT_BUFFER, .memory = (b) \
+  }
+#define ARG_INT(i)                            \
+  {                                           \
+    .kind = ARGUMENT_INT, .integer = (int)(i) \
+  }
+#define ARG_REAL(x)                      \
+  {                                      \
+    .kind = ARGUMENT_REAL, .number = (x) \
+  }
+#define ARG_STRUCT(s)                                              \
+  {                                                                \
+    .kind = ARGUMENT_STRUCT, .structure = &(s), .bytes = sizeof(s) \
+  }
 
 /* Runs a kernel of a program, which is built at its first use, over (x, y) work-items, or x
  * work-groups where the kernel works in groups. Nothing where x or y is 0. A NULL buffer is passed
@@ -151,17 +163,19 @@ typedef struct launch_argument {
 abut_status device_launch(device *d, program_id program, kernel_id kernel, size_t x, size_t y,
                           const launch_argument *arguments, size_t count);
 
-/* Where a launch costs as much as hundreds of contacts do, those that do not wait for each other can be made fewer:
- * device_merges says whether. From device_record on launches are kept; device_track begins a track of them, which neither
- * reads nor writes what other tracks write; device_play launches all tracks side by side, each in its order. It takes the
- * status of what was done in between, and after a failure launches nothing. Elsewhere launches are carried out at once. */
+/* Where a launch costs as much as hundreds of contacts do, those that do not wait for each other
+ * can be made fewer: device_merges says whether. From device_record on launches are kept;
+ * device_track begins a track of them, which neither reads nor writes what other tracks write;
+ * device_play launches all tracks side by side, each in its order. It takes the status of what was
+ * done in between, and after a failure launches nothing. Elsewhere launches are carried out at
+ * once. */
 bool device_merges(const device *d);
 abut_status device_record(device *d);
 abut_status device_track(device *d);
 abut_status device_play(device *d, abut_status status);
 
-#define LAUNCH_IN(d, program, kernel, x, y, ...)                                      \
-  device_launch(d, program, kernel, x, y, (const launch_argument[]){__VA_ARGS__},     \
+#define LAUNCH_IN(d, program, kernel, x, y, ...)                                  \
+  device_launch(d, program, kernel, x, y, (const launch_argument[]){__VA_ARGS__}, \
                 sizeof((const launch_argument[]){__VA_ARGS__}) / sizeof(launch_argument))
 #define LAUNCH(d, kernel, x, y, ...) LAUNCH_IN(d, PROGRAM_PLAIN, kernel, x, y, __VA_ARGS__)
 

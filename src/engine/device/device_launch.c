@@ -41,9 +41,10 @@ static void launch_host(device *d, program_id program, kernel_id kernel, size_t 
     const buffer *b = from->memory ? from->memory : spare;
     a[i] = (host_argument){b ? b->host : NULL, from->integer, from->number, from->structure};
   }
-  static const host_launch launches[2][PROGRAM_NUMBERS] = {
-    {host_launch_f32, host_launch_f32_dual, host_launch_f32_dual6},
-    {host_launch_f64, host_launch_f64_dual, host_launch_f64_dual6}};
+  static const host_launch launches[2][PROGRAM_NUMBERS] = {{host_launch_f32, host_launch_f32_dual,
+                                                            host_launch_f32_dual6},
+                                                           {host_launch_f64, host_launch_f64_dual,
+                                                            host_launch_f64_dual6}};
   launches[d->precision][program](kernel, x, y, a);
 }
 
@@ -143,8 +144,9 @@ abut_status device_launch(device *d, program_id program, kernel_id kernel, size_
   for (size_t i = 0; i < count; ++i) {
     const launch_argument *from = &arguments[i];
     const buffer *b = from->memory ? from->memory : spare;
-    a[i] = (opencl_argument){b ? b->memory : NULL, b && !b->wraps ? b->host : NULL, from->integer,
-                             from->number, from->structure, from->bytes};
+    a[i] = (opencl_argument){b ? b->memory : NULL, b && !b->wraps ? b->host : NULL,
+                             from->integer,        from->number,
+                             from->structure,      from->bytes};
   }
   bool built = false;
   TRY(opencl_need(d->cl, program, kernel, &built));

@@ -61,8 +61,8 @@ static void find_architecture(cl_device_id device, abut_device_info *info)
   enum { MAJOR = 0x4000, MINOR = 0x4001 }; /* of cl_nv_device_attribute_query */
   cl_uint major = 0, minor = 0;
   if (strncmp(info->name, "gfx", 3) == 0) {
-    snprintf(info->architecture, sizeof info->architecture, "%.*s",
-             (int)strcspn(info->name, ": "), info->name);
+    snprintf(info->architecture, sizeof info->architecture, "%.*s", (int)strcspn(info->name, ": "),
+             info->name);
   } else if (strstr(info->vendor, "NVIDIA") &&
              clGetDeviceInfo(device, MAJOR, sizeof major, &major, NULL) == CL_SUCCESS &&
              clGetDeviceInfo(device, MINOR, sizeof minor, &minor, NULL) == CL_SUCCESS) {
@@ -188,7 +188,8 @@ static abut_status discover_locked(found_device **out, size_t *count)
 
 static abut_status forked(void)
 {
-  return fail(ABUT_ERROR_DEVICE, "OpenCL was in use before fork(), and its drivers do not work after "
+  return fail(ABUT_ERROR_DEVICE,
+              "OpenCL was in use before fork(), and its drivers do not work after "
               "that: start workers by spawn, or take the device \"host\"");
 }
 
@@ -219,10 +220,9 @@ static abut_status discover_array(found_device **out, size_t *count)
 
 static abut_status check_answers(const found_device *d)
 {
-  return d->code == CL_SUCCESS
-           ? ABUT_SUCCESS
-           : fail(d->code, "device %u (%s) does not say what it is: %s", d->info.index,
-                  d->info.name, abut_status_name(d->code));
+  return d->code == CL_SUCCESS ? ABUT_SUCCESS
+                               : fail(d->code, "device %u (%s) does not say what it is: %s",
+                                      d->info.index, d->info.name, abut_status_name(d->code));
 }
 
 abut_status discover(uint32_t index, found_device *out)
@@ -233,8 +233,10 @@ abut_status discover(uint32_t index, found_device *out)
   TRY_DONE(discover_array(&all, &count));
   if (index >= count) {
     status = !drivers_are_here() ? forked()
-                                 : fail(ABUT_ERROR_DEVICE, "there is no device %u; the last one is "
-                                        "%zu", index, count - 1);
+                                 : fail(ABUT_ERROR_DEVICE,
+                                        "there is no device %u; the last one is "
+                                        "%zu",
+                                        index, count - 1);
     goto done;
   }
   *out = all[index];
@@ -326,14 +328,14 @@ static int match(const abut_device_info *info, const char *text)
 static int preference(const abut_device_info *info)
 {
   switch (info->type) {
-    case ABUT_DEVICE_GPU:
-      return 5;
-    case ABUT_DEVICE_CPU:
-      return strstr(info->platform, "Portable Computing") ? 4 : 3;
-    case ABUT_DEVICE_OTHER:
-      return 2;
-    default:
-      return 1;
+  case ABUT_DEVICE_GPU:
+    return 5;
+  case ABUT_DEVICE_CPU:
+    return strstr(info->platform, "Portable Computing") ? 4 : 3;
+  case ABUT_DEVICE_OTHER:
+    return 2;
+  default:
+    return 1;
   }
 }
 
@@ -379,8 +381,10 @@ abut_status abut_find_device(const char *text, uint32_t *index)
   }
   if (!best) {
     status = !drivers_are_here() ? forked()
-                                 : fail(ABUT_ERROR_DEVICE, "no device is called \"%s\"; `abut "
-                                        "devices` lists them", text);
+                                 : fail(ABUT_ERROR_DEVICE,
+                                        "no device is called \"%s\"; `abut "
+                                        "devices` lists them",
+                                        text);
   }
 done:
   free(all);

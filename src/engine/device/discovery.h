@@ -9,7 +9,7 @@ typedef struct found_device {
   abut_device_info info;
   cl_platform_id platform; /* NULL for the host path */
   cl_device_id device;
-  cl_int code; /* of the first question that the driver did not answer */
+  cl_int code;      /* of the first question that the driver did not answer */
   size_t part_text; /* how many of info.name's last bytes tell which part of a device this is */
 } found_device;
 

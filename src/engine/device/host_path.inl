@@ -1,5 +1,6 @@
-/* The kernels of one group of modules on one kind of number. host_path.c.in includes this with REAL_DOUBLE, TANGENTS,
- * HOST_SHIMS and HOST_LAUNCH set, and WITH_ADJOINT 0 where adjoint kernels are left out. */
+/* The kernels of one group of modules on one kind of number. host_path.c.in includes this with
+ * REAL_DOUBLE, TANGENTS, HOST_SHIMS and HOST_LAUNCH set, and WITH_ADJOINT 0 where adjoint kernels
+ * are left out. */
 #include "engine/device/denormals.h"
 #include "engine/device/host_path.h"
 

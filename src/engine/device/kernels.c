@@ -12,8 +12,8 @@ const kernel_entry *kernel_entry_of(kernel_id kernel)
 bool kernel_is_on(kernel_id kernel, program_id numbers)
 {
   const kernel_entry *k = &kernel_table[kernel];
-  return !(numbers != PROGRAM_PLAIN && k->plain_only) && !(numbers != PROGRAM_DUAL && k->dual_only) &&
-         !(numbers == PROGRAM_DUAL6 && k->adjoint);
+  return !(numbers != PROGRAM_PLAIN && k->plain_only) &&
+         !(numbers != PROGRAM_DUAL && k->dual_only) && !(numbers == PROGRAM_DUAL6 && k->adjoint);
 }
 
 const char *module_name(module_id module)

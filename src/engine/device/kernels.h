@@ -17,12 +17,7 @@ typedef enum argument_kind {
 /* A module's suite is built on plain numbers, on duals and on duals of six tangents; its forward
  * kernels and its adjoint ones each for themselves, but the last forward alone. So a program is one
  * of {module, numbers, adjoint}. Each is built when a kernel of it is first launched. */
-typedef enum program_id {
-  PROGRAM_PLAIN,
-  PROGRAM_DUAL,
-  PROGRAM_DUAL6,
-  PROGRAM_NUMBERS
-} program_id;
+typedef enum program_id { PROGRAM_PLAIN, PROGRAM_DUAL, PROGRAM_DUAL6, PROGRAM_NUMBERS } program_id;
 
 /* So many programs has a module, and so many all of them. */
 #define PROGRAM_KINDS (2 * PROGRAM_NUMBERS)
@@ -45,7 +40,8 @@ typedef struct kernel_entry {
   int grouped; /* runs in work-groups with local memory */
   int plain_only, dual_only;
   int adjoint;
-  int merged; /* has another form, which carries out several launches at once: MERGED in cl/num/real.h */
+  int merged; /* has another form, which carries out several launches at once: MERGED in
+                 cl/num/real.h */
   argument_kind kinds[KERNEL_ARGUMENTS];
 } kernel_entry;
 

@@ -1,6 +1,6 @@
-/* Launches of independent tracks, of which a driver is given as few as can be: those of one kernel that come next in
- * several tracks are one launch of its other form (MERGED in cl/num/real.h), which finds what each of them asks for in a
- * table. */
+/* Launches of independent tracks, of which a driver is given as few as can be: those of one kernel
+ * that come next in several tracks are one launch of its other form (MERGED in cl/num/real.h),
+ * which finds what each of them asks for in a table. */
 #include "engine/device/device_private.h"
 
 #include "base/error.h"
@@ -28,11 +28,12 @@ struct recorder {
   size_t count, room;
   size_t *tracks; /* where each begins in `all` */
   size_t track_count, track_room;
-  size_t *heads;  /* of `play`: what comes next in each track */
+  size_t *heads; /* of `play`: what comes next in each track */
   size_t head_room;
-  size_t *group;  /* and which launches are made one */
+  size_t *group; /* and which launches are made one */
   size_t group_room;
-  size_t *last;   /* (kernels, tracks) 1 more than where each kernel is last in a track; 0: nowhere */
+  size_t *last; /* (kernels, tracks) 1 more than where each kernel is last in a track; 0:
+                   nowhere */
   size_t last_room;
 };
 
@@ -92,7 +93,8 @@ abut_status device_keep(device *d, program_id program, kernel_id kernel, size_t 
   for (size_t i = 0; i < count; ++i) {
     if (arguments[i].kind == ARGUMENT_STRUCT) {
       if (arguments[i].bytes > STRUCTURE_BYTES - used) {
-        return fail(ABUT_ERROR_ARGUMENT, "a launch's structures have more than %d bytes", STRUCTURE_BYTES);
+        return fail(ABUT_ERROR_ARGUMENT, "a launch's structures have more than %d bytes",
+                    STRUCTURE_BYTES);
       }
       memcpy(to->structures + used, arguments[i].structure, arguments[i].bytes);
       used += arguments[i].bytes;
@@ -124,7 +126,8 @@ static bool has_address(const buffer *b)
   return b->host && !b->wraps;
 }
 
-/* Finds the one buffer of a launch that has no address, which is passed beside the table. False where there are more. */
+/* Finds the one buffer of a launch that has no address, which is passed beside the table. False
+ * where there are more. */
 static bool find_common(const kept_launch *l, buffer **out)
 {
   *out = NULL;
@@ -180,7 +183,8 @@ static void put_row(const device *d, const kept_launch *l, size_t first, uint64_
   }
 }
 
-/* Makes room for a table, which kernels read when they run. *out is NULL where it cannot be shared. */
+/* Makes room for a table, which kernels read when they run. *out is NULL where it cannot be
+ * shared. */
 static abut_status table_room(device *d, size_t bytes, uint64_t **out)
 {
   launch_table *t = &d->tables[d->slot];
@@ -207,12 +211,14 @@ static abut_status launch_alone(device *d, const kept_launch *l)
   return device_launch(d, l->program, l->kernel, l->x, l->y, l->arguments, l->count);
 }
 
-/* Leaves in `group` those of its `count` launches that one launch can carry out, and launches the others. */
+/* Leaves in `group` those of its `count` launches that one launch can carry out, and launches the
+ * others. */
 static abut_status sift(device *d, size_t *group, size_t *count, buffer **common)
 {
   const recorder *r = d->recorder;
   const kept_launch *first = &r->all[group[0]];
-  const bool merges = kernel_entry_of(first->kernel)->merged && *count > 1 && !device_runs_on_host(d, first->kernel);
+  const bool merges = kernel_entry_of(first->kernel)->merged && *count > 1 &&
+                      !device_runs_on_host(d, first->kernel);
   size_t kept = 0, items = 0;
   bool some = false;
   for (size_t i = 0; i < *count; ++i) {
@@ -262,9 +268,13 @@ static abut_status launch_group(device *d, size_t *group, size_t count)
   TRY(opencl_need(d->cl, first->program, first->kernel, &built));
   d->counters.builds += built;
   buffer *beside = common ? common : d->tables[d->slot].memory;
-  const opencl_argument arguments[MERGED_ARGUMENTS] = {
-    {.shared = table}, {.integer = (int)count}, {.integer = (int)row}, {.integer = (int)items},
-    {.memory = beside->memory, .shared = has_address(beside) ? beside->host : NULL}};
+  const opencl_argument arguments[MERGED_ARGUMENTS] = {{.shared = table},
+                                                       {.integer = (int)count},
+                                                       {.integer = (int)row},
+                                                       {.integer = (int)items},
+                                                       {.memory = beside->memory,
+                                                        .shared = has_address(beside) ? beside->host
+                                                                                      : NULL}};
   return opencl_launch_merged(d->cl, first->program, first->kernel, items, arguments);
 }
 
@@ -314,7 +324,8 @@ static bool comes_later(const recorder *r, const kept_launch *of)
   return false;
 }
 
-/* Returns a launch that comes next in some track, whose kernel is to be launched now; NULL: there is none any more. */
+/* Returns a launch that comes next in some track, whose kernel is to be launched now; NULL: there
+ * is none any more. */
 static const kept_launch *choose(const recorder *r)
 {
   const kept_launch *any = NULL, *last = NULL;

@@ -98,10 +98,9 @@ cl_int CL_API_CALL clReleaseMemObject(cl_mem memobj)
   return NO_PLATFORM;
 }
 
-cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_devices,
-                                  const cl_device_id *device_list, const char *options,
-                                  void (CL_CALLBACK *pfn_notify)(cl_program program, void *user_data),
-                                  void *user_data)
+cl_int CL_API_CALL clBuildProgram(
+  cl_program program, cl_uint num_devices, const cl_device_id *device_list, const char *options,
+  void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data), void *user_data)
 {
   return NO_PLATFORM;
 }
@@ -137,7 +136,9 @@ cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
 }
 
 cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int command_exec_callback_type,
-                                      void (CL_CALLBACK *pfn_notify)(cl_event event, cl_int event_command_status, void *user_data),
+                                      void(CL_CALLBACK *pfn_notify)(cl_event event,
+                                                                    cl_int event_command_status,
+                                                                    void *user_data),
                                       void *user_data)
 {
   return NO_PLATFORM;
@@ -235,7 +236,9 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue command_queue, cl_me
 
 cl_context CL_API_CALL clCreateContext(const cl_context_properties *properties, cl_uint num_devices,
                                        const cl_device_id *devices,
-                                       void (CL_CALLBACK *pfn_notify)(const char *errinfo, const void *private_info, size_t cb, void *user_data),
+                                       void(CL_CALLBACK *pfn_notify)(const char *errinfo,
+                                                                     const void *private_info,
+                                                                     size_t cb, void *user_data),
                                        void *user_data, cl_int *errcode_ret)
 {
   *errcode_ret = NO_PLATFORM;

@@ -56,19 +56,20 @@ static abut_status write_options(const opencl *o, int program, char *text, size_
   if (o->kernel_directory) {
     used += snprintf(text + used, room - (size_t)used, " -I%s", o->kernel_directory);
   }
-  return (size_t)used < room
-           ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "the kernel directory's name is too long");
+  return (size_t)used < room ? ABUT_SUCCESS
+                             : fail(ABUT_ERROR_ARGUMENT, "the kernel directory's name is too long");
 }
 
 /* Builds a module's embedded text, or its suite of a directory with that directory to include from.
  * The former is kept on disk. */
-/* Joins the pieces of a suite's text, which the caller frees. With a folder of kernels the suite is read from there. */
+/* Joins the pieces of a suite's text, which the caller frees. With a folder of kernels the suite is
+ * read from there. */
 static abut_status source_of(const opencl *o, module_id module, char **out)
 {
   char loaded[128];
   snprintf(loaded, sizeof loaded, "#include \"kernels/%s/suite.cl\"\n", module_name(module));
-  const char *const read[2] = {loaded, NULL}, *const *pieces = o->kernel_directory ? read : kernel_sources[module];
+  const char *const read[2] = {loaded, NULL}, *const *pieces =
+                                                o->kernel_directory ? read : kernel_sources[module];
   size_t bytes = 1, used = 0;
   void *memory = NULL;
   for (size_t i = 0; pieces[i]; ++i) {
@@ -143,7 +144,8 @@ static abut_status create_kernels(opencl *o, int program)
 static void release_program(opencl *o, int program)
 {
   for (int i = 0; i < KERNEL_COUNT; ++i) {
-    cl_kernel *const forms[] = {&o->kernels[numbers_of(program)][i], &o->merged[numbers_of(program)][i]};
+    cl_kernel *const forms[] = {&o->kernels[numbers_of(program)][i],
+                                &o->merged[numbers_of(program)][i]};
     for (size_t k = 0; k < 2; ++k) {
       if (*forms[k] && is_of((kernel_id)i, program)) {
         clReleaseKernel(*forms[k]);
@@ -193,8 +195,8 @@ static abut_status adopt_queue(opencl *o)
   const cl_command_queue queue = o->options.queue;
   cl_command_queue_properties properties = 0;
   cl_context context = NULL;
-  TRY(check(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
-                                  NULL), "clGetCommandQueueInfo"));
+  TRY(check(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL),
+            "clGetCommandQueueInfo"));
   if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
     return fail(ABUT_ERROR_ARGUMENT, "the caller's command queue is not in order");
   }
@@ -403,7 +405,8 @@ abut_status opencl_reach(opencl *o, double seconds)
   }
   o->running[o->slot] = true;
   TRY(check(clEnqueueWriteBuffer(o->queues[o->slot], o->probe, CL_FALSE, 0, sizeof no_bytes,
-                                 &no_bytes, 0, NULL, &event), "clEnqueueWriteBuffer"));
+                                 &no_bytes, 0, NULL, &event),
+            "clEnqueueWriteBuffer"));
   TRY(watch(o, event));
   TRY(opencl_wait(o, seconds, &ended));
   o->reached = true;
@@ -461,8 +464,8 @@ void mark_running(opencl *o)
   o->reached = false;
 }
 
-/* Shared memory goes to a kernel by its address: a driver keeps books for each launch of the memory objects that
- * it is given, which costs PoCL a third of a launch. */
+/* Shared memory goes to a kernel by its address: a driver keeps books for each launch of the memory
+ * objects that it is given, which costs PoCL a third of a launch. */
 static abut_status set_argument(const opencl *o, cl_kernel kernel, cl_uint i, argument_kind kind,
                                 const opencl_argument *a)
 {
@@ -485,14 +488,16 @@ static abut_status set_argument(const opencl *o, cl_kernel kernel, cl_uint i, ar
   return check(code, "clSetKernelArg");
 }
 
-static abut_status enqueue(opencl *o, cl_kernel kernel, const char *name, const size_t global[2], size_t items)
+static abut_status enqueue(opencl *o, cl_kernel kernel, const char *name, const size_t global[2],
+                           size_t items)
 {
   const size_t local[2] = {items, 1};
   mark_running(o);
   const cl_int code =
     clEnqueueNDRangeKernel(o->queues[o->slot], kernel, 2, NULL, global, local, 0, NULL, NULL);
-  return code == CL_SUCCESS ? ABUT_SUCCESS
-                            : fail(code, "kernel %s cannot be launched: %s", name, abut_status_name(code));
+  return code == CL_SUCCESS
+           ? ABUT_SUCCESS
+           : fail(code, "kernel %s cannot be launched: %s", name, abut_status_name(code));
 }
 
 abut_status opencl_launch(opencl *o, program_id program, kernel_id kernel, size_t x, size_t y,
@@ -503,7 +508,8 @@ abut_status opencl_launch(opencl *o, program_id program, kernel_id kernel, size_
   for (int i = 0; i < entry->arguments; ++i) {
     TRY(set_argument(o, compiled, (cl_uint)i, entry->kinds[i], &arguments[i]));
   }
-  const size_t local = entry->grouped ? o->options.group[entry->module] : o->options.items[entry->module];
+  const size_t local = entry->grouped ? o->options.group[entry->module]
+                                      : o->options.items[entry->module];
   const size_t global[2] = {entry->grouped ? x * local : (x + local - 1) / local * local, y};
   return enqueue(o, compiled, entry->name, global, local);
 }
@@ -511,20 +517,22 @@ abut_status opencl_launch(opencl *o, program_id program, kernel_id kernel, size_
 abut_status opencl_launch_merged(opencl *o, program_id program, kernel_id kernel, size_t items,
                                  const opencl_argument arguments[MERGED_ARGUMENTS])
 {
-  static const argument_kind kinds[MERGED_ARGUMENTS] = {ARGUMENT_BUFFER, ARGUMENT_INT, ARGUMENT_INT, ARGUMENT_INT,
-                                                        ARGUMENT_BUFFER};
+  static const argument_kind kinds[MERGED_ARGUMENTS] = {ARGUMENT_BUFFER, ARGUMENT_INT, ARGUMENT_INT,
+                                                        ARGUMENT_INT, ARGUMENT_BUFFER};
   const kernel_entry *entry = kernel_entry_of(kernel);
   cl_kernel *compiled = &o->merged[program][kernel];
   if (!*compiled) {
     char name[128];
     cl_int code;
     snprintf(name, sizeof name, "%s_merged", entry->name);
-    *compiled = clCreateKernel(o->programs[PROGRAM_OF(entry->module, program, entry->adjoint)], name, &code);
+    *compiled =
+      clCreateKernel(o->programs[PROGRAM_OF(entry->module, program, entry->adjoint)], name, &code);
     TRY(check(code, "clCreateKernel"));
   }
   for (int i = 0; i < MERGED_ARGUMENTS; ++i) {
     TRY(set_argument(o, *compiled, (cl_uint)i, kinds[i], &arguments[i]));
   }
-  const size_t local = o->options.items[entry->module], global[2] = {(items + local - 1) / local * local, 1};
+  const size_t local = o->options.items[entry->module],
+               global[2] = {(items + local - 1) / local * local, 1};
   return enqueue(o, *compiled, entry->name, global, local);
 }

@@ -19,14 +19,14 @@ typedef struct opencl opencl;
 typedef struct opencl_options {
   cl_platform_id platform;
   cl_device_id device;
-  cl_command_queue queue;       /* the caller's, with its context; or NULL */
-  uint32_t lanes;               /* see tuning.h */
+  cl_command_queue queue; /* the caller's, with its context; or NULL */
+  uint32_t lanes;         /* see tuning.h */
   uint32_t group[MODULE_COUNT], items[MODULE_COUNT];
-  bool float64;                 /* kernels compute in float64 */
-  bool has_float64;             /* the device could */
-  bool lends_threads;           /* whoever waits by clFinish works on the kernels meanwhile */
-  bool polls_events;            /* see waiter_create */
-  bool merges;                  /* programs have the merged forms of kernels */
+  bool float64;       /* kernels compute in float64 */
+  bool has_float64;   /* the device could */
+  bool lends_threads; /* whoever waits by clFinish works on the kernels meanwhile */
+  bool polls_events;  /* see waiter_create */
+  bool merges;        /* programs have the merged forms of kernels */
   const char *kernel_directory;
 } opencl_options;
 
@@ -122,8 +122,8 @@ abut_status opencl_need(opencl *o, program_id program, kernel_id kernel, bool *b
 abut_status opencl_launch(opencl *o, program_id program, kernel_id kernel, size_t x, size_t y,
                           const opencl_argument *arguments);
 
-/* Launches the merged form of a kernel for so many work-items in all: a table of launches, how many there are, how many
- * numbers each has, `items`, and a buffer. */
+/* Launches the merged form of a kernel for so many work-items in all: a table of launches, how many
+ * there are, how many numbers each has, `items`, and a buffer. */
 #define MERGED_ARGUMENTS 5
 abut_status opencl_launch_merged(opencl *o, program_id program, kernel_id kernel, size_t items,
                                  const opencl_argument arguments[MERGED_ARGUMENTS]);

@@ -86,19 +86,22 @@ abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes, void *host)
 {
   mark_running(o);
   return check(clEnqueueReadBuffer(o->queues[o->slot], memory, CL_FALSE, 0, bytes, host, 0, NULL,
-                                   NULL), "clEnqueueReadBuffer");
+                                   NULL),
+               "clEnqueueReadBuffer");
 }
 
 abut_status opencl_write(opencl *o, cl_mem to, size_t offset, size_t bytes, const void *from)
 {
   return check(clEnqueueWriteBuffer(o->queues[o->slot], to, CL_TRUE, offset, bytes, from, 0, NULL,
-                                    NULL), "clEnqueueWriteBuffer");
+                                    NULL),
+               "clEnqueueWriteBuffer");
 }
 
 abut_status opencl_read(opencl *o, cl_mem from, size_t offset, size_t bytes, void *to)
 {
   return check(clEnqueueReadBuffer(o->queues[o->slot], from, CL_TRUE, offset, bytes, to, 0, NULL,
-                                   NULL), "clEnqueueReadBuffer");
+                                   NULL),
+               "clEnqueueReadBuffer");
 }
 
 abut_status opencl_read_rows(opencl *o, cl_mem from, size_t offset, size_t pitch, size_t bytes,
@@ -126,7 +129,8 @@ abut_status opencl_copy(opencl *o, cl_mem from, size_t from_offset, cl_mem to, s
 {
   mark_running(o);
   return check(clEnqueueCopyBuffer(o->queues[o->slot], from, to, from_offset, to_offset, bytes, 0,
-                                   NULL, NULL), "clEnqueueCopyBuffer");
+                                   NULL, NULL),
+               "clEnqueueCopyBuffer");
 }
 
 /* Returns what a part is part of, with *offset from its begin, and the memory itself where it is no
@@ -137,7 +141,8 @@ static cl_mem whole_of(cl_mem memory, size_t *offset)
   cl_mem whole = NULL;
   size_t begin = 0, bytes = 0;
   if (clGetMemObjectInfo(memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, NULL) !=
-        CL_SUCCESS || !whole ||
+        CL_SUCCESS ||
+      !whole ||
       clGetMemObjectInfo(memory, CL_MEM_OFFSET, sizeof begin, &begin, NULL) != CL_SUCCESS ||
       clGetMemObjectInfo(whole, CL_MEM_SIZE, sizeof bytes, &bytes, NULL) != CL_SUCCESS) {
     return memory;

@@ -18,7 +18,8 @@ struct opencl {
   size_t slot;
   cl_program programs[PROGRAM_COUNT];
   cl_kernel kernels[PROGRAM_NUMBERS][KERNEL_COUNT];
-  cl_kernel merged[PROGRAM_NUMBERS][KERNEL_COUNT]; /* their merged forms, of those that were launched */
+  cl_kernel merged[PROGRAM_NUMBERS][KERNEL_COUNT]; /* their merged forms, of those that were
+                                                      launched */
   opencl_options options;
   char *kernel_directory; /* a copy: programs are built later too */
 };

@@ -34,9 +34,10 @@ static void add_device(cache_key *key, cl_device_id device)
 {
   static const cl_device_info texts[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION,
                                          CL_DEVICE_VERSION, CL_DEVICE_OPENCL_C_VERSION};
-  static const cl_device_info numbers[] = {
-    CL_DEVICE_VENDOR_ID, CL_DEVICE_ADDRESS_BITS, CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR,
-    CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE};
+  static const cl_device_info numbers[] = {CL_DEVICE_VENDOR_ID, CL_DEVICE_ADDRESS_BITS,
+                                           CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR,
+                                           CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT,
+                                           CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE};
   char text[TEXT_BYTES];
   for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
     cache_key_add(key, device_text(device, texts[i], text));
@@ -107,8 +108,7 @@ bool program_cache_serves(cl_device_id device)
 static uint64_t count_kernels(cl_program program)
 {
   size_t count = 0;
-  return clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL) ==
-             CL_SUCCESS
+  return clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL) == CL_SUCCESS
            ? count
            : 0;
 }
@@ -125,8 +125,7 @@ static unsigned char *entry_of(cl_program program, size_t *bytes)
       clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof devices, &devices, NULL) !=
         CL_SUCCESS ||
       devices != 1 ||
-      clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) !=
-        CL_SUCCESS ||
+      clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) != CL_SUCCESS ||
       !size || size > program_cache_kind.bytes) {
     return NULL;
   }

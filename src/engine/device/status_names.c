@@ -25,8 +25,8 @@ static const char *own_name(abut_status status)
     NAME(ABUT_ERROR_TIMEOUT);
     NAME(ABUT_ERROR_SELF_TEST);
     NAME(ABUT_ERROR_STATE);
-    default:
-      return "an unknown status";
+  default:
+    return "an unknown status";
   }
 }
 
@@ -82,9 +82,9 @@ const char *abut_status_name(abut_status status)
     NAME(CL_INVALID_COMPILER_OPTIONS);
     NAME(CL_INVALID_LINKER_OPTIONS);
     NAME(CL_INVALID_DEVICE_PARTITION_COUNT);
-    case -1001: /* of the loader: no driver is installed */
-      return "CL_PLATFORM_NOT_FOUND_KHR";
-    default:
-      return own_name(status);
+  case -1001: /* of the loader: no driver is installed */
+    return "CL_PLATFORM_NOT_FOUND_KHR";
+  default:
+    return own_name(status);
   }
 }

@@ -12,18 +12,45 @@
  * take 0.82 (PoCL) and 0.75 (Intel's) of the time of 8, with AVX-512. GPUs have the lanes in
  * hardware, and want scratch that keeps all of it busy; their rows are not measured yet. Mesa's
  * llvmpipe (22.3) gives a work-item's loops 65535 rounds in all, and leaves them then without an
- * error: work-groups share what a pose's many contacts take.
- * Worlds go through some forty launches a hundred pairs with 32 MiB, which PoCL takes a fifth of its
- * time for: with 64 MiB, most of it for pairs, a step takes 0.9 of that. */
+ * error: work-groups share what a pose's many contacts take. Worlds go through some forty launches
+ * a hundred pairs with 32 MiB, which PoCL takes a fifth of its time for: with 64 MiB, most of it
+ * for pairs, a step takes 0.9 of that. */
 static const tuning_row table[] = {
   {"the host path", NULL, NULL, NULL, NULL, ABUT_DEVICE_HOST, {1, 1}, 1, 1, 16 * MIB, NULL},
   {"llvmpipe", "llvmpipe", NULL, NULL, "rusticl", ANY_TYPE, {16, 8}, 64, 8, 16 * MIB, NULL},
-  {"PoCL", NULL, NULL, NULL, "Portable Computing Language", ABUT_DEVICE_CPU, {16, 16}, 1, 8,
-   32 * MIB, NULL},
-  {"PoCL, worlds", NULL, NULL, NULL, "Portable Computing Language", ABUT_DEVICE_CPU, {16, 16}, 1, 8,
-   64 * MIB, "world"},
-  {"Intel's CPU runtime", NULL, NULL, NULL, "Intel(R) OpenCL", ABUT_DEVICE_CPU, {16, 16}, 1, 8,
-   32 * MIB, NULL},
+  {"PoCL",
+   NULL,
+   NULL,
+   NULL,
+   "Portable Computing Language",
+   ABUT_DEVICE_CPU,
+   {16, 16},
+   1,
+   8,
+   32 * MIB,
+   NULL},
+  {"PoCL, worlds",
+   NULL,
+   NULL,
+   NULL,
+   "Portable Computing Language",
+   ABUT_DEVICE_CPU,
+   {16, 16},
+   1,
+   8,
+   64 * MIB,
+   "world"},
+  {"Intel's CPU runtime",
+   NULL,
+   NULL,
+   NULL,
+   "Intel(R) OpenCL",
+   ABUT_DEVICE_CPU,
+   {16, 16},
+   1,
+   8,
+   32 * MIB,
+   NULL},
   {"Oclgrind", NULL, NULL, NULL, "Oclgrind", ANY_TYPE, {1, 1}, 1, 1, 16 * MIB, NULL},
   {"a CPU", NULL, NULL, NULL, NULL, ABUT_DEVICE_CPU, {16, 8}, 1, 8, 16 * MIB, NULL},
   {"a GPU", NULL, NULL, NULL, NULL, ABUT_DEVICE_GPU, {1, 1}, 64, 64, 512 * MIB, NULL},
@@ -39,9 +66,9 @@ static bool part_of(const char *wanted, const char *text)
 
 static bool fits(const tuning_row *r, const abut_device_info *d, const char *module)
 {
-  return (!r->module || (module && strcmp(r->module, module) == 0)) &&
-         part_of(r->name, d->name) && part_of(r->vendor, d->vendor) &&
-         part_of(r->platform, d->platform) && (r->type == ANY_TYPE || r->type == (int)d->type) &&
+  return (!r->module || (module && strcmp(r->module, module) == 0)) && part_of(r->name, d->name) &&
+         part_of(r->vendor, d->vendor) && part_of(r->platform, d->platform) &&
+         (r->type == ANY_TYPE || r->type == (int)d->type) &&
          (!r->architecture || strcmp(r->architecture, d->architecture) == 0);
 }
 

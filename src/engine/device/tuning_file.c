@@ -118,8 +118,8 @@ static abut_status read_values(const json_file *f, const json_at *entry, bool la
 
 static abut_status read_entry(const json_file *f, const json_at *at, tuning_entry *e)
 {
-  static const char *const keys[] = {"name", "platform", "precision", "module", "lanes", "group",
-                                     "items", "scratch_bytes", "driver"};
+  static const char *const keys[] = {"name",  "platform", "precision",     "module", "lanes",
+                                     "group", "items",    "scratch_bytes", "driver"};
   json_at driver;
   TRY(json_check_keys(f, at, keys, sizeof keys / sizeof *keys));
   TRY(need_text(f, at, "name", e->name, sizeof e->name));
@@ -134,8 +134,7 @@ static abut_status read_entry(const json_file *f, const json_at *at, tuning_entr
 static bool same_device(const tuning_entry *a, const tuning_entry *b)
 {
   return a->precision == b->precision && strcmp(a->module, b->module) == 0 &&
-         strcmp(a->name, b->name) == 0 &&
-         strcmp(a->platform, b->platform) == 0;
+         strcmp(a->name, b->name) == 0 && strcmp(a->platform, b->platform) == 0;
 }
 
 static abut_status read_root(const json_file *f, const json_at *root, tuning_file *out)
@@ -228,9 +227,8 @@ static json_t *describe(const tuning_entry *e)
 {
   json_t *o = json_pack("{s:s, s:s, s:s}", "name", e->name, "platform", e->platform, "precision",
                         e->precision == ABUT_FLOAT64 ? "f64" : "f32");
-  json_t *first = *e->module
-                    ? json_pack("{s:s}", "module", e->module)
-                    : json_pack("{s:I}", value_keys[0], (json_int_t)e->values.lanes);
+  json_t *first = *e->module ? json_pack("{s:s}", "module", e->module)
+                             : json_pack("{s:I}", value_keys[0], (json_int_t)e->values.lanes);
   json_t *rest = json_pack("{s:I, s:I, s:I}", value_keys[1], (json_int_t)e->values.group,
                            value_keys[2], (json_int_t)e->values.items, value_keys[3],
                            (json_int_t)e->values.scratch_bytes);

@@ -17,7 +17,7 @@ typedef struct tuning_entry {
   char driver[sizeof((abut_device_info *)0)->driver];
   abut_precision precision;
   char module[32]; /* "": all */
-  tuning values; /* of a module, lanes mean nothing */
+  tuning values;   /* of a module, lanes mean nothing */
 } tuning_entry;
 
 typedef struct tuning_file {

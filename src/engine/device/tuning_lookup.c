@@ -18,8 +18,8 @@ static void take(const tuning *from, const abut_device_info *info, tuning *to)
   to->scratch_bytes = from->scratch_bytes;
 }
 
-tuning tuning_find(const tuning_file *file, const abut_device_info *info,
-                   abut_precision precision, const char *module, const tuning_row **row)
+tuning tuning_find(const tuning_file *file, const abut_device_info *info, abut_precision precision,
+                   const char *module, const tuning_row **row)
 {
   const tuning_entry *all = file ? tuning_file_find(file, info, precision, NULL) : NULL;
   const tuning_entry *own = file && module ? tuning_file_find(file, info, precision, module) : NULL;
@@ -107,8 +107,7 @@ abut_status abut_device_tuning(uint32_t device, abut_precision precision, const 
   const tuning t = tuning_find(&file, &found.info, precision, module, &row);
   tuning_file_free(&file);
   *out = (abut_tuning){t.lanes, t.group, t.items, t.scratch_bytes, ""};
-  snprintf(out->source, sizeof out->source, row ? "table: %s" : "file %s",
-           row ? row->label : path);
+  snprintf(out->source, sizeof out->source, row ? "table: %s" : "file %s", row ? row->label : path);
 done:
   free(path);
   return status;

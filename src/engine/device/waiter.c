@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Between two looks at an event one part in POLL_PART of the time waited so far goes by, so that the end is
- * seen soon beside what it took; but no less and no more than these [s]. */
+/* Between two looks at an event one part in POLL_PART of the time waited so far goes by, so that
+ * the end is seen soon beside what it took; but no less and no more than these [s]. */
 #define POLL_PART 16.0
 #define POLL_LEAST 2e-5
 #define POLL_MOST 1e-3
@@ -121,14 +121,14 @@ static double next_poll(double begun, double until)
   return next < until ? next : until;
 }
 
-/* The callback may come tens of milliseconds after the end (NVIDIA's driver looks every 20). The lock is
- * not held meanwhile, because a driver may call back from within the question. */
+/* The callback may come tens of milliseconds after the end (NVIDIA's driver looks every 20). The
+ * lock is not held meanwhile, because a driver may call back from within the question. */
 static void poll_event(waiter *w)
 {
   cl_int state = CL_QUEUED;
   pthread_mutex_unlock(&w->lock);
-  const cl_int code = clGetEventInfo(w->polled, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state,
-                                     &state, NULL);
+  const cl_int code =
+    clGetEventInfo(w->polled, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
   pthread_mutex_lock(&w->lock);
   if (code == CL_SUCCESS && state <= CL_COMPLETE && !w->done) {
     w->done = true;

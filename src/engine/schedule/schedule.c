@@ -8,8 +8,8 @@
 
 /* First chunk of a device whose throughput is not known; the host path, which is slow, takes 1. */
 #define PROBE ((size_t)64)
-#define LEAST_SECONDS 1e-3 /* smaller chunks cost more by their launches than they balance */
-#define WARY_SECONDS 1e-2 /* of a chunk while another device's throughput is not known */
+#define LEAST_SECONDS 1e-3  /* smaller chunks cost more by their launches than they balance */
+#define WARY_SECONDS 1e-2   /* of a chunk while another device's throughput is not known */
 #define MEMORY_SECONDS 0.05 /* what jobs before count for in a device's throughput */
 /* Pieces that can lie returned: what all hold, and one more each time a device takes less. */
 #define RETURNED_MOST (MEMBERS * (DEVICE_SLOTS + 64))
@@ -21,7 +21,7 @@ typedef struct hand {
   chunk held[DEVICE_SLOTS];
   size_t slots; /* that it uses of its device's */
   size_t oldest, count;
-  bool bare;    /* a chunk found no memory: since then one at a time */
+  bool bare;       /* a chunk found no memory: since then one at a time */
   size_t bare_for; /* the last such chunk's group: what it let go of others have taken since */
   double begun[DEVICE_SLOTS], submitted[DEVICE_SLOTS];
   double ended;       /* the last chunk's kernels */
@@ -44,10 +44,10 @@ typedef struct sharing {
   size_t done, flying;
   size_t told; /* how much was done when the caller was told last */
   size_t returned_count;
-  abut_status status; /* of the whole job */
+  abut_status status;  /* of the whole job */
   bool unfit[MEMBERS]; /* members for which one element is too large */
   size_t hand_count, working;
-  hand hands[MEMBERS];           /* from here on all is long, and begins without content */
+  hand hands[MEMBERS]; /* from here on all is long, and begins without content */
   char text[ERROR_TEXT_BYTES], unfit_text[ERROR_TEXT_BYTES];
   chunk returned[RETURNED_MOST];
 } sharing;
@@ -75,8 +75,7 @@ static size_t count_known(const sharing *s, size_t group, double *sum)
 /* A device's part of all throughput; those not measured yet count as the mean of the others. */
 static double part_of(const sharing *s, double rate, double sum, size_t known)
 {
-  return rate <= 0.0 ? 1.0 / (double)s->working
-                     : rate / (sum / (double)known * (double)s->working);
+  return rate <= 0.0 ? 1.0 / (double)s->working : rate / (sum / (double)known * (double)s->working);
 }
 
 /* Half of the device's part of what is left; towards the end its part, of next to nothing all. */

@@ -33,10 +33,10 @@ typedef struct worker {
   job *job;
   size_t member;
   device *device;
-  void *user;          /* the job's own; by `open` */
-  size_t *most;        /* elements of a chunk that fit the device's memory, by group; by `open` */
-  bool in_place;       /* kernels write where other devices will, who wait for their end; by it */
-  double computed;     /* when kernels that `collect` itself had launched ended, by now(); by it */
+  void *user;      /* the job's own; by `open` */
+  size_t *most;    /* elements of a chunk that fit the device's memory, by group; by `open` */
+  bool in_place;   /* kernels write where other devices will, who wait for their end; by it */
+  double computed; /* when kernels that `collect` itself had launched ended, by now(); by it */
 } worker;
 
 /* What a worker does. `slot` is the device's, selected before each step. An error for which a
@@ -48,7 +48,7 @@ typedef struct job_steps {
   abut_status (*launch)(worker *w, size_t slot, chunk c);  /* need not wait */
   abut_status (*collect)(worker *w, size_t slot, chunk c); /* all that was launched has ended */
   void (*let_go)(worker *w, size_t slot); /* of what an idle slot holds for chunks */
-  void (*close)(worker *w);                                /* always, open or not */
+  void (*close)(worker *w);               /* always, open or not */
 } job_steps;
 
 struct job {
@@ -56,9 +56,9 @@ struct job {
   job_steps steps;
   void *user;
   size_t total;
-  size_t bound;     /* most elements of a chunk that anyone may take; 0: no bound */
-  size_t multiple;  /* chunks but the last are of multiples of so many elements; 0: of any */
-  size_t least;     /* a device without the memory for so many elements fails; 0: for one */
+  size_t bound;      /* most elements of a chunk that anyone may take; 0: no bound */
+  size_t multiple;   /* chunks but the last are of multiples of so many elements; 0: of any */
+  size_t least;      /* a device without the memory for so many elements fails; 0: for one */
   job_group *groups; /* of the whole batch, in order, none of them empty */
   size_t group_count;
   bool (*progress)(size_t done, size_t total, void *user); /* on the calling thread; or NULL */

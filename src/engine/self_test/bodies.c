@@ -32,7 +32,9 @@ static void make_grid(made_grid *m)
   m->grid = (abut_grid){.coefficients = m->coefficients,
                         .size = {GRID_SIDE, GRID_SIDE, GRID_SIDE},
                         .origin = {grid_origin[0], grid_origin[1], grid_origin[2]},
-                        .spacing = GRID_SPACING, .levels = &m->level, .level_count = 1};
+                        .spacing = GRID_SPACING,
+                        .levels = &m->level,
+                        .level_count = 1};
 }
 
 static abut_height_field ground_of(double heights[COUNT(height_steps)])
@@ -40,8 +42,11 @@ static abut_height_field ground_of(double heights[COUNT(height_steps)])
   for (size_t i = 0; i < COUNT(height_steps); ++i) {
     heights[i] = HEIGHT_STEP * height_steps[i];
   }
-  return (abut_height_field){.heights = heights, .rows = HEIGHT_ROWS, .columns = HEIGHT_COLUMNS,
-                             .size = {height_size[0], height_size[1]}, .base = HEIGHT_BASE};
+  return (abut_height_field){.heights = heights,
+                             .rows = HEIGHT_ROWS,
+                             .columns = HEIGHT_COLUMNS,
+                             .size = {height_size[0], height_size[1]},
+                             .base = HEIGHT_BASE};
 }
 
 static void state_features(int which, abut_body_def *def)

@@ -8,7 +8,8 @@
 abut_smoothing self_test_smoothing(void);
 abut_status self_test_body(abut_context c, int which, abut_body *out);
 
-/* The same with stated features, round ones and arcs among them, and a core; without grid and height field. */
+/* The same with stated features, round ones and arcs among them, and a core; without grid and
+ * height field. */
 abut_status self_test_touching_body(abut_context c, int which, abut_body *out);
 
 #endif

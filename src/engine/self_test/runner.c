@@ -10,16 +10,11 @@
 #define COMPILED_WITHIN 120.0
 
 static const module_self_tests *const self_tests[MODULE_COUNT] = {
-  [MODULE_MANIFOLD] = &manifold_self_tests,
-  [MODULE_WITNESS] = &witness_self_tests,
-  [MODULE_FIELD] = &field_self_tests,
-  [MODULE_RENDER] = &render_self_tests,
-  [MODULE_WORLD] = &world_self_tests,
-  [MODULE_LCP] = &lcp_self_tests,
-  [MODULE_SPRING] = &spring_self_tests,
-  [MODULE_CLOSEST] = &closest_self_tests,
-  [MODULE_CCD] = &ccd_self_tests,
-  [MODULE_DECOMPOSE] = &decompose_self_tests,
+  [MODULE_MANIFOLD] = &manifold_self_tests, [MODULE_WITNESS] = &witness_self_tests,
+  [MODULE_FIELD] = &field_self_tests,       [MODULE_RENDER] = &render_self_tests,
+  [MODULE_WORLD] = &world_self_tests,       [MODULE_LCP] = &lcp_self_tests,
+  [MODULE_SPRING] = &spring_self_tests,     [MODULE_CLOSEST] = &closest_self_tests,
+  [MODULE_CCD] = &ccd_self_tests,           [MODULE_DECOMPOSE] = &decompose_self_tests,
   [MODULE_SHAPE] = &shape_self_tests,
 };
 
@@ -27,10 +22,9 @@ static const module_self_tests *const self_tests[MODULE_COUNT] = {
 static abut_status explain(const context *one, abut_status status)
 {
   const member *m = &one->members[0];
-  return m->status != ABUT_SUCCESS
-           ? fail(m->status, "device %s cannot answer the self-test: %s",
-                  device_info(m->device)->name, m->text)
-           : status;
+  return m->status != ABUT_SUCCESS ? fail(m->status, "device %s cannot answer the self-test: %s",
+                                          device_info(m->device)->name, m->text)
+                                   : status;
 }
 
 /* In a context of the member alone, whose programs are not tested once more. */
@@ -44,11 +38,12 @@ static abut_status run(context *c, size_t place, module_self_test test)
   return status;
 }
 
-/* A program and where it is kept: processes of which any of that differs have nothing to wait for. Ranks that have parts of one device
- * have its programs in common. */
+/* A program and where it is kept: processes of which any of that differs have nothing to wait for.
+ * Ranks that have parts of one device have its programs in common. */
 static cache_key key_of(const context *c, const member *m, int program)
 {
-  static const char *const folders[] = {"ABUT_CACHE_DIR", "POCL_CACHE_DIR", "XDG_CACHE_HOME", "HOME"};
+  static const char *const folders[] = {"ABUT_CACHE_DIR", "POCL_CACHE_DIR", "XDG_CACHE_HOME",
+                                        "HOME"};
   const abut_device_info *info = device_info(m->device);
   cache_key key = cache_key_begin();
   char text[64], name[sizeof info->name];
@@ -66,9 +61,10 @@ static cache_key key_of(const context *c, const member *m, int program)
   return key;
 }
 
-/* Drivers compile a program when it is built, or each kernel when it is first launched, and the self-test launches
- * what the program is used for: of processes that start together one compiles, and the others find it kept. Later ones
- * do not wait; where what was kept has been removed meanwhile, they compile side by side. */
+/* Drivers compile a program when it is built, or each kernel when it is first launched, and the
+ * self-test launches what the program is used for: of processes that start together one compiles,
+ * and the others find it kept. Later ones do not wait; where what was kept has been removed
+ * meanwhile, they compile side by side. */
 static process_lock wait_for_others(const context *c, const member *m, int program)
 {
   static const cache_kind any = {.folder = NULL};

@@ -16,8 +16,8 @@ typedef struct module_self_tests {
 } module_self_tests;
 
 extern const module_self_tests manifold_self_tests, witness_self_tests, field_self_tests,
-  render_self_tests, world_self_tests, lcp_self_tests, spring_self_tests, closest_self_tests, ccd_self_tests,
-  decompose_self_tests, shape_self_tests;
+  render_self_tests, world_self_tests, lcp_self_tests, spring_self_tests, closest_self_tests,
+  ccd_self_tests, decompose_self_tests, shape_self_tests;
 
 /* Has a member pass, once for each program and part, the module's self-test; a program that none is
  * for is refused. Fails with ABUT_ERROR_SELF_TEST where the answer is wrong; with the device's own

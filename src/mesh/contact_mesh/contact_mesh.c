@@ -17,7 +17,7 @@
 #define SWEEPS 12
 #define SWEEPS_MOST 100
 #define LEFT_OUT_MOST 0.01 /* of the volume, in pieces beside the largest */
-#define REACH 0.02     /* of the diagonal: the longest step of a vertex towards the surface */
+#define REACH 0.02         /* of the diagonal: the longest step of a vertex towards the surface */
 
 abut_contact_mesh_options abut_default_contact_mesh_options(void)
 {
@@ -29,12 +29,14 @@ abut_contact_mesh_options abut_default_contact_mesh_options(void)
 
 static abut_status check_options(abut_contact_mesh_options *o)
 {
-  if (o->vertices && (o->vertices < ABUT_CONTACT_MESH_LEAST || o->vertices > ABUT_CONTACT_MESH_MOST)) {
+  if (o->vertices &&
+      (o->vertices < ABUT_CONTACT_MESH_LEAST || o->vertices > ABUT_CONTACT_MESH_MOST)) {
     return fail(ABUT_ERROR_ARGUMENT, "a contact mesh of %u vertices, not %d to %d", o->vertices,
                 ABUT_CONTACT_MESH_LEAST, ABUT_CONTACT_MESH_MOST);
   }
   if (o->sweeps > SWEEPS_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "%u sweeps of the search; %d are the most", o->sweeps, SWEEPS_MOST);
+    return fail(ABUT_ERROR_ARGUMENT, "%u sweeps of the search; %d are the most", o->sweeps,
+                SWEEPS_MOST);
   }
   o->vertices = o->vertices ? o->vertices : VERTICES;
   o->sweeps = o->sweeps ? o->sweeps : SWEEPS;
@@ -55,21 +57,26 @@ static abut_status thin_out(const surface *fine, size_t vertices, surface *out)
   return status == ABUT_SUCCESS ? surface_pair_sides(out) : status;
 }
 
-static abut_status report_of(probe *p, const zero_set *z, surface *mesh, abut_contact_mesh_report *r)
+static abut_status report_of(probe *p, const zero_set *z, surface *mesh,
+                             abut_contact_mesh_report *r)
 {
   distances apart;
   void *memory;
   level_set_measure(mesh);
-  *r = (abut_contact_mesh_report){.vertices = mesh->point_count, .faces = mesh->triangle_count,
-                                  .edges = mesh->triangle_count / 2 * 3, .parts_left_out = z->others,
-                                  .left_out = z->others_share, .covers = z->others_share <= LEFT_OUT_MOST,
+  *r = (abut_contact_mesh_report){.vertices = mesh->point_count,
+                                  .faces = mesh->triangle_count,
+                                  .edges = mesh->triangle_count / 2 * 3,
+                                  .parts_left_out = z->others,
+                                  .left_out = z->others_share,
+                                  .covers = z->others_share <= LEFT_OUT_MOST,
                                   .diagonal = z->fine.diagonal};
   r->genus = 1 - ((int64_t)mesh->point_count - (int64_t)mesh->triangle_count / 2) / 2;
   r->volume_kept = mesh->volume / z->fine.volume;
   r->quality_least = 1.0;
   for (size_t t = 0; t < mesh->triangle_count; ++t) {
     const uint32_t *c = mesh->triangles + 3 * t;
-    const double quality = triangle_quality(mesh->points + 3 * (size_t)c[0], mesh->points + 3 * (size_t)c[1],
+    const double quality = triangle_quality(mesh->points + 3 * (size_t)c[0],
+                                            mesh->points + 3 * (size_t)c[1],
                                             mesh->points + 3 * (size_t)c[2]);
     r->quality_mean += quality / (double)mesh->triangle_count;
     r->quality_least = fmin(r->quality_least, quality);
@@ -131,13 +138,14 @@ done:
 }
 
 abut_status abut_make_contact_mesh(abut_body body, double union_tau, double plane_tau,
-                                   const abut_contact_mesh_options *options, abut_contact_mesh *mesh)
+                                   const abut_contact_mesh_options *options,
+                                   abut_contact_mesh *mesh)
 {
   const field_of field = {body, union_tau, plane_tau};
   void *memory;
   if (!options || !mesh || options->cookie != COOKIE) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_make_contact_mesh needs options of "
-                "abut_default_contact_mesh_options, and a place for the mesh");
+                                     "abut_default_contact_mesh_options, and a place for the mesh");
   }
   abut_contact_mesh_options o = *options;
   memset(mesh, 0, sizeof *mesh);

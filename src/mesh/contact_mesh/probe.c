@@ -7,13 +7,13 @@
 #include "contact/smoothing.h"
 #include <math.h>
 
-#define STEPS 12       /* towards the surface */
-#define NEAR 1e-10     /* of the reach: there it ends */
+#define STEPS 12        /* towards the surface */
+#define NEAR 1e-10      /* of the reach: there it ends */
 #define SLOPE_STEP 1e-5 /* of the reach: over which the slope along the normal is told */
 #define SLOPE_LEAST 0.05
 
-/* Packs the primitives once more, in double. Those that bodies keep as they were given suffice for bodies
- * of these alone. */
+/* Packs the primitives once more, in double. Those that bodies keep as they were given suffice for
+ * bodies of these alone. */
 static abut_status pack(const body *b, probe *out)
 {
   const abut_body_info *info = &b->info;
@@ -94,9 +94,9 @@ static void ask(probe *p, const double *points, size_t count, double *field, dou
       p->points[k * count + i] = points[3 * i + k];
     }
   }
-  const host_argument arguments[] = {{.pointer = p->points}, {.integer = (int)count},
-                                     {.pointer = p->head}, {.pointer = p->shape.data},
-                                     {.pointer = p->coefficients.data}, {.pointer = p->field}};
+  const host_argument arguments[] = {
+    {.pointer = p->points},     {.integer = (int)count},           {.pointer = p->head},
+    {.pointer = p->shape.data}, {.pointer = p->coefficients.data}, {.pointer = p->field}};
   host_launch_f64(normal ? KERNEL_QUERY_FIELD : KERNEL_QUERY_DISTANCE, count, 1, arguments);
   for (size_t i = 0; i < count; ++i) {
     field[i] = p->field[i];
@@ -114,7 +114,8 @@ void probe_field(probe *p, const double *points, size_t count, double *field, do
   }
 }
 
-/* Newton's method along the normal. A field is no distance, so that its slope there is asked for, too. */
+/* Newton's method along the normal. A field is no distance, so that its slope there is asked for,
+ * too. */
 void probe_project(probe *p, double *points, size_t count, double *normal, bool *done)
 {
   const double step = SLOPE_STEP * p->reach;

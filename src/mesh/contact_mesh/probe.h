@@ -14,16 +14,16 @@ typedef struct probe {
   double reach;           /* [m]: the longest step towards the surface */
 } probe;
 
-/* Copies what is needed of the body. Primitives that were given in double are taken as they were given,
- * others as the context has them. box: of the added primitives. */
+/* Copies what is needed of the body. Primitives that were given in double are taken as they were
+ * given, others as the context has them. box: of the added primitives. */
 abut_status probe_create(const field_of *f, probe *out, box *b);
 void probe_free(probe *p);
 
 /* Gives the field [m] at points (count, 3), and unit normals (count, 3) unless that is NULL. */
 void probe_field(probe *p, const double *points, size_t count, double *field, double *normal);
 
-/* Moves points onto the surface by steps along the normal, and gives it there. done: whether each has
- * come there. At most PROBE_POINTS points. */
+/* Moves points onto the surface by steps along the normal, and gives it there. done: whether each
+ * has come there. At most PROBE_POINTS points. */
 #define PROBE_POINTS 16
 void probe_project(probe *p, double *points, size_t count, double *normal, bool *done);
 

@@ -10,36 +10,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEVIATION 0.002   /* of the diagonal: counts as much as a triangle of no quality, by: */
-#define SHAPE 0.08        /* weight of how far faces are off the surface, beside their quality */
-#define VOLUME 1.1        /* weight of the volume, beside how far faces are off */
-#define POOR 0.4          /* quality below which it counts four times more */
-#define UPRIGHT 0.2       /* cosine between a face's normal and the field's below which it counts */
+#define DEVIATION 0.002 /* of the diagonal: counts as much as a triangle of no quality, by: */
+#define SHAPE 0.08      /* weight of how far faces are off the surface, beside their quality */
+#define VOLUME 1.1      /* weight of the volume, beside how far faces are off */
+#define POOR 0.4        /* quality below which it counts four times more */
+#define UPRIGHT 0.2     /* cosine between a face's normal and the field's below which it counts */
 #define SIDE_SHARE (0.55 / 3.0) /* of how far a face is off: that of a side's middle, */
 #define CENTRE_SHARE 0.45       /* and that of its centre */
-#define TIP 0.8           /* smallest curvature times the edges' length from which a vertex stays */
-#define TURNS_MOST 4      /* passes over all edges a sweep */
-#define STEP 0.3          /* of the edges' length, by which vertices try to move */
-#define STEP_FALL 0.9     /* each sweep */
-#define AROUND 6          /* directions in which they try */
+#define TIP 0.8       /* smallest curvature times the edges' length from which a vertex stays */
+#define TURNS_MOST 4  /* passes over all edges a sweep */
+#define STEP 0.3      /* of the edges' length, by which vertices try to move */
+#define STEP_FALL 0.9 /* each sweep */
+#define AROUND 6      /* directions in which they try */
 #define TRIALS (AROUND + 1)
-#define DEGREE_MOST 48    /* triangles around a vertex that moves or whose edges are turned */
-#define FALL 1e-9         /* by which the cost must fall */
-#define BEND 1e-4         /* of the diagonal: over which curvature is told */
-#define SAMPLES 12000     /* points of the fine surface that no face may leave, about */
-#define LEAVE_SHARE 1.5   /* of their distance in the beginning, */
-#define LEAVE 0.012       /* and of the diagonal beside, by which faces may leave them */
+#define DEGREE_MOST 48  /* triangles around a vertex that moves or whose edges are turned */
+#define FALL 1e-9       /* by which the cost must fall */
+#define BEND 1e-4       /* of the diagonal: over which curvature is told */
+#define SAMPLES 12000   /* points of the fine surface that no face may leave, about */
+#define LEAVE_SHARE 1.5 /* of their distance in the beginning, */
+#define LEAVE 0.012     /* and of the diagonal beside, by which faces may leave them */
 
 typedef struct relaxer {
   probe *p;
   surface *mesh;
   double diagonal, scale, origin[3]; /* scale: of a face's area times its distance off */
-  double *normal;         /* (points, 3) */
-  unsigned char *held;    /* (points) */
-  uint32_t *side;         /* (points) one that begins there */
-  double *middle;         /* (sides) size of the field at the middle */
-  double *cost;           /* (faces) */
-  double *sample, *limit; /* (samples, 3); (samples) squared [m^2] */
+  double *normal;                    /* (points, 3) */
+  unsigned char *held;               /* (points) */
+  uint32_t *side;                    /* (points) one that begins there */
+  double *middle;                    /* (sides) size of the field at the middle */
+  double *cost;                      /* (faces) */
+  double *sample, *limit;            /* (samples, 3); (samples) squared [m^2] */
   uint32_t *next, *first; /* (samples), (faces): lists of the samples that belong to each face */
   arena memory;
 } relaxer;
@@ -64,9 +64,10 @@ static double *point(const relaxer *r, uint32_t vertex)
 
 /* ---- the cost ---- */
 
-/* middle: size of the field at the sides' middles; off, upward: the field and its normal at the centre. */
-static double face_cost(const relaxer *r, const double *const c[3], const double middle[3], double off,
-                        const double upward[3])
+/* middle: size of the field at the sides' middles; off, upward: the field and its normal at the
+ * centre. */
+static double face_cost(const relaxer *r, const double *const c[3], const double middle[3],
+                        double off, const double upward[3])
 {
   double u[3], v[3], n[3], from[3];
   difference(c[1], c[0], u);
@@ -74,10 +75,11 @@ static double face_cost(const relaxer *r, const double *const c[3], const double
   difference(c[0], r->origin, from);
   cross(u, v, n);
   const double size = length(n), quality = triangle_quality(c[0], c[1], c[2]);
-  const double deviation = SIDE_SHARE * (middle[0] + middle[1] + middle[2]) + CENTRE_SHARE * fabs(off);
+  const double deviation =
+    SIDE_SHARE * (middle[0] + middle[1] + middle[2]) + CENTRE_SHARE * fabs(off);
   const double cosine = size > 0.0 ? dot(n, upward) / size : -1.0;
-  return SHAPE * (0.5 * size * deviation - VOLUME * dot(n, from) / 6.0) / r->scale + (1.0 - quality) +
-         4.0 * fmax(POOR - quality, 0.0) + 20.0 * fmax(UPRIGHT - cosine, 0.0);
+  return SHAPE * (0.5 * size * deviation - VOLUME * dot(n, from) / 6.0) / r->scale +
+         (1.0 - quality) + 4.0 * fmax(POOR - quality, 0.0) + 20.0 * fmax(UPRIGHT - cosine, 0.0);
 }
 
 static void centre_of(const double *a, const double *b, const double *c, double out[3])
@@ -115,7 +117,8 @@ static bool fan_of(const relaxer *r, uint32_t vertex, fan *f)
  * counterclockwise, so that triangle i has the corners ring[i] and ring[i + 1]. */
 static void cost_trials(relaxer *r, const fan *f, trial *trials, size_t count)
 {
-  double places[3 * TRIALS * DEGREE_MOST], upward[3 * TRIALS * DEGREE_MOST], off[TRIALS * DEGREE_MOST];
+  double places[3 * TRIALS * DEGREE_MOST], upward[3 * TRIALS * DEGREE_MOST],
+    off[TRIALS * DEGREE_MOST];
   const size_t n = f->count;
   for (size_t t = 0; t < count; ++t) {
     for (size_t i = 0; i < n; ++i) {
@@ -134,7 +137,8 @@ static void cost_trials(relaxer *r, const fan *f, trial *trials, size_t count)
   for (size_t t = 0; t < count; ++t) {
     trials[t].total = 0.0;
     for (size_t i = 0; i < n; ++i) {
-      const double *const corners[3] = {trials[t].at, point(r, f->ring[i]), point(r, f->ring[(i + 1) % n])};
+      const double *const corners[3] = {trials[t].at, point(r, f->ring[i]),
+                                        point(r, f->ring[(i + 1) % n])};
       const double middle[3] = {trials[t].middle[i], r->middle[side_next(f->sides[i])],
                                 trials[t].middle[(i + 1) % n]};
       trials[t].cost[i] = face_cost(r, corners, middle, off[t * n + i], upward + 3 * (t * n + i));
@@ -166,8 +170,8 @@ static void put_corners(const double *a, const double *b, const double *c, doubl
   memcpy(corners + 6, c, 3 * sizeof *c);
 }
 
-/* Whether some triangles (count, 3, 3) that take the place of faces stay near enough to all samples of
- * these. */
+/* Whether some triangles (count, 3, 3) that take the place of faces stay near enough to all samples
+ * of these. */
 static bool stays_near(const relaxer *r, const uint32_t *faces, const double *corners, size_t count)
 {
   size_t which;
@@ -204,7 +208,8 @@ static void share_samples(relaxer *r, const uint32_t *faces, const double *corne
 
 static abut_status take_samples(relaxer *r, const surface *fine)
 {
-  const size_t step = fine->point_count / SAMPLES + 1, count = (fine->point_count + step - 1) / step;
+  const size_t step = fine->point_count / SAMPLES + 1,
+               count = (fine->point_count + step - 1) / step;
   void *memory;
   tree faces;
   TRY(arena_allocate(&r->memory, &memory, count, 3 * sizeof(double)));
@@ -256,7 +261,8 @@ static double mean_edge(const relaxer *r, const fan *f, const double x[3])
 }
 
 /* Puts where a vertex may go: half-way to the mean of its neighbours, and around it. */
-static void place_trials(const relaxer *r, uint32_t vertex, const fan *f, double share, double *places)
+static void place_trials(const relaxer *r, uint32_t vertex, const fan *f, double share,
+                         double *places)
 {
   const double *x = point(r, vertex), *n = r->normal + 3 * (size_t)vertex;
   const double step = share * mean_edge(r, f, x);
@@ -327,7 +333,8 @@ static void move_vertex(relaxer *r, uint32_t vertex, double share)
       return;
     }
     for (size_t i = 0; i < f.count; ++i) {
-      put_corners(best->at, point(r, f.ring[i]), point(r, f.ring[(i + 1) % f.count]), corners + 9 * i);
+      put_corners(best->at, point(r, f.ring[i]), point(r, f.ring[(i + 1) % f.count]),
+                  corners + 9 * i);
     }
     if (stays_near(r, faces, corners, f.count)) {
       accept(r, vertex, &f, best, faces, corners);
@@ -339,8 +346,8 @@ static void move_vertex(relaxer *r, uint32_t vertex, double share)
 
 /* ---- turning edges ---- */
 
-/* Whether the edge of a side may be turned: its ends keep three triangles, and those across have no edge
- * yet. */
+/* Whether the edge of a side may be turned: its ends keep three triangles, and those across have no
+ * edge yet. */
 static bool may_turn(const relaxer *r, uint32_t side)
 {
   const uint32_t *corner = r->mesh->triangles, other = r->mesh->across[side];
@@ -376,7 +383,8 @@ static bool turn_edge(relaxer *r, uint32_t side)
   }
   const uint32_t a = corner[side], b = corner[other];
   const uint32_t c = corner[side_before(side)], d = corner[side_before(other)];
-  const uint32_t outer[4] = {side_next(side), side_before(side), side_next(other), side_before(other)};
+  const uint32_t outer[4] = {side_next(side), side_before(side), side_next(other),
+                             side_before(other)};
   const double *const one[3] = {point(r, a), point(r, d), point(r, c)};
   const double *const two[3] = {point(r, d), point(r, b), point(r, c)};
   double places[9], off[3], upward[9], middle[4], corners[18];
@@ -388,7 +396,8 @@ static bool turn_edge(relaxer *r, uint32_t side)
   middle_of(one[1], one[2], places + 6);
   probe_field(r->p, places, 3, off, upward);
   const double across_middle = fabs(off[2]);
-  const double middles[2][3] = {{middle[2], across_middle, middle[1]}, {middle[3], middle[0], across_middle}};
+  const double middles[2][3] = {{middle[2], across_middle, middle[1]},
+                                {middle[3], middle[0], across_middle}};
   const double cost[2] = {face_cost(r, one, middles[0], off[0], upward),
                           face_cost(r, two, middles[1], off[1], upward + 3)};
   put_corners(one[0], one[1], one[2], corners);
@@ -397,7 +406,8 @@ static bool turn_edge(relaxer *r, uint32_t side)
       !stays_near(r, faces, corners, 2)) {
     return false;
   }
-  const uint32_t beyond[4] = {across[outer[0]], across[outer[1]], across[outer[2]], across[outer[3]]};
+  const uint32_t beyond[4] = {across[outer[0]], across[outer[1]], across[outer[2]],
+                              across[outer[3]]};
   const uint32_t first = 3 * faces[0], second = 3 * faces[1];
   const uint32_t named[6] = {a, d, c, d, b, c};
   for (uint32_t k = 0; k < 3; ++k) {
@@ -436,7 +446,8 @@ static void put_on_surface(relaxer *r)
 {
   surface *s = r->mesh;
   for (size_t first = 0; first < s->point_count; first += PROBE_POINTS) {
-    const size_t count = s->point_count - first < PROBE_POINTS ? s->point_count - first : PROBE_POINTS;
+    const size_t count = s->point_count - first < PROBE_POINTS ? s->point_count - first
+                                                               : PROBE_POINTS;
     double places[3 * PROBE_POINTS];
     bool done[PROBE_POINTS];
     memcpy(places, s->points + 3 * first, 3 * count * sizeof *places);
@@ -452,7 +463,8 @@ static void put_on_surface(relaxer *r)
 /* Whether a vertex is a tip, where triangles cut off what they go around. */
 static bool is_tip(relaxer *r, uint32_t vertex, const fan *f)
 {
-  const double *x = point(r, vertex), *n = r->normal + 3 * (size_t)vertex, step = BEND * r->diagonal;
+  const double *x = point(r, vertex), *n = r->normal + 3 * (size_t)vertex,
+               step = BEND * r->diagonal;
   double t[2][3], places[12], off[4], normal[12], bend[2][2];
   across_of(n, t[0], t[1]);
   for (int i = 0; i < 4; ++i) {

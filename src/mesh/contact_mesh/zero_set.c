@@ -7,14 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COARSE 110.0     /* cells along the diagonal */
+#define COARSE 110.0 /* cells along the diagonal */
 #define NODES_MOST 3e8
-#define AROUND 3.0       /* cells beyond the box */
-#define BLENDS 4.0       /* temperatures beyond the box, by which a union may be larger than its parts */
+#define AROUND 3.0 /* cells beyond the box */
+/* temperatures beyond the box, by which a union may be larger than its parts */
+#define BLENDS 4.0
 
 /* ---- pieces ---- */
 
-/* Gives each triangle the number of its piece. Returns how many there are. waiting: a number each. */
+/* Gives each triangle the number of its piece. Returns how many there are. waiting: a number
+ * each. */
 static size_t number_pieces(const surface *s, uint32_t *piece, uint32_t *waiting)
 {
   size_t pieces = 0;
@@ -119,7 +121,8 @@ static abut_status check_closed(const surface *s)
 {
   for (size_t i = 0; i < 3 * s->triangle_count; ++i) {
     if (s->across[i] >= SIDE_TANGLED) {
-      return fail(ABUT_ERROR_BODY, "the body's field reaches beyond the box of its primitives, so that its "
+      return fail(ABUT_ERROR_BODY,
+                  "the body's field reaches beyond the box of its primitives, so that its "
                   "surface cannot be closed");
     }
   }

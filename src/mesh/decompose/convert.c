@@ -1,24 +1,27 @@
-/* Superquadrics that polyhedra better: each is tried in place of one, by a fit of its planes beside all else as it is. */
+/* Superquadrics that polyhedra better: each is tried in place of one, by a fit of its planes beside
+ * all else as it is. */
 #include "base/error.h"
 #include "mesh/decompose/decompose.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS 12           /* of a trial's fit */
+#define STEPS 12 /* of a trial's fit */
 #define TOLERANCE 3e-3
-#define SCALE 1.25         /* of the box of a superquadric's axes, in which samples are near to it, */
-#define WIDENED 0.03       /* and by how much that is widened, or a polyhedron */
-#define TRIALS_AT_ONCE 32  /* their frozen fields lie on the device together */
+/* of the box of a superquadric's axes, in which samples are near to it, */
+#define SCALE 1.25
+#define WIDENED 0.03      /* and by how much that is widened, or a polyhedron */
+#define TRIALS_AT_ONCE 32 /* their frozen fields lie on the device together */
 
 typedef struct trial {
   primitive parts[PARTS_MOST];
-  size_t count, of;          /* parts, and the superquadric in whose place they are */
+  size_t count, of; /* parts, and the superquadric in whose place they are */
   uint32_t *blocks;
   size_t block_count;
 } trial;
 
-static bool block_near(const sample_set *s, size_t block, const primitive *was, const primitive *parts)
+static bool block_near(const sample_set *s, size_t block, const primitive *was,
+                       const primitive *parts)
 {
   const double *ball = s->balls + DECOMPOSE_BALL * block;
   const double widened = WIDENED + ball[3];
@@ -48,7 +51,8 @@ static abut_status choose_blocks(const sample_set *s, const primitives *p, trial
 }
 
 /* Makes a trial of planes, unless they enclose nothing. */
-static void add_trial(const primitives *p, size_t l, const double (*planes)[4], size_t count, trial *all, size_t *made)
+static void add_trial(const primitives *p, size_t l, const double (*planes)[4], size_t count,
+                      trial *all, size_t *made)
 {
   trial *t = &all[*made];
   double kept[PARTS_MOST * PLANES_EACH][4], lower[3], upper[3];
@@ -61,14 +65,15 @@ static void add_trials(const facets *f, const primitives *p, size_t l, trial *al
 {
   double planes[PLANES_MOST][4];
   size_t count = box_planes(&p->at[l], planes);
-  add_trial(p, l, (const double (*)[4])planes, count, all, made);
+  add_trial(p, l, (const double(*)[4])planes, count, all, made);
   count = facets_planes(f, p, l, planes);
-  add_trial(p, l, (const double (*)[4])planes, count, all, made);
+  add_trial(p, l, (const double(*)[4])planes, count, all, made);
 }
 
-/* Fits trials side by side, and keeps of each superquadric the best. The fields of the whole set are on the device. */
-static abut_status fit_trials(decomposition *d, const primitives *p, const double *block_loss, trial *all, size_t count,
-                              double least, conversion *out)
+/* Fits trials side by side, and keeps of each superquadric the best. The fields of the whole set
+ * are on the device. */
+static abut_status fit_trials(decomposition *d, const primitives *p, const double *block_loss,
+                              trial *all, size_t count, double least, conversion *out)
 {
   fitter *f = &d->fit;
   const sample_set *s = &d->search;
@@ -76,8 +81,11 @@ static abut_status fit_trials(decomposition *d, const primitives *p, const doubl
   size_t rows = 0;
   for (size_t i = 0; i < count; ++i) {
     TRY(choose_blocks(s, p, &all[i]));
-    problems[i] = (problem){.set = all[i].parts, .count = all[i].count, .blocks = all[i].blocks,
-                            .block_count = all[i].block_count, .frozen = (int)rows};
+    problems[i] = (problem){.set = all[i].parts,
+                            .count = all[i].count,
+                            .blocks = all[i].blocks,
+                            .block_count = all[i].block_count,
+                            .frozen = (int)rows};
     rows += all[i].block_count;
   }
   if (!rows) {
@@ -119,7 +127,8 @@ static abut_status find_block_losses(decomposition *d, const primitives *p, doub
   return ABUT_SUCCESS;
 }
 
-abut_status move_to_planes(decomposition *d, const primitives *p, double least, conversion out[DECOMPOSE_MOST])
+abut_status move_to_planes(decomposition *d, const primitives *p, double least,
+                           conversion out[DECOMPOSE_MOST])
 {
   abut_status status = ABUT_SUCCESS;
   facets f = {.count = 0};

@@ -1,6 +1,6 @@
-/* abut_decompose: the mesh is prepared and sampled here, then fitted on a device. It is an operation
- * of the engine whose batch is one decomposition, so that a device that fails has another one do all
- * of it anew. */
+/* abut_decompose: the mesh is prepared and sampled here, then fitted on a device. It is an
+ * operation of the engine whose batch is one decomposition, so that a device that fails has another
+ * one do all of it anew. */
 #include "mesh/decompose/stages.h"
 
 #include "base/call_lock.h"
@@ -24,12 +24,14 @@
 #define SEARCH_BAND 0.008
 #define FINE_EDGE (1.0 / 128.0)
 #define FINE_BAND 0.006
-#define PLANE_SHARE 0.004    /* of the diagonal, or of so many thicknesses, which are twice the greatest depth */
+/* of the diagonal, or of so many thicknesses, which are twice the greatest depth */
+#define PLANE_SHARE 0.004
 #define THICKNESSES 8.0
-#define IDLE 12.0            /* temperatures of planes */
-#define UNSURE_MOST 0.02     /* of the samples: where more have no clear side the inside is not defined */
-#define UNSURE_WINDING 0.2   /* a winding number so near to 1/2 tells no side, */
-#define UNSURE_APART 0.01    /* farther from the surface than this */
+#define IDLE 12.0 /* temperatures of planes */
+/* of the samples: where more have no clear side the inside is not defined */
+#define UNSURE_MOST 0.02
+#define UNSURE_WINDING 0.2 /* a winding number so near to 1/2 tells no side, */
+#define UNSURE_APART 0.01  /* farther from the surface than this */
 
 abut_decompose_options abut_default_decompose_options(void)
 {
@@ -105,7 +107,8 @@ static abut_status check_sure(const decomposition *d)
               fabs(tree_winding(&d->inside->all, d->fine.x + 3 * i) - 0.5) < UNSURE_WINDING;
   }
   if ((double)unsure > UNSURE_MOST * (double)d->fine.count) {
-    return fail(ABUT_ERROR_BODY, "the mesh is open, and of %.1f %% of the space about it nobody can tell whether it "
+    return fail(ABUT_ERROR_BODY,
+                "the mesh is open, and of %.1f %% of the space about it nobody can tell whether it "
                 "lies inside: close the mesh, or make a grid of it by abut field",
                 100.0 * (double)unsure / (double)d->fine.count);
   }
@@ -122,7 +125,8 @@ static abut_status check_inside(const decomposition *d)
   if (c->samples.count >= CELLS_FEWEST) {
     return ABUT_SUCCESS;
   }
-  return fail(ABUT_ERROR_BODY, "the mesh encloses %zu of the %zu cells about it, too few for primitives (its box is "
+  return fail(ABUT_ERROR_BODY,
+              "the mesh encloses %zu of the %zu cells about it, too few for primitives (its box is "
               "%.3g %% of the diagonal thin): make a grid of it by abut field",
               c->samples.count, c->size[0] * c->size[1] * c->size[2], 100.0 * thinnest);
 }
@@ -175,7 +179,8 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   return ABUT_SUCCESS;
 }
 
-/* The temperature that fitted smoothing has for the body (abut_fit_smoothing), by how deep the mesh is. */
+/* The temperature that fitted smoothing has for the body (abut_fit_smoothing), by how deep the mesh
+ * is. */
 static double plane_temperature(const decomposition *d)
 {
   double deepest = 0.0;
@@ -228,8 +233,8 @@ static abut_status collect(batch_on *on, size_t slot, chunk c)
   return status;
 }
 
-static const operation decompose_operation = {.module = MODULE_DECOMPOSE, .test = test, .place = place,
-                                              .launch = launch, .collect = collect};
+static const operation decompose_operation = {
+  .module = MODULE_DECOMPOSE, .test = test, .place = place, .launch = launch, .collect = collect};
 
 /* ---- the body ---- */
 
@@ -245,8 +250,8 @@ static void hold_superquadric(const primitive *p, const scaled *m, abut_superqua
 }
 
 /* Planes that are farther from all corners than IDLE temperatures add nothing, and are left out. */
-static abut_status hold_polyhedron(arena *memory, const primitive *p, const scaled *m, double temperature,
-                                   abut_polyhedron *to, double *half_width)
+static abut_status hold_polyhedron(arena *memory, const primitive *p, const scaled *m,
+                                   double temperature, abut_polyhedron *to, double *half_width)
 {
   double planes[PARTS_MOST * PLANES_EACH][4], lower[3], upper[3];
   void *all;
@@ -274,8 +279,8 @@ static void report_polyhedron(abut_decompose_report *r, const abut_polyhedron *p
   r->smallest_axis = fmin(r->smallest_axis, half_width);
 }
 
-static abut_status hold_primitives(arena *memory, const primitives *found, const scaled *m, double temperature,
-                                   abut_body_def *def, abut_decompose_report *r)
+static abut_status hold_primitives(arena *memory, const primitives *found, const scaled *m,
+                                   double temperature, abut_body_def *def, abut_decompose_report *r)
 {
   void *quadrics, *others;
   TRY(arena_allocate(memory, &quadrics, found->count, sizeof(abut_superquadric)));
@@ -301,7 +306,8 @@ static abut_status hold_primitives(arena *memory, const primitives *found, const
   return ABUT_SUCCESS;
 }
 
-static abut_status hold_contact_mesh(arena *memory, const surface *s, const scaled *m, abut_body_def *def)
+static abut_status hold_contact_mesh(arena *memory, const surface *s, const scaled *m,
+                                     abut_body_def *def)
 {
   abut_status status = ABUT_SUCCESS;
   skin contact = {0};
@@ -335,7 +341,8 @@ void report_superquadrics(abut_decompose_report *r, const abut_superquadric *s, 
       r->smallest_axis = fmin(r->smallest_axis, s[l].axes[k]);
     }
     for (int k = 0; k < 2; ++k) {
-      r->exponents_at_bound += s[l].exponents[k] <= EXPONENT_LOW || s[l].exponents[k] >= EXPONENT_HIGH;
+      r->exponents_at_bound += s[l].exponents[k] <= EXPONENT_LOW ||
+                               s[l].exponents[k] >= EXPONENT_HIGH;
     }
   }
 }
@@ -363,30 +370,35 @@ static abut_status check_options(const abut_decompose_options *given, abut_decom
 {
   *o = *given;
   if (o->primitives > ABUT_DECOMPOSE_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "a body of %u primitives, not 1 to %d", o->primitives, ABUT_DECOMPOSE_MOST);
+    return fail(ABUT_ERROR_ARGUMENT, "a body of %u primitives, not 1 to %d", o->primitives,
+                ABUT_DECOMPOSE_MOST);
   }
   if (o->most_primitives > ABUT_DECOMPOSE_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "a body of at most %u primitives, not 1 to %d", o->most_primitives,
-                ABUT_DECOMPOSE_MOST);
+    return fail(ABUT_ERROR_ARGUMENT, "a body of at most %u primitives, not 1 to %d",
+                o->most_primitives, ABUT_DECOMPOSE_MOST);
   }
   if (o->error != 0.0 && !(o->error >= 1e-3 && o->error <= 0.9)) {
     return fail(ABUT_ERROR_ARGUMENT, "an error of %g is not in [0.001, 0.9]", o->error);
   }
   if (o->union_ != 0.0 && !(o->union_ >= 0.001 && o->union_ <= 0.05)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a union of %g of the diagonal is not in [0.001, 0.05]", o->union_);
+    return fail(ABUT_ERROR_ARGUMENT, "a union of %g of the diagonal is not in [0.001, 0.05]",
+                o->union_);
   }
   if (o->family != ABUT_DECOMPOSE_SQ && o->family != ABUT_DECOMPOSE_AUTO) {
-    return fail(ABUT_ERROR_ARGUMENT, "a family of %d is neither ABUT_DECOMPOSE_SQ nor ABUT_DECOMPOSE_AUTO",
+    return fail(ABUT_ERROR_ARGUMENT,
+                "a family of %d is neither ABUT_DECOMPOSE_SQ nor ABUT_DECOMPOSE_AUTO",
                 (int)o->family);
   }
-  o->most_primitives = o->most_primitives ? o->most_primitives : o->error != 0.0 ? ABUT_DECOMPOSE_MOST : MOST_USUAL;
+  o->most_primitives = o->most_primitives ? o->most_primitives
+                       : o->error != 0.0  ? ABUT_DECOMPOSE_MOST
+                                          : MOST_USUAL;
   o->error = o->error != 0.0 ? o->error : ERROR_USUAL;
   o->union_ = o->union_ != 0.0 ? o->union_ : UNION_USUAL;
   return ABUT_SUCCESS;
 }
 
-static abut_status make(context *owner, const abut_body_def *mesh, const abut_decompose_options *o, arena *memory,
-                        abut_decomposition *out)
+static abut_status make(context *owner, const abut_body_def *mesh, const abut_decompose_options *o,
+                        arena *memory, abut_decomposition *out)
 {
   abut_status status = ABUT_SUCCESS;
   surface s = {0};
@@ -404,7 +416,9 @@ static abut_status make(context *owner, const abut_body_def *mesh, const abut_de
   const double sampled = now();
   TRY_DONE(allocate(&call_memory, 1, sizeof(decompose_call)));
   decompose_call *call = call_memory;
-  call->base = (batch_call){.operation = &decompose_operation, .context = owner, .count = 1,
+  call->base = (batch_call){.operation = &decompose_operation,
+                            .context = owner,
+                            .count = 1,
                             .rates = owner->query_rates[QUERY_DECOMPOSE]};
   call->d = &d;
   TRY_DONE(batch_run(&call->base));
@@ -434,8 +448,8 @@ done:
   return status;
 }
 
-abut_status abut_decompose(abut_context handle_, const abut_body_def *mesh, const abut_decompose_options *options,
-                           abut_decomposition *out)
+abut_status abut_decompose(abut_context handle_, const abut_body_def *mesh,
+                           const abut_decompose_options *options, abut_decomposition *out)
 {
   ENTER(context_pool, handle_);
   abut_decompose_options o;
@@ -448,7 +462,8 @@ abut_status abut_decompose(abut_context handle_, const abut_body_def *mesh, cons
     return ABUT_ERROR_HANDLE;
   }
   if (!mesh || !options || !out || options->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_decompose needs a mesh, a place for its answer, and options made by "
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_decompose needs a mesh, a place for its answer, and options made by "
                 "abut_default_decompose_options");
   }
   TRY(check_options(options, &o));

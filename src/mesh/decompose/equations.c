@@ -1,4 +1,5 @@
-/* Normal equations of a fit: few pairs of primitives meet, so that most blocks are zero and stay so. */
+/* Normal equations of a fit: few pairs of primitives meet, so that most blocks are zero and stay
+ * so. */
 #include "base/error.h"
 #include "mesh/decompose/decompose.h"
 #include <math.h>
@@ -6,8 +7,8 @@
 #include <string.h>
 
 #define TILE ((size_t)PARAMETERS * PARAMETERS)
-#define STILL 1e-9 /* of the largest diagonal, added to all */
-#define COUPLED 2e-4 /* a pair that is coupled by less is left out of the equations */
+#define STILL 1e-9            /* of the largest diagonal, added to all */
+#define COUPLED 2e-4          /* a pair that is coupled by less is left out of the equations */
 #define WIDE (PARAMETERS + 1) /* a row of a tile, where an even number is faster */
 
 abut_status equations_create(equations *e, size_t count)
@@ -54,14 +55,17 @@ void equations_clear(equations *e)
   memset(e->right, 0, e->count * PARAMETERS * sizeof(double));
 }
 
-/* Whether a pair is coupled by more than a little, in units of the square roots of both diagonals. */
+/* Whether a pair is coupled by more than a little, in units of the square roots of both
+ * diagonals. */
 static bool is_coupled(const equations *e, size_t i, size_t j)
 {
   const double *pair = e->blocks + TILE * (i * e->count + j);
-  const double *one = e->blocks + TILE * (i * e->count + i), *other = e->blocks + TILE * (j * e->count + j);
+  const double *one = e->blocks + TILE * (i * e->count + i),
+               *other = e->blocks + TILE * (j * e->count + j);
   for (size_t k = 0; k < TILE; ++k) {
     const size_t r = k / PARAMETERS, c = k % PARAMETERS;
-    if (pair[k] * pair[k] > COUPLED * COUPLED * one[(PARAMETERS + 1) * r] * other[(PARAMETERS + 1) * c]) {
+    if (pair[k] * pair[k] >
+        COUPLED * COUPLED * one[(PARAMETERS + 1) * r] * other[(PARAMETERS + 1) * c]) {
       return true;
     }
   }
@@ -141,8 +145,9 @@ static void fill(const equations *e, double lambda, double most)
       const bool there = e->there[a >= b ? a * n + b : b * n + a];
       for (size_t r = 0; r < PARAMETERS; ++r) {
         for (size_t c = 0; c < PARAMETERS; ++c) {
-          const double x = !there ? 0.0 : a > b || (a == b && r >= c) ? from[PARAMETERS * r + c]
-                                                                      : from[PARAMETERS * c + r];
+          const double x = !there                        ? 0.0
+                           : a > b || (a == b && r >= c) ? from[PARAMETERS * r + c]
+                                                         : from[PARAMETERS * c + r];
           const bool is_free = e->free[PARAMETERS * a + r] && e->free[PARAMETERS * b + c];
           const bool diagonal = a == b && r == c;
           to[PARAMETERS * r + c] = is_free ? x + (diagonal ? lambda * x + STILL * most : 0.0)

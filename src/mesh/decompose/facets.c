@@ -1,17 +1,19 @@
-/* Planes that a superquadric may be replaced by: those of its box, and those of the mesh's faces beside it. */
+/* Planes that a superquadric may be replaced by: those of its box, and those of the mesh's faces
+ * beside it. */
 #include "base/error.h"
 #include "mesh/decompose/decompose.h"
 #include "math/vector.h"
 #include <math.h>
 #include <stdlib.h>
 
-#define PLACES 4096        /* on the mesh's surface */
-#define NEAR 0.02          /* a primitive's surface, by its field */
-#define SEEDS_MOST 512     /* places of a primitive that faces are looked for by */
-#define ONE_FACE 0.94      /* least cosine between the normals of a face: 20 degrees */
-#define FACE_LEAST 6       /* places of it */
-#define BESIDE 0.7         /* a side of the box that no face's normal is as near to as this cosine has a plane */
-#define TURNS 3            /* of taking a face's mean, and what is near to that */
+#define PLACES 4096    /* on the mesh's surface */
+#define NEAR 0.02      /* a primitive's surface, by its field */
+#define SEEDS_MOST 512 /* places of a primitive that faces are looked for by */
+#define ONE_FACE 0.94  /* least cosine between the normals of a face: 20 degrees */
+#define FACE_LEAST 6   /* places of it */
+/* a side of the box that no face's normal is as near to as this cosine has a plane */
+#define BESIDE 0.7
+#define TURNS 3 /* of taking a face's mean, and what is near to that */
 
 /* ---- places on the mesh ---- */
 
@@ -21,7 +23,8 @@ static uint32_t nearest_of(const primitives *p, const double x[3])
   double least = NEAR;
   for (uint32_t l = 0; l < p->count; ++l) {
     const primitive *q = &p->at[l];
-    const double off = q->part ? HUGE_VAL : fabs(q->parts ? polyhedron_beyond(q, x) : primitive_field(q, x));
+    const double off = q->part ? HUGE_VAL
+                               : fabs(q->parts ? polyhedron_beyond(q, x) : primitive_field(q, x));
     if (off < least) {
       best = l;
       least = off;
@@ -88,7 +91,8 @@ void facets_free(facets *f)
 
 /* ---- planes ---- */
 
-/* The places beside a primitive, seen from its centre, with normals out of it; and those that no face has yet. */
+/* The places beside a primitive, seen from its centre, with normals out of it; and those that no
+ * face has yet. */
 typedef struct beside {
   double y[SEEDS_MOST][3], normal[SEEDS_MOST][3];
   bool left[SEEDS_MOST];
@@ -136,7 +140,8 @@ static int compare_reals(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* Takes the largest face's places out. Returns whether there was one. Its distance is the median of its places'. */
+/* Takes the largest face's places out. Returns whether there was one. Its distance is the median of
+ * its places'. */
 static bool take_face(beside *b, double plane[4])
 {
   double sum[3], distances[SEEDS_MOST];

@@ -62,8 +62,8 @@ static double beyond_of(const primitives *p, size_t l, const double lower[3], co
     for (int k = 0; k < 3; ++k) {
       x[k] = q->centre[k] + dot(q->turn + 3 * k, y);
     }
-    count += is_beyond(x, lower, upper) && primitive_field(q, x) <= 0.0 && !is_in_earlier(p, l, x) &&
-             !is_taken_away(p, x);
+    count += is_beyond(x, lower, upper) && primitive_field(q, x) <= 0.0 &&
+             !is_in_earlier(p, l, x) && !is_taken_away(p, x);
   }
   const double cell = 8.0 * q->axes[0] * q->axes[1] * q->axes[2] / ((double)SIDE * SIDE * SIDE);
   return cell * (double)count;
@@ -94,8 +94,8 @@ static abut_status report_depths(decomposition *d)
   depths all = {0};
   abut_status status = ABUT_SUCCESS;
   for (size_t i = 0; i < d->fine.count; ++i) {
-    TRY_DONE(depths_add(&all, d->fine.x + 3 * i, reals_get(&d->fit.numbers, i), d->fine.distance[i], DEPTH_LEAST,
-                        d->fine.volume[i]));
+    TRY_DONE(depths_add(&all, d->fine.x + 3 * i, reals_get(&d->fit.numbers, i), d->fine.distance[i],
+                        DEPTH_LEAST, d->fine.volume[i]));
   }
   const depth_ratios r = depths_measure(&all);
   d->report->depth_ratio_median = r.median;

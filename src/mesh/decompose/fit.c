@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#define DAMPING 1e-2         /* in the beginning */
+#define DAMPING 1e-2 /* in the beginning */
 #define DAMPING_LEAST 1e-4
-#define EASED 0.3            /* of it after a step that was taken */
-#define STIFFENED 5.0        /* times, after one that was not */
+#define EASED 0.3     /* of it after a step that was taken */
+#define STIFFENED 5.0 /* times, after one that was not */
 #define TRIES 6
 #define AT_BOUND 1e-6
 #define ROWS_AT_ONCE ((size_t)1 << 17) /* of the Jacobians of a launch */
@@ -109,7 +109,8 @@ static void pack_part(reals *to, size_t at, const primitive *p)
   reals_set(to, at + DECOMPOSE_SIGN, p->away ? -1.0 : 1.0);
 }
 
-/* Packs an entry of a set: a superquadric as bodies are packed (geometry/layout.h), but for what only they need. */
+/* Packs an entry of a set: a superquadric as bodies are packed (geometry/layout.h), but for what
+ * only they need. */
 static void pack(reals *to, size_t at, const primitive *p)
 {
   double size2 = 0.0;
@@ -142,7 +143,8 @@ static buffer *halves_of(const fitter *f)
 }
 
 /* Finds the fields of items; f->ints holds them. most: of primitives of an item. */
-static abut_status find_values(fitter *f, const sample_set *s, size_t items, size_t most, double width)
+static abut_status find_values(fitter *f, const sample_set *s, size_t items, size_t most,
+                               double width)
 {
   const size_t real = device_real_bytes(f->device), samples = items * DECOMPOSE_BLOCK;
   void *memory = f->lists;
@@ -155,14 +157,17 @@ static abut_status find_values(fitter *f, const sample_set *s, size_t items, siz
   }
   TRY(fit_room(f, ROOM_TERMS, samples * real, NULL));
   TRY(fit_room(f, ROOM_LISTS, items * LIST_INTS(most) * sizeof(int), NULL));
-  TRY(LAUNCH(f->device, KERNEL_DECOMPOSE_VALUES, items, 1, ARG_BUFFER(s->on), ARG_BUFFER(s->balls_on),
-             ARG_BUFFER(f->room[ROOM_PRIMITIVES]), ARG_BUFFER(f->room[ROOM_ITEMS]),
-             ARG_BUFFER(f->room[ROOM_FROZEN]), ARG_REAL(width), ARG_REAL(f->tau), ARG_REAL(f->plane), ARG_INT(most),
-             ARG_INT(f->mixed), ARG_BUFFER(f->room[ROOM_FIELDS]), ARG_BUFFER(f->room[ROOM_UNIONS]), ARG_BUFFER(halves_of(f)),
-             ARG_BUFFER(f->room[ROOM_TERMS]), ARG_BUFFER(f->room[ROOM_LISTS])));
+  TRY(LAUNCH(f->device, KERNEL_DECOMPOSE_VALUES, items, 1, ARG_BUFFER(s->on),
+             ARG_BUFFER(s->balls_on), ARG_BUFFER(f->room[ROOM_PRIMITIVES]),
+             ARG_BUFFER(f->room[ROOM_ITEMS]), ARG_BUFFER(f->room[ROOM_FROZEN]), ARG_REAL(width),
+             ARG_REAL(f->tau), ARG_REAL(f->plane), ARG_INT(most), ARG_INT(f->mixed),
+             ARG_BUFFER(f->room[ROOM_FIELDS]), ARG_BUFFER(f->room[ROOM_UNIONS]),
+             ARG_BUFFER(halves_of(f)), ARG_BUFFER(f->room[ROOM_TERMS]),
+             ARG_BUFFER(f->room[ROOM_LISTS])));
   TRY(room_for_reals(f, &f->terms, &f->terms_room, samples));
   TRY(buffer_read(f->room[ROOM_TERMS], 0, samples * real, f->terms.data));
-  const abut_status status = room_for(&memory, &f->lists_room, items * LIST_INTS(most) * sizeof(int));
+  const abut_status status =
+    room_for(&memory, &f->lists_room, items * LIST_INTS(most) * sizeof(int));
   f->lists = memory;
   TRY(status);
   TRY(buffer_read(f->room[ROOM_LISTS], 0, items * LIST_INTS(most) * sizeof(int), f->lists));
@@ -189,7 +194,8 @@ abut_status fit_look(fitter *f, const sample_set *s, const primitives *p, double
   for (size_t l = 0; l < p->count; ++l) {
     pack(&f->numbers, l * SUPERQUADRIC_STRIDE, &p->at[l]);
   }
-  TRY(fit_room(f, ROOM_PRIMITIVES, p->count * SUPERQUADRIC_STRIDE * f->numbers.size, f->numbers.data));
+  TRY(fit_room(f, ROOM_PRIMITIVES, p->count * SUPERQUADRIC_STRIDE * f->numbers.size,
+               f->numbers.data));
   TRY(fit_ints(f, s->blocks * FIT_INTS));
   for (size_t b = 0; b < s->blocks; ++b) {
     const int item[FIT_INTS] = {(int)b, 0, (int)p->count, -1};
@@ -230,11 +236,13 @@ abut_status fit_freeze(fitter *f, const int *wanted, size_t rows)
 {
   TRY(fit_room(f, ROOM_WANTED, 3 * rows * sizeof(int), wanted));
   const size_t kinds = f->mixed ? 2 : 1;
-  TRY(fit_room(f, ROOM_FROZEN, kinds * rows * DECOMPOSE_BLOCK * device_real_bytes(f->device), NULL));
+  TRY(
+    fit_room(f, ROOM_FROZEN, kinds * rows * DECOMPOSE_BLOCK * device_real_bytes(f->device), NULL));
   return LAUNCH(f->device, KERNEL_DECOMPOSE_FREEZE, rows, 1, ARG_BUFFER(f->room[ROOM_PRIMITIVES]),
-                ARG_BUFFER(f->room[ROOM_ITEMS]), ARG_REAL(f->tau), ARG_INT(f->most), ARG_INT(f->mixed),
-                ARG_BUFFER(f->room[ROOM_FIELDS]), ARG_BUFFER(f->room[ROOM_LISTS]),
-                ARG_BUFFER(f->room[ROOM_WANTED]), ARG_BUFFER(f->room[ROOM_FROZEN]));
+                ARG_BUFFER(f->room[ROOM_ITEMS]), ARG_REAL(f->tau), ARG_INT(f->most),
+                ARG_INT(f->mixed), ARG_BUFFER(f->room[ROOM_FIELDS]),
+                ARG_BUFFER(f->room[ROOM_LISTS]), ARG_BUFFER(f->room[ROOM_WANTED]),
+                ARG_BUFFER(f->room[ROOM_FROZEN]));
 }
 
 abut_status fit_unions(fitter *f, const sample_set *s)
@@ -270,11 +278,11 @@ typedef struct fit {
   problem *p;
   equations e;
   primitive *trial;
-  double *step;              /* (count, PARAMETERS) */
+  double *step; /* (count, PARAMETERS) */
   double damping;
   size_t steps, tries, first; /* of its items */
-  bool begun, done, hungry;  /* hungry: for new equations */
-  bool unsolvable;           /* no damping gave its very first equations an answer */
+  bool begun, done, hungry;   /* hungry: for new equations */
+  bool unsolvable;            /* no damping gave its very first equations an answer */
 } fit;
 
 static size_t blocks_of(const fit *t, const sample_set *s)
@@ -397,8 +405,8 @@ static void add_products(fit *t, const int *list, size_t most, const reals *from
   }
 }
 
-static abut_status launch_products(fitter *f, const sample_set *s, double width, const int *wanted, size_t count,
-                                   size_t rows, size_t products)
+static abut_status launch_products(fitter *f, const sample_set *s, double width, const int *wanted,
+                                   size_t count, size_t rows, size_t products)
 {
   const size_t real = device_real_bytes(f->device);
   TRY(fit_room(f, ROOM_WANTED, count * PRODUCT_INTS * sizeof(int), wanted));
@@ -407,16 +415,16 @@ static abut_status launch_products(fitter *f, const sample_set *s, double width,
   TRY(LAUNCH(f->device, KERNEL_DECOMPOSE_PRODUCTS, count, 1, ARG_BUFFER(s->on),
              ARG_BUFFER(f->room[ROOM_PRIMITIVES]), ARG_BUFFER(f->room[ROOM_ITEMS]), ARG_REAL(width),
              ARG_REAL(f->tau), ARG_REAL(f->plane), ARG_INT(f->most), ARG_INT(f->mixed),
-             ARG_BUFFER(f->room[ROOM_UNIONS]), ARG_BUFFER(halves_of(f)), ARG_BUFFER(f->room[ROOM_LISTS]), ARG_BUFFER(f->room[ROOM_WANTED]),
-             ARG_BUFFER(f->room[ROOM_ROWS]),
-             ARG_BUFFER(f->room[ROOM_PRODUCTS])));
+             ARG_BUFFER(f->room[ROOM_UNIONS]), ARG_BUFFER(halves_of(f)),
+             ARG_BUFFER(f->room[ROOM_LISTS]), ARG_BUFFER(f->room[ROOM_WANTED]),
+             ARG_BUFFER(f->room[ROOM_ROWS]), ARG_BUFFER(f->room[ROOM_PRODUCTS])));
   TRY(fit_numbers(f, products));
   return buffer_read(f->room[ROOM_PRODUCTS], 0, products * real, f->numbers.data);
 }
 
 /* Products that are launched together. */
 typedef struct bunch {
-  int *wanted, *owner;       /* (total, PRODUCT_INTS), (total): whose fit an item is */
+  int *wanted, *owner; /* (total, PRODUCT_INTS), (total): whose fit an item is */
   size_t used, rows, products;
 } bunch;
 
@@ -435,7 +443,8 @@ static abut_status flush(fitter *f, const sample_set *s, fit *fits, double width
 }
 
 /* Makes the equations of all fits that want them, some items at a time. */
-static abut_status make_equations(fitter *f, const sample_set *s, fit *fits, size_t count, double width)
+static abut_status make_equations(fitter *f, const sample_set *s, fit *fits, size_t count,
+                                  double width)
 {
   size_t total = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -469,7 +478,8 @@ static abut_status make_equations(fitter *f, const sample_set *s, fit *fits, siz
 
 /* ---- all of it ---- */
 
-static abut_status try_all(fitter *f, const sample_set *s, fit *fits, size_t count, double width, size_t *live)
+static abut_status try_all(fitter *f, const sample_set *s, fit *fits, size_t count, double width,
+                           size_t *live)
 {
   size_t sets = 0, items = 0, most = 0, at = 0;
   *live = 0;
@@ -490,8 +500,8 @@ static abut_status try_all(fitter *f, const sample_set *s, fit *fits, size_t cou
   for (size_t i = 0; i < count; ++i) {
     const fit *t = &fits[i];
     for (size_t b = 0; !t->done && b < blocks_of(t, s); ++b) {
-      const int item[FIT_INTS] = {(int)(t->p->blocks ? t->p->blocks[b] : b), (int)at, (int)t->p->count,
-                                   t->p->frozen < 0 ? -1 : t->p->frozen + (int)b};
+      const int item[FIT_INTS] = {(int)(t->p->blocks ? t->p->blocks[b] : b), (int)at,
+                                  (int)t->p->count, t->p->frozen < 0 ? -1 : t->p->frozen + (int)b};
       memcpy(f->ints + FIT_INTS * (t->first + b), item, sizeof item);
     }
     for (size_t l = 0; !t->done && l < t->p->count; ++l) {
@@ -529,8 +539,8 @@ static void fit_end(fit *t)
   free(t->step);
 }
 
-abut_status fit_sets(fitter *f, const sample_set *s, problem *problems, size_t count, double width, size_t steps,
-                     double tolerance)
+abut_status fit_sets(fitter *f, const sample_set *s, problem *problems, size_t count, double width,
+                     size_t steps, double tolerance)
 {
   abut_status status = ABUT_SUCCESS;
   void *memory = NULL;
@@ -572,7 +582,8 @@ done:
   return status;
 }
 
-abut_status fit_whole(fitter *f, const sample_set *s, primitives *p, double width, size_t steps, double *loss)
+abut_status fit_whole(fitter *f, const sample_set *s, primitives *p, double width, size_t steps,
+                      double *loss)
 {
   problem whole = {.set = p->at, .count = p->count, .frozen = -1};
   TRY(fit_sets(f, s, &whole, 1, width, steps, 1e-3));
@@ -582,8 +593,8 @@ abut_status fit_whole(fitter *f, const sample_set *s, primitives *p, double widt
   return ABUT_SUCCESS;
 }
 
-abut_status fit_equations(fitter *f, const sample_set *s, primitive *set, size_t count, double width, double *loss,
-                          equations *e)
+abut_status fit_equations(fitter *f, const sample_set *s, primitive *set, size_t count,
+                          double width, double *loss, equations *e)
 {
   abut_status status = ABUT_SUCCESS;
   problem whole = {.set = set, .count = count, .frozen = -1};

@@ -1,4 +1,5 @@
-/* Decompositions of superquadrics that are there already, such as those of another program's table. */
+/* Decompositions of superquadrics that are there already, such as those of another program's
+ * table. */
 #include "base/error.h"
 #include "mesh/decompose/decompose.h"
 #include "body/family/family.h"
@@ -8,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNION_USUAL 0.004  /* programs that write tables fit hard unions */
+#define UNION_USUAL 0.004 /* programs that write tables fit hard unions */
 #define UNION_LEAST 0.001
 #define UNION_MOST 0.05
-#define RINGS 5            /* of vertices on each primitive, */
-#define SIDES 8            /* each of so many, and a vertex at either end of its z axis */
+#define RINGS 5 /* of vertices on each primitive, */
+#define SIDES 8 /* each of so many, and a vertex at either end of its z axis */
 #define POINTS (RINGS * SIDES + 2)
 #define FACES (SIDES * (RINGS + 1))
 #define CORNERS (4 * SIDES * (RINGS - 1) + 2 * 3 * SIDES)
@@ -36,7 +37,8 @@ static primitive primitive_given(const abut_superquadric *s)
 static double dual_norm(double a, double b, double e)
 {
   const double most = fmax(a, b);
-  return most > 0.0 ? most * pow(1.0 + pow(fmin(a, b) / most, 2.0 / (2.0 - e)), 0.5 * (2.0 - e)) : 0.0;
+  return most > 0.0 ? most * pow(1.0 + pow(fmin(a, b) / most, 2.0 / (2.0 - e)), 0.5 * (2.0 - e))
+                    : 0.0;
 }
 
 static double reach_along(const primitive *p, int axis)
@@ -68,7 +70,8 @@ static double diagonal_of(const abut_superquadric *s, size_t count)
 
 static void place_vertex(const primitive *p, double latitude, double longitude, double out[3])
 {
-  const double u[3] = {cos(latitude) * cos(longitude), cos(latitude) * sin(longitude), sin(latitude)};
+  const double u[3] = {cos(latitude) * cos(longitude), cos(latitude) * sin(longitude),
+                       sin(latitude)};
   const double beyond = primitive_beyond(p, u);
   for (int i = 0; i < 3; ++i) {
     out[i] = p->centre[i];
@@ -82,7 +85,8 @@ static void place_vertices(const primitive *p, double *out)
 {
   for (int ring = 0; ring < RINGS; ++ring) {
     for (int side = 0; side < SIDES; ++side) {
-      place_vertex(p, PI * ((ring + 1.0) / (RINGS + 1.0) - 0.5), 2.0 * PI * side / SIDES, out + 3 * (SIDES * ring + side));
+      place_vertex(p, PI * ((ring + 1.0) / (RINGS + 1.0) - 0.5), 2.0 * PI * side / SIDES,
+                   out + 3 * (SIDES * ring + side));
     }
   }
   place_vertex(p, -0.5 * PI, 0.0, out + 3 * (POINTS - 2));
@@ -102,7 +106,8 @@ static void place_faces(uint32_t first, uint32_t *sizes, uint32_t *corners)
       corners += 4;
       *sizes++ = 4;
     }
-    const uint32_t ends[6] = {first + next, first + side, first + POINTS - 2, top + side, top + next, first + POINTS - 1};
+    const uint32_t ends[6] = {first + next, first + side, first + POINTS - 2,
+                              top + side,   top + next,   first + POINTS - 1};
     memcpy(corners, ends, sizeof ends);
     corners += 6;
     *sizes++ = 3;
@@ -120,7 +125,8 @@ static abut_status hold_mesh(arena *memory, abut_body_def *def)
   for (size_t l = 0; l < count; ++l) {
     const primitive p = primitive_given(&def->superquadrics[l]);
     place_vertices(&p, (double *)vertices + 3 * POINTS * l);
-    place_faces((uint32_t)(POINTS * l), (uint32_t *)sizes + FACES * l, (uint32_t *)corners + CORNERS * l);
+    place_faces((uint32_t)(POINTS * l), (uint32_t *)sizes + FACES * l,
+                (uint32_t *)corners + CORNERS * l);
   }
   def->vertices = vertices;
   def->vertex_count = POINTS * count;
@@ -147,8 +153,8 @@ static abut_status check(const abut_superquadrics *from, double union_)
     }
   }
   if (union_ != 0.0 && !(union_ >= UNION_LEAST && union_ <= UNION_MOST)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a union of %g of the diagonal is not in [%g, %g]", union_, UNION_LEAST,
-                UNION_MOST);
+    return fail(ABUT_ERROR_ARGUMENT, "a union of %g of the diagonal is not in [%g, %g]", union_,
+                UNION_LEAST, UNION_MOST);
   }
   if (!(from->union_ >= 0.0 && isfinite(from->union_))) {
     return fail(ABUT_ERROR_ARGUMENT, "a union of %g m is no temperature", from->union_);
@@ -156,7 +162,8 @@ static abut_status check(const abut_superquadrics *from, double union_)
   return ABUT_SUCCESS;
 }
 
-static abut_status make(const abut_superquadrics *from, double union_, arena *memory, abut_decomposition *out)
+static abut_status make(const abut_superquadrics *from, double union_, arena *memory,
+                        abut_decomposition *out)
 {
   void *all;
   abut_body_def *def = &out->def;
@@ -169,14 +176,17 @@ static abut_status make(const abut_superquadrics *from, double union_, arena *me
   TRY(hold_mesh(memory, def));
   r->primitives = from->count;
   r->diagonal = diagonal_of(from->superquadrics, from->count);
-  r->union_ = union_ != 0.0 ? union_ * r->diagonal : from->union_ > 0.0 ? from->union_ : UNION_USUAL * r->diagonal;
+  r->union_ = union_ != 0.0        ? union_ * r->diagonal
+              : from->union_ > 0.0 ? from->union_
+                                   : UNION_USUAL * r->diagonal;
   def->union_ = r->union_;
   r->suspicions = diagonal_suspicions(r->diagonal);
   report_superquadrics(r, from->superquadrics, from->count);
   return ABUT_SUCCESS;
 }
 
-abut_status abut_import_superquadrics(const abut_superquadrics *from, double union_, abut_decomposition *out)
+abut_status abut_import_superquadrics(const abut_superquadrics *from, double union_,
+                                      abut_decomposition *out)
 {
   void *memory;
   if (!from || !out) {

@@ -5,32 +5,32 @@
 #include "math/vector.h"
 #include <math.h>
 
-#define SPLITS 12          /* primitives with the largest share of the loss are split */
-#define ADDITIONS 12       /* largest components that are added */
-#define MERGES 12          /* pairs that are merged */
+#define SPLITS 12    /* primitives with the largest share of the loss are split */
+#define ADDITIONS 12 /* largest components that are added */
+#define MERGES 12    /* pairs that are merged */
 #define CANDIDATES (3 * SPLITS + 2 * ADDITIONS)
-#define SPLIT_AXIS 0.012   /* a shorter axis is not split along */
-#define SPLIT_SHARE 0.55   /* of the axis, that each half has */
-#define TOUCHING 0.01      /* where the second nearest field is below it, primitives touch, */
-#define TOUCHES 3          /* at more samples than these */
-#define STEPS 6            /* of a candidate's fit */
+#define SPLIT_AXIS 0.012 /* a shorter axis is not split along */
+#define SPLIT_SHARE 0.55 /* of the axis, that each half has */
+#define TOUCHING 0.01    /* where the second nearest field is below it, primitives touch, */
+#define TOUCHES 3        /* at more samples than these */
+#define STEPS 6          /* of a candidate's fit */
 #define TOLERANCE 3e-3
 
 typedef struct candidate {
-  primitive set[2];          /* in place of those that are gone */
+  primitive set[2]; /* in place of those that are gone */
   size_t count;
-  int gone[2];               /* or -1 */
+  int gone[2]; /* or -1 */
   uint32_t *blocks;
   size_t block_count;
-  double change;             /* of the loss, by its fit */
+  double change; /* of the loss, by its fit */
 } candidate;
 
 /* What is known of a whole set. */
 typedef struct view {
-  double *block_loss;        /* (blocks) */
+  double *block_loss;           /* (blocks) */
   double cost[DECOMPOSE_MOST];  /* of each one's removal */
   double share[DECOMPOSE_MOST]; /* of the loss at samples to which it is nearest */
-  uint32_t *touches;         /* (count, count), the lower index first */
+  uint32_t *touches;            /* (count, count), the lower index first */
 } view;
 
 static void view_free(view *v)
@@ -41,7 +41,8 @@ static void view_free(view *v)
 
 /* ---- the view ---- */
 
-/* Goes through what decompose_removals has left. Where all fields are no numbers no primitive is the nearest: -1. */
+/* Goes through what decompose_removals has left. Where all fields are no numbers no primitive is
+ * the nearest: -1. */
 static void add_nearest(const fitter *f, const sample_set *s, size_t n, view *v)
 {
   for (size_t i = 0; i < s->blocks * DECOMPOSE_BLOCK; ++i) {
@@ -55,7 +56,8 @@ static void add_nearest(const fitter *f, const sample_set *s, size_t n, view *v)
     }
     const size_t first = (size_t)at_first;
     v->share[first] += loss;
-    if (second >= 0.0 && i < s->count && reals_get(&f->numbers, at + NEAREST_NEXT * DECOMPOSE_BLOCK) < TOUCHING) {
+    if (second >= 0.0 && i < s->count &&
+        reals_get(&f->numbers, at + NEAREST_NEXT * DECOMPOSE_BLOCK) < TOUCHING) {
       const size_t other = (size_t)second;
       ++v->touches[first < other ? first * n + other : other * n + first];
     }
@@ -66,7 +68,8 @@ static abut_status look(decomposition *d, const primitives *p, view *v)
 {
   fitter *f = &d->fit;
   const sample_set *s = &d->search;
-  const size_t real = device_real_bytes(f->device), planes = s->blocks * NEAREST_PLANES * DECOMPOSE_BLOCK;
+  const size_t real = device_real_bytes(f->device),
+               planes = s->blocks * NEAREST_PLANES * DECOMPOSE_BLOCK;
   void *memory;
   memset(v, 0, sizeof *v);
   TRY(allocate(&memory, s->blocks, sizeof(double)));
@@ -83,7 +86,8 @@ static abut_status look(decomposition *d, const primitives *p, view *v)
 
 /* ---- candidates ---- */
 
-static bool block_near(const sample_set *s, size_t block, const primitive *p, double scale, double widened)
+static bool block_near(const sample_set *s, size_t block, const primitive *p, double scale,
+                       double widened)
 {
   const double *ball = s->balls + DECOMPOSE_BALL * block;
   if (!primitive_near(p, ball, scale, widened + ball[3])) {
@@ -119,7 +123,8 @@ static abut_status choose_blocks(const sample_set *s, const primitives *p, candi
 }
 
 /* Fits all candidates side by side. The fields of `look` are still on the device. */
-static abut_status fit_candidates(decomposition *d, const primitives *p, const view *v, candidate *all, size_t count)
+static abut_status fit_candidates(decomposition *d, const primitives *p, const view *v,
+                                  candidate *all, size_t count)
 {
   fitter *f = &d->fit;
   const sample_set *s = &d->search;
@@ -127,8 +132,11 @@ static abut_status fit_candidates(decomposition *d, const primitives *p, const v
   size_t rows = 0;
   for (size_t i = 0; i < count; ++i) {
     TRY(choose_blocks(s, p, &all[i]));
-    problems[i] = (problem){.set = all[i].set, .count = all[i].count, .blocks = all[i].blocks,
-                            .block_count = all[i].block_count, .frozen = (int)rows};
+    problems[i] = (problem){.set = all[i].set,
+                            .count = all[i].count,
+                            .blocks = all[i].blocks,
+                            .block_count = all[i].block_count,
+                            .frozen = (int)rows};
     rows += all[i].block_count;
   }
   if (!rows) {
@@ -166,7 +174,8 @@ static void sort_places(const double *value, size_t count, bool falling, uint32_
 {
   for (size_t i = 0; i < count; ++i) {
     size_t at = i;
-    for (; at && (falling ? value[order[at - 1]] < value[i] : value[order[at - 1]] > value[i]); --at) {
+    for (; at && (falling ? value[order[at - 1]] < value[i] : value[order[at - 1]] > value[i]);
+         --at) {
       order[at] = order[at - 1];
     }
     order[at] = (uint32_t)i;
@@ -200,8 +209,10 @@ static size_t add_splits(const primitives *p, const view *v, candidate *all)
   return count;
 }
 
-/* Numbers a component of cells that are labelled UINT32_MAX, `number` from 1. Returns how many it has. */
-static size_t fill_component(const cell_set *c, uint32_t *label, uint32_t number, uint32_t from, uint32_t *queue)
+/* Numbers a component of cells that are labelled UINT32_MAX, `number` from 1. Returns how many it
+ * has. */
+static size_t fill_component(const cell_set *c, uint32_t *label, uint32_t number, uint32_t from,
+                             uint32_t *queue)
 {
   size_t count = 0, done = 0;
   const size_t step[3] = {c->size[1] * c->size[2], c->size[2], 1};
@@ -223,7 +234,8 @@ static size_t fill_component(const cell_set *c, uint32_t *label, uint32_t number
 }
 
 /* Makes the ellipsoid of a component, whose cells are cubes. */
-static primitive component_ellipsoid(const cell_set *c, const uint32_t *label, uint32_t number, double count)
+static primitive component_ellipsoid(const cell_set *c, const uint32_t *label, uint32_t number,
+                                     double count)
 {
   moments m = {.weight = count};
   for (int turn = 0; turn < 2; ++turn) {
@@ -244,8 +256,8 @@ static primitive component_ellipsoid(const cell_set *c, const uint32_t *label, u
 }
 
 /* Makes ellipsoids of the largest components of the cells that are labelled UINT32_MAX. */
-static abut_status component_ellipsoids(const cell_set *cells, uint32_t *label, size_t most, primitive *out,
-                                        size_t *count)
+static abut_status component_ellipsoids(const cell_set *cells, uint32_t *label, size_t most,
+                                        primitive *out, size_t *count)
 {
   abut_status status = ABUT_SUCCESS;
   const size_t n = cells->samples.count;
@@ -257,7 +269,8 @@ static abut_status component_ellipsoids(const cell_set *cells, uint32_t *label, 
   uint32_t *queue = queue_memory, *sizes = sizes_memory;
   for (uint32_t i = 0; i < n; ++i) {
     if (label[i] == UINT32_MAX) {
-      sizes[components] = (uint32_t)fill_component(cells, label, (uint32_t)components + 1, i, queue);
+      sizes[components] =
+        (uint32_t)fill_component(cells, label, (uint32_t)components + 1, i, queue);
       ++components;
     }
   }
@@ -278,10 +291,10 @@ done:
   return status;
 }
 
-/* Adds the largest components of cells that the body leaves bare, or, of cells outside, that it covers: these are
- * taken away. */
-static abut_status add_components(decomposition *d, const cell_set *cells, const primitives *p, bool away,
-                                  candidate *all, size_t *count)
+/* Adds the largest components of cells that the body leaves bare, or, of cells outside, that it
+ * covers: these are taken away. */
+static abut_status add_components(decomposition *d, const cell_set *cells, const primitives *p,
+                                  bool away, candidate *all, size_t *count)
 {
   abut_status status = ABUT_SUCCESS;
   const size_t n = cells->samples.count;
@@ -342,7 +355,8 @@ static bool is_beside(const candidate *c, const candidate *const *taken, size_t 
   for (size_t i = 0; i < count && c->count == 1; ++i) {
     double d[3];
     difference(c->set[0].centre, taken[i]->set[0].centre, d);
-    if (taken[i]->count == 1 && sqrt(dot(d, d)) < fmax(longest(&c->set[0]), longest(&taken[i]->set[0]))) {
+    if (taken[i]->count == 1 &&
+        sqrt(dot(d, d)) < fmax(longest(&c->set[0]), longest(&taken[i]->set[0]))) {
       return true;
     }
   }
@@ -442,7 +456,8 @@ static size_t add_merges(const primitives *p, const view *v, candidate *all)
     }
   }
   for (size_t i = 0; i < count; ++i) {
-    const moments a = primitive_moments(&p->at[all[i].gone[0]]), b = primitive_moments(&p->at[all[i].gone[1]]);
+    const moments a = primitive_moments(&p->at[all[i].gone[0]]),
+                  b = primitive_moments(&p->at[all[i].gone[1]]);
     const moments both = moments_joined(&a, &b);
     all[i].set[0] = primitive_of_moments(&both);
     all[i].set[0].away = p->at[all[i].gone[0]].away;
@@ -450,7 +465,8 @@ static size_t add_merges(const primitives *p, const view *v, candidate *all)
   return count;
 }
 
-/* There is no body without a primitive that adds: of a single one neither removal nor merger is cheap. */
+/* There is no body without a primitive that adds: of a single one neither removal nor merger is
+ * cheap. */
 static void keep_last(const primitives *p, view *v)
 {
   size_t added = 0, last = 0;

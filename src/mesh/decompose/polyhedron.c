@@ -12,7 +12,8 @@ static double within(double x, double low, double high)
   return fmin(fmax(x, low), high);
 }
 
-size_t polyhedron_create(const double (*planes)[4], size_t count, const double centre[3], bool away, primitive *parts)
+size_t polyhedron_create(const double (*planes)[4], size_t count, const double centre[3], bool away,
+                         primitive *parts)
 {
   const size_t needed = (count + PLANES_EACH - 1) / PLANES_EACH;
   for (size_t part = 0; part < needed; ++part) {
@@ -41,7 +42,8 @@ void part_move(primitive *part, const double step[PARAMETERS])
       continue; /* no plane */
     }
     for (int k = 0; k < 3; ++k) {
-      n[k] += within(step[3 * i + 1], -0.5, 0.5) * along[k] + within(step[3 * i + 2], -0.5, 0.5) * across[k];
+      n[k] += within(step[3 * i + 1], -0.5, 0.5) * along[k] +
+              within(step[3 * i + 2], -0.5, 0.5) * across[k];
       square += n[k] * n[k];
     }
     for (int k = 0; k < 3; ++k) {
@@ -91,7 +93,8 @@ double polyhedron_beyond(const primitive *parts, const double x[3])
 
 /* ---- corners ---- */
 
-static bool is_within_all(const double (*planes)[4], size_t count, const double y[3], bool direction)
+static bool is_within_all(const double (*planes)[4], size_t count, const double y[3],
+                          bool direction)
 {
   for (size_t i = 0; i < count; ++i) {
     if (dot(planes[i], y) > (direction ? 0.0 : planes[i][3]) + ON) {
@@ -101,7 +104,8 @@ static bool is_within_all(const double (*planes)[4], size_t count, const double 
   return true;
 }
 
-/* Whether a polyhedron has no end: then it has a direction along two of its planes that no plane stops. */
+/* Whether a polyhedron has no end: then it has a direction along two of its planes that no plane
+ * stops. */
 static bool is_endless(const double (*planes)[4], size_t count)
 {
   for (size_t i = 0; i < count; ++i) {
@@ -128,7 +132,9 @@ static bool find_corner(const double (*planes)[4], size_t count, const size_t th
     return false;
   }
   for (size_t k = 0; k < 3; ++k) {
-    y[k] = (planes[three[0]][3] * by[0][k] + planes[three[1]][3] * by[1][k] + planes[three[2]][3] * by[2][k]) / determinant;
+    y[k] = (planes[three[0]][3] * by[0][k] + planes[three[1]][3] * by[1][k] +
+            planes[three[2]][3] * by[2][k]) /
+           determinant;
   }
   return is_within_all(planes, count, y, false);
 }
@@ -136,7 +142,8 @@ static bool find_corner(const double (*planes)[4], size_t count, const size_t th
 /* What is known of a polyhedron's corners, seen from its centre. */
 typedef struct corners {
   double lower[3], upper[3];
-  double nearest[PARTS_MOST * PLANES_EACH], farthest[PARTS_MOST * PLANES_EACH]; /* along each normal, within its plane */
+  /* along each normal, within its plane */
+  double nearest[PARTS_MOST * PLANES_EACH], farthest[PARTS_MOST * PLANES_EACH];
   size_t count;
 } corners;
 
@@ -169,15 +176,15 @@ static void find_corners(const double (*planes)[4], size_t count, corners *c)
   }
 }
 
-size_t polyhedron_planes(const primitive *parts, double idle, double (*planes)[4], double lower[3], double upper[3],
-                         double *half_width)
+size_t polyhedron_planes(const primitive *parts, double idle, double (*planes)[4], double lower[3],
+                         double upper[3], double *half_width)
 {
   double all[PARTS_MOST * PLANES_EACH][4], least = HUGE_VAL;
   corners c;
   size_t kept = 0;
   const size_t count = list_planes(parts, all);
-  find_corners((const double (*)[4])all, count, &c);
-  if (!c.count || is_endless((const double (*)[4])all, count)) {
+  find_corners((const double(*)[4])all, count, &c);
+  if (!c.count || is_endless((const double(*)[4])all, count)) {
     return 0;
   }
   for (size_t i = 0; i < count; ++i) {

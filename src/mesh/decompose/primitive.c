@@ -40,13 +40,14 @@ primitive primitive_moved(const primitive *p, const double step[PARAMETERS])
     }
   }
   for (int k = 0; k < 2; ++k) {
-    out.exponents[k] = within(p->exponents[k] + within(step[3 + k], -0.4, 0.4), EXPONENT_LOW, EXPONENT_HIGH);
+    out.exponents[k] =
+      within(p->exponents[k] + within(step[3 + k], -0.4, 0.4), EXPONENT_LOW, EXPONENT_HIGH);
   }
   turn_by(step + 8, by);
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
-      out.turn[3 * i + j] = p->turn[3 * i] * by[j] + p->turn[3 * i + 1] * by[3 + j] +
-                            p->turn[3 * i + 2] * by[6 + j];
+      out.turn[3 * i + j] =
+        p->turn[3 * i] * by[j] + p->turn[3 * i + 1] * by[3 + j] + p->turn[3 * i + 2] * by[6 + j];
     }
   }
   return out;
@@ -76,12 +77,13 @@ bool primitive_near(const primitive *p, const double x[3], double scale, double 
   return true;
 }
 
-/* Takes the largest of w, x, y, z from the diagonal, the others from what is off it (Shepperd 1978). */
+/* Takes the largest of w, x, y, z from the diagonal, the others from what is off it (Shepperd
+ * 1978). */
 void primitive_quaternion(const primitive *p, double q[4])
 {
   const double *m = p->turn;
-  const double square[4] = {1.0 + m[0] + m[4] + m[8], 1.0 + m[0] - m[4] - m[8], 1.0 - m[0] + m[4] - m[8],
-                            1.0 - m[0] - m[4] + m[8]};
+  const double square[4] = {1.0 + m[0] + m[4] + m[8], 1.0 + m[0] - m[4] - m[8],
+                            1.0 - m[0] + m[4] - m[8], 1.0 - m[0] - m[4] + m[8]};
   const double sum[4][4] = {{0.0, m[7] - m[5], m[2] - m[6], m[3] - m[1]},
                             {m[7] - m[5], 0.0, m[1] + m[3], m[2] + m[6]},
                             {m[2] - m[6], m[1] + m[3], 0.0, m[5] + m[7]},
@@ -129,7 +131,8 @@ moments primitive_moments(const primitive *p)
     m.mean[i] = p->centre[i];
     for (int j = 0; j < 3; ++j) {
       for (int k = 0; k < 3; ++k) {
-        m.covariance[3 * i + j] += p->turn[3 * i + k] * p->turn[3 * j + k] * p->axes[k] * p->axes[k] / 5.0;
+        m.covariance[3 * i + j] +=
+          p->turn[3 * i + k] * p->turn[3 * j + k] * p->axes[k] * p->axes[k] / 5.0;
       }
     }
   }
@@ -145,9 +148,9 @@ moments moments_joined(const moments *a, const moments *b)
   }
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
-      m.covariance[3 * i + j] = a->covariance[3 * i + j] +
-                                share * (b->covariance[3 * i + j] - a->covariance[3 * i + j]) +
-                                share * (1.0 - share) * (b->mean[i] - a->mean[i]) * (b->mean[j] - a->mean[j]);
+      m.covariance[3 * i + j] =
+        a->covariance[3 * i + j] + share * (b->covariance[3 * i + j] - a->covariance[3 * i + j]) +
+        share * (1.0 - share) * (b->mean[i] - a->mean[i]) * (b->mean[j] - a->mean[j]);
     }
   }
   return m;

@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define ROOT (1.0 / 16.0)   /* edge of the octree's largest cells */
-#define MARGIN 0.06         /* of space about the mesh's box */
-#define HALF_DIAGONAL 0.87  /* of a cell of edge 1, a little more */
-#define AXIS_BITS 10        /* of a cell's place along an axis, at the finest level */
+#define ROOT (1.0 / 16.0)  /* edge of the octree's largest cells */
+#define MARGIN 0.06        /* of space about the mesh's box */
+#define HALF_DIAGONAL 0.87 /* of a cell of edge 1, a little more */
+#define AXIS_BITS 10       /* of a cell's place along an axis, at the finest level */
 
 /* ---- numbers by counting ---- */
 
@@ -89,7 +89,7 @@ static void finish(sample_set *s)
 /* ---- the octree ---- */
 
 typedef struct leaf {
-  uint64_t order;            /* Morton's */
+  uint64_t order; /* Morton's */
   double x[3], volume, distance;
 } leaf;
 
@@ -104,7 +104,7 @@ typedef struct octree {
   solid *inside;
   double lower[3], band;
   size_t size[3];
-  unsigned levels;           /* below the coarsest */
+  unsigned levels; /* below the coarsest */
   uint64_t seed;
   branch *branches;
 } octree;
@@ -121,8 +121,8 @@ static uint64_t morton(const uint32_t at[3])
 }
 
 /* centre: of the leaf; beside: a place that is known near it, or NULL. */
-static abut_status add_leaf(const octree *o, branch *b, unsigned level, const uint32_t at[3], double edge,
-                            const double centre[3], const solid_place *beside)
+static abut_status add_leaf(const octree *o, branch *b, unsigned level, const uint32_t at[3],
+                            double edge, const double centre[3], const solid_place *beside)
 {
   const uint64_t cell = morton(at) << 4 | level;
   solid_place place;
@@ -159,7 +159,8 @@ static abut_status divide(const octree *o, branch *b, unsigned level, const uint
     return add_leaf(o, b, level, at, edge, centre.x, &centre);
   }
   for (uint32_t child = 0; child < 8; ++child) {
-    const uint32_t below[3] = {2 * at[0] + (child & 1), 2 * at[1] + (child >> 1 & 1), 2 * at[2] + (child >> 2)};
+    const uint32_t below[3] = {2 * at[0] + (child & 1), 2 * at[1] + (child >> 1 & 1),
+                               2 * at[2] + (child >> 2)};
     TRY(divide(o, b, level + 1, below, &centre));
   }
   return ABUT_SUCCESS;
@@ -168,8 +169,8 @@ static abut_status divide(const octree *o, branch *b, unsigned level, const uint
 static void grow_branch(void *user, size_t i)
 {
   const octree *o = user;
-  const uint32_t at[3] = {(uint32_t)(i / (o->size[1] * o->size[2])), (uint32_t)(i / o->size[2] % o->size[1]),
-                          (uint32_t)(i % o->size[2])};
+  const uint32_t at[3] = {(uint32_t)(i / (o->size[1] * o->size[2])),
+                          (uint32_t)(i / o->size[2] % o->size[1]), (uint32_t)(i % o->size[2])};
   o->branches[i].status = divide(o, &o->branches[i], 0, at, NULL);
 }
 
@@ -218,8 +219,8 @@ void samples_box(const surface *s, double lower[3], double upper[3])
   }
 }
 
-abut_status samples_by_octree(solid *inside, const surface *s, double finest, double band, uint64_t seed,
-                              sample_set *out)
+abut_status samples_by_octree(solid *inside, const surface *s, double finest, double band,
+                              uint64_t seed, sample_set *out)
 {
   octree o = {.inside = inside, .band = band, .seed = seed};
   double upper[3];
@@ -360,7 +361,7 @@ done:
 
 typedef struct pocket_search {
   const cell_set *inside;
-  unsigned char *kind;       /* (size): 0 border or inside, 1 outside, 2 in a pocket */
+  unsigned char *kind; /* (size): 0 border or inside, 1 outside, 2 in a pocket */
 } pocket_search;
 
 /* Whether the line from a cell meets the solid. */
@@ -383,7 +384,8 @@ static bool meets(const cell_set *c, const size_t from[3], const int step[3])
 static bool is_pocket(const cell_set *c, const size_t at[3])
 {
   int blocked = 0;
-  for (int direction = 14; direction < 27; ++direction) { /* of 27 neighbours those behind the middle one */
+  for (int direction = 14; direction < 27; ++direction) { /* of 27 neighbours those behind the
+                                                             middle one */
     const int step[3] = {direction / 9 - 1, direction / 3 % 3 - 1, direction % 3 - 1};
     const int back[3] = {-step[0], -step[1], -step[2]};
     blocked += meets(c, at, step) && meets(c, at, back);
@@ -406,7 +408,8 @@ static void look_in_layer(void *user, size_t i)
 }
 
 /* Lists the cells of which a bit of `kinds` says so: 1 outside, 2 in pockets, 4 inside. */
-static abut_status list_kinds(lattice *l, const pocket_search *p, unsigned kinds, ordered *all, cell_set *out)
+static abut_status list_kinds(lattice *l, const pocket_search *p, unsigned kinds, ordered *all,
+                              cell_set *out)
 {
   const cell_set *c = p->inside;
   for (size_t i = 0; i < lattice_cells(l); ++i) {

@@ -1,6 +1,6 @@
-/* The self-test of decompositions: the objective of primitives that meet, two superquadrics and a third one or a
- * polyhedron, its derivatives by all parameters, and what it costs to remove each, against the formulas in double; once
- * all add, once one is taken away. */
+/* The self-test of decompositions: the objective of primitives that meet, two superquadrics and a
+ * third one or a polyhedron, its derivatives by all parameters, and what it costs to remove each,
+ * against the formulas in double; once all add, once one is taken away. */
 #include "base/error.h"
 #include "mesh/decompose/decompose.h"
 #include "engine/self_test/runner.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT 3            /* superquadrics */
-#define PLANES 7           /* of the polyhedron, whose three parts come last in its set */
+#define COUNT 3  /* superquadrics */
+#define PLANES 7 /* of the polyhedron, whose three parts come last in its set */
 #define ENTRIES_MOST (2 + PARTS_MOST)
 #define SAMPLES (3 * DECOMPOSE_BLOCK - 17)
 #define WIDTH 0.03
@@ -17,21 +17,30 @@
 #define PLANE 0.01
 #define STEP 1e-5
 
-/* Exponents are at most 1: above it differences see little of where a second derivative has no end. */
+/* Exponents are at most 1: above it differences see little of where a second derivative has no
+ * end. */
 static const primitive superquadrics[COUNT] = {
-  {.axes = {0.2, 0.1, 0.15}, .exponents = {0.3, 0.8}, .centre = {0.05, 0.0, 0.0},
+  {.axes = {0.2, 0.1, 0.15},
+   .exponents = {0.3, 0.8},
+   .centre = {0.05, 0.0, 0.0},
    .turn = {0.8, -0.6, 0.0, 0.6, 0.8, 0.0, 0.0, 0.0, 1.0}},
-  {.axes = {0.1, 0.1, 0.2}, .exponents = {1.0, 1.0}, .centre = {-0.15, 0.05, 0.0},
+  {.axes = {0.1, 0.1, 0.2},
+   .exponents = {1.0, 1.0},
+   .centre = {-0.15, 0.05, 0.0},
    .turn = {1.0, 0.0, 0.0, 0.0, 0.6, -0.8, 0.0, 0.8, 0.6}},
-  {.axes = {0.05, 0.12, 0.08}, .exponents = {0.9, 0.4}, .centre = {0.0, 0.15, 0.1},
+  {.axes = {0.05, 0.12, 0.08},
+   .exponents = {0.9, 0.4},
+   .centre = {0.0, 0.15, 0.1},
    .turn = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}}};
 
 /* A wedge with a corner cut off, in place of the third. */
-static const double planes[PLANES][4] = {
-  {1.0, 0.0, 0.0, 0.06}, {-1.0, 0.0, 0.0, 0.05}, {0.0, 0.8, 0.6, 0.1}, {0.0, -0.8, 0.6, 0.09},
-  {0.0, 0.0, -1.0, 0.07}, {0.6, 0.0, 0.8, 0.08}, {-0.48, 0.6, -0.64, 0.08}};
+static const double planes[PLANES][4] = {{1.0, 0.0, 0.0, 0.06},    {-1.0, 0.0, 0.0, 0.05},
+                                         {0.0, 0.8, 0.6, 0.1},     {0.0, -0.8, 0.6, 0.09},
+                                         {0.0, 0.0, -1.0, 0.07},   {0.6, 0.0, 0.8, 0.08},
+                                         {-0.48, 0.6, -0.64, 0.08}};
 
-/* Returns the objective, without one of the primitives; `without` is the entry of its first part, or p->count: none. */
+/* Returns the objective, without one of the primitives; `without` is the entry of its first part,
+ * or p->count: none. */
 static double objective(const sample_set *s, const primitives *p, size_t without)
 {
   double sum = 0.0;
@@ -40,7 +49,9 @@ static double objective(const sample_set *s, const primitives *p, size_t without
     for (size_t l = 0; l < p->count; ++l) {
       const primitive *q = &p->at[l];
       const double *x = s->x + 3 * i;
-      field[l] = l == without || q->part ? HUGE_VAL : q->parts ? polyhedron_field(q, x, PLANE) : primitive_field(q, x);
+      field[l] = l == without || q->part ? HUGE_VAL
+                 : q->parts              ? polyhedron_field(q, x, PLANE)
+                                         : primitive_field(q, x);
       least = q->away ? least : fmin(least, field[l]);
     }
     for (size_t l = 0; l < p->count; ++l) {
@@ -84,17 +95,19 @@ static abut_status make_samples(sample_set *s)
   return ABUT_SUCCESS;
 }
 
-static abut_status compare(const device *d, const char *what, double got, double expected, double scale)
+static abut_status compare(const device *d, const char *what, double got, double expected,
+                           double scale)
 {
   const double allowed = (device_real_bytes(d) == sizeof(double) ? 1e-7 : 1e-4) * scale;
   return fabs(got - expected) <= allowed
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_SELF_TEST, "device %s answers wrongly: %s is %.9g, not %.9g", device_info(d)->name,
-                  what, got, expected);
+           : fail(ABUT_ERROR_SELF_TEST, "device %s answers wrongly: %s is %.9g, not %.9g",
+                  device_info(d)->name, what, got, expected);
 }
 
 /* The derivative of the objective along each parameter, by differences of fourth order. */
-static abut_status compare_slopes(fitter *f, const sample_set *s, primitives *p, const double *right)
+static abut_status compare_slopes(fitter *f, const sample_set *s, primitives *p,
+                                  const double *right)
 {
   double slopes[ENTRIES_MOST * PARAMETERS], most = 0.0;
   for (size_t i = 0; i < p->count * PARAMETERS; ++i) {
@@ -169,5 +182,5 @@ done:
 }
 
 const module_self_tests decompose_self_tests = {{[SELF_TEST_MAIN] = {
-  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test,
-}}};
+                                                   [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test,
+                                                 }}};

@@ -7,15 +7,18 @@
 #include <stdlib.h>
 
 #define ROUNDS 6
-#define FAILURES 3          /* in a row end the rounds */
-#define FELL 1e-3           /* of itself: by less a loss has not fallen */
-#define FEWEST 4            /* primitives up to which every count is fitted by itself, where an error is given */
-#define TRIES 6             /* of counts, where an error is given */
-#define FEW 8               /* primitives, of which two starts are made */
-#define TAKEN_AWAY 0.05     /* of itself, by which the objective has to fall before primitives are taken away, */
-#define CONVERTED 0.05      /* or are polyhedra */
-#define CONVERTED_ALONE 1e-3 /* of the objective of moves, by which it has to fall by a polyhedron alone */
-#define PASSES 3            /* in which superquadrics become polyhedra */
+#define FAILURES 3 /* in a row end the rounds */
+#define FELL 1e-3  /* of itself: by less a loss has not fallen */
+/* primitives up to which every count is fitted by itself, where an error is given */
+#define FEWEST 4
+#define TRIES 6 /* of counts, where an error is given */
+#define FEW 8   /* primitives, of which two starts are made */
+/* of itself, by which the objective has to fall before primitives are taken away, */
+#define TAKEN_AWAY 0.05
+#define CONVERTED 0.05 /* or are polyhedra */
+/* of the objective of moves, by which it has to fall by a polyhedron alone */
+#define CONVERTED_ALONE 1e-3
+#define PASSES 3 /* in which superquadrics become polyhedra */
 
 /* ---- start ---- */
 
@@ -31,8 +34,8 @@ static size_t with_room(const decomposition *d, size_t wanted)
   return wanted < room ? wanted : room;
 }
 
-/* What a set is started from: clusters of the cells inside; or of these and the pockets, with an ellipsoid of each
- * pocket that is taken away. */
+/* What a set is started from: clusters of the cells inside; or of these and the pockets, with an
+ * ellipsoid of each pocket that is taken away. */
 typedef struct beginning {
   size_t clusters;
   bool pockets;
@@ -72,7 +75,8 @@ static abut_status improve(decomposition *d, primitives *p)
 {
   abut_status status = ABUT_SUCCESS;
   const size_t count = p->count;
-  const size_t steps[] = {at_least(1, count / 3), at_least(1, count / 6), at_least(2, count / 2), 1};
+  const size_t steps[] = {at_least(1, count / 3), at_least(1, count / 6), at_least(2, count / 2),
+                          1};
   double loss = 0.0;
   size_t failed = 0, added = 1;
   void *memory = NULL;
@@ -134,8 +138,8 @@ static abut_status improve_and_finish(decomposition *d, primitives *p, double *i
 
 /* ---- by count ---- */
 
-/* How deep mesh and union differ, after fit_unions: a limb that is lost counts for more than as much volume
- * all over the surface, which IoU does not tell apart. */
+/* How deep mesh and union differ, after fit_unions: a limb that is lost counts for more than as
+ * much volume all over the surface, which IoU does not tell apart. */
 static double depth_of_errors(const decomposition *d)
 {
   double sum = 0.0;
@@ -146,7 +150,8 @@ static double depth_of_errors(const decomposition *d)
   return sum;
 }
 
-static abut_status count_from(decomposition *d, beginning from, size_t count, primitives *p, double *iou)
+static abut_status count_from(decomposition *d, beginning from, size_t count, primitives *p,
+                              double *iou)
 {
   const double begun = now();
   TRY(first_fits(d, from, p));
@@ -157,7 +162,8 @@ static abut_status count_from(decomposition *d, beginning from, size_t count, pr
   return improve_and_finish(d, p, iou);
 }
 
-/* Few primitives are cheap, and their starts differ much: a second one begins with more clusters. */
+/* Few primitives are cheap, and their starts differ much: a second one begins with more
+ * clusters. */
 abut_status stages_by_count(decomposition *d, primitives *p)
 {
   abut_status status = ABUT_SUCCESS;
@@ -190,7 +196,7 @@ done:
 /* The sets of all counts on the way down, and what they reach on the search's samples. */
 typedef struct path {
   decomposition *d;
-  primitives *sets;          /* by count */
+  primitives *sets; /* by count */
   double *iou;
 } path;
 
@@ -204,9 +210,9 @@ static abut_status keep(void *user, const primitives *p)
   return ABUT_SUCCESS;
 }
 
-/* Bodies of few primitives are cheap to fit, each from clusters of its own: a plate, of which many clusters make many
- * pieces, is one of them. *out is the smallest that meets the error, if `met`, or the one of the largest IoU, in any
- * case *iou. */
+/* Bodies of few primitives are cheap to fit, each from clusters of its own: a plate, of which many
+ * clusters make many pieces, is one of them. *out is the smallest that meets the error, if `met`,
+ * or the one of the largest IoU, in any case *iou. */
 static abut_status try_few(decomposition *d, primitives *out, double *iou, bool *met)
 {
   abut_status status = ABUT_SUCCESS;
@@ -216,7 +222,8 @@ static abut_status try_few(decomposition *d, primitives *out, double *iou, bool 
   *met = false;
   TRY(allocate(&memory, 1, sizeof(primitives)));
   primitives *p = memory;
-  for (size_t count = 1; count <= FEWEST && count <= d->options->most_primitives && !*met; ++count) {
+  for (size_t count = 1; count <= FEWEST && count <= d->options->most_primitives && !*met;
+       ++count) {
     double reached;
     TRY_DONE(count_from(d, (beginning){.clusters = 2 * count}, count, p, &reached));
     *met = reached >= wanted;
@@ -232,15 +239,16 @@ done:
 
 /* Which counts were tried by themselves, while one is looked for. */
 typedef struct bracket {
-  size_t missed;             /* the largest count that missed; 0: none */
-  size_t met;                /* the smallest that met; 0: none */
+  size_t missed; /* the largest count that missed; 0: none */
+  size_t met;    /* the smallest that met; 0: none */
   size_t fewest, most;
-  size_t stride;             /* by which the next one is larger, where none has met */
+  size_t stride; /* by which the next one is larger, where none has met */
 } bracket;
 
-/* Returns the count that is tried next, or 0 where nothing is left. Upwards strides double, and the last try that is
- * left is of the most, so that an error counts as not reached only where that has missed, too. Downwards, and between
- * one that missed and one that met, the next smaller one is tried, or the one in the middle. */
+/* Returns the count that is tried next, or 0 where nothing is left. Upwards strides double, and the
+ * last try that is left is of the most, so that an error counts as not reached only where that has
+ * missed, too. Downwards, and between one that missed and one that met, the next smaller one is
+ * tried, or the one in the middle. */
 static size_t next_count(bracket *b, size_t left)
 {
   if (!left || (!b->met && b->missed == b->most)) {
@@ -258,10 +266,10 @@ static size_t next_count(bracket *b, size_t left)
   return next < b->fewest || next == b->missed ? 0 : next;
 }
 
-/* Tries counts around the guess, of which the path has those from `fewest` on; *out is the smallest that meets the
- * error, or the one of the largest IoU, where that is above `least`. */
-static abut_status try_counts(decomposition *d, path *w, size_t guess, size_t fewest, size_t most, double least,
-                              primitives *out)
+/* Tries counts around the guess, of which the path has those from `fewest` on; *out is the smallest
+ * that meets the error, or the one of the largest IoU, where that is above `least`. */
+static abut_status try_counts(decomposition *d, path *w, size_t guess, size_t fewest, size_t most,
+                              double least, primitives *out)
 {
   abut_status status = ABUT_SUCCESS;
   void *memory = NULL;
@@ -308,7 +316,8 @@ abut_status stages_by_error(decomposition *d, primitives *p)
   TRY_DONE(first_fits(d, (beginning){.clusters = d->options->most_primitives}, p));
   TRY_DONE(fill_up(d, p, with_room(d, d->options->most_primitives)));
   const size_t most = p->count;
-  if (most <= FEWEST) { /* the shape has room for no more, and these have been fitted by themselves */
+  if (most <= FEWEST) { /* the shape has room for no more, and these have been fitted by
+                           themselves */
     *p = w.sets[0];
     d->report->end = ABUT_DECOMPOSE_ERROR_NOT_REACHED;
     goto done;
@@ -380,10 +389,12 @@ abut_status stages_take_away(decomposition *d, primitives *p)
     TRY_DONE(reach_out(d, other, HUGE_VAL));
     TRY_DONE(final_look(d, other, &loss, &iou));
     const bool missed = !d->options->primitives && iou < wanted;
-    if (other->count == count && loss < least && iou >= least_iou && (!missed || ended == ABUT_DECOMPOSE_ERROR_NOT_REACHED)) {
+    if (other->count == count && loss < least && iou >= least_iou &&
+        (!missed || ended == ABUT_DECOMPOSE_ERROR_NOT_REACHED)) {
       *p = *other;
       least = loss;
-      /* Of fewer than asked for there are as few as before; an error may be met now, and one that was met stays so. */
+      /* Of fewer than asked for there are as few as before; an error may be met now, and one that
+       * was met stays so. */
       ended = ended == ABUT_DECOMPOSE_FEWER || missed ? ended : d->report->end;
     }
   }
@@ -414,7 +425,8 @@ static size_t sort_conversions(const conversion *all, size_t count, size_t order
 }
 
 /* Makes *out a set with the first few of these in place of superquadrics. */
-static void replace(const primitives *p, const conversion *all, const size_t *order, size_t few, primitives *out)
+static void replace(const primitives *p, const conversion *all, const size_t *order, size_t few,
+                    primitives *out)
 {
   out->count = 0;
   for (size_t l = 0; l < p->count; ++l) {
@@ -450,10 +462,11 @@ static bool are_bounded(const decomposition *d, const primitives *p)
   return true;
 }
 
-/* Where polyhedra better several superquadrics but not together, the better half of them is tried, and so on. The
- * objective hardly sees a thin layer all over a surface, as of a disc with eight sides, which IoU sees: that may not get
- * smaller. */
-static abut_status convert(decomposition *d, primitives *p, double *least, double *most_iou, bool *fell)
+/* Where polyhedra better several superquadrics but not together, the better half of them is tried,
+ * and so on. The objective hardly sees a thin layer all over a surface, as of a disc with eight
+ * sides, which IoU sees: that may not get smaller. */
+static abut_status convert(decomposition *d, primitives *p, double *least, double *most_iou,
+                           bool *fell)
 {
   abut_status status = ABUT_SUCCESS;
   void *found = NULL, *memory = NULL;
@@ -479,7 +492,8 @@ static abut_status convert(decomposition *d, primitives *p, double *least, doubl
       *least = loss;
       *most_iou = iou;
     }
-    if (!*fell || (ended == ABUT_DECOMPOSE_ERROR_NOT_REACHED && iou < wanted) || ended == ABUT_DECOMPOSE_FEWER) {
+    if (!*fell || (ended == ABUT_DECOMPOSE_ERROR_NOT_REACHED && iou < wanted) ||
+        ended == ABUT_DECOMPOSE_FEWER) {
       d->report->end = ended;
     }
   }
@@ -515,8 +529,9 @@ static bool any_planes(const primitives *p)
   return false;
 }
 
-/* The fits of polyhedra move all else, too, and do not see where what is taken away ends. The objective stays as much lower
- * than it was before them as it has to be, and an error that was met stays so. */
+/* The fits of polyhedra move all else, too, and do not see where what is taken away ends. The
+ * objective stays as much lower than it was before them as it has to be, and an error that was met
+ * stays so. */
 static abut_status reach_out_again(decomposition *d, primitives *p, double before)
 {
   abut_status status = ABUT_SUCCESS;

@@ -4,15 +4,15 @@
 #include "math/vector.h"
 #include <math.h>
 
-#define PLACES_MOST 20000  /* that clusters are made of */
-#define ROUNDS 15          /* of Lloyd's */
-#define CLUSTER_LEAST 4    /* a cluster of no more places is left out */
+#define PLACES_MOST 20000 /* that clusters are made of */
+#define ROUNDS 15         /* of Lloyd's */
+#define CLUSTER_LEAST 4   /* a cluster of no more places is left out */
 
 typedef struct clusters {
-  const double **place;      /* (count) */
+  const double **place; /* (count) */
   size_t count, of;
-  uint32_t *nearest;         /* (count) */
-  double *distance2;         /* (count) to the nearest centre */
+  uint32_t *nearest; /* (count) */
+  double *distance2; /* (count) to the nearest centre */
   double centre[DECOMPOSE_MOST][3];
 } clusters;
 
@@ -109,7 +109,8 @@ static bool make_primitive(const clusters *c, size_t k, primitive *out)
   return true;
 }
 
-abut_status start_clusters(const decomposition *d, const cell_set *from, size_t count, primitives *out)
+abut_status start_clusters(const decomposition *d, const cell_set *from, size_t count,
+                           primitives *out)
 {
   abut_status status = ABUT_SUCCESS;
   void *all = NULL, *places = NULL, *numbers = NULL, *distances = NULL;

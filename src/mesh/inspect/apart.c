@@ -19,7 +19,7 @@
 typedef struct cloud {
   double *points; /* (POINTS, 3) */
   tree at;
-  tree closing;   /* the triangles that close holes */
+  tree closing; /* the triangles that close holes */
 } cloud;
 
 typedef struct queries {
@@ -76,13 +76,15 @@ static void ask(void *user, size_t piece)
   for (size_t i = piece * QUERY_PIECE; i < (piece + 1) * QUERY_PIECE; ++i) {
     const double *x = q->from->points + 3 * i;
     const nearest found = tree_nearest_from(&q->to->at, x, guess);
-    const bool over = q->to->closing.count && tree_nearest(&q->to->closing, x, found.distance2).at != UINT32_MAX;
+    const bool over = q->to->closing.count &&
+                      tree_nearest(&q->to->closing, x, found.distance2).at != UINT32_MAX;
     guess = found.at;
     q->distance[i] = over ? LEFT_OUT : sqrt(found.distance2);
   }
 }
 
-/* Finds the mean and the largest distance, the share of them beyond `limit`, and that of points over holes. */
+/* Finds the mean and the largest distance, the share of them beyond `limit`, and that of points
+ * over holes. */
 static abut_status compare_points(const cloud *from, const cloud *to, double limit, double *mean,
                                   double *most, double *beyond, double *over)
 {
@@ -115,8 +117,10 @@ abut_status surfaces_apart(const surface *a, const surface *b, double limit, dis
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(cloud_create(a, FIRST_SEED, &first));
   TRY_DONE(cloud_create(b, SECOND_SEED, &second));
-  TRY_DONE(compare_points(&first, &second, limit, &out->mean[0], &out->most[0], &out->beyond, &over));
-  TRY_DONE(compare_points(&second, &first, limit, &out->mean[1], &out->most[1], &beyond, &out->over_holes));
+  TRY_DONE(
+    compare_points(&first, &second, limit, &out->mean[0], &out->most[0], &out->beyond, &over));
+  TRY_DONE(compare_points(&second, &first, limit, &out->mean[1], &out->most[1], &beyond,
+                          &out->over_holes));
 done:
   cloud_free(&first);
   cloud_free(&second);

@@ -11,13 +11,14 @@
 #define SIDE ((size_t)MEASURE_SIDE)
 #define CELLS (SIDE * SIDE * SIDE)
 #define PLACES_MOST ((size_t)20000)
-#define PIECE 256      /* places a piece of work */
-#define BORDER 0.5     /* of a cell of 1/220 of the diagonal: pieces of crossing shells are cut to that */
+#define PIECE 256 /* places a piece of work */
+/* of a cell of 1/220 of the diagonal: pieces of crossing shells are cut to that */
+#define BORDER 0.5
 #define FINE 220.0
 
 typedef struct measured {
   solid *inside;
-  double *x;           /* (count, 3) */
+  double *x; /* (count, 3) */
   double *distance;
   size_t count;
 } measured;
@@ -89,7 +90,8 @@ done:
   return status;
 }
 
-abut_status measure_depth(const field_of *f, const surface *s, solid *inside, const volumes *v, abut_fit *out)
+abut_status measure_depth(const field_of *f, const surface *s, solid *inside, const volumes *v,
+                          abut_fit *out)
 {
   void *x = NULL, *distance = NULL;
   abut_status status = ABUT_SUCCESS;

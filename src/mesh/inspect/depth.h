@@ -4,7 +4,9 @@
 
 #include "mesh/inspect/volumes.h"
 
-/* Fills in depth_ratio_*, by the middles of at most 20,000 cells that are the mesh's and the field's. */
-abut_status measure_depth(const field_of *f, const surface *s, solid *inside, const volumes *v, abut_fit *out);
+/* Fills in depth_ratio_*, by the middles of at most 20,000 cells that are the mesh's and the
+ * field's. */
+abut_status measure_depth(const field_of *f, const surface *s, solid *inside, const volumes *v,
+                          abut_fit *out);
 
 #endif

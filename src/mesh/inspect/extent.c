@@ -11,14 +11,15 @@
 
 #define SLACK (1.0 + 64.0 * (double)FLT_EPSILON) /* of a product that devices round */
 #define BLOCKS_MOST 128
-#define LOOKED_MOST ((size_t)1 << 16)            /* of places of blocks, some of them in several boxes */
+/* of places of blocks, some of them in several boxes */
+#define LOOKED_MOST ((size_t)1 << 16)
 #define LEVEL_MOST 40
-#define FARTHEST 1e18                            /* cells: their places are counted in 64 bits */
+#define FARTHEST 1e18 /* cells: their places are counted in 64 bits */
 
 /* ---- boxes ---- */
 
-/* The soft union of n primitives lies at most tau ln n below the least of them, and what is subtracted
- * only adds. */
+/* The soft union of n primitives lies at most tau ln n below the least of them, and what is
+ * subtracted only adds. */
 static abut_status cover(const body *of, double union_tau, extent *out)
 {
   const double below = union_tau * log(fmax((double)of->head[HEAD_ADDED], 1.0)) * SLACK;
@@ -70,7 +71,8 @@ static double block_side(const outskirts *o, int k)
 static bool is_within(const outskirts *o, const int64_t at[3])
 {
   const int64_t blocks = o->level <= 2 ? INNER_BLOCKS >> o->level : 0;
-  return at[0] >= 0 && at[0] < blocks && at[1] >= 0 && at[1] < blocks && at[2] >= 0 && at[2] < blocks;
+  return at[0] >= 0 && at[0] < blocks && at[1] >= 0 && at[1] < blocks && at[2] >= 0 &&
+         at[2] < blocks;
 }
 
 static int compare_blocks(const void *a, const void *b)
@@ -94,8 +96,10 @@ static bool list_blocks(const extent *e, outskirts *o)
       low[k] = floor((e->boxes[i].lower[k] - o->origin[k]) / block_side(o, k));
       high[k] = floor((e->boxes[i].upper[k] - o->origin[k]) / block_side(o, k));
       places *= high[k] - low[k] + 1.0;
-      places = fmax(fabs(low[k]), fabs(high[k]) + 1.0) * ldexp((double)o->cells[k], (int)o->level) < FARTHEST ? places
-                                                                                                       : HUGE_VAL;
+      places = fmax(fabs(low[k]), fabs(high[k]) + 1.0) * ldexp((double)o->cells[k], (int)o->level) <
+                   FARTHEST
+                 ? places
+                 : HUGE_VAL;
     }
     if (!(places + (double)count <= (double)LOOKED_MOST)) {
       return false;
@@ -132,8 +136,10 @@ abut_status outskirts_create(const extent *e, outskirts *o)
     }
   }
   outskirts_free(o);
-  return fail(ABUT_ERROR_BODY, "the field is so much larger than the mesh that they cannot be compared: are both in one "
-              "unit?");
+  return fail(
+    ABUT_ERROR_BODY,
+    "the field is so much larger than the mesh that they cannot be compared: are both in one "
+    "unit?");
 }
 
 void outskirts_free(outskirts *o)
@@ -153,6 +159,7 @@ void outskirts_place(const outskirts *o, size_t block, double corner[3], double 
 
 size_t outskirts_find(const outskirts *o, const int64_t at[3])
 {
-  const int64_t(*found)[3] = o->count ? bsearch(at, o->at, o->count, sizeof *o->at, compare_blocks) : NULL;
+  const int64_t(*found)[3] = o->count ? bsearch(at, o->at, o->count, sizeof *o->at, compare_blocks)
+                                      : NULL;
   return found ? (size_t)(found - (const int64_t(*)[3])o->at) : o->count;
 }

@@ -1,5 +1,5 @@
-/* Where a field may be 0 or less: boxes about its primitives, and blocks of cells that cover what of these
- * lies beyond a box. */
+/* Where a field may be 0 or less: boxes about its primitives, and blocks of cells that cover what
+ * of these lies beyond a box. */
 #ifndef ABUT_INSPECT_EXTENT_H
 #define ABUT_INSPECT_EXTENT_H
 
@@ -8,23 +8,25 @@
 #include <stdint.h>
 
 typedef struct extent {
-  box *boxes;           /* of added primitives */
+  box *boxes; /* of added primitives */
   size_t count;
-  bool endless;         /* others have no end, and no box */
+  bool endless; /* others have no end, and no box */
 } extent;
 
 abut_status extent_create(const field_of *f, extent *out);
 void extent_free(extent *e);
 
-#define INNER_BLOCKS 4  /* along each side of the box within */
+#define INNER_BLOCKS 4 /* along each side of the box within */
 
-/* Blocks of cells beyond a box, on its cells continued: each has as many cells along a side as a quarter of
- * the box, and these are 2^level as long, with the least level by which the blocks are not too many. */
+/* Blocks of cells beyond a box, on its cells continued: each has as many cells along a side as a
+ * quarter of the box, and these are 2^level as long, with the least level by which the blocks are
+ * not too many. */
 typedef struct outskirts {
   double origin[3], step[3]; /* of the box within: its lower corner, and its cells [m] */
   size_t cells[3];           /* of a block along its sides, before they grow by the level */
   unsigned level;
-  int64_t (*at)[3];          /* blocks, sorted: the place of each, counted in blocks from the origin */
+  int64_t (*at)[3]; /* blocks, sorted: the place of each, counted in blocks from the
+                       origin */
   size_t count;
 } outskirts;
 

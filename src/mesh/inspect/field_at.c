@@ -58,8 +58,8 @@ static abut_status field_at(const field_of *f, const places *p, size_t count, fl
   for (size_t first = 0; first < count; first += piece) {
     const size_t now = count - first < piece ? count - first : piece;
     put_places(p, first, now, &points);
-    TRY_DONE(abut_evaluate_body(f->body, f->union_tau, f->plane_tau, now, points.data, distance.data,
-                                NULL));
+    TRY_DONE(abut_evaluate_body(f->body, f->union_tau, f->plane_tau, now, points.data,
+                                distance.data, NULL));
     for (size_t n = 0; n < now; ++n) {
       value[first + n] = (float)reals_get(&distance, n);
     }

@@ -13,12 +13,12 @@
 
 #define SIDE ((size_t)MEASURE_SIDE)
 #define CELLS (SIDE * SIDE * SIDE)
-#define INSIDE 0.5      /* winding number */
-#define TOUCHED 4       /* a bit of a cell: the surface passes through it, or nearly */
-#define ROUNDED 1e-6    /* shares of a cell by which a triangle may miss it and yet count */
-#define FINE 220.0      /* cells of the field's surface along the diagonal */
-#define MARGIN 8        /* of them around the mesh's box */
-#define FAR 0.01        /* of the diagonal */
+#define INSIDE 0.5   /* winding number */
+#define TOUCHED 4    /* a bit of a cell: the surface passes through it, or nearly */
+#define ROUNDED 1e-6 /* shares of a cell by which a triangle may miss it and yet count */
+#define FINE 220.0   /* cells of the field's surface along the diagonal */
+#define MARGIN 8     /* of them around the mesh's box */
+#define FAR 0.01     /* of the diagonal */
 
 /* ---- cells ---- */
 
@@ -72,8 +72,8 @@ static void touch(cutter *c, size_t t)
   }
 }
 
-/* Between the middles of two cells that the surface does not touch it does not pass, so that the second
- * is inside if the first is; but for where it has open edges. */
+/* Between the middles of two cells that the surface does not touch it does not pass, so that the
+ * second is inside if the first is; but for where it has open edges. */
 static void fill_slab(void *user, size_t i)
 {
   cutter *c = user;
@@ -84,7 +84,8 @@ static void fill_slab(void *user, size_t i)
       const double x[3] = {middle_of(c, 0, i), middle_of(c, 1, j), middle_of(c, 2, k)};
       const bool follows = !((before | row[k]) & TOUCHED) && solid_is_clear(c->inside, x, widest);
       const unsigned char is_in = follows ? before & CELL_OF_MESH
-                                          : tree_winding(&c->inside->all, x) > INSIDE ? CELL_OF_MESH : 0;
+                                  : tree_winding(&c->inside->all, x) > INSIDE ? CELL_OF_MESH
+                                                                              : 0;
       before = row[k] | is_in;
       row[k] = is_in;
     }
@@ -105,7 +106,8 @@ static abut_status add_field(const field_of *f, const cutter *c)
   return status;
 }
 
-abut_status measure_cells(const field_of *f, const surface *s, const solid *inside, unsigned char *cells)
+abut_status measure_cells(const field_of *f, const surface *s, const solid *inside,
+                          unsigned char *cells)
 {
   cutter c = {.s = s, .inside = inside, .cells = cells};
   for (int k = 0; k < 3; ++k) {
@@ -120,7 +122,8 @@ abut_status measure_cells(const field_of *f, const surface *s, const solid *insi
   return add_field(f, &c);
 }
 
-static abut_status compare_solids(const field_of *f, const surface *s, const extent *e, abut_fit *out)
+static abut_status compare_solids(const field_of *f, const surface *s, const extent *e,
+                                  abut_fit *out)
 {
   solid inside = {0};
   volumes v = {0};
@@ -138,20 +141,24 @@ done:
 /* ---- surfaces ---- */
 
 /* Adds the triangles of another surface, but for those whose middles lie in a box. */
-static abut_status add_surface(surface *s, const surface *other, const double lower[3], const double upper[3])
+static abut_status add_surface(surface *s, const surface *other, const double lower[3],
+                               const double upper[3])
 {
   const size_t first = s->point_count;
   size_t point_room = first, triangle_room = s->triangle_count;
   TRY(grow((void **)&s->points, &point_room, first + other->point_count, 3 * sizeof(double)));
-  TRY(grow((void **)&s->triangles, &triangle_room, s->triangle_count + other->triangle_count, 3 * sizeof(uint32_t)));
+  TRY(grow((void **)&s->triangles, &triangle_room, s->triangle_count + other->triangle_count,
+           3 * sizeof(uint32_t)));
   memcpy(s->points + 3 * first, other->points, other->point_count * 3 * sizeof(double));
   s->point_count += other->point_count;
   for (size_t t = 0; t < other->triangle_count; ++t) {
     const uint32_t *c = other->triangles + 3 * t;
     bool is_within = true;
     for (size_t k = 0; k < 3; ++k) {
-      const double middle = (other->points[3 * (size_t)c[0] + k] + other->points[3 * (size_t)c[1] + k] +
-                             other->points[3 * (size_t)c[2] + k]) / 3.0;
+      const double middle =
+        (other->points[3 * (size_t)c[0] + k] + other->points[3 * (size_t)c[1] + k] +
+         other->points[3 * (size_t)c[2] + k]) /
+        3.0;
       is_within = is_within && middle >= lower[k] && middle <= upper[k];
     }
     for (size_t k = 0; k < 3 && !is_within; ++k) {
@@ -176,7 +183,8 @@ static abut_status march(const field_of *f, const lattice *l, surface *out)
 }
 
 /* Adds what lies beyond the lattice. */
-static abut_status march_around(const field_of *f, const lattice *within, const extent *e, surface *out)
+static abut_status march_around(const field_of *f, const lattice *within, const extent *e,
+                                surface *out)
 {
   outskirts o = {.level = 0};
   double upper[3];
@@ -220,7 +228,7 @@ abut_status measure_zero_set(const field_of *f, const surface *s, const extent *
   TRY(march(f, &l, out));
   if (!out->triangle_count) {
     return fail(ABUT_ERROR_BODY, "the field has no surface within the mesh's box: are both in one "
-                "unit and in one place?");
+                                 "unit and in one place?");
   }
   const abut_status status = march_around(f, &l, e, out);
   if (status != ABUT_SUCCESS) {
@@ -230,7 +238,8 @@ abut_status measure_zero_set(const field_of *f, const surface *s, const extent *
   return status;
 }
 
-static abut_status compare_surfaces(const field_of *f, const surface *s, const extent *e, abut_fit *out)
+static abut_status compare_surfaces(const field_of *f, const surface *s, const extent *e,
+                                    abut_fit *out)
 {
   surface zero = {0};
   distances apart;

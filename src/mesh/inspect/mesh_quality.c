@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALONG 8        /* places between an edge's ends where the field is asked for */
-#define LEAVING 0.01   /* of the diagonal: above that an edge has left the field */
+#define ALONG 8      /* places between an edge's ends where the field is asked for */
+#define LEAVING 0.01 /* of the diagonal: above that an edge has left the field */
 
 /* What is measured of a body's mesh, copied, so that the body need not stay. */
 typedef struct copied {
@@ -27,9 +27,9 @@ static void add_triangles(const body *b, abut_mesh_quality *out)
   for (size_t f = 0; f < b->info.faces; at += b->face_sizes[f], ++f) {
     for (uint32_t k = 2; k < b->face_sizes[f]; ++k, ++out->triangles) {
       const uint32_t *c = b->face_indices + at;
-      const double quality =
-        triangle_quality(b->vertices + 3 * (size_t)c[0], b->vertices + 3 * (size_t)c[k - 1],
-                         b->vertices + 3 * (size_t)c[k]);
+      const double quality = triangle_quality(b->vertices + 3 * (size_t)c[0],
+                                              b->vertices + 3 * (size_t)c[k - 1],
+                                              b->vertices + 3 * (size_t)c[k]);
       out->quality_mean += quality;
       out->quality_least = fmin(out->quality_least, quality);
     }
@@ -76,7 +76,8 @@ static abut_status compare(const field_of *f, copied *c, abut_mesh_quality *out)
   TRY(field_at_places(f, c->vertices, c->vertex_count, at_vertex));
   TRY(field_at_places(f, c->places, places, along));
   for (size_t i = 0; i < c->vertex_count; ++i) {
-    const double off = c->diagonal > 0.0 ? 100.0 * fabs((double)at_vertex[i]) / c->diagonal : 0.0; /* of one point: none */
+    /* of one point: none */
+    const double off = c->diagonal > 0.0 ? 100.0 * fabs((double)at_vertex[i]) / c->diagonal : 0.0;
     out->off_mean += off / (double)c->vertex_count;
     out->off_most = fmax(out->off_most, off);
   }

@@ -18,11 +18,12 @@
 #define PIECE_SIDE (1.0 / 100.0) /* of the diagonal: triangles are cut to this, to be coloured */
 #define DEEPEST 24               /* cuts of a triangle */
 #define FULL 0.02                /* of the diagonal: from there a colour is full */
-#define WIDE 4.0                 /* of the mesh's diagonal: what of a polyhedron's face is drawn, where it has no end */
-#define ROUND 64                 /* strips of a superquadric around, */
-#define TALL 48                  /* and from pole to pole */
+/* of the mesh's diagonal: what of a polyhedron's face is drawn, where it has no end */
+#define WIDE 4.0
+#define ROUND 64 /* strips of a superquadric around, */
+#define TALL 48  /* and from pole to pole */
 #define PI 3.14159265358979323846
-#define QUERIES 256              /* a piece of work */
+#define QUERIES 256 /* a piece of work */
 
 static const colour stone = {0.80f, 0.79f, 0.76f}, steel = {0.62f, 0.70f, 0.80f};
 static const colour red = {0.86f, 0.20f, 0.16f}, blue = {0.16f, 0.40f, 0.86f};
@@ -53,7 +54,8 @@ static void sheet_free(sheet *s)
   *s = (sheet){0};
 }
 
-static abut_status add_triangle(sheet *s, const double *a, const double *b, const double *c, colour in)
+static abut_status add_triangle(sheet *s, const double *a, const double *b, const double *c,
+                                colour in)
 {
   TRY(grow(&s->corners, &s->corner_room, s->count + 1, 9 * sizeof(double)));
   TRY(grow(&s->colours, &s->colour_room, s->count + 1, sizeof(colour)));
@@ -86,7 +88,8 @@ static abut_status add_pieces(sheet *s, const double *const c[3], double most, i
   return add_pieces(s, two, most, deep - 1, in);
 }
 
-static abut_status add_surface(sheet *s, const surface *from, size_t triangles, double most, colour in)
+static abut_status add_surface(sheet *s, const surface *from, size_t triangles, double most,
+                               colour in)
 {
   for (size_t t = 0; t < triangles; ++t) {
     const double *c[3];
@@ -127,8 +130,8 @@ static colour between(double share)
                   neutral.b + s * (end.b - neutral.b)};
 }
 
-/* Colours a sheet by how far it is off the triangles of a tree: red where the field is above 0, or without a
- * field where the tree winds around it. */
+/* Colours a sheet by how far it is off the triangles of a tree: red where the field is above 0, or
+ * without a field where the tree winds around it. */
 static abut_status colour_by(sheet *s, const tree *to, const field_of *field, double full)
 {
   void *places = NULL, *off = NULL, *value = NULL;
@@ -146,7 +149,8 @@ static abut_status colour_by(sheet *s, const tree *to, const field_of *field, do
   asking a = {places, off, s->count, to};
   parallel_for((s->count + QUERIES - 1) / QUERIES, ask, &a);
   for (size_t i = 0; i < s->count; ++i) {
-    const bool in_red = field ? ((float *)value)[i] > 0.0f : tree_winding(to, a.places + 3 * i) > 0.5;
+    const bool in_red = field ? ((float *)value)[i] > 0.0f
+                              : tree_winding(to, a.places + 3 * i) > 0.5;
     ((colour *)s->colours)[i] = between((in_red ? 1.0 : -1.0) * (double)a.off[i] / full);
   }
 done:
@@ -164,7 +168,8 @@ static colour hue(size_t i)
   const double turn = fmod(0.58 + 0.61803398874989485 * (double)i, 1.0) * 6.0;
   const float low = 0.36f, high = 0.88f;
   const float x = low + (high - low) * (float)(1.0 - fabs(fmod(turn, 2.0) - 1.0));
-  static const unsigned char order[6][3] = {{2, 1, 0}, {1, 2, 0}, {0, 2, 1}, {0, 1, 2}, {1, 0, 2}, {2, 0, 1}};
+  static const unsigned char order[6][3] = {{2, 1, 0}, {1, 2, 0}, {0, 2, 1},
+                                            {0, 1, 2}, {1, 0, 2}, {2, 0, 1}};
   const float of[3] = {low, x, high};
   const unsigned char *o = order[(int)turn % 6];
   return (colour){of[o[0]], of[o[1]], of[o[2]]};
@@ -210,7 +215,8 @@ static abut_status add_superquadric(sheet *s, const abut_superquadric *q, colour
   return ABUT_SUCCESS;
 }
 
-/* Cuts off what of a polygon lies beyond a plane, a normal and a point. Returns how many corners are left in `to`. */
+/* Cuts off what of a polygon lies beyond a plane, a normal and a point. Returns how many corners
+ * are left in `to`. */
 static size_t cut(const double (*from)[3], size_t count, const double plane[6], double (*to)[3])
 {
   size_t left = 0;
@@ -233,8 +239,10 @@ static size_t cut(const double (*from)[3], size_t count, const double plane[6], 
   return left;
 }
 
-/* Adds a face of a polyhedron: a square on its plane, `wide` to each side, without what lies beyond other planes. */
-static abut_status add_face(sheet *s, const abut_polyhedron *p, size_t face, double wide, double (*room)[3], colour in)
+/* Adds a face of a polyhedron: a square on its plane, `wide` to each side, without what lies beyond
+ * other planes. */
+static abut_status add_face(sheet *s, const abut_polyhedron *p, size_t face, double wide,
+                            double (*room)[3], colour in)
 {
   const double *n = p->planes + 6 * face;
   const double size = sqrt(dot(n, n));
@@ -244,13 +252,14 @@ static abut_status add_face(sheet *s, const abut_polyhedron *p, size_t face, dou
   cross(n, along, across);
   for (size_t i = 0; i < 4; ++i) { /* counterclockwise, seen against the normal */
     for (int k = 0; k < 3; ++k) {
-      one[i][k] = n[3 + k] + wide * ((i == 0 || i == 3 ? 1.0 : -1.0) * along[k] + (i < 2 ? 1.0 : -1.0) * across[k] / size);
+      one[i][k] = n[3 + k] + wide * ((i == 0 || i == 3 ? 1.0 : -1.0) * along[k] +
+                                     (i < 2 ? 1.0 : -1.0) * across[k] / size);
     }
   }
   for (size_t i = 0; i < p->count && count; ++i) {
     if (i != face) {
-      double (*spare)[3] = one;
-      count = cut((const double (*)[3])one, count, p->planes + 6 * i, other);
+      double(*spare)[3] = one;
+      count = cut((const double(*)[3])one, count, p->planes + 6 * i, other);
       one = other;
       other = spare;
     }
@@ -297,7 +306,8 @@ static abut_status add_primitives(sheet *s, abut_body handle_, double wide)
 
 /* ---- all of them ---- */
 
-static void put(raster *r, const sheet *s, const abut_fit_view *v, abut_fit_picture which, uint8_t *rgb)
+static void put(raster *r, const sheet *s, const abut_fit_view *v, abut_fit_picture which,
+                uint8_t *rgb)
 {
   raster_clear(r);
   raster_draw(r, s->corners, s->colours, s->count);
@@ -322,7 +332,8 @@ static abut_status draw(const field_of *f, const surface *s, const abut_fit_view
   }
   TRY_DONE(raster_create(v, lower, upper, &r));
   TRY_DONE(add_surface(&mesh, s, s->triangle_count - s->closing_count, most, stone));
-  TRY_DONE(add_surface(&field, &zero, zero.triangle_count, HUGE_VAL, steel)); /* it is fine enough */
+  /* it is fine enough */
+  TRY_DONE(add_surface(&field, &zero, zero.triangle_count, HUGE_VAL, steel));
   TRY_DONE(add_primitives(&primitives, f->body, WIDE * s->diagonal));
   put(&r, &mesh, v, ABUT_PICTURE_MESH, rgb);
   put(&r, primitives.count ? &primitives : &field, v, ABUT_PICTURE_PRIMITIVES, rgb);
@@ -345,20 +356,23 @@ done:
   return status;
 }
 
-abut_status abut_draw_fit(abut_body handle_, double union_tau, double plane_tau, const abut_body_def *mesh,
-                          const abut_fit_view *view, uint8_t *rgb)
+abut_status abut_draw_fit(abut_body handle_, double union_tau, double plane_tau,
+                          const abut_body_def *mesh, const abut_fit_view *view, uint8_t *rgb)
 {
   const field_of field = {handle_, union_tau, plane_tau};
   surface s;
   surface_report report;
   if (!mesh || !view || !rgb || view->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_draw_fit needs a mesh, a view of abut_default_fit_view, and a "
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_draw_fit needs a mesh, a view of abut_default_fit_view, and a "
                 "place for its pictures");
   }
   if (view->width < SIDE_LEAST || view->height < SIDE_LEAST || view->width > SIDE_MOST ||
       view->height > SIDE_MOST || !isfinite(view->azimuth) || !isfinite(view->elevation)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a picture of %u x %u pixels, not %d to %d each, or angles that are not "
-                "finite", view->width, view->height, SIDE_LEAST, SIDE_MOST);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "a picture of %u x %u pixels, not %d to %d each, or angles that are not "
+                "finite",
+                view->width, view->height, SIDE_LEAST, SIDE_MOST);
   }
   TRY(check_mesh(mesh));
   TRY(surface_create(mesh, &s, &report));

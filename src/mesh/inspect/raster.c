@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FILLED 0.9    /* of the picture's width or height */
-#define SHADE 0.4f    /* of a colour where no light falls */
+#define FILLED 0.9 /* of the picture's width or height */
+#define SHADE 0.4f /* of a colour where no light falls */
 
 static const colour white = {1.0f, 1.0f, 1.0f}, dark = {0.086f, 0.094f, 0.114f};
 
@@ -16,9 +16,11 @@ static double extent(const double axis[3], const double half[3])
   return fabs(axis[0]) * half[0] + fabs(axis[1]) * half[1] + fabs(axis[2]) * half[2];
 }
 
-static void set_camera(raster *r, const abut_fit_view *v, const double lower[3], const double upper[3])
+static void set_camera(raster *r, const abut_fit_view *v, const double lower[3],
+                       const double upper[3])
 {
-  const double ca = cos(v->azimuth), sa = sin(v->azimuth), ce = cos(v->elevation), se = sin(v->elevation);
+  const double ca = cos(v->azimuth), sa = sin(v->azimuth), ce = cos(v->elevation),
+               se = sin(v->elevation);
   const double towards[3] = {ca * ce, sa * ce, se}, right[3] = {-sa, ca, 0.0};
   double half[3];
   for (int k = 0; k < 3; ++k) {
@@ -36,7 +38,8 @@ abut_status raster_create(const abut_fit_view *v, const double lower[3], const d
                           raster *out)
 {
   void *memory;
-  *out = (raster){.width = RASTER_FINE * v->width, .height = RASTER_FINE * v->height,
+  *out = (raster){.width = RASTER_FINE * v->width,
+                  .height = RASTER_FINE * v->height,
                   .ground = v->dark ? dark : white};
   set_camera(out, v, lower, upper);
   const size_t samples = (size_t)out->width * out->height;
@@ -67,7 +70,8 @@ void raster_clear(raster *r)
   }
 }
 
-/* Gives where a point lies: samples from the left and from the top, and metres towards the viewer. */
+/* Gives where a point lies: samples from the left and from the top, and metres towards the
+ * viewer. */
 static void project(const raster *r, const double x[3], double out[3])
 {
   double d[3];
@@ -86,7 +90,8 @@ static colour shaded(const raster *r, const double *corners, colour c)
     light[k] = 0.75 * r->towards[k] + 0.5 * r->up[k] - 0.43 * r->right[k];
   }
   const double size = sqrt(dot(n, n)), facing = dot(n, r->towards);
-  const double lit = size > 0.0 ? fmax((facing < 0.0 ? -1.0 : 1.0) * dot(n, light) / size, 0.0) : 0.0;
+  const double lit = size > 0.0 ? fmax((facing < 0.0 ? -1.0 : 1.0) * dot(n, light) / size, 0.0)
+                                : 0.0;
   const float share = SHADE + (1.0f - SHADE) * (float)lit;
   return (colour){c.r * share, c.g * share, c.b * share};
 }
@@ -97,7 +102,8 @@ static void draw_one(raster *r, const double *corners, colour c)
   for (int k = 0; k < 3; ++k) {
     project(r, corners + 3 * k, p[k]);
   }
-  const double area = (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
+  const double area =
+    (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
   for (int a = 0; a < 2; ++a) {
     const double size = a ? (double)r->height : (double)r->width;
     low[a] = fmax(ceil(fmin(p[0][a], fmin(p[1][a], p[2][a])) - 0.5), 0.0);
@@ -145,8 +151,8 @@ void raster_picture(const raster *r, uint8_t *rgb)
     for (size_t x = 0; x < width; ++x) {
       colour sum = {0.0f, 0.0f, 0.0f};
       for (size_t s = 0; s < RASTER_FINE * RASTER_FINE; ++s) {
-        const colour *c = &r->sample[(y * RASTER_FINE + s / RASTER_FINE) * r->width + x * RASTER_FINE +
-                                     s % RASTER_FINE];
+        const colour *c = &r->sample[(y * RASTER_FINE + s / RASTER_FINE) * r->width +
+                                     x * RASTER_FINE + s % RASTER_FINE];
         sum = (colour){sum.r + share * c->r, sum.g + share * c->g, sum.b + share * c->b};
       }
       uint8_t *to = rgb + 3 * (y * width + x);

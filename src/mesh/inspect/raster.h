@@ -1,5 +1,5 @@
-/* Coloured triangles are drawn on the host: parallel projection, nearest first, a light from the upper
- * left, edges smoothed. */
+/* Coloured triangles are drawn on the host: parallel projection, nearest first, a light from the
+ * upper left, edges smoothed. */
 #ifndef ABUT_INSPECT_RASTER_H
 #define ABUT_INSPECT_RASTER_H
 
@@ -10,11 +10,11 @@ typedef struct colour {
 } colour;
 
 typedef struct raster {
-  uint32_t width, height;  /* of samples, RASTER_FINE a pixel's side */
+  uint32_t width, height;             /* of samples, RASTER_FINE a pixel's side */
   double right[3], up[3], towards[3]; /* unit; towards the viewer */
-  double middle[3], scale; /* [m] of what is in the picture's middle; samples a metre */
-  float *depth;            /* (height, width) towards the viewer; -INFINITY: nothing */
-  colour *sample;          /* likewise */
+  double middle[3], scale;            /* [m] of what is in the picture's middle; samples a metre */
+  float *depth;                       /* (height, width) towards the viewer; -INFINITY: nothing */
+  colour *sample;                     /* likewise */
   colour ground;
 } raster;
 

@@ -35,7 +35,8 @@ abut_status scatter(const surface *s, size_t triangles, uint64_t seed, size_t co
     sum[t] = whole;
   }
   for (size_t i = 0; i < count; ++i) {
-    const uint32_t *t = s->triangles + 3 * triangle_at(sum, triangles, whole * random_number(seed, 3 * i));
+    const uint32_t *t =
+      s->triangles + 3 * triangle_at(sum, triangles, whole * random_number(seed, 3 * i));
     const double *a = s->points + 3 * (size_t)t[0], *b = s->points + 3 * (size_t)t[1],
                  *c = s->points + 3 * (size_t)t[2];
     double u = random_number(seed, 3 * i + 1), v = random_number(seed, 3 * i + 2);

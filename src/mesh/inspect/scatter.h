@@ -4,8 +4,9 @@
 
 #include "mesh/surface/surface.h"
 
-/* Puts points on the first `triangles` triangles of a surface, which have some area: the same for the
- * same seed. points: (count, 3) [m]. Fails with ABUT_ERROR_MEMORY. */
-abut_status scatter(const surface *s, size_t triangles, uint64_t seed, size_t count, double *points);
+/* Puts points on the first `triangles` triangles of a surface, which have some area: the same for
+ * the same seed. points: (count, 3) [m]. Fails with ABUT_ERROR_MEMORY. */
+abut_status scatter(const surface *s, size_t triangles, uint64_t seed, size_t count,
+                    double *points);
 
 #endif

@@ -21,10 +21,13 @@ typedef struct cell_place {
 static cell_place place_of(const volumes *v, size_t cell)
 {
   if (cell < CELLS) {
-    return (cell_place){{(int64_t)(cell / (SIDE * SIDE)), (int64_t)(cell / SIDE % SIDE), (int64_t)(cell % SIDE)}, 1};
+    return (cell_place){{(int64_t)(cell / (SIDE * SIDE)), (int64_t)(cell / SIDE % SIDE),
+                         (int64_t)(cell % SIDE)},
+                        1};
   }
   const size_t block = (cell - CELLS) / BLOCK_CELLS, within = (cell - CELLS) % BLOCK_CELLS;
-  const size_t at[3] = {within / (BLOCK_SIDE * BLOCK_SIDE), within / BLOCK_SIDE % BLOCK_SIDE, within % BLOCK_SIDE};
+  const size_t at[3] = {within / (BLOCK_SIDE * BLOCK_SIDE), within / BLOCK_SIDE % BLOCK_SIDE,
+                        within % BLOCK_SIDE};
   cell_place p = {.width = (int64_t)1 << v->around.level};
   for (int k = 0; k < 3; ++k) {
     p.low[k] = (v->around.at[block][k] * (int64_t)BLOCK_SIDE + (int64_t)at[k]) * p.width;
@@ -60,7 +63,8 @@ static uint32_t cell_at(const volumes *v, const int64_t at[3])
   return found < v->around.count ? (uint32_t)(CELLS + found * BLOCK_CELLS + cell) : NO_CELL;
 }
 
-/* Returns the cell across face `side` (0 to 5) of a cell, which of smaller ones is the one at its middle. */
+/* Returns the cell across face `side` (0 to 5) of a cell, which of smaller ones is the one at its
+ * middle. */
 static uint32_t cell_across(const volumes *v, const cell_place *p, int side)
 {
   int64_t at[3];
@@ -85,13 +89,15 @@ static abut_status mark_block(const field_of *f, volumes *v, size_t block, float
   for (size_t i = 0; i < BLOCK_CELLS; ++i) {
     const size_t cell = CELLS + block * BLOCK_CELLS + i;
     const cell_place p = place_of(v, cell);
-    const int64_t middle[3] = {p.low[0] + p.width / 2, p.low[1] + p.width / 2, p.low[2] + p.width / 2};
+    const int64_t middle[3] = {p.low[0] + p.width / 2, p.low[1] + p.width / 2,
+                               p.low[2] + p.width / 2};
     v->cells[cell] = value[i] <= 0.0f && !is_inner(middle) ? CELL_OF_FIELD : 0;
   }
   return ABUT_SUCCESS;
 }
 
-abut_status volumes_create(const field_of *f, const surface *s, const solid *inside, const extent *e, volumes *out)
+abut_status volumes_create(const field_of *f, const surface *s, const solid *inside,
+                           const extent *e, volumes *out)
 {
   abut_status status = ABUT_SUCCESS;
   void *cells = NULL, *value = NULL;
@@ -136,7 +142,7 @@ static double volume_of(const volumes *v, size_t cell)
 /* Cells of a mark whose neighbours have not been looked at. */
 typedef struct flood {
   unsigned char mark;
-  uint32_t *waiting;         /* room for all of them */
+  uint32_t *waiting; /* room for all of them */
   size_t count;
 } flood;
 
@@ -148,8 +154,8 @@ static void take_cell(volumes *v, flood *f, uint32_t cell)
   }
 }
 
-/* Takes what lies across face `side` of a cell; of a wide one all cells of the box within, each of which has the wide one
- * for its neighbour. */
+/* Takes what lies across face `side` of a cell; of a wide one all cells of the box within, each of
+ * which has the wide one for its neighbour. */
 static void take_across(volumes *v, flood *f, const cell_place *p, int side)
 {
   int64_t low[3], high[3], at[3];
@@ -173,8 +179,8 @@ static void take_across(volumes *v, flood *f, const cell_place *p, int side)
   }
 }
 
-/* Returns the volume of the cells of this mark alone that hang together with cell `at`, and clears them.
- * waiting: room for all of them. */
+/* Returns the volume of the cells of this mark alone that hang together with cell `at`, and clears
+ * them. waiting: room for all of them. */
 static double take_part(volumes *v, unsigned char mark, size_t at, uint32_t *waiting)
 {
   flood f = {.mark = mark, .waiting = waiting};
@@ -217,8 +223,10 @@ abut_status volumes_compare(volumes *v, abut_fit *out)
   const double both = volume[CELL_OF_MESH | CELL_OF_FIELD];
   const double mesh = both + volume[CELL_OF_MESH], field = both + volume[CELL_OF_FIELD];
   if (!(mesh > 0.0)) {
-    return fail(ABUT_ERROR_BODY, "the mesh is so thin that no cell of %d along each side of its box "
-                "has its middle inside", MEASURE_CELLS);
+    return fail(ABUT_ERROR_BODY,
+                "the mesh is so thin that no cell of %d along each side of its box "
+                "has its middle inside",
+                MEASURE_CELLS);
   }
   TRY(find_largest(v, CELL_OF_MESH, count[CELL_OF_MESH], &uncovered));
   TRY(find_largest(v, CELL_OF_FIELD, count[CELL_OF_FIELD], &surplus));

@@ -1,4 +1,5 @@
-/* The volumes of a mesh and of a field, by cells, and the largest parts of one outside the other. */
+/* The volumes of a mesh and of a field, by cells, and the largest parts of one outside the
+ * other. */
 #ifndef ABUT_INSPECT_VOLUMES_H
 #define ABUT_INSPECT_VOLUMES_H
 
@@ -13,11 +14,12 @@ typedef struct volumes {
 } volumes;
 
 /* Marks the cells of both. Fails with ABUT_ERROR_BODY where none is the mesh's. */
-abut_status volumes_create(const field_of *f, const surface *s, const solid *inside, const extent *e, volumes *out);
+abut_status volumes_create(const field_of *f, const surface *s, const solid *inside,
+                           const extent *e, volumes *out);
 void volumes_free(volumes *v);
 
-/* Fills in iou, coverage, precision, largest_uncovered and largest_surplus. Of the cells those of both are left
- * as they are. */
+/* Fills in iou, coverage, precision, largest_uncovered and largest_surplus. Of the cells those of
+ * both are left as they are. */
 abut_status volumes_compare(volumes *v, abut_fit *out);
 
 #endif

@@ -14,33 +14,34 @@
 #define POSES 256
 #define DEPTH 0.03
 #define QUANTILE 0.95
-#define BETWEEN 3        /* points of an edge between its ends */
-#define HALVINGS 11      /* of the way from apart to one in the other */
+#define BETWEEN 3                     /* points of an edge between its ends */
+#define HALVINGS 11                   /* of the way from apart to one in the other */
 #define PLACES_MOST ((size_t)1 << 21) /* at which fields are asked for at once */
-#define INTERIOR 1e-6    /* share of an edge that a crossing is away from its ends */
+#define INTERIOR 1e-6                 /* share of an edge that a crossing is away from its ends */
 
 /* A body's mesh, and the edges of each vertex. */
 typedef struct side {
   abut_body body;
   abut_body_info info;
-  double *vertices;        /* (vertices, 3) */
-  uint32_t *edges;         /* (edges, 2) */
-  size_t places;           /* of the vertices, then BETWEEN of each edge */
+  double *vertices; /* (vertices, 3) */
+  uint32_t *edges;  /* (edges, 2) */
+  size_t places;    /* of the vertices, then BETWEEN of each edge */
 } side;
 
 typedef struct pose {
-  double turn[2][9];       /* rotations of both bodies, by rows; the first one stays at the origin */
-  double along[3];         /* unit: where the second body is, */
-  double apart;            /* and how far [m] */
-  double depth;            /* wanted [m] */
+  double turn[2][9]; /* rotations of both bodies, by rows; the first one stays at the
+                        origin */
+  double along[3];   /* unit: where the second body is, */
+  double apart;      /* and how far [m] */
+  double depth;      /* wanted [m] */
   bool collides;
 } pose;
 
 /* Two edges that are each other's nearest, and cross. */
 typedef struct meeting {
-  size_t pose;             /* of those in collision */
+  size_t pose; /* of those in collision */
   uint32_t rank[2];
-  double at[2][3];         /* nearest points of edge 0, 1 in the frame of the other body */
+  double at[2][3]; /* nearest points of edge 0, 1 in the frame of the other body */
 } meeting;
 
 typedef struct finder {
@@ -49,11 +50,13 @@ typedef struct finder {
   abut_suggest_options o;
   pose *poses;
   double *places;
-  float *field[2];         /* (poses of a piece, places): of side 0 in body 2, of side 1 in body 1 */
+  float *field[2]; /* (poses of a piece, places): of side 0 in body 2, of side 1 in body
+                      1 */
   uint32_t *pairs, *deepest[2];
   meeting *meetings; /* of a piece of the poses */
   size_t meeting_count, meeting_room;
-  uint32_t *rank;          /* (rank_count, 2) of each pair, how many edges must be kept to have either */
+  uint32_t *rank; /* (rank_count, 2) of each pair, how many edges must be kept to have
+                     either */
   size_t rank_count, rank_room;
   arena memory;
 } finder;
@@ -74,11 +77,14 @@ static void random_turn(uint64_t seed, uint64_t *at, double m[9])
   const double pi = 3.14159265358979323846;
   const double u = random_number(seed, (*at)++), v = 2.0 * pi * random_number(seed, (*at)++);
   const double w = 2.0 * pi * random_number(seed, (*at)++);
-  const double q[4] = {sqrt(1.0 - u) * sin(v), sqrt(1.0 - u) * cos(v), sqrt(u) * sin(w), sqrt(u) * cos(w)};
+  const double q[4] = {sqrt(1.0 - u) * sin(v), sqrt(1.0 - u) * cos(v), sqrt(u) * sin(w),
+                       sqrt(u) * cos(w)};
   const double x = q[0], y = q[1], z = q[2], s = q[3];
-  const double rows[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - z * s), 2 * (x * z + y * s),
-                          2 * (x * y + z * s), 1 - 2 * (x * x + z * z), 2 * (y * z - x * s),
-                          2 * (x * z - y * s), 2 * (y * z + x * s), 1 - 2 * (x * x + y * y)};
+  const double rows[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - z * s),
+                          2 * (x * z + y * s),     2 * (x * y + z * s),
+                          1 - 2 * (x * x + z * z), 2 * (y * z - x * s),
+                          2 * (x * z - y * s),     2 * (y * z + x * s),
+                          1 - 2 * (x * x + y * y)};
   memcpy(m, rows, sizeof rows);
 }
 
@@ -109,7 +115,8 @@ static double reach(const side *s, const double m[9], const double along[3])
 
 static void draw(const finder *f, size_t i, pose *p)
 {
-  const double size = fmin(f->sides[0].info.diagonal, f->sides[1].info.diagonal), x[3] = {0.0, 0.0, 1.0};
+  const double size = fmin(f->sides[0].info.diagonal, f->sides[1].info.diagonal),
+               x[3] = {0.0, 0.0, 1.0};
   uint64_t at = 16 * (uint64_t)i;
   double turn[9], back[3];
   random_turn(f->o.seed, &at, p->turn[0]);
@@ -178,9 +185,10 @@ static double depth_at(const finder *f, size_t i)
   return -least;
 }
 
-/* Moves bodies of a piece of the poses together until they overlap by as much as wanted, nearly, and not by
- * more. lower, upper: (count) [m]. */
-static abut_status bring_together(finder *f, pose *poses, size_t count, double *lower, double *upper)
+/* Moves bodies of a piece of the poses together until they overlap by as much as wanted, nearly,
+ * and not by more. lower, upper: (count) [m]. */
+static abut_status bring_together(finder *f, pose *poses, size_t count, double *lower,
+                                  double *upper)
 {
   for (size_t i = 0; i < count; ++i) {
     lower[i] = 0.0;
@@ -225,11 +233,12 @@ static uint32_t count_deepest(const side *s, const float *field, unsigned char *
 
 static float score(const side *s, const float *field, uint32_t edge)
 {
-  return 0.5f * (field[s->edges[2 * edge]] + field[s->edges[2 * edge + 1]]); /* the best is the least */
+  /* the best is the least */
+  return 0.5f * (field[s->edges[2 * edge]] + field[s->edges[2 * edge + 1]]);
 }
 
-/* Lists edges that may reach into the other body: a point of them is inside, or nearer to it than to the next
- * one that was asked about. Returns how many. */
+/* Lists edges that may reach into the other body: a point of them is inside, or nearer to it than
+ * to the next one that was asked about. Returns how many. */
 static size_t list_near(const side *s, const float *field, uint32_t *out)
 {
   size_t count = 0;
@@ -240,7 +249,8 @@ static size_t list_near(const side *s, const float *field, uint32_t *out)
     for (int n = 0; n < BETWEEN; ++n) {
       least = fminf(least, between[n]);
     }
-    difference(s->vertices + 3 * (size_t)s->edges[2 * e + 1], s->vertices + 3 * (size_t)s->edges[2 * e], d);
+    difference(s->vertices + 3 * (size_t)s->edges[2 * e + 1],
+               s->vertices + 3 * (size_t)s->edges[2 * e], d);
     if ((double)least < 0.5 * sqrt(dot(d, d)) / (BETWEEN + 1)) {
       out[count++] = e;
     }
@@ -261,7 +271,8 @@ static void ends_of(const finder *f, int which, const pose *p, uint32_t edge, do
 }
 
 /* Returns the squared distance of two segments, each of two points one behind the other, and gives
- * where on each they are nearest, from 0 to 1 (Ericson 2005, Real-Time Collision Detection, 5.1.9). */
+ * where on each they are nearest, from 0 to 1 (Ericson 2005, Real-Time Collision Detection,
+ * 5.1.9). */
 static double segments_apart(const double *p, const double *q, double share[2])
 {
   double u[3], v[3], w[3], gap[3];
@@ -346,8 +357,9 @@ static abut_status meet(finder *f, const pose *p, size_t which_pose, const float
     }
     TRY(grow((void **)&f->meetings, &f->meeting_room, f->meeting_count + 1, sizeof(meeting)));
     meeting *m = &f->meetings[f->meeting_count++];
-    *m = (meeting){.pose = which_pose, .rank = {rank_of(&f->sides[0], field[0], listed[0][i]),
-                                                rank_of(&f->sides[1], field[1], listed[1][b->of])}};
+    *m = (meeting){.pose = which_pose,
+                   .rank = {rank_of(&f->sides[0], field[0], listed[0][i]),
+                            rank_of(&f->sides[1], field[1], listed[1][b->of])}};
     ends_of(f, 0, p, listed[0][i], one);
     ends_of(f, 1, p, listed[1][b->of], two);
     other_frame(0, p, one, b->share[0], m->at[0]);
@@ -461,9 +473,11 @@ static abut_status conclude(finder *f, size_t found, abut_suggestion *out)
   const uint32_t pairs = quantile_of(f->pairs, found, 1, f->o.quantile, memory);
   for (int which = 0; which < 2; ++which) {
     /* What is left out of either body adds up to no more than may be left out of pairs. */
-    const uint32_t ranks = quantile_of(f->rank + which, f->rank_count, 2, 0.5 + 0.5 * f->o.quantile, memory);
+    const uint32_t ranks =
+      quantile_of(f->rank + which, f->rank_count, 2, 0.5 + 0.5 * f->o.quantile, memory);
     out->edges[which] = larger(larger(pairs, ranks), 1);
-    out->vertices[which] = larger(quantile_of(f->deepest[which], found, 1, f->o.quantile, memory), 1);
+    out->vertices[which] =
+      larger(quantile_of(f->deepest[which], found, 1, f->o.quantile, memory), 1);
     out->deepest[which] = f->deepest[which];
   }
   free(memory);
@@ -491,7 +505,8 @@ static abut_status open_side(finder *f, side *s, abut_body body)
 
 static abut_status look(finder *f, size_t *found)
 {
-  const size_t places = f->sides[0].places > f->sides[1].places ? f->sides[0].places : f->sides[1].places;
+  const size_t places = f->sides[0].places > f->sides[1].places ? f->sides[0].places
+                                                                : f->sides[1].places;
   const size_t fit = PLACES_MOST / places + 1, piece = fit < f->o.poses ? fit : f->o.poses;
   void *memory, *lower, *upper;
   TRY(arena_allocate(&f->memory, &memory, piece, sizeof(pose)));
@@ -513,15 +528,18 @@ static abut_status look(finder *f, size_t *found)
     TRY(count_piece(f, f->poses, now, found));
   }
   return *found ? ABUT_SUCCESS
-                : fail(ABUT_ERROR_BODY, "in none of %u random poses do the bodies overlap: do their meshes lie "
-                       "on their fields?", f->o.poses);
+                : fail(ABUT_ERROR_BODY,
+                       "in none of %u random poses do the bodies overlap: do their meshes lie "
+                       "on their fields?",
+                       f->o.poses);
 }
 
 static abut_status check_options(const abut_suggest_options *given, abut_suggest_options *o)
 {
   *o = *given;
   if (o->poses > ABUT_SUGGEST_POSES_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "%u poses; %d are the most", o->poses, ABUT_SUGGEST_POSES_MOST);
+    return fail(ABUT_ERROR_ARGUMENT, "%u poses; %d are the most", o->poses,
+                ABUT_SUGGEST_POSES_MOST);
   }
   if (o->depth != 0.0 && !(o->depth >= 1e-4 && o->depth <= 0.5)) {
     return fail(ABUT_ERROR_ARGUMENT, "a depth of %g of the diagonal, not in [1e-4, 0.5]", o->depth);
@@ -536,7 +554,8 @@ static abut_status check_options(const abut_suggest_options *given, abut_suggest
 }
 
 /* The counts are of memory of their own, which stays. */
-static abut_status suggest(finder *f, abut_body body1, abut_body body2, arena *kept, abut_suggestion *out)
+static abut_status suggest(finder *f, abut_body body1, abut_body body2, arena *kept,
+                           abut_suggestion *out)
 {
   size_t found = 0;
   void *memory;
@@ -559,7 +578,7 @@ abut_status abut_suggest_kept(abut_body body1, abut_body body2, const abut_smoot
   void *memory;
   if (!smoothing || !options || !suggestion || options->cookie != COOKIE) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_suggest_kept needs a smoothing, options of "
-                "abut_default_suggest_options, and a place for its answer");
+                                     "abut_default_suggest_options, and a place for its answer");
   }
   memset(suggestion, 0, sizeof *suggestion);
   TRY(check_options(options, &f.o));

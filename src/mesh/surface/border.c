@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INSIDE 0.5      /* winding number */
-#define OFF_FACE 1e-5   /* of the diagonal: how far before a face its outside is asked about */
-#define ON_PLANE 1e-9   /* of the diagonal: corners so near a plane lie on it */
-#define RUN 64          /* triangles a thread takes at a time */
-#define FEW 16          /* triangles by whose planes a piece is cut, one after another */
+#define INSIDE 0.5       /* winding number */
+#define OFF_FACE 1e-5    /* of the diagonal: how far before a face its outside is asked about */
+#define ON_PLANE 1e-9    /* of the diagonal: corners so near a plane lie on it */
+#define RUN 64           /* triangles a thread takes at a time */
+#define FEW 16           /* triangles by whose planes a piece is cut, one after another */
 #define CUTS_MOST 262144 /* of a run */
 #define HALVINGS 40
 
@@ -37,10 +37,10 @@ typedef struct plane {
 
 typedef struct cutter {
   const solid *s;
-  double least, on;         /* [m]: smaller pieces stay whole; nearer to a plane is on it */
+  double least, on; /* [m]: smaller pieces stay whole; nearer to a plane is on it */
   pieces *to;
-  plane own;                /* of the triangle that is cut */
-  uint32_t *list;           /* a stack: triangles that may cross, of each piece that is being cut */
+  plane own;      /* of the triangle that is cut */
+  uint32_t *list; /* a stack: triangles that may cross, of each piece that is being cut */
   size_t count, room, cuts;
 } cutter;
 
@@ -247,8 +247,9 @@ static size_t cut(const cutter *c, const piece *p, const plane *by, piece out[3]
     const int to = i ? last : next;
     const double share = h[to] != 0.0 ? h[alone] / (h[alone] - h[to]) : 1.0;
     for (int k = 0; k < 3; ++k) {
-      on[i][k] = share == 1.0 ? p->corner[to][k]
-                              : p->corner[alone][k] + share * (p->corner[to][k] - p->corner[alone][k]);
+      on[i][k] = share == 1.0
+                   ? p->corner[to][k]
+                   : p->corner[alone][k] + share * (p->corner[to][k] - p->corner[alone][k]);
     }
   }
   size_t count = 0;
@@ -344,9 +345,10 @@ static void search_run(void *user, size_t i)
 static abut_status border_failed(abut_status status)
 {
   return status == ABUT_ERROR_BODY
-           ? fail(status, "the mesh's shells cross each other in more places than can be told apart "
-                  "(%d pieces of %d triangles); make one shell of them (a union) first", CUTS_MOST,
-                  RUN)
+           ? fail(status,
+                  "the mesh's shells cross each other in more places than can be told apart "
+                  "(%d pieces of %d triangles); make one shell of them (a union) first",
+                  CUTS_MOST, RUN)
            : fail(status, "no memory for a border");
 }
 

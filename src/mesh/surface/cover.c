@@ -8,14 +8,14 @@
 #include <math.h>
 #include <string.h>
 
-#define PER_POINT 16      /* candidates on faces for each point that is wanted */
-#define PER_SPACING 6     /* candidates on edges */
+#define PER_POINT 16                      /* candidates on faces for each point that is wanted */
+#define PER_SPACING 6                     /* candidates on edges */
 #define CANDIDATES_MOST ((size_t)1 << 22) /* of either kind */
-#define REACH 2.0         /* spacings: farther off is all the same */
-#define CELL 1.5          /* spacings */
-#define SHARP 0.985       /* cosine between two faces: 10 degrees */
-#define EDGE_WEIGHT 1.5f  /* of distances on sharp edges, where contacts are more often */
-#define OPPOSITE -0.3     /* cosine between normals of the two sides of a sheet */
+#define REACH 2.0                         /* spacings: farther off is all the same */
+#define CELL 1.5                          /* spacings */
+#define SHARP 0.985                       /* cosine between two faces: 10 degrees */
+#define EDGE_WEIGHT 1.5f /* of distances on sharp edges, where contacts are more often */
+#define OPPOSITE -0.3    /* cosine between normals of the two sides of a sheet */
 
 static size_t real_count(const surface *s)
 {

@@ -10,15 +10,15 @@
 typedef struct candidate {
   double at[3];
   float normal[3];
-  float weight;             /* of its distance */
-  float distance2;          /* [m^2] to the nearest point */
+  float weight;    /* of its distance */
+  float distance2; /* [m^2] to the nearest point */
 } candidate;
 
 typedef struct cover {
   arena memory;
   const surface *s;
   const uint32_t *region;
-  double spacing;           /* of so many points in a lattice of equal triangles [m] */
+  double spacing; /* of so many points in a lattice of equal triangles [m] */
   candidate *candidates;
   size_t count;
   uint32_t *start, *listed; /* candidates by the cells that they lie in */
@@ -28,7 +28,7 @@ typedef struct cover {
 
 /* These are points with outward normals (unit, or 0 where there is none). */
 typedef struct cover_points {
-  double *at, *normal;      /* (count, 3) */
+  double *at, *normal; /* (count, 3) */
   size_t count;
 } cover_points;
 

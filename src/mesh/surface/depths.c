@@ -15,7 +15,8 @@ void depths_free(depths *d)
   *d = (depths){0};
 }
 
-abut_status depths_add(depths *d, const double x[3], double field, double distance, double least, double weight)
+abut_status depths_add(depths *d, const double x[3], double field, double distance, double least,
+                       double weight)
 {
   if (!(distance <= -least) || !(distance < 0.0) || !(field <= 0.0)) {
     return ABUT_SUCCESS;

@@ -41,41 +41,48 @@ static int open_text(const abut_field_report *r, char *out, size_t room)
     return snprintf(out, room, "open: %s; close the mesh: near them inside and outside blur",
                     *left ? left : "the mesh is not closed");
   }
-  return snprintf(out, room, "open: %zu hole%s %s closed, the widest %.3g m across%s; where this is "
-                  "not the shape, close the mesh itself", r->holes, s(r->holes), was(r->holes),
-                  r->hole_widest, left);
+  return snprintf(out, room,
+                  "open: %zu hole%s %s closed, the widest %.3g m across%s; where this is "
+                  "not the shape, close the mesh itself",
+                  r->holes, s(r->holes), was(r->holes), r->hole_widest, left);
 }
 
 static int inside_out_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(out, room, "inside out: %zu of %zu shell%s with faces inwards %s turned; "
-                  "where a cavity was meant, put it inside another shell", r->shells_turned,
-                  r->shells, s(r->shells), was(r->shells_turned));
+  return snprintf(out, room,
+                  "inside out: %zu of %zu shell%s with faces inwards %s turned; "
+                  "where a cavity was meant, put it inside another shell",
+                  r->shells_turned, r->shells, s(r->shells), was(r->shells_turned));
 }
 
 static int turned_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(out, room, "turned: %zu triangle%s ran against the neighbours, and %s turned; the "
-                  "volume is now %.4g m^3: is that right?", r->turned, s(r->turned),
-                  was(r->turned), r->volume);
+  return snprintf(out, room,
+                  "turned: %zu triangle%s ran against the neighbours, and %s turned; the "
+                  "volume is now %.4g m^3: is that right?",
+                  r->turned, s(r->turned), was(r->turned), r->volume);
 }
 
 static int tangled_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(out, room, "tangled: %zu edge%s %s more than two faces, or no orientation that "
+  return snprintf(out, room,
+                  "tangled: %zu edge%s %s more than two faces, or no orientation that "
                   "suits them all; remove walls inside the solid and faces that are there twice",
                   r->tangled_edges, s(r->tangled_edges), has(r->tangled_edges));
 }
 
 static int unit_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(out, room, "unit: the box's diagonal is %.4g m; if the file is in millimetres, "
-                  "scale it by 0.001", r->diagonal);
+  return snprintf(out, room,
+                  "unit: the box's diagonal is %.4g m; if the file is in millimetres, "
+                  "scale it by 0.001",
+                  r->diagonal);
 }
 
 static int small_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(out, room, "small: the box's diagonal is %.4g m, too little to fit a smoothing to, "
+  return snprintf(out, room,
+                  "small: the box's diagonal is %.4g m, too little to fit a smoothing to, "
                   "so that evaluation refuses it; is the file in metres? Else scale it up",
                   r->diagonal);
 }
@@ -104,7 +111,8 @@ static number percent(double share)
 
 static int coarse_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(out, room, "coarse: the field is off by up to %s %% of the diagonal at 95 %% of "
+  return snprintf(out, room,
+                  "coarse: the field is off by up to %s %% of the diagonal at 95 %% of "
                   "the surface, more than the tolerance asks; give it more memory, or more cells",
                   percent(worst_95(r)).text);
 }
@@ -115,8 +123,10 @@ static number lost_lengths(const abut_field_report *r)
 {
   number n = {""};
   if (r->lost_thickness > 0.0) {
-    snprintf(n.text, sizeof n.text, ": half of that is of parts less than %.3g m thick, where the "
-             "field is off by %.2g m and more", r->lost_thickness, r->lost_error);
+    snprintf(n.text, sizeof n.text,
+             ": half of that is of parts less than %.3g m thick, where the "
+             "field is off by %.2g m and more",
+             r->lost_thickness, r->lost_error);
   }
   return n;
 }
@@ -124,44 +134,56 @@ static number lost_lengths(const abut_field_report *r)
 static int thin_text(const abut_field_report *r, char *out, size_t room)
 {
   if (!(r->thin_share > 0.0)) {
-    return snprintf(out, room, "thin: behind %s %% of the surface the field is not negative%s; ask a "
-                    "smaller tolerance, or thicken what is there", percent(r->thin_lost).text,
-                    lost_lengths(r).text);
+    return snprintf(out, room,
+                    "thin: behind %s %% of the surface the field is not negative%s; ask a "
+                    "smaller tolerance, or thicken what is there",
+                    percent(r->thin_lost).text, lost_lengths(r).text);
   }
-  return snprintf(out, room, "thin: %s %% of the surface is of parts thinner than four tolerances, "
+  return snprintf(out, room,
+                  "thin: %s %% of the surface is of parts thinner than four tolerances, "
                   "and behind %s %% the field is not negative%s; ask a smaller tolerance, or "
-                  "thicken them", percent(r->thin_share).text, percent(r->thin_lost).text,
-                  lost_lengths(r).text);
+                  "thicken them",
+                  percent(r->thin_share).text, percent(r->thin_lost).text, lost_lengths(r).text);
 }
 
 static int nested_text(const abut_field_report *r, char *out, size_t room)
 {
   const bool one = r->shells_nested == 1;
-  return snprintf(out, room, "nested: %zu of %zu shells %s within others and turn%s as these do, so "
+  return snprintf(out, room,
+                  "nested: %zu of %zu shells %s within others and turn%s as these do, so "
                   "that all of it is solid; where a cavity was meant, turn the inner faces",
                   r->shells_nested, r->shells, one ? "lies" : "lie", one ? "s" : "");
 }
 
 static int sheet_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(out, room, "sheet: %zu sheet%s of faces without a back, up to %.3g m wide, "
-                  "enclose%s nothing, and distances are taken to %s; take inner walls out, and give "
-                  "others thickness", r->sheets, s(r->sheets), r->sheet_widest,
-                  r->sheets == 1 ? "s" : "", r->sheets == 1 ? "it" : "them");
+  return snprintf(
+    out, room,
+    "sheet: %zu sheet%s of faces without a back, up to %.3g m wide, "
+    "enclose%s nothing, and distances are taken to %s; take inner walls out, and give "
+    "others thickness",
+    r->sheets, s(r->sheets), r->sheet_widest, r->sheets == 1 ? "s" : "",
+    r->sheets == 1 ? "it" : "them");
 }
 
 static int misfit_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(out, room, "misfit: half of the mesh's vertices are %.3g m and more off the surface "
+  return snprintf(out, room,
+                  "misfit: half of the mesh's vertices are %.3g m and more off the surface "
                   "of the body's field, and its diagonal is %.3g m: are mesh and primitives in one "
-                  "unit, and in one place?", r->misfit, r->diagonal);
+                  "unit, and in one place?",
+                  r->misfit, r->diagonal);
 }
 
 static int features_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(out, room, "features: a stated vertex or edge, with its radius, is %.3g m off the surface of the "
-                  "body's field, and the mesh's diagonal is %.3g m: are features and primitives in one unit, and in "
-                  "one place?", r->feature_misfit, r->diagonal);
+  return snprintf(
+    out, room,
+    "features: a stated vertex or edge, with its radius, is %.3g m off the surface of the "
+    "body's field, and the mesh's diagonal is %.3g m: are features and primitives in one unit, and "
+    "in "
+    "one place?",
+    r->feature_misfit, r->diagonal);
 }
 
 size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which, char *text,
@@ -171,12 +193,12 @@ size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which
     abut_suspicion which;
     int (*write)(const abut_field_report *r, char *out, size_t room);
   } texts[] = {
-    {ABUT_SUSPECT_OPEN, open_text},       {ABUT_SUSPECT_INSIDE_OUT, inside_out_text},
-    {ABUT_SUSPECT_TURNED, turned_text},   {ABUT_SUSPECT_TANGLED, tangled_text},
-    {ABUT_SUSPECT_UNIT, unit_text},       {ABUT_SUSPECT_SMALL, small_text},
-    {ABUT_SUSPECT_COARSE, coarse_text},   {ABUT_SUSPECT_THIN, thin_text},
-    {ABUT_SUSPECT_NESTED, nested_text},   {ABUT_SUSPECT_SHEET, sheet_text},
-    {ABUT_SUSPECT_MISFIT, misfit_text},   {ABUT_SUSPECT_FEATURES, features_text},
+    {ABUT_SUSPECT_OPEN, open_text},     {ABUT_SUSPECT_INSIDE_OUT, inside_out_text},
+    {ABUT_SUSPECT_TURNED, turned_text}, {ABUT_SUSPECT_TANGLED, tangled_text},
+    {ABUT_SUSPECT_UNIT, unit_text},     {ABUT_SUSPECT_SMALL, small_text},
+    {ABUT_SUSPECT_COARSE, coarse_text}, {ABUT_SUSPECT_THIN, thin_text},
+    {ABUT_SUSPECT_NESTED, nested_text}, {ABUT_SUSPECT_SHEET, sheet_text},
+    {ABUT_SUSPECT_MISFIT, misfit_text}, {ABUT_SUSPECT_FEATURES, features_text},
   };
   if (text && room) {
     *text = '\0';

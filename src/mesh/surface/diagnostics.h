@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Returns bits of abut_suspicion: that a box's diagonal [m] looks like millimetres, or that no smoothing can be
- * fitted to it. */
+/* Returns bits of abut_suspicion: that a box's diagonal [m] looks like millimetres, or that no
+ * smoothing can be fitted to it. */
 uint32_t diagonal_suspicions(double diagonal);
 
 #endif

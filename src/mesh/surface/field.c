@@ -16,7 +16,7 @@
 #define TOLERANCE 0.0015
 #define VERTICES 1000
 #define MEMORY ((size_t)256 << 20)
-#define LOST_MOST 0.001     /* of the area: thin parts that may be lost in silence */
+#define LOST_MOST 0.001 /* of the area: thin parts that may be lost in silence */
 
 abut_field_options abut_default_field_options(void)
 {
@@ -65,8 +65,11 @@ static abut_status hold_spline(arena *memory, const spline *s, abut_body_def *de
     ((double *)coefficients)[i] = (double)s->coarse[i];
   }
   abut_grid *grid = grid_memory;
-  *grid = (abut_grid){.coefficients = coefficients, .spacing = s->spacing, .levels = levels,
-                      .level_count = s->level_count, .operation = ABUT_ADD};
+  *grid = (abut_grid){.coefficients = coefficients,
+                      .spacing = s->spacing,
+                      .levels = levels,
+                      .level_count = s->level_count,
+                      .operation = ABUT_ADD};
   for (int k = 0; k < 3; ++k) {
     grid->size[k] = s->size[k];
     grid->origin[k] = s->origin[k];
@@ -114,15 +117,12 @@ static void report_surface(abut_field_report *r, const surface *s, const surface
 static void diagnose(abut_field_report *r, double tolerance)
 {
   const bool coarse = r->face_95 > tolerance * 1.1 || r->edge_95 > 2.0 * tolerance;
-  r->suspicions = (r->holes || r->open_edges ? ABUT_SUSPECT_OPEN : 0u) |
-                  (r->shells_turned ? ABUT_SUSPECT_INSIDE_OUT : 0u) |
-                  (r->turned ? ABUT_SUSPECT_TURNED : 0u) |
-                  (r->tangled_edges ? ABUT_SUSPECT_TANGLED : 0u) |
-                  diagonal_suspicions(r->diagonal) |
-                  (coarse ? ABUT_SUSPECT_COARSE : 0u) |
-                  (r->thin_lost > LOST_MOST ? ABUT_SUSPECT_THIN : 0u) |
-                  (r->shells_nested ? ABUT_SUSPECT_NESTED : 0u) |
-                  (r->sheets ? ABUT_SUSPECT_SHEET : 0u);
+  r->suspicions =
+    (r->holes || r->open_edges ? ABUT_SUSPECT_OPEN : 0u) |
+    (r->shells_turned ? ABUT_SUSPECT_INSIDE_OUT : 0u) | (r->turned ? ABUT_SUSPECT_TURNED : 0u) |
+    (r->tangled_edges ? ABUT_SUSPECT_TANGLED : 0u) | diagonal_suspicions(r->diagonal) |
+    (coarse ? ABUT_SUSPECT_COARSE : 0u) | (r->thin_lost > LOST_MOST ? ABUT_SUSPECT_THIN : 0u) |
+    (r->shells_nested ? ABUT_SUSPECT_NESTED : 0u) | (r->sheets ? ABUT_SUSPECT_SHEET : 0u);
 }
 
 static double winding_of(const void *user, const double x[3])
@@ -139,8 +139,7 @@ static abut_status check_options(const abut_field_options *given, abut_field_opt
     return fail(ABUT_ERROR_ARGUMENT, "a field of %u cells, not 8 to 128", o->cells);
   }
   if (o->tolerance != 0.0 && !(o->tolerance >= 1e-5 && o->tolerance <= 0.1)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a field's tolerance is %g, not in [1e-5, 0.1]",
-                o->tolerance);
+    return fail(ABUT_ERROR_ARGUMENT, "a field's tolerance is %g, not in [1e-5, 0.1]", o->tolerance);
   }
   if (o->vertices && o->vertices != UINT32_MAX &&
       (o->vertices < 8 || o->vertices > ELEMENT_LIMIT)) {
@@ -197,7 +196,7 @@ abut_status abut_make_field(const abut_body_def *mesh, const abut_field_options 
   abut_field_options o;
   if (!mesh || !options || !field || options->cookie != COOKIE) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_make_field needs a mesh, a place for its answer, and "
-                "options made by abut_default_field_options");
+                                     "options made by abut_default_field_options");
   }
   memset(field, 0, sizeof *field);
   TRY(check_options(options, &o));

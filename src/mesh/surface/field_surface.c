@@ -14,22 +14,24 @@ static size_t count_corners(const abut_body_def *mesh)
   return corners;
 }
 
-/* Numbers the vertices of faces in the mesh's order. to: (vertices) the first vertex at each one's place, then its new
- * number, NONE where no face has it. Returns how many there are. */
-static size_t number_vertices(const abut_body_def *mesh, size_t corners, uint32_t *to, unsigned char *used)
+/* Numbers the vertices of faces in the mesh's order. to: (vertices) the first vertex at each one's
+ * place, then its new number, NONE where no face has it. Returns how many there are. */
+static size_t number_vertices(const abut_body_def *mesh, size_t corners, uint32_t *to,
+                              unsigned char *used)
 {
   size_t count = 0;
   for (size_t i = 0; i < corners; ++i) {
     used[to[mesh->face_indices[i]]] = 1;
   }
-  for (size_t i = 0; i < mesh->vertex_count; ++i) { /* the first at a place comes before the others there */
+  for (size_t i = 0; i < mesh->vertex_count; ++i) { /* the first at a place comes before the
+                                                       others there */
     to[i] = to[i] != i ? to[to[i]] : used[i] ? (uint32_t)count++ : NONE;
   }
   return count;
 }
 
-static abut_status copy_surface(arena *memory, const abut_body_def *mesh, uint32_t *to, unsigned char *used,
-                                abut_surface *out)
+static abut_status copy_surface(arena *memory, const abut_body_def *mesh, uint32_t *to,
+                                unsigned char *used, abut_surface *out)
 {
   const size_t corners = count_corners(mesh);
   void *vertices, *sizes, *indices;

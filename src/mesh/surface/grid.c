@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MARGIN 8            /* nodes around the box: no block reaches where points are clipped */
+#define MARGIN 8 /* nodes around the box: no block reaches where points are clipped */
 #define CELLS_FEWEST 32
 #define CELLS_MORE 64
-#define COARSE_SHARE 0.003  /* of the diagonal: an error of 95 % that takes more cells */
-#define FINEST_CELLS 1024   /* along the longest side: no level is finer */
-#define SAMPLE_SHARE 0.7    /* of a cell: how far points lie apart that are looked at */
-#define BAND 4              /* cells that are corrected around each point that is off */
-#define THIN_TOLERANCES 4.0 /* a part of less thickness is thin, */
+#define COARSE_SHARE 0.003   /* of the diagonal: an error of 95 % that takes more cells */
+#define FINEST_CELLS 1024    /* along the longest side: no level is finer */
+#define SAMPLE_SHARE 0.7     /* of a cell: how far points lie apart that are looked at */
+#define BAND 4               /* cells that are corrected around each point that is off */
+#define THIN_TOLERANCES 4.0  /* a part of less thickness is thin, */
 #define WEDGE_TOLERANCES 0.5 /* and of less is left, where its error is small enough */
-#define JOINED_SHARE 0.3    /* of the limit: beside finer cells what is off by as much gets them */
-#define SLAB 4              /* layers of nodes a thread takes at a time */
+#define JOINED_SHARE 0.3     /* of the limit: beside finer cells what is off by as much gets them */
+#define SLAB 4               /* layers of nodes a thread takes at a time */
 
 abut_status tell(const telling *t, const char *what, double done)
 {
@@ -43,8 +43,7 @@ static void measure_slab(void *user, size_t i)
   const size_t first = i * SLAB;
   const size_t size[3] = {first + SLAB < s->size[0] ? SLAB : s->size[0] - first, s->size[1],
                           s->size[2]};
-  const double origin[3] = {s->origin[0] + s->spacing * (double)first, s->origin[1],
-                            s->origin[2]};
+  const double origin[3] = {s->origin[0] + s->spacing * (double)first, s->origin[1], s->origin[2]};
   solid_lattice(r->inside, origin, s->spacing, size, r->values + first * size[1] * size[2]);
 }
 
@@ -422,8 +421,11 @@ abut_status grid_make(const surface *s, solid *inside, const abut_field_options 
   }
   refiner q = {.options = options, .memory = options->memory};
   q.tolerance = options->tolerance * s->diagonal;
-  q.from = (sampler){.of = s, .inside = inside, .s = out, .thin = THIN_TOLERANCES * q.tolerance,
-                      .wedge = WEDGE_TOLERANCES * q.tolerance};
+  q.from = (sampler){.of = s,
+                     .inside = inside,
+                     .s = out,
+                     .thin = THIN_TOLERANCES * q.tolerance,
+                     .wedge = WEDGE_TOLERANCES * q.tolerance};
   TRY_DONE(refine(&q, inside, out));
   TRY_DONE(tell(&(telling){options, 0.9, 0.1}, "check", 0.0));
   report->cells = cells;

@@ -28,7 +28,7 @@ typedef struct junctions {
 static int compare_junctions(const void *a, const void *b)
 {
   const junction *x = a, *y = b;
-  return x->side != y->side ? (x->side < y->side ? -1 : 1)
+  return x->side != y->side     ? (x->side < y->side ? -1 : 1)
          : x->along != y->along ? (x->along < y->along ? -1 : 1)
                                 : (x->corner < y->corner ? -1 : x->corner > y->corner);
 }

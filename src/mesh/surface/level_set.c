@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define END_LEAST 1e-3  /* of a side: a crossing is no nearer to its ends, or triangles have no area */
-#define LOOP_MOST 12    /* crossings of a cube */
+/* of a side: a crossing is no nearer to its ends, or triangles have no area */
+#define END_LEAST 1e-3
+#define LOOP_MOST 12 /* crossings of a cube */
 #define NO_POINT UINT32_MAX
 
 /* Corner c of a cube is at (c & 1, c >> 1 & 1, c >> 2 & 1). A face has its corners counterclockwise
@@ -21,8 +22,8 @@ typedef struct marcher {
   const float *values;
   surface *out;
   size_t point_room, triangle_room;
-  uint32_t *crossing[2][3]; /* (size[1], size[2]) of a layer of nodes: the point on the side that goes
-                               from each along an axis; of one layer and the next */
+  uint32_t *crossing[2][3]; /* (size[1], size[2]) of a layer of nodes: the point on the side that
+                               goes from each along an axis; of one layer and the next */
 } marcher;
 
 size_t lattice_count(const lattice *l)
@@ -74,8 +75,8 @@ static abut_status cross_layer(marcher *m, size_t i)
   return ABUT_SUCCESS;
 }
 
-/* Makes triangles of a loop of points. Longer ones get a point in the middle, for a diagonal of theirs
- * could lie in a face of the cube, where the cube beyond may have it too. */
+/* Makes triangles of a loop of points. Longer ones get a point in the middle, for a diagonal of
+ * theirs could lie in a face of the cube, where the cube beyond may have it too. */
 static abut_status fill_loop(marcher *m, const uint32_t *loop, size_t count)
 {
   double middle[3] = {0.0, 0.0, 0.0};

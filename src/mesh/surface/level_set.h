@@ -23,7 +23,8 @@ abut_status level_set_create(const lattice *l, const float *values, surface *out
 /* Finds the box, its diagonal, the area and the volume of what has points and triangles, anew. */
 void level_set_measure(surface *s);
 
-/* Returns the volume between a triangle and the box's lower corner: of a closed surface these add up. */
+/* Returns the volume between a triangle and the box's lower corner: of a closed surface these add
+ * up. */
 double level_set_volume(const surface *s, size_t triangle);
 
 #endif

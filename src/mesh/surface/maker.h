@@ -6,8 +6,8 @@
 #include "mesh/surface/surface.h"
 #include <math.h>
 
-#define WELD_SHARE 1e-6     /* of the diagonal: corners on open edges that lie so near are one */
-#define SHEET_VOLUME 1e-6   /* over area to the power 3/2: a shell of less encloses nothing */
+#define WELD_SHARE 1e-6   /* of the diagonal: corners on open edges that lie so near are one */
+#define SHEET_VOLUME 1e-6 /* over area to the power 3/2: a shell of less encloses nothing */
 #define NONE UINT32_MAX
 
 typedef struct maker {
@@ -16,8 +16,8 @@ typedef struct maker {
   size_t triangle_room, point_room;
   unsigned char *opposed; /* (opposed_count) whether another one was there the other way round */
   size_t opposed_count;
-  uint32_t *across;  /* (triangle_count, 3): the triangle and side across each side, 4 t + side */
-  uint32_t *shell;   /* (triangle_count) */
+  uint32_t *across; /* (triangle_count, 3): the triangle and side across each side, 4 t + side */
+  uint32_t *shell;  /* (triangle_count) */
   size_t shell_count;
   uint32_t *tangles; /* (tangle_count, 2): triangles that meet at an edge of more than two */
   size_t tangle_count, tangle_room;

@@ -49,8 +49,10 @@ abut_status check_mesh(const abut_body_def *def)
     return fail(ABUT_ERROR_ARGUMENT, "faces are counted but not given");
   }
   if (def->edge_count > ELEMENT_LIMIT || (def->edge_count && !def->edges)) {
-    return def->edges ? fail(ABUT_ERROR_BODY, "the mesh has %zu edges beside those of faces; %zu "
-                             "are the most", def->edge_count, ELEMENT_LIMIT)
+    return def->edges ? fail(ABUT_ERROR_BODY,
+                             "the mesh has %zu edges beside those of faces; %zu "
+                             "are the most",
+                             def->edge_count, ELEMENT_LIMIT)
                       : fail(ABUT_ERROR_ARGUMENT, "edges are counted but not given");
   }
   TRY(check_edges(def));

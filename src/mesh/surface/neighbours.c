@@ -12,7 +12,7 @@ typedef struct side {
 static int compare_sides(const void *a, const void *b)
 {
   const side *x = a, *y = b;
-  return x->low != y->low ? (x->low < y->low ? -1 : 1)
+  return x->low != y->low     ? (x->low < y->low ? -1 : 1)
          : x->high != y->high ? (x->high < y->high ? -1 : 1)
                               : (x->at < y->at ? -1 : x->at > y->at);
 }
@@ -73,7 +73,8 @@ abut_status find_neighbours(maker *m)
   m->report->tangled_edges = m->tangle_count = 0;
   for (size_t i = 0, end = 0; i < 3 * s->triangle_count; i = end) {
     for (end = i + 1; end < 3 * s->triangle_count && sides[end].low == sides[i].low &&
-                      sides[end].high == sides[i].high; ++end) {
+                      sides[end].high == sides[i].high;
+         ++end) {
     }
     for (size_t k = i; k < end; ++k) {
       const uint32_t at = sides[k].at;

@@ -22,10 +22,10 @@ typedef struct tracer {
   double deviation;
   border *borders;
   size_t border_count;
-  uint32_t *start, *incident;  /* borders at each point: incident[start[i]] to [start[i + 1] - 1] */
-  unsigned char *is_used;      /* (border_count) */
-  uint32_t *chain, *stack;     /* points of one run; pieces of it that wait */
-  uint64_t *found;             /* edges, the lower point in the upper half */
+  uint32_t *start, *incident; /* borders at each point: incident[start[i]] to [start[i + 1] - 1] */
+  unsigned char *is_used;     /* (border_count) */
+  uint32_t *chain, *stack;    /* points of one run; pieces of it that wait */
+  uint64_t *found;            /* edges, the lower point in the upper half */
   size_t found_count;
 } tracer;
 

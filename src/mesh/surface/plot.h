@@ -13,9 +13,9 @@ typedef struct plot {
   double u[3], rise[3], normal[3];
   double length, height, foot, area;
   double rows, column;
-  double cover;             /* how far a point is from a candidate at most */
-  double shares;            /* sum of the cells' */
-  size_t count;             /* of candidates */
+  double cover;  /* how far a point is from a candidate at most */
+  double shares; /* sum of the cells' */
+  size_t count;  /* of candidates */
 } plot;
 
 /* Makes it of the corners c (3, 3). False where it has no area. */

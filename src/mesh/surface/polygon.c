@@ -42,8 +42,8 @@ typedef struct ring {
 
 static double lean_of(const ring *r, uint32_t a, uint32_t b, uint32_t c)
 {
-  return lean(at(r->points, r->corner, a), at(r->points, r->corner, b),
-              at(r->points, r->corner, c), r->normal);
+  return lean(at(r->points, r->corner, a), at(r->points, r->corner, b), at(r->points, r->corner, c),
+              r->normal);
 }
 
 /* Whether a, b, c turn left and no other corner lies within them. */
@@ -54,8 +54,8 @@ static int is_ear(const ring *r, uint32_t a, uint32_t b, uint32_t c)
   }
   for (uint32_t p = r->next[c]; p != a; p = r->next[p]) {
     if (r->corner[p] != r->corner[a] && r->corner[p] != r->corner[b] &&
-        r->corner[p] != r->corner[c] && lean_of(r, a, b, p) >= 0.0 &&
-        lean_of(r, b, c, p) >= 0.0 && lean_of(r, c, a, p) >= 0.0) {
+        r->corner[p] != r->corner[c] && lean_of(r, a, b, p) >= 0.0 && lean_of(r, b, c, p) >= 0.0 &&
+        lean_of(r, c, a, p) >= 0.0) {
       return 0;
     }
   }
@@ -138,6 +138,5 @@ double triangle_angle(const double *p, const double *q, const double *s, const d
   lc = sqrt(lc);
   const double triple = a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
                         a[2] * (b[0] * c[1] - b[1] * c[0]);
-  return atan2(triple, la * lb * lc + ab * lc + bc * la + ca * lb) /
-         (2.0 * 3.14159265358979323846);
+  return atan2(triple, la * lb * lc + ab * lc + bc * la + ca * lb) / (2.0 * 3.14159265358979323846);
 }

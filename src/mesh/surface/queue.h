@@ -12,7 +12,7 @@ typedef struct queue_entry {
 
 typedef struct queue {
   queue_entry *heap;
-  uint32_t *place;    /* (ids) in the heap; UINT32_MAX: not there */
+  uint32_t *place; /* (ids) in the heap; UINT32_MAX: not there */
   size_t count;
 } queue;
 

@@ -100,8 +100,9 @@ static void take(grower *g, size_t triangle)
   triangle_area(g->s, triangle, area);
   const double size = sqrt(dot(area, area));
   for (size_t i = 0; i < 3; ++i) {
-    const double middle = (corner(g->s, triangle, 0)[i] + corner(g->s, triangle, 1)[i] +
-                           corner(g->s, triangle, 2)[i]) / 3.0;
+    const double middle =
+      (corner(g->s, triangle, 0)[i] + corner(g->s, triangle, 1)[i] + corner(g->s, triangle, 2)[i]) /
+      3.0;
     g->normal[i] += area[i];
     g->centre[i] += size * middle;
   }

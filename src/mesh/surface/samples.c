@@ -28,9 +28,9 @@
  * candidates are long. */
 #define BESIDE 0.1
 #define LONG 16
-#define KEPT 8          /* of such, the last ones */
-#define LEAN 0.5        /* cosine: samples of faces that lean more do not stand for each other */
-#define LISTS 2048      /* of samples by where they lie */
+#define KEPT 8     /* of such, the last ones */
+#define LEAN 0.5   /* cosine: samples of faces that lean more do not stand for each other */
+#define LISTS 2048 /* of samples by where they lie */
 
 /* This is a sample that stands for what is near. */
 typedef struct standing {
@@ -49,7 +49,7 @@ typedef struct stood_for {
 typedef struct sliver {
   const double *corners;
   double normal[3];
-  size_t first, count;      /* of stood_for */
+  size_t first, count; /* of stood_for */
 } sliver;
 
 typedef struct found {
@@ -57,7 +57,7 @@ typedef struct found {
   size_t count, room;
   standing *near;
   size_t near_count, near_room;
-  uint32_t *lists;          /* (LISTS) first of `near`; NOTHING: there is none */
+  uint32_t *lists; /* (LISTS) first of `near`; NOTHING: there is none */
   stood_for *stood;
   size_t stood_count, stood_room;
   sliver kept[KEPT];
@@ -86,8 +86,7 @@ static bool lies_in_block(const spline *s, const double x[3], size_t level)
 
 static bool is_at_edge(const sampler *q, const double x[3])
 {
-  return q->edges &&
-         tree_nearest(q->edges, x, q->edge_reach * q->edge_reach).at != UINT32_MAX;
+  return q->edges && tree_nearest(q->edges, x, q->edge_reach * q->edge_reach).at != UINT32_MAX;
 }
 
 /* Finds what the spline says at a point of the surface whose outer normal is n. */
@@ -100,8 +99,7 @@ static void judge(const sampler *q, const double n[3], sample *to)
     return;
   }
   const double inward[3] = {-n[0], -n[1], -n[2]};
-  const double through = tree_cast(q->inside->near, to->x, inward, 1e-9 * q->of->diagonal,
-                                   q->thin);
+  const double through = tree_cast(q->inside->near, to->x, inward, 1e-9 * q->of->diagonal, q->thin);
   const double into = 0.5 * (through < q->thin ? through : q->thin);
   double middle[3];
   for (int k = 0; k < 3; ++k) {
@@ -169,7 +167,9 @@ static uint32_t stands_near(const search *q, const found *to, const double x[3],
           const double *o = to->at[s->sample].x;
           const double d[3] = {o[0] - x[0], o[1] - x[1], o[2] - x[2]};
           if (dot(d, d) <= reach * reach && (double)s->normal[0] * n[0] +
-              (double)s->normal[1] * n[1] + (double)s->normal[2] * n[2] > LEAN) {
+                                                (double)s->normal[1] * n[1] +
+                                                (double)s->normal[2] * n[2] >
+                                              LEAN) {
             return s->sample;
           }
         }
@@ -289,7 +289,8 @@ static abut_status take_triangle(const search *q, found *to, const double *c)
     return ABUT_SUCCESS;
   }
   const bool is_low = p.height < LOW * q->spacing;
-  plot_cut(&p, (is_low ? COLUMN : WIDE_COLUMN) * q->spacing, (is_low ? ROW : WIDE_ROW) * q->spacing);
+  plot_cut(&p, (is_low ? COLUMN : WIDE_COLUMN) * q->spacing,
+           (is_low ? ROW : WIDE_ROW) * q->spacing);
   return is_low ? take_low(q, to, &p, c) : take_wide(q, to, &p);
 }
 
@@ -358,8 +359,8 @@ done:
 
 /* ---- the worst ---- */
 
-#define CLIMBS 32       /* from how many samples of each class */
-#define STEPS 10        /* of a climb, each of four tries or a half as long as the one before */
+#define CLIMBS 32 /* from how many samples of each class */
+#define STEPS 10  /* of a climb, each of four tries or a half as long as the one before */
 
 typedef struct climb {
   const sampler *from;

@@ -8,23 +8,23 @@
 /* This is a point of the surface, and what the spline says there. */
 typedef struct sample {
   double x[3];
-  double error;      /* of the distance [m], at x or, in a thin part, halfway through it */
-  double area;       /* of the surface that it stands for [m^2] */
-  double through;    /* of a thin part: its thickness [m]; else 0 */
-  bool at_edge;      /* near a sharp edge */
+  double error;          /* of the distance [m], at x or, in a thin part, halfway through it */
+  double area;           /* of the surface that it stands for [m^2] */
+  double through;        /* of a thin part: its thickness [m]; else 0 */
+  bool at_edge;          /* near a sharp edge */
   bool is_thin, is_lost; /* a thin part; the spline is not negative inside */
-  bool is_wedge;      /* thinner than finer cells are made for, as towards any sharp edge or rim */
-  bool is_rim;        /* thin because a sharp edge or a rim is near, which any field rounds */
+  bool is_wedge; /* thinner than finer cells are made for, as towards any sharp edge or rim */
+  bool is_rim;   /* thin because a sharp edge or a rim is near, which any field rounds */
 } sample;
 
 typedef struct sampler {
   const surface *of;
   solid *inside;
   const spline *s;
-  double thin;        /* [m]: parts of less thickness are looked through; 0: none are */
-  double wedge;       /* [m]: parts of less thickness are wedges */
-  double edge_reach;  /* [m] */
-  const tree *edges;  /* sharp ones, as triangles without area; NULL: at_edge is false */
+  double thin;       /* [m]: parts of less thickness are looked through; 0: none are */
+  double wedge;      /* [m]: parts of less thickness are wedges */
+  double edge_reach; /* [m] */
+  const tree *edges; /* sharp ones, as triangles without area; NULL: at_edge is false */
 } sampler;
 
 /* Makes points on the faces, of which every point of a face has one within `spacing` that is of a

@@ -20,7 +20,8 @@ double volume_under(const surface *s, size_t triangle, const double origin[3])
     c[k] = point_of(s, t[2])[k] - origin[k];
   }
   return (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
-          a[2] * (b[0] * c[1] - b[1] * c[0])) / 6.0;
+          a[2] * (b[0] * c[1] - b[1] * c[0])) /
+         6.0;
 }
 
 static void measure_shells(const maker *m, shell *shells)
@@ -109,9 +110,9 @@ static void join_tangled(maker *m, uint32_t *group)
 
 /* ---- within each other ---- */
 
-#define LOOKED_AT 16     /* triangles of a shell */
-#define OFF_FACE 1e-5    /* of the diagonal */
-#define WOUND 0.5        /* a winding number above it is inside */
+#define LOOKED_AT 16  /* triangles of a shell */
+#define OFF_FACE 1e-5 /* of the diagonal */
+#define WOUND 0.5     /* a winding number above it is inside */
 
 /* Whether what lies before a triangle is inside of something. */
 static bool is_within(const surface *s, size_t triangle, const void *user,
@@ -131,8 +132,7 @@ static bool is_within(const surface *s, size_t triangle, const void *user,
 
 /* A shell is within others where what lies before each of its triangles is: of a cavity, which
  * winds the other way, that is so too, and it encloses less than nothing. */
-abut_status surface_nested(const surface *s,
-                           double (*winding)(const void *user, const double x[3]),
+abut_status surface_nested(const surface *s, double (*winding)(const void *user, const double x[3]),
                            const void *user, size_t *nested)
 {
   abut_status status = ABUT_SUCCESS;

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLAT_SHARE 1e-4  /* of the diagonal: what is flat */
-#define THIN_SHARE 5e-4  /* the same once vertices have moved */
-#define UNCOVERED 1.0    /* spacings to the nearest vertex, from which one is kept back for it */
-#define ROUNDS 3         /* of thinning, at most */
-#define COVERED 0.7      /* spacings within which no vertex is added */
+#define FLAT_SHARE 1e-4 /* of the diagonal: what is flat */
+#define THIN_SHARE 5e-4 /* the same once vertices have moved */
+#define UNCOVERED 1.0   /* spacings to the nearest vertex, from which one is kept back for it */
+#define ROUNDS 3        /* of thinning, at most */
+#define COVERED 0.7     /* spacings within which no vertex is added */
 
 typedef struct maker {
   const surface *s;

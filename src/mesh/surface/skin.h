@@ -7,13 +7,13 @@
 #define SKIN_VERTICES 1000 /* by default */
 
 typedef struct skin {
-  double *vertices;         /* (vertex_count, 3); the last `added` of them belong to no edge */
+  double *vertices; /* (vertex_count, 3); the last `added` of them belong to no edge */
   size_t vertex_count;
-  uint32_t *edges;          /* (edge_count, 2), i < j, lexicographic, none twice */
+  uint32_t *edges; /* (edge_count, 2), i < j, lexicographic, none twice */
   size_t edge_count;
-  size_t merged;            /* triangles that lie in one plane with a neighbour */
-  size_t thinned;           /* vertices left out to make them as few as wanted */
-  size_t added;             /* vertices put on long faces and edges */
+  size_t merged;  /* triangles that lie in one plane with a neighbour */
+  size_t thinned; /* vertices left out to make them as few as wanted */
+  size_t added;   /* vertices put on long faces and edges */
 } skin;
 
 /* Makes it of about as many vertices as wanted; 0: SKIN_VERTICES; UINT32_MAX: of all vertices of

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INSIDE 0.5     /* winding number */
-#define TWICE 1.4      /* beyond it a place lies in two shells */
-#define ON_FACE 1e-9   /* of the diagonal: nearer to a face nobody can tell where a place lies */
+#define INSIDE 0.5   /* winding number */
+#define TWICE 1.4    /* beyond it a place lies in two shells */
+#define ON_FACE 1e-9 /* of the diagonal: nearer to a face nobody can tell where a place lies */
 
 /* ---- open edges ---- */
 
 typedef struct open_side {
   uint32_t low, high;
-  int32_t turn;        /* 1: from low to high, else -1 */
+  int32_t turn; /* 1: from low to high, else -1 */
 } open_side;
 
 static int compare_open(const void *a, const void *b)
@@ -69,7 +69,8 @@ static abut_status find_blur(const surface *s, solid *out)
     for (end = i; end < count && !compare_open(&list[i], &list[end]); ++end) {
       sum += list[end].turn;
     }
-    const double *p = s->points + 3 * (size_t)list[i].low, *q = s->points + 3 * (size_t)list[i].high;
+    const double *p = s->points + 3 * (size_t)list[i].low,
+                 *q = s->points + 3 * (size_t)list[i].high;
     double length2 = 0.0;
     for (int k = 0; k < 3 && sum; ++k) {
       length2 += (p[k] - q[k]) * (p[k] - q[k]);
@@ -148,7 +149,8 @@ void solid_measure(solid *s, const solid_place *beside, solid_place *out)
     d[k] = out->x[k] - beside->x[k];
   }
   const double apart = sqrt(dot(d, d));
-  const bool known = beside && solid_is_clear(s, out->x, apart) && follows(distance, beside->distance, apart);
+  const bool known = beside && solid_is_clear(s, out->x, apart) &&
+                     follows(distance, beside->distance, apart);
   const bool inside = known ? beside->distance < 0.0 : is_inside(s, out->x, distance);
   out->distance = inside ? -distance : distance;
   out->nearest = found.at;

@@ -10,14 +10,14 @@
 #include <stdbool.h>
 
 typedef struct solid {
-  tree all;            /* every triangle: winding numbers */
-  tree border;         /* where shells overlap: what of it bounds the solid */
-  const tree *near;    /* the one to measure distances from */
+  tree all;         /* every triangle: winding numbers */
+  tree border;      /* where shells overlap: what of it bounds the solid */
+  const tree *near; /* the one to measure distances from */
   double diagonal;
   double blur_centre[3], blur_radius; /* a ball [m]: outside of it inside and outside are apart by
                           the surface alone; inside, winding numbers may pass from one to the other
                           where edges are open. Negative: there are none */
-  atomic_int overlaps; /* whether some place was found in two shells */
+  atomic_int overlaps;                /* whether some place was found in two shells */
 } solid;
 
 abut_status solid_create(solid *out, const surface *s);
@@ -44,8 +44,8 @@ typedef struct solid_place {
  * `beside` is NULL. */
 void solid_measure(solid *s, const solid_place *beside, solid_place *out);
 
-/* Whether inside and outside are apart by the surface alone around x, where places that are compared are
- * `spacing` [m] apart. */
+/* Whether inside and outside are apart by the surface alone around x, where places that are
+ * compared are `spacing` [m] apart. */
 bool solid_is_clear(const solid *s, const double x[3], double spacing);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define BENT_CELLS 2.0 /* from the surface, within which values are bent back; none a cell on */
-#define MAP_CELLS 4 /* of the coarse grid along a block of level 1 */
+#define MAP_CELLS 4    /* of the coarse grid along a block of level 1 */
 
 abut_status spline_create(spline *s, const size_t size[3], const double origin[3], double spacing)
 {
@@ -108,8 +108,8 @@ int32_t spline_find(const spline *s, size_t level, const int32_t at[3])
   int32_t found = s->map[place];
   for (size_t l = 1; l < level && found >= 0; ++l) {
     const size_t shift = level - 1 - l;
-    const int32_t octant = (at[0] >> shift & 1) * 4 + (at[1] >> shift & 1) * 2 +
-                           (at[2] >> shift & 1);
+    const int32_t octant =
+      (at[0] >> shift & 1) * 4 + (at[1] >> shift & 1) * 2 + (at[2] >> shift & 1);
     found = s->levels[l].blocks[found].child[octant];
   }
   return found;
@@ -129,7 +129,8 @@ abut_status spline_add(spline *s, size_t level, const int32_t at[3])
     link = &s->map[(i * s->map_size[1] + j) * s->map_size[2] + k];
   } else {
     const int32_t above[3] = {at[0] >> 1, at[1] >> 1, at[2] >> 1};
-    link = &s->levels[level - 1].blocks[spline_find(s, level - 1, above)]
+    link = &s->levels[level - 1]
+              .blocks[spline_find(s, level - 1, above)]
               .child[(at[0] & 1) * 4 + (at[1] & 1) * 2 + (at[2] & 1)];
   }
   *link = (int32_t)to->count;
@@ -146,9 +147,9 @@ abut_status spline_add(spline *s, size_t level, const int32_t at[3])
 /* A level's coefficients are made of these. */
 typedef struct fitter {
   spline_block *blocks;
-  int32_t (*near)[27];    /* blocks around each, itself in the middle */
-  const double *values;   /* (count, 512) */
-  double *coefficients;   /* (count, 512) */
+  int32_t (*near)[27];  /* blocks around each, itself in the middle */
+  const double *values; /* (count, 512) */
+  double *coefficients; /* (count, 512) */
 } fitter;
 
 /* Whether a node's four cells along one axis reach below or above its block. */
@@ -182,9 +183,9 @@ static double number_at(const fitter *f, size_t b, const double *from, int i, in
 {
   const int x = (i + 8) >> 3, y = (j + 8) >> 3, z = (k + 8) >> 3;
   const int32_t block = f->near[b][x * 9 + y * 3 + z];
-  return block < 0 ? 0.0
-                   : from[(size_t)block * BLOCK_NODES +
-                          (size_t)((i & 7) * 64 + (j & 7) * 8 + (k & 7))];
+  return block < 0
+           ? 0.0
+           : from[(size_t)block * BLOCK_NODES + (size_t)((i & 7) * 64 + (j & 7) * 8 + (k & 7))];
 }
 
 /* Filters as filter_plane does; 0 where a coefficient would reach out of the blocks. All nodes

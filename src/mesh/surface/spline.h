@@ -27,7 +27,7 @@ typedef struct spline {
   size_t size[3];
   double origin[3], spacing;
   float *coarse;
-  int32_t *map;         /* blocks of level 1 over the coarse grid; -1: none */
+  int32_t *map; /* blocks of level 1 over the coarse grid; -1: none */
   size_t map_size[3];
   spline_level levels[SPLINE_LEVELS + 1]; /* from 1 */
   size_t level_count;

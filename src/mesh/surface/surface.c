@@ -108,9 +108,12 @@ static abut_status make(maker *m, const abut_body_def *def)
   measure_all(m);
   const double least = m->report->hole_share > SHEET_HOLES ? SHEET_LEAST : ENCLOSED_LEAST;
   if (!(s->volume > least * s->area * sqrt(s->area))) {
-    status = fail(ABUT_ERROR_BODY, "the mesh encloses nothing (its volume is %.2g of its area to the power "
-                  "3/2, a ball's 0.094): an open sheet has no inside; give it thickness, or a field of your own in "
-                  "a body file", s->area > 0.0 ? s->volume / (s->area * sqrt(s->area)) : 0.0);
+    status = fail(ABUT_ERROR_BODY,
+                  "the mesh encloses nothing (its volume is %.2g of its area to the power "
+                  "3/2, a ball's 0.094): an open sheet has no inside; give it thickness, or a "
+                  "field of your own in "
+                  "a body file",
+                  s->area > 0.0 ? s->volume / (s->area * sqrt(s->area)) : 0.0);
     goto done;
   }
   status = surface_pair_sides(s);
@@ -156,4 +159,3 @@ void surface_free(surface *s)
   free(s->polygon);
   *s = (surface){0};
 }
-

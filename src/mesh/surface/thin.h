@@ -14,11 +14,11 @@ typedef struct quadric {
 
 typedef struct thin_vertex {
   quadric error;
-  double at[3];             /* in units of the diagonal, from the box's lower corner */
-  uint32_t side;            /* one that begins here; UINT32_MAX: the vertex has gone */
-  uint32_t origin;          /* a side of the surface that begins near here */
-  uint32_t seen;            /* a stamp */
-  bool is_fixed;            /* at an open or tangled side */
+  double at[3];    /* in units of the diagonal, from the box's lower corner */
+  uint32_t side;   /* one that begins here; UINT32_MAX: the vertex has gone */
+  uint32_t origin; /* a side of the surface that begins near here */
+  uint32_t seen;   /* a stamp */
+  bool is_fixed;   /* at an open or tangled side */
 } thin_vertex;
 
 typedef struct thinner {
@@ -26,11 +26,11 @@ typedef struct thinner {
   const surface *s;
   thin_vertex *vertices;
   size_t vertex_count, left;
-  uint32_t *corner;         /* (3 triangle_count) its vertex; UINT32_MAX: the triangle has gone */
+  uint32_t *corner; /* (3 triangle_count) its vertex; UINT32_MAX: the triangle has gone */
   uint32_t *across;
-  queue edges;              /* by their lower side */
+  queue edges; /* by their lower side */
   uint32_t stamp;
-  bool may_fold;            /* nothing else is left to do */
+  bool may_fold; /* nothing else is left to do */
 } thinner;
 
 /* The surface must stay. */

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUNDING 2e-6f      /* of lengths in float: what they may be off by, twice */
-#define FAR_RATIO2 5.29     /* triangles are far beyond 2.3 of their radii: Barill et al. take 2 */
+#define ROUNDING 2e-6f  /* of lengths in float: what they may be off by, twice */
+#define FAR_RATIO2 5.29 /* triangles are far beyond 2.3 of their radii: Barill et al. take 2 */
 
 /* ---- what is worth being looked at ---- */
 
@@ -69,8 +69,8 @@ static void measure_leaf(const tree_leaf *l, const float x[3], float out[TREE_WI
     }
   }
   for (int c = 0; c < TREE_WIDE; ++c) {
-    const float height = l->plane[0][c] * x[0] + l->plane[1][c] * x[1] + l->plane[2][c] * x[2] -
-                         l->plane[3][c];
+    const float height =
+      l->plane[0][c] * x[0] + l->plane[1][c] * x[1] + l->plane[2][c] * x[2] - l->plane[3][c];
     out[c] = 4.0f * (height * height + beyond[c] * beyond[c]);
   }
 }

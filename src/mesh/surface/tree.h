@@ -4,10 +4,10 @@
 
 #include "mesh/surface/surface.h"
 
-#define TREE_WIDE 4                 /* children of a node, triangles of a leaf, at most */
-#define TREE_LEAF 0x80000000u       /* of a child: it is a leaf, the rest its number */
-#define TREE_STACK 384              /* what a walk over the tree puts off, at most */
-#define TREE_NOTHING UINT32_MAX     /* there is no such child */
+#define TREE_WIDE 4             /* children of a node, triangles of a leaf, at most */
+#define TREE_LEAF 0x80000000u   /* of a child: it is a leaf, the rest its number */
+#define TREE_STACK 384          /* what a walk over the tree puts off, at most */
+#define TREE_NOTHING UINT32_MAX /* there is no such child */
 
 /* Lengths of nodes and leaves are float, in shares of the tree's size about its middle: they only
  * say what is worth being looked at in double. */
@@ -20,7 +20,7 @@ typedef struct tree_node {
  * outside: (x, y, z, offset). All 0 for a triangle without area. */
 typedef struct tree_leaf {
   float plane[4][TREE_WIDE], side[3][4][TREE_WIDE];
-  uint32_t first, count;            /* its triangles */
+  uint32_t first, count; /* its triangles */
 } tree_leaf;
 
 /* This has of the triangles of a node's child, for winding numbers from afar, the sum of their area
@@ -30,20 +30,20 @@ typedef struct tree_sum {
 } tree_sum;
 
 typedef struct tree {
-  tree_node *nodes;                 /* the first is the root */
+  tree_node *nodes; /* the first is the root */
   tree_leaf *leaves;
-  tree_sum *sums;                   /* (node_count, TREE_WIDE) */
+  tree_sum *sums; /* (node_count, TREE_WIDE) */
   size_t node_count, leaf_count;
-  double middle[3], scale;          /* [m], [1/m] */
-  double *corners;                  /* (count, 3, 3) in the leaves' order */
-  uint32_t *triangle;               /* (count) which of the surface's each is */
+  double middle[3], scale; /* [m], [1/m] */
+  double *corners;         /* (count, 3, 3) in the leaves' order */
+  uint32_t *triangle;      /* (count) which of the surface's each is */
   size_t count;
 } tree;
 
 typedef struct nearest {
-  double distance2;           /* [m^2]; what was asked for where nothing is nearer */
+  double distance2; /* [m^2]; what was asked for where nothing is nearer */
   double point[3];
-  uint32_t at;                /* of the tree's corners; UINT32_MAX: nothing */
+  uint32_t at; /* of the tree's corners; UINT32_MAX: nothing */
 } nearest;
 
 /* Makes a tree of some triangles; those without area are left out. which: NULL for all of them,

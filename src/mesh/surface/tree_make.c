@@ -10,14 +10,14 @@
 #include <string.h>
 
 #define BINS 16
-#define DEPTH 96            /* no path is longer: */
-#define CUT_DEPTH 64        /* from here on runs are halved, of at most 2^31 triangles */
+#define DEPTH 96     /* no path is longer: */
+#define CUT_DEPTH 64 /* from here on runs are halved, of at most 2^31 triangles */
 
 /* A tree of two children a node is built first, and made wide then. */
 typedef struct pair_node {
-  float lower[3], upper[3];   /* rounded outwards */
-  uint32_t first, count;      /* its triangles */
-  uint32_t child;             /* the first of two; 0: a leaf */
+  float lower[3], upper[3]; /* rounded outwards */
+  uint32_t first, count;    /* its triangles */
+  uint32_t child;           /* the first of two; 0: a leaf */
 } pair_node;
 
 /* ---- building ---- */
@@ -25,11 +25,11 @@ typedef struct pair_node {
 typedef struct builder {
   tree *t;
   pair_node *nodes;
-  tree_sum *sums;             /* of each node */
-  size_t count;               /* of nodes */
-  float (*box)[6];            /* of each triangle: lower, upper */
+  tree_sum *sums;  /* of each node */
+  size_t count;    /* of nodes */
+  float (*box)[6]; /* of each triangle: lower, upper */
   float (*centre)[3];
-  uint32_t *order;            /* being sorted */
+  uint32_t *order; /* being sorted */
 } builder;
 
 typedef struct bounds {
@@ -74,7 +74,7 @@ static size_t split(builder *b, size_t first, size_t count)
   int axis = 0;
   for (int k = 1; k < 3; ++k) {
     axis = centres.upper[k] - centres.lower[k] > centres.upper[axis] - centres.lower[axis] ? k
-                                                                                         : axis;
+                                                                                           : axis;
   }
   const float low = centres.lower[axis], span = centres.upper[axis] - low;
   const float scale = (float)BINS * 0.9999f / span;
@@ -104,8 +104,8 @@ static size_t split(builder *b, size_t first, size_t count)
   for (int i = 0; i + 1 < BINS; ++i) {
     widen(&left, bin[i].lower, bin[i].upper);
     so_far += in[i];
-    const float cost = half_area(&left) * (float)so_far +
-                       half_area(&right[i + 1]) * (float)(count - so_far);
+    const float cost =
+      half_area(&left) * (float)so_far + half_area(&right[i + 1]) * (float)(count - so_far);
     if (so_far && so_far < count && cost < best) {
       best = cost;
       cut = i + 1;
@@ -222,8 +222,8 @@ static void set_box(tree_node *to, size_t c, const pair_node *from)
 {
   for (int k = 0; k < 3; ++k) {
     const float centre = 0.5f * from->lower[k] + 0.5f * from->upper[k];
-    const double half = fmax((double)from->upper[k] - (double)centre,
-                             (double)centre - (double)from->lower[k]);
+    const double half =
+      fmax((double)from->upper[k] - (double)centre, (double)centre - (double)from->lower[k]);
     to->centre[k][c] = centre;
     to->half[k][c] = nextafterf((float)half, HUGE_VALF);
   }

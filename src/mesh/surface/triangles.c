@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLAT_SHARE 1e-9     /* height over longest side: what is lower is a line */
+#define FLAT_SHARE 1e-9                  /* height over longest side: what is lower is a line */
 #define TRIANGLES_MOST ((size_t)1 << 28) /* four times as many are numbered by 32 bits */
 
 void triangle_area(const surface *s, size_t triangle, double area[3])
@@ -43,7 +43,7 @@ abut_status add_triangle(maker *m, uint32_t a, uint32_t b, uint32_t c, uint32_t 
 }
 
 abut_status add_polygon(maker *m, const uint32_t *corner, size_t size, uint32_t polygon,
-                               uint32_t *work)
+                        uint32_t *work)
 {
   const size_t count = polygon_cut(m->s->points, corner, size, work);
   for (size_t i = 0; i < count; ++i) {

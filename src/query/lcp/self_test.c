@@ -9,20 +9,21 @@
 enum { KNOWN = 2, ROWS = 6, PROBLEMS = 19, ROOM = PROBLEMS * 96 };
 
 static const double matrices[KNOWN * ROWS * ROWS] = {
-  2, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, //
-  0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, //
-  23, 3, 9, -4, 7, 1, 3, 27, -2, -15, -7, 4, 9, -2, 20, 2, 1, 9, //
-  -4, -15, 2, 13, 9, -7, 7, -7, 1, 9, 18, -9, 1, 4, 9, -7, -9, 26};
+  2,  0,   0, 0,  0, 0,  0, 1,  0,  0,   0,  0,  0, 0,  1,  0,  0,  0, //
+  0,  0,   0, 4,  0, 0,  0, 0,  0,  0,   1,  0,  0, 0,  0,  0,  0,  1, //
+  23, 3,   9, -4, 7, 1,  3, 27, -2, -15, -7, 4,  9, -2, 20, 2,  1,  9, //
+  -4, -15, 2, 13, 9, -7, 7, -7, 1,  9,   18, -9, 1, 4,  9,  -7, -9, 26};
 static const double constants[KNOWN * ROWS] = {-4, 3, -0.5, 1, 0, 0, -3, -5, 9, 4, -6, -3};
-static const double coefficients[KNOWN * ROWS] = {0, 0.5, 0.5, 0, 0.5, 0.5, 0, 0.5, 0.5, 0, 0.5, 0.5};
+static const double coefficients[KNOWN * ROWS] = {0, 0.5, 0.5, 0, 0.5, 0.5,
+                                                  0, 0.5, 0.5, 0, 0.5, 0.5};
 static const double forces[KNOWN * ROWS] = {2, -1, 0.5, 0, 0, 0, 0.15, 0.075, -0.075, 0, 0, 0};
-static const double speeds[KNOWN * ROWS] = {0, 2,      0,   1,     0,     0,
-                                            0, -2.375, 8.7, 2.125, -5.55, -3.225};
+static const double speeds[KNOWN * ROWS] = {0, 2, 0, 1, 0, 0, 0, -2.375, 8.7, 2.125, -5.55, -3.225};
 
 static abut_status solve(self_test *t)
 {
-  static const answer answers[] = {{"forces of boxed problems", forces, 1, ROWS, {1e-5, 1e-12}, false},
-                                   {"speeds of boxed problems", speeds, 1, ROWS, {1e-4, 1e-11}, false}};
+  static const answer answers[] = {
+    {"forces of boxed problems", forces, 1, ROWS, {1e-5, 1e-12}, false},
+    {"speeds of boxed problems", speeds, 1, ROWS, {1e-4, 1e-11}, false}};
   static const int32_t parents[ROWS] = {LCP_NO_PARENT, 0, 0, LCP_NO_PARENT, 3, 3};
   abut_lcp p = abut_default_lcp();
   p.count = PROBLEMS;

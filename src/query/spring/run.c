@@ -156,10 +156,10 @@ abut_status spring_run_ahead(const spring_run *r, double step)
 
 abut_status spring_run_adjoint(const spring_run *r)
 {
-  return LAUNCH(r->device, KERNEL_SPRING_ADJOINT, r->count, 1, AT(SPRING_POSES_1), AT(SPRING_POSES_2),
-                ARG_INT(r->pose_width), AT(SPRING_TWISTS_1), AT(SPRING_TWISTS_2), AT(SPRING_FRAMES),
-                AT(SPRING_SUMS), AT(SPRING_JACOBIANS), AT(SPRING_WRENCHES_1_BAR),
-                AT(SPRING_WRENCHES_2_BAR), AT(SPRING_DISTANCES_BAR), ARG_INT(r->count),
-                AT(SPRING_POSES_1_BAR), AT(SPRING_POSES_2_BAR), AT(SPRING_TWISTS_1_BAR),
-                AT(SPRING_TWISTS_2_BAR), AT(SPRING_LAWS_BAR));
+  return LAUNCH(r->device, KERNEL_SPRING_ADJOINT, r->count, 1, AT(SPRING_POSES_1),
+                AT(SPRING_POSES_2), ARG_INT(r->pose_width), AT(SPRING_TWISTS_1),
+                AT(SPRING_TWISTS_2), AT(SPRING_FRAMES), AT(SPRING_SUMS), AT(SPRING_JACOBIANS),
+                AT(SPRING_WRENCHES_1_BAR), AT(SPRING_WRENCHES_2_BAR), AT(SPRING_DISTANCES_BAR),
+                ARG_INT(r->count), AT(SPRING_POSES_1_BAR), AT(SPRING_POSES_2_BAR),
+                AT(SPRING_TWISTS_1_BAR), AT(SPRING_TWISTS_2_BAR), AT(SPRING_LAWS_BAR));
 }

@@ -195,7 +195,8 @@ static void add_gradients(spring_call *c, size_t pose, size_t real)
   add(c, "jacobian", SPRING_JACOBIANS, SPRING_SLOPES, real, NULL, g->jacobian);
   if (g->jacobian_along) {
     add(c, "direction", SPRING_DIRECTIONS, 12, real, g->direction, NULL);
-    add(c, "jacobian_along", SPRING_JACOBIANS_TANGENT, SPRING_SLOPES, real, NULL, g->jacobian_along);
+    add(c, "jacobian_along", SPRING_JACOBIANS_TANGENT, SPRING_SLOPES, real, NULL,
+        g->jacobian_along);
   }
 }
 

@@ -1,4 +1,5 @@
-/* Meshes of clouds as kernels read them (cl/kernels/spring/points.cl), for soft collision points. */
+/* Meshes of clouds as kernels read them (cl/kernels/spring/points.cl), for soft collision
+ * points. */
 #ifndef ABUT_SPRING_SURFACES_H
 #define ABUT_SPRING_SURFACES_H
 

@@ -1,6 +1,7 @@
-/* What goes over to the page of `abut view`: arrays within the page, and answers of its server (docs/view.md). The order of
- * what lies in them is stated here and nowhere else. C includes this file, and tools/embed_page.py gives its numbers, texts and
- * lists to the page's script as WIRE, by their names without WIRE_. */
+/* What goes over to the page of `abut view`: arrays within the page, and answers of its server
+ * (docs/view.md). The order of what lies in them is stated here and nowhere else. C includes this
+ * file, and tools/embed_page.py gives its numbers, texts and lists to the page's script as WIRE, by
+ * their names without WIRE_. */
 #ifndef ABUT_VIEW_PAGE_WIRE_H
 #define ABUT_VIEW_PAGE_WIRE_H
 
@@ -41,8 +42,10 @@
 #define WIRE_MAGIC "abut"
 #define WIRE_VERSION 3
 
-/* Numbers of 32 bits behind the magic, by name and count: of contacts, and of curves, whose rows of float32 follow. */
-#define WIRE_FRAME_WHOLES(X) X(version, 1) X(count, 1) X(layout, WIRE_LAYOUT_NUMBERS) X(flags, 1) X(pushes, 1)
+/* Numbers of 32 bits behind the magic, by name and count: of contacts, and of curves, whose rows of
+ * float32 follow. */
+#define WIRE_FRAME_WHOLES(X) \
+  X(version, 1) X(count, 1) X(layout, WIRE_LAYOUT_NUMBERS) X(flags, 1) X(pushes, 1)
 #define WIRE_CURVES_WHOLES(X) X(version, 1) X(count, 1) X(rows, 1)
 /* Numbers of 64 bits that follow in an answer of contacts. */
 #define WIRE_FRAME_REALS(X) X(values, 4) X(gradient, 6)
@@ -52,8 +55,9 @@
 #define WIRE_HAS_PAIRS 2
 #define WIRE_HAS_FORCES 4
 
-/* Its arrays, (count, columns) each: name, type, columns, and the flag without which it is not there, or 0. Pushes follow, and of
- * a world kinds of pairs, as many as the first number of `layout` says. */
+/* Its arrays, (count, columns) each: name, type, columns, and the flag without which it is not
+ * there, or 0. Pushes follow, and of a world kinds of pairs, as many as the first number of
+ * `layout` says. */
 #define WIRE_CONTACTS(X)         \
   X(slot, u4, 1, 0)              \
   X(feature, u4, 2, 0)           \

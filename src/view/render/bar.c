@@ -10,8 +10,8 @@
 /* Linear light, from pale to dark: lightness falls evenly, so that the eye orders it without a key
  * and high activity stands out on white and on both bodies. */
 static const colour stops[] = {
-  {0.90f, 0.76f, 0.16f}, {0.86f, 0.38f, 0.04f}, {0.72f, 0.09f, 0.05f}, {0.36f, 0.015f, 0.13f},
-  {0.10f, 0.005f, 0.13f},
+  {0.90f, 0.76f, 0.16f},  {0.86f, 0.38f, 0.04f},  {0.72f, 0.09f, 0.05f},
+  {0.36f, 0.015f, 0.13f}, {0.10f, 0.005f, 0.13f},
 };
 
 colour ramp(double activity)

@@ -78,7 +78,7 @@ static abut_status check_context(const pair *around, abut_body of, size_t which)
 }
 
 abut_status bystanders_create(bystanders *o, const pair *around, const abut_placed_body *bodies,
-                          size_t count)
+                              size_t count)
 {
   void *memory = NULL;
   *o = (bystanders){0};

@@ -13,7 +13,7 @@ typedef struct bystanders {
 /* Bodies as parts, of the pair's context and at finite poses; else refused. bystanders_free is the
  * caller's in either case. */
 abut_status bystanders_create(bystanders *o, const pair *around, const abut_placed_body *bodies,
-                          size_t count);
+                              size_t count);
 void bystanders_free(bystanders *o);
 
 #endif

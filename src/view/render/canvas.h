@@ -13,8 +13,7 @@ typedef struct canvas {
 
 static inline colour colour_mix(colour a, colour b, float share)
 {
-  return (colour){a.r + (b.r - a.r) * share, a.g + (b.g - a.g) * share,
-                  a.b + (b.b - a.b) * share};
+  return (colour){a.r + (b.r - a.r) * share, a.g + (b.g - a.g) * share, a.b + (b.b - a.b) * share};
 }
 
 /* All bodies, shaded; pixels on edges are averaged over several rays. */

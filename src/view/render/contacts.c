@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #define FIRST_ROOM ((size_t)4096)
-#define ARROW 0.16       /* of the size of what touches */
-#define CROWD 48.0       /* contacts; more of them get smaller arrows */
+#define ARROW 0.16 /* of the size of what touches */
+#define CROWD 48.0 /* contacts; more of them get smaller arrows */
 #define ARROW_LEAST 0.05
 
 /* The compact list of one pose. */
@@ -90,8 +90,8 @@ static v3 vector_at(const reals *r, size_t i)
 static void add_marks(const list *l, double length, mark *to)
 {
   for (size_t i = 0; i < l->count; ++i) {
-    to[i] = (mark){vector_at(&l->p, i), v3_unit(vector_at(&l->n, i)), length,
-                   ramp(at(&l->activity, i))};
+    to[i] =
+      (mark){vector_at(&l->p, i), v3_unit(vector_at(&l->n, i)), length, ramp(at(&l->activity, i))};
   }
 }
 

@@ -51,9 +51,9 @@ static void collect(const scene *s, sketch *k)
   for (size_t i = 0; i < RAYS; ++i) {
     const sample *at = &k->samples[i];
     if (at->body >= 0) {
-      k->points[k->count++] =
-        v3_along(s->camera.eye, camera_ray(&s->camera, k->places[i].x, k->places[i].y),
-                 (double)at->depth);
+      k->points[k->count++] = v3_along(s->camera.eye,
+                                       camera_ray(&s->camera, k->places[i].x, k->places[i].y),
+                                       (double)at->depth);
     }
   }
   for (size_t i = 0; i < s->count; ++i) {
@@ -63,7 +63,8 @@ static void collect(const scene *s, sketch *k)
   }
 }
 
-/* Of the pair alone, around which larger bodies may stand; its boxes are somewhat larger than it. */
+/* Of the pair alone, around which larger bodies may stand; its boxes are somewhat larger than
+ * it. */
 static double touching_size(const scene *s)
 {
   v3 corners[2 * CORNERS], low, high;

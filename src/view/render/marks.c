@@ -4,14 +4,14 @@
 #include "base/memory.h"
 #include <stdlib.h>
 
-#define BALL 0.085   /* of an arrow's length */
+#define BALL 0.085 /* of an arrow's length */
 #define SHAFT 0.032
 #define HEAD_FROM 0.68
 #define HEAD 0.10
-#define SIDE 3       /* rays along a side of a pixel */
-#define BAND 32      /* rows drawn at a time */
-#define FAINT 0.55f  /* of a mark behind a body */
-#define BIAS 0.002   /* of the scene's size: a mark this little inside still counts as before */
+#define SIDE 3      /* rays along a side of a pixel */
+#define BAND 32     /* rows drawn at a time */
+#define FAINT 0.55f /* of a mark behind a body */
+#define BIAS 0.002  /* of the scene's size: a mark this little inside still counts as before */
 
 void bound_mark(const mark *m, v3 *centre, double *radius)
 {
@@ -131,8 +131,7 @@ static void put_ray(const canvas *c, const scene *s, const mark *m, uint32_t num
 }
 
 /* Draws the part of a mark that lies in the band. */
-static void put_mark(const canvas *c, const scene *s, const mark *m, uint32_t number,
-                     const band *b)
+static void put_mark(const canvas *c, const scene *s, const mark *m, uint32_t number, const band *b)
 {
   v3 centre;
   double radius, x, y, depth;
@@ -152,8 +151,7 @@ static void put_mark(const canvas *c, const scene *s, const mark *m, uint32_t nu
   const size_t width = (size_t)c->width * SIDE;
   for (size_t row = row0; row < row1; ++row) {
     for (size_t column = column0; column < column1; ++column) {
-      put_ray(c, s, m, number, column, row,
-              &b->at[(row - b->first * SIDE) * width + column]);
+      put_ray(c, s, m, number, column, row, &b->at[(row - b->first * SIDE) * width + column]);
     }
   }
 }

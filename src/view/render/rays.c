@@ -20,8 +20,7 @@ typedef struct picture_call {
 
 static abut_status test(const batch_call *c, size_t where)
 {
-  return test_member(c->context, where, c->operation->module, PROGRAM_PLAIN, false,
-                     SELF_TEST_MAIN);
+  return test_member(c->context, where, c->operation->module, PROGRAM_PLAIN, false, SELF_TEST_MAIN);
 }
 
 static launch_argument at(const batch_on *on, size_t slot, size_t id)
@@ -61,7 +60,9 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
                 at(on, slot, OUT));
 }
 
-static const operation actor_operation = {.module = MODULE_RENDER, .test = test, .place = place,
+static const operation actor_operation = {.module = MODULE_RENDER,
+                                          .test = test,
+                                          .place = place,
                                           .launch = launch};
 
 static abut_status ask(picture_call *p, const scene *s, size_t count, const void *in,
@@ -74,10 +75,18 @@ static abut_status ask(picture_call *p, const scene *s, size_t count, const void
   p->base.count = count;
   p->base.unbounded = true; /* by poses, or queries */
   p->base.multiple = LANES_MOST;
-  batch_add(&p->base, (batch_array){.name = "rays", .in = in, .width = in_width, .size = size,
-                                    .buffer = IN, .form = FORM_PLANES});
-  batch_add(&p->base, (batch_array){.name = "picture", .out = out, .width = out_width,
-                                    .size = size, .buffer = OUT, .form = FORM_PLANES});
+  batch_add(&p->base, (batch_array){.name = "rays",
+                                    .in = in,
+                                    .width = in_width,
+                                    .size = size,
+                                    .buffer = IN,
+                                    .form = FORM_PLANES});
+  batch_add(&p->base, (batch_array){.name = "picture",
+                                    .out = out,
+                                    .width = out_width,
+                                    .size = size,
+                                    .buffer = OUT,
+                                    .form = FORM_PLANES});
   return batch_run(&p->base);
 }
 
@@ -112,8 +121,10 @@ static abut_status launch_frames(batch_on *on, size_t slot, chunk c)
                 ARG_INT(c.count), at(on, slot, FRAMES), at(on, slot, STATUS));
 }
 
-static const operation frames_operation = {.module = MODULE_MANIFOLD, .test = test,
-                                           .place = place_nothing, .launch = launch_frames};
+static const operation frames_operation = {.module = MODULE_MANIFOLD,
+                                           .test = test,
+                                           .place = place_nothing,
+                                           .launch = launch_frames};
 
 abut_status frames_of_poses(context *c, size_t width, const void *pose1, const void *pose2,
                             void *frames, int *status)
@@ -121,13 +132,21 @@ abut_status frames_of_poses(context *c, size_t width, const void *pose1, const v
   const size_t size = context_real_bytes(c);
   double rates[MEMBERS] = {0.0}; /* of one element nothing is to be learned */
   batch_call b = {.operation = &frames_operation, .context = c, .count = 1, .rates = rates};
-  batch_add(&b, (batch_array){.name = "pose1", .in = pose1, .width = width, .size = size,
-                              .buffer = POSE_1});
-  batch_add(&b, (batch_array){.name = "pose2", .in = pose2, .width = width, .size = size,
-                              .buffer = POSE_2});
-  batch_add(&b, (batch_array){.name = "frames", .out = frames, .width = FRAME_STRIDE,
-                              .size = size, .buffer = FRAMES});
-  batch_add(&b, (batch_array){.name = "status", .out = status, .width = 1,
-                              .size = sizeof *status, .buffer = STATUS});
+  batch_add(
+    &b,
+    (batch_array){.name = "pose1", .in = pose1, .width = width, .size = size, .buffer = POSE_1});
+  batch_add(
+    &b,
+    (batch_array){.name = "pose2", .in = pose2, .width = width, .size = size, .buffer = POSE_2});
+  batch_add(&b, (batch_array){.name = "frames",
+                              .out = frames,
+                              .width = FRAME_STRIDE,
+                              .size = size,
+                              .buffer = FRAMES});
+  batch_add(&b, (batch_array){.name = "status",
+                              .out = status,
+                              .width = 1,
+                              .size = sizeof *status,
+                              .buffer = STATUS});
   return batch_run(&b);
 }

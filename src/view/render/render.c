@@ -151,7 +151,8 @@ abut_status abut_render_with(abut_pair handle_, abut_pose_kind kind, const doubl
     return fail(ABUT_ERROR_ARGUMENT, "a picture of a pair needs two poses, a view and room for it");
   }
   if (count && !others) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_render_with needs the %zu bodies around the pair", count);
+    return fail(ABUT_ERROR_ARGUMENT, "abut_render_with needs the %zu bodies around the pair",
+                count);
   }
   if (kind != ABUT_POSE_TWIST && kind != ABUT_POSE_QUATERNION) {
     return fail(ABUT_ERROR_ARGUMENT, "there is no pose kind %d", (int)kind);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BOX_SLACK 0.01    /* of the diagonal, around a body */
-#define LOOSE_SLACK 0.15  /* the same around one with primitives of loose families */
+#define BOX_SLACK 0.01   /* of the diagonal, around a body */
+#define LOOSE_SLACK 0.15 /* the same around one with primitives of loose families */
 
 /* The box of the vertices and of all added primitives. Returns whether it may be too tight. */
 static bool cover_added(const body *b, box *around)
@@ -85,8 +85,9 @@ static abut_status create_actor(actor *a, const body *b, double union_tau)
 
 double in_range(double x, size_t real_bytes)
 {
-  return real_bytes == sizeof(float) && isfinite(x) ? fmin(fmax(x, -(double)FLT_MAX), (double)FLT_MAX)
-                                                    : x;
+  return real_bytes == sizeof(float) && isfinite(x)
+           ? fmin(fmax(x, -(double)FLT_MAX), (double)FLT_MAX)
+           : x;
 }
 
 static abut_status refuse(int status)
@@ -118,8 +119,8 @@ static abut_status read_frames(scene *s, size_t width, const double *const poses
     for (size_t k = 0; k < 9; ++k) {
       s->actors[i].frame.m[k] = packed_number(&p, at + k);
     }
-    s->actors[i].frame.t = (v3){packed_number(&p, at + 9), packed_number(&p, at + 10),
-                                packed_number(&p, at + 11)};
+    s->actors[i].frame.t =
+      (v3){packed_number(&p, at + 9), packed_number(&p, at + 10), packed_number(&p, at + 11)};
   }
 done:
   free(r[0].data);

@@ -17,13 +17,13 @@ typedef struct actor {
   body *of;
   rigid frame;
   colour paint;
-  bool floor;  /* chequered across its x and y */
-  double tile; /* a square's side [m]; 0: it is plain */
-  v3 lower, upper;  /* what its field may fill, in its frame */
-  double diagonal;  /* of that box */
-  double margin;    /* how far the soft union reaches beyond its primitives */
-  v3 *cloud;        /* a body of point clouds alone: their points, near which its surface lies */
-  double *reach;    /* and how near */
+  bool floor;      /* chequered across its x and y */
+  double tile;     /* a square's side [m]; 0: it is plain */
+  v3 lower, upper; /* what its field may fill, in its frame */
+  double diagonal; /* of that box */
+  double margin;   /* how far the soft union reaches beyond its primitives */
+  v3 *cloud;       /* a body of point clouds alone: their points, near which its surface lies */
+  double *reach;   /* and how near */
   size_t cloud_count;
   double reach_mean;
 } actor;
@@ -41,7 +41,7 @@ typedef struct scene {
   actor *actors;
   size_t count;
   camera camera;
-  double size;  /* radius of what is framed [m] */
+  double size;     /* radius of what is framed [m] */
   double touching; /* the same of the bodies alone whose contacts are drawn, by which arrows are as
                       long */
 } scene;

@@ -70,13 +70,13 @@ static abut_status check_plane(trial *t, const answer *a, size_t plane)
 
 static abut_status march(trial *t)
 {
-  static const answer entries = {"where rays enter a body", expected_entries, 1, 1,
-                                 {1e-3, 1e-3}, false};
+  static const answer entries = {
+    "where rays enter a body", expected_entries, 1, 1, {1e-3, 1e-3}, false};
   TRY(put_planes(t, rays, RAY_PLANES));
   TRY(LAUNCH(t->device, KERNEL_MARCH, SLOTS / device_lanes(t->device), 1, ARG_BUFFER(t->in),
              ARG_INT(SLOTS), ARG_BUFFER(t->body->head), ARG_BUFFER(t->body->shape),
-             ARG_BUFFER(t->coefficients), ARG_REAL(t->margin), ARG_REAL(CREEP),
-             ARG_REAL(STEP_MOST), ARG_REAL(TOLERANCE), ARG_INT(STEPS), ARG_BUFFER(t->out)));
+             ARG_BUFFER(t->coefficients), ARG_REAL(t->margin), ARG_REAL(CREEP), ARG_REAL(STEP_MOST),
+             ARG_REAL(TOLERANCE), ARG_INT(STEPS), ARG_BUFFER(t->out)));
   return check_plane(t, &entries, 0);
 }
 
@@ -120,5 +120,5 @@ done:
 }
 
 const module_self_tests render_self_tests = {{[SELF_TEST_MAIN] = {
-  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_picture,
-}}};
+                                                [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_picture,
+                                              }}};

@@ -1,14 +1,14 @@
 #include "base/error.h"
 #include "view/render/canvas.h"
 
-#define SIDE 3                /* rays along a side of a pixel on an edge */
+#define SIDE 3 /* rays along a side of a pixel on an edge */
 #define RAYS (SIDE * SIDE)
-#define BATCH ((size_t)4096)  /* pixels refined at a time */
-#define EDGE_DEPTH 0.02       /* of the scene's size between neighbours */
-#define EDGE_COSINE 0.92f     /* between neighbours' normals */
+#define BATCH ((size_t)4096) /* pixels refined at a time */
+#define EDGE_DEPTH 0.02      /* of the scene's size between neighbours */
+#define EDGE_COSINE 0.92f    /* between neighbours' normals */
 #define PAPER ((colour){1.0f, 1.0f, 1.0f})
 
-#define SECOND_TILE 0.82f       /* of a floor's colour */
+#define SECOND_TILE 0.82f /* of a floor's colour */
 
 colour shade_matt(const camera *c, colour of, v3 normal, v3 ray, float open)
 {
@@ -81,8 +81,7 @@ static abut_status refine_batch(canvas *c, tracer *t, refining *r, size_t count)
   for (size_t i = 0; i < count; ++i) {
     colour sum = {0.0f, 0.0f, 0.0f};
     for (size_t k = 0; k < RAYS; ++k) {
-      const colour one =
-        shade_sample(t->scene, r->places[i * RAYS + k], &r->samples[i * RAYS + k]);
+      const colour one = shade_sample(t->scene, r->places[i * RAYS + k], &r->samples[i * RAYS + k]);
       sum = (colour){sum.r + one.r, sum.g + one.g, sum.b + one.b};
     }
     c->light[r->pixels[i]] = (colour){sum.r / RAYS, sum.g / RAYS, sum.b / RAYS};

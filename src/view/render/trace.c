@@ -6,17 +6,18 @@
 
 #define CHUNK ((size_t)1 << 16)
 #define MARCH_STEPS 320
-#define CREEP_LEAST 1e-3  /* of the body's diagonal: two pixels of a usual picture */
+#define CREEP_LEAST 1e-3 /* of the body's diagonal: two pixels of a usual picture */
 #define CREEP_MOST 1e-2
-#define CREEP_THIN 0.25   /* of the body's thickness, which a step must not pass */
+#define CREEP_THIN 0.25 /* of the body's thickness, which a step must not pass */
 #define STEP_MOST 0.25
 #define TOLERANCE 2e-5
-#define CLOUD_REACH 2.0   /* of a point's width: how far from it the surface may lie */
-#define CLOUD_CREEP 0.25  /* of its points' mean width */
-#define OPEN_REACH 0.05   /* of the scene's size: how far from a surface others darken it */
+#define CLOUD_REACH 2.0  /* of a point's width: how far from it the surface may lie */
+#define CLOUD_CREEP 0.25 /* of its points' mean width */
+#define OPEN_REACH 0.05  /* of the scene's size: how far from a surface others darken it */
 #define OPEN_WEIGHT 0.32
-#define CORNER_REACH 2.0  /* beyond a box a polyhedron's field is less than the distance: by sqrt(3) */
-#define OPEN_POINTS 256   /* clouds of more points darken nothing: their far field is no distance */
+/* beyond a box a polyhedron's field is less than the distance: by sqrt(3) */
+#define CORNER_REACH 2.0
+#define OPEN_POINTS 256 /* clouds of more points darken nothing: their far field is no distance */
 
 /* The stretch of a ray, in the world, on which it may meet an actor. */
 typedef struct stretch {
@@ -153,7 +154,8 @@ static abut_status march(tracer *t, const actor *a, size_t count)
 {
   const double size = a->diagonal, thickness = a->of->info.thickness;
   ray_steps steps = {.creep = fmin(fmax(a->margin / 3.0, CREEP_LEAST * size), CREEP_MOST * size),
-                     .longest = STEP_MOST * size, .tolerance = TOLERANCE * size,
+                     .longest = STEP_MOST * size,
+                     .tolerance = TOLERANCE * size,
                      .most = MARCH_STEPS};
   if (thickness > 0.0) {
     steps.creep = fmin(steps.creep, CREEP_THIN * thickness);
@@ -233,8 +235,7 @@ static abut_status find_normals(tracer *t, size_t which, const place *places, si
     put(t, 3 * k, at);
     samples[i].cell = cell_of(a, at);
   }
-  TRY(field_at_points(t->scene, a, true, hits, t->asked.data,
-                      t->answered.data));
+  TRY(field_at_points(t->scene, a, true, hits, t->asked.data, t->answered.data));
   for (size_t k = 0; k < hits; ++k) {
     const size_t at = k * FIELD_REALS;
     const v3 n = {answer(t, at + 1), answer(t, at + 2), answer(t, at + 3)};

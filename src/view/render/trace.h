@@ -22,11 +22,11 @@ typedef struct sample {
 /* Room for what is asked of devices, and ray bounds, for one picture. */
 typedef struct tracer {
   const scene *scene;
-  reals asked;      /* (chunk, RAY_REALS) */
-  reals answered;   /* (chunk, FIELD_REALS) */
-  size_t *order;    /* (chunk) which sample a ray is of */
-  float **bounds;   /* of each actor (height, width, 2): nearest and farthest of a cloud body's
-                       points, or NULL */
+  reals asked;    /* (chunk, RAY_REALS) */
+  reals answered; /* (chunk, FIELD_REALS) */
+  size_t *order;  /* (chunk) which sample a ray is of */
+  float **bounds; /* of each actor (height, width, 2): nearest and farthest of a cloud body's
+                     points, or NULL */
 } tracer;
 
 /* tracer_free is the caller's in either case. */

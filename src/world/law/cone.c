@@ -1,4 +1,5 @@
-/* Soft contacts in friction cones, and their derivatives, on a device. Sections are those of docs/cone.md. */
+/* Soft contacts in friction cones, and their derivatives, on a device. Sections are those of
+ * docs/cone.md. */
 #include "base/error.h"
 #include "world/law/law.h"
 #include <abut/files.h>
@@ -35,9 +36,10 @@ static void own_sizes(const scene_def *s, size_t slots, world_sizes *out)
   out->newton = true;
 }
 
-/* Links whose inverse weights add up to less than this share of 1 / mass are weak: their points may move
- * much more easily than their centres of mass, by which inverse weights are made. A wheel that turns about
- * its centre has an inverse weight of 0, and contacts would be endlessly stiff (section 8, guards). */
+/* Links whose inverse weights add up to less than this share of 1 / mass are weak: their points may
+ * move much more easily than their centres of mass, by which inverse weights are made. A wheel that
+ * turns about its centre has an inverse weight of 0, and contacts would be endlessly stiff (section
+ * 8, guards). */
 #define WEAK_WEIGHT 1e-3
 
 /* Whether two links are weak, by the mass of the lighter one. */
@@ -73,8 +75,8 @@ static void put(const scene_def *s, const scene_constants *c, const contact_grou
 
 /* ---- steps ---- */
 
-/* Whether J' lambda is needed: by the caller, or by Euler's step with dampers, which solves (M + h damping)
- * a = f - c + J' lambda (section 11). */
+/* Whether J' lambda is needed: by the caller, or by Euler's step with dampers, which solves (M + h
+ * damping) a = f - c + J' lambda (section 11). */
 static bool needs_constraint_force(const stepping *s)
 {
   return sizes_of(s)->damped || s->call->worlds->constraint;
@@ -85,22 +87,25 @@ static abut_status bytes(batch_on *on, size_t slot, size_t group)
   const steps_on *at = on->user;
   const size_t trees = (size_t)at->models[group]->sizes.trees;
   on->bytes[POOL_OF_WORLDS][WORLD_ORDER] = ORDER_INTS(trees) * sizeof(int);
-  on->bytes[POOL_OF_WORLDS][WORLD_ORDER_SUMS] = 2 * sizeof(int); /* a block has at least one world */
+  /* a block has at least one world */
+  on->bytes[POOL_OF_WORLDS][WORLD_ORDER_SUMS] = 2 * sizeof(int);
   return manifold_bytes(on, slot, group);
 }
 
-/* Makes room in the pool for the panels of all worlds, once their orders are known. What is read here has waited for
- * all kernels that used the pool, so that it may grow now. */
+/* Makes room in the pool for the panels of all worlds, once their orders are known. What is read
+ * here has waited for all kernels that used the pool, so that it may grow now. */
 static abut_status grow_panels(const stepping *s)
 {
   const size_t blocks = (s->count + ITEM_BLOCK - 1) / ITEM_BLOCK;
   int units;
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER_SUMS, blocks, 1, ARG_BUFFER(s->model->head), OF(s, WORLD_ORDER),
-             OF(s, WORLD_ORDER_SUMS), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER_SUMS, blocks, 1, ARG_BUFFER(s->model->head),
+             OF(s, WORLD_ORDER), OF(s, WORLD_ORDER_SUMS), ARG_INT(s->count)));
   TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER_TOTALS, 1, 1, OF(s, WORLD_ORDER_SUMS), ARG_INT(blocks)));
-  TRY(buffer_read(world_buffer_of(s, WORLD_ORDER_SUMS), blocks * sizeof(int), sizeof units, &units));
+  TRY(
+    buffer_read(world_buffer_of(s, WORLD_ORDER_SUMS), blocks * sizeof(int), sizeof units, &units));
   if (units < 0) {
-    return fail(ABUT_ERROR_MEMORY, "the factors of %zu worlds have more numbers than kernels count", s->count);
+    return fail(ABUT_ERROR_MEMORY, "the factors of %zu worlds have more numbers than kernels count",
+                s->count);
   }
   return buffer_pool_prepare(s->on->memory[s->slot][0].pool, s->device, PANEL_POOL,
                              (size_t)units * PANEL_UNIT * device_real_bytes(s->device));
@@ -109,16 +114,17 @@ static abut_status grow_panels(const stepping *s)
 /* Finds islands and orders of elimination for the contacts that the last step_tree has left. */
 static abut_status find_order(const stepping *s)
 {
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER, s->count, 1, MODEL(s), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),
-             OF(s, WORLD_ENTRIES), OF(s, WORLD_ORDER), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER, s->count, 1, MODEL(s), OF(s, WORLD_ITEMS),
+             OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES), OF(s, WORLD_ORDER), ARG_INT(s->count)));
   TRY(counts_work(s) ? count_islands_of(s) : ABUT_SUCCESS);
   return sizes_of(s)->pooled ? grow_panels(s) : ABUT_SUCCESS;
 }
 
-/* The arguments of kernels that factor: orders, and the pool, which takes another buffer's place where there is none. */
-#define ORDER_OF(s)                                                                                 \
-  OF(s, WORLD_ORDER), OF(s, WORLD_ORDER_SUMS),                                                      \
-    ARG_BUFFER(sizes_of(s)->pooled ? memory_buffer(&(s)->on->memory[(s)->slot][0], PANEL_POOL)      \
+/* The arguments of kernels that factor: orders, and the pool, which takes another buffer's place
+ * where there is none. */
+#define ORDER_OF(s)                                                                            \
+  OF(s, WORLD_ORDER), OF(s, WORLD_ORDER_SUMS),                                                 \
+    ARG_BUFFER(sizes_of(s)->pooled ? memory_buffer(&(s)->on->memory[(s)->slot][0], PANEL_POOL) \
                                    : world_buffer_of(s, WORLD_WORK))
 
 static abut_status solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
@@ -135,8 +141,8 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
 static abut_status put_forces(const stepping *s, size_t width)
 {
   return LAUNCH(s->device, KERNEL_WORLD_FORCES, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
-                OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_SLOTS),
-                OF(s, WORLD_WORK), OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS), ARG_INT(width),
+                OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_SLOTS), OF(s, WORLD_WORK),
+                OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS), ARG_INT(width),
                 ARG_INT(s->call->in_world), OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
 }
 
@@ -157,28 +163,30 @@ static abut_status factor(const stepping *s)
                 OF(s, WORLD_ENTRY_SUMS), OF(s, WORLD_GOOD), ARG_INT(s->count));
 }
 
-/* Makes y = H^-1 b and what limits and friction losses ask for by it; with_basis also WORLD_GROUP_ADJOINT,
- * as a sum of what WORLD_BASIS holds. */
+/* Makes y = H^-1 b and what limits and friction losses ask for by it; with_basis also
+ * WORLD_GROUP_ADJOINT, as a sum of what WORLD_BASIS holds. */
 static abut_status multipliers(const stepping *s, bool with_basis)
 {
   return LAUNCH(s->device, KERNEL_WORLD_MULTIPLIERS, s->count, 1, MODEL(s), REALS(s),
-                OF(s, WORLD_Q), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ENTRIES(s), ORDER_OF(s), OF(s, WORLD_GOOD),
-                OF(s, WORLD_ACCELERATION_BAR), OF(s, WORLD_BASIS), ARG_INT(with_basis),
-                ARG_INT(items_of(s)->count), OF(s, WORLD_WORK),
+                OF(s, WORLD_Q), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ENTRIES(s), ORDER_OF(s),
+                OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR), OF(s, WORLD_BASIS),
+                ARG_INT(with_basis), ARG_INT(items_of(s)->count), OF(s, WORLD_WORK),
                 OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_GROUP_ADJOINT), OF(s, WORLD_ROW_ADJOINT),
                 ARG_INT(s->count));
 }
 
-/* Makes the cotangents of a wave's contacts and of their groups. The groups' relative twists are those under the
- * multipliers where `basis` is -1, else unit twist `basis`. */
+/* Makes the cotangents of a wave's contacts and of their groups. The groups' relative twists are
+ * those under the multipliers where `basis` is -1, else unit twist `basis`. */
 static abut_status pull(const stepping *s, const item_wave *w, int basis, const group_rows *to)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS_ADJOINT, w->rows.count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
-                OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), ARG_INT(w->rows.first),
-                OF(s, WORLD_WORK), OF(s, WORLD_BARS), ARG_BUFFER(to->groups), ARG_INT(to->at), ARG_INT(w->rows.count));
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS_ADJOINT, w->rows.count, 1, MODEL(s), REALS(s),
+                PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_MULTIPLIERS),
+                ARG_INT(basis), ARG_INT(w->rows.first), OF(s, WORLD_WORK), OF(s, WORLD_BARS),
+                ARG_BUFFER(to->groups), ARG_INT(to->at), ARG_INT(w->rows.count));
 }
 
-static abut_status pull_multipliers(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
+static abut_status pull_multipliers(const stepping *s, const item_wave *w, size_t number,
+                                    const group_rows *to)
 {
   (void)number;
   return pull(s, w, -1, to);
@@ -192,14 +200,15 @@ static abut_status contacts_adjoint(const stepping *s)
   return waves_adjoint(s, &to, 1, pull_multipliers);
 }
 
-static abut_status pull_twist(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
+static abut_status pull_twist(const stepping *s, const item_wave *w, size_t number,
+                              const group_rows *to)
 {
   return pull(s, w, (int)number, to);
 }
 
-/* Contacts see of the multipliers only the relative twist that these give their group's links, and are
- * linear in it. So the cotangents for any multipliers are sums of those for the six unit twists, which are
- * made here. */
+/* Contacts see of the multipliers only the relative twist that these give their group's links, and
+ * are linear in it. So the cotangents for any multipliers are sums of those for the six unit
+ * twists, which are made here. */
 static abut_status basis(const stepping *s)
 {
   const group_rows to = {world_buffer_of(s, WORLD_BASIS), 0};

@@ -1,5 +1,5 @@
-/* Hard contacts of worlds: their settings, and each step's boxed problem and its answer on a device. Sections
- * are those of docs/lcp-formulas.md. */
+/* Hard contacts of worlds: their settings, and each step's boxed problem and its answer on a
+ * device. Sections are those of docs/lcp-formulas.md. */
 #include "base/error.h"
 #include "geometry/lcp.h"
 #include "query/lcp/lcp.h"
@@ -7,14 +7,14 @@
 #include "world/law/lcp.h"
 #include <abut/files.h>
 
-/* The solver takes a residual of this share of the largest b as an answer: a micrometre a second of a metre
- * a second. Flat sides that touch have many more contacts than would hold them, so that rows depend on each
- * other, and their targets s agree to some 1e-8 of a step's speeds only. Closer than that, rounding alone
- * would decide which of them hold. */
+/* The solver takes a residual of this share of the largest b as an answer: a micrometre a second of
+ * a metre a second. Flat sides that touch have many more contacts than would hold them, so that
+ * rows depend on each other, and their targets s agree to some 1e-8 of a step's speeds only. Closer
+ * than that, rounding alone would decide which of them hold. */
 #define TOLERANCE 1e-6
 
-/* Shares of the pair's size (section 5): how far apart contacts may be where the scene states no margin, and
- * within what distance of each other two of them are merged. */
+/* Shares of the pair's size (section 5): how far apart contacts may be where the scene states no
+ * margin, and within what distance of each other two of them are merged. */
 #define HARD_MARGIN 0.02
 #define HARD_MERGED 1e-3
 
@@ -99,8 +99,8 @@ static bool needs_mobility(const scene_def *s, const scene_constants *c,
   return s->exact_diagonal;
 }
 
-/* GROUP_MARGIN, which shifts distances, is for soft contacts alone. A `size` of 0 says that the pair has no
- * bodies: its contacts are given, and chosen by their activity itself (section 5). */
+/* GROUP_MARGIN, which shifts distances, is for soft contacts alone. A `size` of 0 says that the
+ * pair has no bodies: its contacts are given, and chosen by their activity itself (section 5). */
 static void put(const scene_def *s, const scene_constants *c, const contact_group *groups, model *m)
 {
   (void)c;
@@ -173,22 +173,21 @@ static abut_status bytes(batch_on *on, size_t slot, size_t group)
 
 /* ---- steps ---- */
 
-/* Chooses the contacts and fills the boxed problem w = A f + b of each world (sections 1 and 5), with a guess
- * of its classes by the last acceleration w. */
+/* Chooses the contacts and fills the boxed problem w = A f + b of each world (sections 1 and 5),
+ * with a guess of its classes by the last acceleration w. */
 static abut_status make_problem(const stepping *s, world_buffer q, world_buffer v, world_buffer w)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_PROBLEM, s->count, 1, MODEL(s), REALS(s), OF(s, q),
                 OF(s, v), OF(s, w), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
-                ENTRIES(s), OF(s, WORLD_SLOTS), OF(s, WORLD_WORK),
-                OF(s, HARD_NUMBERS), OF(s, HARD_CHOICE), OF(s, HARD_CANDIDATES),
-                OF(s, HARD_NEAREST), OF(s, HARD_PARENTS), OF(s, HARD_A), OF(s, HARD_B),
-                OF(s, HARD_MU), OF(s, HARD_BOX), OF(s, HARD_GUESS), OF(s, OUT_STATUS),
-                ARG_INT(s->count));
+                ENTRIES(s), OF(s, WORLD_SLOTS), OF(s, WORLD_WORK), OF(s, HARD_NUMBERS),
+                OF(s, HARD_CHOICE), OF(s, HARD_CANDIDATES), OF(s, HARD_NEAREST),
+                OF(s, HARD_PARENTS), OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU), OF(s, HARD_BOX),
+                OF(s, HARD_GUESS), OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
-/* Solves the boxed problems (section 3). Worlds that neither the guess nor pivoting solves are left to a
- * second kernel, of which one work-item serves LCP_SHARED worlds, as its tables are large and seldom
- * needed. */
+/* Solves the boxed problems (section 3). Worlds that neither the guess nor pivoting solves are left
+ * to a second kernel, of which one work-item serves LCP_SHARED worlds, as its tables are large and
+ * seldom needed. */
 static abut_status solve_problem(const stepping *s)
 {
   const int m = sizes_of(s)->hard_rows;
@@ -218,9 +217,10 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
 
 static abut_status put_forces(const stepping *s, size_t width)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_FORCES, s->count, 1, ARG_BUFFER(s->model->head), REALS(s),
-                OF(s, WORLD_CONTACTS), OF(s, WORLD_ITEMS), OF(s, WORLD_SLOTS), OF(s, HARD_CHOICE), OF(s, HARD_F),
-                OF(s, OUT_STATUS), ARG_INT(width), ARG_INT(s->call->in_world), OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_FORCES, s->count, 1, ARG_BUFFER(s->model->head),
+                REALS(s), OF(s, WORLD_CONTACTS), OF(s, WORLD_ITEMS), OF(s, WORLD_SLOTS),
+                OF(s, HARD_CHOICE), OF(s, HARD_F), OF(s, OUT_STATUS), ARG_INT(width),
+                ARG_INT(s->call->in_world), OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
 }
 
 static abut_status forces(const stepping *s)

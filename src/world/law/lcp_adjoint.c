@@ -1,17 +1,18 @@
-/* Derivatives of steps with hard contacts, of the problem and the answer that `solve` has left for the
- * state in WORLD_Q and WORLD_V. Sections are those of docs/lcp-formulas.md. */
+/* Derivatives of steps with hard contacts, of the problem and the answer that `solve` has left for
+ * the state in WORLD_Q and WORLD_V. Sections are those of docs/lcp-formulas.md. */
 #include "base/error.h"
 #include "geometry/lcp.h"
 #include "world/law/lcp.h"
 
-/* The classes by which derivatives go: the answer's own, or those that descent would choose (section 9). */
+/* The classes by which derivatives go: the answer's own, or those that descent would choose
+ * (section 9). */
 static world_buffer classes_of(const stepping *s)
 {
   return (world_buffer)(s->other ? HARD_OTHER : HARD_CLASSES);
 }
 
-/* Makes S - 1 and D of collisions in time (section 8) and Q^+ (section 4) in WORLD_KEPT. Where `other`
- * classes are tried, the first two are there already. */
+/* Makes S - 1 and D of collisions in time (section 8) and Q^+ (section 4) in WORLD_KEPT. Where
+ * `other` classes are tried, the first two are there already. */
 static abut_status factor(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_FACTOR, s->count, 1, MODEL(s), REALS(s),
@@ -21,7 +22,8 @@ static abut_status factor(const stepping *s)
                 OF(s, WORLD_GOOD), ARG_INT(s->count));
 }
 
-/* Makes HARD_EXTRA, what collisions in time add to the cotangent of q, of the cotangents of q' and v'. */
+/* Makes HARD_EXTRA, what collisions in time add to the cotangent of q, of the cotangents of q' and
+ * v'. */
 static abut_status elastic_adjoint(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_ELASTIC_ADJOINT, s->count, 1, MODEL(s), REALS(s),
@@ -29,8 +31,8 @@ static abut_status elastic_adjoint(const stepping *s)
                 OF(s, WORLD_ACCELERATION_BAR), OF(s, HARD_EXTRA), ARG_INT(s->count));
 }
 
-/* Makes y = M^-1 P' b, x = Q^+' J~ M^-1 b / dt and WORLD_ROW_ADJOINT of WORLD_ACCELERATION_BAR, b (section
- * 6). */
+/* Makes y = M^-1 P' b, x = Q^+' J~ M^-1 b / dt and WORLD_ROW_ADJOINT of WORLD_ACCELERATION_BAR, b
+ * (section 6). */
 static abut_status multipliers(const stepping *s, bool with_extra)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_MULTIPLIERS, s->count, 1, MODEL(s), REALS(s), FOUND(s),
@@ -47,13 +49,14 @@ static abut_status pull(const stepping *s, const item_wave *w, size_t number, co
   return LAUNCH(s->device, KERNEL_WORLD_HARD_CONTACTS_ADJOINT, w->rows.count, 1, MODEL(s), REALS(s),
                 OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), FOUND(s), HARD(s), OF(s, HARD_F),
                 OF(s, classes_of(s)), OF(s, HARD_PLACES), OF(s, WORLD_KEPT), OF(s, WORLD_GOOD),
-                OF(s, WORLD_MULTIPLIERS), ARG_INT(w->rows.first), OF(s, WORLD_BARS), ARG_BUFFER(to->groups),
-                ARG_INT(to->at), ARG_INT(w->rows.count));
+                OF(s, WORLD_MULTIPLIERS), ARG_INT(w->rows.first), OF(s, WORLD_BARS),
+                ARG_BUFFER(to->groups), ARG_INT(to->at), ARG_INT(w->rows.count));
 }
 
 /* ---- classes that descent would choose ---- */
 
-/* Sets aside the cotangents with which a step's adjoint begins, or restores them for another try. */
+/* Sets aside the cotangents with which a step's adjoint begins, or restores them for another
+ * try. */
 static abut_status keep(const stepping *s, bool again)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_KEEP, world_blocks(s), 1, ARG_BUFFER(s->model->head),
@@ -69,9 +72,10 @@ static abut_status open_classes(const stepping *s)
                 ARG_INT(s->count));
 }
 
-/* After the pass by the answer's own classes it keeps the size of its gradient. After the pass with_other it
- * compares: where that gradient is not larger HARD_OTHER gets the answer's own classes, else the world's
- * OUT_ESCAPED is set. The last step comes first and clears OUT_ESCAPED. */
+/* After the pass by the answer's own classes it keeps the size of its gradient. After the pass
+ * with_other it compares: where that gradient is not larger HARD_OTHER gets the answer's own
+ * classes, else the world's OUT_ESCAPED is set. The last step comes first and clears
+ * OUT_ESCAPED. */
 static abut_status keep_larger(const stepping *s, size_t step, bool with_other)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_LARGER, s->count, 1, ARG_BUFFER(s->model->head),
@@ -80,8 +84,9 @@ static abut_status keep_larger(const stepping *s, size_t step, bool with_other)
                 OF(s, HARD_KEPT_ADJOINT), OF(s, OUT_ESCAPED), ARG_INT(s->count));
 }
 
-/* Goes back through a step three times: by the answer's own classes, by those that descent would choose, and
- * at last, for good, in each world by those whose gradient was larger, which are in HARD_OTHER by then. */
+/* Goes back through a step three times: by the answer's own classes, by those that descent would
+ * choose, and at last, for good, in each world by those whose gradient was larger, which are in
+ * HARD_OTHER by then. */
 static abut_status escape(const stepping *s, size_t step)
 {
   stepping other = *s;
@@ -101,8 +106,9 @@ static abut_status escape(const stepping *s, size_t step)
   return ABUT_SUCCESS;
 }
 
-/* Derivatives need the problem and its answer beside the tree. Where these are gone the step is solved again,
- * from the same guess WORLD_W, so that it has the same answer even where there are several. */
+/* Derivatives need the problem and its answer beside the tree. Where these are gone the step is
+ * solved again, from the same guess WORLD_W, so that it has the same answer even where there are
+ * several. */
 abut_status lcp_step_adjoint(const stepping *s, size_t step, bool is_there)
 {
   TRY(is_there ? ABUT_SUCCESS : solve_step(s, WORLD_Q, WORLD_V, WORLD_W));
@@ -115,8 +121,8 @@ abut_status lcp_step_adjoint(const stepping *s, size_t step, bool is_there)
   return solve_adjoint(s);
 }
 
-/* `factor` has been called before: the adjoint of the step's end needs its S and D of bounces, and comes
- * first. */
+/* `factor` has been called before: the adjoint of the step's end needs its S and D of bounces, and
+ * comes first. */
 abut_status lcp_contacts_adjoint(const stepping *s)
 {
   const group_rows to = group_rows_of(s);
@@ -140,23 +146,24 @@ static abut_status jacobian_row(const stepping *s, size_t dof)
   return put_jacobian_row(s, 0, (int)dof, 1);
 }
 
-static abut_status pull_unit(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
+static abut_status pull_unit(const stepping *s, const item_wave *w, size_t number,
+                             const group_rows *to)
 {
   TRY(unit_multipliers(s, number));
   return pull(s, w, number, to);
 }
 
-/* Fills WORLD_BASIS: for each wave and degree of freedom it goes back through the wave's manifold. Unit
- * twists of groups would not do, since what hard contacts ask for also depends on x, one number of each
- * row. */
+/* Fills WORLD_BASIS: for each wave and degree of freedom it goes back through the wave's manifold.
+ * Unit twists of groups would not do, since what hard contacts ask for also depends on x, one
+ * number of each row. */
 static abut_status basis(const stepping *s)
 {
   const group_rows to = {world_buffer_of(s, WORLD_BASIS), 0};
   return waves_adjoint(s, &to, (size_t)sizes_of(s)->nv, pull_unit);
 }
 
-/* Waves share the manifold's memory, so that each wave goes back for all rows before the next one is run. The
- * rows are then made of what has been kept in WORLD_BASIS. */
+/* Waves share the manifold's memory, so that each wave goes back for all rows before the next one
+ * is run. The rows are then made of what has been kept in WORLD_BASIS. */
 static abut_status jacobian_of_waves(const stepping *s)
 {
   const size_t nv = (size_t)sizes_of(s)->nv, row = GROUP_ADJOINT * device_real_bytes(s->device);

@@ -1,6 +1,7 @@
-/* How deep springs give way under what rests on them as a scene starts (docs/spring.md, "What a scene's
- * numbers mean"). Whether one body of a listed pair rests on the other is judged by their boxes' heights alone; those of
- * an automatic pair must lie above each other, too. A pair bears the trees of links that would fall without it. */
+/* How deep springs give way under what rests on them as a scene starts (docs/spring.md, "What a
+ * scene's numbers mean"). Whether one body of a listed pair rests on the other is judged by their
+ * boxes' heights alone; those of an automatic pair must lie above each other, too. A pair bears the
+ * trees of links that would fall without it. */
 #include "world/law/spring.h"
 
 #include "world/extent.h"
@@ -10,7 +11,9 @@
 
 /* A body that rests on another reaches into it by at most this share of that one's height. */
 #define ABOVE 0.25
-#define SINKING_MOST 0.01 /* the share of the smaller body's diagonal from which callers are told */
+#define SINKING_MOST                                                           \
+  0.01 /* the share of the smaller body's diagonal from which callers are told \
+        */
 
 /* A pair at the scene's start: which side rests on the other, if one does. */
 typedef struct support {
@@ -21,9 +24,9 @@ typedef struct support {
 typedef struct loads {
   const loaded_scene *s;
   double up[3], across[2][3], g; /* across: two directions at right angles to `up` */
-  double (*places)[PLACE]; /* (links) */
-  int *root;               /* (links) the root of the link's tree */
-  double *mass;            /* (links) at roots, the mass of the whole tree */
+  double (*places)[PLACE];       /* (links) */
+  int *root;                     /* (links) the root of the link's tree */
+  double *mass;                  /* (links) at roots, the mass of the whole tree */
   bool *held;  /* (links) at roots: it is fixed in the world or jointed to it, and cannot fall */
   bool *seen;  /* (links) at roots: what `join` has reached */
   support *of; /* (pairs) */
@@ -31,8 +34,8 @@ typedef struct loads {
 } loads;
 
 /* Finds from where to where a body's box reaches along a direction. */
-static void find_span(const loads *l, const scene_pair *p, int side, const extent *e, const double along[3],
-                      double out[2])
+static void find_span(const loads *l, const scene_pair *p, int side, const extent *e,
+                      const double along[3], double out[2])
 {
   double place[PLACE], ball[3], axis[3];
   const scene_body *b = scene_side(&l->s->def, p, side);
@@ -94,8 +97,8 @@ static abut_status find_support(loads *l, size_t i)
   return ABUT_SUCCESS;
 }
 
-/* Marks as seen the trees that are joined with a tree, directly or by others, by pairs of which one rests
- * on the other, but for pair `without`. Returns whether any of them is held. */
+/* Marks as seen the trees that are joined with a tree, directly or by others, by pairs of which one
+ * rests on the other, but for pair `without`. Returns whether any of them is held. */
 static bool join(const loads *l, int root, size_t without)
 {
   bool held = false;
@@ -116,9 +119,9 @@ static bool join(const loads *l, int root, size_t without)
   return held;
 }
 
-/* Returns the mass that a pair bears. If all that is joined with the upper tree rests on this pair alone,
- * it is the mass of all that. If some of it is held elsewhere, who bears how much is not known: then it is
- * the upper tree's own. */
+/* Returns the mass that a pair bears. If all that is joined with the upper tree rests on this pair
+ * alone, it is the mass of all that. If some of it is held elsewhere, who bears how much is not
+ * known: then it is the upper tree's own. */
 static double borne(const loads *l, size_t i)
 {
   const int upper = l->of[i].upper;

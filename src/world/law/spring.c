@@ -1,5 +1,5 @@
-/* Springs between clouds in worlds: what a call of them needs, and each step's wrenches and accelerations
- * on a device (docs/spring-formulas.md). */
+/* Springs between clouds in worlds: what a call of them needs, and each step's wrenches and
+ * accelerations on a device (docs/spring-formulas.md). */
 #include "world/law/spring.h"
 
 #include "base/error.h"
@@ -62,7 +62,8 @@ buffer *spring_buffer(const stepping *s, size_t id)
   return memory_buffer(&s->on->memory[s->slot][0], id);
 }
 
-void spring_implicit_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
+void spring_implicit_bytes(const steps_call *c, const world_sizes *n, size_t real,
+                           size_t bytes[POOL_BUFFERS])
 {
   const size_t nv = (size_t)n->nv;
   if (is_implicit(c)) {
@@ -75,8 +76,9 @@ void spring_implicit_bytes(const steps_call *c, const world_sizes *n, size_t rea
   }
 }
 
-/* Sets the bytes of one world: those of a pair in buffer pool 0, which all pairs share, and those of the
- * worlds' pool. An implicit step is made of Jacobians, so that it needs the buffers of derivatives. */
+/* Sets the bytes of one world: those of a pair in buffer pool 0, which all pairs share, and those
+ * of the worlds' pool. An implicit step is made of Jacobians, so that it needs the buffers of
+ * derivatives. */
 static void own_bytes(const steps_call *c, const resident_model *m, size_t real,
                       size_t bytes[POOL_BUFFERS], size_t worlds[POOL_BUFFERS])
 {
@@ -155,9 +157,9 @@ abut_status find_wrench(const stepping *s, size_t i)
   TRY(keep_pace(s));
   TRY(put_motion(s, i, 0));
   TRY(put_motion(s, i, 1));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_LAW, s->count, 1, MODEL(s), REALS(s),
-             PARAMETERS_OF(s), OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL),
-             ARG_INT(i), PAIR_OF(s, SPRING_LAWS), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_LAW, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+             OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL), ARG_INT(i),
+             PAIR_OF(s, SPRING_LAWS), ARG_INT(s->count)));
   TRY(spring_run_separations(&r));
   return spring_run_forces(&r);
 }

@@ -1,6 +1,6 @@
-/* Derivatives of steps with springs, and implicit steps, which are made of them (docs/spring.md, "Worlds").
- * A pair sees of a multiplier y only the relative twist that y gives its bodies, which is the cotangent of
- * its wrench. */
+/* Derivatives of steps with springs, and implicit steps, which are made of them (docs/spring.md,
+ * "Worlds"). A pair sees of a multiplier y only the relative twist that y gives its bodies, which
+ * is the cotangent of its wrench. */
 #include "base/error.h"
 #include "world/law/spring.h"
 
@@ -9,8 +9,8 @@ double spring_step(const stepping *s)
   return s->kind->scene->def.timestep;
 }
 
-/* Writes the cotangents of pair i's wrenches: the twist under the multipliers where `basis` is -1, else unit
- * twist `basis`. */
+/* Writes the cotangents of pair i's wrenches: the twist under the multipliers where `basis` is -1,
+ * else unit twist `basis`. */
 static abut_status find_bars(const stepping *s, size_t i, int basis)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_BARS, world_blocks(s), 1, MODEL(s), BODIES(s),
@@ -19,9 +19,9 @@ static abut_status find_bars(const stepping *s, size_t i, int basis)
                 PAIR_OF(s, SPRING_DISTANCES_BAR), ARG_INT(s->count));
 }
 
-/* Takes the gradient of pair i by poses and twists to its group's cotangents, in rows of `width` numbers
- * from `at` on, and adds the gradient by its six parameters to OUT_SPRINGS_BAR where `adds` is set.
- * `ahead`: the wrench that is differentiated is that of an implicit step, W + h dW/dv x. */
+/* Takes the gradient of pair i by poses and twists to its group's cotangents, in rows of `width`
+ * numbers from `at` on, and adds the gradient by its six parameters to OUT_SPRINGS_BAR where `adds`
+ * is set. `ahead`: the wrench that is differentiated is that of an implicit step, W + h dW/dv x. */
 static abut_status collect(const stepping *s, size_t i, world_buffer to, size_t width, size_t at,
                            bool adds, bool ahead)
 {
@@ -37,8 +37,8 @@ static abut_status collect(const stepping *s, size_t i, world_buffer to, size_t 
                 OF(s, OUT_STATUS), OF(s, OUT_SPRINGS_BAR), ARG_INT(s->count));
 }
 
-/* Makes the Jacobian of pair i. The last pair's wrench is still there, as find_wrench says, and callers begin
- * with that pair. */
+/* Makes the Jacobian of pair i. The last pair's wrench is still there, as find_wrench says, and
+ * callers begin with that pair. */
 static abut_status find_slopes(const stepping *s, size_t i, spring_run *r)
 {
   *r = run_of_pair(s, i);
@@ -51,8 +51,9 @@ abut_status spring_multipliers(const stepping *s, bool with_basis, bool ahead)
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_MULTIPLIERS, world_blocks(s), 1, MODEL(s), REALS(s),
                 OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, OUT_STATUS), OF(s, WORLD_ACCELERATION_BAR),
                 OF(s, WORLD_BASIS), ARG_INT(with_basis), OF(s, WORLD_IMPLICIT),
-                ARG_REAL(ahead ? spring_step(s) : 0.0), OF(s, WORLD_SCRATCH), OF(s, WORLD_MULTIPLIERS),
-                OF(s, WORLD_GROUP_ADJOINT), OF(s, WORLD_ROW_ADJOINT), ARG_INT(s->count));
+                ARG_REAL(ahead ? spring_step(s) : 0.0), OF(s, WORLD_SCRATCH),
+                OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_GROUP_ADJOINT), OF(s, WORLD_ROW_ADJOINT),
+                ARG_INT(s->count));
 }
 
 abut_status spring_multipliers_of_basis(const stepping *s)
@@ -93,8 +94,8 @@ abut_status spring_basis(const stepping *s)
 
 /* ---- implicit steps ---- */
 
-/* Sets aside the cotangents of the state and of parameters that a reverse pass has so far, since the
- * Jacobian of an implicit step is made in the same buffers. */
+/* Sets aside the cotangents of the state and of parameters that a reverse pass has so far, since
+ * the Jacobian of an implicit step is made in the same buffers. */
 static abut_status keep(const stepping *s)
 {
   const world_sizes *n = sizes_of(s);
@@ -115,7 +116,8 @@ static abut_status unkeep(const stepping *s)
                 ARG_INT(s->count));
 }
 
-abut_status spring_implicit_by(const stepping *s, abut_status (*jacobian)(const stepping *s, int stage, int stages))
+abut_status spring_implicit_by(const stepping *s,
+                               abut_status (*jacobian)(const stepping *s, int stage, int stages))
 {
   const bool keeps = s->call->gradients && s->again;
   TRY(keeps ? keep(s) : ABUT_SUCCESS);
@@ -170,9 +172,9 @@ static abut_status copy_bars(const stepping *s, size_t from, size_t to)
                 ARG_INT(s->count));
 }
 
-/* Makes the gradient of the wrench W + h dW/dv x. The second term is linear in the twists that x gives the
- * bodies, so that the cotangents of these are h times those of the bodies' own twists by W alone, which are
- * made first and kept for `collect`. */
+/* Makes the gradient of the wrench W + h dW/dv x. The second term is linear in the twists that x
+ * gives the bodies, so that the cotangents of these are h times those of the bodies' own twists by
+ * W alone, which are made first and kept for `collect`. */
 static abut_status ahead_adjoint(const stepping *s, const spring_run *r)
 {
   TRY(spring_run_ahead(r, 0.0));
@@ -182,8 +184,8 @@ static abut_status ahead_adjoint(const stepping *s, const spring_run *r)
   return spring_run_adjoint(r);
 }
 
-/* Goes back through an implicit step, from the cotangent of x: with y = M^-1 of what `unsolve` makes of it,
- * the gradient is that of y . (f + h df/dv x - M x) at fixed x and y. */
+/* Goes back through an implicit step, from the cotangent of x: with y = M^-1 of what `unsolve`
+ * makes of it, the gradient is that of y . (f + h df/dv x - M x) at fixed x and y. */
 static abut_status implicit_contacts_adjoint(const stepping *s)
 {
   const size_t width = GROUP_ADJOINT * s->kind->group_count;
@@ -200,7 +202,8 @@ static abut_status implicit_contacts_adjoint(const stepping *s)
   return tree_adjoint(s, WORLD_IMPLICIT);
 }
 
-/* An implicit step is always solved again, with its Jacobian and its matrix: is_there saves it nothing. */
+/* An implicit step is always solved again, with its Jacobian and its matrix: is_there saves it
+ * nothing. */
 abut_status spring_step_adjoint(const stepping *s, size_t step, bool is_there)
 {
   if (!is_implicit(s->call)) {

@@ -1,12 +1,12 @@
-/* Springs at the manifold's contacts, of scenes without clouds (docs/spring-formulas.md, "At contacts"): the
- * contacts of a pair share one spring. Their cotangents go back through the manifold as those of other laws
- * do. */
+/* Springs at the manifold's contacts, of scenes without clouds (docs/spring-formulas.md, "At
+ * contacts"): the contacts of a pair share one spring. Their cotangents go back through the
+ * manifold as those of other laws do. */
 #include "base/error.h"
 #include "engine/self_test/runner.h"
 #include "world/law/spring.h"
 
 /* Arguments of launches: the tables with parameters and the springs' numbers. */
-#define SPRINGS(s)                                                                                 \
+#define SPRINGS(s) \
   MODEL(s), REALS(s), PARAMETERS_OF(s), OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL)
 #define CONTACTS(s) OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_ITEMS)
 
@@ -43,7 +43,8 @@ static abut_status load(loaded_scene *s, abut_context c, const scene_bodies *bod
 static abut_status test(const steps_call *c, size_t place)
 {
   for (int adjoint = 0; adjoint < (is_differentiated(c) || is_implicit(c) ? 2 : 1); ++adjoint) {
-    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, SELF_TEST_SPRING_CONTACTS));
+    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint,
+                    SELF_TEST_SPRING_CONTACTS));
   }
   return test_manifolds(c, place);
 }
@@ -52,8 +53,8 @@ static abut_status bytes(batch_on *on, size_t slot, size_t group)
 {
   const steps_on *at = on->user;
   TRY(manifold_bytes(on, slot, group));
-  spring_implicit_bytes((const steps_call *)on->call, &at->models[group]->sizes, device_real_bytes(on->device),
-                        on->bytes[POOL_OF_WORLDS]);
+  spring_implicit_bytes((const steps_call *)on->call, &at->models[group]->sizes,
+                        device_real_bytes(on->device), on->bytes[POOL_OF_WORLDS]);
   return ABUT_SUCCESS;
 }
 
@@ -63,12 +64,12 @@ static abut_status bytes(batch_on *on, size_t slot, size_t group)
 static abut_status find_wrenches(const stepping *s)
 {
   const size_t items = items_of(s)->count;
-  TRY(items ? LAUNCH(s->device, KERNEL_WORLD_SPRING_CONTACTS, items, 1, SPRINGS(s), CONTACTS(s), OF(s, WORLD_ENTRY_SUMS),
-                     ARG_INT(items))
+  TRY(items ? LAUNCH(s->device, KERNEL_WORLD_SPRING_CONTACTS, items, 1, SPRINGS(s), CONTACTS(s),
+                     OF(s, WORLD_ENTRY_SUMS), ARG_INT(items))
             : ABUT_SUCCESS);
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_ENTRIES, s->count, 1, MODEL(s), OF(s, WORLD_ITEMS),
-                OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES), OF(s, WORLD_ENTRY_SUMS), OF(s, WORLD_SCRATCH),
-                ARG_INT(s->count));
+                OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES), OF(s, WORLD_ENTRY_SUMS),
+                OF(s, WORLD_SCRATCH), ARG_INT(s->count));
 }
 
 static abut_status solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
@@ -79,8 +80,9 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
 
 static abut_status put_forces(const stepping *s, size_t width)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_SLOTS, s->count, 1, SPRINGS(s), CONTACTS(s), OF(s, WORLD_ENTRY_LIST),
-                OF(s, WORLD_ENTRIES), OF(s, WORLD_SLOTS), OF(s, OUT_STATUS), ARG_INT(width), ARG_INT(s->call->in_world),
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_SLOTS, s->count, 1, SPRINGS(s), CONTACTS(s),
+                OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES), OF(s, WORLD_SLOTS),
+                OF(s, OUT_STATUS), ARG_INT(width), ARG_INT(s->call->in_world),
                 OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
 }
 
@@ -91,46 +93,53 @@ static abut_status forces(const stepping *s)
 
 /* ---- derivatives ---- */
 
-/* Makes the cotangents of the contacts of `count` items from `first` on, and of their groups. The groups' relative
- * twists are those under the multipliers where `basis` is -1, else unit twist `basis`. `ahead`: what is differentiated
- * is the wrench of an implicit step. */
-static abut_status pull(const stepping *s, size_t first, size_t count, int basis, bool ahead, const group_rows *to)
+/* Makes the cotangents of the contacts of `count` items from `first` on, and of their groups. The
+ * groups' relative twists are those under the multipliers where `basis` is -1, else unit twist
+ * `basis`. `ahead`: what is differentiated is the wrench of an implicit step. */
+static abut_status pull(const stepping *s, size_t first, size_t count, int basis, bool ahead,
+                        const group_rows *to)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_CONTACTS_ADJOINT, count, 1, SPRINGS(s), CONTACTS(s),
-                OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), OF(s, WORLD_IMPLICIT), ARG_REAL(ahead ? spring_step(s) : 0.0),
-                ARG_INT(first), OF(s, WORLD_BARS), OF(s, WORLD_ENTRY_SUMS), ARG_BUFFER(to->groups), ARG_INT(to->at),
-                ARG_INT(count));
+                OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), OF(s, WORLD_IMPLICIT),
+                ARG_REAL(ahead ? spring_step(s) : 0.0), ARG_INT(first), OF(s, WORLD_BARS),
+                OF(s, WORLD_ENTRY_SUMS), ARG_BUFFER(to->groups), ARG_INT(to->at), ARG_INT(count));
 }
 
-static abut_status pull_multipliers(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
+static abut_status pull_multipliers(const stepping *s, const item_wave *w, size_t number,
+                                    const group_rows *to)
 {
   (void)number;
   return pull(s, w->rows.first, w->rows.count, -1, false, to);
 }
 
-static abut_status pull_multipliers_ahead(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
+static abut_status pull_multipliers_ahead(const stepping *s, const item_wave *w, size_t number,
+                                          const group_rows *to)
 {
   (void)number;
   return pull(s, w->rows.first, w->rows.count, -1, true, to);
 }
 
-static abut_status pull_twist(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
+static abut_status pull_twist(const stepping *s, const item_wave *w, size_t number,
+                              const group_rows *to)
 {
   return pull(s, w->rows.first, w->rows.count, (int)number, false, to);
 }
 
-static abut_status pull_twist_ahead(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
+static abut_status pull_twist_ahead(const stepping *s, const item_wave *w, size_t number,
+                                    const group_rows *to)
 {
   return pull(s, w->rows.first, w->rows.count, (int)number, true, to);
 }
 
-/* Adds the cotangents of the springs' numbers that `pull` has left of all items, where they are asked for. */
+/* Adds the cotangents of the springs' numbers that `pull` has left of all items, where they are
+ * asked for. */
 static abut_status add_numbers(const stepping *s)
 {
   return s->call->gradients && s->call->gradients->springs
-           ? LAUNCH(s->device, KERNEL_WORLD_SPRING_NUMBERS, s->count, 1, MODEL(s), OF(s, WORLD_ITEMS),
-                    OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES), OF(s, WORLD_ENTRY_SUMS), OF(s, OUT_STATUS),
-                    OF(s, OUT_SPRINGS_BAR), ARG_INT(s->count))
+           ? LAUNCH(s->device, KERNEL_WORLD_SPRING_NUMBERS, s->count, 1, MODEL(s),
+                    OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES),
+                    OF(s, WORLD_ENTRY_SUMS), OF(s, OUT_STATUS), OF(s, OUT_SPRINGS_BAR),
+                    ARG_INT(s->count))
            : ABUT_SUCCESS;
 }
 
@@ -142,8 +151,8 @@ static abut_status contacts_adjoint(const stepping *s)
   return add_numbers(s);
 }
 
-/* Contacts see of the multipliers only the relative twist that these give their group's links, and are linear in
- * it, as with the law "cone". */
+/* Contacts see of the multipliers only the relative twist that these give their group's links, and
+ * are linear in it, as with the law "cone". */
 static abut_status basis(const stepping *s)
 {
   const group_rows to = {world_buffer_of(s, WORLD_BASIS), 0};
@@ -154,8 +163,9 @@ static abut_status multipliers_and_basis(const stepping *s, bool ahead)
 {
   const size_t items = items_of(s)->count;
   TRY(spring_multipliers(s, false, ahead));
-  return items ? LAUNCH(s->device, KERNEL_WORLD_SPRING_BASIS, items, 1, MODEL(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_ITEMS),
-                        OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_BASIS), OF(s, WORLD_GROUP_ADJOINT), ARG_INT(items))
+  return items ? LAUNCH(s->device, KERNEL_WORLD_SPRING_BASIS, items, 1, MODEL(s),
+                        OF(s, WORLD_SCRATCH), OF(s, WORLD_ITEMS), OF(s, WORLD_MULTIPLIERS),
+                        OF(s, WORLD_BASIS), OF(s, WORLD_GROUP_ADJOINT), ARG_INT(items))
                : ABUT_SUCCESS;
 }
 
@@ -166,7 +176,8 @@ static abut_status multipliers_of_basis(const stepping *s)
 
 /* ---- implicit steps ---- */
 
-/* The Jacobian by velocities alone: these move no contact, so that the manifold need not go back. */
+/* The Jacobian by velocities alone: these move no contact, so that the manifold need not go
+ * back. */
 static abut_status jacobian_by_velocities(const stepping *s, int stage, int stages)
 {
   const size_t items = items_of(s)->count;

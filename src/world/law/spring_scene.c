@@ -48,8 +48,8 @@ abut_status spring_read(const json_file *f, const json_at *root, scene_def *s)
   return ABUT_SUCCESS;
 }
 
-/* Checks only that `contact` is an object: in a scene of another law a pair may hold it, and only springs
- * settle what is in it. */
+/* Checks only that `contact` is an object: in a scene of another law a pair may hold it, and only
+ * springs settle what is in it. */
 abut_status spring_read_pair(const json_file *f, const json_at *element, scene_pair *p)
 {
   json_at contact;
@@ -82,7 +82,8 @@ abut_status spring_settle_pair(const reader *r, const json_at *element, scene_pa
   }
   TRY(json_find(element, "contact", &contact) ? read_contact(f, &contact, p) : ABUT_SUCCESS);
   if (p->reaction == ABUT_REACTION_PLANE && r->s->clouds == 0) {
-    return json_fail(f, &contact, "reactions at planes (\"plane\") are of clouds, and the scene has none");
+    return json_fail(f, &contact,
+                     "reactions at planes (\"plane\") are of clouds, and the scene has none");
   }
   if (p->reaction == ABUT_REACTION_PLANE && r->s->integrator == INTEGRATOR_IMPLICIT) {
     return json_fail(f, &contact,
@@ -97,7 +98,8 @@ abut_status spring_settle_pair(const reader *r, const json_at *element, scene_pa
 /* ---- clouds or contacts ---- */
 
 /* Sets *out where a body has a cloud of its own: by a number of the scene, or by its file. */
-static abut_status states_cloud(const scene_def *s, const scene_body *b, scene_place place, bool *out)
+static abut_status states_cloud(const scene_def *s, const scene_body *b, scene_place place,
+                                bool *out)
 {
   body_file f = {0};
   if (b->eps1 > 0.0) {
@@ -110,8 +112,8 @@ static abut_status states_cloud(const scene_def *s, const scene_body *b, scene_p
   return ABUT_SUCCESS;
 }
 
-/* A scene is of clouds as a whole: where it says so, else where any of its bodies states a cloud or a pair has
- * reactions that are of clouds alone. */
+/* A scene is of clouds as a whole: where it says so, else where any of its bodies states a cloud or
+ * a pair has reactions that are of clouds alone. */
 abut_status spring_choose(const scene_def *s, const contact_law **out)
 {
   bool clouds = s->clouds == 1;
@@ -121,7 +123,8 @@ abut_status spring_choose(const scene_def *s, const contact_law **out)
   clouds = clouds || (s->clouds < 0 && s->automatic && s->usual.reaction == ABUT_REACTION_PLANE);
   for (size_t i = 0; i < s->link_count && s->clouds < 0; ++i) {
     for (size_t k = 0; k < s->links[i].body_count && !clouds; ++k) {
-      TRY(states_cloud(s, &s->links[i].bodies[k], (scene_place){"links", i, "bodies", true, k}, &clouds));
+      TRY(states_cloud(s, &s->links[i].bodies[k], (scene_place){"links", i, "bodies", true, k},
+                       &clouds));
     }
   }
   *out = clouds ? &spring_law : &spring_contacts_law;
@@ -130,8 +133,8 @@ abut_status spring_choose(const scene_def *s, const contact_law **out)
 
 /* ---- a scene ---- */
 
-/* A body file may only name a mesh and say how that becomes a cloud. It then has no field of its own, and the
- * body is loaded from the mesh. */
+/* A body file may only name a mesh and say how that becomes a cloud. It then has no field of its
+ * own, and the body is loaded from the mesh. */
 abut_status spring_load_body(abut_context c, const char *path, abut_body *out)
 {
   body_file f = {0};
@@ -144,7 +147,8 @@ abut_status spring_load_body(abut_context c, const char *path, abut_body *out)
   return status;
 }
 
-/* Makes and packs the clouds. Groups have room for no contacts, since springs keep no list of them. */
+/* Makes and packs the clouds. Groups have room for no contacts, since springs keep no list of
+ * them. */
 static abut_status make_springs(loaded_scene *s)
 {
   TRY(scene_clouds_load(&s->def, &s->clouds));
@@ -203,8 +207,8 @@ static double least(const double *x, size_t count)
   return out;
 }
 
-/* Finds the box of a cloud's points, and the body's thickness: of a shape by its lengths, of a file the
- * shortest side of the box, although the body may be thinner than that. */
+/* Finds the box of a cloud's points, and the body's thickness: of a shape by its lengths, of a file
+ * the shortest side of the box, although the body may be thinner than that. */
 static extent extent_of_cloud(const scene_body *b, const abut_cloud *c)
 {
   extent e = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, 0.0};
@@ -236,8 +240,8 @@ void spring_inform(const loaded_scene *s, abut_scene_info *info)
 
 /* ---- tables ---- */
 
-/* Euler's step alone takes dampers in by itself. An implicit one has them in its Jacobian, and RK4's are
- * explicit. */
+/* Euler's step alone takes dampers in by itself. An implicit one has them in its Jacobian, and
+ * RK4's are explicit. */
 void spring_sizes(const scene_def *s, size_t slots, world_sizes *out)
 {
   (void)slots;
@@ -246,8 +250,8 @@ void spring_sizes(const scene_def *s, size_t slots, world_sizes *out)
   out->damped = s->integrator == INTEGRATOR_EULER && model_is_damped(s);
 }
 
-/* Puts the numbers of pairs, and those of joints' limits, which are springs as well. Limits are smooth
- * where all pairs are. */
+/* Puts the numbers of pairs, and those of joints' limits, which are springs as well. Limits are
+ * smooth where all pairs are. */
 void spring_put(const scene_def *s, const scene_constants *c, const contact_group *groups, model *m)
 {
   const world_sizes *n = &m->sizes;

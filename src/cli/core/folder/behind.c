@@ -69,7 +69,8 @@ static exit_code fail(struct folder *f)
   const bool of_journal = b->failed == f->count;
   char *path = of_journal ? NULL : folder_file(f, f->arrays[b->failed].about.name, ".npy");
   errno = b->error;
-  const exit_code code = of_journal || path ? folder_fail(of_journal ? f->journal.path : path) : report(EXIT_RUN, "no memory");
+  const exit_code code = of_journal || path ? folder_fail(of_journal ? f->journal.path : path)
+                                            : report(EXIT_RUN, "no memory");
   b->error = 0; /* it is said */
   free(path);
   return code;

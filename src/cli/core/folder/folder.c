@@ -41,13 +41,15 @@ exit_code folder_part(const options *o, uint64_t *shard, uint64_t *shards)
   if (!text) {
     return EXIT_GOOD;
   }
-  const bool digits = *text >= '0' && *text <= '9' && strchr(text, '/') && strchr(text, '/')[1] >= '0' &&
-                      strchr(text, '/')[1] <= '9' && strlen(text) < 24;
-  return digits && sscanf(text, "%" SCNu64 "/%" SCNu64 "%n", shard, shards, &length) == 2 && !text[length] &&
-             *shards >= 1 && *shards <= SHARDS_MOST && *shard < *shards
+  const bool digits = *text >= '0' && *text <= '9' && strchr(text, '/') &&
+                      strchr(text, '/')[1] >= '0' && strchr(text, '/')[1] <= '9' &&
+                      strlen(text) < 24;
+  return digits && sscanf(text, "%" SCNu64 "/%" SCNu64 "%n", shard, shards, &length) == 2 &&
+             !text[length] && *shards >= 1 && *shards <= SHARDS_MOST && *shard < *shards
            ? EXIT_GOOD
-           : usage_error(o->command, "--shard: `%s` is not I/N, part I of the N parts 0 to N - 1, at most %d", text,
-                         SHARDS_MOST);
+           : usage_error(o->command,
+                         "--shard: `%s` is not I/N, part I of the N parts 0 to N - 1, at most %d",
+                         text, SHARDS_MOST);
 }
 
 static exit_code check_folder(const options *o)
@@ -68,7 +70,8 @@ bool folder_is_meant(const options *o)
 {
   struct stat about;
   const char *path = o->value[OPTION_OUTPUT];
-  return path && *path && (stat(path, &about) == 0 ? S_ISDIR(about.st_mode) : strchr(base_name(path), '.') == NULL);
+  return path && *path &&
+         (stat(path, &about) == 0 ? S_ISDIR(about.st_mode) : strchr(base_name(path), '.') == NULL);
 }
 
 exit_code folder_check_output(const options *o)
@@ -204,7 +207,8 @@ static exit_code make_array(const folder *f, const folder_array *a, const void *
   if (code == EXIT_GOOD && a->of == OUTPUT_ONCE) {
     code = folder_write_at(path, file, data, (size_t)bytes, a->header_bytes);
   }
-  if (code == EXIT_GOOD && (ftruncate(file, (off_t)(a->header_bytes + bytes)) != 0 || fsync(file) != 0)) {
+  if (code == EXIT_GOOD &&
+      (ftruncate(file, (off_t)(a->header_bytes + bytes)) != 0 || fsync(file) != 0)) {
     code = folder_fail(path);
   }
   if (file >= 0) {
@@ -228,9 +232,12 @@ static exit_code check_room(const folder *f, const options *o)
   const double room = (double)disk.f_bavail * (double)disk.f_frsize;
   return bytes <= SHARE_MOST * room
            ? EXIT_GOOD
-           : report(EXIT_INPUT, "%s: %.3g GB to write, of %.3g GB that are free there; --yes takes them%s", f->path,
-                    1e-9 * bytes, 1e-9 * room,
-                    o->command->bit == COMMAND_CONTACTS ? ", --compact T keeps the active contacts alone" : "");
+           : report(EXIT_INPUT,
+                    "%s: %.3g GB to write, of %.3g GB that are free there; --yes takes them%s",
+                    f->path, 1e-9 * bytes, 1e-9 * room,
+                    o->command->bit == COMMAND_CONTACTS
+                      ? ", --compact T keeps the active contacts alone"
+                      : "");
 }
 
 static exit_code make_lists(const folder *f)
@@ -266,9 +273,10 @@ static exit_code check_array(const folder_array *a, const char *path)
   exit_code code = header ? EXIT_GOOD : report(EXIT_RUN, "no memory");
   if (code == EXIT_GOOD && fstat(a->file, &about) != 0) {
     code = folder_fail(path);
-  } else if (code == EXIT_GOOD && ((uint64_t)about.st_size != bytes ||
-                                   pread(a->file, header, a->header_bytes, 0) != (ssize_t)a->header_bytes ||
-                                   memcmp(header, a->header, a->header_bytes) != 0)) {
+  } else if (code == EXIT_GOOD &&
+             ((uint64_t)about.st_size != bytes ||
+              pread(a->file, header, a->header_bytes, 0) != (ssize_t)a->header_bytes ||
+              memcmp(header, a->header, a->header_bytes) != 0)) {
     code = report(EXIT_INPUT, "%s: is not the array that the manifest describes", path);
   }
   free(header);
@@ -284,9 +292,9 @@ exit_code folder_open_arrays(folder *f)
     }
     char *path = folder_file(f, a->about.name, ".npy");
     a->file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-    const exit_code code = !path           ? report(EXIT_RUN, "no memory")
+    const exit_code code = !path         ? report(EXIT_RUN, "no memory")
                            : a->file < 0 ? folder_fail(path)
-                                           : check_array(a, path);
+                                         : check_array(a, path);
     a->on_nfs = a->file >= 0 && nfs_has(a->file);
     free(path);
     CLI_TRY(code);
@@ -302,7 +310,9 @@ exit_code folder_lock(folder *f)
   struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   const double start = now();
   f->lock = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
-  exit_code code = !path ? report(EXIT_RUN, "no memory") : f->lock < 0 ? folder_fail(path) : EXIT_GOOD;
+  exit_code code = !path         ? report(EXIT_RUN, "no memory")
+                   : f->lock < 0 ? folder_fail(path)
+                                 : EXIT_GOOD;
   while (code == EXIT_GOOD && fcntl(f->lock, F_SETLK, &whole) != 0) {
     if (errno != EACCES && errno != EAGAIN) {
       code = folder_fail(path);
@@ -327,8 +337,8 @@ static void unlock(folder *f)
   }
 }
 
-/* What is not abut's stays alone. The lock is made before all else, so that whoever sees another file of a folder that is
- * being made finds it, too. */
+/* What is not abut's stays alone. The lock is made before all else, so that whoever sees another
+ * file of a folder that is being made finds it, too. */
 static exit_code check_empty(const folder *f)
 {
   DIR *d = opendir(f->path);
@@ -343,24 +353,32 @@ static exit_code check_empty(const folder *f)
   char *lock = folder_file(f, LOCK_NAME, "");
   const bool ours = lock && access(lock, F_OK) == 0;
   free(lock);
-  return empty || ours ? EXIT_GOOD
-                       : report(EXIT_INPUT, "%s: has other files, and no manifest.json of abut's", f->path);
+  return empty || ours
+           ? EXIT_GOOD
+           : report(EXIT_INPUT, "%s: has other files, and no manifest.json of abut's", f->path);
 }
 
-/* Whether any journal is of a rank; else that all parts are of one number: another would cut otherwise. */
-static exit_code check_parts(const folder *f, const journal_of *parts, size_t count, uint64_t shards, bool sharded,
-                             bool *ranks)
+/* Whether any journal is of a rank; else that all parts are of one number: another would cut
+ * otherwise. */
+static exit_code check_parts(const folder *f, const journal_of *parts, size_t count,
+                             uint64_t shards, bool sharded, bool *ranks)
 {
   *ranks = count && parts[count - 1].rank;
   if (*ranks && sharded) {
-    return report(EXIT_INPUT, "%s: was begun by ranks of MPI; --resume without --shard goes on, by one process or by any "
-                  "number of ranks", f->path);
+    return report(
+      EXIT_INPUT,
+      "%s: was begun by ranks of MPI; --resume without --shard goes on, by one process or by any "
+      "number of ranks",
+      f->path);
   }
   for (size_t i = 0; i < count && !*ranks; ++i) {
     if (parts[i].shards != shards) {
-      return report(EXIT_INPUT, "%s: was begun in %" PRIu64 " part%s, not in %" PRIu64 ", as %s%s says; go on with %s%" PRIu64
-                    ", or, to cut it otherwise, remove the folder or name another", f->path, parts[i].shards,
-                    parts[i].shards == 1 ? "" : "s", shards, f->path, journal_name_of(parts[i]).text,
+      return report(EXIT_INPUT,
+                    "%s: was begun in %" PRIu64 " part%s, not in %" PRIu64
+                    ", as %s%s says; go on with %s%" PRIu64
+                    ", or, to cut it otherwise, remove the folder or name another",
+                    f->path, parts[i].shards, parts[i].shards == 1 ? "" : "s", shards, f->path,
+                    journal_name_of(parts[i]).text,
                     parts[i].shards == 1 ? "--shard 0/" : "--shard I/", parts[i].shards);
     }
   }
@@ -370,11 +388,13 @@ static exit_code check_parts(const folder *f, const journal_of *parts, size_t co
 static exit_code check_begun(const folder *f, const journal *j, const options *o)
 {
   if (j->begun && !o->value[OPTION_RESUME]) {
-    return report(EXIT_INPUT, "%s: was begun already; --resume goes on, with what is missing alone", j->path);
+    return report(EXIT_INPUT, "%s: was begun already; --resume goes on, with what is missing alone",
+                  j->path);
   }
   return !j->begun || j->inputs == manifest_inputs(f->manifest)
            ? EXIT_GOOD
-           : report(EXIT_INPUT, "%s: was begun with other inputs than %smanifest.json says", j->path, f->path);
+           : report(EXIT_INPUT, "%s: was begun with other inputs than %smanifest.json says",
+                    j->path, f->path);
 }
 
 /* What others have done, none of whom may be at work: a lock is asked for, and given back. */
@@ -393,7 +413,8 @@ static exit_code add_done(const folder *f, const options *o, journal_of of, rang
 static exit_code open_journal(folder *f, const options *o, const char *device, journal_of of)
 {
   CLI_TRY(journal_open(&f->journal, f->path, of, true));
-  CLI_TRY(of.rank ? EXIT_GOOD : check_begun(f, &f->journal, o)); /* of ranks the first has looked at all */
+  /* of ranks the first has looked at all */
+  CLI_TRY(of.rank ? EXIT_GOOD : check_begun(f, &f->journal, o));
   CLI_TRY(journal_begin(&f->journal, manifest_inputs(f->manifest), device));
   sync_folder(f->path);
   return EXIT_GOOD;
@@ -410,27 +431,33 @@ static exit_code find_gaps(folder *f, ranges *done, range whole)
 }
 
 /* Journals: this process's own, and what others have done. A rank opens its own later. */
-static exit_code join_part(folder *f, const options *o, const char *device, const journal_of *parts, size_t count)
+static exit_code join_part(folder *f, const options *o, const char *device, const journal_of *parts,
+                           size_t count)
 {
   const bool several = ranks_started();
   journal_of own = {.rank = false};
   ranges done = {0};
   bool ranks = several;
   CLI_TRY(folder_part(o, &own.shard, &own.shards));
-  CLI_TRY(several ? EXIT_GOOD : check_parts(f, parts, count, own.shards, o->value[OPTION_SHARD] != NULL, &ranks));
+  CLI_TRY(several
+            ? EXIT_GOOD
+            : check_parts(f, parts, count, own.shards, o->value[OPTION_SHARD] != NULL, &ranks));
   exit_code code = EXIT_GOOD;
   for (size_t i = 0; i < count && ranks && code == EXIT_GOOD; ++i) {
-    const bool is_own = !several && !parts[i].rank && parts[i].shard == own.shard && parts[i].shards == own.shards;
+    const bool is_own = !several && !parts[i].rank && parts[i].shard == own.shard &&
+                        parts[i].shards == own.shards;
     code = is_own ? EXIT_GOOD : add_done(f, o, parts[i], &done);
   }
   code = code == EXIT_GOOD && !several ? open_journal(f, o, device, own) : code;
-  code = code == EXIT_GOOD ? find_gaps(f, &done, range_of_part(f->poses, own.shard, own.shards)) : code;
+  code = code == EXIT_GOOD ? find_gaps(f, &done, range_of_part(f->poses, own.shard, own.shards))
+                           : code;
   ranges_free(&done);
   return code;
 }
 
 /* With the lock: who comes first makes the folder, the others find it made. */
-static exit_code join(folder *f, const options *o, const outputs *described, const char *device, bool *complete)
+static exit_code join(folder *f, const options *o, const outputs *described, const char *device,
+                      bool *complete)
 {
   json_t *there = NULL;
   journal_of *parts = NULL;
@@ -446,8 +473,9 @@ static exit_code join(folder *f, const options *o, const outputs *described, con
   }
   CLI_TRY(code);
   if (*complete) {
-    return o->value[OPTION_RESUME] ? EXIT_GOOD
-                                   : report(EXIT_INPUT, "%s: is complete already; name another folder", f->path);
+    return o->value[OPTION_RESUME]
+             ? EXIT_GOOD
+             : report(EXIT_INPUT, "%s: is complete already; name another folder", f->path);
   }
   code = journal_list(f->path, &parts, &count);
   code = code == EXIT_GOOD ? join_part(f, o, device, parts, count) : code;
@@ -456,7 +484,8 @@ static exit_code join(folder *f, const options *o, const outputs *described, con
   return ranks_started() ? EXIT_GOOD : folder_open_arrays(f);
 }
 
-/* A folder that is complete has no lock, and gets none; one that is not there yet must be able to become one. */
+/* A folder that is complete has no lock, and gets none; one that is not there yet must be able to
+ * become one. */
 static exit_code look_first(const folder *f, const options *o, bool *complete)
 {
   json_t *there = NULL;
@@ -477,7 +506,8 @@ static exit_code look_first(const folder *f, const options *o, bool *complete)
 }
 
 /* Makes it, or finds it made; the lock stays. */
-static exit_code make_or_join(folder *f, const options *o, const outputs *described, const char *device, bool *complete)
+static exit_code make_or_join(folder *f, const options *o, const outputs *described,
+                              const char *device, bool *complete)
 {
   const bool made = mkdir(f->path, 0777) == 0;
   if (!made && errno != EEXIST) {
@@ -519,7 +549,8 @@ static exit_code compare_ranks(const folder *f)
   json_t *there = code == EXIT_GOOD ? json_loads(first, 0, NULL) : NULL;
   free(first);
   CLI_TRY(code);
-  code = there ? manifest_compare("rank 0 has", there, f->manifest) : report(EXIT_RUN, "no memory for a manifest");
+  code = there ? manifest_compare("rank 0 has", there, f->manifest)
+               : report(EXIT_RUN, "no memory for a manifest");
   json_decref(there);
   return ranks_agree(code);
 }
@@ -538,12 +569,15 @@ static exit_code share_gaps(folder *f)
   return code;
 }
 
-/* The first makes the folder and finds what is missing, which is the same for all; then each opens its own journal. */
-static exit_code open_by_ranks(folder *f, const options *o, const outputs *described, const char *device, bool *complete)
+/* The first makes the folder and finds what is missing, which is the same for all; then each opens
+ * its own journal. */
+static exit_code open_by_ranks(folder *f, const options *o, const outputs *described,
+                               const char *device, bool *complete)
 {
   const journal_of own = {ranks_own(), ranks_count(), true};
   CLI_TRY(compare_ranks(f));
-  CLI_TRY(ranks_agree(ranks_own() == 0 ? make_or_join(f, o, described, device, complete) : EXIT_GOOD));
+  CLI_TRY(
+    ranks_agree(ranks_own() == 0 ? make_or_join(f, o, described, device, complete) : EXIT_GOOD));
   *complete = ranks_from_first(*complete) != 0;
   if (*complete) {
     return EXIT_GOOD;
@@ -553,10 +587,13 @@ static exit_code open_by_ranks(folder *f, const options *o, const outputs *descr
   return ranks_agree(code == EXIT_GOOD ? folder_open_arrays(f) : code);
 }
 
-exit_code folder_open(folder *f, const options *o, json_t *manifest, const outputs *described, const char *device,
-                      bool *complete)
+exit_code folder_open(folder *f, const options *o, json_t *manifest, const outputs *described,
+                      const char *device, bool *complete)
 {
-  *f = (folder){.path = o->value[OPTION_OUTPUT], .manifest = manifest, .poses = manifest_poses(manifest), .lock = -1};
+  *f = (folder){.path = o->value[OPTION_OUTPUT],
+                .manifest = manifest,
+                .poses = manifest_poses(manifest),
+                .lock = -1};
   f->journal.file = -1;
   *complete = false;
   CLI_TRY(ranks_agree(take_arrays(f, described)));
@@ -568,7 +605,8 @@ exit_code folder_open(folder *f, const options *o, json_t *manifest, const outpu
 
 void folder_close(folder *f)
 {
-  behind_end(f); /* what it fails with was asked for by folder_flush, or something else has failed */
+  behind_end(f); /* what it fails with was asked for by folder_flush, or something else has
+                    failed */
   for (size_t i = 0; i < f->count; ++i) {
     if (f->arrays[i].file >= 0) {
       close(f->arrays[i].file);
@@ -585,7 +623,8 @@ void folder_close(folder *f)
 /* ---- blocks ---- */
 
 /* Beside what processes of other machines write at the same time. */
-static exit_code put_row(const char *path, const folder_array *a, const void *bytes, size_t count, uint64_t at)
+static exit_code put_row(const char *path, const folder_array *a, const void *bytes, size_t count,
+                         uint64_t at)
 {
   if (!a->on_nfs || !count) {
     return folder_write_at(path, a->file, bytes, count, at);
@@ -597,13 +636,15 @@ static exit_code put_row(const char *path, const folder_array *a, const void *by
   return nfs_unlock(a->file, count, at) || code != EXIT_GOOD ? code : folder_fail(path);
 }
 
-static exit_code put_rows(const folder *f, const folder_array *a, range block, const abut_array *from)
+static exit_code put_rows(const folder *f, const folder_array *a, range block,
+                          const abut_array *from)
 {
   const uint64_t rows = block.end - block.first;
   const size_t there = from->shape[folder_axis(a->of)], bytes = (size_t)rows * a->row_bytes;
   exit_code code = EXIT_GOOD;
   if (there != rows) {
-    return report(EXIT_RUN, "array '%s' has %zu rows of a block of %" PRIu64, a->about.name, there, rows);
+    return report(EXIT_RUN, "array '%s' has %zu rows of a block of %" PRIu64, a->about.name, there,
+                  rows);
   }
   char *path = folder_file(f, a->about.name, ".npy");
   if (!path) {
@@ -632,7 +673,8 @@ static exit_code put_lists(const folder *f, range block, const outputs *l)
   const abut_status status = abut_write_npz(path, lists.arrays, lists.count);
   free(path);
   report_status(status);
-  return status == ABUT_SUCCESS ? EXIT_GOOD : EXIT_INPUT; /* as all of a folder that takes no more */
+  return status == ABUT_SUCCESS ? EXIT_GOOD : EXIT_INPUT; /* as all of a folder that takes no
+                                                             more */
 }
 
 exit_code folder_put(folder *f, range block, const outputs *l)

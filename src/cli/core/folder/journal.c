@@ -24,8 +24,8 @@ static const char *word_of(bool rank)
 journal_name journal_name_of(journal_of of)
 {
   journal_name name;
-  snprintf(name.text, sizeof name.text, "%s-%05" PRIu64 "-of-%05" PRIu64 ".journal", word_of(of.rank), of.shard,
-           of.shards);
+  snprintf(name.text, sizeof name.text, "%s-%05" PRIu64 "-of-%05" PRIu64 ".journal",
+           word_of(of.rank), of.shard, of.shards);
   return name;
 }
 
@@ -48,7 +48,8 @@ static bool parse_name(const char *name, journal_of *of)
     return false;
   }
   return sscanf(name + 5, "%7" SCNu64 "-of-%7" SCNu64, &of->shard, &of->shards) == 2 &&
-         strcmp(name, journal_name_of(*of).text) == 0 && of->shard < of->shards && of->shards <= SHARDS_MOST;
+         strcmp(name, journal_name_of(*of).text) == 0 && of->shard < of->shards &&
+         of->shards <= SHARDS_MOST;
 }
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -124,14 +125,15 @@ static exit_code parse_line(journal *j, const char *line, size_t number)
   range r = {0};
   int length = 0;
   if (number == 1) {
-    j->begun = sscanf(line, FIRST_LINE, &part[0], &part[1], j->version, &j->inputs, &length) == 4 && length &&
-               !line[length] && part[0] == j->of.shard && part[1] == j->of.shards;
+    j->begun = sscanf(line, FIRST_LINE, &part[0], &part[1], j->version, &j->inputs, &length) == 4 &&
+               length && !line[length] && part[0] == j->of.shard && part[1] == j->of.shards;
     return j->begun ? EXIT_GOOD : damaged(j, number);
   }
   if (strncmp(line, "device ", 7) == 0) {
     return add_device(j, line + 7);
   }
-  return sscanf(line, "done %" SCNu64 " %" SCNu64 " %" SCNu64 " .%n", &r.first, &r.end, &r.entries, &length) == 3 &&
+  return sscanf(line, "done %" SCNu64 " %" SCNu64 " %" SCNu64 " .%n", &r.first, &r.end, &r.entries,
+                &length) == 3 &&
              length && !line[length] && r.first < r.end
            ? ranges_add(&j->done, r)
            : damaged(j, number);
@@ -182,7 +184,8 @@ static exit_code read_all(journal *j)
 
 /* ---- one process alone ---- */
 
-/* Locks of POSIX, which file systems of several machines keep, too. They end with the process, whatever ends it. */
+/* Locks of POSIX, which file systems of several machines keep, too. They end with the process,
+ * whatever ends it. */
 static exit_code lock(const journal *j)
 {
   struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -190,8 +193,8 @@ static exit_code lock(const journal *j)
     return EXIT_GOOD;
   }
   return errno == EACCES || errno == EAGAIN
-           ? report(EXIT_INPUT, "%s: another process is computing %s %" PRIu64 " of %" PRIu64, j->path,
-                    j->of.rank ? "as rank" : "part", j->of.shard, j->of.shards)
+           ? report(EXIT_INPUT, "%s: another process is computing %s %" PRIu64 " of %" PRIu64,
+                    j->path, j->of.rank ? "as rank" : "part", j->of.shard, j->of.shards)
            : fail_file(j);
 }
 
@@ -236,7 +239,8 @@ exit_code journal_begin(journal *j, uint64_t inputs, const char *device)
   if (!j->begun) {
     snprintf(j->version, sizeof j->version, "%s", abut_version());
     j->inputs = inputs;
-    snprintf(line, sizeof line, "abut journal 1 part %" PRIu64 " of %" PRIu64 " abut %s inputs %016" PRIx64 "\n",
+    snprintf(line, sizeof line,
+             "abut journal 1 part %" PRIu64 " of %" PRIu64 " abut %s inputs %016" PRIx64 "\n",
              j->of.shard, j->of.shards, j->version, inputs);
     CLI_TRY(put(j, line) ? EXIT_GOOD : fail_file(j));
     j->begun = true;
@@ -253,7 +257,8 @@ exit_code journal_begin(journal *j, uint64_t inputs, const char *device)
 bool journal_write(const journal *j, range block)
 {
   char line[LINE_BYTES];
-  snprintf(line, sizeof line, "done %" PRIu64 " %" PRIu64 " %" PRIu64 " .\n", block.first, block.end, block.entries);
+  snprintf(line, sizeof line, "done %" PRIu64 " %" PRIu64 " %" PRIu64 " .\n", block.first,
+           block.end, block.entries);
   return put(j, line);
 }
 

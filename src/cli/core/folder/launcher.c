@@ -13,10 +13,10 @@ extern char **environ;
 
 /* What a launcher says by variables. */
 typedef struct launch {
-  const char *by;         /* the variable that tells; NULL: nobody launched this */
+  const char *by;          /* the variable that tells; NULL: nobody launched this */
   const char *rank, *size; /* variables of them, for --shard */
   size_t ranks;
-  bool mute;              /* the launcher has set up nothing that an MPI could start by */
+  bool mute; /* the launcher has set up nothing that an MPI could start by */
 } launch;
 
 /* A whole number, or 0. */
@@ -24,12 +24,13 @@ static size_t number_of(const char *name)
 {
   const char *text = getenv(name);
   char *end = NULL;
-  const unsigned long long value = text && *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+  const unsigned long long value = text && *text >= '0' && *text <= '9' ? strtoull(text, &end, 10)
+                                                                        : 0;
   return end && !*end ? (size_t)value : 0;
 }
 
-/* Shells that somebody types into have one. Tasks of SLURM have none, be they started from such a shell, whose variables
- * they inherit. */
+/* Shells that somebody types into have one. Tasks of SLURM have none, be they started from such a
+ * shell, whose variables they inherit. */
 static bool has_terminal(void)
 {
   const int file = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
@@ -50,13 +51,15 @@ static bool has_pmi(void)
   return false;
 }
 
-/* Of steps of SLURM, the step's own number counts: SLURM_NTASKS is there in the script of a job, too,
- * which is one process, however many tasks the job may start. Only where a launcher's PMI has been set up
- * in this very process is it that of the ranks. */
+/* Of steps of SLURM, the step's own number counts: SLURM_NTASKS is there in the script of a job,
+ * too, which is one process, however many tasks the job may start. Only where a launcher's PMI has
+ * been set up in this very process is it that of the ranks. */
 static launch of_slurm(void)
 {
   static const char *const pmi[] = {"PMIX_RANK", "PMI_RANK", "PMI_FD"};
-  launch l = {.rank = "SLURM_PROCID", .size = "SLURM_STEP_NUM_TASKS", .ranks = number_of("SLURM_STEP_NUM_TASKS"),
+  launch l = {.rank = "SLURM_PROCID",
+              .size = "SLURM_STEP_NUM_TASKS",
+              .ranks = number_of("SLURM_STEP_NUM_TASKS"),
               .mute = !has_pmi()};
   if (getenv("SLURM_PTY_PORT") && has_terminal()) {
     return (launch){0};
@@ -74,9 +77,9 @@ static launch of_slurm(void)
 /* The first that knows. */
 static launch find_launch(void)
 {
-  static const launch known[] = {
-    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", 0, false},
-    {"PMI_SIZE", "PMI_RANK", "PMI_SIZE", 0, false}};
+  static const launch known[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
+                                  "OMPI_COMM_WORLD_SIZE", 0, false},
+                                 {"PMI_SIZE", "PMI_RANK", "PMI_SIZE", 0, false}};
   for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
     launch l = known[i];
     l.ranks = number_of(l.by);
@@ -85,18 +88,21 @@ static launch find_launch(void)
     }
   }
   launch l = of_slurm();
-  if (!l.by && number_of("PMIX_RANK")) { /* PMIx tells no size by variables; who is not the first is not alone */
+  if (!l.by && number_of("PMIX_RANK")) { /* PMIx tells no size by variables; who is not the first
+                                            is not alone */
     l = (launch){"PMIX_RANK", "PMIX_RANK", "N", 2, false};
   }
   return l;
 }
 
-/* By MPI, if there is the plug-in. MPIs that find nothing to start by end the process, or see one rank. */
+/* By MPI, if there is the plug-in. MPIs that find nothing to start by end the process, or see one
+ * rank. */
 static exit_code begin_ranks(options *o, const launch *l, bool *there, char *why, size_t room)
 {
   const bool says = strcmp(l->size, "N") != 0;
   if (l->mute) {
-    snprintf(why, room, "; for ranks by MPI srun needs --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH)");
+    snprintf(why, room,
+             "; for ranks by MPI srun needs --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH)");
     return EXIT_GOOD;
   }
   CLI_TRY(ranks_begin(l->by, says ? l->ranks : 0, there, why, room));
@@ -104,9 +110,11 @@ static exit_code begin_ranks(options *o, const launch *l, bool *there, char *why
     return EXIT_GOOD;
   }
   if (!folder_is_named(o)) {
-    return report(EXIT_INPUT, "%s=%s: ranks write into one folder of results, -o %s/, whose name ends with /; one file "
-                  "is written by one process", l->by, getenv(l->by),
-                  folder_is_meant(o) ? o->value[OPTION_OUTPUT] : "FOLDER");
+    return report(
+      EXIT_INPUT,
+      "%s=%s: ranks write into one folder of results, -o %s/, whose name ends with /; one file "
+      "is written by one process",
+      l->by, getenv(l->by), folder_is_meant(o) ? o->value[OPTION_OUTPUT] : "FOLDER");
   }
   return ranks_set_options(o);
 }
@@ -116,7 +124,8 @@ exit_code launcher_check(options *o)
   const launch l = find_launch();
   char why[512] = "";
   bool there = false;
-  if (!o->command || !((int)o->command->bit & SHARD_COMMANDS) || l.ranks < 2 || o->value[OPTION_SHARD]) {
+  if (!o->command || !((int)o->command->bit & SHARD_COMMANDS) || l.ranks < 2 ||
+      o->value[OPTION_SHARD]) {
     return EXIT_GOOD;
   }
   const char *value = getenv(l.by);
@@ -124,8 +133,11 @@ exit_code launcher_check(options *o)
   if (there) {
     return EXIT_GOOD;
   }
-  return report(EXIT_INPUT, "%s=%s: started as one of several ranks, without MPI, each of which would compute everything "
-                "and write over the others' files; give each its part: -o FOLDER/ --shard $%s/%s%s, in a shell that the "
-                "launcher starts (sh -c '...'), and then abut merge FOLDER/%s", l.by, value, l.rank,
-                strcmp(l.size, "N") == 0 ? "" : "$", l.size, why);
+  return report(
+    EXIT_INPUT,
+    "%s=%s: started as one of several ranks, without MPI, each of which would compute everything "
+    "and write over the others' files; give each its part: -o FOLDER/ --shard $%s/%s%s, in a shell "
+    "that the "
+    "launcher starts (sh -c '...'), and then abut merge FOLDER/%s",
+    l.by, value, l.rank, strcmp(l.size, "N") == 0 ? "" : "$", l.size, why);
 }

@@ -34,7 +34,8 @@ static bool hash_part(int file, uint64_t at, uint64_t count, uint64_t *hash)
 {
   char bytes[SAMPLE_BYTES];
   while (count) {
-    const ssize_t got = pread(file, bytes, count < sizeof bytes ? (size_t)count : sizeof bytes, (off_t)at);
+    const ssize_t got =
+      pread(file, bytes, count < sizeof bytes ? (size_t)count : sizeof bytes, (off_t)at);
     if (got < 0 && errno != EINTR) {
       return false;
     }
@@ -48,7 +49,8 @@ static bool hash_part(int file, uint64_t at, uint64_t count, uint64_t *hash)
   return true;
 }
 
-/* Of a file's bytes, or with `sampled` and many of them of its size and samples, evenly spaced, both ends among them. */
+/* Of a file's bytes, or with `sampled` and many of them of its size and samples, evenly spaced,
+ * both ends among them. */
 static exit_code hash_file(const char *path, bool sampled, uint64_t *hash, uint64_t *bytes)
 {
   struct stat about;
@@ -92,10 +94,12 @@ static exit_code hash_members(const char *path, const json_t *value, int depth, 
   const char *key;
   json_t *member;
   size_t i;
-  json_object_foreach((json_t *)(uintptr_t)value, key, member) {
+  json_object_foreach((json_t *)(uintptr_t)value, key, member)
+  {
     CLI_TRY(hash_named(path, member, depth, hash));
   }
-  json_array_foreach((json_t *)(uintptr_t)value, i, member) {
+  json_array_foreach((json_t *)(uintptr_t)value, i, member)
+  {
     CLI_TRY(hash_named(path, member, depth, hash));
   }
   return EXIT_GOOD;
@@ -129,7 +133,8 @@ static exit_code hash_file_and_named(const char *path, int depth, uint64_t *hash
   if ((!ends_with(path, ".body.json") && !ends_with(path, ".scene.json")) || depth == NAMED_DEPTH) {
     return EXIT_GOOD;
   }
-  json_t *text = json_load_file(path, JSON_REJECT_DUPLICATES, NULL); /* what is wrong is said where it is read */
+  /* what is wrong is said where it is read */
+  json_t *text = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
   const exit_code code = hash_named(path, text, depth, hash);
   json_decref(text);
   return code;
@@ -156,7 +161,8 @@ static exit_code put_bodies(json_t *m, const options *o)
   const bool list = o->value[OPTION_PAIRS] != NULL;
   for (int i = 0; i < (list ? 1 : o->operand_count) && code == EXIT_GOOD; ++i) {
     uint64_t hash = HASH_BEGIN;
-    code = list ? hash_list(o->value[OPTION_PAIRS], &hash) : hash_file_and_named(o->operands[i], 0, &hash);
+    code = list ? hash_list(o->value[OPTION_PAIRS], &hash)
+                : hash_file_and_named(o->operands[i], 0, &hash);
     json_array_append_new(hashes, hash_text(hash));
   }
   json_object_set_new(m, "bodies", hashes);
@@ -166,19 +172,44 @@ static exit_code put_bodies(json_t *m, const options *o)
 /* ---- the rest of it ---- */
 
 /* Options that change what is computed. Files are told by what is in them. */
-static const option_id counted[] = {OPTION_AS, OPTION_BY, OPTION_CELLS, OPTION_CENTER1, OPTION_CENTER2, OPTION_COMPACT,
-                                    OPTION_CUTOFF, OPTION_EDGES, OPTION_EPSILON, OPTION_FOLLOW, OPTION_FULL_HESSIAN,
-                                    OPTION_GRADIENT, OPTION_ITERATIONS, OPTION_JACOBIAN, OPTION_KEEP, OPTION_LEVEL,
-                                    OPTION_MEAN_DISTANCE, OPTION_MOTION, OPTION_PARAMETERS, OPTION_RECORD, OPTION_REDUCE, OPTION_SAMPLES, OPTION_SCALE,
-                                    OPTION_SEED, OPTION_SEPARATION, OPTION_STEPS, OPTION_TEMPERATURE, OPTION_THRESHOLD,
-                                    OPTION_TOLERANCE, OPTION_VERTICES};
+static const option_id counted[] = {OPTION_AS,
+                                    OPTION_BY,
+                                    OPTION_CELLS,
+                                    OPTION_CENTER1,
+                                    OPTION_CENTER2,
+                                    OPTION_COMPACT,
+                                    OPTION_CUTOFF,
+                                    OPTION_EDGES,
+                                    OPTION_EPSILON,
+                                    OPTION_FOLLOW,
+                                    OPTION_FULL_HESSIAN,
+                                    OPTION_GRADIENT,
+                                    OPTION_ITERATIONS,
+                                    OPTION_JACOBIAN,
+                                    OPTION_KEEP,
+                                    OPTION_LEVEL,
+                                    OPTION_MEAN_DISTANCE,
+                                    OPTION_MOTION,
+                                    OPTION_PARAMETERS,
+                                    OPTION_RECORD,
+                                    OPTION_REDUCE,
+                                    OPTION_SAMPLES,
+                                    OPTION_SCALE,
+                                    OPTION_SEED,
+                                    OPTION_SEPARATION,
+                                    OPTION_STEPS,
+                                    OPTION_TEMPERATURE,
+                                    OPTION_THRESHOLD,
+                                    OPTION_TOLERANCE,
+                                    OPTION_VERTICES};
 
 /* Files beside the bodies and the poses that change it. */
 static const struct {
   option_id id;
   const char *key;
-} files[] = {{OPTION_CONTROLS, "controls"}, {OPTION_COTANGENTS, "cotangents"}, {OPTION_HESSIAN, "hessian"}, {OPTION_SHAPES, "shapes"},
-             {OPTION_TANGENTS, "tangents"},     {OPTION_TO, "to"}};
+} files[] = {{OPTION_CONTROLS, "controls"}, {OPTION_COTANGENTS, "cotangents"},
+             {OPTION_HESSIAN, "hessian"},   {OPTION_SHAPES, "shapes"},
+             {OPTION_TANGENTS, "tangents"}, {OPTION_TO, "to"}};
 #define FILES (sizeof files / sizeof *files)
 
 static void put_options(json_t *m, const options *o)
@@ -233,7 +264,8 @@ static void put_names(json_t *m, const options *o, option_id input)
 }
 
 /* Worlds begin alike where no file tells otherwise. */
-static exit_code put_poses(json_t *m, const options *o, option_id input, const abut_pose_file_info *info)
+static exit_code put_poses(json_t *m, const options *o, option_id input,
+                           const abut_pose_file_info *info)
 {
   const char *kind = input == OPTION_STATES          ? "world"
                      : info->kind == ABUT_POSE_TWIST ? "twist"
@@ -249,7 +281,8 @@ static exit_code put_poses(json_t *m, const options *o, option_id input, const a
   return EXIT_GOOD;
 }
 
-static exit_code put_smoothing(json_t *m, const char *key, const abut_smoothing *s, const char *given)
+static exit_code put_smoothing(json_t *m, const char *key, const abut_smoothing *s,
+                               const char *given)
 {
   char *text = NULL;
   CLI_TRY(given ? EXIT_GOOD : report_status(abut_format_smoothing(s, &text)));
@@ -258,13 +291,16 @@ static exit_code put_smoothing(json_t *m, const char *key, const abut_smoothing 
   return EXIT_GOOD;
 }
 
-static const char *const row_words[] = {[OUTPUT_OF_POSES] = "poses", [OUTPUT_OF_ENTRIES] = "entries",
-                                        [OUTPUT_ONCE] = "once", [OUTPUT_OF_STATES] = "states"};
+static const char *const row_words[] = {[OUTPUT_OF_POSES] = "poses",
+                                        [OUTPUT_OF_ENTRIES] = "entries",
+                                        [OUTPUT_ONCE] = "once",
+                                        [OUTPUT_OF_STATES] = "states"};
 static const struct {
   abut_array_type type;
   const char *name;
-} dtypes[] = {{ABUT_ARRAY_FLOAT32, "float32"}, {ABUT_ARRAY_FLOAT64, "float64"}, {ABUT_ARRAY_UINT8, "uint8"},
-              {ABUT_ARRAY_UINT32, "uint32"},   {ABUT_ARRAY_INT32, "int32"},     {ABUT_ARRAY_INT64, "int64"}};
+} dtypes[] = {{ABUT_ARRAY_FLOAT32, "float32"}, {ABUT_ARRAY_FLOAT64, "float64"},
+              {ABUT_ARRAY_UINT8, "uint8"},     {ABUT_ARRAY_UINT32, "uint32"},
+              {ABUT_ARRAY_INT32, "int32"},     {ABUT_ARRAY_INT64, "int64"}};
 #define DTYPES (sizeof dtypes / sizeof *dtypes)
 
 static void put_arrays(json_t *m, const outputs *l, size_t poses)
@@ -279,7 +315,8 @@ static void put_arrays(json_t *m, const outputs *l, size_t poses)
       }
     }
     for (uint32_t k = 0; k < a->dimensions; ++k) {
-      const bool rows = (k == 0 && l->of[i] == OUTPUT_OF_POSES) || (k == 1 && l->of[i] == OUTPUT_OF_STATES);
+      const bool rows = (k == 0 && l->of[i] == OUTPUT_OF_POSES) ||
+                        (k == 1 && l->of[i] == OUTPUT_OF_STATES);
       json_array_append_new(shape, json_integer((json_int_t)(rows ? poses : a->shape[k])));
     }
     json_object_set_new(one, "rows", json_string(row_words[l->of[i]]));
@@ -289,8 +326,8 @@ static void put_arrays(json_t *m, const outputs *l, size_t poses)
   json_object_set_new(m, "arrays", arrays);
 }
 
-exit_code manifest_make(const options *o, const session *s, option_id input, const abut_pose_file_info *poses,
-                        const outputs *described, json_t **out)
+exit_code manifest_make(const options *o, const session *s, option_id input,
+                        const abut_pose_file_info *poses, const outputs *described, json_t **out)
 {
   json_t *m = json_object();
   exit_code code = EXIT_GOOD;
@@ -371,7 +408,8 @@ exit_code manifest_read(const char *folder, json_t **out)
 
 exit_code manifest_write(const char *folder, const json_t *manifest)
 {
-  char *path = manifest_path(folder), *text = json_dumps(manifest, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+  char *path = manifest_path(folder),
+       *text = json_dumps(manifest, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
   exit_code code = path && text ? EXIT_GOOD : report(EXIT_RUN, "no memory for a manifest");
   if (code == EXIT_GOOD && report_status(abut_write_file(path, text, strlen(text))) != EXIT_GOOD) {
     code = EXIT_INPUT; /* as all of a folder that takes no more */
@@ -385,12 +423,13 @@ exit_code manifest_write(const char *folder, const json_t *manifest)
 
 static const struct {
   const char *key, *what;
-} identity[] = {{"abut", "version of abut"}, {"command", "command"},     {"options", "set of options"},
-                {"poses", "file of poses or states"},  {"bodies", "pair of bodies"}, {"smoothing", "smoothing"},
-                {"soft", "soft smoothing"},  {"tangents", "file of tangents"},
-                {"shapes", "file of shapes"}, {"to", "file of poses at time 1"},
-                {"controls", "file of controls"}, {"cotangents", "file of cotangents"}, {"hessian", "file of tangents"},
-                {"arrays", "list of arrays"}};
+} identity[] = {{"abut", "version of abut"},      {"command", "command"},
+                {"options", "set of options"},    {"poses", "file of poses or states"},
+                {"bodies", "pair of bodies"},     {"smoothing", "smoothing"},
+                {"soft", "soft smoothing"},       {"tangents", "file of tangents"},
+                {"shapes", "file of shapes"},     {"to", "file of poses at time 1"},
+                {"controls", "file of controls"}, {"cotangents", "file of cotangents"},
+                {"hessian", "file of tangents"},  {"arrays", "list of arrays"}};
 #define IDENTITY (sizeof identity / sizeof *identity)
 
 /* How long lists become does not count. */
@@ -401,7 +440,8 @@ static json_t *counted_value(const json_t *manifest, const char *key)
   if (strcmp(key, "arrays") != 0) {
     return value;
   }
-  json_object_foreach(value, name, array) {
+  json_object_foreach(value, name, array)
+  {
     const char *rows = json_string_value(json_object_get(array, "rows"));
     if (rows && strcmp(rows, row_words[OUTPUT_OF_ENTRIES]) == 0) {
       json_array_set_new(json_object_get(array, "shape"), 0, json_integer(0));
@@ -414,9 +454,8 @@ static exit_code differ(const char *begun, size_t i, const json_t *there, const 
 {
   const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS;
   char *a = there ? json_dumps(there, flags) : NULL, *b = here ? json_dumps(here, flags) : NULL;
-  const exit_code code =
-    report(EXIT_INPUT, "%s another %s: %.200s there, %.200s here", begun, identity[i].what,
-           a ? a : "none", b ? b : "none");
+  const exit_code code = report(EXIT_INPUT, "%s another %s: %.200s there, %.200s here", begun,
+                                identity[i].what, a ? a : "none", b ? b : "none");
   free(a);
   free(b);
   return code;
@@ -492,8 +531,8 @@ static bool read_array(const char *name, const json_t *described, outputs *out)
   const char *rows = json_string_value(json_object_get(described, "rows"));
   const json_t *shape = json_object_get(described, "shape");
   size_t type = 0, of = 0;
-  if (!dtype || !rows || !*name || strchr(name, '/') || out->count == OUTPUTS_MOST || json_array_size(shape) > 4 ||
-      !json_array_size(shape)) {
+  if (!dtype || !rows || !*name || strchr(name, '/') || out->count == OUTPUTS_MOST ||
+      json_array_size(shape) > 4 || !json_array_size(shape)) {
     return false;
   }
   for (; type < DTYPES && strcmp(dtypes[type].name, dtype) != 0; ++type) {
@@ -503,7 +542,9 @@ static bool read_array(const char *name, const json_t *described, outputs *out)
   if (type == DTYPES || of > OUTPUT_OF_STATES) {
     return false;
   }
-  abut_array a = {.name = name, .type = dtypes[type].type, .dimensions = (uint32_t)json_array_size(shape)};
+  abut_array a = {.name = name,
+                  .type = dtypes[type].type,
+                  .dimensions = (uint32_t)json_array_size(shape)};
   for (size_t i = 0; i < a.dimensions; ++i) {
     const json_t *extent = json_array_get(shape, i);
     if (!json_is_integer(extent) || json_integer_value(extent) < 0) {
@@ -520,9 +561,11 @@ exit_code manifest_arrays(const char *folder, const json_t *manifest, outputs *o
 {
   const char *name;
   json_t *described;
-  json_object_foreach(json_object_get(manifest, "arrays"), name, described) {
+  json_object_foreach(json_object_get(manifest, "arrays"), name, described)
+  {
     if (!read_array(name, described, out)) {
-      return report(EXIT_INPUT, "%s" NAME ": array '%s' is described as none of abut's", folder, name);
+      return report(EXIT_INPUT, "%s" NAME ": array '%s' is described as none of abut's", folder,
+                    name);
     }
   }
   return EXIT_GOOD;
@@ -532,7 +575,8 @@ exit_code manifest_complete(json_t *manifest, uint64_t entries, json_t *devices)
 {
   const char *name;
   json_t *array;
-  json_object_foreach(json_object_get(manifest, "arrays"), name, array) {
+  json_object_foreach(json_object_get(manifest, "arrays"), name, array)
+  {
     const char *rows = json_string_value(json_object_get(array, "rows"));
     if (rows && strcmp(rows, row_words[OUTPUT_OF_ENTRIES]) == 0) {
       json_array_set_new(json_object_get(array, "shape"), 0, json_integer((json_int_t)entries));

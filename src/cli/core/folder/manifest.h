@@ -5,17 +5,18 @@
 #include "core/outputs.h"
 #include <jansson.h>
 
-/* The manifest of a call that is about to begin. `input` names the poses; `described` has the arrays, of no poses. *out is
- * to be released. */
-exit_code manifest_make(const options *o, const session *s, option_id input, const abut_pose_file_info *poses,
-                        const outputs *described, json_t **out);
+/* The manifest of a call that is about to begin. `input` names the poses; `described` has the
+ * arrays, of no poses. *out is to be released. */
+exit_code manifest_make(const options *o, const session *s, option_id input,
+                        const abut_pose_file_info *poses, const outputs *described, json_t **out);
 
 /* Reads folder/manifest.json. *out is NULL where there is none. */
 exit_code manifest_read(const char *folder, json_t **out);
 /* Writes it, whole or not at all. */
 exit_code manifest_write(const char *folder, const json_t *manifest);
 
-/* Refuses to go on where it was begun otherwise, and says what differs. `begun`: "FOLDER/: was begun with". */
+/* Refuses to go on where it was begun otherwise, and says what differs. `begun`: "FOLDER/: was
+ * begun with". */
 exit_code manifest_compare(const char *begun, const json_t *there, const json_t *here);
 /* The same of a folder. */
 exit_code manifest_compare_folder(const char *folder, const json_t *there, const json_t *here);

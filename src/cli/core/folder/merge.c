@@ -25,7 +25,8 @@ typedef struct merging {
   uint64_t parts;
   journal_of *found; /* who has a journal */
   size_t found_count;
-  bool ranks;        /* some are of ranks, which do any poses: that each is done is all that counts */
+  bool ranks; /* some are of ranks, which do any poses: that each is done is all that
+                 counts */
   part_block *blocks;
   size_t block_count, block_room;
   uint64_t entries;
@@ -57,7 +58,8 @@ static exit_code add_devices(merging *m, const journal *j)
     json_t *name = json_string(j->devices[i]), *there;
     size_t k = 0;
     name = name ? name : json_string("?");
-    while ((there = json_array_get(m->devices, k)) && strcmp(json_string_value(there), json_string_value(name)) < 0) {
+    while ((there = json_array_get(m->devices, k)) &&
+           strcmp(json_string_value(there), json_string_value(name)) < 0) {
       ++k;
     }
     if (there && json_equal(there, name)) {
@@ -76,20 +78,22 @@ static exit_code check_journal(const merging *m, const journal *j)
     return EXIT_GOOD;
   }
   if (!j->begun) {
-    return report(EXIT_INPUT, "%s: part %" PRIu64 " of %" PRIu64 " has done nothing yet", m->f->path, j->of.shard,
-                  j->of.shards);
+    return report(EXIT_INPUT, "%s: part %" PRIu64 " of %" PRIu64 " has done nothing yet",
+                  m->f->path, j->of.shard, j->of.shards);
   }
   if (strcmp(j->version, version) != 0) {
-    return report(EXIT_INPUT, "%s: is of abut %s, and the folder of abut %s", j->path, j->version, version);
+    return report(EXIT_INPUT, "%s: is of abut %s, and the folder of abut %s", j->path, j->version,
+                  version);
   }
   return j->inputs == manifest_inputs(m->f->manifest)
            ? EXIT_GOOD
-           : report(EXIT_INPUT, "%s: is of other inputs (%016" PRIx64 ") than %smanifest.json (%016" PRIx64 ")", j->path,
-                    j->inputs, m->f->path, manifest_inputs(m->f->manifest));
+           : report(EXIT_INPUT,
+                    "%s: is of other inputs (%016" PRIx64 ") than %smanifest.json (%016" PRIx64 ")",
+                    j->path, j->inputs, m->f->path, manifest_inputs(m->f->manifest));
 }
 
-/* One after the other: there may be more of them than files that a process may have open. None begins again meanwhile, for
- * the folder is locked. */
+/* One after the other: there may be more of them than files that a process may have open. None
+ * begins again meanwhile, for the folder is locked. */
 static exit_code read_journals(merging *m)
 {
   for (size_t i = 0; i < m->found_count; ++i) {
@@ -126,11 +130,13 @@ static exit_code find_parts(merging *m)
     if (at < m->found_count && m->found[at].shard == part) {
       ++at;
     } else if (++missing <= NAMES_MOST) {
-      used += (size_t)snprintf(names + used, sizeof names - used, "%s%" PRIu64, missing == 1 ? "" : ", ", part);
+      used += (size_t)snprintf(names + used, sizeof names - used, "%s%" PRIu64,
+                               missing == 1 ? "" : ", ", part);
     }
   }
-  return missing ? report(EXIT_INPUT, "%s: of %" PRIu64 " parts, %zu %s not begun: %s%s", m->f->path, m->parts, missing,
-                          missing == 1 ? "has" : "have", names, missing > NAMES_MOST ? ", ..." : "")
+  return missing ? report(EXIT_INPUT, "%s: of %" PRIu64 " parts, %zu %s not begun: %s%s",
+                          m->f->path, m->parts, missing, missing == 1 ? "has" : "have", names,
+                          missing > NAMES_MOST ? ", ..." : "")
                  : EXIT_GOOD;
 }
 
@@ -160,22 +166,30 @@ static uint64_t part_of(const merging *m, uint64_t pose)
 static exit_code fail_gap(const merging *m, uint64_t first, uint64_t end)
 {
   if (m->ranks) {
-    return report(EXIT_INPUT, "%s: %s %" PRIu64 " to before %" PRIu64 " are missing; the command with --resume does "
-                  "them, with any number of ranks", m->f->path, manifest_rows(m->f->manifest), first, end);
+    return report(EXIT_INPUT,
+                  "%s: %s %" PRIu64 " to before %" PRIu64
+                  " are missing; the command with --resume does "
+                  "them, with any number of ranks",
+                  m->f->path, manifest_rows(m->f->manifest), first, end);
   }
-  return report(EXIT_INPUT, "%s: part %" PRIu64 " of %" PRIu64 " is not whole: %s %" PRIu64 " to before %" PRIu64
-                " are missing; the part's command with --resume does them", m->f->path, part_of(m, first), m->parts,
-                manifest_rows(m->f->manifest), first, end);
+  return report(EXIT_INPUT,
+                "%s: part %" PRIu64 " of %" PRIu64 " is not whole: %s %" PRIu64
+                " to before %" PRIu64 " are missing; the part's command with --resume does them",
+                m->f->path, part_of(m, first), m->parts, manifest_rows(m->f->manifest), first, end);
 }
 
-static exit_code fail_twice(const merging *m, journal_of a, journal_of b, uint64_t first, uint64_t end)
+static exit_code fail_twice(const merging *m, journal_of a, journal_of b, uint64_t first,
+                            uint64_t end)
 {
   if (m->ranks) {
-    return report(EXIT_INPUT, "%s: %s and %s both have %s %" PRIu64 " to before %" PRIu64, m->f->path,
-                  journal_name_of(a).text, journal_name_of(b).text, manifest_rows(m->f->manifest), first, end);
+    return report(EXIT_INPUT, "%s: %s and %s both have %s %" PRIu64 " to before %" PRIu64,
+                  m->f->path, journal_name_of(a).text, journal_name_of(b).text,
+                  manifest_rows(m->f->manifest), first, end);
   }
-  return report(EXIT_INPUT, "%s: parts %" PRIu64 " and %" PRIu64 " of %" PRIu64 " both have %s %" PRIu64
-                " to before %" PRIu64, m->f->path, a.shard, b.shard, m->parts, manifest_rows(m->f->manifest), first, end);
+  return report(EXIT_INPUT,
+                "%s: parts %" PRIu64 " and %" PRIu64 " of %" PRIu64 " both have %s %" PRIu64
+                " to before %" PRIu64,
+                m->f->path, a.shard, b.shard, m->parts, manifest_rows(m->f->manifest), first, end);
 }
 
 static exit_code check_blocks(merging *m)
@@ -190,13 +204,15 @@ static exit_code check_blocks(merging *m)
       return fail_gap(m, at, b->block.first);
     }
     if (b->block.first < at) {
-      return fail_twice(m, m->blocks[i - 1].of, b->of, b->block.first, at < b->block.end ? at : b->block.end);
+      return fail_twice(m, m->blocks[i - 1].of, b->of, b->block.first,
+                        at < b->block.end ? at : b->block.end);
     }
     at = b->block.end;
   }
   if (at > m->f->poses) {
     return report(EXIT_INPUT, "%s: %s has %s up to before %" PRIu64 " of %" PRIu64, m->f->path,
-                  journal_name_of(m->blocks[m->block_count - 1].of).text, manifest_rows(m->f->manifest), at, m->f->poses);
+                  journal_name_of(m->blocks[m->block_count - 1].of).text,
+                  manifest_rows(m->f->manifest), at, m->f->poses);
   }
   return at < m->f->poses ? fail_gap(m, at, m->f->poses) : EXIT_GOOD;
 }
@@ -212,33 +228,39 @@ static exit_code begin_list(merging *m, folder_array *a)
   CLI_TRY(report_status(abut_format_npy_header(&a->about, &a->header, &a->header_bytes)));
   char *path = folder_file(m->f, a->about.name, JOINING);
   a->file = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
-  const exit_code code = !path           ? report(EXIT_RUN, "no memory")
-                         : a->file < 0 ? folder_fail(path)
-                                         : folder_write_at(path, a->file, a->header, a->header_bytes, 0);
+  const exit_code code = !path ? report(EXIT_RUN, "no memory")
+                         : a->file < 0
+                           ? folder_fail(path)
+                           : folder_write_at(path, a->file, a->header, a->header_bytes, 0);
   free(path);
   return code;
 }
 
 static bool fits(const abut_array *have, const abut_array *wanted, uint64_t entries)
 {
-  return have->type == wanted->type && have->dimensions == wanted->dimensions && have->shape[0] == entries &&
-         memcmp(have->shape + 1, wanted->shape + 1, (wanted->dimensions - 1) * sizeof *wanted->shape) == 0;
+  return have->type == wanted->type && have->dimensions == wanted->dimensions &&
+         have->shape[0] == entries &&
+         memcmp(have->shape + 1, wanted->shape + 1,
+                (wanted->dimensions - 1) * sizeof *wanted->shape) == 0;
 }
 
-static exit_code join_array(const merging *m, const folder_array *a, const char *part, const abut_npz *npz,
-                            uint64_t entries, uint64_t at)
+static exit_code join_array(const merging *m, const folder_array *a, const char *part,
+                            const abut_npz *npz, uint64_t entries, uint64_t at)
 {
   for (size_t i = 0; i < npz->count; ++i) {
-    if (strcmp(npz->arrays[i].name, a->about.name) == 0 && fits(&npz->arrays[i], &a->about, entries)) {
+    if (strcmp(npz->arrays[i].name, a->about.name) == 0 &&
+        fits(&npz->arrays[i], &a->about, entries)) {
       char *path = folder_file(m->f, a->about.name, JOINING);
-      const exit_code code = path ? folder_write_at(path, a->file, npz->arrays[i].data, (size_t)entries * a->row_bytes,
+      const exit_code code = path ? folder_write_at(path, a->file, npz->arrays[i].data,
+                                                    (size_t)entries * a->row_bytes,
                                                     a->header_bytes + at * a->row_bytes)
                                   : report(EXIT_RUN, "no memory");
       free(path);
       return code;
     }
   }
-  return report(EXIT_INPUT, "%s: lacks array '%s' of %" PRIu64 " entries", part, a->about.name, entries);
+  return report(EXIT_INPUT, "%s: lacks array '%s' of %" PRIu64 " entries", part, a->about.name,
+                entries);
 }
 
 static exit_code join_block(const merging *m, range block, uint64_t at)
@@ -311,12 +333,14 @@ static bool is_list(const char *name)
   uint64_t block[2];
   char ending[8] = "";
   int length = 0;
-  const bool listed = sscanf(name, "%20" SCNu64 "-%20" SCNu64 ".%3s%n", &block[0], &block[1], ending, &length) == 3 &&
-                      length == 45 && !name[length] && strcmp(ending, "npz") == 0;
+  const bool listed =
+    sscanf(name, "%20" SCNu64 "-%20" SCNu64 ".%3s%n", &block[0], &block[1], ending, &length) == 3 &&
+    length == 45 && !name[length] && strcmp(ending, "npz") == 0;
   return listed || (strncmp(name, ".abut-", 6) == 0 && ends_with(name, ".tmp"));
 }
 
-/* What the folder needed until it was complete. What is not abut's stays alone. The lock goes last. */
+/* What the folder needed until it was complete. What is not abut's stays alone. The lock goes
+ * last. */
 static void clear(const folder *f)
 {
   journal_of *parts = NULL;
@@ -348,7 +372,8 @@ static exit_code say_complete(const folder *f, bool quiet)
 {
   if (!quiet) {
     const char *rows = manifest_rows(f->manifest);
-    printf("%s: %" PRIu64 " %.*s, complete\n", f->path, f->poses, (int)strlen(rows) - (f->poses == 1), rows);
+    printf("%s: %" PRIu64 " %.*s, complete\n", f->path, f->poses,
+           (int)strlen(rows) - (f->poses == 1), rows);
   }
   return EXIT_GOOD;
 }
@@ -414,7 +439,8 @@ exit_code cmd_merge(const options *o)
   CLI_TRY(need_operands(o, 1, "a folder of results"));
   const char *path = o->operands[0];
   if (stat(path, &about) == 0 && !S_ISDIR(about.st_mode)) {
-    return report(EXIT_INPUT, "%s: is a file; merge takes a folder of results, as -o FOLDER/ writes it", path);
+    return report(EXIT_INPUT,
+                  "%s: is a file; merge takes a folder of results, as -o FOLDER/ writes it", path);
   }
   const size_t length = strlen(path);
   char *folder_path = malloc(length + 2);

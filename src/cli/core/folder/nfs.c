@@ -25,7 +25,10 @@ static bool lock(int file, short type, size_t count, uint64_t at)
 {
   int code;
   do {
-    struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)at, .l_len = (off_t)count};
+    struct flock range = {.l_type = type,
+                          .l_whence = SEEK_SET,
+                          .l_start = (off_t)at,
+                          .l_len = (off_t)count};
     code = fcntl(file, F_SETLKW, &range);
   } while (code != 0 && errno == EINTR);
   return code == 0;

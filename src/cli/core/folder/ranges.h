@@ -16,7 +16,8 @@ typedef struct ranges {
   size_t count, room;
 } ranges;
 
-/* Part i of k of n poses, as Python's abut.shard cuts them: from n i / k to n (i + 1) / k, rounded down. */
+/* Part i of k of n poses, as Python's abut.shard cuts them: from n i / k to n (i + 1) / k, rounded
+ * down. */
 range range_of_part(uint64_t n, uint64_t i, uint64_t k);
 
 exit_code ranges_add(ranges *r, range one);

@@ -44,7 +44,8 @@ static bool find_plugin(char *path, size_t room)
   return find_own_file(MPI_PLUGIN_NAME, ABUT_LIBDIR, ABUT_LIBDIR_WHOLE, path, room);
 }
 
-/* libmpi's own plug-ins look for its names by themselves since Open MPI 3.0, so that the names need not be global. */
+/* libmpi's own plug-ins look for its names by themselves since Open MPI 3.0, so that the names need
+ * not be global. */
 static const mpi_plugin *open_plugin(const char *path, char *why, size_t room)
 {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -77,7 +78,9 @@ exit_code ranks_begin(const char *by, size_t said, bool *there, char *why, size_
   const size_t ranks = (size_t)mpi->size();
   if (ranks < 2 || (said && ranks != said)) {
     mpi->finish();
-    return report(EXIT_INPUT, "%s=%s: started as one of several ranks, of which %s sees %zu: it is not of the launcher's MPI",
+    return report(EXIT_INPUT,
+                  "%s=%s: started as one of several ranks, of which %s sees %zu: it is not of the "
+                  "launcher's MPI",
                   by, getenv(by), mpi->mpi, ranks);
   }
   team.mpi = mpi;
@@ -138,7 +141,8 @@ exit_code ranks_broadcast(void **bytes, size_t *count)
   if (ranks_own() != 0) {
     *bytes = malloc(*count ? *count : 1);
   }
-  CLI_TRY(ranks_agree(*bytes ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu bytes of rank 0", *count)));
+  CLI_TRY(ranks_agree(*bytes ? EXIT_GOOD
+                             : report(EXIT_RUN, "no memory for %zu bytes of rank 0", *count)));
   team.mpi->broadcast(*bytes, *count);
   return EXIT_GOOD;
 }
@@ -168,7 +172,8 @@ static void answer(void *user, int rank, double asked, uint64_t out[2])
 exit_code ranks_handing_begin(uint64_t total, uint64_t most)
 {
   CLI_TRY(ranks_agree(shares_begin(&team.shares, total, most, ranks_count())
-                        ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu ranks", ranks_count())));
+                        ? EXIT_GOOD
+                        : report(EXIT_RUN, "no memory for %zu ranks", ranks_count())));
   team.mpi->asking_begin(answer, &team.shares);
   return EXIT_GOOD;
 }
@@ -196,7 +201,8 @@ exit_code ranks_set_options(options *o)
   if (o->device_count) {
     return EXIT_GOOD;
   }
-  CLI_TRY(report_status(find_own_device((size_t)team.mpi->node_rank(), (size_t)team.mpi->node_size(), &own)));
+  CLI_TRY(report_status(
+    find_own_device((size_t)team.mpi->node_rank(), (size_t)team.mpi->node_size(), &own)));
   if (!own.chosen) {
     return EXIT_GOOD;
   }
@@ -207,8 +213,10 @@ exit_code ranks_set_options(options *o)
   }
   o->devices[o->device_count++] = name;
   if (own.idle) {
-    warn("a rank may run on %u core%s, and takes so much of the %u that would be its part of the device: mpirun --bind-to none "
-         "gives it more", own.choice.units, own.choice.units == 1 ? "" : "s", own.choice.units + own.idle);
+    warn("a rank may run on %u core%s, and takes so much of the %u that would be its part of the "
+         "device: mpirun --bind-to none "
+         "gives it more",
+         own.choice.units, own.choice.units == 1 ? "" : "s", own.choice.units + own.idle);
   }
   return EXIT_GOOD;
 }
@@ -217,7 +225,9 @@ void ranks_check_cores(const session *s)
 {
   const size_t cores = own_cores();
   if (team.mpi && s->device.type == ABUT_DEVICE_CPU && cores && cores < s->device.compute_units) {
-    warn("a rank may run on %zu core%s, and %s has %u threads: mpirun --bind-to none gives it more, and without "
-         "--device it takes a part of its own", cores, cores == 1 ? "" : "s", s->device.name, s->device.compute_units);
+    warn("a rank may run on %zu core%s, and %s has %u threads: mpirun --bind-to none gives it "
+         "more, and without "
+         "--device it takes a part of its own",
+         cores, cores == 1 ? "" : "s", s->device.name, s->device.compute_units);
   }
 }

@@ -1,9 +1,9 @@
 /* The ranks of a start by MPI, of which this process is one.
  *
- * Errors: a rank's own text is kept until all ranks agree, in the places where ranks_agree stands, on whether one has
- * failed. The first of those says its text, and all end with its status; but where ranks
- * fail while blocks are computed, each says its own, and the others go on. Between two of these places either nothing
- * fails, or no rank waits for another. */
+ * Errors: a rank's own text is kept until all ranks agree, in the places where ranks_agree stands,
+ * on whether one has failed. The first of those says its text, and all end with its status; but
+ * where ranks fail while blocks are computed, each says its own, and the others go on. Between two
+ * of these places either nothing fails, or no rank waits for another. */
 #ifndef ABUT_CLI_RANKS_H
 #define ABUT_CLI_RANKS_H
 
@@ -13,11 +13,12 @@
 
 /* Whether this process is one of several ranks that work together. */
 bool ranks_started(void);
-/* Opens the plug-in and starts MPI. `said`: how many ranks `by`, a variable of the launcher, says there are; 0: it does
- * not say. Without the plug-in *there is false, and `why` says more where there is more to say. */
+/* Opens the plug-in and starts MPI. `said`: how many ranks `by`, a variable of the launcher, says
+ * there are; 0: it does not say. Without the plug-in *there is false, and `why` says more where
+ * there is more to say. */
 exit_code ranks_begin(const char *by, size_t said, bool *there, char *why, size_t room);
-/* A device of its own for each rank of a node, where --device names none: of GPUs by turns; of a CPU a part. Ranks but
- * the first are silent. */
+/* A device of its own for each rank of a node, where --device names none: of GPUs by turns; of a
+ * CPU a part. Ranks but the first are silent. */
 exit_code ranks_set_options(options *o);
 /* Warns where a rank may run on fewer cores than its device has threads. */
 void ranks_check_cores(const session *s);

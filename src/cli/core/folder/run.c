@@ -14,7 +14,8 @@
 /* Contacts of a pose that are taken to be active, to foresee how long lists become. */
 #define ACTIVE_FORESEEN 64
 
-/* Of all poses that were missing when blocks began to be handed out, counted as they are handed out. */
+/* Of all poses that were missing when blocks began to be handed out, counted as they are handed
+ * out. */
 typedef struct stretch {
   uint64_t first, count;
 } stretch;
@@ -33,11 +34,11 @@ typedef struct running {
   uint32_t *poses;  /* and each entry's pose */
   progress progress;
   noted noted, inputs_noted;
-  uint64_t done;    /* poses, of this process */
+  uint64_t done; /* poses, of this process */
   trace trace;
-  uint64_t before;  /* poses that were begun before a block, by all ranks */
-  last_block last;  /* that was put */
-  bool out;         /* this rank failed, and the others do what it had */
+  uint64_t before;    /* poses that were begun before a block, by all ranks */
+  last_block last;    /* that was put */
+  bool out;           /* this rank failed, and the others do what it had */
   size_t input_bytes; /* of a pose, beside the pose itself */
 } running;
 
@@ -51,7 +52,8 @@ exit_code folder_run_open(folder_run *r, const options *o, option_id input)
     warn_pairs();
   }
   if (o->value[OPTION_PAIRS] && !r->info.pairs) {
-    return report(EXIT_INPUT, "%s: does not tell the pair of each pose, as an array or a last column `pair`",
+    return report(EXIT_INPUT,
+                  "%s: does not tell the pair of each pose, as an array or a last column `pair`",
                   o->value[input]);
   }
   return EXIT_GOOD;
@@ -83,7 +85,8 @@ static exit_code block_poses(const running *w, size_t *block)
   const folder_run *r = w->run;
   const size_t width = pose_width(r->info.kind), contacts = r->session->layout.contacts;
   const size_t active = contacts < ACTIVE_FORESEEN ? contacts : ACTIVE_FORESEEN;
-  size_t bytes = 2 * width * (2 * sizeof(double) + real_bytes(r->session->precision)) + w->input_bytes;
+  size_t bytes =
+    2 * width * (2 * sizeof(double) + real_bytes(r->session->precision)) + w->input_bytes;
   for (size_t i = 0; i < w->folder.count; ++i) {
     const folder_array *a = &w->folder.arrays[i];
     bytes += row_bytes(a) * (a->of == OUTPUT_OF_ENTRIES ? active : 1);
@@ -149,7 +152,8 @@ static void add_notes(running *w, range block, const outputs *l)
     noted_add(&w->noted, w->run->notes, &l->arrays[status], (size_t)block.first);
   }
   if (l->input_status) {
-    const abut_array inputs = {.type = ABUT_ARRAY_UINT8, .shape = {(size_t)(block.end - block.first)},
+    const abut_array inputs = {.type = ABUT_ARRAY_UINT8,
+                               .shape = {(size_t)(block.end - block.first)},
                                .data = l->input_status};
     noted_add(&w->inputs_noted, w->run->input_notes, &inputs, (size_t)block.first);
   }
@@ -226,8 +230,8 @@ static exit_code ask(running *w, double speed, uint64_t of[2])
   return trace_add(&w->trace, TRACE_ASK, start, now(), (range){0});
 }
 
-/* What a rank that failed has been given and has not done: of a stretch the rest, and the block before where that did not
- * reach the disk. */
+/* What a rank that failed has been given and has not done: of a stretch the rest, and the block
+ * before where that did not reach the disk. */
 typedef struct left {
   stretch rest, before;
 } left;
@@ -267,7 +271,8 @@ static exit_code gather_left(running *w, const left *own)
   const size_t count = ranks_count();
   ranges all = {0};
   left *of = calloc(count, sizeof *of);
-  exit_code code = ranks_agree(of ? EXIT_GOOD : report(EXIT_RUN, "no memory for what %zu ranks have left", count));
+  exit_code code =
+    ranks_agree(of ? EXIT_GOOD : report(EXIT_RUN, "no memory for what %zu ranks have left", count));
   if (code != EXIT_GOOD) {
     free(of);
     return code;
@@ -285,8 +290,8 @@ static exit_code gather_left(running *w, const left *own)
   return ranks_agree(code);
 }
 
-/* How a round ended, of all ranks. *again: some failed and others did not, for the first time. What fails for another rank,
- * too, is not the rank's fault. */
+/* How a round ended, of all ranks. *again: some failed and others did not, for the first time. What
+ * fails for another rank, too, is not the rank's fault. */
 static exit_code judge(running *w, exit_code code, size_t *lost, bool *again)
 {
   uint64_t counts[2] = {code == EXIT_GOOD && !w->out, code != EXIT_GOOD};
@@ -334,7 +339,8 @@ static exit_code do_part(running *w)
   }
   const exit_code code = ranks_agree(ranks_started() ? do_handed(w, block) : do_gaps(w, block));
   progress_end(&w->progress);
-  return code == EXIT_GOOD ? trace_write(&w->trace, w->run->o) : code; /* of all ranks, of which one goes on as all do */
+  /* of all ranks, of which one goes on as all do */
+  return code == EXIT_GOOD ? trace_write(&w->trace, w->run->o) : code;
 }
 
 /* Of all ranks. */
@@ -383,15 +389,16 @@ static void sum_up(const running *w, bool complete, double seconds)
     snprintf(each, sizeof each, ", %zu contacts a pose", contacts);
   }
   if (ranks_started()) {
-    printf("%s: %" PRIu64 " of %zu %s now, by %zu ranks%s, %.3g s on %s by the first, %s\n", o->value[OPTION_OUTPUT],
-           w->done, count, rows, ranks_count(), each, seconds, session_workers(w->run->session).text,
-           precision_name(w->run->session->precision));
+    printf("%s: %" PRIu64 " of %zu %s now, by %zu ranks%s, %.3g s on %s by the first, %s\n",
+           o->value[OPTION_OUTPUT], w->done, count, rows, ranks_count(), each, seconds,
+           session_workers(w->run->session).text, precision_name(w->run->session->precision));
     return;
   }
-  printf("%s: part %" PRIu64 " of %" PRIu64 ", %s %" PRIu64 " to before %" PRIu64 " of %zu, %" PRIu64
-         " of them now%s, %.3g s on %s, %s\n",
-         o->value[OPTION_OUTPUT], shard, shards, rows, part.first, part.end, count, w->done, each, seconds,
-         session_workers(w->run->session).text, precision_name(w->run->session->precision));
+  printf("%s: part %" PRIu64 " of %" PRIu64 ", %s %" PRIu64 " to before %" PRIu64
+         " of %zu, %" PRIu64 " of them now%s, %.3g s on %s, %s\n",
+         o->value[OPTION_OUTPUT], shard, shards, rows, part.first, part.end, count, w->done, each,
+         seconds, session_workers(w->run->session).text,
+         precision_name(w->run->session->precision));
 }
 
 static exit_code run(running *w, bool *complete)
@@ -403,8 +410,8 @@ static exit_code run(running *w, bool *complete)
   CLI_TRY(compute(w, &none, &described));
   w->input_bytes = described.input_bytes;
   if (outputs_find(&described, "compact_pose") < described.count && r->info.count > UINT32_MAX) {
-    return report(EXIT_INPUT, "%s: %zu poses; lists are of at most %" PRIu32, r->o->value[r->input], r->info.count,
-                  UINT32_MAX);
+    return report(EXIT_INPUT, "%s: %zu poses; lists are of at most %" PRIu32, r->o->value[r->input],
+                  r->info.count, UINT32_MAX);
   }
   CLI_TRY(manifest_make(r->o, r->session, r->input, &r->info, &described, &manifest));
   CLI_TRY(folder_open(&w->folder, r->o, manifest, &described, r->session->devices, complete));

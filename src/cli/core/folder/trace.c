@@ -45,14 +45,14 @@ exit_code trace_add(trace *t, trace_kind kind, double begin, double end, range p
     t->numbers = more;
     t->room = room;
   }
-  const uint64_t span[TRACE_NUMBERS] = {(uint64_t)kind, nanoseconds(begin - t->start), nanoseconds(end - begin), poses.first,
-                                        poses.end};
+  const uint64_t span[TRACE_NUMBERS] = {(uint64_t)kind, nanoseconds(begin - t->start),
+                                        nanoseconds(end - begin), poses.first, poses.end};
   memcpy(t->numbers + TRACE_NUMBERS * t->count++, span, sizeof span);
   return EXIT_GOOD;
 }
 
-/* Spans of all processes, as many of each: those that one has fewer of are of no length and no kind. What is cut of any of
- * them is cut. */
+/* Spans of all processes, as many of each: those that one has fewer of are of no length and no
+ * kind. What is cut of any of them is cut. */
 static exit_code gather(trace *t, uint64_t **all, size_t *each)
 {
   uint64_t least[2] = {RANKS_MOST - (uint64_t)t->count, !t->cut};
@@ -83,8 +83,8 @@ static json_t *track(size_t rank)
   if (ranks_started()) {
     snprintf(name, sizeof name, "rank %zu", rank);
   }
-  return json_pack("{s:s, s:s, s:I, s:I, s:{s:s}}", "name", "process_name", "ph", "M", "pid", (json_int_t)rank, "tid",
-                   (json_int_t)0, "args", "name", name);
+  return json_pack("{s:s, s:s, s:I, s:I, s:{s:s}}", "name", "process_name", "ph", "M", "pid",
+                   (json_int_t)rank, "tid", (json_int_t)0, "args", "name", name);
 }
 
 /* Times in microseconds. */
@@ -97,9 +97,10 @@ static json_t *event(size_t rank, const uint64_t *span)
   } else {
     snprintf(name, sizeof name, "%s", kind);
   }
-  return json_pack("{s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:{s:I, s:I}}", "name", name, "cat", kind, "ph", "X", "ts",
-                   1e-3 * (double)span[1], "dur", 1e-3 * (double)span[2], "pid", (json_int_t)rank, "tid", (json_int_t)0,
-                   "args", "first", (json_int_t)span[3], "count", (json_int_t)(span[4] - span[3]));
+  return json_pack("{s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:{s:I, s:I}}", "name", name, "cat", kind,
+                   "ph", "X", "ts", 1e-3 * (double)span[1], "dur", 1e-3 * (double)span[2], "pid",
+                   (json_int_t)rank, "tid", (json_int_t)0, "args", "first", (json_int_t)span[3],
+                   "count", (json_int_t)(span[4] - span[3]));
 }
 
 static bool add_events(json_t *events, const uint64_t *all, size_t each)
@@ -109,7 +110,8 @@ static bool add_events(json_t *events, const uint64_t *all, size_t each)
     good = good && json_array_append_new(events, track(rank)) == 0;
     for (size_t i = 0; i < each; ++i) {
       const uint64_t *span = all + (rank * each + i) * TRACE_NUMBERS;
-      good = good && (span[0] >= TRACE_KINDS || json_array_append_new(events, event(rank, span)) == 0);
+      good = good &&
+             (span[0] >= TRACE_KINDS || json_array_append_new(events, event(rank, span)) == 0);
     }
   }
   return good;
@@ -120,8 +122,11 @@ static exit_code write_events(const options *o, const uint64_t *all, size_t each
   char *path = timeline_file(o->value[OPTION_TIMELINE], ".json");
   json_t *root = json_pack("{s:[], s:s}", "traceEvents", "displayTimeUnit", "ms");
   json_t *events = json_object_get(root, "traceEvents");
-  exit_code code = path && events && add_events(events, all, each) ? EXIT_GOOD : report(EXIT_RUN, "no memory for a timeline");
-  if (code == EXIT_GOOD && json_dump_file(root, path, JSON_COMPACT | JSON_REAL_PRECISION(12)) != 0) {
+  exit_code code = path && events && add_events(events, all, each)
+                     ? EXIT_GOOD
+                     : report(EXIT_RUN, "no memory for a timeline");
+  if (code == EXIT_GOOD &&
+      json_dump_file(root, path, JSON_COMPACT | JSON_REAL_PRECISION(12)) != 0) {
     remove(path);
     code = report(EXIT_RUN, "%s: cannot be written", path);
   }
@@ -139,8 +144,9 @@ exit_code trace_write(trace *t, const options *o)
   }
   exit_code code = gather(t, &all, &each);
   if (code == EXIT_GOOD && t->cut) {
-    warn("--timeline: %s holds the first %zu entries of each process alone; larger blocks make fewer", o->value[OPTION_TIMELINE],
-         t->most);
+    warn(
+      "--timeline: %s holds the first %zu entries of each process alone; larger blocks make fewer",
+      o->value[OPTION_TIMELINE], t->most);
   }
   if (code == EXIT_GOOD && ranks_own() == 0) {
     code = write_events(o, all, each);

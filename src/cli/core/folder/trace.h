@@ -1,5 +1,6 @@
-/* What each process did with each block, as a trace that browsers' trace viewers open (the Trace Event Format of Chromium):
- * --timeline of a folder of results. A process, of ranks a rank, is a track. */
+/* What each process did with each block, as a trace that browsers' trace viewers open (the Trace
+ * Event Format of Chromium): --timeline of a folder of results. A process, of ranks a rank, is a
+ * track. */
 #ifndef ABUT_CLI_TRACE_H
 #define ABUT_CLI_TRACE_H
 
@@ -9,7 +10,8 @@ typedef enum {
   TRACE_ASK,     /* for the next block, and the answer */
   TRACE_COMPUTE, /* read and computed */
   TRACE_WRITE,   /* written, and waited for the block before to reach the disk */
-  TRACE_END,     /* waited for the last blocks of this process to reach the disk, then for the other ranks */
+  TRACE_END,     /* waited for the last blocks of this process to reach the disk, then for the
+                    other ranks */
   TRACE_KINDS
 } trace_kind;
 
@@ -18,7 +20,7 @@ typedef struct trace {
   double start;
   uint64_t *numbers; /* TRACE_NUMBERS of each span */
   size_t count, room, most;
-  bool cut;          /* there were more */
+  bool cut; /* there were more */
 } trace;
 
 #define TRACE_NUMBERS 5

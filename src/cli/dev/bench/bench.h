@@ -28,39 +28,40 @@ extern const char *const bench_names[BENCH_WHATS];
 
 #define SOLVED_WAYS 6 /* of abut_lcp_how */
 
-/* What a scene's steps ask of a device: means over worlds and solves, by abut_world_count without the first. */
+/* What a scene's steps ask of a device: means over worlds and solves, by abut_world_count without
+ * the first. */
 typedef struct step_counts {
-  bool some;                /* they were counted: of contacts that a step finds */
+  bool some; /* they were counted: of contacts that a step finds */
   double of[ABUT_WORLD_COUNTS - 1];
-  double launches;          /* of kernels, a step of the whole batch */
-  double bytes;             /* a world */
+  double launches; /* of kernels, a step of the whole batch */
+  double bytes;    /* a world */
 } step_counts;
 
 typedef struct bench_result {
-  double entries;       /* a pose, of what lists active contacts; below 0 of all else */
-  timing time;          /* its ratio is to forward, or a step */
-  double on_device;     /* [s] of it that kernels took, of what lists a scene's contacts; else 0 */
-  double iterations;    /* a world's, of the solver in the last step; below 0 of what has none */
+  double entries;    /* a pose, of what lists active contacts; below 0 of all else */
+  timing time;       /* its ratio is to forward, or a step */
+  double on_device;  /* [s] of it that kernels took, of what lists a scene's contacts; else 0 */
+  double iterations; /* a world's, of the solver in the last step; below 0 of what has none */
   size_t solved[SOLVED_WAYS]; /* of hard contacts in place of these: worlds, by how it was solved */
-  double threshold;     /* of these, their least activity */
-  step_counts counts;   /* of steps of a scene alone */
+  double threshold;           /* of these, their least activity */
+  step_counts counts;         /* of steps of a scene alone */
 } bench_result;
 
 /* The caller's arrays of calls with `poses.count` poses. */
 typedef struct bench_memory {
-  abut_batch poses;              /* without outputs */
+  abut_batch poses; /* without outputs */
   void *pose[2], *tangent[2], *gradient[2], *product[2];
   void *hessian;
-  char *contacts, *cotangents;   /* p, n, d, activity of all poses, one behind the other */
-  uint32_t *places;              /* (N C, 4) pose, slot and features of lists */
-  size_t numbers;                /* N C: how many d there are */
-  size_t listed;                 /* of them active, where their VJP is asked for */
+  char *contacts, *cotangents; /* p, n, d, activity of all poses, one behind the other */
+  uint32_t *places;            /* (N C, 4) pose, slot and features of lists */
+  size_t numbers;              /* N C: how many d there are */
+  size_t listed;               /* of them active, where their VJP is asked for */
 } bench_memory;
 
 /* `count` poses, which repeat those of `poses`. Without `derivatives`, tangents, gradients,
  * products and cotangents are NULL. Close it after a failure, too. */
-exit_code bench_memory_open(bench_memory *m, const session *s, const abut_poses *poses, size_t count,
-                            bool derivatives);
+exit_code bench_memory_open(bench_memory *m, const session *s, const abut_poses *poses,
+                            size_t count, bool derivatives);
 void bench_memory_close(bench_memory *m);
 /* One call; `what` is a bench_what. */
 abut_status bench_call(const session *s, const bench_memory *m, size_t what);

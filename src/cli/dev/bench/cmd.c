@@ -38,15 +38,15 @@ static exit_code read_plan(const options *o, plan *p)
                           &p->precisions);
 }
 
-static exit_code add_json(const bench *b, const session *s, size_t variant, size_t what, size_t batch,
-                          bench_result r)
+static exit_code add_json(const bench *b, const session *s, size_t variant, size_t what,
+                          size_t batch, bench_result r)
 {
   json_t *entry = json_pack("{s:o, s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:f}", "device",
-                            json_text(s->devices), "precision",
-                            precision_name(s->precision), "variant", variants[variant], "what",
-                            bench_names[what], "batch", (json_int_t)batch, "contacts",
-                            (json_int_t)s->layout.contacts, "seconds_median", r.time.median,
-                            "seconds_min", r.time.least, "poses_per_s", (double)batch / r.time.median);
+                            json_text(s->devices), "precision", precision_name(s->precision),
+                            "variant", variants[variant], "what", bench_names[what], "batch",
+                            (json_int_t)batch, "contacts", (json_int_t)s->layout.contacts,
+                            "seconds_median", r.time.median, "seconds_min", r.time.least,
+                            "poses_per_s", (double)batch / r.time.median);
   bool good = entry != NULL;
   if (r.time.ratio > 0.0) {
     good = good && json_object_set_new(entry, "ratio_to_forward", json_real(r.time.ratio)) == 0;
@@ -56,7 +56,8 @@ static exit_code add_json(const bench *b, const session *s, size_t variant, size
            json_object_set_new(entry, "threshold", json_real(r.threshold)) == 0;
   }
   return json_array_append_new(b->list, entry) == 0 && good
-           ? EXIT_GOOD : report(EXIT_RUN, "no memory for a result");
+           ? EXIT_GOOD
+           : report(EXIT_RUN, "no memory for a result");
 }
 
 static void print_title(const session *s, const options *o, abut_precision precision)
@@ -64,20 +65,21 @@ static void print_title(const session *s, const options *o, abut_precision preci
   size_t lanes = s->device.lanes[precision];
   option_whole(o, OPTION_LANES, 1, 16, &lanes); /* the context took it: it is one */
   printf("%s (%s), %s, %zu lanes\n%-14s %-13s %8s %9s %12s %12s %13s %9s\n", s->devices,
-         s->device.platform, precision_name(precision), lanes, "variant",
-         "what", "batch", "contacts", "median [s]", "least [s]", "poses/s", "x forward");
+         s->device.platform, precision_name(precision), lanes, "variant", "what", "batch",
+         "contacts", "median [s]", "least [s]", "poses/s", "x forward");
   fflush(stdout);
 }
 
-static void print_result(const session *s, size_t variant, size_t what, size_t batch, bench_result r)
+static void print_result(const session *s, size_t variant, size_t what, size_t batch,
+                         bench_result r)
 {
   char ratio[32] = "-";
   if (r.time.ratio > 0.0) {
     snprintf(ratio, sizeof ratio, "%.2f", r.time.ratio);
   }
-  printf("%-14s %-13s %8zu %9zu %12.3e %12.3e %13.1f %9s\n", variants[variant],
-         bench_names[what], batch, s->layout.contacts, r.time.median, r.time.least,
-         (double)batch / r.time.median, ratio);
+  printf("%-14s %-13s %8zu %9zu %12.3e %12.3e %13.1f %9s\n", variants[variant], bench_names[what],
+         batch, s->layout.contacts, r.time.median, r.time.least, (double)batch / r.time.median,
+         ratio);
   if (r.entries >= 0.0) {
     printf("%29s%.4g entries a pose, of activity %g or more\n", "", r.entries, r.threshold);
   }
@@ -127,10 +129,10 @@ static exit_code load(bench *b, session *s, bool first)
     CLI_TRY(create_figure(s->context, 0, &s->bodies[0]));
     CLI_TRY(create_figure(s->context, 1, &s->bodies[1]));
   }
-  CLI_TRY(session_smoothing(s, o, first && (o->operand_count ||
-                                                o->value[OPTION_SHOW_SMOOTHING])));
-  return first && !o->value[OPTION_POSES] ? random_poses(s->bodies, BENCH_POSES, b->apart, &b->poses)
-                                          : EXIT_GOOD;
+  CLI_TRY(session_smoothing(s, o, first && (o->operand_count || o->value[OPTION_SHOW_SMOOTHING])));
+  return first && !o->value[OPTION_POSES]
+           ? random_poses(s->bodies, BENCH_POSES, b->apart, &b->poses)
+           : EXIT_GOOD;
 }
 
 static exit_code run_precision(bench *b, session *s, size_t place)

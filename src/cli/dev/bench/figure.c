@@ -22,10 +22,10 @@ typedef struct part {
 } part;
 
 static const part middle[MIDDLE] = {
-  {{0.0, 0.0, 0.80}, {0.10, 0.11, 0.13}, 0.0},  /* head */
-  {{0.0, 0.0, 0.52}, {0.20, 0.12, 0.12}, 0.0},  /* chest */
-  {{0.0, 0.0, 0.34}, {0.15, 0.10, 0.12}, 0.0},  /* waist */
-  {{0.0, 0.0, 0.18}, {0.17, 0.11, 0.10}, 0.0},  /* hips */
+  {{0.0, 0.0, 0.80}, {0.10, 0.11, 0.13}, 0.0}, /* head */
+  {{0.0, 0.0, 0.52}, {0.20, 0.12, 0.12}, 0.0}, /* chest */
+  {{0.0, 0.0, 0.34}, {0.15, 0.10, 0.12}, 0.0}, /* waist */
+  {{0.0, 0.0, 0.18}, {0.17, 0.11, 0.10}, 0.0}, /* hips */
 };
 
 static const part side[(PARTS - MIDDLE) / 2] = {
@@ -122,8 +122,8 @@ exit_code create_figure(abut_context context, int which, abut_body *body)
   figure f = {.face_count = 0};
   for (int i = 0; i < PARTS; ++i) {
     const bool paired = i >= MIDDLE;
-    f.parts[i] = make_part(paired ? &side[(i - MIDDLE) / 2] : &middle[i],
-                           paired && (i - MIDDLE) % 2, which);
+    f.parts[i] =
+      make_part(paired ? &side[(i - MIDDLE) / 2] : &middle[i], paired && (i - MIDDLE) % 2, which);
     sample(&f.parts[i], f.vertices + 3 * i * PART_VERTICES);
     add_faces(&f, (uint32_t)(i * PART_VERTICES));
   }

@@ -9,8 +9,9 @@
 #define LEAST_ACTIVITY 1e-30
 #define SEED 0x6a09e667f3bcc909u
 
-const char *const bench_names[BENCH_WHATS] = {"forward", "mean-gradient", "vjp", "jvp", "hessian",
-                                             "list", "list-vjp", "jacobian", "full-hessian"};
+const char *const bench_names[BENCH_WHATS] = {"forward",  "mean-gradient", "vjp",
+                                              "jvp",      "hessian",       "list",
+                                              "list-vjp", "jacobian",      "full-hessian"};
 
 /* ---- the calls ---- */
 
@@ -23,9 +24,12 @@ static double list_threshold(const session *s)
 static abut_compact active_list(const session *s, const bench_memory *m)
 {
   const size_t real = real_bytes(s->precision);
-  return (abut_compact){.threshold = list_threshold(s), .capacity = m->numbers,
-                        .pose = m->places, .slot = m->places + m->numbers,
-                        .feature = m->places + 2 * m->numbers, .p = m->contacts,
+  return (abut_compact){.threshold = list_threshold(s),
+                        .capacity = m->numbers,
+                        .pose = m->places,
+                        .slot = m->places + m->numbers,
+                        .feature = m->places + 2 * m->numbers,
+                        .p = m->contacts,
                         .n = m->contacts + 3 * m->numbers * real,
                         .d = m->contacts + 6 * m->numbers * real,
                         .activity = m->contacts + 7 * m->numbers * real};
@@ -37,7 +41,8 @@ static abut_status list_vjp(const session *s, const bench_memory *m, abut_batch 
   const size_t real = real_bytes(s->precision);
   abut_compact list = active_list(s, m);
   const char *bar = m->cotangents;
-  const abut_cotangents bars = {.p = bar, .d = bar + 6 * m->numbers * real,
+  const abut_cotangents bars = {.p = bar,
+                                .d = bar + 6 * m->numbers * real,
                                 .n = bar + 3 * m->numbers * real,
                                 .activity = bar + 7 * m->numbers * real};
   const abut_gradients gradients = {m->gradient[0], m->gradient[1]};
@@ -66,7 +71,8 @@ static abut_status run_call(const session *s, const bench_memory *m, size_t what
   }
   if (what == BENCH_VJP) {
     const char *bar = m->cotangents;
-    const abut_cotangents bars = {.p = bar, .d = bar + 6 * m->numbers * real,
+    const abut_cotangents bars = {.p = bar,
+                                  .d = bar + 6 * m->numbers * real,
                                   .n = bar + 3 * m->numbers * real,
                                   .activity = bar + 7 * m->numbers * real};
     return abut_vjp(s->pair, ABUT_SAME_PAIR, batch, &bars, &gradients);
@@ -145,7 +151,8 @@ static exit_code random_reals(size_t count, abut_precision precision, uint64_t *
   return EXIT_GOOD;
 }
 
-static exit_code take_poses(bench_memory *m, const session *s, const abut_poses *poses, size_t count)
+static exit_code take_poses(bench_memory *m, const session *s, const abut_poses *poses,
+                            size_t count)
 {
   const size_t width = pose_width(poses->kind);
   CLI_TRY(cycle(poses->pose1, poses->count, width, count, s->precision, &m->pose[0]));
@@ -158,8 +165,8 @@ static exit_code take_poses(bench_memory *m, const session *s, const abut_poses 
   return EXIT_GOOD;
 }
 
-exit_code bench_memory_open(bench_memory *m, const session *s, const abut_poses *poses, size_t count,
-                            bool derivatives)
+exit_code bench_memory_open(bench_memory *m, const session *s, const abut_poses *poses,
+                            size_t count, bool derivatives)
 {
   uint64_t state = SEED;
   size_t bytes = 0;

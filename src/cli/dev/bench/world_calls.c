@@ -170,8 +170,9 @@ static exit_code take_pairs(world_calls *c)
   c->lists = calloc(pairs + 1, sizeof *c->lists);
   c->on_device = calloc(CALLS_KEPT, sizeof *c->on_device);
   double *both = calloc(2 * pairs * row + c->info->nq + 1, sizeof *both);
-  exit_code code = c->lists && c->on_device && both ? place_worlds(c, both)
-                                    : report(EXIT_RUN, "no memory for %zu pairs", pairs);
+  exit_code code = c->lists && c->on_device && both
+                     ? place_worlds(c, both)
+                     : report(EXIT_RUN, "no memory for %zu pairs", pairs);
   for (size_t i = 0; c->lists && i < pairs; ++i) {
     c->lists[i].threshold = ANY_ACTIVITY;
     c->lists[i].grows = true;
@@ -225,10 +226,10 @@ static void world_calls_close(world_calls *c)
   for (size_t i = 0; c->lists && i < c->info->pairs; ++i) {
     abut_free_compact(&c->lists[i]);
   }
-  void *const all[] = {c->q,          c->v,            c->q_next,       c->v_next,
-                       c->status,     c->lists,        c->on_device,    c->poses[0],
-                       c->poses[1],   c->sums,         c->matrices,     c->cotangents,
-                       c->gradients[0], c->gradients[1], c->gradients[2]};
+  void *const all[] = {
+    c->q,        c->v,          c->q_next,       c->v_next,       c->status,
+    c->lists,    c->on_device,  c->poses[0],     c->poses[1],     c->sums,
+    c->matrices, c->cotangents, c->gradients[0], c->gradients[1], c->gradients[2]};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
     free(all[i]);
   }
@@ -271,8 +272,7 @@ static void say_means(const world_calls *c, bench_result *out)
     if (solves && c->info->hard) {
       count_solved(c, &out[i]);
     }
-    out[i].on_device =
-      what == WORLD_LIST_CALL ? median_of(c->on_device, c->listings) : 0.0;
+    out[i].on_device = what == WORLD_LIST_CALL ? median_of(c->on_device, c->listings) : 0.0;
     out[i].entries = what == WORLD_LIST_CALL ? entries / (double)c->count : -1.0;
   }
 }
@@ -290,7 +290,8 @@ static exit_code count_steps(const world_calls *c, step_counts *out)
   out->launches = (double)(after.launches - before.launches) / (double)w.steps;
   out->bytes = w.bytes;
   w.counts = calloc(c->count * ABUT_WORLD_COUNTS + 1, sizeof *w.counts);
-  code = w.counts ? report_status(abut_step_worlds(c->links, &w)) : report(EXIT_RUN, "no memory for %zu worlds", c->count);
+  code = w.counts ? report_status(abut_step_worlds(c->links, &w))
+                  : report(EXIT_RUN, "no memory for %zu worlds", c->count);
   for (size_t i = 0; code == EXIT_GOOD && i < c->count * ABUT_WORLD_COUNTS; ++i) {
     sums[i % ABUT_WORLD_COUNTS] += w.counts[i];
   }
@@ -327,8 +328,13 @@ exit_code time_worlds(const session *s, const options *o, abut_scene links,
                       const abut_scene_info *info, size_t batch, size_t steps, const size_t *whats,
                       size_t count, bench_result *out)
 {
-  world_calls c = {.links = links, .context = s->context, .info = info, .count = batch,
-                   .whats = whats, .what_count = count, .precision = s->precision};
+  world_calls c = {.links = links,
+                   .context = s->context,
+                   .info = info,
+                   .count = batch,
+                   .whats = whats,
+                   .what_count = count,
+                   .precision = s->precision};
   timing times[LIST_ROOM] = {{0}};
   size_t base = 0;
   while (base < count && whats[base] != WORLD_STEP_CALL) {

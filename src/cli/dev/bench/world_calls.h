@@ -28,7 +28,7 @@ typedef struct world_calls {
   size_t count, what_count, bytes_of_a;
   abut_precision precision;
   void *q, *v, *q_next, *v_next;
-  uint32_t *status;      /* and behind it the solver's iterations */
+  uint32_t *status; /* and behind it the solver's iterations */
   void *cotangents, *gradients[3], *matrices;
   void *poses[2], *sums; /* (pairs, count, 7), (count) */
   abut_compact *lists;   /* (pairs) */

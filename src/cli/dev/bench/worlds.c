@@ -55,7 +55,8 @@ static bool add_solved(json_t *entry, const bench_result *r)
   return json_object_set_new(entry, "solved", solved) == 0 && good;
 }
 
-static const char *const count_names[ABUT_WORLD_COUNTS - 1] = {"items", "entries", "contacts", "islands", "panel_numbers"};
+static const char *const count_names[ABUT_WORLD_COUNTS - 1] = {"items", "entries", "contacts",
+                                                               "islands", "panel_numbers"};
 
 static bool add_counts(json_t *entry, const step_counts *c)
 {
@@ -82,13 +83,13 @@ static void print_solved(const bench_result *r)
 
 static exit_code add_json(const plan *p, const stage *s, size_t what, size_t batch, bench_result r)
 {
-  json_t *entry =
-    json_pack("{s:o, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:f}", "device",
-              json_text(s->session.devices), "precision", precision_name(s->session.precision),
-              "what", world_call_names[what], "batch",
-              (json_int_t)batch, "steps", (json_int_t)p->steps, "slots",
-              (json_int_t)s->info.contacts, "seconds_median", r.time.median, "seconds_min", r.time.least,
-              "steps_per_s", (double)batch * (double)p->steps / r.time.median);
+  json_t *entry = json_pack("{s:o, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:f}", "device",
+                            json_text(s->session.devices), "precision",
+                            precision_name(s->session.precision), "what", world_call_names[what],
+                            "batch", (json_int_t)batch, "steps", (json_int_t)p->steps, "slots",
+                            (json_int_t)s->info.contacts, "seconds_median", r.time.median,
+                            "seconds_min", r.time.least, "steps_per_s",
+                            (double)batch * (double)p->steps / r.time.median);
   bool good = entry != NULL;
   if (r.time.ratio > 0.0) {
     good = good && json_object_set_new(entry, "ratio_to_step", json_real(r.time.ratio)) == 0;
@@ -103,7 +104,8 @@ static exit_code add_json(const plan *p, const stage *s, size_t what, size_t bat
   good = good && (!is_solved(&r) || add_solved(entry, &r));
   good = good && (what != WORLD_STEP_CALL || add_counts(entry, &r.counts));
   return json_array_append_new(p->list, entry) == 0 && good
-           ? EXIT_GOOD : report(EXIT_RUN, "no memory for a result");
+           ? EXIT_GOOD
+           : report(EXIT_RUN, "no memory for a result");
 }
 
 static void print_title(const stage *s)
@@ -121,7 +123,8 @@ static void print_result(const plan *p, const stage *s, size_t what, size_t batc
     snprintf(ratio, sizeof ratio, "%.2f", r.time.ratio);
   }
   printf("%-10s %8zu %8zu %9zu %12.3e %12.3e %13.1f %9s\n", world_call_names[what], batch, p->steps,
-         s->info.contacts, r.time.median, r.time.least, (double)batch * (double)p->steps / r.time.median, ratio);
+         s->info.contacts, r.time.median, r.time.least,
+         (double)batch * (double)p->steps / r.time.median, ratio);
   if (r.entries >= 0.0) {
     printf("%29s%.4g active contacts a world; kernels took %.3e s\n", "", r.entries, r.on_device);
   }
@@ -130,8 +133,8 @@ static void print_result(const plan *p, const stage *s, size_t what, size_t batc
   }
   if (r.counts.some) {
     printf("%29s%.4g items and %.4g entries a world; %.4g launches a step, %.4g kB a world\n", "",
-           r.counts.of[ABUT_COUNT_ITEMS - 1], r.counts.of[ABUT_COUNT_ENTRIES - 1], r.counts.launches,
-           1e-3 * r.counts.bytes);
+           r.counts.of[ABUT_COUNT_ITEMS - 1], r.counts.of[ABUT_COUNT_ENTRIES - 1],
+           r.counts.launches, 1e-3 * r.counts.bytes);
   }
   fflush(stdout);
 }
@@ -141,8 +144,8 @@ static exit_code run_batch(const plan *p, const stage *s, size_t batch)
   bench_result results[LIST_ROOM] = {{0}};
   progress shown = progress_begin(p->o, "");
   progress_say(&shown, "%zu worlds", batch);
-  const exit_code code = time_worlds(&s->session, p->o, s->links, &s->info, batch, p->steps, p->what,
-                                     p->whats, results);
+  const exit_code code =
+    time_worlds(&s->session, p->o, s->links, &s->info, batch, p->steps, p->what, p->whats, results);
   progress_end(&shown);
   CLI_TRY(code);
   for (size_t i = 0; i < p->whats; ++i) {
@@ -185,8 +188,8 @@ static exit_code read_plan(plan *p, const options *o)
 {
   static const option_id of_pairs[] = {OPTION_APART, OPTION_POSES, OPTION_VARIANT, OPTION_SMOOTHING,
                                        OPTION_SHOW_SMOOTHING};
-  *p = (plan){.o = o, .batch = {1, 64, 1024}, .batches = 3, .whats = 1, .precisions = 1,
-              .steps = 1};
+  *p =
+    (plan){.o = o, .batch = {1, 64, 1024}, .batches = 3, .whats = 1, .precisions = 1, .steps = 1};
   for (size_t i = 0; i < sizeof of_pairs / sizeof *of_pairs; ++i) {
     if (o->value[of_pairs[i]]) {
       return usage_error(o->command, "%s is of two bodies, not of a scene",

@@ -20,12 +20,13 @@ static const struct {
   const char *name, *against;
   const char *const *of;
   double limit;
-} groups[] = {
-  {CHECK_JVP, "jvp of", "differences of values", output_names, DIFFERENCE_LIMIT},
-  {CHECK_VJP, "vjp of", "jvp times cotangents", output_names, EXACT_LIMIT},
-  {CHECK_GRADIENT, "gradient of", "differences of values", reduction_names, DIFFERENCE_LIMIT},
-  {CHECK_HESSIAN, "Hessian of", "differences of gradients", reduction_names, DIFFERENCE_LIMIT},
-  {CHECK_JACOBIAN, "Jacobian blocks", "jvp", NULL, EXACT_LIMIT}};
+} groups[] = {{CHECK_JVP, "jvp of", "differences of values", output_names, DIFFERENCE_LIMIT},
+              {CHECK_VJP, "vjp of", "jvp times cotangents", output_names, EXACT_LIMIT},
+              {CHECK_GRADIENT, "gradient of", "differences of values", reduction_names,
+               DIFFERENCE_LIMIT},
+              {CHECK_HESSIAN, "Hessian of", "differences of gradients", reduction_names,
+               DIFFERENCE_LIMIT},
+              {CHECK_JACOBIAN, "Jacobian blocks", "jvp", NULL, EXACT_LIMIT}};
 #define GROUPS (sizeof groups / sizeof *groups)
 
 static exit_code choose_step(gradcheck *g)
@@ -128,7 +129,8 @@ static void print_title(const gradcheck *g)
   printf("%zu of %zu poses, %zu contacts a pose, float64 on %s\n", g->pose_count, j->poses.count,
          j->session.layout.contacts, session_workers(&j->session).text);
   printf("steps h, h/2, h/4 along each pose parameter, h = %.3g m or %.3g rad; shorter where "
-         "quotients do not settle\n", g->step, g->turn);
+         "quotients do not settle\n",
+         g->step, g->turn);
   printf("worst: the largest difference of a smooth entry, relative to the largest entry of its "
          "pose\n\n");
   print_tally_head();

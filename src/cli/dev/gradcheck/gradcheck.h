@@ -20,13 +20,13 @@ enum {
 
 typedef struct gradcheck {
   job *job;
-  double step;        /* h of translations [m] */
-  double turn;        /* h of rotations [rad]; of a quaternion, relative to its length */
-  size_t *poses;      /* which are checked */
+  double step;   /* h of translations [m] */
+  double turn;   /* h of rotations [rad]; of a quaternion, relative to its length */
+  size_t *poses; /* which are checked */
   size_t pose_count;
-  uint64_t random;    /* state */
+  uint64_t random; /* state */
   tally tallies[CHECKS];
-  size_t bad;         /* derivatives that are not confirmed, of those that are done */
+  size_t bad; /* derivatives that are not confirmed, of those that are done */
 } gradcheck;
 
 /* Fills the tallies, a stage after the other, each over all poses; `done` is told the tallies that

@@ -5,8 +5,8 @@
 
 /* How far extrapolations may lie apart on a smooth function, relative to the scale. */
 #define SETTLED 2e-6
-/* A parameter's derivatives are judged by this share of the pose's largest one at least. With EXACT_LIMIT that is 1e-12
- * of it, some thousand roundings. */
+/* A parameter's derivatives are judged by this share of the pose's largest one at least. With
+ * EXACT_LIMIT that is 1e-12 of it, some thousand roundings. */
 #define LEAST_SHARE 1e-4
 /* Rounding errors of a function's value, in units of its last place, that are put up with. */
 #define ROUNDINGS 100

@@ -34,8 +34,8 @@ typedef struct place {
 } place;
 
 typedef struct tally {
-  double worst;        /* largest difference of a smooth entry, relative to its scale */
-  place at;            /* of the worst */
+  double worst; /* largest difference of a smooth entry, relative to its scale */
+  place at;     /* of the worst */
   size_t entries;
   size_t rough;        /* of these, not smooth there */
   size_t sloped;       /* whose smallest step errs by more than rounding */
@@ -52,8 +52,9 @@ typedef enum verdict {
 #define DIFFERENCE_LIMIT 1e-5
 #define EXACT_LIMIT 1e-8
 
-/* The scale of a parameter's derivatives: the largest of them, where it stands out from the largest of the same pose by
- * any parameter. A motion that changes nothing, such as a capsule's spin about its axis, leaves only rounding. */
+/* The scale of a parameter's derivatives: the largest of them, where it stands out from the largest
+ * of the same pose by any parameter. A motion that changes nothing, such as a capsule's spin about
+ * its axis, leaves only rounding. */
 double parameter_scale(double largest, double largest_of_pose);
 /* The least scale at which quotients stand out from rounding. */
 double rounding_scale(const quotients *q);

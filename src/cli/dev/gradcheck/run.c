@@ -42,17 +42,17 @@ typedef struct block {
   size_t count, contacts, width; /* of the block, a pose, a pose's parameters */
   size_t column;                 /* the parameter in progress, of both bodies' 2 * width */
   evaluation middle, moved;
-  double *span;                  /* (STEPS, count) */
-  double *scale;                 /* (count) */
-  double *tangent[2];            /* (count, width) */
-  double *output[OUTPUT_COUNT];  /* derivatives along the column */
+  double *span;                        /* (STEPS, count) */
+  double *scale;                       /* (count) */
+  double *tangent[2];                  /* (count, width) */
+  double *output[OUTPUT_COUNT];        /* derivatives along the column */
   double *product[REDUCTION_COUNT][2]; /* Hessians times tangent */
   entry *entries[CHECK_JACOBIAN];      /* of the column */
   double shrink;                       /* of its steps in this round */
   double *cotangent[OUTPUT_COUNT];
   double *vjp[OUTPUT_COUNT][2];
-  double *inner;                 /* (OUTPUT_COUNT, 2 * width, count): cotangents times columns */
-  double *jacobian;              /* (count * contacts, 8, 2 * width) */
+  double *inner;    /* (OUTPUT_COUNT, 2 * width, count): cotangents times columns */
+  double *jacobian; /* (count * contacts, 8, 2 * width) */
   double *memory;
   entry *entry_memory;
 } block;
@@ -194,8 +194,10 @@ static exit_code pull_back(block *b)
     const size_t numbers = b->count * b->contacts * output_widths[k];
     const abut_gradients to = {b->vjp[k][0], b->vjp[k][1]};
     const double *bar = b->cotangent[k];
-    const abut_cotangents bars = {.p = k == 0 ? bar : NULL, .d = k == 1 ? bar : NULL,
-                                  .n = k == 2 ? bar : NULL, .activity = k == 3 ? bar : NULL,
+    const abut_cotangents bars = {.p = k == 0 ? bar : NULL,
+                                  .d = k == 1 ? bar : NULL,
+                                  .n = k == 2 ? bar : NULL,
+                                  .activity = k == 3 ? bar : NULL,
                                   .weight = k == 4 ? bar : NULL};
     for (size_t i = 0; i < numbers; ++i) {
       b->cotangent[k][i] = random_normal(&b->g->random);
@@ -213,11 +215,11 @@ static exit_code take_jacobian(block *b)
   abut_compact list = {.threshold = 0.0, .capacity = rows};
   abut_batch batch = batch_of(b, &b->middle);
   batch.compact = &list;
-  CLI_TRY(report_status(abut_jacobian(b->g->job->session.pair, ABUT_SAME_PAIR, &batch,
-                                      b->jacobian)));
-  return list.count == rows ? EXIT_GOOD
-                            : report(EXIT_RUN, "%zu Jacobian blocks of %zu contacts", list.count,
-                                     rows);
+  CLI_TRY(
+    report_status(abut_jacobian(b->g->job->session.pair, ABUT_SAME_PAIR, &batch, b->jacobian)));
+  return list.count == rows
+           ? EXIT_GOOD
+           : report(EXIT_RUN, "%zu Jacobian blocks of %zu contacts", list.count, rows);
 }
 
 /* ---- comparisons ---- */
@@ -344,7 +346,8 @@ static void compare_jacobian(const block *b)
     const size_t width = output_widths[k], size = b->contacts * width;
     for (size_t pose = 0; pose < b->count; ++pose) {
       const double *along = b->output[k] + pose * size;
-      const double scale = parameter_scale(largest(along, size), largest_of_blocks(b, pose, first_rows[k], width));
+      const double scale =
+        parameter_scale(largest(along, size), largest_of_blocks(b, pose, first_rows[k], width));
       for (size_t i = 0; i < size; ++i) {
         const size_t row = 8 * (pose * b->contacts + i / width) + first_rows[k] + i % width;
         tally_exact(&b->g->tallies[CHECK_JACOBIAN], b->jacobian[row * columns + b->column],
@@ -415,8 +418,11 @@ static exit_code differentiate(block *b)
 {
   const abut_pair pair = b->g->job->session.pair;
   const abut_pose_tangents along = {b->tangent[0], b->tangent[1]};
-  const abut_tangents to = {.p = b->output[0], .d = b->output[1], .n = b->output[2],
-                            .activity = b->output[3], .weight = b->output[4]};
+  const abut_tangents to = {.p = b->output[0],
+                            .d = b->output[1],
+                            .n = b->output[2],
+                            .activity = b->output[3],
+                            .weight = b->output[4]};
   const abut_reduction k = b->stage->reduction;
   const abut_gradients products = {b->product[k][0], b->product[k][1]};
   abut_batch batch = batch_of(b, &b->middle);

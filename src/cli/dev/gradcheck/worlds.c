@@ -48,12 +48,13 @@ static exit_code copy_controls(worlds_check_up *g)
 
 #define FRICTIONS_APART 0.01 /* of a friction: how far those of bodies are spread */
 
-/* An automatic pair has the larger friction of its bodies, which has a kink where they are equal, as a scene's mostly
- * are. */
+/* An automatic pair has the larger friction of its bodies, which has a kink where they are equal,
+ * as a scene's mostly are. */
 static void spread_frictions(const abut_scene_info *info, double *friction)
 {
   for (size_t i = info->pairs; i < info->parameters; ++i) {
-    friction[i] *= 1.0 + FRICTIONS_APART * (double)(i - info->pairs) / (double)(info->parameters - info->pairs);
+    friction[i] *=
+      1.0 + FRICTIONS_APART * (double)(i - info->pairs) / (double)(info->parameters - info->pairs);
   }
 }
 
@@ -63,8 +64,9 @@ static exit_code copy_parameters(worlds_check_up *g)
   double gravity[3], *friction = calloc(w->info.parameters + 1, sizeof *friction);
   double *springs = calloc(w->info.springs + 1, SPRING_WIDTH * sizeof *springs);
   exit_code code = EXIT_GOOD;
-  CLI_TRY_DONE(friction && springs ? EXIT_GOOD
-                                   : report(EXIT_RUN, "no memory for %zu parameters", w->info.parameters));
+  CLI_TRY_DONE(friction && springs
+                 ? EXIT_GOOD
+                 : report(EXIT_RUN, "no memory for %zu parameters", w->info.parameters));
   CLI_TRY_DONE(report_status(abut_get_scene_parameters(w->links, friction, gravity)));
   spread_frictions(&w->info, friction);
   CLI_TRY_DONE(copy_input(g, BY_MASS_SCALE, w->mass_scale, NULL));
@@ -139,10 +141,10 @@ static exit_code choose_worlds(worlds_check_up *g, uint32_t *status)
     warn("%zu of %zu worlds are left out: what they do is not all told by derivatives", left_out,
          w->count);
   }
-  return g->chosen_count ? EXIT_GOOD
-                         : report(EXIT_INPUT, "%s: there are no worlds that can be checked",
-                                  w->o->value[OPTION_STATES] ? w->o->value[OPTION_STATES]
-                                                             : w->o->operands[0]);
+  return g->chosen_count
+           ? EXIT_GOOD
+           : report(EXIT_INPUT, "%s: there are no worlds that can be checked",
+                    w->o->value[OPTION_STATES] ? w->o->value[OPTION_STATES] : w->o->operands[0]);
 }
 
 static exit_code find_worlds(worlds_check_up *g)
@@ -164,11 +166,12 @@ static void print_title(const worlds_check_up *g)
   printf("%zu of %zu worlds, a step and a rollout of %zu steps, float64 on %s\n", g->chosen_count,
          w->count, w->steps, session_workers(&w->session).text);
   printf("steps h, h/2, h/4 along random directions, h = %g of q, mass_scale, friction, stiffness; "
-         "%g of v, u; %g of gravity; shorter where quotients do not settle\n", g->step,
-         10.0 * g->step, 100.0 * g->step);
+         "%g of v, u; %g of gravity; shorter where quotients do not settle\n",
+         g->step, 10.0 * g->step, 100.0 * g->step);
   printf("not smooth: %s is nearer than the shortest h; derivatives hold such choices\n\n",
-         w->info.springs ? "a limit of forces, or a pose from which worlds part,"
-                         : "a border where a step chooses (zones of the cone, limits, limits of forces)");
+         w->info.springs
+           ? "a limit of forces, or a pose from which worlds part,"
+           : "a border where a step chooses (zones of the cone, limits, limits of forces)");
   print_tally_head();
 }
 

@@ -10,11 +10,11 @@ enum { OF_STEP, OF_ROLLOUT, SPANS };
 
 typedef struct worlds_check_up {
   worlds worlds;
-  double step;      /* of positions [m, rad]; of others in proportion */
+  double step;             /* of positions [m, rad]; of others in proportion */
   double *x[WORLD_INPUTS]; /* (worlds, ...) where they begin, with the controls of each world */
-  size_t *chosen;   /* of them, which are checked */
+  size_t *chosen;          /* of them, which are checked */
   size_t chosen_count;
-  uint64_t random;  /* state */
+  uint64_t random; /* state */
   tally gradients[SPANS][WORLD_INPUTS], tangents[SPANS][WORLD_INPUTS];
   size_t bad, checks; /* of derivatives: not confirmed, and all */
 } worlds_check_up;

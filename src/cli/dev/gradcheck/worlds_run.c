@@ -32,7 +32,7 @@ typedef struct block {
   const size_t *worlds;
   point middle, moved;
   double *cotangent;              /* (rows, 2 nv) of the last state */
-  double *gradient[WORLD_INPUTS];  /* (rows, tangents) */
+  double *gradient[WORLD_INPUTS]; /* (rows, tangents) */
   double *direction;              /* (rows, tangents) of the input */
   double *along_q, *along_v;      /* (rows, nv) how the last state moves by that */
   double *apart;                  /* (nv) */
@@ -242,8 +242,8 @@ static double inner(const double *a, const double *b, size_t count)
   return sum;
 }
 
-/* Of numbers whose squares are none of a double, too: forces of springs fade with distance, and have no
- * digits left where they end. */
+/* Of numbers whose squares are none of a double, too: forces of springs fade with distance, and
+ * have no digits left where they end. */
 static double length(const double *a, size_t count)
 {
   double most = TINY, sum = 0.0;
@@ -333,9 +333,9 @@ static exit_code compare_row(const block *b, size_t row, bool *done)
     CLI_TRY(value_of(b, 2 * s, row, &q.low[s]));
     CLI_TRY(value_of(b, 2 * s + 1, row, &q.high[s]));
   }
-  *done = entry_agrees(&b->entries[row]) ||
-          entry_try(&b->entries[row], &q, derivative,
-                    fmax(length(g, width), rounding_scale(&rounded)));
+  *done =
+    entry_agrees(&b->entries[row]) ||
+    entry_try(&b->entries[row], &q, derivative, fmax(length(g, width), rounding_scale(&rounded)));
   return EXIT_GOOD;
 }
 
@@ -372,9 +372,10 @@ static void compare_tangents(const block *b)
   for (size_t row = 0; row < b->middle.count; ++row) {
     const double *g = b->gradient[b->input] + row * width, *d = b->direction + row * width;
     const double *c = b->cotangent + row * 2 * nv;
-    const double along = inner(c, b->along_q + row * nv, nv) +
-                         inner(c + nv, b->along_v + row * nv, nv);
-    /* What is less than the states' own rounding is nothing: a limit of 1e-8 of this is 1e-14 of these. */
+    const double along =
+      inner(c, b->along_q + row * nv, nv) + inner(c + nv, b->along_v + row * nv, nv);
+    /* What is less than the states' own rounding is nothing: a limit of 1e-8 of this is 1e-14 of
+     * these. */
     const double least = 1e-6 * magnitude(b, row);
     tally_exact(&b->g->tangents[b->span][b->input], along, inner(g, d, width),
                 fmax(length(g, width), least), place_of(b, row));

@@ -53,8 +53,9 @@ static void count_error(tally *t, double got, double want, double scale, double 
 
 static double scale_of(const tune_answers *a, int output)
 {
-  return output == TUNE_GRADIENT ? a->largest : output == TUNE_P || output == TUNE_D ? a->length
-                                                                                    : 1.0;
+  return output == TUNE_GRADIENT                ? a->largest
+         : output == TUNE_P || output == TUNE_D ? a->length
+                                                : 1.0;
 }
 
 static tally judge_values(const tune_answers *a, const bench_memory *m, abut_precision precision,
@@ -74,8 +75,7 @@ static tally judge_values(const tune_answers *a, const bench_memory *m, abut_pre
   return t;
 }
 
-static tally judge_gradients(const tune_answers *a, const bench_memory *m,
-                             abut_precision precision)
+static tally judge_gradients(const tune_answers *a, const bench_memory *m, abut_precision precision)
 {
   tally t = {0.0, 0, 0};
   const size_t width = pose_width(a->poses.kind);
@@ -83,8 +83,8 @@ static tally judge_gradients(const tune_answers *a, const bench_memory *m,
     const size_t pose = i / 2;
     const double *want = a->gradients + (i % 2 * a->poses.count + pose % a->poses.count) * width;
     for (size_t j = 0; j < width; ++j) {
-      count_error(&t, real_at(m->gradient[i % 2], precision, pose * width + j), want[j],
-                  a->largest, tolerances[precision][TUNE_GRADIENT].most);
+      count_error(&t, real_at(m->gradient[i % 2], precision, pose * width + j), want[j], a->largest,
+                  tolerances[precision][TUNE_GRADIENT].most);
     }
   }
   return t;

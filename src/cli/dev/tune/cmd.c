@@ -61,8 +61,8 @@ static bool is_in_use(const char *path)
 
 static exit_code write_setting(const tuner *u, const char *path, const tune_setting *best)
 {
-  CLI_TRY(report_status(abut_save_tuning(path, u->device.index, u->precision, u->module,
-                                         &best->t)));
+  CLI_TRY(
+    report_status(abut_save_tuning(path, u->device.index, u->precision, u->module, &best->t)));
   if (!u->o->value[OPTION_QUIET]) {
     printf("%s: %s%s%u lanes, work-groups of %u and %u, %.4g MiB of scratch\n", path,
            u->module ? u->module : "", u->module ? ", with " : "", best->t.lanes, best->t.group,
@@ -157,8 +157,8 @@ static exit_code run(tuner *u, const char *path)
   size_t there = 0;
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(find_infos(&infos, &there));
-  CLI_TRY_DONE(tune_answers_make(&u->answers, u->o, u->precision, &u->poses,
-                                 ANSWERS_SHARE * u->seconds));
+  CLI_TRY_DONE(
+    tune_answers_make(&u->answers, u->o, u->precision, &u->poses, ANSWERS_SHARE * u->seconds));
   for (size_t i = 0; i < u->choice_count; ++i) {
     if (has_turn(u, i) && u->choices[i].device < there) {
       u->choice = &u->choices[i];

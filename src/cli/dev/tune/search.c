@@ -22,9 +22,10 @@ void tune_print_title(const tuner *u)
   }
   const abut_device_info *d = &u->settings[0].s.device; /* a part of one where that was named */
   printf("%s (%s), %s: %zu contacts a pose, %zu poses a call\n"
-         "%5s %5s %5s %10s %-7s %9s %12s %12s %6s\n", d->name, d->platform,
-         precision_name(u->precision), u->answers.contacts, u->memory.poses.count, "lanes",
-         "group", "items", "scratch", "answers", "ready [s]", "forward/s", "gradient/s", "ratio");
+         "%5s %5s %5s %10s %-7s %9s %12s %12s %6s\n",
+         d->name, d->platform, precision_name(u->precision), u->answers.contacts,
+         u->memory.poses.count, "lanes", "group", "items", "scratch", "answers", "ready [s]",
+         "forward/s", "gradient/s", "ratio");
   fflush(stdout);
 }
 
@@ -132,8 +133,9 @@ static bool neighbour(const abut_tuning *t, coordinate along, bool up, abut_tuni
 {
   const uint64_t least[] = {1, (uint64_t)1 << 20, 1}, most[] = {1024, (uint64_t)1 << 32, 1024};
   *out = *t;
-  uint64_t value = along == COORDINATE_ITEMS ? t->items
-                   : along == COORDINATE_GROUP ? t->group : t->scratch_bytes;
+  uint64_t value = along == COORDINATE_ITEMS   ? t->items
+                   : along == COORDINATE_GROUP ? t->group
+                                               : t->scratch_bytes;
   value = up ? value * 2 : value / 2;
   if (along == COORDINATE_ITEMS) {
     out->items = (uint32_t)value;
@@ -187,7 +189,7 @@ exit_code tune_search(tuner *u, tune_setting *present, tune_setting **best, bool
   *best = present;
   *complete = true;
   if (u->device.type != ABUT_DEVICE_HOST) { /* which has one lane and works alone */
-    if (!u->module) { /* lanes are one for all modules */
+    if (!u->module) {                       /* lanes are one for all modules */
       CLI_TRY(search_lanes(u, best, complete));
     }
     CLI_TRY(search_along(u, COORDINATE_SCRATCH, best, complete));

@@ -161,8 +161,8 @@ static double ratio_of(const tune_setting *first, const tune_setting *c, size_t 
 {
   double ratios[TUNE_ROUNDS];
   for (size_t i = 0; i < rounds; ++i) {
-    ratios[i] = sqrt(first->seconds[0][i] / c->seconds[0][i] *
-                     first->seconds[1][i] / c->seconds[1][i]);
+    ratios[i] =
+      sqrt(first->seconds[0][i] / c->seconds[0][i] * first->seconds[1][i] / c->seconds[1][i]);
   }
   return median_of(ratios, rounds);
 }

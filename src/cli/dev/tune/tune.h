@@ -16,12 +16,12 @@ typedef struct tune_error {
 
 /* What a setting must answer: the host path's float64, at a few poses. */
 typedef struct tune_answers {
-  abut_poses poses;      /* the first ones of the caller's */
-  size_t contacts;       /* of a pose */
-  double *values;        /* p, n, d, activity of all poses, one behind the other */
-  double *gradients;     /* (2, poses, numbers of a pose): of the mean distance */
-  double length;         /* tolerances of p and d are times this */
-  double largest;        /* entry of the gradients */
+  abut_poses poses;  /* the first ones of the caller's */
+  size_t contacts;   /* of a pose */
+  double *values;    /* p, n, d, activity of all poses, one behind the other */
+  double *gradients; /* (2, poses, numbers of a pose): of the mean distance */
+  double length;     /* tolerances of p and d are times this */
+  double largest;    /* entry of the gradients */
   tune_error allowed;
 } tune_answers;
 
@@ -48,12 +48,12 @@ bool tune_right(const tune_error *allowed, const tune_error *e, char *trouble, s
 typedef struct tune_setting {
   abut_tuning t;
   session s;
-  bool good;             /* runs, and answers rightly */
-  char trouble[160];     /* else, why not */
-  double ready;          /* from nothing to the first answers [s] */
+  bool good;         /* runs, and answers rightly */
+  char trouble[160]; /* else, why not */
+  double ready;      /* from nothing to the first answers [s] */
   double seconds[TUNE_CALLS][TUNE_ROUNDS];
   double rate[TUNE_CALLS]; /* poses a second */
-  double ratio;          /* of speed to the present setting's; 0 where not timed */
+  double ratio;            /* of speed to the present setting's; 0 where not timed */
 } tune_setting;
 
 typedef struct tuner {
@@ -62,15 +62,15 @@ typedef struct tuner {
   size_t choice_count;
   const abut_device_choice *choice; /* the one whose turn it is */
   abut_device_info device;          /* its device, whole */
-  double timeout;        /* [s]; 0: the library's */
+  double timeout;                   /* [s]; 0: the library's */
   abut_precision precision;
-  const char *module;    /* whose settings are wanted; NULL: those for all */
+  const char *module; /* whose settings are wanted; NULL: those for all */
   abut_poses poses;
   tune_answers answers;
-  bench_memory memory;   /* of the calls that are timed */
-  double seconds, end;   /* how long it may take, and till when */
-  double longest;        /* that a setting took until it was ready [s] */
-  double call;           /* both calls with the present setting [s] */
+  bench_memory memory; /* of the calls that are timed */
+  double seconds, end; /* how long it may take, and till when */
+  double longest;      /* that a setting took until it was ready [s] */
+  double call;         /* both calls with the present setting [s] */
   tune_setting settings[TUNE_SETTINGS];
   size_t count;
 } tuner;

@@ -20,7 +20,8 @@ static exit_code read_family(const options *o, abut_decompose_family *out)
     return usage_error(o->command, "--family: `%s` is neither sq nor auto", text);
   }
   if (is_auto && o->value[OPTION_EXPORT]) {
-    return usage_error(o->command, "--export: tables cannot say what is taken away and what polyhedra there are, as by --family auto");
+    return usage_error(o->command, "--export: tables cannot say what is taken away and what "
+                                   "polyhedra there are, as by --family auto");
   }
   *out = is_auto ? ABUT_DECOMPOSE_AUTO : ABUT_DECOMPOSE_SQ;
   return EXIT_GOOD;
@@ -31,8 +32,9 @@ static exit_code read_settings(const options *o, abut_decompose_options *out)
   size_t primitives = 0, most = 0, seed = 0;
   *out = abut_default_decompose_options();
   if (o->value[OPTION_PRIMITIVES] && (o->value[OPTION_ERROR] || o->value[OPTION_MAX_PRIMITIVES])) {
-    return usage_error(o->command, "--primitives says how many there are: --error and --max-primitives do not go "
-                       "with it");
+    return usage_error(
+      o->command, "--primitives says how many there are: --error and --max-primitives do not go "
+                  "with it");
   }
   CLI_TRY(read_family(o, &out->family));
   CLI_TRY(option_whole(o, OPTION_PRIMITIVES, 1, ABUT_DECOMPOSE_MOST, &primitives));
@@ -51,16 +53,19 @@ static exit_code check_mesh_operand(const options *o)
 {
   return is_bare_mesh(o->operands[0])
            ? EXIT_GOOD
-           : usage_error(o->command, "%s: is no mesh; decompose takes .obj, .stl, .ply or .off, and by Assimp .glb, "
-                         ".gltf or .dae",
-                         o->operands[0]);
+           : usage_error(
+               o->command,
+               "%s: is no mesh; decompose takes .obj, .stl, .ply or .off, and by Assimp .glb, "
+               ".gltf or .dae",
+               o->operands[0]);
 }
 
 /* The body, and what is written beside it, or a table alone. */
 static exit_code check_outputs(const options *o)
 {
   const char *table = o->value[OPTION_EXPORT];
-  if (table && !ends_with(table, ".csv") && !ends_with(table, ".txt") && !ends_with(table, ".npy")) {
+  if (table && !ends_with(table, ".csv") && !ends_with(table, ".txt") &&
+      !ends_with(table, ".npy")) {
     return usage_error(o->command, "--export %s: tables end with .csv, .txt or .npy", table);
   }
   if (table) {
@@ -79,16 +84,18 @@ static exit_code check_outputs(const options *o)
 /* Of a table nothing is fitted; the mesh is what it is measured against. */
 static exit_code check_import(const options *o)
 {
-  static const option_id of_fits[] = {OPTION_PRIMITIVES, OPTION_ERROR, OPTION_MAX_PRIMITIVES, OPTION_SEED,
-                                      OPTION_FAMILY};
+  static const option_id of_fits[] = {OPTION_PRIMITIVES, OPTION_ERROR, OPTION_MAX_PRIMITIVES,
+                                      OPTION_SEED, OPTION_FAMILY};
   for (size_t i = 0; i < sizeof of_fits / sizeof *of_fits; ++i) {
     if (o->value[of_fits[i]]) {
-      return usage_error(o->command, "%s is for meshes that are fitted: --import takes superquadrics as they are",
-                         option_name(of_fits[i]));
+      return usage_error(
+        o->command, "%s is for meshes that are fitted: --import takes superquadrics as they are",
+        option_name(of_fits[i]));
     }
   }
   if (!o->operand_count && !o->value[OPTION_OUTPUT] && !o->value[OPTION_EXPORT]) {
-    return usage_error(o->command, "with --import, decompose needs -o NAME.body.json, --export TABLE or a mesh");
+    return usage_error(
+      o->command, "with --import, decompose needs -o NAME.body.json, --export TABLE or a mesh");
   }
   CLI_TRY(need_operands(o, o->operand_count ? 1 : 0, "a mesh"));
   return o->operand_count ? check_mesh_operand(o) : EXIT_GOOD;
@@ -125,7 +132,8 @@ static exit_code check_usage(const options *o, decompose_work *w)
 
 static abut_status take_table(const options *o, decompose_work *w)
 {
-  abut_status status = abut_load_superquadrics(o->value[OPTION_IMPORT], w->settings.scale, &w->table);
+  abut_status status =
+    abut_load_superquadrics(o->value[OPTION_IMPORT], w->settings.scale, &w->table);
   if (status == ABUT_SUCCESS) {
     status = abut_import_superquadrics(&w->table, w->settings.union_, &w->made);
   }
@@ -164,10 +172,12 @@ static abut_status measure(decompose_work *w)
 static void warn_other_mesh(const options *o, const char *why)
 {
   if (o->value[OPTION_IMPORT]) {
-    warn("%s: no contact mesh on the body's surface: %s; a mesh of each primitive by itself is written",
+    warn("%s: no contact mesh on the body's surface: %s; a mesh of each primitive by itself is "
+         "written",
          decompose_source(o), why);
   } else {
-    warn("%s: no contact mesh on the body's surface: %s; the input's skin of about 1,000 vertices is written",
+    warn("%s: no contact mesh on the body's surface: %s; the input's skin of about 1,000 vertices "
+         "is written",
          decompose_source(o), why);
   }
 }
@@ -176,8 +186,8 @@ static abut_status make_mesh(const options *o, decompose_work *w, progress *p)
 {
   progress_say(p, "making a contact mesh");
   const double begun = now();
-  const abut_status status = abut_make_contact_mesh(w->body, w->made.def.union_, plane_of(w), &w->mesh_settings,
-                                                    &w->mesh);
+  const abut_status status =
+    abut_make_contact_mesh(w->body, w->made.def.union_, plane_of(w), &w->mesh_settings, &w->mesh);
   const abut_contact_mesh_report *r = &w->mesh.report;
   w->seconds_mesh = now() - begun;
   if (status == ABUT_ERROR_BODY) {
@@ -196,7 +206,8 @@ static abut_status make_mesh(const options *o, decompose_work *w, progress *p)
   return status;
 }
 
-/* Writes the body, with the mesh that it came with where there is no contact mesh on its surface. */
+/* Writes the body, with the mesh that it came with where there is no contact mesh on its
+ * surface. */
 static abut_status write_body(const options *o, const decompose_work *w)
 {
   abut_decomposition written = w->made;
@@ -212,13 +223,15 @@ static abut_status write_body(const options *o, const decompose_work *w)
   return abut_write_decomposition(o->value[OPTION_OUTPUT], &written);
 }
 
-/* The body comes last, so that of a command that fails before there is none. A table is whole by itself, and stays. */
+/* The body comes last, so that of a command that fails before there is none. A table is whole by
+ * itself, and stays. */
 static abut_status write_all(const options *o, const decompose_work *w, progress *p)
 {
   const char *table = o->value[OPTION_EXPORT], *body = o->value[OPTION_OUTPUT];
   abut_status status = ABUT_SUCCESS;
   if (table) {
-    status = abut_write_superquadrics(table, w->made.def.superquadrics, w->made.def.superquadric_count);
+    status =
+      abut_write_superquadrics(table, w->made.def.superquadrics, w->made.def.superquadric_count);
   }
   if (status == ABUT_SUCCESS && body) {
     progress_say(p, "writing %s", body);
@@ -229,19 +242,22 @@ static abut_status write_all(const options *o, const decompose_work *w, progress
 
 static exit_code decompose(const options *o, const session *s, decompose_work *w)
 {
-  const bool tells = o->value[OPTION_JSON] || !o->value[OPTION_QUIET], imports = o->value[OPTION_IMPORT] != NULL;
+  const bool tells = o->value[OPTION_JSON] || !o->value[OPTION_QUIET],
+             imports = o->value[OPTION_IMPORT] != NULL;
   const char *body = o->value[OPTION_OUTPUT];
   const double begun = now();
   progress p = progress_begin(o, decompose_source(o));
   w->settings.progress = progress_share;
   w->settings.user = &p;
   progress_say(&p, "reading %s", decompose_source(o));
-  abut_status status = imports ? take_table(o, w)
-                               : abut_load_decomposition(s->context, o->operands[0], &w->settings, &w->made);
+  abut_status status =
+    imports ? take_table(o, w)
+            : abut_load_decomposition(s->context, o->operands[0], &w->settings, &w->made);
   if (status == ABUT_SUCCESS && (body || o->operand_count)) {
     status = abut_create_body(s->context, &w->made.def, &w->body);
   }
-  if (status == ABUT_SUCCESS && (tells || imports) && o->operand_count) { /* a table is warned about by that alone */
+  /* a table is warned about by that alone */
+  if (status == ABUT_SUCCESS && (tells || imports) && o->operand_count) {
     progress_say(&p, "measuring");
     status = measure(w);
   }
@@ -265,7 +281,8 @@ exit_code cmd_decompose(const options *o)
   exit_code code = EXIT_GOOD;
   CLI_TRY(check_usage(o, &w));
   if (o->value[OPTION_OUTPUT] || o->operand_count) {
-    CLI_TRY_DONE(session_open(&s, o, w.precision)); /* a table becomes another one without a device */
+    CLI_TRY_DONE(session_open(&s, o, w.precision)); /* a table becomes another one without a
+                                                       device */
   }
   CLI_TRY_DONE(decompose(o, &s, &w));
 done:

@@ -13,33 +13,40 @@ static const char *const ends[] = {"done", "fewer", "error not reached", "stalle
 static json_t *primitives_json(const decompose_work *w)
 {
   const abut_decompose_report *r = &w->made.report;
-  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f}", "primitives", (json_int_t)r->primitives, "subtracted",
-                   (json_int_t)r->subtracted, "polyhedra", (json_int_t)r->polyhedra, "planes", (json_int_t)r->planes,
-                   "exponents_at_bound", (json_int_t)r->exponents_at_bound, "smallest_axis", r->smallest_axis, "union",
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f}", "primitives",
+                   (json_int_t)r->primitives, "subtracted", (json_int_t)r->subtracted, "polyhedra",
+                   (json_int_t)r->polyhedra, "planes", (json_int_t)r->planes, "exponents_at_bound",
+                   (json_int_t)r->exponents_at_bound, "smallest_axis", r->smallest_axis, "union",
                    r->union_, "diagonal", r->diagonal);
 }
 
 static json_t *fit_json(const abut_fit *fit)
 {
   const double *at = fit->depth_ratio_most_at;
-  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:[f,f,f]}", "iou", fit->iou,
-                   "coverage", fit->coverage, "precision", fit->precision, "chamfer_percent", fit->chamfer_percent,
-                   "hausdorff_percent", fit->hausdorff_percent, "largest_uncovered", fit->largest_uncovered,
-                   "surface_beyond_1_percent", fit->surface_beyond_1_percent, "largest_surplus", fit->largest_surplus,
-                   "over_holes", fit->over_holes, "depth_ratio_median", fit->depth_ratio_median, "depth_ratio_95", fit->depth_ratio_95,
-                   "depth_ratio_most", fit->depth_ratio_most, "depth_ratio_most_at", at[0], at[1], at[2]);
+  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:[f,f,f]}", "iou",
+                   fit->iou, "coverage", fit->coverage, "precision", fit->precision,
+                   "chamfer_percent", fit->chamfer_percent, "hausdorff_percent",
+                   fit->hausdorff_percent, "largest_uncovered", fit->largest_uncovered,
+                   "surface_beyond_1_percent", fit->surface_beyond_1_percent, "largest_surplus",
+                   fit->largest_surplus, "over_holes", fit->over_holes, "depth_ratio_median",
+                   fit->depth_ratio_median, "depth_ratio_95", fit->depth_ratio_95,
+                   "depth_ratio_most", fit->depth_ratio_most, "depth_ratio_most_at", at[0], at[1],
+                   at[2]);
 }
 
 static json_t *search_json(const decompose_work *w)
 {
   const abut_decompose_report *r = &w->made.report;
-  return json_pack(
-    "{s:s, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}}", "end",
-    ends[r->end], "plane", r->plane, "sampled_iou", r->iou, "objective", r->objective, "volume", r->volume, "sampled_volume", r->sampled_volume, "samples",
-    (json_int_t)r->samples, "moves_kept", (json_int_t)r->moves_kept, "moves_undone", (json_int_t)r->moves_undone,
-    "evaluations", (json_int_t)r->evaluations, "seconds", "sampling", r->seconds_sampling, "start",
-    r->seconds_start, "moves", r->seconds_moves, "final", r->seconds_final, "planes", r->seconds_planes, "decomposing", r->seconds, "measuring",
-    w->seconds_measuring, "contact_mesh", w->seconds_mesh, "whole", w->seconds);
+  return json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:{s:f, s:f, s:f, s:f, s:f, "
+                   "s:f, s:f, s:f, s:f}}",
+                   "end", ends[r->end], "plane", r->plane, "sampled_iou", r->iou, "objective",
+                   r->objective, "volume", r->volume, "sampled_volume", r->sampled_volume,
+                   "samples", (json_int_t)r->samples, "moves_kept", (json_int_t)r->moves_kept,
+                   "moves_undone", (json_int_t)r->moves_undone, "evaluations",
+                   (json_int_t)r->evaluations, "seconds", "sampling", r->seconds_sampling, "start",
+                   r->seconds_start, "moves", r->seconds_moves, "final", r->seconds_final, "planes",
+                   r->seconds_planes, "decomposing", r->seconds, "measuring", w->seconds_measuring,
+                   "contact_mesh", w->seconds_mesh, "whole", w->seconds);
 }
 
 /* Adds the members of `part`, which it frees, to `root`. */
@@ -79,7 +86,8 @@ static void tell_source(const options *o, const session *s, const decompose_work
     printf("%zu superquadric%s, ", superquadrics, plural(superquadrics));
   }
   if (r->polyhedra) {
-    printf("%zu polyhedr%s of %zu planes, ", r->polyhedra, r->polyhedra == 1 ? "on" : "a", r->planes);
+    printf("%zu polyhedr%s of %zu planes, ", r->polyhedra, r->polyhedra == 1 ? "on" : "a",
+           r->planes);
   }
   if (r->subtracted) {
     printf("%zu of them taken away, ", r->subtracted);
@@ -98,19 +106,23 @@ static void summarise(const options *o, const session *s, const decompose_work *
   const abut_fit *fit = &w->fit;
   tell_source(o, s, w);
   if (w->measured) {
-    printf("IoU %.4f, coverage %.4f, precision %.4f; Chamfer %.3f %%, Hausdorff %.3g %% of the diagonal\n",
+    printf("IoU %.4f, coverage %.4f, precision %.4f; Chamfer %.3f %%, Hausdorff %.3g %% of the "
+           "diagonal\n",
            fit->iou, fit->coverage, fit->precision, fit->chamfer_percent, fit->hausdorff_percent);
-    printf("largest uncovered part %.3g %% of the volume, surplus %.3g %%, %.3g %% of the surface beyond 1 %%; ",
-           percent * fit->largest_uncovered, percent * fit->largest_surplus, percent * fit->surface_beyond_1_percent);
+    printf("largest uncovered part %.3g %% of the volume, surplus %.3g %%, %.3g %% of the surface "
+           "beyond 1 %%; ",
+           percent * fit->largest_uncovered, percent * fit->largest_surplus,
+           percent * fit->surface_beyond_1_percent);
   }
-  printf("smallest axis %.3g m, %zu exponent%s at a bound\n", r->smallest_axis, r->exponents_at_bound,
-         plural(r->exponents_at_bound));
+  printf("smallest axis %.3g m, %zu exponent%s at a bound\n", r->smallest_axis,
+         r->exponents_at_bound, plural(r->exponents_at_bound));
   if (w->measured) {
     tell_depths(fit);
     tell_holes(fit);
   }
   if (o->value[OPTION_EXPORT]) {
-    printf("%s: %zu row%s of 11 numbers; they are to be joined with --union %.4g, which tables do not tell\n",
+    printf("%s: %zu row%s of 11 numbers; they are to be joined with --union %.4g, which tables do "
+           "not tell\n",
            o->value[OPTION_EXPORT], r->primitives, plural(r->primitives), r->union_ / r->diagonal);
   }
   if (w->mesh.def.vertex_count) {
@@ -134,10 +146,11 @@ static void warn_end(const options *o, const decompose_work *w)
   const abut_decompose_report *r = &w->made.report;
   const char *path = decompose_source(o);
   if (r->end == ABUT_DECOMPOSE_FEWER) {
-    warn("%s: fewer: the shape has room for %zu primitive%s, not %u", path, r->primitives, plural(r->primitives),
-         w->settings.primitives);
+    warn("%s: fewer: the shape has room for %zu primitive%s, not %u", path, r->primitives,
+         plural(r->primitives), w->settings.primitives);
   } else if (r->end == ABUT_DECOMPOSE_ERROR_NOT_REACHED) {
-    warn("%s: error not reached: 1 - IoU is %.3g of the samples with %zu primitive%s (--max-primitives, or a grid by "
+    warn("%s: error not reached: 1 - IoU is %.3g of the samples with %zu primitive%s "
+         "(--max-primitives, or a grid by "
          "`abut field`)",
          path, 1.0 - r->iou, r->primitives, plural(r->primitives));
   } else if (r->end == ABUT_DECOMPOSE_STALLED) {
@@ -145,14 +158,16 @@ static void warn_end(const options *o, const decompose_work *w)
   }
 }
 
-/* Warns of a body that is far from its mesh, by what measures it beside its samples where it was not fitted here. */
+/* Warns of a body that is far from its mesh, by what measures it beside its samples where it was
+ * not fitted here. */
 static void warn_fit(const options *o, const decompose_work *w)
 {
   const abut_decompose_report *r = &w->made.report;
   const abut_fit *fit = &w->fit;
   const char *path = decompose_source(o);
   if (!o->value[OPTION_IMPORT]) {
-    if (w->settings.primitives) { /* what errs by more than --error allows is warned about as such */
+    if (w->settings.primitives) { /* what errs by more than --error allows is warned about as
+                                     such */
       warn_poor(path, r->iou, r->coverage, r->primitives);
     }
     warn_depths(path, r->depth_ratio_median, r->depth_ratio_most, r->depth_ratio_most_at);
@@ -169,10 +184,12 @@ void decompose_warn(const options *o, const decompose_work *w)
   warn_end(o, w);
   warn_field(o, path, &(abut_field_report){.suspicions = r->suspicions, .diagonal = r->diagonal});
   if (r->shells_turned) {
-    warn("%s: inside out: %zu shell%s turned", path, r->shells_turned, r->shells_turned == 1 ? " was" : "s were");
+    warn("%s: inside out: %zu shell%s turned", path, r->shells_turned,
+         r->shells_turned == 1 ? " was" : "s were");
   }
   if (r->holes) {
-    warn("%s: open: %zu hole%s closed by faces across", path, r->holes, r->holes == 1 ? " was" : "s were");
+    warn("%s: open: %zu hole%s closed by faces across", path, r->holes,
+         r->holes == 1 ? " was" : "s were");
   }
   warn_fit(o, w);
   warn_parts(path, &w->mesh.report);

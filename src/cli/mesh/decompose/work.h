@@ -11,10 +11,10 @@ typedef struct decompose_work {
   abut_superquadrics table; /* of --import */
   abut_mesh_file input;     /* the mesh that a table is measured against */
   abut_decomposition made;
-  abut_body body;           /* with the contact mesh that `made` came with */
+  abut_body body; /* with the contact mesh that `made` came with */
   bool measured;
   abut_fit fit;
-  abut_contact_mesh mesh;   /* without vertices where it cannot be made */
+  abut_contact_mesh mesh; /* without vertices where it cannot be made */
   double seconds_measuring, seconds_mesh, seconds;
 } decompose_work;
 

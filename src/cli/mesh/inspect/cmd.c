@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define RADIANS (3.14159265358979323846 / 180.0)
-#define OTHER_UNION 0.01      /* share by which a union may differ from the fit's unsaid */
+#define OTHER_UNION 0.01 /* share by which a union may differ from the fit's unsaid */
 
 static exit_code check_usage(const options *o, findings *f)
 {
@@ -18,8 +18,10 @@ static exit_code check_usage(const options *o, findings *f)
     return usage_error(o->command, "inspect needs a body, and takes a mesh to compare it with");
   }
   if (o->operand_count == 2 && !is_bare_mesh(o->operands[1])) {
-    return usage_error(o->command, "%s: is no mesh; inspect compares with .obj, .stl, .ply or .off, and by "
-                       "Assimp .glb, .gltf or .dae", o->operands[1]);
+    return usage_error(o->command,
+                       "%s: is no mesh; inspect compares with .obj, .stl, .ply or .off, and by "
+                       "Assimp .glb, .gltf or .dae",
+                       o->operands[1]);
   }
   if (!o->value[OPTION_JSON]) {
     CLI_TRY(need_option(o, OPTION_OUTPUT));
@@ -51,14 +53,14 @@ static exit_code load(session *s, const options *o, findings *f)
   f->other_union = f->info.union_ > 0.0 && f->info.primitives > 1 &&
                    fabs(f->union_tau - f->info.union_) > OTHER_UNION * f->info.union_;
   if (f->other_union) {
-    warn("%s: was fitted with a union of %.3g m, and is measured with %.3g m", o->operands[0], f->info.union_,
-         f->union_tau);
+    warn("%s: was fitted with a union of %.3g m, and is measured with %.3g m", o->operands[0],
+         f->info.union_, f->union_tau);
   }
   return EXIT_GOOD;
 }
 
-/* The mesh to compare with: the second operand, or the body's surface, or its own. Its unit is the file's, which --scale
- * tells of bare meshes alone. */
+/* The mesh to compare with: the second operand, or the body's surface, or its own. Its unit is the
+ * file's, which --scale tells of bare meshes alone. */
 static exit_code load_mesh(const options *o, findings *f, char **own, abut_mesh_file *mesh)
 {
   const bool given = o->operand_count == 2;
@@ -74,7 +76,8 @@ static exit_code load_mesh(const options *o, findings *f, char **own, abut_mesh_
   CLI_TRY(report_status(abut_load_mesh(f->mesh, scale, mesh)));
   return mesh->def.face_count
            ? EXIT_GOOD
-           : report(EXIT_INPUT, "%s: has no faces to compare with: name a mesh behind the body", f->mesh);
+           : report(EXIT_INPUT, "%s: has no faces to compare with: name a mesh behind the body",
+                    f->mesh);
 }
 
 static exit_code measure_cost(const session *s, query_cost *c)
@@ -95,8 +98,8 @@ static exit_code draw(const session *s, const abut_body_def *mesh, findings *f)
       return report(EXIT_RUN, "no memory for pictures");
     }
     f->view.dark = dark;
-    CLI_TRY(report_status(abut_draw_fit(s->bodies[0], s->smoothing.union_, s->smoothing.plane, mesh, &f->view,
-                                        f->pictures[dark])));
+    CLI_TRY(report_status(abut_draw_fit(s->bodies[0], s->smoothing.union_, s->smoothing.plane, mesh,
+                                        &f->view, f->pictures[dark])));
   }
   return EXIT_GOOD;
 }
@@ -121,10 +124,12 @@ static exit_code find(const session *s, const options *o, const abut_body_def *m
   }
   progress_end(&p);
   if (f->fit.endless) {
-    warn("%s: its field has no end: of it counts what lies in the mesh's box and 8 %% beyond", f->body);
+    warn("%s: its field has no end: of it counts what lies in the mesh's box and 8 %% beyond",
+         f->body);
   }
   if (status == ABUT_SUCCESS) {
-    warn_depths(f->body, f->fit.depth_ratio_median, f->fit.depth_ratio_most, f->fit.depth_ratio_most_at);
+    warn_depths(f->body, f->fit.depth_ratio_median, f->fit.depth_ratio_most,
+                f->fit.depth_ratio_most_at);
   }
   return status == ABUT_SUCCESS ? code : report_status(status);
 }
@@ -149,25 +154,28 @@ static exit_code write_html(const char *path, const findings *f)
 static void summarise(const findings *f)
 {
   printf("%s beside %s:\n", f->body, f->mesh);
-  printf("IoU %.4f, coverage %.4f, precision %.4f; largest part uncovered %.2f %%, surplus %.2f %% of the volume\n",
+  printf("IoU %.4f, coverage %.4f, precision %.4f; largest part uncovered %.2f %%, surplus %.2f %% "
+         "of the volume\n",
          f->fit.iou, f->fit.coverage, f->fit.precision, 100.0 * f->fit.largest_uncovered,
          100.0 * f->fit.largest_surplus);
-  printf("Chamfer %.3f %%, Hausdorff %.2f %% of the diagonal; %.1f %% of the surface is farther off than "
+  printf("Chamfer %.3f %%, Hausdorff %.2f %% of the diagonal; %.1f %% of the surface is farther "
+         "off than "
          "1 %%\n",
          f->fit.chamfer_percent, f->fit.hausdorff_percent, 100.0 * f->fit.surface_beyond_1_percent);
   tell_depths(&f->fit);
   tell_holes(&f->fit);
-  printf("contact mesh: %zu vert%s, %zu edge%s", f->info.vertices, f->info.vertices == 1 ? "ex" : "ices",
-         f->info.edges, plural(f->info.edges));
+  printf("contact mesh: %zu vert%s, %zu edge%s", f->info.vertices,
+         f->info.vertices == 1 ? "ex" : "ices", f->info.edges, plural(f->info.edges));
   if (f->info.edges) {
     printf(", of which %.1f %% leave the field", 100.0 * f->quality.edges_leaving);
   }
   if (f->quality.triangles) {
-    printf("; mean quality of %zu triangle%s %.3f", f->quality.triangles, plural(f->quality.triangles),
-           f->quality.quality_mean);
+    printf("; mean quality of %zu triangle%s %.3f", f->quality.triangles,
+           plural(f->quality.triangles), f->quality.quality_mean);
   }
-  printf("\n%zu primitive%s; a contact query %.3g ms, in batches of %zu on %s\n", f->info.primitives, plural(f->info.primitives),
-         1e3 * f->cost.seconds, f->cost.poses, f->cost.devices);
+  printf("\n%zu primitive%s; a contact query %.3g ms, in batches of %zu on %s\n",
+         f->info.primitives, plural(f->info.primitives), 1e3 * f->cost.seconds, f->cost.poses,
+         f->cost.devices);
 }
 
 exit_code cmd_inspect(const options *o)

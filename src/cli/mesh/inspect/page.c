@@ -9,23 +9,27 @@ static const char head[] =
   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
   "<meta name=\"color-scheme\" content=\"light dark\">\n"
   "<style>\n"
-  ":root { --ground: #fff; --ink: #1e1e22; --grey: #5c5c66; --line: #dcdce2; --neutral: #e0ded6; }\n"
+  ":root { --ground: #fff; --ink: #1e1e22; --grey: #5c5c66; --line: #dcdce2; --neutral: #e0ded6; "
+  "}\n"
   "@media (prefers-color-scheme: dark) {\n"
   "  :root { --ground: #16181d; --ink: #e8e8ec; --grey: #a2a4ae; --line: #363a44; }\n}\n"
   "body { background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif;\n"
   "  margin: 2rem auto; max-width: 62rem; padding: 0 1rem; }\n"
   "h1 { font-size: 1.5rem; margin-bottom: 0; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; }\n"
   "p.of { color: var(--grey); margin-top: .2rem; overflow-wrap: anywhere; }\n"
-  ".pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: 1rem; }\n"
+  ".pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: "
+  "1rem; }\n"
   "figure { border: 1px solid var(--line); border-radius: 6px; margin: 0; overflow: hidden; }\n"
   "figure img { display: block; width: 100%; height: auto; }\n"
   "figcaption { border-top: 1px solid var(--line); color: var(--grey); font-size: .85rem;\n"
   "  padding: .4rem .7rem; }\n"
-  ".tables { display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr)); gap: 0 2rem; }\n"
+  ".tables { display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr)); gap: 0 "
+  "2rem; }\n"
   "table { border-collapse: collapse; width: 100%; }\n"
   "td { border-bottom: 1px solid var(--line); padding: .25rem 0; }\n"
   "td:last-child { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }\n"
-  ".scale { background: linear-gradient(to right, #2966db, var(--neutral), #db3329); border-radius: 3px;\n"
+  ".scale { background: linear-gradient(to right, #2966db, var(--neutral), #db3329); "
+  "border-radius: 3px;\n"
   "  height: .6rem; margin: .3rem 0; }\n"
   ".ends { display: flex; font-size: .85rem; justify-content: space-between; }\n"
   ".warn { border-left: 3px solid #db3329; padding-left: .7rem; }\n"
@@ -35,20 +39,20 @@ static void put_text(FILE *to, const char *text)
 {
   for (; *text; ++text) {
     switch (*text) {
-      case '&':
-        fputs("&amp;", to);
-        break;
-      case '<':
-        fputs("&lt;", to);
-        break;
-      case '>':
-        fputs("&gt;", to);
-        break;
-      case '"':
-        fputs("&quot;", to);
-        break;
-      default:
-        fputc(*text, to);
+    case '&':
+      fputs("&amp;", to);
+      break;
+    case '<':
+      fputs("&lt;", to);
+      break;
+    case '>':
+      fputs("&gt;", to);
+      break;
+    case '"':
+      fputs("&quot;", to);
+      break;
+    default:
+      fputc(*text, to);
     }
   }
 }
@@ -68,19 +72,22 @@ static void put_bytes(FILE *to, const uint8_t *bytes, size_t count)
   }
 }
 
-static exit_code put_picture(FILE *to, const abut_fit_view *v, const uint8_t *pictures, size_t which)
+static exit_code put_picture(FILE *to, const abut_fit_view *v, const uint8_t *pictures,
+                             size_t which)
 {
   uint8_t *png = NULL;
   size_t count = 0;
-  CLI_TRY(report_status(abut_format_png(v->width, v->height,
-                                        pictures + which * v->width * v->height * 3, &png, &count)));
+  CLI_TRY(
+    report_status(abut_format_png(v->width, v->height, pictures + which * v->width * v->height * 3,
+                                  &png, &count)));
   fputs("data:image/png;base64,", to);
   put_bytes(to, png, count);
   abut_free(png);
   return EXIT_GOOD;
 }
 
-static exit_code put_figure(FILE *to, const findings *f, abut_fit_picture which, const char *caption)
+static exit_code put_figure(FILE *to, const findings *f, abut_fit_picture which,
+                            const char *caption)
 {
   fputs("<figure><picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"", to);
   CLI_TRY(put_picture(to, &f->view, f->pictures[1], which));
@@ -94,7 +101,8 @@ static exit_code put_figure(FILE *to, const findings *f, abut_fit_picture which,
   return EXIT_GOOD;
 }
 
-__attribute__((format(printf, 3, 4))) static void put_row(FILE *to, const char *name, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void put_row(FILE *to, const char *name,
+                                                          const char *format, ...)
 {
   va_list values;
   va_start(values, format);
@@ -114,9 +122,11 @@ static void put_fit(FILE *to, const abut_fit *fit)
   put_row(to, "Largest part of the field outside", "%.2f %%", 100.0 * fit->largest_surplus);
   put_row(to, "Chamfer distance, of the diagonal", "%.3f %%", fit->chamfer_percent);
   put_row(to, "Hausdorff distance, of the diagonal", "%.2f %%", fit->hausdorff_percent);
-  put_row(to, "Surface farther off than 1 % of it", "%.1f %%", 100.0 * fit->surface_beyond_1_percent);
+  put_row(to, "Surface farther off than 1 % of it", "%.1f %%",
+          100.0 * fit->surface_beyond_1_percent);
   if (fit->over_holes > 0.0) {
-    put_row(to, "Field's surface over closed holes, which counts for no distance", "%.1f %%", 100.0 * fit->over_holes);
+    put_row(to, "Field's surface over closed holes, which counts for no distance", "%.1f %%",
+            100.0 * fit->over_holes);
   }
   put_row(to, "Depth by the field over that in the mesh, median", "%.3g", fit->depth_ratio_median);
   put_row(to, "95 % of the places have less than", "%.3g", fit->depth_ratio_95);
@@ -150,7 +160,7 @@ static void put_counts(FILE *to, const abut_body_info *info, const query_cost *c
     const char *name;
     size_t count;
   } families[] = {{"Superquadrics", info->superquadrics}, {"Polyhedra", info->polyhedra},
-                  {"Point clouds", info->pointclouds}, {"Grids", info->grids},
+                  {"Point clouds", info->pointclouds},    {"Grids", info->grids},
                   {"Height fields", info->height_fields}, {"Cores", info->cores}};
   fputs("<section><h2>Primitives and cost</h2><table>\n", to);
   for (size_t i = 0; i < sizeof families / sizeof *families; ++i) {
@@ -178,25 +188,37 @@ exit_code write_page(FILE *to, const findings *f)
   put_text(to, f->mesh);
   fprintf(to, ", a union of %.4g m; abut %s</p>\n", f->union_tau, abut_version());
   if (f->other_union) {
-    fprintf(to, "<p class=\"warn\">The body was fitted with a union of %.4g m: with another one its surface "
-            "lies elsewhere.</p>\n", f->info.union_);
+    fprintf(
+      to,
+      "<p class=\"warn\">The body was fitted with a union of %.4g m: with another one its surface "
+      "lies elsewhere.</p>\n",
+      f->info.union_);
   }
   if (f->fit.endless) {
-    fputs("<p class=\"warn\">The field has no end: of it counts what lies in the mesh's box and 8 % beyond.</p>\n", to);
+    fputs("<p class=\"warn\">The field has no end: of it counts what lies in the mesh's box and 8 "
+          "% beyond.</p>\n",
+          to);
   }
   if (depths_are_off(f->fit.depth_ratio_median)) {
-    fprintf(to, "<p class=\"warn\">Depths within the body are %.3g times those in the mesh in the median: thin parts push "
-            "too hard where bodies sink in.</p>\n", f->fit.depth_ratio_median);
+    fprintf(to,
+            "<p class=\"warn\">Depths within the body are %.3g times those in the mesh in the "
+            "median: thin parts push "
+            "too hard where bodies sink in.</p>\n",
+            f->fit.depth_ratio_median);
   }
   fputs("<div class=\"pictures\">\n", to);
   CLI_TRY(put_figure(to, f, ABUT_PICTURE_MESH, "The mesh"));
   CLI_TRY(put_figure(to, f, ABUT_PICTURE_PRIMITIVES, "The primitives"));
   CLI_TRY(put_figure(to, f, ABUT_PICTURE_FIELD, "The field's surface"));
-  CLI_TRY(put_figure(to, f, ABUT_PICTURE_MESH_OFF, "The mesh, by its distance to the field's surface"));
-  CLI_TRY(put_figure(to, f, ABUT_PICTURE_FIELD_OFF, "The field's surface, by its distance to the mesh"));
-  fputs("<div><h2>Distances</h2><div class=\"scale\"></div><div class=\"ends\"><span>the field sticks out by "
+  CLI_TRY(
+    put_figure(to, f, ABUT_PICTURE_MESH_OFF, "The mesh, by its distance to the field's surface"));
+  CLI_TRY(
+    put_figure(to, f, ABUT_PICTURE_FIELD_OFF, "The field's surface, by its distance to the mesh"));
+  fputs("<div><h2>Distances</h2><div class=\"scale\"></div><div class=\"ends\"><span>the field "
+        "sticks out by "
         "2 % of the diagonal</span><span>the mesh is uncovered</span></div></div>\n</div>\n"
-        "<div class=\"tables\">\n", to);
+        "<div class=\"tables\">\n",
+        to);
   put_fit(to, &f->fit);
   put_mesh(to, &f->info, &f->quality);
   put_counts(to, &f->info, &f->cost);
@@ -211,20 +233,25 @@ json_t *findings_json(const findings *f)
   const abut_body_info *info = &f->info;
   const query_cost *c = &f->cost;
   return json_pack(
-    "{s:o, s:o, s:f, s:b, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:[f,f,f], s:b},"
-    " s:{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, s:I, s:f, s:o}}",
+    "{s:o, s:o, s:f, s:b, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+    "s:[f,f,f], s:b},"
+    " s:{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, "
+    "s:I, s:f, s:o}}",
     "body", json_text(f->body), "mesh", json_text(f->mesh), "union", f->union_tau, "other_union",
-    (int)f->other_union, "fit", "iou", fit->iou, "coverage", fit->coverage, "precision", fit->precision,
-    "chamfer_percent", fit->chamfer_percent, "hausdorff_percent", fit->hausdorff_percent, "largest_uncovered",
-    fit->largest_uncovered, "surface_beyond_1_percent", fit->surface_beyond_1_percent, "largest_surplus",
-    fit->largest_surplus, "over_holes", fit->over_holes, "depth_ratio_median", fit->depth_ratio_median, "depth_ratio_95", fit->depth_ratio_95, "depth_ratio_most", fit->depth_ratio_most,
-    "depth_ratio_most_at", fit->depth_ratio_most_at[0], fit->depth_ratio_most_at[1], fit->depth_ratio_most_at[2],
-    "endless", (int)fit->endless, "contact_mesh", "vertices", (json_int_t)info->vertices, "edges", (json_int_t)info->edges, "triangles", (json_int_t)q->triangles,
-    "quality_mean", q->quality_mean, "quality_least", q->quality_least, "off_mean_percent", q->off_mean,
-    "off_most_percent", q->off_most, "edges_leaving", q->edges_leaving, "primitives", "all",
+    (int)f->other_union, "fit", "iou", fit->iou, "coverage", fit->coverage, "precision",
+    fit->precision, "chamfer_percent", fit->chamfer_percent, "hausdorff_percent",
+    fit->hausdorff_percent, "largest_uncovered", fit->largest_uncovered, "surface_beyond_1_percent",
+    fit->surface_beyond_1_percent, "largest_surplus", fit->largest_surplus, "over_holes",
+    fit->over_holes, "depth_ratio_median", fit->depth_ratio_median, "depth_ratio_95",
+    fit->depth_ratio_95, "depth_ratio_most", fit->depth_ratio_most, "depth_ratio_most_at",
+    fit->depth_ratio_most_at[0], fit->depth_ratio_most_at[1], fit->depth_ratio_most_at[2],
+    "endless", (int)fit->endless, "contact_mesh", "vertices", (json_int_t)info->vertices, "edges",
+    (json_int_t)info->edges, "triangles", (json_int_t)q->triangles, "quality_mean", q->quality_mean,
+    "quality_least", q->quality_least, "off_mean_percent", q->off_mean, "off_most_percent",
+    q->off_most, "edges_leaving", q->edges_leaving, "primitives", "all",
     (json_int_t)info->primitives, "superquadrics", (json_int_t)info->superquadrics, "polyhedra",
     (json_int_t)info->polyhedra, "pointclouds", (json_int_t)info->pointclouds, "grids",
-    (json_int_t)info->grids, "height_fields", (json_int_t)info->height_fields, "cores", (json_int_t)info->cores, "query", "poses",
-    (json_int_t)c->poses, "contacts", (json_int_t)c->contacts, "seconds_a_pose", c->seconds, "devices",
-    json_text(c->devices));
+    (json_int_t)info->grids, "height_fields", (json_int_t)info->height_fields, "cores",
+    (json_int_t)info->cores, "query", "poses", (json_int_t)c->poses, "contacts",
+    (json_int_t)c->contacts, "seconds_a_pose", c->seconds, "devices", json_text(c->devices));
 }

@@ -15,16 +15,16 @@ typedef struct query_cost {
 } query_cost;
 
 typedef struct findings {
-  const char *body, *mesh;    /* paths */
-  double scale;               /* the mesh's unit [m] */
+  const char *body, *mesh; /* paths */
+  double scale;            /* the mesh's unit [m] */
   abut_body_info info;
-  double union_tau;           /* that was measured with [m] */
-  bool other_union;           /* the body tells another one */
+  double union_tau; /* that was measured with [m] */
+  bool other_union; /* the body tells another one */
   abut_fit fit;
   abut_mesh_quality quality;
   query_cost cost;
   abut_fit_view view;
-  uint8_t *pictures[2];       /* light and dark, as abut_draw_fit makes them; NULL: none */
+  uint8_t *pictures[2]; /* light and dark, as abut_draw_fit makes them; NULL: none */
 } findings;
 
 /* A page that stands by itself: pictures are in it, and it has no script. */

@@ -78,7 +78,8 @@ static size_t count_rows(const ccd *c, abut_ccd_status end)
 }
 
 const status_note ccd_notes[] = {
-  {ABUT_CCD_END, ABUT_CCD_BAD_INPUT, "poses that are not finite, or too far out, or with a quaternion of length 0",
+  {ABUT_CCD_END, ABUT_CCD_BAD_INPUT,
+   "poses that are not finite, or too far out, or with a quaternion of length 0",
    "Their times are 0."},
   {ABUT_CCD_END, ABUT_CCD_LIMIT, "poses at which the bound of iterations was reached",
    "Their times are safe, but not the latest; a larger --tolerance may decide them."},

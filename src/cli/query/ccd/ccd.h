@@ -8,10 +8,10 @@
 typedef struct ccd {
   const options *o;
   session session;
-  abut_poses from, to; /* of both bodies at times 0 and 1, as they are read */
+  abut_poses from, to;     /* of both bodies at times 0 and 1, as they are read */
   abut_pose_file *to_file; /* of blocks of a folder, else NULL */
-  size_t count;        /* of poses that are computed at once */
-  void *poses[4];      /* what the batch has of them */
+  size_t count;            /* of poses that are computed at once */
+  void *poses[4];          /* what the batch has of them */
   abut_ccd_mesh meshes[2];
   abut_ccd_batch batch;
   bool derives; /* --gradient */

@@ -20,7 +20,8 @@ static exit_code check_usage(ccd *c, abut_precision *precision)
 
 /* ---- a folder of results ---- */
 
-static exit_code compute_block(void *user, const abut_poses *poses, size_t first, progress *p, outputs *l)
+static exit_code compute_block(void *user, const abut_poses *poses, size_t first, progress *p,
+                               outputs *l)
 {
   ccd *c = user;
   ccd_free_answers(c);
@@ -33,7 +34,8 @@ static exit_code compute_block(void *user, const abut_poses *poses, size_t first
   if (poses->count) {
     CLI_TRY(ccd_compute(c, p));
   }
-  l->input_bytes = 2 * pose_width(poses->kind) * (2 * sizeof(double) + real_bytes(c->session.precision));
+  l->input_bytes =
+    2 * pose_width(poses->kind) * (2 * sizeof(double) + real_bytes(c->session.precision));
   ccd_add(c, l);
   return EXIT_GOOD;
 }

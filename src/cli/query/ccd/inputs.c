@@ -15,16 +15,17 @@ static const char *kind_name(abut_pose_kind kind)
   return kind == ABUT_POSE_QUATERNION ? "positions and quaternions" : "twists";
 }
 
-static exit_code check_poses(const ccd *c, size_t from_count, abut_pose_kind from_kind, size_t to_count,
-                             abut_pose_kind to_kind)
+static exit_code check_poses(const ccd *c, size_t from_count, abut_pose_kind from_kind,
+                             size_t to_count, abut_pose_kind to_kind)
 {
   const char *from = c->o->value[OPTION_FROM], *to = c->o->value[OPTION_TO];
   if (from_count != to_count) {
-    return report(EXIT_INPUT, "%s: holds %zu pose%s, but %s %zu", to, to_count, to_count == 1 ? "" : "s", from,
-                  from_count);
+    return report(EXIT_INPUT, "%s: holds %zu pose%s, but %s %zu", to, to_count,
+                  to_count == 1 ? "" : "s", from, from_count);
   }
   if (from_kind != to_kind) {
-    return report(EXIT_INPUT, "%s: holds %s, but %s %s", to, kind_name(to_kind), from, kind_name(from_kind));
+    return report(EXIT_INPUT, "%s: holds %s, but %s %s", to, kind_name(to_kind), from,
+                  kind_name(from_kind));
   }
   return EXIT_GOOD;
 }

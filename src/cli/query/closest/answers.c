@@ -62,7 +62,7 @@ exit_code closest_compute(closest *c, progress *p)
 
 /* ---- what is said of them ---- */
 
-#define END ((uint8_t)~((unsigned)ABUT_CLOSEST_FLAT | (unsigned)ABUT_CLOSEST_STEEP))
+#define END ((uint8_t) ~((unsigned)ABUT_CLOSEST_FLAT | (unsigned)ABUT_CLOSEST_STEEP))
 
 static abut_closest_status end_of(const closest *c, size_t row)
 {
@@ -70,13 +70,15 @@ static abut_closest_status end_of(const closest *c, size_t row)
 }
 
 const status_note closest_notes[] = {
-  {END, ABUT_CLOSEST_BAD_INPUT, "poses that are not finite, or with a quaternion of length 0", "Their rows are 0."},
+  {END, ABUT_CLOSEST_BAD_INPUT, "poses that are not finite, or with a quaternion of length 0",
+   "Their rows are 0."},
   {END, ABUT_CLOSEST_ITERATION_LIMIT, "poses at which the bound of iterations was reached",
    "Their answers stand within their gap."},
   {END, ABUT_CLOSEST_DEGENERATE,
    "poses at which both shapes lie in a plane, or rounding ends short of the tolerance",
    "Their answers stand within their gap."},
-  {ABUT_CLOSEST_FLAT, ABUT_CLOSEST_FLAT, "poses at which a face or an edge is touched, which has no curvature",
+  {ABUT_CLOSEST_FLAT, ABUT_CLOSEST_FLAT,
+   "poses at which a face or an edge is touched, which has no curvature",
    "It counts as 0; --jacobian gumbel and gaussian smooth it."},
   {ABUT_CLOSEST_STEEP, ABUT_CLOSEST_STEEP, "poses at which curvature does not hold the normal",
    "Jacobians of n, p1 and p2 may be as large as 1e6 there; that of d is right. --jacobian "

@@ -46,11 +46,13 @@ static exit_code take_poses(closest *c, const abut_poses *poses)
 
 /* ---- a folder of results ---- */
 
-static exit_code compute_block(void *user, const abut_poses *poses, size_t first, progress *p, outputs *l)
+static exit_code compute_block(void *user, const abut_poses *poses, size_t first, progress *p,
+                               outputs *l)
 {
   closest *c = user;
   closest_free_answers(c);
-  c->poses = (abut_poses){.count = poses->count, .kind = poses->kind}; /* the block's own are somebody else's */
+  /* the block's own are somebody else's */
+  c->poses = (abut_poses){.count = poses->count, .kind = poses->kind};
   c->smoothing.first = first;
   CLI_TRY(take_poses(c, poses));
   CLI_TRY(closest_take_memory(c));
@@ -115,7 +117,8 @@ static exit_code run(closest *c, folder_run *r)
 
 exit_code cmd_closest(const options *o)
 {
-  closest c = {.o = o, .batch = abut_default_closest_batch(),
+  closest c = {.o = o,
+               .batch = abut_default_closest_batch(),
                .smoothing = abut_default_closest_smoothing()};
   folder_run r = {0};
   const exit_code code = run(&c, &r);

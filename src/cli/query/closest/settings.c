@@ -48,7 +48,8 @@ exit_code closest_read_settings(closest *c, abut_precision precision)
   s->method = (abut_closest_method)method;
   CLI_TRY(check_settings(c));
   if (c->derives && s->method == ABUT_CLOSEST_FINITE && precision == ABUT_FLOAT32) {
-    return usage_error(o->command, "--jacobian finite needs --precision f64: in f32 nothing is left of "
+    return usage_error(o->command,
+                       "--jacobian finite needs --precision f64: in f32 nothing is left of "
                        "differences");
   }
   CLI_TRY(option_real(o, OPTION_TEMPERATURE, 1e-6, 1e3, &s->temperature));

@@ -86,8 +86,9 @@ static exit_code load_hull(const closest *c, int body, abut_shape *to)
   CLI_TRY(option_real(c->o, OPTION_SCALE, 1e-9, 1e9, &scale));
   CLI_TRY(report_status(abut_get_shape_info(*to, &info)));
   if (is_bare_mesh(path) && info.diagonal * scale > UNIT_MOST) {
-    warn_field(c->o, path, &(abut_field_report){.suspicions = ABUT_SUSPECT_UNIT,
-                                                .diagonal = info.diagonal * scale});
+    warn_field(c->o, path,
+               &(abut_field_report){.suspicions = ABUT_SUSPECT_UNIT,
+                                    .diagonal = info.diagonal * scale});
   }
   return is_bare_mesh(path) && scale != 1.0 ? scale_hull(c, scale, info.vertices, to) : EXIT_GOOD;
 }
@@ -113,21 +114,23 @@ static exit_code count_shapes(closest *c, int body)
                          part_words[c->part]);
 }
 
-/* No convex shape is what is taken away: the nearest of those that add is found, as if nothing were. Nor are primitives of
- * other families among the shapes. */
+/* No convex shape is what is taken away: the nearest of those that add is found, as if nothing
+ * were. Nor are primitives of other families among the shapes. */
 static exit_code warn_left_out(const closest *c, int body)
 {
   abut_body_info info;
   CLI_TRY(report_status(abut_get_body_info(c->session.bodies[body], &info)));
   const size_t all = c->part == ABUT_PART_SUPERQUADRICS ? info.superquadrics : info.polyhedra;
   if (c->counts[body] < all) {
-    warn("%s: %zu of %zu %s are taken away, which is left out: what they hollow counts as full (contacts take it in)",
+    warn("%s: %zu of %zu %s are taken away, which is left out: what they hollow counts as full "
+         "(contacts take it in)",
          c->o->operands[body], all - c->counts[body], all, part_words[c->part]);
   }
-  const size_t every = info.superquadrics + info.polyhedra + info.pointclouds + info.grids + info.height_fields +
-                       info.cores;
+  const size_t every = info.superquadrics + info.polyhedra + info.pointclouds + info.grids +
+                       info.height_fields + info.cores;
   if (all < every) {
-    warn("%s: %zu of %zu primitives are no %s and are left out", c->o->operands[body], every - all, every, part_words[c->part]);
+    warn("%s: %zu of %zu primitives are no %s and are left out", c->o->operands[body], every - all,
+         every, part_words[c->part]);
   }
   return EXIT_GOOD;
 }
@@ -136,9 +139,9 @@ static exit_code make_shapes(closest *c, int body, abut_shape *to)
 {
   const abut_status status =
     abut_create_body_shapes(c->session.bodies[body], c->part, c->counts[body], to);
-  return status == ABUT_SUCCESS ? EXIT_GOOD
-                                : report(status_exit_code(status), "%s: %s", c->o->operands[body],
-                                         abut_last_error());
+  return status == ABUT_SUCCESS
+           ? EXIT_GOOD
+           : report(status_exit_code(status), "%s: %s", c->o->operands[body], abut_last_error());
 }
 
 /* A mesh alone has a field, which is no shape: none is made to find that out. */
@@ -146,8 +149,8 @@ static exit_code check_has_parts(const closest *c)
 {
   for (int i = 0; i < 2; ++i) {
     if (is_bare_mesh(c->o->operands[i])) {
-      return report(EXIT_INPUT, "%s: a mesh has no %s, only a NAME.body.json has", c->o->operands[i],
-                    part_words[c->part]);
+      return report(EXIT_INPUT, "%s: a mesh has no %s, only a NAME.body.json has",
+                    c->o->operands[i], part_words[c->part]);
     }
   }
   return EXIT_GOOD;
@@ -178,9 +181,11 @@ static exit_code check_rows(const closest *c, const char *name, const uint32_t *
 {
   for (size_t i = 0; i < c->poses.count; ++i) {
     if (rows[i] >= c->shape_count) {
-      return report(EXIT_INPUT, "%s: array '%s': row %zu, counted from 0: there is no shape %u; %s "
-                    "holds %zu, from 0 on", c->o->value[OPTION_POSES], name, first + i, rows[i],
-                    c->o->value[OPTION_SHAPES], c->shape_count);
+      return report(EXIT_INPUT,
+                    "%s: array '%s': row %zu, counted from 0: there is no shape %u; %s "
+                    "holds %zu, from 0 on",
+                    c->o->value[OPTION_POSES], name, first + i, rows[i], c->o->value[OPTION_SHAPES],
+                    c->shape_count);
     }
   }
   return EXIT_GOOD;
@@ -189,13 +194,16 @@ static exit_code check_rows(const closest *c, const char *name, const uint32_t *
 static exit_code rows_of_file(closest *c, size_t first)
 {
   const char *path = c->o->value[OPTION_SHAPES], *poses = c->o->value[OPTION_POSES];
-  CLI_TRY(report_status(c->file ? abut_read_shape_rows(c->file, first, c->poses.count, &c->one, &c->two)
-                                : abut_load_shape_rows(poses, c->poses.count, &c->one, &c->two)));
+  CLI_TRY(report_status(c->file
+                          ? abut_read_shape_rows(c->file, first, c->poses.count, &c->one, &c->two)
+                          : abut_load_shape_rows(poses, c->poses.count, &c->one, &c->two)));
   if (!c->one) {
     return c->shape_count == 2
              ? EXIT_GOOD
-             : report(EXIT_INPUT, "%s: holds neither one nor two, which say which shapes its poses are "
-                      "of, and %s holds %zu shapes, not two", poses, path, c->shape_count);
+             : report(EXIT_INPUT,
+                      "%s: holds neither one nor two, which say which shapes its poses are "
+                      "of, and %s holds %zu shapes, not two",
+                      poses, path, c->shape_count);
   }
   CLI_TRY(check_rows(c, "one", c->one, first));
   return check_rows(c, "two", c->two, first);
@@ -204,7 +212,8 @@ static exit_code rows_of_file(closest *c, size_t first)
 exit_code closest_load_shapes(closest *c)
 {
   const char *file = c->o->value[OPTION_SHAPES];
-  CLI_TRY(file ? report_status(abut_load_shapes(c->session.context, file, &c->shape_count, &c->shapes))
+  CLI_TRY(file
+            ? report_status(abut_load_shapes(c->session.context, file, &c->shape_count, &c->shapes))
           : c->part == ABUT_PART_HULL ? load_hulls(c)
                                       : load_parts(c));
   c->batch.shapes = c->shapes;
@@ -216,8 +225,8 @@ exit_code closest_load_shapes(closest *c)
 
 /* Some poses, each as often as there are pairs of shapes. */
 typedef struct pairs {
-  size_t count;          /* of pairs of shapes */
-  size_t most;           /* poses of a call */
+  size_t count; /* of pairs of shapes */
+  size_t most;  /* poses of a call */
   uint32_t *one, *two;
   void *pose1, *pose2, *d;
 } pairs;
@@ -231,7 +240,8 @@ static void *take(size_t rows, size_t count, size_t bytes)
 static exit_code pairs_open(pairs *p, const closest *c)
 {
   const size_t real = real_bytes(c->session.precision);
-  p->count = c->counts[0] * c->counts[1]; /* each body's shapes are in memory: far from wrapping around */
+  p->count = c->counts[0] * c->counts[1]; /* each body's shapes are in memory: far from wrapping
+                                             around */
   p->most = p->count < PAIRS_OF_CALL ? PAIRS_OF_CALL / p->count : 1;
   p->most = p->most < c->poses.count ? p->most : c->poses.count;
   p->one = take(p->most, p->count, sizeof *p->one);

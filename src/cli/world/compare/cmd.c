@@ -184,8 +184,10 @@ static exit_code load_laws(comparison *c, const bool chosen[LAWS])
   CLI_TRY(find_shapes(c));
   c->worlds.links = c->runs[0].links;
   CLI_TRY(report_status(abut_get_scene_info(c->worlds.links, &c->worlds.info)));
-  for (size_t i = 0; i < c->run_count; ++i) { /* numbers of springs are those of one law, and what others raise stops it */
-    c->worlds.info.springs = c->runs[i].law->springs ? c->worlds.info.pairs : c->worlds.info.springs;
+  for (size_t i = 0; i < c->run_count; ++i) { /* numbers of springs are those of one law, and what
+                                                 others raise stops it */
+    c->worlds.info.springs = c->runs[i].law->springs ? c->worlds.info.pairs
+                                                     : c->worlds.info.springs;
     c->worlds.info.by_springs = c->worlds.info.by_springs && c->runs[i].law->springs;
   }
   return EXIT_GOOD;

@@ -20,17 +20,17 @@ extern const law laws[LAWS];
 typedef struct law_run {
   const law *law;
   abut_scene links;
-  bool whole_forces;    /* each pair has one force, in the world's axes: springs between clouds */
-  size_t kept;          /* rows that it came to */
-  void *q, *v, *w;      /* (rows, ...) reals */
-  void *energy;         /* (rows, 2) reals: kinetic, potential [J] */
-  double *penetration;  /* (rows) [m] */
-  double *force;        /* (rows) of contacts along normals, between clouds all of each pair's, summed, in
-                           the step from there [N] */
-  double *gradient;     /* (rows, 2 nv) of the end coordinate by q, v there */
-  double *sensitivity;  /* (rows) length of that by velocities of the coordinate's own kind [s] */
+  bool whole_forces;   /* each pair has one force, in the world's axes: springs between clouds */
+  size_t kept;         /* rows that it came to */
+  void *q, *v, *w;     /* (rows, ...) reals */
+  void *energy;        /* (rows, 2) reals: kinetic, potential [J] */
+  double *penetration; /* (rows) [m] */
+  double *force;       /* (rows) of contacts along normals, between clouds all of each pair's,
+                          summed, in the step from there [N] */
+  double *gradient;    /* (rows, 2 nv) of the end coordinate by q, v there */
+  double *sensitivity; /* (rows) length of that by velocities of the coordinate's own kind [s] */
   uint32_t status;
-  double seconds;       /* of a step */
+  double seconds; /* of a step */
 } law_run;
 
 typedef struct left_out {
@@ -39,15 +39,15 @@ typedef struct left_out {
 } left_out;
 
 typedef struct comparison {
-  worlds worlds;        /* one of them, where it begins */
-  abut_scene shapes;    /* the scene by a law whose pairs have contacts, for how deep bodies are */
-  bool shaped;          /* there is one */
-  void *row_u;          /* controls of that one */
+  worlds worlds;     /* one of them, where it begins */
+  abut_scene shapes; /* the scene by a law whose pairs have contacts, for how deep bodies are */
+  bool shaped;       /* there is one */
+  void *row_u;       /* controls of that one */
   size_t world, record, rows, coordinate;
   bool default_coordinate;
-  bool *turns;          /* (nv) which velocities are angular */
-  char label[64];       /* of the coordinate */
-  double *time;         /* (rows) [s] */
+  bool *turns;    /* (nv) which velocities are angular */
+  char label[64]; /* of the coordinate */
+  double *time;   /* (rows) [s] */
   law_run runs[LAWS];
   size_t run_count;
   left_out out[LAWS];

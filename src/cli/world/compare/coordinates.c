@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP 0.1  /* [m] or [rad]: how far each coordinate is moved */
+#define STEP 0.1   /* [m] or [rad]: how far each coordinate is moved */
 #define MOVED 0.01 /* of a pose's numbers */
 #define POSE 7
 
@@ -16,10 +16,10 @@ typedef struct moving {
 } moving;
 
 typedef struct probe {
-  double *q;         /* (nq) */
+  double *q;                  /* (nq) */
   void *start, *step, *moved; /* reals: (nq), (nv), (nq) */
-  double *from, *to; /* (links, 7) */
-  moving *of;        /* (nv) */
+  double *from, *to;          /* (links, 7) */
+  moving *of;                 /* (nv) */
 } probe;
 
 static void put_real(const comparison *c, void *to, size_t i, double x)

@@ -31,14 +31,14 @@ static double value_of(const comparison *c, const law_run *r, series of, size_t 
 {
   const abut_precision precision = c->worlds.session.precision;
   switch (of) {
-    case SERIES_ENERGY:
-      return real_at(r->energy, precision, 2 * row) + real_at(r->energy, precision, 2 * row + 1);
-    case SERIES_PENETRATION:
-      return 1e3 * r->penetration[row];
-    case SERIES_FORCE:
-      return r->force[row];
-    default:
-      return r->sensitivity[row];
+  case SERIES_ENERGY:
+    return real_at(r->energy, precision, 2 * row) + real_at(r->energy, precision, 2 * row + 1);
+  case SERIES_PENETRATION:
+    return 1e3 * r->penetration[row];
+  case SERIES_FORCE:
+    return r->force[row];
+  default:
+    return r->sensitivity[row];
   }
 }
 
@@ -120,8 +120,8 @@ static exit_code draw_times(picture *q, const panel *p)
     const double x = across(q, p, i * tick);
     chart_fill(&q->chart, x, p->top, x + 1, p->bottom, chart_faint);
     snprintf(text, sizeof text, "%g", i * tick);
-    CLI_TRY(chart_text(&q->chart, x - chart_text_width(text) / 2.0, p->bottom + 8, text,
-                       chart_ink));
+    CLI_TRY(
+      chart_text(&q->chart, x - chart_text_width(text) / 2.0, p->bottom + 8, text, chart_ink));
   }
   return EXIT_GOOD;
 }
@@ -192,9 +192,9 @@ static exit_code draw_head(picture *q)
 /* Forces of an impact and of rest differ by powers of ten, and so do gradients. */
 static panel panel_of(const comparison *c, size_t k)
 {
-  static const char *const titles[PANELS] = {
-    "total energy [J]", "deepest penetration [mm]",
-    "contact forces along normals, sum [N]", "gradient of "};
+  static const char *const titles[PANELS] = {"total energy [J]", "deepest penetration [mm]",
+                                             "contact forces along normals, sum [N]",
+                                             "gradient of "};
   const double width = (WIDTH - 2.0 * MARGIN - GAP) / COLUMNS;
   const double height = (HEIGHT - HEAD - MARGIN) / 2.0;
   const double left = MARGIN + (double)(k % COLUMNS) * (width + GAP);

@@ -263,8 +263,8 @@ static void leave_gradient(const comparison *c, law_run *r)
   }
 }
 
-/* From the gradient by a row to that by the row before it. `bar` is that and becomes this. *none: the
- * law has no derivatives of this scene. */
+/* From the gradient by a row to that by the row before it. `bar` is that and becomes this. *none:
+ * the law has no derivatives of this scene. */
 static exit_code step_back(const comparison *c, const law_run *r, size_t row, void *bar,
                            void *before, bool *none)
 {

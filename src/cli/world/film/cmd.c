@@ -30,8 +30,8 @@ static exit_code read_views(film *f, const options *o)
   view.height = (uint32_t)height;
   for (size_t i = 0; i < f->view_count; ++i) {
     if (fabs(angles[i][0]) > 360.0 || fabs(angles[i][1]) > 90.0) {
-      return usage_error(o->command, "--view: %g,%g is not within 360 and 90 degrees",
-                         angles[i][0], angles[i][1]);
+      return usage_error(o->command, "--view: %g,%g is not within 360 and 90 degrees", angles[i][0],
+                         angles[i][1]);
     }
     view.azimuth = angles[i][0] * RADIANS;
     view.elevation = angles[i][1] * RADIANS;
@@ -75,8 +75,10 @@ static exit_code check_times(const film *f, const inputs *file, const double *ti
 {
   for (size_t i = 0; i < f->rows; ++i) {
     if (!isfinite(time[i]) || (i && !(time[i] > time[i - 1]))) {
-      return report(EXIT_INPUT, "%s: array 'time': number %zu, counted from 0, does not come after "
-                    "the one before", file->path, i);
+      return report(EXIT_INPUT,
+                    "%s: array 'time': number %zu, counted from 0, does not come after "
+                    "the one before",
+                    file->path, i);
     }
     if (time[i] != ((const double *)f->time)[i]) {
       return report(EXIT_INPUT, "%s: its times are not those of %s", file->path, f->files[0].path);
@@ -134,8 +136,10 @@ static exit_code read_run(film *f, size_t run)
   CLI_TRY(inputs_open(file, f->o->operands[1 + run]));
   const abut_array *q = inputs_find(file, "q");
   if (!q || !inputs_find(file, "time") || q->dimensions != 3 || !q->shape[0]) {
-    return report(EXIT_INPUT, "%s: holds no q of shape (states, worlds, nq) and time (states), "
-                  "which simulate writes", file->path);
+    return report(EXIT_INPUT,
+                  "%s: holds no q of shape (states, worlds, nq) and time (states), "
+                  "which simulate writes",
+                  file->path);
   }
   if (f->world >= q->shape[1]) {
     return report(EXIT_INPUT, "%s: there is no world %zu; it holds %zu, from 0 on", file->path,

@@ -46,8 +46,10 @@ exit_code check_film_output(const film *f)
   }
   const bool there = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
   if (!there && (!*path || path[strlen(path) - 1] != '/')) {
-    return usage_error(f->o->command, "-o %s: film writes NAME.mp4, SHEET.png or a folder, whose "
-                       "name ends with /", path);
+    return usage_error(f->o->command,
+                       "-o %s: film writes NAME.mp4, SHEET.png or a folder, whose "
+                       "name ends with /",
+                       path);
   }
   return check_folder(path);
 }

@@ -15,9 +15,9 @@ typedef struct film {
   const options *o;
   film_kind kind;
   abut_view views[VIEWS_MOST]; /* side by side in each picture */
-  size_t view_count, columns; /* of one run */
-  uint32_t width, height; /* of a picture with all its runs and views */
-  size_t world, frames;   /* frames: of a sheet */
+  size_t view_count, columns;  /* of one run */
+  uint32_t width, height;      /* of a picture with all its runs and views */
+  size_t world, frames;        /* frames: of a sheet */
   double rate;
   session session; /* its context alone */
   abut_scene links;

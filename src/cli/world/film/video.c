@@ -45,8 +45,10 @@ exit_code video_check(const char *path)
 {
   return has_program(getenv("PATH"))
            ? EXIT_GOOD
-           : report(EXIT_RUN, "%s: films are made by " PROGRAM ", which is not installed (Debian's "
-                    "package ffmpeg); -o FRAMES/ and -o SHEET.png do without", path);
+           : report(EXIT_RUN,
+                    "%s: films are made by " PROGRAM ", which is not installed (Debian's "
+                    "package ffmpeg); -o FRAMES/ and -o SHEET.png do without",
+                    path);
 }
 
 /* A file of its own in the film's folder, with the rights that a new file has. */
@@ -105,10 +107,29 @@ exit_code video_begin(video *v, const char *path, uint32_t width, uint32_t heigh
   snprintf(rate_text, sizeof rate_text, "%.9g", rate);
   CLI_TRY(make_unfinished(path));
   /* Players want even numbers of pixels, and this way of writing colours. */
-  const char *const arguments[] = {
-    PROGRAM, "-loglevel", "error", "-nostdin", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s",
-    size, "-r", rate_text, "-i", "pipe:0", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white",
-    "-pix_fmt", "yuv420p", "-f", "mp4", unfinished, NULL};
+  const char *const arguments[] = {PROGRAM,
+                                   "-loglevel",
+                                   "error",
+                                   "-nostdin",
+                                   "-y",
+                                   "-f",
+                                   "rawvideo",
+                                   "-pix_fmt",
+                                   "rgb24",
+                                   "-s",
+                                   size,
+                                   "-r",
+                                   rate_text,
+                                   "-i",
+                                   "pipe:0",
+                                   "-vf",
+                                   "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white",
+                                   "-pix_fmt",
+                                   "yuv420p",
+                                   "-f",
+                                   "mp4",
+                                   unfinished,
+                                   NULL};
   if (pipe(ends) != 0) {
     const int error = errno;
     video_end(v, false);
@@ -118,8 +139,8 @@ exit_code video_begin(video *v, const char *path, uint32_t width, uint32_t heigh
   fcntl(ends[0], F_SETFD, FD_CLOEXEC);
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   *v = (video){.pipe = ends[1], .path = path};
-  const int error = spawn(&v->process, ends[0], ends[1], arguments,
-                          sizeof arguments / sizeof *arguments);
+  const int error =
+    spawn(&v->process, ends[0], ends[1], arguments, sizeof arguments / sizeof *arguments);
   close(ends[0]);
   if (error) {
     close(ends[1]);

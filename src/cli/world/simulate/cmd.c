@@ -11,7 +11,6 @@
 #define CALL_SECONDS 0.3
 #define CALL_BYTES ((size_t)64 << 20)
 
-
 /* How many states of a call are kept beside, and how many steps it makes. */
 typedef struct call_size {
   size_t steps, record, kept;
@@ -43,7 +42,8 @@ static exit_code take_memory(simulation *s)
   s->fast_links = calloc(w->count ? w->count : 1, 2 * sizeof *s->fast_links);
   s->call_links = calloc(w->count ? w->count : 1, 2 * sizeof *s->call_links);
   s->time = calloc(s->rows, sizeof *s->time);
-  if (!s->status || !s->call_status || !s->status_step || !s->call_step || !s->fast_links || !s->call_links || !s->time) {
+  if (!s->status || !s->call_status || !s->status_step || !s->call_step || !s->fast_links ||
+      !s->call_links || !s->time) {
     return report(EXIT_RUN, "no memory for the status of %zu worlds", w->count);
   }
   for (size_t i = 0; i < ABUT_WORLD_STATUSES * w->count; ++i) {
@@ -333,7 +333,8 @@ static void add_outputs(const simulation *s, outputs *l)
   outputs_add_of(l, OUTPUT_ONCE, "time", ABUT_ARRAY_FLOAT64, s->time, 1, s->rows, 0, 0);
   outputs_add_of(l, OUTPUT_OF_STATES, "energy", real, s->energy, 3, s->rows, w->count, 2);
   outputs_add(l, "status", ABUT_ARRAY_UINT32, s->status, 1, w->count, 0, 0);
-  outputs_add(l, "status_step", ABUT_ARRAY_UINT32, s->status_step, 2, w->count, ABUT_WORLD_STATUSES, 0);
+  outputs_add(l, "status_step", ABUT_ARRAY_UINT32, s->status_step, 2, w->count, ABUT_WORLD_STATUSES,
+              0);
 }
 
 static exit_code write(const simulation *s)
@@ -356,8 +357,8 @@ static void summarise(const simulation *s)
     printf(" with %zu contacts in all", s->contacts->list.count);
   }
   if (w->info.automatic) {
-    printf(", %zu pairs of %zu bodies that may touch, of %zu kind%s", w->info.candidates, w->info.bodies, w->info.kinds,
-           w->info.kinds == 1 ? "" : "s");
+    printf(", %zu pairs of %zu bodies that may touch, of %zu kind%s", w->info.candidates,
+           w->info.bodies, w->info.kinds, w->info.kinds == 1 ? "" : "s");
   }
   printf(", %.3g s on %s, %s\n", s->seconds, session_workers(&w->session).text,
          precision_name(w->session.precision));
@@ -372,7 +373,8 @@ static exit_code read_block(simulation *s, size_t first, size_t count)
   return worlds_need_steps(&s->worlds);
 }
 
-static exit_code compute_block(void *user, const abut_poses *block, size_t first, progress *p, outputs *l)
+static exit_code compute_block(void *user, const abut_poses *block, size_t first, progress *p,
+                               outputs *l)
 {
   simulation *s = user;
   const worlds *w = &s->worlds;
@@ -390,8 +392,12 @@ static exit_code compute_block(void *user, const abut_poses *block, size_t first
 
 static exit_code run_in_folder(simulation *s, const options *o)
 {
-  folder_run r = {.session = &s->worlds.session, .compute = compute_block, .user = s, .what = "worlds",
-                  .notes = world_notes(), .effect = "status_step says when.",
+  folder_run r = {.session = &s->worlds.session,
+                  .compute = compute_block,
+                  .user = s,
+                  .what = "worlds",
+                  .notes = world_notes(),
+                  .effect = "status_step says when.",
                   .input_notes = parameter_notes};
   if (o->value[OPTION_CONTACTS]) {
     return usage_error(o->command, "a folder of results has states: --contacts writes an .npz");

@@ -13,7 +13,8 @@ typedef struct placed {
 static exit_code find_placed(placed *p, const simulation *s)
 {
   const worlds *w = &s->worlds;
-  const size_t all = s->rows * w->count, nq = w->info.nq, row = nq * real_bytes(w->session.precision);
+  const size_t all = s->rows * w->count, nq = w->info.nq,
+               row = nq * real_bytes(w->session.precision);
   double *q = calloc(nq + 1, sizeof *q), *links = calloc(7 * w->info.links + 1, sizeof *links);
   p->q = calloc(all * row + 1, 1);
   p->of = calloc(all + 1, sizeof *p->of);
@@ -29,10 +30,13 @@ static exit_code find_placed(placed *p, const simulation *s)
   }
   free(q);
   free(links);
-  return room ? EXIT_GOOD : report(EXIT_RUN, "no memory for the contacts of %zu states of %zu worlds", s->rows, w->count);
+  return room ? EXIT_GOOD
+              : report(EXIT_RUN, "no memory for the contacts of %zu states of %zu worlds", s->rows,
+                       w->count);
 }
 
-/* How many contacts each state has, of listed pairs each pair, and of automatic ones which bodies each contact is of. */
+/* How many contacts each state has, of listed pairs each pair, and of automatic ones which bodies
+ * each contact is of. */
 static exit_code count_contacts(kept_contacts *c, const placed *p, const simulation *s)
 {
   const worlds *w = &s->worlds;
@@ -87,8 +91,8 @@ void add_contacts(outputs *l, const kept_contacts *c, const simulation *s)
   const abut_array_type real = real_type(&w->session);
   const abut_compact *list = &c->list;
   const bool automatic = w->info.automatic;
-  outputs_add(l, "contact_count", ABUT_ARRAY_UINT32, c->counts, automatic ? 2 : 3, s->rows, w->count,
-              automatic ? 0 : w->info.pairs);
+  outputs_add(l, "contact_count", ABUT_ARRAY_UINT32, c->counts, automatic ? 2 : 3, s->rows,
+              w->count, automatic ? 0 : w->info.pairs);
   if (automatic) {
     outputs_add(l, "contact_bodies", ABUT_ARRAY_UINT32, c->bodies, 2, list->count, 2, 0);
   }

@@ -27,7 +27,8 @@ typedef struct simulation {
   void *held_energy;   /* (worlds, 2) of worlds that have stopped */
   state at[2];         /* where the worlds are, and room for where they come to */
   uint32_t *status, *call_status;    /* (worlds) so far, and of a call */
-  uint32_t *status_step, *call_step; /* (worlds, ABUT_WORLD_STATUSES) first steps of their bits, the same */
+  uint32_t *status_step, *call_step; /* (worlds, ABUT_WORLD_STATUSES) first steps of their bits,
+                                        the same */
   uint32_t *fast_links, *call_links; /* (worlds, 2) whose ABUT_WORLD_FAST was first, the same */
   double seconds;
   const kept_contacts *contacts; /* or NULL */

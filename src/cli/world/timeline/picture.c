@@ -11,8 +11,9 @@ enum { AXIS = 48, LEGEND = 56, SWATCH = 16, TEXT_LENGTH = 128 };
 static const char turns_text[] = "dark and light by turns: one chunk after the other";
 static const char *const phase_meanings[PHASES] = {"upload: poses", "compute: kernels",
                                                    "download: results"};
-static const rgb phase_colours[PHASES][2] = {
-  {{0, 114, 178}, {86, 180, 233}}, {{0, 130, 95}, {95, 195, 160}}, {{200, 85, 0}, {240, 160, 60}}};
+static const rgb phase_colours[PHASES][2] = {{{0, 114, 178}, {86, 180, 233}},
+                                             {{0, 130, 95}, {95, 195, 160}},
+                                             {{200, 85, 0}, {240, 160, 60}}};
 
 typedef struct picture {
   chart chart;

@@ -52,8 +52,8 @@ exit_code timeline_start(const session *s, const options *o)
 
 static json_t *metadata(const char *what, size_t pid, size_t tid, const char *name)
 {
-  return json_pack("{s:s, s:s, s:I, s:I, s:{s:o}}", "name", what, "ph", "M", "pid",
-                   (json_int_t)pid, "tid", (json_int_t)tid, "args", "name", json_text(name));
+  return json_pack("{s:s, s:s, s:I, s:I, s:{s:o}}", "name", what, "ph", "M", "pid", (json_int_t)pid,
+                   "tid", (json_int_t)tid, "args", "name", json_text(name));
 }
 
 /* A process a device, a thread a phase: phases of different chunks overlap. */
@@ -85,10 +85,10 @@ static json_t *event(const abut_span *s)
   snprintf(name, sizeof name, "%llu to %llu", (unsigned long long)s->first,
            (unsigned long long)(s->first + s->count - 1));
   return json_pack("{s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:{s:I, s:I}}", "name", name, "cat",
-                   phase_names[s->phase], "ph", "X", "ts",
-                   microseconds(s->begin), "dur", microseconds(s->end - s->begin), "pid",
-                   (json_int_t)s->device, "tid", (json_int_t)s->phase, "args", "first",
-                   (json_int_t)s->first, "count", (json_int_t)s->count);
+                   phase_names[s->phase], "ph", "X", "ts", microseconds(s->begin), "dur",
+                   microseconds(s->end - s->begin), "pid", (json_int_t)s->device, "tid",
+                   (json_int_t)s->phase, "args", "first", (json_int_t)s->first, "count",
+                   (json_int_t)s->count);
 }
 
 static exit_code write_trace(const timeline *t, const char *path)

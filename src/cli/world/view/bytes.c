@@ -8,9 +8,9 @@
 #define WORD 4u
 
 /* Where a field is among the numbers that an answer begins with. */
-#define FRAME(name, count) FRAME_##name, FRAME_##name##_last = FRAME_##name + (count) - 1,
+#define FRAME(name, count) FRAME_##name, FRAME_##name##_last = FRAME_##name + (count)-1,
 enum { WIRE_FRAME_WHOLES(FRAME) FRAME_WHOLES };
-#define CURVES(name, count) CURVES_##name, CURVES_##name##_last = CURVES_##name + (count) - 1,
+#define CURVES(name, count) CURVES_##name, CURVES_##name##_last = CURVES_##name + (count)-1,
 enum { WIRE_CURVES_WHOLES(CURVES) CURVES_WHOLES };
 
 /* Arrays of contacts. */
@@ -55,7 +55,8 @@ void layout_numbers(const abut_layout *l, size_t out[WIRE_LAYOUT_NUMBERS])
   memcpy(out, numbers, sizeof numbers);
 }
 
-/* Begins an answer of so many bytes. Returns where it goes on; NULL without memory for `count` of what it has, which *out says. */
+/* Begins an answer of so many bytes. Returns where it goes on; NULL without memory for `count` of
+ * what it has, which *out says. */
 static uint8_t *begin(answer *out, size_t size, size_t count, const char *what)
 {
   uint8_t *bytes = malloc(size);
@@ -72,9 +73,10 @@ void answer_frame(answer *out, const frame_answer *f)
 {
   const size_t count = f->list->count;
   const void *const of[CONTACT_ARRAYS] = {
-    [CONTACT_slot] = f->list->slot,         [CONTACT_feature] = f->list->feature, [CONTACT_p] = f->list->p,
-    [CONTACT_d] = f->list->d,               [CONTACT_n] = f->list->n,             [CONTACT_activity] = f->list->activity,
-    [CONTACT_pair] = f->candidates,         [CONTACT_force] = f->forces};
+    [CONTACT_slot] = f->list->slot, [CONTACT_feature] = f->list->feature,
+    [CONTACT_p] = f->list->p,       [CONTACT_d] = f->list->d,
+    [CONTACT_n] = f->list->n,       [CONTACT_activity] = f->list->activity,
+    [CONTACT_pair] = f->candidates, [CONTACT_force] = f->forces};
   uint32_t wholes[FRAME_WHOLES] = {[FRAME_version] = WIRE_VERSION,
                                    [FRAME_count] = (uint32_t)count,
                                    [FRAME_flags] = f->has_gradient ? WIRE_HAS_GRADIENT : 0,
@@ -88,7 +90,8 @@ void answer_frame(answer *out, const frame_answer *f)
     columns += of[i] || !arrays[i].flag ? arrays[i].columns : 0;
   }
   const size_t words = count * columns + f->push_count + KIND_WHOLES * f->kind_count;
-  uint8_t *to = begin(out, MAGIC_BYTES + WORD * FRAME_WHOLES + sizeof f->numbers + WORD * words, count, "contacts");
+  uint8_t *to = begin(out, MAGIC_BYTES + WORD * FRAME_WHOLES + sizeof f->numbers + WORD * words,
+                      count, "contacts");
   if (!to) {
     return;
   }
@@ -105,9 +108,11 @@ void answer_frame(answer *out, const frame_answer *f)
 
 void answer_curves(answer *out, size_t rows, size_t count, const float *values)
 {
-  const uint32_t wholes[CURVES_WHOLES] = {
-    [CURVES_version] = WIRE_VERSION, [CURVES_count] = (uint32_t)count, [CURVES_rows] = (uint32_t)rows};
-  uint8_t *to = begin(out, MAGIC_BYTES + WORD * (CURVES_WHOLES + rows * count), count, "frames of curves");
+  const uint32_t wholes[CURVES_WHOLES] = {[CURVES_version] = WIRE_VERSION,
+                                          [CURVES_count] = (uint32_t)count,
+                                          [CURVES_rows] = (uint32_t)rows};
+  uint8_t *to =
+    begin(out, MAGIC_BYTES + WORD * (CURVES_WHOLES + rows * count), count, "frames of curves");
   if (to) {
     put_words(put_words(to, wholes, CURVES_WHOLES), values, rows * count);
   }

@@ -17,12 +17,13 @@ typedef struct view {
   size_t index, world;
   abut_page_options page;
   session session;
-  abut_poses poses;        /* of a pair */
-  abut_scene links;        /* of a scene, and all that follows */
+  abut_poses poses; /* of a pair */
+  abut_scene links; /* of a scene, and all that follows */
   abut_scene_info info;
   inputs states, controls;
-  double *q, *energy, *v;  /* (rows, nq), (rows, 2), (rows, nv) of the world that is shown; the latter two may be NULL */
-  double *u;               /* (rows, nu) of the step from each state; NULL: not known */
+  double *q, *energy, *v; /* (rows, nq), (rows, 2), (rows, nv) of the world that is shown; the
+                             latter two may be NULL */
+  double *u;              /* (rows, nu) of the step from each state; NULL: not known */
   size_t rows;
   char *html;
   size_t bytes;
@@ -38,7 +39,8 @@ static exit_code check_no_server(const options *o)
   static const option_id of_servers[] = {OPTION_LISTEN, OPTION_OPEN, OPTION_PORT};
   for (size_t i = 0; i < sizeof of_servers / sizeof *of_servers; ++i) {
     if (o->value[of_servers[i]]) {
-      return usage_error(o->command, "%s is of a server: with -o a page is written and nothing served",
+      return usage_error(o->command,
+                         "%s is of a server: with -o a page is written and nothing served",
                          option_name(of_servers[i]));
     }
   }
@@ -52,7 +54,8 @@ static exit_code check_usage(view *v, const options *o)
   CLI_TRY(need_operands(o, 2, "two bodies, A and B, or a scene and what simulate wrote of it"));
   v->of_scene = is_scene(o->operands[0]);
   if (v->of_scene && o->value[OPTION_POSES]) {
-    return usage_error(o->command, "--poses is of two bodies; of a scene the states are the second word");
+    return usage_error(o->command,
+                       "--poses is of two bodies; of a scene the states are the second word");
   }
   v->serves = !o->value[OPTION_OUTPUT];
   if (v->serves) { /* who has the server has WebGL, or `render` */
@@ -60,7 +63,8 @@ static exit_code check_usage(view *v, const options *o)
   }
   CLI_TRY(v->of_scene || v->serves ? EXIT_GOOD : need_option(o, OPTION_POSES));
   if (!v->of_scene && (o->value[OPTION_WORLD] || o->value[OPTION_CONTROLS])) {
-    return usage_error(o->command, "%s is of a scene", o->value[OPTION_WORLD] ? "--world" : "--controls");
+    return usage_error(o->command, "%s is of a scene",
+                       o->value[OPTION_WORLD] ? "--world" : "--controls");
   }
   CLI_TRY(v->serves ? server_check(o) : check_no_server(o));
   CLI_TRY(option_real(o, OPTION_THRESHOLD, LEAST_THRESHOLD, 1.0, &v->page.threshold));
@@ -79,8 +83,9 @@ static exit_code check_index(const view *v, const char *path, const char *what, 
   if (!count) {
     return report(EXIT_INPUT, "%s: holds no %ss", path, what);
   }
-  return v->index < count ? EXIT_GOOD : report(EXIT_INPUT, "%s: there is no %s %zu; it holds %zu, from 0 on", path, what,
-                                               v->index, count);
+  return v->index < count ? EXIT_GOOD
+                          : report(EXIT_INPUT, "%s: there is no %s %zu; it holds %zu, from 0 on",
+                                   path, what, v->index, count);
 }
 
 /* ---- a pair ---- */
@@ -100,7 +105,8 @@ static uint8_t status_of(const double *pose, size_t width)
   if (!are_finite(pose, width)) {
     return ABUT_POSE_NOT_FINITE;
   }
-  const bool empty = width == 7 && pose[3] == 0.0 && pose[4] == 0.0 && pose[5] == 0.0 && pose[6] == 0.0;
+  const bool empty = width == 7 && pose[3] == 0.0 && pose[4] == 0.0 && pose[5] == 0.0 &&
+                     pose[6] == 0.0;
   return empty ? ABUT_POSE_NO_QUATERNION : ABUT_POSE_OK;
 }
 
@@ -110,7 +116,8 @@ static void warn_poses(const abut_poses *poses)
   const size_t width = pose_width(poses->kind);
   noted n = {0};
   for (size_t i = 0; i < poses->count; ++i) {
-    const uint8_t one = status_of(poses->pose1 + i * width, width), two = status_of(poses->pose2 + i * width, width);
+    const uint8_t one = status_of(poses->pose1 + i * width, width),
+                  two = status_of(poses->pose2 + i * width, width);
     const uint8_t both = one == ABUT_POSE_OK || two == ABUT_POSE_NOT_FINITE ? two : one;
     noted_add(&n, pose_notes, &(abut_array){"status", ABUT_ARRAY_UINT8, 1, {1}, &both}, i);
   }
@@ -137,8 +144,9 @@ static exit_code make_pair_page(view *v)
   v->rows = v->poses.count;
   progress p = progress_begin(o, "");
   progress_say(&p, v->serves ? "a page of %zu poses" : "contacts of %zu poses", v->rows);
-  const abut_status status = abut_format_pair_page(v->session.pair, v->poses.kind, v->rows, v->poses.pose1,
-                                                   v->poses.pose2, &v->page, &v->html, &v->bytes);
+  const abut_status status = abut_format_pair_page(v->session.pair, v->poses.kind, v->rows,
+                                                   v->poses.pose1, v->poses.pose2, &v->page,
+                                                   &v->html, &v->bytes);
   progress_end(&p);
   return report_status(status);
 }
@@ -146,7 +154,8 @@ static exit_code make_pair_page(view *v)
 /* ---- a scene ---- */
 
 /* Rows (states, worlds, width) of an array become those of one world. */
-static exit_code take_world(view *v, const char *name, size_t count, size_t width, const char *what, double **out)
+static exit_code take_world(view *v, const char *name, size_t count, size_t width, const char *what,
+                            double **out)
 {
   const size_t shape[3] = {v->rows, count, width};
   const void *all = NULL;
@@ -160,7 +169,8 @@ static exit_code take_world(view *v, const char *name, size_t count, size_t widt
     return report(EXIT_RUN, "no memory for %zu states", v->rows);
   }
   for (size_t i = 0; i < v->rows; ++i) {
-    memcpy(*out + i * width, (const double *)all + (i * count + v->world) * width, width * sizeof **out);
+    memcpy(*out + i * width, (const double *)all + (i * count + v->world) * width,
+           width * sizeof **out);
   }
   return EXIT_GOOD;
 }
@@ -169,8 +179,10 @@ static exit_code check_times(const view *v, const double *time)
 {
   for (size_t i = 0; i < v->rows; ++i) {
     if (!isfinite(time[i]) || (i && !(time[i] > time[i - 1]))) {
-      return report(EXIT_INPUT, "%s: array 'time': number %zu, counted from 0, does not come after the one before",
-                    v->states.path, i);
+      return report(
+        EXIT_INPUT,
+        "%s: array 'time': number %zu, counted from 0, does not come after the one before",
+        v->states.path, i);
     }
   }
   return EXIT_GOOD;
@@ -186,18 +198,22 @@ static void warn_states(const view *v)
     }
   }
   if (bad) {
-    warn("%s: positions that are not finite: %zu of %zu states, the first has index %zu. Their frames are empty.",
+    warn("%s: positions that are not finite: %zu of %zu states, the first has index %zu. Their "
+         "frames are empty.",
          v->states.path, bad, v->rows, first);
   }
 }
 
-/* The row of controls of the step from a state; from the end of the last step on it is that one's. */
-static exit_code find_row(const view *v, const double *time, size_t state, size_t steps, size_t *row)
+/* The row of controls of the step from a state; from the end of the last step on it is that
+ * one's. */
+static exit_code find_row(const view *v, const double *time, size_t state, size_t steps,
+                          size_t *row)
 {
   const double step = nearbyint(time[state] / v->info.timestep);
   if (!(step >= 0.0 && step <= (double)steps)) {
-    return report(EXIT_INPUT, "%s: array 'u': %zu steps, and state %zu of %s, counted from 0, is of step %g", v->controls.path, steps,
-                  state, v->states.path, step);
+    return report(EXIT_INPUT,
+                  "%s: array 'u': %zu steps, and state %zu of %s, counted from 0, is of step %g",
+                  v->controls.path, steps, state, v->states.path, step);
   }
   *row = (size_t)step < steps ? (size_t)step : steps - 1;
   return EXIT_GOOD;
@@ -211,12 +227,16 @@ static exit_code read_controls(view *v, const double *time, size_t count)
   CLI_TRY(inputs_open(&v->controls, v->o->value[OPTION_CONTROLS]));
   const abut_array *u = inputs_find(&v->controls, "u");
   if (!u || u->dimensions < 2 || u->dimensions > 3 || !u->shape[0]) {
-    return report(EXIT_INPUT, "%s: holds no u of shape (worlds, nu) or (steps, worlds, nu), the controls", v->controls.path);
+    return report(EXIT_INPUT,
+                  "%s: holds no u of shape (worlds, nu) or (steps, worlds, nu), the controls",
+                  v->controls.path);
   }
   const bool each = u->dimensions == 3;
   const size_t steps = each ? u->shape[0] : 1, shape[3] = {steps, count, nu};
-  snprintf(what, sizeof what, "%zu world%s, and %zu actuator%s", count, count == 1 ? "" : "s", nu, nu == 1 ? "" : "s");
-  CLI_TRY(inputs_finite(&v->controls, "u", each ? 3 : 2, each ? shape : shape + 1, what, ABUT_FLOAT64, &all));
+  snprintf(what, sizeof what, "%zu world%s, and %zu actuator%s", count, count == 1 ? "" : "s", nu,
+           nu == 1 ? "" : "s");
+  CLI_TRY(inputs_finite(&v->controls, "u", each ? 3 : 2, each ? shape : shape + 1, what,
+                        ABUT_FLOAT64, &all));
   if (!nu) {
     warn("%s: the scene has no actuators; its controls are left out", v->controls.path);
     return EXIT_GOOD;
@@ -241,27 +261,34 @@ static exit_code read_states(view *v)
   CLI_TRY(inputs_open(&v->states, v->o->operands[1]));
   const abut_array *q = inputs_find(&v->states, "q");
   if (!q || !inputs_find(&v->states, "time") || q->dimensions != 3) {
-    return report(EXIT_INPUT, "%s: holds no q of shape (states, worlds, nq) and time (states), which simulate writes",
-                  v->states.path);
+    return report(
+      EXIT_INPUT,
+      "%s: holds no q of shape (states, worlds, nq) and time (states), which simulate writes",
+      v->states.path);
   }
   const size_t count = q->shape[1];
   v->rows = q->shape[0];
   CLI_TRY(check_index(v, v->states.path, "state", v->rows));
   if (v->world >= count) {
-    return report(EXIT_INPUT, "%s: there is no world %zu; it holds %zu, from 0 on", v->states.path, v->world, count);
+    return report(EXIT_INPUT, "%s: there is no world %zu; it holds %zu, from 0 on", v->states.path,
+                  v->world, count);
   }
   snprintf(what, sizeof what, "the scene has %zu positions a world", v->info.nq);
   CLI_TRY(take_world(v, "q", count, v->info.nq, what, &v->q));
   CLI_TRY(take_world(v, "energy", count, 2, "kinetic and potential of each state", &v->energy));
-  if (!v->info.nu || v->o->value[OPTION_CONTROLS]) { /* else forces are not known: states do not hold controls */
+  if (!v->info.nu || v->o->value[OPTION_CONTROLS]) { /* else forces are not known: states do not
+                                                        hold controls */
     snprintf(what, sizeof what, "the scene has %zu velocities a world", v->info.nv);
     CLI_TRY(take_world(v, "v", count, v->info.nv, what, &v->v));
   }
-  CLI_TRY(inputs_numbers(&v->states, "time", 1, &v->rows, "one of each state", ABUT_FLOAT64, &time));
+  CLI_TRY(
+    inputs_numbers(&v->states, "time", 1, &v->rows, "one of each state", ABUT_FLOAT64, &time));
   CLI_TRY(check_times(v, time));
   CLI_TRY(v->o->value[OPTION_CONTROLS] ? read_controls(v, time, count) : EXIT_GOOD);
   if (v->info.nu && !v->o->value[OPTION_CONTROLS]) {
-    warn("%s does not hold the controls of the scene's actuators: forces are not shown without --controls", v->states.path);
+    warn("%s does not hold the controls of the scene's actuators: forces are not shown without "
+         "--controls",
+         v->states.path);
   }
   warn_states(v);
   v->page.time = time;
@@ -281,7 +308,8 @@ static exit_code make_scene_page(view *v)
   v->page.first = v->index;
   progress p = progress_begin(o, "");
   progress_say(&p, v->serves ? "a page of %zu states" : "contacts of %zu states", v->rows);
-  const abut_status status = abut_format_scene_page(v->links, v->rows, v->q, &v->page, &v->html, &v->bytes);
+  const abut_status status =
+    abut_format_scene_page(v->links, v->rows, v->q, &v->page, &v->html, &v->bytes);
   progress_end(&p);
   return report_status(status);
 }
@@ -289,12 +317,25 @@ static exit_code make_scene_page(view *v)
 /* Serves the page, and answers what it asks. */
 static exit_code serve(const view *v)
 {
-  live l = {.rows = v->rows, .first = v->index, .threshold = v->page.threshold, .session = &v->session, .poses = &v->poses,
-            .of_world = v->of_scene, .links = v->links, .info = v->info, .q = v->q, .v = v->v, .u = v->u};
+  live l = {.rows = v->rows,
+            .first = v->index,
+            .threshold = v->page.threshold,
+            .session = &v->session,
+            .poses = &v->poses,
+            .of_world = v->of_scene,
+            .links = v->links,
+            .info = v->info,
+            .q = v->q,
+            .v = v->v,
+            .u = v->u};
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(live_begin(&l));
-  const server_work work = {.page = v->html, .page_bytes = v->bytes, .parse = live_parse, .warm_up = live_warm_up,
-                            .compute = live_compute, .user = &l};
+  const server_work work = {.page = v->html,
+                            .page_bytes = v->bytes,
+                            .parse = live_parse,
+                            .warm_up = live_warm_up,
+                            .compute = live_compute,
+                            .user = &l};
   code = server_run(v->o, &work);
 done:
   live_end(&l);
@@ -315,7 +356,8 @@ exit_code cmd_view(const options *o)
   CLI_TRY_DONE(report_status(abut_write_file(o->value[OPTION_OUTPUT], v.html, v.bytes)));
   if (sums_up(o)) {
     printf("%zu %s%s, a page of %.3g MB, %.3g s on %s\n", v.rows, v.of_scene ? "state" : "pose",
-           v.rows == 1 ? "" : "s", 1e-6 * (double)v.bytes, now() - start, session_workers(&v.session).text);
+           v.rows == 1 ? "" : "s", 1e-6 * (double)v.bytes, now() - start,
+           session_workers(&v.session).text);
   }
 done:
   abut_free(v.html);

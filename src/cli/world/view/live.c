@@ -24,7 +24,8 @@ void live_compute(void *user, const void *request_, answer *out)
   live *l = user;
   const request *r = request_;
   if (r->what != OF_POSES && (r->first >= l->rows || r->count > l->rows - r->first)) {
-    answer_text(out, BAD, "there are no %zu frames from %zu on; there are %zu", r->count, r->first, l->rows);
+    answer_text(out, BAD, "there are no %zu frames from %zu on; there are %zu", r->count, r->first,
+                l->rows);
   } else if (l->of_world) {
     world_compute(l, r, out);
   } else {
@@ -38,7 +39,11 @@ void live_warm_up(void *user)
   request *r = calloc(1, sizeof *r + 1);
   answer a = {0};
   if (r) {
-    *r = (request){.what = OF_FRAME, .first = l->first, .count = 1, .threshold = l->threshold, .reduction = -1};
+    *r = (request){.what = OF_FRAME,
+                   .first = l->first,
+                   .count = 1,
+                   .threshold = l->threshold,
+                   .reduction = -1};
     live_compute(user, r, &a);
   }
   free(a.bytes);
@@ -55,7 +60,8 @@ static exit_code count_candidates(live *l)
     free(kinds);
     return report(EXIT_RUN, "no memory for %zu pairs", l->info.candidates);
   }
-  const abut_status status = l->kinds ? abut_get_kinds(l->links, kinds, NULL, &count) : ABUT_SUCCESS;
+  const abut_status status = l->kinds ? abut_get_kinds(l->links, kinds, NULL, &count)
+                                      : ABUT_SUCCESS;
   for (size_t i = 0; count && i < l->info.candidates && status == ABUT_SUCCESS; ++i) {
     ++l->candidates[kinds[i]];
   }
@@ -71,7 +77,8 @@ static exit_code take_kinds(live *l)
     return report(EXIT_RUN, "no memory for the kinds of pairs");
   }
   const abut_status status = abut_get_kinds(l->links, NULL, l->own, &l->kinds);
-  if (status != ABUT_SUCCESS && status != ABUT_ERROR_ARGUMENT) { /* of contacts that are springs, or given, there are none to show */
+  /* of contacts that are springs, or given, there are none to show */
+  if (status != ABUT_SUCCESS && status != ABUT_ERROR_ARGUMENT) {
     return report_status(status);
   }
   for (size_t i = 0; i < l->kinds; ++i) {
@@ -106,7 +113,10 @@ exit_code live_poses(const session *s, abut_poses *poses)
   abut_body_info one, two;
   CLI_TRY(report_status(abut_get_body_info(s->bodies[0], &one)));
   CLI_TRY(report_status(abut_get_body_info(s->bodies[1], &two)));
-  *poses = (abut_poses){.count = 1, .kind = ABUT_POSE_TWIST, .pose1 = calloc(6, sizeof(double)), .pose2 = calloc(6, sizeof(double))};
+  *poses = (abut_poses){.count = 1,
+                        .kind = ABUT_POSE_TWIST,
+                        .pose1 = calloc(6, sizeof(double)),
+                        .pose2 = calloc(6, sizeof(double))};
   if (!poses->pose1 || !poses->pose2) {
     return report(EXIT_RUN, "no memory for a pose");
   }

@@ -1,4 +1,5 @@
-/* What answers to the page of `abut view` are made of: docs/view.md has the requests and the answers. */
+/* What answers to the page of `abut view` are made of: docs/view.md has the requests and the
+ * answers. */
 #ifndef ABUT_CLI_VIEW_LIVE_PARTS_H
 #define ABUT_CLI_VIEW_LIVE_PARTS_H
 
@@ -12,13 +13,14 @@
 #define FAILED 500u
 #define PLACE 7
 #define CURVE_FRAMES_MOST 4096
-#define CONTACTS_MOST ((size_t)1 << 22) /* slots, or pairs of bodies, that are looked at together: some 200 MB */
+/* slots, or pairs of bodies, that are looked at together: some 200 MB */
+#define CONTACTS_MOST ((size_t)1 << 22)
 
 /* Where a field of an answer is among its numbers. */
-#define KIND(name, count) KIND_##name, KIND_##name##_last = KIND_##name + (count) - 1,
+#define KIND(name, count) KIND_##name, KIND_##name##_last = KIND_##name + (count)-1,
 enum { WIRE_KIND_WHOLES(KIND) KIND_WHOLES };
 #undef KIND
-#define REAL(name, count) REAL_##name, REAL_##name##_last = REAL_##name + (count) - 1,
+#define REAL(name, count) REAL_##name, REAL_##name##_last = REAL_##name + (count)-1,
 enum { WIRE_FRAME_REALS(REAL) REALS };
 #undef REAL
 
@@ -40,13 +42,16 @@ typedef struct request {
 typedef struct frame_answer {
   size_t layout[WIRE_LAYOUT_NUMBERS]; /* of a world how many kinds follow, and zeros */
   bool has_gradient;
-  double numbers[REALS]; /* minimum_distance, activity_sum, energy, the reduction; its gradient (6) */
-  const abut_compact *list;     /* of floats */
-  const uint32_t *candidates;   /* (list->count) of a world; NULL */
-  const float *forces;          /* (list->count, 3) of a world, on the first body of each contact's candidate; NULL: not known */
-  const float *pushes;          /* (push_count) J' lambda; NULL */
+  double numbers[REALS];      /* minimum_distance, activity_sum, energy, the reduction; its gradient
+                                 (6) */
+  const abut_compact *list;   /* of floats */
+  const uint32_t *candidates; /* (list->count) of a world; NULL */
+  const float *forces;        /* (list->count, 3) of a world, on the first body of each
+                                 contact's candidate; NULL: not known */
+  const float *pushes;        /* (push_count) J' lambda; NULL */
   size_t push_count;
-  const uint32_t *kinds;        /* (kind_count, KIND_WHOLES) of a world: kinds of another smoothing, and their pairs' layouts; NULL */
+  const uint32_t *kinds; /* (kind_count, KIND_WHOLES) of a world: kinds of another
+                            smoothing, and their pairs' layouts; NULL */
   size_t kind_count;
 } frame_answer;
 

@@ -11,7 +11,7 @@
 typedef struct contacts {
   size_t count;
   abut_pose_kind kind;
-  float *pose1, *pose2;              /* (count, 6 or 7) */
+  float *pose1, *pose2;               /* (count, 6 or 7) */
   float *minimum, *activity, *energy; /* (count) */
   float reduced;
   uint8_t *status; /* (count) */
@@ -26,16 +26,19 @@ static abut_pair pair_of(const live *l, const request *r)
   return *r->smoothing ? l->pair : l->session->pair;
 }
 
-/* Makes the pair that a request's smoothing asks for, unless it is there. One that cannot be made leaves the last. */
+/* Makes the pair that a request's smoothing asks for, unless it is there. One that cannot be made
+ * leaves the last. */
 static bool take_smoothing(live *l, const char *text, answer *out)
 {
   abut_smoothing smoothing;
   abut_pair pair;
   if (!*text || (l->smoothing && strcmp(text, l->smoothing) == 0)) {
-    return true; /* the command's own is there, and that of the sliders stays for their next request */
+    return true; /* the command's own is there, and that of the sliders stays for their next
+                    request */
   }
   if (answer_error(out, abut_parse_smoothing("smoothing", text, strlen(text), &smoothing)) ||
-      answer_error(out, abut_create_pair(l->session->bodies[0], l->session->bodies[1], &smoothing, &pair))) {
+      answer_error(out, abut_create_pair(l->session->bodies[0], l->session->bodies[1], &smoothing,
+                                         &pair))) {
     return false;
   }
   char *kept = strdup(text);
@@ -81,8 +84,8 @@ static bool take_poses(const live *l, const request *r, contacts *c, answer *out
   return true;
 }
 
-/* The values are those of `abut contacts`, to the bit: gradients come by a call of their own, which rounds them
- * differently. */
+/* The values are those of `abut contacts`, to the bit: gradients come by a call of their own, which
+ * rounds them differently. */
 static abut_status find_contacts(const live *l, const request *r, contacts *c)
 {
   abut_batch batch = abut_default_batch();
@@ -100,7 +103,8 @@ static abut_status find_contacts(const live *l, const request *r, contacts *c)
     want_reduction(&batch, (abut_reduction)r->reduction, &c->reduced);
   }
   const abut_status status = abut_contacts(pair_of(l, r), &batch);
-  *c->activity = r->reduction == ABUT_REDUCE_ACTIVITY && r->what != OF_CURVES ? c->reduced : *c->activity;
+  *c->activity = r->reduction == ABUT_REDUCE_ACTIVITY && r->what != OF_CURVES ? c->reduced
+                                                                              : *c->activity;
   *c->energy = r->reduction == ABUT_REDUCE_ENERGY && r->what != OF_CURVES ? c->reduced : *c->energy;
   return status;
 }
@@ -114,9 +118,11 @@ static abut_status find_gradient(const live *l, const request *r, contacts *c)
   batch.pose1 = c->pose1;
   batch.pose2 = c->pose2;
   const abut_gradients gradients = {NULL, by_pose};
-  abut_status status = abut_gradient(pair_of(l, r), ABUT_SAME_PAIR, &batch, (abut_reduction)r->reduction, &gradients);
+  abut_status status =
+    abut_gradient(pair_of(l, r), ABUT_SAME_PAIR, &batch, (abut_reduction)r->reduction, &gradients);
   if (status == ABUT_SUCCESS) {
-    status = abut_gradient_to_frame(ABUT_FLOAT32, c->kind, ABUT_FRAME_ALIGNED, 1, c->pose2, by_pose, along);
+    status = abut_gradient_to_frame(ABUT_FLOAT32, c->kind, ABUT_FRAME_ALIGNED, 1, c->pose2, by_pose,
+                                    along);
   }
   for (int i = 0; i < 6 && status == ABUT_SUCCESS; ++i) {
     c->gradient[i] = (double)along[i];
@@ -129,21 +135,26 @@ static void answer_contacts(const live *l, const request *r, contacts *c, answer
   abut_layout n;
   const bool has_pose = !(*c->status & ABUT_POSE_REJECTED);
   if (!has_pose && r->what == OF_POSES) {
-    answer_text(out, BAD, *c->status == ABUT_POSE_NO_QUATERNION ? "a pose's quaternion has length 0" : "a pose's numbers are not finite");
+    answer_text(out, BAD,
+                *c->status == ABUT_POSE_NO_QUATERNION ? "a pose's quaternion has length 0"
+                                                      : "a pose's numbers are not finite");
     return;
   }
-  if ((r->reduction >= 0 && has_pose && answer_error(out, find_gradient(l, r, c))) || answer_error(out, abut_get_layout(pair_of(l, r), &n))) {
+  if ((r->reduction >= 0 && has_pose && answer_error(out, find_gradient(l, r, c))) ||
+      answer_error(out, abut_get_layout(pair_of(l, r), &n))) {
     return;
   }
   frame_answer f = {.has_gradient = r->reduction >= 0 && has_pose,
-                    .numbers = {(double)*c->minimum, (double)*c->activity, (double)*c->energy, (double)c->reduced},
+                    .numbers = {(double)*c->minimum, (double)*c->activity, (double)*c->energy,
+                                (double)c->reduced},
                     .list = &c->list};
   layout_numbers(&n, f.layout);
   memcpy(f.numbers + REAL_gradient, c->gradient, sizeof c->gradient);
   answer_frame(out, &f);
 }
 
-/* Rows of the three curves, and of the activity and the distance of one slot, NaN where it is not in the list. */
+/* Rows of the three curves, and of the activity and the distance of one slot, NaN where it is not
+ * in the list. */
 static void answer_pair_curves(const request *r, const contacts *c, answer *out)
 {
   const size_t n = c->count, rows = r->follows ? 5 : 3;
@@ -176,7 +187,9 @@ static bool is_too_much(const live *l, const request *r, answer *out)
     return r->follows;
   }
   if (n.contacts && r->count > CONTACTS_MOST / n.contacts) {
-    answer_text(out, BAD, "curves: with a contact %zu frames of %zu slots are more than the %zu slots that are looked at together",
+    answer_text(out, BAD,
+                "curves: with a contact %zu frames of %zu slots are more than the %zu slots that "
+                "are looked at together",
                 r->count, n.contacts, CONTACTS_MOST);
     return true;
   }
@@ -186,7 +199,8 @@ static bool is_too_much(const live *l, const request *r, answer *out)
 void pair_compute(live *l, const request *r, answer *out)
 {
   contacts c = {0};
-  if (take_smoothing(l, r->smoothing, out) && !is_too_much(l, r, out) && take_poses(l, r, &c, out) && !answer_error(out, find_contacts(l, r, &c))) {
+  if (take_smoothing(l, r->smoothing, out) && !is_too_much(l, r, out) &&
+      take_poses(l, r, &c, out) && !answer_error(out, find_contacts(l, r, &c))) {
     if (r->what == OF_CURVES) {
       answer_pair_curves(r, &c, out);
     } else {

@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool read_pose(const json_t *root, const char *name, size_t *width, double *out, answer *refusal)
+static bool read_pose(const json_t *root, const char *name, size_t *width, double *out,
+                      answer *refusal)
 {
   const json_t *pose = json_object_get(root, name);
   const size_t count = json_array_size(pose);
   if (!json_is_array(pose) || (count != 6 && count != PLACE)) {
-    answer_text(refusal, BAD, "%s: %zu numbers, not 6 of a twist or 7 of a position and a quaternion", name, count);
+    answer_text(refusal, BAD,
+                "%s: %zu numbers, not 6 of a twist or 7 of a position and a quaternion", name,
+                count);
     return false;
   }
   for (size_t i = 0; i < count; ++i) {
@@ -61,10 +64,12 @@ static bool read_reduction(const json_t *root, int *out, answer *refusal)
 
 static bool has_other_keys(const json_t *root, answer *refusal)
 {
-  static const char *const keys[] = {"pose1", "pose2", "frame", "curves", "contact", "threshold", "reduction", "smoothing"};
+  static const char *const keys[] = {"pose1",   "pose2",     "frame",     "curves",
+                                     "contact", "threshold", "reduction", "smoothing"};
   const char *key;
   json_t *value;
-  json_object_foreach((json_t *)(uintptr_t)root, key, value) {
+  json_object_foreach((json_t *)(uintptr_t)root, key, value)
+  {
     size_t i = 0;
     while (i < sizeof keys / sizeof *keys && strcmp(key, keys[i]) != 0) {
       ++i;
@@ -78,18 +83,21 @@ static bool has_other_keys(const json_t *root, answer *refusal)
 }
 
 /* `count` whole numbers below 2^32; one stands alone. Without the key *there is false. */
-static bool read_wholes(const json_t *root, const char *name, size_t count, size_t *out, bool *there, answer *refusal)
+static bool read_wholes(const json_t *root, const char *name, size_t count, size_t *out,
+                        bool *there, answer *refusal)
 {
   const json_t *value = json_object_get(root, name);
   *there = value != NULL;
   bool good = !value || count == 1 || json_array_size(value) == count;
   for (size_t i = 0; value && good && i < count; ++i) {
     const json_t *one = count == 1 ? value : json_array_get(value, i);
-    good = json_is_integer(one) && json_integer_value(one) >= 0 && json_integer_value(one) <= UINT32_MAX;
+    good = json_is_integer(one) && json_integer_value(one) >= 0 &&
+           json_integer_value(one) <= UINT32_MAX;
     out[i] = good ? (size_t)json_integer_value(one) : 0;
   }
   if (!good) {
-    answer_text(refusal, BAD, "%s: not %zu whole number%s of 32 bits", name, count, count == 1 ? "" : "s");
+    answer_text(refusal, BAD, "%s: not %zu whole number%s of 32 bits", name, count,
+                count == 1 ? "" : "s");
   }
   return good;
 }
@@ -99,7 +107,8 @@ static bool read_frames(const json_t *root, request *r, answer *refusal)
 {
   size_t rows[2] = {0, 1}, width = 0;
   bool has_frame = false, has_curves = false;
-  if (!read_wholes(root, "frame", 1, rows, &has_frame, refusal) || !read_wholes(root, "curves", 2, rows, &has_curves, refusal) ||
+  if (!read_wholes(root, "frame", 1, rows, &has_frame, refusal) ||
+      !read_wholes(root, "curves", 2, rows, &has_curves, refusal) ||
       !read_wholes(root, "contact", 2, r->contact, &r->follows, refusal)) {
     return false;
   }
@@ -115,7 +124,8 @@ static bool read_frames(const json_t *root, request *r, answer *refusal)
     return false;
   }
   if (has_curves && (!r->count || r->count > CURVE_FRAMES_MOST)) {
-    answer_text(refusal, BAD, "curves: %zu frames are not within 1 and %d", r->count, CURVE_FRAMES_MOST);
+    answer_text(refusal, BAD, "curves: %zu frames are not within 1 and %d", r->count,
+                CURVE_FRAMES_MOST);
     return false;
   }
   if (r->what != OF_POSES) {
@@ -125,7 +135,8 @@ static bool read_frames(const json_t *root, request *r, answer *refusal)
     }
     return true;
   }
-  if (!read_pose(root, "pose1", &width, r->pose1, refusal) || !read_pose(root, "pose2", &width, r->pose2, refusal)) {
+  if (!read_pose(root, "pose1", &width, r->pose1, refusal) ||
+      !read_pose(root, "pose2", &width, r->pose2, refusal)) {
     return false;
   }
   r->kind = width == PLACE ? ABUT_POSE_QUATERNION : ABUT_POSE_TWIST;
@@ -139,7 +150,8 @@ static request *read_request(const json_t *root, answer *refusal)
     answer_text(refusal, BAD, "a request is an object");
     return NULL;
   }
-  if (has_other_keys(root, refusal) || !read_frames(root, &r, refusal) || !read_threshold(root, &r.threshold, refusal) ||
+  if (has_other_keys(root, refusal) || !read_frames(root, &r, refusal) ||
+      !read_threshold(root, &r.threshold, refusal) ||
       !read_reduction(root, &r.reduction, refusal)) {
     return NULL;
   }
@@ -148,7 +160,8 @@ static request *read_request(const json_t *root, answer *refusal)
     answer_text(refusal, BAD, "smoothing: not an object");
     return NULL;
   }
-  char *text = smoothing ? json_dumps(smoothing, JSON_COMPACT | JSON_REAL_PRECISION(17)) : strdup("");
+  char *text = smoothing ? json_dumps(smoothing, JSON_COMPACT | JSON_REAL_PRECISION(17))
+                         : strdup("");
   const size_t bytes = text ? strlen(text) + 1 : 0;
   request *out = text ? malloc(sizeof *out + bytes) : NULL;
   if (out) {

@@ -27,7 +27,8 @@
 #define IDLE_SECONDS 60u /* after which a connection that says nothing is closed */
 #define OPENER_MS 1000   /* between looks at whether --open's program has ended */
 #define QUEUE 16         /* connections that the system holds until they are taken */
-#define FORBIDDEN "this page is of the machine that serves it, by the address that abut view printed"
+#define FORBIDDEN \
+  "this page is of the machine that serves it, by the address that abut view printed"
 
 /* One request from its head to its answer. */
 typedef struct exchange {
@@ -44,13 +45,13 @@ typedef struct server {
   struct MHD_Daemon *daemon;
   struct MHD_Response *page;
   char address[INET_ADDRSTRLEN];
-  bool everywhere;       /* other addresses of this machine are the page's, too */
+  bool everywhere; /* other addresses of this machine are the page's, too */
   unsigned port;
   char root[2 * TOKEN_BYTES + 3]; /* "/TOKEN/" */
-  pid_t opener;          /* --open's program; 0: none, or it has ended */
-  int sleeper[2];        /* a pipe: who writes wakes the thread that computes */
-  pthread_mutex_t lock;  /* of what follows, and of the answers of exchanges that wait */
-  exchange *waiting;     /* the newest, which nobody has begun yet */
+  pid_t opener;                   /* --open's program; 0: none, or it has ended */
+  int sleeper[2];                 /* a pipe: who writes wakes the thread that computes */
+  pthread_mutex_t lock;           /* of what follows, and of the answers of exchanges that wait */
+  exchange *waiting;              /* the newest, which nobody has begun yet */
   bool ending;
 } server;
 
@@ -76,7 +77,8 @@ static void add_headers(struct MHD_Response *r, const char *type)
 /* Takes the answer's bytes, also where nothing is sent. */
 static enum MHD_Result send_answer(struct MHD_Connection *c, answer *a)
 {
-  struct MHD_Response *r = MHD_create_response_from_buffer(a->count, a->bytes, MHD_RESPMEM_MUST_FREE);
+  struct MHD_Response *r =
+    MHD_create_response_from_buffer(a->count, a->bytes, MHD_RESPMEM_MUST_FREE);
   const unsigned status = a->status;
   if (!r) {
     free(a->bytes); /* which are the response's where there is one */
@@ -103,8 +105,9 @@ static enum MHD_Result send_text(struct MHD_Connection *c, unsigned status, cons
 
 /* ---- who may ask ---- */
 
-/* A page of another host, whose name leads to this machine, names that host: DNS rebinding. So a name is none but
- * localhost, and an address where the server listens on that one alone must be it. */
+/* A page of another host, whose name leads to this machine, names that host: DNS rebinding. So a
+ * name is none but localhost, and an address where the server listens on that one alone must be
+ * it. */
 static bool is_host(const server *s, const char *host)
 {
   char name[INET_ADDRSTRLEN + 8];
@@ -113,7 +116,8 @@ static bool is_host(const server *s, const char *host)
   const size_t length = colon ? (size_t)(colon - host) : host ? strlen(host) : 0;
   char port[8];
   snprintf(port, sizeof port, "%u", s->port);
-  if (!length || length >= sizeof name || (colon ? strcmp(colon + 1, port) != 0 : s->port != HTTP_PORT)) {
+  if (!length || length >= sizeof name ||
+      (colon ? strcmp(colon + 1, port) != 0 : s->port != HTTP_PORT)) {
     return false;
   }
   memcpy(name, host, length);
@@ -125,7 +129,8 @@ static bool is_host(const server *s, const char *host)
 static bool is_origin(const char *origin, const char *host)
 {
   static const char scheme[] = "http://";
-  return !origin || (strncmp(origin, scheme, sizeof scheme - 1) == 0 && strcmp(origin + sizeof scheme - 1, host) == 0);
+  return !origin || (strncmp(origin, scheme, sizeof scheme - 1) == 0 &&
+                     strcmp(origin + sizeof scheme - 1, host) == 0);
 }
 
 /* In a time that does not tell how much of it is right. */
@@ -145,10 +150,11 @@ static const char *header(struct MHD_Connection *c, const char *name)
 }
 
 /* Looks at a request's head: 0, or the status by which it is refused, with a text. */
-static unsigned check_head(const server *s, struct MHD_Connection *c, const char *url, const char *method,
-                           const char **text)
+static unsigned check_head(const server *s, struct MHD_Connection *c, const char *url,
+                           const char *method, const char **text)
 {
-  const char *host = header(c, MHD_HTTP_HEADER_HOST), *size = header(c, MHD_HTTP_HEADER_CONTENT_LENGTH);
+  const char *host = header(c, MHD_HTTP_HEADER_HOST),
+             *size = header(c, MHD_HTTP_HEADER_CONTENT_LENGTH);
   *text = FORBIDDEN;
   if (!is_host(s, host) || !is_origin(header(c, MHD_HTTP_HEADER_ORIGIN), host)) {
     return MHD_HTTP_FORBIDDEN;
@@ -178,8 +184,8 @@ static void wake(const server *s)
   (void)written;
 }
 
-/* Takes more of a body. What is too large is read to its end and forgotten, up to a bound: only then is the answer
- * read, too. */
+/* Takes more of a body. What is too large is read to its end and forgotten, up to a bound: only
+ * then is the answer read, too. */
 static enum MHD_Result take(exchange *e, const char *data, size_t *count)
 {
   const size_t bytes = *count;
@@ -233,8 +239,9 @@ static enum MHD_Result end_of_body(server *s, exchange *e)
   return e->request ? put_in_queue(s, e) : send_answer(e->connection, &refusal);
 }
 
-static enum MHD_Result handle(void *user, struct MHD_Connection *c, const char *url, const char *method,
-                              const char *version, const char *data, size_t *count, void **state)
+static enum MHD_Result handle(void *user, struct MHD_Connection *c, const char *url,
+                              const char *method, const char *version, const char *data,
+                              size_t *count, void **state)
 {
   server *s = user;
   exchange *e = *state;
@@ -258,7 +265,8 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *c, const char *
     return take(e, data, count);
   }
   if (!e->is_post) {
-    return url[strlen(s->root)] ? send_text(c, MHD_HTTP_NO_CONTENT, "") : MHD_queue_response(c, MHD_HTTP_OK, s->page);
+    return url[strlen(s->root)] ? send_text(c, MHD_HTTP_NO_CONTENT, "")
+                                : MHD_queue_response(c, MHD_HTTP_OK, s->page);
   }
   pthread_mutex_lock(&s->lock);
   const bool is_known = e->answer.status != 0;
@@ -266,7 +274,8 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *c, const char *
   return is_known ? send_answer(c, &e->answer) : end_of_body(s, e);
 }
 
-static void forget(void *user, struct MHD_Connection *c, void **state, enum MHD_RequestTerminationCode how)
+static void forget(void *user, struct MHD_Connection *c, void **state,
+                   enum MHD_RequestTerminationCode how)
 {
   exchange *e = *state;
   (void)user;
@@ -310,7 +319,9 @@ static exit_code read_where(server *s, const options *o)
   CLI_TRY(option_whole(o, OPTION_PORT, 1, 65535, &port));
   s->port = (unsigned)port;
   if (inet_pton(AF_INET, listen_on, &address) != 1) {
-    return usage_error(o->command, "--listen: `%s` is not an IPv4 address such as 127.0.0.1 or 0.0.0.0", listen_on);
+    return usage_error(o->command,
+                       "--listen: `%s` is not an IPv4 address such as 127.0.0.1 or 0.0.0.0",
+                       listen_on);
   }
   snprintf(s->address, sizeof s->address, "%s", listen_on);
   s->everywhere = address.s_addr == htonl(INADDR_ANY);
@@ -332,7 +343,8 @@ static exit_code open_socket(server *s, int *out)
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     const int fd = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
     inet_pton(AF_INET, s->address, &at.sin_addr);
-    if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+    if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 &&
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
         bind(fd, (const struct sockaddr *)&at, sizeof at) == 0 && listen(fd, QUEUE) == 0) {
       s->port = port;
       *out = fd;
@@ -346,7 +358,8 @@ static exit_code open_socket(server *s, int *out)
       break;
     }
   }
-  return report(EXIT_RUN, "%s: no port from %u on can be listened on: %s", s->address, first, strerror(error));
+  return report(EXIT_RUN, "%s: no port from %u on can be listened on: %s", s->address, first,
+                strerror(error));
 }
 
 /* The second signal ends the process as it does by default. */
@@ -374,7 +387,8 @@ static exit_code make_sleeper(server *s)
   wake_by_signal = s->sleeper[1];
   for (size_t i = 0; i < sizeof ends / sizeof *ends; ++i) {
     struct sigaction before;
-    if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) { /* as in a shell's background */
+    /* as in a shell's background */
+    if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
       sigaction(ends[i], &(struct sigaction){.sa_handler = stop, .sa_flags = SA_RESETHAND}, NULL);
     }
   }
@@ -389,13 +403,15 @@ static exit_code start(server *s, const options *o)
   CLI_TRY(make_sleeper(s));
   CLI_TRY(open_socket(s, &fd));
   signal(SIGPIPE, SIG_IGN); /* a browser that has gone is no end */
-  s->page = MHD_create_response_from_buffer(s->work->page_bytes, (void *)(uintptr_t)s->work->page, MHD_RESPMEM_PERSISTENT);
+  s->page = MHD_create_response_from_buffer(s->work->page_bytes, (void *)(uintptr_t)s->work->page,
+                                            MHD_RESPMEM_PERSISTENT);
   if (s->page) {
     add_headers(s->page, "text/html; charset=utf-8");
-    s->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, s,
-                                 MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST,
-                                 MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED, forget, NULL,
-                                 MHD_OPTION_END);
+    s->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0,
+                                 NULL, NULL, handle, s, MHD_OPTION_LISTEN_SOCKET, fd,
+                                 MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST,
+                                 MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
+                                 MHD_OPTION_NOTIFY_COMPLETED, forget, NULL, MHD_OPTION_END);
   }
   if (!s->daemon) {
     close(fd);
@@ -415,8 +431,9 @@ static void warn_opener(const char *what)
   warn("--open: %s: %s; the address is for you to open", opener, what);
 }
 
-/* What the program is given: it, or the browser that it becomes, is in a group of its own, so that Ctrl+C here does not
- * end it, takes SIGPIPE as programs do, and writes to standard error, since standard output is the address alone. */
+/* What the program is given: it, or the browser that it becomes, is in a group of its own, so that
+ * Ctrl+C here does not end it, takes SIGPIPE as programs do, and writes to standard error, since
+ * standard output is the address alone. */
 static int prepare(posix_spawnattr_t *how, posix_spawn_file_actions_t *files)
 {
   sigset_t signals;
@@ -424,8 +441,10 @@ static int prepare(posix_spawnattr_t *how, posix_spawn_file_actions_t *files)
   sigaddset(&signals, SIGPIPE);
   int error = posix_spawnattr_setsigdefault(how, &signals);
   error = error ? error : posix_spawnattr_setpgroup(how, 0);
-  error = error ? error : posix_spawnattr_setflags(how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  error = error ? error : posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  error = error ? error
+                : posix_spawnattr_setflags(how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  error = error ? error
+                : posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   return error ? error : posix_spawn_file_actions_adddup2(files, STDERR_FILENO, STDOUT_FILENO);
 }
 
@@ -452,7 +471,8 @@ static void open_in_browser(server *s, char *address)
   }
 }
 
-/* Takes the end of the program, where it has come: it would stay in the machine's list of processes. */
+/* Takes the end of the program, where it has come: it would stay in the machine's list of
+ * processes. */
 static void look_at_opener(server *s)
 {
   int status = 0;
@@ -470,10 +490,13 @@ static void look_at_opener(server *s)
 static exit_code tell(server *s, const options *o)
 {
   char address[64 + sizeof s->root];
-  snprintf(address, sizeof address, "http://%s:%u%s", s->everywhere ? "127.0.0.1" : s->address, s->port, s->root);
+  snprintf(address, sizeof address, "http://%s:%u%s", s->everywhere ? "127.0.0.1" : s->address,
+           s->port, s->root);
   if (s->everywhere || strcmp(s->address, "127.0.0.1") != 0) {
-    warn("--listen %s: whoever reaches this machine and knows the page's address can use it, and all that they send and get "
-         "can be read on the way%s", s->address, s->everywhere ? "; put this machine's own address in place of 127.0.0.1" : "");
+    warn("--listen %s: whoever reaches this machine and knows the page's address can use it, and "
+         "all that they send and get "
+         "can be read on the way%s",
+         s->address, s->everywhere ? "; put this machine's own address in place of 127.0.0.1" : "");
   }
   printf("%s\n", address);
   if (fflush(stdout) != 0) {
@@ -494,7 +517,8 @@ static void serve(server *s)
   }
   while (!stopped) {
     look_at_opener(s);
-    if (s->opener && poll(&(struct pollfd){.fd = s->sleeper[0], .events = POLLIN}, 1, OPENER_MS) <= 0) {
+    if (s->opener &&
+        poll(&(struct pollfd){.fd = s->sleeper[0], .events = POLLIN}, 1, OPENER_MS) <= 0) {
       continue;
     }
     if (read(s->sleeper[0], bytes, sizeof bytes) < 0 && errno != EINTR) {

@@ -11,12 +11,13 @@ typedef struct answer {
   size_t count;
 } answer;
 
-/* What is served. `parse` runs in the server's own thread and calls nothing of abut; `compute` runs in the thread that
- * called server_run, one request after the other. */
+/* What is served. `parse` runs in the server's own thread and calls nothing of abut; `compute` runs
+ * in the thread that called server_run, one request after the other. */
 typedef struct server_work {
   const char *page; /* UTF-8 */
   size_t page_bytes;
-  /* Makes a request of the bytes of a POST, for free(); NULL with an answer that says what is wrong. */
+  /* Makes a request of the bytes of a POST, for free(); NULL with an answer that says what is
+   * wrong. */
   void *(*parse)(const char *bytes, size_t count, answer *refusal);
   void (*compute)(void *user, const void *request, answer *out);
   /* Called where `compute` is, once the page's address is printed. */
@@ -25,9 +26,11 @@ typedef struct server_work {
 } server_work;
 
 /* An answer of one line of text, as printf has it. Without memory it has the status alone. */
-__attribute__((format(printf, 3, 4))) void answer_text(answer *a, unsigned status, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void answer_text(answer *a, unsigned status,
+                                                       const char *format, ...);
 
-/* Checks --listen and --port. Without libmicrohttpd it says that there is no server, and names -o. */
+/* Checks --listen and --port. Without libmicrohttpd it says that there is no server, and names
+ * -o. */
 exit_code server_check(const options *o);
 /* Prints the page's address, with --open opens it, and serves until SIGINT or SIGTERM. */
 exit_code server_run(const options *o, const server_work *work);

@@ -6,22 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Curves are computed by pieces of so many frames, and of so many slots, or pairs of bodies, in all frames of a piece. */
+/* Curves are computed by pieces of so many frames, and of so many slots, or pairs of bodies, in all
+ * frames of a piece. */
 #define PIECE_FRAMES ((size_t)256)
 #define PIECE_MOST ((size_t)1 << 20)
 
 /* What is computed of `count` frames. */
 typedef struct world_contacts {
   size_t first, count, placed; /* frames, and how many of them have links with places */
-  size_t *of;           /* (placed) which frame each is, from 0 */
-  float *q, *v, *u;     /* (placed, nq), (placed, nv), (placed, nu) */
-  const abut_pair *by;  /* (kinds) what contacts are found by */
+  size_t *of;                  /* (placed) which frame each is, from 0 */
+  float *q, *v, *u;            /* (placed, nq), (placed, nv), (placed, nu) */
+  const abut_pair *by;         /* (kinds) what contacts are found by */
   abut_items items;
   abut_compact list;
-  uint32_t *candidates; /* (list.count) */
+  uint32_t *candidates;   /* (list.count) */
   float *forces, *pushes; /* (list.count, 3), (placed, nv); NULL: not known */
-  uint32_t *status;     /* (placed) of the step that these are of */
-  uint32_t *kinds;      /* (kind_count, KIND_WHOLES) */
+  uint32_t *status;       /* (placed) of the step that these are of */
+  uint32_t *kinds;        /* (kind_count, KIND_WHOLES) */
   size_t kind_count;
 } world_contacts;
 
@@ -46,18 +47,22 @@ void world_end(live *l)
 }
 
 /* Makes the pair of one kind by a text of its coefficients. */
-static bool make_pair(const live *l, size_t kind, const json_t *coefficients, abut_pair *made, answer *out)
+static bool make_pair(const live *l, size_t kind, const json_t *coefficients, abut_pair *made,
+                      answer *out)
 {
   abut_smoothing smoothing;
   abut_body bodies[2];
-  char *text = json_is_object(coefficients) ? json_dumps(coefficients, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+  char *text = json_is_object(coefficients)
+                 ? json_dumps(coefficients, JSON_COMPACT | JSON_REAL_PRECISION(17))
+                 : NULL;
   if (!text) {
     answer_text(out, BAD, "smoothing: that of kind %zu is not an object", kind);
     return false;
   }
-  const bool good = !answer_error(out, abut_parse_smoothing("smoothing", text, strlen(text), &smoothing)) &&
-                    !answer_error(out, abut_get_pair_bodies(l->own[kind], &bodies[0], &bodies[1])) &&
-                    !answer_error(out, abut_create_pair(bodies[0], bodies[1], &smoothing, made));
+  const bool good =
+    !answer_error(out, abut_parse_smoothing("smoothing", text, strlen(text), &smoothing)) &&
+    !answer_error(out, abut_get_pair_bodies(l->own[kind], &bodies[0], &bodies[1])) &&
+    !answer_error(out, abut_create_pair(bodies[0], bodies[1], &smoothing, made));
   free(text);
   return good;
 }
@@ -71,17 +76,21 @@ static bool read_kind(const live *l, const char *key, size_t *kind)
   return end && !*end && number < l->kinds;
 }
 
-/* Makes the pairs that a request's smoothing asks for, unless they are there: an object of each kind's coefficients, by
- * its number. Those that cannot be made leave the last. */
+/* Makes the pairs that a request's smoothing asks for, unless they are there: an object of each
+ * kind's coefficients, by its number. Those that cannot be made leave the last. */
 static bool take_smoothing(live *l, const char *text, answer *out)
 {
   const char *key;
   json_t *value;
   if (!*text || (l->smoothing && strcmp(text, l->smoothing) == 0)) {
-    return true; /* the scene's own are there, and those of the sliders stay for their next request */
+    return true; /* the scene's own are there, and those of the sliders stay for their next
+                    request */
   }
   json_t *root = json_loads(text, 0, NULL);
-  live next = {.kinds = l->kinds, .own = l->own, .by = calloc(l->kinds + 1, sizeof *next.by), .smoothing = strdup(text)};
+  live next = {.kinds = l->kinds,
+               .own = l->own,
+               .by = calloc(l->kinds + 1, sizeof *next.by),
+               .smoothing = strdup(text)};
   bool good = root && next.by && next.smoothing;
   if (!good) {
     answer_text(out, FAILED, "no memory");
@@ -90,10 +99,12 @@ static bool take_smoothing(live *l, const char *text, answer *out)
   for (size_t i = 0; i < next.kinds; ++i) {
     next.by[i] = l->own[i];
   }
-  json_object_foreach(root, key, value) {
+  json_object_foreach(root, key, value)
+  {
     size_t kind = 0;
     if (good && !read_kind(l, key, &kind)) {
-      answer_text(out, BAD, "smoothing: `%s` is no kind of pairs; there are %zu, from 0 on", key, l->kinds);
+      answer_text(out, BAD, "smoothing: `%s` is no kind of pairs; there are %zu, from 0 on", key,
+                  l->kinds);
       good = false;
     }
     if (good && !same_pair(next.by[kind], l->own[kind])) { /* "00" is another key than "0" */
@@ -140,7 +151,9 @@ static void forget(world_contacts *c)
 /* Memory for `count` rows of reals, as floats. */
 static float *reals_for(size_t count, size_t width)
 {
-  return width && count > SIZE_MAX / sizeof(float) / width ? NULL : calloc(count * width + 1, sizeof(float));
+  return width && count > SIZE_MAX / sizeof(float) / width
+           ? NULL
+           : calloc(count * width + 1, sizeof(float));
 }
 
 static void put_row(float *to, const double *from, size_t width)
@@ -182,7 +195,9 @@ static abut_status find_contacts(const live *l, const request *r, world_contacts
 {
   c->by = pairs_of(l, r);
   c->list = (abut_compact){.threshold = r->threshold, .grows = true};
-  return l->kinds && c->placed ? abut_find_contacts_by(l->links, c->by, l->kinds, c->q, c->placed, &c->items, &c->list) : ABUT_SUCCESS;
+  return l->kinds && c->placed
+           ? abut_find_contacts_by(l->links, c->by, l->kinds, c->q, c->placed, &c->items, &c->list)
+           : ABUT_SUCCESS;
 }
 
 static bool are_own(const live *l, const world_contacts *c)
@@ -195,8 +210,8 @@ static bool are_own(const live *l, const world_contacts *c)
   return l->kinds > 0;
 }
 
-/* What contacts push with in a step from each frame: single ones by the scene's own smoothing alone, with which the step is made.
- * Where there is no step there are no forces. */
+/* What contacts push with in a step from each frame: single ones by the scene's own smoothing
+ * alone, with which the step is made. Where there is no step there are no forces. */
 static bool find_forces(const live *l, world_contacts *c, answer *out)
 {
   const size_t nv = l->info.nv;
@@ -218,8 +233,9 @@ static bool find_forces(const live *l, world_contacts *c, answer *out)
   w.u = c->u;
   w.constraint = c->pushes;
   w.status = c->status;
-  if (answer_error(out, single ? abut_find_contact_forces(l->links, c->placed, c->q, c->v, c->u, &c->items, &c->list, c->forces,
-                                                          c->pushes, c->status)
+  if (answer_error(out, single ? abut_find_contact_forces(l->links, c->placed, c->q, c->v, c->u,
+                                                          &c->items, &c->list, c->forces, c->pushes,
+                                                          c->status)
                                : abut_step_worlds(l->links, &w))) {
     return false;
   }
@@ -231,7 +247,15 @@ static bool find_forces(const live *l, world_contacts *c, answer *out)
 
 /* ---- curves ---- */
 
-enum { LEAST_DISTANCE, ACTIVITY_SUM, OWN_ACTIVITY, OWN_DISTANCE, OWN_NORMAL, OWN_FRICTION, CURVE_ROWS };
+enum {
+  LEAST_DISTANCE,
+  ACTIVITY_SUM,
+  OWN_ACTIVITY,
+  OWN_DISTANCE,
+  OWN_NORMAL,
+  OWN_FRICTION,
+  CURVE_ROWS
+};
 
 /* Writes how strongly a contact is pressed, and rubbed. */
 static void split_force(const float f[3], const float n[3], float *normal, float *friction)
@@ -249,8 +273,10 @@ static void split_force(const float f[3], const float n[3], float *normal, float
   *friction = (float)sqrt(across);
 }
 
-/* Puts what contacts say of their frames into rows of `all` numbers, of which those of these frames begin at `at`. */
-static void put_curves(const request *r, const world_contacts *c, size_t rows, size_t all, size_t at, float *values)
+/* Puts what contacts say of their frames into rows of `all` numbers, of which those of these frames
+ * begin at `at`. */
+static void put_curves(const request *r, const world_contacts *c, size_t rows, size_t all,
+                       size_t at, float *values)
 {
   for (size_t i = 0; i < rows * c->count; ++i) {
     values[i / c->count * all + at + i % c->count] = i / c->count == ACTIVITY_SUM ? 0.0f : NAN;
@@ -261,11 +287,13 @@ static void put_curves(const request *r, const world_contacts *c, size_t rows, s
     const float d = ((const float *)c->list.d)[i], activity = ((const float *)c->list.activity)[i];
     to[LEAST_DISTANCE * all] = d > to[LEAST_DISTANCE * all] ? to[LEAST_DISTANCE * all] : d;
     to[ACTIVITY_SUM * all] += activity;
-    if (rows > OWN_DISTANCE && c->items.candidates[item] == r->contact[0] && c->list.slot[i] == r->contact[1]) {
+    if (rows > OWN_DISTANCE && c->items.candidates[item] == r->contact[0] &&
+        c->list.slot[i] == r->contact[1]) {
       to[OWN_ACTIVITY * all] = activity;
       to[OWN_DISTANCE * all] = d;
       if (rows > OWN_FRICTION && c->forces) {
-        split_force(c->forces + 3 * i, (const float *)c->list.n + 3 * i, &to[OWN_NORMAL * all], &to[OWN_FRICTION * all]);
+        split_force(c->forces + 3 * i, (const float *)c->list.n + 3 * i, &to[OWN_NORMAL * all],
+                    &to[OWN_FRICTION * all]);
       }
     }
   }
@@ -278,7 +306,8 @@ static size_t weight_of(const live *l, const request *r)
   size_t slots = 0;
   abut_layout layout = {0};
   for (size_t i = 0; i < l->kinds && r->threshold <= 0.0; ++i) {
-    slots += abut_get_layout(by[i], &layout) == ABUT_SUCCESS ? layout.contacts * l->candidates[i] : 0;
+    slots += abut_get_layout(by[i], &layout) == ABUT_SUCCESS ? layout.contacts * l->candidates[i]
+                                                             : 0;
   }
   return r->threshold > 0.0 ? l->info.candidates : slots;
 }
@@ -287,8 +316,13 @@ static size_t weight_of(const live *l, const request *r)
 static void answer_all_curves(const live *l, const request *r, answer *out)
 {
   const bool forces = r->follows && l->v && l->info.nv;
-  const size_t rows = !r->follows ? OWN_ACTIVITY : forces ? CURVE_ROWS : OWN_NORMAL, weight = weight_of(l, r);
-  const size_t fit = PIECE_MOST / (weight ? weight : 1), piece = fit < 1 ? 1 : fit > PIECE_FRAMES ? PIECE_FRAMES : fit;
+  const size_t rows = !r->follows ? OWN_ACTIVITY
+                      : forces    ? CURVE_ROWS
+                                  : OWN_NORMAL,
+               weight = weight_of(l, r);
+  const size_t fit = PIECE_MOST / (weight ? weight : 1), piece = fit < 1              ? 1
+                                                                 : fit > PIECE_FRAMES ? PIECE_FRAMES
+                                                                                      : fit;
   float *values = reals_for(r->count, rows);
   bool good = values != NULL;
   if (!good) {
@@ -357,7 +391,8 @@ static void answer_world_frame(const live *l, const request *r, world_contacts *
   answer_frame(out, &(frame_answer){.layout = {c->kind_count},
                                     .kinds = c->kinds,
                                     .kind_count = c->kind_count,
-                                    .numbers = {(double)sums[LEAST_DISTANCE], (double)sums[ACTIVITY_SUM]},
+                                    .numbers = {(double)sums[LEAST_DISTANCE],
+                                                (double)sums[ACTIVITY_SUM]},
                                     .list = &c->list,
                                     .candidates = c->candidates,
                                     .forces = c->forces,
@@ -369,15 +404,19 @@ void world_compute(live *l, const request *r, answer *out)
 {
   world_contacts c = {0};
   if (r->what == OF_POSES || r->reduction >= 0) {
-    answer_text(out, BAD, "a request of a world is for a frame or for curves, without poses and a reduction");
+    answer_text(out, BAD,
+                "a request of a world is for a frame or for curves, without poses and a reduction");
     return;
   }
   if (!take_smoothing(l, r->smoothing, out)) {
     return;
   }
   if (weight_of(l, r) > CONTACTS_MOST) {
-    answer_text(out, BAD, "%zu %s of a frame are more than the %zu that are looked at together", weight_of(l, r),
-                r->threshold > 0.0 ? "pairs of bodies" : "slots, all of which a threshold of 0 asks for,", CONTACTS_MOST);
+    answer_text(out, BAD, "%zu %s of a frame are more than the %zu that are looked at together",
+                weight_of(l, r),
+                r->threshold > 0.0 ? "pairs of bodies"
+                                   : "slots, all of which a threshold of 0 asks for,",
+                CONTACTS_MOST);
     return;
   }
   if (r->what == OF_CURVES) {
