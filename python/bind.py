@@ -1,7 +1,7 @@
 """Writes the C source of abut's Python module: bind.py OUTPUT NATIVE HEADER...
 
-The declarations are those of the public headers themselves, so that nothing is written twice; the
-compiler then compares them with the headers.
+The declarations are those of the public headers and of worlds.h and calls.h themselves, so that nothing
+is written twice; the compiler then compares them with the headers.
 """
 import pathlib
 import re
@@ -9,8 +9,7 @@ import sys
 
 import cffi
 
-# What Python's side adds to the C API: python/native.c, worlds.c, xla.c, xla_ccd.c, xla_closest.c,
-# xla_worlds.c.
+# What python/native.c and python/xla.c add to the C API.
 NATIVE = """
 void abutpy_set_batch(abut_batch *batch, size_t count, abut_pose_kind kind, const void *pose1,
                       const void *pose2, void *p, void *d, void *n, void *activity,
@@ -21,22 +20,12 @@ abut_status abutpy_contacts(abut_pair pair, size_t count, abut_pose_kind kind, c
 bool abutpy_is_inside(void);
 void abutpy_watch(abut_field_options *options);
 void abutpy_watch_decompose(abut_decompose_options *options);
-void abutpy_watch_ccd(abut_ccd_batch *batch);
-void abutpy_watch_ccd_queries(abut_ccd_queries *queries);
-void abutpy_watch_closest(abut_closest_batch *batch);
+bool abutpy_go_on(size_t done, size_t total, void *user);
 extern "Python" bool abutpy_check_signals(void);
-uintptr_t abutpy_xla_handler(void);
-uintptr_t abutpy_xla_ccd_handler(void);
-uintptr_t abutpy_xla_closest_handler(void);
-uintptr_t abutpy_xla_worlds_handler(void);
-abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
-                              const void *const *bars, void *const *slopes, uint32_t *escaped);
-abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
-                              const void *const *tangents, void *const *made);
 """
 
 ORDER = ["status", "device", "body", "manifold", "derivatives", "shape", "ccd", "closest", "contact_mesh", "decompose", "field", "files", "inspect",
-         "lcp", "pose", "render", "spring", "state", "suggest", "tuning", "world", "page"]
+         "lcp", "pose", "render", "spring", "state", "suggest", "tuning", "world", "page", "worlds", "calls"]
 
 
 def declarations(headers):

@@ -1,18 +1,6 @@
 /* What abut's Python module adds to the C API: calls that would be slow piece by piece, and the
  * question whether to go on. Compiled into the module that cffi writes. */
-#include <abut/abut.h>
-
-/* Addresses of the functions that XLA calls: xla.c, xla_ccd.c, xla_closest.c, xla_worlds.c. */
-uintptr_t abutpy_xla_handler(void);
-uintptr_t abutpy_xla_ccd_handler(void);
-uintptr_t abutpy_xla_closest_handler(void);
-uintptr_t abutpy_xla_worlds_handler(void);
-
-/* worlds.h */
-abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
-                              const void *const *bars, void *const *slopes, uint32_t *escaped);
-abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
-                              const void *const *tangents, void *const *made);
+#include "calls.h"
 
 static _Thread_local int inside;
 
@@ -57,21 +45,6 @@ static void abutpy_watch(abut_field_options *options)
 static void abutpy_watch_decompose(abut_decompose_options *options)
 {
   options->progress = abutpy_field_goes_on;
-}
-
-static void abutpy_watch_ccd(abut_ccd_batch *batch)
-{
-  batch->progress = abutpy_go_on;
-}
-
-static void abutpy_watch_ccd_queries(abut_ccd_queries *queries)
-{
-  queries->progress = abutpy_go_on;
-}
-
-static void abutpy_watch_closest(abut_closest_batch *batch)
-{
-  batch->progress = abutpy_go_on;
 }
 
 static void abutpy_set_batch(abut_batch *batch, size_t count, abut_pose_kind kind,

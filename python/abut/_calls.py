@@ -100,16 +100,7 @@ class Batch:
     def _set_pairs(self, pairs: Sequence[Pair], index: Array | None) -> None:
         if index is None:
             raise ValueError("a list of pairs needs index, which tells of each pose the pair")
-        which = np.asarray(index)
-        if which.dtype.kind not in "iu":
-            raise ValueError(f"index holds {which.dtype.name}, not whole numbers")
-        if which.size and (which.min() < 0 or which.max() >= len(pairs)):
-            raise ValueError(f"index names a pair that is not among the {len(pairs)}")
-        try:
-            which = np.broadcast_to(which, self.rows.lead)
-        except ValueError:
-            raise ValueError(f"index has shape {which.shape}, not {self.rows.lead}") from None
-        which = np.ascontiguousarray(which, np.uint32)
+        which = pair_rows(index, self.rows.lead, len(pairs))
         handles = ffi.new("abut_pair[]", [p.handle for p in pairs])
         self.batch.pairs, self.batch.pair_count = handles, len(pairs)
         self.batch.pair = ffi.from_buffer("uint32_t[]", which) if which.size else ffi.NULL
@@ -161,6 +152,20 @@ class Batch:
         check(status)
         if self.batch.failures:
             warn_of_failures(self.context, self.batch.failures)
+
+
+def pair_rows(index: Array, lead: tuple[int, ...], count: int) -> np.ndarray[Any, Any]:
+    """Which of `count` pairs each pose of a batch is of."""
+    which = np.asarray(index)
+    if which.dtype.kind not in "iu":
+        raise ValueError(f"index holds {which.dtype.name}, not whole numbers")
+    if which.size and (which.min() < 0 or which.max() >= count):
+        raise ValueError(f"index names a pair that is not among the {count}")
+    try:
+        which = np.broadcast_to(which, lead)
+    except ValueError:
+        raise ValueError(f"index has shape {which.shape}, not {lead}") from None
+    return np.ascontiguousarray(which, np.uint32)
 
 
 def _list_of(pairs: Any) -> tuple[Pair, ...]:

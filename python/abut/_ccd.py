@@ -15,7 +15,7 @@ from abut._calls import all_poses_of
 from abut._ccd_mesh import CcdMesh, whole_numbers
 from abut._closest import _group, set_members
 from abut._context import Context, default_context, warn_of_failures
-from abut._native import Error, check, ffi, lib
+from abut._native import GO_ON, Error, check, ffi, lib
 from abut._pair import Pair
 
 __all__ = ["Ccd", "CcdFeature", "CcdGradients", "CcdQueries", "CcdQueryGradients", "CcdStatus", "StepFilter",
@@ -179,7 +179,7 @@ class Move:
         set_members(b, self.settings, BATCH_SETTINGS)
         b.count, b.poses = self.rows.count, self.width - 6
         _point_at(b, dict(zip(POSES, self.poses)))
-        lib.abutpy_watch_ccd(b)
+        b.progress = GO_ON
         return b
 
     def run(self, batch: Any, function: Any, *more: Any) -> None:
@@ -356,7 +356,7 @@ class Queries:
         set_members(q, self.settings, (*QUERY_SETTINGS, *ROW_SETTINGS))
         q.count = self.rows.count
         _point_at(q, self.arrays)
-        lib.abutpy_watch_ccd_queries(q)
+        q.progress = GO_ON
         return q
 
     def run(self, queries: Any, function: Any, *more: Any) -> None:

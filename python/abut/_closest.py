@@ -16,7 +16,7 @@ from abut._body import Body
 from abut._calls import _common, _width, poses_of
 from abut._context import Context, Owner, default_context, warn_of_failures
 from abut._drivers import warn
-from abut._native import check, ffi, lib, path_of
+from abut._native import GO_ON, check, ffi, lib, path_of
 
 __all__ = ["Closest", "ClosestGradients", "ClosestJacobian", "ClosestStatus", "ClosestTangents", "Shape", "closest",
            "closest_jacobian", "closest_jvp", "closest_vjp", "load_hull", "load_shapes"]
@@ -283,6 +283,15 @@ def _integers(value: Any, wanted: tuple[int, ...], tail: int, name: str) -> np.n
     raise ValueError(f"{name} has shape {array.shape}, not {wanted}")
 
 
+def shape_rows(row: Any, lead: tuple[int, ...], count: int, shift: int, name: str) -> np.ndarray[Any, Any]:
+    """Which of `count` shapes each pose of a batch is of, as rows of a list that has them behind `shift` others."""
+    which = _integers(0 if row is None else row, lead, 0, name)
+    if which.size and (which.min() < 0 or which.max() >= count):
+        raise ValueError(f"{name} names a shape that is not among the {count}")
+    shifted: np.ndarray[Any, Any] = which.astype(np.uint32, order="C") + np.uint32(shift)
+    return shifted
+
+
 def set_members(to: Any, given: Mapping[str, Any], known: Sequence[str]) -> None:
     """Members of a C struct's, by name."""
     for name, value in given.items():
@@ -317,20 +326,13 @@ class Query:
             shift = len(first)
             if first == second:
                 self.shapes, shift = first, 0
-            self.one = self._row(one, len(first), 0, "one")
-            self.two = self._row(two, len(second), shift, "two")
+            self.one = shape_rows(one, self.rows.lead, len(first), 0, "one")
+            self.two = shape_rows(two, self.rows.lead, len(second), shift, "two")
 
     def _own(self, pose: Real, given: Any, name: str) -> Real:
         """A pose's numbers, which the caller does not change any more."""
         array = self.rows.read(pose, (self.width,), name)
         return array.copy() if array is given or array.base is not None else array
-
-    def _row(self, row: Any, count: int, shift: int, name: str) -> np.ndarray[Any, Any]:
-        which = _integers(0 if row is None else row, self.rows.lead, 0, name)
-        if which.size and (which.min() < 0 or which.max() >= count):
-            raise ValueError(f"{name} names a shape that is not among the {count}")
-        shifted: np.ndarray[Any, Any] = which.astype(np.uint32, order="C") + np.uint32(shift)
-        return shifted
 
     def batch(self, kept: list[Any]) -> Any:
         """A batch of the C API's without outputs; what it points to stays in `kept`."""
@@ -341,7 +343,7 @@ class Query:
         b.poses, b.pose1, b.pose2 = self.width - 6, pointer(self.pose1), pointer(self.pose2)
         if self.one is not None and self.two is not None and self.one.size:
             b.one, b.two = typed_pointer("uint32_t", self.one), typed_pointer("uint32_t", self.two)
-        lib.abutpy_watch_closest(b)
+        b.progress = GO_ON
         kept.append(handles)
         return b
 

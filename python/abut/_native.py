@@ -10,6 +10,9 @@ from abut._abut import ffi, lib
 __all__ = ["Error", "check", "ffi", "lib", "path_of", "text_of"]
 
 
+GO_ON: Any = ffi.addressof(lib, "abutpy_go_on")  # what a batch's progress is: it asks for signals
+
+
 class Error(Exception):
     """An error of the C library.
 

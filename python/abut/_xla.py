@@ -1,55 +1,46 @@
-"""The library's calls as JAX primitives: shapes, batches, and how XLA reaches them (python/xla.c).
+"""The calls of abut's table as JAX primitives: shapes, batches, how XLA reaches them (python/xla.c), and rules of derivatives.
 
-Operands are both poses, the index where `indexed`, then tangents of poses by `along`, cotangents by
-`bars` and tangents of cotangents by `slopes`; bits say which are there. All have the same leading
-axes, whose product is the library's N.
+A primitive has one parameter, its plan, which names its operands and its results. All operands have the same leading axes,
+whose product is the library's N. Rules work on mappings of these names; zeros are never made.
 """
 from __future__ import annotations
 
 import functools
+import math
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Primitive
-from jax.interpreters import batching, mlir
+from jax.interpreters import ad, batching, mlir
 from jax.interpreters import partial_eval as pe
 
-from abut import _calls, _forms
-from abut._calls import ALL_OUTPUTS, VALUES, contact_shape
-from abut._native import lib
+from abut import _forms
+from abut._native import ffi, lib
+from abut._table import CALLS, REAL, Plan, Subject, plan_of, run
 
 TARGET = "abut"
-_HANDLERS = {TARGET: lib.abutpy_xla_handler, "abut_ccd": lib.abutpy_xla_ccd_handler,
-             "abut_closest": lib.abutpy_xla_closest_handler, "abut_worlds": lib.abutpy_xla_worlds_handler}
+Given = Mapping[str, Any]
+Made = dict[str, Any]
+Rule = Callable[[Plan, Given, Given], tuple[Given, Given]]
+PRIMITIVES: dict[str, Any] = {}
 _lock = threading.Lock()
-_registered: set[str] = set()
+_registered: list[str] = []
 
 
-def names(bits: int) -> list[str]:
-    """The outputs that bits mean."""
-    return [name for k, name in enumerate(ALL_OUTPUTS) if bits >> k & 1]
+# ---- what is called ----
 
-
-def bits_of(there: Sequence[bool]) -> int:
-    return sum(1 << k for k, is_there in enumerate(there) if is_there)
-
-
-def bit_count(bits: int) -> int:
-    return bin(bits).count("1")
-
-
-def register(target: str) -> None:
-    """Shows XLA a handler, once: what it refused would spoil whatever is computed first, so that
+def register() -> None:
+    """Shows XLA the handler, once: what it refused would spoil whatever is computed first, so that
     nobody who computes nothing of abut's should have it."""
     with _lock:
-        if target not in _registered:
+        if not _registered:
             capsule: Any = jax.ffi.pycapsule
-            jax.ffi.register_ffi_target(target, capsule(_HANDLERS[target]()), platform="cpu")
-            _registered.add(target)
+            jax.ffi.register_ffi_target(TARGET, capsule(lib.abutpy_xla_handler()), platform="cpu")
+            _registered.append(TARGET)
 
 
 def real_of(value: Any, dtype: np.dtype[Any], name: str) -> jax.Array:
@@ -77,7 +68,7 @@ def poses_of(pose1: Any, pose2: Any, dtype: np.dtype[Any]) -> list[Any]:
     except ValueError:
         raise ValueError(f"pose1 has shape {poses[0].shape} and pose2 {poses[1].shape}, which are not of one "
                          "batch") from None
-    return [jnp.broadcast_to(pose, lead + pose.shape[-1:]) for pose in poses]
+    return [pose if pose.shape[:-1] == lead else jnp.broadcast_to(pose, lead + pose.shape[-1:]) for pose in poses]
 
 
 def check_precision(dtype: np.dtype[Any]) -> None:
@@ -86,151 +77,208 @@ def check_precision(dtype: np.dtype[Any]) -> None:
                          "set")
 
 
-# ---- what operations give ----
-
-def _outputs(bits: int, count: int) -> list[tuple[int, ...]]:
-    return [contact_shape(name, count) for name in names(bits)]
-
-
-def _tails(op: str, width: int, count: int, params: dict[str, Any]) -> list[tuple[int, ...]]:
-    """Shapes of an operation's results behind the leading axes, without contacts' status."""
-    if op in ("contacts", "jvp", "jvp_tangent"):
-        return _outputs(params["want"], count)
-    values = 1 + params.get("nearest", 0) if op in ("value", "gradient") else 0
-    numbers: list[tuple[int, ...]] = [()] * values
-    return numbers + [(width,)] * bit_count(params.get("wrt", 0))
-
-
-def _abstract(op: str, pose1: Any, *rest: Any, pairs: Any, **params: Any) -> list[Any]:
-    make, lead = type(pose1), pose1.shape[:-1]
-    tails = _tails(op, pose1.shape[-1], max(p.C for p in pairs), params)
-    made = [make(lead + tail, pose1.dtype) for tail in tails]
-    return made + [make(lead, np.dtype(np.uint8))] * (op == "contacts")
-
-
-def batched(primitive: Any, args: Sequence[Any], dims: Sequence[Any],
-             **params: Any) -> tuple[Sequence[Any], Sequence[int]]:
-    size = next(a.shape[d] for a, d in zip(args, dims) if d is not None)
-    args = [jnp.broadcast_to(a, (size, *a.shape)) if d is None else jnp.moveaxis(a, d, 0)
-            for a, d in zip(args, dims)]
-    results = primitive.bind(*args, **params)
-    return results, [0] * len(results)
-
-
-def _narrowed(selector: str, op: str, used: list[bool], eqn: Any) -> tuple[list[bool], Any]:
-    """An equation without the results that nobody uses: what the library need not compute."""
-    if not any(used):
-        return [False] * len(eqn.invars), None
-    bits = eqn.params[selector]
-    leading = 1 + eqn.params.get("nearest", 0) if op == "gradient" else 0
-    present = [k for k in range(len(ALL_OUTPUTS)) if bits >> k & 1]
-    chosen = used[leading:leading + len(present)]
-    if selector == "wrt" and not any(chosen):
-        chosen = [True] * len(present)
-    kept = [True] * leading + chosen + [True] * (len(used) - leading - len(present))
-    fewer = sum(1 << k for k, is_used in zip(present, chosen) if is_used)
-    return [True] * len(eqn.invars), eqn.replace(
-        outvars=[v for v, keep in zip(eqn.outvars, kept) if keep],
-        params={**eqn.params, selector: fewer})
+def bind(call: str, subject: Subject, given: Given, outputs: Iterable[str]) -> Made:
+    """The outputs of a call, of those arrays of `given` that it knows."""
+    plan = plan_of(call, subject, given, outputs)
+    return dict(zip(plan.outputs, PRIMITIVES[call].bind(*(given[name] for name in plan.inputs), plan=plan)))
 
 
 # ---- how they are computed ----
 
-@functools.partial(jax.jit, static_argnames=("primitive", "params"))
-def eager(*args: Any, primitive: Primitive, params: tuple[tuple[str, Any], ...]) -> Any:
-    """Outside of programs: kept, with the pairs that it names, where jax.clear_caches() clears."""
-    return primitive.bind(*args, **dict(params))
+@functools.partial(jax.jit, static_argnames=("primitive", "plan"))
+def eager(*args: Any, primitive: Primitive, plan: Plan) -> Any:
+    """Outside of programs: kept, with what the plan names, where jax.clear_caches() clears."""
+    return primitive.bind(*args, plan=plan)
 
 
-def handle_of(owner: Any) -> int:
-    """A handle of the library's as one number."""
-    value = owner.handle
-    return int(value.generation) << 32 | int(value.index)
+def _abstract(first: Any, *rest: Any, plan: Plan) -> list[Any]:
+    make: Any = type(first)
+    return [make(shape, dtype) for shape, dtype in plan.shapes(plan.lead(first))]
 
 
-def _lower(number: int, ctx: Any, *operands: Any, pairs: Any, indexed: bool, **params: Any) -> Any:
-    """For CPUs: the handler itself. The program keeps its pairs."""
-    register(TARGET)
-    ctx.module_context.add_keepalive(pairs)
-    handles = np.array([handle_of(pair) for pair in pairs], np.uint64).view(np.int64)
-    numbers = {name: np.int64(value) for name, value in params.items()}
-    return jax.ffi.ffi_lowering(TARGET)(ctx, *operands, op=np.int64(number), pairs=handles,
-                                        indexed=np.int64(indexed), **numbers)
+def _batched(primitive: Any, args: Sequence[Any], dims: Sequence[Any], *, plan: Plan) -> tuple[Sequence[Any], Sequence[int]]:
+    size = next(a.shape[d] for a, d in zip(args, dims) if d is not None)
+    args = [jnp.broadcast_to(a, (size, *a.shape)) if d is None else jnp.moveaxis(a, d, 0)
+            for a, d in zip(args, dims)]
+    results = primitive.bind(*args, plan=plan)
+    return results, [0] * len(results)
 
 
-def _evaluate(op: str, arrays: Sequence[Any], pairs: Any, indexed: bool, along: int = 0,
-              bars: int = 0, slopes: int = 0, want: int = 0, wrt: int = 0,
-              reduction: int = 0, nearest: int = 0) -> list[Any]:
-    """The same by the package's own functions, of arrays in the host's memory."""
-    rest = [np.asarray(a) for a in arrays]
-    p1, p2 = rest.pop(0), rest.pop(0)
-    pair, index = (pairs, rest.pop(0)) if indexed else (pairs[0], None)
-    tangents: dict[str, Any] = {f"tangent{k + 1}": rest.pop(0) for k in range(2) if along >> k & 1}
-    cotangents: dict[str, Any] = {name: rest.pop(0) for name in names(bars)}
-    cotangents.update({name + "_tangent": rest.pop(0) for name in names(slopes)})
-
-    def call(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        return function(pair, p1, p2, *args, index=index, **options)
-
-    kind = VALUES[reduction]
-    if op in ("contacts", "jvp"):
-        made = call(getattr(_calls, op), want=names(want), **tangents)
-        return [getattr(made, name) for name in names(want) + ["status"] * (op == "contacts")]
-    if op == "value":
-        made = call(_calls.reduce, kind, nearest=bool(nearest))
-        return [made.value, made.nearest] if nearest else [made.value]
-    value = []
-    if op == "gradient":
-        made = call(_calls.reduce, kind, grad=True, nearest=bool(nearest))
-        value, both = [made.value, made.nearest][:1 + nearest], [made.grad1, made.grad2]
-    elif op == "hessian_product":
-        both = call(_calls.hvp, kind, **tangents)
-    elif op == "vjp":
-        both = call(_calls.vjp, **cotangents)
-    else:
-        both = call(_calls.vjp_tangent, **tangents, **cotangents)
-    return [*value, *(both[k] for k in range(2) if wrt >> k & 1)]
+def _narrowed(used: list[bool], eqn: Any) -> tuple[list[bool], Any]:
+    """An equation without the results that nobody uses: what the library need not compute."""
+    if not any(used):
+        return [False] * len(eqn.invars), None
+    plan = eqn.params["plan"]
+    always = CALLS[plan.call].always
+    kept = [is_used or name in always for name, is_used in zip(plan.outputs, used)]
+    if plan.call == "gradient" and not any(name not in always for name, keep in zip(plan.outputs, kept) if keep):
+        kept = [True] * len(kept)
+    fewer = tuple(name for name, keep in zip(plan.outputs, kept) if keep)
+    return [True] * len(eqn.invars), eqn.replace(
+        outvars=[v for v, keep in zip(eqn.outvars, kept) if keep],
+        params={"plan": plan._replace(outputs=fewer)})
 
 
-def by_callback(op: str, *args: Any, pairs: Any, **params: Any) -> Sequence[Any]:
-    """For devices whose memory the library does not share: through the host, by Python."""
-    lead, dtype = args[0].shape[:-1], args[0].dtype
-    tails = _tails(op, args[0].shape[-1], max(p.C for p in pairs), params)
-    shape: Any = jax.ShapeDtypeStruct
-    results = [shape(lead + tail, dtype) for tail in tails]
-    if op == "contacts":
-        results.append(shape(lead, np.uint8))
-    made: Sequence[Any] = jax.pure_callback(
-        lambda *arrays: _evaluate(op, arrays, pairs=pairs, **params), results, *args)
+def _words(data: Any) -> Any:
+    return np.frombuffer(ffi.buffer(data), np.int64)
+
+
+def _lower(ctx: Any, *operands: Any, plan: Plan) -> Any:
+    """For CPUs: the handler itself. The program keeps its owners of handles."""
+    register()
+    ctx.module_context.add_keepalive(plan.subject)
+    call, subject, tails = CALLS[plan.call], plan.subject, plan.subject.tails
+    arrays = [*(call.inputs[name] for name in plan.inputs), *(call.outputs[name] for name in plan.outputs)]
+    places = [(call.offsets[name], math.prod(tails[array.tail]), array.type)
+              for name, array in zip((*plan.inputs, *plan.outputs), arrays)]
+    handles = subject.handles()
+    return jax.ffi.ffi_lowering(TARGET)(
+        ctx, *operands, call=np.int64(call.number or 0), record=_words(subject.record()),
+        count=np.int64(call.count), axes=np.int64(subject.axes), places=np.array(places, np.int64).ravel(),
+        list=np.int64(-1 if handles is None else call.list),
+        handles=np.zeros(1, np.int64) if handles is None else _words(handles))
+
+
+def through_host(*args: Any, plan: Plan) -> Sequence[Any]:
+    """For devices whose memory the library does not share: by Python."""
+    results = [jax.ShapeDtypeStruct(*of) for of in plan.shapes(plan.lead(args[0]))]
+    made: Sequence[Any] = jax.pure_callback(lambda *arrays: run(plan, list(map(np.asarray, arrays))), results, *args)
     return made
 
 
-NUMBERS = {"contacts": 0, "jvp": 1, "vjp": 2, "vjp_tangent": 3, "value": 4, "gradient": 5,
-           "hessian_product": 6}
+def _missing(*args: Any, plan: Plan) -> NoReturn:
+    raise NotImplementedError("contacts have no second derivatives by forward mode twice, and no third ones: take "
+                              "reverse mode once, as jax.hessian does, or jax.grad of jax.jvp")
 
 
-def _is_missing(op: str) -> Callable[..., Any]:
-    def lower(*args: Any, **params: Any) -> Any:
-        raise NotImplementedError(
-            "contacts have no second derivatives by forward mode twice, and no third ones: take "
-            "reverse mode once, as jax.hessian does, or jax.grad of jax.jvp")
-    return lower
-
-
-def make(op: str, selector: str | None = None) -> Any:
-    """A primitive of an operation. `selector` is the parameter that says what it results in."""
-    p: Any = Primitive("abut_" + op)
+def make(call: str, rule: Rule, transposed: Callable[..., Made] | None = None,
+         check: Callable[[Plan], None] | None = None) -> None:
+    """The primitive of a call. `check` refuses plans that are traced and never computed."""
+    p: Any = Primitive("abut_" + call)
     p.multiple_results = True
-    p.def_impl(lambda *args, **params: eager(*args, primitive=p,
-                                              params=tuple(sorted(params.items()))))
-    p.def_abstract_eval(functools.partial(_abstract, op))
-    batching.primitive_batchers[p] = functools.partial(batched, p)
-    if selector:
-        pe.dce_rules[p] = functools.partial(_narrowed, selector, op)
-    if op in NUMBERS:
-        mlir.register_lowering(p, functools.partial(_lower, NUMBERS[op]), platform="cpu")
-        mlir.register_lowering(p, mlir.lower_fun(functools.partial(by_callback, op),
-                                                 multiple_results=True))
+    p.def_impl(lambda *args, plan: eager(*args, primitive=p, plan=plan))
+    p.def_abstract_eval(_abstract)
+    batching.primitive_batchers[p] = functools.partial(_batched, p)
+    pe.dce_rules[p] = _narrowed
+
+    def lower(way: Callable[..., Any]) -> Callable[..., Any]:
+        def checked(*args: Any, plan: Plan) -> Any:
+            if check is not None:
+                check(plan)
+            return way(*args, plan=plan)
+        return checked
+
+    if CALLS[call].number is None:
+        mlir.register_lowering(p, _missing)
     else:
-        mlir.register_lowering(p, _is_missing(op))
-    return p
+        mlir.register_lowering(p, lower(_lower), platform="cpu")
+        mlir.register_lowering(p, mlir.lower_fun(lower(through_host), multiple_results=True))
+    ad.primitive_jvps[p] = functools.partial(_differentiate, rule)
+    if transposed is not None:
+        ad.primitive_transposes[p] = functools.partial(_transpose, transposed)
+    PRIMITIVES[call] = p
+
+
+# ---- derivatives ----
+
+def _differentiate(rule: Rule, primals: Any, tangents: Any, *, plan: Plan) -> Any:
+    call = CALLS[plan.call]
+    moved = {name: t for name, t in zip(plan.inputs, tangents) if type(t) is not ad.Zero and call.inputs[name].type == REAL}
+    made, slopes = rule(plan, dict(zip(plan.inputs, primals)), moved)
+    return [made[name] for name in plan.outputs], [
+        slopes[name] if name in slopes else ad.Zero(jax.typeof(made[name]).to_tangent_aval()) for name in plan.outputs]
+
+
+def _transpose(transposed: Callable[..., Made], cotangents: Any, *args: Any, plan: Plan) -> Any:
+    bars = {name: bar for name, bar in zip(plan.outputs, cotangents) if type(bar) is not ad.Zero}
+    given = dict(zip(plan.inputs, args))
+    wanted = [name for name, value in given.items() if ad.is_undefined_primal(value)]
+    made = transposed(plan, bars, given, wanted) if bars else {}
+    return [made.get(name) for name in plan.inputs]
+
+
+def ended(names: Iterable[str], ending: str | tuple[str, ...]) -> list[str]:
+    return [name for name in names if name.endswith(ending)]
+
+
+def renamed(arrays: Given, old: str, new: str) -> Made:
+    """Those whose names end in `old`, under names that end in `new`."""
+    return {name[:len(name) - len(old)] + new: arrays[name] for name in ended(arrays, old)}
+
+
+def refuse(text: str) -> NoReturn:
+    raise NotImplementedError(text)
+
+
+def of_linear(beyond: str) -> Rule:
+    """Of a call by its last inputs, in which it is linear; others are refused with the text `beyond`."""
+    def rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
+        linear = CALLS[plan.call].linear
+        made = bind(plan.call, plan.subject, x, plan.outputs)
+        along = {name: dx[name] for name in ended(dx, linear)}
+        if len(along) < len(dx):
+            refuse(beyond)
+        return made, along_linear(plan, x, along)
+    return rule
+
+
+def along_linear(plan: Plan, x: Given, along: Given) -> Given:
+    linear = CALLS[plan.call].linear
+    head = {name: value for name, value in x.items() if not name.endswith(linear)}
+    return bind(plan.call, plan.subject, {**head, **along}, plan.outputs) if along else {}
+
+
+def transposed_by(to: str, linear: str, outputs: tuple[str, str], result: str) -> Callable[..., Made]:
+    """The transpose of a call by its inputs with the ending `linear`: what the call `to` gives, with the ending
+    `result`, where cotangents of outputs with the first of those endings have the second one."""
+    def transposed(plan: Plan, bars: Given, x: Given, wanted: Sequence[str]) -> Made:
+        back = {name[:-len(linear)] + result: name for name in ended(wanted, linear)}
+        if not back:
+            return {}
+        head = {name: value for name, value in x.items() if not name.endswith(CALLS[plan.call].linear)}
+        made = bind(to, plan.subject, {**head, **renamed(bars, *outputs)}, back)
+        return {back[name]: value for name, value in made.items()}
+    return transposed
+
+
+def of_constant(beyond: str) -> Rule:
+    """Of a call without derivatives, which are refused with that text."""
+    def rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
+        if dx:
+            refuse(beyond)
+        return bind(plan.call, plan.subject, x, plan.outputs), {}
+    return rule
+
+
+def by_derivatives(call: str, keeps: Callable[[Any], tuple[str, ...]], beyond: str,
+                   prepared: Callable[[Given, Given], Given] | None = None,
+                   check: Callable[[Plan], None] | None = None) -> None:
+    """Primitives of a call, and of its derivatives CALL_vjp and CALL_jvp, which are each other's transposes.
+
+    keeps     which outputs of a subject's call derivatives begin from
+    beyond    what is said of second derivatives
+    prepared  tangents as CALL_jvp takes them; None: those that it knows
+    check     of plans of CALL_jvp
+    """
+    jvp, vjp = call + "_jvp", call + "_vjp"
+
+    def rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
+        kept = keeps(plan.subject)
+        made = bind(call, plan.subject, x, [name for name in CALLS[call].outputs if name in (*plan.outputs, *kept)])
+        along = prepared(x, dx) if prepared else {name + "_tangent": t for name, t in dx.items()
+                                                  if name + "_tangent" in CALLS[jvp].inputs}
+        smooth = [name + "_tangent" for name in plan.outputs if name + "_tangent" in CALLS[jvp].outputs]
+        if not along or not smooth:
+            return made, {}
+        slopes = bind(jvp, plan.subject, {**x, **{name: made[name] for name in kept}, **along}, smooth)
+        return made, renamed(slopes, "_tangent", "")
+
+    make(call, rule)
+    make(jvp, of_linear(beyond), transposed_by(vjp, "_tangent", ("_tangent", "_bar"), "_gradient"), check)
+    make(vjp, of_linear(beyond), transposed_by(jvp, "_bar", ("_gradient", "_tangent"), "_tangent"))
+
+
+def along_gradients(made: Given, dx: Given, axes: int) -> Any:
+    """The sum of gradients times tangents, each over its last axes."""
+    changes = (made[name + "_gradient"] * tangent for name, tangent in dx.items())
+    return functools.reduce(jnp.add, [change.sum(tuple(range(change.ndim - axes, change.ndim))) for change in changes])

@@ -21,317 +21,108 @@ from typing import Any, Optional
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.interpreters import ad
 
-from abut import _forms
 from abut._arrays import check_names
 from abut._calls import ALL_OUTPUTS, OUTPUTS, REDUCTIONS, VALUES, Contacts, Pairs, _list_of
-from abut._pair import Pair
 from abut._jax_ccd import Ccd, CcdQueries, ccd, ccd_queries
 from abut._jax_closest import Closest, closest
 from abut._jax_shapes import shaped
 from abut._jax_worlds import rollout, step
-from abut._xla import bit_count, bits_of, check_precision, make, names, real_of
+from abut._pair import Pair
+from abut._table import CALLS, OfPairs, Plan
+from abut._xla import (Given, along_gradients, along_linear, bind, check_precision, make, of_linear, poses_of, refuse, renamed,
+                       transposed_by)
 
 __all__ = ["Ccd", "CcdQueries", "Closest", "ccd", "ccd_queries", "closest", "contacts", "reduce", "rollout", "step"]
 
 Shapes = Optional[Mapping[str, Any]]
 
-_contacts = make("contacts", "want")
-_jvp = make("jvp", "want")
-_vjp = make("vjp", "wrt")
-_vjp_tangent = make("vjp_tangent", "wrt")
-_jvp_tangent = make("jvp_tangent", "want")
-_value = make("value")
-_gradient = make("gradient", "wrt")
-_hessian_product = make("hessian_product", "wrt")
-_is_undefined: Any = ad.is_undefined_primal
+THIRD = {what: f"{what} has no derivatives beyond the second" for what in ("a manifold of contacts", "a reduction")}
 
 
-# ---- derivatives: lists of what is there, zeros are never made ----
+# ---- derivatives ----
 
-def _is_zero(tangent: Any) -> bool:
-    return type(tangent) is ad.Zero
-
-
-def _there(values: Sequence[Any]) -> tuple[int, list[Any]]:
-    """Bits of what is not a symbolic zero, and these."""
-    return (bits_of([not _is_zero(v) for v in values]), [v for v in values if not _is_zero(v)])
+def _tangents(dx: Given, ending: str = "_tangent") -> Given:
+    """Tangents of poses, as the calls along them have them."""
+    return renamed({name: t for name, t in dx.items() if name in ("pose1", "pose2")}, "", ending)
 
 
-def _place(bits: int, there: int, values: Sequence[Any]) -> int:
-    """Bits of those of `bits` whose values are not zero: `there` counts in the list alone."""
-    places = [k for k in range(len(ALL_OUTPUTS)) if bits >> k & 1]
-    return sum(1 << places[i] for i in range(len(values)) if there >> i & 1)
+def _contacts_rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
+    made, smooth = bind("contacts", plan.subject, x, plan.outputs), [name for name in plan.outputs if name != "status"]
+    if not dx or not smooth:
+        return made, {}
+    slopes = bind("jvp", plan.subject, {**x, **_tangents(dx)}, [name + "_tangent" for name in smooth])
+    return made, renamed(slopes, "_tangent", "")
 
 
-def _some(bits: int, values: Sequence[Any]) -> tuple[int, list[Any]]:
-    """The same of a list of what `bits` name."""
-    there, found = _there(values)
-    return _place(bits, there, values), found
-
-
-def _zero_of(value: Any) -> Any:
-    return ad.Zero(jax.typeof(value).to_tangent_aval())
-
-
-def _zeros(values: Sequence[Any]) -> list[Any]:
-    return [_zero_of(v) for v in values]
-
-
-def _shared(params: dict[str, Any]) -> dict[str, Any]:
-    return {name: params[name] for name in ("pairs", "indexed")}
-
-
-def _refuse_third(what: str) -> None:
-    raise NotImplementedError(f"{what} has no derivatives beyond the second")
-
-
-def _contacts_jvp(primals: Any, tangents: Any, *, want: int, **shared: Any) -> Any:
-    results = _contacts.bind(*primals, want=want, **shared)
-    along, directions = _there(tangents[:2])
-    if not along or not want:
-        return results, _zeros(results)
-    slopes = _jvp.bind(*primals, *directions, want=want, along=along, **shared)
-    return results, [*slopes, _zero_of(results[-1])]
-
-
-def _head(args: Sequence[Any], indexed: bool) -> tuple[list[Any], list[Any]]:
-    """Poses with their index, and what is behind."""
-    count = 3 if indexed else 2
-    return list(args[:count]), list(args[count:])
-
-
-def _jvp_jvp(primals: Any, tangents: Any, *, want: int, along: int, **shared: Any) -> Any:
-    head, directions = _head(primals, shared["indexed"])
-    moved, changes = _head(tangents, shared["indexed"])
-    results = _jvp.bind(*primals, want=want, along=along, **shared)
-    slopes = _zeros(results)
-    bits, found = _some(along, changes)
-    if bits:
-        slopes = _jvp.bind(*head, *found, want=want, along=bits, **shared)
-    bits, found = _there(moved[:2])
-    if bits:
-        more = _jvp_tangent.bind(*head, *directions, *found, want=want, along=along, moved=bits,
-                                 **shared)
-        slopes = list(map(ad.add_tangents, slopes, more))
-    return results, slopes
-
-
-def _results_of_linear(head: Sequence[Any], linear: Sequence[Any],
-                       gradients: Sequence[Any]) -> list[Any]:
-    """Cotangents of a primitive's operands: of those among `linear` that are undefined."""
-    found = iter(gradients)
-    undefined = [_is_undefined(x) for x in linear]
-    return [None] * len(head) + [next(found) if is_undefined else None
-                                 for is_undefined in undefined]
-
-
-def _wanted(bits: int, operands: Sequence[Any]) -> int:
-    """Those of `bits` whose operands are to be transposed to."""
-    return _place(bits, bits_of([_is_undefined(x) for x in operands]), operands)
-
-
-def _jvp_transposed(cotangents: Any, *args: Any, want: int, along: int, **shared: Any) -> Any:
-    head, directions = _head(args, shared["indexed"])
-    bars, found = _some(want, cotangents)
-    if not bars:
-        return [None] * len(args)
-    g = _vjp.bind(*head, *found, bars=bars, wrt=_wanted(along, directions), **shared)
-    return _results_of_linear(head, directions, g)
-
-
-def _vjp_jvp(primals: Any, tangents: Any, *, bars: int, wrt: int, **shared: Any) -> Any:
-    head, cotangents = _head(primals, shared["indexed"])
-    moved, changes = _head(tangents, shared["indexed"])
-    results = _vjp.bind(*primals, bars=bars, wrt=wrt, **shared)
-    along, directions = _there(moved[:2])
-    slopes, found = _some(bars, changes)
-    if along:
-        return results, _vjp_tangent.bind(*head, *directions, *cotangents, *found, along=along,
-                                          bars=bars, slopes=slopes, wrt=wrt, **shared)
-    if slopes:
-        return results, _vjp.bind(*head, *found, bars=slopes, wrt=wrt, **shared)
-    return results, _zeros(results)
-
-
-def _vjp_transposed(cotangents: Any, *args: Any, bars: int, wrt: int, **shared: Any) -> Any:
-    head, linear = _head(args, shared["indexed"])
-    along, found = _some(wrt, cotangents)
-    if not along:
-        return [None] * len(args)
-    slopes = _jvp.bind(*head, *found, along=along, want=_wanted(bars, linear), **shared)
-    return _results_of_linear(head, linear, slopes)
-
-
-def _second_parts(args: Sequence[Any], params: dict[str, Any]) -> tuple[list[Any], ...]:
-    """Operands of _vjp_tangent: head, tangents, cotangents, tangents of cotangents."""
-    head, rest = _head(args, params["indexed"])
-    first = bit_count(params["along"])
-    second = first + bit_count(params["bars"])
-    return head, rest[:first], rest[first:second], rest[second:]
-
-
-def _vjp_tangent_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
-    head, directions, bars, slopes = _second_parts(primals, params)
-    moved, turned, changed, bent = _second_parts(tangents, params)
-    results = _vjp_tangent.bind(*primals, **params)
-    if not all(map(_is_zero, [*moved[:2], *changed])):
-        _refuse_third("a manifold of contacts")
-    along, found = _some(params["along"], turned)
-    slopes_there, more = _some(params["slopes"], bent)
-    if not along and not slopes_there:
-        return results, _zeros(results)
-    given = {**params, "along": along, "slopes": slopes_there}
-    return results, _vjp_tangent.bind(*head, *found, *bars, *more, **given)
-
-
-def _vjp_tangent_transposed(cotangents: Any, *args: Any, **params: Any) -> Any:
-    """By the poses it is its own transpose, for second derivatives are symmetric; by tangents of
-    cotangents it is what the VJP is."""
-    head, directions, bars, slopes = _second_parts(args, params)
-    along, found = _some(params["wrt"], cotangents)
-    if not along:
-        return [None] * len(args)
-    shared = _shared(params)
-    back = [None] * len(directions)
-    to_poses = _wanted(params["along"], directions)
-    if to_poses:
-        g = _vjp_tangent.bind(*head, *found, *bars, along=along, bars=params["bars"], slopes=0,
-                              wrt=to_poses, **shared)
-        back = _results_of_linear([], directions, g)
-    further = [None] * len(slopes)
-    to_slopes = _wanted(params["slopes"], slopes)
-    if to_slopes:
-        t = _jvp.bind(*head, *found, along=along, want=to_slopes, **shared)
-        further = _results_of_linear([], slopes, t)
-    return [None] * len(head) + back + [None] * len(bars) + further
-
-
-def _jvp_tangent_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
-    head, rest = _head(primals, params["indexed"])
-    first = bit_count(params["along"])
-    changes = _head(tangents, params["indexed"])[1]
-    results = _jvp_tangent.bind(*primals, **params)
-    if not all(map(_is_zero, [*tangents[:2], *changes[:first]])):
-        _refuse_third("a manifold of contacts")
-    moved, found = _some(params["moved"], changes[first:])
+def _jvp_rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
+    made, slopes = bind("jvp", plan.subject, x, plan.outputs), along_linear(plan, x, renamed(dx, "_tangent", "_tangent"))
+    moved = _tangents(dx, "_move")
     if not moved:
-        return results, _zeros(results)
-    return results, _jvp_tangent.bind(*head, *rest[:first], *found, **{**params, "moved": moved})
+        return made, slopes
+    more = bind("jvp_tangent", plan.subject, {**x, **moved}, plan.outputs)
+    return made, {name: slopes[name] + slope if slopes else slope for name, slope in more.items()}
 
 
-def _jvp_tangent_transposed(cotangents: Any, *args: Any, want: int, along: int, moved: int,
-                            **shared: Any) -> Any:
-    head, rest = _head(args, shared["indexed"])
-    first = bit_count(along)
-    bars, found = _some(want, cotangents)
-    if not bars:
-        return [None] * len(args)
-    g = _vjp_tangent.bind(*head, *rest[:first], *found, along=along, bars=bars, slopes=0,
-                          wrt=_wanted(moved, rest[first:]), **shared)
-    return [None] * (len(head) + first) + _results_of_linear([], rest[first:], g)
-
-
-# ---- derivatives of reductions ----
-
-def _along_gradient(bits: int, gradients: dict[int, Any], tangents: Sequence[Any]) -> Any:
-    terms = [(gradients[k] * t).sum(-1) for k, t in
-             zip((k for k in range(2) if bits >> k & 1), tangents)]
-    return terms[0] if len(terms) == 1 else terms[0] + terms[1]
-
-
-def _value_jvp(primals: Any, tangents: Any, *, reduction: int, nearest: int, **shared: Any) -> Any:
-    along, directions = _there(tangents[:2])
+def _vjp_rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
+    made, along = bind("vjp", plan.subject, x, plan.outputs), _tangents(dx)
     if not along:
-        results = _value.bind(*primals, reduction=reduction, nearest=nearest, **shared)
-        return results, _zeros(results)
-    if reduction >= len(REDUCTIONS):
-        raise NotImplementedError(f"{VALUES[reduction]!r} has no derivative; 'distance' and "
-                                  "'soft_minimum' have")
-    found = _gradient.bind(*primals, reduction=reduction, nearest=nearest, wrt=along, **shared)
-    values, g = found[:1 + nearest], found[1 + nearest:]
-    both = dict(zip((k for k in range(2) if along >> k & 1), g))
-    return values, [_along_gradient(along, both, directions), *_zeros(values[1:])]
+        return made, along_linear(plan, x, dx)
+    return made, bind("vjp_tangent", plan.subject, {**x, **along, **renamed(dx, "_bar", "_slope")}, plan.outputs)
 
 
-def _gradient_jvp(primals: Any, tangents: Any, *, reduction: int, nearest: int, wrt: int,
-                  **shared: Any) -> Any:
-    along, directions = _there(tangents[:2])
-    found = _gradient.bind(*primals, reduction=reduction, nearest=nearest, wrt=wrt | along, **shared)
-    values, g = found[:1 + nearest], found[1 + nearest:]
-    both = dict(zip((k for k in range(2) if (wrt | along) >> k & 1), g))
-    results = [*values, *(both[k] for k in range(2) if wrt >> k & 1)]
-    if not along:
-        return results, _zeros(results)
-    products = _hessian_product.bind(*primals, *directions, reduction=reduction, along=along,
-                                     wrt=wrt, **shared) if wrt else []
-    return results, [_along_gradient(along, both, directions), *_zeros(values[1:]), *products]
+# By the poses vjp_tangent is its own transpose, for second derivatives are symmetric; by tangents of cotangents it is what
+# the VJP is.
+_by_tangents = transposed_by("vjp_tangent", "_tangent", ("_gradient", "_tangent"), "_gradient")
+_by_slopes = transposed_by("jvp", "_slope", ("_gradient", "_tangent"), "_tangent")
 
 
-def _hessian_product_jvp(primals: Any, tangents: Any, *, along: int, **params: Any) -> Any:
-    head, _ = _head(primals, params["indexed"])
-    moved, changes = _head(tangents, params["indexed"])
-    results = _hessian_product.bind(*primals, along=along, **params)
-    if not all(map(_is_zero, moved[:2])):
-        _refuse_third("a reduction")
-    bits, found = _some(along, changes)
-    if not bits:
-        return results, _zeros(results)
-    return results, _hessian_product.bind(*head, *found, along=bits, **params)
+def _value_rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
+    if not dx:
+        return bind("reduce", plan.subject, x, plan.outputs), {}
+    kind = plan.subject.kind
+    if kind not in REDUCTIONS:
+        refuse(f"{kind!r} has no derivative; 'distance' and 'soft_minimum' have")
+    made = bind("gradient", plan.subject, x, (*plan.outputs, *(name + "_gradient" for name in dx)))
+    return made, {kind: along_gradients(made, dx, 1)}
 
 
-def _hessian_product_transposed(cotangents: Any, *args: Any, along: int, wrt: int,
-                                **params: Any) -> Any:
-    head, directions = _head(args, params["indexed"])
-    bits, found = _some(wrt, cotangents)
-    if not bits:
-        return [None] * len(args)
-    h = _hessian_product.bind(*head, *found, along=bits, wrt=_wanted(along, directions), **params)
-    return _results_of_linear(head, directions, h)
+def _gradient_rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
+    wanted = [name for name in CALLS["gradient"].outputs if name in (*plan.outputs, *(name + "_gradient" for name in dx))]
+    made, products = bind("gradient", plan.subject, x, wanted), [name for name in plan.outputs if name.endswith("_gradient")]
+    if not dx:
+        return made, {}
+    slopes = bind("hessian_product", plan.subject, {**x, **_tangents(dx)}, products) if products else {}
+    return made, {plan.subject.kind: along_gradients(made, dx, 1), **slopes}
 
 
-ad.primitive_jvps.update({
-    _contacts: _contacts_jvp, _jvp: _jvp_jvp, _vjp: _vjp_jvp, _vjp_tangent: _vjp_tangent_jvp,
-    _jvp_tangent: _jvp_tangent_jvp, _value: _value_jvp, _gradient: _gradient_jvp,
-    _hessian_product: _hessian_product_jvp})
-ad.primitive_transposes.update({
-    _jvp: _jvp_transposed, _vjp: _vjp_transposed, _vjp_tangent: _vjp_tangent_transposed,
-    _jvp_tangent: _jvp_tangent_transposed, _hessian_product: _hessian_product_transposed})
+make("contacts", _contacts_rule)
+make("jvp", _jvp_rule, transposed_by("vjp", "_tangent", ("_tangent", "_bar"), "_gradient"))
+make("vjp", _vjp_rule, transposed_by("jvp", "_bar", ("_gradient", "_tangent"), "_tangent"))
+make("vjp_tangent", of_linear(THIRD["a manifold of contacts"]), lambda *of: {**_by_tangents(*of), **_by_slopes(*of)})
+make("jvp_tangent", of_linear(THIRD["a manifold of contacts"]),
+     transposed_by("vjp_tangent", "_move", ("_tangent", "_bar"), "_gradient"))
+make("reduce", _value_rule)
+make("gradient", _gradient_rule)
+make("hessian_product", of_linear(THIRD["a reduction"]),
+     transposed_by("hessian_product", "_tangent", ("_gradient", "_tangent"), "_gradient"))
 
 
 # ---- what is called ----
 
-def _widths(poses: Sequence[jax.Array]) -> None:
-    widths = [pose.shape[-1] if pose.ndim else 0 for pose in poses]
-    for k, pose in enumerate(poses):
-        if widths[k] not in (6, 7):
-            raise ValueError(f"pose{k + 1} has shape {pose.shape}: its last axis is a twist's 6 "
-                             "numbers, or position and quaternion, 7; or its last two are a "
-                             "matrix, 4 x 4")
-
-
-def _operands(pair: Pairs, pose1: Any, pose2: Any, index: Any) -> tuple[list[Any], dict[str, Any]]:
-    """The poses, broadcast, with the index where there is one; and the pairs."""
+def _operands(pair: Pairs, pose1: Any, pose2: Any, index: Any, kind: str = "") -> tuple[OfPairs, Given]:
+    """What the call is of; and the poses, broadcast, with the index where there is one."""
     pairs = (pair,) if isinstance(pair, Pair) else _list_of(pair)
     if isinstance(pair, Pair) != (index is None):
         raise ValueError("index tells of a list of pairs which one each pose is of: one pair has "
                          "none, and a list needs it")
     dtype = pairs[0].dtype
     check_precision(dtype)
-    poses = _forms.of_one_kind(jnp, *(None if pose is None else real_of(pose, dtype, name)
-                                      for name, pose in (("pose1", pose1), ("pose2", pose2))))
-    _widths(poses)
-    try:
-        lead = jnp.broadcast_shapes(poses[0].shape[:-1], poses[1].shape[:-1])
-    except ValueError:
-        raise ValueError(f"pose1 has shape {poses[0].shape} and pose2 {poses[1].shape}, which are "
-                         "not of one batch") from None
-    operands = [p if p.shape[:-1] == lead else jnp.broadcast_to(p, lead + p.shape[-1:])
-                for p in poses]
+    poses = poses_of(pose1, pose2, dtype)
+    given = dict(zip(("pose1", "pose2"), poses))
     if index is not None:
-        operands.append(_index(index, lead, len(pairs)))
-    return operands, {"pairs": pairs, "indexed": index is not None}
+        given["index"] = _index(index, poses[0].shape[:-1], len(pairs))
+    return OfPairs(pairs, index is not None, poses[0].shape[-1], kind), given
 
 
 def _index(index: Any, lead: tuple[int, ...], count: int) -> jax.Array:
@@ -370,10 +161,8 @@ def contacts(pair: Pairs, pose1: Any, pose2: Any, *, want: Sequence[str] = OUTPU
     if shape1 is not None or shape2 is not None or follow:
         plan, values = shaped(pair, pose1, pose2, (shape1, shape2), index, want=want, follow=follow)
         return Contacts(**dict(zip(plan.want, values)), status=values[-1])
-    operands, shared = _operands(pair, pose1, pose2, index)
-    bits = bits_of([name in want for name in ALL_OUTPUTS])
-    *found, status = _contacts.bind(*operands, want=bits, **shared)
-    return Contacts(**dict(zip(names(bits), found)), status=status)
+    names = [name for name in ALL_OUTPUTS if name in want]
+    return Contacts(**bind("contacts", *_operands(pair, pose1, pose2, index), [*names, "status"]))
 
 
 def reduce(pair: Pairs, pose1: Any, pose2: Any, kind: str, *, nearest: bool = False,
@@ -390,6 +179,6 @@ def reduce(pair: Pairs, pose1: Any, pose2: Any, kind: str, *, nearest: bool = Fa
     if nearest and kind == "minimum_distance":
         least = reduce(pair, pose1, pose2, kind, index=index)
         return least, least
-    operands, shared = _operands(pair, pose1, pose2, index)
-    values = _value.bind(*operands, reduction=VALUES.index(kind), nearest=int(nearest), **shared)
-    return tuple(values) if nearest else values[0]
+    outputs = (kind, "minimum_distance") if nearest else (kind,)
+    values = bind("reduce", *_operands(pair, pose1, pose2, index, kind), outputs)
+    return tuple(values.values()) if nearest else values[kind]

@@ -16,7 +16,7 @@ import jax.numpy as jnp  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
 import abut.jax as aj  # noqa: E402
-from abut import _jax_ccd  # noqa: E402
+from abut import _table, _xla  # noqa: E402
 
 FAILS = (ValueError, jax.errors.JaxRuntimeError)
 
@@ -165,15 +165,17 @@ def test_through_the_host(context):
     meshes, poses = cubes(context), moves(context, 12)
     x0, x1 = features(context, "pe", 12)
     many = jnp.linspace(0, 0.1, 12, dtype=context.dtype)
-    batch = {"owners": meshes, "motion": 1, "iterations_most": 0, "reals": (0.05, 0.1, 1e-4, 0.1, 0.0, 0.0, 0.0, 0.2, 0.0)}
-    queries = {"owners": (context,), "given": 1 << 2 | 1 << 5, "kind": 1, "method": 0, "iterations_most": 0, "plain": 0,
-               "reals": (0.0, 0.1, 0.0, 1.0, 0.0, 0.0)}
-    for op, primitive, operands, params in (("meshes", _jax_ccd._meshes, poses, batch),
-                                            ("queries", _jax_ccd._queries, (x0, x1, many, 1 - many), queries)):
-        for slopes in (False, True):
-            wanted = primitive.bind(*operands, slopes=slopes, **params)
-            got = jax.jit(lambda *x: _jax_ccd._by_callback(op, *x, slopes=slopes, **params))(*operands)
-            assert len(got) == len(wanted) and all(map(np.array_equal, got, wanted))
+    moved = _table.OfMeshes(meshes, poses[0].shape[-1], _table.move_settings(
+        {"motion": 1, "center1": (0.1, 0.0, 0.0), "center2": (0.0, 0.2, 0.0), "separation": 0.05, "keep": 0.1, "tolerance": 1e-4}))
+    asked = _table.OfFeatures(context, _table.query_settings({"kind": 1, "keep": 0.1}))
+    queries = {"x0": x0, "x1": x1, "separations": many, "ends": 1 - many}
+    for name, subject, given in (("ccd", moved, dict(zip(_table.POSES, poses))), ("ccd_queries", asked, queries)):
+        for call in (name, name + "_gradient"):
+            plan = _table.plan_of(call, subject, given, _table.CALLS[call].outputs)
+            operands = [given[array] for array in plan.inputs]
+            wanted = _xla.PRIMITIVES[call].bind(*operands, plan=plan)
+            got = jax.jit(lambda *x: _xla.through_host(*x, plan=plan))(*operands)
+            assert len(got) == len(wanted) > 4 and all(map(np.array_equal, got, wanted))
 
 
 def test_pairs(context):

@@ -12,7 +12,7 @@ import jax.numpy as jnp  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
 import abut.jax as aj  # noqa: E402
-from abut import _jax_closest  # noqa: E402
+from abut import _table, _xla  # noqa: E402
 
 ANSWERS = ("d", "n", "p1", "p2")
 FAILS = (ValueError, jax.errors.JaxRuntimeError)
@@ -126,17 +126,19 @@ def test_through_the_host(context):
     shapes = some_shapes(context)
     p1, p2 = pair_of_poses(context, 12)
     one, two = (jnp.asarray(np.random.default_rng(3).integers(0, 4, 12), jnp.uint32) for _ in range(2))
-    params = dict(zip(("settings", "smoothing"), _jax_closest.numbers_of("gumbel", {"temperature": 0.1, "cutoff": 3.0})))
-    for head, shared in (((p1, p2), {"shapes": tuple(shapes[:2]), "indexed": False}),
-                         ((p1, p2, one, two), {"shapes": tuple(shapes), "indexed": True})):
-        answers = _jax_closest._query.bind(*head, **params, **shared)
-        bars = cotangents(answers[:4])
-        twists = jnp.ones((12, 12), context.dtype)
-        for op, primitive, more, bits in (("query", _jax_closest._query, (), {}), ("jvp", _jax_closest._jvp, (*answers, twists), {}),
-                                          ("vjp", _jax_closest._vjp, (*answers, bars[0], bars[2]), {"bars": 5})):
-            wanted = primitive.bind(*head, *more, **params, **shared, **bits)
-            got = jax.jit(lambda *x: _jax_closest._by_callback(op, *x, **params, **shared, **bits))(*head, *more)
-            assert all(map(np.array_equal, got, wanted))
+    settings = _table.closest_settings("gumbel", {"temperature": 0.1, "cutoff": 3.0})
+    for given, some in (({"pose1": p1, "pose2": p2}, shapes[:2]), ({"pose1": p1, "pose2": p2, "one": one, "two": two}, shapes)):
+        subject = _table.OfShapes(tuple(some), 1, 7, *settings)
+        answers = _xla.bind("closest", subject, given, (*_table.CALLS["closest"].outputs,))
+        bars = cotangents([answers[name] for name in ("d", "n", "p1", "p2")])
+        for call, more in (("closest", {}), ("closest_jvp", {**answers, "twists_tangent": jnp.ones((12, 12), context.dtype)}),
+                           ("closest_vjp", {**answers, "d_bar": bars[0], "p1_bar": bars[2]})):
+            names = ["twists_gradient"] if call == "closest_vjp" else list(_table.CALLS[call].outputs)
+            plan = _table.plan_of(call, subject, {**given, **more}, names)
+            operands = [{**given, **more}[array] for array in plan.inputs]
+            wanted = _xla.PRIMITIVES[call].bind(*operands, plan=plan)
+            got = jax.jit(lambda *x: _xla.through_host(*x, plan=plan))(*operands)
+            assert len(got) == len(wanted) == len(names) and all(map(np.array_equal, got, wanted))
 
 
 def test_forms(double):

@@ -17,7 +17,7 @@ import jax.numpy as jnp  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
 import abut.jax as aj  # noqa: E402
-from abut import _forms as aj_forms, _xla  # noqa: E402
+from abut import _forms as aj_forms, _table, _xla  # noqa: E402
 
 SMOOTH = ("mean_distance", "activity", "energy", "soft_minimum", "distance", "soft_distance")
 FAILS = (ValueError, jax.errors.JaxRuntimeError)
@@ -313,19 +313,23 @@ def test_through_the_host(pair):
     p1, p2, t1, t2 = (jnp.asarray(0.1 * rng.normal(size=(3, 6)), pair.dtype) for _ in range(4))
     d, s = (jnp.asarray(rng.normal(size=(3, pair.C)), pair.dtype) for _ in range(2))
     k = jnp.asarray([0, 1, 0], jnp.uint32)
-    for op, args, params in (
-            ("contacts", (), {"want": 6}), ("contacts", (), {"want": 15}),
-            ("jvp", (t1, t2), {"along": 3, "want": 15}), ("jvp", (t2,), {"along": 2, "want": 2}),
-            ("vjp", (d, s), {"bars": 10, "wrt": 3}), ("vjp", (d,), {"bars": 2, "wrt": 2}),
-            ("vjp_tangent", (t1, d, s), {"along": 1, "bars": 2, "slopes": 8, "wrt": 3}),
-            ("value", (), {"reduction": 4}), ("value", (), {"reduction": 2}),
-            ("gradient", (), {"reduction": 3, "wrt": 2}),
-            ("hessian_product", (t2,), {"reduction": 2, "along": 2, "wrt": 1})):
-        primitive = getattr(aj, "_" + op)
-        for head, shared in (((p1, p2), {"pairs": (pair,), "indexed": False}),
-                             ((p1, p2, k), {"pairs": (pair, pair), "indexed": True})):
-            wanted = primitive.bind(*head, *args, **params, **shared)
-            got = jax.jit(lambda *a: _xla.by_callback(op, *a, **params, **shared))(*head, *args)
+    given = {"pose1": p1, "pose2": p2, "pose1_tangent": t1, "pose2_tangent": t2, "d_bar": d, "activity_bar": s, "activity_slope": s,
+             "index": k}
+    both = ("pose1_gradient", "pose2_gradient")
+    tangents = ("p_tangent", "d_tangent", "n_tangent", "activity_tangent")
+    for call, left_out, names in (
+            ("contacts", (), ("d", "n", "status")), ("contacts", (), ("p", "d", "n", "activity", "status")),
+            ("jvp", (), tangents), ("jvp", ("pose1_tangent",), ("d_tangent",)), ("vjp", (), both),
+            ("vjp", ("activity_bar",), both[1:]), ("vjp_tangent", ("pose2_tangent", "activity_bar"), both),
+            ("reduce", (), ("distance",)), ("reduce", (), ("energy",)), ("gradient", (), ("soft_minimum", both[1])),
+            ("hessian_product", ("pose1_tangent",), both[:1])):
+        kind = {"gradient": "soft_minimum", "hessian_product": "energy"}.get(call, "")
+        for pairs, indexed in (((pair,), False), ((pair, pair), True)):
+            there = [name for name in given if name not in left_out and (indexed or name != "index")]
+            plan = _table.plan_of(call, _table.OfPairs(pairs, indexed, 6, kind), there, names)
+            operands = [given[name] for name in plan.inputs]
+            wanted = _xla.PRIMITIVES[call].bind(*operands, plan=plan)
+            got = jax.jit(lambda *a: _xla.through_host(*a, plan=plan))(*operands)
             assert len(got) == len(wanted)
             for one, other in zip(got, wanted):
                 assert one.dtype == other.dtype

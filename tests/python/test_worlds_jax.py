@@ -1,5 +1,6 @@
 """abut.jax of worlds: NumPy's answers to the bit, gradients, scan, vmap, programs, refusals."""
 import gc
+import re
 import weakref
 
 import numpy as np
@@ -15,7 +16,7 @@ import jax.numpy as jnp  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
 import abut.jax as aj  # noqa: E402
-from abut import _jax_worlds  # noqa: E402
+from abut import _table, _xla  # noqa: E402
 
 FAILS = (ValueError, jax.errors.JaxRuntimeError)
 
@@ -219,29 +220,53 @@ def test_only_what_is_used(tree):
     """A loss on v alone asks for no w, no status, and for no gradient but by u."""
     scene, (q, v, u) = tree.scene, state(tree)
     text = str(jax.jit(jax.grad(lambda u: aj.step(scene, q, v, u, record=1).v.sum())).lower(u).as_text())
-    assert text.count("abut_worlds") == 2 and f"wrt = {1 << _jax_worlds.SLOPES.index('u')} " in text
+    results = re.findall(r"custom_call @abut\(.*-> (.*)$", text, re.M)
+    assert len(results) == 2 and results[1] == f"tensor<{'x'.join(map(str, u.shape))}xf64>"  # by u alone
     text = str(jax.jit(lambda u: jax.jvp(lambda u: aj.step(scene, q, v, u, record=1).v, (u,), (u,))[1]).lower(
         u).as_text())
-    assert "want = 2 " in text and "along = 4 " in text
+    tangents = re.findall(r"custom_call @abut\((.*)\) \{.*-> (.*)$", text, re.M)[-1]
+    # q, v, u, the q and the kept q that are reached, and along u; of v.
+    assert tangents[0].count("%") == 6 and tangents[1] == f"tensor<{'x'.join(map(str, v.shape))}xf64>"
 
 
 def test_through_the_host(tree, monkeypatch):
     """As on devices whose memory the library does not share."""
     scene, (q, v, u) = tree.scene, state(tree)
-    params = {"scene": scene, "steps": 3, "record": 1, "controls": 0, "given": 2}
-    made = _jax_worlds._by_callback("steps", q, v, u, want=63, **params)
+    worlds = _table.OfWorlds(scene, 3, 1, False)
+
+    def host(call, given, names):
+        plan = _table.plan_of(call, worlds, given, names)
+        return dict(zip(names, _xla.through_host(*(given[name] for name in plan.inputs), plan=plan)))
+
+    given = {"q": q, "v": v, "u": u}
+    made = host("steps", given, list(_table.CALLS["steps"].outputs))
     wanted = scene.step(q, v, u, steps=3, record=1)
-    for one, name in zip(made, _jax_worlds.WANT):
-        equal(one, getattr(wanted, name))
+    for name, one in made.items():
+        equal(one, getattr(wanted, name.replace("_next", "")))
     bar = np.ones_like(v)
-    g = _jax_worlds._by_callback("vjp", q, v, u, made[0], made[4], bar, bars=2, wrt=5, **params)
+    given |= {"q_next": made["q_next"], "q_record": made["q_record"]}
+    g = host("steps_vjp", {**given, "v_next_bar": bar}, ["q_gradient", "u_gradient"])
     wanted = scene.vjp(q, v, u, steps=3, record=1, v_bar=bar)
-    equal(g[0], wanted.q)
-    equal(g[1], wanted.u)
-    moved = _jax_worlds._by_callback("jvp", q, v, u, made[0], made[4], q, u, along=5, want=1 | 32, **params)
+    equal(g["q_gradient"], wanted.q)
+    equal(g["u_gradient"], wanted.u)
+    moved = host("steps_jvp", {**given, "q_tangent": q, "u_tangent": u}, ["q_next_tangent", "v_record_tangent"])
     wanted = scene.jvp(q, v, u, steps=3, record=1, q_tangent=q, u_tangent=u)
-    equal(moved[0], wanted.q)
-    equal(moved[1], wanted.v_record)
+    equal(moved["q_next_tangent"], wanted.q)
+    equal(moved["v_record_tangent"], wanted.v_record)
+
+
+def test_automatic_pairs(double, tmp_path):
+    """Friction has a column for each listed pair, and for each body that is in automatic ones."""
+    box = {"joint": {"type": "free"}, "density": 500, "position": [0, 0, 0.1], "bodies": [{"box": [0.1, 0.1, 0.1]}]}
+    path = worlds.write_scene(tmp_path, links=[{"bodies": [{"plane": [5, 5]}]}, box], automatic={"friction": 0.4})
+    with abut.Scene(path, double) as scene:
+        q, v, friction = scene.start(), np.r_[1.0, np.zeros(5)], np.array([0.2, 0.3])
+        assert (scene.pairs, scene.parameters) == (0, 2)
+        f = jax.jit(lambda friction: aj.step(scene, q, v, steps=20, friction=friction).v)
+        equal(f(friction), scene.step(q, v, steps=20, friction=friction).v)
+        wanted = scene.vjp(q, v, steps=20, friction=friction, v_bar=np.ones(6), wrt=("friction",)).friction
+        assert wanted[1]
+        equal(jax.grad(lambda friction: f(friction).sum())(friction), wanted)
 
 
 # ---- refusals and lives ----

@@ -1,0 +1,144 @@
+#include "calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- contacts ---- */
+
+static bool contacts_fit(const abutpy_contacts_record *c)
+{
+  const size_t pairs = c->batch.pairs ? c->batch.pair_count : 1;
+  size_t slots = 0;
+  for (size_t i = 0; i < pairs; ++i) {
+    abut_layout layout;
+    if (abut_get_layout(c->batch.pairs ? c->batch.pairs[i] : c->pair, &layout)) {
+      return true; /* the call says why */
+    }
+    slots = layout.contacts > slots ? layout.contacts : slots;
+  }
+  return slots == c->slots;
+}
+
+static abut_status run_contacts(int call, abutpy_contacts_record *c)
+{
+  switch (call) {
+  case ABUTPY_JVP:
+    return abut_jvp(c->pair, ABUT_SAME_PAIR, &c->batch, &c->along, &c->tangents);
+  case ABUTPY_VJP:
+    return abut_vjp(c->pair, ABUT_SAME_PAIR, &c->batch, &c->bars, &c->gradients);
+  case ABUTPY_VJP_TANGENT:
+    return abut_vjp_tangent(c->pair, &c->batch, &c->bars, &c->slopes, &c->along, NULL,
+                            &c->gradients);
+  case ABUTPY_GRADIENT:
+    return abut_gradient(c->pair, ABUT_SAME_PAIR, &c->batch, c->reduction, &c->gradients);
+  case ABUTPY_HESSIAN_PRODUCT:
+    return abut_hessian_product(c->pair, &c->batch, c->reduction, &c->along, NULL, &c->gradients);
+  default:
+    return abut_contacts(c->pair, &c->batch);
+  }
+}
+
+/* ---- closest points ---- */
+
+/* Derivatives begin from answers, where the method does, and add to their status: to a copy of it.
+ */
+static abut_status derive_closest(int call, abutpy_closest_record *c)
+{
+  abut_closest_batch *b = &c->batch;
+  uint8_t *copy = NULL;
+  if (c->smoothing.solved) {
+    copy = malloc(b->count + 1);
+    if (!copy) {
+      return ABUT_ERROR_MEMORY;
+    }
+    memcpy(copy, b->status, b->count);
+  } else {
+    b->d = b->n = b->p1 = b->p2 = NULL;
+  }
+  b->status = copy;
+  const abut_status status =
+    call == ABUTPY_CLOSEST_VJP
+      ? abut_closest_vjp(c->context, b, &c->smoothing, &c->bars, &c->gradients)
+      : abut_closest_jvp(c->context, b, &c->smoothing, c->twists, &c->tangents);
+  free(copy);
+  return status;
+}
+
+/* ---- worlds ---- */
+
+static bool steps_fit(const abutpy_steps_record *c)
+{
+  abut_scene_info info;
+  return abut_get_scene_info(c->scene, &info) ||
+         (c->nq == info.nq && c->nv == info.nv && c->nu == info.nu && c->links == info.links &&
+          c->pairs == info.pairs && c->parameters == info.parameters);
+}
+
+static abut_status run_steps(int call, abutpy_steps_record *c)
+{
+  switch (call) {
+  case ABUTPY_STEPS_VJP:
+    return abutpy_vjp_worlds(c->scene, c->real, &c->batch, c->bars, c->slopes, NULL);
+  case ABUTPY_STEPS_JVP: /* the states are computed anew beside their tangents */
+    c->batch.q_next = c->batch.q_record = NULL;
+    return abutpy_jvp_worlds(c->scene, c->real, &c->batch, c->along, c->tangents);
+  default:
+    return abut_step_worlds(c->scene, &c->batch);
+  }
+}
+
+/* ---- all ---- */
+
+size_t abutpy_record_size(int call)
+{
+  static const size_t sizes[ABUTPY_CALLS] = {
+    [ABUTPY_CONTACTS] = sizeof(abutpy_contacts_record),
+    [ABUTPY_JVP] = sizeof(abutpy_contacts_record),
+    [ABUTPY_VJP] = sizeof(abutpy_contacts_record),
+    [ABUTPY_VJP_TANGENT] = sizeof(abutpy_contacts_record),
+    [ABUTPY_GRADIENT] = sizeof(abutpy_contacts_record),
+    [ABUTPY_HESSIAN_PRODUCT] = sizeof(abutpy_contacts_record),
+    [ABUTPY_CCD] = sizeof(abutpy_ccd_record),
+    [ABUTPY_CCD_GRADIENT] = sizeof(abutpy_ccd_record),
+    [ABUTPY_CCD_QUERIES] = sizeof(abutpy_ccd_queries_record),
+    [ABUTPY_CCD_QUERIES_GRADIENT] = sizeof(abutpy_ccd_queries_record),
+    [ABUTPY_CLOSEST] = sizeof(abutpy_closest_record),
+    [ABUTPY_CLOSEST_VJP] = sizeof(abutpy_closest_record),
+    [ABUTPY_CLOSEST_JVP] = sizeof(abutpy_closest_record),
+    [ABUTPY_STEPS] = sizeof(abutpy_steps_record),
+    [ABUTPY_STEPS_VJP] = sizeof(abutpy_steps_record),
+    [ABUTPY_STEPS_JVP] = sizeof(abutpy_steps_record),
+  };
+  return call >= 0 && call < ABUTPY_CALLS ? sizes[call] : 0;
+}
+
+bool abutpy_fits(int call, const void *record)
+{
+  return call <= ABUTPY_HESSIAN_PRODUCT ? contacts_fit(record)
+                                        : call < ABUTPY_STEPS || steps_fit(record);
+}
+
+abut_status abutpy_run(int call, void *record)
+{
+  abutpy_ccd_record *moves = record;
+  abutpy_ccd_queries_record *queries = record;
+  abutpy_closest_record *closest = record;
+  switch (call) {
+  case ABUTPY_CCD:
+    return abut_ccd(moves->one, moves->two, &moves->batch);
+  case ABUTPY_CCD_GRADIENT:
+    return abut_ccd_gradient(moves->one, moves->two, &moves->batch, &moves->gradients);
+  case ABUTPY_CCD_QUERIES:
+    return abut_run_ccd_queries(queries->context, &queries->batch);
+  case ABUTPY_CCD_QUERIES_GRADIENT:
+    return abut_ccd_queries_gradient(queries->context, &queries->batch, queries->by_x0,
+                                     queries->by_x1);
+  case ABUTPY_CLOSEST:
+    return abut_closest(closest->context, &closest->batch);
+  case ABUTPY_CLOSEST_VJP:
+  case ABUTPY_CLOSEST_JVP:
+    return derive_closest(call, closest);
+  default:
+    return call < ABUTPY_CCD ? run_contacts(call, record) : run_steps(call, record);
+  }
+}

@@ -1,0 +1,87 @@
+/* Calls of the library that frameworks of arrays differentiate, each as one record that holds all
+ * it is given. python/abut/_table.py says which arrays a call has, and where in its record their
+ * addresses lie; python/bind.py reads this file, so that offsets in records are the compiler's. */
+#ifndef ABUTPY_CALLS_H
+#define ABUTPY_CALLS_H
+
+#include "worlds.h"
+
+#include <abut/abut.h>
+
+typedef enum abutpy_call {
+  ABUTPY_CONTACTS,
+  ABUTPY_JVP,
+  ABUTPY_VJP,
+  ABUTPY_VJP_TANGENT,
+  ABUTPY_GRADIENT,
+  ABUTPY_HESSIAN_PRODUCT,
+  ABUTPY_CCD,
+  ABUTPY_CCD_GRADIENT,
+  ABUTPY_CCD_QUERIES,
+  ABUTPY_CCD_QUERIES_GRADIENT,
+  ABUTPY_CLOSEST,
+  ABUTPY_CLOSEST_VJP,
+  ABUTPY_CLOSEST_JVP,
+  ABUTPY_STEPS,
+  ABUTPY_STEPS_VJP,
+  ABUTPY_STEPS_JVP,
+  ABUTPY_CALLS
+} abutpy_call;
+
+/* To ABUTPY_HESSIAN_PRODUCT. */
+typedef struct abutpy_contacts_record {
+  abut_pair pair;
+  size_t slots; /* C of the arrays */
+  abut_batch batch;
+  abut_reduction reduction;
+  abut_pose_tangents along;
+  abut_cotangents bars, slopes;
+  abut_tangents tangents;
+  abut_gradients gradients;
+} abutpy_contacts_record;
+
+typedef struct abutpy_ccd_record {
+  abut_ccd_mesh one, two;
+  abut_ccd_batch batch;
+  abut_ccd_gradients gradients;
+} abutpy_ccd_record;
+
+typedef struct abutpy_ccd_queries_record {
+  abut_context context;
+  abut_ccd_queries batch;
+  void *by_x0, *by_x1;
+} abutpy_ccd_queries_record;
+
+typedef struct abutpy_closest_record {
+  abut_context context;
+  abut_closest_batch batch;
+  abut_closest_smoothing smoothing;
+  abut_closest_cotangents bars;
+  abut_closest_gradients gradients;
+  const void *twists;
+  abut_closest_tangents tangents;
+} abutpy_closest_record;
+
+typedef struct abutpy_steps_record {
+  abut_scene scene;
+  size_t nq, nv, nu, links, pairs, parameters; /* of the arrays */
+  abut_worlds batch;
+  size_t real; /* bytes of one */
+  const void *bars[WORLD_BARS], *along[WORLD_SLOPES];
+  void *slopes[WORLD_SLOPES], *tangents[WORLD_BARS];
+} abutpy_steps_record;
+
+/* Bytes of a call's record; 0 where there is no such call. */
+size_t abutpy_record_size(int call);
+
+/* Whether arrays that are made for a record's sizes are of what its handles name now. */
+bool abutpy_fits(int call, const void *record);
+
+/* Does a call. The record's counts of failures are set; answers that derivatives begin from are not
+ * changed. */
+abut_status abutpy_run(int call, void *record);
+
+/* Address of the function by which XLA does calls. */
+uintptr_t abutpy_xla_handler(void);
+
+#endif
