@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -23,7 +22,7 @@ def _check_tangents(plan: Plan) -> None:
         raise NotImplementedError(NO_TANGENTS)
 
 
-by_derivatives("steps", lambda worlds: ("q_next", "q_record") if worlds.kept else ("q_next",), NO_SECOND, check=_check_tangents)
+by_derivatives("steps", NO_SECOND, check=_check_tangents)
 
 
 # ---- what is called ----
@@ -69,8 +68,7 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
              "friction": friction, "stiffness": stiffness, "gravity": gravity, "springs": springs}
     given = {name: value for name, value in given.items() if value is not None}
     worlds = OfWorlds(scene, count, count_of("record", record, 0), controls is not None)
-    names = [name for name in CALLS["steps"].outputs if record or not name.endswith("_record")]
-    made = bind("steps", worlds, _operands({"q": q, "v": v, **given}, worlds), names)
+    made = bind("steps", worlds, _operands({"q": q, "v": v, **given}, worlds), worlds.gives(CALLS["steps"].outputs))
     return Step(**{name.replace("_next", ""): value for name, value in made.items()})
 
 

@@ -9,6 +9,7 @@ primitives and the places of arrays in calls by XLA are all made of this table.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -57,7 +58,7 @@ class Subject:
 
     record_type: ClassVar[str]
     axes: ClassVar[int] = 1  # of the first input, which are an entry's own
-    list: ClassVar[str] = ""  # where in the record the address of a list of handles goes
+    handles_at: ClassVar[str] = ""  # where in the record the address of a list of handles goes
 
     @property
     def context(self) -> Context:
@@ -79,6 +80,10 @@ class Subject:
         """Rows of a list, which a caller has given by whole numbers."""
         raise NotImplementedError
 
+    def gives(self, names: Iterable[str]) -> list[str]:
+        """Those among a call's outputs that there are."""
+        return list(names)
+
     def record(self) -> Any:
         made = ffi.new(self.record_type + " *")
         self.fill(made)
@@ -95,7 +100,7 @@ class OfPairs(Subject):
     kind: str = ""
 
     record_type = "abutpy_contacts_record"
-    list = "batch.pairs"
+    handles_at = "batch.pairs"
 
     @property
     def context(self) -> Context:
@@ -132,7 +137,7 @@ class OfShapes(Subject):
     smoothing: Settings
 
     record_type = "abutpy_closest_record"
-    list = "batch.shapes"
+    handles_at = "batch.shapes"
 
     @property
     def context(self) -> Context:
@@ -220,6 +225,9 @@ class OfWorlds(Subject):
 
     record_type = "abutpy_steps_record"
 
+    def gives(self, names: Iterable[str]) -> list[str]:
+        return [name for name in names if self.kept or not name.endswith("_record")]
+
     @property
     def context(self) -> Context:
         return self.scene.context
@@ -271,18 +279,22 @@ def query_settings(given: Mapping[str, Any]) -> Settings:
 class Call:
     """A row of the table.
 
-    number   of its C function; None of one that only stands for a derivative that there is not
-    linear   endings of the names of inputs in which it is linear
-    always   outputs that are computed whether or not somebody uses them
+    number    of its C function; None of one that only stands for a derivative that there is not
+    linear    endings of the names of inputs in which it is linear
+    always    outputs that are computed whether or not somebody uses them
+    constant  outputs that have no derivatives
+    keeps     outputs that derivatives begin from
     """
 
     def __init__(self, number: int | None, subject: type[Subject], inputs: Mapping[str, Array],
-                 outputs: Mapping[str, Array], linear: tuple[str, ...] = (), always: tuple[str, ...] = ()) -> None:
+                 outputs: Mapping[str, Array], *, linear: tuple[str, ...] = (), always: tuple[str, ...] = (),
+                 constant: Iterable[str] = (), keeps: Iterable[str] = ()) -> None:
         self.number, self.subject, self.linear, self.always = number, subject, linear, always
+        self.constant, self.keeps = tuple(constant), tuple(keeps)
         self.inputs, self.outputs = dict(inputs), dict(outputs)
         self.offsets = {name: _offset(subject, array.place) for name, array in (*inputs.items(), *outputs.items())}
         self.count = _offset(subject, "batch.count")
-        self.list = _offset(subject, subject.list) if subject.list else -1
+        self.handles_at = _offset(subject, subject.handles_at) if subject.handles_at else -1
 
 
 def _offset(subject: type[Subject], place: str) -> int:
@@ -343,37 +355,38 @@ _STEPPED = {"q_next": Array("batch.q_next", "q"), "v_next": Array("batch.v_next"
 _REACHED = {name: _STEPPED[name] for name in ("q_next", "q_record")}
 
 CALLS = {
-    "contacts": Call(lib.ABUTPY_CONTACTS, OfPairs, _HEAD, {**_of_outputs("batch"), **_STATUS}, always=("status",)),
-    "jvp": Call(lib.ABUTPY_JVP, OfPairs, {**_HEAD, **_ALONG}, _of_outputs("tangents", "_tangent"), ("_tangent",)),
-    "vjp": Call(lib.ABUTPY_VJP, OfPairs, {**_HEAD, **_BARS}, _BY_POSES, ("_bar",)),
+    "contacts": Call(lib.ABUTPY_CONTACTS, OfPairs, _HEAD, {**_of_outputs("batch"), **_STATUS}, always=("status",), constant=("status",)),
+    "jvp": Call(lib.ABUTPY_JVP, OfPairs, {**_HEAD, **_ALONG}, _of_outputs("tangents", "_tangent"), linear=("_tangent",)),
+    "vjp": Call(lib.ABUTPY_VJP, OfPairs, {**_HEAD, **_BARS}, _BY_POSES, linear=("_bar",)),
     "vjp_tangent": Call(lib.ABUTPY_VJP_TANGENT, OfPairs,
-                        {**_HEAD, **_ALONG, **_BARS, **_of_outputs("slopes", "_slope")}, _BY_POSES, ("_tangent", "_slope")),
+                        {**_HEAD, **_ALONG, **_BARS, **_of_outputs("slopes", "_slope")}, _BY_POSES, linear=("_tangent", "_slope")),
     "jvp_tangent": Call(None, OfPairs, {**_HEAD, **_ALONG, **_of_poses("along", "_move")},
-                        _of_outputs("tangents", "_tangent"), ("_move",)),
-    "reduce": Call(lib.ABUTPY_CONTACTS, OfPairs, _HEAD, _VALUES, always=VALUES),
-    "gradient": Call(lib.ABUTPY_GRADIENT, OfPairs, _HEAD, {**_VALUES, **_BY_POSES}, always=VALUES),
-    "hessian_product": Call(lib.ABUTPY_HESSIAN_PRODUCT, OfPairs, {**_HEAD, **_ALONG}, _BY_POSES, ("_tangent",)),
+                        _of_outputs("tangents", "_tangent"), linear=("_move",)),
+    "reduce": Call(lib.ABUTPY_CONTACTS, OfPairs, _HEAD, _VALUES, always=VALUES, constant=("minimum_distance",)),
+    "gradient": Call(lib.ABUTPY_GRADIENT, OfPairs, _HEAD, {**_VALUES, **_BY_POSES}, always=VALUES,
+                     constant=("minimum_distance",), keeps=_BY_POSES),
+    "hessian_product": Call(lib.ABUTPY_HESSIAN_PRODUCT, OfPairs, {**_HEAD, **_ALONG}, _BY_POSES, linear=("_tangent",)),
 
-    "closest": Call(lib.ABUTPY_CLOSEST, OfShapes, _SHAPES, _ANSWERED),
+    "closest": Call(lib.ABUTPY_CLOSEST, OfShapes, _SHAPES, _ANSWERED, constant=("status",), keeps=_ANSWERED),
     "closest_vjp": Call(lib.ABUTPY_CLOSEST_VJP, OfShapes, {**_SHAPES, **_ANSWERED, **_of_answers("bars", "_bar")},
-                        {**_BY_POSES, "twists_gradient": Array("gradients.twists", "twists")}, ("_bar",)),
+                        {**_BY_POSES, "twists_gradient": Array("gradients.twists", "twists")}, linear=("_bar",)),
     "closest_jvp": Call(lib.ABUTPY_CLOSEST_JVP, OfShapes, {**_SHAPES, **_ANSWERED, "twists_tangent": Array("twists", "twists")},
-                        _of_answers("tangents", "_tangent"), ("_tangent",)),
+                        _of_answers("tangents", "_tangent"), linear=("_tangent",)),
 
-    "ccd": Call(lib.ABUTPY_CCD, OfMeshes, _MOVES, _MOVED),
+    "ccd": Call(lib.ABUTPY_CCD, OfMeshes, _MOVES, _MOVED, constant=list(_MOVED)[1:]),
     "ccd_gradient": Call(lib.ABUTPY_CCD_GRADIENT, OfMeshes, _MOVES, {
         **_MOVED, **{f"{name}_gradient": Array(f"gradients.{name}", "pose") for name in POSES}}),
-    "ccd_queries": Call(lib.ABUTPY_CCD_QUERIES, OfFeatures, _FEATURES, _ASKED),
+    "ccd_queries": Call(lib.ABUTPY_CCD_QUERIES, OfFeatures, _FEATURES, _ASKED, constant=list(_ASKED)[1:]),
     "ccd_queries_gradient": Call(lib.ABUTPY_CCD_QUERIES_GRADIENT, OfFeatures, _FEATURES, {
         **_ASKED, **{f"{name}_gradient": Array(f"by_{name}", "vertices") for name in ("x0", "x1")}}),
 
-    "steps": Call(lib.ABUTPY_STEPS, OfWorlds, _WORLDS, _STEPPED),
+    "steps": Call(lib.ABUTPY_STEPS, OfWorlds, _WORLDS, _STEPPED, constant=("w_next", "status"), keeps=_REACHED),
     "steps_vjp": Call(lib.ABUTPY_STEPS_VJP, OfWorlds,
                       {**_WORLDS, **_REACHED, **_listed("bars", _STATES, WORLD_BARS, "_bar", True)},
-                      _listed("slopes", MOVING, WORLD_SLOPES, "_gradient"), ("_bar",)),
+                      _listed("slopes", MOVING, WORLD_SLOPES, "_gradient"), linear=("_bar",)),
     "steps_jvp": Call(lib.ABUTPY_STEPS_JVP, OfWorlds,
                       {**_WORLDS, **_REACHED, **_listed("along", MOVING, WORLD_SLOPES, "_tangent")},
-                      _listed("tangents", _STATES, WORLD_BARS, "_tangent", True), ("_tangent",)),
+                      _listed("tangents", _STATES, WORLD_BARS, "_tangent", True), linear=("_tangent",)),
 }
 
 
@@ -409,14 +422,16 @@ def run(plan: Plan, arrays: Sequence[Arrays], new: Callable[[Shape, Any], Arrays
         plan.call == "steps" and "status" not in plan.outputs) else plan
     lead = plan.lead(arrays[0])
     record, handles = subject.record(), subject.handles()
-    record.batch.count = int(np.prod(lead))
+    record.batch.count = math.prod(lead)
     if hasattr(record.batch, "progress"):
         record.batch.progress = GO_ON
     places = ffi.cast("void **", record)
     if handles is not None:
-        places[call.list // 8] = handles
+        places[call.handles_at // 8] = handles
     given = [np.asarray(array, order="C") for array in arrays]
     made = [new(shape, dtype) for shape, dtype in watched.shapes(lead)]
+    if not record.batch.count:
+        return made[:len(plan.outputs)]
     kept = [ffi.from_buffer(array) if array.size else ffi.NULL for array in (*given, *made)]
     for name, where in zip((*plan.inputs, *watched.outputs), kept):
         places[call.offsets[name] // 8] = where

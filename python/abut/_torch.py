@@ -1,294 +1,314 @@
-"""What abut.torch calls: primitives with their derivatives, eager and in compiled programs.
+"""The calls of abut's table for torch: eager as Functions, and those of pairs as operators in compiled programs.
 
-A primitive runs on tensors (index, pose1, pose2, more ...) of one batch and says how cotangents go
-back through it and tangents through it, by other primitives. Of each are made
+Of each call are made
 - a torch.autograd.Function, for eager torch and torch.func;
-- an operator abut::NAME, for torch.compile and torch.export, which refuse Functions with a forward
-  mode. It knows pairs by their numbers.
-In a Function's backward and jvp tensors may be torch.func's, which have no data: there nothing but
-other primitives and torch's own functions may be called; in jvp not even the latter, for torch
-turns their forward mode off there, so that a jvp of a jvp would be zero.
+- of contacts and reductions an operator abut::NAME, for torch.compile and torch.export, which refuse Functions with a
+  forward mode. It knows pairs by their numbers.
+A rule says how cotangents go back through a call and tangents through it, by other calls. In a Function's backward and jvp
+tensors may be torch.func's, which have no data: there nothing but calls and torch's own functions may be used; in jvp not
+even the latter where there are second derivatives, for torch turns their forward mode off there, so that a jvp of a jvp
+would be zero.
 """
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from abut import _calls
-from abut._calls import ALL_OUTPUTS, REDUCTIONS, contact_shape
-from abut._pair import Pair, pair_of
-from abut._torch_arrays import POOL, array, check_poses, tensors_of
+from abut._calls import ALL_OUTPUTS, REDUCTIONS
+from abut._pair import pair_of
+from abut._table import CALLS, COUNT, OfPairs, Plan, plan_of, run
+from abut._torch_arrays import POOL, array, check_poses
 
-Tensors = Sequence[Any]  # each a tensor or None
-NO_SLOPES = (None,) * len(ALL_OUTPUTS)
+Given = Mapping[str, Any]
+Made = dict[str, Any]
 
 
-class Plan:
-    """What is fixed in a call; to torch a leaf.
+class Numbered(NamedTuple):
+    """What a call is of in a compiled program: pairs by their numbers."""
 
-    pair   a Pair, or a tuple of pairs, of which index tells; numbers in a compiled program
-    what   the outputs wanted, joined by commas, or the reduction, with ",nearest" where the least
-           distance is wanted too
+    numbers: list[int]
+    kind: str = ""
+
+
+class Rule(NamedTuple):
+    """Derivatives of a call, on mappings of names; what is not in them is zero.
+
+    backward  cotangents of inputs that `needs` names, of the plan, the inputs, outputs that were kept, and cotangents
+    jvp       tangents of outputs, of the plan, the inputs, outputs that were kept, and tangents
     """
 
-    __slots__ = ("compiled", "pair", "what")
+    backward: Callable[[Plan, Given, Given, Given, Sequence[str]], Made]
+    jvp: Callable[[Plan, Given, Given, Given], Made]
 
-    def __init__(self, pair: Any, what: str, compiled: bool = False) -> None:
-        self.pair, self.what, self.compiled = pair, what, compiled
 
-    def of(self, what: str) -> Plan:
-        return Plan(self.pair, what, self.compiled)
+def refuse(text: str) -> NoReturn:
+    raise NotImplementedError(text)
 
-    @property
-    def pairs(self) -> tuple[Pair, ...]:
-        return (self.pair,) if isinstance(self.pair, Pair) else self.pair
 
-    @property
-    def reduction(self) -> str:
-        return self.what.partition(",")[0]
+def ending(names: Iterable[str], end: str) -> list[str]:
+    return [name + end for name in names]
 
-    @property
-    def nearest(self) -> bool:
-        return "," in self.what
 
-    @property
-    def want(self) -> tuple[str, ...]:
-        return tuple(self.what.split(",")) if self.what else ()
+def renamed(arrays: Given, old: str, new: str) -> Made:
+    """Those whose names end in `old`, under names that end in `new`."""
+    return {name[:len(name) - len(old)] + new: value for name, value in arrays.items() if name.endswith(old)}
 
 
-def bars_of(plan: Plan, given: Tensors) -> list[Tensor | None]:
-    """Of all outputs, those that are wanted have these."""
-    named = dict(zip(plan.want, given))
-    return [named.get(name) for name in ALL_OUTPUTS]
+def apply(call: str, subject: Any, given: Given, outputs: Iterable[str]) -> Made:
+    """The outputs of a call, of those tensors of `given` that it knows."""
+    there = [name for name, value in given.items() if value is not None]
+    plan = plan_of(call, subject, there, outputs)
+    if not plan.outputs:
+        return {}
+    if isinstance(subject, Numbered):
+        return OPERATORS[call](plan, given)
+    return dict(zip(plan.outputs, FUNCTIONS[call].apply(plan, *(given[name] for name in plan.inputs))))
 
 
-def some(tensors: Tensors) -> bool:
-    return any(t is not None for t in tensors)
+def folded(tensor: Any, axis: int | None, size: int) -> Any:
+    """A vmap's axis as the first one; where there is none the tensor is the same for all."""
+    if tensor is None:
+        return None
+    if axis is None:
+        return tensor.unsqueeze(0).expand(size, *tensor.shape)
+    return tensor.movedim(axis, 0)
 
 
-def total(*terms: Tensor | None) -> Tensor | None:
-    given = [t for t in terms if t is not None]
-    return sum(given[1:], given[0]) if given else None
+# ---- torch.autograd.Function ----
 
 
-def refuse(what: str) -> NoReturn:
-    raise NotImplementedError(f"abut has no {what}")
+def _tensor(call: str, numbers: Any) -> Tensor:
+    """A result as a tensor. Counts are signed, as not all of torch takes unsigned ones: bits stay, others get room."""
+    if numbers.dtype == np.uint32:
+        numbers = numbers.view(np.int32) if call == "steps" else numbers.astype(np.int64)
+    return torch.from_numpy(numbers)
 
 
-class Primitive:
-    """One function of tensors.
+def compute(plan: Plan, t: Sequence[Any]) -> tuple[Tensor, ...]:
+    """What a call gives, of tensors with data."""
+    arrays = [array(x) for x in t]
+    lead, inputs = plan.lead(arrays[0]), CALLS[plan.call].inputs
+    arrays = [plan.subject.rows(name, given, lead) if inputs[name].type == COUNT else given
+              for name, given in zip(plan.inputs, arrays)]
+    return tuple(_tensor(plan.call, made) for made in run(plan, arrays, POOL.take))
 
-    name      what its operator is called
-    inputs    its tensors' names, behind index, pose1 and pose2
-    keeps     whether derivatives need its outputs
-    """
 
-    name: str
-    inputs: tuple[str, ...] = ()
-    keeps = False
+def keep(ctx: Any, plan: Plan, inputs: Any, output: Any) -> list[Any]:
+    """Keeps what derivatives need, and gives it: of outputs not more, for a caller may change them in their place."""
+    ctx.plan = plan
+    ctx.set_materialize_grads(False)
+    saved = [*inputs, *(value for name, value in zip(plan.outputs, output) if name in CALLS[plan.call].keeps)]
+    ctx.save_for_backward(*saved)
+    return saved
 
-    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        """Its outputs, of tensors with data."""
-        raise NotImplementedError
 
-    def outputs(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        """The same; of no poses none are asked for."""
-        return self.run(plan, *t) if t[1].numel() else tuple(self.empty(plan, t[1]))
+def kept(ctx: Any) -> tuple[Plan, Given, Given]:
+    """A plan, its inputs and outputs that were kept."""
+    plan: Plan = ctx.plan
+    saved, count = ctx.saved_tensors, len(plan.inputs)
+    names = [name for name in plan.outputs if name in CALLS[plan.call].keeps]
+    return plan, dict(zip(plan.inputs, saved)), dict(zip(names, saved[count:]))
 
-    def shapes_of(self, plan: Plan, pose: Tensor) -> list[tuple[int, ...]]:
-        return self.shapes(plan, tuple(pose.shape[:-1]), pose.shape[-1],
-                           max(pair.C for pair in plan.pairs))
 
-    def empty(self, plan: Plan, pose: Tensor) -> list[Tensor]:
-        """Outputs that are yet to be computed."""
-        out = [pose.new_empty(shape) for shape in self.shapes_of(plan, pose)]
-        if self.name == "contacts":
-            out[-1] = out[-1].to(torch.uint8)
-        return out
+def back(rule: Rule, ctx: Any, needs: Sequence[bool], bars: Sequence[Any]) -> list[Any]:
+    """Cotangents of a plan's inputs, where they are of use."""
+    plan, x, made = kept(ctx)
+    given = {name: bar for name, bar in zip(plan.outputs, bars) if bar is not None}
+    wanted = [name for name, need in zip(plan.inputs, needs) if need]
+    found = rule.backward(plan, x, made, given, wanted) if given and wanted else {}
+    return [found.get(name) if need else None for name, need in zip(plan.inputs, needs)]
 
-    def shapes(self, plan: Plan, lead: tuple[int, ...], width: int,
-               count: int) -> list[tuple[int, ...]]:
-        """The outputs' shapes, of `count` contacts a pose."""
-        return [(*lead, width), (*lead, width)]
 
-    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
-                 bars: Tensors) -> Tensors:
-        """Cotangents of pose1, pose2, more ...; needs tells which are of use."""
-        raise NotImplementedError
+def make(call: str, rule: Rule) -> None:
+    """The Function of a call."""
+    def constant(plan: Plan) -> list[bool]:
+        kind = getattr(plan.subject, "kind", "")
+        return [name in CALLS[call].constant and name != kind for name in plan.outputs]
 
-    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
-        """Tangents of the outputs, along those of pose1, pose2, more ...; by primitives alone."""
-        raise NotImplementedError
+    class Rules:
+        @staticmethod
+        def forward(plan: Plan, *t: Any) -> tuple[Tensor, ...]:
+            return compute(plan, t)
 
-    def __init__(self) -> None:
-        self.function = make_function(self)
-        self.operator = make_operator(self)
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_forward(*keep(ctx, inputs[0], inputs[1:], output))
+            ctx.mark_non_differentiable(*(t for t, fixed in zip(output, constant(inputs[0])) if fixed))
 
-    def __call__(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        if plan.compiled:
-            return tuple(self.operator(plan.pair, plan.what, *t))
-        made: tuple[Tensor, ...] = self.function.apply(plan, *t)
-        return made
+        @staticmethod
+        def backward(ctx: Any, *bars: Tensor | None) -> Any:
+            return (None, *back(rule, ctx, ctx.needs_input_grad[1:], bars))
 
+        @staticmethod
+        def jvp(ctx: Any, _plan: Any, *along: Tensor | None) -> Any:
+            plan, x, made = kept(ctx)
+            moved = {name: t for name, t in zip(plan.inputs, along) if t is not None}
+            found = rule.jvp(plan, x, made, moved) if moved else {}
+            return tuple(found.get(name) for name in plan.outputs)
 
-class Contacts(Primitive):
-    """The wanted outputs, then status."""
-
-    name = "contacts"
-
-    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        dtype, shapes = plan.pairs[0].context.dtype, self.shapes_of(plan, t[1])
-        out = {name: POOL.take(shape, dtype) for name, shape in zip(plan.want, shapes)}
-        c = _calls.contacts(plan.pair, array(t[1]), array(t[2]), want=plan.want, out=out,
-                            index=array(t[0]))
-        return tensors_of([*(getattr(c, name) for name in plan.want), c.status])
-
-    def shapes(self, plan: Plan, lead: tuple[int, ...], width: int,
-               count: int) -> list[tuple[int, ...]]:
-        return [*((*lead, *contact_shape(name, count)) for name in plan.want), lead]
-
-    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
-                 bars: Tensors) -> Tensors:
-        bars = bars_of(plan, bars)
-        return VJP(plan, *t, *bars) if some(bars) else (None, None)
-
-    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
-        return (*(JVP(plan, *t, *along) if plan.what and some(along) else [None] * len(plan.want)),
-                None)
-
-
-class Vjp(Primitive):
-    """Gradients of the sum of all outputs times their cotangents."""
-
-    name = "vjp"
-    inputs = tuple(f"{name}_bar" for name in ALL_OUTPUTS)
-
-    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        bars = {name: array(bar) for name, bar in zip(ALL_OUTPUTS, t[3:])}
-        return tensors_of(_calls.vjp(plan.pair, array(t[1]), array(t[2]), index=array(t[0]),
-                                     **bars))
-
-    # With b the cotangents and J the Jacobian, J^T b is linear in b: back go J u, and the Hessian
-    # of b's sum times u, which is symmetric.
-    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
-                 bars: Tensors) -> Tensors:
-        if not some(bars):
-            return [None] * (2 + len(ALL_OUTPUTS))
-        poses: Tensors = (None, None)
-        if needs[0] or needs[1]:
-            poses = VJP_TANGENT(plan, *t[:3], *bars, *t[3:], *NO_SLOPES)
-        wanted = plan.of(",".join(name for name, need in zip(ALL_OUTPUTS, needs[2:]) if need))
-        slopes = JVP(wanted, *t[:3], *bars) if wanted.what else ()
-        return (*poses, *bars_of(wanted, slopes))
-
-    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
-        if some(along[:2]):
-            return VJP_TANGENT(plan, *t[:3], *along[:2], *t[3:], *along[2:])
-        return VJP(plan, *t[:3], *along[2:]) if some(along) else (None, None)
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, plan: Plan, *t: Any) -> Any:
+            made = FUNCTIONS[call].apply(plan, *(folded(x, axis, info.batch_size) for x, axis in zip(t, in_dims[1:])))
+            return made, (0,) * len(made)
 
+    # torch asks for it in every call.
+    Rules.forward.__signature__ = inspect.signature(Rules.forward)  # type: ignore[attr-defined]
+    # In a graph its node is AbutContactsBackward, and so on.
+    FUNCTIONS[call] = type("Abut" + call.title().replace("_", ""), (torch.autograd.Function,),
+                           {name: part for name, part in vars(Rules).items() if not name.startswith("__")})
 
-class Jvp(Primitive):
-    """The wanted outputs' derivatives along tangents of the poses."""
 
-    name = "jvp"
-    inputs = ("tangent1", "tangent2")
+FUNCTIONS: dict[str, Any] = {}
+OPERATORS: dict[str, Callable[[Plan, Given], Made]] = {}
 
-    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        c = _calls.jvp(plan.pair, array(t[1]), array(t[2]), index=array(t[0]), want=plan.want,
-                       tangent1=array(t[3]), tangent2=array(t[4]))
-        return tensors_of([getattr(c, name) for name in plan.want])
 
-    def shapes(self, plan: Plan, lead: tuple[int, ...], width: int,
-               count: int) -> list[tuple[int, ...]]:
-        return [(*lead, *contact_shape(name, count)) for name in plan.want]
+# ---- first derivatives ----
 
-    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
-                 bars: Tensors) -> Tensors:
-        if not some(bars):
-            return [None] * 4
-        bars = bars_of(plan, bars)
-        poses: Tensors = (None, None)
-        if needs[0] or needs[1]:
-            poses = VJP_TANGENT(plan, *t, *bars, *NO_SLOPES)
-        return (*poses, *(VJP(plan, *t[:3], *bars) if needs[2] or needs[3] else (None, None)))
 
-    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
-        if some(along[:2]):
-            refuse("second derivatives of contacts by forward mode twice: take jacfwd of jacrev, "
-                   "or reduce, which has them")
-        return JVP(plan, *t[:3], *along[2:]) if some(along) else [None] * len(plan.want)
+def by_calls(vjp: str, jvp: str, prepared: Callable[[Plan, Given, Given], Given] | None = None) -> Rule:
+    """Of a call whose derivatives are the calls `vjp` and `jvp`; tangents are `prepared` for the latter."""
+    def backward(plan: Plan, x: Given, made: Given, bars: Given, needs: Sequence[str]) -> Made:
+        wanted = [name for name in ending(needs, "_gradient") if name in CALLS[vjp].outputs]
+        return renamed(apply(vjp, plan.subject, {**x, **made, **renamed(bars, "", "_bar")}, wanted), "_gradient", "")
 
+    def forward(plan: Plan, x: Given, made: Given, dx: Given) -> Made:
+        along = prepared(plan, x, dx) if prepared else renamed(dx, "", "_tangent")
+        wanted = [name for name in ending(plan.outputs, "_tangent") if name in CALLS[jvp].outputs]
+        return renamed(apply(jvp, plan.subject, {**x, **made, **along}, wanted), "_tangent", "")
 
-class VjpTangent(Primitive):
-    """The derivative of Vjp's answer along tangents of the poses and of the cotangents."""
+    return Rule(backward, forward)
 
-    name = "vjp_tangent"
-    inputs = ("tangent1", "tangent2", *Vjp.inputs, *(f"{name}_slope" for name in ALL_OUTPUTS))
 
-    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        bars = {name: array(bar) for name, bar in zip(ALL_OUTPUTS, t[5:])}
-        slopes = {f"{name}_tangent": array(slope) for name, slope in zip(ALL_OUTPUTS, t[5 + len(ALL_OUTPUTS):])}
-        return tensors_of(_calls.vjp_tangent(
-            plan.pair, array(t[1]), array(t[2]), tangent1=array(t[3]), tangent2=array(t[4]),
-            index=array(t[0]), **bars, **slopes))
+def by_gradients(call: str) -> Rule:
+    """Of a call of collision in time, by the gradients of toi that `call` gives."""
+    def gradients(plan: Plan, x: Given, names: Iterable[str]) -> Made:
+        wanted = [name for name in ending(names, "_gradient") if name in CALLS[call].outputs]
+        return renamed(apply(call, plan.subject, x, wanted), "_gradient", "")
 
-    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
-                 bars: Tensors) -> Tensors:
-        refuse("third derivatives of contacts")
+    def backward(plan: Plan, x: Given, made: Given, bars: Given, needs: Sequence[str]) -> Made:
+        bar = bars["toi"]
+        return {name: slope * bar.reshape(bar.shape + (1,) * plan.subject.axes) for name, slope in gradients(plan, x, needs).items()}
 
-    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
-        refuse("third derivatives of contacts")
+    def forward(plan: Plan, x: Given, made: Given, dx: Given) -> Made:
+        axes = tuple(range(-plan.subject.axes, 0))
+        parts = [(slope * dx[name]).sum(axes) for name, slope in gradients(plan, x, dx).items()]
+        if not parts:
+            refuse("times of impact have derivatives by x0 and x1 alone, not by settings")
+        return {"toi": sum(parts[1:], parts[0])}
 
+    return Rule(backward, forward)
 
-class Reduce(Primitive):
-    """One number a pose; and the least distance, a constant to derivatives, where it is wanted."""
 
-    name = "reduce"
+def no_more(text: str) -> Rule:
+    """Of a call whose derivatives are refused with that text."""
+    return Rule(lambda *of: refuse(text), lambda *of: refuse(text))
 
-    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        r = _calls.reduce(plan.pair, array(t[1]), array(t[2]), plan.reduction,
-                          nearest=plan.nearest, index=array(t[0]))
-        return tensors_of([r.value, r.nearest] if plan.nearest else [r.value])
 
-    def shapes(self, plan: Plan, lead: tuple[int, ...], width: int,
-               count: int) -> list[tuple[int, ...]]:
-        return [lead] * (1 + plan.nearest)
+# ---- contacts ----
 
-    # Where a gradient will be asked for it comes with the value, by one call.
-    def __call__(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        if plan.reduction in REDUCTIONS and torch.is_grad_enabled() and (
-                t[1].requires_grad or t[2].requires_grad):
-            made = GRADIENT(plan, *t)
-            return (made[0], *made[3:])
-        return super().__call__(plan, *t)
+POSES = ("pose1", "pose2")
+HEAD = (*POSES, "index")
 
-    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
-                 bars: Tensors) -> Tensors:
-        return times(bars[0], gradients(plan, t)) if some(bars) else (None, None)
 
-    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
-        slope = dot(gradients(plan, t), along) if some(along) else None
-        return (slope, None) if plan.nearest else (slope,)
+def _head(x: Given) -> Given:
+    return {name: x[name] for name in HEAD if name in x}
 
 
-def gradients(plan: Plan, t: Tensors) -> Tensors:
-    if plan.reduction not in REDUCTIONS:
-        refuse(f"derivatives of {plan.reduction}: soft_minimum has them")
-    return GRADIENT(plan.of(plan.reduction), *t)[1:]
+def _poses(dx: Given) -> Made:
+    """Tangents of poses, as calls along them have them."""
+    return {name + "_tangent": dx[name] for name in POSES if name in dx}
 
 
-def times(bar: Tensor | None, slopes: Tensors) -> Tensors:
-    return (None, None) if bar is None else [bar.unsqueeze(-1) * slope for slope in slopes]
+# With b the cotangents and J the Jacobian, J^T b is linear in b: back go J u, and the Hessian of b's sum times u, which is
+# symmetric.
+def _vjp_back(plan: Plan, x: Given, made: Given, bars: Given, needs: Sequence[str]) -> Made:
+    along = renamed(bars, "_gradient", "_tangent")
+    poses = apply("vjp_tangent", plan.subject, {**x, **along}, ending((name for name in needs if name in POSES), "_gradient"))
+    slopes = apply("jvp", plan.subject, {**_head(x), **along}, [
+        name[:-4] + "_tangent" for name in needs if name.endswith("_bar")])
+    return {**renamed(poses, "_gradient", ""), **renamed(slopes, "_tangent", "_bar")}
 
 
-def dot(slopes: Tensors, along: Tensors) -> Tensor:
+def _vjp_along(plan: Plan, x: Given, made: Given, dx: Given) -> Made:
+    along = _poses(dx)
+    if along:
+        return apply("vjp_tangent", plan.subject, {**x, **along, **renamed(dx, "_bar", "_slope")}, plan.outputs)
+    return apply("vjp", plan.subject, {**_head(x), **dx}, plan.outputs)
+
+
+def _jvp_back(plan: Plan, x: Given, made: Given, bars: Given, needs: Sequence[str]) -> Made:
+    back = renamed(bars, "_tangent", "_bar")
+    poses = apply("vjp_tangent", plan.subject, {**x, **back}, ending((name for name in needs if name in POSES), "_gradient"))
+    along = apply("vjp", plan.subject, {**_head(x), **back}, [
+        name[:-8] + "_gradient" for name in needs if name.endswith("_tangent")])
+    return {**renamed(poses, "_gradient", ""), **renamed(along, "_gradient", "_tangent")}
+
+
+def _jvp_along(plan: Plan, x: Given, made: Given, dx: Given) -> Made:
+    if _poses(dx):
+        refuse("abut has no second derivatives of contacts by forward mode twice: take jacfwd of jacrev, "
+               "or reduce, which has them")
+    return apply("jvp", plan.subject, {**_head(x), **dx}, plan.outputs)
+
+
+# ---- reductions ----
+
+
+def _gradients(plan: Plan, x: Given, names: Iterable[str]) -> Made:
+    kind = plan.subject.kind
+    if kind not in REDUCTIONS:
+        refuse(f"abut has no derivatives of {kind}: soft_minimum has them")
+    return apply("gradient", plan.subject, x, (kind, *ending(POSES, "_gradient")))
+
+
+def _times(bar: Tensor | None, made: Given, needs: Sequence[str]) -> Made:
+    return {} if bar is None else {name: bar.unsqueeze(-1) * made[name + "_gradient"] for name in needs}
+
+
+def _reduce_back(plan: Plan, x: Given, made: Given, bars: Given, needs: Sequence[str]) -> Made:
+    return _times(bars[plan.subject.kind], _gradients(plan, x, needs), needs) if plan.subject.kind in bars else {}
+
+
+def _reduce_along(plan: Plan, x: Given, made: Given, dx: Given) -> Made:
+    return {plan.subject.kind: dot(_gradients(plan, x, dx), dx)}
+
+
+def _gradient_back(plan: Plan, x: Given, made: Given, bars: Given, needs: Sequence[str]) -> Made:
+    found, along = _times(bars.get(plan.subject.kind), made, needs), renamed(bars, "_gradient", "_tangent")
+    products = apply("hessian_product", plan.subject, {**x, **along}, ending(needs, "_gradient")) if along else {}
+    for name, product in renamed(products, "_gradient", "").items():
+        found[name] = found[name] + product if name in found else product
+    return found
+
+
+def _gradient_along(plan: Plan, x: Given, made: Given, dx: Given) -> Made:
+    products = apply("hessian_product", plan.subject, {**x, **_poses(dx)}, ending(POSES, "_gradient"))
+    return {plan.subject.kind: dot(made, dx), **products}
+
+
+# The Hessian is symmetric.
+def _product_back(plan: Plan, x: Given, made: Given, bars: Given, needs: Sequence[str]) -> Made:
+    if any(name in POSES for name in needs):
+        refuse("abut has no third derivatives of reductions")
+    along = apply("hessian_product", plan.subject, {**_head(x), **renamed(bars, "_gradient", "_tangent")}, [
+        name[:-8] + "_gradient" for name in needs])
+    return renamed(along, "_gradient", "_tangent")
+
+
+def _product_along(plan: Plan, x: Given, made: Given, dx: Given) -> Made:
+    if _poses(dx):
+        refuse("abut has no third derivatives of reductions")
+    return apply("hessian_product", plan.subject, {**_head(x), **dx}, plan.outputs)
+
+
+def dot(gradients: Given, dx: Given) -> Tensor:
     """Of each pose, the sum of both sides' products; without a tangent it is zero."""
-    made: Tensor = Dot.apply(*(x for pair in zip(slopes, along) if pair[1] is not None
-                               for x in pair))
+    made: Tensor = Dot.apply(*(x for name, tangent in dx.items() for x in (gradients[name + "_gradient"], tangent)))
     return made
 
 
@@ -310,7 +330,7 @@ class Dot(torch.autograd.Function):
     def backward(ctx: Any, bar: Tensor | None) -> Any:
         t = ctx.saved_tensors
         others = [other for a, b in zip(t[::2], t[1::2]) for other in (b, a)]
-        return tuple(times(bar, others)) if bar is not None else (None,) * len(t)
+        return (None,) * len(t) if bar is None else tuple(bar.unsqueeze(-1) * other for other in others)
 
     @staticmethod
     def jvp(ctx: Any, *along: Tensor | None) -> Any:
@@ -323,157 +343,104 @@ class Dot(torch.autograd.Function):
         return Dot.apply(*(folded(x, axis, info.batch_size) for x, axis in zip(t, in_dims))), 0
 
 
-class Gradient(Primitive):
-    """A reduction's value and its gradients by both poses; the least distance where it is wanted."""
-
-    name = "gradient"
-    keeps = True
-
-    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        r = _calls.reduce(plan.pair, array(t[1]), array(t[2]), plan.reduction, grad=True,
-                          nearest=plan.nearest, index=array(t[0]))
-        return tensors_of([r.value, r.grad1, r.grad2] + [r.nearest] * plan.nearest)
-
-    def shapes(self, plan: Plan, lead: tuple[int, ...], width: int,
-               count: int) -> list[tuple[int, ...]]:
-        return [lead, (*lead, width), (*lead, width)] + [lead] * plan.nearest
-
-    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
-                 bars: Tensors) -> Tensors:
-        products = HVP(plan, *t, *bars[1:3]) if some(bars[1:3]) else (None, None)
-        return [total(*terms) for terms in zip(times(bars[0], out[1:3]), products)]
-
-    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
-        if not some(along):
-            return [None] * (3 + plan.nearest)
-        return (dot(out[1:3], along), *HVP(plan, *t, *along), *[None] * plan.nearest)
-
-
-class Hvp(Primitive):
-    """A reduction's Hessian times tangents of the poses."""
-
-    name = "hvp"
-    inputs = ("tangent1", "tangent2")
-
-    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        return tensors_of(_calls.hvp(plan.pair, array(t[1]), array(t[2]), plan.reduction,
-                                     tangent1=array(t[3]), tangent2=array(t[4]), index=array(t[0])))
-
-    # The Hessian is symmetric.
-    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
-                 bars: Tensors) -> Tensors:
-        if not some(bars):
-            return [None] * 4
-        if needs[0] or needs[1]:
-            refuse("third derivatives of reductions")
-        return (None, None, *HVP(plan, *t[:3], *bars))
-
-    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
-        if some(along[:2]):
-            refuse("third derivatives of reductions")
-        return HVP(plan, *t[:3], *along[2:]) if some(along) else (None, None)
-
-
-# ---- torch.autograd.Function ----
-
-
-def folded(tensor: Any, axis: int | None, size: int) -> Any:
-    """A vmap's axis as the first one; where there is none the tensor is the same for all."""
-    if tensor is None:
-        return None
-    if axis is None:
-        return tensor.unsqueeze(0).expand(size, *tensor.shape)
-    return tensor.movedim(axis, 0)
-
-
-def back(primitive: Primitive, ctx: Any, needs: Sequence[bool], bars: Tensors) -> Tensors:
-    """Cotangents of pose1, pose2, more ..., where they are of use."""
-    kept, count = ctx.saved_tensors, 3 + len(primitive.inputs)
-    made = primitive.backward(ctx.plan, needs, kept[:count], kept[count:], bars)
-    return [bar if need else None for bar, need in zip(made, needs)]
-
-
-def make_function(primitive: Primitive) -> Any:
-    count = 3 + len(primitive.inputs)
-
-    class Rules:
-        @staticmethod
-        def forward(plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-            return primitive.outputs(plan, *t)
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            ctx.plan = inputs[0]
-            ctx.set_materialize_grads(False)
-            # Not the value itself, which a caller may change in its place.
-            kept = (*inputs[1:], None, *output[1:3]) if primitive.keeps else inputs[1:]
-            ctx.save_for_backward(*kept)
-            ctx.save_for_forward(*kept)
-            if primitive.name == "contacts" or (
-                    primitive.name in ("reduce", "gradient") and ctx.plan.nearest):
-                ctx.mark_non_differentiable(output[-1])
-
-        @staticmethod
-        def backward(ctx: Any, *bars: Tensor | None) -> Any:
-            return (None, None, *back(primitive, ctx, ctx.needs_input_grad[2:], bars))
-
-        @staticmethod
-        def jvp(ctx: Any, _plan: Any, _index: Any, *along: Tensor | None) -> Any:
-            kept = ctx.saved_tensors
-            return tuple(primitive.jvp(ctx.plan, kept[:count], kept[count:], along))
-
-        @staticmethod
-        def vmap(info: Any, in_dims: Any, plan: Plan, *t: Any) -> Any:
-            out = primitive(plan, *(folded(x, axis, info.batch_size)
-                                    for x, axis in zip(t, in_dims[1:])))
-            return out, (0,) * len(out)
-
-    # torch asks for it in every call.
-    Rules.forward.__signature__ = inspect.signature(Rules.forward)  # type: ignore[attr-defined]
-    # In a graph its node is AbutContactsBackward, and so on.
-    return type(f"Abut{type(primitive).__name__}", (torch.autograd.Function,),
-                {name: rule for name, rule in vars(Rules).items() if not name.startswith("__")})
+def reduced(subject: Any, given: Given, outputs: Sequence[str]) -> Made:
+    """One number a pose; and the least distance, a constant to derivatives, where it is wanted. Where a gradient will be
+    asked for it comes with the value, by one call."""
+    if subject.kind in REDUCTIONS and torch.is_grad_enabled() and any(given[name].requires_grad for name in POSES):
+        return apply("gradient", subject, given, (*outputs, *ending(POSES, "_gradient")))
+    return apply("reduce", subject, given, outputs)
 
 
 # ---- operators ----
 
 
-def make_operator(primitive: Primitive) -> Callable[..., list[Tensor]]:
-    more = "".join(f", Tensor? {name}" for name in primitive.inputs)
+def _what(plan: Plan) -> str:
+    """What is fixed in an operator's call: the reduction, then "nearest" where the least distance is wanted too; or the
+    outputs, joined by commas."""
+    if plan.subject.kind:
+        return str(plan.subject.kind) + ",nearest" * ("minimum_distance" in plan.outputs[1:])
+    names = (name[:-8] if plan.call == "jvp" else name for name in plan.outputs)
+    return ",".join(name for name in names if name in ALL_OUTPUTS)
 
-    def run(pairs: Sequence[int], what: str, *t: Any) -> list[Tensor]:
-        listed = tuple(pair_of(number) for number in pairs)
+
+def _plan_of(call: str, subject: Callable[[str], Any], what: str, there: Sequence[bool]) -> Plan:
+    """The plan of an operator's call; subject is that of a reduction."""
+    first, _, nearest = what.partition(",")
+    poses = ending(POSES, "_gradient")
+    outputs = {"contacts": [*what.split(","), "status"] if what else ["status"], "jvp": ending(what.split(","), "_tangent"),
+               "reduce": [first] + ["minimum_distance"] * bool(nearest),
+               "gradient": [first, *["minimum_distance"] * bool(nearest), *poses]}.get(call, poses)
+    names = [name for name, is_there in zip(_operands(call), there) if is_there]
+    return Plan(call, subject(first if call in ("reduce", "gradient", "hessian_product") else ""),
+                tuple(names), tuple(outputs))
+
+
+def _operands(call: str) -> list[str]:
+    """Tensors of an operator, of which the poses are always there."""
+    return ["index", *(name for name in CALLS[call].inputs if name != "index")]
+
+
+def make_operator(call: str, name: str, rule: Rule) -> None:
+    names = _operands(call)
+
+    def planned(numbers: Sequence[int], what: str, t: Sequence[Any]) -> tuple[Plan, list[Any]]:
+        """A plan of pairs, and its tensors in the table's order."""
+        listed = tuple(pair_of(number) for number in numbers)
         check_poses(listed, t[1], t[2])
-        return list(primitive.outputs(Plan(listed[0] if t[0] is None else listed, what), *t))
+        there = {name: x for name, x in zip(names, t) if x is not None}
+        plan = _plan_of(call, lambda kind: OfPairs(listed, "index" in there, t[1].shape[-1], kind), what, [
+            x is not None for x in t])
+        plan = plan_of(call, plan.subject, there, plan.outputs)
+        return plan, [there[name] for name in plan.inputs]
+
+    def compute_it(pairs: Sequence[int], what: str, *t: Any) -> list[Tensor]:
+        return list(compute(*planned(pairs, what, t)))
 
     def fake(pairs: Sequence[int], what: str, *t: Any) -> list[Tensor]:
-        listed = tuple(pair_of(number) for number in pairs)
-        check_poses(listed, t[1], t[2])
-        return primitive.empty(Plan(listed, what), t[1])
+        plan, _ = planned(pairs, what, t)
+        return [t[1].new_empty(shape, dtype=torch.uint8 if dtype == np.uint8 else None)
+                for shape, dtype in plan.shapes(tuple(t[1].shape[:-1]))]
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.plan = Plan(list(inputs[0]), inputs[1], True)
-        ctx.set_materialize_grads(False)
-        ctx.save_for_backward(*inputs[2:], *(output if primitive.keeps else ()))
+        there = [x is not None for x in inputs[2:]]
+        plan = _plan_of(call, lambda kind: Numbered(list(inputs[0]), kind), inputs[1], there)
+        keep(ctx, plan, [x for x in inputs[2:] if x is not None], output)
+        ctx.there = there
 
-    def backward(ctx: Any, bars: Tensors) -> Any:
-        return (None, None, None, *back(primitive, ctx, ctx.needs_input_grad[3:], bars))
+    def backward(ctx: Any, bars: Sequence[Any]) -> Any:
+        needs = [need for need, is_there in zip(ctx.needs_input_grad[2:], ctx.there) if is_there]
+        found = iter(back(rule, ctx, needs, bars))
+        return (None, None, *(next(found) if is_there else None for is_there in ctx.there))
 
     def vmap(info: Any, in_dims: Any, pairs: Sequence[int], what: str, *t: Any) -> Any:
         out = operator(pairs, what, *(folded(x, axis, info.batch_size)
                                       for x, axis in zip(t, in_dims[2:])))
         return out, [0] * len(out)
 
-    operator = torch.library.custom_op(
-        f"abut::{primitive.name}", run, mutates_args=(), device_types="cpu",
-        schema="(int[] pairs, str what, Tensor? index, Tensor pose1, Tensor pose2"
-               f"{more}) -> Tensor[]")
+    def called(plan: Plan, given: Given) -> Made:
+        """By names: of what the operator gives, what is wanted."""
+        there = [given.get(name) is not None for name in names]
+        whole = _plan_of(call, lambda kind: plan.subject, _what(plan), there)
+        made = dict(zip(whole.outputs, operator(plan.subject.numbers, _what(plan), *(given.get(name) for name in names))))
+        return {name: made[name] for name in plan.outputs}
+
+    tensors = "".join(f", Tensor{'' if operand in POSES else '?'} {operand}" for operand in names)
+    operator = torch.library.custom_op(f"abut::{name}", compute_it, mutates_args=(), device_types="cpu",
+                                       schema=f"(int[] pairs, str what{tensors}) -> Tensor[]")
     operator.register_fake(fake)
     operator.register_autograd(backward, setup_context=setup_context)
     if hasattr(operator, "register_vmap"):
         operator.register_vmap(vmap)
-    return operator
+    OPERATORS[call] = called
 
 
-CONTACTS, VJP, JVP, VJP_TANGENT = Contacts(), Vjp(), Jvp(), VjpTangent()
-REDUCE, GRADIENT, HVP = Reduce(), Gradient(), Hvp()
+for _call, _name, _rule in (
+        ("contacts", "contacts", by_calls("vjp", "jvp")),
+        ("vjp", "vjp", Rule(_vjp_back, _vjp_along)),
+        ("jvp", "jvp", Rule(_jvp_back, _jvp_along)),
+        ("vjp_tangent", "vjp_tangent", no_more("abut has no third derivatives of contacts")),
+        ("reduce", "reduce", Rule(_reduce_back, _reduce_along)),
+        ("gradient", "gradient", Rule(_gradient_back, _gradient_along)),
+        ("hessian_product", "hvp", Rule(_product_back, _product_along))):
+    make(_call, _rule)
+    make_operator(_call, _name, _rule)

@@ -60,6 +60,17 @@ def of_one_batch(pose1: Any, pose2: Any) -> tuple[Tensor, Tensor]:
     return pose1, pose2
 
 
+def rows_of(row: Any, lead: Any, name: str) -> Tensor:
+    """Whole numbers of a batch, which name a row of a list for each entry."""
+    which = torch.as_tensor(row)
+    if which.device.type != "cpu":
+        raise ValueError(f"{name} is on {which.device}, not on the cpu")
+    try:
+        return which.expand(lead)
+    except RuntimeError:
+        raise ValueError(f"{name} has shape {tuple(which.shape)}, not {tuple(lead)}") from None
+
+
 def array(tensor: Tensor | None) -> Any:
     return None if tensor is None else tensor.numpy(force=True)  # of the CPU: no copy
 

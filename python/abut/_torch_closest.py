@@ -1,27 +1,22 @@
 """Closest points of convex shapes for torch: what abut.torch.closest calls.
 
-Three Functions: a query, whose backward and jvp are the others, so that torch.func's transformations see through all;
-_torch_worlds.py says what may be called in them.
+Of tangents of the poses' own numbers twists of both bodies are made, along which derivatives are taken.
 """
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from abut import _closest
-from abut._closest import ANSWERS, SETTINGS, Query, Shapes, check_rows, listed, smoothing_of, twists_of
-from abut._torch import folded
-from abut._torch_arrays import array, check_poses, of_one_batch, tensors_of
+from abut._closest import ANSWERS, Shapes, check_rows, context_of, listed, twists_of
+from abut._table import OfShapes, Plan, closest_settings
+from abut._torch import Given, apply, by_calls, folded, make, no_more, refuse
+from abut._torch_arrays import array, check_poses, of_one_batch, rows_of
 
 __all__ = ["Closest", "closest"]
 
-GIVEN = 4  # one, two and both poses
-KEPT = GIVEN + len(ANSWERS) + 1  # these, and the answers with their status
 NO_SECOND = "closest points have first derivatives, and no second ones"
 
 
@@ -39,65 +34,15 @@ class Closest(NamedTuple):
     p2: Tensor
 
 
-class Plan(NamedTuple):
-    """What is fixed in a call."""
-
-    shape1: Any
-    shape2: Any
-    method: str
-    smoothing: Mapping[str, Any]
-    settings: Mapping[str, Any]
-
-    def query(self, t: Any) -> Query:
-        one, two, pose1, pose2 = map(array, t[:GIVEN])
-        return Query(self.shape1, self.shape2, pose1, pose2, one, two, self.settings)
-
-    def answer(self, t: Any) -> Any:
-        """An answer of abut.closest's, of what was kept of it."""
-        d, n, p1, p2, status = (np.ascontiguousarray(array(x)) for x in t[GIVEN:KEPT])
-        return _closest.Closest(d, n, p1, p2, d, status, status, status, 0, 0, self.query(t))
-
-
-def _vmapped(function: Any, info: Any, in_dims: Any, plan: Plan, t: Any) -> Any:
-    made = function.apply(plan, *(folded(x, axis, info.batch_size) for x, axis in zip(t, in_dims[1:])))
-    return made, (0,) * len(made)
-
-
-class AbutClosest(torch.autograd.Function):
-    """d, n, p1, p2 and status, of a plan, one, two and both poses."""
+class Twists(torch.autograd.Function):
+    """World twists of both bodies that tangents of their poses make: of each pose and its tangent, or None."""
 
     @staticmethod
-    def forward(plan: Plan, *t: Any) -> Any:
-        r = _closest.answer(plan.query(t))
-        return tensors_of([r.d, r.n, r.p1, r.p2, r.status])
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.plan = inputs[0]
-        ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(output[-1])
-        ctx.save_for_backward(*inputs[1:], *output)
-        ctx.save_for_forward(*inputs[1:], *output)
-
-    @staticmethod
-    def backward(ctx: Any, *bars: Any) -> Any:
-        if all(bar is None for bar in bars[:4]):
-            return (None,) * (1 + GIVEN)
-        slopes = AbutClosestVjp.apply(ctx.plan, *ctx.saved_tensors, *bars[:4])
-        needs = ctx.needs_input_grad[-2:]
-        return (None, None, None, *(slope if need else None for slope, need in zip(slopes, needs)))
-
-    @staticmethod
-    def jvp(ctx: Any, *along: Any) -> Any:
-        return (*AbutClosestJvp.apply(ctx.plan, *ctx.saved_tensors, *along[-2:]), None)
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, plan: Plan, *t: Any) -> Any:
-        return _vmapped(AbutClosest, info, in_dims, plan, t)
-
-
-class _First(torch.autograd.Function):
-    """A first derivative."""
+    def forward(*t: Any) -> Any:
+        given = [array(x) for x in t]
+        steps = [np.zeros((*pose.shape[:-1], 6), pose.dtype) if tangent is None else twists_of(pose, tangent)
+                 for pose, tangent in zip(given[::2], given[1::2])]
+        return torch.from_numpy(np.concatenate(steps, -1))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -105,59 +50,25 @@ class _First(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *bars: Any) -> Any:
-        raise NotImplementedError(NO_SECOND)
+        refuse(NO_SECOND)
 
     @staticmethod
     def jvp(ctx: Any, *along: Any) -> Any:
-        raise NotImplementedError(NO_SECOND)
-
-
-class AbutClosestVjp(_First):
-    """Gradients by both poses, of what was kept and cotangents of d, n, p1, p2."""
+        refuse(NO_SECOND)
 
     @staticmethod
-    def forward(plan: Plan, *t: Any) -> Any:
-        bars = dict(zip(ANSWERS, map(array, t[KEPT:])))
-        g = _closest.closest_vjp(plan.answer(t), method=plan.method, **bars, **plan.smoothing)
-        return tensors_of([g.pose1, g.pose2])
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, plan: Plan, *t: Any) -> Any:
-        return _vmapped(AbutClosestVjp, info, in_dims, plan, t)
+    def vmap(info: Any, in_dims: Any, *t: Any) -> Any:
+        return Twists.apply(*(folded(x, axis, info.batch_size) for x, axis in zip(t, in_dims))), 0
 
 
-class AbutClosestJvp(_First):
-    """Tangents of d, n, p1, p2, of what was kept and tangents of both poses."""
-
-    @staticmethod
-    def forward(plan: Plan, *t: Any) -> Any:
-        r = plan.answer(t)
-        poses, steps = (array(t[2]), array(t[3])), r._query.rows.write(None, "twists", (2, 6))
-        for k, tangent in enumerate(map(array, t[KEPT:])):
-            steps[..., k, :] = 0 if tangent is None else twists_of(poses[k], tangent)
-        made = _closest.closest_jvp(r, steps.reshape(*steps.shape[:-2], 12), method=plan.method, **plan.smoothing)
-        return tensors_of([getattr(made, name) for name in ANSWERS])
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, plan: Plan, *t: Any) -> Any:
-        return _vmapped(AbutClosestJvp, info, in_dims, plan, t)
+def _along(plan: Plan, x: Given, dx: Given) -> Given:
+    sides = ((x[name], dx.get(name)) for name in ("pose1", "pose2"))
+    return {"twists_tangent": Twists.apply(*(part for side in sides for part in side))}
 
 
-# torch asks for it in every call.
-for _function in (AbutClosest, AbutClosestVjp, AbutClosestJvp):
-    _function.forward.__signature__ = inspect.signature(_function.forward)  # type: ignore[attr-defined]
-
-
-def _row(row: Any, lead: Any, name: str) -> Tensor | None:
-    if row is None:
-        return None
-    which = torch.as_tensor(row)
-    if which.device.type != "cpu":
-        raise ValueError(f"{name} is on {which.device}, not on the cpu")
-    try:
-        return which.expand(lead)
-    except RuntimeError:
-        raise ValueError(f"{name} has shape {tuple(which.shape)}, not {tuple(lead)}") from None
+make("closest", by_calls("closest_vjp", "closest_jvp", _along))
+for _call in ("closest_vjp", "closest_jvp"):
+    make(_call, no_more(NO_SECOND))
 
 
 @torch.compiler.disable
@@ -178,14 +89,15 @@ def closest(shape1: Shapes, shape2: Shapes, pose1: Tensor | None, pose2: Tensor 
     Errors: ValueError for shapes of arrays, dtypes, devices and rows without a shape; abut.Error.
     """
     shapes = listed(shape1, "shape1") + listed(shape2, "shape2")
+    context_of(shape1, shape2)
     check_rows(shape1, one, 0)
     check_rows(shape2, two, 1)
-    settings = {name: value for name, value in options.items() if name in SETTINGS}
-    smoothing = {name: value for name, value in options.items() if name not in SETTINGS}
-    smoothing_of(method, smoothing)
+    settings = closest_settings(method, options)
     check_poses(shapes, pose1, pose2)
     pose1, pose2 = of_one_batch(pose1, pose2)
-    lead = pose1.shape[:-1]
-    made = AbutClosest.apply(Plan(shape1, shape2, method, smoothing, settings), _row(one, lead, "one"),
-                             _row(two, lead, "two"), pose1, pose2)
-    return Closest(*made[:4])
+    given, lead = {"pose1": pose1, "pose2": pose2}, pose1.shape[:-1]
+    if one is not None or two is not None:
+        given.update({name: rows_of(0 if row is None else row, lead, name) for name, row in (("one", one), ("two", two))})
+    subject = OfShapes(shapes, len(listed(shape1, "shape1")), pose1.shape[-1], *settings)
+    made = apply("closest", subject, given, (*ANSWERS, "status"))
+    return Closest(*(made[name] for name in ANSWERS))

@@ -135,7 +135,7 @@ def _lower(ctx: Any, *operands: Any, plan: Plan) -> Any:
     return jax.ffi.ffi_lowering(TARGET)(
         ctx, *operands, call=np.int64(call.number or 0), record=_words(subject.record()),
         count=np.int64(call.count), axes=np.int64(subject.axes), places=np.array(places, np.int64).ravel(),
-        list=np.int64(-1 if handles is None else call.list),
+        list=np.int64(-1 if handles is None else call.handles_at),
         handles=np.zeros(1, np.int64) if handles is None else _words(handles))
 
 
@@ -250,12 +250,11 @@ def of_constant(beyond: str) -> Rule:
     return rule
 
 
-def by_derivatives(call: str, keeps: Callable[[Any], tuple[str, ...]], beyond: str,
+def by_derivatives(call: str, beyond: str,
                    prepared: Callable[[Given, Given], Given] | None = None,
                    check: Callable[[Plan], None] | None = None) -> None:
     """Primitives of a call, and of its derivatives CALL_vjp and CALL_jvp, which are each other's transposes.
 
-    keeps     which outputs of a subject's call derivatives begin from
     beyond    what is said of second derivatives
     prepared  tangents as CALL_jvp takes them; None: those that it knows
     check     of plans of CALL_jvp
@@ -263,7 +262,7 @@ def by_derivatives(call: str, keeps: Callable[[Any], tuple[str, ...]], beyond: s
     jvp, vjp = call + "_jvp", call + "_vjp"
 
     def rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
-        kept = keeps(plan.subject)
+        kept = plan.subject.gives(CALLS[call].keeps)
         made = bind(call, plan.subject, x, [name for name in CALLS[call].outputs if name in (*plan.outputs, *kept)])
         along = prepared(x, dx) if prepared else {name + "_tangent": t for name, t in dx.items()
                                                   if name + "_tangent" in CALLS[jvp].inputs}

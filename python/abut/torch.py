@@ -30,8 +30,9 @@ from torch import Tensor
 from abut._arrays import check_names
 from abut._calls import ALL_OUTPUTS, OUTPUTS, VALUES, Pairs, _list_of
 from abut._pair import Pair
-from abut._torch import CONTACTS, REDUCE, Plan
-from abut._torch_arrays import check_poses, of_one_batch
+from abut._table import OfPairs
+from abut._torch import Numbered, apply, reduced
+from abut._torch_arrays import check_poses, of_one_batch, rows_of
 from abut._torch_ccd import Ccd, CcdQueries, ccd, ccd_queries
 from abut._torch_closest import Closest, closest
 from abut._torch_shapes import shaped
@@ -76,37 +77,24 @@ class WeighedContacts(NamedTuple):
     weight: Tensor | None = None
 
 
-def _plan(pair: Pairs, what: str, index: Any) -> tuple[Plan, tuple[Pair, ...]]:
-    """How it is called: compiled programs know pairs by number."""
+def _subject(pair: Pairs, kind: str, index: Any, pose1: Tensor | None, pose2: Tensor | None) -> tuple[Any, dict[str, Tensor]]:
+    """What a call is of, compiled programs know pairs by number; and poses, and index, of one shape."""
     one = isinstance(pair, Pair)
     if one and index is not None:
         raise ValueError("index tells of a list of pairs which one each pose is of; there is one "
                          "pair")
     if not one and index is None:
         raise ValueError("a list of pairs needs index, which tells of each pose the pair")
-    if torch.compiler.is_compiling():
-        listed: tuple[Any, ...] = (pair,) if isinstance(pair, Pair) else tuple(pair)
-        return Plan([p.number for p in listed], what, True), listed
-    listed = (pair,) if isinstance(pair, Pair) else _list_of(pair)
-    return Plan(pair if one else listed, what), listed
-
-
-def _batch(plan: Plan, pairs: tuple[Pair, ...], pose1: Tensor | None, pose2: Tensor | None,
-           index: Any) -> tuple[Tensor | None, Tensor, Tensor]:
-    """Poses, and index, of one shape."""
-    if not plan.compiled:
+    compiled = torch.compiler.is_compiling()
+    pairs: tuple[Any, ...] = (pair,) if isinstance(pair, Pair) else tuple(pair) if compiled else _list_of(pair)
+    if not compiled:
         check_poses(pairs, pose1, pose2)
     pose1, pose2 = of_one_batch(pose1, pose2)
-    if index is None:
-        return None, pose1, pose2
-    which = torch.as_tensor(index)
-    if which.device.type != "cpu":
-        raise ValueError(f"index is on {which.device}, not on the cpu")
-    try:
-        return which.expand(pose1.shape[:-1]), pose1, pose2
-    except RuntimeError:
-        raise ValueError(f"index has shape {tuple(which.shape)}, not "
-                         f"{tuple(pose1.shape[:-1])}") from None
+    given = {"pose1": pose1, "pose2": pose2}
+    if index is not None:
+        given["index"] = rows_of(index, pose1.shape[:-1], "index")
+    return (Numbered([p.number for p in pairs], kind) if compiled else
+            OfPairs(pairs, index is not None, pose1.shape[-1], kind)), given
 
 
 def contacts(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, *, want: Sequence[str] = OUTPUTS,
@@ -134,10 +122,8 @@ def contacts(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, *, want: S
     if shape1 is not None or shape2 is not None or follow:
         varied, values = shaped(pair, pose1, pose2, (shape1, shape2), index, want=want, follow=follow)
         return Contacts(**dict(zip(varied.want, values)), status=values[-1])
-    plan, pairs = _plan(pair, ",".join(names), index)
-    made = CONTACTS(plan, *_batch(plan, pairs, pose1, pose2, index))
-    kind = WeighedContacts if "weight" in names else Contacts
-    return kind(**dict(zip(names, made)), status=made[-1])
+    made = apply("contacts", *_subject(pair, "", index, pose1, pose2), (*names, "status"))
+    return (WeighedContacts if "weight" in names else Contacts)(**made)
 
 
 def reduce(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, kind: str, *, nearest: bool = False,
@@ -155,6 +141,6 @@ def reduce(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, kind: str, *
     if shape1 is not None or shape2 is not None or follow:
         values = shaped(pair, pose1, pose2, (shape1, shape2), index, kind=kind, nearest=nearest, follow=follow)[1]
         return (values[0], values[1].detach()) if nearest else values[0]
-    plan, pairs = _plan(pair, kind + ",nearest" if nearest else kind, index)
-    made = REDUCE(plan, *_batch(plan, pairs, pose1, pose2, index))
-    return (made[0], made[1].detach()) if nearest else made[0]
+    apart = nearest and kind != "minimum_distance"
+    made = reduced(*_subject(pair, kind, index, pose1, pose2), (kind, "minimum_distance") if apart else (kind,))
+    return (made[kind], made["minimum_distance"].detach()) if nearest else made[kind]

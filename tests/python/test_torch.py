@@ -246,20 +246,20 @@ def test_what_has_no_derivative_is_refused(small, poses):
 
 def test_only_what_is_wanted_is_computed(small, poses, monkeypatch):
     """A loss on d alone neither computes nor keeps p and n."""
-    from abut import _calls
-    seen, plain = [], _calls.vjp
+    from abut import _torch
+    seen, plain = [], _torch.run
 
-    def vjp(*given, **bars):
-        seen.append({name for name in OUTPUTS if bars[name] is not None})
-        return plain(*given, **bars)
+    def run(plan, *given):
+        seen.append(plan)
+        return plain(plan, *given)
 
-    monkeypatch.setattr(_calls, "vjp", vjp)
+    monkeypatch.setattr(_torch, "run", run)
     x1, x2 = with_grad(*poses)
     c = at.contacts(small, x1, x2)
     kept = [t for t in c.d.grad_fn.saved_tensors if t is not None]
     assert len(kept) == 2 and all(t.shape == (2, 6) for t in kept)
     c.d.sum().backward()
-    assert seen == [{"d"}]
+    assert [(plan.call, plan.inputs) for plan in seen[1:]] == [("vjp", ("pose1", "pose2", "d_bar"))]
 
 
 def test_memory_of_large_outputs_is_used_again(f32):
