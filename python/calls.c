@@ -40,27 +40,38 @@ static abut_status run_contacts(int call, abutpy_contacts_record *c)
 
 /* ---- closest points ---- */
 
-/* Derivatives begin from answers, where the method does, and add to their status: to a copy of it.
- */
+static abut_status run_closest(int call, abutpy_closest_record *c)
+{
+  switch (call) {
+  case ABUTPY_CLOSEST_VJP:
+    return abut_closest_vjp(c->context, &c->batch, &c->smoothing, &c->bars, &c->gradients);
+  case ABUTPY_CLOSEST_JVP:
+    return abut_closest_jvp(c->context, &c->batch, &c->smoothing, c->twists, &c->tangents);
+  case ABUTPY_CLOSEST_JACOBIAN:
+    return abut_closest_jacobian(c->context, &c->batch, &c->smoothing, &c->jacobians);
+  default:
+    return abut_closest(c->context, &c->batch);
+  }
+}
+
+/* Derivatives begin from answers, where the method does, and add to their status: to a copy of it. */
 static abut_status derive_closest(int call, abutpy_closest_record *c)
 {
   abut_closest_batch *b = &c->batch;
-  uint8_t *copy = NULL;
-  if (c->smoothing.solved) {
-    copy = malloc(b->count + 1);
-    if (!copy) {
-      return ABUT_ERROR_MEMORY;
-    }
+  uint8_t *room = !c->flags && c->smoothing.solved ? malloc(b->count + 1) : NULL;
+  uint8_t *copy = room ? room : c->flags;
+  if (c->smoothing.solved && !copy) {
+    return ABUT_ERROR_MEMORY;
+  }
+  if (copy) {
     memcpy(copy, b->status, b->count);
-  } else {
+  }
+  if (!c->smoothing.solved) {
     b->d = b->n = b->p1 = b->p2 = NULL;
   }
   b->status = copy;
-  const abut_status status =
-    call == ABUTPY_CLOSEST_VJP
-      ? abut_closest_vjp(c->context, b, &c->smoothing, &c->bars, &c->gradients)
-      : abut_closest_jvp(c->context, b, &c->smoothing, c->twists, &c->tangents);
-  free(copy);
+  const abut_status status = run_closest(call, c);
+  free(room);
   return status;
 }
 
@@ -105,6 +116,7 @@ size_t abutpy_record_size(int call)
     [ABUTPY_CLOSEST] = sizeof(abutpy_closest_record),
     [ABUTPY_CLOSEST_VJP] = sizeof(abutpy_closest_record),
     [ABUTPY_CLOSEST_JVP] = sizeof(abutpy_closest_record),
+    [ABUTPY_CLOSEST_JACOBIAN] = sizeof(abutpy_closest_record),
     [ABUTPY_STEPS] = sizeof(abutpy_steps_record),
     [ABUTPY_STEPS_VJP] = sizeof(abutpy_steps_record),
     [ABUTPY_STEPS_JVP] = sizeof(abutpy_steps_record),
@@ -122,7 +134,6 @@ abut_status abutpy_run(int call, void *record)
 {
   abutpy_ccd_record *moves = record;
   abutpy_ccd_queries_record *queries = record;
-  abutpy_closest_record *closest = record;
   switch (call) {
   case ABUTPY_CCD:
     return abut_ccd(moves->one, moves->two, &moves->batch);
@@ -134,10 +145,11 @@ abut_status abutpy_run(int call, void *record)
     return abut_ccd_queries_gradient(queries->context, &queries->batch, queries->by_x0,
                                      queries->by_x1);
   case ABUTPY_CLOSEST:
-    return abut_closest(closest->context, &closest->batch);
+    return run_closest(call, record);
   case ABUTPY_CLOSEST_VJP:
   case ABUTPY_CLOSEST_JVP:
-    return derive_closest(call, closest);
+  case ABUTPY_CLOSEST_JACOBIAN:
+    return derive_closest(call, record);
   default:
     return call < ABUTPY_CCD ? run_contacts(call, record) : run_steps(call, record);
   }

@@ -22,6 +22,7 @@ typedef enum abutpy_call {
   ABUTPY_CLOSEST,
   ABUTPY_CLOSEST_VJP,
   ABUTPY_CLOSEST_JVP,
+  ABUTPY_CLOSEST_JACOBIAN,
   ABUTPY_STEPS,
   ABUTPY_STEPS_VJP,
   ABUTPY_STEPS_JVP,
@@ -60,6 +61,8 @@ typedef struct abutpy_closest_record {
   abut_closest_gradients gradients;
   const void *twists;
   abut_closest_tangents tangents;
+  abut_closest_jacobians jacobians;
+  uint8_t *flags; /* the status of derivatives; NULL: not wanted */
 } abutpy_closest_record;
 
 typedef struct abutpy_steps_record {

@@ -99,6 +99,11 @@ class Rows:
                 pass
         raise ValueError(f"{name} has shape {array.shape}, not {wanted}")
 
+    def own(self, value: Any, tail: Shape, name: str, given: Any) -> np.ndarray[Any, Any]:
+        """The same of numbers that a caller has given, who does not change them any more."""
+        array = self.read(value, tail, name)
+        return array.copy() if array is given or array.base is not None else array
+
     def write(self, out: Mapping[str, Any] | None, name: str, tail: Shape,
               dtype: Any = None) -> np.ndarray[Any, Any]:
         """An output: the caller's own where `out` has it, else a new one."""
@@ -114,6 +119,21 @@ class Rows:
         if not given.flags.c_contiguous or not given.flags.writeable:
             raise ValueError(f"out[{name!r}] is not contiguous, or cannot be written")
         return given
+
+
+def common_axes(shapes: Mapping[str, Shape], tails: Mapping[str, Shape]) -> Shape:
+    """The leading axes of arrays of one batch, of which each has the last axes that `tails` names."""
+    leads = []
+    for name, shape in shapes.items():
+        count = len(shape) - len(tails[name])
+        if count < 0 or shape[count:] != tails[name]:
+            raise ValueError(f"{name} has shape {shape}, not ({', '.join(['...', *map(str, tails[name])])})")
+        leads.append(shape[:count])
+    try:
+        return np.broadcast_shapes(*leads)
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"shapes are not of one batch: {listed}") from None
 
 
 def pointer(array: np.ndarray[Any, Any] | None) -> Any:

@@ -13,10 +13,12 @@ import numpy as np
 from abut._arrays import Rows, check_names, pointer, real_array, typed_pointer
 from abut._calls import all_poses_of
 from abut._ccd_mesh import CcdMesh, whole_numbers
-from abut._closest import _group, set_members
-from abut._context import Context, default_context, warn_of_failures
-from abut._native import GO_ON, Error, check, ffi, lib
+from abut._closest import _group
+from abut._context import Context, default_context
+from abut._native import Error, check, ffi, lib
 from abut._pair import Pair
+from abut._table import (CALLS, MANY, POSES, VERTICES, OfFeatures, OfMeshes, answers, feature_settings, move_settings, plan_of,
+                         set_members)
 
 __all__ = ["Ccd", "CcdFeature", "CcdGradients", "CcdQueries", "CcdQueryGradients", "CcdStatus", "StepFilter",
            "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient", "step_filter"]
@@ -26,23 +28,8 @@ Real = np.ndarray[Any, Any]
 
 KINDS = ("pp", "pe", "pt", "ee")
 WORDS = ("point-point", "point-edge", "point-triangle", "edge-edge")
-VERTICES = (2, 3, 4, 4)  # of a row of each kind
 METHODS = ("certified", "additive")
 MOTIONS = ("linear", "arc")
-POSES = ("from1", "to1", "from2", "to2")
-# Settings that are one number or one a row: as queries call them, and where the C API has those of rows.
-ROW_SETTINGS = ("separation", "keep", "tolerance", "end", "error", "relative_error")
-MANY = tuple(name + "s" for name in ROW_SETTINGS)
-LOW = ("x0_low", "x1_low")
-BATCH_SETTINGS = ("motion", "center1", "center2", "separation", "keep", "tolerance", "iterations_most")
-QUERY_SETTINGS = ("kind", "method", "iterations_most", "plain")
-# What a row gives, in the C API's order: shapes and types, where these are not the context's.
-ANSWERS: dict[str, tuple[tuple[int, ...], Any]] = {
-    "toi": ((), None), "status": ((), np.uint8), "kind": ((), np.int32), "feature1": ((), np.uint32),
-    "feature2": ((), np.uint32), "p1": ((3,), None), "p2": ((3,), None), "n": ((3,), None), "candidates": ((), np.uint32)}
-QUERY_ANSWERS: dict[str, tuple[tuple[int, ...], Any]] = {
-    "toi": ((), None), "status": ((), np.uint8), "n": ((3,), None), "d0": ((), None), "iterations": ((2,), np.uint32)}
-TWISTS = 12  # numbers of a body's twists at both ends
 
 
 class CcdStatus(enum.IntEnum):
@@ -122,24 +109,6 @@ def _count(value: Any, name: str) -> int:
     return number
 
 
-def _own(rows: Rows, value: Any, tail: tuple[int, ...], name: str, given: Any) -> Real:
-    """An input's numbers, which the caller does not change any more."""
-    array = rows.read(value, tail, name)
-    return array.copy() if array is given or array.base is not None else array
-
-
-def _room(rows: Rows, answers: Mapping[str, tuple[tuple[int, ...], Any]]) -> dict[str, np.ndarray[Any, Any]]:
-    return {name: rows.write(None, name, tail, dtype) for name, (tail, dtype) in answers.items()}
-
-
-def _point_at(to: Any, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
-    """Puts arrays into a C struct's members, whatever these point to."""
-    for name, array in arrays.items():
-        kind = {np.dtype(np.uint8): "uint8_t", np.dtype(np.int32): "int32_t",
-                np.dtype(np.uint32): "uint32_t"}.get(array.dtype)
-        setattr(to, name, typed_pointer(kind, array) if kind else pointer(array))
-
-
 def common_lead(arrays: Mapping[str, Any], tails: Sequence[int]) -> tuple[int, ...]:
     """The leading axes of arrays of one batch, of each of which as many of the last axes as `tails` says are an entry's."""
     try:
@@ -159,32 +128,18 @@ def check_widths(poses: Sequence[Any]) -> None:
                              "quaternion, 7; or its last two are a matrix, 4 x 4")
 
 
-class Move:
-    """What a call asks: meshes, where both begin and end, and settings, all its own."""
+class Asked(NamedTuple):
+    """What a call asks: whose, and arrays, all its own."""
 
-    __slots__ = ("context", "meshes", "poses", "rows", "settings", "width")
+    subject: OfMeshes | OfFeatures
+    rows: Rows
+    given: dict[str, np.ndarray[Any, Any]]
 
-    def __init__(self, meshes: tuple[CcdMesh, CcdMesh], given: Sequence[Any], settings: Mapping[str, Any]) -> None:
-        self.meshes, self.settings = meshes, dict(settings)
-        self.context = meshes[0].context
-        poses = all_poses_of(given, POSES, self.context.dtype)
-        check_widths(poses)
-        self.width = int(poses[0].shape[-1])
-        self.rows = Rows(self.context.dtype, common_lead(dict(zip(POSES, poses)), [1] * len(POSES)))
-        self.poses = [_own(self.rows, pose, (self.width,), name, own) for name, pose, own in zip(POSES, poses, given)]
 
-    def batch(self) -> Any:
-        """A batch of the C API's without outputs."""
-        b = ffi.new("abut_ccd_batch *", lib.abut_default_ccd_batch())
-        set_members(b, self.settings, BATCH_SETTINGS)
-        b.count, b.poses = self.rows.count, self.width - 6
-        _point_at(b, dict(zip(POSES, self.poses)))
-        b.progress = GO_ON
-        return b
-
-    def run(self, batch: Any, function: Any, *more: Any) -> None:
-        check(function(*(mesh.handle for mesh in self.meshes), batch, *more))
-        warn_of_failures(self.context, batch.failures)
+def _answer(call: str, asked: Asked) -> dict[str, Any]:
+    """The members of an answer."""
+    made, batch = answers(plan_of(call, asked.subject, asked.given, CALLS[call].outputs), asked.given)
+    return {**made, "undecided": batch.undecided, "rejected": batch.rejected, "_asked": asked}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -215,14 +170,14 @@ class Ccd:
     candidates: np.ndarray[Any, Any]
     undecided: int
     rejected: int
-    _move: Move = dataclasses.field(repr=False)
+    _asked: Asked = dataclasses.field(repr=False)
 
 
 def batch_settings(motion: str, center1: Any, center2: Any, separation: float, keep: float, tolerance: float,
                    iterations: int) -> dict[str, Any]:
     """Settings as a batch of the C API's takes them."""
     check_names((motion,), MOTIONS, "motion")
-    centers = [_group(center, (3,), name).tolist() for center, name in ((center1, "center1"), (center2, "center2"))]
+    centers = [tuple(_group(center, (3,), name).tolist()) for center, name in ((center1, "center1"), (center2, "center2"))]
     for center, name in zip(centers, ("center1", "center2")):
         if motion != "arc" and any(center):
             raise ValueError(f"{name} is of motion 'arc', not of {motion!r}")
@@ -255,15 +210,13 @@ def ccd(pair: Meshes, from1: Array | None, to1: Array | None, from2: Array | Non
     separating directions is this project's own.
     """
     settings = batch_settings(motion, center1, center2, separation, keep, tolerance, iterations)
-    return answer(Move(meshes_of(pair), (from1, to1, from2, to2), settings))
-
-
-def answer(move: Move) -> Ccd:
-    """What a move comes to."""
-    b, made = move.batch(), _room(move.rows, ANSWERS)
-    _point_at(b, made)
-    move.run(b, lib.abut_ccd)
-    return Ccd(**made, undecided=b.undecided, rejected=b.rejected, _move=move)
+    meshes, given = meshes_of(pair), (from1, to1, from2, to2)
+    dtype = meshes[0].context.dtype
+    poses = all_poses_of(given, POSES, dtype)
+    check_widths(poses)
+    width, rows = int(poses[0].shape[-1]), Rows(dtype, common_lead(dict(zip(POSES, poses)), [1] * len(POSES)))
+    arrays = {name: rows.own(pose, (width,), name, own) for name, pose, own in zip(POSES, poses, given)}
+    return Ccd(**_answer("ccd", Asked(OfMeshes(meshes, width, move_settings(settings)), rows, arrays)))
 
 
 class CcdGradients(NamedTuple):
@@ -296,22 +249,12 @@ def ccd_gradient(r: Ccd, toi: Array | None = None) -> CcdGradients:
     """
     if not isinstance(r, Ccd):
         raise ValueError(f"{type(r).__name__} is no answer of abut.ccd")
-    return gradients(r._move, toi, ("by1", "by2", *POSES))[1]
-
-
-def gradients(move: Move, toi: Array | None, want: Sequence[str],
-              also: Sequence[str] = ("status",)) -> tuple[dict[str, np.ndarray[Any, Any]], CcdGradients]:
-    """Answers that are named, and gradients; what is not wanted is None."""
-    b, g = move.batch(), ffi.new("abut_ccd_gradients *")
-    made = _room(move.rows, {name: ANSWERS[name] for name in also})
-    slopes = _room(move.rows, {name: ((TWISTS if name in ("by1", "by2") else move.width,), None) for name in want})
-    _point_at(b, made)
-    _point_at(g, slopes)
-    bar = None if toi is None else move.rows.read(toi, (), "toi")
-    g.toi_bar = pointer(bar)
-    move.run(b, lib.abut_ccd_gradient, g)
-    return made, CcdGradients(**{name: slopes.get(name) for name in ("by1", "by2", *POSES)},  # type: ignore[arg-type]
-                              status=made["status"])
+    asked, given = r._asked, dict(r._asked.given)
+    if toi is not None:
+        given["toi_bar"] = asked.rows.read(toi, (), "toi")
+    names = [name + "_gradient" for name in POSES]
+    made = answers(plan_of("ccd_gradient", asked.subject, given, ("by1", "by2", *names, "status")), given)[0]
+    return CcdGradients(*made.values())
 
 
 # ---- queries of features ----
@@ -334,36 +277,6 @@ def axes_of(arrays: Mapping[str, Any], tail: tuple[int, ...]) -> list[int]:
     return [0 if name in MANY else 2 for name in arrays]
 
 
-class Queries:
-    """What a call asks: vertices and settings, all its own."""
-
-    __slots__ = ("arrays", "context", "rows", "settings", "tail")
-
-    def __init__(self, context: Context, x0: Any, x1: Any, settings: Mapping[str, Any],
-                 more: Mapping[str, Any]) -> None:
-        """`settings` are numbers of the C API's struct; `more` arrays beside the vertices, or None."""
-        self.context, self.settings = context, dict(settings)
-        self.tail = (VERTICES[settings["kind"]], 3)
-        given = {"x0": x0, "x1": x1, **{name: value for name, value in more.items() if value is not None}}
-        arrays = {name: real_array(value, context.dtype, name) for name, value in given.items()}
-        self.rows = Rows(context.dtype, common_lead(arrays, axes_of(arrays, self.tail)))
-        self.arrays = {name: _own(self.rows, array, () if name in MANY else self.tail, name, given[name])
-                       for name, array in arrays.items()}
-
-    def queries(self) -> Any:
-        """The C API's struct without outputs."""
-        q = ffi.new("abut_ccd_queries *", lib.abut_default_ccd_queries())
-        set_members(q, self.settings, (*QUERY_SETTINGS, *ROW_SETTINGS))
-        q.count = self.rows.count
-        _point_at(q, self.arrays)
-        q.progress = GO_ON
-        return q
-
-    def run(self, queries: Any, function: Any, *more: Any) -> None:
-        check(function(self.context.handle, queries, *more))
-        warn_of_failures(self.context, queries.failures)
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class CcdQueries:
     """How far pairs of features may go, of leading axes (...).
@@ -384,7 +297,7 @@ class CcdQueries:
     iterations: np.ndarray[Any, Any]
     undecided: int
     rejected: int
-    _queries: Queries = dataclasses.field(repr=False)
+    _asked: Asked = dataclasses.field(repr=False)
 
 
 def query_settings(kind: str, method: str, iterations: int, plain: bool) -> dict[str, Any]:
@@ -432,17 +345,14 @@ def ccd_queries(kind: str, x0: Array, x1: Array, *, separation: Any = 0.0, keep:
     """
     numbers, many = split_settings({"separation": separation, "keep": keep, "tolerance": tolerance, "end": end,
                                     "error": error, "relative_error": relative_error})
-    settings = {**query_settings(kind, method, iterations, plain), **numbers}
-    return query_answer(Queries(default_context() if context is None else context, x0, x1, settings,
-                                {"x0_low": x0_low, "x1_low": x1_low, **many}))
-
-
-def query_answer(queries: Queries) -> CcdQueries:
-    """What queries come to."""
-    q, made = queries.queries(), _room(queries.rows, QUERY_ANSWERS)
-    _point_at(q, made)
-    queries.run(q, lib.abut_run_ccd_queries)
-    return CcdQueries(**made, undecided=q.undecided, rejected=q.rejected, _queries=queries)
+    settings = feature_settings({**query_settings(kind, method, iterations, plain), **numbers})
+    chosen, tail = default_context() if context is None else context, (VERTICES[kind_of(kind)], 3)
+    more = {"x0_low": x0_low, "x1_low": x1_low, **many}
+    given = {"x0": x0, "x1": x1, **{name: value for name, value in more.items() if value is not None}}
+    arrays = {name: real_array(value, chosen.dtype, name) for name, value in given.items()}
+    rows = Rows(chosen.dtype, common_lead(arrays, axes_of(arrays, tail)))
+    owned = {name: rows.own(array, () if name in MANY else tail, name, given[name]) for name, array in arrays.items()}
+    return CcdQueries(**_answer("ccd_queries", Asked(OfFeatures(chosen, tail[0], settings), rows, owned)))
 
 
 class CcdQueryGradients(NamedTuple):
@@ -468,22 +378,14 @@ def ccd_queries_gradient(r: CcdQueries, toi: Array | None = None) -> CcdQueryGra
     """
     if not isinstance(r, CcdQueries):
         raise ValueError(f"{type(r).__name__} is no answer of abut.ccd_queries")
-    made, slopes = query_gradients(r._queries)
+    asked = r._asked
+    plan = plan_of("ccd_queries_gradient", asked.subject, asked.given, ("x0_gradient", "x1_gradient", "status"))
+    made = answers(plan, asked.given)[0]
     if toi is not None:
-        bar = r._queries.rows.read(toi, (), "toi")[..., None, None]
-        for slope in slopes:
-            slope *= bar
-    return CcdQueryGradients(slopes[0], slopes[1], made["status"])
-
-
-def query_gradients(queries: Queries,
-                    also: Sequence[str] = ("status",)) -> tuple[dict[str, np.ndarray[Any, Any]], list[Real]]:
-    """Answers that are named, and gradients by both ends."""
-    q, made = queries.queries(), _room(queries.rows, {name: QUERY_ANSWERS[name] for name in also})
-    slopes = [queries.rows.write(None, name, queries.tail) for name in ("x0", "x1")]
-    _point_at(q, made)
-    queries.run(q, lib.abut_ccd_queries_gradient, *map(pointer, slopes))
-    return made, slopes
+        bar = asked.rows.read(toi, (), "toi")[..., None, None]
+        made["x0_gradient"] *= bar
+        made["x1_gradient"] *= bar
+    return CcdQueryGradients(*made.values())
 
 
 # ---- a line search ----

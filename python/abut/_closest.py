@@ -11,12 +11,14 @@ from typing import Any, Literal, NamedTuple, Union, overload
 import numpy as np
 
 from abut import pose as pose_numbers
-from abut._arrays import Rows, check_names, pointer, typed_pointer
+from abut._arrays import Rows, check_names
 from abut._body import Body
 from abut._calls import _common, _width, poses_of
-from abut._context import Context, Owner, default_context, warn_of_failures
+from abut._context import Context, Owner, default_context
 from abut._drivers import warn
-from abut._native import GO_ON, check, ffi, lib, path_of
+from abut._native import check, ffi, lib, path_of
+from abut._table import (CALLS, SETTINGS, OfShapes, answers, integers_of, plan_of, settled,
+                         smoothing_settings)
 
 __all__ = ["Closest", "ClosestGradients", "ClosestJacobian", "ClosestStatus", "ClosestTangents", "Shape", "closest",
            "closest_jacobian", "closest_jvp", "closest_vjp", "load_hull", "load_shapes"]
@@ -26,13 +28,7 @@ Real = np.ndarray[Any, Any]
 
 KINDS = ("hull", "sphere", "box", "ellipsoid", "capsule", "cylinder", "cone", "superquadric")
 PARTS = ("hull", "superquadrics", "polyhedra")
-METHODS = ("exact", "gumbel", "gaussian", "zeroth", "finite")
-FROM_ANSWERS = METHODS[:3]  # these begin from what a query gave; the others make queries of their own
-SMOOTHING = ("temperature", "level", "epsilon", "samples", "seed", "first", "ridge")
-SETTINGS = ("tolerance", "cutoff", "iterations_most", "corners_most")
 ANSWERS = ("d", "n", "p1", "p2")
-TAILS: dict[str, tuple[int, ...]] = {"d": (), "n": (3,), "p1": (3,), "p2": (3,)}
-TWISTS = 12  # numbers of both bodies' twists
 # What each kind's groups of numbers look like; a hull's is (V, 3).
 _GROUPS: dict[str, tuple[tuple[int, ...], ...]] = {
     "sphere": ((),), "box": ((3,),), "ellipsoid": ((3,),), "capsule": ((2,),), "cylinder": ((2,),), "cone": ((2,),),
@@ -270,86 +266,35 @@ def check_rows(shapes: Any, row: Any, side: int) -> None:
 # ---- queries ----
 
 
-def _integers(value: Any, wanted: tuple[int, ...], tail: int, name: str) -> np.ndarray[Any, Any]:
-    """Whole numbers of a shape, or of what is broadcast to it in all but its last `tail` axes."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "iu":
-        raise ValueError(f"{name} holds {array.dtype.name}, not whole numbers")
-    if not tail or array.shape[max(array.ndim - tail, 0):] == wanted[len(wanted) - tail:]:
-        try:
-            return np.broadcast_to(array, wanted)
-        except ValueError:
-            pass
-    raise ValueError(f"{name} has shape {array.shape}, not {wanted}")
+class Query(NamedTuple):
+    """What a query asks: shapes and settings; poses and rows of the shapes, all its own."""
+
+    subject: OfShapes
+    rows: Rows
+    given: dict[str, np.ndarray[Any, Any]]
 
 
-def shape_rows(row: Any, lead: tuple[int, ...], count: int, shift: int, name: str) -> np.ndarray[Any, Any]:
-    """Which of `count` shapes each pose of a batch is of, as rows of a list that has them behind `shift` others."""
-    which = _integers(0 if row is None else row, lead, 0, name)
-    if which.size and (which.min() < 0 or which.max() >= count):
-        raise ValueError(f"{name} names a shape that is not among the {count}")
-    shifted: np.ndarray[Any, Any] = which.astype(np.uint32, order="C") + np.uint32(shift)
-    return shifted
+def subject_of(shape1: Shapes, shape2: Shapes, indexed: bool, width: int, settings: bytes, smoothing: bytes = b"") -> OfShapes:
+    """Shapes of a call; `indexed` where rows of these are given, for which a list that is both is one."""
+    first, second = listed(shape1, "shape1"), listed(shape2, "shape2")
+    same = indexed and first == second
+    return OfShapes(first if same else first + second, (len(first), len(second)), 0 if same else len(first), width, settings,
+                    smoothing)
 
 
-def set_members(to: Any, given: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Members of a C struct's, by name."""
-    for name, value in given.items():
-        if name not in known:
-            raise TypeError(f"{name!r} is not among {', '.join(known)}")
-        try:
-            setattr(to, name, value)
-        except (TypeError, OverflowError) as error:
-            raise ValueError(f"{name} cannot be {value!r}: {error}") from None
-
-
-class Query:
-    """What a query asks: shapes, rows of them, poses and settings, all its own."""
-
-    __slots__ = ("context", "one", "pose1", "pose2", "rows", "settings", "shapes", "two", "width")
-
-    def __init__(self, shape1: Any, shape2: Any, pose1: Any, pose2: Any, one: Any, two: Any,
-                 settings: Mapping[str, Any]) -> None:
-        self.context = context_of(shape1, shape2)
-        check_rows(shape1, one, 0)
-        check_rows(shape2, two, 1)
-        poses = poses_of(pose1, pose2, self.context.dtype)
-        self.width = _width(*poses)
-        self.rows = Rows(self.context.dtype, _common(*poses))
-        self.pose1, self.pose2 = (self._own(pose, given, name) for pose, given, name in
-                                  zip(poses, (pose1, pose2), ("pose1", "pose2")))
-        first, second = listed(shape1, "shape1"), listed(shape2, "shape2")
-        self.settings = dict(settings)
-        self.shapes: tuple[Shape, ...] = first + second
-        self.one = self.two = None
-        if one is not None or two is not None:
-            shift = len(first)
-            if first == second:
-                self.shapes, shift = first, 0
-            self.one = shape_rows(one, self.rows.lead, len(first), 0, "one")
-            self.two = shape_rows(two, self.rows.lead, len(second), shift, "two")
-
-    def _own(self, pose: Real, given: Any, name: str) -> Real:
-        """A pose's numbers, which the caller does not change any more."""
-        array = self.rows.read(pose, (self.width,), name)
-        return array.copy() if array is given or array.base is not None else array
-
-    def batch(self, kept: list[Any]) -> Any:
-        """A batch of the C API's without outputs; what it points to stays in `kept`."""
-        b = ffi.new("abut_closest_batch *", lib.abut_default_closest_batch())
-        set_members(b, self.settings, SETTINGS)
-        handles = ffi.new("abut_shape[]", [shape.handle for shape in self.shapes])
-        b.shapes, b.shape_count, b.count = handles, len(self.shapes), self.rows.count
-        b.poses, b.pose1, b.pose2 = self.width - 6, pointer(self.pose1), pointer(self.pose2)
-        if self.one is not None and self.two is not None and self.one.size:
-            b.one, b.two = typed_pointer("uint32_t", self.one), typed_pointer("uint32_t", self.two)
-        b.progress = GO_ON
-        kept.append(handles)
-        return b
-
-    def done(self, batch: Any, status: int) -> None:
-        check(status)
-        warn_of_failures(self.context, batch.failures)
+def query_of(shape1: Any, shape2: Any, pose1: Any, pose2: Any, one: Any, two: Any, settings: Mapping[str, Any]) -> Query:
+    context = context_of(shape1, shape2)
+    check_rows(shape1, one, 0)
+    check_rows(shape2, two, 1)
+    poses = poses_of(pose1, pose2, context.dtype)
+    width, rows = _width(*poses), Rows(context.dtype, _common(*poses))
+    indexed = one is not None or two is not None
+    subject = subject_of(shape1, shape2, indexed, width, settled("closest_batch", settings, SETTINGS))
+    given = {name: rows.own(pose, (width,), name, own) for name, pose, own in
+             zip(("pose1", "pose2"), poses, (pose1, pose2))}
+    if indexed:
+        given.update({name: subject.rows(name, 0 if row is None else row, rows.lead) for name, row in (("one", one), ("two", two))})
+    return Query(subject, rows, given)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -403,29 +348,12 @@ def closest(shape1: Shapes, shape2: Shapes, pose1: Array, pose2: Array, warm: Ar
     """
     settings = {"cutoff": cutoff, "tolerance": tolerance, "iterations_most": iterations_most,
                 "corners_most": corners_most}
-    query = Query(shape1, shape2, pose1, pose2, one, two, settings)
-    return answer(query, warm)
-
-
-def answer(query: Query, warm: Array | None = None) -> Closest:
-    """What a query's answer is."""
-    rows, kept = query.rows, list[Any]()
-    b = query.batch(kept)
-    made = {name: rows.write(None, name, TAILS[name]) for name in ANSWERS}
-    made["gap"] = rows.write(None, "gap", ())
-    for name, array in made.items():
-        setattr(b, name, pointer(array))
-    if warm is not None:
-        begun = np.ascontiguousarray(_integers(warm, (*rows.lead, 4, 2), 2, "warm"), np.int32)
-        b.warm = typed_pointer("int32_t", begun)
-    made["status"] = np.empty(rows.lead, np.uint8)
-    made["iterations"] = np.empty(rows.lead, np.uint32)
-    made["warm"] = np.empty((*rows.lead, 4, 2), np.int32)
-    b.status = typed_pointer("uint8_t", made["status"])
-    b.iterations = typed_pointer("uint32_t", made["iterations"])
-    b.simplex = typed_pointer("int32_t", made["warm"])
-    query.done(b, lib.abut_closest(query.context.handle, b))
-    return Closest(**made, unsettled=b.unsettled, rejected=b.rejected, _query=query)
+    query = query_of(shape1, shape2, pose1, pose2, one, two, settings)
+    given = query.given if warm is None else {
+        **query.given, "begun": np.ascontiguousarray(integers_of(warm, (*query.rows.lead, 4, 2), 2, "warm"), np.int32)}
+    made: Any
+    made, batch = answers(plan_of("closest", query.subject, given, CALLS["closest"].outputs), given)
+    return Closest(**made, unsettled=batch.unsettled, rejected=batch.rejected, _query=query)
 
 
 # ---- derivatives ----
@@ -475,48 +403,18 @@ class ClosestTangents(NamedTuple):
     status: np.ndarray[Any, Any] | None = None
 
 
-class _Derivative:
-    """A call for derivatives of an answer, which is reused where the method begins from it."""
-
-    def __init__(self, r: Closest, method: str, smoothing: Mapping[str, Any]) -> None:
-        if not isinstance(r, Closest):
-            raise ValueError(f"{type(r).__name__} is no answer of abut.closest")
-        self.query = r._query
-        self.kept: list[Any] = []
-        self.batch = self.query.batch(self.kept)
-        self.smoothing = smoothing_of(method, smoothing)
-        self.status = r.status.copy()
-        self.batch.status = typed_pointer("uint8_t", self.status)
-        if method in FROM_ANSWERS:
-            self.smoothing.solved = True
-            for name in ANSWERS:
-                setattr(self.batch, name, pointer(getattr(r, name)))
-
-    def keep(self, to: Any, arrays: Mapping[str, Real]) -> Any:
-        """Puts arrays into a C struct's members."""
-        for name, array in arrays.items():
-            setattr(to, name, pointer(array))
-        self.kept += [to, arrays]
-        return to
-
-    def read(self, given: Mapping[str, Any]) -> dict[str, Real]:
-        return {name: self.query.rows.read(value, TAILS[name], name) for name, value in given.items()
-                if value is not None}
-
-    def write(self, tails: Mapping[str, tuple[int, ...]]) -> dict[str, Real]:
-        return {name: self.query.rows.write(None, name, tail) for name, tail in tails.items()}
-
-    def run(self, function: Any, *more: Any) -> None:
-        self.query.done(self.batch, function(self.query.context.handle, self.batch, self.smoothing, *more))
-
-
-def smoothing_of(method: str, given: Mapping[str, Any]) -> Any:
-    """Settings of derivatives as the C API has them."""
-    check_names((method,), METHODS, "method")
-    made = ffi.new("abut_closest_smoothing *", lib.abut_default_closest_smoothing())
-    made.method = METHODS.index(method)
-    set_members(made, given, SMOOTHING)
-    return made
+def _derivatives(call: str, r: Closest, more: Mapping[str, Any], outputs: Sequence[str], method: str,
+                 smoothing: Mapping[str, Any]) -> dict[str, Any]:
+    """Derivatives of an answer, which is reused where the method begins from it; what is called "flags" is their status."""
+    if not isinstance(r, Closest):
+        raise ValueError(f"{type(r).__name__} is no answer of abut.closest")
+    query, of = r._query, r._query.subject
+    subject = OfShapes(of.shapes, of.counts, of.shift, of.width, of.settings, smoothing_settings(method, smoothing))
+    inputs, tails = CALLS[call].inputs, subject.tails
+    given = {**query.given, **{name: getattr(r, name) for name in (*ANSWERS, "status")}}
+    given.update({name: query.rows.read(value, tails[inputs[name].tail], name.removesuffix("_bar").removesuffix("_tangent"))
+                  for name, value in more.items() if value is not None})
+    return answers(plan_of(call, subject, given, (*outputs, "flags")), given)[0]
 
 
 def closest_jacobian(r: Closest, method: str = "gumbel", *, want: Sequence[str] = ANSWERS,
@@ -540,10 +438,8 @@ def closest_jacobian(r: Closest, method: str = "gumbel", *, want: Sequence[str] 
     in float32; TypeError for a setting that there is not.
     """
     check_names(want, ANSWERS, "want")
-    call = _Derivative(r, method, smoothing)
-    made = call.write({name: (*TAILS[name], TWISTS) for name in want})
-    call.run(lib.abut_closest_jacobian, call.keep(ffi.new("abut_closest_jacobians *"), made))
-    return ClosestJacobian(**made, status=call.status)
+    made = _derivatives("closest_jacobian", r, {}, [name + "_jacobian" for name in want], method, smoothing)
+    return ClosestJacobian(status=made["flags"], **{name: made[name + "_jacobian"] for name in want})
 
 
 def closest_vjp(r: Closest, *, p1: Array | None = None, p2: Array | None = None, n: Array | None = None,
@@ -559,12 +455,10 @@ def closest_vjp(r: Closest, *, p1: Array | None = None, p2: Array | None = None,
     bars = {"p1": p1, "p2": p2, "n": n, "d": d}
     if all(bar is None for bar in bars.values()):
         raise ValueError(f"a cotangent is needed: {', '.join(bars)}")
-    call = _Derivative(r, method, smoothing)
-    cotangents = call.keep(ffi.new("abut_closest_cotangents *"), call.read(bars))
-    width = (call.query.width,)
-    made = call.write({"twists": (TWISTS,), "pose1": width, "pose2": width})
-    call.run(lib.abut_closest_vjp, cotangents, call.keep(ffi.new("abut_closest_gradients *"), made))
-    return ClosestGradients(**made, status=call.status)
+    names = ("twists", "pose1", "pose2")
+    made = _derivatives("closest_vjp", r, {name + "_bar": bar for name, bar in bars.items()},
+                        [name + "_gradient" for name in names], method, smoothing)
+    return ClosestGradients(*made.values())
 
 
 def closest_jvp(r: Closest, twists: Array, *, method: str = "gumbel", want: Sequence[str] = ANSWERS,
@@ -576,11 +470,8 @@ def closest_jvp(r: Closest, twists: Array, *, method: str = "gumbel", want: Sequ
     want, method, smoothing  as of abut.closest_jacobian, and so are errors
     """
     check_names(want, ANSWERS, "want")
-    call = _Derivative(r, method, smoothing)
-    along = call.query.rows.read(twists, (TWISTS,), "twists")
-    made = call.write({name: TAILS[name] for name in want})
-    call.run(lib.abut_closest_jvp, pointer(along), call.keep(ffi.new("abut_closest_tangents *"), made))
-    return ClosestTangents(**made, status=call.status)
+    made = _derivatives("closest_jvp", r, {"twists_tangent": twists}, [name + "_tangent" for name in want], method, smoothing)
+    return ClosestTangents(status=made["flags"], **{name: made[name + "_tangent"] for name in want})
 
 
 def twists_of(poses: Real, tangents: Real) -> Real:

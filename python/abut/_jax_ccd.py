@@ -12,10 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from abut import _ccd, _forms
-from abut._ccd import MANY, POSES, VERTICES, Meshes, meshes_of
+from abut._ccd import Meshes, meshes_of
 from abut._context import Context, default_context
 from abut._native import lib
-from abut._table import CALLS, OfFeatures, OfMeshes, Plan, Subject, move_settings, query_settings
+from abut._table import (CALLS, MANY, POSES, VERTICES, OfFeatures, OfMeshes, Plan, Subject, feature_settings, move_settings)
 from abut._xla import Given, along_gradients, bind, check_precision, make, of_constant, real_of
 
 __all__ = ["Ccd", "CcdQueries", "ccd", "ccd_queries"]
@@ -135,8 +135,9 @@ def ccd_queries(kind: str, x0: Any, x1: Any, *, separation: Any = 0.0, keep: Any
     check_precision(chosen.dtype)
     numbers, many = _ccd.split_settings({"separation": separation, "keep": keep, "tolerance": tolerance, "end": end,
                                          "error": error, "relative_error": relative_error}, jax.Array)
-    settings = query_settings({**_ccd.query_settings(kind, method, iterations, plain), **numbers})
+    settings = feature_settings({**_ccd.query_settings(kind, method, iterations, plain), **numbers})
     given = {"x0": x0, "x1": x1, "x0_low": x0_low, "x1_low": x1_low, **{name: many.get(name) for name in MANY}}
     there = {name: real_of(value, chosen.dtype, name) for name, value in given.items() if value is not None}
-    operands = _together(there, _ccd.axes_of(there, (VERTICES[dict(settings)["kind"]], 3)))
-    return CcdQueries(**_answers("ccd_queries", OfFeatures(chosen, settings), dict(zip(there, operands)), CcdQueries._fields))
+    vertices = VERTICES[_ccd.kind_of(kind)]
+    operands = _together(there, _ccd.axes_of(there, (vertices, 3)))
+    return CcdQueries(**_answers("ccd_queries", OfFeatures(chosen, vertices, settings), dict(zip(there, operands)), CcdQueries._fields))

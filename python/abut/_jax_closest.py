@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from abut import _forms
-from abut._closest import ANSWERS, Shapes, check_rows, context_of, listed
-from abut._table import OfShapes, closest_settings
+from abut._closest import ANSWERS, Shapes, check_rows, context_of, subject_of
+from abut._table import closest_settings
 from abut._xla import Given, bind, by_derivatives, check_precision, poses_of
 
 __all__ = ["Closest", "closest"]
@@ -104,10 +104,11 @@ def closest(shape1: Shapes, shape2: Shapes, pose1: Any, pose2: Any, method: str 
     check_precision(context.dtype)
     settings, smoothing = closest_settings(method, options)
     poses = poses_of(pose1, pose2, context.dtype)
-    first, second = listed(shape1, "shape1"), listed(shape2, "shape2")
-    subject = OfShapes(first + second, len(first), poses[0].shape[-1], settings, smoothing)
-    given, lead = dict(zip(("pose1", "pose2"), poses)), poses[0].shape[:-1]
-    if one is not None or two is not None:
-        given["one"], given["two"] = _row(one, lead, len(first), 0, "one"), _row(two, lead, len(second), len(first), "two")
+    indexed, lead = one is not None or two is not None, poses[0].shape[:-1]
+    subject = subject_of(shape1, shape2, indexed, poses[0].shape[-1], settings, smoothing)
+    given = dict(zip(("pose1", "pose2"), poses))
+    if indexed:
+        given["one"], given["two"] = (_row(row, lead, count, shift, name) for row, count, shift, name in
+                                      zip((one, two), subject.counts, (0, subject.shift), ("one", "two")))
     made = bind("closest", subject, given, (*ANSWERS, "status"))
     return Closest(*(made[name] for name in ANSWERS))

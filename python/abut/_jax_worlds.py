@@ -3,13 +3,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax.numpy as jnp
-import numpy as np
-
-from abut._world_calls import NO_TANGENTS, Step, count_of
+from abut._world_calls import NO_TANGENTS, Step
 from abut._worlds import Scene
-from abut._table import CALLS, OfWorlds, Plan
-from abut._xla import bind, by_derivatives, check_precision, real_of
+from abut._table import CALLS, Plan, worlds_of
+from abut._xla import bind, by_derivatives, check_precision, real_of, spread
 
 __all__ = ["rollout", "step"]
 
@@ -27,27 +24,6 @@ by_derivatives("steps", NO_SECOND, check=_check_tangents)
 
 # ---- what is called ----
 
-def _operands(inputs: dict[str, Any], worlds: OfWorlds) -> dict[str, Any]:
-    """Of one batch: leading axes are broadcast."""
-    dtype, inner = worlds.context.dtype, worlds.tails
-    check_precision(dtype)
-    arrays = {name: real_of(value, dtype, name) for name, value in inputs.items()}
-    leads, tails = [], {name: inner[CALLS["steps"].inputs[name].tail] for name in arrays}
-    for name, array in arrays.items():
-        tail = tails[name]
-        if array.ndim < len(tail) or array.shape[array.ndim - len(tail):] != tail:
-            wanted = ", ".join(["...", *map(str, tail)])
-            raise ValueError(f"{name} has shape {array.shape}, not ({wanted})")
-        leads.append(array.shape[:array.ndim - len(tail)])
-    try:
-        lead = jnp.broadcast_shapes(*leads)
-    except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise ValueError(f"shapes are not of one batch: {shapes}") from None
-    return {name: array if at == lead else jnp.broadcast_to(array, lead + tails[name])
-            for (name, array), at in zip(arrays.items(), leads)}
-
-
 def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w: Any = None,
          steps: int | None = None, record: int = 0, mass_scale: Any = None, friction: Any = None,
          stiffness: Any = None, gravity: Any = None, springs: Any = None) -> Step:
@@ -58,17 +34,12 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
     quaternion's tangent and gradient only what is orthogonal to it. `iterations` is None. Errors: ValueError for shapes and dtypes, while tracing; the library's own
     come out of the program. What becomes of a world is told by its status.
     """
-    if u is not None and controls is not None:
-        raise ValueError("u is held over all steps, controls has those of each: one of them")
-    count = count_of("steps", steps, 1)
-    if controls is not None:
-        shape = np.shape(controls)
-        count = shape[-2] if steps is None and len(shape) > 1 else count
-    given = {"w": w, "u": u if controls is None else controls, "mass_scale": mass_scale,
-             "friction": friction, "stiffness": stiffness, "gravity": gravity, "springs": springs}
-    given = {name: value for name, value in given.items() if value is not None}
-    worlds = OfWorlds(scene, count, count_of("record", record, 0), controls is not None)
-    made = bind("steps", worlds, _operands({"q": q, "v": v, **given}, worlds), worlds.gives(CALLS["steps"].outputs))
+    given = {"q": q, "v": v, "w": w, "u": u, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,
+             "gravity": gravity, "springs": springs}
+    dtype = scene.context.dtype
+    check_precision(dtype)
+    worlds, operands = worlds_of(scene, given, controls, steps, record, lambda value, name: real_of(value, dtype, name), spread)
+    made = bind("steps", worlds, operands, worlds.gives(CALLS["steps"].outputs))
     return Step(**{name.replace("_next", ""): value for name, value in made.items()})
 
 

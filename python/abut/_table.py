@@ -9,28 +9,38 @@ primitives and the places of arrays in calls by XLA are all made of this table.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from abut import _ccd, _closest
-from abut._arrays import Shape
+from abut._arrays import Shape, check_names, common_axes
 from abut._calls import ALL_OUTPUTS, REDUCTIONS, SAME, TAILS, VALUES, pair_rows
-from abut._ccd import BATCH_SETTINGS, LOW, MANY, POSES, QUERY_SETTINGS, ROW_SETTINGS, VERTICES
 from abut._ccd_mesh import CcdMesh
-from abut._closest import METHODS, SETTINGS, SMOOTHING, TWISTS, set_members, shape_rows, smoothing_of
 from abut._context import Context, warn_of_failures
 from abut._native import GO_ON, check, ffi, lib
 from abut._pair import Pair
-from abut._world_calls import PARAMETERS, SPRING_WIDTH, warn_of_status
+from abut._world_calls import PARAMETERS, SPRING_WIDTH, SceneNumbers, count_of, warn_of_status
 from abut._world_calls import BARS as WORLD_BARS
 from abut._world_calls import SLOPES as WORLD_SLOPES
-from abut._worlds import Scene
 
 Arrays = np.ndarray[Any, Any]
-Settings = tuple[tuple[str, Any], ...]
+
+METHODS = ("exact", "gumbel", "gaussian", "zeroth", "finite")  # of derivatives of closest points
+FROM_ANSWERS = METHODS[:3]  # these begin from what a query gave; the others make queries of their own
+SMOOTHING = ("temperature", "level", "epsilon", "samples", "seed", "first", "ridge")
+SETTINGS = ("tolerance", "cutoff", "iterations_most", "corners_most")  # of queries for closest points
+TWISTS = 12  # numbers of both bodies' twists, or of a body's at both ends
+VERTICES = (2, 3, 4, 4)  # of a row of features of each kind
+POSES = ("from1", "to1", "from2", "to2")
+# Settings of features that are one number or one a row: as queries call them, and where the C API has those of rows.
+ROW_SETTINGS = ("separation", "keep", "tolerance", "end", "error", "relative_error")
+MANY = tuple(name + "s" for name in ROW_SETTINGS)
+LOW = ("x0_low", "x1_low")
+BATCH_SETTINGS = ("motion", "center1", "center2", "separation", "keep", "tolerance", "iterations_most")
+FEATURE_SETTINGS = ("kind", "method", "iterations_most", "plain", *ROW_SETTINGS)
 
 TYPES = (None, np.dtype(np.uint8), np.dtype(np.int32), np.dtype(np.uint32))  # as python/xla.c has them
 REAL, BYTE, WHOLE, COUNT = range(4)  # REAL is the context's
@@ -52,7 +62,35 @@ class Array(NamedTuple):
 # ---- what calls are of ----
 
 
-@dataclasses.dataclass(frozen=True)
+def _copy(record: Any, member: str, settings: bytes) -> None:
+    """Puts a struct of settings into a record."""
+    if settings:
+        ffi.memmove(ffi.addressof(record, member), settings, len(settings))
+
+
+def integers_of(value: Any, wanted: tuple[int, ...], tail: int, name: str) -> np.ndarray[Any, Any]:
+    """Whole numbers of a shape, or of what is broadcast to it in all but its last `tail` axes."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"{name} holds {array.dtype.name}, not whole numbers")
+    if not tail or array.shape[max(array.ndim - tail, 0):] == wanted[len(wanted) - tail:]:
+        try:
+            return np.broadcast_to(array, wanted)
+        except ValueError:
+            pass
+    raise ValueError(f"{name} has shape {array.shape}, not {wanted}")
+
+
+def shape_rows(row: Any, lead: tuple[int, ...], count: int, shift: int, name: str) -> np.ndarray[Any, Any]:
+    """Which of `count` shapes each pose of a batch is of, as rows of a list that has them behind `shift` others."""
+    which = integers_of(0 if row is None else row, lead, 0, name)
+    if which.size and (which.min() < 0 or which.max() >= count):
+        raise ValueError(f"{name} names a shape that is not among the {count}")
+    shifted: np.ndarray[Any, Any] = which.astype(np.uint32, order="C") + np.uint32(shift)
+    return shifted
+
+
+@dataclasses.dataclass(unsafe_hash=True)
 class Subject:
     """What is fixed in a call beside its arrays: owners of handles, and settings."""
 
@@ -76,7 +114,7 @@ class Subject:
         """A C array of handles, where the record has a list of them."""
         return None
 
-    def rows(self, name: str, array: Arrays, lead: Shape) -> Arrays:
+    def rows(self, name: str, given: Any, lead: Shape) -> Arrays:
         """Rows of a list, which a caller has given by whole numbers."""
         raise NotImplementedError
 
@@ -90,7 +128,7 @@ class Subject:
         return made
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(unsafe_hash=True)
 class OfPairs(Subject):
     """Contacts of pairs at poses of `width` numbers; reduced to the number `kind` in calls that reduce."""
 
@@ -122,55 +160,56 @@ class OfPairs(Subject):
     def handles(self) -> Any:
         return ffi.new("abut_pair[]", [pair.handle for pair in self.pairs]) if self.indexed else None
 
-    def rows(self, name: str, array: Arrays, lead: Shape) -> Arrays:
-        return pair_rows(array, lead, len(self.pairs))
+    def rows(self, name: str, given: Any, lead: Shape) -> Arrays:
+        return pair_rows(given, lead, len(self.pairs))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(unsafe_hash=True)
 class OfShapes(Subject):
-    """Closest points of convex shapes; `first` of them are those of shape 1 where rows are given."""
+    """Closest points of convex shapes; where rows are given, of shapes 1 and 2 there are so many of each, the latter behind
+    `shift` others."""
 
-    shapes: tuple[_closest.Shape, ...]
-    first: int
+    shapes: tuple[Any, ...]
+    counts: tuple[int, int]
+    shift: int
     width: int
-    settings: Settings
-    smoothing: Settings
+    settings: bytes
+    smoothing: bytes = b""
 
     record_type = "abutpy_closest_record"
     handles_at = "batch.shapes"
 
     @property
     def context(self) -> Context:
-        return self.shapes[0].context
+        context: Context = self.shapes[0].context
+        return context
 
     @property
     def tails(self) -> dict[str, Shape]:
-        return {"number": (), "vector": (3,), "pose": (self.width,), "twists": (TWISTS,)}
+        return {"number": (), "vector": (3,), "pose": (self.width,), "twists": (TWISTS,), "simplex": (4, 2),
+                "number_by_twists": (TWISTS,), "vector_by_twists": (3, TWISTS)}
 
     def fill(self, record: Any) -> None:
         record.context = self.context.handle
-        record.batch, record.smoothing = lib.abut_default_closest_batch(), lib.abut_default_closest_smoothing()
+        _copy(record, "batch", self.settings)
+        _copy(record, "smoothing", self.smoothing)
         record.batch.shape_count, record.batch.poses = len(self.shapes), self.width - 6
-        for to, settings in ((record.batch, self.settings), (record.smoothing, self.smoothing)):
-            for name, value in settings:
-                setattr(to, name, value)
 
     def handles(self) -> Any:
         return ffi.new("abut_shape[]", [shape.handle for shape in self.shapes])
 
-    def rows(self, name: str, array: Arrays, lead: Shape) -> Arrays:
-        first = self.first if name == "two" else 0
-        count = len(self.shapes) - first if name == "two" else self.first
-        return shape_rows(array, lead, count, first, name)
+    def rows(self, name: str, given: Any, lead: Shape) -> Arrays:
+        which = ("one", "two").index(name)
+        return shape_rows(given, lead, self.counts[which], self.shift * which, name)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(unsafe_hash=True)
 class OfMeshes(Subject):
     """How far two meshes may go between poses."""
 
     meshes: tuple[CcdMesh, CcdMesh]
     width: int
-    settings: Settings
+    settings: bytes
 
     record_type = "abutpy_ccd_record"
 
@@ -180,22 +219,21 @@ class OfMeshes(Subject):
 
     @property
     def tails(self) -> dict[str, Shape]:
-        return {"number": (), "vector": (3,), "pose": (self.width,)}
+        return {"number": (), "vector": (3,), "pose": (self.width,), "twists": (TWISTS,)}
 
     def fill(self, record: Any) -> None:
         record.one, record.two = (mesh.handle for mesh in self.meshes)
-        record.batch = lib.abut_default_ccd_batch()
+        _copy(record, "batch", self.settings)
         record.batch.poses = self.width - 6
-        for name, value in self.settings:
-            setattr(record.batch, name, value)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(unsafe_hash=True)
 class OfFeatures(Subject):
     """Up to which time two features stay apart."""
 
     of: Context
-    settings: Settings
+    vertices: int
+    settings: bytes
 
     record_type = "abutpy_ccd_queries_record"
     axes = 2
@@ -206,19 +244,18 @@ class OfFeatures(Subject):
 
     @property
     def tails(self) -> dict[str, Shape]:
-        return {"number": (), "vector": (3,), "two": (2,), "vertices": (VERTICES[dict(self.settings)["kind"]], 3)}
+        return {"number": (), "vector": (3,), "two": (2,), "vertices": (self.vertices, 3)}
 
     def fill(self, record: Any) -> None:
-        record.context, record.batch = self.of.handle, lib.abut_default_ccd_queries()
-        for name, value in self.settings:
-            setattr(record.batch, name, value)
+        record.context = self.of.handle
+        _copy(record, "batch", self.settings)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(unsafe_hash=True)
 class OfWorlds(Subject):
     """Steps of a scene's worlds; with `controls` u has those of each."""
 
-    scene: Scene
+    scene: SceneNumbers
     steps: int
     kept: int  # every so many steps a state is; 0: none
     controls: bool
@@ -248,29 +285,76 @@ class OfWorlds(Subject):
         record.batch.steps, record.batch.record, record.batch.controls = self.steps, self.kept, self.controls
 
 
-def settled(default: Any, given: Mapping[str, Any], names: Sequence[str]) -> Settings:
-    """All settings of those names, as a C struct takes them. Errors: TypeError, ValueError as of set_members."""
-    made = ffi.new(ffi.typeof(default).cname + " *", default)
+def set_members(to: Any, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Members of a C struct's, by name."""
+    for name, value in given.items():
+        if name not in known:
+            raise TypeError(f"{name!r} is not among {', '.join(known)}")
+        try:
+            setattr(to, name, value)
+        except (TypeError, OverflowError) as error:
+            raise ValueError(f"{name} cannot be {value!r}: {error}") from None
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _kept_settings(struct: str, names: Sequence[str], given: tuple[str, ...], *values: Any) -> bytes:
+    return _made_settings(struct, names, dict(zip(given, values)))
+
+
+def _made_settings(struct: str, names: Sequence[str], given: Mapping[str, Any]) -> bytes:
+    made = ffi.new(f"abut_{struct} *", getattr(lib, f"abut_default_{struct}")())
     set_members(made, given, names)
-    values = ((name, getattr(made, name)) for name in names)
-    return tuple((name, tuple(value) if isinstance(value, ffi.CData) else value) for name, value in values)
+    return bytes(ffi.buffer(made))
 
 
-def closest_settings(method: str, options: Mapping[str, Any]) -> tuple[Settings, Settings]:
+def settled(struct: str, given: Mapping[str, Any], names: Sequence[str]) -> bytes:
+    """A C struct with settings, those of `names`, as bytes. Errors: TypeError, ValueError as of set_members."""
+    try:
+        return _kept_settings(struct, names, tuple(given), *given.values())
+    except TypeError:  # a list, perhaps
+        return _made_settings(struct, names, given)
+
+
+def smoothing_settings(method: str, given: Mapping[str, Any]) -> bytes:
+    """Settings of derivatives of closest points."""
+    check_names((method,), METHODS, "method")
+    for name in given:
+        if name not in SMOOTHING:
+            raise TypeError(f"{name!r} is not among {', '.join(SMOOTHING)}")
+    return settled("closest_smoothing", {**given, "method": METHODS.index(method), "solved": method in FROM_ANSWERS},
+                   (*SMOOTHING, "method", "solved"))
+
+
+def closest_settings(method: str, options: Mapping[str, Any]) -> tuple[bytes, bytes]:
     """Settings of queries for closest points and of their derivatives."""
-    batch = settled(lib.abut_default_closest_batch(), {name: value for name, value in options.items() if name in SETTINGS},
-                    SETTINGS)
-    made = smoothing_of(method, {name: value for name, value in options.items() if name not in SETTINGS})
-    smoothing = tuple((name, getattr(made, name)) for name in SMOOTHING)
-    return batch, (("method", METHODS.index(method)), ("solved", method in _closest.FROM_ANSWERS), *smoothing)
+    query = {name: value for name, value in options.items() if name in SETTINGS}
+    return settled("closest_batch", query, SETTINGS), smoothing_settings(
+        method, {name: value for name, value in options.items() if name not in SETTINGS})
 
 
-def move_settings(given: Mapping[str, Any]) -> Settings:
-    return settled(lib.abut_default_ccd_batch(), given, BATCH_SETTINGS)
+def move_settings(given: Mapping[str, Any]) -> bytes:
+    return settled("ccd_batch", given, BATCH_SETTINGS)
 
 
-def query_settings(given: Mapping[str, Any]) -> Settings:
-    return settled(lib.abut_default_ccd_queries(), given, (*QUERY_SETTINGS, *ROW_SETTINGS))
+def feature_settings(given: Mapping[str, Any]) -> bytes:
+    return settled("ccd_queries", given, FEATURE_SETTINGS)
+
+
+def worlds_of(scene: SceneNumbers, given: Mapping[str, Any], controls: Any, steps: int | None, record: int,
+              read: Callable[[Any, str], Any], spread: Callable[[Any, Shape], Any]) -> tuple[OfWorlds, dict[str, Any]]:
+    """Steps that a framework of arrays asks for, and what they are given, of one batch: `read` makes something an array of the
+    framework's, `spread` broadcasts one."""
+    if given["u"] is not None and controls is not None:
+        raise ValueError("u is held over all steps, controls has those of each: one of them")
+    count = count_of("steps", steps, 1)
+    if controls is not None:
+        given, controls = {**given, "u": controls}, read(controls, "controls")
+        count = controls.shape[-2] if steps is None and controls.ndim > 1 else count
+    worlds = OfWorlds(scene, count, count_of("record", record, 0), controls is not None)
+    arrays = {name: read(value, name) for name, value in given.items() if value is not None}
+    tails = {name: worlds.tails[CALLS["steps"].inputs[name].tail] for name in arrays}
+    lead = common_axes({name: tuple(array.shape) for name, array in arrays.items()}, tails)
+    return worlds, {name: spread(array, lead + tails[name]) for name, array in arrays.items()}
 
 
 # ---- the table ----
@@ -292,8 +376,10 @@ class Call:
         self.number, self.subject, self.linear, self.always = number, subject, linear, always
         self.constant, self.keeps = tuple(constant), tuple(keeps)
         self.inputs, self.outputs = dict(inputs), dict(outputs)
+        assert not inputs.keys() & outputs.keys()
         self.offsets = {name: _offset(subject, array.place) for name, array in (*inputs.items(), *outputs.items())}
         self.count = _offset(subject, "batch.count")
+        self.has_progress = subject is not OfWorlds
         self.handles_at = _offset(subject, subject.handles_at) if subject.handles_at else -1
 
 
@@ -311,17 +397,10 @@ def _of_poses(member: str, ending: str) -> dict[str, Array]:
     return {f"pose{k}{ending}": Array(f"{member}.pose{k}", "pose") for k in (1, 2)}
 
 
-def _of_answers(member: str, ending: str = "") -> dict[str, Array]:
+def _of_answers(member: str, ending: str = "", tail: str = "") -> dict[str, Array]:
     """Closest points."""
-    return {name + ending: Array(f"{member}.{name}", "vector" if tail else "number")
-            for name, tail in _closest.TAILS.items()}
-
-
-def _of_rows(answers: Mapping[str, tuple[Shape, Any]]) -> dict[str, Array]:
-    """Answers of collision in time."""
-    names = {(): "number", (2,): "two", (3,): "vector"}
-    return {name: Array(f"batch.{name}", names[tail], REAL if dtype is None else TYPES.index(np.dtype(dtype)))
-            for name, (tail, dtype) in answers.items()}
+    return {name + ending: Array(f"{member}.{name}", ("number" if name == "d" else "vector") + tail)
+            for name in ("d", "n", "p1", "p2")}
 
 
 def _listed(member: str, names: Sequence[str], known: Sequence[str], ending: str, outputs: bool = False) -> dict[str, Array]:
@@ -339,12 +418,19 @@ _VALUES = {name: Array(f"batch.reductions.{name}") for name in VALUES}
 
 _SHAPES = {**_POSES, "one": Array("batch.one", type=COUNT), "two": Array("batch.two", type=COUNT)}
 _ANSWERED = {**_of_answers("batch"), **_STATUS}
+_SOLVED = {"gap": Array("batch.gap"), "iterations": Array("batch.iterations", type=COUNT),
+           "warm": Array("batch.simplex", "simplex", WHOLE)}
+_FLAGS = {"flags": Array("flags", type=BYTE)}  # the status with what derivatives add to it
 
 _MOVES = {name: Array(f"batch.{name}", "pose") for name in POSES}
-_MOVED = _of_rows(_ccd.ANSWERS)
+_MOVED = {"toi": Array("batch.toi"), **_STATUS, "kind": Array("batch.kind", type=WHOLE),
+          "feature1": Array("batch.feature1", type=COUNT), "feature2": Array("batch.feature2", type=COUNT),
+          "p1": Array("batch.p1", "vector"), "p2": Array("batch.p2", "vector"), "n": Array("batch.n", "vector"),
+          "candidates": Array("batch.candidates", type=COUNT)}
 _ENDS = {name: Array(f"batch.{name}", "vertices") for name in ("x0", "x1", *LOW)}
 _FEATURES = {**_ENDS, **{name: Array(f"batch.{name}") for name in MANY}}
-_ASKED = _of_rows(_ccd.QUERY_ANSWERS)
+_ASKED = {"toi": Array("batch.toi"), **_STATUS, "n": Array("batch.n", "vector"), "d0": Array("batch.d0"),
+          "iterations": Array("batch.iterations", "two", COUNT)}
 
 _STATES = ("q", "v", "q_record", "v_record")
 MOVING = ("q", "v", "u", *PARAMETERS, "springs")  # inputs of steps that have derivatives
@@ -367,15 +453,19 @@ CALLS = {
                      constant=("minimum_distance",), keeps=_BY_POSES),
     "hessian_product": Call(lib.ABUTPY_HESSIAN_PRODUCT, OfPairs, {**_HEAD, **_ALONG}, _BY_POSES, linear=("_tangent",)),
 
-    "closest": Call(lib.ABUTPY_CLOSEST, OfShapes, _SHAPES, _ANSWERED, constant=("status",), keeps=_ANSWERED),
+    "closest": Call(lib.ABUTPY_CLOSEST, OfShapes, {**_SHAPES, "begun": Array("batch.warm", "simplex", WHOLE)},
+                    {**_ANSWERED, **_SOLVED}, constant=("status",), keeps=_ANSWERED),
     "closest_vjp": Call(lib.ABUTPY_CLOSEST_VJP, OfShapes, {**_SHAPES, **_ANSWERED, **_of_answers("bars", "_bar")},
-                        {**_BY_POSES, "twists_gradient": Array("gradients.twists", "twists")}, linear=("_bar",)),
+                        {**_BY_POSES, "twists_gradient": Array("gradients.twists", "twists"), **_FLAGS}, linear=("_bar",)),
     "closest_jvp": Call(lib.ABUTPY_CLOSEST_JVP, OfShapes, {**_SHAPES, **_ANSWERED, "twists_tangent": Array("twists", "twists")},
-                        _of_answers("tangents", "_tangent"), linear=("_tangent",)),
+                        {**_of_answers("tangents", "_tangent"), **_FLAGS}, linear=("_tangent",)),
+    "closest_jacobian": Call(lib.ABUTPY_CLOSEST_JACOBIAN, OfShapes, {**_SHAPES, **_ANSWERED},
+                             {**_of_answers("jacobians", "_jacobian", "_by_twists"), **_FLAGS}),
 
     "ccd": Call(lib.ABUTPY_CCD, OfMeshes, _MOVES, _MOVED, constant=list(_MOVED)[1:]),
-    "ccd_gradient": Call(lib.ABUTPY_CCD_GRADIENT, OfMeshes, _MOVES, {
-        **_MOVED, **{f"{name}_gradient": Array(f"gradients.{name}", "pose") for name in POSES}}),
+    "ccd_gradient": Call(lib.ABUTPY_CCD_GRADIENT, OfMeshes, {
+        **_MOVES, "toi_bar": Array("gradients.toi_bar")}, {
+        **_MOVED, "by1": Array("gradients.by1", "twists"), "by2": Array("gradients.by2", "twists"), **{f"{name}_gradient": Array(f"gradients.{name}", "pose") for name in POSES}}),
     "ccd_queries": Call(lib.ABUTPY_CCD_QUERIES, OfFeatures, _FEATURES, _ASKED, constant=list(_ASKED)[1:]),
     "ccd_queries_gradient": Call(lib.ABUTPY_CCD_QUERIES_GRADIENT, OfFeatures, _FEATURES, {
         **_ASKED, **{f"{name}_gradient": Array(f"by_{name}", "vertices") for name in ("x0", "x1")}}),
@@ -400,9 +490,8 @@ class Plan(NamedTuple):
 
     def shapes(self, lead: Shape) -> list[tuple[Shape, Any]]:
         """Shapes and types of what it gives."""
-        tails, call, real = self.subject.tails, CALLS[self.call], self.subject.context.dtype
-        arrays = (call.outputs[name] for name in self.outputs)
-        return [(lead + tails[array.tail], TYPES[array.type] or real) for array in arrays]
+        tails, outputs, real = self.subject.tails, CALLS[self.call].outputs, self.subject.context.dtype
+        return [(lead + tails[tail], TYPES[kind] or real) for _, tail, kind in map(outputs.__getitem__, self.outputs)]
 
     def lead(self, first: Any) -> Shape:
         """The batch's leading axes, of the first array that it is given."""
@@ -411,33 +500,56 @@ class Plan(NamedTuple):
 
 def plan_of(call: str, subject: Subject, given: Iterable[str], outputs: Iterable[str]) -> Plan:
     """A call of those arrays of `given` that it knows, in the table's order."""
-    there, row = set(given), CALLS[call]
-    return Plan(call, subject, tuple(name for name in row.inputs if name in there), tuple(outputs))
+    return Plan(call, subject, _ordered(call, tuple(given)), tuple(outputs))
+
+
+@functools.lru_cache(maxsize=1024)
+def _ordered(call: str, given: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in CALLS[call].inputs if name in given)
+
+
+@functools.lru_cache(maxsize=1024)
+def _places(call: str, names: tuple[str, ...]) -> tuple[int, ...]:
+    """Where the addresses of arrays go in the record, as in a row of addresses."""
+    return tuple(CALLS[call].offsets[name] // 8 for name in names)
+
+
+def answers(plan: Plan, given: Mapping[str, Arrays]) -> tuple[dict[str, Arrays], Any]:
+    """What a call gives of arrays whose rows lie behind each other, by names; and its C batch."""
+    made, batch = _done(plan, [given[name] for name in plan.inputs], np.empty)
+    return dict(zip(plan.outputs, made)), batch
 
 
 def run(plan: Plan, arrays: Sequence[Arrays], new: Callable[[Shape, Any], Arrays] = np.empty) -> list[Arrays]:
     """What a call gives, of arrays in the host's memory, of one batch and of the table's types."""
+    arrays = [np.asarray(array, order="C") for array in arrays]
+    if plan.call != "steps":
+        return _done(plan, arrays, new)[0]
+    outputs = plan.outputs if "status" in plan.outputs else (*plan.outputs, "status")
+    made = _done(plan._replace(outputs=outputs), arrays, new)[0]
+    warn_of_status(made[outputs.index("status")])
+    return made[:len(plan.outputs)]
+
+
+def _done(plan: Plan, arrays: Sequence[Arrays], new: Callable[[Shape, Any], Arrays]) -> tuple[list[Arrays], Any]:
+    """What a call gives of arrays whose rows lie behind each other, and the record's batch."""
     call, subject = CALLS[plan.call], plan.subject
-    watched = plan._replace(outputs=(*plan.outputs, "status")) if (
-        plan.call == "steps" and "status" not in plan.outputs) else plan
     lead = plan.lead(arrays[0])
     record, handles = subject.record(), subject.handles()
-    record.batch.count = math.prod(lead)
-    if hasattr(record.batch, "progress"):
-        record.batch.progress = GO_ON
+    batch = record.batch
+    batch.count = math.prod(lead)
+    if call.has_progress:
+        batch.progress = GO_ON
     places = ffi.cast("void **", record)
     if handles is not None:
         places[call.handles_at // 8] = handles
-    given = [np.asarray(array, order="C") for array in arrays]
-    made = [new(shape, dtype) for shape, dtype in watched.shapes(lead)]
-    if not record.batch.count:
-        return made[:len(plan.outputs)]
-    kept = [ffi.from_buffer(array) if array.size else ffi.NULL for array in (*given, *made)]
-    for name, where in zip((*plan.inputs, *watched.outputs), kept):
-        places[call.offsets[name] // 8] = where
+    made = [new(shape, dtype) for shape, dtype in plan.shapes(lead)]
+    # Of no rows none is read or written, but no array may be missing.
+    nowhere = ffi.NULL if batch.count else places
+    kept = [ffi.from_buffer(array) if array.size else nowhere for array in (*arrays, *made)]
+    for place, where in zip(_places(plan.call, plan.inputs + plan.outputs), kept):
+        places[place] = where
     check(lib.abutpy_run(call.number, record))
-    if record.batch.failures:
-        warn_of_failures(subject.context, record.batch.failures)
-    if plan.call == "steps":
-        warn_of_status(dict(zip(watched.outputs, made))["status"])
-    return made[:len(plan.outputs)]
+    if batch.failures:
+        warn_of_failures(subject.context, batch.failures)
+    return made, batch

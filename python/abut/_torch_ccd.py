@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from abut import _ccd, _forms
-from abut._ccd import MANY, POSES, VERTICES, Meshes, meshes_of
+from abut._ccd import Meshes, meshes_of
 from abut._context import Context, default_context
-from abut._table import OfFeatures, OfMeshes, move_settings, query_settings
+from abut._table import MANY, POSES, VERTICES, OfFeatures, OfMeshes, feature_settings, move_settings
 from abut._torch import apply, by_gradients, make, no_more
 from abut._torch_arrays import check_numbers, check_pose
 
@@ -112,12 +112,13 @@ def ccd_queries(kind: str, x0: Tensor, x1: Tensor, *, separation: Any = 0.0, kee
     chosen = default_context() if context is None else context
     numbers, many = _ccd.split_settings({"separation": separation, "keep": keep, "tolerance": tolerance, "end": end,
                                          "error": error, "relative_error": relative_error}, Tensor)
-    settings = query_settings({**_ccd.query_settings(kind, method, iterations, plain), **numbers})
+    settings = feature_settings({**_ccd.query_settings(kind, method, iterations, plain), **numbers})
     given = {"x0": x0, "x1": x1, "x0_low": x0_low, "x1_low": x1_low, **{name: many.get(name) for name in MANY}}
     there = {name: value for name, value in given.items() if value is not None}
     for name, value in there.items():
         check_numbers(chosen.precision, value, name)
         if value.requires_grad and name not in ("x0", "x1"):
             raise ValueError(f"{name} asks for a gradient: times of impact have derivatives by x0 and x1 alone")
-    operands = _together(there, _ccd.axes_of(there, (VERTICES[dict(settings)["kind"]], 3)))
-    return CcdQueries(**apply("ccd_queries", OfFeatures(chosen, settings), dict(zip(there, operands)), CcdQueries._fields))
+    vertices = VERTICES[_ccd.kind_of(kind)]
+    operands = _together(there, _ccd.axes_of(there, (vertices, 3)))
+    return CcdQueries(**apply("ccd_queries", OfFeatures(chosen, vertices, settings), dict(zip(there, operands)), CcdQueries._fields))

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from abut._closest import ANSWERS, Shapes, check_rows, context_of, listed, twists_of
-from abut._table import OfShapes, Plan, closest_settings
+from abut._closest import ANSWERS, Shapes, check_rows, context_of, listed, subject_of, twists_of
+from abut._table import Plan, closest_settings
 from abut._torch import Given, apply, by_calls, folded, make, no_more, refuse
 from abut._torch_arrays import array, check_poses, of_one_batch, rows_of
 
@@ -98,6 +98,6 @@ def closest(shape1: Shapes, shape2: Shapes, pose1: Tensor | None, pose2: Tensor 
     given, lead = {"pose1": pose1, "pose2": pose2}, pose1.shape[:-1]
     if one is not None or two is not None:
         given.update({name: rows_of(0 if row is None else row, lead, name) for name, row in (("one", one), ("two", two))})
-    subject = OfShapes(shapes, len(listed(shape1, "shape1")), pose1.shape[-1], *settings)
+    subject = subject_of(shape1, shape2, "one" in given, pose1.shape[-1], *settings)
     made = apply("closest", subject, given, (*ANSWERS, "status"))
     return Closest(*(made[name] for name in ANSWERS))

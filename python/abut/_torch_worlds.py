@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from abut._table import CALLS, OfWorlds, Plan
+from abut._table import CALLS, Plan, worlds_of
 from abut._torch import Given, apply, by_calls, make, no_more, refuse
 from abut._torch_arrays import DTYPES
-from abut._world_calls import NO_TANGENTS, count_of
+from abut._world_calls import NO_TANGENTS
 from abut._worlds import Scene
 
 __all__ = ["Step", "rollout", "step"]
@@ -56,26 +56,6 @@ def _tensor(value: Any, wanted: torch.dtype, name: str) -> Tensor:
     return value
 
 
-def _batch(worlds: OfWorlds, given: dict[str, Any]) -> dict[str, Tensor]:
-    """What is given, of the same leading axes."""
-    wanted, inner, inputs = DTYPES[worlds.context.precision], worlds.tails, CALLS["steps"].inputs
-    t = {name: _tensor(x, wanted, name) for name, x in given.items() if x is not None}
-    tails = {name: inner[inputs[name].tail] for name in t}
-    leads = []
-    for name, x in t.items():
-        count = x.ndim - len(tails[name])
-        if count < 0 or tuple(x.shape[count:]) != tails[name]:
-            tail = ", ".join(["...", *map(str, tails[name])])
-            raise ValueError(f"{name} has shape {tuple(x.shape)}, not ({tail})")
-        leads.append(x.shape[:count])
-    try:
-        lead = torch.broadcast_shapes(*leads)
-    except RuntimeError:
-        shapes = ", ".join(f"{name} {tuple(x.shape)}" for name, x in t.items())
-        raise ValueError(f"shapes are not of one batch: {shapes}") from None
-    return {name: x.expand(*lead, *tails[name]) for name, x in t.items()}
-
-
 @torch.compiler.disable
 def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w: Any = None,
          steps: int | None = None, record: int = 0, mass_scale: Any = None, friction: Any = None,
@@ -87,16 +67,12 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
     quaternion's tangent and gradient only what is orthogonal to it. torch.func's transformations work,
     second derivatives do not, and a program of torch.compile goes around it. Errors: ValueError for shapes, dtypes and devices; abut.Error.
     """
-    if u is not None and controls is not None:
-        raise ValueError("u is held over all steps, controls has those of each: one of them")
-    count = count_of("steps", steps, 1)
-    if controls is not None and steps is None:
-        controls = _tensor(controls, DTYPES[scene.context.precision], "controls")
-        count = controls.shape[-2] if controls.ndim > 1 else 1
-    worlds = OfWorlds(scene, count, count_of("record", record, 0), controls is not None)
-    given = {"q": q, "v": v, "w": w, "u": u if controls is None else controls, "mass_scale": mass_scale,
-             "friction": friction, "stiffness": stiffness, "gravity": gravity, "springs": springs}
-    made = apply("steps", worlds, _batch(worlds, given), worlds.gives(CALLS["steps"].outputs))
+    given = {"q": q, "v": v, "w": w, "u": u, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,
+             "gravity": gravity, "springs": springs}
+    wanted = DTYPES[scene.context.precision]
+    worlds, tensors = worlds_of(scene, given, controls, steps, record, lambda value, name: _tensor(value, wanted, name),
+                                lambda x, shape: x.expand(shape))
+    made = apply("steps", worlds, tensors, worlds.gives(CALLS["steps"].outputs))
     return Step(**{name.replace("_next", ""): value for name, value in made.items()})
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from abut import _drivers
-from abut._arrays import Rows, Shape, check_names, pointer, real_array
+from abut._arrays import Rows, Shape, check_names, common_axes, pointer, real_array
 from abut._context import Context, warn_of_failures
 from abut._native import check, ffi, lib
 
@@ -320,19 +320,8 @@ class Call:
     def _read(self, inputs: Mapping[str, tuple[Array, Shape]]) -> dict[str, Any]:
         """The inputs, of common leading axes."""
         arrays = {name: real_array(value, self.dtype, name) for name, (value, _) in inputs.items()}
-        leads = []
-        for name, (_, tail) in inputs.items():
-            shape = arrays[name].shape
-            if shape[len(shape) - len(tail):] != tail or len(shape) < len(tail):
-                wanted = ", ".join(["...", *map(str, tail)])
-                raise ValueError(f"{name} has shape {shape}, not ({wanted})")
-            leads.append(shape[:len(shape) - len(tail)])
-        try:
-            lead = np.broadcast_shapes(*leads)
-        except ValueError:
-            shapes = ", ".join(f"{name} {arrays[name].shape}" for name in inputs)
-            raise ValueError(f"shapes are not of one batch: {shapes}") from None
-        self.rows = Rows(self.dtype, lead)
+        self.rows = Rows(self.dtype, common_axes({name: array.shape for name, array in arrays.items()},
+                                                 {name: tail for name, (_, tail) in inputs.items()}))
         return {name: self.rows.read(arrays[name], tail, name)
                 for name, (_, tail) in inputs.items()}
 

@@ -68,7 +68,12 @@ def poses_of(pose1: Any, pose2: Any, dtype: np.dtype[Any]) -> list[Any]:
     except ValueError:
         raise ValueError(f"pose1 has shape {poses[0].shape} and pose2 {poses[1].shape}, which are not of one "
                          "batch") from None
-    return [pose if pose.shape[:-1] == lead else jnp.broadcast_to(pose, lead + pose.shape[-1:]) for pose in poses]
+    return [spread(pose, lead + pose.shape[-1:]) for pose in poses]
+
+
+def spread(array: Any, shape: tuple[int, ...]) -> jax.Array:
+    """Broadcast, where it is not of that shape."""
+    return array if array.shape == shape else jnp.broadcast_to(array, shape)
 
 
 def check_precision(dtype: np.dtype[Any]) -> None:

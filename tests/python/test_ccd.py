@@ -503,10 +503,10 @@ def test_answers_are_kept(double):
     """What comes of an answer is of its poses and vertices, whatever the caller does with the arrays."""
     poses = thrown(5)
     r = abut.ccd(cubes(double), *poses)
-    assert not any(np.may_share_memory(own, given) for own in r._move.poses for given in poses)
+    assert not any(np.may_share_memory(own, given) for own in r._asked.given.values() for given in poses)
     x = some_features("pt", 5)
     q = abut.ccd_queries("pt", *x, context=double)
-    assert not any(np.may_share_memory(own, given) for own in q._queries.arrays.values() for given in x)
+    assert not any(np.may_share_memory(own, given) for own in q._asked.given.values() for given in x)
 
 
 def test_empty(context):

@@ -167,7 +167,7 @@ def test_through_the_host(context):
     many = jnp.linspace(0, 0.1, 12, dtype=context.dtype)
     moved = _table.OfMeshes(meshes, poses[0].shape[-1], _table.move_settings(
         {"motion": 1, "center1": (0.1, 0.0, 0.0), "center2": (0.0, 0.2, 0.0), "separation": 0.05, "keep": 0.1, "tolerance": 1e-4}))
-    asked = _table.OfFeatures(context, _table.query_settings({"kind": 1, "keep": 0.1}))
+    asked = _table.OfFeatures(context, 3, _table.feature_settings({"kind": 1, "keep": 0.1}))
     queries = {"x0": x0, "x1": x1, "separations": many, "ends": 1 - many}
     for name, subject, given in (("ccd", moved, dict(zip(_table.POSES, poses))), ("ccd_queries", asked, queries)):
         for call in (name, name + "_gradient"):

@@ -469,7 +469,7 @@ def test_poses_are_kept(double):
     a, b = abut.Shape("box", (0.3, 0.2, 0.1), context=double), abut.Shape("sphere", 0.2, context=double)
     p1, p2 = poses(5), poses(5, 2)
     r = abut.closest(a, b, p1, p2)
-    assert not any(np.may_share_memory(own, given) for own in (r._query.pose1, r._query.pose2) for given in (p1, p2))
+    assert not any(np.may_share_memory(own, given) for own in r._query.given.values() for given in (p1, p2))
 
 
 def test_signals(contexts):

@@ -128,7 +128,7 @@ def test_through_the_host(context):
     one, two = (jnp.asarray(np.random.default_rng(3).integers(0, 4, 12), jnp.uint32) for _ in range(2))
     settings = _table.closest_settings("gumbel", {"temperature": 0.1, "cutoff": 3.0})
     for given, some in (({"pose1": p1, "pose2": p2}, shapes[:2]), ({"pose1": p1, "pose2": p2, "one": one, "two": two}, shapes)):
-        subject = _table.OfShapes(tuple(some), 1, 7, *settings)
+        subject = abut._closest.subject_of(*(some, some) if "one" in given else some, "one" in given, 7, *settings)
         answers = _xla.bind("closest", subject, given, (*_table.CALLS["closest"].outputs,))
         bars = cotangents([answers[name] for name in ("d", "n", "p1", "p2")])
         for call, more in (("closest", {}), ("closest_jvp", {**answers, "twists_tangent": jnp.ones((12, 12), context.dtype)}),
