@@ -18,9 +18,8 @@ abut_status abutpy_contacts(abut_pair pair, size_t count, abut_pose_kind kind, c
                             const void *pose2, void *p, void *d, void *n, void *activity,
                             void *status);
 bool abutpy_is_inside(void);
-void abutpy_watch(abut_field_options *options);
-void abutpy_watch_decompose(abut_decompose_options *options);
 bool abutpy_go_on(size_t done, size_t total, void *user);
+bool abutpy_field_goes_on(void *user, const char *what, double share);
 extern "Python" bool abutpy_check_signals(void);
 """
 

@@ -54,7 +54,8 @@ static abut_status run_closest(int call, abutpy_closest_record *c)
   }
 }
 
-/* Derivatives begin from answers, where the method does, and add to their status: to a copy of it. */
+/* Derivatives begin from answers, where the method does, and add to their status: to a copy of it.
+ */
 static abut_status derive_closest(int call, abutpy_closest_record *c)
 {
   abut_closest_batch *b = &c->batch;
@@ -102,32 +103,19 @@ static abut_status run_steps(int call, abutpy_steps_record *c)
 
 size_t abutpy_record_size(int call)
 {
-  static const size_t sizes[ABUTPY_CALLS] = {
-    [ABUTPY_CONTACTS] = sizeof(abutpy_contacts_record),
-    [ABUTPY_JVP] = sizeof(abutpy_contacts_record),
-    [ABUTPY_VJP] = sizeof(abutpy_contacts_record),
-    [ABUTPY_VJP_TANGENT] = sizeof(abutpy_contacts_record),
-    [ABUTPY_GRADIENT] = sizeof(abutpy_contacts_record),
-    [ABUTPY_HESSIAN_PRODUCT] = sizeof(abutpy_contacts_record),
-    [ABUTPY_CCD] = sizeof(abutpy_ccd_record),
-    [ABUTPY_CCD_GRADIENT] = sizeof(abutpy_ccd_record),
-    [ABUTPY_CCD_QUERIES] = sizeof(abutpy_ccd_queries_record),
-    [ABUTPY_CCD_QUERIES_GRADIENT] = sizeof(abutpy_ccd_queries_record),
-    [ABUTPY_CLOSEST] = sizeof(abutpy_closest_record),
-    [ABUTPY_CLOSEST_VJP] = sizeof(abutpy_closest_record),
-    [ABUTPY_CLOSEST_JVP] = sizeof(abutpy_closest_record),
-    [ABUTPY_CLOSEST_JACOBIAN] = sizeof(abutpy_closest_record),
-    [ABUTPY_STEPS] = sizeof(abutpy_steps_record),
-    [ABUTPY_STEPS_VJP] = sizeof(abutpy_steps_record),
-    [ABUTPY_STEPS_JVP] = sizeof(abutpy_steps_record),
-  };
-  return call >= 0 && call < ABUTPY_CALLS ? sizes[call] : 0;
+  if (call < 0 || call >= ABUTPY_CALLS) {
+    return 0;
+  }
+  return call < ABUTPY_CCD           ? sizeof(abutpy_contacts_record)
+         : call < ABUTPY_CCD_QUERIES ? sizeof(abutpy_ccd_record)
+         : call < ABUTPY_CLOSEST     ? sizeof(abutpy_ccd_queries_record)
+         : call < ABUTPY_STEPS       ? sizeof(abutpy_closest_record)
+                                     : sizeof(abutpy_steps_record);
 }
 
 bool abutpy_fits(int call, const void *record)
 {
-  return call <= ABUTPY_HESSIAN_PRODUCT ? contacts_fit(record)
-                                        : call < ABUTPY_STEPS || steps_fit(record);
+  return call < ABUTPY_CCD ? contacts_fit(record) : call < ABUTPY_STEPS || steps_fit(record);
 }
 
 abut_status abutpy_run(int call, void *record)

@@ -8,6 +8,7 @@
 
 #include <abut/abut.h>
 
+/* In the order of their records. */
 typedef enum abutpy_call {
   ABUTPY_CONTACTS,
   ABUTPY_JVP,
@@ -29,7 +30,6 @@ typedef enum abutpy_call {
   ABUTPY_CALLS
 } abutpy_call;
 
-/* To ABUTPY_HESSIAN_PRODUCT. */
 typedef struct abutpy_contacts_record {
   abut_pair pair;
   size_t slots; /* C of the arrays */

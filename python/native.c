@@ -37,16 +37,6 @@ static bool abutpy_field_goes_on(void *user, const char *what, double share)
   return go_on();
 }
 
-static void abutpy_watch(abut_field_options *options)
-{
-  options->progress = abutpy_field_goes_on;
-}
-
-static void abutpy_watch_decompose(abut_decompose_options *options)
-{
-  options->progress = abutpy_field_goes_on;
-}
-
 static void abutpy_set_batch(abut_batch *batch, size_t count, abut_pose_kind kind,
                              const void *pose1, const void *pose2, void *p, void *d, void *n,
                              void *activity, uint8_t *status)

@@ -11,7 +11,7 @@ from abut._body import Body, diagnostic_texts
 from abut._context import Context, default_context, set_options
 from abut._drivers import warn
 from abut._inspect import _fields
-from abut._native import check, ffi, lib
+from abut._native import FIELD_GOES_ON, check, ffi, lib
 from abut._shape_numbers import OPERATIONS, mesh_definition
 
 # As the command has them: docs/decompose.md, Depths, What is refused and warned about.
@@ -74,7 +74,7 @@ class Decomposition(NamedTuple):
 def _options(**given: Any) -> Any:
     options = ffi.new("abut_decompose_options *", lib.abut_default_decompose_options())
     set_options(options, given)
-    lib.abutpy_watch_decompose(options)
+    options.progress = FIELD_GOES_ON
     return options
 
 

@@ -16,7 +16,7 @@ from abut._body import Body, diagnostic_texts
 from abut._context import Context, set_options
 from abut._drivers import warn
 from abut._inspect import contact_mesh
-from abut._native import check, ffi, lib, path_of
+from abut._native import FIELD_GOES_ON, check, ffi, lib, path_of
 from abut._pair import Pair
 from abut._shape_numbers import ShapeNumbers, create, mesh_definition, numbers_from, turned
 from abut._worlds import Scene
@@ -32,7 +32,7 @@ def _field_options(cells: int, vertices: int | str, tolerance: float, scale: flo
     if not scale > 0.0:
         raise ValueError(f"scale is {scale!r}, not above 0")
     options.no_cache = not cache
-    lib.abutpy_watch(options)
+    options.progress = FIELD_GOES_ON
     return options
 
 

@@ -10,7 +10,9 @@ from abut._abut import ffi, lib
 __all__ = ["Error", "check", "ffi", "lib", "path_of", "text_of"]
 
 
-GO_ON: Any = ffi.addressof(lib, "abutpy_go_on")  # what a batch's progress is: it asks for signals
+# What the progress of a batch, of a field and of a decomposition is: they ask for signals.
+GO_ON: Any = ffi.addressof(lib, "abutpy_go_on")
+FIELD_GOES_ON: Any = ffi.addressof(lib, "abutpy_field_goes_on")
 
 
 class Error(Exception):
