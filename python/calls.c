@@ -54,8 +54,7 @@ static abut_status run_closest(int call, abutpy_closest_record *c)
   }
 }
 
-/* Derivatives begin from answers, where the method does, and add to their status: to a copy of it.
- */
+/* Derivatives begin from answers, where the method does, and add to a copy of their status. */
 static abut_status derive_closest(int call, abutpy_closest_record *c)
 {
   abut_closest_batch *b = &c->batch;

@@ -274,7 +274,8 @@ class Query(NamedTuple):
     given: dict[str, np.ndarray[Any, Any]]
 
 
-def subject_of(shape1: Shapes, shape2: Shapes, indexed: bool, width: int, settings: bytes, smoothing: bytes = b"") -> OfShapes:
+def subject_of(shape1: Shapes, shape2: Shapes, indexed: bool, width: int, settings: bytes,
+               smoothing: bytes = b"") -> OfShapes:
     """Shapes of a call; `indexed` where rows of these are given, for which a list that is both is one."""
     first, second = listed(shape1, "shape1"), listed(shape2, "shape2")
     same = indexed and first == second
@@ -293,7 +294,8 @@ def query_of(shape1: Any, shape2: Any, pose1: Any, pose2: Any, one: Any, two: An
     given = {name: rows.own(pose, (width,), name, own) for name, pose, own in
              zip(("pose1", "pose2"), poses, (pose1, pose2))}
     if indexed:
-        given.update({name: subject.rows(name, 0 if row is None else row, rows.lead) for name, row in (("one", one), ("two", two))})
+        given.update({name: subject.rows(name, 0 if row is None else row, rows.lead)
+                      for name, row in (("one", one), ("two", two))})
     return Query(subject, rows, given)
 
 

@@ -140,4 +140,5 @@ def ccd_queries(kind: str, x0: Any, x1: Any, *, separation: Any = 0.0, keep: Any
     there = {name: real_of(value, chosen.dtype, name) for name, value in given.items() if value is not None}
     vertices = VERTICES[_ccd.kind_of(kind)]
     operands = _together(there, _ccd.axes_of(there, (vertices, 3)))
-    return CcdQueries(**_answers("ccd_queries", OfFeatures(chosen, vertices, settings), dict(zip(there, operands)), CcdQueries._fields))
+    subject = OfFeatures(chosen, vertices, settings)
+    return CcdQueries(**_answers("ccd_queries", subject, dict(zip(there, operands)), CcdQueries._fields))

@@ -405,9 +405,8 @@ def _of_answers(member: str, ending: str = "", tail: str = "") -> dict[str, Arra
 
 def _listed(member: str, names: Sequence[str], known: Sequence[str], ending: str, outputs: bool = False) -> dict[str, Array]:
     """Derivatives of steps, whose addresses lie in a row in the order of `known`."""
-    tails = {name: "q" if name == "q" else "v" if name == "v" else name for name in names}
     state = {"q": "q_next", "v": "v_next"} if outputs else {}
-    return {state.get(name, name) + ending: Array(f"{member}.{known.index(name)}", tails[name]) for name in names}
+    return {state.get(name, name) + ending: Array(f"{member}.{known.index(name)}", name) for name in names}
 
 
 _POSES = _of_poses("batch", "")
@@ -441,11 +440,13 @@ _STEPPED = {"q_next": Array("batch.q_next", "q"), "v_next": Array("batch.v_next"
 _REACHED = {name: _STEPPED[name] for name in ("q_next", "q_record")}
 
 CALLS = {
-    "contacts": Call(lib.ABUTPY_CONTACTS, OfPairs, _HEAD, {**_of_outputs("batch"), **_STATUS}, always=("status",), constant=("status",)),
+    "contacts": Call(lib.ABUTPY_CONTACTS, OfPairs, _HEAD, {**_of_outputs("batch"), **_STATUS}, always=("status",),
+                     constant=("status",)),
     "jvp": Call(lib.ABUTPY_JVP, OfPairs, {**_HEAD, **_ALONG}, _of_outputs("tangents", "_tangent"), linear=("_tangent",)),
     "vjp": Call(lib.ABUTPY_VJP, OfPairs, {**_HEAD, **_BARS}, _BY_POSES, linear=("_bar",)),
     "vjp_tangent": Call(lib.ABUTPY_VJP_TANGENT, OfPairs,
-                        {**_HEAD, **_ALONG, **_BARS, **_of_outputs("slopes", "_slope")}, _BY_POSES, linear=("_tangent", "_slope")),
+                        {**_HEAD, **_ALONG, **_BARS, **_of_outputs("slopes", "_slope")}, _BY_POSES,
+                        linear=("_tangent", "_slope")),
     "jvp_tangent": Call(None, OfPairs, {**_HEAD, **_ALONG, **_of_poses("along", "_move")},
                         _of_outputs("tangents", "_tangent"), linear=("_move",)),
     "reduce": Call(lib.ABUTPY_CONTACTS, OfPairs, _HEAD, _VALUES, always=VALUES, constant=("minimum_distance",)),
@@ -454,18 +455,19 @@ CALLS = {
     "hessian_product": Call(lib.ABUTPY_HESSIAN_PRODUCT, OfPairs, {**_HEAD, **_ALONG}, _BY_POSES, linear=("_tangent",)),
 
     "closest": Call(lib.ABUTPY_CLOSEST, OfShapes, {**_SHAPES, "begun": Array("batch.warm", "simplex", WHOLE)},
-                    {**_ANSWERED, **_SOLVED}, constant=("status",), keeps=_ANSWERED),
+                    {**_ANSWERED, **_SOLVED}, constant=("status", *_SOLVED), keeps=_ANSWERED),
     "closest_vjp": Call(lib.ABUTPY_CLOSEST_VJP, OfShapes, {**_SHAPES, **_ANSWERED, **_of_answers("bars", "_bar")},
                         {**_BY_POSES, "twists_gradient": Array("gradients.twists", "twists"), **_FLAGS}, linear=("_bar",)),
-    "closest_jvp": Call(lib.ABUTPY_CLOSEST_JVP, OfShapes, {**_SHAPES, **_ANSWERED, "twists_tangent": Array("twists", "twists")},
+    "closest_jvp": Call(lib.ABUTPY_CLOSEST_JVP, OfShapes,
+                        {**_SHAPES, **_ANSWERED, "twists_tangent": Array("twists", "twists")},
                         {**_of_answers("tangents", "_tangent"), **_FLAGS}, linear=("_tangent",)),
     "closest_jacobian": Call(lib.ABUTPY_CLOSEST_JACOBIAN, OfShapes, {**_SHAPES, **_ANSWERED},
                              {**_of_answers("jacobians", "_jacobian", "_by_twists"), **_FLAGS}),
 
     "ccd": Call(lib.ABUTPY_CCD, OfMeshes, _MOVES, _MOVED, constant=list(_MOVED)[1:]),
-    "ccd_gradient": Call(lib.ABUTPY_CCD_GRADIENT, OfMeshes, {
-        **_MOVES, "toi_bar": Array("gradients.toi_bar")}, {
-        **_MOVED, "by1": Array("gradients.by1", "twists"), "by2": Array("gradients.by2", "twists"), **{f"{name}_gradient": Array(f"gradients.{name}", "pose") for name in POSES}}),
+    "ccd_gradient": Call(lib.ABUTPY_CCD_GRADIENT, OfMeshes, {**_MOVES, "toi_bar": Array("gradients.toi_bar")},
+                         {**_MOVED, "by1": Array("gradients.by1", "twists"), "by2": Array("gradients.by2", "twists"),
+                          **{f"{name}_gradient": Array(f"gradients.{name}", "pose") for name in POSES}}),
     "ccd_queries": Call(lib.ABUTPY_CCD_QUERIES, OfFeatures, _FEATURES, _ASKED, constant=list(_ASKED)[1:]),
     "ccd_queries_gradient": Call(lib.ABUTPY_CCD_QUERIES_GRADIENT, OfFeatures, _FEATURES, {
         **_ASKED, **{f"{name}_gradient": Array(f"by_{name}", "vertices") for name in ("x0", "x1")}}),

@@ -192,7 +192,8 @@ def by_gradients(call: str) -> Rule:
 
     def backward(plan: Plan, x: Given, made: Given, bars: Given, needs: Sequence[str]) -> Made:
         bar = bars["toi"]
-        return {name: slope * bar.reshape(bar.shape + (1,) * plan.subject.axes) for name, slope in gradients(plan, x, needs).items()}
+        bar = bar.reshape(bar.shape + (1,) * plan.subject.axes)
+        return {name: slope * bar for name, slope in gradients(plan, x, needs).items()}
 
     def forward(plan: Plan, x: Given, made: Given, dx: Given) -> Made:
         axes = tuple(range(-plan.subject.axes, 0))

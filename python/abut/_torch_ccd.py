@@ -121,4 +121,5 @@ def ccd_queries(kind: str, x0: Tensor, x1: Tensor, *, separation: Any = 0.0, kee
             raise ValueError(f"{name} asks for a gradient: times of impact have derivatives by x0 and x1 alone")
     vertices = VERTICES[_ccd.kind_of(kind)]
     operands = _together(there, _ccd.axes_of(there, (vertices, 3)))
-    return CcdQueries(**apply("ccd_queries", OfFeatures(chosen, vertices, settings), dict(zip(there, operands)), CcdQueries._fields))
+    subject = OfFeatures(chosen, vertices, settings)
+    return CcdQueries(**apply("ccd_queries", subject, dict(zip(there, operands)), CcdQueries._fields))
