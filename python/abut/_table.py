@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -503,6 +503,16 @@ class Plan(NamedTuple):
 def plan_of(call: str, subject: Subject, given: Iterable[str], outputs: Iterable[str]) -> Plan:
     """A call of those arrays of `given` that it knows, in the table's order."""
     return Plan(call, subject, _ordered(call, tuple(given)), tuple(outputs))
+
+
+def renamed(arrays: Mapping[str, Any], old: str, new: str) -> dict[str, Any]:
+    """Arrays whose names end in `old`, under names that end in `new`."""
+    return {name[:len(name) - len(old)] + new: array for name, array in arrays.items() if name.endswith(old)}
+
+
+def refuse(text: str) -> NoReturn:
+    """Of derivatives that there are not."""
+    raise NotImplementedError(text)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from torch import Tensor
 
 from abut._calls import ALL_OUTPUTS, REDUCTIONS
 from abut._pair import pair_of
-from abut._table import CALLS, COUNT, OfPairs, Plan, plan_of, run
+from abut._table import CALLS, COUNT, OfPairs, Plan, plan_of, refuse, renamed, run
 from abut._torch_arrays import POOL, array, check_poses
 
 Given = Mapping[str, Any]
@@ -46,17 +46,8 @@ class Rule(NamedTuple):
     jvp: Callable[[Plan, Given, Given, Given], Made]
 
 
-def refuse(text: str) -> NoReturn:
-    raise NotImplementedError(text)
-
-
 def ending(names: Iterable[str], end: str) -> list[str]:
     return [name + end for name in names]
-
-
-def renamed(arrays: Given, old: str, new: str) -> Made:
-    """Those whose names end in `old`, under names that end in `new`."""
-    return {name[:len(name) - len(old)] + new: value for name, value in arrays.items() if name.endswith(old)}
 
 
 def apply(call: str, subject: Any, given: Given, outputs: Iterable[str]) -> Made:

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from abut._closest import ANSWERS, Shapes, check_rows, context_of, listed, subject_of, twists_of
-from abut._table import Plan, closest_settings
-from abut._torch import Given, apply, by_calls, folded, make, no_more, refuse
+from abut._table import Plan, closest_settings, refuse
+from abut._torch import Given, apply, by_calls, folded, make, no_more
 from abut._torch_arrays import array, check_poses, of_one_batch, rows_of
 
 __all__ = ["Closest", "closest"]

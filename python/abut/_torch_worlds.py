@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from abut._table import CALLS, Plan, worlds_of
-from abut._torch import Given, apply, by_calls, make, no_more, refuse
-from abut._torch_arrays import DTYPES
+from abut._table import CALLS, Plan, refuse, worlds_of
+from abut._torch import Given, apply, by_calls, make, no_more
+from abut._torch_arrays import DTYPES, check_numbers
 from abut._world_calls import NO_TANGENTS
 from abut._worlds import Scene
 
@@ -43,16 +43,11 @@ for _call in ("steps_vjp", "steps_jvp"):
     make(_call, no_more("steps of worlds have first derivatives, and no second ones"))
 
 
-def _tensor(value: Any, wanted: torch.dtype, name: str) -> Tensor:
+def _tensor(value: Any, precision: str, name: str) -> Tensor:
     """A tensor of the CPU and of the context's precision, never converted; plain numbers are."""
     if not isinstance(value, Tensor):
-        return torch.as_tensor(value, dtype=wanted)
-    if value.dtype != wanted:
-        raise ValueError(f"{name} is {value.dtype}, and the context computes in {wanted}: convert it, or "
-                         "open a context of that precision")
-    if value.device.type != "cpu" or value.layout != torch.strided:
-        raise ValueError(f"{name} is on {value.device}, {value.layout}: a dense tensor on the cpu is "
-                         "needed")
+        return torch.as_tensor(value, dtype=DTYPES[precision])
+    check_numbers(precision, value, name)
     return value
 
 
@@ -69,8 +64,8 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
     """
     given = {"q": q, "v": v, "w": w, "u": u, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,
              "gravity": gravity, "springs": springs}
-    wanted = DTYPES[scene.context.precision]
-    worlds, tensors = worlds_of(scene, given, controls, steps, record, lambda value, name: _tensor(value, wanted, name),
+    precision = scene.context.precision
+    worlds, tensors = worlds_of(scene, given, controls, steps, record, lambda value, name: _tensor(value, precision, name),
                                 lambda x, shape: x.expand(shape))
     made = apply("steps", worlds, tensors, worlds.gives(CALLS["steps"].outputs))
     return Step(**{name.replace("_next", ""): value for name, value in made.items()})

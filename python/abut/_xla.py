@@ -20,7 +20,7 @@ from jax.interpreters import partial_eval as pe
 
 from abut import _forms
 from abut._native import ffi, lib
-from abut._table import CALLS, REAL, Plan, Subject, plan_of, run
+from abut._table import CALLS, REAL, Plan, Subject, plan_of, refuse, renamed, run
 
 TARGET = "abut"
 Given = Mapping[str, Any]
@@ -204,15 +204,6 @@ def _transpose(transposed: Callable[..., Made], cotangents: Any, *args: Any, pla
 
 def ended(names: Iterable[str], ending: str | tuple[str, ...]) -> list[str]:
     return [name for name in names if name.endswith(ending)]
-
-
-def renamed(arrays: Given, old: str, new: str) -> Made:
-    """Those whose names end in `old`, under names that end in `new`."""
-    return {name[:len(name) - len(old)] + new: arrays[name] for name in ended(arrays, old)}
-
-
-def refuse(text: str) -> NoReturn:
-    raise NotImplementedError(text)
 
 
 def of_linear(beyond: str) -> Rule:

@@ -29,8 +29,8 @@ from abut._jax_closest import Closest, closest
 from abut._jax_shapes import shaped
 from abut._jax_worlds import rollout, step
 from abut._pair import Pair
-from abut._table import CALLS, OfPairs, Plan
-from abut._xla import (Given, along_gradients, along_linear, bind, check_precision, make, of_linear, poses_of, refuse, renamed,
+from abut._table import CALLS, OfPairs, Plan, refuse, renamed
+from abut._xla import (Given, along_gradients, along_linear, bind, check_precision, ended, make, of_linear, poses_of,
                        transposed_by)
 
 __all__ = ["Ccd", "CcdQueries", "Closest", "ccd", "ccd_queries", "closest", "contacts", "reduce", "rollout", "step"]
@@ -56,8 +56,8 @@ def _contacts_rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
 
 
 def _jvp_rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
-    made, slopes = bind("jvp", plan.subject, x, plan.outputs), along_linear(plan, x, renamed(dx, "_tangent", "_tangent"))
-    moved = _tangents(dx, "_move")
+    made, moved = bind("jvp", plan.subject, x, plan.outputs), _tangents(dx, "_move")
+    slopes = along_linear(plan, x, {name: dx[name] for name in ended(dx, "_tangent")})
     if not moved:
         return made, slopes
     more = bind("jvp_tangent", plan.subject, {**x, **moved}, plan.outputs)
