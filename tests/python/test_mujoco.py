@@ -1,4 +1,4 @@
-"""abut.mujoco: scenes of MuJoCo's models, beside how MuJoCo moves them. tests/cli/import.sh has the command."""
+"""abut.mujoco: scenes of MuJoCo's models, beside how MuJoCo moves them. tests/cli/test_import.py has the command."""
 import copy
 import json
 import os
