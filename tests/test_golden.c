@@ -158,22 +158,21 @@ static bool load_pair(abut_context context, const char *folder, abut_pair *pair)
   abut_body bodies[2];
   for (int i = 0; i < 2; ++i) {
     join(path, sizeof path, folder, i ? "b.body.json" : "a.body.json");
-    if (!CHECK_OK (abut_load_body(context, path, &bodies[i]))) {
+    if (!CHECK_OK(abut_load_body(context, path, &bodies[i]))) {
       return false;
     }
   }
   abut_smoothing smoothing;
   join(path, sizeof path, folder, "smoothing.json");
-  return CHECK_OK (abut_load_smoothing(path, &smoothing)) &&
-         CHECK_OK (abut_create_pair(bodies[0], bodies[1], &smoothing, pair));
+  return CHECK_OK(abut_load_smoothing(path, &smoothing)) &&
+         CHECK_OK(abut_create_pair(bodies[0], bodies[1], &smoothing, pair));
 }
 
 static void run_pair(abut_pair pair, const char *folder, abut_precision precision,
                      const abut_poses *poses, const abut_npz *expected)
 {
   abut_layout layout;
-  CHECK_OK (abut_get_layout(pair, &layout))
-    ;
+  CHECK_OK(abut_get_layout(pair, &layout));
   const size_t slots = poses->count * layout.contacts, size = real_size(precision);
   const abut_array *d = find_array(expected, "d");
   if (!d || !check(d->shape[0] == poses->count && d->shape[1] == layout.contacts,
@@ -193,7 +192,7 @@ static void run_pair(abut_pair pair, const char *folder, abut_precision precisio
   batch.d = out[D];
   batch.n = out[N];
   batch.activity = out[A];
-  if (CHECK_OK (abut_contacts(pair, &batch))) {
+  if (CHECK_OK(abut_contacts(pair, &batch))) {
     for (int i = 0; i < OUTPUTS; ++i) {
       const abut_array *want = find_array(expected, names[i]);
       if (want) {
@@ -338,11 +337,11 @@ static void run_gradients(const derivative_case *c, const abut_npz *bars)
   }
   const abut_cotangents cotangents = {.p = bar[P], .d = bar[D], .n = bar[N], .activity = bar[A]};
   if (mean[0] && mean[1] &&
-      CHECK_OK (abut_gradient(c->pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_MEAN_DISTANCE, &out))) {
+      CHECK_OK(abut_gradient(c->pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_MEAN_DISTANCE, &out))) {
     compare_gradients(c->folder, "mean_g", c->precision, g, mean,
                       masks_of(c->expected).mean_smooth);
   }
-  if (vjp[0] && vjp[1] && CHECK_OK (abut_vjp(c->pair, ABUT_SAME_PAIR, &batch, &cotangents, &out))) {
+  if (vjp[0] && vjp[1] && CHECK_OK(abut_vjp(c->pair, ABUT_SAME_PAIR, &batch, &cotangents, &out))) {
     /* cotangents are 0 where derivatives jump */
     compare_gradients(c->folder, "vjp_g", c->precision, g, vjp, NULL);
   }
@@ -375,7 +374,7 @@ static void run_tangents(const derivative_case *c)
   const abut_pose_tangents directions = {along[0], along[1]};
   const abut_tangents tangents = {.p = out[P], .d = out[D], .n = out[N], .activity = out[A]};
   abut_batch batch = c->batch;
-  if (CHECK_OK (abut_jvp(c->pair, ABUT_SAME_PAIR, &batch, &directions, &tangents))) {
+  if (CHECK_OK(abut_jvp(c->pair, ABUT_SAME_PAIR, &batch, &directions, &tangents))) {
     for (int i = 0; i < OUTPUTS; ++i) {
       const abut_array *want = find_array(c->expected, jvp_names[i]);
       if (want) {
@@ -397,10 +396,9 @@ static void run_derivatives(abut_pair pair, const char *folder, abut_precision p
   char path[1024];
   abut_npz bars = {0};
   abut_layout layout;
-  CHECK_OK (abut_get_layout(pair, &layout))
-    ;
+  CHECK_OK(abut_get_layout(pair, &layout));
   join(path, sizeof path, folder, "cotangents.npz");
-  if (!CHECK_OK (abut_read_npz(path, &bars))) {
+  if (!CHECK_OK(abut_read_npz(path, &bars))) {
     return;
   }
   void *pose1 = to_reals(poses->pose1, 6 * poses->count, precision);
@@ -429,7 +427,7 @@ static void compare_weights(const derivative_case *c)
   batch.weight = got[0];
   batch.reductions.distance = got[1];
   batch.reductions.soft_distance = got[2];
-  if (CHECK_OK (abut_contacts(c->pair, &batch))) {
+  if (CHECK_OK(abut_contacts(c->pair, &batch))) {
     for (int i = 0; i < 3; ++i) {
       compare(c->folder, i ? D : WEIGHT, of[i], c->precision, got[i],
               find_array(c->expected, of[i]), &(masks){NULL, NULL, NULL, NULL});
@@ -472,8 +470,8 @@ static void compare_weight_gradients(const derivative_case *c)
     const abut_array *want[2] = {find_array(c->expected, of[i][1]),
                                  find_array(c->expected, of[i][2])};
     const abut_reduction reduction = i == 1 ? ABUT_REDUCE_DISTANCE : ABUT_REDUCE_SOFT_DISTANCE;
-    if (CHECK_OK (i ? abut_gradient(c->pair, ABUT_SAME_PAIR, &batch, reduction, &out)
-                    : abut_vjp(c->pair, ABUT_SAME_PAIR, &batch, &cotangents, &out))) {
+    if (CHECK_OK(i ? abut_gradient(c->pair, ABUT_SAME_PAIR, &batch, reduction, &out)
+                   : abut_vjp(c->pair, ABUT_SAME_PAIR, &batch, &cotangents, &out))) {
       compare_gradients(c->folder, of[i][0], c->precision, g, want, NULL);
     }
   }
@@ -493,7 +491,7 @@ static void compare_weight_tangents(const derivative_case *c)
   const abut_pose_tangents directions = {along[0], along[1]};
   const abut_tangents tangents = {.weight = got};
   abut_batch batch = c->batch;
-  if (CHECK_OK (abut_jvp(c->pair, ABUT_SAME_PAIR, &batch, &directions, &tangents))) {
+  if (CHECK_OK(abut_jvp(c->pair, ABUT_SAME_PAIR, &batch, &directions, &tangents))) {
     compare_tangent(c->folder, "jvp_weight", c->precision, got,
                     find_array(c->expected, "jvp_weight"), NULL);
   }
@@ -523,9 +521,8 @@ static void run_weights(abut_pair pair, const char *folder, abut_precision preci
   abut_npz expected = {0};
   abut_layout layout;
   join(path, sizeof path, folder, "weights.npz");
-  CHECK_OK (abut_get_layout(pair, &layout))
-    ;
-  if (!has_weights(folder) || !CHECK_OK (abut_read_npz(path, &expected))) {
+  CHECK_OK(abut_get_layout(pair, &layout));
+  if (!has_weights(folder) || !CHECK_OK(abut_read_npz(path, &expected))) {
     return;
   }
   void *pose1 = to_reals(poses->pose1, 6 * poses->count, precision);
@@ -552,9 +549,9 @@ static void run_case(abut_context context, const char *folder, abut_precision pr
   abut_poses poses = {0};
   abut_npz expected = {0};
   join(path, sizeof path, folder, "poses.npz");
-  bool ok = load_pair(context, folder, &pair) && CHECK_OK (abut_load_poses(path, &poses));
+  bool ok = load_pair(context, folder, &pair) && CHECK_OK(abut_load_poses(path, &poses));
   join(path, sizeof path, folder, "expected.npz");
-  ok = ok && CHECK_OK (abut_read_npz(path, &expected));
+  ok = ok && CHECK_OK(abut_read_npz(path, &expected));
   if (ok) {
     run_pair(pair, folder, precision, &poses, &expected);
     if (getenv("ABUT_TEST_VALUES_ONLY")) {
@@ -602,10 +599,8 @@ static void run_witness_set(abut_context context, const abut_npz *npz, abut_prec
   void *e1 = malloc(3 * count * size), *e2 = malloc(3 * count * size);
   void *inside = malloc(count * size), *face = malloc(3 * count * size);
   size_t rejected = 1;
-  CHECK_OK (abut_witness_edges(context, smoothing, count, p, q, e1, e2, inside))
-    ;
-  CHECK_OK (abut_witness_faces(context, smoothing, count, v, t, face, NULL, &rejected))
-    ;
+  CHECK_OK(abut_witness_edges(context, smoothing, count, p, q, e1, e2, inside));
+  CHECK_OK(abut_witness_faces(context, smoothing, count, v, t, face, NULL, &rejected));
   check(rejected == 0, "%zu triangles of witness.npz are refused", rejected);
   const struct {
     const char *name;
@@ -630,7 +625,7 @@ static void run_witness(abut_context context, const char *folder, abut_precision
   char path[1024];
   join(path, sizeof path, folder, "witness.npz");
   abut_npz npz = {0};
-  if (!CHECK_OK (abut_read_npz(path, &npz))) {
+  if (!CHECK_OK(abut_read_npz(path, &npz))) {
     return;
   }
   const bool wide = precision == ABUT_FLOAT64;
@@ -669,7 +664,6 @@ int main(int argc, char **argv)
   } else {
     printf("not run: armadillo-pair, which lies in no ABUT_SHARED\n");
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

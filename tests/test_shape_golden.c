@@ -125,8 +125,7 @@ static void compare_rows(const golden *c, int side, const abut_shape_sizes *size
                          abut_shape_gradients *rows)
 {
   size_t counts[3][8] = {{0}};
-  CHECK_OK (abut_get_shape_counts(c->bodies[side], counts[0], counts[1], counts[2]))
-    ;
+  CHECK_OK(abut_get_shape_counts(c->bodies[side], counts[0], counts[1], counts[2]));
   for (int i = 0; i < NAMES; ++i) {
     const bool plane = i >= PLANE_NORMALS && i < CLOUD_POINTS, grid = i == GRID_COEFFICIENTS;
     const size_t *count = counts[plane ? 0 : grid ? 2 : 1];
@@ -154,8 +153,7 @@ static void read_direction(const golden *c, int side, const abut_shape_sizes *si
                            abut_shape_gradients *to)
 {
   size_t counts[3][8] = {{0}};
-  CHECK_OK (abut_get_shape_counts(c->bodies[side], counts[0], counts[1], counts[2]))
-    ;
+  CHECK_OK(abut_get_shape_counts(c->bodies[side], counts[0], counts[1], counts[2]));
   for (int i = 0; i < NAMES; ++i) {
     const bool plane = i >= PLANE_NORMALS && i < CLOUD_POINTS, grid = i == GRID_COEFFICIENTS;
     const size_t *count = counts[plane ? 0 : grid ? 2 : 1], width = width_of(sizes, i);
@@ -218,8 +216,7 @@ static void run_tangents(const golden *c, const abut_shape_sizes sizes[2],
   }
   const abut_shape_tangents along[2] = {tangents_of(&numbers[0]), tangents_of(&numbers[1])};
   const abut_tangents to = {.p = out[0], .d = out[1], .n = out[2], .activity = out[3]};
-  if (CHECK_OK (abut_shape_jvp(c->pair, &batch, &along[0], &along[1], NULL, &to,
-                               ABUT_SHAPE_SUMS))) {
+  if (CHECK_OK(abut_shape_jvp(c->pair, &batch, &along[0], &along[1], NULL, &to, ABUT_SHAPE_SUMS))) {
     for (size_t pose = 0; pose < c->poses; ++pose) {
       double pushed = 0.0, pulled = 0.0, size = 0.0;
       for (int i = 0; i < 4; ++i) {
@@ -275,13 +272,12 @@ static void run(const golden *c)
   abut_shape_gradients rows[2] = {{0}}, sums[2] = {{0}};
   abut_batch batch = batch_of(c);
   for (int side = 0; side < 2; ++side) {
-    CHECK_OK (abut_get_shape_sizes(c->bodies[side], &sizes[side]))
-      ;
+    CHECK_OK(abut_get_shape_sizes(c->bodies[side], &sizes[side]));
     make_room(&sizes[side], c->poses, &rows[side]);
     make_room(&sizes[side], 1, &sums[side]);
   }
-  if (CHECK_OK (abut_shape_vjp(c->pair, &batch, &bars, &rows[0], &rows[1], ABUT_SHAPE_EACH_POSE)) &&
-      CHECK_OK (abut_shape_vjp(c->pair, &batch, &bars, &sums[0], &sums[1], ABUT_SHAPE_SUMS))) {
+  if (CHECK_OK(abut_shape_vjp(c->pair, &batch, &bars, &rows[0], &rows[1], ABUT_SHAPE_EACH_POSE)) &&
+      CHECK_OK(abut_shape_vjp(c->pair, &batch, &bars, &sums[0], &sums[1], ABUT_SHAPE_SUMS))) {
     for (int side = 0; side < 2; ++side) {
       compare_rows(c, side, &sizes[side], &rows[side]);
       for (int i = 0; i < NAMES; ++i) {

@@ -383,7 +383,7 @@ static void test_random(const solid s[2], abut_ccd_motion kind)
   for (int round = first; round < first + rounds; ++round) {
     const double separation = round % 2 ? 0.0625 : 0.0, keep = round == 2 ? 0.125 : 0.0;
     random_motions(&seed, kind, centers[round / 2], m);
-    if (!CHECK_OK (solve(s, (const motion(*)[2])m, ROWS, separation, keep, &a))) {
+    if (!CHECK_OK(solve(s, (const motion(*)[2])m, ROWS, separation, keep, &a))) {
       return;
     }
     for (size_t i = 0; i < ROWS; ++i) {
@@ -418,7 +418,7 @@ static void test_known(const solid s[2])
                     {move(9, 1, 9, -1), move(0, 0, 0, 0)},
                     {move(0, 0.0703125, 0, 5), move(0, 0, 0, 0)}};
   const double heights[4] = {0.0703125, 0, 0, 0};
-  if (CHECK_OK (solve(two, (const motion(*)[2])m, 4, 0.0, 0.0, &a))) {
+  if (CHECK_OK(solve(two, (const motion(*)[2])m, 4, 0.0, 0.0, &a))) {
     const double height = 400.0 - 800.0 * real_at(a.toi, precision, 0);
     check((a.status[0] & ABUT_CCD_END) == ABUT_CCD_HIT && height >= heights[0] &&
             height < heights[0] + (precision == ABUT_FLOAT64 ? 1e-7 : 2e-2),
@@ -433,7 +433,7 @@ static void test_known(const solid s[2])
   }
   const solid same[2] = {s[0], s[0]};
   motion both[1][2] = {{move(0, 0, 0, 0), move(4, 0, 0, 0)}};
-  if (CHECK_OK (solve(same, (const motion(*)[2])both, 1, 0.0, 0.0, &a))) {
+  if (CHECK_OK(solve(same, (const motion(*)[2])both, 1, 0.0, 0.0, &a))) {
     check((a.status[0] & ABUT_CCD_END) == ABUT_CCD_HIT, "a mesh and itself: status %d",
           a.status[0]);
     check_row(same, both[0], &a, 0, 0.0, 0.0);
@@ -477,17 +477,15 @@ static void test_common_way(void)
     REQUIRE_OK(abut_create_ccd_mesh(context, &def, &two[0].mesh));
     for (int way = -20; way <= 20; way += 20) {
       motion m[1][2] = {{move(0, 0, way - 1, 0), move(0, 0, way, 0)}};
-      if (CHECK_OK (solve(two, (const motion(*)[2])m, 1, 0.0, 0.0, &a))) {
+      if (CHECK_OK(solve(two, (const motion(*)[2])m, 1, 0.0, 0.0, &a))) {
         const double toi = real_at(a.toi, precision, 0);
         check(a.feature1[0] == (uint32_t)first && toi <= 0.3 && toi > 0.2999,
               "vertex %d on a way of %d: vertex %u at %.17g", first, way, a.feature1[0], toi);
       }
     }
-    CHECK_OK (abut_destroy_ccd_mesh(two[0].mesh))
-      ;
+    CHECK_OK(abut_destroy_ccd_mesh(two[0].mesh));
   }
-  CHECK_OK (abut_destroy_ccd_mesh(two[1].mesh))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(two[1].mesh));
 }
 
 /* A spike that circles above a plate for longer than its windows reach, and comes down later. */
@@ -506,7 +504,7 @@ static void test_windows(void)
     m[i][0].to[3] = 0.125;
     m[i][0].to[6] = 1.0;
   }
-  if (CHECK_OK (solve(two, (const motion(*)[2])m, 2, 0.0, 0.0, &a))) {
+  if (CHECK_OK(solve(two, (const motion(*)[2])m, 2, 0.0, 0.0, &a))) {
     for (size_t i = 0; i < 2; ++i) {
       check((a.status[i] & ABUT_CCD_END) == ABUT_CCD_HIT || a.status[i] == ABUT_CCD_LIMIT,
             "it comes down: status %d", a.status[i]);
@@ -594,7 +592,7 @@ static void test_gradients(const solid s[2], abut_ccd_motion kind)
   double worst = 0.0;
   uint64_t seed = 50;
   random_motions(&seed, kind, center, m);
-  if (!CHECK_OK (solve(s, (const motion(*)[2])m, ROWS, 0.0625, 0.0, &a))) {
+  if (!CHECK_OK(solve(s, (const motion(*)[2])m, ROWS, 0.0625, 0.0, &a))) {
     return;
   }
   for (int side = 0; side < 2; ++side) {
@@ -632,7 +630,6 @@ int main(int argc, char **argv)
     test_gradients(s, ABUT_CCD_LINEAR);
     test_gradients(s, ABUT_CCD_ARC);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

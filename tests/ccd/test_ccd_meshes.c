@@ -29,8 +29,7 @@ static abut_ccd_mesh make(abut_context c, const abut_ccd_mesh_def *def)
 static abut_ccd_mesh_info info_of(abut_ccd_mesh of)
 {
   abut_ccd_mesh_info info = {0};
-  CHECK_OK (abut_get_ccd_mesh_info(of, &info))
-    ;
+  CHECK_OK(abut_get_ccd_mesh_info(of, &info));
   return info;
 }
 
@@ -48,8 +47,7 @@ static features features_of(abut_ccd_mesh of)
   f.triangles = calloc(f.info.triangles + 1, 3 * sizeof(uint32_t));
   f.edges = calloc(f.info.edges + 1, 2 * sizeof(uint32_t));
   REQUIRE(f.vertices && f.triangles && f.edges);
-  CHECK_OK (abut_get_ccd_mesh_features(of, f.vertices, f.triangles, f.edges))
-    ;
+  CHECK_OK(abut_get_ccd_mesh_features(of, f.vertices, f.triangles, f.edges));
   return f;
 }
 
@@ -105,8 +103,7 @@ static void test_refused_vertices(void)
     refuses(&def, "vertex 1 of the mesh is not within +-1e+06");
   }
   vertices[5] = 3;
-  CHECK_OK (abut_destroy_ccd_mesh(make(wide, &def)))
-    ; /* of vertices alone, up to the bound */
+  CHECK_OK(abut_destroy_ccd_mesh(make(wide, &def))); /* of vertices alone, up to the bound */
 }
 
 static void test_refused_faces(void)
@@ -163,10 +160,8 @@ static void test_refused_calls(void)
   expect_failure(abut_get_ccd_mesh_info(null, &info), ABUT_ERROR_HANDLE, "", "null");
   expect_failure(abut_get_ccd_mesh_info(made, NULL), ABUT_ERROR_ARGUMENT, "", "a place");
   expect_failure(abut_get_ccd_mesh_features(null, NULL, NULL, NULL), ABUT_ERROR_HANDLE, "", "null");
-  CHECK_OK (abut_get_ccd_mesh_features(made, NULL, NULL, NULL))
-    ;
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
+  CHECK_OK(abut_get_ccd_mesh_features(made, NULL, NULL, NULL));
+  CHECK_OK(abut_destroy_ccd_mesh(made));
   expect_failure(abut_destroy_ccd_mesh(made), ABUT_ERROR_HANDLE, "", "mesh handle is stale");
   expect_failure(abut_get_ccd_mesh_info(made, &info), ABUT_ERROR_HANDLE, "", "stale");
   def.cookie = 0;
@@ -183,8 +178,7 @@ static void test_bare(void)
   const abut_ccd_mesh_info info = info_of(made);
   CHECK(info.vertices == 1 && !info.triangles && !info.edges);
   CHECK(!memcmp(info.lower, one, sizeof one) && !memcmp(info.upper, one, sizeof one));
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
 }
 
 /* Triangles stay as they are given, turned either way; shared edges are there once. */
@@ -202,20 +196,17 @@ static void test_triangles(void)
   const abut_ccd_mesh_info info = info_of(made);
   CHECK(info.vertices == 5 && !memcmp(info.lower, lower, sizeof lower) &&
         !memcmp(info.upper, upper, sizeof upper));
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
   def.edges = extra; /* twice the same edge, one of a face, and one of a vertex with itself */
   def.edge_count = 4;
   made = make(wide, &def);
   has_features(made, indices, 2, more, 6, "two triangles and edges");
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
   def.face_count = 0;
   made = make(wide, &def);
   static const uint32_t own[] = {0, 1, 2, 4};
   has_features(made, NULL, 0, own, 2, "edges alone");
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
 }
 
 /* A face that has a vertex twice leaves its edge. */
@@ -228,8 +219,7 @@ static void test_degenerate(void)
   def.face_count = 5;
   const abut_ccd_mesh made = make(wide, &def);
   has_features(made, triangle, 1, edges, 6, "faces with a vertex twice");
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
 }
 
 /* A face without area, of three vertices that lie on a line or on one point, stays a triangle. */
@@ -242,8 +232,7 @@ static void test_flat(void)
   def.face_count = 2;
   const abut_ccd_mesh made = make(wide, &def);
   has_features(made, indices, 2, edges, 5, "triangles without area");
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
 }
 
 static double area_of(const features *f)
@@ -272,8 +261,7 @@ static void test_polygons(void)
   features f = features_of(made);
   CHECK(f.info.triangles == 2 && f.info.edges == 5 && fabs(area_of(&f) - 2.0) < 1e-15);
   features_free(&f);
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
   enum { TEETH = 50 };
   double star[6 * TEETH], area = 0.0;
   uint32_t around[2 * TEETH];
@@ -295,8 +283,7 @@ static void test_polygons(void)
   CHECK(f.info.triangles == size - 2 && f.info.edges == 2 * size - 3 &&
         fabs(area_of(&f) - area) < 1e-12);
   features_free(&f);
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
 }
 
 /* Polygons of several sizes are cut face by face, in their order. */
@@ -313,8 +300,7 @@ static void test_mixed(void)
   CHECK(!memcmp(f.triangles, corners, 3 * sizeof *corners));
   CHECK(!memcmp(f.triangles + 9, corners + 7, 3 * sizeof *corners));
   features_free(&f);
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
 }
 
 /* ---- what is packed ---- */
@@ -495,10 +481,8 @@ static void test_sorted(void)
   CHECK(widest_group(m, m->ints[CCD_MESH_TRIANGLE_ENDS], f.info.triangles, 3) < 12.0);
   CHECK(widest_group(m, m->ints[CCD_MESH_EDGE_ENDS], f.info.edges, 2) < 12.0);
   features_free(&f);
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
-  CHECK_OK (abut_destroy_ccd_mesh(again))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK(abut_destroy_ccd_mesh(again));
 }
 
 /* The size is never short: of numbers that float rounds down, of sums that double rounds down. */
@@ -516,8 +500,7 @@ static void test_size(void)
       const long double sum =
         (long double)fabs(vertex[0]) + (long double)fabs(vertex[1]) + (long double)fabs(vertex[2]);
       check((long double)size >= sum, "the size of case %zu is %.17g", i, size);
-      CHECK_OK (abut_destroy_ccd_mesh(made[k]))
-        ;
+      CHECK_OK(abut_destroy_ccd_mesh(made[k]));
     }
   }
 }
@@ -530,12 +513,10 @@ static void test_on_devices(abut_context home)
   ccd_mesh *m = ccd_mesh_get(make(home, &def));
   const size_t place = context_first(c);
   CHECK(!m->ints_on[place] && !m->numbers_on[place]);
-  CHECK_OK (ccd_mesh_on(m, place))
-    ;
+  CHECK_OK(ccd_mesh_on(m, place));
   const buffer *ints = m->ints_on[place], *numbers = m->numbers_on[place];
   CHECK(ints && numbers);
-  CHECK_OK (ccd_mesh_on(m, place))
-    ;
+  CHECK_OK(ccd_mesh_on(m, place));
   CHECK(m->ints_on[place] == ints && m->numbers_on[place] == numbers);
 }
 
@@ -596,16 +577,12 @@ static void test_bodies(void)
     abut_ccd_mesh got = {0, 0};
     expect_failure(abut_create_body_ccd_mesh(body, NULL), ABUT_ERROR_ARGUMENT, "",
                    "needs a handle");
-    CHECK_OK (abut_create_body_ccd_mesh(body, &got))
-      ;
-    CHECK_OK (abut_destroy_body(body))
-      ;
+    CHECK_OK(abut_create_body_ccd_mesh(body, &got));
+    CHECK_OK(abut_destroy_body(body));
     expect_same(got, wanted, "a body's mesh");
     check_packed(got);
-    CHECK_OK (abut_destroy_ccd_mesh(got))
-      ;
-    CHECK_OK (abut_destroy_ccd_mesh(wanted))
-      ;
+    CHECK_OK(abut_destroy_ccd_mesh(got));
+    CHECK_OK(abut_destroy_ccd_mesh(wanted));
     expect_failure(abut_create_body_ccd_mesh(body, &got), ABUT_ERROR_HANDLE, "", "stale");
   }
 }
@@ -621,8 +598,7 @@ static void test_bodies_without_faces(void)
   const abut_body body = body_of(&def);
   expect_failure(abut_create_body_ccd_mesh(body, &got), ABUT_ERROR_BODY, "the body cannot collide",
                  "has no faces");
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
 }
 
 /* A surface is what collides, whatever the mesh beside it is. */
@@ -644,16 +620,12 @@ static void test_surfaces(void)
   def.superquadric_count = 1;
   def.surface = (abut_surface){square, 5, sizes, corners, 2};
   REQUIRE_OK(abut_create_body(wide, &def, &body));
-  CHECK_OK (abut_create_body_ccd_mesh(body, &got))
-    ;
+  CHECK_OK(abut_create_body_ccd_mesh(body, &got));
   const abut_ccd_mesh made = make(wide, &wanted);
   expect_same(got, made, "a body's surface");
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
-  CHECK_OK (abut_destroy_ccd_mesh(got))
-    ;
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK(abut_destroy_ccd_mesh(got));
+  CHECK_OK(abut_destroy_body(body));
   def.surface.face_indices = lost;
   expect_failure(abut_create_body(wide, &def, &body), ABUT_ERROR_BODY, "",
                  "face 1 uses vertex 5 of 5");
@@ -673,12 +645,9 @@ static void test_bare_files(const char *folder)
     REQUIRE_OK(abut_create_body_ccd_mesh(body, &of_body));
     REQUIRE_OK(abut_load_ccd_mesh(wide, obj, &of_file));
     expect_same(of_body, of_file, "a bare mesh");
-    CHECK_OK (abut_destroy_ccd_mesh(of_body))
-      ;
-    CHECK_OK (abut_destroy_ccd_mesh(of_file))
-      ;
-    CHECK_OK (abut_destroy_body(body))
-      ;
+    CHECK_OK(abut_destroy_ccd_mesh(of_body));
+    CHECK_OK(abut_destroy_ccd_mesh(of_file));
+    CHECK_OK(abut_destroy_body(body));
   }
 }
 
@@ -700,10 +669,8 @@ static void test_bare_unified(void)
   REQUIRE_OK(abut_create_body_ccd_mesh(body, &made));
   has_features(made, triangles, 4, edges, 6, "a soup of triangles");
   CHECK_EQUAL(info_of(made).vertices, 4);
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK(abut_destroy_body(body));
   REQUIRE_OK(abut_load_field(path, &options, &field));
   const char *written = in_folder("soup.body.json");
   REQUIRE_OK(abut_write_field(written, &field));
@@ -711,14 +678,11 @@ static void test_bare_unified(void)
   REQUIRE_OK(abut_load_body(wide, written, &body));
   REQUIRE_OK(abut_create_body_ccd_mesh(body, &made));
   has_features(made, triangles, 4, edges, 6, "a body file's surface");
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK(abut_destroy_body(body));
   REQUIRE_OK(abut_load_ccd_mesh(wide, written, &made));
   has_features(made, triangles, 4, edges, 6, "the surface that a body file names");
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
 }
 
 static void test_asset(const char *folder, const char *name)
@@ -742,14 +706,10 @@ static void test_asset(const char *folder, const char *name)
   CHECK(got.triangles >= info.faces && got.edges >= info.edges);
   CHECK(!memcmp(got.lower, info.lower, sizeof got.lower) &&
         !memcmp(got.upper, info.upper, sizeof got.upper));
-  CHECK_OK (abut_destroy_ccd_mesh(of_body))
-    ;
-  CHECK_OK (abut_destroy_ccd_mesh(of_json))
-    ;
-  CHECK_OK (abut_destroy_ccd_mesh(of_obj))
-    ;
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(of_body));
+  CHECK_OK(abut_destroy_ccd_mesh(of_json));
+  CHECK_OK(abut_destroy_ccd_mesh(of_obj));
+  CHECK_OK(abut_destroy_body(body));
 }
 
 /* A file's mesh is as it is: lines of an .obj are edges, points of no face are vertices. */
@@ -762,18 +722,15 @@ static void test_files(void)
     &made));
   has_features(made, triangles, 1, edges, 4, "an .obj");
   CHECK_EQUAL(info_of(made).vertices, 5);
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
   REQUIRE_OK(abut_load_ccd_mesh(wide,
                                 write_text("m.off", "OFF\n3 1 0\n0 0 0\n2 0 0\n0 2 0\n3 0 1 2\n"),
                                 &made));
   has_features(made, triangles, 1, edges, 3, "an .off");
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
   REQUIRE_OK(abut_load_ccd_mesh(wide, write_text("points.obj", "v 1 0 0\nv 1 0 4\n"), &made));
   has_features(made, NULL, 0, NULL, 0, "points alone");
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
 }
 
 static void test_files_refused(void)
@@ -851,10 +808,8 @@ int main(int argc, char **argv)
   CHECK_EQUAL(meshes_there(), 0);
   test_on_devices(wide);
   test_on_devices(narrow);
-  CHECK_OK (abut_destroy_context(wide))
-    ;
-  CHECK_OK (abut_destroy_context(narrow))
-    ;
+  CHECK_OK(abut_destroy_context(wide));
+  CHECK_OK(abut_destroy_context(narrow));
   folder_remove();
   return check_finish();
 }

@@ -15,8 +15,7 @@ static const uint32_t sizes[] = {5, 3, 3}, corners[] = {0, 1, 2, 4, 3, 0, 1, 5, 
 static abut_status end(abut_status status, abut_ccd_mesh made)
 {
   if (status == ABUT_SUCCESS) {
-    CHECK_OK (abut_destroy_ccd_mesh(made))
-      ;
+    CHECK_OK(abut_destroy_ccd_mesh(made));
   } else {
     CHECK(!made.index && !made.generation);
   }
@@ -40,8 +39,7 @@ static abut_status make(void)
   }
   ccd_mesh *m = ccd_mesh_get(made);
   const abut_status there = ccd_mesh_on(m, context_first(context_get(home)));
-  CHECK_OK (abut_destroy_ccd_mesh(made))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(made));
   return there;
 }
 
@@ -74,8 +72,7 @@ static abut_status make_body(void)
   def.surface = (abut_surface){vertices, 6, sizes, corners, 3};
   const abut_status status = abut_create_body(home, &def, &made);
   if (status == ABUT_SUCCESS) {
-    CHECK_OK (abut_destroy_body(made))
-      ;
+    CHECK_OK(abut_destroy_body(made));
   }
   return status;
 }
@@ -85,8 +82,7 @@ static abut_status load_body(void)
   abut_body made = {0, 0};
   const abut_status status = abut_load_body(home, path, &made);
   if (status == ABUT_SUCCESS) {
-    CHECK_OK (abut_destroy_body(made))
-      ;
+    CHECK_OK(abut_destroy_body(made));
   }
   return status;
 }
@@ -151,16 +147,14 @@ int main(void)
     abut_ccd_mesh first;
     REQUIRE_OK(abut_load_body(home, path, &body));
     REQUIRE_OK(abut_create_body_ccd_mesh(body, &first)); /* pools have room from now on */
-    CHECK_OK (abut_destroy_ccd_mesh(first))
-      ;
+    CHECK_OK(abut_destroy_ccd_mesh(first));
     each_failure(make, "making a mesh", 10);
     each_failure(make_of_body, "making a body's mesh", 8);
     each_failure(load, "loading a mesh", 12);
     each_failure(make_body, "making a body", 10);
     each_failure(load_body, "loading a body", 10);
     each_failure(filter_step, "filtering a step", 5);
-    CHECK_OK (abut_destroy_context(home))
-      ;
+    CHECK_OK(abut_destroy_context(home));
   }
   folder_remove();
   return check_finish();

@@ -114,7 +114,7 @@ static void run_chunk(abut_context context, abut_precision precision, int group,
   abut_ccd_queries q = pairs_batch(&p, 0, count);
   q.separation = separation;
   q.keep = keep;
-  if (CHECK_OK (abut_run_ccd_queries(context, &q))) {
+  if (CHECK_OK(abut_run_ccd_queries(context, &q))) {
     for (size_t i = 0; i < count; ++i) {
       check_row(&p, i, group, separation, keep, to);
     }
@@ -154,7 +154,6 @@ int main(int argc, char **argv)
   for (int group = 0; group < GROUPS; ++group) {
     run_group(context, precision, group, (size_t)(rows / GROUPS / ABUT_CCD_KINDS));
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

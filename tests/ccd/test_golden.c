@@ -76,7 +76,7 @@ static bool solve(abut_context context, const part *p, size_t first, size_t coun
   q.separations = (const char *)p->separations + at;
   q.keeps = (const char *)p->keeps + at;
   q.ends = (const char *)p->ends + at;
-  return CHECK_OK (pairs_gradient(context, &p->p, &q, first));
+  return CHECK_OK(pairs_gradient(context, &p->p, &q, first));
 }
 
 /* Whether an answer may stand for a golden one; `limits` counts hits that are told as limits. */
@@ -142,8 +142,8 @@ static void run_queries(abut_context context, abut_context chunked, abut_precisi
   char path[512];
   abut_npz g;
   snprintf(path, sizeof path, "%s/queries.npz", folder);
-  if (CHECK_OK (abut_read_npz_arrays(path, query_arrays, sizeof query_arrays / sizeof *query_arrays,
-                                     &g))) {
+  if (CHECK_OK(
+        abut_read_npz_arrays(path, query_arrays, sizeof query_arrays / sizeof *query_arrays, &g))) {
     for (int kind = 0; kind < ABUT_CCD_KINDS; ++kind) {
       run_kind(context, chunked, &g, precision, (abut_ccd_kind)kind);
     }
@@ -170,7 +170,7 @@ static bool make_mesh(abut_context context, const abut_npz *g, size_t body, abut
   def.vertex_count = vertices->shape[0];
   def.face_indices = corners;
   def.face_count = faces->shape[0];
-  const bool made = CHECK_OK (abut_create_ccd_mesh(context, &def, out));
+  const bool made = CHECK_OK(abut_create_ccd_mesh(context, &def, out));
   free(corners);
   return made;
 }
@@ -213,7 +213,7 @@ static void run_rigid_row(const abut_npz *g, const abut_ccd_mesh meshes[4],
   b.status = &status;
   const abut_ccd_gradients to = {.by1 = by[0], .by2 = by[1]};
   const size_t one = (size_t)number(g, "body_a", row), two = (size_t)number(g, "body_b", row);
-  if (CHECK_OK (abut_ccd_gradient(meshes[one], meshes[two], &b, &to))) {
+  if (CHECK_OK(abut_ccd_gradient(meshes[one], meshes[two], &b, &to))) {
     const double early = number(g, "toi", row) - real_at(toi_room, precision, 0);
     check((status & ABUT_CCD_END) == (int)number(g, "status", row) && early >= -1e-11 &&
             early <= tolerances[0],
@@ -240,7 +240,7 @@ static void run_rigid(abut_context context, abut_precision precision, const char
   abut_npz g;
   abut_ccd_mesh meshes[4];
   snprintf(path, sizeof path, "%s/rigid.npz", folder);
-  if (!CHECK_OK (abut_read_npz(path, &g))) {
+  if (!CHECK_OK(abut_read_npz(path, &g))) {
     return;
   }
   bool made = true;
@@ -264,9 +264,7 @@ int main(int argc, char **argv)
   }
   run_queries(context, chunked, precision, folder);
   run_rigid(context, precision, folder);
-  CHECK_OK (abut_destroy_context(context))
-    ;
-  CHECK_OK (abut_destroy_context(chunked))
-    ;
+  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK(abut_destroy_context(chunked));
   return check_finish();
 }

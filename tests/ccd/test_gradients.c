@@ -37,7 +37,7 @@ static bool solve(abut_context in, const pairs *p)
 {
   abut_ccd_queries q = pairs_batch(p, 0, ROWS);
   q.separation = SEPARATION;
-  return CHECK_OK (pairs_gradient(in, p, &q, 0));
+  return CHECK_OK(pairs_gradient(in, p, &q, 0));
 }
 
 /* The times at which rows are hit with one number of all of them moved. */
@@ -52,8 +52,7 @@ static void times_beside(const pairs *p, bool end, size_t number, double by, dou
   }
   abut_ccd_queries q = pairs_batch(&moved, 0, ROWS);
   q.separation = SEPARATION;
-  CHECK_OK (abut_run_ccd_queries(context, &q))
-    ;
+  CHECK_OK(abut_run_ccd_queries(context, &q));
   for (size_t i = 0; i < ROWS; ++i) {
     toi[i] = moved.status[i] == ABUT_CCD_HIT ? real_at(moved.toi, p->precision, i) : (double)NAN;
   }
@@ -149,8 +148,7 @@ static void test_rough(void)
     pairs_put(&p, 0, x0[i], x1[i]);
     abut_ccd_queries q = pairs_batch(&p, 0, 1);
     q.separation = i == 0 ? nearly : 0.0;
-    CHECK_OK (pairs_gradient(context, &p, &q, 0))
-      ;
+    CHECK_OK(pairs_gradient(context, &p, &q, 0));
     const int status = p.status[0];
     check(i == 0 ? (status & ABUT_CCD_END) == ABUT_CCD_HIT
                  : status == (ABUT_CCD_HIT | ABUT_CCD_ROUGH),
@@ -169,9 +167,8 @@ int main(int argc, char **argv)
   abut_context_def def = abut_default_context_def();
   precision = precision_of(argc, argv);
   def.precision = ABUT_FLOAT64;
-  CHECK_OK (abut_find_device("host", &def.device))
-    ;
-  if (!test_context(precision, &context) || !CHECK_OK (abut_create_context(&def, &exact))) {
+  CHECK_OK(abut_find_device("host", &def.device));
+  if (!test_context(precision, &context) || !CHECK_OK(abut_create_context(&def, &exact))) {
     return 77;
   }
   for (int kind = 0; kind < ABUT_CCD_KINDS; ++kind) {
@@ -181,9 +178,7 @@ int main(int argc, char **argv)
     test_precisions((abut_ccd_kind)kind);
   }
   test_rough();
-  CHECK_OK (abut_destroy_context(context))
-    ;
-  CHECK_OK (abut_destroy_context(exact))
-    ;
+  CHECK_OK(abut_destroy_context(context));
+  CHECK_OK(abut_destroy_context(exact));
   return check_finish();
 }

@@ -43,7 +43,7 @@ static void ask(const char *what, const abut_ccd_queries *with, abut_ccd_status 
   q.end = with->end;
   q.error = with->error;
   q.relative_error = with->relative_error;
-  if (CHECK_OK (abut_run_ccd_queries(context, &q))) {
+  if (CHECK_OK(abut_run_ccd_queries(context, &q))) {
     const double height = 3.0 - 4.0 * real_at(p.toi, precision, 0);
     check(p.status[0] == end && height <= above && height >= below,
           "%s: status %d at height %.17g, not %d in [%g, %g]", what, p.status[0], height, end,
@@ -122,15 +122,13 @@ static void test_own(void)
     }
     *own_of(&q, k) = own[k];
   }
-  CHECK_OK (pairs_gradient(context, &together, &q, 0))
-    ;
+  CHECK_OK(pairs_gradient(context, &together, &q, 0));
   for (size_t i = 0; i < OWN_ROWS; ++i) {
     abut_ccd_queries one = pairs_batch(&alone, i, 1);
     for (int k = 0; k < SETTINGS; ++k) {
       *for_all(&one, k) = real_at(own[k], precision, i);
     }
-    CHECK_OK (pairs_gradient(context, &alone, &one, i))
-      ;
+    CHECK_OK(pairs_gradient(context, &alone, &one, i));
   }
   pairs_same(&together, 0, &alone, 0, OWN_ROWS, "a row's own settings");
   for (int k = 0; k < SETTINGS; ++k) {
@@ -159,10 +157,8 @@ static void test_range(void)
       real_put(two, precision, 0, wrong[k][i]);
       real_put(two, precision, 1, *for_all(&q, k));
       *own_of(&q, k) = two;
-      CHECK_OK (pairs_gradient(context, &p, &q, 0))
-        ;
-      CHECK_OK (pairs_gradient(context, &right, &usual, 0))
-        ;
+      CHECK_OK(pairs_gradient(context, &p, &q, 0));
+      CHECK_OK(pairs_gradient(context, &right, &usual, 0));
       check(p.status[0] == ABUT_CCD_BAD_INPUT && real_at(p.toi, precision, 0) == 0.0 &&
               real_at(p.n, precision, 2) == 0.0 && real_at(p.by_x0, precision, 2) == 0.0 &&
               q.rejected == 1,
@@ -195,8 +191,7 @@ static void test_bad_numbers(void)
     real_put(p.x0, precision, 6 * width * width, most);
     real_put(p.x0, precision, 6 * width * width + width - 3, -most);
     abut_ccd_queries q = pairs_batch(&p, 0, p.count);
-    CHECK_OK (abut_run_ccd_queries(context, &q))
-      ;
+    CHECK_OK(abut_run_ccd_queries(context, &q));
     for (size_t i = 0; i < p.count; ++i) {
       check((p.status[i] == ABUT_CCD_BAD_INPUT) == (i + 1 < p.count), "%s, row %zu: status %d",
             kind_names[kind], i, p.status[i]);
@@ -224,8 +219,7 @@ static void test_lows(void)
   lows[0] = to_reals(parts[0], 12, precision);
   lows[1] = to_reals(parts[1], 12, precision);
   abut_ccd_queries q = pairs_batch(&p, 0, 1);
-  CHECK_OK (abut_run_ccd_queries(context, &q))
-    ;
+  CHECK_OK(abut_run_ccd_queries(context, &q));
   check(p.status[0] == ABUT_CCD_HIT, "without lower parts: status %d", p.status[0]);
   q.x0_low = lows[0];
   check(abut_run_ccd_queries(context, &q) == ABUT_ERROR_ARGUMENT, "one lower part is taken");
@@ -239,15 +233,13 @@ static void test_lows(void)
           status, p.status[0]);
     parts[1][2] = -1e-10;
     real_put(lows[1], precision, 2, -1e-10);
-    CHECK_OK (abut_run_ccd_queries(context, &q))
-      ;
+    CHECK_OK(abut_run_ccd_queries(context, &q));
     check(p.status[0] == ABUT_CCD_HIT && real_at(p.toi, precision, 0) < 1.0,
           "lower parts below: status %d", p.status[0]);
     static const double wrong[] = {1e-7, -1.75, (double)INFINITY, (double)NAN};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) { /* more than rounding leaves of 1 */
       real_put(lows[1], precision, 2, wrong[i]);
-      CHECK_OK (abut_run_ccd_queries(context, &q))
-        ;
+      CHECK_OK(abut_run_ccd_queries(context, &q));
       check(p.status[0] == ABUT_CCD_BAD_INPUT, "a lower part of %g: status %d", wrong[i],
             p.status[0]);
     }
@@ -283,10 +275,8 @@ static void test_additive(void)
     abut_ccd_queries a = pairs_batch(&certified, 0, SOME), b = pairs_batch(&additive, 0, SOME);
     b.method = ABUT_CCD_ADDITIVE;
     b.iterations_most = 1000;
-    CHECK_OK (abut_run_ccd_queries(context, &a))
-      ;
-    CHECK_OK (abut_run_ccd_queries(context, &b))
-      ;
+    CHECK_OK(abut_run_ccd_queries(context, &a));
+    CHECK_OK(abut_run_ccd_queries(context, &b));
     for (size_t i = 0; i < SOME; ++i) {
       const double one = real_at(certified.toi, precision, i),
                    two = real_at(additive.toi, precision, i);
@@ -322,8 +312,7 @@ static void test_iterations(void)
   fill(&p, ABUT_CCD_EDGE_EDGE);
   abut_ccd_queries q = pairs_batch(&p, 0, SOME);
   q.iterations_most = 1;
-  CHECK_OK (abut_run_ccd_queries(context, &q))
-    ;
+  CHECK_OK(abut_run_ccd_queries(context, &q));
   for (size_t i = 0; i < SOME; ++i) {
     limits += p.status[i] == ABUT_CCD_LIMIT;
     check(p.iterations[2 * i] <= 1 && p.iterations[2 * i + 1] <= 1,
@@ -334,8 +323,7 @@ static void test_iterations(void)
   check(abut_run_ccd_queries(context, &q) == ABUT_ERROR_ARGUMENT, "too many iterations are taken");
   q.iterations_most = 0;
   q.plain = true;
-  CHECK_OK (abut_run_ccd_queries(context, &q))
-    ;
+  CHECK_OK(abut_run_ccd_queries(context, &q));
   for (size_t i = 0; i < SOME; ++i) {
     check(p.iterations[2 * i] <= 32 && p.iterations[2 * i + 1] == 0,
           "row %zu: doubled numbers in a plain batch", i);
@@ -352,24 +340,20 @@ static void test_nothing(void)
   abut_ccd_queries q = pairs_batch(&p, 0, SOME), empty = abut_default_ccd_queries(), none = {0};
   q.iterations_most = 2;
   real_put(p.x0, precision, 0, (double)NAN);
-  CHECK_OK (abut_run_ccd_queries(context, &q))
-    ;
+  CHECK_OK(abut_run_ccd_queries(context, &q));
   abut_ccd_queries silent = pairs_batch(&p, 0, SOME);
   silent.iterations_most = 2;
   silent.toi = silent.n = silent.d0 = NULL;
   silent.status = NULL;
   silent.iterations = NULL;
-  CHECK_OK (abut_run_ccd_queries(context, &silent))
-    ;
+  CHECK_OK(abut_run_ccd_queries(context, &silent));
   check(q.undecided > 0 && silent.undecided == q.undecided && silent.rejected == 1 &&
           q.rejected == 1,
         "%zu undecided, %zu without outputs; %zu rejected", q.undecided, silent.undecided,
         silent.rejected);
-  CHECK_OK (abut_ccd_queries_gradient(context, &silent, NULL, NULL))
-    ;
+  CHECK_OK(abut_ccd_queries_gradient(context, &silent, NULL, NULL));
   empty.undecided = empty.rejected = 5;
-  CHECK_OK (abut_run_ccd_queries(context, &empty))
-    ;
+  CHECK_OK(abut_run_ccd_queries(context, &empty));
   CHECK(empty.undecided == 0 && empty.rejected == 0);
   CHECK_EQUAL(abut_run_ccd_queries(context, &none), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_run_ccd_queries(context, NULL), ABUT_ERROR_ARGUMENT);
@@ -404,8 +388,7 @@ static void test_long(void)
     }
   }
   abut_ccd_queries a = pairs_batch(&few, 0, SOME), b = pairs_batch(&many, 0, TIMES * SOME);
-  if (CHECK_OK (abut_run_ccd_queries(context, &a)) &&
-      CHECK_OK (abut_run_ccd_queries(context, &b))) {
+  if (CHECK_OK(abut_run_ccd_queries(context, &a)) && CHECK_OK(abut_run_ccd_queries(context, &b))) {
     size_t again = 0;
     for (size_t i = 0; i < SOME; ++i) {
       again += few.iterations[2 * i + 1] > 0;
@@ -434,7 +417,6 @@ int main(int argc, char **argv)
   test_iterations();
   test_nothing();
   test_long();
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -97,8 +97,7 @@ static void scene_free(scene *s)
 static abut_step_filter_result filter(const abut_step_filter_def *def)
 {
   abut_step_filter_result r = {0};
-  CHECK_OK (abut_step_filter(home, def, &r))
-    ;
+  CHECK_OK(abut_step_filter(home, def, &r));
   return r;
 }
 
@@ -618,7 +617,6 @@ int main(int argc, char **argv)
   test_others();
   test_random();
   test_refused();
-  CHECK_OK (abut_destroy_context(home))
-    ;
+  CHECK_OK(abut_destroy_context(home));
   return check_finish();
 }

@@ -60,7 +60,7 @@ bool make_shapes(abut_context context, solid *solids, size_t count, abut_shape *
   bool made = true;
   for (size_t i = 0; i < count && made; ++i) {
     solids[i].def.vertices = solids[i].def.vertex_count ? solids[i].vertices : NULL;
-    made = CHECK_OK (abut_create_shape(context, &solids[i].def, &out[i]));
+    made = CHECK_OK(abut_create_shape(context, &solids[i].def, &out[i]));
   }
   return made;
 }
@@ -351,8 +351,7 @@ void random_row(uint64_t *seed, rows *r, size_t row, const solid *solids, size_t
     pose[1][k] = pose[0][k] + u[k] / sqrt(length) * reach;
   }
   double twists[2][6];
-  CHECK_OK (abut_pose_log(ABUT_FLOAT64, 2, pose, twists))
-    ;
+  CHECK_OK(abut_pose_log(ABUT_FLOAT64, 2, pose, twists));
   if (r->kind == ABUT_POSE_TWIST) {
     rows_put(r, row, one, two, twists[0], twists[1]);
   } else {

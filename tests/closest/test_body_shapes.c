@@ -47,8 +47,7 @@ static abut_body make(const abut_polyhedron *polyhedra, size_t count)
 static size_t count_of(abut_body body, abut_body_part part)
 {
   size_t count = 99;
-  CHECK_OK (abut_count_body_shapes(body, part, &count))
-    ;
+  CHECK_OK(abut_count_body_shapes(body, part, &count));
   return count;
 }
 
@@ -61,23 +60,17 @@ static void test_parts(void)
   CHECK_EQUAL(count_of(body, ABUT_PART_HULL), 1);
   CHECK_EQUAL(count_of(body, ABUT_PART_SUPERQUADRICS), 2);
   CHECK_EQUAL(count_of(body, ABUT_PART_POLYHEDRA), 1);
-  CHECK_OK (abut_create_body_shapes(body, ABUT_PART_HULL, 1, &hull))
-    ;
-  CHECK_OK (abut_get_shape_info(hull, &info))
-    ;
+  CHECK_OK(abut_create_body_shapes(body, ABUT_PART_HULL, 1, &hull));
+  CHECK_OK(abut_get_shape_info(hull, &info));
   CHECK(info.vertices == 8 && fabs(info.diagonal - sqrt(12)) < 1e-15);
-  CHECK_OK (abut_create_body_shapes(body, ABUT_PART_SUPERQUADRICS, 2, parts))
-    ;
-  CHECK_OK (abut_create_body_shapes(body, ABUT_PART_POLYHEDRA, 1, &box))
-    ;
-  CHECK_OK (abut_destroy_body(body))
-    ; /* everything is copied */
+  CHECK_OK(abut_create_body_shapes(body, ABUT_PART_SUPERQUADRICS, 2, parts));
+  CHECK_OK(abut_create_body_shapes(body, ABUT_PART_POLYHEDRA, 1, &box));
+  CHECK_OK(abut_destroy_body(body)); /* everything is copied */
   const double *one = shape_get(parts[0])->record, *two = shape_get(parts[1])->record;
   CHECK(one[SHAPE_SIZE + 1] == 2 && one[SHAPE_OFFSET] == 4 && one[SHAPE_ROTATION] == -1);
   CHECK(fabs(one[SHAPE_EXPONENTS] - 2.0 / 1.9) < 1e-15 && one[SHAPE_EXPONENTS + 1] == 2.0);
   CHECK(two[SHAPE_EXPONENTS] == 4.0 && fabs(two[SHAPE_EXPONENTS + 1] - 20.0) < 1e-12);
-  CHECK_OK (abut_get_shape_info(box, &info))
-    ;
+  CHECK_OK(abut_get_shape_info(box, &info));
   CHECK(info.kind == ABUT_SHAPE_HULL && info.vertices == 8 && info.dimensions == 3);
   CHECK(fabs(info.diagonal - sqrt(56)) < 1e-14);
   CHECK(fabs(shape_get(box)->record[SHAPE_OFFSET + 2] - 10) < 1e-14);
@@ -130,8 +123,7 @@ static void test_refused(void)
 static abut_shape_info info_of(abut_shape of)
 {
   abut_shape_info info = {0};
-  CHECK_OK (abut_get_shape_info(of, &info))
-    ;
+  CHECK_OK(abut_get_shape_info(of, &info));
   return info;
 }
 
@@ -152,24 +144,20 @@ static void test_files(void)
     const abut_shape_info info = info_of(hull);
     CHECK(info.kind == ABUT_SHAPE_HULL && info.vertices == 5 && info.dimensions == 3);
     CHECK(fabs(info.span - sqrt(27)) < 1e-15);
-    CHECK_OK (abut_get_shape_vertices(hull, vertices))
-      ;
+    CHECK_OK(abut_get_shape_vertices(hull, vertices));
     CHECK(vertices[3] == 2 && vertices[7] == 2 && vertices[12] == 3); /* the third is inside */
-    CHECK_OK (abut_destroy_shape(hull))
-      ;
+    CHECK_OK(abut_destroy_shape(hull));
   }
   /* Of an .stl of binary numbers, and of points alone. */
   buffer stl = {0};
   buffer_binary_stl(&stl, "a tetrahedron", 4);
   REQUIRE_OK(abut_load_hull(home, write_file("t.stl", stl.bytes, stl.count), &hull));
   CHECK(info_of(hull).vertices == 4);
-  CHECK_OK (abut_destroy_shape(hull))
-    ;
+  CHECK_OK(abut_destroy_shape(hull));
   free(stl.bytes);
   REQUIRE_OK(abut_load_hull(home, write_text("points.obj", "v 1 0 0\nv 1 0 4\n"), &hull));
   CHECK(info_of(hull).dimensions == 1 && info_of(hull).diagonal == 4);
-  CHECK_OK (abut_destroy_shape(hull))
-    ;
+  CHECK_OK(abut_destroy_shape(hull));
 }
 
 static void test_files_refused(void)
@@ -211,23 +199,17 @@ static void test_asset(const char *folder, const char *name, size_t superquadric
   abut_shape_info of;
   snprintf(path, sizeof path, "%s/%s", folder, name);
   REQUIRE_OK(abut_load_body(home, path, &body));
-  CHECK_OK (abut_get_body_info(body, &info))
-    ;
+  CHECK_OK(abut_get_body_info(body, &info));
   CHECK_EQUAL(count_of(body, ABUT_PART_SUPERQUADRICS), superquadric_count);
   CHECK_EQUAL(count_of(body, ABUT_PART_POLYHEDRA), polyhedra);
-  CHECK_OK (abut_create_body_shapes(body, ABUT_PART_HULL, 1, shapes))
-    ;
-  CHECK_OK (abut_get_shape_info(shapes[0], &of))
-    ;
+  CHECK_OK(abut_create_body_shapes(body, ABUT_PART_HULL, 1, shapes));
+  CHECK_OK(abut_get_shape_info(shapes[0], &of));
   check(fabs(of.diagonal - info.diagonal) < 1e-12 * info.diagonal && of.vertices <= info.vertices,
         "%s: a hull of %g m around a mesh of %g m", name, of.diagonal, info.diagonal);
-  CHECK_OK (abut_create_body_shapes(body, ABUT_PART_SUPERQUADRICS, superquadric_count, shapes))
-    ;
+  CHECK_OK(abut_create_body_shapes(body, ABUT_PART_SUPERQUADRICS, superquadric_count, shapes));
   if (polyhedra) {
-    CHECK_OK (abut_create_body_shapes(body, ABUT_PART_POLYHEDRA, polyhedra, shapes))
-      ;
-    CHECK_OK (abut_get_shape_info(shapes[0], &of))
-      ;
+    CHECK_OK(abut_create_body_shapes(body, ABUT_PART_POLYHEDRA, polyhedra, shapes));
+    CHECK_OK(abut_get_shape_info(shapes[0], &of));
     check(of.dimensions == 3 && of.diagonal < 1.01 * info.diagonal, "%s: a polyhedron of %g m",
           name, of.diagonal);
   }
@@ -244,8 +226,7 @@ int main(int count, char **arguments)
     test_files_refused();
     test_asset(arguments[1], "figure.body.json", 18, 0);
     test_asset(arguments[1], "part.body.json", 1, 1);
-    CHECK_OK (abut_destroy_context(home))
-      ;
+    CHECK_OK(abut_destroy_context(home));
   }
   folder_remove();
   return check_finish();

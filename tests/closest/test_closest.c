@@ -40,7 +40,7 @@ static double spans_of(const rows *r, size_t row, const solid *solids)
 static bool solve(const rows *r, const abut_shape *shapes)
 {
   abut_closest_batch b = rows_batch(r, shapes, SOLIDS, 0, r->count);
-  return CHECK_OK (abut_closest(context, &b));
+  return CHECK_OK(abut_closest(context, &b));
 }
 
 /* ---- closed forms ---- */
@@ -346,8 +346,7 @@ static size_t support_points(const fixture *f, size_t row, int32_t last[2])
     check((code[0] < 0) == (code[1] < 0), "row %zu: half a support point", row);
     for (int side = 0; side < 2 && code[0] >= 0; ++side) {
       abut_shape_info info;
-      CHECK_OK (abut_get_shape_info(f->shapes[which[side]], &info))
-        ;
+      CHECK_OK(abut_get_shape_info(f->shapes[which[side]], &info));
       const int32_t most = info.kind == ABUT_SHAPE_SPHERE    ? 1
                            : info.kind == ABUT_SHAPE_CAPSULE ? 2
                                                              : (int32_t)info.vertices;
@@ -367,12 +366,10 @@ static void vertex_at(const fixture *f, size_t row, int side, int32_t which, con
   const uint32_t shape = side ? f->r.two[row] : f->r.one[row];
   const frame place = frame_of(&f->r, row, side, &f->solids[shape]);
   abut_shape_info info;
-  CHECK_OK (abut_get_shape_info(f->shapes[shape], &info))
-    ;
+  CHECK_OK(abut_get_shape_info(f->shapes[shape], &info));
   double *vertices = calloc(3 * info.vertices, sizeof *vertices);
   REQUIRE(vertices != NULL);
-  CHECK_OK (abut_get_shape_vertices(f->shapes[shape], vertices))
-    ;
+  CHECK_OK(abut_get_shape_vertices(f->shapes[shape], vertices));
   apply(place.x, vertices + 3 * which, false, out);
   for (int k = 0; k < 3; ++k) {
     out[k] += f->solids[shape].def.radius * (side ? -u[k] : u[k]);
@@ -484,8 +481,7 @@ static void test_twists(const fixture *f)
     double pose[2][7], twist[2][6];
     rows_pose(&f->r, i, 0, pose[0]);
     rows_pose(&f->r, i, 1, pose[1]);
-    CHECK_OK (abut_pose_log(ABUT_FLOAT64, 2, pose, twist))
-      ;
+    CHECK_OK(abut_pose_log(ABUT_FLOAT64, 2, pose, twist));
     rows_put(&r, i, f->r.one[i], f->r.two[i], twist[0], twist[1]);
   }
   if (solve(&r, f->shapes)) {
@@ -538,7 +534,7 @@ static void test_warm(const fixture *f)
   }
   abut_closest_batch b = rows_batch(&warm, f->shapes, SOLIDS, 0, ROWS);
   b.warm = before.simplex;
-  if (solve(&before, f->shapes) && CHECK_OK (abut_closest(context, &b))) {
+  if (solve(&before, f->shapes) && CHECK_OK(abut_closest(context, &b))) {
     compare_answers(f, &warm, 1.0, still, "warm");
     const size_t some = sum_of_vertices(f, &warm), cold = sum_of_vertices(f, &f->r);
     printf("warm: %zu iterations, cold %zu; with vertices %zu and %zu\n", sum_of(&warm),
@@ -551,7 +547,7 @@ static void test_warm(const fixture *f)
     before.simplex[i] = (int32_t)(4294967295.0 * random_uniform(&seed) - 2147483648.0);
     before.simplex[i] = i % 5 == 3 ? INT32_MAX : before.simplex[i];
   }
-  if (CHECK_OK (abut_closest(context, &b))) {
+  if (CHECK_OK(abut_closest(context, &b))) {
     compare_answers(f, &warm, 1.0, still, "wrong warm");
   }
   rows_free(&before);
@@ -592,8 +588,7 @@ static void test_cutoff(const fixture *f)
     }
     abut_closest_batch b = rows_batch(&cut, f->shapes, SOLIDS, 0, ROWS);
     b.cutoff = cutoffs[k];
-    CHECK_OK (abut_closest(context, &b))
-      ;
+    CHECK_OK(abut_closest(context, &b));
     for (size_t i = 0; i < ROWS; ++i) {
       check_cutoff(f, &cut, i, cutoffs[k]);
       beyond += cut.status[i] == ABUT_CLOSEST_BEYOND;
@@ -627,7 +622,6 @@ int main(int argc, char **argv)
     test_cutoff(&f);
   }
   rows_free(&f.r);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -50,7 +50,7 @@ static bool differentiate(const fixture *f, const abut_closest_smoothing *s, row
 {
   abut_closest_batch b = rows_batch(&f->r, f->shapes, SOLIDS, 0, f->r.count);
   const abut_closest_jacobians to = jacobians_from(j, 0);
-  return CHECK_OK (abut_closest_jacobian(context, &b, s, &to));
+  return CHECK_OK(abut_closest_jacobian(context, &b, s, &to));
 }
 
 /* ---- exact ones against central differences ---- */
@@ -90,12 +90,12 @@ static bool add_moved(const fixture *f, size_t column, double h, double factor, 
     rows_pose(&f->r, i, 1, pose[1]);
     step[column % 6] = h;
     solved = solved &&
-             CHECK_OK (abut_pose_step(ABUT_FLOAT64, ABUT_POSE_QUATERNION, ABUT_FRAME_ALIGNED, 1,
-                                      pose[column / 6], step, pose[column / 6]));
+             CHECK_OK(abut_pose_step(ABUT_FLOAT64, ABUT_POSE_QUATERNION, ABUT_FRAME_ALIGNED, 1,
+                                     pose[column / 6], step, pose[column / 6]));
     rows_put(&moved.r, i, f->r.one[i], f->r.two[i], pose[0], pose[1]);
   }
   abut_closest_batch b = rows_batch(&moved.r, f->shapes, SOLIDS, 0, ROWS);
-  solved = solved && CHECK_OK (abut_closest(context, &b));
+  solved = solved && CHECK_OK(abut_closest(context, &b));
   static const int arrays[BY_OUTPUTS] = {ROW_P1, ROW_P2, ROW_N, ROW_D};
   for (size_t k = 0; k < BY_OUTPUTS; ++k) {
     for (size_t i = 0; i < ROWS * output_heights[k]; ++i) {
@@ -321,9 +321,8 @@ static void check_numbers(const fixture *f, const products *p, const char *what)
 {
   const size_t width = f->r.width;
   for (size_t side = 0; side < 2; ++side) {
-    CHECK_OK (abut_gradient_to_frame(precision, f->r.kind, ABUT_FRAME_ALIGNED, ROWS,
-                                     f->r.pose[side], p->numbers[side], p->framed[side]))
-      ;
+    CHECK_OK(abut_gradient_to_frame(precision, f->r.kind, ABUT_FRAME_ALIGNED, ROWS, f->r.pose[side],
+                                    p->numbers[side], p->framed[side]));
     for (size_t row = 0; row < ROWS; ++row) {
       double most = 1e-3, off = 0.0, along = 0.0;
       if (f->r.status[row] == ABUT_CLOSEST_BAD_INPUT) {
@@ -378,8 +377,8 @@ static bool multiply(const fixture *f, const abut_closest_smoothing *s, products
   const abut_closest_gradients gradients = {p->gradient, p->numbers[0], p->numbers[1]};
   const abut_closest_tangents tangents = {p->tangents[BY_P1], p->tangents[BY_P2], p->tangents[BY_N],
                                           p->tangents[BY_D]};
-  return CHECK_OK (abut_closest_vjp(context, &b, s, &bars, &gradients)) &&
-         CHECK_OK (abut_closest_jvp(context, &b, s, p->twists, &tangents));
+  return CHECK_OK(abut_closest_vjp(context, &b, s, &bars, &gradients)) &&
+         CHECK_OK(abut_closest_jvp(context, &b, s, p->twists, &tangents));
 }
 
 /* One cotangent alone is the product with that output's Jacobian: what is NULL counts as zero. */
@@ -389,8 +388,7 @@ static void check_alone(const fixture *f, const abut_closest_smoothing *s, const
   abut_closest_batch b = rows_batch(&f->r, f->shapes, SOLIDS, 0, ROWS);
   const abut_closest_cotangents bars = {.d = p->bars[BY_D]};
   const abut_closest_gradients gradients = {.twists = p->gradient};
-  CHECK_OK (abut_closest_vjp(context, &b, s, &bars, &gradients))
-    ;
+  CHECK_OK(abut_closest_vjp(context, &b, s, &bars, &gradients));
   for (size_t row = 0; row < ROWS; ++row) {
     for (size_t column = 0; column < 12; ++column) {
       const double right =
@@ -492,7 +490,6 @@ int main(int argc, char **argv)
       rows_free(&f.r);
     }
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -90,7 +90,7 @@ static bool solve(abut_context context, const rows *r, const abut_shape *shapes,
 {
   abut_closest_batch b = rows_batch(r, shapes, shape_count, 0, r->count);
   size_t rejected = 0, unsettled = 0;
-  const bool solved = CHECK_OK (abut_closest(context, &b));
+  const bool solved = CHECK_OK(abut_closest(context, &b));
   for (size_t i = 0; i < r->count; ++i) {
     rejected += r->status[i] == ABUT_CLOSEST_BAD_INPUT;
     unsettled += r->status[i] == ABUT_CLOSEST_ITERATION_LIMIT ||
@@ -334,7 +334,7 @@ static void test_least(abut_context context)
     b.iterations_most = settings[k][0];
     b.corners_most = settings[k][1];
     b.warm = k >= COLD ? whole.simplex : NULL;
-    good = CHECK_OK (abut_closest(context, &b));
+    good = CHECK_OK(abut_closest(context, &b));
     snprintf(what, sizeof what, "%u iterations, %u corners", settings[k][0], settings[k][1]);
     for (size_t i = 0; i < ROWS && good; ++i) {
       check_promise(&least, &whole, i, solids, what);
@@ -396,11 +396,9 @@ static void test_chunks(const rows *whole, solid *solids)
     snprintf(what, sizeof what, "chunks of %u", cases[k].chunk);
     if (open_chunked(cases[k].chunk, solids, &context, shapes)) {
       abut_closest_batch b = rows_batch(&r, shapes, SOLIDS, 0, cases[k].count);
-      CHECK_OK (abut_closest(context, &b))
-        ;
+      CHECK_OK(abut_closest(context, &b));
       rows_same(&r, 0, whole, 0, cases[k].count, what);
-      CHECK_OK (abut_destroy_context(context))
-        ;
+      CHECK_OK(abut_destroy_context(context));
     }
     rows_free(&r);
   }
@@ -413,13 +411,11 @@ static void test_places(abut_context context, const rows *whole, const abut_shap
   copy_rows(whole, &r);
   for (size_t i = 0; i < ROWS; i += 29) {
     abut_closest_batch b = rows_batch(&r, shapes, SOLIDS, i, 1);
-    CHECK_OK (abut_closest(context, &b))
-      ;
+    CHECK_OK(abut_closest(context, &b));
     rows_same(&r, i, whole, i, 1, "a row alone");
   }
   abut_closest_batch b = rows_batch(&r, shapes, SOLIDS, 333, 101);
-  CHECK_OK (abut_closest(context, &b))
-    ;
+  CHECK_OK(abut_closest(context, &b));
   rows_same(&r, 333, whole, 333, 101, "rows from 333 on");
   for (size_t i = 0; i < ROWS; ++i) {
     double pose[2][7];
@@ -428,8 +424,7 @@ static void test_places(abut_context context, const rows *whole, const abut_shap
     rows_put(&r, ROWS - 1 - i, whole->one[i], whole->two[i], pose[0], pose[1]);
   }
   b = rows_batch(&r, shapes, SOLIDS, 0, ROWS);
-  CHECK_OK (abut_closest(context, &b))
-    ;
+  CHECK_OK(abut_closest(context, &b));
   for (size_t i = 0; i < ROWS; i += 7) {
     rows_same(&r, ROWS - 1 - i, whole, i, 1, "the opposite order");
   }
@@ -450,8 +445,7 @@ static void test_many(abut_context context, const rows *whole, const abut_shape 
     rows_put(&r, i, whole->one[i % ROWS], whole->two[i % ROWS], pose[0], pose[1]);
   }
   abut_closest_batch b = rows_batch(&r, shapes, SOLIDS, 0, MANY);
-  CHECK_OK (abut_closest(context, &b))
-    ;
+  CHECK_OK(abut_closest(context, &b));
   for (size_t i = 0; i + ROWS <= MANY; i += ROWS) {
     same += rows_same(&r, i, whole, 0, ROWS, "many rows");
   }
@@ -471,12 +465,10 @@ static void test_parts(abut_context context, const rows *whole, const abut_shape
     r.two[i] = 1;
   }
   abut_closest_batch b = rows_batch(&r, both, 2, 0, ROWS);
-  CHECK_OK (abut_closest(context, &b))
-    ;
+  CHECK_OK(abut_closest(context, &b));
   b = rows_batch(&plain, both, 2, 0, ROWS);
   b.one = b.two = NULL;
-  CHECK_OK (abut_closest(context, &b))
-    ;
+  CHECK_OK(abut_closest(context, &b));
   rows_same(&r, 0, &plain, 0, ROWS, "without one and two");
   memset(plain.reals[ROW_D], 0, ROWS * real_size(precision));
   b.n = b.p1 = b.p2 = b.gap = NULL;
@@ -484,8 +476,7 @@ static void test_parts(abut_context context, const rows *whole, const abut_shape
   b.iterations = NULL;
   b.simplex = NULL;
   const size_t rejected = b.rejected, unsettled = b.unsettled;
-  CHECK_OK (abut_closest(context, &b))
-    ;
+  CHECK_OK(abut_closest(context, &b));
   check(b.rejected == rejected && b.unsettled == unsettled && rejected > 0,
         "without statuses %zu rows are rejected, not %zu", b.rejected, rejected);
   rows_same(&r, 0, &plain, 0, ROWS, "distances alone");
@@ -538,15 +529,13 @@ static void test_progress(void)
     abut_closest_batch b = rows_batch(&r, shapes, SOLIDS, 0, ROWS);
     b.progress = see;
     b.user = &all;
-    CHECK_OK (abut_closest(context, &b))
-      ;
+    CHECK_OK(abut_closest(context, &b));
     check(all.calls >= 9 && all.last == ROWS && !all.falls,
           "%zu calls of progress, the last at %zu", all.calls, all.last);
     b.user = &some;
     check(abut_closest(context, &b) == ABUT_ERROR_CANCELLED && some.last >= 200,
           "a call that is stopped at %zu: %s", some.last, abut_last_error());
-    CHECK_OK (abut_destroy_context(context))
-      ;
+    CHECK_OK(abut_destroy_context(context));
   }
   rows_free(&r);
 }
@@ -637,16 +626,13 @@ static void test_refusals(abut_context context)
   }
   if (make_shapes(context, solids, 2, shapes)) {
     abut_closest_batch b = rows_batch(&r, shapes, 2, 0, 3);
-    CHECK_OK (abut_closest(context, &b))
-      ;
+    CHECK_OK(abut_closest(context, &b));
     refuse_settings(context, &b);
     refuse_rows(context, &b, &r);
     b = rows_batch(&r, shapes, 2, 0, 0);
     b.pose1 = b.pose2 = NULL;
-    CHECK_OK (abut_closest(context, &b))
-      ; /* no rows */
-    CHECK_OK (abut_destroy_shape(shapes[1]))
-      ;
+    CHECK_OK(abut_closest(context, &b)); /* no rows */
+    CHECK_OK(abut_destroy_shape(shapes[1]));
     b = rows_batch(&r, shapes, 2, 0, 3);
     check(abut_closest(context, &b) == ABUT_ERROR_HANDLE, "a shape that has gone: %s",
           abut_last_error());
@@ -671,7 +657,6 @@ int main(int argc, char **argv)
   test_bits(context);
   test_progress();
   test_refusals(context);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -71,7 +71,7 @@ static bool read_inputs(const char *path, abut_npz *out)
     zip_delete(z, (zip_uint64_t)seed);
   }
   const bool read = check(z && zip_close(z) == 0, "%s does not open", path) &&
-                    CHECK_OK (abut_read_npz(copy, out));
+                    CHECK_OK(abut_read_npz(copy, out));
   unlink(copy);
   return read;
 }
@@ -97,7 +97,7 @@ static bool load_part(abut_context context, part *p)
 {
   char path[512];
   path_of(p, "shapes.json", path);
-  if (!CHECK_OK (abut_load_shapes(context, path, &p->shape_count, &p->shapes))) {
+  if (!CHECK_OK(abut_load_shapes(context, path, &p->shape_count, &p->shapes))) {
     return false;
   }
   path_of(p, "inputs.npz", path);
@@ -105,11 +105,11 @@ static bool load_part(abut_context context, part *p)
     return false;
   }
   path_of(p, "estimated.npz", path);
-  if (exists(path) && !CHECK_OK (abut_read_npz(path, &p->estimated))) {
+  if (exists(path) && !CHECK_OK(abut_read_npz(path, &p->estimated))) {
     return false;
   }
   path_of(p, "expected.npz", path);
-  return CHECK_OK (abut_read_npz(path, &p->expected));
+  return CHECK_OK(abut_read_npz(path, &p->expected));
 }
 
 /* Poses in float32 2 km from the origin are rounded by 1e-4 m before anything is computed: there
@@ -137,8 +137,7 @@ static void put_poses(part *p)
 static void free_part(part *p)
 {
   for (size_t i = 0; i < p->shape_count; ++i) {
-    CHECK_OK (abut_destroy_shape(p->shapes[i]))
-      ;
+    CHECK_OK(abut_destroy_shape(p->shapes[i]));
   }
   abut_free(p->shapes);
   abut_free_npz(&p->inputs);
@@ -151,10 +150,8 @@ static void free_part(part *p)
 static double length_of(const part *p, size_t row)
 {
   abut_shape_info one, two;
-  CHECK_OK (abut_get_shape_info(p->shapes[p->r.one[row]], &one))
-    ;
-  CHECK_OK (abut_get_shape_info(p->shapes[p->r.two[row]], &two))
-    ;
+  CHECK_OK(abut_get_shape_info(p->shapes[p->r.one[row]], &one));
+  CHECK_OK(abut_get_shape_info(p->shapes[p->r.two[row]], &two));
   return p->precision == ABUT_FLOAT32 ? one.diagonal + two.diagonal : 1.0;
 }
 
@@ -216,7 +213,7 @@ static void run_answers(abut_context context, part *p)
 {
   double worst[3] = {0.0, 0.0, 0.0};
   abut_closest_batch b = rows_batch(&p->r, p->shapes, p->shape_count, 0, p->r.count);
-  if (!CHECK_OK (abut_closest(context, &b))) {
+  if (!CHECK_OK(abut_closest(context, &b))) {
     return;
   }
   for (size_t i = 0; i < p->r.count; ++i) {
@@ -245,7 +242,7 @@ static bool differentiate(abut_context context, part *p, const abut_closest_smoo
     REQUIRE(j->of[i] != NULL);
   }
   const abut_closest_jacobians to = {j->of[BY_P1], j->of[BY_P2], j->of[BY_N], j->of[BY_D]};
-  return CHECK_OK (abut_closest_jacobian(context, &b, s, &to));
+  return CHECK_OK(abut_closest_jacobian(context, &b, s, &to));
 }
 
 static void free_jacobians(jacobians *j)
@@ -393,7 +390,6 @@ int main(int argc, char **argv)
   } else {
     printf("not run: all pairs, which lie in no ABUT_SHARED\n");
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

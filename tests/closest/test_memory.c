@@ -75,7 +75,7 @@ static bool open_parts(size_t count, uint32_t chunk, abut_context *out)
   def.device_count = (uint32_t)count;
   def.precision = precision;
   def.chunk = chunk;
-  return CHECK_OK (abut_create_context(&def, out));
+  return CHECK_OK(abut_create_context(&def, out));
 }
 
 static void fill(fixture *f, const solid *solids)
@@ -115,8 +115,7 @@ static bool make_fixture(fixture *f, size_t devices, uint32_t chunk)
   REQUIRE_OK(abut_create_state(f->context, ROWS, widths, ARRAYS, NULL, &f->state));
   for (uint32_t i = 0; i < ARRAYS; ++i) {
     f->there[i] = (abut_state_array){f->state, i};
-    CHECK_OK (abut_write_state(f->there[i], 0, ROWS, f->host[i]))
-      ;
+    CHECK_OK(abut_write_state(f->there[i], 0, ROWS, f->host[i]));
   }
   return true;
 }
@@ -126,8 +125,7 @@ static void close_fixture(fixture *f)
   for (int i = 0; i < ARRAYS; ++i) {
     free(f->host[i]);
   }
-  CHECK_OK (abut_destroy_context(f->context))
-    ;
+  CHECK_OK(abut_destroy_context(f->context));
 }
 
 /* An array of the host's, or of the state's. */
@@ -176,22 +174,17 @@ static void run_calls(fixture *f, bool state, int method, uint8_t status[ROWS])
   abut_closest_batch b = batch_of(f, state);
   b.gap = at(f, state, GAP);
   b.status = status;
-  CHECK_OK (abut_closest(f->context, &b))
-    ;
-  CHECK_OK (abut_closest_jacobian(f->context, &b, &s, &jacobians))
-    ;
-  CHECK_OK (abut_closest_vjp(f->context, &b, &s, &bars, &gradients))
-    ;
-  CHECK_OK (abut_closest_jvp(f->context, &b, &s, at(f, state, TWISTS), &tangents))
-    ;
+  CHECK_OK(abut_closest(f->context, &b));
+  CHECK_OK(abut_closest_jacobian(f->context, &b, &s, &jacobians));
+  CHECK_OK(abut_closest_vjp(f->context, &b, &s, &bars, &gradients));
+  CHECK_OK(abut_closest_jvp(f->context, &b, &s, at(f, state, TWISTS), &tangents));
 }
 
 static void compare(fixture *f, const char *what)
 {
   for (int i = 0; i < ARRAYS; ++i) {
     void *got = calloc(ROWS * widths[i], size());
-    CHECK_OK (abut_read_state(f->there[i], 0, ROWS, got))
-      ;
+    CHECK_OK(abut_read_state(f->there[i], 0, ROWS, got));
     check(!memcmp(got, f->host[i], ROWS * widths[i] * size()), "%s: array %d differs", what, i);
     free(got);
   }
@@ -224,8 +217,7 @@ static void step_on_host(fixture *f)
   const abut_closest_cotangents bars = {.d = f->host[BAR_D]};
   const abut_closest_gradients gradients = {.pose2 = f->host[BY_POSE2]};
   abut_closest_batch b = batch_of(f, false);
-  CHECK_OK (abut_closest_vjp(f->context, &b, &s, &bars, &gradients))
-    ;
+  CHECK_OK(abut_closest_vjp(f->context, &b, &s, &bars, &gradients));
   for (size_t i = 0; i < 7 * ROWS; ++i) {
     if (precision == ABUT_FLOAT64) {
       double *y = f->host[POSE2];
@@ -243,10 +235,8 @@ static void step_on_state(fixture *f)
   const abut_closest_cotangents bars = {.d = &f->there[BAR_D]};
   const abut_closest_gradients gradients = {.pose2 = &f->there[BY_POSE2]};
   abut_closest_batch b = batch_of(f, true);
-  CHECK_OK (abut_closest_vjp(f->context, &b, &s, &bars, &gradients))
-    ;
-  CHECK_OK (abut_combine_state(f->there[POSE2], 1.0, f->there[BY_POSE2], STEP))
-    ;
+  CHECK_OK(abut_closest_vjp(f->context, &b, &s, &bars, &gradients));
+  CHECK_OK(abut_combine_state(f->there[POSE2], 1.0, f->there[BY_POSE2], STEP));
 }
 
 /* Where the host path is the device, all that a call needs of shapes lies there already. */
@@ -259,11 +249,9 @@ static void test_loop(size_t devices, uint32_t chunk)
   for (int i = 0; i < STEPS; ++i) {
     abut_counters before, after;
     step_on_host(&f);
-    CHECK_OK (abut_get_counters(f.context, &before))
-      ;
+    CHECK_OK(abut_get_counters(f.context, &before));
     step_on_state(&f);
-    CHECK_OK (abut_get_counters(f.context, &after))
-      ;
+    CHECK_OK(abut_get_counters(f.context, &after));
     check(i < 1 || after.bytes_down == before.bytes_down, "step %d brings %llu bytes down", i,
           (unsigned long long)(after.bytes_down - before.bytes_down));
     check(i < 1 || after.bytes_up - before.bytes_up < 64 * devices, "step %d brings %llu bytes up",
@@ -316,8 +304,7 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   test_calls(1, 0);
   test_calls(1, 7);
   test_calls(2, 0);

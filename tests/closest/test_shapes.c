@@ -105,11 +105,9 @@ static void test_refused_sizes(void)
         refuses(&def, text);
       }
       def.size[k] = kinds[i].least;
-      CHECK_OK (abut_destroy_shape(make(wide, &def)))
-        ;
+      CHECK_OK(abut_destroy_shape(make(wide, &def)));
       def.size[k] = 1e6;
-      CHECK_OK (abut_destroy_shape(make(wide, &def)))
-        ;
+      CHECK_OK(abut_destroy_shape(make(wide, &def)));
     }
   }
 }
@@ -163,10 +161,8 @@ static void test_refused_calls(void)
   expect_failure(abut_get_shape_info(made, NULL), ABUT_ERROR_ARGUMENT, "", "a place");
   expect_failure(abut_get_shape_vertices(null, vertices), ABUT_ERROR_HANDLE, "", "null");
   expect_failure(abut_get_shape_vertices(made, NULL), ABUT_ERROR_ARGUMENT, "", "a place");
-  CHECK_OK (abut_get_shape_vertices(made, vertices))
-    ; /* a sphere has none */
-  CHECK_OK (abut_destroy_shape(made))
-    ;
+  CHECK_OK(abut_get_shape_vertices(made, vertices)); /* a sphere has none */
+  CHECK_OK(abut_destroy_shape(made));
   expect_failure(abut_destroy_shape(made), ABUT_ERROR_HANDLE, "", "shape handle is stale");
   expect_failure(abut_get_shape_info(made, &info), ABUT_ERROR_HANDLE, "", "stale");
 }
@@ -184,8 +180,7 @@ static void check_record(const abut_shape_def *def, int kind, double radius, con
   const double span = sqrt((e[0] + more) * (e[0] + more) + (e[1] + more) * (e[1] + more) +
                            (e[2] + more) * (e[2] + more));
   abut_shape_info info;
-  CHECK_OK (abut_get_shape_info(made, &info))
-    ;
+  CHECK_OK(abut_get_shape_info(made, &info));
   CHECK_EQUAL(s->head[SHAPE_KIND], kind);
   CHECK(near_to(s->record[SHAPE_RADIUS], radius));
   CHECK(!memcmp(s->record + SHAPE_SIZE, size, 3 * sizeof *size));
@@ -194,8 +189,7 @@ static void check_record(const abut_shape_def *def, int kind, double radius, con
   CHECK_EQUAL(info.kind, def->kind);
   CHECK_EQUAL(info.dimensions, 3);
   CHECK_EQUAL(info.vertices, def->kind == ABUT_SHAPE_BOX ? 8 : 0);
-  CHECK_OK (abut_destroy_shape(made))
-    ;
+  CHECK_OK(abut_destroy_shape(made));
 }
 
 #define TRIPLE(a, b, c) ((const double[3]){a, b, c})
@@ -230,8 +224,7 @@ static void test_records(void)
   const abut_shape made = make(wide, &def);
   CHECK(near_to(shape_get(made)->record[SHAPE_EXPONENTS], 4.0 / 3.0));
   CHECK(near_to(shape_get(made)->record[SHAPE_EXPONENTS + 1], 8.0));
-  CHECK_OK (abut_destroy_shape(made))
-    ;
+  CHECK_OK(abut_destroy_shape(made));
 }
 
 /* A quarter turn around z, of a quaternion of length 2, and a hull away from its own origin. */
@@ -255,11 +248,9 @@ static void test_frame(void)
     CHECK(fabs(r[SHAPE_OFFSET + k] - offset[k]) < 1e-13);
   }
   CHECK(near_to(r[SHAPE_DIAGONAL], sqrt(12.0)));
-  CHECK_OK (abut_get_shape_vertices(made, back))
-    ;
+  CHECK_OK(abut_get_shape_vertices(made, back));
   CHECK(!memcmp(back, vertices, sizeof back)); /* to the bit */
-  CHECK_OK (abut_destroy_shape(made))
-    ;
+  CHECK_OK(abut_destroy_shape(made));
 }
 
 /* A hull leaves out what is inside, and tells how flat it is. */
@@ -275,18 +266,15 @@ static void test_hull_info(void)
   for (size_t count = 1; count <= 7; ++count) {
     def.vertex_count = count;
     const abut_shape made = make(wide, &def);
-    CHECK_OK (abut_get_shape_info(made, &info))
-      ;
+    CHECK_OK(abut_get_shape_info(made, &info));
     CHECK_EQUAL(info.dimensions, dimensions[count - 1]);
     if (count == 7) {
       CHECK_EQUAL(info.vertices, 4);
       CHECK(near_to(info.diagonal, sqrt(32.0)) && near_to(info.span, sqrt(51.0)));
-      CHECK_OK (abut_get_shape_vertices(made, back))
-        ;
+      CHECK_OK(abut_get_shape_vertices(made, back));
       CHECK(back[3] == 4 && back[4] == 0 && back[7] == 4 && back[9] == 4 && back[10] == 4);
     }
-    CHECK_OK (abut_destroy_shape(made))
-      ;
+    CHECK_OK(abut_destroy_shape(made));
   }
 }
 
@@ -296,8 +284,7 @@ static void test_box(void)
   double back[24];
   const abut_shape made = make_kind(wide, ABUT_SHAPE_BOX, 1, 1, 1);
   const shape *s = shape_get(made);
-  CHECK_OK (abut_get_shape_vertices(made, back))
-    ;
+  CHECK_OK(abut_get_shape_vertices(made, back));
   CHECK(!memcmp(back, cube, sizeof back));
   CHECK_EQUAL(s->head[SHAPE_COUNT], 8);
   CHECK_EQUAL(s->head[SHAPE_PADDED], 16);
@@ -311,8 +298,7 @@ static void test_box(void)
     }
     CHECK_EQUAL(edges, 3);
   }
-  CHECK_OK (abut_destroy_shape(made))
-    ;
+  CHECK_OK(abut_destroy_shape(made));
 }
 
 /* ---- lists ---- */
@@ -359,11 +345,9 @@ static void check_list(abut_context c, const abut_shape *shapes, size_t count)
   }
   CHECK_EQUAL(l->ints_count, ring);
   CHECK_EQUAL(l->vertices_most, most);
-  CHECK_OK (shape_list_on(l, context_first(of(c))))
-    ;
+  CHECK_OK(shape_list_on(l, context_first(of(c))));
   CHECK(l->ints_on[context_first(of(c))] && l->numbers_on[context_first(of(c))]);
-  CHECK_OK (shape_list_on(l, context_first(of(c))))
-    ;
+  CHECK_OK(shape_list_on(l, context_first(of(c))));
 }
 
 static void test_lists(abut_context c)
@@ -384,8 +368,7 @@ static void test_lists(abut_context c)
   CHECK(first == again);
   REQUIRE_OK(shape_list_of(of(c), shapes, 5, &again));
   CHECK(first != again);
-  CHECK_OK (abut_destroy_shape(shapes[1]))
-    ;
+  CHECK_OK(abut_destroy_shape(shapes[1]));
   expect_failure(shape_list_of(of(c), shapes, 6, &again), ABUT_ERROR_HANDLE, "",
                  "index 1 is stale");
   const abut_shape old = shapes[1];
@@ -393,8 +376,7 @@ static void test_lists(abut_context c)
   CHECK(old.index == shapes[1].index && old.generation != shapes[1].generation);
   check_list(c, shapes, 6);
   for (int i = 0; i < 5; ++i) {
-    CHECK_OK (abut_destroy_shape(shapes[i]))
-      ;
+    CHECK_OK(abut_destroy_shape(shapes[i]));
   }
 }
 
@@ -432,8 +414,7 @@ static void test_kept_lists(void)
   CHECK_EQUAL(shape_get(shapes[1])->lists, 0);
   CHECK_EQUAL(shape_get(shapes[0])->lists, 1);
   for (size_t i = 0; i < SHAPES; ++i) {
-    CHECK_OK (abut_destroy_shape(shapes[i]))
-      ;
+    CHECK_OK(abut_destroy_shape(shapes[i]));
   }
   CHECK_EQUAL(lists_of(wide), 0);
 }
@@ -451,10 +432,8 @@ static void test_refused_lists(void)
   expect_failure(shape_list_of(of(wide), NULL, 2, &l), ABUT_ERROR_ARGUMENT, "", "not given");
   expect_failure(shape_list_of(of(wide), mixed, (size_t)1 << 31, &l), ABUT_ERROR_ARGUMENT, "",
                  "2147483648 shapes");
-  CHECK_OK (abut_destroy_shape(there))
-    ;
-  CHECK_OK (abut_destroy_shape(other))
-    ;
+  CHECK_OK(abut_destroy_shape(there));
+  CHECK_OK(abut_destroy_shape(other));
 }
 
 /* Many shapes take no time that grows with their square. */
@@ -509,12 +488,10 @@ static void test_file(void)
   shapes_file_free(&s);
   REQUIRE_OK(abut_load_shapes(wide, write_text("s.json", good), &count, &shapes));
   require(CHECK_EQUAL(count, 8));
-  CHECK_OK (abut_get_shape_info(shapes[0], &info))
-    ;
+  CHECK_OK(abut_get_shape_info(shapes[0], &info));
   CHECK(info.kind == ABUT_SHAPE_HULL && info.vertices == 4);
   for (size_t i = 0; i < count; ++i) {
-    CHECK_OK (abut_destroy_shape(shapes[i]))
-      ;
+    CHECK_OK(abut_destroy_shape(shapes[i]));
   }
   abut_free(shapes);
 }
@@ -604,11 +581,9 @@ static void test_shared_files(void)
     CHECK_EQUAL(count, files[i].count);
     check_list(wide, shapes, count);
     for (size_t k = 0; k < count; ++k) {
-      CHECK_OK (abut_get_shape_info(shapes[k], &info))
-        ;
+      CHECK_OK(abut_get_shape_info(shapes[k], &info));
       CHECK_EQUAL(info.dimensions, 3);
-      CHECK_OK (abut_destroy_shape(shapes[k]))
-        ;
+      CHECK_OK(abut_destroy_shape(shapes[k]));
     }
     abut_free(shapes);
   }
@@ -636,10 +611,8 @@ int main(void)
   test_file();
   test_refused_files();
   test_shared_files();
-  CHECK_OK (abut_destroy_context(wide))
-    ;
-  CHECK_OK (abut_destroy_context(narrow))
-    ;
+  CHECK_OK(abut_destroy_context(wide));
+  CHECK_OK(abut_destroy_context(narrow));
   folder_remove();
   return check_finish();
 }

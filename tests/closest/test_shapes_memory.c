@@ -62,8 +62,7 @@ static abut_status make_list(void)
   }
   for (size_t i = 0; i < 2; ++i) {
     if (made[i].generation) {
-      CHECK_OK (abut_destroy_shape(made[i]))
-        ;
+      CHECK_OK(abut_destroy_shape(made[i]));
     }
   }
   return status;
@@ -76,8 +75,7 @@ static abut_status load(void)
   const abut_status status = abut_load_shapes(home, path, &count, &shapes);
   CHECK_EQUAL(count, status == ABUT_SUCCESS ? 2 : 0);
   for (size_t i = 0; i < count; ++i) {
-    CHECK_OK (abut_destroy_shape(shapes[i]))
-      ;
+    CHECK_OK(abut_destroy_shape(shapes[i]));
   }
   abut_free(shapes);
   return status;
@@ -88,8 +86,7 @@ static abut_status load_hull(void)
   abut_shape made;
   const abut_status status = abut_load_hull(home, body_path, &made);
   if (status == ABUT_SUCCESS) {
-    CHECK_OK (abut_destroy_shape(made))
-      ;
+    CHECK_OK(abut_destroy_shape(made));
   } else {
     CHECK(!made.index && !made.generation);
   }
@@ -144,8 +141,7 @@ int main(void)
     each_failure(load, "loading shapes", 12);
     each_failure(load_hull, "loading a hull", 12);
     each_failure(cut, "finding corners", 3);
-    CHECK_OK (abut_destroy_context(home))
-      ;
+    CHECK_OK(abut_destroy_context(home));
   }
   folder_remove();
   return check_finish();

@@ -44,8 +44,7 @@ static bool make_fixture(fixture *f, uint32_t chunk)
 static void close_fixture(fixture *f)
 {
   rows_free(&f->r);
-  CHECK_OK (abut_destroy_context(f->context))
-    ;
+  CHECK_OK(abut_destroy_context(f->context));
 }
 
 /* Rows from `first` on, which count as they do among all. */
@@ -55,7 +54,7 @@ static bool differentiate(const fixture *f, abut_closest_smoothing s, size_t fir
   abut_closest_batch b = rows_batch(&f->r, f->shapes, SOLIDS, first, count);
   const abut_closest_jacobians to = jacobians_from(j, first);
   s.first += first;
-  return CHECK_OK (abut_closest_jacobian(f->context, &b, &s, &to));
+  return CHECK_OK(abut_closest_jacobian(f->context, &b, &s, &to));
 }
 
 /* ---- to the bit ---- */
@@ -171,16 +170,14 @@ static void test_solved(const fixture *f, int method, const row_jacobians *whole
   row_jacobians j;
   jacobians_create(&j, precision, ROWS);
   const abut_closest_jacobians to = jacobians_from(&j, 0);
-  CHECK_OK (abut_closest_jacobian(f->context, &b, &s, &to))
-    ;
+  CHECK_OK(abut_closest_jacobian(f->context, &b, &s, &to));
   memcpy(status, f->r.status, sizeof status);
-  CHECK_OK (abut_closest(f->context, &b))
-    ;
+  CHECK_OK(abut_closest(f->context, &b));
   b.gap = NULL;
   b.iterations = NULL;
   b.simplex = NULL;
   s.solved = true;
-  if (CHECK_OK (abut_closest_jacobian(f->context, &b, &s, &to))) {
+  if (CHECK_OK(abut_closest_jacobian(f->context, &b, &s, &to))) {
     jacobians_same(&j, 0, whole, 0, ROWS, "solved");
     check(!memcmp(status, f->r.status, sizeof status), "%s: statuses of solved rows are others",
           method_names[method]);
@@ -268,8 +265,7 @@ static void test_flat(const fixture *f)
       abut_closest_batch b = rows_batch(&r, shapes, FLATS, 0, r.count);
       const abut_closest_smoothing s = smoothing_of(method);
       const abut_closest_jacobians none = {NULL, NULL, NULL, NULL};
-      CHECK_OK (abut_closest_jacobian(f->context, &b, &s, &none))
-        ;
+      CHECK_OK(abut_closest_jacobian(f->context, &b, &s, &none));
       for (size_t i = 0; i < r.count; ++i) {
         const bool flat = method == ABUT_CLOSEST_EXACT && cases[i / 3].flat[i % 3];
         check((r.status[i] & ABUT_CLOSEST_FLAT) == (flat ? ABUT_CLOSEST_FLAT : 0) &&
@@ -410,18 +406,15 @@ static void test_arguments(const fixture *f)
   CHECK_TEXT(abut_last_error(), "abut_closest_jvp needs twists and arrays for tangents");
   CHECK_EQUAL(abut_closest_jvp(f->context, &b, &s, twists, NULL), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_closest_jacobian(f->context, NULL, &s, &none), ABUT_ERROR_ARGUMENT);
-  CHECK_OK (abut_closest_vjp(f->context, &b, &s, &bars, &gradients))
-    ;
-  CHECK_OK (abut_closest_jvp(f->context, &b, &s, twists, &tangents))
-    ;
+  CHECK_OK(abut_closest_vjp(f->context, &b, &s, &bars, &gradients));
+  CHECK_OK(abut_closest_jvp(f->context, &b, &s, twists, &tangents));
   s.solved = true;
   b.n = NULL;
   CHECK_EQUAL(abut_closest_jacobian(f->context, &b, &s, &none), ABUT_ERROR_ARGUMENT);
   check(strstr(abut_last_error(), "one is missing") != NULL, "answers that are not there: %s",
         abut_last_error());
   b.count = 0;
-  CHECK_OK (abut_closest_jacobian(f->context, &b, &s, &none))
-    ;
+  CHECK_OK(abut_closest_jacobian(f->context, &b, &s, &none));
 }
 
 int main(int argc, char **argv)
@@ -432,8 +425,7 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   if (make_fixture(&f, 0)) {
     test_methods(&f);
     test_high_rows(&f);

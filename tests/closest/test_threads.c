@@ -98,7 +98,6 @@ int main(int argc, char **argv)
     rows_free(&workers[i].got);
     rows_free(&workers[i].expected);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -12,16 +12,14 @@ bool open_context(abut_precision precision, uint32_t chunk, uint64_t scratch, ab
   if (!test_context(precision, &probe)) {
     return false;
   }
-  CHECK_OK (abut_context_device(probe, &info))
-    ;
-  CHECK_OK (abut_destroy_context(probe))
-    ;
+  CHECK_OK(abut_context_device(probe, &info));
+  CHECK_OK(abut_destroy_context(probe));
   abut_context_def def = abut_default_context_def();
   def.device = info.index;
   def.precision = precision;
   def.chunk = chunk;
   def.scratch_bytes = scratch;
-  return CHECK_OK (abut_create_context(&def, out));
+  return CHECK_OK(abut_create_context(&def, out));
 }
 
 abut_precision precision_of(int argc, char **argv)
@@ -76,7 +74,7 @@ bool make_box(abut_context context, const double half[3], abut_body *out)
                                    ABUT_ADD};
   def.superquadrics = &solid;
   def.superquadric_count = 1;
-  return CHECK_OK (abut_create_body(context, &def, out));
+  return CHECK_OK(abut_create_body(context, &def, out));
 }
 
 static double between(uint64_t *seed, double low, double high)
@@ -158,7 +156,7 @@ bool random_body(abut_context context, uint64_t *seed, abut_body *out)
   def.polyhedron_count = random_uniform(seed) < 0.6;
   def.pointclouds = &cloud;
   def.pointcloud_count = random_uniform(seed) < 0.6;
-  return CHECK_OK (abut_create_body(context, &def, out));
+  return CHECK_OK(abut_create_body(context, &def, out));
 }
 
 bool smooth_body(abut_context context, uint64_t *seed, abut_body *out)
@@ -191,7 +189,7 @@ bool smooth_body(abut_context context, uint64_t *seed, abut_body *out)
   def.polyhedron_count = random_uniform(seed) < 0.6;
   def.pointclouds = &cloud;
   def.pointcloud_count = random_uniform(seed) < 0.6;
-  return CHECK_OK (abut_create_body(context, &def, out));
+  return CHECK_OK(abut_create_body(context, &def, out));
 }
 
 /* Faces of three or four different vertices. */
@@ -221,7 +219,7 @@ static bool create_with_grid(abut_context context, abut_body_def *def, double ki
     def->grids = &sample->grid;
     def->grid_count = 1;
   }
-  const bool made = CHECK_OK (abut_create_body(context, def, out));
+  const bool made = CHECK_OK(abut_create_body(context, def, out));
   free(sample);
   return made;
 }
@@ -308,7 +306,7 @@ bool awkward_bodies(abut_context context, abut_body bodies[AWKWARD])
     def.pointclouds = &clouds[i == 6];
     def.pointcloud_count = i == 5 || i == 6;
     def.cloud_from_mesh = i == 7;
-    if (!CHECK_OK (abut_create_body(context, &def, &bodies[i]))) {
+    if (!CHECK_OK(abut_create_body(context, &def, &bodies[i]))) {
       return false;
     }
   }
@@ -401,7 +399,7 @@ bool outputs_create(outputs *o, abut_pair pair, abut_precision precision, size_t
 {
   memset(o, 0, sizeof *o);
   abut_layout layout;
-  if (!CHECK_OK (abut_get_layout(pair, &layout))) {
+  if (!CHECK_OK(abut_get_layout(pair, &layout))) {
     return false;
   }
   o->precision = precision;

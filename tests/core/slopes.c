@@ -25,7 +25,7 @@ bool slopes_create(slopes *s, abut_pair pair, abut_precision precision, abut_pos
 {
   abut_layout layout;
   memset(s, 0, sizeof *s);
-  if (!CHECK_OK (abut_get_layout(pair, &layout))) {
+  if (!CHECK_OK(abut_get_layout(pair, &layout))) {
     return false;
   }
   s->pair = pair;

@@ -100,8 +100,7 @@ static void compare_lists(abut_pair pair, double threshold, const double *pose1,
 {
   abut_layout layout;
   list full, active;
-  CHECK_OK (abut_get_layout(pair, &layout))
-    ;
+  CHECK_OK(abut_get_layout(pair, &layout));
   void *x1 = to_reals(pose1, 7 * POSES, precision), *x2 = to_reals(pose2, 7 * POSES, precision);
   void *d = calloc(POSES * layout.contacts, real_size(precision));
   if (!check(list_create(&full, threshold, CAPACITY) && list_create(&active, threshold, CAPACITY) &&
@@ -115,12 +114,10 @@ static void compare_lists(abut_pair pair, double threshold, const double *pose1,
   batch.pose1 = x1;
   batch.pose2 = x2;
   batch.compact = &active.c;
-  CHECK_OK (abut_contacts(pair, &batch))
-    ;
+  CHECK_OK(abut_contacts(pair, &batch));
   batch.d = d; /* all contacts are asked for: none is left out */
   batch.compact = &full.c;
-  CHECK_OK (abut_contacts(pair, &batch))
-    ;
+  CHECK_OK(abut_contacts(pair, &batch));
   compare_entries(&full, &active, what);
   list_free(&full);
   list_free(&active);
@@ -137,12 +134,9 @@ static void compare_pair(const abut_body bodies[2], const char *name)
   abut_body_info info[2];
   abut_smoothing s;
   char what[128];
-  CHECK_OK (abut_get_body_info(bodies[0], &info[0]))
-    ;
-  CHECK_OK (abut_get_body_info(bodies[1], &info[1]))
-    ;
-  CHECK_OK (abut_fit_edge_pairs(bodies[0], bodies[1], &s))
-    ;
+  CHECK_OK(abut_get_body_info(bodies[0], &info[0]));
+  CHECK_OK(abut_get_body_info(bodies[1], &info[1]));
+  CHECK_OK(abut_fit_edge_pairs(bodies[0], bodies[1], &s));
   make_poses(fmax(info[0].diagonal, info[1].diagonal), pose1, pose2);
   for (int i = 0; i < 8; ++i) {
     const uint32_t *keep = keeps[i % 4];
@@ -160,10 +154,9 @@ static void compare_pair(const abut_body bodies[2], const char *name)
     s.edge_edge = i != 7;
     abut_pair pair;
     snprintf(what, sizeof what, "%s, way %d", name, i);
-    if (CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
+    if (CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
       compare_lists(pair, thresholds[i % 4], pose1, pose2, what);
-      CHECK_OK (abut_destroy_pair(pair))
-        ;
+      CHECK_OK(abut_destroy_pair(pair));
     }
   }
 }
@@ -176,12 +169,9 @@ static void compare_fields(const abut_body bodies[2], const char *name)
   abut_body_info info[2];
   abut_smoothing s;
   char what[128];
-  CHECK_OK (abut_get_body_info(bodies[0], &info[0]))
-    ;
-  CHECK_OK (abut_get_body_info(bodies[1], &info[1]))
-    ;
-  CHECK_OK (abut_fit_smoothing(bodies[0], bodies[1], &s))
-    ;
+  CHECK_OK(abut_get_body_info(bodies[0], &info[0]));
+  CHECK_OK(abut_get_body_info(bodies[1], &info[1]));
+  CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s));
   make_poses(fmax(info[0].diagonal, info[1].diagonal), pose1, pose2);
   for (int i = 0; i < 6; ++i) {
     static const double thresholds[] = {1e-3, 0.1, 1e-5, 0.6, 1e-3, 0.1};
@@ -198,10 +188,9 @@ static void compare_fields(const abut_body bodies[2], const char *name)
     s.cone_inset = i > 4 ? 2.0 * s.penetration : 0.0;
     s.margin = i == 4 ? 5.0 * s.penetration : i == 3 ? -2.0 * s.penetration : 0.0;
     snprintf(what, sizeof what, "%s in fields, way %d", name, i);
-    if (CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
+    if (CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
       compare_lists(pair, thresholds[i], pose1, pose2, what);
-      CHECK_OK (abut_destroy_pair(pair))
-        ;
+      CHECK_OK(abut_destroy_pair(pair));
     }
   }
 }
@@ -222,7 +211,7 @@ static bool make_round(abut_context context, abut_core core, const double *verti
   def.feature_vertex_count = vertex_count;
   def.feature_edges = edges;
   def.feature_edge_count = edge_count;
-  return CHECK_OK (abut_create_body(context, &def, out));
+  return CHECK_OK(abut_create_body(context, &def, out));
 }
 
 static void compare_round(abut_context context)
@@ -248,8 +237,7 @@ static void compare_round(abut_context context)
     compare_fields((const abut_body[]){b[i / 3], b[i % 3]}, name);
   }
   for (int i = 0; i < 3; ++i) {
-    CHECK_OK (abut_destroy_body(b[i]))
-      ;
+    CHECK_OK(abut_destroy_body(b[i]));
   }
 }
 
@@ -259,16 +247,14 @@ static void compare_golden(abut_context context, const char *folder, const char 
   char path[4096];
   for (int i = 0; i < 2; ++i) {
     snprintf(path, sizeof path, "%s/%s/%c.body.json", folder, name, "ab"[i]);
-    if (!CHECK_OK (abut_load_body(context, path, &bodies[i]))) {
+    if (!CHECK_OK(abut_load_body(context, path, &bodies[i]))) {
       return;
     }
   }
   compare_pair(bodies, name);
   compare_fields(bodies, name);
-  CHECK_OK (abut_destroy_body(bodies[0]))
-    ;
-  CHECK_OK (abut_destroy_body(bodies[1]))
-    ;
+  CHECK_OK(abut_destroy_body(bodies[0]));
+  CHECK_OK(abut_destroy_body(bodies[1]));
 }
 
 static void compare_random(abut_context context)
@@ -281,10 +267,8 @@ static void compare_random(abut_context context)
     if (any_body(context, &seed, &bodies[0]) && any_body(context, &seed, &bodies[1])) {
       compare_pair(bodies, what);
       compare_fields(bodies, what);
-      CHECK_OK (abut_destroy_body(bodies[0]))
-        ;
-      CHECK_OK (abut_destroy_body(bodies[1]))
-        ;
+      CHECK_OK(abut_destroy_body(bodies[0]));
+      CHECK_OK(abut_destroy_body(bodies[1]));
     }
   }
 }
@@ -302,7 +286,7 @@ static bool make_thin(abut_context context, const double half[3], abut_body *out
                                    ABUT_ADD};
   def.superquadrics = &solid;
   def.superquadric_count = 1;
-  return CHECK_OK (abut_create_body(context, &def, out));
+  return CHECK_OK(abut_create_body(context, &def, out));
 }
 
 /* Every pose holds a grain within the plate or close to it. */
@@ -333,11 +317,11 @@ static void try_deep_thresholds(abut_context context)
     const double plate[3] = {0.5, 0.4, thicknesses[i]};
     put_grains(thicknesses[i], pose1, pose2);
     if (!make_thin(context, plate, &bodies[0]) || !make_thin(context, grain, &bodies[1]) ||
-        !CHECK_OK (abut_fit_smoothing(bodies[0], bodies[1], &s))) {
+        !CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s))) {
       return;
     }
     s.penetration = 2.0 * grain[0];
-    if (!CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
+    if (!CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
       return;
     }
     for (size_t k = 0; k < 4; ++k) {
@@ -345,12 +329,9 @@ static void try_deep_thresholds(abut_context context)
       snprintf(what, sizeof what, "thickness %g, threshold %g", thicknesses[i], thresholds[k]);
       compare_lists(pair, thresholds[k], pose1, pose2, what);
     }
-    CHECK_OK (abut_destroy_pair(pair))
-      ;
-    CHECK_OK (abut_destroy_body(bodies[0]))
-      ;
-    CHECK_OK (abut_destroy_body(bodies[1]))
-      ;
+    CHECK_OK(abut_destroy_pair(pair));
+    CHECK_OK(abut_destroy_body(bodies[0]));
+    CHECK_OK(abut_destroy_body(bodies[1]));
   }
 }
 
@@ -362,7 +343,7 @@ static void try_nothing(abut_context context)
   abut_pair pair;
   abut_smoothing s = abut_default_smoothing();
   list l;
-  if (!make_box(context, half, &box) || !CHECK_OK (abut_create_pair(box, box, &s, &pair))) {
+  if (!make_box(context, half, &box) || !CHECK_OK(abut_create_pair(box, box, &s, &pair))) {
     return;
   }
   const double here[7] = {0, 0, 0, 1, 0, 0, 0}, far[7] = {9, 9, 9, 1, 0, 0, 0};
@@ -374,17 +355,14 @@ static void try_nothing(abut_context context)
   batch.pose2 = x2;
   batch.compact = &l.c;
   if (check(list_create(&l, 1e-3, 10), "no memory")) {
-    CHECK_OK (abut_contacts(pair, &batch))
-      ;
+    CHECK_OK(abut_contacts(pair, &batch));
     check(l.c.count == 0, "boxes far apart have %zu active contacts", l.c.count);
     list_free(&l);
   }
   free(x1);
   free(x2);
-  CHECK_OK (abut_destroy_pair(pair))
-    ;
-  CHECK_OK (abut_destroy_body(box))
-    ;
+  CHECK_OK(abut_destroy_pair(pair));
+  CHECK_OK(abut_destroy_body(box));
 }
 
 int main(int argc, char **argv)
@@ -406,7 +384,6 @@ int main(int argc, char **argv)
   compare_random(context);
   compare_round(context);
   try_deep_thresholds(context);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

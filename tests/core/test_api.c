@@ -42,10 +42,10 @@ static abut_smoothing wide_smoothing(void)
 static bool make_pair(const fixture *f, const abut_smoothing *s, abut_pair *pair, outputs *o)
 {
   abut_layout l;
-  return CHECK_OK (abut_create_pair(f->bodies[0], f->bodies[1], s, pair)) &&
-         CHECK_OK (abut_get_layout(*pair, &l)) &&
+  return CHECK_OK(abut_create_pair(f->bodies[0], f->bodies[1], s, pair)) &&
+         CHECK_OK(abut_get_layout(*pair, &l)) &&
          outputs_create(o, *pair, f->precision, POSES, POSES * l.contacts, 0.05) &&
-         CHECK_OK (run_poses(*pair, ABUT_POSE_QUATERNION, f->pose1, f->pose2, o));
+         CHECK_OK(run_poses(*pair, ABUT_POSE_QUATERNION, f->pose1, f->pose2, o));
 }
 
 /* Compilers of GPUs contract products and sums as each kernel lets them, and another set of arrays
@@ -68,7 +68,7 @@ static bool is_same(const fixture *f, const void *all, const void *alone, size_t
     }
     apart = fmax(apart, off);
   }
-  return CHECK_OK (abut_context_devices(f->context, &report, 1, &devices)) &&
+  return CHECK_OK(abut_context_devices(f->context, &report, 1, &devices)) &&
          report.info.type == ABUT_DEVICE_GPU &&
          apart <= (f->precision == ABUT_FLOAT64 ? 1e-13 : 1e-5) * most;
 }
@@ -86,8 +86,7 @@ static abut_batch batch_of(const fixture *f)
 static abut_counters counters_of(const fixture *f)
 {
   abut_counters c = {0};
-  CHECK_OK (abut_get_counters(f->context, &c))
-    ;
+  CHECK_OK(abut_get_counters(f->context, &c));
   return c;
 }
 
@@ -99,8 +98,7 @@ static void test_second_batch(const fixture *f)
   abut_pair pair;
   outputs o;
   abut_device_info info;
-  CHECK_OK (abut_context_device(f->context, &info))
-    ;
+  CHECK_OK(abut_context_device(f->context, &info));
   check(counters_of(f).builds == 0, "a new context has built %llu programs",
         (unsigned long long)counters_of(f).builds);
   if (!make_pair(f, &s, &pair, &o)) {
@@ -110,8 +108,7 @@ static void test_second_batch(const fixture *f)
   check(before.builds == (info.type == ABUT_DEVICE_HOST ? 0 : 1), "%llu programs are built",
         (unsigned long long)before.builds);
   double twist[6 * POSES] = {0};
-  CHECK_OK (run_poses(pair, ABUT_POSE_TWIST, twist, twist, &o))
-    ;
+  CHECK_OK(run_poses(pair, ABUT_POSE_TWIST, twist, twist, &o));
   const abut_counters after = counters_of(f);
   check(after.bytes_up - before.bytes_up == 2 * POSES * 6 * f->real,
         "the second batch uploads %llu bytes",
@@ -120,8 +117,7 @@ static void test_second_batch(const fixture *f)
   check(after.resident == before.resident, "the second batch makes %llu bytes resident",
         (unsigned long long)(after.resident - before.resident));
   check(after.launches > before.launches && after.chunks > before.chunks, "launches are counted");
-  CHECK_OK (abut_destroy_pair(pair))
-    ;
+  CHECK_OK(abut_destroy_pair(pair));
   check(counters_of(f).resident < before.resident, "a destroyed pair leaves its memory");
   outputs_free(&o);
 }
@@ -143,8 +139,7 @@ static void test_many_pairs(const fixture *f)
     outputs_free(&o);
   }
   for (int i = 0; i < PAIRS; ++i) {
-    CHECK_OK (abut_destroy_pair(pairs[i]))
-      ;
+    CHECK_OK(abut_destroy_pair(pairs[i]));
   }
 }
 
@@ -171,8 +166,7 @@ static void test_wants(const fixture *f)
       abut_batch batch = batch_of(f);
       outputs_attach(&one, &batch, 0, 1u << i);
       const abut_counters before = counters_of(f);
-      CHECK_OK (abut_contacts(pair, &batch))
-        ;
+      CHECK_OK(abut_contacts(pair, &batch));
       const uint64_t down = counters_of(f).bytes_down - before.bytes_down;
       check(down == POSES * sizeof(int) + (is_reduced ? reduced : bytes),
             "array %d alone brings %llu bytes down", i, (unsigned long long)down);
@@ -183,13 +177,11 @@ static void test_wants(const fixture *f)
     }
     abut_batch none = batch_of(f);
     const abut_counters before = counters_of(f);
-    CHECK_OK (abut_contacts(pair, &none))
-      ;
+    CHECK_OK(abut_contacts(pair, &none));
     check(counters_of(f).bytes_down - before.bytes_down == POSES * sizeof(int),
           "nothing wanted brings statuses down, %llu bytes",
           (unsigned long long)(counters_of(f).bytes_down - before.bytes_down));
-    CHECK_OK (abut_destroy_pair(pair))
-      ;
+    CHECK_OK(abut_destroy_pair(pair));
     outputs_free(&all);
     outputs_free(&one);
   }
@@ -227,15 +219,13 @@ static void test_variants(const fixture *f)
     if (!make_pair(f, &s, &pair, &whole)) {
       return;
     }
-    CHECK_OK (abut_get_layout(pair, &full))
-      ;
+    CHECK_OK(abut_get_layout(pair, &full));
     s.two_sided = variant == 1;
     s.edge_edge = variant == 0;
     if (!make_pair(f, &s, &pair, &part)) {
       return;
     }
-    CHECK_OK (abut_get_layout(pair, &l))
-      ;
+    CHECK_OK(abut_get_layout(pair, &l));
     const size_t pairs = s.edge_edge ? 15 : 0, second = s.two_sided ? 4 : 0;
     check(l.vertices[0] == full.vertices[0] && l.vertices[1] == second, "variant %d: vertices",
           variant);
@@ -337,8 +327,7 @@ static void test_compact(const fixture *f)
   if (!make_pair(f, &s, &pair, &all)) {
     return;
   }
-  CHECK_OK (abut_get_layout(pair, &full))
-    ;
+  CHECK_OK(abut_get_layout(pair, &full));
   check_entries(&all, &full, false);
   check(all.compact.count > 20, "%zu entries", all.compact.count);
   for (int gate = 0; gate < 2; ++gate) {
@@ -350,8 +339,7 @@ static void test_compact(const fixture *f)
     if (!make_pair(f, &s, &pair, &o)) {
       return;
     }
-    CHECK_OK (abut_get_layout(pair, &l))
-      ;
+    CHECK_OK(abut_get_layout(pair, &l));
     check_entries(&o, &l, true);
     check_ranks(&all, &full, &o, &l);
     outputs_free(&o);
@@ -368,8 +356,7 @@ static void test_overflow(const fixture *f)
   if (!make_pair(f, &s, &pair, &all)) {
     return;
   }
-  CHECK_OK (abut_get_layout(pair, &l))
-    ;
+  CHECK_OK(abut_get_layout(pair, &l));
   const size_t capacities[] = {0, 1, 7, all.compact.count - 1, all.compact.count};
   for (size_t i = 0; i < sizeof capacities / sizeof capacities[0]; ++i) {
     outputs o;
@@ -398,8 +385,7 @@ static void test_overflow(const fixture *f)
   abut_compact some = {.threshold = 0.05, .capacity = all.compact.count};
   some.d = calloc(some.capacity, f->real);
   batch.compact = &some;
-  CHECK_OK (abut_contacts(pair, &batch))
-    ;
+  CHECK_OK(abut_contacts(pair, &batch));
   check(is_same(f, all.compact.d, some.d, some.capacity), "d of the list alone differs");
   free(some.d);
   count_only.threshold = NAN;
@@ -422,8 +408,7 @@ static void test_reductions(const fixture *f)
   if (!make_pair(f, &s, &pair, &o)) {
     return;
   }
-  CHECK_OK (abut_get_layout(pair, &l))
-    ;
+  CHECK_OK(abut_get_layout(pair, &l));
   for (size_t pose = 0; pose < POSES; ++pose) {
     double want[5] = {0, 0, 0, INFINITY, 0}, soft = 0.0;
     for (size_t i = 0; i < l.contacts; ++i) {
@@ -486,9 +471,9 @@ static void test_many_slots(const fixture *f)
   abut_layout l;
   abut_smoothing s = wide_smoothing();
   s.edges[0] = s.edges[1] = s.vertices[0] = s.vertices[1] = 0;
-  if (!CHECK_OK (make_sheet(f->context, &sheet)) ||
-      !CHECK_OK (abut_create_pair(sheet, sheet, &s, &pair)) ||
-      !CHECK_OK (abut_get_layout(pair, &l))) {
+  if (!CHECK_OK(make_sheet(f->context, &sheet)) ||
+      !CHECK_OK(abut_create_pair(sheet, sheet, &s, &pair)) ||
+      !CHECK_OK(abut_get_layout(pair, &l))) {
     return;
   }
   CHECK(l.contacts > 0xffff);
@@ -508,8 +493,7 @@ static void test_many_slots(const fixture *f)
   batch.activity = activity;
   batch.reductions =
     (abut_reductions){.mean_distance = sums[0], .activity = sums[1], .energy = sums[2]};
-  CHECK_OK (abut_contacts(pair, &batch))
-    ;
+  CHECK_OK(abut_contacts(pair, &batch));
   for (size_t pose = 0; pose < MANY; ++pose) {
     double want[3] = {0.0, 0.0, 0.0};
     for (size_t i = pose * l.contacts; i < (pose + 1) * l.contacts; ++i) {
@@ -526,10 +510,8 @@ static void test_many_slots(const fixture *f)
   }
   free(d);
   free(activity);
-  CHECK_OK (abut_destroy_pair(pair))
-    ;
-  CHECK_OK (abut_destroy_body(sheet))
-    ;
+  CHECK_OK(abut_destroy_pair(pair));
+  CHECK_OK(abut_destroy_body(sheet));
 }
 
 /* ---- batches of any size ---- */
@@ -562,13 +544,11 @@ static void test_sizes(const fixture *f)
   batch.rejected = 9;
   abut_compact list = {.count = 5};
   batch.compact = &list;
-  CHECK_OK (abut_contacts(pair, &batch))
-    ;
+  CHECK_OK(abut_contacts(pair, &batch));
   check(batch.rejected == 0 && list.count == 0, "a batch of none leaves counts of none");
   outputs one;
   if (outputs_create(&one, pair, f->precision, 1, 0, 2.0)) {
-    CHECK_OK (run_poses(pair, ABUT_POSE_QUATERNION, f->pose1 + 7 * 4, f->pose2 + 7 * 4, &one))
-      ;
+    CHECK_OK(run_poses(pair, ABUT_POSE_QUATERNION, f->pose1 + 7 * 4, f->pose2 + 7 * 4, &one));
     check(!memcmp(one.arrays[OUT_D], (char *)o.arrays[OUT_D] + 4 * o.contacts * f->real,
                   o.contacts * f->real),
           "a batch of one differs");
@@ -588,8 +568,8 @@ static void test_many(const fixture *f)
   abut_smoothing s = wide_smoothing();
   s.edges[0] = s.edges[1] = 2;
   s.select = ABUT_SELECT_GATE;
-  if (!make_box(f->context, half, &box) || !CHECK_OK (abut_create_pair(box, box, &s, &pair)) ||
-      !CHECK_OK (abut_get_layout(pair, &l))) {
+  if (!make_box(f->context, half, &box) || !CHECK_OK(abut_create_pair(box, box, &s, &pair)) ||
+      !CHECK_OK(abut_get_layout(pair, &l))) {
     return;
   }
   uint64_t seed = 91;
@@ -609,8 +589,7 @@ static void test_many(const fixture *f)
   batch.reductions.activity = sum;
   batch.progress = watch_progress;
   batch.user = &w;
-  CHECK_OK (abut_contacts(pair, &batch))
-    ;
+  CHECK_OK(abut_contacts(pair, &batch));
   check(w.last == MANY && w.calls > 1, "%zu chunks end at %zu", w.calls, w.last);
   size_t infinite = 0;
   for (size_t i = 0; i < l.contacts * MANY; ++i) {
@@ -625,8 +604,7 @@ static void test_many(const fixture *f)
     batch.d = part;
     batch.reductions.activity = NULL;
     batch.progress = NULL;
-    CHECK_OK (abut_contacts(pair, &batch))
-      ;
+    CHECK_OK(abut_contacts(pair, &batch));
     check(!memcmp(part, d + first * l.contacts * f->real, 10 * l.contacts * f->real),
           "poses from %zu on differ from a call of ten", first);
     if (first == MANY - 10) {
@@ -654,22 +632,18 @@ static void test_smoothing(fixture *f)
 {
   abut_smoothing given, got;
   abut_pair pair;
-  CHECK_OK (abut_fit_smoothing(f->bodies[0], f->bodies[1], &given))
-    ;
+  CHECK_OK(abut_fit_smoothing(f->bodies[0], f->bodies[1], &given));
   given.penetration *= 0.5;
   given.edges[1] = 3;
-  if (CHECK_OK (abut_create_pair(f->bodies[0], f->bodies[1], &given, &pair))) {
-    CHECK_OK (abut_get_smoothing(pair, &got))
-      ;
+  if (CHECK_OK(abut_create_pair(f->bodies[0], f->bodies[1], &given, &pair))) {
+    CHECK_OK(abut_get_smoothing(pair, &got));
     CHECK(got.penetration == given.penetration && got.edges[1] == 3 && got.sort == given.sort);
     abut_pair again;
-    if (CHECK_OK (abut_create_pair(f->bodies[0], f->bodies[1], &got, &again))) {
-      CHECK_OK (abut_destroy_pair(again))
-        ;
+    if (CHECK_OK(abut_create_pair(f->bodies[0], f->bodies[1], &got, &again))) {
+      CHECK_OK(abut_destroy_pair(again));
     }
     CHECK(abut_get_smoothing(pair, NULL) == ABUT_ERROR_ARGUMENT);
-    CHECK_OK (abut_destroy_pair(pair))
-      ;
+    CHECK_OK(abut_destroy_pair(pair));
     CHECK(abut_get_smoothing(pair, &got) == ABUT_ERROR_HANDLE);
   }
 }
@@ -708,7 +682,6 @@ int main(int argc, char **argv)
   }
   free(f.reals1);
   free(f.reals2);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

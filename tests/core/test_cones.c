@@ -65,7 +65,7 @@ static bool core_box(abut_context context, const double half[3], abut_body_def *
   }
   def->cores = &core;
   def->core_count = 1;
-  return CHECK_OK (abut_create_body(context, def, out));
+  return CHECK_OK(abut_create_body(context, def, out));
 }
 
 /* Two pairs of the same bodies, with cones and without, and what both give. */
@@ -84,11 +84,11 @@ static bool run_both(trial *t, const abut_body bodies[2], const double *pose1, c
   memset(t, 0, sizeof *t);
   for (int k = 0; k < 2; ++k) {
     const abut_smoothing s = smoothing_of(k == ON);
-    good = good && CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &t->pair[k])) &&
-           CHECK_OK (abut_get_layout(t->pair[k], &t->layout[k])) &&
+    good = good && CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &t->pair[k])) &&
+           CHECK_OK(abut_get_layout(t->pair[k], &t->layout[k])) &&
            outputs_create(&t->out[k], t->pair[k], precision, poses, poses * t->layout[k].contacts,
                           0.0) &&
-           CHECK_OK (run_poses(t->pair[k], ABUT_POSE_QUATERNION, pose1, pose2, &t->out[k]));
+           CHECK_OK(run_poses(t->pair[k], ABUT_POSE_QUATERNION, pose1, pose2, &t->out[k]));
   }
   return good;
 }
@@ -97,8 +97,7 @@ static void free_both(trial *t)
 {
   for (int k = 0; k < 2; ++k) {
     outputs_free(&t->out[k]);
-    CHECK_OK (abut_destroy_pair(t->pair[k]))
-      ;
+    CHECK_OK(abut_destroy_pair(t->pair[k]));
   }
 }
 
@@ -391,7 +390,7 @@ static bool energies(abut_pair pair, const double *pose1, const double *pose2, s
   batch.pose1 = p1;
   batch.pose2 = p2;
   batch.reductions.energy = energy;
-  const bool good = CHECK_OK (abut_contacts(pair, &batch));
+  const bool good = CHECK_OK(abut_contacts(pair, &batch));
   free(p1);
   free(p2);
   return good;
@@ -444,8 +443,8 @@ static void test_ends(abut_context context, uint32_t kept)
   }
   s.sort = 0.004;
   if (!core_box(context, half, &def, &bodies[0]) || !core_box(context, half, NULL, &bodies[1]) ||
-      !CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pair)) ||
-      !CHECK_OK (abut_get_layout(pair, &layout))) {
+      !CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair)) ||
+      !CHECK_OK(abut_get_layout(pair, &layout))) {
     return;
   }
   CHECK_EQUAL(layout.vertices[0], kept ? kept : 6);
@@ -466,7 +465,7 @@ static void test_ends(abut_context context, uint32_t kept)
   batch.pose1 = pose1;
   batch.pose2 = pose2;
   if (precision == ABUT_FLOAT64 && energies(pair, pose1, pose2, 13, energy) &&
-      CHECK_OK (abut_gradient(pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_ENERGY, &g))) {
+      CHECK_OK(abut_gradient(pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_ENERGY, &g))) {
     check(energy[0] > 1e-8, "bodies that overlap have an energy of %g", energy[0]);
     for (int k = 0; k < 6; ++k) {
       const double wanted = (energy[1 + 2 * k] - energy[2 + 2 * k]) / (2.0 * step);
@@ -474,8 +473,7 @@ static void test_ends(abut_context context, uint32_t kept)
             "%u kept: gradient %d is %g, not %g", kept, k, gradient[k], wanted);
     }
   }
-  CHECK_OK (abut_destroy_pair(pair))
-    ;
+  CHECK_OK(abut_destroy_pair(pair));
 }
 
 /* Cubes of 0.2 m aside, flush or turned, and crossing plates: how far apart they truly are, and
@@ -524,7 +522,7 @@ static bool distances(abut_pair pair, const double *pose1, const double *pose2, 
   batch.status = status;
   batch.reductions.distance = distance;
   batch.reductions.soft_distance = soft;
-  return CHECK_OK (abut_gradient(pair, ABUT_SAME_PAIR, &batch, of, &g));
+  return CHECK_OK(abut_gradient(pair, ABUT_SAME_PAIR, &batch, of, &g));
 }
 
 /* Differences along the numbers of a quaternion pose. */
@@ -555,7 +553,7 @@ static void test_deep(abut_context context)
     s.penetration = 0.0056 * 8.0 * 2.0 * fmin(o->half[0], o->half[2]);
     s.inset = s.cone_inset = s.penetration;
     if (!core_box(context, o->half, NULL, &body) ||
-        !CHECK_OK (abut_create_pair(body, body, &s, &pair))) {
+        !CHECK_OK(abut_create_pair(body, body, &s, &pair))) {
       return;
     }
     for (int j = 0; j < MOVED; ++j) {
@@ -583,8 +581,7 @@ static void test_deep(abut_context context)
       batch.status = status;
       batch.reductions.distance = narrow[0];
       batch.reductions.soft_distance = narrow[1];
-      CHECK_OK (abut_contacts(pair, &batch))
-        ;
+      CHECK_OK(abut_contacts(pair, &batch));
       CHECK_EQUAL(batch.rejected, 0);
       distance[0] = (double)narrow[0][0];
     }
@@ -593,10 +590,8 @@ static void test_deep(abut_context context)
     check(distance[0] > o->truth - 3e-4, "overlap %zu has a distance of %g, truly %g", i,
           distance[0], o->truth);
     check((status[0] == ABUT_POSE_DEEP) == o->deep, "overlap %zu has the status %u", i, status[0]);
-    CHECK_OK (abut_destroy_pair(pair))
-      ;
-    CHECK_OK (abut_destroy_body(body))
-      ;
+    CHECK_OK(abut_destroy_pair(pair));
+    CHECK_OK(abut_destroy_body(body));
   }
 }
 
@@ -614,7 +609,6 @@ int main(int argc, char **argv)
   test_ends(context, 0);
   test_ends(context, 4);
   test_deep(context);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

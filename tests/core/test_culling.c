@@ -119,13 +119,13 @@ static void compare(abut_context context, int count, bool holed, double tau, dou
   random_solids(holed);
   random_points(x, size);
   abut_body body;
-  if (!CHECK_OK (abut_create_body(context, &def, &body))) {
+  if (!CHECK_OK(abut_create_body(context, &def, &body))) {
     return;
   }
   void *points = to_reals(x, 3 * POINTS, precision);
   void *d = calloc(POINTS, real_size(precision));
   double worst = 0.0;
-  if (CHECK_OK (abut_evaluate_body(body, tau, tau, POINTS, points, d, NULL))) {
+  if (CHECK_OK(abut_evaluate_body(body, tau, tau, POINTS, points, d, NULL))) {
     for (int i = 0; i < POINTS; ++i) {
       const double error =
         fabs(real_at(d, precision, (size_t)i) - field(count, holed, tau, x + 3 * i));
@@ -137,8 +137,7 @@ static void compare(abut_context context, int count, bool holed, double tau, dou
         holed ? " with holes" : "", tau, size, worst);
   free(points);
   free(d);
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
 }
 
 int main(int argc, char **argv)
@@ -158,7 +157,6 @@ int main(int argc, char **argv)
       }
     }
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -96,7 +96,7 @@ static double shake(slopes *s, size_t pose, unsigned given, uint64_t *seed)
   double first = 0.0, most = 0.0;
   for (int turn = 0; turn < 5; ++turn) {
     double sum = 0.0, size = 0.0;
-    if (!CHECK_OK (slopes_vjp(s, given))) {
+    if (!CHECK_OK(slopes_vjp(s, given))) {
       return 0.0;
     }
     for (int i = 0; i < 2; ++i) {
@@ -132,10 +132,10 @@ static void one_pair(abut_context context, abut_precision precision, int index, 
   const abut_smoothing smoothing = any_smoothing(&seed);
   const abut_pose_kind kind = one_of(&seed, 2) ? ABUT_POSE_TWIST : ABUT_POSE_QUATERNION;
   const unsigned given = one_of(&seed, 2) ? ALL_BARS : 1 + one_of(&seed, ALL_BARS);
-  if (CHECK_OK (abut_create_pair(bodies[0], bodies[1], &smoothing, &pair)) &&
+  if (CHECK_OK(abut_create_pair(bodies[0], bodies[1], &smoothing, &pair)) &&
       slopes_create(&s, pair, precision, kind, EACH, seed)) {
     random_poses(&s, &seed);
-    const bool ran = CHECK_OK (slopes_vjp(&s, given)) && CHECK_OK (slopes_jvp(&s));
+    const bool ran = CHECK_OK(slopes_vjp(&s, given)) && CHECK_OK(slopes_jvp(&s));
     for (size_t i = 0; ran && i < EACH; ++i) {
       const double off = disagreement(&s, i, given);
       ++a->poses;
@@ -150,13 +150,10 @@ static void one_pair(abut_context context, abut_precision precision, int index, 
       }
     }
     slopes_free(&s);
-    CHECK_OK (abut_destroy_pair(pair))
-      ;
+    CHECK_OK(abut_destroy_pair(pair));
   }
-  CHECK_OK (abut_destroy_body(bodies[0]))
-    ;
-  CHECK_OK (abut_destroy_body(bodies[1]))
-    ;
+  CHECK_OK(abut_destroy_body(bodies[0]));
+  CHECK_OK(abut_destroy_body(bodies[1]));
 }
 
 /* 1e-12 at most in float64, 1e-13 for 99 of 100 poses; in float32 as many of its roundings. But for
@@ -231,7 +228,7 @@ static bool make_scene(abut_context context, int index, scene *out)
   s.vertices[1] = index < 4 ? 4 : 0;
   const abut_pose_kind kind = index == 1 || index == 2 ? ABUT_POSE_QUATERNION : ABUT_POSE_TWIST;
   if (!smooth_body(context, &seed, &bodies[0]) || !smooth_body(context, &seed, &bodies[1]) ||
-      !CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &out->pair)) ||
+      !CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &out->pair)) ||
       !slopes_create(&out->s, out->pair, ABUT_FLOAT64, kind, POSES, seed)) {
     return false;
   }
@@ -239,7 +236,7 @@ static bool make_scene(abut_context context, int index, scene *out)
     s.edges[i] = s.edges[i] ? 1000 : 0;
     s.vertices[i] = s.vertices[i] ? 1000 : 0;
   }
-  if (!CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &out->ranks))) {
+  if (!CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &out->ranks))) {
     return false;
   }
   if (kind == ABUT_POSE_TWIST) {
@@ -266,12 +263,11 @@ static bool run_moved(const slopes *s, abut_pair pair, double step, outputs *o)
 {
   double *pose[2];
   abut_layout layout;
-  CHECK_OK (abut_get_layout(pair, &layout))
-    ;
+  CHECK_OK(abut_get_layout(pair, &layout));
   moved(s, step, pose);
   const bool ran =
     outputs_create(o, pair, s->precision, s->count, s->count * layout.contacts, 0.0) &&
-    CHECK_OK (run_poses(pair, s->kind, pose[0], pose[1], o));
+    CHECK_OK(run_poses(pair, s->kind, pose[0], pose[1], o));
   free(pose[0]);
   free(pose[1]);
   return ran;
@@ -360,7 +356,7 @@ static void test_differences(scene *t, int index)
   static const char *const names[4] = {"p", "d", "n", "activity"};
   double *q[STEPS][OUT_ARRAYS];
   slopes *s = &t->s;
-  if (!CHECK_OK (slopes_jvp(s))) {
+  if (!CHECK_OK(slopes_jvp(s))) {
     return;
   }
   for (int i = 0; i < STEPS; ++i) {
@@ -401,7 +397,7 @@ static void test_gradients(scene *t, int index)
     quotients(s, steps[i], q[i]);
   }
   for (int reduction = 0; reduction < 4; ++reduction) {
-    if (!CHECK_OK (slopes_gradient(s, (abut_reduction)reduction))) {
+    if (!CHECK_OK(slopes_gradient(s, (abut_reduction)reduction))) {
       return;
     }
     for (size_t pose = 0; pose < POSES; ++pose) {
@@ -441,8 +437,7 @@ static void add_gradients(const slopes *s, abut_reduction reduction, double step
     memcpy(at.pose[side], pose[side], s->count * s->width * sizeof(double));
     free(pose[side]);
   }
-  CHECK_OK (slopes_gradient(&at, reduction))
-    ;
+  CHECK_OK(slopes_gradient(&at, reduction));
   for (int side = 0; side < 2; ++side) {
     for (size_t i = 0; i < s->count * s->width; ++i) {
       to[side][i] += scale * slopes_at(&at, at.gradient[side], i);
@@ -455,7 +450,7 @@ static void test_hessian(scene *t, int index, int reduction)
 {
   slopes *s = &t->s;
   double *q[STEPS][2];
-  if (!CHECK_OK (slopes_hessian(s, (abut_reduction)reduction))) {
+  if (!CHECK_OK(slopes_hessian(s, (abut_reduction)reduction))) {
     return;
   }
   for (int i = 0; i < STEPS; ++i) {
@@ -496,10 +491,8 @@ static void test_symmetry(scene *t, int index)
     memcpy(other.pose[side], s->pose[side], s->count * s->width * sizeof(double));
   }
   for (int reduction = 0; reduction < 4; ++reduction) {
-    CHECK_OK (slopes_hessian(s, (abut_reduction)reduction))
-      ;
-    CHECK_OK (slopes_hessian(&other, (abut_reduction)reduction))
-      ;
+    CHECK_OK(slopes_hessian(s, (abut_reduction)reduction));
+    CHECK_OK(slopes_hessian(&other, (abut_reduction)reduction));
     for (size_t pose = 0; pose < POSES; ++pose) {
       double difference = 0.0, size = 0.0;
       for (int side = 0; side < 2; ++side) {
@@ -537,7 +530,6 @@ int main(int argc, char **argv)
       slopes_free(&t.s);
     }
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -28,7 +28,7 @@ static bool collect(slopes *s, result *r)
   int part = 0;
   memset(r, 0, sizeof *r);
   r->count = s->count;
-  bool ran = CHECK_OK (slopes_vjp(s, ALL_BARS)) && CHECK_OK (slopes_jvp(s));
+  bool ran = CHECK_OK(slopes_vjp(s, ALL_BARS)) && CHECK_OK(slopes_jvp(s));
   for (int side = 0; side < 2; ++side) {
     keep(r, &part, s, s->gradient[side], s->width);
   }
@@ -36,16 +36,16 @@ static bool collect(slopes *s, result *r)
     keep(r, &part, s, s->tangents[i], slopes_out(s, i));
   }
   for (int i = 0; i < 4; ++i) {
-    ran = CHECK_OK (slopes_gradient(s, (abut_reduction)i)) && ran;
+    ran = CHECK_OK(slopes_gradient(s, (abut_reduction)i)) && ran;
     keep(r, &part, s, s->gradient[0], s->width);
     keep(r, &part, s, s->gradient[1], s->width);
-    ran = CHECK_OK (slopes_hessian(s, (abut_reduction)i)) && ran;
+    ran = CHECK_OK(slopes_hessian(s, (abut_reduction)i)) && ran;
     keep(r, &part, s, s->gradient[0], s->width);
     keep(r, &part, s, s->gradient[1], s->width);
     keep(r, &part, s, s->product[0], s->width);
     keep(r, &part, s, s->product[1], s->width);
   }
-  ran = CHECK_OK (slopes_vjp_tangent(s, ALL_BARS)) && ran;
+  ran = CHECK_OK(slopes_vjp_tangent(s, ALL_BARS)) && ran;
   keep(r, &part, s, s->gradient[0], s->width);
   keep(r, &part, s, s->gradient[1], s->width);
   keep(r, &part, s, s->product[0], s->width);
@@ -119,7 +119,7 @@ static bool make_scene(abut_precision precision, int index, uint32_t chunk, uint
   if (!open_context(precision, chunk, scratch, &t->context) ||
       !random_body(t->context, &seed, &t->bodies[0]) ||
       !random_body(t->context, &seed, &t->bodies[1]) ||
-      !CHECK_OK (abut_create_pair(t->bodies[0], t->bodies[1], &smoothing, &t->pair)) ||
+      !CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[1], &smoothing, &t->pair)) ||
       !slopes_create(&t->s, t->pair, precision, kind_of(index), POSES, seed)) {
     return false;
   }
@@ -134,8 +134,7 @@ static bool make_scene(abut_precision precision, int index, uint32_t chunk, uint
 static void end_scene(scene *t)
 {
   slopes_free(&t->s);
-  CHECK_OK (abut_destroy_context(t->context))
-    ;
+  CHECK_OK(abut_destroy_context(t->context));
 }
 
 /* ---- the same to the bit ---- */
@@ -197,8 +196,7 @@ static void test_bits(scene *t, int index, const result *whole)
     }
   }
   /* What other cotangents left in the scratch memory does not show. */
-  CHECK_OK (slopes_vjp(&t->s, 1u << OUT_ACTIVITY))
-    ;
+  CHECK_OK(slopes_vjp(&t->s, 1u << OUT_ACTIVITY));
   if (collect(&t->s, &again)) {
     same(whole, &again, "after a call for less");
     result_free(&again);
@@ -288,15 +286,14 @@ static bool contacts_of(const slopes *s, abut_pair pair, outputs *o)
 {
   abut_batch batch = slopes_batch(s);
   abut_layout layout;
-  CHECK_OK (abut_get_layout(pair, &layout))
-    ;
+  CHECK_OK(abut_get_layout(pair, &layout));
   if (!outputs_create(o, pair, s->precision, s->count, s->count * layout.contacts, 0.01)) {
     return false;
   }
   batch.compact = &o->compact;
   batch.status = o->status;
   outputs_attach(o, &batch, 0, OUT_ALL);
-  return CHECK_OK (abut_contacts(pair, &batch));
+  return CHECK_OK(abut_contacts(pair, &batch));
 }
 
 typedef enum beside { BESIDE_VJP, BESIDE_JVP, BESIDE_GRADIENT, BESIDE_HESSIAN, BESIDES } beside;
@@ -348,8 +345,7 @@ static void test_values(scene *t)
         outputs_create(&o, t->pair, s->precision, POSES, plain.compact.capacity, 0.01);
         outputs_attach(&o, &batch, 0, asked[i]);
         batch.compact = list ? &o.compact : NULL;
-        CHECK_OK (run_beside((beside)b, s, &batch))
-          ;
+        CHECK_OK(run_beside((beside)b, s, &batch));
         const double error = off(&plain, &o, asked[i], &bits);
         const bool apart = b % 2 && (list || asked[i] >= 1u << OUT_MEAN);
         check(apart ? bits : error <= rounding[s->precision],
@@ -374,19 +370,16 @@ static void test_asking_changes_nothing(scene *t, const result *whole)
   for (int list = 0; list < 2; ++list) {
     abut_batch batch = slopes_batch(s);
     outputs_attach(&o, &batch, 0, list ? OUT_ALL : 0xfu);
-    CHECK_OK (run_beside(BESIDE_VJP, s, &batch))
-      ;
+    CHECK_OK(run_beside(BESIDE_VJP, s, &batch));
     check(!memcmp(s->gradient[0], whole->rows[0], POSES * whole->row[0]) &&
             !memcmp(s->gradient[1], whole->rows[1], POSES * whole->row[1]),
           "a VJP changes with what is asked beside it");
-    CHECK_OK (run_beside(BESIDE_JVP, s, &batch))
-      ;
+    CHECK_OK(run_beside(BESIDE_JVP, s, &batch));
     for (int i = 0; i < 4; ++i) {
       check(!memcmp(s->tangents[i], whole->rows[2 + i], POSES * whole->row[2 + i]),
             "a JVP changes with what is asked beside it");
     }
-    CHECK_OK (run_beside(BESIDE_GRADIENT, s, &batch))
-      ;
+    CHECK_OK(run_beside(BESIDE_GRADIENT, s, &batch));
     const int energy = 6 + 6 * ABUT_REDUCE_ENERGY;
     for (size_t i = 0; i < POSES * s->width; ++i) {
       const double a = slopes_at(s, s->gradient[0], i);
@@ -394,8 +387,7 @@ static void test_asking_changes_nothing(scene *t, const result *whole)
       check(fabs(a - b) <= (s->precision == ABUT_FLOAT64 ? 1e-12 : 1e-4) * (1.0 + fabs(a)),
             "a gradient changes by %g with what is asked beside it", a - b);
     }
-    CHECK_OK (run_beside(BESIDE_HESSIAN, s, &batch))
-      ;
+    CHECK_OK(run_beside(BESIDE_HESSIAN, s, &batch));
     check(!memcmp(s->product[1], whole->rows[energy + 5], POSES * whole->row[energy + 5]),
           "a Hessian product changes with what is asked beside it");
   }
@@ -467,10 +459,8 @@ static void test_handles(scene *t)
   const abut_tangents tangents = {0};
   const abut_smoothing smoothing = smoothing_of(0);
   abut_pair stale;
-  CHECK_OK (abut_create_pair(t->bodies[0], t->bodies[1], &smoothing, &stale))
-    ;
-  CHECK_OK (abut_destroy_pair(stale))
-    ;
+  CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[1], &smoothing, &stale));
+  CHECK_OK(abut_destroy_pair(stale));
   const abut_pair none = {0, 0}, handles[] = {none, stale};
   for (int i = 0; i < 2; ++i) {
     const char *text = i ? "stale" : "null";
@@ -505,11 +495,9 @@ static void test_nothing(scene *t)
   abut_compact list = {0};
   batch.pose1 = batch.pose2 = NULL;
   batch.compact = &list;
-  CHECK_OK (abut_jacobian(s->pair, ABUT_SAME_PAIR, &batch, NULL))
-    ;
+  CHECK_OK(abut_jacobian(s->pair, ABUT_SAME_PAIR, &batch, NULL));
   /* One body's gradient alone is the same. */
-  CHECK_OK (slopes_vjp(s, ALL_BARS))
-    ;
+  CHECK_OK(slopes_vjp(s, ALL_BARS));
   const size_t bytes = POSES * s->width * real_size(s->precision);
   void *alone = calloc(1, bytes);
   const abut_cotangents bars = {.p = s->bars[0],
@@ -518,22 +506,18 @@ static void test_nothing(scene *t)
                                 .activity = s->bars[3]};
   const abut_gradients second = {NULL, alone}, nobody = {NULL, NULL};
   batch = slopes_batch(s);
-  CHECK_OK (abut_vjp(s->pair, ABUT_SAME_PAIR, &batch, &bars, &second))
-    ;
+  CHECK_OK(abut_vjp(s->pair, ABUT_SAME_PAIR, &batch, &bars, &second));
   check(!memcmp(alone, s->gradient[1], bytes), "one body's gradient alone differs");
-  CHECK_OK (abut_vjp(s->pair, ABUT_SAME_PAIR, &batch, &bars, &nobody))
-    ;
+  CHECK_OK(abut_vjp(s->pair, ABUT_SAME_PAIR, &batch, &bars, &nobody));
   /* A missing tangent is one of zeros. */
   const abut_pose_tangents first = {s->along[0], NULL};
   const abut_tangents to = {.d = s->tangents[1]};
-  CHECK_OK (abut_jvp(s->pair, ABUT_SAME_PAIR, &batch, &first, &to))
-    ;
+  CHECK_OK(abut_jvp(s->pair, ABUT_SAME_PAIR, &batch, &first, &to));
   void *d = malloc(POSES * s->contacts * real_size(s->precision));
   memcpy(d, s->tangents[1], POSES * s->contacts * real_size(s->precision));
   memset(alone, 0, bytes);
   const abut_pose_tangents zeros = {s->along[0], alone};
-  CHECK_OK (abut_jvp(s->pair, ABUT_SAME_PAIR, &batch, &zeros, &to))
-    ;
+  CHECK_OK(abut_jvp(s->pair, ABUT_SAME_PAIR, &batch, &zeros, &to));
   check(!memcmp(d, s->tangents[1], POSES * s->contacts * real_size(s->precision)),
         "a tangent of NULL is not zero");
   free(alone);
@@ -547,8 +531,7 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   for (int i = 0; i < SCENES; ++i) {
     scene t;
     result whole;

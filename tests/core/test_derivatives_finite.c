@@ -33,11 +33,11 @@ static void check_blocks(const slopes *s, abut_reduction reduction, const char *
   abut_compact list = {.threshold = 1e-30, .grows = true};
   const size_t columns = 2 * s->width;
   void *hessian = calloc(s->count * columns * columns, real_size(s->precision));
-  if (CHECK_OK (abut_hessian(s->pair, &batch, reduction, ABUT_BOTH_BODIES, NULL, hessian))) {
+  if (CHECK_OK(abut_hessian(s->pair, &batch, reduction, ABUT_BOTH_BODIES, NULL, hessian))) {
     check_numbers(s, hessian, columns * columns, "the whole Hessian", what);
   }
   batch.compact = &list;
-  if (CHECK_OK (abut_jacobian(s->pair, ABUT_SAME_PAIR, &batch, NULL))) {
+  if (CHECK_OK(abut_jacobian(s->pair, ABUT_SAME_PAIR, &batch, NULL))) {
     slopes rows = *s;
     rows.count = list.count;
     check_numbers(&rows, list.blocks, 8 * columns, "the Jacobian, by entries,", what);
@@ -53,24 +53,24 @@ static void check_all(slopes *s, int reduction, bool blocks, const char *what)
   static const char *const names[4] = {"p", "d", "n", "activity"};
   static const char *const reductions[4] = {"mean distance", "activity", "energy", "soft minimum"};
   char of[64];
-  if (CHECK_OK (slopes_vjp(s, ALL_BARS))) {
+  if (CHECK_OK(slopes_vjp(s, ALL_BARS))) {
     check_rows(s, s->gradient, "the VJP", what);
   }
-  if (CHECK_OK (slopes_vjp_tangent(s, ALL_BARS))) {
+  if (CHECK_OK(slopes_vjp_tangent(s, ALL_BARS))) {
     check_rows(s, s->gradient, "the VJP beside its tangent", what);
     check_rows(s, s->product, "the VJP's tangent", what);
   }
-  if (CHECK_OK (slopes_jvp(s))) {
+  if (CHECK_OK(slopes_jvp(s))) {
     for (int i = 0; i < 4; ++i) {
       check_numbers(s, s->tangents[i], slopes_out(s, i), names[i], what);
     }
   }
   snprintf(of, sizeof of, "the gradient of %s", reductions[reduction]);
-  if (CHECK_OK (slopes_gradient(s, (abut_reduction)reduction))) {
+  if (CHECK_OK(slopes_gradient(s, (abut_reduction)reduction))) {
     check_rows(s, s->gradient, of, what);
   }
   snprintf(of, sizeof of, "the Hessian of %s", reductions[reduction]);
-  if (CHECK_OK (slopes_hessian(s, (abut_reduction)reduction))) {
+  if (CHECK_OK(slopes_hessian(s, (abut_reduction)reduction))) {
     check_rows(s, s->gradient, of, what);
     check_rows(s, s->product, of, what);
   }
@@ -152,15 +152,14 @@ static void test_pair(const abut_body bodies[AWKWARD], int first, int second, in
   slopes s;
   char what[64];
   snprintf(what, sizeof what, "bodies %d and %d, %d", first, second, way);
-  if (CHECK_OK (abut_create_pair(bodies[first], bodies[second], &smoothing, &pair)) &&
+  if (CHECK_OK(abut_create_pair(bodies[first], bodies[second], &smoothing, &pair)) &&
       slopes_create(&s, pair, precision, ABUT_POSE_TWIST, 2 * TWISTS, (uint64_t)k + 1)) {
     /* Body 2 has axes of 1e-6 m and of 1e6 m: with gaps of 1e12 m products leave float32. */
     const bool sized = precision == ABUT_FLOAT64 || (first != 2 && second != 2);
     hard_twists(&s, way / 2, sized ? HUGE_VAL : 1e9);
     check_all(&s, (k + way) % 4, all_blocks || first == second, what);
     slopes_free(&s);
-    CHECK_OK (abut_destroy_pair(pair))
-      ;
+    CHECK_OK(abut_destroy_pair(pair));
   }
 }
 
@@ -207,7 +206,7 @@ static void test_quaternions(const abut_body bodies[AWKWARD], abut_precision pre
     uint64_t seed = 77;
     char what[64];
     snprintf(what, sizeof what, "quaternions, bodies %d", k);
-    if (!CHECK_OK (abut_create_pair(bodies[k], bodies[(k + 1) % AWKWARD], &smoothing, &pair)) ||
+    if (!CHECK_OK(abut_create_pair(bodies[k], bodies[(k + 1) % AWKWARD], &smoothing, &pair)) ||
         !slopes_create(&s, pair, precision, ABUT_POSE_QUATERNION, LENGTHS * LENGTHS, 5)) {
       return;
     }
@@ -224,8 +223,7 @@ static void test_quaternions(const abut_body bodies[AWKWARD], abut_precision pre
     }
     check_all(&s, k % 4, all_blocks, what);
     slopes_free(&s);
-    CHECK_OK (abut_destroy_pair(pair))
-      ;
+    CHECK_OK(abut_destroy_pair(pair));
   }
 }
 
@@ -244,8 +242,8 @@ static void test_far(const abut_body bodies[AWKWARD], abut_precision precision)
     slopes s;
     smoothing.select = k % 2 ? ABUT_SELECT_SOFTSORT : ABUT_SELECT_GATE;
     smoothing.edges[0] = 4;
-    if (!CHECK_OK (abut_create_pair(bodies[AWKWARD - 1], bodies[far_bodies[k]], &smoothing,
-                                    &pair)) ||
+    if (!CHECK_OK(
+          abut_create_pair(bodies[AWKWARD - 1], bodies[far_bodies[k]], &smoothing, &pair)) ||
         !slopes_create(&s, pair, precision, ABUT_POSE_TWIST, FAR, 5)) {
       return;
     }
@@ -253,8 +251,7 @@ static void test_far(const abut_body bodies[AWKWARD], abut_precision precision)
       const double twist[6] = {0.6 * reach[i], 0.0, 0.8 * reach[i], 0, 0, 0};
       slopes_put(&s, 1, i, twist);
     }
-    CHECK_OK (slopes_gradient(&s, ABUT_REDUCE_MEAN_DISTANCE))
-      ;
+    CHECK_OK(slopes_gradient(&s, ABUT_REDUCE_MEAN_DISTANCE));
     for (size_t i = 0; i < FAR; ++i) {
       double size = 0.0, sum = 0.0;
       for (size_t j = 0; j < 3; ++j) {
@@ -270,8 +267,7 @@ static void test_far(const abut_body bodies[AWKWARD], abut_precision precision)
             far_bodies[k], reach[i], sum);
     }
     slopes_free(&s);
-    CHECK_OK (abut_destroy_pair(pair))
-      ;
+    CHECK_OK(abut_destroy_pair(pair));
   }
 }
 
@@ -284,15 +280,13 @@ int main(int argc, char **argv)
     return 77;
   }
   abut_device_info info;
-  CHECK_OK (abut_context_device(context, &info))
-    ;
+  CHECK_OK(abut_context_device(context, &info));
   all_blocks = info.type != ABUT_DEVICE_HOST || getenv("ABUT_TEST_ALL");
   if (awkward_bodies(context, bodies)) {
     test_far(bodies, precision);
     test_quaternions(bodies, precision);
     test_twists(bodies, precision);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -45,8 +45,8 @@ static bool make_scene(abut_precision precision, int index, uint32_t chunk, scen
   return open_context(precision, chunk, 0, &t->context) &&
          random_body(t->context, &seed, &t->bodies[0]) &&
          random_body(t->context, &seed, &t->bodies[1]) &&
-         CHECK_OK (abut_create_pair(t->bodies[0], t->bodies[1], &t->smoothing, &t->hard)) &&
-         CHECK_OK (abut_create_pair(t->bodies[0], t->bodies[1], &soft, &t->soft));
+         CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[1], &t->smoothing, &t->hard)) &&
+         CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[1], &soft, &t->soft));
 }
 
 static bool make_slopes(const scene *t, abut_pair pair, abut_pose_kind kind, slopes *s)
@@ -110,10 +110,8 @@ static void test_arrays(const slopes *hard, slopes *soft, const outputs *values)
   slopes mixed = *hard;
   const unsigned asked[] = {OUT_ALL, 0xf, 0};
   mixed.derivatives = soft->pair;
-  CHECK_OK (slopes_vjp(soft, ALL_BARS))
-    ;
-  CHECK_OK (slopes_jvp(soft))
-    ;
+  CHECK_OK(slopes_vjp(soft, ALL_BARS));
+  CHECK_OK(slopes_jvp(soft));
   for (size_t i = 0; i < sizeof asked / sizeof asked[0]; ++i) {
     outputs o;
     abut_batch batch = with_outputs(&mixed, &o, asked[i]);
@@ -122,8 +120,7 @@ static void test_arrays(const slopes *hard, slopes *soft, const outputs *values)
                                   .n = mixed.bars[2],
                                   .activity = mixed.bars[3]};
     const abut_gradients gradients = {mixed.gradient[0], mixed.gradient[1]};
-    CHECK_OK (abut_vjp(mixed.pair, mixed.derivatives, &batch, &bars, &gradients))
-      ;
+    CHECK_OK(abut_vjp(mixed.pair, mixed.derivatives, &batch, &bars, &gradients));
     same_values(&o, values, asked[i], "a VJP of another smoothing");
     check(same(&mixed, mixed.gradient, soft->gradient), "the VJP is not the soft pair's");
     const abut_pose_tangents along = {mixed.along[0], mixed.along[1]};
@@ -131,8 +128,7 @@ static void test_arrays(const slopes *hard, slopes *soft, const outputs *values)
                               .d = mixed.tangents[1],
                               .n = mixed.tangents[2],
                               .activity = mixed.tangents[3]};
-    CHECK_OK (abut_jvp(mixed.pair, mixed.derivatives, &batch, &along, &to))
-      ;
+    CHECK_OK(abut_jvp(mixed.pair, mixed.derivatives, &batch, &along, &to));
     same_values(&o, values, asked[i], "a JVP of another smoothing");
     for (int k = 0; k < 4; ++k) {
       check(!memcmp(mixed.tangents[k], soft->tangents[k],
@@ -184,12 +180,10 @@ static void test_reductions(const scene *t, const slopes *hard, slopes *soft, co
     for (int asked = 0; asked < 2; ++asked) {
       abut_batch batch = with_outputs(&mixed, &o, asked ? OUT_ALL : 0);
       const abut_gradients to = {mixed.gradient[0], mixed.gradient[1]};
-      CHECK_OK (abut_gradient(mixed.pair, mixed.derivatives, &batch, (abut_reduction)k, &to))
-        ;
+      CHECK_OK(abut_gradient(mixed.pair, mixed.derivatives, &batch, (abut_reduction)k, &to));
       same_values(&o, values, asked ? OUT_ALL : 0, "a gradient of another smoothing");
       reduction_bars(t, values, (abut_reduction)k, layout.edge_offset[0], soft);
-      CHECK_OK (slopes_vjp(soft, 1u << OUT_D | 1u << OUT_ACTIVITY))
-        ;
+      CHECK_OK(slopes_vjp(soft, 1u << OUT_D | 1u << OUT_ACTIVITY));
       for (int side = 0; side < 2; ++side) {
         const double error =
           relative(soft, mixed.gradient[side], soft->gradient[side], POSES * soft->width);
@@ -211,22 +205,17 @@ static void test_hard_and_soft(const scene *t)
     return;
   }
   abut_batch batch = with_outputs(&hard, &values, OUT_ALL);
-  CHECK_OK (abut_contacts(t->hard, &batch))
-    ;
+  CHECK_OK(abut_contacts(t->hard, &batch));
   test_arrays(&hard, &soft, &values);
   test_reductions(t, &hard, &soft, &values);
   /* A pair may be named as its own: the same derivatives, and values of the plain program. */
   own.derivatives = t->hard;
-  CHECK_OK (slopes_vjp(&hard, ALL_BARS))
-    ;
-  CHECK_OK (slopes_vjp(&own, ALL_BARS))
-    ;
+  CHECK_OK(slopes_vjp(&hard, ALL_BARS));
+  CHECK_OK(slopes_vjp(&own, ALL_BARS));
   check(same(&own, own.gradient, hard.gradient), "a pair with itself gives another VJP");
   for (int k = 0; k < 4; ++k) {
-    CHECK_OK (slopes_gradient(&hard, (abut_reduction)k))
-      ;
-    CHECK_OK (slopes_gradient(&own, (abut_reduction)k))
-      ;
+    CHECK_OK(slopes_gradient(&hard, (abut_reduction)k));
+    CHECK_OK(slopes_gradient(&own, (abut_reduction)k));
     for (int side = 0; side < 2; ++side) {
       const double error =
         relative(&own, own.gradient[side], hard.gradient[side], POSES * own.width);
@@ -246,29 +235,22 @@ static void test_other_pairs(const scene *t)
   abut_pair others[6];
   abut_layout layout;
   slopes x;
-  CHECK_OK (abut_create_pair(t->bodies[1], t->bodies[0], &s, &others[0]))
-    ;
-  CHECK_OK (abut_create_pair(t->bodies[0], t->bodies[0], &s, &others[1]))
-    ;
+  CHECK_OK(abut_create_pair(t->bodies[1], t->bodies[0], &s, &others[0]));
+  CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[0], &s, &others[1]));
   s.vertices[0] = 2;
-  CHECK_OK (abut_create_pair(t->bodies[0], t->bodies[1], &s, &others[2]))
-    ;
+  CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[1], &s, &others[2]));
   s = t->smoothing;
   s.edges[1] = 3;
-  CHECK_OK (abut_create_pair(t->bodies[0], t->bodies[1], &s, &others[3]))
-    ;
+  CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[1], &s, &others[3]));
   s = t->smoothing;
   s.edge_edge = false;
-  CHECK_OK (abut_create_pair(t->bodies[0], t->bodies[1], &s, &others[4]))
-    ;
+  CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[1], &s, &others[4]));
   /* As many vertices, but by rank where the other has them in mesh order, or the reverse. */
   s = t->smoothing;
-  CHECK_OK (abut_get_layout(t->hard, &layout))
-    ;
+  CHECK_OK(abut_get_layout(t->hard, &layout));
   s.vertices[0] = s.vertices[0] ? 0 : (uint32_t)layout.vertices[0];
   s.edges[0] = s.edges[0] ? 0 : (uint32_t)layout.edges[0];
-  CHECK_OK (abut_create_pair(t->bodies[0], t->bodies[1], &s, &others[5]))
-    ;
+  CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[1], &s, &others[5]));
   if (!make_slopes(t, t->hard, ABUT_POSE_QUATERNION, &x)) {
     return;
   }
@@ -281,8 +263,7 @@ static void test_other_pairs(const scene *t)
       check(got[k] == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), text),
             "other pair %d, call %d: %s, '%s'", i, k, abut_status_name(got[k]), abut_last_error());
     }
-    CHECK_OK (abut_destroy_pair(others[i]))
-      ;
+    CHECK_OK(abut_destroy_pair(others[i]));
   }
   slopes_free(&x);
 }
@@ -349,8 +330,7 @@ static void test_columns(slopes *s, const blocks *b)
         real_put(s->along[side], s->precision, i, side * s->width + i % s->width == column);
       }
     }
-    CHECK_OK (slopes_jvp(s))
-      ;
+    CHECK_OK(slopes_jvp(s));
     for (size_t entry = 0; entry < b->list.count; ++entry) {
       for (size_t row = 0; row < 8; ++row) {
         int array;
@@ -381,8 +361,7 @@ static void test_rows(slopes *s, const blocks *b)
         memset(s->bars[i], 0, s->count * slopes_out(s, i) * real_size(s->precision));
       }
       real_put(s->bars[array], s->precision, at, 1.0);
-      CHECK_OK (slopes_vjp(s, ALL_BARS))
-        ;
+      CHECK_OK(slopes_vjp(s, ALL_BARS));
       for (size_t column = 0; column < b->columns; ++column) {
         const void *gradient = s->gradient[column / s->width];
         const double g = slopes_at(s, gradient, pose * s->width + column % s->width);
@@ -403,7 +382,7 @@ static void test_blocks(const scene *t, abut_pose_kind kind, bool soft)
   if (!make_slopes(t, t->hard, kind, &s)) {
     return;
   }
-  if (CHECK_OK (run_blocks(&s, POSES * s.contacts, &all))) {
+  if (CHECK_OK(run_blocks(&s, POSES * s.contacts, &all))) {
     check(all.list.count > 20, "%zu active contacts", all.list.count);
     test_columns(&s, &all);
     test_rows(&s, &all);
@@ -418,8 +397,7 @@ static void test_blocks(const scene *t, abut_pose_kind kind, bool soft)
   }
   if (soft) { /* the list is the hard pair's, the blocks are the soft one's */
     s.derivatives = t->soft;
-    CHECK_OK (run_blocks(&s, POSES * s.contacts, &some))
-      ;
+    CHECK_OK(run_blocks(&s, POSES * s.contacts, &some));
     check(some.list.count == all.list.count &&
             !memcmp(some.list.slot, all.list.slot, all.list.count * sizeof(uint32_t)),
           "the list is not the hard pair's");
@@ -442,7 +420,7 @@ static void test_split_blocks(abut_precision precision, int index)
   for (int i = 0; i < 2; ++i) {
     if (!make_scene(precision, index, i ? 2 : 0, &t[i]) ||
         !make_slopes(&t[i], t[i].hard, ABUT_POSE_TWIST, &s[i]) ||
-        !CHECK_OK (run_blocks(&s[i], POSES * s[i].contacts, &b[i]))) {
+        !CHECK_OK(run_blocks(&s[i], POSES * s[i].contacts, &b[i]))) {
       return;
     }
   }
@@ -457,8 +435,7 @@ static void test_split_blocks(abut_precision precision, int index)
   for (int i = 0; i < 2; ++i) {
     blocks_free(&b[i]);
     slopes_free(&s[i]);
-    CHECK_OK (abut_destroy_context(t[i].context))
-      ;
+    CHECK_OK(abut_destroy_context(t[i].context));
   }
 }
 
@@ -510,10 +487,8 @@ static void test_quaternions(const scene *t)
   for (int i = 0; i < 4; ++i) {
     memcpy(poses.bars[i], twists.bars[i], POSES * slopes_out(&poses, i) * real_size(t->precision));
   }
-  CHECK_OK (slopes_vjp(&twists, ALL_BARS))
-    ;
-  CHECK_OK (slopes_vjp(&poses, ALL_BARS))
-    ;
+  CHECK_OK(slopes_vjp(&twists, ALL_BARS));
+  CHECK_OK(slopes_vjp(&poses, ALL_BARS));
   const bool wide = t->precision == ABUT_FLOAT64;
   for (int side = 0; side < 2; ++side) {
     for (size_t i = 0; i < POSES; ++i) {
@@ -547,8 +522,7 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   for (int i = 0; i < SCENES; ++i) {
     scene t;
     if (make_scene(precision, i, 0, &t)) {
@@ -558,8 +532,7 @@ int main(int argc, char **argv)
       test_split_blocks(precision, i);
       test_quaternions(&t);
     }
-    CHECK_OK (abut_destroy_context(t.context))
-      ;
+    CHECK_OK(abut_destroy_context(t.context));
   }
   return check_finish();
 }

@@ -129,7 +129,7 @@ static void test_agreement(query *q, const char *what)
 {
   const double most = q->precision == ABUT_FLOAT64 ? 1e-12 : 1e-12 * 536870912.0;
   double worst = 0.0;
-  if (!CHECK_OK (jvp(q)) || !CHECK_OK (vjp(q))) {
+  if (!CHECK_OK(jvp(q)) || !CHECK_OK(vjp(q))) {
     return;
   }
   for (size_t i = 0; i < q->count; ++i) {
@@ -165,8 +165,7 @@ static double quotient_error(query *q, double step, double *size)
                    (end ? step : -step) * real_at(q->x_tangent[i], q->precision, k));
       }
     }
-    CHECK_OK (values(q))
-      ;
+    CHECK_OK(values(q));
     for (int i = 0; i < PARTS && !end; ++i) {
       low[i] = q->y[i];
       q->y[i] = room(q, q->out[i]);
@@ -204,8 +203,7 @@ static void spread_triangles(query *q)
 static void test_differences(query *q)
 {
   double error[3], size;
-  CHECK_OK (jvp(q))
-    ;
+  CHECK_OK(jvp(q));
   for (int i = 0; i < 3; ++i) {
     error[i] = quotient_error(q, ldexp(1.6e-4, -i), &size);
   }
@@ -281,21 +279,16 @@ static void test_refused_faces(abut_context context, abut_precision precision)
       }
     }
   }
-  CHECK_OK (values(&r))
-    ;
+  CHECK_OK(values(&r));
   check(r.rejected == refused, "%zu faces are refused, not %zu", r.rejected, refused);
   r.rejected = 0;
-  CHECK_OK (jvp(&r))
-    ;
+  CHECK_OK(jvp(&r));
   check(r.rejected == refused, "a JVP refuses %zu faces", r.rejected);
   r.rejected = 0;
-  CHECK_OK (vjp(&r))
-    ;
+  CHECK_OK(vjp(&r));
   check(r.rejected == refused, "a VJP refuses %zu faces", r.rejected);
-  CHECK_OK (jvp(&q))
-    ;
-  CHECK_OK (vjp(&q))
-    ;
+  CHECK_OK(jvp(&q));
+  CHECK_OK(vjp(&q));
   const size_t real = real_size(precision);
   for (size_t i = 0; i < q.count; ++i) {
     const bool bad = i % 5 == 0;
@@ -322,17 +315,14 @@ static void test_null(query *q)
 {
   query n = *q;
   const size_t real = real_size(q->precision);
-  CHECK_OK (jvp(q))
-    ;
-  CHECK_OK (vjp(q))
-    ;
+  CHECK_OK(jvp(q));
+  CHECK_OK(vjp(q));
   void *zeros = room(q, 9), *kept[2] = {room(q, 9), room(q, 9)};
   for (int i = 0; i < 2; ++i) {
     n = *q;
     n.x_tangent[1] = i ? NULL : zeros;
     n.y_tangent[0] = kept[i];
-    CHECK_OK (jvp(&n))
-      ;
+    CHECK_OK(jvp(&n));
   }
   check(!memcmp(kept[0], kept[1], q->count * 3 * real), "%s: a tangent of NULL is not zero",
         q->name);
@@ -340,8 +330,7 @@ static void test_null(query *q)
   n.y_bar[0] = n.y_bar[1] = n.y_bar[2] = NULL;
   n.x_bar[0] = NULL;
   n.x_bar[1] = kept[0];
-  CHECK_OK (vjp(&n))
-    ;
+  CHECK_OK(vjp(&n));
   size_t others = 0;
   for (size_t i = 0; i < q->count * q->in[1]; ++i) {
     others += real_at(kept[0], q->precision, i) != 0.0;
@@ -356,15 +345,12 @@ static void test_null(query *q)
   n.y_tangent[0] = kept[1];
   n.y_tangent[1] = n.y_tangent[2] = NULL;
   n.status = NULL;
-  CHECK_OK (jvp(&n))
-    ;
+  CHECK_OK(jvp(&n));
   check(!memcmp(kept[1], (char *)q->y_tangent[0] + 700 * 3 * real, 3 * real),
         "%s: one query alone differs", q->name);
   n.count = 0;
-  CHECK_OK (jvp(&n))
-    ;
-  CHECK_OK (vjp(&n))
-    ;
+  CHECK_OK(jvp(&n));
+  CHECK_OK(vjp(&n));
   free(zeros);
   free(kept[0]);
   free(kept[1]);
@@ -413,7 +399,6 @@ int main(int argc, char **argv)
   }
   test_hard_edges(context, precision);
   test_refused_faces(context, precision);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

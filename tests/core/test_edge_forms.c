@@ -188,8 +188,7 @@ static manifold contacts_of(abut_body body1, abut_body body2, const abut_smoothi
     m.weight[i] = out_at(&o, OUT_WEIGHT, i);
   }
   outputs_free(&o);
-  CHECK_OK (abut_destroy_pair(pair))
-    ;
+  CHECK_OK(abut_destroy_pair(pair));
   return m;
 }
 
@@ -526,16 +525,12 @@ static void pairs_are_of_meshes(void)
   abut_pair pair;
   abut_layout l;
   s.edge_contacts = ABUT_EDGES_PAIRS;
-  CHECK_OK (abut_create_pair(sharp, round, &s, &pair))
-    ;
-  CHECK_OK (abut_get_layout(pair, &l))
-    ;
+  CHECK_OK(abut_create_pair(sharp, round, &s, &pair));
+  CHECK_OK(abut_get_layout(pair, &l));
   CHECK_EQUAL(l.edge_slots[0], l.edges[0] * l.edges[1]);
   s.edge_contacts = ABUT_EDGES_FIELD;
-  CHECK_OK (abut_create_pair(sharp, round, &s, &pair))
-    ;
-  CHECK_OK (abut_get_layout(pair, &l))
-    ;
+  CHECK_OK(abut_create_pair(sharp, round, &s, &pair));
+  CHECK_OK(abut_get_layout(pair, &l));
   CHECK_EQUAL(l.edge_slots[0], 2 * l.edges[0]);
 }
 
@@ -548,23 +543,19 @@ static void fitted(void)
   abut_smoothing s;
   uint64_t seed = 4;
   REQUIRE(random_body(context, &seed, &rough));
-  CHECK_OK (abut_fit_smoothing(sharp, sharp, &s))
-    ;
+  CHECK_OK(abut_fit_smoothing(sharp, sharp, &s));
   CHECK_EQUAL(s.edge_contacts, ABUT_EDGES_FIELD);
   CHECK(s.cone_inner == 15.0 && s.cone_outer == 35.0 && s.cone_hold == 2.0 &&
         s.cone_inset == 3.0 * s.penetration);
   CHECK_EQUAL(s.samples, 1);
   CHECK(s.inset == s.penetration && s.part == 2.0 * s.penetration && s.gain == 0.5 * s.penetration);
   CHECK(s.tilt == 0.05 && s.slope == 0.05);
-  CHECK_OK (abut_fit_smoothing(sharp, round, &s))
-    ;
+  CHECK_OK(abut_fit_smoothing(sharp, round, &s));
   CHECK_EQUAL(s.edge_contacts, ABUT_EDGES_FIELD);
-  CHECK_OK (abut_fit_smoothing(round, rough, &s))
-    ;
+  CHECK_OK(abut_fit_smoothing(round, rough, &s));
   CHECK_EQUAL(s.samples, 8);
   CHECK(!s.edges[0] && !s.edges[1]);
-  CHECK_OK (abut_fit_edge_pairs(sharp, rough, &s))
-    ;
+  CHECK_OK(abut_fit_edge_pairs(sharp, rough, &s));
   CHECK_EQUAL(s.edge_contacts, ABUT_EDGES_PAIRS);
   CHECK(s.cone_outer == 0.0 && s.cone_inset == 0.0);
   CHECK_EQUAL(s.edges[0], 0);
@@ -589,7 +580,6 @@ int main(int argc, char **argv)
   no_features();
   pairs_are_of_meshes();
   fitted();
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

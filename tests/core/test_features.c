@@ -153,8 +153,7 @@ static body_features features_of(const abut_body_def *def, bool with_cones)
   const abut_body made = create(def);
   body_features out;
   REQUIRE_OK(body_features_make(body_get(made), with_cones, &out));
-  CHECK_OK (abut_destroy_body(made))
-    ;
+  CHECK_OK(abut_destroy_body(made));
   return out;
 }
 
@@ -830,12 +829,9 @@ static void copies(void)
       body_features_free(&f[k]);
     }
     body_features_free(&f[0]);
-    CHECK_OK (abut_destroy_body(part))
-      ;
-    CHECK_OK (abut_destroy_body(second))
-      ;
-    CHECK_OK (abut_destroy_body(first))
-      ;
+    CHECK_OK(abut_destroy_body(part));
+    CHECK_OK(abut_destroy_body(second));
+    CHECK_OK(abut_destroy_body(first));
     abut_free_body_copy(&copy);
   }
 }
@@ -1010,8 +1006,7 @@ static void word_cones(void)
   CHECK(!def.states_features);
   CHECK_EQUAL(word_features_make(SHAPE_BOX, box, 0.1, &memory, &def), ABUT_ERROR_BODY);
   CHECK_EQUAL(word_features_make(SHAPE_BOX, box, 0.9e-4, &memory, &def), ABUT_ERROR_BODY);
-  CHECK_OK (word_features_make(SHAPE_BOX, box, 1.1e-4, &memory, &def))
-    ;
+  CHECK_OK(word_features_make(SHAPE_BOX, box, 1.1e-4, &memory, &def));
   CHECK_EQUAL(word_features_make(SHAPE_BOX, box, -0.01, &memory, &def), ABUT_ERROR_BODY);
   CHECK_EQUAL(word_features_make(SHAPE_BOX, box, NAN, &memory, &def), ABUT_ERROR_BODY);
   CHECK_EQUAL(word_features_make(SHAPE_SPHERE, box, 0.01, &memory, &def), ABUT_ERROR_BODY);
@@ -1038,8 +1033,7 @@ static void runs_out(const abut_body_def *def, bool with_cones)
     CHECK_EQUAL(allocations_held(), before);
   } while (status != ABUT_SUCCESS);
   CHECK(allowed > 10);
-  CHECK_OK (abut_destroy_body(made))
-    ;
+  CHECK_OK(abut_destroy_body(made));
 }
 
 /* Creates the body, and copies its definition out, again and again. */
@@ -1048,8 +1042,7 @@ static void creation_runs_out(const abut_body_def *def)
   long allowed = 0;
   bool met;
   abut_body kept = create(def);
-  CHECK_OK (abut_destroy_body(kept))
-    ; /* What stays with the context is there now. */
+  CHECK_OK(abut_destroy_body(kept)); /* What stays with the context is there now. */
   kept = create(def);
   const long before = allocations_held();
   do {
@@ -1060,8 +1053,7 @@ static void creation_runs_out(const abut_body_def *def)
     check(status == ABUT_SUCCESS || (met && status == ABUT_ERROR_MEMORY),
           "status %d without allocation %ld: %s", (int)status, allowed, abut_last_error());
     if (status == ABUT_SUCCESS) {
-      CHECK_OK (abut_destroy_body(made))
-        ;
+      CHECK_OK(abut_destroy_body(made));
     }
     CHECK_EQUAL(allocations_held(), before);
   } while (met);
@@ -1079,8 +1071,7 @@ static void creation_runs_out(const abut_body_def *def)
     CHECK_EQUAL(allocations_held(), before);
   } while (met);
   CHECK(allowed > 10);
-  CHECK_OK (abut_destroy_body(kept))
-    ;
+  CHECK_OK(abut_destroy_body(kept));
 }
 
 static void memory(void)
@@ -1130,7 +1121,6 @@ int main(void)
   words();
   word_cones();
   memory();
-  CHECK_OK (abut_destroy_context(on_host))
-    ;
+  CHECK_OK(abut_destroy_context(on_host));
   return check_finish();
 }

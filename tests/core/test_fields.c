@@ -36,17 +36,17 @@ static bool evaluate(abut_context context, abut_body_def def, double union_tau, 
     def.vertices = origin;
     def.vertex_count = 1;
   }
-  if (!CHECK_OK (abut_create_body(context, &def, &body))) {
+  if (!CHECK_OK(abut_create_body(context, &def, &body))) {
     return false;
   }
   void *points = to_reals(s->points, 3 * POINTS, precision);
   void *d = calloc(POINTS, real_size(precision)), *n = calloc(3 * POINTS, real_size(precision));
   void *alone = calloc(POINTS, real_size(precision));
   const bool ran =
-    CHECK_OK (abut_evaluate_body(body, union_tau, plane_tau, POINTS, points, d, n)) &&
-    CHECK_OK (abut_evaluate_body(body, union_tau, plane_tau, POINTS, points, alone, NULL)) &&
-    CHECK_OK (abut_evaluate_body(body, union_tau, plane_tau, POINTS, points, NULL, n)) &&
-    CHECK_OK (abut_evaluate_body(body, union_tau, plane_tau, 0, NULL, NULL, NULL));
+    CHECK_OK(abut_evaluate_body(body, union_tau, plane_tau, POINTS, points, d, n)) &&
+    CHECK_OK(abut_evaluate_body(body, union_tau, plane_tau, POINTS, points, alone, NULL)) &&
+    CHECK_OK(abut_evaluate_body(body, union_tau, plane_tau, POINTS, points, NULL, n)) &&
+    CHECK_OK(abut_evaluate_body(body, union_tau, plane_tau, 0, NULL, NULL, NULL));
   double apart = 0.0;
   for (size_t i = 0; i < POINTS; ++i) {
     s->d[i] = real_at(d, precision, i);
@@ -62,8 +62,7 @@ static bool evaluate(abut_context context, abut_body_def def, double union_tau, 
     }
   }
   check(apart <= sharp, "distances without normals differ by %g", apart);
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
   free(points);
   free(d);
   free(n);
@@ -502,8 +501,8 @@ static void test_segments(abut_context context)
   void *e1 = calloc(3 * COUNT, real), *e2 = calloc(3 * COUNT, real), *in = calloc(COUNT, real);
   void *alone = calloc(3 * COUNT, real);
   size_t off = 0, inside = 0, wrong = 0;
-  if (CHECK_OK (abut_witness_edges(context, &hard, COUNT, edges1, edges2, e1, e2, in)) &&
-      CHECK_OK (abut_witness_edges(context, &hard, COUNT, edges1, edges2, NULL, alone, NULL))) {
+  if (CHECK_OK(abut_witness_edges(context, &hard, COUNT, edges1, edges2, e1, e2, in)) &&
+      CHECK_OK(abut_witness_edges(context, &hard, COUNT, edges1, edges2, NULL, alone, NULL))) {
     check(!memcmp(e2, alone, 3 * COUNT * real), "points2 alone differ");
     for (size_t i = 0; i < COUNT; ++i) {
       double e[6], gap = 0.0;
@@ -570,11 +569,9 @@ static void test_triangles(abut_context context)
   char *r1 = calloc(3 * COUNT, real), *r2 = calloc(3 * COUNT, real);
   uint8_t statuses[COUNT];
   size_t rejected = 9, wrong = 0, touched = 0;
-  CHECK_OK (abut_witness_faces(context, &s, COUNT, points, all, r1, NULL, &rejected))
-    ;
+  CHECK_OK(abut_witness_faces(context, &s, COUNT, points, all, r1, NULL, &rejected));
   check(rejected == 0, "%zu good triangles are refused", rejected);
-  CHECK_OK (abut_witness_faces(context, &s, COUNT, points, some, r2, statuses, &rejected))
-    ;
+  CHECK_OK(abut_witness_faces(context, &s, COUNT, points, some, r2, statuses, &rejected));
   check(rejected == COUNT / 3, "%zu triangles are refused", rejected);
   for (size_t i = 0; i < COUNT; ++i) {
     const bool refused = i % 3 == 0;
@@ -609,26 +606,20 @@ static void test_counts(abut_context context)
       real_put(p, precision, i, random_uniform(&seed));
     }
   }
-  CHECK_OK (abut_witness_edges(context, &s, 0, NULL, NULL, NULL, NULL, NULL))
-    ;
-  CHECK_OK (abut_witness_faces(context, &s, 0, NULL, NULL, NULL, NULL, &rejected))
-    ;
+  CHECK_OK(abut_witness_edges(context, &s, 0, NULL, NULL, NULL, NULL, NULL));
+  CHECK_OK(abut_witness_faces(context, &s, 0, NULL, NULL, NULL, NULL, &rejected));
   check(rejected == 0, "none of none is refused");
-  CHECK_OK (abut_witness_edges(context, &s, QUERIES, p, q, e, NULL, NULL))
-    ;
-  CHECK_OK (abut_witness_faces(context, &s, QUERIES, p, q, f, NULL, &rejected))
-    ;
+  CHECK_OK(abut_witness_edges(context, &s, QUERIES, p, q, e, NULL, NULL));
+  CHECK_OK(abut_witness_faces(context, &s, QUERIES, p, q, f, NULL, &rejected));
   check(rejected == 0, "%zu of many triangles are refused", rejected);
   const size_t firsts[] = {0, 1, 999, 524287, QUERIES - 8, QUERIES - 1};
   for (size_t i = 0; i < sizeof firsts / sizeof firsts[0]; ++i) {
     const size_t at = firsts[i], count = QUERIES - at < 8 ? QUERIES - at : 8;
-    CHECK_OK (abut_witness_edges(context, &s, count, p + 6 * at * real, q + 6 * at * real, part,
-                                 NULL, NULL))
-      ;
+    CHECK_OK(abut_witness_edges(context, &s, count, p + 6 * at * real, q + 6 * at * real, part,
+                                NULL, NULL));
     check(!memcmp(part, e + 3 * at * real, 3 * count * real), "edge queries from %zu differ", at);
-    CHECK_OK (abut_witness_faces(context, &s, count, p + 3 * at * real, q + 9 * at * real, part,
-                                 NULL, NULL))
-      ;
+    CHECK_OK(abut_witness_faces(context, &s, count, p + 3 * at * real, q + 9 * at * real, part,
+                                NULL, NULL));
     check(!memcmp(part, f + 3 * at * real, 3 * count * real), "face queries from %zu differ", at);
   }
   check(abut_witness_edges(context, &s, 1, p, NULL, e, NULL, NULL) == ABUT_ERROR_ARGUMENT,
@@ -664,8 +655,7 @@ static abut_body bare_cube(abut_context context)
   def.face_count = 6;
   def.cloud_from_mesh = true;
   abut_body body = {0, 0};
-  CHECK_OK (abut_create_body(context, &def, &body))
-    ;
+  CHECK_OK(abut_create_body(context, &def, &body));
   return body;
 }
 
@@ -680,16 +670,14 @@ static void test_bare_mesh(abut_context context)
   const abut_body body = bare_cube(context);
   void *points = to_reals(&at[0][0], 3 * PLACES, precision);
   void *d = malloc(PLACES * real_size(precision));
-  CHECK_OK (abut_evaluate_body(body, 0.005, 0.005, PLACES, points, d, NULL))
-    ;
+  CHECK_OK(abut_evaluate_body(body, 0.005, 0.005, PLACES, points, d, NULL));
   for (size_t i = 0; i < PLACES; ++i) {
     const double got = real_at(d, precision, i), bound = i < 4 ? 1e-3 : 1.8 / 32;
     check(fabs(got - want[i]) <= bound, "bare cube, point %zu: %g, not %g", i, got, want[i]);
   }
   free(points);
   free(d);
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
 }
 
 /* Far from a closed cloud all exponents round to one number in float32; the distance must not
@@ -701,14 +689,12 @@ static void test_far_cloud(abut_context context)
     const double point[3] = {0.6 * far, 0, 0.8 * far};
     void *p = to_reals(point, 3, precision);
     double room[1];
-    CHECK_OK (abut_evaluate_body(body, 0.005, 0.005, 1, p, room, NULL))
-      ;
+    CHECK_OK(abut_evaluate_body(body, 0.005, 0.005, 1, p, room, NULL));
     const double d = real_at(room, precision, 0);
     check(d > 0.5 * far && d < 1.01 * far, "bare cube from %g m: %g", far, d);
     free(p);
   }
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
 }
 
 int main(int argc, char **argv)
@@ -728,7 +714,6 @@ int main(int argc, char **argv)
   test_counts(context);
   test_bare_mesh(context);
   test_far_cloud(context);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -48,7 +48,7 @@ static bool trace_curve(abut_context context, abut_precision precision, int curv
   void *points = calloc(3 * ANGLES, real_size(precision));
   const abut_smoothing s = curve_smoothing(curve);
   const bool ran =
-    CHECK_OK (abut_witness_edges(context, &s, ANGLES, edges1, edges2, points, NULL, NULL));
+    CHECK_OK(abut_witness_edges(context, &s, ANGLES, edges1, edges2, points, NULL, NULL));
   for (size_t i = 0; i < ANGLES; ++i) {
     x[i] = real_at(points, precision, 3 * i);
   }
@@ -138,10 +138,10 @@ static bool run_bodies(const abut_body bodies[2], abut_precision precision,
                        const double pose2[7], abut_layout *layout, outputs *out)
 {
   abut_pair pair;
-  return CHECK_OK (abut_create_pair(bodies[0], bodies[1], smoothing, &pair)) &&
-         CHECK_OK (abut_get_layout(pair, layout)) &&
+  return CHECK_OK(abut_create_pair(bodies[0], bodies[1], smoothing, &pair)) &&
+         CHECK_OK(abut_get_layout(pair, layout)) &&
          outputs_create(out, pair, precision, 1, layout->contacts, 0.0) &&
-         CHECK_OK (run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, out));
+         CHECK_OK(run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, out));
 }
 
 static bool run_boxes(abut_context context, abut_precision precision, const double half1[3],
@@ -297,7 +297,6 @@ int main(int argc, char **argv)
   test_turning_edge(context, precision, argc > 2 ? argv[2] : NULL);
   test_turned_boxes(context, precision);
   test_tied_edges(context, precision);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -96,7 +96,7 @@ static void test_field(abut_context context, size_t levels, double size)
   snprintf(what, sizeof what, "%zu levels, %g m", levels, size);
   grid_sample_make(&sample, &seed, levels, size, ABUT_ADD);
   const abut_body_def def = def_of(&sample.grid, 1);
-  if (!CHECK_OK (abut_create_body(context, &def, &body))) {
+  if (!CHECK_OK(abut_create_body(context, &def, &body))) {
     return;
   }
   size_t blocks = 0;
@@ -108,8 +108,7 @@ static void test_field(abut_context context, size_t levels, double size)
     }
     check(most > 0.0, "no corrections on level %zu", i + 1);
   }
-  CHECK_OK (abut_get_body_info(body, &info))
-    ;
+  CHECK_OK(abut_get_body_info(body, &info));
   CHECK_EQUAL(info.grids, 1);
   CHECK_EQUAL(info.blocks, blocks);
   CHECK_EQUAL(info.primitives, 1);
@@ -117,8 +116,8 @@ static void test_field(abut_context context, size_t levels, double size)
   void *points = to_reals(x, 3 * POINTS, precision);
   void *d = calloc(POINTS, real_size(precision)), *n = calloc(3 * POINTS, real_size(precision));
   void *alone = calloc(POINTS, real_size(precision));
-  if (CHECK_OK (abut_evaluate_body(body, 1e-3, 0.01, POINTS, points, d, n)) &&
-      CHECK_OK (abut_evaluate_body(body, 1e-3, 0.01, POINTS, points, alone, NULL))) {
+  if (CHECK_OK(abut_evaluate_body(body, 1e-3, 0.01, POINTS, points, d, n)) &&
+      CHECK_OK(abut_evaluate_body(body, 1e-3, 0.01, POINTS, points, alone, NULL))) {
     compare_fields(&sample.grid, x, d, n, what);
     check(memcmp(d, alone, POINTS * real_size(precision)) == 0, "%s: distances alone differ", what);
   }
@@ -126,8 +125,7 @@ static void test_field(abut_context context, size_t levels, double size)
   free(d);
   free(n);
   free(alone);
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
 }
 
 /* What is not a number, or beyond all bounds, reads nothing beyond the arrays. */
@@ -137,7 +135,7 @@ static void test_wild_points(abut_context context)
   abut_body body;
   grid_sample_make(&sample, &seed, 2, 1.0, ABUT_ADD);
   const abut_body_def def = def_of(&sample.grid, 1);
-  if (!CHECK_OK (abut_create_body(context, &def, &body))) {
+  if (!CHECK_OK(abut_create_body(context, &def, &body))) {
     return;
   }
   const double wild[] = {NAN, INFINITY, -INFINITY, 1e30, -1e30, 0.1};
@@ -149,15 +147,13 @@ static void test_wild_points(abut_context context)
   }
   void *points = to_reals(x, 3 * 216, precision);
   void *d = calloc(216, real_size(precision)), *n = calloc(3 * 216, real_size(precision));
-  CHECK_OK (abut_evaluate_body(body, 0.01, 0.01, 216, points, d, n))
-    ;
+  CHECK_OK(abut_evaluate_body(body, 0.01, 0.01, 216, points, d, n));
   check(isfinite(real_at(d, precision, 215)), "the last point is an ordinary one");
   check(!(real_at(d, precision, 0) < 1e6), "what is no number is near");
   free(points);
   free(d);
   free(n);
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
 }
 
 /* ---- refusals ---- */
@@ -267,9 +263,8 @@ static void test_refused_levels(abut_context context)
     c[at] = 1e-3;
     if (nodes[i].good) {
       const abut_body_def def = def_of(&g, 1);
-      if (CHECK_OK (abut_create_body(context, &def, &body))) {
-        CHECK_OK (abut_destroy_body(body))
-          ;
+      if (CHECK_OK(abut_create_body(context, &def, &body))) {
+        CHECK_OK(abut_destroy_body(body));
       }
     } else {
       refuses(context, &g, "less than two cells inside");
@@ -285,9 +280,8 @@ static void test_refused_levels(abut_context context)
   refuses(context, &g, "level 2: block 0, at 1 1 1, lies in no block of the level before");
   blocks[6] = blocks[7] = blocks[8] = 2;
   const abut_body_def def = def_of(&g, 1);
-  if (CHECK_OK (abut_create_body(context, &def, &body))) {
-    CHECK_OK (abut_destroy_body(body))
-      ;
+  if (CHECK_OK(abut_create_body(context, &def, &body))) {
+    CHECK_OK(abut_destroy_body(body));
   }
   /* A correction that takes the distance away where points are clipped. */
   blocks[0] = blocks[1] = blocks[2] = 0;
@@ -310,25 +304,20 @@ static void test_edges(abut_context context)
   def.face_count = 0;
   def.edges = edges;
   def.edge_count = 3;
-  if (CHECK_OK (abut_create_body(context, &def, &body))) {
+  if (CHECK_OK(abut_create_body(context, &def, &body))) {
     uint32_t got[6] = {9};
-    CHECK_OK (abut_get_body_info(body, &info))
-      ;
+    CHECK_OK(abut_get_body_info(body, &info));
     CHECK_EQUAL(info.edges, 2);
-    CHECK_OK (abut_get_body_mesh(body, NULL, got))
-      ;
+    CHECK_OK(abut_get_body_mesh(body, NULL, got));
     check(got[0] == 0 && got[1] == 1 && got[2] == 0 && got[3] == 2, "edges %u %u, %u %u", got[0],
           got[1], got[2], got[3]);
-    CHECK_OK (abut_destroy_body(body))
-      ;
+    CHECK_OK(abut_destroy_body(body));
   }
   def.face_count = 1;
-  if (CHECK_OK (abut_create_body(context, &def, &body))) {
-    CHECK_OK (abut_get_body_info(body, &info))
-      ;
+  if (CHECK_OK(abut_create_body(context, &def, &body))) {
+    CHECK_OK(abut_get_body_info(body, &info));
     CHECK_EQUAL(info.edges, 3);
-    CHECK_OK (abut_destroy_body(body))
-      ;
+    CHECK_OK(abut_destroy_body(body));
   }
   edges[5] = 3;
   abut_status status = abut_create_body(context, &def, &body);
@@ -425,16 +414,12 @@ static void test_copies(abut_context context)
     places[i] = 0.3 * random_normal(&seed);
   }
   void *reals = to_reals(places, 30, precision);
-  CHECK_OK (abut_evaluate_body(body, 0.01, 0.01, 10, reals, of[0], NULL))
-    ;
-  CHECK_OK (abut_evaluate_body(again, 0.01, 0.01, 10, reals, of[1], NULL))
-    ;
+  CHECK_OK(abut_evaluate_body(body, 0.01, 0.01, 10, reals, of[0], NULL));
+  CHECK_OK(abut_evaluate_body(again, 0.01, 0.01, 10, reals, of[1], NULL));
   CHECK(memcmp(of[0], of[1], sizeof of[0]) == 0);
   free(reals);
-  CHECK_OK (abut_destroy_body(body))
-    ;
-  CHECK_OK (abut_destroy_body(again))
-    ;
+  CHECK_OK(abut_destroy_body(body));
+  CHECK_OK(abut_destroy_body(again));
 }
 
 int main(int argc, char **argv)
@@ -454,7 +439,6 @@ int main(int argc, char **argv)
   test_refused_levels(context);
   test_edges(context);
   test_copies(context);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

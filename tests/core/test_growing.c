@@ -24,12 +24,12 @@ static bool make_scene(abut_precision precision, abut_pose_kind kind, uint32_t c
   if (!open_context(precision, chunk, 0, &t->context) ||
       !random_body(t->context, &seed, &t->bodies[0]) ||
       !random_body(t->context, &seed, &t->bodies[1]) ||
-      !CHECK_OK (abut_create_pair(t->bodies[0], t->bodies[1], &smoothing, &t->pair))) {
+      !CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[1], &smoothing, &t->pair))) {
     return false;
   }
   smoothing.vertices[0] = 0;
   smoothing.select = ABUT_SELECT_GATE;
-  if (!CHECK_OK (abut_create_pair(t->bodies[1], t->bodies[0], &smoothing, &t->other)) ||
+  if (!CHECK_OK(abut_create_pair(t->bodies[1], t->bodies[0], &smoothing, &t->other)) ||
       !slopes_create(&t->s, t->pair, precision, kind, POSES, seed)) {
     return false;
   }
@@ -45,8 +45,7 @@ static bool make_scene(abut_precision precision, abut_pose_kind kind, uint32_t c
 static void end_scene(scene *t)
 {
   slopes_free(&t->s);
-  CHECK_OK (abut_destroy_context(t->context))
-    ;
+  CHECK_OK(abut_destroy_context(t->context));
 }
 
 /* Arrays of the caller's, of all of a list's entries. */
@@ -128,7 +127,7 @@ static void test_same(const scene *t, abut_compact *list)
       snprintf(what, sizeof what, "pair %d, threshold %g", i, thresholds[k / 2]);
       take_list(t, POSES * 200, thresholds[k / 2], &own);
       list->threshold = thresholds[k / 2];
-      if (CHECK_OK (run(t, pairs[i], k % 2, &own)) && CHECK_OK (run(t, pairs[i], k % 2, list))) {
+      if (CHECK_OK(run(t, pairs[i], k % 2, &own)) && CHECK_OK(run(t, pairs[i], k % 2, list))) {
         same_list(t, list, &own, k % 2, what);
         check(k / 2 > 0 || own.count > 20, "%s: %zu active contacts", what, own.count);
       }
@@ -155,8 +154,7 @@ static void test_failures(const scene *t, abut_compact *list)
 {
   abut_batch batch = slopes_batch(&t->s);
   list->threshold = 0.05;
-  CHECK_OK (run(t, t->pair, true, list))
-    ;
+  CHECK_OK(run(t, t->pair, true, list));
   check(list->count > 0 && list->blocks, "no blocks");
   batch.compact = list;
   check(abut_jacobian(t->pair, ABUT_SAME_PAIR, &batch, list->blocks) == ABUT_ERROR_ARGUMENT &&
@@ -184,11 +182,9 @@ static void test_nothing(const scene *t)
   abut_batch batch = slopes_batch(&t->s);
   batch.count = 0;
   batch.compact = &list;
-  CHECK_OK (abut_jacobian(t->pair, ABUT_SAME_PAIR, &batch, NULL))
-    ;
+  CHECK_OK(abut_jacobian(t->pair, ABUT_SAME_PAIR, &batch, NULL));
   check(!list.count && !list.capacity, "%zu entries of no poses", list.count);
-  CHECK_OK (run(t, t->pair, true, &list))
-    ;
+  CHECK_OK(run(t, t->pair, true, &list));
   abut_free_compact(&list);
   check(is_empty(&list) && list.grows && list.threshold == 0.05, "a freed list is not empty");
   abut_free_compact(&list);
@@ -202,8 +198,7 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   for (int i = 0; i < 2; ++i) { /* whole, and in chunks of three */
     scene t;
     abut_compact list = {.grows = true};

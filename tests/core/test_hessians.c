@@ -37,8 +37,8 @@ static bool make_scene(abut_precision precision, int index, uint32_t chunk, scen
   if (!open_context(precision, chunk, 0, &t->context) ||
       !smooth_body(t->context, &seed, &t->bodies[0]) ||
       !smooth_body(t->context, &seed, &t->bodies[1]) ||
-      !CHECK_OK (abut_create_pair(t->bodies[0], t->bodies[1], &first, &t->pair)) ||
-      !CHECK_OK (abut_create_pair(t->bodies[1], t->bodies[0], &second, &t->other)) ||
+      !CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[1], &first, &t->pair)) ||
+      !CHECK_OK(abut_create_pair(t->bodies[1], t->bodies[0], &second, &t->other)) ||
       !slopes_create(&t->s, t->pair, precision, kind, POSES, seed)) {
     return false;
   }
@@ -55,8 +55,7 @@ static bool make_scene(abut_precision precision, int index, uint32_t chunk, scen
 static void end_scene(scene *t)
 {
   slopes_free(&t->s);
-  CHECK_OK (abut_destroy_context(t->context))
-    ;
+  CHECK_OK(abut_destroy_context(t->context));
 }
 
 /* Both bodies' Hessians, and in s->gradient the gradients. */
@@ -75,8 +74,7 @@ static double *take_hessian(scene *t, abut_pair pair, abut_moving moving, abut_r
     batch.pair_count = 2;
     batch.pair = own;
   }
-  CHECK_OK (abut_hessian(pair, &batch, reduction, moving, &gradients, got))
-    ;
+  CHECK_OK(abut_hessian(pair, &batch, reduction, moving, &gradients, got));
   check(batch.rejected == 1 && s->status[REJECTED], "%zu poses are rejected", batch.rejected);
   for (size_t i = 0; i < count; ++i) {
     out[i] = real_at(got, s->precision, i);
@@ -126,8 +124,7 @@ static void test_products(scene *t, abut_reduction reduction, const double *h)
   memcpy(gradient[1], s->gradient[1], bytes);
   for (size_t column = 0; column < k; ++column) {
     move_along(s, column);
-    CHECK_OK (slopes_hessian(s, reduction))
-      ;
+    CHECK_OK(slopes_hessian(s, reduction));
     for (size_t i = 0; i < POSES * k; ++i) {
       const size_t pose = i / k, row = i % k;
       if (pose != REJECTED) {
@@ -163,8 +160,7 @@ static void test_differences(scene *t, abut_reduction reduction, const double *h
         const size_t at = i * s->width + column % s->width;
         pose[at] = middle[at] + (way ? step : -step);
       }
-      CHECK_OK (slopes_gradient(s, reduction))
-        ;
+      CHECK_OK(slopes_gradient(s, reduction));
       for (size_t i = 0; i < POSES * k; ++i) {
         side[way][i] = by_number(s, s->gradient, i / k, i % k);
       }
@@ -260,8 +256,7 @@ static void test_refusals(scene *t)
           "second smoothing", "a second smoothing");
   batch = slopes_batch(&t->s);
   batch.count = 0;
-  CHECK_OK (abut_hessian(t->pair, &batch, ABUT_REDUCE_ENERGY, ABUT_BODY_1, NULL, NULL))
-    ;
+  CHECK_OK(abut_hessian(t->pair, &batch, ABUT_REDUCE_ENERGY, ABUT_BODY_1, NULL, NULL));
 }
 
 static void test_reduction(scene *t, int index, abut_reduction reduction)
@@ -283,8 +278,7 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   for (int i = 0; i < SCENES; ++i) {
     scene t;
     if (make_scene(precision, i, 0, &t)) {

@@ -111,8 +111,7 @@ static body make_body(const char *name, double sharpness, const abut_superquadri
   def.core_count = core_count;
   body b = {.name = name, .c = coefficients_of(sharpness), .grids = grid_count > 0};
   size_t count;
-  CHECK_OK (pack_primitives(&def, sizeof(real), &b.head, &count, &b.shape))
-    ;
+  CHECK_OK(pack_primitives(&def, sizeof(real), &b.head, &count, &b.shape));
   return b;
 }
 
@@ -396,8 +395,7 @@ static void test_finite_body(const abut_superquadric *solid, const abut_pointclo
   body b = {.name = "extremes", .c = coefficients_of(sharpness)};
   b.c.normal = (real)normal;
   size_t count;
-  CHECK_OK (pack_primitives(&def, sizeof(real), &b.head, &count, &b.shape))
-    ;
+  CHECK_OK(pack_primitives(&def, sizeof(real), &b.head, &count, &b.shape));
   for (int i = 0; i < STEPS * STEPS * STEPS; ++i) {
     const double at[3] = {steps[i % STEPS], steps[i / STEPS % STEPS], steps[i / (STEPS * STEPS)]};
     const real x[3] = {(real)at[0], (real)at[1], (real)at[2]};

@@ -84,10 +84,8 @@ static void compare_vjp(const trial *t, int given)
                                 .n = given & 4 ? t->sparse[2] : NULL,
                                 .activity = given & 8 ? t->sparse[3] : NULL};
   abut_batch batch = batch_of(t);
-  CHECK_OK (abut_vjp(t->pair, ABUT_SAME_PAIR, &batch, &all, &full))
-    ;
-  CHECK_OK (abut_list_vjp(t->pair, &batch, &t->list, &some, &listed))
-    ;
+  CHECK_OK(abut_vjp(t->pair, ABUT_SAME_PAIR, &batch, &all, &full));
+  CHECK_OK(abut_list_vjp(t->pair, &batch, &t->list, &some, &listed));
   for (int i = 0; i < 2; ++i) {
     const double off = relative(g[i], g[2 + i], 6 * pose_count);
     check(off <= limit(), "%s: VJP %d of a list by pose %d is off by %.3g", t->what, given, i + 1,
@@ -112,10 +110,8 @@ static void compare_jvp(const trial *t)
                               .activity = t->dense[3]};
   const abut_tangents listed = {.p = got[0], .d = got[1], .n = got[2], .activity = got[3]};
   abut_batch batch = batch_of(t);
-  CHECK_OK (abut_jvp(t->pair, ABUT_SAME_PAIR, &batch, &along, &full))
-    ;
-  CHECK_OK (abut_list_jvp(t->pair, &batch, &t->list, &along, &listed))
-    ;
+  CHECK_OK(abut_jvp(t->pair, ABUT_SAME_PAIR, &batch, &along, &full));
+  CHECK_OK(abut_list_jvp(t->pair, &batch, &t->list, &along, &listed));
   for (int k = 0; k < PARTS; ++k) {
     for (size_t i = 0; i < entries; ++i) {
       copy_entry(t, k, i, false);
@@ -142,8 +138,7 @@ static void compare_sums(const trial *t)
       batch.d = way ? NULL : d;
       batch.reductions.activity = sums[2 * way];
       batch.reductions.energy = sums[2 * way + 1];
-      CHECK_OK (abut_gradient(t->pair, ABUT_SAME_PAIR, &batch, reduction, &gradients[way]))
-        ;
+      CHECK_OK(abut_gradient(t->pair, ABUT_SAME_PAIR, &batch, reduction, &gradients[way]));
     }
     for (int i = 0; i < 2; ++i) {
       const double off = relative(g[i], g[2 + i], 6 * pose_count);
@@ -167,8 +162,7 @@ static void make_list(trial *t, double threshold)
   t->list.slot = calloc(CAPACITY, sizeof(uint32_t));
   abut_batch batch = batch_of(t);
   batch.compact = &t->list;
-  CHECK_OK (abut_contacts(t->pair, &batch))
-    ;
+  CHECK_OK(abut_contacts(t->pair, &batch));
 }
 
 static void try_pair(const abut_body bodies[2], const abut_smoothing *s, const char *what,
@@ -178,13 +172,11 @@ static void try_pair(const abut_body bodies[2], const abut_smoothing *s, const c
   uint64_t seed = 17;
   const size_t every = POSES / pose_count;
   abut_body_info info;
-  if (!CHECK_OK (abut_create_pair(bodies[0], bodies[1], s, &t.pair))) {
+  if (!CHECK_OK(abut_create_pair(bodies[0], bodies[1], s, &t.pair))) {
     return;
   }
-  CHECK_OK (abut_get_layout(t.pair, &t.layout))
-    ;
-  CHECK_OK (abut_get_body_info(bodies[0], &info))
-    ;
+  CHECK_OK(abut_get_layout(t.pair, &t.layout));
+  CHECK_OK(abut_get_body_info(bodies[0], &info));
   for (int side = 0; side < 2; ++side) {
     t.pose[side] = zeros(6 * pose_count);
     t.along[side] = zeros(6 * pose_count);
@@ -225,8 +217,7 @@ static void try_pair(const abut_body bodies[2], const abut_smoothing *s, const c
   }
   free(t.list.pose);
   free(t.list.slot);
-  CHECK_OK (abut_destroy_pair(t.pair))
-    ;
+  CHECK_OK(abut_destroy_pair(t.pair));
 }
 
 /* ---- entries of two pairs ---- */
@@ -285,10 +276,8 @@ static void mixed_derive(const mixed_trial *m, abut_pair pair, abut_batch batch)
   batch.poses = ABUT_POSE_TWIST;
   batch.pose1 = m->pose[0];
   batch.pose2 = m->pose[1];
-  CHECK_OK (abut_list_vjp(pair, &batch, &m->list, &bars, &gradients))
-    ;
-  CHECK_OK (abut_list_jvp(pair, &batch, &m->list, &along, &tangents))
-    ;
+  CHECK_OK(abut_list_vjp(pair, &batch, &m->list, &bars, &gradients));
+  CHECK_OK(abut_list_jvp(pair, &batch, &m->list, &along, &tangents));
 }
 
 static char *row_of(void *array, size_t row, size_t width)
@@ -354,14 +343,11 @@ static void try_two_pairs(const abut_body bodies[2])
   uint32_t which[POSES];
   uint64_t seed = 23;
   abut_batch batch = abut_default_batch();
-  CHECK_OK (abut_fit_edge_pairs(bodies[0], bodies[1], &s))
-    ;
-  CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pairs[0]))
-    ;
+  CHECK_OK(abut_fit_edge_pairs(bodies[0], bodies[1], &s));
+  CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pairs[0]));
   s.select = ABUT_SELECT_SOFTSORT;
   s.edges[0] = 5;
-  CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pairs[1]))
-    ;
+  CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pairs[1]));
   mixed_create(&m, POSES);
   for (size_t i = 0; i < 6 * POSES; ++i) {
     for (int side = 0; side < 2; ++side) {
@@ -377,8 +363,7 @@ static void try_two_pairs(const abut_body bodies[2])
   batch.pair_count = 2;
   batch.pair = which;
   batch.compact = &m.list;
-  CHECK_OK (abut_contacts(ABUT_BATCH_PAIRS, &batch))
-    ;
+  CHECK_OK(abut_contacts(ABUT_BATCH_PAIRS, &batch));
   batch.compact = NULL;
   for (int k = 0; k < PARTS; ++k) {
     for (size_t i = 0; i < m.list.count * widths[k]; ++i) {
@@ -389,10 +374,8 @@ static void try_two_pairs(const abut_body bodies[2])
   compare_half(&m, pairs[0], 0);
   compare_half(&m, pairs[1], 1);
   mixed_free(&m);
-  CHECK_OK (abut_destroy_pair(pairs[0]))
-    ;
-  CHECK_OK (abut_destroy_pair(pairs[1]))
-    ;
+  CHECK_OK(abut_destroy_pair(pairs[0]));
+  CHECK_OK(abut_destroy_pair(pairs[1]));
 }
 
 /* Nothing touches: a list of no entry gives gradients of 0, with cotangents or without. */
@@ -406,13 +389,12 @@ static void try_empty(abut_context context)
   const abut_cotangents bars = {.p = NULL};
   const abut_compact list = {.count = 0};
   void *poses = zeros(6 * POSES), *gradient[2] = {zeros(6 * POSES), zeros(6 * POSES)};
-  if (!make_box(context, half, &box) || !CHECK_OK (abut_fit_edge_pairs(box, box, &s)) ||
-      !CHECK_OK (abut_create_pair(box, box, &s, &pairs[0]))) {
+  if (!make_box(context, half, &box) || !CHECK_OK(abut_fit_edge_pairs(box, box, &s)) ||
+      !CHECK_OK(abut_create_pair(box, box, &s, &pairs[0]))) {
     return;
   }
   s.select = ABUT_SELECT_SOFTSORT;
-  CHECK_OK (abut_create_pair(box, box, &s, &pairs[1]))
-    ;
+  CHECK_OK(abut_create_pair(box, box, &s, &pairs[1]));
   const abut_gradients gradients = {gradient[0], gradient[1]};
   batch.count = POSES;
   batch.pose1 = batch.pose2 = poses;
@@ -422,8 +404,7 @@ static void try_empty(abut_context context)
       real_put(gradient[0], precision, k, 7.0);
       real_put(gradient[1], precision, k, 7.0);
     }
-    CHECK_OK (abut_list_vjp(pairs[i / 2], &batch, &list, i % 2 ? &bars : NULL, &gradients))
-      ;
+    CHECK_OK(abut_list_vjp(pairs[i / 2], &batch, &list, i % 2 ? &bars : NULL, &gradients));
     for (size_t k = 0; k < 6 * POSES; ++k) {
       wrong += real_at(gradient[0], precision, k) != 0.0;
       wrong += real_at(gradient[1], precision, k) != 0.0;
@@ -440,12 +421,9 @@ static void try_empty(abut_context context)
   free(poses);
   free(gradient[0]);
   free(gradient[1]);
-  CHECK_OK (abut_destroy_pair(pairs[0]))
-    ;
-  CHECK_OK (abut_destroy_pair(pairs[1]))
-    ;
-  CHECK_OK (abut_destroy_body(box))
-    ;
+  CHECK_OK(abut_destroy_pair(pairs[0]));
+  CHECK_OK(abut_destroy_pair(pairs[1]));
+  CHECK_OK(abut_destroy_body(box));
 }
 
 /* All of them, or two. */
@@ -453,8 +431,7 @@ static void try_ways(const abut_body bodies[2], const char *name, bool all)
 {
   char what[96];
   abut_smoothing s;
-  CHECK_OK (abut_fit_edge_pairs(bodies[0], bodies[1], &s))
-    ;
+  CHECK_OK(abut_fit_edge_pairs(bodies[0], bodies[1], &s));
   for (int way = all ? 0 : 1; way < 6; way += all ? 1 : 2) {
     if (!all && way == 5) {
       break;
@@ -479,8 +456,7 @@ static void try_fields(const abut_body bodies[2], const char *name, int only)
 {
   char what[96];
   abut_smoothing s;
-  CHECK_OK (abut_fit_smoothing(bodies[0], bodies[1], &s))
-    ;
+  CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s));
   s.edge_contacts = ABUT_EDGES_FIELD;
   s.edges[0] = s.edges[1] = 0;
   for (int way = only < 0 ? 0 : only; way < 5; way += only < 0 ? 1 : 4) {
@@ -513,19 +489,16 @@ int main(int argc, char **argv)
     pose_count = usual_share() && many ? POSES / 4 : POSES;
     for (int k = 0; k < 2; ++k) {
       snprintf(path, sizeof path, "%s/%s/%c.body.json", argv[2], names[i], "ab"[k]);
-      if (!CHECK_OK (abut_load_body(context, path, &bodies[k]))) {
+      if (!CHECK_OK(abut_load_body(context, path, &bodies[k]))) {
         return check_finish();
       }
     }
     try_ways(bodies, names[i], i == 0);
     try_fields(bodies, names[i], usual_share() ? (int)i : -1);
     try_two_pairs(bodies);
-    CHECK_OK (abut_destroy_body(bodies[0]))
-      ;
-    CHECK_OK (abut_destroy_body(bodies[1]))
-      ;
+    CHECK_OK(abut_destroy_body(bodies[0]));
+    CHECK_OK(abut_destroy_body(bodies[1]));
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

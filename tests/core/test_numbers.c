@@ -228,8 +228,7 @@ static void set_field(const abut_body_def *def)
   free(field_shape.data);
   field_head = NULL;
   field_shape.data = NULL;
-  CHECK_OK (pack_primitives(def, sizeof(double), &field_head, &count, &field_shape))
-    ;
+  CHECK_OK(pack_primitives(def, sizeof(double), &field_head, &count, &field_shape));
 }
 
 static void test_fields(void)
@@ -456,7 +455,7 @@ int main(int argc, char **argv)
   char path[1024];
   abut_npz npz = {0};
   snprintf(path, sizeof path, "%s/witness.npz", argc > 1 ? argv[1] : ".");
-  if (CHECK_OK (abut_read_npz(path, &npz))) {
+  if (CHECK_OK(abut_read_npz(path, &npz))) {
     test_twists(&npz);
     test_softsort(&npz);
   }

@@ -71,15 +71,13 @@ static int width_of(abut_pose_kind kind)
 
 static void pose_exp(const double twist[6], double pose[7])
 {
-  CHECK_OK (abut_pose_exp(precision, 1, row_in(0, twist, 6), reals[1]))
-    ;
+  CHECK_OK(abut_pose_exp(precision, 1, row_in(0, twist, 6), reals[1]));
   row_out(1, pose, 7);
 }
 
 static void pose_log(const double pose[7], double twist[6])
 {
-  CHECK_OK (abut_pose_log(precision, 1, row_in(0, pose, 7), reals[1]))
-    ;
+  CHECK_OK(abut_pose_log(precision, 1, row_in(0, pose, 7), reals[1]));
   row_out(1, twist, 6);
 }
 
@@ -87,9 +85,8 @@ static void step(abut_pose_kind kind, abut_frame frame, const double *pose, cons
                  double *out)
 {
   const int width = width_of(kind);
-  CHECK_OK (abut_pose_step(precision, kind, frame, 1, row_in(0, pose, width), row_in(1, xi, 6),
-                           reals[0]))
-    ; /* in place */
+  CHECK_OK(abut_pose_step(precision, kind, frame, 1, row_in(0, pose, width), row_in(1, xi, 6),
+                          reals[0])); /* in place */
   row_out(0, out, width);
 }
 
@@ -97,9 +94,8 @@ static void to_frame(abut_pose_kind kind, abut_frame frame, const double *pose,
                      const double *gradient, double out[6])
 {
   const int width = width_of(kind);
-  CHECK_OK (abut_gradient_to_frame(precision, kind, frame, 1, row_in(0, pose, width),
-                                   row_in(1, gradient, width), reals[2]))
-    ;
+  CHECK_OK(abut_gradient_to_frame(precision, kind, frame, 1, row_in(0, pose, width),
+                                  row_in(1, gradient, width), reals[2]));
   row_out(2, out, 6);
 }
 
@@ -107,9 +103,8 @@ static void from_frame(abut_pose_kind kind, abut_frame frame, const double *pose
                        const double in[6], double *gradient)
 {
   const int width = width_of(kind);
-  CHECK_OK (abut_gradient_from_frame(precision, kind, frame, 1, row_in(0, pose, width),
-                                     row_in(1, in, 6), reals[2]))
-    ;
+  CHECK_OK(abut_gradient_from_frame(precision, kind, frame, 1, row_in(0, pose, width),
+                                    row_in(1, in, 6), reals[2]));
   row_out(2, gradient, width);
 }
 
@@ -223,16 +218,14 @@ static void test_products(void)
     random_pose(&seed, 2.0, a);
     random_pose(&seed, 2.0, b);
     compose(a, b, own);
-    CHECK_OK (abut_pose_compose(precision, ABUT_POSE_QUATERNION, 1, row_in(0, a, 7),
-                                row_in(1, b, 7), reals[1]))
-      ;
+    CHECK_OK(abut_pose_compose(precision, ABUT_POSE_QUATERNION, 1, row_in(0, a, 7), row_in(1, b, 7),
+                               reals[1]));
     row_out(1, got, 7);
     check(near(got, own, 7, 40.0 * rounding), "a product is another");
     pose_log(a, twist[0]);
     pose_log(b, twist[1]);
-    CHECK_OK (abut_pose_compose(precision, ABUT_POSE_TWIST, 1, row_in(0, twist[0], 6),
-                                row_in(1, twist[1], 6), reals[2]))
-      ;
+    CHECK_OK(abut_pose_compose(precision, ABUT_POSE_TWIST, 1, row_in(0, twist[0], 6),
+                               row_in(1, twist[1], 6), reals[2]));
     row_out(2, twist[2], 6);
     pose_exp(twist[2], got);
     check(same_pose(got, own, 200.0 * rounding), "a product of twists is another");
@@ -240,10 +233,8 @@ static void test_products(void)
       const int width = width_of((abut_pose_kind)kind);
       const double *x = kind == ABUT_POSE_TWIST ? twist[0] : a;
       row_in(0, x, width);
-      CHECK_OK (abut_pose_invert(precision, (abut_pose_kind)kind, 1, reals[0], reals[1]))
-        ;
-      CHECK_OK (abut_pose_compose(precision, (abut_pose_kind)kind, 1, reals[0], reals[1], reals[2]))
-        ;
+      CHECK_OK(abut_pose_invert(precision, (abut_pose_kind)kind, 1, reals[0], reals[1]));
+      CHECK_OK(abut_pose_compose(precision, (abut_pose_kind)kind, 1, reals[0], reals[1], reals[2]));
       row_out(2, got, width);
       const double none[2][7] = {{0.0}, {0.0, 0.0, 0.0, 1.0}};
       check(near(got, none[kind], width, 200.0 * rounding), "an inverse is none");
@@ -397,13 +388,11 @@ static void test_not_finite(void)
     double both[14], steps[12] = {0.0};
     memcpy(both, wrong[i], sizeof wrong[i]);
     memcpy(both + 7, well, sizeof well);
-    CHECK_OK (abut_pose_log(precision, 2, row_in(0, both, 14), reals[1]))
-      ;
+    CHECK_OK(abut_pose_log(precision, 2, row_in(0, both, 14), reals[1]));
     row_out(1, out, 12);
     check(all_nan(out, 6) && isfinite(norm(out + 6, 6)), "a pose of kind %d has a log", i);
-    CHECK_OK (abut_pose_step(precision, ABUT_POSE_QUATERNION, ABUT_FRAME_WORLD, 2, reals[0],
-                             row_in(1, steps, 12), reals[2]))
-      ;
+    CHECK_OK(abut_pose_step(precision, ABUT_POSE_QUATERNION, ABUT_FRAME_WORLD, 2, reals[0],
+                            row_in(1, steps, 12), reals[2]));
     row_out(2, out, 14);
     check(all_nan(out, 7) && isfinite(norm(out + 7, 7)), "a pose of kind %d takes a step", i);
     from_frame(ABUT_POSE_QUATERNION, ABUT_FRAME_BODY, wrong[i], xi, out);
@@ -452,10 +441,8 @@ static void test_refusals(void)
   refuses(abut_gradient_from_frame(precision, kind, nowhere, 1, a, a, a), "frame 3", "no frame");
   refuses(abut_gradient_from_frame(precision, kind, ABUT_FRAME_BODY, 1, NULL, a, a), "needs all",
           "no poses");
-  CHECK_OK (abut_pose_exp(precision, 0, NULL, NULL))
-    ;
-  CHECK_OK (abut_pose_step(precision, kind, ABUT_FRAME_BODY, 0, NULL, NULL, NULL))
-    ;
+  CHECK_OK(abut_pose_exp(precision, 0, NULL, NULL));
+  CHECK_OK(abut_pose_step(precision, kind, ABUT_FRAME_BODY, 0, NULL, NULL, NULL));
   abut_batch batch = abut_default_batch();
   abut_compact list = {.count = 1, .capacity = 1, .pose = (uint32_t[]){3}};
   const abut_frame frame = ABUT_FRAME_BODY;
@@ -479,8 +466,7 @@ static void test_refusals(void)
           "poses of a state");
   list.count = 0;
   batch.memory = ABUT_MEMORY_HOST;
-  CHECK_OK (abut_jacobian_to_frame(precision, frame, ABUT_BODY_2, &batch, NULL, NULL))
-    ;
+  CHECK_OK(abut_jacobian_to_frame(precision, frame, ABUT_BODY_2, &batch, NULL, NULL));
 }
 
 /* ---- beside the kernels ---- */
@@ -506,8 +492,8 @@ static bool make_scene(scene *s)
   smoothing.penetration = smoothing.neighbour = 0.05;
   if (!test_context(precision, &s->context) || !smooth_body(s->context, &seed, &bodies[0]) ||
       !smooth_body(s->context, &seed, &bodies[1]) ||
-      !CHECK_OK (abut_create_pair(bodies[0], bodies[1], &smoothing, &s->pair)) ||
-      !CHECK_OK (abut_get_layout(s->pair, &layout))) {
+      !CHECK_OK(abut_create_pair(bodies[0], bodies[1], &smoothing, &s->pair)) ||
+      !CHECK_OK(abut_get_layout(s->pair, &layout))) {
     return false;
   }
   s->contacts = layout.contacts;
@@ -521,8 +507,7 @@ static bool make_scene(scene *s)
         real_put(s->twist[side], precision, 6 * i + k, k < 3 ? 0.25 * twist[k] : twist[k]);
       }
     }
-    CHECK_OK (abut_pose_exp(precision, POSES, s->twist[side], s->pose[side]))
-      ;
+    CHECK_OK(abut_pose_exp(precision, POSES, s->twist[side], s->pose[side]));
   }
   return true;
 }
@@ -533,8 +518,7 @@ static void end_scene(scene *s)
     free(s->twist[side]);
     free(s->pose[side]);
   }
-  CHECK_OK (abut_destroy_context(s->context))
-    ;
+  CHECK_OK(abut_destroy_context(s->context));
 }
 
 static abut_batch scene_batch(const scene *s, abut_pose_kind kind)
@@ -557,8 +541,7 @@ static void test_contacts(const scene *s)
     abut_batch batch = scene_batch(s, (abut_pose_kind)kind);
     batch.d = d[kind] = room(all);
     batch.p = p[kind] = room(3 * all);
-    CHECK_OK (abut_contacts(s->pair, &batch))
-      ;
+    CHECK_OK(abut_contacts(s->pair, &batch));
   }
   for (size_t i = 0; i < 3 * all; ++i) {
     worst = fmax(worst, fabs(real_at(p[0], precision, i) - real_at(p[1], precision, i)));
@@ -580,8 +563,7 @@ static double soft_minimum_at(const scene *s, const void *pose2, size_t i)
   batch.pose1 = (const char *)s->pose[0] + 7 * i * real_size(precision);
   batch.pose2 = pose2;
   batch.reductions.soft_minimum = &soft;
-  CHECK_OK (abut_contacts(s->pair, &batch))
-    ;
+  CHECK_OK(abut_contacts(s->pair, &batch));
   return real_at(&soft, precision, 0);
 }
 
@@ -595,12 +577,10 @@ static void test_gradients(const scene *s)
       abut_batch batch = scene_batch(s, (abut_pose_kind)kind);
       const abut_gradients gradients = {NULL, slopes[kind] = room(7 * POSES)};
       along[kind] = room(6 * POSES);
-      CHECK_OK (abut_gradient(s->pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_SOFT_MINIMUM,
-                              &gradients))
-        ;
-      CHECK_OK (abut_gradient_to_frame(precision, (abut_pose_kind)kind, (abut_frame)frame, POSES,
-                                       batch.pose2, slopes[kind], along[kind]))
-        ;
+      CHECK_OK(
+        abut_gradient(s->pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_SOFT_MINIMUM, &gradients));
+      CHECK_OK(abut_gradient_to_frame(precision, (abut_pose_kind)kind, (abut_frame)frame, POSES,
+                                      batch.pose2, slopes[kind], along[kind]));
     }
     for (size_t i = 0; i < POSES; ++i) {
       double two[2][6];
@@ -639,10 +619,9 @@ static void check_rows(const abut_batch *batch, abut_frame frame, const void *st
       double six[6], all[6];
       const char *poses = side ? batch->pose2 : batch->pose1;
       const char *blocks = list->blocks;
-      CHECK_OK (abut_gradient_to_frame(precision, batch->poses, frame, 1,
-                                       poses + pose * width * real,
-                                       blocks + (2 * row + side) * width * real, reals[3]))
-        ;
+      CHECK_OK(abut_gradient_to_frame(precision, batch->poses, frame, 1,
+                                      poses + pose * width * real,
+                                      blocks + (2 * row + side) * width * real, reals[3]));
       row_out(3, six, 6);
       for (size_t k = 0; k < 6; ++k) {
         all[k] = real_at(steps, precision, 12 * row + 6 * side + k);
@@ -673,22 +652,20 @@ static void test_jacobian(const scene *s, abut_pose_kind kind)
   abut_compact list = {.threshold = 0.2, .grows = true};
   abut_batch batch = scene_batch(s, kind);
   batch.compact = &list;
-  if (!CHECK_OK (abut_jacobian(s->pair, ABUT_SAME_PAIR, &batch, NULL)) ||
+  if (!CHECK_OK(abut_jacobian(s->pair, ABUT_SAME_PAIR, &batch, NULL)) ||
       !check(list.count > 10, "%zu active contacts", list.count)) {
     return;
   }
   const size_t rows = 8 * list.count;
   void *both = room(12 * rows), *one = room(6 * rows);
   for (int frame = ABUT_FRAME_BODY; frame <= ABUT_FRAME_ALIGNED; ++frame) {
-    CHECK_OK (abut_jacobian_to_frame(precision, (abut_frame)frame, ABUT_BOTH_BODIES, &batch, NULL,
-                                     both))
-      ;
+    CHECK_OK(
+      abut_jacobian_to_frame(precision, (abut_frame)frame, ABUT_BOTH_BODIES, &batch, NULL, both));
     check_rows(&batch, (abut_frame)frame, both);
     for (int moving = ABUT_BODY_1; moving <= ABUT_BODY_2; ++moving) {
       bool same = true;
-      CHECK_OK (abut_jacobian_to_frame(precision, (abut_frame)frame, (abut_moving)moving, &batch,
-                                       list.blocks, one))
-        ;
+      CHECK_OK(abut_jacobian_to_frame(precision, (abut_frame)frame, (abut_moving)moving, &batch,
+                                      list.blocks, one));
       for (size_t i = 0; i < 6 * rows; ++i) {
         const size_t there = 12 * (i / 6) + 6 * (size_t)(moving - 1) + i % 6;
         same = same && !(fabs(real_at(one, precision, i) - real_at(both, precision, there)) > 0.0);
@@ -699,9 +676,8 @@ static void test_jacobian(const scene *s, abut_pose_kind kind)
       check_common_motion(&list, both);
     }
   }
-  CHECK_OK (abut_jacobian_to_frame(precision, ABUT_FRAME_ALIGNED, ABUT_BOTH_BODIES, &batch, NULL,
-                                   list.blocks))
-    ;
+  CHECK_OK(abut_jacobian_to_frame(precision, ABUT_FRAME_ALIGNED, ABUT_BOTH_BODIES, &batch, NULL,
+                                  list.blocks));
   check(!memcmp(list.blocks, both, 12 * rows * real_size(precision)), "other rows in place");
   free(both);
   free(one);

@@ -73,16 +73,15 @@ static bool run_scene(const scene *s, const abut_smoothing *smoothing, bool swap
 {
   abut_pair pair;
   abut_layout layout;
-  if (!CHECK_OK (abut_create_pair(s->bodies[swapped], s->bodies[!swapped], smoothing, &pair)) ||
-      !CHECK_OK (abut_get_layout(pair, &layout)) ||
+  if (!CHECK_OK(abut_create_pair(s->bodies[swapped], s->bodies[!swapped], smoothing, &pair)) ||
+      !CHECK_OK(abut_get_layout(pair, &layout)) ||
       !outputs_create(out, pair, s->precision, POSES, POSES * layout.contacts, 0.0)) {
     return false;
   }
-  const bool ran = CHECK_OK (run_poses(pair, kind, pose1, pose2, out));
+  const bool ran = CHECK_OK(run_poses(pair, kind, pose1, pose2, out));
   check(out->compact.count == POSES * layout.contacts, "threshold 0 lists %zu of %zu contacts",
         out->compact.count, POSES * layout.contacts);
-  CHECK_OK (abut_destroy_pair(pair))
-    ;
+  CHECK_OK(abut_destroy_pair(pair));
   return ran;
 }
 
@@ -111,14 +110,10 @@ static void test_swap(const scene *s)
   }
   abut_pair pairs[2];
   abut_layout l, m;
-  CHECK_OK (abut_create_pair(s->bodies[0], s->bodies[1], &s->smoothing, &pairs[0]))
-    ;
-  CHECK_OK (abut_create_pair(s->bodies[1], s->bodies[0], &turned, &pairs[1]))
-    ;
-  CHECK_OK (abut_get_layout(pairs[0], &l))
-    ;
-  CHECK_OK (abut_get_layout(pairs[1], &m))
-    ;
+  CHECK_OK(abut_create_pair(s->bodies[0], s->bodies[1], &s->smoothing, &pairs[0]));
+  CHECK_OK(abut_create_pair(s->bodies[1], s->bodies[0], &turned, &pairs[1]));
+  CHECK_OK(abut_get_layout(pairs[0], &l));
+  CHECK_OK(abut_get_layout(pairs[1], &m));
   outputs a = {0}, b = {0};
   if (run_scene(s, &s->smoothing, false, ABUT_POSE_QUATERNION, s->pose1, s->pose2, &a) &&
       run_scene(s, &turned, true, ABUT_POSE_QUATERNION, s->pose2, s->pose1, &b)) {
@@ -144,10 +139,8 @@ static void test_swap(const scene *s)
   }
   outputs_free(&a);
   outputs_free(&b);
-  CHECK_OK (abut_destroy_pair(pairs[0]))
-    ;
-  CHECK_OK (abut_destroy_pair(pairs[1]))
-    ;
+  CHECK_OK(abut_destroy_pair(pairs[0]));
+  CHECK_OK(abut_destroy_pair(pairs[1]));
 }
 
 /* ---- moving both bodies, and other ways to write a pose ---- */
@@ -247,16 +240,16 @@ static bool run_split(abut_precision precision, int index, uint32_t chunk, uint6
     return false;
   }
   bool ran = make_scene(context, precision, index, &s) &&
-             CHECK_OK (abut_create_pair(s.bodies[0], s.bodies[1], &s.smoothing, &pair)) &&
+             CHECK_OK(abut_create_pair(s.bodies[0], s.bodies[1], &s.smoothing, &pair)) &&
              outputs_create(out, pair, precision, SPLIT, 4000, 0.01);
   if (ran && !alone) {
-    ran = CHECK_OK (run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, out));
+    ran = CHECK_OK(run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, out));
   }
   size_t listed = 0;
   for (size_t i = 0; ran && alone && i < SPLIT; ++i) {
     outputs one;
     ran = outputs_create(&one, pair, precision, 1, 4000, 0.01) &&
-          CHECK_OK (run_poses(pair, ABUT_POSE_QUATERNION, pose1 + 7 * i, pose2 + 7 * i, &one));
+          CHECK_OK(run_poses(pair, ABUT_POSE_QUATERNION, pose1 + 7 * i, pose2 + 7 * i, &one));
     const size_t real = real_size(precision), n = one.compact.count;
     for (int array = 0; array < OUT_ARRAYS; ++array) {
       const size_t bytes = out_width(out, array) * real;
@@ -279,8 +272,7 @@ static bool run_split(abut_precision precision, int index, uint32_t chunk, uint6
     out->compact.count = listed;
     outputs_free(&one);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return ran;
 }
 
@@ -437,12 +429,10 @@ static void test_gate_is_continuous(const scene *s)
   abut_pair pair;
   abut_layout l;
   outputs o = {0};
-  CHECK_OK (abut_create_pair(s->bodies[0], s->bodies[1], &gate, &pair))
-    ;
-  CHECK_OK (abut_get_layout(pair, &l))
-    ;
+  CHECK_OK(abut_create_pair(s->bodies[0], s->bodies[1], &gate, &pair));
+  CHECK_OK(abut_get_layout(pair, &l));
   if (outputs_create(&o, pair, s->precision, STEPS, STEPS * l.contacts, 0.0) &&
-      CHECK_OK (run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, &o))) {
+      CHECK_OK(run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, &o))) {
     const int vertices = count_switches(&o, 0, 3, 0);
     const int edges =
       count_switches(&o, l.edge_offset[0], 9, 0) + count_switches(&o, l.edge_offset[0], 9, 1);
@@ -457,8 +447,7 @@ static void test_gate_is_continuous(const scene *s)
           four);
   }
   outputs_free(&o);
-  CHECK_OK (abut_destroy_pair(pair))
-    ;
+  CHECK_OK(abut_destroy_pair(pair));
   free(pose1);
   free(pose2);
 }
@@ -480,8 +469,7 @@ int main(int argc, char **argv)
       test_gate_is_continuous(&s);
     }
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   test_split(precision);
   return check_finish();
 }

@@ -76,12 +76,9 @@ static void test_stale_handles(abut_precision precision)
   }
   refuses(abut_create_pair(a, foreign, &smoothing, &pair), ABUT_ERROR_HANDLE, "different contexts",
           "a pair of two contexts");
-  CHECK_OK (abut_create_pair(a, b, &smoothing, &pair))
-    ;
-  CHECK_OK (abut_create_pair(b, b, &smoothing, &last))
-    ;
-  CHECK_OK (abut_destroy_body(b))
-    ;
+  CHECK_OK(abut_create_pair(a, b, &smoothing, &pair));
+  CHECK_OK(abut_create_pair(b, b, &smoothing, &last));
+  CHECK_OK(abut_destroy_body(b));
   refuses(abut_destroy_body(b), ABUT_ERROR_HANDLE, "stale", "a body destroyed twice");
   double zero[7] = {0, 0, 0, 1, 0, 0, 0};
   abut_batch batch = abut_default_batch();
@@ -94,16 +91,13 @@ static void test_stale_handles(abut_precision precision)
     refuses(abut_contacts(pair, &batch), ABUT_ERROR_HANDLE, "stale",
             "a pair after its body's place is taken");
   }
-  CHECK_OK (abut_destroy_pair(pair))
-    ;
+  CHECK_OK(abut_destroy_pair(pair));
   refuses(abut_destroy_pair(pair), ABUT_ERROR_HANDLE, "stale", "a pair destroyed twice");
-  CHECK_OK (abut_destroy_context(one))
-    ;
+  CHECK_OK(abut_destroy_context(one));
   refuses(abut_destroy_context(one), ABUT_ERROR_HANDLE, "stale", "a context destroyed twice");
   refuses(abut_destroy_pair(last), ABUT_ERROR_HANDLE, "stale", "a pair of a destroyed context");
   refuses(abut_destroy_body(a), ABUT_ERROR_HANDLE, "stale", "a body of a destroyed context");
-  CHECK_OK (abut_destroy_context(other))
-    ;
+  CHECK_OK(abut_destroy_context(other));
 }
 
 /* ---- arguments ---- */
@@ -112,15 +106,13 @@ static void test_contexts(void)
 {
   abut_context context;
   size_t count = 0;
-  CHECK_OK (abut_list_devices(NULL, 0, &count))
-    ;
+  CHECK_OK(abut_list_devices(NULL, 0, &count));
   check(count >= 1, "%zu devices", count);
   abut_context_def def = abut_default_context_def();
   def.device = (uint32_t)count;
   refuses(abut_create_context(&def, &context), ABUT_ERROR_DEVICE, "", "a device out of range");
   def = abut_default_context_def();
-  CHECK_OK (abut_find_device("host", &def.device))
-    ;
+  CHECK_OK(abut_find_device("host", &def.device));
   check(def.device + 1 == count, "the host path is device %u, not last", def.device);
   def.lanes = 3;
   refuses(abut_create_context(&def, &context), ABUT_ERROR_ARGUMENT, "lane width of 3",
@@ -196,9 +188,8 @@ static void test_smoothing(abut_context context)
     }
     for (size_t k = 0; k < 3; ++k) {
       *off[i].value = off[i].good[k];
-      if (CHECK_OK (abut_create_pair(box, box, &s, &pair))) {
-        CHECK_OK (abut_destroy_pair(pair))
-          ;
+      if (CHECK_OK(abut_create_pair(box, box, &s, &pair))) {
+        CHECK_OK(abut_destroy_pair(pair));
       }
     }
   }
@@ -233,9 +224,8 @@ static void test_smoothing(abut_context context)
   }
   s = abut_default_smoothing();
   s.cone_inner = s.cone_outer = 35.0; /* off */
-  if (CHECK_OK (abut_create_pair(box, box, &s, &pair))) {
-    CHECK_OK (abut_destroy_pair(pair))
-      ;
+  if (CHECK_OK(abut_create_pair(box, box, &s, &pair))) {
+    CHECK_OK(abut_destroy_pair(pair));
   }
   s = abut_default_smoothing();
   s.cookie = 0;
@@ -245,8 +235,7 @@ static void test_smoothing(abut_context context)
           "no smoothing");
   refuses(abut_evaluate_body(box, -1.0, 0.1, 0, NULL, NULL, NULL), ABUT_ERROR_ARGUMENT, "union",
           "a negative temperature");
-  CHECK_OK (abut_destroy_body(box))
-    ;
+  CHECK_OK(abut_destroy_body(box));
 }
 
 static void test_cores(abut_context context)
@@ -383,10 +372,8 @@ static void test_features(abut_context context)
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT, "counted but not given",
           "no edges");
   def.feature_edges = edges;
-  CHECK_OK (abut_create_body(context, &def, &body))
-    ;
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_create_body(context, &def, &body));
+  CHECK_OK(abut_destroy_body(body));
   places[11] = -1.0;
   refuses_features(context, &def, "feature vertex 2: its radius is -1", "a radius below 0");
   places[11] = NAN;
@@ -458,10 +445,8 @@ static void test_features(abut_context context)
   def.vertex_cone_count = 0;
   refuses_features(context, &def, "edge cone 1: its axis is nan 0 0", "an edge's axis");
   cones[4] = 0.0;
-  CHECK_OK (abut_create_body(context, &def, &body))
-    ;
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_create_body(context, &def, &body));
+  CHECK_OK(abut_destroy_body(body));
   def.edge_cone_ends = ends;
   refuses_features(context, &def, "edge cone 1 is of vertices 7 and 0, which no edge joins",
                    "cones of no edge");
@@ -471,10 +456,8 @@ static void test_features(abut_context context)
   refuses_features(context, &def, "edge cone 1 is of vertices 7 and 0, which no edge joins",
                    "cones of a diagonal");
   def.edge_cone_count = 1;
-  CHECK_OK (abut_create_body(context, &def, &body))
-    ;
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_create_body(context, &def, &body));
+  CHECK_OK(abut_destroy_body(body));
 }
 
 static void test_batches(abut_context context)
@@ -484,7 +467,7 @@ static void test_batches(abut_context context)
   double zero[14] = {0};
   abut_body box;
   abut_pair pair;
-  if (!make_box(context, half, &box) || !CHECK_OK (abut_create_pair(box, box, &smoothing, &pair))) {
+  if (!make_box(context, half, &box) || !CHECK_OK(abut_create_pair(box, box, &smoothing, &pair))) {
     return;
   }
   abut_batch batch = abut_default_batch();
@@ -516,7 +499,7 @@ static void test_rejected(abut_context context, abut_precision precision)
   double pose1[7 * POSES], pose2[7 * POSES];
   outputs good = {0}, some = {0};
   if (!random_body(context, &seed, &bodies[0]) || !random_body(context, &seed, &bodies[1]) ||
-      !CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pair)) ||
+      !CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair)) ||
       !outputs_create(&good, pair, precision, POSES, 40000, 0.1) ||
       !outputs_create(&some, pair, precision, POSES, 40000, 0.1)) {
     return;
@@ -525,8 +508,7 @@ static void test_rejected(abut_context context, abut_precision precision)
     random_pose(&seed, 0.3, pose1 + 7 * i);
     random_pose(&seed, 0.3, pose2 + 7 * i);
   }
-  CHECK_OK (run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, &good))
-    ;
+  CHECK_OK(run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, &good));
   check(good.rejected == 0, "%zu good poses are refused", good.rejected);
   pose1[7 * 3 + 1] = NAN;
   pose2[7 * 5 + 6] = INFINITY;
@@ -538,8 +520,7 @@ static void test_rejected(abut_context context, abut_precision precision)
   }
   pose1[7 * 21 + 5] = NAN;
   memset(pose2 + 7 * 21 + 3, 0, 4 * sizeof *pose2);
-  CHECK_OK (run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, &some))
-    ;
+  CHECK_OK(run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, &some));
   const size_t real = real_size(precision);
   size_t rejected = 0, listed = 0;
   for (size_t i = 0; i < POSES; ++i) {
@@ -636,14 +617,13 @@ static void test_extremes(abut_context context, abut_precision precision)
     outputs o = {0};
     char what[64];
     snprintf(what, sizeof what, "bodies %d and %d, %d", first, second, k % 4);
-    if (CHECK_OK (abut_create_pair(bodies[first], bodies[second], &s, &pair)) &&
+    if (CHECK_OK(abut_create_pair(bodies[first], bodies[second], &s, &pair)) &&
         outputs_create(&o, pair, precision, 3 * POSES, 0, 2.0) &&
-        CHECK_OK (run_poses(pair, ABUT_POSE_TWIST, pose1, pose2, &o))) {
+        CHECK_OK(run_poses(pair, ABUT_POSE_TWIST, pose1, pose2, &o))) {
       check_finite(&o, what);
     }
     outputs_free(&o);
-    CHECK_OK (abut_destroy_pair(pair))
-      ;
+    CHECK_OK(abut_destroy_pair(pair));
   }
 }
 
@@ -678,7 +658,7 @@ static bool make_prism(abut_context context, abut_body *out)
   def.face_count = SIDES + 2;
   def.superquadrics = &solid;
   def.superquadric_count = 1;
-  return CHECK_OK (abut_create_body(context, &def, out));
+  return CHECK_OK(abut_create_body(context, &def, out));
 }
 
 /* 7e7 edge pairs a pose, of sixteen numbers each for a gradient: more than int counts, of duals. */
@@ -691,17 +671,15 @@ static void test_too_many_numbers(abut_context context)
   abut_pair pair;
   double gradient[6];
   const abut_gradients gradients = {gradient, NULL};
-  if (!make_prism(context, &body) || !CHECK_OK (abut_create_pair(body, body, &smoothing, &pair))) {
+  if (!make_prism(context, &body) || !CHECK_OK(abut_create_pair(body, body, &smoothing, &pair))) {
     return;
   }
   batch.count = 1;
   batch.pose1 = batch.pose2 = pose; /* zeros in any precision */
   refuses(abut_gradient(pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_ENERGY, &gradients),
           ABUT_ERROR_TOO_LARGE, "keep fewer", "a gradient through 7e7 edge pairs");
-  CHECK_OK (abut_destroy_pair(pair))
-    ;
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_pair(pair));
+  CHECK_OK(abut_destroy_body(body));
 }
 
 int main(int argc, char **argv)
@@ -722,7 +700,6 @@ int main(int argc, char **argv)
   test_rejected(context, precision);
   test_extremes(context, precision);
   test_too_many_numbers(context);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -409,15 +409,12 @@ static void test_motions(abut_context context, abut_precision precision)
     abut_batch batch = batch_of(&q);
     const abut_cotangents bars = cotangents_of(&q);
     const abut_gradients to = {gradients[0], gradients[1]};
-    CHECK_OK (abut_vjp(q.pair, ABUT_SAME_PAIR, &batch, &bars, &to))
-      ;
-    CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &a[0].to, &a[1].to, ABUT_SHAPE_SUMS))
-      ;
+    CHECK_OK(abut_vjp(q.pair, ABUT_SAME_PAIR, &batch, &bars, &to));
+    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a[0].to, &a[1].to, ABUT_SHAPE_SUMS));
     for (int i = 0; i < 2; ++i) {
       double wrench[6], worst = 0.0, size = 0.0;
-      CHECK_OK (abut_gradient_to_frame(precision, ABUT_POSE_TWIST, ABUT_FRAME_BODY, 1, q.pose[i],
-                                       gradients[i], along[i]))
-        ;
+      CHECK_OK(abut_gradient_to_frame(precision, ABUT_POSE_TWIST, ABUT_FRAME_BODY, 1, q.pose[i],
+                                      gradients[i], along[i]));
       wrench_of(&s[i], &a[i], wrench);
       for (size_t k = 0; k < 6; ++k) {
         const double want = real_at(along[i], precision, k);
@@ -429,8 +426,7 @@ static void test_motions(abut_context context, abut_precision precision)
       arrays_free(&a[i]);
     }
     question_free(&q);
-    CHECK_OK (abut_destroy_pair(q.pair))
-      ;
+    CHECK_OK(abut_destroy_pair(q.pair));
   }
 }
 
@@ -568,10 +564,8 @@ static double sum_of(const question *q, abut_context context, const solid *s,
     }
     free(out[i]);
   }
-  CHECK_OK (abut_destroy_pair(pair))
-    ;
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_pair(pair));
+  CHECK_OK(abut_destroy_body(body));
   return sum;
 }
 
@@ -723,8 +717,7 @@ static void test_differences(abut_context context)
     arrays_make(q.bodies[0], 1, &a);
     abut_batch batch = batch_of(&q);
     const abut_cotangents bars = cotangents_of(&q);
-    CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS))
-      ;
+    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS));
     draw(&s[0], &seed, &d);
     const size_t corrections = grid.levels[0].block_count * SAMPLE_BLOCK;
     for (size_t i = 0; i < SAMPLE_NODES; ++i) {
@@ -749,8 +742,7 @@ static void test_differences(abut_context context)
     outcome_make(&q, &o);
     write_direction(&a, &d, corrections);
     const abut_shape_tangents all = tangents_of(&a);
-    CHECK_OK (abut_shape_jvp(q.pair, &batch, &all, NULL, NULL, &o.to, ABUT_SHAPE_SUMS))
-      ;
+    CHECK_OK(abut_shape_jvp(q.pair, &batch, &all, NULL, NULL, &o.to, ABUT_SHAPE_SUMS));
     const double ahead = pushed(&q, &o, 0, q.poses);
     check(fabs(ahead - slope) <= 1e-6 * fmax(fabs(slope), 1.0),
           "way %d: along a direction outputs change by %.9g, by differences %.9g", way, ahead,
@@ -782,10 +774,8 @@ static double reduced(const question *q, abut_context context, const solid *s,
   for (size_t i = 0; i < q->poses; ++i) {
     sum += values[i];
   }
-  CHECK_OK (abut_destroy_pair(pair))
-    ;
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_pair(pair));
+  CHECK_OK(abut_destroy_body(body));
   return sum;
 }
 
@@ -825,8 +815,7 @@ static void test_reductions(abut_context context)
     }
     for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
       abut_batch batch = batch_of(&q);
-      CHECK_OK (abut_shape_gradient(q.pair, &batch, all[k], &a.to, NULL, ABUT_SHAPE_SUMS))
-        ;
+      CHECK_OK(abut_shape_gradient(q.pair, &batch, all[k], &a.to, NULL, ABUT_SHAPE_SUMS));
       const double slope = (reduced(&q, context, &ends[1], &smoothing, all[k]) -
                             reduced(&q, context, &ends[0], &smoothing, all[k])) /
                            (2.0 * step);
@@ -855,15 +844,13 @@ static double put_back(abut_context context, solid *s, const abut_smoothing *smo
       points[3 * i + k] = s->vertices[i / 6 * 3 + k] + (i % 6 / 2 == k ? (i % 2 ? h : -h) : 0.0);
     }
   }
-  CHECK_OK (abut_evaluate_body(body, smoothing->union_, smoothing->plane, 48, points, phi, NULL))
-    ;
+  CHECK_OK(abut_evaluate_body(body, smoothing->union_, smoothing->plane, 48, points, phi, NULL));
   for (size_t i = 0; i < 24; ++i) {
     g[i] = (phi[2 * i + 1] - phi[2 * i]) / (2.0 * h);
   }
   for (int turn = 0; turn < 12; ++turn) {
-    CHECK_OK (abut_evaluate_body(body, smoothing->union_, smoothing->plane, 8, s->vertices, at,
-                                 NULL))
-      ;
+    CHECK_OK(
+      abut_evaluate_body(body, smoothing->union_, smoothing->plane, 8, s->vertices, at, NULL));
     for (size_t i = 0; i < 24; ++i) {
       const double *n = g + i / 3 * 3;
       s->vertices[i] -= at[i / 3] * g[i] / (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
@@ -873,8 +860,7 @@ static double put_back(abut_context context, solid *s, const abut_smoothing *smo
   for (size_t i = 0; i < 8; ++i) {
     worst = fmax(worst, fabs(at[i]));
   }
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
   return worst;
 }
 
@@ -897,8 +883,7 @@ static void test_follow(abut_context context)
       off = put_back(context, &s[0], &smoothing);
     }
     CHECK(off <= 1e-12);
-    CHECK_OK (abut_destroy_body(q.bodies[0]))
-      ;
+    CHECK_OK(abut_destroy_body(q.bodies[0]));
     REQUIRE_OK(abut_create_body(context, &s[0].def, &q.bodies[0]));
     REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
     question_make(&q, ABUT_FLOAT64, 1, &seed);
@@ -906,11 +891,9 @@ static void test_follow(abut_context context)
     arrays_make(q.bodies[0], 1, &each);
     abut_batch batch = batch_of(&q);
     const abut_cotangents bars = cotangents_of(&q);
-    CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_FOLLOW))
-      ;
-    CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &each.to, NULL,
-                             ABUT_SHAPE_FOLLOW | ABUT_SHAPE_EACH_POSE))
-      ;
+    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_FOLLOW));
+    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &each.to, NULL,
+                            ABUT_SHAPE_FOLLOW | ABUT_SHAPE_EACH_POSE));
     for (int i = 0; i < NAMES; ++i) {
       CHECK(!memcmp(a.of[i], each.of[i], a.counts[i] * sizeof(double)));
     }
@@ -931,8 +914,7 @@ static void test_follow(abut_context context)
     write_direction(&a, &d, 0);
     abut_shape_tangents field = tangents_of(&a);
     field.vertices = NULL;
-    CHECK_OK (abut_shape_jvp(q.pair, &batch, &field, NULL, NULL, &o.to, ABUT_SHAPE_FOLLOW))
-      ;
+    CHECK_OK(abut_shape_jvp(q.pair, &batch, &field, NULL, NULL, &o.to, ABUT_SHAPE_FOLLOW));
     const double ahead = pushed(&q, &o, 0, q.poses);
     check(fabs(ahead - slope) <= 1e-6 * fmax(fabs(slope), 1.0),
           "way %d: with the mesh outputs change by %.9g, by differences %.9g", way, ahead, slope);
@@ -1020,13 +1002,10 @@ static void test_transposes(abut_context context, abut_precision precision)
     const abut_gradients to = {g[0], g[1]};
     const abut_pose_tangents by = {turns[0], turns[1]};
     const abut_shape_tangents of[2] = {tangents_of(&along[0]), tangents_of(&along[1])};
-    CHECK_OK (abut_vjp(q.pair, ABUT_SAME_PAIR, &batch, &bars, &to))
-      ;
-    CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &gradients[0].to, &gradients[1].to,
-                             want | ABUT_SHAPE_EACH_POSE))
-      ;
-    CHECK_OK (abut_shape_jvp(q.pair, &batch, &of[0], &of[1], &by, &o.to, want))
-      ;
+    CHECK_OK(abut_vjp(q.pair, ABUT_SAME_PAIR, &batch, &bars, &to));
+    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &gradients[0].to, &gradients[1].to,
+                            want | ABUT_SHAPE_EACH_POSE));
+    CHECK_OK(abut_shape_jvp(q.pair, &batch, &of[0], &of[1], &by, &o.to, want));
     for (size_t pose = 0; pose < POSES; ++pose) {
       double pulled = 0.0, size = 0.0;
       for (int i = 0; i < 2; ++i) {
@@ -1050,8 +1029,7 @@ static void test_transposes(abut_context context, abut_precision precision)
     }
     outcome_free(&o);
     question_free(&q);
-    CHECK_OK (abut_destroy_pair(q.pair))
-      ;
+    CHECK_OK(abut_destroy_pair(q.pair));
   }
 }
 
@@ -1121,11 +1099,9 @@ static void test_carried(abut_context context, abut_precision precision)
     outcome_make(&q, &o[1]);
     abut_batch batch = batch_of(&q);
     const abut_pose_tangents poses = {moved ? NULL : by, moved ? by : NULL};
-    CHECK_OK (abut_shape_jvp(q.pair, &batch, moved ? NULL : &t, moved ? &t : NULL, NULL, &o[0].to,
-                             0))
-      ;
-    CHECK_OK (abut_jvp(q.pair, ABUT_SAME_PAIR, &batch, &poses, &o[1].to))
-      ;
+    CHECK_OK(
+      abut_shape_jvp(q.pair, &batch, moved ? NULL : &t, moved ? &t : NULL, NULL, &o[0].to, 0));
+    CHECK_OK(abut_jvp(q.pair, ABUT_SAME_PAIR, &batch, &poses, &o[1].to));
     for (int i = 0; i < 4; ++i) {
       double worst = 0.0, size = 0.0;
       for (size_t k = 0; k < q.contacts * (i % 2 ? 1 : 3); ++k) {
@@ -1141,8 +1117,7 @@ static void test_carried(abut_context context, abut_precision precision)
     outcome_free(&o[0]);
     outcome_free(&o[1]);
     question_free(&q);
-    CHECK_OK (abut_destroy_pair(q.pair))
-      ;
+    CHECK_OK(abut_destroy_pair(q.pair));
   }
 }
 
@@ -1174,8 +1149,7 @@ static void test_untouched(abut_context context, abut_precision precision)
   }
   const abut_cotangents bars = {.d = q.bar[1]};
   abut_batch batch = batch_of(&q);
-  CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS))
-    ;
+  CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS));
   for (size_t i = 0; i < 24; ++i) {
     CHECK(i / 3 == 2 ? fabs(a.of[VERTICES][i]) <= 1.1 : a.of[VERTICES][i] == 0.0);
   }
@@ -1184,8 +1158,7 @@ static void test_untouched(abut_context context, abut_precision precision)
   }
   real_put(q.bar[1], precision, 2, 0.0);
   real_put(q.bar[1], precision, 10, 1.0); /* a vertex of body 2 */
-  CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS))
-    ;
+  CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS));
   double size = 0.0;
   for (size_t i = 0; i < 24; ++i) {
     CHECK(a.of[VERTICES][i] == 0.0);
@@ -1213,8 +1186,7 @@ static void test_awkward(abut_context context, abut_precision precision)
     abut_smoothing smoothing = way < AWKWARD ? smoothing_of(one, one, way % 2 ? 4 : 0)
                                              : field_smoothing(one, one, way);
     abut_body_info info;
-    CHECK_OK (abut_get_body_info(q.bodies[0], &info))
-      ;
+    CHECK_OK(abut_get_body_info(q.bodies[0], &info));
     smoothing.length = fmax(smoothing.length, 1e-2 * info.diagonal);
     REQUIRE_OK(abut_create_pair(q.bodies[0], q.bodies[1], &smoothing, &q.pair));
     question_make(&q, precision, 3, &seed);
@@ -1226,8 +1198,7 @@ static void test_awkward(abut_context context, abut_precision precision)
     const abut_cotangents bars = cotangents_of(&q);
     arrays_make(q.bodies[0], 3, &a[0]);
     arrays_make(q.bodies[1], 3, &a[1]);
-    CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &a[0].to, &a[1].to, ABUT_SHAPE_EACH_POSE))
-      ;
+    CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a[0].to, &a[1].to, ABUT_SHAPE_EACH_POSE));
     for (int side = 0; side < 2; ++side) {
       size_t none = 0;
       for (int i = 0; i < NAMES; ++i) {
@@ -1241,9 +1212,8 @@ static void test_awkward(abut_context context, abut_precision precision)
     outcome o;
     outcome_make(&q, &o);
     const abut_shape_tangents along[2] = {tangents_of(&a[0]), tangents_of(&a[1])};
-    CHECK_OK (abut_shape_jvp(q.pair, &batch, &along[0], &along[1], NULL, &o.to,
-                             ABUT_SHAPE_EACH_POSE))
-      ;
+    CHECK_OK(
+      abut_shape_jvp(q.pair, &batch, &along[0], &along[1], NULL, &o.to, ABUT_SHAPE_EACH_POSE));
     size_t wrong = 0;
     for (int i = 0; i < 4; ++i) {
       for (size_t k = 0; k < q.poses * q.contacts * (i % 2 ? 1 : 3); ++k) {
@@ -1282,13 +1252,11 @@ static void sums_in_chunks(abut_precision precision, bool fields, uint32_t chunk
   abut_batch batch = batch_of(&q);
   arrays_make(q.bodies[0], 1, &a[0]);
   arrays_make(q.bodies[1], 1, &a[1]);
-  CHECK_OK (abut_shape_gradient(q.pair, &batch, ABUT_REDUCE_ENERGY, &a[0].to, &a[1].to,
-                                ABUT_SHAPE_SUMS))
-    ;
+  CHECK_OK(
+    abut_shape_gradient(q.pair, &batch, ABUT_REDUCE_ENERGY, &a[0].to, &a[1].to, ABUT_SHAPE_SUMS));
   CHECK_EQUAL(batch.rejected, 1);
   question_free(&q);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
 }
 
 static void test_bits(abut_precision precision, bool fields)
@@ -1355,8 +1323,7 @@ static void test_refusals(abut_context context, abut_precision precision)
   CHECK_EQUAL(abut_shape_jvp(q.pair, &batch, NULL, &along, NULL, &o.to, 0), ABUT_ERROR_ARGUMENT);
   CHECK(strstr(abut_last_error(), "body 2's axes: number 1 is not finite"));
   a.of[AXES][1] = 0.0;
-  CHECK_OK (abut_shape_jvp(q.pair, &batch, &along, NULL, NULL, &o.to, 0))
-    ;
+  CHECK_OK(abut_shape_jvp(q.pair, &batch, &along, NULL, NULL, &o.to, 0));
   abut_compact list = {.capacity = 0};
   batch.compact = &list;
   CHECK_EQUAL(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS),
@@ -1365,8 +1332,7 @@ static void test_refusals(abut_context context, abut_precision precision)
   outcome_free(&o);
   batch = batch_of(&q);
   batch.count = 0;
-  CHECK_OK (abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS))
-    ;
+  CHECK_OK(abut_shape_vjp(q.pair, &batch, &bars, &a.to, NULL, ABUT_SHAPE_SUMS));
   CHECK(a.of[AXES][0] == 0.0);
   arrays_free(&a);
   question_free(&q);
@@ -1390,8 +1356,7 @@ int main(int argc, char **argv)
   test_untouched(context, precision);
   test_awkward(context, precision);
   test_refusals(context, precision);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   test_bits(precision, false);
   test_bits(precision, true);
   return check_finish();

@@ -148,8 +148,7 @@ static void within(shared *s)
   batch.d = d;
   batch.progress = destroy_within;
   batch.user = s;
-  CHECK_OK (abut_contacts(s->pair, &batch))
-    ;
+  CHECK_OK(abut_contacts(s->pair, &batch));
   CHECK(!memcmp(d, s->d, POSES * s->contacts * real_size(s->precision)));
   free(d);
 }
@@ -166,8 +165,7 @@ static void strangers(shared *s)
   REQUIRE(test_context(s->precision, &other));
   REQUIRE(make_box(other, half, &body));
   REQUIRE_OK(make_cubes(other, &pairs[1]));
-  CHECK_OK (abut_fit_smoothing(s->body, body, &smoothing))
-    ;
+  CHECK_OK(abut_fit_smoothing(s->body, body, &smoothing));
   CHECK_EQUAL(abut_create_pair(s->body, body, &smoothing, &pair), ABUT_ERROR_HANDLE);
   abut_batch batch = batch_of(s);
   batch.d = s->d;
@@ -175,8 +173,7 @@ static void strangers(shared *s)
   batch.pair_count = 2;
   batch.pair = which;
   CHECK_EQUAL(abut_contacts(ABUT_BATCH_PAIRS, &batch), ABUT_ERROR_HANDLE);
-  CHECK_OK (abut_destroy_context(other))
-    ;
+  CHECK_OK(abut_destroy_context(other));
 }
 
 static void start(work *works, shared *s, void *(*what)(void *))
@@ -224,8 +221,7 @@ int main(int argc, char **argv)
   start(works, &s, run);
   join(works);
   start(works, &s, run_on);
-  CHECK_OK (abut_destroy_context(s.context))
-    ;
+  CHECK_OK(abut_destroy_context(s.context));
   join(works);
   CHECK_EQUAL(atomic_load(&s.refused), THREADS);
   free(s.pose1);

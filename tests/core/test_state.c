@@ -46,7 +46,7 @@ static bool open_parts(size_t count, uint32_t chunk, abut_context *out)
   def.device_count = (uint32_t)count;
   def.precision = precision;
   def.chunk = chunk;
-  return CHECK_OK (abut_create_context(&def, out));
+  return CHECK_OK(abut_create_context(&def, out));
 }
 
 /* ---- what ---- */
@@ -74,8 +74,8 @@ static bool make_pair(world *w, int edges)
   s.edges[0] = s.edges[1] = 3;
   s.penetration = 0.1;
   return make_box(w->context, halves[0], &a) && make_box(w->context, halves[1], &b) &&
-         CHECK_OK (abut_create_pair(a, b, &s, &w->pair)) &&
-         CHECK_OK (abut_get_layout(w->pair, &w->layout));
+         CHECK_OK(abut_create_pair(a, b, &s, &w->pair)) &&
+         CHECK_OK(abut_get_layout(w->pair, &w->layout));
 }
 
 static bool make_world(world *w, size_t devices, uint32_t chunk, int edges)
@@ -100,8 +100,7 @@ static void free_world(world *w)
 {
   free(w->pose[0]);
   free(w->pose[1]);
-  CHECK_OK (abut_destroy_context(w->context))
-    ;
+  CHECK_OK(abut_destroy_context(w->context));
 }
 
 static bool same(const void *a, const void *b, size_t reals, const char *what)
@@ -113,8 +112,7 @@ static bool same(const void *a, const void *b, size_t reals, const char *what)
 static void *whole(abut_state_array a, size_t width)
 {
   void *reals = calloc(ROWS * width, size());
-  CHECK_OK (abut_read_state(a, 0, ROWS, reals))
-    ;
+  CHECK_OK(abut_read_state(a, 0, ROWS, reals));
   return reals;
 }
 
@@ -128,8 +126,7 @@ static void same_as_state(const void *expected, abut_state_array a, size_t width
 static abut_counters counters_of(const world *w)
 {
   abut_counters c;
-  CHECK_OK (abut_get_counters(w->context, &c))
-    ;
+  CHECK_OK(abut_get_counters(w->context, &c));
   return c;
 }
 
@@ -175,8 +172,7 @@ static void loop_on_host(const world *w, void *arrays[LOOP_ARRAYS])
   batch.reductions.soft_minimum = arrays[SOFT];
   batch.reductions.minimum_distance = arrays[LEAST];
   for (int i = 0; i < STEPS; ++i) {
-    CHECK_OK (abut_gradient(w->pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_SOFT_MINIMUM, &gradients))
-      ;
+    CHECK_OK(abut_gradient(w->pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_SOFT_MINIMUM, &gradients));
     choose(arrays[BEST], arrays[POSE2], 7, arrays[SOFT], arrays[BEST_SOFT]);
     choose(arrays[BEST_SOFT], arrays[SOFT], 1, arrays[SOFT], arrays[BEST_SOFT]);
     add_scaled(arrays[POSE2], arrays[SLOPE], 7 * ROWS);
@@ -203,11 +199,11 @@ static bool step_on_state(const world *w, abut_state s)
   batch.pose2 = &a[POSE2];
   batch.reductions.soft_minimum = &a[SOFT];
   batch.reductions.minimum_distance = &a[LEAST];
-  return CHECK_OK (abut_gradient(w->pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_SOFT_MINIMUM,
-                                 &gradients)) &&
-         CHECK_OK (abut_choose_state(a[BEST], a[POSE2], a[SOFT], a[BEST_SOFT])) &&
-         CHECK_OK (abut_choose_state(a[BEST_SOFT], a[SOFT], a[SOFT], a[BEST_SOFT])) &&
-         CHECK_OK (abut_combine_state(a[POSE2], 1.0, a[SLOPE], UP));
+  return CHECK_OK(
+           abut_gradient(w->pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_SOFT_MINIMUM, &gradients)) &&
+         CHECK_OK(abut_choose_state(a[BEST], a[POSE2], a[SOFT], a[BEST_SOFT])) &&
+         CHECK_OK(abut_choose_state(a[BEST_SOFT], a[SOFT], a[SOFT], a[BEST_SOFT])) &&
+         CHECK_OK(abut_combine_state(a[POSE2], 1.0, a[SLOPE], UP));
 }
 
 /* What begins the loop, in host memory. */
@@ -224,14 +220,10 @@ static void start_arrays(void *arrays[LOOP_ARRAYS])
 static abut_state start_state(const world *w, void *const arrays[LOOP_ARRAYS], const double *parts)
 {
   abut_state s;
-  CHECK_OK (abut_create_state(w->context, ROWS, loop_widths, LOOP_ARRAYS, parts, &s))
-    ;
-  CHECK_OK (abut_write_state(array_of(s, POSE1), 0, ROWS, w->pose[0]))
-    ;
-  CHECK_OK (abut_write_state(array_of(s, POSE2), 0, ROWS, w->pose[1]))
-    ;
-  CHECK_OK (abut_write_state(array_of(s, BEST_SOFT), 0, ROWS, arrays[BEST_SOFT]))
-    ;
+  CHECK_OK(abut_create_state(w->context, ROWS, loop_widths, LOOP_ARRAYS, parts, &s));
+  CHECK_OK(abut_write_state(array_of(s, POSE1), 0, ROWS, w->pose[0]));
+  CHECK_OK(abut_write_state(array_of(s, POSE2), 0, ROWS, w->pose[1]));
+  CHECK_OK(abut_write_state(array_of(s, BEST_SOFT), 0, ROWS, arrays[BEST_SOFT]));
   return s;
 }
 
@@ -268,12 +260,10 @@ static void test_loop(size_t devices, uint32_t chunk, const double *parts, size_
   start_arrays(start);
   loop_on_host(&w, arrays);
   const abut_state s = start_state(&w, start, parts);
-  CHECK_OK (abut_get_state_info(s, &info))
-    ;
+  CHECK_OK(abut_get_state_info(s, &info));
   check(info.ranges == 0 && info.changes == 0, "a state that has only been written is the copy");
   steps_that_stay(&w, s);
-  CHECK_OK (abut_get_state_info(s, &info))
-    ;
+  CHECK_OK(abut_get_state_info(s, &info));
   check(info.ranges == ranges && info.changes == 4 * STEPS && info.saved == 0 &&
           info.count == ROWS && info.arrays == LOOP_ARRAYS,
         "%zu ranges, %llu changes", info.ranges, (unsigned long long)info.changes);
@@ -284,8 +274,7 @@ static void test_loop(size_t devices, uint32_t chunk, const double *parts, size_
     free(arrays[i]);
     free(start[i]);
   }
-  CHECK_OK (abut_destroy_state(s))
-    ;
+  CHECK_OK(abut_destroy_state(s));
   check(abut_destroy_state(s) == ABUT_ERROR_HANDLE, "a state is destroyed once");
   free_world(&w);
 }
@@ -372,35 +361,29 @@ static void do_calls(const world *w, arrays *a, bool there, abut_compact *list, 
   b.reductions.mean_distance = at(a, there, MEAN);
   b.reductions.activity = at(a, there, SUM);
   b.reductions.energy = at(a, there, ENERGY);
-  CHECK_OK (abut_contacts(w->pair, &b))
-    ;
+  CHECK_OK(abut_contacts(w->pair, &b));
   check(b.rejected == 1, "%zu poses are rejected", b.rejected);
   const abut_cotangents bars = {.d = at(a, there, BARS_D), .n = at(a, there, BARS_N)};
   const abut_gradients gradients = {at(a, there, GRAD1), at(a, there, GRAD2)};
   b = batch_of(a, there);
-  CHECK_OK (abut_vjp(w->pair, ABUT_SAME_PAIR, &b, &bars, &gradients))
-    ;
+  CHECK_OK(abut_vjp(w->pair, ABUT_SAME_PAIR, &b, &bars, &gradients));
   const abut_pose_tangents along = {at(a, there, ALONG1), NULL};
   const abut_tangents tangents = {.d = at(a, there, PD), .activity = at(a, there, PA)};
   b = batch_of(a, there);
-  CHECK_OK (abut_jvp(w->pair, ABUT_SAME_PAIR, &b, &along, &tangents))
-    ;
+  CHECK_OK(abut_jvp(w->pair, ABUT_SAME_PAIR, &b, &along, &tangents));
   const abut_gradients products = {at(a, there, HESS1), at(a, there, HESS2)};
   b = batch_of(a, there);
-  CHECK_OK (abut_hessian_product(w->pair, &b, ABUT_REDUCE_ENERGY, &along, NULL, &products))
-    ;
+  CHECK_OK(abut_hessian_product(w->pair, &b, ABUT_REDUCE_ENERGY, &along, NULL, &products));
   const abut_cotangents of_bars = {.p = at(a, there, P),
                                    .d = at(a, there, BARS_D),
                                    .activity = at(a, there, A)};
   const abut_gradients seconds = {at(a, there, SECOND1), at(a, there, SECOND2)};
   b = batch_of(a, there);
-  CHECK_OK (abut_vjp_tangent(w->pair, &b, &bars, &of_bars, &along, NULL, &seconds))
-    ;
+  CHECK_OK(abut_vjp_tangent(w->pair, &b, &bars, &of_bars, &along, NULL, &seconds));
   const abut_gradients second = {NULL, at(a, there, SLOPE2)};
   b = batch_of(a, there);
-  CHECK_OK (abut_hessian(w->pair, &b, ABUT_REDUCE_SOFT_MINIMUM, ABUT_BODY_2, &second,
-                         at(a, there, WHOLE)))
-    ;
+  CHECK_OK(
+    abut_hessian(w->pair, &b, ABUT_REDUCE_SOFT_MINIMUM, ABUT_BODY_2, &second, at(a, there, WHOLE)));
 }
 
 static void same_lists(const abut_compact *a, const abut_compact *b)
@@ -429,12 +412,10 @@ static void test_calls(size_t devices, uint32_t chunk, int edges)
       (abut_compact){.threshold = 0.1, .capacity = LIST, .pose = poses[i], .slot = slots[i]};
   }
   fill(&w, &a);
-  CHECK_OK (abut_create_state(w.context, ROWS, a.widths, CALL_ARRAYS, NULL, &s))
-    ;
+  CHECK_OK(abut_create_state(w.context, ROWS, a.widths, CALL_ARRAYS, NULL, &s));
   for (uint32_t i = 0; i < CALL_ARRAYS; ++i) {
     a.there[i] = array_of(s, i);
-    CHECK_OK (abut_write_state(a.there[i], 0, ROWS, a.host[i]))
-      ;
+    CHECK_OK(abut_write_state(a.there[i], 0, ROWS, a.host[i]));
   }
   do_calls(&w, &a, false, &lists[0], status[0]);
   do_calls(&w, &a, true, &lists[1], status[1]);
@@ -456,8 +437,7 @@ static void test_calls(size_t devices, uint32_t chunk, int edges)
 static double read_at(abut_state_array a, size_t width, size_t row, size_t k)
 {
   double real[16];
-  CHECK_OK (abut_read_state(a, row, 1, real))
-    ;
+  CHECK_OK(abut_read_state(a, row, 1, real));
   (void)width;
   return real_at(real, precision, k);
 }
@@ -483,41 +463,31 @@ static void test_steps(size_t devices)
     right[i] = 0.5;
   }
   const double *const from[ARRAYS] = {x, x, z, row, left, right};
-  CHECK_OK (abut_create_state(w.context, ROWS, widths, ARRAYS, NULL, &s))
-    ;
+  CHECK_OK(abut_create_state(w.context, ROWS, widths, ARRAYS, NULL, &s));
   for (uint32_t i = 0; i < ARRAYS; ++i) {
     void *reals = to_reals(from[i], ROWS * widths[i], precision);
     a[i] = array_of(s, i);
-    CHECK_OK (abut_write_state(a[i], 0, ROWS, reals))
-      ;
+    CHECK_OK(abut_write_state(a[i], 0, ROWS, reals));
     free(reals);
   }
-  CHECK_OK (abut_multiply_state(a[Y], a[X], a[ROW]))
-    ;
+  CHECK_OK(abut_multiply_state(a[Y], a[X], a[ROW]));
   check(read_at(a[Y], 3, 10, 2) == 12.0 / 4.0 * (10.0 / 8.0), "a product with a number a row");
-  CHECK_OK (abut_multiply_state(a[Y], a[Y], a[Z]))
-    ;
+  CHECK_OK(abut_multiply_state(a[Y], a[Y], a[Z]));
   check(read_at(a[Y], 3, 10, 2) == 12.0 / 4.0 * (10.0 / 8.0) * 1.5, "a product in place");
-  CHECK_OK (abut_combine_state(a[Y], 0.0, a[X], 2.0))
-    ;
+  CHECK_OK(abut_combine_state(a[Y], 0.0, a[X], 2.0));
   check(read_at(a[Y], 3, 149, 0) == 149.0 / 2.0, "twice x");
-  CHECK_OK (abut_combine_state(a[Y], 0.5, a[Y], 1.0))
-    ;
+  CHECK_OK(abut_combine_state(a[Y], 0.5, a[Y], 1.0));
   check(read_at(a[Y], 3, 149, 0) == 149.0 * 0.75, "an array with itself");
-  CHECK_OK (abut_choose_state(a[Y], a[Z], a[LEFT], a[RIGHT]))
-    ;
+  CHECK_OK(abut_choose_state(a[Y], a[Z], a[LEFT], a[RIGHT]));
   check(read_at(a[Y], 3, 75, 1) == 76.0 * 0.75 && read_at(a[Y], 3, 76, 1) == 1.0 &&
           read_at(a[Y], 3, 77, 1) == 78.0 * 0.75,
         "rows by which is greater; NaN is not");
-  CHECK_OK (abut_steepest_state(a[Y], a[X], a[Z]))
-    ;
+  CHECK_OK(abut_steepest_state(a[Y], a[X], a[Z]));
   const double g[3] = {4.0 / 4.0, 5.0 / 4.0, 6.0 / 4.0};
   const double length = sqrt(0.5 * g[0] * g[0] + g[1] * g[1] + 1.5 * g[2] * g[2]);
   check(fabs(read_at(a[Y], 3, 4, 2) - 1.5 * g[2] / length) < 1e-6, "the steepest way");
-  CHECK_OK (abut_combine_state(a[X], 0.0, a[X], 0.0))
-    ;
-  CHECK_OK (abut_steepest_state(a[Y], a[X], a[Z]))
-    ;
+  CHECK_OK(abut_combine_state(a[X], 0.0, a[X], 0.0));
+  CHECK_OK(abut_steepest_state(a[Y], a[X], a[Z]));
   check(read_at(a[Y], 3, 4, 2) == 0.0, "no way is the steepest where all is level");
   free_world(&w);
 }
@@ -537,54 +507,36 @@ static void test_copies(size_t devices)
     return;
   }
   void *reals = to_reals(row, 7, precision);
-  CHECK_OK (abut_create_state(w.context, ROWS, widths, 2, NULL, &s))
-    ;
+  CHECK_OK(abut_create_state(w.context, ROWS, widths, 2, NULL, &s));
   const abut_state_array a = array_of(s, 0), b = array_of(s, 1);
-  CHECK_OK (abut_write_state(a, 74, 1, reals))
-    ;
-  CHECK_OK (abut_write_state(a, 76, 1, reals))
-    ;
+  CHECK_OK(abut_write_state(a, 74, 1, reals));
+  CHECK_OK(abut_write_state(a, 76, 1, reals));
   const uint64_t up = counters_of(&w).bytes_up;
   check(read_at(a, 7, 74, 3) == 4.0 && read_at(a, 7, 75, 3) == 0.0, "rows that are written");
-  CHECK_OK (abut_start_timeline(w.context))
-    ;
-  CHECK_OK (abut_combine_state(a, 2.0, a, 0.0))
-    ;
-  CHECK_OK (abut_stop_timeline(w.context))
-    ;
-  CHECK_OK (abut_get_timeline(w.context, spans, 64, &count))
-    ;
+  CHECK_OK(abut_start_timeline(w.context));
+  CHECK_OK(abut_combine_state(a, 2.0, a, 0.0));
+  CHECK_OK(abut_stop_timeline(w.context));
+  CHECK_OK(abut_get_timeline(w.context, spans, 64, &count));
   check(count == 3 * devices, "%zu spans of %zu devices", count, devices);
   check(counters_of(&w).bytes_up - up == ROWS * 8 * size(), "a state goes up once");
   check(read_at(a, 7, 74, 3) == 8.0, "read after a computation");
-  CHECK_OK (abut_get_state_info(s, &info))
-    ;
+  CHECK_OK(abut_get_state_info(s, &info));
   check(info.changes == 1 && info.saved == 0, "%llu changes", (unsigned long long)info.changes);
-  CHECK_OK (abut_write_state(a, 75, 1, reals))
-    ;
+  CHECK_OK(abut_write_state(a, 75, 1, reals));
   check(read_at(a, 7, 75, 3) == 4.0, "written after a computation");
-  CHECK_OK (abut_restore_state(s))
-    ;
-  CHECK_OK (abut_get_state_info(s, &info))
-    ;
+  CHECK_OK(abut_restore_state(s));
+  CHECK_OK(abut_get_state_info(s, &info));
   check(info.changes == 0 && info.ranges == 0, "restored");
   check(read_at(a, 7, 74, 3) == 4.0 && read_at(a, 7, 75, 3) == 0.0, "back before all that");
-  CHECK_OK (abut_combine_state(a, 3.0, a, 0.0))
-    ;
-  CHECK_OK (abut_save_state(s))
-    ;
-  CHECK_OK (abut_save_state(s))
-    ;
-  CHECK_OK (abut_combine_state(a, 3.0, a, 0.0))
-    ;
-  CHECK_OK (abut_restore_state(s))
-    ;
+  CHECK_OK(abut_combine_state(a, 3.0, a, 0.0));
+  CHECK_OK(abut_save_state(s));
+  CHECK_OK(abut_save_state(s));
+  CHECK_OK(abut_combine_state(a, 3.0, a, 0.0));
+  CHECK_OK(abut_restore_state(s));
   check(read_at(a, 7, 76, 0) == 3.0, "back to what was saved");
-  CHECK_OK (abut_combine_state(b, 1.0, b, 1.0))
-    ;
+  CHECK_OK(abut_combine_state(b, 1.0, b, 1.0));
   check(read_at(a, 7, 76, 0) == 3.0, "and there again");
-  CHECK_OK (abut_read_state(a, ROWS, 0, NULL))
-    ;
+  CHECK_OK(abut_read_state(a, ROWS, 0, NULL));
   free(reals);
   free_world(&w);
 }
@@ -602,8 +554,7 @@ static void test_refused_batches(const world *w, abut_state s)
   static const size_t one = 1;
   abut_state_array a[4] = {array_of(s, 0), array_of(s, 1), array_of(s, 2), array_of(s, 9)};
   abut_state other;
-  CHECK_OK (abut_create_state(w->context, ROWS, &one, 1, NULL, &other))
-    ;
+  CHECK_OK(abut_create_state(w->context, ROWS, &one, 1, NULL, &other));
   const abut_state_array strange = array_of(other, 0);
   abut_batch b = abut_default_batch();
   b.memory = ABUT_MEMORY_STATE;
@@ -632,8 +583,7 @@ static void test_refused_batches(const world *w, abut_state s)
   refused(abut_combine_state(a[0], 1.0, a[2], 1.0), ABUT_ERROR_ARGUMENT, "x needs 7 reals");
   refused(abut_combine_state(a[0], 1.0, strange, 1.0), ABUT_ERROR_ARGUMENT, "another state");
   refused(abut_choose_state(a[0], a[1], a[0], a[2]), ABUT_ERROR_ARGUMENT, "left needs 1 real");
-  CHECK_OK (abut_destroy_state(other))
-    ;
+  CHECK_OK(abut_destroy_state(other));
   refused(abut_combine_state(a[0], 1.0, strange, 1.0), ABUT_ERROR_HANDLE, "stale");
 }
 
@@ -656,8 +606,7 @@ static void test_refusals(void)
   refused(abut_create_state(w.context, ROWS, widths, 3, less, &s), ABUT_ERROR_ARGUMENT, "-1");
   refused(abut_create_state(w.context, ROWS, widths, 3, NULL, NULL), ABUT_ERROR_ARGUMENT, "handle");
   refused(abut_get_state_info((abut_state){0, 0}, NULL), ABUT_ERROR_HANDLE, "null");
-  CHECK_OK (abut_create_state(w.context, ROWS, widths, 3, NULL, &s))
-    ;
+  CHECK_OK(abut_create_state(w.context, ROWS, widths, 3, NULL, &s));
   refused(abut_get_state_info(s, NULL), ABUT_ERROR_ARGUMENT, "answer");
   refused(abut_write_state(array_of(s, 0), 0, ROWS + 1, reals), ABUT_ERROR_ARGUMENT, "0 + 151");
   refused(abut_read_state(array_of(s, 0), 151, 0, reals), ABUT_ERROR_ARGUMENT, "rows 151");
@@ -672,14 +621,11 @@ static void test_refusals(void)
   b.pose1 = &a[0];
   b.pose2 = &a[1];
   refused(abut_contacts(second.pair, &b), ABUT_ERROR_ARGUMENT, "another context");
-  CHECK_OK (abut_create_state(w.context, 0, widths, 3, NULL, &s))
-    ;
-  CHECK_OK (abut_combine_state(array_of(s, 0), 1.0, array_of(s, 1), 1.0))
-    ;
+  CHECK_OK(abut_create_state(w.context, 0, widths, 3, NULL, &s));
+  CHECK_OK(abut_combine_state(array_of(s, 0), 1.0, array_of(s, 1), 1.0));
   refused(abut_combine_state(array_of(s, 0), 1.0, array_of(s, 1), NAN), ABUT_ERROR_ARGUMENT,
           "cannot be combined");
-  CHECK_OK (abut_save_state(s))
-    ;
+  CHECK_OK(abut_save_state(s));
   refused(abut_create_state(w.context, SIZE_MAX / 8, widths, 1, NULL, &s), ABUT_ERROR_ARGUMENT,
           "larger than any memory");
   free_world(&w);
@@ -695,8 +641,7 @@ int main(int argc, char **argv)
   if (!open_context(precision, 0, 0, &probe)) {
     return 77;
   }
-  CHECK_OK (abut_destroy_context(probe))
-    ;
+  CHECK_OK(abut_destroy_context(probe));
   for (size_t devices = 1; devices <= PARTS; ++devices) {
     test_loop(devices, 0, NULL, devices);
     test_loop(devices, 17, NULL, devices);

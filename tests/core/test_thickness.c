@@ -70,16 +70,14 @@ static void expect(abut_context context, const abut_body_def *def, double wanted
 {
   abut_body body;
   abut_body_info info;
-  if (!CHECK_OK (abut_create_body(context, def, &body))) {
+  if (!CHECK_OK(abut_create_body(context, def, &body))) {
     return;
   }
-  CHECK_OK (abut_get_body_info(body, &info))
-    ;
+  CHECK_OK(abut_get_body_info(body, &info));
   printf("%-44s %.5f m thick, is %.5f\n", what, info.thickness, wanted);
   check(info.thickness >= least * wanted && info.thickness <= most * wanted,
         "%s: thickness %g, not %g to %g of %g", what, info.thickness, least, most, wanted);
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
 }
 
 /* Boxes, plates, planks and bars, each as a polyhedron and as a superquadric, whose own distance is
@@ -196,7 +194,7 @@ static void test_bare(abut_context context)
     char what[64];
     options.no_cache = true;
     snprintf(what, sizeof what, "bare mesh %zu", i);
-    if (CHECK_OK (abut_make_field(&mesh, &options, &field))) {
+    if (CHECK_OK(abut_make_field(&mesh, &options, &field))) {
       expect(context, &field.def, 2.0 * half[2], 0.8, 1.25, what);
       abut_free_field(&field);
     }
@@ -231,9 +229,9 @@ static void test_odd(abut_context context)
 static bool fit(abut_context context, const abut_body_def defs[2], abut_body bodies[2],
                 abut_smoothing *s)
 {
-  return CHECK_OK (abut_create_body(context, &defs[0], &bodies[0])) &&
-         CHECK_OK (abut_create_body(context, &defs[1], &bodies[1])) &&
-         CHECK_OK (abut_fit_smoothing(bodies[0], bodies[1], s));
+  return CHECK_OK(abut_create_body(context, &defs[0], &bodies[0])) &&
+         CHECK_OK(abut_create_body(context, &defs[1], &bodies[1])) &&
+         CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], s));
 }
 
 /* What is 10 mm thick has a penetration below half a millimetre, however long it is. */
@@ -282,7 +280,7 @@ static double above_slab(abut_context context, double thick, double above, doubl
   abut_smoothing s;
   abut_pair pair;
   if (!fit(context, defs, bodies, &s) ||
-      !CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
+      !CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
     return HUGE_VAL;
   }
   const double at[12] = {0, 0, 0, 0, 0, 0, 0.013, 0.007, half[2] + 0.01 + above, 0, 0, 0};
@@ -292,12 +290,10 @@ static double above_slab(abut_context context, double thick, double above, doubl
   batch.pose1 = poses;
   batch.pose2 = (char *)poses + 6 * real_size(precision);
   batch.reductions.activity = sum;
-  CHECK_OK (abut_contacts(pair, &batch))
-    ;
+  CHECK_OK(abut_contacts(pair, &batch));
   const double found = real_at(sum, precision, 0);
   *penetration = s.penetration;
-  CHECK_OK (abut_destroy_pair(pair))
-    ;
+  CHECK_OK(abut_destroy_pair(pair));
   free(poses);
   free(sum);
   return found;
@@ -347,8 +343,7 @@ static void test_unions(abut_context context)
     if (fit(context, defs, bodies, &s)) {
       const double wanted = cases[i].wanted > 0.0 ? cases[i].wanted : 0.004 * sqrt(3.0);
       check(fabs(s.union_ - wanted) < 1e-9, "case %zu: union %g, not %g", i, s.union_, wanted);
-      CHECK_OK (abut_get_body_info(bodies[0], &info))
-        ;
+      CHECK_OK(abut_get_body_info(bodies[0], &info));
       CHECK(info.union_ == cases[i].unions[0]);
     }
   }
@@ -373,9 +368,8 @@ static void test_small(abut_context context)
     abut_smoothing s;
     abut_pair pair;
     if (fit(context, defs, bodies, &s) &&
-        CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
-      CHECK_OK (abut_destroy_pair(pair))
-        ;
+        CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
+      CHECK_OK(abut_destroy_pair(pair));
     }
   }
 }
@@ -395,7 +389,6 @@ int main(int count, char **arguments)
   test_slabs(context);
   test_unions(context);
   test_small(context);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

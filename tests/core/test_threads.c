@@ -147,9 +147,8 @@ int main(int argc, char **argv)
   if (!test_context(precision, &probe)) {
     return 77;
   }
-  CHECK_OK (abut_destroy_context(probe))
-    ;
-  if (CHECK_OK (abut_find_device(name ? name : "host", &device))) {
+  CHECK_OK(abut_destroy_context(probe));
+  if (CHECK_OK(abut_find_device(name ? name : "host", &device))) {
     test_threads(precision, device);
   }
   return check_finish();

@@ -38,7 +38,7 @@ static bool make_scene(abut_precision precision, int index, scene *t)
   if (!open_context(precision, 0, 0, &t->context) ||
       !smooth_body(t->context, &seed, &t->bodies[0]) ||
       !smooth_body(t->context, &seed, &t->bodies[1]) ||
-      !CHECK_OK (abut_create_pair(t->bodies[0], t->bodies[1], &smoothing, &t->pair)) ||
+      !CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[1], &smoothing, &t->pair)) ||
       !slopes_create(&t->s, t->pair, precision, kind, POSES, seed)) {
     return false;
   }
@@ -55,8 +55,7 @@ static bool make_scene(abut_precision precision, int index, scene *t)
 static void end_scene(scene *t)
 {
   slopes_free(&t->s);
-  CHECK_OK (abut_destroy_context(t->context))
-    ;
+  CHECK_OK(abut_destroy_context(t->context));
 }
 
 /* ---- rows of both bodies ---- */
@@ -157,12 +156,10 @@ static void test_differences(scene *t, int index, unsigned given)
   }
   for (int way = 0; way < 2; ++way) {
     move(&moved, given, s, way ? step : -step);
-    CHECK_OK (slopes_vjp(&moved, given))
-      ;
+    CHECK_OK(slopes_vjp(&moved, given));
     keep(s, moved.gradient, side[way]);
   }
-  CHECK_OK (slopes_vjp_tangent(s, given))
-    ;
+  CHECK_OK(slopes_vjp_tangent(s, given));
   keep(s, side[1], slope);
   for (size_t i = 0; i < 2 * POSES * s->width; ++i) {
     double *to = slope[i / (POSES * s->width)];
@@ -210,26 +207,20 @@ static void test_parts(scene *t)
                                    .activity = s->bar_tangents[3]};
   const abut_pose_tangents along = {s->along[0], s->along[1]}, nowhere = {NULL, NULL};
   void *all[2], *gradient[2], *poses[2], *cotangents[2], *vjp[2];
-  CHECK_OK (slopes_vjp_tangent(s, ALL_BARS))
-    ;
+  CHECK_OK(slopes_vjp_tangent(s, ALL_BARS));
   keep(s, s->product, all);
   keep(s, s->gradient, gradient);
-  CHECK_OK (tangent_of(s, &bars, NULL, &along))
-    ;
+  CHECK_OK(tangent_of(s, &bars, NULL, &along));
   keep(s, s->product, poses);
-  CHECK_OK (tangent_of(s, NULL, &of_bars, NULL))
-    ;
+  CHECK_OK(tangent_of(s, NULL, &of_bars, NULL));
   keep(s, s->product, cotangents);
-  CHECK_OK (tangent_of(s, &bars, &of_bars, &nowhere))
-    ;
+  CHECK_OK(tangent_of(s, &bars, &of_bars, &nowhere));
   check_apart(s, apart(s, s->product, 0.0, s->product, cotangents), "without tangents of poses");
   abut_batch batch = slopes_batch(s);
   const abut_gradients to = {s->gradient[0], s->gradient[1]};
-  CHECK_OK (abut_vjp(s->pair, ABUT_SAME_PAIR, &batch, &of_bars, &to))
-    ;
+  CHECK_OK(abut_vjp(s->pair, ABUT_SAME_PAIR, &batch, &of_bars, &to));
   keep(s, s->gradient, vjp);
-  CHECK_OK (slopes_vjp(s, ALL_BARS))
-    ;
+  CHECK_OK(slopes_vjp(s, ALL_BARS));
   check_apart(s, apart(s, poses, 1.0, cotangents, all), "the sum of its parts");
   check_apart(s, apart(s, cotangents, 0.0, vjp, vjp), "the VJP of cotangents' tangents");
   check_apart(s, apart(s, gradient, 0.0, gradient, s->gradient), "the VJP beside it");
@@ -251,14 +242,11 @@ static void test_sides(scene *t)
   const abut_pose_tangents both = {s->along[0], s->along[1]};
   const abut_pose_tangents first = {s->along[0], NULL}, second = {NULL, s->along[1]};
   void *one[2], *other[2];
-  CHECK_OK (tangent_of(s, &bars, NULL, &first))
-    ;
+  CHECK_OK(tangent_of(s, &bars, NULL, &first));
   keep(s, s->product, one);
-  CHECK_OK (tangent_of(s, &bars, NULL, &second))
-    ;
+  CHECK_OK(tangent_of(s, &bars, NULL, &second));
   keep(s, s->product, other);
-  CHECK_OK (tangent_of(s, &bars, NULL, &both))
-    ;
+  CHECK_OK(tangent_of(s, &bars, NULL, &both));
   check_apart(s, apart(s, one, 1.0, other, s->product), "both poses' tangents");
   drop(one);
   drop(other);
@@ -296,8 +284,7 @@ static void test_reduction(scene *t, abut_reduction reduction)
   const abut_tangents to = {.d = s->tangents[OUT_D], .activity = s->tangents[OUT_ACTIVITY]};
   batch.d = values[0];
   batch.activity = values[1];
-  CHECK_OK (abut_jvp(s->pair, ABUT_SAME_PAIR, &batch, &along, &to))
-    ;
+  CHECK_OK(abut_jvp(s->pair, ABUT_SAME_PAIR, &batch, &along, &to));
   for (int k = 0; k < 4; ++k) {
     bars[k] = calloc(count, real);
   }
@@ -317,11 +304,9 @@ static void test_reduction(scene *t, abut_reduction reduction)
   const abut_cotangents cotangents = {.d = d ? bars[0] : NULL, .activity = a ? bars[1] : NULL};
   const abut_cotangents tangents = {.d = bars[2], .activity = bars[3]};
   void *product[2];
-  CHECK_OK (tangent_of(s, &cotangents, energy ? &tangents : NULL, &along))
-    ;
+  CHECK_OK(tangent_of(s, &cotangents, energy ? &tangents : NULL, &along));
   keep(s, s->product, product);
-  CHECK_OK (slopes_hessian(s, reduction))
-    ;
+  CHECK_OK(slopes_hessian(s, reduction));
   char text[64];
   snprintf(text, sizeof text, "the Hessian product of reduction %d", (int)reduction);
   check_apart(s, apart(s, product, 0.0, product, s->product), text);
@@ -341,8 +326,7 @@ static void test_beside(scene *t)
   slopes *s = &t->s;
   void *plain[2], *kept[2];
   outputs o;
-  CHECK_OK (slopes_vjp_tangent(s, ALL_BARS))
-    ;
+  CHECK_OK(slopes_vjp_tangent(s, ALL_BARS));
   keep(s, s->product, plain);
   keep(s, s->along, kept);
   const abut_cotangents bars = {.p = s->bars[0],
@@ -360,16 +344,14 @@ static void test_beside(scene *t)
       abut_batch batch = slopes_batch(s);
       batch.compact = list ? &o.compact : NULL;
       outputs_attach(&o, &batch, 0, list ? OUT_ALL : 0xfu);
-      CHECK_OK (abut_vjp_tangent(s->pair, &batch, &bars, &of_bars, &along, NULL, &products))
-        ;
+      CHECK_OK(abut_vjp_tangent(s->pair, &batch, &bars, &of_bars, &along, NULL, &products));
       check(same(s, s->product, plain), "what is asked beside it changes it (%d)", list);
     }
     outputs_free(&o);
   }
   abut_batch batch = slopes_batch(s);
   const abut_gradients over = {s->along[0], s->along[1]};
-  CHECK_OK (abut_vjp_tangent(s->pair, &batch, &bars, &of_bars, &along, NULL, &over))
-    ;
+  CHECK_OK(abut_vjp_tangent(s->pair, &batch, &bars, &of_bars, &along, NULL, &over));
   check(same(s, s->along, plain), "in its tangents' place it is another");
   for (int side = 0; side < 2; ++side) {
     memcpy(s->along[side], kept[side], row_bytes(s));
@@ -385,8 +367,7 @@ static void spoil(slopes *s, int output, void *const before[2])
   const double number = slopes_at(s, s->bars[output], at);
   bool finite[2] = {true, true};
   real_put(s->bars[output], s->precision, at, NAN);
-  CHECK_OK (slopes_vjp_tangent(s, ALL_BARS))
-    ;
+  CHECK_OK(slopes_vjp_tangent(s, ALL_BARS));
   real_put(s->bars[output], s->precision, at, number);
   for (size_t i = 0; i < 2 * POSES * s->width; ++i) {
     const size_t pose = i / (2 * s->width), k = i % (2 * s->width);
@@ -405,8 +386,7 @@ static void test_no_numbers(scene *t)
 {
   slopes *s = &t->s;
   void *before[2];
-  CHECK_OK (slopes_vjp_tangent(s, ALL_BARS))
-    ;
+  CHECK_OK(slopes_vjp_tangent(s, ALL_BARS));
   keep(s, s->product, before);
   for (size_t i = 0; i < 2 * s->width; ++i) {
     check(isnan(by_number(s, s->product, REJECTED, i)) &&
@@ -436,8 +416,7 @@ static void test_second_smoothing(scene *t)
         "a second smoothing: %s, '%s'", abut_status_name(status), abut_last_error());
   batch = slopes_batch(s);
   batch.count = 0;
-  CHECK_OK (abut_vjp_tangent(t->pair, &batch, &bars, NULL, NULL, NULL, &to))
-    ;
+  CHECK_OK(abut_vjp_tangent(t->pair, &batch, &bars, NULL, NULL, NULL, &to));
 }
 
 int main(int argc, char **argv)
@@ -447,8 +426,7 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   for (int i = 0; i < SCENES; ++i) {
     scene t;
     if (make_scene(precision, i, &t)) {

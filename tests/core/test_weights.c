@@ -48,13 +48,13 @@ static bool crossing_bars(abut_context context, abut_precision precision, trial 
   const double half[3] = {0.2, 0.02, 0.02}, edge = 0.02 * sqrt(2.0);
   abut_smoothing s;
   t->precision = precision;
-  if (!make_box(context, half, &t->bar) || !CHECK_OK (abut_fit_edge_pairs(t->bar, t->bar, &s))) {
+  if (!make_box(context, half, &t->bar) || !CHECK_OK(abut_fit_edge_pairs(t->bar, t->bar, &s))) {
     return false;
   }
   s.penetration = s.neighbour = t->penetration = 0.002;
   s.compare = 0.005; /* a tenth of an edge puts witness points off by millimetres */
-  if (!CHECK_OK (abut_create_pair(t->bar, t->bar, &s, &t->pair)) ||
-      !CHECK_OK (abut_get_layout(t->pair, &t->layout))) {
+  if (!CHECK_OK(abut_create_pair(t->bar, t->bar, &s, &t->pair)) ||
+      !CHECK_OK(abut_get_layout(t->pair, &t->layout))) {
     return false;
   }
   for (int side = 0; side < 2; ++side) {
@@ -82,7 +82,7 @@ static void test_crossing(const trial *t)
   batch.reductions.distance = distance;
   batch.reductions.minimum_distance = least;
   batch.reductions.soft_distance = soft;
-  if (CHECK_OK (abut_contacts(t->pair, &batch))) {
+  if (CHECK_OK(abut_contacts(t->pair, &batch))) {
     for (size_t i = 0; i < POSES; ++i) {
       const double d = at(t, distance, i), s = at(t, soft, i);
       check(fabs(d - gaps[i]) < 2e-4, "bars %g m apart: distance %g", gaps[i], d);
@@ -109,7 +109,7 @@ static void test_formulas(const trial *t, double temperature)
   batch.reductions.distance = distance;
   batch.reductions.soft_distance = soft;
   batch.reductions.temperature = temperature;
-  if (CHECK_OK (abut_contacts(t->pair, &batch))) {
+  if (CHECK_OK(abut_contacts(t->pair, &batch))) {
     const double T = temperature > 0.0 ? temperature : t->penetration / 16.0;
     for (size_t i = 0; i < POSES; ++i) {
       double least = INFINITY, sum = 0.0;
@@ -142,18 +142,15 @@ static void test_margin(const trial *t, const abut_body bodies[2])
   abut_smoothing s;
   abut_pair pair[2];
   abut_layout layout;
-  CHECK_OK (abut_fit_smoothing(bodies[0], bodies[1], &s))
-    ;
+  CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s));
   s.margin = NAN;
   check(abut_create_pair(bodies[0], bodies[1], &s, &pair[0]) == ABUT_ERROR_ARGUMENT,
         "a margin that is no number is taken");
   for (int k = 0; k < 2; ++k) {
     s.margin = k ? 4.0 * s.penetration : 0.0;
-    CHECK_OK (abut_create_pair(bodies[0], bodies[1], &s, &pair[k]))
-      ;
+    CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair[k]));
   }
-  CHECK_OK (abut_get_layout(pair[0], &layout))
-    ;
+  CHECK_OK(abut_get_layout(pair[0], &layout));
   const size_t count = POSES * layout.contacts;
   void *d[2], *w[2], *a[2];
   for (int k = 0; k < 2; ++k) {
@@ -161,8 +158,7 @@ static void test_margin(const trial *t, const abut_body bodies[2])
     batch.d = d[k] = reals_of(t, count);
     batch.weight = w[k] = reals_of(t, count);
     batch.activity = a[k] = reals_of(t, count);
-    CHECK_OK (abut_contacts(pair[k], &batch))
-      ;
+    CHECK_OK(abut_contacts(pair[k], &batch));
   }
   const double slack = t->precision == ABUT_FLOAT32 ? 1e-5 : 1e-12;
   size_t woken = 0;
@@ -181,8 +177,7 @@ static void test_margin(const trial *t, const abut_body bodies[2])
     free(d[k]);
     free(w[k]);
     free(a[k]);
-    CHECK_OK (abut_destroy_pair(pair[k]))
-      ;
+    CHECK_OK(abut_destroy_pair(pair[k]));
   }
 }
 
@@ -216,8 +211,8 @@ static void test_both_ways(const trial *t)
   const abut_gradients gradients = {g[0], g[1]};
   abut_batch batch = batch_of(t);
   bool moved = false;
-  if (CHECK_OK (abut_jvp(t->pair, ABUT_SAME_PAIR, &batch, &directions, &tangents)) &&
-      CHECK_OK (abut_vjp(t->pair, ABUT_SAME_PAIR, &batch, &cotangents, &gradients))) {
+  if (CHECK_OK(abut_jvp(t->pair, ABUT_SAME_PAIR, &batch, &directions, &tangents)) &&
+      CHECK_OK(abut_vjp(t->pair, ABUT_SAME_PAIR, &batch, &cotangents, &gradients))) {
     for (size_t i = 0; i < POSES; ++i) {
       const double forth = dot(t, bar, slope, i * contacts, contacts);
       const double back = dot(t, g[0], along[0], P * i, P) + dot(t, g[1], along[1], P * i, P);
@@ -245,8 +240,7 @@ static void test_gradient(const trial *t, abut_reduction reduction)
   const abut_gradients gradients = {g[0], g[1]};
   const double step = 1e-6;
   abut_batch batch = batch_of(t);
-  CHECK_OK (abut_gradient(t->pair, ABUT_SAME_PAIR, &batch, reduction, &gradients))
-    ;
+  CHECK_OK(abut_gradient(t->pair, ABUT_SAME_PAIR, &batch, reduction, &gradients));
   for (size_t k = 0; k < 3; ++k) {
     for (int way = 0; way < 2; ++way) {
       for (size_t i = 0; i < P * POSES; ++i) {
@@ -258,8 +252,7 @@ static void test_gradient(const trial *t, abut_reduction reduction)
       void **const to = reduction == ABUT_REDUCE_DISTANCE ? &batch.reductions.distance
                                                           : &batch.reductions.soft_distance;
       *to = value[way];
-      CHECK_OK (abut_contacts(t->pair, &batch))
-        ;
+      CHECK_OK(abut_contacts(t->pair, &batch));
     }
     for (size_t i = 0; i < POSES; ++i) {
       const double want = (at(t, value[1], i) - at(t, value[0], i)) / (2.0 * step);
@@ -289,10 +282,8 @@ static void test_hessians(const trial *t)
   abut_batch batch = batch_of(t);
   for (int k = 0; k < 2; ++k) {
     const abut_reduction of = k ? ABUT_REDUCE_SOFT_DISTANCE : ABUT_REDUCE_DISTANCE;
-    CHECK_OK (abut_hessian_product(t->pair, &batch, of, &directions, NULL, &products))
-      ;
-    CHECK_OK (abut_hessian(t->pair, &batch, of, ABUT_BOTH_BODIES, NULL, whole))
-      ;
+    CHECK_OK(abut_hessian_product(t->pair, &batch, of, &directions, NULL, &products));
+    CHECK_OK(abut_hessian(t->pair, &batch, of, ABUT_BOTH_BODIES, NULL, whole));
     for (size_t i = 0; i < 2 * P * POSES; ++i) {
       const size_t pose = i / (2 * P), row = i % (2 * P);
       const void *side = product[row / P];
@@ -328,7 +319,7 @@ static bool gradients_at(const trial *t, abut_reduction of, void *const along[2]
   abut_batch batch = batch_of(t);
   batch.pose1 = moved[0];
   batch.pose2 = moved[1];
-  const bool good = CHECK_OK (abut_gradient(t->pair, ABUT_SAME_PAIR, &batch, of, &gradients));
+  const bool good = CHECK_OK(abut_gradient(t->pair, ABUT_SAME_PAIR, &batch, of, &gradients));
   free(moved[0]);
   free(moved[1]);
   return good;
@@ -352,8 +343,7 @@ static void test_curvature(const trial *t, abut_reduction of)
   const abut_pose_tangents directions = {along[0], along[1]};
   const abut_gradients products = {product[0], product[1]};
   abut_batch batch = batch_of(t);
-  CHECK_OK (abut_hessian_product(t->pair, &batch, of, &directions, NULL, &products))
-    ;
+  CHECK_OK(abut_hessian_product(t->pair, &batch, of, &directions, NULL, &products));
   if (gradients_at(t, of, along, step, ahead) && gradients_at(t, of, along, -step, back)) {
     double largest = 0.0;
     for (size_t i = 0; i < 2 * P * POSES; ++i) {
@@ -397,22 +387,17 @@ static void test_states(abut_context context, const trial *t)
   batch.reductions.soft_distance = host[SOFT];
   const abut_cotangents bars = {.weight = host[BAR]};
   const abut_gradients gradients = {host[SLOPE1], host[SLOPE2]};
-  CHECK_OK (abut_contacts(t->pair, &batch))
-    ;
+  CHECK_OK(abut_contacts(t->pair, &batch));
   batch = batch_of(t);
-  CHECK_OK (abut_vjp(t->pair, ABUT_SAME_PAIR, &batch, &bars, &gradients))
-    ;
-  if (CHECK_OK (abut_create_state(context, POSES, widths, ARRAYS, NULL, &state))) {
+  CHECK_OK(abut_vjp(t->pair, ABUT_SAME_PAIR, &batch, &bars, &gradients));
+  if (CHECK_OK(abut_create_state(context, POSES, widths, ARRAYS, NULL, &state))) {
     abut_state_array a[ARRAYS];
     for (uint32_t i = 0; i < ARRAYS; ++i) {
       a[i] = (abut_state_array){state, i};
     }
-    CHECK_OK (abut_write_state(a[POSE1], 0, POSES, t->pose[0]))
-      ;
-    CHECK_OK (abut_write_state(a[POSE2], 0, POSES, t->pose[1]))
-      ;
-    CHECK_OK (abut_write_state(a[BAR], 0, POSES, host[BAR]))
-      ;
+    CHECK_OK(abut_write_state(a[POSE1], 0, POSES, t->pose[0]));
+    CHECK_OK(abut_write_state(a[POSE2], 0, POSES, t->pose[1]));
+    CHECK_OK(abut_write_state(a[BAR], 0, POSES, host[BAR]));
     batch = batch_of(t);
     batch.memory = ABUT_MEMORY_STATE;
     batch.pose1 = &a[POSE1];
@@ -420,21 +405,17 @@ static void test_states(abut_context context, const trial *t)
     batch.weight = &a[WEIGHT];
     batch.reductions.distance = &a[DISTANCE];
     batch.reductions.soft_distance = &a[SOFT];
-    CHECK_OK (abut_contacts(t->pair, &batch))
-      ;
+    CHECK_OK(abut_contacts(t->pair, &batch));
     batch.weight = batch.reductions.distance = batch.reductions.soft_distance = NULL;
     const abut_cotangents state_bars = {.weight = &a[BAR]};
     const abut_gradients state_gradients = {&a[SLOPE1], &a[SLOPE2]};
-    CHECK_OK (abut_vjp(t->pair, ABUT_SAME_PAIR, &batch, &state_bars, &state_gradients))
-      ;
+    CHECK_OK(abut_vjp(t->pair, ABUT_SAME_PAIR, &batch, &state_bars, &state_gradients));
     for (int i = WEIGHT; i < ARRAYS; ++i) {
       const size_t bytes = POSES * widths[i] * real_size(t->precision);
-      CHECK_OK (abut_read_state(a[i], 0, POSES, there[i]))
-        ;
+      CHECK_OK(abut_read_state(a[i], 0, POSES, there[i]));
       check(!memcmp(host[i], there[i], bytes), "array %d of a state is another", i);
     }
-    CHECK_OK (abut_destroy_state(state))
-      ;
+    CHECK_OK(abut_destroy_state(state));
   }
   for (int i = 0; i < ARRAYS; ++i) {
     free(host[i]);
@@ -453,7 +434,7 @@ static void test_lists(const trial *t)
   abut_batch batch = batch_of(t);
   batch.weight = w;
   batch.compact = &list;
-  if (CHECK_OK (abut_contacts(t->pair, &batch)) && check(list.count, "nothing is active")) {
+  if (CHECK_OK(abut_contacts(t->pair, &batch)) && check(list.count, "nothing is active")) {
     void *entries = reals_of(t, list.count);
     for (size_t i = 0; i < list.count; ++i) {
       const size_t k = list.pose[i] * contacts + list.slot[i];
@@ -465,10 +446,8 @@ static void test_lists(const trial *t)
     const abut_cotangents all = {.weight = bar}, some = {.weight = entries};
     const abut_gradients of_all = {g[0], g[1]}, of_some = {g[2], g[3]};
     batch = batch_of(t);
-    CHECK_OK (abut_vjp(t->pair, ABUT_SAME_PAIR, &batch, &all, &of_all))
-      ;
-    CHECK_OK (abut_list_vjp(t->pair, &batch, &list, &some, &of_some))
-      ;
+    CHECK_OK(abut_vjp(t->pair, ABUT_SAME_PAIR, &batch, &all, &of_all));
+    CHECK_OK(abut_list_vjp(t->pair, &batch, &list, &some, &of_some));
     for (size_t i = 0; i < 2 * P * POSES; ++i) {
       const double got = at(t, g[2 + i % 2], i / 2), want = at(t, g[i % 2], i / 2);
       check(fabs(got - want) <= 1e-6 * (1.0 + fabs(want)), "a list's gradient is %g, not %g", got,
@@ -481,8 +460,7 @@ static void test_lists(const trial *t)
   list.weights = false;
   batch = batch_of(t);
   batch.compact = &list;
-  CHECK_OK (abut_contacts(t->pair, &batch))
-    ;
+  CHECK_OK(abut_contacts(t->pair, &batch));
   check(!list.weight, "nobody asked for weights");
   abut_free_compact(&list);
   free(w);
@@ -533,7 +511,6 @@ int main(int argc, char **argv)
   }
   free(t.pose[0]);
   free(t.pose[1]);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

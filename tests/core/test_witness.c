@@ -60,10 +60,10 @@ static bool take(scene *s, abut_precision precision)
     return false;
   }
   spoil(s);
-  return CHECK_OK (abut_witness_edges(s->context, &s->smoothing, QUERIES, s->edges1, s->edges2,
-                                      s->e1, s->e2, s->interior)) &&
-         CHECK_OK (abut_witness_faces(s->context, &s->smoothing, QUERIES, s->points, s->triangles,
-                                      s->projected, s->status, &s->rejected));
+  return CHECK_OK(abut_witness_edges(s->context, &s->smoothing, QUERIES, s->edges1, s->edges2,
+                                     s->e1, s->e2, s->interior)) &&
+         CHECK_OK(abut_witness_faces(s->context, &s->smoothing, QUERIES, s->points, s->triangles,
+                                     s->projected, s->status, &s->rejected));
 }
 
 static void test_statuses(const scene *s)
@@ -74,9 +74,8 @@ static void test_statuses(const scene *s)
     check(s->status[i] == (i == 5 || i == 70), "status %d of query %zu", s->status[i], i);
   }
   check(s->rejected == 2, "%zu refused, not 2", s->rejected);
-  CHECK_OK (abut_witness_faces(s->context, &s->smoothing, QUERIES, s->points, s->triangles, out,
-                               NULL, &rejected))
-    ;
+  CHECK_OK(abut_witness_faces(s->context, &s->smoothing, QUERIES, s->points, s->triangles, out,
+                              NULL, &rejected));
   check(rejected == 2, "%zu refused without statuses, not 2", rejected);
 }
 
@@ -87,15 +86,13 @@ static void test_alone(const scene *s)
   for (size_t i = 0; i < QUERIES; ++i) {
     char e1[24], e2[24], interior[8], projected[24];
     uint8_t status = 9;
-    CHECK_OK (abut_witness_edges(s->context, &s->smoothing, 1, s->edges1 + 6 * i * r,
-                                 s->edges2 + 6 * i * r, e1, e2, interior))
-      ;
+    CHECK_OK(abut_witness_edges(s->context, &s->smoothing, 1, s->edges1 + 6 * i * r,
+                                s->edges2 + 6 * i * r, e1, e2, interior));
     same(s, e1, s->e1 + 3 * i * r, 3, "a first point alone");
     same(s, e2, s->e2 + 3 * i * r, 3, "a second point alone");
     same(s, interior, s->interior + i * r, 1, "an interior alone");
-    CHECK_OK (abut_witness_faces(s->context, &s->smoothing, 1, s->points + 3 * i * r,
-                                 s->triangles + 9 * i * r, projected, &status, NULL))
-      ;
+    CHECK_OK(abut_witness_faces(s->context, &s->smoothing, 1, s->points + 3 * i * r,
+                                s->triangles + 9 * i * r, projected, &status, NULL));
     same(s, projected, s->projected + 3 * i * r, status ? 0 : 3, "a projection alone");
     check(status == s->status[i], "status %d of query %zu alone", status, i);
   }
@@ -104,21 +101,18 @@ static void test_alone(const scene *s)
 /* A first query elsewhere in its block, and arrays that begin anywhere in memory. */
 static void test_begins(const scene *s)
 {
-  CHECK_OK (abut_witness_edges(s->context, &s->smoothing, QUERIES, s->edges1, s->edges2, NULL, NULL,
-                               NULL))
-    ;
+  CHECK_OK(
+    abut_witness_edges(s->context, &s->smoothing, QUERIES, s->edges1, s->edges2, NULL, NULL, NULL));
   static const size_t skips[] = {1, 7, 16, 19};
   const size_t r = s->real;
   for (size_t k = 0; k < sizeof skips / sizeof *skips; ++k) {
     char e1[ROOM * sizeof(double)], projected[ROOM * sizeof(double)];
     const size_t at = skips[k], count = QUERIES - at;
-    CHECK_OK (abut_witness_edges(s->context, &s->smoothing, count, s->edges1 + 6 * at * r,
-                                 s->edges2 + 6 * at * r, e1 + k, NULL, NULL))
-      ;
+    CHECK_OK(abut_witness_edges(s->context, &s->smoothing, count, s->edges1 + 6 * at * r,
+                                s->edges2 + 6 * at * r, e1 + k, NULL, NULL));
     same(s, e1 + k, s->e1 + 3 * at * r, 3 * count, "a part");
-    CHECK_OK (abut_witness_faces(s->context, &s->smoothing, count, s->points + 3 * at * r,
-                                 s->triangles + 9 * at * r, projected + k, NULL, NULL))
-      ;
+    CHECK_OK(abut_witness_faces(s->context, &s->smoothing, count, s->points + 3 * at * r,
+                                s->triangles + 9 * at * r, projected + k, NULL, NULL));
     for (size_t i = 0; i < count; ++i) { /* NaN where it is refused */
       same(s, projected + k + 3 * i * r, s->projected + 3 * (at + i) * r, s->status[at + i] ? 0 : 3,
            "a part's projections");
@@ -143,12 +137,10 @@ static void test_read_only(const scene *s)
     mprotect(inputs[i], room, PROT_READ);
   }
   const char *edges1 = inputs[0] + 2 * sizeof(double), *edges2 = inputs[1] + 2 * sizeof(double);
-  CHECK_OK (abut_witness_edges(s->context, &s->smoothing, QUERIES, edges1, edges2, out, NULL, NULL))
-    ;
+  CHECK_OK(abut_witness_edges(s->context, &s->smoothing, QUERIES, edges1, edges2, out, NULL, NULL));
   same(s, out, s->e1, 3 * QUERIES, "read-only inputs");
-  CHECK_OK (abut_witness_edges(s->context, &s->smoothing, QUERIES, edges1, edges2, NULL, NULL,
-                               NULL))
-    ;
+  CHECK_OK(
+    abut_witness_edges(s->context, &s->smoothing, QUERIES, edges1, edges2, NULL, NULL, NULL));
   munmap(inputs[0], room);
   munmap(inputs[1], room);
 }
@@ -160,24 +152,19 @@ static void test_overlaps(const scene *s)
   char self[ROOM * sizeof(double)], copy[ROOM * sizeof(double)], in_place[ROOM * sizeof(double)];
   char one[ROOM * sizeof(double)], other[ROOM * sizeof(double)];
   memcpy(copy, s->edges1, 6 * QUERIES * r);
-  CHECK_OK (abut_witness_edges(s->context, &s->smoothing, QUERIES, s->edges1, s->edges1, self, NULL,
-                               NULL))
-    ;
-  CHECK_OK (abut_witness_edges(s->context, &s->smoothing, QUERIES, s->edges1, copy, one, NULL,
-                               NULL))
-    ;
+  CHECK_OK(
+    abut_witness_edges(s->context, &s->smoothing, QUERIES, s->edges1, s->edges1, self, NULL, NULL));
+  CHECK_OK(
+    abut_witness_edges(s->context, &s->smoothing, QUERIES, s->edges1, copy, one, NULL, NULL));
   same(s, self, one, 3 * QUERIES, "edges against themselves");
-  CHECK_OK (abut_witness_edges(s->context, &s->smoothing, QUERIES - 1, s->edges1, s->edges1 + 6 * r,
-                               self, NULL, NULL))
-    ;
-  CHECK_OK (abut_witness_edges(s->context, &s->smoothing, QUERIES - 1, s->edges1, copy + 6 * r,
-                               other, NULL, NULL))
-    ;
+  CHECK_OK(abut_witness_edges(s->context, &s->smoothing, QUERIES - 1, s->edges1, s->edges1 + 6 * r,
+                              self, NULL, NULL));
+  CHECK_OK(abut_witness_edges(s->context, &s->smoothing, QUERIES - 1, s->edges1, copy + 6 * r,
+                              other, NULL, NULL));
   same(s, self, other, 3 * (QUERIES - 1), "edges against their neighbours");
   memcpy(in_place, s->points, 3 * QUERIES * r);
-  CHECK_OK (abut_witness_faces(s->context, &s->smoothing, QUERIES, in_place, s->triangles, in_place,
-                               NULL, NULL))
-    ;
+  CHECK_OK(abut_witness_faces(s->context, &s->smoothing, QUERIES, in_place, s->triangles, in_place,
+                              NULL, NULL));
   same(s, in_place, s->projected, 3 * 5, "points in place");
   same(s, in_place + 3 * 6 * r, s->projected + 3 * 6 * r, 3 * 64, "points in place");
 }
@@ -187,22 +174,18 @@ static void test_adjoints(const scene *s)
 {
   const size_t r = s->real;
   char all[2][ROOM * sizeof(double)], part[2][ROOM * sizeof(double)];
-  CHECK_OK (abut_witness_edges_vjp(s->context, &s->smoothing, QUERIES, s->edges1, s->edges2,
-                                   s->edges2, s->points, NULL, all[0], all[1]))
-    ;
-  CHECK_OK (abut_witness_edges_vjp(s->context, &s->smoothing, QUERIES - 1, s->edges1 + 6 * r,
-                                   s->edges2 + 6 * r, s->edges2 + 3 * r, s->points + 3 * r, NULL,
-                                   part[0], part[1]))
-    ;
+  CHECK_OK(abut_witness_edges_vjp(s->context, &s->smoothing, QUERIES, s->edges1, s->edges2,
+                                  s->edges2, s->points, NULL, all[0], all[1]));
+  CHECK_OK(abut_witness_edges_vjp(s->context, &s->smoothing, QUERIES - 1, s->edges1 + 6 * r,
+                                  s->edges2 + 6 * r, s->edges2 + 3 * r, s->points + 3 * r, NULL,
+                                  part[0], part[1]));
   same(s, part[0], all[0] + 6 * r, 6 * (QUERIES - 1), "adjoints of first edges");
   same(s, part[1], all[1] + 6 * r, 6 * (QUERIES - 1), "adjoints of second edges");
-  CHECK_OK (abut_witness_faces_vjp(s->context, &s->smoothing, QUERIES, s->points, s->triangles,
-                                   s->edges1, all[0], all[1], NULL, NULL))
-    ;
-  CHECK_OK (abut_witness_faces_vjp(s->context, &s->smoothing, 60, s->points + 21 * r,
-                                   s->triangles + 63 * r, s->edges1 + 21 * r, part[0], part[1],
-                                   NULL, NULL))
-    ;
+  CHECK_OK(abut_witness_faces_vjp(s->context, &s->smoothing, QUERIES, s->points, s->triangles,
+                                  s->edges1, all[0], all[1], NULL, NULL));
+  CHECK_OK(abut_witness_faces_vjp(s->context, &s->smoothing, 60, s->points + 21 * r,
+                                  s->triangles + 63 * r, s->edges1 + 21 * r, part[0], part[1], NULL,
+                                  NULL));
   same(s, part[0], all[0] + 21 * r, 3 * 60, "adjoints of points");
   same(s, part[1], all[1] + 63 * r, 9 * 60, "adjoints of triangles");
 }
@@ -227,7 +210,6 @@ int main(int argc, char **argv)
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
     free(arrays[i]);
   }
-  CHECK_OK (abut_destroy_context(s.context))
-    ;
+  CHECK_OK(abut_destroy_context(s.context));
   return check_finish();
 }

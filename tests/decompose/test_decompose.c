@@ -36,8 +36,7 @@ static abut_fit fit_of(const abut_decomposition *d, const abut_body_def *mesh)
   abut_fit fit = {0};
   REQUIRE_OK(abut_create_body(device, &d->def, &body));
   REQUIRE_OK(abut_measure_fit(body, d->def.union_, 1e-3, mesh, &fit));
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
   return fit;
 }
 
@@ -109,8 +108,7 @@ static void with_small_groups(shape *s, const abut_decompose_options *o,
     abut_decomposition d = of_shape(s, o);
     CHECK(same_body(&d, wanted));
     abut_free_decomposition(&d);
-    CHECK_OK (abut_destroy_context(device))
-      ;
+    CHECK_OK(abut_destroy_context(device));
   }
   unsetenv("ABUT_TEST_GROUP");
   device = other;
@@ -192,8 +190,7 @@ static void flat_faces(const char *name, shape *s, uint32_t primitives, double v
   snprintf(path, sizeof path, "%s/flat.body.json", folder);
   REQUIRE_OK(abut_write_decomposition(path, &d));
   REQUIRE_OK(abut_load_body(device, path, &body));
-  CHECK_OK (abut_get_body_info(body, &info))
-    ;
+  CHECK_OK(abut_get_body_info(body, &info));
   const double of_body = r->precision > 0.0 ? volume * r->coverage / r->precision : 0.0;
   printf("%s by %u: objective %.3g, IoU %.4f, of superquadrics %.3g, %.4f; volume %.5f, not %.5f\n",
          name, primitives, r->objective, r->iou, added.report.objective, added.report.iou, of_body,
@@ -210,8 +207,7 @@ static void flat_faces(const char *name, shape *s, uint32_t primitives, double v
   check(r->planes >= 4 * (size_t)primitives && r->planes <= 8 * (size_t)primitives &&
           r->smallest_axis > 0.0 && isfinite(r->smallest_axis),
         "%s: %zu planes, smallest axis %g", name, r->planes, r->smallest_axis);
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
   abut_free_decomposition(&added);
   abut_free_decomposition(&d);
 }
@@ -342,8 +338,7 @@ static void precisions(void)
           "in float64 the IoU is %g, in float32 %g", wide.report.iou, narrow.report.iou);
     printf("IoU %.4f in float32, %.4f in float64\n", narrow.report.iou, wide.report.iou);
     abut_free_decomposition(&wide);
-    CHECK_OK (abut_destroy_context(device))
-      ;
+    CHECK_OK(abut_destroy_context(device));
   }
   device = other;
   abut_free_decomposition(&narrow);
@@ -405,8 +400,7 @@ static void written(void)
   snprintf(path, sizeof path, "%s/tool.body.json", folder);
   REQUIRE_OK(abut_write_decomposition(path, &d));
   REQUIRE_OK(abut_load_body(device, path, &body));
-  CHECK_OK (abut_get_body_info(body, &info))
-    ;
+  CHECK_OK(abut_get_body_info(body, &info));
   CHECK(info.superquadrics == 3 && info.union_ == d.def.union_ &&
         info.vertices == d.def.vertex_count);
   check(info.misfit < 0.01 * info.diagonal && !info.suspicions, "its mesh is %g off its field",
@@ -414,8 +408,7 @@ static void written(void)
   const abut_body_def mesh = shape_def(&tool);
   const abut_fit fit = fit_of(&d, &mesh);
   check(fabs(fit.iou - d.report.iou) < 0.01, "its IoU is %g, by samples %g", fit.iou, d.report.iou);
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
   abut_superquadric less[3];
   abut_superquadrics table;
   abut_decomposition other = d;
@@ -632,8 +625,7 @@ static int recover(const char *what)
   free((void *)(uintptr_t)mesh.face_sizes);
   zero_set_free(&z);
   probe_free(&p);
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
   abut_free_decomposition(&d);
   abut_free_decomposition(&again);
   return check_finish();
@@ -699,8 +691,7 @@ static void by_table(const char *name, const char *ending)
           fit.chamfer_percent, was.chamfer_percent);
     abut_free_mesh(&mesh);
   }
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
   abut_free_decomposition(&d);
   abut_free_superquadrics(&given);
   abut_free_superquadrics(&read);
@@ -741,10 +732,8 @@ static int take_all_files(void)
       abut_body body;
       check(d.report.primitives >= 1 && d.report.primitives <= 3 && isfinite(d.report.iou),
             "%s: %zu primitives, IoU %g", e->d_name, d.report.primitives, d.report.iou);
-      CHECK_OK (abut_create_body(device, &d.def, &body))
-        ;
-      CHECK_OK (abut_destroy_body(body))
-        ;
+      CHECK_OK(abut_create_body(device, &d.def, &body));
+      CHECK_OK(abut_destroy_body(body));
       abut_free_decomposition(&d);
       ++bodies;
     } else {
@@ -806,7 +795,6 @@ int main(int argc, char **argv)
     by_error();
     counts(many, sizeof many / sizeof *many);
   }
-  CHECK_OK (abut_destroy_context(device))
-    ;
+  CHECK_OK(abut_destroy_context(device));
   return check_finish();
 }

@@ -444,8 +444,7 @@ static void removing_no_numbers(bool mixed)
     p.at[l].centre[0] = NAN;
   }
   d.search = random_samples(&d.fit, &seed);
-  CHECK_OK (move_down(&d, &p, 1, NULL, NULL))
-    ;
+  CHECK_OK(move_down(&d, &p, 1, NULL, NULL));
   CHECK_EQUAL(p.count, 1);
   samples_free(&d.search);
   fitter_free(&d.fit);
@@ -649,7 +648,6 @@ int main(int argc, char **argv)
   joining();
   beyond();
   corners();
-  CHECK_OK (abut_destroy_context(c))
-    ;
+  CHECK_OK(abut_destroy_context(c));
   return check_finish();
 }

@@ -127,17 +127,14 @@ abut_status create_bodies(world *w)
 void destroy_bodies(world *w)
 {
   if (w->pair.generation) {
-    CHECK_OK (abut_destroy_pair(w->pair))
-      ;
+    CHECK_OK(abut_destroy_pair(w->pair));
   }
   if (w->other.generation) {
-    CHECK_OK (abut_destroy_pair(w->other))
-      ;
+    CHECK_OK(abut_destroy_pair(w->other));
   }
   for (int i = 0; i < 2; ++i) {
     if (w->bodies[i].generation) {
-      CHECK_OK (abut_destroy_body(w->bodies[i]))
-        ;
+      CHECK_OK(abut_destroy_body(w->bodies[i]));
     }
   }
 }
@@ -211,10 +208,9 @@ bool find_expected(const task *of, uint32_t devices, setting *s, answer *expecte
   if (!find_setting(devices, s)) {
     return false;
   }
-  if (CHECK_OK (create_context(s, &w)) && CHECK_OK (create_bodies(&w))) {
+  if (CHECK_OK(create_context(s, &w)) && CHECK_OK(create_bodies(&w))) {
     check_ok(of->run(&w, expected), of->name);
-    CHECK_OK (abut_destroy_context(w.context))
-      ;
+    CHECK_OK(abut_destroy_context(w.context));
   }
   return true;
 }
@@ -222,8 +218,7 @@ bool find_expected(const task *of, uint32_t devices, setting *s, answer *expecte
 void warm_up(const task *of, world *w, answer *expected)
 {
   for (int i = 0; i < 3; ++i) {
-    CHECK_OK (create_bodies(w))
-      ;
+    CHECK_OK(create_bodies(w));
     check_ok(of->run(w, expected), of->name);
     destroy_bodies(w);
   }

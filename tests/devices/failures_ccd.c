@@ -99,8 +99,7 @@ static abut_status run_meshes(const world *w, answer *out, bool gradient)
   status = status == ABUT_SUCCESS ? fall(meshes[0], meshes[1], gradient, out) : status;
   for (size_t i = 0; i < 2; ++i) {
     if (meshes[i].generation) {
-      CHECK_OK (abut_destroy_ccd_mesh(meshes[i]))
-        ;
+      CHECK_OK(abut_destroy_ccd_mesh(meshes[i]));
     }
   }
   return status;

@@ -72,8 +72,7 @@ static abut_status run(const world *w, answer *out, closest_task call)
   }
   for (size_t i = 0; i < SHAPES; ++i) {
     if (shapes[i].generation) {
-      CHECK_OK (abut_destroy_shape(shapes[i]))
-        ;
+      CHECK_OK(abut_destroy_shape(shapes[i]));
     }
   }
   return status;

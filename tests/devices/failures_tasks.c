@@ -127,8 +127,7 @@ static abut_status run_fields(const world *w, answer *out)
   batch.weight = room(out, all, sizeof(double), 1e-9);
   batch.reductions.energy = room(out, POSES, sizeof(double), 1e-9);
   status = end_batch(out, &batch, abut_contacts(pair, &batch));
-  CHECK_OK (abut_destroy_pair(pair))
-    ;
+  CHECK_OK(abut_destroy_pair(pair));
   return status;
 }
 
@@ -158,8 +157,7 @@ static abut_status run_fields_vjp(const world *w, answer *out)
   status = end_batch(out, &batch,
                      abut_vjp_tangent(pair, &batch, &cotangents, &tangents, &of_poses, &gradients,
                                       &seconds));
-  CHECK_OK (abut_destroy_pair(pair))
-    ;
+  CHECK_OK(abut_destroy_pair(pair));
   return status;
 }
 
@@ -415,8 +413,7 @@ static abut_status run_render_with(const world *w, answer *out)
                                         {other, {0.0, -1.0, 0.0, 1.0, 0.5}},
                                         {other, {0.0, 0.0, -1.0, 1.0}}};
     status = abut_render_with(w->pair, ABUT_POSE_TWIST, pose1, pose2, others, 3, &view, rgb);
-    CHECK_OK (abut_destroy_body(other))
-      ;
+    CHECK_OK(abut_destroy_body(other));
   }
   return status;
 }
@@ -617,8 +614,7 @@ static abut_status run_lists(const world *w, answer *out)
   abut_status status = abut_create_pair(w->bodies[0], w->bodies[1], &smoothing, &pair);
   if (status == ABUT_SUCCESS) {
     status = run_lists_of(pair, out);
-    CHECK_OK (abut_destroy_pair(pair))
-      ;
+    CHECK_OK(abut_destroy_pair(pair));
   }
   return status;
 }

@@ -152,8 +152,7 @@ abut_status run_scene(const world *w, answer *out, const char *path,
   abut_status status = abut_load_scene(w->context, path, &scene);
   if (status == ABUT_SUCCESS) {
     status = run(scene, out);
-    CHECK_OK (abut_destroy_scene(scene))
-      ;
+    CHECK_OK(abut_destroy_scene(scene));
   }
   check(context_get(w->context)->newest == newest, "bodies or pairs of a scene are left");
   return status;

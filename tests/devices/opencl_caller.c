@@ -35,8 +35,7 @@ bool find_device(void)
     return false;
   }
   abut_device_info infos[64];
-  CHECK_OK (abut_list_devices(infos, 64, &there))
-    ;
+  CHECK_OK(abut_list_devices(infos, 64, &there));
   me.info = infos[me.index];
   clGetPlatformIDs(16, platforms, &platform_count);
   for (cl_uint i = 0; i < platform_count && i < 16; ++i) {
@@ -115,22 +114,22 @@ bool world_open(bool mine, uint32_t chunk, world *w)
   abut_smoothing smoothing;
   abut_body bodies[2];
   uint64_t seed = 20;
-  if (!CHECK_OK (abut_create_context(&def, &w->context)) ||
+  if (!CHECK_OK(abut_create_context(&def, &w->context)) ||
       !random_body(w->context, &seed, &bodies[0]) || !random_body(w->context, &seed, &bodies[1]) ||
-      !CHECK_OK (abut_fit_smoothing(bodies[0], bodies[1], &smoothing))) {
+      !CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &smoothing))) {
     return false;
   }
   smoothing.edges[0] = smoothing.edges[1] = 3;
   smoothing.vertices[1] = 4;
-  if (!CHECK_OK (abut_create_pair(bodies[0], bodies[1], &smoothing, &w->pair))) {
+  if (!CHECK_OK(abut_create_pair(bodies[0], bodies[1], &smoothing, &w->pair))) {
     return false;
   }
   w->pairs[0] = w->pair;
   smoothing.vertices[1] = 2;
   smoothing.edges[1] = 4;
-  bool well = CHECK_OK (abut_create_pair(bodies[1], bodies[0], &smoothing, &w->pairs[2]));
+  bool well = CHECK_OK(abut_create_pair(bodies[1], bodies[0], &smoothing, &w->pairs[2]));
   smoothing.edge_contacts = ABUT_EDGES_FIELD;
-  return well && CHECK_OK (abut_create_pair(bodies[1], bodies[0], &smoothing, &w->pairs[1]));
+  return well && CHECK_OK(abut_create_pair(bodies[1], bodies[0], &smoothing, &w->pairs[1]));
 }
 
 /* ---- arrays ---- */

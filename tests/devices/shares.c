@@ -27,8 +27,7 @@ bool find_variants(const char *device, variant v[VARIANTS])
   }
   v[PARTS].count = v[PARTS].count < ABUT_DEVICES_MOST ? v[PARTS].count : ABUT_DEVICES_MOST;
   v[ALL].name = "all of the platform";
-  CHECK_OK (abut_list_devices(infos, 64, &count))
-    ;
+  CHECK_OK(abut_list_devices(infos, 64, &count));
   if (infos[whole].type == ABUT_DEVICE_HOST) {
     v[MORE] = (variant){"three times", {{whole, 0, 0}, {whole, 0, 0}, {whole, 0, 0}}, 3};
   } else {
@@ -56,10 +55,10 @@ bool world_open(const variant *v, uint32_t chunk, abut_select select, world *out
   def.precision = precision;
   def.chunk = chunk;
   def.fallback = ABUT_FALLBACK_NONE;
-  if (!CHECK_OK (abut_create_context(&def, &out->context)) ||
+  if (!CHECK_OK(abut_create_context(&def, &out->context)) ||
       !random_body(out->context, &seed, &bodies[0]) ||
       !random_body(out->context, &seed, &bodies[1]) ||
-      !CHECK_OK (abut_fit_edge_pairs(bodies[0], bodies[1], &smoothing))) {
+      !CHECK_OK(abut_fit_edge_pairs(bodies[0], bodies[1], &smoothing))) {
     return false;
   }
   out->body = bodies[0];
@@ -68,13 +67,12 @@ bool world_open(const variant *v, uint32_t chunk, abut_select select, world *out
   smoothing.edges[1] = 3;
   smoothing.vertices[0] = 5;
   smoothing.trace = 1;
-  return CHECK_OK (abut_create_pair(bodies[0], bodies[1], &smoothing, &out->pair));
+  return CHECK_OK(abut_create_pair(bodies[0], bodies[1], &smoothing, &out->pair));
 }
 
 void world_close(world *w)
 {
-  CHECK_OK (abut_destroy_context(w->context))
-    ;
+  CHECK_OK(abut_destroy_context(w->context));
 }
 
 void make_poses(double *poses, size_t count, uint64_t seed)

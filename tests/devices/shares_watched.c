@@ -50,21 +50,19 @@ void test_progress(const variant *v)
   world w;
   abut_layout layout;
   seen s;
-  if (!world_open(v, 7, ABUT_SELECT_SOFTSORT, &w) || !CHECK_OK (abut_get_layout(w.pair, &layout))) {
+  if (!world_open(v, 7, ABUT_SELECT_SOFTSORT, &w) || !CHECK_OK(abut_get_layout(w.pair, &layout))) {
     return;
   }
   void *d[2] = {calloc(MOST * layout.contacts, sizeof(double)),
                 calloc(MOST * layout.contacts, sizeof(double))};
-  CHECK_OK (watched(&w, &s, SIZE_MAX, MOST, d[0]))
-    ;
+  CHECK_OK(watched(&w, &s, SIZE_MAX, MOST, d[0]));
   check(s.calls && s.last == MOST, "%s: progress ends at %zu", v->name, s.last);
   check(!s.elsewhere, "%s: progress on another thread", v->name);
   check(!s.falls && !s.beyond, "%s: progress goes back, or beyond the end", v->name);
   const abut_status status = watched(&w, &s, MOST / 8, MOST, d[1]);
   check(status == ABUT_ERROR_CANCELLED, "%s: a stopped call gives %d", v->name, status);
   check(s.last >= MOST / 8 && !s.elsewhere, "%s: stopped at %zu", v->name, s.last);
-  CHECK_OK (watched(&w, &s, SIZE_MAX, MOST, d[1]))
-    ; /* all that was under way is forgotten */
+  CHECK_OK(watched(&w, &s, SIZE_MAX, MOST, d[1])); /* all that was under way is forgotten */
   check(!memcmp(d[0], d[1], MOST * layout.contacts * real_size(precision)),
         "%s: another answer after a stop", v->name);
   free(d[0]);
@@ -129,8 +127,7 @@ static void check_reports(const world *w, const abut_span *spans, size_t count, 
 {
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
   size_t there = 0;
-  CHECK_OK (abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &there))
-    ;
+  CHECK_OK(abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &there));
   check(there == devices, "%s: %zu devices of %zu", what, there, devices);
   for (size_t i = 0; i < devices && i < there; ++i) {
     uint64_t chunks = 0, elements = 0;
@@ -155,15 +152,11 @@ void test_timeline(const variant *v, uint32_t chunk)
   if (!world_open(v, chunk, ABUT_SELECT_GATE, &w)) {
     return;
   }
-  CHECK_OK (abut_get_timeline(w.context, NULL, 0, &count))
-    ;
+  CHECK_OK(abut_get_timeline(w.context, NULL, 0, &count));
   check(count == 0, "%s: %zu spans before a start", v->name, count);
-  CHECK_OK (abut_start_timeline(w.context))
-    ;
-  CHECK_OK (watched(&w, &s, SIZE_MAX, MOST, NULL))
-    ;
-  CHECK_OK (abut_get_timeline(w.context, spans, SPANS, &count))
-    ;
+  CHECK_OK(abut_start_timeline(w.context));
+  CHECK_OK(watched(&w, &s, SIZE_MAX, MOST, NULL));
+  CHECK_OK(abut_get_timeline(w.context, spans, SPANS, &count));
   if (check(count && count % 3 == 0 && count <= SPANS, "%s: %zu spans", v->name, count)) {
     for (int phase = 0; phase < 3; ++phase) {
       check_cover(spans, count, (abut_phase)phase, v->name);
@@ -172,17 +165,12 @@ void test_timeline(const variant *v, uint32_t chunk)
     check_reports(&w, spans, count, v->count, v->name);
   }
   const size_t recorded = count;
-  CHECK_OK (abut_stop_timeline(w.context))
-    ;
-  CHECK_OK (watched(&w, &s, SIZE_MAX, 8, NULL))
-    ;
-  CHECK_OK (abut_get_timeline(w.context, NULL, 0, &count))
-    ;
+  CHECK_OK(abut_stop_timeline(w.context));
+  CHECK_OK(watched(&w, &s, SIZE_MAX, 8, NULL));
+  CHECK_OK(abut_get_timeline(w.context, NULL, 0, &count));
   check(count == recorded, "%s: %zu spans after a stop, not %zu", v->name, count, recorded);
-  CHECK_OK (abut_start_timeline(w.context))
-    ;
-  CHECK_OK (abut_get_timeline(w.context, NULL, 0, &count))
-    ;
+  CHECK_OK(abut_start_timeline(w.context));
+  CHECK_OK(abut_get_timeline(w.context, NULL, 0, &count));
   check(count == 0, "%s: %zu spans after another start", v->name, count);
   world_close(&w);
 }

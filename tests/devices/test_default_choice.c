@@ -130,13 +130,12 @@ static bool compute_expected(float numbers[NUMBERS])
   abut_context_def def = abut_default_context_def();
   abut_context context;
   abut_pair pair;
-  if (!CHECK_OK (abut_find_device("host", &def.device)) ||
-      !CHECK_OK (abut_create_context(&def, &context))) {
+  if (!CHECK_OK(abut_find_device("host", &def.device)) ||
+      !CHECK_OK(abut_create_context(&def, &context))) {
     return false;
   }
-  const bool well = CHECK_OK (make_cubes(context, &pair)) && CHECK_OK (compute(pair, numbers));
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  const bool well = CHECK_OK(make_cubes(context, &pair)) && CHECK_OK(compute(pair, numbers));
+  CHECK_OK(abut_destroy_context(context));
   return well;
 }
 
@@ -149,8 +148,7 @@ static size_t report_count;
 
 static void read_reports(abut_context context)
 {
-  CHECK_OK (abut_context_devices(context, reports, REPORTS, &report_count))
-    ;
+  CHECK_OK(abut_context_devices(context, reports, REPORTS, &report_count));
 }
 
 static void check_failed(size_t i, abut_status status, const char *text, const char *what)
@@ -183,7 +181,7 @@ static void compute_twice(abut_context context, const char *what)
 {
   float got[NUMBERS];
   abut_pair pair;
-  if (!CHECK_OK (make_cubes(context, &pair))) {
+  if (!CHECK_OK(make_cubes(context, &pair))) {
     return;
   }
   for (int i = 0; i < 2; ++i) {
@@ -205,7 +203,7 @@ static void test_builds(size_t broken, const char *folder)
   set_drivers(broken, 0);
   snprintf(kept, sizeof kept, "%s", folder ? folder : "");
   def.kernel_directory = folder ? kept : NULL;
-  if (!CHECK_OK (abut_create_context(&def, &context))) {
+  if (!CHECK_OK(abut_create_context(&def, &context))) {
     return;
   }
   memset(kept, 'x', sizeof kept - 1); /* the definition need not last */
@@ -216,11 +214,9 @@ static void test_builds(size_t broken, const char *folder)
     check_failed(i, CL_BUILD_PROGRAM_FAILURE, "unknown target CPU", what);
   }
   check_worked(broken, 2 * POSES, broken == there, what);
-  CHECK_OK (abut_context_device(context, &first))
-    ;
+  CHECK_OK(abut_context_device(context, &first));
   check(first.index == reports[0].info.index, "%s: the first device is another one", what);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
 }
 
 static void test_opens(size_t closed)
@@ -238,8 +234,7 @@ static void test_opens(size_t closed)
     check_failed(i, CL_DEVICE_NOT_AVAILABLE, reports[i].info.name, what);
   }
   check_worked(closed, 2 * POSES, closed == there, what);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
 }
 
 /* In float64, which the first devices do not have. */
@@ -258,8 +253,7 @@ static void test_precision(size_t narrow)
       check_failed(i, ABUT_ERROR_PRECISION, reports[i].info.name, what);
     }
     check_worked(narrow, 0, narrow == there, what);
-    CHECK_OK (abut_destroy_context(context))
-      ;
+    CHECK_OK(abut_destroy_context(context));
   }
   set_drivers(0, 0);
 }
@@ -270,14 +264,12 @@ static void test_named(void)
   abut_context_def def = abut_default_context_def();
   abut_context context;
   set_drivers(1, 0);
-  CHECK_OK (abut_find_device(NULL, &def.device))
-    ;
-  if (CHECK_OK (abut_create_context(&def, &context))) {
+  CHECK_OK(abut_find_device(NULL, &def.device));
+  if (CHECK_OK(abut_create_context(&def, &context))) {
     compute_twice(context, "named");
     check_failed(0, CL_BUILD_PROGRAM_FAILURE, "unknown target CPU", "named");
     check_worked(1, 2 * POSES, true, "named");
-    CHECK_OK (abut_destroy_context(context))
-      ;
+    CHECK_OK(abut_destroy_context(context));
   }
   set_drivers(0, 1);
   check(abut_create_context(&def, &context) == CL_DEVICE_NOT_AVAILABLE, "named, not opened");
@@ -291,15 +283,14 @@ static void test_no_fallback(void)
   float got[NUMBERS];
   def.fallback = ABUT_FALLBACK_NONE;
   set_drivers(1, 0);
-  if (CHECK_OK (abut_create_context(&def, &context))) {
+  if (CHECK_OK(abut_create_context(&def, &context))) {
     check(make_cubes(context, &pair) == ABUT_SUCCESS &&
             compute(pair, got) == CL_BUILD_PROGRAM_FAILURE &&
             strstr(abut_last_error(), "unknown target CPU"),
           "no fallback: %s", abut_last_error());
     read_reports(context);
     check(report_count == 1, "no fallback: %zu devices", report_count);
-    CHECK_OK (abut_destroy_context(context))
-      ;
+    CHECK_OK(abut_destroy_context(context));
   }
   set_drivers(0, 1);
   check(abut_create_context(&def, &context) == CL_DEVICE_NOT_AVAILABLE, "no fallback, not opened");
@@ -314,21 +305,18 @@ static void test_one_after_the_other(void)
   float got[NUMBERS], slopes[6 * POSES];
   abut_gradients gradients = {NULL, slopes};
   set_drivers(1, 0);
-  if (!CHECK_OK (abut_create_context(&def, &context))) {
+  if (!CHECK_OK(abut_create_context(&def, &context))) {
     return;
   }
-  CHECK_OK (make_cubes(context, &pair))
-    ;
-  CHECK_OK (compute(pair, got))
-    ;
+  CHECK_OK(make_cubes(context, &pair));
+  CHECK_OK(compute(pair, got));
   drivers.broken = 2;
   abut_batch batch = abut_default_batch();
   batch.count = POSES;
   batch.pose1 = pose1;
   batch.pose2 = pose2;
   batch.reductions.energy = got + POSES;
-  CHECK_OK (abut_gradient(pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_ENERGY, &gradients))
-    ;
+  CHECK_OK(abut_gradient(pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_ENERGY, &gradients));
   check_numbers(got, "one after the other");
   check(isfinite(slopes[2]), "one after the other: a gradient of %g", (double)slopes[2]);
   read_reports(context);
@@ -337,8 +325,7 @@ static void test_one_after_the_other(void)
         "one after the other: %zu devices, the second did %llu", report_count,
         (unsigned long long)reports[1].elements);
   check_worked(2, POSES, there == 2, "one after the other");
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
 }
 
 static void test_state(size_t broken)
@@ -351,11 +338,11 @@ static void test_state(size_t broken)
   float got[NUMBERS];
   memcpy(got, expected, sizeof got);
   set_drivers(broken, 0);
-  if (!CHECK_OK (abut_create_context(&def, &context))) {
+  if (!CHECK_OK(abut_create_context(&def, &context))) {
     return;
   }
-  if (CHECK_OK (make_cubes(context, &pair)) &&
-      CHECK_OK (abut_create_state(context, POSES, widths, 3, NULL, &state))) {
+  if (CHECK_OK(make_cubes(context, &pair)) &&
+      CHECK_OK(abut_create_state(context, POSES, widths, 3, NULL, &state))) {
     abut_state_array of1 = {state, 0}, of2 = {state, 1}, nearest = {state, 2};
     abut_batch batch = abut_default_batch();
     batch.count = POSES;
@@ -363,28 +350,23 @@ static void test_state(size_t broken)
     batch.pose1 = &of1;
     batch.pose2 = &of2;
     batch.reductions.minimum_distance = &nearest;
-    CHECK_OK (abut_write_state(of1, 0, POSES, pose1))
-      ;
-    CHECK_OK (abut_write_state(of2, 0, POSES, pose2))
-      ;
-    CHECK_OK (abut_contacts(pair, &batch))
-      ;
+    CHECK_OK(abut_write_state(of1, 0, POSES, pose1));
+    CHECK_OK(abut_write_state(of2, 0, POSES, pose2));
+    CHECK_OK(abut_contacts(pair, &batch));
     memset(got, 0, POSES * sizeof *got);
-    CHECK_OK (abut_read_state(nearest, 0, POSES, got))
-      ;
+    CHECK_OK(abut_read_state(nearest, 0, POSES, got));
     check_numbers(got, "a state");
     read_reports(context);
     check_failed(0, CL_BUILD_PROGRAM_FAILURE, "unknown target CPU", "a state");
     check_worked(broken, POSES, broken == there, "a state");
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
 }
 
 int main(int argc, char **argv)
 {
   size_t count = 0;
-  if (!CHECK_OK (abut_list_devices(NULL, 0, &count))) {
+  if (!CHECK_OK(abut_list_devices(NULL, 0, &count))) {
     return check_finish();
   }
   if (count < 3) {

@@ -59,8 +59,7 @@ static state state_of(const trial *t)
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
   size_t count = 0;
   state s = {0, 0};
-  CHECK_OK (abut_context_devices(t->world.context, reports, ABUT_DEVICES_MOST + 1, &count))
-    ;
+  CHECK_OK(abut_context_devices(t->world.context, reports, ABUT_DEVICES_MOST + 1, &count));
   for (size_t i = 0; i < count; ++i) {
     s.failed += reports[i].status != ABUT_SUCCESS;
     s.elements += reports[i].elements;
@@ -167,8 +166,8 @@ static bool start_trial(trial *t, const task *of, uint32_t devices, abut_fallbac
     return false;
   }
   t->setting.fallback = fallback;
-  if (!CHECK_OK (create_context(&t->setting, &t->world)) ||
-      !CHECK_OK (abut_context_device(t->world.context, &info))) {
+  if (!CHECK_OK(create_context(&t->setting, &t->world)) ||
+      !CHECK_OK(abut_context_device(t->world.context, &info))) {
     exit(check_finish());
   }
   memcpy(t->name, info.name, strcspn(info.name, " "));
@@ -179,8 +178,7 @@ static bool start_trial(trial *t, const task *of, uint32_t devices, abut_fallbac
 static void end_trial(trial *t)
 {
   long live = 0;
-  CHECK_OK (abut_destroy_context(t->world.context))
-    ;
+  CHECK_OK(abut_destroy_context(t->world.context));
   const char *kind = shim_live(&live);
   check(!kind, "%s: %ld %s are left", t->task->name, live, kind ? kind : "");
   shim_forget_live();

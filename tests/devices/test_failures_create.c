@@ -62,11 +62,9 @@ static void judge_failure(const trial *t, abut_status status)
 static void judge_success(trial *t, world *w)
 {
   abut_device_info info;
-  CHECK_OK (create_bodies(w))
-    ;
+  CHECK_OK(create_bodies(w));
   check_ok(t->task->run(w, &t->got), what(t));
-  CHECK_OK (abut_context_device(w->context, &info))
-    ;
+  CHECK_OK(abut_context_device(w->context, &info));
   if (info.type == ABUT_DEVICE_HOST) {
     check(t->last > t->n, "%s: opened another device", what(t));
     near_answer(&t->got, &t->expected, what(t));
@@ -84,8 +82,7 @@ static bool try_opening(trial *t)
   shim_stop();
   if (status == ABUT_SUCCESS) {
     judge_success(t, &w);
-    CHECK_OK (abut_destroy_context(w.context))
-      ;
+    CHECK_OK(abut_destroy_context(w.context));
   } else {
     judge_failure(t, status);
   }
@@ -115,7 +112,7 @@ static void sweep_opening(trial *t, shim_kind kind, bool for_good)
 static bool try_first_call(trial *t)
 {
   world w;
-  if (!CHECK_OK (create_context(&t->setting, &w)) || !CHECK_OK (create_bodies(&w))) {
+  if (!CHECK_OK(create_context(&t->setting, &w)) || !CHECK_OK(create_bodies(&w))) {
     return false;
   }
   shim_fail(t->kind, t->n, t->last, CODE);
@@ -127,8 +124,7 @@ static bool try_first_call(trial *t)
   same_answer(&t->got, &t->expected, what(t));
   check_ok(t->task->run(&w, &t->got), what(t));
   same_answer(&t->got, &t->expected, what(t));
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
   check_nothing_left(t);
   return came;
 }
@@ -142,13 +138,11 @@ static bool start_trial(trial *t, const task *of, uint32_t devices)
   if (!find_setting(devices, &t->setting)) {
     return false;
   }
-  if (CHECK_OK (create_context(&t->setting, &w)) && CHECK_OK (create_bodies(&w))) {
+  if (CHECK_OK(create_context(&t->setting, &w)) && CHECK_OK(create_bodies(&w))) {
     check_ok(of->run(&w, &t->expected), of->name);
-    CHECK_OK (abut_context_device(w.context, &info))
-      ;
+    CHECK_OK(abut_context_device(w.context, &info));
     memcpy(t->name, info.name, strcspn(info.name, " "));
-    CHECK_OK (abut_destroy_context(w.context))
-      ;
+    CHECK_OK(abut_destroy_context(w.context));
   }
   return true;
 }

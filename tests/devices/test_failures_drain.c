@@ -56,8 +56,7 @@ static size_t count_failed(const world *w)
 {
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
   size_t count = 0, failed = 0;
-  CHECK_OK (abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &count))
-    ;
+  CHECK_OK(abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &count));
   for (size_t i = 0; i < count; ++i) {
     failed += reports[i].status != ABUT_SUCCESS;
   }
@@ -69,7 +68,7 @@ static void try_hang(const task *of, const setting *s, const answer *expected)
   static answer got;
   bool bitten = false;
   world w;
-  if (!CHECK_OK (create_context(s, &w)) || !CHECK_OK (create_bodies(&w))) {
+  if (!CHECK_OK(create_context(s, &w)) || !CHECK_OK(create_bodies(&w))) {
     return;
   }
   shim_fail_while_hung("clEnqueueMarkerWithWaitList", CL_OUT_OF_RESOURCES);
@@ -79,8 +78,7 @@ static void try_hang(const task *of, const setting *s, const answer *expected)
   check(bitten || shim_hung(), "%s: nothing hung", of->name);
   check(count_failed(&w) >= 1, "%s: no device failed", of->name);
   near_answer(&got, expected, of->name);
-  CHECK_OK (run_guarded(NULL, &w, NULL, &bitten))
-    ;
+  CHECK_OK(run_guarded(NULL, &w, NULL, &bitten));
   check(!bitten, "%s: a context does not let go of a device", of->name);
   shim_end_hang(CL_COMPLETE);
   shim_fail_while_hung(NULL, CL_SUCCESS);
@@ -110,12 +108,9 @@ static buffer *use_other_slot(device *d)
   int back[2] = {0, 0};
   buffer *b = NULL;
   device_select(d, 1);
-  CHECK_OK (buffer_create(d, sizeof there, &b))
-    ;
-  CHECK_OK (buffer_write(b, 0, sizeof there, there))
-    ;
-  CHECK_OK (buffer_read(b, 0, sizeof back, back))
-    ;
+  CHECK_OK(buffer_create(d, sizeof there, &b));
+  CHECK_OK(buffer_write(b, 0, sizeof there, there));
+  CHECK_OK(buffer_read(b, 0, sizeof back, back));
   check(!memcmp(there, back, sizeof there) && shim_hung(), "the other slot's copies are wrong");
   device_select(d, 0);
   return b;
@@ -126,12 +121,11 @@ static void destroy_under_kernel(device *d, bool ends)
 {
   buffer *counts = NULL, *offsets = NULL;
   pthread_t thread;
-  if (!CHECK_OK (buffer_create(d, 64, &counts)) || !CHECK_OK (buffer_create(d, 64, &offsets))) {
+  if (!CHECK_OK(buffer_create(d, 64, &counts)) || !CHECK_OK(buffer_create(d, 64, &offsets))) {
     return;
   }
   shim_hang_launch(1, SHIM_HANG_QUEUE);
-  CHECK_OK (launch(d, counts, offsets))
-    ;
+  CHECK_OK(launch(d, counts, offsets));
   check(shim_hung(), "nothing hung");
   buffer *other = use_other_slot(d);
   check(!ends || pthread_create(&thread, NULL, end_soon, NULL) == 0, "no thread");
@@ -152,12 +146,11 @@ static void destroy_under_failure(device *d)
 {
   buffer *counts = NULL, *offsets = NULL;
   double ended;
-  if (!CHECK_OK (buffer_create(d, 64, &counts)) || !CHECK_OK (buffer_create(d, 64, &offsets))) {
+  if (!CHECK_OK(buffer_create(d, 64, &counts)) || !CHECK_OK(buffer_create(d, 64, &offsets))) {
     return;
   }
   shim_end_event(1, KERNEL_FAILS);
-  CHECK_OK (launch(d, counts, offsets))
-    ;
+  CHECK_OK(launch(d, counts, offsets));
   buffer_destroy(offsets);
   const abut_status status = device_wait(d, &ended);
   check(status == KERNEL_FAILS, "a kernel that fails gives %d", status);
@@ -174,15 +167,14 @@ static bool test_buffers(void)
     return false;
   }
   s.timeout = TIMEOUT;
-  if (CHECK_OK (create_context(&s, &w))) {
+  if (CHECK_OK(create_context(&s, &w))) {
     device *d = context_get(w.context)->members[0].device;
     destroy_under_failure(d);
     if (shim_shares_memory()) {
       destroy_under_kernel(d, true);
       destroy_under_kernel(d, false);
     }
-    CHECK_OK (abut_destroy_context(w.context))
-      ;
+    CHECK_OK(abut_destroy_context(w.context));
   }
   return true;
 }
@@ -201,7 +193,7 @@ static bool test_failing_kernels(const task *of)
     for (long n = 1; n <= POSES / (long)chunk; ++n) {
       world w;
       s.chunk = chunk;
-      if (!CHECK_OK (create_context(&s, &w)) || !CHECK_OK (create_bodies(&w))) {
+      if (!CHECK_OK(create_context(&s, &w)) || !CHECK_OK(create_bodies(&w))) {
         return true;
       }
       shim_end_event(n, KERNEL_FAILS);
@@ -210,8 +202,7 @@ static bool test_failing_kernels(const task *of)
       near_answer(&got, &expected, of->name);
       check(count_failed(&w) == 1, "chunk %ld of %u poses fails: %zu devices did", n, chunk,
             count_failed(&w));
-      CHECK_OK (abut_destroy_context(w.context))
-        ;
+      CHECK_OK(abut_destroy_context(w.context));
     }
   }
   return true;

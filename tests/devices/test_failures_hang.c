@@ -80,8 +80,7 @@ static size_t count_failed(const trial *t, const world *w)
 {
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
   size_t count = 0, failed = 0;
-  CHECK_OK (abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &count))
-    ;
+  CHECK_OK(abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &count));
   for (size_t i = 0; i < count; ++i) {
     if (reports[i].status != ABUT_SUCCESS) {
       ++failed;
@@ -106,7 +105,7 @@ static void judge(const trial *t, const world *w)
 static void try_hang(trial *t, bool late)
 {
   world w;
-  if (!CHECK_OK (create_context(&t->setting, &w)) || !CHECK_OK (create_bodies(&w))) {
+  if (!CHECK_OK(create_context(&t->setting, &w)) || !CHECK_OK(create_bodies(&w))) {
     return;
   }
   start_guard();
@@ -123,8 +122,7 @@ static void try_hang(trial *t, bool late)
     check(shim_end_hang(CL_COMPLETE), "%s: nothing hung", what(t));
   }
   start_guard();
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
   check(end_guard(), "%s: does not let go of a device", what(t));
   if (late) {
     check(shim_end_hang(CL_COMPLETE), "%s: nothing hung", what(t));

@@ -24,7 +24,7 @@ static bool start(const task *of, uint32_t devices, abut_fallback fallback, worl
     return false;
   }
   s.fallback = fallback;
-  if (!CHECK_OK (create_context(&s, w))) {
+  if (!CHECK_OK(create_context(&s, w))) {
     exit(check_finish());
   }
   warm_up(of, w, &expected);
@@ -34,8 +34,7 @@ static bool start(const task *of, uint32_t devices, abut_fallback fallback, worl
 static size_t reports_of(const world *w, abut_device_report reports[ABUT_DEVICES_MOST + 1])
 {
   size_t count = 0;
-  CHECK_OK (abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &count))
-    ;
+  CHECK_OK(abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &count));
   return count;
 }
 
@@ -77,18 +76,15 @@ static void test_one_too_small(void)
   if (!start(of, 2, ABUT_FALLBACK_NONE, &w)) {
     return;
   }
-  CHECK_OK (create_bodies(&w))
-    ;
+  CHECK_OK(create_bodies(&w));
   set_largest(&w, 0, 16);
   const uint64_t before = elements_of(&w, 1);
-  CHECK_OK (one_pose(&w))
-    ;
+  CHECK_OK(one_pose(&w));
   check(elements_of(&w, 1) == before + 1, "one pose was not done by the larger device");
   for (int i = 0; i < 20; ++i) { /* either device may be first, or late */
     set_largest(&w, (size_t)(i % 2), 16);
     set_largest(&w, (size_t) !(i % 2), (uint64_t)1 << 30);
-    CHECK_OK (of->run(&w, &got))
-      ;
+    CHECK_OK(of->run(&w, &got));
     same_answer(&got, &expected, "beside a device that is too small");
     check(got.failures == 0, "a device that is too small has failed");
   }
@@ -97,8 +93,7 @@ static void test_one_too_small(void)
   const abut_status status = of->run(&w, &got);
   check(status == ABUT_ERROR_TOO_LARGE && strstr(abut_last_error(), "one pose needs"),
         "two devices that are too small give %d: %s", status, abut_last_error());
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
 }
 
 /* The host path does what no device can, and nothing else. */
@@ -109,30 +104,25 @@ static void test_all_too_small(void)
   if (!start(of, 2, ABUT_FALLBACK_HOST, &w)) {
     return;
   }
-  CHECK_OK (create_bodies(&w))
-    ;
+  CHECK_OK(create_bodies(&w));
   set_largest(&w, 0, 16);
   set_largest(&w, 1, 16);
-  CHECK_OK (of->run(&w, &got))
-    ;
+  CHECK_OK(of->run(&w, &got));
   near_answer(&got, &expected, "on devices that are too small");
   check(got.failures == 0 && elements_of(&w, 2) == POSES, "the host path has done %llu poses",
         (unsigned long long)elements_of(&w, 2));
   set_largest(&w, 0, (uint64_t)1 << 30);
-  CHECK_OK (of->run(&w, &got))
-    ;
+  CHECK_OK(of->run(&w, &got));
   same_answer(&got, &expected, "on a device beside the host path");
   check(elements_of(&w, 2) == POSES, "the host path takes part beside a device");
   shim_fail(SHIM_CALLS, 1, FOR_GOOD, CODE); /* the one that is large enough fails later */
   set_largest(&w, 0, 16);
   set_largest(&w, 1, (uint64_t)1 << 30);
-  CHECK_OK (of->run(&w, &got))
-    ;
+  CHECK_OK(of->run(&w, &got));
   shim_stop();
   near_answer(&got, &expected, "where one device is too small and the other fails");
   check(got.failures == 1, "%zu devices failed", got.failures);
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
 }
 
 static void test_too_small_and_failed(void)
@@ -142,17 +132,14 @@ static void test_too_small_and_failed(void)
   if (!start(of, 2, ABUT_FALLBACK_NONE, &w)) {
     return;
   }
-  CHECK_OK (create_bodies(&w))
-    ;
+  CHECK_OK(create_bodies(&w));
   set_largest(&w, 0, 16);
-  CHECK_OK (of->run(&w, &got))
-    ; /* all that there is to bring up is there */
+  CHECK_OK(of->run(&w, &got)); /* all that there is to bring up is there */
   shim_fail(SHIM_CALLS, 1, FOR_GOOD, CODE);
   const abut_status status = of->run(&w, &got);
   shim_stop();
   check(status == ABUT_ERROR_TOO_LARGE, "one device too small, the other failed: %d", status);
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
 }
 
 /* ---- too little memory for a chunk ---- */
@@ -171,12 +158,10 @@ static void forget_memory(const world *w)
 static size_t bytes_of_task(world *w, const task *of, uint32_t chunk)
 {
   context_get(w->context)->def.chunk = chunk;
-  CHECK_OK (create_bodies(w))
-    ;
+  CHECK_OK(create_bodies(w));
   forget_memory(w);
   shim_most_memory();
-  CHECK_OK (of->run(w, &got))
-    ;
+  CHECK_OK(of->run(w, &got));
   const size_t most = shim_most_memory();
   destroy_bodies(w);
   return most;
@@ -189,8 +174,7 @@ static size_t run_within(world *w, const task *of, size_t bytes, cl_int code, co
   char text[128];
   snprintf(text, sizeof text, "%s, %s, code %d", of->name, what, code);
   c->def.chunk = CHUNK;
-  CHECK_OK (create_bodies(w))
-    ;
+  CHECK_OK(create_bodies(w));
   shim_bound_memory(bytes, code, code != CL_MEM_OBJECT_ALLOCATION_FAILURE);
   check_ok(of->run(w, &got), text);
   if (!got.failures) {
@@ -229,8 +213,7 @@ static bool test_memory(const task *of)
     check(run_within(&w, of, rest + pose - 1, codes[i], "none") == 1, "%s: less than a pose",
           of->name);
   }
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
   return true;
 }
 
@@ -252,8 +235,7 @@ static void test_memory_of_pairs(void)
         "pairs in turn: not both at once");
   check(run_within(&w, of, rest + pose / 4, CL_MEM_OBJECT_ALLOCATION_FAILURE, "none") == 1,
         "pairs in turn: less than a pose");
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
 }
 
 /* How many entries a list has is known once the kernels have run: room for these may be what is
@@ -272,8 +254,7 @@ static void test_memory_of_lists(void)
     check(!run_within(&w, of, bytes, CL_MEM_OBJECT_ALLOCATION_FAILURE, "part"),
           "lists: %zu bytes of %zu to %zu cost the device", bytes, least, most);
   }
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
 }
 
 /* ---- shares ---- */
@@ -290,22 +271,17 @@ static void test_rates_of_a_pair(void)
   }
   context *c = context_get(w.context);
   c->def.chunk = 0;
-  CHECK_OK (create_bodies(&w))
-    ;
+  CHECK_OK(create_bodies(&w));
   const abut_pair other = w.pair;
   pair *p = pair_get(other);
   for (size_t i = 0; i < 2 * RATE_KINDS; ++i) {
     p->rates[i / 2][i % 2] = 1e9;
   }
-  CHECK_OK (abut_create_pair(w.bodies[0], w.bodies[1], &p->smoothing, &w.pair))
-    ;
-  CHECK_OK (abut_start_timeline(w.context))
-    ;
-  CHECK_OK (of->run(&w, &got))
-    ;
+  CHECK_OK(abut_create_pair(w.bodies[0], w.bodies[1], &p->smoothing, &w.pair));
+  CHECK_OK(abut_start_timeline(w.context));
+  CHECK_OK(of->run(&w, &got));
   same_answer(&got, &expected, "with another pair's rates");
-  CHECK_OK (abut_get_timeline(w.context, spans, sizeof spans / sizeof *spans, &count))
-    ;
+  CHECK_OK(abut_get_timeline(w.context, spans, sizeof spans / sizeof *spans, &count));
   check(count > 0, "nothing was recorded");
   for (size_t i = 0; i < count && i < sizeof spans / sizeof *spans; ++i) {
     if (spans[i].first == 0) { /* taken before anything of this pair was measured */
@@ -320,8 +296,7 @@ static void test_rates_of_a_pair(void)
           own->rates[0][i]);
     check(p->rates[0][i] == 1e9, "another pair's throughput became %g", p->rates[0][i]);
   }
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
 }
 
 /* A device takes little as long as another one's throughput is unknown, which may be much more. */
@@ -337,20 +312,16 @@ static void test_wary_chunks(void)
     return;
   }
   context_get(w.context)->def.chunk = 0;
-  CHECK_OK (create_bodies(&w))
-    ;
+  CHECK_OK(create_bodies(&w));
   pair *p = pair_get(w.pair);
   for (size_t i = 0; i < RATE_KINDS; ++i) {
     p->rates[i][0] = rate;
     p->rates[i][1] = 0.0;
   }
-  CHECK_OK (abut_start_timeline(w.context))
-    ;
-  CHECK_OK (of->run(&w, &got))
-    ;
+  CHECK_OK(abut_start_timeline(w.context));
+  CHECK_OK(of->run(&w, &got));
   same_answer(&got, &expected, "with one device's rate");
-  CHECK_OK (abut_get_timeline(w.context, spans, sizeof spans / sizeof *spans, &count))
-    ;
+  CHECK_OK(abut_get_timeline(w.context, spans, sizeof spans / sizeof *spans, &count));
   count = count < sizeof spans / sizeof *spans ? count : sizeof spans / sizeof *spans;
   for (size_t i = 0; i < count; ++i) {
     if (spans[i].phase == ABUT_PHASE_DOWNLOAD) {
@@ -364,8 +335,7 @@ static void test_wary_chunks(void)
             (unsigned long long)s->count);
     }
   }
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
 }
 
 /* ---- words ---- */
@@ -377,8 +347,7 @@ static void test_last_failure(void)
     return;
   }
   context *c = context_get(w.context);
-  CHECK_OK (create_bodies(&w))
-    ;
+  CHECK_OK(create_bodies(&w));
   fail(CL_INVALID_VALUE, "the first failure");
   context_fail(c, 1, CL_INVALID_VALUE);
   fail(CODE, "the second failure");
@@ -386,8 +355,7 @@ static void test_last_failure(void)
   const abut_status status = task_named("contacts")->run(&w, &got);
   check(status == CODE && strstr(abut_last_error(), "the second failure"),
         "two failed devices give %d: %s", status, abut_last_error());
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
 }
 
 /* ---- a timeline of kernels that are launched late ---- */
@@ -397,8 +365,7 @@ static void check_late(const world *w, const char *what)
   abut_span spans[16];
   size_t count = 0;
   double computed = 0.0, read = 0.0;
-  CHECK_OK (abut_get_timeline(w->context, spans, 16, &count))
-    ;
+  CHECK_OK(abut_get_timeline(w->context, spans, 16, &count));
   for (size_t i = 0; i < count && i < 16; ++i) {
     computed = spans[i].phase == ABUT_PHASE_COMPUTE ? spans[i].end : computed;
     read = spans[i].phase == ABUT_PHASE_DOWNLOAD ? spans[i].begin : read;
@@ -423,30 +390,22 @@ static void test_late_kernels(void)
   if (!start(task_named("jacobian"), 1, ABUT_FALLBACK_NONE, &w)) {
     return;
   }
-  CHECK_OK (create_bodies(&w))
-    ;
-  CHECK_OK (abut_start_timeline(w.context))
-    ;
-  CHECK_OK (task_named("jacobian")->run(&w, &got))
-    ;
+  CHECK_OK(create_bodies(&w));
+  CHECK_OK(abut_start_timeline(w.context));
+  CHECK_OK(task_named("jacobian")->run(&w, &got));
   check_late(&w, "Jacobian");
-  CHECK_OK (abut_fit_smoothing(w.bodies[0], w.bodies[1], &smoothing))
-    ;
-  CHECK_OK (abut_create_pair(w.bodies[0], w.bodies[1], &smoothing, &gated))
-    ;
+  CHECK_OK(abut_fit_smoothing(w.bodies[0], w.bodies[1], &smoothing));
+  CHECK_OK(abut_create_pair(w.bodies[0], w.bodies[1], &smoothing, &gated));
   batch.count = 1;
   batch.poses = ABUT_POSE_QUATERNION;
   batch.pose1 = poses[0];
   batch.pose2 = poses[1];
   batch.compact = &list;
-  CHECK_OK (abut_start_timeline(w.context))
-    ;
-  CHECK_OK (abut_contacts(gated, &batch))
-    ;
+  CHECK_OK(abut_start_timeline(w.context));
+  CHECK_OK(abut_contacts(gated, &batch));
   check(list.count > 0, "nothing is listed");
   check_late(&w, "list");
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
 }
 
 int main(void)

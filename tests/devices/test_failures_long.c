@@ -58,8 +58,7 @@ static void compile(const setting *s, kind of)
   world w;
   abut_scene scene;
   open_scene(s, of, &w, &scene);
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
 }
 
 static void hang(setting s, kind of)
@@ -75,8 +74,7 @@ static void hang(setting s, kind of)
   const uint64_t held = launches(&w) - before;
   check(held > 128 && held < HELD_MOST, "%s: a device that hangs holds %llu launches", names[of],
         (unsigned long long)held);
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
   check(shim_end_hang(CL_COMPLETE), "%s: nothing hung", names[of]);
 }
 
@@ -96,8 +94,7 @@ static void take_long(setting s, kind of)
     }
     seconds = now() - begin;
   }
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
 }
 
 int main(void)

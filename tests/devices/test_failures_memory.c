@@ -94,9 +94,9 @@ static bool expect(trial *t)
   abut_layout layout;
   abut_device_info info;
   uint64_t seed = 5;
-  if (!CHECK_OK (create_context(&t->setting, &w)) || !CHECK_OK (create_bodies(&w)) ||
-      !CHECK_OK (abut_get_layout(w.pair, &layout)) ||
-      !CHECK_OK (abut_context_device(w.context, &info))) {
+  if (!CHECK_OK(create_context(&t->setting, &w)) || !CHECK_OK(create_bodies(&w)) ||
+      !CHECK_OK(abut_get_layout(w.pair, &layout)) ||
+      !CHECK_OK(abut_context_device(w.context, &info))) {
     return false;
   }
   memcpy(t->name, info.name, strcspn(info.name, " "));
@@ -119,7 +119,7 @@ static bool expect(trial *t)
   }
   memset(t->statuses, 0x5a, sizeof t->statuses);
   check_ok(call(t, &w, false, t->host, t->statuses), kind_names[t->call]);
-  return CHECK_OK (abut_destroy_context(w.context));
+  return CHECK_OK(abut_destroy_context(w.context));
 }
 
 /* ---- the caller's arrays ---- */
@@ -198,8 +198,7 @@ static void judge_device(const trial *t, const world *w, abut_status status)
 {
   abut_device_report reports[2];
   size_t count = 0;
-  CHECK_OK (abut_context_devices(w->context, reports, 2, &count))
-    ;
+  CHECK_OK(abut_context_devices(w->context, reports, 2, &count));
   check(count == 1, "%s: %zu devices", what(t), count);
   check(reports[0].status == (status == CODE ? status : ABUT_SUCCESS), "%s: the device has %d",
         what(t), reports[0].status);
@@ -232,7 +231,7 @@ static void judge_ways(const trial *t)
 static bool try_fault(trial *t)
 {
   world w;
-  if (!CHECK_OK (create_context(&t->setting, &w))) {
+  if (!CHECK_OK(create_context(&t->setting, &w))) {
     return false;
   }
   void *at[ARRAYS];
@@ -252,8 +251,7 @@ static bool try_fault(trial *t)
   }
   note(t, shim_first_failed());
   clear_outputs(t);
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
   judge_left(t);
   return came;
 }

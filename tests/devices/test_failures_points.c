@@ -39,8 +39,7 @@ static abut_device_report first_report(const world *w)
 {
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
   size_t count = 0;
-  CHECK_OK (abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &count))
-    ;
+  CHECK_OK(abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &count));
   return reports[0];
 }
 
@@ -100,15 +99,13 @@ static void test_in_place(const setting *s)
 {
   const abut_smoothing smoothing = abut_default_smoothing();
   world w;
-  if (!CHECK_OK (create_context(s, &w))) {
+  if (!CHECK_OK(create_context(s, &w))) {
     return;
   }
-  CHECK_OK (abut_witness_faces(w.context, &smoothing, FEW, points, triangles, expected[0],
-                               expected_statuses, NULL))
-    ;
-  CHECK_OK (abut_witness_faces_vjp(w.context, &smoothing, FEW, points, triangles, points,
-                                   expected[1], got[1], NULL, NULL))
-    ;
+  CHECK_OK(abut_witness_faces(w.context, &smoothing, FEW, points, triangles, expected[0],
+                              expected_statuses, NULL));
+  CHECK_OK(abut_witness_faces_vjp(w.context, &smoothing, FEW, points, triangles, points,
+                                  expected[1], got[1], NULL, NULL));
   for (int adjoint = 0; adjoint < 2; ++adjoint) {
     long n = 1;
     while (project_in_place(&w, n, adjoint)) {
@@ -116,8 +113,7 @@ static void test_in_place(const setting *s)
     }
     check(n > 20, "only %ld calls", n);
   }
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
 }
 
 /* ---- memory ---- */
@@ -149,12 +145,10 @@ static void try_memory(const world *w, query run, size_t bytes, cl_int code, boo
 {
   memset(expected, 0, sizeof expected);
   memset(got, 0, sizeof got);
-  CHECK_OK (run(w->context, expected))
-    ;
+  CHECK_OK(run(w->context, expected));
   forget_memory(w->context);
   shim_limit_memory(bytes, code);
-  CHECK_OK (run(w->context, got))
-    ;
+  CHECK_OK(run(w->context, got));
   check(shim_limit_memory(0, code) > 0, "nothing was refused");
   const abut_device_report report = first_report(w);
   check(report.status == (enough ? ABUT_SUCCESS : code), "%d at %zu bytes: status %d, %s", code,
@@ -176,15 +170,14 @@ static void test_memory(const setting *s)
     world w = {.context = {0, 0}};
     def.device = s->devices[0].device;
     def.precision = ABUT_FLOAT64;
-    if (!CHECK_OK (abut_create_context(&def, &w.context))) {
+    if (!CHECK_OK(abut_create_context(&def, &w.context))) {
       return;
     }
     for (size_t k = 0; k < sizeof codes / sizeof *codes; ++k) {
       try_memory(&w, queries[i], 2 * BYTES, codes[k], true);
     }
     try_memory(&w, queries[i], BYTES / 4, codes[i], false);
-    CHECK_OK (abut_destroy_context(w.context))
-      ;
+    CHECK_OK(abut_destroy_context(w.context));
   }
 }
 
@@ -196,27 +189,22 @@ static void test_bounds(const setting *s)
   def.device = s->devices[0].device;
   def.precision = ABUT_FLOAT64;
   def.scratch_bytes = BYTES;
-  if (!CHECK_OK (abut_create_context(&def, &of))) {
+  if (!CHECK_OK(abut_create_context(&def, &of))) {
     return;
   }
-  CHECK_OK (edges_along(of, expected))
-    ;
+  CHECK_OK(edges_along(of, expected));
   forget_memory(of);
   shim_limit_memory(BYTES, CL_MEM_OBJECT_ALLOCATION_FAILURE);
-  CHECK_OK (edges_along(of, got))
-    ;
+  CHECK_OK(edges_along(of, got));
   check(shim_limit_memory(0, 0) == 0, "more than %d bytes were asked for", BYTES);
-  CHECK_OK (abut_destroy_context(of))
-    ;
+  CHECK_OK(abut_destroy_context(of));
   def.scratch_bytes = 0;
   def.chunk = 100;
-  if (CHECK_OK (abut_create_context(&def, &of))) {
+  if (CHECK_OK(abut_create_context(&def, &of))) {
     shim_limit_memory((size_t)BYTES, CL_MEM_OBJECT_ALLOCATION_FAILURE);
-    CHECK_OK (edges(of, expected))
-      ;
+    CHECK_OK(edges(of, expected));
     check(shim_limit_memory(0, 0) == 0, "chunks are longer than the caller's bound");
-    CHECK_OK (abut_destroy_context(of))
-      ;
+    CHECK_OK(abut_destroy_context(of));
   }
 }
 

@@ -17,8 +17,7 @@ static void judge(const world *w, uint32_t host)
 {
   abut_device_report reports[2];
   size_t count = 0;
-  CHECK_OK (abut_context_devices(w->context, reports, 2, &count))
-    ;
+  CHECK_OK(abut_context_devices(w->context, reports, 2, &count));
   if (check(count == 2, "%zu devices, not 2", count)) {
     check(reports[0].status == CL_OUT_OF_RESOURCES, "the device has status %d", reports[0].status);
     check(reports[1].info.type == ABUT_DEVICE_HOST && reports[1].info.index == host &&
@@ -33,7 +32,7 @@ static void try_task(const task *of, const setting *s, const char *path, uint32_
   static answer expected, got;
   world w;
   check(put(path, "{\"devices\": []}"), "%s cannot be written", path);
-  if (!CHECK_OK (create_context(s, &w)) || !CHECK_OK (create_bodies(&w))) {
+  if (!CHECK_OK(create_context(s, &w)) || !CHECK_OK(create_bodies(&w))) {
     return;
   }
   check_ok(of->run(&w, &expected), of->name);
@@ -43,8 +42,7 @@ static void try_task(const task *of, const setting *s, const char *path, uint32_
   shim_stop();
   near_answer(&got, &expected, of->name);
   judge(&w, host);
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
 }
 
 int main(void)
@@ -61,8 +59,7 @@ int main(void)
   }
   const int file = mkstemp(path);
   check(file >= 0 && close(file) == 0 && setenv("ABUT_TUNING", path, 1) == 0, "no file");
-  CHECK_OK (abut_find_device("host", &host))
-    ;
+  CHECK_OK(abut_find_device("host", &host));
   for (size_t i = 0; i < TASKS; ++i) {
     try_task(&tasks[i], &s, path, host);
   }

@@ -35,8 +35,8 @@ static bool open_scene(scene *s, uint32_t devices, abut_fallback fallback, uint3
   if (s->queue && !open_own(&s->setting, s->queue)) {
     return false;
   }
-  if (!CHECK_OK (create_context(&s->setting, &s->world)) || !CHECK_OK (create_bodies(&s->world)) ||
-      !CHECK_OK (abut_create_state(s->world.context, POSES, widths, ARRAYS, NULL, &s->state))) {
+  if (!CHECK_OK(create_context(&s->setting, &s->world)) || !CHECK_OK(create_bodies(&s->world)) ||
+      !CHECK_OK(abut_create_state(s->world.context, POSES, widths, ARRAYS, NULL, &s->state))) {
     exit(check_finish());
   }
   for (size_t i = 0; i < POSES; ++i) {
@@ -46,18 +46,15 @@ static bool open_scene(scene *s, uint32_t devices, abut_fallback fallback, uint3
   for (uint32_t i = 0; i < ARRAYS; ++i) {
     s->arrays[i] = (abut_state_array){s->state, i};
   }
-  CHECK_OK (abut_write_state(s->arrays[POSE1], 0, POSES, fixed))
-    ;
-  CHECK_OK (abut_write_state(s->arrays[POSE2], 0, POSES, s->start))
-    ;
+  CHECK_OK(abut_write_state(s->arrays[POSE1], 0, POSES, fixed));
+  CHECK_OK(abut_write_state(s->arrays[POSE2], 0, POSES, s->start));
   return true;
 }
 
 static void close_scene(scene *s)
 {
   long live = 0;
-  CHECK_OK (abut_destroy_context(s->world.context))
-    ;
+  CHECK_OK(abut_destroy_context(s->world.context));
   const char *kind = shim_live(&live);
   check(!kind, "%ld %s are left", live, kind ? kind : "");
   shim_forget_live();
@@ -104,35 +101,27 @@ static abut_status move(scene *s)
 static uint64_t changes_of(const scene *s)
 {
   abut_state_info info = {0};
-  CHECK_OK (abut_get_state_info(s->state, &info))
-    ;
+  CHECK_OK(abut_get_state_info(s->state, &info));
   return info.changes;
 }
 
 /* The poses after `steps` from the start, where nothing fails. */
 static void poses_after(scene *s, int steps, double poses[POSES * 7])
 {
-  CHECK_OK (abut_write_state(s->arrays[POSE2], 0, POSES, s->start))
-    ;
+  CHECK_OK(abut_write_state(s->arrays[POSE2], 0, POSES, s->start));
   for (int i = 0; i < steps; ++i) {
-    CHECK_OK (look(s))
-      ;
-    CHECK_OK (move(s))
-      ;
+    CHECK_OK(look(s));
+    CHECK_OK(move(s));
   }
-  CHECK_OK (abut_read_state(s->arrays[POSE2], 0, POSES, poses))
-    ;
-  CHECK_OK (abut_write_state(s->arrays[POSE2], 0, POSES, s->start))
-    ;
-  CHECK_OK (abut_save_state(s->state))
-    ;
+  CHECK_OK(abut_read_state(s->arrays[POSE2], 0, POSES, poses));
+  CHECK_OK(abut_write_state(s->arrays[POSE2], 0, POSES, s->start));
+  CHECK_OK(abut_save_state(s->state));
 }
 
 static void same_poses(const scene *s, const double *expected, const char *what)
 {
   double got[POSES * 7];
-  CHECK_OK (abut_read_state(s->arrays[POSE2], 0, POSES, got))
-    ;
+  CHECK_OK(abut_read_state(s->arrays[POSE2], 0, POSES, got));
   check(!memcmp(got, expected, sizeof got), "%s: other poses", what);
 }
 
@@ -146,12 +135,9 @@ static void test_rewind(void)
   }
   poses_after(&s, 2, two);
   const uint64_t saved = changes_of(&s);
-  CHECK_OK (look(&s))
-    ;
-  CHECK_OK (move(&s))
-    ;
-  CHECK_OK (look(&s))
-    ;
+  CHECK_OK(look(&s));
+  CHECK_OK(move(&s));
+  CHECK_OK(look(&s));
   check(changes_of(&s) == saved + 3, "three changes");
   shim_fail(SHIM_CALLS, 1, 1, CODE);
   check(move(&s) == ABUT_ERROR_STATE, "a device that fails sends the state back");
@@ -161,15 +147,11 @@ static void test_rewind(void)
         "says: %s", abut_last_error());
   check(changes_of(&s) == saved, "it is as when it was saved");
   same_poses(&s, s.start, "back");
-  CHECK_OK (look(&s))
-    ;
+  CHECK_OK(look(&s));
   check(failures == 0, "the other device goes on");
-  CHECK_OK (move(&s))
-    ;
-  CHECK_OK (look(&s))
-    ;
-  CHECK_OK (move(&s))
-    ;
+  CHECK_OK(move(&s));
+  CHECK_OK(look(&s));
+  CHECK_OK(move(&s));
   same_poses(&s, two, "done again");
   close_scene(&s);
 }
@@ -183,20 +165,15 @@ static void test_saved(void)
     return;
   }
   poses_after(&s, 2, two);
-  CHECK_OK (look(&s))
-    ;
-  CHECK_OK (move(&s))
-    ;
-  CHECK_OK (abut_save_state(s.state))
-    ;
+  CHECK_OK(look(&s));
+  CHECK_OK(move(&s));
+  CHECK_OK(abut_save_state(s.state));
   const uint64_t saved = changes_of(&s);
   shim_fail(SHIM_CALLS, 3, 3, CODE);
-  CHECK_OK (look(&s))
-    ;
+  CHECK_OK(look(&s));
   shim_stop();
   check(failures == 1 && changes_of(&s) == saved + 1, "%zu devices failed", failures);
-  CHECK_OK (move(&s))
-    ;
+  CHECK_OK(move(&s));
   same_poses(&s, two, "done by the other device");
   close_scene(&s);
 }
@@ -210,21 +187,17 @@ static void test_late(void)
     return;
   }
   poses_after(&s, 2, two);
-  CHECK_OK (look(&s))
-    ;
+  CHECK_OK(look(&s));
   shim_end_event(1, CL_OUT_OF_RESOURCES);
-  CHECK_OK (move(&s))
-    ; /* it is what this one has sent off */
+  CHECK_OK(move(&s)); /* it is what this one has sent off */
   const abut_status status = abut_read_state(s.arrays[POSE2], 0, POSES, got);
   const abut_status later = status == ABUT_SUCCESS ? move(&s) : status;
   shim_end_event(0, 0);
   check(later == ABUT_ERROR_STATE && strstr(abut_last_error(), "CL_OUT_OF_RESOURCES"),
         "a kernel that ends with an error gives %d: %s", later, abut_last_error());
   same_poses(&s, s.start, "after a late error");
-  CHECK_OK (look(&s))
-    ; /* by the host path */
-  CHECK_OK (move(&s))
-    ;
+  CHECK_OK(look(&s)); /* by the host path */
+  CHECK_OK(move(&s));
   close_scene(&s);
 }
 
@@ -238,24 +211,18 @@ static void test_none_left(void)
   }
   poses_after(&s, 2, two);
   for (int i = 0; i < 2; ++i) {
-    CHECK_OK (look(&s))
-      ;
-    CHECK_OK (move(&s))
-      ;
+    CHECK_OK(look(&s));
+    CHECK_OK(move(&s));
   }
-  CHECK_OK (abut_save_state(s.state))
-    ;
-  CHECK_OK (look(&s))
-    ;
+  CHECK_OK(abut_save_state(s.state));
+  CHECK_OK(look(&s));
   shim_fail(SHIM_CALLS, 1, FOR_GOOD, CODE);
   check(move(&s) == ABUT_ERROR_STATE, "the last device fails");
   check(look(&s) == CODE && strstr(abut_last_error(), "no other is left"), "says: %s",
         abut_last_error());
   same_poses(&s, two, "without a device");
-  CHECK_OK (abut_save_state(s.state))
-    ;
-  CHECK_OK (abut_write_state(s.arrays[POSE2], 0, POSES, s.start))
-    ;
+  CHECK_OK(abut_save_state(s.state));
+  CHECK_OK(abut_write_state(s.arrays[POSE2], 0, POSES, s.start));
   same_poses(&s, s.start, "written without a device");
   shim_stop();
   close_scene(&s);
@@ -273,22 +240,15 @@ static void test_short_memory(void)
   poses_after(&s, 2, two);
   close_scene(&s);
   open_scene(&s, 1, ABUT_FALLBACK_NONE, POSES);
-  CHECK_OK (look_once(&s))
-    ;
-  CHECK_OK (abut_get_counters(s.world.context, &before))
-    ;
+  CHECK_OK(look_once(&s));
+  CHECK_OK(abut_get_counters(s.world.context, &before));
   shim_limit_memory(6000, CL_MEM_OBJECT_ALLOCATION_FAILURE);
-  CHECK_OK (look(&s))
-    ;
-  CHECK_OK (move(&s))
-    ;
-  CHECK_OK (look(&s))
-    ;
-  CHECK_OK (move(&s))
-    ;
+  CHECK_OK(look(&s));
+  CHECK_OK(move(&s));
+  CHECK_OK(look(&s));
+  CHECK_OK(move(&s));
   check(shim_limit_memory(0, 0) > 0, "memory was not short");
-  CHECK_OK (abut_get_counters(s.world.context, &after))
-    ;
+  CHECK_OK(abut_get_counters(s.world.context, &after));
   check(failures == 0 && after.chunks - before.chunks > 4, "%llu chunks",
         (unsigned long long)(after.chunks - before.chunks));
   same_poses(&s, two, "in smaller chunks");
@@ -309,14 +269,11 @@ static void test_own_queue(void)
   s.queue = &queue;
   if (open_scene(&s, 1, ABUT_FALLBACK_NONE, 0)) {
     for (int i = 0; i < 2; ++i) {
-      CHECK_OK (look(&s))
-        ;
-      CHECK_OK (move(&s))
-        ;
+      CHECK_OK(look(&s));
+      CHECK_OK(move(&s));
     }
     same_poses(&s, two, "on the caller's queue");
-    CHECK_OK (abut_destroy_context(s.world.context))
-      ;
+    CHECK_OK(abut_destroy_context(s.world.context));
     close_own(&queue);
   }
 }

@@ -70,20 +70,16 @@ static void use_of_parent(const opened *o, bool has_opencl)
   if (has_opencl) {
     check(status == ABUT_ERROR_DEVICE && strstr(abut_last_error(), "before fork()"), "%d, %s",
           status, abut_last_error());
-    CHECK_OK (abut_list_devices(infos, 2, &count))
-      ;
+    CHECK_OK(abut_list_devices(infos, 2, &count));
     CHECK_EQUAL(count, 1);
     CHECK_EQUAL(infos[0].type, ABUT_DEVICE_HOST);
-  } else if (CHECK_OK (status)) {
-    CHECK_OK (abut_destroy_context(own.context))
-      ;
+  } else if (CHECK_OK(status)) {
+    CHECK_OK(abut_destroy_context(own.context));
   }
   REQUIRE_OK(open_default(&own, true));
-  CHECK_OK (compute(own.pair, &nearest))
-    ;
+  CHECK_OK(compute(own.pair, &nearest));
   check(fabsf(nearest - o->nearest) < 1e-4f, "%g, not %g", (double)nearest, (double)o->nearest);
-  CHECK_OK (abut_destroy_context(own.context))
-    ;
+  CHECK_OK(abut_destroy_context(own.context));
 }
 
 /* What a child of this process finds, counted by it. */
@@ -110,10 +106,8 @@ static void use_of_its_own(const opened *o, bool has_opencl)
   opened own;
   float nearest = 0.0f;
   REQUIRE_OK(open_default(&own, false));
-  CHECK_OK (compute(own.pair, &nearest))
-    ;
-  CHECK_OK (abut_destroy_context(own.context))
-    ;
+  CHECK_OK(compute(own.pair, &nearest));
+  CHECK_OK(abut_destroy_context(own.context));
 }
 
 int main(void)
@@ -122,13 +116,10 @@ int main(void)
   size_t devices = 0;
   in_child(use_of_its_own, NULL, false);
   REQUIRE_OK(open_default(&o, false));
-  CHECK_OK (compute(o.pair, &o.nearest))
-    ;
+  CHECK_OK(compute(o.pair, &o.nearest));
   REQUIRE_OK(abut_list_devices(NULL, 0, &devices));
   in_child(use_of_parent, &o, devices > 1);
-  CHECK_OK (compute(o.pair, &o.nearest))
-    ; /* the parent goes on */
-  CHECK_OK (abut_destroy_context(o.context))
-    ;
+  CHECK_OK(compute(o.pair, &o.nearest)); /* the parent goes on */
+  CHECK_OK(abut_destroy_context(o.context));
   return check_finish();
 }

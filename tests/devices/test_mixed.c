@@ -25,7 +25,7 @@ typedef struct world {
 static bool make_pair(world *w, abut_body a, abut_body b, int i)
 {
   abut_smoothing s;
-  if (!CHECK_OK (abut_fit_smoothing(a, b, &s))) {
+  if (!CHECK_OK(abut_fit_smoothing(a, b, &s))) {
     return false;
   }
   s.select = i % 2 ? ABUT_SELECT_GATE : ABUT_SELECT_SOFTSORT;
@@ -45,9 +45,9 @@ static bool make_pair(world *w, abut_body a, abut_body b, int i)
   abut_smoothing soft = s;
   soft.penetration *= 3.0;
   soft.select = i == 2 ? ABUT_SELECT_GATE : soft.select;
-  return CHECK_OK (abut_create_pair(a, b, &s, &w->pairs[i])) &&
-         CHECK_OK (abut_create_pair(a, b, &soft, &w->soft[i])) &&
-         CHECK_OK (abut_get_layout(w->pairs[i], &w->layouts[i]));
+  return CHECK_OK(abut_create_pair(a, b, &s, &w->pairs[i])) &&
+         CHECK_OK(abut_create_pair(a, b, &soft, &w->soft[i])) &&
+         CHECK_OK(abut_get_layout(w->pairs[i], &w->layouts[i]));
 }
 
 /* The last pair, the widest, has no entries. */
@@ -64,7 +64,7 @@ static bool world_open(const abut_device_choice *choices, size_t count, uint32_t
   def.chunk = chunk;
   def.fallback = ABUT_FALLBACK_NONE;
   bool well =
-    CHECK_OK (abut_create_context(&def, &w->context)) &&
+    CHECK_OK(abut_create_context(&def, &w->context)) &&
     random_body(w->context, &seed, &bodies[0]) && random_body(w->context, &seed, &bodies[1]) &&
     make_box(w->context, halves[0], &bodies[2]) && make_box(w->context, halves[1], &bodies[3]);
   for (int i = 0; well && i < PAIRS; ++i) {
@@ -185,9 +185,8 @@ static void compare_call(const world *alone, const set *all, const uint32_t *pai
   for (uint32_t k = 0; k < USED; ++k) {
     set one;
     take_entries(all, pair, k, alone, &one, rows);
-    CHECK_OK (run(&one, alone->pairs[k], soft ? alone->soft[k] : ABUT_SAME_PAIR,
-                  abut_default_batch(), call))
-      ;
+    CHECK_OK(run(&one, alone->pairs[k], soft ? alone->soft[k] : ABUT_SAME_PAIR,
+                 abut_default_batch(), call));
     compare_arrays(all, &one, rows, call, what);
     entries += listed ? compare_lists(all, &one, rows, pair, k, call, what) : 0;
     rejected += one.rejected;
@@ -239,8 +238,7 @@ static size_t find_choices(const char *device, abut_device_choice choices[3])
   if (abut_find_device(device, &whole) != ABUT_SUCCESS) {
     return 0;
   }
-  CHECK_OK (abut_list_devices(infos, 64, &count))
-    ;
+  CHECK_OK(abut_list_devices(infos, 64, &count));
   choices[0] = choices[1] = choices[2] = (abut_device_choice){whole, 0, 0};
   if (infos[whole].type == ABUT_DEVICE_HOST) {
     return 3;
@@ -268,8 +266,7 @@ static void test_devices(const world *alone, const abut_device_choice *choices, 
       compare(alone, &w, MOST, true, 40, false, what);
       compare(alone, &w, 5, false, LIST, true, what);
     }
-    CHECK_OK (abut_destroy_context(w.context))
-      ;
+    CHECK_OK(abut_destroy_context(w.context));
   }
 }
 
@@ -293,10 +290,8 @@ static void test_in_place(const world *w)
   b.pair = pair;
   const abut_gradients apart = {s.arrays[GRADIENT], s.arrays[GRADIENT + 1]};
   const abut_gradients over = {s.arrays[POSE], s.arrays[POSE + 1]};
-  CHECK_OK (abut_gradient(ABUT_BATCH_PAIRS, ABUT_SAME_PAIR, &b, ABUT_REDUCE_ENERGY, &apart))
-    ;
-  CHECK_OK (abut_gradient(ABUT_BATCH_PAIRS, ABUT_SAME_PAIR, &b, ABUT_REDUCE_ENERGY, &over))
-    ;
+  CHECK_OK(abut_gradient(ABUT_BATCH_PAIRS, ABUT_SAME_PAIR, &b, ABUT_REDUCE_ENERGY, &apart));
+  CHECK_OK(abut_gradient(ABUT_BATCH_PAIRS, ABUT_SAME_PAIR, &b, ABUT_REDUCE_ENERGY, &over));
   for (int i = 0; i < 2; ++i) {
     check(!memcmp(s.arrays[GRADIENT + i], s.arrays[POSE + i], MOST * WIDTH * real_size(precision)),
           "gradients in place of poses %d differ", i + 1);
@@ -325,8 +320,7 @@ static void test_progress(const world *w)
   b.pair = pair;
   b.progress = count_to;
   b.user = told;
-  CHECK_OK (run(&s, ABUT_BATCH_PAIRS, ABUT_SAME_PAIR, b, CONTACTS))
-    ;
+  CHECK_OK(run(&s, ABUT_BATCH_PAIRS, ABUT_SAME_PAIR, b, CONTACTS));
   check(told[0] == MOST, "%zu poses of %d are told of", told[0], MOST);
   told[0] = 0;
   told[1] = 1;
@@ -357,7 +351,7 @@ static void test_refusals(const abut_device_choice *choices)
   const double half[3] = {0.1, 0.1, 0.1};
   if (!world_open(choices, 1, 0, &w) || !world_open(choices, 1, 0, &other) ||
       !make_box(w.context, half, &body) ||
-      !CHECK_OK (abut_create_pair(body, body, &fitted, &gone))) {
+      !CHECK_OK(abut_create_pair(body, body, &fitted, &gone))) {
     return;
   }
   const abut_pair one = w.pairs[0], batch = ABUT_BATCH_PAIRS, same = ABUT_SAME_PAIR;
@@ -379,11 +373,9 @@ static void test_refusals(const abut_device_choice *choices)
   pairs[3] = other.pairs[3];
   refused(&w, batch, same, b, JVP, ABUT_ERROR_HANDLE, "pair 3 of the batch's list is of another");
   pairs[3] = gone;
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
   refused(&w, batch, same, b, REDUCTIONS, ABUT_ERROR_HANDLE, "a body of pair 3");
-  CHECK_OK (abut_destroy_pair(gone))
-    ;
+  CHECK_OK(abut_destroy_pair(gone));
   refused(&w, batch, same, b, JACOBIAN, ABUT_ERROR_HANDLE, "pair 3 of the batch's list is none");
   b.pairs = NULL;
   refused(&w, one, same, b, CONTACTS, ABUT_ERROR_ARGUMENT, "needs a list");
@@ -393,12 +385,9 @@ static void test_refusals(const abut_device_choice *choices)
   b = abut_default_batch();
   b.pairs = w.pairs;
   b.pair_count = PAIRS;
-  CHECK_OK (abut_contacts(batch, &b))
-    ; /* no entries */
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
-  CHECK_OK (abut_destroy_context(other.context))
-    ;
+  CHECK_OK(abut_contacts(batch, &b)); /* no entries */
+  CHECK_OK(abut_destroy_context(w.context));
+  CHECK_OK(abut_destroy_context(other.context));
 }
 
 int main(int argc, char **argv)
@@ -419,8 +408,7 @@ int main(int argc, char **argv)
     test_in_place(&alone);
     test_progress(&alone);
   }
-  CHECK_OK (abut_destroy_context(alone.context))
-    ;
+  CHECK_OK(abut_destroy_context(alone.context));
   test_refusals(choices);
   return check_finish();
 }

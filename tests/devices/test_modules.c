@@ -32,22 +32,20 @@ static bool make_fixture(abut_precision precision, fixture *f)
   if (!test_context(precision, &f->context)) {
     return false;
   }
-  CHECK_OK (abut_context_device(f->context, &info))
-    ;
+  CHECK_OK(abut_context_device(f->context, &info));
   f->compiles = info.type != ABUT_DEVICE_HOST;
   for (size_t i = 0; i < 18; ++i) {
     real_put(f->reals[0], precision, i, (double)(i * 7 % 11) / 8.0);
     real_put(f->reals[1], precision, i, (double)(i * 5 % 13) / 8.0);
   }
   return random_body(f->context, &seed, &f->body) &&
-         CHECK_OK (abut_create_pair(f->body, f->body, &smoothing, &f->pair));
+         CHECK_OK(abut_create_pair(f->body, f->body, &smoothing, &f->pair));
 }
 
 static void builds(const fixture *f, uint64_t programs, const char *what)
 {
   abut_counters c = {0};
-  CHECK_OK (abut_get_counters(f->context, &c))
-    ;
+  CHECK_OK(abut_get_counters(f->context, &c));
   check(c.builds == (f->compiles ? programs : 0), "%s: %llu programs instead of %llu", what,
         (unsigned long long)c.builds, (unsigned long long)programs);
 }
@@ -137,8 +135,7 @@ static abut_status shapes(fixture *f, bool back)
   abut_shape balls[2];
   def.kind = ABUT_SHAPE_SPHERE;
   def.size[0] = 0.125;
-  CHECK_OK (abut_create_shape(f->context, &def, &balls[0]))
-    ;
+  CHECK_OK(abut_create_shape(f->context, &def, &balls[0]));
   balls[1] = balls[0];
   b.count = 1;
   b.shapes = balls;
@@ -149,8 +146,7 @@ static abut_status shapes(fixture *f, bool back)
   b.d = f->reals[2];
   const abut_status status = back ? abut_closest_jacobian(f->context, &b, &s, &to)
                                   : abut_closest(f->context, &b);
-  CHECK_OK (abut_destroy_shape(balls[0]))
-    ;
+  CHECK_OK(abut_destroy_shape(balls[0]));
   return status;
 }
 
@@ -189,8 +185,7 @@ static abut_status meshes(fixture *f, bool back)
   def.vertex_count = 3;
   def.face_indices = face;
   def.face_count = 1;
-  CHECK_OK (abut_create_ccd_mesh(f->context, &def, &mesh))
-    ;
+  CHECK_OK(abut_create_ccd_mesh(f->context, &def, &mesh));
   b.count = 1;
   b.poses = ABUT_POSE_TWIST;
   b.from1 = b.to1 = f->reals[0];
@@ -198,8 +193,7 @@ static abut_status meshes(fixture *f, bool back)
   b.toi = f->reals[2];
   const abut_status status = back ? abut_ccd_gradient(mesh, mesh, &b, &to)
                                   : abut_ccd(mesh, mesh, &b);
-  CHECK_OK (abut_destroy_ccd_mesh(mesh))
-    ;
+  CHECK_OK(abut_destroy_ccd_mesh(mesh));
   return status;
 }
 
@@ -273,14 +267,11 @@ static void test_builds(abut_precision precision)
     check_ok(steps[i].call(&f), steps[i].name);
     builds(&f, steps[i].programs, steps[i].name);
   }
-  CHECK_OK (abut_destroy_context(f.context))
-    ;
+  CHECK_OK(abut_destroy_context(f.context));
   if (make_fixture(precision, &f)) { /* a picture alone takes the poses' frames from contacts */
-    CHECK_OK (picture(&f))
-      ;
+    CHECK_OK(picture(&f));
     builds(&f, 2, "a picture alone");
-    CHECK_OK (abut_destroy_context(f.context))
-      ;
+    CHECK_OK(abut_destroy_context(f.context));
   }
 }
 
@@ -314,25 +305,20 @@ static void add_stage(chain *c, int i, const char *name, size_t rows, size_t str
 {
   stage *s = &c->stages[i];
   *s = (stage){.name = name, .rows = rows, .stride = stride};
-  CHECK_OK (reals_create(&s->six, rows * stride * PARTS, c->real))
-    ;
-  CHECK_OK (reals_create(&s->one, rows * stride * 2, c->real))
-    ;
-  CHECK_OK (buffer_create(c->device, rows * stride * PARTS * c->real, &s->memory))
-    ;
+  CHECK_OK(reals_create(&s->six, rows * stride * PARTS, c->real));
+  CHECK_OK(reals_create(&s->one, rows * stride * 2, c->real));
+  CHECK_OK(buffer_create(c->device, rows * stride * PARTS * c->real, &s->memory));
 }
 
 /* Numbers between -1/2 and 1/2, with zeros behind them. */
 static void upload(const chain *c, uint64_t seed, size_t count, buffer **out)
 {
   reals r;
-  CHECK_OK (reals_create(&r, ROOM, c->real))
-    ;
+  CHECK_OK(reals_create(&r, ROOM, c->real));
   for (size_t i = 0; i < ROOM; ++i) {
     reals_set(&r, i, i < count ? random_uniform(&seed) - 0.5 : 0.0);
   }
-  CHECK_OK (buffer_upload(c->device, ROOM * c->real, r.data, out))
-    ;
+  CHECK_OK(buffer_upload(c->device, ROOM * c->real, r.data, out));
   free(r.data);
 }
 
@@ -361,16 +347,13 @@ static void open_chain(const fixture *f, abut_precision precision, chain *c)
   *c = (chain){.precision = precision, .device = context_get(f->context)->members[0].device};
   c->real = device_real_bytes(c->device);
   c->lanes = device_lanes(c->device);
-  CHECK_OK (body_on(body_get(f->body), 0, &c->body))
-    ;
+  CHECK_OK(body_on(body_get(f->body), 0, &c->body));
   c->slots = c->body->vertex_padded;
   c->vertices = c->body->info->vertices;
   c->pairs = padded(KEPT * KEPT, (uint32_t)c->lanes);
   const pair_sizes sizes = sizes_of(c);
-  CHECK_OK (upload_head(c->device, &smoothing, none, &sizes, NULL, &c->head))
-    ;
-  CHECK_OK (buffer_create(c->device, POSES * sizeof(int), &c->status))
-    ;
+  CHECK_OK(upload_head(c->device, &smoothing, none, &sizes, NULL, &c->head));
+  CHECK_OK(buffer_create(c->device, POSES * sizeof(int), &c->status));
   for (uint64_t i = 0; i < 2; ++i) {
     upload(c, 3 + i, POSES * 6, &c->poses[i]);
     upload(c, 0, 0, &c->moves[i]);
@@ -407,13 +390,11 @@ static void close_chain(chain *c)
 static void put_units(const chain *c, buffer *to, size_t first, size_t rows, size_t which)
 {
   reals r;
-  CHECK_OK (reals_create(&r, rows * 6, c->real))
-    ;
+  CHECK_OK(reals_create(&r, rows * 6, c->real));
   for (size_t i = 0; i < r.count; ++i) {
     reals_set(&r, i, i % 6 == which ? 1.0 : 0.0);
   }
-  CHECK_OK (buffer_write(to, first * 6 * c->real, r.count * c->real, r.data))
-    ;
+  CHECK_OK(buffer_write(to, first * 6 * c->real, r.count * c->real, r.data));
   free(r.data);
 }
 
@@ -436,34 +417,29 @@ static void launch_chain(const chain *c, program_id numbers)
   const resident_body *b = c->body;
   const size_t blocks = c->slots / c->lanes;
   const stage *s = c->stages;
-  CHECK_OK (LAUNCH_IN(d, numbers, KERNEL_POSES, POSES, 1, ARG_BUFFER(c->poses[0]),
-                      ARG_BUFFER(c->poses[1]), ARG_BUFFER(c->moves[0]), ARG_BUFFER(c->moves[1]),
-                      ARG_INT(6), ARG_INT(POSES), ARG_BUFFER(s[FRAMES].memory),
-                      ARG_BUFFER(c->status)))
-    ;
-  CHECK_OK (LAUNCH_IN(d, numbers, KERNEL_FIELD, blocks, POSES, ARG_BUFFER(b->sorted_planes),
-                      ARG_INT(0), ARG_INT(0), ARG_INT(c->slots), ARG_BUFFER(s[FRAMES].memory),
-                      ARG_INT(FRAME_1_TO_2), ARG_BUFFER(b->head), ARG_BUFFER(b->shape),
-                      ARG_BUFFER(c->head), ARG_BUFFER(s[FIELD].memory)))
-    ;
-  CHECK_OK (LAUNCH_IN(d, numbers, KERNEL_VERTEX_CONTACTS, blocks, POSES,
-                      ARG_BUFFER(b->sorted_planes), ARG_BUFFER(b->order),
-                      ARG_BUFFER(s[FIELD].memory), ARG_INT(4 * c->slots), ARG_BUFFER(NULL),
-                      ARG_BUFFER(NULL), ARG_BUFFER(NULL), ARG_BUFFER(s[FRAMES].memory),
-                      ARG_BUFFER(c->head), ARG_INT(0), ARG_INT(WANT_P | WANT_D | WANT_N),
-                      ARG_BUFFER(s[P].memory), ARG_BUFFER(s[D].memory), ARG_BUFFER(s[N].memory),
-                      ARG_BUFFER(NULL), ARG_BUFFER(NULL)))
-    ;
-  CHECK_OK (LAUNCH_IN(d, numbers, KERNEL_EDGE_WITNESSES, c->pairs / c->lanes, POSES,
-                      ARG_BUFFER(b->edge_ends), ARG_BUFFER(b->edge_ends),
-                      ARG_BUFFER(s[FRAMES].memory), ARG_BUFFER(c->head),
-                      ARG_BUFFER(s[WITNESS].memory), ARG_INT(WITNESS_PLANES * c->pairs)))
-    ;
-  CHECK_OK (LAUNCH_IN(d, numbers, KERNEL_WITNESS_EDGES, 1, 1, ARG_BUFFER(c->edges[0]),
-                      ARG_BUFFER(c->edges[1]), ARG_INT(c->lanes), ARG_INT(c->lanes),
-                      ARG_BUFFER(c->head), ARG_BUFFER(s[EDGES].memory), ARG_BUFFER(c->spare[0]),
-                      ARG_BUFFER(c->spare[1])))
-    ;
+  CHECK_OK(LAUNCH_IN(d, numbers, KERNEL_POSES, POSES, 1, ARG_BUFFER(c->poses[0]),
+                     ARG_BUFFER(c->poses[1]), ARG_BUFFER(c->moves[0]), ARG_BUFFER(c->moves[1]),
+                     ARG_INT(6), ARG_INT(POSES), ARG_BUFFER(s[FRAMES].memory),
+                     ARG_BUFFER(c->status)));
+  CHECK_OK(LAUNCH_IN(d, numbers, KERNEL_FIELD, blocks, POSES, ARG_BUFFER(b->sorted_planes),
+                     ARG_INT(0), ARG_INT(0), ARG_INT(c->slots), ARG_BUFFER(s[FRAMES].memory),
+                     ARG_INT(FRAME_1_TO_2), ARG_BUFFER(b->head), ARG_BUFFER(b->shape),
+                     ARG_BUFFER(c->head), ARG_BUFFER(s[FIELD].memory)));
+  CHECK_OK(LAUNCH_IN(d, numbers, KERNEL_VERTEX_CONTACTS, blocks, POSES,
+                     ARG_BUFFER(b->sorted_planes), ARG_BUFFER(b->order),
+                     ARG_BUFFER(s[FIELD].memory), ARG_INT(4 * c->slots), ARG_BUFFER(NULL),
+                     ARG_BUFFER(NULL), ARG_BUFFER(NULL), ARG_BUFFER(s[FRAMES].memory),
+                     ARG_BUFFER(c->head), ARG_INT(0), ARG_INT(WANT_P | WANT_D | WANT_N),
+                     ARG_BUFFER(s[P].memory), ARG_BUFFER(s[D].memory), ARG_BUFFER(s[N].memory),
+                     ARG_BUFFER(NULL), ARG_BUFFER(NULL)));
+  CHECK_OK(LAUNCH_IN(d, numbers, KERNEL_EDGE_WITNESSES, c->pairs / c->lanes, POSES,
+                     ARG_BUFFER(b->edge_ends), ARG_BUFFER(b->edge_ends),
+                     ARG_BUFFER(s[FRAMES].memory), ARG_BUFFER(c->head),
+                     ARG_BUFFER(s[WITNESS].memory), ARG_INT(WITNESS_PLANES * c->pairs)));
+  CHECK_OK(LAUNCH_IN(d, numbers, KERNEL_WITNESS_EDGES, 1, 1, ARG_BUFFER(c->edges[0]),
+                     ARG_BUFFER(c->edges[1]), ARG_INT(c->lanes), ARG_INT(c->lanes),
+                     ARG_BUFFER(c->head), ARG_BUFFER(s[EDGES].memory), ARG_BUFFER(c->spare[0]),
+                     ARG_BUFFER(c->spare[1])));
 }
 
 static double at(const reals *r, size_t i)
@@ -504,22 +480,19 @@ static void test_six_tangents(abut_precision precision)
   launch_chain(&c, PROGRAM_DUAL6);
   for (int i = 0; i < STAGES; ++i) {
     stage *s = &c.stages[i];
-    CHECK_OK (buffer_read(s->memory, 0, s->six.count * c.real, s->six.data))
-      ;
+    CHECK_OK(buffer_read(s->memory, 0, s->six.count * c.real, s->six.data));
   }
   for (size_t which = 0; which < TANGENTS; ++which) {
     put_tangents(&c, 1, which);
     launch_chain(&c, PROGRAM_DUAL);
     for (int i = 0; i < STAGES; ++i) {
       stage *s = &c.stages[i];
-      CHECK_OK (buffer_read(s->memory, 0, s->one.count * c.real, s->one.data))
-        ;
+      CHECK_OK(buffer_read(s->memory, 0, s->one.count * c.real, s->one.data));
       compare(&c, s, which);
     }
   }
   close_chain(&c);
-  CHECK_OK (abut_destroy_context(f.context))
-    ;
+  CHECK_OK(abut_destroy_context(f.context));
 }
 
 /* Adjoint kernels, and those of plain numbers or of one tangent alone, are not in a program on six
@@ -543,8 +516,7 @@ static void test_refusals(abut_precision precision)
                   ARG_BUFFER(NULL)) == ABUT_ERROR_ARGUMENT,
         "a plain kernel is launched");
   builds(&f, 0, "a refused launch");
-  CHECK_OK (abut_destroy_context(f.context))
-    ;
+  CHECK_OK(abut_destroy_context(f.context));
 }
 
 /* ---- self-tests ---- */
@@ -571,8 +543,7 @@ static void test_self_tests(abut_precision precision)
   context *c = context_get(f.context);
   for (int i = 0; i < MODULE_COUNT; ++i) {
     const module_id module = (module_id)i;
-    CHECK_OK (test_member(c, 0, module, PROGRAM_PLAIN, false, SELF_TEST_MAIN))
-      ;
+    CHECK_OK(test_member(c, 0, module, PROGRAM_PLAIN, false, SELF_TEST_MAIN));
     check(module_named(module_name(module)) == module, "%s is another module", module_name(module));
     const int program = PROGRAM_OF(module, PROGRAM_PLAIN, false);
     check(c->members[0].tested[SELF_TEST_MAIN][program], "%s is tested once more",
@@ -587,8 +558,7 @@ static void test_self_tests(abut_precision precision)
           "program %zu gives %d: %s", i, status, abut_last_error());
   }
   check(module_named("no") == MODULE_COUNT, "there is a module of no name");
-  CHECK_OK (abut_destroy_context(f.context))
-    ;
+  CHECK_OK(abut_destroy_context(f.context));
 }
 
 int main(int argc, char **argv)
@@ -598,8 +568,7 @@ int main(int argc, char **argv)
   if (!test_context(precision, &there)) {
     return 77;
   }
-  CHECK_OK (abut_destroy_context(there))
-    ;
+  CHECK_OK(abut_destroy_context(there));
   test_builds(precision);
   test_six_tangents(precision);
   test_refusals(precision);

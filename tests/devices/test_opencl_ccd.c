@@ -69,13 +69,12 @@ static bool open_place(place *p, bool mine, uint32_t chunk)
       free(host);
     }
   }
-  return CHECK_OK (abut_create_context(&def, &p->context));
+  return CHECK_OK(abut_create_context(&def, &p->context));
 }
 
 static void close_place(place *p)
 {
-  CHECK_OK (abut_destroy_context(p->context))
-    ;
+  CHECK_OK(abut_destroy_context(p->context));
   for (int i = 0; i < CCD_ARRAYS; ++i) {
     if (p->memory == ABUT_MEMORY_OPENCL) {
       check(is_held_once(p->at[i]), "array %d is held by others", i);
@@ -125,10 +124,8 @@ static void test_calls(uint32_t chunk)
   char what[64];
   snprintf(what, sizeof what, "chunks of %u", chunk);
   if (open_place(&host, false, 0) && open_place(&device, true, chunk)) {
-    CHECK_OK (run(&host))
-      ;
-    CHECK_OK (run(&device))
-      ;
+    CHECK_OK(run(&host));
+    CHECK_OK(run(&device));
     compare(&host, &device, what);
   }
   close_place(&host);
@@ -154,8 +151,7 @@ static void test_refusals(void)
       }
       p.at[i] = right;
     }
-    CHECK_OK (run(&p))
-      ;
+    CHECK_OK(run(&p));
   }
   close_place(&p);
   check_cl(clReleaseContext(elsewhere), "clReleaseContext");

@@ -69,14 +69,13 @@ static bool open_place(place *p, bool mine, uint32_t chunk, const rows *r)
       free(host);
     }
   }
-  return CHECK_OK (abut_create_context(&def, &p->context)) &&
+  return CHECK_OK(abut_create_context(&def, &p->context)) &&
          make_shapes(p->context, p->solids, SOLIDS, p->shapes);
 }
 
 static void close_place(place *p)
 {
-  CHECK_OK (abut_destroy_context(p->context))
-    ;
+  CHECK_OK(abut_destroy_context(p->context));
   for (int i = 0; i < CLOSEST_ARRAYS; ++i) {
     if (p->memory == ABUT_MEMORY_OPENCL) {
       check(is_held_once(p->at[i]), "array %d is held by others", i);
@@ -143,10 +142,8 @@ static void test_calls(const rows *r, uint32_t chunk)
     for (int method = 0; method < METHODS_OF_FLOAT; ++method) {
       char what[64];
       snprintf(what, sizeof what, "chunks of %u, %s", chunk, method_names[method]);
-      CHECK_OK (run(&host, r, method))
-        ;
-      CHECK_OK (run(&device, r, method))
-        ;
+      CHECK_OK(run(&host, r, method));
+      CHECK_OK(run(&device, r, method));
       compare(&host, &device, what);
     }
   }
@@ -185,8 +182,7 @@ static void test_refusals(const rows *r)
       }
       p.at[i] = right;
     }
-    CHECK_OK (run(&p, r, ABUT_CLOSEST_GUMBEL))
-      ;
+    CHECK_OK(run(&p, r, ABUT_CLOSEST_GUMBEL));
   }
   close_place(&p);
   check_cl(clReleaseContext(elsewhere), "clReleaseContext");

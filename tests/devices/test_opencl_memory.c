@@ -51,8 +51,7 @@ static void compare_jacobians(const world *on_host, const world *on_device, arra
     abut_compact list = {.threshold = 0.1, .capacity = ENTRIES};
     b.compact = &list;
     blocks[i] = calloc((size_t)ENTRIES * BLOCK, sizeof(double));
-    CHECK_OK (abut_jacobian(i ? on_device->pair : on_host->pair, ABUT_SAME_PAIR, &b, blocks[i]))
-      ;
+    CHECK_OK(abut_jacobian(i ? on_device->pair : on_host->pair, ABUT_SAME_PAIR, &b, blocks[i]));
     found[i] = list.count;
   }
   check(found[0] == found[1] && (host->count < 16 || found[0]) &&
@@ -78,7 +77,7 @@ static void test_calls(uint32_t chunk, size_t count, bool mixed)
   abut_layout layout;
   snprintf(what, sizeof what, "chunks of %u, %zu poses%s", chunk, count, mixed ? ", mixed" : "");
   if (world_open(false, 0, &on_host) && world_open(true, chunk, &on_device) &&
-      CHECK_OK (abut_get_layout(on_host.pairs[mixed ? 2 : 0], &layout))) {
+      CHECK_OK(abut_get_layout(on_host.pairs[mixed ? 2 : 0], &layout))) {
     host_arrays(&host, count, layout.contacts);
     device_arrays(&device, &host);
     if (mixed) {
@@ -88,17 +87,13 @@ static void test_calls(uint32_t chunk, size_t count, bool mixed)
     }
     for (int i = 0; i < CALLS; ++i) {
       clear_outputs(&host, &device);
-      CHECK_OK (call(on_host.pair, &host, i))
-        ;
-      CHECK_OK (call(on_device.pair, &device, i))
-        ;
+      CHECK_OK(call(on_host.pair, &host, i));
+      CHECK_OK(call(on_device.pair, &device, i));
       compare(&host, &device, i, what);
     }
     compare_jacobians(&on_host, &on_device, &host, &device, what);
-    CHECK_OK (abut_destroy_context(on_host.context))
-      ;
-    CHECK_OK (abut_destroy_context(on_device.context))
-      ;
+    CHECK_OK(abut_destroy_context(on_host.context));
+    CHECK_OK(abut_destroy_context(on_device.context));
     free_arrays(&host);
     free_arrays(&device);
   }
@@ -114,19 +109,16 @@ static void test_bytes(uint32_t chunk)
   abut_layout layout;
   world w;
   if (!me.info.has_float64 || !world_open(true, chunk, &w) ||
-      !CHECK_OK (abut_get_layout(w.pair, &layout))) {
+      !CHECK_OK(abut_get_layout(w.pair, &layout))) {
     return;
   }
   host_arrays(&host, MOST, layout.contacts);
   device_arrays(&device, &host);
   for (int i = 0; i < CALLS; ++i) {
     for (int twice = 0; twice < 2; ++twice) { /* what is brought up once counts the first time */
-      CHECK_OK (abut_get_counters(w.context, &before))
-        ;
-      CHECK_OK (i ? call(w.pair, &device, i) : contacts(w.pair, &device, false))
-        ;
-      CHECK_OK (abut_get_counters(w.context, &after))
-        ;
+      CHECK_OK(abut_get_counters(w.context, &before));
+      CHECK_OK(i ? call(w.pair, &device, i) : contacts(w.pair, &device, false));
+      CHECK_OK(abut_get_counters(w.context, &after));
     }
     check(after.bytes_up == before.bytes_up, "call %d, chunks of %u: %llu bytes go up", i, chunk,
           (unsigned long long)(after.bytes_up - before.bytes_up));
@@ -134,8 +126,7 @@ static void test_bytes(uint32_t chunk)
           "call %d, chunks of %u: %llu bytes come down", i, chunk,
           (unsigned long long)(after.bytes_down - before.bytes_down));
   }
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
   free_arrays(&host);
   free_arrays(&device);
 }
@@ -179,7 +170,7 @@ static void test_arrays_refused(void)
   abut_layout layout;
   world w;
   const cl_context elsewhere = new_context();
-  if (!world_open(true, 0, &w) || !CHECK_OK (abut_get_layout(w.pair, &layout))) {
+  if (!world_open(true, 0, &w) || !CHECK_OK(abut_get_layout(w.pair, &layout))) {
     return;
   }
   host_arrays(&host, 5, layout.contacts);
@@ -195,10 +186,8 @@ static void test_arrays_refused(void)
     clReleaseMemObject(device.at[at]);
     device.at[at] = right;
   }
-  CHECK_OK (call(w.pair, &device, 0))
-    ;
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(call(w.pair, &device, 0));
+  CHECK_OK(abut_destroy_context(w.context));
   free_arrays(&host);
   free_arrays(&device);
   check_cl(clReleaseContext(elsewhere), "clReleaseContext");
@@ -226,12 +215,11 @@ static void test_contexts_refused(void)
           "a queue without order: %s", abut_last_error());
     check_cl(clReleaseCommandQueue(loose), "clReleaseCommandQueue");
   }
-  if (world_open(false, 0, &w) && CHECK_OK (abut_get_layout(w.pair, &layout))) {
+  if (world_open(false, 0, &w) && CHECK_OK(abut_get_layout(w.pair, &layout))) {
     host_arrays(&host, 2, layout.contacts);
     device_arrays(&device, &host);
     check(call(w.pair, &device, 0) == ABUT_ERROR_ARGUMENT, "cl_mem without a queue");
-    CHECK_OK (abut_destroy_context(w.context))
-      ;
+    CHECK_OK(abut_destroy_context(w.context));
     free_arrays(&host);
     free_arrays(&device);
   }
@@ -248,7 +236,7 @@ static void test_parts(uint32_t chunk, bool keep_wholes)
   world on_host, on_device;
   cl_mem wholes[ARRAYS];
   if (!world_open(false, 0, &on_host) || !world_open(true, chunk, &on_device) ||
-      !CHECK_OK (abut_get_layout(on_host.pair, &layout))) {
+      !CHECK_OK(abut_get_layout(on_host.pair, &layout))) {
     return;
   }
   host_arrays(&host, MOST, layout.contacts);
@@ -268,16 +256,12 @@ static void test_parts(uint32_t chunk, bool keep_wholes)
              "clEnqueueWriteBuffer");
   }
   for (int i = 0; i < CALLS; ++i) {
-    CHECK_OK (call(on_host.pair, &host, i))
-      ;
-    CHECK_OK (call(on_device.pair, &device, i))
-      ;
+    CHECK_OK(call(on_host.pair, &host, i));
+    CHECK_OK(call(on_device.pair, &device, i));
     compare(&host, &device, i, "parts");
   }
-  CHECK_OK (abut_destroy_context(on_host.context))
-    ;
-  CHECK_OK (abut_destroy_context(on_device.context))
-    ;
+  CHECK_OK(abut_destroy_context(on_host.context));
+  CHECK_OK(abut_destroy_context(on_device.context));
   free_arrays(&host);
   free_arrays(&device);
   for (int i = 0; keep_wholes && i < ARRAYS; ++i) {
@@ -295,7 +279,7 @@ static void test_no_host_access(void)
   abut_layout layout;
   world on_host, on_device;
   if (!world_open(false, 0, &on_host) || !world_open(true, 0, &on_device) ||
-      !CHECK_OK (abut_get_layout(on_host.pair, &layout))) {
+      !CHECK_OK(abut_get_layout(on_host.pair, &layout))) {
     return;
   }
   host_arrays(&host, 5, layout.contacts);
@@ -309,16 +293,12 @@ static void test_no_host_access(void)
   }
   for (int i = 0; i <= JVP; i += JVP) {
     clear_outputs(&host, &device);
-    CHECK_OK (call(on_host.pair, &host, i))
-      ;
-    CHECK_OK (call(on_device.pair, &device, i))
-      ;
+    CHECK_OK(call(on_host.pair, &host, i));
+    CHECK_OK(call(on_device.pair, &device, i));
     compare(&host, &device, i, "no host access");
   }
-  CHECK_OK (abut_destroy_context(on_host.context))
-    ;
-  CHECK_OK (abut_destroy_context(on_device.context))
-    ;
+  CHECK_OK(abut_destroy_context(on_host.context));
+  CHECK_OK(abut_destroy_context(on_device.context));
   free_arrays(&host);
   free_arrays(&device);
 }
@@ -351,21 +331,19 @@ static void test_pending_event(void)
   pthread_t thread;
   cl_int code = CL_SUCCESS;
   world w;
-  if (!world_open(true, 0, &w) || !CHECK_OK (abut_get_layout(w.pair, &layout))) {
+  if (!world_open(true, 0, &w) || !CHECK_OK(abut_get_layout(w.pair, &layout))) {
     return;
   }
   host_arrays(&host, 5, layout.contacts);
   device_arrays(&device, &host);
-  CHECK_OK (call(w.pair, &device, 0))
-    ;
+  CHECK_OK(call(w.pair, &device, 0));
   gate.event = clCreateUserEvent(me.context, &code);
   check_cl(code, "clCreateUserEvent");
   check_cl(clEnqueueMarkerWithWaitList(me.queue, 1, &gate.event, NULL),
            "clEnqueueMarkerWithWaitList");
   check_cl(clFlush(me.queue), "clFlush");
   check(pthread_create(&thread, NULL, open_gate, NULL) == 0, "no thread");
-  CHECK_OK (abut_destroy_context(w.context))
-    ;
+  CHECK_OK(abut_destroy_context(w.context));
   gate.over = true;
   pthread_join(thread, NULL);
   check(!gate.late, "a context waits for the caller's event");

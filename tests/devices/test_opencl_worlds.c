@@ -75,11 +75,9 @@ static void test_chunks(uint32_t chunk, roll_given given)
   rollout_create(&device, WORLDS, STEPS, precision, given);
   make_memory(&device, at);
   REQUIRE_OK(abut_create_context(&def, &context));
-  CHECK_OK (rollout_run(context, path, &host))
-    ;
+  CHECK_OK(rollout_run(context, path, &host));
   REQUIRE_OK(abut_load_scene(context, path, &scene));
-  CHECK_OK (run_in_place(scene, &device, at))
-    ;
+  CHECK_OK(run_in_place(scene, &device, at));
   read_outputs(&device, at);
   for (size_t i = 0; i < WORLDS; ++i) {
     rollout_same(&host, i, &device, i);
@@ -87,11 +85,9 @@ static void test_chunks(uint32_t chunk, roll_given given)
   }
   if (!chunk) {
     test_refusals(scene, &device, at);
-    CHECK_OK (run_in_place(scene, &device, at))
-      ;
+    CHECK_OK(run_in_place(scene, &device, at));
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   free_memory(at);
   rollout_free(&host);
   rollout_free(&device);
@@ -108,8 +104,7 @@ static void test_without_queue(void)
   REQUIRE_OK(abut_create_context(&def, &context));
   REQUIRE_OK(abut_load_scene(context, path, &scene));
   CHECK(run_in_place(scene, &r, r.at) == ABUT_ERROR_ARGUMENT);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   rollout_free(&r);
 }
 

@@ -36,7 +36,7 @@ static bool driver_open(driver *d)
   uint32_t index = 0;
   cl_int code = CL_SUCCESS;
   const char *name = getenv("ABUT_TEST_DEVICE");
-  if (!CHECK_OK (abut_find_device(name, &index)) || !CHECK_OK (discover(index, &d->found))) {
+  if (!CHECK_OK(abut_find_device(name, &index)) || !CHECK_OK(discover(index, &d->found))) {
     return false;
   }
   d->context = clCreateContext(NULL, 1, &d->found.device, NULL, NULL, &code);
@@ -323,20 +323,18 @@ static size_t run_library(abut_precision precision, const char *folder, outputs 
   const abut_smoothing smoothing = abut_default_smoothing();
   abut_context_def def = abut_default_context_def();
   const char *lanes = getenv("ABUT_TEST_LANES");
-  if (!CHECK_OK (abut_find_device(getenv("ABUT_TEST_DEVICE"), &index))) {
+  if (!CHECK_OK(abut_find_device(getenv("ABUT_TEST_DEVICE"), &index))) {
     return 0;
   }
   def.device = index;
   def.precision = precision;
   def.lanes = lanes ? (uint32_t)atoi(lanes) : 0;
   def.kernel_directory = folder;
-  if (CHECK_OK (abut_create_context(&def, &context)) && make_box(context, half, &a) &&
-      make_box(context, half, &b) && CHECK_OK (abut_create_pair(a, b, &smoothing, &pair)) &&
+  if (CHECK_OK(abut_create_context(&def, &context)) && make_box(context, half, &a) &&
+      make_box(context, half, &b) && CHECK_OK(abut_create_pair(a, b, &smoothing, &pair)) &&
       outputs_create(o, pair, precision, 1, 100, 0.1)) {
-    CHECK_OK (run_poses(pair, ABUT_POSE_TWIST, pose1, pose2, o))
-      ;
-    CHECK_OK (abut_destroy_context(context))
-      ;
+    CHECK_OK(run_poses(pair, ABUT_POSE_TWIST, pose1, pose2, o));
+    CHECK_OK(abut_destroy_context(context));
   }
   return compiled - before;
 }
@@ -351,18 +349,16 @@ static size_t run_witness(abut_precision precision)
   uint32_t index = 0;
   abut_context_def def = abut_default_context_def();
   double points[2][3];
-  if (!CHECK_OK (abut_find_device(getenv("ABUT_TEST_DEVICE"), &index))) {
+  if (!CHECK_OK(abut_find_device(getenv("ABUT_TEST_DEVICE"), &index))) {
     return 0;
   }
   def.device = index;
   def.precision = precision;
   char *edges = to_reals(numbers, 12, precision);
-  if (CHECK_OK (abut_create_context(&def, &context))) {
-    CHECK_OK (abut_witness_edges(context, &smoothing, 1, edges, edges + 6 * real_size(precision),
-                                 points[0], points[1], NULL))
-      ;
-    CHECK_OK (abut_destroy_context(context))
-      ;
+  if (CHECK_OK(abut_create_context(&def, &context))) {
+    CHECK_OK(abut_witness_edges(context, &smoothing, 1, edges, edges + 6 * real_size(precision),
+                                points[0], points[1], NULL));
+    CHECK_OK(abut_destroy_context(context));
   }
   free(edges);
   return compiled - before;

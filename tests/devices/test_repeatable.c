@@ -116,8 +116,7 @@ static void run_batch(abut_scene scene, pile *p, size_t worlds, size_t calls)
   w.v_record = v;
   w.status = p->status;
   for (size_t call = 0; call < calls; ++call) {
-    CHECK_OK (abut_step_worlds(scene, &w))
-      ;
+    CHECK_OK(abut_step_worlds(scene, &w));
     for (size_t i = 0; i < worlds; ++i) {
       status[i] |= p->status[i];
     }
@@ -139,8 +138,7 @@ static void run_batch(abut_scene scene, pile *p, size_t worlds, size_t calls)
   g.state = p->at[SEED];
   g.q = p->at[BAR_Q];
   g.v = p->at[BAR_V];
-  CHECK_OK (abut_vjp_worlds(scene, &back, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(scene, &back, &g));
   free(q);
   free(v);
 }
@@ -193,10 +191,8 @@ static abut_scene open_on(const variant *v, const way *a, abut_context *context)
 
 static void close_scene(abut_scene scene, abut_context context)
 {
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
+  CHECK_OK(abut_destroy_context(context));
 }
 
 static void check_way(const variant *v, const way *a, const pile *whole)

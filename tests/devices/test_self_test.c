@@ -116,10 +116,8 @@ static abut_status open_pocl(const char *suite, bool with_host)
   abut_device_choice choices[2] = {{0, 0, 0}, {0, 0, 0}};
   abut_context_def def = abut_default_context_def();
   def.kernel_directory = suite;
-  CHECK_OK (abut_find_device("pocl", &choices[0].device))
-    ;
-  CHECK_OK (abut_find_device("host", &choices[1].device))
-    ;
+  CHECK_OK(abut_find_device("pocl", &choices[0].device));
+  CHECK_OK(abut_find_device("host", &choices[1].device));
   def.devices = choices;
   def.device_count = with_host ? 2 : 1;
   return abut_create_context(&def, &s.context);
@@ -146,8 +144,8 @@ static bool make_pair(void)
   const float turned[6] = {0.5f, 0.25f, 0.125f, 0.25f, 0.5f, -0.25f};
   memcpy(s.poses[1], turned, sizeof turned);
   memcpy(s.poses[1] + 6, turned, sizeof turned);
-  return CHECK_OK (abut_create_body(s.context, &def, &s.body)) &&
-         CHECK_OK (abut_create_pair(s.body, s.body, &smoothing, &s.pair));
+  return CHECK_OK(abut_create_body(s.context, &def, &s.body)) &&
+         CHECK_OK(abut_create_pair(s.body, s.body, &smoothing, &s.pair));
 }
 
 static abut_batch batch(void)
@@ -270,8 +268,7 @@ static abut_status in_fields(abut_batch *b, bool back)
     b->d = back ? NULL : s.real[0];
     status = back ? abut_gradient(pair, ABUT_SAME_PAIR, b, ABUT_REDUCE_MEAN_DISTANCE, &gradients)
                   : abut_contacts(pair, b);
-    CHECK_OK (abut_destroy_pair(pair))
-      ;
+    CHECK_OK(abut_destroy_pair(pair));
   }
   return status;
 }
@@ -311,8 +308,7 @@ static abut_status shapes(abut_batch *b, bool back)
     abut_shape_def def = abut_default_shape_def();
     def.kind = kinds[i];
     def.size[0] = def.size[1] = def.size[2] = 0.5;
-    CHECK_OK (abut_create_shape(s.context, &def, &both[i]))
-      ;
+    CHECK_OK(abut_create_shape(s.context, &def, &both[i]));
   }
   smoothing.method = ABUT_CLOSEST_EXACT;
   c.count = 2;
@@ -383,8 +379,7 @@ static abut_status fall(abut_batch *b, bool back)
   def.vertex_count = 4;
   def.face_indices = faces;
   def.face_count = 4;
-  CHECK_OK (abut_create_ccd_mesh(s.context, &def, &mesh))
-    ;
+  CHECK_OK(abut_create_ccd_mesh(s.context, &def, &mesh));
   c.count = 1;
   c.from1 = high;
   c.to1 = low;
@@ -484,19 +479,18 @@ static bool has_answer(int which, float expected[2][REALS])
   abut_context_def def = abut_default_context_def();
   abut_batch b = batch();
   memset(s.real, 0, sizeof s.real);
-  CHECK_OK (abut_find_device("host", &def.device))
-    ;
-  const bool has = CHECK_OK (abut_create_context(&def, &s.context)) && make_pair() &&
-                   CHECK_OK (calls[which].call(&b));
+  CHECK_OK(abut_find_device("host", &def.device));
+  const bool has = CHECK_OK(abut_create_context(&def, &s.context)) && make_pair() &&
+                   CHECK_OK(calls[which].call(&b));
   memcpy(expected, s.real, sizeof s.real);
-  return CHECK_OK (abut_destroy_context(s.context)) && has;
+  return CHECK_OK(abut_destroy_context(s.context)) && has;
 }
 
 /* Contacts, that a spoilt part of the kernels leaves right, come from PoCL. */
 static bool contacts_are_right(void)
 {
   abut_batch b = batch();
-  return CHECK_OK (contacts(&b)) && check(b.failures == 0, "contacts fail");
+  return CHECK_OK(contacts(&b)) && check(b.failures == 0, "contacts fail");
 }
 
 /* A call's program of PoCL's is refused in the call; the host path, beside it or standing in, gives
@@ -506,7 +500,7 @@ static void taken_over(const char *suite, int which, bool with_host)
   static float expected[2][REALS];
   abut_device_report reports[3];
   size_t count = 0;
-  if (!has_answer(which, expected) || !CHECK_OK (open_pocl(suite, with_host))) {
+  if (!has_answer(which, expected) || !CHECK_OK(open_pocl(suite, with_host))) {
     return;
   }
   abut_batch b = batch();
@@ -516,13 +510,11 @@ static void taken_over(const char *suite, int which, bool with_host)
   if (make_pair() && (wrong_fields || contacts_are_right())) {
     memset(s.real, 0, sizeof s.real);
     b = batch();
-    CHECK_OK (calls[which].call(&b))
-      ;
+    CHECK_OK(calls[which].call(&b));
     const bool counts = which < WITNESS || which > PICTURE;
     check(!counts || b.failures == 1, "%s: %zu failures", calls[which].name, b.failures);
     check(!memcmp(expected, s.real, sizeof expected), "%s: not the host's", calls[which].name);
-    CHECK_OK (abut_context_devices(s.context, reports, 3, &count))
-      ;
+    CHECK_OK(abut_context_devices(s.context, reports, 3, &count));
     check(count == 2 && reports[0].status == ABUT_ERROR_SELF_TEST &&
             reports[1].status == ABUT_SUCCESS,
           "%s: %d is PoCL's status", calls[which].name, reports[0].status);
@@ -530,24 +522,21 @@ static void taken_over(const char *suite, int which, bool with_host)
     says(reports[0].text, reports[0].info.name);
     says(reports[0].text, calls[which].output);
   }
-  CHECK_OK (abut_destroy_context(s.context))
-    ;
+  CHECK_OK(abut_destroy_context(s.context));
 }
 
 static void no_fallback(const char *suite, int which)
 {
   abut_context_def def = abut_default_context_def();
   abut_batch b = batch();
-  CHECK_OK (abut_find_device("pocl", &def.device))
-    ;
+  CHECK_OK(abut_find_device("pocl", &def.device));
   def.kernel_directory = suite;
   def.fallback = ABUT_FALLBACK_NONE;
-  if (CHECK_OK (abut_create_context(&def, &s.context))) {
+  if (CHECK_OK(abut_create_context(&def, &s.context))) {
     const bool refused = make_pair() && calls[which].call(&b) == ABUT_ERROR_SELF_TEST;
     check(refused, "%s: a wrong answer is given", calls[which].name);
     says(abut_last_error(), "answers wrongly");
-    CHECK_OK (abut_destroy_context(s.context))
-      ;
+    CHECK_OK(abut_destroy_context(s.context));
   }
 }
 
@@ -559,11 +548,10 @@ static void says_why(const char *suite)
   abut_device_report report;
   abut_batch b = batch();
   size_t count = 0;
-  CHECK_OK (abut_find_device("pocl", &def.device))
-    ;
+  CHECK_OK(abut_find_device("pocl", &def.device));
   def.kernel_directory = suite;
   def.fallback = ABUT_FALLBACK_NONE;
-  if (!CHECK_OK (abut_create_context(&def, &s.context))) {
+  if (!CHECK_OK(abut_create_context(&def, &s.context))) {
     return;
   }
   if (make_pair()) {
@@ -571,14 +559,12 @@ static void says_why(const char *suite)
     check(status < 0 && status > -2000, "what does not build gives %d", status);
     says(abut_last_error(), "do not build");
     says(abut_last_error(), LAST_UNKNOWN);
-    CHECK_OK (abut_context_devices(s.context, &report, 1, &count))
-      ;
+    CHECK_OK(abut_context_devices(s.context, &report, 1, &count));
     check(report.status == status && strlen(report.text) > 255, "a report of %zu characters",
           strlen(report.text));
     says(report.text, "do not build");
   }
-  CHECK_OK (abut_destroy_context(s.context))
-    ;
+  CHECK_OK(abut_destroy_context(s.context));
 }
 
 /* What the test leaves: nothing but the programs that were built. */
@@ -586,31 +572,25 @@ static void leaves_nothing(const char *device)
 {
   abut_context_def def = abut_default_context_def();
   abut_counters before, after;
-  CHECK_OK (abut_find_device(device, &def.device))
-    ;
-  if (!CHECK_OK (abut_create_context(&def, &s.context))) {
+  CHECK_OK(abut_find_device(device, &def.device));
+  if (!CHECK_OK(abut_create_context(&def, &s.context))) {
     return;
   }
-  CHECK_OK (abut_get_counters(s.context, &before))
-    ;
+  CHECK_OK(abut_get_counters(s.context, &before));
   check(!before.bytes_up && !before.bytes_down && !before.launches && !before.chunks &&
           !before.builds && !before.resident,
         "%s: a new context has counted", device);
   abut_batch b = batch();
-  if (make_pair() && CHECK_OK (gradient(&b))) {
-    CHECK_OK (abut_get_counters(s.context, &before))
-      ;
+  if (make_pair() && CHECK_OK(gradient(&b))) {
+    CHECK_OK(abut_get_counters(s.context, &before));
     check(before.chunks == 1, "%s: %d chunks for one", device, (int)before.chunks);
-    CHECK_OK (gradient(&b))
-      ;
-    CHECK_OK (abut_get_counters(s.context, &after))
-      ;
+    CHECK_OK(gradient(&b));
+    CHECK_OK(abut_get_counters(s.context, &after));
     check(after.launches == 2 * before.launches && after.chunks == 2 &&
             after.builds == before.builds && after.resident == before.resident,
           "%s: the first gradient does not count as the second", device);
   }
-  CHECK_OK (abut_destroy_context(s.context))
-    ;
+  CHECK_OK(abut_destroy_context(s.context));
 }
 
 /* Kernels of collision in time that are built as their certificate does not allow, or that round

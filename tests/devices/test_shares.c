@@ -55,10 +55,8 @@ static void compare_contacts(const world *alone, const world *shared, size_t cou
   make_poses(pose2, count, 4);
   if (outputs_create(&a, alone->pair, precision, count, LIST, 0.05) &&
       outputs_create(&b, shared->pair, precision, count, LIST, 0.05)) {
-    CHECK_OK (run_poses(alone->pair, ABUT_POSE_QUATERNION, pose1, pose2, &a))
-      ;
-    CHECK_OK (run_poses(shared->pair, ABUT_POSE_QUATERNION, pose1, pose2, &b))
-      ;
+    CHECK_OK(run_poses(alone->pair, ABUT_POSE_QUATERNION, pose1, pose2, &a));
+    CHECK_OK(run_poses(shared->pair, ABUT_POSE_QUATERNION, pose1, pose2, &b));
     check(count < 16 || (a.rejected > 0 && a.compact.count > 0), "%s: nothing to see", what);
     outputs_same(&a, &b, what);
     check_order(&b.compact, what);
@@ -128,8 +126,7 @@ static void *blocks_of(const slopes *s, abut_compact *list)
   list->threshold = 0.1;
   list->capacity = LIST;
   if (check(blocks != NULL, "no memory for blocks")) {
-    CHECK_OK (abut_jacobian(s->pair, ABUT_SAME_PAIR, &batch, blocks))
-      ;
+    CHECK_OK(abut_jacobian(s->pair, ABUT_SAME_PAIR, &batch, blocks));
   }
   return blocks;
 }
@@ -154,10 +151,8 @@ static void compare_derivatives(const world *alone, const world *shared, size_t 
     return;
   }
   for (int call = 0; call < CALLS; ++call) {
-    CHECK_OK (run_slopes(&a, call))
-      ;
-    CHECK_OK (run_slopes(&b, call))
-      ;
+    CHECK_OK(run_slopes(&a, call));
+    CHECK_OK(run_slopes(&b, call));
     check(same_slopes(&a, &b), "%s: derivative call %d differs", what, call);
   }
   compare_jacobians(&a, &b, what);
@@ -177,21 +172,15 @@ static void run_queries(const world *w, char *const in[2], char *out[QUERY_ARRAY
   for (int i = 3; i < 6; ++i) { /* the third of these also begins where its triangles do */
     memcpy(out[i], in[i == 5], i == 5 ? 3 * row : row);
   }
-  CHECK_OK (abut_witness_edges(w->context, &smoothing, QUERIES, in[0], in[1], out[0], out[1],
-                               out[2]))
-    ;
-  CHECK_OK (abut_witness_faces(w->context, &smoothing, QUERIES, out[3], in[1], out[3], NULL, NULL))
-    ;
-  CHECK_OK (abut_witness_faces_jvp(w->context, &smoothing, QUERIES, out[4], in[1], out[4], NULL,
-                                   out[4], NULL, NULL))
-    ;
-  CHECK_OK (abut_witness_faces(w->context, &smoothing, QUERIES, in[0], out[5], out[5], NULL, NULL))
-    ;
-  CHECK_OK (abut_witness_edges_vjp(w->context, &smoothing, QUERIES, in[0], in[1], in[0] + row, NULL,
-                                   NULL, out[6], NULL))
-    ;
-  CHECK_OK (abut_evaluate_body(w->body, 1e-2, 1e-2, QUERIES, in[0], out[7], out[8]))
-    ;
+  CHECK_OK(
+    abut_witness_edges(w->context, &smoothing, QUERIES, in[0], in[1], out[0], out[1], out[2]));
+  CHECK_OK(abut_witness_faces(w->context, &smoothing, QUERIES, out[3], in[1], out[3], NULL, NULL));
+  CHECK_OK(abut_witness_faces_jvp(w->context, &smoothing, QUERIES, out[4], in[1], out[4], NULL,
+                                  out[4], NULL, NULL));
+  CHECK_OK(abut_witness_faces(w->context, &smoothing, QUERIES, in[0], out[5], out[5], NULL, NULL));
+  CHECK_OK(abut_witness_edges_vjp(w->context, &smoothing, QUERIES, in[0], in[1], in[0] + row, NULL,
+                                  NULL, out[6], NULL));
+  CHECK_OK(abut_evaluate_body(w->body, 1e-2, 1e-2, QUERIES, in[0], out[7], out[8]));
 }
 
 static void compare_queries(const world *alone, const world *shared, const char *what)
@@ -279,18 +268,14 @@ static void test_names(const variant *v)
     {"99999/1", "no device"}};
   abut_device_choice choices[ABUT_DEVICES_MOST];
   size_t count = 0, there = 0;
-  CHECK_OK (abut_list_devices(NULL, 0, &there))
-    ;
-  CHECK_OK (abut_find_devices("pocl", choices, ABUT_DEVICES_MOST, &count))
-    ;
+  CHECK_OK(abut_list_devices(NULL, 0, &there));
+  CHECK_OK(abut_find_devices("pocl", choices, ABUT_DEVICES_MOST, &count));
   check(count == 1 && choices[0].device == v[WHOLE].choices[0].device && !choices[0].units,
         "\"pocl\" gives %zu devices", count);
-  CHECK_OK (abut_find_devices("host", choices, ABUT_DEVICES_MOST, &count))
-    ;
+  CHECK_OK(abut_find_devices("host", choices, ABUT_DEVICES_MOST, &count));
   check(count == 1 && choices[0].device == there - 1 && !choices[0].units,
         "\"host\" gives %zu devices", count);
-  CHECK_OK (abut_find_devices("ALL", choices, ABUT_DEVICES_MOST, &count))
-    ;
+  CHECK_OK(abut_find_devices("ALL", choices, ABUT_DEVICES_MOST, &count));
   check(count == there - 1, "\"ALL\" gives %zu of %zu devices", count, there - 1);
   for (size_t i = 0; i < v[PARTS].count; ++i) {
     const abut_device_choice *part = &v[PARTS].choices[i];
@@ -298,8 +283,7 @@ static void test_names(const variant *v)
     check(part->device == v[WHOLE].choices[0].device && part->units == 1 && part->part == i,
           "part %zu of \"pocl/1\" is part %u", i, part->part);
     snprintf(text, sizeof text, "pocl/1.%zu", i);
-    CHECK_OK (abut_find_devices(text, choices, ABUT_DEVICES_MOST, &count))
-      ;
+    CHECK_OK(abut_find_devices(text, choices, ABUT_DEVICES_MOST, &count));
     check(count == 1 && !memcmp(choices, part, sizeof *part), "%s is another part", text);
   }
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {

@@ -22,7 +22,7 @@ static bool open_shared(const variant *v, uint32_t chunk, abut_context *out)
   def.precision = precision;
   def.chunk = chunk;
   def.fallback = ABUT_FALLBACK_NONE;
-  return CHECK_OK (abut_create_context(&def, out));
+  return CHECK_OK(abut_create_context(&def, out));
 }
 
 /* One row in 16 is none. */
@@ -38,7 +38,7 @@ static bool ask(abut_context context, abut_ccd_kind kind, size_t count, pairs *p
   }
   abut_ccd_queries q = pairs_batch(p, 0, count);
   q.separation = 0.03125;
-  return CHECK_OK (pairs_gradient(context, p, &q, 0)) &&
+  return CHECK_OK(pairs_gradient(context, p, &q, 0)) &&
          check(q.failures == 0 && q.rejected == (count + 10) / 16,
                "%zu failures, %zu rows rejected", q.failures, q.rejected);
 }
@@ -99,8 +99,8 @@ static bool fall(abut_context context, abut_ccd_motion motion, size_t count, fal
   b.feature2 = f->feature[1];
   b.candidates = f->candidates;
   const abut_ccd_gradients by = {.by1 = f->by};
-  const bool done = CHECK_OK (abut_create_ccd_mesh(context, &def, &mesh)) &&
-                    CHECK_OK (abut_ccd_gradient(mesh, mesh, &b, &by)) &&
+  const bool done = CHECK_OK(abut_create_ccd_mesh(context, &def, &mesh)) &&
+                    CHECK_OK(abut_ccd_gradient(mesh, mesh, &b, &by)) &&
                     check(b.failures == 0, "a device fails");
   for (int k = 0; k < 4; ++k) {
     free(poses[k]);
@@ -128,10 +128,8 @@ static void compare_equal(const variant *whole, const variant *v, uint32_t chunk
   if (open_shared(whole, 0, &alone) && open_shared(v, chunk, &parts)) {
     compare_queries(alone, parts, single ? 31 : ROWS, what);
     compare_meshes(alone, parts, single ? 11 : POSES, what);
-    CHECK_OK (abut_destroy_context(alone))
-      ;
-    CHECK_OK (abut_destroy_context(parts))
-      ;
+    CHECK_OK(abut_destroy_context(alone));
+    CHECK_OK(abut_destroy_context(parts));
   }
 }
 
@@ -162,10 +160,8 @@ static void compare_kinds(const variant *host, const variant *both)
     pairs_free(&right);
     pairs_free(&got);
   }
-  CHECK_OK (abut_destroy_context(alone))
-    ;
-  CHECK_OK (abut_destroy_context(shared))
-    ;
+  CHECK_OK(abut_destroy_context(alone));
+  CHECK_OK(abut_destroy_context(shared));
 }
 
 int main(int argc, char **argv)
@@ -183,8 +179,7 @@ int main(int argc, char **argv)
       compare_equal(&v[WHOLE], &v[i], chunks[k]);
     }
   }
-  CHECK_OK (abut_find_device("host", &host.choices[0].device))
-    ;
+  CHECK_OK(abut_find_device("host", &host.choices[0].device));
   if (host.choices[0].device != v[WHOLE].choices[0].device) {
     both = (variant){"both", {v[WHOLE].choices[0], host.choices[0]}, 2};
     compare_kinds(&host, &both);

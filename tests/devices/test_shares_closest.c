@@ -49,7 +49,7 @@ static bool open_shared(const variant *v, uint32_t chunk, abut_precision of, siz
     twist[0][i % 6] = i % 16 == 5 ? (double)NAN : twist[0][i % 6];
     rows_put(&s->r, i, s->r.one[i], s->r.two[i], twist[0], twist[1]);
   }
-  return CHECK_OK (abut_create_context(&def, &s->context)) &&
+  return CHECK_OK(abut_create_context(&def, &s->context)) &&
          make_shapes(s->context, s->solids, SOLIDS, s->shapes);
 }
 
@@ -57,14 +57,13 @@ static void close_shared(shared *s)
 {
   rows_free(&s->r);
   jacobians_free(&s->j);
-  CHECK_OK (abut_destroy_context(s->context))
-    ;
+  CHECK_OK(abut_destroy_context(s->context));
 }
 
 static bool solve(const shared *s)
 {
   abut_closest_batch b = rows_batch(&s->r, s->shapes, SOLIDS, 0, s->r.count);
-  return CHECK_OK (abut_closest(s->context, &b)) &&
+  return CHECK_OK(abut_closest(s->context, &b)) &&
          check(b.failures == 0 && b.rejected == (s->r.count + 10) / 16,
                "%zu failures, %zu rows rejected", b.failures, b.rejected);
 }
@@ -74,7 +73,7 @@ static bool differentiate(const shared *s, int method)
   abut_closest_batch b = rows_batch(&s->r, s->shapes, SOLIDS, 0, s->r.count);
   const abut_closest_smoothing smoothing = smoothing_of(method);
   const abut_closest_jacobians to = jacobians_from(&s->j, 0);
-  return CHECK_OK (abut_closest_jacobian(s->context, &b, &smoothing, &to)) &&
+  return CHECK_OK(abut_closest_jacobian(s->context, &b, &smoothing, &to)) &&
          check(b.failures == 0, "a device fails");
 }
 
@@ -106,8 +105,7 @@ static bool had_work(const shared *s)
 {
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
   size_t count = 0;
-  CHECK_OK (abut_context_devices(s->context, reports, ABUT_DEVICES_MOST + 1, &count))
-    ;
+  CHECK_OK(abut_context_devices(s->context, reports, ABUT_DEVICES_MOST + 1, &count));
   return count >= 2 && reports[0].elements && reports[1].elements;
 }
 
@@ -156,8 +154,7 @@ int main(int argc, char **argv)
       compare_equal(&v[WHOLE], &v[i], chunks[k]);
     }
   }
-  CHECK_OK (abut_find_device("host", &host.choices[0].device))
-    ;
+  CHECK_OK(abut_find_device("host", &host.choices[0].device));
   if (host.choices[0].device != v[WHOLE].choices[0].device) {
     both = (variant){"both", {v[WHOLE].choices[0], host.choices[0]}, 2};
     compare_kinds(&host, &both);

@@ -41,14 +41,14 @@ static bool world_open(world *w, abut_precision precision, const abut_device_cho
   def.precision = w->precision = precision;
   def.lanes = lanes ? (uint32_t)atoi(lanes) : 0;
   def.fallback = ABUT_FALLBACK_NONE;
-  if (!CHECK_OK (abut_create_context(&def, &w->context)) ||
+  if (!CHECK_OK(abut_create_context(&def, &w->context)) ||
       !smooth_body(w->context, &seed, &bodies[0]) || !smooth_body(w->context, &seed, &bodies[1]) ||
-      !CHECK_OK (abut_fit_smoothing(bodies[0], bodies[1], &smoothing))) {
+      !CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &smoothing))) {
     return false;
   }
   smoothing.select = ABUT_SELECT_GATE;
   smoothing.edges[0] = smoothing.edges[1] = 4;
-  return CHECK_OK (abut_create_pair(bodies[0], bodies[1], &smoothing, &w->pair));
+  return CHECK_OK(abut_create_pair(bodies[0], bodies[1], &smoothing, &w->pair));
 }
 
 /* The devices there are, the host path last: it is slow, and takes what the others leave. */
@@ -59,8 +59,7 @@ static size_t find_kinds(abut_precision precision, abut_device_choice *choices)
   size_t there = 0, count = 0;
   uint32_t pocl = UINT32_MAX;
   const bool all = wanted && strcmp(wanted, "all") == 0;
-  CHECK_OK (abut_list_devices(infos, ABUT_DEVICES_MOST, &there))
-    ;
+  CHECK_OK(abut_list_devices(infos, ABUT_DEVICES_MOST, &there));
   if (abut_find_device("pocl", &pocl) != ABUT_SUCCESS) {
     printf("without PoCL: %s\n", abut_last_error());
     pocl = UINT32_MAX;
@@ -106,8 +105,8 @@ static bool run_round(const world *w, const double *pose1, const double *pose2, 
     slopes_put(&r->derivatives, 0, i, pose1 + 6 * i);
     slopes_put(&r->derivatives, 1, i, pose2 + 6 * i);
   }
-  return CHECK_OK (run_poses(w->pair, ABUT_POSE_TWIST, pose1, pose2, &r->out)) &&
-         CHECK_OK (slopes_gradient(&r->derivatives, ABUT_REDUCE_MEAN_DISTANCE));
+  return CHECK_OK(run_poses(w->pair, ABUT_POSE_TWIST, pose1, pose2, &r->out)) &&
+         CHECK_OK(slopes_gradient(&r->derivatives, ABUT_REDUCE_MEAN_DISTANCE));
 }
 
 static void round_free(round_of *r)
@@ -154,8 +153,7 @@ static bool shares(const world *w, bool print)
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
   size_t count = 0;
   bool all = true;
-  CHECK_OK (abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &count))
-    ;
+  CHECK_OK(abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &count));
   for (size_t i = 0; i < count; ++i) {
     check(reports[i].status == ABUT_SUCCESS, "%s: %s", reports[i].info.name, reports[i].text);
     all = all && reports[i].elements;
@@ -193,9 +191,7 @@ int main(int argc, char **argv)
     all = shares(&shared, false);
   }
   shares(&shared, true);
-  CHECK_OK (abut_destroy_context(alone.context))
-    ;
-  CHECK_OK (abut_destroy_context(shared.context))
-    ;
+  CHECK_OK(abut_destroy_context(alone.context));
+  CHECK_OK(abut_destroy_context(shared.context));
   return check_finish();
 }

@@ -22,17 +22,15 @@ static bool open_context(const variant *v, uint32_t chunk, abut_context *out)
   def.precision = precision;
   def.chunk = chunk;
   def.fallback = ABUT_FALLBACK_NONE;
-  return CHECK_OK (abut_create_context(&def, out));
+  return CHECK_OK(abut_create_context(&def, out));
 }
 
 static void run_on(const variant *v, uint32_t chunk, rollout *r)
 {
   abut_context context;
   if (open_context(v, chunk, &context)) {
-    CHECK_OK (rollout_run(context, scene, r))
-      ;
-    CHECK_OK (abut_destroy_context(context))
-      ;
+    CHECK_OK(rollout_run(context, scene, r));
+    CHECK_OK(abut_destroy_context(context));
   }
 }
 
@@ -92,10 +90,8 @@ static void find_on(const variant *v, uint32_t chunk, const char *path, abut_ite
   CHECK(out->count > WORLDS && out->count < WORLDS * info.candidates);
   free(start);
   free(q);
-  CHECK_OK (abut_destroy_scene(boxes))
-    ;
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_scene(boxes));
+  CHECK_OK(abut_destroy_context(context));
 }
 
 static void test_items(const variant v[VARIANTS], const char *path)

@@ -187,7 +187,7 @@ static void test_finding(void)
                              "\"precision\": \"f64\", \"lanes\": 4, \"group\": 1, \"items\": 1,"
                              "\"scratch_bytes\": 1099511627776, \"driver\": \"1.2\"}");
   tuning_file f;
-  if (!CHECK_OK (tuning_file_parse("f", text, strlen(text), &f))) {
+  if (!CHECK_OK(tuning_file_parse("f", text, strlen(text), &f))) {
     return;
   }
   abut_device_info d = device("d", "", "", "p", ABUT_DEVICE_GPU);
@@ -223,7 +223,7 @@ static void test_modules(void)
                              "\"module\": \"witness\", " REST "}");
   tuning_file f;
   const tuning_row *row = NULL;
-  if (!CHECK_OK (tuning_file_parse("f", text, strlen(text), &f))) {
+  if (!CHECK_OK(tuning_file_parse("f", text, strlen(text), &f))) {
     return;
   }
   abut_device_info d = device("d", "", "", "p", ABUT_DEVICE_GPU);
@@ -245,7 +245,7 @@ static void holds_entry(const char *path, const abut_device_info *d, abut_precis
                         const char *module, const tuning *want, size_t count)
 {
   tuning_file f;
-  if (!CHECK_OK (tuning_file_read(path, &f))) {
+  if (!CHECK_OK(tuning_file_read(path, &f))) {
     return;
   }
   const tuning_entry *e = tuning_file_find(&f, d, precision, module);
@@ -262,26 +262,20 @@ static void test_merging(void)
   const abut_device_info b = device("b\xff\t", "", "", "p", ABUT_DEVICE_CPU);
   snprintf(a.driver, sizeof a.driver, "3.1");
   unlink(path);
-  CHECK_OK (tuning_file_put(path, &a, ABUT_FLOAT32, NULL, &some))
-    ;
-  CHECK_OK (tuning_file_put(path, &b, ABUT_FLOAT32, NULL, &other))
-    ;
-  CHECK_OK (tuning_file_put(path, &a, ABUT_FLOAT64, NULL, &third))
-    ;
+  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT32, NULL, &some));
+  CHECK_OK(tuning_file_put(path, &b, ABUT_FLOAT32, NULL, &other));
+  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT64, NULL, &third));
   holds_entry(path, &a, ABUT_FLOAT32, NULL, &some, 3);
   holds_entry(path, &b, ABUT_FLOAT32, NULL, &other, 3);
   holds_entry(path, &a, ABUT_FLOAT64, NULL, &third, 3);
-  CHECK_OK (tuning_file_put(path, &a, ABUT_FLOAT32, NULL, &third))
-    ;
+  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT32, NULL, &third));
   holds_entry(path, &a, ABUT_FLOAT32, NULL, &third, 3);
   holds_entry(path, &b, ABUT_FLOAT32, NULL, &other, 3);
   const tuning module = {1, 2, 7, 3 * MIB}; /* a module's lanes are not kept */
-  CHECK_OK (tuning_file_put(path, &a, ABUT_FLOAT32, "field", &module))
-    ;
+  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT32, "field", &module));
   holds_entry(path, &a, ABUT_FLOAT32, NULL, &third, 4);
   holds_entry(path, &a, ABUT_FLOAT32, "field", &module, 4);
-  CHECK_OK (tuning_file_put(path, &a, ABUT_FLOAT32, "field", &module))
-    ;
+  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT32, "field", &module));
   holds_entry(path, &a, ABUT_FLOAT32, "field", &module, 4);
 }
 
@@ -327,12 +321,9 @@ static void test_failed_writing(void)
         "a folder that is not there");
   tuning_file f;
   check(tuning_file_read(".", &f) == ABUT_ERROR_READ, "a folder in the file's place");
-  CHECK_OK (tuning_file_read("kept.json/below", &f))
-    ;
-  CHECK_OK (tuning_file_read("not-there.json", &f))
-    ;
-  CHECK_OK (tuning_file_read(NULL, &f))
-    ;
+  CHECK_OK(tuning_file_read("kept.json/below", &f));
+  CHECK_OK(tuning_file_read("not-there.json", &f));
+  CHECK_OK(tuning_file_read(NULL, &f));
 }
 
 /* ---- the environment ---- */
@@ -366,8 +357,7 @@ static void test_paths(void)
     set("ABUT_TUNING", cases[i].named);
     set("XDG_CONFIG_HOME", cases[i].config);
     set("HOME", cases[i].home);
-    CHECK_OK (abut_tuning_path(&path))
-      ;
+    CHECK_OK(abut_tuning_path(&path));
     check(cases[i].path ? path && strcmp(path, cases[i].path) == 0 : !path,
           "case %zu: the path is %s", i, path ? path : "none");
     abut_free(path);
@@ -380,23 +370,19 @@ static void test_wanted(void)
   const abut_device_info cpu = device("c", "", "", "p", ABUT_DEVICE_CPU);
   const tuning_row *row = tuning_row_of(&cpu, NULL);
   tuning t[MODULE_COUNT];
-  CHECK_OK (tuning_with(&cpu, ABUT_FLOAT64, &(tuning){0, 0, 0, 0}, t))
-    ;
+  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &(tuning){0, 0, 0, 0}, t));
   const tuning table = tuning_of_row(row, ABUT_FLOAT64);
   for (int i = 0; i < MODULE_COUNT; ++i) {
     check(equal(&t[i], &table), "without wishes, the table does not hold");
   }
-  CHECK_OK (tuning_with(&cpu, ABUT_FLOAT64, &some, t))
-    ;
+  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &some, t));
   for (int i = 0; i < MODULE_COUNT; ++i) {
     check(equal(&t[i], &some), "the caller's wishes do not stand above the table");
   }
-  CHECK_OK (tuning_with(&cpu, ABUT_FLOAT64, &(tuning){1, 0, 0, 0}, t))
-    ;
+  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &(tuning){1, 0, 0, 0}, t));
   check(t->lanes == 1 && t->group == 64 && t->items == 64, "one lane, groups of %u and %u",
         t->group, t->items);
-  CHECK_OK (tuning_with(&cpu, ABUT_FLOAT64, &(tuning){1, 2, 0, 0}, t))
-    ;
+  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &(tuning){1, 2, 0, 0}, t));
   check(t->lanes == 1 && t->group == 2, "one lane, a group of %u instead of 2", t->group);
 }
 
@@ -422,36 +408,28 @@ static void test_api(uint32_t index)
   abut_tuning before, got;
   unlink(path);
   set("ABUT_TUNING", path);
-  CHECK_OK (abut_device_tuning(index, ABUT_FLOAT32, NULL, &before))
-    ;
+  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT32, NULL, &before));
   check(strncmp(before.source, "table: ", 7) == 0, "without a file: %s", before.source);
-  CHECK_OK (abut_save_tuning(path, index, ABUT_FLOAT32, NULL, &wish))
-    ;
-  CHECK_OK (abut_device_tuning(index, ABUT_FLOAT32, NULL, &got))
-    ;
+  CHECK_OK(abut_save_tuning(path, index, ABUT_FLOAT32, NULL, &wish));
+  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT32, NULL, &got));
   check(strcmp(got.source, "file api.json") == 0, "with a file: %s", got.source);
   size_t count = 0;
   abut_device_info infos[64];
-  CHECK_OK (abut_list_devices(infos, 64, &count))
-    ;
+  CHECK_OK(abut_list_devices(infos, 64, &count));
   const bool host = infos[index].type == ABUT_DEVICE_HOST;
   check(got.lanes == (host ? 1 : 4) && got.group == (host ? 1 : 2) && got.items == (host ? 1 : 3) &&
           got.scratch_bytes == 3 * MIB,
         "lanes %u, group %u, items %u", got.lanes, got.group, got.items);
   check(infos[index].lanes[0] == got.lanes, "the list says %u lanes", infos[index].lanes[0]);
-  CHECK_OK (abut_device_tuning(index, ABUT_FLOAT64, NULL, &got))
-    ;
+  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT64, NULL, &got));
   check(strcmp(got.source, before.source) == 0, "the other precision: %s", got.source);
   opens(index, ABUT_SUCCESS);
   const abut_tuning own = {16, 4, 5, 2 * MIB, ""};
-  CHECK_OK (abut_save_tuning(path, index, ABUT_FLOAT32, "witness", &own))
-    ;
-  CHECK_OK (abut_device_tuning(index, ABUT_FLOAT32, "witness", &got))
-    ;
+  CHECK_OK(abut_save_tuning(path, index, ABUT_FLOAT32, "witness", &own));
+  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT32, "witness", &got));
   check(got.lanes == (host ? 1 : 4) && got.items == (host ? 1 : 5) && got.scratch_bytes == 2 * MIB,
         "witness: lanes %u, items %u", got.lanes, got.items);
-  CHECK_OK (abut_device_tuning(index, ABUT_FLOAT32, "render", &got))
-    ;
+  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT32, "render", &got));
   check(got.items == (host ? 1 : 3) && got.scratch_bytes == 3 * MIB, "render: items %u", got.items);
   opens(index, ABUT_SUCCESS);
 
@@ -461,8 +439,7 @@ static void test_api(uint32_t index)
         abut_last_error());
   check(abut_device_tuning(index, ABUT_FLOAT32, NULL, &got) == ABUT_ERROR_FORMAT,
         "abut_device_tuning");
-  CHECK_OK (abut_list_devices(infos, 64, &count))
-    ;
+  CHECK_OK(abut_list_devices(infos, 64, &count));
   check(infos[index].lanes[0] == before.lanes, "the list with a bad file: %u lanes",
         infos[index].lanes[0]);
   set("ABUT_TUNING", "");

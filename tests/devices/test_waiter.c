@@ -46,8 +46,7 @@ static void test_event(cl_context context, cl_int state, bool within)
   waiter *w = NULL;
   cl_event event = clCreateUserEvent(context, &code);
   CHECK(code == CL_SUCCESS);
-  CHECK_OK (waiter_create(event, true, &w))
-    ;
+  CHECK_OK(waiter_create(event, true, &w));
   CHECK(!waiter_wait(w, 0.01, &code, &ended));
   calls_back = within;
   CHECK(clSetUserEventStatus(event, state) == CL_SUCCESS);

@@ -104,8 +104,7 @@ static abut_contact_mesh made_of(const abut_superquadric *quadrics, size_t count
   const abut_body body = body_of(context, quadrics, count);
   options.vertices = vertices;
   REQUIRE_OK(abut_make_contact_mesh(body, TAU, TAU, &options, &m));
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
   check_mesh(name, &m);
   print(name, &m.report);
   return m;
@@ -192,8 +191,7 @@ static void block(void)
             most[1] - least[1] > 0.7 && most[2] - least[2] > 0.5,
           "a block from %g to %g keeps %g", least[0], most[0], m.report.volume_kept);
     abut_free_contact_mesh(&m);
-    CHECK_OK (abut_destroy_body(body))
-      ;
+    CHECK_OK(abut_destroy_body(body));
   }
 }
 
@@ -219,8 +217,7 @@ static void refusals(void)
   options.sweeps = 101;
   CHECK(abut_make_contact_mesh(body, TAU, TAU, &options, &m) == ABUT_ERROR_ARGUMENT);
   options = abut_default_contact_mesh_options();
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
   CHECK(abut_make_contact_mesh(body, TAU, TAU, &options, &m) == ABUT_ERROR_HANDLE);
   abut_free_contact_mesh(NULL);
 
@@ -234,8 +231,7 @@ static void refusals(void)
   REQUIRE_OK(abut_create_body(context, &def, &open));
   CHECK(abut_make_contact_mesh(open, TAU, TAU, &options, &m) == ABUT_ERROR_BODY);
   CHECK(strstr(abut_last_error(), "no end"));
-  CHECK_OK (abut_destroy_body(open))
-    ;
+  CHECK_OK(abut_destroy_body(open));
 }
 
 /* Figures that were asked for at these counts: mean quality at least, Chamfer at most, volume at
@@ -261,8 +257,7 @@ static void scan(const char *path, const char *name, uint32_t vertices, double q
   check(m.report.volume_kept >= volume, "%s: volume %g", name, m.report.volume_kept);
   check(m.report.hausdorff_percent <= 2.5, "%s: Hausdorff %g %%", name, m.report.hausdorff_percent);
   abut_free_contact_mesh(&m);
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
 }
 
 static void shared_scans(const char *folder)
@@ -304,7 +299,6 @@ int main(int count, char **arguments)
     snprintf(path, sizeof path, "%s/airplane-drill/b.body.json", arguments[2]);
     scan(path, "drill", 276, 0.86, 0.29, 0.97);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

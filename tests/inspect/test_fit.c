@@ -33,8 +33,7 @@ static abut_fit fit_of(const abut_superquadric *quadrics, size_t count, shape *o
   const abut_body body = body_of(context, quadrics, count);
   const abut_body_def def = shape_def(of);
   REQUIRE_OK(abut_measure_fit(body, UNION, PLANE, &def, &fit));
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
   shape_free(of);
   return fit;
 }
@@ -70,8 +69,7 @@ static void lines_at_a_wide_cell(void)
   v.cells[INNER] = CELL_OF_FIELD;
   memset(v.cells + SIDE * SIDE / 2, CELL_OF_MESH | CELL_OF_FIELD, 1000);
   abut_fit fit = {0};
-  CHECK_OK (volumes_compare(&v, &fit))
-    ;
+  CHECK_OK(volumes_compare(&v, &fit));
   expect("lines", "surplus", fit.largest_surplus, (5 + 20 + 64) / 1000.0, 1e-12);
   free(v.cells);
 }
@@ -240,8 +238,7 @@ static void cells_one_by_one(void)
   solid_free(&inside);
   surface_free(&s);
   free(cells);
-  CHECK_OK (abut_destroy_body(field.body))
-    ;
+  CHECK_OK(abut_destroy_body(field.body));
 }
 
 /* Of a half space what lies around the mesh counts. */
@@ -268,8 +265,7 @@ static void endless(void)
   REQUIRE_OK(abut_measure_fit(body, UNION, PLANE, &ball, &fit));
   CHECK(fit.endless);
   expect("half space", "coverage", fit.coverage, 0.5, 0.01);
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
   shape_free(&sphere);
 }
 
@@ -317,8 +313,7 @@ static void pictures(void)
   view = (abut_fit_view){.width = WIDTH, .height = HEIGHT};
   CHECK(abut_draw_fit(body, UNION, PLANE, &def, &view, rgb) == ABUT_ERROR_ARGUMENT);
   shape_free(&sphere);
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
 }
 
 /* A mesh of a tetrahedron of equal sides around a ball, whose edges are outside of it. */
@@ -346,8 +341,7 @@ static void qualities(void)
   expect("tetrahedron", "most off", q.off_most, q.off_mean, 1e-3);
   expect("tetrahedron", "edges that leave", q.edges_leaving, 1.0, 0.0);
   CHECK(abut_measure_mesh(body, UNION, PLANE, NULL) == ABUT_ERROR_ARGUMENT);
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
   CHECK(abut_measure_mesh(body, UNION, PLANE, &q) == ABUT_ERROR_HANDLE);
 }
 
@@ -367,8 +361,7 @@ static void refusals(void)
   def.face_count = 1;
   CHECK(abut_measure_fit(body, UNION, PLANE, &def, &fit) == ABUT_ERROR_BODY);
   def.face_count = sphere.face_count;
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
   CHECK(abut_measure_fit(body, UNION, PLANE, &def, &fit) == ABUT_ERROR_HANDLE);
   shape_free(&sphere);
 }
@@ -408,8 +401,7 @@ static void scans(const char *folder)
     expect(known[i].body, "IoU", fit.iou, known[i].iou, 0.002);
     expect(known[i].body, "Chamfer", fit.chamfer_percent, known[i].chamfer, 0.012);
     mesh_free(&m);
-    CHECK_OK (abut_destroy_body(body))
-      ;
+    CHECK_OK(abut_destroy_body(body));
   }
 }
 
@@ -445,7 +437,6 @@ int main(int count, char **arguments)
     qualities();
     refusals();
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -118,8 +118,7 @@ static void surfaces(void)
   CHECK(allowed > 10);
   probe_free(&p);
   surface_free(&fine);
-  CHECK_OK (abut_destroy_body(field.body))
-    ;
+  CHECK_OK(abut_destroy_body(field.body));
 }
 
 static abut_status measure(abut_body body)
@@ -160,8 +159,7 @@ static void calls_on_devices(void)
     } while (met);
     CHECK(allowed > 10);
   }
-  CHECK_OK (abut_destroy_body(body))
-    ;
+  CHECK_OK(abut_destroy_body(body));
 }
 
 int main(void)
@@ -171,7 +169,6 @@ int main(void)
   }
   surfaces();
   calls_on_devices();
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

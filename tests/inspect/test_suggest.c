@@ -99,10 +99,8 @@ static void boxes(void)
   abut_free_suggestion(&again);
   abut_free_suggestion(&less);
   abut_free_suggestion(&other);
-  CHECK_OK (abut_destroy_body(a))
-    ;
-  CHECK_OK (abut_destroy_body(b))
-    ;
+  CHECK_OK(abut_destroy_body(a));
+  CHECK_OK(abut_destroy_body(b));
 }
 
 static void refusals(void)
@@ -126,8 +124,7 @@ static void refusals(void)
   smoothing.union_ = 0.0;
   CHECK(abut_suggest_kept(a, a, &smoothing, &options, &s) == ABUT_ERROR_ARGUMENT);
   smoothing = sharp();
-  CHECK_OK (abut_destroy_body(a))
-    ;
+  CHECK_OK(abut_destroy_body(a));
   CHECK(abut_suggest_kept(a, a, &smoothing, &options, &s) == ABUT_ERROR_HANDLE);
   CHECK(!s.memory);
   abut_free_suggestion(&s);
@@ -141,7 +138,6 @@ int main(void)
   }
   boxes();
   refusals();
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

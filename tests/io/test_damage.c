@@ -58,8 +58,7 @@ static void cut_everywhere(void)
     sample s[SAMPLE_LIMIT];
     size_t count = samples_make((sample_kind)kind, s);
     for (size_t i = 0; i < count; i++) {
-      CHECK_OK (read_copy((sample_kind)kind, s[i].bytes, s[i].count))
-        ;
+      CHECK_OK(read_copy((sample_kind)kind, s[i].bytes, s[i].count));
       for (size_t length = 0; length < s[i].count; length++) {
         abut_status status = read_copy((sample_kind)kind, s[i].bytes, length);
         if (status == ABUT_SUCCESS && s[i].count - length > loss_allowed((sample_kind)kind, i)) {

@@ -585,8 +585,7 @@ static void remeshed(void)
       "{\"mesh\": \"old.obj\", \"union\": 0.25,"
       " \"superquadrics\": [{\"axes\": [0.1, 0.2, 0.30000000000000004], \"exponents\": [1, 1],"
       " \"position\": [0, 0, 0], \"quaternion\": [1, 0, 0, 0]}]}"));
-  CHECK_OK (abut_write_mesh(obj, &def))
-    ;
+  CHECK_OK(abut_write_mesh(obj, &def));
   REQUIRE_OK(abut_load_mesh(obj, 1.0, &m));
   REQUIRE_OK(abut_load_mesh(obj, 0.5, &scaled));
   CHECK_EQUAL(m.def.vertex_count, 5);
@@ -599,18 +598,14 @@ static void remeshed(void)
   abut_free_mesh(&scaled);
   abut_free_mesh(NULL);
   unlink(obj);
-  CHECK_OK (abut_write_remeshed(path, from, &def, 0.0))
-    ;
+  CHECK_OK(abut_write_remeshed(path, from, &def, 0.0));
   CHECK_EQUAL(access(obj, F_OK), 0);
   char *named = NULL;
-  CHECK_OK (abut_find_mesh(path, &named))
-    ;
+  CHECK_OK(abut_find_mesh(path, &named));
   CHECK(named && !strcmp(named, obj));
   abut_free(named);
-  CHECK_OK (abut_write_remeshed(path, path, &def, 0.125))
-    ; /* over itself */
-  CHECK_OK (abut_write_remeshed(in_folder("grid2.body.json"), with_grid, &def, 0.0))
-    ;
+  CHECK_OK(abut_write_remeshed(path, path, &def, 0.125)); /* over itself */
+  CHECK_OK(abut_write_remeshed(in_folder("grid2.body.json"), with_grid, &def, 0.0));
   unlink(in_folder("grid2.body.json"));
   unlink(in_folder("grid2.contact.obj"));
   const size_t entries = folder_entries();

@@ -131,7 +131,7 @@ static void heights_of_files(void)
       "{\"height_fields\": [{\"file\": \"%s\", \"size\": [1, 1], \"scale\": 3, \"base\": 10}]}",
       i < 2 ? "h.NPY" : "h.png");
     const char *path = write_text("h.body.json", text);
-    if (CHECK_OK (body_file_read(path, &b))) {
+    if (CHECK_OK(body_file_read(path, &b))) {
       const abut_height_field *h = b.def.height_fields;
       CHECK(h->rows * h->columns == 6 && h->columns == (i % 3 ? i == 1 ? 2 : 3 : i ? 2 : 3));
       for (size_t k = 0; k < 6; ++k) {
@@ -606,8 +606,7 @@ static void taken_out(void)
     free(text);
     snprintf(value, sizeof value, "0.001, \"%s\": 0.0", keys[i]);
     text = with("floor", value);
-    CHECK_OK (smoothing_parse("s", text, strlen(text), &m))
-      ;
+    CHECK_OK(smoothing_parse("s", text, strlen(text), &m));
     free(text);
   }
 }
@@ -662,8 +661,7 @@ static void ranges(void)
       abut_status got = smoothing_parse("s", text, strlen(text), &m);
       snprintf(part, sizeof part, ": %s: ", key);
       if (k < 2) {
-        CHECK_OK (got)
-          ;
+        CHECK_OK(got);
       } else {
         expect_failure(got, ABUT_ERROR_FORMAT, "s:", part);
         CHECK(strstr(abut_last_error(), "is not within"));

@@ -294,8 +294,7 @@ static void named_arrays(void)
   CHECK_TEXT(npz.arrays[1].name, "c");
   CHECK(((const double *)npz.arrays[1].data)[0] == 2.0);
   abut_free_npz(&npz);
-  CHECK_OK (abut_read_npz_arrays(path, names, 0, &npz))
-    ;
+  CHECK_OK(abut_read_npz_arrays(path, names, 0, &npz));
   CHECK_EQUAL(npz.count, 0);
   abut_free_npz(&npz);
   expect_failure(abut_read_npz_arrays(path, &(const char *){"texts"}, 1, &npz), ABUT_ERROR_FORMAT,

@@ -169,8 +169,7 @@ static void relative_names(void)
   CHECK_EQUAL(chdir(in_folder(".")), 0);
   abut_status status = whole_file_write("relative", "r", 1);
   CHECK_EQUAL(chdir(here), 0);
-  CHECK_OK (status)
-    ;
+  CHECK_OK(status);
   expect_content(in_folder("relative"), "r");
   unlink(in_folder("relative"));
 }

@@ -168,8 +168,7 @@ static void test_golden(const char *root, const char *name, bool unique)
     p.parent[i] = (int32_t)whole(parent, i);
   }
   abut_lcp c = call_of(&p);
-  CHECK_OK (abut_solve_lcp(context, &c))
-    ;
+  CHECK_OK(abut_solve_lcp(context, &c));
   for (size_t k = 0; k < p.count; ++k) {
     most = fmax(most, residual_of(&p, k));
     CHECK(p.how[k] <= ABUT_LCP_LEMKE);
@@ -186,8 +185,7 @@ static void test_golden(const char *root, const char *name, bool unique)
   c.guess = p.classes;
   int32_t *again = room(rows, sizeof *again);
   c.classes = again;
-  CHECK_OK (abut_solve_lcp(context, &c))
-    ;
+  CHECK_OK(abut_solve_lcp(context, &c));
   size_t warm = 0;
   for (size_t k = 0; k < p.count; ++k) {
     warm += p.how[k] == ABUT_LCP_WARM;
@@ -253,8 +251,7 @@ static void test_many(size_t count)
     batch p = batch_new(count / KINDS, 3 * points[k]);
     fill(&p, dofs[k], k == KINDS - 1, &random);
     abut_lcp c = call_of(&p);
-    CHECK_OK (abut_solve_lcp(context, &c))
-      ;
+    CHECK_OK(abut_solve_lcp(context, &c));
     for (size_t i = 0; i < p.count; ++i) {
       const bool good = residual_of(&p, i) <= either(1e-10, 1e-4);
       CHECK(p.how[i] <= ABUT_LCP_FAILED && (good || p.how[i] >= ABUT_LCP_SQUEEZED));
@@ -288,14 +285,12 @@ static void test_kinds(void)
   memcpy(p.box, box, sizeof box);
   p.parent[0] = p.parent[1] = ABUT_LCP_NORMAL;
   abut_lcp c = call_of(&p);
-  CHECK_OK (abut_solve_lcp(context, &c))
-    ;
+  CHECK_OK(abut_solve_lcp(context, &c));
   CHECK_EQUAL(p.how[0], ABUT_LCP_SQUEEZED);
   CHECK_EQUAL(p.how[3], ABUT_LCP_BAD);
   CHECK(number(p.f, 6) == 0.0 && number(p.w, 7) == 0.0);
   p.parent[1] = ABUT_LCP_BOXED;
-  CHECK_OK (abut_solve_lcp(context, &c))
-    ;
+  CHECK_OK(abut_solve_lcp(context, &c));
   const double f[4] = {1.5, -0.25, 1.5, -1.0}; /* within its box, and at its end */
   for (size_t i = 0; i < 4; ++i) {
     check(fabs(number(p.f, 2 + i) - f[i]) < 1e-6, "f %zu is %g", i, number(p.f, 2 + i));
@@ -312,8 +307,7 @@ static void test_refusals(void)
   p.A[0] = p.A[4] = p.A[8] = 1.0;
   abut_lcp c = call_of(&p), zero;
   memset(&zero, 0, sizeof zero);
-  CHECK_OK (abut_solve_lcp(context, &c))
-    ;
+  CHECK_OK(abut_solve_lcp(context, &c));
   CHECK(abut_solve_lcp(context, NULL) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_solve_lcp(context, &zero) == ABUT_ERROR_ARGUMENT);
   p.parent[1] = 3;
@@ -332,8 +326,7 @@ static void test_refusals(void)
   c.A = NULL;
   CHECK(abut_solve_lcp(context, &c) == ABUT_ERROR_ARGUMENT);
   c.count = 0;
-  CHECK_OK (abut_solve_lcp(context, &c))
-    ;
+  CHECK_OK(abut_solve_lcp(context, &c));
   batch_free(&p);
 }
 
@@ -371,7 +364,6 @@ int main(int argc, char **argv)
   } else {
     test_all(argv[2], strtoul(argv[3], NULL, 10));
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

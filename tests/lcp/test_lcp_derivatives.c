@@ -84,8 +84,7 @@ static void run(const derive *d, const double *bar, size_t first, size_t count, 
   g.friction = to->friction + first * d->info.pairs;
   g.mass_scale = to->mass + first * d->info.links;
   g.segment = segment;
-  CHECK_OK (abut_vjp_worlds(d->scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(d->scene, &w, &g));
 }
 
 static bool is_same(const derive *d, const outcome *a, const outcome *b)
@@ -147,8 +146,7 @@ static void run_trial(const struct trial *of, uint64_t *random)
   d.count = 5;
   check_splits(of->file, &d, random);
   derive_close(&d);
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
 }
 
 int main(int argc, char **argv)
@@ -164,7 +162,6 @@ int main(int argc, char **argv)
       run_trial(&trials[i], &random);
     }
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

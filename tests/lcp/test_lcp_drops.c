@@ -113,11 +113,9 @@ static void drop(int first, int second, size_t count, uint64_t *random, tally *t
   w.q_next = to;
   w.energy_record = energy;
   w.status = status;
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(scene, &w));
   judge(energy, to, status, count, t);
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
   free(q);
   free(v);
   free(energy);
@@ -149,7 +147,6 @@ int main(int argc, char **argv)
   CHECK_EQUAL(t.status[1], 0);
   CHECK_EQUAL(t.status[3], 0);
   CHECK_EQUAL(t.status[4], 0);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -73,14 +73,12 @@ static void test_room(int most)
     uint32_t status;
     w.status = &status;
     real_put(p.v, precision, 2, -1.0);
-    CHECK_OK (abut_step_worlds(p.scene, &w))
-      ;
+    CHECK_OK(abut_step_worlds(p.scene, &w));
     CHECK_EQUAL(status, ABUT_WORLD_OVERFLOW);
     real_put(p.v, precision, 2, 0.0);
     w.status = NULL;
   }
-  CHECK_OK (abut_step_worlds(p.scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(p.scene, &w));
   int pushing = 0;
   for (size_t i = 0; i < p.info.contacts; ++i) {
     pushing += real_at(forces, precision, 3 * i) != 0.0;
@@ -130,8 +128,7 @@ static size_t spike_contacts(double apart)
   w.q = p.q;
   w.v = p.v;
   w.multipliers = forces;
-  CHECK_OK (abut_step_worlds(p.scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(p.scene, &w));
   size_t pushing = 0;
   for (size_t i = 0; i < p.info.contacts; ++i) {
     pushing += real_at(forces, precision, 3 * i) > 0.0;
@@ -185,8 +182,7 @@ static void test_lost(void)
     w.status = status[lost];
     g.state = bar;
     g.v = by[lost];
-    CHECK_OK (abut_vjp_worlds(p.scene, &w, &g))
-      ;
+    CHECK_OK(abut_vjp_worlds(p.scene, &w, &g));
   }
   for (size_t i = 0; i < WORLDS; ++i) {
     const bool gone = i == 1 || i == 3;
@@ -225,7 +221,6 @@ int main(int argc, char **argv)
   CHECK_EQUAL(spike_contacts(1e-4), 1);
   CHECK(spike_contacts(0.02) >= 4);
   test_lost();
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -59,8 +59,7 @@ static void test_balls(double heavy, double restitution)
   g.state = bar;
   g.q = by;
   g.v = (char *)by + 2 * real_size(precision);
-  CHECK_OK (abut_vjp_worlds(p.scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(p.scene, &w, &g));
   printf("two balls, 1 : %g, restitution %g\n", heavy, restitution);
   play_line("first's velocity is off [m/s]", fabs(real_at(v, precision, 0) - (1.0 - heavy * share)),
             either(1e-9, 1e-5));
@@ -240,7 +239,6 @@ int main(int argc, char **argv)
   test_slope(0.2);
   test_bounces();
   test_limit();
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -157,8 +157,7 @@ static void case_close(hard_case *c)
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
     let_go(all[i]);
   }
-  CHECK_OK (abut_destroy_scene(c->scene))
-    ;
+  CHECK_OK(abut_destroy_scene(c->scene));
   abut_free_npz(&c->inputs);
   abut_free_npz(&c->expected);
 }
@@ -204,8 +203,7 @@ static void test_step(hard_case *c)
   w.smooth = reals_room(c->count * nv);
   w.constraint = reals_room(c->count * nv);
   w.status = status;
-  CHECK_OK (abut_step_worlds(c->scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(c->scene, &w));
   for (size_t i = 0; i < c->count; ++i) {
     CHECK_EQUAL(status[i], 0);
   }
@@ -260,8 +258,7 @@ static void test_derivatives(hard_case *c)
   g.p = reals_room(n * 3 * points);
   g.d = reals_room(n * points);
   g.n = reals_room(n * 3 * points);
-  CHECK_OK (abut_vjp_worlds(c->scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(c->scene, &w, &g));
   for (size_t i = 0; i < n; ++i) {
     for (size_t k = 0; k < nv; ++k) {
       A[i * 2 * nv + k] = by_position(c, &g, i, k);
@@ -295,8 +292,7 @@ static void test_derivatives(hard_case *c)
   t.B = reals_room(n * nu);
   t.mass_scale = reals_room(n * links);
   t.friction = reals_room(n * pairs);
-  CHECK_OK (abut_transition_worlds(c->scene, &one, &t))
-    ;
+  CHECK_OK(abut_transition_worlds(c->scene, &one, &t));
   double worst = 0.0, most = 1e-12;
   for (size_t i = 0; i < n; ++i) {
     for (size_t k = 0; k < nv; ++k) {
@@ -353,8 +349,7 @@ static void test_escape(hard_case *c)
   g.n = reals_room(c->count * 3 * c->points);
   g.escape = true;
   g.escaped = room(c->count, sizeof *g.escaped);
-  CHECK_OK (abut_vjp_worlds(c->scene, &one, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(c->scene, &one, &g));
   for (size_t k = 0; k < nv; ++k) {
     q[k] = by_position(c, &g, 0, k);
   }
@@ -402,8 +397,7 @@ int main(int count, char **words)
   }
   if (count > 3 && is_refused(words[2])) {
     printf("the device is refused\n");
-    CHECK_OK (abut_destroy_context(context))
-      ;
+    CHECK_OK(abut_destroy_context(context));
     return check_finish();
   }
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
@@ -417,7 +411,6 @@ int main(int count, char **words)
     }
     CHECK(state > 0);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

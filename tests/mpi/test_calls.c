@@ -268,8 +268,7 @@ static void halves(void)
   j.batch.d = block_out.d;
   REQUIRE_OK(abut_contacts(pair, &all));
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-  CHECK_OK (abut_mpi_contacts(half, pair, &j.batch, &j.source, &j.sink))
-    ;
+  CHECK_OK(abut_mpi_contacts(half, pair, &j.batch, &j.source, &j.sink));
   int sum[N] = {0}, wrong = 0;
   MPI_Allreduce(j.seen, sum, N, MPI_INT, MPI_SUM, half);
   for (int i = 0; i < N; ++i) {
@@ -532,15 +531,12 @@ static void devices(void)
   abut_context_def def = abut_default_context_def();
   abut_context context;
   uint32_t idle = 9999;
-  CHECK_OK (abut_mpi_find_device(MPI_COMM_WORLD, &choice, &idle))
-    ;
+  CHECK_OK(abut_mpi_find_device(MPI_COMM_WORLD, &choice, &idle));
   CHECK(idle < 9999);
   def.devices = &choice;
   def.device_count = 1;
-  CHECK_OK (abut_create_context(&def, &context))
-    ;
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_create_context(&def, &context));
+  CHECK_OK(abut_destroy_context(context));
   CHECK_EQUAL(abut_mpi_find_device(MPI_COMM_WORLD, NULL, &idle), ABUT_ERROR_ARGUMENT);
 }
 

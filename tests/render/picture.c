@@ -46,7 +46,7 @@ size_t count_different(const picture *a, const picture *b, int more)
 
 static picture drawn(const abut_view *view, uint8_t *rgb, abut_status status)
 {
-  const bool good = CHECK_OK (status);
+  const bool good = CHECK_OK(status);
   return (picture){good ? view->width : 0, good ? view->height : 0, rgb};
 }
 
@@ -99,7 +99,7 @@ bool make_ball(abut_context context, abut_body *out)
   abut_body_def def = octahedron_def();
   def.superquadrics = &ball;
   def.superquadric_count = 1;
-  return CHECK_OK (abut_create_body(context, &def, out));
+  return CHECK_OK(abut_create_body(context, &def, out));
 }
 
 bool make_drilled(abut_context context, abut_body *out)
@@ -112,7 +112,7 @@ bool make_drilled(abut_context context, abut_body *out)
   abut_body_def def = octahedron_def();
   def.superquadrics = parts;
   def.superquadric_count = 2;
-  return CHECK_OK (abut_create_body(context, &def, out));
+  return CHECK_OK(abut_create_body(context, &def, out));
 }
 
 #define ROUND 24 /* vertices around */
@@ -153,7 +153,7 @@ bool make_cloud_ball(abut_context context, abut_body *out)
   def.face_indices = faces;
   def.face_count = count;
   def.cloud_from_mesh = true;
-  return CHECK_OK (abut_create_body(context, &def, out));
+  return CHECK_OK(abut_create_body(context, &def, out));
 }
 
 #define GRID_NODES 27
@@ -182,12 +182,12 @@ bool make_grid_ball(abut_context context, abut_body *out)
   abut_body_def def = octahedron_def();
   def.grids = &grid;
   def.grid_count = 1;
-  return CHECK_OK (abut_create_body(context, &def, out));
+  return CHECK_OK(abut_create_body(context, &def, out));
 }
 
 bool make_pair(abut_body body1, abut_body body2, abut_pair *out)
 {
   abut_smoothing smoothing;
-  return CHECK_OK (abut_fit_edge_pairs(body1, body2, &smoothing)) &&
-         CHECK_OK (abut_create_pair(body1, body2, &smoothing, out));
+  return CHECK_OK(abut_fit_edge_pairs(body1, body2, &smoothing)) &&
+         CHECK_OK(abut_create_pair(body1, body2, &smoothing, out));
 }

@@ -252,8 +252,7 @@ static void test_refused(const setting *s, abut_precision precision)
   REQUIRE(make_ball(other, &foreign));
   one = at(foreign, 0, 3, 0);
   refused(s, &one, 1, ABUT_ERROR_HANDLE, "a body of another context");
-  CHECK_OK (abut_destroy_context(other))
-    ;
+  CHECK_OK(abut_destroy_context(other));
   check(abut_render_with((abut_pair){0, 0}, ABUT_POSE_TWIST, here, here, NULL, 0, &(abut_view){0},
                          (uint8_t[3]){0}) != ABUT_SUCCESS,
         "a pair of nothing is drawn");
@@ -276,7 +275,7 @@ static picture draw_elsewhere(uint32_t device, uint32_t lanes, abut_precision pr
   def.device = device;
   def.lanes = lanes;
   def.precision = precision;
-  if (!CHECK_OK (abut_create_context(&def, &s.context))) {
+  if (!CHECK_OK(abut_create_context(&def, &s.context))) {
     return p;
   }
   abut_view v = small_view();
@@ -289,8 +288,7 @@ static picture draw_elsewhere(uint32_t device, uint32_t lanes, abut_precision pr
                                         at(s.ball, -1, -1.8, 1)};
     p = draw_with(s.balls, &v, here, twist, others, 2);
   }
-  CHECK_OK (abut_destroy_context(s.context))
-    ;
+  CHECK_OK(abut_destroy_context(s.context));
   return p;
 }
 
@@ -299,10 +297,8 @@ static void test_agreement(abut_context context, abut_precision precision)
 {
   abut_device_info info;
   uint32_t host;
-  CHECK_OK (abut_context_device(context, &info))
-    ;
-  CHECK_OK (abut_find_device("host", &host))
-    ;
+  CHECK_OK(abut_context_device(context, &info));
+  CHECK_OK(abut_find_device("host", &host));
   picture wanted = draw_elsewhere(host, 0, ABUT_FLOAT64);
   check(count_of(&wanted, GREEN) > 300 && count_of(&wanted, RED) > 200 &&
           count_of(&wanted, PAIR) > 300,
@@ -342,7 +338,6 @@ int main(int argc, char **argv)
     test_refused(&s, precision);
     test_agreement(context, precision);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

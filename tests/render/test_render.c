@@ -209,8 +209,7 @@ static void test_same(abut_pair drilled)
   const double identity[7] = {0, 0, 0, 1, 0, 0, 0};
   picture p = draw(drilled, &v, here, twist), q = draw(drilled, &v, here, twist);
   check(!count_different(&p, &q, 0), "two calls give two pictures");
-  CHECK_OK (abut_render(drilled, ABUT_POSE_QUATERNION, identity, quaternion, &v, q.rgb))
-    ;
+  CHECK_OK(abut_render(drilled, ABUT_POSE_QUATERNION, identity, quaternion, &v, q.rgb));
   check(mean_difference(&p, &q) < 0.05, "a quaternion gives another picture");
   picture_free(&p);
   picture_free(&q);
@@ -315,7 +314,7 @@ static picture draw_elsewhere(uint32_t device, uint32_t lanes, abut_precision pr
   def.lanes = lanes;
   def.precision = precision;
   picture p = {0, 0, NULL};
-  if (!CHECK_OK (abut_create_context(&def, &context))) {
+  if (!CHECK_OK(abut_create_context(&def, &context))) {
     return p;
   }
   abut_view v = small_view();
@@ -329,8 +328,7 @@ static picture draw_elsewhere(uint32_t device, uint32_t lanes, abut_precision pr
       make_pair(ball, drilled, &pair)) {
     p = draw(pair, &v, here, twist);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return p;
 }
 
@@ -339,10 +337,8 @@ static void test_agreement(abut_context context, abut_precision precision)
 {
   abut_device_info info;
   uint32_t host;
-  CHECK_OK (abut_context_device(context, &info))
-    ;
-  CHECK_OK (abut_find_device("host", &host))
-    ;
+  CHECK_OK(abut_context_device(context, &info));
+  CHECK_OK(abut_find_device("host", &host));
   picture wanted = draw_elsewhere(host, 0, ABUT_FLOAT64);
   check(count_shown(&wanted, FIRST) > 300 && count_shown(&wanted, SECOND) > 300 &&
           count_shown(&wanted, OTHER) > 10,
@@ -396,7 +392,6 @@ int main(int argc, char **argv)
     test_refused(balls);
     test_agreement(context, precision);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

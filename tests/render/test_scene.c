@@ -25,8 +25,7 @@ static picture draw_scene(abut_scene scene, const double *q, const double *frame
 {
   picture p = {view->width, view->height, calloc(view->width * view->height, 3)};
   REQUIRE(p.rgb);
-  CHECK_OK (abut_render_scene(scene, q, framed, count, view, p.rgb))
-    ;
+  CHECK_OK(abut_render_scene(scene, q, framed, count, view, p.rgb));
   return p;
 }
 
@@ -159,8 +158,7 @@ static void test_refused(abut_scene balls, abut_scene bare)
   for (size_t i = 0; i < sizeof rgb; ++i) {
     REQUIRE(!rgb[i]);
   }
-  CHECK_OK (abut_destroy_scene(bare))
-    ;
+  CHECK_OK(abut_destroy_scene(bare));
   CHECK(abut_render_scene(bare, q, NULL, 0, &v, rgb) == ABUT_ERROR_HANDLE);
 }
 
@@ -250,7 +248,6 @@ int main(int argc, char **argv)
   test_points(load(context, argv[6]));
   test_thin(load(context, argv[7]));
   test_thin(load(context, argv[8]));
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

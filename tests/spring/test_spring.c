@@ -14,8 +14,7 @@ static void test_field(const char *what, const abut_cloud *c, const double *x, s
   for (size_t i = 0; gradient && i < 3 * count; ++i) {
     steepest = largest(x + i / 3 * 3, 3) <= 3.0 ? fmax(steepest, fabs(gradient[i])) : steepest;
   }
-  CHECK_OK (abut_evaluate_cloud(context, c, count, points, got, gradient ? slope : NULL))
-    ;
+  CHECK_OK(abut_evaluate_cloud(context, c, count, points, got, gradient ? slope : NULL));
   for (size_t i = 0; i < count; ++i) {
     const double d = fabs(number(got, i) - phi[i]), length = largest(x + 3 * i, 3);
     *(length > 3.0 ? &far : &near) = fmax(length > 3.0 ? far : near, length > 3.0 ? d / length : d);
@@ -150,8 +149,7 @@ static void test_spheres(void)
   for (int k = 0; k < 4; ++k) {
     p.call.dissipation = k % 2 ? ABUT_DISSIPATION_SMOOTH : ABUT_DISSIPATION_C1;
     p.call.reaction = k / 2 ? ABUT_REACTION_PLANE : ABUT_REACTION_POINT;
-    CHECK_OK (abut_spring_forces(context, &p.call))
-      ;
+    CHECK_OK(abut_spring_forces(context, &p.call));
     test_wrenches(names[k], &p, reals_of(&all, names[k]));
   }
   pairs_free(&p);
@@ -178,8 +176,7 @@ static void test_profile(void)
     snprintf(name, sizeof name, "%s_eps", names[k]);
     p.call.eps2 = reals_of(&all, name)[0];
     p.call.eps3 = reals_of(&all, name)[1];
-    CHECK_OK (abut_spring_forces(context, &p.call))
-      ;
+    CHECK_OK(abut_spring_forces(context, &p.call));
     snprintf(name, sizeof name, "%s_wrench_on_b", names[k]);
     const double *wanted = reals_of(&all, name), most = largest(wanted, 6 * p.count);
     double *got = world_wrenches(&p), worst = 0.0;
@@ -209,8 +206,7 @@ static void test_points(pairs *p, const abut_npz *all)
   p->call.vertex_weights = room(p->count * (VERTICES + 1));
   p->call.points = room(p->count * POINTS * 3);
   CHECK_EQUAL(p->call.soft_points, POINTS);
-  CHECK_OK (abut_spring_forces(context, &p->call))
-    ;
+  CHECK_OK(abut_spring_forces(context, &p->call));
   for (size_t i = 0; i < p->count * (VERTICES + 1); ++i) {
     const size_t at = i % (VERTICES + 1);
     const double wanted = at < VERTICES ? z[i / (VERTICES + 1) * VERTICES + at] : 0.0;
@@ -241,8 +237,7 @@ static void test_horseshoe(void)
   }
   p.call.eps2 = reals_of(&all, "parameters")[0];
   pairs_put(&p);
-  CHECK_OK (abut_spring_forces(context, &p.call))
-    ;
+  CHECK_OK(abut_spring_forces(context, &p.call));
   CHECK_EQUAL(p.points, 584);
   expect("horseshoe: Phi", off(p.call.separation, reals_of(&all, "Phi"), 8 * 584), 1e-12, 5e-7);
   expect_most("horseshoe: Phi", p.call.separation, reals_of(&all, "Phi"), 8 * 584, 1e-7);
@@ -276,8 +271,7 @@ static void test_finger(const char *name, const char *mesh, double eps1)
     memcpy(p.twist2 + 6 * i, v + 3, 2 * sizeof *v);
   }
   pairs_put(&p);
-  CHECK_OK (abut_spring_forces(context, &p.call))
-    ;
+  CHECK_OK(abut_spring_forces(context, &p.call));
   snprintf(what, sizeof what, "%s: Phi", mesh);
   expect(what, off(p.call.separation, reals_of(&all, "Phi"), 2 * p.points), 1e-12, 5e-7);
   expect_most(what, p.call.separation, reals_of(&all, "Phi"), 2 * p.points, 1e-7);
@@ -307,7 +301,6 @@ int main(int argc, char **argv)
   test_horseshoe();
   test_finger("spring-t26-finger", "t26", 1e-4);
   test_finger("spring-t4k-finger", "t4k", 0.0);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -128,14 +128,12 @@ static void test_padding(void)
   bodies b;
   bodies_start(&b, 12);
   abut_cloud more[2] = {padded(&b.clouds[0], 101), padded(&b.clouds[1], 130)};
-  CHECK_OK (abut_spring_forces(context, &b.p.call))
-    ;
+  CHECK_OK(abut_spring_forces(context, &b.p.call));
   double *wanted = world_wrenches(&b.p);
   void *separation = b.p.call.separation, *weights = b.p.call.weights;
   b.p.call.clouds = more;
   b.p.call.separation = b.p.call.weights = NULL;
-  CHECK_OK (abut_spring_forces(context, &b.p.call))
-    ;
+  CHECK_OK(abut_spring_forces(context, &b.p.call));
   double *got = world_wrenches(&b.p);
   check(largest(wanted, 144) > 1.0, "bodies touch");
   expect("padded clouds", off_doubles(got, wanted, 144) / largest(wanted, 144), 1e-12, 2e-5);
@@ -156,8 +154,7 @@ static void test_balance(void)
 {
   bodies b;
   bodies_start(&b, 12);
-  CHECK_OK (abut_spring_forces(context, &b.p.call))
-    ;
+  CHECK_OK(abut_spring_forces(context, &b.p.call));
   double *w = world_wrenches(&b.p), worst = 0.0;
   for (size_t i = 0; i < 12; ++i) {
     for (size_t k = 0; k < 6; ++k) {
@@ -178,8 +175,7 @@ static void test_pairs(void)
   abut_cloud three[3] = {b.clouds[1], cloud_of("spring-t26-finger", "t26", 1e-4, false),
                          b.clouds[0]};
   uint32_t which[24];
-  CHECK_OK (abut_spring_forces(context, &b.p.call))
-    ;
+  CHECK_OK(abut_spring_forces(context, &b.p.call));
   double *wanted = world_wrenches(&b.p);
   for (size_t i = 0; i < 12; ++i) {
     which[2 * i] = i % 2 ? 2 : 1;
@@ -188,8 +184,7 @@ static void test_pairs(void)
   b.p.call.clouds = three;
   b.p.call.cloud_count = 3;
   b.p.call.pairs = which;
-  CHECK_OK (abut_spring_forces(context, &b.p.call))
-    ;
+  CHECK_OK(abut_spring_forces(context, &b.p.call));
   double *got = world_wrenches(&b.p), same = 0.0, other = 0.0;
   for (size_t i = 0; i < 12; ++i) {
     double *most = i % 2 ? &same : &other;
@@ -268,8 +263,7 @@ static void test_slopes(abut_dissipation dissipation)
   g.parameters = made[4];
   put_numbers(p, &all);
   p->call.dissipation = dissipation;
-  CHECK_OK (abut_spring_vjp(context, &p->call, &g))
-    ;
+  CHECK_OK(abut_spring_vjp(context, &p->call, &g));
   for (int n = 0; n < 5; ++n) {
     const size_t width = all.width[n];
     double worst = 0.0, *along = doubles(width * COUNT), *there = doubles(width * COUNT);
@@ -287,8 +281,7 @@ static void test_slopes(abut_dissipation dissipation)
         there[i] = all.at[n][i] + step * along[i];
       }
       put_numbers(p, &moved);
-      CHECK_OK (abut_spring_forces(context, &p->call))
-        ;
+      CHECK_OK(abut_spring_forces(context, &p->call));
       for (size_t i = 0; i < COUNT; ++i) {
         quotients[i] += share * value(p, bar, i) / (12.0 * 2e-5);
       }
@@ -325,8 +318,7 @@ static void test_poison(void)
     static const double law[6] = {5000, 0.5, 0.1, 0.01, 5e-4, 2e-4};
     parameters[i] = law[i % 6];
   }
-  CHECK_OK (abut_spring_forces(context, &b.p.call))
-    ;
+  CHECK_OK(abut_spring_forces(context, &b.p.call));
   double *wanted = world_wrenches(&b.p);
   b.p.pose1[7 + 1] = NAN;
   memset(b.p.pose2 + 14 + 3, 0, 4 * sizeof(double));
@@ -338,8 +330,7 @@ static void test_poison(void)
   g.jacobian = jacobian;
   g.twist1 = slope;
   b.p.call.parameters = reals;
-  CHECK_OK (abut_spring_vjp(context, &b.p.call, &g))
-    ;
+  CHECK_OK(abut_spring_vjp(context, &b.p.call, &g));
   for (size_t i = 0; i < 6; ++i) {
     const bool bad = i > 0 && i < 5;
     bool all = true, none = true;
@@ -385,8 +376,7 @@ static void test_extremes(void)
     p.pose2[7 * i] = places[i];
   }
   pairs_put(&p);
-  CHECK_OK (abut_spring_vjp(context, &p.call, &g))
-    ;
+  CHECK_OK(abut_spring_vjp(context, &p.call, &g));
   for (size_t i = 0; i < COUNT; ++i) {
     const double distance = number(p.call.distance, i);
     bool finite = true;
@@ -462,8 +452,7 @@ static void test_meshes(void)
   static const uint32_t inwards[12] = {0, 1, 2, 0, 3, 1, 0, 2, 3, 1, 3, 2};
   static const uint32_t flat[12] = {0, 2, 1, 0, 1, 3, 0, 3, 3, 1, 2, 3};
   abut_cloud c;
-  CHECK_OK (abut_make_cloud(4, corners, 4, sizes, outwards, 0.0, true, &c))
-    ;
+  CHECK_OK(abut_make_cloud(4, corners, 4, sizes, outwards, 0.0, true, &c));
   const double mean = (1.5 + 0.5 * sqrt(3.0)) / 4.0;
   check(fabs(c.eps1[2] - mean / 8.0) < 1e-15, "eps1 is %g", c.eps1[2]);
   check(fabs(c.log_weights[0] - log(0.5 / mean)) < 1e-15, "a weight is %g", c.log_weights[0]);
@@ -557,7 +546,6 @@ int main(int argc, char **argv)
   } else {
     test_all();
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

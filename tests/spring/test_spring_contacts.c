@@ -137,8 +137,7 @@ static void test_forces(void)
   w.q = p.q;
   w.v = p.v;
   w.multipliers = forces;
-  CHECK_OK (abut_step_worlds(p.scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(p.scene, &w));
   double sum = 0.0, aside = 0.0;
   for (size_t i = 0; i < slots; ++i) {
     sum += real_at(forces, precision, 3 * i);
@@ -197,7 +196,6 @@ int main(int argc, char **argv)
   test_plate();
   test_forces();
   test_choice();
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

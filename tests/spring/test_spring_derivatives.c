@@ -58,8 +58,7 @@ static void run_trial(const struct trial *of, const char *const folders[2], abut
     derive_compare(&named, &d, random);
   }
   derive_close(&d);
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
 }
 
 int main(int argc, char **argv)
@@ -76,7 +75,6 @@ int main(int argc, char **argv)
       run_trial(&trials[i], folders, context, &random);
     }
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

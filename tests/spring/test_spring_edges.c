@@ -77,8 +77,7 @@ static void test_planes(void)
   t.v = some;
   t.v_next = some;
   m.A = some;
-  CHECK_OK (abut_step_worlds(p.scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(p.scene, &w));
   refused(abut_vjp_worlds(p.scene, &w, &g), words);
   refused(abut_jvp_worlds(p.scene, &w, &t), words);
   refused(abut_transition_worlds(p.scene, &w, &m), words);
@@ -198,8 +197,7 @@ static void batch_run(batch *b, abut_scene scene)
   w.status = b->status;
   g.state = bar;
   g.v = b->by_v;
-  CHECK_OK (abut_vjp_worlds(scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
   free(bar);
 }
 
@@ -239,8 +237,7 @@ static void test_stops(void)
   }
   batch_close(&whole);
   batch_close(&spoilt);
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
   free(none);
 }
 
@@ -252,8 +249,7 @@ static double push_of(const play *p, const abut_worlds *given, double *force_x)
   abut_worlds w = *given;
   w.constraint = push;
   w.multipliers = multipliers;
-  CHECK_OK (abut_step_worlds(p->scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(p->scene, &w));
   *force_x = real_at(multipliers, precision, 0);
   CHECK(fabs(real_at(push, precision, 2) - real_at(multipliers, precision, 2)) < 1e-4);
   return real_at(multipliers, precision, 2);
@@ -313,7 +309,6 @@ int main(int argc, char **argv)
   test_refusals();
   test_stops();
   test_given();
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

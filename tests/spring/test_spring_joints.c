@@ -90,8 +90,7 @@ static void test_step(const trial *t)
   abut_worlds w = worlds_of(t);
   w.q_next = q;
   w.v_next = v;
-  CHECK_OK (abut_step_worlds(t->scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(t->scene, &w));
   expect("step: q", state_off(t, q, v, step, false), 1e-12, 1e-6);
   expect("step: v", state_off(t, q, v, step, true), 1e-12, 2e-5);
   free(q);
@@ -106,8 +105,7 @@ static void test_matrices(const trial *t)
   abut_worlds_transition m = abut_default_worlds_transition();
   m.A = a;
   m.B = b;
-  CHECK_OK (abut_transition_worlds(t->scene, &w, &m))
-    ;
+  CHECK_OK(abut_transition_worlds(t->scene, &w, &m));
   const size_t as = 4 * NV * NV * t->count, bs = 2 * NV * NU * t->count;
   expect("  A", off(a, A, as) / largest(A, as), 1e-9, 2e-3);
   expect("  B", off(b, B, bs) / largest(B, bs), 1e-9, 2e-3);
@@ -123,8 +121,7 @@ static void test_roll(const trial *t)
   w.steps = STEPS;
   w.q_next = q;
   w.v_next = v;
-  CHECK_OK (abut_step_worlds(t->scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(t->scene, &w));
   expect("rollout: q", state_off(t, q, v, roll, false), 1e-12, 1e-6);
   expect("rollout: v", state_off(t, q, v, roll, true), 1e-11, 2e-4);
   free(q);
@@ -147,8 +144,7 @@ static void test_gradients(const trial *t)
   g.springs = bars[OF_SPRINGS];
   g.mass_scale = bars[OF_MASS];
   g.gravity = bars[OF_GRAVITY];
-  CHECK_OK (abut_vjp_worlds(t->scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(t->scene, &w, &g));
   for (int k = 0; k < INPUTS; ++k) {
     char name[64];
     snprintf(name, sizeof name, "%s_bar", names[k]);
@@ -184,8 +180,7 @@ static void test_case(const char *name, const char *integrator)
   test_roll(&t);
   test_matrices(&t);
   test_gradients(&t);
-  CHECK_OK (abut_destroy_scene(t.scene))
-    ;
+  CHECK_OK(abut_destroy_scene(t.scene));
   for (int k = 0; k < INPUTS; ++k) {
     free(t.in[k]);
   }
@@ -205,7 +200,6 @@ int main(int argc, char **argv)
   test_case("spring-joints-smooth", "euler");
   test_case("spring-joints", "implicit");
   test_case("spring-joints-smooth", "implicit");
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

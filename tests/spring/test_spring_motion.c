@@ -263,8 +263,7 @@ static void compose(const double *q, const double *v, const abut_cloud clouds[2]
   pairs_put(&p);
   p.call.dissipation = dissipation;
   p.call.reaction = reaction;
-  CHECK_OK (abut_spring_forces(context, &p.call))
-    ;
+  CHECK_OK(abut_spring_forces(context, &p.call));
   double most = 0.0, least = 1e9;
   for (size_t i = 0; i < WORLDS; ++i) {
     for (int link = 0; link < 2; ++link) {
@@ -296,8 +295,7 @@ static void test_law(int dissipation, int reaction)
   w.v = in_v;
   w.v_next = room(NV * WORLDS);
   w.q_next = room(NQ * WORLDS);
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(scene, &w));
   for (size_t i = 0; i < NQ * WORLDS; ++i) { /* as they have been rounded */
     q[i] = number(in_q, i);
   }
@@ -341,7 +339,6 @@ int main(int argc, char **argv)
   for (int i = 0; i < 4; ++i) {
     test_law(i % 2, i / 2);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -256,7 +256,6 @@ int main(int argc, char **argv)
       drop(words[i], (size_t)atoi(argv[2]), &random);
     }
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

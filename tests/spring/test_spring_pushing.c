@@ -101,8 +101,7 @@ static ends push(const motion *m, const abut_npz *all)
   w.steps = ROWS * hold;
   w.q_next = room(NV * WORLDS);
   w.status = status;
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(scene, &w));
   const ends e = compare(w.q_next, reals_of(all, "mujoco_end"), status);
   abut_destroy_scene(scene);
   free(q);
@@ -147,7 +146,6 @@ int main(int argc, char **argv)
   }
   check(done > 0, "%s has no motions", argv[3]);
   abut_free_npz(&all);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -122,8 +122,7 @@ static void test_spheres(void)
     const double *wanted = reals_of(&all, names[k]);
     double worst = 0.0, got[12];
     p.call.dissipation = k ? ABUT_DISSIPATION_SMOOTH : ABUT_DISSIPATION_C1;
-    CHECK_OK (abut_spring_vjp(context, &p.call, &b.call))
-      ;
+    CHECK_OK(abut_spring_vjp(context, &p.call, &b.call));
     for (size_t i = 0; i < p.count; ++i) {
       golden_row(&p, &b, i, i % 12, got);
       worst =
@@ -163,8 +162,7 @@ static void test_finger(const char *name, const char *mesh, double eps1)
   }
   pairs_put(&p);
   bars_put(&b);
-  CHECK_OK (abut_spring_vjp(context, &p.call, &b.call))
-    ;
+  CHECK_OK(abut_spring_vjp(context, &p.call, &b.call));
   double worst_q = 0.0, worst_v = 0.0;
   for (size_t i = 0; i < p.count; ++i) {
     double quaternion[4], turn[3];
@@ -251,13 +249,11 @@ static void test_second(void)
   p.call.eps3 = 2e-3;
   put_moved(&p, unit, speed, spin, direction, 0.0);
   pairs_put(&p);
-  CHECK_OK (abut_spring_vjp(context, &p.call, &g))
-    ; /* in float the self-test's reference is all */
+  CHECK_OK(abut_spring_vjp(context, &p.call, &g)); /* in float the self-test's reference is all */
   for (int side = 0; side < 2 && precision == ABUT_FLOAT64; ++side) {
     put_moved(&p, unit, speed, spin, direction, side ? h : -h);
     pairs_put(&p);
-    CHECK_OK (abut_spring_vjp(context, &p.call, &g))
-      ;
+    CHECK_OK(abut_spring_vjp(context, &p.call, &g));
     ends[side] = doubles(SLOPES);
     for (size_t i = 0; i < SLOPES; ++i) {
       ends[side][i] = number(g.jacobian, i);
@@ -265,8 +261,7 @@ static void test_second(void)
   }
   put_moved(&p, unit, speed, spin, direction, 0.0);
   pairs_put(&p);
-  CHECK_OK (abut_spring_vjp(context, &p.call, &g))
-    ;
+  CHECK_OK(abut_spring_vjp(context, &p.call, &g));
   /* Force, moment and distance by places, velocities and parameters each have a scale. */
   double worst = 0.0;
   for (size_t column = 0; column < 18 && precision == ABUT_FLOAT64; ++column) {
@@ -393,8 +388,7 @@ static void test_golden_second(void)
   g.jacobian = room(126 * count);
   g.jacobian_along = room(126 * count);
   pairs_put(&p);
-  CHECK_OK (abut_spring_vjp(context, &p.call, &g))
-    ;
+  CHECK_OK(abut_spring_vjp(context, &p.call, &g));
   for (size_t n = 0; n < states; ++n) {
     const double *wanted = reals_of(&all, "d2force_dq2") + 125 * n;
     second_state s = {.q = reals_of(&all, "q") + 5 * n,
@@ -438,7 +432,6 @@ int main(int argc, char **argv)
   test_finger("spring-t4k-finger", "t4k", 0.0);
   test_second();
   test_golden_second();
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -51,8 +51,7 @@ static void test_forces(const char *name, const abut_npz *force)
   const double *tau = reals_of(force, "tau");
   w.a = a;
   w.inverse = room(NV * count);
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(scene, &w));
   expect("generalised forces", off(w.constraint, lambda, NV * count) / largest(lambda, NV * count),
          1e-10, 2e-4);
   expect("accelerations",
@@ -90,8 +89,7 @@ static void test_matrices(abut_scene scene, const abut_npz *step, const char *in
   const size_t count = w->count, a = 4 * NV * NV * count, b = 2 * NV * NU * count;
   t.A = room(a);
   t.B = room(b);
-  CHECK_OK (abut_transition_worlds(scene, w, &t))
-    ;
+  CHECK_OK(abut_transition_worlds(scene, w, &t));
   expect("  A", off(t.A, A, a) / largest(A, a), 1e-9, 2e-3);
   expect("  B", off(t.B, B, b) / largest(B, b), 1e-9, 2e-3);
   free(t.A);
@@ -131,12 +129,10 @@ static astray rounded_step(const char *name, const char *integrator, const char 
   w.u = in[2];
   w.q_next = q1;
   w.v_next = v1;
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(scene, &w));
   a.q = off(q1, by_q, NV * count);
   a.v = off(v1, by_v, NV * count);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   context = outer;
   precision = ABUT_FLOAT32;
   for (int k = 0; k < 3; ++k) {
@@ -174,8 +170,7 @@ static void test_steps(const char *name, const abut_npz *force, const abut_npz *
     w.u = u;
     w.q_next = q1;
     w.v_next = v1;
-    CHECK_OK (abut_step_worlds(scene, &w))
-      ;
+    CHECK_OK(abut_step_worlds(scene, &w));
     const astray more = precision == ABUT_FLOAT64
                           ? (astray){0.0, 0.0}
                           : rounded_step(name, integrator, timestep, &w, by_q, by_v);
@@ -230,8 +225,7 @@ static void test_gradients(abut_scene scene, const abut_npz *all, const char *in
   g.v = room(NV);
   g.u = room(STEPS * NU);
   g.springs = room(6);
-  CHECK_OK (abut_vjp_worlds(scene, w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(scene, w, &g));
   for (int i = 0; i < STEPS * NU; ++i) {
     held[i / NU * ms / HOLD_MS * NU + i % NU] += number(g.u, (size_t)i);
   }
@@ -286,8 +280,7 @@ static void test_rollouts(const char *name, const abut_npz *all, const astray ro
     w.record = 1;
     w.q_record = q_all;
     w.v_record = v_all;
-    CHECK_OK (abut_step_worlds(scene, &w))
-      ;
+    CHECK_OK(abut_step_worlds(scene, &w));
     const double grows = fmax(1.0, find_reals(all, integrator, ms, "amplification")[0]);
     snprintf(what, sizeof what, "%s, %d steps of %s, %d ms: q", name, STEPS, integrator, ms);
     expect(what, off(q_all, by_q + NV, STEPS * NV) / grows, 1e-11, 1e-6);
@@ -347,8 +340,7 @@ static void test_mixed(void)
   w.scenes = scenes;
   w.scene_count = WORLDS;
   w.scene = which;
-  CHECK_OK (abut_step_worlds(scenes[0], &w))
-    ;
+  CHECK_OK(abut_step_worlds(scenes[0], &w));
   for (size_t i = 0; i < WORLDS; ++i) {
     char name[16];
     const size_t row = MIXED_STEPS * NV * real_size(precision);
@@ -382,8 +374,7 @@ static void test_numbers(void)
   for (int i = 0; i < 6; ++i) {
     CHECK(springs[i] == stated[i]);
   }
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
 }
 
 int main(int argc, char **argv)
@@ -398,7 +389,6 @@ int main(int argc, char **argv)
   test_mixed();
   test_case("spring-t26-finger");
   test_case("spring-t4k-finger");
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -25,7 +25,7 @@ bool check_text(const char *got, const char *wanted, const char *file, int line,
 
 /* Checks that nothing can follow: where one fails the program ends. */
 #define REQUIRE(condition) require(CHECK(condition))
-#define REQUIRE_OK(call) require(CHECK_OK (call))
+#define REQUIRE_OK(call) require(CHECK_OK(call))
 void require(bool holds);
 
 /* How much of what makes the same calls on other numbers: `few` under AddressSanitizer, which is

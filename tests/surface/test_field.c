@@ -26,8 +26,7 @@ static void evaluate(const abut_field *f, size_t count, const double *points, do
   abut_body body;
   REQUIRE(test_context(ABUT_FLOAT64, &context));
   REQUIRE_OK(abut_create_body(context, &f->def, &body));
-  CHECK_OK (abut_evaluate_body(body, 0.001, 0.001, count, points, distances, NULL))
-    ;
+  CHECK_OK(abut_evaluate_body(body, 0.001, 0.001, count, points, distances, NULL));
   abut_destroy_context(context);
 }
 

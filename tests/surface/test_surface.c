@@ -50,8 +50,7 @@ static void distances(const char *what, const surface *s, double (*distance)(con
   }
   check(worst <= within, "%s: a distance is off by %g", what, worst);
   if (atomic_load(&inside.overlaps)) {
-    CHECK_OK (solid_find_border(&inside, 0.01))
-      ;
+    CHECK_OK(solid_find_border(&inside, 0.01));
     worst = 0.0;
     for (int i = 0; i < 2000; ++i) {
       double x[3];
@@ -299,8 +298,7 @@ static void cavities(void)
   REQUIRE_OK(solid_create(&inside, &f));
   const double middle[3] = {0.0, 0.0, 0.0};
   CHECK(solid_distance(&inside, middle) < 0.0);
-  CHECK_OK (solid_find_border(&inside, 0.01))
-    ;
+  CHECK_OK(solid_find_border(&inside, 0.01));
   CHECK(near(solid_distance(&inside, middle), box_distance(low, high, middle), 1e-12));
   solid_free(&inside);
   surface_free(&f);
@@ -365,8 +363,7 @@ static void overlaps(void)
   const double both[3] = {0.3, 0.2, 0.0};
   CHECK(solid_distance(&inside, both) < 0.0);
   CHECK(atomic_load(&inside.overlaps));
-  CHECK_OK (solid_find_border(&inside, 0.005))
-    ;
+  CHECK_OK(solid_find_border(&inside, 0.005));
   for (int i = 0; i < 200; ++i) {
     double x[3];
     for (int k = 0; k < 3; ++k) {
@@ -397,8 +394,7 @@ static void many_overlaps(void)
   uint64_t seed = 5;
   double worst = 0.0;
   REQUIRE_OK(solid_create(&inside, &f));
-  CHECK_OK (solid_find_border(&inside, 1e-3))
-    ;
+  CHECK_OK(solid_find_border(&inside, 1e-3));
   for (int i = 0; i < 2000; ++i) {
     double x[3];
     for (int k = 0; k < 3; ++k) {
@@ -429,8 +425,7 @@ static void apart(void)
   solid inside;
   REQUIRE_OK(surface_create(&def, &f, &r));
   REQUIRE_OK(solid_create(&inside, &f));
-  CHECK_OK (solid_find_border(&inside, 1e-3))
-    ;
+  CHECK_OK(solid_find_border(&inside, 1e-3));
   CHECK_EQUAL(inside.border.count, f.triangle_count);
   solid_free(&inside);
   surface_free(&f);
@@ -769,8 +764,7 @@ static void fit(spline *s)
                          s->origin[2] + h * (double)(8 * at[2] + (int32_t)(n & 7))};
     values[i] = ball(x) - spline_value(s, x, s->level_count - 1);
   }
-  CHECK_OK (spline_fit_level(s, values))
-    ;
+  CHECK_OK(spline_fit_level(s, values));
   free(values);
 }
 

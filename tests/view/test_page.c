@@ -162,8 +162,7 @@ static void test_scene(abut_context context, const char *path)
   REFUSED(abut_format_scene_page(scene, 1, NULL, &o, &html, &bytes), "needs positions");
   REFUSED(abut_format_scene_page(scene, 0, q, &o, &html, &bytes), "a page of 0 frames");
   test_live_scene(scene, &info, q);
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
   CHECK(abut_format_scene_page(scene, 1, q, &o, &html, &bytes) == ABUT_ERROR_HANDLE);
   free(q);
 }
@@ -184,7 +183,6 @@ int main(int argc, char **argv)
   test_pair(pair);
   test_live(pair, smoothing);
   test_scene(context, argv[2]);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -177,8 +177,7 @@ void derive_open(derive *d, abut_scene scene, size_t starts, size_t keep, size_t
   w.q_record = d->at[BY_Q];
   w.v_record = d->at[BY_V];
   w.status = status;
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(scene, &w));
   d->count = 0;
   for (size_t i = 0; i < starts * keep; ++i) {
     for (int k = 0; k < BY_ALL && !(status[i / keep] & LEFT_OUT); ++k) {
@@ -233,8 +232,7 @@ static void states_of(const derive *d, double *states)
   abut_worlds w = derive_call(d);
   w.q_next = q;
   w.v_next = v;
-  CHECK_OK (abut_step_worlds(d->scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(d->scene, &w));
   for (size_t i = 0; i < d->count; ++i) {
     memcpy(base + i * nq, q, nq * sizeof *q);
   }

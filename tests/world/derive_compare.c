@@ -70,8 +70,7 @@ static void check_steps(const derive_trial *trial, const derive *d, const double
   of.friction = d->info.parameters ? got[BY_FRICTION] : NULL;
   of.stiffness = d->info.parameters ? got[BY_STIFFNESS] : NULL;
   of.gravity = got[BY_GRAVITY];
-  CHECK_OK (abut_transition_worlds(d->scene, &w, &of))
-    ;
+  CHECK_OK(abut_transition_worlds(d->scene, &w, &of));
   for (size_t i = 0; i < d->count; ++i) {
     split(d, A + i * n * n, got[BY_Q] + i * n * n / 2, got[BY_V] + i * n * n / 2);
     for (int k = 0; k < BY_ALL; ++k) {
@@ -127,8 +126,7 @@ static void differentiate(const derive *d, directions *to)
   abut_worlds w = derive_call(d);
   abut_worlds_gradients g = derive_gradients(&d->info, gradients);
   g.state = to->cotangent;
-  CHECK_OK (abut_vjp_worlds(d->scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(d->scene, &w, &g));
   abut_worlds_tangents along = abut_default_worlds_tangents();
   const size_t half = d->count * d->info.nv;
   along.q = to->tangent[BY_Q];
@@ -140,8 +138,7 @@ static void differentiate(const derive *d, directions *to)
   along.gravity = to->tangent[BY_GRAVITY];
   along.q_next = to->ahead;
   along.v_next = to->ahead + half;
-  CHECK_OK (abut_jvp_worlds(d->scene, &w, &along))
-    ;
+  CHECK_OK(abut_jvp_worlds(d->scene, &w, &along));
 }
 
 static double ahead_of(const derive *d, const directions *to, size_t i, size_t k)

@@ -61,8 +61,7 @@ abut_scene play_keep_scene(play *p)
 
 void play_close(play *p)
 {
-  CHECK_OK (abut_destroy_scene(play_keep_scene(p)))
-    ;
+  CHECK_OK(abut_destroy_scene(play_keep_scene(p)));
 }
 
 abut_context play_context(abut_precision precision, uint64_t scratch)

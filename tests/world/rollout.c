@@ -135,8 +135,7 @@ abut_status rollout_run(abut_context context, const char *path, rollout *r)
   if (status == ABUT_SUCCESS) {
     abut_worlds w = rollout_call(r, r->at, &contacts);
     status = abut_step_worlds(scene, &w);
-    CHECK_OK (abut_destroy_scene(scene))
-      ;
+    CHECK_OK(abut_destroy_scene(scene));
   }
   return status;
 }

@@ -23,8 +23,7 @@ typedef struct state {
 static state moved(const play *p, const state *from, const double by[COLUMNS])
 {
   state to = *from;
-  CHECK_OK (abut_add_positions(p->scene, 1, from->q, by, to.q))
-    ;
+  CHECK_OK(abut_add_positions(p->scene, 1, from->q, by, to.q));
   for (int i = 0; i < NV; ++i) {
     to.v[i] += by[NV + i];
   }
@@ -42,8 +41,7 @@ static state after(const play *p, const state *from)
   w.u = &from->u;
   w.q_next = to.q;
   w.v_next = to.v;
-  CHECK_OK (abut_step_worlds(p->scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(p->scene, &w));
   return to;
 }
 
@@ -55,8 +53,7 @@ static void differences(const play *p, const state *from, double length, double 
     double step[COLUMNS] = {0.0}, d[NV];
     step[c] = length;
     const state other = moved(p, from, step), to = after(p, &other);
-    CHECK_OK (abut_subtract_positions(p->scene, 1, to.q, end.q, d))
-      ;
+    CHECK_OK(abut_subtract_positions(p->scene, 1, to.q, end.q, d));
     for (int i = 0; i < NV; ++i) {
       by[c][i] = d[i] / length;
       by[c][NV + i] = (to.v[i] - end.v[i]) / length;
@@ -75,8 +72,7 @@ static void transition(const play *p, const state *from, double by[COLUMNS][STAT
   w.u = &from->u;
   of.A = A;
   of.B = B;
-  CHECK_OK (abut_transition_worlds(p->scene, &w, &of))
-    ;
+  CHECK_OK(abut_transition_worlds(p->scene, &w, &of));
   for (int i = 0; i < STATE; ++i) {
     for (int c = 0; c < STATE; ++c) {
       by[c][i] = A[i * STATE + c];
@@ -101,8 +97,7 @@ static void gradients(const play *p, const state *from, double by[COLUMNS][STATE
     g.q = q;
     g.v = v;
     g.u = &u;
-    CHECK_OK (abut_vjp_worlds(p->scene, &w, &g))
-      ;
+    CHECK_OK(abut_vjp_worlds(p->scene, &w, &g));
     for (int c = 0; c < NV; ++c) {
       by[c][i] = q[c];
       by[NV + c][i] = v[c];
@@ -182,7 +177,6 @@ int main(void)
   test_law("lcp");
   test_law("cone");
   test_law("spring");
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

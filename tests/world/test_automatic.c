@@ -300,8 +300,7 @@ static slopes slopes_of(const play *p, const void *friction, const void *stiffne
   g.v = (char *)out.state + nv * size;
   g.friction = out.friction;
   g.stiffness = out.stiffness;
-  CHECK_OK (abut_vjp_worlds(p->scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(p->scene, &w, &g));
   free(bar);
   return out;
 }
@@ -390,8 +389,7 @@ static void compare_tangents(const play p[2], const double *friction)
     t.stiffness = s;
     t.q_next = q[k];
     t.v_next = v[k];
-    CHECK_OK (abut_jvp_worlds(p[k].scene, &w, &t))
-      ;
+    CHECK_OK(abut_jvp_worlds(p[k].scene, &w, &t));
     free(f);
     free(s);
   }
@@ -469,8 +467,7 @@ static double weighed(const play *p, const double *friction, const double *stiff
   w.steps = SLOPE_STEPS;
   w.q_next = q;
   w.v_next = v;
-  CHECK_OK (abut_step_worlds(p->scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(p->scene, &w));
   for (size_t i = 0; i < nv; ++i) {
     sum += weight_of(i) * real_at(v, precision, i);
   }
@@ -550,7 +547,6 @@ int main(int argc, char **argv)
   if (precision == ABUT_FLOAT64 && !strcmp(law, "cone")) {
     test_differences(context);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -297,8 +297,7 @@ static void most_slender(void)
   for (int i = 0; i < 3; i++) {
     arena memory = {0};
     abut_body_def def;
-    CHECK_OK (body_shape_make(i ? SHAPE_CYLINDER : SHAPE_CAPSULE, sizes[i], 0.0, &memory, &def))
-      ;
+    CHECK_OK(body_shape_make(i ? SHAPE_CYLINDER : SHAPE_CAPSULE, sizes[i], 0.0, &memory, &def));
     arena_free(&memory);
   }
 }

@@ -131,18 +131,15 @@ static void test_info(abut_context context)
   CHECK_EQUAL(p.info.parameters, 5);
   CHECK_EQUAL(p.info.trees, 3);
   REQUIRE(p.info.parameters == 5);
-  CHECK_OK (abut_get_scene_parameters(p.scene, friction, NULL))
-    ;
+  CHECK_OK(abut_get_scene_parameters(p.scene, friction, NULL));
   for (size_t i = 0; i < 5; ++i) {
     check(friction[i] >= wanted[i] && friction[i] <= wanted[i],
           "column %zu has friction %g, not %g", i, friction[i], wanted[i]);
   }
-  CHECK_OK (abut_get_scene_body(p.scene, 4, &link, &place))
-    ;
+  CHECK_OK(abut_get_scene_body(p.scene, 4, &link, &place));
   CHECK_EQUAL(link, 4);
   CHECK_EQUAL(place, 0);
-  CHECK_OK (abut_get_scene_pair(p.scene, 0, &pair))
-    ;
+  CHECK_OK(abut_get_scene_pair(p.scene, 0, &pair));
   CHECK_EQUAL(abut_get_scene_pair(p.scene, 1, &pair), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_get_scene_body(p.scene, 5, &link, &place), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_get_candidate(p.scene, 6, &link, &place), ABUT_ERROR_ARGUMENT);
@@ -344,7 +341,6 @@ int main(void)
   test_refused(context);
   test_many(context);
   test_warned(context);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

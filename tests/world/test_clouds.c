@@ -257,11 +257,9 @@ static void too_unlike(void)
   CHECK(!c.points && !c.count);
   expect_failure(shape_cloud_make(SHAPE_CAPSULE, capsule_size, 0.0, &c), ABUT_ERROR_BODY, "lengths",
                  "are too unlike");
-  CHECK_OK (shape_cloud_make(SHAPE_BOX, last_size, 0.0, &c))
-    ;
+  CHECK_OK(shape_cloud_make(SHAPE_BOX, last_size, 0.0, &c));
   abut_free_cloud(&c);
-  CHECK_OK (shape_cloud_make(SHAPE_PLANE, plane_size, 0.0, &c))
-    ;
+  CHECK_OK(shape_cloud_make(SHAPE_PLANE, plane_size, 0.0, &c));
   abut_free_cloud(&c);
 }
 

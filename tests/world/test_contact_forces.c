@@ -217,8 +217,7 @@ static void test_refused(abut_context c)
   play p;
   write_scene("cone", g, true, false, text);
   play_open_text(&p, c, precision, text, WORLDS);
-  CHECK_OK (abut_find_contact_forces(p.scene, 0, NULL, NULL, NULL, &items, &list, NULL, NULL, NULL))
-    ;
+  CHECK_OK(abut_find_contact_forces(p.scene, 0, NULL, NULL, NULL, &items, &list, NULL, NULL, NULL));
   CHECK(abut_find_contact_forces(p.scene, 1, NULL, NULL, NULL, &items, &list, force, NULL, NULL) ==
         ABUT_ERROR_ARGUMENT);
   CHECK(abut_find_contact_forces(p.scene, 1, p.q, NULL, NULL, NULL, &list, force, NULL, NULL) ==
@@ -258,7 +257,6 @@ int main(int argc, char **argv)
   test_sliding(c, "cone");
   test_sliding(c, "lcp");
   test_refused(c);
-  CHECK_OK (abut_destroy_context(c))
-    ;
+  CHECK_OK(abut_destroy_context(c));
   return check_finish();
 }

@@ -93,8 +93,7 @@ static void run_heap(const struct heap *of, uint64_t *random)
   derive_open(&d, scene, 1, 1, of->after, of->scatter, random);
   derive_compare(&named, &d, random);
   derive_close(&d);
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
 }
 
 static void run_trial(const struct trial *of, uint64_t *random)
@@ -118,8 +117,7 @@ static void run_trial(const struct trial *of, uint64_t *random)
     derive_compare(&named, &d, random);
   }
   derive_close(&d);
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
 }
 
 int main(int argc, char **argv)
@@ -146,7 +144,6 @@ int main(int argc, char **argv)
       run_heap(&heaps[i], &random);
     }
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -75,8 +75,7 @@ static void check_outputs(const trial *t, const char *scenes)
   w.q = q;
   w.v = v;
   w.iterations = iterations[0];
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(scene, &w));
   for (int i = 0; i < 2; ++i) {
     abut_worlds_gradients g = abut_default_worlds_gradients();
     g.state = bar;
@@ -84,14 +83,12 @@ static void check_outputs(const trial *t, const char *scenes)
     g.segment = i ? 1 : STEPS; /* with 1 all steps but the last are made once more */
     w.energy_record = i ? NULL : energy;
     w.iterations = iterations[1 + i];
-    CHECK_OK (abut_vjp_worlds(scene, &w, &g))
-      ;
+    CHECK_OK(abut_vjp_worlds(scene, &w, &g));
     CHECK(!memcmp(iterations[1 + i], iterations[0], sizeof iterations[0]));
   }
   CHECK(!memcmp(gradient[0], gradient[1], WORLDS * info.nv * real_size(t->precision)));
   CHECK(real_at(energy, t->precision, 1) != 0.0 && real_at(gradient[0], t->precision, 0) != 0.0);
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
   free(q);
   free(v);
   free(bar);
@@ -123,29 +120,24 @@ static void check_still(const trial *t)
   w.steps = 2;
   w.record = 1;
   w.q_record = w.v_record = none;
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(scene, &w));
   abut_worlds_gradients g = abut_default_worlds_gradients();
   g.state = g.q = g.v = none;
   g.gravity = gravity;
-  CHECK_OK (abut_vjp_worlds(scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
   abut_worlds_tangents along = abut_default_worlds_tangents();
   along.q = along.q_next = along.v_next = none;
-  CHECK_OK (abut_jvp_worlds(scene, &w, &along))
-    ;
+  CHECK_OK(abut_jvp_worlds(scene, &w, &along));
   abut_worlds_transition m = abut_default_worlds_transition();
   m.A = m.B = m.gravity = none;
   w.steps = 1;
-  CHECK_OK (abut_transition_worlds(scene, &w, &m))
-    ;
+  CHECK_OK(abut_transition_worlds(scene, &w, &m));
   for (size_t i = 0; i < WORLDS; ++i) {
     CHECK_EQUAL(status[i], ABUT_WORLD_OK);
     CHECK(fabs(real_at(energy, t->precision, 2 * i + 1) - 2.0 * 3.0 * 9.81) < 1e-4);
     CHECK(real_at(gravity, t->precision, 3 * i + 2) == 0.0);
   }
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
   free(none);
   free(gravity);
   free(energy);
@@ -182,10 +174,8 @@ static void check_singular(const trial *t)
     w.v = v;
     w.q_next = next;
     w.status = status[rk4];
-    CHECK_OK (abut_step_worlds(scene, &w))
-      ;
-    CHECK_OK (abut_destroy_scene(scene))
-      ;
+    CHECK_OK(abut_step_worlds(scene, &w));
+    CHECK_OK(abut_destroy_scene(scene));
     for (size_t i = 0; i < WORLDS; ++i) {
       const bool stopped = status[rk4][i] & ABUT_WORLD_SINGULAR;
       const size_t row = 2 * real_size(t->precision);
@@ -229,15 +219,12 @@ static void check_left(const trial *t)
       a.q = a.v = along;
       a.v_next = got[call == 2];
       if (call != 1) {
-        CHECK_OK (abut_jvp_worlds(scene, &w, &a))
-          ;
+        CHECK_OK(abut_jvp_worlds(scene, &w, &a));
       } else {
-        CHECK_OK (abut_step_worlds(scene, &w))
-          ;
+        CHECK_OK(abut_step_worlds(scene, &w));
       }
     }
-    CHECK_OK (abut_destroy_scene(scene))
-      ;
+    CHECK_OK(abut_destroy_scene(scene));
     CHECK(real_at(got[0], t->precision, 1) != 0.0);
     CHECK(!memcmp(got[0], got[1], 2 * WORLDS * real_size(t->precision)));
   }
@@ -285,8 +272,7 @@ static void check_axle(const trial *t)
       real_put(&of[0], t->precision, 0, usual[0] + (which == 0 ? side * step[0] : 0.0));
       real_put(&of[1], t->precision, 0, usual[1] + (which == 1 ? side * step[1] : 0.0));
       w.acceleration = acceleration;
-      CHECK_OK (abut_step_worlds(scene, &w))
-        ;
+      CHECK_OK(abut_step_worlds(scene, &w));
       difference += side * real_at(acceleration, t->precision, 0) / (2.0 * step[which]);
     }
     real_put(&of[0], t->precision, 0, usual[0]);
@@ -295,14 +281,12 @@ static void check_axle(const trial *t)
     g.acceleration = bar;
     g.d = &by[0];
     g.activity = &by[1];
-    CHECK_OK (abut_vjp_worlds(scene, &w, &g))
-      ;
+    CHECK_OK(abut_vjp_worlds(scene, &w, &g));
     const double got = real_at(&by[which], t->precision, 0);
     check(fabs(difference) > 1.0 && fabs(got - difference) <= limit * fabs(difference),
           "by %s: %g, differences say %g", which ? "activity" : "distance", got, difference);
   }
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
 }
 
 int main(int argc, char **argv)
@@ -317,7 +301,6 @@ int main(int argc, char **argv)
   check_singular(&t);
   check_left(&t);
   check_axle(&t);
-  CHECK_OK (abut_destroy_context(t.context))
-    ;
+  CHECK_OK(abut_destroy_context(t.context));
   return check_finish();
 }

@@ -296,7 +296,6 @@ int main(int argc, char **argv)
   test_apart("plate on bar", plate, bar);
   test_apart("cube on bar", cube, bar);
   test_apart("plate on plate", plate, plate);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -49,8 +49,7 @@ static void check_bad_contact(abut_scene scene, const abut_scene_info *info, con
   w.q_next = next;
   w.status = status;
   w.status_step = step;
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(scene, &w));
   CHECK(status[0] == 0 && status[1] == ABUT_WORLD_BAD_INPUT && status[2] == 0);
   for (size_t i = 0; i < ABUT_WORLD_STATUSES * GIVEN; ++i) {
     CHECK_EQUAL(step[i], i == ABUT_WORLD_STATUSES + 5 ? 0 : ABUT_WORLD_NEVER);
@@ -67,8 +66,7 @@ static void check_bad_contact(abut_scene scene, const abut_scene_info *info, con
   g.stiffness = bars[2];
   g.d = bars[3];
   g.p = bars[4];
-  CHECK_OK (abut_vjp_worlds(scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
   const size_t widths[] = {info->nv, info->pairs, info->pairs, 1, 3};
   for (size_t k = 0; k < 5; ++k) {
     for (size_t i = widths[k]; i < 2 * widths[k]; ++i) {
@@ -106,13 +104,11 @@ static void check_given(const char *root)
   w.v = v;
   w.q_next = good;
   w.contacts = &c;
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(scene, &w));
   for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
     check_bad_contact(scene, &info, &bad[i], w, good);
   }
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
 }
 
 int main(int argc, char **argv)
@@ -123,7 +119,6 @@ int main(int argc, char **argv)
     return 77;
   }
   check_given(argv[2]);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

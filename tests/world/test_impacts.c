@@ -71,8 +71,7 @@ static void trial_open(trial *t, const char *name, const char *text, size_t step
 
 static void trial_close(trial *t)
 {
-  CHECK_OK (abut_destroy_scene(t->scene))
-    ;
+  CHECK_OK(abut_destroy_scene(t->scene));
   free(t->q);
   free(t->v);
   free(t->u);
@@ -243,8 +242,7 @@ static void by_tangents(const trial *t, double *by)
   g.friction = t->info.pairs && !t->spring ? seeds[BY_FRICTION] : NULL;
   g.q_next = q;
   g.v_next = v;
-  CHECK_OK (abut_jvp_worlds(t->scene, &w, &g))
-    ;
+  CHECK_OK(abut_jvp_worlds(t->scene, &w, &g));
   for (size_t i = 0; i < t->all * nv; ++i) {
     by[i / nv * 2 * nv + i % nv] = q[i];
     by[i / nv * 2 * nv + nv + i % nv] = v[i];
@@ -275,8 +273,7 @@ static void by_gradients(const trial *t, size_t segment, double *by)
   g.mass_scale = to[BY_MASS];
   g.friction = t->info.pairs && !t->spring ? to[BY_FRICTION] : NULL;
   g.springs = t->spring ? springs : NULL;
-  CHECK_OK (abut_vjp_worlds(t->scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(t->scene, &w, &g));
   for (int k = 0; k < BY_ALL; ++k) {
     for (size_t i = 0; i < n; ++i) {
       for (size_t j = 0; j < t->columns[k]; ++j) {
@@ -308,8 +305,7 @@ static void by_matrix(const trial *t, double *by)
   m.B = t->info.nu ? at[1] : NULL;
   m.mass_scale = at[2];
   m.friction = t->info.pairs && !t->spring ? at[3] : NULL;
-  CHECK_OK (abut_transition_worlds(t->scene, &w, &m))
-    ;
+  CHECK_OK(abut_transition_worlds(t->scene, &w, &m));
   for (int k = 0; k < 4; ++k) {
     for (size_t i = 0; i < n * widths[k]; ++i) {
       by[(first[k] + i % widths[k]) * n + i / widths[k]] = at[k][i];
@@ -621,8 +617,7 @@ static void narrow_gradient(const char *law, abut_precision precision, double ou
   g.state = ones;
   g.q = by[0];
   g.v = by[1];
-  CHECK_OK (abut_vjp_worlds(p.scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(p.scene, &w, &g));
   CHECK_EQUAL(p.status[0], ABUT_WORLD_SWEPT);
   for (size_t i = 0; i < 12; ++i) {
     out[i] = real_at(by[i / 6], precision, i % 6);
@@ -631,8 +626,7 @@ static void narrow_gradient(const char *law, abut_precision precision, double ou
   free(by[0]);
   free(by[1]);
   play_close(&p);
-  CHECK_OK (abut_destroy_context(own))
-    ;
+  CHECK_OK(abut_destroy_context(own));
 }
 
 static void test_narrow(const char *law)
@@ -683,7 +677,6 @@ int main(int argc, char **argv)
   test_two("cone", rk4, 1, -0.3); /* no stage is where they overlap, for the law is steep there */
   test_arm("cone", rk4, 2);
   test_arm("spring", rk4, 2);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -351,8 +351,7 @@ static void test_chunks(const char *text)
     open_scene(&p, c, text);
     REQUIRE_OK(abut_find_items(p.scene, p.q, WORLDS, &found[i]));
     play_close(&p);
-    CHECK_OK (abut_destroy_context(c))
-      ;
+    CHECK_OK(abut_destroy_context(c));
   }
   CHECK(found[0].count == found[1].count && found[0].count > 0 &&
         !memcmp(found[0].items, found[1].items, 3 * found[0].count * sizeof(uint32_t)) &&
@@ -399,8 +398,7 @@ static void test_by(abut_context c, const char *text)
   own = pairs[0];
   REQUIRE_OK(abut_get_smoothing(own, &softer));
   REQUIRE_OK(abut_get_pair_bodies(own, &bodies[0], &bodies[1]));
-  CHECK_OK (abut_get_pair_bodies(own, NULL, NULL))
-    ;
+  CHECK_OK(abut_get_pair_bodies(own, NULL, NULL));
   softer.penetration *= 4.0;
   REQUIRE_OK(abut_create_pair(bodies[0], bodies[1], &softer, &pairs[0]));
   lists[1] = (abut_compact){.threshold = 0.0, .grows = true};
@@ -421,8 +419,7 @@ static void test_by(abut_context c, const char *text)
         ABUT_ERROR_ARGUMENT);
   CHECK(abut_find_contacts_by(p.scene, NULL, kinds, p.q, 1, &none, &list) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_get_kinds(p.scene, kind, pairs, NULL) == ABUT_ERROR_ARGUMENT);
-  CHECK_OK (abut_destroy_pair(pairs[0]))
-    ;
+  CHECK_OK(abut_destroy_pair(pairs[0]));
   CHECK(abut_find_contacts_by(p.scene, pairs, kinds, p.q, 1, &none, &list) == ABUT_ERROR_HANDLE);
   pairs[0] = pairs[1];
   CHECK(abut_find_contacts_by(p.scene, pairs, kinds, p.q, 1, &none, &list) == ABUT_ERROR_ARGUMENT &&
@@ -455,8 +452,7 @@ static void test_refused(abut_context c, const char *text)
          "need a list that grows");
   refuse(abut_find_contacts(p.scene, p.q, 1, &items, NULL), ABUT_ERROR_ARGUMENT,
          "need a list that grows");
-  CHECK_OK (abut_find_items(p.scene, NULL, 0, &items))
-    ;
+  CHECK_OK(abut_find_items(p.scene, NULL, 0, &items));
   CHECK_EQUAL(items.count, 0);
   abut_free_items(&items);
   abut_free_items(NULL);
@@ -493,8 +489,7 @@ int main(int argc, char **argv)
   test_all(c, few);
   test_by(c, listed);
   test_refused(c, automatic);
-  CHECK_OK (abut_destroy_context(c))
-    ;
+  CHECK_OK(abut_destroy_context(c));
   test_chunks(automatic);
   return check_finish();
 }

@@ -62,19 +62,16 @@ static void ask(abut_scene scene, abut_worlds w, const void *cotangent, answers 
   w.steps = STEPS;
   w.q_next = a->q;
   w.v_next = a->v;
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(scene, &w));
   w.q_next = w.v_next = NULL;
   abut_worlds_gradients g = abut_default_worlds_gradients();
   g.state = cotangent;
   g.v = a->gradient;
-  CHECK_OK (abut_vjp_worlds(scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
   abut_worlds_transition m = abut_default_worlds_transition();
   m.A = a->matrix;
   w.steps = 1;
-  CHECK_OK (abut_transition_worlds(scene, &w, &m))
-    ;
+  CHECK_OK(abut_transition_worlds(scene, &w, &m));
 }
 
 static void compare(const trial *t, const answers *all, size_t world, const answers *one)
@@ -133,8 +130,7 @@ static void check_refusals(const trial *t, abut_context context)
   w.scene = kind;
   CHECK(abut_step_worlds(scenes[0], &w) == ABUT_ERROR_ARGUMENT); /* without a pair */
   w.scene_count = 1;
-  CHECK_OK (abut_step_worlds(scenes[0], &w))
-    ;
+  CHECK_OK(abut_step_worlds(scenes[0], &w));
   kind[3] = 1;
   CHECK(abut_step_worlds(scenes[0], &w) == ABUT_ERROR_ARGUMENT); /* beyond the list */
   scenes[0].generation += 5;
@@ -182,8 +178,7 @@ int main(int argc, char **argv)
   for (int i = 0; i < KINDS; ++i) {
     play_close(&t.plays[i]);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   free(t.q);
   free(t.v);
   free(t.cotangent);

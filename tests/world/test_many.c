@@ -81,8 +81,7 @@ static void *slopes_of(const play *p, size_t steps, bool uneven)
   abut_worlds_gradients g = abut_default_worlds_gradients();
   g.state = ones;
   g.v = out;
-  CHECK_OK (abut_vjp_worlds(p->scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(p->scene, &w, &g));
   free(ones);
   return out;
 }
@@ -450,7 +449,6 @@ int main(int argc, char **argv)
   test_wall(context, 590, 0, 0, 1); /* 174,345 pairs with more slots than kernels count, of which
                                        few are looked at */
   test_refused(context);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -135,8 +135,7 @@ static void run(batch *b, abut_scene scene)
   w.status = b->status;
   abut_worlds_gradients g = derive_gradients(&b->info, b->gradient);
   g.state = b->cotangent;
-  CHECK_OK (abut_vjp_worlds(scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
 }
 
 static bool finite_row(const void *array, size_t row, size_t width)
@@ -206,8 +205,7 @@ static void run_trial(const struct trial *of, size_t count, tally *all)
     judge(&b, of, first, &t);
     batch_close(&b);
   }
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
   printf("%s {%s} condim %d: %zu starts, %zu in touch, Newton undone in %zu, another status in "
          "%zu, not finite %zu\n",
          of->scene.file, of->scene.options, of->scene.condim, t.steps, t.touching, t.undone,
@@ -248,7 +246,6 @@ int main(int argc, char **argv)
          all.with_status);
   CHECK_EQUAL(all.not_finite, 0);
   check(share < UNDONE_LIMIT, "Newton is undone in %zu of %zu", all.undone, all.steps);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

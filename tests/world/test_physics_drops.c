@@ -142,7 +142,6 @@ int main(int argc, char **argv)
   for (int i = usual ? DROPS - 2 : 0; i < (usual ? DROPS - 1 : DROPS); ++i) {
     run_drop(&drops[i], (size_t)atoi(argv[3]), &random);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -280,7 +280,6 @@ int main(int argc, char **argv)
   test_ball();
   test_tumbling();
   test_collision();
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

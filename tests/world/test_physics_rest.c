@@ -419,7 +419,6 @@ int main(int argc, char **argv)
   test_layers();
   test_across_a_rim();
   test_drops();
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

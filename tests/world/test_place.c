@@ -89,8 +89,7 @@ static void check_refusals(abut_scene scene)
   memset(q + 9, 0, 4 * sizeof *q);
   CHECK(abut_place_links(scene, q, poses[0]) == ABUT_ERROR_ARGUMENT);
   CHECK_TEXT(abut_last_error(), "the quaternion of link 4 has length 0");
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
   CHECK(abut_place_links(scene, positions, poses[0]) == ABUT_ERROR_HANDLE);
 }
 
@@ -106,7 +105,6 @@ int main(int argc, char **argv)
   check_places(scene, positions);
   check_lengths(scene);
   check_refusals(scene);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

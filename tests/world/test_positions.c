@@ -48,10 +48,8 @@ static void check_steps(const trial *t)
   double d[NUMBERS], moved[NUMBERS], back[NUMBERS];
   for (int i = 0; i < 12; ++i) {
     fill(t, d, t->info.nv, 0.7 * pow(10.0, -i), 5);
-    CHECK_OK (abut_add_positions(t->scene, WORLDS, t->q, d, moved))
-      ;
-    CHECK_OK (abut_subtract_positions(t->scene, WORLDS, moved, t->q, back))
-      ;
+    CHECK_OK(abut_add_positions(t->scene, WORLDS, t->q, d, moved));
+    CHECK_OK(abut_subtract_positions(t->scene, WORLDS, moved, t->q, back));
     CHECK(farthest(t, d, back, t->info.nv) <= t->tolerance);
   }
 }
@@ -64,14 +62,11 @@ static void check_maps(const trial *t)
   fill(t, x, t->info.nq, 1.0, 9);
   for (int to = ABUT_SLOPE_TO_TANGENT; to <= ABUT_GRADIENT_TO_TANGENT; to += 2) {
     const abut_position_map from = (abut_position_map)(to + 1);
-    CHECK_OK (abut_map_positions(t->scene, from, WORLDS, t->q, d, there))
-      ;
-    CHECK_OK (abut_map_positions(t->scene, (abut_position_map)to, WORLDS, t->q, there, back))
-      ;
+    CHECK_OK(abut_map_positions(t->scene, from, WORLDS, t->q, d, there));
+    CHECK_OK(abut_map_positions(t->scene, (abut_position_map)to, WORLDS, t->q, there, back));
     CHECK(farthest(t, d, back, t->info.nv) <= t->tolerance);
     /* The other pair's. */
-    CHECK_OK (abut_map_positions(t->scene, (abut_position_map)(2 - to), WORLDS, t->q, x, back))
-      ;
+    CHECK_OK(abut_map_positions(t->scene, (abut_position_map)(2 - to), WORLDS, t->q, x, back));
     CHECK(fabs(dot(t, there, x, t->info.nq) - dot(t, d, back, t->info.nv)) <= 100.0 * t->tolerance);
   }
 }
@@ -82,16 +77,13 @@ static void check_slopes(const trial *t)
   const double step = 1e-6;
   double d[NUMBERS], small[NUMBERS], from[NUMBERS], to[NUMBERS], slope[NUMBERS];
   memset(d, 0, sizeof d);
-  CHECK_OK (abut_add_positions(t->scene, WORLDS, t->q, d, from))
-    ; /* quaternions of length 1 */
+  CHECK_OK(abut_add_positions(t->scene, WORLDS, t->q, d, from)); /* quaternions of length 1 */
   fill(t, d, t->info.nv, 1.0, 4);
   for (size_t i = 0; i < WORLDS * t->info.nv; ++i) {
     real_put(small, t->precision, i, step * real_at(d, t->precision, i));
   }
-  CHECK_OK (abut_add_positions(t->scene, WORLDS, from, small, to))
-    ;
-  CHECK_OK (abut_map_positions(t->scene, ABUT_SLOPE_FROM_TANGENT, WORLDS, from, d, slope))
-    ;
+  CHECK_OK(abut_add_positions(t->scene, WORLDS, from, small, to));
+  CHECK_OK(abut_map_positions(t->scene, ABUT_SLOPE_FROM_TANGENT, WORLDS, from, d, slope));
   for (size_t i = 0; t->precision == ABUT_FLOAT64 && i < WORLDS * t->info.nq; ++i) {
     const double moved = real_at(to, t->precision, i) - real_at(from, t->precision, i);
     CHECK(fabs(moved / step - real_at(slope, t->precision, i)) < 1e-4);
@@ -105,8 +97,7 @@ static void check_bad(const trial *t)
   memcpy(bad, t->q, sizeof bad);
   fill(t, d, t->info.nv, 0.1, 2);
   real_put(bad, t->precision, 2 * t->info.nq, NAN);
-  CHECK_OK (abut_add_positions(t->scene, WORLDS, bad, d, moved))
-    ;
+  CHECK_OK(abut_add_positions(t->scene, WORLDS, bad, d, moved));
   for (size_t i = 0; i < WORLDS * t->info.nq; ++i) {
     CHECK(isfinite(real_at(moved, t->precision, i)) == (i / t->info.nq != 2));
   }
@@ -114,13 +105,11 @@ static void check_bad(const trial *t)
   for (size_t i = 0; i < t->info.nq; ++i) { /* quaternions of length 0 on the left alone */
     real_put(bad, t->precision, 2 * t->info.nq + i, 0.0);
   }
-  CHECK_OK (abut_subtract_positions(t->scene, WORLDS, bad, t->q, d))
-    ;
+  CHECK_OK(abut_subtract_positions(t->scene, WORLDS, bad, t->q, d));
   for (size_t i = 0; i < WORLDS * t->info.nv; ++i) {
     CHECK(isnan(real_at(d, t->precision, i)) == (i / t->info.nv == 2));
   }
-  CHECK_OK (abut_add_positions(t->scene, 0, NULL, NULL, NULL))
-    ;
+  CHECK_OK(abut_add_positions(t->scene, 0, NULL, NULL, NULL));
   CHECK_EQUAL(abut_add_positions(t->scene, 1, t->q, NULL, moved), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_map_positions(t->scene, (abut_position_map)4, 1, t->q, d, moved),
               ABUT_ERROR_ARGUMENT);
@@ -152,10 +141,8 @@ int main(int argc, char **argv)
     check_maps(&t);
     check_slopes(&t);
     check_bad(&t);
-    CHECK_OK (abut_destroy_scene(t.scene))
-      ;
+    CHECK_OK(abut_destroy_scene(t.scene));
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

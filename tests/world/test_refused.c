@@ -58,8 +58,7 @@ static void tables(void)
   model m;
   REQUIRE_OK(scene_file_parse("t", text, strlen(text), &s));
   REQUIRE_OK(scene_constants_make(&s, NULL, &c));
-  CHECK_OK (model_make(&s, &c, groups, 1, 16, 1e-5, &m))
-    ;
+  CHECK_OK(model_make(&s, &c, groups, 1, 16, 1e-5, &m));
   CHECK_EQUAL(m.sizes.slots, 60000000);
   model_free(&m);
   expect_failure(model_make(&s, &c, groups, 2, 16, 1e-5, &m), ABUT_ERROR_ARGUMENT,
@@ -76,8 +75,7 @@ static abut_status load(const char *name, const char *text)
   abut_scene scene;
   const abut_status status = abut_load_scene(there, write_text(name, text), &scene);
   if (status == ABUT_SUCCESS) {
-    CHECK_OK (abut_destroy_scene(scene))
-      ;
+    CHECK_OK(abut_destroy_scene(scene));
   }
   return status;
 }
@@ -201,8 +199,7 @@ static void calls(void)
   w.controls = false;
   w.record = 1;
   refuse_call(scene, &w, "states kept: 1073741824 times 2 numbers of a world are ");
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
 }
 
 static void too_many_arrays(void)
@@ -229,8 +226,7 @@ int main(void)
   pairs();
   calls();
   too_many_arrays();
-  CHECK_OK (abut_destroy_context(there))
-    ;
+  CHECK_OK(abut_destroy_context(there));
   folder_remove();
   return check_finish();
 }

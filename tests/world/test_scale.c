@@ -253,12 +253,9 @@ static void test_peg(double half)
     free(pose2);
     free(activity);
   }
-  CHECK_OK (abut_destroy_pair(pair))
-    ;
-  CHECK_OK (abut_destroy_body(bodies[0]))
-    ;
-  CHECK_OK (abut_destroy_body(bodies[1]))
-    ;
+  CHECK_OK(abut_destroy_pair(pair));
+  CHECK_OK(abut_destroy_body(bodies[0]));
+  CHECK_OK(abut_destroy_body(bodies[1]));
 }
 
 int main(int argc, char **argv)
@@ -277,7 +274,6 @@ int main(int argc, char **argv)
   for (int i = 0; i < 9; ++i) {
     test_wall(laws[i % 3], walls[i / 3]);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

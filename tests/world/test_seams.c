@@ -264,7 +264,6 @@ int main(int argc, char **argv)
   test_sides();
   test_stops();
   remove(mesh_name);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

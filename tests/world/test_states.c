@@ -49,8 +49,7 @@ static void check_array(const trial *t, uint32_t i, size_t width, const void *ex
   const size_t bytes = worlds * width * real_size(t->precision);
   void *got = calloc(1, bytes);
   REQUIRE(got);
-  CHECK_OK (abut_read_state(array_of(t, i), 0, worlds, got))
-    ;
+  CHECK_OK(abut_read_state(array_of(t, i), 0, worlds, got));
   check(!memcmp(got, expected, bytes), "array %u of the state is not as in host memory", i);
   free(got);
 }
@@ -69,14 +68,12 @@ static void step_in_host(trial *t)
   w.steps = STEPS;
   w.q_next = t->next_q;
   w.v_next = t->next_v;
-  CHECK_OK (abut_step_worlds(t->scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(t->scene, &w));
   abut_worlds_gradients g = abut_default_worlds_gradients();
   w.q_next = w.v_next = NULL;
   g.state = t->cotangent;
   g.q = t->q_bar;
-  CHECK_OK (abut_vjp_worlds(t->scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(t->scene, &w, &g));
 }
 
 static void step_in_state(const trial *t)
@@ -85,12 +82,9 @@ static void step_in_state(const trial *t)
   for (uint32_t i = 0; i < ARRAYS; ++i) {
     a[i] = array_of(t, i);
   }
-  CHECK_OK (abut_write_state(a[Q_0], 0, worlds, t->q))
-    ;
-  CHECK_OK (abut_write_state(a[V_0], 0, worlds, t->v))
-    ;
-  CHECK_OK (abut_write_state(a[COTANGENT], 0, worlds, t->cotangent))
-    ;
+  CHECK_OK(abut_write_state(a[Q_0], 0, worlds, t->q));
+  CHECK_OK(abut_write_state(a[V_0], 0, worlds, t->v));
+  CHECK_OK(abut_write_state(a[COTANGENT], 0, worlds, t->cotangent));
   abut_worlds w = abut_default_worlds();
   w.count = worlds;
   w.memory = ABUT_MEMORY_STATE;
@@ -101,8 +95,7 @@ static void step_in_state(const trial *t)
   g.state = &a[COTANGENT];
   g.q = &a[Q_BAR];
   g.v = &a[V_BAR];
-  CHECK_OK (abut_vjp_worlds(t->scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(t->scene, &w, &g));
   check_array(t, Q_BAR, t->info.nv, t->q_bar);
   w.steps = 1;
   for (int step = 0; step < STEPS; ++step) {
@@ -113,8 +106,7 @@ static void step_in_state(const trial *t)
     w.q_next = &a[to];
     w.v_next = &a[to + 1];
     w.w_next = &a[to + 2];
-    CHECK_OK (abut_step_worlds(t->scene, &w))
-      ;
+    CHECK_OK(abut_step_worlds(t->scene, &w));
   }
   check_array(t, Q_0, t->info.nq, t->next_q);
   check_array(t, V_0, t->info.nv, t->next_v);
@@ -140,8 +132,7 @@ static void check_refusals(const trial *t)
   w.count = worlds - 1;
   CHECK(abut_step_worlds(t->scene, &w) == ABUT_ERROR_ARGUMENT);
   w.count = worlds;
-  CHECK_OK (abut_step_worlds(t->scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(t->scene, &w));
   abut_state gone = t->state;
   gone.generation += 7;
   q.state = gone;
@@ -171,12 +162,9 @@ int main(int argc, char **argv)
   step_in_host(&t);
   step_in_state(&t);
   check_refusals(&t);
-  CHECK_OK (abut_destroy_state(t.state))
-    ;
-  CHECK_OK (abut_destroy_scene(t.scene))
-    ;
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_state(t.state));
+  CHECK_OK(abut_destroy_scene(t.scene));
+  CHECK_OK(abut_destroy_context(context));
   void *const all[] = {t.q, t.v, t.cotangent, t.next_q, t.next_v, t.q_bar};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
     free(all[i]);

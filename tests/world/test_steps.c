@@ -57,8 +57,7 @@ static void roll(const golden_case *c, abut_scene scene, const abut_worlds *inpu
     all.controls = controls != NULL;
     all.q_record = answers_put(out, "rollout_q", NULL);
     all.v_record = answers_put(out, "rollout_v", NULL);
-    CHECK_OK (abut_step_worlds(scene, &all))
-      ;
+    CHECK_OK(abut_step_worlds(scene, &all));
     free(controls);
   }
 }
@@ -83,8 +82,7 @@ static void differentiate(const golden_case *c, abut_scene scene, const abut_wor
   g.friction = answers_put(out, "vjp_friction", NULL);
   g.stiffness = answers_put(out, "vjp_stiffness", NULL);
   g.gravity = answers_put(out, "vjp_gravity", NULL);
-  CHECK_OK (abut_vjp_worlds(scene, &one, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(scene, &one, &g));
   for (size_t i = 0; both && i < one.count; ++i) {
     memcpy((char *)both + 2 * i * nv * size, q + i * nv * size, nv * size);
     memcpy((char *)both + (2 * i + 1) * nv * size, v + i * nv * size, nv * size);
@@ -100,8 +98,7 @@ static void differentiate(const golden_case *c, abut_scene scene, const abut_wor
     g.d = answers_put(out, "qacc_vjp_d", NULL);
     g.n = answers_put(out, "qacc_vjp_n", NULL);
     g.activity = answers_put(out, "qacc_vjp_activity", NULL);
-    CHECK_OK (abut_vjp_worlds(scene, &one, &g))
-      ;
+    CHECK_OK(abut_vjp_worlds(scene, &one, &g));
     free(cotangent);
   }
 }
@@ -120,8 +117,7 @@ static void linearize(const golden_case *c, abut_scene scene, const abut_worlds 
   t.friction = answers_put(out, "P_friction", NULL);
   t.stiffness = answers_put(out, "P_stiffness", NULL);
   t.gravity = answers_put(out, "P_gravity", NULL);
-  CHECK_OK (abut_transition_worlds(scene, &one, &t))
-    ;
+  CHECK_OK(abut_transition_worlds(scene, &one, &t));
   char *tangents = calloc(count * (2 * nv + nu), size), *ahead = calloc(count * 2 * nv, size);
   char *gradients = calloc(count * (2 * nv + nu), size);
   void *cotangent = golden_input(c, "cotangent", NULL);
@@ -137,15 +133,13 @@ static void linearize(const golden_case *c, abut_scene scene, const abut_worlds 
   along.q_next = ahead;
   along.v_next = ahead + count * nv * size;
   one.steps = c->manifold ? 1 : 3;
-  CHECK_OK (abut_jvp_worlds(scene, &one, &along))
-    ;
+  CHECK_OK(abut_jvp_worlds(scene, &one, &along));
   abut_worlds_gradients g = abut_default_worlds_gradients();
   g.state = cotangent;
   g.q = gradients;
   g.v = gradients + count * nv * size;
   g.u = nu ? gradients + count * 2 * nv * size : NULL;
-  CHECK_OK (abut_vjp_worlds(scene, &one, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(scene, &one, &g));
   for (size_t i = 0; i < count; ++i) {
     double forward = 0.0, back = 0.0, scale = 1e-30;
     for (size_t k = 0; k < nv; ++k) {
@@ -197,20 +191,17 @@ static void differentiate_roll(const golden_case *c, abut_scene scene, const abu
     g.friction = answers_put(out, "rollout_grad_friction", NULL);
     g.stiffness = answers_put(out, "rollout_grad_stiffness", NULL);
     g.gravity = answers_put(out, "rollout_grad_gravity", NULL);
-    CHECK_OK (abut_vjp_worlds(scene, &all, &g))
-      ;
+    CHECK_OK(abut_vjp_worlds(scene, &all, &g));
     void *kept = calloc(all.count * nv, size), *few = calloc(all.count * nv, size);
     REQUIRE(kept && few && g.q);
     abut_worlds_gradients other = abut_default_worlds_gradients();
     other.state = cotangent;
     other.q = kept;
     other.segment = all.steps;
-    CHECK_OK (abut_vjp_worlds(scene, &all, &other))
-      ;
+    CHECK_OK(abut_vjp_worlds(scene, &all, &other));
     other.q = few;
     other.segment = 3;
-    CHECK_OK (abut_vjp_worlds(scene, &all, &other))
-      ;
+    CHECK_OK(abut_vjp_worlds(scene, &all, &other));
     check(!memcmp(g.q, kept, all.count * nv * size) && !memcmp(kept, few, all.count * nv * size),
           "%s: gradients depend on segments", c->name);
     free(kept);
@@ -226,7 +217,7 @@ static bool solve(const golden_case *c, answers *out, void *data)
   abut_scene scene;
   abut_scene_info info;
   abut_given_contacts given = {0};
-  if (!CHECK_OK (abut_load_scene(r->context, c->scene, &scene))) {
+  if (!CHECK_OK(abut_load_scene(r->context, c->scene, &scene))) {
     return false;
   }
   REQUIRE_OK(abut_get_scene_info(scene, &info));
@@ -254,7 +245,7 @@ static bool solve(const golden_case *c, answers *out, void *data)
   w.status = answers_put(out, "status", NULL);
   const size_t slots = w.contacts ? given.count : info.contacts;
   w.multipliers = slots ? calloc(c->worlds * slots * 3, real_size(c->precision)) : NULL;
-  const bool done = CHECK_OK (abut_step_worlds(scene, &w));
+  const bool done = CHECK_OK(abut_step_worlds(scene, &w));
   if (w.multipliers) {
     keep_multipliers(c, scene, w.contacts, w.multipliers, slots, out);
     free(w.multipliers);
@@ -268,8 +259,7 @@ static bool solve(const golden_case *c, answers *out, void *data)
     linearize(c, scene, &inputs_alone, &info, out);
     differentiate_roll(c, scene, &inputs_alone, info.nv, out);
   }
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
   const void *const inputs[] = {w.q,        w.v,         w.w,       w.u,         w.mass_scale,
                                 w.friction, w.stiffness, w.gravity, given.owner, given.opposing,
                                 given.pair, given.p,     given.d,   given.n,     given.activity};
@@ -370,16 +360,14 @@ static void check_splits(const trial *t, const char *root)
   all.v_next = v[1];
   all.record = 2;
   all.q_record = kept;
-  CHECK_OK (abut_step_worlds(scene, &all))
-    ;
+  CHECK_OK(abut_step_worlds(scene, &all));
   for (int step = 0; step < STEPS; ++step) {
     abut_worlds one = abut_default_worlds();
     one.count = WORLDS;
     one.q = one.q_next = q[2];
     one.v = one.v_next = v[2];
     one.w = one.w_next = w;
-    CHECK_OK (abut_step_worlds(scene, &one))
-      ;
+    CHECK_OK(abut_step_worlds(scene, &one));
     for (size_t i = 0; step == 1 && i < WORLDS; ++i) {
       CHECK(!memcmp(kept + 2 * i * info.nq * size, q[2] + i * info.nq * size, info.nq * size));
     }
@@ -394,12 +382,10 @@ static void check_splits(const trial *t, const char *root)
     one.v = v[0] + i * info.nv * size;
     one.q_next = q[2];
     one.v_next = v[2];
-    CHECK_OK (abut_step_worlds(scene, &one))
-      ;
+    CHECK_OK(abut_step_worlds(scene, &one));
     CHECK(!memcmp(q[1] + i * info.nq * size, q[2], info.nq * size));
   }
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
   for (int i = 0; i < 3; ++i) {
     free(q[i]);
     free(v[i]);
@@ -451,8 +437,7 @@ static void check_refusals(const trial *t, const char *root)
   CHECK(abut_get_scene_info(scene, NULL) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_get_scene_start(scene, NULL) == ABUT_ERROR_ARGUMENT);
   REQUIRE_OK(abut_get_scene_parameters(scene, friction, gravity));
-  CHECK_OK (abut_get_scene_parameters(scene, NULL, NULL))
-    ;
+  CHECK_OK(abut_get_scene_parameters(scene, NULL, NULL));
   for (int i = 0; i < 4; ++i) {
     CHECK(friction[i] == stated[i]);
   }
@@ -477,16 +462,14 @@ static void check_refusals(const trial *t, const char *root)
   c.p = NULL;
   CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT);
   c = (abut_given_contacts){.count = 0};
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ; /* none at all */
+  CHECK_OK(abut_step_worlds(scene, &w)); /* none at all */
   w.steps = 0;
   CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT);
   w.steps = 1;
   w.memory = (abut_memory)7;
   CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT);
   gone = scene;
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
   CHECK(abut_destroy_scene(gone) == ABUT_ERROR_HANDLE);
   CHECK(abut_get_scene_info(gone, &info) == ABUT_ERROR_HANDLE);
   CHECK(abut_get_scene_parameters(gone, friction, gravity) == ABUT_ERROR_HANDLE);
@@ -508,11 +491,9 @@ static bool is_refused(const trial *t, const char *root)
   if (status == ABUT_ERROR_SELF_TEST) {
     printf("refused: %s\n", abut_last_error());
   } else {
-    CHECK_OK (status)
-      ;
+    CHECK_OK(status);
   }
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
   return status == ABUT_ERROR_SELF_TEST;
 }
 
@@ -539,7 +520,6 @@ int main(int argc, char **argv)
   } else if (argc == 3 || !is_refused(&t, argv[2])) {
     check_all(&t, argv[2]);
   }
-  CHECK_OK (abut_destroy_context(t.run.context))
-    ;
+  CHECK_OK(abut_destroy_context(t.run.context));
   return check_finish();
 }

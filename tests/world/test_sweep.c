@@ -434,8 +434,7 @@ static void test_order(const char *law)
   for (int i = 0; i < 3; ++i) {
     play_close(&p[i]);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   context = home;
 }
 
@@ -463,8 +462,7 @@ static void test_kinds(void)
   w.scenes = scenes;
   w.scene_count = 2;
   w.scene = which;
-  CHECK_OK (abut_step_worlds(p[2].scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(p[2].scene, &w));
   play_step(&p[0], STEPS);
   play_step(&p[1], STEPS);
   for (size_t k = 0; k < WORLDS; ++k) {
@@ -504,19 +502,16 @@ static void differentiate(const play *p, size_t steps, size_t segment, slopes *s
   g.state = ones;
   g.v = s->gradient;
   g.segment = segment;
-  CHECK_OK (abut_vjp_worlds(p->scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(p->scene, &w, &g));
   abut_worlds_tangents t = abut_default_worlds_tangents();
   t.v = ones;
   t.v_next = s->tangent;
-  CHECK_OK (abut_jvp_worlds(p->scene, &w, &t))
-    ;
+  CHECK_OK(abut_jvp_worlds(p->scene, &w, &t));
   abut_worlds_transition m = abut_default_worlds_transition();
   m.A = s->matrix;
   w.steps = 1;
   w.status = NULL;
-  CHECK_OK (abut_transition_worlds(p->scene, &w, &m))
-    ;
+  CHECK_OK(abut_transition_worlds(p->scene, &w, &m));
   free(ones);
 }
 
@@ -605,8 +600,7 @@ static void test_order_of_derivatives(const char *law)
     play_close(&p[i]);
     slopes_free(&s[i]);
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   context = home;
 }
 
@@ -665,7 +659,6 @@ int main(int argc, char **argv)
   test_limit();
   test_kinds();
   test_given();
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -62,8 +62,7 @@ static void each_allocation_of_steps(const char *law, bool back)
     const bool failed = allocations_end();
     CHECK(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY);
     status = failed ? ABUT_ERROR_MEMORY : status;
-    CHECK_OK (abut_destroy_scene(s))
-      ;
+    CHECK_OK(abut_destroy_scene(s));
   } while (status != ABUT_SUCCESS);
   CHECK(allowed > 50);
 }
@@ -77,8 +76,7 @@ static void each_allocation(const char *law)
   const loaded_scene *there = scene_get(s);
   CHECK(there->meshes[1].generation);
   CHECK(there->meshes[2].generation && !there->meshes[3].generation); /* boxes alike have one */
-  CHECK_OK (abut_destroy_scene(s))
-    ;
+  CHECK_OK(abut_destroy_scene(s));
   const long before = allocations_held();
   do {
     allocations_fail_after(allowed++);
@@ -86,8 +84,7 @@ static void each_allocation(const char *law)
     allocations_end();
     require(CHECK(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY));
     if (status == ABUT_SUCCESS) {
-      CHECK_OK (abut_destroy_scene(s))
-        ;
+      CHECK_OK(abut_destroy_scene(s));
     }
     CHECK_EQUAL(allocations_held(), before);
   } while (status != ABUT_SUCCESS);
@@ -104,20 +101,16 @@ int main(void)
   double q[14];
   REQUIRE_OK(load("cone", &s)); /* self-tests, which keep things */
   REQUIRE_OK(abut_get_scene_start(s, q));
-  CHECK_OK (step(s, q, false))
-    ;
+  CHECK_OK(step(s, q, false));
   REQUIRE_OK(abut_get_scene_start(s, q));
-  CHECK_OK (step(s, q, true))
-    ;
-  CHECK_OK (abut_destroy_scene(s))
-    ;
+  CHECK_OK(step(s, q, true));
+  CHECK_OK(abut_destroy_scene(s));
   each_allocation("cone");
   each_allocation("spring");
   each_allocation_of_steps("cone", false);
   each_allocation_of_steps("cone", true);
   each_allocation_of_steps("spring", false);
   each_allocation_of_steps("spring", true);
-  CHECK_OK (abut_destroy_context(home))
-    ;
+  CHECK_OK(abut_destroy_context(home));
   return check_finish();
 }

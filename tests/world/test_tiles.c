@@ -138,8 +138,7 @@ static forces forces_of(const play *p)
   w.v = p->v;
   w.multipliers = f.all;
   w.acceleration = f.acceleration;
-  CHECK_OK (abut_step_worlds(p->scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(p->scene, &w));
   return f;
 }
 
@@ -170,9 +169,8 @@ static void compare_single(const play *whole, const play *cut, double most)
     REQUIRE_OK(abut_find_contacts(p->scene, p->q, 1, &items[i], &lists[i]));
     all[i] = calloc(3 * lists[i].count + 1, real_size(precision));
     REQUIRE(all[i]);
-    CHECK_OK (abut_find_contact_forces(p->scene, 1, p->q, p->v, NULL, &items[i], &lists[i], all[i],
-                                       NULL, NULL))
-      ;
+    CHECK_OK(abut_find_contact_forces(p->scene, 1, p->q, p->v, NULL, &items[i], &lists[i], all[i],
+                                      NULL, NULL));
   }
   CHECK_EQUAL(lists[0].count, lists[1].count);
   for (size_t i = 0; i < 3 * lists[0].count && lists[0].count == lists[1].count; ++i) {
@@ -342,8 +340,7 @@ static void ask(const play *p, size_t first, size_t count, const answers *a)
   w.v = (char *)p->v + first * nv * size;
   w.q_next = a->q + first * nq * size;
   w.v_next = a->v + first * nv * size;
-  CHECK_OK (abut_step_worlds(p->scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(p->scene, &w));
   w.q = w.q_next;
   w.v = w.v_next;
   w.q_next = w.v_next = NULL;
@@ -353,8 +350,7 @@ static void ask(const play *p, size_t first, size_t count, const answers *a)
   g.q = a->q_bar + first * nv * size;
   g.v = a->v_bar + first * nv * size;
   g.friction = a->friction + first * columns * size;
-  CHECK_OK (abut_vjp_worlds(p->scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(p->scene, &w, &g));
   free(ones);
 }
 
@@ -400,8 +396,7 @@ static void test_bits(void)
       answers_free(&own);
     }
     play_close(&p);
-    CHECK_OK (abut_destroy_context(context))
-      ;
+    CHECK_OK(abut_destroy_context(context));
   }
   answers_free(&first);
 }
@@ -422,8 +417,7 @@ static double sum_after(const play *p, size_t steps)
   w.v = p->v;
   w.q_next = q;
   w.v_next = v;
-  CHECK_OK (abut_step_worlds(p->scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(p->scene, &w));
   for (size_t i = 0; i < nq; ++i) {
     sum += i % 7 < 3 ? real_at(q, precision, i) : 0.0;
   }
@@ -475,8 +469,7 @@ static void test_derivatives(abut_context context)
   g.state = ones;
   g.q = q_bar;
   g.v = v_bar;
-  CHECK_OK (abut_vjp_worlds(p.scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(p.scene, &w, &g));
   for (size_t i = 0; i < nv; ++i) {
     const double own = real_at(v_bar, precision, i), real = difference(&p, p.v, i, SOME);
     check(fabs(own - real) <= 1e-5 * (1.0 + fabs(real)), "by velocity %zu: %.9g, difference %.9g",
@@ -511,8 +504,7 @@ static uint64_t bytes_of(const char *settings)
   play_step(&p, 1);
   REQUIRE_OK(abut_get_counters(context, &after));
   play_close(&p);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return after.resident - before.resident;
 }
 
@@ -563,8 +555,7 @@ int main(int argc, char **argv)
     test_derivatives(context);
   }
   test_whole(context);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   test_bits();
   test_memory();
   remove(mesh_path);

@@ -209,7 +209,6 @@ int main(int argc, char **argv)
   test_gained();
   test_thrown();
   test_sinking();
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -98,15 +98,12 @@ static answers ask(trial *t, abut_context context, abut_scene scene)
   w.q_next = a.q;
   w.v_next = a.v;
   w.status = a.status;
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ; /* and self-tests before it */
+  CHECK_OK(abut_step_worlds(scene, &w)); /* and self-tests before it */
   const uint64_t before = launches_of(context);
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(scene, &w));
   t->launches = (launches_of(context) - before) / STEPS;
   w.counts = &a.counts[0][0];
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(scene, &w));
   CHECK(w.bytes > 0.0);
   w.counts = NULL;
   /* Derivatives are those from the end on, where bodies touch. */
@@ -120,13 +117,11 @@ static answers ask(trial *t, abut_context context, abut_scene scene)
   g.v = a.v_bar;
   g.mass_scale = a.mass;
   g.friction = a.friction;
-  CHECK_OK (abut_vjp_worlds(scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
   abut_worlds_transition m = abut_default_worlds_transition();
   m.A = a.A;
   w.steps = 1;
-  CHECK_OK (abut_transition_worlds(scene, &w, &m))
-    ;
+  CHECK_OK(abut_transition_worlds(scene, &w, &m));
   return a;
 }
 
@@ -212,10 +207,8 @@ static answers ask_with(trial *t, uint64_t scratch, bool broad)
     fill_states(t, scene);
   }
   const answers a = ask(t, context, scene);
-  CHECK_OK (abut_destroy_scene(scene))
-    ;
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_scene(scene));
+  CHECK_OK(abut_destroy_context(context));
   return a;
 }
 
@@ -321,15 +314,13 @@ static void run_crowd(abut_scene scene, abut_precision precision, crowd *c, size
   w.v = c->v + 6 * first * size;
   w.q_next = c->next + 7 * first * size;
   w.status = c->status + first;
-  CHECK_OK (abut_step_worlds(scene, &w))
-    ;
+  CHECK_OK(abut_step_worlds(scene, &w));
   abut_worlds_gradients g = abut_default_worlds_gradients();
   g.state = c->cotangent + 12 * first * size;
   g.q = c->bar + 6 * first * size;
   w.q_next = NULL;
   w.status = NULL;
-  CHECK_OK (abut_vjp_worlds(scene, &w, &g))
-    ;
+  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
 }
 
 /* Contacts of a batch for which the pool is too short at first are those of worlds one by one, for
@@ -365,8 +356,7 @@ static void test_pool(abut_precision precision, int most)
     CHECK_EQUAL((all.status[i] & ABUT_WORLD_OVERFLOW) != 0, most != 0);
   }
   play_close(&p);
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   crowd_free(&one);
   crowd_free(&all);
 }
@@ -392,8 +382,7 @@ static void test_budget(abut_precision precision)
     chunks[small] = first.chunks - before.chunks;
     resident = first.resident;
     play_close(&p);
-    CHECK_OK (abut_destroy_context(context))
-      ;
+    CHECK_OK(abut_destroy_context(context));
   }
   check(chunks[0] == 2 && chunks[1] > 2, "%llu chunks of a large budget, %llu of a small one",
         (unsigned long long)chunks[0], (unsigned long long)chunks[1]);
@@ -415,8 +404,7 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
-  CHECK_OK (abut_destroy_context(context))
-    ;
+  CHECK_OK(abut_destroy_context(context));
   crowd_size = usual_share() ? CROWD / 4 : CROWD;
   test_law(precision, "cone");
   test_law(precision, "lcp");

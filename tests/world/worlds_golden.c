@@ -73,9 +73,9 @@ bool golden_open(const char *folder, abut_precision precision, golden_case *c)
   *c = (golden_case){.folder = folder, .name = slash ? slash + 1 : folder, .precision = precision};
   snprintf(c->scene, sizeof c->scene, "%s/scene.json", folder);
   snprintf(path, sizeof path, "%s/inputs.npz", folder);
-  bool ok = CHECK_OK (abut_read_npz(path, &c->inputs));
+  bool ok = CHECK_OK(abut_read_npz(path, &c->inputs));
   snprintf(path, sizeof path, "%s/expected.npz", folder);
-  ok = ok && CHECK_OK (abut_read_npz(path, &c->expected)) && check_case(c);
+  ok = ok && CHECK_OK(abut_read_npz(path, &c->expected)) && check_case(c);
   if (!ok) {
     golden_close(c);
     return false;
