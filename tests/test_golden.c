@@ -643,10 +643,7 @@ int main(int argc, char **argv)
 {
   const abut_precision precision = argc > 1 && !strcmp(argv[1], "f64") ? ABUT_FLOAT64
                                                                        : ABUT_FLOAT32;
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   for (int i = 2; i < argc; ++i) {
     if (exists(argv[i], "expected.npz")) {
       run_case(context, argv[i], precision);
@@ -664,6 +661,5 @@ int main(int argc, char **argv)
   } else {
     printf("not run: armadillo-pair, which lies in no ABUT_SHARED\n");
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

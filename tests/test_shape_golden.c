@@ -360,14 +360,11 @@ static bool load(golden *c, abut_context context, const char *cases, const char 
 
 int main(int count, char **arguments)
 {
-  abut_context context;
   if (count < 4) {
     return 2;
   }
   const abut_precision precision = strcmp(arguments[1], "f32") ? ABUT_FLOAT64 : ABUT_FLOAT32;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   for (int i = 3; i < count; ++i) {
     golden c = {.precision = precision};
     if (CHECK(load(&c, context, arguments[2], arguments[i]))) {

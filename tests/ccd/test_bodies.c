@@ -615,9 +615,7 @@ int main(int argc, char **argv)
   solid s[2];
   uint64_t seed = 30;
   precision = precision_of(argc, argv);
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   for (int i = 0; i < 2; ++i) {
     make_solid(&seed, halves[i], 0.1, &s[i]);
   }
@@ -630,6 +628,5 @@ int main(int argc, char **argv)
     test_gradients(s, ABUT_CCD_LINEAR);
     test_gradients(s, ABUT_CCD_ARC);
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -147,13 +147,9 @@ int main(int argc, char **argv)
   if (rows < asked) {
     printf("%g rows of %g, which take minutes; ABUT_TEST_ALL=1 lets them\n", rows, asked);
   }
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   for (int group = 0; group < GROUPS; ++group) {
     run_group(context, precision, group, (size_t)(rows / GROUPS / ABUT_CCD_KINDS));
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

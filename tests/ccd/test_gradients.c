@@ -179,6 +179,5 @@ int main(int argc, char **argv)
   }
   test_rough();
   CHECK_OK(abut_destroy_context(context));
-  CHECK_OK(abut_destroy_context(exact));
-  return check_finish();
+  return finish_context(exact);
 }

@@ -405,9 +405,7 @@ static void test_long(void)
 int main(int argc, char **argv)
 {
   precision = precision_of(argc, argv);
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   test_known();
   test_own();
   test_range();
@@ -417,6 +415,5 @@ int main(int argc, char **argv)
   test_iterations();
   test_nothing();
   test_long();
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -602,9 +602,7 @@ static void test_refused(void)
 int main(int argc, char **argv)
 {
   precision = precision_of(argc, argv);
-  if (!test_context(precision, &home)) {
-    return 77;
-  }
+  home = require_context(precision);
   test_kinds();
   test_first();
   test_equal();
@@ -617,6 +615,5 @@ int main(int argc, char **argv)
   test_others();
   test_random();
   test_refused();
-  CHECK_OK(abut_destroy_context(home));
-  return check_finish();
+  return finish_context(home);
 }

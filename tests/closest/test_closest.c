@@ -606,9 +606,7 @@ int main(int argc, char **argv)
 {
   static fixture f;
   precision = precision_of(argc, argv);
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   test_form(ABUT_SHAPE_SPHERE, "spheres", spheres);
   test_form(ABUT_SHAPE_BOX, "boxes", boxes);
   test_form(ABUT_SHAPE_CAPSULE, "capsules", capsules);
@@ -622,6 +620,5 @@ int main(int argc, char **argv)
     test_cutoff(&f);
   }
   rows_free(&f.r);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

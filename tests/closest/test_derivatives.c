@@ -476,9 +476,7 @@ int main(int argc, char **argv)
 {
   fixture f;
   precision = precision_of(argc, argv);
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   if (precision == ABUT_FLOAT64) {
     test_quotients();
   }
@@ -490,6 +488,5 @@ int main(int argc, char **argv)
       rows_free(&f.r);
     }
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -644,11 +644,8 @@ static void test_refusals(abut_context context)
 
 int main(int argc, char **argv)
 {
-  abut_context context;
   precision = precision_of(argc, argv);
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   test_awkward(context);
   test_equal_vertices(context);
   test_poses(context, ABUT_POSE_QUATERNION);
@@ -657,6 +654,5 @@ int main(int argc, char **argv)
   test_bits(context);
   test_progress();
   test_refusals(context);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -378,10 +378,7 @@ int main(int argc, char **argv)
   const abut_precision precision = precision_of(argc, argv);
   const char *shared = getenv("ABUT_SHARED");
   char folder[512], path[1024];
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   run_folder(context, precision, argc > 2 ? argv[2] : "tests/golden-closest");
   snprintf(folder, sizeof folder, "%s/golden-closest", shared ? shared : "");
   snprintf(path, sizeof path, "%s/mixed/expected.npz", folder);
@@ -390,6 +387,5 @@ int main(int argc, char **argv)
   } else {
     printf("not run: all pairs, which lie in no ABUT_SHARED\n");
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -299,11 +299,8 @@ static void test_refusals(void)
 
 int main(int argc, char **argv)
 {
-  abut_context context;
   precision = precision_of(argc, argv);
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   CHECK_OK(abut_destroy_context(context));
   test_calls(1, 0);
   test_calls(1, 7);

@@ -419,12 +419,9 @@ static void test_arguments(const fixture *f)
 
 int main(int argc, char **argv)
 {
-  abut_context context;
   fixture f;
   precision = precision_of(argc, argv);
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   CHECK_OK(abut_destroy_context(context));
   if (make_fixture(&f, 0)) {
     test_methods(&f);

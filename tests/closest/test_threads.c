@@ -75,9 +75,7 @@ int main(int argc, char **argv)
   static worker workers[THREADS];
   uint64_t seed = 1;
   precision = precision_of(argc, argv);
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   for (size_t i = 0; i < SOLIDS; ++i) {
     random_solid(&seed, (abut_shape_kind)(i % ABUT_SHAPE_KINDS), &solids[i]);
   }
@@ -98,6 +96,5 @@ int main(int argc, char **argv)
     rows_free(&workers[i].got);
     rows_free(&workers[i].expected);
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -384,6 +384,5 @@ int main(int argc, char **argv)
   compare_random(context);
   compare_round(context);
   try_deep_thresholds(context);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -662,10 +662,7 @@ int main(int argc, char **argv)
 {
   const abut_precision precision = precision_of(argc, argv);
   fixture f;
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   if (make_fixture(context, precision, &f)) {
     test_second_batch(&f);
     test_many_pairs(&f);
@@ -682,6 +679,5 @@ int main(int argc, char **argv)
   }
   free(f.reals1);
   free(f.reals2);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

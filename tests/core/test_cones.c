@@ -609,6 +609,5 @@ int main(int argc, char **argv)
   test_ends(context, 0);
   test_ends(context, 4);
   test_deep(context);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

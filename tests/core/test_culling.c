@@ -145,10 +145,7 @@ int main(int argc, char **argv)
   static const int counts[] = {1, 3, 4, 17, 31, 32, 33, 64, 65, MOST};
   static const double taus[] = {0.1, 0.004, 1e-5}, sizes[] = {0.5, 3.0, 1e4, 1e9};
   precision = precision_of(argc, argv);
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
     for (size_t j = 0; j < 12; ++j) {
       compare(context, counts[i], false, taus[j % 3], sizes[j / 3]);
@@ -157,6 +154,5 @@ int main(int argc, char **argv)
       }
     }
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

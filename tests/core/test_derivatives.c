@@ -512,10 +512,7 @@ static void test_symmetry(scene *t, int index)
 int main(int argc, char **argv)
 {
   const abut_precision precision = precision_of(argc, argv);
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   test_agreement(context, precision);
   for (int i = 0; precision == ABUT_FLOAT64 && i < SCENES; ++i) {
     scene t;
@@ -530,6 +527,5 @@ int main(int argc, char **argv)
       slopes_free(&t.s);
     }
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -274,11 +274,8 @@ static void test_far(const abut_body bodies[AWKWARD], abut_precision precision)
 int main(int argc, char **argv)
 {
   const abut_precision precision = precision_of(argc, argv);
-  abut_context context;
   abut_body bodies[AWKWARD];
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   abut_device_info info;
   CHECK_OK(abut_context_device(context, &info));
   all_blocks = info.type != ABUT_DEVICE_HOST || getenv("ABUT_TEST_ALL");
@@ -287,6 +284,5 @@ int main(int argc, char **argv)
     test_quaternions(bodies, precision);
     test_twists(bodies, precision);
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -382,10 +382,7 @@ int main(int argc, char **argv)
 {
   const abut_precision precision = argc > 1 && !strcmp(argv[1], "f32") ? ABUT_FLOAT32
                                                                        : ABUT_FLOAT64;
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   for (int faces = 0; faces < 2; ++faces) {
     query q = make_query(context, precision, faces);
     test_agreement(&q, "random ones");
@@ -399,6 +396,5 @@ int main(int argc, char **argv)
   }
   test_hard_edges(context, precision);
   test_refused_faces(context, precision);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -564,9 +564,7 @@ static void fitted(void)
 int main(int argc, char **argv)
 {
   precision = precision_of(argc, argv);
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   ball_on_box();
   crossing_bars();
   turned_cube();
@@ -580,6 +578,5 @@ int main(int argc, char **argv)
   no_features();
   pairs_are_of_meshes();
   fitted();
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -1103,9 +1103,7 @@ static void memory(void)
 
 int main(void)
 {
-  if (!test_context(ABUT_FLOAT64, &on_host)) {
-    return 77;
-  }
+  on_host = require_context(ABUT_FLOAT64);
   cubes();
   flat_vertices();
   icospheres();
@@ -1121,6 +1119,5 @@ int main(void)
   words();
   word_cones();
   memory();
-  CHECK_OK(abut_destroy_context(on_host));
-  return check_finish();
+  return finish_context(on_host);
 }

@@ -702,10 +702,7 @@ int main(int argc, char **argv)
   precision = precision_of(argc, argv);
   sharp = precision == ABUT_FLOAT64 ? 1e-13 : 2e-6;
   blunt = precision == ABUT_FLOAT64 ? 1e-12 : 1e-4;
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   test_closed_forms(context);
   test_cores(context);
   test_normals(context);
@@ -714,6 +711,5 @@ int main(int argc, char **argv)
   test_counts(context);
   test_bare_mesh(context);
   test_far_cloud(context);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -290,13 +290,9 @@ static void test_tied_edges(abut_context context, abut_precision precision)
 int main(int argc, char **argv)
 {
   const abut_precision precision = precision_of(argc, argv);
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   test_turning_edge(context, precision, argc > 2 ? argv[2] : NULL);
   test_turned_boxes(context, precision);
   test_tied_edges(context, precision);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -425,10 +425,7 @@ static void test_copies(abut_context context)
 int main(int argc, char **argv)
 {
   precision = precision_of(argc, argv);
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   for (size_t levels = 0; levels <= SAMPLE_LEVELS; ++levels) {
     test_field(context, levels, 1.0);
   }
@@ -439,6 +436,5 @@ int main(int argc, char **argv)
   test_refused_levels(context);
   test_edges(context);
   test_copies(context);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -499,6 +499,5 @@ int main(int argc, char **argv)
     CHECK_OK(abut_destroy_body(bodies[0]));
     CHECK_OK(abut_destroy_body(bodies[1]));
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

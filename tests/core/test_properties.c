@@ -455,10 +455,7 @@ static void test_gate_is_continuous(const scene *s)
 int main(int argc, char **argv)
 {
   const abut_precision precision = precision_of(argc, argv);
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   for (int i = 0; i < SCENES; ++i) {
     scene s;
     if (make_scene(context, precision, i, &s)) {

@@ -685,10 +685,7 @@ static void test_too_many_numbers(abut_context context)
 int main(int argc, char **argv)
 {
   const abut_precision precision = precision_of(argc, argv);
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   test_null_handles();
   test_stale_handles(precision);
   test_contexts();
@@ -700,6 +697,5 @@ int main(int argc, char **argv)
   test_rejected(context, precision);
   test_extremes(context, precision);
   test_too_many_numbers(context);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

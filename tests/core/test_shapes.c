@@ -1341,10 +1341,7 @@ static void test_refusals(abut_context context, abut_precision precision)
 int main(int argc, char **argv)
 {
   const abut_precision precision = precision_of(argc, argv);
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   test_motions(context, precision);
   test_transposes(context, precision);
   test_carried(context, precision);

@@ -200,9 +200,7 @@ int main(int argc, char **argv)
   uint64_t seed = 5;
   work works[THREADS];
   abut_layout layout;
-  if (!test_context(s.precision, &s.context)) {
-    return 77;
-  }
+  s.context = require_context(s.precision);
   REQUIRE(make_box(s.context, half, &s.body));
   REQUIRE_OK(make_cubes(s.context, &s.pair));
   REQUIRE_OK(abut_get_layout(s.pair, &layout));

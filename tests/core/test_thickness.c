@@ -389,6 +389,5 @@ int main(int count, char **arguments)
   test_slabs(context);
   test_unions(context);
   test_small(context);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -142,11 +142,8 @@ int main(int argc, char **argv)
 {
   const abut_precision precision = precision_of(argc, argv);
   const char *name = getenv("ABUT_TEST_DEVICE");
-  abut_context probe;
   uint32_t device;
-  if (!test_context(precision, &probe)) {
-    return 77;
-  }
+  abut_context probe = require_context(precision);
   CHECK_OK(abut_destroy_context(probe));
   if (CHECK_OK(abut_find_device(name ? name : "host", &device))) {
     test_threads(precision, device);

@@ -422,10 +422,7 @@ static void test_second_smoothing(scene *t)
 int main(int argc, char **argv)
 {
   const abut_precision precision = precision_of(argc, argv);
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   CHECK_OK(abut_destroy_context(context));
   for (int i = 0; i < SCENES; ++i) {
     scene t;

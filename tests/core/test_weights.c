@@ -487,11 +487,8 @@ static void test_refusals(const trial *t)
 
 int main(int argc, char **argv)
 {
-  abut_context context;
   trial t = {.precision = precision_of(argc, argv)};
-  if (!test_context(t.precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(t.precision);
   if (crossing_bars(context, t.precision, &t)) {
     test_crossing(&t);
     test_formulas(&t, 0.0);
@@ -511,6 +508,5 @@ int main(int argc, char **argv)
   }
   free(t.pose[0]);
   free(t.pose[1]);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -195,9 +195,7 @@ int main(int argc, char **argv)
   const abut_precision precision = argc > 1 && !strcmp(argv[1], "f32") ? ABUT_FLOAT32
                                                                        : ABUT_FLOAT64;
   scene s = {.real = 0};
-  if (!test_context(precision, &s.context)) {
-    return 77;
-  }
+  s.context = require_context(precision);
   if (take(&s, precision)) {
     test_statuses(&s);
     test_alone(&s);
@@ -210,6 +208,5 @@ int main(int argc, char **argv)
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
     free(arrays[i]);
   }
-  CHECK_OK(abut_destroy_context(s.context));
-  return check_finish();
+  return finish_context(s.context);
 }

@@ -755,9 +755,7 @@ int main(int argc, char **argv)
     return 2;
   }
   folder = argv[2];
-  if (!test_context(ABUT_FLOAT32, &device)) {
-    return 77;
-  }
+  device = require_context(ABUT_FLOAT32);
   if (!strncmp(argv[1], "again:", 6)) {
     return recover(argv[1] + 6);
   }
@@ -795,6 +793,5 @@ int main(int argc, char **argv)
     by_error();
     counts(many, sizeof many / sizeof *many);
   }
-  CHECK_OK(abut_destroy_context(device));
-  return check_finish();
+  return finish_context(device);
 }

@@ -624,10 +624,7 @@ int main(int argc, char **argv)
 {
   const abut_precision precision = argc > 1 && !strcmp(argv[1], "f64") ? ABUT_FLOAT64
                                                                        : ABUT_FLOAT32;
-  abut_context c;
-  if (!test_context(precision, &c)) {
-    return 77;
-  }
+  abut_context c = require_context(precision);
   on = context_get(c)->members[0].device;
   device_select(on, 0);
   rounding = precision == ABUT_FLOAT64 ? 1e-6 : 1e-5;
@@ -648,6 +645,5 @@ int main(int argc, char **argv)
   joining();
   beyond();
   corners();
-  CHECK_OK(abut_destroy_context(c));
-  return check_finish();
+  return finish_context(c);
 }

@@ -120,6 +120,5 @@ int main(void)
   REQUIRE_OK(abut_list_devices(NULL, 0, &devices));
   in_child(use_of_parent, &o, devices > 1);
   CHECK_OK(compute(o.pair, &o.nearest)); /* the parent goes on */
-  CHECK_OK(abut_destroy_context(o.context));
-  return check_finish();
+  return finish_context(o.context);
 }

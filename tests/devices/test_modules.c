@@ -564,10 +564,7 @@ static void test_self_tests(abut_precision precision)
 int main(int argc, char **argv)
 {
   const abut_precision precision = precision_of(argc, argv);
-  abut_context there;
-  if (!test_context(precision, &there)) {
-    return 77;
-  }
+  abut_context there = require_context(precision);
   CHECK_OK(abut_destroy_context(there));
   test_builds(precision);
   test_six_tangents(precision);

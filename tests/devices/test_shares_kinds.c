@@ -192,6 +192,5 @@ int main(int argc, char **argv)
   }
   shares(&shared, true);
   CHECK_OK(abut_destroy_context(alone.context));
-  CHECK_OK(abut_destroy_context(shared.context));
-  return check_finish();
+  return finish_context(shared.context);
 }

@@ -299,6 +299,5 @@ int main(int count, char **arguments)
     snprintf(path, sizeof path, "%s/airplane-drill/b.body.json", arguments[2]);
     scan(path, "drill", 276, 0.86, 0.29, 0.97);
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -407,9 +407,7 @@ static void scans(const char *folder)
 
 int main(int count, char **arguments)
 {
-  if (!test_context(ABUT_FLOAT32, &context)) {
-    return 77;
-  }
+  context = require_context(ABUT_FLOAT32);
   if (count > 1 && !strcmp(arguments[1], "scans")) {
     if (!getenv("ABUT_SHARED")) {
       printf("not run: ABUT_SHARED names no folder\n");
@@ -437,6 +435,5 @@ int main(int count, char **arguments)
     qualities();
     refusals();
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

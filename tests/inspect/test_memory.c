@@ -164,11 +164,8 @@ static void calls_on_devices(void)
 
 int main(void)
 {
-  if (!test_context(ABUT_FLOAT64, &context)) {
-    return 77;
-  }
+  context = require_context(ABUT_FLOAT64);
   surfaces();
   calls_on_devices();
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

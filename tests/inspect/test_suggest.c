@@ -133,11 +133,8 @@ static void refusals(void)
 
 int main(void)
 {
-  if (!test_context(ABUT_FLOAT32, &context)) {
-    return 77;
-  }
+  context = require_context(ABUT_FLOAT32);
   boxes();
   refusals();
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -356,14 +356,11 @@ int main(int argc, char **argv)
 {
   REQUIRE(argc > 3);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   if (argc > 4 && is_refused()) {
     printf("refused: %s\n", abut_last_error());
   } else {
     test_all(argv[2], strtoul(argv[3], NULL, 10));
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -153,15 +153,12 @@ int main(int argc, char **argv)
 {
   REQUIRE(argc > 1);
   scenes = argv[1];
-  if (!test_context(ABUT_FLOAT64, &context)) {
-    return 77;
-  }
+  context = require_context(ABUT_FLOAT64);
   for (size_t i = 0; i < sizeof trials / sizeof *trials; ++i) {
     uint64_t random = 5;
     if (argc < 3 || !strcmp(trials[i].file, argv[2])) {
       run_trial(&trials[i], &random);
     }
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -129,9 +129,7 @@ int main(int argc, char **argv)
   tally t = {.gain = 0.0};
   REQUIRE(argc > 2);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   const size_t count = (size_t)atoi(argv[2]),
                scenes = count < KINDS * KINDS ? count : KINDS * KINDS;
   for (size_t i = 0; i < scenes; ++i) {
@@ -147,6 +145,5 @@ int main(int argc, char **argv)
   CHECK_EQUAL(t.status[1], 0);
   CHECK_EQUAL(t.status[3], 0);
   CHECK_EQUAL(t.status[4], 0);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -210,9 +210,7 @@ int main(int argc, char **argv)
 {
   REQUIRE(argc > 1);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   test_squeezed(0.098, ABUT_WORLD_SQUEEZED);
   test_squeezed(0.102, 0);
   test_room(1);
@@ -221,6 +219,5 @@ int main(int argc, char **argv)
   CHECK_EQUAL(spike_contacts(1e-4), 1);
   CHECK(spike_contacts(0.02) >= 4);
   test_lost();
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

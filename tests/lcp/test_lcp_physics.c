@@ -228,9 +228,7 @@ int main(int argc, char **argv)
 {
   REQUIRE(argc > 1);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   test_balls(1.0, 1.0);
   test_balls(3.0, 0.7);
   test_rest();
@@ -239,6 +237,5 @@ int main(int argc, char **argv)
   test_slope(0.2);
   test_bounces();
   test_limit();
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

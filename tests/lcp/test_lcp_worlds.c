@@ -392,13 +392,10 @@ int main(int count, char **words)
     return 2;
   }
   precision = strcmp(words[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   if (count > 3 && is_refused(words[2])) {
     printf("the device is refused\n");
-    CHECK_OK(abut_destroy_context(context));
-    return check_finish();
+    return finish_context(context);
   }
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     hard_case c;
@@ -411,6 +408,5 @@ int main(int count, char **words)
     }
     CHECK(state > 0);
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -322,11 +322,8 @@ int main(int argc, char **argv)
 {
   const abut_precision precision = argc > 1 && !strcmp(argv[1], "f32") ? ABUT_FLOAT32
                                                                        : ABUT_FLOAT64;
-  abut_context context;
   setting s;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   if (set_up(context, &s)) {
     test_none(&s);
     test_places(&s);
@@ -338,6 +335,5 @@ int main(int argc, char **argv)
     test_refused(&s, precision);
     test_agreement(context, precision);
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -363,10 +363,7 @@ int main(int argc, char **argv)
 {
   const abut_precision precision = argc > 1 && !strcmp(argv[1], "f32") ? ABUT_FLOAT32
                                                                        : ABUT_FLOAT64;
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   abut_body ball, drilled, cloud, grid;
   abut_pair balls, drills, clouds, grids;
   if (make_ball(context, &ball) && make_drilled(context, &drilled) &&
@@ -392,6 +389,5 @@ int main(int argc, char **argv)
     test_refused(balls);
     test_agreement(context, precision);
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -234,11 +234,8 @@ static void test_thin(abut_scene thin)
 
 int main(int argc, char **argv)
 {
-  abut_context context;
   REQUIRE(argc > 8);
-  if (!test_context(strcmp(argv[1], "f32") ? ABUT_FLOAT64 : ABUT_FLOAT32, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(strcmp(argv[1], "f32") ? ABUT_FLOAT64 : ABUT_FLOAT32);
   const abut_scene balls = load(context, argv[2]);
   test_places(balls);
   test_framed(balls);
@@ -248,6 +245,5 @@ int main(int argc, char **argv)
   test_points(load(context, argv[6]));
   test_thin(load(context, argv[7]));
   test_thin(load(context, argv[8]));
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

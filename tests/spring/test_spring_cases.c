@@ -538,14 +538,11 @@ int main(int argc, char **argv)
   REQUIRE(argc > 2);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
   root = argv[2];
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   if (argc > 3 && is_refused()) {
     printf("refused: %s\n", abut_last_error());
   } else {
     test_all();
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

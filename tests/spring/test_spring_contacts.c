@@ -196,6 +196,5 @@ int main(int argc, char **argv)
   test_plate();
   test_forces();
   test_choice();
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -64,17 +64,13 @@ static void run_trial(const struct trial *of, const char *const folders[2], abut
 int main(int argc, char **argv)
 {
   uint64_t random = 17;
-  abut_context context;
   REQUIRE(argc > 2);
   const char *const folders[2] = {argv[1], argv[2]};
-  if (!test_context(ABUT_FLOAT64, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(ABUT_FLOAT64);
   for (size_t i = 0; i < sizeof trials / sizeof *trials; ++i) {
     if (argc < 4 || strstr(trials[i].scene.file, argv[3])) {
       run_trial(&trials[i], folders, context, &random);
     }
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

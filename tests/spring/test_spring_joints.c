@@ -192,14 +192,11 @@ int main(int argc, char **argv)
   REQUIRE(argc > 2);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
   root = argv[2];
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   test_case("spring-joints", "euler");
   test_case("spring-joints", "rk4");
   test_case("spring-joints-smooth", "euler");
   test_case("spring-joints", "implicit");
   test_case("spring-joints-smooth", "implicit");
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -241,9 +241,7 @@ int main(int argc, char **argv)
   uint64_t random = 5;
   REQUIRE(argc > 2);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   test_momentum();
   test_rest();
   test_slide();
@@ -256,6 +254,5 @@ int main(int argc, char **argv)
       drop(words[i], (size_t)atoi(argv[2]), &random);
     }
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -133,9 +133,7 @@ int main(int argc, char **argv)
   REQUIRE(argc > 3);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
   root = argv[2];
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   read_npz("spring-pushing-five", "pushing", &all);
   size_t done = 0;
   for (size_t i = 0; i < sizeof motions / sizeof *motions; ++i) {
@@ -146,6 +144,5 @@ int main(int argc, char **argv)
   }
   check(done > 0, "%s has no motions", argv[3]);
   abut_free_npz(&all);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -424,14 +424,11 @@ int main(int argc, char **argv)
   REQUIRE(argc > 2);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
   root = argv[2];
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   test_spheres();
   test_finger("spring-t26-finger", "t26", 1e-4);
   test_finger("spring-t4k-finger", "t4k", 0.0);
   test_second();
   test_golden_second();
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -382,13 +382,10 @@ int main(int argc, char **argv)
   REQUIRE(argc > 2);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
   root = argv[2];
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   test_numbers();
   test_mixed();
   test_case("spring-t26-finger");
   test_case("spring-t4k-finger");
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

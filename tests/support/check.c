@@ -87,6 +87,21 @@ bool test_context(abut_precision precision, abut_context *out)
   return true;
 }
 
+abut_context require_context(abut_precision precision)
+{
+  abut_context context;
+  if (!test_context(precision, &context)) {
+    exit(77);
+  }
+  return context;
+}
+
+int finish_context(abut_context context)
+{
+  CHECK_OK(abut_destroy_context(context));
+  return check_finish();
+}
+
 bool usual_share(void)
 {
   const char *usual = getenv("ABUT_TEST_USUAL"), *all = getenv("ABUT_TEST_ALL");

@@ -49,6 +49,11 @@ int check_finish(void);
  * precision. */
 bool test_context(abut_precision precision, abut_context *out);
 
+/* The same, but ends the program where test_context returns false, with status 77: the test is
+ * skipped. finish_context destroys a context and returns what check_finish does. */
+abut_context require_context(abut_precision precision);
+int finish_context(abut_context context);
+
 /* Element i of an array of the given precision. */
 double real_at(const void *array, abut_precision precision, size_t i);
 void real_put(void *array, abut_precision precision, size_t i, double value);

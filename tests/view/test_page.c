@@ -169,20 +169,16 @@ static void test_scene(abut_context context, const char *path)
 
 int main(int argc, char **argv)
 {
-  abut_context context;
   abut_body box;
   abut_smoothing smoothing;
   abut_pair pair;
   REQUIRE(argc > 2);
-  if (!test_context(ABUT_FLOAT64, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(ABUT_FLOAT64);
   REQUIRE_OK(abut_load_body(context, argv[1], &box));
   REQUIRE_OK(abut_fit_smoothing(box, box, &smoothing));
   REQUIRE_OK(abut_create_pair(box, box, &smoothing, &pair));
   test_pair(pair);
   test_live(pair, smoothing);
   test_scene(context, argv[2]);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

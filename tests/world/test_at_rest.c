@@ -171,12 +171,9 @@ static void test_law(const char *law)
 
 int main(void)
 {
-  if (!test_context(ABUT_FLOAT64, &context)) {
-    return 77;
-  }
+  context = require_context(ABUT_FLOAT64);
   test_law("lcp");
   test_law("cone");
   test_law("spring");
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -524,13 +524,10 @@ static void test_differences(abut_context context)
 
 int main(int argc, char **argv)
 {
-  abut_context context;
   REQUIRE(argc > 1);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
   law = argc > 2 ? argv[2] : law;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   balls = usual_share() ? 1 : balls;
   const bool springs = !strcmp(law, "spring");
   if (!springs) {
@@ -547,6 +544,5 @@ int main(int argc, char **argv)
   if (precision == ABUT_FLOAT64 && !strcmp(law, "cone")) {
     test_differences(context);
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

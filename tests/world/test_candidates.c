@@ -341,6 +341,5 @@ int main(void)
   test_refused(context);
   test_many(context);
   test_warned(context);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -257,6 +257,5 @@ int main(int argc, char **argv)
   test_sliding(c, "cone");
   test_sliding(c, "lcp");
   test_refused(c);
-  CHECK_OK(abut_destroy_context(c));
-  return check_finish();
+  return finish_context(c);
 }

@@ -131,9 +131,7 @@ int main(int argc, char **argv)
     printf("not run: all scenes take minutes; ABUT_TEST_ALL=1 lets them\n");
     return 77;
   }
-  if (!test_context(ABUT_FLOAT64, &context)) {
-    return 77;
-  }
+  context = require_context(ABUT_FLOAT64);
   for (size_t i = 0; i < sizeof trials / sizeof *trials; ++i) {
     if (argc > 4 ? strstr(trials[i].scene.file, argv[4]) != NULL : full || trials[i].quick) {
       run_trial(&trials[i], &random);
@@ -144,6 +142,5 @@ int main(int argc, char **argv)
       run_heap(&heaps[i], &random);
     }
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -135,6 +135,5 @@ int main(void)
   REQUIRE_OK(abut_get_scene_warning(p.scene, 0, &text));
   check(strstr(text, "; 1 more trees") != NULL, "%s", text);
   play_close(&p);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -293,14 +293,11 @@ int main(int argc, char **argv)
 {
   REQUIRE(argc > 2);
   trial t = {.precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64};
-  if (!test_context(t.precision, &t.context)) {
-    return 77;
-  }
+  t.context = require_context(t.precision);
   check_outputs(&t, argv[2]);
   check_still(&t);
   check_singular(&t);
   check_left(&t);
   check_axle(&t);
-  CHECK_OK(abut_destroy_context(t.context));
-  return check_finish();
+  return finish_context(t.context);
 }

@@ -278,9 +278,7 @@ int main(int argc, char **argv)
 {
   REQUIRE(argc > 1);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   test_half((const double[3]){0.05, 0.05, 0.05});
   test_half((const double[3]){0.05, 0.05, 0.01});
   test_half((const double[3]){0.03, 0.08, 0.02});
@@ -296,6 +294,5 @@ int main(int argc, char **argv)
   test_apart("plate on bar", plate, bar);
   test_apart("cube on bar", cube, bar);
   test_apart("plate on plate", plate, plate);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

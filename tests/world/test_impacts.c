@@ -651,9 +651,7 @@ int main(int argc, char **argv)
 {
   static const char *const laws[] = {"cone", "lcp", "spring"};
   static const char rk4[] = "\"integrator\": \"rk4\",", euler[] = "\"integrator\": \"euler\",";
-  if (!test_context(ABUT_FLOAT64, &context)) {
-    return 77;
-  }
+  context = require_context(ABUT_FLOAT64);
   for (int i = 0; i < 3; ++i) {
     test_ball(laws[i], "");
     test_corner(laws[i], "", 0.3, 3.0, 0.0);
@@ -677,6 +675,5 @@ int main(int argc, char **argv)
   test_two("cone", rk4, 1, -0.3); /* no stage is where they overlap, for the law is steep there */
   test_arm("cone", rk4, 2);
   test_arm("spring", rk4, 2);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -473,12 +473,9 @@ static void test_refused(abut_context c, const char *text)
 int main(int argc, char **argv)
 {
   static char automatic[ROOM], listed[ROOM], all[ROOM], few[ROOM];
-  abut_context c;
   REQUIRE(argc > 1);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
-  if (!test_context(precision, &c)) {
-    return 77;
-  }
+  abut_context c = require_context(precision);
   write_scene("\"automatic\": true", automatic);
   write_scene("\"automatic\": true, \"broad_phase\": false", all);
   write_scene("\"pairs\": [{\"a\": 3, \"b\": 0}, {\"a\": 4, \"b\": 1}]", few);

@@ -142,11 +142,8 @@ int main(int argc, char **argv)
 {
   REQUIRE(argc > 1);
   trial t = {.precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64};
-  abut_context context;
   t.law = argc > 2 ? argv[2] : "cone";
-  if (!test_context(t.precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(t.precision);
   for (int i = 0; i < KINDS; ++i) {
     open_kind(&t, context, i);
   }

@@ -435,12 +435,9 @@ static void test_refused(abut_context context)
 
 int main(int argc, char **argv)
 {
-  abut_context context;
   REQUIRE(argc > 1);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   test_towers(context);
   test_between(context);
   test_islands(context);
@@ -449,6 +446,5 @@ int main(int argc, char **argv)
   test_wall(context, 590, 0, 0, 1); /* 174,345 pairs with more slots than kernels count, of which
                                        few are looked at */
   test_refused(context);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

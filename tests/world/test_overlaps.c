@@ -232,9 +232,7 @@ int main(int argc, char **argv)
     printf("not run: more than %d starts take minutes; ABUT_TEST_ALL=1 lets them\n", USUAL);
     return 77;
   }
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   const size_t count = ((size_t)atoi(argv[5]) + TRIALS - 1) / TRIALS;
   for (int i = 0; i < TRIALS; ++i) {
     if (argc == 6 || strstr(trials[i].scene.file, argv[6])) {
@@ -246,6 +244,5 @@ int main(int argc, char **argv)
          all.with_status);
   CHECK_EQUAL(all.not_finite, 0);
   check(share < UNDONE_LIMIT, "Newton is undone in %zu of %zu", all.undone, all.steps);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

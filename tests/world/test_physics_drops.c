@@ -134,14 +134,11 @@ int main(int argc, char **argv)
   REQUIRE(argc > 3);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
   assets = argv[2];
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   const bool usual = usual_share();
   seconds = usual ? 0.8 : seconds;
   for (int i = usual ? DROPS - 2 : 0; i < (usual ? DROPS - 1 : DROPS); ++i) {
     run_drop(&drops[i], (size_t)atoi(argv[3]), &random);
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

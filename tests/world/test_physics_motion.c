@@ -273,13 +273,10 @@ int main(int argc, char **argv)
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
   scenes = argv[2];
   full = !strcmp(argv[3], "full");
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   test_block();
   test_ball();
   test_tumbling();
   test_collision();
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

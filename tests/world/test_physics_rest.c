@@ -401,9 +401,7 @@ int main(int argc, char **argv)
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
   scenes = argv[2];
   full = !strcmp(argv[3], "full");
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   test_resting("resting-box.scene.json", 0.1, depth_of_law(4.0, 0.002)); /* on its corners */
   /* The fields of these are superquadrics. The depth is that of the reference's rollout. */
   test_resting("../../golden-dynamics/cone-boxes-resting/scene.json", 0.2, 0.1144e-3);
@@ -419,6 +417,5 @@ int main(int argc, char **argv)
   test_layers();
   test_across_a_rim();
   test_drops();
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

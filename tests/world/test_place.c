@@ -95,16 +95,12 @@ static void check_refusals(abut_scene scene)
 
 int main(int argc, char **argv)
 {
-  abut_context context;
   abut_scene scene;
   REQUIRE(argc > 1);
-  if (!test_context(ABUT_FLOAT32, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(ABUT_FLOAT32);
   REQUIRE_OK(abut_load_scene(context, argv[1], &scene));
   check_places(scene, positions);
   check_lengths(scene);
   check_refusals(scene);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

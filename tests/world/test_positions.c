@@ -118,12 +118,9 @@ static void check_bad(const trial *t)
 int main(int argc, char **argv)
 {
   REQUIRE(argc > 2);
-  abut_context context;
   trial t = {.precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64};
   t.tolerance = t.precision == ABUT_FLOAT64 ? 1e-13 : 1e-5;
-  if (!test_context(t.precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(t.precision);
   static const char *const names[] = {"cone-random-tree", "cone-tree-rollout", "cone-boxes-stack"};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     char path[1024];
@@ -143,6 +140,5 @@ int main(int argc, char **argv)
     check_bad(&t);
     CHECK_OK(abut_destroy_scene(t.scene));
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

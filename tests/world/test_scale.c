@@ -264,9 +264,7 @@ int main(int argc, char **argv)
   static const char *const laws[] = {"cone", "lcp", "spring"};
   REQUIRE(argc > 1);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   test_slab(0.01);
   test_slab(0.1);
   test_peg(0.01);
@@ -274,6 +272,5 @@ int main(int argc, char **argv)
   for (int i = 0; i < 9; ++i) {
     test_wall(laws[i % 3], walls[i / 3]);
   }
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

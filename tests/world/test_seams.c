@@ -252,9 +252,7 @@ int main(int argc, char **argv)
   REQUIRE(argc > 1);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
   law = argc > 2 ? argv[2] : law;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   write_mesh();
   for (size_t i = 0; i < sizeof grounds / sizeof *grounds; ++i) {
     test_slides(&grounds[i]);
@@ -264,6 +262,5 @@ int main(int argc, char **argv)
   test_sides();
   test_stops();
   remove(mesh_name);
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -143,12 +143,9 @@ int main(int argc, char **argv)
 {
   REQUIRE(argc > 2);
   trial t = {.precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64};
-  abut_context context;
   double start[PLACES];
   worlds = argc > 3 ? (size_t)atoi(argv[3]) : worlds;
-  if (!test_context(t.precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(t.precision);
   REQUIRE_OK(abut_load_scene(context, argv[2], &t.scene));
   REQUIRE_OK(abut_get_scene_info(t.scene, &t.info));
   REQUIRE(t.info.nq <= PLACES);

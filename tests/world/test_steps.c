@@ -509,9 +509,7 @@ int main(int argc, char **argv)
 {
   REQUIRE(argc > 2);
   trial t = {.precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64};
-  if (!test_context(t.precision, &t.run.context)) {
-    return 77;
-  }
+  t.run.context = require_context(t.precision);
   t.run.steps_alone = argc > 4 && !strcmp(argv[4], "--steps");
   if (argc > 3 && strcmp(argv[3], "--or-refused")) {
     char path[1024];
@@ -520,6 +518,5 @@ int main(int argc, char **argv)
   } else if (argc == 3 || !is_refused(&t, argv[2])) {
     check_all(&t, argv[2]);
   }
-  CHECK_OK(abut_destroy_context(t.run.context));
-  return check_finish();
+  return finish_context(t.run.context);
 }

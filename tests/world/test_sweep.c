@@ -626,9 +626,7 @@ int main(int argc, char **argv)
   static const char *const laws[] = {"cone", "lcp", "spring"};
   REQUIRE(argc > 1);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   for (int i = 0; i < 3; ++i) {
     test_wall(laws[i], "");
     test_overlapping(laws[i]);
@@ -659,6 +657,5 @@ int main(int argc, char **argv)
   test_limit();
   test_kinds();
   test_given();
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -111,6 +111,5 @@ int main(void)
   each_allocation_of_steps("cone", true);
   each_allocation_of_steps("spring", false);
   each_allocation_of_steps("spring", true);
-  CHECK_OK(abut_destroy_context(home));
-  return check_finish();
+  return finish_context(home);
 }

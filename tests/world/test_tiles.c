@@ -543,10 +543,7 @@ int main(int argc, char **argv)
   figure = argv[2];
   snprintf(mesh_path, sizeof mesh_path, "tiles-%ld.obj", (long)getpid());
   snprintf(body_path, sizeof body_path, "tiles-%ld.body.json", (long)getpid());
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   write_mesh();
   write_body();
   test_away(context);

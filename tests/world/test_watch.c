@@ -198,9 +198,7 @@ int main(int argc, char **argv)
   static const char *const laws[] = {"cone", "lcp", "spring"};
   REQUIRE(argc > 1);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  context = require_context(precision);
   for (int i = 0; i < 3; ++i) {
     test_fast(laws[i]);
     test_plane(laws[i]);
@@ -209,6 +207,5 @@ int main(int argc, char **argv)
   test_gained();
   test_thrown();
   test_sinking();
-  CHECK_OK(abut_destroy_context(context));
-  return check_finish();
+  return finish_context(context);
 }

@@ -400,10 +400,7 @@ int main(int argc, char **argv)
 {
   REQUIRE(argc > 1);
   const abut_precision precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
-  abut_context context;
-  if (!test_context(precision, &context)) {
-    return 77;
-  }
+  abut_context context = require_context(precision);
   CHECK_OK(abut_destroy_context(context));
   crowd_size = usual_share() ? CROWD / 4 : CROWD;
   test_law(precision, "cone");
