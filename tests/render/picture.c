@@ -191,3 +191,44 @@ bool make_pair(abut_body body1, abut_body body2, abut_pair *out)
   return CHECK_OK(abut_fit_edge_pairs(body1, body2, &smoothing)) &&
          CHECK_OK(abut_create_pair(body1, body2, &smoothing, out));
 }
+
+static picture draw_on(uint32_t device, uint32_t lanes, abut_precision precision,
+                       picture (*draw_in)(abut_context))
+{
+  abut_context context;
+  abut_context_def def = abut_default_context_def();
+  def.device = device;
+  def.lanes = lanes;
+  def.precision = precision;
+  if (!CHECK_OK(abut_create_context(&def, &context))) {
+    return (picture){0, 0, NULL};
+  }
+  const picture p = draw_in(context);
+  CHECK_OK(abut_destroy_context(context));
+  return p;
+}
+
+void check_devices(abut_context context, abut_precision precision, picture (*draw_in)(abut_context),
+                   void (*judge)(const picture *wanted))
+{
+  abut_device_info info;
+  uint32_t host;
+  CHECK_OK(abut_context_device(context, &info));
+  CHECK_OK(abut_find_device("host", &host));
+  picture wanted = draw_on(host, 0, ABUT_FLOAT64, draw_in);
+  judge(&wanted);
+  const uint32_t widths[4] = {1, 4, 8, 16};
+  for (int i = 0; i < (info.type == ABUT_DEVICE_HOST ? 1 : 4); ++i) {
+    picture got = draw_on(info.index, widths[i], precision, draw_in);
+    if (check(got.width == wanted.width && got.width, "no picture to compare")) {
+      const double mean = mean_difference(&got, &wanted);
+      const size_t off = count_different(&got, &wanted, 24);
+      printf("%s, %u lanes: mean difference %.6f, %zu pixels differ, %zu by more than 24\n",
+             info.name, widths[i], mean, count_different(&got, &wanted, 0), off);
+      check(mean < 0.1 && off < 24, "%s, %u lanes: pictures differ by %.3f, in %zu pixels",
+            info.name, widths[i], mean, off);
+    }
+    picture_free(&got);
+  }
+  picture_free(&wanted);
+}

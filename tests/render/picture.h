@@ -41,6 +41,11 @@ bool make_cloud_ball(abut_context context, abut_body *out);
 /* The same ball as a grid. */
 bool make_grid_ball(abut_context context, abut_body *out);
 
+/* Draws in every lane width of a context's device, each in a context of its own, and compares with
+ * the host path in double, whose picture `judge` is given first. */
+void check_devices(abut_context context, abut_precision precision, picture (*draw_in)(abut_context),
+                   void (*judge)(const picture *wanted));
+
 /* A pair with the smoothing that fits. */
 bool make_pair(abut_body body1, abut_body body2, abut_pair *out);
 
