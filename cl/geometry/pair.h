@@ -50,7 +50,7 @@ typedef struct pair_sizes {
 #define EDGE_ENTRIES_AT(n, side) ((side) ? EDGE_LIST_PLANE(n, 0) : 0)
 #define EDGE_ENTRIES_STRIDE(n) (EDGE_LIST_PLANE(n, 0) + EDGE_LIST_PLANE(n, 1))
 
-// The reals of a pair beside the smoothing's, for near.cl: which part of its length an edge's
+// The reals of a pair beside the smoothing's, for near*.cl: which part of its length an edge's
 // points are at most from one of its ends; how far beyond the nearest blocks of each body's
 // vertices a selection looks; the largest radius of each body's vertices; and each body's middle,
 // for middle.cl: its place, how deep it lies in the body (0: there is none), below which depth the

@@ -1,6 +1,7 @@
-/* Active contacts alone, by the kernels of near.cl and listed.cl in cl/kernels/manifold. The cutoff
- * is the greater of the smoothing's floor and the list's threshold. A bound decides what can reach
- * it, and only that is computed; the result equals the full computation's but for rounding. */
+/* Active contacts alone, by the kernels of near*.cl and listed*.cl in cl/kernels/manifold. The
+ * cutoff is the greater of the smoothing's floor and the list's threshold. A bound decides what can
+ * reach it, and only that is computed; the result equals the full computation's but for rounding.
+ */
 #include "contact/active.h"
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* The pass from cotangents of listed contacts back to gradients of the poses: it launches the
- * adjoints of near.cl and listed.cl in the opposite order of active.c. Each work-item of a kernel's
- * work-groups leaves a block of wrenches. */
+ * adjoints of listed.cl, near_pairs.cl and near_edges.cl in the opposite order of active.c. Each
+ * work-item of a kernel's work-groups leaves a block of wrenches. */
 #include "base/error.h"
 #include "geometry/layout.h"
 #include "contact/active.h"

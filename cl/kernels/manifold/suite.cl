@@ -13,7 +13,9 @@
 #include "kernels/manifold/field.cl"
 #include "kernels/manifold/vertex.cl"
 #include "kernels/manifold/select.cl"
+#include "kernels/manifold/edge_witness.cl"
 #include "kernels/manifold/edge.cl"
+#include "kernels/manifold/edge_neighbours.cl"
 #include "kernels/manifold/weight.cl"
 #include "kernels/manifold/edge_field.h"
 #define EDGE(name) name
@@ -24,8 +26,12 @@
 #include "kernels/manifold/edge_field.cl"
 #include "kernels/manifold/reduce.cl"
 #include "kernels/manifold/near.cl"
+#include "kernels/manifold/near_edges.cl"
+#include "kernels/manifold/near_pairs.cl"
 #include "kernels/manifold/middle.cl"
 #include "kernels/manifold/listed.cl"
+#include "kernels/manifold/listed_entries.cl"
+#include "kernels/manifold/entries.cl"
 #include "kernels/manifold/edge_listed.cl"
 #include "num/num_off.h"
 
@@ -41,6 +47,7 @@
 #define NUM_DUAL 0
 #include "num/num_on.h"
 #include "kernels/manifold/listed_adjoint.cl"
+#include "kernels/manifold/near_adjoint.cl"
 #include "kernels/manifold/edge_listed_adjoint.cl"
 #include "num/num_off.h"
 #undef NUM_DUAL

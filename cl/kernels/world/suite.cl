@@ -20,6 +20,7 @@
 #include "kernels/world/mass.cl"
 
 #if TANGENTS == 1
+#include "kernels/world/impact_touch.cl"
 #include "kernels/world/impact.cl"
 #endif
 
@@ -32,12 +33,20 @@
 #include "kernels/world/contacts.cl"
 #include "kernels/world/cone.cl"
 #include "kernels/world/panels.cl"
+#include "kernels/world/solver_state.cl"
 #include "kernels/world/cost.cl"
+#include "kernels/world/curvature.cl"
+#include "kernels/world/newton_system.cl"
+#include "kernels/world/newton_search.cl"
+#include "kernels/world/newton_order.cl"
 #include "kernels/world/newton.cl"
 #include "kernels/world/lcp_choose.cl"
 #include "kernels/world/lcp.cl"
 #include "kernels/world/step.cl"
 #include "kernels/world/watch.cl"
+#include "kernels/world/sweep_way.cl"
+#include "kernels/world/sweep_touch.cl"
+#include "kernels/world/sweep_impulse.cl"
 #include "kernels/world/sweep.cl"
 #include "kernels/world/broad.cl"
 #include "kernels/world/counts.cl"
@@ -47,6 +56,7 @@
 #include "kernels/world/spring_contacts.cl"
 #include "kernels/world/contacts_adjoint.cl"
 #include "kernels/world/tree_adjoint.cl"
+#include "kernels/world/entries_adjoint.cl"
 #include "kernels/world/step_adjoint.cl"
 #include "kernels/world/tangent.cl"
 #include "kernels/world/spring_adjoint.cl"

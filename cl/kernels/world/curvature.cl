@@ -1,0 +1,239 @@
+// From the sums of entries to joints: generalised forces of wrenches, and curvatures in panels.
+
+static real dot6(const real a[6], const real b[6])
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
+}
+
+// Adds the generalised forces of a group's wrench to out (nv): X' times the wrench.
+static void add_wrench(const newton *s, const newton_group *g, GLOBAL const real *push,
+                       GLOBAL real *out)
+{
+  real of[6];
+  for (int i = 0; i < 6; ++i) {
+    of[i] = push[i];
+  }
+  for (int k = s->team.item; k < g->ints[GROUP_DOFS]; k += s->team.items) {
+    real column[6];
+    group_column(s, g, k, column);
+    out[mover_at(s, g, k)[MOVER_DOF]] += dot6(column, of);
+  }
+}
+
+// Moves on to the pair (k, m <= k) that is `by` behind, row by row.
+static void pair_on(int by, int *k, int *m)
+{
+  for (*m += by; *m > *k; ++*k) {
+    *m -= *k + 1;
+  }
+}
+
+// The panels of the trees of a group's links, where what both have to do with each other lies: in
+// that of side `first`, whose tree is eliminated before, from row `between` on.
+typedef struct group_panels {
+  panel of[2];
+  int first, between;
+} group_panels;
+
+static group_panels group_panels_of(const newton *s, const newton_group *g)
+{
+  GLOBAL const int *place = order_array(&s->panels, ORDER_PLACE);
+  group_panels p;
+  int trees[2];
+  trees_of_group(s->n, s->ints, g->ints, trees);
+  for (int side = 0; side < 2; ++side) {
+    p.of[side] = panel_of(&s->panels, trees[side] < 0 ? trees[!side] : trees[side]);
+  }
+  p.first = place[p.of[0].tree] < place[p.of[1].tree] ? 0 : 1;
+  p.between = p.of[0].tree == p.of[1].tree
+                ? 0
+                : panel_row(&s->panels, p.of[p.first].tree, p.of[!p.first].tree);
+  return p;
+}
+
+// Adds X' F X to panels, where F is `full`, each pair of movers by itself. Movers are in the order
+// of their degrees of freedom, so that each pair of them comes once; those of the tree that is
+// eliminated first have the columns.
+static void add_pairs(const newton *s, const newton_group *g, const group_panels *p,
+                      const real full[36])
+{
+  const panel *of = p->of;
+  GLOBAL real *same = of[0].at, *mixed = same;
+  real turned[6];
+  int k = 0, m = 0, last = -1, step = 1, side = 0;
+  for (pair_on(s->team.item, &k, &m); k < g->ints[GROUP_DOFS]; pair_on(s->team.items, &k, &m)) {
+    real column[6];
+    if (k != last) {
+      const int dof = mover_at(s, g, k)[MOVER_DOF], own = dof_place(s->n, s->ints, dof);
+      side = dof_tree(s->n, s->ints, dof) == of[0].tree ? 0 : 1;
+      // Where its entries with movers of its own tree lie, and with those of the other one.
+      same = of[side].at + own;
+      mixed = of[p->first].at + p->between + (side == p->first ? own * of[p->first].stride : own);
+      step = side == p->first ? 1 : of[p->first].stride;
+      group_column(s, g, k, column);
+      for (int i = 0; i < 6; ++i) {
+        turned[i] = dot6(column, full + 6 * i);
+      }
+      last = k;
+    }
+    GLOBAL const int *other = s->ints + s->n->at_dofs + DOF_INTS * mover_at(s, g, m)[MOVER_DOF];
+    const int is_same = other[DOF_TREE] == of[side].tree;
+    GLOBAL real *to = is_same ? same + other[DOF_PLACE] * of[side].stride
+                              : mixed + other[DOF_PLACE] * step;
+    group_column(s, g, m, column);
+    *to += dot6(column, turned);
+  }
+}
+
+#if WG == 1
+#define MOVERS_AT_ONCE 16 // at least LANES, and as many as two bodies have that are free
+
+// The columns of a group's movers side by side, and the degrees of freedom that these are.
+typedef struct group_columns {
+  int count, dof[MOVERS_AT_ONCE];
+  real x[6 * MOVERS_AT_ONCE];
+} group_columns;
+
+static void make_columns(const newton *s, const newton_group *g, group_columns *c)
+{
+  c->count = g->ints[GROUP_DOFS];
+  for (int i = 0; i < 6 * MOVERS_AT_ONCE; i += LANES) {
+    lane_store(lane_lit(R(0.0)), c->x + i);
+  }
+  for (int k = 0; k < c->count; ++k) {
+    real column[6];
+    c->dof[k] = mover_at(s, g, k)[MOVER_DOF];
+    group_column(s, g, k, column);
+    for (int i = 0; i < 6; ++i) {
+      c->x[MOVERS_AT_ONCE * i + k] = column[i];
+    }
+  }
+}
+
+// Writes X x, and adds X' times a wrench to out (nv).
+static void columns_twist(const group_columns *c, GLOBAL const real *x, real out[6])
+{
+  for (int i = 0; i < 6; ++i) {
+    out[i] = R(0.0);
+    for (int k = 0; k < c->count; ++k) {
+      out[i] += c->x[MOVERS_AT_ONCE * i + k] * x[c->dof[k]];
+    }
+  }
+}
+
+static void columns_wrench(const group_columns *c, const real push[SUMS_WRENCH], GLOBAL real *out)
+{
+  for (int k = 0; k < c->count; ++k) {
+    real sum = c->x[k] * push[0];
+    for (int i = 1; i < 6; ++i) {
+      sum += c->x[MOVERS_AT_ONCE * i + k] * push[i];
+    }
+    out[c->dof[k]] += sum;
+  }
+}
+
+// Adds X' F X to panels with lanes over movers. What comes above a panel's diagonal is of no
+// matter.
+static void add_columns(const newton *s, const group_columns *c, const group_panels *p,
+                        const real full[36])
+{
+  int side[MOVERS_AT_ONCE], place[MOVERS_AT_ONCE];
+  real row[LANES];
+  for (int k = 0; k < c->count; ++k) {
+    GLOBAL const int *of = s->ints + s->n->at_dofs + DOF_INTS * c->dof[k];
+    side[k] = of[DOF_TREE] == p->of[p->first].tree ? p->first : !p->first;
+    place[k] = of[DOF_PLACE] + (side[k] == p->first ? 0 : p->between);
+  }
+  for (int block = 0; block < c->count; block += LANES) {
+    lane own[6], turned[6];
+    for (int i = 0; i < 6; ++i) {
+      own[i] = lane_load(c->x + MOVERS_AT_ONCE * i + block);
+    }
+    for (int i = 0; i < 6; ++i) {
+      turned[i] = full[6 * i] * own[0];
+      for (int l = 1; l < 6; ++l) {
+        turned[i] += full[6 * i + l] * own[l];
+      }
+    }
+    for (int m = 0; m < c->count; ++m) {
+      const int is_first = side[m] == p->first, off = is_first ? 0 : p->between;
+      const panel *of = p->of + side[m];
+      GLOBAL real *column = of->at + (place[m] - off) * of->stride - off;
+      lane sum = c->x[m] * turned[0];
+      for (int i = 1; i < 6; ++i) {
+        sum += c->x[MOVERS_AT_ONCE * i + m] * turned[i];
+      }
+      lane_store(sum, row);
+      for (int k = block; k < MIN_INT(c->count, block + LANES); ++k) {
+        if (is_first || side[k] != p->first) {
+          column[place[k]] += row[k - block];
+        }
+      }
+    }
+  }
+}
+#endif
+
+// Writes a symmetric matrix of which `block` is the lower triangle.
+static void put_full(const real block[SUMS_BLOCK], real full[36])
+{
+  for (int i = 0, at = 0; i < 6; ++i) {
+    for (int l = 0; l <= i; ++l) {
+      full[6 * i + l] = full[6 * l + i] = block[at++];
+    }
+  }
+}
+
+#if WG == 1
+// Does for an entry, one step behind the other, what items that share entries do in turns: its
+// twist where joints move by x (nv), what its contacts add up to, and what that gives to out (nv)
+// and, with `curved`, to panels.
+static void entry_alone(const newton *s, int entry, int item, GLOBAL const real *x,
+                        const int curved, GLOBAL real *out)
+{
+  const newton_group g = newton_group_of(s, item);
+  const int is_small = g.ints[GROUP_DOFS] <= MOVERS_AT_ONCE, count = curved ? SUMS : SUMS_WRENCH;
+  GLOBAL real *row = entry_row(s, entry);
+  group_columns c;
+  real t[6], sums[SUMS], full[36];
+  if (is_small) {
+    make_columns(s, &g, &c);
+    columns_twist(&c, x, t);
+  } else {
+    group_twist(s, &g, x, t);
+  }
+  group_wrench(&g, 0, LANES, t, curved, sums);
+  for (int i = 0; i < 6; ++i) {
+    row[ENTRY_TWIST + i] = t[i];
+  }
+  for (int i = 0; i < count; ++i) {
+    row[ENTRY_SUMS + i] = sums[i];
+  }
+  if (is_small) {
+    columns_wrench(&c, sums, out);
+  } else {
+    add_wrench(s, &g, row + ENTRY_SUMS, out);
+  }
+  if (curved) {
+    const group_panels p = group_panels_of(s, &g);
+    put_full(sums + SUMS_WRENCH, full);
+    if (is_small) {
+      add_columns(s, &c, &p, full);
+    } else {
+      add_pairs(s, &g, &p, full);
+    }
+  }
+}
+#else
+// Adds X' W'GW X of a group to panels.
+static void add_curvature(const newton *s, const newton_group *g, GLOBAL const real *sums)
+{
+  const group_panels p = group_panels_of(s, g);
+  real block[SUMS_BLOCK], full[36];
+  for (int i = 0; i < SUMS_BLOCK; ++i) {
+    block[i] = sums[i];
+  }
+  put_full(block, full);
+  add_pairs(s, g, &p, full);
+}
+#endif

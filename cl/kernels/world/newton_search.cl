@@ -1,0 +1,125 @@
+// The line search of Newton's method: how far each island goes along its step.
+
+// Whether the slope of an island's line is within the scene's tolerance of what it was where the
+// line began.
+static int line_is_flat(const newton *s, int island)
+{
+  const real slope = island_numbers(s, ISLAND_SLOPE)[island],
+             size = slope < R(0.0) ? -slope : slope;
+  return !(size > s->reals[WORLD_LINE_TOLERANCE] * island_numbers(s, ISLAND_START)[island]);
+}
+
+// Begins the line search of each island at work that has made a full step, by the slope where it is
+// now, and says whether any has to search. Most have not: there the gradient is that of their next
+// step already.
+static int start_lines(const newton *s)
+{
+  int any = 0;
+  GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
+  GLOBAL real *slope = island_numbers(s, ISLAND_SLOPE);
+  island_dots(s, ISLAND_AT_WORK, newton_vector(s, VECTOR_GRADIENT), newton_vector(s, VECTOR_STEP),
+              slope);
+  for (int island = s->team.item; island < s->trees; island += s->team.items) {
+    if (island_is(s, island, ISLAND_AT_WORK) && !line_is_flat(s, island)) {
+      state[island] |= ISLAND_SEARCHES | ISLAND_MOVES;
+      island_numbers(s, ISLAND_AT)[island] = R(0.0);
+      island_numbers(s, ISLAND_LOW)[island] = R(-1.0);
+      island_numbers(s, ISLAND_HIGH)[island] = REAL_BIG;
+      any = 1;
+    }
+  }
+  return team_any(&s->team, any);
+}
+
+// Writes slope and bend of the cost where the item's islands that search are on their lines. With
+// `is_first` that is where VECTOR_ACC is, of which the slope is there already, as is what entries
+// add up to.
+static void line_slopes(const newton *s, int is_first)
+{
+  GLOBAL const real *x = newton_vector(s, VECTOR_ACC), *along = newton_vector(s, VECTOR_STEP);
+  GLOBAL const real *at = island_numbers(s, ISLAND_AT);
+  GLOBAL real *slope = island_numbers(s, ISLAND_SLOPE), *bend = island_numbers(s, ISLAND_BEND);
+  for (int island = s->team.item; island < s->trees; island += s->team.items) {
+    bend[island] = island_numbers(s, ISLAND_BENT)[island];
+    slope[island] = is_first ? slope[island]
+                             : island_numbers(s, ISLAND_TURNED)[island] + at[island] * bend[island];
+  }
+  for (int entry = 0; entry < s->entry_count; ++entry) {
+    const int item = entry_at(s, entry, ISLAND_SEARCHES),
+              island = item < 0 ? -1 : item_island(s, item);
+    if (island_is_own(s, island)) {
+      slope[island] += is_first ? R(0.0) : entry_row(s, entry)[ENTRY_SUMS];
+      bend[island] += is_first ? entry_bend(s, entry) : entry_row(s, entry)[ENTRY_SUMS + 1];
+    }
+  }
+  for (int i = 0; i < s->rows; ++i) {
+    const int dof = row_dof(s, i), island = dof_island(s, dof);
+    if (island_is_own(s, island) && island_is(s, island, ISLAND_SEARCHES)) {
+      const row_terms_of t = single_terms(s, i, x[dof] + at[island] * along[dof]);
+      slope[island] += is_first ? R(0.0) : t.slope * along[dof];
+      bend[island] += t.bend * along[dof] * along[dof];
+    }
+  }
+}
+
+// Moves an island on along its line, by Newton's method within a bracket. Returns 0 where it has
+// arrived.
+static int line_on(const newton *s, int island)
+{
+  GLOBAL real *at = island_numbers(s, ISLAND_AT) + island,
+              *low = island_numbers(s, ISLAND_LOW) + island;
+  GLOBAL real *high = island_numbers(s, ISLAND_HIGH) + island;
+  const real slope = island_numbers(s, ISLAND_SLOPE)[island];
+  if (line_is_flat(s, island)) {
+    return 0;
+  }
+  *low = slope < R(0.0) ? *at : *low;
+  *high = slope < R(0.0) ? *high : *at;
+  const real next = *at - slope / island_numbers(s, ISLAND_BEND)[island];
+  const real middle = *high < REAL_BIG ? R(0.5) * (*low + *high) : R(2.0) * *at + R(1.0);
+  *at = next > *low && next < *high ? next : middle;
+  return 1;
+}
+
+// Finds how far from VECTOR_ACC, where they have made a full step, islands that search go along
+// VECTOR_STEP (ISLAND_AT): to where the slope of the cost is 0, to the scene's line tolerance of
+// ISLAND_START.
+static void newton_search(const newton *s)
+{
+  GLOBAL const real *step = newton_vector(s, VECTOR_STEP);
+  GLOBAL real *along = newton_vector(s, VECTOR_ALONG);
+  GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
+  int left = s->trees;
+  mass_times(s, ISLAND_SEARCHES, step, along);
+  entry_twists(s, ISLAND_SEARCHES, step, ENTRY_ALONG);
+  MEET;
+  island_dots(s, ISLAND_SEARCHES, step, newton_vector(s, VECTOR_TURN),
+              island_numbers(s, ISLAND_TURNED));
+  island_dots(s, ISLAND_SEARCHES, step, along, island_numbers(s, ISLAND_BENT));
+  line_slopes(s, 1);
+  for (int k = 0; HAS_TURN(k, left ? s->n->line_iterations : 0); ++k) {
+    left = 0;
+    for (int island = s->team.item; island < s->trees; island += s->team.items) {
+      if (island_is(s, island, ISLAND_SEARCHES)) {
+        const int on = line_on(s, island);
+        state[island] &= on ? ~0 : ~ISLAND_SEARCHES;
+        left |= on;
+      }
+    }
+    left = team_any(&s->team, left);
+    entry_sums(s, ISLAND_SEARCHES, SUM_SLOPE);
+    line_slopes(s, 0);
+  }
+  for (int island = s->team.item; island < s->trees; island += s->team.items) {
+    state[island] &= ~ISLAND_SEARCHES;
+  }
+  MEET;
+  for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
+    const int tree = dof_tree(s->n, s->ints, dof);
+    if (tree_is(s, tree, ISLAND_MOVES)) {
+      newton_vector(s, VECTOR_ACC)[dof] +=
+        island_numbers(s, ISLAND_AT)[tree_island(s, tree)] * step[dof];
+    }
+  }
+  MEET;
+}

@@ -1,0 +1,209 @@
+// The system of equations of a Newton step: the cost at an acceleration, its gradient, its Hessian
+// in panels, and the solution by their factor.
+
+// Writes the cost that each island in a state has at accelerations x; VECTOR_STEP and VECTOR_TURN
+// are room, as are the entries' twists.
+static void newton_costs(const newton *s, int state, GLOBAL const real *x, GLOBAL real *out)
+{
+  GLOBAL real *off = newton_vector(s, VECTOR_STEP), *turned = newton_vector(s, VECTOR_TURN);
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
+    off[i] = x[i] - newton_vector(s, VECTOR_FREE)[i];
+  }
+  entry_twists(s, state, x, ENTRY_TWIST);
+  MEET;
+  mass_times(s, state, off, turned);
+  entry_sums(s, state, SUM_COST);
+  island_dots(s, state, off, turned, out);
+  for (int tree = s->team.item; tree < s->trees; tree += s->team.items) {
+    out[tree] *= R(0.5);
+  }
+  for (int entry = 0; entry < s->entry_count; ++entry) {
+    const int item = entry_at(s, entry, state), island = item < 0 ? -1 : item_island(s, item);
+    if (island_is_own(s, island)) {
+      out[island] += entry_row(s, entry)[ENTRY_SUMS];
+    }
+  }
+  for (int i = 0; i < s->rows; ++i) {
+    const int dof = row_dof(s, i), island = dof_island(s, dof);
+    if (island_is_own(s, island)) {
+      out[island] += single_terms(s, i, x[dof]).cost;
+    }
+  }
+  MEET;
+}
+
+// Fills the panels of islands in a state with M.
+static void start_panels(const newton *s, int state)
+{
+  for (int tree = 0; tree < s->trees; ++tree) {
+    const panel q = panel_of(&s->panels, tree);
+    for (int i = LANES * s->team.item; i < q.dofs * q.stride && tree_is(s, tree, state);
+         i += LANES * s->team.items) {
+      lane_store(lane_lit(R(0.0)), q.at + i);
+    }
+  }
+  MEET;
+  for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
+    const int tree = dof_tree(s->n, s->ints, dof), i = dof_place(s->n, s->ints, dof);
+    if (tree_is(s, tree, state)) {
+      const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+      const panel q = panel_of(&s->panels, tree);
+      for (int k = 0; k <= i; ++k) {
+        q.at[k * q.stride + i] = s->mass[t.block + k * t.count + i];
+      }
+    }
+  }
+}
+
+// Writes J' lambda at x to VECTOR_CONSTRAINT_FORCE, for islands in one of some states, and with
+// `curved` adds J'GJ to their panels as well.
+static void newton_constraint_force(const newton *s, GLOBAL const real *x, int state,
+                                    const int curved)
+{
+  GLOBAL real *constraint_force = newton_vector(s, VECTOR_CONSTRAINT_FORCE);
+  for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
+    if (tree_is(s, dof_tree(s->n, s->ints, dof), state)) {
+      constraint_force[dof] = R(0.0);
+    }
+  }
+#if WG == 1
+  for (int entry = 0; entry < s->entry_count; ++entry) {
+    const int item = entry_at(s, entry, state);
+    if (item >= 0) {
+      entry_alone(s, entry, item, x, curved, constraint_force);
+    }
+  }
+#else
+  entry_twists(s, state, x, ENTRY_TWIST);
+  MEET;
+  entry_sums(s, state, curved ? SUM_CURVED : SUM_WRENCH);
+  for (int entry = 0; HAS_TURN(entry, s->entry_count); ++entry) {
+    const int item = entry < s->entry_count ? entry_at(s, entry, state) : -1;
+    if (item >= 0) {
+      const newton_group g = bare_group(s, item);
+      GLOBAL const real *sums = entry_row(s, entry) + ENTRY_SUMS;
+      add_wrench(s, &g, sums, constraint_force);
+      if (curved) {
+        add_curvature(s, &g, sums + SUMS_WRENCH);
+      }
+    }
+    MEET;
+  }
+#endif
+  for (int i = 0; i < s->rows; ++i) {
+    const int dof = row_dof(s, i), tree = dof_tree(s->n, s->ints, dof);
+    if (is_own(&s->team, dof) && tree_is(s, tree, state)) {
+      const row_terms_of t = single_terms(s, i, x[dof]);
+      constraint_force[dof] -= t.slope;
+      if (curved) {
+        const panel q = panel_of(&s->panels, tree);
+        q.at[dof_place(s->n, s->ints, dof) * (q.stride + 1)] += t.bend;
+      }
+    }
+  }
+  MEET;
+}
+
+// Finds, at VECTOR_ACC, what Newton's method asks of islands in a state: the gradient and what it
+// is made of, and in panels the Hessian. VECTOR_ALONG gets acc - free.
+static void newton_look(const newton *s, int state)
+{
+  GLOBAL const real *acc = newton_vector(s, VECTOR_ACC);
+  GLOBAL real *off = newton_vector(s, VECTOR_ALONG), *turned = newton_vector(s, VECTOR_TURN);
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
+    off[i] = acc[i] - newton_vector(s, VECTOR_FREE)[i];
+  }
+  start_panels(s, state);
+  newton_constraint_force(s, acc, state, 1);
+  mass_times(s, state, off, turned);
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
+    if (tree_is(s, dof_tree(s->n, s->ints, i), state)) {
+      newton_vector(s, VECTOR_GRADIENT)[i] =
+        turned[i] - newton_vector(s, VECTOR_CONSTRAINT_FORCE)[i];
+    }
+  }
+  MEET;
+}
+
+// Returns the panel of a tree whose island is at work, else, and where there is no such tree, one
+// without rows.
+static panel panel_at_work(const newton *s, int tree)
+{
+  panel none;
+  if (tree < s->trees && tree_is(s, tree, ISLAND_AT_WORK)) {
+    return panel_of(&s->panels, tree);
+  }
+  none.at = s->room;
+  none.tree = none.dofs = none.rows = none.stride = 0;
+  return none;
+}
+
+// The same of the tree that has a place in the order.
+static panel panel_in_order(const newton *s, int place)
+{
+  const int some = place >= 0 && place < s->trees;
+  return panel_at_work(s, some ? order_array(&s->panels, ORDER_TREES)[place] : s->trees);
+}
+
+// Scales the panels of islands at work by M's diagonal (VECTOR_SCALE).
+static void scale_panels(const newton *s)
+{
+  GLOBAL const real *scale = newton_vector(s, VECTOR_SCALE);
+  for (int tree = 0; HAS_TURN(tree, s->trees); ++tree) {
+    const panel q = panel_at_work(s, tree);
+    panel_gather(&s->panels, &q, &s->team, scale, 1, s->room);
+    MEET;
+    for (int k = 0; k < q.dofs; ++k) {
+      GLOBAL real *column = q.at + k * q.stride;
+      const real own = s->room[k];
+      for (int first = LANES_AT(k) + LANES * s->team.item; first < q.stride;
+           first += LANES * s->team.items) {
+        lane_store(lane_load(column + first) * lane_load(s->room + first) * own, column + first);
+      }
+    }
+    MEET;
+  }
+}
+
+// Replaces the scaled panels of islands at work by the factor of the Hessian. An island whose
+// Hessian is not positive definite has failed.
+static void factor_panels(const newton *s)
+{
+  GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
+  for (int place = 0; HAS_TURN(place, s->trees); ++place) {
+    const panel q = panel_in_order(s, place);
+    const int good = panel_factor(&q, &s->team);
+    if (good && q.dofs) {
+      panel_update(&s->panels, &q, &s->team);
+    } else if (!good && s->team.item == 0) {
+      state[tree_island(s, q.tree)] = ISLAND_FAILED;
+    }
+    MEET;
+  }
+}
+
+// Scales x by M's diagonal (VECTOR_SCALE) for islands at work.
+static void scale_vector(const newton *s, GLOBAL real *x)
+{
+  for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
+    if (tree_is(s, dof_tree(s->n, s->ints, dof), ISLAND_AT_WORK)) {
+      x[dof] *= newton_vector(s, VECTOR_SCALE)[dof];
+    }
+  }
+  MEET;
+}
+
+// Replaces x by inv(H) x for islands at work.
+static void newton_solve(const newton *s, GLOBAL real *x)
+{
+  scale_vector(s, x);
+  for (int place = 0; HAS_TURN(place, s->trees); ++place) {
+    const panel q = panel_in_order(s, place);
+    panel_forward(&s->panels, &q, &s->team, s->room, x);
+  }
+  for (int turn = 0; HAS_TURN(turn, s->trees); ++turn) {
+    const panel q = panel_in_order(s, s->trees - 1 - turn);
+    panel_backward(&s->panels, &q, &s->team, s->room, x);
+  }
+  scale_vector(s, x);
+}

@@ -1,0 +1,162 @@
+// What a world's solver works with: vectors over degrees of freedom, islands of trees, and the mass
+// matrix; docs/cone.md, sections 8 and 9.
+
+// What a work-item has of its world: the scene, the world's numbers, the pool of contacts with all
+// worlds' items, the numbers of those that are the world's entries, rows (entries, ENTRY_REALS) of
+// what they add up to, and its row of `work`: AXIS_REALS of each degree of freedom, M's blocks,
+// VECTORS vectors (nv), ROW_TERMS numbers of each row, ISLAND_NUMBERS of each tree, and room for
+// the numbers of a panel's rows. Of the graph of trees and of panels, see panels.cl, only Newton's
+// method has any. `trees`, `dofs` and `rows` say how many the solver goes through: as many as the
+// scene has, or none.
+typedef struct newton {
+  GLOBAL const world_sizes *n;
+  GLOBAL const int *ints;
+  GLOBAL const real *reals, *parameters;
+  int shared, world;
+  world_one tree;
+  GLOBAL const real *contacts;
+  GLOBAL const int *items, *entries;
+  int entry_count, trees, dofs, rows;
+  GLOBAL real *axes, *mass, *vectors, *row_terms, *islands, *room, *sums;
+  panels panels;
+  team team;
+} newton;
+
+static GLOBAL real *newton_vector(const newton *s, int i)
+{
+  return s->vectors + i * s->n->nv;
+}
+
+static real dot_n(int count, GLOBAL const real *a, GLOBAL const real *b)
+{
+  real sum = R(0.0);
+  for (int i = 0; i < count; ++i) {
+    sum += a[i] * b[i];
+  }
+  return sum;
+}
+
+// ---- islands ----
+
+static GLOBAL real *island_numbers(const newton *s, int which)
+{
+  return s->islands + which * s->n->trees;
+}
+
+static int tree_island(const newton *s, int tree)
+{
+  return order_array(&s->panels, ORDER_ISLAND)[tree];
+}
+
+static int island_is(const newton *s, int island, int state)
+{
+  return (order_array(&s->panels, ORDER_STATE)[island] & state) != 0;
+}
+
+// Says whether the island of a tree is in one of some states; 0 stands for all islands.
+static int tree_is(const newton *s, int tree, int state)
+{
+  return !state || island_is(s, tree_island(s, tree), state);
+}
+
+static int dof_island(const newton *s, int dof)
+{
+  return tree_island(s, dof_tree(s->n, s->ints, dof));
+}
+
+// Returns the item of entry i of the world, and the ints of an item's group.
+static int entry_item(const newton *s, int i)
+{
+  return s->entries[i];
+}
+
+static GLOBAL const int *item_group(const newton *s, int item)
+{
+  return s->ints + s->n->at_groups + GROUP_INTS * ROW(s->items, item, ITEM_INTS)[ITEM_GROUP];
+}
+
+// Returns the island of an item, -1 where its links cannot move.
+static int item_island(const newton *s, int item)
+{
+  int trees[2];
+  trees_of_group(s->n, s->ints, item_group(s, item), trees);
+  const int tree = trees[0] < 0 ? trees[1] : trees[0];
+  return tree < 0 ? -1 : tree_island(s, tree);
+}
+
+// Returns the item of an entry whose island is in one of some states, else -1.
+static int entry_at(const newton *s, int entry, int state)
+{
+  const int item = entry_item(s, entry), island = item_island(s, item);
+  return island >= 0 && (!state || island_is(s, island, state)) ? item : -1;
+}
+
+// What an island has, the item of its number sees to: it goes through all trees, entries and rows,
+// in their order, and takes what belongs to its islands.
+static int island_is_own(const newton *s, int island)
+{
+  return island >= 0 && is_own(&s->team, island);
+}
+
+// Writes the part that each island of the item, in one of some states, has of the dot product of a
+// and b (nv).
+static void island_dots(const newton *s, int state, GLOBAL const real *a, GLOBAL const real *b,
+                        GLOBAL real *out)
+{
+  for (int tree = s->team.item; tree < s->trees; tree += s->team.items) {
+    out[tree] = R(0.0);
+  }
+  for (int tree = 0; tree < s->trees; ++tree) {
+    const int island = tree_island(s, tree);
+    if (island_is_own(s, island) && (!state || island_is(s, island, state))) {
+      const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+      real sum = out[island];
+      for (int i = 0; i < t.count; ++i) {
+        sum += a[t.dofs[i]] * b[t.dofs[i]];
+      }
+      out[island] = sum;
+    }
+  }
+}
+
+// Returns the sum of the products of `count` numbers of a row and the entries of x (nv) that belong
+// to as many of a tree's degrees of freedom.
+static real dot_tree(const mass_tree *t, int count, GLOBAL const real *row, GLOBAL const real *x)
+{
+  real sum = R(0.0);
+  for (int i = 0; i < count; ++i) {
+    sum += row[i] * x[t->dofs[i]];
+  }
+  return sum;
+}
+
+// Copies M's blocks, both triangles, to the world's row of `work`, and the inverse roots of its
+// diagonal to VECTOR_SCALE.
+static void start_mass(const newton *s)
+{
+  for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
+    const mass_tree t = mass_tree_of(s->n, s->ints, dof_tree(s->n, s->ints, dof));
+    const int i = dof_place(s->n, s->ints, dof);
+    GLOBAL real *m = s->mass + t.block;
+    for (int k = 0; k <= i; ++k) {
+      m[i * t.count + k] = m[k * t.count + i] =
+        one_real(&s->tree, s->n->at_mass + t.block + i * t.count + k);
+    }
+    newton_vector(s, VECTOR_SCALE)[dof] =
+      R(1.0) / lane_first(lane_sqrt(lane_lit(m[i * (t.count + 1)])));
+  }
+}
+
+// Writes M x for the islands in one of some states. What an item writes is that of its own degrees
+// of freedom.
+static void mass_times(const newton *s, int state, GLOBAL const real *x, GLOBAL real *out)
+{
+  for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
+    const int tree = dof_tree(s->n, s->ints, dof);
+    if (tree_is(s, tree, state)) {
+      const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+      out[dof] =
+        dot_tree(&t, t.count, s->mass + t.block + dof_place(s->n, s->ints, dof) * t.count, x);
+    }
+  }
+}
