@@ -73,6 +73,7 @@ struct body {
 
 /* Gives the body on a member of its context. It is brought there when it is first asked for. */
 abut_status body_on(body *b, size_t place, const resident_body **out);
+void resident_body_free(resident_body *r);
 
 /* Returns the body of a handle, or NULL with an error text. */
 body *body_get(abut_body b);

@@ -31,7 +31,7 @@ typedef enum exit_code {
     }                        \
   } while (0)
 
-/* Alphabetical, as option_table in options.c. */
+/* Alphabetical, as option_table in option_table.c. */
 typedef enum option_id {
   OPTION_ALL,
   OPTION_ALSO,
@@ -252,6 +252,10 @@ exit_code read_options(const program *p, int argc, char **argv, options *o);
 void print_options(const command *c);
 /* "--name" */
 const char *option_name(option_id id);
+exit_code need_operands(const options *o, int count, const char *names);
+exit_code need_option(const options *o, option_id id);
+
+/* ---- option_values.c ---- */
 
 /* --temperature of a soft distance, where it is given. */
 exit_code option_temperature(const options *o, abut_batch *batch);
@@ -276,9 +280,6 @@ exit_code option_word_list(const options *o, option_id id, const char *const *wo
 /* One word of `words`; its place in them. */
 exit_code option_word(const options *o, option_id id, const char *const *words, size_t word_count,
                       size_t *out);
-
-exit_code need_operands(const options *o, int count, const char *names);
-exit_code need_option(const options *o, option_id id);
 
 /* ---- report.c ---- */
 

@@ -1,7 +1,6 @@
 #include "engine/device/context.h"
 
 #include "base/call_lock.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "engine/device/discovery.h"
@@ -370,8 +369,7 @@ static abut_status none_left(const context *c)
               m->text);
 }
 
-/* Counts the members, chosen or standing in; that is the next place, too. */
-static size_t count_members(const context *c)
+size_t context_members(const context *c)
 {
   size_t i = c->count;
   while (i < MEMBERS && c->members[i].device) {
@@ -382,7 +380,7 @@ static size_t count_members(const context *c)
 
 bool context_can_stand_in(const context *c)
 {
-  const size_t next = count_members(c);
+  const size_t next = context_members(c);
   const bool host_stands_in = next > c->count &&
                               device_info(c->members[next - 1].device)->type == ABUT_DEVICE_HOST;
   return c->def.fallback == ABUT_FALLBACK_HOST && !host_stands_in;
@@ -394,7 +392,7 @@ static abut_status add_preferred(context *c, bool *added)
 {
   found_device found;
   *added = false;
-  for (size_t place = count_members(c); c->by_preference && !*added; ++place) {
+  for (size_t place = context_members(c); c->by_preference && !*added; ++place) {
     if (place + 1 == MEMBERS || discover_preferred(is_member, c, &found) != ABUT_SUCCESS ||
         !found.platform) {
       break;
@@ -419,7 +417,7 @@ abut_status context_stand_in(context *c)
     return ABUT_SUCCESS;
   }
   const device_options options = {.host = true, .precision = c->def.precision};
-  return device_open(&options, &c->members[count_members(c)].device);
+  return device_open(&options, &c->members[context_members(c)].device);
 }
 
 /* What a device keeps for chunks makes room for what is asked of it now. */
@@ -456,82 +454,6 @@ abut_status context_on_each(context *c, member_function run, void *user)
                                                                              : none_left(c);
 }
 
-abut_status abut_context_device(abut_context handle_, abut_device_info *info)
-{
-  ENTER(context_pool, handle_);
-  if (!info) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_context_device needs a place for its answer");
-  }
-  context *c = context_get(handle_);
-  if (!c) {
-    return ABUT_ERROR_HANDLE;
-  }
-  *info = *device_info(c->members[0].device);
-  return ABUT_SUCCESS;
-}
-
-abut_status abut_context_devices(abut_context handle_, abut_device_report *reports, size_t capacity,
-                                 size_t *count)
-{
-  ENTER(context_pool, handle_);
-  if (!count || (capacity && !reports)) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_context_devices needs a count, and reports for a "
-                                     "capacity");
-  }
-  context *c = context_get(handle_);
-  if (!c) {
-    return ABUT_ERROR_HANDLE;
-  }
-  *count = count_members(c);
-  for (size_t i = 0; i < *count && i < capacity; ++i) {
-    const member *m = &c->members[i];
-    reports[i] = (abut_device_report){.info = *device_info(m->device),
-                                      .status = m->status,
-                                      .chunks = m->chunks,
-                                      .elements = m->elements};
-    snprintf(reports[i].text, sizeof reports[i].text, "%.*s", (int)sizeof reports[i].text - 1,
-             m->text);
-  }
-  return ABUT_SUCCESS;
-}
-
-abut_status abut_context_precision(abut_context handle_, abut_precision *precision)
-{
-  ENTER(context_pool, handle_);
-  if (!precision) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_context_precision needs a place for its answer");
-  }
-  context *c = context_get(handle_);
-  if (!c) {
-    return ABUT_ERROR_HANDLE;
-  }
-  *precision = c->def.precision;
-  return ABUT_SUCCESS;
-}
-
-abut_status abut_get_counters(abut_context handle_, abut_counters *counters)
-{
-  ENTER(context_pool, handle_);
-  if (!counters) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_get_counters needs a place for its answer");
-  }
-  context *c = context_get(handle_);
-  if (!c) {
-    return ABUT_ERROR_HANDLE;
-  }
-  memset(counters, 0, sizeof *counters);
-  for (size_t i = 0; i < MEMBERS && c->members[i].device; ++i) {
-    const abut_counters *of = device_counters(c->members[i].device);
-    counters->bytes_up += of->bytes_up;
-    counters->bytes_down += of->bytes_down;
-    counters->launches += of->launches;
-    counters->builds += of->builds;
-    counters->chunks += of->chunks;
-    counters->resident += of->resident;
-  }
-  return ABUT_SUCCESS;
-}
-
 abut_status context_adopt(context *c, pool *p, owned *object, void (*destroy)(void *object))
 {
   TRY(pool_add(p, object, c->call_lock, &object->self));
@@ -564,64 +486,4 @@ void context_discard(context *c, owned *object)
   release(c, object);
   pool_remove(object->pool, object->self);
   object->destroy(object);
-}
-
-/* ---- the timeline ---- */
-
-void context_span(context *c, const abut_span *span)
-{
-  pthread_mutex_lock(&c->lock);
-  void *spans = c->spans;
-  if (c->timed &&
-      grow(&spans, &c->span_capacity, c->span_count + 1, sizeof(abut_span)) == ABUT_SUCCESS) {
-    c->spans = spans;
-    abut_span *s = &c->spans[c->span_count++];
-    *s = *span;
-    s->begin -= c->timeline_begin;
-    s->end -= c->timeline_begin;
-  }
-  pthread_mutex_unlock(&c->lock);
-}
-
-abut_status abut_start_timeline(abut_context handle_)
-{
-  ENTER(context_pool, handle_);
-  context *c = context_get(handle_);
-  if (!c) {
-    return ABUT_ERROR_HANDLE;
-  }
-  c->timed = true;
-  c->span_count = 0;
-  c->timeline_begin = now();
-  return ABUT_SUCCESS;
-}
-
-abut_status abut_stop_timeline(abut_context handle_)
-{
-  ENTER(context_pool, handle_);
-  context *c = context_get(handle_);
-  if (!c) {
-    return ABUT_ERROR_HANDLE;
-  }
-  c->timed = false;
-  return ABUT_SUCCESS;
-}
-
-abut_status abut_get_timeline(abut_context handle_, abut_span *spans, size_t capacity,
-                              size_t *count)
-{
-  ENTER(context_pool, handle_);
-  if (!count || (capacity && !spans)) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_get_timeline needs a count, and spans for a capacity");
-  }
-  context *c = context_get(handle_);
-  if (!c) {
-    return ABUT_ERROR_HANDLE;
-  }
-  *count = c->span_count;
-  const size_t copied = capacity < c->span_count ? capacity : c->span_count;
-  if (copied) {
-    memcpy(spans, c->spans, copied * sizeof *spans);
-  }
-  return ABUT_SUCCESS;
 }

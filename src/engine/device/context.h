@@ -109,6 +109,9 @@ size_t context_real_bytes(const context *c); /* 4 or 8 */
 bool context_works(const context *c, size_t place);
 size_t context_first(const context *c);
 
+/* Counts the members, chosen or standing in; that is the next place, too. */
+size_t context_members(const context *c);
+
 /* Whether a device is to blame, and others may do better. */
 bool is_device_error(abut_status status);
 

@@ -1,4 +1,4 @@
-#include "engine/schedule/schedule.h"
+#include "engine/schedule/sharing.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -6,176 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* First chunk of a device whose throughput is not known; the host path, which is slow, takes 1. */
-#define PROBE ((size_t)64)
-#define LEAST_SECONDS 1e-3  /* smaller chunks cost more by their launches than they balance */
-#define WARY_SECONDS 1e-2   /* of a chunk while another device's throughput is not known */
 #define MEMORY_SECONDS 0.05 /* what jobs before count for in a device's throughput */
-/* Pieces that can lie returned: what all hold, and one more each time a device takes less. */
-#define RETURNED_MOST (MEMBERS * (DEVICE_SLOTS + 64))
-
-/* What a worker has taken, oldest first. */
-typedef struct hand {
-  worker worker;
-  struct sharing *sharing;
-  chunk held[DEVICE_SLOTS];
-  size_t slots; /* that it uses of its device's */
-  size_t oldest, count;
-  bool bare;       /* a chunk found no memory: since then one at a time */
-  size_t bare_for; /* the last such chunk's group: what it let go of others have taken since */
-  double begun[DEVICE_SLOTS], submitted[DEVICE_SLOTS];
-  double ended;       /* the last chunk's kernels */
-  double reported;    /* when the last chunk was done */
-  size_t group;       /* that chunk's; of it: */
-  double started;     /* when its first chunk began */
-  size_t elements;    /* done since */
-  double rate_before; /* measured before */
-  bool working;
-  pthread_t thread;
-  bool threaded;
-} hand;
-
-/* What the threads share, under `lock`. */
-typedef struct sharing {
-  job *job;
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  size_t next, group; /* the first element that nobody has taken, and its group */
-  size_t done, flying;
-  size_t told; /* how much was done when the caller was told last */
-  size_t returned_count;
-  abut_status status;  /* of the whole job */
-  bool unfit[MEMBERS]; /* members for which one element is too large */
-  size_t hand_count, working;
-  hand hands[MEMBERS]; /* from here on all is long, and begins without content */
-  char text[ERROR_TEXT_BYTES], unfit_text[ERROR_TEXT_BYTES];
-  chunk returned[RETURNED_MOST];
-} sharing;
-
-/* ---- how much ---- */
-
-static double rate_of(const sharing *s, const hand *h, size_t group)
-{
-  return s->job->groups[group].rates[h->worker.member];
-}
-
-/* Of how many working devices the throughput is known, and the sum of it. */
-static size_t count_known(const sharing *s, size_t group, double *sum)
-{
-  size_t known = 0;
-  *sum = 0.0;
-  for (size_t i = 0; i < s->hand_count; ++i) {
-    const double rate = s->hands[i].working ? rate_of(s, &s->hands[i], group) : 0.0;
-    *sum += rate;
-    known += rate > 0.0;
-  }
-  return known;
-}
-
-/* A device's part of all throughput; those not measured yet count as the mean of the others. */
-static double part_of(const sharing *s, double rate, double sum, size_t known)
-{
-  return rate <= 0.0 ? 1.0 / (double)s->working : rate / (sum / (double)known * (double)s->working);
-}
-
-/* Half of the device's part of what is left; towards the end its part, of next to nothing all. */
-static double guided_size(double rate, double fair)
-{
-  const double least = rate * LEAST_SECONDS;
-  return fair > 2.0 * least ? 0.5 * fair : fair > 0.5 * least ? fmin(fair, least) : least;
-}
-
-static size_t most_of(const hand *h, size_t group)
-{
-  const size_t bound = h->worker.job->bound, most = h->worker.most[group];
-  return bound && bound < most ? bound : most;
-}
-
-/* Of a piece of `left` elements. Alone, equal chunks as large as memory lets them be; with others,
- * by throughput, where `all` is what they have to do yet, counted in such elements. */
-static size_t wanted_size(const sharing *s, const hand *h, size_t group, size_t left, double all)
-{
-  const size_t most = most_of(h, group);
-  if (s->working == 1) {
-    const size_t chunks = (left + most - 1) / most;
-    return (left + chunks - 1) / chunks;
-  }
-  double sum;
-  const size_t known = count_known(s, group, &sum);
-  const double rate = rate_of(s, h, group);
-  const double guided = guided_size(rate, part_of(s, rate, sum, known) * all);
-  size_t size = guided < (double)left ? 1 + (size_t)guided : left;
-  const size_t probe = device_info(h->worker.device)->type == ABUT_DEVICE_HOST ? 1 : PROBE;
-  size = rate > 0.0 || size < probe ? size : probe;
-  if (rate > 0.0 && known < s->working) { /* it may be slow beside the others */
-    size = (size_t)fmin((double)size, 1.0 + rate * WARY_SECONDS);
-  }
-  return size < most ? size : most;
-}
-
-static size_t whole_multiple(const sharing *s, size_t size, size_t left, size_t most)
-{
-  const size_t m = s->job->multiple;
-  if (m > 1 && size < left) {
-    const size_t up = (size + m - 1) / m * m, down = size / m * m;
-    size = up <= most ? up : down ? down : size;
-  }
-  return size < left ? size : left;
-}
-
-static size_t size_of_next(const sharing *s, const hand *h, size_t group, size_t left, double all)
-{
-  return whole_multiple(s, wanted_size(s, h, group, left, all), left, most_of(h, group));
-}
-
-static bool take_returned(sharing *s, const hand *h, chunk *out)
-{
-  if (!s->returned_count) {
-    return false;
-  }
-  chunk *last = &s->returned[s->returned_count - 1];
-  const size_t size = size_of_next(s, h, last->group, last->count, (double)last->count);
-  *out = (chunk){last->first, size, last->group};
-  last->first += size;
-  last->count -= size;
-  s->returned_count -= last->count == 0;
-  return true;
-}
-
-static bool take_next(sharing *s, const hand *h, chunk *out)
-{
-  if (s->next == s->job->total) {
-    return false;
-  }
-  s->group += s->next == s->job->groups[s->group].end;
-  const job_group *g = &s->job->groups[s->group];
-  const size_t left = g->end - s->next;
-  const double all = (double)left + g->behind / g->each;
-  *out = (chunk){s->next, size_of_next(s, h, s->group, left, all), s->group};
-  s->next += out->count;
-  return true;
-}
-
-/* Takes work; with `wait`, until there is some, or nothing that others hold can come back. */
-static bool take(hand *h, bool wait, chunk *out)
-{
-  sharing *s = h->sharing;
-  bool found = false;
-  pthread_mutex_lock(&s->lock);
-  for (;;) {
-    if (s->status != ABUT_SUCCESS) {
-      break;
-    }
-    found = take_returned(s, h, out) || take_next(s, h, out);
-    if (found || !wait || !s->flying) {
-      break;
-    }
-    pthread_cond_wait(&s->changed, &s->lock);
-  }
-  s->flying += found ? out->count : 0;
-  pthread_mutex_unlock(&s->lock);
-  return found;
-}
 
 /* ---- one chunk ---- */
 
@@ -404,7 +235,7 @@ static abut_status work(hand *h)
   TRY(h->worker.job->steps.open(&h->worker));
   for (;;) {
     const size_t slot = (h->oldest + h->count) % h->slots;
-    if (h->count < h->slots && take(h, h->count == 0, &h->held[slot])) {
+    if (h->count < h->slots && sharing_take(h, h->count == 0, &h->held[slot])) {
       TRY(begin_chunk(h, slot));
     } else if (h->count) {
       TRY(end_oldest(h));
@@ -524,43 +355,13 @@ static void run_round(sharing *s)
   }
 }
 
-/* The time of an element, one over a device's mean throughput; 0 where none is known. */
-static double time_of_each(const job_group *g)
-{
-  double sum = 0.0, known = 0.0;
-  for (size_t i = 0; i < MEMBERS; ++i) {
-    sum += g->rates[i];
-    known += g->rates[i] > 0.0;
-  }
-  return known > 0.0 ? known / sum : 0.0;
-}
-
-/* How much of the work lies in each group, and behind it. Groups that nobody has measured count as
- * the mean of the others. */
-static void weigh_groups(const job *j)
-{
-  double sum = 0.0, known = 0.0, behind = 0.0;
-  for (size_t i = 0; i < j->group_count; ++i) {
-    job_group *g = &j->groups[i];
-    g->each = time_of_each(g);
-    sum += g->each;
-    known += g->each > 0.0;
-  }
-  for (size_t i = j->group_count; i-- > 0;) {
-    job_group *g = &j->groups[i];
-    g->each = g->each > 0.0 ? g->each : known > 0.0 ? sum / known : 1.0;
-    g->behind = behind;
-    behind += g->each * (double)(g->end - (i ? j->groups[i - 1].end : 0));
-  }
-}
-
 abut_status schedule(job *j)
 {
   if (!j->total) {
     return ABUT_SUCCESS;
   }
   sharing s;
-  weigh_groups(j);
+  sharing_weigh_groups(j);
   memset(&s, 0, offsetof(sharing, hands));
   s.job = j;
   s.text[0] = s.unfit_text[0] = '\0';
@@ -579,24 +380,4 @@ abut_status schedule(job *j)
   pthread_cond_destroy(&s.changed);
   pthread_mutex_destroy(&s.lock);
   return s.status == ABUT_SUCCESS ? ABUT_SUCCESS : fail(s.status, "%s", s.text);
-}
-
-abut_status size_chunk(const size_t *bytes, size_t buffers, uint64_t budget, uint64_t allocation,
-                       size_t *most)
-{
-  uint64_t sum = 0, largest = 1;
-  for (size_t i = 0; i < buffers; ++i) {
-    sum += bytes[i];
-    largest = bytes[i] > largest ? bytes[i] : largest;
-  }
-  uint64_t fits = budget / (sum ? sum : 1);
-  if (allocation / largest == 0) {
-    return fail(ABUT_ERROR_TOO_LARGE,
-                "one pose needs a buffer of %llu bytes; the device allows %llu",
-                (unsigned long long)largest, (unsigned long long)allocation);
-  }
-  fits = fits ? fits : 1; /* one element may exceed the budget, not the device */
-  fits = allocation / largest < fits ? allocation / largest : fits;
-  *most = (size_t)fits;
-  return ABUT_SUCCESS;
 }

@@ -15,6 +15,8 @@
 #include "core/folder/journal.h"
 #include "core/folder/manifest.h"
 
+#define FOLDER_LISTS "lists" /* a folder of this name holds the entries of lists */
+
 /* An array of the folder. */
 typedef struct folder_array {
   abut_array about; /* its shape in the folder, without data; its name belongs to whoever
@@ -65,6 +67,7 @@ exit_code folder_describe(folder *f);
 exit_code folder_open_arrays(folder *f);
 /* Waits for the folder's lock, for up to a minute. */
 exit_code folder_lock(folder *f);
+void folder_unlock(folder *f);
 /* Writes what a block of poses has. It reaches the disk, and then the journal, while others are
  * computed: no later than folder_flush, which waits for it, and folder_close. */
 exit_code folder_put(folder *f, range block, const outputs *l);
