@@ -56,7 +56,7 @@ struct body {
   size_t head_count;
   reals shape;
   resident_body *on[MEMBERS];        /* by the context's members; NULL: not there yet */
-  double rates[BODY_RATES][MEMBERS]; /* points a second, rays a second; see job.rates */
+  double rates[BODY_RATES][MEMBERS]; /* points a second, rays a second; see batch_group.rates */
   double middle[4]; /* its deepest place, and the radius of a ball around it that lies inside
                        [m]; 0: none was found */
   size_t held;      /* Its first so many vertices may be in contact, the others are ends of edges

@@ -18,7 +18,8 @@ typedef struct ccd_mesh {
   int *ints;
   size_t ints_count;
   reals numbers;
-  double rates[2][MEMBERS]; /* pairs of poses a second, and with derivatives; see job_group.rates */
+  double rates[2]
+              [MEMBERS]; /* pairs of poses a second, and with derivatives; see batch_group.rates */
   buffer *ints_on[MEMBERS]; /* by the context's members; NULL: not there yet */
   buffer *numbers_on[MEMBERS];
 } ccd_mesh;

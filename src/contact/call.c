@@ -285,7 +285,7 @@ abut_status call_finish(call *c)
   if (batch->compact && batch->compact->grows) {
     abut_free_compact(batch->compact);
   }
-  call_empty(c);
+  batch_again(&c->base);
   abut_status status = c->lists[0] ? group_entries(c) : ABUT_SUCCESS;
   status = status == ABUT_SUCCESS ? run_call(c) : status;
   batch->failures = c->base.failures;

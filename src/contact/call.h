@@ -30,11 +30,9 @@ typedef struct call_on {
   resident_pair moving; /* of the pair whose meshes move along them; without a head, none */
 } call_on;
 
-/* What a call does with a chunk beside its values: a step that brings up, launches, or reads. */
-typedef abut_status (*call_step)(call_on *on, size_t slot, chunk c);
-
-/* A call. The first run gives the values and the last one the derivatives; these are the same run
- * unless derivatives have a smoothing, or a program, of their own. */
+/* A call, of poses_operation or of one whose base that is, which adds to it what the call does
+ * beside values. The first run gives the values and the last one the derivatives; these are the
+ * same run unless derivatives have a smoothing, or a program, of their own. */
 struct call {
   batch_call base;
   run runs[BUFFER_POOLS]; /* not on any device yet; in a batch of several pairs, of the first one */
@@ -44,11 +42,7 @@ struct call {
   int run_count;
   abut_batch *batch;
   size_t real_bytes;
-  call_step upload, launch, collect; /* or NULL */
-  void (*add)(call *c, call_on *on); /* adds what `collect` has left to the call's answer; or
-                                        NULL */
-  void (*empty)(call *c);            /* takes it back; or NULL */
-  const void *user;
+  const void *user;                /* what its operation works with */
   const abut_pose_tangents *along; /* tangents of the poses, for a run on duals; NULL: zero */
   compact_list list;               /* where the batch wants one */
 };
@@ -100,6 +94,9 @@ void call_add_output_tangents(call *c, const abut_tangents *t);
 abut_status call_add_derivatives(call *c, abut_pair handle_, abut_pair derivatives,
                                  program_id program);
 
+/* A launch of an operation: the derivatives' own forward pass, where it is not the values'. */
+abut_status call_launch_derivatives(batch_on *b, size_t slot, chunk c);
+
 /* Adds rows of `width` reals that the derivatives' run leaves, which are plain whatever numbers it
  * computes with. */
 void call_add_rows(call *c, const char *name, scratch_id id, void *array, size_t width);
@@ -111,15 +108,15 @@ void call_add_gradients(call *c, size_t part, const abut_gradients *to);
 /* Runs all chunks on all devices. */
 abut_status call_finish(call *c);
 
-/* ---- shared by the call's own files ---- */
+/* Gives a batch's values: its outputs, reductions and list. on->user is a call_on, whose statuses,
+ * and part of the list, `collect` of an operation with this base finds read. */
 extern const operation poses_operation;
+
+/* ---- shared by the call's own files ---- */
 
 /* Returns the activity below which nothing needs to be computed for what a run's batch wants, or 0
  * where everything must. */
 double call_cutoff(const run *r, const abut_batch *b);
-
-/* Takes back what chunks have left in the caller's batch. */
-void call_empty(call *c);
 
 /* Adds the poses, and what the batch itself wants. */
 void call_add_arrays(call *c);

@@ -38,9 +38,8 @@ static abut_status make_room(call_on *on, size_t poses)
 
 static abut_status upload_chunk(batch_on *b, size_t slot, chunk c)
 {
-  call_on *on = b->user;
-  TRY(make_room(on, c.count));
-  return on->call->upload ? on->call->upload(on, slot, c) : ABUT_SUCCESS;
+  (void)slot;
+  return make_room(b->user, c.count);
 }
 
 /* Copies reductions, where their arrays are a state's, from rows to columns, which stay on the
@@ -76,7 +75,7 @@ static abut_status launch_active(const call_on *on, const run *r, size_t poses)
 static abut_status launch_values(const call_on *on, const run *r, size_t poses)
 {
   const abut_compact *list = on->call->batch->compact;
-  if (!r->wanted.motions) { /* a run along motions is launched by the call's own step */
+  if (!r->wanted.motions) { /* a run along motions is launched by the call's own operation */
     TRY(run_forward(r, poses));
   }
   if (r->wanted.reduced) {
@@ -98,9 +97,8 @@ static abut_status launch_chunk(batch_on *b, size_t slot, chunk c)
 {
   call_on *on = b->user;
   const run *values = values_on(on, slot);
-  TRY(values->wanted.cutoff > 0.0 ? launch_active(on, values, c.count)
-                                  : launch_values(on, values, c.count));
-  return on->call->launch ? on->call->launch(on, slot, c) : ABUT_SUCCESS;
+  return values->wanted.cutoff > 0.0 ? launch_active(on, values, c.count)
+                                     : launch_values(on, values, c.count);
 }
 
 /* Reads the statuses of poses. A loop on a state does not wait for them if nobody asks for them. */
@@ -196,8 +194,7 @@ static abut_status collect_chunk(batch_on *b, size_t slot, chunk c)
   const run *values = values_on(on, slot);
   TRY(fetch_status(on, values, c));
   TRY(fetch_reductions(on, values, c));
-  TRY(fetch_compact(on, values, c));
-  return on->call->collect ? on->call->collect(on, slot, c) : ABUT_SUCCESS;
+  return fetch_compact(on, values, c);
 }
 
 static void add_chunk(batch_on *b, chunk c)
@@ -209,9 +206,6 @@ static void add_chunk(batch_on *b, chunk c)
   if (all->list.out) {
     compact_list_add(&all->list, on->piece);
     on->piece = NULL;
-  }
-  if (all->add) {
-    all->add(all, on);
   }
 }
 
@@ -368,22 +362,15 @@ static void leave(batch_on *b)
   }
 }
 
-void call_empty(call *c)
+static void again(batch_call *b)
 {
+  call *c = (call *)b; /* its base comes first */
   c->batch->rejected = 0;
-  if (c->empty) {
-    c->empty(c);
-  }
   compact_list_free(&c->list);
   c->list.poses = 0;
   if (c->list.out) {
     c->list.out->count = 0;
   }
-}
-
-static void again(batch_call *b)
-{
-  call_empty((call *)b); /* its base comes first */
 }
 
 const operation poses_operation = {

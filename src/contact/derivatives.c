@@ -29,19 +29,23 @@ abut_status call_add_derivatives(call *c, abut_pair handle_, abut_pair derivativ
   return ABUT_SUCCESS;
 }
 
-/* Launches the derivatives' own forward pass, where it is not the values'. */
-static abut_status forward_derivatives(call_on *on, size_t slot, chunk c)
+abut_status call_launch_derivatives(batch_on *b, size_t slot, chunk c)
 {
+  call_on *on = b->user;
   return on->call->run_count > 1 ? run_forward(derivatives_on(on, slot), c.count) : ABUT_SUCCESS;
 }
 
 /* ---- VJP ---- */
 
-static abut_status vjp_launch(call_on *on, size_t slot, chunk c)
+static abut_status vjp_launch(batch_on *b, size_t slot, chunk c)
 {
-  TRY(forward_derivatives(on, slot, c));
-  return run_reverse(derivatives_on(on, slot), c.count);
+  TRY(call_launch_derivatives(b, slot, c));
+  return run_reverse(derivatives_on(b->user, slot), c.count);
 }
+
+static const operation vjp_operation = {.base = &poses_operation,
+                                        .module = MODULE_MANIFOLD,
+                                        .launch = vjp_launch};
 
 void call_add_cotangents(call *c, const abut_cotangents *bars, const abut_cotangents *tangents)
 {
@@ -66,7 +70,7 @@ abut_status abut_vjp(abut_pair handle_, abut_pair derivatives, abut_batch *batch
   derivatives_run(&c)->wanted.cotangents = given;
   call_add_cotangents(&c, cotangents, NULL);
   call_add_gradients(&c, 0, gradients);
-  c.launch = vjp_launch;
+  c.base.operation = &vjp_operation;
   return call_finish(&c);
 }
 
@@ -97,7 +101,7 @@ abut_status abut_vjp_tangent(abut_pair handle_, abut_batch *batch,
     call_add_gradients(&c, 0, gradients);
   }
   call_add_gradients(&c, 1, tangents);
-  c.launch = vjp_launch;
+  c.base.operation = &vjp_operation;
   return call_finish(&c);
 }
 
@@ -110,6 +114,10 @@ void call_add_output_tangents(call *c, const abut_tangents *t)
     call_add_tangents(c, o, output_array(o, OUTPUT_TANGENTS, t));
   }
 }
+
+static const operation jvp_operation = {.base = &poses_operation,
+                                        .module = MODULE_MANIFOLD,
+                                        .launch = call_launch_derivatives};
 
 abut_status abut_jvp(abut_pair handle_, abut_pair derivatives, abut_batch *batch,
                      const abut_pose_tangents *along, const abut_tangents *tangents)
@@ -124,7 +132,7 @@ abut_status abut_jvp(abut_pair handle_, abut_pair derivatives, abut_batch *batch
   derivatives_run(&c)->wanted.arrays |= outputs_given(OUTPUT_TANGENTS, tangents);
   call_add_output_tangents(&c, tangents);
   c.along = along;
-  c.launch = forward_derivatives;
+  c.base.operation = &jvp_operation;
   return call_finish(&c);
 }
 
@@ -173,10 +181,10 @@ static run *reduced_run(call *c)
   return r->program == PROGRAM_DUAL ? r : values_run(c);
 }
 
-abut_status reduction_upload(call_on *on, size_t slot, chunk c)
+abut_status reduction_upload(batch_on *b, size_t slot, chunk c)
 {
   (void)c;
-  const run *r = derivatives_on(on, slot);
+  const run *r = derivatives_on(b->user, slot);
   if (r->wanted.cutoff > 0.0) {
     return ABUT_SUCCESS;
   }
@@ -218,18 +226,24 @@ abut_status reduction_cotangents(call_on *on, size_t slot, size_t count)
 
 /* Launches the derivatives of a reduction. Of a sum over active contacts, what cannot be active is
  * not computed where bounds can tell. */
-static abut_status reduction_launch(call_on *on, size_t slot, chunk c)
+static abut_status reduction_launch(batch_on *b, size_t slot, chunk c)
 {
+  call_on *on = b->user;
   const abut_reduction reduction = *(const abut_reduction *)on->call->user;
   const run *r = derivatives_on(on, slot);
   if (r->wanted.cutoff > 0.0) {
     TRY(run_sum_bars(r, c.count, reduction == ABUT_REDUCE_ENERGY));
     return run_active_reverse(r, c.count);
   }
-  TRY(forward_derivatives(on, slot, c));
+  TRY(call_launch_derivatives(b, slot, c));
   TRY(reduction_cotangents(on, slot, c.count));
   return run_reverse(derivatives_on(on, slot), c.count);
 }
+
+static const operation reduction_operation = {.base = &poses_operation,
+                                              .module = MODULE_MANIFOLD,
+                                              .upload = reduction_upload,
+                                              .launch = reduction_launch};
 
 abut_status check_reduction(abut_reduction reduction)
 {
@@ -250,8 +264,7 @@ static bool sums_active(const call *c, abut_pair derivatives, abut_reduction red
 static abut_status run_reduction(call *c, const abut_reduction *reduction)
 {
   prepare_reduction(reduced_run(c), derivatives_run(c), *reduction);
-  c->upload = reduction_upload;
-  c->launch = reduction_launch;
+  c->base.operation = &reduction_operation;
   c->user = reduction;
   return call_finish(c);
 }
@@ -305,8 +318,9 @@ typedef struct hessian_call {
 /* Launches whole Hessians. Reductions are made of distances and activities, which depend on the
  * motion of one body against the other alone: derivatives along six of these motions are enough,
  * whatever numbers the poses have. */
-static abut_status hessian_launch(call_on *on, size_t slot, chunk c)
+static abut_status hessian_launch(batch_on *b, size_t slot, chunk c)
 {
+  call_on *on = b->user;
   const hessian_call *h = on->call->user;
   run r = *derivatives_on(on, slot);
   for (r.motion = 0; r.motion < MOTIONS; ++r.motion) {
@@ -323,6 +337,11 @@ static abut_status hessian_launch(call_on *on, size_t slot, chunk c)
                     BUFFER(&r, SCRATCH_GRADIENT_1), BUFFER(&r, SCRATCH_GRADIENT_2),
                     BUFFER(&r, SCRATCH_HESSIAN));
 }
+
+static const operation hessian_operation = {.base = &poses_operation,
+                                            .module = MODULE_MANIFOLD,
+                                            .upload = reduction_upload,
+                                            .launch = hessian_launch};
 
 /* Adds a run of its own for derivatives along motions, whose frames are not the values', if any
  * values are wanted. */
@@ -369,8 +388,7 @@ abut_status abut_hessian(abut_pair handle_, abut_batch *batch, abut_reduction re
     call_add_gradients(&c, 0, gradients);
   }
   call_add_rows(&c, "the Hessian", SCRATCH_HESSIAN, hessian, h.columns * h.columns);
-  c.upload = reduction_upload;
-  c.launch = hessian_launch;
+  c.base.operation = &hessian_operation;
   c.user = &h;
   return call_finish(&c);
 }
@@ -401,8 +419,9 @@ static abut_status make_blocks(const run *r, size_t poses, const entry_list *lis
 
 /* Makes a chunk's blocks. How many entries there are is known only once the values are there; then
  * their derivatives are launched. */
-static abut_status jacobian_collect(call_on *on, size_t slot, chunk c)
+static abut_status jacobian_collect(batch_on *b, size_t slot, chunk c)
 {
+  call_on *on = b->user;
   const run *r = derivatives_on(on, slot), *values = values_on(on, slot);
   const size_t entries = on->piece->entries, room = c.count * block_entries(r);
   const size_t bytes = on->call->list.block_bytes;
@@ -419,12 +438,16 @@ static abut_status jacobian_collect(call_on *on, size_t slot, chunk c)
     const size_t count = entries - first < room ? entries - first : room;
     TRY(make_blocks(r, c.count, &list, first, count));
     TRY(device_submit(r->device));
-    TRY(device_wait(r->device, &on->batch->computed));
+    TRY(device_wait(r->device, &b->computed));
     TRY(buffer_read(run_buffer(r, SCRATCH_JACOBIAN), 0, count * bytes,
                     on->piece->blocks + first * bytes));
   }
   return ABUT_SUCCESS;
 }
+
+static const operation jacobian_operation = {.base = &poses_operation,
+                                             .module = MODULE_MANIFOLD,
+                                             .collect = jacobian_collect};
 
 abut_status abut_jacobian(abut_pair handle_, abut_pair derivatives, abut_batch *batch, void *blocks)
 {
@@ -445,6 +468,6 @@ abut_status abut_jacobian(abut_pair handle_, abut_pair derivatives, abut_batch *
     (wanted){.arrays = WANT_P | WANT_D | WANT_N | WANT_ACTIVITY, .blocks = true, .motions = true};
   c.list.blocks = blocks;
   c.list.block_bytes = 16 * (size_t)c.runs[0].pose_width * c.real_bytes;
-  c.collect = jacobian_collect;
+  c.base.operation = &jacobian_operation;
   return call_finish(&c);
 }

@@ -156,8 +156,9 @@ static abut_status put_rows(const call_on *on, const run *r, chunk c, size_t ent
   return status;
 }
 
-static abut_status list_upload(call_on *on, size_t slot, chunk c)
+static abut_status list_upload(batch_on *b, size_t slot, chunk c)
 {
+  call_on *on = b->user;
   const list_call *l = on->call->user;
   const run *r = derivatives_on(on, slot);
   const size_t entries = count_entries(on, c);
@@ -183,8 +184,9 @@ static abut_status scatter_bars(const run *r, size_t poses)
 
 /* Launches the derivatives. Where all contacts are computed the forward pass has been launched
  * already. */
-static abut_status list_launch(call_on *on, size_t slot, chunk c)
+static abut_status list_launch(batch_on *b, size_t slot, chunk c)
 {
+  call_on *on = b->user;
   const list_call *l = on->call->user;
   const run *r = derivatives_on(on, slot);
   const bool listed = r->wanted.listed;
@@ -204,8 +206,9 @@ static abut_status list_launch(call_on *on, size_t slot, chunk c)
 
 /* ---- down ---- */
 
-static abut_status list_collect(call_on *on, size_t slot, chunk c)
+static abut_status list_collect(batch_on *b, size_t slot, chunk c)
 {
+  call_on *on = b->user;
   const list_call *l = on->call->user;
   const run *r = derivatives_on(on, slot);
   const size_t entries = is_vjp(l) ? 0 : count_entries(on, c);
@@ -225,6 +228,12 @@ static abut_status list_collect(call_on *on, size_t slot, chunk c)
   return status;
 }
 
+static const operation list_operation = {.base = &poses_operation,
+                                         .module = MODULE_MANIFOLD,
+                                         .upload = list_upload,
+                                         .launch = list_launch,
+                                         .collect = list_collect};
+
 /* ---- calls ---- */
 
 /* Sets up a call whose batch gives poses alone. */
@@ -243,9 +252,7 @@ static abut_status list_start(call *c, abut_pair handle_, abut_batch *batch, lis
   TRY(check_list(l->list, batch, r));
   r->program = program;
   r->wanted.listed = true; /* choose_cutoff takes it back for pairs that cannot */
-  c->upload = list_upload;
-  c->launch = list_launch;
-  c->collect = list_collect;
+  c->base.operation = &list_operation;
   c->user = l;
   return ABUT_SUCCESS;
 }

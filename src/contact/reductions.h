@@ -10,9 +10,9 @@ abut_status check_reduction(abut_reduction reduction);
  * reduction reads values of the run itself. */
 void prepare_reduction(run *values, run *r, abut_reduction reduction);
 
-/* Steps of a call whose `user` begins with the reduction: they bring up what cotangents poses
- * share, and launch what makes the others. */
-abut_status reduction_upload(call_on *on, size_t slot, chunk c);
+/* For operations of calls whose `user` begins with the reduction: they bring up what cotangents
+ * poses share, and launch what makes the others. */
+abut_status reduction_upload(batch_on *b, size_t slot, chunk c);
 abut_status reduction_cotangents(call_on *on, size_t slot, size_t count);
 
 /* Adds cotangents and their own tangents, either of which may be NULL. */

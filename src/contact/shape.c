@@ -72,8 +72,9 @@ static bool wants_shape(const abut_shape_gradients *s)
                s->edge_radius);
 }
 
-static abut_status shape_launch(call_on *on, size_t slot, chunk c)
+static abut_status shape_launch(batch_on *b, size_t slot, chunk c)
 {
+  call_on *on = b->user;
   const shape_call *s = on->call->user;
   const run *r = derivatives_on(on, slot);
   TRY(s->reduces ? reduction_cotangents(on, slot, c.count) : ABUT_SUCCESS);
@@ -81,17 +82,17 @@ static abut_status shape_launch(call_on *on, size_t slot, chunk c)
   return run_shapes(r, c.count);
 }
 
-static abut_status shape_upload(call_on *on, size_t slot, chunk c)
+static abut_status shape_upload(batch_on *b, size_t slot, chunk c)
 {
+  call_on *on = b->user;
   const shape_call *s = on->call->user;
   run *r = derivatives_on(on, slot);
   if (is_in_fields(r->pair)) { /* radii vary, also where all are 0 */
     const bool still[2] = {false, false};
-    TRY(on->moving.head ? ABUT_SUCCESS
-                        : pair_moving(r->pair, on->batch->place, still, &on->moving));
+    TRY(on->moving.head ? ABUT_SUCCESS : pair_moving(r->pair, b->place, still, &on->moving));
     r->on = &on->moving;
   }
-  return s->reduces ? reduction_upload(on, slot, c) : ABUT_SUCCESS;
+  return s->reduces ? reduction_upload(b, slot, c) : ABUT_SUCCESS;
 }
 
 /* Writes the rows of a chunk's poses to the caller's. */
@@ -151,8 +152,9 @@ static abut_status read_rows(const shape_call *s, const run *r, int side, size_t
   return buffer_read(run_buffer(r, OF_SIDE(SCRATCH_SHAPE_1, side)), 0, count * bytes, *rows);
 }
 
-static abut_status shape_collect(call_on *on, size_t slot, chunk c)
+static abut_status shape_collect(batch_on *b, size_t slot, chunk c)
 {
+  call_on *on = b->user;
   const shape_call *s = on->call->user;
   const run *r = derivatives_on(on, slot);
   abut_status status = ABUT_SUCCESS;
@@ -182,20 +184,30 @@ done:
   return status;
 }
 
-static void shape_add(call *c, call_on *on)
+static void shape_add(batch_on *b, chunk c)
 {
-  const shape_call *s = c->user;
+  (void)c;
+  call_on *on = b->user;
+  const shape_call *s = on->call->user;
   if (!s->each_pose) {
     shape_sums_add(s->sums, on->shapes);
     on->shapes = NULL;
   }
 }
 
-static void shape_empty(call *c)
+static void shape_again(batch_call *b)
 {
-  const shape_call *s = c->user;
+  const shape_call *s = ((const call *)b)->user; /* its base comes first */
   shape_sums_empty(s->sums);
 }
+
+static const operation shape_operation = {.base = &poses_operation,
+                                          .module = MODULE_MANIFOLD,
+                                          .upload = shape_upload,
+                                          .launch = shape_launch,
+                                          .collect = shape_collect,
+                                          .add = shape_add,
+                                          .again = shape_again};
 
 static abut_status finish(call *c, shape_call *s)
 {
@@ -205,11 +217,7 @@ static abut_status finish(call *c, shape_call *s)
   s->sums = &sums;
   s->real_bytes = c->real_bytes;
   c->user = s;
-  c->upload = shape_upload;
-  c->launch = shape_launch;
-  c->collect = shape_collect;
-  c->add = shape_add;
-  c->empty = shape_empty;
+  c->base.operation = &shape_operation;
   c->base.multiple = SHAPE_BLOCK;
   TRY_DONE(
     shape_sums_create(s->each_pose ? none : s->bodies, c->batch->count, s->real_bytes, &sums));

@@ -62,8 +62,9 @@ static abut_status bring_rows(call_on *on, size_t slot, int side, chunk c)
   return status;
 }
 
-static abut_status jvp_upload(call_on *on, size_t slot, chunk c)
+static abut_status jvp_upload(batch_on *b, size_t slot, chunk c)
 {
+  call_on *on = b->user;
   const shape_jvp_call *s = on->call->user;
   run *r = derivatives_on(on, slot);
   for (int side = 0; side < 2; ++side) {
@@ -78,15 +79,15 @@ static abut_status jvp_upload(call_on *on, size_t slot, chunk c)
     return ABUT_SUCCESS;
   }
   TRY(on->moving.head ? ABUT_SUCCESS
-                      : pair_moving(r->pair, on->batch->place, r->wanted.mesh_moves, &on->moving));
+                      : pair_moving(r->pair, b->place, r->wanted.mesh_moves, &on->moving));
   r->on = &on->moving;
   return ABUT_SUCCESS;
 }
 
-static abut_status jvp_launch(call_on *on, size_t slot, chunk c)
-{
-  return on->call->run_count > 1 ? run_forward(derivatives_on(on, slot), c.count) : ABUT_SUCCESS;
-}
+static const operation shape_jvp_operation = {.base = &poses_operation,
+                                              .module = MODULE_MANIFOLD,
+                                              .upload = jvp_upload,
+                                              .launch = call_launch_derivatives};
 
 /* Finds which bodies move, and refuses directions that are no numbers. */
 static abut_status take_directions(call *c, shape_jvp_call *s)
@@ -138,7 +139,6 @@ abut_status abut_shape_jvp(abut_pair handle_, abut_batch *batch, const abut_shap
   call_add_output_tangents(&c, tangents);
   c.along = along;
   c.user = &s;
-  c.upload = jvp_upload;
-  c.launch = jvp_launch;
+  c.base.operation = &shape_jvp_operation;
   return call_finish(&c);
 }

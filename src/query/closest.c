@@ -35,7 +35,7 @@ _Static_assert((int)ABUT_CLOSEST_CONVERGED == CLOSEST_CONVERGED &&
 
 #define AT(id) memory_buffer(&on->memory[slot][0], id)
 
-abut_status closest_test(const batch_call *b, size_t place)
+static abut_status test(const batch_call *b, size_t place)
 {
   const closest_call *c = (const closest_call *)b;
   TRY(test_member(b->context, place, MODULE_CLOSEST, PROGRAM_PLAIN, false, SELF_TEST_MAIN));
@@ -70,7 +70,7 @@ static abut_status make_polytopes(const closest_call *c, device *d, closest_on *
   return ABUT_SUCCESS;
 }
 
-abut_status closest_place_call(batch_on *on)
+static abut_status place(batch_on *on)
 {
   static const int32_t first[2] = {0, 1};
   const closest_call *c = (const closest_call *)on->call;
@@ -86,7 +86,7 @@ abut_status closest_place_call(batch_on *on)
   return make_polytopes(c, on->device, at);
 }
 
-void closest_leave(batch_on *on)
+static void leave(batch_on *on)
 {
   closest_on *at = on->user;
   if (at) {
@@ -130,7 +130,7 @@ abut_status closest_launch_query(batch_on *on, size_t slot, chunk c, const close
 #undef ANSWERS
 }
 
-abut_status closest_launch_own(batch_on *on, size_t slot, chunk c)
+static abut_status launch(batch_on *on, size_t slot, chunk c)
 {
   const closest_call *call = (const closest_call *)on->call;
   const closest_query q = {
@@ -138,11 +138,11 @@ abut_status closest_launch_own(batch_on *on, size_t slot, chunk c)
     AT(CLOSEST_D),          AT(CLOSEST_N),       AT(CLOSEST_P1),
     AT(CLOSEST_P2),         AT(CLOSEST_GAP),     AT(CLOSEST_STATUS),
     AT(CLOSEST_ITERATIONS), AT(CLOSEST_SIMPLEX), call->batch->cutoff};
-  return closest_launch_query(on, slot, c, &q, call->width);
+  return call->solved ? ABUT_SUCCESS : closest_launch_query(on, slot, c, &q, call->width);
 }
 
 /* Counts what became of a chunk's rows; it is called by one thread at a time. */
-void closest_count(batch_on *on, chunk c)
+static void count(batch_on *on, chunk c)
 {
   closest_call *call = (closest_call *)on->call;
   for (size_t i = 0; call->status && i < c.count; ++i) {
@@ -153,19 +153,19 @@ void closest_count(batch_on *on, chunk c)
 }
 
 /* Forgets what was counted, as all rows come again. */
-void closest_count_again(batch_call *b)
+static void again(batch_call *b)
 {
   closest_call *call = (closest_call *)b;
   call->unsettled = call->rejected = 0;
 }
 
-static const operation closest_operation = {.module = MODULE_CLOSEST,
-                                            .test = closest_test,
-                                            .place = closest_place_call,
-                                            .launch = closest_launch_own,
-                                            .add = closest_count,
-                                            .leave = closest_leave,
-                                            .again = closest_count_again};
+const operation closest_operation = {.module = MODULE_CLOSEST,
+                                     .test = test,
+                                     .place = place,
+                                     .launch = launch,
+                                     .add = count,
+                                     .leave = leave,
+                                     .again = again};
 
 /* ---- the caller's arrays ---- */
 

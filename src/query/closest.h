@@ -71,19 +71,13 @@ void closest_add_integers(closest_call *c, const char *name, size_t id, size_t w
 abut_status closest_run(closest_call *c);
 void closest_end(closest_call *c);
 
-/* The parts that all these operations share. */
-abut_status closest_test(const batch_call *b, size_t place);
-abut_status closest_place_call(batch_on *on);
-void closest_count(batch_on *on, chunk c);
-void closest_count_again(batch_call *b);
-void closest_leave(batch_on *on);
+/* Solves rows for the batch's own poses, unless they are solved already. on->user is a
+ * closest_on. */
+extern const operation closest_operation;
 
 /* How many work-items share a chunk's rows where each has `bytes` of scratch of its own: as many as
  * keep a CPU busy, and on others as the scratch holds. */
 size_t closest_workers(const device *d, size_t bytes, size_t rows);
-
-/* Solves a chunk's rows for the batch's own poses. */
-abut_status closest_launch_own(batch_on *on, size_t slot, chunk c);
 
 /* Solves a chunk's rows for poses, of `width` numbers, that lie in the given buffers. */
 typedef struct closest_query {

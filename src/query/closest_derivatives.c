@@ -68,7 +68,6 @@ static bool by_queries(const derivative_call *c)
 static abut_status place(batch_on *on)
 {
   const derivative_call *c = (const derivative_call *)on->call;
-  TRY(closest_place_call(on));
   closest_on *at = on->user;
   const size_t row = 2 * c->query.list->vertices_most * sizeof(int),
                needed = row ? row : sizeof(int);
@@ -174,19 +173,13 @@ static abut_status launch_queries(batch_on *on, size_t slot, chunk c)
 static abut_status launch(batch_on *on, size_t slot, chunk c)
 {
   const derivative_call *d = (const derivative_call *)on->call;
-  if (!d->query.solved) {
-    TRY(closest_launch_own(on, slot, c));
-  }
   return by_queries(d) ? launch_queries(on, slot, c) : launch_curvature(on, slot, c);
 }
 
-static const operation derivative_operation = {.module = MODULE_CLOSEST,
-                                               .test = closest_test,
+static const operation derivative_operation = {.base = &closest_operation,
+                                               .module = MODULE_CLOSEST,
                                                .place = place,
-                                               .launch = launch,
-                                               .add = closest_count,
-                                               .leave = closest_leave,
-                                               .again = closest_count_again};
+                                               .launch = launch};
 
 /* ---- the caller's arrays ---- */
 

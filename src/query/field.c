@@ -16,8 +16,7 @@ static abut_status place(batch_on *on)
 {
   const field_call *f = (const field_call *)on->call; /* its query call comes first */
   const resident_body *there;
-  TRY(body_on(f->of, on->place, &there));
-  return query_place(on);
+  return body_on(f->of, on->place, &there);
 }
 
 static abut_status launch(batch_on *on, size_t slot, chunk c)
@@ -32,11 +31,10 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
                 AT(on, slot, FIELD));
 }
 
-static const operation field_operation = {.module = MODULE_FIELD,
-                                          .test = query_test,
+static const operation field_operation = {.base = &query_operation,
+                                          .module = MODULE_FIELD,
                                           .place = place,
-                                          .launch = launch,
-                                          .leave = query_leave};
+                                          .launch = launch};
 
 abut_status abut_evaluate_body(abut_body handle_, double union_tau, double plane_tau, size_t count,
                                const void *points, void *distance, void *normal)

@@ -49,11 +49,9 @@ static abut_status launch_edges(batch_on *on, size_t slot, chunk c)
                 AT(on, slot, INTERIOR), AT(on, slot, EDGES_1_BAR), AT(on, slot, EDGES_2_BAR));
 }
 
-static const operation edges_operation = {.module = MODULE_WITNESS,
-                                          .test = query_test,
-                                          .place = query_place,
-                                          .launch = launch_edges,
-                                          .leave = query_leave};
+static const operation edges_operation = {.base = &query_operation,
+                                          .module = MODULE_WITNESS,
+                                          .launch = launch_edges};
 
 /* Checks and sets up a call on edges. */
 static abut_status start_edges(query_call *q, abut_context handle_, const abut_smoothing *smoothing,
@@ -156,12 +154,10 @@ static void count_rejected(batch_on *on, chunk c)
   }
 }
 
-static const operation faces_operation = {.module = MODULE_WITNESS,
-                                          .test = query_test,
-                                          .place = query_place,
+static const operation faces_operation = {.base = &query_operation,
+                                          .module = MODULE_WITNESS,
                                           .launch = launch_faces,
-                                          .add = count_rejected,
-                                          .leave = query_leave};
+                                          .add = count_rejected};
 
 /* Checks and sets up a call on faces. */
 static abut_status start_faces(faces_call *f, abut_context handle_, const abut_smoothing *smoothing,

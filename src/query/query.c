@@ -57,14 +57,14 @@ void query_output(query_call *q, const char *name, size_t id, size_t width, void
                        .part = q->program == PROGRAM_DUAL});
 }
 
-abut_status query_test(const batch_call *c, size_t place)
+static abut_status test(const batch_call *c, size_t place)
 {
   const query_call *q = (const query_call *)c;
   return test_member(c->context, place, c->operation->module, q->program, q->adjoint,
                      SELF_TEST_MAIN);
 }
 
-abut_status query_place(batch_on *on)
+static abut_status place(batch_on *on)
 {
   const query_call *q = (const query_call *)on->call;
   void *memory = NULL;
@@ -76,7 +76,7 @@ abut_status query_place(batch_on *on)
   return upload_coefficients(on->device, q->smoothing, &at->coefficients);
 }
 
-void query_leave(batch_on *on)
+static void leave(batch_on *on)
 {
   query_on *at = on->user;
   if (at) {
@@ -84,3 +84,5 @@ void query_leave(batch_on *on)
     free(at);
   }
 }
+
+const operation query_operation = {.test = test, .place = place, .leave = leave};

@@ -29,10 +29,8 @@ void query_input(query_call *q, const char *name, size_t id, size_t width, const
                  const void *tangent);
 void query_output(query_call *q, const char *name, size_t id, size_t width, void *out);
 
-/* The parts that all these operations share. */
-abut_status query_test(const batch_call *c, size_t place);
-abut_status query_place(batch_on *on);
-void query_leave(batch_on *on);
+/* The base of all these operations. */
+extern const operation query_operation;
 
 /* A buffer of the chunk's as an argument of a launch. */
 #define AT(on, slot, id) ARG_BUFFER(memory_buffer(&(on)->memory[slot][0], id))

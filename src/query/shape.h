@@ -43,7 +43,7 @@ typedef struct shape_list {
   reals numbers;
   size_t vertices_most;     /* of one shape; 0 without hulls and boxes */
   double rates[2][MEMBERS]; /* rows a second of queries, and with derivatives; see
-                               job_group.rates */
+                               batch_group.rates */
   buffer *ints_on[MEMBERS]; /* by the context's members; NULL: not there yet */
   buffer *numbers_on[MEMBERS];
 } shape_list;

@@ -208,29 +208,23 @@ static void add_bytes(batch_on *on, chunk c)
   call->world_bytes = at->world_bytes > call->world_bytes ? at->world_bytes : call->world_bytes;
 }
 
-static const operation steps_operation = {.module = MODULE_WORLD,
-                                          .test = test,
-                                          .place = worlds_place,
-                                          .enter = worlds_enter,
-                                          .launch = steps_launch,
-                                          .add = add_bytes,
-                                          .leave = worlds_leave};
+static const operation worlds_operation = {.test = test,
+                                           .place = worlds_place,
+                                           .enter = worlds_enter,
+                                           .add = add_bytes,
+                                           .leave = worlds_leave};
 
-static const operation gradients_operation = {.module = MODULE_WORLD,
-                                              .test = test,
-                                              .place = worlds_place,
-                                              .enter = worlds_enter,
-                                              .launch = gradients_launch,
-                                              .add = add_bytes,
-                                              .leave = worlds_leave};
+static const operation steps_operation = {.base = &worlds_operation,
+                                          .module = MODULE_WORLD,
+                                          .launch = steps_launch};
 
-static const operation tangent_operation = {.module = MODULE_WORLD,
-                                            .test = test,
-                                            .place = worlds_place,
-                                            .enter = worlds_enter,
-                                            .launch = tangent_launch,
-                                            .add = add_bytes,
-                                            .leave = worlds_leave};
+static const operation gradients_operation = {.base = &worlds_operation,
+                                              .module = MODULE_WORLD,
+                                              .launch = gradients_launch};
+
+static const operation tangent_operation = {.base = &worlds_operation,
+                                            .module = MODULE_WORLD,
+                                            .launch = tangent_launch};
 
 /* ---- calls ---- */
 

@@ -15,8 +15,24 @@
 
 #include "engine/batch/state.h"
 #include "engine/device/buffer_pool.h"
-#include "engine/schedule/schedule.h"
+#include "engine/device/context.h"
 #include <abut/manifold.h>
+
+/* Elements first .. first + count - 1 of a batch, all of one group. */
+typedef struct chunk {
+  size_t first, count;
+  size_t group;
+} chunk;
+
+/* Elements of a batch that are alike and lie side by side: a chunk never has those of two. Groups
+ * may differ in what an element takes, of memory and of time. */
+typedef struct batch_group {
+  size_t end;    /* behind its last element */
+  double *rates; /* of the context's members, elements a second, by this call and those before that
+                    had this group; 0: not yet. The caller keeps them. */
+  double each;   /* what an element takes beside those of other groups; by the schedule */
+  double behind; /* what all later groups take; by the schedule */
+} batch_group;
 
 #define BATCH_ARRAYS 48
 #define BATCH_ROWS (POOL_BUFFERS - 1) /* the engine's own buffer in the first pool of a slot */
@@ -86,33 +102,41 @@ typedef struct batch_on {
   } zeros, planes, gathered, staged; /* room that copies need */
 } batch_on;
 
-/* What is particular to a kind of call. Members that may be NULL do nothing then. */
-typedef struct operation {
-  module_id module; /* of its kernels; by it the best size of chunks is known */
+/* What is particular to a kind of call: the one table of functions that the engine calls. A member
+ * that is NULL does nothing. The functions of `base` are called first (`leave` last), each with the
+ * same arguments as the operation's own, so that kinds of calls which differ in a few steps have
+ * the others in common. A base has none itself. `test` and `launch` must be there, of the operation
+ * or its base.
+ *
+ * For each device: test, place, enter for each group, then for each chunk enter, upload, launch,
+ * collect and add; leave at the end. */
+typedef struct operation operation;
+struct operation {
+  const operation *base; /* or NULL */
+  module_id module;      /* of its kernels; by it the best size of chunks is known */
   /* Makes sure that the member passes the self-tests of what the call needs. */
   abut_status (*test)(const batch_call *c, size_t place);
   /* Brings what all chunks use to on->device, and sets sizes. */
   abut_status (*place)(batch_on *on);
   /* Sets the sizes of an element of a group, which are all 0 before: the slot's next chunk is of
-   * this group. It is called for each group before any chunk, too. It may be NULL where `place`
-   * sets the sizes and groups do not differ. */
+   * this group. Where it is NULL the sizes are those that `place` has set. */
   abut_status (*enter)(batch_on *on, size_t slot, size_t group);
-  /* Brings up what a chunk needs beside the arrays; or NULL. */
+  /* Brings up what a chunk needs beside the arrays. */
   abut_status (*upload)(batch_on *on, size_t slot, chunk c);
-  /* Launches the kernels from the chunk's inputs in on->memory[slot] to its outputs. */
+  /* Launches the kernels from the chunk's inputs in on->memory[slot] to its outputs. It need not
+   * wait for them. */
   abut_status (*launch)(batch_on *on, size_t slot, chunk c);
   /* Brings down what a chunk leaves beside the arrays, once all that was launched has ended. Where
    * only the chunk's outcome tells how much there is, it may launch more and wait for that. It must
-   * not change what a chunk that is done again would read. Or NULL. */
+   * not change what a chunk that is done again would read. */
   abut_status (*collect)(batch_on *on, size_t slot, chunk c);
-  /* Adds a chunk that is whole to the call's answer. It is called by one thread at a time; or
-   * NULL. */
+  /* Adds a chunk that is whole to the call's answer. It is called by one thread at a time. */
   void (*add)(batch_on *on, chunk c);
-  /* Frees on->user, whether `place` has been called or not; or NULL. */
+  /* Frees on->user, whether `place` has been called or not. */
   void (*leave)(batch_on *on);
-  /* Empties what `add` has filled, because all chunks will come again; or NULL. */
+  /* Empties what `add` has filled, because all chunks will come again. */
   void (*again)(batch_call *c);
-} operation;
+};
 
 /* A call. The struct of an operation's own call begins with it. */
 struct batch_call {
@@ -121,12 +145,12 @@ struct batch_call {
   size_t count; /* elements of the batch */
   batch_array arrays[BATCH_ARRAYS];
   size_t array_count;
-  bool borrows;      /* CPUs' kernels may work in arrays of the host that are `in_place` */
-  bool unbounded;    /* the context's bound on chunks is not meant for these elements */
-  size_t multiple;   /* all chunks but the last have a multiple of so many elements; 0: any */
-  size_t least;      /* a device without memory for so many elements is of no use; 0: for one */
-  double *rates;     /* see job_group.rates; unused where there are groups */
-  job_group *groups; /* given where elements differ in what they are computed from; or NULL */
+  bool borrows;        /* CPUs' kernels may work in arrays of the host that are `in_place` */
+  bool unbounded;      /* the context's bound on chunks is not meant for these elements */
+  size_t multiple;     /* all chunks but the last have a multiple of so many elements; 0: any */
+  size_t least;        /* a device without memory for so many elements is of no use; 0: for one */
+  double *rates;       /* see batch_group.rates; unused where there are groups */
+  batch_group *groups; /* given where elements differ in what they are computed from; or NULL */
   size_t group_count;
   const uint32_t *rows; /* where there are groups: each element's row of the caller's, or NULL */
   state *state;         /* of which those arrays are that say so; owning devices compute its
@@ -144,6 +168,9 @@ static inline size_t batch_row(const batch_call *c, size_t element)
 {
   return c->rows ? c->rows[element] : element;
 }
+
+/* Empties what chunks have added to a call's answer. */
+void batch_again(batch_call *c);
 
 /* Adds an array to a call; batch_run refuses more than BATCH_ARRAYS. */
 void batch_add(batch_call *c, batch_array a);

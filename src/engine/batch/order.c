@@ -9,7 +9,7 @@ static void name_groups(size_t kind_count, const size_t *ends, batch_order *o)
 {
   for (size_t i = 0; i < kind_count; ++i) {
     if (ends[i] > (i ? ends[i - 1] : 0)) {
-      o->groups[o->group_count] = (job_group){.end = ends[i]};
+      o->groups[o->group_count] = (batch_group){.end = ends[i]};
       o->kinds[o->group_count++] = (uint32_t)i;
     }
   }

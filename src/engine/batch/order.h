@@ -2,14 +2,14 @@
 #ifndef ABUT_BATCH_ORDER_H
 #define ABUT_BATCH_ORDER_H
 
-#include "engine/schedule/schedule.h"
+#include "engine/batch/batch.h"
 
 /* Elements sorted by their kind (a pair, or a scene); elements of one kind keep the caller's
  * order. */
 typedef struct batch_order {
-  uint32_t *rows;    /* (N) the element that is computed at each place */
-  job_group *groups; /* of kinds that have elements; without rates */
-  uint32_t *kinds;   /* each group's place in the caller's list */
+  uint32_t *rows;      /* (N) the element that is computed at each place */
+  batch_group *groups; /* of kinds that have elements; without rates */
+  uint32_t *kinds;     /* each group's place in the caller's list */
   size_t group_count;
 } batch_order;
 

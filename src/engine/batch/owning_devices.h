@@ -1,12 +1,12 @@
-/* A job on the arrays of a state: the device that owns a range computes it, chunk by chunk. */
+/* A call on the arrays of a state: the device that owns a range computes it, chunk by chunk. */
 #ifndef ABUT_BATCH_OWNING_DEVICES_H
 #define ABUT_BATCH_OWNING_DEVICES_H
 
-#include "engine/schedule/schedule.h"
+#include "engine/batch/batch.h"
 
-/* Does the whole job of a batch_run whose call has a state, or fails. Kernels may still be at work
- * on return. Where a device fails the state goes back to its copy: if the job began from that copy
+/* Does a call whole that has a state, or fails. Kernels may still be at work on return. Where a
+ * device fails the state goes back to its copy: if the call began from that copy
  * it is done again, else the call fails with ABUT_ERROR_STATE. */
-abut_status run_on_owning_devices(job *j);
+abut_status run_on_owning_devices(batch_call *c);
 
 #endif

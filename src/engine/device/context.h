@@ -58,7 +58,7 @@ typedef struct member {
 
 typedef struct context {
   member members[MEMBERS];
-  double query_rates[QUERY_KINDS][MEMBERS]; /* queries a second, see job.rates */
+  double query_rates[QUERY_KINDS][MEMBERS]; /* queries a second, see batch_group.rates */
   size_t count;       /* of chosen devices; behind them are those that stand in: one takes part only
                          where none before it does */
   bool by_preference; /* no device was chosen */

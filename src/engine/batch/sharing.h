@@ -1,16 +1,18 @@
 /* What the threads of a schedule share, and what each takes next. */
-#ifndef ABUT_SCHEDULE_SHARING_H
-#define ABUT_SCHEDULE_SHARING_H
+#ifndef ABUT_BATCH_SHARING_H
+#define ABUT_BATCH_SHARING_H
 
-#include "engine/schedule/schedule.h"
+#include "engine/batch/batch_on.h"
 
 /* Pieces that can lie returned: what all hold, and one more each time a device takes less. */
 #define RETURNED_MOST (MEMBERS * (DEVICE_SLOTS + 64))
 
-/* What a worker has taken, oldest first. */
+/* A member of the context at work on a call, and what it has taken, oldest first. */
 typedef struct hand {
-  worker worker;
   struct sharing *sharing;
+  size_t member; /* of the context */
+  device *device;
+  batch_on *on; /* NULL: the member has not begun */
   chunk held[DEVICE_SLOTS];
   size_t slots; /* that it uses of its device's */
   size_t oldest, count;
@@ -30,14 +32,14 @@ typedef struct hand {
 
 /* What the threads share, under `lock`. */
 typedef struct sharing {
-  job *job;
+  batch_call *call;
   pthread_mutex_t lock;
   pthread_cond_t changed;
   size_t next, group; /* the first element that nobody has taken, and its group */
   size_t done, flying;
   size_t told; /* how much was done when the caller was told last */
   size_t returned_count;
-  abut_status status;  /* of the whole job */
+  abut_status status;  /* of the whole call */
   bool unfit[MEMBERS]; /* members for which one element is too large */
   size_t hand_count, working;
   hand hands[MEMBERS]; /* from here on all is long, and begins without content */
@@ -50,6 +52,6 @@ bool sharing_take(hand *h, bool wait, chunk *out);
 
 /* Sets how much of the work is in each group, and behind it. Groups that nobody has measured count
  * as the mean of the others. */
-void sharing_weigh_groups(const job *j);
+void sharing_weigh_groups(const batch_call *c);
 
 #endif

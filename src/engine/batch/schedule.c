@@ -1,34 +1,33 @@
-#include "engine/schedule/sharing.h"
+#include "engine/batch/schedule.h"
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/batch/sharing.h"
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-#define MEMORY_SECONDS 0.05 /* what jobs before count for in a device's throughput */
+#define MEMORY_SECONDS 0.05 /* what calls before count for in a device's throughput */
 
 /* ---- one chunk ---- */
 
 static void span(const hand *h, abut_phase phase, chunk c, double begin, double end)
 {
-  const abut_span s = {(uint32_t)h->worker.member, phase, c.first, c.count, begin, end};
-  context_span(h->sharing->job->context, &s);
+  const abut_span s = {(uint32_t)h->member, phase, c.first, c.count, begin, end};
+  context_span(h->sharing->call->context, &s);
 }
 
 static abut_status begin(hand *h, size_t slot)
 {
-  worker *w = &h->worker;
-  const job_steps *steps = &w->job->steps;
   const chunk c = h->held[slot];
   const double start = now();
-  device_select(w->device, slot);
+  device_select(h->device, slot);
   h->begun[slot] = start;
-  TRY(steps->upload(w, slot, c));
+  TRY(batch_on_upload(h->on, slot, c));
   h->submitted[slot] = now();
   span(h, ABUT_PHASE_UPLOAD, c, start, h->submitted[slot]);
-  TRY(steps->launch(w, slot, c));
-  return device_submit(w->device);
+  TRY(batch_on_launch(h->on, slot, c));
+  return device_submit(h->device);
 }
 
 /* Throughput is that of all chunks of a group so far: when a chunk's end is noticed is for the
@@ -37,8 +36,8 @@ static void report(hand *h, size_t slot, double finished)
 {
   sharing *s = h->sharing;
   const chunk c = h->held[slot];
-  member *m = &s->job->context->members[h->worker.member];
-  double *rate = &s->job->groups[c.group].rates[h->worker.member];
+  member *m = &s->call->context->members[h->member];
+  double *rate = &s->call->groups[c.group].rates[h->member];
   if (!h->elements || h->group != c.group) {
     h->group = c.group;
     h->started = fmax(h->begun[slot], h->reported); /* what came before was of others */
@@ -53,7 +52,7 @@ static void report(hand *h, size_t slot, double finished)
   *rate = (h->rate_before * memory + (double)h->elements) / seconds;
   ++m->chunks;
   m->elements += c.count;
-  ++device_counters(h->worker.device)->chunks;
+  ++device_counters(h->device)->chunks;
   s->done += c.count;
   s->flying -= c.count;
   pthread_cond_broadcast(&s->changed);
@@ -63,21 +62,19 @@ static void report(hand *h, size_t slot, double finished)
 /* computed: its kernels have ended, so that an error is one of what comes behind them. */
 static abut_status finish(hand *h, size_t slot, bool *computed)
 {
-  worker *w = &h->worker;
   const chunk c = h->held[slot];
   double ended = 0.0;
   *computed = false;
-  device_select(w->device, slot);
-  TRY(device_wait(w->device, &ended));
+  device_select(h->device, slot);
+  TRY(device_wait(h->device, &ended));
   *computed = true;
   const double submitted = h->submitted[slot];
   const double began = h->ended > submitted ? h->ended : submitted;
   double start = now();
-  w->computed = 0.0;
-  const abut_status status = w->job->steps.collect(w, slot, c);
+  const abut_status status = batch_on_collect(h->on, slot, c);
   const double end = now();
-  if (w->computed > 0.0) {
-    ended = start = w->computed;
+  if (h->on->computed > 0.0) {
+    ended = start = h->on->computed;
   }
   span(h, ABUT_PHASE_COMPUTE, c, began < ended ? began : ended, ended);
   TRY(status);
@@ -89,8 +86,8 @@ static abut_status finish(hand *h, size_t slot, bool *computed)
 
 /* ---- one device ---- */
 
-/* The first error of a job is the one it fails with. */
-static void fail_job(sharing *s, abut_status status)
+/* The first error of a call is the one it fails with. */
+static void fail_call(sharing *s, abut_status status)
 {
   if (s->status == ABUT_SUCCESS) {
     s->status = status;
@@ -115,14 +112,14 @@ static void give_back(hand *h, abut_status status)
 {
   sharing *s = h->sharing;
   if (is_device_error(status)) {
-    context_fail(s->job->context, h->worker.member, status);
+    context_fail(s->call->context, h->member, status);
   }
   pthread_mutex_lock(&s->lock);
   if (status == ABUT_ERROR_TOO_LARGE) { /* others may do */
-    s->unfit[h->worker.member] = true;
+    s->unfit[h->member] = true;
     keep_error_text(s->unfit_text);
   } else if (status != ABUT_SUCCESS && !is_device_error(status)) {
-    fail_job(s, status);
+    fail_call(s, status);
   }
   h->working = false;
   --s->working;
@@ -133,15 +130,15 @@ static void give_back(hand *h, abut_status status)
 /* On the caller's thread. */
 static abut_status tell_caller(sharing *s)
 {
-  const job *j = s->job;
+  const batch_call *c = s->call;
   pthread_mutex_lock(&s->lock);
   const size_t done = s->done;
   const bool news = done != s->told;
   s->told = done;
   pthread_mutex_unlock(&s->lock);
-  return !news || !j->progress || j->progress(done, j->total, j->progress_user)
+  return !news || !c->progress || c->progress(done, c->count, c->progress_user)
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_CANCELLED, "stopped by the caller after %zu of %zu", done, j->total);
+           : fail(ABUT_ERROR_CANCELLED, "stopped by the caller after %zu of %zu", done, c->count);
 }
 
 static abut_status finish_oldest(hand *h, bool *computed)
@@ -153,18 +150,18 @@ static abut_status finish_oldest(hand *h, bool *computed)
 }
 
 /* Chunks of a group have no more than so many elements; those of other groups shrink as well. */
-static void shrink(worker *w, size_t group, size_t most)
+static void shrink(batch_on *on, size_t group, size_t most)
 {
-  const double part = (double)most / (double)w->most[group];
-  for (size_t i = 0; i < w->job->group_count; ++i) {
-    const size_t fewer = (size_t)(part * (double)w->most[i]);
-    w->most[i] = i == group ? most : fewer ? fewer : 1;
+  const double part = (double)most / (double)on->mosts[group];
+  for (size_t i = 0; i < on->call->group_count; ++i) {
+    const size_t fewer = (size_t)(part * (double)on->mosts[i]);
+    on->mosts[i] = i == group ? most : fewer ? fewer : 1;
   }
 }
 
 static size_t least_of(const hand *h)
 {
-  const size_t least = h->worker.job->least;
+  const size_t least = h->sharing->call->least;
   return least > 1 ? least : 1;
 }
 
@@ -181,19 +178,18 @@ static bool can_make_do(const hand *h, abut_status status, chunk c)
 static void make_do(hand *h, chunk c, bool others)
 {
   sharing *s = h->sharing;
-  worker *w = &h->worker;
-  device_drain(w->device); /* kernels of chunks may run already */
+  device_drain(h->device); /* kernels of chunks may run already */
   pthread_mutex_lock(&s->lock);
   return_held(h);
   pthread_mutex_unlock(&s->lock);
   for (size_t i = 0; i < h->slots; ++i) {
-    w->job->steps.let_go(w, i);
+    batch_on_let_go(h->on, i);
   }
   h->bare = true;
   h->bare_for = c.group;
   h->slots = 1;
   h->oldest = 0;
-  shrink(w, c.group, others || c.count / 2 < least_of(h) ? c.count : c.count / 2);
+  shrink(h->on, c.group, others || c.count / 2 < least_of(h) ? c.count : c.count / 2);
 }
 
 /* What comes behind the kernels may need memory too, as a list's entries do. */
@@ -232,7 +228,7 @@ static abut_status begin_chunk(hand *h, size_t slot)
 
 static abut_status work(hand *h)
 {
-  TRY(h->worker.job->steps.open(&h->worker));
+  TRY(batch_on_open(h->sharing->call, h->member, &h->on));
   for (;;) {
     const size_t slot = (h->oldest + h->count) % h->slots;
     if (h->count < h->slots && sharing_take(h, h->count == 0, &h->held[slot])) {
@@ -249,14 +245,14 @@ static void *work_on(void *user)
 {
   hand *h = user;
   const abut_status status = work(h);
-  if (status != ABUT_SUCCESS && h->worker.in_place) {
-    device_drain(h->worker.device);
+  if (status != ABUT_SUCCESS && h->on && h->on->borrows) {
+    device_drain(h->device);
   }
   give_back(h, status);
   if (status != ABUT_SUCCESS) {
-    device_drain(h->worker.device);
+    device_drain(h->device);
   }
-  h->worker.job->steps.close(&h->worker);
+  batch_on_close(h->on);
   return NULL;
 }
 
@@ -265,7 +261,7 @@ static void *work_on(void *user)
 /* Whether a member may take part. What stands in does so only where none before it is left. */
 static bool is_fit(const sharing *s, size_t i)
 {
-  return context_works(s->job->context, i) && !s->unfit[i];
+  return context_works(s->call->context, i) && !s->unfit[i];
 }
 
 static bool any_fit(const sharing *s)
@@ -277,10 +273,10 @@ static bool any_fit(const sharing *s)
   return i < MEMBERS;
 }
 
-/* One more member for a job that no other does. */
+/* One more member for a call that no other does. */
 static abut_status stand_in(const sharing *s)
 {
-  context *c = s->job->context;
+  context *c = s->call->context;
   return context_can_stand_in(c) || !s->unfit_text[0]
            ? context_stand_in(c)
            : fail(ABUT_ERROR_TOO_LARGE, "%s", s->unfit_text);
@@ -289,15 +285,15 @@ static abut_status stand_in(const sharing *s)
 /* No more hands than elements. */
 static void start(sharing *s)
 {
-  context *c = s->job->context;
-  const size_t left = s->job->total - s->done;
+  context *c = s->call->context;
+  const size_t left = s->call->count - s->done;
   s->hand_count = s->working = 0;
   for (size_t i = 0; i < MEMBERS && s->hand_count < left; ++i) {
     if (is_fit(s, i) && (i < c->count || !s->hand_count)) {
       hand *h = &s->hands[s->hand_count++];
       device *d = c->members[i].device;
-      *h = (hand){.sharing = s, .slots = device_slots(d), .working = true};
-      h->worker = (worker){.job = s->job, .member = i, .device = d};
+      *h =
+        (hand){.sharing = s, .member = i, .device = d, .slots = device_slots(d), .working = true};
     }
   }
   s->working = s->hand_count;
@@ -318,7 +314,7 @@ static void wait_for_hands(sharing *s)
     const abut_status status = well ? tell_caller(s) : ABUT_SUCCESS;
     if (status != ABUT_SUCCESS) {
       pthread_mutex_lock(&s->lock);
-      fail_job(s, status);
+      fail_call(s, status);
       pthread_cond_broadcast(&s->changed);
       pthread_mutex_unlock(&s->lock);
     }
@@ -355,23 +351,23 @@ static void run_round(sharing *s)
   }
 }
 
-abut_status schedule(job *j)
+abut_status schedule(batch_call *c)
 {
-  if (!j->total) {
+  if (!c->count) {
     return ABUT_SUCCESS;
   }
   sharing s;
-  sharing_weigh_groups(j);
+  sharing_weigh_groups(c);
   memset(&s, 0, offsetof(sharing, hands));
-  s.job = j;
+  s.call = c;
   s.text[0] = s.unfit_text[0] = '\0';
   pthread_mutex_init(&s.lock, NULL);
   pthread_cond_init(&s.changed, NULL);
-  while (s.status == ABUT_SUCCESS && s.done < j->total) {
+  while (s.status == ABUT_SUCCESS && s.done < c->count) {
     if (!any_fit(&s)) {
       const abut_status status = stand_in(&s);
       if (status != ABUT_SUCCESS) {
-        fail_job(&s, status);
+        fail_call(&s, status);
         break;
       }
     }

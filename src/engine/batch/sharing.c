@@ -1,6 +1,5 @@
-#include "engine/schedule/sharing.h"
+#include "engine/batch/sharing.h"
 
-#include "base/error.h"
 #include <math.h>
 
 /* First chunk of a device whose throughput is not known; the host path, which is slow, takes 1. */
@@ -10,7 +9,7 @@
 
 static double rate_of(const sharing *s, const hand *h, size_t group)
 {
-  return s->job->groups[group].rates[h->worker.member];
+  return s->call->groups[group].rates[h->member];
 }
 
 /* Of how many working devices the throughput is known, and the sum of it. */
@@ -41,7 +40,7 @@ static double guided_size(double rate, double fair)
 
 static size_t most_of(const hand *h, size_t group)
 {
-  const size_t bound = h->worker.job->bound, most = h->worker.most[group];
+  const size_t bound = batch_bound(h->sharing->call), most = h->on->mosts[group];
   return bound && bound < most ? bound : most;
 }
 
@@ -59,7 +58,7 @@ static size_t wanted_size(const sharing *s, const hand *h, size_t group, size_t 
   const double rate = rate_of(s, h, group);
   const double guided = guided_size(rate, part_of(s, rate, sum, known) * all);
   size_t size = guided < (double)left ? 1 + (size_t)guided : left;
-  const size_t probe = device_info(h->worker.device)->type == ABUT_DEVICE_HOST ? 1 : PROBE;
+  const size_t probe = device_info(h->device)->type == ABUT_DEVICE_HOST ? 1 : PROBE;
   size = rate > 0.0 || size < probe ? size : probe;
   if (rate > 0.0 && known < s->working) { /* it may be slow beside the others */
     size = (size_t)fmin((double)size, 1.0 + rate * WARY_SECONDS);
@@ -69,7 +68,7 @@ static size_t wanted_size(const sharing *s, const hand *h, size_t group, size_t 
 
 static size_t whole_multiple(const sharing *s, size_t size, size_t left, size_t most)
 {
-  const size_t m = s->job->multiple;
+  const size_t m = s->call->multiple;
   if (m > 1 && size < left) {
     const size_t up = (size + m - 1) / m * m, down = size / m * m;
     size = up <= most ? up : down ? down : size;
@@ -98,11 +97,11 @@ static bool take_returned(sharing *s, const hand *h, chunk *out)
 
 static bool take_next(sharing *s, const hand *h, chunk *out)
 {
-  if (s->next == s->job->total) {
+  if (s->next == s->call->count) {
     return false;
   }
-  s->group += s->next == s->job->groups[s->group].end;
-  const job_group *g = &s->job->groups[s->group];
+  s->group += s->next == s->call->groups[s->group].end;
+  const batch_group *g = &s->call->groups[s->group];
   const size_t left = g->end - s->next;
   const double all = (double)left + g->behind / g->each;
   *out = (chunk){s->next, size_of_next(s, h, s->group, left, all), s->group};
@@ -131,7 +130,7 @@ bool sharing_take(hand *h, bool wait, chunk *out)
 }
 
 /* The time of an element, one over a device's mean throughput; 0 where none is known. */
-static double time_of_each(const job_group *g)
+static double time_of_each(const batch_group *g)
 {
   double sum = 0.0, known = 0.0;
   for (size_t i = 0; i < MEMBERS; ++i) {
@@ -141,39 +140,19 @@ static double time_of_each(const job_group *g)
   return known > 0.0 ? known / sum : 0.0;
 }
 
-void sharing_weigh_groups(const job *j)
+void sharing_weigh_groups(const batch_call *c)
 {
   double sum = 0.0, known = 0.0, behind = 0.0;
-  for (size_t i = 0; i < j->group_count; ++i) {
-    job_group *g = &j->groups[i];
+  for (size_t i = 0; i < c->group_count; ++i) {
+    batch_group *g = &c->groups[i];
     g->each = time_of_each(g);
     sum += g->each;
     known += g->each > 0.0;
   }
-  for (size_t i = j->group_count; i-- > 0;) {
-    job_group *g = &j->groups[i];
+  for (size_t i = c->group_count; i-- > 0;) {
+    batch_group *g = &c->groups[i];
     g->each = g->each > 0.0 ? g->each : known > 0.0 ? sum / known : 1.0;
     g->behind = behind;
-    behind += g->each * (double)(g->end - (i ? j->groups[i - 1].end : 0));
+    behind += g->each * (double)(g->end - (i ? c->groups[i - 1].end : 0));
   }
-}
-
-abut_status size_chunk(const size_t *bytes, size_t buffers, uint64_t budget, uint64_t allocation,
-                       size_t *most)
-{
-  uint64_t sum = 0, largest = 1;
-  for (size_t i = 0; i < buffers; ++i) {
-    sum += bytes[i];
-    largest = bytes[i] > largest ? bytes[i] : largest;
-  }
-  uint64_t fits = budget / (sum ? sum : 1);
-  if (allocation / largest == 0) {
-    return fail(ABUT_ERROR_TOO_LARGE,
-                "one pose needs a buffer of %llu bytes; the device allows %llu",
-                (unsigned long long)largest, (unsigned long long)allocation);
-  }
-  fits = fits ? fits : 1; /* one element may exceed the budget, not the device */
-  fits = allocation / largest < fits ? allocation / largest : fits;
-  *most = (size_t)fits;
-  return ABUT_SUCCESS;
 }
