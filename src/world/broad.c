@@ -352,7 +352,7 @@ void broad_bytes(const resident_broad *r, size_t real, size_t bytes[POOL_BUFFERS
 
 static abut_status leave_out(const stepping *s, const resident_broad *r)
 {
-  TRY(LAUNCH(s->device, KERNEL_WORLD_BOXES, world_blocks(s), r->count, ARG_BUFFER(s->model->head),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_BOXES, world_blocks(s), r->count, ARG_BUFFER(s->tables->head),
              OF(s, WORLD_SCRATCH), ARG_BUFFER(r->links), ARG_BUFFER(r->bodies), ARG_INT(r->count),
              ARG_INT(s->count), OF(s, BROAD_BOXES)));
   TRY(LAUNCH(s->device, KERNEL_WORLD_CANDIDATES, world_blocks(s), r->runs,
@@ -391,7 +391,7 @@ static abut_status make_room_for_kept(const stepping *s)
 
 abut_status find_items(const stepping *s, bool contacts)
 {
-  const resident_broad *r = s->model->broad;
+  const resident_broad *r = s->tables->broad;
   const size_t blocks = (s->count + ITEM_BLOCK - 1) / ITEM_BLOCK;
   int *totals = ((steps_on *)s->on->user)->totals;
   TRY(keep_pace(s));

@@ -94,16 +94,16 @@ abut_status worlds_place(batch_on *on)
   TRY(allocate(&memory, 1, sizeof(steps_on)));
   steps_on *at = memory;
   on->user = at;
-  TRY(allocate(&memory, c->kind_count, sizeof *at->models));
-  at->models = memory;
+  TRY(allocate(&memory, c->kind_count, sizeof *at->tables));
+  at->tables = memory;
   if (c->worlds->contacts) {
     TRY(resident_make(c->scene, on->device, c->kinds->groups, c->kinds->group_count, &at->own));
     TRY(buffer_upload(on->device, (c->worlds->contacts->count + 1) * sizeof(int), c->places,
                       &at->places));
-    at->models[0] = &at->own;
+    at->tables[0] = &at->own;
   }
   for (size_t i = 0; !c->worlds->contacts && i < c->kind_count; ++i) {
-    TRY(scene_on(c->kinds[i].scene, on->place, &at->models[i]));
+    TRY(scene_on(c->kinds[i].scene, on->place, &at->tables[i]));
   }
   size_t kinds = 1;
   for (size_t i = 0; i < c->kind_count; ++i) {
@@ -156,14 +156,14 @@ abut_status worlds_enter(batch_on *on, size_t slot, size_t group)
 {
   const steps_call *c = (const steps_call *)on->call;
   const steps_on *at = on->user;
-  const world_sizes *n = &at->models[group]->sizes;
+  const world_sizes *n = &at->tables[group]->sizes;
   const size_t real = device_real_bytes(on->device);
   world_bytes(n, real, on->bytes[POOL_OF_WORLDS]);
   mark_rows(on);
-  if (at->models[group]->broad) {
-    broad_bytes(at->models[group]->broad, real, on->bytes[POOL_OF_WORLDS]);
+  if (at->tables[group]->broad) {
+    broad_bytes(at->tables[group]->broad, real, on->bytes[POOL_OF_WORLDS]);
   }
-  if (at->models[group]->sweep) {
+  if (at->tables[group]->sweep) {
     sweep_bytes(n, real, on->bytes[POOL_OF_WORLDS]);
     if (is_differentiated(c)) {
       impact_bytes(n, real, device_lanes(on->device), on->bytes[POOL_OF_WORLDS]);
@@ -187,7 +187,7 @@ void worlds_leave(batch_on *on)
   steps_on *at = on->user;
   if (at) {
     sweep_leave(at);
-    resident_free_model(&at->own);
+    resident_free_tables(&at->own);
     for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
       free(at->items[slot].waves);
       bundles_free(&at->items[slot]);
@@ -195,7 +195,7 @@ void worlds_leave(batch_on *on)
     }
     free(at->totals);
     buffer_destroy(at->places);
-    free(at->models);
+    free(at->tables);
     free(at);
   }
 }

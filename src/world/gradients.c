@@ -76,7 +76,7 @@ static abut_status add_acceleration(const stepping *s, size_t step)
 
 abut_status begin_adjoint(const stepping *s, size_t step)
 {
-  TRY(LAUNCH(s->device, KERNEL_WORLD_EULER_ADJOINT, world_blocks(s), 1, MODEL(s), REALS(s),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_EULER_ADJOINT, world_blocks(s), 1, TABLES(s), REALS(s),
              OF(s, WORLD_NEXT_V), OF(s, WORLD_ACCELERATION), OF(s, WORLD_STATE_BAR),
              OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT), OF(s, WORLD_ACCELERATION_BAR),
              ARG_INT(s->count)));
@@ -119,20 +119,20 @@ static abut_status rk4_adjoint(const stepping *s, size_t step, size_t end)
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
   const size_t one = nq + 3 * nv, width = stages_width(sizes_of(s)), nu = (size_t)sizes_of(s)->nu;
   TRY(find_stages(s, end - 1 - step));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_STAGES_START, world_blocks(s), 1, MODEL(s), REALS(s),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_STAGES_START, world_blocks(s), 1, TABLES(s), REALS(s),
              OF(s, WORLD_STAGES), OF(s, WORLD_STATE_BAR), OF(s, WORLD_ADJOINT),
              OF(s, WORLD_STAGE_BARS), ARG_INT(s->count)));
   for (size_t i = 4; i-- > 0;) {
     TRY(read_state(s, WORLD_STAGES, width, i * one, WORLD_Q, WORLD_V, WORLD_ACCELERATION));
     TRY(step_tree(s, WORLD_Q, WORLD_V));
-    TRY(LAUNCH(s->device, KERNEL_WORLD_STAGE_START, world_blocks(s), 1, ARG_BUFFER(s->model->head),
+    TRY(LAUNCH(s->device, KERNEL_WORLD_STAGE_START, world_blocks(s), 1, ARG_BUFFER(s->tables->head),
                OF(s, WORLD_STAGE_BARS), ARG_INT(i), OF(s, WORLD_ADJOINT),
                OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count)));
     TRY(i == 3 ? add_acceleration(s, step) : ABUT_SUCCESS);
     TRY(solve_adjoint(s));
     TRY(i == 3 ? take(s, WORLD_U_BAR, nu, 0, WORLD_U_SUM, nu, 0, nu)
                : take_more(s, WORLD_U_BAR, nu, 0, WORLD_U_SUM, nu, 0, nu));
-    TRY(LAUNCH(s->device, KERNEL_WORLD_STAGE_ADJOINT, world_blocks(s), 1, MODEL(s), REALS(s),
+    TRY(LAUNCH(s->device, KERNEL_WORLD_STAGE_ADJOINT, world_blocks(s), 1, TABLES(s), REALS(s),
                OF(s, WORLD_STAGES), ARG_INT(i), OF(s, WORLD_ADJOINT), OF(s, WORLD_STATE_BAR),
                OF(s, WORLD_STAGE_BARS), ARG_INT(s->count)));
   }
@@ -253,7 +253,7 @@ static abut_status put_parameters(const stepping *s, world_buffer to, size_t fro
                                   const void *asked)
 {
   TRY(asked && width ? LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_ADJOINT, world_blocks(s), 1,
-                              ARG_BUFFER(s->model->head), OF(s, WORLD_ADJOINT), ARG_INT(from),
+                              ARG_BUFFER(s->tables->head), OF(s, WORLD_ADJOINT), ARG_INT(from),
                               ARG_INT(width), OF(s, to), ARG_INT(s->count))
                      : ABUT_SUCCESS);
   return silence(s, to, width, asked);
@@ -290,7 +290,7 @@ static abut_status gradients_adjoint(const stepping *s)
   const size_t segments = segments_of(s->call), one = state_width(sizes_of(s));
   const size_t nv = (size_t)sizes_of(s)->nv;
   TRY(LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_START, world_blocks(s), 1,
-             ARG_BUFFER(s->model->head), OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
+             ARG_BUFFER(s->tables->head), OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
   if (s->call->gradients->springs) {
     TRY(clear_rows(s, OUT_SPRINGS_BAR, SPRING_NUMBERS * (size_t)sizes_of(s)->listed));
   }

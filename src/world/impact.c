@@ -19,9 +19,9 @@ void impact_bytes(const world_sizes *n, size_t real, size_t lanes, size_t bytes[
 }
 
 /* What impacts have acted on, with the tables that say how. */
-#define IMPACTS(s)                                                                          \
-  MODEL(s), REALS(s), ARG_BUFFER((s)->model->bodies), PARAMETERS_OF(s), OF(s, IN_SPRINGS),  \
-    ARG_INT((s)->call->worlds->springs != NULL), OF(s, SWEEP_KEPT), OF(s, SWEEP_KEPT_ROWS), \
+#define IMPACTS(s)                                                                           \
+  TABLES(s), REALS(s), ARG_BUFFER((s)->tables->bodies), PARAMETERS_OF(s), OF(s, IN_SPRINGS), \
+    ARG_INT((s)->call->worlds->springs != NULL), OF(s, SWEEP_KEPT), OF(s, SWEEP_KEPT_ROWS),  \
     OF(s, OUT_STATUS)
 
 /* A launch has so many directions of derivative of each world, so that its time does not grow with
@@ -57,7 +57,7 @@ static abut_status add_parameters(const stepping *s)
   const world_sizes *n = sizes_of(s);
   const size_t links = (size_t)n->links, columns = (size_t)n->columns, listed = (size_t)n->listed;
   TRY(LAUNCH(s->device, KERNEL_WORLD_IMPACT_PARAMETERS, world_blocks(s), 1,
-             ARG_BUFFER(s->model->head), OF(s, SWEEP_SLOPES), OF(s, WORLD_ADJOINT),
+             ARG_BUFFER(s->tables->head), OF(s, SWEEP_SLOPES), OF(s, WORLD_ADJOINT),
              ARG_INT(s->count)));
   for (size_t i = 0; n->pair_springs && s->call->gradients->springs && i < listed; ++i) {
     TRY(take_more(s, SWEEP_SLOPES, links + columns, links + i, OUT_SPRINGS_BAR,
@@ -75,7 +75,7 @@ static abut_status go_back(const stepping *s, int event)
                   ARG_INT(event), ARG_INT(first), OF(s, SWEEP_BARS), OF(s, SWEEP_DUALS_OF),
                   ARG_INT(s->count)));
   }
-  return LAUNCH_IN(s->device, PROGRAM_DUAL, KERNEL_WORLD_IMPACT_BACK, s->count, 1, MODEL(s),
+  return LAUNCH_IN(s->device, PROGRAM_DUAL, KERNEL_WORLD_IMPACT_BACK, s->count, 1, TABLES(s),
                    PARAMETERS_OF(s), OF(s, SWEEP_KEPT_ROWS), OF(s, OUT_STATUS), ARG_INT(event),
                    OF(s, SWEEP_BARS), OF(s, SWEEP_SLOPES), OF(s, WORLD_STATE_BAR),
                    ARG_INT(s->count));
@@ -84,7 +84,7 @@ static abut_status go_back(const stepping *s, int event)
 abut_status impact_adjoint(const stepping *s, int impacts)
 {
   TRY(LAUNCH_IN(s->device, PROGRAM_DUAL, KERNEL_WORLD_IMPACT_START, s->count, 1,
-                ARG_BUFFER(s->model->head), OF(s, WORLD_STATE_BAR), OF(s, SWEEP_BARS),
+                ARG_BUFFER(s->tables->head), OF(s, WORLD_STATE_BAR), OF(s, SWEEP_BARS),
                 OF(s, SWEEP_SLOPES), ARG_INT(s->count)));
   for (int event = impacts; event-- > 0;) {
     TRY(go_back(s, event));

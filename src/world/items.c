@@ -37,7 +37,7 @@ static abut_status test(const batch_call *b, size_t place)
 static abut_status launch(batch_on *on, size_t slot, chunk c)
 {
   const stepping s = stepping_of(on, slot, c);
-  if (!s.model->broad) {
+  if (!s.tables->broad) {
     return ABUT_SUCCESS;
   }
   TRY(place_worlds(&s, IN_Q, IN_V));
@@ -48,7 +48,7 @@ static abut_status collect(batch_on *on, size_t slot, chunk c)
 {
   const stepping s = stepping_of(on, slot, c);
   steps_on *at = on->user;
-  const bool all = !s.model->broad;
+  const bool all = !s.tables->broad;
   const size_t count = all ? 0 : items_of(&s)->count, bytes = count * ITEM_INTS * sizeof(int);
   void *memory = NULL;
   TRY(allocate(&memory, sizeof(item_part) + bytes, 1));

@@ -34,9 +34,9 @@ abut_status group_given(steps_call *c)
   const abut_given_contacts *g = c->worlds->contacts;
   steps_kind *k = c->kinds;
   void *memory = NULL;
-  if (g->count > MODEL_SLOTS_MOST) {
+  if (g->count > TABLES_SLOTS_MOST) {
     return fail(ABUT_ERROR_ARGUMENT, "%zu given contacts are more than the %zu that kernels count",
-                g->count, MODEL_SLOTS_MOST);
+                g->count, TABLES_SLOTS_MOST);
   }
   TRY(check_given(c->scene, g));
   TRY(allocate(&memory, g->count + 1, sizeof *k->groups));

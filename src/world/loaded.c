@@ -63,7 +63,7 @@ static void scene_free_memory(void *object)
   loaded_scene *s = object;
   for (size_t i = 0; i < MEMBERS; ++i) {
     if (s->on[i]) {
-      resident_free_model(s->on[i]);
+      resident_free_tables(s->on[i]);
       free(s->on[i]);
     }
   }
@@ -171,8 +171,8 @@ static abut_status check_slots(const loaded_scene *s)
 {
   size_t slots;
   const size_t good =
-    model_countable(s->groups, s->group_count, s->def.capacity, MODEL_LANES_MOST, &slots);
-  return good == s->group_count || !model_bounds_slots(&s->def)
+    tables_countable(s->groups, s->group_count, s->def.capacity, TABLES_LANES_MOST, &slots);
+  return good == s->group_count || !tables_bounds_slots(&s->def)
            ? ABUT_SUCCESS
            : scene_fail(&s->def, scene_pair_place(&s->def, (size_t)s->groups[good].pair),
                         "with %s a world has %zu slots of contacts, more than the %zu that kernels "
@@ -180,7 +180,7 @@ static abut_status check_slots(const loaded_scene *s)
                         scene_pair_is_automatic(&s->def, (size_t)s->groups[good].pair)
                           ? "its automatic pairs"
                           : "it",
-                        slots, MODEL_SLOTS_MOST);
+                        slots, TABLES_SLOTS_MOST);
 }
 
 abut_status scene_load_pairs(loaded_scene *s, abut_context c, const scene_bodies *bodies)

@@ -8,7 +8,7 @@
 #include "query/spring/pack.h"
 #include "scene/bodies.h"
 #include "scene/clouds.h"
-#include "world/model.h"
+#include "world/tables.h"
 #include <abut/world.h>
 
 /* The clouds of a scene's pairs on a device. Only scenes whose contacts are springs have them;
@@ -36,8 +36,8 @@ typedef struct resident_broad {
   size_t count, runs, kinds;
 } resident_broad;
 
-/* The tables of model.h on a device. */
-typedef struct resident_model {
+/* The tables of tables.h on a device. */
+typedef struct resident_tables {
   world_sizes sizes;
   buffer *head, *ints, *reals, *parameters; /* head is `sizes`, for kernels */
   buffer *bodies; /* (groups, 2, 7) the position and quaternion of each body of a scene's own
@@ -46,7 +46,7 @@ typedef struct resident_model {
   resident_springs springs;
   resident_sweep *sweep; /* NULL: nothing is swept */
   resident_broad *broad; /* NULL: every pair goes through the manifold */
-} resident_model;
+} resident_tables;
 
 /* The pair that gives way most, for its size, under what rests on it as the scene starts
  * (docs/spring.md). Springs alone give way: with other laws all is 0. */
@@ -126,11 +126,11 @@ typedef struct loaded_scene {
   bool given;          /* Some pair has no bodies, so that each call must give its contacts. */
   scene_clouds clouds; /* of springs, and the two below as well; empty with other laws */
   scene_sinking sinking;
-  packed_clouds packed;        /* in the context's precision */
-  resident_model *on[MEMBERS]; /* NULL where no call has needed the member yet */
-  double rates[MEMBERS];       /* worlds a second, by which the schedule shares worlds among
-                                  members */
-  scene_load loads[MEMBERS];   /* a member's are written by its own thread */
+  packed_clouds packed;         /* in the context's precision */
+  resident_tables *on[MEMBERS]; /* NULL where no call has needed the member yet */
+  double rates[MEMBERS];        /* worlds a second, by which the schedule shares worlds among
+                                   members */
+  scene_load loads[MEMBERS];    /* a member's are written by its own thread */
 } loaded_scene;
 
 /* Returns the scene of a handle, or NULL with an error text. */
@@ -141,7 +141,7 @@ abut_status scene_of_text(abut_context context, const char *text, abut_scene *ou
 
 /* Sets *out to the scene's tables on member `place` of its context; the scene owns them. The first
  * call for a member makes them and brings them there. */
-abut_status scene_on(loaded_scene *s, size_t place, const resident_model **out);
+abut_status scene_on(loaded_scene *s, size_t place, const resident_tables **out);
 
 /* Makes the scene's bodies where they are not there yet. Springs step without bodies; pictures and
  * sweeping need them. */
@@ -160,8 +160,8 @@ abut_status scene_place_links(const loaded_scene *s, const double *q, double *pl
 /* Makes the scene's tables with `count` groups of contacts and brings them to a device. A call with
  * given contacts has groups of its own. *out is empty on failure. */
 abut_status resident_make(const loaded_scene *s, device *d, const contact_group *groups,
-                          size_t count, resident_model *out);
-void resident_free_model(resident_model *r);
+                          size_t count, resident_tables *out);
+void resident_free_tables(resident_tables *r);
 
 /* Brings numbers to a device as its own reals, and one more, so that there is a buffer where there
  * are none. */

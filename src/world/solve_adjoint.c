@@ -86,10 +86,10 @@ static abut_status put_bars(const stepping *s, const item_wave *w, int segment,
 static abut_status link_poses_adjoint(const stepping *s, const item_wave *w, int side,
                                       const group_rows *to)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_POSES_ADJOINT, w->rows.count, 1, MODEL(s),
-                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->model->bodies), WAVE_ITEMS(s, w), ARG_INT(side),
-                BUFFER(&w->run, OF_SIDE(SCRATCH_GRADIENT_1, side)), ARG_BUFFER(to->groups),
-                ARG_INT(to->at), ARG_INT(w->rows.count));
+  return LAUNCH(s->device, KERNEL_WORLD_POSES_ADJOINT, w->rows.count, 1, TABLES(s),
+                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->tables->bodies), WAVE_ITEMS(s, w),
+                ARG_INT(side), BUFFER(&w->run, OF_SIDE(SCRATCH_GRADIENT_1, side)),
+                ARG_BUFFER(to->groups), ARG_INT(to->at), ARG_INT(w->rows.count));
 }
 
 static abut_status manifold_adjoint(const stepping *s, const item_wave *w, const void *user)
@@ -151,15 +151,15 @@ abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times,
 
 abut_status tree_adjoint(const stepping *s, world_buffer acceleration)
 {
-  TRY(LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT_START, world_blocks(s), 1, MODEL(s), REALS(s),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT_START, world_blocks(s), 1, TABLES(s), REALS(s),
              OF(s, WORLD_V), OF(s, acceleration), OF(s, WORLD_MULTIPLIERS), PARAMETERS_OF(s),
              OF(s, WORLD_ROW_ADJOINT), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),
              ARG_INT(s->count)));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ENTRIES_ADJOINT, s->count, 1, MODEL(s), PARAMETERS_OF(s),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ENTRIES_ADJOINT, s->count, 1, TABLES(s), PARAMETERS_OF(s),
              OF(s, WORLD_SCRATCH), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),
              OF(s, WORLD_ENTRIES), ARG_INT(!finds_items(s->call)), OF(s, WORLD_GROUP_ADJOINT),
              OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
-  return LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT, world_blocks(s), 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT, world_blocks(s), 1, TABLES(s), REALS(s),
                 OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, WORLD_U), PARAMETERS_OF(s),
                 OF(s, WORLD_ROW_ADJOINT), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),
                 OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(s->count));
@@ -180,7 +180,7 @@ abut_status solve_adjoint(const stepping *s)
 
 abut_status unit_cotangent(const stepping *s, int dof, int stages)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_UNIT_ADJOINT, world_blocks(s), 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_UNIT_ADJOINT, world_blocks(s), 1, TABLES(s), REALS(s),
                 OF(s, WORLD_ACCELERATION), ARG_INT(dof), ARG_INT(stages == 1), OF(s, WORLD_SCRATCH),
                 OF(s, WORLD_ADJOINT), OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count));
 }
@@ -188,7 +188,7 @@ abut_status unit_cotangent(const stepping *s, int dof, int stages)
 abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages)
 {
   return LAUNCH(s->device, KERNEL_WORLD_JACOBIAN_ROW, world_blocks(s), 1,
-                ARG_BUFFER(s->model->head), OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR),
+                ARG_BUFFER(s->tables->head), OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR),
                 OF(s, WORLD_ADJOINT), ARG_INT(stage), ARG_INT(dof), ARG_INT(stages),
                 OF(s, WORLD_JACOBIAN), ARG_INT(s->count));
 }

@@ -61,9 +61,9 @@ typedef struct item_part item_part;
 
 /* What the call has on one device, for all its chunks. */
 typedef struct steps_on {
-  const resident_model **models; /* (kind_count) */
-  resident_model own; /* the tables of given contacts, whose groups are not the scene's */
-  buffer *places;     /* steps_call.places */
+  const resident_tables **tables; /* (kind_count) */
+  resident_tables own; /* the tables of given contacts, whose groups are not the scene's */
+  buffer *places;      /* steps_call.places */
   slot_items items[DEVICE_SLOTS];
   int *totals;                    /* memory: how many items of each kind the broad phase has kept */
   item_part *found[DEVICE_SLOTS]; /* of a call that asks for items alone: those of a chunk until
@@ -79,7 +79,7 @@ typedef struct stepping {
   const steps_call *call;
   const steps_on *at;
   const steps_kind *kind;
-  const resident_model *model;
+  const resident_tables *tables;
   batch_on *on;
   size_t slot, count; /* the device's slot; how many worlds */
   device *device;
@@ -103,12 +103,12 @@ buffer *world_buffer_of(const stepping *s, world_buffer id);
 /* Arguments of launches: a buffer, the scene's tables, and the parameters that worlds share or each
  * has. */
 #define OF(s, id) ARG_BUFFER(world_buffer_of(s, id))
-#define MODEL(s) ARG_BUFFER((s)->model->head), ARG_BUFFER((s)->model->ints)
-#define REALS(s) ARG_BUFFER((s)->model->reals)
+#define TABLES(s) ARG_BUFFER((s)->tables->head), ARG_BUFFER((s)->tables->ints)
+#define REALS(s) ARG_BUFFER((s)->tables->reals)
 /* What kernels note of whose WORLD_FAST is, and whether they do. */
 #define FAST_LINKS(s) OF(s, OUT_FAST_LINKS), ARG_INT(!(s)->again && (s)->call->worlds->fast_links)
 #define PARAMETERS_OF(s)                                                      \
-  ARG_BUFFER(shares_parameters(s) ? (s)->model->parameters                    \
+  ARG_BUFFER(shares_parameters(s) ? (s)->tables->parameters                   \
                                   : world_buffer_of(s, WORLD_PARAMETERS_OF)), \
     ARG_INT(shares_parameters(s))
 

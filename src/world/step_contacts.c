@@ -27,7 +27,7 @@ static abut_status count_contacts(const stepping *s, const item_wave *w,
 {
   TRY(keep_pace(s));
   return LAUNCH(s->device, KERNEL_WORLD_CONTACT_COUNTS, w->rows.count, 1,
-                ARG_BUFFER(s->model->head), WAVE_ITEMS(s, w), ACTIVITIES(from[0]),
+                ARG_BUFFER(s->tables->head), WAVE_ITEMS(s, w), ACTIVITIES(from[0]),
                 ACTIVITIES(from[1]), ACTIVITIES(from[2]), ACTIVITIES(from[3]),
                 ARG_REAL(least_activity(s)), OF(s, OUT_STATUS), ARG_INT(w->rows.count));
 }
@@ -51,7 +51,7 @@ static abut_status place_contacts(const stepping *s, size_t bundle)
 static abut_status put_contacts(const stepping *s, const item_wave *w,
                                 const contact_source from[SEGMENTS_MOST])
 {
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS, w->rows.count, 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS, w->rows.count, 1, TABLES(s), REALS(s),
                 PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), WAVE_ITEMS(s, w), SOURCE(&from[0]),
                 SOURCE(&from[1]), SOURCE(&from[2]), SOURCE(&from[3]), ARG_REAL(least_activity(s)),
                 OF(s, WORLD_CONTACTS), ARG_INT(items_of(s)->pool_room), OF(s, WORLD_CONTACT_PLACES),
@@ -64,7 +64,7 @@ static abut_status put_slots(const stepping *s, const item_wave *w, int segment,
                              const contact_source *c)
 {
   return s->call->worlds->multipliers || law_of(s->call)->keeps_slots
-           ? LAUNCH(s->device, KERNEL_WORLD_SLOTS, w->rows.count, 1, MODEL(s), WAVE_ITEMS(s, w),
+           ? LAUNCH(s->device, KERNEL_WORLD_SLOTS, w->rows.count, 1, TABLES(s), WAVE_ITEMS(s, w),
                     ARG_INT(segment), OF(s, WORLD_CONTACT_PLACES), ARG_INT(items_of(s)->pool_room),
                     ARG_BUFFER(c->list), ARG_INT(c->layout.list_row), ARG_INT(c->layout.list_at),
                     ARG_INT(c->list && c->layout.place_at < 0), ARG_BUFFER(c->order),
@@ -312,7 +312,7 @@ static abut_status fill_pool(const stepping *s)
 
 abut_status find_contacts_of_pairs(const stepping *s)
 {
-  TRY(s->model->broad && !s->call->worlds->contacts ? find_items(s, true) : ABUT_SUCCESS);
+  TRY(s->tables->broad && !s->call->worlds->contacts ? find_items(s, true) : ABUT_SUCCESS);
   return fill_pool(s);
 }
 

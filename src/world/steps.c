@@ -16,7 +16,7 @@ stepping stepping_of(batch_on *on, size_t slot, chunk c)
   return (stepping){.call = call,
                     .at = at,
                     .kind = &call->kinds[c.group],
-                    .model = at->models[c.group],
+                    .tables = at->tables[c.group],
                     .on = on,
                     .slot = slot,
                     .count = c.count,
@@ -41,7 +41,7 @@ bool shares_parameters(const stepping *s)
 
 const world_sizes *sizes_of(const stepping *s)
 {
-  return &s->model->sizes;
+  return &s->tables->sizes;
 }
 
 size_t world_blocks(const stepping *s)
@@ -88,14 +88,14 @@ abut_status clear_rows(const stepping *s, world_buffer rows, size_t width)
 static abut_status show(const stepping *s, int at, size_t width, world_buffer to, const void *asked)
 {
   return asked
-           ? LAUNCH(s->device, KERNEL_WORLD_SHOW, s->count, 1, ARG_BUFFER(s->model->head),
+           ? LAUNCH(s->device, KERNEL_WORLD_SHOW, s->count, 1, ARG_BUFFER(s->tables->head),
                     OF(s, WORLD_SCRATCH), ARG_INT(at), ARG_INT(width), OF(s, to), ARG_INT(s->count))
            : ABUT_SUCCESS;
 }
 
 static abut_status energy(const stepping *s, world_buffer q, world_buffer v)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_ENERGY, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, q),
+  return LAUNCH(s->device, KERNEL_WORLD_ENERGY, world_blocks(s), 1, TABLES(s), REALS(s), OF(s, q),
                 OF(s, v), PARAMETERS_OF(s), ARG_INT(s->count), OF(s, WORLD_SCRATCH),
                 OF(s, WORLD_ENERGY));
 }
@@ -115,7 +115,7 @@ static abut_status show_all(const stepping *s)
   const world_sizes *n = sizes_of(s);
   const size_t nv = (size_t)n->nv;
   if (w->mass) {
-    TRY(LAUNCH(s->device, KERNEL_WORLD_SHOW_MASS, s->count, 1, MODEL(s), OF(s, WORLD_SCRATCH),
+    TRY(LAUNCH(s->device, KERNEL_WORLD_SHOW_MASS, s->count, 1, TABLES(s), OF(s, WORLD_SCRATCH),
                OF(s, OUT_MASS), ARG_INT(s->count)));
   }
   TRY(show(s, n->at_bias, nv, OUT_BIAS, w->bias));
@@ -144,7 +144,7 @@ abut_status step_controls(const stepping *s, size_t step)
 
 abut_status place_worlds(const stepping *s, world_buffer q, world_buffer v)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_TREE, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, q),
+  return LAUNCH(s->device, KERNEL_WORLD_TREE, world_blocks(s), 1, TABLES(s), REALS(s), OF(s, q),
                 OF(s, v), OF(s, WORLD_U), PARAMETERS_OF(s), ARG_INT(s->count), OF(s, WORLD_SCRATCH),
                 OF(s, WORLD_SINGULARS));
 }
@@ -155,7 +155,7 @@ abut_status step_tree(const stepping *s, world_buffer q, world_buffer v)
   TRY(keep_pace(s));
   TRY(place_worlds(s, q, v));
   if (n->at_columns != n->numbers) {
-    TRY(LAUNCH(s->device, KERNEL_WORLD_MOBILITY, world_blocks(s), 1, MODEL(s), ARG_INT(s->count),
+    TRY(LAUNCH(s->device, KERNEL_WORLD_MOBILITY, world_blocks(s), 1, TABLES(s), ARG_INT(s->count),
                OF(s, WORLD_SCRATCH)));
   }
   return find_contacts(s);
@@ -175,7 +175,7 @@ abut_status count_contacts_of(const stepping *s)
 
 abut_status count_islands_of(const stepping *s)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_COUNT_ISLANDS, s->count, 1, MODEL(s), OF(s, WORLD_ORDER),
+  return LAUNCH(s->device, KERNEL_WORLD_COUNT_ISLANDS, s->count, 1, TABLES(s), OF(s, WORLD_ORDER),
                 OF(s, OUT_COUNTS), ARG_INT(s->count));
 }
 
@@ -198,9 +198,9 @@ abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_
 
 static abut_status euler(const stepping *s, world_buffer acceleration)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_EULER, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, OUT_Q),
-                OF(s, OUT_V), OF(s, acceleration), OF(s, WORLD_CONSTRAINT_FORCE), ARG_INT(s->count),
-                OF(s, WORLD_SCRATCH), OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V));
+  return LAUNCH(s->device, KERNEL_WORLD_EULER, world_blocks(s), 1, TABLES(s), REALS(s),
+                OF(s, OUT_Q), OF(s, OUT_V), OF(s, acceleration), OF(s, WORLD_CONSTRAINT_FORCE),
+                ARG_INT(s->count), OF(s, WORLD_SCRATCH), OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V));
 }
 
 abut_status step_stage(const stepping *s, int stage)
@@ -209,8 +209,8 @@ abut_status step_stage(const stepping *s, int stage)
    * step's length (0: the stage is the last), and how much a stage counts, over 6. */
   static const double ahead[4] = {0.5, 0.5, 1.0, 0.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
   const bool last = stage == 3;
-  return LAUNCH(s->device, KERNEL_WORLD_STAGE, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, OUT_Q),
-                OF(s, OUT_V), OF(s, WORLD_ACCELERATION), OF(s, WORLD_RATES),
+  return LAUNCH(s->device, KERNEL_WORLD_STAGE, world_blocks(s), 1, TABLES(s), REALS(s),
+                OF(s, OUT_Q), OF(s, OUT_V), OF(s, WORLD_ACCELERATION), OF(s, WORLD_RATES),
                 ARG_REAL(weight[stage]), ARG_REAL(ahead[stage]), ARG_INT(stage == 0),
                 ARG_INT(s->count), OF(s, WORLD_SUMS), OF(s, WORLD_SCRATCH),
                 OF(s, last ? WORLD_NEXT_Q : WORLD_STAGE_Q),
@@ -248,7 +248,7 @@ static abut_status check_contacts(const stepping *s)
 abut_status check_step(const stepping *s, size_t step)
 {
   const bool first = step == 0 && !s->again;
-  TRY(LAUNCH(s->device, KERNEL_WORLD_CHECK, s->count, 1, MODEL(s), OF(s, OUT_Q), OF(s, OUT_V),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_CHECK, s->count, 1, TABLES(s), OF(s, OUT_Q), OF(s, OUT_V),
              OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(first), OF(s, OUT_STATUS),
              ARG_INT(s->count)));
   TRY(first && law_of(s->call)->check_step ? law_of(s->call)->check_step(s) : ABUT_SUCCESS);
@@ -265,10 +265,10 @@ static abut_status watch(const stepping *s)
   if (!sizes_of(s)->groups) { /* no contacts: a tree alone is neither too fast nor pushed */
     return ABUT_SUCCESS;
   }
-  return LAUNCH(s->device, KERNEL_WORLD_WATCH, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+  return LAUNCH(s->device, KERNEL_WORLD_WATCH, s->count, 1, TABLES(s), REALS(s), PARAMETERS_OF(s),
                 OF(s, OUT_V), OF(s, WORLD_NEXT_V), OF(s, WORLD_CONSTRAINT_FORCE), OF(s, IN_SPRINGS),
                 ARG_INT(s->call->worlds->springs != NULL), ARG_INT(gains),
-                ARG_INT(s->model->sweep != NULL), OF(s, WORLD_SCRATCH), OF(s, OUT_STATUS),
+                ARG_INT(s->tables->sweep != NULL), OF(s, WORLD_SCRATCH), OF(s, OUT_STATUS),
                 FAST_LINKS(s), ARG_INT(s->count));
 }
 
@@ -293,8 +293,8 @@ abut_status one_step(const stepping *s, size_t step)
   /* Statuses, impacts on the way to that end where the scene sweeps, and the new state where the
    * world may go on. */
   TRY(watch(s));
-  TRY(s->model->sweep ? sweep_step(s) : ABUT_SUCCESS);
-  return LAUNCH(s->device, KERNEL_WORLD_ACCEPT, s->count, 1, ARG_BUFFER(s->model->head), REALS(s),
+  TRY(s->tables->sweep ? sweep_step(s) : ABUT_SUCCESS);
+  return LAUNCH(s->device, KERNEL_WORLD_ACCEPT, s->count, 1, ARG_BUFFER(s->tables->head), REALS(s),
                 OF(s, OUT_Q), OF(s, OUT_V), OF(s, OUT_W), OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V),
                 OF(s, found), OF(s, OUT_STATUS), ARG_INT(s->count));
 }
@@ -347,11 +347,12 @@ abut_status steps_start(const stepping *s)
   TRY(take(s, IN_Q, nq, 0, OUT_Q, nq, 0, nq));
   TRY(take(s, IN_V, nv, 0, OUT_V, nv, 0, nv));
   TRY(take(s, IN_W, nv, 0, OUT_W, nv, 0, nv));
-  return given ? LAUNCH(s->device, KERNEL_WORLD_PARAMETERS, s->count, 1, ARG_BUFFER(s->model->head),
-                        ARG_BUFFER(s->model->parameters), OF(s, IN_MASS_SCALE), OF(s, IN_FRICTION),
-                        OF(s, IN_STIFFNESS), OF(s, IN_GRAVITY), ARG_INT(given),
-                        OF(s, WORLD_PARAMETERS_OF), ARG_INT(s->count))
-               : ABUT_SUCCESS;
+  return given
+           ? LAUNCH(s->device, KERNEL_WORLD_PARAMETERS, s->count, 1, ARG_BUFFER(s->tables->head),
+                    ARG_BUFFER(s->tables->parameters), OF(s, IN_MASS_SCALE), OF(s, IN_FRICTION),
+                    OF(s, IN_STIFFNESS), OF(s, IN_GRAVITY), ARG_INT(given),
+                    OF(s, WORLD_PARAMETERS_OF), ARG_INT(s->count))
+           : ABUT_SUCCESS;
 }
 
 abut_status steps_launch(batch_on *on, size_t slot, chunk c)

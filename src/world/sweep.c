@@ -92,7 +92,7 @@ static ccd_rows rows_of(const stepping *s, size_t i)
                     .to = {AT(SWEEP_TO_1), AT(SWEEP_TO_2)},
                     .width = POSE_WIDTH,
                     .arc = true,
-                    .settings = s->model->sweep->settings[i],
+                    .settings = s->tables->sweep->settings[i],
                     .iterations = CCD_ITERATIONS_USUAL,
                     .toi = AT(SWEEP_TIME),
                     .status = AT(SWEEP_FOUND),
@@ -106,23 +106,23 @@ static ccd_rows rows_of(const stepping *s, size_t i)
 }
 
 /* The mesh of a side of pair i, the directions out of it, and where those at its edges begin. */
-#define MESH(s, i, rows, side)                                                                 \
-  ARG_BUFFER((rows)->mesh[side]->ints_on[(rows)->place]),                                      \
-    ARG_BUFFER((rows)->mesh[side]->numbers_on[(rows)->place]),                                 \
-    ARG_BUFFER((s)->model->sweep->outward[sweep_body((s)->kind->scene,                         \
-                                                     &(s)->kind->scene->def.pairs[i], side)]), \
+#define MESH(s, i, rows, side)                                                                  \
+  ARG_BUFFER((rows)->mesh[side]->ints_on[(rows)->place]),                                       \
+    ARG_BUFFER((rows)->mesh[side]->numbers_on[(rows)->place]),                                  \
+    ARG_BUFFER((s)->tables->sweep->outward[sweep_body((s)->kind->scene,                         \
+                                                      &(s)->kind->scene->def.pairs[i], side)]), \
     ARG_INT((rows)->mesh[side]->info.triangles)
 
 static abut_status look_at_pair(const stepping *s, size_t i, int event)
 {
   const ccd_rows rows = rows_of(s, i);
   TRY(keep_pace(s));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_POSES, s->count, 1, MODEL(s), REALS(s),
-             ARG_BUFFER(s->model->bodies), ARG_INT(2 * POSE_WIDTH * i), ARG_INT(i),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_POSES, s->count, 1, TABLES(s), REALS(s),
+             ARG_BUFFER(s->tables->bodies), ARG_INT(2 * POSE_WIDTH * i), ARG_INT(i),
              OF(s, SWEEP_TREE), OF(s, SWEEP_END_TREE), OF(s, SWEEP_MARKS), OF(s, SWEEP_FROM_1),
              OF(s, SWEEP_TO_1), OF(s, SWEEP_FROM_2), OF(s, SWEEP_TO_2), ARG_INT(s->count)));
   TRY(ccd_launch(s->device, &rows, &s->at->sweep[s->slot]));
-  return LAUNCH(s->device, KERNEL_WORLD_SWEEP_LEAST, s->count, 1, MODEL(s), REALS(s), ARG_INT(i),
+  return LAUNCH(s->device, KERNEL_WORLD_SWEEP_LEAST, s->count, 1, TABLES(s), REALS(s), ARG_INT(i),
                 OF(s, SWEEP_TREE), OF(s, SWEEP_END_TREE), OF(s, SWEEP_FROM_1), OF(s, SWEEP_FROM_2),
                 OF(s, SWEEP_TIME), OF(s, SWEEP_FOUND), OF(s, SWEEP_P1), OF(s, SWEEP_P2),
                 OF(s, SWEEP_NORMAL), OF(s, SWEEP_KIND), OF(s, SWEEP_FEATURE_1),
@@ -134,7 +134,7 @@ static abut_status look_at_pair(const stepping *s, size_t i, int event)
 
 static abut_status place_links(const stepping *s, world_buffer q, world_buffer tree)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_PLACE, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, q),
+  return LAUNCH(s->device, KERNEL_WORLD_PLACE, world_blocks(s), 1, TABLES(s), REALS(s), OF(s, q),
                 ARG_INT(s->count), OF(s, tree));
 }
 
@@ -143,8 +143,8 @@ static abut_status find_impacts(const stepping *s, int event)
 {
   TRY(place_links(s, SWEEP_FROM, SWEEP_TREE));
   TRY(place_links(s, WORLD_NEXT_Q, SWEEP_END_TREE));
-  for (size_t i = 0; i < s->model->sweep->pairs; ++i) {
-    TRY(s->model->sweep->settings[i] ? look_at_pair(s, i, event) : ABUT_SUCCESS);
+  for (size_t i = 0; i < s->tables->sweep->pairs; ++i) {
+    TRY(s->tables->sweep->settings[i] ? look_at_pair(s, i, event) : ABUT_SUCCESS);
   }
   return ABUT_SUCCESS;
 }
@@ -153,7 +153,7 @@ static abut_status keep_impacts(const stepping *s, int event)
 {
   const size_t nv = (size_t)sizes_of(s)->nv;
   TRY(event ? ABUT_SUCCESS : take(s, WORLD_NEXT_V, nv, 0, SWEEP_V, nv, 0, nv));
-  return LAUNCH(s->device, KERNEL_WORLD_SWEEP_KEEP, s->count, 1, ARG_BUFFER(s->model->head),
+  return LAUNCH(s->device, KERNEL_WORLD_SWEEP_KEEP, s->count, 1, ARG_BUFFER(s->tables->head),
                 OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V), OF(s, SWEEP_MARKS),
                 OF(s, SWEEP_STATE), ARG_INT(event), ARG_INT(event == SWEEP_EVENTS),
                 OF(s, SWEEP_KEPT), OF(s, SWEEP_KEPT_ROWS), ARG_INT(s->count));
@@ -163,15 +163,15 @@ static abut_status keep_impacts(const stepping *s, int event)
 static abut_status make_impacts(const stepping *s, int event)
 {
   TRY(s->keeps_impacts ? keep_impacts(s, event) : ABUT_SUCCESS);
-  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_IMPACT, world_blocks(s), 1, MODEL(s), REALS(s),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_IMPACT, world_blocks(s), 1, TABLES(s), REALS(s),
              PARAMETERS_OF(s), OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q), OF(s, SWEEP_MARKS),
              OF(s, SWEEP_STATE), ARG_INT(s->count), OF(s, SWEEP_MEET), OF(s, SWEEP_END_TREE)));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_IMPULSE, s->count, 1, MODEL(s), REALS(s),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_IMPULSE, s->count, 1, TABLES(s), REALS(s),
              PARAMETERS_OF(s), OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL),
              OF(s, SWEEP_END_TREE), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE),
              ARG_INT(event == SWEEP_EVENTS), OF(s, SWEEP_ROOM), OF(s, WORLD_NEXT_V),
              OF(s, OUT_STATUS), ARG_INT(s->count)));
-  return LAUNCH(s->device, KERNEL_WORLD_SWEEP_GO, world_blocks(s), 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_SWEEP_GO, world_blocks(s), 1, TABLES(s), REALS(s),
                 OF(s, WORLD_NEXT_V), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->count),
                 OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q), OF(s, SWEEP_MEET), OF(s, SWEEP_END_TREE));
 }
@@ -205,7 +205,7 @@ static abut_status go_through_impacts(const stepping *s, int *marks)
 abut_status sweep_step(const stepping *s)
 {
   void *marks = NULL;
-  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_START, s->count, 1, ARG_BUFFER(s->model->head),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_START, s->count, 1, ARG_BUFFER(s->tables->head),
              OF(s, OUT_Q), OF(s, OUT_STATUS), OF(s, SWEEP_FROM), OF(s, SWEEP_MARKS),
              OF(s, SWEEP_STATE), ARG_INT(s->count)));
   TRY(allocate(&marks, s->count, SWEEP_INTS * sizeof(int)));

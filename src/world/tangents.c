@@ -112,7 +112,7 @@ static abut_status tangent_step(const stepping *s, size_t step)
   const size_t nv = (size_t)sizes_of(s)->nv, nu = (size_t)sizes_of(s)->nu;
   TRY(put_seed(s, IN_U_TANGENT, w->controls ? w->steps * nu : nu, w->controls ? step * nu : 0,
                2 * nv, nu, t->u));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_TANGENT, s->count, 1, MODEL(s), REALS(s),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_TANGENT, s->count, 1, TABLES(s), REALS(s),
              OF(s, integrated_v(s)), OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN),
              ARG_INT(stages_of(s->call)), OF(s, WORLD_KEPT), OF(s, OUT_STATUS),
              OF(s, WORLD_TANGENT_WORK), OF(s, WORLD_TANGENT), ARG_INT(s->count)));
@@ -143,7 +143,7 @@ static abut_status put_matrices(const stepping *s)
   const world_sizes *n = sizes_of(s);
   const size_t nv = (size_t)n->nv, nu = (size_t)n->nu, links = (size_t)n->links;
   const size_t columns = (size_t)n->columns, at = 2 * nv + nu;
-  TRY(LAUNCH(s->device, KERNEL_WORLD_TRANSITION, s->count, 1, MODEL(s), REALS(s),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_TRANSITION, s->count, 1, TABLES(s), REALS(s),
              OF(s, integrated_v(s)), OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN),
              ARG_INT(stages_of(s->call)), OF(s, WORLD_KEPT), OF(s, OUT_STATUS),
              OF(s, WORLD_TANGENT_WORK), OF(s, WORLD_MATRIX), ARG_INT(s->count)));

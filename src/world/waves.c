@@ -108,7 +108,7 @@ size_t kind_count_of(const stepping *s)
   return kinds_in(s->call, s->kind);
 }
 
-/* Which groups a kind has, in the order of resident_model.order. */
+/* Which groups a kind has, in the order of resident_tables.order. */
 static pair_kind members_of(const stepping *s, size_t kind)
 {
   return s->call->worlds->contacts ? (pair_kind){kind, 1} : s->kind->scene->pair_kinds[kind];
@@ -360,7 +360,7 @@ static abut_status list_all_items(const stepping *s)
   for (size_t kind = 0; kind < kinds; ++kind) {
     const pair_kind k = members_of(s, kind);
     TRY(keep_pace(s));
-    TRY(LAUNCH(s->device, KERNEL_WORLD_ITEMS, s->count, 1, ARG_BUFFER(s->model->order),
+    TRY(LAUNCH(s->device, KERNEL_WORLD_ITEMS, s->count, 1, ARG_BUFFER(s->tables->order),
                ARG_INT(k.first), ARG_INT(k.count), ARG_INT(kind), ARG_INT(kinds), ARG_INT(all),
                OF(s, WORLD_ITEM_COUNTS), OF(s, WORLD_ITEM_FIRSTS), OF(s, WORLD_ITEMS),
                ARG_INT(s->count)));
@@ -391,11 +391,11 @@ abut_status waves_start(const stepping *s)
   TRY(prepare_sums(s, totals));
   expect(s->kind->scene, s->on->place, sizes_of(s), &items, &contacts);
   ((steps_on *)s->on->user)->guessed |= !s->kind->scene->loads[s->on->place].contacts;
-  items = s->model->broad ? at_most(items * s->count, all) : all;
+  items = s->tables->broad ? at_most(items * s->count, all) : all;
   const size_t most = items_of(s)->most;
   contacts = pool_is_small(s, most) ? most : at_most(contacts * s->count, most);
   TRY(grow_pool(s, items, contacts));
-  if (s->model->broad) {
+  if (s->tables->broad) {
     return ABUT_SUCCESS;
   }
   TRY(list_bundles(s));
@@ -426,7 +426,7 @@ abut_status bound_by_waves(batch_on *on, size_t slot, size_t group)
     return ABUT_SUCCESS;
   }
   TRY(run_of(c, k, 0, on, slot, &r));
-  expect(k->scene, on->place, &((const steps_on *)on->user)->models[group]->sizes, &items,
+  expect(k->scene, on->place, &((const steps_on *)on->user)->tables[group]->sizes, &items,
          &contacts);
   const size_t worlds = rows_of(on, &r, SIZE_MAX) / (items ? items : 1);
   on->most = worlds < WAVE_WORLDS_LEAST ? on->most : at_most(on->most, worlds);
@@ -467,8 +467,8 @@ abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, ba
 
 static abut_status put_poses(const stepping *s, const item_wave *w)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_ITEM_POSES, w->rows.count, 1, MODEL(s),
-                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->model->bodies), WAVE_ITEMS(s, w),
+  return LAUNCH(s->device, KERNEL_WORLD_ITEM_POSES, w->rows.count, 1, TABLES(s),
+                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->tables->bodies), WAVE_ITEMS(s, w),
                 BUFFER(&w->run, SCRATCH_POSE_1), BUFFER(&w->run, SCRATCH_POSE_2),
                 ARG_INT(w->rows.count));
 }

@@ -3,7 +3,7 @@
  * the engine takes. */
 #include "engine/batch/batch.h"
 #include "support.h"
-#include "world/model.h"
+#include "world/tables.h"
 #include "scene/file.h"
 #include <abut/world.h>
 
@@ -20,13 +20,13 @@ static void check_countable(const contact_group *groups, size_t count, size_t la
                             size_t slots)
 {
   size_t got = 0;
-  CHECK_EQUAL(model_countable(groups, count, 0, lanes, &got), good);
+  CHECK_EQUAL(tables_countable(groups, count, 0, lanes, &got), good);
   CHECK_EQUAL(got, slots);
 }
 
 static void countable(void)
 {
-  const size_t most = MODEL_SLOTS_MOST, many = 100000000;
+  const size_t most = TABLES_SLOTS_MOST, many = 100000000;
   const contact_group two[] = {{.contacts = many}, {.contacts = many}};
   const contact_group filled[] = {{.contacts = most - 1}, {.contacts = 1}, {.contacts = 0}};
   const contact_group endless[] = {{.contacts = 2}, {.contacts = SIZE_MAX - 1}};
@@ -41,7 +41,7 @@ static void countable(void)
   check_countable(padded, 2, 16, 1, padded[0].contacts + 1);
   check_countable(padded, 2, 1, 2, padded[0].contacts + 1);
   size_t slots = 0; /* a capacity is all that there is room for */
-  CHECK_EQUAL(model_countable(endless, 2, 20, 16, &slots), 2);
+  CHECK_EQUAL(tables_countable(endless, 2, 20, 16, &slots), 2);
   CHECK_EQUAL(slots, 16 + 32);
 }
 
@@ -55,17 +55,17 @@ static void tables(void)
                                   {.link = {1, 0}, .pair = 1, .contacts = 60000000}};
   scene_def s;
   scene_constants c;
-  model m;
+  scene_tables m;
   REQUIRE_OK(scene_file_parse("t", text, strlen(text), &s));
   REQUIRE_OK(scene_constants_make(&s, NULL, &c));
-  CHECK_OK(model_make(&s, &c, groups, 1, 16, 1e-5, &m));
+  CHECK_OK(tables_make(&s, &c, groups, 1, 16, 1e-5, &m));
   CHECK_EQUAL(m.sizes.slots, 60000000);
-  model_free(&m);
-  expect_failure(model_make(&s, &c, groups, 2, 16, 1e-5, &m), ABUT_ERROR_ARGUMENT,
+  tables_free(&m);
+  expect_failure(tables_make(&s, &c, groups, 2, 16, 1e-5, &m), ABUT_ERROR_ARGUMENT,
                  "120000000 slots of contacts of a world are more than the 119304647", "");
   CHECK(!m.ints && !m.sizes.slots);
-  expect_failure(model_make(&s, &c, groups, (size_t)INT_MAX + 1, 16, 1e-5, &m), ABUT_ERROR_ARGUMENT,
-                 "2147483648 groups of contacts", "");
+  expect_failure(tables_make(&s, &c, groups, (size_t)INT_MAX + 1, 16, 1e-5, &m),
+                 ABUT_ERROR_ARGUMENT, "2147483648 groups of contacts", "");
   scene_constants_free(&c);
   scene_def_free(&s);
 }
@@ -167,7 +167,7 @@ static void refuse_call(abut_scene scene, abut_worlds *w, const char *start)
 static void calls(void)
 {
   static const float q[1] = {0}, v[1] = {0};
-  abut_given_contacts contacts = {.count = MODEL_SLOTS_MOST + 1};
+  abut_given_contacts contacts = {.count = TABLES_SLOTS_MOST + 1};
   abut_worlds_gradients g = abut_default_worlds_gradients();
   abut_worlds w = abut_default_worlds();
   abut_scene scene;

@@ -88,6 +88,6 @@ void box_corners(const actor *a, v3 corners[8])
   for (int i = 0; i < 8; ++i) {
     const v3 corner = {i & 1 ? a->upper.x : a->lower.x, i & 2 ? a->upper.y : a->lower.y,
                        i & 4 ? a->upper.z : a->lower.z};
-    corners[i] = rigid_apply(&a->frame, corner);
+    corners[i] = v3_apply(&a->frame, corner);
   }
 }

@@ -159,13 +159,13 @@ static abut_status add_actor(actor *a, pair *p, int side, size_t paint)
   return create_actor(a, b, p->smoothing.union_);
 }
 
-static rigid frame_of(const double place[7])
+static v3_frame frame_of(const double place[7])
 {
   const double w = place[3], x = place[4], y = place[5], z = place[6];
-  return (rigid){{1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
-                  2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x),
-                  2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)},
-                 {place[0], place[1], place[2]}};
+  return (v3_frame){{1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
+                     2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x),
+                     2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)},
+                    {place[0], place[1], place[2]}};
 }
 
 static abut_status add_part(actor *a, const part *p)

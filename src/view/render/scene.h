@@ -15,7 +15,7 @@ typedef struct colour {
 typedef struct actor {
   pair *pair; /* whose smoothing gives it its shape */
   body *of;
-  rigid frame;
+  v3_frame frame;
   colour paint;
   bool floor;      /* chequered across its x and y */
   double tile;     /* a square's side [m]; 0: it is plain */

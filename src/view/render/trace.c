@@ -26,7 +26,7 @@ typedef struct stretch {
 
 static stretch clip_box(const actor *a, v3 eye, v3 ray)
 {
-  const v3 o = rigid_apply_back(&a->frame, eye), d = rigid_rotate_back(&a->frame, ray);
+  const v3 o = v3_apply_back(&a->frame, eye), d = v3_rotate_back(&a->frame, ray);
   const double from[3] = {o.x, o.y, o.z}, along[3] = {d.x, d.y, d.z};
   const double low[3] = {a->lower.x, a->lower.y, a->lower.z};
   const double high[3] = {a->upper.x, a->upper.y, a->upper.z};
@@ -102,7 +102,7 @@ static abut_status bound_clouds(tracer *t, size_t which)
   }
   for (size_t i = 0; i < a->cloud_count; ++i) {
     const double reach = fmin(CLOUD_REACH * a->reach[i], a->diagonal);
-    splat(t->bounds[which], c, rigid_apply(&a->frame, a->cloud[i]), reach);
+    splat(t->bounds[which], c, v3_apply(&a->frame, a->cloud[i]), reach);
   }
   return ABUT_SUCCESS;
 }
@@ -186,8 +186,8 @@ static abut_status meet(tracer *t, size_t which, const place *places, size_t cou
     const place at = places[t->order[k]];
     const v3 ray = camera_ray(&s->camera, at.x, at.y);
     const stretch on = clip(t, which, at, ray);
-    put(t, k * RAY_REALS, rigid_apply_back(&a->frame, v3_along(s->camera.eye, ray, on.near)));
-    put(t, k * RAY_REALS + 3, rigid_rotate_back(&a->frame, ray));
+    put(t, k * RAY_REALS, v3_apply_back(&a->frame, v3_along(s->camera.eye, ray, on.near)));
+    put(t, k * RAY_REALS + 3, v3_rotate_back(&a->frame, ray));
     reals_set(&t->asked, k * RAY_REALS + 6, on.far - on.near);
   }
   TRY(march(t, a, rays));
@@ -219,7 +219,7 @@ static abut_status find_normals(tracer *t, size_t which, const place *places, si
                                 sample *samples)
 {
   const actor *a = &t->scene->actors[which];
-  const rigid *frame = &a->frame;
+  const v3_frame *frame = &a->frame;
   size_t hits = 0;
   for (size_t i = 0; i < count; ++i) {
     if (samples[i].body == (int)which) {
@@ -231,7 +231,7 @@ static abut_status find_normals(tracer *t, size_t which, const place *places, si
   }
   for (size_t k = 0; k < hits; ++k) {
     const size_t i = t->order[k];
-    const v3 at = rigid_apply_back(frame, point_of(t->scene, places[i], samples[i].depth));
+    const v3 at = v3_apply_back(frame, point_of(t->scene, places[i], samples[i].depth));
     put(t, 3 * k, at);
     samples[i].cell = cell_of(a, at);
   }
@@ -239,7 +239,7 @@ static abut_status find_normals(tracer *t, size_t which, const place *places, si
   for (size_t k = 0; k < hits; ++k) {
     const size_t at = k * FIELD_REALS;
     const v3 n = {answer(t, at + 1), answer(t, at + 2), answer(t, at + 3)};
-    const v3 world = v3_unit(rigid_rotate(frame, n));
+    const v3 world = v3_unit(v3_rotate(frame, n));
     float *to = samples[t->order[k]].normal;
     to[0] = (float)world.x;
     to[1] = (float)world.y;
@@ -271,7 +271,7 @@ static abut_status darken(tracer *t, size_t of, double height, double weight, co
     const float *n = samples[i].normal;
     const v3 above = v3_along(point_of(s, places[i], samples[i].depth),
                               (v3){(double)n[0], (double)n[1], (double)n[2]}, height);
-    const v3 at = rigid_apply_back(&a->frame, above);
+    const v3 at = v3_apply_back(&a->frame, above);
     if (near_box(a, at, CORNER_REACH * height)) {
       put(t, 3 * hits, at);
       t->order[hits++] = i;

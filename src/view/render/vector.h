@@ -9,10 +9,10 @@ typedef struct v3 {
 } v3;
 
 /* A rotation, row by row, and a translation: body -> world. */
-typedef struct rigid {
+typedef struct v3_frame {
   double m[9];
   v3 t;
-} rigid;
+} v3_frame;
 
 static inline v3 v3_add(v3 a, v3 b)
 {
@@ -67,28 +67,28 @@ static inline v3 v3_max(v3 a, v3 b)
   return (v3){fmax(a.x, b.x), fmax(a.y, b.y), fmax(a.z, b.z)};
 }
 
-static inline v3 rigid_rotate(const rigid *f, v3 a)
+static inline v3 v3_rotate(const v3_frame *f, v3 a)
 {
   const double *m = f->m;
   return (v3){m[0] * a.x + m[1] * a.y + m[2] * a.z, m[3] * a.x + m[4] * a.y + m[5] * a.z,
               m[6] * a.x + m[7] * a.y + m[8] * a.z};
 }
 
-static inline v3 rigid_rotate_back(const rigid *f, v3 a)
+static inline v3 v3_rotate_back(const v3_frame *f, v3 a)
 {
   const double *m = f->m;
   return (v3){m[0] * a.x + m[3] * a.y + m[6] * a.z, m[1] * a.x + m[4] * a.y + m[7] * a.z,
               m[2] * a.x + m[5] * a.y + m[8] * a.z};
 }
 
-static inline v3 rigid_apply(const rigid *f, v3 a)
+static inline v3 v3_apply(const v3_frame *f, v3 a)
 {
-  return v3_add(rigid_rotate(f, a), f->t);
+  return v3_add(v3_rotate(f, a), f->t);
 }
 
-static inline v3 rigid_apply_back(const rigid *f, v3 a)
+static inline v3 v3_apply_back(const v3_frame *f, v3 a)
 {
-  return rigid_rotate_back(f, v3_sub(a, f->t));
+  return v3_rotate_back(f, v3_sub(a, f->t));
 }
 
 #endif

@@ -31,7 +31,7 @@ static void own_sizes(const scene_def *s, size_t slots, world_sizes *out)
 {
   (void)slots;
   out->exact = s->exact_diagonal;
-  out->damped = model_is_damped(s);
+  out->damped = tables_is_damped(s);
   out->entry_reals = ENTRY_REALS;
   out->newton = true;
 }
@@ -51,7 +51,7 @@ static bool is_weak(const scene_constants *c, const int link[2])
       lightest = fmax(lightest, 1.0 / c->masses[link[k]].mass);
     }
   }
-  return model_weight(c, link) < WEAK_WEIGHT * lightest;
+  return tables_weight(c, link) < WEAK_WEIGHT * lightest;
 }
 
 /* Exact diagonals are made of mobilities, and weak links' contacts are compared with them. */
@@ -65,11 +65,12 @@ static bool needs_mobility(const scene_def *s, const scene_constants *c,
   return any;
 }
 
-static void put(const scene_def *s, const scene_constants *c, const contact_group *groups, model *m)
+static void put(const scene_def *s, const scene_constants *c, const contact_group *groups,
+                scene_tables *m)
 {
   (void)s;
   for (int i = 0; i < m->sizes.groups; ++i) {
-    model_group_ints(m, i)[GROUP_WEAK] = is_weak(c, groups[i].link);
+    tables_group_ints(m, i)[GROUP_WEAK] = is_weak(c, groups[i].link);
   }
 }
 
@@ -85,7 +86,7 @@ static bool needs_constraint_force(const stepping *s)
 static abut_status bytes(batch_on *on, size_t slot, size_t group)
 {
   const steps_on *at = on->user;
-  const size_t trees = (size_t)at->models[group]->sizes.trees;
+  const size_t trees = (size_t)at->tables[group]->sizes.trees;
   on->bytes[POOL_OF_WORLDS][WORLD_ORDER] = ORDER_INTS(trees) * sizeof(int);
   /* a block has at least one world */
   on->bytes[POOL_OF_WORLDS][WORLD_ORDER_SUMS] = 2 * sizeof(int);
@@ -98,7 +99,7 @@ static abut_status grow_panels(const stepping *s)
 {
   const size_t blocks = (s->count + ITEM_BLOCK - 1) / ITEM_BLOCK;
   int units;
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER_SUMS, blocks, 1, ARG_BUFFER(s->model->head),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER_SUMS, blocks, 1, ARG_BUFFER(s->tables->head),
              OF(s, WORLD_ORDER), OF(s, WORLD_ORDER_SUMS), ARG_INT(s->count)));
   TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER_TOTALS, 1, 1, OF(s, WORLD_ORDER_SUMS), ARG_INT(blocks)));
   TRY(
@@ -114,7 +115,7 @@ static abut_status grow_panels(const stepping *s)
 /* Finds islands and orders of elimination for the contacts that the last step_tree has left. */
 static abut_status find_order(const stepping *s)
 {
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER, s->count, 1, MODEL(s), OF(s, WORLD_ITEMS),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER, s->count, 1, TABLES(s), OF(s, WORLD_ITEMS),
              OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES), OF(s, WORLD_ORDER), ARG_INT(s->count)));
   TRY(counts_work(s) ? count_islands_of(s) : ABUT_SUCCESS);
   return sizes_of(s)->pooled ? grow_panels(s) : ABUT_SUCCESS;
@@ -130,7 +131,7 @@ static abut_status find_order(const stepping *s)
 static abut_status solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
 {
   TRY(sizes_of(s)->groups || sizes_of(s)->rows ? find_order(s) : ABUT_SUCCESS);
-  return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, MODEL(s), REALS(s), OF(s, q), OF(s, v),
+  return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, TABLES(s), REALS(s), OF(s, q), OF(s, v),
                 OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
                 ENTRIES(s), ORDER_OF(s), OF(s, WORLD_WORK), OF(s, WORLD_ENTRY_SUMS),
                 OF(s, WORLD_ACCELERATION), ARG_INT(needs_constraint_force(s)),
@@ -140,7 +141,7 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
 
 static abut_status put_forces(const stepping *s, size_t width)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_FORCES, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+  return LAUNCH(s->device, KERNEL_WORLD_FORCES, s->count, 1, TABLES(s), REALS(s), PARAMETERS_OF(s),
                 OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_SLOTS), OF(s, WORLD_WORK),
                 OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS), ARG_INT(width),
                 ARG_INT(s->call->in_world), OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
@@ -157,7 +158,7 @@ static abut_status forces(const stepping *s)
 static abut_status factor(const stepping *s)
 {
   TRY(find_order(s));
-  return LAUNCH(s->device, KERNEL_WORLD_FACTOR, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_Q),
+  return LAUNCH(s->device, KERNEL_WORLD_FACTOR, s->count, 1, TABLES(s), REALS(s), OF(s, WORLD_Q),
                 OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH),
                 ENTRIES(s), ORDER_OF(s), OF(s, OUT_STATUS), OF(s, WORLD_WORK),
                 OF(s, WORLD_ENTRY_SUMS), OF(s, WORLD_GOOD), ARG_INT(s->count));
@@ -167,7 +168,7 @@ static abut_status factor(const stepping *s)
  * WORLD_GROUP_ADJOINT, as a sum of what WORLD_BASIS holds. */
 static abut_status multipliers(const stepping *s, bool with_basis)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_MULTIPLIERS, s->count, 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_MULTIPLIERS, s->count, 1, TABLES(s), REALS(s),
                 OF(s, WORLD_Q), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ENTRIES(s), ORDER_OF(s),
                 OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR), OF(s, WORLD_BASIS),
                 ARG_INT(with_basis), ARG_INT(items_of(s)->count), OF(s, WORLD_WORK),
@@ -179,7 +180,7 @@ static abut_status multipliers(const stepping *s, bool with_basis)
  * those under the multipliers where `basis` is -1, else unit twist `basis`. */
 static abut_status pull(const stepping *s, const item_wave *w, int basis, const group_rows *to)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS_ADJOINT, w->rows.count, 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS_ADJOINT, w->rows.count, 1, TABLES(s), REALS(s),
                 PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_MULTIPLIERS),
                 ARG_INT(basis), ARG_INT(w->rows.first), OF(s, WORLD_WORK), OF(s, WORLD_BARS),
                 ARG_BUFFER(to->groups), ARG_INT(to->at), ARG_INT(w->rows.count));

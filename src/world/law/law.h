@@ -71,13 +71,13 @@ struct contact_law {
    * it. */
   abut_status (*measure)(const loaded_scene *s, const scene_pair *p, int side, extent *out);
 
-  /* Brings to a device what its kernels need beside the model's tables. May be NULL. */
-  abut_status (*upload)(const loaded_scene *s, device *d, resident_model *out);
+  /* Brings to a device what its kernels need beside the scene's tables. May be NULL. */
+  abut_status (*upload)(const loaded_scene *s, device *d, resident_tables *out);
 
   /* Sets what abut_get_scene_info tells of its contacts. */
   void (*inform)(const loaded_scene *s, abut_scene_info *info);
 
-  /* ---- tables of a model ---- */
+  /* ---- tables of a scene ---- */
   /* Sets the sizes that are its own, among which `damped` says that Euler's step takes dampers in;
    * pair_springs, limp, entry_reals and newton are what the law asks for (geometry/world.h), and 0
    * unless it sets them: entry_reals is needed where its kernels add up the contacts of entries.
@@ -90,7 +90,8 @@ struct contact_law {
                          size_t count);
 
   /* Puts its own numbers into the tables, after all others have been put there. May be NULL. */
-  void (*put)(const scene_def *s, const scene_constants *c, const contact_group *groups, model *m);
+  void (*put)(const scene_def *s, const scene_constants *c, const contact_group *groups,
+              scene_tables *m);
 
   /* ---- a call ---- */
   /* Refuse what a call of its worlds cannot have: any call, and with regard to each of the scenes

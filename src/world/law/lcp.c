@@ -101,12 +101,13 @@ static bool needs_mobility(const scene_def *s, const scene_constants *c,
 
 /* GROUP_MARGIN, which shifts distances, is for soft contacts alone. A `size` of 0 says that the
  * pair has no bodies: its contacts are given, and chosen by their activity itself (section 5). */
-static void put(const scene_def *s, const scene_constants *c, const contact_group *groups, model *m)
+static void put(const scene_def *s, const scene_constants *c, const contact_group *groups,
+                scene_tables *m)
 {
   (void)c;
   for (int i = 0; i < m->sizes.groups; ++i) {
     const scene_pair *p = &s->pairs[groups[i].pair];
-    double *group = model_group(m, i);
+    double *group = tables_group(m, i);
     group[GROUP_MARGIN] = 0.0;
     group[GROUP_RESTITUTION] = p->restitution;
     group[GROUP_REACH] = s->hard.margin >= 0.0 ? s->hard.margin : HARD_MARGIN * p->size;
@@ -167,7 +168,7 @@ static abut_status bytes(batch_on *on, size_t slot, size_t group)
   const steps_call *c = (const steps_call *)on->call;
   const steps_on *at = on->user;
   TRY(manifold_bytes(on, slot, group));
-  own_bytes(c, &at->models[group]->sizes, device_real_bytes(on->device), on->bytes[POOL_OF_WORLDS]);
+  own_bytes(c, &at->tables[group]->sizes, device_real_bytes(on->device), on->bytes[POOL_OF_WORLDS]);
   return ABUT_SUCCESS;
 }
 
@@ -177,7 +178,7 @@ static abut_status bytes(batch_on *on, size_t slot, size_t group)
  * with a guess of its classes by the last acceleration w. */
 static abut_status make_problem(const stepping *s, world_buffer q, world_buffer v, world_buffer w)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_PROBLEM, s->count, 1, MODEL(s), REALS(s), OF(s, q),
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_PROBLEM, s->count, 1, TABLES(s), REALS(s), OF(s, q),
                 OF(s, v), OF(s, w), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
                 ENTRIES(s), OF(s, WORLD_SLOTS), OF(s, WORLD_WORK), OF(s, HARD_NUMBERS),
                 OF(s, HARD_CHOICE), OF(s, HARD_CANDIDATES), OF(s, HARD_NEAREST),
@@ -208,7 +209,7 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
 {
   TRY(make_problem(s, q, v, start));
   TRY(solve_problem(s));
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_ACCELERATE, s->count, 1, MODEL(s), REALS(s), OF(s, v),
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_ACCELERATE, s->count, 1, TABLES(s), REALS(s), OF(s, v),
                 FOUND(s), HARD(s), OF(s, WORLD_SLOTS), OF(s, HARD_CANDIDATES), OF(s, HARD_NEAREST),
                 OF(s, HARD_F), OF(s, HARD_HOW), OF(s, WORLD_ACCELERATION),
                 OF(s, WORLD_CONSTRAINT_FORCE), OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS),
@@ -217,7 +218,7 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
 
 static abut_status put_forces(const stepping *s, size_t width)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_FORCES, s->count, 1, ARG_BUFFER(s->model->head),
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_FORCES, s->count, 1, ARG_BUFFER(s->tables->head),
                 REALS(s), OF(s, WORLD_CONTACTS), OF(s, WORLD_ITEMS), OF(s, WORLD_SLOTS),
                 OF(s, HARD_CHOICE), OF(s, HARD_F), OF(s, OUT_STATUS), ARG_INT(width),
                 ARG_INT(s->call->in_world), OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));

@@ -15,7 +15,7 @@ static world_buffer classes_of(const stepping *s)
  * `other` classes are tried, the first two are there already. */
 static abut_status factor(const stepping *s)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_FACTOR, s->count, 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_FACTOR, s->count, 1, TABLES(s), REALS(s),
                 OF(s, WORLD_V), FOUND(s), HARD(s), OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU),
                 OF(s, HARD_BOX), OF(s, HARD_F), OF(s, classes_of(s)), OF(s, HARD_HOW),
                 ARG_INT(!s->other), OF(s, HARD_PLACES), OF(s, WORLD_KEPT), OF(s, OUT_STATUS),
@@ -26,7 +26,7 @@ static abut_status factor(const stepping *s)
  * v'. */
 static abut_status elastic_adjoint(const stepping *s)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_ELASTIC_ADJOINT, s->count, 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_ELASTIC_ADJOINT, s->count, 1, TABLES(s), REALS(s),
                 OF(s, WORLD_NEXT_V), OF(s, WORLD_STATE_BAR), OF(s, WORLD_KEPT),
                 OF(s, WORLD_ACCELERATION_BAR), OF(s, HARD_EXTRA), ARG_INT(s->count));
 }
@@ -35,8 +35,8 @@ static abut_status elastic_adjoint(const stepping *s)
  * (section 6). */
 static abut_status multipliers(const stepping *s, bool with_extra)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_MULTIPLIERS, s->count, 1, MODEL(s), REALS(s), FOUND(s),
-                HARD(s), OF(s, HARD_MU), OF(s, classes_of(s)), OF(s, HARD_PLACES),
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_MULTIPLIERS, s->count, 1, TABLES(s), REALS(s),
+                FOUND(s), HARD(s), OF(s, HARD_MU), OF(s, classes_of(s)), OF(s, HARD_PLACES),
                 OF(s, WORLD_KEPT), OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR),
                 OF(s, HARD_EXTRA), ARG_INT(with_extra), OF(s, WORLD_MULTIPLIERS),
                 OF(s, WORLD_ROW_ADJOINT), ARG_INT(s->count));
@@ -46,11 +46,11 @@ static abut_status multipliers(const stepping *s, bool with_extra)
 static abut_status pull(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
 {
   (void)number;
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_CONTACTS_ADJOINT, w->rows.count, 1, MODEL(s), REALS(s),
-                OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), FOUND(s), HARD(s), OF(s, HARD_F),
-                OF(s, classes_of(s)), OF(s, HARD_PLACES), OF(s, WORLD_KEPT), OF(s, WORLD_GOOD),
-                OF(s, WORLD_MULTIPLIERS), ARG_INT(w->rows.first), OF(s, WORLD_BARS),
-                ARG_BUFFER(to->groups), ARG_INT(to->at), ARG_INT(w->rows.count));
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_CONTACTS_ADJOINT, w->rows.count, 1, TABLES(s),
+                REALS(s), OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), FOUND(s), HARD(s),
+                OF(s, HARD_F), OF(s, classes_of(s)), OF(s, HARD_PLACES), OF(s, WORLD_KEPT),
+                OF(s, WORLD_GOOD), OF(s, WORLD_MULTIPLIERS), ARG_INT(w->rows.first),
+                OF(s, WORLD_BARS), ARG_BUFFER(to->groups), ARG_INT(to->at), ARG_INT(w->rows.count));
 }
 
 /* ---- classes that descent would choose ---- */
@@ -59,7 +59,7 @@ static abut_status pull(const stepping *s, const item_wave *w, size_t number, co
  * try. */
 static abut_status keep(const stepping *s, bool again)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_KEEP, world_blocks(s), 1, ARG_BUFFER(s->model->head),
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_KEEP, world_blocks(s), 1, ARG_BUFFER(s->tables->head),
                 ARG_INT(again), OF(s, WORLD_STATE_BAR), OF(s, WORLD_ADJOINT),
                 OF(s, HARD_KEPT_ADJOINT), ARG_INT(s->count));
 }
@@ -67,7 +67,7 @@ static abut_status keep(const stepping *s, bool again)
 /* Makes HARD_OTHER, the classes that descent would choose. */
 static abut_status open_classes(const stepping *s)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_OPEN, s->count, 1, MODEL(s), REALS(s), FOUND(s),
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_OPEN, s->count, 1, TABLES(s), REALS(s), FOUND(s),
                 HARD(s), OF(s, WORLD_ACCELERATION_BAR), OF(s, HARD_CLASSES), OF(s, HARD_OTHER),
                 ARG_INT(s->count));
 }
@@ -78,7 +78,7 @@ static abut_status open_classes(const stepping *s)
  * OUT_ESCAPED. */
 static abut_status keep_larger(const stepping *s, size_t step, bool with_other)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_LARGER, s->count, 1, ARG_BUFFER(s->model->head),
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_LARGER, s->count, 1, ARG_BUFFER(s->tables->head),
                 REALS(s), OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(with_other),
                 ARG_INT(step + 1 == s->call->worlds->steps), OF(s, HARD_CLASSES), OF(s, HARD_OTHER),
                 OF(s, HARD_KEPT_ADJOINT), OF(s, OUT_ESCAPED), ARG_INT(s->count));

@@ -79,7 +79,7 @@ void spring_implicit_bytes(const steps_call *c, const world_sizes *n, size_t rea
 /* Sets the bytes of one world: those of a pair in buffer pool 0, which all pairs share, and those
  * of the worlds' pool. An implicit step is made of Jacobians, so that it needs the buffers of
  * derivatives. */
-static void own_bytes(const steps_call *c, const resident_model *m, size_t real,
+static void own_bytes(const steps_call *c, const resident_tables *m, size_t real,
                       size_t bytes[POOL_BUFFERS], size_t worlds[POOL_BUFFERS])
 {
   const bool slopes = is_differentiated(c) || is_implicit(c);
@@ -108,7 +108,7 @@ static abut_status bytes(batch_on *on, size_t slot, size_t group)
 {
   const steps_on *at = on->user;
   (void)slot;
-  own_bytes((const steps_call *)on->call, at->models[group], device_real_bytes(on->device),
+  own_bytes((const steps_call *)on->call, at->tables[group], device_real_bytes(on->device),
             on->bytes[0], on->bytes[POOL_OF_WORLDS]);
   return ABUT_SUCCESS;
 }
@@ -118,7 +118,7 @@ static abut_status bytes(batch_on *on, size_t slot, size_t group)
 spring_run run_of_pair(const stepping *s, size_t i)
 {
   const scene_pair *p = &s->kind->scene->def.pairs[s->kind->groups[i].pair];
-  const resident_springs *m = &s->model->springs;
+  const resident_springs *m = &s->tables->springs;
   return (spring_run){.device = s->device,
                       .memory = &s->on->memory[s->slot][0],
                       .count = s->count,
@@ -136,7 +136,7 @@ spring_run run_of_pair(const stepping *s, size_t i)
 abut_status put_twist(const stepping *s, size_t i, int side, int from, size_t to)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_TWISTS, world_blocks(s), 1,
-                ARG_BUFFER(s->model->head), OF(s, WORLD_SCRATCH), ARG_INT(from), BODIES(s),
+                ARG_BUFFER(s->tables->head), OF(s, WORLD_SCRATCH), ARG_INT(from), BODIES(s),
                 ARG_INT(POSE_WIDTH * (2 * (int)i + side)), ARG_INT(s->kind->groups[i].link[side]),
                 ARG_INT(s->count), PAIR_OF(s, to));
 }
@@ -145,7 +145,7 @@ abut_status put_twist(const stepping *s, size_t i, int side, int from, size_t to
 static abut_status put_motion(const stepping *s, size_t i, int side)
 {
   const int link = s->kind->groups[i].link[side], at = POSE_WIDTH * (2 * (int)i + side);
-  TRY(LAUNCH(s->device, KERNEL_WORLD_POSES, world_blocks(s), 1, ARG_BUFFER(s->model->head),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_POSES, world_blocks(s), 1, ARG_BUFFER(s->tables->head),
              OF(s, WORLD_SCRATCH), BODIES(s), ARG_INT(at), ARG_INT(link), ARG_INT(s->count),
              PAIR_OF(s, POSE_OF_SIDE(side))));
   return put_twist(s, i, side, sizes_of(s)->at_velocity, TWIST_OF_SIDE(side));
@@ -157,7 +157,7 @@ abut_status find_wrench(const stepping *s, size_t i)
   TRY(keep_pace(s));
   TRY(put_motion(s, i, 0));
   TRY(put_motion(s, i, 1));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_LAW, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_LAW, s->count, 1, TABLES(s), REALS(s), PARAMETERS_OF(s),
              OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL), ARG_INT(i),
              PAIR_OF(s, SPRING_LAWS), ARG_INT(s->count)));
   TRY(spring_run_separations(&r));
@@ -169,7 +169,7 @@ static abut_status find_contacts_of_clouds(const stepping *s)
 {
   for (size_t i = 0; i < s->kind->group_count; ++i) {
     TRY(find_wrench(s, i));
-    TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_LOAD, world_blocks(s), 1, MODEL(s), BODIES(s),
+    TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_LOAD, world_blocks(s), 1, TABLES(s), BODIES(s),
                ARG_INT(i), ARG_INT(i == 0), PAIR_OF(s, SPRING_WRENCHES_1),
                PAIR_OF(s, SPRING_WRENCHES_2), ARG_INT(s->count), OF(s, WORLD_SCRATCH)));
     if (s->call->worlds->multipliers) {
@@ -185,7 +185,7 @@ static abut_status find_contacts_of_clouds(const stepping *s)
 abut_status spring_solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
 {
   (void)start;
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_SOLVE, world_blocks(s), 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_SOLVE, world_blocks(s), 1, TABLES(s), REALS(s),
                 OF(s, q), OF(s, v), OF(s, WORLD_SINGULARS), OF(s, WORLD_SCRATCH),
                 OF(s, WORLD_ACCELERATION), OF(s, WORLD_CONSTRAINT_FORCE),
                 OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS), OF(s, OUT_STATUS),
@@ -194,7 +194,7 @@ abut_status spring_solve(const stepping *s, world_buffer q, world_buffer v, worl
 
 abut_status spring_inverse(const stepping *s, world_buffer q, world_buffer v)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_INVERSE, world_blocks(s), 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_INVERSE, world_blocks(s), 1, TABLES(s), REALS(s),
                 OF(s, q), OF(s, v), OF(s, WORLD_U), OF(s, WORLD_CONSTRAINT_FORCE), OF(s, IN_A),
                 OF(s, WORLD_SCRATCH), OF(s, OUT_INVERSE), ARG_INT(s->count));
 }
@@ -207,7 +207,7 @@ static abut_status forces(const stepping *s)
 
 abut_status spring_check_step(const stepping *s)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_CHECK_SPRINGS, s->count, 1, ARG_BUFFER(s->model->head),
+  return LAUNCH(s->device, KERNEL_WORLD_CHECK_SPRINGS, s->count, 1, ARG_BUFFER(s->tables->head),
                 OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL), PARAMETERS_OF(s),
                 OF(s, OUT_STATUS), ARG_INT(s->count));
 }

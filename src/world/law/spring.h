@@ -26,7 +26,7 @@ _Static_assert((int)SPRING_WORLD_BUFFERS <= POOL_BUFFERS,
 /* Arguments of launches: a buffer of the pair at work (query/spring/run.h), and the poses of pairs'
  * bodies on their links. A twist has six numbers: velocity, then angular velocity. */
 #define PAIR_OF(s, id) ARG_BUFFER(spring_buffer(s, id))
-#define BODIES(s) ARG_BUFFER((s)->model->bodies)
+#define BODIES(s) ARG_BUFFER((s)->tables->bodies)
 #define TWIST 6
 
 /* A buffer of buffer pool 0, numbered by query/spring/run.h. */
@@ -39,12 +39,12 @@ abut_status spring_settle(const reader *r, const json_at *root);
 abut_status spring_settle_pair(const reader *r, const json_at *element, scene_pair *p);
 abut_status spring_choose(const scene_def *s, const contact_law **out);
 abut_status spring_load(loaded_scene *s, abut_context c, const scene_bodies *bodies);
-abut_status spring_upload(const loaded_scene *s, device *d, resident_model *out);
+abut_status spring_upload(const loaded_scene *s, device *d, resident_tables *out);
 abut_status spring_measure(const loaded_scene *s, const scene_pair *p, int side, extent *out);
 void spring_inform(const loaded_scene *s, abut_scene_info *info);
 void spring_sizes(const scene_def *s, size_t slots, world_sizes *out);
 void spring_put(const scene_def *s, const scene_constants *c, const contact_group *groups,
-                model *m);
+                scene_tables *m);
 abut_status spring_load_body(abut_context c, const char *path, abut_body *out);
 
 /* Fills s->sinking (docs/spring.md): how far the pairs give way under what rests on them at the

@@ -13,7 +13,7 @@ double spring_step(const stepping *s)
  * else unit twist `basis`. */
 static abut_status find_bars(const stepping *s, size_t i, int basis)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_BARS, world_blocks(s), 1, MODEL(s), BODIES(s),
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_BARS, world_blocks(s), 1, TABLES(s), BODIES(s),
                 ARG_INT(i), OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), OF(s, WORLD_SCRATCH),
                 PAIR_OF(s, SPRING_WRENCHES_1_BAR), PAIR_OF(s, SPRING_WRENCHES_2_BAR),
                 PAIR_OF(s, SPRING_DISTANCES_BAR), ARG_INT(s->count));
@@ -25,7 +25,7 @@ static abut_status find_bars(const stepping *s, size_t i, int basis)
 static abut_status collect(const stepping *s, size_t i, world_buffer to, size_t width, size_t at,
                            bool adds, bool ahead)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_COLLECT, world_blocks(s), 1, MODEL(s), BODIES(s),
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_COLLECT, world_blocks(s), 1, TABLES(s), BODIES(s),
                 PARAMETERS_OF(s), ARG_INT(i), PAIR_OF(s, SPRING_LAWS),
                 ARG_INT(s->call->worlds->springs != NULL), PAIR_OF(s, SPRING_WRENCHES_1),
                 PAIR_OF(s, SPRING_WRENCHES_1_BAR), PAIR_OF(s, SPRING_POSES_1_BAR),
@@ -48,7 +48,7 @@ static abut_status find_slopes(const stepping *s, size_t i, spring_run *r)
 
 abut_status spring_multipliers(const stepping *s, bool with_basis, bool ahead)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_MULTIPLIERS, world_blocks(s), 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_MULTIPLIERS, world_blocks(s), 1, TABLES(s), REALS(s),
                 OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, OUT_STATUS), OF(s, WORLD_ACCELERATION_BAR),
                 OF(s, WORLD_BASIS), ARG_INT(with_basis), OF(s, WORLD_IMPLICIT),
                 ARG_REAL(ahead ? spring_step(s) : 0.0), OF(s, WORLD_SCRATCH),
@@ -102,7 +102,7 @@ static abut_status keep(const stepping *s)
   const size_t width = 2 * (size_t)n->nv;
   TRY(take(s, WORLD_STATE_BAR, width, 0, SPRING_KEPT_STATE, width, 0, width));
   return LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_ADJOINT, world_blocks(s), 1,
-                ARG_BUFFER(s->model->head), OF(s, WORLD_ADJOINT), ARG_INT(0),
+                ARG_BUFFER(s->tables->head), OF(s, WORLD_ADJOINT), ARG_INT(0),
                 ARG_INT(PARAMETERS(n->links, n->columns)), OF(s, SPRING_KEPT), ARG_INT(s->count));
 }
 
@@ -112,7 +112,7 @@ static abut_status unkeep(const stepping *s)
   const size_t width = 2 * (size_t)sizes_of(s)->nv;
   TRY(take(s, SPRING_KEPT_STATE, width, 0, WORLD_STATE_BAR, width, 0, width));
   return LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_AGAIN, world_blocks(s), 1,
-                ARG_BUFFER(s->model->head), OF(s, SPRING_KEPT), OF(s, WORLD_ADJOINT),
+                ARG_BUFFER(s->tables->head), OF(s, SPRING_KEPT), OF(s, WORLD_ADJOINT),
                 ARG_INT(s->count));
 }
 
@@ -123,7 +123,7 @@ abut_status spring_implicit_by(const stepping *s,
   TRY(keeps ? keep(s) : ABUT_SUCCESS);
   TRY(jacobian(s, 0, 1));
   TRY(keeps ? unkeep(s) : ABUT_SUCCESS);
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_IMPLICIT, s->count, 1, ARG_BUFFER(s->model->head),
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_IMPLICIT, s->count, 1, ARG_BUFFER(s->tables->head),
                 REALS(s), OF(s, WORLD_ACCELERATION), OF(s, WORLD_JACOBIAN),
                 ARG_INT(seed_width(sizes_of(s))), OF(s, SPRING_MATRIX), OF(s, SPRING_PIVOTS),
                 OF(s, WORLD_IMPLICIT), OF(s, OUT_STATUS), ARG_INT(s->count));
@@ -136,14 +136,14 @@ abut_status spring_implicit(const stepping *s)
 
 abut_status spring_unsolve(const stepping *s)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_UNSOLVE, s->count, 1, ARG_BUFFER(s->model->head),
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_UNSOLVE, s->count, 1, ARG_BUFFER(s->tables->head),
                 OF(s, SPRING_MATRIX), OF(s, SPRING_PIVOTS), OF(s, OUT_STATUS),
                 OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count));
 }
 
 abut_status spring_bias_adjoint(const stepping *s)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_BIAS, world_blocks(s), 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_BIAS, world_blocks(s), 1, TABLES(s), REALS(s),
                 OF(s, WORLD_V), OF(s, WORLD_IMPLICIT), OF(s, WORLD_MULTIPLIERS), PARAMETERS_OF(s),
                 OF(s, WORLD_STAGE_V), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),
                 ARG_INT(s->count));
@@ -156,7 +156,7 @@ static abut_status find_tangent(const stepping *s, size_t i, spring_run *r)
   *r = run_of_pair(s, i);
   TRY(keep_pace(s));
   TRY(find_wrench(s, i));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_TANGENT, world_blocks(s), 1, MODEL(s),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_TANGENT, world_blocks(s), 1, TABLES(s),
              OF(s, WORLD_IMPLICIT), OF(s, WORLD_SCRATCH), ARG_INT(s->count)));
   for (int side = 0; side < 2; ++side) {
     TRY(put_twist(s, i, side, sizes_of(s)->at_acceleration,

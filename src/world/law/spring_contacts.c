@@ -6,8 +6,9 @@
 #include "world/law/spring.h"
 
 /* Arguments of launches: the tables with parameters and the springs' numbers. */
-#define SPRINGS(s) \
-  MODEL(s), REALS(s), PARAMETERS_OF(s), OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL)
+#define SPRINGS(s)                                          \
+  TABLES(s), REALS(s), PARAMETERS_OF(s), OF(s, IN_SPRINGS), \
+    ARG_INT(s->call->worlds->springs != NULL)
 #define CONTACTS(s) OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_ITEMS)
 
 /* ---- tables ---- */
@@ -20,12 +21,13 @@ static void inform(const loaded_scene *s, abut_scene_info *info)
 }
 
 /* As with hard contacts GROUP_MARGIN, which shifts distances, is for soft contacts alone. */
-static void put(const scene_def *s, const scene_constants *c, const contact_group *groups, model *m)
+static void put(const scene_def *s, const scene_constants *c, const contact_group *groups,
+                scene_tables *m)
 {
   spring_put(s, c, groups, m);
   for (int i = 0; i < m->sizes.groups; ++i) {
     const scene_pair *p = &s->pairs[groups[i].pair];
-    double *group = model_group(m, i);
+    double *group = tables_group(m, i);
     group[GROUP_MARGIN] = 0.0;
     group[GROUP_DEPTH] = p->smoothing.penetration;
     group[GROUP_SMOOTH] = p->dissipation == ABUT_DISSIPATION_SMOOTH;
@@ -53,7 +55,7 @@ static abut_status bytes(batch_on *on, size_t slot, size_t group)
 {
   const steps_on *at = on->user;
   TRY(manifold_bytes(on, slot, group));
-  spring_implicit_bytes((const steps_call *)on->call, &at->models[group]->sizes,
+  spring_implicit_bytes((const steps_call *)on->call, &at->tables[group]->sizes,
                         device_real_bytes(on->device), on->bytes[POOL_OF_WORLDS]);
   return ABUT_SUCCESS;
 }
@@ -67,7 +69,7 @@ static abut_status find_wrenches(const stepping *s)
   TRY(items ? LAUNCH(s->device, KERNEL_WORLD_SPRING_CONTACTS, items, 1, SPRINGS(s), CONTACTS(s),
                      OF(s, WORLD_ENTRY_SUMS), ARG_INT(items))
             : ABUT_SUCCESS);
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_ENTRIES, s->count, 1, MODEL(s), OF(s, WORLD_ITEMS),
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_ENTRIES, s->count, 1, TABLES(s), OF(s, WORLD_ITEMS),
                 OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES), OF(s, WORLD_ENTRY_SUMS),
                 OF(s, WORLD_SCRATCH), ARG_INT(s->count));
 }
@@ -136,7 +138,7 @@ static abut_status pull_twist_ahead(const stepping *s, const item_wave *w, size_
 static abut_status add_numbers(const stepping *s)
 {
   return s->call->gradients && s->call->gradients->springs
-           ? LAUNCH(s->device, KERNEL_WORLD_SPRING_NUMBERS, s->count, 1, MODEL(s),
+           ? LAUNCH(s->device, KERNEL_WORLD_SPRING_NUMBERS, s->count, 1, TABLES(s),
                     OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES),
                     OF(s, WORLD_ENTRY_SUMS), OF(s, OUT_STATUS), OF(s, OUT_SPRINGS_BAR),
                     ARG_INT(s->count))
@@ -163,7 +165,7 @@ static abut_status multipliers_and_basis(const stepping *s, bool ahead)
 {
   const size_t items = items_of(s)->count;
   TRY(spring_multipliers(s, false, ahead));
-  return items ? LAUNCH(s->device, KERNEL_WORLD_SPRING_BASIS, items, 1, MODEL(s),
+  return items ? LAUNCH(s->device, KERNEL_WORLD_SPRING_BASIS, items, 1, TABLES(s),
                         OF(s, WORLD_SCRATCH), OF(s, WORLD_ITEMS), OF(s, WORLD_MULTIPLIERS),
                         OF(s, WORLD_BASIS), OF(s, WORLD_GROUP_ADJOINT), ARG_INT(items))
                : ABUT_SUCCESS;

@@ -193,7 +193,7 @@ done:
   return status;
 }
 
-abut_status spring_upload(const loaded_scene *s, device *d, resident_model *out)
+abut_status spring_upload(const loaded_scene *s, device *d, resident_tables *out)
 {
   return s->packed.heads ? upload_springs(s, d, &out->springs) : ABUT_SUCCESS;
 }
@@ -247,12 +247,13 @@ void spring_sizes(const scene_def *s, size_t slots, world_sizes *out)
   (void)slots;
   out->pair_springs = out->limp = true;
   out->entry_reals = SPRING_SUMS;
-  out->damped = s->integrator == INTEGRATOR_EULER && model_is_damped(s);
+  out->damped = s->integrator == INTEGRATOR_EULER && tables_is_damped(s);
 }
 
 /* Puts the numbers of pairs, and those of joints' limits, which are springs as well. Limits are
  * smooth where all pairs are. */
-void spring_put(const scene_def *s, const scene_constants *c, const contact_group *groups, model *m)
+void spring_put(const scene_def *s, const scene_constants *c, const contact_group *groups,
+                scene_tables *m)
 {
   const world_sizes *n = &m->sizes;
   bool smooth = s->pair_count > 0;

@@ -61,7 +61,7 @@ static abut_status upload_order(const loaded_scene *s, device *d, const contact_
   return status;
 }
 
-void resident_free_model(resident_model *r)
+void resident_free_tables(resident_tables *r)
 {
   buffer_destroy(r->order);
   broad_free(r->broad);
@@ -78,13 +78,13 @@ void resident_free_model(resident_model *r)
 }
 
 abut_status resident_make(const loaded_scene *s, device *d, const contact_group *groups,
-                          size_t count, resident_model *out)
+                          size_t count, resident_tables *out)
 {
-  model m;
+  scene_tables m;
   const double usual = device_real_bytes(d) == sizeof(double) ? TOLERANCE_DOUBLE : TOLERANCE_FLOAT;
   const double tolerance = s->def.tolerance > 0.0 ? s->def.tolerance : usual;
   memset(out, 0, sizeof *out);
-  TRY(model_make(&s->def, &s->constants, groups, count, device_lanes(d), tolerance, &m));
+  TRY(tables_make(&s->def, &s->constants, groups, count, device_lanes(d), tolerance, &m));
   abut_status status = ABUT_SUCCESS;
   out->sizes = m.sizes;
   TRY_DONE(buffer_upload(d, sizeof m.sizes, &m.sizes, &out->head));
@@ -97,18 +97,18 @@ abut_status resident_make(const loaded_scene *s, device *d, const contact_group 
   TRY_DONE(groups == s->groups ? broad_upload(s, d, &out->broad) : ABUT_SUCCESS);
   TRY_DONE(s->meshes ? sweep_upload(s, d, &out->sweep) : ABUT_SUCCESS);
 done:
-  model_free(&m);
+  tables_free(&m);
   if (status != ABUT_SUCCESS) {
-    resident_free_model(out);
+    resident_free_tables(out);
   }
   return status;
 }
 
-abut_status scene_on(loaded_scene *s, size_t place, const resident_model **out)
+abut_status scene_on(loaded_scene *s, size_t place, const resident_tables **out)
 {
   if (!s->on[place]) {
     void *memory = NULL;
-    TRY(allocate(&memory, 1, sizeof(resident_model)));
+    TRY(allocate(&memory, 1, sizeof(resident_tables)));
     const abut_status status =
       resident_make(s, s->context->members[place].device, s->groups, s->group_count, memory);
     if (status != ABUT_SUCCESS) {

@@ -1,17 +1,17 @@
 /* A scene as the tables that kernels read, whose layout is cl/geometry/world.h. */
-#ifndef ABUT_WORLD_MODEL_H
-#define ABUT_WORLD_MODEL_H
+#ifndef ABUT_WORLD_TABLES_H
+#define ABUT_WORLD_TABLES_H
 
 #include "geometry/world.h"
 #include "scene/constants.h"
 #include "scene/definition.h"
 #include <limits.h>
 
-#define MODEL_LANES_MOST 16 /* No device has more lanes. */
+#define TABLES_LANES_MOST 16 /* No device has more lanes. */
 
 /* The most slots of contacts that a world may have: kernels count the CONTACT_PLANES numbers of all
  * of them in int. */
-#define MODEL_SLOTS_MOST ((size_t)INT_MAX / CONTACT_PLANES)
+#define TABLES_SLOTS_MOST ((size_t)INT_MAX / CONTACT_PLANES)
 
 /* The contacts of one pair between the same two links; link WORLD is the world. A scene's own
  * groups are its pairs, and then those of tiles (world/tiles.h); given contacts of one pair may be
@@ -24,7 +24,7 @@ typedef struct contact_group {
   bool is_tile;    /* of a pair that is cut into several groups: it is not the first of these */
 } contact_group;
 
-typedef struct model {
+typedef struct scene_tables {
   world_sizes sizes;
   int *ints;          /* (int_count) the tables of ints, at sizes.at_links to at_group_dofs */
   double *reals;      /* (real_count) WORLD_REALS settings, then tables at at_link_reals to
@@ -32,37 +32,37 @@ typedef struct model {
   double *parameters; /* (parameter_count) those of a world that is given none: see PARAMETERS */
   size_t int_count, real_count, parameter_count;
   arena memory;
-} model;
+} scene_tables;
 
-/* Returns how many groups, from the first on, have together no more slots than MODEL_SLOTS_MOST. A
+/* Returns how many groups, from the first on, have together no more slots than TABLES_SLOTS_MOST. A
  * group has room for all its contacts, or for `capacity` where that is less and not 0, rounded up
  * to whole lanes. *slots becomes the slots of these groups and, for error texts, of the group that
  * does not fit, if any. */
-size_t model_countable(const contact_group *groups, size_t count, size_t capacity, size_t lanes,
-                       size_t *slots);
+size_t tables_countable(const contact_group *groups, size_t count, size_t capacity, size_t lanes,
+                        size_t *slots);
 
-/* Whether a scene's worlds are refused where their slots are more than MODEL_SLOTS_MOST. Automatic
+/* Whether a scene's worlds are refused where their slots are more than TABLES_SLOTS_MOST. Automatic
  * pairs have many more slots than contacts, and the contact model "cone" keeps nothing by slots
  * that its callers do not ask for. */
-bool model_bounds_slots(const scene_def *s);
+bool tables_bounds_slots(const scene_def *s);
 
 /* Makes the tables for devices of so many lanes and a solver of this tolerance. Refuses what
  * kernels cannot count in int. *out is empty on failure. */
-abut_status model_make(const scene_def *s, const scene_constants *c, const contact_group *groups,
-                       size_t group_count, size_t lanes, double tolerance, model *out);
-void model_free(model *m);
+abut_status tables_make(const scene_def *s, const scene_constants *c, const contact_group *groups,
+                        size_t group_count, size_t lanes, double tolerance, scene_tables *out);
+void tables_free(scene_tables *m);
 
 /* ---- for contact laws ---- */
 
 /* Returns the sum of the inverse weights of two links (docs/cone.md, section 5); the world has
  * none. */
-double model_weight(const scene_constants *c, const int link[2]);
+double tables_weight(const scene_constants *c, const int link[2]);
 
 /* Whether any joint has a damper, which Euler's step must then take in. */
-bool model_is_damped(const scene_def *s);
+bool tables_is_damped(const scene_def *s);
 
 /* Group i's row in the table of reals, and in that of ints: see GROUP_... of geometry/world.h. */
-double *model_group(model *m, int i);
-int *model_group_ints(model *m, int i);
+double *tables_group(scene_tables *m, int i);
+int *tables_group_ints(scene_tables *m, int i);
 
 #endif

@@ -1,4 +1,4 @@
-#include "world/model.h"
+#include "world/tables.h"
 
 #include "base/error.h"
 #include "world/law/law.h"
@@ -14,7 +14,7 @@ static size_t room_for(size_t contacts, size_t capacity)
 }
 
 /* Rounds up to whole lanes. The sum cannot wrap around: callers have bounded count by
- * MODEL_SLOTS_MOST. */
+ * TABLES_SLOTS_MOST. */
 static size_t whole_blocks(size_t count, size_t lanes)
 {
   return (count + lanes - 1) / lanes * lanes;
@@ -96,7 +96,8 @@ static void put_softness(const softness *f, double step, double *out)
 
 /* ---- tables ---- */
 
-static void put_links(const scene_def *s, const scene_constants *c, const world_sizes *n, model *m)
+static void put_links(const scene_def *s, const scene_constants *c, const world_sizes *n,
+                      scene_tables *m)
 {
   for (size_t i = 0; i < s->link_count; ++i) {
     const scene_link *l = &s->links[i];
@@ -127,7 +128,8 @@ static void put_links(const scene_def *s, const scene_constants *c, const world_
   }
 }
 
-static void put_trees(const scene_def *s, const scene_constants *c, const world_sizes *n, model *m)
+static void put_trees(const scene_def *s, const scene_constants *c, const world_sizes *n,
+                      scene_tables *m)
 {
   const scene_trees *t = &c->trees;
   for (int i = 0; i < n->nv; ++i) {
@@ -150,7 +152,7 @@ static void put_trees(const scene_def *s, const scene_constants *c, const world_
 }
 
 static void put_actuators(const scene_def *s, const scene_constants *c, const world_sizes *n,
-                          model *m)
+                          scene_tables *m)
 {
   for (size_t i = 0; i < s->actuator_count; ++i) {
     const actuator *a = &s->actuators[i];
@@ -168,8 +170,8 @@ static void put_actuators(const scene_def *s, const scene_constants *c, const wo
   }
 }
 
-static void put_row(const world_sizes *n, model *m, int row, int kind, int q, int v, double step,
-                    const softness *soft, double end, double weight)
+static void put_row(const world_sizes *n, scene_tables *m, int row, int kind, int q, int v,
+                    double step, const softness *soft, double end, double weight)
 {
   int *ints = m->ints + n->at_rows + ROW_INTS * row;
   double *to = m->reals + n->at_row_reals + ROW_REALS * row;
@@ -181,7 +183,8 @@ static void put_row(const world_sizes *n, model *m, int row, int kind, int q, in
   to[ROW_WEIGHT] = weight;
 }
 
-static void put_rows(const scene_def *s, const scene_constants *c, const world_sizes *n, model *m)
+static void put_rows(const scene_def *s, const scene_constants *c, const world_sizes *n,
+                     scene_tables *m)
 {
   int row = 0;
   for (size_t i = 0; i < s->link_count; ++i) {
@@ -198,7 +201,7 @@ static void put_rows(const scene_def *s, const scene_constants *c, const world_s
   }
 }
 
-double model_weight(const scene_constants *c, const int link[2])
+double tables_weight(const scene_constants *c, const int link[2])
 {
   double sum = 0.0;
   for (int k = 0; k < 2; ++k) {
@@ -210,7 +213,7 @@ double model_weight(const scene_constants *c, const int link[2])
 /* Returns the link from whose origin a group's contacts are seen: the first one that moves, as the
  * other may be a floor whose origin is far from them, and squares of such distances leave float32
  * nothing of what turns the link. */
-static int centre_of(const model *m, const contact_group *g)
+static int centre_of(const scene_tables *m, const contact_group *g)
 {
   for (int side = 0; side < 2; ++side) {
     const int link = g->link[side];
@@ -223,7 +226,7 @@ static int centre_of(const model *m, const contact_group *g)
 
 /* Sets what holds for all groups: none is fast where the slowest that could be is not
  * (cl/kernels/world/watch.cl). */
-static void bound_groups(const world_sizes *n, model *m)
+static void bound_groups(const world_sizes *n, scene_tables *m)
 {
   double *to = m->reals;
   to[WORLD_HALF_LEAST] = HALF_UNKNOWN;
@@ -243,14 +246,14 @@ static void bound_groups(const world_sizes *n, model *m)
 }
 
 static void put_groups(const scene_def *s, const scene_constants *c, const contact_group *groups,
-                       const world_sizes *n, model *m)
+                       const world_sizes *n, scene_tables *m)
 {
   int mover = 0;
   for (int i = 0; i < n->groups; ++i) {
     const contact_group *g = &groups[i];
     int *ints = m->ints + n->at_groups + GROUP_INTS * i;
     double *row = m->reals + n->at_group_reals + GROUP_REALS * i;
-    row[GROUP_WEIGHT] = model_weight(c, g->link);
+    row[GROUP_WEIGHT] = tables_weight(c, g->link);
     put_softness(&s->pairs[g->pair].soft, s->timestep, row + GROUP_SOFT);
     row[GROUP_MARGIN] = s->pairs[g->pair].margin;
     row[GROUP_HALF] = g->is_tile ? 0.0 : s->pairs[g->pair].half; /* the pair is looked at once */
@@ -274,7 +277,7 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
   bound_groups(n, m);
 }
 
-static void put_settings(const scene_def *s, double tolerance, model *m)
+static void put_settings(const scene_def *s, double tolerance, scene_tables *m)
 {
   double *r = m->reals;
   r[WORLD_STEP] = s->timestep;
@@ -292,7 +295,7 @@ static void put_settings(const scene_def *s, double tolerance, model *m)
   r[WORLD_THRESHOLD] = s->hard.threshold;
 }
 
-static void put_parameters(const scene_def *s, model *m)
+static void put_parameters(const scene_def *s, scene_tables *m)
 {
   double *to = m->parameters;
   for (size_t i = 0; i < s->link_count; ++i) {
@@ -401,12 +404,12 @@ static size_t lay_out_work(world_sizes *n, size_t lanes)
   return at;
 }
 
-size_t model_countable(const contact_group *groups, size_t count, size_t capacity, size_t lanes,
-                       size_t *slots)
+size_t tables_countable(const contact_group *groups, size_t count, size_t capacity, size_t lanes,
+                        size_t *slots)
 {
   *slots = 0;
   for (size_t i = 0; i < count; ++i) {
-    const size_t left = MODEL_SLOTS_MOST - *slots, room = room_for(groups[i].contacts, capacity);
+    const size_t left = TABLES_SLOTS_MOST - *slots, room = room_for(groups[i].contacts, capacity);
     if (room > left || whole_blocks(room, lanes) > left) {
       *slots = room > SIZE_MAX - *slots ? SIZE_MAX : *slots + room;
       return i;
@@ -416,12 +419,12 @@ size_t model_countable(const contact_group *groups, size_t count, size_t capacit
   return count;
 }
 
-bool model_bounds_slots(const scene_def *s)
+bool tables_bounds_slots(const scene_def *s)
 {
   return !s->automatic || s->law->keeps_slots;
 }
 
-bool model_is_damped(const scene_def *s)
+bool tables_is_damped(const scene_def *s)
 {
   bool damped = false;
   for (size_t i = 0; i < s->link_count; ++i) {
@@ -430,12 +433,12 @@ bool model_is_damped(const scene_def *s)
   return damped;
 }
 
-double *model_group(model *m, int i)
+double *tables_group(scene_tables *m, int i)
 {
   return m->reals + m->sizes.at_group_reals + GROUP_REALS * i;
 }
 
-int *model_group_ints(model *m, int i)
+int *tables_group_ints(scene_tables *m, int i)
 {
   return m->ints + m->sizes.at_groups + GROUP_INTS * i;
 }
@@ -446,14 +449,14 @@ static abut_status count_sizes(const scene_def *s, const scene_constants *c,
 {
   size_t slots;
   TRY(refuse_count(group_count, "groups of contacts"));
-  const bool few = model_countable(groups, group_count, s->capacity, lanes, &slots) == group_count;
-  if (!few && !model_bounds_slots(s)) {
-    slots = MODEL_SLOTS_MOST; /* of which no more than a bound of what a world is expected to need
+  const bool few = tables_countable(groups, group_count, s->capacity, lanes, &slots) == group_count;
+  if (!few && !tables_bounds_slots(s)) {
+    slots = TABLES_SLOTS_MOST; /* of which no more than a bound of what a world is expected to need
                                  is made */
   } else if (!few) {
     return fail(ABUT_ERROR_ARGUMENT,
                 "%zu slots of contacts of a world are more than the %zu that kernels count", slots,
-                MODEL_SLOTS_MOST);
+                TABLES_SLOTS_MOST);
   }
   *out = (world_sizes){.links = (int)s->link_count,
                        .nq = c->nq,
@@ -478,7 +481,7 @@ static abut_status count_sizes(const scene_def *s, const scene_constants *c,
 /* Sets the sizes, and tells how long the tables are. */
 static abut_status lay_out(const scene_def *s, const scene_constants *c,
                            const contact_group *groups, size_t group_count, size_t lanes,
-                           model *out)
+                           scene_tables *out)
 {
   world_sizes *n = &out->sizes;
   size_t movers = 0;
@@ -502,12 +505,12 @@ static abut_status lay_out(const scene_def *s, const scene_constants *c,
   return ABUT_SUCCESS;
 }
 
-abut_status model_make(const scene_def *s, const scene_constants *c, const contact_group *groups,
-                       size_t group_count, size_t lanes, double tolerance, model *out)
+abut_status tables_make(const scene_def *s, const scene_constants *c, const contact_group *groups,
+                        size_t group_count, size_t lanes, double tolerance, scene_tables *out)
 {
   void *memory[3];
   abut_status status = ABUT_SUCCESS;
-  *out = (model){.ints = NULL};
+  *out = (scene_tables){.ints = NULL};
   world_sizes *n = &out->sizes;
   TRY_DONE(lay_out(s, c, groups, group_count, lanes, out));
   /* There may be no ints, but no buffer may be empty. */
@@ -529,12 +532,12 @@ abut_status model_make(const scene_def *s, const scene_constants *c, const conta
   }
 done:
   if (status != ABUT_SUCCESS) {
-    model_free(out);
+    tables_free(out);
   }
   return status;
 }
 
-void model_free(model *m)
+void tables_free(scene_tables *m)
 {
   arena_free(&m->memory);
   memset(m, 0, sizeof *m);
