@@ -58,6 +58,70 @@ static real decompose_limit(real worst, real s, real tau)
   return real_max(R(8.0) * s, real_min(worst, R(8.0) * s) + DECOMPOSE_FAR * tau);
 }
 
+// Returns the union of the `used` fields at phi, DECOMPOSE_BLOCK apart, of which `least` is the
+// nearest; `sum` is what the terms of others add up to.
+static lane decompose_added(GLOBAL const real *phi, int used, lane least, lane sum, real sharp)
+{
+  for (int k = 0; k < used; ++k) {
+    sum += lane_exp2((least - lane_load(phi + DECOMPOSE_BLOCK * k)) * sharp);
+  }
+  return least - lane_log2(sum) / sharp;
+}
+
+// The same of primitives of which some are taken away, with `nearest` and `taken` of these. It
+// writes both halves to plus and minus.
+static lane decompose_mixed(GLOBAL const real *set, GLOBAL const real *phi, LOCAL const int *kept,
+                            int used, lane least, lane sum, lane nearest, lane taken, real sharp,
+                            GLOBAL real *plus, GLOBAL real *minus)
+{
+  for (int k = 0; k < used; ++k) {
+    const lane field = lane_load(phi + DECOMPOSE_BLOCK * k);
+    if (decompose_is_away(set, kept[k])) {
+      taken += lane_exp2((nearest - field) * sharp);
+    } else {
+      sum += lane_exp2((least - field) * sharp);
+    }
+  }
+  const lane one = lane_lit(R(1.0)); // there may be none of a half
+  const lane added = least - lane_log2(lane_max(sum, one)) / sharp;
+  const lane away = nearest - lane_log2(lane_max(taken, one)) / sharp;
+  lane_store(added, plus);
+  lane_store(away, minus);
+  return decompose_take_away(added, away, sharp);
+}
+
+// Returns the largest slope of T of the body's field, at `joined`, by a primitive's field in a
+// block. `plus` is the union of what adds.
+static real decompose_steepest(GLOBAL const real *phi, GLOBAL const real *joined,
+                               GLOBAL const real *plus, int away, real s, real sharp)
+{
+  lane steepest = lane_lit(R(0.0));
+  for (int i = 0; i < DECOMPOSE_BLOCK; i += LANES) {
+    const lane value = lane_load(joined + i), t = decompose_tanh(value / s);
+    const lane weight =
+      decompose_weight(lane_load(phi + i), lane_load(plus + i), value, away, sharp);
+    steepest = lane_max(steepest, lane_abs(weight) * (R(1.0) - t * t));
+  }
+  return lane_most(steepest);
+}
+
+// Lists the primitives that have a say, and the entries whose derivatives, of which `steepest` are
+// bounds, matter.
+static void decompose_list(GLOBAL const real *set, LOCAL const int *kept,
+                           LOCAL const real *steepest, int used, int most, GLOBAL int *list)
+{
+  int active = 0;
+  for (int k = 0; k < used; ++k) {
+    list[LIST_AT + k] = kept[k];
+    const int parts = MAX_INT(PART_COUNT(decompose_code(set + SUPERQUADRIC_STRIDE * kept[k])), 1);
+    for (int j = 0; j < parts && steepest[k] > DECOMPOSE_SLOPE; ++j) {
+      list[LIST_AT + most + active++] = kept[k] + j;
+    }
+  }
+  list[LIST_KEPT] = used;
+  list[LIST_ACTIVE] = active;
+}
+
 // Writes an item's fields (most, DECOMPOSE_BLOCK) of the primitives that have a say, its field as a
 // whole and its terms of the objective (DECOMPOSE_BLOCK), and its lists. frozen: rows of
 // DECOMPOSE_BLOCK. Where `mixed` is not 0 `halves` (2, DECOMPOSE_BLOCK) has the unions of what adds
@@ -134,32 +198,16 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
   } while (l < count);
   const real sharp = LOG2E / tau;
   for (int i = LANES * item; i < DECOMPOSE_BLOCK; i += LANES * WG) {
-    const lane least = lane_load(joined + i);
-    lane sum = has_back ? lane_exp2((least - lane_load(back + i)) * sharp) : lane_lit(R(0.0));
+    const lane none = lane_lit(R(0.0)), least = lane_load(joined + i);
+    const lane sum = has_back ? lane_exp2((least - lane_load(back + i)) * sharp) : none;
     lane value;
     if (mixed) {
       const lane nearest = lane_load(minus + i);
-      lane taken = has_back ? lane_exp2((nearest - lane_load(back_away + i)) * sharp)
-                            : lane_lit(R(0.0));
-      for (int k = 0; k < used; ++k) {
-        const lane field = lane_load(phi + DECOMPOSE_BLOCK * k + i);
-        if (decompose_is_away(set, kept[k])) {
-          taken += lane_exp2((nearest - field) * sharp);
-        } else {
-          sum += lane_exp2((least - field) * sharp);
-        }
-      }
-      const lane one = lane_lit(R(1.0)); // there may be none of a half
-      const lane added = least - lane_log2(lane_max(sum, one)) / sharp;
-      const lane away = nearest - lane_log2(lane_max(taken, one)) / sharp;
-      lane_store(added, plus + i);
-      lane_store(away, minus + i);
-      value = decompose_take_away(added, away, sharp);
+      const lane taken = has_back ? lane_exp2((nearest - lane_load(back_away + i)) * sharp) : none;
+      value = decompose_mixed(set, phi + i, kept, used, least, sum, nearest, taken, sharp, plus + i,
+                              minus + i);
     } else {
-      for (int k = 0; k < used; ++k) {
-        sum += lane_exp2((least - lane_load(phi + DECOMPOSE_BLOCK * k + i)) * sharp);
-      }
-      value = least - lane_log2(sum) / sharp;
+      value = decompose_added(phi + i, used, least, sum, sharp);
     }
     const lane root = lane_load(block + SAMPLE_ROOT * DECOMPOSE_BLOCK + i);
     const lane off =
@@ -170,28 +218,12 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
   }
   BARRIER_GLOBAL;
   for (int k = item; k < used; k += WG) {
-    lane steepest = lane_lit(R(0.0));
-    for (int i = 0; i < DECOMPOSE_BLOCK; i += LANES) {
-      const lane value = lane_load(joined + i), t = decompose_tanh(value / s);
-      const lane added = mixed ? lane_load(plus + i) : value;
-      const lane weight = decompose_weight(lane_load(phi + DECOMPOSE_BLOCK * k + i), added, value,
-                                           mixed && decompose_is_away(set, kept[k]), sharp);
-      steepest = lane_max(steepest, lane_abs(weight) * (R(1.0) - t * t));
-    }
-    bounds[k] = lane_most(steepest);
+    bounds[k] = decompose_steepest(phi + DECOMPOSE_BLOCK * k, joined, mixed ? plus : joined,
+                                   mixed && decompose_is_away(set, kept[k]), s, sharp);
   }
   BARRIER;
   if (item == 0) {
-    int active = 0;
-    for (int k = 0; k < used; ++k) {
-      list[LIST_AT + k] = kept[k];
-      const int parts = MAX_INT(PART_COUNT(decompose_code(set + SUPERQUADRIC_STRIDE * kept[k])), 1);
-      for (int j = 0; j < parts && bounds[k] > DECOMPOSE_SLOPE; ++j) {
-        list[LIST_AT + most + active++] = kept[k] + j;
-      }
-    }
-    list[LIST_KEPT] = used;
-    list[LIST_ACTIVE] = active;
+    decompose_list(set, kept, bounds, used, most, list);
   }
 }
 

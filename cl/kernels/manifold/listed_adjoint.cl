@@ -138,14 +138,8 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
       twist_normal(frame, side, held, pull, &relative, &carried);
     }
     if (coned) {
-      vec axis_bar;
-      normal_bar =
-        FN(cone_adjoint)(normal, &cone, c, n_mul(counts_bar, beside), normal_bar, &axis_bar);
-      const num inset_bar = n_times(phi_bar, cone.inset);
-      normal_bar = FN(mad3)(cone.axis, inset_bar, normal_bar);
-      normal_bar = FN(mad3)(of_field, n_neg(seam), normal_bar);
-      axis_bar = FN(mad3)(normal, inset_bar, axis_bar);
-      twist_axis(frame, side, cone.axis, axis_bar, &relative);
+      normal_bar = coned_normal_bar(frame, side, normal, &cone, n_mul(counts_bar, beside), phi_bar,
+                                    of_field, seam, normal_bar, c, &relative);
     }
     if (normals || coned) {
       bar = FN(add3)(bar, adjoint_jet(&jet, normal_bar));

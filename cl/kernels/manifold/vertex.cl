@@ -269,6 +269,60 @@ static num add_activity_bar(num phi_bar, num phi, num bar, int weighted, num wei
   return n_mad(bar, n_scale(slope, -c->penetration_inv), phi_bar);
 }
 
+// Takes the cotangent of a coned slot's weight (counts_bar, of its cone alone) and of its distance
+// on to the normal, whose cotangent it returns, and to the turn of the cone's axis. of_field and
+// `seam` are those of seam_share.
+static vec coned_normal_bar(GLOBAL const real *frame, int side, vec normal, const FN(cone) *cone,
+                            num counts_bar, num d_bar, vec of_field, num seam, vec normal_bar,
+                            GLOBAL const coefficients *c, wrench *relative)
+{
+  vec axis_bar;
+  normal_bar = FN(cone_adjoint)(normal, cone, c, counts_bar, normal_bar, &axis_bar);
+  const num inset_bar = n_times(d_bar, cone->inset);
+  normal_bar = FN(mad3)(cone->axis, inset_bar, normal_bar);
+  normal_bar = FN(mad3)(of_field, n_neg(seam), normal_bar);
+  axis_bar = FN(mad3)(normal, inset_bar, axis_bar);
+  twist_axis(frame, side, cone->axis, axis_bar, relative);
+  return normal_bar;
+}
+
+// Adds what the activity's cotangent `bar` gives to the distance's. The gate's weight is at
+// `weights` where `weighted`, and weights_bar takes its cotangent; of coned slots counts_bar takes
+// that of `counts`.
+static num gated_activity_bar(num phi_bar, num depth, num bar, int weighted,
+                              GLOBAL const real *weights, GLOBAL real *weights_bar, int padded,
+                              int coned, num counts, num *counts_bar, GLOBAL const coefficients *c)
+{
+  num gate = n_lit(R(1.0)), gate_bar = gate;
+  if (weighted) {
+    gate = load(weights, padded);
+  }
+  phi_bar = add_activity_bar(phi_bar, depth, bar, weighted || coned,
+                             coned ? n_mul(gate, counts) : gate, &gate_bar, c);
+  if (coned) {
+    *counts_bar = n_mul(gate_bar, gate);
+    gate_bar = n_mul(gate_bar, counts);
+  }
+  if (weighted) {
+    store(weights_bar, padded, gate_bar);
+  }
+  return phi_bar;
+}
+
+#if TANGENTS == 0
+// Stores the cotangents of the radii of a block of vertices: of their distances, and, where points
+// `move`, of p = v - radius out.
+static void store_radius_bar(GLOBAL real *row, GLOBAL const int *names, int first, int count,
+                             num d_bar, int move, vec push, vec out)
+{
+  num bar = n_neg(d_bar);
+  if (move) {
+    bar = n_sub(bar, FN(dot3)(push, out));
+  }
+  store_part(row, names, 1, first, count, 1, bounded(bar, COTANGENT_LIMIT));
+}
+#endif
+
 // The adjoint of vertex_contacts and of the field under it, by hand. One work-item has a block of
 // LANES vertices of body `side` (0 for body 1, 1 for body 2) in one pose. `field` holds the field's
 // derivatives: those of field_jet where n has cotangents, else those of field_gradient; the
@@ -332,22 +386,12 @@ ADJOINT_KERNEL void vertex_adjoint(
     phi_bar = n_add(phi_bar, vertex_bar(&rows, d_bar, d_shared));
   }
   if (have & WANT_ACTIVITY) {
-    num gate = n_lit(R(1.0)), gate_bar = gate;
-    if (weighted) {
-      gate = load(NUMS(weights, pose, padded) + first, padded);
-    }
     num depth = n_sub(load(at, field_stride), radius);
     depth = n_mad(FN(dot3)(normal, cone.axis), n_of(cone.inset), depth);
-    phi_bar = add_activity_bar(phi_bar, depth, vertex_bar(&rows, activity_bar, a_shared),
-                               weighted || coned, coned ? n_mul(gate, counts) : gate, &gate_bar,
-                               &pair->c);
-    if (coned) {
-      counts_bar = n_mul(gate_bar, gate);
-      gate_bar = n_mul(gate_bar, counts);
-    }
-    if (weighted) {
-      store(NUMS(weights_bar, pose, padded) + first, padded, gate_bar);
-    }
+    phi_bar = gated_activity_bar(phi_bar, depth, vertex_bar(&rows, activity_bar, a_shared),
+                                 weighted, weighted ? NUMS(weights, pose, padded) + first : weights,
+                                 weighted ? NUMS(weights_bar, pose, padded) + first : weights_bar,
+                                 padded, coned, counts, &counts_bar, &pair->c);
   }
   if (coned && have & WANT_WEIGHT) {
     counts_bar = n_add(counts_bar, vertex_bar(&rows, weight_bar, 0));
@@ -372,14 +416,8 @@ ADJOINT_KERNEL void vertex_adjoint(
     twist_normal(frame, side, held, pull, &relative, &carried);
   }
   if (coned) {
-    vec axis_bar;
-    normal_bar =
-      FN(cone_adjoint)(normal, &cone, &pair->c, n_mul(counts_bar, beside), normal_bar, &axis_bar);
-    const num inset_bar = n_times(d_total, cone.inset);
-    normal_bar = FN(mad3)(cone.axis, inset_bar, normal_bar);
-    normal_bar = FN(mad3)(of_field, n_neg(seam), normal_bar); // of seam_share
-    axis_bar = FN(mad3)(normal, inset_bar, axis_bar);
-    twist_axis(frame, side, cone.axis, axis_bar, &relative);
+    normal_bar = coned_normal_bar(frame, side, normal, &cone, n_mul(counts_bar, beside), d_total,
+                                  of_field, seam, normal_bar, &pair->c, &relative);
   }
   if (have & WANT_N || (e->radii && have & WANT_P) || coned) {
     bar = FN(add3)(bar, adjoint_normal(at, padded, normal_bar));
@@ -394,14 +432,10 @@ ADJOINT_KERNEL void vertex_adjoint(
   }
 #if TANGENTS == 0
   if (row_stride) {
-    num radius_bar = n_neg(d_total);
-    if (have & WANT_P) {
-      radius_bar =
-        n_sub(radius_bar, FN(dot3)(push_out, side ? held : turn_back(frame + FRAME_1_TO_2, held)));
-    }
-    GLOBAL const int *names = kept && e->selected ? ROW(index, pose, e->kept + 1) : order;
-    store_part(ROW(features, pose, row_stride) + row_first, names, 1, first, e->kept, 1,
-               bounded(radius_bar, COTANGENT_LIMIT));
+    const vec out = side ? held : turn_back(frame + FRAME_1_TO_2, held);
+    store_radius_bar(ROW(features, pose, row_stride) + row_first,
+                     kept && e->selected ? ROW(index, pose, e->kept + 1) : order, first, e->kept,
+                     d_total, have & WANT_P, push_out, out);
   }
 #else
   (void)features;
