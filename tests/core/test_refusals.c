@@ -138,6 +138,40 @@ static void test_contexts(void)
   refuses(abut_find_device("4000000000", &index), ABUT_ERROR_DEVICE, "", "an index out of range");
 }
 
+/* Cones need edges in fields and both sides; where they are off their bounds still hold. */
+static void refuses_cones(abut_body box)
+{
+  const struct {
+    double inner, outer, hold;
+    bool pairs, one_sided, vertices_alone;
+    const char *text;
+  } cones[] = {{15.0, 35.0, 2.0, .pairs = true, .text = "cones need edge contacts in fields"},
+               {15.0, 35.0, 2.0, .one_sided = true, .text = "cones need edge_edge and two_sided"},
+               {15.0, 35.0, 2.0, .vertices_alone = true,
+                .text = "cones need edge_edge and two_sided"},
+               {-1.0, 35.0, 2.0, .text = "cone_inner is -1 degrees"},
+               {15.0, 180.5, 2.0, .text = "cone_outer is 180.5 degrees"},
+               {15.0, 35.0, NAN, .text = "cone_hold is nan degrees"},
+               {15.0, 0.0, 181.0, .text = "cone_hold is 181 degrees"}};
+  abut_pair pair;
+  abut_smoothing s;
+  for (size_t i = 0; i < sizeof cones / sizeof cones[0]; ++i) {
+    s = abut_default_smoothing();
+    s.cone_inner = cones[i].inner;
+    s.cone_outer = cones[i].outer;
+    s.cone_hold = cones[i].hold;
+    s.edge_contacts = cones[i].pairs ? ABUT_EDGES_PAIRS : ABUT_EDGES_FIELD;
+    s.two_sided = !cones[i].one_sided;
+    s.edge_edge = !cones[i].vertices_alone;
+    refuses(abut_create_pair(box, box, &s, &pair), ABUT_ERROR_ARGUMENT, cones[i].text, "cones");
+  }
+  s = abut_default_smoothing();
+  s.cone_inner = s.cone_outer = 35.0; /* off */
+  if (CHECK_OK(abut_create_pair(box, box, &s, &pair))) {
+    CHECK_OK(abut_destroy_pair(pair));
+  }
+}
+
 static void test_smoothing(abut_context context)
 {
   const double half[3] = {0.5, 0.5, 0.5};
@@ -199,34 +233,7 @@ static void test_smoothing(abut_context context)
   s.trace = 0;
   s.select = (abut_select)2;
   refuses(abut_create_pair(box, box, &s, &pair), ABUT_ERROR_ARGUMENT, "selection 2", "a selection");
-  /* Cones need edges in fields and both sides; where they are off their bounds still hold. */
-  const struct {
-    double inner, outer, hold;
-    bool pairs, one_sided, vertices_alone;
-    const char *text;
-  } cones[] = {{15.0, 35.0, 2.0, .pairs = true, .text = "cones need edge contacts in fields"},
-               {15.0, 35.0, 2.0, .one_sided = true, .text = "cones need edge_edge and two_sided"},
-               {15.0, 35.0, 2.0, .vertices_alone = true,
-                .text = "cones need edge_edge and two_sided"},
-               {-1.0, 35.0, 2.0, .text = "cone_inner is -1 degrees"},
-               {15.0, 180.5, 2.0, .text = "cone_outer is 180.5 degrees"},
-               {15.0, 35.0, NAN, .text = "cone_hold is nan degrees"},
-               {15.0, 0.0, 181.0, .text = "cone_hold is 181 degrees"}};
-  for (size_t i = 0; i < sizeof cones / sizeof cones[0]; ++i) {
-    s = abut_default_smoothing();
-    s.cone_inner = cones[i].inner;
-    s.cone_outer = cones[i].outer;
-    s.cone_hold = cones[i].hold;
-    s.edge_contacts = cones[i].pairs ? ABUT_EDGES_PAIRS : ABUT_EDGES_FIELD;
-    s.two_sided = !cones[i].one_sided;
-    s.edge_edge = !cones[i].vertices_alone;
-    refuses(abut_create_pair(box, box, &s, &pair), ABUT_ERROR_ARGUMENT, cones[i].text, "cones");
-  }
-  s = abut_default_smoothing();
-  s.cone_inner = s.cone_outer = 35.0; /* off */
-  if (CHECK_OK(abut_create_pair(box, box, &s, &pair))) {
-    CHECK_OK(abut_destroy_pair(pair));
-  }
+  refuses_cones(box);
   s = abut_default_smoothing();
   s.cookie = 0;
   refuses(abut_create_pair(box, box, &s, &pair), ABUT_ERROR_ARGUMENT, "abut_default_smoothing",
@@ -347,20 +354,116 @@ static void refuses_features(abut_context context, const abut_body_def *def, con
   refuses(abut_create_body(context, def, &body), ABUT_ERROR_BODY, part, what);
 }
 
+/* Stated vertices and edges: places (3, 4), and an edge and an arc. */
+static void refuses_edges(abut_context context, const abut_body_def *def, double *places,
+                          abut_feature_edge *edges)
+{
+  places[11] = -1.0;
+  refuses_features(context, def, "feature vertex 2: its radius is -1", "a radius below 0");
+  places[11] = NAN;
+  refuses_features(context, def, "feature vertex 2: its radius is nan", "no radius");
+  places[11] = 0.0;
+  places[4] = INFINITY;
+  refuses_features(context, def, "feature vertex 1: its place is inf 0 0", "a place");
+  places[4] = 1.1;
+  refuses_features(context, def, "feature edge 1: its ends lie 1 and 1.1 from the axis",
+                   "an arc of two radii");
+  places[4] = 1.0;
+  places[6] = 0.1;
+  refuses_features(context, def, "feature edge 1: its ends lie at 0 and -0.1 along the axis",
+                   "an arc that climbs");
+  places[6] = 0.0;
+  edges[1].axis[2] = 1.0;
+  refuses_features(context, def, "feature edge 1: it turns by -1.570796 rad",
+                   "an arc the other way");
+  edges[1].axis[2] = NAN;
+  refuses_features(context, def, "feature edge 1: its axis is 0 0 nan", "an arc without an axis");
+  edges[1].axis[2] = -1.0;
+  places[9] = -1.0 / 1024.0;
+  places[8] = -sqrt(1.0 - places[9] * places[9]);
+  refuses_features(context, def, "feature edge 1: it turns by", "an arc of half a turn");
+  places[8] = -1.0 / 1024.0;
+  places[9] = sqrt(1.0 - places[8] * places[8]);
+  refuses_features(context, def, "feature edge 1: it turns by 1.571773 rad",
+                   "an arc of more than a quarter turn");
+  places[8] = 0.0;
+  places[9] = 1.0;
+  edges[0].to = 3;
+  refuses_features(context, def, "feature edge 0: it uses vertex 3 of 3", "an edge's vertex");
+  edges[0].to = 0;
+  refuses_features(context, def, "feature edge 0: both of its ends are vertex 0",
+                   "an edge of one vertex");
+  edges[0].from = 2;
+  edges[0].to = 1;
+  refuses_features(context, def, "feature edge 1 has the same ends as edge 0", "equal edges");
+  edges[0].from = 0;
+  edges[0].radius = -1e-3;
+  refuses_features(context, def, "feature edge 0: its radius is -0.001", "an edge's radius");
+  edges[0].radius = 0.0;
+}
+
+/* Sources and numbers of cones, for 3 stated vertices and 2 edges, and for a cube's own. */
+static void refuses_given_cones(abut_context context, abut_body_def *def)
+{
+  static const uint32_t ends[4] = {0, 1, 7, 0};
+  double cones[32] = {0};
+  abut_body body;
+  for (int i = 0; i < 8; ++i) {
+    cones[4 * i + 3] = 180.0;
+  }
+  def->sharp = 180.0;
+  refuses_features(context, def, "sharp is 180", "an angle of sharp edges");
+  def->sharp = NAN;
+  refuses_features(context, def, "sharp is nan", "no angle of sharp edges");
+  def->sharp = 20.0;
+  def->cones = (abut_cone_source)3;
+  refuses_features(context, def, "no source of cones 3", "a source of cones");
+  def->cones = ABUT_CONES_GIVEN;
+  def->vertex_cone_count = 2;
+  refuses(abut_create_body(context, def, &body), ABUT_ERROR_ARGUMENT,
+          "cones are counted but not given", "no cones");
+  def->vertex_cones = cones;
+  refuses_features(context, def, "2 cones are given for 3 vertices", "too few cones");
+  def->vertex_cone_count = 3;
+  cones[7] = 181.0;
+  refuses_features(context, def, "cone of vertex 1: its half angle is 181 degrees", "a half angle");
+  cones[7] = 90.0;
+  refuses_features(context, def, "cone of vertex 1: its axis is 0 0 0", "no axis");
+  cones[7] = 180.0;
+  def->edge_cones = cones;
+  def->edge_cone_count = 1;
+  refuses_features(context, def, "1 cones are given for 2 stated edges", "too few cones of edges");
+  def->edge_cone_count = 2;
+  cones[4] = NAN;
+  refuses_features(context, def, "cone of vertex 1: its axis is nan 0 0", "an axis");
+  def->vertex_cone_count = 0;
+  refuses_features(context, def, "edge cone 1: its axis is nan 0 0", "an edge's axis");
+  cones[4] = 0.0;
+  CHECK_OK(abut_create_body(context, def, &body));
+  CHECK_OK(abut_destroy_body(body));
+  def->edge_cone_ends = ends;
+  refuses_features(context, def, "edge cone 1 is of vertices 7 and 0, which no edge joins",
+                   "cones of no edge");
+  def->states_features = false;
+  def->feature_vertex_count = def->feature_edge_count = 0;
+  def->vertex_cone_count = 8;
+  refuses_features(context, def, "edge cone 1 is of vertices 7 and 0, which no edge joins",
+                   "cones of a diagonal");
+  def->edge_cone_count = 1;
+  CHECK_OK(abut_create_body(context, def, &body));
+  CHECK_OK(abut_destroy_body(body));
+}
+
 static void test_features(abut_context context)
 {
   static const abut_superquadric ball = {{1, 1, 1}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
-  static const uint32_t ends[4] = {0, 1, 7, 0};
   const double half[3] = {1, 1, 1};
-  double vertices[24], places[12] = {0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0}, cones[32] = {0};
+  double vertices[24], places[12] = {0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0};
   abut_feature_edge edges[2] = {{.from = 0, .to = 1},
                                 {.from = 2, .to = 1, .arc = true, .axis = {0, 0, -1}}};
   abut_body_def def;
   abut_body body;
   cube_def(half, vertices, &def);
-  for (int i = 0; i < 8; ++i) {
-    cones[4 * i + 3] = 180.0;
-  }
   def.superquadrics = &ball;
   def.superquadric_count = 1;
   def.feature_vertices = places;
@@ -374,90 +477,8 @@ static void test_features(abut_context context)
   def.feature_edges = edges;
   CHECK_OK(abut_create_body(context, &def, &body));
   CHECK_OK(abut_destroy_body(body));
-  places[11] = -1.0;
-  refuses_features(context, &def, "feature vertex 2: its radius is -1", "a radius below 0");
-  places[11] = NAN;
-  refuses_features(context, &def, "feature vertex 2: its radius is nan", "no radius");
-  places[11] = 0.0;
-  places[4] = INFINITY;
-  refuses_features(context, &def, "feature vertex 1: its place is inf 0 0", "a place");
-  places[4] = 1.1;
-  refuses_features(context, &def, "feature edge 1: its ends lie 1 and 1.1 from the axis",
-                   "an arc of two radii");
-  places[4] = 1.0;
-  places[6] = 0.1;
-  refuses_features(context, &def, "feature edge 1: its ends lie at 0 and -0.1 along the axis",
-                   "an arc that climbs");
-  places[6] = 0.0;
-  edges[1].axis[2] = 1.0;
-  refuses_features(context, &def, "feature edge 1: it turns by -1.570796 rad",
-                   "an arc the other way");
-  edges[1].axis[2] = NAN;
-  refuses_features(context, &def, "feature edge 1: its axis is 0 0 nan", "an arc without an axis");
-  edges[1].axis[2] = -1.0;
-  places[9] = -1.0 / 1024.0;
-  places[8] = -sqrt(1.0 - places[9] * places[9]);
-  refuses_features(context, &def, "feature edge 1: it turns by", "an arc of half a turn");
-  places[8] = -1.0 / 1024.0;
-  places[9] = sqrt(1.0 - places[8] * places[8]);
-  refuses_features(context, &def, "feature edge 1: it turns by 1.571773 rad",
-                   "an arc of more than a quarter turn");
-  places[8] = 0.0;
-  places[9] = 1.0;
-  edges[0].to = 3;
-  refuses_features(context, &def, "feature edge 0: it uses vertex 3 of 3", "an edge's vertex");
-  edges[0].to = 0;
-  refuses_features(context, &def, "feature edge 0: both of its ends are vertex 0",
-                   "an edge of one vertex");
-  edges[0].from = 2;
-  edges[0].to = 1;
-  refuses_features(context, &def, "feature edge 1 has the same ends as edge 0", "equal edges");
-  edges[0].from = 0;
-  edges[0].radius = -1e-3;
-  refuses_features(context, &def, "feature edge 0: its radius is -0.001", "an edge's radius");
-  edges[0].radius = 0.0;
-  def.sharp = 180.0;
-  refuses_features(context, &def, "sharp is 180", "an angle of sharp edges");
-  def.sharp = NAN;
-  refuses_features(context, &def, "sharp is nan", "no angle of sharp edges");
-  def.sharp = 20.0;
-  def.cones = (abut_cone_source)3;
-  refuses_features(context, &def, "no source of cones 3", "a source of cones");
-  def.cones = ABUT_CONES_GIVEN;
-  def.vertex_cone_count = 2;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT,
-          "cones are counted but not given", "no cones");
-  def.vertex_cones = cones;
-  refuses_features(context, &def, "2 cones are given for 3 vertices", "too few cones");
-  def.vertex_cone_count = 3;
-  cones[7] = 181.0;
-  refuses_features(context, &def, "cone of vertex 1: its half angle is 181 degrees",
-                   "a half angle");
-  cones[7] = 90.0;
-  refuses_features(context, &def, "cone of vertex 1: its axis is 0 0 0", "no axis");
-  cones[7] = 180.0;
-  def.edge_cones = cones;
-  def.edge_cone_count = 1;
-  refuses_features(context, &def, "1 cones are given for 2 stated edges", "too few cones of edges");
-  def.edge_cone_count = 2;
-  cones[4] = NAN;
-  refuses_features(context, &def, "cone of vertex 1: its axis is nan 0 0", "an axis");
-  def.vertex_cone_count = 0;
-  refuses_features(context, &def, "edge cone 1: its axis is nan 0 0", "an edge's axis");
-  cones[4] = 0.0;
-  CHECK_OK(abut_create_body(context, &def, &body));
-  CHECK_OK(abut_destroy_body(body));
-  def.edge_cone_ends = ends;
-  refuses_features(context, &def, "edge cone 1 is of vertices 7 and 0, which no edge joins",
-                   "cones of no edge");
-  def.states_features = false;
-  def.feature_vertex_count = def.feature_edge_count = 0;
-  def.vertex_cone_count = 8;
-  refuses_features(context, &def, "edge cone 1 is of vertices 7 and 0, which no edge joins",
-                   "cones of a diagonal");
-  def.edge_cone_count = 1;
-  CHECK_OK(abut_create_body(context, &def, &body));
-  CHECK_OK(abut_destroy_body(body));
+  refuses_edges(context, &def, places, edges);
+  refuses_given_cones(context, &def);
 }
 
 static void test_batches(abut_context context)
