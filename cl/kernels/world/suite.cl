@@ -31,6 +31,8 @@
 #include "kernels/world/tree.cl"
 #include "kernels/world/mobility.cl"
 #include "kernels/world/contacts.cl"
+#include "kernels/world/items.cl"
+#include "kernels/world/item_contacts.cl"
 #include "kernels/world/cone.cl"
 #include "kernels/world/panels.cl"
 #include "kernels/world/solver_state.cl"

@@ -1,0 +1,310 @@
+// The contacts of items: how many are active, where they are in the pool of a chunk's contacts, and
+// the rows that are made of them there; the entries of a world.
+
+// Returns how many contacts of a segment of row `row` of a wave there are to look at.
+static int segment_count(GLOBAL const int *list, const contact_layout *layout, int row)
+{
+  return layout->count >= 0 ? layout->count : ROW(list, row, layout->list_row)[layout->list_at];
+}
+
+// Returns where the places of a segment's contacts are listed, NO_ORDER where they are there in
+// order.
+static GLOBAL const int *segment_places(GLOBAL const int *list, const contact_layout *layout)
+{
+  return layout->count >= 0 && layout->place_at >= 0 ? list + layout->place_at : NO_ORDER;
+}
+
+// An activity that is not a number counts, so that it shows.
+static int counts_as_contact(real activity, real least)
+{
+  return !(activity <= least);
+}
+
+// Returns how many contacts of a segment of row `row` of a wave are active.
+static int contacts_of_segment(GLOBAL const real *as, GLOBAL const int *list, contact_layout layout,
+                               int row, real least)
+{
+  const int count = segment_count(list, &layout, row);
+  GLOBAL const int *places = segment_places(list, &layout);
+  GLOBAL const real *a =
+    ROW(as, row, layout.rows3 ? layout.row / 3 : layout.row) + layout.at_activity;
+  int some = 0;
+  for (int i = 0; i < count; ++i) {
+    some += counts_as_contact(a[place_in(places, i)], least);
+  }
+  return some;
+}
+
+// One work-item counts the contacts of one of `count` items from `first` on, whose activities are
+// above `least`, and writes the item's marks and how much room it takes. The activities of each
+// segment lie in a row of a1 to a4, and the contacts' places in a list, as its layout says; places
+// are the same in each row, and where none are listed contacts are there in order. What is beyond a
+// capacity sets WORLD_OVERFLOW.
+MERGED
+KERNEL void world_contact_counts(GLOBAL const world_sizes *n, GLOBAL int *items, int first,
+                                 GLOBAL const real *a1, GLOBAL const int *list1,
+                                 contact_layout layout1, GLOBAL const real *a2,
+                                 GLOBAL const int *list2, contact_layout layout2,
+                                 GLOBAL const real *a3, GLOBAL const int *list3,
+                                 contact_layout layout3, GLOBAL const real *a4,
+                                 GLOBAL const int *list4, contact_layout layout4, real least,
+                                 GLOBAL int *status, int count)
+{
+  const int row = (int)get_global_id(0);
+  if (row >= count) {
+    return;
+  }
+  GLOBAL int *item = item_at(items, first + row);
+  const int some[SEGMENTS_MOST] = {contacts_of_segment(a1, list1, layout1, row, least),
+                                   contacts_of_segment(a2, list2, layout2, row, least),
+                                   contacts_of_segment(a3, list3, layout3, row, least),
+                                   contacts_of_segment(a4, list4, layout4, row, least)};
+  int end = 0;
+  for (int k = 0; k < SEGMENTS_MOST; ++k) {
+    item[ITEM_MARKS + k] = end;
+    end += some[k];
+    if (n->capacity && end > n->capacity) {
+      end = n->capacity;
+      status[item[ITEM_WORLD]] |= WORLD_OVERFLOW; // items of one world may come here side by
+                                                  // side, and then write the same
+    }
+  }
+  item[ITEM_END] = end;
+  item[ITEM_PLANE] = (end + LANES - 1) / LANES * LANES;
+}
+
+// What contacts say of how deep the bodies of one item lie in each other: the least distance of
+// those that count, the least that is surely no deeper than the bodies are, and the least of any.
+typedef struct said_depths {
+  real counted, least, shown;
+} said_depths;
+
+// activity of a contact that counts: at touch, of an edge that is found from both sides
+#define COUNTS_AT R(0.25)
+
+// Adds the contacts of a segment of row `row` of a wave. Depths of those that do not count are
+// taken times `share` (manifold/reduce.cl), and left out where that is 0.
+static void add_depths(said_depths *s, GLOBAL const real *ds, GLOBAL const real *as,
+                       GLOBAL const int *list, contact_layout layout, int row, real share)
+{
+  const int count = segment_count(list, &layout, row),
+            width = layout.rows3 ? layout.row / 3 : layout.row;
+  GLOBAL const real *d = ROW(ds, row, width) + layout.at_d,
+                    *a = ROW(as, row, width) + layout.at_activity;
+  for (int i = 0; i < count; ++i) {
+    const int counts = a[i] >= COUNTS_AT;
+    s->counted = counts ? real_min(s->counted, d[i]) : s->counted;
+    if (counts || share > R(0.0)) {
+      s->least = real_min(s->least, counts || d[i] > R(0.0) ? d[i] : d[i] * share);
+      s->shown = real_min(s->shown, d[i]);
+    }
+  }
+}
+
+// One work-item adds WORLD_DEEP to the status of the world of one of `count` items from `first` on,
+// where contacts that count have less than half of the depth, which is more than `depth`. middles
+// is (count, 2); share1 and share2 are those of either body's edges.
+MERGED
+KERNEL void world_deep(GLOBAL const int *items, int first, GLOBAL const real *middles,
+                       GLOBAL const real *d1, GLOBAL const real *a1, GLOBAL const int *list1,
+                       contact_layout layout1, GLOBAL const real *d2, GLOBAL const real *a2,
+                       GLOBAL const int *list2, contact_layout layout2, GLOBAL const real *d3,
+                       GLOBAL const real *a3, GLOBAL const int *list3, contact_layout layout3,
+                       GLOBAL const real *d4, GLOBAL const real *a4, GLOBAL const int *list4,
+                       contact_layout layout4, real depth, real share1, real share2,
+                       GLOBAL int *status, int count)
+{
+  const int row = (int)get_global_id(0);
+  if (row >= count) {
+    return;
+  }
+  GLOBAL const real *middle = NUMS(middles, row, 2);
+  const real low = real_min(middle[0], middle[1]);
+  said_depths s = {REAL_BIG, low, low};
+  add_depths(&s, d1, a1, list1, layout1, row, R(1.0));
+  add_depths(&s, d2, a2, list2, layout2, row, R(1.0));
+  add_depths(&s, d3, a3, list3, layout3, row, share1);
+  add_depths(&s, d4, a4, list4, layout4, row, share2);
+  GLOBAL int *of = status + ROW(items, first + row, ITEM_INTS)[ITEM_WORLD];
+  if (!(*of & WORLD_STOPPED) && s.shown < -depth && s.counted > R(0.5) * s.least) {
+    *of |= WORLD_DEEP; // items of one world write the same
+  }
+}
+
+#define INT_MOST 2147483647
+
+// Adds up counts. What is more than an int holds is more than any device has room for.
+static int add_up(int a, int b)
+{
+  return a > INT_MOST - b ? INT_MOST : a + b;
+}
+
+// One work-item adds up the room of ITEM_BLOCK of `count` items from `first` on, sums (blocks).
+KERNEL void world_contact_sums(GLOBAL const int *items, int first, GLOBAL int *sums, int blocks,
+                               int count)
+{
+  const int block = (int)get_global_id(0);
+  if (block >= blocks) {
+    return;
+  }
+  int sum = 0;
+  for (int i = block * ITEM_BLOCK; i < count && i < (block + 1) * ITEM_BLOCK; ++i) {
+    sum = add_up(sum, ROW(items, first + i, ITEM_INTS)[ITEM_PLANE]);
+  }
+  sums[block] = sum;
+}
+
+// One work-item says where in the pool the contacts of ITEM_BLOCK of `count` items from `first` on
+// begin. Earlier waves have taken totals[wave] contacts of it, and totals[wave + 1] tells the next
+// one.
+KERNEL void world_contact_at(GLOBAL int *items, int first, GLOBAL const int *sums, int blocks,
+                             GLOBAL int *totals, int wave, int count)
+{
+  const int block = (int)get_global_id(0);
+  if (block >= blocks) {
+    return;
+  }
+  int at = wave ? totals[wave] : 0;
+  for (int i = 0; i < block; ++i) {
+    at = add_up(at, sums[i]);
+  }
+  for (int i = block * ITEM_BLOCK; i < count && i < (block + 1) * ITEM_BLOCK; ++i) {
+    GLOBAL int *item = item_at(items, first + i);
+    item[ITEM_AT] = at;
+    at = add_up(at, item[ITEM_PLANE]);
+  }
+  if (block + 1 == blocks) {
+    totals[wave + 1] = at;
+  }
+}
+
+// Lists the contacts of a segment of row `row` of a wave that world_contact_counts has counted:
+// writes their places in the segment to places, from number `begin` up to `end`.
+static void list_places(GLOBAL const real *as, GLOBAL const int *list, const contact_layout *layout,
+                        int row, real least, int begin, int end, GLOBAL int *to)
+{
+  GLOBAL const int *places = segment_places(list, layout);
+  GLOBAL const real *a =
+    ROW(as, row, layout->rows3 ? layout->row / 3 : layout->row) + layout->at_activity;
+  for (int i = 0, next = begin; next < end; ++i) {
+    const int place = place_in(places, i);
+    if (counts_as_contact(a[place], least)) {
+      to[next++] = place;
+    }
+  }
+}
+
+// One work-item writes, of one of `count` items from `first_item` on, the contacts that
+// world_contact_counts has counted, segment by segment and in their order, with lanes over
+// contacts: to `contacts`, the pool, and for each its place in its segment to contact_places. An
+// item for which the pool, of `room` contacts, is too short is left out. The contacts' p, d, n and
+// activity lie in the item's rows of p1 to a4, and their places in lists, as layouts say.
+MERGED
+KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                           GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
+                           GLOBAL const real *scratch, GLOBAL const int *items, int first_item,
+                           GLOBAL const real *p1, GLOBAL const real *d1, GLOBAL const real *n1,
+                           GLOBAL const real *a1, GLOBAL const int *list1, contact_layout layout1,
+                           GLOBAL const real *p2, GLOBAL const real *d2, GLOBAL const real *n2,
+                           GLOBAL const real *a2, GLOBAL const int *list2, contact_layout layout2,
+                           GLOBAL const real *p3, GLOBAL const real *d3, GLOBAL const real *n3,
+                           GLOBAL const real *a3, GLOBAL const int *list3, contact_layout layout3,
+                           GLOBAL const real *p4, GLOBAL const real *d4, GLOBAL const real *n4,
+                           GLOBAL const real *a4, GLOBAL const int *list4, contact_layout layout4,
+                           real least, GLOBAL real *contacts, int room, GLOBAL int *contact_places,
+                           int count)
+{
+  const int row = (int)get_global_id(0);
+  if (row >= count) {
+    return;
+  }
+  GLOBAL const int *item = ROW(items, first_item + row, ITEM_INTS), *mark = item + ITEM_MARKS;
+  const int world = item[ITEM_WORLD], at = item[ITEM_AT], end = item[ITEM_END];
+  if (!end || at > room - item[ITEM_PLANE]) {
+    return;
+  }
+  GLOBAL int *places = contact_places + at;
+  list_places(a1, list1, &layout1, row, least, mark[0], mark[1], places);
+  list_places(a2, list2, &layout2, row, least, mark[1], mark[2], places);
+  list_places(a3, list3, &layout3, row, least, mark[2], mark[3], places);
+  list_places(a4, list4, &layout4, row, least, mark[3], mark[4], places);
+  const contact_source s[SEGMENTS_MOST] = {source_of(p1, d1, n1, a1, layout1, row),
+                                           source_of(p2, d2, n2, a2, layout2, row),
+                                           source_of(p3, d3, n3, a3, layout3, row),
+                                           source_of(p4, d4, n4, a4, layout4, row)};
+  const world_one o = one_at(scratch, n, world);
+  const world_group g = group_of(&o, n, ints, reals, parameters, world, shared, item[ITEM_GROUP]);
+  const contact_target to = {contacts + (size_t)CONTACT_PLANES * at, item[ITEM_PLANE]};
+  for (int first = 0; first < end; first += LANES) { // planes are filled up to whole lanes
+    num x[SOURCE_NUMBERS], side;
+    gather_contacts(s, mark, places, first, end, x, &side);
+    const contact_row r = contact_row_of(&o, n, reals, &g, FN(make)(x[0], x[1], x[2]), x[3],
+                                         FN(make)(x[4], x[5], x[6]), x[7], side);
+    put_contacts(&to, first, &r);
+  }
+}
+
+// One work-item writes, of one of `count` items from `first_item` on, the slots of a segment's
+// contacts to slots, which lie as the pool's contacts, of the places that world_contacts has left.
+// The first slot of the segment is `offset`, behind the group's own first slot unless contacts are
+// `given`. A contact's slot is that plus its place, or, where `listed` is set, plus list[1 +
+// place], or, where `ordered` is set as well, plus order[list[1 + place]].
+MERGED
+KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        GLOBAL const int *items, int first_item, int segment,
+                        GLOBAL const int *contact_places, int room, GLOBAL const int *list,
+                        int list_row, int list_at, int listed, GLOBAL const int *order, int ordered,
+                        int offset, int given, GLOBAL int *slots, int count)
+{
+  const int row = (int)get_global_id(0);
+  if (row >= count) {
+    return;
+  }
+  GLOBAL const int *item = ROW(items, first_item + row, ITEM_INTS), *mark = item + ITEM_MARKS;
+  const int at = item[ITEM_AT];
+  if (at > room - item[ITEM_PLANE]) {
+    return;
+  }
+  const int own =
+    offset + (given ? 0 : (ints + n->at_groups + GROUP_INTS * item[ITEM_GROUP])[GROUP_SLOT]);
+  for (int i = mark[segment]; i < mark[segment + 1]; ++i) {
+    const int in = contact_places[at + i],
+              place = listed ? ROW(list, row, list_row)[list_at + 1 + in] : in;
+    slots[at + i] = own + (ordered ? order[place] : place);
+  }
+}
+
+// One work-item lists the entries of one world: to `list` their items, from the world's first place
+// there on, and to entries (worlds, ENTRIES_INTS) where these begin and how many they are. counts
+// and firsts are (kinds + 1, worlds). Where `most` is not 0 a world keeps its first contacts alone,
+// so many, and WORLD_OVERFLOW is set where there are more.
+KERNEL void world_entries(GLOBAL const int *counts, GLOBAL const int *firsts, int kinds, int most,
+                          GLOBAL int *items, GLOBAL int *list, GLOBAL int *entries,
+                          GLOBAL int *status, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  const int at = kinds ? ROW(firsts, kinds, worlds)[world] : 0;
+  int count = 0, left = most;
+  for (int kind = 0; kind < kinds; ++kind) {
+    const int first = ROW(firsts, kind, worlds)[world],
+              end = first + ROW(counts, kind, worlds)[world];
+    for (int i = first; i < end; ++i) {
+      GLOBAL int *item = item_at(items, i);
+      if (most && item[ITEM_END] > left) {
+        for (int k = ITEM_MARKS; k <= ITEM_END; ++k) {
+          item[k] = MIN_INT(item[k], left);
+        }
+        status[world] |= WORLD_OVERFLOW;
+      }
+      left -= most ? item[ITEM_END] : 0;
+      if (item[ITEM_END]) {
+        list[at + count++] = i;
+      }
+    }
+  }
+  ROW(entries, world, ENTRIES_INTS)[ENTRIES_AT] = at;
+  ROW(entries, world, ENTRIES_INTS)[ENTRIES_COUNT] = count;
+}
