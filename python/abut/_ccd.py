@@ -138,8 +138,8 @@ class Asked(NamedTuple):
 
 def _answer(call: str, asked: Asked) -> dict[str, Any]:
     """The members of an answer."""
-    made, batch = answers(plan_of(call, asked.subject, asked.given, CALLS[call].outputs), asked.given)
-    return {**made, "undecided": batch.undecided, "rejected": batch.rejected, "_asked": asked}
+    made, record = answers(plan_of(call, asked.subject, asked.given, CALLS[call].outputs), asked.given)
+    return {**made, "undecided": record.batch.undecided, "rejected": record.batch.rejected, "_asked": asked}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -354,8 +354,8 @@ def closest(shape1: Shapes, shape2: Shapes, pose1: Array, pose2: Array, warm: Ar
     given = query.given if warm is None else {
         **query.given, "begun": np.ascontiguousarray(integers_of(warm, (*query.rows.lead, 4, 2), 2, "warm"), np.int32)}
     made: Any
-    made, batch = answers(plan_of("closest", query.subject, given, CALLS["closest"].outputs), given)
-    return Closest(**made, unsettled=batch.unsettled, rejected=batch.rejected, _query=query)
+    made, record = answers(plan_of("closest", query.subject, given, CALLS["closest"].outputs), given)
+    return Closest(**made, unsettled=record.batch.unsettled, rejected=record.batch.rejected, _query=query)
 
 
 # ---- derivatives ----

@@ -527,9 +527,9 @@ def _places(call: str, names: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def answers(plan: Plan, given: Mapping[str, Arrays]) -> tuple[dict[str, Arrays], Any]:
-    """What a call gives of arrays whose rows lie behind each other, by names; and its C batch."""
-    made, batch = _done(plan, [given[name] for name in plan.inputs], np.empty)
-    return dict(zip(plan.outputs, made)), batch
+    """What a call gives of arrays whose rows lie behind each other, by names; and its C record."""
+    made, record = _done(plan, [given[name] for name in plan.inputs], np.empty)
+    return dict(zip(plan.outputs, made)), record
 
 
 def run(plan: Plan, arrays: Sequence[Arrays], new: Callable[[Shape, Any], Arrays] = np.empty) -> list[Arrays]:
@@ -544,7 +544,10 @@ def run(plan: Plan, arrays: Sequence[Arrays], new: Callable[[Shape, Any], Arrays
 
 
 def _done(plan: Plan, arrays: Sequence[Arrays], new: Callable[[Shape, Any], Arrays]) -> tuple[list[Arrays], Any]:
-    """What a call gives of arrays whose rows lie behind each other, and the record's batch."""
+    """What a call gives of arrays whose rows lie behind each other, and its C record.
+
+    The record owns its memory: references to its members do not keep it.
+    """
     call, subject = CALLS[plan.call], plan.subject
     lead = plan.lead(arrays[0])
     record, handles = subject.record(), subject.handles()
@@ -564,4 +567,4 @@ def _done(plan: Plan, arrays: Sequence[Arrays], new: Callable[[Shape, Any], Arra
     check(lib.abutpy_run(call.number, record))
     if batch.failures:
         warn_of_failures(subject.context, batch.failures)
-    return made, batch
+    return made, record
